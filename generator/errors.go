@@ -1,0 +1,44 @@
+package generator
+
+import "errors"
+
+// Sentinels: what a caller can branch on. sqlfuncs maps each to one SQLSTATE
+// and one MySQL error number (the codes in brackets).
+var (
+	ErrName      = errors.New("invalid generator name")              // 22023
+	ErrOption    = errors.New("invalid generator option")            // 22023
+	ErrCount     = errors.New("invalid count")                       // 22023
+	ErrTooMany   = errors.New("too many generators")                 // 54000
+	ErrUnknown   = errors.New("unknown generator")                   // 42P01
+	ErrExists    = errors.New("generator already exists")            // 42710
+	ErrWrongKind = errors.New("not supported by this generator")     // 0A000
+	ErrExhausted = errors.New("generator exhausted")                 // 2200H
+	ErrNotNow    = errors.New("this server cannot issue ids now")    // 57P03: another server may
+	ErrRetry     = errors.New("no id in time")                       // 55P03: try again here
+	ErrRegressed = errors.New("store is inconsistent")               // 58000: an operator is needed
+	ErrPinned    = errors.New("configuration contradicts the store") // 58000
+)
+
+// Error is one failure with what a DBA needs to act on it.
+type Error struct {
+	Kind    error  // one of the sentinels above
+	Name    string // generator name, "" when none is concerned
+	Message string // one sentence, no trailing period
+	Hint    string // what to do about it; may be empty
+	Cause   error  // underlying error, may be nil
+}
+
+func (e *Error) Error() string {
+	if e.Cause != nil {
+		return e.Message + ": " + e.Cause.Error()
+	}
+	return e.Message
+}
+
+// Unwrap makes errors.Is find both the sentinel and the cause.
+func (e *Error) Unwrap() []error {
+	if e.Cause == nil {
+		return []error{e.Kind}
+	}
+	return []error{e.Kind, e.Cause}
+}

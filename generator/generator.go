@@ -1,0 +1,75 @@
+// Package generator is the core of nextid: what an id generator is, what it
+// needs of a store, and the registry that maps names to running generators.
+//
+// It knows no SQL text and no wire protocol. The engines (snowflake, segment,
+// …) and the stores (sqlite, memory, …) live in packages below this one and
+// are wired together by cmd/nextid only.
+package generator
+
+import "context"
+
+// Range is an arithmetic run of ids: First, First+Step, …, Count of them.
+// Every id of a Range lies inside a reservation that the store acknowledged.
+type Range struct {
+	First int64
+	Step  int64
+	Count int64
+}
+
+// Last returns the last id of the run. Count must be at least 1.
+func (r Range) Last() int64 { return r.First + (r.Count-1)*r.Step }
+
+// Generator hands out the ids of one name.
+//
+// Next draws a run of at least one and at most n ids, n ≥ 1. A short run is
+// allowed: callers that need exactly n ask again for the rest. Next may wait
+// for a tick or a reservation until ctx ends; what it returns is gone for
+// good, also when the caller never uses it. Ids of one Generator value are
+// strictly increasing in the order in which Next calls return on one
+// goroutine (strictly decreasing for a descending sequence).
+//
+// Errors are *Error values that wrap one of this package's sentinels.
+// Implementations are safe for concurrent use.
+type Generator interface {
+	Next(ctx context.Context, n int64) (Range, error)
+}
+
+// TryGenerator is a Generator that can also answer without waiting.
+//
+// TryNext takes no lock, allocates nothing and never blocks. ok is false
+// when only Next can decide: no reservation left, tick used up, an error.
+type TryGenerator interface {
+	Generator
+	TryNext(n int64) (r Range, ok bool)
+}
+
+// Raiser is a Generator whose position can be moved up (setval).
+//
+// Raise makes every later id greater than v. It never lowers anything:
+// raising to a value that was already passed changes nothing.
+type Raiser interface {
+	Raise(ctx context.Context, v int64) error
+}
+
+// Closer is a Generator that holds something to give back: reservations
+// are returned to the store as far as they are unused. After Close, Next
+// answers ErrNotNow.
+type Closer interface {
+	Close(ctx context.Context) error
+}
+
+// Reporter is a Generator that can say how it stands, for operators.
+type Reporter interface {
+	Stats() Stats
+}
+
+// Stats is what nextid.generators shows of one running generator. A field
+// that an engine does not have is zero.
+type Stats struct {
+	Issued        int64 // ids handed out by this process
+	ReservedUntil int64 // end (exclusive) of the reservation in hand: a number for segments, Unix ms for time slices
+	Buffered      int64 // ids that can be issued without asking the store
+	Step          int64 // present size of a reservation
+	Waits         int64 // calls that had to wait for a tick or the store
+	ClockBack     int64 // times the wall clock was seen behind the ids
+}

@@ -1,0 +1,57 @@
+package generator
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// Kind is the plug-in of one sort of generator: one value per kind, handed
+// to the Registry by cmd/nextid.
+type Kind struct {
+	Name string // as create_generator's second argument and Definition.Kind
+	Help string // one line
+
+	// Normalize checks the options of a new generator and returns them as
+	// canonical JSON with everything filled in that must never change under
+	// the name (its layout above all). nil or "{}" means all defaults.
+	Normalize func(options json.RawMessage) (json.RawMessage, error)
+
+	// Alter merges change into the stored options. Changes that could make
+	// an old id appear again (layout, epoch, direction) are ErrOption.
+	Alter func(stored, change json.RawMessage) (json.RawMessage, error)
+
+	// Open starts the engine of a definition.
+	Open func(ctx context.Context, o Opening) (Generator, error)
+}
+
+// Opening is what Kind.Open gets.
+type Opening struct {
+	Definition Definition
+
+	// Previous is the closed generator that served the same name in this
+	// process before (altered or dropped), or nil. The new one must go on
+	// above everything that Previous issued.
+	Previous Generator
+}
+
+// Parts is an id taken apart. What a layout does not have is nil.
+type Parts struct {
+	Kind       string // generator kind, e.g. "snowflake"
+	Layout     string // layout name, "" where the kind has none
+	Time       *time.Time
+	Datacenter *int64
+	Worker     *int64
+	Rollback   *int64
+	Sequence   *int64
+}
+
+// Explainer is a Generator whose ids say something.
+//
+// Floor and Ceil return the least and the greatest id that an instant can
+// have; kinds whose ids hold no time answer ErrWrongKind.
+type Explainer interface {
+	Explain(id int64) (Parts, error)
+	Floor(t time.Time) (int64, error)
+	Ceil(t time.Time) (int64, error)
+}

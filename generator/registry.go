@@ -1,0 +1,326 @@
+package generator
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// MaxNameBytes is the longest generator name.
+const MaxNameBytes = 128
+
+// DefaultMaxNames bounds the names one process keeps in memory.
+const DefaultMaxNames = 100_000
+
+const registryShards = 64
+
+// Config configures a Registry. Store and Kinds are required.
+type Config struct {
+	Store Store
+	Kinds []Kind
+
+	// AutoCreate is the kind that Get makes of an unknown name; "" refuses
+	// unknown names with ErrUnknown.
+	AutoCreate string
+	// AutoOptions are the options of auto-created generators, by kind.
+	AutoOptions map[string]json.RawMessage
+
+	// Declared are the generators that this server's configuration names.
+	// They are created when missing; a stored definition that contradicts
+	// one is refused with ErrPinned (invariant 4). Version and Created are
+	// not used.
+	Declared []Definition
+
+	MaxNames int // 0: DefaultMaxNames
+}
+
+// Registry maps names to entries. Lookup is lock-free; everything else may
+// ask the store.
+type Registry struct {
+	cfg      Config
+	kinds    map[string]Kind
+	declared map[string]Definition
+	seed     maphash.Seed
+	shards   [registryShards]shard
+	names    atomic.Int64
+	closed   atomic.Bool
+}
+
+// shard is copy-on-write: readers load the map, writers replace it.
+type shard struct {
+	entries atomic.Pointer[map[string]*Entry]
+	mu      sync.Mutex
+}
+
+// NewRegistry returns a Registry. It does not touch the store.
+func NewRegistry(cfg Config) (*Registry, error) {
+	if cfg.MaxNames == 0 {
+		cfg.MaxNames = DefaultMaxNames
+	}
+	r := &Registry{
+		cfg:      cfg,
+		kinds:    make(map[string]Kind, len(cfg.Kinds)),
+		declared: make(map[string]Definition, len(cfg.Declared)),
+		seed:     maphash.MakeSeed(),
+	}
+	for _, k := range cfg.Kinds {
+		r.kinds[k.Name] = k
+	}
+	for i := range r.shards {
+		r.shards[i].entries.Store(&map[string]*Entry{})
+	}
+	if cfg.AutoCreate != "" {
+		if _, err := r.kind(cfg.AutoCreate); err != nil {
+			return nil, err
+		}
+	}
+	for _, d := range cfg.Declared {
+		n, err := r.normalize(d.Name, d.Kind, d.Options)
+		if err != nil {
+			return nil, fmt.Errorf("generator %q in the configuration: %w", d.Name, err)
+		}
+		r.declared[d.Name] = n
+	}
+	return r, nil
+}
+
+// Declare creates the generators of Config.Declared that the store lacks.
+func (r *Registry) Declare(ctx context.Context) error {
+	for _, name := range slices.Sorted(maps.Keys(r.declared)) {
+		if _, _, err := r.cfg.Store.Define(ctx, r.declared[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Lookup returns the entry of a name that this process already knows, or
+// nil. It takes no lock and allocates nothing.
+func (r *Registry) Lookup(name []byte) *Entry {
+	s := &r.shards[maphash.Bytes(r.seed, name)%registryShards]
+	return (*s.entries.Load())[string(name)]
+}
+
+// Get returns the entry of name. It only checks the name's form and the
+// limit on names: whether the name exists shows when the entry is used.
+func (r *Registry) Get(name string) (*Entry, error) {
+	if err := CheckName(name); err != nil {
+		return nil, err
+	}
+	s := &r.shards[maphash.String(r.seed, name)%registryShards]
+	if e := (*s.entries.Load())[name]; e != nil {
+		return e, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := *s.entries.Load()
+	if e := old[name]; e != nil {
+		return e, nil
+	}
+	if r.names.Add(1) > int64(r.cfg.MaxNames) {
+		r.names.Add(-1)
+		return nil, &Error{Kind: ErrTooMany, Name: name,
+			Message: fmt.Sprintf("this server already knows %d generator names", r.cfg.MaxNames),
+			Hint:    "Raise max_names in the configuration, or use fewer names."}
+	}
+	e := &Entry{name: strings.Clone(name), registry: r}
+	next := maps.Clone(old)
+	next[e.name] = e
+	s.entries.Store(&next)
+	return e, nil
+}
+
+// Create defines a new generator. It answers ErrExists for a known name.
+func (r *Registry) Create(ctx context.Context, name, kind string, options json.RawMessage) error {
+	d, err := r.normalize(name, kind, options)
+	if err != nil {
+		return err
+	}
+	_, created, err := r.cfg.Store.Define(ctx, d)
+	if err != nil {
+		return err
+	}
+	if !created {
+		return &Error{Kind: ErrExists, Name: name, Message: fmt.Sprintf("generator %q already exists", name),
+			Hint: "Use alter_generator to change it, or another name."}
+	}
+	return nil
+}
+
+// Alter changes options of a generator; the running one is replaced by its
+// successor, which goes on above it.
+func (r *Registry) Alter(ctx context.Context, name string, change json.RawMessage) error {
+	e, err := r.Get(name)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	d, err := r.cfg.Store.Defined(ctx, name)
+	if err != nil {
+		return err
+	}
+	k, err := r.kind(d.Kind)
+	if err != nil {
+		return err
+	}
+	if d.Options, err = k.Alter(d.Options, change); err != nil {
+		return named(err, name)
+	}
+	if d, err = r.cfg.Store.Redefine(ctx, d); err != nil {
+		return err
+	}
+	running := e.live.Load() != nil
+	if err := e.stopLocked(ctx); err != nil || !running {
+		return err
+	}
+	_, err = e.startLocked(ctx, d)
+	return err
+}
+
+// Drop removes a generator. What it issued stays issued: a generator that is
+// created again under the name goes on above it.
+func (r *Registry) Drop(ctx context.Context, name string) error {
+	e, err := r.Get(name)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := r.cfg.Store.Undefine(ctx, name); err != nil {
+		return err
+	}
+	return e.stopLocked(ctx)
+}
+
+// Definitions lists what the store knows, ordered by name.
+func (r *Registry) Definitions(ctx context.Context) ([]Definition, error) {
+	return r.cfg.Store.ListDefined(ctx)
+}
+
+// Kinds lists the kinds, ordered by name.
+func (r *Registry) Kinds() []Kind {
+	kinds := slices.Clone(r.cfg.Kinds)
+	slices.SortFunc(kinds, func(a, b Kind) int { return strings.Compare(a.Name, b.Name) })
+	return kinds
+}
+
+// Close stops every generator and gives back what they hold. Names answer
+// ErrNotNow afterwards.
+func (r *Registry) Close(ctx context.Context) error {
+	r.closed.Store(true)
+	var errs []error
+	for i := range r.shards {
+		for _, e := range *r.shards[i].entries.Load() {
+			e.mu.Lock()
+			errs = append(errs, e.stopLocked(ctx))
+			e.mu.Unlock()
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// load finds the definition of name, creating it where auto-create says so.
+func (r *Registry) load(ctx context.Context, name string) (Definition, error) {
+	if r.closed.Load() {
+		return Definition{}, errClosed(name)
+	}
+	d, err := r.cfg.Store.Defined(ctx, name)
+	if !errors.Is(err, ErrUnknown) {
+		return d, err
+	}
+	if r.cfg.AutoCreate == "" {
+		return d, &Error{Kind: ErrUnknown, Name: name, Message: fmt.Sprintf("generator %q does not exist", name),
+			Hint: "Create it: SELECT create_generator('" + name + "', 'snowflake'); or start the server with --auto-create."}
+	}
+	d, err = r.normalize(name, r.cfg.AutoCreate, r.cfg.AutoOptions[r.cfg.AutoCreate])
+	if err != nil {
+		return d, err
+	}
+	d, _, err = r.cfg.Store.Define(ctx, d)
+	return d, err
+}
+
+func (r *Registry) kind(name string) (Kind, error) {
+	k, ok := r.kinds[name]
+	if !ok {
+		return Kind{}, &Error{Kind: ErrOption, Message: fmt.Sprintf("unknown generator kind %q", name),
+			Hint: "Known kinds: " + strings.Join(slices.Sorted(maps.Keys(r.kinds)), ", ") + "."}
+	}
+	return k, nil
+}
+
+func (r *Registry) normalize(name, kind string, options json.RawMessage) (Definition, error) {
+	if err := CheckName(name); err != nil {
+		return Definition{}, err
+	}
+	k, err := r.kind(kind)
+	if err != nil {
+		return Definition{}, named(err, name)
+	}
+	o, err := k.Normalize(options)
+	if err != nil {
+		return Definition{}, named(err, name)
+	}
+	return Definition{Name: name, Kind: kind, Options: o}, nil
+}
+
+// checkDeclared refuses a stored definition that this server's configuration
+// contradicts: ids of one name must mean the same on every server.
+func (r *Registry) checkDeclared(_ Kind, d Definition) error {
+	want, ok := r.declared[d.Name]
+	if !ok || (want.Kind == d.Kind && bytes.Equal(want.Options, d.Options)) {
+		return nil
+	}
+	return &Error{Kind: ErrPinned, Name: d.Name,
+		Message: fmt.Sprintf("generator %q is configured here as %s %s, but the store has %s %s",
+			d.Name, want.Kind, want.Options, d.Kind, d.Options),
+		Hint: "Make the configuration of this server agree with the store, or remove the generator from it."}
+}
+
+// CheckName reports whether name is [A-Za-z_][A-Za-z0-9_.:-]{0,127}.
+func CheckName(name string) error {
+	ok := name != "" && len(name) <= MaxNameBytes
+	for i := 0; ok && i < len(name); i++ {
+		switch c := name[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '_':
+		case c >= '0' && c <= '9', c == '.', c == ':', c == '-':
+			ok = i > 0
+		default:
+			ok = false
+		}
+	}
+	if ok {
+		return nil
+	}
+	shown := name
+	if len(shown) > 64 {
+		shown = shown[:64] + "…"
+	}
+	return &Error{Kind: ErrName, Message: fmt.Sprintf("invalid generator name %q", shown),
+		Hint: "A name begins with a letter or _, goes on with letters, digits and _ . : - and has at most 128 characters."}
+}
+
+// named puts the name into an *Error that was made without one.
+func named(err error, name string) error {
+	var e *Error
+	if errors.As(err, &e) && e.Name == "" {
+		c := *e
+		c.Name = name
+		return &c
+	}
+	return err
+}
+
+func errClosed(name string) error {
+	return &Error{Kind: ErrNotNow, Name: name, Message: "the server is shutting down",
+		Hint: "Connect to another nextid server, or try again when this one is back."}
+}

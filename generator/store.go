@@ -1,0 +1,141 @@
+package generator
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// Store is the durable memory of the generators. Its whole job is
+//
+//	Reserve durably, issue from memory.
+//
+// Every implementation passes storetest.Run.
+type Store interface {
+	Reserver
+	Definitions
+
+	// Exclusive reports whether only this process can use the store while
+	// it is open (an embedded store). Then the greatest reservation end in
+	// it bounds everything that was ever issued.
+	Exclusive() bool
+
+	// Close releases the store. Reservations stay as they are.
+	Close() error
+}
+
+// Reserver moves the numbers that must never be handed out twice. A key has
+// one number, its hi: the end (exclusive) of all that was ever reserved.
+type Reserver interface {
+	// Reserve durably advances hi and returns the new reservation [lo, hi):
+	//
+	//	lo = max(hi before, r.AtLeast)      (r.AtLeast when the key is new)
+	//	hi = min(lo + r.N, r.Limit)
+	//
+	// It is linearizable per key and durable before it returns, so two
+	// reservations of a key never overlap. Any error, a timeout and a lost
+	// answer included, means "nothing was granted": the range may be burnt
+	// and must not be looked up again (rule R3, Spin model S12).
+	//
+	// It returns an *Error of kind ErrExhausted when lo ≥ r.Limit (nothing
+	// changes then), ErrNotNow when the store cannot be reached or is
+	// read-only, ErrRegressed when the store's content is damaged.
+	Reserve(ctx context.Context, r Reservation) (lo, hi int64, err error)
+
+	// Release gives back the unused tail of the last reservation of a key:
+	// if hi is still the key's end it becomes to (to ≤ hi). A key whose end
+	// has moved on is left alone; that is not an error (rule R6).
+	Release(ctx context.Context, key string, hi, to int64) error
+
+	// Reserved lists the keys that begin with prefix, ordered by key.
+	Reserved(ctx context.Context, prefix string) ([]Mark, error)
+}
+
+// Reservation is one request to Reserve.
+type Reservation struct {
+	Key     string
+	AtLeast int64
+	N       int64  // > 0
+	Limit   int64  // exclusive upper bound of hi; NoLimit for none
+	Owner   string // who asks, shown to operators; no effect on the result
+}
+
+// NoLimit is the greatest possible Limit of a Reservation.
+const NoLimit int64 = 1<<63 - 1
+
+// Mark is where one key stands.
+type Mark struct {
+	Key     string
+	Hi      int64
+	Owner   string
+	Updated time.Time // by the store's clock, for operators
+}
+
+// Keys of the reservations.
+const (
+	nameKeyPrefix   = "name/"
+	workerKeyPrefix = "worker/"
+)
+
+// NameKey is the key under which the numbers of a generator are reserved.
+func NameKey(name string) string { return nameKeyPrefix + name }
+
+// WorkerKeyPrefix is the prefix of all worker time lines; the keys are
+// "worker/<bits>/<id>", one pool per width of the worker field.
+const WorkerKeyPrefix = workerKeyPrefix
+
+// Definition says what a name is: written once when the name is created,
+// read by every server, and changed only by AlterGenerator. It pins the
+// layout (bits, epoch, unit) of the name (invariant 4).
+type Definition struct {
+	Name    string
+	Kind    string          // "snowflake", "segment", …
+	Options json.RawMessage // canonical JSON object as the kind's Normalize made it
+	Version int64           // 1 when created, +1 each change
+	Created time.Time       // by the store's clock
+}
+
+// Definitions is the catalogue of names in the store.
+type Definitions interface {
+	// Define writes d unless the name exists, and returns what is stored
+	// then, ours or the earlier one. created tells which. d.Version and
+	// d.Created are set by the store. A dropped name may be defined again;
+	// its reservations go on where they were.
+	Define(ctx context.Context, d Definition) (stored Definition, created bool, err error)
+
+	// Redefine replaces the options of d.Name if the stored version is
+	// still d.Version, and returns the stored definition with its new
+	// version. Otherwise an *Error of kind ErrRetry (somebody else changed
+	// it) or ErrUnknown.
+	Redefine(ctx context.Context, d Definition) (Definition, error)
+
+	// Defined returns the definition of name, or an *Error of kind ErrUnknown.
+	Defined(ctx context.Context, name string) (Definition, error)
+
+	// ListDefined returns all definitions ordered by name.
+	ListDefined(ctx context.Context) ([]Definition, error)
+
+	// Undefine removes the definition of name (ErrUnknown when there is
+	// none). The key NameKey(name) stays as a tombstone: a name that is
+	// created again goes on above everything it ever issued.
+	Undefine(ctx context.Context, name string) error
+}
+
+// Clock is the one seam through which engines see time.
+type Clock interface {
+	// Wall is the wall clock in Unix nanoseconds. It may jump.
+	Wall() int64
+	// Monotonic never goes back and is not related to the wall clock.
+	Monotonic() time.Duration
+}
+
+// SystemClock is the Clock of the operating system.
+type SystemClock struct{}
+
+var processStart = time.Now()
+
+// Wall implements Clock.
+func (SystemClock) Wall() int64 { return time.Now().UnixNano() }
+
+// Monotonic implements Clock.
+func (SystemClock) Monotonic() time.Duration { return time.Since(processStart) }

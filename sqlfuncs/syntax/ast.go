@@ -1,0 +1,540 @@
+package syntax
+
+// Dialect is the SQL dialect of a text.
+type Dialect uint8
+
+// The dialects. They share one grammar; the lexer differs in quotes,
+// comments, parameters and operators.
+const (
+	PostgreSQL Dialect = iota
+	MySQL
+)
+
+// Pos is a byte offset into the statement text, -1 when unknown.
+type Pos int
+
+// ---- statements ----
+
+// Statement is one parsed SQL statement.
+type Statement interface{ statement() }
+
+// Name is an identifier or a qualified name, outermost part first, folded to
+// lower case where it was not quoted.
+type Name []string
+
+// Last returns the last part.
+func (n Name) Last() string { return n[len(n)-1] }
+
+type (
+	// Select is a query: SELECT, VALUES, TABLE, set operations, WITH.
+	Select struct {
+		Pos           Pos
+		With          []CTE
+		Body          Query // *SelectCore, *Values or *SetOp
+		OrderBy       []OrderItem
+		Limit, Offset Expr // nil: none. LIMIT ALL is nil. FETCH FIRST n ROWS is Limit
+		Locking       bool // FOR UPDATE and the like, ignored
+	}
+	// Explain is EXPLAIN [ANALYZE] [(options)] statement. MySQL's DESCRIBE of a query is the same.
+	Explain struct {
+		Analyze, Verbose bool
+		Format           string // "text", "json", …
+		Statement        Statement
+	}
+	// Set is SET [SESSION|LOCAL] name = value, …; RESET is a Set with Default.
+	// SET TIME ZONE, NAMES, TRANSACTION, SESSION CHARACTERISTICS, SESSION
+	// AUTHORIZATION and ROLE come as the settings timezone, client_encoding,
+	// transaction_isolation / transaction_read_only / transaction_deferrable,
+	// default_transaction_… , session_authorization and role.
+	Set struct {
+		Tag   string // "SET" or "RESET"
+		Items []SetItem
+	}
+	// SetItem is one assignment.
+	SetItem struct {
+		Pos     Pos
+		Name    string // lower case, dotted where qualified ("myapp.user"); MySQL user variables begin with "@"
+		Local   bool
+		Global  bool   // MySQL SET GLOBAL
+		Default bool   // TO DEFAULT, RESET
+		Values  []Expr // several for SET search_path TO a, b
+	}
+	// ResetAll is RESET ALL.
+	ResetAll struct{}
+	// Show is SHOW name or SHOW ALL ("all"); MySQL's SHOW forms come as ShowMySQL.
+	Show struct{ Name string }
+	// ShowMySQL is a MySQL SHOW statement: What is the upper-case words
+	// after SHOW ("TABLES", "FULL COLUMNS", "CREATE TABLE", …).
+	ShowMySQL struct {
+		What  string
+		From  Name   // FROM / IN table
+		In    string // FROM / IN database
+		Like  string
+		Where Expr
+	}
+	// Transaction is BEGIN, START TRANSACTION, COMMIT, END, ROLLBACK, ABORT, SAVEPOINT, …
+	Transaction struct {
+		Kind      TransactionKind
+		Savepoint string
+		Modes     []SetItem // transaction_isolation, transaction_read_only, transaction_deferrable
+		Chain     bool      // AND CHAIN
+	}
+	// Prepare is PREPARE name [(types)] AS statement.
+	Prepare struct {
+		Name      string
+		Types     []TypeName
+		Statement Statement
+		Text      string // text of the inner statement
+	}
+	// Execute is EXECUTE name [(args)].
+	Execute struct {
+		Pos  Pos
+		Name string
+		Args []Expr
+	}
+	// Deallocate is DEALLOCATE [PREPARE] name, or ALL with Name "".
+	Deallocate struct{ Name string }
+	// Discard is DISCARD ALL, PLANS, SEQUENCES or TEMP.
+	Discard struct{ What string }
+	// Declare is DECLARE name [options] CURSOR [WITH HOLD] FOR query.
+	Declare struct {
+		Name                           string
+		Binary, Hold, Scroll, NoScroll bool
+		Query                          *Select
+		Text                           string // text of the query
+	}
+	// Fetch is FETCH or MOVE.
+	Fetch struct {
+		Move      bool
+		Direction FetchDirection
+		Count     int64 // for Forward, Backward, Absolute, Relative; FetchAll for ALL
+		Cursor    string
+	}
+	// CloseCursor is CLOSE name, or ALL with Name "".
+	CloseCursor struct{ Name string }
+	// Copy is COPY … TO STDOUT; anything else that COPY can do comes with Unsupported.
+	Copy struct {
+		Pos         Pos
+		Query       *Select // COPY (query) TO; COPY table TO is SELECT columns FROM table
+		Options     CopyOptions
+		Unsupported string // e.g. "COPY FROM", to be refused with 0A000
+	}
+	// Call is a statement that runs an expression and returns nothing: MySQL's DO.
+	Call struct{ Exprs []Expr }
+	// CreateSequence is CREATE [TEMP] SEQUENCE [IF NOT EXISTS] name options.
+	CreateSequence struct {
+		Pos         Pos
+		Name        Name
+		IfNotExists bool
+		Options     SequenceOptions
+	}
+	// AlterSequence is ALTER SEQUENCE [IF EXISTS] name options.
+	AlterSequence struct {
+		Pos      Pos
+		Name     Name
+		IfExists bool
+		Options  SequenceOptions
+	}
+	// DropSequence is DROP SEQUENCE [IF EXISTS] name, ….
+	DropSequence struct {
+		Pos      Pos
+		Names    []Name
+		IfExists bool
+	}
+	// Listen is LISTEN, UNLISTEN ("*" for all) or NOTIFY.
+	Listen struct {
+		Kind             string // "LISTEN", "UNLISTEN", "NOTIFY"
+		Channel, Payload string
+	}
+	// Use is MySQL's USE database.
+	Use struct{ Database string }
+	// Lock is LOCK [TABLE] … and UNLOCK TABLES.
+	Lock struct{ Tag string }
+	// Unsupported is a statement that is recognised and refused: INSERT,
+	// CREATE TABLE, DO $$…$$, … What is what the message names, e.g. "CREATE TABLE".
+	Unsupported struct {
+		Pos  Pos
+		What string
+	}
+)
+
+// TransactionKind is what a Transaction statement does.
+type TransactionKind uint8
+
+// The transaction statements, by command tag.
+const (
+	Begin            TransactionKind = iota // tag BEGIN
+	StartTransaction                        // tag START TRANSACTION
+	Commit                                  // COMMIT, END
+	Rollback                                // ROLLBACK, ABORT
+	Savepoint
+	ReleaseSavepoint
+	RollbackToSavepoint
+	PrepareTransaction // two-phase forms, refused
+	CommitPrepared
+	RollbackPrepared
+)
+
+// FetchDirection is the direction of FETCH.
+type FetchDirection uint8
+
+// The directions.
+const (
+	FetchForward FetchDirection = iota
+	FetchBackward
+	FetchAbsolute
+	FetchRelative
+)
+
+// FetchAll is Fetch.Count of FETCH ALL.
+const FetchAll = int64(1) << 62
+
+// CopyOptions are the options of COPY TO.
+type CopyOptions struct {
+	Format                                     string // "text", "csv", "binary"
+	Delimiter, Null, Quote, Escape             string // "" with the Has… flag false: the format's default
+	HasDelimiter, HasNull, HasQuote, HasEscape bool
+	Header                                     bool
+	ForceQuoteAll                              bool
+	ForceQuote                                 []string
+	Encoding                                   string
+}
+
+// SequenceOptions are the options of CREATE and ALTER SEQUENCE; nil: not given.
+type SequenceOptions struct {
+	Start, Increment, MinValue, MaxValue, Cache *int64
+	NoMinValue, NoMaxValue                      bool
+	Cycle                                       *bool
+	Restart                                     bool // RESTART [WITH n]
+	RestartWith                                 *int64
+	As                                          *TypeName
+	OwnedBy                                     bool // OWNED BY anything: accepted and ignored
+}
+
+// ---- queries ----
+
+// Query is the body of a Select.
+type Query interface{ query() }
+
+type (
+	// SelectCore is SELECT … FROM … WHERE … GROUP BY … HAVING.
+	SelectCore struct {
+		Pos        Pos
+		Distinct   bool
+		DistinctOn []Expr
+		Targets    []Target
+		From       []TableRef // comma list
+		Where      Expr
+		GroupBy    []Expr
+		Having     Expr
+	}
+	// Values is VALUES (…), (…).
+	Values struct {
+		Pos  Pos
+		Rows [][]Expr
+	}
+	// SetOp is UNION, INTERSECT or EXCEPT [ALL].
+	SetOp struct {
+		Pos         Pos
+		Op          string // "UNION", "INTERSECT", "EXCEPT"
+		All         bool
+		Left, Right *Select
+	}
+	// CTE is one WITH item.
+	CTE struct {
+		Name      string
+		Columns   []string
+		Query     *Select
+		Recursive bool
+	}
+	// Target is one select-list item.
+	Target struct {
+		Expr  Expr   // *Star for * and t.*
+		Alias string // "" when not given
+		Text  string // source text of the expression (MySQL names columns so)
+	}
+	// OrderItem is one ORDER BY item.
+	OrderItem struct {
+		Expr       Expr
+		Desc       bool
+		NullsFirst *bool // nil: PostgreSQL's default for the direction
+	}
+)
+
+// TableRef is an item of FROM.
+type TableRef interface{ tableRef() }
+
+type (
+	// Table is a relation by name.
+	Table struct {
+		Pos     Pos
+		Name    Name
+		Alias   string
+		Columns []string // alias(column, …)
+	}
+	// TableFunc is a function in FROM; ROWS FROM has several.
+	TableFunc struct {
+		Pos                 Pos
+		Funcs               []*FuncCall
+		Lateral, Ordinality bool
+		Alias               string
+		Columns             []string
+		ColumnTypes         []TypeName // column definition list, parallel to Columns
+	}
+	// Derived is a subquery in FROM.
+	Derived struct {
+		Pos     Pos
+		Query   *Select
+		Lateral bool
+		Alias   string
+		Columns []string
+	}
+	// Join is JOIN.
+	Join struct {
+		Pos         Pos
+		Kind        JoinKind
+		Left, Right TableRef
+		On          Expr
+		Using       []string
+		Natural     bool
+		Alias       string
+		Columns     []string
+	}
+)
+
+// JoinKind is the kind of a join.
+type JoinKind uint8
+
+// The joins.
+const (
+	InnerJoin JoinKind = iota
+	LeftJoin
+	RightJoin
+	FullJoin
+	CrossJoin
+)
+
+// ---- expressions ----
+
+// Expr is an expression.
+type Expr interface{ Position() Pos }
+
+// TypeName is a type as written.
+type TypeName struct {
+	Pos   Pos
+	Name  Name    // lower case, multi-word names joined: "double precision", "timestamp with time zone", "character varying"
+	Mods  []int64 // (10,2)
+	Array int     // number of []
+}
+
+type (
+	// Literal is a constant.
+	Literal struct {
+		Pos  Pos
+		Kind LiteralKind
+		Text string // decoded: without quotes, escapes done; digits as written for numbers
+	}
+	// Param is $1 (Number 1) or the n-th ?.
+	Param struct {
+		Pos    Pos
+		Number int
+	}
+	// Column is a column reference, possibly qualified.
+	Column struct {
+		Pos  Pos
+		Name Name
+	}
+	// Star is * or t.*.
+	Star struct {
+		Pos   Pos
+		Table Name // empty for *
+	}
+	// Variable is MySQL's @user or @@system variable.
+	Variable struct {
+		Pos    Pos
+		System bool
+		Scope  string // "", "global", "session"
+		Name   string
+	}
+	// Assign is MySQL's @a := expr.
+	Assign struct {
+		Pos   Pos
+		Name  string
+		Value Expr
+	}
+	// FuncCall is a function call. Special syntax (CURRENT_DATE, EXTRACT(x
+	// FROM y), SUBSTRING(a FROM b), TRIM, POSITION, COALESCE, …) comes as a
+	// call of the function PostgreSQL maps it to (pg_catalog.extract, …);
+	// CURRENT_USER and the like have Bare set.
+	FuncCall struct {
+		Pos         Pos
+		Name        Name
+		Args        []Arg
+		Star        bool // count(*)
+		Distinct    bool
+		Variadic    bool // last argument is VARIADIC
+		OrderBy     []OrderItem
+		WithinGroup []OrderItem
+		Filter      Expr
+		Over        *Window
+		Bare        bool // written without parentheses
+	}
+	// Arg is one argument; Name is set for name => value and name := value.
+	Arg struct {
+		Name  string
+		Value Expr
+	}
+	// Window is OVER (…); only carried, windows are refused by the planner unless it knows them.
+	Window struct {
+		Name        string
+		PartitionBy []Expr
+		OrderBy     []OrderItem
+	}
+	// Unary is a prefix operator: "-", "+", "NOT", "~", "@" ….
+	Unary struct {
+		Pos Pos
+		Op  string
+		X   Expr
+	}
+	// Binary is an infix operator, upper case for words ("AND", "OR"); Pos
+	// is the operator's. OPERATOR(pg_catalog.~) comes as the plain "~".
+	// MySQL's synonyms are mapped to PostgreSQL's ("&&" to "AND", "<=>" stays, "DIV", "MOD", "XOR" stay).
+	Binary struct {
+		Pos  Pos
+		Op   string
+		L, R Expr
+	}
+	// Like is [NOT] LIKE, ILIKE, SIMILAR TO, REGEXP.
+	Like struct {
+		Pos                Pos
+		Op                 string // "LIKE", "ILIKE", "SIMILAR TO", "REGEXP"
+		Not                bool
+		X, Pattern, Escape Expr
+	}
+	// Is is IS [NOT] NULL / TRUE / FALSE / UNKNOWN, ISNULL, NOTNULL.
+	Is struct {
+		Pos  Pos
+		Not  bool
+		What string // "NULL", "TRUE", "FALSE", "UNKNOWN"
+		X    Expr
+	}
+	// IsDistinct is IS [NOT] DISTINCT FROM.
+	IsDistinct struct {
+		Pos  Pos
+		Not  bool
+		L, R Expr
+	}
+	// Between is [NOT] BETWEEN [SYMMETRIC].
+	Between struct {
+		Pos            Pos
+		Not, Symmetric bool
+		X, Low, High   Expr
+	}
+	// In is [NOT] IN (list) or (subquery).
+	In struct {
+		Pos   Pos
+		Not   bool
+		X     Expr
+		List  []Expr // nil when Query is set
+		Query *Select
+	}
+	// Quantified is x op ANY|SOME|ALL (array or subquery).
+	Quantified struct {
+		Pos      Pos
+		Op       string
+		All      bool
+		X, Array Expr
+		Query    *Select
+	}
+	// Exists is EXISTS (subquery).
+	Exists struct {
+		Pos   Pos
+		Query *Select
+	}
+	// Subquery is a scalar subquery, or ARRAY(subquery) with Array set.
+	Subquery struct {
+		Pos   Pos
+		Array bool
+		Query *Select
+	}
+	// Case is CASE.
+	Case struct {
+		Pos     Pos
+		Operand Expr // nil for a searched case
+		Whens   []When
+		Else    Expr
+	}
+	// When is one branch of a Case.
+	When struct{ Cond, Result Expr }
+	// Cast is CAST(x AS t), x::t and t 'literal'.
+	Cast struct {
+		Pos  Pos
+		X    Expr
+		Type TypeName
+	}
+	// Collate is x COLLATE c.
+	Collate struct {
+		Pos       Pos
+		X         Expr
+		Collation Name
+	}
+	// AtTimeZone is x AT TIME ZONE z.
+	AtTimeZone struct {
+		Pos     Pos
+		X, Zone Expr
+	}
+	// Array is ARRAY[…].
+	Array struct {
+		Pos   Pos
+		Elems []Expr
+	}
+	// Row is ROW(…) or (a, b).
+	Row struct {
+		Pos   Pos
+		Elems []Expr
+	}
+	// Subscript is x[i] or x[a:b].
+	Subscript struct {
+		Pos             Pos
+		X, Index, Upper Expr
+		Slice           bool
+	}
+	// Field is (x).name or (x).*, with Name "*".
+	Field struct {
+		Pos  Pos
+		X    Expr
+		Name string
+	}
+	// Default is the keyword DEFAULT as a value.
+	Default struct{ Pos Pos }
+	// Paren keeps parentheses only where they matter for printing; the
+	// planner looks through it.
+	Paren struct {
+		Pos Pos
+		X   Expr
+	}
+	// NextValueFor is NEXT VALUE FOR name (standard SQL, MariaDB).
+	NextValueFor struct {
+		Pos  Pos
+		Name Name
+	}
+	// NextValues is Vitess's NEXT n VALUES in SELECT NEXT n VALUES FROM t: the only target of its SelectCore.
+	NextValues struct {
+		Pos   Pos
+		Count Expr // nil: NEXT VALUE
+	}
+)
+
+// LiteralKind is the kind of a Literal.
+type LiteralKind uint8
+
+// The literals.
+const (
+	NullLiteral    LiteralKind = iota
+	BoolLiteral                // Text "true" or "false"
+	IntegerLiteral             // Text all digits (hexadecimal is converted to decimal)
+	NumericLiteral             // with a point or an exponent
+	StringLiteral
+	BytesLiteral // b”…” of MySQL, X'..': Text is the raw bytes
+	BitLiteral   // B'0101': Text is the digits
+)
