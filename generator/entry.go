@@ -16,8 +16,7 @@ type Entry struct {
 
 	live atomic.Pointer[live] // nil: not opened, dropped or altered
 
-	mu       sync.Mutex // serialises open, alter and drop of this name
-	previous Generator  // last closed generator, see Opening.Previous
+	mu sync.Mutex // serialises open, alter and drop of this name
 }
 
 // live is what the warm path needs of an open generator.
@@ -112,7 +111,7 @@ func (e *Entry) startLocked(ctx context.Context, d Definition) (*live, error) {
 	if e.registry.closed.Load() {
 		return nil, errClosed(e.name)
 	}
-	gen, err := k.Open(ctx, Opening{Definition: d, Previous: e.previous})
+	gen, err := k.Open(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -122,13 +121,12 @@ func (e *Entry) startLocked(ctx context.Context, d Definition) (*live, error) {
 	return l, nil
 }
 
-// stopLocked takes the generator out of service and keeps it as previous.
+// stopLocked takes the generator out of service.
 func (e *Entry) stopLocked(ctx context.Context) error {
 	l := e.live.Swap(nil)
 	if l == nil {
 		return nil
 	}
-	e.previous = l.gen
 	if c, ok := l.gen.(Closer); ok {
 		return c.Close(ctx)
 	}

@@ -21,18 +21,10 @@ type Kind struct {
 	// an old id appear again (layout, epoch, direction) are ErrOption.
 	Alter func(stored, change json.RawMessage) (json.RawMessage, error)
 
-	// Open starts the engine of a definition.
-	Open func(ctx context.Context, o Opening) (Generator, error)
-}
-
-// Opening is what Kind.Open gets.
-type Opening struct {
-	Definition Definition
-
-	// Previous is the closed generator that served the same name in this
-	// process before (altered or dropped), or nil. The new one must go on
-	// above everything that Previous issued.
-	Previous Generator
+	// Open starts the engine of a definition. An earlier generator of the
+	// name may have run in this process (altered, or dropped and created
+	// again); it was closed before. The new one goes on above it.
+	Open func(ctx context.Context, d Definition) (Generator, error)
 }
 
 // Parts is an id taken apart. What a layout does not have is nil.

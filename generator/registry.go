@@ -109,16 +109,29 @@ func (r *Registry) Lookup(name []byte) *Entry {
 	return (*s.entries.Load())[string(name)]
 }
 
-// Get returns the entry of name. It only checks the name's form and the
-// limit on names: whether the name exists shows when the entry is used.
-func (r *Registry) Get(name string) (*Entry, error) {
+// Get returns the entry of name. A name that this process does not know yet
+// is looked up in the store, and created where auto-create says so: names
+// that do not exist take no memory.
+func (r *Registry) Get(ctx context.Context, name string) (*Entry, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
 	}
-	s := &r.shards[maphash.String(r.seed, name)%registryShards]
-	if e := (*s.entries.Load())[name]; e != nil {
+	if e := (*r.shard(name).entries.Load())[name]; e != nil {
 		return e, nil
 	}
+	if _, err := r.load(ctx, name); err != nil {
+		return nil, err
+	}
+	return r.entry(name)
+}
+
+func (r *Registry) shard(name string) *shard {
+	return &r.shards[maphash.String(r.seed, name)%registryShards]
+}
+
+// entry returns the entry of a name that exists, making it if needed.
+func (r *Registry) entry(name string) (*Entry, error) {
+	s := r.shard(name)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old := *s.entries.Load()
@@ -158,7 +171,7 @@ func (r *Registry) Create(ctx context.Context, name, kind string, options json.R
 // Alter changes options of a generator; the running one is replaced by its
 // successor, which goes on above it.
 func (r *Registry) Alter(ctx context.Context, name string, change json.RawMessage) error {
-	e, err := r.Get(name)
+	e, err := r.Existing(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -189,7 +202,7 @@ func (r *Registry) Alter(ctx context.Context, name string, change json.RawMessag
 // Drop removes a generator. What it issued stays issued: a generator that is
 // created again under the name goes on above it.
 func (r *Registry) Drop(ctx context.Context, name string) error {
-	e, err := r.Get(name)
+	e, err := r.Existing(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -199,6 +212,18 @@ func (r *Registry) Drop(ctx context.Context, name string) error {
 		return err
 	}
 	return e.stopLocked(ctx)
+}
+
+// Existing returns the entry of a name that the store has (ErrUnknown
+// otherwise). It never creates one.
+func (r *Registry) Existing(ctx context.Context, name string) (*Entry, error) {
+	if err := CheckName(name); err != nil {
+		return nil, err
+	}
+	if _, err := r.cfg.Store.Defined(ctx, name); err != nil {
+		return nil, err
+	}
+	return r.entry(name)
 }
 
 // Definitions lists what the store knows, ordered by name.

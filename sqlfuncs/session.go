@@ -2,39 +2,18 @@ package sqlfuncs
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
-
-// Config configures a Server. Registry is required.
-type Config struct {
-	Registry *generator.Registry
-	Version  string // of nextid, for version()
-	Limits   Limits
-	Clock    generator.Clock // nil: the system's
-	Layout   string          // default layout of parse_id(number); "": twitter
-}
-
-// Limits bound what one session can make the server hold (invariant 6).
-// Zero fields take the defaults of DefaultLimits.
-type Limits struct {
-	IDsPerCall         int64 // next_ids, next_range, generate_series … in one statement
-	Statements         int   // prepared statements of a session
-	Portals            int   // open portals (cursors) of a session
-	PreparedBytes      int   // text of all prepared statements and bound values of a session
-	StatementsPerQuery int   // statements in one simple query
-	PlanCache          int   // statements in the server-wide cache
-}
-
-// Server is what all sessions share: functions, tables, settings, plans.
-type Server struct{}
-
-// NewServer returns a Server.
-func NewServer(cfg Config) *Server { panic("todo") }
 
 // SessionOptions is what a connection knows when its session begins.
 type SessionOptions struct {
@@ -53,184 +32,424 @@ type SessionOptions struct {
 // Every method that returns an error leaves the session usable. Whoever
 // sends the error to the client calls Fail, so that a transaction block
 // becomes a failed one.
-type Session struct{}
+type Session struct {
+	server  *Server
+	dialect syntax.Dialect
+	options SessionOptions
+	started time.Time
 
-// NewSession begins a session. Errors: unknown time zones and other bad start-up settings (22023).
-func (s *Server) NewSession(o SessionOptions) (*Session, error) { panic("todo") }
+	vars    variables
+	env     datum.Env
+	envOK   bool // env is up to date with vars
+	notices []Notice
+
+	tx transaction
+
+	memo      *Statement // the last cached statement that ran here
+	prepared  map[string]*Statement
+	unnamed   *Statement
+	portals   map[string]*Portal
+	unnamedPo Portal // storage of the unnamed portal, reused
+	hasPortal bool   // unnamedPo is open
+	bytes     int    // of prepared texts, see Limits.PreparedBytes
+
+	last     lastID
+	currvals map[*generator.Entry]int64
+	random   prng // of random()
+
+	onWait func() // see OnWait
+
+	appName atomic.Pointer[string] // for other sessions' eyes
+}
+
+// lastID is the newest id that the session drew: lastval() and currval().
+type lastID struct {
+	entry *generator.Entry
+	id    int64
+}
+
+// sessionSet is the sessions of a server, for nextid.sessions.
+type sessionSet struct {
+	mu  sync.Mutex
+	all map[*Session]struct{}
+}
+
+// maxStartupSettings bounds what a start-up packet can set.
+const maxStartupSettings = 64
+
+// NewSession begins a session. Bad start-up settings are 22023 or 42704.
+func (s *Server) NewSession(o SessionOptions) (*Session, error) {
+	if o.Database == "" {
+		o.Database = o.User
+	}
+	session := &Session{server: s, dialect: o.Dialect, options: o, started: s.now(),
+		prepared: map[string]*Statement{}, portals: map[string]*Portal{}, currvals: map[*generator.Entry]int64{}}
+	session.vars.base = map[string]string{
+		"session_authorization": o.User,
+		"is_superuser":          map[bool]string{true: "on", false: "off"}[o.Admin],
+		"server_version":        settings["server_version"].value + " (nextid " + s.version + ")",
+	}
+	if len(o.Settings) > maxStartupSettings {
+		return nil, sqlstate.New(sqlstate.LimitExceeded, "too many start-up parameters")
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Settings)) {
+		def, err := lookupSetting(name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := normalizeSetting(def, o.Settings[name])
+		if err != nil {
+			return nil, err
+		}
+		session.vars.base[strings.ToLower(name)] = value
+	}
+	session.noteAppName()
+	s.sessions.mu.Lock()
+	defer s.sessions.mu.Unlock()
+	if s.sessions.all == nil {
+		s.sessions.all = map[*Session]struct{}{}
+	}
+	s.sessions.all[session] = struct{}{}
+	return session, nil
+}
 
 // Close ends the session.
-func (s *Session) Close() {}
+func (s *Session) Close() {
+	s.closePortals(func(*Portal) bool { return true })
+	s.server.sessions.mu.Lock()
+	defer s.server.sessions.mu.Unlock()
+	delete(s.server.sessions.all, s)
+}
 
 // Notice is a NOTICE or WARNING for the client.
 type Notice struct {
 	Severity string // "NOTICE", "WARNING"
-	Code     string
+	Code     sqlstate.Code
 	Message  string
+}
+
+// maxNotices bounds the notices kept between two TakeNotices.
+const maxNotices = 100
+
+func (s *Session) warn(code sqlstate.Code, message string) {
+	if len(s.notices) < maxNotices {
+		s.notices = append(s.notices, Notice{Severity: "WARNING", Code: code, Message: message})
+	}
+}
+
+func (s *Session) notice(message string) {
+	if len(s.notices) < maxNotices {
+		s.notices = append(s.notices, Notice{Severity: "NOTICE", Code: "00000", Message: message})
+	}
+}
+
+// TakeNotices returns the notices since the last call, mostly nil.
+func (s *Session) TakeNotices() []Notice {
+	n := s.notices
+	s.notices = nil
+	return n
 }
 
 // Parameter is a setting that the client is told of (ParameterStatus).
 type Parameter struct{ Name, Value string }
 
 // Parameters returns the settings to report at the start, in a fixed order.
-func (s *Session) Parameters() []Parameter { panic("todo") }
+func (s *Session) Parameters() []Parameter {
+	s.vars.changed = nil
+	out := make([]Parameter, len(reported))
+	for i, name := range reported {
+		value, _ := s.vars.get(strings.ToLower(name))
+		out[i] = Parameter{name, value}
+	}
+	return out
+}
 
-// TakeParameters returns the reported settings that changed since the last call, mostly nil.
-func (s *Session) TakeParameters() []Parameter { panic("todo") }
+// TakeParameters returns the reported settings that changed since the last
+// call, mostly nil.
+func (s *Session) TakeParameters() []Parameter {
+	if len(s.vars.changed) == 0 {
+		return nil
+	}
+	out := make([]Parameter, len(s.vars.changed))
+	for i, key := range s.vars.changed {
+		value, _ := s.vars.get(key)
+		out[i] = Parameter{settings[key].name, value}
+	}
+	s.vars.changed = nil
+	return out
+}
 
-// TakeNotices returns the notices since the last call, mostly nil.
-func (s *Session) TakeNotices() []Notice { panic("todo") }
+// settingsChanged must follow every change of s.vars.
+func (s *Session) settingsChanged() {
+	s.envOK = false
+	s.noteAppName()
+}
 
-// Status is the transaction status of ReadyForQuery: 'I', 'T' or 'E'.
-func (s *Session) Status() byte { panic("todo") }
+func (s *Session) noteAppName() {
+	name, _ := s.vars.get("application_name")
+	s.appName.Store(&name)
+}
 
-// Fail turns an open transaction block into a failed one.
-func (s *Session) Fail() {}
+// Env is what the text forms of values depend on; valid until the next
+// statement.
+func (s *Session) Env() *datum.Env {
+	if s.envOK {
+		return &s.env
+	}
+	zone, _ := s.vars.get("timezone")
+	location, err := loadLocation(zone)
+	if err != nil {
+		location = time.UTC
+	}
+	style, _ := s.vars.get("datestyle")
+	style, _, _ = strings.Cut(style, ",")
+	bytea, _ := s.vars.get("bytea_output")
+	digits, _ := s.vars.get("extra_float_digits")
+	s.env = datum.Env{
+		Location: location, DateStyle: dateStyles[style], ByteaEscape: bytea == "escape",
+		ExtraFloatDigits: parseSmallInt(digits), Names: catalogNames{s.server}, Now: s.txNow(),
+	}
+	s.envOK = true
+	return &s.env
+}
 
-// Env is what the text forms of values depend on; valid until the next statement.
-func (s *Session) Env() *datum.Env { panic("todo") }
+func parseSmallInt(s string) int {
+	v, err := datum.ParseText(datum.Int4, s, nil)
+	if err != nil {
+		return 0
+	}
+	return int(v.Int)
+}
 
 // StatementContext derives the context of one statement from the
 // connection's: it ends at statement_timeout where that is set.
 func (s *Session) StatementContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	panic("todo")
+	if d := s.vars.duration("statement_timeout"); d > 0 {
+		return context.WithTimeoutCause(ctx, d, errStatementTimeout)
+	}
+	return context.WithCancel(ctx)
 }
+
+var errStatementTimeout = sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to statement timeout")
 
 // IdleInTransactionTimeout is idle_in_transaction_session_timeout, 0: none.
-func (s *Session) IdleInTransactionTimeout() time.Duration { panic("todo") }
-
-// Column is one column of a result.
-type Column struct {
-	Name    string
-	Type    datum.OID
-	TypeMod int32  // -1: none
-	Len     int16  // pg_type.typlen
-	Table   uint32 // pg_class oid of the table it comes from, 0: none
-	Attr    int16  // its attribute number, 0: none
+func (s *Session) IdleInTransactionTimeout() time.Duration {
+	return s.vars.duration("idle_in_transaction_session_timeout")
 }
 
-// Statement is an analysed statement: parameter and result types are known.
-// It is immutable and may be shared by sessions.
-type Statement struct {
-	Text    string
-	Params  []datum.OID
-	Columns []Column // nil: returns no rows
+// OnWait sets a function that is called before a statement waits for a tick,
+// the store or a timer: the protocol sends what it has answered so far.
+func (s *Session) OnWait(f func()) { s.onWait = f }
 
-	// Memo holds what a protocol encoded once for this statement, e.g. its
-	// RowDescription. The protocols agree on the slots: 0 and 1 are
-	// pgwire's (text and binary), 2 and 3 mysqlwire's.
-	Memo [4]atomic.Pointer[[]byte]
+// waits tells the protocol that this may take a while.
+func (s *Session) waits() {
+	if s.onWait != nil {
+		s.onWait()
+	}
+}
+
+// drew notes the newest id for lastval and currval.
+func (s *Session) drew(e *generator.Entry, id int64) {
+	if s.last.entry != e && s.last.entry != nil {
+		s.currvals[s.last.entry] = s.last.id
+	}
+	s.last = lastID{e, id}
+}
+
+// currval returns the session's newest id of a generator.
+func (s *Session) currval(e *generator.Entry) (int64, bool) {
+	if s.last.entry == e {
+		return s.last.id, true
+	}
+	id, ok := s.currvals[e]
+	return id, ok
 }
 
 // TryID is the warm path. For a statement that is just SELECT next_id(name),
 // name a literal or (arg given, in text) its only parameter, it draws one id
 // without waiting, locking or allocating. ok is false for every other
 // statement and whenever the slow path must decide.
-func (s *Session) TryID(st *Statement, arg []byte) (id int64, ok bool) { panic("todo") }
+func (s *Session) TryID(st *Statement, arg []byte) (id int64, ok bool) {
+	f := st.fast
+	if f == nil || s.tx.state == txFailed {
+		return 0, false
+	}
+	var e *generator.Entry
+	if f.name == "" {
+		if e = s.server.registry.Lookup(arg); e == nil {
+			return 0, false
+		}
+	} else if e = f.entry.Load(); e == nil {
+		if e = s.server.registry.Lookup([]byte(f.name)); e == nil {
+			return 0, false // the slow path opens or creates it
+		}
+		f.entry.Store(e)
+	}
+	r, ok := e.TryNext(1)
+	if !ok {
+		return 0, false
+	}
+	s.drew(e, r.First)
+	return r.First, true
+}
 
 // Batch is the statements of one simple query. The zero Batch has none.
-type Batch struct{ single *Statement }
+type Batch struct {
+	session *Session
+	single  *Statement
+	text    string
+	parsed  []syntax.Parsed
+	next    int
+}
 
 // Simple begins a simple query. text is not kept. The error of a text that
 // does not parse comes from here, before anything runs.
-func (s *Session) Simple(text []byte) (Batch, error) { panic("todo") }
+func (s *Session) Simple(text []byte) (Batch, error) {
+	if st := s.memo; st != nil && string(text) == st.Text {
+		return Batch{session: s, single: st}, nil
+	}
+	if st := s.server.cache.get(text); st != nil && len(st.Params) == 0 {
+		s.memo = st
+		return Batch{session: s, single: st}, nil
+	}
+	source := string(text)
+	parsed, err := s.parse(source)
+	if err != nil {
+		return Batch{}, err
+	}
+	return Batch{session: s, text: source, parsed: parsed}, nil
+}
 
 // Next analyses and returns the next statement, nil after the last one. An
 // empty text has none.
-func (b *Batch) Next() (*Statement, error) { panic("todo") }
+func (b *Batch) Next() (*Statement, error) {
+	s := b.session
+	if st := b.single; st != nil {
+		b.single = nil
+		return st, s.checkTransaction(st.exits)
+	}
+	if b.next >= len(b.parsed) {
+		return nil, nil
+	}
+	p := b.parsed[b.next]
+	b.next++
+	if err := s.checkTransaction(exitsTransaction(p.Statement)); err != nil {
+		return nil, err
+	}
+	text := statementText(b.text, p)
+	st, err := s.plan(p.Statement, text, b.text, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(st.Params) > 0 {
+		return nil, sqlstate.New(sqlstate.UndefinedParameter, "there is no parameter $1")
+	}
+	if len(b.parsed) == 1 && st.shared {
+		st.Text = b.text // the key is the text as sent
+		s.server.cache.offer(b.text, st)
+	}
+	return st, nil
+}
 
 // Prepare makes the prepared statement name ("" is the unnamed one, which
 // is replaced) from a text with at most one statement. params are the types
 // that the client declared, Invalid or Unknown where it left them open. An
 // empty text makes a statement with Empty() true.
-func (s *Session) Prepare(name, text string, params []datum.OID) (*Statement, error) { panic("todo") }
+func (s *Session) Prepare(name, text string, params []datum.OID) (*Statement, error) {
+	if name != "" {
+		if _, ok := s.prepared[name]; ok {
+			return nil, sqlstate.New(sqlstate.DuplicateStatement, "prepared statement %q already exists", cut(name, 64))
+		}
+	} else {
+		s.unnamed = nil
+	}
+	st, err := s.analyse(text, params)
+	if err != nil {
+		return nil, err
+	}
+	if name == "" {
+		s.unnamed = st
+		return st, nil
+	}
+	return st, s.keep(name, st)
+}
 
-// Empty reports whether the statement's text held nothing to do.
-func (st *Statement) Empty() bool { panic("todo") }
+// analyse finds the text of a Parse message in the cache or plans it.
+func (s *Session) analyse(text string, params []datum.OID) (*Statement, error) {
+	open := true
+	for _, t := range params {
+		open = open && (t == datum.Invalid || t == datum.Unknown)
+	}
+	if st := s.server.cache.getString(text); st != nil && open && len(params) <= len(st.Params) {
+		return st, s.checkTransaction(st.exits)
+	}
+	parsed, err := s.parse(text)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(parsed) == 0:
+		return &Statement{Text: text, exits: true}, nil
+	case len(parsed) > 1:
+		return nil, sqlstate.New(sqlstate.SyntaxError, "cannot insert multiple commands into a prepared statement")
+	}
+	if err := s.checkTransaction(exitsTransaction(parsed[0].Statement)); err != nil {
+		return nil, err
+	}
+	st, err := s.plan(parsed[0].Statement, text, text, params)
+	if err != nil {
+		return nil, err
+	}
+	if open && st.shared {
+		s.server.cache.offer(text, st)
+	}
+	return st, nil
+}
+
+// keep stores a named prepared statement within the session's limits.
+func (s *Session) keep(name string, st *Statement) error {
+	if len(s.prepared) >= s.server.limits.Statements {
+		return sqlstate.New(sqlstate.LimitExceeded, "this session already has %d prepared statements", len(s.prepared)).
+			WithHint("DEALLOCATE statements that are no longer used.")
+	}
+	size := len(name) + len(st.Text)
+	if s.bytes+size > s.server.limits.PreparedBytes {
+		return sqlstate.New(sqlstate.LimitExceeded, "the prepared statements of this session are larger than %d bytes", s.server.limits.PreparedBytes).
+			WithHint("DEALLOCATE statements that are no longer used.")
+	}
+	s.bytes += size
+	s.prepared[strings.Clone(name)] = st
+	return nil
+}
 
 // Prepared returns a prepared statement (26000 when there is none).
-func (s *Session) Prepared(name []byte) (*Statement, error) { panic("todo") }
+func (s *Session) Prepared(name []byte) (*Statement, error) {
+	if len(name) == 0 {
+		if s.unnamed == nil {
+			return nil, sqlstate.New(sqlstate.InvalidStatementName, "unnamed prepared statement does not exist")
+		}
+		return s.unnamed, nil
+	}
+	if st, ok := s.prepared[string(name)]; ok {
+		return st, nil
+	}
+	return nil, sqlstate.New(sqlstate.InvalidStatementName, "prepared statement %q does not exist", cut(string(name), 64))
+}
 
 // Unprepare drops a prepared statement; an unknown name is no error.
-func (s *Session) Unprepare(name []byte) {}
-
-// Arg is one bound parameter as the protocol brought it, borrowed until Bind returns.
-type Arg struct {
-	Null   bool
-	Binary bool
-	Data   []byte
+func (s *Session) Unprepare(name []byte) {
+	if len(name) == 0 {
+		s.unnamed = nil
+		return
+	}
+	if st, ok := s.prepared[string(name)]; ok {
+		s.bytes -= len(name) + len(st.Text)
+		delete(s.prepared, string(name))
+	}
 }
 
-// Bind makes the portal name ("" is the unnamed one, which is replaced)
-// from a statement and its arguments. formats are the protocol's result
-// format codes: none, one for all, or one a column.
-func (s *Session) Bind(name []byte, st *Statement, args []Arg, formats []int16) (*Portal, error) {
-	panic("todo")
+func (s *Session) unprepareAll() {
+	clear(s.prepared)
+	s.unnamed = nil
+	s.bytes = 0
 }
-
-// Run makes an unnamed portal in text format for a statement of a simple
-// query; it leaves the session's unnamed portal alone.
-func (s *Session) Run(st *Statement) (*Portal, error) { panic("todo") }
-
-// Portal returns an open portal (34000 when there is none).
-func (s *Session) Portal(name []byte) (*Portal, error) { panic("todo") }
-
-// ClosePortal closes a portal; an unknown name is no error.
-func (s *Session) ClosePortal(name []byte) {}
-
-// EndBatch is the protocol's Sync, or the end of a simple query: outside a
-// transaction block the portals go.
-func (s *Session) EndBatch() {}
-
-// Portal is a statement being executed.
-type Portal struct{ st *Statement }
-
-// Statement returns what the portal executes.
-func (p *Portal) Statement() *Statement { return p.st }
-
-// Columns returns the result columns, nil when it returns no rows. For
-// FETCH and EXECUTE they are known only here, not in the Statement.
-func (p *Portal) Columns() []Column { panic("todo") }
-
-// Binary reports whether column i is wanted in binary.
-func (p *Portal) Binary(i int) bool { panic("todo") }
-
-// TryID is the warm path of a bound portal; see Session.TryID. After ok the portal is done.
-func (p *Portal) TryID() (id int64, ok bool) { panic("todo") }
-
-// Next returns the next row, io.EOF after the last. The row and what it
-// refers to are valid until the next call. A statement without rows does its
-// work in the first call and returns io.EOF.
-func (p *Portal) Next(ctx context.Context) ([]datum.Value, error) { panic("todo") }
-
-// IDs reports whether the result is one bigint column of ids that NextIDs can return as runs.
-func (p *Portal) IDs() bool { panic("todo") }
-
-// NextIDs returns up to max rows of an IDs portal as one run, io.EOF after the last.
-func (p *Portal) NextIDs(ctx context.Context, max int64) (generator.Range, error) { panic("todo") }
-
-// AppendTag appends the command tag after io.EOF (or a row limit); rows is
-// the number of rows sent by this execution.
-func (p *Portal) AppendTag(dst []byte, rows int64) []byte { panic("todo") }
-
-// Copy returns how the rows are to be sent for COPY … TO STDOUT, nil for other statements.
-func (p *Portal) Copy() *CopyOut { panic("todo") }
-
-// Close ends the portal.
-func (p *Portal) Close() {}
-
-// CopyOut encodes rows for COPY TO STDOUT.
-type CopyOut struct{}
-
-// Binary reports the overall format of CopyOutResponse.
-func (c *CopyOut) Binary() bool { panic("todo") }
-
-// AppendHeader appends what precedes the first row (CSV header line, binary signature); it may be nothing.
-func (c *CopyOut) AppendHeader(dst []byte) []byte { panic("todo") }
-
-// AppendRow appends one row's CopyData payload.
-func (c *CopyOut) AppendRow(dst []byte, row []datum.Value, env *datum.Env) ([]byte, error) {
-	panic("todo")
-}
-
-// AppendTrailer appends what follows the last row (binary end mark); it may be nothing.
-func (c *CopyOut) AppendTrailer(dst []byte) []byte { panic("todo") }

@@ -32,8 +32,9 @@ type (
 		With          []CTE
 		Body          Query // *SelectCore, *Values or *SetOp
 		OrderBy       []OrderItem
-		Limit, Offset Expr // nil: none. LIMIT ALL is nil. FETCH FIRST n ROWS is Limit
-		Locking       bool // FOR UPDATE and the like, ignored
+		Limit, Offset Expr     // nil: none. LIMIT ALL is nil. FETCH FIRST n ROWS is Limit
+		Locking       bool     // FOR UPDATE and the like, ignored
+		Into          []string // user variables of MySQL's SELECT … INTO @a, @b, without the @
 	}
 	// Explain is EXPLAIN [ANALYZE] [(options)] statement. MySQL's DESCRIBE of a query is the same.
 	Explain struct {
@@ -85,6 +86,7 @@ type (
 		Types     []TypeName
 		Statement Statement
 		Text      string // text of the inner statement
+		Variable  string // MySQL's PREPARE … FROM @variable; Statement is nil then
 	}
 	// Execute is EXECUTE name [(args)].
 	Execute struct {
@@ -148,6 +150,16 @@ type (
 	}
 	// Use is MySQL's USE database.
 	Use struct{ Database string }
+	// SetStatement is MariaDB's SET STATEMENT name = value, … FOR statement.
+	SetStatement struct {
+		Items     []SetItem
+		Statement Statement
+	}
+	// Kill is MySQL's KILL [CONNECTION|QUERY] id.
+	Kill struct {
+		Query bool
+		ID    Expr
+	}
 	// Lock is LOCK [TABLE] … and UNLOCK TABLES.
 	Lock struct{ Tag string }
 	// Unsupported is a statement that is recognised and refused: INSERT,
@@ -319,7 +331,11 @@ const (
 // Expr is an expression.
 type Expr interface{ Position() Pos }
 
-// TypeName is a type as written.
+// TypeName is a type as written. CHAR without quotes is "character", since
+// "char" is another type; in a constant (char 'x') it is "bpchar". The fields
+// of an interval are part of its name: "interval day to second". In MySQL's
+// casts CHAR is "varchar", SIGNED is "bigint", and INTERVAL 1 DAY_HOUR is a
+// cast to "interval day to hour".
 type TypeName struct {
 	Pos   Pos
 	Name  Name    // lower case, multi-word names joined: "double precision", "timestamp with time zone", "character varying"
@@ -380,6 +396,8 @@ type (
 		Bare        bool // written without parentheses
 	}
 	// Arg is one argument; Name is set for name => value and name := value.
+	// MySQL's GROUP_CONCAT(… SEPARATOR s) and CONVERT(x USING c) have s and c
+	// as a last argument with the name "separator" or "using".
 	Arg struct {
 		Name  string
 		Value Expr

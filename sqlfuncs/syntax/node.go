@@ -21,6 +21,8 @@ func (*AlterSequence) statement()  {}
 func (*DropSequence) statement()   {}
 func (*Listen) statement()         {}
 func (*Use) statement()            {}
+func (*SetStatement) statement()   {}
+func (*Kill) statement()           {}
 func (*Lock) statement()           {}
 func (*Unsupported) statement()    {}
 

@@ -1,0 +1,51 @@
+# nextid: the commands a developer needs. "make" alone builds.
+
+GO            ?= go
+FUZZTIME      ?= 30s
+TEST_TIMEOUT  ?= 15m
+GOLANGCI_LINT_VERSION = v2.15.0
+
+.DEFAULT_GOAL := build
+.PHONY: build test test-deps format-check vet lint bench fuzz docs clean help
+
+## build: the static binary, in bin/nextid
+build:
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/nextid ./cmd/nextid
+
+## test: everything; ends in go test's own summary
+test: test-deps format-check vet build
+	@race=$$(.ci/race-flag); set -x; \
+	$(GO) test $$race -shuffle=on -timeout $(TEST_TIMEOUT) ./...
+
+## test-deps: install the Debian packages that the tests use (root), or name them
+test-deps:
+	@.ci/test-deps
+
+format-check:
+	@unformatted=$$(gofmt -l .); \
+	if [ -n "$$unformatted" ]; then echo "not formatted (run gofmt -w):"; echo "$$unformatted"; exit 1; fi
+
+vet:
+	$(GO) vet ./...
+
+## lint: golangci-lint with .golangci.yml; fetched into bin/ when missing
+lint:
+	@GO="$(GO)" .ci/lint $(GOLANGCI_LINT_VERSION)
+
+## bench: compare with PostgreSQL on this machine; see benchmarks/
+bench:
+	$(GO) run ./benchmarks/wire
+
+## fuzz: every fuzz target for FUZZTIME each
+fuzz:
+	@GO="$(GO)" .ci/fuzz $(FUZZTIME)
+
+## docs: write the generated pages again
+docs:
+	$(GO) test ./cmd/nextid -run "^TestConfigPage" -update
+
+clean:
+	rm -rf bin
+
+help:
+	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)

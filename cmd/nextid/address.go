@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"nextid/wire"
+)
+
+// addressOff is the text of the zero Address.
+const addressOff = "off"
+
+// Address is where a protocol is served. The zero Address is nowhere.
+type Address struct {
+	Network string // "tcp", "unix", or "" for off
+	Address string // host:port, or the path of a socket
+}
+
+// Off reports whether nothing is to be served.
+func (a Address) Off() bool { return a.Network == "" }
+
+// Set reads HOST:PORT, a path, or "off". A path has a slash in it; @NAME is
+// a socket of Linux without a file.
+func (a *Address) Set(s string) error {
+	switch {
+	case s == addressOff:
+		*a = Address{}
+		return nil
+	case strings.HasPrefix(s, "/"), strings.HasPrefix(s, "."), strings.HasPrefix(s, "@"):
+		*a = Address{Network: "unix", Address: s}
+		return nil
+	case strings.Contains(s, "/"):
+		*a = Address{Network: "unix", Address: "./" + s}
+		return nil
+	}
+	host, port, err := net.SplitHostPort(s)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return fmt.Errorf("%q is not an address: write HOST:PORT, the path of a Unix socket (with a slash), or %s", s, addressOff)
+	}
+	*a = Address{Network: "tcp", Address: net.JoinHostPort(host, port)}
+	return nil
+}
+
+func (a Address) String() string {
+	if a.Off() {
+		return addressOff
+	}
+	return a.Address
+}
+
+// Local reports whether only this machine can reach the address. A host name
+// other than localhost counts as not local, whatever it resolves to now.
+func (a Address) Local() bool {
+	if a.Network != "tcp" {
+		return true
+	}
+	host, _, _ := net.SplitHostPort(a.Address)
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}
+
+// listen opens the address.
+func (a Address) listen() (net.Listener, error) {
+	l, err := wire.Listen(a.Address, defaultPGPort)
+	if err != nil {
+		return nil, listenFailure(a, err)
+	}
+	return l, nil
+}
+
+// listenFailure says in one line why an address cannot be opened.
+func listenFailure(a Address, err error) error {
+	f := &failure{
+		what: fmt.Sprintf("listen on %s: %s", a, rootCause(err)), cause: err,
+		hint: "Choose another address with --pg.",
+	}
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		f.hint = "Another server, perhaps another nextid, is listening there. Stop it, or choose another address with --pg."
+	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
+		f.hint = "Choose a port above 1023, or a directory that this user may write to."
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		f.hint = "The host part of --pg must be an address of this machine."
+	}
+	return f
+}
+
+// rootCause is the innermost error: "address already in use" without the
+// names of the system calls around it.
+func rootCause(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}

@@ -1,0 +1,277 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// arrows is who may import whom inside the module: one package (or with
+// /... a tree of them) a line, and after the colon what its production code
+// may import. A package that is missing here fails the test, so that every
+// new one is given its place on purpose.
+//
+//	generator ──► sqlfuncs ──► wire ──► cmd/nextid
+const arrows = `
+generator:
+generator/history:         generator
+generator/layout:          generator
+generator/worker:          generator
+generator/snowflake:       generator generator/layout generator/worker
+generator/segment:         generator
+generator/store/storetest: generator generator/history
+generator/store/memory:    generator
+generator/store/sqlstore:  generator migrations/...
+
+migrations/...:
+
+sqlfuncs/sqlstate:
+sqlfuncs/datum:            sqlfuncs/sqlstate
+sqlfuncs/syntax:           sqlfuncs/sqlstate sqlfuncs/datum
+sqlfuncs/pgtest:
+sqlfuncs:                  generator generator/layout sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax
+
+wire:                      sqlfuncs/sqlstate
+wire/clienttest:
+wire/pgwire:               generator sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
+
+benchmarks/...:            benchmarks/...
+cmd/nextid:                generator/... sqlfuncs/... wire/... migrations/...
+`
+
+// testOnly are the packages that exist for tests; they may use testing and
+// nothing that is linked into the binary may import them.
+var testOnly = []string{"generator/history", "generator/store/storetest", "sqlfuncs/pgtest", "wire/wiretest", "wire/clienttest"}
+
+// layers are the top folders from the bottom up. Test files may reach
+// sideways and down (a wire test runs on real engines), never up.
+var layers = []string{"generator", "sqlfuncs", "wire", "cmd"}
+
+const module = "nextid"
+
+type listedPackage struct {
+	ImportPath   string
+	Standard     bool
+	Module       *struct{ Path string }
+	Imports      []string
+	TestImports  []string
+	XTestImports []string
+}
+
+// goList runs go list for the platform of the release: the static Linux
+// binary. It also stats all sources, which is how go test learns that its
+// cached result depends on them.
+func goList(t *testing.T, args ...string) []listedPackage {
+	t.Helper()
+	root := moduleRoot(t)
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".go") {
+			_, err = os.Stat(path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("go", append([]string{
+		"list", "-e",
+		"-json=ImportPath,Standard,Module,Imports,TestImports,XTestImports",
+	}, args...)...)
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64")
+	out, err := cmd.Output()
+	if err != nil {
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+			t.Fatalf("go list: %s", exit.Stderr)
+		}
+		t.Fatal(err)
+	}
+	var packages []listedPackage
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listedPackage
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return packages
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
+	}
+}
+
+func moduleRoot(t *testing.T) string {
+	t.Helper()
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// own returns the path of a package inside the module.
+func own(importPath string) (string, bool) { return strings.CutPrefix(importPath, module+"/") }
+
+// covers reports whether a pattern of arrows stands for a package.
+func covers(pattern, path string) bool {
+	if tree, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return path == tree || strings.HasPrefix(path, tree+"/")
+	}
+	return path == pattern
+}
+
+type arrow struct {
+	from string
+	to   []string
+}
+
+func parseArrows(text string) []arrow {
+	var parsed []arrow
+	for line := range strings.Lines(text) {
+		if from, to, ok := strings.Cut(line, ":"); ok {
+			parsed = append(parsed, arrow{from, strings.Fields(to)})
+		}
+	}
+	return parsed
+}
+
+// arrowViolation says what is wrong with the imports of one package.
+func arrowViolation(rules []arrow, path string, imports []string) string {
+	i := slices.IndexFunc(rules, func(a arrow) bool { return covers(a.from, path) })
+	if i < 0 {
+		return fmt.Sprintf("package %s has no place in the picture: add it to arrows in arch_test.go", path)
+	}
+	for _, imported := range imports {
+		target, ok := own(imported)
+		if ok && !slices.ContainsFunc(rules[i].to, func(p string) bool { return covers(p, target) }) {
+			return fmt.Sprintf("package %s imports %s, which the arrows do not allow", path, target)
+		}
+	}
+	return ""
+}
+
+// upwardTestImport names the first import of test files into a higher layer.
+func upwardTestImport(path string, imports []string) string {
+	layer := func(path string) int {
+		top, _, _ := strings.Cut(path, "/")
+		return slices.Index(layers, top)
+	}
+	from := layer(path)
+	for _, imported := range imports {
+		if target, ok := own(imported); ok && from >= 0 && layer(target) > from {
+			return target
+		}
+	}
+	return ""
+}
+
+func TestImportsFollowTheArrows(t *testing.T) {
+	t.Parallel()
+	rules := parseArrows(arrows)
+	for _, p := range goList(t, "./...") {
+		path, ok := own(p.ImportPath)
+		if !ok {
+			continue
+		}
+		if v := arrowViolation(rules, path, p.Imports); v != "" {
+			t.Error(v)
+		}
+		if up := upwardTestImport(path, slices.Concat(p.TestImports, p.XTestImports)); up != "" {
+			t.Errorf("a test of %s imports %s, which lies above it", path, up)
+		}
+	}
+}
+
+func TestArrowCheckFindsViolations(t *testing.T) {
+	t.Parallel()
+	rules := parseArrows("a:\nb: a c/...\n")
+	for _, tc := range []struct {
+		path    string
+		imports []string
+		bad     bool
+	}{
+		{"a", []string{"fmt", "example.com/x"}, false},
+		{"a", []string{"nextid/b"}, true},
+		{"b", []string{"nextid/a", "nextid/c/d"}, false},
+		{"b", []string{"nextid/cd"}, true},
+		{"unlisted", nil, true},
+	} {
+		if v := arrowViolation(rules, tc.path, tc.imports); (v != "") != tc.bad {
+			t.Errorf("%s importing %v: %q", tc.path, tc.imports, v)
+		}
+	}
+	if upwardTestImport("generator/x", []string{"nextid/sqlfuncs"}) == "" {
+		t.Error("a generator test that imports sqlfuncs was not found")
+	}
+	if up := upwardTestImport("wire/pgwire", []string{"nextid/generator/segment"}); up != "" {
+		t.Errorf("a wire test may import %s", up)
+	}
+}
+
+// TestBinaryHoldsNoTestCode keeps test libraries out of what users run.
+func TestBinaryHoldsNoTestCode(t *testing.T) {
+	t.Parallel()
+	libraries := []string{"testing", "pgregory.net/rapid", "github.com/stretchr/testify", "net/http/httptest"}
+	for _, p := range goList(t, "-deps", "./cmd/nextid") {
+		for _, imported := range p.Imports {
+			if path, ok := own(imported); ok && slices.Contains(testOnly, path) {
+				t.Errorf("%s imports the test package %s", p.ImportPath, path)
+			}
+			if slices.ContainsFunc(libraries, func(l string) bool { return covers(l+"/...", imported) }) {
+				t.Errorf("%s imports the test library %s", p.ImportPath, imported)
+			}
+		}
+	}
+}
+
+// TestLinkedModules compares the modules in the binary with modules.txt, so
+// that no dependency comes in without somebody writing down why.
+func TestLinkedModules(t *testing.T) {
+	t.Parallel()
+	listed := readReasons(t, "modules.txt")
+	linked := map[string]bool{}
+	for _, p := range goList(t, "-deps", "./cmd/nextid") {
+		if p.Module != nil && p.Module.Path != module {
+			linked[p.Module.Path] = true
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(linked)) {
+		switch reason, ok := listed[path]; {
+		case !ok:
+			t.Errorf("%s is linked into the binary: add it to modules.txt with its reason, or do without", path)
+		case reason == "":
+			t.Errorf("modules.txt gives no reason for %s", path)
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(listed)) {
+		if !linked[path] {
+			t.Errorf("modules.txt lists %s, which is no longer linked", path)
+		}
+	}
+}
+
+// readReasons reads lines of "module reason…"; # begins a comment.
+func readReasons(t *testing.T, file string) map[string]string {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reasons := map[string]string{}
+	for line := range strings.Lines(string(content)) {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		path, reason, _ := strings.Cut(line, " ")
+		reasons[path] = strings.TrimSpace(reason)
+	}
+	return reasons
+}

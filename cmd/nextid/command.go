@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// program is one run of the command line, with everything it may touch.
+type program struct {
+	args    []string
+	environ []string
+	stdout  io.Writer
+	stderr  io.Writer
+}
+
+// run executes the command and returns the exit code.
+func (p *program) run(ctx context.Context) int {
+	root := p.rootCommand()
+	root.SetArgs(p.args)
+	return printFailure(p.stderr, root.ExecuteContext(ctx))
+}
+
+func (p *program) rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "nextid",
+		Short: "Unique ids in SQL",
+		Long: "nextid is a server that speaks the PostgreSQL protocol and hands out unique ids:\n\n" +
+			"  nextid serve\n  psql -h 127.0.0.1 -p 5433 -c \"SELECT next_id('orders')\"",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          noArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetOut(p.stdout)
+	root.SetErr(p.stderr)
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetHelpCommand(&cobra.Command{Hidden: true})
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageFailure(cmd, err.Error())
+	})
+	root.AddCommand(p.serveCommand(), p.parseCommand(), p.checkConfigCommand(), p.versionCommand())
+	return root
+}
+
+func (p *program) serveCommand() *cobra.Command {
+	flags, adopt := &settingFlags{}, false
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the server",
+		Long: "Run the server until SIGTERM or Ctrl-C. Running statements finish then, and unused\n" +
+			"reservations are given back; a second signal ends the process at once.\n\n" +
+			"Every flag is also a variable in the environment (--auto-create: NEXTID_AUTO_CREATE) and a\n" +
+			"key in the configuration file (auto_create). Flags win over the environment, the\n" +
+			"environment over the file. The file knows more keys: see docs/config.md.",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			m := &Main{Adopt: adopt, Stderr: p.stderr}
+			var err error
+			if m.Config, err = loadConfig(flags.file(p.environ), p.environ, flags.given); err != nil {
+				return err
+			}
+			return m.Run(cmd.Context())
+		},
+	}
+	flags.register(cmd.Flags())
+	// Not a setting: what is accepted once must not be accepted forever.
+	cmd.Flags().BoolVar(&adopt, "adopt", false, "accept, this once, a store that was copied, moved or restored: see docs/operating.md")
+	return cmd
+}
+
+func (p *program) checkConfigCommand() *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "check-config --config FILE",
+		Short: "Check a configuration file",
+		Long: "Check a configuration file and print everything that is wrong with it, one mistake a line,\n" +
+			"or ok. Neither the environment nor the store is looked at.",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if file == "" {
+				return usageFailure(cmd, "--config FILE is missing")
+			}
+			if _, err := loadConfig(file, nil, nil); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintln(p.stdout, "ok")
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&file, "config", "", "the `FILE` to check")
+	return cmd
+}
+
+// settingFlags are the flags that come from settings. They only record what
+// was given: loader reads the texts, as it does with those of the file and
+// the environment, so that one run reports the mistakes of all three.
+type settingFlags struct {
+	config string
+	given  []givenFlag
+}
+
+// register adds --config and the flags of the named settings, of all if none
+// is named.
+func (f *settingFlags) register(set *pflag.FlagSet, keys ...string) {
+	set.SortFlags = false
+	set.StringVar(&f.config, "config", "", "configuration `FILE` in YAML")
+	defaults := DefaultConfig()
+	for i := range settings {
+		s := &settings[i]
+		if !s.flag || len(keys) > 0 && !slices.Contains(keys, s.key) {
+			continue
+		}
+		flag := set.VarPF(&flagRecorder{flags: f, setting: s}, s.flagName(), "", s.help)
+		flag.DefValue = s.value(&defaults).String()
+		if s.arg == "" {
+			flag.NoOptDefVal = "true"
+		}
+	}
+}
+
+// file is the configuration file: the flag, or NEXTID_CONFIG.
+func (f *settingFlags) file(environ []string) string {
+	if f.config != "" {
+		return f.config
+	}
+	return lookupEnv(environ, configEnv)
+}
+
+// flagRecorder is the pflag.Value of one setting.
+type flagRecorder struct {
+	flags   *settingFlags
+	setting *setting
+}
+
+// Set implements pflag.Value.
+func (r *flagRecorder) Set(text string) error {
+	r.flags.given = append(r.flags.given, givenFlag{r.setting, text})
+	return nil
+}
+
+// String implements pflag.Value. pflag compares it with "" to see whether
+// there is a default worth printing.
+func (r *flagRecorder) String() string { return "" }
+
+// Type implements pflag.Value; it is what the help text shows for the value,
+// where "bool" stands for none.
+func (r *flagRecorder) Type() string {
+	if r.setting.arg == "" {
+		return "bool"
+	}
+	return r.setting.arg
+}
+
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if cmd.HasSubCommands() {
+		return usageFailure(cmd, fmt.Sprintf("unknown command %q", args[0]))
+	}
+	return usageFailure(cmd, fmt.Sprintf("unexpected argument %q", args[0]))
+}
+
+// usageFailure is a command line that cannot be understood.
+func usageFailure(cmd *cobra.Command, what string) error {
+	return &failure{
+		what: what, usage: true,
+		hint: fmt.Sprintf("See %s -h.", cmd.CommandPath()),
+	}
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestEveryCommandHasHelp(t *testing.T) {
+	t.Parallel()
+	p := &program{}
+	root := p.rootCommand()
+	var names []string
+	for _, c := range root.Commands() {
+		names = append(names, c.Name())
+		t.Run(c.Name(), func(t *testing.T) {
+			t.Parallel()
+			r := runProgram(t, nil, c.Name(), "-h")
+			if r.code != exitOK || r.stderr != "" || !strings.Contains(r.stdout, "Usage:\n  nextid "+c.Name()) {
+				t.Errorf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+			}
+		})
+	}
+	if want := []string{"check-config", "parse", "serve", "version"}; !slices.Equal(names, want) {
+		t.Errorf("commands %v, want %v", names, want)
+	}
+	for _, args := range [][]string{nil, {"-h"}, {"--help"}} {
+		r := runProgram(t, nil, args...)
+		if r.code != exitOK || !strings.Contains(r.stdout, "nextid serve") {
+			t.Errorf("nextid %v: exit code %d\n%s", args, r.code, r.stdout)
+		}
+	}
+}
+
+func TestCommandLinesThatAreNotUnderstood(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"server":                      `unknown command "server"`,
+		"serve now":                   `unexpected argument "now"`,
+		"serve --dat x":               "unknown flag: --dat",
+		"serve --data":                "flag needs an argument: --data",
+		"version -x":                  "unknown shorthand flag: 'x'",
+		"check-config":                "--config FILE is missing",
+		"parse":                       "which id?",
+		"parse 1 2":                   `unexpected argument "2"`,
+		"parse 1 --layout a --name b": "--layout and --name exclude each other",
+		"--nonsense":                  "unknown flag: --nonsense",
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			r := runProgram(t, nil, strings.Fields(line)...)
+			if r.code != exitUsage || r.stdout != "" || !isOneClearFailure(r.stderr) || !strings.Contains(r.stderr, want) {
+				t.Errorf("exit code %d, want %q:\n%s", r.code, want, r.stderr)
+			}
+		})
+	}
+}
+
+func TestServeRefusesABadConfiguration(t *testing.T) {
+	t.Parallel()
+	file := writeFile(t, "f.yaml", "limits:\n  portals: 0\n")
+	r := runProgram(t, []string{"NEXTID_LAYOUT=nonesuch"}, "serve", "--config", file, "--pg", "0.0.0.0:5433", "--worker-id", "x")
+	lines := strings.Split(strings.TrimSpace(r.stderr), "\n")
+	if r.code != exitFailed || len(lines) != 4 {
+		t.Fatalf("exit code %d, %d lines, want 4:\n%s", r.code, len(lines), r.stderr)
+	}
+	for i, want := range []string{file + ":2: limits.portals: ", "--worker-id: ", "--pg: ", "NEXTID_LAYOUT: "} {
+		if !strings.HasPrefix(lines[i], "nextid: "+want) {
+			t.Errorf("line %d is %q, want %q", i, lines[i], want)
+		}
+	}
+	r = runProgram(t, nil, "serve", "--config", file+".missing")
+	if r.code != exitFailed || !isOneClearFailure(r.stderr) {
+		t.Errorf("missing file: exit code %d\n%s", r.code, r.stderr)
+	}
+}
+
+func TestCheckConfig(t *testing.T) {
+	t.Parallel()
+	good := writeFile(t, "good.yaml", "data: /var/lib/nextid\ngenerators:\n  orders: {kind: segment, step: 100}\n")
+	// The environment is not the server's, and not looked at.
+	r := runProgram(t, []string{"NEXTID_PG=nonsense"}, "check-config", "--config", good)
+	if r.code != exitOK || r.stdout != "ok\n" || r.stderr != "" {
+		t.Errorf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	bad := writeFile(t, "bad.yaml", "data: ''\npg: nowhere\nfoo: 1\n")
+	r = runProgram(t, nil, "check-config", "--config", bad)
+	want := []string{"nextid: " + bad + ":1: data: ", "nextid: " + bad + ":2: pg: ", "nextid: " + bad + ":3: foo: "}
+	lines := strings.Split(strings.TrimSpace(r.stderr), "\n")
+	if r.code != exitFailed || r.stdout != "" || len(lines) != len(want) {
+		t.Fatalf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	for i := range want {
+		if !strings.HasPrefix(lines[i], want[i]) {
+			t.Errorf("line %d is %q, want %q", i, lines[i], want[i])
+		}
+	}
+}
+
+func TestVersionNamesBuildAndGo(t *testing.T) {
+	t.Parallel()
+	r := runProgram(t, nil, "version")
+	if r.code != exitOK || !regexp.MustCompile(`^nextid \S+ \(go1\.\S+, \w+/\w+, commit \S+\)\n$`).MatchString(r.stdout) {
+		t.Errorf("exit code %d: %q", r.code, r.stdout)
+	}
+}
+
+func TestParseTakesIDsApart(t *testing.T) {
+	t.Parallel()
+	// 1541815603606036480 is the example of Twitter's snowflake on Wikipedia:
+	// 2022-06-28T16:07:40.105Z, machine 378 (datacenter 11, worker 26), sequence 0.
+	const id = "1541815603606036480"
+	r := runProgram(t, nil, "parse", id)
+	for _, want := range []string{"2022-06-28T16:07:40.105Z", "twitter", "11", "26"} {
+		if r.code != exitOK || !strings.Contains(r.stdout, want) {
+			t.Errorf("exit code %d, no %s:\n%s%s", r.code, want, r.stdout, r.stderr)
+		}
+	}
+	r = runProgram(t, nil, "parse", id, "--json", "--layout", "twitter")
+	var parts struct {
+		ID, Datacenter, Worker, Sequence int64
+		Kind, Layout, Time               string
+	}
+	if err := json.Unmarshal([]byte(r.stdout), &parts); err != nil {
+		t.Fatalf("%v: %s", err, r.stdout)
+	}
+	if parts.ID != 1541815603606036480 || parts.Time != "2022-06-28T16:07:40.105Z" || parts.Layout != "twitter" ||
+		parts.Datacenter != 11 || parts.Worker != 26 || parts.Sequence != 0 || parts.Kind != "snowflake" {
+		t.Errorf("%+v", parts)
+	}
+}
+
+func TestParseRefusesWhatIsNoID(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"parse", "12x"},
+		{"parse", "9223372036854775808"},
+		{"parse", "1", "--layout", "nonesuch"},
+		{"parse", "1", "--name", "orders", "--data", "/nonexistent"},
+	} {
+		r := runProgram(t, nil, args...)
+		if r.code != exitFailed || r.stdout != "" || !isOneClearFailure(r.stderr) {
+			t.Errorf("nextid %v: exit code %d:\n%s%s", args, r.code, r.stdout, r.stderr)
+		}
+	}
+}
+
+func TestParseFindsTheLayoutOfAName(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	s := startServer(t, nil, "--data", data)
+	conn := s.connect()
+	if _, err := conn.Exec(t.Context(), `SELECT create_generator('old', 'snowflake', '{"layout":"baidu"}')`); err != nil {
+		t.Fatal(err)
+	}
+	s.signal(15)
+	s.wait()
+	r := runProgram(t, nil, "parse", "1", "--name", "old", "--data", data)
+	if r.code != exitOK || !strings.Contains(r.stdout, "baidu") {
+		t.Errorf("exit code %d:\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	r = runProgram(t, nil, "parse", "1", "--name", "nobody", "--data", data)
+	if r.code != exitFailed || !strings.Contains(r.stderr, `"nobody"`) {
+		t.Errorf("unknown name: exit code %d:\n%s", r.code, r.stderr)
+	}
+}

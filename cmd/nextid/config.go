@@ -1,0 +1,171 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/layout"
+	"nextid/generator/snowflake"
+	"nextid/sqlfuncs"
+	"nextid/wire"
+)
+
+// defaultPGPort is nextid's port for the PostgreSQL protocol: one beside
+// PostgreSQL's own, so that both fit on one machine.
+const defaultPGPort = 5433
+
+// Config is everything that can be set. The packages below cmd/nextid get
+// plain values out of it and know neither files nor flags. Every scalar in it
+// has a row in settings.
+type Config struct {
+	Data           string
+	PG             Address
+	Store          StoreURL
+	AutoCreate     string // a kind, or autoCreateOff
+	WorkerID       int64  // or workerAuto
+	AllowPlaintext bool
+	LogLevel       slog.Level
+	LogFormat      string
+	DrainTimeout   time.Duration
+
+	// Layout is that of snowflakes which name none, and of the numbers that
+	// parse_id gets without a name. Epoch is that of snowflakes which are
+	// created by their first use; "" is the layout's own.
+	Layout string
+	Epoch  string
+
+	SQL      sqlfuncs.Limits
+	Wire     wire.Limits
+	MaxNames int
+
+	// Generators are the names that the file declares, in its order.
+	Generators []generator.Definition
+}
+
+// autoCreateOff is the --auto-create that refuses unknown names.
+const autoCreateOff = "off"
+
+// DefaultConfig is the configuration of a server that was told nothing.
+func DefaultConfig() Config {
+	return Config{
+		Data:         "./nextid-data",
+		PG:           Address{Network: "tcp", Address: "127.0.0.1:" + strconv.Itoa(defaultPGPort)},
+		AutoCreate:   snowflake.KindName,
+		WorkerID:     workerAuto,
+		LogLevel:     slog.LevelInfo,
+		LogFormat:    "text",
+		DrainTimeout: 10 * time.Second,
+		Layout:       layout.Default,
+		SQL:          sqlfuncs.DefaultLimits,
+		Wire:         wire.DefaultLimits,
+		MaxNames:     generator.DefaultMaxNames,
+	}
+}
+
+// place is where a value was given.
+type place struct {
+	source string // file name, "--pg" or "NEXTID_PG"; "" for a default
+	line   int    // in a file, 0 elsewhere
+}
+
+func (p place) String() string {
+	if p.line == 0 {
+		return p.source
+	}
+	return p.source + ":" + strconv.Itoa(p.line)
+}
+
+// Mistake is one thing that is wrong with the configuration.
+type Mistake struct {
+	Place place
+	Key   string // YAML key, "" where none is concerned
+	Text  string
+}
+
+func (m Mistake) String() string {
+	var parts []string
+	if m.Place.source != "" {
+		parts = append(parts, m.Place.String())
+	}
+	if m.Key != "" && !strings.HasPrefix(m.Place.source, "--") && !strings.HasPrefix(m.Place.source, envPrefix) {
+		parts = append(parts, m.Key)
+	}
+	return strings.Join(append(parts, m.Text), ": ")
+}
+
+// Mistakes are all mistakes of a configuration, as one error.
+type Mistakes []Mistake
+
+func (m Mistakes) Error() string {
+	lines := make([]string, len(m))
+	for i, one := range m {
+		lines[i] = one.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Validate reports everything that is wrong with values that were read
+// without complaint one by one.
+func (c *Config) Validate() Mistakes {
+	var found Mistakes
+	add := func(key, format string, args ...any) {
+		found = append(found, Mistake{Key: key, Text: oneLine(fmt.Sprintf(format, args...))})
+	}
+	if c.PG.Off() {
+		add("pg", "off leaves nothing to serve: give an address")
+	}
+	if !c.PG.Local() && !c.AllowPlaintext {
+		add("pg", "%s can be reached from other machines, and this version has neither users nor TLS: "+
+			"anybody there could draw ids. Use a loopback address such as 127.0.0.1:%d or a Unix socket, "+
+			"or add --allow-plaintext (allow_plaintext: true) if you trust that network", c.PG, defaultPGPort)
+	}
+	kinds := builtKinds(c.Layout)
+	if _, err := layout.Preset(c.Layout); err != nil {
+		add("layout", "%v", err)
+		kinds = builtKinds(layout.Default)
+	} else if _, err := normalize(kinds, snowflake.KindName, c.autoOptions()[snowflake.KindName]); err != nil {
+		add("epoch", "%v", err)
+	}
+	seen := map[string]bool{}
+	for _, d := range c.Generators {
+		key := generatorsKey + "." + d.Name
+		if seen[d.Name] {
+			add(key, "is declared twice")
+		}
+		seen[d.Name] = true
+		if err := generator.CheckName(d.Name); err != nil {
+			add(key, "%v", err)
+		} else if _, err := normalize(kinds, d.Kind, d.Options); err != nil {
+			add(key, "%v", err)
+		}
+	}
+	return found
+}
+
+// autoOptions are the options of auto-created generators, by kind.
+func (c *Config) autoOptions() map[string]json.RawMessage {
+	if c.Epoch == "" {
+		return nil
+	}
+	encoded, err := json.Marshal(map[string]string{"epoch": c.Epoch})
+	if err != nil {
+		panic(err) // a map of strings always encodes
+	}
+	return map[string]json.RawMessage{snowflake.KindName: encoded}
+}
+
+func normalize(kinds []generator.Kind, kind string, options json.RawMessage) (json.RawMessage, error) {
+	names := make([]string, 0, len(kinds))
+	for _, k := range kinds {
+		if k.Name == kind {
+			return k.Normalize(options)
+		}
+		names = append(names, k.Name)
+	}
+	return nil, fmt.Errorf("unknown kind %q: this version has %s", kind, strings.Join(names, ", "))
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// configPage is docs/config.md.
+func configPage() string {
+	var b strings.Builder
+	b.WriteString(configPageHead)
+	b.WriteString("| key in the file | flag of `serve` | environment | default | meaning |\n|---|---|---|---|---|\n")
+	defaults := DefaultConfig()
+	for i := range settings {
+		s := &settings[i]
+		flag := ""
+		if s.flag {
+			flag = "`--" + s.flagName() + "`"
+		}
+		shown := s.value(&defaults).String()
+		if shown != "" {
+			shown = "`" + shown + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | `%s` | %s | %s |\n", s.key, flag, s.envName(), shown, s.help)
+	}
+	b.WriteString(configPageTail)
+	return b.String()
+}
+
+const configPageHead = `# Configuration
+
+<!-- Generated from the settings table of cmd/nextid: "make docs" writes this page again. -->
+
+nextid needs no configuration. What you set comes from four places, each winning over the one before:
+
+1. the defaults,
+2. a YAML file, named with ` + "`--config FILE` or `NEXTID_CONFIG`" + `,
+3. variables in the environment, ` + "`NEXTID_…`" + `,
+4. flags of ` + "`nextid serve`" + `.
+
+A key, a variable or a flag that nextid does not know is an error, and so is a value that makes no sense. nextid
+reports all mistakes at once, each with its file and line, and does not start. ` + "`nextid check-config --config FILE`" + `
+does the same check without starting anything. (Variables that Kubernetes sets for a Service called nextid, such as
+` + "`NEXTID_PORT_5433_TCP_ADDR`" + `, are left alone.)
+
+Keys may be written with ` + "`_` or `-`" + `. A dot in this table is a section of the file: ` + "`limits.portals`" + ` is written
+
+` + "```yaml" + `
+limits:
+  portals: 128
+` + "```" + `
+
+Sizes are digits, or digits with KiB, MiB or GiB. Durations look like 500ms, 30s, 1m30s.
+
+## Settings
+
+`
+
+const configPageTail = `
+## Addresses
+
+` + "`pg`" + ` takes HOST:PORT, or a path (with a slash in it) for a Unix socket, or ` + "`off`" + `. A path to a directory means the
+file ` + "`.s.PGSQL.5433`" + ` in it, which is where ` + "`psql -h DIRECTORY -p 5433`" + ` looks. Everybody who may enter the directory
+can connect: set its permissions. Port 0 takes a free port; the ready line says which.
+
+This version has neither users nor TLS. An address that other machines can reach is therefore refused, unless
+` + "`allow_plaintext`" + ` says that you trust everybody on that network.
+
+## Stores
+
+| store | meaning |
+|---|---|
+| (none) | SQLite in the file ` + "`nextid.db`" + ` of the data directory |
+| ` + "`sqlite:FILE`" + ` | SQLite in another file |
+| ` + "`memory:`" + ` | nothing is kept. After a restart ids repeat: for tests only |
+
+A store on disk is used by one server at a time; a second one refuses to start.
+
+## Generators
+
+A generator is created when it is first asked for (see ` + "`auto_create`" + `), with SQL, or here:
+
+` + "```yaml" + `
+generators:
+  orders:
+    kind: snowflake
+    layout: twitter
+    epoch: "2024-01-01T00:00:00Z"
+  invoices:
+    kind: segment
+    start: 1
+    step: 1000
+` + "```" + `
+
+Each name has its ` + "`kind`" + ` and the options of that kind, as in ` + "`create_generator`" + `. The names are created in the store
+when the server starts. If the store already has a name with other options, the server refuses that name and says so:
+what an id means must not depend on which server issued it. The other names work.
+`

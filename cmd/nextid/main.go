@@ -1,0 +1,46 @@
+// Command nextid hands out unique ids in SQL over the PostgreSQL wire
+// protocol.
+//
+// This package is the only one that knows all others: it reads the
+// configuration, builds the store, the generators, the SQL layer and the wire
+// servers, and ties them together.
+//
+//	main.go, command.go     the commands
+//	serve.go                Main: build, serve, drain
+//	wiring.go               which stores and generator kinds this build has
+//	config.go, setting.go   what can be configured; one table for all sources
+//	load.go, file.go        defaults < file < environment < flags
+//	parse.go, version.go    the small commands
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	p := &program{
+		args:    os.Args[1:],
+		environ: os.Environ(),
+		stdout:  os.Stdout,
+		stderr:  os.Stderr,
+	}
+	os.Exit(p.run(stopContext()))
+}
+
+// stopContext ends with the first SIGTERM or SIGINT, which asks for a drain.
+// The second one ends the process at once.
+func stopContext() context.Context {
+	ctx, stop := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	go func() {
+		<-signals
+		stop()
+		<-signals
+		os.Exit(exitFailed)
+	}()
+	return ctx
+}

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// binary is the program as users get it, built once for all tests.
+var binary string
+
+func TestMain(m *testing.M) {
+	os.Exit(runTests(m))
+}
+
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "nextid-test")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	binary = filepath.Join(dir, "nextid")
+	build := exec.Command("go", "build", "-trimpath", "-o", binary, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build nextid: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// patience bounds every wait of these tests. It is generous: a loaded
+// machine is not a failure.
+const patience = 30 * time.Second
+
+// result is a run of the program that ended.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// runProgram runs the program to its end in an empty directory, with only
+// the given variables beside PATH.
+func runProgram(t *testing.T, environ []string, args ...string) result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Dir = t.TempDir()
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, environ...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	if ctx.Err() != nil {
+		t.Fatalf("nextid %s did not end; standard error:\n%s", strings.Join(args, " "), stderr.String())
+	}
+	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// server is a running nextid serve.
+type server struct {
+	t       *testing.T
+	cmd     *exec.Cmd
+	address string // from the ready line
+	ready   string // the ready line
+	stderr  chan string
+	exited  chan struct{}
+	lines   []string // what was read from stderr so far
+}
+
+var readyPattern = regexp.MustCompile(`^nextid ready: PostgreSQL on (\S+) \(store (.+), worker id (.+)\)$`)
+
+// startServer starts the server and waits for its ready line. args come
+// after a free port and a data directory, and so can replace both.
+func startServer(t *testing.T, environ []string, args ...string) *server {
+	t.Helper()
+	return launch(t, exec.Command(binary, append([]string{"serve", "--pg", "127.0.0.1:0"}, args...)...), environ)
+}
+
+// launch starts a command that ends up as a server, directly or under
+// another program, and waits for its ready line.
+func launch(t *testing.T, cmd *exec.Cmd, environ []string) *server {
+	t.Helper()
+	s := spawn(t, cmd, environ)
+	s.isReady(s.waitLine("nextid ready:"))
+	return s
+}
+
+// isReady takes the address from the ready line.
+func (s *server) isReady(line string) {
+	s.t.Helper()
+	match := readyPattern.FindStringSubmatch(line)
+	if match == nil {
+		s.t.Fatalf("ready line %q", line)
+	}
+	s.ready, s.address = line, match[1]
+}
+
+// spawn starts a command and collects what it writes to standard error.
+func spawn(t *testing.T, cmd *exec.Cmd, environ []string) *server {
+	t.Helper()
+	s := &server{t: t, cmd: cmd, stderr: make(chan string, 1000), exited: make(chan struct{})}
+	s.cmd.Dir = t.TempDir()
+	s.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, environ...)
+	pipe, err := s.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for lines := bufio.NewScanner(pipe); lines.Scan(); {
+			s.stderr <- lines.Text()
+		}
+		close(s.stderr)
+		_ = s.cmd.Wait() // the code is read from ProcessState
+		close(s.exited)
+	}()
+	t.Cleanup(func() {
+		_ = s.cmd.Process.Kill() // it may have ended already
+		s.drainOutput()
+	})
+	return s
+}
+
+// waitLine waits for a line of standard error that contains part.
+func (s *server) waitLine(part string) string {
+	s.t.Helper()
+	deadline := time.After(patience)
+	for {
+		select {
+		case line, ok := <-s.stderr:
+			if !ok {
+				s.t.Fatalf("nextid ended before it wrote %q:\n%s", part, strings.Join(s.lines, "\n"))
+			}
+			s.lines = append(s.lines, line)
+			if strings.Contains(line, part) {
+				return line
+			}
+		case <-deadline:
+			s.t.Fatalf("nextid did not write %q:\n%s", part, strings.Join(s.lines, "\n"))
+		}
+	}
+}
+
+func (s *server) drainOutput() {
+	for line := range s.stderr {
+		s.lines = append(s.lines, line)
+	}
+	<-s.exited
+}
+
+func (s *server) signal(sig syscall.Signal) {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(sig); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// wait waits for the end of the process and returns its exit code, -1 when a
+// signal ended it.
+func (s *server) wait() int {
+	s.t.Helper()
+	ended := make(chan struct{})
+	go func() { s.drainOutput(); close(ended) }()
+	select {
+	case <-ended:
+		return s.cmd.ProcessState.ExitCode()
+	case <-time.After(patience):
+		_ = s.cmd.Process.Kill() // the test fails anyway
+		<-ended
+		s.t.Fatalf("nextid did not end:\n%s", strings.Join(s.lines, "\n"))
+		return 0
+	}
+}
+
+// kill9 ends the server as a crash does.
+func (s *server) kill9() {
+	s.t.Helper()
+	s.signal(syscall.SIGKILL)
+	s.wait()
+}
+
+// connect opens a connection that is closed with the test.
+func (s *server) connect() *pgx.Conn {
+	s.t.Helper()
+	return connect(s.t, "postgres://anybody@"+s.address+"/nextid?sslmode=disable")
+}
+
+func connect(t *testing.T, dsn string) *pgx.Conn {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) }) // the server may be gone
+	return conn
+}
+
+// draw is one SELECT next_id(name).
+func draw(t *testing.T, conn *pgx.Conn, name string) int64 {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var id int64
+	if err := conn.QueryRow(ctx, "SELECT next_id($1)", name).Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"strings"
+	"time"
+
+	"nextid/generator/segment"
+	"nextid/generator/snowflake"
+)
+
+// envPrefix begins the name of every environment variable of nextid.
+const envPrefix = "NEXTID_"
+
+// setting is one row of the configuration. The key in the file, the variable
+// in the environment, the flag of serve and the line in docs/config.md all
+// come from it, so they cannot drift apart.
+type setting struct {
+	key   string // in the YAML file; a dot leads into a section
+	flag  bool   // serve has a flag for it
+	arg   string // what stands for the value in help texts, "" for a switch
+	help  string // one sentence without a period
+	value func(c *Config) value
+}
+
+// flagName is the setting's flag without the dashes.
+func (s *setting) flagName() string { return strings.ReplaceAll(s.key, "_", "-") }
+
+// envName is the setting's environment variable.
+func (s *setting) envName() string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(s.key, ".", "_"))
+}
+
+// limitsSection is the section of the file that holds what bounds memory.
+const limitsSection = "limits."
+
+// settings is everything that can be set by one value. Generators, which are
+// a list, exist in the file only.
+var settings = []setting{
+	{
+		key: "data", flag: true, arg: "DIR", help: "directory of the embedded store, created if missing",
+		value: func(c *Config) value { return text(&c.Data) },
+	},
+	{
+		key: "pg", flag: true, arg: "ADDR", help: "PostgreSQL protocol: HOST:PORT, or a path for a Unix socket",
+		value: func(c *Config) value { return &c.PG },
+	},
+	{
+		key: "mysql", flag: true, arg: "ADDR", help: "MySQL protocol: not in this version, so only off",
+		value: func(*Config) value { return later("the MySQL protocol") },
+	},
+	{
+		key: "http", flag: true, arg: "ADDR", help: "dashboard and metrics: not in this version, so only off",
+		value: func(*Config) value { return later("HTTP") },
+	},
+	{
+		key: "store", flag: true, arg: "URL", help: "sqlite:FILE, or memory: (forgets everything at the end; for tests)",
+		value: func(c *Config) value { return &c.Store },
+	},
+	{
+		key: "auto_create", flag: true, arg: "KIND", help: "what next_id('new_name') creates: snowflake, segment or off",
+		value: func(c *Config) value {
+			return choice(&c.AutoCreate, snowflake.KindName, segment.KindName, autoCreateOff)
+		},
+	},
+	{
+		key: "worker_id", flag: true, arg: "N", help: "worker id of snowflake ids: a number, or auto to claim a free one from the store",
+		value: func(c *Config) value { return workerID(&c.WorkerID) },
+	},
+	{
+		key: "allow_plaintext", flag: true, help: "serve an address that other machines can reach, without users and TLS",
+		value: func(c *Config) value { return boolean(&c.AllowPlaintext) },
+	},
+	{
+		key: "log_level", flag: true, arg: "LEVEL", help: "least important log lines to print: debug, info, warn or error",
+		value: func(c *Config) value { return level(&c.LogLevel) },
+	},
+	{
+		key: "log_format", flag: true, arg: "FORMAT", help: "form of log lines on standard error: text or json",
+		value: func(c *Config) value { return choice(&c.LogFormat, "text", "json") },
+	},
+
+	{
+		key: "drain_timeout", arg: "DURATION", help: "how long running statements may take to finish when the server stops",
+		value: func(c *Config) value { return duration(&c.DrainTimeout, 0, time.Hour) },
+	},
+	{
+		key: "layout", arg: "NAME", help: "layout of snowflakes that name none, and of numbers that parse_id gets without a name",
+		value: func(c *Config) value { return text(&c.Layout) },
+	},
+	{
+		key: "epoch", arg: "TIME", help: "start of time of snowflakes that are created by their first use, such as 2024-01-01T00:00:00Z, instead of the layout's own",
+		value: func(c *Config) value { return text(&c.Epoch) },
+	},
+
+	{
+		key: limitsSection + "max_names", arg: "N", help: "generator names that this server keeps in memory",
+		value: func(c *Config) value { return count(&c.MaxNames, 1, 100_000_000) },
+	},
+	{
+		key: limitsSection + "ids_per_call", arg: "N", help: "ids in one call of next_ids, next_range or id_batch",
+		value: func(c *Config) value { return count(&c.SQL.IDsPerCall, 1, 1_000_000_000) },
+	},
+	{
+		key: limitsSection + "statements", arg: "N", help: "prepared statements of a connection",
+		value: func(c *Config) value { return count(&c.SQL.Statements, 1, 1_000_000) },
+	},
+	{
+		key: limitsSection + "portals", arg: "N", help: "open portals and cursors of a connection",
+		value: func(c *Config) value { return count(&c.SQL.Portals, 1, 1_000_000) },
+	},
+	{
+		key: limitsSection + "prepared_bytes", arg: "SIZE", help: "prepared statements and bound values of a connection together",
+		value: func(c *Config) value { return bytesOf(&c.SQL.PreparedBytes, 1<<10, 1<<30) },
+	},
+	{
+		key: limitsSection + "statements_per_query", arg: "N", help: "statements in one simple query",
+		value: func(c *Config) value { return count(&c.SQL.StatementsPerQuery, 1, 1_000_000) },
+	},
+	{
+		key: limitsSection + "rows_in_memory", arg: "N", help: "rows that a sort, a join, a cursor or an aggregate may hold",
+		value: func(c *Config) value { return count(&c.SQL.RowsInMemory, 1, 1_000_000_000) },
+	},
+	{
+		key: limitsSection + "plan_cache", arg: "N", help: "statement texts in the cache that all connections share",
+		value: func(c *Config) value { return count(&c.SQL.PlanCache, 1, 10_000_000) },
+	},
+
+	{
+		key: limitsSection + "connections", arg: "N", help: "connections all together",
+		value: func(c *Config) value { return count(&c.Wire.Connections, 1, 10_000_000) },
+	},
+	{
+		key: limitsSection + "connections_before_login", arg: "N", help: "connections that have not logged in yet",
+		value: func(c *Config) value { return count(&c.Wire.PreAuth, 1, 10_000_000) },
+	},
+	{
+		key: limitsSection + "connections_per_ip", arg: "N", help: "connections from one address; Unix sockets do not count",
+		value: func(c *Config) value { return count(&c.Wire.PerIP, 1, 10_000_000) },
+	},
+	{
+		key: limitsSection + "connections_for_socket", arg: "N", help: "how many of the connections are kept for Unix sockets",
+		value: func(c *Config) value { return count(&c.Wire.ReservedForSocket, 1, 1_000_000) },
+	},
+	{
+		key: limitsSection + "first_byte_timeout", arg: "DURATION", help: "from accepting a connection to its first byte",
+		value: func(c *Config) value { return duration(&c.Wire.FirstByte, time.Millisecond, time.Hour) },
+	},
+	{
+		key: limitsSection + "login_timeout", arg: "DURATION", help: "from accepting a connection to the end of its login",
+		value: func(c *Config) value { return duration(&c.Wire.Login, time.Millisecond, time.Hour) },
+	},
+	{
+		key: limitsSection + "message_timeout", arg: "DURATION", help: "from the first byte of a message to its last",
+		value: func(c *Config) value { return duration(&c.Wire.Message, time.Millisecond, 24*time.Hour) },
+	},
+	{
+		key: limitsSection + "write_timeout", arg: "DURATION", help: "how long a client may leave answers unread before it is disconnected",
+		value: func(c *Config) value { return duration(&c.Wire.Write, time.Millisecond, 24*time.Hour) },
+	},
+	{
+		key: limitsSection + "idle_timeout", arg: "DURATION", help: "how long a client may be silent before it is disconnected, 0 for ever",
+		value: func(c *Config) value { return duration(&c.Wire.Idle, 0, 10_000*time.Hour) },
+	},
+	{
+		key: limitsSection + "startup_bytes", arg: "SIZE", help: "the start-up packet",
+		value: func(c *Config) value { return bytesOf(&c.Wire.Startup, 100, 1<<20) },
+	},
+	{
+		key: limitsSection + "startup_parameters", arg: "N", help: "parameters in the start-up packet",
+		value: func(c *Config) value { return count(&c.Wire.StartupParams, 2, 10_000) },
+	},
+	{
+		key: limitsSection + "statement_bytes", arg: "SIZE", help: "a message with a statement or its values",
+		value: func(c *Config) value { return bytesOf(&c.Wire.Statement, 1<<10, 1<<30) },
+	},
+	{
+		key: limitsSection + "message_bytes", arg: "SIZE", help: "every other message",
+		value: func(c *Config) value { return bytesOf(&c.Wire.Small, 100, 1<<20) },
+	},
+	{
+		key: limitsSection + "parameters", arg: "N", help: "values that are bound to one statement",
+		value: func(c *Config) value { return count(&c.Wire.Parameters, 1, 65535) },
+	},
+	{
+		key: limitsSection + "flush_bytes", arg: "SIZE", help: "answers that are collected before they are sent",
+		value: func(c *Config) value { return bytesOf(&c.Wire.FlushAt, 1<<10, 1<<24) },
+	},
+}
+
+// settingByKey finds a setting by its YAML key, written with _ or -.
+func settingByKey(key string) *setting {
+	key = strings.ReplaceAll(key, "-", "_")
+	for i := range settings {
+		if settings[i].key == key {
+			return &settings[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"nextid/generator"
+	"nextid/generator/segment"
+	"nextid/generator/snowflake"
+	"nextid/generator/store/memory"
+	"nextid/generator/store/sqlstore"
+	"nextid/generator/worker"
+)
+
+// kinds are the generator kinds of this build: one line each.
+func kinds(store generator.Store, pools *worker.Pools, defaultLayout string) []generator.Kind {
+	return []generator.Kind{
+		snowflake.Kind(pools, defaultLayout),
+		segment.Kind(store, generator.SystemClock{}, owner()),
+	}
+}
+
+// builtKinds are the kinds for checking options; they cannot open anything.
+func builtKinds(defaultLayout string) []generator.Kind { return kinds(nil, nil, defaultLayout) }
+
+// openStore opens the configured store.
+func openStore(ctx context.Context, c Config, adopt bool) (generator.Store, error) {
+	switch c.Store.Scheme {
+	case storeMemory:
+		return memory.New(memory.Config{Exclusive: true}), nil
+	case storeSQLite:
+		return sqlstore.Open(ctx, sqlstore.Config{
+			Dir: filepath.Dir(c.Store.File), File: filepath.Base(c.Store.File), Owner: owner(), Adopt: adopt,
+		})
+	}
+	return sqlstore.Open(ctx, sqlstore.Config{Dir: c.Data, Owner: owner(), Adopt: adopt})
+}
+
+// owner names this process in the store, for operators.
+func owner() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown host"
+	}
+	return fmt.Sprintf("process %d on %s", os.Getpid(), host)
+}

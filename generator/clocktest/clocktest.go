@@ -1,0 +1,88 @@
+// Package clocktest is a clock for tests of several packages: its wall clock
+// can be set, stopped and made to jump, as real ones are by NTP and by hand.
+package clocktest
+
+import (
+	"sync"
+	"time"
+
+	"nextid/generator"
+)
+
+// Clock is a generator.Clock. Both its clocks go on with package time, so
+// that inside a testing/synctest bubble they follow the bubble's clock;
+// Advance moves them on by hand elsewhere. It is safe for concurrent use.
+type Clock struct {
+	start time.Time
+
+	mu       sync.Mutex
+	advanced time.Duration // by hand, added to both clocks
+	wall     int64         // Unix ns at the monotonic reading since
+	since    time.Duration
+	frozen   bool
+}
+
+var _ generator.Clock = (*Clock)(nil)
+
+// New returns a Clock whose wall clock shows wall.
+func New(wall time.Time) *Clock {
+	return &Clock{start: time.Now(), wall: wall.UnixNano()}
+}
+
+// Wall implements generator.Clock.
+func (c *Clock) Wall() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.wallLocked()
+}
+
+// Monotonic implements generator.Clock.
+func (c *Clock) Monotonic() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.monotonicLocked()
+}
+
+// Time is the wall clock as a time.Time in UTC.
+func (c *Clock) Time() time.Time { return time.Unix(0, c.Wall()).UTC() }
+
+func (c *Clock) monotonicLocked() time.Duration { return time.Since(c.start) + c.advanced }
+
+func (c *Clock) wallLocked() int64 {
+	if c.frozen {
+		return c.wall
+	}
+	return c.wall + int64(c.monotonicLocked()-c.since)
+}
+
+// Advance moves both clocks on by d ≥ 0.
+func (c *Clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.advanced += d
+}
+
+// Step makes the wall clock jump by d, back if d is negative.
+func (c *Clock) Step(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.setLocked(c.wallLocked() + int64(d))
+}
+
+// Set makes the wall clock jump to t.
+func (c *Clock) Set(t time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.setLocked(t.UnixNano())
+}
+
+func (c *Clock) setLocked(wall int64) { c.wall, c.since = wall, c.monotonicLocked() }
+
+// Freeze stops the wall clock (true) or lets it go on (false). The
+// monotonic clock is not touched.
+func (c *Clock) Freeze(stop bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.setLocked(c.wallLocked())
+	c.frozen = stop
+}

@@ -1,0 +1,62 @@
+package history
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+
+	"nextid/generator"
+)
+
+// AppendLine appends the text form of a draw, for child processes that print
+// what was acknowledged to them: name, first, step and count, separated by
+// tabs and ended by a newline. Write a line with one call, so that a kill
+// cannot cut it.
+func AppendLine(b []byte, name string, r generator.Range) []byte {
+	b = append(b, name...)
+	for _, v := range [...]int64{r.First, r.Step, r.Count} {
+		b = append(b, '\t')
+		b = strconv.AppendInt(b, v, 10)
+	}
+	return append(b, '\n')
+}
+
+// ReadLines adds the lines of AppendLine as draws of client. A last line
+// without its newline is left out: its writer was killed in the middle of
+// it, and its count may be cut short. Any other bad line is an error.
+func (l *Log) ReadLines(r io.Reader, client int) error {
+	br := bufio.NewReader(r)
+	for n := 1; ; n++ {
+		line, err := br.ReadBytes('\n')
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("history line %d: %w", n, err)
+		}
+		e, err := parseLine(line[:len(line)-1])
+		if err != nil {
+			return fmt.Errorf("history line %d: %w", n, err)
+		}
+		e.Client = client
+		l.Add(e)
+	}
+}
+
+func parseLine(line []byte) (Event, error) {
+	fields := bytes.Split(line, []byte{'\t'})
+	if len(fields) != 4 || len(fields[0]) == 0 {
+		return Event{}, fmt.Errorf("want name, first, step and count, got %q", line)
+	}
+	var v [3]int64
+	for i := range v {
+		n, err := strconv.ParseInt(string(fields[i+1]), 10, 64)
+		if err != nil {
+			return Event{}, fmt.Errorf("in %q: %w", line, err)
+		}
+		v[i] = n
+	}
+	return Event{Name: string(fields[0]), Range: generator.Range{First: v[0], Step: v[1], Count: v[2]}}, nil
+}

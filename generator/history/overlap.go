@@ -1,0 +1,176 @@
+package history
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+)
+
+// run is a range put in ascending form: lo, lo+step, …, hi.
+type run struct {
+	lo, hi int64
+	step   uint64
+	track  int32 // index into the tracks given to checkDisjoint
+	index  int32 // index into that track's ranges
+}
+
+// checkDisjoint looks for an id that two ranges of one name share. It never
+// expands a range: the cost grows with the number of ranges, not of ids.
+//
+// The runs are swept in the order of their least id. Of the runs that are
+// still open at that point, two with the same step and the same residue
+// would share ids, so each (step, residue) class has at most one open run.
+func checkDisjoint(tracks []frozen) error {
+	s := sweep{open: make(map[uint64]map[uint64]run)}
+	for _, r := range sortedRuns(tracks) {
+		if other, id, found := s.add(r); found {
+			return fmt.Errorf("%w: %q gave %d in %v and in %v", ErrDuplicate, tracks[0].name, id,
+				tracks[other.track].event(int(other.index)), tracks[r.track].event(int(r.index)))
+		}
+	}
+	return nil
+}
+
+func sortedRuns(tracks []frozen) []run {
+	n := 0
+	for _, t := range tracks {
+		n += len(t.ranges)
+	}
+	runs := make([]run, 0, n)
+	for ti, t := range tracks {
+		for ri, r := range t.ranges {
+			lo, hi := bounds(r)
+			runs = append(runs, run{lo: lo, hi: hi, step: stepSize(r), track: int32(ti), index: int32(ri)})
+		}
+	}
+	slices.SortFunc(runs, func(a, b run) int { return cmp.Compare(a.lo, b.lo) })
+	return runs
+}
+
+// sweep holds the open runs: by step, then by residue.
+type sweep struct {
+	open map[uint64]map[uint64]run
+}
+
+// add takes in the next run. If it shares an id with an open run, add
+// returns that run and the least such id.
+func (s *sweep) add(r run) (other run, id int64, found bool) {
+	for step, class := range s.open {
+		var o run
+		var v int64
+		var hit bool
+		if n := r.count(); step == r.step || n <= uint64(len(class)) {
+			o, v, hit = lookup(class, step, r, n)
+		} else {
+			o, v, hit = scan(class, r)
+		}
+		if hit && (!found || v < id) {
+			other, id, found = o, v, true
+		}
+		if len(class) == 0 {
+			delete(s.open, step)
+		}
+	}
+	class := s.open[r.step]
+	if class == nil {
+		class = make(map[uint64]run)
+		s.open[r.step] = class
+	}
+	class[residue(r.lo, r.step)] = r
+	return other, id, found
+}
+
+// lookup tests r's ids one by one against a class of runs with one step. If
+// r has that step too, its first id decides.
+func lookup(class map[uint64]run, step uint64, r run, n uint64) (run, int64, bool) {
+	if step == r.step {
+		n = 1
+	}
+	for k := range n {
+		v := int64(uint64(r.lo) + k*r.step)
+		if o, ok := class[residue(v, step)]; ok && v <= o.hi {
+			return o, v, true
+		}
+	}
+	return run{}, 0, false
+}
+
+// scan compares r with every open run of a class and drops the closed ones.
+func scan(class map[uint64]run, r run) (other run, id int64, found bool) {
+	for key, o := range class {
+		if o.hi < r.lo {
+			delete(class, key)
+			continue
+		}
+		if v, hit := meet(o, r); hit && (!found || v < id) {
+			other, id, found = o, v, true
+		}
+	}
+	return other, id, found
+}
+
+// meet returns the least id that o and r share, where o.lo ≤ r.lo.
+//
+// With g = gcd of the steps, r.lo + k·r.step ≡ o.lo (mod o.step) has the
+// solutions k ≡ need/g · (r.step/g)⁻¹ (mod o.step/g), if g divides need.
+func meet(o, r run) (int64, bool) {
+	need := (o.step - distance(o.lo, r.lo)%o.step) % o.step
+	g, inverse := gcdInverse(r.step, o.step)
+	if need%g != 0 {
+		return 0, false
+	}
+	m := o.step / g
+	k := mulMod(need/g%m, inverse, m)
+	if k >= r.count() {
+		return 0, false
+	}
+	v := int64(uint64(r.lo) + k*r.step)
+	return v, v <= o.hi
+}
+
+// count cannot overflow: a Range has less than 2^63 ids.
+func (r run) count() uint64 { return distance(r.lo, r.hi)/r.step + 1 }
+
+// residue is v mod step, the same for all ids of a run. It counts from the
+// least int64 so that negative ids need no special case.
+func residue(v int64, step uint64) uint64 { return (uint64(v) ^ 1<<63) % step }
+
+// gcdInverse returns g = gcd(a, b) and the inverse of a/g modulo b/g, by
+// Euclid's extended algorithm with the coefficients kept modulo b.
+func gcdInverse(a, b uint64) (g, inverse uint64) {
+	g, inverse = gcd(a, b), 0
+	m := b / g
+	if m == 1 {
+		return g, 0
+	}
+	r0, r1 := m, a/g%m
+	t0, t1 := uint64(0), uint64(1)
+	for r1 != 0 {
+		q := r0 / r1
+		r0, r1 = r1, r0-q*r1
+		t0, t1 = t1, subMod(t0, mulMod(q%m, t1, m), m)
+	}
+	return g, t0
+}
+
+func gcd(a, b uint64) uint64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// mulMod is a·b mod m for a, b < m (or m = 1 with a = 0).
+func mulMod(a, b, m uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	_, rem := bits.Div64(hi, lo, m)
+	return rem
+}
+
+func subMod(a, b, m uint64) uint64 {
+	if a >= b {
+		return a - b
+	}
+	return a + (m - b)
+}

@@ -1,0 +1,270 @@
+// Package layout packs and parses the bit fields of time-based ids. A layout
+// is data: fields from high to low with their widths, an epoch and a unit of
+// time. New systems are new rows in presets.go, not new code.
+package layout
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"nextid/generator"
+)
+
+// FieldKind is what a bit field of an id holds.
+type FieldKind string
+
+// The kinds of fields.
+const (
+	Time       FieldKind = "time"       // ticks of Unit since Epoch
+	Datacenter FieldKind = "datacenter" // high part of the worker id
+	Worker     FieldKind = "worker"     // low part of the worker id, or all of it
+	Rollback   FieldKind = "rollback"   // counts how often the clock was set back
+	Sequence   FieldKind = "sequence"   // counts ids within a tick
+)
+
+// Field is one bit field.
+type Field struct {
+	Kind FieldKind `json:"kind"`
+	Bits uint8     `json:"bits"`
+}
+
+// Layout says where the parts of an id are. Use New or Preset, which check
+// it and compute the shifts; the fields must not be changed afterwards.
+type Layout struct {
+	Name   string
+	Fields []Field // from the highest bits to the lowest
+	Epoch  time.Time
+	Unit   time.Duration
+
+	time, datacenter, worker, rollback, sequence place
+}
+
+// place is where a field lies. A field that the layout does not have is the
+// zero place, which holds nothing but 0.
+type place struct{ shift, bits uint8 }
+
+func (p place) mask() int64        { return 1<<p.bits - 1 }
+func (p place) put(v int64) int64  { return v & p.mask() << p.shift }
+func (p place) get(id int64) int64 { return id >> p.shift & p.mask() }
+
+// Limits of a layout: what fits a positive bigint, and what the engines can
+// serve. A tick must not be long against a time slice (package worker).
+const (
+	maxBits         = 63
+	minTimeBits     = 20
+	maxWorkerBits   = 24
+	maxSequenceBits = 30
+	minUnit         = time.Microsecond
+	maxUnit         = time.Minute
+)
+
+// New checks a layout and makes it ready for use. The time field comes
+// first, so that ids grow with time; after it every other kind of field may
+// stand at most once, in any order. Together they fit into 63 bits.
+func New(name string, fields []Field, epoch time.Time, unit time.Duration) (*Layout, error) {
+	l := &Layout{Name: name, Fields: slices.Clone(fields), Epoch: epoch.UTC(), Unit: unit}
+	if unit < minUnit || unit > maxUnit || unit%minUnit != 0 {
+		return nil, fmt.Errorf("unit %v is not a whole number of microseconds up to %v", unit, maxUnit)
+	}
+	if epoch.Nanosecond()%int(time.Millisecond) != 0 {
+		return nil, fmt.Errorf("epoch %s is not a whole number of milliseconds", epoch.Format(time.RFC3339Nano))
+	}
+	if err := l.arrange(); err != nil {
+		return nil, err
+	}
+	switch {
+	case l.time.bits < minTimeBits:
+		return nil, fmt.Errorf("the time field has %d bits, at least %d are needed", l.time.bits, minTimeBits)
+	case l.WorkerBits() > maxWorkerBits:
+		return nil, fmt.Errorf("the worker id has %d bits, at most %d are possible", l.WorkerBits(), maxWorkerBits)
+	case l.sequence.bits > maxSequenceBits:
+		return nil, fmt.Errorf("the sequence field has %d bits, at most %d are possible", l.sequence.bits, maxSequenceBits)
+	}
+	if l.MaxTick() >= math.MaxInt64/unit.Microseconds()/2 || l.Last().Year() > 9999 {
+		return nil, fmt.Errorf("%d bits of %v from %s on reach beyond the year 9999", l.time.bits, unit, epoch.Format(time.DateOnly))
+	}
+	return l, nil
+}
+
+// arrange gives every field its place.
+func (l *Layout) arrange() error {
+	total := 0
+	for _, f := range l.Fields {
+		total += int(f.Bits)
+	}
+	if total > maxBits {
+		return fmt.Errorf("the fields have %d bits, at most %d fit into a bigint", total, maxBits)
+	}
+	shift := uint8(total)
+	for i, f := range l.Fields {
+		p := l.placeOf(f.Kind)
+		switch {
+		case p == nil:
+			return fmt.Errorf("unknown field %q", f.Kind)
+		case f.Bits == 0:
+			return fmt.Errorf("field %s has no bits", f.Kind)
+		case p.bits != 0:
+			return fmt.Errorf("field %s appears twice", f.Kind)
+		case (i == 0) != (f.Kind == Time):
+			return fmt.Errorf("the time field must come first: otherwise ids do not grow with time")
+		}
+		shift -= f.Bits
+		*p = place{shift, f.Bits}
+	}
+	return nil
+}
+
+func (l *Layout) placeOf(k FieldKind) *place {
+	switch k {
+	case Time:
+		return &l.time
+	case Datacenter:
+		return &l.datacenter
+	case Worker:
+		return &l.worker
+	case Rollback:
+		return &l.rollback
+	case Sequence:
+		return &l.sequence
+	}
+	return nil
+}
+
+// SequenceBits is the width of the sequence field.
+func (l *Layout) SequenceBits() uint8 { return l.sequence.bits }
+
+// WorkerBits is the width of the worker id. It spans the datacenter and the
+// worker field: datacenter 1, worker 2 in 5+5 bits is worker id 1<<5 | 2.
+func (l *Layout) WorkerBits() uint8 { return l.datacenter.bits + l.worker.bits }
+
+// Workers is the number of worker ids.
+func (l *Layout) Workers() int64 { return 1 << l.WorkerBits() }
+
+// MaxTick is the last tick that fits the time field.
+func (l *Layout) MaxTick() int64 { return l.time.mask() }
+
+// RatePerSecond is how many ids one worker can make in a second without
+// running ahead of the clock.
+func (l *Layout) RatePerSecond() int64 {
+	return int64(time.Second/time.Microsecond) << l.sequence.bits / l.Unit.Microseconds()
+}
+
+// Pack makes an id. What does not fit its field is cut off.
+func (l *Layout) Pack(tick, worker, rollback, sequence int64) int64 {
+	return l.time.put(tick) | l.Base(worker, rollback) | l.sequence.put(sequence)
+}
+
+// Base is the part of an id that stays the same from id to id.
+func (l *Layout) Base(worker, rollback int64) int64 {
+	return l.datacenter.put(worker>>l.worker.bits) | l.worker.put(worker) | l.rollback.put(rollback)
+}
+
+// Place puts a slot (tick<<SequenceBits | sequence) into the fields of an id.
+func (l *Layout) Place(slot int64) int64 {
+	return l.time.put(slot>>l.sequence.bits) | l.sequence.put(slot)
+}
+
+// SlotStep is the distance between the ids of two neighboring slots: of one
+// tick, or of any two when the layout is Seamless.
+func (l *Layout) SlotStep() int64 {
+	if l.sequence.bits == 0 {
+		return 1 << l.time.shift
+	}
+	return 1 << l.sequence.shift
+}
+
+// Seamless reports whether the sequence lies right below the time, so that
+// ids go on with the same step from one tick into the next.
+func (l *Layout) Seamless() bool {
+	return l.sequence.bits == 0 || l.time.shift == l.sequence.shift+l.sequence.bits
+}
+
+// Unpack takes the fields out of an id; it undoes Pack.
+func (l *Layout) Unpack(id int64) (tick, worker, rollback, sequence int64) {
+	worker = l.datacenter.get(id)<<l.worker.bits | l.worker.get(id)
+	return l.time.get(id), worker, l.rollback.get(id), l.sequence.get(id)
+}
+
+// TimeOf is the instant at which a tick begins.
+func (l *Layout) TimeOf(tick int64) time.Time {
+	return time.UnixMicro(l.Epoch.UnixMicro() + tick*l.Unit.Microseconds()).UTC()
+}
+
+// TickOf is the tick in which an instant lies; negative before the epoch.
+func (l *Layout) TickOf(t time.Time) int64 {
+	micros, unit := t.UnixMicro()-l.Epoch.UnixMicro(), l.Unit.Microseconds()
+	tick := micros / unit
+	if micros%unit < 0 {
+		tick--
+	}
+	return tick
+}
+
+// Last is the beginning of the last tick: when the layout's time runs out.
+func (l *Layout) Last() time.Time { return l.TimeOf(l.MaxTick()) }
+
+// Explain takes an id apart; see generator.Explainer. A number that has more
+// bits than the layout is ErrOption.
+func (l *Layout) Explain(id int64) (generator.Parts, error) {
+	if id < 0 || id > l.maxID() {
+		return generator.Parts{}, &generator.Error{Kind: generator.ErrOption,
+			Message: fmt.Sprintf("%d is not an id of layout %s, whose ids are 0 to %d", id, l.Name, l.maxID()),
+			Hint:    "Name the generator or the layout of the id: parse_id(id, 'name')."}
+	}
+	tick, _, _, _ := l.Unpack(id)
+	at := l.TimeOf(tick)
+	p := generator.Parts{Kind: "snowflake", Layout: l.Name, Time: &at}
+	for _, part := range []struct {
+		into **int64
+		at   place
+	}{{&p.Datacenter, l.datacenter}, {&p.Worker, l.worker}, {&p.Rollback, l.rollback}, {&p.Sequence, l.sequence}} {
+		if part.at.bits > 0 {
+			v := part.at.get(id)
+			*part.into = &v
+		}
+	}
+	return p, nil
+}
+
+func (l *Layout) maxID() int64 { return 1<<(l.time.shift+l.time.bits) - 1 }
+
+// Floor is the least id of the tick in which t lies.
+func (l *Layout) Floor(t time.Time) (int64, error) {
+	tick, err := l.boundTick(t)
+	if err != nil {
+		return 0, err
+	}
+	return l.time.put(tick), nil
+}
+
+// Ceil is the greatest id of the tick in which t lies.
+func (l *Layout) Ceil(t time.Time) (int64, error) {
+	tick, err := l.boundTick(t)
+	if err != nil {
+		return 0, err
+	}
+	return l.time.put(tick) | (1<<l.time.shift - 1), nil
+}
+
+func (l *Layout) boundTick(t time.Time) (int64, error) {
+	tick := l.TickOf(t)
+	if tick < 0 || tick > l.MaxTick() {
+		return 0, &generator.Error{Kind: generator.ErrOption,
+			Message: fmt.Sprintf("%s is outside the time of layout %s", t.UTC().Format(time.RFC3339), l.Name),
+			Hint:    fmt.Sprintf("Its ids are of %s to %s.", l.Epoch.Format(time.RFC3339), l.Last().Format(time.RFC3339))}
+	}
+	return tick, nil
+}
+
+// FieldList prints the fields: "time 41, datacenter 5, worker 5, sequence 12".
+func (l *Layout) FieldList() string {
+	parts := make([]string, len(l.Fields))
+	for i, f := range l.Fields {
+		parts[i] = string(f.Kind) + " " + strconv.Itoa(int(f.Bits))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,120 @@
+// Package option reads the options of generators: a JSON object whose
+// mistakes are told in words that its writer understands.
+package option
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"time"
+
+	"nextid/generator"
+)
+
+// Error returns an ErrOption with a message and a hint.
+func Error(hint, format string, args ...any) error {
+	return &generator.Error{Kind: generator.ErrOption, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// Decode reads a JSON object into the struct that into points to. Options
+// that the struct does not have, and values of a wrong type, are ErrOption;
+// hint is what to do about it. Empty input is an empty object.
+func Decode(raw json.RawMessage, into any, hint string) error {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	err := d.Decode(into)
+	if err == nil {
+		if _, more := d.Token(); !errors.Is(more, io.EOF) {
+			return Error(hint, "the options are more than one JSON object")
+		}
+		return nil
+	}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if wrong.Field == "" {
+			return Error(hint, "the options must be a JSON object, not a JSON %s", wrong.Value)
+		}
+		return Error(hint, "option %s must be %s, not a JSON %s", wrong.Field, describe(wrong.Type), wrong.Value)
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return Error(hint, "unknown option %s", name)
+	}
+	return Error(hint, "options: %s", strings.TrimPrefix(err.Error(), "json: "))
+}
+
+func describe(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "a text"
+	case reflect.Float64:
+		return "a number"
+	default:
+		return "a whole number"
+	}
+}
+
+// Duration is a duration in JSON: "5ms". A number is milliseconds.
+type Duration time.Duration
+
+// String writes the duration as time.Duration does.
+func (d Duration) String() string { return time.Duration(d).String() }
+
+// MarshalJSON implements json.Marshaler.
+func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (d *Duration) UnmarshalJSON(b []byte) error {
+	text := string(b)
+	var s string
+	if json.Unmarshal(b, &s) == nil {
+		text = s
+	} else {
+		text += "ms"
+	}
+	v, err := time.ParseDuration(text)
+	if err != nil {
+		return fmt.Errorf("a duration is written \"5ms\", not %s", b)
+	}
+	*d = Duration(v)
+	return nil
+}
+
+// Instant is a moment in JSON, to the millisecond: RFC 3339, or a date. A
+// number is Unix milliseconds.
+type Instant time.Time
+
+// instantForm is the one form that Instant is written in.
+const instantForm = "2006-01-02T15:04:05.000Z"
+
+// String writes the instant in UTC.
+func (i Instant) String() string { return time.Time(i).UTC().Format(instantForm) }
+
+// MarshalJSON implements json.Marshaler.
+func (i Instant) MarshalJSON() ([]byte, error) { return json.Marshal(i.String()) }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (i *Instant) UnmarshalJSON(b []byte) error {
+	var ms int64
+	if json.Unmarshal(b, &ms) == nil {
+		*i = Instant(time.UnixMilli(ms).UTC())
+		return nil
+	}
+	var s string
+	if json.Unmarshal(b, &s) == nil {
+		for _, form := range []string{time.RFC3339Nano, time.DateTime, time.DateOnly} {
+			if v, err := time.Parse(form, s); err == nil {
+				*i = Instant(v.UTC())
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("a time is written \"2024-01-01T00:00:00Z\", or in Unix milliseconds, not %s", b)
+}

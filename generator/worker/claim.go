@@ -1,0 +1,143 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"nextid/generator"
+)
+
+// claim is rule R1: it finds a worker id that nobody uses and reserves time
+// on it. old is the lease that it replaces, or nil.
+func (p *Pool) claim(old *Lease) error {
+	cfg := &p.pools.cfg
+	deadline := cfg.Clock.Monotonic() + cfg.StartWait
+	for {
+		m, err := p.marks(p.pools.ctx)
+		if err != nil {
+			return err
+		}
+		now := p.Now() / 1000
+		base := now
+		if old != nil {
+			base = max(base, old.Hi) // ids of a name keep growing
+		}
+		if cfg.Store.Exclusive() {
+			base = max(base, m.greatest)
+		}
+		id, free := p.choose(m, now)
+		if free {
+			lo, hi, err := p.reserve(id, base, 0)
+			if err != nil {
+				return err
+			}
+			if lo == base || cfg.Store.Exclusive() {
+				p.adopt(old, id, lo, hi)
+				p.report(id, lo)
+				return nil
+			}
+			p.giveBack(id, lo, hi) // another server took the id in this moment
+			m.hi[id] = lo
+		}
+		wait := time.Duration(min(m.hi[id]-now, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
+		if free && cfg.Worker == Auto {
+			wait = 0 // there may be others
+		}
+		if cfg.Clock.Monotonic()+wait > deadline {
+			return p.noneFree(id, m)
+		}
+		if err := sleep(p.pools.ctx, wait); err != nil {
+			return errClosed()
+		}
+	}
+}
+
+// report tells the operator about a claim, above all when our time is ahead
+// of the wall clock.
+func (p *Pool) report(id, lo int64) {
+	log := p.pools.cfg.Logger
+	if ahead := time.Duration(lo-p.Wall()/1000) * time.Millisecond; ahead > 0 {
+		log.Warn("claimed a worker id; ids carry times ahead of the clock, because earlier ones reach that far",
+			"bits", p.bits, "worker", id, "ahead", ahead)
+		return
+	}
+	log.Info("claimed a worker id", "bits", p.bits, "worker", id)
+}
+
+// marks is where the time lines of a width stand: the end of each worker id
+// that was ever used, in Unix ms, and the greatest of them.
+type marks struct {
+	hi       map[int64]int64
+	greatest int64
+}
+
+func (p *Pool) marks(ctx context.Context) (marks, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	list, err := p.pools.cfg.Store.Reserved(ctx, p.prefix())
+	if err != nil {
+		return marks{}, err
+	}
+	m := marks{hi: make(map[int64]int64, len(list)), greatest: math.MinInt64}
+	for _, k := range list {
+		id, err := strconv.ParseInt(strings.TrimPrefix(k.Key, p.prefix()), 10, 64)
+		if err != nil || id < 0 || id >= 1<<p.bits {
+			return marks{}, &generator.Error{Kind: generator.ErrRegressed, Cause: err,
+				Message: fmt.Sprintf("the store has a time line %q, which is not one of a worker id of %d bits", k.Key, p.bits),
+				Hint:    "Something other than nextid wrote to the store. Restore it, or remove that row if you know that it is wrong."}
+		}
+		m.hi[id] = k.Hi
+		m.greatest = max(m.greatest, k.Hi)
+	}
+	return m, nil
+}
+
+// manyIDs is how many worker ids of a width are taken into use before old
+// ones are taken again: every start of a server uses one, and wide worker
+// fields have millions.
+const manyIDs = 1024
+
+// choose picks the worker id to claim: the configured one, or the least
+// recently used, where ids that were never used come first. free is false
+// when it is held until hi[id].
+func (p *Pool) choose(m marks, now int64) (id int64, free bool) {
+	exclusive := p.pools.cfg.Store.Exclusive()
+	if p.pools.cfg.Worker != Auto {
+		id = p.pools.cfg.Worker
+		hi, used := m.hi[id]
+		return id, !used || hi <= now || exclusive
+	}
+	oldest := int64(math.MaxInt64)
+	for candidate, hi := range m.hi {
+		if hi < oldest || (hi == oldest && candidate < id) {
+			id, oldest = candidate, hi
+		}
+	}
+	all := int64(1) << p.bits
+	if n := int64(len(m.hi)); n < all && (n < manyIDs || (oldest > now && !exclusive)) {
+		for id = 0; ; id++ {
+			if _, used := m.hi[id]; !used {
+				return id, true
+			}
+		}
+	}
+	return id, oldest <= now || exclusive
+}
+
+// noneFree says until when id, the one that frees first, is held.
+func (p *Pool) noneFree(id int64, m marks) error {
+	until := time.UnixMilli(m.hi[id]).UTC().Format(time.RFC3339)
+	if p.pools.cfg.Worker != Auto {
+		return &generator.Error{Kind: generator.ErrNotNow,
+			Message: fmt.Sprintf("worker id %d is held by another server until %s", id, until),
+			Hint: "Give every server a --worker-id of its own, or use auto. After a crash it becomes free at that time. " +
+				"SELECT * FROM nextid.workers shows who holds which."}
+	}
+	return &generator.Error{Kind: generator.ErrNotNow,
+		Message: fmt.Sprintf("all %d worker ids are in use; the first becomes free at %s", int64(1)<<p.bits, until),
+		Hint:    "Run fewer servers, or use a layout with more worker bits."}
+}

@@ -1,0 +1,129 @@
+package worker
+
+import (
+	"log/slog"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"nextid/generator"
+)
+
+// timeline is the time that ids are stamped with: it starts at the wall
+// clock, goes on with the monotonic one and never goes back.
+type timeline struct {
+	clock  generator.Clock
+	log    *slog.Logger
+	anchor atomic.Pointer[anchor]
+	backs  atomic.Int64 // times the wall clock was seen to go back
+
+	mu       sync.Mutex
+	pinned   bool // ids were stamped: from now on no jumps
+	lastWall int64
+	lastMono time.Duration
+	falling  bool // the last beat saw the wall clock lose time
+	jumped   bool // the last beat saw it far ahead
+}
+
+// anchor ties our time to the monotonic clock. It is never changed.
+type anchor struct {
+	micros  int64 // our time at mono, Unix µs
+	mono    time.Duration
+	slowFor int64 // µs for which our time runs at 9/10: we are ahead of the wall clock
+}
+
+func (a *anchor) at(mono time.Duration) int64 {
+	elapsed := (mono - a.mono).Microseconds()
+	return a.micros + elapsed - min(elapsed, a.slowFor)/10
+}
+
+const (
+	// beatEvery is how often our time is compared with the wall clock.
+	beatEvery = time.Second
+	// maxForward bounds how far one beat follows the wall clock forward, so
+	// that a clock that jumps an hour ahead by mistake does not take the
+	// time lines in the store with it.
+	maxForward = time.Second
+	// backAlarm is the loss of time between two beats that is counted and
+	// logged. Slewing by NTP (500 ppm) stays far below it.
+	backAlarm = 20 * time.Millisecond
+)
+
+func (t *timeline) init(c generator.Clock, log *slog.Logger) {
+	t.clock, t.log = c, log
+	t.lastWall, t.lastMono = t.read()
+	t.anchor.Store(&anchor{micros: t.lastWall, mono: t.lastMono})
+}
+
+// read reads both clocks at one moment: a pause between the two readings
+// would look like a jump.
+func (t *timeline) read() (wall int64, mono time.Duration) {
+	for range 10 {
+		mono = t.clock.Monotonic()
+		wall = t.clock.Wall() / 1000
+		if t.clock.Monotonic()-mono < time.Millisecond {
+			break
+		}
+	}
+	return wall, mono
+}
+
+// now is our time in Unix microseconds.
+func (t *timeline) now() int64 { return t.anchor.Load().at(t.clock.Monotonic()) }
+
+// wall is the wall clock in Unix microseconds.
+func (t *timeline) wall() int64 { return t.clock.Wall() / 1000 }
+
+// pin makes our time at least micros and ends the free adjustment to the
+// wall clock: ids are stamped from now on.
+func (t *timeline) pin(micros int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	wall, mono := t.read()
+	ours := t.anchor.Load().at(mono)
+	if !t.pinned {
+		ours, t.pinned = wall, true
+	}
+	t.setLocked(max(ours, micros), wall, mono)
+}
+
+// setLocked makes our time ours from mono on. While it is ahead of the wall
+// clock it runs at 9/10 of real speed: ten times the lead catches it up.
+func (t *timeline) setLocked(ours, wall int64, mono time.Duration) {
+	lead := min(max(ours-wall, 0), math.MaxInt64/100)
+	t.anchor.Store(&anchor{micros: ours, mono: mono, slowFor: 10 * lead})
+}
+
+// beat compares our time with the wall clock. One goroutine calls it every
+// beatEvery.
+func (t *timeline) beat() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	wall, mono := t.read()
+	lost := t.lastWall + (mono - t.lastMono).Microseconds() - wall
+	t.lastWall, t.lastMono = wall, mono
+
+	falling := lost >= backAlarm.Microseconds()
+	if falling && !t.falling {
+		t.backs.Add(1)
+		t.log.Warn("the wall clock was set back; ids keep growing", "by", time.Duration(lost)*time.Microsecond)
+	}
+	t.falling = falling
+
+	ours := t.anchor.Load().at(mono)
+	behind := wall - ours
+	if t.pinned {
+		jumped := behind > 2*maxForward.Microseconds()
+		if jumped && !t.jumped {
+			t.log.Warn("the wall clock jumped ahead; ids follow it slowly, or at once after a restart",
+				"by", time.Duration(behind)*time.Microsecond)
+		}
+		t.jumped = jumped
+		behind = min(behind, maxForward.Microseconds())
+	}
+	if behind > 0 || !t.pinned {
+		ours += behind
+	}
+	t.setLocked(ours, wall, mono)
+}

@@ -1,0 +1,286 @@
+package worker
+
+import (
+	"context"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"nextid/generator"
+)
+
+// Lease is a slice in hand. It is never changed; extending makes a new one.
+type Lease struct {
+	Worker int64
+	Lo, Hi int64 // Unix ms, Hi exclusive
+	Soon   int64 // from this ms on Wake should be called
+}
+
+// Pool is the worker id of one width.
+type Pool struct {
+	pools *Pools
+	bits  uint8
+
+	lease   atomic.Pointer[Lease]
+	claimed atomic.Int64  // Lo of the first lease, Unix ms
+	used    atomic.Int64  // end (exclusive, Unix ms) of what generators that left have stamped
+	unitMs  atomic.Int64  // longest tick of the layouts that use the pool, in ms
+	wake    chan struct{} // asks keep for an extension
+
+	mu      sync.Mutex
+	attempt *attempt // to extend, on its way
+	users   int      // generators that have not left
+	closed  bool
+
+	unsure bool // belongs to the attempt: an answer was lost, so a gap may be our own
+}
+
+// attempt is one question to the store, shared by all who wait for it.
+type attempt struct {
+	done chan struct{}
+	err  error // set before done is closed
+}
+
+func newPool(p *Pools, bits uint8) *Pool {
+	return &Pool{pools: p, bits: bits, wake: make(chan struct{}, 1)}
+}
+
+// Lease returns the slice in hand. It is one atomic load.
+func (p *Pool) Lease() *Lease { return p.lease.Load() }
+
+// Now is the time to stamp ids with, in Unix microseconds. It never goes
+// back.
+func (p *Pool) Now() int64 { return p.pools.time.now() }
+
+// Wall is the wall clock in Unix microseconds. It may jump.
+func (p *Pool) Wall() int64 { return p.pools.time.wall() }
+
+// ClockBack is how often the wall clock was seen to go back.
+func (p *Pool) ClockBack() int64 { return p.pools.time.backs.Load() }
+
+// Wake asks for an extension in the background. It never blocks.
+func (p *Pool) Wake() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Leave tells the pool that a generator stamps no more, and that it stamped
+// ids up to end (exclusive, Unix ms).
+func (p *Pool) Leave(end int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.used.Store(max(p.used.Load(), end))
+	p.users--
+}
+
+// UsedUntil is the end (exclusive, Unix ms) of what generators that left
+// have stamped.
+func (p *Pool) UsedUntil() int64 { return p.used.Load() }
+
+// unit makes sure that slices are long enough for ticks of d.
+func (p *Pool) unit(d time.Duration) {
+	ms := (d + time.Millisecond - 1).Milliseconds()
+	for old := p.unitMs.Load(); ms > old && !p.unitMs.CompareAndSwap(old, ms); old = p.unitMs.Load() {
+	}
+}
+
+// Bounds of the work in the background.
+const (
+	storeTimeout = 5 * time.Second // of one question to the store
+	retryFirst   = 100 * time.Millisecond
+	retryMost    = 5 * time.Second
+	logEvery     = 10 * time.Second
+)
+
+// keep extends the slice when Wake asks for it, and on a shared store also
+// while nobody draws ids: other servers would take an id that looks unused.
+func (p *Pool) keep() {
+	var alive <-chan time.Time
+	if !p.pools.cfg.Store.Exclusive() {
+		t := time.NewTicker(p.pools.cfg.Slice / 3)
+		defer t.Stop()
+		alive = t.C
+	}
+	for {
+		select {
+		case <-p.pools.ctx.Done():
+			return
+		case <-alive:
+			if p.lease.Load() != nil {
+				p.renew(func(*Lease) bool { return true })
+			}
+		case <-p.wake:
+			p.renew(func(l *Lease) bool { return p.Now() >= l.Soon*1000 })
+		}
+	}
+}
+
+// renew extends the slice in hand as long as that one is due, with growing
+// pauses while the store fails (rule R3).
+func (p *Pool) renew(due func(*Lease) bool) {
+	pause, logged := retryFirst, time.Duration(-logEvery)
+	l := p.lease.Load()
+	for p.lease.Load() == l && due(l) {
+		err := p.Extend(p.pools.ctx, l.Hi)
+		if err == nil || p.pools.ctx.Err() != nil {
+			return
+		}
+		if now := p.pools.cfg.Clock.Monotonic(); logged < 0 || now-logged >= logEvery {
+			logged = now
+			p.pools.cfg.Logger.Warn("cannot extend the time slice of the worker id", "bits", p.bits,
+				"worker", l.Worker, "ids_until", time.UnixMilli(l.Hi).UTC(), "error", err)
+		}
+		if sleep(p.pools.ctx, pause/2+rand.N(pause)) != nil {
+			return
+		}
+		pause = min(2*pause, retryMost)
+	}
+}
+
+// Extend makes sure that the slice in hand reaches beyond need (Unix ms),
+// asking the store if it does not. The error is ErrNotNow when no worker id
+// is free, or what the store answered.
+func (p *Pool) Extend(ctx context.Context, need int64) error {
+	for {
+		p.mu.Lock()
+		if l := p.lease.Load(); l != nil && l.Hi > need {
+			p.mu.Unlock()
+			return nil
+		}
+		if p.closed {
+			p.mu.Unlock()
+			return errClosed()
+		}
+		a := p.attempt
+		if a == nil {
+			a = &attempt{done: make(chan struct{})}
+			p.attempt = a
+			p.pools.work.Go(func() { p.run(a, need) })
+		}
+		p.mu.Unlock()
+		select {
+		case <-a.done:
+			if a.err != nil {
+				return a.err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// run carries out an attempt. Only one is on its way at a time.
+func (p *Pool) run(a *attempt, need int64) {
+	if l := p.lease.Load(); l == nil {
+		a.err = p.claim(nil)
+	} else {
+		a.err = p.extend(l, need)
+	}
+	p.mu.Lock()
+	p.attempt = nil
+	p.mu.Unlock()
+	close(a.done)
+}
+
+// extend is rule R2.
+func (p *Pool) extend(l *Lease, need int64) error {
+	base := max(l.Hi, p.Now()/1000)
+	unsure := p.unsure
+	lo, hi, err := p.reserve(l.Worker, base, need)
+	if err != nil {
+		return err
+	}
+	if lo > base && !unsure && !p.pools.cfg.Store.Exclusive() { // R4: somebody else stamps with this id, too
+		p.pools.cfg.Logger.Warn("the worker id is in use by another server", "bits", p.bits, "worker", l.Worker)
+		if p.pools.cfg.Worker == Auto {
+			p.giveBack(l.Worker, lo, hi)
+			return p.claim(l)
+		}
+	}
+	p.adopt(l, l.Worker, lo, hi)
+	return nil
+}
+
+// minPiece is the least that is reserved at a time. On an embedded store
+// whose line is ahead of the wall clock nothing more is: a crash adds what is
+// left of it to the lead.
+const minPiece = 250 * time.Millisecond
+
+// reserve asks for time on a worker id from base on: until a slice from now,
+// or, when that is past already, a piece. It always reaches beyond need.
+func (p *Pool) reserve(id, base, need int64) (lo, hi int64, err error) {
+	now := p.Now()
+	if p.pools.cfg.Store.Exclusive() {
+		now = min(now, p.Wall())
+	}
+	piece := max(min(p.pools.cfg.Slice, minPiece).Milliseconds(), 2*p.unitMs.Load())
+	end := max(now/1000+p.pools.cfg.Slice.Milliseconds(), base+piece, need+1)
+	ctx, cancel := context.WithTimeout(p.pools.ctx, storeTimeout)
+	defer cancel()
+	lo, hi, err = p.pools.cfg.Store.Reserve(ctx, generator.Reservation{
+		Key: p.key(id), AtLeast: base, N: end - base, Limit: generator.NoLimit, Owner: p.pools.cfg.Owner})
+	p.unsure = err != nil // R3
+	return lo, hi, err
+}
+
+// adopt makes a granted slice the one in hand. old is the one before, or nil.
+func (p *Pool) adopt(old *Lease, worker, lo, hi int64) {
+	next := &Lease{Worker: worker, Lo: lo, Hi: hi}
+	if old != nil && old.Worker == worker && old.Hi == lo {
+		next.Lo = old.Lo
+	}
+	p.pools.time.pin(next.Lo * 1000)
+	next.Soon = hi - (hi-max(lo, p.Now()/1000))/2
+	if old == nil {
+		p.claimed.Store(lo)
+	}
+	p.lease.Store(next)
+}
+
+// giveBack returns a slice of which nothing was used. It may fail: then the
+// slice is lost.
+func (p *Pool) giveBack(id, lo, hi int64) {
+	ctx, cancel := context.WithTimeout(p.pools.ctx, storeTimeout)
+	defer cancel()
+	if err := p.pools.cfg.Store.Release(ctx, p.key(id), hi, lo); err != nil {
+		p.pools.cfg.Logger.Warn("cannot give back a time slice", "bits", p.bits, "worker", id, "error", err)
+	}
+}
+
+func (p *Pool) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+}
+
+// release is rule R6. No attempt is on its way any more.
+func (p *Pool) release(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := p.lease.Load()
+	if l == nil || p.users > 0 {
+		return nil
+	}
+	to := min(max(p.used.Load(), l.Lo), l.Hi)
+	return p.pools.cfg.Store.Release(ctx, p.key(l.Worker), l.Hi, to)
+}
+
+func (p *Pool) prefix() string { return generator.WorkerKeyPrefix + strconv.Itoa(int(p.bits)) + "/" }
+
+func (p *Pool) key(id int64) string { return p.prefix() + strconv.FormatInt(id, 10) }
+
+// sleep waits for d or the end of ctx.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

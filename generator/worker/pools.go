@@ -1,0 +1,179 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"nextid/generator"
+)
+
+// Auto is Config.Worker for "claim a free worker id from the store".
+const Auto = -1
+
+// Config configures Pools. Store is required.
+type Config struct {
+	Store  generator.Store
+	Clock  generator.Clock // nil: the system's
+	Worker int64           // a worker id, or Auto
+	Owner  string          // who holds the slices, shown to operators
+
+	// Slice is how much time is reserved ahead. 0: 3 s on a store that only
+	// this process uses, 60 s on a shared one. It is how long ids go on
+	// while the store is away, and for how long a crash blocks a worker id.
+	Slice time.Duration
+	// StartWait is how long a claim may wait for a worker id to become
+	// free. 0: 15 s.
+	StartWait time.Duration
+	Logger    *slog.Logger // nil: slog.Default()
+}
+
+// Defaults of Config.
+const (
+	exclusiveSlice   = 3 * time.Second
+	sharedSlice      = time.Minute
+	defaultStartWait = 15 * time.Second
+)
+
+// Pools holds the worker ids of one process: one per width of the worker
+// field, shared by all generators of that width.
+type Pools struct {
+	cfg  Config
+	time timeline
+
+	ctx  context.Context // ends with Close; of all work in the background
+	stop context.CancelFunc
+	work sync.WaitGroup
+
+	mu     sync.Mutex
+	pools  map[uint8]*Pool
+	closed bool
+}
+
+// New returns Pools. It claims nothing yet. Close it.
+func New(cfg Config) *Pools {
+	if cfg.Clock == nil {
+		cfg.Clock = generator.SystemClock{}
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	if cfg.Slice == 0 {
+		cfg.Slice = sharedSlice
+		if cfg.Store.Exclusive() {
+			cfg.Slice = exclusiveSlice
+		}
+	}
+	if cfg.StartWait == 0 {
+		cfg.StartWait = defaultStartWait
+	}
+	p := &Pools{cfg: cfg, pools: map[uint8]*Pool{}}
+	p.time.init(cfg.Clock, cfg.Logger)
+	p.ctx, p.stop = context.WithCancel(context.Background())
+	p.work.Go(p.beat)
+	return p
+}
+
+// beat watches the clock.
+func (p *Pools) beat() {
+	t := time.NewTicker(beatEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-p.ctx.Done():
+			return
+		case <-t.C:
+			p.time.beat()
+		}
+	}
+}
+
+// Store is the store in which the time lines are.
+func (p *Pools) Store() generator.Store { return p.cfg.Store }
+
+// Open returns the pool of a width, claiming a worker id at its first use.
+// unit is the layout's tick. The caller calls Leave when it stamps no more.
+func (p *Pools) Open(ctx context.Context, bits uint8, unit time.Duration) (*Pool, error) {
+	if last := int64(1)<<bits - 1; p.cfg.Worker > last {
+		return nil, &generator.Error{Kind: generator.ErrOption,
+			Message: fmt.Sprintf("worker id %d does not fit the %d worker bits of this layout (0 to %d)", p.cfg.Worker, bits, last),
+			Hint:    "Start the server with a smaller --worker-id, or with auto."}
+	}
+	pool, err := p.pool(bits)
+	if err != nil {
+		return nil, err
+	}
+	pool.unit(unit)
+	if pool.lease.Load() == nil {
+		if err := pool.Extend(ctx, 0); err != nil {
+			return nil, err
+		}
+	}
+	pool.mu.Lock()
+	defer pool.mu.Unlock()
+	if pool.closed {
+		return nil, errClosed()
+	}
+	pool.users++
+	return pool, nil
+}
+
+func (p *Pools) pool(bits uint8) (*Pool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, errClosed()
+	}
+	pool := p.pools[bits]
+	if pool == nil {
+		pool = newPool(p, bits)
+		p.pools[bits] = pool
+		p.work.Go(pool.keep)
+	}
+	return pool, nil
+}
+
+// Stamped is an instant (Unix ms) before which every id lies that was ever
+// stamped in the given width: by other processes, and by the generators of
+// this one that have left.
+func (p *Pools) Stamped(ctx context.Context, bits uint8) (int64, error) {
+	p.mu.Lock()
+	pool := p.pools[bits]
+	p.mu.Unlock()
+	if pool == nil {
+		pool = newPool(p, bits) // only to read its time lines
+	}
+	if pool.lease.Load() != nil && p.cfg.Store.Exclusive() {
+		return max(pool.claimed.Load(), pool.used.Load()), nil
+	}
+	m, err := pool.marks(ctx)
+	return m.greatest, err
+}
+
+// Close ends the background work and gives back the unused time of every
+// slice (rule R6), except where a generator has not left.
+func (p *Pools) Close(ctx context.Context) error {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	var pools []*Pool
+	for _, pool := range p.pools { // nobody adds to it any more
+		pool.close()
+		pools = append(pools, pool)
+	}
+	p.stop()
+	p.work.Wait()
+	var errs []error
+	for _, pool := range pools {
+		errs = append(errs, pool.release(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+func errClosed() error {
+	return &generator.Error{Kind: generator.ErrNotNow, Message: "the server is shutting down",
+		Hint: "Connect to another nextid server, or try again when this one is back."}
+}

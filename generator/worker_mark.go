@@ -1,0 +1,29 @@
+package generator
+
+import (
+	"context"
+	"strconv"
+	"strings"
+)
+
+// WorkerMark is where the time line of one worker id stands.
+type WorkerMark struct {
+	Bits int   // width of the worker field
+	ID   int64 // worker id
+	Mark       // Hi in Unix milliseconds
+}
+
+// Workers lists the worker ids that were ever claimed.
+func (r *Registry) Workers(ctx context.Context) ([]WorkerMark, error) {
+	marks, err := r.cfg.Store.Reserved(ctx, WorkerKeyPrefix)
+	var out []WorkerMark
+	for _, m := range marks {
+		bits, id, _ := strings.Cut(strings.TrimPrefix(m.Key, WorkerKeyPrefix), "/")
+		b, err1 := strconv.Atoi(bits)
+		n, err2 := strconv.ParseInt(id, 10, 64)
+		if err1 == nil && err2 == nil {
+			out = append(out, WorkerMark{Bits: b, ID: n, Mark: m})
+		}
+	}
+	return out, err
+}

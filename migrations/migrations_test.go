@@ -1,0 +1,144 @@
+package migrations_test
+
+import (
+	"database/sql"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pressly/goose/v3"
+	_ "modernc.org/sqlite"
+
+	"nextid/migrations"
+)
+
+func provider(t *testing.T, db *sql.DB) *goose.Provider {
+	t.Helper()
+	folder, err := migrations.Folder("store/sqlite")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := goose.NewProvider(goose.DialectSQLite3, db, folder, goose.WithTableName(migrations.VersionTable))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// schema lists what the database holds, apart from goose's own table.
+func schema(t *testing.T, db *sql.DB) (tables []string) {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), `SELECT sql FROM sqlite_schema
+		WHERE sql IS NOT NULL AND tbl_name NOT IN ('sqlite_sequence', ?) ORDER BY sql`, migrations.VersionTable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		tables = append(tables, text)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return tables
+}
+
+func pragma(t *testing.T, db *sql.DB, name string) (value int64) {
+	t.Helper()
+	if err := db.QueryRowContext(t.Context(), "PRAGMA "+name).Scan(&value); err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+func TestSQLiteSchemaGoesUpAndDownAndUp(t *testing.T) {
+	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "test.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	p := provider(t, db)
+	if _, err := p.Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	up := schema(t, db)
+	if len(up) != 3 {
+		t.Fatalf("the schema is %q", up)
+	}
+	for _, table := range up {
+		if !strings.Contains(table, ") STRICT") {
+			t.Errorf("not a STRICT table: %s", table)
+		}
+	}
+	if id := pragma(t, db, "application_id"); id != 0x6e786964 {
+		t.Errorf("application_id is %#x", id)
+	}
+	if _, err := p.DownTo(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	if down := schema(t, db); len(down) != 0 {
+		t.Errorf("after all downs there is still %q", down)
+	}
+	// Without its mark the file is refused: nothing starts again from zero.
+	if id := pragma(t, db, "application_id"); id != 0 {
+		t.Errorf("after all downs application_id is %#x", id)
+	}
+	if _, err := p.Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if again := schema(t, db); !slices.Equal(again, up) {
+		t.Errorf("the second way up gives\n%q, the first gave\n%q", again, up)
+	}
+}
+
+func TestSQLiteSchemaRefusesNonsense(t *testing.T) {
+	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "test.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := provider(t, db).Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []string{
+		`INTO nextid_reservations VALUES ('k', 0, 'much', 'me', 1, 0, 0)`,
+		`INTO nextid_reservations VALUES ('k', 0, 1.5, 'me', 1, 0, 0)`,
+		`INTO nextid_reservations VALUES ('k', 10, 9, 'me', 1, 0, 0)`,
+		`INTO nextid_reservations VALUES ('', 0, 1, 'me', 1, 0, 0)`,
+		`INTO nextid_reservations VALUES ('k', 0, 1, 'me', 0, 0, 0)`,
+		`INTO nextid_reservations VALUES ('k', NULL, 1, 'me', 1, 0, 0)`,
+		`INTO nextid_generators VALUES ('', 'segment', '{}', 1, 0, 0, 0)`,
+		`INTO nextid_generators VALUES ('g', 'segment', '{}', 0, 0, 0, 0)`,
+		`INTO nextid_generators VALUES ('g', 'segment', '{}', 1, 0, 2, 0)`,
+		`INTO nextid_meta VALUES (2, '0123456789abcdef0123456789abcdef', 0, 0, '', '', 0, 0, 0)`,
+		`INTO nextid_meta VALUES (1, 'short', 0, 0, '', '', 0, 0, 0)`,
+		`INTO nextid_meta VALUES (1, '0123456789abcdef0123456789abcdef', 0, 0, '', '', 0, -1, 0)`,
+	} {
+		if _, err := db.ExecContext(t.Context(), "INSERT "+row); err == nil {
+			t.Errorf("accepted: %s", row)
+		}
+	}
+	if _, err := db.ExecContext(t.Context(), `INSERT INTO nextid_reservations VALUES ('k', -5, -5, '', 1, 0, 0)`); err != nil {
+		t.Errorf("refused a good row: %v", err)
+	}
+}
+
+func TestFolderMustExist(t *testing.T) {
+	if _, err := migrations.Folder("store/nothing"); err == nil {
+		t.Error("no error for a folder that does not exist")
+	}
+	folder, err := migrations.Folder("store/sqlite")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := fs.Glob(folder, "*.sql")
+	if err != nil || len(files) == 0 {
+		t.Errorf("store/sqlite holds %v, %v", files, err)
+	}
+}

@@ -1,0 +1,245 @@
+package datum
+
+import (
+	"math"
+
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// computeTime is arithmetic with dates, times and intervals.
+func computeTime(op operator, a, b Value, env *Env) (Value, error) {
+	t := timeResult(op, a.Type, b.Type)
+	switch {
+	case t == Invalid:
+		return Value{}, noOperator(op, a, b)
+	case !a.Valid || !b.Valid:
+		return Null(t), nil
+	case op == opAdd && timeResultRank(a.Type) < timeResultRank(b.Type):
+		a, b = b, a // integer + date, interval + timestamp, time + date
+	case op == opMul && b.Type == Interval:
+		a, b = b, a
+	}
+	switch {
+	case a.Type == Interval:
+		return computeInterval(op, a, b)
+	case b.Type == Interval && a.Type == Time:
+		return addToClock(op, a, b), nil
+	case b.Type == Interval:
+		return addInterval(op, a, b, t, env)
+	case a.Type == Time: // time - time
+		return interval{micros: a.Int - b.Int}.value(), nil
+	case t == Date:
+		return addDays(op, a, b.Int)
+	case t == Int4:
+		return subtractDates(a, b)
+	case b.Type == Time: // date + time
+		return dateAndTime(a, b)
+	}
+	return subtractTimestamps(a, b, env)
+}
+
+// timeResultRank orders the operands of a sum: what is added to comes first.
+func timeResultRank(t OID) int {
+	switch t {
+	case Date, Timestamp, TimestampTZ:
+		return 3
+	case Time:
+		return 2
+	case Interval:
+		return 1
+	}
+	return 0
+}
+
+func isTimestamp(t OID) bool { return t == Timestamp || t == TimestampTZ }
+
+// timeResult is the type of a op b, Invalid when there is no such operator.
+func timeResult(op operator, a, b OID) OID {
+	switch op {
+	case opMul:
+		if a == Interval && numberRank(b) > 0 || numberRank(a) > 0 && b == Interval {
+			return Interval
+		}
+	case opDiv:
+		if a == Interval && numberRank(b) > 0 {
+			return Interval
+		}
+	case opAdd:
+		if timeResultRank(a) < timeResultRank(b) {
+			a, b = b, a
+		}
+		return sumType(a, b)
+	case opSub:
+		switch {
+		case a == Date && b == Date:
+			return Int4
+		case a == Time && b == Time, timeResultRank(a) == 3 && timeResultRank(b) == 3:
+			return Interval
+		case a == Date && b == Time:
+			return Invalid
+		}
+		return sumType(a, b)
+	}
+	return Invalid
+}
+
+// sumType is the type of a ± b where a is what is added to.
+func sumType(a, b OID) OID {
+	switch {
+	case a == Date && (b == Int4 || b == Int2):
+		return Date
+	case a == Date && (b == Interval || b == Time):
+		return Timestamp
+	case (isTimestamp(a) || a == Time || a == Interval) && b == Interval:
+		return a
+	}
+	return Invalid
+}
+
+func computeInterval(op operator, a, b Value) (Value, error) {
+	x := parseIntervalValue(a)
+	var out interval
+	var err error
+	switch op {
+	case opMul:
+		out, err = x.scale(floatOf(b))
+	case opDiv:
+		if floatOf(b) == 0 {
+			return Value{}, divisionByZero()
+		}
+		out, err = x.divide(floatOf(b))
+	default:
+		out, err = x.combine(op, parseIntervalValue(b))
+	}
+	return out.value(), err
+}
+
+// addToClock adds to a time of day, around midnight.
+func addToClock(op operator, a, b Value) Value {
+	micros := parseIntervalValue(b).micros % microsPerDay
+	if op == opSub {
+		micros = -micros
+	}
+	_, a.Int = splitTimestamp(a.Int + micros)
+	return a
+}
+
+func addDays(op operator, a Value, n int64) (Value, error) {
+	if isInfiniteTime(a) {
+		return a, nil
+	}
+	if op == opSub {
+		n = -n
+	}
+	a.Int += n
+	if a.Int < minDays || a.Int >= endDays {
+		return Value{}, sqlstate.New(sqlstate.DatetimeOverflow, "date out of range")
+	}
+	return a, nil
+}
+
+func subtractDates(a, b Value) (Value, error) {
+	if isInfiniteTime(a) || isInfiniteTime(b) {
+		return Value{}, sqlstate.New(sqlstate.DatetimeOverflow, "cannot subtract infinite dates")
+	}
+	return MakeInt4(a.Int - b.Int), nil
+}
+
+func dateAndTime(a, b Value) (Value, error) {
+	ts, err := castTime(a, Timestamp, nil)
+	if err != nil || isInfiniteTime(ts) {
+		return ts, err
+	}
+	if ts.Int += b.Int; !validTimestamp(ts.Int) {
+		return Value{}, timestampOutOfRange()
+	}
+	return ts, nil
+}
+
+// subtractTimestamps gives days and time, never months. A date becomes the
+// type of the other operand.
+func subtractTimestamps(a, b Value, env *Env) (Value, error) {
+	if a.Type != b.Type {
+		to := Timestamp
+		if a.Type == TimestampTZ || b.Type == TimestampTZ {
+			to = TimestampTZ
+		}
+		var err error
+		if a, err = Cast(a, to, env); err != nil {
+			return Value{}, err
+		}
+		if b, err = Cast(b, to, env); err != nil {
+			return Value{}, err
+		}
+	}
+	if isInfiniteTime(a) || isInfiniteTime(b) {
+		return Value{}, sqlstate.New(sqlstate.DatetimeOverflow, "cannot subtract infinite timestamps")
+	}
+	micros := a.Int - b.Int
+	if (a.Int < 0) != (b.Int < 0) && (micros < 0) != (a.Int < 0) {
+		return Value{}, intervalOutOfRange()
+	}
+	return interval{days: int32(micros / microsPerDay), micros: micros % microsPerDay}.value(), nil
+}
+
+// addInterval adds months, then days, then microseconds to a date or
+// timestamp. Of a timestamptz, months and days are those of the session's
+// time zone.
+func addInterval(op operator, a, b Value, t OID, env *Env) (Value, error) {
+	if a.Type == Date {
+		var err error
+		if a, err = castTime(a, Timestamp, nil); err != nil {
+			return Value{}, err
+		}
+	}
+	a.Type = t
+	span := parseIntervalValue(b)
+	if op == opSub {
+		var err error
+		if span, err = span.negate(); err != nil {
+			return Value{}, err
+		}
+	}
+	if isInfiniteTime(a) {
+		return a, nil
+	}
+	if span.months != 0 || span.days != 0 {
+		var err error
+		if a.Int, err = addCalendar(a, span, env); err != nil {
+			return Value{}, err
+		}
+	}
+	ts := a.Int + span.micros
+	if (span.micros > 0) != (ts > a.Int) && span.micros != 0 || !validTimestamp(ts) {
+		return Value{}, timestampOutOfRange()
+	}
+	a.Int = ts
+	return a, nil
+}
+
+// addCalendar adds months and days; a day that the month does not have
+// becomes its last.
+func addCalendar(v Value, span interval, env *Env) (int64, error) {
+	local := v.Int
+	zoned := v.Type == TimestampTZ
+	if zoned {
+		local = utcToLocal(local, env.location())
+	}
+	days, micros := splitTimestamp(local)
+	if span.months != 0 {
+		c := civilFromDays(days)
+		month := int64(c.year)*monthsPerYear + int64(c.month-1) + int64(span.months)
+		c.year, c.month = int(floorDiv(month, monthsPerYear)), int(month-floorDiv(month, monthsPerYear)*monthsPerYear)+1
+		c.day = min(c.day, daysInMonth(c.year, c.month))
+		days = c.days()
+	}
+	days += int64(span.days)
+	if days > math.MaxInt32 || days < math.MinInt32 {
+		return 0, timestampOutOfRange()
+	}
+	ts, err := joinTimestamp(days, micros)
+	if err == nil && zoned {
+		ts = localToUTC(ts, env.location())
+	}
+	return ts, err
+}

@@ -1,0 +1,229 @@
+package datum
+
+import (
+	"math"
+	"time"
+
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// Units of the time types, and the limits of PostgreSQL's datatype/timestamp.h.
+const (
+	microsPerSecond = 1_000_000
+	microsPerMinute = 60 * microsPerSecond
+	microsPerHour   = 60 * microsPerMinute
+	microsPerDay    = 24 * microsPerHour
+	secondsPerDay   = 24 * 60 * 60
+
+	// unixToEpoch is 2000-01-01 00:00 UTC, the epoch of dates and
+	// timestamps, in Unix seconds.
+	unixToEpoch = 946_684_800
+
+	dateInfinity      = math.MaxInt32
+	dateMinusInfinity = math.MinInt32
+	minDays           = -2_451_545    // 4714-11-24 BC
+	endDays           = 2_145_031_949 // 5874898-01-01
+	timeInfinity      = math.MaxInt64
+	timeMinusInfinity = math.MinInt64
+)
+
+// The range of timestamps: 4714-11-24 BC to before 294277-01-01.
+const (
+	minTimestamp = minDays * int64(microsPerDay)
+	endTimestamp = 9_223_371_331_200_000_000
+)
+
+// civil is a date of the proleptic Gregorian calendar. Year 0 is 1 BC.
+type civil struct{ year, month, day int }
+
+// days counts from 2000-01-01, with the usual arithmetic on years that begin
+// in March and eras of 400 years.
+func (c civil) days() int64 {
+	y, m := int64(c.year), int64(c.month)
+	if m <= 2 {
+		y--
+		m += 12
+	}
+	era := floorDiv(y, 400)
+	yearOfEra := y - era*400
+	dayOfYear := (153*(m-3)+2)/5 + int64(c.day) - 1
+	const daysPerEra, toEpoch = 146_097, 730_425 // 0000-03-01 to 2000-01-01
+	return era*daysPerEra + yearOfEra*365 + yearOfEra/4 - yearOfEra/100 + dayOfYear - toEpoch
+}
+
+// civilFromDays is the inverse of civil.days.
+func civilFromDays(days int64) civil {
+	const daysPerEra, toEpoch = 146_097, 730_425
+	days += toEpoch
+	era := floorDiv(days, daysPerEra)
+	dayOfEra := days - era*daysPerEra
+	yearOfEra := (dayOfEra - dayOfEra/1460 + dayOfEra/36_524 - dayOfEra/146_096) / 365
+	dayOfYear := dayOfEra - (365*yearOfEra + yearOfEra/4 - yearOfEra/100)
+	m := (5*dayOfYear + 2) / 153
+	c := civil{year: int(era*400 + yearOfEra), month: int(m + 3), day: int(dayOfYear - (153*m+2)/5 + 1)}
+	if c.month > 12 {
+		c.month -= 12
+		c.year++
+	}
+	return c
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+func isLeap(year int) bool { return year%4 == 0 && (year%100 != 0 || year%400 == 0) }
+
+func daysInMonth(year, month int) int {
+	switch month {
+	case 4, 6, 9, 11:
+		return 30
+	case 2:
+		if isLeap(year) {
+			return 29
+		}
+		return 28
+	}
+	return 31
+}
+
+// weekday of a day number: 0 is Sunday. 2000-01-01 was a Saturday.
+func weekday(days int64) int { return int(((days+6)%7 + 7) % 7) }
+
+// splitTimestamp returns the day and the time of day of a timestamp.
+func splitTimestamp(ts int64) (days, micros int64) {
+	days = floorDiv(ts, microsPerDay)
+	return days, ts - days*microsPerDay
+}
+
+func validTimestamp(ts int64) bool { return ts >= minTimestamp && ts < endTimestamp }
+
+func timestampOutOfRange() error {
+	return sqlstate.New(sqlstate.DatetimeOverflow, "timestamp out of range")
+}
+
+// joinTimestamp returns the timestamp of a time on a day.
+func joinTimestamp(days, micros int64) (int64, error) {
+	if days < minDays-1 || days > endTimestamp/microsPerDay+1 {
+		return 0, timestampOutOfRange()
+	}
+	hi := days * microsPerDay // cannot overflow by the check above
+	ts := hi + micros
+	if (micros > 0) != (ts > hi) && micros != 0 || !validTimestamp(ts) {
+		return 0, timestampOutOfRange()
+	}
+	return ts, nil
+}
+
+// location is the session's time zone.
+func (e *Env) location() *time.Location {
+	if e == nil || e.Location == nil {
+		return time.UTC
+	}
+	return e.Location
+}
+
+// now is the start of the transaction.
+func (e *Env) now() time.Time {
+	if e == nil || e.Now.IsZero() {
+		return time.Now()
+	}
+	return e.Now
+}
+
+// offsetAt returns the offset east of UTC, in seconds, and the zone's
+// abbreviation at an instant.
+func offsetAt(ts int64, loc *time.Location) (seconds int, abbreviation string) {
+	abbreviation, seconds = timeOf(ts).In(loc).Zone()
+	return seconds, abbreviation
+}
+
+// timeOf converts a finite timestamp in UTC.
+func timeOf(ts int64) time.Time {
+	seconds := floorDiv(ts, microsPerSecond)
+	return time.Unix(seconds+unixToEpoch, (ts-seconds*microsPerSecond)*1000).UTC()
+}
+
+// localToUTC finds the instant at which clocks in loc show local (a timestamp
+// without zone). A time that is skipped is taken with the offset before the
+// gap, a time that is shown twice as the second one, as PostgreSQL does.
+func localToUTC(local int64, loc *time.Location) int64 {
+	if loc == time.UTC {
+		return local
+	}
+	dayBefore := timeOf(local - microsPerDay).In(loc)
+	_, before := dayBefore.Zone()
+	_, end := dayBefore.ZoneBounds()
+	early := local - int64(before)*microsPerSecond
+	if end.IsZero() {
+		return early
+	}
+	change := microsOf(end)
+	_, after := end.Zone()
+	late := local - int64(after)*microsPerSecond
+	switch {
+	case early < change && late < change:
+		return early
+	case early > change && late >= change:
+		return late
+	case early > late:
+		return early
+	}
+	return late
+}
+
+// utcToLocal returns what clocks in loc show at an instant.
+func utcToLocal(ts int64, loc *time.Location) int64 {
+	seconds, _ := offsetAt(ts, loc)
+	return ts + int64(seconds)*microsPerSecond
+}
+
+// microsOf returns t in microseconds since 2000-01-01, cut to whole ones.
+func microsOf(t time.Time) int64 {
+	return (t.Unix()-unixToEpoch)*microsPerSecond + int64(t.Nanosecond()/1000)
+}
+
+// TimestampTZFromTime returns t as a timestamptz, cut to microseconds. t must
+// lie between 4714 BC and 294276; outside it becomes an infinity.
+func TimestampTZFromTime(t time.Time) Value {
+	v := Value{Type: TimestampTZ, Valid: true}
+	switch seconds := t.Unix() - unixToEpoch; {
+	case seconds < minTimestamp/microsPerSecond:
+		v.Int = timeMinusInfinity
+	case seconds >= endTimestamp/microsPerSecond:
+		v.Int = timeInfinity
+	default:
+		v.Int = microsOf(t)
+	}
+	return v
+}
+
+// GoTime returns a timestamptz, timestamp or date in UTC. It is the zero
+// time for NULL, infinities and other types.
+func (v Value) GoTime() time.Time {
+	if !v.Valid || isInfiniteTime(v) {
+		return time.Time{}
+	}
+	switch v.Type {
+	case TimestampTZ, Timestamp:
+		return timeOf(v.Int)
+	case Date:
+		return time.Unix(v.Int*secondsPerDay+unixToEpoch, 0).UTC()
+	}
+	return time.Time{}
+}
+
+// isInfiniteTime reports whether a date or timestamp is infinite.
+func isInfiniteTime(v Value) bool {
+	switch v.Type {
+	case Date:
+		return v.Int == dateInfinity || v.Int == dateMinusInfinity
+	case Timestamp, TimestampTZ:
+		return v.Int == timeInfinity || v.Int == timeMinusInfinity
+	}
+	return false
+}

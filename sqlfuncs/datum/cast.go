@@ -1,0 +1,308 @@
+package datum
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// CastContext is when a cast happens by itself, as pg_cast.castcontext.
+type CastContext uint8
+
+// The contexts. A cast that is allowed in one is allowed in the ones above it.
+const (
+	NoCast         CastContext = iota // there is no cast
+	ExplicitCast                      // only CAST(x AS t) and x::t
+	AssignmentCast                    // also when a value is stored
+	ImplicitCast                      // also wherever the type is needed
+)
+
+// CastAllowed says whether a value of type from can become one of type to,
+// and how much must be written for it: PostgreSQL 15's pg_cast, the casts
+// through text to and from the string types, and arrays by their elements.
+func CastAllowed(from, to OID) CastContext {
+	if from == to || from == Unknown {
+		return ImplicitCast
+	}
+	if c, ok := casts[castPair{from, to}]; ok {
+		return c
+	}
+	source, target := lookup(from), lookup(to)
+	if source == nil || target == nil {
+		return NoCast
+	}
+	if isArray(source) && isArray(target) {
+		if c := CastAllowed(source.Elem, target.Elem); c != NoCast {
+			return c
+		}
+	}
+	switch {
+	case to == AnyArray && source.Category == 'A':
+		return ImplicitCast
+	case isVectorOf(source, target):
+		return ImplicitCast
+	case target.Category == 'S':
+		return AssignmentCast
+	case source.Category == 'S' || from == CString:
+		return ExplicitCast
+	}
+	return NoCast
+}
+
+// isVectorOf reports whether a vector stands in for the array of its elements.
+func isVectorOf(source, target *Info) bool {
+	return isVector(source.OID) && isArray(target) && source.Elem == target.Elem
+}
+
+// isArray reports whether t is a true array type.
+func isArray(t *Info) bool { return t.Category == 'A' && t.Elem != Invalid && !isVector(t.OID) }
+
+type castPair struct{ from, to OID }
+
+// casts is pg_cast between the types of this package.
+var casts = func() map[castPair]CastContext {
+	m := map[castPair]CastContext{}
+	for _, row := range castTable {
+		for _, to := range row.implicit {
+			m[castPair{row.from, to}] = ImplicitCast
+		}
+		for _, to := range row.assignment {
+			m[castPair{row.from, to}] = AssignmentCast
+		}
+		for _, to := range row.explicit {
+			m[castPair{row.from, to}] = ExplicitCast
+		}
+	}
+	return m
+}()
+
+var regTypes = []OID{RegProc, RegClass, RegType, RegNamespace, RegRole}
+
+var castTable = []struct {
+	from                           OID
+	implicit, assignment, explicit []OID
+}{
+	{Bool, nil, []OID{Text, BPChar, Varchar}, []OID{Int4}},
+	{Char, []OID{Text}, []OID{BPChar, Varchar}, []OID{Int4}},
+	{Name, []OID{Text}, []OID{BPChar, Varchar}, nil},
+	{Int2, append([]OID{Int8, Int4, Oid, Float4, Float8, Numeric}, regTypes...), nil, nil},
+	{Int4, append([]OID{Int8, Oid, Float4, Float8, Numeric}, regTypes...), []OID{Int2}, []OID{Bool, Char}},
+	{Int8, append([]OID{Oid, Float4, Float8, Numeric}, regTypes...), []OID{Int2, Int4}, nil},
+	{Oid, regTypes, []OID{Int8, Int4}, nil},
+	{RegProc, []OID{Oid}, []OID{Int8, Int4}, nil},
+	{RegClass, []OID{Oid}, []OID{Int8, Int4}, nil},
+	{RegType, []OID{Oid}, []OID{Int8, Int4}, nil},
+	{RegNamespace, []OID{Oid}, []OID{Int8, Int4}, nil},
+	{RegRole, []OID{Oid}, []OID{Int8, Int4}, nil},
+	{Text, []OID{Name, BPChar, Varchar, RegClass}, []OID{Char}, nil},
+	{BPChar, []OID{Name, Text, Varchar}, []OID{Char}, nil},
+	{Varchar, []OID{Name, Text, BPChar, RegClass}, []OID{Char}, nil},
+	{PgNodeTree, []OID{Text}, nil, nil},
+	{JSON, nil, []OID{JSONB}, nil},
+	{JSONB, nil, []OID{JSON}, []OID{Bool, Int2, Int4, Int8, Float4, Float8, Numeric}},
+	{Float4, []OID{Float8}, []OID{Int2, Int4, Int8, Numeric}, nil},
+	{Float8, nil, []OID{Int2, Int4, Int8, Float4, Numeric}, nil},
+	{Numeric, []OID{Float4, Float8}, []OID{Int2, Int4, Int8}, nil},
+	{Date, []OID{Timestamp, TimestampTZ}, nil, nil},
+	{Time, []OID{Interval}, nil, nil},
+	{Timestamp, []OID{TimestampTZ}, []OID{Date, Time}, nil},
+	{TimestampTZ, nil, []OID{Date, Time, Timestamp}, nil},
+	{Interval, nil, []OID{Time}, nil},
+}
+
+// Cast converts a value as CAST(v AS to) does. Errors: 42846 when there is no
+// such cast, else what the conversion says, 22003, 22P02, ….
+func Cast(v Value, to OID, env *Env) (Value, error) {
+	if v.Type == to {
+		return v, nil
+	}
+	if CastAllowed(v.Type, to) == NoCast {
+		return Value{}, cannotCast(v.Type, to)
+	}
+	if !v.Valid {
+		return Null(to), nil
+	}
+	if _, listed := casts[castPair{v.Type, to}]; listed {
+		return castListed(v, to, env)
+	}
+	if source, target := lookup(v.Type), lookup(to); source != nil && target != nil && source.Elem != 0 && target.Category == 'A' {
+		return castArray(v, target, env)
+	}
+	if isStringLike(to) {
+		return castToString(v, to, env)
+	}
+	return ParseText(to, v.Str, env)
+}
+
+func cannotCast(from, to OID) error {
+	return sqlstate.New(sqlstate.CannotCoerce, "cannot cast type %s to %s", display(from), display(to))
+}
+
+// isStringLike reports whether a type is only its text.
+func isStringLike(t OID) bool {
+	switch t {
+	case Text, Varchar, BPChar, Name, Char, Unknown, CString, PgNodeTree:
+		return true
+	}
+	return false
+}
+
+// castArray converts the elements. AnyArray only renames.
+func castArray(v Value, target *Info, env *Env) (Value, error) {
+	if target.Elem == Invalid {
+		v.Type = target.OID
+		return v, nil
+	}
+	out := MakeArray(target.OID, make([]Value, len(v.Elems)))
+	for i, e := range v.Elems {
+		var err error
+		if e.Type == v.Type {
+			out.Elems[i], err = castArray(e, target, env)
+		} else {
+			out.Elems[i], err = Cast(e, target.Elem, env)
+		}
+		if err != nil {
+			return Value{}, err
+		}
+	}
+	return out, nil
+}
+
+// castToString is the cast to a string type: the text form, except that a
+// boolean is a word and char(n) loses its blanks.
+func castToString(v Value, to OID, env *Env) (Value, error) {
+	var s string
+	switch {
+	case v.Type == Bool && to != Name:
+		s = strconv.FormatBool(v.Int != 0)
+	case v.Type == BPChar:
+		s = strings.TrimRight(v.Str, " ")
+	case isStringLike(v.Type):
+		s = v.Str
+	default:
+		s = string(AppendText(nil, v, env))
+	}
+	return MakeString(to, fitString(to, s)), nil
+}
+
+// castListed does the casts of castTable.
+func castListed(v Value, to OID, env *Env) (Value, error) {
+	switch {
+	case isStringLike(to):
+		return castToString(v, to, env)
+	case to == Char || v.Type == Char:
+		return castChar(v, to)
+	case to == RegClass && isStringLike(v.Type):
+		return parseReg(to, v.Str, env)
+	case v.Type == JSONB && to != JSON:
+		return castJSONB(v, to)
+	case to == JSON:
+		return MakeString(JSON, v.Str), nil
+	case to == JSONB:
+		return parseJSONB(v.Str)
+	case numberRank(to) > numberRank(Int8) || numberRank(v.Type) > numberRank(Int8):
+		return castNumber(v, to)
+	case category(v.Type) == 'D' || category(v.Type) == 'T':
+		return castTime(v, to, env)
+	}
+	return castInt(v, to)
+}
+
+// castChar converts between "char" and integer.
+func castChar(v Value, to OID) (Value, error) {
+	if v.Type == Char {
+		n := int64(0)
+		if v.Str != "" {
+			n = int64(int8(v.Str[0]))
+		}
+		return Value{Type: to, Valid: true, Int: n}, nil
+	}
+	if v.Int != int64(int8(v.Int)) {
+		return Value{}, sqlstate.New(sqlstate.NumericOutOfRange, `"char" out of range`)
+	}
+	if v.Int == 0 {
+		return MakeString(Char, ""), nil
+	}
+	return MakeString(Char, string([]byte{byte(v.Int)})), nil
+}
+
+// castInt converts between integers, booleans, oids and reg types.
+func castInt(v Value, to OID) (Value, error) {
+	n := v.Int
+	switch {
+	case to == Bool:
+		return MakeBool(n != 0), nil
+	case to == Oid || isReg(to):
+		if v.Type == Int8 && n != int64(uint32(n)) {
+			return Value{}, sqlstate.New(sqlstate.NumericOutOfRange, "OID out of range")
+		}
+		return makeUint32(to, uint32(n)), nil
+	case to == Int4 && (v.Type == Oid || isReg(v.Type)):
+		n = int64(int32(n)) // the same 32 bits
+	}
+	n, err := checkInt(to, n)
+	return Value{Type: to, Valid: true, Int: n}, err
+}
+
+// castNumber converts to or from floating point and numeric.
+func castNumber(v Value, to OID) (Value, error) {
+	switch to {
+	case Numeric:
+		switch v.Type {
+		case Float4:
+			return numericFromFloat(v.Float, 32)
+		case Float8:
+			return numericFromFloat(v.Float, 64)
+		}
+		return makeNumeric(formatInt(v.Int)), nil
+	case Float4, Float8:
+		return castToFloat(v, to)
+	}
+	if v.Type == Numeric {
+		n, err := numericToInt(v.Str, to)
+		return Value{Type: to, Valid: true, Int: n}, err
+	}
+	f := math.RoundToEven(v.Float)
+	if math.IsNaN(f) || f < math.MinInt64 || f >= -math.MinInt64 {
+		return Value{}, outOfRange(to)
+	}
+	n, err := checkInt(to, int64(f))
+	return Value{Type: to, Valid: true, Int: n}, err
+}
+
+func castToFloat(v Value, to OID) (Value, error) {
+	if v.Type == Numeric && !isSpecialNumeric(v.Str) {
+		return parseFloat(to, v.Str)
+	}
+	f := floatOf(v)
+	if to == Float4 {
+		f = float64(float32(f))
+		if v.Type == Float8 && math.IsInf(f, 0) && !math.IsInf(v.Float, 0) {
+			return Value{}, floatOverflow()
+		}
+		if v.Type == Float8 && f == 0 && v.Float != 0 {
+			return Value{}, floatUnderflow()
+		}
+		if v.Type == Int8 || v.Type == Int4 {
+			f = float64(float32(v.Int)) // one rounding, not two
+		}
+	}
+	return Value{Type: to, Valid: true, Float: f}, nil
+}
+
+// castJSONB converts a scalar jsonb to a number or boolean.
+func castJSONB(v Value, to OID) (Value, error) {
+	n, err := parseJSONTree(v.Str)
+	if err != nil {
+		return Value{}, err
+	}
+	switch {
+	case to == Bool && (n.kind == jsonTrue || n.kind == jsonFalse):
+		return MakeBool(n.kind == jsonTrue), nil
+	case to != Bool && n.kind == jsonNumber:
+		return Cast(makeNumeric(n.text), to, nil)
+	}
+	return Value{}, sqlstate.New(sqlstate.InvalidParameterValue, "cannot cast jsonb %s to type %s", n.kind, display(to))
+}

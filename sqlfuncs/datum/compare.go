@@ -1,0 +1,219 @@
+package datum
+
+import (
+	"cmp"
+	"math"
+	"strings"
+
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// class groups the types whose values compare with each other.
+type class byte
+
+const (
+	noClass class = iota
+	boolClass
+	intClass // int2, int4, int8, oid, xid, reg*
+	numericClass
+	floatClass
+	textClass
+	bpcharClass
+	byteaClass
+	uuidClass
+	timeClass // date, timestamp, timestamptz
+	clockClass
+	intervalClass
+	jsonbClass
+	arrayClass
+	recordClass
+)
+
+func classOf(t OID) class {
+	switch t {
+	case Bool:
+		return boolClass
+	case Int2, Int4, Int8, Oid, Xid, RegClass, RegType, RegProc, RegNamespace, RegRole:
+		return intClass
+	case Numeric:
+		return numericClass
+	case Float4, Float8:
+		return floatClass
+	case Text, Varchar, Name, Char, Unknown, CString:
+		return textClass
+	case BPChar:
+		return bpcharClass
+	case Bytea:
+		return byteaClass
+	case UUID:
+		return uuidClass
+	case Date, Timestamp, TimestampTZ:
+		return timeClass
+	case Time:
+		return clockClass
+	case Interval:
+		return intervalClass
+	case JSONB:
+		return jsonbClass
+	case Record:
+		return recordClass
+	}
+	if category(t) == 'A' {
+		return arrayClass
+	}
+	return noClass
+}
+
+// Compare orders two values of one class of types: -1, 0 or 1. Numbers of
+// different types compare as PostgreSQL converts them, a date as its
+// midnight, texts by bytes (collation C). NULL is greater than everything and
+// equal to NULL, as in ORDER BY and inside arrays. Errors: 42883 when the
+// types do not compare, e.g. json.
+func Compare(a, b Value) (int, error) {
+	if !a.Valid || !b.Valid {
+		return compareNulls(a, b), nil
+	}
+	ca, cb := classOf(a.Type), classOf(b.Type)
+	switch {
+	case ca == noClass:
+		return 0, notComparable(a.Type)
+	case cb == noClass:
+		return 0, notComparable(b.Type)
+	case ca == cb:
+		return compareClass(ca, a, b)
+	case isNumeric(ca) && isNumeric(cb):
+		if ca == floatClass || cb == floatClass {
+			return compareFloats(floatOf(a), floatOf(b)), nil
+		}
+		return sign(compareNumeric(numericText(a), numericText(b))), nil
+	case isTextual(ca) && isTextual(cb): // bpchar becomes text, without its blanks
+		return strings.Compare(comparedText(a), comparedText(b)), nil
+	}
+	return 0, sqlstate.New(sqlstate.UndefinedFunction, "operator does not exist: %s = %s", display(a.Type), display(b.Type)).
+		WithHint("No operator matches the given name and argument types. You might need to add explicit type casts.")
+}
+
+func notComparable(t OID) error {
+	return sqlstate.New(sqlstate.UndefinedFunction, "could not identify a comparison function for type %s", display(t))
+}
+
+func isNumeric(c class) bool { return c == intClass || c == numericClass || c == floatClass }
+
+func isTextual(c class) bool { return c == textClass || c == bpcharClass }
+
+// comparedText is what of a string counts in comparisons.
+func comparedText(v Value) string {
+	if v.Type == BPChar {
+		return strings.TrimRight(v.Str, " ")
+	}
+	return v.Str
+}
+
+func compareNulls(a, b Value) int {
+	switch {
+	case a.Valid == b.Valid:
+		return 0
+	case a.Valid:
+		return -1
+	}
+	return 1
+}
+
+func sign(n int) int { return cmp.Compare(n, 0) }
+
+func compareClass(c class, a, b Value) (int, error) {
+	switch c {
+	case boolClass, intClass, clockClass:
+		return cmp.Compare(a.Int, b.Int), nil
+	case numericClass:
+		return sign(compareNumeric(a.Str, b.Str)), nil
+	case floatClass:
+		return compareFloats(a.Float, b.Float), nil
+	case timeClass:
+		return compareTimes(a, b), nil
+	case intervalClass:
+		return compareIntervals(parseIntervalValue(a), parseIntervalValue(b)), nil
+	case jsonbClass:
+		return compareJSONB(a, b)
+	case arrayClass, recordClass:
+		return compareElements(c, a, b)
+	}
+	return strings.Compare(comparedText(a), comparedText(b)), nil
+}
+
+// compareFloats takes NaN as equal to NaN and greater than all numbers.
+func compareFloats(x, y float64) int {
+	if xn, yn := math.IsNaN(x), math.IsNaN(y); xn || yn {
+		switch {
+		case xn && yn:
+			return 0
+		case xn:
+			return 1
+		}
+		return -1
+	}
+	return cmp.Compare(x, y)
+}
+
+// compareTimes compares dates and timestamps; the zone of a timestamp does
+// not matter here, values are converted before.
+func compareTimes(a, b Value) int {
+	if a.Type == b.Type {
+		return cmp.Compare(a.Int, b.Int)
+	}
+	ad, am := dayAndTime(a)
+	bd, bm := dayAndTime(b)
+	if c := cmp.Compare(ad, bd); c != 0 {
+		return c
+	}
+	return cmp.Compare(am, bm)
+}
+
+// dayAndTime splits a date or timestamp; infinities lie outside all days.
+func dayAndTime(v Value) (days, micros int64) {
+	switch {
+	case isInfiniteTime(v) && v.Int > 0:
+		return math.MaxInt64, 0
+	case isInfiniteTime(v):
+		return math.MinInt64, 0
+	case v.Type == Date:
+		return v.Int, 0
+	}
+	return splitTimestamp(v.Int)
+}
+
+func compareJSONB(a, b Value) (int, error) {
+	if a.Str == b.Str {
+		return 0, nil
+	}
+	x, err := parseJSONTree(a.Str)
+	if err != nil {
+		return 0, err
+	}
+	y, err := parseJSONTree(b.Str)
+	if err != nil {
+		return 0, err
+	}
+	return compareJSON(x, y), nil
+}
+
+// compareElements compares arrays and records element by element; a longer
+// array is greater than its beginning.
+func compareElements(c class, a, b Value) (int, error) {
+	if c == recordClass && len(a.Elems) != len(b.Elems) {
+		return 0, sqlstate.New(sqlstate.DatatypeMismatch, "cannot compare record types with different numbers of columns")
+	}
+	for i := range min(len(a.Elems), len(b.Elems)) {
+		order, err := Compare(a.Elems[i], b.Elems[i])
+		if err != nil || order != 0 {
+			return order, err
+		}
+	}
+	return cmp.Compare(len(a.Elems), len(b.Elems)), nil
+}
+
+// Equal reports whether two values are equal by Compare; NULL equals NULL.
+func Equal(a, b Value) (bool, error) {
+	c, err := Compare(a, b)
+	return c == 0 && err == nil, err
+}

@@ -1,0 +1,57 @@
+package datum
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// SQLSTATEs of PostgreSQL's appendix A that only values raise.
+const (
+	codeZoneDisplacement sqlstate.Code = "22009" // invalid_time_zone_displacement_value
+	codeIntervalOverflow sqlstate.Code = "22015" // interval_field_overflow
+	codeUntranslatable   sqlstate.Code = "22P05" // untranslatable_character
+	maxQuotedInput                     = 1024    // bytes of the input that a message repeats
+	maxArrayDimensions                 = 6       // MAXDIM
+	maxNesting                         = 1000    // of JSON, records: deeper is 54001
+)
+
+// badSyntax is the error of most input functions.
+func badSyntax(t OID, s string) error { return badSyntaxFor(display(t), s) }
+
+func badSyntaxFor(name, s string) *sqlstate.Error {
+	return sqlstate.New(sqlstate.InvalidText, `invalid input syntax for type %s: "%s"`, name, clip(s))
+}
+
+// valueOutOfRange is the error of integers too wide for their type in text.
+func valueOutOfRange(t OID, s string) error {
+	return sqlstate.New(sqlstate.NumericOutOfRange, `value "%s" is out of range for type %s`, clip(s), display(t))
+}
+
+// outOfRange is the error of computed numbers too large for their type.
+func outOfRange(t OID) error {
+	return sqlstate.New(sqlstate.NumericOutOfRange, "%s out of range", display(t))
+}
+
+// tooDeep is the error of nesting beyond maxNesting.
+func tooDeep() *sqlstate.Error {
+	return sqlstate.New(sqlstate.TooComplex, "value is nested more than %d levels deep", maxNesting)
+}
+
+// clip shortens an input for a message.
+func clip(s string) string {
+	if len(s) <= maxQuotedInput {
+		return strings.ToValidUTF8(s, "?")
+	}
+	cut := maxQuotedInput
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return strings.ToValidUTF8(s[:cut], "?") + "…"
+}
+
+// anonymousRecord is the error of a record as input: nothing tells its columns.
+func anonymousRecord() error {
+	return sqlstate.New(sqlstate.FeatureNotSupported, "input of anonymous composite types is not implemented")
+}

@@ -1,0 +1,185 @@
+package datum
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// parseJSONB reads a jsonb into its normal form, the text that PostgreSQL
+// prints.
+func parseJSONB(s string) (Value, error) {
+	n, err := parseJSONTree(s)
+	if err != nil {
+		return Value{}, err
+	}
+	return MakeString(JSONB, string(n.append(make([]byte, 0, len(s)+len(s)/4)))), nil
+}
+
+// compareKeys orders the keys of a jsonb object: shorter first, then by bytes.
+func compareKeys(a, b string) int {
+	if c := cmp.Compare(len(a), len(b)); c != 0 {
+		return c
+	}
+	return strings.Compare(a, b)
+}
+
+// sortKeys brings an object into jsonb's order; of equal keys the last stays.
+func (n *jsonNode) sortKeys() {
+	order := make([]int, len(n.keys))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return compareKeys(n.keys[i], n.keys[j]) })
+	keys, elems := make([]string, 0, len(order)), make([]jsonNode, 0, len(order))
+	for _, i := range order {
+		if last := len(keys) - 1; last >= 0 && keys[last] == n.keys[i] {
+			elems[last] = n.elems[i]
+			continue
+		}
+		keys, elems = append(keys, n.keys[i]), append(elems, n.elems[i])
+	}
+	n.keys, n.elems = keys, elems
+}
+
+// append prints a value in jsonb's form: {"a": 1, "b": [1, 2]}.
+func (n *jsonNode) append(dst []byte) []byte {
+	switch n.kind {
+	case jsonNull:
+		return append(dst, "null"...)
+	case jsonFalse:
+		return append(dst, "false"...)
+	case jsonTrue:
+		return append(dst, "true"...)
+	case jsonNumber:
+		return append(dst, n.text...)
+	case jsonString:
+		return AppendJSONString(dst, n.text)
+	}
+	open, end := byte('['), byte(']')
+	if n.kind == jsonObject {
+		open, end = '{', '}'
+	}
+	dst = append(dst, open)
+	for i := range n.elems {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		if n.kind == jsonObject {
+			dst = append(AppendJSONString(dst, n.keys[i]), ": "...)
+		}
+		dst = n.elems[i].append(dst)
+	}
+	return append(dst, end)
+}
+
+// AppendJSONString appends s as a JSON string, escaped as PostgreSQL does:
+// quotes, backslashes and control characters only.
+func AppendJSONString(dst []byte, s string) []byte {
+	const hexDigits = "0123456789abcdef"
+	dst = append(dst, '"')
+	for i := range len(s) {
+		switch c := s[i]; c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\b':
+			dst = append(dst, `\b`...)
+		case '\f':
+			dst = append(dst, `\f`...)
+		case '\n':
+			dst = append(dst, `\n`...)
+		case '\r':
+			dst = append(dst, `\r`...)
+		case '\t':
+			dst = append(dst, `\t`...)
+		default:
+			if c < ' ' {
+				dst = append(dst, `\u00`...)
+				dst = append(dst, hexDigits[c>>4], hexDigits[c&15])
+			} else {
+				dst = append(dst, c)
+			}
+		}
+	}
+	return append(dst, '"')
+}
+
+// JSONPair is a member of an object that MakeJSONB builds.
+type JSONPair struct {
+	Key   string
+	Value Value
+}
+
+// MakeJSONB builds a jsonb object from its members, in jsonb's order; of
+// equal keys the last stays. Numbers and booleans become such, NULL null,
+// json and jsonb are embedded, arrays become arrays, and all else a string of
+// its text form.
+func MakeJSONB(pairs []JSONPair) Value {
+	n := jsonNode{kind: jsonObject}
+	for _, p := range pairs {
+		n.keys = append(n.keys, p.Key)
+		n.elems = append(n.elems, jsonOf(p.Value))
+	}
+	n.sortKeys()
+	return MakeString(JSONB, string(n.append(nil)))
+}
+
+// jsonOf is a value as JSON.
+func jsonOf(v Value) jsonNode {
+	if !v.Valid {
+		return jsonNode{kind: jsonNull}
+	}
+	text := string(AppendText(nil, v, nil))
+	switch v.Type {
+	case Bool:
+		if v.Int == 0 {
+			return jsonNode{kind: jsonFalse}
+		}
+		return jsonNode{kind: jsonTrue}
+	case Int2, Int4, Int8, Numeric, Float4, Float8:
+		if number, err := parseNumeric(text); err == nil && !isSpecialNumeric(number.Str) {
+			return jsonNode{kind: jsonNumber, text: number.Str}
+		}
+	case JSON, JSONB:
+		if tree, err := parseJSONTree(text); err == nil {
+			return tree
+		}
+	default:
+		if category(v.Type) == 'A' {
+			n := jsonNode{kind: jsonArray}
+			for _, e := range v.Elems {
+				n.elems = append(n.elems, jsonOf(e))
+			}
+			return n
+		}
+	}
+	return jsonNode{kind: jsonString, text: text}
+}
+
+// compareJSON orders jsonb values as PostgreSQL does: by kind, containers by
+// their size first. Objects compare by key, value, key, value.
+func compareJSON(a, b jsonNode) int {
+	if a.kind != b.kind {
+		return cmp.Compare(a.kind, b.kind)
+	}
+	switch a.kind {
+	case jsonString:
+		return strings.Compare(a.text, b.text)
+	case jsonNumber:
+		return compareNumeric(a.text, b.text)
+	}
+	if c := cmp.Compare(len(a.elems), len(b.elems)); c != 0 {
+		return c
+	}
+	for i := range a.elems {
+		if a.kind == jsonObject {
+			if c := strings.Compare(a.keys[i], b.keys[i]); c != 0 {
+				return c
+			}
+		}
+		if c := compareJSON(a.elems[i], b.elems[i]); c != 0 {
+			return c
+		}
+	}
+	return 0
+}

@@ -1,0 +1,95 @@
+package datum
+
+import (
+	"strings"
+
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// isReg reports whether t is an oid that prints as a name.
+func isReg(t OID) bool {
+	switch t {
+	case RegClass, RegType, RegProc, RegNamespace, RegRole:
+		return true
+	}
+	return false
+}
+
+// parseReg reads a reg* value: a number, "-" for none, or the name of an
+// object that env resolves.
+func parseReg(t OID, s string, env *Env) (Value, error) {
+	if s == "-" {
+		return makeUint32(t, 0), nil
+	}
+	if s != "" && onlyDigits(s) {
+		v, err := parseOid(s)
+		v.Type = t
+		return v, err
+	}
+	if env != nil && env.Names != nil {
+		if oid, ok := env.Names.ObjectOID(t, s); ok {
+			return makeUint32(t, oid), nil
+		}
+	}
+	if t == RegType {
+		if oid, ok := TypeByName(strings.ToLower(s)); ok {
+			return makeUint32(t, uint32(oid)), nil
+		}
+	}
+	return Value{}, noObject(t, s)
+}
+
+// noObject is the error for a name that nothing has.
+func noObject(t OID, s string) error {
+	name := clip(foldName(s))
+	switch t {
+	case RegClass:
+		return sqlstate.New(sqlstate.UndefinedTable, `relation "%s" does not exist`, name)
+	case RegProc:
+		return sqlstate.New(sqlstate.UndefinedFunction, `function "%s" does not exist`, clip(s))
+	case RegNamespace:
+		return sqlstate.New(sqlstate.InvalidSchema, `schema "%s" does not exist`, name)
+	case RegRole:
+		return sqlstate.New(sqlstate.UndefinedObject, `role "%s" does not exist`, name)
+	}
+	return sqlstate.New(sqlstate.UndefinedObject, `type "%s" does not exist`, name)
+}
+
+// foldName shows a possibly quoted, qualified name as messages do: folded,
+// without quotes.
+func foldName(s string) string {
+	var b strings.Builder
+	quoted := false
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c == '"' && quoted && i+1 < len(s) && s[i+1] == '"':
+			b.WriteByte(c)
+			i++
+		case c == '"':
+			quoted = !quoted
+		case !quoted && c >= 'A' && c <= 'Z':
+			b.WriteByte(c | 0x20)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// appendReg prints the name of the object, else its number.
+func appendReg(dst []byte, v Value, env *Env) []byte {
+	oid := uint32(v.Int)
+	if oid == 0 {
+		return append(dst, '-')
+	}
+	if env != nil && env.Names != nil {
+		if name, ok := env.Names.ObjectName(v.Type, oid); ok {
+			return append(dst, name...)
+		}
+	}
+	if t := lookup(OID(oid)); t != nil && v.Type == RegType {
+		return append(dst, t.Display...)
+	}
+	return appendUint(dst, oid)
+}

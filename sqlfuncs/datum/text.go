@@ -1,0 +1,144 @@
+package datum
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// maxNameBytes is the longest name (NAMEDATALEN - 1); longer ones are cut.
+const maxNameBytes = 63
+
+// checkUTF8 refuses what PostgreSQL refuses in a UTF8 database: invalid
+// sequences and the zero byte (22021).
+func checkUTF8(s string) error {
+	at := strings.IndexByte(s, 0)
+	if at < 0 && utf8.ValidString(s) {
+		return nil
+	}
+	for i, r := range s {
+		if r == utf8.RuneError {
+			if _, size := utf8.DecodeRuneInString(s[i:]); size == 1 {
+				at = i
+				break
+			}
+		}
+		if r == 0 {
+			at = i
+			break
+		}
+	}
+	var b strings.Builder
+	for i := at; i < min(at+sequenceLength(s[at]), len(s)); i++ {
+		if i > at {
+			b.WriteByte(' ')
+		}
+		fmt.Fprintf(&b, "0x%02x", s[i])
+	}
+	return sqlstate.New(sqlstate.CharacterNotInRepert, `invalid byte sequence for encoding "UTF8": %s`, b.String())
+}
+
+// sequenceLength is the length of a UTF-8 sequence by its first byte.
+func sequenceLength(c byte) int {
+	switch {
+	case c&0xe0 == 0xc0:
+		return 2
+	case c&0xf0 == 0xe0:
+		return 3
+	case c&0xf8 == 0xf0:
+		return 4
+	}
+	return 1
+}
+
+// parseString reads a value of a string type.
+func parseString(t OID, s string) (Value, error) {
+	if err := checkUTF8(s); err != nil {
+		return Value{}, err
+	}
+	return MakeString(t, fitString(t, s)), nil
+}
+
+// fitString cuts a text to what a string type can hold.
+func fitString(t OID, s string) string {
+	switch t {
+	case Char:
+		return s[:min(len(s), 1)]
+	case Name:
+		if len(s) > maxNameBytes {
+			cut := maxNameBytes
+			for !utf8.RuneStart(s[cut]) {
+				cut--
+			}
+			return s[:cut]
+		}
+	}
+	return s
+}
+
+// ApplyTypeMod makes a value fit its type's modifier as an explicit cast
+// does: varchar(n) and char(n) are cut or padded to n characters, numeric(p,s)
+// and fractions of seconds are rounded. Errors: 22003 for a numeric too large.
+func ApplyTypeMod(v Value, typmod int32) (Value, error) {
+	if !v.Valid || typmod < 0 {
+		return v, nil
+	}
+	switch v.Type {
+	case Varchar, BPChar:
+		if typmod >= varlenaHeader {
+			v.Str = fitLength(v.Str, int(typmod-varlenaHeader), v.Type == BPChar)
+		}
+	case Numeric:
+		return applyNumericMod(v, typmod)
+	case Time, Timestamp, TimestampTZ:
+		if typmod < 6 && !isInfiniteTime(v) {
+			v.Int = roundMicros(v.Int, typmod)
+		}
+	case Interval:
+		i := parseIntervalValue(v)
+		if precision := typmod & 0xffff; precision < 6 {
+			i.micros = roundMicros(i.micros, precision)
+		}
+		return i.restrict(typmod >> 16 & 0x7fff).value(), nil
+	default:
+		if info := lookup(v.Type); info != nil && info.Elem != 0 {
+			return applyToElements(v, typmod)
+		}
+	}
+	return v, nil
+}
+
+func applyToElements(v Value, typmod int32) (Value, error) {
+	elems := make([]Value, len(v.Elems))
+	for i, e := range v.Elems {
+		var err error
+		if elems[i], err = ApplyTypeMod(e, typmod); err != nil {
+			return Value{}, err
+		}
+	}
+	v.Elems = elems
+	return v, nil
+}
+
+// maxPadding bounds the blanks that char(n) adds: PostgreSQL's limit for n
+// is 10 MiB, far more than an answer of nextid needs.
+const maxPadding = 1 << 16
+
+// fitLength cuts a text to n characters, or pads it with blanks.
+func fitLength(s string, n int, pad bool) string {
+	if count := utf8.RuneCountInString(s); count <= n {
+		if pad {
+			return s + strings.Repeat(" ", min(n-count, maxPadding))
+		}
+		return s
+	}
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}

@@ -1,0 +1,148 @@
+package datum
+
+import "strconv"
+
+// dateStyle is the session's DateStyle.
+func (e *Env) dateStyle() DateStyle {
+	if e == nil {
+		return ISO
+	}
+	return e.DateStyle
+}
+
+// appendPadded appends n with at least width digits.
+func appendPadded(dst []byte, n int, width int) []byte {
+	limit := 10
+	for i := 1; i < width; i++ {
+		if n < limit {
+			dst = append(dst, '0')
+		}
+		limit *= 10
+	}
+	return strconv.AppendInt(dst, int64(n), 10)
+}
+
+// displayYear turns an astronomical year into the one that is shown.
+func (c civil) displayYear() (year int, bc bool) {
+	if c.year > 0 {
+		return c.year, false
+	}
+	return 1 - c.year, true
+}
+
+// appendDate prints a date in a style, without BC.
+func appendCivil(dst []byte, c civil, style DateStyle) []byte {
+	year, _ := c.displayYear()
+	first, second, separator := c.month, c.day, byte('-')
+	switch style {
+	case ISO:
+		dst = append(appendPadded(dst, year, 4), '-')
+		dst = append(appendPadded(dst, c.month, 2), '-')
+		return appendPadded(dst, c.day, 2)
+	case SQLStyle:
+		separator = '/'
+	case GermanStyle:
+		first, second, separator = c.day, c.month, '.'
+	}
+	dst = append(appendPadded(dst, first, 2), separator)
+	dst = append(appendPadded(dst, second, 2), separator)
+	return appendPadded(dst, year, 4)
+}
+
+func appendEra(dst []byte, c civil) []byte {
+	if c.year <= 0 {
+		return append(dst, " BC"...)
+	}
+	return dst
+}
+
+// appendClock prints HH:MM:SS, of any number of hours, and the fraction
+// without needless zeros.
+func appendClock(dst []byte, micros uint64) []byte {
+	dst = append(appendPadded(dst, int(micros/microsPerHour), 2), ':')
+	dst = append(appendPadded(dst, int(micros/microsPerMinute%60), 2), ':')
+	return appendSeconds(dst, micros%microsPerMinute)
+}
+
+// appendSeconds prints SS[.ffffff].
+func appendSeconds(dst []byte, micros uint64) []byte {
+	dst = appendPadded(dst, int(micros/microsPerSecond), 2)
+	fraction := int(micros % microsPerSecond)
+	if fraction == 0 {
+		return dst
+	}
+	dst = appendPadded(append(dst, '.'), fraction, 6)
+	for dst[len(dst)-1] == '0' {
+		dst = dst[:len(dst)-1]
+	}
+	return dst
+}
+
+func appendInfinity(dst []byte, positive bool) []byte {
+	if positive {
+		return append(dst, "infinity"...)
+	}
+	return append(dst, "-infinity"...)
+}
+
+func appendDate(dst []byte, v Value, env *Env) []byte {
+	if isInfiniteTime(v) {
+		return appendInfinity(dst, v.Int > 0)
+	}
+	c := civilFromDays(v.Int)
+	return appendEra(appendCivil(dst, c, env.dateStyle()), c)
+}
+
+const (
+	weekdayNames = "SunMonTueWedThuFriSat"
+	monthNames   = "JanFebMarAprMayJunJulAugSepOctNovDec"
+)
+
+// appendTimestamp prints a timestamp or timestamptz.
+func appendTimestamp(dst []byte, v Value, env *Env) []byte {
+	if isInfiniteTime(v) {
+		return appendInfinity(dst, v.Int > 0)
+	}
+	local, offset, abbreviation := v.Int, 0, ""
+	if v.Type == TimestampTZ {
+		offset, abbreviation = offsetAt(v.Int, env.location())
+		local += int64(offset) * microsPerSecond
+	}
+	days, rest := splitTimestamp(local)
+	micros := uint64(rest)
+	c := civilFromDays(days)
+	style := env.dateStyle()
+	if style == PostgresStyle {
+		dst = append(dst, weekdayNames[weekday(days)*3:][:3]...)
+		dst = append(append(dst, ' '), monthNames[c.month*3-3:][:3]...)
+		dst = append(appendPadded(append(dst, ' '), c.day, 2), ' ')
+		year, _ := c.displayYear()
+		dst = appendPadded(append(appendClock(dst, micros), ' '), year, 4)
+	} else {
+		dst = appendClock(append(appendCivil(dst, c, style), ' '), micros)
+	}
+	if v.Type == TimestampTZ {
+		if style == ISO || abbreviation == "" {
+			dst = appendOffset(dst, offset)
+		} else {
+			dst = append(append(dst, ' '), abbreviation...)
+		}
+	}
+	return appendEra(dst, c)
+}
+
+// appendOffset prints +HH[:MM[:SS]].
+func appendOffset(dst []byte, seconds int) []byte {
+	sign := byte('+')
+	if seconds < 0 {
+		sign, seconds = '-', -seconds
+	}
+	dst = appendPadded(append(dst, sign), seconds/3600, 2)
+	if seconds%3600 != 0 {
+		dst = appendPadded(append(dst, ':'), seconds/60%60, 2)
+	}
+	if seconds%60 != 0 {
+		dst = appendPadded(append(dst, ':'), seconds%60, 2)
+	}
+	return dst
+}

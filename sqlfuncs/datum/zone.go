@@ -1,0 +1,82 @@
+package datum
+
+import (
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// zoneAbbreviations are offsets east of UTC in minutes, the ones in use of
+// PostgreSQL's timezone_abbreviations = 'Default'.
+var zoneAbbreviations = map[string]int{
+	"acdt": 630, "acst": 570, "adt": -180, "aedt": 660, "aest": 600, "aft": 270, "akdt": -480, "akst": -540,
+	"ast": -240, "awst": 480, "bdt": 360, "bot": -240, "brst": -120, "brt": -180, "bst": 60,
+	"cct": 480, "cdt": -300, "cest": 120, "cet": 60, "chadt": 825, "chast": 765, "cot": -300, "cst": -360,
+	"eat": 180, "edt": -240, "eest": 180, "eet": 120, "est": -300, "fjt": 720, "gmt": 0,
+	"hkt": 480, "hst": -600, "ict": 420, "idt": 180, "irt": 210, "ist": 120, "jst": 540, "kst": 540,
+	"mdt": -360, "mest": 120, "mesz": 120, "met": 60, "mez": 60, "mst": -420, "myt": 480,
+	"ndt": -150, "npt": 345, "nst": -210, "nzdt": 780, "nzst": 720, "nzt": 720,
+	"pdt": -420, "pet": -300, "pht": 480, "pkt": 300, "pst": -480, "sast": 120,
+	"uct": 0, "ut": 0, "utc": 0, "wat": 60, "wet": 0, "wetdst": 60, "z": 0, "zulu": 0,
+}
+
+// zones caches loaded time zones by canonical name; there are a few hundred.
+var zones sync.Map
+
+// LoadZone finds a time zone by its IANA name in any case ("europe/paris"),
+// by an abbreviation such as EST, or by "utc". Errors: 22023.
+func LoadZone(name string) (*time.Location, error) {
+	lower := strings.ToLower(name)
+	if minutes, ok := zoneAbbreviations[lower]; ok {
+		if minutes == 0 {
+			return time.UTC, nil
+		}
+		return time.FixedZone(strings.ToUpper(name), minutes*60), nil
+	}
+	if loc := loadNamedZone(name); loc != nil {
+		return loc, nil
+	}
+	return nil, unknownZone(name)
+}
+
+func unknownZone(name string) error {
+	return sqlstate.New(sqlstate.InvalidParameterValue, `time zone "%s" not recognized`, clip(name))
+}
+
+// loadNamedZone tries the spellings that occur in the IANA database.
+func loadNamedZone(name string) *time.Location {
+	const longestName = 40
+	if name == "" || len(name) > longestName || strings.EqualFold(name, "local") {
+		return nil
+	}
+	for _, spelling := range []string{name, titleZone(name), strings.ToUpper(name)} {
+		if loc, ok := zones.Load(spelling); ok {
+			return loc.(*time.Location)
+		}
+		if loc, err := time.LoadLocation(spelling); err == nil {
+			zones.Store(spelling, loc)
+			return loc
+		}
+	}
+	return nil
+}
+
+// titleZone writes a zone as the database does: America/Port_of_Spain.
+func titleZone(name string) string {
+	b := []rune(strings.ToLower(name))
+	start := true
+	for i, r := range b {
+		if start {
+			b[i] = unicode.ToUpper(r)
+		}
+		start = r == '/' || r == '_' || r == '-'
+	}
+	s := string(b)
+	for _, small := range []string{"_Of_", "-Au-", "_Es_"} {
+		s = strings.ReplaceAll(s, small, strings.ToLower(small))
+	}
+	return s
+}

@@ -1,0 +1,154 @@
+package sqlfuncs
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"nextid/generator"
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// exec is one execution of a plan.
+type exec struct {
+	ctx     context.Context
+	session *Session
+	server  *Server
+	params  []datum.Value
+	started time.Time       // of the statement
+	frames  [][]datum.Value // current row of each query level, see scope.frame
+	ctes    []*cteRows
+	portal  *Portal
+	tag     string // command tag; a statement may change it (COMMIT → ROLLBACK)
+	moved   int64  // rows passed by MOVE
+	held    int    // rows held in memory by sorts, joins, aggregates
+	steps   int    // rows since the context was looked at
+	idRow   [1]datum.Value
+	slots   map[*slotExpr]datum.Value
+}
+
+func newExec(ctx context.Context, s *Session, params []datum.Value) *exec {
+	return &exec{ctx: ctx, session: s, server: s.server, params: params, started: s.server.now()}
+}
+
+// frame returns the row buffer of a query level, of at least n columns.
+func (x *exec) frame(i, n int) []datum.Value {
+	for len(x.frames) <= i {
+		x.frames = append(x.frames, nil)
+	}
+	if len(x.frames[i]) < n {
+		x.frames[i] = make([]datum.Value, n)
+	}
+	return x.frames[i]
+}
+
+// hold counts rows kept in memory.
+func (x *exec) hold(n int) error {
+	if x.held += n; x.held > x.server.limits.RowsInMemory {
+		return sqlstate.New(sqlstate.LimitExceeded, "the statement holds more than %d rows in memory", x.server.limits.RowsInMemory).
+			WithHint("Use a LIMIT, or leave out ORDER BY and joins over large sets.")
+	}
+	return nil
+}
+
+// contextEvery is how many rows may pass before a loop looks at its context.
+const contextEvery = 256
+
+// tick lets loops that draw nothing end with their context.
+func (x *exec) tick() error {
+	if x.steps++; x.steps%contextEvery == 0 {
+		return x.ctx.Err()
+	}
+	return nil
+}
+
+func (x *exec) env() *datum.Env { return x.session.Env() }
+
+// rowIter yields rows. A row is valid until the next call; io.EOF ends.
+type rowIter interface {
+	next(x *exec) ([]datum.Value, error)
+	close()
+}
+
+// sliceRows yields rows that are in memory.
+type sliceRows struct {
+	rows [][]datum.Value
+	i    int
+}
+
+func (r *sliceRows) next(*exec) ([]datum.Value, error) {
+	if r.i >= len(r.rows) {
+		return nil, io.EOF
+	}
+	r.i++
+	return r.rows[r.i-1], nil
+}
+
+func (r *sliceRows) close() {}
+
+// funcRows makes a rowIter of a function.
+type funcRows func(x *exec) ([]datum.Value, error)
+
+func (f funcRows) next(x *exec) ([]datum.Value, error) { return f(x) }
+func (f funcRows) close()                              {}
+
+// singleRow yields one row.
+func singleRow(row ...datum.Value) rowIter { return &sliceRows{rows: [][]datum.Value{row}} }
+
+// entry resolves a generator's name.
+func (x *exec) entry(name string) (*generator.Entry, error) {
+	return x.server.registry.Get(x.ctx, name)
+}
+
+// nextID draws one id.
+func (x *exec) nextID(e *generator.Entry) (int64, error) {
+	r, err := x.draw(e, 1)
+	return r.First, err
+}
+
+// draw draws a run of ids, waiting where it must.
+func (x *exec) draw(e *generator.Entry, n int64) (generator.Range, error) {
+	r, ok := e.TryNext(n)
+	if !ok {
+		x.session.waits()
+		var err error
+		if r, err = e.Next(x.ctx, n); err != nil {
+			return r, err
+		}
+	}
+	x.session.drew(e, r.Last())
+	return r, nil
+}
+
+// idRun draws a fixed number of ids as runs.
+type idRun struct {
+	entry *generator.Entry
+	left  int64
+}
+
+func (r *idRun) next(x *exec, max int64) (generator.Range, error) {
+	if r.left <= 0 {
+		return generator.Range{}, io.EOF
+	}
+	run, err := x.draw(r.entry, min(max, r.left))
+	r.left -= run.Count
+	return run, err
+}
+
+// rows makes an idRun a rowIter.
+func (r *idRun) rows() rowIter {
+	var run generator.Range
+	return funcRows(func(x *exec) ([]datum.Value, error) {
+		if run.Count == 0 {
+			var err error
+			if run, err = r.next(x, 1); err != nil {
+				return nil, err
+			}
+		}
+		id := run.First
+		run.First, run.Count = run.First+run.Step, run.Count-1
+		x.idRow[0] = datum.MakeInt8(id)
+		return x.idRow[:], nil
+	})
+}

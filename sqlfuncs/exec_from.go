@@ -1,0 +1,529 @@
+package sqlfuncs
+
+import (
+	"errors"
+	"io"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/syntax"
+)
+
+// pass reports whether every condition is true for the current rows.
+func pass(x *exec, conds []*expr) (bool, error) {
+	for _, c := range conds {
+		v, err := c.eval(x)
+		if err != nil || !v.Valid || v.Int != 1 {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// scanSource reads a rowIter into its stretch of the row.
+type scanSource struct {
+	sp      span
+	rows    func(x *exec) (rowIter, error)
+	filter  []*expr
+	lateral []ref
+	call    *setCall // the set-returning function it reads, nil for others
+}
+
+func (s *scanSource) span() span              { return s.sp }
+func (s *scanSource) deps() []ref             { return s.lateral }
+func (s *scanSource) addFilter(conds []*expr) { s.filter = append(s.filter, conds...) }
+
+func (s *scanSource) open(x *exec) (rowSource, error) {
+	it, err := s.rows(x)
+	if err != nil {
+		return nil, err
+	}
+	return &scanRows{s, it}, nil
+}
+
+type scanRows struct {
+	*scanSource
+	it rowIter
+}
+
+func (s *scanRows) next(x *exec) (bool, error) {
+	for {
+		row, err := s.it.next(x)
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		copy(x.frame(s.sp.frame, s.sp.to)[s.sp.from:s.sp.to], row)
+		if err := x.tick(); err != nil {
+			return false, err
+		}
+		if ok, err := pass(x, s.filter); ok || err != nil {
+			return ok, err
+		}
+	}
+}
+
+func (s *scanRows) close() { s.it.close() }
+
+// tableSource is one of our tables. Conditions that fix a key column are
+// handed to it: that is how WHERE name = 'orders' chooses a generator.
+type tableSource struct {
+	scanSource
+	def  *table
+	keys [][]*keyTest // by key column
+}
+
+// keyTest is what a condition says about a column: it equals one of values.
+type keyTest struct {
+	column ref
+	values func(x *exec) ([]datum.Value, error) // nil slice: NULL, no row can match
+	refs   []ref
+}
+
+func (s *tableSource) addFilter(conds []*expr) {
+	s.scanSource.addFilter(conds)
+	if s.keys == nil {
+		s.keys = make([][]*keyTest, len(s.def.keys))
+	}
+	for _, c := range conds {
+		for _, k := range c.keys {
+			if !s.sp.holds(k.column) || s.sp.dependsOn(k.refs) {
+				continue
+			}
+			for i, column := range s.def.keys {
+				if k.column.index-s.sp.from == column {
+					s.keys[i] = append(s.keys[i], k)
+					s.lateral = append(s.lateral, sameLevel(k.refs, s.sp.frame)...)
+				}
+			}
+		}
+	}
+}
+
+func sameLevel(refs []ref, frame int) []ref {
+	var out []ref
+	for _, r := range refs {
+		if r.frame == frame {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (s *tableSource) open(x *exec) (rowSource, error) {
+	wanted := make([]keyValues, len(s.def.keys))
+	for i, tests := range s.keys {
+		for _, t := range tests {
+			values, err := t.values(x)
+			if err != nil {
+				return nil, err
+			}
+			wanted[i].restrict(values)
+		}
+	}
+	it, err := s.def.scan(x, wanted)
+	if err != nil {
+		return nil, err
+	}
+	return &scanRows{&s.scanSource, it}, nil
+}
+
+// keyValues are the values that the conditions leave for a key column.
+type keyValues struct {
+	fixed  bool
+	values []datum.Value
+}
+
+func (k *keyValues) restrict(values []datum.Value) {
+	if !k.fixed {
+		k.fixed = true
+		for _, v := range values {
+			if v.Valid && !holdsValue(k.values, v) {
+				k.values = append(k.values, v)
+			}
+		}
+		return
+	}
+	kept := k.values[:0]
+	for _, v := range k.values {
+		if holdsValue(values, v) {
+			kept = append(kept, v)
+		}
+	}
+	k.values = kept
+}
+
+func holdsValue(values []datum.Value, v datum.Value) bool {
+	for _, w := range values {
+		if c, err := datum.Compare(v, w); err == nil && w.Valid && c == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// joinSource joins two sources with nested loops. A right side that does not
+// depend on the left one is read once and, where a condition says
+// left = right, found by hash.
+type joinSource struct {
+	kind        syntax.JoinKind
+	left, right source
+	on          []*expr // decides which rows match
+	filter      []*expr // WHERE: applied to what comes out
+	merged      []*expr // the columns of FULL JOIN … USING, at the end of the span
+	sp          span
+}
+
+// newJoin joins l and r; a right join is a left join the other way round.
+func newJoin(kind syntax.JoinKind, l, r source, on []*expr) *joinSource {
+	ls, rs := l.span(), r.span()
+	sp := span{ls.frame, ls.from, rs.to}
+	if kind == syntax.RightJoin {
+		kind, l, r = syntax.LeftJoin, r, l
+	}
+	if kind == syntax.CrossJoin {
+		kind = syntax.InnerJoin
+	}
+	j := &joinSource{kind: kind, left: l, right: r, on: on, sp: sp}
+	if kind != syntax.FullJoin {
+		j.pushDown(on)
+	}
+	return j
+}
+
+// pushDown tells the right side what the join condition says about its keys.
+func (j *joinSource) pushDown(conds []*expr) {
+	if t, ok := j.right.(*tableSource); ok && len(t.def.keys) > 0 {
+		filter := t.filter
+		t.addFilter(conds)
+		t.filter = filter // the join itself checks its condition
+	}
+}
+
+func (j *joinSource) span() span { return j.sp }
+
+func (j *joinSource) deps() []ref {
+	var out []ref
+	for _, r := range append(j.left.deps(), j.right.deps()...) {
+		if !j.sp.holds(r) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (j *joinSource) addFilter(conds []*expr) {
+	if j.kind != syntax.InnerJoin {
+		j.filter = append(j.filter, conds...)
+		j.pushDown(conds)
+		return
+	}
+	var mine []*expr
+	for _, c := range conds {
+		switch {
+		case readable(c, j.left.span()) && len(sameLevel(c.refs, j.sp.frame)) > 0:
+			j.left.addFilter([]*expr{c})
+		case readable(c, j.right.span()) && len(sameLevel(c.refs, j.sp.frame)) > 0:
+			j.right.addFilter([]*expr{c})
+		default:
+			mine = append(mine, c)
+		}
+	}
+	j.on = append(j.on, mine...)
+	j.pushDown(mine)
+}
+
+func (j *joinSource) open(x *exec) (rowSource, error) {
+	left, err := j.left.open(x)
+	if err != nil {
+		return nil, err
+	}
+	run := &joinRows{joinSource: j, left: left, lateral: j.left.span().dependsOn(j.right.deps())}
+	if !run.lateral || j.kind == syntax.FullJoin {
+		run.lateral = false
+		if err := run.readRight(x); err != nil {
+			left.close()
+			return nil, err
+		}
+	}
+	return run, nil
+}
+
+// joinRows is a join being read.
+type joinRows struct {
+	*joinSource
+	left    rowSource
+	lateral bool
+
+	rightRows [][]datum.Value
+	index     map[string][]int // rightRows by hash key
+	hash      *hashKey
+	matched   []bool // FULL JOIN: right rows that found a partner
+
+	haveLeft   bool
+	found      bool
+	candidates []int // positions in rightRows, nil: all
+	pos        int
+	inner      rowSource // lateral right side
+	unmatched  bool      // FULL JOIN: left side is done
+}
+
+// hashKey is a condition left = right that an index can answer.
+type hashKey struct {
+	test   *keyTest
+	column int // in rightRows
+}
+
+func (j *joinRows) readRight(x *exec) error {
+	src, err := j.right.open(x)
+	if err != nil {
+		return err
+	}
+	defer src.close()
+	sp := j.right.span()
+	for {
+		ok, err := src.next(x)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		if err := x.hold(1); err != nil {
+			return err
+		}
+		j.rightRows = append(j.rightRows, append([]datum.Value(nil), x.frame(sp.frame, sp.to)[sp.from:sp.to]...))
+	}
+	j.matched = make([]bool, len(j.rightRows))
+	j.buildIndex()
+	return nil
+}
+
+func (j *joinRows) buildIndex() {
+	left, right := j.left0(), j.right.span()
+	for _, c := range j.on {
+		for _, k := range c.keys {
+			if right.holds(k.column) && left.dependsOn(k.refs) && !right.dependsOn(k.refs) {
+				j.hash = &hashKey{k, k.column.index - right.from}
+			}
+		}
+	}
+	if j.hash == nil {
+		return
+	}
+	j.index = make(map[string][]int, len(j.rightRows))
+	for i, row := range j.rightRows {
+		if v := row[j.hash.column]; v.Valid {
+			key := string(datum.AppendKey(nil, v))
+			j.index[key] = append(j.index[key], i)
+		}
+	}
+}
+
+func (j *joinRows) left0() span { return j.joinSource.left.span() }
+
+func (j *joinRows) next(x *exec) (bool, error) {
+	for {
+		ok, err := j.step(x)
+		if !ok || err != nil {
+			return false, err
+		}
+		if err := j.merge(x); err != nil {
+			return false, err
+		}
+		if ok, err := pass(x, j.filter); ok || err != nil {
+			return ok, err
+		}
+	}
+}
+
+// merge computes the columns that FULL JOIN … USING has of its own.
+func (j *joinRows) merge(x *exec) error {
+	row := x.frame(j.sp.frame, j.sp.to)
+	for i, e := range j.merged {
+		v, err := e.eval(x)
+		if err != nil {
+			return err
+		}
+		row[j.sp.to-len(j.merged)+i] = v
+	}
+	return nil
+}
+
+// step advances to the next joined row.
+func (j *joinRows) step(x *exec) (bool, error) {
+	for {
+		if err := x.tick(); err != nil {
+			return false, err
+		}
+		if j.unmatched {
+			return j.nextUnmatched(x), nil
+		}
+		if !j.haveLeft {
+			ok, err := j.left.next(x)
+			if err != nil {
+				return false, err
+			}
+			if !ok {
+				if j.kind != syntax.FullJoin {
+					return false, nil
+				}
+				j.unmatched, j.pos = true, 0
+				continue
+			}
+			if err := j.startLeft(x); err != nil {
+				return false, err
+			}
+		}
+		ok, err := j.nextRight(x)
+		if err != nil {
+			return false, err
+		}
+		if ok {
+			match, err := pass(x, j.on)
+			if err != nil {
+				return false, err
+			}
+			if match {
+				j.found = true
+				return true, nil
+			}
+			continue
+		}
+		j.haveLeft = false
+		if !j.found && j.kind != syntax.InnerJoin {
+			j.fillNull(x, j.right.span())
+			return true, nil
+		}
+	}
+}
+
+// startLeft prepares the right side for a new left row.
+func (j *joinRows) startLeft(x *exec) error {
+	j.haveLeft, j.found, j.pos, j.candidates = true, false, 0, nil
+	if j.lateral {
+		if j.inner != nil {
+			j.inner.close()
+		}
+		var err error
+		j.inner, err = j.right.open(x)
+		return err
+	}
+	if j.hash == nil {
+		return nil
+	}
+	values, err := j.hash.test.values(x)
+	if err != nil {
+		return err
+	}
+	j.candidates = []int{}
+	for _, v := range values {
+		if v.Valid {
+			j.candidates = append(j.candidates, j.index[string(datum.AppendKey(nil, v))]...)
+		}
+	}
+	return nil
+}
+
+func (j *joinRows) nextRight(x *exec) (bool, error) {
+	if j.lateral {
+		return j.inner.next(x)
+	}
+	i := j.pos
+	if j.candidates != nil {
+		if j.pos >= len(j.candidates) {
+			return false, nil
+		}
+		i = j.candidates[j.pos]
+	} else if i >= len(j.rightRows) {
+		return false, nil
+	}
+	j.pos++
+	j.put(x, j.right.span(), j.rightRows[i])
+	if j.kind == syntax.FullJoin {
+		match, err := pass(x, j.on)
+		j.matched[i] = j.matched[i] || match
+		return true, err
+	}
+	return true, nil
+}
+
+// nextUnmatched yields the right rows of a FULL JOIN that found no partner.
+func (j *joinRows) nextUnmatched(x *exec) bool {
+	for ; j.pos < len(j.rightRows); j.pos++ {
+		if !j.matched[j.pos] {
+			j.fillNull(x, j.left0())
+			j.put(x, j.right.span(), j.rightRows[j.pos])
+			j.pos++
+			return true
+		}
+	}
+	return false
+}
+
+func (j *joinRows) put(x *exec, sp span, row []datum.Value) {
+	copy(x.frame(sp.frame, sp.to)[sp.from:sp.to], row)
+}
+
+func (j *joinRows) fillNull(x *exec, sp span) {
+	f := x.frame(sp.frame, sp.to)
+	for i := sp.from; i < sp.to; i++ {
+		f[i] = datum.Null(f[i].Type)
+	}
+}
+
+func (j *joinRows) close() {
+	j.left.close()
+	if j.inner != nil {
+		j.inner.close()
+	}
+}
+
+// zipRows is ROWS FROM and WITH ORDINALITY: the functions side by side.
+func zipRows(x *exec, opens []func(*exec) (rowIter, error), widths []int, ordinality bool) (rowIter, error) {
+	its := make([]rowIter, len(opens))
+	done := make([]bool, len(opens))
+	width := 0
+	for i, open := range opens {
+		var err error
+		if its[i], err = open(x); err != nil {
+			return nil, err
+		}
+		width += widths[i]
+	}
+	if ordinality {
+		width++
+	}
+	row := make([]datum.Value, width)
+	n := int64(0)
+	return funcRows(func(x *exec) ([]datum.Value, error) {
+		at, live := 0, false
+		for i, it := range its {
+			part := row[at : at+widths[i]]
+			at += widths[i]
+			if !done[i] {
+				r, err := it.next(x)
+				switch {
+				case err == nil:
+					copy(part, r)
+					live = true
+					continue
+				case !errors.Is(err, io.EOF):
+					return nil, err
+				}
+				done[i] = true
+			}
+			for c := range part {
+				part[c] = datum.Null(part[c].Type)
+			}
+		}
+		if !live {
+			return nil, io.EOF
+		}
+		if n++; ordinality {
+			row[width-1] = datum.MakeInt8(n)
+		}
+		return row, nil
+	}), nil
+}

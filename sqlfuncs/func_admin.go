@@ -1,0 +1,112 @@
+package sqlfuncs
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// adminFunctions create, change and drop generators. Options are a JSON
+// object, or named arguments: create_generator('a', 'segment', step => 1000).
+var adminFunctions = []function{
+	{name: "create_generator", schema: nextidSchema, result: datum.Text, volatile: isVolatile, admin: true,
+		args: []argument{{name: "name", typ: datum.Text}, {name: "kind", typ: datum.Text}, {name: "options", typ: datum.JSONB, optional: true}},
+		help: "creates a generator; returns its name", namedOptions: 2,
+		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
+			options, err := optionsArg(a, 2)
+			if err != nil {
+				return datum.Value{}, err
+			}
+			return a[0], x.server.registry.Create(x.ctx, a[0].Str, a[1].Str, options)
+		}},
+	{name: "alter_generator", schema: nextidSchema, result: datum.Text, volatile: isVolatile, admin: true,
+		args: []argument{{name: "name", typ: datum.Text}, {name: "options", typ: datum.JSONB, optional: true}},
+		help: "changes options of a generator; returns its name", namedOptions: 1,
+		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
+			options, err := optionsArg(a, 1)
+			if err != nil {
+				return datum.Value{}, err
+			}
+			return a[0], x.server.registry.Alter(x.ctx, a[0].Str, options)
+		}},
+	{name: "drop_generator", schema: nextidSchema, result: datum.Text, volatile: isVolatile, admin: true,
+		args: nameArg, help: "drops a generator; its ids stay used",
+		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
+			return a[0], x.server.registry.Drop(x.ctx, a[0].Str)
+		}},
+}
+
+// optionsArg is the options argument, which must be a JSON object.
+func optionsArg(a []datum.Value, i int) (json.RawMessage, error) {
+	if len(a) <= i || !a[i].Valid {
+		return nil, nil
+	}
+	if !strings.HasPrefix(a[i].Str, "{") {
+		return nil, sqlstate.New(sqlstate.InvalidParameterValue, "options must be a JSON object, not %s", cut(a[i].Str, 64)).
+			WithHint(`Write: '{"step": 1000}'.`)
+	}
+	return json.RawMessage(a[i].Str), nil
+}
+
+// foldOptions turns named arguments that the function does not have into its
+// options object: step => 1000 becomes {"step": 1000}.
+func (p *planner) foldOptions(f *function, given []*expr, names []string) ([]*expr, []string, error) {
+	var keys []string
+	var values []*expr
+	keptArgs, keptNames := given[:0:0], names[:0:0]
+	for i, g := range given {
+		known := names[i] == ""
+		for _, a := range f.args {
+			known = known || a.name == names[i]
+		}
+		if known {
+			keptArgs, keptNames = append(keptArgs, g), append(keptNames, names[i])
+			continue
+		}
+		v, err := p.resolveUnknown(g)
+		if err != nil {
+			return nil, nil, err
+		}
+		keys, values = append(keys, names[i]), append(values, v)
+	}
+	if len(keys) == 0 {
+		return given, names, nil
+	}
+	options := derive(datum.JSONB, func(x *exec) (datum.Value, error) {
+		pairs := make([]datum.JSONPair, len(keys))
+		for i, e := range values {
+			v, err := e.eval(x)
+			if err != nil {
+				return v, err
+			}
+			pairs[i] = datum.JSONPair{Key: keys[i], Value: v}
+		}
+		return datum.MakeJSONB(pairs), nil
+	}, values...)
+	return append(keptArgs, options), append(keptNames, "options"), nil
+}
+
+// sequenceOptionsJSON writes the options of CREATE and ALTER SEQUENCE as
+// options of the kind segment.
+type sequenceOptionsJSON struct{ b strings.Builder }
+
+func (o *sequenceOptionsJSON) add(key string, n *int64) {
+	if n == nil {
+		return
+	}
+	o.raw(key, strconv.FormatInt(*n, 10))
+}
+
+func (o *sequenceOptionsJSON) raw(key, value string) {
+	if o.b.Len() > 0 {
+		o.b.WriteByte(',')
+	}
+	o.b.WriteString(`"` + key + `":` + value)
+}
+
+func (o *sequenceOptionsJSON) json() json.RawMessage {
+	return json.RawMessage("{" + o.b.String() + "}")
+}

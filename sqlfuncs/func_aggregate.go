@@ -1,0 +1,203 @@
+package sqlfuncs
+
+import (
+	"slices"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// aggregateFunctions are PostgreSQL's aggregate functions (9.21).
+var aggregateFunctions = slices.Concat(
+	countAggregates, sumAggregates, averageAggregates,
+	extremes("min", "smallest value", -1), extremes("max", "largest value", 1),
+	bitAggregates("bit_and", "bits that are set in all values", func(a, b int64) int64 { return a & b }),
+	bitAggregates("bit_or", "bits that are set in any value", func(a, b int64) int64 { return a | b }),
+	bitAggregates("bit_xor", "bits that are set in an odd number of values", func(a, b int64) int64 { return a ^ b }),
+	varianceAggregates, collectAggregates, jsonAggregates,
+)
+
+var countAggregates = []function{
+	{name: "count", result: datum.Int8, agg: newCount, help: "number of rows"},
+	{name: "count", args: args(anyType), result: datum.Int8, agg: newCount, help: "number of rows with a value"},
+	{name: "bool_and", args: args(datum.Bool), result: datum.Bool, agg: newFold(boolAnd), help: "whether all values are true"},
+	{name: "every", args: args(datum.Bool), result: datum.Bool, agg: newFold(boolAnd), help: "whether all values are true"},
+	{name: "bool_or", args: args(datum.Bool), result: datum.Bool, agg: newFold(boolOr), help: "whether any value is true"},
+}
+
+// count counts rows, or values that are not NULL.
+type count struct{ n int64 }
+
+func newCount(datum.OID) aggregate { return new(count) }
+
+func (c *count) add(_ *exec, a []datum.Value) error {
+	if len(a) == 0 || a[0].Valid {
+		c.n++
+	}
+	return nil
+}
+
+func (c *count) result() (datum.Value, error) { return datum.MakeInt8(c.n), nil }
+
+// fold combines the values one by one; NULLs are left out.
+type fold struct {
+	value datum.Value
+	step  func(so, v datum.Value) (datum.Value, error)
+}
+
+func newFold(step func(so, v datum.Value) (datum.Value, error)) func(datum.OID) aggregate {
+	return func(t datum.OID) aggregate { return &fold{value: datum.Null(t), step: step} }
+}
+
+func (f *fold) add(_ *exec, a []datum.Value) error {
+	switch {
+	case !a[0].Valid:
+		return nil
+	case !f.value.Valid:
+		f.value = a[0]
+		return nil
+	}
+	var err error
+	f.value, err = f.step(f.value, a[0])
+	return err
+}
+
+func (f *fold) result() (datum.Value, error) { return f.value, nil }
+
+func boolAnd(so, v datum.Value) (datum.Value, error) {
+	so.Int &= v.Int
+	return so, nil
+}
+
+func boolOr(so, v datum.Value) (datum.Value, error) {
+	so.Int |= v.Int
+	return so, nil
+}
+
+func bitAggregates(name, help string, op func(a, b int64) int64) []function {
+	var out []function
+	for _, t := range []datum.OID{datum.Int2, datum.Int4, datum.Int8} {
+		out = append(out, function{name: name, args: args(t), result: t, help: help,
+			agg: newFold(func(so, v datum.Value) (datum.Value, error) {
+				so.Int = op(so.Int, v.Int)
+				return so, nil
+			})})
+	}
+	return out
+}
+
+// orderedTypes are those that PostgreSQL has min and max for.
+var orderedTypes = []datum.OID{
+	datum.Int2, datum.Int4, datum.Int8, datum.Oid, datum.Float4, datum.Float8, datum.Numeric, datum.Text, datum.BPChar,
+	datum.Date, datum.Time, datum.Timestamp, datum.TimestampTZ, datum.Interval, datum.AnyArray,
+}
+
+// extremes are min (sign -1) and max (sign 1).
+func extremes(name, help string, sign int) []function {
+	var out []function
+	for _, t := range orderedTypes {
+		out = append(out, function{name: name, args: args(t), result: t, help: help,
+			agg: newFold(func(so, v datum.Value) (datum.Value, error) {
+				c, err := datum.Compare(v, so)
+				if c*sign > 0 {
+					so = v
+				}
+				return so, err
+			})})
+	}
+	return out
+}
+
+var collectAggregates = []function{
+	{name: "string_agg", args: args(datum.Text, datum.Text), result: datum.Text, agg: newStringAgg, help: "the values as one text, with a separator"},
+	{name: "string_agg", args: args(datum.Bytea, datum.Bytea), result: datum.Bytea, agg: newStringAgg, help: "the values as one byte string, with a separator"},
+	{name: "array_agg", args: args(anyElement), result: datum.AnyArray, agg: newArrayAgg, help: "the values as an array, NULLs too"},
+}
+
+// stringAgg joins texts or byte strings.
+type stringAgg struct {
+	typ   datum.OID
+	text  []byte
+	valid bool
+}
+
+func newStringAgg(t datum.OID) aggregate {
+	if t != datum.Bytea {
+		t = datum.Text
+	}
+	return &stringAgg{typ: t}
+}
+
+func (s *stringAgg) add(_ *exec, a []datum.Value) error {
+	if !a[0].Valid {
+		return nil
+	}
+	if s.valid {
+		s.text = append(s.text, a[1].Str...) // of a NULL separator: nothing
+	}
+	s.valid = true
+	if s.text = append(s.text, a[0].Str...); len(s.text) > maxTextBytes {
+		return errTextTooLong
+	}
+	return nil
+}
+
+func (s *stringAgg) result() (datum.Value, error) {
+	if !s.valid {
+		return datum.Null(s.typ), nil
+	}
+	return datum.MakeString(s.typ, string(s.text)), nil
+}
+
+// arrayAgg collects values. Arrays become the rows of a larger array.
+type arrayAgg struct {
+	array  datum.OID
+	nested bool
+	elems  []datum.Value
+	bytes  int
+}
+
+func newArrayAgg(t datum.OID) aggregate {
+	info, _ := datum.TypeInfo(t)
+	if info.Elem != 0 && info.Category == 'A' {
+		return &arrayAgg{array: t, nested: true}
+	}
+	return &arrayAgg{array: info.Array}
+}
+
+func (g *arrayAgg) add(x *exec, a []datum.Value) error {
+	v := a[0]
+	if g.nested {
+		if err := g.checkShape(v); err != nil {
+			return err
+		}
+	}
+	if g.bytes += len(v.Str); g.bytes > maxTextBytes {
+		return errTextTooLong
+	}
+	g.elems = append(g.elems, v)
+	if err := checkArraySize(len(g.elems)); err != nil {
+		return err
+	}
+	return x.hold(1 + len(v.Elems))
+}
+
+// checkShape refuses arrays that do not fit together.
+func (g *arrayAgg) checkShape(v datum.Value) error {
+	switch {
+	case !v.Valid:
+		return sqlstate.New(sqlstate.NullNotAllowed, "cannot accumulate null arrays")
+	case len(v.Elems) == 0:
+		return sqlstate.New(codeArraySubscript, "cannot accumulate empty arrays")
+	case len(g.elems) > 0 && !slices.Equal(dimensions(v), dimensions(g.elems[0])):
+		return sqlstate.New(codeArraySubscript, "cannot accumulate arrays of different dimensionality")
+	}
+	return nil
+}
+
+func (g *arrayAgg) result() (datum.Value, error) {
+	if len(g.elems) == 0 {
+		return datum.Null(g.array), nil
+	}
+	return datum.MakeArray(g.array, g.elems), nil
+}

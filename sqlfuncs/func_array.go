@@ -1,0 +1,363 @@
+package sqlfuncs
+
+import (
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+var arrayFunctions = []function{
+	{name: "array_length", args: args(datum.AnyArray, datum.Int4), result: datum.Int4, eval: arrayBound(func(n int) int { return n }), help: "length of one dimension of an array"},
+	{name: "array_upper", args: args(datum.AnyArray, datum.Int4), result: datum.Int4, eval: arrayBound(func(n int) int { return n }), help: "last index of one dimension of an array"},
+	{name: "array_lower", args: args(datum.AnyArray, datum.Int4), result: datum.Int4, eval: arrayBound(func(int) int { return 1 }), help: "first index of one dimension of an array"},
+	{name: "array_ndims", args: args(datum.AnyArray), result: datum.Int4, eval: arrayDims, help: "number of dimensions of an array"},
+	{name: "array_dims", args: args(datum.AnyArray), result: datum.Text, eval: arrayDimsText, help: "bounds of an array, as text"},
+	{name: "cardinality", args: args(datum.AnyArray), result: datum.Int4, eval: cardinality, help: "number of elements of an array"},
+	{name: "array_append", args: args(datum.AnyArray, anyElement), result: datum.AnyArray, nullable: true, typed: arrayElementCall("array_append", 0, appendElement), help: "an array with one more element at the end"},
+	{name: "array_prepend", args: args(anyElement, datum.AnyArray), result: datum.AnyArray, nullable: true, typed: arrayElementCall("array_prepend", 1, prependElement), help: "an array with one more element at the start"},
+	{name: "array_cat", args: args(datum.AnyArray, datum.AnyArray), result: datum.AnyArray, nullable: true, typed: arrayCat, help: "two arrays as one"},
+	{name: "array_position", args: args(datum.AnyArray, anyElement), result: datum.Int4, nullable: true, typed: arrayElementCall("array_position", 0, positionOf), help: "index of the first element that equals a value"},
+	{name: "array_position", args: args(datum.AnyArray, anyElement, datum.Int4), result: datum.Int4, nullable: true, typed: arrayElementCall("array_position", 0, positionOf), help: "index of the first such element from an index on"},
+	{name: "array_positions", args: args(datum.AnyArray, anyElement), result: datum.Int4Array, nullable: true, typed: arrayElementCall("array_positions", 0, positionsOf), help: "indexes of the elements that equal a value"},
+	{name: "array_remove", args: args(datum.AnyArray, anyElement), result: datum.AnyArray, nullable: true, typed: arrayElementCall("array_remove", 0, removeElement), help: "an array without the elements that equal a value"},
+	{name: "array_replace", args: args(datum.AnyArray, anyElement, anyElement), result: datum.AnyArray, nullable: true, typed: arrayElementCall("array_replace", 0, replaceElement), help: "an array with one value in place of another"},
+	{name: "unnest", args: args(datum.AnyArray), result: anyElement, set: true, rows: unnest, help: "the elements of an array, as rows"},
+	{name: "generate_subscripts", args: optional(2, datum.AnyArray, datum.Int4, datum.Bool), result: datum.Int4, set: true, rows: generateSubscripts, help: "the indexes of an array, as rows"},
+	{name: "_pg_expandarray", schema: "information_schema", args: args(datum.AnyArray), result: datum.Record, set: true, rows: expandArray,
+		columns: []fromColumn{{name: "x", typ: anyElement, mod: -1}, {name: "n", typ: datum.Int4, mod: -1}}, help: "the elements of an array with their indexes"},
+}
+
+// maxArrayElements bounds the arrays that functions make.
+const maxArrayElements = 1 << 17
+
+func checkArraySize(n int) error {
+	if n > maxArrayElements {
+		return sqlstate.New(sqlstate.LimitExceeded, "an array may have at most %d elements", maxArrayElements)
+	}
+	return nil
+}
+
+// valueRows yields values as rows of one column.
+func valueRows(values []datum.Value) rowIter {
+	row := make([]datum.Value, 1)
+	i := 0
+	return funcRows(func(x *exec) ([]datum.Value, error) {
+		if i >= len(values) {
+			return nil, io.EOF
+		}
+		row[0] = values[i]
+		i++
+		return row, x.tick()
+	})
+}
+
+// dimensions are the lengths of an array, outermost first; none when empty.
+func dimensions(v datum.Value) []int {
+	var out []int
+	for array := v.Type; len(v.Elems) > 0; v = v.Elems[0] {
+		if out = append(out, len(v.Elems)); v.Elems[0].Type != array {
+			break
+		}
+	}
+	return out
+}
+
+// leaves are the elements of all dimensions.
+func leaves(v datum.Value) []datum.Value {
+	if len(dimensions(v)) < 2 {
+		return v.Elems
+	}
+	var out []datum.Value
+	for _, e := range v.Elems {
+		out = append(out, leaves(e)...)
+	}
+	return out
+}
+
+func arrayBound(f func(length int) int) evalFunc {
+	return func(_ *exec, a []datum.Value) (datum.Value, error) {
+		dims := dimensions(a[0])
+		if a[1].Int < 1 || a[1].Int > int64(len(dims)) {
+			return datum.Null(datum.Int4), nil
+		}
+		return datum.MakeInt4(int64(f(dims[a[1].Int-1]))), nil
+	}
+}
+
+func arrayDims(_ *exec, a []datum.Value) (datum.Value, error) {
+	if n := len(dimensions(a[0])); n > 0 {
+		return datum.MakeInt4(int64(n)), nil
+	}
+	return datum.Null(datum.Int4), nil
+}
+
+func arrayDimsText(_ *exec, a []datum.Value) (datum.Value, error) {
+	var b strings.Builder
+	for _, n := range dimensions(a[0]) {
+		b.WriteString("[1:" + strconv.Itoa(n) + "]")
+	}
+	if b.Len() == 0 {
+		return datum.Null(datum.Text), nil
+	}
+	return datum.MakeText(b.String()), nil
+}
+
+func cardinality(_ *exec, a []datum.Value) (datum.Value, error) {
+	return datum.MakeInt4(int64(len(leaves(a[0])))), nil
+}
+
+// arrayOp computes with an array and the other arguments, all of the types
+// that belong together.
+type arrayOp func(array datum.Value, rest []datum.Value) (datum.Value, error)
+
+// arrayElementCall types a call with an array at index at; elements and
+// array get a common type, other arguments keep theirs.
+func arrayElementCall(name string, at int, op arrayOp) func(p *planner, args []*expr) (*expr, error) {
+	result := datum.AnyArray
+	switch name {
+	case "array_position":
+		result = datum.Int4
+	case "array_positions":
+		result = datum.Int4Array
+	}
+	return func(p *planner, args []*expr) (*expr, error) {
+		rest := slices.Delete(slices.Clone(args), at, at+1)
+		elems := rest
+		if name == "array_position" {
+			elems = rest[:1] // the start is no element
+		}
+		array, err := p.matchElements(name, args[at], elems)
+		if err != nil {
+			return nil, err
+		}
+		if len(rest) > len(elems) {
+			if rest[1], err = p.coerce(rest[1], datum.Int4, datum.ImplicitCast); err != nil {
+				return nil, err
+			}
+		}
+		t := result
+		if t == datum.AnyArray {
+			t = array.typ
+		}
+		return derive(t, func(x *exec) (datum.Value, error) {
+			v, err := array.eval(x)
+			if err != nil {
+				return v, err
+			}
+			values, err := evalAll(x, rest)
+			if err != nil {
+				return v, err
+			}
+			return op(v, values)
+		}, args...), nil
+	}
+}
+
+// matchElements converts an array and values to a common element type, for
+// the function of that name.
+func (p *planner) matchElements(name string, array *expr, elems []*expr) (*expr, error) {
+	info, _ := datum.TypeInfo(array.typ)
+	types := []datum.OID{info.Elem}
+	if array.typ == datum.Unknown {
+		types[0] = datum.Unknown
+	}
+	for _, e := range elems {
+		types = append(types, e.typ)
+	}
+	t, err := datum.CommonType(types)
+	if err != nil {
+		return nil, noArrayFunction(name, array, elems[0])
+	}
+	for i, e := range elems {
+		if elems[i], err = p.coerce(e, t, datum.ImplicitCast); err != nil {
+			return nil, err
+		}
+	}
+	if t == info.Elem {
+		return array, nil
+	}
+	want, _ := datum.TypeInfo(t)
+	return p.coerce(array, want.Array, datum.ImplicitCast)
+}
+
+func noArrayFunction(name string, l, r *expr) error {
+	return sqlstate.New(sqlstate.UndefinedFunction, "function %s(%s, %s) does not exist",
+		name, datum.FormatType(l.typ, -1), datum.FormatType(r.typ, -1)).
+		WithHint("No function matches the given name and argument types. You might need to add explicit type casts.")
+}
+
+// makeLike makes an array of the same type.
+func makeLike(array datum.Value, elems []datum.Value) (datum.Value, error) {
+	return datum.MakeArray(array.Type, elems), checkArraySize(len(elems))
+}
+
+func appendElement(array datum.Value, rest []datum.Value) (datum.Value, error) {
+	return makeLike(array, append(slices.Clip(array.Elems), rest[0]))
+}
+
+func prependElement(array datum.Value, rest []datum.Value) (datum.Value, error) {
+	return makeLike(array, append([]datum.Value{rest[0]}, array.Elems...))
+}
+
+// arrayCat is array_cat: NULL is as good as an empty array.
+func arrayCat(p *planner, args []*expr) (*expr, error) {
+	l, r := args[0], args[1]
+	li, _ := datum.TypeInfo(l.typ)
+	ri, _ := datum.TypeInfo(r.typ)
+	if l.typ == datum.Unknown {
+		li.Elem = datum.Unknown
+	}
+	if r.typ == datum.Unknown {
+		ri.Elem = datum.Unknown
+	}
+	elem, err := datum.CommonType([]datum.OID{li.Elem, ri.Elem})
+	if err != nil {
+		return nil, noArrayFunction("array_cat", l, r)
+	}
+	want, _ := datum.TypeInfo(elem)
+	if l, err = p.coerce(l, want.Array, datum.ImplicitCast); err != nil {
+		return nil, err
+	}
+	if r, err = p.coerce(r, want.Array, datum.ImplicitCast); err != nil {
+		return nil, err
+	}
+	return derive(want.Array, func(x *exec) (datum.Value, error) {
+		v, err := evalAll(x, []*expr{l, r})
+		switch {
+		case err != nil:
+			return datum.Value{}, err
+		case !v[0].Valid:
+			return v[1], nil
+		case !v[1].Valid:
+			return v[0], nil
+		}
+		return makeLike(v[0], slices.Concat(v[0].Elems, v[1].Elems))
+	}, l, r), nil
+}
+
+// sameElement compares as IS NOT DISTINCT FROM does.
+func sameElement(a, b datum.Value) (bool, error) {
+	if !a.Valid || !b.Valid {
+		return a.Valid == b.Valid, nil
+	}
+	c, err := datum.Compare(a, b)
+	return c == 0, err
+}
+
+// errManyDimensions is what the searching functions say to nested arrays.
+var errManyDimensions = sqlstate.New(sqlstate.FeatureNotSupported, "searching for elements in multidimensional arrays is not supported")
+
+// found lists the indexes, from 0, of the elements that equal a value.
+func found(array, value datum.Value) ([]int, error) {
+	if len(dimensions(array)) > 1 {
+		return nil, errManyDimensions
+	}
+	var out []int
+	for i, e := range array.Elems {
+		same, err := sameElement(e, value)
+		if err != nil {
+			return nil, err
+		}
+		if same {
+			out = append(out, i)
+		}
+	}
+	return out, nil
+}
+
+func positionOf(array datum.Value, rest []datum.Value) (datum.Value, error) {
+	start := int64(1)
+	if len(rest) > 1 {
+		if !rest[1].Valid {
+			return array, sqlstate.New(sqlstate.NullNotAllowed, "initial position must not be null")
+		}
+		start = rest[1].Int
+	}
+	at, err := found(array, rest[0])
+	for _, i := range at {
+		if int64(i)+1 >= start {
+			return datum.MakeInt4(int64(i) + 1), nil
+		}
+	}
+	return datum.Null(datum.Int4), err
+}
+
+func positionsOf(array datum.Value, rest []datum.Value) (datum.Value, error) {
+	if !array.Valid {
+		return datum.Null(datum.Int4Array), nil
+	}
+	at, err := found(array, rest[0])
+	out := make([]datum.Value, len(at))
+	for i, n := range at {
+		out[i] = datum.MakeInt4(int64(n) + 1)
+	}
+	return datum.MakeArray(datum.Int4Array, out), err
+}
+
+func removeElement(array datum.Value, rest []datum.Value) (datum.Value, error) {
+	if !array.Valid {
+		return array, nil
+	}
+	at, err := found(array, rest[0])
+	var out []datum.Value
+	for i, e := range array.Elems {
+		if !slices.Contains(at, i) {
+			out = append(out, e)
+		}
+	}
+	return datum.MakeArray(array.Type, out), err
+}
+
+func replaceElement(array datum.Value, rest []datum.Value) (datum.Value, error) {
+	if !array.Valid {
+		return array, nil
+	}
+	at, err := found(array, rest[0])
+	out := slices.Clone(array.Elems)
+	for _, i := range at {
+		out[i] = rest[1]
+	}
+	return datum.MakeArray(array.Type, out), err
+}
+
+func unnest(_ *exec, a []datum.Value) (rowIter, error) { return valueRows(leaves(a[0])), nil }
+
+// firstIndex is 0 for the vectors of the system catalogues, else 1.
+func firstIndex(array datum.Value) int64 {
+	if array.Type == datum.Int2Vector || array.Type == datum.OidVector {
+		return 0
+	}
+	return 1
+}
+
+func generateSubscripts(_ *exec, a []datum.Value) (rowIter, error) {
+	dims := dimensions(a[0])
+	if a[1].Int < 1 || a[1].Int > int64(len(dims)) {
+		return &sliceRows{}, nil
+	}
+	first := firstIndex(a[0])
+	s := integerSeries{row: []datum.Value{datum.MakeInt4(first)}, stop: first + int64(dims[a[1].Int-1]) - 1, step: 1}
+	if len(a) > 2 && a[2].Int == 1 {
+		s.row[0].Int, s.stop, s.step = s.stop, first, -1
+	}
+	return &s, nil
+}
+
+// expandArray counts from 1, also in vectors.
+func expandArray(_ *exec, a []datum.Value) (rowIter, error) {
+	elems := leaves(a[0])
+	row := make([]datum.Value, 2)
+	i := 0
+	return funcRows(func(x *exec) ([]datum.Value, error) {
+		if i >= len(elems) {
+			return nil, io.EOF
+		}
+		row[0], row[1] = elems[i], datum.MakeInt4(int64(i)+1)
+		i++
+		return row, x.tick()
+	}), nil
+}

@@ -1,0 +1,336 @@
+package sqlfuncs
+
+import (
+	"crypto/md5"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+var byteFunctions = []function{
+	{name: "length", args: args(datum.Bytea), result: datum.Int4, eval: measure(byteCount), help: "number of bytes"},
+	{name: "octet_length", args: args(datum.Bytea), result: datum.Int4, eval: measure(byteCount), help: "number of bytes"},
+	{name: "bit_length", args: args(datum.Bytea), result: datum.Int4, eval: measure(bitCount), help: "number of bits"},
+	{name: "substring", args: optional(2, datum.Bytea, datum.Int4, datum.Int4), result: datum.Bytea, eval: substringBytes, help: "part of a byte string"},
+	{name: "substr", args: optional(2, datum.Bytea, datum.Int4, datum.Int4), result: datum.Bytea, eval: substringBytes, help: "part of a byte string"},
+	{name: "position", args: args(datum.Bytea, datum.Bytea), result: datum.Int4, eval: positionBytes, help: "where the second byte string begins in the first"},
+	{name: "overlay", args: optional(3, datum.Bytea, datum.Bytea, datum.Int4, datum.Int4), result: datum.Bytea, eval: overlayBytes, help: "replaces a part of a byte string by position"},
+	{name: "btrim", args: args(datum.Bytea, datum.Bytea), result: datum.Bytea, eval: trimBytes(true, true), help: "removes bytes from both ends"},
+	{name: "ltrim", args: args(datum.Bytea, datum.Bytea), result: datum.Bytea, eval: trimBytes(true, false), help: "removes bytes from the start"},
+	{name: "rtrim", args: args(datum.Bytea, datum.Bytea), result: datum.Bytea, eval: trimBytes(false, true), help: "removes bytes from the end"},
+	{name: "md5", args: args(datum.Text), result: datum.Text, eval: mapText(md5Hex), help: "MD5 hash as hexadecimal digits"},
+	{name: "md5", args: args(datum.Bytea), result: datum.Text, eval: mapText(md5Hex), help: "MD5 hash as hexadecimal digits"},
+	{name: "sha224", args: args(datum.Bytea), result: datum.Bytea, eval: hashBytes(func(b []byte) []byte { h := sha256.Sum224(b); return h[:] }), help: "SHA-224 hash"},
+	{name: "sha256", args: args(datum.Bytea), result: datum.Bytea, eval: hashBytes(func(b []byte) []byte { h := sha256.Sum256(b); return h[:] }), help: "SHA-256 hash"},
+	{name: "sha384", args: args(datum.Bytea), result: datum.Bytea, eval: hashBytes(func(b []byte) []byte { h := sha512.Sum384(b); return h[:] }), help: "SHA-384 hash"},
+	{name: "sha512", args: args(datum.Bytea), result: datum.Bytea, eval: hashBytes(func(b []byte) []byte { h := sha512.Sum512(b); return h[:] }), help: "SHA-512 hash"},
+	{name: "encode", args: args(datum.Bytea, datum.Text), result: datum.Text, eval: encodeBytes, help: "bytes as hex, base64 or escape text"},
+	{name: "decode", args: args(datum.Text, datum.Text), result: datum.Bytea, eval: decodeBytes, help: "bytes from hex, base64 or escape text"},
+	{name: "convert_from", args: args(datum.Bytea, datum.Name), result: datum.Text, volatile: stable, eval: convertFrom, help: "text from bytes in an encoding"},
+	{name: "convert_to", args: args(datum.Text, datum.Name), result: datum.Bytea, volatile: stable, eval: convertTo, help: "text as bytes in an encoding"},
+}
+
+func makeBytes(s string) (datum.Value, error) {
+	if len(s) > maxTextBytes {
+		return datum.Value{}, errTextTooLong
+	}
+	return datum.MakeString(datum.Bytea, s), nil
+}
+
+func substringBytes(_ *exec, a []datum.Value) (datum.Value, error) {
+	from, to, err := span1(len(a[0].Str), a[1:])
+	if err != nil {
+		return a[0], err
+	}
+	return makeBytes(a[0].Str[from:to])
+}
+
+func positionBytes(_ *exec, a []datum.Value) (datum.Value, error) {
+	return datum.MakeInt4(int64(strings.Index(a[0].Str, a[1].Str)) + 1), nil
+}
+
+func overlayBytes(_ *exec, a []datum.Value) (datum.Value, error) {
+	before, after, err := overlaid(len(a[0].Str), len(a[1].Str), a[2:])
+	if err != nil {
+		return a[0], err
+	}
+	return makeBytes(a[0].Str[:before] + a[1].Str + a[0].Str[after:])
+}
+
+func trimBytes(left, right bool) evalFunc {
+	return func(_ *exec, a []datum.Value) (datum.Value, error) {
+		s, set := a[0].Str, a[1].Str
+		for left && s != "" && strings.IndexByte(set, s[0]) >= 0 {
+			s = s[1:]
+		}
+		for right && s != "" && strings.IndexByte(set, s[len(s)-1]) >= 0 {
+			s = s[:len(s)-1]
+		}
+		return makeBytes(s)
+	}
+}
+
+func md5Hex(s string) string {
+	h := md5.Sum([]byte(s))
+	return hex.EncodeToString(h[:])
+}
+
+func hashBytes(f func([]byte) []byte) evalFunc {
+	return func(_ *exec, a []datum.Value) (datum.Value, error) { return makeBytes(string(f([]byte(a[0].Str)))) }
+}
+
+// toHex prints negative numbers in two's complement.
+func toHex(_ *exec, a []datum.Value) (datum.Value, error) {
+	bits := uint64(a[0].Int)
+	if a[0].Type == datum.Int4 {
+		bits = uint64(uint32(a[0].Int))
+	}
+	return datum.MakeText(strconv.FormatUint(bits, 16)), nil
+}
+
+// base64Line is the length after which PostgreSQL breaks base64 (RFC 2045, 6.8).
+const base64Line = 76
+
+func encodeBytes(_ *exec, a []datum.Value) (datum.Value, error) {
+	var out strings.Builder
+	switch s := a[0].Str; strings.ToLower(a[1].Str) {
+	case "hex":
+		return boundedText(hex.EncodeToString([]byte(s)))
+	case "base64":
+		text := base64.StdEncoding.EncodeToString([]byte(s))
+		for ; len(text) > base64Line; text = text[base64Line:] {
+			out.WriteString(text[:base64Line])
+			out.WriteByte('\n')
+		}
+		out.WriteString(text)
+	case "escape":
+		for i := range len(s) {
+			switch c := s[i]; {
+			case c == 0 || c >= 0x80:
+				fmt.Fprintf(&out, `\%03o`, c)
+			case c == '\\':
+				out.WriteString(`\\`)
+			default:
+				out.WriteByte(c)
+			}
+		}
+	default:
+		return a[0], unknownEncoding(a[1].Str)
+	}
+	return boundedText(out.String())
+}
+
+func unknownEncoding(name string) error {
+	return sqlstate.New(sqlstate.InvalidParameterValue, "unrecognized encoding: %q", cut(name, 64))
+}
+
+func decodeBytes(_ *exec, a []datum.Value) (datum.Value, error) {
+	var out []byte
+	var err error
+	switch strings.ToLower(a[1].Str) {
+	case "hex":
+		out, err = decodeHex(a[0].Str)
+	case "base64":
+		out, err = decodeBase64(a[0].Str)
+	case "escape":
+		out, err = decodeEscape(a[0].Str)
+	default:
+		err = unknownEncoding(a[1].Str)
+	}
+	if err != nil {
+		return a[0], err
+	}
+	return makeBytes(string(out))
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+
+// firstRune is the character at s[i:], for messages.
+func firstRune(s string, i int) string {
+	r, _ := utf8.DecodeRuneInString(s[i:])
+	return string(r)
+}
+
+// decodeHex allows white space between bytes.
+func decodeHex(s string) ([]byte, error) {
+	digit := func(i int) (byte, error) {
+		v, err := strconv.ParseUint(s[i:i+1], 16, 8)
+		if err != nil {
+			return 0, sqlstate.New(sqlstate.InvalidParameterValue, "invalid hexadecimal digit: \"%s\"", firstRune(s, i))
+		}
+		return byte(v), nil
+	}
+	var out []byte
+	for i := 0; i < len(s); {
+		if isSpace(s[i]) {
+			i++
+			continue
+		}
+		high, err := digit(i)
+		if err != nil {
+			return nil, err
+		}
+		if i+1 >= len(s) {
+			return nil, sqlstate.New(sqlstate.InvalidParameterValue, "invalid hexadecimal data: odd number of digits")
+		}
+		low, err := digit(i + 1)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, high<<4|low)
+		i += 2
+	}
+	return out, nil
+}
+
+const base64Alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+// decodeBase64 skips white space, which encoding/base64 does not. As in
+// PostgreSQL, what follows the padding counts as padding, too.
+func decodeBase64(s string) ([]byte, error) {
+	var out []byte
+	var group uint32
+	count, keep := 0, 3 // digits in this group; bytes that a group gives
+	for i := range len(s) {
+		c := s[i]
+		if isSpace(c) {
+			continue
+		}
+		v := strings.IndexByte(base64Alphabet, c)
+		switch {
+		case c == '=' && keep == 3 && count < 2:
+			return nil, sqlstate.New(sqlstate.InvalidParameterValue, `unexpected "=" while decoding base64 sequence`)
+		case c == '=':
+			if v = 0; keep == 3 {
+				keep = count - 1
+			}
+		case v < 0:
+			return nil, sqlstate.New(sqlstate.InvalidParameterValue, "invalid symbol \"%s\" found while decoding base64 sequence", firstRune(s, i))
+		}
+		group = group<<6 | uint32(v)
+		if count++; count == 4 {
+			out = append(out, []byte{byte(group >> 16), byte(group >> 8), byte(group)}[:keep]...)
+			group, count = 0, 0
+		}
+	}
+	if count != 0 {
+		return nil, sqlstate.New(sqlstate.InvalidParameterValue, "invalid base64 end sequence").
+			WithHint("Input data is missing padding, is truncated, or is otherwise corrupted.")
+	}
+	return out, nil
+}
+
+func decodeEscape(s string) ([]byte, error) {
+	var out []byte
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] != '\\':
+			out = append(out, s[i])
+		case i+1 < len(s) && s[i+1] == '\\':
+			out = append(out, '\\')
+			i++
+		default:
+			if i+4 > len(s) || s[i+1] > '3' {
+				return nil, errByteaSyntax
+			}
+			v, err := strconv.ParseUint(s[i+1:i+4], 8, 8)
+			if err != nil {
+				return nil, errByteaSyntax
+			}
+			out = append(out, byte(v))
+			i += 3
+		}
+	}
+	return out, nil
+}
+
+var errByteaSyntax = sqlstate.New(sqlstate.InvalidText, "invalid input syntax for type bytea")
+
+// charset returns PostgreSQL's name of an encoding that we convert.
+func charset(name string) (string, bool) {
+	key := strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
+	switch key {
+	case "utf8", "unicode":
+		return "UTF8", true
+	case "sqlascii":
+		return "SQL_ASCII", true
+	case "latin1", "iso88591":
+		return "LATIN1", true
+	}
+	return "", false
+}
+
+func convertFrom(_ *exec, a []datum.Value) (datum.Value, error) {
+	from, ok := charset(a[1].Str)
+	if !ok {
+		return a[0], sqlstate.New(sqlstate.InvalidParameterValue, "invalid source encoding name \"%s\"", cut(a[1].Str, 64))
+	}
+	s := a[0].Str
+	if from == "LATIN1" {
+		runes := make([]rune, len(s))
+		for i := range len(s) {
+			runes[i] = rune(s[i])
+		}
+		s = string(runes)
+	}
+	for i, r := range s {
+		if r == 0 {
+			return a[0], sqlstate.New(sqlstate.CharacterNotInRepert, `invalid byte sequence for encoding "%s": 0x00`, from)
+		}
+		if r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD") {
+			return a[0], sqlstate.New(sqlstate.CharacterNotInRepert, `invalid byte sequence for encoding "UTF8": %s`, hexBytes(sequence(s[i:])))
+		}
+	}
+	return boundedText(s)
+}
+
+func convertTo(_ *exec, a []datum.Value) (datum.Value, error) {
+	to, ok := charset(a[1].Str)
+	if !ok {
+		return a[0], sqlstate.New(sqlstate.InvalidParameterValue, "invalid destination encoding name \"%s\"", cut(a[1].Str, 64))
+	}
+	if to != "LATIN1" {
+		return makeBytes(a[0].Str)
+	}
+	var out []byte
+	for i, r := range a[0].Str {
+		if r > 0xff {
+			bytes := a[0].Str[i : i+utf8.RuneLen(r)]
+			return a[0], sqlstate.New(codeUntranslatable,
+				"character with byte sequence %s in encoding \"UTF8\" has no equivalent in encoding \"LATIN1\"", hexBytes(bytes))
+		}
+		out = append(out, byte(r))
+	}
+	return makeBytes(string(out))
+}
+
+// sequence is the bytes that the first one promises to be a UTF-8 sequence.
+func sequence(s string) string {
+	n := 1
+	switch c := s[0]; {
+	case c&0xe0 == 0xc0:
+		n = 2
+	case c&0xf0 == 0xe0:
+		n = 3
+	case c&0xf8 == 0xf0:
+		n = 4
+	}
+	return s[:min(n, len(s))]
+}
+
+// hexBytes prints bytes as PostgreSQL's messages do: 0xe2 0x82 0xac.
+func hexBytes(s string) string {
+	parts := make([]string, len(s))
+	for i := range len(s) {
+		parts[i] = fmt.Sprintf("0x%02x", s[i])
+	}
+	return strings.Join(parts, " ")
+}

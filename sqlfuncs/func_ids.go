@@ -1,0 +1,231 @@
+package sqlfuncs
+
+import (
+	"strings"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+var nameArg = []argument{{name: "name", typ: datum.Text}}
+
+// idFunctions draw ids.
+var idFunctions = []function{
+	{name: "next_id", schema: nextidSchema, args: nameArg, result: datum.Int8, volatile: isVolatile,
+		help: "one new id from the generator",
+		eval: func(x *exec, a []datum.Value) (datum.Value, error) { return drawID(x, a[0].Str) }},
+	{name: "next_ids", schema: nextidSchema, args: []argument{{name: "name", typ: datum.Text}, {name: "n", typ: datum.Int8}},
+		result: datum.Int8, set: true, volatile: isVolatile, help: "n new ids, one a row",
+		ids: func(x *exec, a []datum.Value) (*idRun, error) { return newIDRun(x, a[0].Str, a[1].Int) },
+		rows: func(x *exec, a []datum.Value) (rowIter, error) {
+			run, err := newIDRun(x, a[0].Str, a[1].Int)
+			if err != nil {
+				return nil, err
+			}
+			return run.rows(), nil
+		}},
+	{name: "next_range", schema: nextidSchema, args: []argument{{name: "name", typ: datum.Text}, {name: "n", typ: datum.Int8}},
+		result: datum.Record, set: true, volatile: isVolatile,
+		columns: []fromColumn{{name: "first", typ: datum.Int8, mod: -1}, {name: "last", typ: datum.Int8, mod: -1}},
+		help:    "contiguous runs that together hold n new ids",
+		rows:    nextRange},
+}
+
+func drawID(x *exec, name string) (datum.Value, error) {
+	e, err := x.entry(name)
+	if err != nil {
+		return datum.Value{}, err
+	}
+	id, err := x.nextID(e)
+	return datum.MakeInt8(id), err
+}
+
+// newIDRun prepares n ids of a generator.
+func newIDRun(x *exec, name string, n int64) (*idRun, error) {
+	if err := checkCount(x, n); err != nil {
+		return nil, err
+	}
+	e, err := x.entry(name)
+	return &idRun{entry: e, left: n}, err
+}
+
+func nextRange(x *exec, a []datum.Value) (rowIter, error) {
+	run, err := newIDRun(x, a[0].Str, a[1].Int)
+	if err != nil {
+		return nil, err
+	}
+	row := make([]datum.Value, 2)
+	return funcRows(func(x *exec) ([]datum.Value, error) {
+		r, err := nextContiguous(x, run)
+		if err != nil {
+			return nil, err
+		}
+		row[0], row[1] = datum.MakeInt8(r.First), datum.MakeInt8(r.Last())
+		return row, nil
+	}), nil
+}
+
+// idsQuery recognises queries that yield nothing but a run of ids, so that
+// the wire can send them without making rows:
+//
+//	SELECT * FROM next_ids(name, n)        SELECT next_ids(name, n)
+//	SELECT next_id(name) FROM generate_series(a, b)
+func (p *planner) idsQuery(c *syntax.SelectCore, plan *selectPlan) *idsPlan {
+	if plan.filter != nil || plan.groups != nil || plan.sort != nil || plan.distinct || len(c.Targets) != 1 || len(plan.targets) != 1 {
+		return nil
+	}
+	if len(c.From) == 0 {
+		if sets := plan.sets.calls; len(sets) == 1 && sets[0].f.ids != nil {
+			if _, ok := unparen(c.Targets[0].Expr).(*syntax.FuncCall); ok {
+				return sets[0].idsPlan()
+			}
+		}
+		return nil
+	}
+	scan, ok := plan.source.(*scanSource)
+	if !ok || len(scan.filter) > 0 || scan.call == nil {
+		return nil
+	}
+	if scan.call.f.ids != nil && plan.targets[0].column {
+		return scan.call.idsPlan()
+	}
+	return p.seriesQuery(c, scan.call)
+}
+
+// idsPlan opens the run of a call.
+func (c *setCall) idsPlan() *idsPlan {
+	return &idsPlan{open: func(x *exec) (*idRun, error) {
+		values, null, err := evalArgs(x, c.args)
+		if err != nil || null {
+			return &idRun{}, err
+		}
+		return c.f.ids(x, values)
+	}}
+}
+
+// seriesQuery is SELECT next_id(name) FROM generate_series(a, b).
+func (p *planner) seriesQuery(c *syntax.SelectCore, series *setCall) *idsPlan {
+	call, ok := unparen(c.Targets[0].Expr).(*syntax.FuncCall)
+	if !ok || call.Name.Last() != "next_id" || len(call.Args) != 1 || series.f.name != "generate_series" ||
+		len(series.args) != 2 || !isInteger(series.f.result) {
+		return nil
+	}
+	name, err := p.expr(nil, call.Args[0].Value)
+	if err != nil || !name.isConstant() {
+		return nil
+	}
+	if name, err = p.coerce(name, datum.Text, datum.ImplicitCast); err != nil {
+		return nil
+	}
+	return &idsPlan{open: func(x *exec) (*idRun, error) {
+		values, null, err := evalArgs(x, append([]*expr{name}, series.args...))
+		if err != nil || null || values[2].Int < values[1].Int {
+			return &idRun{}, err
+		}
+		e, err := x.entry(values[0].Str)
+		if err != nil {
+			return nil, err
+		}
+		return &idRun{entry: e, left: seriesLength(values[1].Int, values[2].Int)}, nil
+	}}
+}
+
+// seriesLength is b - a + 1, bounded by what an int64 can count.
+func seriesLength(a, b int64) int64 {
+	if n := uint64(b) - uint64(a); n < 1<<63-1 {
+		return int64(n) + 1
+	}
+	return 1<<63 - 1
+}
+
+// nextValues is Vitess's SELECT NEXT n VALUES FROM seq: one row, the first
+// of n ids in a row.
+func (p *planner) nextValues(s *scope, c *syntax.SelectCore, e *syntax.NextValues, out *output) error {
+	if len(c.From) != 1 {
+		return at(e.Pos, sqlstate.New(sqlstate.SyntaxError, "NEXT VALUES needs one generator in FROM"))
+	}
+	t, ok := c.From[0].(*syntax.Table)
+	if !ok {
+		return at(e.Pos, sqlstate.New(sqlstate.SyntaxError, "NEXT VALUES needs a generator's name in FROM"))
+	}
+	count := constant(datum.MakeInt8(1))
+	if e.Count != nil {
+		var err error
+		if count, err = p.expr(s, e.Count); err == nil {
+			count, err = p.coerce(count, datum.Int8, datum.AssignmentCast)
+		}
+		if err != nil {
+			return at(e.Pos, err)
+		}
+	}
+	name := t.Name.Last()
+	x := derive(datum.Int8, func(x *exec) (datum.Value, error) {
+		n, err := count.eval(x)
+		if err != nil {
+			return n, err
+		}
+		run, err := newIDRun(x, name, n.Int)
+		if err != nil {
+			return datum.Value{}, err
+		}
+		r, err := run.next(x, n.Int)
+		if err == nil && (r.Count < n.Int || r.Step != 1) {
+			err = sqlstate.New(sqlstate.LockNotAvailable, "generator %q has no %d ids in a row now", name, n.Int).
+				WithHint("Try again, or ask for fewer.")
+		}
+		return datum.MakeInt8(r.First), err
+	}, count)
+	x.volatile = true
+	out.add(x, "nextval")
+	return nil
+}
+
+// sequenceName reads the argument of nextval and its family: a name as SQL
+// writes it, quoted and qualified parts included.
+func sequenceName(text string) (string, error) {
+	parts := splitIdentifier(text)
+	if len(parts) == 0 {
+		return "", sqlstate.New(sqlstate.InvalidName, "invalid name syntax")
+	}
+	if len(parts) > 1 {
+		if schema := parts[0]; len(parts) == 2 && (schema == "public" || schema == nextidSchema || schema == pgCatalog) {
+			return parts[1], nil
+		}
+		return text, nil // a dot is allowed in our names
+	}
+	return parts[0], nil
+}
+
+// splitIdentifier splits a dotted name with PostgreSQL's quoting. Unquoted
+// parts are not folded: generator names keep their case.
+func splitIdentifier(text string) []string {
+	var parts []string
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; c {
+		case '"':
+			end := i + 1
+			for ; end < len(text); end++ {
+				if text[end] != '"' {
+					b.WriteByte(text[end])
+				} else if end+1 < len(text) && text[end+1] == '"' {
+					b.WriteByte('"')
+					end++
+				} else {
+					break
+				}
+			}
+			if end >= len(text) {
+				return nil
+			}
+			i = end
+		case '.':
+			parts = append(parts, b.String())
+			b.Reset()
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return append(parts, b.String())
+}

@@ -1,0 +1,226 @@
+package sqlfuncs
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+var jsonBuildFunctions = slices.Concat(jsonBuilders("json", datum.JSON), jsonBuilders("jsonb", datum.JSONB), []function{
+	{name: "to_json", args: args(anyElement), result: datum.JSON, volatile: stable, typed: jsonCall(datum.JSON), help: "a value as JSON"},
+	{name: "to_jsonb", args: args(anyElement), result: datum.JSONB, volatile: stable, typed: jsonCall(datum.JSONB), help: "a value as JSON"},
+	{name: "row_to_json", args: optional(1, datum.Record, datum.Bool), result: datum.JSON, volatile: stable, typed: jsonCall(datum.JSON), help: "a row as a JSON object"},
+	{name: "array_to_json", args: optional(1, datum.AnyArray, datum.Bool), result: datum.JSON, volatile: stable, typed: jsonCall(datum.JSON), help: "an array as a JSON array"},
+})
+
+func jsonBuilders(prefix string, t datum.OID) []function {
+	r := jsonReader{prefix, t}
+	object, array := prefix+"_build_object", prefix+"_build_array"
+	return []function{
+		{name: object, result: t, volatile: stable, typed: r.buildCall(r.object), help: "an empty object"},
+		{name: object, args: args(anyType), variadic: true, result: t, nullable: true, volatile: stable, typed: r.buildCall(r.object), help: "an object of keys and values in turn"},
+		{name: array, result: t, volatile: stable, typed: r.buildCall(r.array), help: "an empty array"},
+		{name: array, args: args(anyType), variadic: true, result: t, nullable: true, volatile: stable, typed: r.buildCall(r.array), help: "an array of the arguments"},
+	}
+}
+
+// jsonEncoder writes values as JSON.
+type jsonEncoder struct {
+	env   *datum.Env
+	lines bool // line breaks between the outermost elements
+}
+
+func newJSONEncoder(x *exec) jsonEncoder {
+	env := *x.env()
+	env.DateStyle = datum.ISO
+	return jsonEncoder{env: &env}
+}
+
+// append writes v. fields names the columns of a record, where they are known.
+func (e jsonEncoder) append(dst []byte, v datum.Value, fields []fromColumn) []byte {
+	if !v.Valid {
+		return append(dst, "null"...)
+	}
+	info, _ := datum.TypeInfo(v.Type)
+	if v.Type == datum.Record {
+		return e.appendRecord(dst, v, fields)
+	}
+	if info.Elem != 0 && info.Category == 'A' {
+		return e.appendArray(dst, v)
+	}
+	switch v.Type {
+	case datum.Bool:
+		if v.Int == 1 {
+			return append(dst, "true"...)
+		}
+		return append(dst, "false"...)
+	case datum.JSON, datum.JSONB:
+		return append(dst, v.Str...)
+	}
+	text := string(datum.AppendText(nil, v, e.env))
+	switch {
+	case isNumber(v.Type) && !strings.ContainsAny(text, "NI"): // NaN, Infinity
+		return append(dst, text...)
+	case v.Type == datum.Timestamp || v.Type == datum.TimestampTZ:
+		text = isoTime(text, v.Type == datum.TimestampTZ)
+	}
+	return appendJSONString(dst, text)
+}
+
+// isoTime turns PostgreSQL's ISO style into that of ISO 8601.
+func isoTime(text string, zone bool) string {
+	day, clock, ok := strings.Cut(text, " ")
+	if !ok {
+		return text // infinity
+	}
+	clock, era, bc := strings.Cut(clock, " ")
+	if sign := strings.LastIndexAny(clock, "+-"); zone && sign >= 0 && len(clock)-sign == len("+00") {
+		clock += ":00"
+	}
+	if bc {
+		clock += " " + era
+	}
+	return day + "T" + clock
+}
+
+func (e jsonEncoder) separator() string {
+	if e.lines {
+		return ",\n "
+	}
+	return ","
+}
+
+func (e jsonEncoder) appendRecord(dst []byte, v datum.Value, fields []fromColumn) []byte {
+	inner := jsonEncoder{env: e.env}
+	dst = append(dst, '{')
+	for i, c := range v.Elems {
+		if i > 0 {
+			dst = append(dst, e.separator()...)
+		}
+		name := "f" + strconv.Itoa(i+1)
+		if i < len(fields) {
+			name = fields[i].name
+		}
+		dst = append(appendJSONString(dst, name), ':')
+		dst = inner.append(dst, c, nil)
+	}
+	return append(dst, '}')
+}
+
+func (e jsonEncoder) appendArray(dst []byte, v datum.Value) []byte {
+	inner := jsonEncoder{env: e.env}
+	dst = append(dst, '[')
+	for i, c := range v.Elems {
+		if i > 0 {
+			dst = append(dst, e.separator()...)
+		}
+		dst = inner.append(dst, c, nil)
+	}
+	return append(dst, ']')
+}
+
+// jsonCall builds to_json and its like, which need to know the names of a
+// row's columns.
+func jsonCall(t datum.OID) func(p *planner, args []*expr) (*expr, error) {
+	r := jsonReader{typ: t}
+	return func(p *planner, args []*expr) (*expr, error) {
+		if args[0].typ == datum.Unknown && args[0].lit != nil && args[0].lit.Valid {
+			return nil, sqlstate.New(sqlstate.DatatypeMismatch, "could not determine polymorphic type because input has type unknown")
+		}
+		arg, err := p.resolveUnknown(args[0])
+		if err != nil {
+			return nil, err
+		}
+		pretty := constant(datum.MakeBool(false))
+		if len(args) > 1 {
+			if pretty, err = p.coerce(args[1], datum.Bool, datum.ImplicitCast); err != nil {
+				return nil, err
+			}
+		}
+		return strict2(t, arg, pretty, func(x *exec, v, lines datum.Value) (datum.Value, error) {
+			e := newJSONEncoder(x)
+			e.lines = lines.Int == 1
+			return r.parse(e.append(nil, v, arg.fields))
+		}), nil
+	}
+}
+
+// buildCall builds json_build_object and its like.
+func (r jsonReader) buildCall(build func(e jsonEncoder, values []datum.Value, args []*expr) ([]byte, error)) func(p *planner, args []*expr) (*expr, error) {
+	return func(p *planner, args []*expr) (*expr, error) {
+		for i := range args {
+			var err error
+			if args[i], err = p.resolveUnknown(args[i]); err != nil {
+				return nil, err
+			}
+		}
+		return derive(r.typ, func(x *exec) (datum.Value, error) {
+			values, err := evalAll(x, args)
+			if err != nil {
+				return datum.Value{}, err
+			}
+			text, err := build(newJSONEncoder(x), values, args)
+			if err != nil {
+				return datum.Value{}, err
+			}
+			return r.parse(text)
+		}, args...), nil
+	}
+}
+
+func (r jsonReader) object(e jsonEncoder, values []datum.Value, args []*expr) ([]byte, error) {
+	if len(values)%2 != 0 {
+		return nil, sqlstate.New(sqlstate.InvalidParameterValue, "argument list must have even number of elements").
+			WithHint("The arguments of %s_build_object() must consist of alternating keys and values.", r.prefix)
+	}
+	out := []byte{'{'}
+	for i := 0; i < len(values); i += 2 {
+		if i > 0 {
+			out = append(out, ", "...)
+		}
+		if !values[i].Valid {
+			if r.typ == datum.JSONB {
+				return nil, jsonError("argument %d: key must not be null", i+1)
+			}
+			return nil, sqlstate.New(sqlstate.InvalidParameterValue, "argument %d cannot be null", i+1).WithHint("Object keys should be text.")
+		}
+		var err error
+		if out, err = e.appendKey(out, values[i]); err != nil {
+			return nil, err
+		}
+		out = e.append(append(out, " : "...), values[i+1], args[i+1].fields)
+		if len(out) > maxTextBytes {
+			return nil, errTextTooLong
+		}
+	}
+	return append(out, '}'), nil
+}
+
+// appendKey writes a scalar as the key of an object.
+func (e jsonEncoder) appendKey(dst []byte, v datum.Value) ([]byte, error) {
+	info, _ := datum.TypeInfo(v.Type)
+	if v.Type == datum.Record || v.Type == datum.JSON || v.Type == datum.JSONB || (info.Elem != 0 && info.Category == 'A') {
+		return nil, jsonError("key value must be scalar, not array, composite, or json")
+	}
+	key := e.append(nil, v, nil)
+	if key[0] == '"' {
+		return append(dst, key...), nil
+	}
+	return append(append(append(dst, '"'), key...), '"'), nil
+}
+
+func (r jsonReader) array(e jsonEncoder, values []datum.Value, args []*expr) ([]byte, error) {
+	out := []byte{'['}
+	for i, v := range values {
+		if i > 0 {
+			out = append(out, ", "...)
+		}
+		if out = e.append(out, v, args[i].fields); len(out) > maxTextBytes {
+			return nil, errTextTooLong
+		}
+	}
+	return append(out, ']'), nil
+}

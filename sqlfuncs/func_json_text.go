@@ -1,0 +1,233 @@
+package sqlfuncs
+
+import (
+	"iter"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// jsonText is a part of a JSON value's text that is a value itself. The text
+// was checked when it became a json or jsonb, so nothing is checked again.
+type jsonText string
+
+// kind is the first byte of a value: { [ " t f n, or 0 for a number.
+func (j jsonText) kind() byte {
+	switch c := j[0]; c {
+	case '{', '[', '"', 't', 'f', 'n':
+		return c
+	}
+	return 0
+}
+
+// jsonOf is a whole value without the white space around it.
+func jsonOf(s string) jsonText { return jsonText(strings.Trim(s, " \t\n\r")) }
+
+// jsonSpace skips white space from i on.
+func (j jsonText) space(i int) int {
+	for i < len(j) && isSpace(j[i]) {
+		i++
+	}
+	return i
+}
+
+// end is where the value that begins at i ends.
+func (j jsonText) end(i int) int {
+	depth := 0
+	for i < len(j) {
+		switch j[i] {
+		case '"':
+			i = j.stringEnd(i)
+			if depth == 0 {
+				return i
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 { // of what holds a bare word or number
+				return i
+			}
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case ',', ':', ' ', '\t', '\n', '\r':
+			if depth == 0 {
+				return i
+			}
+		}
+		i++
+	}
+	return i
+}
+
+// stringEnd is where the string that begins at i ends.
+func (j jsonText) stringEnd(i int) int {
+	for i++; i < len(j); i++ {
+		switch j[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(j)
+}
+
+// jsonCursor steps through the elements of an array or the members of an
+// object.
+type jsonCursor struct {
+	j jsonText
+	i int
+}
+
+func (j jsonText) open() *jsonCursor { return &jsonCursor{j, j.space(1)} }
+
+// next returns the next value, and in an object its key, a string with
+// quotes.
+func (c *jsonCursor) next() (key, value jsonText, ok bool) {
+	j := c.j
+	if c.i >= len(j) || j[c.i] == ']' || j[c.i] == '}' {
+		return "", "", false
+	}
+	start := c.i
+	if j[0] == '{' {
+		end := j.stringEnd(start)
+		key = j[start:end]
+		start = j.space(j.space(end) + 1) // behind the colon
+	}
+	end := j.end(start)
+	if c.i = j.space(end); c.i < len(j) && j[c.i] == ',' {
+		c.i = j.space(c.i + 1)
+	}
+	return key, j[start:end], true
+}
+
+// items are the keys and values that a jsonCursor steps through.
+func (j jsonText) items() iter.Seq2[jsonText, jsonText] {
+	return func(yield func(key, value jsonText) bool) {
+		c := j.open()
+		for key, value, ok := c.next(); ok && yield(key, value); key, value, ok = c.next() {
+		}
+	}
+}
+
+// member finds a key; of several the last one counts.
+func (j jsonText) member(key string) (value jsonText, ok bool) {
+	for k, v := range j.items() {
+		if s, err := k.unquote(); err == nil && s == key {
+			value, ok = v, true
+		}
+	}
+	return value, ok
+}
+
+// element finds an element by its number, counted from the end if negative.
+func (j jsonText) element(n int64) (value jsonText, ok bool) {
+	if n < 0 {
+		for range j.items() {
+			n++
+		}
+	}
+	if n < 0 {
+		return "", false
+	}
+	for _, v := range j.items() {
+		if n == 0 {
+			return v, true
+		}
+		n--
+	}
+	return "", false
+}
+
+// unquote is the text of a string.
+func (j jsonText) unquote() (string, error) {
+	s := string(j[1 : len(j)-1])
+	if !strings.Contains(s, `\`) {
+		return s, nil
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' {
+			b.WriteByte(s[i])
+			continue
+		}
+		i++
+		if s[i] != 'u' {
+			b.WriteByte(jsonEscapes[s[i]])
+			continue
+		}
+		r, size, err := unicodeEscape(s[i-1:])
+		if err != nil {
+			return "", err
+		}
+		b.WriteRune(r)
+		i += size - 2
+	}
+	return b.String(), nil
+}
+
+// jsonEscapes are the escapes of one letter (RFC 8259, section 7).
+var jsonEscapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// unicodeEscape reads \uXXXX, or two of them that are a surrogate pair.
+func unicodeEscape(s string) (r rune, size int, err error) {
+	hex := func(s string) rune {
+		if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
+			return 0
+		}
+		n, err := strconv.ParseUint(s[2:6], 16, 16)
+		if err != nil {
+			return 0
+		}
+		return rune(n)
+	}
+	r = hex(s)
+	switch {
+	case r == 0:
+		return 0, 0, sqlstate.New(codeUntranslatable, "unsupported Unicode escape sequence").
+			WithDetail(`\u0000 cannot be converted to text.`)
+	case !utf16.IsSurrogate(r):
+		return r, 6, nil
+	}
+	if pair := utf16.DecodeRune(r, hex(s[6:])); pair != '\uFFFD' {
+		return pair, 12, nil
+	}
+	detail := "Unicode low surrogate must follow a high surrogate."
+	if e := hex(s[6:]); r < 0xdc00 && e >= 0xd800 && e < 0xdc00 {
+		detail = "Unicode high surrogate must not follow a high surrogate."
+	}
+	return 0, 0, sqlstate.New(sqlstate.InvalidText, "invalid input syntax for type json").WithDetail("%s", detail)
+}
+
+// appendJSONString writes a string with quotes.
+func appendJSONString(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for i := range len(s) {
+		switch c := s[i]; c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\b':
+			dst = append(dst, `\b`...)
+		case '\f':
+			dst = append(dst, `\f`...)
+		case '\n':
+			dst = append(dst, `\n`...)
+		case '\r':
+			dst = append(dst, `\r`...)
+		case '\t':
+			dst = append(dst, `\t`...)
+		default:
+			if c < ' ' {
+				dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+			} else {
+				dst = append(dst, c)
+			}
+		}
+	}
+	return append(dst, '"')
+}

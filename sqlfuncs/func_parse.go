@@ -1,0 +1,247 @@
+package sqlfuncs
+
+import (
+	"errors"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/layout"
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// partColumns are what an id says about itself, in the order of parse_id.
+var partColumns = []tableColumn{
+	{name: "kind", typ: datum.Text, null: true}, {name: "time", typ: datum.TimestampTZ, null: true},
+	{name: "datacenter", typ: datum.Int8, null: true}, {name: "worker", typ: datum.Int8, null: true},
+	{name: "rollback", typ: datum.Int8, null: true}, {name: "sequence", typ: datum.Int8, null: true},
+}
+
+// parseColumns are the columns of SELECT * FROM parse_id(x).
+var parseColumns = []fromColumn{
+	{name: "kind", typ: datum.Text, mod: -1}, {name: "layout", typ: datum.Text, mod: -1},
+	{name: "time", typ: datum.TimestampTZ, mod: -1}, {name: "datacenter", typ: datum.Int8, mod: -1},
+	{name: "worker", typ: datum.Int8, mod: -1}, {name: "rollback", typ: datum.Int8, mod: -1},
+	{name: "sequence", typ: datum.Int8, mod: -1},
+}
+
+// parseFunctions take ids apart.
+var parseFunctions = []function{
+	parseFunction("parse_id", datum.Int8), parseFunction("parse_id", datum.UUID), parseFunction("parse_id", datum.Text),
+	{name: "id_time", schema: nextidSchema, volatile: stable, result: datum.TimestampTZ, help: "when an id was made",
+		args: []argument{{name: "id", typ: datum.Int8}, {name: "by", typ: datum.Text, optional: true}},
+		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
+			p, err := explain(x, a[0], optionalText(a, 1))
+			if err != nil || p.Time == nil {
+				return datum.Null(datum.TimestampTZ), err
+			}
+			return datum.TimestampTZFromTime(*p.Time), nil
+		}},
+	{name: "id_floor", schema: nextidSchema, volatile: stable, result: datum.Int8, help: "least id of an instant",
+		args: []argument{{name: "name", typ: datum.Text}, {name: "ts", typ: datum.TimestampTZ}},
+		eval: func(x *exec, a []datum.Value) (datum.Value, error) { return idBound(x, a, generator.Explainer.Floor) }},
+	{name: "id_ceil", schema: nextidSchema, volatile: stable, result: datum.Int8, help: "greatest id of an instant",
+		args: []argument{{name: "name", typ: datum.Text}, {name: "ts", typ: datum.TimestampTZ}},
+		eval: func(x *exec, a []datum.Value) (datum.Value, error) { return idBound(x, a, generator.Explainer.Ceil) }},
+}
+
+// parseFunction is parse_id for one type of id: jsonb as a value, columns
+// in FROM.
+func parseFunction(name string, t datum.OID) function {
+	return function{name: name, schema: nextidSchema, volatile: stable, result: datum.JSONB,
+		args: []argument{{name: "id", typ: t}, {name: "by", typ: datum.Text, optional: true}},
+		help: "takes an id apart; by is a generator's name, else a layout's",
+		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
+			p, err := explain(x, a[0], optionalText(a, 1))
+			if err != nil {
+				return datum.Value{}, err
+			}
+			return partsJSON(p), nil
+		},
+		columns: parseColumns,
+		fromRow: func(x *exec, a []datum.Value) ([]datum.Value, error) {
+			p, err := explain(x, a[0], optionalText(a, 1))
+			if err != nil {
+				return nil, err
+			}
+			values := partValues(p)
+			return append([]datum.Value{values[0], textOrNull(p.Layout)}, values[1:]...), nil
+		},
+	}
+}
+
+func optionalText(a []datum.Value, i int) datum.Value {
+	if i < len(a) {
+		return a[i]
+	}
+	return datum.Null(datum.Text)
+}
+
+func textOrNull(s string) datum.Value {
+	if s == "" {
+		return datum.Null(datum.Text)
+	}
+	return datum.MakeText(s)
+}
+
+// partValues are the values of partColumns.
+func partValues(p generator.Parts) []datum.Value {
+	number := func(n *int64) datum.Value {
+		if n == nil {
+			return datum.Null(datum.Int8)
+		}
+		return datum.MakeInt8(*n)
+	}
+	at := datum.Null(datum.TimestampTZ)
+	if p.Time != nil {
+		at = datum.TimestampTZFromTime(*p.Time)
+	}
+	return []datum.Value{textOrNull(p.Kind), at, number(p.Datacenter), number(p.Worker), number(p.Rollback), number(p.Sequence)}
+}
+
+// isoMillis prints times as the contract says: ISO 8601, UTC, milliseconds.
+const isoMillis = "2006-01-02T15:04:05.000Z"
+
+// partsJSON is the jsonb form; what a layout does not have is left out.
+func partsJSON(p generator.Parts) datum.Value {
+	var pairs []datum.JSONPair
+	add := func(key string, v datum.Value) { pairs = append(pairs, datum.JSONPair{Key: key, Value: v}) }
+	add("kind", datum.MakeText(p.Kind))
+	if p.Layout != "" {
+		add("layout", datum.MakeText(p.Layout))
+	}
+	if p.Time != nil {
+		add("time", datum.MakeText(p.Time.UTC().Format(isoMillis)))
+	}
+	for _, n := range []struct {
+		key   string
+		value *int64
+	}{{"datacenter", p.Datacenter}, {"worker", p.Worker}, {"rollback", p.Rollback}, {"sequence", p.Sequence}} {
+		if n.value != nil {
+			add(n.key, datum.MakeInt8(*n.value))
+		}
+	}
+	return datum.MakeJSONB(pairs)
+}
+
+// explain takes an id apart. by is NULL, the name of a generator, or else
+// that of a layout.
+func explain(x *exec, id, by datum.Value) (generator.Parts, error) {
+	switch id.Type {
+	case datum.UUID:
+		return explainUUID(id.Str)
+	case datum.Text:
+		if u, err := datum.ParseText(datum.UUID, id.Str, nil); err == nil {
+			return explainUUID(u.Str)
+		}
+		n, err := datum.ParseText(datum.Int8, id.Str, nil)
+		if err != nil {
+			return generator.Parts{}, sqlstate.New(sqlstate.InvalidParameterValue, "%q is neither a number nor a UUID", cut(id.Str, 64))
+		}
+		id = n
+	}
+	if by.Valid {
+		ex, err := x.explainer(by.Str)
+		if err != nil {
+			return generator.Parts{}, err
+		}
+		if ex != nil {
+			return ex.Explain(id.Int)
+		}
+		l, err := layout.Preset(by.Str)
+		if err != nil {
+			return generator.Parts{}, sqlstate.New(sqlstate.InvalidParameterValue, "there is no generator and no layout %q", cut(by.Str, 64)).
+				WithHint("SELECT name FROM nextid.layouts lists the layouts.")
+		}
+		return l.Explain(id.Int)
+	}
+	return x.server.layout.Explain(id.Int)
+}
+
+// explainer returns the Explainer of a generator that exists, nil when there
+// is no such generator. It never creates one.
+func (x *exec) explainer(name string) (generator.Explainer, error) {
+	gen, err := x.existing(name)
+	if gen == nil || err != nil {
+		return nil, err
+	}
+	ex, ok := gen.(generator.Explainer)
+	if !ok {
+		return nil, sqlstate.New(sqlstate.FeatureNotSupported, "ids of generator %q cannot be taken apart", name)
+	}
+	return ex, nil
+}
+
+// existing returns the running generator of a name that the store knows.
+func (x *exec) existing(name string) (generator.Generator, error) {
+	if generator.CheckName(name) != nil {
+		return nil, nil
+	}
+	e, err := x.server.registry.Existing(x.ctx, name)
+	if errors.Is(err, generator.ErrUnknown) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e.Generator(x.ctx)
+}
+
+// idBound is id_floor and id_ceil.
+func idBound(x *exec, a []datum.Value, bound func(generator.Explainer, time.Time) (int64, error)) (datum.Value, error) {
+	name := a[0].Str
+	ex, err := x.explainer(name)
+	if err != nil {
+		return datum.Value{}, err
+	}
+	if ex == nil {
+		l, err := layout.Preset(name)
+		if err != nil {
+			return datum.Value{}, &generator.Error{Kind: generator.ErrUnknown, Name: name,
+				Message: "generator \"" + cut(name, 64) + "\" does not exist", Hint: "Use the name of a generator, or of a layout."}
+		}
+		ex = l
+	}
+	id, err := bound(ex, a[1].GoTime())
+	return datum.MakeInt8(id), err
+}
+
+// gregorianOffset is the time between 1582-10-15, where UUID v1 time begins,
+// and 1970-01-01, in units of 100 ns (RFC 9562, section 5.1).
+const gregorianOffset = 0x01B21DD213814000
+
+// explainUUID reads what a UUID says about itself (RFC 9562, section 5).
+func explainUUID(u string) (generator.Parts, error) {
+	version := int64(u[6] >> 4)
+	p := generator.Parts{Kind: "uuid"}
+	if u[8]>>6 != 0b10 {
+		return p, nil // not of the RFC's variant
+	}
+	p.Layout = "uuidv" + string('0'+byte(version))
+	be := func(from, to int) int64 {
+		n := int64(0)
+		for i := from; i < to; i++ {
+			n = n<<8 | int64(u[i])
+		}
+		return n
+	}
+	ticks := func(t int64) *time.Time {
+		t -= gregorianOffset
+		at := time.Unix(t/1e7, t%1e7*100).UTC()
+		return &at
+	}
+	switch version {
+	case 1:
+		p.Time = ticks((be(6, 8)&0x0fff)<<48 | be(4, 6)<<32 | be(0, 4))
+	case 6:
+		p.Time = ticks(be(0, 4)<<28 | be(4, 6)<<12 | be(6, 8)&0x0fff)
+	case 7:
+		at := time.UnixMilli(be(0, 6)).UTC()
+		p.Time = &at
+	}
+	if version == 1 || version == 6 {
+		seq, node := be(8, 10)&0x3fff, be(10, 16)
+		p.Sequence, p.Worker = &seq, &node
+	}
+	return p, nil
+}

@@ -1,0 +1,343 @@
+package sqlfuncs
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+var quoteFunctions = []function{
+	{name: "quote_ident", args: args(datum.Text), result: datum.Text, eval: mapText(quoteIdent), help: "a text as an SQL identifier"},
+	{name: "quote_literal", args: args(datum.Text), result: datum.Text, eval: mapText(quoteLiteral), help: "a text as an SQL string constant"},
+	{name: "quote_literal", args: args(anyElement), result: datum.Text, volatile: stable, eval: quoteAny, help: "a value as an SQL string constant"},
+	{name: "quote_nullable", args: args(datum.Text), result: datum.Text, nullable: true, eval: quoteNullable, help: "a text as an SQL string constant, or NULL"},
+	{name: "quote_nullable", args: args(anyElement), result: datum.Text, nullable: true, volatile: stable, eval: quoteNullable, help: "a value as an SQL string constant, or NULL"},
+	{name: "format", args: args(datum.Text), result: datum.Text, nullable: true, volatile: stable, eval: formatText, help: "fills %s, %I and %L in a text"},
+	{name: "format", args: args(datum.Text, anyType), variadic: true, result: datum.Text, nullable: true, volatile: stable, eval: formatText, help: "fills %s, %I and %L in a text"},
+	{name: "concat", args: args(anyType), variadic: true, result: datum.Text, nullable: true, volatile: stable, eval: concatAll, help: "all arguments as one text, without NULLs"},
+	{name: "concat_ws", args: args(datum.Text, anyType), variadic: true, result: datum.Text, nullable: true, volatile: stable, eval: concatWith, help: "all arguments but the first, separated by it"},
+	{name: "parse_ident", args: []argument{{name: "str", typ: datum.Text}, {name: "strict", typ: datum.Bool, optional: true}}, result: datum.TextArray, eval: parseIdent, help: "the parts of a qualified name"},
+}
+
+// outputText is a value's text form, as the client would see it.
+func outputText(x *exec, v datum.Value) string {
+	return string(datum.AppendText(nil, v, x.env()))
+}
+
+// quoteIdent quotes a name where it would not be read back as it is.
+func quoteIdent(s string) string {
+	safe := s != "" && (s[0] < '0' || s[0] > '9') && !syntax.IsKeyword(s)
+	for i := range len(s) {
+		c := s[i]
+		safe = safe && (c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_')
+	}
+	if safe {
+		return s
+	}
+	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+}
+
+func quoteLiteral(s string) string {
+	quoted := "'" + strings.ReplaceAll(s, "'", "''") + "'"
+	if strings.Contains(s, `\`) {
+		return "E" + strings.ReplaceAll(quoted, `\`, `\\`)
+	}
+	return quoted
+}
+
+func quoteAny(x *exec, a []datum.Value) (datum.Value, error) {
+	return boundedText(quoteLiteral(outputText(x, a[0])))
+}
+
+func quoteNullable(x *exec, a []datum.Value) (datum.Value, error) {
+	if !a[0].Valid {
+		return datum.MakeText("NULL"), nil
+	}
+	return quoteAny(x, a)
+}
+
+func concatAll(x *exec, a []datum.Value) (datum.Value, error) { return joinValues(x, "", a) }
+
+func concatWith(x *exec, a []datum.Value) (datum.Value, error) {
+	if !a[0].Valid {
+		return datum.Null(datum.Text), nil
+	}
+	return joinValues(x, a[0].Str, a[1:])
+}
+
+// joinValues puts the text forms of what is not NULL behind one another.
+func joinValues(x *exec, separator string, values []datum.Value) (datum.Value, error) {
+	var out []byte
+	first := true
+	for _, v := range values {
+		if !v.Valid {
+			continue
+		}
+		if !first {
+			out = append(out, separator...)
+		}
+		first = false
+		if out = datum.AppendText(out, v, x.env()); len(out) > maxTextBytes {
+			return v, errTextTooLong
+		}
+	}
+	return datum.MakeText(string(out)), nil
+}
+
+// formatter fills format()'s template.
+type formatter struct {
+	x      *exec
+	text   string
+	i      int
+	values []datum.Value
+	next   int
+	out    strings.Builder
+}
+
+func formatText(x *exec, a []datum.Value) (datum.Value, error) {
+	if !a[0].Valid {
+		return datum.Null(datum.Text), nil
+	}
+	f := formatter{x: x, text: a[0].Str, values: a[1:]}
+	for f.i < len(f.text) {
+		c := f.text[f.i]
+		f.i++
+		if c != '%' {
+			f.out.WriteByte(c)
+			continue
+		}
+		if err := f.field(); err != nil {
+			return a[0], err
+		}
+		if f.out.Len() > maxTextBytes {
+			return a[0], errTextTooLong
+		}
+	}
+	return boundedText(f.out.String())
+}
+
+var errFormatEnd = sqlstate.New(sqlstate.InvalidParameterValue, "unterminated format() type specifier").
+	WithHint(`For a single "%%" use "%%%%".`)
+
+// field writes one field: %[position$][-][width]type (9.4.1).
+func (f *formatter) field() error {
+	if strings.HasPrefix(f.text[f.i:], "%") {
+		f.i++
+		f.out.WriteByte('%')
+		return nil
+	}
+	position, width, left, err := f.layout()
+	if err != nil {
+		return err
+	}
+	if f.i >= len(f.text) {
+		return errFormatEnd
+	}
+	kind := firstRune(f.text, f.i)
+	f.i += len(kind)
+	if !strings.Contains("sIL", kind) {
+		return sqlstate.New(sqlstate.InvalidParameterValue, "unrecognized format() type specifier \"%s\"", kind).
+			WithHint(`For a single "%%" use "%%%%".`)
+	}
+	v, err := f.argument(position)
+	if err != nil {
+		return err
+	}
+	text, err := f.convert(kind, v)
+	if err != nil {
+		return err
+	}
+	pad := strings.Repeat(" ", max(width-utf8.RuneCountInString(text), 0))
+	if left {
+		f.out.WriteString(text + pad)
+	} else {
+		f.out.WriteString(pad + text)
+	}
+	return nil
+}
+
+// layout reads what is between % and the type. position 0 means the next
+// argument.
+func (f *formatter) layout() (position, width int, left bool, err error) {
+	n, ok, err := f.number()
+	if err != nil {
+		return 0, 0, false, err
+	}
+	if ok && f.accept('$') {
+		if n == 0 {
+			return 0, 0, false, errFormatZero
+		}
+		position, ok = n, false
+	}
+	if ok {
+		return 0, n, false, nil
+	}
+	for f.accept('-') {
+		left = true
+	}
+	if f.accept('*') {
+		width, err = f.widthArgument()
+		if width < 0 {
+			left, width = true, -width
+		}
+	} else {
+		width, _, err = f.number()
+	}
+	if width > maxTextBytes && err == nil {
+		err = errTextTooLong
+	}
+	return position, width, left, err
+}
+
+var errFormatZero = sqlstate.New(sqlstate.InvalidParameterValue, "format specifies argument 0, but arguments are numbered from 1")
+
+// widthArgument reads *, *n$: the width is an argument.
+func (f *formatter) widthArgument() (int, error) {
+	position, ok, err := f.number()
+	switch {
+	case err != nil:
+		return 0, err
+	case ok && !f.accept('$'):
+		return 0, sqlstate.New(sqlstate.InvalidParameterValue, `width argument position must be ended by "$"`)
+	case ok && position == 0:
+		return 0, errFormatZero
+	}
+	v, err := f.argument(position)
+	if err != nil || !v.Valid {
+		return 0, err
+	}
+	if v, err = datum.ParseText(datum.Int4, outputText(f.x, v), nil); err != nil {
+		return 0, err
+	}
+	return int(v.Int), nil
+}
+
+func (f *formatter) accept(c byte) bool {
+	if f.i < len(f.text) && f.text[f.i] == c {
+		f.i++
+		return true
+	}
+	return false
+}
+
+func (f *formatter) number() (n int, ok bool, err error) {
+	start := f.i
+	for f.i < len(f.text) && f.text[f.i] >= '0' && f.text[f.i] <= '9' {
+		f.i++
+	}
+	if start == f.i {
+		return 0, false, nil
+	}
+	v, err := strconv.ParseInt(f.text[start:f.i], 10, 32)
+	if err != nil {
+		return 0, false, sqlstate.New(sqlstate.NumericOutOfRange, "number is out of range")
+	}
+	return int(v), true, nil
+}
+
+func (f *formatter) argument(position int) (datum.Value, error) {
+	if position > 0 {
+		f.next = position - 1
+	}
+	if f.next >= len(f.values) {
+		return datum.Value{}, sqlstate.New(sqlstate.InvalidParameterValue, "too few arguments for format()")
+	}
+	f.next++
+	return f.values[f.next-1], nil
+}
+
+func (f *formatter) convert(kind string, v datum.Value) (string, error) {
+	switch {
+	case !v.Valid && kind == "I":
+		return "", sqlstate.New(sqlstate.NullNotAllowed, "null values cannot be formatted as an SQL identifier")
+	case !v.Valid && kind == "L":
+		return "NULL", nil
+	case !v.Valid:
+		return "", nil
+	}
+	text := outputText(f.x, v)
+	switch kind {
+	case "I":
+		text = quoteIdent(text)
+	case "L":
+		text = quoteLiteral(text)
+	}
+	return text, nil
+}
+
+// parseIdent splits a qualified name; with strict false it ignores what
+// follows the last part.
+func parseIdent(_ *exec, a []datum.Value) (datum.Value, error) {
+	strict := len(a) < 2 || a[1].Int == 1
+	bad := func(detail string) error {
+		e := sqlstate.New(sqlstate.InvalidParameterValue, "string is not a valid identifier: \"%s\"", cut(a[0].Str, 128))
+		e.Detail = detail
+		return e
+	}
+	var parts []datum.Value
+	rest := strings.TrimLeftFunc(a[0].Str, unicode.IsSpace)
+	for {
+		part, after, problem := identPart(rest)
+		if problem != "" {
+			return a[0], bad(problem)
+		}
+		if after == rest {
+			switch {
+			case strings.HasPrefix(rest, "."):
+				return a[0], bad(`No valid identifier before ".".`)
+			case len(parts) > 0:
+				return a[0], bad(`No valid identifier after ".".`)
+			}
+			return a[0], bad("")
+		}
+		parts = append(parts, datum.MakeText(part))
+		rest = strings.TrimLeftFunc(after, unicode.IsSpace)
+		switch {
+		case strings.HasPrefix(rest, "."):
+			rest = strings.TrimLeftFunc(rest[1:], unicode.IsSpace)
+		case rest == "" || !strict:
+			return datum.MakeArray(datum.TextArray, parts), nil
+		default:
+			return a[0], bad("")
+		}
+	}
+}
+
+// identPart reads one identifier; rest is s itself when there is none.
+func identPart(s string) (part, rest, problem string) {
+	if !strings.HasPrefix(s, `"`) {
+		n := 0
+		for n < len(s) && isIdentByte(s[n], n > 0) {
+			n++
+		}
+		return strings.ToLower(s[:n]), s[n:], ""
+	}
+	var b strings.Builder
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] != '"':
+			b.WriteByte(s[i])
+		case strings.HasPrefix(s[i+1:], `"`):
+			b.WriteByte('"')
+			i++
+		case b.Len() == 0:
+			return "", s, "Quoted identifier must not be empty."
+		default:
+			return b.String(), s[i+1:], ""
+		}
+	}
+	return "", s, "String has unclosed double quotes."
+}
+
+func isIdentByte(c byte, inside bool) bool {
+	switch {
+	case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '_', c >= 0x80:
+		return true
+	}
+	return inside && (c >= '0' && c <= '9' || c == '$')
+}

@@ -1,0 +1,104 @@
+package sqlfuncs
+
+import (
+	"errors"
+
+	"nextid/generator"
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// sequenceArg takes the name of a sequence: text, or PostgreSQL's regclass
+// (nextval('orders'::regclass)).
+func sequenceArg(t datum.OID, more ...argument) []argument {
+	return append([]argument{{name: "name", typ: t}}, more...)
+}
+
+// sequenceFunctions let clients that know sequences just work.
+var sequenceFunctions = sequenceFamily(datum.Text, datum.RegClass)
+
+func sequenceFamily(types ...datum.OID) []function {
+	out := []function{{name: "lastval", schema: pgCatalog, result: datum.Int8, volatile: isVolatile,
+		help: "the newest id that this session drew", eval: lastval}}
+	for _, t := range types {
+		out = append(out,
+			function{name: "nextval", args: sequenceArg(t), result: datum.Int8, volatile: isVolatile,
+				help: "one new id from the generator", eval: onSequence(nextval)},
+			function{name: "currval", args: sequenceArg(t), result: datum.Int8, volatile: isVolatile,
+				help: "the newest id of the generator that this session drew", eval: onSequence(currval)},
+			function{name: "setval", args: sequenceArg(t, argument{name: "n", typ: datum.Int8}, argument{name: "is_called", typ: datum.Bool, optional: true}),
+				result: datum.Int8, volatile: isVolatile, admin: true,
+				help: "raises the generator above n; it never lowers it", eval: onSequence(setval)},
+		)
+	}
+	return out
+}
+
+// onSequence resolves the name argument of a sequence function.
+func onSequence(f func(x *exec, name string, a []datum.Value) (datum.Value, error)) func(*exec, []datum.Value) (datum.Value, error) {
+	return func(x *exec, a []datum.Value) (datum.Value, error) {
+		text := a[0].Str
+		if a[0].Type == datum.RegClass {
+			name, ok := catalogNames{x.server}.ObjectName(datum.RegClass, uint32(a[0].Int))
+			if !ok {
+				return datum.Value{}, sqlstate.New(sqlstate.UndefinedTable, "could not open relation with OID %d", a[0].Int)
+			}
+			text = name
+		}
+		name, err := sequenceName(text)
+		if err != nil {
+			return datum.Value{}, err
+		}
+		return f(x, name, a)
+	}
+}
+
+func nextval(x *exec, name string, _ []datum.Value) (datum.Value, error) { return drawID(x, name) }
+
+func currval(x *exec, name string, _ []datum.Value) (datum.Value, error) {
+	e, err := x.server.registry.Existing(x.ctx, name)
+	if err != nil {
+		return datum.Value{}, err
+	}
+	if id, ok := x.session.currval(e); ok {
+		return datum.MakeInt8(id), nil
+	}
+	return datum.Value{}, sqlstate.New(sqlstate.NotPrerequisite, "currval of sequence %q is not yet defined in this session", name).
+		WithHint("Call next_id or nextval on the generator first, in the same session.")
+}
+
+func lastval(x *exec, _ []datum.Value) (datum.Value, error) {
+	if x.session.last.entry == nil {
+		return datum.Value{}, sqlstate.New(sqlstate.NotPrerequisite, "lastval is not yet defined in this session").
+			WithHint("Call next_id or nextval first, in the same session.")
+	}
+	return datum.MakeInt8(x.session.last.id), nil
+}
+
+// setval raises a generator. is_called false means that n itself is still to
+// be handed out.
+func setval(x *exec, name string, a []datum.Value) (datum.Value, error) {
+	e, err := x.entry(name)
+	if err != nil {
+		return datum.Value{}, err
+	}
+	gen, err := e.Generator(x.ctx)
+	if err != nil {
+		return datum.Value{}, err
+	}
+	r, ok := gen.(generator.Raiser)
+	if !ok {
+		return datum.Value{}, sqlstate.New(sqlstate.FeatureNotSupported, "setval is not supported by generator %q", name)
+	}
+	above := a[1].Int
+	if len(a) > 2 && a[2].Int == 0 && above > -1<<63 {
+		above--
+	}
+	if err := r.Raise(x.ctx, above); err != nil {
+		return datum.Value{}, err
+	}
+	return a[1], nil
+}
+
+// missing reports whether an error says that a generator does not exist.
+func missing(err error) bool { return errors.Is(err, generator.ErrUnknown) }

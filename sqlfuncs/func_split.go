@@ -1,0 +1,95 @@
+package sqlfuncs
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+var splitFunctions = []function{
+	{name: "split_part", args: args(datum.Text, datum.Text, datum.Int4), result: datum.Text, eval: splitPart, help: "the n-th field of a text, from the end if n is negative"},
+	{name: "string_to_array", args: optional(2, datum.Text, datum.Text, datum.Text), result: datum.TextArray, nullable: true, eval: stringToArray, help: "the fields of a text; the third argument stands for NULL"},
+	{name: "string_to_table", args: optional(2, datum.Text, datum.Text, datum.Text), result: datum.Text, nullable: true, set: true, rows: stringToRows, help: "the fields of a text, as rows"},
+	{name: "array_to_string", args: optional(2, datum.AnyArray, datum.Text, datum.Text), result: datum.Text, nullable: true, volatile: stable, eval: arrayToString, help: "the elements of an array as one text; the third argument stands for NULL"},
+}
+
+func splitPart(_ *exec, a []datum.Value) (datum.Value, error) {
+	s, separator, n := a[0].Str, a[1].Str, int(a[2].Int)
+	if n == 0 {
+		return a[0], sqlstate.New(sqlstate.InvalidParameterValue, "field position must not be zero")
+	}
+	fields := []string{s}
+	if separator != "" {
+		fields = strings.Split(s, separator)
+	}
+	if n < 0 {
+		n += len(fields) + 1
+	}
+	if n < 1 || n > len(fields) {
+		return datum.MakeText(""), nil
+	}
+	return datum.MakeText(fields[n-1]), nil
+}
+
+// fieldsOf splits a[0] at a[1]: into characters when that is NULL, not at
+// all when it is empty. Fields that equal a[2] become NULL.
+func fieldsOf(a []datum.Value) ([]datum.Value, error) {
+	s := a[0].Str
+	if s == "" {
+		return nil, nil
+	}
+	var fields []string
+	switch {
+	case !a[1].Valid:
+		if err := checkArraySize(utf8.RuneCountInString(s)); err != nil {
+			return nil, err
+		}
+		fields = strings.Split(s, "")
+	case a[1].Str == "":
+		fields = []string{s}
+	default:
+		if err := checkArraySize(strings.Count(s, a[1].Str) + 1); err != nil {
+			return nil, err
+		}
+		fields = strings.Split(s, a[1].Str)
+	}
+	out := make([]datum.Value, len(fields))
+	for i, f := range fields {
+		out[i] = datum.MakeText(f)
+		if len(a) > 2 && a[2].Valid && a[2].Str == f {
+			out[i] = datum.Null(datum.Text)
+		}
+	}
+	return out, nil
+}
+
+func stringToArray(_ *exec, a []datum.Value) (datum.Value, error) {
+	if !a[0].Valid {
+		return datum.Null(datum.TextArray), nil
+	}
+	fields, err := fieldsOf(a)
+	return datum.MakeArray(datum.TextArray, fields), err
+}
+
+func stringToRows(_ *exec, a []datum.Value) (rowIter, error) {
+	fields, err := fieldsOf(a)
+	return valueRows(fields), err
+}
+
+func arrayToString(x *exec, a []datum.Value) (datum.Value, error) {
+	if !a[0].Valid || !a[1].Valid {
+		return datum.Null(datum.Text), nil
+	}
+	elems := a[0].Elems
+	if len(a) > 2 && a[2].Valid {
+		elems = make([]datum.Value, len(a[0].Elems))
+		for i, e := range a[0].Elems {
+			if elems[i] = e; !e.Valid {
+				elems[i] = a[2]
+			}
+		}
+	}
+	return joinValues(x, a[1].Str, elems)
+}

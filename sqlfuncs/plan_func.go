@@ -1,0 +1,272 @@
+package sqlfuncs
+
+import (
+	"strings"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// funcCall analyses a call in an expression.
+func (p *planner) funcCall(s *scope, e *syntax.FuncCall) (*expr, error) {
+	if e.Over != nil {
+		return nil, unsupported(e.Pos, "a window function")
+	}
+	if isAggregate(e) {
+		return p.aggregate(s, e)
+	}
+	f, args, err := p.resolveCall(s, e)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case f.set:
+		if s == nil || s.sets == nil {
+			return nil, at(e.Pos, sqlstate.New(sqlstate.FeatureNotSupported, "set-returning functions are not allowed here"))
+		}
+		x := s.sets.add(f, args)
+		x.name = f.name
+		return x, nil
+	}
+	x, err := p.apply(f, args)
+	if err != nil {
+		return nil, at(e.Pos, err)
+	}
+	x.name = f.name
+	return x, nil
+}
+
+// resolveCall finds the function of a call and converts its arguments.
+func (p *planner) resolveCall(s *scope, e *syntax.FuncCall) (*function, []*expr, error) {
+	name := e.Name.Last()
+	var given []*expr
+	var names []string
+	for _, a := range e.Args {
+		x, err := p.expr(s, a.Value)
+		if err != nil {
+			return nil, nil, err
+		}
+		given, names = append(given, x), append(names, a.Name)
+	}
+	f, args, err := p.chooseFunction(e, name, given, names)
+	if err != nil {
+		return nil, nil, at(e.Pos, err)
+	}
+	return f, args, nil
+}
+
+// chooseFunction is PostgreSQL's function type resolution (10.3): exact
+// matches first, then implicit conversions, preferred types last.
+func (p *planner) chooseFunction(e *syntax.FuncCall, name string, given []*expr, names []string) (*function, []*expr, error) {
+	best, bestScore, ties := (*function)(nil), -1, 0
+	var bestArgs []*expr
+	for _, f := range functions[name] {
+		if !f.inSchema(e.Name) || (e.Star && f.agg == nil) {
+			continue
+		}
+		given, names := given, names
+		if f.namedOptions > 0 {
+			var err error
+			if given, names, err = p.foldOptions(f, given, names); err != nil {
+				return nil, nil, err
+			}
+		}
+		args, ok := f.arrange(given, names)
+		if !ok {
+			continue
+		}
+		score, ok := f.score(args)
+		if !ok {
+			continue
+		}
+		switch {
+		case score > bestScore:
+			best, bestScore, bestArgs, ties = f, score, args, 1
+		case score == bestScore:
+			ties++
+		}
+	}
+	if best == nil {
+		return nil, nil, noFunction(e, given)
+	}
+	if ties > 1 {
+		return nil, nil, sqlstate.New(sqlstate.AmbiguousFunction, "function %s is not unique", signature(e, given)).
+			WithHint("Could not choose a best candidate function. You might need to add explicit type casts.")
+	}
+	if best.admin && !p.session.options.Admin {
+		return nil, nil, sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied for function %s", name).
+			WithHint("Connect as a user with the role admin.")
+	}
+	p.private = p.private || best.admin // the permission is not that of other sessions
+	if best.typed != nil {
+		return best, bestArgs, nil
+	}
+	for i, a := range bestArgs {
+		if a == nil {
+			continue
+		}
+		t := best.argType(i)
+		var err error
+		switch {
+		case t == datum.AnyArray && a.typ == datum.Unknown:
+			err = sqlstate.New(sqlstate.DatatypeMismatch, "could not determine polymorphic type because input has type unknown")
+		case t == datum.AnyArray:
+		case t == anyElement || t == anyType:
+			bestArgs[i], err = p.resolveUnknown(a)
+		default:
+			bestArgs[i], err = p.coerce(a, t, datum.ImplicitCast)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return best, bestArgs, nil
+}
+
+// arrange puts named arguments in order. Arguments that are left out are
+// nil, but for trailing ones.
+func (f *function) arrange(given []*expr, names []string) ([]*expr, bool) {
+	if len(given) < f.minArgs() || (!f.variadic && len(given) > len(f.args)) {
+		return nil, false
+	}
+	args := make([]*expr, 0, len(given))
+	for i, g := range given {
+		if names[i] == "" {
+			if len(args) > i {
+				return nil, false // positional after named
+			}
+			args = append(args, g)
+			continue
+		}
+		at := -1
+		for j, a := range f.args {
+			if a.name == names[i] {
+				at = j
+			}
+		}
+		if at < 0 {
+			return nil, false
+		}
+		for len(args) <= at {
+			args = append(args, nil)
+		}
+		if args[at] != nil {
+			return nil, false
+		}
+		args[at] = g
+	}
+	for i, a := range args {
+		if a == nil && !f.args[i].optional {
+			return nil, false
+		}
+	}
+	return args, true
+}
+
+// score rates how well argument types fit.
+func (f *function) score(args []*expr) (int, bool) {
+	total := 0
+	for i, a := range args {
+		if a == nil {
+			continue
+		}
+		want := f.argType(i)
+		switch {
+		case a.typ == want:
+			total += 100
+		case want == anyElement || want == anyType:
+			total++
+		case want == datum.AnyArray:
+			if info, _ := datum.TypeInfo(a.typ); info.Elem == 0 && a.typ != datum.Unknown {
+				return 0, false
+			}
+			total++
+		case a.typ == datum.Unknown:
+			total += 2
+			if info, _ := datum.TypeInfo(want); info.Preferred {
+				total++
+			}
+			if want == datum.Text {
+				total += 2
+			}
+		default:
+			if !castFits(datum.CastAllowed(a.typ, want), datum.ImplicitCast) {
+				return 0, false
+			}
+			total += 10
+			if info, _ := datum.TypeInfo(want); info.Preferred {
+				total += 5
+			}
+			if n := numberRank[want]; n > 0 { // the nearest wider number
+				total += 9 - n
+			}
+		}
+	}
+	return total, true
+}
+
+func signature(e *syntax.FuncCall, args []*expr) string {
+	types := make([]string, len(args))
+	for i, a := range args {
+		types[i] = datum.FormatType(a.typ, -1)
+		if a.typ == datum.Unknown {
+			types[i] = "unknown"
+		}
+		if n := e.Args[i].Name; n != "" {
+			types[i] = n + " => " + types[i]
+		}
+	}
+	star := strings.Join(types, ", ")
+	if e.Star {
+		star = "*"
+	}
+	return cut(strings.Join(e.Name, "."), 128) + "(" + star + ")"
+}
+
+func noFunction(e *syntax.FuncCall, args []*expr) error {
+	if len(e.Name) > 1 {
+		switch schema := e.Name[len(e.Name)-2]; schema {
+		case pgCatalog, nextidSchema, "public", "information_schema":
+		default:
+			return sqlstate.New(sqlstate.InvalidSchema, "schema %q does not exist", cut(schema, 64))
+		}
+	}
+	return sqlstate.New(sqlstate.UndefinedFunction, "function %s does not exist", signature(e, args)).
+		WithHint("No function matches the given name and argument types. You might need to add explicit type casts.")
+}
+
+// apply makes the expression of a call to a plain function.
+func (p *planner) apply(f *function, args []*expr) (*expr, error) {
+	if f.typed != nil {
+		return f.typed(p, args)
+	}
+	x := derive(f.result, func(x *exec) (datum.Value, error) {
+		values, null, err := evalArgs(x, args)
+		if err != nil || (null && !f.nullable) {
+			return datum.Null(f.result), err
+		}
+		return f.eval(x, values)
+	}, args...)
+	x.volatile = x.volatile || f.volatile == isVolatile
+	if f.fromRow == nil {
+		x.fields = f.columns
+	}
+	return x, nil
+}
+
+// evalArgs computes arguments; null reports whether one is NULL. A left-out
+// argument in the middle is an invalid value of type Invalid.
+func evalArgs(x *exec, args []*expr) (values []datum.Value, null bool, err error) {
+	values = make([]datum.Value, len(args))
+	for i, a := range args {
+		if a == nil {
+			continue
+		}
+		if values[i], err = a.eval(x); err != nil {
+			return nil, false, err
+		}
+		null = null || !values[i].Valid
+	}
+	return values, null, nil
+}

@@ -1,0 +1,363 @@
+package sqlfuncs
+
+import (
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// grouping is set in a scope while the part of a query that comes after
+// GROUP BY is analysed: there, columns are readable only through the group.
+type grouping struct {
+	plan  *groupPlan
+	texts []string // of the GROUP BY expressions
+	exprs []*expr
+}
+
+// groupPlan computes groups and aggregates. Its rows live in a frame of
+// their own: the group's expressions, then the aggregates.
+type groupPlan struct {
+	frame   int
+	by      []*expr
+	calls   []*aggregateCall
+	having  []*expr
+	visible int
+}
+
+// aggregateCall is one aggregate of a grouped query.
+type aggregateCall struct {
+	text     string
+	f        *function
+	args     []*expr
+	distinct bool
+	filter   *expr
+	order    []sortKey
+	orderBy  []*expr
+	argType  datum.OID
+}
+
+// isGrouped reports whether a query has GROUP BY, HAVING or aggregates.
+func (p *planner) isGrouped(c *syntax.SelectCore, orderBy []syntax.OrderItem) bool {
+	if len(c.GroupBy) > 0 || c.Having != nil {
+		return true
+	}
+	found := false
+	look := func(e syntax.Expr) bool {
+		call, ok := e.(*syntax.FuncCall)
+		if ok && call.Over == nil && isAggregate(call) {
+			found = true
+		}
+		return !found
+	}
+	for _, t := range c.Targets {
+		walkExpr(t.Expr, look)
+	}
+	for _, o := range orderBy {
+		walkExpr(o.Expr, look)
+	}
+	return found
+}
+
+func isAggregate(e *syntax.FuncCall) bool {
+	for _, f := range functions[e.Name.Last()] {
+		if f.agg != nil && f.inSchema(e.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+// group analyses GROUP BY and HAVING and switches the scope to the groups.
+func (p *planner) group(s *scope, c *syntax.SelectCore, plan *selectPlan) error {
+	g := &grouping{plan: &groupPlan{frame: p.newFrame()}}
+	for _, e := range c.GroupBy {
+		tree, err := p.groupTarget(s, c, e)
+		if err != nil {
+			return err
+		}
+		x, err := p.expr(s, tree)
+		if err != nil {
+			return err
+		}
+		if x, err = p.resolveUnknown(x); err != nil {
+			return err
+		}
+		g.texts, g.exprs = append(g.texts, exprKey(tree)), append(g.exprs, x)
+	}
+	g.plan.by = g.exprs
+	s.group = g
+	plan.groups = g.plan
+	for _, e := range conjuncts(c.Having, nil) {
+		x, err := p.boolean(s, e, "HAVING")
+		if err != nil {
+			return err
+		}
+		g.plan.having = append(g.plan.having, x)
+	}
+	return nil
+}
+
+// groupTarget lets GROUP BY 1 and GROUP BY alias mean a select-list item.
+func (p *planner) groupTarget(s *scope, c *syntax.SelectCore, e syntax.Expr) (syntax.Expr, error) {
+	columns := make([]Column, len(c.Targets))
+	for i, t := range c.Targets {
+		columns[i].Name = t.Alias
+	}
+	if col, ok := unparen(e).(*syntax.Column); ok && len(col.Name) == 1 {
+		for _, it := range s.items { // a column of FROM goes before an alias
+			if findColumn([]*fromItem{it}, col.Name[0]) != nil {
+				return e, nil
+			}
+		}
+	}
+	if i, err := p.outputColumn("GROUP BY", e, columns); err != nil || i >= 0 {
+		if err != nil {
+			return nil, err
+		}
+		return c.Targets[i].Expr, nil
+	}
+	return e, nil
+}
+
+// groupedExpr returns the group's place for an expression that is a GROUP
+// BY expression or an aggregate, else nil.
+func (p *planner) groupedExpr(s *scope, e syntax.Expr) *expr {
+	if s == nil || s.group == nil {
+		return nil
+	}
+	switch e.(type) {
+	case *syntax.Literal, *syntax.Param:
+		return nil
+	}
+	g := s.group
+	text := exprKey(e)
+	for i, t := range g.texts {
+		if t == text {
+			x := groupSlot(g.plan.frame, i, g.exprs[i])
+			return x
+		}
+	}
+	return nil
+}
+
+func groupSlot(frame, i int, of *expr) *expr {
+	return &expr{typ: of.typ, mod: of.mod, name: of.name, table: of.table, attr: of.attr, fields: of.fields,
+		refs: []ref{{frame, i}},
+		eval: func(x *exec) (datum.Value, error) { return x.frames[frame][i], nil }}
+}
+
+// grouped checks a column of a grouped level: it must be in GROUP BY.
+func (p *planner) grouped(level *scope, c *syntax.Column, found *expr) (*expr, error) {
+	g := level.group
+	if g == nil {
+		return found, nil
+	}
+	for i, e := range g.exprs {
+		if e.column && found.column && e.refs[0] == found.refs[0] {
+			return groupSlot(g.plan.frame, i, e), nil
+		}
+	}
+	return nil, at(c.Pos, sqlstate.New(sqlstate.Grouping,
+		"column %q must appear in the GROUP BY clause or be used in an aggregate function", cut(columnLabel(level, found, c), 128)))
+}
+
+func columnLabel(level *scope, found *expr, c *syntax.Column) string {
+	for _, it := range level.items {
+		if len(found.refs) > 0 && found.refs[0].index >= it.offset && found.refs[0].index < it.offset+len(it.columns) {
+			return it.alias + "." + c.Name.Last()
+		}
+	}
+	return c.Name.Last()
+}
+
+// aggregate analyses an aggregate call after GROUP BY.
+func (p *planner) aggregate(s *scope, e *syntax.FuncCall) (*expr, error) {
+	level := s
+	for level != nil && level.group == nil {
+		level = level.parent
+	}
+	if level == nil {
+		return nil, at(e.Pos, sqlstate.New(sqlstate.Grouping, "aggregate functions are not allowed here"))
+	}
+	g := level.group
+	text := exprKey(e)
+	for i, c := range g.plan.calls {
+		if c.text == text {
+			return aggregateSlot(g.plan, i), nil
+		}
+	}
+	level.group = nil // its arguments see the rows before grouping
+	defer func() { level.group = g }()
+	f, args, err := p.resolveCall(s, e)
+	if err != nil {
+		return nil, err
+	}
+	call := &aggregateCall{text: text, f: f, args: args, distinct: e.Distinct}
+	if len(args) > 0 {
+		call.argType = args[0].typ
+	}
+	if e.Filter != nil {
+		if call.filter, err = p.boolean(s, e.Filter, "FILTER"); err != nil {
+			return nil, err
+		}
+	}
+	for i, o := range e.OrderBy {
+		x, err := p.expr(s, o.Expr)
+		if err != nil {
+			return nil, err
+		}
+		call.orderBy, call.order = append(call.orderBy, x), append(call.order, newSortKey(i, o))
+	}
+	g.plan.calls = append(g.plan.calls, call)
+	return aggregateSlot(g.plan, len(g.plan.calls)-1), nil
+}
+
+func aggregateSlot(g *groupPlan, i int) *expr {
+	c, frame := g.calls[i], g.frame
+	slot := len(g.by) + i
+	return &expr{typ: c.f.resultFor(c.args), mod: -1, name: c.f.name, refs: []ref{{frame, slot}},
+		eval: func(x *exec) (datum.Value, error) { return x.frames[frame][slot], nil }}
+}
+
+// finish is called when all aggregates are known.
+func (g *groupPlan) finish() { g.visible = len(g.by) + len(g.calls) }
+
+// group is the state of one group.
+type group struct {
+	by    []datum.Value
+	calls []aggregateState
+}
+
+type aggregateState struct {
+	agg  aggregate
+	seen map[string]int  // DISTINCT
+	rows [][]datum.Value // ORDER BY: sort keys, then arguments
+}
+
+// open reads all of src and returns the groups.
+func (g *groupPlan) open(x *exec, src rowSource) (rowSource, error) {
+	groups := map[string]*group{}
+	var order []*group
+	var key []byte
+	if len(g.by) == 0 {
+		only := g.newGroup(nil)
+		groups[""], order = only, append(order, only)
+	}
+	for {
+		ok, err := src.next(x)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			break
+		}
+		by, err := evalAll(x, g.by)
+		if err != nil {
+			return nil, err
+		}
+		key = rowKey(key[:0], by, nil)
+		one := groups[string(key)]
+		if one == nil {
+			if err := x.hold(1); err != nil {
+				return nil, err
+			}
+			one = g.newGroup(by)
+			groups[string(key)] = one
+			order = append(order, one)
+		}
+		for i, c := range g.calls {
+			if err := c.add(x, &one.calls[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return &groupRows{plan: g, groups: order}, nil
+}
+
+func (g *groupPlan) newGroup(by []datum.Value) *group {
+	one := &group{by: by, calls: make([]aggregateState, len(g.calls))}
+	for i, c := range g.calls {
+		one.calls[i].agg = c.f.agg(c.argType)
+		if j, ok := one.calls[i].agg.(*jsonAgg); ok && len(c.args) > 0 {
+			j.fields = c.args[0].fields
+		}
+	}
+	return one
+}
+
+// add feeds the current row to one aggregate.
+func (c *aggregateCall) add(x *exec, st *aggregateState) error {
+	if c.filter != nil {
+		if ok, err := pass(x, []*expr{c.filter}); !ok || err != nil {
+			return err
+		}
+	}
+	values, _, err := evalArgs(x, c.args)
+	if err != nil {
+		return err
+	}
+	if c.distinct {
+		key := string(rowKey(nil, values, nil))
+		if st.seen == nil {
+			st.seen = map[string]int{}
+		}
+		if st.seen[key]++; st.seen[key] > 1 {
+			return nil
+		}
+		if err := x.hold(1); err != nil {
+			return err
+		}
+	}
+	if len(c.order) == 0 {
+		return st.agg.add(x, values)
+	}
+	keys, err := evalAll(x, c.orderBy)
+	if err != nil {
+		return err
+	}
+	st.rows = append(st.rows, append(keys, values...))
+	return x.hold(1)
+}
+
+// groupRows yields the groups.
+type groupRows struct {
+	plan   *groupPlan
+	groups []*group
+	i      int
+}
+
+func (r *groupRows) next(x *exec) (bool, error) {
+	for r.i < len(r.groups) {
+		one := r.groups[r.i]
+		r.i++
+		frame := x.frame(r.plan.frame, r.plan.visible)
+		copy(frame, one.by)
+		for i, c := range r.plan.calls {
+			v, err := c.result(x, &one.calls[i])
+			if err != nil {
+				return false, err
+			}
+			frame[len(r.plan.by)+i] = v
+		}
+		if ok, err := pass(x, r.plan.having); ok || err != nil {
+			return ok, err
+		}
+	}
+	return false, nil
+}
+
+func (c *aggregateCall) result(x *exec, st *aggregateState) (datum.Value, error) {
+	if len(c.order) > 0 {
+		if err := sortRows(st.rows, c.order); err != nil {
+			return datum.Value{}, err
+		}
+		for _, row := range st.rows {
+			if err := st.agg.add(x, row[len(c.order):]); err != nil {
+				return datum.Value{}, err
+			}
+		}
+	}
+	return st.agg.result()
+}
+
+func (r *groupRows) close() {}

@@ -1,0 +1,423 @@
+package sqlfuncs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nextid/generator"
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// Portal is a statement being executed: the protocol's portal, and SQL's
+// cursor.
+type Portal struct {
+	session *Session
+	name    string
+	st      *Statement
+	columns []Column
+	formats []int16
+	params  []datum.Value
+
+	fastArg  []byte // text argument of a fast statement, storage reused
+	isFast   bool   // TryID may answer
+	started  bool
+	done     bool
+	x        *exec
+	rows     rowIter
+	ids      *idRun
+	tag      string
+	cursor   bool // made by DECLARE
+	binary   bool // DECLARE … BINARY
+	held     bool // WITH HOLD
+	scroll   bool
+	created  bool // by this session's SQL, for pg_cursors
+	buffered []rowCopy
+	buffer   bool // rows are kept: scrollable or held
+	position int  // rows read so far, in the cursor's own order
+
+	committed bool // held, and its transaction is over
+}
+
+// rowCopy is a row that outlives the next one.
+type rowCopy []datum.Value
+
+// Arg is one bound parameter as the protocol brought it, borrowed until Bind
+// returns.
+type Arg struct {
+	Null   bool
+	Binary bool
+	Data   []byte
+}
+
+// Bind makes the portal name ("" is the unnamed one, which is replaced)
+// from a statement and its arguments. formats are the protocol's result
+// format codes: none, one for all, or one a column.
+func (s *Session) Bind(name []byte, st *Statement, args []Arg, formats []int16) (*Portal, error) {
+	if len(args) != len(st.Params) {
+		return nil, sqlstate.New(sqlstate.ProtocolViolation, "bind message supplies %d parameters, but prepared statement requires %d",
+			len(args), len(st.Params))
+	}
+	if err := s.checkTransaction(st.exits); err != nil {
+		return nil, err
+	}
+	if len(name) == 0 && st.fast != nil && fastArgs(st, args) && len(formats) <= 1 {
+		return s.bindFast(st, args, formats), nil
+	}
+	params, err := s.bindArgs(st, args)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.newPortal(string(name))
+	if err != nil {
+		return nil, err
+	}
+	p.init(s, st, params)
+	p.formats = slices.Clone(formats)
+	if n := len(p.columns); len(formats) > 1 && len(formats) != n {
+		s.dropPortal(p)
+		return nil, sqlstate.New(sqlstate.ProtocolViolation, "bind message has %d result formats but query has %d columns", len(formats), n)
+	}
+	return p, nil
+}
+
+func (p *Portal) init(s *Session, st *Statement, params []datum.Value) {
+	name := p.name
+	*p = Portal{session: s, name: name, st: st, columns: st.Columns, params: params, tag: st.tag, fastArg: p.fastArg[:0]}
+	if f, ok := st.utility.(interface{ columns(*Session) []Column }); ok {
+		p.columns = f.columns(s)
+	}
+}
+
+// fastArgs reports whether the arguments allow the warm path.
+func fastArgs(st *Statement, args []Arg) bool {
+	return len(args) == 0 || (len(args) == 1 && !args[0].Null && st.fast.name == "" && len(args[0].Data) <= generator.MaxNameBytes)
+}
+
+// bindFast fills the unnamed portal without allocating.
+func (s *Session) bindFast(st *Statement, args []Arg, formats []int16) *Portal {
+	p := &s.unnamedPo
+	if s.hasPortal {
+		p.Close()
+	}
+	s.hasPortal = true
+	keepArg, keepFormats := p.fastArg[:0], p.formats[:0]
+	*p = Portal{session: s, st: st, columns: st.Columns, tag: st.tag, isFast: true,
+		fastArg: keepArg, formats: append(keepFormats, formats...)}
+	if len(args) == 1 {
+		p.fastArg = append(p.fastArg, args[0].Data...)
+	}
+	return p
+}
+
+// bindArgs decodes the arguments.
+func (s *Session) bindArgs(st *Statement, args []Arg) ([]datum.Value, error) {
+	if len(args) == 0 {
+		return nil, nil
+	}
+	total := 0
+	values := make([]datum.Value, len(args))
+	for i, a := range args {
+		t := st.Params[i]
+		total += len(a.Data)
+		if a.Null {
+			values[i] = datum.Null(t)
+			continue
+		}
+		var err error
+		if a.Binary {
+			values[i], err = datum.DecodeBinary(t, a.Data)
+		} else {
+			values[i], err = s.textArg(t, a.Data)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if total > s.server.limits.PreparedBytes {
+		return nil, sqlstate.New(sqlstate.LimitExceeded, "the bound values are larger than %d bytes", s.server.limits.PreparedBytes)
+	}
+	return values, nil
+}
+
+func (s *Session) textArg(t datum.OID, data []byte) (datum.Value, error) {
+	if bytes.IndexByte(data, 0) >= 0 {
+		return datum.Value{}, sqlstate.New(sqlstate.CharacterNotInRepert, "invalid byte sequence for encoding \"UTF8\": 0x00")
+	}
+	return datum.ParseText(t, string(data), s.Env())
+}
+
+// newPortal makes room for a portal. An open unnamed portal is replaced.
+func (s *Session) newPortal(name string) (*Portal, error) {
+	if name == "" {
+		if s.hasPortal {
+			s.unnamedPo.Close()
+		}
+		s.hasPortal = true
+		return &s.unnamedPo, nil
+	}
+	if _, ok := s.portals[name]; ok {
+		return nil, sqlstate.New(sqlstate.DuplicateCursor, "cursor %q already exists", cut(name, 64))
+	}
+	if len(s.portals) >= s.server.limits.Portals {
+		return nil, sqlstate.New(sqlstate.LimitExceeded, "this session already has %d open cursors", len(s.portals)).
+			WithHint("CLOSE cursors that are no longer used.")
+	}
+	p := &Portal{name: strings.Clone(name)}
+	s.portals[p.name] = p
+	return p, nil
+}
+
+// Run makes a portal in text format for a statement of a simple query; it
+// leaves the session's unnamed portal alone.
+func (s *Session) Run(st *Statement) (*Portal, error) {
+	p := &Portal{}
+	p.init(s, st, nil)
+	return p, nil
+}
+
+// Portal returns an open portal (34000 when there is none).
+func (s *Session) Portal(name []byte) (*Portal, error) {
+	if len(name) == 0 {
+		if s.hasPortal {
+			return &s.unnamedPo, nil
+		}
+		return nil, sqlstate.New(sqlstate.InvalidCursorName, "portal \"\" does not exist")
+	}
+	if p, ok := s.portals[string(name)]; ok {
+		return p, nil
+	}
+	return nil, sqlstate.New(sqlstate.InvalidCursorName, "portal %q does not exist", cut(string(name), 64))
+}
+
+// ClosePortal closes a portal; an unknown name is no error.
+func (s *Session) ClosePortal(name []byte) {
+	if len(name) == 0 {
+		if s.hasPortal {
+			s.dropPortal(&s.unnamedPo)
+		}
+	} else if p, ok := s.portals[string(name)]; ok {
+		s.dropPortal(p)
+	}
+}
+
+func (s *Session) dropPortal(p *Portal) {
+	p.Close()
+	if p == &s.unnamedPo {
+		s.hasPortal = false
+		return
+	}
+	delete(s.portals, p.name)
+}
+
+func (s *Session) closePortals(which func(*Portal) bool) {
+	if s.hasPortal && which(&s.unnamedPo) {
+		s.dropPortal(&s.unnamedPo)
+	}
+	for _, p := range s.portals {
+		if which(p) {
+			s.dropPortal(p)
+		}
+	}
+}
+
+// EndBatch is the protocol's Sync, or the end of a simple query: outside a
+// transaction block the portals go.
+func (s *Session) EndBatch() {
+	if s.tx.state != txIdle {
+		return
+	}
+	if s.hasPortal && !s.unnamedPo.held {
+		s.dropPortal(&s.unnamedPo)
+	}
+	if len(s.portals) > 0 {
+		s.closePortals(func(p *Portal) bool { return !p.held })
+	}
+	if len(s.vars.local) > 0 {
+		s.vars.endTransaction()
+		s.settingsChanged()
+	}
+}
+
+// Statement returns what the portal executes.
+func (p *Portal) Statement() *Statement { return p.st }
+
+// Columns returns the result columns, nil when it returns no rows. For
+// FETCH and EXECUTE they are known only here, not in the Statement.
+func (p *Portal) Columns() []Column { return p.columns }
+
+// Binary reports whether column i is wanted in binary.
+func (p *Portal) Binary(i int) bool {
+	switch len(p.formats) {
+	case 0:
+		return p.binary
+	case 1:
+		return p.formats[0] == 1
+	}
+	return p.formats[i] == 1
+}
+
+// TryID is the warm path of a bound portal; see Session.TryID. After ok the
+// portal is done.
+func (p *Portal) TryID() (id int64, ok bool) {
+	if !p.isFast || p.done || p.started {
+		return 0, false
+	}
+	arg := p.fastArg
+	if p.st.fast.name != "" {
+		arg = nil
+	}
+	if id, ok = p.session.TryID(p.st, arg); ok {
+		p.done = true
+	}
+	return id, ok
+}
+
+// start begins execution: utility statements do their work here.
+func (p *Portal) start(ctx context.Context) error {
+	p.started = true
+	if p.isFast && p.st.fast.name == "" {
+		p.params = []datum.Value{datum.MakeString(p.st.Params[0], string(p.fastArg))}
+	}
+	x := newExec(ctx, p.session, p.params)
+	x.portal, x.tag = p, p.tag
+	p.x = x
+	if p.st.Empty() {
+		p.done = true
+		return nil
+	}
+	if p.st.utility != nil {
+		rows, err := p.st.utility.run(x)
+		p.tag, p.rows = x.tag, rows
+		p.done = rows == nil
+		return err
+	}
+	if q := p.st.query; q.ids != nil && p.IDs() {
+		var err error
+		p.ids, err = q.ids.open(x)
+		return err
+	}
+	var err error
+	p.rows, err = p.st.query.open(x)
+	return err
+}
+
+// Next returns the next row, io.EOF after the last. The row and what it
+// refers to are valid until the next call. A statement without rows does its
+// work in the first call and returns io.EOF.
+func (p *Portal) Next(ctx context.Context) ([]datum.Value, error) {
+	if p.buffer {
+		return p.nextBuffered(ctx)
+	}
+	row, err := p.pull(ctx)
+	if err == nil {
+		p.position++
+	}
+	return row, err
+}
+
+// pull gets a row from the plan.
+func (p *Portal) pull(ctx context.Context) ([]datum.Value, error) {
+	if p.done {
+		return nil, io.EOF
+	}
+	if !p.started {
+		if err := p.start(ctx); err != nil {
+			return nil, p.failed(err)
+		}
+		if p.done {
+			return nil, io.EOF
+		}
+	}
+	p.x.ctx = ctx
+	if p.ids != nil {
+		r, err := p.ids.next(p.x, 1)
+		if err != nil {
+			return nil, p.failed(err)
+		}
+		return append(p.x.idRow[:0], datum.MakeInt8(r.First)), nil
+	}
+	row, err := p.rows.next(p.x)
+	if err != nil {
+		return nil, p.failed(err)
+	}
+	return row, nil
+}
+
+// failed ends the portal; io.EOF passes.
+func (p *Portal) failed(err error) error {
+	p.finish()
+	if errors.Is(err, io.EOF) {
+		return io.EOF
+	}
+	return clientError(p.x.ctx, err)
+}
+
+func (p *Portal) finish() {
+	p.done = true
+	if p.rows != nil {
+		p.rows.close()
+		p.rows = nil
+	}
+	p.ids = nil
+}
+
+// IDs reports whether the result is one bigint column of ids that NextIDs
+// can return as runs.
+func (p *Portal) IDs() bool {
+	return !p.buffer && p.st.query != nil && p.st.query.ids != nil
+}
+
+// NextIDs returns up to max rows of an IDs portal as one run, io.EOF after
+// the last.
+func (p *Portal) NextIDs(ctx context.Context, max int64) (generator.Range, error) {
+	if p.done {
+		return generator.Range{}, io.EOF
+	}
+	if !p.started {
+		if err := p.start(ctx); err != nil {
+			return generator.Range{}, p.failed(err)
+		}
+	}
+	p.x.ctx = ctx
+	r, err := p.ids.next(p.x, max)
+	if err != nil {
+		return r, p.failed(err)
+	}
+	p.position += int(r.Count)
+	return r, nil
+}
+
+// AppendTag appends the command tag after io.EOF (or a row limit); rows is
+// the number of rows sent by this execution.
+func (p *Portal) AppendTag(dst []byte, rows int64) []byte {
+	switch p.tag {
+	case "SELECT", "FETCH", "COPY", "MOVE":
+		if p.tag == "MOVE" {
+			rows = p.x.moved
+		}
+		dst = append(dst, p.tag...)
+		dst = append(dst, ' ')
+		return strconv.AppendInt(dst, rows, 10)
+	}
+	return append(dst, p.tag...)
+}
+
+// Copy returns how the rows are to be sent for COPY … TO STDOUT, nil for
+// other statements.
+func (p *Portal) Copy() *CopyOut { return p.st.copy }
+
+// Close ends the portal.
+func (p *Portal) Close() {
+	if p.rows != nil {
+		p.rows.close()
+		p.rows = nil
+	}
+	p.done = true
+	p.buffered = nil
+}

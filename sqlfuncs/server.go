@@ -1,0 +1,96 @@
+package sqlfuncs
+
+import (
+	"sync/atomic"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/layout"
+)
+
+// Config configures a Server. Registry is required.
+type Config struct {
+	Registry *generator.Registry
+	Version  string // of nextid, for version()
+	Limits   Limits
+	Clock    generator.Clock // nil: the system's
+	Layout   string          // default layout of parse_id(number); "": twitter
+}
+
+// Limits bound what one session can make the server hold (invariant 6).
+// Zero fields take the defaults of DefaultLimits.
+type Limits struct {
+	IDsPerCall         int64 // next_ids, next_range and id_batch in one call
+	Statements         int   // prepared statements of a session
+	Portals            int   // open portals (cursors) of a session
+	PreparedBytes      int   // text of all prepared statements and bound values of a session
+	StatementsPerQuery int   // statements in one simple query
+	RowsInMemory       int   // rows that a sort, a join, a cursor or an aggregate may hold
+	PlanCache          int   // statements in the server-wide cache
+}
+
+// DefaultLimits are the limits of an unconfigured server.
+var DefaultLimits = Limits{
+	IDsPerCall:         10_000,
+	Statements:         256,
+	Portals:            64,
+	PreparedBytes:      1 << 20,
+	StatementsPerQuery: 32,
+	RowsInMemory:       1_000_000,
+	PlanCache:          1024,
+}
+
+func (l Limits) withDefaults() Limits {
+	or := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	if l.IDsPerCall == 0 {
+		l.IDsPerCall = DefaultLimits.IDsPerCall
+	}
+	or(&l.Statements, DefaultLimits.Statements)
+	or(&l.Portals, DefaultLimits.Portals)
+	or(&l.PreparedBytes, DefaultLimits.PreparedBytes)
+	or(&l.StatementsPerQuery, DefaultLimits.StatementsPerQuery)
+	or(&l.RowsInMemory, DefaultLimits.RowsInMemory)
+	or(&l.PlanCache, DefaultLimits.PlanCache)
+	return l
+}
+
+// Server is what all sessions share: functions, tables, settings, plans.
+type Server struct {
+	registry     *generator.Registry
+	version      string
+	limits       Limits
+	clock        generator.Clock
+	layout       *layout.Layout // of parse_id(number)
+	started      time.Time
+	cache        statementCache
+	sessions     sessionSet
+	sequenceOIDs sequenceOIDs
+	queries      atomic.Int64
+}
+
+// NewServer returns a Server. An unknown Config.Layout is an error.
+func NewServer(cfg Config) (*Server, error) {
+	if cfg.Clock == nil {
+		cfg.Clock = generator.SystemClock{}
+	}
+	if cfg.Layout == "" {
+		cfg.Layout = layout.Default
+	}
+	l, err := layout.Preset(cfg.Layout)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		registry: cfg.Registry, version: cfg.Version, limits: cfg.Limits.withDefaults(),
+		clock: cfg.Clock, layout: l,
+	}
+	s.started = s.now()
+	s.cache.init(s.limits.PlanCache)
+	return s, nil
+}
+
+func (s *Server) now() time.Time { return time.Unix(0, s.clock.Wall()).UTC() }

@@ -1,0 +1,411 @@
+package sqlfuncs
+
+import (
+	_ "embed"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// settingsTable lists PostgreSQL 15's parameters that a client may ask for:
+// name, default, vartype, context, unit, min, max, allowed values.
+//
+//go:embed settings.tsv
+var settingsTable string
+
+// setting describes one parameter.
+type setting struct {
+	name    string // as PostgreSQL spells it
+	value   string // default, as SHOW prints it
+	vartype string // bool, integer, real, enum, string
+	context string // "internal" and "postmaster" ones cannot be set
+	unit    string
+	min     float64
+	max     float64
+	allowed []string
+}
+
+// settings maps the lower-case name to its description.
+var settings = parseSettings(settingsTable)
+
+// reported are the parameters a client is told of, in PostgreSQL's order.
+var reported = []string{
+	"in_hot_standby", "integer_datetimes", "TimeZone", "IntervalStyle", "is_superuser",
+	"application_name", "default_transaction_read_only", "DateStyle", "standard_conforming_strings",
+	"session_authorization", "client_encoding", "server_version", "server_encoding",
+}
+
+func parseSettings(table string) map[string]*setting {
+	m := map[string]*setting{}
+	for line := range strings.Lines(table) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		s := &setting{name: f[0], value: f[1], vartype: f[2], context: f[3], unit: f[4], min: math.Inf(-1), max: math.Inf(1)}
+		if f[5] != "" {
+			s.min, _ = strconv.ParseFloat(f[5], 64)
+			s.max, _ = strconv.ParseFloat(f[6], 64)
+		}
+		if f[7] != "" {
+			s.allowed = strings.Split(f[7], ",")
+		}
+		m[strings.ToLower(s.name)] = s
+	}
+	return m
+}
+
+// variables are the settings of one session: what differs from the defaults,
+// and what ROLLBACK and the end of the transaction must restore.
+type variables struct {
+	base    map[string]string // defaults of this session: start-up parameters, version
+	set     map[string]string // SET in this session
+	local   map[string]string // SET LOCAL in this transaction
+	changed []string          // reported settings changed since the client was told, lower case
+}
+
+// savedVariables is the state to go back to.
+type savedVariables struct{ set, local map[string]string }
+
+func (v *variables) save() savedVariables {
+	return savedVariables{maps.Clone(v.set), maps.Clone(v.local)}
+}
+
+func (v *variables) restore(s savedVariables) {
+	before := v.reportedValues()
+	v.set, v.local = maps.Clone(s.set), maps.Clone(s.local)
+	v.noteChanges(before)
+}
+
+// endTransaction drops what SET LOCAL changed.
+func (v *variables) endTransaction() {
+	if len(v.local) == 0 {
+		return
+	}
+	before := v.reportedValues()
+	v.local = nil
+	v.noteChanges(before)
+}
+
+func (v *variables) reportedValues() []string {
+	values := make([]string, len(reported))
+	for i, name := range reported {
+		values[i], _ = v.get(strings.ToLower(name))
+	}
+	return values
+}
+
+func (v *variables) noteChanges(before []string) {
+	for i, name := range reported {
+		key := strings.ToLower(name)
+		if now, _ := v.get(key); now != before[i] {
+			v.noteChange(key)
+		}
+	}
+}
+
+func (v *variables) noteChange(key string) {
+	isReported := slices.ContainsFunc(reported, func(r string) bool { return strings.EqualFold(r, key) })
+	if isReported && !slices.Contains(v.changed, key) {
+		v.changed = append(v.changed, key)
+	}
+}
+
+// get returns the value of a setting by its lower-case name.
+func (v *variables) get(key string) (string, bool) {
+	for _, m := range []map[string]string{v.local, v.set, v.base} {
+		if value, ok := m[key]; ok {
+			return value, true
+		}
+	}
+	if s := settings[key]; s != nil {
+		return s.value, true
+	}
+	return "", false
+}
+
+// assign sets a setting. value has passed normalizeSetting.
+func (v *variables) assign(key, value string, local bool) {
+	old, known := v.get(key)
+	if local {
+		if v.local == nil {
+			v.local = map[string]string{}
+		}
+		v.local[key] = value
+	} else {
+		if v.set == nil {
+			v.set = map[string]string{}
+		}
+		v.set[key] = value
+		delete(v.local, key)
+	}
+	if !known || old != value {
+		v.noteChange(key)
+	}
+}
+
+// reset returns a setting to the session's default.
+func (v *variables) reset(key string, local bool) {
+	def, ok := v.base[key]
+	if !ok {
+		if s := settings[key]; s != nil {
+			def = s.value
+		}
+	}
+	v.assign(key, def, local)
+}
+
+// resetAll is RESET ALL; role and authorization stay.
+func (v *variables) resetAll() {
+	before := v.reportedValues()
+	v.set, v.local = nil, nil
+	v.noteChanges(before)
+}
+
+// lookupSetting finds a parameter; custom ones need a dot in the name.
+func lookupSetting(name string) (*setting, error) {
+	key := strings.ToLower(name)
+	if s := settings[key]; s != nil {
+		return s, nil
+	}
+	if strings.Contains(key, ".") && len(key) <= 128 {
+		return &setting{name: key, vartype: "string", context: "user", min: math.Inf(-1), max: math.Inf(1)}, nil
+	}
+	return nil, sqlstate.New(sqlstate.UndefinedObject, "unrecognized configuration parameter %q", cut(name, 64))
+}
+
+// normalizeSetting checks a value for a setting and returns the form that
+// SHOW prints.
+func normalizeSetting(s *setting, value string) (string, error) {
+	switch s.context {
+	case "internal":
+		return "", sqlstate.New(sqlstate.CannotChangeNow, "parameter %q cannot be changed", s.name)
+	case "postmaster", "sighup":
+		return "", sqlstate.New(sqlstate.CannotChangeNow, "parameter %q cannot be changed now", s.name)
+	}
+	if len(value) > maxSettingBytes {
+		return "", invalidSetting(s, cut(value, 64))
+	}
+	switch s.name {
+	case "TimeZone":
+		return normalizeTimeZone(s, value)
+	case "client_encoding":
+		return normalizeEncoding(s, value)
+	case "DateStyle":
+		return normalizeDateStyle(s, value)
+	}
+	switch s.vartype {
+	case "bool":
+		b, err := datum.ParseText(datum.Bool, value, nil)
+		if err != nil {
+			return "", sqlstate.New(sqlstate.InvalidParameterValue, "parameter %q requires a Boolean value", s.name)
+		}
+		return map[int64]string{0: "off", 1: "on"}[b.Int], nil
+	case "enum":
+		return normalizeEnum(s, value)
+	case "integer", "real":
+		return normalizeNumber(s, value)
+	}
+	return value, nil
+}
+
+// maxSettingBytes bounds what a session keeps for one setting.
+const maxSettingBytes = 4096
+
+func invalidSetting(s *setting, value string) *sqlstate.Error {
+	return sqlstate.New(sqlstate.InvalidParameterValue, "invalid value for parameter %q: %q", s.name, value)
+}
+
+func normalizeEnum(s *setting, value string) (string, error) {
+	for _, a := range s.allowed {
+		if strings.EqualFold(a, value) {
+			return a, nil
+		}
+	}
+	if slices.Contains(s.allowed, "on") { // enums that also take the boolean spellings
+		if b, err := datum.ParseText(datum.Bool, value, nil); err == nil {
+			return map[int64]string{0: "off", 1: "on"}[b.Int], nil
+		}
+	}
+	return "", invalidSetting(s, cut(value, 64)).WithHint("Available values: %s.", strings.Join(s.allowed, ", "))
+}
+
+// timeUnits and memoryUnits are the suffixes of numeric settings, in
+// milliseconds and kilobytes.
+var (
+	timeUnits   = map[string]float64{"us": 0.001, "ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
+	memoryUnits = map[string]float64{"B": 1.0 / 1024, "kB": 1, "MB": 1 << 10, "GB": 1 << 20, "TB": 1 << 30}
+)
+
+func normalizeNumber(s *setting, value string) (string, error) {
+	text := strings.TrimSpace(value)
+	end := len(text)
+	for end > 0 && (text[end-1] < '0' || text[end-1] > '9') && text[end-1] != '.' {
+		end--
+	}
+	number, err := strconv.ParseFloat(strings.TrimSpace(text[:end]), 64)
+	if err != nil || math.IsNaN(number) {
+		return "", invalidSetting(s, cut(value, 64))
+	}
+	if suffix := strings.TrimSpace(text[end:]); suffix != "" {
+		units := timeUnits
+		base := timeUnits[s.unit]
+		if base == 0 {
+			units, base = memoryUnits, memoryUnits[strings.TrimLeft(s.unit, "0123456789")]
+		}
+		factor, ok := units[suffix]
+		if !ok || base == 0 {
+			return "", invalidSetting(s, cut(value, 64))
+		}
+		number = number * factor / base
+	}
+	if number < s.min || number > s.max {
+		return "", sqlstate.New(sqlstate.InvalidParameterValue, "%s is outside the valid range for parameter %q (%s .. %s)",
+			cut(value, 64), s.name, formatFloat(s.min), formatFloat(s.max))
+	}
+	if s.vartype == "integer" {
+		return showDuration(s, int64(math.Round(number))), nil
+	}
+	return formatFloat(number), nil
+}
+
+// showDuration prints an integer with the largest unit that divides it, as SHOW does.
+func showDuration(s *setting, n int64) string {
+	if n <= 0 || timeUnits[s.unit] == 0 {
+		return strconv.FormatInt(n, 10)
+	}
+	ms := n * int64(timeUnits[s.unit])
+	for _, u := range []string{"d", "h", "min", "s"} {
+		if size := int64(timeUnits[u]); ms%size == 0 {
+			return strconv.FormatInt(ms/size, 10) + u
+		}
+	}
+	return strconv.FormatInt(ms, 10) + "ms"
+}
+
+func formatFloat(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+
+// duration reads a time setting as normalizeSetting left it.
+func (v *variables) duration(key string) time.Duration {
+	value, _ := v.get(key)
+	end := len(value)
+	for end > 0 && (value[end-1] < '0' || value[end-1] > '9') {
+		end--
+	}
+	n, err := strconv.ParseInt(value[:end], 10, 64)
+	if err != nil || n <= 0 {
+		return 0
+	}
+	unit := 1.0
+	if value[end:] != "" {
+		unit = timeUnits[value[end:]]
+	}
+	return time.Duration(float64(n) * unit * float64(time.Millisecond))
+}
+
+func normalizeTimeZone(s *setting, value string) (string, error) {
+	switch strings.ToLower(value) {
+	case "default", "local":
+		return s.value, nil
+	case "utc", "gmt", "z", "zulu":
+		return strings.ToUpper(value), nil
+	}
+	if _, err := loadLocation(value); err != nil {
+		return "", invalidSetting(s, cut(value, 64))
+	}
+	return value, nil
+}
+
+// loadLocation reads a time zone: a name of the tz database, or an offset as
+// SET TIME ZONE takes it (hours east of Greenwich, "+02:00", "-7.5").
+func loadLocation(value string) (*time.Location, error) {
+	if hours, ok := parseOffset(value); ok {
+		return time.FixedZone(value, hours), nil
+	}
+	return time.LoadLocation(value)
+}
+
+// parseOffset returns seconds east of Greenwich.
+func parseOffset(value string) (seconds int, ok bool) {
+	text := strings.Trim(value, "<> ")
+	if text == "" || !strings.ContainsAny(text[:1], "+-0123456789") {
+		return 0, false
+	}
+	sign := 1
+	if text[0] == '-' {
+		sign = -1
+	}
+	text = strings.TrimLeft(text, "+-")
+	if h, rest, colon := strings.Cut(text, ":"); colon {
+		hours, err1 := strconv.Atoi(h)
+		minutes, err2 := strconv.Atoi(strings.TrimSuffix(rest, ":00"))
+		if err1 != nil || err2 != nil || hours > 15 || minutes > 59 {
+			return 0, false
+		}
+		return sign * (hours*3600 + minutes*60), true
+	}
+	hours, err := strconv.ParseFloat(text, 64)
+	if err != nil || hours > 15 {
+		return 0, false
+	}
+	return sign * int(hours*3600), true
+}
+
+// encodings are the client encodings: all of our text is ASCII or what the
+// client sent, so byte-compatible supersets of ASCII can be accepted.
+var encodings = map[string]string{
+	"utf8": "UTF8", "unicode": "UTF8", "utf-8": "UTF8", "sqlascii": "SQL_ASCII", "latin1": "LATIN1", "iso88591": "LATIN1",
+	"latin9": "LATIN9", "win1252": "WIN1252", "win1251": "WIN1251", "koi8r": "KOI8R", "windows1252": "WIN1252",
+}
+
+func normalizeEncoding(s *setting, value string) (string, error) {
+	key := strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.Trim(value, "'\"")))
+	if key == "utf8" || key == "" {
+		return "UTF8", nil
+	}
+	if e, ok := encodings[key]; ok {
+		return e, nil
+	}
+	return "", invalidSetting(s, cut(value, 64)).WithHint("Use UTF8.")
+}
+
+func normalizeDateStyle(s *setting, value string) (string, error) {
+	style, order := "ISO", "MDY"
+	for part := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ',' || r == ' ' }) {
+		switch strings.ToUpper(part) {
+		case "ISO":
+			style = "ISO"
+		case "SQL":
+			style = "SQL"
+		case "POSTGRES", "POSTGRESQL":
+			style = "Postgres"
+		case "GERMAN":
+			style, order = "German", "DMY"
+		case "MDY", "US", "NONEURO", "NONEUROPEAN":
+			order = "MDY"
+		case "DMY", "EURO", "EUROPEAN":
+			order = "DMY"
+		case "YMD":
+			order = "YMD"
+		case "DEFAULT":
+		default:
+			return "", invalidSetting(s, cut(value, 64))
+		}
+	}
+	return style + ", " + order, nil
+}
+
+var dateStyles = map[string]datum.DateStyle{
+	"ISO": datum.ISO, "SQL": datum.SQLStyle, "Postgres": datum.PostgresStyle, "German": datum.GermanStyle,
+}
+
+// cut shortens a client's text for a message.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}

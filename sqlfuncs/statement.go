@@ -1,0 +1,86 @@
+package sqlfuncs
+
+import (
+	"strings"
+	"sync/atomic"
+
+	"nextid/generator"
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// Column is one column of a result.
+type Column struct {
+	Name    string
+	Type    datum.OID
+	TypeMod int32  // -1: none
+	Len     int16  // pg_type.typlen
+	Table   uint32 // pg_class oid of the table it comes from, 0: none
+	Attr    int16  // its attribute number, 0: none
+}
+
+// Statement is an analysed statement: parameter and result types are known.
+// It may be shared by sessions and does not change, but for Memo.
+type Statement struct {
+	Text    string
+	Params  []datum.OID
+	Columns []Column // nil: returns no rows
+
+	// Memo holds what a protocol encoded once for this statement, e.g. its
+	// RowDescription. The protocols agree on the slots: 0 and 1 are
+	// pgwire's (text and binary), 2 and 3 mysqlwire's.
+	Memo [4]atomic.Pointer[[]byte]
+
+	tree    syntax.Statement
+	query   *queryPlan // rows come from here; nil for utility statements
+	utility utility    // what a statement without a query does
+	tag     string     // command tag; "SELECT" gets the row count
+	copy    *CopyOut   // COPY … TO STDOUT
+	fast    *fastID    // SELECT next_id(name)
+	exits   bool       // COMMIT, ROLLBACK, …: allowed in a failed transaction
+	shared  bool       // does not depend on the session that planned it
+	created string     // time of PREPARE, for pg_prepared_statements
+}
+
+// fastID is the warm path of SELECT next_id(name).
+type fastID struct {
+	name  string // the literal, "" when the name is the parameter
+	entry atomic.Pointer[generator.Entry]
+}
+
+// Empty reports whether the statement's text held nothing to do.
+func (st *Statement) Empty() bool { return st.tree == nil }
+
+// IsCopy reports whether the statement is a COPY TO STDOUT: its rows are not
+// described.
+func (st *Statement) IsCopy() bool { return st.copy != nil }
+
+// statementText cuts blanks, comments and the semicolon around a statement.
+func statementText(text string, p syntax.Parsed) string {
+	return strings.Clone(text[p.Start:p.End])
+}
+
+// parse turns a text into trees, within the session's limits.
+func (s *Session) parse(text string) ([]syntax.Parsed, error) {
+	parsed, err := syntax.Parse(text, s.dialect)
+	if err != nil {
+		return nil, err
+	}
+	if len(parsed) > s.server.limits.StatementsPerQuery {
+		return nil, sqlstate.New(sqlstate.LimitExceeded, "a query may hold at most %d statements", s.server.limits.StatementsPerQuery).
+			WithHint("Send the statements in several queries, or raise statements_per_query in the configuration.")
+	}
+	return parsed, nil
+}
+
+// plan analyses one parsed statement.
+func (s *Session) plan(tree syntax.Statement, text, source string, params []datum.OID) (*Statement, error) {
+	st := &Statement{Text: text, tree: tree, shared: true}
+	p := &planner{session: s, server: s.server, source: source, declared: params}
+	if err := p.statement(st, tree); err != nil {
+		return nil, p.located(err)
+	}
+	st.Params = p.finishParams()
+	return st, nil
+}

@@ -1,0 +1,366 @@
+package syntax
+
+import (
+	"slices"
+	"strconv"
+)
+
+// pgCall makes a call of a pg_catalog function, as PostgreSQL's grammar does
+// for the functions with a syntax of their own.
+func pgCall(pos Pos, name string, args ...Expr) *FuncCall {
+	x := &FuncCall{Pos: pos, Name: Name{"pg_catalog", name}}
+	for _, a := range args {
+		x.Args = append(x.Args, Arg{Value: a})
+	}
+	return x
+}
+
+// callOrConstant reads the arguments of a call; a string behind it makes it a
+// constant of a type with modifiers.
+func (p *parser) callOrConstant(pos Pos, name Name) Expr {
+	x := p.call(pos, name)
+	if p.tok.kind != tokString || p.mysql || x.Args == nil || x.Distinct || x.Variadic {
+		return p.aggregateClauses(x)
+	}
+	t := TypeName{Pos: pos, Name: name}
+	for _, a := range x.Args {
+		t.Mods = append(t.Mods, p.typeMod(a.Value))
+	}
+	return p.typedConstant(pos, t)
+}
+
+// integerValue returns the value of an integer constant with an optional sign.
+func integerValue(x Expr) (int64, bool) {
+	sign := ""
+	if u, ok := x.(*Unary); ok && u.Op == "-" {
+		sign, x = "-", u.X
+	}
+	l, ok := x.(*Literal)
+	if !ok || l.Kind != IntegerLiteral {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(sign+l.Text, 10, 64)
+	return n, err == nil
+}
+
+// call reads the arguments of a function.
+func (p *parser) call(pos Pos, name Name) *FuncCall {
+	defer p.leave(p.enter())
+	x := &FuncCall{Pos: pos, Name: name}
+	p.expectPunct("(")
+	if x.Star = p.acceptOp("*"); x.Star {
+		p.expectPunct(")")
+		return x
+	}
+	if p.acceptPunct(")") {
+		return x
+	}
+	if !p.accept("all") {
+		x.Distinct = p.accept("distinct")
+	}
+	for {
+		if p.isWord("variadic") && !x.Distinct && !p.mysql {
+			p.advance()
+			x.Variadic = true
+		}
+		x.Args = append(x.Args, p.arg())
+		if x.Variadic || !p.acceptPunct(",") {
+			break
+		}
+	}
+	x.OrderBy = p.orderBy()
+	if p.mysql && p.accept("separator") {
+		pos := p.pos()
+		x.Args = append(x.Args, Arg{Name: "separator", Value: &Literal{Pos: pos, Kind: StringLiteral, Text: p.stringLiteral()}})
+	}
+	p.expectPunct(")")
+	return x
+}
+
+// arg reads one argument, name => value included.
+func (p *parser) arg() Arg {
+	var a Arg
+	if next := p.peek(1); !p.mysql && p.tok.isFunctionName() && (next.isPunct("=>") || next.isPunct(":=")) {
+		a.Name = p.tok.text
+		p.advance()
+		p.advance()
+	}
+	a.Value = p.expr()
+	return a
+}
+
+// aggregateClauses reads WITHIN GROUP, FILTER and OVER.
+func (p *parser) aggregateClauses(x *FuncCall) Expr {
+	if !p.mysql && p.accept("within") {
+		p.expect("group")
+		p.expectPunct("(")
+		if x.WithinGroup = p.orderBy(); x.WithinGroup == nil {
+			p.syntaxError()
+		}
+		p.expectPunct(")")
+	}
+	if !p.mysql && p.accept("filter") {
+		p.expectPunct("(")
+		p.expect("where")
+		x.Filter = p.expr()
+		p.expectPunct(")")
+	}
+	if p.accept("over") {
+		x.Over = p.window()
+	}
+	return x
+}
+
+// window reads the name or definition behind OVER.
+func (p *parser) window() *Window {
+	if !p.acceptPunct("(") {
+		return &Window{Name: p.name()}
+	}
+	defer p.leave(p.enter())
+	w := &Window{}
+	if p.tok.isName() && !p.isWords("partition", "by") && !p.atFrame() {
+		w.Name = p.name()
+	}
+	if p.acceptWords("partition", "by") {
+		w.PartitionBy = p.exprList()
+	}
+	w.OrderBy = p.orderBy()
+	if p.atFrame() {
+		p.notSupported(p.pos(), "window frames are")
+	}
+	p.expectPunct(")")
+	return w
+}
+
+func (p *parser) atFrame() bool {
+	next := p.peek(1)
+	return p.isAnyWord("rows", "range", "groups") && next.kind != tokPunct && !next.isWord("partition") && !next.isWord("order")
+}
+
+// special reads a function with a syntax of its own, or returns nil.
+func (p *parser) special(t token) Expr {
+	pos := Pos(t.start)
+	if next := p.peek(1); isBareFunction(t.text, p.mysql) {
+		callable := p.mysql || t.text == "current_schema"
+		if !callable || !next.isPunct("(") && (p.mysql || next.kind != tokString) {
+			return p.bareFunction(pos)
+		}
+	}
+	if p.mysql {
+		if x := p.specialMySQL(t); x != nil {
+			return x
+		}
+	}
+	if !p.mysql && p.startsTypeKeyword() {
+		return p.keywordConstant()
+	}
+	if t.text == "collation" && p.isWords("collation", "for") {
+		p.expect("collation", "for")
+		p.expectPunct("(")
+		x := pgCall(pos, "pg_collation_for", p.expr())
+		p.expectPunct(")")
+		return x
+	}
+	if !p.peek(1).isPunct("(") {
+		return nil
+	}
+	return p.specialCall(t)
+}
+
+var bareFunctions = []string{
+	"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp",
+	"current_user", "current_role", "session_user", "user", "current_catalog", "current_schema",
+}
+
+var bareFunctionsMySQL = []string{
+	"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp",
+	"utc_date", "utc_time", "utc_timestamp", "current_user", "current_role",
+}
+
+// isBareFunction reports whether the word calls a function without parentheses.
+func isBareFunction(word string, mysql bool) bool {
+	if mysql {
+		return slices.Contains(bareFunctionsMySQL, word)
+	}
+	return slices.Contains(bareFunctions, word)
+}
+
+// bareFunction reads CURRENT_USER and the like; the times take a precision.
+func (p *parser) bareFunction(pos Pos) Expr {
+	word := p.tok.text
+	x := &FuncCall{Pos: pos, Name: Name{word}, Bare: true}
+	p.advance()
+	switch word {
+	case "current_time", "current_timestamp", "localtime", "localtimestamp":
+		if p.acceptPunct("(") {
+			if p.tok.kind != tokInteger {
+				return p.bad()
+			}
+			x.Args = []Arg{{Value: p.constant(IntegerLiteral)}}
+			x.Bare = false
+			p.expectPunct(")")
+		}
+	}
+	return x
+}
+
+// specialCall reads a function whose arguments are parsed in its own way, or
+// returns nil. The current token is its name, an opening parenthesis follows.
+func (p *parser) specialCall(t token) Expr {
+	pos := Pos(t.start)
+	switch t.text {
+	case "coalesce", "greatest", "least", "nullif", "grouping", "normalize":
+		if p.mysql {
+			return nil
+		}
+		p.advance()
+		return p.plainCall(pos, t.text)
+	case "extract":
+		return p.extract(pos)
+	case "substring":
+		return p.substring(pos)
+	case "position":
+		return p.position(pos)
+	case "overlay":
+		return p.overlay(pos)
+	case "trim":
+		return p.trim(pos)
+	case "treat", "xmlconcat", "xmlelement", "xmlexists", "xmlforest", "xmlparse", "xmlpi", "xmlroot", "xmlserialize":
+		if !p.mysql {
+			p.notSupported(pos, t.text+" is")
+		}
+	}
+	return nil
+}
+
+// plainCall reads a call of expressions only, at least one.
+func (p *parser) plainCall(pos Pos, name string) Expr {
+	defer p.leave(p.enter())
+	x := &FuncCall{Pos: pos, Name: Name{name}}
+	p.expectPunct("(")
+	if name == "nullif" {
+		x.Args = []Arg{{Value: p.expr()}}
+		if !p.isPunct(",") {
+			p.syntaxError()
+		}
+		p.advance()
+		x.Args = append(x.Args, Arg{Value: p.expr()})
+	} else {
+		for _, e := range p.exprList() {
+			x.Args = append(x.Args, Arg{Value: e})
+		}
+	}
+	p.expectPunct(")")
+	return x
+}
+
+// extract reads EXTRACT(field FROM source).
+func (p *parser) extract(pos Pos) Expr {
+	p.advance()
+	p.expectPunct("(")
+	field := &Literal{Pos: p.pos(), Kind: StringLiteral, Text: p.take(p.tok.isName() || p.mysql && p.tok.isLabel() || p.tok.kind == tokString)}
+	p.expect("from")
+	x := pgCall(pos, "extract", field, p.expr())
+	p.expectPunct(")")
+	return x
+}
+
+// position reads POSITION(needle IN haystack).
+func (p *parser) position(pos Pos) Expr {
+	p.advance()
+	p.expectPunct("(")
+	needle := p.binary(precLowest, restricted)
+	p.expect("in")
+	x := pgCall(pos, "position", p.binary(precLowest, restricted), needle)
+	p.expectPunct(")")
+	return x
+}
+
+// substring reads SUBSTRING(s FROM a FOR n), SUBSTRING(s SIMILAR p ESCAPE e)
+// or a plain call.
+func (p *parser) substring(pos Pos) Expr {
+	p.advance()
+	if p.peek(1).isPunct(")") {
+		return p.call(pos, Name{"substring"})
+	}
+	p.expectPunct("(")
+	first := p.arg()
+	args := []Expr{first.Value, nil, nil}
+	switch {
+	case first.Name != "" || !p.isAnyWord("from", "for", "similar"):
+		return p.finishCall(pos, "substring", first)
+	case p.accept("similar"):
+		args[1] = p.expr()
+		p.expect("escape")
+		args[2] = p.expr()
+	case p.accept("from"):
+		args[1] = p.expr()
+		if p.accept("for") {
+			args[2] = p.expr()
+		}
+	case p.accept("for"):
+		args[2] = p.expr()
+		if p.accept("from") {
+			args[1] = p.expr()
+		} else {
+			args[1] = &Literal{Pos: pos, Kind: IntegerLiteral, Text: "1"}
+		}
+	}
+	p.expectPunct(")")
+	if args[2] == nil {
+		args = args[:2]
+	}
+	return pgCall(pos, "substring", args...)
+}
+
+// finishCall reads the rest of a plain call behind its first argument.
+func (p *parser) finishCall(pos Pos, name string, first Arg) Expr {
+	x := &FuncCall{Pos: pos, Name: Name{name}, Args: []Arg{first}}
+	for p.acceptPunct(",") {
+		x.Args = append(x.Args, p.arg())
+	}
+	p.expectPunct(")")
+	return x
+}
+
+// overlay reads OVERLAY(s PLACING r FROM a FOR n) or a plain call.
+func (p *parser) overlay(pos Pos) Expr {
+	p.advance()
+	if p.peek(1).isPunct(")") {
+		return p.call(pos, Name{"overlay"})
+	}
+	p.expectPunct("(")
+	first := p.arg()
+	if first.Name != "" || !p.accept("placing") {
+		return p.finishCall(pos, "overlay", first)
+	}
+	args := []Expr{first.Value, p.expr()}
+	p.expect("from")
+	args = append(args, p.expr())
+	if p.accept("for") {
+		args = append(args, p.expr())
+	}
+	p.expectPunct(")")
+	return pgCall(pos, "overlay", args...)
+}
+
+// trim reads TRIM([BOTH|LEADING|TRAILING] [characters FROM] string): a call
+// of btrim, ltrim or rtrim.
+func (p *parser) trim(pos Pos) Expr {
+	p.advance()
+	p.expectPunct("(")
+	name := map[string]string{"": "btrim", "both": "btrim", "leading": "ltrim", "trailing": "rtrim"}[p.acceptAny("both", "leading", "trailing")]
+	var args []Expr
+	if p.accept("from") {
+		args = p.exprList()
+	} else {
+		args = append(args, p.expr())
+		if p.accept("from") {
+			args = append(p.exprList(), args...)
+		} else if p.acceptPunct(",") {
+			args = append(args, p.exprList()...)
+		}
+	}
+	p.expectPunct(")")
+	return pgCall(pos, name, args...)
+}

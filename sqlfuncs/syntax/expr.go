@@ -1,0 +1,448 @@
+package syntax
+
+import (
+	"strings"
+
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// The precedence levels of both dialects, loosest first (PostgreSQL's gram.y;
+// MySQL manual, "Operator Precedence"). PostgreSQL knows no XOR level and
+// treats the MySQL bit operators as any other operator.
+const (
+	precLowest = iota
+	precOr
+	precXor
+	precAnd
+	precNot
+	precIs
+	precComparison
+	precPredicate // BETWEEN, IN, LIKE
+	precOther     // every operator without a level of its own; MySQL's |
+	precBitAnd
+	precShift
+	precAdd
+	precMultiply
+	precPower
+	precAtTimeZone
+	precCollate
+	precUnary
+	precCollateMySQL
+)
+
+// exprMode says what an expression may hold besides the common operators.
+type exprMode uint8
+
+const (
+	// restricted is PostgreSQL's b_expr: without AND, OR, NOT, IS NULL, IN,
+	// LIKE, BETWEEN, which would be ambiguous where it stands.
+	restricted exprMode = 1 << iota
+	// target is an expression that a label without AS may follow.
+	target
+)
+
+// operator is an infix or postfix operator at the current token.
+type operator struct {
+	name string
+	prec int
+	word bool // parsed by its first word, not as a plain infix operator
+}
+
+var pgPrecedence = map[string]int{
+	"=": precComparison, "<": precComparison, ">": precComparison,
+	"<=": precComparison, ">=": precComparison, "<>": precComparison,
+	"+": precAdd, "-": precAdd,
+	"*": precMultiply, "/": precMultiply, "%": precMultiply,
+	"^": precPower,
+}
+
+var mysqlPrecedence = map[string]int{
+	"||": precOr, "&&": precAnd, "<=>": precComparison,
+	"=": precComparison, "<": precComparison, ">": precComparison,
+	"<=": precComparison, ">=": precComparison, "<>": precComparison,
+	"|": precOther, "&": precBitAnd, "<<": precShift, ">>": precShift,
+	"+": precAdd, "-": precAdd,
+	"*": precMultiply, "/": precMultiply, "%": precMultiply,
+	"^": precPower, "->": precCollateMySQL, "->>": precCollateMySQL,
+}
+
+var pgWordPrecedence = map[string]int{
+	"or": precOr, "and": precAnd, "is": precIs, "isnull": precIs, "notnull": precIs,
+	"not": precPredicate, "in": precPredicate, "like": precPredicate, "ilike": precPredicate,
+	"similar": precPredicate, "between": precPredicate,
+	"operator": precOther, "at": precAtTimeZone, "collate": precCollate,
+}
+
+var mysqlWordPrecedence = map[string]int{
+	"or": precOr, "xor": precXor, "and": precAnd, "is": precComparison,
+	"not": precPredicate, "in": precPredicate, "like": precPredicate,
+	"regexp": precPredicate, "rlike": precPredicate, "between": precPredicate,
+	"div": precMultiply, "mod": precMultiply, "collate": precCollateMySQL,
+}
+
+// mysqlSynonyms are MySQL's operators that have another name in PostgreSQL.
+var mysqlSynonyms = map[string]string{"||": "OR", "&&": "AND"}
+
+// expr reads an expression.
+func (p *parser) expr() Expr { return p.binary(precLowest, 0) }
+
+// binary reads an expression of operators that bind at least as tightly as min.
+func (p *parser) binary(min int, mode exprMode) Expr {
+	defer p.leave(p.enter())
+	return p.climb(p.prefix(mode), min, mode)
+}
+
+// climb goes on with the operators behind left (precedence climbing).
+func (p *parser) climb(left Expr, min int, mode exprMode) Expr {
+	barred := -1 // level that does not associate and has just been used
+	for {
+		op, ok := p.operator(mode)
+		if !ok || op.prec < min {
+			return left
+		}
+		if op.prec == barred {
+			p.syntaxError()
+			return left
+		}
+		barred = -1
+		x, open := p.infix(left, op, mode)
+		if open && !p.mysql && (op.prec == precIs || op.prec == precComparison || op.prec == precPredicate) {
+			barred = op.prec
+		}
+		p.grow()
+		left = x
+	}
+}
+
+// operator returns the operator at the current token.
+func (p *parser) operator(mode exprMode) (operator, bool) {
+	t := &p.tok
+	switch t.kind {
+	case tokOp:
+		if p.mysql {
+			prec, ok := mysqlPrecedence[t.text]
+			return operator{name: t.text, prec: prec}, ok
+		}
+		if prec, ok := pgPrecedence[t.text]; ok {
+			return operator{name: t.text, prec: prec}, true
+		}
+		return operator{name: t.text, prec: precOther}, true
+	case tokWord:
+		prec, ok := p.wordPrecedence()[t.text]
+		if !ok || !p.wordOperates(mode) {
+			return operator{}, false
+		}
+		return operator{name: t.text, prec: prec, word: true}, true
+	}
+	return operator{}, false
+}
+
+func (p *parser) wordPrecedence() map[string]int {
+	if p.mysql {
+		return mysqlWordPrecedence
+	}
+	return pgWordPrecedence
+}
+
+// wordOperates reports whether the word at the current token, which is an
+// operator's, is one here: it may also be a label.
+func (p *parser) wordOperates(mode exprMode) bool {
+	next := p.peek(1)
+	switch p.tok.text {
+	case "operator":
+		return mode&target == 0 || next.isPunct("(")
+	case "at":
+		return mode&restricted == 0 && (mode&target == 0 || next.isWord("time"))
+	case "similar":
+		return mode&restricted == 0 && next.isWord("to")
+	case "is":
+		if mode&restricted != 0 {
+			return next.isWord("distinct") || next.isWord("not") && p.peek(2).isWord("distinct")
+		}
+	case "not":
+		if mode&restricted != 0 {
+			return false
+		}
+		return next.kind == tokWord && next.text != "not" && p.wordPrecedence()[next.text] == precPredicate
+	case "div", "mod":
+	default:
+		if mode&restricted != 0 {
+			return false
+		}
+	}
+	return mode&target == 0 || p.tok.needsAs || !endsTarget(next)
+}
+
+// endsTarget reports whether t can follow a complete item of a select list.
+func endsTarget(t *token) bool {
+	switch t.kind {
+	case tokEOF:
+		return true
+	case tokPunct:
+		return t.text == "," || t.text == ")" || t.text == ";"
+	case tokWord:
+		switch t.text {
+		case "from", "into", "where", "group", "having", "window", "union", "intersect",
+			"except", "order", "limit", "offset", "fetch", "for":
+			return true
+		}
+	}
+	return false
+}
+
+// infix reads what follows left: the operator and its other operands. open
+// says that the last operand may be followed by another operator.
+func (p *parser) infix(left Expr, op operator, mode exprMode) (x Expr, open bool) {
+	pos := p.pos()
+	if op.word {
+		return p.wordOperator(left, op, mode)
+	}
+	p.advance()
+	name := op.name
+	if synonym, ok := mysqlSynonyms[name]; ok && p.mysql {
+		name = synonym
+	}
+	return p.comparison(left, name, pos, op.prec, mode)
+}
+
+// comparison reads the right side of an operator, ANY, SOME and ALL included.
+func (p *parser) comparison(left Expr, op string, pos Pos, prec int, mode exprMode) (Expr, bool) {
+	if mode&restricted == 0 && p.isAnyWord("any", "some", "all") {
+		return p.quantified(left, op, pos), false
+	}
+	return &Binary{Pos: pos, Op: op, L: left, R: p.binary(prec+1, mode)}, true
+}
+
+// quantified reads ANY, SOME or ALL and its array or subquery.
+func (p *parser) quantified(left Expr, op string, pos Pos) Expr {
+	x := &Quantified{Pos: pos, Op: op, All: p.isWord("all"), X: left}
+	p.advance()
+	p.expectPunct("(")
+	query, list := p.parenthesised(false)
+	if x.Query = query; query == nil {
+		x.Array = list[0]
+	}
+	return x
+}
+
+// wordOperator reads an operator that is a word.
+func (p *parser) wordOperator(left Expr, op operator, mode exprMode) (Expr, bool) {
+	pos := p.pos()
+	p.advance()
+	switch op.name {
+	case "or", "and", "xor", "div", "mod":
+		return &Binary{Pos: pos, Op: strings.ToUpper(op.name), L: left, R: p.binary(op.prec+1, mode)}, true
+	case "operator":
+		return p.comparison(left, p.qualifiedOperator(), pos, precOther, mode)
+	case "isnull", "notnull":
+		return &Is{Pos: pos, What: "NULL", Not: op.name == "notnull", X: left}, false
+	case "is":
+		return p.isTest(left, pos, op.prec, mode)
+	case "at":
+		p.expect("time", "zone")
+		return &AtTimeZone{Pos: pos, X: left, Zone: p.binary(precAtTimeZone+1, mode)}, true
+	case "collate":
+		return &Collate{Pos: pos, X: left, Collation: p.collation()}, false
+	case "not":
+		name := p.tok.text
+		p.advance()
+		return p.predicate(left, pos, name, true, mode)
+	}
+	return p.predicate(left, pos, op.name, false, mode)
+}
+
+// collation reads the name after COLLATE; MySQL's may be a string.
+func (p *parser) collation() Name {
+	if p.mysql && (p.tok.kind == tokString || p.isWord("binary")) {
+		name := Name{p.tok.text}
+		p.advance()
+		return name
+	}
+	return p.qualifiedName()
+}
+
+// qualifiedOperator reads (schema.op) behind OPERATOR and returns op.
+func (p *parser) qualifiedOperator() string {
+	p.expectPunct("(")
+	for p.tok.isName() {
+		p.advance()
+		p.expectPunct(".")
+	}
+	op := p.take(p.tok.kind == tokOp)
+	p.expectPunct(")")
+	return op
+}
+
+// isTest reads what follows IS.
+func (p *parser) isTest(left Expr, pos Pos, prec int, mode exprMode) (Expr, bool) {
+	not := p.accept("not")
+	if p.accept("distinct") {
+		p.expect("from")
+		return &IsDistinct{Pos: pos, Not: not, L: left, R: p.binary(prec+1, mode)}, true
+	}
+	what := p.acceptAny("null", "true", "false", "unknown")
+	if what == "" {
+		if p.isAnyWord("document", "normalized", "nfc", "nfd", "nfkc", "nfkd") {
+			p.notSupported(pos, "IS "+strings.ToUpper(p.tok.text)+" is")
+		}
+		p.syntaxError()
+	}
+	return &Is{Pos: pos, Not: not, What: strings.ToUpper(what), X: left}, false
+}
+
+// predicate reads what follows [NOT] IN, BETWEEN, LIKE and the like.
+func (p *parser) predicate(left Expr, pos Pos, name string, not bool, mode exprMode) (Expr, bool) {
+	switch name {
+	case "in":
+		return p.in(left, pos, not), false
+	case "between":
+		x := &Between{Pos: pos, Not: not, X: left, Symmetric: p.accept("symmetric")}
+		if !x.Symmetric {
+			p.accept("asymmetric")
+		}
+		x.Low = p.binary(precLowest, restricted)
+		p.expect("and")
+		x.High = p.binary(precPredicate+1, mode)
+		return x, true
+	case "rlike":
+		name = "regexp"
+	case "similar":
+		p.expect("to")
+		name = "similar to"
+	}
+	op := strings.ToUpper(name)
+	if op == "LIKE" || op == "ILIKE" {
+		if p.isAnyWord("any", "some", "all") {
+			if not {
+				op = "NOT " + op
+			}
+			return p.quantified(left, op, pos), false
+		}
+	}
+	x := &Like{Pos: pos, Op: op, Not: not, X: left, Pattern: p.binary(precPredicate+1, mode)}
+	if op != "REGEXP" && p.accept("escape") {
+		x.Escape = p.binary(precPredicate+1, mode)
+	}
+	return x, true
+}
+
+// in reads the list or subquery of IN.
+func (p *parser) in(left Expr, pos Pos, not bool) Expr {
+	x := &In{Pos: pos, Not: not, X: left}
+	p.expectPunct("(")
+	x.Query, x.List = p.parenthesised(true)
+	return x
+}
+
+// prefix reads a prefix operator with its operand, or a primary expression.
+func (p *parser) prefix(mode exprMode) Expr {
+	pos := p.pos()
+	switch t := &p.tok; {
+	case t.isOp("-") || t.isOp("+") || p.mysql && (t.isOp("~") || t.isOp("!")):
+		op := t.text
+		if op == "!" {
+			op = "NOT"
+		}
+		p.advance()
+		return &Unary{Pos: pos, Op: op, X: p.binary(precUnary, mode)}
+	case t.kind == tokOp && !p.mysql && pgPrecedence[t.text] == 0:
+		op := t.text
+		p.advance()
+		return &Unary{Pos: pos, Op: op, X: p.binary(precOther+1, mode)}
+	case t.isWord("operator") && !p.mysql && p.peek(1).isPunct("("):
+		p.advance()
+		op := p.qualifiedOperator()
+		return &Unary{Pos: pos, Op: op, X: p.binary(precOther+1, mode)}
+	case t.isWord("not") && mode&restricted == 0:
+		p.advance()
+		return &Unary{Pos: pos, Op: "NOT", X: p.binary(precNot, mode)}
+	}
+	return p.casts(p.primary())
+}
+
+// casts reads the ::type that follow an expression.
+func (p *parser) casts(x Expr) Expr {
+	for p.isPunct("::") {
+		pos := p.pos()
+		p.advance()
+		x = &Cast{Pos: pos, X: x, Type: p.typeName()}
+		p.grow()
+	}
+	return x
+}
+
+// exprList reads expressions with commas between them.
+func (p *parser) exprList() []Expr {
+	list := []Expr{p.expr()}
+	for p.acceptPunct(",") {
+		list = append(list, p.expr())
+	}
+	return list
+}
+
+// parenthesised reads what follows an opening parenthesis, and the closing
+// one: a query, or an expression, or where several are allowed a list. Whether "((SELECT 1)" is one or the other
+// shows only behind it, so the inner parenthesis is read first and then
+// continued as what it turns out to be.
+func (p *parser) parenthesised(several bool) (*Select, []Expr) {
+	defer p.leave(p.enter())
+	var list []Expr
+	switch {
+	case p.atQuery():
+		query := p.query()
+		p.expectPunct(")")
+		return query, nil
+	case p.isPunct("("):
+		pos := p.pos()
+		p.advance()
+		query, inner := p.parenthesised(true)
+		if query != nil && p.continuesQuery() {
+			query = p.queryFrom(query)
+			p.expectPunct(")")
+			return query, nil
+		}
+		list = []Expr{p.climb(p.casts(p.group(pos, query, inner)), precLowest, 0)}
+	default:
+		list = []Expr{p.expr()}
+	}
+	for several && p.acceptPunct(",") {
+		list = append(list, p.expr())
+	}
+	p.expectPunct(")")
+	return nil, list
+}
+
+// group makes the expression that parentheses hold: a subquery, a row of
+// several expressions, or the one expression.
+func (p *parser) group(pos Pos, query *Select, list []Expr) Expr {
+	switch {
+	case query != nil:
+		return p.indirection(&Subquery{Pos: pos, Query: query})
+	case len(list) == 1:
+		return p.indirection(list[0])
+	}
+	return p.overlaps(&Row{Pos: pos, Elems: list})
+}
+
+// overlaps reads (a, b) OVERLAPS (c, d) behind its left row, or returns the row.
+func (p *parser) overlaps(left *Row) Expr {
+	if !p.isWord("overlaps") || p.mysql {
+		return left
+	}
+	pos := p.pos()
+	p.advance()
+	if !p.isPunct("(") && !p.isWord("row") {
+		return p.bad()
+	}
+	right, ok := p.primary().(*Row)
+	if !ok {
+		return p.bad()
+	}
+	for i, row := range []*Row{left, right} {
+		if len(row.Elems) != 2 {
+			side := [...]string{"left", "right"}[i]
+			p.failAt(row.Pos, sqlstate.SyntaxError, "wrong number of parameters on %s side of OVERLAPS expression", side)
+		}
+	}
+	return pgCall(pos, "overlaps", append(left.Elems, right.Elems...)...)
+}

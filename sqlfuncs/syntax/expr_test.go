@@ -1,0 +1,220 @@
+package syntax
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestPostgreSQLPrecedence(t *testing.T) {
+	testPrecedence(t, PostgreSQL, [][2]string{
+		{"a or b and not c = d", "(a OR (b AND (NOT (c = d))))"},
+		{"a and b and c or d or e", "((((a AND b) AND c) OR d) OR e)"},
+		{"not not a is null", "(NOT (NOT (a IS NULL)))"},
+		{"a = b is null", "((a = b) IS NULL)"},
+		{"a is null is not true", "((a IS NULL) IS NOT TRUE)"},
+		{"a is null = b", "((a IS NULL) = b)"},
+		{"a isnull or b notnull", "((a IS NULL) OR (b IS NOT NULL))"},
+		{"a = b like c", "(a = (b LIKE c))"},
+		{"a like b = c", "((a LIKE b) = c)"},
+		{"a like b || c", "(a LIKE (b || c))"},
+		{"a < b + c * d ^ e", "(a < (b + (c * (d ^ e))))"},
+		{"a - b - c", "((a - b) - c)"},
+		{"a / b * c % d", "(((a / b) * c) % d)"},
+		{"a ^ b ^ c", "((a ^ b) ^ c)"},
+		{"a || b + c || d", "((a || (b + c)) || d)"},
+		{"a -> b ->> c = d", "(((a -> b) ->> c) = d)"},
+		{"- a ^ b", "((- a) ^ b)"},
+		{"- a::int", "(- (a::int))"},
+		{"- a at time zone 'x'", "((- a) AT TIME ZONE 'x')"},
+		{`a ^ b at time zone c collate "D"`, `(a ^ (b AT TIME ZONE (c COLLATE D)))`},
+		{"@ a + b", "(@ (a + b))"},
+		{"@ a || b", "((@ a) || b)"},
+		{"a + @ b * c", "(a + (@ (b * c)))"},
+		{"- - + a", "(- (- (+ a)))"},
+		{"a operator(pg_catalog.+) b * c", "(a + (b * c))"},
+		{"a operator(pg_catalog.=) b = c", "((a = b) = c)"},
+		{"a between b and c and d", "((a BETWEEN b AND c) AND d)"},
+		{"a between b + 1 and c + 1 = d", "((a BETWEEN (b + 1) AND (c + 1)) = d)"},
+		{"a between b = c and d", "(a BETWEEN (b = c) AND d)"},
+		{"a not between b and c or d", "((a NOT BETWEEN b AND c) OR d)"},
+		{"not a in (1) and b", "((NOT (a IN …)) AND b)"},
+		{"a in (1) in (2)", "((a IN …) IN …)"},
+		{"a = any (b) = c", "((a = ANY …) = c)"},
+		{"a + b <> all (c)", "((a + b) <> ANY …)"},
+		{"a is distinct from b + c and d", "((a IS DISTINCT FROM (b + c)) AND d)"},
+		{"a = not b = c", "(a = (NOT (b = c)))"},
+		{"a::int::text || b", "(((a::int)::text) || b)"},
+		{"a similar to b escape c or d", "((a SIMILAR TO b) OR d)"},
+	})
+}
+
+func TestMySQLPrecedence(t *testing.T) {
+	testPrecedence(t, MySQL, [][2]string{
+		{"a || b xor c && d", "(a OR (b XOR (c AND d)))"},
+		{"a or b xor c and not d = e", "(a OR (b XOR (c AND (NOT (d = e)))))"},
+		{"a = b = c", "((a = b) = c)"},
+		{"a <=> b is null", "((a <=> b) IS NULL)"},
+		{"! a = b", "((NOT a) = b)"},
+		{"a = b in (c)", "(a = (b IN …))"},
+		{"a | b & c << d + e * f ^ - g", "(a | (b & (c << (d + (e * (f ^ (- g)))))))"},
+		{"a div b mod c % d", "(((a DIV b) MOD c) % d)"},
+		{"a rlike b || c", "((a REGEXP b) OR c)"},
+		{"a between b and c and d", "((a BETWEEN b AND c) AND d)"},
+		{"- a collate utf8mb4_bin", "(- (a COLLATE utf8mb4_bin))"},
+		{"@a := b or c", "(@a := (b OR c))"},
+		{"a + interval 1 day - b", "((a + ('1'::interval day)) - b)"},
+		{"a -> '$.x' = b", "((a -> '$.x') = b)"},
+	})
+}
+
+func testPrecedence(t *testing.T, d Dialect, cases [][2]string) {
+	t.Helper()
+	for _, c := range cases {
+		got := parenthesise(expression(t, c[0], d), d)
+		if d == MySQL {
+			got = strings.ReplaceAll(got, "(1::", "('1'::")
+		}
+		if got != c[1] {
+			t.Errorf("%s is %s, want %s", c[0], got, c[1])
+		}
+		// The parentheses that show the structure do not change it.
+		if text := c[1]; !strings.ContainsAny(text, "…@") && !strings.Contains(text, "interval") && !strings.Contains(text, "COLLATE D") {
+			if again := parenthesise(expression(t, text, d), d); again != text {
+				t.Errorf("%s is %s", text, again)
+			}
+		}
+	}
+}
+
+func TestComparisonsDoNotChain(t *testing.T) {
+	for _, x := range []string{
+		"a = b = c", "a < b > c", "a like b like c", "a between b and c between d and e",
+		"a is distinct from b is null", "a = b + c < d", "a ilike b not similar to c",
+	} {
+		if _, err := Parse("SELECT "+x, PostgreSQL); err == nil {
+			t.Errorf("%s parses", x)
+		}
+	}
+}
+
+func TestSpecialFunctionsBecomeCalls(t *testing.T) {
+	testPrinted(t, PostgreSQL, "SELECT ", [][2]string{
+		{"extract(year from x)", "pg_catalog.extract('year', x)"},
+		{`extract("Day" from x)`, "pg_catalog.extract('Day', x)"},
+		{"extract('epoch' from x)", "pg_catalog.extract('epoch', x)"},
+		{"substring(a from b)", "pg_catalog.substring(a, b)"},
+		{"substring(a from b for c)", "pg_catalog.substring(a, b, c)"},
+		{"substring(a for c)", "pg_catalog.substring(a, 1, c)"},
+		{"substring(a for c from b)", "pg_catalog.substring(a, b, c)"},
+		{"substring(a similar b escape c)", "pg_catalog.substring(a, b, c)"},
+		{"substring(a, b)", "substring(a, b)"},
+		{"trim(x)", "pg_catalog.btrim(x)"},
+		{"trim(both 'x' from y)", "pg_catalog.btrim(y, 'x')"},
+		{"trim(leading from y)", "pg_catalog.ltrim(y)"},
+		{"trim(trailing 'x' from y)", "pg_catalog.rtrim(y, 'x')"},
+		{"trim(y, 'x')", "pg_catalog.btrim(y, 'x')"},
+		{"position(a in b)", "pg_catalog.position(b, a)"},
+		{"overlay(a placing b from c for d)", "pg_catalog.overlay(a, b, c, d)"},
+		{"(a, b) overlaps (c, d)", "pg_catalog.overlaps(a, b, c, d)"},
+		{"row(a, b) overlaps row(c, d)", "pg_catalog.overlaps(a, b, c, d)"},
+		{"collation for (a)", "pg_catalog.pg_collation_for(a)"},
+		{"COALESCE(a, b)", "coalesce(a, b)"},
+		{"nullif(a, b)", "nullif(a, b)"},
+		{"greatest(a), least(b)", "greatest(a), least(b)"},
+		{"CURRENT_DATE, localtime", "current_date, localtime"},
+		{"current_timestamp(3)", "current_timestamp(3)"},
+		{"current_user, user, session_user", "current_user, user, session_user"},
+		{"current_schema, current_schema()", `current_schema, "current_schema"()`},
+	})
+}
+
+func TestBareFunctionsAreMarked(t *testing.T) {
+	for x, want := range map[string]bool{"current_user": true, "current_schema": true, "current_schema()": false, "current_timestamp(3)": false} {
+		if got := expression(t, x, PostgreSQL).(*FuncCall).Bare; got != want {
+			t.Errorf("%s: Bare %v", x, got)
+		}
+	}
+}
+
+func TestExpressions(t *testing.T) {
+	testPrinted(t, PostgreSQL, "SELECT ", [][2]string{
+		{"1, 1.50, 'a', null, TRUE, false", "1, 1.50, 'a', NULL, true, false"},
+		{"0x1F, 1_000, X'1f', N'a'", "31, 1000, B'00011111', 'a'::bpchar"},
+		{"'it''s', E'a\\nb', $$x'y$$", "'it''s', 'a\nb', 'x''y'"},
+		{`"Select"."b c", t.*, a.b.c.*`, `"Select"."b c", t.*, a.b.c.*`},
+		{"((a)), (((a + b)))", "a, a + b"},
+		{"(a, b), row(a), row()", "ROW(a, b), ROW(a), ROW()"},
+		{"(a).b, (a.b).c.d, (f(x)).*, $1.x", "(a).b, (a.b).c.d, (f(x)).*, $1.x"},
+		{"a[1], a.b[1:2][:], (f(x))[c:], $1[:2], a[1].b", "a[1], a.b[1:2][:], (f(x))[c:], $1[:2], a[1].b"},
+		{"array[1, 2], array[[1], [2]], array[]::int[], array(select 1)", "ARRAY[1, 2], ARRAY[ARRAY[1], ARRAY[2]], ARRAY[]::int[], ARRAY(SELECT 1)"},
+		{"(select 1), ((select 1)), ((select 1) + 1)", "(SELECT 1), (SELECT 1), (SELECT 1) + 1"},
+		{"((select 1) union (select 2))", "(SELECT 1 UNION SELECT 2)"},
+		{"(((select 1)) limit 1)", "(SELECT 1 LIMIT 1)"},
+		{"((select a))[1], ((select a)).b", "((SELECT a))[1], ((SELECT a)).b"},
+		{"exists (select 1), not exists ((select 1))", "EXISTS (SELECT 1), NOT EXISTS (SELECT 1)"},
+		{"a in (1, 2), a not in (select 1), a in ((select 1))", "a IN (1, 2), a NOT IN (SELECT 1), a IN (SELECT 1)"},
+		{"a in ((select 1), 2), a in (((select 1)) + 2)", "a IN ((SELECT 1), 2), a IN ((SELECT 1) + 2)"},
+		{"a = some (select 1), a <> all ('{}'), a like any (b), a not ilike all (c)", "a = ANY (SELECT 1), a <> ALL ('{}'), a LIKE ANY (b), a NOT ILIKE ALL (c)"},
+		{"(a, b) = (1, 2), (a, b) in ((1, 2))", "ROW(a, b) = ROW(1, 2), ROW(a, b) IN (ROW(1, 2))"},
+		{"a like b escape '!', a not ilike b, a not similar to b", "a LIKE b ESCAPE '!', a NOT ILIKE b, a NOT SIMILAR TO b"},
+		{"a between symmetric 1 and 2, a between asymmetric 1 and 2", "a BETWEEN SYMMETRIC 1 AND 2, a BETWEEN 1 AND 2"},
+		{"a is unknown, a is not distinct from b", "a IS UNKNOWN, a IS NOT DISTINCT FROM b"},
+		{"case when a then b end, case a when 1 then 2 when 3 then 4 else 5 end", "CASE WHEN a THEN b END, CASE a WHEN 1 THEN 2 WHEN 3 THEN 4 ELSE 5 END"},
+		{"operator(pg_catalog.-) a, a operator(x.||) b, operator(a.=) b", "-a, a || b, OPERATOR(pg_catalog.=) b"},
+		{"-1, - -1, + a, ~ b, - (a + b)", "-1, - -1, +a, ~ b, -(a + b)"},
+		{`a collate "C", a collate pg_catalog.default`, `a COLLATE "C", a COLLATE pg_catalog.default`},
+		{"count(*), count(distinct a), f(all a)", "count(*), count(DISTINCT a), f(a)"},
+		{"f(a, b => 1, c := 2), f(variadic a), f(1, variadic a)", "f(a, b => 1, c => 2), f(VARIADIC a), f(1, VARIADIC a)"},
+		{"string_agg(a, ',' order by b desc nulls last, c)", "string_agg(a, ',' ORDER BY b DESC NULLS LAST, c)"},
+		{"f(a) within group (order by b) filter (where c)", "f(a) WITHIN GROUP (ORDER BY b) FILTER (WHERE c)"},
+		{"f() over (), f() over w, f() over (w partition by a, b order by c)", "f() OVER (), f() OVER w, f() OVER (w PARTITION BY a, b ORDER BY c)"},
+		{"next value for a.b, next, next value", "NEXT VALUE FOR a.b, \"next\", \"next\" AS value"},
+		{"values, row, int, time, interval, coalesce", `"values", "row", "int", "time", "interval", "coalesce"`},
+		{"default", "DEFAULT"},
+		{`"coalesce"(distinct a), "coalesce"(a => 1), "nullif"(a), "trim"(a)`, `"coalesce"(DISTINCT a), "coalesce"(a => 1), "nullif"(a), "trim"(a)`},
+	})
+}
+
+func TestParenthesesOfOtherMakersPrint(t *testing.T) {
+	x := &Binary{Op: "*", L: &Paren{X: &Column{Name: Name{"a"}}}, R: &Literal{Kind: BoolLiteral, Text: "true"}}
+	if got := string(AppendExpr([]byte("x: "), x, PostgreSQL)); got != "x: (a) * true" {
+		t.Error(got)
+	}
+	if got := String(&Select{Body: &Values{Rows: [][]Expr{{x}}}}); got != "VALUES ((a) * true)" {
+		t.Error(got)
+	}
+}
+
+func TestTypes(t *testing.T) {
+	testPrinted(t, PostgreSQL, "SELECT ", [][2]string{
+		{"cast(a as int), a::pg_catalog.regclass", "a::int, a::pg_catalog.regclass"},
+		{`a::"char", a::char, a::char(3), a::pg_catalog."char"`, `a::"char", a::character, a::character(3), a::pg_catalog.char`},
+		{"a::character varying(3), a::national char varying, a::nchar, a::varchar(2)", "a::character varying(3), a::character varying, a::character, a::varchar(2)"},
+		{"a::numeric(10, -2), a::dec, a::float(3), a::double precision, a::double", `a::numeric(10, -2), a::dec, a::float(3), a::double precision, a::"double"`},
+		{"a::bit, a::bit varying(3)", "a::bit, a::bit varying(3)"},
+		{"a::timestamp(3) with time zone, a::time without time zone, a::timestamptz(0)", "a::timestamp(3) with time zone, a::time, a::timestamptz(0)"},
+		{"a::interval(3), a::interval day to second(3), a::interval year", "a::interval(3), a::interval day to second(3), a::interval year"},
+		{"a::int[], a::int[3][], a::text array, a::text array[4]", "a::int[], a::int[][], a::text[], a::text[]"},
+		{"a::geo.point(1, 2)[]", "a::geo.point(1, 2)[]"},
+		{"date '2020-01-01', pg_catalog.date 'x', foo(1, 2) 'x'", "'2020-01-01'::date, 'x'::pg_catalog.date, 'x'::foo(1, 2)"},
+		{"interval '1' hour to minute, interval(2) '1', interval '1' second(3)", "'1'::interval hour to minute, '1'::interval(2), '1'::interval second(3)"},
+		{"timestamp with time zone 'x', time(2) 'y', double precision '1'", "'x'::timestamp with time zone, 'y'::time(2), '1'::double precision"},
+		{"char 'abc', char(2) 'abc', int '1', bit '1', bool 'f'", "'abc'::bpchar, 'abc'::character(2), '1'::int, '1'::bit, 'f'::bool"},
+	})
+}
+
+// testPrinted checks how texts print, and that they survive it.
+func testPrinted(t *testing.T, d Dialect, prefix string, cases [][2]string) {
+	t.Helper()
+	for _, c := range cases {
+		parsed, err := Parse(prefix+c[0], d)
+		if err != nil {
+			t.Errorf("%s%s: %v", prefix, c[0], err)
+			continue
+		}
+		if got := string(Append(nil, parsed[0].Statement, d)); got != prefix+c[1] {
+			t.Errorf("%s%s prints as\n%s, want\n%s%s", prefix, c[0], got, prefix, c[1])
+		}
+		checkFixedPoint(t, parsed, d)
+	}
+}

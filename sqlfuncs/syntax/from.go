@@ -1,0 +1,338 @@
+package syntax
+
+// fromList reads the list of FROM. MySQL's FROM DUAL is none.
+func (p *parser) fromList() []TableRef {
+	if p.mysql && p.accept("dual") {
+		return nil
+	}
+	list := []TableRef{p.tableRef()}
+	for p.acceptPunct(",") {
+		list = append(list, p.tableRef())
+	}
+	return list
+}
+
+// tableRef reads an item of FROM with its joins.
+func (p *parser) tableRef() TableRef {
+	defer p.leave(p.enter())
+	return p.joins(p.tablePrimary())
+}
+
+// atJoin reports whether a join follows.
+func (p *parser) atJoin() bool {
+	return p.isAnyWord("join", "cross", "inner", "left", "right", "full", "natural") ||
+		p.mysql && p.isWord("straight_join")
+}
+
+// joins reads the joins behind left.
+func (p *parser) joins(left TableRef) TableRef {
+	for p.atJoin() {
+		left = p.join(left)
+		p.grow()
+	}
+	return left
+}
+
+// join reads one join. Its right side takes the joins that come before its
+// own ON or USING: a JOIN b JOIN c ON … ON ….
+func (p *parser) join(left TableRef) TableRef {
+	defer p.leave(p.enter())
+	j := &Join{Pos: p.pos(), Left: left}
+	j.Natural = p.accept("natural")
+	switch {
+	case !j.Natural && p.accept("cross"):
+		j.Kind = CrossJoin
+		p.expect("join")
+	case p.mysql && p.accept("straight_join"):
+	default:
+		j.Kind = p.joinKind()
+		p.expect("join")
+	}
+	first := p.tablePrimary()
+	j.Right = first
+	if j.Natural || j.Kind == CrossJoin && !p.mysql {
+		return j
+	}
+	for p.atJoin() && p.err == nil && j.Kind != CrossJoin {
+		j.Right = p.join(j.Right)
+		p.grow()
+	}
+	p.joinCondition(j)
+	if right := j.Right; j.Kind == CrossJoin && right != first {
+		return rotate(j, right, first)
+	}
+	return j
+}
+
+// rotate turns a JOIN (b JOIN c ON …), read from MySQL's a JOIN b JOIN c ON …,
+// into (a JOIN b) JOIN c ON …. first is b, the leftmost table of right.
+func rotate(cross *Join, right, first TableRef) TableRef {
+	leftmost := right.(*Join)
+	for leftmost.Left != first {
+		leftmost = leftmost.Left.(*Join)
+	}
+	cross.Right = first
+	leftmost.Left = cross
+	return right
+}
+
+// joinCondition reads ON or USING. MySQL's inner and cross joins are the same.
+func (p *parser) joinCondition(j *Join) {
+	symmetric := p.mysql && (j.Kind == InnerJoin || j.Kind == CrossJoin)
+	switch {
+	case p.accept("using"):
+		p.expectPunct("(")
+		j.Using = p.nameList()
+		if p.isWord("as") {
+			p.notSupported(p.pos(), "JOIN USING with an alias is")
+		}
+	case p.accept("on"):
+		j.On = p.expr()
+	case symmetric:
+		j.Kind = CrossJoin
+		return
+	default:
+		p.syntaxError()
+	}
+	if symmetric {
+		j.Kind = InnerJoin
+	}
+}
+
+// joinKind reads [INNER] or {LEFT|RIGHT|FULL} [OUTER].
+func (p *parser) joinKind() JoinKind {
+	kind := InnerJoin
+	switch p.acceptAny("inner", "left", "right", "full") {
+	case "left":
+		kind = LeftJoin
+	case "right":
+		kind = RightJoin
+	case "full":
+		kind = FullJoin
+	default:
+		return kind
+	}
+	p.accept("outer")
+	return kind
+}
+
+// tablePrimary reads an item of FROM without joins.
+func (p *parser) tablePrimary() TableRef {
+	pos := p.pos()
+	lateral := p.accept("lateral")
+	switch {
+	case p.isPunct("("):
+		p.advance()
+		return p.tableInParens(pos, lateral)
+	case p.isWords("rows", "from"):
+		return p.rowsFrom(pos, lateral)
+	}
+	if f := p.tableFunc(pos, lateral); f != nil {
+		return f
+	}
+	if lateral || p.tok.isFunctionName() && !p.tok.isName() {
+		p.missingArguments()
+	}
+	t := p.relation()
+	t.Pos = pos
+	t.Alias, t.Columns = p.alias()
+	if p.isWord("tablesample") {
+		p.notSupported(p.pos(), "TABLESAMPLE is")
+	}
+	if p.mysql {
+		p.indexHints()
+	}
+	return t
+}
+
+// missingArguments fails behind the name of a function without arguments.
+func (p *parser) missingArguments() {
+	if p.tok.isName() {
+		p.qualifiedName()
+	} else if p.tok.isFunctionName() {
+		p.advance()
+	}
+	p.syntaxError()
+}
+
+// relation reads a table name with PostgreSQL's ONLY and *.
+func (p *parser) relation() *Table {
+	t := &Table{Pos: p.pos()}
+	if !p.mysql && p.accept("only") {
+		if p.acceptPunct("(") {
+			t.Name = p.qualifiedName()
+			p.expectPunct(")")
+			return t
+		}
+		t.Name = p.qualifiedName()
+		return t
+	}
+	t.Name = p.qualifiedName()
+	p.acceptOp("*")
+	return t
+}
+
+// tableInParens reads a subquery or a join behind its parenthesis.
+func (p *parser) tableInParens(pos Pos, lateral bool) TableRef {
+	query, ref := p.queryOrTable()
+	return p.closedTable(pos, lateral, query, ref)
+}
+
+// closedTable reads the alias of what stood in parentheses.
+func (p *parser) closedTable(pos Pos, lateral bool, query *Select, ref TableRef) TableRef {
+	if query != nil {
+		d := &Derived{Pos: pos, Query: query, Lateral: lateral}
+		d.Alias, d.Columns = p.alias()
+		return d
+	}
+	if lateral {
+		p.syntaxError()
+	}
+	if j, ok := ref.(*Join); ok && j.Alias == "" {
+		j.Alias, j.Columns = p.alias()
+	}
+	return ref
+}
+
+// queryOrTable reads what follows an opening parenthesis in FROM, and the
+// closing one. A query in further parentheses may turn out to be the first
+// table of a join; see parenthesised.
+func (p *parser) queryOrTable() (*Select, TableRef) {
+	defer p.leave(p.enter())
+	if p.atQuery() {
+		q := p.query()
+		p.expectPunct(")")
+		return q, nil
+	}
+	var first TableRef
+	pos := p.pos()
+	if p.acceptPunct("(") {
+		query, ref := p.queryOrTable()
+		if query != nil && p.continuesQuery() {
+			query = p.queryFrom(query)
+			p.expectPunct(")")
+			return query, nil
+		}
+		first = p.closedTable(pos, false, query, ref)
+	} else {
+		first = p.tablePrimary()
+	}
+	ref := p.joins(first)
+	if _, ok := ref.(*Join); !ok && !p.mysql {
+		p.syntaxError() // PostgreSQL has no parentheses around one table
+	}
+	p.expectPunct(")")
+	return nil, ref
+}
+
+// alias reads [AS] name [(column, …)] if it is there.
+func (p *parser) alias() (name string, columns []string) {
+	switch {
+	case p.accept("as"):
+		name = p.name()
+	case p.tok.isName():
+		name = p.name()
+	default:
+		return "", nil
+	}
+	return name, p.optionalColumns()
+}
+
+// tableFunc reads a function in FROM, or returns nil.
+func (p *parser) tableFunc(pos Pos, lateral bool) TableRef {
+	f := p.funcInFrom()
+	if f == nil {
+		return nil
+	}
+	t := &TableFunc{Pos: pos, Funcs: []*FuncCall{f}, Lateral: lateral}
+	p.tableFuncAlias(t)
+	return t
+}
+
+// funcInFrom reads a function call, or returns nil when a table follows.
+func (p *parser) funcInFrom() *FuncCall {
+	pos := p.pos()
+	if p.tok.kind == tokWord && !p.mysql && !typeKeywords[p.tok.text] && (isBareFunction(p.tok.text, false) || p.peek(1).isPunct("(")) {
+		if x := p.special(p.tok); x != nil {
+			f, ok := x.(*FuncCall)
+			if !ok {
+				p.syntaxError()
+				return &FuncCall{Name: Name{""}}
+			}
+			return f
+		}
+	}
+	if !p.atCall() {
+		return nil
+	}
+	name := Name{p.take(p.tok.isLabel())}
+	for p.acceptPunct(".") {
+		name = append(name, p.label())
+	}
+	return p.call(pos, name)
+}
+
+// atCall reports whether a function call begins here: name( or schema.name(.
+func (p *parser) atCall() bool {
+	if !p.tok.isName() && !p.tok.isFunctionName() {
+		return false
+	}
+	next := p.peek(1)
+	if next.isPunct("(") {
+		return p.tok.isFunctionName() || p.mysql
+	}
+	return next.isPunct(".") && p.peek(3).isPunct("(")
+}
+
+// rowsFrom reads ROWS FROM (f(…), …).
+func (p *parser) rowsFrom(pos Pos, lateral bool) TableRef {
+	t := &TableFunc{Pos: pos, Lateral: lateral}
+	p.expect("rows", "from")
+	p.expectPunct("(")
+	for {
+		f := p.funcInFrom()
+		if f == nil {
+			p.missingArguments()
+			f = &FuncCall{Name: Name{""}}
+		}
+		t.Funcs = append(t.Funcs, f)
+		if p.isWord("as") {
+			p.notSupported(p.pos(), "a column definition list in ROWS FROM is")
+		}
+		if !p.acceptPunct(",") {
+			break
+		}
+	}
+	p.expectPunct(")")
+	p.tableFuncAlias(t)
+	return t
+}
+
+// tableFuncAlias reads WITH ORDINALITY, the alias and the columns, which may
+// have types: AS t(a int, b text).
+func (p *parser) tableFuncAlias(t *TableFunc) {
+	t.Ordinality = p.acceptWords("with", "ordinality")
+	as := p.accept("as")
+	switch {
+	case p.tok.isName():
+		t.Alias = p.name()
+	case !as:
+		return
+	case !p.isPunct("("):
+		p.syntaxError()
+	}
+	if !p.acceptPunct("(") {
+		return
+	}
+	typed := t.Alias == "" || p.peek(1).kind == tokWord || p.peek(1).kind == tokIdent
+	for {
+		t.Columns = append(t.Columns, p.name())
+		if typed {
+			t.ColumnTypes = append(t.ColumnTypes, p.typeName())
+		}
+		if !p.acceptPunct(",") {
+			break
+		}
+	}
+	p.expectPunct(")")
+}

@@ -1,0 +1,244 @@
+package syntax
+
+import "strings"
+
+// mysqlVersion is the highest version whose /*!NNNNN comments are read.
+const mysqlVersion = 80099
+
+// mysqlOperators are the operators of more than one character, longest first.
+var mysqlOperators = []string{"->>", "<=>", "->", "<=", ">=", "<>", "!=", "&&", "||", "<<", ">>"}
+
+func (l *lexer) nextMySQL(start int) token {
+	c := l.src[start]
+	switch {
+	case isDigit(c), c == '.' && isDigit(l.at(start+1)):
+		return l.numberMySQL(start)
+	case isIdentPart(c):
+		return l.wordMySQL(start)
+	case c == '\'' || c == '"':
+		return l.stringMySQL(start, start)
+	case c == '`':
+		l.pos = start
+		return l.quotedIdentifier(start)
+	case c == '@':
+		return l.variable(start)
+	case c == '?':
+		// ?1 is our own spelling of a parameter that is out of order.
+		for l.pos = start + 1; isDigit(l.at(l.pos)); {
+			l.pos++
+		}
+		return l.token(tokParam, start, l.src[start+1:l.pos])
+	}
+	for _, op := range mysqlOperators {
+		if strings.HasPrefix(l.src[start:], op) {
+			l.pos = start + len(op)
+			if op == "!=" {
+				op = "<>"
+			}
+			return l.token(tokOp, start, op)
+		}
+	}
+	if strings.IndexByte("=<>+-*/%&|^~!", c) >= 0 {
+		l.pos = start + 1
+		return l.token(tokOp, start, l.src[start:l.pos])
+	}
+	return l.punctuation(start)
+}
+
+// skipCommentMySQL passes /* … */, or only the beginning of /*! and /*M!.
+func (l *lexer) skipCommentMySQL() bool {
+	start := l.pos
+	text := strings.TrimPrefix(l.src[start+2:], "M")
+	if version, ok := strings.CutPrefix(text, "!"); ok && !l.inVersion {
+		n, number := 0, 0
+		for ; n < 6 && n < len(version) && isDigit(version[n]); n++ {
+			number = number*10 + int(version[n]-'0')
+		}
+		if number <= mysqlVersion {
+			l.pos = len(l.src) - len(version) + n
+			l.inVersion = true
+			return true
+		}
+	}
+	n := strings.Index(l.src[start+2:], "*/")
+	if n < 0 {
+		l.pos = len(l.src)
+		l.fail(start, "unterminated /* comment")
+		return false
+	}
+	l.pos = start + 2 + n + 2
+	return true
+}
+
+// numberMySQL reads a number, 0x1F, 0b11, or a name that begins with digits.
+func (l *lexer) numberMySQL(start int) token {
+	l.pos = start
+	if base := l.at(start + 1); l.src[start] == '0' && (base == 'x' || base == 'b') {
+		l.pos = start + 2
+		for isRadixDigit(l.at(l.pos), radix(base)) {
+			l.pos++
+		}
+		if digits := l.src[start+2 : l.pos]; digits != "" && !isIdentPart(l.at(l.pos)) {
+			return l.bytesToken(start, digits, radix(base))
+		}
+		l.pos = start
+	}
+	kind := tokInteger
+	for isDigit(l.at(l.pos)) {
+		l.pos++
+	}
+	if end := l.pos; !l.exponent() && isIdentPart(l.at(end)) {
+		return l.wordMySQL(start)
+	} else if l.pos > end {
+		kind = tokNumeric
+	} else if l.at(l.pos) == '.' {
+		kind = tokNumeric
+		for l.pos++; isDigit(l.at(l.pos)); {
+			l.pos++
+		}
+		l.exponent()
+	}
+	return l.token(kind, start, strings.ReplaceAll(l.src[start:l.pos], "_", ""))
+}
+
+// bytesToken packs hexadecimal or binary digits, filled up with zeros on the left.
+func (l *lexer) bytesToken(start int, digits string, base int) token {
+	perByte := 2
+	if base == 2 {
+		perByte = 8
+	}
+	if n := len(digits) % perByte; n > 0 {
+		digits = strings.Repeat("0", perByte-n) + digits
+	}
+	dst := make([]byte, 0, len(digits)/perByte)
+	for in := (lexer{src: digits}); in.pos < len(digits); {
+		v, _ := in.radixValue(base, perByte)
+		dst = append(dst, byte(v))
+	}
+	return l.token(tokBytes, start, string(dst))
+}
+
+// wordMySQL reads a word or the string whose prefix it is: N'…', x'1F',
+// b'01' and character sets (_utf8mb4'…'), which are passed over.
+func (l *lexer) wordMySQL(start int) token {
+	l.pos = start
+	if l.at(start+1) == '\'' {
+		switch l.src[start] | 0x20 {
+		case 'n':
+			return l.stringMySQL(start, start+1)
+		case 'x':
+			return l.bytesMySQL(start, 16)
+		case 'b':
+			return l.bytesMySQL(start, 2)
+		}
+	}
+	for isIdentPart(l.at(l.pos)) {
+		l.pos++
+	}
+	t := l.wordToken(start)
+	if !characterSets[t.text] {
+		return t
+	}
+	end, inVersion := l.pos, l.inVersion
+	if from, ok := l.skipBlanks(); ok && l.startsString(from) {
+		s := l.nextMySQL(from)
+		s.start = start
+		return s
+	}
+	l.pos, l.inVersion, l.err = end, inVersion, nil
+	return t
+}
+
+// startsString reports whether a character or binary string begins at i.
+func (l *lexer) startsString(i int) bool {
+	switch c, next := l.at(i), l.at(i+1); c | 0x20 {
+	case '"', '\'':
+		return true
+	case 'x', 'b':
+		return next == '\''
+	case '0':
+		return radix(next) != 0
+	}
+	return false
+}
+
+// characterSets are the introducers of a string in a character set.
+var characterSets = map[string]bool{
+	"_utf8mb4": true, "_utf8mb3": true, "_utf8": true, "_latin1": true, "_ascii": true, "_binary": true,
+}
+
+// bytesMySQL reads x'1F' or b'01'.
+func (l *lexer) bytesMySQL(start, base int) token {
+	l.pos = start + 1
+	digits, ok := l.quoted(nil)
+	for i := 0; ok && i < len(digits); i++ {
+		ok = isRadixDigit(digits[i], base)
+	}
+	if !ok || base == 16 && len(digits)%2 != 0 {
+		return l.fail(start, "syntax error")
+	}
+	return l.bytesToken(start, digits, base)
+}
+
+// stringMySQL reads '…' or "…" at quote.
+func (l *lexer) stringMySQL(start, quote int) token {
+	l.pos = quote
+	text, ok := l.literal(start, l.escapeMySQL, "quoted string")
+	if !ok {
+		return l.token(tokError, start, "")
+	}
+	return l.token(tokString, start, text)
+}
+
+// escapeMySQL reads an escape of a MySQL string (manual, "String Literals").
+func (l *lexer) escapeMySQL(dst []byte) []byte {
+	if l.pos >= len(l.src) {
+		return dst
+	}
+	c := l.src[l.pos]
+	l.pos++
+	switch c {
+	case '0':
+		c = 0
+	case 'b':
+		c = '\b'
+	case 'n':
+		c = '\n'
+	case 'r':
+		c = '\r'
+	case 't':
+		c = '\t'
+	case 'Z':
+		c = 26
+	case '%', '_':
+		return append(dst, '\\', c) // for LIKE
+	}
+	return append(dst, c)
+}
+
+// variable reads @name, @'name', @`name`, @@name and @@scope.name.
+func (l *lexer) variable(start int) token {
+	l.pos = start + 1
+	system := l.at(l.pos) == '@'
+	if system {
+		l.pos++
+	}
+	if c := l.at(l.pos); !system && (c == '\'' || c == '"' || c == '`') {
+		name, ok := l.quoted(nil)
+		switch {
+		case !ok:
+			return l.fail(start, "unterminated quoted string")
+		case strings.HasPrefix(name, "@"):
+			return l.fail(start, "syntax error")
+		}
+		return l.token(tokVariable, start, foldCase(name))
+	}
+	name := l.pos
+	for isIdentPart(l.at(l.pos)) || l.at(l.pos) == '.' {
+		l.pos++
+	}
+	if system && (l.pos == name || l.src[l.pos-1] == '.') {
+		return l.fail(start, "syntax error")
+	}
+	return l.token(tokVariable, start, foldCase(l.src[start+1:l.pos]))
+}

@@ -1,0 +1,400 @@
+package syntax
+
+import (
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// escapeFunc reads the escape sequence whose backslash has just been passed
+// and appends what it stands for. On a bad sequence it sets the lexer's err.
+type escapeFunc func(dst []byte) []byte
+
+// quoted reads the text in the quotes that open at the current position;
+// a doubled quote stands for one. It is false at a missing end and when
+// escape, which may be nil, found a mistake.
+func (l *lexer) quoted(escape escapeFunc) (string, bool) {
+	quote := l.src[l.pos]
+	l.pos++
+	plain := l.pos // the text from here on stands for itself
+	var dst []byte
+	for l.pos < len(l.src) && l.err == nil {
+		switch c := l.src[l.pos]; {
+		case c == quote && l.at(l.pos+1) == quote:
+			dst = append(dst, l.src[plain:l.pos+1]...)
+			l.pos += 2
+			plain = l.pos
+		case c == quote:
+			tail := l.src[plain:l.pos]
+			l.pos++
+			if dst == nil {
+				return tail, true
+			}
+			return string(append(dst, tail...)), true
+		case c == '\\' && escape != nil:
+			dst = append(dst, l.src[plain:l.pos]...)
+			l.pos++
+			dst = escape(dst)
+			plain = l.pos
+		default:
+			l.pos++
+		}
+	}
+	return "", false
+}
+
+// literal reads a quoted string and those that continue it. what names it in
+// the error of a missing end.
+func (l *lexer) literal(start int, escape escapeFunc, what string) (string, bool) {
+	text, ok := l.quoted(escape)
+	if ok && l.continued() {
+		parts := []string{text}
+		for more := true; ok && more; more = ok && l.continued() {
+			text, ok = l.quoted(escape)
+			parts = append(parts, text)
+		}
+		text = strings.Join(parts, "")
+	}
+	if !ok && l.err == nil {
+		l.fail(start, "unterminated "+what)
+	}
+	return text, ok
+}
+
+// continued passes the blanks between two parts of one string constant:
+// PostgreSQL joins them across a line break, MySQL always.
+func (l *lexer) continued() bool {
+	from := l.pos
+	if l.dialect == MySQL {
+		inVersion := l.inVersion
+		if start, ok := l.skipBlanks(); ok && (l.at(start) == '\'' || l.at(start) == '"') {
+			return true
+		}
+		l.pos, l.inVersion, l.err = from, inVersion, nil
+		return false
+	}
+	newline := false
+	for {
+		switch c := l.at(l.pos); {
+		case c == '\n' || c == '\r':
+			newline = true
+			l.pos++
+		case isBlank(c):
+			l.pos++
+		case c == '-' && l.startsLineComment():
+			l.skipLine()
+		case c == '\'' && newline:
+			return true
+		default:
+			l.pos = from
+			return false
+		}
+	}
+}
+
+// plainString reads '…' at quote; the token begins at start.
+func (l *lexer) plainString(start, quote int) token {
+	l.pos = quote
+	text, ok := l.literal(start, nil, "quoted string")
+	if !ok {
+		return l.token(tokError, start, "")
+	}
+	return l.token(tokString, start, text)
+}
+
+// prefixedString reads E'…', B'…', X'…', N'…', U&'…' or U&"…". N alone
+// becomes the word nchar, as in PostgreSQL.
+func (l *lexer) prefixedString(start int) (token, bool) {
+	c, next := l.src[start]|0x20, l.at(start+1)
+	if c == 'u' && next == '&' {
+		switch l.at(start + 2) {
+		case '\'':
+			return l.unicodeString(start), true
+		case '"':
+			return l.unicodeIdentifier(start), true
+		}
+	}
+	if next != '\'' {
+		return token{}, false
+	}
+	l.pos = start + 1
+	switch c {
+	case 'e':
+		return l.escapeString(start), true
+	case 'b':
+		return l.bitString(start, "bit", "binary", 1), true
+	case 'x':
+		return l.bitString(start, "hexadecimal", "hexadecimal", 4), true
+	case 'n':
+		t := l.token(tokWord, start, "nchar")
+		t.class = colName
+		return t, true
+	}
+	return token{}, false
+}
+
+func (l *lexer) escapeString(start int) token {
+	text, ok := l.literal(start, l.escape, "quoted string")
+	if !ok {
+		return l.token(tokError, start, "")
+	}
+	if bad, found := invalidByte(text); found {
+		return l.failCode(start, sqlstate.CharacterNotInRepert, "invalid byte sequence for encoding \"UTF8\": 0x%02x", bad)
+	}
+	return l.token(tokString, start, text)
+}
+
+// invalidByte returns the first byte of s that is NUL or no UTF-8.
+func invalidByte(s string) (byte, bool) {
+	if utf8.ValidString(s) {
+		return 0, strings.IndexByte(s, 0) >= 0
+	}
+	for i, r := range s {
+		if r == 0 {
+			return 0, true
+		}
+		if r == utf8.RuneError {
+			if _, n := utf8.DecodeRuneInString(s[i:]); n == 1 {
+				return s[i], true
+			}
+		}
+	}
+	return 0, false
+}
+
+// escape reads an escape of E'…' (manual, "String Constants with C-Style Escapes").
+func (l *lexer) escape(dst []byte) []byte {
+	c := l.at(l.pos)
+	if l.pos < len(l.src) {
+		l.pos++
+	}
+	switch c {
+	case 0:
+		return dst
+	case 'b':
+		return append(dst, '\b')
+	case 'f':
+		return append(dst, '\f')
+	case 'n':
+		return append(dst, '\n')
+	case 'r':
+		return append(dst, '\r')
+	case 't':
+		return append(dst, '\t')
+	case '0', '1', '2', '3', '4', '5', '6', '7':
+		l.pos--
+		v, _ := l.radixValue(8, 3)
+		return append(dst, byte(v))
+	case 'x':
+		if v, n := l.radixValue(16, 2); n > 0 {
+			return append(dst, byte(v))
+		}
+		return append(dst, 'x')
+	case 'u', 'U':
+		return l.unicodeEscape(dst)
+	}
+	return append(dst, c)
+}
+
+// radixValue reads up to most digits and returns their value and number.
+func (l *lexer) radixValue(base, most int) (v rune, n int) {
+	for ; n < most && isRadixDigit(l.at(l.pos), base); n++ {
+		c := rune(l.src[l.pos])
+		if c >= 'A' {
+			c = c&^0x20 - 'A' + '9' + 1
+		}
+		v = v*rune(base) + c - '0'
+		l.pos++
+	}
+	return v, n
+}
+
+// unicodeEscape reads the rest of \uXXXX or \UXXXXXXXX, and the second one of
+// a surrogate pair.
+func (l *lexer) unicodeEscape(dst []byte) []byte {
+	start := l.pos - 2
+	high := l.unicodeValue(start)
+	if utf16.IsSurrogate(high) && l.err == nil {
+		low := rune(utf8.RuneError)
+		if l.at(l.pos) == '\\' && l.at(l.pos+1)|0x20 == 'u' {
+			l.pos += 2
+			low = l.unicodeValue(start)
+		}
+		high = utf16.DecodeRune(high, low)
+		if high == utf8.RuneError && l.err == nil {
+			l.fail(start, "invalid Unicode surrogate pair")
+		}
+	}
+	return utf8.AppendRune(dst, high)
+}
+
+// unicodeValue reads the digits after \u or \U.
+func (l *lexer) unicodeValue(start int) rune {
+	digits := 4
+	if l.src[l.pos-1] == 'U' {
+		digits = 8
+	}
+	v, n := l.radixValue(16, digits)
+	if n < digits {
+		l.failCode(start, sqlstate.InvalidEscape, "invalid Unicode escape")
+		l.err.Hint = `Unicode escapes must be \uXXXX or \UXXXXXXXX.`
+	} else if v <= 0 || v > utf8.MaxRune {
+		l.fail(start, "invalid Unicode escape value")
+	}
+	return v
+}
+
+// unicodeString reads U&'…' [UESCAPE 'c'].
+func (l *lexer) unicodeString(start int) token {
+	l.pos = start + 2
+	text, ok := l.literal(start, nil, "quoted string")
+	if ok {
+		text, ok = l.uescape(start, text)
+	}
+	if !ok {
+		return l.token(tokError, start, "")
+	}
+	return l.token(tokString, start, text)
+}
+
+// unicodeIdentifier reads U&"…" [UESCAPE 'c'].
+func (l *lexer) unicodeIdentifier(start int) token {
+	l.pos = start + 2
+	t := l.quotedIdentifier(start)
+	if t.kind == tokError {
+		return t
+	}
+	text, ok := l.uescape(start, strings.ReplaceAll(l.src[start+3:l.pos-1], `""`, `"`))
+	if !ok {
+		return l.token(tokError, start, "")
+	}
+	return l.token(tokIdent, start, truncateIdentifier(text))
+}
+
+// quotedIdentifier reads the quoted identifier at the current position.
+func (l *lexer) quotedIdentifier(start int) token {
+	text, ok := l.quoted(nil)
+	switch {
+	case !ok:
+		return l.fail(start, "unterminated quoted identifier")
+	case text == "":
+		return l.fail(start, "zero-length delimited identifier")
+	}
+	return l.token(tokIdent, start, truncateIdentifier(text))
+}
+
+// uescape decodes the body of U&'…' with the escape character of the UESCAPE
+// clause that follows it, or the backslash.
+func (l *lexer) uescape(start int, text string) (string, bool) {
+	mark, end := byte('\\'), l.pos
+	from, ok := l.skipBlanks()
+	if clause := "uescape"; ok && len(l.src)-from > len(clause) &&
+		strings.EqualFold(l.src[from:from+len(clause)], clause) && !isIdentPart(l.src[from+len(clause)]) {
+		l.pos = from + len(clause)
+		t := l.next()
+		switch {
+		case t.kind == tokError:
+			return "", false
+		case t.kind != tokString:
+			l.fail(t.start, "UESCAPE must be followed by a simple string literal")
+			return "", false
+		case len(t.text) != 1 || !isEscapeMark(t.text[0]):
+			l.fail(t.start, "invalid Unicode escape character")
+			return "", false
+		}
+		mark = t.text[0]
+	} else {
+		l.pos, l.err = end, nil
+	}
+	return l.decodeUnicode(start, text, mark)
+}
+
+// isEscapeMark reports whether c may be the character of UESCAPE.
+func isEscapeMark(c byte) bool {
+	return c < utf8.RuneSelf && !isRadixDigit(c, 16) && !isBlank(c) && strings.IndexByte(`+'"`, c) < 0
+}
+
+// decodeUnicode resolves \XXXX and \+XXXXXX, mark standing for the backslash.
+func (l *lexer) decodeUnicode(start int, text string, mark byte) (string, bool) {
+	if strings.IndexByte(text, mark) < 0 {
+		return text, true
+	}
+	in := lexer{src: text}
+	dst := make([]byte, 0, len(text))
+	var high rune // first half of a surrogate pair
+	for in.pos < len(text) {
+		if text[in.pos] != mark || in.at(in.pos+1) == mark {
+			if high != 0 {
+				break
+			}
+			if text[in.pos] == mark {
+				in.pos++
+			}
+			dst = append(dst, text[in.pos])
+			in.pos++
+			continue
+		}
+		in.pos++
+		v, ok := in.codePoint()
+		if !ok {
+			l.failCode(start, sqlstate.SyntaxError, "invalid Unicode escape")
+			l.err.Hint = `Unicode escapes must be \XXXX or \+XXXXXX.`
+			return "", false
+		}
+		switch {
+		case v == 0 || v > utf8.MaxRune:
+			l.fail(start, "invalid Unicode escape value")
+			return "", false
+		case high != 0:
+			if v = utf16.DecodeRune(high, v); v == utf8.RuneError {
+				l.fail(start, "invalid Unicode surrogate pair")
+				return "", false
+			}
+			high = 0
+		case utf16.IsSurrogate(v):
+			high = v
+			continue
+		}
+		dst = utf8.AppendRune(dst, v)
+	}
+	if high != 0 {
+		l.fail(start, "invalid Unicode surrogate pair")
+		return "", false
+	}
+	return string(dst), true
+}
+
+// codePoint reads XXXX or +XXXXXX.
+func (l *lexer) codePoint() (rune, bool) {
+	digits := 4
+	if l.at(l.pos) == '+' {
+		digits = 6
+		l.pos++
+	}
+	v, n := l.radixValue(16, digits)
+	return v, n == digits
+}
+
+// bitString reads B'0101' or X'1F', whose quote is at the current position,
+// into binary digits; bits is the number of them for one digit.
+func (l *lexer) bitString(start int, what, digit string, bits int) token {
+	text, ok := l.literal(start, nil, what+" string literal")
+	if !ok {
+		return l.token(tokError, start, "")
+	}
+	dst := make([]byte, 0, len(text)*bits)
+	in := lexer{src: text}
+	for in.pos < len(text) {
+		v, n := in.radixValue(1<<bits, 1)
+		if n == 0 {
+			r, _ := utf8.DecodeRuneInString(text[in.pos:])
+			return l.failCode(start, sqlstate.InvalidText, `"%c" is not a valid %s digit`, r, digit)
+		}
+		for b := bits - 1; b >= 0; b-- {
+			dst = append(dst, '0'+byte(v>>b&1))
+		}
+	}
+	return l.token(tokBits, start, string(dst))
+}

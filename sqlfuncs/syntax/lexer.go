@@ -1,0 +1,314 @@
+package syntax
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// lexer cuts a text into tokens. The rules are those of PostgreSQL's scan.l
+// and of MySQL's sql_lex.cc. It works on valid UTF-8 without NUL bytes; Parse
+// refuses other texts.
+type lexer struct {
+	src       string
+	pos       int
+	dialect   Dialect
+	inVersion bool            // inside MySQL's /*! … */
+	err       *sqlstate.Error // set with tokError
+}
+
+// maxIdentifier is the length of an identifier in bytes (NAMEDATALEN-1).
+const maxIdentifier = 63
+
+// next returns the next token; at the end of the text always tokEOF.
+func (l *lexer) next() token {
+	start, ok := l.skipBlanks()
+	if !ok {
+		return l.token(tokError, start, "")
+	}
+	if start >= len(l.src) {
+		return token{kind: tokEOF, start: len(l.src), end: len(l.src)}
+	}
+	if l.dialect == MySQL {
+		return l.nextMySQL(start)
+	}
+	return l.nextPostgreSQL(start)
+}
+
+func (l *lexer) nextPostgreSQL(start int) token {
+	c := l.src[start]
+	switch {
+	case isIdentStart(c):
+		return l.word(start)
+	case isDigit(c), c == '.' && isDigit(l.at(start+1)):
+		return l.number(start)
+	case c == '\'':
+		return l.plainString(start, start)
+	case c == '"':
+		return l.quotedIdentifier(start)
+	case c == '$':
+		return l.dollar(start)
+	case isOperatorChar(c):
+		return l.operator(start)
+	}
+	return l.punctuation(start)
+}
+
+// token makes a token that ends at the current position.
+func (l *lexer) token(kind tokenKind, start int, text string) token {
+	return token{kind: kind, start: start, end: l.pos, text: text}
+}
+
+// at returns the byte at offset i, 0 behind the end.
+func (l *lexer) at(i int) byte {
+	if i < len(l.src) {
+		return l.src[i]
+	}
+	return 0
+}
+
+// fail makes the error token for the text from start to the current position.
+func (l *lexer) fail(start int, what string) token {
+	return l.failCode(start, sqlstate.SyntaxError, `%s at or near "%s"`, what, l.src[start:l.pos])
+}
+
+// failCode is fail with another code and a message of its own.
+func (l *lexer) failCode(start int, code sqlstate.Code, format string, args ...any) token {
+	l.err = sqlstate.New(code, format, args...).At(l.character(start))
+	return l.token(tokError, start, "")
+}
+
+// character turns a byte offset into the 1-based character position that clients are told.
+func (l *lexer) character(offset int) int {
+	return utf8.RuneCountInString(l.src[:offset]) + 1
+}
+
+// skipBlanks passes blanks and comments and returns where the next token
+// begins. It fails on a comment without an end, returning its start.
+func (l *lexer) skipBlanks() (start int, ok bool) {
+	for l.pos < len(l.src) {
+		c := l.src[l.pos]
+		switch {
+		case isBlank(c):
+			l.pos++
+		case c == '-' && l.startsLineComment():
+			l.skipLine()
+		case c == '#' && l.dialect == MySQL:
+			l.skipLine()
+		case c == '/' && l.at(l.pos+1) == '*':
+			if start = l.pos; !l.skipComment() {
+				return start, false
+			}
+		case c == '*' && l.inVersion && l.at(l.pos+1) == '/':
+			l.inVersion = false
+			l.pos += 2
+		default:
+			return l.pos, true
+		}
+	}
+	return l.pos, true
+}
+
+// startsLineComment reports whether "--" begins here; MySQL wants a blank after it.
+func (l *lexer) startsLineComment() bool {
+	if l.at(l.pos+1) != '-' {
+		return false
+	}
+	return l.dialect == PostgreSQL || l.pos+2 >= len(l.src) || l.src[l.pos+2] <= ' '
+}
+
+func (l *lexer) skipLine() {
+	n := strings.IndexAny(l.src[l.pos:], "\r\n")
+	if l.dialect == MySQL {
+		n = strings.IndexByte(l.src[l.pos:], '\n')
+	}
+	if n < 0 {
+		n = len(l.src) - l.pos
+	}
+	l.pos += n
+}
+
+// skipComment passes the /* comment at the current position. PostgreSQL's
+// nest; MySQL's do not, and its /*! comments are read as text.
+func (l *lexer) skipComment() bool {
+	start := l.pos
+	if l.dialect == MySQL {
+		return l.skipCommentMySQL()
+	}
+	l.pos += 2
+	for depth := 1; depth > 0; {
+		n := strings.IndexAny(l.src[l.pos:], "*/")
+		if n < 0 {
+			l.pos = len(l.src)
+			l.fail(start, "unterminated /* comment")
+			return false
+		}
+		l.pos += n
+		switch l.src[l.pos:min(l.pos+2, len(l.src))] {
+		case "/*":
+			depth++
+			l.pos += 2
+		case "*/":
+			depth--
+			l.pos += 2
+		default:
+			l.pos++
+		}
+	}
+	return true
+}
+
+// word reads an identifier or keyword, or the string whose prefix it is.
+func (l *lexer) word(start int) token {
+	if t, ok := l.prefixedString(start); ok {
+		return t
+	}
+	l.pos = start + 1
+	for isIdentPart(l.at(l.pos)) {
+		l.pos++
+	}
+	return l.wordToken(start)
+}
+
+// wordToken makes the token of the word from start to the current position.
+func (l *lexer) wordToken(start int) token {
+	t := l.token(tokWord, start, truncateIdentifier(foldCase(l.src[start:l.pos])))
+	k := keywords[l.dialect][t.text]
+	t.class, t.needsAs = k.class, k.needsAs
+	return t
+}
+
+// foldCase folds ASCII letters to lower case, as PostgreSQL does in a
+// multi-byte encoding.
+func foldCase(s string) string { return shiftCase(s, 'A', 'a') }
+
+// upperCase is the opposite of foldCase.
+func upperCase(s string) string { return shiftCase(s, 'a', 'A') }
+
+// shiftCase turns the 26 letters from on into those from to on.
+func shiftCase(s string, from, to byte) string {
+	for i := range len(s) {
+		if s[i]-from < 26 {
+			b := []byte(s)
+			for ; i < len(b); i++ {
+				if b[i]-from < 26 {
+					b[i] = b[i] - from + to
+				}
+			}
+			return string(b)
+		}
+	}
+	return s
+}
+
+// truncateIdentifier cuts a name at maxIdentifier bytes, between characters.
+func truncateIdentifier(s string) string {
+	if len(s) <= maxIdentifier {
+		return s
+	}
+	n := maxIdentifier
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// dollar reads $1, a dollar-quoted string, or a lone $, which no grammar takes.
+func (l *lexer) dollar(start int) token {
+	l.pos = start + 1
+	if isDigit(l.at(l.pos)) {
+		for isDigit(l.at(l.pos)) {
+			l.pos++
+		}
+		if isIdentStart(l.at(l.pos)) {
+			return l.junk(start, "trailing junk after parameter")
+		}
+		return l.token(tokParam, start, l.src[start+1:l.pos])
+	}
+	if isIdentStart(l.at(l.pos)) {
+		for isIdentPart(l.at(l.pos)) && l.src[l.pos] != '$' {
+			l.pos++
+		}
+	}
+	if l.at(l.pos) != '$' {
+		l.pos = start + 1
+		return l.token(tokPunct, start, "$")
+	}
+	l.pos++
+	tag := l.src[start:l.pos]
+	n := strings.Index(l.src[l.pos:], tag)
+	if n < 0 {
+		l.pos = len(l.src)
+		return l.fail(start, "unterminated dollar-quoted string")
+	}
+	body := l.src[l.pos : l.pos+n]
+	l.pos += n + len(tag)
+	return l.token(tokString, start, body)
+}
+
+// junk fails on a number that runs into an identifier.
+func (l *lexer) junk(start int, what string) token {
+	for isIdentPart(l.at(l.pos)) {
+		l.pos++
+	}
+	return l.fail(start, what)
+}
+
+// operator reads a PostgreSQL operator: the longest run of operator
+// characters up to a comment. A run of several may end in + or - only when it
+// has a character that no SQL operator has (manual, "Lexical Structure").
+func (l *lexer) operator(start int) token {
+	end, special := start, false
+	for ; isOperatorChar(l.at(end)); end++ {
+		if c, d := l.src[end], l.at(end+1); c == '/' && d == '*' || c == '-' && d == '-' {
+			break
+		}
+		special = special || strings.IndexByte("~!@#^&|`?%", l.src[end]) >= 0
+	}
+	if !special {
+		for end > start+1 && (l.src[end-1] == '+' || l.src[end-1] == '-') {
+			end--
+		}
+	}
+	l.pos = end
+	switch text := l.src[start:end]; text {
+	case "!=":
+		return l.token(tokOp, start, "<>")
+	case "=>":
+		return l.token(tokPunct, start, text)
+	default:
+		if len(text) > maxIdentifier {
+			return l.fail(start, "operator too long")
+		}
+		return l.token(tokOp, start, text)
+	}
+}
+
+// punctuation reads a mark, or one character that no grammar takes.
+func (l *lexer) punctuation(start int) token {
+	switch l.src[start:min(start+2, len(l.src))] {
+	case "::", ":=", "..":
+		l.pos = start + 2
+	default:
+		_, n := utf8.DecodeRuneInString(l.src[start:])
+		l.pos = start + n
+	}
+	return l.token(tokPunct, start, l.src[start:l.pos])
+}
+
+func isBlank(c byte) bool {
+	return c == ' ' || '\t' <= c && c <= '\r'
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func isIdentStart(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c >= utf8.RuneSelf
+}
+
+func isIdentPart(c byte) bool { return isIdentStart(c) || isDigit(c) || c == '$' }
+
+func isOperatorChar(c byte) bool {
+	return c != 0 && strings.IndexByte("~!@#^&|`?+-*/%<>=", c) >= 0
+}

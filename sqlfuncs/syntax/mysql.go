@@ -1,0 +1,454 @@
+package syntax
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// statementMySQL reads the statements that MySQL has or spells otherwise, or
+// returns nil.
+func (p *parser) statementMySQL() Statement {
+	switch p.tok.text {
+	case "use":
+		p.advance()
+		return &Use{Database: p.name()}
+	case "set":
+		return p.setMySQL()
+	case "show":
+		return p.showMySQL()
+	case "describe", "desc", "explain":
+		return p.describe()
+	case "kill":
+		return p.kill()
+	case "do":
+		p.advance()
+		return &Call{Exprs: p.exprList()}
+	case "lock", "unlock":
+		tag := strings.ToUpper(p.tok.text) + " TABLES"
+		p.skipStatement()
+		return &Lock{Tag: tag}
+	case "drop":
+		if p.isWords("drop", "prepare") {
+			return p.deallocate()
+		}
+	}
+	return nil
+}
+
+// kill reads KILL [CONNECTION|QUERY] id.
+func (p *parser) kill() Statement {
+	p.advance()
+	p.acceptAny("hard", "soft")
+	k := &Kill{Query: p.accept("query")}
+	if !k.Query {
+		p.accept("connection")
+	}
+	k.ID = p.expr()
+	return k
+}
+
+// describe reads DESCRIBE table [column] or EXPLAIN; either word may begin both.
+func (p *parser) describe() Statement {
+	next := p.peek(1)
+	option := next.isWord("format") || next.isWord("extended") || next.isWord("partitions")
+	if !next.isName() || option && !p.peek(2).endsStatement() {
+		return p.explain()
+	}
+	p.advance()
+	s := &ShowMySQL{What: "COLUMNS", From: p.qualifiedName()}
+	if !p.atEnd() {
+		s.Like = p.take(p.tok.isLabel() || p.tok.kind == tokString)
+	}
+	return s
+}
+
+// explainOptionsMySQL reads [EXTENDED|PARTITIONS|ANALYZE] [FORMAT = name].
+func (p *parser) explainOptionsMySQL(x *Explain) {
+	p.acceptAny("extended", "partitions")
+	x.Analyze = p.accept("analyze")
+	if p.accept("format") {
+		if !p.acceptOp("=") {
+			p.syntaxError()
+		}
+		x.Format = foldCase(p.take(p.tok.isLabel() || p.tok.kind == tokString))
+	}
+}
+
+// prepareFrom reads FROM 'text' or FROM @variable.
+func (p *parser) prepareFrom(s *Prepare) {
+	p.expect("from")
+	if p.tok.kind == tokVariable {
+		s.Variable = p.take(!strings.HasPrefix(p.tok.text, "@"))
+		return
+	}
+	pos := p.pos()
+	s.Text = p.stringLiteral()
+	if p.err != nil {
+		return
+	}
+	var e *sqlstate.Error
+	inner, err := Parse(s.Text, MySQL)
+	switch {
+	case errors.As(err, &e):
+		p.failAt(pos, e.Code, "%s", e.Message)
+	case len(inner) != 1:
+		p.failAt(pos, sqlstate.SyntaxError, "a prepared statement is one statement")
+	default:
+		s.Statement = inner[0].Statement
+	}
+	if _, nested := s.Statement.(*Prepare); nested {
+		p.notSupported(pos, "PREPARE in a prepared statement is")
+	}
+}
+
+// definitionOptions passes the DEFINER, ALGORITHM and SQL SECURITY of
+// CREATE and ALTER, up to the kind of object.
+func (p *parser) definitionOptions(verb string) {
+	if p.isWord("sequence") {
+		p.notSupported(p.pos(), strings.ToUpper(verb)+" OR REPLACE SEQUENCE is")
+	}
+	p.acceptAny("fulltext", "spatial", "online", "offline", "ignore", "aggregate")
+	if !p.isAnyWord("definer", "algorithm", "sql") {
+		return
+	}
+	for !p.atEnd() && !p.isAnyWord("view", "function", "procedure", "trigger", "event") {
+		p.advance()
+	}
+}
+
+// ---- SET ----
+
+// setMySQL reads MySQL's SET, a list of assignments.
+func (p *parser) setMySQL() Statement {
+	p.advance()
+	if p.accept("statement") {
+		s := &SetStatement{Items: []SetItem{p.assignment(SetItem{})}}
+		for p.acceptPunct(",") {
+			s.Items = append(s.Items, p.assignment(SetItem{}))
+		}
+		for _, item := range s.Items {
+			if item.Global || strings.HasPrefix(item.Name, "@") {
+				p.failAt(item.Pos, sqlstate.SyntaxError, "SET STATEMENT is for session variables")
+			}
+		}
+		p.expect("for")
+		s.Statement = p.statement()
+		return s
+	}
+	s := &Set{Tag: "SET"}
+	for {
+		s.Items = append(s.Items, p.assignments()...)
+		if !p.acceptPunct(",") {
+			return s
+		}
+	}
+}
+
+// assignments reads one item of SET.
+func (p *parser) assignments() []SetItem {
+	item := SetItem{Pos: p.pos()}
+	scope := ""
+	if next := p.peek(1); !next.isOp("=") && !next.isPunct(":=") {
+		scope = p.acceptAny("global", "session", "local", "persist", "persist_only")
+	}
+	item.Global = scope == "global" || strings.HasPrefix(scope, "persist")
+	switch {
+	case p.accept("names"):
+		item.Name = "client_encoding"
+		p.wordValue(&item)
+		if p.accept("collate") {
+			p.take(p.tok.isLabel() || p.tok.kind == tokString)
+		}
+	case p.acceptWords("character", "set"), p.accept("charset"):
+		item.Name = "client_encoding"
+		p.wordValue(&item)
+	case p.isWord("transaction") && !p.peek(1).isOp("="):
+		p.advance()
+		prefix := "transaction_"
+		if scope != "" {
+			prefix = "default_transaction_"
+		}
+		items := p.modes(prefix)
+		for i := range items {
+			items[i].Global = item.Global
+		}
+		return items
+	case p.isAnyWord("password", "role"):
+		p.refuse("SET " + strings.ToUpper(p.tok.text))
+	default:
+		item = p.assignment(item)
+	}
+	return []SetItem{item}
+}
+
+// wordValue reads a word, a string or DEFAULT.
+func (p *parser) wordValue(item *SetItem) {
+	if p.accept("default") {
+		item.Default = true
+		return
+	}
+	x := &Literal{Pos: p.pos(), Kind: StringLiteral}
+	x.Text = p.take(p.tok.isLabel() || p.tok.kind == tokString)
+	item.Values = []Expr{x}
+}
+
+// assignment reads name = value; item has what stood before it.
+func (p *parser) assignment(item SetItem) SetItem {
+	item.Pos = p.pos()
+	user := false
+	if t := p.tok; t.kind == tokVariable {
+		p.advance()
+		name, system := strings.CutPrefix(t.text, "@")
+		scope, rest, dotted := strings.Cut(name, ".")
+		switch {
+		case !system:
+			name, user = "@"+name, true
+		case !dotted:
+		case scope == "global" || scope == "persist":
+			item.Global, name = true, rest
+		case scope == "session" || scope == "local":
+			name = rest
+		}
+		item.Name = name
+	} else {
+		item.Name = p.settingName()
+	}
+	if !p.acceptOp("=") && !p.acceptPunct(":=") {
+		p.syntaxError()
+	}
+	if !user && p.isWord("default") {
+		p.advance()
+		item.Default = true
+		return item
+	}
+	item.Values = []Expr{p.assignedValue(user)}
+	return item
+}
+
+// assignedValue reads the value of a variable; a bare word given to a system
+// variable is a string.
+func (p *parser) assignedValue(user bool) Expr {
+	if !user && p.isAnyWord("on", "all", "binary") {
+		return p.constant(StringLiteral)
+	}
+	x := p.expr()
+	if c, ok := x.(*Column); ok && !user && len(c.Name) == 1 {
+		return &Literal{Pos: c.Pos, Kind: StringLiteral, Text: c.Name[0]}
+	}
+	return x
+}
+
+// ---- SHOW ----
+
+// showMySQL reads SHOW words [name] [FROM …] [LIKE …|WHERE …].
+func (p *parser) showMySQL() Statement {
+	p.advance()
+	s := &ShowMySQL{}
+	var words []string
+	for p.tok.kind == tokWord && !p.isAnyWord("from", "in", "like", "where", "limit", "for") {
+		words = append(words, upperCase(p.tok.text))
+		p.advance()
+		if len(words) == 2 && words[0] == "CREATE" {
+			p.acceptWords("if", "not", "exists")
+			s.From = p.qualifiedName()
+			break
+		}
+	}
+	s.What = strings.Join(words, " ")
+	if s.What == "" {
+		p.syntaxError()
+		return s
+	}
+	if p.isWord("for") || p.isPunct("(") { // SHOW GRANTS FOR user, SHOW COUNT(*) WARNINGS
+		p.skipStatement()
+		return s
+	}
+	if s.From == nil {
+		p.showFrom(s, words[len(words)-1])
+	}
+	switch {
+	case p.accept("like"):
+		s.Like = p.stringLiteral()
+	case p.accept("where"):
+		s.Where = p.expr()
+	}
+	if p.accept("limit") {
+		p.exprList()
+	}
+	return s
+}
+
+// showFrom reads FROM table and FROM database. Which one comes first depends
+// on what is shown.
+func (p *parser) showFrom(s *ShowMySQL, last string) {
+	if p.acceptAny("from", "in") == "" {
+		return
+	}
+	name := p.qualifiedName()
+	if !slices.Contains([]string{"COLUMNS", "FIELDS", "INDEX", "INDEXES", "KEYS"}, last) {
+		s.In = name.Last()
+		return
+	}
+	s.From = name
+	if p.acceptAny("from", "in") != "" {
+		s.In = p.name()
+	}
+}
+
+// ---- clauses of queries ----
+
+// selectOptionsMySQL reads DISTINCT and the hints of SELECT.
+func (p *parser) selectOptionsMySQL(s *SelectCore) {
+	for {
+		switch p.acceptAny("all", "distinct", "distinctrow", "high_priority", "straight_join", "sql_small_result",
+			"sql_big_result", "sql_buffer_result", "sql_cache", "sql_no_cache", "sql_calc_found_rows") {
+		case "":
+			return
+		case "distinct", "distinctrow":
+			s.Distinct = true
+		}
+	}
+}
+
+// into reads INTO @a, @b, and the rest of the query that may follow it.
+func (p *parser) into(q *Select) {
+	if !p.isWord("into") || q.Into != nil {
+		return
+	}
+	p.advance()
+	if p.tok.kind != tokVariable {
+		p.notSupported(p.pos(), "SELECT … INTO anything but variables is")
+	}
+	q.Into = append(q.Into, p.take(!strings.HasPrefix(p.tok.text, "@")))
+	for p.acceptPunct(",") {
+		q.Into = append(q.Into, p.take(p.tok.kind == tokVariable && !strings.HasPrefix(p.tok.text, "@")))
+	}
+	if s, ok := q.Body.(*SelectCore); ok && s.From == nil {
+		p.fromClauses(s)
+	}
+}
+
+// indexHints passes USE, FORCE and IGNORE INDEX.
+func (p *parser) indexHints() {
+	for p.isAnyWord("use", "force", "ignore") && (p.peek(1).isWord("index") || p.peek(1).isWord("key")) {
+		p.advance()
+		p.advance()
+		if p.accept("for") && !p.accept("join") {
+			p.acceptAny("order", "group")
+			p.expect("by")
+		}
+		p.expectPunct("(")
+		for !p.isPunct(")") && !p.atEnd() {
+			p.advance()
+		}
+		p.expectPunct(")")
+	}
+}
+
+// ---- expressions and types ----
+
+// specialMySQL reads MySQL's expressions with a syntax of their own, or
+// returns nil.
+func (p *parser) specialMySQL(t token) Expr {
+	pos := Pos(t.start)
+	switch t.text {
+	case "binary":
+		p.advance()
+		return &Cast{Pos: pos, X: p.binary(precUnary, 0), Type: TypeName{Pos: pos, Name: Name{"binary"}}}
+	case "interval":
+		return p.intervalMySQL()
+	case "convert":
+		if p.peek(1).isPunct("(") {
+			return p.convert()
+		}
+	}
+	return nil
+}
+
+// intervalMySQL reads INTERVAL x unit as a cast to "interval unit", or the
+// function INTERVAL(n, …).
+func (p *parser) intervalMySQL() Expr {
+	pos := p.pos()
+	p.advance()
+	var x Expr
+	if p.acceptPunct("(") {
+		query, list := p.parenthesised(true)
+		if query == nil && len(list) > 1 {
+			call := &FuncCall{Pos: pos, Name: Name{"interval"}}
+			for _, e := range list {
+				call.Args = append(call.Args, Arg{Value: e})
+			}
+			return call
+		}
+		x = p.climb(p.group(pos, query, list), precLowest, 0)
+	} else {
+		x = p.expr()
+	}
+	return &Cast{Pos: pos, X: x, Type: TypeName{Pos: pos, Name: Name{"interval " + p.intervalUnit()}}}
+}
+
+var intervalUnits = []string{"microsecond", "second", "minute", "hour", "day", "week", "month", "quarter", "year"}
+
+// intervalUnit reads DAY, DAY_HOUR and the like; the second is "day to hour".
+func (p *parser) intervalUnit() string {
+	first, last, compound := strings.Cut(p.tok.text, "_")
+	if p.tok.kind != tokWord || !slices.Contains(intervalUnits, first) || compound && !slices.Contains(intervalUnits, last) {
+		p.syntaxError()
+		return first
+	}
+	p.advance()
+	if compound {
+		return first + " to " + last
+	}
+	return first
+}
+
+// convert reads CONVERT(x, type), a cast, or CONVERT(x USING charset), a
+// call with the character set as the argument "using".
+func (p *parser) convert() Expr {
+	pos := p.pos()
+	p.advance()
+	p.expectPunct("(")
+	x := p.expr()
+	if p.accept("using") {
+		set := &Literal{Pos: p.pos(), Kind: StringLiteral}
+		set.Text = p.take(p.tok.isLabel() || p.tok.kind == tokString)
+		p.expectPunct(")")
+		return &FuncCall{Pos: pos, Name: Name{"convert"}, Args: []Arg{{Value: x}, {Name: "using", Value: set}}}
+	}
+	p.expectPunct(",")
+	c := &Cast{Pos: pos, X: x, Type: p.typeName()}
+	p.expectPunct(")")
+	return c
+}
+
+// typeNameMySQL reads the type of a cast. CHAR without a length is not cut,
+// so it is "varchar"; SIGNED is "bigint".
+func (p *parser) typeNameMySQL() TypeName {
+	t := TypeName{Pos: p.pos()}
+	word := p.take(p.tok.isLabel())
+	switch word {
+	case "char", "character", "nchar":
+		word = "varchar"
+	case "signed":
+		p.acceptAny("integer", "int")
+		word = "bigint"
+	case "unsigned":
+		p.acceptAny("integer", "int")
+	case "double":
+		p.accept("precision")
+	case "interval":
+		if p.tok.kind == tokWord {
+			word += " " + p.intervalUnit()
+		}
+	}
+	t.Name = Name{word}
+	t.Mods = p.typeMods()
+	if p.acceptWords("character", "set") || p.accept("charset") {
+		p.take(p.tok.isLabel() || p.tok.kind == tokString)
+	}
+	return t
+}

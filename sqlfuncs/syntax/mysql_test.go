@@ -1,0 +1,103 @@
+package syntax
+
+import "testing"
+
+func TestMySQLQueries(t *testing.T) {
+	testPrinted(t, MySQL, "", [][2]string{
+		{"SELECT VERSION() as Version, a B, c 'D e', d AS \"f\", 1 `G`", "SELECT version() AS 'Version', a AS 'B', c AS 'D e', d AS 'f', 1 AS 'G'"},
+		{"select sql_no_cache distinctrow `A`.`b` from `A`", "SELECT DISTINCT `A`.b FROM `A`"},
+		{"select 1 from dual where ?", "SELECT 1 WHERE ?1"},
+		{"select a from t limit 5, 10", "SELECT a FROM t LIMIT 10 OFFSET 5"},
+		{"select a from t limit ?, ?", "SELECT a FROM t LIMIT ?2 OFFSET ?1"},
+		{"select a from t lock in share mode", "SELECT a FROM t FOR UPDATE"},
+		{"select a into @x, @`y z` from t where b", "SELECT a FROM t WHERE b INTO @`x`, @`y z`"},
+		{"select a from t into @x", "SELECT a FROM t INTO @`x`"},
+		{"select a from t use index (b) join u force index for join (c, d) on x", "SELECT a FROM t JOIN u ON x"},
+		{"select a from t join u straight_join v on x cross join w on y", "SELECT a FROM t CROSS JOIN u JOIN v ON x JOIN w ON y"},
+		{"select a from (t)", "SELECT a FROM t"},
+		{"values row(1, 2), row(3, 4)", "VALUES (1, 2), (3, 4)"},
+		{"select next value for s, next value from t", "SELECT NEXT VALUE FOR s, `next` AS 'value' FROM t"},
+		{"select next value from t", "SELECT NEXT VALUE FROM t"},
+		{"select next ? values from t", "SELECT NEXT ?1 VALUES FROM t"},
+		{"select a /*! as b */ -- c\n# d", "SELECT a AS 'b'"},
+	})
+}
+
+func TestMySQLExpressions(t *testing.T) {
+	testPrinted(t, MySQL, "SELECT ", [][2]string{
+		{`'a\'b' "c"`, `'a''bc'`},
+		{`"a\\b", 'x\0'`, `'a\\b', 'x\0'`},
+		{"x'41', 0x4142, b'1', _utf8mb4'é'", "x'41', x'4142', x'01', 'é'"},
+		{"@a, @a := @b := 1, @@x, @@global.x, @@local.x, @@session.y", "@`a`, @`a` := @`b` := 1, @@x, @@global.x, @@session.x, @@session.y"},
+		{"(@a := 1) + 1", "(@`a` := 1) + 1"},
+		{"!a, ~a, not a", "NOT a, ~ a, NOT a"},
+		{"cast(a as char), cast(a as char(3) character set utf8), cast(a as signed integer), cast(a as unsigned int)",
+			"CAST(a AS char), CAST(a AS char(3)), CAST(a AS signed), CAST(a AS unsigned)"},
+		{"convert(a, decimal(10, 2)), convert(a using utf8mb4), binary a, date '2020-01-01'",
+			"CAST(a AS decimal(10, 2)), convert(a using 'utf8mb4'), CAST(a AS binary), CAST('2020-01-01' AS date)"},
+		{"a + interval 1 + 1 day_hour, interval '1' year, interval(1, 2)", "a + INTERVAL (1 + 1) day_hour, INTERVAL '1' year, `interval`(1, 2)"},
+		{"database(), left(a, 1), if(a, b, c), schema(), user()", "`database`(), `left`(a, 1), `if`(a, b, c), `schema`(), user()"},
+		{"current_user, current_user(), now(6), current_timestamp(3), utc_date()", "current_user, `current_user`(), now(6), current_timestamp(3), `utc_date`()"},
+		{"group_concat(distinct a, b order by c separator ';'), count(*)", "group_concat(DISTINCT a, b ORDER BY c separator ';'), count(*)"},
+		{"a collate 'utf8mb4_bin', a collate binary, a collate b", "a COLLATE utf8mb4_bin, a COLLATE `binary`, a COLLATE b"},
+		{"cast(a as double precision), cast(a as interval day)", "CAST(a AS double), INTERVAL a day"},
+		{"a regexp b, a not rlike b, a not like b escape '!'", "a REGEXP b, a NOT REGEXP b, a NOT LIKE b ESCAPE '!'"},
+		{"trim(both 'x' from y), extract(day_hour from x), substring(a from 2)", "pg_catalog.btrim(y, 'x'), pg_catalog.extract('day_hour', x), pg_catalog.substring(a, 2)"},
+		{"row_number() over (partition by a)", "row_number() OVER ( PARTITION BY a)"},
+		{"corpus.next_id('a'), `next_id`('b'), nextval(orders)", "corpus.next_id('a'), next_id('b'), nextval(orders)"},
+	})
+}
+
+func TestMySQLStatements(t *testing.T) {
+	testPrinted(t, MySQL, "", [][2]string{
+		{"set a = 1, session b = on, global c := 'x', @@session.d = default, @@global.e = utf8mb4, @f := g",
+			"SET a = 1, b = 'on', GLOBAL c = 'x', d = DEFAULT, GLOBAL e = 'utf8mb4', @`f` = g"},
+		{"set sql_mode = concat(@@sql_mode, ',X')", "SET sql_mode = concat(@@sql_mode, ',X')"},
+		{"set names utf8mb4 collate 'x', character set latin1, charset default", "SET client_encoding = 'utf8mb4', client_encoding = 'latin1', client_encoding = DEFAULT"},
+		{"set transaction read only", "SET transaction_read_only = 'on'"},
+		{"set session transaction isolation level repeatable read", "SET default_transaction_isolation = 'repeatable read'"},
+		{"set global transaction read write", "SET GLOBAL default_transaction_read_only = 'off'"},
+		{"set statement a = 1, b = 2 for select 1", "SET STATEMENT a = 1, b = 2 FOR SELECT 1"},
+		{"show full tables", "SHOW FULL TABLES"},
+		{"show full columns from `t` in db like 'x%'", "SHOW FULL COLUMNS FROM t FROM db LIKE 'x%'"},
+		{"show keys in a.t", "SHOW KEYS FROM a.t"},
+		{"show table status from db like 'x'", "SHOW TABLE STATUS FROM db LIKE 'x'"},
+		{"show create table if not exists a.t", "SHOW CREATE TABLE a.t"},
+		{"show /*!50002 GLOBAL */ variables where a = 'b' or c", "SHOW GLOBAL VARIABLES WHERE (a = 'b') OR c"},
+		{"show grants for current_user()", "SHOW GRANTS"},
+		{"show warnings limit 1, 2", "SHOW WARNINGS"},
+		{"describe a.t", "SHOW COLUMNS FROM a.t"},
+		{"desc t 'x%'", "SHOW COLUMNS FROM t LIKE 'x%'"},
+		{"explain t", "SHOW COLUMNS FROM t"},
+		{"describe extended select 1", "EXPLAIN SELECT 1"},
+		{"explain analyze format=JSON select 1", "EXPLAIN ANALYZE FORMAT = 'json' SELECT 1"},
+		{"explain partitions select 1", "EXPLAIN SELECT 1"},
+		{"use `a b`", "USE `a b`"},
+		{"do next_id('a'), 1", "DO next_id('a'), 1"},
+		{"kill 5", "KILL CONNECTION 5"},
+		{"kill query connection_id()", "KILL QUERY connection_id()"},
+		{"lock tables a read, b write", "LOCK TABLES"},
+		{"unlock tables", "UNLOCK TABLES"},
+		{"prepare p from 'select ?, ''x'''", "PREPARE p FROM 'select ?, ''x'''"},
+		{"prepare p from @v", "PREPARE p FROM @`v`"},
+		{"execute p using @a, @b", "EXECUTE p USING @`a`, @`b`"},
+		{"drop prepare p", "DEALLOCATE PREPARE p"},
+		{"start transaction with consistent snapshot, read only", "START TRANSACTION READ ONLY"},
+		{"commit and chain no release", "COMMIT AND CHAIN"},
+		{"create sequence s start = 1 increment = 2 nocache nocycle nomaxvalue nominvalue", "CREATE SEQUENCE s START 1 INCREMENT 2 CACHE 1 NO MINVALUE NO MAXVALUE NO CYCLE"},
+	})
+}
+
+func TestMySQLPrepareHasTheTreeOfItsText(t *testing.T) {
+	p := one(t, "prepare p from 'select ?'", MySQL).(*Prepare)
+	if _, ok := p.Statement.(*Select); !ok || p.Text != "select ?" {
+		t.Errorf("%+v", p)
+	}
+	for _, sql := range []string{"prepare p from ''", "prepare p from 'select 1; select 2'", `prepare p from "prepare q from 'select 1'"`, "prepare p from 'x'"} {
+		if _, err := Parse(sql, MySQL); err == nil {
+			t.Errorf("%s parses", sql)
+		} else {
+			checkError(t, sql, err)
+		}
+	}
+}

@@ -1,0 +1,387 @@
+package syntax
+
+import (
+	"strconv"
+
+	"nextid/sqlfuncs/sqlstate"
+)
+
+const (
+	// maxDepth bounds how deep a text may nest, and with it the parser's stack.
+	maxDepth = 1000
+	// maxHeight bounds the height of the tree, which a + b + c + … builds
+	// without nesting, and with it the stack of whoever walks the tree.
+	maxHeight = 5000
+	// maxParams is the number of parameters a statement may have; the
+	// protocols count them in 16 bits.
+	maxParams = 65535
+)
+
+// Parsed is one statement of a text.
+type Parsed struct {
+	Statement  Statement
+	Start, End int // byte range in the text, without the semicolon and surrounding blanks and comments
+	Params     int // greatest $n or number of ?; 0 for PREPARE, whose parameters are its own
+}
+
+// Parse returns the statements of a text. Empty ones are left out. Pos values
+// are offsets into the whole text. Errors are *sqlstate.Error, worded and
+// placed as PostgreSQL's parser does: 42601 for what is no SQL, 0A000 for
+// what is recognised but has no tree, 54001 for too deep nesting, 22021 for a
+// text that is not UTF-8.
+func Parse(sql string, d Dialect) ([]Parsed, error) {
+	if bad, found := invalidByte(sql); found {
+		return nil, sqlstate.New(sqlstate.CharacterNotInRepert, "invalid byte sequence for encoding \"UTF8\": 0x%02x", bad)
+	}
+	p := parser{lex: lexer{src: sql, dialect: d}, mysql: d == MySQL}
+	p.setToken(p.lex.next())
+	var all []Parsed
+	for {
+		for p.acceptPunct(";") {
+		}
+		if p.tok.kind == tokEOF {
+			break
+		}
+		all = append(all, p.parsed())
+	}
+	if p.err != nil {
+		return nil, p.err
+	}
+	return all, nil
+}
+
+// parser is a recursive-descent parser. The first error sticks: it turns the
+// current token into the end of the text, so that every loop ends, and what
+// the parse functions return from then on is not used.
+type parser struct {
+	lex     lexer
+	mysql   bool
+	tok     token    // current
+	ahead   [4]token // tokens behind it, as far as they have been looked at
+	nAhead  int
+	end     int // where the last consumed token ends
+	params  int
+	depth   int
+	height  int    // of the trees built so far at this depth
+	refused string // what makes the statement an Unsupported one
+	err     *sqlstate.Error
+}
+
+// parsed reads one statement.
+func (p *parser) parsed() Parsed {
+	out := Parsed{Start: p.tok.start}
+	p.params, p.refused, p.height = 0, "", 0
+	out.Statement = p.statement()
+	if p.refused != "" {
+		out.Statement = &Unsupported{Pos: Pos(out.Start), What: p.refused}
+		p.refused = ""
+	}
+	if p.tok.kind != tokEOF && !p.tok.isPunct(";") {
+		p.syntaxError()
+	}
+	out.End, out.Params = p.end, p.params
+	return out
+}
+
+// ---- tokens ----
+
+func (p *parser) setToken(t token) {
+	p.tok = t
+	if t.kind == tokError {
+		p.fail(p.lex.err)
+	}
+}
+
+// advance consumes the current token.
+func (p *parser) advance() {
+	if p.tok.kind == tokEOF {
+		return
+	}
+	p.end = p.tok.end
+	if p.nAhead == 0 {
+		p.setToken(p.lex.next())
+		return
+	}
+	t := p.ahead[0]
+	p.nAhead--
+	copy(p.ahead[:], p.ahead[1:1+p.nAhead])
+	p.setToken(t)
+}
+
+// peek returns the i-th token behind the current one, i from 1 to 4.
+func (p *parser) peek(i int) *token {
+	for p.nAhead < i {
+		if last := p.last(); last.kind == tokEOF || last.kind == tokError {
+			return last
+		}
+		p.ahead[p.nAhead] = p.lex.next()
+		p.nAhead++
+	}
+	return &p.ahead[i-1]
+}
+
+// last returns the last token read from the lexer.
+func (p *parser) last() *token {
+	if p.nAhead > 0 {
+		return &p.ahead[p.nAhead-1]
+	}
+	return &p.tok
+}
+
+func (p *parser) pos() Pos { return Pos(p.tok.start) }
+
+func (p *parser) isWord(w string) bool  { return p.tok.isWord(w) }
+func (p *parser) isPunct(s string) bool { return p.tok.isPunct(s) }
+
+// isWords reports whether the text goes on with these words.
+func (p *parser) isWords(words ...string) bool {
+	for i, w := range words {
+		if i == 0 && !p.tok.isWord(w) || i > 0 && !p.peek(i).isWord(w) {
+			return false
+		}
+	}
+	return true
+}
+
+// isAnyWord reports whether the current token is one of these words.
+func (p *parser) isAnyWord(words ...string) bool {
+	for _, w := range words {
+		if p.tok.isWord(w) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *parser) accept(word string) bool {
+	if p.tok.isWord(word) {
+		p.advance()
+		return true
+	}
+	return false
+}
+
+// acceptAny consumes the current token if it is one of these words, and returns it.
+func (p *parser) acceptAny(words ...string) string {
+	if !p.isAnyWord(words...) {
+		return ""
+	}
+	w := p.tok.text
+	p.advance()
+	return w
+}
+
+// acceptWords consumes these words if all of them follow.
+func (p *parser) acceptWords(words ...string) bool {
+	if !p.isWords(words...) {
+		return false
+	}
+	for range words {
+		p.advance()
+	}
+	return true
+}
+
+func (p *parser) acceptPunct(s string) bool {
+	if p.tok.isPunct(s) {
+		p.advance()
+		return true
+	}
+	return false
+}
+
+func (p *parser) acceptOp(s string) bool {
+	if p.tok.isOp(s) {
+		p.advance()
+		return true
+	}
+	return false
+}
+
+// expect consumes these words or fails.
+func (p *parser) expect(words ...string) {
+	for _, w := range words {
+		if !p.accept(w) {
+			p.syntaxError()
+			return
+		}
+	}
+}
+
+func (p *parser) expectPunct(s string) {
+	if !p.acceptPunct(s) {
+		p.syntaxError()
+	}
+}
+
+// atEnd reports whether the statement ends here.
+func (p *parser) atEnd() bool { return p.tok.endsStatement() }
+
+// ---- errors ----
+
+// fail records the first error and ends the text.
+func (p *parser) fail(e *sqlstate.Error) {
+	if p.err != nil {
+		return
+	}
+	p.err = e
+	n := len(p.lex.src)
+	p.tok = token{kind: tokEOF, start: n, end: n}
+	p.nAhead, p.lex.pos = 0, n
+}
+
+// failAt fails with an error at a byte offset. A refused statement hides it.
+func (p *parser) failAt(pos Pos, code sqlstate.Code, format string, args ...any) {
+	if p.refused == "" && p.err == nil {
+		p.fail(sqlstate.New(code, format, args...).At(p.lex.character(int(pos))))
+	}
+}
+
+// syntaxError fails at the current token.
+func (p *parser) syntaxError() {
+	if p.tok.kind == tokEOF {
+		p.failAt(p.pos(), sqlstate.SyntaxError, "syntax error at end of input")
+		return
+	}
+	p.failAt(p.pos(), sqlstate.SyntaxError, `syntax error at or near "%s"`, p.lex.src[p.tok.start:p.tok.end])
+}
+
+// notSupported fails with 0A000.
+func (p *parser) notSupported(pos Pos, what string) {
+	p.failAt(pos, sqlstate.FeatureNotSupported, "%s", what+" not supported")
+}
+
+// refuse makes the statement an Unsupported one and passes the rest of it.
+func (p *parser) refuse(what string) {
+	p.skipStatement()
+	if p.err == nil && p.refused == "" {
+		p.refused = what
+	}
+}
+
+// skipStatement passes everything up to the end of the statement.
+func (p *parser) skipStatement() {
+	for !p.atEnd() {
+		p.advance()
+	}
+}
+
+// ---- depth ----
+
+// enter begins a level of nesting; leave ends it, with what enter returned.
+func (p *parser) enter() (outer int) {
+	p.depth++
+	if p.depth > maxDepth {
+		p.tooComplex()
+	}
+	outer, p.height = p.height, 0
+	return outer
+}
+
+func (p *parser) leave(outer int) {
+	p.depth--
+	p.height = max(outer, p.height+1)
+}
+
+// grow counts a node put on top of the trees built at this depth.
+func (p *parser) grow() {
+	p.height++
+	if p.height > maxHeight {
+		p.tooComplex()
+	}
+}
+
+func (p *parser) tooComplex() {
+	if p.err == nil {
+		p.fail(sqlstate.New(sqlstate.TooComplex, "statement is too complex").
+			WithHint("Expressions nest at most %d levels deep and chain at most %d operators.", maxDepth, maxHeight))
+	}
+}
+
+// ---- names and numbers ----
+
+// take consumes the current token as a name if ok, and fails otherwise.
+func (p *parser) take(ok bool) string {
+	if !ok {
+		p.syntaxError()
+		return ""
+	}
+	text := p.tok.text
+	p.advance()
+	return text
+}
+
+// name reads PostgreSQL's ColId: a column, table, alias, cursor.
+func (p *parser) name() string { return p.take(p.tok.isName()) }
+
+// label reads PostgreSQL's ColLabel: any word.
+func (p *parser) label() string { return p.take(p.tok.isLabel()) }
+
+// anyName reads PostgreSQL's NonReservedWord.
+func (p *parser) anyName() string {
+	return p.take(p.tok.kind == tokIdent || p.tok.kind == tokWord && p.tok.class < reserved)
+}
+
+// qualifiedName reads a name with its qualifiers.
+func (p *parser) qualifiedName() Name {
+	name := Name{p.name()}
+	for p.acceptPunct(".") {
+		name = append(name, p.label())
+	}
+	return name
+}
+
+// nameList reads (name, …) behind its parenthesis.
+func (p *parser) nameList() []string {
+	names := []string{p.name()}
+	for p.acceptPunct(",") {
+		names = append(names, p.name())
+	}
+	p.expectPunct(")")
+	return names
+}
+
+// optionalColumns reads (name, …) if there is one.
+func (p *parser) optionalColumns() []string {
+	if p.acceptPunct("(") {
+		return p.nameList()
+	}
+	return nil
+}
+
+// stringLiteral reads a string constant.
+func (p *parser) stringLiteral() string { return p.take(p.tok.kind == tokString) }
+
+// signedInteger reads an integer constant with an optional sign.
+func (p *parser) signedInteger() int64 {
+	pos, sign := p.pos(), ""
+	if p.acceptOp("-") {
+		sign = "-"
+	} else {
+		p.acceptOp("+")
+	}
+	text := p.take(p.tok.kind == tokInteger)
+	n, err := strconv.ParseInt(sign+text, 10, 64)
+	if err != nil {
+		p.failAt(pos, sqlstate.NumericOutOfRange, `value "%s" is out of range for type bigint`, sign+text)
+	}
+	return n
+}
+
+// param reads $n or ?.
+func (p *parser) param() *Param {
+	x := &Param{Pos: p.pos(), Number: p.params + 1}
+	if p.tok.text != "" {
+		x.Number, _ = strconv.Atoi(p.tok.text)
+		if len(p.tok.text) > 9 || x.Number < 1 || x.Number > maxParams {
+			p.failAt(x.Pos, sqlstate.UndefinedParameter, "there is no parameter $%s", p.tok.text)
+			return x
+		}
+	}
+	p.params = max(p.params, x.Number)
+	if p.params > maxParams {
+		p.failAt(x.Pos, sqlstate.TooComplex, "statement has more than %d parameters", maxParams)
+	}
+	p.advance()
+	return x
+}

@@ -1,0 +1,316 @@
+package syntax
+
+import (
+	"strings"
+)
+
+// primary reads an expression without operators around it (PostgreSQL's c_expr).
+func (p *parser) primary() Expr {
+	t := p.tok
+	pos := Pos(t.start)
+	switch t.kind {
+	case tokInteger:
+		return p.constant(IntegerLiteral)
+	case tokNumeric:
+		return p.constant(NumericLiteral)
+	case tokString:
+		return p.constant(StringLiteral)
+	case tokBits:
+		return p.constant(BitLiteral)
+	case tokBytes:
+		return p.constant(BytesLiteral)
+	case tokParam:
+		return p.indirection(p.param())
+	case tokVariable:
+		return p.variable()
+	case tokIdent:
+		return p.reference()
+	case tokWord:
+		return p.word(t)
+	case tokPunct:
+		if t.text == "(" {
+			p.advance()
+			query, list := p.parenthesised(true)
+			return p.group(pos, query, list)
+		}
+	}
+	return p.bad()
+}
+
+// bad fails and returns something to stand for the missing expression.
+func (p *parser) bad() Expr {
+	p.syntaxError()
+	return &Literal{}
+}
+
+func (p *parser) constant(kind LiteralKind) Expr {
+	x := &Literal{Pos: p.pos(), Kind: kind, Text: p.tok.text}
+	p.advance()
+	return x
+}
+
+// word reads an expression that begins with an unquoted word.
+func (p *parser) word(t token) Expr {
+	pos := Pos(t.start)
+	switch t.text {
+	case "null":
+		p.advance()
+		return &Literal{Pos: pos, Kind: NullLiteral}
+	case "true", "false":
+		return p.constant(BoolLiteral)
+	case "default":
+		if !p.mysql || !p.peek(1).isPunct("(") {
+			p.advance()
+			return &Default{Pos: pos}
+		}
+	case "case":
+		return p.caseExpr()
+	case "cast":
+		return p.castCall()
+	case "array":
+		return p.array()
+	case "row":
+		if p.peek(1).isPunct("(") {
+			return p.row()
+		}
+	case "exists":
+		if p.peek(1).isPunct("(") {
+			return p.exists()
+		}
+	case "unique":
+		if !p.mysql {
+			p.advance()
+			p.subquery()
+			p.notSupported(pos, "the UNIQUE predicate is")
+		}
+	case "next":
+		if x := p.nextValueFor(); x != nil {
+			return x
+		}
+	}
+	if x := p.special(t); x != nil {
+		return x
+	}
+	return p.reference()
+}
+
+// caseExpr reads CASE … END.
+func (p *parser) caseExpr() Expr {
+	x := &Case{Pos: p.pos()}
+	p.advance()
+	if !p.isWord("when") {
+		x.Operand = p.expr()
+	}
+	for p.accept("when") {
+		w := When{Cond: p.expr()}
+		p.expect("then")
+		w.Result = p.expr()
+		x.Whens = append(x.Whens, w)
+	}
+	if len(x.Whens) == 0 {
+		p.syntaxError()
+	}
+	if p.accept("else") {
+		x.Else = p.expr()
+	}
+	p.expect("end")
+	return x
+}
+
+// castCall reads CAST(x AS type).
+func (p *parser) castCall() Expr {
+	x := &Cast{Pos: p.pos()}
+	p.advance()
+	p.expectPunct("(")
+	x.X = p.expr()
+	p.expect("as")
+	x.Type = p.typeName()
+	p.expectPunct(")")
+	return x
+}
+
+// array reads ARRAY[…] or ARRAY(query).
+func (p *parser) array() Expr {
+	pos := p.pos()
+	p.advance()
+	if p.isPunct("[") {
+		return p.arrayList(pos)
+	}
+	return &Subquery{Pos: pos, Array: true, Query: p.subquery()}
+}
+
+// arrayList reads […], whose elements may be such lists again.
+func (p *parser) arrayList(pos Pos) Expr {
+	defer p.leave(p.enter())
+	x := &Array{Pos: pos}
+	p.expectPunct("[")
+	if p.acceptPunct("]") {
+		return x
+	}
+	element := p.expr
+	if p.isPunct("[") {
+		element = func() Expr { return p.arrayList(p.pos()) }
+	}
+	x.Elems = append(x.Elems, element())
+	for p.acceptPunct(",") {
+		x.Elems = append(x.Elems, element())
+	}
+	p.expectPunct("]")
+	return x
+}
+
+// row reads ROW(…).
+func (p *parser) row() Expr {
+	x := &Row{Pos: p.pos()}
+	p.advance()
+	p.advance()
+	if !p.isPunct(")") {
+		x.Elems = p.exprList()
+	}
+	p.expectPunct(")")
+	return p.overlaps(x)
+}
+
+// exists reads EXISTS (query).
+func (p *parser) exists() Expr {
+	x := &Exists{Pos: p.pos()}
+	p.advance()
+	x.Query = p.subquery()
+	return x
+}
+
+// nextValueFor reads NEXT VALUE FOR name. NEXT VALUE FOR UPDATE is a column
+// with a label and a locking clause.
+func (p *parser) nextValueFor() Expr {
+	if !p.isWords("next", "value", "for") {
+		return nil
+	}
+	switch name := p.peek(3); {
+	case !name.isName(), name.kind == tokWord && isLockStrength(name.text):
+		return nil
+	}
+	x := &NextValueFor{Pos: p.pos()}
+	p.expect("next", "value", "for")
+	x.Name = p.qualifiedName()
+	return x
+}
+
+func isLockStrength(word string) bool {
+	return word == "update" || word == "share" || word == "no" || word == "key"
+}
+
+// reference reads a column, t.*, a function call or a constant of a named
+// type: all begin with a name.
+func (p *parser) reference() Expr {
+	t := p.tok
+	pos := Pos(t.start)
+	if !t.isName() && !t.isFunctionName() && !(p.mysql && p.isCallMySQL()) {
+		return p.bad()
+	}
+	p.advance()
+	name := Name{t.text}
+	for p.isPunct(".") && t.isName() {
+		p.advance()
+		if p.acceptOp("*") {
+			return &Star{Pos: pos, Table: name}
+		}
+		name = append(name, p.label())
+	}
+	callable := len(name) > 1 || t.isFunctionName() || p.mysql
+	switch {
+	case p.isPunct("(") && callable:
+		return p.callOrConstant(pos, name)
+	case p.tok.kind == tokString && callable && (!p.mysql || len(name) == 1 && isTemporal(t.text)):
+		return p.typedConstant(pos, TypeName{Pos: pos, Name: name})
+	case !t.isName():
+		return p.bad()
+	}
+	return p.indirection(&Column{Pos: pos, Name: name})
+}
+
+// isCallMySQL reports whether the word at the current token, though reserved,
+// is a function: DATABASE(), LEFT(…), IF(…).
+func (p *parser) isCallMySQL() bool {
+	return p.tok.kind == tokWord && p.peek(1).isPunct("(") && !notFunctionsMySQL[p.tok.text]
+}
+
+var notFunctionsMySQL = map[string]bool{
+	"select": true, "from": true, "where": true, "group": true, "order": true, "by": true, "having": true,
+	"limit": true, "union": true, "in": true, "and": true, "or": true, "not": true, "as": true, "on": true,
+	"when": true, "then": true, "else": true, "using": true, "join": true, "any": true, "all": true,
+	"distinct": true, "with": true, "table": true, "into": true, "between": true, "like": true, "is": true,
+}
+
+// isTemporal reports whether MySQL has constants of the type.
+func isTemporal(typeName string) bool {
+	return typeName == "date" || typeName == "time" || typeName == "timestamp"
+}
+
+// typedConstant reads the string of type 'string'.
+func (p *parser) typedConstant(pos Pos, t TypeName) Expr {
+	return &Cast{Pos: pos, X: p.constant(StringLiteral), Type: t}
+}
+
+// indirection reads the [i], .name and .* behind an expression.
+func (p *parser) indirection(x Expr) Expr {
+	for {
+		pos := p.pos()
+		switch {
+		case p.isPunct("["):
+			x = p.subscript(x)
+		case p.isPunct("."):
+			p.advance()
+			f := &Field{Pos: pos, X: x}
+			if p.acceptOp("*") {
+				f.Name = "*"
+				p.grow()
+				return f
+			}
+			f.Name = p.label()
+			x = f
+		default:
+			return x
+		}
+		p.grow()
+	}
+}
+
+// subscript reads [i], [a:b], [a:], [:b] or [:].
+func (p *parser) subscript(x Expr) Expr {
+	s := &Subscript{Pos: p.pos(), X: x}
+	p.advance()
+	if !p.isPunct(":") {
+		s.Index = p.expr()
+	}
+	if p.acceptPunct(":") {
+		s.Slice = true
+		if !p.isPunct("]") {
+			s.Upper = p.expr()
+		}
+	}
+	p.expectPunct("]")
+	return s
+}
+
+// variable reads MySQL's @a, @a := x, @@a and @@global.a.
+func (p *parser) variable() Expr {
+	t := p.tok
+	p.advance()
+	name, system := strings.CutPrefix(t.text, "@")
+	if !system {
+		if p.acceptPunct(":=") {
+			return &Assign{Pos: Pos(t.start), Name: name, Value: p.expr()}
+		}
+		return &Variable{Pos: Pos(t.start), Name: name}
+	}
+	x := &Variable{Pos: Pos(t.start), System: true, Name: name}
+	if scope, rest, ok := strings.Cut(name, "."); ok {
+		switch scope {
+		case "global", "session":
+			x.Scope, x.Name = scope, rest
+		case "local":
+			x.Scope, x.Name = "session", rest
+		}
+	}
+	return x
+}

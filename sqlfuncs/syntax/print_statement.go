@@ -1,0 +1,398 @@
+package syntax
+
+import "strings"
+
+func (p *printer) statement(s Statement) {
+	switch s := s.(type) {
+	case *Select:
+		p.query(s)
+	case *Set:
+		p.set(s)
+	case *ResetAll:
+		p.put("RESET ALL")
+	case *Show:
+		p.put("SHOW ")
+		p.setting(s.Name)
+	case *Transaction:
+		p.transaction(s)
+	case *Prepare:
+		p.prepare(s)
+	case *Execute:
+		p.execute(s)
+	case *Deallocate:
+		p.put("DEALLOCATE PREPARE ")
+		p.nameOrAll(s.Name)
+	case *Discard:
+		p.put("DISCARD ", s.What)
+	case *Declare:
+		p.declare(s)
+	case *Fetch:
+		p.fetch(s)
+	case *CloseCursor:
+		p.put("CLOSE ")
+		p.nameOrAll(s.Name)
+	case *Copy:
+		p.copy(s)
+	case *Listen:
+		p.listen(s)
+	case *Explain:
+		p.explain(s)
+	case *Lock:
+		p.put(s.Tag)
+	case *Unsupported:
+		p.put(s.What)
+	default:
+		p.otherStatement(s)
+	}
+}
+
+// otherStatement appends sequences and what only MySQL has.
+func (p *printer) otherStatement(s Statement) {
+	switch s := s.(type) {
+	case *CreateSequence:
+		p.put("CREATE SEQUENCE ")
+		p.putIf(s.IfNotExists, "IF NOT EXISTS ")
+		p.name(s.Name)
+		p.sequenceOptions(&s.Options)
+	case *AlterSequence:
+		p.put("ALTER SEQUENCE ")
+		p.putIf(s.IfExists, "IF EXISTS ")
+		p.name(s.Name)
+		p.sequenceOptions(&s.Options)
+	case *DropSequence:
+		p.put("DROP SEQUENCE ")
+		p.putIf(s.IfExists, "IF EXISTS ")
+		for i, n := range s.Names {
+			p.putIf(i > 0, ", ")
+			p.name(n)
+		}
+	case *Use:
+		p.put("USE ")
+		p.ident(s.Database)
+	case *Call:
+		p.put("DO ")
+		p.exprs(s.Exprs)
+	case *Kill:
+		p.put(map[bool]string{false: "KILL CONNECTION ", true: "KILL QUERY "}[s.Query])
+		p.expr(s.ID)
+	case *SetStatement:
+		p.put("SET STATEMENT ")
+		p.assignments(s.Items)
+		p.put(" FOR ")
+		p.statement(s.Statement)
+	case *ShowMySQL:
+		p.showMySQL(s)
+	}
+}
+
+func (p *printer) nameOrAll(name string) {
+	if name == "" {
+		p.put("ALL")
+		return
+	}
+	p.ident(name)
+}
+
+// setting appends the name of a setting, part by part where it has dots.
+func (p *printer) setting(name string) {
+	if strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".") || strings.Contains(name, "..") {
+		p.ident(name)
+		return
+	}
+	for i, part := range strings.Split(name, ".") {
+		p.putIf(i > 0, ".")
+		p.ident(part)
+	}
+}
+
+func (p *printer) set(s *Set) {
+	if s.Tag == "RESET" {
+		p.put("RESET ")
+		p.setting(s.Items[0].Name)
+		return
+	}
+	p.put("SET ")
+	if p.mysql {
+		p.assignments(s.Items)
+		return
+	}
+	first := s.Items[0]
+	p.putIf(first.Local, "LOCAL ")
+	if len(s.Items) > 1 {
+		if strings.HasPrefix(first.Name, "default_") {
+			p.put("SESSION CHARACTERISTICS AS ")
+		}
+		p.put("TRANSACTION ")
+		p.modes(s.Items)
+		return
+	}
+	if !first.Default {
+		if c, ok := first.Values[0].(*Cast); ok {
+			p.timeZone(c)
+			return
+		}
+	}
+	p.setting(first.Name)
+	p.put(" TO ")
+	p.settingValues(first)
+}
+
+func (p *printer) settingValues(item SetItem) {
+	if item.Default {
+		p.put("DEFAULT")
+		return
+	}
+	p.exprs(item.Values)
+}
+
+// timeZone appends SET TIME ZONE INTERVAL, which has no other form.
+func (p *printer) timeZone(c *Cast) {
+	p.put("TIME ZONE INTERVAL")
+	fields := strings.TrimPrefix(c.Type.Name[0], "interval")
+	if fields == "" {
+		p.mods(c.Type.Mods)
+	}
+	p.put(" ")
+	p.expr(c.X)
+	p.put(fields)
+	if fields != "" {
+		p.mods(c.Type.Mods)
+	}
+}
+
+// assignments appends the items of MySQL's SET.
+func (p *printer) assignments(items []SetItem) {
+	for i, item := range items {
+		p.putIf(i > 0, ", ")
+		p.putIf(item.Global, "GLOBAL ")
+		if name, ok := strings.CutPrefix(item.Name, "@"); ok {
+			p.userVariable(name)
+		} else {
+			p.setting(item.Name)
+		}
+		p.put(" = ")
+		p.settingValues(item)
+	}
+}
+
+// modes appends transaction modes.
+func (p *printer) modes(items []SetItem) {
+	for i, item := range items {
+		p.putIf(i > 0, ", ")
+		value := item.Values[0].(*Literal).Text
+		switch name := strings.TrimPrefix(item.Name, "default_"); name {
+		case "transaction_isolation":
+			p.put("ISOLATION LEVEL ", upperCase(value))
+		case "transaction_read_only":
+			p.put(map[string]string{"on": "READ ONLY", "off": "READ WRITE"}[value])
+		case "transaction_deferrable":
+			p.putIf(value == "off", "NOT ")
+			p.put("DEFERRABLE")
+		}
+	}
+}
+
+var transactionWords = [...]string{
+	Begin: "BEGIN", StartTransaction: "START TRANSACTION", Commit: "COMMIT", Rollback: "ROLLBACK",
+	Savepoint: "SAVEPOINT ", ReleaseSavepoint: "RELEASE SAVEPOINT ", RollbackToSavepoint: "ROLLBACK TO SAVEPOINT ",
+	PrepareTransaction: "PREPARE TRANSACTION ", CommitPrepared: "COMMIT PREPARED ", RollbackPrepared: "ROLLBACK PREPARED ",
+}
+
+func (p *printer) transaction(t *Transaction) {
+	p.put(transactionWords[t.Kind])
+	switch t.Kind {
+	case Savepoint, ReleaseSavepoint, RollbackToSavepoint:
+		p.ident(t.Savepoint)
+	case PrepareTransaction, CommitPrepared, RollbackPrepared:
+		p.str(t.Savepoint)
+	}
+	p.putIf(t.Modes != nil, " ")
+	p.modes(t.Modes)
+	p.putIf(t.Chain, " AND CHAIN")
+}
+
+func (p *printer) prepare(s *Prepare) {
+	p.put("PREPARE ")
+	p.ident(s.Name)
+	switch {
+	case s.Variable != "":
+		p.put(" FROM ")
+		p.userVariable(s.Variable)
+		return
+	case p.mysql:
+		p.put(" FROM ")
+		p.str(s.Text)
+		return
+	}
+	for i, t := range s.Types {
+		if i == 0 {
+			p.put(" (")
+		} else {
+			p.put(", ")
+		}
+		p.typeName(t)
+	}
+	p.putIf(s.Types != nil, ")")
+	p.put(" AS ")
+	p.statement(s.Statement)
+}
+
+func (p *printer) execute(s *Execute) {
+	p.put("EXECUTE ")
+	p.ident(s.Name)
+	switch {
+	case s.Args == nil:
+	case p.mysql:
+		p.put(" USING ")
+		p.exprs(s.Args)
+	default:
+		p.put(" (")
+		p.exprs(s.Args)
+		p.put(")")
+	}
+}
+
+func (p *printer) declare(s *Declare) {
+	p.put("DECLARE ")
+	p.ident(s.Name)
+	p.putIf(s.Binary, " BINARY")
+	p.putIf(s.Scroll, " SCROLL")
+	p.putIf(s.NoScroll, " NO SCROLL")
+	p.put(" CURSOR ")
+	p.putIf(s.Hold, "WITH HOLD ")
+	p.put("FOR ")
+	p.query(s.Query)
+}
+
+var fetchWords = [...]string{
+	FetchForward: "FORWARD ", FetchBackward: "BACKWARD ", FetchAbsolute: "ABSOLUTE ", FetchRelative: "RELATIVE ",
+}
+
+func (p *printer) fetch(s *Fetch) {
+	if s.Move {
+		p.put("MOVE ")
+	} else {
+		p.put("FETCH ")
+	}
+	p.put(fetchWords[s.Direction])
+	if s.Count == FetchAll {
+		p.put("ALL")
+	} else {
+		p.int(s.Count)
+	}
+	p.put(" FROM ")
+	p.ident(s.Cursor)
+}
+
+func (p *printer) copy(s *Copy) {
+	switch s.Unsupported {
+	case "":
+	case "COPY FROM":
+		p.put("COPY t FROM STDIN")
+		return
+	case "COPY TO PROGRAM":
+		p.put("COPY t TO PROGRAM ''")
+		return
+	default:
+		p.put("COPY t TO ''")
+		return
+	}
+	p.put("COPY ")
+	p.queryInParens(s.Query)
+	p.put(" TO STDOUT (FORMAT ", s.Options.Format)
+	o := &s.Options
+	p.copyString(", DELIMITER ", o.HasDelimiter, o.Delimiter)
+	p.copyString(", NULL ", o.HasNull, o.Null)
+	p.copyString(", QUOTE ", o.HasQuote, o.Quote)
+	p.copyString(", ESCAPE ", o.HasEscape, o.Escape)
+	p.putIf(o.Header, ", HEADER")
+	p.putIf(o.ForceQuoteAll, ", FORCE_QUOTE *")
+	for i, column := range o.ForceQuote {
+		if i == 0 {
+			p.put(", FORCE_QUOTE (")
+		} else {
+			p.put(", ")
+		}
+		p.str(column)
+	}
+	p.putIf(o.ForceQuote != nil, ")")
+	p.copyString(", ENCODING ", o.Encoding != "", o.Encoding)
+	p.put(")")
+}
+
+func (p *printer) copyString(intro string, given bool, value string) {
+	if given {
+		p.put(intro)
+		p.str(value)
+	}
+}
+
+func (p *printer) listen(s *Listen) {
+	p.put(s.Kind, " ")
+	if s.Kind == "UNLISTEN" && s.Channel == "*" {
+		p.put("*")
+		return
+	}
+	p.ident(s.Channel)
+	p.copyString(", ", s.Payload != "", s.Payload)
+}
+
+func (p *printer) explain(s *Explain) {
+	p.put("EXPLAIN ")
+	if p.mysql {
+		p.putIf(s.Analyze, "ANALYZE ")
+		if s.Format != "text" {
+			p.put("FORMAT = ")
+			p.str(s.Format)
+			p.put(" ")
+		}
+	} else if s.Analyze || s.Verbose || s.Format != "text" {
+		p.put("(ANALYZE ", onOff(s.Analyze), ", VERBOSE ", onOff(s.Verbose), ", FORMAT ")
+		p.str(s.Format)
+		p.put(") ")
+	}
+	p.statement(s.Statement)
+}
+
+func (p *printer) showMySQL(s *ShowMySQL) {
+	p.put("SHOW ", s.What)
+	if s.From != nil {
+		p.putIf(!strings.HasPrefix(s.What, "CREATE "), " FROM")
+		p.put(" ")
+		p.name(s.From)
+	}
+	if s.In != "" {
+		p.put(" FROM ")
+		p.ident(s.In)
+	}
+	p.copyString(" LIKE ", s.Like != "", s.Like)
+	p.clause(" WHERE ", s.Where)
+}
+
+func (p *printer) sequenceOptions(o *SequenceOptions) {
+	if o.As != nil {
+		p.put(" AS ")
+		p.typeName(*o.As)
+	}
+	p.sequenceNumber(" START ", o.Start)
+	p.sequenceNumber(" INCREMENT ", o.Increment)
+	p.sequenceNumber(" MINVALUE ", o.MinValue)
+	p.sequenceNumber(" MAXVALUE ", o.MaxValue)
+	p.sequenceNumber(" CACHE ", o.Cache)
+	p.putIf(o.NoMinValue, " NO MINVALUE")
+	p.putIf(o.NoMaxValue, " NO MAXVALUE")
+	if o.Cycle != nil {
+		p.putIf(!*o.Cycle, " NO")
+		p.put(" CYCLE")
+	}
+	p.putIf(o.Restart, " RESTART")
+	p.sequenceNumber(" ", o.RestartWith)
+	p.putIf(o.OwnedBy, " OWNED BY NONE")
+}
+
+func (p *printer) sequenceNumber(intro string, n *int64) {
+	if n != nil {
+		p.put(intro)
+		p.int(*n)
+	}
+}

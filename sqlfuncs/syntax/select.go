@@ -1,0 +1,452 @@
+package syntax
+
+import "nextid/sqlfuncs/sqlstate"
+
+// atQuery reports whether a query without parentheses begins here.
+func (p *parser) atQuery() bool {
+	switch {
+	case p.tok.kind != tokWord:
+		return false
+	case p.tok.text == "values":
+		return p.peek(1).isPunct("(") || p.peek(1).isWord("row")
+	}
+	return p.isAnyWord("select", "with", "table")
+}
+
+// continuesQuery reports whether a query in parentheses goes on as a query
+// behind them, or ends in a further parenthesis.
+func (p *parser) continuesQuery() bool {
+	return p.isPunct(")") || p.atSetOperator() || p.isAnyWord("order", "limit", "offset", "fetch", "for")
+}
+
+func (p *parser) atSetOperator() bool { return p.isAnyWord("union", "intersect", "except") }
+
+// query reads a query with everything that belongs to it.
+func (p *parser) query() *Select {
+	defer p.leave(p.enter())
+	if !p.isWord("with") {
+		return p.queryFrom(p.queryOperand())
+	}
+	pos := p.pos()
+	with := p.with()
+	if p.isAnyWord("insert", "update", "delete", "merge") {
+		p.refuse(p.statementName())
+	}
+	q := p.queryFrom(p.queryOperand())
+	if q.With != nil {
+		p.failAt(pos, sqlstate.SyntaxError, "multiple WITH clauses not allowed")
+	}
+	q.Pos, q.With = pos, with
+	return q
+}
+
+// queryFrom goes on with a query whose first operand has been read.
+func (p *parser) queryFrom(first *Select) *Select {
+	q := p.setOperation(first, 0)
+	p.queryTail(q)
+	return q
+}
+
+// setOperation goes on with UNION, EXCEPT (0) and INTERSECT (1), which binds tighter.
+func (p *parser) setOperation(left *Select, min int) *Select {
+	for p.atSetOperator() {
+		op := &SetOp{Pos: p.pos(), Left: left}
+		prec := 0
+		switch p.tok.text {
+		case "union":
+			op.Op = "UNION"
+		case "except":
+			op.Op = "EXCEPT"
+		case "intersect":
+			op.Op, prec = "INTERSECT", 1
+		}
+		if prec < min {
+			return left
+		}
+		p.advance()
+		if op.All = p.accept("all"); !op.All {
+			p.accept("distinct")
+		}
+		op.Right = p.setOperation(p.queryOperand(), prec+1)
+		left = &Select{Pos: left.Pos, Body: op}
+		p.grow()
+	}
+	return left
+}
+
+// queryOperand reads SELECT, VALUES, TABLE or a query in parentheses.
+func (p *parser) queryOperand() *Select {
+	defer p.leave(p.enter())
+	q := &Select{Pos: p.pos()}
+	switch {
+	case p.isPunct("("):
+		q = p.subquery()
+	case p.isWord("select"):
+		q.Body = p.selectCore()
+	case p.isWord("values"):
+		q.Body = p.values()
+	case p.accept("table"):
+		pos := p.pos()
+		q.Body = &SelectCore{
+			Pos: q.Pos, Targets: []Target{{Expr: &Star{Pos: pos}, Text: "*"}},
+			From: []TableRef{p.relation()},
+		}
+	default:
+		p.syntaxError()
+		q.Body = &Values{}
+	}
+	if p.mysql {
+		p.into(q)
+	}
+	return q
+}
+
+// subquery reads a query in parentheses.
+func (p *parser) subquery() *Select {
+	p.expectPunct("(")
+	q := p.query()
+	p.expectPunct(")")
+	return q
+}
+
+// queryTail reads ORDER BY, LIMIT, OFFSET, FETCH and the locking clauses.
+func (p *parser) queryTail(q *Select) {
+	if p.isWord("order") {
+		before := q.OrderBy
+		if q.OrderBy = p.orderBy(); before != nil {
+			p.failAt(q.OrderBy[0].Expr.Position(), sqlstate.SyntaxError, "multiple ORDER BY clauses not allowed")
+		}
+	}
+	hasLimit, hasOffset := false, false
+	for {
+		limit, offset := q.Limit, q.Offset
+		switch {
+		case p.isAnyWord("limit", "fetch") && !hasLimit:
+			hasLimit = true
+			p.limit(q, hasOffset)
+			p.once("LIMIT", limit, q.Limit)
+		case p.isWord("offset") && !hasOffset && (!p.mysql || hasLimit):
+			hasOffset = true
+			p.advance()
+			q.Offset = p.expr()
+			p.acceptAny("row", "rows")
+			p.once("OFFSET", offset, q.Offset)
+		case p.isWord("for"), p.isWords("lock", "in") && p.mysql:
+			p.locking()
+			q.Locking = true
+		case p.mysql && p.isWord("into") && q.Into == nil:
+			p.into(q)
+		default:
+			return
+		}
+	}
+}
+
+// once fails when a query in parentheses and the text behind them both have a clause.
+func (p *parser) once(clause string, before, now Expr) {
+	if before != nil && now != nil {
+		p.failAt(now.Position(), sqlstate.SyntaxError, "multiple %s clauses not allowed", clause)
+	}
+}
+
+// limit reads LIMIT n, MySQL's LIMIT offset, n, or FETCH FIRST n ROWS ONLY.
+func (p *parser) limit(q *Select, hasOffset bool) {
+	pos := p.pos()
+	if p.accept("fetch") {
+		p.fetchFirst(q)
+		return
+	}
+	p.advance()
+	if !p.mysql && p.accept("all") {
+		return
+	}
+	q.Limit = p.expr()
+	if !p.acceptPunct(",") {
+		return
+	}
+	if !p.mysql || hasOffset {
+		p.failAt(pos, sqlstate.SyntaxError, "LIMIT #,# syntax is not supported")
+		if p.err != nil {
+			p.err.Hint = "Use separate LIMIT and OFFSET clauses."
+		}
+	}
+	q.Offset, q.Limit = q.Limit, p.expr()
+}
+
+// fetchFirst reads FIRST n ROWS ONLY.
+func (p *parser) fetchFirst(q *Select) {
+	pos := p.pos()
+	if p.acceptAny("first", "next") == "" {
+		p.syntaxError()
+	}
+	if p.isAnyWord("row", "rows") {
+		q.Limit = &Literal{Pos: pos, Kind: IntegerLiteral, Text: "1"}
+	} else {
+		q.Limit = p.rowCount()
+	}
+	if p.acceptAny("row", "rows") == "" {
+		p.syntaxError()
+	}
+	if p.isWord("with") {
+		p.notSupported(p.pos(), "WITH TIES is")
+	}
+	p.expect("only")
+}
+
+// rowCount reads the number of FETCH FIRST: a signed number or a primary expression.
+func (p *parser) rowCount() Expr {
+	if p.tok.isOp("-") || p.tok.isOp("+") {
+		return p.prefix(0)
+	}
+	return p.primary()
+}
+
+// locking reads FOR UPDATE and its relatives.
+func (p *parser) locking() {
+	if p.acceptWords("lock", "in") {
+		p.expect("share", "mode")
+		return
+	}
+	p.advance()
+	switch {
+	case p.accept("update"), p.accept("share"):
+	case p.acceptWords("read", "only"):
+		return
+	case p.accept("no"):
+		p.expect("key", "update")
+	default:
+		p.expect("key", "share")
+	}
+	if p.accept("of") {
+		p.qualifiedName()
+		for p.acceptPunct(",") {
+			p.qualifiedName()
+		}
+	}
+	if !p.accept("nowait") && p.accept("skip") {
+		p.expect("locked")
+	}
+}
+
+// with reads WITH name AS (query), ….
+func (p *parser) with() []CTE {
+	p.advance()
+	recursive := false
+	if next := p.peek(1); !next.isPunct("(") && !next.isWord("as") {
+		recursive = p.accept("recursive")
+	}
+	var list []CTE
+	for {
+		c := CTE{Recursive: recursive, Name: p.name(), Columns: p.optionalColumns()}
+		p.expect("as")
+		if p.accept("not") {
+			p.expect("materialized")
+		} else {
+			p.accept("materialized")
+		}
+		p.expectPunct("(")
+		if p.isAnyWord("insert", "update", "delete", "merge") {
+			p.refuse(p.statementName())
+		}
+		c.Query = p.query()
+		p.expectPunct(")")
+		if p.isAnyWord("search", "cycle") {
+			p.notSupported(p.pos(), "a SEARCH or CYCLE clause is")
+		}
+		list = append(list, c)
+		if !p.acceptPunct(",") {
+			return list
+		}
+	}
+}
+
+// values reads VALUES (…), (…); MySQL's may have ROW before each.
+func (p *parser) values() Query {
+	v := &Values{Pos: p.pos()}
+	p.advance()
+	for {
+		if p.mysql {
+			p.accept("row")
+		}
+		p.expectPunct("(")
+		v.Rows = append(v.Rows, p.exprList())
+		p.expectPunct(")")
+		if !p.acceptPunct(",") {
+			return v
+		}
+	}
+}
+
+// selectCore reads SELECT … HAVING.
+func (p *parser) selectCore() Query {
+	s := &SelectCore{Pos: p.pos()}
+	p.advance()
+	p.selectOptions(s)
+	if s.Distinct || p.startsTargets() {
+		s.Targets = p.targets()
+	}
+	if !p.mysql && p.isWord("into") {
+		p.refuse("SELECT INTO")
+	}
+	if p.mysql && p.isWord("into") {
+		return s // read by queryOperand; nothing but a clause of the query follows
+	}
+	p.fromClauses(s)
+	return s
+}
+
+// fromClauses reads FROM, WHERE, GROUP BY and HAVING.
+func (p *parser) fromClauses(s *SelectCore) {
+	if p.accept("from") {
+		s.From = p.fromList()
+	}
+	if p.accept("where") {
+		s.Where = p.expr()
+	}
+	if p.accept("group") {
+		p.expect("by")
+		s.GroupBy = p.groupBy()
+	}
+	if p.accept("having") {
+		s.Having = p.expr()
+	}
+	if !p.mysql && p.accept("window") {
+		p.name()
+		p.expect("as")
+		p.notSupported(p.pos(), "the WINDOW clause is")
+	}
+}
+
+// selectOptions reads what stands between SELECT and the targets.
+func (p *parser) selectOptions(s *SelectCore) {
+	if p.mysql {
+		p.selectOptionsMySQL(s)
+		return
+	}
+	if p.accept("all") || !p.accept("distinct") {
+		return
+	}
+	s.Distinct = true
+	if p.accept("on") {
+		p.expectPunct("(")
+		s.DistinctOn = p.exprList()
+		p.expectPunct(")")
+	}
+}
+
+// startsTargets reports whether there is a select list; PostgreSQL's may be empty.
+func (p *parser) startsTargets() bool {
+	return p.mysql || !p.atEnd() && !p.isPunct(")") && !p.atSetOperator() &&
+		!p.isAnyWord("from", "into", "where", "group", "having", "window", "order", "limit", "offset", "fetch", "for")
+}
+
+func (p *parser) targets() []Target {
+	if x := p.nextValues(); x != nil {
+		return []Target{{Expr: x, Text: p.textFrom(int(x.Position()))}}
+	}
+	list := []Target{p.target()}
+	for p.acceptPunct(",") {
+		list = append(list, p.target())
+	}
+	return list
+}
+
+// target reads one item of a select list.
+func (p *parser) target() Target {
+	start := p.tok.start
+	var t Target
+	if p.acceptOp("*") {
+		return Target{Expr: &Star{Pos: Pos(start)}, Text: "*"}
+	}
+	t.Expr = p.binary(precLowest, target)
+	t.Text = p.textFrom(start)
+	switch {
+	case p.accept("as"):
+		t.Alias = p.targetLabel()
+	case p.tok.isBareLabel(), p.mysql && p.tok.kind == tokString:
+		t.Alias = p.targetLabel()
+	}
+	return t
+}
+
+// targetLabel reads a label. MySQL's keep their case and may be strings.
+func (p *parser) targetLabel() string {
+	if !p.mysql {
+		return p.label()
+	}
+	t := p.tok
+	label := p.take(t.isLabel() || t.kind == tokString)
+	if t.kind == tokWord {
+		return p.lex.src[t.start:t.end]
+	}
+	return label
+}
+
+// nextValues reads Vitess's NEXT n VALUES and NEXT VALUE, or returns nil.
+// PostgreSQL reads NEXT VALUE as a column and its label.
+func (p *parser) nextValues() Expr {
+	if !p.isWord("next") {
+		return nil
+	}
+	x := &NextValues{Pos: p.pos()}
+	switch next := p.peek(1); {
+	case p.mysql && next.isWord("value") && p.peek(2).isWord("from") && !p.peek(3).isWord("dual"):
+		p.advance()
+		p.advance()
+		return x
+	case (next.kind == tokInteger || next.kind == tokParam) && p.peek(2).isWord("values"):
+		p.advance()
+		x.Count = p.primary()
+		p.expect("values")
+		return x
+	}
+	return nil
+}
+
+// groupBy reads the list of GROUP BY.
+func (p *parser) groupBy() []Expr {
+	if !p.accept("all") {
+		p.accept("distinct")
+	}
+	switch next := p.peek(1); {
+	case p.isWord("grouping") && next.isWord("sets"),
+		p.isAnyWord("rollup", "cube") && next.isPunct("(") && !p.mysql,
+		p.isPunct("(") && next.isPunct(")"):
+		p.notSupported(p.pos(), "grouping sets are")
+	}
+	list := p.exprList()
+	if p.mysql && p.isWords("with", "rollup") {
+		p.notSupported(p.pos(), "WITH ROLLUP is")
+	}
+	return list
+}
+
+// orderBy reads ORDER BY and its list if it is there.
+func (p *parser) orderBy() []OrderItem {
+	if !p.accept("order") {
+		return nil
+	}
+	p.expect("by")
+	var list []OrderItem
+	for {
+		item := OrderItem{Expr: p.expr()}
+		switch {
+		case p.isWord("using"):
+			p.notSupported(p.pos(), "ORDER BY … USING is")
+		case p.accept("desc"):
+			item.Desc = true
+		default:
+			p.accept("asc")
+		}
+		if p.isWord("nulls") && (p.peek(1).isWord("first") || p.peek(1).isWord("last")) {
+			p.advance()
+			first := p.isWord("first")
+			item.NullsFirst = &first
+			p.advance()
+		}
+		list = append(list, item)
+		if !p.acceptPunct(",") {
+			return list
+		}
+	}
+}

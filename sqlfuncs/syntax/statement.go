@@ -1,0 +1,214 @@
+package syntax
+
+import (
+	"slices"
+	"strings"
+)
+
+// statement reads one statement.
+func (p *parser) statement() Statement {
+	defer p.leave(p.enter())
+	if p.atQuery() || p.isWord("values") || p.isPunct("(") {
+		return p.query()
+	}
+	if p.tok.kind != tokWord {
+		p.syntaxError()
+		return &Select{Body: &Values{}}
+	}
+	switch p.tok.text {
+	case "begin", "start", "commit", "end", "rollback", "abort", "savepoint", "release":
+		return p.transaction()
+	case "prepare":
+		return p.prepare()
+	case "execute":
+		return p.execute()
+	case "deallocate":
+		return p.deallocate()
+	}
+	var s Statement
+	if p.mysql {
+		s = p.statementMySQL()
+	} else {
+		s = p.statementPostgreSQL()
+	}
+	switch {
+	case s != nil:
+		return s
+	case p.isAnyWord("create", "alter", "drop"):
+		return p.define()
+	}
+	p.refuseStatement()
+	return nil
+}
+
+// statementPostgreSQL reads the statements that only PostgreSQL has or that
+// MySQL spells otherwise, or returns nil.
+func (p *parser) statementPostgreSQL() Statement {
+	switch p.tok.text {
+	case "set":
+		return p.set()
+	case "reset":
+		return p.reset()
+	case "show":
+		return p.show()
+	case "explain":
+		return p.explain()
+	case "discard":
+		return p.discard()
+	case "declare":
+		return p.declare()
+	case "fetch", "move":
+		return p.fetch()
+	case "close":
+		return p.closeCursor()
+	case "copy":
+		return p.copy()
+	case "listen", "unlisten", "notify":
+		return p.listen()
+	case "lock":
+		p.skipStatement()
+		return &Lock{Tag: "LOCK TABLE"}
+	}
+	return nil
+}
+
+// listen reads LISTEN, UNLISTEN and NOTIFY.
+func (p *parser) listen() Statement {
+	l := &Listen{Kind: strings.ToUpper(p.tok.text)}
+	p.advance()
+	if l.Kind == "UNLISTEN" && p.acceptOp("*") {
+		l.Channel = "*"
+		return l
+	}
+	l.Channel = p.name()
+	if l.Kind == "NOTIFY" && p.acceptPunct(",") {
+		l.Payload = p.stringLiteral()
+	}
+	return l
+}
+
+// discard reads DISCARD.
+func (p *parser) discard() Statement {
+	p.advance()
+	what := strings.ToUpper(p.acceptAny("all", "plans", "sequences", "temp", "temporary"))
+	switch what {
+	case "":
+		p.syntaxError()
+	case "TEMPORARY":
+		what = "TEMP"
+	}
+	return &Discard{What: what}
+}
+
+// ---- statements that are recognised and refused ----
+
+// refusedWords begin statements that nextid refuses; the value is what the
+// message calls them where that is not the word itself.
+var refusedWords = map[string]string{
+	"insert": "", "update": "", "delete": "", "merge": "", "call": "", "do": "", "vacuum": "", "analyze": "", "truncate": "TRUNCATE TABLE",
+	"analyse": "ANALYZE", "cluster": "", "reindex": "", "comment": "", "grant": "", "revoke": "", "load": "",
+	"checkpoint": "", "security": "SECURITY LABEL", "reassign": "REASSIGN OWNED",
+	"refresh": "REFRESH MATERIALIZED VIEW", "import": "IMPORT FOREIGN SCHEMA",
+}
+
+// refusedWordsMySQL are those that only MySQL has.
+var refusedWordsMySQL = map[string]string{
+	"replace": "", "handler": "", "rename": "RENAME TABLE", "optimize": "OPTIMIZE TABLE", "check": "CHECK TABLE",
+	"checksum": "CHECKSUM TABLE", "repair": "REPAIR TABLE", "flush": "", "purge": "", "change": "", "install": "",
+	"uninstall": "", "cache": "CACHE INDEX", "binlog": "", "signal": "", "resignal": "", "help": "", "xa": "",
+	"shutdown": "", "stop": "", "get": "GET DIAGNOSTICS", "backup": "", "restart": "", "reset": "", "load": "LOAD DATA",
+}
+
+// statementName is the command that the current word begins, "" when there is none.
+func (p *parser) statementName() string {
+	name, ok := refusedWords[p.tok.text]
+	if special, found := refusedWordsMySQL[p.tok.text]; found && p.mysql {
+		name, ok = special, true
+	}
+	if ok && name == "" {
+		name = strings.ToUpper(p.tok.text)
+	}
+	return name
+}
+
+// refuseStatement passes a statement that nextid knows and does not do.
+func (p *parser) refuseStatement() {
+	if name := p.statementName(); name != "" {
+		p.refuse(name)
+		return
+	}
+	p.syntaxError()
+}
+
+// definable are the objects of CREATE, ALTER and DROP, longest names first.
+var definable = strings.Split(`text search configuration,text search dictionary,text search parser,`+
+	`text search template,foreign data wrapper,access method,default privileges,event trigger,foreign table,`+
+	`large object,materialized view,operator class,operator family,user mapping,owned by,aggregate,cast,`+
+	`collation,conversion,database,domain,extension,function,group,index,language,operator,policy,procedure,`+
+	`publication,role,routine,rule,schema,server,statistics,subscription,system,table,tablespace,transform,`+
+	`trigger,type,user,view`, ",")
+
+var definableMySQL = strings.Split(`logfile group,resource group,event,instance,package`, ",")
+
+// define reads CREATE, ALTER or DROP; nextid does so for sequences only.
+func (p *parser) define() Statement {
+	verb := p.tok.text
+	p.advance()
+	modifiers := []string{"temp", "temporary", "unlogged"}
+	if verb == "create" && (p.isWord("sequence") || p.isAnyWord(modifiers...) && p.peek(1).isWord("sequence")) {
+		p.acceptAny(modifiers...)
+		return p.createSequence()
+	}
+	switch {
+	case verb == "alter" && p.isWord("sequence"):
+		return p.alterSequence()
+	case verb == "drop" && p.isWord("sequence"):
+		return p.dropSequence()
+	}
+	for verb == "create" && p.acceptAny("or", "replace", "temp", "temporary", "global", "local", "unlogged", "unique", "recursive",
+		"trusted", "procedural", "constraint") != "" {
+		continue
+	}
+	if p.mysql {
+		p.definitionOptions(verb)
+	}
+	object := p.definedObject()
+	if object == "" {
+		p.syntaxError()
+		return nil
+	}
+	name := strings.ToUpper(verb + " " + object)
+	if slices.Contains([]string{"function", "procedure", "trigger", "event", "package"}, object) {
+		p.skipBody()
+	}
+	p.refuse(name)
+	return nil
+}
+
+// definedObject consumes and returns the kind of object that follows, or "".
+func (p *parser) definedObject() string {
+	kinds := definable
+	if p.mysql {
+		kinds = slices.Concat(definable, definableMySQL)
+	}
+	for _, kind := range kinds {
+		if p.acceptWords(strings.Fields(kind)...) {
+			return kind
+		}
+	}
+	return ""
+}
+
+// skipBody passes a definition whose body may hold semicolons: from BEGIN on
+// it is the rest of the text, none of which can run anyway.
+func (p *parser) skipBody() {
+	for !p.atEnd() {
+		if p.isWord("begin") {
+			for p.tok.kind != tokEOF {
+				p.advance()
+			}
+			return
+		}
+		p.advance()
+	}
+}

@@ -1,0 +1,256 @@
+package syntax
+
+import (
+	"strconv"
+	"strings"
+
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// typeName reads a type with its array bounds.
+func (p *parser) typeName() TypeName {
+	if p.mysql {
+		return p.typeNameMySQL()
+	}
+	if p.isWord("setof") {
+		p.notSupported(p.pos(), "SETOF is")
+	}
+	t := p.simpleType()
+	if p.accept("array") {
+		t.Array = 1
+		if p.acceptPunct("[") {
+			p.take(p.tok.kind == tokInteger)
+			p.expectPunct("]")
+		}
+		return t
+	}
+	for p.acceptPunct("[") {
+		if p.tok.kind == tokInteger {
+			p.advance()
+		}
+		p.expectPunct("]")
+		t.Array++
+	}
+	return t
+}
+
+// simpleType reads a type without array bounds.
+func (p *parser) simpleType() TypeName {
+	t := TypeName{Pos: p.pos()}
+	word := ""
+	if p.tok.kind == tokWord {
+		word = p.tok.text
+	}
+	switch word {
+	case "int", "integer", "smallint", "bigint", "real", "boolean":
+		p.advance()
+		t.Name = Name{word}
+		return t
+	case "double":
+		if p.acceptWords("double", "precision") {
+			t.Name = Name{"double precision"}
+			return t
+		}
+	case "decimal", "dec", "numeric":
+		p.advance()
+		t.Name = Name{word}
+		t.Mods = p.typeMods()
+		return t
+	case "float", "varchar":
+		p.advance()
+		t.Name = Name{word}
+		t.Mods = p.length()
+		return t
+	case "bit", "character", "char", "nchar", "national":
+		return p.varyingType(t)
+	case "timestamp", "time":
+		return p.timeType(t)
+	case "interval":
+		return p.intervalType(t)
+	}
+	t.Name = Name{p.take(p.tok.isFunctionName())}
+	for p.acceptPunct(".") {
+		t.Name = append(t.Name, p.label())
+	}
+	t.Mods = p.typeMods()
+	return t
+}
+
+// typeMods reads (n, …) if there is one.
+func (p *parser) typeMods() []int64 {
+	if !p.acceptPunct("(") {
+		return nil
+	}
+	var mods []int64
+	for _, x := range p.exprList() {
+		mods = append(mods, p.typeMod(x))
+	}
+	p.expectPunct(")")
+	return mods
+}
+
+// typeMod returns the number that x is.
+func (p *parser) typeMod(x Expr) int64 {
+	n, ok := integerValue(x)
+	if !ok {
+		p.notSupported(x.Position(), "a type modifier that is no integer is")
+	}
+	return n
+}
+
+// length reads (n) if there is one.
+func (p *parser) length() []int64 {
+	if !p.acceptPunct("(") {
+		return nil
+	}
+	pos := p.pos()
+	text := p.take(p.tok.kind == tokInteger)
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		p.failAt(pos, sqlstate.SyntaxError, `syntax error at or near "%s"`, text)
+	}
+	p.expectPunct(")")
+	return []int64{n}
+}
+
+// varyingType reads bit, character and their spellings. CHAR is "character",
+// since "char" is another type.
+func (p *parser) varyingType(t TypeName) TypeName {
+	word := p.tok.text
+	p.advance()
+	if word == "national" && p.acceptAny("character", "char") == "" {
+		p.syntaxError()
+	}
+	if word != "bit" {
+		word = "character"
+	}
+	if p.accept("varying") {
+		word += " varying"
+	}
+	t.Name = Name{word}
+	if strings.HasPrefix(word, "bit") {
+		t.Mods = p.typeMods()
+	} else {
+		t.Mods = p.length()
+	}
+	return t
+}
+
+// timeType reads time and timestamp with and without time zone.
+func (p *parser) timeType(t TypeName) TypeName {
+	word := p.tok.text
+	p.advance()
+	t.Mods = p.length()
+	if p.acceptWords("with", "time") {
+		p.expect("zone")
+		word += " with time zone"
+	} else if p.accept("without") {
+		p.expect("time", "zone")
+	}
+	t.Name = Name{word}
+	return t
+}
+
+// intervalType reads interval with its fields and precision; the fields
+// become part of the name: "interval day to second".
+func (p *parser) intervalType(t TypeName) TypeName {
+	p.advance()
+	if t.Mods = p.length(); t.Mods != nil {
+		t.Name = Name{"interval"}
+		return t
+	}
+	return p.intervalFields(t)
+}
+
+// intervalFields reads DAY, HOUR TO SECOND(3) and the like.
+func (p *parser) intervalFields(t TypeName) TypeName {
+	name := "interval"
+	first := p.acceptAny("year", "month", "day", "hour", "minute", "second")
+	last := first
+	if first != "" {
+		name += " " + first
+	}
+	if ends := intervalEnds[first]; ends != nil && p.accept("to") {
+		if last = p.acceptAny(ends...); last == "" {
+			p.syntaxError()
+		}
+		name += " to " + last
+	}
+	if last == "second" {
+		t.Mods = p.length()
+	}
+	t.Name = Name{name}
+	return t
+}
+
+// intervalEnds are the fields that may follow TO, by the first field.
+var intervalEnds = map[string][]string{
+	"year": {"month"}, "day": {"hour", "minute", "second"}, "hour": {"minute", "second"}, "minute": {"second"},
+}
+
+// typeKeywords are the words with a grammar of their own that begin a type.
+var typeKeywords = map[string]bool{
+	"int": true, "integer": true, "smallint": true, "bigint": true, "real": true, "boolean": true,
+	"double": true, "float": true, "decimal": true, "dec": true, "numeric": true, "varchar": true,
+	"bit": true, "character": true, "char": true, "nchar": true, "national": true,
+	"timestamp": true, "time": true, "interval": true,
+}
+
+// startsTypeKeyword reports whether the current token begins a constant such
+// as int '1', timestamp(3) with time zone '…'; alone these words are columns.
+func (p *parser) startsTypeKeyword() bool {
+	if !typeKeywords[p.tok.text] {
+		return false
+	}
+	next := p.peek(1)
+	switch {
+	case next.kind == tokString:
+		return true
+	case next.isPunct("("):
+		return p.tok.text != "double"
+	case next.kind != tokWord:
+		return false
+	}
+	switch p.tok.text {
+	case "double":
+		return next.text == "precision"
+	case "bit", "character", "char", "nchar":
+		return next.text == "varying"
+	case "national":
+		return next.text == "character" || next.text == "char"
+	case "timestamp", "time":
+		return next.text == "without" || next.text == "with" && p.peek(2).isWord("time")
+	}
+	return false
+}
+
+// keywordConstant reads a constant of a type that begins with a type keyword.
+func (p *parser) keywordConstant() Expr {
+	pos := p.pos()
+	if p.isWord("interval") {
+		return p.intervalConstant(pos)
+	}
+	t := p.simpleType()
+	if t.Name.Last() == "character" && t.Mods == nil {
+		t.Name = Name{"bpchar"} // a constant is not cut to one character
+	}
+	if p.tok.kind != tokString {
+		return p.bad()
+	}
+	return p.typedConstant(pos, t)
+}
+
+// intervalConstant reads INTERVAL '1' DAY or INTERVAL(3) '1 s'.
+func (p *parser) intervalConstant(pos Pos) Expr {
+	t := TypeName{Pos: pos, Name: Name{"interval"}}
+	p.advance()
+	t.Mods = p.length()
+	if p.tok.kind != tokString {
+		return p.bad()
+	}
+	value := p.constant(StringLiteral)
+	if t.Mods == nil {
+		t = p.intervalFields(t)
+	}
+	return &Cast{Pos: pos, X: value, Type: t}
+}

@@ -1,0 +1,229 @@
+package sqlfuncs
+
+import (
+	"io"
+
+	"nextid/generator"
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// idTables are the tables whose rows are ids: what postgres_fdw, dblink,
+// FEDERATED and the like read.
+var idTables = []table{
+	{schema: "public", name: "ids", help: "one row a generator; reading a row draws an id",
+		columns: []tableColumn{{name: "name", typ: datum.Text}, {name: "id", typ: datum.Int8}},
+		keys:    []int{0}, scan: scanIDs},
+	{schema: "public", name: "id_batch", help: "WHERE name = … AND n = …: n rows, each a new id",
+		columns: []tableColumn{{name: "name", typ: datum.Text}, {name: "n", typ: datum.Int8}, {name: "id", typ: datum.Int8}},
+		keys:    []int{0, 1}, scan: scanBatch},
+	{schema: "public", name: "id_ranges", help: "WHERE name = … AND n = …: contiguous runs that together hold n ids",
+		columns: []tableColumn{{name: "name", typ: datum.Text}, {name: "n", typ: datum.Int8},
+			{name: "first", typ: datum.Int8}, {name: "last", typ: datum.Int8}},
+		keys: []int{0, 1}, scan: scanRanges},
+	{schema: "public", name: "id_parts", help: "WHERE id = … [AND layout = …]: takes an id apart",
+		columns: append([]tableColumn{{name: "id", typ: datum.Int8}, {name: "layout", typ: datum.Text, null: true}},
+			partColumns...),
+		keys: []int{0, 1}, scan: scanParts},
+}
+
+// generatorNames lists the names a scan is about: those that the WHERE asks
+// for, else all in the store.
+func generatorNames(x *exec, wanted keyValues) ([]string, error) {
+	var names []string
+	if wanted.fixed {
+		for _, v := range wanted.values {
+			names = append(names, v.Str)
+		}
+		return names, nil
+	}
+	definitions, err := x.server.registry.Definitions(x.ctx)
+	for _, d := range definitions {
+		names = append(names, d.Name)
+	}
+	return names, err
+}
+
+// scanIDs draws an id for each row when the row is read, not before: a LIMIT
+// costs no more ids than it shows.
+func scanIDs(x *exec, keys []keyValues) (rowIter, error) {
+	names, err := generatorNames(x, keys[0])
+	if err != nil {
+		return nil, err
+	}
+	row := make([]datum.Value, 2)
+	return funcRows(func(x *exec) ([]datum.Value, error) {
+		if len(names) == 0 {
+			return nil, io.EOF
+		}
+		name := names[0]
+		names = names[1:]
+		e, err := x.entry(name)
+		if err != nil {
+			return nil, err
+		}
+		id, err := x.nextID(e)
+		row[0], row[1] = datum.MakeText(name), datum.MakeInt8(id)
+		return row, err
+	}), nil
+}
+
+// singleIDTable is NAME_id.
+func singleIDTable(name, generatorName string) *table {
+	return &table{schema: "public", name: name, oid: idTableOID(name), kind: 'v',
+		columns: []tableColumn{{name: "id", typ: datum.Int8}},
+		scan: func(*exec, []keyValues) (rowIter, error) {
+			done := false
+			return funcRows(func(x *exec) ([]datum.Value, error) {
+				if done {
+					return nil, io.EOF
+				}
+				done = true
+				e, err := x.entry(generatorName)
+				if err != nil {
+					return nil, err
+				}
+				id, err := x.nextID(e)
+				x.idRow[0] = datum.MakeInt8(id)
+				return x.idRow[:], err
+			}), nil
+		}}
+}
+
+// idTableOID makes up a stable OID for a NAME_id table, away from those of
+// the tables in the list.
+func idTableOID(name string) uint32 {
+	h := uint32(2166136261) // FNV-1a
+	for i := range len(name) {
+		h = (h ^ uint32(name[i])) * 16777619
+	}
+	return 1<<30 | h>>2
+}
+
+// batches lists the (name, n) pairs of a WHERE on id_batch or id_ranges.
+func batches(x *exec, keys []keyValues, table string) (runs []batch, err error) {
+	if !keys[0].fixed || !keys[1].fixed {
+		return nil, sqlstate.New(sqlstate.InvalidParameterValue, "%s needs conditions on name and n", table).
+			WithHint("Write: SELECT … FROM %s WHERE name = 'orders' AND n = 100.", table)
+	}
+	for _, name := range keys[0].values {
+		for _, n := range keys[1].values {
+			if err := checkCount(x, n.Int); err != nil {
+				return nil, err
+			}
+			e, err := x.entry(name.Str)
+			if err != nil {
+				return nil, err
+			}
+			runs = append(runs, batch{name: name, n: n, run: &idRun{entry: e, left: n.Int}})
+		}
+	}
+	return runs, nil
+}
+
+type batch struct {
+	name, n datum.Value
+	run     *idRun
+}
+
+// checkCount refuses counts outside 1 … IDsPerCall.
+func checkCount(x *exec, n int64) error {
+	if limit := x.server.limits.IDsPerCall; n < 1 || n > limit {
+		return sqlstate.New(sqlstate.InvalidParameterValue, "n must be between 1 and %d, not %d", limit, n).
+			WithHint("Call again for more ids, or raise ids_per_call in the configuration.")
+	}
+	return nil
+}
+
+func scanBatch(x *exec, keys []keyValues) (rowIter, error) {
+	runs, err := batches(x, keys, "id_batch")
+	if err != nil {
+		return nil, err
+	}
+	row := make([]datum.Value, 3)
+	var ids rowIter
+	return funcRows(func(x *exec) ([]datum.Value, error) {
+		for len(runs) > 0 {
+			b := runs[0]
+			if ids == nil {
+				ids = b.run.rows()
+			}
+			r, err := ids.next(x)
+			if err == io.EOF {
+				runs, ids = runs[1:], nil
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			row[0], row[1], row[2] = b.name, b.n, r[0]
+			return row, nil
+		}
+		return nil, io.EOF
+	}), nil
+}
+
+func scanRanges(x *exec, keys []keyValues) (rowIter, error) {
+	runs, err := batches(x, keys, "id_ranges")
+	if err != nil {
+		return nil, err
+	}
+	row := make([]datum.Value, 4)
+	return funcRows(func(x *exec) ([]datum.Value, error) {
+		for len(runs) > 0 {
+			b := runs[0]
+			r, err := nextContiguous(x, b.run)
+			if err == io.EOF {
+				runs = runs[1:]
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			row[0], row[1] = b.name, b.n
+			row[2], row[3] = datum.MakeInt8(r.First), datum.MakeInt8(r.Last())
+			return row, nil
+		}
+		return nil, io.EOF
+	}), nil
+}
+
+// nextContiguous draws a run whose ids follow one another without a hole. A
+// generator with another step gives runs of one.
+func nextContiguous(x *exec, run *idRun) (generator.Range, error) {
+	r, err := run.next(x, run.left)
+	if err == nil && r.Step != 1 && r.Count > 1 {
+		return r, sqlstate.New(sqlstate.FeatureNotSupported, "ranges need a generator whose ids follow one another; %q has step %d",
+			r0name(run), r.Step).WithHint("Use next_ids or id_batch.")
+	}
+	return r, err
+}
+
+func r0name(run *idRun) string { return run.entry.Name() }
+
+// scanParts answers id_parts: it explains the ids that the WHERE names.
+func scanParts(x *exec, keys []keyValues) (rowIter, error) {
+	if !keys[0].fixed {
+		return nil, sqlstate.New(sqlstate.InvalidParameterValue, "id_parts needs a condition on id").
+			WithHint("Write: SELECT * FROM id_parts WHERE id = 123.")
+	}
+	by := []datum.Value{{}}
+	if keys[1].fixed {
+		by = keys[1].values
+	}
+	var rows [][]datum.Value
+	for _, id := range keys[0].values {
+		for _, b := range by {
+			parts, err := explain(x, id, b)
+			if err != nil {
+				return nil, err
+			}
+			layout := datum.MakeText(parts.Layout)
+			if b.Valid {
+				layout = b
+			}
+			rows = append(rows, append([]datum.Value{id, layout}, partValues(parts)...))
+		}
+	}
+	return &sliceRows{rows: rows}, nil
+}

@@ -1,0 +1,112 @@
+package sqlfuncs
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/layout"
+	"nextid/sqlfuncs/datum"
+)
+
+// operatorTables are what an operator asks: SELECT * FROM nextid.generators.
+var operatorTables = []table{
+	{schema: nextidSchema, name: "generators", help: "every generator: definition, and how the running one stands",
+		columns: []tableColumn{
+			{name: "name", typ: datum.Text}, {name: "kind", typ: datum.Text}, {name: "options", typ: datum.JSONB},
+			{name: "version", typ: datum.Int8}, {name: "created_at", typ: datum.TimestampTZ},
+			{name: "running", typ: datum.Bool}, {name: "issued", typ: datum.Int8, null: true},
+			{name: "reserved_until", typ: datum.Int8, null: true}, {name: "buffered", typ: datum.Int8, null: true},
+			{name: "step", typ: datum.Int8, null: true}, {name: "waits", typ: datum.Int8, null: true},
+			{name: "clock_back", typ: datum.Int8, null: true},
+		}, scan: fixedRows(generatorRows)},
+	{schema: nextidSchema, name: "workers", help: "worker ids: who reserved time on each, until when",
+		columns: []tableColumn{
+			{name: "bits", typ: datum.Int4}, {name: "worker", typ: datum.Int8}, {name: "owner", typ: datum.Text},
+			{name: "reserved_until", typ: datum.TimestampTZ}, {name: "updated_at", typ: datum.TimestampTZ},
+		}, scan: fixedRows(workerRows)},
+	{schema: nextidSchema, name: "sessions", help: "connections of this server",
+		columns: []tableColumn{
+			{name: "pid", typ: datum.Int4}, {name: "usename", typ: datum.Text}, {name: "datname", typ: datum.Text},
+			{name: "application_name", typ: datum.Text}, {name: "client_addr", typ: datum.Text},
+			{name: "protocol", typ: datum.Text}, {name: "started_at", typ: datum.TimestampTZ},
+		}, scan: fixedRows(sessionRows)},
+	{schema: nextidSchema, name: "layouts", help: "the layouts of time-based ids: what they hold and when their time ends",
+		columns: []tableColumn{
+			{name: "name", typ: datum.Text}, {name: "fields", typ: datum.Text}, {name: "epoch", typ: datum.TimestampTZ},
+			{name: "unit", typ: datum.Text}, {name: "ends", typ: datum.TimestampTZ}, {name: "days_left", typ: datum.Int8},
+			{name: "workers", typ: datum.Int8}, {name: "ids_per_second", typ: datum.Int8},
+		}, scan: fixedRows(layoutRows)},
+}
+
+func generatorRows(x *exec) ([][]datum.Value, error) {
+	definitions, err := x.server.registry.Definitions(x.ctx)
+	rows := make([][]datum.Value, 0, len(definitions))
+	for _, d := range definitions {
+		options, err := datum.ParseText(datum.JSONB, string(d.Options), nil)
+		if err != nil {
+			return nil, err
+		}
+		row := []datum.Value{datum.MakeText(d.Name), datum.MakeText(d.Kind), options, datum.MakeInt8(d.Version),
+			datum.TimestampTZFromTime(d.Created)}
+		rows = append(rows, append(row, runningColumns(x.ctx, x.server.registry, d.Name)...))
+	}
+	return rows, err
+}
+
+func runningColumns(_ context.Context, r *generator.Registry, name string) []datum.Value {
+	out := []datum.Value{datum.MakeBool(false)}
+	for range 6 {
+		out = append(out, datum.Null(datum.Int8))
+	}
+	e := r.Lookup([]byte(name))
+	if e == nil || e.Running() == nil {
+		return out
+	}
+	out[0] = datum.MakeBool(true)
+	if rep, ok := e.Running().(generator.Reporter); ok {
+		s := rep.Stats()
+		for i, v := range []int64{s.Issued, s.ReservedUntil, s.Buffered, s.Step, s.Waits, s.ClockBack} {
+			out[i+1] = datum.MakeInt8(v)
+		}
+	}
+	return out
+}
+
+func workerRows(x *exec) ([][]datum.Value, error) {
+	workers, err := x.server.registry.Workers(x.ctx)
+	var rows [][]datum.Value
+	for _, w := range workers {
+		rows = append(rows, []datum.Value{datum.MakeInt4(int64(w.Bits)), datum.MakeInt8(w.ID), datum.MakeText(w.Owner),
+			datum.TimestampTZFromTime(time.UnixMilli(w.Hi)), datum.TimestampTZFromTime(w.Updated)})
+	}
+	return rows, err
+}
+
+func sessionRows(x *exec) ([][]datum.Value, error) {
+	x.server.sessions.mu.Lock()
+	defer x.server.sessions.mu.Unlock()
+	var rows [][]datum.Value
+	for s := range x.server.sessions.all {
+		protocol := [...]string{"postgresql", "mysql"}[s.dialect]
+		rows = append(rows, []datum.Value{datum.MakeInt4(int64(s.options.PID)), datum.MakeText(s.options.User),
+			datum.MakeText(s.options.Database), datum.MakeText(*s.appName.Load()), datum.MakeText(s.options.RemoteAddr),
+			datum.MakeText(protocol), datum.TimestampTZFromTime(s.started)})
+	}
+	slices.SortFunc(rows, func(a, b []datum.Value) int { return cmp.Compare(a[0].Int, b[0].Int) })
+	return rows, nil
+}
+
+func layoutRows(x *exec) ([][]datum.Value, error) {
+	var rows [][]datum.Value
+	now := x.server.now()
+	for _, l := range layout.Presets() {
+		ends := l.Last()
+		rows = append(rows, []datum.Value{datum.MakeText(l.Name), datum.MakeText(l.FieldList()),
+			datum.TimestampTZFromTime(l.TimeOf(0)), datum.MakeText(l.Unit.String()), datum.TimestampTZFromTime(ends),
+			datum.MakeInt8(int64(ends.Sub(now).Hours() / 24)), datum.MakeInt8(l.Workers()), datum.MakeInt8(l.RatePerSecond())})
+	}
+	return rows, nil
+}

@@ -1,0 +1,234 @@
+package sqlfuncs
+
+import (
+	"context"
+	"time"
+
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// txState is where a session stands in its transaction block.
+type txState uint8
+
+const (
+	txIdle txState = iota
+	txOpen
+	txFailed
+)
+
+// transaction is the transaction block of a session. There are no rows to
+// roll back: ids are never taken back. Settings are.
+type transaction struct {
+	state      txState
+	began      time.Time
+	saved      savedVariables
+	savepoints []savepoint
+}
+
+type savepoint struct {
+	name  string
+	saved savedVariables
+}
+
+// maxSavepoints bounds the savepoints of a transaction.
+const maxSavepoints = 1024
+
+// Status is the transaction status of ReadyForQuery: 'I', 'T' or 'E'.
+func (s *Session) Status() byte { return "ITE"[s.tx.state] }
+
+// Fail turns an open transaction block into a failed one.
+func (s *Session) Fail() {
+	if s.tx.state == txOpen {
+		s.tx.state = txFailed
+	}
+}
+
+// checkTransaction refuses a statement in a failed block, unless it ends it.
+func (s *Session) checkTransaction(exits bool) error {
+	if s.tx.state == txFailed && !exits {
+		return sqlstate.New(sqlstate.FailedTransaction, "current transaction is aborted, commands ignored until end of transaction block")
+	}
+	return nil
+}
+
+// exitsTransaction reports whether a failed block lets the statement pass.
+func exitsTransaction(tree syntax.Statement) bool {
+	t, ok := tree.(*syntax.Transaction)
+	return ok && (t.Kind == syntax.Commit || t.Kind == syntax.Rollback || t.Kind == syntax.RollbackToSavepoint)
+}
+
+// txNow is now(): the start of the transaction block, or of the statement.
+func (s *Session) txNow() time.Time {
+	if s.tx.state != txIdle {
+		return s.tx.began
+	}
+	return s.server.now()
+}
+
+// transactionPlan returns what a transaction statement does.
+func transactionPlan(t *syntax.Transaction) (tag string, run utilityFunc, err error) {
+	switch t.Kind {
+	case syntax.Begin, syntax.StartTransaction:
+		tag = "BEGIN"
+		if t.Kind == syntax.StartTransaction {
+			tag = "START TRANSACTION"
+		}
+		return tag, func(x *exec) error { return x.session.begin(x, t) }, nil
+	case syntax.Commit:
+		return "COMMIT", func(x *exec) error { return x.session.endBlock(x, t, true) }, nil
+	case syntax.Rollback:
+		return "ROLLBACK", func(x *exec) error { return x.session.endBlock(x, t, false) }, nil
+	case syntax.Savepoint:
+		return "SAVEPOINT", func(x *exec) error { return x.session.savepoint(t.Savepoint) }, nil
+	case syntax.ReleaseSavepoint:
+		return "RELEASE", func(x *exec) error { return x.session.release(t.Savepoint) }, nil
+	case syntax.RollbackToSavepoint:
+		return "ROLLBACK", func(x *exec) error { return x.session.rollbackTo(t.Savepoint) }, nil
+	default:
+		return "", nil, sqlstate.New(sqlstate.FeatureNotSupported, "two-phase transactions are not supported").
+			WithHint("nextid has no data to commit; use COMMIT or ROLLBACK.")
+	}
+}
+
+func (s *Session) begin(x *exec, t *syntax.Transaction) error {
+	if s.tx.state != txIdle {
+		s.warn(sqlstate.ActiveTransaction, "there is already a transaction in progress")
+		return s.setModes(x, t.Modes)
+	}
+	began := s.server.now()
+	s.tx = transaction{state: txOpen, began: began, saved: s.vars.save(), savepoints: s.tx.savepoints[:0]}
+	s.envOK = false
+	for _, name := range []string{"isolation", "read_only", "deferrable"} {
+		def, _ := s.vars.get("default_transaction_" + name)
+		if now, _ := s.vars.get("transaction_" + name); now != def {
+			s.vars.assign("transaction_"+name, def, true)
+		}
+	}
+	return s.setModes(x, t.Modes)
+}
+
+// setModes applies ISOLATION LEVEL, READ ONLY and DEFERRABLE to the block.
+func (s *Session) setModes(x *exec, modes []syntax.SetItem) error {
+	for _, m := range modes {
+		m.Local = true
+		if err := x.assign(&m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Session) endBlock(x *exec, t *syntax.Transaction, commit bool) error {
+	state := s.tx.state
+	if state == txIdle {
+		if t.Chain {
+			return sqlstate.New(sqlstate.NoActiveTransaction, "%s AND CHAIN can only be used in transaction blocks", x.tag)
+		}
+		s.warn(sqlstate.NoActiveTransaction, "there is no transaction in progress")
+		return nil
+	}
+	if state == txFailed {
+		commit = false
+		x.tag = "ROLLBACK"
+	}
+	var kept []savedVariables
+	if t.Chain {
+		kept = append(kept, savedVariables{local: s.vars.local})
+	}
+	if commit {
+		if err := s.holdCursors(x.ctx); err != nil {
+			s.abort()
+			return err
+		}
+		s.vars.endTransaction()
+	} else {
+		s.vars.restore(s.tx.saved)
+	}
+	s.leaveBlock(commit)
+	if t.Chain {
+		if err := s.begin(x, &syntax.Transaction{Kind: syntax.Begin}); err != nil {
+			return err
+		}
+		for _, name := range []string{"transaction_isolation", "transaction_read_only", "transaction_deferrable"} {
+			if v, ok := kept[0].local[name]; ok {
+				s.vars.assign(name, v, true)
+			}
+		}
+	}
+	return nil
+}
+
+// abort ends a block whose COMMIT failed.
+func (s *Session) abort() {
+	s.vars.restore(s.tx.saved)
+	s.leaveBlock(false)
+}
+
+// leaveBlock closes what lives only as long as the transaction block.
+func (s *Session) leaveBlock(commit bool) {
+	s.tx.state = txIdle
+	s.tx.savepoints = s.tx.savepoints[:0]
+	s.settingsChanged()
+	s.closePortals(func(p *Portal) bool { return !p.held || (!commit && !p.committed) })
+	for _, p := range s.portals {
+		p.committed = true
+	}
+}
+
+func (s *Session) savepoint(name string) error {
+	if s.tx.state == txIdle {
+		return sqlstate.New(sqlstate.NoActiveTransaction, "SAVEPOINT can only be used in transaction blocks")
+	}
+	if len(s.tx.savepoints) >= maxSavepoints {
+		return sqlstate.New(sqlstate.LimitExceeded, "a transaction may have at most %d savepoints", maxSavepoints)
+	}
+	s.tx.savepoints = append(s.tx.savepoints, savepoint{name, s.vars.save()})
+	return nil
+}
+
+// findSavepoint returns the index of the newest savepoint of that name.
+func (s *Session) findSavepoint(what, name string) (int, error) {
+	if s.tx.state == txIdle {
+		return 0, sqlstate.New(sqlstate.NoActiveTransaction, "%s can only be used in transaction blocks", what)
+	}
+	for i := len(s.tx.savepoints) - 1; i >= 0; i-- {
+		if s.tx.savepoints[i].name == name {
+			return i, nil
+		}
+	}
+	return 0, sqlstate.New(sqlstate.InvalidSavepoint, "savepoint %q does not exist", cut(name, 64))
+}
+
+func (s *Session) release(name string) error {
+	i, err := s.findSavepoint("RELEASE SAVEPOINT", name)
+	if err != nil {
+		return err
+	}
+	s.tx.savepoints = s.tx.savepoints[:i]
+	return nil
+}
+
+func (s *Session) rollbackTo(name string) error {
+	i, err := s.findSavepoint("ROLLBACK TO SAVEPOINT", name)
+	if err != nil {
+		return err
+	}
+	s.vars.restore(s.tx.savepoints[i].saved)
+	s.settingsChanged()
+	s.tx.savepoints = s.tx.savepoints[:i+1]
+	s.tx.state = txOpen
+	return nil
+}
+
+// holdCursors reads the rows of WITH HOLD cursors that must outlive COMMIT.
+func (s *Session) holdCursors(ctx context.Context) error {
+	for _, p := range s.portals {
+		if p.held && !p.committed {
+			if err := p.materialize(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,209 @@
+package sqlfuncs
+
+import (
+	"io"
+	"strings"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// prepare plans PREPARE name AS statement. The inner statement is analysed
+// when PREPARE runs.
+func (p *planner) prepare(st *Statement, t *syntax.Prepare) error {
+	st.tag = "PREPARE"
+	var types []datum.OID
+	for _, tn := range t.Types {
+		oid, _, err := p.typeName(tn)
+		if err != nil {
+			return err
+		}
+		types = append(types, oid)
+	}
+	st.utility = utilityFunc(func(x *exec) error {
+		s := x.session
+		if _, ok := s.prepared[t.Name]; ok {
+			return sqlstate.New(sqlstate.DuplicateStatement, "prepared statement %q already exists", cut(t.Name, 64))
+		}
+		parsed, err := s.parse(t.Text) // anew, so that positions are those of the inner text
+		if err != nil {
+			return err
+		}
+		if len(parsed) != 1 {
+			return sqlstate.New(sqlstate.SyntaxError, "PREPARE needs one statement")
+		}
+		inner, err := s.plan(parsed[0].Statement, t.Text, t.Text, types)
+		if err != nil {
+			return err
+		}
+		return s.keep(t.Name, inner)
+	})
+	return nil
+}
+
+func deallocatePlan(st *Statement, t *syntax.Deallocate) {
+	st.tag = "DEALLOCATE"
+	if t.Name == "" {
+		st.tag = "DEALLOCATE ALL"
+	}
+	st.utility = utilityFunc(func(x *exec) error {
+		if t.Name == "" {
+			x.session.unprepareAll()
+			return nil
+		}
+		if _, err := x.session.Prepared([]byte(t.Name)); err != nil {
+			return err
+		}
+		x.session.Unprepare([]byte(t.Name))
+		return nil
+	})
+}
+
+// executePlan is EXECUTE name (args): a portal within the portal.
+type executePlan struct {
+	name string
+	args []*expr
+	ast  *syntax.Execute
+}
+
+// execute plans EXECUTE. It depends on what the session prepared, so that it
+// is planned anew each time.
+func (p *planner) execute(st *Statement, t *syntax.Execute) error {
+	p.private = true
+	inner, err := p.session.Prepared([]byte(t.Name))
+	if err != nil {
+		return at(t.Pos, err)
+	}
+	if len(t.Args) != len(inner.Params) {
+		return at(t.Pos, sqlstate.New(sqlstate.SyntaxError, "wrong number of parameters for prepared statement %q", cut(t.Name, 64)).
+			WithDetail("Expected %d parameters but got %d.", len(inner.Params), len(t.Args)))
+	}
+	e := &executePlan{name: t.Name, ast: t}
+	for i, a := range t.Args {
+		x, err := p.expr(nil, a)
+		if err == nil {
+			x, err = p.coerce(x, inner.Params[i], datum.AssignmentCast)
+		}
+		if err != nil {
+			return at(a.Position(), err)
+		}
+		e.args = append(e.args, x)
+	}
+	st.tag, st.Columns, st.utility = inner.tag, inner.Columns, e
+	return nil
+}
+
+// columns implements the part of utility that knows its columns only in a
+// session.
+func (e *executePlan) columns(s *Session) []Column {
+	if st := s.prepared[e.name]; st != nil {
+		return st.Columns
+	}
+	return nil
+}
+
+func (e *executePlan) run(x *exec) (rowIter, error) {
+	st, err := x.session.Prepared([]byte(e.name))
+	if err != nil {
+		return nil, err
+	}
+	if err := x.session.checkTransaction(st.exits); err != nil {
+		return nil, err
+	}
+	params, err := evalAll(x, e.args)
+	if err != nil {
+		return nil, err
+	}
+	inner := &Portal{}
+	inner.init(x.session, st, params)
+	if st.Columns == nil {
+		_, err := inner.Next(x.ctx)
+		if err == io.EOF {
+			err = nil
+		}
+		x.tag = inner.tag
+		return nil, err
+	}
+	x.tag = inner.tag
+	return &portalRows{inner}, nil
+}
+
+// portalRows reads a portal inside another statement.
+type portalRows struct{ p *Portal }
+
+func (r *portalRows) next(x *exec) ([]datum.Value, error) { return r.p.Next(x.ctx) }
+func (r *portalRows) close()                              { r.p.Close() }
+
+// call plans MySQL's DO: expressions are computed and thrown away.
+func (p *planner) call(st *Statement, t *syntax.Call) error {
+	exprs, err := p.exprs(nil, t.Exprs)
+	if err != nil {
+		return err
+	}
+	st.tag = "DO"
+	st.utility = utilityFunc(func(x *exec) error {
+		_, err := evalAll(x, exprs)
+		return err
+	})
+	return nil
+}
+
+// explain plans EXPLAIN: the statement is analysed, never run.
+func (p *planner) explain(st *Statement, t *syntax.Explain) error {
+	if t.Analyze {
+		return sqlstate.New(sqlstate.FeatureNotSupported, "EXPLAIN ANALYZE is not supported by nextid").
+			WithHint("It would run the statement and draw ids. Use EXPLAIN.")
+	}
+	if e, ok := t.Statement.(*syntax.Execute); ok {
+		p.private = true
+		inner, err := p.session.Prepared([]byte(e.Name))
+		if err != nil {
+			return err
+		}
+		if inner.tree != nil {
+			t = &syntax.Explain{Format: t.Format, Statement: inner.tree}
+		}
+	}
+	inner := &Statement{}
+	if err := p.statement(inner, t.Statement); err != nil {
+		return err
+	}
+	line := "Utility Statement"
+	if inner.query != nil {
+		line = "Result  (cost=0.00..0.01 rows=1 width=8)"
+		if sel, ok := t.Statement.(*syntax.Select); ok {
+			line = explainLine(sel)
+		}
+	}
+	typ := datum.Text
+	switch strings.ToLower(t.Format) {
+	case "json":
+		typ, line = datum.JSON, `[{"Plan": {"Node Type": "Result", "Parallel Aware": false, "Startup Cost": 0.00, "Total Cost": 0.01, "Plan Rows": 1, "Plan Width": 8}}]`
+	case "", "text":
+	default:
+		return sqlstate.New(sqlstate.FeatureNotSupported, "EXPLAIN format %s is not supported", t.Format).WithHint("Use TEXT or JSON.")
+	}
+	st.tag = "EXPLAIN"
+	st.query = &queryPlan{columns: []Column{{Name: "QUERY PLAN", Type: typ, TypeMod: -1, Len: -1}},
+		open: func(*exec) (rowIter, error) { return singleRow(datum.MakeString(typ, line)), nil }}
+	st.Columns = st.query.columns
+	return nil
+}
+
+// explainLine describes where the rows come from, in the form that
+// postgres_fdw reads costs from.
+func explainLine(sel *syntax.Select) string {
+	what, rows := "Result", "1"
+	if core, ok := sel.Body.(*syntax.SelectCore); ok && len(core.From) > 0 {
+		switch f := core.From[0].(type) {
+		case *syntax.Table:
+			what = "Foreign Scan on " + strings.Join(f.Name, ".")
+		case *syntax.TableFunc:
+			what, rows = "Function Scan on "+f.Funcs[0].Name.Last(), "1000"
+		default:
+			what = "Nested Loop"
+		}
+	}
+	return what + "  (cost=0.00..0.01 rows=" + rows + " width=8)"
+}

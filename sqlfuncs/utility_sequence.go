@@ -1,0 +1,141 @@
+package sqlfuncs
+
+import (
+	"encoding/json"
+	"errors"
+
+	"nextid/generator"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// needAdmin refuses a statement to sessions that may not change generators.
+func needAdmin(x *exec, what string) error {
+	if !x.session.options.Admin {
+		return sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied for %s", what).
+			WithHint("Connect as a user with the role admin.")
+	}
+	return nil
+}
+
+// sequenceOptions turns the options of CREATE and ALTER SEQUENCE into those
+// of the kind segment. CYCLE would repeat ids and is refused.
+func sequenceOptions(o *syntax.SequenceOptions) (json.RawMessage, error) {
+	if o.Cycle != nil && *o.Cycle {
+		return nil, sqlstate.New(sqlstate.FeatureNotSupported, "CYCLE is not supported: it would give ids twice").
+			WithHint("Leave CYCLE out; an exhausted generator answers 2200H.")
+	}
+	var out sequenceOptionsJSON
+	out.add("start", o.Start)
+	out.add("increment", o.Increment)
+	out.add("min", o.MinValue)
+	out.add("max", o.MaxValue)
+	out.add("step", o.Cache)
+	if o.NoMinValue {
+		out.raw("min", "null")
+	}
+	if o.NoMaxValue {
+		out.raw("max", "null")
+	}
+	return out.json(), nil
+}
+
+func createSequencePlan(st *Statement, t *syntax.CreateSequence) error {
+	options, err := sequenceOptions(&t.Options)
+	if err != nil {
+		return at(t.Pos, err)
+	}
+	name := t.Name.Last()
+	st.tag = "CREATE SEQUENCE"
+	st.utility = utilityFunc(func(x *exec) error {
+		if err := needAdmin(x, "CREATE SEQUENCE"); err != nil {
+			return err
+		}
+		err := x.server.registry.Create(x.ctx, name, "segment", options)
+		if errors.Is(err, generator.ErrExists) {
+			if t.IfNotExists {
+				x.session.notice("relation \"" + name + "\" already exists, skipping")
+				return nil
+			}
+			return sqlstate.New(sqlstate.DuplicateTable, "relation %q already exists", name)
+		}
+		return err
+	})
+	return nil
+}
+
+func alterSequencePlan(st *Statement, t *syntax.AlterSequence) error {
+	options, err := sequenceOptions(&t.Options)
+	if err != nil {
+		return at(t.Pos, err)
+	}
+	name := t.Name.Last()
+	st.tag = "ALTER SEQUENCE"
+	st.utility = utilityFunc(func(x *exec) error {
+		if err := needAdmin(x, "ALTER SEQUENCE"); err != nil {
+			return err
+		}
+		if _, err := x.server.registry.Existing(x.ctx, name); missing(err) {
+			if t.IfExists {
+				x.session.notice("relation \"" + name + "\" does not exist, skipping")
+				return nil
+			}
+			return sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", name)
+		}
+		if string(options) != "{}" {
+			if err := x.server.registry.Alter(x.ctx, name, options); err != nil {
+				return err
+			}
+		}
+		return restartSequence(x, name, &t.Options)
+	})
+	return nil
+}
+
+// restartSequence is RESTART WITH n. Only upwards: ids below were issued.
+func restartSequence(x *exec, name string, o *syntax.SequenceOptions) error {
+	if !o.Restart {
+		return nil
+	}
+	if o.RestartWith == nil {
+		return sqlstate.New(sqlstate.FeatureNotSupported, "RESTART without a value would give ids twice").
+			WithHint("Use RESTART WITH n to go up, or drop the generator.")
+	}
+	e, err := x.entry(name)
+	if err != nil {
+		return err
+	}
+	gen, err := e.Generator(x.ctx)
+	if err != nil {
+		return err
+	}
+	r, ok := gen.(generator.Raiser)
+	if !ok {
+		return sqlstate.New(sqlstate.FeatureNotSupported, "generator %q cannot be restarted", name)
+	}
+	return r.Raise(x.ctx, *o.RestartWith-1)
+}
+
+func dropSequencePlan(st *Statement, t *syntax.DropSequence) {
+	st.tag = "DROP SEQUENCE"
+	st.utility = utilityFunc(func(x *exec) error {
+		if err := needAdmin(x, "DROP SEQUENCE"); err != nil {
+			return err
+		}
+		for _, n := range t.Names {
+			name := n.Last()
+			err := x.server.registry.Drop(x.ctx, name)
+			if missing(err) {
+				if !t.IfExists {
+					return sqlstate.New(sqlstate.UndefinedTable, "sequence %q does not exist", name)
+				}
+				x.session.notice("sequence \"" + name + "\" does not exist, skipping")
+				err = nil
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

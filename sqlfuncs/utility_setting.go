@@ -1,0 +1,185 @@
+package sqlfuncs
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// assign sets a setting for the session or the transaction.
+func (s *Session) assign(def *setting, value string, local bool) error {
+	key := strings.ToLower(def.name)
+	switch key {
+	case "session_authorization", "role":
+		if def, _ := s.vars.base[key]; value != "default" && value != "none" && value != def && value != s.options.User {
+			return sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied to set %s %q", strings.ReplaceAll(key, "_", " "), cut(value, 64)).
+				WithHint("Connect as that user instead.")
+		}
+		if value == "default" {
+			value = s.vars.base[key]
+		}
+	}
+	if local && s.tx.state == txIdle {
+		s.warn(sqlstate.NoActiveTransaction, "SET LOCAL can only be used in transaction blocks")
+	}
+	if len(s.vars.set)+len(s.vars.local) > maxSessionSettings {
+		return sqlstate.New(sqlstate.LimitExceeded, "a session may change at most %d settings", maxSessionSettings)
+	}
+	s.vars.assign(key, value, local)
+	s.settingsChanged()
+	return nil
+}
+
+// maxSessionSettings bounds the settings that a session changed.
+const maxSessionSettings = 512
+
+// set plans SET and RESET.
+func (p *planner) set(st *Statement, t *syntax.Set) error {
+	st.tag = t.Tag
+	for _, item := range t.Items {
+		if _, err := lookupSetting(item.Name); err != nil && !item.Global && p.session.dialect == syntax.PostgreSQL {
+			return at(item.Pos, err)
+		}
+	}
+	st.utility = utilityFunc(func(x *exec) error {
+		for i := range t.Items {
+			if err := x.assign(&t.Items[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return nil
+}
+
+// assign carries out one item of SET.
+func (x *exec) assign(item *syntax.SetItem) error {
+	s, err := lookupSetting(item.Name)
+	if err != nil {
+		return err
+	}
+	local := item.Local || strings.HasPrefix(s.name, "transaction_")
+	if item.Default {
+		x.session.vars.reset(strings.ToLower(s.name), local)
+		x.session.settingsChanged()
+		return nil
+	}
+	value, err := x.settingText(item.Values)
+	if err != nil {
+		return err
+	}
+	if value, err = normalizeSetting(s, value); err != nil {
+		return err
+	}
+	return x.session.assign(s, value, local)
+}
+
+// settingText joins the values of SET: words, strings and numbers.
+func (x *exec) settingText(values []syntax.Expr) (string, error) {
+	parts := make([]string, len(values))
+	for i, e := range values {
+		switch e := unparen(e).(type) {
+		case *syntax.Column:
+			parts[i] = strings.Join(e.Name, ".")
+		case *syntax.Literal:
+			parts[i] = e.Text
+		default:
+			p := &planner{session: x.session, server: x.server}
+			c, err := p.expr(nil, e)
+			if err == nil {
+				c, err = p.coerce(c, datum.Text, datum.ExplicitCast)
+			}
+			if err != nil {
+				return "", err
+			}
+			v, err := c.eval(x)
+			if err != nil {
+				return "", err
+			}
+			parts[i] = v.Str
+		}
+	}
+	return strings.Join(parts, ", "), nil
+}
+
+func resetAll(x *exec) error {
+	x.session.vars.resetAll()
+	x.session.settingsChanged()
+	return nil
+}
+
+// show plans SHOW name and SHOW ALL.
+func (p *planner) show(st *Statement, t *syntax.Show) error {
+	st.tag = "SHOW"
+	if strings.EqualFold(t.Name, "all") {
+		st.query = &queryPlan{columns: []Column{textColumn("name"), textColumn("setting"), textColumn("description")},
+			open: func(x *exec) (rowIter, error) {
+				var rows [][]datum.Value
+				for _, key := range slices.Sorted(maps.Keys(settings)) {
+					value, _ := x.session.vars.get(key)
+					rows = append(rows, []datum.Value{datum.MakeText(settings[key].name), datum.MakeText(value), datum.MakeText("")})
+				}
+				return &sliceRows{rows: rows}, nil
+			}}
+		st.Columns = st.query.columns
+		return nil
+	}
+	def, err := lookupSetting(t.Name)
+	if err != nil {
+		return err
+	}
+	key := strings.ToLower(def.name)
+	st.query = &queryPlan{columns: []Column{textColumn(def.name)}, open: func(x *exec) (rowIter, error) {
+		value, ok := x.session.vars.get(key)
+		if !ok {
+			return nil, sqlstate.New(sqlstate.UndefinedObject, "unrecognized configuration parameter %q", cut(t.Name, 64))
+		}
+		return singleRow(datum.MakeText(value)), nil
+	}}
+	st.Columns = st.query.columns
+	return nil
+}
+
+func textColumn(name string) Column {
+	return Column{Name: name, Type: datum.Text, TypeMod: -1, Len: -1}
+}
+
+// discardPlan is DISCARD.
+func discardPlan(st *Statement, t *syntax.Discard) error {
+	st.tag = "DISCARD " + t.What
+	st.utility = utilityFunc(func(x *exec) error {
+		s := x.session
+		switch t.What {
+		case "SEQUENCES":
+			s.last = lastID{}
+			clear(s.currvals)
+		case "ALL":
+			if s.tx.state != txIdle {
+				return sqlstate.New(sqlstate.ActiveTransaction, "DISCARD ALL cannot run inside a transaction block")
+			}
+			s.closePortals(func(p *Portal) bool { return p != x.portal })
+			s.vars.resetAll()
+			s.settingsChanged()
+			s.unprepareAll()
+			s.last = lastID{}
+			clear(s.currvals)
+		}
+		return nil
+	})
+	return nil
+}
+
+// listenPlan answers LISTEN, UNLISTEN and NOTIFY. UNLISTEN is what poolers
+// send to clean up; the others are refused, since no notification would come.
+func listenPlan(st *Statement, t *syntax.Listen) error {
+	if t.Kind != "UNLISTEN" {
+		return sqlstate.New(sqlstate.FeatureNotSupported, "%s is not supported by nextid", t.Kind).
+			WithHint("nextid sends no notifications.")
+	}
+	st.tag, st.utility = t.Kind, utilityFunc(func(*exec) error { return nil })
+	return nil
+}

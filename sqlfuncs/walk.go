@@ -1,0 +1,65 @@
+package sqlfuncs
+
+import "nextid/sqlfuncs/syntax"
+
+// walkExpr calls look for e and, while it returns true, for what e is made
+// of. It does not go into subqueries: they have scopes of their own.
+func walkExpr(e syntax.Expr, look func(syntax.Expr) bool) {
+	if e == nil || !look(e) {
+		return
+	}
+	for _, child := range children(e) {
+		walkExpr(child, look)
+	}
+}
+
+// children lists the direct parts of an expression.
+func children(e syntax.Expr) []syntax.Expr {
+	switch e := e.(type) {
+	case *syntax.Paren:
+		return []syntax.Expr{e.X}
+	case *syntax.FuncCall:
+		var out []syntax.Expr
+		for _, a := range e.Args {
+			out = append(out, a.Value)
+		}
+		return out
+	case *syntax.Unary:
+		return []syntax.Expr{e.X}
+	case *syntax.Binary:
+		return []syntax.Expr{e.L, e.R}
+	case *syntax.Like:
+		return []syntax.Expr{e.X, e.Pattern}
+	case *syntax.Is:
+		return []syntax.Expr{e.X}
+	case *syntax.IsDistinct:
+		return []syntax.Expr{e.L, e.R}
+	case *syntax.Between:
+		return []syntax.Expr{e.X, e.Low, e.High}
+	case *syntax.In:
+		return append([]syntax.Expr{e.X}, e.List...)
+	case *syntax.Quantified:
+		return []syntax.Expr{e.X, e.Array}
+	case *syntax.Case:
+		out := []syntax.Expr{e.Operand, e.Else}
+		for _, w := range e.Whens {
+			out = append(out, w.Cond, w.Result)
+		}
+		return out
+	case *syntax.Cast:
+		return []syntax.Expr{e.X}
+	case *syntax.Collate:
+		return []syntax.Expr{e.X}
+	case *syntax.AtTimeZone:
+		return []syntax.Expr{e.X, e.Zone}
+	case *syntax.Array:
+		return e.Elems
+	case *syntax.Row:
+		return e.Elems
+	case *syntax.Subscript:
+		return []syntax.Expr{e.X, e.Index}
+	case *syntax.Field:
+		return []syntax.Expr{e.X}
+	}
+	return nil
+}

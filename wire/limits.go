@@ -1,0 +1,103 @@
+package wire
+
+import "time"
+
+// Limits are the bounds of a server (invariant 6: what a client can make the
+// server hold is set here, not by the client). The zero value of a field
+// means its default, which DefaultLimits has.
+// Sizes are in bytes.
+type Limits struct {
+	// Connections that have logged in, all together. ReservedForSocket of them
+	// are kept for Unix sockets, so that an operator still gets in.
+	Connections       int
+	ReservedForSocket int
+
+	// PerIP is how many connections that have logged in may come from one
+	// address; Unix sockets do not count.
+	PerIP int
+
+	// PreAuth is how many connections may be on their way to a login.
+	PreAuth int
+
+	FirstByte time.Duration // from accept to the first byte
+	Login     time.Duration // from accept to the end of the login, however busy the client is
+	Message   time.Duration // from the first byte of a message to its last
+	Write     time.Duration // until a client takes an answer; then the connection is closed
+	Idle      time.Duration // between two messages; no limit unless it is set
+
+	// IdleInTransaction is the default of PostgreSQL's setting
+	// idle_in_transaction_session_timeout; a session may change it.
+	IdleInTransaction time.Duration
+
+	Startup       int // start-up packet, SSLRequest and their like
+	StartupParams int // parameters in a start-up packet
+	Auth          int // one message of the login: password, SASL
+	Statement     int // one message with a statement or values: Query, Parse, Bind
+	Small         int // any other message
+	Parameters    int // values of a Bind, types of a Parse
+	ResultFormats int // result formats of a Bind
+
+	FlushAt int // answers that wait before they are sent; reading stops while they are
+
+	LogText int // of a client's statement in one log line
+	LogName int // of a client's name in one log line
+}
+
+// DefaultLimits are the limits of a server that was not configured.
+var DefaultLimits = Limits{
+	Connections:       5000,
+	ReservedForSocket: 5,
+	PerIP:             500,
+	PreAuth:           256,
+
+	FirstByte:         5 * time.Second,
+	Login:             10 * time.Second,
+	Message:           time.Minute,
+	Write:             30 * time.Second,
+	IdleInTransaction: time.Minute,
+
+	Startup:       10_000, // MAX_STARTUP_PACKET_LENGTH of PostgreSQL's libpq/pqcomm.h
+	StartupParams: 32,
+	Auth:          1024, // PG_MAX_SASL_MESSAGE_LENGTH of libpq/auth.c
+	Statement:     1 << 20,
+	Small:         10_000, // PQ_SMALL_MESSAGE_LIMIT of libpq/libpq.h
+	Parameters:    256,
+	ResultFormats: 256,
+
+	FlushAt: 64 << 10,
+
+	LogText: 200,
+	LogName: 64,
+}
+
+// WithDefaults returns l with its zero fields filled in.
+func (l Limits) WithDefaults() Limits {
+	d := DefaultLimits
+	fill(&l.Connections, d.Connections)
+	fill(&l.ReservedForSocket, d.ReservedForSocket)
+	fill(&l.PerIP, d.PerIP)
+	fill(&l.PreAuth, d.PreAuth)
+	fill(&l.FirstByte, d.FirstByte)
+	fill(&l.Login, d.Login)
+	fill(&l.Message, d.Message)
+	fill(&l.Write, d.Write)
+	fill(&l.IdleInTransaction, d.IdleInTransaction)
+	fill(&l.Startup, d.Startup)
+	fill(&l.StartupParams, d.StartupParams)
+	fill(&l.Auth, d.Auth)
+	fill(&l.Statement, d.Statement)
+	fill(&l.Small, d.Small)
+	fill(&l.Parameters, d.Parameters)
+	fill(&l.ResultFormats, d.ResultFormats)
+	fill(&l.FlushAt, d.FlushAt)
+	fill(&l.LogText, d.LogText)
+	fill(&l.LogName, d.LogName)
+	return l
+}
+
+func fill[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}

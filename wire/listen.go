@@ -1,0 +1,66 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// staleWait is how long a socket file gets to show that somebody listens
+// behind it.
+const staleWait = time.Second
+
+// Listen opens an address: host:port, or a path (it begins with / or ., or
+// with @ for a name without a file) for a Unix socket. A path that is a
+// directory gets libpq's file name in it, .s.PGSQL.<port>. A socket file
+// that nobody listens on any more is replaced; as with PostgreSQL's default,
+// every user of the machine may connect.
+func Listen(address string, port int) (net.Listener, error) {
+	if !isPath(address) {
+		return net.Listen("tcp", address)
+	}
+	path := address
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, fmt.Sprintf(".s.PGSQL.%d", port))
+	}
+	if err := removeStale(path); err != nil {
+		return nil, &net.OpError{Op: "listen", Net: "unix", Addr: &net.UnixAddr{Name: path, Net: "unix"}, Err: err}
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil || path[0] == '@' {
+		return l, err
+	}
+	if err := os.Chmod(path, 0o777); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+func isPath(address string) bool {
+	return strings.HasPrefix(address, "/") || strings.HasPrefix(address, ".") || strings.HasPrefix(address, "@")
+}
+
+// removeStale removes the socket file that a killed server left behind.
+func removeStale(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil //nolint:nilerr // nothing is there, or net.Listen says what is wrong
+	}
+	if info.Mode()&os.ModeSocket == 0 {
+		return errors.New("the file exists and is not a socket")
+	}
+	c, err := net.DialTimeout("unix", path, staleWait)
+	switch {
+	case err == nil:
+		_ = c.Close() // it has served its purpose
+		return syscall.EADDRINUSE
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return os.Remove(path)
+	}
+	return err
+}

@@ -1,0 +1,61 @@
+package wire
+
+import (
+	"context"
+	"time"
+)
+
+// Machine is one connection's side of a protocol, without input and output:
+// bytes in, bytes out. One goroutine uses it.
+type Machine interface {
+	// Feed consumes the complete messages at the beginning of in and
+	// appends the answers to out. It returns how many bytes it consumed;
+	// the rest comes again, with more behind it. in is valid during the
+	// call only. The first call has an empty in, for protocols in which the
+	// server speaks first.
+	//
+	// An error ends the connection after out was sent; io.EOF says that the
+	// client wanted it so. ctx ends when the server gives up waiting for
+	// statements at shutdown, with ErrShutdown as its cause.
+	Feed(ctx context.Context, in []byte, out *Out) (consumed int, err error)
+
+	// IdleTimeout is for how long the client may be silent now, 0 for ever.
+	// IdleExpired appends what to tell it when it was silent for too long.
+	IdleTimeout() time.Duration
+	IdleExpired(out *Out)
+
+	// Refuse appends what to tell a client that must go.
+	Refuse(out *Out, why Reason)
+
+	// Close releases what the connection held.
+	Close()
+}
+
+// Reason is why the server ends a connection.
+type Reason uint8
+
+// The reasons.
+const (
+	Shutdown Reason = iota // the server is stopping
+	NoRoom                 // a limit on connections
+	Failed                 // a bug of ours
+)
+
+// Conn is what a Machine knows of its connection and asks of it.
+type Conn struct {
+	ID     int32  // positive, and unique among the open connections of a Server
+	Remote string // the client's address, "" over a Unix socket
+	Local  bool   // over a Unix socket
+
+	admit func() error // nil: there is always room
+}
+
+// Admit counts the client in at the end of its login. The error is an
+// *sqlstate.Error for the client: there is no room, or the server is
+// stopping.
+func (c *Conn) Admit() error {
+	if c.admit == nil {
+		return nil
+	}
+	return c.admit()
+}

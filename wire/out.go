@@ -1,0 +1,34 @@
+package wire
+
+// Out collects the answers of a connection.
+type Out struct {
+	B     []byte // append here
+	flush func(b []byte) error
+	limit int
+	err   error
+}
+
+// NewOut returns an Out whose Flush hands the bytes to flush; limit is when
+// Room flushes.
+func NewOut(limit int, flush func(b []byte) error) *Out {
+	return &Out{flush: flush, limit: limit}
+}
+
+// Flush sends what was collected. After an error everything is thrown away:
+// the connection is broken.
+func (o *Out) Flush() error {
+	if len(o.B) > 0 && o.err == nil {
+		o.err = o.flush(o.B)
+	}
+	o.B = o.B[:0]
+	return o.err
+}
+
+// Room flushes when enough waits. Machines call it between rows and between
+// messages, so that an answer of any size needs constant memory.
+func (o *Out) Room() error {
+	if len(o.B) < o.limit {
+		return o.err
+	}
+	return o.Flush()
+}

@@ -1,0 +1,74 @@
+package pgwire
+
+import (
+	"encoding/binary"
+
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/wire"
+)
+
+// Authenticator decides who may log in.
+type Authenticator interface {
+	// Begin starts the login of a user. It must treat unknown users like
+	// known ones, so that nobody can find out who exists.
+	Begin(user, database string, c *wire.Conn) Exchange
+}
+
+// Exchange is one client's login: a dialogue of Authentication messages and
+// the client's answers ("p": password, SASL).
+type Exchange interface {
+	// Next takes the client's last answer, nil at the beginning, and returns
+	// the next request: the body of an Authentication message, its code
+	// first. A request of nil ends the login in success. An error ends the
+	// connection; an *sqlstate.Error is told to the client.
+	Next(answer []byte) (request []byte, err error)
+
+	// Admin reports whether the user may create, alter and drop generators.
+	Admin() bool
+}
+
+// login is a login in progress.
+type login struct {
+	options  sqlfuncs.SessionOptions
+	exchange Exchange // nil: everybody may log in
+}
+
+// proof serves the messages of a login. Nothing but answers is allowed.
+func (c *conn) proof(in []byte, out *wire.Out) (n int, err error) {
+	if in[0] != 'p' {
+		return 0, c.fatal(out, sqlstate.New(sqlstate.ProtocolViolation, "expected password response, got message type %d", in[0]))
+	}
+	if len(in) < headerSize {
+		return 0, nil
+	}
+	length := binary.BigEndian.Uint32(in[1:])
+	if length < 4 || length-4 > uint32(c.protocol.limits.Auth) {
+		return 0, c.fatal(out, sqlstate.New(sqlstate.ProtocolViolation, "invalid length of password packet"))
+	}
+	n = 1 + int(length)
+	if len(in) < n {
+		return 0, nil
+	}
+	return n, c.identify(in[headerSize:n:n], out)
+}
+
+// identify takes the next step of the login, and opens the session after the
+// last one.
+func (c *conn) identify(answer []byte, out *wire.Out) error {
+	c.state = identifying
+	if c.login.exchange != nil {
+		request, err := c.login.exchange.Next(answer)
+		if err != nil {
+			return c.fatal(out, err)
+		}
+		if request != nil {
+			var at int
+			out.B, at = begin(out.B, 'R')
+			out.B = end(append(out.B, request...), at)
+			return nil
+		}
+		c.login.options.Admin = c.login.exchange.Admin()
+	}
+	return c.open(out)
+}

@@ -1,0 +1,291 @@
+package pgwire
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/wire"
+)
+
+// errClose ends the connection after a fatal error.
+var errClose = errors.New("connection ended")
+
+// state is where a connection stands.
+type state uint8
+
+const (
+	starting    state = iota // before the start-up packet
+	identifying              // the client proves who it is
+	ready                    // messages are served
+)
+
+// conn is the protocol's side of one connection: a wire.Machine.
+type conn struct {
+	protocol *protocol
+	info     *wire.Conn
+	secret   []byte
+
+	state              state
+	minor              int
+	askedSSL, askedGSS bool
+	login              *login // while identifying
+	session            *sqlfuncs.Session
+	out                *wire.Out
+
+	skipToSync bool  // after an error in an extended query
+	skip       int64 // bytes of an over-long message that are still to come
+
+	args    []sqlfuncs.Arg // of the Bind being read, storage reused
+	formats []int16
+
+	running atomic.Pointer[context.CancelCauseFunc] // ends the statement that runs
+}
+
+var _ wire.Machine = (*conn)(nil)
+
+// Feed implements wire.Machine.
+func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int, err error) {
+	for consumed < len(in) {
+		rest := in[consumed:]
+		if c.skip > 0 {
+			n := min(int64(len(rest)), c.skip)
+			c.skip -= n
+			consumed += int(n)
+			continue
+		}
+		var n int
+		switch c.state {
+		case ready:
+			n, err = c.message(ctx, rest, out)
+		case starting:
+			n, err = c.startup(rest, out)
+		case identifying:
+			n, err = c.proof(rest, out)
+		}
+		if err != nil || (n == 0 && c.skip == 0) {
+			return consumed, err
+		}
+		consumed += n
+	}
+	return consumed, nil
+}
+
+// message serves the first message of in.
+func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n int, err error) {
+	h, ok, err := readHeader(in, &c.protocol.limits)
+	n = headerSize + h.size
+	switch {
+	case err != nil:
+		return 0, c.fatal(out, err)
+	case !ok:
+		return 0, nil
+	case h.tooLong:
+		c.skip = int64(n)
+		return 0, c.tooLong(h.typ, out)
+	case c.ignores(h.typ):
+		c.skip = int64(n)
+		return 0, nil
+	case len(in) < n:
+		return 0, nil
+	}
+	return n, c.dispatch(ctx, h.typ, in[headerSize:n:n], out)
+}
+
+// ignores reports whether messages of a type are not even looked at: those
+// before Sync after an error, and what is left over from a COPY FROM STDIN
+// that was refused, which PostgreSQL ignores, too.
+func (c *conn) ignores(typ byte) bool {
+	switch typ {
+	case 'd', 'c', 'f':
+		return true
+	case 'S', 'X':
+		return false
+	}
+	return c.skipToSync
+}
+
+// dispatch is the table of messages (protocol chapter, "Message Flow").
+func (c *conn) dispatch(ctx context.Context, typ byte, body []byte, out *wire.Out) error {
+	switch typ {
+	case 'Q':
+		return c.query(ctx, body, out)
+	case 'P':
+		return c.extended(out, c.parse(body, out))
+	case 'B':
+		return c.extended(out, c.bind(body, out))
+	case 'D':
+		return c.extended(out, c.describe(body, out))
+	case 'E':
+		return c.extended(out, c.execute(ctx, body, out))
+	case 'C':
+		return c.extended(out, c.close(body, out))
+	case 'H':
+		if len(body) != 0 {
+			return c.extended(out, errMalformed('H'))
+		}
+		return out.Flush()
+	case 'S':
+		if len(body) != 0 {
+			c.failed(out, errMalformed('S'))
+		}
+		c.skipToSync = false
+		c.session.EndBatch()
+		c.ready(out)
+		return nil
+	case 'X':
+		return io.EOF
+	case 'F':
+		c.failed(out, sqlstate.New(sqlstate.FeatureNotSupported, "the function call protocol is not supported by nextid").
+			WithHint("Use SELECT."))
+		c.ready(out)
+		return out.Room()
+	}
+	return c.fatal(out, sqlstate.New(sqlstate.ProtocolViolation, "unexpected message of type %q", string(typ)))
+}
+
+// errMalformed is a message whose content does not fit its length. The next
+// message is where it should be: the connection goes on, as with PostgreSQL.
+func errMalformed(typ byte) error {
+	return sqlstate.New(sqlstate.ProtocolViolation, "invalid message format of type %q", string(typ))
+}
+
+// extended ends a message of the extended protocol: after an error
+// everything up to Sync is skipped.
+func (c *conn) extended(out *wire.Out, err error) error {
+	if err == nil {
+		return out.Room()
+	}
+	c.skipToSync = true
+	return c.answerError(out, err)
+}
+
+// answerError sends the error of a statement. That of a statement which the
+// server's end cut off is the last word.
+func (c *conn) answerError(out *wire.Out, err error) error {
+	if errors.Is(err, wire.ErrShutdown) {
+		return c.fatal(out, err)
+	}
+	c.failed(out, err)
+	return out.Room()
+}
+
+// failed sends an error and fails the transaction.
+func (c *conn) failed(out *wire.Out, err error) {
+	c.sendNotices(out)
+	var e *sqlstate.Error
+	if !errors.As(err, &e) || e.Code == sqlstate.Internal {
+		cause := err
+		if e != nil && e.Cause != nil {
+			cause = e.Cause
+		}
+		c.protocol.log.Error("internal error", "connection", c.info.ID, "error", cause)
+	}
+	c.session.Fail()
+	out.B = appendError(out.B, "ERROR", err)
+}
+
+// fatal sends an error that ends the connection.
+func (c *conn) fatal(out *wire.Out, err error) error {
+	out.B = appendError(out.B, "FATAL", err)
+	return errClose
+}
+
+// tooLong answers a message over its limit; its bytes are being skipped.
+func (c *conn) tooLong(typ byte, out *wire.Out) error {
+	if c.ignores(typ) {
+		return nil
+	}
+	c.failed(out, sqlstate.New(sqlstate.LimitExceeded, "message of type %q is longer than %d bytes", string(typ), c.protocol.limits.Statement).
+		WithHint("Send a shorter statement, or raise limits.statement_bytes in the configuration."))
+	if typ == 'P' || typ == 'B' {
+		c.skipToSync = true
+	} else {
+		c.session.EndBatch()
+		c.ready(out)
+	}
+	return out.Room()
+}
+
+// sendNotices sends the notices of the last statement.
+func (c *conn) sendNotices(out *wire.Out) {
+	for _, n := range c.session.TakeNotices() {
+		out.B = appendNotice(out.B, n)
+	}
+}
+
+// ready sends the parameters that changed, and ReadyForQuery.
+func (c *conn) ready(out *wire.Out) {
+	for _, p := range c.session.TakeParameters() {
+		out.B = appendParameterStatus(out.B, p)
+	}
+	out.B = appendReady(out.B, c.session.Status())
+}
+
+// statementContext is the context of one statement that may wait: a cancel
+// request or the end of the server ends it.
+func (c *conn) statementContext(ctx context.Context) (context.Context, func()) {
+	cancelable, cancel := context.WithCancelCause(ctx)
+	timed, stop := c.session.StatementContext(cancelable)
+	c.running.Store(&cancel)
+	return timed, func() {
+		c.running.Store(nil)
+		stop()
+		cancel(nil)
+	}
+}
+
+var errCanceled = sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to user request")
+
+// cancel ends the statement that is running, from any goroutine.
+func (c *conn) cancel() {
+	if cancel := c.running.Load(); cancel != nil {
+		(*cancel)(errCanceled)
+	}
+}
+
+// IdleTimeout implements wire.Machine.
+func (c *conn) IdleTimeout() time.Duration {
+	if c.session == nil || c.session.Status() == 'I' {
+		return 0
+	}
+	return c.session.IdleInTransactionTimeout()
+}
+
+// IdleExpired implements wire.Machine.
+func (c *conn) IdleExpired(out *wire.Out) {
+	err := sqlstate.New(sqlstate.IdleSession, "terminating connection due to idle-session timeout")
+	if c.session != nil && c.session.Status() != 'I' {
+		err = sqlstate.New(sqlstate.IdleInTransaction, "terminating connection due to idle-in-transaction timeout")
+	}
+	_ = c.fatal(out, err) // the connection ends anyway
+}
+
+// Refuse implements wire.Machine.
+func (c *conn) Refuse(out *wire.Out, why wire.Reason) {
+	var err error
+	switch why {
+	case wire.Shutdown:
+		err = sqlstate.New(sqlstate.AdminShutdown, "terminating connection due to administrator command")
+		if c.state != ready {
+			err = sqlstate.New(sqlstate.CannotConnectNow, "the server is shutting down")
+		}
+	case wire.NoRoom:
+		err = sqlstate.New(sqlstate.TooManyConnections, "sorry, too many clients already").WithHint("Use a connection pool, or raise the limits in the configuration.")
+	default:
+		err = sqlstate.New(sqlstate.Internal, "internal error").WithHint("The server's log has the details.")
+	}
+	_ = c.fatal(out, err) // the connection ends anyway
+}
+
+// Close implements wire.Machine.
+func (c *conn) Close() {
+	if c.session != nil {
+		c.protocol.keys.remove(c)
+		c.session.Close()
+	}
+}

@@ -1,0 +1,162 @@
+package pgwire
+
+import (
+	"encoding/binary"
+	"errors"
+	"strconv"
+
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// begin appends a message header whose length end fills in.
+func begin(dst []byte, typ byte) ([]byte, int) {
+	return append(dst, typ, 0, 0, 0, 0), len(dst) + 1
+}
+
+func end(dst []byte, at int) []byte {
+	binary.BigEndian.PutUint32(dst[at:], uint32(len(dst)-at))
+	return dst
+}
+
+func appendCString(dst []byte, s string) []byte {
+	for i := range len(s) { // a zero byte would end the string early
+		if s[i] == 0 {
+			s = s[:i]
+			break
+		}
+	}
+	return append(append(dst, s...), 0)
+}
+
+func appendInt16(dst []byte, v int16) []byte { return binary.BigEndian.AppendUint16(dst, uint16(v)) }
+func appendInt32(dst []byte, v int32) []byte { return binary.BigEndian.AppendUint32(dst, uint32(v)) }
+
+// Messages without content.
+const (
+	parseComplete   = "1\x00\x00\x00\x04"
+	bindComplete    = "2\x00\x00\x00\x04"
+	closeComplete   = "3\x00\x00\x00\x04"
+	noData          = "n\x00\x00\x00\x04"
+	emptyQuery      = "I\x00\x00\x00\x04"
+	portalSuspended = "s\x00\x00\x00\x04"
+	copyDone        = "c\x00\x00\x00\x04"
+	authenticated   = "R\x00\x00\x00\x08\x00\x00\x00\x00"
+	selectOne       = "C\x00\x00\x00\x0dSELECT 1\x00"
+)
+
+func appendReady(dst []byte, status byte) []byte {
+	return append(dst, 'Z', 0, 0, 0, 5, status)
+}
+
+func appendParameterStatus(dst []byte, p sqlfuncs.Parameter) []byte {
+	dst, at := begin(dst, 'S')
+	return end(appendCString(appendCString(dst, p.Name), p.Value), at)
+}
+
+// appendRowDescription describes the columns; binary tells each one's format.
+func appendRowDescription(dst []byte, columns []sqlfuncs.Column, binary func(i int) bool) []byte {
+	dst, at := begin(dst, 'T')
+	dst = appendInt16(dst, int16(len(columns)))
+	for i, c := range columns {
+		dst = appendCString(dst, c.Name)
+		dst = appendInt32(dst, int32(c.Table))
+		dst = appendInt16(dst, c.Attr)
+		dst = appendInt32(dst, int32(c.Type))
+		dst = appendInt16(dst, c.Len)
+		dst = appendInt32(dst, c.TypeMod)
+		format := int16(0)
+		if binary(i) {
+			format = 1
+		}
+		dst = appendInt16(dst, format)
+	}
+	return end(dst, at)
+}
+
+func allText(int) bool   { return false }
+func allBinary(int) bool { return true }
+
+// appendIDText appends a DataRow with one bigint in text.
+func appendIDText(dst []byte, id int64) []byte {
+	at := len(dst)
+	dst = append(dst, 'D', 0, 0, 0, 0, 0, 1, 0, 0, 0, 0)
+	dst = strconv.AppendInt(dst, id, 10)
+	n := len(dst) - at
+	binary.BigEndian.PutUint32(dst[at+1:], uint32(n-1))
+	binary.BigEndian.PutUint32(dst[at+7:], uint32(n-11))
+	return dst
+}
+
+// appendIDBinary appends a DataRow with one bigint in binary.
+func appendIDBinary(dst []byte, id int64) []byte {
+	dst = append(dst, 'D', 0, 0, 0, 18, 0, 1, 0, 0, 0, 8)
+	return binary.BigEndian.AppendUint64(dst, uint64(id))
+}
+
+// appendRow appends a DataRow.
+func appendRow(dst []byte, row []datum.Value, isBinary func(i int) bool, env *datum.Env) ([]byte, error) {
+	dst, at := begin(dst, 'D')
+	dst = appendInt16(dst, int16(len(row)))
+	for i, v := range row {
+		if !v.Valid {
+			dst = appendInt32(dst, -1)
+			continue
+		}
+		size := len(dst)
+		dst = append(dst, 0, 0, 0, 0)
+		if isBinary(i) {
+			var err error
+			if dst, err = datum.AppendBinary(dst, v); err != nil {
+				return dst[:at-1], err
+			}
+		} else {
+			dst = datum.AppendText(dst, v, env)
+		}
+		binary.BigEndian.PutUint32(dst[size:], uint32(len(dst)-size-4))
+	}
+	return end(dst, at), nil
+}
+
+func appendTag(dst []byte, p *sqlfuncs.Portal, rows int64) []byte {
+	dst, at := begin(dst, 'C')
+	return end(append(p.AppendTag(dst, rows), 0), at)
+}
+
+func appendNotice(dst []byte, n sqlfuncs.Notice) []byte {
+	dst, at := begin(dst, 'N')
+	dst = appendField(dst, 'S', n.Severity)
+	dst = appendField(dst, 'V', n.Severity)
+	dst = appendField(dst, 'C', string(n.Code))
+	dst = appendField(dst, 'M', n.Message)
+	return end(append(dst, 0), at)
+}
+
+func appendField(dst []byte, field byte, value string) []byte {
+	if value == "" {
+		return dst
+	}
+	return appendCString(append(dst, field), value)
+}
+
+// appendError appends an ErrorResponse (protocol, "Error and Notice Message
+// Fields").
+func appendError(dst []byte, severity string, err error) []byte {
+	var e *sqlstate.Error
+	if !errors.As(err, &e) {
+		e = &sqlstate.Error{Code: sqlstate.Internal, Message: "internal error", Hint: "The server's log has the details."}
+	}
+	dst, at := begin(dst, 'E')
+	dst = appendField(dst, 'S', severity)
+	dst = appendField(dst, 'V', severity)
+	dst = appendField(dst, 'C', string(e.Code))
+	dst = appendField(dst, 'M', e.Message)
+	dst = appendField(dst, 'D', e.Detail)
+	dst = appendField(dst, 'H', e.Hint)
+	if e.Position > 0 {
+		dst = append(dst, 'P')
+		dst = append(strconv.AppendInt(dst, int64(e.Position), 10), 0)
+	}
+	return end(append(dst, 0), at)
+}

@@ -1,0 +1,220 @@
+package pgwire
+
+import (
+	"context"
+
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/wire"
+)
+
+// parse serves Parse: name, text, parameter types.
+func (c *conn) parse(body []byte, out *wire.Out) error {
+	r := reader{b: body}
+	name, text := r.cstring(), r.cstring()
+	n := r.count(4)
+	if r.bad {
+		return errMalformed('P')
+	}
+	if n > c.protocol.limits.Parameters {
+		return c.tooMany(n)
+	}
+	var types []datum.OID
+	if n > 0 {
+		types = make([]datum.OID, n)
+		for i := range types {
+			types[i] = datum.OID(uint32(r.int32()))
+		}
+	}
+	if !r.ok() {
+		return errMalformed('P')
+	}
+	if _, err := c.session.Prepare(string(name), string(text), types); err != nil {
+		return err
+	}
+	out.B = append(out.B, parseComplete...)
+	return nil
+}
+
+func (c *conn) tooMany(n int) error {
+	return sqlstate.New(sqlstate.LimitExceeded, "%d parameters are more than the limit of %d", n, c.protocol.limits.Parameters)
+}
+
+// bind serves Bind: portal, statement, formats, values, result formats.
+func (c *conn) bind(body []byte, out *wire.Out) error {
+	r := reader{b: body}
+	portal, name := r.cstring(), r.cstring()
+	formatCount := r.count(2)
+	formats := r.bytes(2 * formatCount)
+	n := r.count(4)
+	if r.bad {
+		return errMalformed('B')
+	}
+	if n > c.protocol.limits.Parameters {
+		return c.tooMany(n)
+	}
+	if formatCount > 1 && formatCount != n {
+		return sqlstate.New(sqlstate.ProtocolViolation, "bind message has %d parameter formats but %d parameters", formatCount, n)
+	}
+	c.args = c.args[:0]
+	for i := range n {
+		binary, err := argFormat(formats, formatCount, i)
+		if err != nil {
+			return err
+		}
+		arg := sqlfuncs.Arg{Binary: binary}
+		if size := r.int32(); size == -1 {
+			arg.Null = true
+		} else {
+			arg.Data = r.bytes(int(size))
+		}
+		c.args = append(c.args, arg)
+	}
+	c.formats = c.formats[:0]
+	for range r.count(2) {
+		f := r.int16()
+		if f != 0 && f != 1 {
+			return sqlstate.New(sqlstate.InvalidParameterValue, "invalid format code: %d", f)
+		}
+		c.formats = append(c.formats, f)
+	}
+	if !r.ok() {
+		return errMalformed('B')
+	}
+	st, err := c.session.Prepared(name)
+	if err != nil {
+		return err
+	}
+	_, err = c.session.Bind(portal, st, c.args, c.formats)
+	clear(c.args) // borrowed from the message
+	if err != nil {
+		return err
+	}
+	out.B = append(out.B, bindComplete...)
+	return nil
+}
+
+// argFormat reads the format code of the i-th value: none, one for all, or
+// one each.
+func argFormat(formats []byte, count, i int) (binary bool, err error) {
+	switch {
+	case count == 0:
+		return false, nil
+	case count == 1:
+		i = 0
+	}
+	switch code := int(formats[2*i])<<8 | int(formats[2*i+1]); code {
+	case 0:
+		return false, nil
+	case 1:
+		return true, nil
+	default:
+		return false, sqlstate.New(sqlstate.InvalidParameterValue, "unsupported format code: %d", code)
+	}
+}
+
+// describe serves Describe of a statement or a portal.
+func (c *conn) describe(body []byte, out *wire.Out) error {
+	r := reader{b: body}
+	kind, name := r.byte(), r.cstring()
+	if !r.ok() || (kind != 'S' && kind != 'P') {
+		return errMalformed('D')
+	}
+	if kind == 'P' {
+		p, err := c.session.Portal(name)
+		if err != nil {
+			return err
+		}
+		c.describePortal(p, out)
+		return nil
+	}
+	st, err := c.session.Prepared(name)
+	if err != nil {
+		return err
+	}
+	var at int
+	out.B, at = begin(out.B, 't')
+	out.B = appendInt16(out.B, int16(len(st.Params)))
+	for _, t := range st.Params {
+		out.B = appendInt32(out.B, int32(t))
+	}
+	out.B = end(out.B, at)
+	if st.Columns == nil || st.IsCopy() {
+		out.B = append(out.B, noData...)
+		return nil
+	}
+	out.B = append(out.B, c.description(st, 0)...)
+	return nil
+}
+
+func (c *conn) describePortal(p *sqlfuncs.Portal, out *wire.Out) {
+	columns := p.Columns()
+	st := p.Statement()
+	switch {
+	case columns == nil || p.Copy() != nil:
+		out.B = append(out.B, noData...)
+	case len(columns) == 1 && len(st.Columns) == 1 && &columns[0] == &st.Columns[0]:
+		slot := 0
+		if p.Binary(0) {
+			slot = 1
+		}
+		out.B = append(out.B, c.description(st, slot)...)
+	default:
+		out.B = appendRowDescription(out.B, columns, p.Binary)
+	}
+}
+
+// execute serves Execute: portal, row limit.
+func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
+	r := reader{b: body}
+	name, limit := r.cstring(), r.int32()
+	if !r.ok() {
+		return errMalformed('E')
+	}
+	p, err := c.session.Portal(name)
+	if err != nil {
+		return err
+	}
+	if id, ok := p.TryID(); ok {
+		if p.Binary(0) {
+			out.B = appendIDBinary(out.B, id)
+		} else {
+			out.B = appendIDText(out.B, id)
+		}
+		if limit == 1 { // the portal does not know yet that there are no more rows
+			out.B = append(out.B, portalSuspended...)
+		} else {
+			out.B = append(out.B, selectOne...)
+		}
+		return nil
+	}
+	if p.Statement().Empty() {
+		out.B = append(out.B, emptyQuery...)
+		return nil
+	}
+	ctx, done := c.statementContext(ctx)
+	defer done()
+	_, err = c.sendRows(ctx, p, int64(max(limit, 0)), out)
+	if err == nil {
+		c.sendNotices(out)
+	}
+	return err
+}
+
+// close serves Close of a statement or a portal. An unknown name is no
+// error.
+func (c *conn) close(body []byte, out *wire.Out) error {
+	r := reader{b: body}
+	kind, name := r.byte(), r.cstring()
+	if !r.ok() || (kind != 'S' && kind != 'P') {
+		return errMalformed('C')
+	}
+	if kind == 'S' {
+		c.session.Unprepare(name)
+	} else {
+		c.session.ClosePortal(name)
+	}
+	out.B = append(out.B, closeComplete...)
+	return nil
+}

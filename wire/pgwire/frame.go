@@ -1,0 +1,64 @@
+package pgwire
+
+import (
+	"encoding/binary"
+
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/wire"
+)
+
+// headerSize is a message's type byte and length.
+const headerSize = 5
+
+// maxMessage is where even a message that could be skipped is taken for lost
+// framing: PostgreSQL's own limit, 1 GB.
+const maxMessage = 1 << 30
+
+// header is the beginning of a message.
+type header struct {
+	typ     byte
+	size    int  // of the body
+	tooLong bool // over its limit: to be skipped and answered with an error
+}
+
+// readHeader reads the header of the first message of in; ok is false while
+// it has not arrived whole. The type is checked before the length, and the
+// length before a byte of the body is waited for. Errors mean that the
+// framing is lost.
+func readHeader(in []byte, l *wire.Limits) (h header, ok bool, err error) {
+	if len(in) == 0 {
+		return h, false, nil
+	}
+	limit, canSkip := messageLimit(in[0], l)
+	if limit < 0 {
+		return h, false, sqlstate.New(sqlstate.ProtocolViolation, "invalid frontend message type %d", in[0])
+	}
+	if len(in) < headerSize {
+		return h, false, nil
+	}
+	length := binary.BigEndian.Uint32(in[1:])
+	if length < 4 || length > maxMessage {
+		return h, false, sqlstate.New(sqlstate.ProtocolViolation, "invalid message length")
+	}
+	h = header{typ: in[0], size: int(length) - 4}
+	if h.size > limit {
+		if !canSkip {
+			return h, false, sqlstate.New(sqlstate.ProtocolViolation, "message of type %q is longer than %d bytes", string(h.typ), limit)
+		}
+		h.tooLong = true
+	}
+	return h, true, nil
+}
+
+// messageLimit is how many bytes the body of a message may have, -1 for
+// types that no client sends. canSkip says that a longer one is skipped
+// instead of ending the connection.
+func messageLimit(typ byte, l *wire.Limits) (limit int, canSkip bool) {
+	switch typ {
+	case 'Q', 'P', 'B', 'F', 'd':
+		return l.Statement, true
+	case 'C', 'D', 'E', 'H', 'S', 'X', 'c', 'f', 'p':
+		return l.Small, false
+	}
+	return -1, false
+}

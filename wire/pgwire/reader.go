@@ -1,0 +1,84 @@
+package pgwire
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// reader decodes one message. The first failure sticks: callers read a whole
+// structure and ask once, with ok, whether it was all there. What it returns
+// is borrowed from the message.
+type reader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *reader) fail() { r.b, r.bad = nil, true }
+
+// ok reports whether everything was read and nothing is left.
+func (r *reader) ok() bool { return !r.bad && len(r.b) == 0 }
+
+func (r *reader) byte() byte {
+	if len(r.b) < 1 {
+		r.fail()
+		return 0
+	}
+	v := r.b[0]
+	r.b = r.b[1:]
+	return v
+}
+
+func (r *reader) int16() int16 {
+	if len(r.b) < 2 {
+		r.fail()
+		return 0
+	}
+	v := binary.BigEndian.Uint16(r.b)
+	r.b = r.b[2:]
+	return int16(v)
+}
+
+func (r *reader) int32() int32 {
+	if len(r.b) < 4 {
+		r.fail()
+		return 0
+	}
+	v := binary.BigEndian.Uint32(r.b)
+	r.b = r.b[4:]
+	return int32(v)
+}
+
+// bytes reads n bytes; n < 0 is a failure.
+func (r *reader) bytes(n int) []byte {
+	if n < 0 || n > len(r.b) {
+		r.fail()
+		return nil
+	}
+	v := r.b[:n:n]
+	r.b = r.b[n:]
+	return v
+}
+
+// cstring reads up to a zero byte.
+func (r *reader) cstring() []byte {
+	i := bytes.IndexByte(r.b, 0)
+	if i < 0 {
+		r.fail()
+		return nil
+	}
+	v := r.b[:i:i]
+	r.b = r.b[i+1:]
+	return v
+}
+
+// count reads an int16 that announces items of at least size bytes each. A
+// count that the rest of the message cannot hold is a failure, so that
+// nothing is allocated for it.
+func (r *reader) count(size int) int {
+	n := int(uint16(r.int16()))
+	if n*size > len(r.b) {
+		r.fail()
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,85 @@
+package pgwire
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/binary"
+	"log/slog"
+	"sync"
+
+	"nextid/sqlfuncs"
+	"nextid/wire"
+)
+
+// Config configures New. SQL is required.
+type Config struct {
+	SQL    *sqlfuncs.Server
+	Auth   Authenticator // nil: everybody may log in, as an administrator
+	Limits wire.Limits
+	Logger *slog.Logger // nil: slog.Default()
+}
+
+// New returns a server for the PostgreSQL protocol.
+func New(cfg Config) *wire.Server {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	p := &protocol{sql: cfg.SQL, auth: cfg.Auth, limits: cfg.Limits.WithDefaults(), log: cfg.Logger}
+	return &wire.Server{NewMachine: p.newMachine, Limits: cfg.Limits, Logger: cfg.Logger}
+}
+
+// protocol is what the connections of one server share.
+type protocol struct {
+	sql    *sqlfuncs.Server
+	auth   Authenticator
+	limits wire.Limits
+	log    *slog.Logger
+	keys   cancelKeys
+}
+
+func (p *protocol) newMachine(c *wire.Conn) wire.Machine {
+	return &conn{protocol: p, info: c}
+}
+
+// cancelKeys maps process ids to the connections that a CancelRequest with
+// the right secret may interrupt.
+type cancelKeys struct {
+	mu    sync.Mutex
+	conns map[int32]*conn
+}
+
+// secretSize is the length of the secret of protocol 3.2; 3.0 has 4 bytes.
+const secretSize = 32
+
+func (k *cancelKeys) add(c *conn) {
+	size := 4
+	if c.minor >= 2 {
+		size = secretSize
+	}
+	c.secret = make([]byte, size)
+	_, _ = rand.Read(c.secret) // never fails (crypto/rand)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.conns == nil {
+		k.conns = map[int32]*conn{}
+	}
+	k.conns[c.info.ID] = c
+}
+
+func (k *cancelKeys) remove(c *conn) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.conns, c.info.ID)
+}
+
+// cancel interrupts a connection's statement if the secret is right. Nobody
+// is told whether it was.
+func (k *cancelKeys) cancel(body []byte) {
+	pid := int32(binary.BigEndian.Uint32(body))
+	k.mu.Lock()
+	c := k.conns[pid]
+	k.mu.Unlock()
+	if c != nil && subtle.ConstantTimeCompare(c.secret, body[4:]) == 1 {
+		c.cancel()
+	}
+}

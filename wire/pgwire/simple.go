@@ -1,0 +1,90 @@
+package pgwire
+
+import (
+	"bytes"
+	"context"
+
+	"nextid/sqlfuncs"
+	"nextid/wire"
+)
+
+// query serves a simple Query.
+func (c *conn) query(ctx context.Context, body []byte, out *wire.Out) error {
+	var err error
+	if n := bytes.IndexByte(body, 0); n >= 0 && n == len(body)-1 {
+		err = c.runQuery(ctx, body[:n], out)
+	} else {
+		err = errMalformed('Q')
+	}
+	if err != nil {
+		if err := c.answerError(out, err); err != nil {
+			return err
+		}
+	}
+	c.session.EndBatch()
+	c.sendNotices(out)
+	c.ready(out)
+	return out.Room()
+}
+
+// runQuery runs the statements of a simple query one after another.
+func (c *conn) runQuery(ctx context.Context, text []byte, out *wire.Out) error {
+	batch, err := c.session.Simple(text)
+	if err != nil {
+		return err
+	}
+	any := false
+	for {
+		st, err := batch.Next()
+		if err != nil {
+			return err
+		}
+		if st == nil {
+			if !any {
+				out.B = append(out.B, emptyQuery...)
+			}
+			return nil
+		}
+		any = true
+		if id, ok := c.session.TryID(st, nil); ok {
+			out.B = append(out.B, c.description(st, 0)...)
+			out.B = append(appendIDText(out.B, id), selectOne...)
+			continue
+		}
+		if err := c.runStatement(ctx, st, out); err != nil {
+			return err
+		}
+		c.sendNotices(out)
+	}
+}
+
+// runStatement runs one statement of a simple query.
+func (c *conn) runStatement(ctx context.Context, st *sqlfuncs.Statement, out *wire.Out) error {
+	p, err := c.session.Run(st)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	ctx, done := c.statementContext(ctx)
+	defer done()
+	if p.Copy() == nil && p.Columns() != nil {
+		out.B = appendRowDescription(out.B, p.Columns(), p.Binary)
+	}
+	_, err = c.sendRows(ctx, p, 0, out)
+	return err
+}
+
+// description returns the RowDescription of a statement, encoded once. slot
+// is 0 for text, 1 for binary.
+func (c *conn) description(st *sqlfuncs.Statement, slot int) []byte {
+	if memo := st.Memo[slot].Load(); memo != nil {
+		return *memo
+	}
+	binary := allText
+	if slot == 1 {
+		binary = allBinary
+	}
+	encoded := appendRowDescription(nil, st.Columns, binary)
+	st.Memo[slot].Store(&encoded)
+	return encoded
+}

@@ -1,0 +1,131 @@
+package pgwire_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"nextid/generator"
+	"nextid/generator/segment"
+	"nextid/generator/snowflake"
+	"nextid/generator/store/memory"
+	"nextid/generator/worker"
+	"nextid/sqlfuncs"
+	"nextid/wire"
+	"nextid/wire/pgwire"
+)
+
+// quiet is a logger that writes nothing.
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// newSQL makes the SQL layer on a memory store, with the real engines.
+func newSQL(t testing.TB) *sqlfuncs.Server {
+	t.Helper()
+	store := memory.New(memory.Config{Exclusive: true})
+	pools := worker.New(worker.Config{Store: store, Worker: worker.Auto, Logger: quiet()})
+	registry, err := generator.NewRegistry(generator.Config{Store: store, AutoCreate: snowflake.KindName,
+		Kinds: []generator.Kind{snowflake.Kind(pools, "twitter"), segment.Kind(store, generator.SystemClock{}, "test")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := registry.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if err := pools.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := registry.Create(t.Context(), "numbers", segment.KindName, []byte(`{"step": 1000000}`)); err != nil {
+		t.Fatal(err)
+	}
+	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sql
+}
+
+// patience bounds every wait.
+const patience = 20 * time.Second
+
+// startServer serves on a free loopback port until the test ends.
+func startServer(t testing.TB, limits wire.Limits) (address string, server *wire.Server) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server = pgwire.New(pgwire.Config{SQL: newSQL(t), Limits: limits, Logger: quiet()})
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(l) }()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := server.Shutdown(ctx); err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+		if err := <-done; err != wire.ErrServerClosed {
+			t.Errorf("Serve ended with %v", err)
+		}
+	})
+	return l.Addr().String(), server
+}
+
+// client is a raw connection whose answers are read by an independent
+// decoder.
+type client struct {
+	t    testing.TB
+	conn net.Conn
+	*pgproto3.Frontend
+}
+
+func dial(t testing.TB, address string) *client {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() }) // the server may have closed it
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	return &client{t, conn, pgproto3.NewFrontend(conn, conn)}
+}
+
+// login dials and goes through the start-up.
+func login(t testing.TB, address string) *client {
+	t.Helper()
+	c := dial(t, address)
+	c.write(startupPacket(3<<16, "user", "postgres", "database", "postgres"))
+	c.until("ReadyForQuery")
+	return c
+}
+
+func (c *client) write(b []byte) {
+	c.t.Helper()
+	if _, err := c.conn.Write(b); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// next reads one message; nil means that the server closed the connection.
+func (c *client) next() pgproto3.BackendMessage {
+	c.t.Helper()
+	m, err := c.Receive()
+	switch err {
+	case nil:
+		return m
+	case io.EOF, io.ErrUnexpectedEOF:
+		return nil
+	}
+	if ne, ok := err.(net.Error); ok && ne.Timeout() {
+		c.t.Fatal("the server did not answer in time")
+	}
+	return nil // reset by the server
+}

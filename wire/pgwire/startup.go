@@ -1,0 +1,254 @@
+package pgwire
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+	"nextid/wire"
+)
+
+// Codes in the place of the version in the first packet.
+const (
+	cancelRequest = 80877102
+	sslRequest    = 80877103
+	gssRequest    = 80877104
+)
+
+// Protocol versions.
+const (
+	majorVersion = 3
+	newestMinor  = 2
+)
+
+// startup handles the packets before the login. n is 0 while the packet has
+// not arrived whole.
+func (c *conn) startup(in []byte, out *wire.Out) (n int, err error) {
+	if len(in) < 4 {
+		return 0, nil
+	}
+	length := binary.BigEndian.Uint32(in)
+	if length < 8 || length > uint32(c.protocol.limits.Startup) {
+		return 0, c.fatal(out, sqlstate.New(sqlstate.ProtocolViolation, "invalid length of startup packet"))
+	}
+	if len(in) < int(length) {
+		return 0, nil
+	}
+	n = int(length)
+	code := binary.BigEndian.Uint32(in[4:])
+	body := in[8:n]
+	switch code {
+	case sslRequest, gssRequest:
+		asked := &c.askedSSL
+		if code == gssRequest {
+			asked = &c.askedGSS
+		}
+		if *asked || len(body) > 0 {
+			return 0, c.fatal(out, sqlstate.New(sqlstate.ProtocolViolation, "unexpected encryption request"))
+		}
+		*asked = true
+		out.B = append(out.B, 'N')
+		return n, nil
+	case cancelRequest:
+		if len(body) >= 8 && len(body) <= 4+256 {
+			c.protocol.keys.cancel(body)
+		}
+		return n, io.EOF
+	}
+	if major := code >> 16; major != majorVersion {
+		return 0, c.fatal(out, sqlstate.New(sqlstate.FeatureNotSupported,
+			"unsupported frontend protocol %d.%d: server supports 3.0 to 3.%d", major, code&0xffff, newestMinor))
+	}
+	return n, c.begin(int(code&0xffff), body, out)
+}
+
+// begin reads the start-up packet and begins the login.
+func (c *conn) begin(minor int, body []byte, out *wire.Out) error {
+	params, unknown, err := c.startupParams(body)
+	if err != nil {
+		return c.fatal(out, err)
+	}
+	c.minor = min(minor, newestMinor)
+	if minor > newestMinor || len(unknown) > 0 {
+		out.B = appendNegotiation(out.B, c.minor, unknown)
+	}
+	o, err := c.sessionOptions(params)
+	if err != nil {
+		return c.fatal(out, err)
+	}
+	c.login = &login{options: o}
+	if a := c.protocol.auth; a != nil {
+		c.login.exchange = a.Begin(o.User, o.Database, c.info)
+	}
+	return c.identify(nil, out)
+}
+
+// open opens the session of a client that has logged in.
+func (c *conn) open(out *wire.Out) error {
+	err := c.info.Admit()
+	if err == nil {
+		c.session, err = c.protocol.sql.NewSession(c.login.options)
+	}
+	if err != nil {
+		return c.fatal(out, err)
+	}
+	c.login = nil
+	c.session.OnWait(func() { _ = out.Flush() }) // a broken connection shows at the next flush
+	c.out = out
+	c.protocol.keys.add(c)
+	out.B = append(out.B, authenticated...)
+	for _, p := range c.session.Parameters() {
+		out.B = appendParameterStatus(out.B, p)
+	}
+	var at int
+	out.B, at = begin(out.B, 'K')
+	out.B = end(append(appendInt32(out.B, c.info.ID), c.secret...), at)
+	out.B = appendReady(out.B, 'I')
+	c.state = ready
+	return nil
+}
+
+// param is one name and value of the start-up packet.
+type param struct{ name, value string }
+
+// startupParams reads the names and values of the start-up packet. Options
+// of the protocol itself (_pq_.…) that we do not know are returned apart.
+func (c *conn) startupParams(body []byte) (params []param, unknown []string, err error) {
+	r := reader{b: body}
+	for {
+		name := string(r.cstring())
+		if name == "" {
+			break
+		}
+		p := param{name, string(r.cstring())}
+		switch {
+		case len(params)+len(unknown) >= c.protocol.limits.StartupParams:
+			return nil, nil, sqlstate.New(sqlstate.ProtocolViolation, "too many parameters in the startup packet")
+		case strings.HasPrefix(name, "_pq_."):
+			unknown = append(unknown, name)
+		default:
+			params = append(params, p)
+		}
+	}
+	if !r.ok() {
+		return nil, nil, sqlstate.New(sqlstate.ProtocolViolation, "invalid startup packet layout: expected terminator as last byte")
+	}
+	return params, unknown, nil
+}
+
+// appendNegotiation appends NegotiateProtocolVersion.
+func appendNegotiation(dst []byte, minor int, unknown []string) []byte {
+	dst, at := begin(dst, 'v')
+	dst = appendInt32(dst, int32(majorVersion<<16|minor))
+	dst = appendInt32(dst, int32(len(unknown)))
+	for _, name := range unknown {
+		dst = appendCString(dst, name)
+	}
+	return end(dst, at)
+}
+
+// idleInTransaction is the setting that the limit of that name is the
+// default of.
+const idleInTransaction = "idle_in_transaction_session_timeout"
+
+// sessionOptions turns the start-up parameters into those of a session. As
+// with PostgreSQL, parameters win over the same setting in options.
+func (c *conn) sessionOptions(params []param) (sqlfuncs.SessionOptions, error) {
+	o := sqlfuncs.SessionOptions{
+		Dialect: syntax.PostgreSQL, Admin: true, PID: c.info.ID, RemoteAddr: c.info.Remote,
+		Settings: map[string]string{idleInTransaction: strconv.FormatInt(c.protocol.limits.IdleInTransaction.Milliseconds(), 10)},
+	}
+	for _, p := range params {
+		if p.name == "options" {
+			if err := commandLine(p.value, o.Settings); err != nil {
+				return o, err
+			}
+		}
+	}
+	for _, p := range params {
+		switch p.name {
+		case "options":
+		case "user":
+			o.User = p.value
+		case "database":
+			o.Database = p.value
+		case "replication":
+			if !slices.Contains([]string{"", "0", "false", "off", "no"}, strings.ToLower(p.value)) {
+				return o, sqlstate.New(sqlstate.FeatureNotSupported, "replication is not supported by nextid")
+			}
+		default:
+			o.Settings[p.name] = p.value
+		}
+	}
+	if o.User == "" {
+		return o, sqlstate.New(sqlstate.InvalidAuthorization, "no PostgreSQL user name specified in startup packet")
+	}
+	return o, nil
+}
+
+// commandLine reads the parameter options: -c name=value and --name=value,
+// blanks escaped with a backslash.
+func commandLine(text string, into map[string]string) error {
+	words := splitOptions(text)
+	for i := 0; i < len(words); i++ {
+		setting := ""
+		switch w := words[i]; {
+		case w == "-c":
+			if i++; i < len(words) {
+				setting = words[i]
+			}
+		case strings.HasPrefix(w, "-c"):
+			setting = w[2:]
+		case strings.HasPrefix(w, "--"):
+			setting = w[2:]
+		}
+		name, value, ok := strings.Cut(setting, "=")
+		if !ok || name == "" {
+			return sqlstate.New(sqlstate.SyntaxError, "invalid command-line argument for server process: %s", cutText(words[min(i, len(words)-1)]))
+		}
+		into[strings.ReplaceAll(name, "-", "_")] = value
+	}
+	return nil
+}
+
+// splitOptions splits at blanks; a backslash takes the next byte as it is.
+func splitOptions(text string) []string {
+	var words []string
+	var word bytes.Buffer
+	inside := false
+	for i := 0; i < len(text); i++ {
+		switch b := text[i]; {
+		case b == '\\' && i+1 < len(text):
+			i++
+			word.WriteByte(text[i])
+			inside = true
+		case b == ' ' || b == '\t' || b == '\n':
+			if inside {
+				words = append(words, word.String())
+				word.Reset()
+				inside = false
+			}
+		default:
+			word.WriteByte(b)
+			inside = true
+		}
+	}
+	if inside {
+		words = append(words, word.String())
+	}
+	return words
+}
+
+// cutText shortens a client's text for a message.
+func cutText(s string) string {
+	if len(s) > 64 {
+		return strings.ToValidUTF8(s[:64], "") + "…"
+	}
+	return s
+}

@@ -1,0 +1,215 @@
+package pgwire_test
+
+import (
+	"bufio"
+	"encoding/hex"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"nextid/sqlfuncs/pgtest"
+	"nextid/wire"
+)
+
+// A transcript is a text of cases:
+//
+//	case NAME [ours]          ours: a real PostgreSQL answers otherwise
+//	> Query SELECT 1          what the client sends, see sendLine
+//	< DataRow "1"             what must come back, see show
+//
+// All lines of a case after the login; the connection is new for each case.
+// A case ends with the messages that its last < line waits for.
+
+// transcriptCase is one case.
+type transcriptCase struct {
+	name  string
+	ours  bool
+	raw   bool // no login: the case begins with the start-up packet
+	lines []string
+}
+
+func readTranscript(t *testing.T, file string) []transcriptCase {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	var cases []transcriptCase
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		line := strings.TrimRight(lines.Text(), " ")
+		words := strings.Fields(line)
+		switch {
+		case line == "" || line[0] == '#':
+		case words[0] == "case":
+			c := transcriptCase{name: words[1]}
+			for _, w := range words[2:] {
+				c.ours, c.raw = c.ours || w == "ours", c.raw || w == "raw"
+			}
+			cases = append(cases, c)
+		default:
+			c := &cases[len(cases)-1]
+			c.lines = append(c.lines, line)
+		}
+	}
+	return cases
+}
+
+// sendLine encodes a > line.
+func sendLine(t *testing.T, line string) []byte {
+	t.Helper()
+	verb, rest, _ := strings.Cut(line, " ")
+	arg := strings.Fields(rest)
+	number := func(i int) int {
+		n, err := strconv.Atoi(arg[i])
+		if err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		return n
+	}
+	name := func(i int) string { return strings.Trim(arg[i], `"`) }
+	switch verb {
+	case "Query":
+		return queryMsg(strings.ReplaceAll(rest, `\n`, "\n"))
+	case "Parse": // name types… : sql
+		head, sql, _ := strings.Cut(rest, ":")
+		words := strings.Fields(head)
+		var types []int
+		for _, w := range words[1:] {
+			n, err := strconv.Atoi(w)
+			if err != nil {
+				t.Fatalf("%q: %v", line, err)
+			}
+			types = append(types, n)
+		}
+		return parseMsg(strings.Trim(words[0], `"`), strings.TrimPrefix(sql, " "), types...)
+	case "Bind": // portal statement format values…
+		return bindMsg(name(0), name(1), number(2), arg[3:]...)
+	case "Describe":
+		return describeMsg(arg[0][0], name(1))
+	case "Close":
+		return closeMsg(arg[0][0], name(1))
+	case "Execute":
+		return executeMsg(name(0), number(1))
+	case "Sync":
+		return syncMsg()
+	case "Flush":
+		return msg('H')
+	case "Terminate":
+		return msg('X')
+	case "Startup": // version name value …
+		version, err := strconv.ParseInt(arg[0], 0, 64)
+		if err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		return startupPacket(int(version), arg[1:]...)
+	case "hex":
+		b, err := hex.DecodeString(strings.ReplaceAll(rest, " ", ""))
+		if err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		return b
+	}
+	t.Fatalf("unknown verb in %q", line)
+	return nil
+}
+
+// play runs a case and returns what came back in the place of each < line.
+func (c transcriptCase) play(t *testing.T, address string, drip bool) []string {
+	t.Helper()
+	var conn *client
+	if c.raw {
+		conn = dial(t, address)
+	} else {
+		conn = login(t, address)
+	}
+	var got []string
+	var out []byte
+	flush := func() {
+		if drip {
+			for i := range out {
+				conn.write(out[i : i+1])
+			}
+		} else if len(out) > 0 {
+			conn.write(out)
+		}
+		out = nil
+	}
+	for _, line := range c.lines {
+		if sent, ok := strings.CutPrefix(line, "> "); ok {
+			out = append(out, sendLine(t, sent)...)
+			got = append(got, line)
+			continue
+		}
+		flush()
+		if want := strings.TrimPrefix(line, "< "); want == "byte N" { // the answer to an encryption request has no frame
+			var b [1]byte
+			if _, err := conn.conn.Read(b[:]); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, "< byte "+string(b[:]))
+			continue
+		}
+		text := show(conn.next())
+		for strings.HasPrefix(text, "ParameterStatus") && !strings.Contains(line, "ParameterStatus") {
+			text = show(conn.next()) // compared in a test of its own
+		}
+		got = append(got, "< "+text)
+	}
+	return got
+}
+
+func transcripts(t *testing.T, run func(t *testing.T, c transcriptCase)) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", "transcripts", "*.txt"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no transcripts: %v", err)
+	}
+	for _, file := range files {
+		for _, c := range readTranscript(t, file) {
+			t.Run(strings.TrimSuffix(filepath.Base(file), ".txt")+"/"+c.name, func(t *testing.T) { run(t, c) })
+		}
+	}
+}
+
+func compare(t *testing.T, want, got []string) {
+	t.Helper()
+	if w, g := strings.Join(want, "\n"), strings.Join(got, "\n"); w != g {
+		t.Errorf("got\n%s\n\nwant\n%s", g, w)
+	}
+}
+
+func TestTranscripts(t *testing.T) {
+	address, _ := startServer(t, wire.Limits{})
+	transcripts(t, func(t *testing.T, c transcriptCase) { compare(t, c.lines, c.play(t, address, false)) })
+}
+
+// TestTranscriptsByteByByte sends every message one byte at a time: where a
+// read ends must not matter.
+func TestTranscriptsByteByByte(t *testing.T) {
+	address, _ := startServer(t, wire.Limits{})
+	transcripts(t, func(t *testing.T, c transcriptCase) { compare(t, c.lines, c.play(t, address, true)) })
+}
+
+// TestTranscriptsAgainstPostgreSQL holds the transcripts to the real thing.
+func TestTranscriptsAgainstPostgreSQL(t *testing.T) {
+	dsn, err := url.Parse(pgtest.Start(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup := login(t, dsn.Host)
+	setup.write(queryMsg(`CREATE SEQUENCE s START 1000000000000000001;
+		CREATE FUNCTION next_id(name text) RETURNS bigint LANGUAGE sql AS 'SELECT nextval(''s'')';
+		CREATE FUNCTION next_ids(name text, n bigint) RETURNS SETOF bigint LANGUAGE sql AS 'SELECT nextval(''s'') FROM generate_series(1, n)';`))
+	setup.until("ReadyForQuery")
+	transcripts(t, func(t *testing.T, c transcriptCase) {
+		if c.ours {
+			t.Skip("marked ours: PostgreSQL answers otherwise, on purpose")
+		}
+		compare(t, c.lines, c.play(t, dsn.Host, false))
+	})
+}

@@ -1,0 +1,172 @@
+package pgwire_test
+
+import (
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"nextid/wire"
+	"nextid/wire/pgwire"
+)
+
+// machine is a logged-in connection without a socket.
+func machine(t testing.TB) (wire.Machine, *wire.Out) {
+	t.Helper()
+	server := pgwire.New(pgwire.Config{SQL: newSQL(t), Logger: quiet()})
+	m := server.NewMachine(&wire.Conn{ID: 1})
+	t.Cleanup(m.Close)
+	out := wire.NewOut(1<<30, func([]byte) error { return nil })
+	feed(t, m, out, startupPacket(3<<16, "user", "u"))
+	return m, out
+}
+
+// feed gives a machine input that it must consume whole.
+func feed(t testing.TB, m wire.Machine, out *wire.Out, in []byte) {
+	n, err := m.Feed(t.Context(), in, out)
+	if err != nil || n != len(in) {
+		t.Fatalf("Feed consumed %d of %d bytes, error %v", n, len(in), err)
+	}
+}
+
+// warmPaths are the ways to ask for an id that must cost nothing but the id.
+func warmPaths() map[string]struct{ prepare, ask []byte } {
+	prepared := parseMsg("s", "SELECT next_id('numbers')")
+	param := parseMsg("p", "SELECT next_id($1)")
+	cycle := func(bind []byte) []byte {
+		return join(bind, describeMsg('P', ""), executeMsg("", 0), syncMsg())
+	}
+	return map[string]struct{ prepare, ask []byte }{
+		"simple":             {nil, queryMsg("SELECT next_id('numbers')")},
+		"simple snowflake":   {nil, queryMsg("SELECT next_id('flakes')")},
+		"prepared text":      {prepared, cycle(bindMsg("", "s", 0))},
+		"prepared binary":    {prepared, cycle(bindMsg("", "s", 1))},
+		"prepared parameter": {param, cycle(bindMsg("", "p", 1, "numbers"))},
+		"pipeline of 20":     {nil, repeat(queryMsg("SELECT next_id('numbers')"), 20)},
+	}
+}
+
+func repeat(b []byte, n int) []byte {
+	var out []byte
+	for range n {
+		out = append(out, b...)
+	}
+	return out
+}
+
+func TestWarmPathAllocatesNothing(t *testing.T) {
+	for name, path := range warmPaths() {
+		t.Run(name, func(t *testing.T) {
+			m, out := machine(t)
+			feed(t, m, out, path.prepare)
+			ask := func() {
+				out.B = out.B[:0]
+				feed(t, m, out, path.ask)
+			}
+			for range 10 { // fill the statement cache, open the generator
+				ask()
+			}
+			if allocs := testing.AllocsPerRun(2000, ask); allocs != 0 {
+				t.Errorf("%v allocations for each request, want none", allocs)
+			}
+		})
+	}
+}
+
+func BenchmarkWarmPath(b *testing.B) {
+	for name, path := range warmPaths() {
+		b.Run(name, func(b *testing.B) {
+			m, out := machine(b)
+			feed(b, m, out, path.prepare)
+			b.ReportAllocs()
+			for b.Loop() {
+				out.B = out.B[:0]
+				feed(b, m, out, path.ask)
+			}
+		})
+	}
+}
+
+func BenchmarkRowsOfIDs(b *testing.B) {
+	m, out := machine(b)
+	ask := queryMsg("SELECT * FROM next_ids('numbers', 10000)")
+	for b.Loop() {
+		out.B = out.B[:0]
+		feed(b, m, out, ask)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/10000, "ns/row")
+}
+
+// countingListener hands out one connection that counts the server's writes.
+type countingListener struct {
+	net.Listener
+	writes *atomic.Int64
+}
+
+type countingConn struct {
+	net.Conn
+	writes *atomic.Int64
+}
+
+func (l countingListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &countingConn{c, l.writes}, nil
+}
+
+func (c *countingConn) Write(b []byte) (int, error) {
+	c.writes.Add(1)
+	return c.Conn.Write(b)
+}
+
+// TestOneWriteForAPipelinedBatch counts the server's writes: a batch that
+// arrives in one read is answered with one write.
+func TestOneWriteForAPipelinedBatch(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var writes atomic.Int64
+	server := pgwire.New(pgwire.Config{SQL: newSQL(t), Logger: quiet()})
+	go func() { _ = server.Serve(countingListener{l, &writes}) }() // ends with Shutdown
+	t.Cleanup(func() { _ = server.Shutdown(t.Context()) })
+	for name, path := range warmPaths() {
+		t.Run(name, func(t *testing.T) {
+			c := login(t, l.Addr().String())
+			if path.prepare != nil {
+				c.write(join(path.prepare, syncMsg()))
+				c.until("ReadyForQuery")
+			}
+			for round := range 3 {
+				before := writes.Load()
+				const batch = 5
+				c.write(repeat(path.ask, batch))
+				asked := batch
+				if name == "pipeline of 20" {
+					asked *= 20
+				}
+				for range asked {
+					c.until("ReadyForQuery")
+				}
+				if n := writes.Load() - before; n != 1 && round > 0 { // the first round may wait for the store
+					t.Errorf("%d writes for one batch of %d requests, want 1", n, asked)
+				}
+			}
+		})
+	}
+}
+
+// TestAnswersDoNotWaitForASlowStatement sends a quick query and a slow one
+// together: the answer to the first must come at once.
+func TestAnswersDoNotWaitForASlowStatement(t *testing.T) {
+	address, _ := startServer(t, wire.Limits{})
+	c := login(t, address)
+	c.write(join(queryMsg("SELECT next_id('numbers')"), queryMsg("SELECT pg_sleep(3)")))
+	began := time.Now()
+	c.until("ReadyForQuery")
+	if d := time.Since(began); d > 2*time.Second {
+		t.Errorf("the first answer came after %v", d)
+	}
+}

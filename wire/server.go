@@ -1,0 +1,294 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// Server serves one protocol on any number of listeners. NewMachine is
+// required; other zero fields have useful defaults. It must not be copied.
+type Server struct {
+	// NewMachine makes the protocol's side of a new connection. It must not
+	// wait: it runs in the accept loop.
+	NewMachine func(c *Conn) Machine
+
+	Limits Limits
+	Logger *slog.Logger // nil: slog.Default()
+
+	once     sync.Once
+	base     context.Context // of all statements; ends when Shutdown gives up
+	cancel   context.CancelCauseFunc
+	draining atomic.Bool
+	stopping chan struct{} // closed when draining begins
+	sweeping sync.Once
+	refusals throttle
+
+	mu        sync.Mutex
+	listeners map[net.Listener]struct{}
+	conns     map[int32]*conn
+	preAuth   int                // of conns, on their way to a login
+	perIP     map[netip.Addr]int // of conns, logged in
+	work      sync.WaitGroup
+}
+
+// ErrServerClosed is what Serve returns after Shutdown.
+var ErrServerClosed = errors.New("server closed")
+
+// ErrShutdown is the cause of contexts that a shutdown cut off, and what the
+// client is told (57P01, admin_shutdown).
+var ErrShutdown error = sqlstate.New(sqlstate.AdminShutdown, "terminating connection due to administrator command")
+
+const (
+	// acceptPauseMin and acceptPauseMax bound the wait after a failed accept,
+	// which doubles: file descriptors come back when clients leave.
+	acceptPauseMin = 5 * time.Millisecond
+	acceptPauseMax = time.Second
+
+	// cutGrace is how long a connection that is cut off gets to tell its
+	// client.
+	cutGrace = 500 * time.Millisecond
+
+	// sweepEvery is how often hung up clients are looked for; see
+	// conn.checkHangup.
+	sweepEvery = time.Second
+)
+
+func (s *Server) init() {
+	s.once.Do(func() {
+		s.Limits = s.Limits.WithDefaults()
+		if s.Logger == nil {
+			s.Logger = slog.Default()
+		}
+		s.base, s.cancel = context.WithCancelCause(context.Background())
+		s.stopping = make(chan struct{})
+		s.listeners = map[net.Listener]struct{}{}
+		s.conns = map[int32]*conn{}
+		s.perIP = map[netip.Addr]int{}
+	})
+}
+
+// Serve accepts connections until Shutdown, and then returns
+// ErrServerClosed. It closes l.
+func (s *Server) Serve(l net.Listener) error {
+	s.init()
+	defer func() { _ = l.Close() }() // closed by Shutdown already, or of no use any more
+	if !s.addListener(l) {
+		return ErrServerClosed
+	}
+	pause := time.Duration(0)
+	for {
+		c, err := l.Accept()
+		switch {
+		case err == nil:
+			pause = 0
+			s.start(c)
+			continue
+		case s.draining.Load():
+			return ErrServerClosed
+		case errors.Is(err, net.ErrClosed):
+			return err
+		}
+		// Out of file descriptors, or a client that left: it passes.
+		pause = min(max(2*pause, acceptPauseMin), acceptPauseMax)
+		s.Logger.Warn("cannot accept a connection", "error", err, "pause", pause)
+		select {
+		case <-time.After(pause):
+		case <-s.stopping:
+		}
+	}
+}
+
+func (s *Server) addListener(l net.Listener) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining.Load() {
+		return false
+	}
+	s.listeners[l] = struct{}{}
+	return true
+}
+
+// start runs a connection in a goroutine of its own, or turns it away.
+func (s *Server) start(nc net.Conn) {
+	c := newConn(s, nc)
+	if !s.register(c) {
+		s.refused(c.info.Remote, "too many connections that have not logged in")
+		c.turnAway()
+		return
+	}
+	if c.raw != nil {
+		s.sweeping.Do(func() { go s.sweep() })
+	}
+	s.work.Go(func() {
+		defer s.forget(c)
+		c.serve()
+	})
+}
+
+// register gives a new connection its id, if there is room for one that has
+// not logged in. Whether there is room for it at all is found out when it
+// logs in, since only then can the client be told.
+func (s *Server) register(c *conn) bool {
+	s.mu.Lock()
+	c.info.ID = s.nextIDLocked()
+	room := s.preAuth < s.Limits.PreAuth && !s.draining.Load()
+	if room {
+		s.preAuth++
+		s.conns[c.info.ID] = c
+	}
+	s.mu.Unlock()
+	c.machine = s.NewMachine(&c.info)
+	return room
+}
+
+// lastID is shared by all servers, so that ids are unique in the process.
+var lastID atomic.Int32
+
+func (s *Server) nextIDLocked() int32 {
+	for {
+		id := lastID.Add(1) & math.MaxInt32
+		if id != 0 && s.conns[id] == nil {
+			return id
+		}
+	}
+}
+
+// admit counts a connection as logged in.
+func (s *Server) admit(c *conn) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	room, in := s.Limits.Connections, len(s.conns)-s.preAuth
+	if !c.info.Local {
+		room -= s.Limits.ReservedForSocket
+	}
+	switch {
+	case s.draining.Load():
+		return sqlstate.New(sqlstate.CannotConnectNow, "the server is shutting down")
+	case in >= room:
+		s.refused(c.info.Remote, "too many connections")
+		return sqlstate.New(sqlstate.TooManyConnections, "sorry, too many clients already").
+			WithHint("Use a connection pool, or raise limits.connections in the configuration.")
+	case c.ip.IsValid() && s.perIP[c.ip] >= s.Limits.PerIP:
+		s.refused(c.info.Remote, "too many connections from this address")
+		return sqlstate.New(sqlstate.TooManyConnections, "too many connections from %s", c.ip).
+			WithHint("Use a connection pool, or raise limits.connections_per_ip in the configuration.")
+	}
+	c.admitted = true
+	s.preAuth--
+	if c.ip.IsValid() {
+		s.perIP[c.ip]++
+	}
+	return nil
+}
+
+// forget counts a connection out.
+func (s *Server) forget(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.conns, c.info.ID)
+	switch {
+	case !c.admitted:
+		s.preAuth--
+	case c.ip.IsValid():
+		if s.perIP[c.ip]--; s.perIP[c.ip] == 0 {
+			delete(s.perIP, c.ip)
+		}
+	}
+}
+
+// refused logs connections that are turned away, but not every one of a flood.
+func (s *Server) refused(remote, reason string) {
+	if n, ok := s.refusals.next(time.Now()); ok {
+		s.Logger.Warn("connection refused", "remote", remote, "reason", reason, "not_logged", n)
+	}
+}
+
+// Connections is the number of open connections.
+func (s *Server) Connections() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.conns)
+}
+
+// Shutdown stops accepting, tells idle clients to go and lets running
+// statements finish. When ctx ends it cuts off the rest. It returns when
+// every connection is gone, with ctx's error if some had to be cut off.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.init()
+	s.mu.Lock()
+	if !s.draining.Swap(true) {
+		close(s.stopping)
+	}
+	for l := range s.listeners {
+		_ = l.Close() // Serve reports nothing either: it knows that this is wanted
+	}
+	s.mu.Unlock()
+	s.eachConn((*conn).nudge)
+	done := make(chan struct{})
+	go func() { s.work.Wait(); close(done) }()
+	select {
+	case <-done:
+		s.cancel(ErrShutdown)
+		return nil
+	case <-ctx.Done():
+	}
+	s.cancel(ErrShutdown)
+	s.eachConn((*conn).cutOff)
+	select {
+	case <-done:
+	case <-time.After(2 * cutGrace):
+		s.eachConn((*conn).abandon)
+		<-done
+	}
+	return ctx.Err()
+}
+
+func (s *Server) eachConn(f func(*conn)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.conns {
+		f(c)
+	}
+}
+
+// sweep looks for clients that hung up unnoticed.
+func (s *Server) sweep() {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-s.stopping:
+			return
+		case <-ticker.C:
+			s.eachConn((*conn).checkHangup)
+		}
+	}
+}
+
+// throttle lets one log line through a second.
+type throttle struct {
+	mu      sync.Mutex
+	last    time.Time
+	skipped int
+}
+
+// next reports whether to log now, and how many lines were left out before.
+func (t *throttle) next(now time.Time) (skipped int, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.last.IsZero() && now.Sub(t.last) < time.Second {
+		t.skipped++
+		return 0, false
+	}
+	skipped, t.last, t.skipped = t.skipped, now, 0
+	return skipped, true
+}

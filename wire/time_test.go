@@ -1,0 +1,237 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"nextid/wire/wiretest"
+)
+
+// bubble runs a test in virtual time, on a server on a network in memory.
+func bubble(t *testing.T, l Limits, body func(t *testing.T, dial func() *peer, s *Server, m *lines)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s, m := linesServer(l)
+		listener := wiretest.Listen()
+		serve(t, s, listener)
+		body(t, func() *peer { return dialMemory(t, listener) }, s, m)
+	})
+}
+
+// elapsed expects that something took exactly so long.
+func elapsed(t *testing.T, start time.Time, want time.Duration) {
+	t.Helper()
+	if got := time.Since(start); got != want {
+		t.Errorf("it took %v, want %v", got, want)
+	}
+}
+
+// drip sends one byte after the other until the server hangs up.
+func drip(t *testing.T, p *peer, every time.Duration) {
+	var work sync.WaitGroup
+	work.Go(func() {
+		for {
+			if _, err := p.Write([]byte("x")); err != nil {
+				return
+			}
+			<-time.After(every)
+		}
+	})
+	t.Cleanup(work.Wait)
+}
+
+func TestSilentStrangerIsHungUpOn(t *testing.T) {
+	bubble(t, Limits{}, func(t *testing.T, dial func() *peer, _ *Server, _ *lines) {
+		start := time.Now()
+		dial().wantEnd()
+		elapsed(t, start, 5*time.Second)
+	})
+}
+
+func TestLoginTimeIsAbsolute(t *testing.T) {
+	bubble(t, Limits{}, func(t *testing.T, dial func() *peer, _ *Server, _ *lines) {
+		p, start := dial(), time.Now()
+		drip(t, p, time.Second) // does not buy more time
+		p.wantEnd()
+		elapsed(t, start, 10*time.Second)
+	})
+}
+
+func TestIdleClientMayStay(t *testing.T) {
+	bubble(t, Limits{}, func(t *testing.T, dial func() *peer, _ *Server, _ *lines) {
+		p := dial().login()
+		<-time.After(1000 * time.Hour)
+		p.send("echo still here\n")
+		p.want("still here")
+	})
+}
+
+func TestIdleLimit(t *testing.T) {
+	bubble(t, Limits{Idle: time.Hour}, func(t *testing.T, dial func() *peer, _ *Server, _ *lines) {
+		p := dial().login()
+		<-time.After(59 * time.Minute)
+		p.send("echo x\n") // begins a new hour
+		p.want("x")
+		start := time.Now()
+		p.want("silent for too long")
+		p.wantEnd()
+		elapsed(t, start, time.Hour)
+	})
+}
+
+func TestMachinesIdleTimeout(t *testing.T) {
+	bubble(t, Limits{}, func(t *testing.T, dial func() *peer, _ *Server, _ *lines) {
+		p := dial().login()
+		p.send("begin 500\n")
+		p.want("begun")
+		start := time.Now()
+		p.want("silent for too long")
+		p.wantEnd()
+		elapsed(t, start, 500*time.Millisecond)
+
+		p = dial().login()
+		p.send("begin 500\nbegin 0\n")
+		p.want("begun")
+		p.want("begun")
+		<-time.After(time.Hour)
+		p.send("echo x\n")
+		p.want("x")
+	})
+}
+
+func TestMessageTimeIsAbsolute(t *testing.T) {
+	bubble(t, Limits{}, func(t *testing.T, dial func() *peer, _ *Server, _ *lines) {
+		p := dial().login()
+		start := time.Now()
+		drip(t, p, 7*time.Second)
+		p.wantEnd()
+		elapsed(t, start, time.Minute)
+	})
+}
+
+func TestSlowMessageWithinItsTimeIsServed(t *testing.T) {
+	bubble(t, Limits{}, func(t *testing.T, dial func() *peer, _ *Server, _ *lines) {
+		p := dial().login()
+		for range 3 { // each message has its own minute
+			for _, b := range "echo slow\n" {
+				p.send(string(b))
+				<-time.After(5 * time.Second)
+			}
+			p.want("slow")
+		}
+	})
+}
+
+func TestClientThatNeverReadsIsHungUpOn(t *testing.T) {
+	bubble(t, Limits{}, func(t *testing.T, dial func() *peer, s *Server, _ *lines) {
+		p := dial().login()
+		start := time.Now()
+		p.send("big 1000000000\n")
+		<-time.After(29 * time.Second)
+		if s.Connections() != 1 {
+			t.Error("gave up before the write limit")
+		}
+		<-time.After(2 * time.Second)
+		if s.Connections() != 0 {
+			t.Errorf("still there after %v", time.Since(start))
+		}
+	})
+}
+
+func TestSlowReaderGetsEverything(t *testing.T) {
+	bubble(t, Limits{}, func(t *testing.T, dial func() *peer, _ *Server, _ *lines) {
+		const size = 3_000_000
+		p := dial().login()
+		p.send("big 3000000\necho end\n")
+		buf := make([]byte, 10_000)
+		for got := 0; got < size; {
+			n, err := p.r.Read(buf[:min(len(buf), size-got)])
+			if err != nil {
+				t.Fatalf("after %d bytes: %v", got, err)
+			}
+			got += n
+			<-time.After(time.Second)
+		}
+		p.want("end")
+	})
+}
+
+// brokenListener fails some times before it works.
+type brokenListener struct {
+	*wiretest.Listener
+	failures int
+	err      error
+}
+
+func (l *brokenListener) Accept() (net.Conn, error) {
+	if l.failures > 0 {
+		l.failures--
+		return nil, &net.OpError{Op: "accept", Net: "tcp", Err: os.NewSyscallError("accept4", l.err)}
+	}
+	return l.Listener.Accept()
+}
+
+func TestAcceptSurvivesFailures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log logBuffer
+		s, _ := loggingServer(Limits{}, &log)
+		l := &brokenListener{wiretest.Listen(), 10, syscall.EMFILE}
+		start := time.Now()
+		serve(t, s, l)
+		dialMemory(t, l.Listener).login()
+		pauses := 5 + 10 + 20 + 40 + 80 + 160 + 320 + 640 + 1000 + 1000
+		elapsed(t, start, time.Duration(pauses)*time.Millisecond)
+		if n := strings.Count(log.String(), "too many open files"); n != 10 {
+			t.Errorf("logged %d of 10 failures:\n%s", n, log.String())
+		}
+	})
+}
+
+func TestServeEndsWhenItsListenerIsClosed(t *testing.T) {
+	s, _ := linesServer(Limits{})
+	l := wiretest.Listen()
+	_ = l.Close()
+	if err := s.Serve(l); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestShutdownEndsThePauseOfAccept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := linesServer(Limits{})
+		done := make(chan error, 1)
+		go func() { done <- s.Serve(&brokenListener{wiretest.Listen(), 1 << 30, syscall.ENFILE}) }()
+		<-time.After(time.Minute)
+		start := time.Now()
+		if err := s.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if err := <-done; !errors.Is(err, ErrServerClosed) {
+			t.Error(err)
+		}
+		elapsed(t, start, 0)
+	})
+}
+
+func TestRefusalsAreLoggedOnceASecond(t *testing.T) {
+	var th throttle
+	now := time.Unix(1_000_000, 0)
+	for i, step := range []struct {
+		after   time.Duration
+		skipped int
+		ok      bool
+	}{{0, 0, true}, {1, 0, false}, {time.Second / 2, 0, false}, {time.Second / 2, 2, true}, {time.Second, 0, true}} {
+		now = now.Add(step.after)
+		if skipped, ok := th.next(now); skipped != step.skipped || ok != step.ok {
+			t.Errorf("step %d: %d, %v", i, skipped, ok)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package wire
+
+import (
+	"errors"
+	"syscall"
+	"time"
+)
+
+// write sends b, waiting for a slow client up to the write limit. It is the
+// flush function of the connection's Out.
+func (c *conn) write(b []byte) error {
+	if c.raw == nil {
+		c.writeUntil(time.Now().Add(c.server.Limits.Write))
+		_, err := c.nc.Write(b)
+		return err
+	}
+	if c.inRead {
+		rest, err := writeSome(c.fd, b)
+		if err != nil || len(rest) == 0 {
+			return err
+		}
+		b = rest
+	}
+	return c.writeWaiting(b)
+}
+
+// writeWaiting is write for a socket that is full, or not known to be held
+// by this goroutine.
+func (c *conn) writeWaiting(b []byte) error {
+	c.writeUntil(time.Now().Add(c.server.Limits.Write))
+	defer c.writeUntil(time.Time{})
+	var failed error
+	err := c.raw.Write(func(fd uintptr) bool {
+		b, failed = writeSome(fd, b)
+		return failed != nil || len(b) == 0
+	})
+	return errors.Join(err, failed)
+}
+
+// writeSome writes until the socket is full and returns the rest.
+func writeSome(fd uintptr, b []byte) (rest []byte, err error) {
+	for len(b) > 0 {
+		n, errno := rawWrite(fd, b)
+		switch errno {
+		case 0:
+			b = b[n:]
+		case syscall.EAGAIN:
+			return b, nil
+		case syscall.EINTR:
+		default:
+			return b, errno
+		}
+	}
+	return nil, nil
+}
+
+// writeUntil sets the write deadline. That of a connection that is cut off
+// stays short.
+func (c *conn) writeUntil(t time.Time) {
+	_ = c.nc.SetWriteDeadline(t) // fails only on a closed connection: the write will tell
+	if c.cut.Load() {
+		_ = c.nc.SetWriteDeadline(time.Now().Add(cutGrace))
+	}
+}
