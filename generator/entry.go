@@ -2,7 +2,6 @@ package generator
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 )
 
@@ -16,8 +15,32 @@ type Entry struct {
 
 	live atomic.Pointer[live] // nil: not opened, dropped or altered
 
-	mu sync.Mutex // serialises open, alter and drop of this name
+	turn turn // to open, alter or drop this name
 }
+
+// turn is a lock whose waiters leave with their context: opening a generator
+// may wait long for the store.
+type turn chan struct{}
+
+func newTurn() turn { return make(turn, 1) }
+
+// take waits for the turn. A free turn is taken even when ctx has ended, so
+// that closing works then.
+func (t turn) take(ctx context.Context) error {
+	select {
+	case t <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (t turn) pass() { <-t }
 
 // live is what the warm path needs of an open generator.
 type live struct {
@@ -88,8 +111,10 @@ func (e *Entry) open(ctx context.Context) (*live, error) {
 	if l := e.live.Load(); l != nil {
 		return l, nil
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	if err := e.turn.take(ctx); err != nil {
+		return nil, err
+	}
+	defer e.turn.pass()
 	if l := e.live.Load(); l != nil {
 		return l, nil
 	}
@@ -97,10 +122,11 @@ func (e *Entry) open(ctx context.Context) (*live, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.startLocked(ctx, d)
+	return e.start(ctx, d)
 }
 
-func (e *Entry) startLocked(ctx context.Context, d Definition) (*live, error) {
+// start opens the generator of a definition. The caller has the turn.
+func (e *Entry) start(ctx context.Context, d Definition) (*live, error) {
 	k, err := e.registry.kind(d.Kind)
 	if err != nil {
 		return nil, err
@@ -113,7 +139,7 @@ func (e *Entry) startLocked(ctx context.Context, d Definition) (*live, error) {
 	}
 	gen, err := k.Open(ctx, d)
 	if err != nil {
-		return nil, err
+		return nil, named(err, e.name)
 	}
 	l := &live{gen: gen, definition: d}
 	l.try, _ = gen.(TryGenerator)
@@ -121,8 +147,9 @@ func (e *Entry) startLocked(ctx context.Context, d Definition) (*live, error) {
 	return l, nil
 }
 
-// stopLocked takes the generator out of service.
-func (e *Entry) stopLocked(ctx context.Context) error {
+// stop takes the generator out of service. The caller has the turn. An error
+// means that something was not given back; the generator issues no more.
+func (e *Entry) stop(ctx context.Context) error {
 	l := e.live.Swap(nil)
 	if l == nil {
 		return nil

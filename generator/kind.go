@@ -25,6 +25,13 @@ type Kind struct {
 	// name may have run in this process (altered, or dropped and created
 	// again); it was closed before. The new one goes on above it.
 	Open func(ctx context.Context, d Definition) (Generator, error)
+
+	// Retire is called before the definition of a dropped generator is
+	// removed, after it was closed in this process. It moves the key
+	// NameKey(d.Name) above the absolute value of every id that the name may
+	// have had, so that whatever is created under the name later, of this
+	// kind or another, goes on above them.
+	Retire func(ctx context.Context, d Definition) error
 }
 
 // Parts is an id taken apart. What a layout does not have is nil.

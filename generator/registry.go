@@ -144,7 +144,7 @@ func (r *Registry) entry(name string) (*Entry, error) {
 			Message: fmt.Sprintf("this server already knows %d generator names", r.cfg.MaxNames),
 			Hint:    "Raise max_names in the configuration, or use fewer names."}
 	}
-	e := &Entry{name: strings.Clone(name), registry: r}
+	e := &Entry{name: strings.Clone(name), registry: r, turn: newTurn()}
 	next := maps.Clone(old)
 	next[e.name] = e
 	s.entries.Store(&next)
@@ -155,6 +155,9 @@ func (r *Registry) entry(name string) (*Entry, error) {
 func (r *Registry) Create(ctx context.Context, name, kind string, options json.RawMessage) error {
 	d, err := r.normalize(name, kind, options)
 	if err != nil {
+		return err
+	}
+	if err := r.checkDeclared(r.kinds[kind], d); err != nil {
 		return err
 	}
 	_, created, err := r.cfg.Store.Define(ctx, d)
@@ -175,27 +178,28 @@ func (r *Registry) Alter(ctx context.Context, name string, change json.RawMessag
 	if err != nil {
 		return err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	d, err := r.cfg.Store.Defined(ctx, name)
-	if err != nil {
+	if err := e.turn.take(ctx); err != nil {
 		return err
 	}
-	k, err := r.kind(d.Kind)
+	defer e.turn.pass()
+	d, k, err := r.defined(ctx, name)
 	if err != nil {
 		return err
 	}
 	if d.Options, err = k.Alter(d.Options, change); err != nil {
 		return named(err, name)
 	}
+	if err := r.checkDeclared(k, d); err != nil {
+		return err
+	}
 	if d, err = r.cfg.Store.Redefine(ctx, d); err != nil {
 		return err
 	}
-	running := e.live.Load() != nil
-	if err := e.stopLocked(ctx); err != nil || !running {
-		return err
+	if e.live.Load() == nil {
+		return nil
 	}
-	_, err = e.startLocked(ctx, d)
+	_ = e.stop(ctx) // what it could not give back is lost, and no reason to refuse the change
+	_, err = e.start(ctx, d)
 	return err
 }
 
@@ -206,12 +210,31 @@ func (r *Registry) Drop(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if err := r.cfg.Store.Undefine(ctx, name); err != nil {
+	if err := e.turn.take(ctx); err != nil {
 		return err
 	}
-	return e.stopLocked(ctx)
+	defer e.turn.pass()
+	d, k, err := r.defined(ctx, name)
+	if err != nil {
+		return err
+	}
+	_ = e.stop(ctx) // as in Alter
+	if k.Retire != nil {
+		if err := k.Retire(ctx, d); err != nil {
+			return named(err, name)
+		}
+	}
+	return r.cfg.Store.Undefine(ctx, name)
+}
+
+// defined reads the definition of a name, and its kind.
+func (r *Registry) defined(ctx context.Context, name string) (Definition, Kind, error) {
+	d, err := r.cfg.Store.Defined(ctx, name)
+	if err != nil {
+		return d, Kind{}, err
+	}
+	k, err := r.kind(d.Kind)
+	return d, k, named(err, name)
 }
 
 // Existing returns the entry of a name that the store has (ErrUnknown
@@ -239,21 +262,35 @@ func (r *Registry) Kinds() []Kind {
 }
 
 // Close stops every generator and gives back what they hold. Names answer
-// ErrNotNow afterwards.
+// ErrNotNow afterwards. The error tells of what could not be given back;
+// it is lost then, and nothing else is wrong.
 func (r *Registry) Close(ctx context.Context) error {
 	r.closed.Store(true)
-	var errs []error
+	var failed int
+	var first error
 	for i := range r.shards {
 		for _, e := range *r.shards[i].entries.Load() {
-			e.mu.Lock()
-			errs = append(errs, e.stopLocked(ctx))
-			e.mu.Unlock()
+			err := e.turn.take(ctx)
+			if err == nil {
+				err = e.stop(ctx)
+				e.turn.pass()
+			}
+			if err == nil {
+				continue
+			}
+			if failed++; first == nil {
+				first = err
+			}
 		}
 	}
-	return errors.Join(errs...)
+	if first != nil {
+		return fmt.Errorf("%d generators could not give back what they hold: %w", failed, first)
+	}
+	return nil
 }
 
-// load finds the definition of name, creating it where auto-create says so.
+// load finds the definition of name, creating it where the configuration
+// says so.
 func (r *Registry) load(ctx context.Context, name string) (Definition, error) {
 	if r.closed.Load() {
 		return Definition{}, errClosed(name)
@@ -262,13 +299,16 @@ func (r *Registry) load(ctx context.Context, name string) (Definition, error) {
 	if !errors.Is(err, ErrUnknown) {
 		return d, err
 	}
-	if r.cfg.AutoCreate == "" {
+	d, declared := r.declared[name]
+	switch {
+	case declared: // dropped since the start
+	case r.cfg.AutoCreate == "":
 		return d, &Error{Kind: ErrUnknown, Name: name, Message: fmt.Sprintf("generator %q does not exist", name),
 			Hint: "Create it: SELECT create_generator('" + name + "', 'snowflake'); or start the server with --auto-create."}
-	}
-	d, err = r.normalize(name, r.cfg.AutoCreate, r.cfg.AutoOptions[r.cfg.AutoCreate])
-	if err != nil {
-		return d, err
+	default:
+		if d, err = r.normalize(name, r.cfg.AutoCreate, r.cfg.AutoOptions[r.cfg.AutoCreate]); err != nil {
+			return d, err
+		}
 	}
 	d, _, err = r.cfg.Store.Define(ctx, d)
 	return d, err
@@ -298,15 +338,24 @@ func (r *Registry) normalize(name, kind string, options json.RawMessage) (Defini
 	return Definition{Name: name, Kind: kind, Options: o}, nil
 }
 
-// checkDeclared refuses a stored definition that this server's configuration
-// contradicts: ids of one name must mean the same on every server.
-func (r *Registry) checkDeclared(_ Kind, d Definition) error {
+// checkDeclared refuses a definition that this server's configuration
+// contradicts: ids of one name must mean the same on every server. Options
+// that an earlier version stored are compared as this version writes them.
+func (r *Registry) checkDeclared(k Kind, d Definition) error {
 	want, ok := r.declared[d.Name]
-	if !ok || (want.Kind == d.Kind && bytes.Equal(want.Options, d.Options)) {
+	if !ok {
 		return nil
 	}
+	if want.Kind == d.Kind {
+		if bytes.Equal(want.Options, d.Options) {
+			return nil
+		}
+		if now, err := k.Normalize(d.Options); err == nil && bytes.Equal(want.Options, now) {
+			return nil
+		}
+	}
 	return &Error{Kind: ErrPinned, Name: d.Name,
-		Message: fmt.Sprintf("generator %q is configured here as %s %s, but the store has %s %s",
+		Message: fmt.Sprintf("generator %q is configured here as %s %s, which contradicts %s %s",
 			d.Name, want.Kind, want.Options, d.Kind, d.Options),
 		Hint: "Make the configuration of this server agree with the store, or remove the generator from it."}
 }

@@ -91,7 +91,7 @@ type Definition struct {
 	Name    string
 	Kind    string          // "snowflake", "segment", …
 	Options json.RawMessage // canonical JSON object as the kind's Normalize made it
-	Version int64           // 1 when created, +1 each change
+	Version int64           // 1 when first created, +1 each change and each time a dropped name is created again
 	Created time.Time       // by the store's clock
 }
 

@@ -66,6 +66,26 @@ func (s *scanRows) next(x *exec) (bool, error) {
 
 func (s *scanRows) close() { s.it.close() }
 
+// gateSource reads its source only where conditions that do not depend on it
+// are true.
+type gateSource struct {
+	source
+	conds []*expr
+}
+
+func (g *gateSource) open(x *exec) (rowSource, error) {
+	if ok, err := pass(x, g.conds); !ok || err != nil {
+		return noRows{}, err
+	}
+	return g.source.open(x)
+}
+
+// noRows is a source without rows.
+type noRows struct{}
+
+func (noRows) next(*exec) (bool, error) { return false, nil }
+func (noRows) close()                   {}
+
 // tableSource is one of our tables. Conditions that fix a key column are
 // handed to it: that is how WHERE name = 'orders' chooses a generator.
 type tableSource struct {

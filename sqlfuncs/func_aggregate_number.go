@@ -183,6 +183,9 @@ func (s *numericSpread) add(_ *exec, a []datum.Value) error {
 	if !a[0].Valid {
 		return nil
 	}
+	if s.n++; s.n == 1 {
+		s.sum, s.squares = decimalOf(0), decimalOf(0)
+	}
 	d := decimalOf(a[0].Int)
 	if a[0].Type == datum.Numeric {
 		var ok bool
@@ -190,9 +193,6 @@ func (s *numericSpread) add(_ *exec, a []datum.Value) error {
 			s.special = true
 			return nil
 		}
-	}
-	if s.n++; s.n == 1 {
-		s.sum, s.squares = decimalOf(0), decimalOf(0)
 	}
 	s.sum = s.sum.plus(d)
 	s.squares = s.squares.plus(decimal{new(big.Int).Mul(d.coef, d.coef), 2 * d.scale})
@@ -207,10 +207,10 @@ func (s *numericSpread) result() (datum.Value, error) {
 		n--
 	}
 	switch {
-	case s.special:
-		return specialNumeric(math.NaN()), nil
 	case n <= 0:
 		return datum.Null(datum.Numeric), nil
+	case s.special:
+		return specialNumeric(math.NaN()), nil
 	}
 	all := big.NewInt(s.n)
 	square := decimal{new(big.Int).Mul(s.sum.coef, s.sum.coef), 2 * s.sum.scale}

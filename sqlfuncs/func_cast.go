@@ -6,11 +6,20 @@ import (
 )
 
 // castFunctions are types called as functions: int8('5') is '5'::int8.
-var castFunctions = castsTo(
+var castFunctions = append(castsTo(
 	datum.Bool, datum.Int2, datum.Int4, datum.Int8, datum.Float4, datum.Float8, datum.Numeric, datum.Oid,
 	datum.Text, datum.Varchar, datum.BPChar, datum.Name, datum.Date, datum.Time, datum.Timestamp, datum.TimestampTZ,
 	datum.Interval, datum.UUID, datum.JSON, datum.JSONB, datum.RegClass, datum.RegType,
-)
+), function{name: "pg_typeof", args: args(anyType), result: datum.RegType, nullable: true, volatile: stable, typed: typeOf, help: "type of a value"})
+
+// typeOf is pg_typeof. It computes its argument only for the errors.
+func typeOf(_ *planner, args []*expr) (*expr, error) {
+	t := datum.Value{Type: datum.RegType, Valid: true, Int: int64(args[0].typ)}
+	return derive(datum.RegType, func(x *exec) (datum.Value, error) {
+		_, err := args[0].eval(x)
+		return t, err
+	}, args[0]), nil
+}
 
 func castsTo(types ...datum.OID) []function {
 	out := make([]function, len(types))

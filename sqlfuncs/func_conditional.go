@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
 
@@ -29,7 +30,12 @@ func (p *planner) commonArgs(what string, args []*expr) (datum.OID, error) {
 	return t, err
 }
 
+// noPos is no place in the statement.
 const noPos syntax.Pos = -1
+
+// errUnknownPolymorphic comes without a place, as in PostgreSQL.
+var errUnknownPolymorphic = at(noPos, sqlstate.New(sqlstate.DatatypeMismatch,
+	"could not determine polymorphic type because input has type unknown"))
 
 func coalesce(p *planner, args []*expr) (*expr, error) {
 	t, err := p.commonArgs("COALESCE", args)

@@ -114,7 +114,8 @@ func (d decimal) towards(direction int) decimal {
 	return t
 }
 
-// align brings two decimals to one scale.
+// align brings two decimals to one scale. The numbers may be those of the
+// decimals themselves.
 func align(a, b decimal) (x, y *big.Int, scale int) {
 	scale = max(a.scale, b.scale)
 	return a.rescale(scale).coef, b.rescale(scale).coef, scale
@@ -149,14 +150,11 @@ func (d decimal) weight() int {
 	return len(new(big.Int).Abs(d.coef).String()) - 1 - d.scale
 }
 
-// scientific prints d with post digits behind the point, as 1.50e+03.
+// scientific prints d with post digits behind the point, as 1.50e+03. Like
+// PostgreSQL up to 15 it lets 9.99 become 10.0e+00.
 func (d decimal) scientific(post int) string {
 	exponent := d.weight()
 	m := decimal{d.coef, d.scale + exponent}.round(post)
-	if d.sign() != 0 && m.weight() > 0 { // 9.99 became 10.0
-		exponent++
-		m = decimal{d.coef, d.scale + exponent}.round(post)
-	}
 	sign, digits := "+", strconv.Itoa(exponent)
 	if exponent < 0 {
 		sign, digits = "-", digits[1:]

@@ -146,7 +146,7 @@ func resultScale(weight int, scales ...int) int {
 // of results follows from it.
 func (d decimal) lnWeight() int {
 	x, y, scale := align(d.rescale(max(d.scale, 1)), decimalOf(1))
-	off := decimal{x.Sub(x, y), scale}
+	off := decimal{new(big.Int).Sub(x, y), scale}
 	if off.coef.CmpAbs(pow10(scale-1)) <= 0 { // 0.9 ≤ d ≤ 1.1
 		return off.weight()
 	}

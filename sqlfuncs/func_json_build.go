@@ -128,7 +128,7 @@ func jsonCall(t datum.OID) func(p *planner, args []*expr) (*expr, error) {
 	r := jsonReader{typ: t}
 	return func(p *planner, args []*expr) (*expr, error) {
 		if args[0].typ == datum.Unknown && args[0].lit != nil && args[0].lit.Valid {
-			return nil, sqlstate.New(sqlstate.DatatypeMismatch, "could not determine polymorphic type because input has type unknown")
+			return nil, errUnknownPolymorphic
 		}
 		arg, err := p.resolveUnknown(args[0])
 		if err != nil {

@@ -160,19 +160,26 @@ var (
 	errComplexPower = sqlstate.New(codePowerArgument, "a negative number raised to a non-integer power yields a complex result")
 )
 
-func floatPower(_ *exec, a []datum.Value) (datum.Value, error) { return power(a[0], a[1]) }
+func isFloat(t datum.OID) bool { return t == datum.Float4 || t == datum.Float8 }
 
-// power is a to the power of b, both double precision. Out of range is 22003,
-// what has no real result 2201F.
-func power(a, b datum.Value) (datum.Value, error) {
-	x, y := a.Float, b.Float
+// power is a to the power of b, both double precision or both numeric. Out
+// of range is 22003, what has no real result 2201F.
+func power(x *exec, a, b datum.Value) (datum.Value, error) {
+	if a.Type == datum.Numeric {
+		return numericPower(x, []datum.Value{a, b})
+	}
+	return floatPower(x, []datum.Value{a, b})
+}
+
+func floatPower(_ *exec, a []datum.Value) (datum.Value, error) {
+	x, y := a[0].Float, a[1].Float
 	switch {
 	case math.IsNaN(x) || math.IsNaN(y):
 		return makeFloat(math.Pow(x, y)), nil // 1 and 0 to the power of NaN are 1, as in PostgreSQL
 	case x == 0 && y < 0:
-		return a, errZeroPower
+		return a[0], errZeroPower
 	case x < 0 && y != math.Floor(y):
-		return a, errComplexPower
+		return a[0], errComplexPower
 	}
 	return checkFloat(powFloat(x, y), x == 0, x, y)
 }

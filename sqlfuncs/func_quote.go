@@ -50,8 +50,13 @@ func quoteLiteral(s string) string {
 	return quoted
 }
 
+// quoteAny casts to text first: true, not t.
 func quoteAny(x *exec, a []datum.Value) (datum.Value, error) {
-	return boundedText(quoteLiteral(outputText(x, a[0])))
+	v, err := datum.Cast(a[0], datum.Text, x.env())
+	if err != nil {
+		return v, err
+	}
+	return boundedText(quoteLiteral(v.Str))
 }
 
 func quoteNullable(x *exec, a []datum.Value) (datum.Value, error) {

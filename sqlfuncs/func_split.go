@@ -1,6 +1,7 @@
 package sqlfuncs
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -82,11 +83,11 @@ func arrayToString(x *exec, a []datum.Value) (datum.Value, error) {
 	if !a[0].Valid || !a[1].Valid {
 		return datum.Null(datum.Text), nil
 	}
-	elems := a[0].Elems
+	elems := leaves(a[0])
 	if len(a) > 2 && a[2].Valid {
-		elems = make([]datum.Value, len(a[0].Elems))
-		for i, e := range a[0].Elems {
-			if elems[i] = e; !e.Valid {
+		elems = slices.Clone(elems)
+		for i, e := range elems {
+			if !e.Valid {
 				elems[i] = a[2]
 			}
 		}

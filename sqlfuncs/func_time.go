@@ -157,6 +157,7 @@ func sleep(x *exec, a []datum.Value) (datum.Value, error) {
 	if seconds < d.Seconds() {
 		d = time.Duration(seconds * float64(time.Second))
 	}
+	x.session.waits()
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

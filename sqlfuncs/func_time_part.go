@@ -169,8 +169,11 @@ func datePart(x *exec, a []datum.Value) (datum.Value, error) {
 	case unit == "julian":
 		days, micros := new(big.Int).QuoRem(d.coef, big.NewInt(microsPerDay), new(big.Int))
 		return makeFloat(float64(days.Int64()) + float64(micros.Int64())/microsPerDay), nil
+	case unit == "epoch" && v.Type == datum.Interval:
+		return makeFloat(intervalOf(v).seconds()), nil
 	}
-	return makeFloat(d.float64()), nil
+	f, _ := new(big.Float).SetInt(d.coef).Float64()
+	return makeFloat(f / math.Pow10(d.scale)), nil
 }
 
 // fieldOf computes a field; ok is false where the type lacks it. The julian
@@ -300,6 +303,13 @@ func shownEra(year, length int64) int64 {
 	return -((length - 1 - (year - 1)) / length)
 }
 
+// seconds counts a year as 365.25 days and a month as 30.
+func (i interval) seconds() float64 {
+	const day = float64(secondsPerDay)
+	return float64(i.micros)/microsPerSecond + 365.25*day*float64(i.months/monthsPerYear) +
+		daysPerMonth*day*float64(i.months%monthsPerYear) + day*float64(i.days)
+}
+
 func (i interval) field(unit string) (decimal, bool) {
 	year := i.months / monthsPerYear
 	switch unit {
@@ -317,7 +327,7 @@ func (i interval) field(unit string) (decimal, bool) {
 		return decimalOf(year / 100), true
 	case "millennium":
 		return decimalOf(year / 1000), true
-	case "epoch": // a year has 365.25 days here, a month 30
+	case "epoch": // see seconds
 		days4 := big.NewInt(year*1461 + i.months%monthsPerYear*4*daysPerMonth + i.days*4)
 		micros := days4.Mul(days4, big.NewInt(microsPerDay/4))
 		return decimal{micros.Add(micros, big.NewInt(i.micros)), 6}, true

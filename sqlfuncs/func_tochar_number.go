@@ -328,7 +328,9 @@ func (f *numberPicture) writePlace(p string) {
 		d.out.WriteByte('0')
 		d.inNumber = true
 	default:
-		f.writeDigit(p)
+		if f.writeDigit(p); d.ended {
+			return
+		}
 	}
 	end := d.places
 	if d.blanks > 0 {

@@ -89,6 +89,14 @@ func (it pictureItem) pad(n int64, width int) string {
 	return strings.Repeat("0", max(width-len(digits), 0)) + digits
 }
 
+// zeros fills a number up with zeros to a width that counts its sign.
+func (it pictureItem) zeros(n int64, width int) string {
+	if it.fill {
+		width = 0
+	}
+	return fmt.Sprintf("%0*d", width, n)
+}
+
 // field prints one field; ok is false where intervals have none.
 func (f timeFields) field(it pictureItem) (text string, ok bool) {
 	upper := strings.ToUpper(it.pattern)
@@ -178,11 +186,11 @@ func (f timeFields) calendar(it pictureItem, upper string) (string, bool) {
 	case "MM":
 		return it.pad(f.month, 2), true
 	case "DD":
-		return it.pad(f.day, 2), true
+		return it.zeros(f.day, 2), true
 	case "DDD":
-		return it.pad(f.yearDay, 3), true
+		return it.zeros(f.yearDay, 3), true
 	case "WW":
-		return it.pad((f.yearDay-1)/7+1, 2), true
+		return it.zeros((f.yearDay-1)/7+1, 2), true
 	case "W":
 		return strconv.FormatInt((f.day-1)/7+1, 10), true
 	case "CC":
@@ -205,9 +213,9 @@ func (f timeFields) calendar(it pictureItem, upper string) (string, bool) {
 	case "ID":
 		return strconv.FormatInt(iso, 10), true
 	case "IW":
-		return it.pad(int64(week), 2), true
+		return it.zeros(int64(week), 2), true
 	case "IDDD":
-		return it.pad(int64(week-1)*7+iso, 3), true
+		return it.zeros(int64(week-1)*7+iso, 3), true
 	case "J":
 		days, _ := floorDiv(f.date.Unix()-unixToPostgres, secondsPerDay)
 		return strconv.FormatInt(days+julianOf2000, 10), true

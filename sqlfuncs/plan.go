@@ -18,6 +18,7 @@ type planner struct {
 	depth    int         // of nested queries
 	ctes     int         // WITH items so far
 	private  bool        // the plan depends on this session
+	simple   bool        // a simple query: there are no parameters
 }
 
 // queryPlan is an analysed query.
@@ -47,7 +48,7 @@ const maxParams = 256
 
 // param notes the use of $n and returns its type so far.
 func (p *planner) param(pos syntax.Pos, n int) (datum.OID, error) {
-	if n < 1 || n > maxParams {
+	if n < 1 || n > maxParams || p.simple {
 		return 0, at(pos, sqlstate.New(sqlstate.UndefinedParameter, "there is no parameter $%d", n))
 	}
 	for len(p.params) < n {

@@ -132,16 +132,20 @@ func timeOperator(op string, l, r datum.OID) (result, left, right datum.OID, ok 
 
 // power is ^ : numeric when an operand is, else double precision.
 func (p *planner) power(l, r *expr) (*expr, error) {
+	t := datum.Float8
+	if !isFloat(l.typ) && !isFloat(r.typ) && (l.typ == datum.Numeric || r.typ == datum.Numeric) {
+		t = datum.Numeric
+	}
 	for _, side := range []**expr{&l, &r} {
 		if !isNumber((*side).typ) && (*side).typ != datum.Unknown {
 			return nil, noOperator("^", l, r)
 		}
 		var err error
-		if *side, err = p.coerce(*side, datum.Float8, datum.ImplicitCast); err != nil {
+		if *side, err = p.coerce(*side, t, datum.ImplicitCast); err != nil {
 			return nil, err
 		}
 	}
-	return strict2(datum.Float8, l, r, func(_ *exec, a, b datum.Value) (datum.Value, error) { return power(a, b) }), nil
+	return strict2(t, l, r, power), nil
 }
 
 // patternCache keeps the compiled regular expressions of one operator. Plans

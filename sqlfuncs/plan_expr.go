@@ -327,10 +327,11 @@ func (p *planner) caseType(c *syntax.Case, results []*expr) (datum.OID, error) {
 	return t, err
 }
 
-// once makes a volatile expression readable several times while it is
-// computed once; finish wraps the expression that reads it.
+// once makes an expression readable several times while it is computed once;
+// finish wraps the expression that reads it. Reading it twice could draw two
+// ids, and doubles the work at every level of nesting.
 func once(e *expr) (read *expr, finish func(*expr) *expr) {
-	if !e.volatile {
+	if e.column || e.lit != nil || e.param > 0 {
 		return e, func(reader *expr) *expr { return reader }
 	}
 	slot := new(slotExpr)
@@ -463,8 +464,8 @@ func (p *planner) field(s *scope, f *syntax.Field) (*expr, error) {
 		return e, nil
 	}
 	if len(rec.fields) == 0 {
-		return nil, at(f.Pos, sqlstate.New(sqlstate.WrongObjectType, "column notation .%s applied to type %s, which is not a composite type",
+		return nil, at(unparen(f.X).Position(), sqlstate.New(sqlstate.WrongObjectType, "column notation .%s applied to type %s, which is not a composite type",
 			cut(f.Name, 64), datum.FormatType(rec.typ, -1)))
 	}
-	return nil, at(f.Pos, sqlstate.New(sqlstate.UndefinedColumn, "could not identify column %q in record data type", cut(f.Name, 64)))
+	return nil, at(unparen(f.X).Position(), sqlstate.New(sqlstate.UndefinedColumn, "could not identify column %q in record data type", cut(f.Name, 64)))
 }

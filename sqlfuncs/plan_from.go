@@ -57,6 +57,7 @@ func (p *planner) from(s *scope, c *syntax.SelectCore) (source, []*expr, error) 
 		}
 		conds = append(conds, x)
 	}
+	conds, once := splitOnce(conds, s.frame, len(parts) > 0)
 	var src source
 	for i, part := range parts {
 		if src == nil {
@@ -77,7 +78,23 @@ func (p *planner) from(s *scope, c *syntax.SelectCore) (source, []*expr, error) 
 		conds = rest
 		src.addFilter(mine)
 	}
+	if len(once) > 0 {
+		src = &gateSource{src, once}
+	}
 	return src, conds, nil
+}
+
+// splitOnce takes out the conditions that are the same for every row: they
+// are looked at before the first row is read, since reading may draw ids.
+func splitOnce(conds []*expr, frame int, from bool) (rows, once []*expr) {
+	for _, c := range conds {
+		if from && !c.volatile && len(sameLevel(c.refs, frame)) == 0 {
+			once = append(once, c)
+		} else {
+			rows = append(rows, c)
+		}
+	}
+	return rows, once
 }
 
 // readable reports whether cond can be computed from the columns of a span.

@@ -110,7 +110,7 @@ func (p *planner) chooseFunction(e *syntax.FuncCall, name string, given []*expr,
 		var err error
 		switch {
 		case t == datum.AnyArray && a.typ == datum.Unknown:
-			err = sqlstate.New(sqlstate.DatatypeMismatch, "could not determine polymorphic type because input has type unknown")
+			err = errUnknownPolymorphic
 		case t == datum.AnyArray:
 		case t == anyElement || t == anyType:
 			bestArgs[i], err = p.resolveUnknown(a)

@@ -1,6 +1,8 @@
 package sqlfuncs
 
 import (
+	"slices"
+
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
@@ -202,6 +204,10 @@ func (p *planner) aggregate(s *scope, e *syntax.FuncCall) (*expr, error) {
 		}
 	}
 	for i, o := range e.OrderBy {
+		if e.Distinct && !slices.ContainsFunc(e.Args, func(a syntax.Arg) bool { return exprKey(a.Value) == exprKey(o.Expr) }) {
+			return nil, at(o.Expr.Position(), sqlstate.New(sqlstate.InvalidColumnReference,
+				"in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list"))
+		}
 		x, err := p.expr(s, o.Expr)
 		if err != nil {
 			return nil, err

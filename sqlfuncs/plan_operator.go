@@ -21,8 +21,8 @@ func (p *planner) unary(s *scope, e *syntax.Unary) (*expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l, ok := e.X.(*syntax.Literal); ok && e.Op == "-" && l.Kind == syntax.IntegerLiteral && l.Text == "9223372036854775808" {
-		return constant(datum.MakeInt8(-1 << 63)), nil
+	if l, ok := e.X.(*syntax.Literal); ok && e.Op == "-" && l.Kind == syntax.IntegerLiteral {
+		return p.literal(&syntax.Literal{Pos: e.Pos, Kind: l.Kind, Text: "-" + l.Text}) // the least integers are literals, too
 	}
 	if x.typ == datum.Unknown {
 		if x, err = p.coerce(x, datum.Float8, datum.ImplicitCast); err != nil {
@@ -361,6 +361,7 @@ func (p *planner) arrayConcat(l, r *expr, li, ri datum.Info) (*expr, error) {
 	if elem == 0 {
 		array, elem = r.typ, ri.Elem
 	}
+	refused := noOperator("||", l, r)
 	var err error
 	for _, side := range []**expr{&l, &r} {
 		want := array
@@ -368,7 +369,7 @@ func (p *planner) arrayConcat(l, r *expr, li, ri datum.Info) (*expr, error) {
 			want = elem
 		}
 		if *side, err = p.coerce(*side, want, datum.ImplicitCast); err != nil {
-			return nil, noOperator("||", l, r)
+			return nil, refused
 		}
 	}
 	return derive(array, func(x *exec) (datum.Value, error) {
@@ -390,9 +391,10 @@ func (p *planner) arrayConcat(l, r *expr, li, ri datum.Info) (*expr, error) {
 }
 
 func (p *planner) bitwise(op string, l, r *expr) (*expr, error) {
+	refused := noOperator(op, l, r)
 	l, r, err := p.comparable(op, l, r)
 	if err != nil || !isInteger(l.typ) {
-		return nil, noOperator(op, l, r)
+		return nil, refused
 	}
 	bits := uint64(64)
 	if l.typ == datum.Int4 {
@@ -442,9 +444,10 @@ func (p *planner) like(s *scope, e *syntax.Like) (*expr, error) {
 			return nil, err
 		}
 	}
+	refused := noOperator("~~", l, r)
 	for _, side := range []**expr{&l, &r, &escape} {
 		if *side, err = p.coerce(*side, datum.Text, datum.ImplicitCast); err != nil {
-			return nil, at(e.Pos, noOperator("~~", l, r))
+			return nil, at(e.Pos, refused)
 		}
 	}
 	var cache patternCache
@@ -507,13 +510,13 @@ func similarToRegexp(pattern string) string {
 
 // regex is PostgreSQL's ~ family.
 func (p *planner) regex(op string, l, r *expr) (*expr, error) {
+	refused := noOperator(op, l, r)
 	var err error
-	left := l
 	if l, err = p.coerce(l, datum.Text, datum.ImplicitCast); err != nil {
-		return nil, noOperator(op, left, r)
+		return nil, refused
 	}
 	if r, err = p.coerce(r, datum.Text, datum.ImplicitCast); err != nil {
-		return nil, noOperator(op, l, r)
+		return nil, refused
 	}
 	var cache patternCache
 	return strict2(datum.Bool, l, r, func(_ *exec, a, b datum.Value) (datum.Value, error) {

@@ -25,8 +25,9 @@ func (p *planner) in(s *scope, e *syntax.In) (*expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	refused := noOperator("=", es[0], es[1])
 	if _, err := p.common(e.Pos, "IN", es); err != nil {
-		return nil, at(e.Pos, noOperator("=", es[0], es[1]))
+		return nil, at(e.Pos, refused)
 	}
 	in := derive(datum.Bool, func(x *exec) (datum.Value, error) {
 		v, err := es[0].eval(x)
@@ -122,7 +123,8 @@ func (p *planner) quantified(s *scope, e *syntax.Quantified) (*expr, error) {
 	}
 	slot := new(slotExpr)
 	elem := slot.expr(info.Elem)
-	test, err := p.operator(e.Op, l, elem)
+	read, finish := once(l)
+	test, err := p.operator(e.Op, read, elem)
 	if err != nil {
 		return nil, at(e.Pos, err)
 	}
@@ -134,23 +136,22 @@ func (p *planner) quantified(s *scope, e *syntax.Quantified) (*expr, error) {
 		return quantify(e.All, len(a.Elems), func(i int) (datum.Value, error) {
 			return slot.with(x, a.Elems[i], test)
 		})
-	}, l, array)
+	}, read, array)
 	if l.column && e.Op == "=" && !e.All && !array.volatile && l.typ == info.Elem {
 		r.keys = []*keyTest{{column: l.refs[0], refs: array.refs, values: func(x *exec) ([]datum.Value, error) {
 			v, err := array.eval(x)
 			return v.Elems, err
 		}}}
 	}
-	return r, nil
+	return finish(r), nil
 }
 
 // slotExpr is an expression whose value is set for one evaluation at a time.
-// The value travels in a frame of its own, since plans are shared.
-type slotExpr struct{ frame int }
+// The value lives in the execution, since plans are shared.
+type slotExpr struct{ _ byte } // not empty: each has an address of its own
 
 func (s *slotExpr) expr(t datum.OID) *expr {
-	s.frame = -1
-	return &expr{typ: t, mod: -1, volatile: true, eval: func(x *exec) (datum.Value, error) {
+	return &expr{typ: t, mod: -1, eval: func(x *exec) (datum.Value, error) {
 		return x.slots[s], nil
 	}}
 }
@@ -202,8 +203,10 @@ func (p *planner) quantifiedQuery(s *scope, e *syntax.Quantified) (*expr, error)
 		return nil, err
 	}
 	slots := make([]*slotExpr, len(left))
+	finish := make([]func(*expr) *expr, len(left))
 	var test *expr
 	for i, l := range left {
+		l, finish[i] = once(l)
 		slots[i] = new(slotExpr)
 		one, err := p.operator(e.Op, l, slots[i].expr(q.columns[i].Type))
 		if err != nil {
@@ -240,6 +243,9 @@ func (p *planner) quantifiedQuery(s *scope, e *syntax.Quantified) (*expr, error)
 		})
 	}, left...)
 	r.volatile = true // it may read outer columns that refs does not list
+	for _, f := range finish {
+		r = f(r)
+	}
 	return r, nil
 }
 

@@ -92,6 +92,11 @@ func (p *Portal) init(s *Session, st *Statement, params []datum.Value) {
 	if f, ok := st.utility.(interface{ columns(*Session) []Column }); ok {
 		p.columns = f.columns(s)
 	}
+	if f, ok := st.utility.(*fetchPlan); ok {
+		if c := s.portals[f.t.Cursor]; c != nil {
+			p.binary = c.binary
+		}
+	}
 }
 
 // fastArgs reports whether the arguments allow the warm path.

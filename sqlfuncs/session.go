@@ -337,12 +337,9 @@ func (b *Batch) Next() (*Statement, error) {
 		return nil, err
 	}
 	text := statementText(b.text, p)
-	st, err := s.plan(p.Statement, text, b.text, nil)
+	st, err := s.planSimple(p.Statement, text, b.text)
 	if err != nil {
 		return nil, err
-	}
-	if len(st.Params) > 0 {
-		return nil, sqlstate.New(sqlstate.UndefinedParameter, "there is no parameter $1")
 	}
 	if len(b.parsed) == 1 && st.shared {
 		st.Text = b.text // the key is the text as sent

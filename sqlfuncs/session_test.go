@@ -100,6 +100,7 @@ type testSession struct {
 	*sqlfuncs.Session
 	server *testServer
 	client int
+	newest int64 // see last
 }
 
 // noteID puts an id into the history of the server.

@@ -234,10 +234,10 @@ func normalizeEnum(s *setting, value string) (string, error) {
 }
 
 // timeUnits and memoryUnits are the suffixes of numeric settings, in
-// milliseconds and kilobytes.
+// milliseconds and bytes; 8kB is the unit of settings that count pages.
 var (
 	timeUnits   = map[string]float64{"us": 0.001, "ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
-	memoryUnits = map[string]float64{"B": 1.0 / 1024, "kB": 1, "MB": 1 << 10, "GB": 1 << 20, "TB": 1 << 30}
+	memoryUnits = map[string]float64{"B": 1, "kB": 1 << 10, "8kB": 8 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 )
 
 func normalizeNumber(s *setting, value string) (string, error) {
@@ -254,7 +254,7 @@ func normalizeNumber(s *setting, value string) (string, error) {
 		units := timeUnits
 		base := timeUnits[s.unit]
 		if base == 0 {
-			units, base = memoryUnits, memoryUnits[strings.TrimLeft(s.unit, "0123456789")]
+			units, base = memoryUnits, memoryUnits[s.unit]
 		}
 		factor, ok := units[suffix]
 		if !ok || base == 0 {
@@ -267,23 +267,28 @@ func normalizeNumber(s *setting, value string) (string, error) {
 			cut(value, 64), s.name, formatFloat(s.min), formatFloat(s.max))
 	}
 	if s.vartype == "integer" {
-		return showDuration(s, int64(math.Round(number))), nil
+		return showWithUnit(s, int64(math.Round(number))), nil
 	}
 	return formatFloat(number), nil
 }
 
-// showDuration prints an integer with the largest unit that divides it, as SHOW does.
-func showDuration(s *setting, n int64) string {
-	if n <= 0 || timeUnits[s.unit] == 0 {
+// showWithUnit prints an integer with the largest unit that divides it, as
+// SHOW does.
+func showWithUnit(s *setting, n int64) string {
+	sizes, names := timeUnits, []string{"d", "h", "min", "s", "ms"}
+	if memoryUnits[s.unit] > 0 {
+		sizes, names = memoryUnits, []string{"TB", "GB", "MB", "kB", "B"}
+	}
+	if n <= 0 || sizes[s.unit] == 0 {
 		return strconv.FormatInt(n, 10)
 	}
-	ms := n * int64(timeUnits[s.unit])
-	for _, u := range []string{"d", "h", "min", "s"} {
-		if size := int64(timeUnits[u]); ms%size == 0 {
-			return strconv.FormatInt(ms/size, 10) + u
+	n *= int64(sizes[s.unit])
+	for _, name := range names {
+		if size := int64(sizes[name]); n%size == 0 {
+			return strconv.FormatInt(n/size, 10) + name
 		}
 	}
-	return strconv.FormatInt(ms, 10) + "ms"
+	return strconv.FormatInt(n, 10)
 }
 
 func formatFloat(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }

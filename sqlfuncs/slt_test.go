@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/pgtest"
 	"nextid/sqlfuncs/sqlstate"
@@ -185,7 +186,7 @@ func sltFiles(t *testing.T) []string {
 func TestStatementFiles(t *testing.T) {
 	for _, file := range sltFiles(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			server := newServer(t)
+			server := newServer(t, serverConfig{limits: sqlfuncs.Limits{RowsInMemory: 10_000}})
 			s := server.session(t)
 			for _, c := range readSLT(t, file) {
 				if got := ourAnswer(t, s, c.sql); got != c.want {

@@ -76,8 +76,19 @@ func (s *Session) parse(text string) ([]syntax.Parsed, error) {
 
 // plan analyses one parsed statement.
 func (s *Session) plan(tree syntax.Statement, text, source string, params []datum.OID) (*Statement, error) {
-	st := &Statement{Text: text, tree: tree, shared: true}
 	p := &planner{session: s, server: s.server, source: source, declared: params}
+	return p.plan(tree, text)
+}
+
+// planSimple analyses one statement of a simple query, which has no
+// parameters.
+func (s *Session) planSimple(tree syntax.Statement, text, source string) (*Statement, error) {
+	p := &planner{session: s, server: s.server, source: source, simple: true}
+	return p.plan(tree, text)
+}
+
+func (p *planner) plan(tree syntax.Statement, text string) (*Statement, error) {
+	st := &Statement{Text: text, tree: tree, shared: true}
 	if err := p.statement(st, tree); err != nil {
 		return nil, p.located(err)
 	}

@@ -107,9 +107,6 @@ func (f *fetchPlan) run(x *exec) (rowIter, error) {
 		x.moved = n
 		return nil, err
 	}
-	if c.binary && len(x.portal.formats) == 0 {
-		x.portal.binary = true
-	}
 	return c.fetch(x, f.t)
 }
 
@@ -170,11 +167,11 @@ func (p *Portal) needScroll() error {
 
 // again is FETCH 0: the current row once more.
 func (p *Portal) again(x *exec) (rowIter, error) {
+	if p.position < 1 || (p.done && !p.buffer) || (p.buffer && p.position > len(p.buffered)) {
+		return &sliceRows{}, nil // before the first row or after the last
+	}
 	if err := p.needScroll(); err != nil {
 		return nil, err
-	}
-	if p.position < 1 || p.position > len(p.buffered) {
-		return &sliceRows{}, nil
 	}
 	return singleRow(p.buffered[p.position-1]...), nil
 }

@@ -68,7 +68,7 @@ func (x *exec) assign(item *syntax.SetItem) error {
 		x.session.settingsChanged()
 		return nil
 	}
-	value, err := x.settingText(item.Values)
+	value, err := x.settingText(s, item.Values)
 	if err != nil {
 		return err
 	}
@@ -78,8 +78,9 @@ func (x *exec) assign(item *syntax.SetItem) error {
 	return x.session.assign(s, value, local)
 }
 
-// settingText joins the values of SET: words, strings and numbers.
-func (x *exec) settingText(values []syntax.Expr) (string, error) {
+// settingText joins the values of SET: words, strings and numbers. The
+// search path is a list of identifiers and is shown with their quotes.
+func (x *exec) settingText(def *setting, values []syntax.Expr) (string, error) {
 	parts := make([]string, len(values))
 	for i, e := range values {
 		switch e := unparen(e).(type) {
@@ -101,6 +102,11 @@ func (x *exec) settingText(values []syntax.Expr) (string, error) {
 				return "", err
 			}
 			parts[i] = v.Str
+		}
+	}
+	if def.name == "search_path" {
+		for i, part := range parts {
+			parts[i] = quoteIdent(part)
 		}
 	}
 	return strings.Join(parts, ", "), nil

@@ -24,25 +24,29 @@ import (
 //	generator ──► sqlfuncs ──► wire ──► cmd/nextid
 const arrows = `
 generator:
-generator/history:         generator
+generator/option:          generator
 generator/layout:          generator
 generator/worker:          generator
-generator/snowflake:       generator generator/layout generator/worker
-generator/segment:         generator
-generator/store/storetest: generator generator/history
+generator/snowflake:       generator generator/layout generator/option generator/worker
+generator/segment:         generator generator/option
 generator/store/memory:    generator
 generator/store/sqlstore:  generator migrations/...
+
+generator/clocktest:       generator
+generator/history:         generator
+generator/store/storetest: generator generator/history
 
 migrations/...:
 
 sqlfuncs/sqlstate:
 sqlfuncs/datum:            sqlfuncs/sqlstate
-sqlfuncs/syntax:           sqlfuncs/sqlstate sqlfuncs/datum
+sqlfuncs/syntax:           sqlfuncs/sqlstate
 sqlfuncs/pgtest:
 sqlfuncs:                  generator generator/layout sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax
 
 wire:                      sqlfuncs/sqlstate
 wire/clienttest:
+wire/wiretest:
 wire/pgwire:               generator sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
 
 benchmarks/...:            benchmarks/...
@@ -51,7 +55,7 @@ cmd/nextid:                generator/... sqlfuncs/... wire/... migrations/...
 
 // testOnly are the packages that exist for tests; they may use testing and
 // nothing that is linked into the binary may import them.
-var testOnly = []string{"generator/history", "generator/store/storetest", "sqlfuncs/pgtest", "wire/wiretest", "wire/clienttest"}
+var testOnly = []string{"generator/clocktest", "generator/history", "generator/store/storetest", "sqlfuncs/pgtest", "wire/wiretest", "wire/clienttest"}
 
 // layers are the top folders from the bottom up. Test files may reach
 // sideways and down (a wire test runs on real engines), never up.

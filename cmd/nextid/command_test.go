@@ -120,13 +120,13 @@ func TestParseTakesIDsApart(t *testing.T) {
 	}
 	r = runProgram(t, nil, "parse", id, "--json", "--layout", "twitter")
 	var parts struct {
-		ID, Datacenter, Worker, Sequence int64
+		Datacenter, Worker, Sequence int64
 		Kind, Layout, Time               string
 	}
 	if err := json.Unmarshal([]byte(r.stdout), &parts); err != nil {
 		t.Fatalf("%v: %s", err, r.stdout)
 	}
-	if parts.ID != 1541815603606036480 || parts.Time != "2022-06-28T16:07:40.105Z" || parts.Layout != "twitter" ||
+	if parts.Time != "2022-06-28T16:07:40.105Z" || parts.Layout != "twitter" ||
 		parts.Datacenter != 11 || parts.Worker != 26 || parts.Sequence != 0 || parts.Kind != "snowflake" {
 		t.Errorf("%+v", parts)
 	}

@@ -124,7 +124,7 @@ func TestAddressInUse(t *testing.T) {
 	defer l.Close()
 	r := runProgram(t, nil, "serve", "--pg", l.Addr().String())
 	if r.code != exitFailed || !isOneClearFailure(r.stderr) ||
-		!strings.Contains(r.stderr, "listen on "+l.Addr().String()+": address already in use") {
+		!strings.Contains(r.stderr, "listen on "+l.Addr().String()+": address already in use\nhint: Another server") {
 		t.Errorf("exit code %d:\n%s", r.code, r.stderr)
 	}
 }
@@ -151,6 +151,25 @@ func TestStoresThatCannotBeUsed(t *testing.T) {
 				t.Errorf("exit code %d:\n%s", r.code, r.stderr)
 			}
 		})
+	}
+}
+
+func TestCopiedStoreIsRefusedUntilItIsAdopted(t *testing.T) {
+	t.Parallel()
+	data, copied := t.TempDir(), filepath.Join(t.TempDir(), "copied")
+	s := startServer(t, nil, "--data", data)
+	first := draw(t, s.connect(), "orders")
+	s.signal(syscall.SIGTERM)
+	s.wait()
+	if err := os.CopyFS(copied, os.DirFS(data)); err != nil {
+		t.Fatal(err)
+	}
+	r := runProgram(t, nil, "serve", "--pg", "127.0.0.1:0", "--data", copied)
+	if r.code != exitFailed || !isOneClearFailure(r.stderr) || !strings.Contains(r.stderr, "--adopt") {
+		t.Fatalf("exit code %d:\n%s", r.code, r.stderr)
+	}
+	if id := draw(t, startServer(t, nil, "--data", copied, "--adopt").connect(), "orders"); id <= first {
+		t.Errorf("%d after %d", id, first)
 	}
 }
 
@@ -264,7 +283,7 @@ func stuckClient(t *testing.T, s *server) {
 
 func TestSecondSignalEndsTheServerAtOnce(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, nil)
+	s := startServer(t, []string{"NEXTID_DRAIN_TIMEOUT=1h"})
 	stuckClient(t, s)
 	s.signal(syscall.SIGTERM)
 	s.waitLine("draining")

@@ -162,12 +162,20 @@ var settings = []setting{
 		value: func(c *Config) value { return duration(&c.Wire.Idle, 0, 10_000*time.Hour) },
 	},
 	{
+		key: limitsSection + "idle_in_transaction_timeout", arg: "DURATION", help: "default of idle_in_transaction_session_timeout",
+		value: func(c *Config) value { return duration(&c.Wire.IdleInTransaction, time.Millisecond, 10_000*time.Hour) },
+	},
+	{
 		key: limitsSection + "startup_bytes", arg: "SIZE", help: "the start-up packet",
 		value: func(c *Config) value { return bytesOf(&c.Wire.Startup, 100, 1<<20) },
 	},
 	{
 		key: limitsSection + "startup_parameters", arg: "N", help: "parameters in the start-up packet",
 		value: func(c *Config) value { return count(&c.Wire.StartupParams, 2, 10_000) },
+	},
+	{
+		key: limitsSection + "login_bytes", arg: "SIZE", help: "one message of the login, such as a password",
+		value: func(c *Config) value { return bytesOf(&c.Wire.Auth, 100, 1<<20) },
 	},
 	{
 		key: limitsSection + "statement_bytes", arg: "SIZE", help: "a message with a statement or its values",
@@ -182,8 +190,20 @@ var settings = []setting{
 		value: func(c *Config) value { return count(&c.Wire.Parameters, 1, 65535) },
 	},
 	{
+		key: limitsSection + "result_formats", arg: "N", help: "formats of columns in one Bind",
+		value: func(c *Config) value { return count(&c.Wire.ResultFormats, 1, 65535) },
+	},
+	{
 		key: limitsSection + "flush_bytes", arg: "SIZE", help: "answers that are collected before they are sent",
 		value: func(c *Config) value { return bytesOf(&c.Wire.FlushAt, 1<<10, 1<<24) },
+	},
+	{
+		key: limitsSection + "log_statement_bytes", arg: "SIZE", help: "a client's statement in one log line",
+		value: func(c *Config) value { return bytesOf(&c.Wire.LogText, 1, 1<<20) },
+	},
+	{
+		key: limitsSection + "log_name_bytes", arg: "SIZE", help: "a client's name in one log line",
+		value: func(c *Config) value { return bytesOf(&c.Wire.LogName, 1, 1<<20) },
 	},
 }
 

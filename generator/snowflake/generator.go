@@ -10,7 +10,6 @@ package snowflake
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"sync/atomic"
@@ -21,23 +20,30 @@ import (
 	"nextid/generator/worker"
 )
 
-// closedSlot is the slot of a closed generator: no draw can follow it.
+// closedSlot is the slot of a closed generator. No slot is greater, so that
+// no draw can follow it.
 const closedSlot = math.MaxInt64
 
 // Generator issues the ids of one name.
 type Generator struct {
-	name    string
-	layout  *layout.Layout
-	pool    *worker.Pool
-	options Options
+	name   string
+	layout *layout.Layout
+	pool   *worker.Pool
 
-	epochMicros, unitMicros int64
-	sequenceBits            uint8
-	aheadTicks              int64
+	epoch, unit  int64 // µs
+	sequenceBits uint8
+	maxTick      int64
+	ahead        int64 // ticks by which ids may be ahead of the clock
+	start        string
+	rollback     string
 
+	window atomic.Pointer[window]
+	waits  atomic.Int64
+
+	_      [64]byte     // every draw writes the next two: keep them off the line of what is only read
 	slot   atomic.Int64 // last slot issued
 	issued atomic.Int64
-	waits  atomic.Int64
+	_      [64]byte
 }
 
 var (
@@ -48,26 +54,49 @@ var (
 	_ generator.Explainer    = (*Generator)(nil)
 )
 
-// newGenerator returns the generator of a name. It goes on after everything
-// that closed generators of the pool stamped: one of them may have served
-// the same name before.
-func newGenerator(name string, o Options, l *layout.Layout, pool *worker.Pool) *Generator {
-	g := &Generator{name: name, layout: l, pool: pool, options: o,
-		epochMicros: l.Epoch.UnixMicro(), unitMicros: l.Unit.Microseconds(), sequenceBits: l.SequenceBits(),
-		aheadTicks: int64(time.Duration(o.MaxAhead) / l.Unit)}
-	g.slot.Store(max(-1, g.firstSlot(g.tickAfter(pool.UsedUntil()))-1))
+// window is a time slice of the pool in the terms of one layout. A slice
+// stays ours for good, so a draw that still uses an old window is safe.
+type window struct {
+	lease       *worker.Lease
+	base        int64 // worker bits of the ids
+	first, last int64 // slots whose tick lies wholly inside the slice
+	firstTick   int64
+	soon        int64 // slot from which a longer slice is asked for
+}
+
+// newGenerator returns the generator of a name. It goes on after the slot
+// above, and after all that generators of the pool that left have stamped:
+// one of them may have served the same name.
+func newGenerator(name string, o Options, l *layout.Layout, pool *worker.Pool, above int64) *Generator {
+	g := &Generator{
+		name: name, layout: l, pool: pool,
+		epoch: l.Epoch.UnixMicro(), unit: l.Unit.Microseconds(), sequenceBits: l.SequenceBits(), maxTick: l.MaxTick(),
+		ahead: int64(time.Duration(o.MaxAhead) / l.Unit), start: o.SequenceStart, rollback: o.OnRollback,
+	}
+	used := min(g.tickFrom(pool.UsedUntil()), l.MaxTick()+1)
+	g.slot.Store(max(-1, above, g.firstSlot(used)-1))
+	g.window.Store(g.newWindow(pool.Lease()))
 	return g
 }
 
-// tickNow is the tick of the present.
-func (g *Generator) tickNow() int64 {
-	return floorDiv(g.pool.Now()-g.epochMicros, g.unitMicros)
+func (g *Generator) newWindow(l *worker.Lease) *window {
+	w := &window{lease: l, base: g.layout.Base(l.Worker, 0), firstTick: max(g.tickFrom(l.Lo), 0)}
+	end := min(g.tickAt(l.Hi), g.maxTick+1)
+	w.first = g.firstSlot(w.firstTick)
+	w.last = min(g.firstSlot(end)-1, closedSlot-1)
+	if w.firstTick > g.maxTick || end <= 0 {
+		w.first, w.last = 0, -1
+	}
+	w.soon = g.firstSlot(min(g.tickAt(l.Soon), g.maxTick))
+	return w
 }
 
-// tickAfter is the first tick that begins at or after a Unix millisecond.
-func (g *Generator) tickAfter(ms int64) int64 {
-	return -floorDiv(g.epochMicros-ms*1000, g.unitMicros)
-}
+// tickAt is the tick in which a Unix millisecond lies: the first one that is
+// not over before it. Negative before the epoch.
+func (g *Generator) tickAt(ms int64) int64 { return floorDiv(ms*1000-g.epoch, g.unit) }
+
+// tickFrom is the first tick that begins at or after a Unix millisecond.
+func (g *Generator) tickFrom(ms int64) int64 { return -floorDiv(g.epoch-ms*1000, g.unit) }
 
 func floorDiv(a, b int64) int64 {
 	q := a / b
@@ -80,221 +109,228 @@ func floorDiv(a, b int64) int64 {
 func (g *Generator) firstSlot(tick int64) int64 { return tick << g.sequenceBits }
 func (g *Generator) tickOf(slot int64) int64    { return slot >> g.sequenceBits }
 
-// endMillis is the end of a slot's tick, in Unix ms, rounded up.
-func (g *Generator) endMillis(slot int64) int64 {
-	end := g.epochMicros + (g.tickOf(slot)+1)*g.unitMicros
-	return -floorDiv(-end, 1000)
+// endMillis is the end of a tick in Unix ms, rounded up.
+func (g *Generator) endMillis(tick int64) int64 {
+	return -floorDiv(-(g.epoch + (tick+1)*g.unit), 1000)
 }
 
-// ticksBefore is the number of ticks that end at or before a Unix ms: the
-// first tick that does not fit any more.
-func (g *Generator) ticksBefore(ms int64) int64 {
-	return floorDiv(ms*1000-g.epochMicros, g.unitMicros)
+// micros is the present in Unix µs: the pool's time, which does not go back,
+// or for a generator that must not run ahead of the wall clock, that one.
+func (g *Generator) micros() int64 {
+	now := g.pool.Now()
+	if g.rollback != Continue {
+		now = min(now, g.pool.Wall())
+	}
+	return now
+}
+
+// present is the tick of the present. Where ids may be ahead of the clock it
+// is at least the first one of the slice: the slice is ours, and waiting for
+// its first whole tick would help nobody.
+func (g *Generator) present(w *window) int64 {
+	now := floorDiv(g.micros()-g.epoch, g.unit)
+	if now < w.firstTick && now >= 0 && g.rollback == Continue {
+		return w.firstTick
+	}
+	return now
 }
 
 // TryNext implements generator.TryGenerator.
 func (g *Generator) TryNext(n int64) (generator.Range, bool) {
+	w := g.window.Load()
+	now := g.present(w)
+	if now > g.maxTick {
+		return generator.Range{}, false
+	}
+	limit := w.last
+	if horizon := now + g.ahead; horizon < g.tickOf(limit) {
+		limit = g.firstSlot(horizon+1) - 1
+	}
 	for {
 		last := g.slot.Load()
-		lease := g.pool.Lease()
-		micros := g.pool.Now()
-		first, limit := g.window(last, lease, floorDiv(micros-g.epochMicros, g.unitMicros))
-		if first >= limit {
+		if last == closedSlot {
 			return generator.Range{}, false
 		}
-		count := min(n, limit-first)
+		first := last + 1
+		if now > g.tickOf(last) {
+			first = g.startSlot(now, last)
+		}
+		first = max(first, w.first)
+		if first > limit || n < 1 {
+			return generator.Range{}, false
+		}
+		end := limit
 		if !g.layout.Seamless() { // the run ends with the tick
-			count = min(count, g.firstSlot(g.tickOf(first)+1)-first)
+			end = min(end, g.firstSlot(g.tickOf(first)+1)-1)
 		}
-		if g.options.OnRollback != Continue && g.behind() > rollbackTolerance {
-			return generator.Range{}, false
-		}
+		count := min(n, end-first+1)
 		if !g.slot.CompareAndSwap(last, first+count-1) {
 			continue
 		}
 		g.issued.Add(count)
-		if micros >= lease.Soon*1000 {
-			g.pool.Wake()
+		if first >= w.soon {
+			g.follow(w)
 		}
-		return generator.Range{First: g.layout.Base(lease.Worker, 0) | g.layout.Place(first), Step: g.layout.SlotStep(), Count: count}, true
+		return generator.Range{First: w.base | g.layout.Place(first), Step: g.layout.SlotStep(), Count: count}, true
 	}
-}
-
-// window is the slots that may be issued after last: [first, limit).
-func (g *Generator) window(last int64, lease *worker.Lease, now int64) (first, limit int64) {
-	if last == closedSlot {
-		return 0, 0
-	}
-	first = last + 1
-	if now > g.tickOf(last) || last < 0 {
-		first = max(first, g.startSlot(now, last))
-	}
-	if lo := g.tickAfter(lease.Lo); first < g.firstSlot(lo) {
-		first = g.firstSlot(lo)
-	}
-	end := min(now+g.aheadTicks+1, g.ticksBefore(lease.Hi), g.layout.MaxTick()+1)
-	if now < 0 || end < 0 {
-		return 0, 0
-	}
-	return first, g.firstSlot(end)
 }
 
 // startSlot is where a new tick begins. random and carry stay in the lower
 // half of the sequence, so that at least half of it is left for the tick.
 func (g *Generator) startSlot(now, last int64) int64 {
-	if now < 0 {
-		return 0
-	}
 	slot := g.firstSlot(now)
-	if g.sequenceBits == 0 {
+	if g.start == Zero || g.sequenceBits == 0 {
 		return slot
 	}
 	half := int64(1) << (g.sequenceBits - 1)
-	switch g.options.SequenceStart {
-	case Random:
-		slot |= rand.Int64N(half)
-	case Carry:
-		slot |= (last + 1) & (half - 1)
+	if g.start == Random {
+		return slot | rand.Int64N(half)
 	}
-	return slot
+	return slot | (last+1)&(half-1)
+}
+
+// follow takes over the slice that the pool has now, and asks it for a
+// longer one if that is still the one of w. It reports whether it is not.
+func (g *Generator) follow(w *window) bool {
+	l := g.pool.Lease()
+	if l == w.lease {
+		g.pool.Wake()
+		return false
+	}
+	g.window.CompareAndSwap(w, g.newWindow(l))
+	return true
 }
 
 // Next implements generator.Generator.
 func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) {
-	for waited := false; ; waited = true {
+	if n < 1 {
+		return generator.Range{}, g.errCount(n)
+	}
+	counted := false
+	for {
 		if r, ok := g.TryNext(n); ok {
 			return r, nil
 		}
-		if !waited {
+		waited, err := g.prepare(ctx)
+		if waited && !counted {
 			g.waits.Add(1)
+			counted = true
 		}
-		if err := g.prepare(ctx); err != nil {
+		if err != nil {
 			return generator.Range{}, err
 		}
 	}
 }
 
 // prepare finds out why TryNext could not answer and does something about
-// it: it extends the slice, or waits for the tick, or says why not.
-func (g *Generator) prepare(ctx context.Context) error {
+// it: it takes over or extends the slice, or waits for the tick, or says why
+// not. It may find nothing wrong: other draws go on meanwhile.
+func (g *Generator) prepare(ctx context.Context) (waited bool, err error) {
 	last := g.slot.Load()
 	if last == closedSlot {
-		return &generator.Error{Kind: generator.ErrNotNow, Name: g.name, Message: fmt.Sprintf("generator %q is closed", g.name),
-			Hint: "Connect again: the server is shutting down or the generator was changed."}
+		return false, g.errClosed()
 	}
-	now := g.tickNow()
-	if err := g.checkTime(now); err != nil {
-		return err
+	w := g.window.Load()
+	if g.follow(w) {
+		return false, nil
 	}
-	if err := g.checkRollback(ctx); err != nil {
-		return err
+	now := g.present(w)
+	if now < 0 {
+		return false, g.errBeforeEpoch()
 	}
-	lease := g.pool.Lease()
-	first, limit := g.window(last, lease, now)
-	tick := g.tickOf(first)
+	if now > g.maxTick {
+		return false, g.errExhausted()
+	}
+	next := max(last+1, w.first, g.firstSlot(now))
+	tick := g.tickOf(next)
 	switch {
-	case first < limit:
-		return nil // another goroutine was faster
-	case tick > g.layout.MaxTick():
-		return g.exhausted()
-	case tick >= g.ticksBefore(lease.Hi):
-		return g.pool.Extend(ctx, max(g.endMillis(first), lease.Hi))
+	case tick > g.maxTick || next == closedSlot:
+		return false, g.errExhausted()
+	case tick > now+g.ahead:
+		return true, g.await(ctx, tick-g.ahead)
+	case next > w.last:
+		return true, g.storeError(ctx, g.pool.Extend(ctx, g.endMillis(tick)-1))
 	}
-	wait := g.epochMicros + (tick-g.aheadTicks)*g.unitMicros - g.pool.Now()
-	return sleep(ctx, time.Duration(max(wait, 1))*time.Microsecond)
+	return false, nil
 }
 
-// checkTime refuses times outside the layout.
-func (g *Generator) checkTime(now int64) error {
-	switch {
-	case now < 0:
-		return &generator.Error{Kind: generator.ErrExhausted, Name: g.name,
-			Message: fmt.Sprintf("the clock is before the epoch %s of generator %q", g.layout.Epoch.Format(time.RFC3339), g.name),
-			Hint:    "Set the server's clock, or give the generator an epoch in the past."}
-	case now > g.layout.MaxTick():
-		return g.exhausted()
-	}
-	return nil
-}
+const (
+	// patience bounds the wait for a tick.
+	patience = 5 * time.Second
+	// tolerance is the lag of the wall clock that on_rollback refuse bears.
+	tolerance = 10 * time.Millisecond
+	// glance is how long on_rollback wait sleeps before it looks at the wall
+	// clock again, which may be set right at any moment.
+	glance = 100 * time.Millisecond
+)
 
-func (g *Generator) exhausted() error {
-	return &generator.Error{Kind: generator.ErrExhausted, Name: g.name,
-		Message: fmt.Sprintf("the time bits of generator %q ended at %s", g.name, g.layout.Last().Format(time.RFC3339)),
-		Hint:    "Create a generator with a later epoch or more time bits, and move to it."}
-}
-
-// rollbackTolerance is the step back that on_rollback wait and refuse bear.
-const rollbackTolerance = 10 * time.Millisecond
-
-// behind is by how much the wall clock is behind the time of the ids.
-func (g *Generator) behind() time.Duration {
-	return time.Duration(g.pool.Now()-g.pool.Wall()) * time.Microsecond
-}
-
-// checkRollback applies on_rollback while the wall clock is behind the ids.
-func (g *Generator) checkRollback(ctx context.Context) error {
-	if g.options.OnRollback == Continue {
-		return nil
+// await waits for the beginning of a tick.
+func (g *Generator) await(ctx context.Context, tick int64) error {
+	missing := time.Duration(g.epoch+tick*g.unit-g.micros()) * time.Microsecond
+	if g.rollback != Continue && g.pool.Now() >= g.epoch+tick*g.unit { // only the wall clock is behind
+		if g.rollback == Refuse && missing > tolerance {
+			return g.errRollback(missing)
+		}
+		return sleep(ctx, min(missing, glance))
 	}
-	behind := g.behind()
-	if behind <= rollbackTolerance {
-		return nil
+	if missing > patience {
+		return g.errAhead(tick)
 	}
-	if g.options.OnRollback == Wait {
-		return sleep(ctx, min(behind, time.Second))
-	}
-	return &generator.Error{Kind: generator.ErrNotNow, Name: g.name,
-		Message: fmt.Sprintf("the clock is %v behind the ids of generator %q", behind.Round(time.Millisecond), g.name),
-		Hint:    "Set the server's clock, or alter the generator to on_rollback continue."}
+	return sleep(ctx, missing)
 }
 
 // Close implements generator.Closer. It needs no store: the pool gives the
 // time back.
 func (g *Generator) Close(context.Context) error {
-	last := g.slot.Swap(closedSlot)
-	if last == closedSlot {
-		return nil
+	if last := g.slot.Swap(closedSlot); last >= 0 && last != closedSlot {
+		g.pool.Leave(g.endMillis(g.tickOf(last)))
+	} else if last != closedSlot {
+		g.pool.Leave(0)
 	}
-	end := int64(0)
-	if last >= 0 {
-		end = g.endMillis(last)
-	}
-	g.pool.Leave(end)
 	return nil
 }
 
 // Raise implements generator.Raiser: later ids are greater than v. A v whose
 // time has not come cannot be reached and is ErrOption.
-func (g *Generator) Raise(_ context.Context, v int64) error {
-	if v <= 0 {
+func (g *Generator) Raise(ctx context.Context, v int64) error {
+	if v < 0 {
 		return nil
 	}
 	if _, err := g.layout.Explain(v); err != nil {
 		return err
 	}
 	tick, _, _, _ := g.layout.Unpack(v)
-	if now := g.tickNow(); tick > now+g.aheadTicks {
-		return &generator.Error{Kind: generator.ErrOption, Name: g.name,
-			Message: fmt.Sprintf("%d is an id of %s, which is in the future", v, g.layout.TimeOf(tick).Format(time.RFC3339)),
-			Hint:    "Ids of this generator follow the clock; only a segment generator can be raised freely."}
-	}
 	for {
 		last := g.slot.Load()
-		to := g.firstSlot(tick+1) - 1 // all of v's tick
+		if last == closedSlot {
+			return g.errClosed()
+		}
+		if last >= 0 && g.window.Load().base|g.layout.Place(last) >= v {
+			return nil // passed already
+		}
+		if tick > g.present(g.window.Load())+g.ahead {
+			return g.errFuture(v, tick)
+		}
+		// The slice must cover it, or a crash would forget it.
+		if err := g.pool.Extend(ctx, g.endMillis(tick)-1); err != nil {
+			return g.storeError(ctx, err)
+		}
+		to := g.firstSlot(tick+1) - 1 // all of v's tick: its worker bits may be greater than ours
 		if last >= to || g.slot.CompareAndSwap(last, to) {
 			return nil
 		}
 	}
 }
 
-// Stats implements generator.Reporter. Times are Unix milliseconds.
+// Stats implements generator.Reporter.
 func (g *Generator) Stats() generator.Stats {
-	lease := g.pool.Lease()
-	last := g.slot.Load()
-	first, _ := g.window(last, lease, g.tickNow())
-	left := max(0, g.firstSlot(g.ticksBefore(lease.Hi))-first)
-	return generator.Stats{Issued: g.issued.Load(), ReservedUntil: lease.Hi, Buffered: left,
-		Step: lease.Hi - lease.Lo, Waits: g.waits.Load(), ClockBack: g.pool.ClockBack()}
+	l := g.pool.Lease()
+	w := g.newWindow(l)
+	next := max(g.slot.Load(), g.firstSlot(min(g.present(w), g.maxTick))-1)
+	return generator.Stats{
+		Issued: g.issued.Load(), ReservedUntil: l.Hi, Buffered: max(w.last-next, 0),
+		Step: l.Hi - l.Lo, Waits: g.waits.Load(), ClockBack: g.pool.ClockBack(),
+	}
 }
 
 // Explain implements generator.Explainer.

@@ -1,20 +1,19 @@
 package snowflake
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"nextid/generator"
 	"nextid/generator/layout"
-	"nextid/generator/worker"
+	"nextid/generator/option"
 )
 
-// What a new tick's sequence starts with (Options.SequenceStart).
+// What the sequence of a new tick starts with (Options.SequenceStart).
 const (
 	Zero   = "zero"   // 0, as Twitter does
 	Random = "random" // anywhere in the lower half: even low bits at low rates
@@ -31,130 +30,96 @@ const (
 // Options are the options of the kind, as they are stored: everything that
 // pins the meaning of the ids is written out.
 type Options struct {
-	Layout        string         `json:"layout"`
-	Fields        []layout.Field `json:"fields"`
-	Epoch         timestamp      `json:"epoch"`
-	Unit          duration       `json:"unit"`
-	SequenceStart string         `json:"sequence_start"`
-	MaxAhead      duration       `json:"max_ahead"`
-	OnRollback    string         `json:"on_rollback"`
+	Layout        string          `json:"layout"`
+	Fields        []layout.Field  `json:"fields"`
+	Epoch         option.Instant  `json:"epoch"`
+	Unit          option.Duration `json:"unit"`
+	SequenceStart string          `json:"sequence_start"`
+	MaxAhead      option.Duration `json:"max_ahead"`
+	OnRollback    string          `json:"on_rollback"`
 }
 
-// given is what a user writes: all optional, and bits as a shorter way to
-// name fields.
+// given is what a user writes. All of it is optional; bits is another name
+// of fields.
 type given struct {
 	Layout        *string          `json:"layout"`
-	Fields        []layout.Field   `json:"fields"`
-	Bits          map[string]uint8 `json:"bits"`
-	Epoch         *timestamp       `json:"epoch"`
-	Unit          *duration        `json:"unit"`
+	Fields        fields           `json:"fields"`
+	Bits          fields           `json:"bits"`
+	Epoch         *option.Instant  `json:"epoch"`
+	Unit          *option.Duration `json:"unit"`
 	SequenceStart *string          `json:"sequence_start"`
-	MaxAhead      *duration        `json:"max_ahead"`
+	MaxAhead      *option.Duration `json:"max_ahead"`
 	OnRollback    *string          `json:"on_rollback"`
 }
 
-// maxMaxAhead bounds max_ahead.
-const maxMaxAhead = time.Minute
+// defaultMaxAhead lets one call of next_ids with the greatest n (10,000 ids,
+// 3 ms of Twitter's layout) be answered at once instead of by three timers.
+// It is no more than what the clocks of two servers may differ by anyway.
+const defaultMaxAhead = 5 * time.Millisecond
 
-// KindName is the name of the kind.
-const KindName = "snowflake"
+// maxMaxAhead bounds max_ahead: ids of the future are stamped only inside
+// the slice in hand, and on a restart they must not lie far ahead.
+const maxMaxAhead = time.Second
 
-// Kind returns the plug-in. pools are the process's worker ids; defaultLayout
-// is the layout of generators that name none.
-func Kind(pools *worker.Pools, defaultLayout string) generator.Kind {
-	k := kind{pools, defaultLayout}
-	return generator.Kind{Name: KindName, Help: "time, worker id and sequence, after Twitter's Snowflake",
-		Normalize: k.normalize, Alter: alter, Open: k.open}
-}
+const hint = "Options: layout, bits, epoch, unit, sequence_start (zero, random, carry), max_ahead, on_rollback (continue, wait, refuse)."
 
-type kind struct {
-	pools         *worker.Pools
-	defaultLayout string
-}
+func optionError(format string, args ...any) error { return option.Error(hint, format, args...) }
 
-func optionError(format string, args ...any) error {
-	return &generator.Error{Kind: generator.ErrOption, Message: fmt.Sprintf(format, args...),
-		Hint: "Options: layout, bits, epoch, unit, sequence_start (zero, random, carry), max_ahead, on_rollback (continue, wait, refuse)."}
-}
+// customLayout is the name of a layout that was given field by field without
+// a name.
+const customLayout = "custom"
 
-func decode(raw json.RawMessage) (given, error) {
+// normalize reads the options of a new generator over the defaults.
+func normalize(raw json.RawMessage, defaultLayout string) (json.RawMessage, error) {
 	var g given
-	if len(raw) == 0 {
-		return g, nil
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&g); err != nil {
-		return g, optionError("snowflake options: %s", strings.TrimPrefix(err.Error(), "json: "))
-	}
-	return g, nil
-}
-
-// normalize implements generator.Kind.
-func (k kind) normalize(raw json.RawMessage) (json.RawMessage, error) {
-	g, err := decode(raw)
-	if err != nil {
+	if err := option.Decode(raw, &g, hint); err != nil {
 		return nil, err
 	}
-	o := Options{SequenceStart: Zero, OnRollback: Continue}
-	if err := k.pinLayout(&o, g); err != nil {
+	o := Options{SequenceStart: Zero, OnRollback: Continue, MaxAhead: option.Duration(defaultMaxAhead)}
+	if err := o.pinLayout(g, defaultLayout); err != nil {
 		return nil, err
 	}
 	return o.apply(g)
 }
 
 // pinLayout writes out the layout: a preset, perhaps with another epoch, or
-// one given field by field.
-func (k kind) pinLayout(o *Options, g given) error {
-	name := k.defaultLayout
-	custom := g.Fields != nil || g.Bits != nil
+// one given field by field. A stored form gives both and is left as it is.
+func (o *Options) pinLayout(g given, defaultLayout string) error {
+	own := g.Fields
+	if own == nil {
+		own = g.Bits
+	}
+	o.Layout = defaultLayout
+	if own != nil {
+		o.Layout = customLayout
+	}
 	if g.Layout != nil {
-		name = *g.Layout
+		o.Layout = *g.Layout
 	}
-	if custom && g.Layout == nil {
-		name = "custom"
-	}
-	base, err := layout.Preset(name)
-	if err != nil && !custom {
-		return optionError("%s", err)
-	}
-	if !custom {
-		o.Layout, o.Fields, o.Epoch, o.Unit = base.Name, base.Fields, timestamp(base.Epoch), duration(base.Unit)
+	if l, err := layout.Preset(o.Layout); err == nil {
+		o.Layout, o.Fields, o.Epoch, o.Unit = l.Name, l.Fields, option.Instant(l.Epoch), option.Duration(l.Unit)
+		if (own != nil && !slices.Equal(own, l.Fields)) || (g.Unit != nil && *g.Unit != o.Unit) {
+			return optionError("layout %s has %s of %v; give other bits or units without a layout's name", l.Name, l.FieldList(), l.Unit)
+		}
 	} else {
-		o.Layout, o.Unit, o.Epoch = name, duration(time.Millisecond), timestamp(time.UnixMilli(layout.TwitterEpoch))
-		if o.Fields, err = customFields(g); err != nil {
-			return err
+		if own == nil {
+			return optionError("%s", err)
+		}
+		o.Fields, o.Unit, o.Epoch = own, option.Duration(time.Millisecond), option.Instant(time.UnixMilli(layout.TwitterEpoch))
+		if g.Unit != nil {
+			o.Unit = *g.Unit
 		}
 	}
 	if g.Epoch != nil {
 		o.Epoch = *g.Epoch
 	}
-	if g.Unit != nil {
-		o.Unit = *g.Unit
+	if err := generator.CheckName(o.Layout); err != nil {
+		return optionError("%q cannot be the name of a layout", o.Layout)
 	}
 	if _, err := o.build(); err != nil {
 		return optionError("layout: %s", err)
 	}
 	return nil
-}
-
-// customFields reads fields, or bits: {"time": 41, "worker": 10, …}, which
-// come in the usual order.
-func customFields(g given) ([]layout.Field, error) {
-	if g.Fields != nil {
-		return g.Fields, nil
-	}
-	var fields []layout.Field
-	for _, k := range []layout.FieldKind{layout.Time, layout.Datacenter, layout.Worker, layout.Rollback, layout.Sequence} {
-		if n, ok := g.Bits[string(k)]; ok {
-			fields = append(fields, layout.Field{Kind: k, Bits: n})
-			delete(g.Bits, string(k))
-		}
-	}
-	for name := range g.Bits {
-		return nil, optionError("bits: unknown field %q", name)
-	}
-	return fields, nil
 }
 
 func (o *Options) build() (*layout.Layout, error) {
@@ -163,20 +128,13 @@ func (o *Options) build() (*layout.Layout, error) {
 
 // apply sets what may be changed later, too, and returns the stored form.
 func (o *Options) apply(g given) (json.RawMessage, error) {
-	choice := func(into *string, v *string, what string, allowed ...string) error {
-		if v == nil {
-			return nil
-		}
-		if !slices.Contains(allowed, *v) {
-			return optionError("%s must be one of %s, not %q", what, strings.Join(allowed, ", "), *v)
-		}
-		*into = *v
-		return nil
-	}
-	if err := choice(&o.SequenceStart, g.SequenceStart, "sequence_start", Zero, Random, Carry); err != nil {
+	if err := choose(&o.SequenceStart, g.SequenceStart, "sequence_start", Zero, Random, Carry); err != nil {
 		return nil, err
 	}
-	if err := choice(&o.OnRollback, g.OnRollback, "on_rollback", Continue, Wait, Refuse); err != nil {
+	if g.OnRollback != nil && *g.OnRollback == "bits" {
+		return nil, optionError("on_rollback bits is not in this version; ids stay unique without it")
+	}
+	if err := choose(&o.OnRollback, g.OnRollback, "on_rollback", Continue, Wait, Refuse); err != nil {
 		return nil, err
 	}
 	if g.MaxAhead != nil {
@@ -188,92 +146,80 @@ func (o *Options) apply(g given) (json.RawMessage, error) {
 	return json.Marshal(o)
 }
 
-// alter implements generator.Kind. The layout is pinned.
+func choose(into, v *string, what string, allowed ...string) error {
+	if v == nil {
+		return nil
+	}
+	if !slices.Contains(allowed, *v) {
+		return optionError("%s must be one of %s, not %q", what, strings.Join(allowed, ", "), *v)
+	}
+	*into = *v
+	return nil
+}
+
+// alter merges a change into stored options. The layout is pinned.
 func alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	var o Options
 	if err := json.Unmarshal(stored, &o); err != nil {
-		return nil, err
+		return nil, &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options cannot be read", Cause: err}
 	}
-	g, err := decode(change)
-	if err != nil {
+	var g given
+	if err := option.Decode(change, &g, hint); err != nil {
 		return nil, err
 	}
 	if g.Layout != nil || g.Fields != nil || g.Bits != nil || g.Epoch != nil || g.Unit != nil {
-		return nil, &generator.Error{Kind: generator.ErrOption,
-			Message: "the layout of a generator is pinned when it is created",
-			Hint:    "Create a generator with another name and move to it: under one name every id must mean the same."}
+		return nil, option.Error("Create a generator with another name and move to it: under one name every id must mean the same.",
+			"layout, bits, epoch and unit of a generator cannot be changed")
 	}
 	return o.apply(g)
 }
 
-// open implements generator.Kind.
-func (k kind) open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
-	var o Options
-	if err := json.Unmarshal(d.Options, &o); err != nil {
-		return nil, &generator.Error{Kind: generator.ErrRegressed, Name: d.Name, Cause: err,
-			Message: fmt.Sprintf("the stored options of generator %q cannot be read", d.Name)}
-	}
-	l, err := o.build()
-	if err != nil {
-		return nil, &generator.Error{Kind: generator.ErrRegressed, Name: d.Name, Cause: err,
-			Message: fmt.Sprintf("the stored layout of generator %q is not usable", d.Name)}
-	}
-	pool, err := k.pools.Open(ctx, l.WorkerBits(), l.Unit)
-	if err != nil {
-		return nil, err
-	}
-	return newGenerator(d.Name, o, l, pool), nil
-}
+// fields reads a list of fields, from high to low, in three forms:
+//
+//	"time 41, worker 10, sequence 12"
+//	{"time": 41, "worker": 10, "sequence": 12}    in the usual order
+//	[{"kind": "time", "bits": 41}, …]             as it is stored
+type fields []layout.Field
 
-// timestamp is an epoch in JSON: RFC 3339, or Unix milliseconds when read.
-type timestamp time.Time
-
-// MarshalJSON implements json.Marshaler.
-func (t timestamp) MarshalJSON() ([]byte, error) {
-	return json.Marshal(time.Time(t).UTC().Format("2006-01-02T15:04:05.000Z07:00"))
-}
+// usualOrder is the order of fields that are given without one.
+var usualOrder = []layout.FieldKind{layout.Time, layout.Datacenter, layout.Worker, layout.Rollback, layout.Sequence}
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (t *timestamp) UnmarshalJSON(b []byte) error {
-	var ms int64
-	if json.Unmarshal(b, &ms) == nil {
-		*t = timestamp(time.UnixMilli(ms).UTC())
+func (f *fields) UnmarshalJSON(b []byte) error {
+	var (
+		list  []layout.Field
+		sizes map[layout.FieldKind]uint8
+		text  string
+	)
+	switch {
+	case json.Unmarshal(b, &list) == nil:
+		*f = list
 		return nil
-	}
-	var s string
-	if err := json.Unmarshal(b, &s); err != nil {
-		return fmt.Errorf("epoch must be a time or Unix milliseconds, not %s", b)
-	}
-	for _, form := range []string{time.RFC3339Nano, time.DateTime, time.DateOnly} {
-		if v, err := time.Parse(form, s); err == nil {
-			*t = timestamp(v.UTC().Truncate(time.Millisecond))
-			return nil
+	case json.Unmarshal(b, &sizes) == nil:
+		for _, k := range usualOrder {
+			if n, ok := sizes[k]; ok {
+				*f = append(*f, layout.Field{Kind: k, Bits: n})
+				delete(sizes, k)
+			}
 		}
+		for k, n := range sizes { // unknown: the layout says so
+			*f = append(*f, layout.Field{Kind: k, Bits: n})
+		}
+		return nil
+	case json.Unmarshal(b, &text) == nil:
+		return f.parse(text)
 	}
-	return fmt.Errorf("epoch %q is not a time; write 2024-01-01T00:00:00Z", s)
+	return fmt.Errorf("bits are written %q, not %s", "time 41, worker 10, sequence 12", b)
 }
 
-// duration is a duration in JSON: "5ms", or milliseconds when read.
-type duration time.Duration
-
-// MarshalJSON implements json.Marshaler.
-func (d duration) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(d).String()) }
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (d *duration) UnmarshalJSON(b []byte) error {
-	var ms float64
-	if json.Unmarshal(b, &ms) == nil {
-		*d = duration(ms * float64(time.Millisecond))
-		return nil
+func (f *fields) parse(text string) error {
+	for part := range strings.SplitSeq(text, ",") {
+		kind, bits, _ := strings.Cut(strings.TrimSpace(part), " ")
+		n, err := strconv.ParseUint(strings.TrimSpace(bits), 10, 8)
+		if err != nil {
+			return fmt.Errorf("bits are written %q, not %q", "time 41, worker 10, sequence 12", text)
+		}
+		*f = append(*f, layout.Field{Kind: layout.FieldKind(kind), Bits: uint8(n)})
 	}
-	var s string
-	if err := json.Unmarshal(b, &s); err != nil {
-		return fmt.Errorf("a duration is written \"5ms\", not %s", b)
-	}
-	v, err := time.ParseDuration(s)
-	if err != nil {
-		return fmt.Errorf("a duration is written \"5ms\", not %q", s)
-	}
-	*d = duration(v)
 	return nil
 }

@@ -79,9 +79,6 @@ func compute(op operator, a, b Value, env *Env) (Value, error) {
 	if !ok {
 		return computeTime(op, a, b, env)
 	}
-	if op == opMod && (t == Float4 || t == Float8) {
-		return Value{}, noOperator(op, a, b)
-	}
 	if !a.Valid || !b.Valid {
 		return Null(t), nil
 	}
@@ -92,6 +89,9 @@ func compute(op operator, a, b Value, env *Env) (Value, error) {
 	case Numeric:
 		s, err := numericArithmetic(op, numericText(a), numericText(b))
 		return makeNumeric(s), err
+	}
+	if op == opMod {
+		return Value{}, noOperator(op, a, b)
 	}
 	return floatArithmetic(op, t, floatOf(a), floatOf(b))
 }
@@ -227,6 +227,7 @@ func floatArithmetic(op operator, t OID, x, y float64) (Value, error) {
 			return Value{}, divisionByZero()
 		}
 		f = x / y
+	case opMod: // there is none
 	}
 	if t == Float4 {
 		f = float64(float32(f))

@@ -8,6 +8,12 @@ import (
 
 // computeTime is arithmetic with dates, times and intervals.
 func computeTime(op operator, a, b Value, env *Env) (Value, error) {
+	if isClockAsInterval(op, b.Type, a.Type) {
+		b = clockAsInterval(b)
+	}
+	if isClockAsInterval(op, a.Type, b.Type) && op != opSub {
+		a = clockAsInterval(a)
+	}
 	t := timeResult(op, a.Type, b.Type)
 	switch {
 	case t == Invalid:
@@ -36,6 +42,27 @@ func computeTime(op operator, a, b Value, env *Env) (Value, error) {
 		return dateAndTime(a, b)
 	}
 	return subtractTimestamps(a, b, env)
+}
+
+// isClockAsInterval reports whether a time of day next to another type counts
+// as an interval, since there is no operator of its own.
+func isClockAsInterval(op operator, t, other OID) bool {
+	switch {
+	case t != Time:
+		return false
+	case op == opMul || op == opDiv:
+		return numberRank(other) > 0
+	case op == opSub && (other == Date || other == Interval):
+		return true
+	}
+	return isTimestamp(other)
+}
+
+func clockAsInterval(v Value) Value {
+	if !v.Valid {
+		return Null(Interval)
+	}
+	return interval{micros: v.Int}.value()
 }
 
 // timeResultRank orders the operands of a sum: what is added to comes first.
@@ -75,10 +102,9 @@ func timeResult(op operator, a, b OID) OID {
 			return Int4
 		case a == Time && b == Time, timeResultRank(a) == 3 && timeResultRank(b) == 3:
 			return Interval
-		case a == Date && b == Time:
-			return Invalid
 		}
 		return sumType(a, b)
+	case opMod:
 	}
 	return Invalid
 }

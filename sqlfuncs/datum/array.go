@@ -1,6 +1,7 @@
 package datum
 
 import (
+	"errors"
 	"strings"
 
 	"nextid/sqlfuncs/sqlstate"
@@ -37,21 +38,10 @@ func parseArray(t, elem OID, s string, env *Env) (Value, error) {
 	if p.skipSpace(); p.rest != "" {
 		return Value{}, p.malformed("Junk after closing right brace.")
 	}
-	if len(v.Elems) > 0 && isNested(v) && leaves(v) == 0 {
-		v.Elems = nil // '{{}}' is an empty array
+	if err := p.convert(v.Elems); err != nil {
+		return Value{}, err
 	}
 	return v, nil
-}
-
-// isNested reports whether the elements of an array are arrays of its type.
-func isNested(v Value) bool { return len(v.Elems) > 0 && v.Elems[0].Type == v.Type }
-
-// leaves counts the elements of all dimensions.
-func leaves(v Value) int {
-	if !isNested(v) {
-		return len(v.Elems)
-	}
-	return len(v.Elems) * leaves(v.Elems[0])
 }
 
 func (p *arrayParser) malformed(detail string, args ...any) error {
@@ -71,6 +61,9 @@ func (p *arrayParser) braces(depth int) (Value, error) {
 	p.rest = p.rest[1:]
 	p.skipSpace()
 	if strings.HasPrefix(p.rest, "}") {
+		if depth > 1 {
+			return v, p.malformed(`Unexpected "}" character.`)
+		}
 		p.rest = p.rest[1:]
 		return v, nil
 	}
@@ -79,8 +72,15 @@ func (p *arrayParser) braces(depth int) (Value, error) {
 		if err != nil {
 			return v, err
 		}
-		if len(v.Elems) > 0 && !sameShape(v.Elems[0], e, p.array) {
-			return v, p.malformed("Multidimensional arrays must have sub-arrays with matching dimensions.")
+		if len(v.Elems) > 0 {
+			switch first := v.Elems[0]; {
+			case first.Type != p.array && e.Type == p.array:
+				return v, p.malformed(`Unexpected "{" character.`)
+			case first.Type == p.array && e.Type != p.array:
+				return v, p.malformed("Unexpected array element.")
+			case !sameShape(first, e, p.array):
+				return v, p.malformed("Multidimensional arrays must have sub-arrays with matching dimensions.")
+			}
 		}
 		v.Elems = append(v.Elems, e)
 		p.skipSpace()
@@ -99,11 +99,8 @@ func (p *arrayParser) braces(depth int) (Value, error) {
 
 // sameShape reports whether two elements have the same dimensions.
 func sameShape(a, b Value, array OID) bool {
-	if (a.Type == array) != (b.Type == array) {
-		return false
-	}
 	if a.Type != array {
-		return true
+		return b.Type != array
 	}
 	return len(a.Elems) == len(b.Elems) && (len(a.Elems) == 0 || sameShape(a.Elems[0], b.Elems[0], array))
 }
@@ -120,7 +117,25 @@ func (p *arrayParser) element(depth int) (Value, error) {
 	if !quoted && strings.EqualFold(text, "null") {
 		return Null(p.elem), nil
 	}
-	return ParseText(p.elem, text, p.env)
+	return MakeString(p.elem, text), nil
+}
+
+// convert turns the texts of the elements into their values. PostgreSQL too
+// looks at the elements only when the braces are right.
+func (p *arrayParser) convert(elems []Value) error {
+	for i, e := range elems {
+		var err error
+		switch {
+		case e.Type == p.array:
+			err = p.convert(e.Elems)
+		case e.Valid:
+			elems[i], err = ParseText(p.elem, e.Str, p.env)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // word reads one element's text and resolves quotes and backslashes.
@@ -168,8 +183,10 @@ func (p *arrayParser) escaped() (text string, quoted bool, err error) {
 	s := p.rest
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; c {
-		case '{', '"':
-			return "", false, p.malformed(`Unexpected "%c" character.`, c)
+		case '"':
+			return "", false, p.malformed("Unexpected array element.")
+		case '{':
+			return "", false, p.malformed(`Unexpected "{" character.`)
 		case '}', delimiter:
 			if b.Len() == 0 {
 				return "", false, p.malformed(`Unexpected "%c" character.`, c)
@@ -249,12 +266,19 @@ func quoteTail(dst []byte, start int, beforeQuote, beforeBackslash byte) []byte 
 // parseVector reads int2vector and oidvector: numbers with blanks between.
 func parseVector(t, elem OID, s string) (Value, error) {
 	var elems []Value
-	for _, word := range strings.Fields(s) {
+	for rest := s; trimSpace(rest) != ""; {
+		rest = strings.TrimLeft(rest, " \t\n\v\f\r")
+		word := rest[:scan(rest, 0, func(c byte) bool { return !isSpace(c) })]
 		e, err := ParseText(elem, word, nil)
+		var fault *sqlstate.Error
+		if errors.As(err, &fault) && fault.Code == sqlstate.InvalidText {
+			err = badSyntax(elem, rest)
+		}
 		if err != nil {
 			return Value{}, err
 		}
 		elems = append(elems, e)
+		rest = rest[len(word):]
 	}
 	return MakeArray(t, elems), nil
 }

@@ -34,9 +34,9 @@ func badBinary(format string, args ...any) error {
 	return sqlstate.New(sqlstate.InvalidBinary, format, args...)
 }
 
-func insufficientData() error {
-	return sqlstate.New(sqlstate.ProtocolViolation, "insufficient data left in message")
-}
+// insufficientData is the error of a compound value that ends too early.
+// PostgreSQL calls it a protocol violation, but the message's framing is sound.
+func insufficientData() error { return badBinary("insufficient data left in message") }
 
 // DecodeBinary reads the binary form of a type, as PostgreSQL's receive
 // function does. The value does not share memory with b. Errors: 22P03 for a
@@ -58,8 +58,11 @@ func DecodeBinary(t OID, b []byte) (Value, error) {
 	case JSON:
 		return parseJSON(string(b))
 	case JSONB:
-		if len(b) == 0 || b[0] != jsonbVersion {
-			return Value{}, badBinary("unsupported jsonb version number")
+		if len(b) == 0 {
+			return Value{}, insufficientData()
+		}
+		if b[0] != jsonbVersion {
+			return Value{}, badBinary("unsupported jsonb version number %d", b[0])
 		}
 		return parseJSONB(string(b[1:]))
 	case Numeric:

@@ -135,6 +135,9 @@ func isVector(t OID) bool { return t == Int2Vector || t == OidVector }
 // appendArrayBinary is the inverse of decodeArray.
 func appendArrayBinary(dst []byte, v Value, elem OID) ([]byte, error) {
 	var lengths []int
+	if isVector(v.Type) && len(v.Elems) == 0 {
+		lengths = []int{0} // a vector always has one dimension
+	}
 	for level := v; len(level.Elems) > 0; level = level.Elems[0] {
 		lengths = append(lengths, len(level.Elems))
 		if level.Elems[0].Type != v.Type {
@@ -153,9 +156,6 @@ func appendArrayBinary(dst []byte, v Value, elem OID) ([]byte, error) {
 		} else {
 			put(1)
 		}
-	}
-	if len(lengths) == 0 {
-		return dst, nil
 	}
 	dst, hasNull, err := appendElements(dst, v)
 	if hasNull {
@@ -202,6 +202,7 @@ const (
 	numericSignNaN  = 0xc000
 	numericSignPInf = 0xd000
 	numericSignNInf = 0xf000
+	infinityScale   = 0x20 // what PostgreSQL sends as the scale of infinities
 )
 
 // decodeNumeric reads numeric_recv's form: number of digits, weight of the
@@ -272,10 +273,10 @@ func appendNumericBinary(dst []byte, s string) []byte {
 	switch s {
 	case numericNaN:
 		return binary.BigEndian.AppendUint64(dst, numericSignNaN<<16)
-	case numericInf: // the scale tells old clients that it is no number
-		return binary.BigEndian.AppendUint64(dst, numericSignPInf<<16)
+	case numericInf:
+		return binary.BigEndian.AppendUint64(dst, numericSignPInf<<16|infinityScale)
 	case numericMinusInf:
-		return binary.BigEndian.AppendUint64(dst, numericSignNInf<<16)
+		return binary.BigEndian.AppendUint64(dst, numericSignNInf<<16|infinityScale)
 	}
 	negative, whole, fraction := numericParts(s)
 	scale := len(fraction)

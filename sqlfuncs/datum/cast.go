@@ -177,7 +177,7 @@ func castToString(v Value, to OID, env *Env) (Value, error) {
 	switch {
 	case v.Type == Bool && to != Name:
 		s = strconv.FormatBool(v.Int != 0)
-	case v.Type == BPChar:
+	case v.Type == BPChar && (to == Text || to == Varchar || to == Name):
 		s = strings.TrimRight(v.Str, " ")
 	case isStringLike(v.Type):
 		s = v.Str
@@ -190,12 +190,12 @@ func castToString(v Value, to OID, env *Env) (Value, error) {
 // castListed does the casts of castTable.
 func castListed(v Value, to OID, env *Env) (Value, error) {
 	switch {
+	case v.Type == Int4 && to == Char, v.Type == Char && to == Int4:
+		return castChar(v, to)
 	case isStringLike(to):
 		return castToString(v, to, env)
-	case to == Char || v.Type == Char:
-		return castChar(v, to)
 	case to == RegClass && isStringLike(v.Type):
-		return parseReg(to, v.Str, env)
+		return parseRegName(to, v.Str, env)
 	case v.Type == JSONB && to != JSON:
 		return castJSONB(v, to)
 	case to == JSON:

@@ -137,8 +137,9 @@ func compareClass(c class, a, b Value) (int, error) {
 		return compareJSONB(a, b)
 	case arrayClass, recordClass:
 		return compareElements(c, a, b)
+	default: // texts and bytes
+		return strings.Compare(comparedText(a), comparedText(b)), nil
 	}
-	return strings.Compare(comparedText(a), comparedText(b)), nil
 }
 
 // compareFloats takes NaN as equal to NaN and greater than all numbers.

@@ -234,14 +234,15 @@ func specialArithmetic(op operator, a, b string) (string, error) {
 			return infinity(as * bs), nil
 		}
 		return "0", nil
+	default:
+		switch {
+		case bs == 0:
+			return "", divisionByZero()
+		case ai:
+			return numericNaN, nil
+		}
+		return a, nil
 	}
-	switch {
-	case bs == 0:
-		return "", divisionByZero()
-	case ai:
-		return numericNaN, nil
-	}
-	return a, nil
 }
 
 func numericSign(s string) int {

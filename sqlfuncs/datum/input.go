@@ -2,6 +2,7 @@ package datum
 
 import (
 	"strconv"
+	"unicode/utf8"
 
 	"nextid/sqlfuncs/sqlstate"
 )
@@ -106,6 +107,12 @@ func AppendText(dst []byte, v Value, env *Env) []byte {
 		return appendTimestamp(dst, v, env)
 	case Interval:
 		return appendInterval(dst, parseIntervalValue(v))
+	case Char:
+		if v.Str != "" && v.Str[0] >= utf8.RuneSelf {
+			c := v.Str[0]
+			return append(dst, '\\', '0'+c>>6, '0'+c>>3&7, '0'+c&7)
+		}
+		return append(dst, v.Str...)
 	case Bytea:
 		return appendBytea(dst, v.Str, env)
 	case UUID:

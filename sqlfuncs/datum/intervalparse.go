@@ -45,10 +45,10 @@ var intervalUnits = func() map[string]intervalUnit {
 
 // intervalDecoder adds up the parts of an interval. An overflow sticks.
 type intervalDecoder struct {
-	months, days int32
-	micros       int64
-	overflow     bool
-	has          uint32 // bit per unit
+	years, months, days int32
+	micros              int64
+	overflow            bool
+	has                 uint32 // bit per unit
 }
 
 // parseInterval reads an interval in any of PostgreSQL's forms: '1 day 02:00',
@@ -70,7 +70,11 @@ func parseInterval(s string) (Value, error) {
 	if fault != noFault {
 		return Value{}, fault.err(Interval, s)
 	}
-	return interval{d.micros, d.days, d.months}.value(), nil
+	months := int64(d.years)*monthsPerYear + int64(d.months)
+	if months != int64(int32(months)) {
+		return Value{}, intervalOutOfRange()
+	}
+	return MakeInterval(int32(months), d.days, d.micros), nil
 }
 
 // decode takes the fields from the last to the first, since a unit follows
@@ -107,10 +111,10 @@ func (d *intervalDecoder) decode(fields []field) timeFault {
 		return badFormat
 	}
 	if ago {
-		if d.months == math.MinInt32 || d.days == math.MinInt32 || d.micros == math.MinInt64 {
+		if d.years == math.MinInt32 || d.months == math.MinInt32 || d.days == math.MinInt32 || d.micros == math.MinInt64 {
 			return fieldOverflow
 		}
-		d.months, d.days, d.micros = -d.months, -d.days, -d.micros
+		d.years, d.months, d.days, d.micros = -d.years, -d.months, -d.days, -d.micros
 	}
 	return noFault
 }
@@ -237,8 +241,8 @@ func (d *intervalDecoder) decodeYearsMonths(years, months string, negative bool)
 	if negative {
 		y, m = -y, -m
 	}
-	d.addMonths(y, monthsPerYear)
-	d.addMonths(m, 1)
+	d.addTo(&d.years, y, 1)
+	d.addTo(&d.months, m, 1)
 	return d.put(unitMonth)
 }
 
@@ -252,18 +256,19 @@ func (d *intervalDecoder) add(n int64, fraction float64, unit intervalUnit) {
 		d.addMicros(n, scale)
 		d.addFractionMicros(fraction, float64(scale))
 	case unitDay:
-		d.addDays(n, 1)
+		d.addTo(&d.days, n, 1)
 		d.addFractionMicros(fraction, microsPerDay)
 	case unitWeek:
-		d.addDays(n, 7)
+		d.addTo(&d.days, n, 7)
 		d.addFractionDays(fraction * 7)
 	case unitMonth:
-		d.addMonths(n, 1)
+		d.addTo(&d.months, n, 1)
 		d.addFractionDays(fraction * daysPerMonth)
 	case unitYear, unitDecade, unitCentury, unitMillennium:
 		years := [...]int64{unitYear: 1, unitDecade: 10, unitCentury: 100, unitMillennium: 1000}[unit]
-		d.addMonths(n, years*monthsPerYear)
-		d.addMonths(int64(math.RoundToEven(fraction*float64(years*monthsPerYear))), 1)
+		d.addTo(&d.years, n, years)
+		d.addTo(&d.months, int64(math.RoundToEven(fraction*float64(years*monthsPerYear))), 1)
+	case noUnit, unitAgo:
 	}
 }
 
@@ -289,10 +294,6 @@ func (d *intervalDecoder) addFractionMicros(fraction, scale float64) {
 	d.addMicros(whole, 1)
 }
 
-func (d *intervalDecoder) addDays(n, scale int64) { d.addTo(&d.days, n, scale) }
-
-func (d *intervalDecoder) addMonths(n, scale int64) { d.addTo(&d.months, n, scale) }
-
 func (d *intervalDecoder) addTo(part *int32, n, scale int64) {
 	product, overflow := multiply(n, scale)
 	sum := int64(*part) + product
@@ -305,7 +306,7 @@ func (d *intervalDecoder) addTo(part *int32, n, scale int64) {
 
 func (d *intervalDecoder) addFractionDays(days float64) {
 	whole := int64(days)
-	d.addDays(whole, 1)
+	d.addTo(&d.days, whole, 1)
 	d.addFractionMicros(days-float64(whole), microsPerDay)
 }
 

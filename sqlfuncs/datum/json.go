@@ -172,7 +172,7 @@ func (p *jsonParser) scanString() error {
 		case c < ' ':
 			return p.fail("Character with value 0x%02x must be escaped.", c)
 		case c == '\\' && i+1 == len(s):
-			return p.fail("The input string ended unexpectedly.")
+			return p.unterminated()
 		case c == '\\' && s[i+1] == 'u':
 			var err error
 			if highSurrogate, err = p.checkUnicodeEscape(s[i:], highSurrogate); err != nil {
@@ -186,7 +186,13 @@ func (p *jsonParser) scanString() error {
 			}
 		}
 	}
-	return p.fail("The input string ended unexpectedly.")
+	return p.unterminated()
+}
+
+// unterminated is the error of a string without end.
+func (p *jsonParser) unterminated() error {
+	p.take(len(p.rest))
+	return p.invalidToken()
 }
 
 func (p *jsonParser) lowSurrogateMissing() error {
@@ -197,7 +203,7 @@ func (p *jsonParser) lowSurrogateMissing() error {
 // whether a low surrogate must follow.
 func (p *jsonParser) checkUnicodeEscape(s string, afterHigh bool) (high bool, err error) {
 	if len(s) < 6 && onlyHex(s[2:]) {
-		return false, p.fail("The input string ended unexpectedly.")
+		return false, p.unterminated()
 	}
 	if len(s) < 6 || !onlyHex(s[2:6]) {
 		return false, p.fail(`"\u" must be followed by four hexadecimal digits.`)
@@ -327,9 +333,6 @@ func (p *jsonParser) array(depth int) (jsonNode, error) {
 	for first := true; ; first = false {
 		if p.token == "]" && first {
 			return n, p.advance()
-		}
-		if first && (p.token == "" || strings.IndexByte("},:", p.token[0]) >= 0) {
-			return n, p.expected(`array element or "]"`)
 		}
 		e, err := p.value(depth + 1)
 		if err != nil {

@@ -55,6 +55,7 @@ func (n *jsonNode) append(dst []byte) []byte {
 		return append(dst, n.text...)
 	case jsonString:
 		return AppendJSONString(dst, n.text)
+	case jsonArray, jsonObject:
 	}
 	open, end := byte('['), byte(']')
 	if n.kind == jsonObject {
@@ -162,10 +163,10 @@ func compareJSON(a, b jsonNode) int {
 	if a.kind != b.kind {
 		return cmp.Compare(a.kind, b.kind)
 	}
-	switch a.kind {
-	case jsonString:
+	if a.kind == jsonString {
 		return strings.Compare(a.text, b.text)
-	case jsonNumber:
+	}
+	if a.kind == jsonNumber {
 		return compareNumeric(a.text, b.text)
 	}
 	if c := cmp.Compare(len(a.elems), len(b.elems)); c != 0 {

@@ -15,7 +15,7 @@ import (
 func AppendKey(dst []byte, v Value) []byte {
 	c := classOf(v.Type)
 	if !v.Valid {
-		return append(dst, 0)
+		return append(dst, nullKey)
 	}
 	switch c {
 	case intClass:
@@ -42,9 +42,14 @@ func AppendKey(dst []byte, v Value) []byte {
 		return dst
 	case bpcharClass:
 		c = textClass
+		fallthrough
+	default:
+		return appendSizedKey(dst, c, comparedText(v))
 	}
-	return appendSizedKey(dst, c, comparedText(v))
 }
+
+// nullKey is the key of NULL, which is no class.
+const nullKey = 0xff
 
 func appendSizedKey(dst []byte, c class, s string) []byte {
 	dst = binary.AppendUvarint(append(dst, byte(c)), uint64(len(s)))

@@ -1,12 +1,9 @@
 package datum
 
 import (
-	"bytes"
 	"math"
 	"strconv"
 	"strings"
-
-	"nextid/sqlfuncs/sqlstate"
 )
 
 // isSpace is C's isspace, which PostgreSQL's input functions skip.
@@ -79,8 +76,8 @@ func parseOid(s string) (Value, error) {
 	return makeUint32(Oid, uint32(n)), nil
 }
 
-// parseXid reads a transaction id; like PostgreSQL 15 it takes any C number
-// and ignores what follows.
+// parseXid reads a transaction id; like PostgreSQL 15 it ignores what
+// follows the digits and never fails.
 func parseXid(s string) Value {
 	digits := trimSpace(s)
 	end := 0
@@ -106,126 +103,6 @@ func parseBool(s string) (Value, error) {
 		return MakeBool(false), nil
 	}
 	return Value{}, badSyntax(Bool, s)
-}
-
-// parseFloat reads what C's strtod reads, with PostgreSQL's range checks.
-func parseFloat(t OID, s string) (Value, error) {
-	rest := strings.TrimLeft(s, " \t\n\v\f\r")
-	n := floatLength(rest)
-	number := rest[:n]
-	if n == 0 {
-		return Value{}, badSyntax(t, s)
-	}
-	if n >= 3 && strings.EqualFold(number[n-3:], "nan") {
-		number = "nan" // strtod takes a sign, ParseFloat does not
-	}
-	bits := 64
-	if t == Float4 {
-		bits = 32
-	}
-	f, err := strconv.ParseFloat(number, bits)
-	if err != nil || f == 0 && hasNonzeroDigit(number) {
-		return Value{}, sqlstate.New(sqlstate.NumericOutOfRange, `"%s" is out of range for type %s`, clip(number), display(t))
-	}
-	if trimSpace(rest[n:]) != "" {
-		return Value{}, badSyntax(t, s)
-	}
-	return Value{Type: t, Valid: true, Float: f}, nil
-}
-
-// floatLength returns the length of the floating point number at the start
-// of s: digits with point and exponent, or a name of infinity or NaN.
-func floatLength(s string) int {
-	i := 0
-	if i < len(s) && (s[i] == '+' || s[i] == '-') {
-		i++
-	}
-	for _, word := range []string{"infinity", "inf", "nan"} {
-		if len(s)-i >= len(word) && strings.EqualFold(s[i:i+len(word)], word) {
-			return i + len(word)
-		}
-	}
-	digits, points := 0, 0
-	for ; i < len(s); i++ {
-		switch {
-		case isDigit(s[i]):
-			digits++
-			continue
-		case s[i] == '.' && points == 0:
-			points++
-			continue
-		}
-		break
-	}
-	if digits == 0 {
-		return 0
-	}
-	return i + exponentLength(s[i:])
-}
-
-// exponentLength returns the length of the exponent at the start of s, 0 for none.
-func exponentLength(s string) int {
-	if s == "" || s[0]|0x20 != 'e' {
-		return 0
-	}
-	i := 1
-	if i < len(s) && (s[i] == '+' || s[i] == '-') {
-		i++
-	}
-	start := i
-	for i < len(s) && isDigit(s[i]) {
-		i++
-	}
-	if i == start {
-		return 0
-	}
-	return i
-}
-
-// hasNonzeroDigit reports whether the mantissa of a number is not zero.
-func hasNonzeroDigit(number string) bool {
-	mantissa, _, _ := strings.Cut(strings.ToLower(number), "e")
-	return strings.ContainsAny(mantissa, "123456789")
-}
-
-// floatDigits are the digits that a binary format surely keeps (DBL_DIG, FLT_DIG).
-const (
-	doubleDigits = 15
-	realDigits   = 6
-)
-
-// appendFloat prints a float8 (bits 64) or float4 (bits 32). extra is
-// extra_float_digits: above 0 the shortest text that reads back the same.
-func appendFloat(dst []byte, f float64, bits, extra int) []byte {
-	switch {
-	case math.IsNaN(f):
-		return append(dst, "NaN"...)
-	case math.IsInf(f, 1):
-		return append(dst, "Infinity"...)
-	case math.IsInf(f, -1):
-		return append(dst, "-Infinity"...)
-	}
-	precision := doubleDigits
-	if bits == 32 {
-		precision = realDigits
-	}
-	if extra <= 0 {
-		return strconv.AppendFloat(dst, f, 'g', max(precision+extra, 1), bits)
-	}
-	start := len(dst)
-	dst = strconv.AppendFloat(dst, f, 'e', -1, bits)
-	exponent := 0
-	e := bytes.LastIndexByte(dst, 'e')
-	for _, c := range dst[e+2:] {
-		exponent = exponent*10 + int(c-'0')
-	}
-	if dst[e+1] == '-' {
-		exponent = -exponent
-	}
-	if exponent < -4 || exponent >= precision {
-		return dst
-	}
-	return strconv.AppendFloat(dst[:start], f, 'f', -1, bits)
 }
 
 func formatInt(n int64) string { return strconv.FormatInt(n, 10) }

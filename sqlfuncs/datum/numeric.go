@@ -217,6 +217,9 @@ func numericToInt(s string, t OID) (int64, error) {
 
 // numericFloat is the nearest floating point number, infinite when too large.
 func numericFloat(s string) float64 {
+	if s == numericNaN {
+		return quietNaN
+	}
 	f, _ := strconv.ParseFloat(s, 64)
 	return f
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,16 +21,9 @@ type oracle struct {
 	conn *pgconn.PgConn
 }
 
-// sharedDSN is one server for all tests of the package; TestMain's parent
-// test keeps it alive.
-var sharedServer struct {
-	sync.Mutex
-	dsn string
-}
-
-func newOracle(t *testing.T) *oracle {
+// newOracle connects to a server of pgtest.
+func newOracle(t *testing.T, dsn string) *oracle {
 	t.Helper()
-	dsn := pgtest.Start(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	conn, err := pgconn.Connect(ctx, dsn)
@@ -96,8 +89,32 @@ func show(value []byte, null bool, err error) string {
 	return fmt.Sprintf("%q", value)
 }
 
-func TestTextInputAgreesWithPostgreSQL(t *testing.T) {
-	o := newOracle(t)
+// TestAgreesWithPostgreSQL holds this package to a real PostgreSQL: the same
+// input must give the same text, binary form, type and error.
+func TestAgreesWithPostgreSQL(t *testing.T) {
+	dsn := pgtest.Start(t)
+	for _, c := range []struct {
+		name    string
+		compare func(t *testing.T, o *oracle)
+	}{
+		{"text input and binary output", compareInput},
+		{"arithmetic", compareAllArithmetic},
+		{"casts", compareCasts},
+		{"cast contexts", compareCastContexts},
+		{"common types", compareCommonTypes},
+		{"type modifiers", compareTypeModifiers},
+		{"comparisons", compareComparisons},
+		{"date styles and zones of output", compareSettings},
+		{"zones of input", compareZones},
+		{"floating point output", compareFloatOutput},
+		{"catalog", compareCatalog},
+		{"binary input", compareBinaryInput},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.compare(t, newOracle(t, dsn)) })
+	}
+}
+
+func compareInput(t *testing.T, o *oracle) {
 	for _, c := range literals {
 		for _, name := range strings.Fields(c.types) {
 			oid, ok := TypeByName(name)
@@ -127,4 +144,58 @@ func TestTextInputAgreesWithPostgreSQL(t *testing.T) {
 			}
 		}
 	}
+}
+
+// exec runs a statement that must work.
+func (o *oracle) exec(sql string) {
+	o.t.Helper()
+	if _, err := o.conn.Exec(o.t.Context(), sql).ReadAll(); err != nil {
+		o.t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// rows returns the rows of a query as text.
+func (o *oracle) rows(sql string) [][]string {
+	o.t.Helper()
+	r := o.conn.ExecParams(o.t.Context(), sql, nil, nil, nil, nil).Read()
+	if r.Err != nil {
+		o.t.Fatalf("%s: %v", sql, r.Err)
+	}
+	out := make([][]string, len(r.Rows))
+	for i, row := range r.Rows {
+		for _, col := range row {
+			out[i] = append(out[i], string(col))
+		}
+	}
+	return out
+}
+
+// typeMod returns the modifier of a type as written.
+func (o *oracle) typeMod(name string) int32 {
+	o.t.Helper()
+	r := o.conn.ExecParams(o.t.Context(), "SELECT NULL::"+name, nil, nil, nil, nil).Read()
+	if r.Err != nil {
+		o.t.Fatalf("%s: %v", name, r.Err)
+	}
+	return r.FieldDescriptions[0].TypeModifier
+}
+
+// formatType returns format_type of a type as written.
+func (o *oracle) formatType(name string) string {
+	o.t.Helper()
+	r := o.conn.ExecParams(o.t.Context(), "SELECT NULL::"+name, nil, nil, nil, nil).Read()
+	if r.Err != nil {
+		o.t.Fatalf("%s: %v", name, r.Err)
+	}
+	f := r.FieldDescriptions[0]
+	return o.rows(fmt.Sprintf("SELECT format_type(%d, %d)", f.DataTypeOID, f.TypeModifier))[0][0]
+}
+
+func parseTestOID(t *testing.T, s string) OID {
+	t.Helper()
+	n, err := strconv.ParseUint(s, 10, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return OID(n)
 }

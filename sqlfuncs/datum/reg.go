@@ -26,6 +26,11 @@ func parseReg(t OID, s string, env *Env) (Value, error) {
 		v.Type = t
 		return v, err
 	}
+	return parseRegName(t, s, env)
+}
+
+// parseRegName finds an object by its name alone.
+func parseRegName(t OID, s string, env *Env) (Value, error) {
 	if env != nil && env.Names != nil {
 		if oid, ok := env.Names.ObjectOID(t, s); ok {
 			return makeUint32(t, oid), nil
@@ -41,7 +46,11 @@ func parseReg(t OID, s string, env *Env) (Value, error) {
 
 // noObject is the error for a name that nothing has.
 func noObject(t OID, s string) error {
-	name := clip(foldName(s))
+	name, ok := foldName(s)
+	name = clip(name)
+	if !ok && t != RegType {
+		return sqlstate.New(sqlstate.InvalidName, "invalid name syntax")
+	}
 	switch t {
 	case RegClass:
 		return sqlstate.New(sqlstate.UndefinedTable, `relation "%s" does not exist`, name)
@@ -56,25 +65,34 @@ func noObject(t OID, s string) error {
 }
 
 // foldName shows a possibly quoted, qualified name as messages do: folded,
-// without quotes.
-func foldName(s string) string {
+// without quotes. ok is false when it is no name: empty, or with white space
+// outside of quotes.
+func foldName(s string) (name string, ok bool) {
+	s = trimSpace(s)
 	var b strings.Builder
-	quoted := false
+	quoted, part := false, 0
+	ok = true
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		switch {
 		case c == '"' && quoted && i+1 < len(s) && s[i+1] == '"':
-			b.WriteByte(c)
 			i++
 		case c == '"':
 			quoted = !quoted
-		case !quoted && c >= 'A' && c <= 'Z':
-			b.WriteByte(c | 0x20)
-		default:
-			b.WriteByte(c)
+			continue
+		case quoted:
+		case c == '.':
+			ok = ok && part > 0
+			part = -1
+		case isSpace(c):
+			ok = false
+		case c >= 'A' && c <= 'Z':
+			c |= 0x20
 		}
+		b.WriteByte(c)
+		part++
 	}
-	return b.String()
+	return b.String(), ok && part > 0 && !quoted
 }
 
 // appendReg prints the name of the object, else its number.

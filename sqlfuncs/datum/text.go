@@ -65,6 +65,12 @@ func parseString(t OID, s string) (Value, error) {
 func fitString(t OID, s string) string {
 	switch t {
 	case Char:
+		if len(s) == 4 && s[0] == '\\' && isOctal(s[1]) && isOctal(s[2]) && isOctal(s[3]) {
+			s = string([]byte{(s[1]-'0')<<6 | (s[2]-'0')<<3 | (s[3] - '0')})
+		}
+		if strings.HasPrefix(s, "\x00") {
+			return ""
+		}
 		return s[:min(len(s), 1)]
 	case Name:
 		if len(s) > maxNameBytes {

@@ -20,6 +20,7 @@ const (
 	partTime
 	partZone
 	partEra
+	partWeekday
 
 	wholeDate = partYear | partMonth | partDay
 )
@@ -37,9 +38,12 @@ const (
 	badZone
 )
 
-// err returns the fault as PostgreSQL reports it.
+// err returns a fault in a text for type t as PostgreSQL reports it, nil for
+// noFault.
 func (f timeFault) err(t OID, s string) error {
 	switch f {
+	case noFault:
+		return nil
 	case fieldOverflow, dateFieldOverflow:
 		e := sqlstate.New(sqlstate.DatetimeOverflow, `date/time field value out of range: "%s"`, clip(s))
 		if f == dateFieldOverflow {
@@ -50,16 +54,30 @@ func (f timeFault) err(t OID, s string) error {
 		return sqlstate.New(codeZoneDisplacement, `time zone displacement out of range: "%s"`, clip(s))
 	case intervalOverflow:
 		return sqlstate.New(codeIntervalOverflow, `interval field value out of range: "%s"`, clip(s))
+	default:
+		name := display(t)
+		if t == Timestamp || t == Time {
+			name = lookup(t).Name // as PostgreSQL's input functions say it
+		}
+		return sqlstate.New(sqlstate.InvalidDatetime, `invalid input syntax for type %s: "%s"`, name, clip(s))
 	}
-	return sqlstate.New(sqlstate.InvalidDatetime, `invalid input syntax for type %s: "%s"`, display(t), clip(s))
+}
+
+// err is timeFault.err for a fault that decoding found.
+func (d *timeDecoder) err(f timeFault, t OID, s string) error {
+	if f == badZone {
+		return unknownZone(d.zoneName)
+	}
+	return f.err(t, s)
 }
 
 // timeDecoder collects the parts of a date and time from its fields. It
 // accepts what PostgreSQL's DecodeDateTime accepts, with DateStyle's order MDY.
 type timeDecoder struct {
-	env  *Env
-	has  dateParts
-	next wordKind // timeMarker or julianDay: what the next number is
+	env       *Env
+	clockOnly bool // a time is wanted: T may come without a date
+	has       dateParts
+	next      wordKind // timeMarker or julianDay: what the next number is
 
 	year, month, day, yearDay int
 	shortYear, bc             bool
@@ -71,8 +89,9 @@ type timeDecoder struct {
 	offset int            // seconds east of UTC, when fixed
 	fixed  bool
 
-	special  int // a reserved word that is the whole value
+	special  int // the reserved word that is the value, if whole
 	whole    bool
+	inWords  bool   // the month came as a word
 	zoneName string // of a zone that is unknown
 }
 
@@ -100,20 +119,22 @@ func (d *timeDecoder) decode(fields []field) timeFault {
 }
 
 func (d *timeDecoder) decodeField(f field) timeFault {
-	if d.whole && f.kind != zoneField {
-		return badFormat
-	}
 	switch f.kind {
 	case dateField:
 		return d.decodeDateField(f.text)
 	case timeField:
+		if d.next == julianDay {
+			return badFormat
+		}
+		d.next = 0
 		return d.decodeTime(f.text)
 	case zoneField:
 		return d.decodeOffset(f.text)
 	case numberField:
 		return d.decodeNumberWord(f.text)
+	default:
+		return d.decodeWord(f.text)
 	}
-	return d.decodeWord(f.text)
 }
 
 // decodeDateField takes a date with separators. After the date, it is a time
@@ -149,16 +170,12 @@ func (d *timeDecoder) decodeDate(s string) timeFault {
 		d.month = textMonth
 	}
 	for _, p := range parts {
-		before := d.has
 		if fault := d.decodeNumber(p, textMonth != 0); fault != noFault {
 			return fault
 		}
-		if (before^d.has)&(partTime|partZone) != 0 {
-			return badFormat
-		}
 	}
-	if d.has&wholeDate != wholeDate && d.has&partYearDay == 0 {
-		return badFormat
+	if d.has&^(partYearDay|partZone) != wholeDate {
+		return badFormat // incomplete, or not before time and weekday
 	}
 	return noFault
 }
@@ -193,12 +210,11 @@ func splitDate(s string) (numbers []string, month int, fault timeFault) {
 // decodeNumberWord takes a field of digits: part of a date, or a date or
 // time without separators.
 func (d *timeDecoder) decodeNumberWord(s string) timeFault {
-	switch d.next {
-	case julianDay:
+	if next := d.next; next != 0 {
 		d.next = 0
-		return d.decodeJulian(s)
-	case timeMarker:
-		d.next = 0
+		if next == julianDay {
+			return d.decodeJulian(s)
+		}
 		return d.decodeTimeRun(s)
 	}
 	point := strings.IndexByte(s, '.')
@@ -210,7 +226,7 @@ func (d *timeDecoder) decodeNumberWord(s string) timeFault {
 	case len(s) >= 6 && (d.has&wholeDate == 0 || d.has&partTime == 0):
 		return d.decodeRun(s)
 	}
-	return d.decodeNumber(s, false)
+	return d.decodeNumber(s, d.inWords)
 }
 
 // decodeJulian takes the day number of astronomers; the fraction is the time.

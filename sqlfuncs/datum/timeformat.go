@@ -30,7 +30,7 @@ func (c civil) displayYear() (year int, bc bool) {
 	return 1 - c.year, true
 }
 
-// appendDate prints a date in a style, without BC.
+// appendCivil prints a date in a style, without BC.
 func appendCivil(dst []byte, c civil, style DateStyle) []byte {
 	year, _ := c.displayYear()
 	first, second, separator := c.month, c.day, byte('-')
@@ -43,6 +43,7 @@ func appendCivil(dst []byte, c civil, style DateStyle) []byte {
 		separator = '/'
 	case GermanStyle:
 		first, second, separator = c.day, c.month, '.'
+	case PostgresStyle:
 	}
 	dst = append(appendPadded(dst, first, 2), separator)
 	dst = append(appendPadded(dst, second, 2), separator)

@@ -6,7 +6,7 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// decodeTimeText splits and decodes the text of a date, time or timestamp.
+// decodeTimeText splits and decodes the text of a date or timestamp.
 func decodeTimeText(t OID, s string, env *Env) (*timeDecoder, error) {
 	fields, ok := splitTime(s)
 	d := &timeDecoder{env: env}
@@ -14,19 +14,10 @@ func decodeTimeText(t OID, s string, env *Env) (*timeDecoder, error) {
 	if ok {
 		fault = d.decode(fields)
 	}
-	if fault == noFault && t != Time && d.has&wholeDate != wholeDate {
+	if fault == noFault && !d.whole && d.has&wholeDate != wholeDate {
 		fault = badFormat
 	}
-	if fault == noFault && t == Time && d.has&partTime == 0 {
-		fault = badFormat
-	}
-	switch fault {
-	case noFault:
-		return d, nil
-	case badZone:
-		return nil, unknownZone(d.zoneName)
-	}
-	return nil, fault.err(t, s)
+	return d, d.err(fault, t, s)
 }
 
 // parseTimestamp reads a timestamp or timestamptz. A zone in the text of a
@@ -114,7 +105,7 @@ func parseTimeOfDay(s string, env *Env) (Value, error) {
 		// Digits alone are HHMM or HHMMSS here, not a date.
 		fields = append([]field{{stringField, "t"}}, fields...)
 	}
-	d := &timeDecoder{env: env}
+	d := &timeDecoder{env: env, clockOnly: true}
 	fault := badFormat
 	if ok {
 		fault = d.decode(fields)
@@ -122,13 +113,10 @@ func parseTimeOfDay(s string, env *Env) (Value, error) {
 	if fault == noFault && (d.has&partTime == 0 || d.whole && d.special != wordNow) {
 		fault = badFormat
 	}
-	switch fault {
-	case noFault:
-		return Value{Type: Time, Valid: true, Int: d.clock()}, nil
-	case badZone:
-		return Value{}, unknownZone(d.zoneName)
+	if err := d.err(fault, Time, s); err != nil {
+		return Value{}, err
 	}
-	return Value{}, fault.err(Time, s)
+	return Value{Type: Time, Valid: true, Int: d.clock()}, nil
 }
 
 // roundMicros rounds half away from zero to a number of fractional digits
@@ -156,7 +144,7 @@ func castTime(v Value, to OID, env *Env) (Value, error) {
 	case Date:
 		var err error
 		if ts, err = joinTimestamp(v.Int, 0); err != nil {
-			return Value{}, sqlstate.New(sqlstate.DatetimeOverflow, "date out of range for timestamp")
+			return Value{}, castOutOfRange(v.Type)
 		}
 	case TimestampTZ:
 		ts = utcToLocal(v.Int, env.location())
@@ -180,10 +168,18 @@ func castTime(v Value, to OID, env *Env) (Value, error) {
 		}
 	case TimestampTZ:
 		if out.Int = localToUTC(ts, env.location()); !validTimestamp(out.Int) {
-			return Value{}, timestampOutOfRange()
+			return Value{}, castOutOfRange(v.Type)
 		}
 	}
 	return out, nil
+}
+
+// castOutOfRange is the error of a date or timestamp that is none in another type.
+func castOutOfRange(from OID) error {
+	if from == Date {
+		return sqlstate.New(sqlstate.DatetimeOverflow, "date out of range for timestamp")
+	}
+	return timestampOutOfRange()
 }
 
 // castInfinity converts an infinite date or timestamp.

@@ -194,7 +194,7 @@ var timeWords = map[string]timeWord{
 	"am": {meridiem, 0}, "pm": {meridiem, 12}, "ad": {eraWord, 0}, "bc": {eraWord, 1},
 	"now": {reserved, wordNow}, "today": {reserved, wordToday}, "tomorrow": {reserved, wordTomorrow},
 	"yesterday": {reserved, wordYesterday}, "allballs": {reserved, wordMidnightUTC}, "epoch": {reserved, wordEpoch},
-	"infinity": {reserved, wordInfinity}, "+infinity": {reserved, wordInfinity}, "-infinity": {reserved, wordMinusInfinity},
+	"infinity": {reserved, wordInfinity}, "-infinity": {reserved, wordMinusInfinity},
 	"t": {timeMarker, 0}, "j": {julianDay, 0}, "jd": {julianDay, 0}, "julian": {julianDay, 0},
 	"at": {ignoredWord, 0}, "on": {ignoredWord, 0},
 	"d": {unitWord, 0}, "h": {unitWord, 0}, "m": {unitWord, 0}, "mm": {unitWord, 0}, "s": {unitWord, 0}, "y": {unitWord, 0},

@@ -2,7 +2,6 @@ package datum
 
 import (
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -21,29 +20,26 @@ func (d *timeDecoder) decodeOffset(s string) timeFault {
 
 // parseOffset returns an offset in seconds east of UTC.
 func parseOffset(s string) (seconds int, fault timeFault) {
-	parts := strings.Split(s[1:], ":")
-	if len(parts) > 3 {
-		return 0, badFormat
-	}
 	var values [3]int
-	for i, p := range parts {
-		if p == "" && i == 1 && len(parts) == 2 {
-			continue // +02:
-		}
-		if p == "" || !onlyDigits(p) {
-			return 0, badFormat
-		}
-		n, err := strconv.ParseInt(p, 10, 32)
+	rest, parts := s, 0
+	for parts < 3 && rest != "" && (parts == 0 || rest[0] == ':') {
+		rest = rest[1:]
+		n := scan(rest, 0, isDigit)
+		value, err := strconv.ParseInt("0"+rest[:n], 10, 32)
 		if err != nil {
 			return 0, zoneOverflow
 		}
-		values[i] = int(n)
+		values[parts], rest = int(value), rest[n:]
+		parts++
 	}
-	if len(parts) == 1 && len(s) > 3 {
+	if parts == 1 && rest == "" && len(s) > 3 {
 		values[0], values[1] = values[0]/100, values[0]%100
 	}
 	if values[0] > maxOffsetHours || values[1] > 59 || values[2] > 59 {
 		return 0, zoneOverflow
+	}
+	if rest != "" || len(s) == 1 {
+		return 0, badFormat
 	}
 	seconds = values[0]*3600 + values[1]*60 + values[2]
 	if s[0] == '-' {
@@ -80,6 +76,8 @@ func (d *timeDecoder) decodeWord(s string) timeFault {
 	switch word.kind {
 	case monthWord:
 		return d.decodeMonth(word.value)
+	case weekdayWord:
+		return d.put(partWeekday)
 	case meridiem:
 		d.meridiem = word.value
 	case eraWord:
@@ -88,7 +86,7 @@ func (d *timeDecoder) decodeWord(s string) timeFault {
 	case reserved:
 		return d.decodeReserved(word.value)
 	case timeMarker:
-		if d.has&wholeDate != wholeDate && d.has != 0 {
+		if d.has&wholeDate != wholeDate && !d.clockOnly {
 			return badFormat
 		}
 		d.next = timeMarker
@@ -96,6 +94,7 @@ func (d *timeDecoder) decodeWord(s string) timeFault {
 		d.next = julianDay
 	case unitWord:
 		return badFormat
+	case ignoredWord:
 	}
 	return noFault
 }
@@ -103,6 +102,7 @@ func (d *timeDecoder) decodeWord(s string) timeFault {
 // decodeMonth takes a month's name. A number before it that was taken for
 // the month was the day: 21 Nov 2026.
 func (d *timeDecoder) decodeMonth(month int) timeFault {
+	d.inWords = true
 	if d.has&partMonth != 0 && d.has&partDay == 0 && d.month >= 1 && d.month <= 31 {
 		d.has |= partDay
 		d.day = d.month
@@ -119,7 +119,7 @@ func (d *timeDecoder) decodeReserved(word int) timeFault {
 	switch word {
 	case wordEpoch, wordInfinity, wordMinusInfinity:
 		d.special, d.whole = word, true
-		return d.put(wholeDate | partTime | partZone)
+		return noFault
 	case wordNow:
 		d.special, d.whole = word, true
 		d.setDate(local)
@@ -149,9 +149,6 @@ func timeOfDay(t time.Time) int64 {
 
 // validate checks the whole and resolves years, days of the year and am/pm.
 func (d *timeDecoder) validate() timeFault {
-	if d.whole {
-		return noFault
-	}
 	if d.has&partYear != 0 {
 		switch {
 		case d.year <= 0:

@@ -37,8 +37,9 @@ type conn struct {
 	session            *sqlfuncs.Session
 	out                *wire.Out
 
-	skipToSync bool  // after an error in an extended query
-	skip       int64 // bytes of an over-long message that are still to come
+	text       string // of the statement that ran last the slow way, for the log
+	skipToSync bool   // after an error in an extended query
+	skip       int64  // bytes of an over-long message that are still to come
 
 	args    []sqlfuncs.Arg // of the Bind being read, storage reused
 	formats []int16
@@ -183,7 +184,8 @@ func (c *conn) failed(out *wire.Out, err error) {
 		if e != nil && e.Cause != nil {
 			cause = e.Cause
 		}
-		c.protocol.log.Error("internal error", "connection", c.info.ID, "error", cause)
+		c.protocol.log.Error("internal error", "connection", c.info.ID, "error", cause,
+			"statement", cutText(c.text, c.protocol.limits.LogText))
 	}
 	c.session.Fail()
 	out.B = appendError(out.B, "ERROR", err)
@@ -224,11 +226,13 @@ func (c *conn) ready(out *wire.Out) {
 		out.B = appendParameterStatus(out.B, p)
 	}
 	out.B = appendReady(out.B, c.session.Status())
+	c.text = "" // it may be long
 }
 
 // statementContext is the context of one statement that may wait: a cancel
 // request or the end of the server ends it.
-func (c *conn) statementContext(ctx context.Context) (context.Context, func()) {
+func (c *conn) statementContext(ctx context.Context, st *sqlfuncs.Statement) (context.Context, func()) {
+	c.text = st.Text
 	cancelable, cancel := context.WithCancelCause(ctx)
 	timed, stop := c.session.StatementContext(cancelable)
 	c.running.Store(&cancel)
@@ -259,7 +263,7 @@ func (c *conn) IdleTimeout() time.Duration {
 // IdleExpired implements wire.Machine.
 func (c *conn) IdleExpired(out *wire.Out) {
 	err := sqlstate.New(sqlstate.IdleSession, "terminating connection due to idle-session timeout")
-	if c.session != nil && c.session.Status() != 'I' {
+	if c.IdleTimeout() > 0 {
 		err = sqlstate.New(sqlstate.IdleInTransaction, "terminating connection due to idle-in-transaction timeout")
 	}
 	_ = c.fatal(out, err) // the connection ends anyway

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"strconv"
+	"strings"
 
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/datum"
@@ -133,11 +134,13 @@ func appendNotice(dst []byte, n sqlfuncs.Notice) []byte {
 	return end(append(dst, 0), at)
 }
 
+// appendField appends one field of an error, empty ones not at all. Messages
+// quote what clients sent: they get no broken characters back.
 func appendField(dst []byte, field byte, value string) []byte {
 	if value == "" {
 		return dst
 	}
-	return appendCString(append(dst, field), value)
+	return appendCString(append(dst, field), strings.ToValidUTF8(value, "?"))
 }
 
 // appendError appends an ErrorResponse (protocol, "Error and Notice Message

@@ -18,7 +18,13 @@ func (c *conn) parse(body []byte, out *wire.Out) error {
 		return errMalformed('P')
 	}
 	if n > c.protocol.limits.Parameters {
-		return c.tooMany(n)
+		return tooMany("parameters", n, c.protocol.limits.Parameters)
+	}
+	if err := checkName(name); err != nil {
+		return err
+	}
+	if err := checkText(text); err != nil {
+		return err
 	}
 	var types []datum.OID
 	if n > 0 {
@@ -37,8 +43,8 @@ func (c *conn) parse(body []byte, out *wire.Out) error {
 	return nil
 }
 
-func (c *conn) tooMany(n int) error {
-	return sqlstate.New(sqlstate.LimitExceeded, "%d parameters are more than the limit of %d", n, c.protocol.limits.Parameters)
+func tooMany(what string, n, limit int) error {
+	return sqlstate.New(sqlstate.LimitExceeded, "%d %s are more than the limit of %d", n, what, limit)
 }
 
 // bind serves Bind: portal, statement, formats, values, result formats.
@@ -52,7 +58,10 @@ func (c *conn) bind(body []byte, out *wire.Out) error {
 		return errMalformed('B')
 	}
 	if n > c.protocol.limits.Parameters {
-		return c.tooMany(n)
+		return tooMany("parameters", n, c.protocol.limits.Parameters)
+	}
+	if err := checkName(portal); err != nil {
+		return err
 	}
 	if formatCount > 1 && formatCount != n {
 		return sqlstate.New(sqlstate.ProtocolViolation, "bind message has %d parameter formats but %d parameters", formatCount, n)
@@ -69,10 +78,19 @@ func (c *conn) bind(body []byte, out *wire.Out) error {
 		} else {
 			arg.Data = r.bytes(int(size))
 		}
+		if !binary {
+			if err := checkText(arg.Data); err != nil {
+				return err
+			}
+		}
 		c.args = append(c.args, arg)
 	}
 	c.formats = c.formats[:0]
-	for range r.count(2) {
+	n = r.count(2)
+	if n > c.protocol.limits.ResultFormats {
+		return tooMany("result formats", n, c.protocol.limits.ResultFormats)
+	}
+	for range n {
 		f := r.int16()
 		if f != 0 && f != 1 {
 			return sqlstate.New(sqlstate.InvalidParameterValue, "invalid format code: %d", f)
@@ -126,11 +144,17 @@ func (c *conn) describe(body []byte, out *wire.Out) error {
 		if err != nil {
 			return err
 		}
+		if err := c.checkFailedBlock(p.Columns() != nil); err != nil {
+			return err
+		}
 		c.describePortal(p, out)
 		return nil
 	}
 	st, err := c.session.Prepared(name)
 	if err != nil {
+		return err
+	}
+	if err := c.checkFailedBlock(st.Columns != nil); err != nil {
 		return err
 	}
 	var at int
@@ -193,13 +217,25 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 		out.B = append(out.B, emptyQuery...)
 		return nil
 	}
-	ctx, done := c.statementContext(ctx)
+	if err := c.checkFailedBlock(p.Columns() != nil); err != nil {
+		return err
+	}
+	ctx, done := c.statementContext(ctx, p.Statement())
 	defer done()
 	_, err = c.sendRows(ctx, p, int64(max(limit, 0)), out)
 	if err == nil {
 		c.sendNotices(out)
 	}
 	return err
+}
+
+// checkFailedBlock refuses what returns rows while the transaction block has
+// failed: the statement may be older than the failure.
+func (c *conn) checkFailedBlock(rows bool) error {
+	if rows && c.session.Status() == 'E' {
+		return sqlstate.New(sqlstate.FailedTransaction, "current transaction is aborted, commands ignored until end of transaction block")
+	}
+	return nil
 }
 
 // close serves Close of a statement or a portal. An unknown name is no

@@ -26,6 +26,9 @@ func TestLengthsAreCheckedBeforeAnythingElse(t *testing.T) {
 			limit, skips = limits.Statement, true
 		}
 		for _, length := range []uint32{uint32(limit) + 5, 1<<30 + 1, 1<<31 - 1, 1 << 31, 1<<32 - 1, 0, 3} {
+			if typ == 'd' && length == uint32(limit)+5 {
+				continue // CopyData is ignored, whatever its length
+			}
 			t.Run(fmt.Sprintf("%c %d", typ, length), func(t *testing.T) {
 				c := login(t, address)
 				header := []byte{typ, 0, 0, 0, 0}
@@ -172,7 +175,8 @@ func TestCancelEndsAStatement(t *testing.T) {
 		if want := map[int]int{0: 4, 2: 32}[minor]; len(key)-4 != want {
 			t.Errorf("protocol 3.%d: secret of %d bytes, want %d", minor, len(key)-4, want)
 		}
-		c.write(queryMsg("SELECT pg_sleep(60)"))
+		c.write(queryMsg("SELECT 1; SELECT pg_sleep(60)"))
+		c.until("CommandComplete") // sent because the second one waits: it can be cancelled now
 		wrong := bytes.Clone(key)
 		wrong[len(wrong)-1] ^= 1
 		for _, k := range [][]byte{wrong, key} { // the wrong key must do nothing

@@ -2,12 +2,9 @@ package pgwire
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"io"
-	"strconv"
 
-	"nextid/generator"
 	"nextid/sqlfuncs"
 	"nextid/wire"
 )
@@ -69,11 +66,9 @@ func (c *conn) sendIDs(ctx context.Context, p *sqlfuncs.Portal, limit int64, out
 			return rows, err
 		}
 		if p.Binary(0) {
-			for i := range r.Count {
-				out.B = appendIDBinary(out.B, r.First+i*r.Step)
-			}
+			out.B = appendRunBinary(out.B, r)
 		} else {
-			out.B = appendRunText(out.B, r)
+			out.B = appendRun(out.B, r, rowTemplate)
 		}
 		rows += r.Count
 		if err := out.Room(); err != nil {
@@ -84,44 +79,6 @@ func (c *conn) sendIDs(ctx context.Context, p *sqlfuncs.Portal, limit int64, out
 		}
 	}
 	return rows, nil
-}
-
-// appendRunText appends a DataRow for each id of a run. A run that counts up
-// by one is made by copying the row before and counting in its digits.
-func appendRunText(dst []byte, r generator.Range) []byte {
-	if r.Step != 1 || r.First < 1 {
-		for i := range r.Count {
-			dst = appendIDText(dst, r.First+i*r.Step)
-		}
-		return dst
-	}
-	dst = appendIDText(dst, r.First)
-	width := rowWidth(r.First)
-	for i := int64(1); i < r.Count; i++ {
-		at := len(dst)
-		dst = append(dst, dst[at-width:at]...)
-		d := len(dst) - 1
-		for d >= at+rowHead && dst[d] == '9' {
-			dst[d] = '0'
-			d--
-		}
-		if d < at+rowHead { // a digit more: 999 to 1000
-			dst = appendIDText(dst[:at], r.First+i)
-			width = len(dst) - at
-			continue
-		}
-		dst[d]++
-	}
-	return dst
-}
-
-// rowHead is what precedes the digits in the DataRow of one id.
-const rowHead = 11
-
-// rowWidth is the length of the DataRow of one id in text.
-func rowWidth(id int64) int {
-	var b [20]byte
-	return rowHead + len(strconv.AppendInt(b[:0], id, 10))
 }
 
 // sendCopy answers COPY … TO STDOUT: CopyOutResponse, CopyData, CopyDone.
@@ -194,12 +151,7 @@ func (c *conn) copyIDs(ctx context.Context, p *sqlfuncs.Portal, out *wire.Out) (
 		if err != nil {
 			return rows, err
 		}
-		for i := range r.Count {
-			at := len(out.B)
-			out.B = append(out.B, 'd', 0, 0, 0, 0)
-			out.B = append(strconv.AppendInt(out.B, r.First+i*r.Step, 10), '\n')
-			binary.BigEndian.PutUint32(out.B[at+1:], uint32(len(out.B)-at-1))
-		}
+		out.B = appendRun(out.B, r, copyTemplate)
 		rows += r.Count
 		if err := out.Room(); err != nil {
 			return rows, err

@@ -29,6 +29,9 @@ func (c *conn) query(ctx context.Context, body []byte, out *wire.Out) error {
 
 // runQuery runs the statements of a simple query one after another.
 func (c *conn) runQuery(ctx context.Context, text []byte, out *wire.Out) error {
+	if err := checkText(text); err != nil {
+		return err
+	}
 	batch, err := c.session.Simple(text)
 	if err != nil {
 		return err
@@ -65,7 +68,7 @@ func (c *conn) runStatement(ctx context.Context, st *sqlfuncs.Statement, out *wi
 		return err
 	}
 	defer p.Close()
-	ctx, done := c.statementContext(ctx)
+	ctx, done := c.statementContext(ctx, st)
 	defer done()
 	if p.Copy() == nil && p.Columns() != nil {
 		out.B = appendRowDescription(out.B, p.Columns(), p.Binary)

@@ -95,6 +95,10 @@ func dial(t testing.TB, address string) *client {
 	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
+	return newClient(t, conn)
+}
+
+func newClient(t testing.TB, conn net.Conn) *client {
 	return &client{t, conn, pgproto3.NewFrontend(conn, conn)}
 }
 

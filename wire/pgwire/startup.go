@@ -192,6 +192,9 @@ func (c *conn) sessionOptions(params []param) (sqlfuncs.SessionOptions, error) {
 	return o, nil
 }
 
+// maxShown is how much of a client's word is repeated in a message.
+const maxShown = 64
+
 // commandLine reads the parameter options: -c name=value and --name=value,
 // blanks escaped with a backslash.
 func commandLine(text string, into map[string]string) error {
@@ -210,7 +213,7 @@ func commandLine(text string, into map[string]string) error {
 		}
 		name, value, ok := strings.Cut(setting, "=")
 		if !ok || name == "" {
-			return sqlstate.New(sqlstate.SyntaxError, "invalid command-line argument for server process: %s", cutText(words[min(i, len(words)-1)]))
+			return sqlstate.New(sqlstate.SyntaxError, "invalid command-line argument for server process: %s", cutText(words[min(i, len(words)-1)], maxShown))
 		}
 		into[strings.ReplaceAll(name, "-", "_")] = value
 	}
@@ -243,12 +246,4 @@ func splitOptions(text string) []string {
 		words = append(words, word.String())
 	}
 	return words
-}
-
-// cutText shortens a client's text for a message.
-func cutText(s string) string {
-	if len(s) > 64 {
-		return strings.ToValidUTF8(s[:64], "") + "…"
-	}
-	return s
 }

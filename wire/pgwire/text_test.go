@@ -1,11 +1,14 @@
 package pgwire_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
+	"testing"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 )
@@ -159,5 +162,19 @@ func (c *client) until(want string) []string {
 		if m == nil {
 			c.t.Fatalf("the server closed the connection; wanted %q after\n%s", want, strings.Join(got, "\n"))
 		}
+	}
+}
+
+// decode reads the messages in b as text.
+func decode(t testing.TB, b []byte) []string {
+	t.Helper()
+	f := pgproto3.NewFrontend(bytes.NewReader(b), io.Discard)
+	var lines []string
+	for {
+		m, err := f.Receive()
+		if err != nil {
+			return lines
+		}
+		lines = append(lines, show(m))
 	}
 }

@@ -33,7 +33,7 @@ func (d *directory) create(ctx context.Context, cfg Config) error {
 	if err := d.root.Rename(temporary, d.file); err != nil {
 		return storeError(d.in(d.file), err)
 	}
-	return storeError(d.path, syncDirectory(d.root))
+	return storeError(d.path, d.sync())
 }
 
 // fill turns an empty file into an empty store that is bound to no place.

@@ -49,7 +49,7 @@ func openDirectory(cfg Config) (*directory, error) {
 	if d.abs, err = filepath.Abs(d.path); err != nil {
 		return nil, storeError("the data directory "+d.path, err)
 	}
-	if err := os.MkdirAll(d.path, 0o700); err != nil {
+	if err := makeDirectory(d.abs); err != nil {
 		return nil, storeError("the data directory "+d.path, err)
 	}
 	if err := d.check(); err != nil {
@@ -65,6 +65,39 @@ func openDirectory(cfg Config) (*directory, error) {
 		return nil, err
 	}
 	return d, nil
+}
+
+// makeDirectory creates a directory with all that is missing above it, so
+// that it is still there after a power failure: a store that vanished with
+// its directory would begin again.
+func makeDirectory(abs string) error {
+	var parents []string // of the directories that are missing
+	for p := abs; p != filepath.Dir(p); p = filepath.Dir(p) {
+		if _, err := os.Stat(p); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		parents = append(parents, filepath.Dir(p))
+	}
+	if err := os.MkdirAll(abs, 0o700); err != nil {
+		return err
+	}
+	for _, p := range parents {
+		if err := syncOpened(os.Open(p)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sync makes the entries of the directory durable.
+func (d *directory) sync() error { return syncOpened(d.root.Open(".")) }
+
+func syncOpened(dir *os.File, err error) error {
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return syncDirectory(dir)
 }
 
 // check refuses directories in which no store can be safe.

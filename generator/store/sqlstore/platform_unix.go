@@ -18,14 +18,7 @@ func tryLock(f *os.File) (ok bool, err error) {
 }
 
 // syncDirectory makes new and renamed entries of a directory durable.
-func syncDirectory(root *os.Root) error {
-	d, err := root.Open(".")
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
-}
+func syncDirectory(dir *os.File) error { return dir.Sync() }
 
 // inodeOf is the inode number of a file, 0 when there is none.
 func inodeOf(info os.FileInfo) uint64 {

@@ -21,7 +21,7 @@ func tryLock(f *os.File) (ok bool, err error) {
 
 // syncDirectory does nothing: Windows has no such call, its file systems
 // keep their directories in a journal.
-func syncDirectory(*os.Root) error { return nil }
+func syncDirectory(*os.File) error { return nil }
 
 // inodeOf is 0: the store is not bound to a file here.
 func inodeOf(os.FileInfo) uint64 { return 0 }

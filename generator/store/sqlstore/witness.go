@@ -48,28 +48,36 @@ func (d *directory) readWitness() (said sighting, found bool, err error) {
 	return s, true, nil
 }
 
-// newWitness writes the file anew and keeps it open.
+// newWitness writes the file anew and opens it.
 func (d *directory) newWitness(s sighting) (*witness, error) {
 	name := d.file + witnessSuffix
-	f, err := d.root.OpenFile(name+newSuffix, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
+	if err := d.replace(name, fmt.Sprintf(witnessHead+witnessCount+witnessTail, s.storeID, s.reservations)); err != nil {
 		return nil, storeError(d.in(name), err)
 	}
-	_, err = fmt.Fprintf(f, witnessHead+witnessCount+witnessTail, s.storeID, s.reservations)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err == nil {
-		err = d.root.Rename(name+newSuffix, name)
-	}
-	if err == nil {
-		err = syncDirectory(d.root)
-	}
+	f, err := d.root.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
-		f.Close()
 		return nil, storeError(d.in(name), err)
 	}
 	return &witness{f: f}, nil
+}
+
+// replace gives a file a new content, durably and all at once.
+func (d *directory) replace(name, text string) error {
+	f, err := d.root.OpenFile(name+newSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err := d.root.Rename(name+newSuffix, name); err != nil {
+		return err
+	}
+	return d.sync()
 }
 
 // advance notes the number of reservations. An error is of no account: a

@@ -15,6 +15,7 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/history"
+	"nextid/generator/store/sqlstore"
 )
 
 const killRounds = 50 / faultStride
@@ -182,5 +183,44 @@ func TestKilledAtEverySystemCall(t *testing.T) {
 		if hot == 0 && faultStride == 1 {
 			t.Error("no process was killed within a transaction: the test proves little")
 		}
+	}
+}
+
+// TestLostJournalIsNoticedOrHarmless deletes the journal of a killed process,
+// as operators do who take it for rubbish.
+func TestLostJournalIsNoticedOrHarmless(t *testing.T) {
+	refused, hot := 0, 0
+	for n := 10; n < 34; n += faultStride {
+		dir := used(t)
+		var log history.Log
+		log.Add(history.Event{Name: "k", Client: 0, Range: generator.Range{First: 0, Step: 1, Count: 100}})
+		var acknowledged bytes.Buffer
+		cmd := traced(t, "persist", dir, "3", "pwrite64:signal=SIGKILL:when="+strconv.Itoa(n))
+		cmd.Stdout = &acknowledged
+		_ = cmd.Run()
+		if err := log.ReadLines(&acknowledged, 1); err != nil {
+			t.Fatal(err)
+		}
+		if hotJournal(t, dir) {
+			hot++
+		}
+		if err := os.Remove(filepath.Join(dir, "nextid.db-journal")); err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		s, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: dir})
+		if err != nil {
+			wantError(t, err, generator.ErrRegressed)
+			refused++
+			continue
+		}
+		last, _ := log.Max("k")
+		if lo, _ := reserve(t, s, "k", 1); lo <= last {
+			t.Errorf("killed at write %d: %d was acknowledged, and the store goes on at %d", n, last, lo)
+		}
+		mustClose(t, s)
+	}
+	t.Logf("%d journals were hot, %d stores were refused without them", hot, refused)
+	if faultStride == 1 && (hot == 0 || refused == 0) {
+		t.Error("no transaction was torn: the test proves little")
 	}
 }

@@ -1,0 +1,121 @@
+package snowflake
+
+import (
+	"testing"
+	"time"
+
+	"nextid/generator"
+)
+
+// drop closes a generator and retires its name, as Registry.Drop does.
+func (w *world) drop(k generator.Kind, g *Generator, options string) {
+	w.t.Helper()
+	if err := g.Close(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := k.Retire(w.t.Context(), define(w.t, k, g.name, options)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// Under one name an id is never given twice, also when the generator is
+// dropped and created again with bits or an epoch that count from lower.
+func TestANameThatIsCreatedAgainGoesOnAboveEverything(t *testing.T) {
+	for _, restart := range []bool{false, true} {
+		inWorld(t, true, func(w *world) {
+			k := w.kind()
+			g := w.open(k, "orders", `{"layout":"js"}`)
+			for range 10 {
+				w.next(g, 128)
+			}
+			w.drop(k, g, `{"layout":"js"}`)
+			if restart {
+				k = w.kind()
+			}
+			before := w.elapsed()
+			g = w.open(k, "orders", `{"layout":"js"}`)
+			w.next(g, 128)
+			if waited := w.elapsed() - before; waited > 10*time.Millisecond {
+				t.Errorf("waited %v although nothing is in the way", waited)
+			}
+			w.drop(k, g, `{"layout":"js"}`)
+			w.next(w.open(k, "orders", ""), 128) // Twitter's ids are greater
+		})
+	}
+}
+
+func TestANameCannotBeCreatedAgainBelowItsOldIDs(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		k := w.kind()
+		g := w.open(k, "orders", "")
+		w.next(g, 1)
+		w.drop(k, g, "")
+		_, err := k.Open(w.t.Context(), define(t, k, "orders", `{"layout":"js"}`))
+		wantErr(t, err, generator.ErrExhausted, "orders", "js", "ends below")
+		// The same bits with a later epoch reach the old ids in some years.
+		g = w.open(k, "orders", `{"epoch":"2024-01-01"}`)
+		_, err = g.Next(w.t.Context(), 1)
+		wantErr(t, err, generator.ErrNotNow, "issues again at 2040-01-18")
+		w.next(w.open(k, "other", `{"layout":"js"}`), 1)
+	})
+}
+
+func TestANameAfterASegmentGeneratorGoesOnAboveItsNumbers(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		reserve := func(name string, n int64) {
+			_, _, err := w.store.Reserve(w.t.Context(), generator.Reservation{Key: generator.NameKey(name), N: n, Limit: generator.NoLimit})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		const epoch = `{"epoch":"2026-11-21T08:00:00Z"}` // ids begin at 0
+		reserve("orders", 3<<22)
+		reserve("ordersystem", 1<<60) // another name that begins alike
+		g := w.open(w.kind(), "orders", epoch)
+		if id := w.next(g, 1).First; id < 3<<22 {
+			t.Errorf("id %d, but %d numbers were given", id, 3<<22)
+		}
+		if w.elapsed() > 5*time.Millisecond {
+			t.Errorf("waited %v", w.elapsed())
+		}
+	})
+}
+
+func TestRetireCoversIDsOfCrashedServers(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		crashed := w.open(w.kind(), "orders", "")
+		var last int64
+		for range 20 {
+			time.Sleep(100 * time.Millisecond)
+			last = w.next(crashed, 1).First
+		}
+		k := w.kind() // has not opened the name, nor claimed a worker id
+		if err := k.Retire(w.t.Context(), define(t, k, "orders", "")); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.mark("orders"); got <= last {
+			t.Errorf("the tombstone is %d, ids went up to %d", got, last)
+		}
+		if err := k.Retire(w.t.Context(), define(t, k, "young", `{"epoch":"2030-01-01"}`)); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.mark("young"); got != 0 {
+			t.Errorf("a name that cannot have issued anything has the tombstone %d", got)
+		}
+	})
+}
+
+// mark is where the key of a name stands, 0 where it has none.
+func (w *world) mark(name string) int64 {
+	w.t.Helper()
+	marks, err := w.store.Reserved(w.t.Context(), generator.NameKey(name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, m := range marks {
+		if m.Key == generator.NameKey(name) {
+			return m.Hi
+		}
+	}
+	return 0
+}

@@ -1,0 +1,606 @@
+package snowflake
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/history"
+	"nextid/generator/layout"
+	"nextid/generator/store/memory"
+	"nextid/generator/store/storetest"
+	"nextid/generator/worker"
+)
+
+func TestAnIDHoldsTheTimeTheWorkerAndTheSequence(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		g := w.open(w.kind(static(5<<5|9)), "orders", "")
+		time.Sleep(1234 * time.Millisecond)
+		for want := range int64(3) {
+			id := w.next(g, 1).First
+			p, err := g.Explain(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if *p.Datacenter != 5 || *p.Worker != 9 || *p.Sequence != want || !p.Time.Equal(start.Add(1234*time.Millisecond)) {
+				t.Errorf("id %d: %v, datacenter %d, worker %d, sequence %d", id, p.Time, *p.Datacenter, *p.Worker, *p.Sequence)
+			}
+		}
+	})
+}
+
+func TestRunsEndWhereIDsStopBeingAnArithmeticRun(t *testing.T) {
+	for _, c := range []struct {
+		options     string
+		first       int64 // count of the first run of 10000
+		step        int64
+		description string
+	}{
+		{`{"layout":"twitter"}`, 4096, 1, "the tick ends, and the worker bits follow"},
+		{`{"layout":"sonyflake","max_ahead":"1s"}`, 10000, 1 << 16, "time and sequence are one number above the machine"},
+		{`{"layout":"sonyflake","max_ahead":0}`, 256, 1 << 16, "the tick ends, and the next one has not begun"},
+		{`{"layout":"cockroach","max_ahead":"1s"}`, 10000, 1 << 15, "every tick has one id"},
+		{`{"bits":"time 41, sequence 12","max_ahead":"1s"}`, 10000, 1, "there is no worker id"},
+	} {
+		inWorld(t, true, func(w *world) {
+			g := w.open(w.kind(), "orders", c.options)
+			r := w.next(g, 10000)
+			if r.Count != c.first || r.Step != c.step {
+				t.Errorf("%s: a run of %d ids with step %d, want %d with %d (%s)", c.options, r.Count, r.Step, c.first, c.step, c.description)
+			}
+			for left := 10000 - r.Count; left > 0; {
+				left -= w.next(g, left).Count
+			}
+		})
+	}
+}
+
+func TestAUsedUpTickIsWaitedForWithoutMaxAhead(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		g := w.open(w.kind(), "orders", `{"max_ahead":0}`)
+		for tick := range 20 {
+			for left := int64(4096); left > 0; {
+				r := w.next(g, 1000)
+				if at := w.at(g, r.Last()); at != w.elapsed() || at != time.Duration(tick)*time.Millisecond {
+					t.Fatalf("tick %d: id of +%v at +%v", tick, at, w.elapsed())
+				}
+				left -= r.Count
+			}
+		}
+		if n := g.Stats().Waits; n != 19 {
+			t.Errorf("%d waits for 20 ticks", n)
+		}
+	})
+}
+
+func TestIDsRunAheadByAtMostMaxAhead(t *testing.T) {
+	for _, ahead := range []time.Duration{0, time.Millisecond, 5 * time.Millisecond, 100 * time.Millisecond} {
+		inWorld(t, true, func(w *world) {
+			g := w.open(w.kind(), "orders", fmt.Sprintf(`{"max_ahead":"%v"}`, ahead))
+			furthest := time.Duration(0)
+			for range 300 {
+				r := w.next(g, 4096)
+				lead := w.at(g, r.Last()) - w.elapsed()
+				if lead > ahead {
+					t.Fatalf("max_ahead %v: an id %v ahead", ahead, lead)
+				}
+				furthest = max(furthest, lead)
+			}
+			if furthest != ahead {
+				t.Errorf("max_ahead %v: ids ran ahead by %v only", ahead, furthest)
+			}
+		})
+	}
+}
+
+// The greatest n of next_ids is answered without a timer.
+func TestTenThousandIDsNeedNoWaitByDefault(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		g := w.open(w.kind(), "orders", "")
+		for left := int64(10000); left > 0; {
+			left -= w.next(g, left).Count
+		}
+		if w.elapsed() != 0 || g.Stats().Waits != 0 {
+			t.Errorf("took %v and %d waits", w.elapsed(), g.Stats().Waits)
+		}
+	})
+}
+
+// A tick of a second would cost a second after every start otherwise.
+func TestTheFirstIDDoesNotWaitForAWholeTick(t *testing.T) {
+	for _, sleep := range []time.Duration{0, time.Millisecond, 999 * time.Millisecond} {
+		inWorld(t, true, func(w *world) {
+			time.Sleep(sleep)
+			g := w.open(w.kind(), "orders", `{"layout":"baidu","epoch":"2024-01-01"}`)
+			r := w.next(g, 1)
+			if w.elapsed() != sleep {
+				t.Errorf("waited %v", w.elapsed()-sleep)
+			}
+			if lead := w.at(g, r.First) - w.elapsed(); lead >= time.Second {
+				t.Errorf("the id is %v ahead", lead)
+			}
+		})
+	}
+}
+
+func TestTheEndOfTimeIsAnErrorAndNeverANegativeOrOldID(t *testing.T) {
+	for _, options := range []string{
+		`{"bits":"time 32, worker 10, sequence 4","epoch":"2026-10-02T14:57:13.704Z"}`, // ends 1000 ms after the start
+		`{"bits":"time 32, sequence 30","epoch":"2026-10-02T14:57:13.704Z"}`,           // 62 bits: the slot fills them
+		`{"bits":"time 33, sequence 30","epoch":"2026-08-13T21:54:26.408Z"}`,           // all 63 bits
+		`{"bits":"time 20, worker 10","unit":"10ms","epoch":"2026-11-21T05:05:15.240Z","max_ahead":"1s"}`,
+	} {
+		inWorld(t, true, func(w *world) {
+			k := w.kind()
+			g := w.open(k, "orders", options)
+			end := g.layout.Last().Add(g.layout.Unit).Sub(start)
+			if end <= 0 || end > 2*time.Second {
+				t.Fatalf("%s: ends at +%v", options, end)
+			}
+			for {
+				r, err := g.Next(w.t.Context(), 1<<20)
+				if err != nil {
+					wantErr(t, err, generator.ErrExhausted, "orders", g.layout.Last().Format("2006-01-02"))
+					break
+				}
+				w.record(g, r)
+				time.Sleep(g.layout.Unit)
+				if w.elapsed() > end+time.Minute {
+					t.Fatalf("%s: still issues %v after the end", options, w.elapsed()-end)
+				}
+			}
+			if w.elapsed() > end {
+				t.Errorf("%s: the error came %v after the end", options, w.elapsed()-end)
+			}
+			for i := range 19 { // up to 30 years beyond, where a shifted tick would wrap around
+				w.clock.Advance(time.Hour << i)
+				if r, ok := g.TryNext(1); ok {
+					t.Fatalf("%s: id %d after the end", options, r.First)
+				}
+				_, err := g.Next(w.t.Context(), 1)
+				wantErr(t, err, generator.ErrExhausted)
+			}
+			g2, err := k.Open(w.t.Context(), define(t, k, "other", options))
+			if err == nil {
+				_, err = g2.Next(w.t.Context(), 1)
+			}
+			wantErr(t, err, generator.ErrExhausted)
+			g.Stats()
+		})
+	}
+}
+
+func TestAClockBeforeTheEpochIsSaid(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		g := w.open(w.kind(), "orders", `{"epoch":"2026-11-21T08:00:10Z"}`)
+		_, err := g.Next(w.t.Context(), 1)
+		wantErr(t, err, generator.ErrNotNow, "before 2026-11-21T08:00:10Z")
+		g.Stats()
+		time.Sleep(10 * time.Second)
+		if p, _ := g.Explain(w.next(g, 1).First); !p.Time.Equal(start.Add(10 * time.Second)) {
+			t.Errorf("first id of %v", p.Time)
+		}
+	})
+}
+
+func TestSequenceStart(t *testing.T) {
+	sequences := func(w *world, options string, draws int64) (seen []int64) {
+		g := w.open(w.kind(), "orders", options)
+		for range 500 {
+			time.Sleep(time.Millisecond)
+			var p generator.Parts
+			for range draws {
+				p, _ = g.Explain(w.next(g, 1).First)
+			}
+			seen = append(seen, *p.Sequence)
+		}
+		return seen
+	}
+	t.Run("zero begins every tick with 0", func(t *testing.T) {
+		inWorld(t, true, func(w *world) {
+			for _, s := range sequences(w, `{"sequence_start":"zero"}`, 1) {
+				if s != 0 {
+					t.Fatalf("sequence %d", s)
+				}
+			}
+		})
+	})
+	t.Run("carry goes on where the last tick left off", func(t *testing.T) {
+		inWorld(t, true, func(w *world) {
+			seen := sequences(w, `{"sequence_start":"carry","bits":"time 41, worker 5, sequence 6"}`, 1)
+			for i, s := range seen {
+				if want := int64(i) % 32; s != want {
+					t.Fatalf("draw %d has sequence %d, want %d", i, s, want)
+				}
+			}
+		})
+	})
+	t.Run("random spreads over the lower half", func(t *testing.T) {
+		inWorld(t, true, func(w *world) {
+			count := map[bool]int{}
+			for _, s := range sequences(w, `{"sequence_start":"random"}`, 1) {
+				if s >= 2048 {
+					t.Fatalf("sequence %d leaves less than half of the tick", s)
+				}
+				count[s%2 == 1]++
+			}
+			if count[true] < 150 || count[false] < 150 {
+				t.Errorf("%d odd and %d even ids", count[true], count[false])
+			}
+		})
+	})
+	for _, mode := range []string{Zero, Random, Carry} {
+		t.Run(mode+" leaves half of every tick", func(t *testing.T) {
+			inWorld(t, true, func(w *world) {
+				g := w.open(w.kind(), "orders", `{"max_ahead":0,"sequence_start":"`+mode+`"}`)
+				for range 50 {
+					time.Sleep(time.Millisecond)
+					if r := w.next(g, 4096); r.Count < 2048 {
+						t.Fatalf("%d ids in a tick", r.Count)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestClockSetBack(t *testing.T) {
+	t.Run("continue: ids go on growing and nobody waits", func(t *testing.T) {
+		inWorld(t, true, func(w *world) {
+			g := w.open(w.kind(), "orders", "")
+			for range 100 {
+				w.clock.Step(-time.Minute)
+				before := w.elapsed()
+				w.next(g, 1)
+				if w.elapsed() != before {
+					t.Fatalf("waited %v", w.elapsed()-before)
+				}
+				time.Sleep(100 * time.Millisecond)
+			}
+			if n := g.Stats().ClockBack; n == 0 {
+				t.Error("no alarm")
+			}
+		})
+	})
+	t.Run("refuse: no id until the clock is right again", func(t *testing.T) {
+		inWorld(t, true, func(w *world) {
+			g := w.open(w.kind(), "orders", `{"on_rollback":"refuse"}`)
+			w.next(g, 1)
+			w.clock.Step(-time.Minute)
+			_, err := g.Next(w.t.Context(), 1)
+			wantErr(t, err, generator.ErrNotNow, "behind the ids", "59.9")
+			w.clock.Step(time.Minute)
+			w.next(g, 1)
+		})
+	})
+	t.Run("wait: until the clock has caught up, or was set right", func(t *testing.T) {
+		inWorld(t, true, func(w *world) {
+			g := w.open(w.kind(), "orders", `{"on_rollback":"wait","max_ahead":0}`)
+			w.next(g, 1)
+			w.clock.Step(-time.Minute)
+			w.next(g, 1)
+			if got := w.elapsed(); got < time.Minute || got > time.Minute+time.Second {
+				t.Errorf("waited %v, want a minute", got)
+			}
+			w.clock.Step(-time.Hour)
+			time.AfterFunc(time.Second, func() { w.clock.Step(time.Hour) })
+			before := w.elapsed()
+			w.next(g, 1)
+			if got := w.elapsed() - before; got > 2*time.Second {
+				t.Errorf("waited %v, the clock was right after 1 s", got)
+			}
+		})
+	})
+	t.Run("refuse bears the lag of slewing", func(t *testing.T) {
+		inWorld(t, true, func(w *world) {
+			g := w.open(w.kind(), "orders", `{"on_rollback":"refuse","max_ahead":0}`)
+			for range 100 {
+				w.next(g, 1)
+				w.clock.Step(-time.Millisecond)
+			}
+		})
+	})
+}
+
+func TestIDsComeFromAcknowledgedSlicesOnlyAndEndWithThem(t *testing.T) {
+	inWorld(t, false, func(w *world) {
+		g := w.open(w.kind(), "orders", "")
+		w.next(g, 1)
+		end := time.UnixMilli(g.pool.Lease().Hi).Sub(start)
+		w.store.Inject(storetest.Reserve, storetest.Always, storetest.FailAfter(nil)) // every commit works, every answer is lost
+		for {
+			time.Sleep(100 * time.Millisecond)
+			r, err := g.Next(w.t.Context(), 1)
+			if err != nil {
+				wantErr(t, err, generator.ErrNotNow)
+				break
+			}
+			w.record(g, r)
+		}
+		if got := w.elapsed(); got < end-time.Second || got > end+time.Second {
+			t.Errorf("issued until +%v, the slice ended at +%v", got, end)
+		}
+		w.store.Clear()
+		time.Sleep(time.Minute)
+		w.next(g, 1)
+	})
+}
+
+func TestAStoreThatHangsIsReportedInTime(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		g := w.open(w.kind(), "orders", "")
+		w.store.Inject(storetest.Reserve, storetest.Always, storetest.Hang())
+		time.Sleep(time.Minute) // the slice is over
+		before := w.elapsed()
+		if _, err := g.Next(w.t.Context(), 1); err == nil {
+			t.Fatal("an id without a slice")
+		}
+		if got := w.elapsed() - before; got > 6*time.Second {
+			t.Errorf("answered after %v", got)
+		}
+		ctx, cancel := context.WithTimeout(w.t.Context(), time.Second)
+		defer cancel()
+		if _, err := g.Next(ctx, 1); err != context.DeadlineExceeded {
+			t.Errorf("error %v, want the context's", err)
+		}
+	})
+}
+
+func TestBusyGeneratorsNeverWaitForTheStore(t *testing.T) {
+	for _, exclusive := range []bool{true, false} {
+		inWorld(t, exclusive, func(w *world) {
+			k := w.kind()
+			a, b := w.open(k, "a", ""), w.open(k, "b", `{"layout":"leaf"}`)
+			for range 60_000 {
+				time.Sleep(time.Millisecond)
+				w.log.Add(history.Event{Name: "a", Range: must(a.Next(w.t.Context(), 1))})
+				w.log.Add(history.Event{Name: "b", Range: must(b.Next(w.t.Context(), 1))})
+			}
+			if n := a.Stats().Waits + b.Stats().Waits; n != 0 {
+				t.Errorf("%d waits in a minute", n)
+			}
+			if n := w.store.Calls(storetest.Reserve); n > 45 {
+				t.Errorf("%d reservations in a minute", n)
+			}
+		})
+	}
+}
+
+func must(r generator.Range, err error) generator.Range {
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
+
+func TestIDsGrowWhenTheWorkerIDChanges(t *testing.T) {
+	inWorld(t, false, func(w *world) {
+		for range 3 { // ids 0 to 2 are free again: the least recently used is 0
+			w.open(w.kind(), "x", "")
+		}
+		g := w.open(w.kind(), "orders", "")
+		w.next(g, 1)
+		old := g.pool.Lease()
+		_, _, err := w.store.Reserve(w.t.Context(), generator.Reservation{Key: key(g.layout, old.Worker),
+			AtLeast: old.Hi, N: 60_000, Limit: generator.NoLimit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 200 {
+			time.Sleep(time.Second)
+			w.next(g, 1)
+		}
+		if l := g.pool.Lease(); l.Worker == old.Worker {
+			t.Errorf("still on worker id %d, which another server uses", l.Worker)
+		}
+	})
+}
+
+// A draw may hold a window while another goroutine moves on to a slice of
+// another worker id.
+func TestAnOldWindowIsSafeInsideItsBounds(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		g := w.open(w.kind(), "orders", `{"max_ahead":"1s"}`)
+		w.next(g, 1)
+		old := g.window.Load()
+		newer := g.newWindow(&worker.Lease{Worker: 900, Lo: old.lease.Hi, Hi: old.lease.Hi + 1000, Soon: old.lease.Hi + 500})
+		g.window.Store(newer)
+		g.slot.Store(newer.first + 5) // another goroutine drew from the new slice
+		g.window.Store(old)
+		if r, ok := g.TryNext(1); ok {
+			t.Errorf("id %d from the old slice after ids of the new one", r.First)
+		}
+		g.slot.Store(old.last - 1)
+		time.Sleep(time.UnixMilli(old.lease.Hi).Sub(start) - time.Millisecond)
+		r, ok := g.TryNext(10)
+		if !ok || r.Count != 1 {
+			t.Errorf("run %+v at the end of the old slice, want its last id", r)
+		}
+		if r, ok := g.TryNext(1); ok {
+			t.Errorf("id %d beyond the old slice", r.First)
+		}
+	})
+}
+
+func TestClose(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		k := w.kind()
+		g, unused := w.open(k, "orders", ""), w.open(k, "unused", "")
+		time.Sleep(100 * time.Millisecond)
+		w.next(g, 1)
+		for range 2 {
+			if err := g.Close(w.t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := unused.Close(w.t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Millisecond)
+		if r, ok := g.TryNext(1); ok {
+			t.Errorf("id %d after Close", r.First)
+		}
+		_, err := g.Next(w.t.Context(), 1)
+		wantErr(t, err, generator.ErrNotNow, "closed")
+		wantErr(t, g.Raise(w.t.Context(), 1<<62), generator.ErrNotNow, "closed")
+		if got, want := g.pool.UsedUntil(), start.Add(101*time.Millisecond).UnixMilli(); got != want {
+			t.Errorf("used until %d, want %d", got, want)
+		}
+		if err := w.pools[0].Close(w.t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		second := w.open(w.kind(), "orders", "")
+		if w.next(second, 1); w.elapsed() != 110*time.Millisecond {
+			t.Errorf("the next server waited")
+		}
+		if lead := w.at(second, w.next(second, 1).First) - w.elapsed(); lead > 0 {
+			t.Errorf("after a clean stop ids are %v ahead", lead)
+		}
+	})
+}
+
+func TestCrashThenRestartOnAnEmbeddedStoreGoesOnAboveAtOnce(t *testing.T) {
+	for _, step := range []time.Duration{0, -time.Hour, time.Hour} {
+		inWorld(t, true, func(w *world) {
+			for range 50 {
+				before := w.elapsed()
+				g := w.open(w.kind(), "orders", "")
+				w.next(g, 100)
+				if w.elapsed() != before {
+					t.Fatalf("the restart cost %v", w.elapsed()-before)
+				}
+				time.Sleep(10 * time.Millisecond)
+				w.next(g, 100)
+				w.clock.Step(step) // the server crashes: nothing of it is used again
+			}
+		})
+	}
+}
+
+func TestASuccessorGoesOnAbove(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		k := w.kind()
+		for _, mode := range []string{Zero, Random, Carry} {
+			g := w.open(k, "orders", `{"sequence_start":"`+mode+`"}`)
+			for range 10 {
+				w.next(g, 4096) // far ahead of the clock
+			}
+			if err := g.Close(w.t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+func TestRaise(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		g := w.open(w.kind(static(5)), "orders", "")
+		id := w.next(g, 1).First
+		for _, v := range []int64{-1, 0, 1, id - 1, id} {
+			if err := g.Raise(w.t.Context(), v); err != nil {
+				t.Errorf("Raise(%d): %v", v, err)
+			}
+		}
+		if r := w.next(g, 1); r.First != id+1 {
+			t.Errorf("raising to what was passed changed the next id to %d, want %d", r.First, id+1)
+		}
+		for _, v := range []int64{id + 1000, id | 1023<<12, id + 3<<22} { // same tick; its greatest worker; 3 ms ahead
+			if err := g.Raise(w.t.Context(), v); err != nil {
+				t.Fatalf("Raise(%d): %v", v, err)
+			}
+			if r := w.next(g, 1); r.First <= v {
+				t.Errorf("id %d after Raise(%d)", r.First, v)
+			}
+		}
+		wantErr(t, g.Raise(w.t.Context(), id+1000<<22), generator.ErrOption, "in the future")
+		js := w.open(w.kind(), "js", `{"layout":"js"}`)
+		wantErr(t, js.Raise(w.t.Context(), 1<<53), generator.ErrOption, "not an id of layout js")
+	})
+}
+
+func TestRaiseSurvivesACrash(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		g := w.open(w.kind(), "orders", `{"max_ahead":"1s"}`)
+		time.Sleep(2500 * time.Millisecond)
+		v, err := g.Ceil(start.Add(3400 * time.Millisecond)) // beyond the slice in hand
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := g.Raise(w.t.Context(), v); err != nil {
+			t.Fatal(err)
+		}
+		if id := w.next(w.open(w.kind(), "orders", ""), 1).First; id <= v {
+			t.Errorf("id %d after a crash, raised above %d", id, v)
+		}
+	})
+}
+
+func TestADrawOfNothingIsRefused(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		g := w.open(w.kind(), "orders", "")
+		for _, n := range []int64{0, -1, -1 << 63} {
+			if r, ok := g.TryNext(n); ok {
+				t.Errorf("TryNext(%d) = %+v", n, r)
+			}
+			_, err := g.Next(w.t.Context(), n)
+			wantErr(t, err, generator.ErrCount)
+		}
+	})
+}
+
+func TestStats(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		g := w.open(w.kind(), "orders", "")
+		w.next(g, 10)
+		w.next(g, 5)
+		time.Sleep(time.Second)
+		s := g.Stats()
+		if s.Issued != 15 || s.ReservedUntil != start.Add(3*time.Second).UnixMilli() || s.Step != 3000 {
+			t.Errorf("stats %+v", s)
+		}
+		if want := int64(2000 * 4096); s.Buffered != want {
+			t.Errorf("%d ids without the store, want %d", s.Buffered, want)
+		}
+	})
+}
+
+// Many goroutines, the real clock, slices of 50 ms, and a server that takes
+// over: nothing repeats, and each goroutine sees its ids grow.
+func TestConcurrentDrawsNeverRepeat(t *testing.T) {
+	store := memory.New(memory.Config{})
+	var log history.Log
+	var wg sync.WaitGroup
+	for server := range 2 {
+		pools := worker.New(worker.Config{Store: store, Worker: worker.Auto, Slice: 50 * time.Millisecond, Logger: discard})
+		defer pools.Close(t.Context())
+		k := Kind(pools, layout.Default)
+		gen, err := k.Open(t.Context(), define(t, k, "orders", `{"sequence_start":"carry"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for client := range 4 {
+			wg.Go(func() {
+				for stop := time.Now().Add(300 * time.Millisecond); time.Now().Before(stop); {
+					for n := range int64(200) {
+						r, err := gen.Next(t.Context(), n%7+1)
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						log.Add(history.Event{Name: "orders", Client: server<<8 | client, Range: r})
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
+	if err := log.Check(); err != nil {
+		t.Error(err)
+	}
+	if log.Len() < 1000 {
+		t.Errorf("only %d ids", log.Len())
+	}
+}

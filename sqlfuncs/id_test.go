@@ -1,0 +1,453 @@
+package sqlfuncs_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// TestEveryWayToDrawCountsUp runs each form on a generator that counts 1, 2,
+// 3, …: it must give exactly the ids that it shows.
+func TestEveryWayToDrawCountsUp(t *testing.T) {
+	for _, c := range []struct {
+		sql  string
+		ids  int // drawn
+		last string
+	}{
+		{"SELECT next_id('a')", 1, "1"},
+		{"SELECT nextid.next_id('a')", 1, "1"},
+		{"SELECT pg_catalog.nextval('a')", 1, "1"},
+		{"SELECT nextval('a'::regclass)", 1, "1"},
+		{"SELECT nextval('public.a')", 1, "1"},
+		{"SELECT nextval('\"a\"')", 1, "1"},
+		{"SELECT next_id(name => 'a')", 1, "1"},
+		{"SELECT next_id('a') AS id, 5 AS other, 1 AS last", 1, "1"},
+		{"SELECT next_id('a'), next_id('a')", 2, "2"},
+		{"SELECT next_id('a') + 0", 1, "1"},
+		{"SELECT CASE WHEN false THEN next_id('a') ELSE 0 END, next_id('a')", 1, "1"},
+		{"SELECT CASE next_id('a') WHEN 5 THEN 50 WHEN 1 THEN 10 END, 1", 1, "1"},
+		{"SELECT next_id('a') BETWEEN 0 AND 10, 1", 1, "1"},
+		{"SELECT next_id('a') BETWEEN SYMMETRIC 10 AND 0, 1", 1, "1"},
+		{"SELECT (next_id('a'), 1) IN ((5, 1), (1, 1)), 1", 1, "1"},
+		{"SELECT next_id('a') IN (7, 8, 9), 1", 1, "1"},
+		{"SELECT next_id('a') = ANY (ARRAY[5, 1]), 1", 1, "1"},
+		{"SELECT coalesce(next_id('a'), next_id('a'))", 1, "1"},
+		{"SELECT nullif(next_id('a'), 5)", 1, "1"},
+		{"SELECT greatest(next_id('a'), 0)", 1, "1"},
+		{"SELECT next_id('a') WHERE true", 1, "1"},
+		{"SELECT next_id('a') FROM generate_series(1, 3)", 3, "3"},
+		{"SELECT next_id('a') AS id FROM generate_series(5, 7) g WHERE g < 7", 2, "2"},
+		{"SELECT next_id('a') FROM generate_series(1, 3) LIMIT 2", 2, "2"},
+		{"SELECT g, next_id('a') FROM generate_series(1, 3) g ORDER BY g DESC LIMIT 3", 3, ""},
+		{"SELECT * FROM next_id('a')", 1, "1"},
+		{"SELECT * FROM next_ids('a', 3)", 3, "3"},
+		{"SELECT next_ids('a', 3)", 3, "3"},
+		{"SELECT next_ids(n => 2, name => 'a')", 2, "2"},
+		{"SELECT id FROM next_ids('a', 3) AS t (id) WHERE id > 1", 3, "3"},
+		{"SELECT * FROM next_ids('a', 5) LIMIT 2", 2, "2"},
+		{"SELECT ordinality, next_ids AS id FROM next_ids('a', 2) WITH ORDINALITY", 2, "2"},
+		{"SELECT first, last FROM next_range('a', 10)", 10, "10"},
+		{"SELECT id FROM ids WHERE name = 'a'", 1, "1"},
+		{"SELECT name, id FROM public.ids WHERE 'a' = name", 1, "1"},
+		{"SELECT id FROM ids WHERE ((name = 'a'::text))", 1, "1"},
+		{"SELECT id FROM ids WHERE name IN ('a')", 1, "1"},
+		{"SELECT id FROM ids WHERE name = ANY ('{a}'::text[])", 1, "1"},
+		{"SELECT id FROM ids WHERE name = ANY (ARRAY['a', 'a', NULL])", 1, "1"},
+		{"SELECT id FROM ids WHERE name = 'a' AND id IS NOT NULL", 1, "1"},
+		{"SELECT id FROM ids WHERE name = 'a' LIMIT 1", 1, "1"},
+		{"SELECT id FROM ids WHERE name = 'a' LIMIT 1::bigint", 1, "1"},
+		{"SELECT r.id FROM ids r WHERE r.name = 'a' AND r.name IN ('a', 'b')", 1, "1"},
+		{"SELECT i.id FROM (VALUES ('a')) v (name) JOIN ids i ON i.name = v.name", 1, "1"},
+		{"SELECT i.id FROM (VALUES ('a')) v (name) JOIN ids i USING (name)", 1, "1"},
+		{"SELECT i.id FROM ids i JOIN (VALUES ('a')) v (name) USING (name) WHERE name = 'a'", 1, "1"},
+		{"SELECT id FROM ids WHERE name = (SELECT 'a')", 1, "1"},
+		{"SELECT id FROM id_batch WHERE name = 'a' AND n = 3", 3, "3"},
+		{"SELECT id FROM id_batch WHERE n = 3 AND name = 'a' LIMIT 2", 2, "2"},
+		{"SELECT name, n, id FROM id_batch b WHERE b.name = ANY ('{a}') AND b.n IN (2)", 2, "2"},
+		{"SELECT first, last FROM id_ranges WHERE name = 'a' AND n = 10", 10, "10"},
+		{"SELECT id FROM a_id", 1, "1"},
+		{"SELECT id FROM public.a_id", 1, "1"},
+		{"SELECT * FROM a_id, generate_series(1, 2)", 1, "2"},
+		{"SELECT (SELECT id FROM a_id)", 1, "1"},
+		{"WITH x AS (SELECT next_id('a') AS id) SELECT id FROM x", 1, "1"},
+		{"WITH x AS (SELECT next_id('a') AS id) SELECT a.id, b.id FROM x a, x b", 1, "1"},
+		{"SELECT next_id('a') UNION ALL SELECT next_id('a')", 2, "2"},
+		{"SELECT NEXT VALUE FOR a", 1, "1"},
+		{"SELECT id FROM ids WHERE name = NULL", 0, ""},
+		{"SELECT id FROM ids WHERE false", 0, ""},
+		{"SELECT id FROM ids WHERE name = 'a' AND name = 'b'", 0, ""},
+		{"SELECT id FROM ids WHERE name = 'a' LIMIT 0", 0, ""},
+		{"SELECT next_id('a') LIMIT 0", 0, ""},
+		{"SELECT next_id('a') WHERE false", 0, ""},
+		{"SELECT next_id(NULL)", 0, "NULL"},
+		{"SELECT * FROM next_ids('a', NULL)", 0, ""},
+		{"SELECT 1 WHERE EXISTS (SELECT 1 FROM a_id WHERE false)", 0, ""},
+	} {
+		server := newServer(t)
+		server.segment(t, "a")
+		s := server.session(t)
+		r, err := s.run(t, c.sql)
+		if err != nil {
+			t.Errorf("%s: %v", c.sql, err)
+			continue
+		}
+		last := ""
+		if n := len(r.rows); n > 0 {
+			last = r.rows[n-1][len(r.rows[n-1])-1]
+		}
+		if c.last != "" && last != c.last || c.last == "" && c.ids == 0 && last != "" {
+			t.Errorf("%s: last value %q, want %q", c.sql, last, c.last)
+		}
+		if id := s.id(t, "a", "SELECT next_id('a')"); id != int64(c.ids)+1 {
+			t.Errorf("%s: drew %d ids, want %d", c.sql, id-1, c.ids)
+		}
+	}
+}
+
+// drawing is statements that draw ids of a when they run.
+var drawing = []string{
+	"SELECT next_id('a')", "SELECT nextval('a')", "SELECT * FROM next_ids('a', 10)", "SELECT next_ids('a', 10)",
+	"SELECT * FROM next_range('a', 10)", "SELECT * FROM ids WHERE name = 'a'", "SELECT * FROM a_id",
+	"SELECT * FROM id_batch WHERE name = 'a' AND n = 10", "SELECT * FROM id_ranges WHERE name = 'a' AND n = 10",
+	"SELECT next_id('a') FROM generate_series(1, 10)", "WITH x AS (SELECT next_id('a')) SELECT * FROM x",
+	"SELECT 1 ORDER BY next_id('a')", "VALUES (next_id('a'))", "SELECT 1 LIMIT next_id('a')",
+	"SELECT count(*) FROM ids WHERE name = 'a'", "SELECT * FROM ids",
+}
+
+func TestAnalysisDrawsNothing(t *testing.T) {
+	server := newServer(t)
+	server.segment(t, "a")
+	s := server.session(t)
+	for i, sql := range drawing {
+		st, err := s.Prepare("", sql, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+		if st.Columns == nil {
+			t.Errorf("%s: no columns", sql)
+		}
+		p, err := s.bindTo(nil, st)
+		if err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+		p.Columns()
+		p.IDs()
+		s.EndBatch()
+		s.must(t, fmt.Sprintf("PREPARE p%d AS %s", i, sql))
+		s.must(t, "EXPLAIN "+sql)
+		s.must(t, "BEGIN; DECLARE c CURSOR FOR "+sql+"; MOVE 0 c; COMMIT")
+	}
+	if id := s.id(t, "a", "SELECT next_id('a')"); id != 1 {
+		t.Errorf("analysis drew ids: next is %d, want 1", id)
+	}
+}
+
+func TestIdsThatCrossStatementsAreUnique(t *testing.T) {
+	server := newServer(t)
+	server.segment(t, "seg")
+	for client := range 3 {
+		s := server.session(t)
+		for _, name := range []string{"seg", "snow"} {
+			for range 50 {
+				s.id(t, name, "SELECT next_id('"+name+"')")
+				s.noteIDs(t, name, s.must(t, "SELECT * FROM next_ids('"+name+"', 7)").column(0)...)
+				s.noteIDs(t, name, s.must(t, "SELECT id FROM id_batch WHERE name = '"+name+"' AND n = 3").column(0)...)
+				r, err := s.execute(t, "SELECT next_id($1) FROM generate_series(1, $2)", name, 5)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.noteIDs(t, name, r.column(0)...)
+			}
+		}
+		if want := int64(client+1) * 50 * 2 * 16; server.drawn.Len() != want {
+			t.Fatalf("%d ids noted, want %d", server.drawn.Len(), want)
+		}
+	}
+}
+
+func TestRunsOfIdsCoverTheirCount(t *testing.T) {
+	server := newServer(t)
+	s := server.session(t)
+	for _, sql := range []string{"SELECT first, last FROM next_range('snow', 5000)", "SELECT first, last FROM id_ranges WHERE name = 'snow' AND n = 5000"} {
+		n := int64(0)
+		for _, row := range s.must(t, sql).rows {
+			first, _ := strconv.ParseInt(row[0], 10, 64)
+			last, _ := strconv.ParseInt(row[1], 10, 64)
+			n += last - first + 1
+			for id := first; id <= last; id++ {
+				s.noteID("snow", id)
+			}
+		}
+		if n != 5000 {
+			t.Errorf("%s: the ranges hold %d ids, want 5000", sql, n)
+		}
+	}
+}
+
+func TestPortalGivesIdsAsRuns(t *testing.T) {
+	server := newServer(t)
+	server.segment(t, "a")
+	s := server.session(t)
+	for _, sql := range []string{"SELECT * FROM next_ids('a', 100)", "SELECT next_ids('a', 100)", "SELECT next_id('a') FROM generate_series(1, 100)"} {
+		p, err := s.bind(sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !p.IDs() {
+			t.Errorf("%s is not recognised as a run of ids", sql)
+			continue
+		}
+		n := int64(0)
+		for {
+			r, err := p.NextIDs(t.Context(), 30)
+			if err != nil {
+				break
+			}
+			if r.Count > 30 {
+				t.Errorf("%d ids, want at most 30", r.Count)
+			}
+			for i := range r.Count {
+				s.noteID("a", r.First+i*r.Step)
+			}
+			n += r.Count
+		}
+		if n != 100 {
+			t.Errorf("%s: %d ids, want 100", sql, n)
+		}
+	}
+	for _, sql := range []string{
+		"SELECT ordinality FROM next_ids('a', 5) WITH ORDINALITY", "SELECT next_ids('a', 5) + 1", "SELECT next_id('a') FROM generate_series(1, 5) g WHERE g > 2",
+		"SELECT * FROM next_ids('a', 5) LIMIT 2", "SELECT x + 1 FROM next_ids('a', 5) x", "SELECT DISTINCT next_ids('a', 5)",
+	} {
+		if p, err := s.bind(sql); err != nil || p.IDs() {
+			t.Errorf("%s: IDs() true, or error %v", sql, err)
+		}
+	}
+}
+
+func TestBadNamesAndCountsAreRefused(t *testing.T) {
+	server := newServer(t)
+	s := server.session(t)
+	long := strings.Repeat("x", 129)
+	for _, name := range []string{"", "1a", "a b", "ä", "a;b", "a/b", "-a", long} {
+		s.fails(t, "SELECT next_id('"+name+"')", sqlstate.InvalidParameterValue)
+		s.fails(t, "SELECT id FROM ids WHERE name = '"+name+"'", sqlstate.InvalidParameterValue)
+		_, err := s.execute(t, "SELECT next_id($1)", name)
+		wantCode(t, name, err, sqlstate.InvalidParameterValue)
+	}
+	for _, n := range []string{"0", "-1", "10001", "9223372036854775807", "-9223372036854775808"} {
+		s.fails(t, "SELECT * FROM next_ids('a', "+n+")", sqlstate.InvalidParameterValue)
+		s.fails(t, "SELECT * FROM next_range('a', "+n+")", sqlstate.InvalidParameterValue)
+		s.fails(t, "SELECT * FROM id_batch WHERE name = 'a' AND n = "+n, sqlstate.InvalidParameterValue)
+		s.fails(t, "SELECT * FROM id_ranges WHERE name = 'a' AND n = "+n, sqlstate.InvalidParameterValue)
+	}
+	s.fails(t, "SELECT * FROM id_batch", sqlstate.InvalidParameterValue)
+	s.fails(t, "SELECT * FROM id_batch WHERE name = 'a'", sqlstate.InvalidParameterValue)
+	s.fails(t, "SELECT * FROM id_parts", sqlstate.InvalidParameterValue)
+	if r := s.must(t, "SELECT name FROM nextid.generators"); len(r.rows) != 0 {
+		t.Errorf("refused statements created generators: %s", r)
+	}
+}
+
+func TestWithoutAutoCreateUnknownNamesAreRefused(t *testing.T) {
+	s := newServer(t, serverConfig{noAutoCreate: true}).session(t)
+	for _, sql := range []string{"SELECT next_id('new')", "SELECT nextval('new')", "SELECT id FROM new_id", "SELECT id FROM ids WHERE name = 'new'", "SELECT * FROM next_ids('new', 2)"} {
+		s.fails(t, sql, sqlstate.UndefinedTable)
+	}
+	s.must(t, "SELECT create_generator('new', 'segment')")
+	s.id(t, "new", "SELECT next_id('new')")
+}
+
+func TestCurrvalAndLastval(t *testing.T) {
+	server := newServer(t)
+	server.segment(t, "a")
+	server.segment(t, "b")
+	s, other := server.session(t), server.session(t)
+	s.fails(t, "SELECT lastval()", sqlstate.NotPrerequisite)
+	s.fails(t, "SELECT currval('a')", sqlstate.NotPrerequisite)
+	s.fails(t, "SELECT currval('nosuch')", sqlstate.UndefinedTable)
+	s.must(t, "SELECT * FROM next_ids('a', 3)")
+	s.id(t, "b", "SELECT nextval('b')")
+	s.want(t, "SELECT currval('a'), currval('b'), lastval()", "3|1|1")
+	s.id(t, "a", "SELECT next_id('a')")
+	s.want(t, "SELECT currval('a'), currval('b'), lastval()", "4|1|4")
+	other.id(t, "a", "SELECT next_id('a')")
+	s.want(t, "SELECT currval('a'), lastval()", "4|4")
+}
+
+func TestSetvalNeverLowers(t *testing.T) {
+	server := newServer(t)
+	server.segment(t, "a")
+	s := server.session(t)
+	s.want(t, "SELECT setval('a', 100)", "100")
+	if id := s.id(t, "a", "SELECT next_id('a')"); id != 101 {
+		t.Errorf("after setval 100: %d, want 101", id)
+	}
+	s.must(t, "SELECT setval('a', 5)")
+	if id := s.id(t, "a", "SELECT next_id('a')"); id <= 101 {
+		t.Errorf("setval lowered the generator: %d", id)
+	}
+	s.must(t, "SELECT setval('a', 200, false)")
+	if id := s.id(t, "a", "SELECT next_id('a')"); id < 200 {
+		t.Errorf("after setval(200, false): %d, want 200 or more", id)
+	}
+}
+
+func TestAdminFunctionsManageGenerators(t *testing.T) {
+	server := newServer(t)
+	s := server.session(t)
+	s.want(t, "SELECT create_generator('a', 'segment')", "a")
+	s.want(t, `SELECT create_generator('b', 'segment', '{"start": 1000}')`, "b")
+	s.want(t, "SELECT create_generator('c', 'segment', start => 2000, increment => 10)", "c")
+	s.want(t, "SELECT create_generator('d', 'snowflake')", "d")
+	s.fails(t, "SELECT create_generator('a', 'segment')", sqlstate.DuplicateObject)
+	s.fails(t, "SELECT create_generator('x', 'nosuch')", sqlstate.InvalidParameterValue)
+	s.fails(t, "SELECT create_generator('x', 'segment', nosuch => 1)", sqlstate.InvalidParameterValue)
+	s.fails(t, "SELECT create_generator('x', 'segment', '[1]')", sqlstate.InvalidParameterValue)
+	s.fails(t, "SELECT create_generator('x y', 'segment')", sqlstate.InvalidParameterValue)
+	for name, want := range map[string]int64{"b": 1000, "c": 2000} {
+		if id := s.id(t, name, "SELECT next_id('"+name+"')"); id != want {
+			t.Errorf("%s begins with %d, want %d", name, id, want)
+		}
+	}
+	if id := s.id(t, "c", "SELECT next_id('c')"); id != 2010 {
+		t.Errorf("c goes on with %d, want 2010", id)
+	}
+	s.want(t, "SELECT alter_generator('a', step => 5000)", "a")
+	s.want(t, "SELECT options->>'step' FROM nextid.generators WHERE name = 'a'", "5000")
+	s.want(t, "SELECT drop_generator('b')", "b")
+	s.want(t, "SELECT count(*) FROM nextid.generators WHERE name = 'b'", "0")
+	s.fails(t, "SELECT drop_generator('b')", sqlstate.UndefinedTable)
+	s.must(t, "SELECT create_generator('b', 'segment')")
+	if id := s.id(t, "b", "SELECT next_id('b')"); id <= 1000 {
+		t.Errorf("a generator that was dropped begins again at %d", id)
+	}
+}
+
+func TestSequencesAreGenerators(t *testing.T) {
+	server := newServer(t)
+	s := server.session(t)
+	s.wantTag(t, "CREATE SEQUENCE q START 10 INCREMENT 5", "CREATE SEQUENCE")
+	s.fails(t, "CREATE SEQUENCE q", sqlstate.DuplicateTable)
+	s.must(t, "CREATE SEQUENCE IF NOT EXISTS q")
+	if n := s.warnings(); len(n) != 1 || n[0] != "NOTICE 00000" {
+		t.Errorf("notices %v", n)
+	}
+	s.fails(t, "CREATE SEQUENCE w CYCLE", sqlstate.FeatureNotSupported)
+	for _, want := range []int64{10, 15, 20} {
+		if id := s.id(t, "q", "SELECT nextval('q')"); id != want {
+			t.Errorf("nextval %d, want %d", id, want)
+		}
+	}
+	s.wantTag(t, "ALTER SEQUENCE q RESTART WITH 100", "ALTER SEQUENCE")
+	if id := s.id(t, "q", "SELECT nextval('q')"); id < 100 {
+		t.Errorf("after RESTART WITH 100: %d", id)
+	}
+	s.fails(t, "ALTER SEQUENCE q RESTART", sqlstate.FeatureNotSupported)
+	s.fails(t, "ALTER SEQUENCE nosuch INCREMENT 2", sqlstate.UndefinedTable)
+	s.must(t, "ALTER SEQUENCE IF EXISTS nosuch INCREMENT 2")
+	s.wantTag(t, "DROP SEQUENCE q", "DROP SEQUENCE")
+	s.fails(t, "DROP SEQUENCE q", sqlstate.UndefinedTable)
+	s.must(t, "DROP SEQUENCE IF EXISTS q")
+}
+
+func TestAdminRightsAreNeeded(t *testing.T) {
+	server := newServer(t)
+	server.segment(t, "a")
+	admin := server.session(t)
+	user := server.sessionWith(t, sqlfuncs.SessionOptions{User: "user"})
+	for _, sql := range []string{
+		"SELECT create_generator('x', 'segment')", "SELECT alter_generator('a', step => 5000)", "SELECT drop_generator('nosuch')",
+		"SELECT setval('a', 100)", "CREATE SEQUENCE x", "ALTER SEQUENCE a CACHE 5000", "DROP SEQUENCE a", "DROP SEQUENCE IF EXISTS nosuch",
+		"PREPARE p AS SELECT drop_generator('a')", "EXPLAIN SELECT drop_generator('a')",
+	} {
+		user.fails(t, sql, sqlstate.InsufficientPrivilege)
+		if strings.HasPrefix(sql, "SELECT setval") || strings.Contains(sql, "alter_") {
+			for range 3 { // an admin's plan must not serve the user from the cache
+				admin.must(t, sql)
+			}
+			user.fails(t, sql, sqlstate.InsufficientPrivilege)
+			_, err := user.Prepare("", sql, nil)
+			wantCode(t, sql, err, sqlstate.InsufficientPrivilege)
+		}
+	}
+	user.id(t, "a", "SELECT next_id('a')")
+}
+
+func TestParseIdTakesIdsApart(t *testing.T) {
+	server := newServer(t)
+	s := server.session(t)
+	before := time.Now().Add(-time.Second)
+	id := s.id(t, "snow", "SELECT next_id('snow')")
+	text := strconv.FormatInt(id, 10)
+	r := s.must(t, "SELECT id_time("+text+", 'snow')")
+	at, err := time.Parse("2006-01-02 15:04:05.999999-07", r.String())
+	if err != nil || at.Before(before) || at.After(time.Now().Add(time.Second)) {
+		t.Errorf("id_time %s, error %v", r, err)
+	}
+	s.want(t, "SELECT parse_id("+text+", 'snow')->>'layout'", "twitter")
+	s.want(t, "SELECT layout, worker IS NOT NULL, sequence IS NOT NULL FROM parse_id("+text+")", "twitter|t|t")
+	s.want(t, "SELECT layout, time = id_time("+text+") FROM id_parts WHERE id = "+text+" AND layout = 'snow'", "snow|t")
+	s.want(t, "SELECT parse_id('"+text+"')->>'worker' IS NOT NULL", "t")
+	s.want(t, "SELECT parse_id('0190163d-8694-739b-aea5-966c26f8ad91')->>'layout'", "uuidv7")
+	s.want(t, "SELECT id_time("+text+") BETWEEN now() - interval '1 minute' AND now() + interval '1 minute'", "t")
+	s.want(t, "SELECT id_floor('snow', id_time("+text+")) <= "+text+", id_ceil('snow', id_time("+text+")) >= "+text, "t|t")
+	s.want(t, "SELECT id_floor('twitter', '2024-01-01 00:00+00') < id_ceil('twitter', '2024-01-01 00:00+00')", "t")
+	s.fails(t, "SELECT parse_id("+text+", 'nosuch')", sqlstate.InvalidParameterValue)
+	s.fails(t, "SELECT parse_id('abc')", sqlstate.InvalidParameterValue)
+	s.fails(t, "SELECT id_floor('nosuch', now())", sqlstate.UndefinedTable)
+	s.want(t, "SELECT parse_id(NULL::bigint) IS NULL, id_time(NULL) IS NULL", "t|t")
+	s.want(t, "SELECT name FROM nextid.generators", "snow")
+}
+
+func TestOperatorTables(t *testing.T) {
+	server := newServer(t)
+	server.segment(t, "a")
+	s := server.session(t)
+	s.want(t, "SELECT name, kind, running FROM nextid.generators", "a|segment|f")
+	s.id(t, "a", "SELECT next_id('a')")
+	s.want(t, "SELECT name, running, step FROM nextid.generators", "a|t|1000")
+	s.id(t, "snow", "SELECT next_id('snow')")
+	s.want(t, "SELECT count(*) FROM nextid.workers", "1")
+	s.must(t, "SET application_name = 'mine'")
+	s.want(t, "SELECT usename, application_name, protocol FROM nextid.sessions", "tester|mine|postgresql")
+	s.want(t, "SELECT count(*) > 0, bool_and(days_left IS NOT NULL) FROM nextid.layouts", "t|t")
+	s.fails(t, "SELECT * FROM nextid.nosuch", sqlstate.UndefinedTable)
+	if r := s.must(t, "SELECT name FROM nextid.generators LIMIT 0"); r.columns[0].Type != datum.Text || r.columns[0].Table == 0 {
+		t.Errorf("column %+v must name its table", r.columns[0])
+	}
+}
+
+func TestForeignTableQueriesWithParameters(t *testing.T) {
+	server := newServer(t)
+	server.segment(t, "a")
+	server.segment(t, "b")
+	s := server.session(t)
+	for _, c := range []struct {
+		sql  string
+		args []any
+		want string
+	}{
+		{"SELECT id FROM public.ids WHERE ((name = $1::text))", []any{"a"}, "1"},
+		{"SELECT id FROM ids WHERE name = $1", []any{"b"}, "1"},
+		{"SELECT name, id FROM ids WHERE name = ANY ($1::text[]) ORDER BY name", []any{"{a,b}"}, "a|2\nb|2"},
+		{"SELECT id FROM id_batch WHERE name = $1 AND n = $2", []any{"a", 2}, "3\n4"},
+		{"SELECT id FROM ids WHERE name = $1 LIMIT $2", []any{"a", 1}, "5"},
+		{"SELECT id FROM ids WHERE name = $1", []any{nil}, ""},
+		{"SELECT v.n, i.id FROM unnest($1::text[]) AS v (n) JOIN ids i ON i.name = v.n ORDER BY 1", []any{"{b,a}"}, "a|6\nb|3"},
+	} {
+		r, err := s.execute(t, c.sql, c.args...)
+		if err != nil || r.String() != c.want {
+			t.Errorf("%s %v: %q, %v; want %q", c.sql, c.args, r, err, c.want)
+		}
+	}
+	if id := s.id(t, "a", "SELECT next_id('a')"); id != 7 {
+		t.Errorf("next id %d, want 7", id)
+	}
+}

@@ -1,0 +1,189 @@
+package sqlfuncs_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+func TestPreparedStatementsAreBounded(t *testing.T) {
+	s := newServer(t, serverConfig{limits: sqlfuncs.Limits{Statements: 3, PreparedBytes: 200}}).session(t)
+	for _, name := range []string{"a", "b", "c"} {
+		if _, err := s.Prepare(name, "SELECT 1", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := s.Prepare("d", "SELECT 1", nil)
+	wantCode(t, "a fourth statement", err, sqlstate.LimitExceeded)
+	s.fails(t, "PREPARE d AS SELECT 1", sqlstate.LimitExceeded)
+	if _, err := s.Prepare("", "SELECT 1", nil); err != nil {
+		t.Errorf("the unnamed statement must still work: %v", err)
+	}
+	s.Unprepare([]byte("a"))
+	large := "SELECT '" + strings.Repeat("x", 300) + "'"
+	_, err = s.Prepare("d", large, nil)
+	wantCode(t, "a large statement", err, sqlstate.LimitExceeded)
+	for range 100 { // closing gives the bytes back
+		if _, err := s.Prepare("d", "SELECT '"+strings.Repeat("x", 100)+"'", nil); err != nil {
+			t.Fatal(err)
+		}
+		s.Unprepare([]byte("d"))
+	}
+}
+
+func TestStatementsPerQueryAreBounded(t *testing.T) {
+	server := newServer(t, serverConfig{limits: sqlfuncs.Limits{StatementsPerQuery: 3}})
+	server.segment(t, "a")
+	s := server.session(t)
+	s.fails(t, "SELECT next_id('a'); SELECT 1; SELECT 1; SELECT 1", sqlstate.LimitExceeded)
+	s.must(t, "SELECT 1; SELECT 1; SELECT 1;")
+	if id := s.id(t, "a", "SELECT next_id('a')"); id != 1 {
+		t.Errorf("the refused query ran: next id %d", id)
+	}
+}
+
+func TestRowsInMemoryAreBounded(t *testing.T) {
+	s := newServer(t, serverConfig{limits: sqlfuncs.Limits{RowsInMemory: 1000}}).session(t)
+	for _, sql := range []string{
+		"SELECT g FROM generate_series(1, 2000) g ORDER BY g",
+		"SELECT DISTINCT g FROM generate_series(1, 2000) g",
+		"SELECT g FROM generate_series(1, 2000) g GROUP BY g",
+		"SELECT count(DISTINCT g) FROM generate_series(1, 2000) g",
+		"SELECT array_agg(g ORDER BY g) FROM generate_series(1, 2000) g",
+		"SELECT * FROM generate_series(1, 2) a JOIN generate_series(1, 2000) b ON true",
+		"SELECT 5 IN (SELECT generate_series(1, 2000))",
+		"SELECT ARRAY(SELECT generate_series(1, 2000))",
+		"SELECT generate_series(1, 2000) EXCEPT SELECT 1",
+		"SELECT 1 INTERSECT SELECT generate_series(1, 2000)",
+		"WITH a AS (SELECT generate_series(1, 2000)) SELECT count(*) FROM a",
+		"WITH RECURSIVE t (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT n FROM t",
+		"WITH RECURSIVE t (n) AS (SELECT 1 UNION SELECT n FROM t, generate_series(1, 2000)) SELECT n FROM t",
+		"DECLARE c CURSOR WITH HOLD FOR SELECT generate_series(1, 2000)",
+	} {
+		s.fails(t, sql, sqlstate.LimitExceeded)
+	}
+	s.must(t, "BEGIN; DECLARE c SCROLL CURSOR FOR SELECT generate_series(1, 2000)")
+	s.fails(t, "MOVE ALL c", sqlstate.LimitExceeded)
+	s.must(t, "ROLLBACK")
+	for _, sql := range []string{
+		"SELECT g FROM generate_series(1, 5000) g",
+		"SELECT count(*) FROM generate_series(1, 5000) g",
+		"SELECT g FROM generate_series(1, 5000) g WHERE g IN (SELECT generate_series(1, 5))",
+		"SELECT g FROM generate_series(1, 5000) g WHERE EXISTS (SELECT 1 WHERE g > 10)",
+		"SELECT g, (SELECT max(x) FROM (VALUES (1), (2)) v (x) WHERE x < g) FROM generate_series(1, 2000) g",
+		"SELECT * FROM generate_series(1, 2000) a, LATERAL (SELECT a + 1) b",
+	} {
+		if _, err := s.run(t, sql); err != nil {
+			t.Errorf("%s holds few rows: %v", sql, err)
+		}
+	}
+}
+
+func TestDeepStatementsAreRefused(t *testing.T) {
+	s := newServer(t).session(t)
+	for _, sql := range []string{
+		"SELECT " + strings.Repeat("(SELECT ", 500) + "1" + strings.Repeat(")", 500),
+		"SELECT " + strings.Repeat("(", 5000) + "1" + strings.Repeat(")", 5000),
+		"SELECT " + strings.Repeat("- ", 20000) + "1",
+		"SELECT " + strings.Repeat("NOT ", 20000) + "true",
+	} {
+		_, err := s.run(t, sql)
+		var e *sqlstate.Error
+		if !errors.As(err, &e) || (e.Code != sqlstate.TooComplex && e.Code != sqlstate.SyntaxError) {
+			t.Errorf("%.20s…: %v", sql, err)
+		}
+	}
+}
+
+// TestNestingDoesNotMultiplyPlanning has expressions whose operand PostgreSQL
+// reads once; planning an operand twice a level would never end here.
+func TestNestingDoesNotMultiplyPlanning(t *testing.T) {
+	s := newServer(t).session(t)
+	nest := func(open, inner, end string, n int) string {
+		return "SELECT " + strings.Repeat(open, n) + inner + strings.Repeat(end, n)
+	}
+	s.want(t, nest("((", "true", ") BETWEEN false AND true)", 20), "t")
+	s.want(t, nest("CASE (", "true", ") WHEN false THEN false WHEN true THEN true ELSE NULL END", 20), "t")
+	s.want(t, nest("((", "true", ", 1) IN ((false, 1), (false, 2), (true, 1)))", 20), "t")
+}
+
+func TestCanceledContextEndsAStatement(t *testing.T) {
+	s := newServer(t).session(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := s.queryAll(ctx, "SELECT count(*) FROM generate_series(1, 100000)")
+	wantCode(t, "a canceled context", err, sqlstate.QueryCanceled)
+}
+
+func TestStatementCacheTakesTheSecondAppearance(t *testing.T) {
+	server := newServer(t)
+	s := server.session(t)
+	statement := func(sql string) *sqlfuncs.Statement {
+		t.Helper()
+		st, err := s.Prepare("", sql, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st
+	}
+	a, b, c := statement("SELECT 1"), statement("SELECT 1"), statement("SELECT 1")
+	if a == b {
+		t.Error("the first appearance of a text must not be kept")
+	}
+	if b != c {
+		t.Error("the second appearance of a text must be kept")
+	}
+	if statement("SELECT 1 ") == c {
+		t.Error("another text gave the same statement")
+	}
+	for _, private := range []string{"SELECT 1; SELECT 2"} {
+		if _, err := s.Prepare("", private, nil); err == nil {
+			t.Error("two statements in one text")
+		}
+	}
+	long := "SELECT '" + strings.Repeat("x", 3000) + "'"
+	if statement(long); statement(long) == statement(long) {
+		t.Error("a very long text was kept")
+	}
+}
+
+func TestStatementCacheIsBoundedAndSurvivesOneOffTexts(t *testing.T) {
+	server := newServer(t, serverConfig{limits: sqlfuncs.Limits{PlanCache: 8}})
+	s := server.session(t)
+	plan := func(sql string) *sqlfuncs.Statement {
+		t.Helper()
+		st, err := s.Prepare("", sql, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st
+	}
+	plan("SELECT 'hot'")
+	hot := plan("SELECT 'hot'")
+	for i := range 1000 { // texts that come once
+		plan(fmt.Sprintf("SELECT %d", i))
+	}
+	if plan("SELECT 'hot'") != hot {
+		t.Error("texts that came once pushed out a text in use")
+	}
+	kept := 0
+	for i := range 100 {
+		sql := fmt.Sprintf("SELECT 'twice', %d", i)
+		plan(sql)
+		plan(sql)
+	}
+	for i := range 100 {
+		sql := fmt.Sprintf("SELECT 'twice', %d", i)
+		if plan(sql) == plan(sql) {
+			kept++ // a text that was pushed out needs two more appearances
+		}
+	}
+	if kept == 0 || kept > 100 {
+		t.Errorf("%d texts kept", kept)
+	}
+}

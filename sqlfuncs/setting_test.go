@@ -1,0 +1,148 @@
+package sqlfuncs_test
+
+import (
+	"testing"
+
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+func TestSettingsAreShownSetAndReset(t *testing.T) {
+	s := newServer(t).session(t)
+	for _, c := range []struct{ sql, show, want string }{
+		{"SET application_name = 'x y'", "application_name", "x y"},
+		{"SET application_name TO word", "APPLICATION_NAME", "word"},
+		{"RESET application_name", "application_name", ""},
+		{"SET SESSION work_mem = '8MB'", "work_mem", "8MB"},
+		{"SET statement_timeout = 1500", "statement_timeout", "1500ms"},
+		{"SET statement_timeout = '2s'", "statement_timeout", "2s"},
+		{"SET statement_timeout = '120 min'", "statement_timeout", "2h"},
+		{"SET statement_timeout = 0", "statement_timeout", "0"},
+		{"SET statement_timeout TO DEFAULT", "statement_timeout", "0"},
+		{"SET extra_float_digits = -15", "extra_float_digits", "-15"},
+		{"SET TIME ZONE 'Europe/Paris'", "timezone", "Europe/Paris"},
+		{"SET TIME ZONE LOCAL", "TimeZone", "UTC"},
+		{"SET TIME ZONE UTC", "TimeZone", "UTC"},
+		{"SET DateStyle = 'German'", "datestyle", "German, DMY"},
+		{"SET datestyle TO iso, mdy", "datestyle", "ISO, MDY"},
+		{"SET client_encoding = 'utf-8'", "client_encoding", "UTF8"},
+		{"SET NAMES 'UTF8'", "client_encoding", "UTF8"},
+		{"SET bytea_output = 'ESCAPE'", "bytea_output", "escape"},
+		{"SET enable_seqscan = no", "enable_seqscan", "off"},
+		{"SET my.own = 'thing'", "my.own", "thing"},
+		{"SET search_path = a, \"B c\"", "search_path", "a, \"B c\""},
+		{"SELECT set_config('application_name', 'conf', false)", "application_name", "conf"},
+		{"RESET ALL", "application_name", ""},
+	} {
+		s.must(t, c.sql)
+		if r := s.must(t, "SHOW "+c.show); r.String() != c.want {
+			t.Errorf("%s: SHOW %s is %q, want %q", c.sql, c.show, r.String(), c.want)
+		}
+	}
+	s.wantTag(t, "SET application_name = 'x'", "SET")
+	s.wantTag(t, "RESET application_name", "RESET")
+	s.wantTag(t, "SHOW application_name", "SHOW")
+	if r := s.must(t, "SHOW timezone"); r.columns[0].Name != "TimeZone" {
+		t.Errorf("SHOW timezone names its column %q", r.columns[0].Name)
+	}
+	if r := s.must(t, "SHOW ALL"); len(r.columns) != 3 || len(r.rows) < 100 {
+		t.Errorf("SHOW ALL: %d columns, %d rows", len(r.columns), len(r.rows))
+	}
+}
+
+func TestBadSettingsAreRefused(t *testing.T) {
+	s := newServer(t).session(t)
+	for _, c := range []struct {
+		sql  string
+		code sqlstate.Code
+	}{
+		{"SET nosuch = 1", sqlstate.UndefinedObject},
+		{"SHOW nosuch", sqlstate.UndefinedObject},
+		{"SHOW no.such", sqlstate.UndefinedObject},
+		{"RESET nosuch", sqlstate.UndefinedObject},
+		{"SELECT current_setting('nosuch')", sqlstate.UndefinedObject},
+		{"SELECT set_config('nosuch', 'x', false)", sqlstate.UndefinedObject},
+		{"SET work_mem = 'x'", sqlstate.InvalidParameterValue},
+		{"SET work_mem = '1s'", sqlstate.InvalidParameterValue},
+		{"SET work_mem = 0", sqlstate.InvalidParameterValue},
+		{"SET statement_timeout = -1", sqlstate.InvalidParameterValue},
+		{"SET statement_timeout = '1 parsec'", sqlstate.InvalidParameterValue},
+		{"SET statement_timeout = ''", sqlstate.InvalidParameterValue},
+		{"SET enable_seqscan = maybe", sqlstate.InvalidParameterValue},
+		{"SET bytea_output = octal", sqlstate.InvalidParameterValue},
+		{"SET TimeZone = 'Nowhere/City'", sqlstate.InvalidParameterValue},
+		{"SET TimeZone = '../../etc/passwd'", sqlstate.InvalidParameterValue},
+		{"SET client_encoding = 'klingon'", sqlstate.InvalidParameterValue},
+		{"SET DateStyle = 'stardate'", sqlstate.InvalidParameterValue},
+		{"SET server_version = '1'", sqlstate.CannotChangeNow},
+		{"SET max_connections = 1", sqlstate.CannotChangeNow},
+		{"SET role = 'nobody'", sqlstate.InsufficientPrivilege},
+	} {
+		s.fails(t, c.sql, c.code)
+	}
+	s.want(t, "SELECT current_setting('nosuch', true) IS NULL", "t")
+	s.want(t, "SELECT current_setting('application_name')", "")
+}
+
+func TestFailedSetChangesNothing(t *testing.T) {
+	s := newServer(t).session(t)
+	s.must(t, "SET work_mem = '8MB'")
+	s.fails(t, "SET work_mem = 'x'", sqlstate.InvalidParameterValue)
+	s.want(t, "SHOW work_mem", "8MB")
+}
+
+func TestStartupSettingsAreTheDefaultsOfTheSession(t *testing.T) {
+	server := newServer(t)
+	s := server.sessionWith(t, sqlfuncs.SessionOptions{User: "u",
+		Settings: map[string]string{"application_name": "app", "TimeZone": "Asia/Tokyo"}})
+	s.want(t, "SHOW application_name", "app")
+	s.must(t, "SET application_name = 'x'; RESET application_name")
+	s.want(t, "SHOW application_name", "app")
+	s.must(t, "SET TimeZone = 'UTC'; RESET ALL")
+	s.want(t, "SHOW TimeZone", "Asia/Tokyo")
+	s.want(t, "SELECT '2024-01-01 00:00+00'::timestamptz", "2024-01-01 09:00:00+09")
+	_, err := server.NewSession(sqlfuncs.SessionOptions{User: "u", Settings: map[string]string{"nosuch": "1"}})
+	wantCode(t, "an unknown start-up parameter", err, sqlstate.UndefinedObject)
+	_, err = server.NewSession(sqlfuncs.SessionOptions{User: "u", Settings: map[string]string{"work_mem": "x"}})
+	wantCode(t, "a bad start-up parameter", err, sqlstate.InvalidParameterValue)
+}
+
+func TestStartupSettingsAreBounded(t *testing.T) {
+	settings := map[string]string{}
+	for i := range 65 {
+		settings["my.setting"+string(rune('a'+i%26))+string(rune('a'+i/26))] = "x"
+	}
+	_, err := newServer(t).NewSession(sqlfuncs.SessionOptions{User: "u", Settings: settings})
+	wantCode(t, "65 start-up parameters", err, sqlstate.LimitExceeded)
+}
+
+func TestCachedPlansDoNotKeepSettingsOfASession(t *testing.T) {
+	server := newServer(t)
+	const sql = "SELECT '2024-01-01 00:00'::timestamptz AT TIME ZONE 'UTC'"
+	tokyo, utc := server.session(t), server.session(t)
+	tokyo.must(t, "SET TimeZone = 'Asia/Tokyo'")
+	for range 3 {
+		tokyo.want(t, sql, "2023-12-31 15:00:00")
+		utc.want(t, sql, "2024-01-01 00:00:00")
+	}
+}
+
+func TestStatementTimeoutEndsAStatement(t *testing.T) {
+	s := newServer(t).session(t)
+	s.must(t, "SET statement_timeout = '20ms'")
+	for _, sql := range []string{
+		"SELECT count(*) FROM generate_series(1, 1000000000000)",
+		"SELECT DISTINCT 1 FROM generate_series(1, 1000000000000)",
+		"SELECT 1 FROM generate_series(1, 1000000000000) g WHERE g < 0",
+		"SELECT DISTINCT generate_series(1, 1000000000000) > 0",
+		"SELECT 1 FROM generate_series(1, 1000000000000) OFFSET 100000000000",
+		"SELECT count(*) FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b",
+		"SELECT EXISTS (SELECT 1 FROM generate_series(1, 1000000000000) g WHERE g < 0)",
+		"WITH RECURSIVE t (n) AS (SELECT 1 UNION SELECT n FROM t, generate_series(1, 1000000000000)) SELECT count(*) FROM t",
+	} {
+		e := s.fails(t, sql, sqlstate.QueryCanceled)
+		if e.Message != "canceling statement due to statement timeout" {
+			t.Errorf("%s: %s", sql, e.Message)
+		}
+	}
+}

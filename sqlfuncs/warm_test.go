@@ -1,0 +1,205 @@
+package sqlfuncs_test
+
+import (
+	"strconv"
+	"testing"
+
+	"nextid/sqlfuncs"
+)
+
+// warm returns a session and a statement whose generator is running.
+func warm(t testing.TB, sql string) (*testSession, *sqlfuncs.Statement) {
+	t.Helper()
+	server := newServer(t)
+	if err := server.registry.Create(t.Context(), "a", "segment", []byte(`{"step": 10000000}`)); err != nil {
+		t.Fatal(err)
+	}
+	s := server.session(t)
+	s.id(t, "a", "SELECT next_id('a')")
+	st, err := s.Prepare("", sql, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, st
+}
+
+func TestTryIDAllocatesNothing(t *testing.T) {
+	for _, c := range []struct {
+		sql string
+		arg []byte
+	}{{"SELECT next_id('a')", nil}, {"SELECT nextval('a')", nil}, {"SELECT next_id($1)", []byte("a")}} {
+		s, st := warm(t, c.sql)
+		allocs := testing.AllocsPerRun(1000, func() {
+			id, ok := s.TryID(st, c.arg)
+			if !ok {
+				t.Fatalf("%s: not on the warm path", c.sql)
+			}
+			s.last(id)
+		})
+		if allocs != 0 {
+			t.Errorf("%s: %v allocations", c.sql, allocs)
+		}
+		s.noteLast(t)
+	}
+}
+
+func TestBoundPortalsTryIDAllocatesNothing(t *testing.T) {
+	for _, c := range []struct {
+		sql  string
+		args []sqlfuncs.Arg
+	}{{"SELECT next_id('a')", nil}, {"SELECT next_id($1)", []sqlfuncs.Arg{{Data: []byte("a")}}}} {
+		s, st := warm(t, c.sql)
+		formats := []int16{1}
+		allocs := testing.AllocsPerRun(1000, func() {
+			p, err := s.Bind(nil, st, c.args, formats)
+			if err != nil {
+				t.Fatal(err)
+			}
+			id, ok := p.TryID()
+			if !ok {
+				t.Fatalf("%s: not on the warm path", c.sql)
+			}
+			if _, again := p.TryID(); again {
+				t.Fatal("a portal gave two ids")
+			}
+			s.last(id)
+			s.EndBatch()
+		})
+		if allocs != 0 {
+			t.Errorf("%s: %v allocations", c.sql, allocs)
+		}
+		s.noteLast(t)
+	}
+}
+
+func TestCachedSimpleQueryAllocatesNothing(t *testing.T) {
+	s, _ := warm(t, "SELECT next_id('a')")
+	text := []byte("SELECT next_id('a')")
+	for range 3 {
+		s.id(t, "a", string(text))
+	}
+	allocs := testing.AllocsPerRun(1000, func() {
+		b, err := s.Simple(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := b.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, ok := s.TryID(st, nil)
+		if !ok {
+			t.Fatal("not on the warm path")
+		}
+		s.last(id)
+		s.EndBatch()
+	})
+	if allocs != 0 {
+		t.Errorf("%v allocations", allocs)
+	}
+	s.noteLast(t)
+}
+
+// last checks without allocating that ids of a grow.
+func (s *testSession) last(id int64) {
+	if id <= s.newest {
+		panic("id " + strconv.FormatInt(id, 10) + " does not follow " + strconv.FormatInt(s.newest, 10))
+	}
+	s.newest = id
+}
+
+// noteLast puts the newest id into the history.
+func (s *testSession) noteLast(t testing.TB) {
+	t.Helper()
+	s.noteID("a", s.newest)
+	s.want(t, "SELECT lastval()", strconv.FormatInt(s.newest, 10))
+	s.want(t, "SELECT currval('a')", strconv.FormatInt(s.newest, 10))
+}
+
+func TestTryIDLeavesOtherStatementsToTheSlowPath(t *testing.T) {
+	server := newServer(t)
+	server.segment(t, "a")
+	s := server.session(t)
+	s.id(t, "a", "SELECT next_id('a')")
+	for _, sql := range []string{
+		"SELECT next_id('a') + 0", "SELECT next_id('a'), 1", "SELECT next_id('a') LIMIT 1", "SELECT next_id('a') WHERE false",
+		"SELECT DISTINCT next_id('a')", "SELECT next_id('a') FROM generate_series(1, 2)", "SELECT 1", "", "SELECT next_id(NULL)",
+		"SELECT next_id('not a name')", "SELECT next_id('unopened')", "EXPLAIN SELECT next_id('a')", "SELECT next_id($1 || 'a')",
+		"COPY (SELECT next_id('a')) TO STDOUT", "SELECT currval('a')", "SELECT next_id($1::varchar::text)",
+	} {
+		st, err := s.Prepare("", sql, nil)
+		if err != nil {
+			t.Errorf("%s: %v", sql, err)
+			continue
+		}
+		if id, ok := s.TryID(st, nil); ok {
+			t.Errorf("%s: TryID gave %d", sql, id)
+		}
+	}
+	st, err := s.Prepare("", "SELECT next_id($1)", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, arg := range []string{"", "unopened", "not a name"} {
+		if id, ok := s.TryID(st, []byte(arg)); ok {
+			t.Errorf("argument %q: TryID gave %d", arg, id)
+		}
+	}
+}
+
+func TestNullAndUnknownArgumentsOfAFastStatement(t *testing.T) {
+	server := newServer(t)
+	s := server.session(t)
+	for _, c := range []struct {
+		arg  any
+		want string
+	}{{nil, null}, {"snow", ""}} {
+		r, err := s.execute(t, "SELECT next_id($1)", c.arg)
+		if err != nil || len(r.rows) != 1 || (c.want != "" && r.String() != c.want) {
+			t.Errorf("argument %v: %v, %v", c.arg, r, err)
+		} else if c.want == "" {
+			s.noteIDs(t, "snow", r.column(0)...)
+		}
+	}
+}
+
+func TestTheFastPathFollowsSequenceNames(t *testing.T) {
+	server := newServer(t)
+	server.segment(t, "a")
+	server.segment(t, "public.a")
+	s := server.session(t)
+	s.id(t, "public.a", "SELECT next_id('public.a')")
+	for want := int64(1); want <= 3; want++ {
+		if id := s.id(t, "a", "SELECT nextval('public.a')"); id != want {
+			t.Errorf("nextval('public.a') gave %d, want %d of generator a", id, want)
+		}
+	}
+}
+
+func BenchmarkTryID(b *testing.B) {
+	s, st := warm(b, "SELECT next_id('a')")
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, ok := s.TryID(st, nil); !ok {
+			b.StopTimer() // a block of ids ended
+			s.must(b, "SELECT next_id('a')")
+			b.StartTimer()
+		}
+	}
+}
+
+func BenchmarkSimpleMiss(b *testing.B) {
+	s, _ := warm(b, "SELECT 1")
+	texts := make([]string, 4096)
+	for i := range texts {
+		texts[i] = "SELECT next_id('a'), " + strconv.Itoa(i)
+	}
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		if _, err := s.queryAll(b.Context(), texts[i%len(texts)]+" + "+strconv.Itoa(i)); err != nil {
+			b.Fatal(err)
+		}
+		i++
+	}
+}
