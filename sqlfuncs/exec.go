@@ -29,7 +29,9 @@ type exec struct {
 }
 
 func newExec(ctx context.Context, s *Session, params []datum.Value) *exec {
-	return &exec{ctx: ctx, session: s, server: s.server, params: params, started: s.server.now()}
+	x := &exec{ctx: ctx, session: s, server: s.server, params: params, started: s.server.now()}
+	s.env.Now = x.now() // what 'now'::timestamp means
+	return x
 }
 
 // frame returns the row buffer of a query level, of at least n columns.

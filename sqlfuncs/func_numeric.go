@@ -159,20 +159,25 @@ func numericLogBase(_ *exec, a []datum.Value) (datum.Value, error) {
 	return r.value()
 }
 
-func numericPower(_ *exec, a []datum.Value) (datum.Value, error) {
+// numericPower may take a while where the result is long, so it looks at the
+// context each time.
+func numericPower(x *exec, a []datum.Value) (datum.Value, error) {
+	if err := x.ctx.Err(); err != nil {
+		return a[0], err
+	}
 	d, ok1 := parseDecimal(a[0].Str)
 	e, ok2 := parseDecimal(a[1].Str)
-	x, y := floatOf(a[0]), floatOf(a[1])
+	f, g := floatOf(a[0]), floatOf(a[1])
 	whole := !ok2 || e.rescale(0).cmp(e) == 0
 	switch {
-	case math.IsNaN(x) || math.IsNaN(y):
-		return specialNumeric(math.Pow(x, y)), nil
+	case math.IsNaN(f) || math.IsNaN(g):
+		return specialNumeric(math.Pow(f, g)), nil
 	case numericSign(a[0]) == 0 && numericSign(a[1]) < 0:
 		return a[0], errZeroPower
 	case numericSign(a[0]) < 0 && !whole:
 		return a[0], errComplexPower
 	case !ok1 || !ok2:
-		return specialNumeric(math.Pow(x, y)), nil
+		return specialNumeric(math.Pow(f, g)), nil
 	}
 	r, err := d.pow(e)
 	if err != nil {

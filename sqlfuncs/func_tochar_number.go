@@ -386,22 +386,22 @@ func (f *numberPicture) writeSign() {
 
 func (f *numberPicture) writeDigit(p string) {
 	d := &f.draw
-	if d.next >= len(d.digits) {
-		d.ended = true
-		return
-	}
-	c := d.digits[d.next]
+	left := d.next < len(d.digits)
 	switch {
-	case c == '.':
+	case left && d.digits[d.next] == '.':
 		d.out.WriteByte('.')
 	case d.last >= 0 && d.next > d.last && p != "0":
+	case !left:
+		d.ended = true
 	case f.blankUnit():
 		f.writeOr(f.fill && d.pointLast(), "0")
 	default:
-		d.out.WriteByte(c)
+		d.out.WriteByte(d.digits[d.next])
 		d.inNumber = true
 	}
-	d.next++
+	if left {
+		d.next++
+	}
 }
 
 // decimalOf makes a decimal of an integer.

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -327,36 +328,47 @@ func normalizeTimeZone(s *setting, value string) (string, error) {
 // loadLocation reads a time zone: a name of the tz database, or an offset as
 // SET TIME ZONE takes it (hours east of Greenwich, "+02:00", "-7.5").
 func loadLocation(value string) (*time.Location, error) {
-	if hours, ok := parseOffset(value); ok {
-		return time.FixedZone(value, hours), nil
+	if east, ok := parseOffset(value); ok {
+		return time.FixedZone(value, east), nil
 	}
 	return time.LoadLocation(value)
 }
 
-// parseOffset returns seconds east of Greenwich.
+// posixZone is a POSIX time zone without daylight saving: a name that says
+// nothing, and an offset that counts west of Greenwich ("GMT-02:00",
+// "<+02>-02", "+02:00").
+var posixZone = regexp.MustCompile(`^(<[^<>]+>|[A-Za-z]{3,8})?([+-]?)(\d{1,2})(?::(\d{2})(?::(\d{2}))?)?$`)
+
+// parseOffset returns the seconds east of Greenwich of a zone that is given
+// by an offset: a plain number is hours east, anything else is POSIX.
 func parseOffset(value string) (seconds int, ok bool) {
-	text := strings.Trim(value, "<> ")
-	if text == "" || !strings.ContainsAny(text[:1], "+-0123456789") {
+	if hours, err := strconv.ParseFloat(value, 64); err == nil {
+		return int(hours * 3600), math.Abs(hours) <= maxZoneHours
+	}
+	m := posixZone.FindStringSubmatch(value)
+	if m == nil {
 		return 0, false
 	}
-	sign := 1
-	if text[0] == '-' {
-		sign = -1
+	number := func(s string) int { n, _ := strconv.Atoi(s); return n } // digits only, see posixZone
+	west := number(m[3])*3600 + number(m[4])*60 + number(m[5])
+	if m[2] == "-" {
+		west = -west
 	}
-	text = strings.TrimLeft(text, "+-")
-	if h, rest, colon := strings.Cut(text, ":"); colon {
-		hours, err1 := strconv.Atoi(h)
-		minutes, err2 := strconv.Atoi(strings.TrimSuffix(rest, ":00"))
-		if err1 != nil || err2 != nil || hours > 15 || minutes > 59 {
-			return 0, false
-		}
-		return sign * (hours*3600 + minutes*60), true
+	return -west, number(m[3]) <= maxZoneHours && number(m[4]) < 60 && number(m[5]) < 60
+}
+
+// maxZoneHours bounds an offset, as PostgreSQL does.
+const maxZoneHours = 167
+
+// eastZone writes an interval east of Greenwich, as SET TIME ZONE INTERVAL
+// gives it, as a POSIX zone: 02:00:00 becomes <+02>-02.
+func eastZone(interval string) string {
+	sign, back := "+", "-"
+	if strings.HasPrefix(interval, "-") {
+		sign, back = "-", "+"
 	}
-	hours, err := strconv.ParseFloat(text, 64)
-	if err != nil || hours > 15 {
-		return 0, false
-	}
-	return sign * int(hours*3600), true
+	offset := strings.TrimSuffix(strings.TrimSuffix(strings.TrimLeft(interval, "+-"), ":00"), ":00")
+	return "<" + sign + offset + ">" + back + offset
 }
 
 // encodings are the client encodings: all of our text is ASCII or what the

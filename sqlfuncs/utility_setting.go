@@ -91,6 +91,7 @@ func (x *exec) settingText(def *setting, values []syntax.Expr) (string, error) {
 		default:
 			p := &planner{session: x.session, server: x.server}
 			c, err := p.expr(nil, e)
+			interval := err == nil && c.typ == datum.Interval
 			if err == nil {
 				c, err = p.coerce(c, datum.Text, datum.ExplicitCast)
 			}
@@ -101,7 +102,9 @@ func (x *exec) settingText(def *setting, values []syntax.Expr) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			parts[i] = v.Str
+			if parts[i] = v.Str; interval && def.name == "TimeZone" {
+				parts[i] = eastZone(v.Str)
+			}
 		}
 	}
 	if def.name == "search_path" {

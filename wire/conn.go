@@ -234,6 +234,9 @@ func (c *conn) drain() bool {
 			}
 			return true
 		}
+		if c.server.draining.Load() {
+			return true // raw.Read finds that the deadline is over
+		}
 	}
 }
 
@@ -309,10 +312,6 @@ func (c *conn) feed(in []byte) bool {
 		return false
 	}
 	c.keep(data[n:])
-	if c.server.draining.Load() && len(c.pending) == 0 && in != nil {
-		c.goodbye(func() { c.machine.Refuse(&c.out, Shutdown) })
-		return false
-	}
 	c.setTimers(len(in) > 0)
 	return true
 }

@@ -24,6 +24,9 @@ func (o *Out) Flush() error {
 	return o.err
 }
 
+// Err is why a Flush failed: nobody reads the answers any more.
+func (o *Out) Err() error { return o.err }
+
 // Room flushes when enough waits. Machines call it between rows and between
 // messages, so that an answer of any size needs constant memory.
 func (o *Out) Room() error {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -174,6 +175,80 @@ func TestShutdownCutsOffWhatTakesTooLong(t *testing.T) {
 		elapsed(t, start, 10*time.Second+cutGrace)
 		waiting.want("cut off: 57P01")
 		waiting.wantEnd()
+	})
+}
+
+// A client whose answer waits when the server gives up gets a moment, not the
+// write limit.
+func TestCutOffAnswersAreNotWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, m := linesServer(Limits{FlushAt: 1 << 20})
+		l := wiretest.Listen()
+		go func() { _ = s.Serve(l) }()
+		deaf := dialMemory(t, l).login()
+		deaf.send("big 200000\nblock\n")
+		<-m.blocked
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		start := time.Now()
+		if err := s.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		elapsed(t, start, time.Second+cutGrace)
+	})
+}
+
+// The rest of a message that was under way is not waited for either.
+func TestShutdownWhileAMessageArrives(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, m := linesServer(Limits{})
+		l := wiretest.Listen()
+		go func() { _ = s.Serve(l) }()
+		p := dialMemory(t, l).login()
+		p.send("block\necho unfinis")
+		<-m.blocked
+		done := make(chan error, 1)
+		go func() { done <- s.Shutdown(context.Background()) }()
+		synctest.Wait()
+		start := time.Now()
+		close(m.gate)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		elapsed(t, start, 0)
+		p.want("done")
+		p.want("go away: 0")
+		p.wantEnd()
+	})
+}
+
+// A client that never stops sending cannot keep the server from stopping.
+func TestShutdownUnderAFlood(t *testing.T) {
+	sockets(t, func(t *testing.T, s *Server, dial func() *peer) {
+		p := dial().login()
+		flood := bytes.Repeat([]byte("echo x\n"), 50_000)
+		var work sync.WaitGroup
+		work.Go(func() {
+			for {
+				if _, err := p.Write(flood); err != nil {
+					return
+				}
+			}
+		})
+		warm := make(chan struct{})
+		work.Go(func() {
+			_, _ = io.CopyN(io.Discard, p.r, 1<<20)
+			close(warm)
+			_, _ = io.Copy(io.Discard, p.r)
+		})
+		<-warm
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := s.Shutdown(ctx); err != nil {
+			t.Error(err)
+		}
+		_ = p.Close()
+		work.Wait()
 	})
 }
 

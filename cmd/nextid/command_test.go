@@ -121,7 +121,7 @@ func TestParseTakesIDsApart(t *testing.T) {
 	r = runProgram(t, nil, "parse", id, "--json", "--layout", "twitter")
 	var parts struct {
 		Datacenter, Worker, Sequence int64
-		Kind, Layout, Time               string
+		Kind, Layout, Time           string
 	}
 	if err := json.Unmarshal([]byte(r.stdout), &parts); err != nil {
 		t.Fatalf("%v: %s", err, r.stdout)

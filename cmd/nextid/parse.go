@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,31 +22,36 @@ import (
 // isoMillis prints times as parse_id does: ISO 8601, UTC, milliseconds.
 const isoMillis = "2006-01-02T15:04:05.000Z"
 
+// parseFlags are the flags of the parse command.
+type parseFlags struct {
+	settings settingFlags
+	layout   string
+	name     string
+	json     bool
+}
+
+// check accepts exactly one id, and one way to name its layout.
+func (f *parseFlags) check(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return usageFailure(cmd, "which id?")
+	case len(args) > 1:
+		return usageFailure(cmd, fmt.Sprintf("unexpected argument %q", args[1]))
+	case f.layout != "" && f.name != "":
+		return usageFailure(cmd, "--layout and --name exclude each other")
+	}
+	return nil
+}
+
 func (p *program) parseCommand() *cobra.Command {
-	var (
-		flags        settingFlags
-		layoutName   string
-		name         string
-		asJSON       bool
-		exactlyOneID = func(cmd *cobra.Command, args []string) error {
-			switch {
-			case len(args) == 0:
-				return usageFailure(cmd, "which id?")
-			case len(args) > 1:
-				return usageFailure(cmd, fmt.Sprintf("unexpected argument %q", args[1]))
-			case layoutName != "" && name != "":
-				return usageFailure(cmd, "--layout and --name exclude each other")
-			}
-			return nil
-		}
-	)
+	flags := &parseFlags{}
 	cmd := &cobra.Command{
 		Use:   "parse ID",
 		Short: "Take an id apart",
 		Long: "Take an id apart: when, by which worker and as which one in its tick it was made. No server is\n" +
 			"asked. The layout is --layout, or that of a generator (--name), which is read from the store\n" +
 			"while no server uses it. --json prints what parse_id returns.",
-		Args: exactlyOneID,
+		Args: flags.check,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil {
@@ -54,7 +60,7 @@ func (p *program) parseCommand() *cobra.Command {
 					hint: "An id is a whole number below 9223372036854775808.",
 				}
 			}
-			l, err := p.parseLayout(cmd.Context(), &flags, layoutName, name)
+			l, err := p.parseLayout(cmd.Context(), flags)
 			if err != nil {
 				return err
 			}
@@ -62,34 +68,31 @@ func (p *program) parseCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.printParts(id, parts, asJSON)
+			return p.printParts(id, parts, flags.json)
 		},
 	}
 	set := cmd.Flags()
-	set.StringVar(&layoutName, "layout", "", "`NAME` of the layout (default "+layout.Default+")")
-	set.StringVar(&name, "name", "", "`GENERATOR` in the store whose layout is used")
-	set.BoolVar(&asJSON, "json", false, "print JSON")
-	flags.register(set, "data", "store")
+	set.StringVar(&flags.layout, "layout", "", "`NAME` of the layout (default "+layout.Default+")")
+	set.StringVar(&flags.name, "name", "", "`GENERATOR` in the store whose layout is used")
+	set.BoolVar(&flags.json, "json", false, "print JSON")
+	flags.settings.register(set, "data", "store")
 	return cmd
 }
 
 // parseLayout is the layout that the command line names.
-func (p *program) parseLayout(ctx context.Context, flags *settingFlags, layoutName, name string) (*layout.Layout, error) {
-	if name == "" {
-		if layoutName == "" {
-			layoutName = layout.Default
-		}
-		l, err := layout.Preset(layoutName)
+func (p *program) parseLayout(ctx context.Context, flags *parseFlags) (*layout.Layout, error) {
+	if flags.name != "" {
+		cfg, err := loadConfig(flags.settings.file(p.environ), p.environ, flags.settings.given)
 		if err != nil {
-			return nil, &failure{what: err.Error(), hint: "Give a layout of this version, or the name of a generator with --name.", cause: err}
+			return nil, err
 		}
-		return l, nil
+		return storedLayout(ctx, cfg, flags.name)
 	}
-	cfg, err := loadConfig(flags.file(p.environ), p.environ, flags.given)
+	l, err := layout.Preset(cmp.Or(flags.layout, layout.Default))
 	if err != nil {
-		return nil, err
+		return nil, &failure{what: err.Error(), hint: "Give a layout of this version, or the name of a generator with --name.", cause: err}
 	}
-	return storedLayout(ctx, cfg, name)
+	return l, nil
 }
 
 // storedLayout reads the layout of a generator from the store. The embedded

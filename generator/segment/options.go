@@ -1,37 +1,66 @@
 package segment
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
+	"math"
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/option"
 )
 
 // Options are the options of the kind, as they are stored.
 type Options struct {
-	Start      int64    `json:"start"`
-	Increment  int64    `json:"increment"`        // negative: descending
-	Offset     *int64   `json:"offset,omitempty"` // ids agree with it modulo increment; nil: with start
-	Min        *int64   `json:"min,omitempty"`
-	Max        *int64   `json:"max,omitempty"`
-	Step       int64    `json:"step"`        // ids in a reservation, at first and at least
-	MaxStep    int64    `json:"max_step"`    // to which the step may grow
-	PrefetchAt float64  `json:"prefetch_at"` // part of a buffer that is used when the next is fetched
-	Deadline   duration `json:"deadline"`    // for which a draw waits for the store
-	Strict     bool     `json:"strict"`
+	Start      int64           `json:"start"`
+	Increment  int64           `json:"increment"`        // negative: descending
+	Offset     *int64          `json:"offset,omitempty"` // ids agree with it modulo increment; nil: with start
+	Min        *int64          `json:"min,omitempty"`
+	Max        *int64          `json:"max,omitempty"`
+	Step       int64           `json:"step"`        // ids in a reservation, at first and at least
+	MaxStep    int64           `json:"max_step"`    // to which the step may grow
+	PrefetchAt float64         `json:"prefetch_at"` // part of a buffer that is used when the next is fetched
+	Deadline   option.Duration `json:"deadline"`    // for which a draw waits for the store
+	Strict     bool            `json:"strict"`
 }
 
-// Defaults of Options: Leaf's maximum step and threshold.
+// Defaults of Options; the step's maximum and the threshold are Leaf's.
 const (
 	defaultStep       = 1000
 	defaultMaxStep    = 1_000_000
 	defaultPrefetchAt = 0.1
-	defaultDeadline   = duration(5 * time.Second)
+	defaultDeadline   = option.Duration(5 * time.Second)
 )
+
+// given is what a user writes: all optional. A bound of null is none.
+type given struct {
+	Start      *int64           `json:"start"`
+	Increment  *int64           `json:"increment"`
+	Offset     bound            `json:"offset"`
+	Min        bound            `json:"min"`
+	Max        bound            `json:"max"`
+	Step       *int64           `json:"step"`
+	MaxStep    *int64           `json:"max_step"`
+	PrefetchAt *float64         `json:"prefetch_at"`
+	Deadline   *option.Duration `json:"deadline"`
+	Strict     *bool            `json:"strict"`
+}
+
+// bound is an option that can be taken back with null.
+type bound struct {
+	given bool
+	value *int64
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (b *bound) UnmarshalJSON(raw []byte) error {
+	b.given = true
+	if err := json.Unmarshal(raw, &b.value); err != nil {
+		return fmt.Errorf("offset, min and max are whole numbers or null, not %s", raw)
+	}
+	return nil
+}
 
 // bound is the value at which the generator ends, nil for none.
 func (o *Options) bound() *int64 {
@@ -41,62 +70,54 @@ func (o *Options) bound() *int64 {
 	return o.Max
 }
 
+const hint = "Options: start, increment, offset, min, max, step, max_step, prefetch_at (0 to 1), deadline, strict."
+
+func optionError(format string, args ...any) error { return option.Error(hint, format, args...) }
+
 // KindName is the name of the kind.
 const KindName = "segment"
 
 // Kind returns the plug-in. owner is shown to operators.
 func Kind(store generator.Reserver, clock generator.Clock, owner string) generator.Kind {
-	return generator.Kind{Name: KindName, Help: "numbers in ranges from the store, after Meituan's Leaf",
-		Normalize: func(raw json.RawMessage) (json.RawMessage, error) { return merge(nil, raw) },
-		Alter:     alter,
+	return generator.Kind{
+		Name: KindName, Help: "numbers in ranges from the store, after Meituan's Leaf",
+		Normalize: normalize, Alter: alter,
 		Open: func(_ context.Context, d generator.Definition) (generator.Generator, error) {
-			var o Options
-			if err := json.Unmarshal(d.Options, &o); err != nil {
-				return nil, &generator.Error{Kind: generator.ErrRegressed, Name: d.Name, Cause: err,
-					Message: fmt.Sprintf("the stored options of generator %q cannot be read", d.Name)}
+			o, err := read(d.Options)
+			if err != nil {
+				return nil, err
 			}
 			return newGenerator(d.Name, o, store, clock, owner), nil
-		}}
+		},
+		Retire: func(ctx context.Context, d generator.Definition) error { return retire(ctx, store, d) },
+	}
 }
 
-func optionError(format string, args ...any) error {
-	return &generator.Error{Kind: generator.ErrOption, Message: fmt.Sprintf(format, args...),
-		Hint: "Options: start, increment, offset, min, max, step, max_step, prefetch_at (0 to 1), deadline, strict."}
+// read returns stored options.
+func read(stored json.RawMessage) (Options, error) {
+	var o Options
+	err := json.Unmarshal(stored, &o)
+	if err == nil {
+		err = o.check()
+	}
+	if err != nil {
+		return o, &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options of a segment generator cannot be used", Cause: err}
+	}
+	return o, nil
 }
 
-// merge reads options over the defaults, or over stored ones, and checks the
-// whole.
-func merge(stored, raw json.RawMessage) (json.RawMessage, error) {
-	o := Options{Increment: 1, Step: defaultStep, MaxStep: defaultMaxStep, PrefetchAt: defaultPrefetchAt, Deadline: defaultDeadline}
-	if stored != nil {
-		if err := json.Unmarshal(stored, &o); err != nil {
-			return nil, err
-		}
-	}
-	given := struct {
-		*Options
-		Start *int64 `json:"start"`
-	}{Options: &o}
-	if len(raw) > 0 {
-		d := json.NewDecoder(bytes.NewReader(raw))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&given); err != nil {
-			return nil, optionError("segment options: %s", strings.TrimPrefix(err.Error(), "json: "))
-		}
-	}
-	switch {
-	case given.Start != nil:
-		o.Start = *given.Start
-	case stored == nil:
-		o.Start = o.defaultStart()
-	}
-	if o.MaxStep < o.Step {
-		o.MaxStep = o.Step
-	}
-	if err := o.check(); err != nil {
+// normalize reads the options of a new generator over the defaults.
+func normalize(raw json.RawMessage) (json.RawMessage, error) {
+	var g given
+	if err := option.Decode(raw, &g, hint); err != nil {
 		return nil, err
 	}
-	return json.Marshal(&o)
+	o := Options{Increment: 1, Step: defaultStep, MaxStep: defaultMaxStep, PrefetchAt: defaultPrefetchAt, Deadline: defaultDeadline}
+	o.set(g)
+	if g.Start == nil {
+		o.Start = o.defaultStart()
+	}
+	return o.written()
 }
 
 // defaultStart is where a sequence without START begins.
@@ -114,77 +135,117 @@ func (o *Options) defaultStart() int64 {
 	return 1
 }
 
-// Bounds of the options. maxStepBound keeps step times increment far from
-// the ends of an int64.
+func (o *Options) set(g given) {
+	assign(&o.Start, g.Start)
+	assign(&o.Increment, g.Increment)
+	assign(&o.Step, g.Step)
+	assign(&o.MaxStep, g.MaxStep)
+	assign(&o.PrefetchAt, g.PrefetchAt)
+	assign(&o.Deadline, g.Deadline)
+	assign(&o.Strict, g.Strict)
+	for _, b := range []struct {
+		into **int64
+		from bound
+	}{{&o.Offset, g.Offset}, {&o.Min, g.Min}, {&o.Max, g.Max}} {
+		if b.from.given {
+			*b.into = b.from.value
+		}
+	}
+	if g.MaxStep == nil {
+		o.MaxStep = max(o.MaxStep, o.Step)
+	}
+}
+
+func assign[T any](into, from *T) {
+	if from != nil {
+		*into = *from
+	}
+}
+
+// written checks the options and returns their stored form.
+func (o *Options) written() (json.RawMessage, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	return json.Marshal(o)
+}
+
+// Limits of the options. They keep a step of any increment far from the ends
+// of an int64.
 const (
 	maxIncrement = 1 << 31
-	maxStepBound = 1 << 30
+	maxStepLimit = 1 << 30
+	minDeadline  = option.Duration(10 * time.Millisecond)
+	maxDeadline  = option.Duration(time.Minute)
 )
 
 func (o *Options) check() error {
 	switch {
 	case o.Increment == 0 || o.Increment > maxIncrement || o.Increment < -maxIncrement:
 		return optionError("increment must be between 1 and %d, or negative, not %d", maxIncrement, o.Increment)
-	case o.Step < 1 || o.Step > maxStepBound:
-		return optionError("step must be between 1 and %d, not %d", maxStepBound, o.Step)
-	case o.MaxStep > maxStepBound:
-		return optionError("max_step must be at most %d, not %d", maxStepBound, o.MaxStep)
-	case !(o.PrefetchAt >= 0 && o.PrefetchAt <= 1):
+	case o.Step < 1 || o.Step > maxStepLimit:
+		return optionError("step must be between 1 and %d, not %d", maxStepLimit, o.Step)
+	case o.MaxStep < o.Step || o.MaxStep > maxStepLimit:
+		return optionError("max_step must be between step (%d) and %d, not %d", o.Step, maxStepLimit, o.MaxStep)
+	case !(o.PrefetchAt >= 0 && o.PrefetchAt <= 1): // NaN is neither
 		return optionError("prefetch_at must be between 0 and 1, not %g", o.PrefetchAt)
-	case o.Deadline < duration(10*time.Millisecond) || o.Deadline > duration(time.Minute):
-		return optionError("deadline must be between 10ms and 1m, not %v", time.Duration(o.Deadline))
+	case o.Deadline < minDeadline || o.Deadline > maxDeadline:
+		return optionError("deadline must be between %v and %v, not %v", minDeadline, maxDeadline, o.Deadline)
 	case o.Min != nil && o.Start < *o.Min:
 		return optionError("start (%d) cannot be less than min (%d)", o.Start, *o.Min)
 	case o.Max != nil && o.Start > *o.Max:
 		return optionError("start (%d) cannot be greater than max (%d)", o.Start, *o.Max)
-	case o.Start == -1<<63:
-		return optionError("start is too small")
+	case o.Start == math.MinInt64 || o.Start == math.MaxInt64:
+		return optionError("start (%d) leaves no room", o.Start)
 	}
 	return nil
 }
 
-// alter merges a change. The direction is pinned: turning round would give
-// the same numbers again. Another increment is safe: reservations on the
-// line of the name stay above all that was given.
+// alter merges a change into stored options. Reservations on the line of a
+// name stay above all that was given, so that another increment, offset or
+// bound cannot make a number come again; turning round would.
 func alter(stored, change json.RawMessage) (json.RawMessage, error) {
-	merged, err := merge(stored, change)
+	before, err := read(stored)
 	if err != nil {
 		return nil, err
 	}
-	var before, after Options
-	if err := json.Unmarshal(stored, &before); err != nil {
+	var g given
+	if err := option.Decode(change, &g, hint); err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(merged, &after); err != nil {
-		return nil, err
-	}
-	if (before.Increment < 0) != (after.Increment < 0) {
+	after := before
+	after.set(g)
+	switch {
+	case (before.Increment < 0) != (after.Increment < 0):
 		return nil, optionError("the direction of a generator cannot be changed: its numbers would come again")
+	case before.Start != after.Start:
+		return nil, option.Error("Use setval, or ALTER SEQUENCE … RESTART WITH, which go up.",
+			"start is where a generator began (%d) and cannot be changed", before.Start)
 	}
-	return merged, nil
+	return after.written()
 }
 
-// duration is a duration in JSON: "5s", or milliseconds when read.
-type duration time.Duration
-
-// MarshalJSON implements json.Marshaler.
-func (d duration) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(d).String()) }
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (d *duration) UnmarshalJSON(b []byte) error {
-	var ms float64
-	if json.Unmarshal(b, &ms) == nil {
-		*d = duration(ms * float64(time.Millisecond))
+// retire implements generator.Kind. The key is above all positions that were
+// issued; a generator of the other direction would count their mirror
+// images, the lowest of which is that of the start.
+func retire(ctx context.Context, store generator.Reserver, d generator.Definition) error {
+	o, err := read(d.Options)
+	if err != nil {
+		return err
+	}
+	l := newLine(o)
+	if l.first >= 0 {
 		return nil
 	}
-	var s string
-	if err := json.Unmarshal(b, &s); err != nil {
-		return fmt.Errorf("a duration is written \"5s\", not %s", b)
-	}
-	v, err := time.ParseDuration(s)
+	key := generator.NameKey(d.Name)
+	marks, err := store.Reserved(ctx, key)
 	if err != nil {
-		return fmt.Errorf("a duration is written \"5s\", not %q", s)
+		return err
 	}
-	*d = duration(v)
-	return nil
+	for _, m := range marks {
+		if m.Key == key && m.Hi <= -l.first {
+			_, _, err = store.Reserve(ctx, generator.Reservation{Key: key, AtLeast: -l.first, N: 1, Limit: generator.NoLimit, Owner: "drop_generator"})
+		}
+	}
+	return err
 }

@@ -2,90 +2,95 @@ package segment
 
 import (
 	"context"
+	"math"
+	"time"
 
 	"nextid/generator"
 )
 
-// strictDraw is one draw of a strict generator.
-type strictDraw struct {
-	n    int64
-	done chan struct{}
-	r    generator.Range
-	err  error
+// batch is the draws of a strict generator that share one reservation. It
+// gathers them until the reservation before it has its answer.
+type batch struct {
+	total int64 // ids, of all draws
+	done  chan struct{}
+	b     *buffer // set before done is closed
+	err   error   // set before done is closed
 }
 
 // nextStrict answers from a reservation that began after the request: what a
 // cloned or restored process holds in memory is never given out. Draws that
-// wait at the same time share a reservation (group commit); nothing is kept.
+// wait at the same time share a reservation (group commit); what a draw does
+// not fetch is lost.
 func (g *Generator) nextStrict(ctx context.Context, n int64) (generator.Range, error) {
-	d := &strictDraw{n: n, done: make(chan struct{})}
-	g.strictMu.Lock()
-	g.strict = append(g.strict, d)
-	g.strictMu.Unlock()
-	err := g.exclusively(ctx, func(ctx context.Context) error {
-		g.serveStrict(ctx)
-		return nil
-	})
-	select {
-	case <-d.done: // by us, or by the goroutine before us
-		return d.r, g.tooSlow(ctx, d.err)
-	default:
-		g.withdraw(d)
-		select {
-		case <-d.done: // served just now
-			return d.r, d.err
-		default:
-			return generator.Range{}, err
-		}
+	batch, at, err := g.join(n)
+	if err != nil {
+		return generator.Range{}, err
 	}
+	deadline := time.NewTimer(time.Duration(g.options.Deadline))
+	defer deadline.Stop()
+	select {
+	case <-batch.done:
+	case <-ctx.Done():
+		return generator.Range{}, ctx.Err()
+	case <-deadline.C:
+		return generator.Range{}, g.errSlow()
+	}
+	if batch.err != nil {
+		return generator.Range{}, batch.err
+	}
+	at += batch.b.next.Load() // ids that were used already, see newBuffer
+	count := min(n, batch.b.size-at)
+	if count < 1 {
+		return generator.Range{}, g.errExhausted()
+	}
+	g.mu.Lock()
+	g.spent += count
+	g.mu.Unlock()
+	return g.run(batch.b, at, count), nil
 }
 
-// withdraw takes a draw that nobody served out of the queue.
-func (g *Generator) withdraw(d *strictDraw) {
-	g.strictMu.Lock()
-	defer g.strictMu.Unlock()
-	for i, q := range g.strict {
-		if q == d {
-			g.strict = append(g.strict[:i], g.strict[i+1:]...)
+// join adds a draw to the batch that has not been sent. at is the index of
+// its first id there.
+func (g *Generator) join(n int64) (b *batch, at int64, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return nil, 0, g.errClosed()
+	}
+	g.waits.Add(1)
+	if g.batch == nil {
+		g.batch = &batch{done: make(chan struct{})}
+		if !g.sending {
+			g.sending = true
+			g.work.Go(g.send)
+		}
+	}
+	b, at = g.batch, g.batch.total
+	b.total = min(b.total, math.MaxInt64-n) + n
+	return b, at, nil
+}
+
+// send sends batches, one after the other, until none has gathered.
+func (g *Generator) send() {
+	for {
+		g.mu.Lock()
+		b := g.batch
+		g.batch = nil
+		if b == nil {
+			g.sending = false
+			g.mu.Unlock()
 			return
 		}
-	}
-}
+		atLeast := max(g.first, g.above)
+		g.mu.Unlock()
 
-// serveStrict makes one reservation for all draws that wait now. Called
-// under fetch.
-func (g *Generator) serveStrict(ctx context.Context) {
-	g.strictMu.Lock()
-	draws := g.strict
-	g.strict = nil
-	g.strictMu.Unlock()
-	if len(draws) == 0 {
-		return
-	}
-	total := int64(0)
-	for _, d := range draws {
-		total += d.n
-	}
-	b, err := g.reserve(ctx, total, -1<<63)
-	for _, d := range draws {
-		if d.err = err; err == nil {
-			var ok bool
-			if d.r, ok = g.takeStrict(b, d.n); !ok {
-				d.err = g.exhausted()
-			}
+		lo, hi, err := g.reserve(g.span(b.total), atLeast)
+		g.mu.Lock()
+		if b.err = err; err == nil {
+			g.end = hi
+			b.b = g.newBuffer(lo, hi, g.above, 1)
 		}
-		close(d.done)
+		g.mu.Unlock()
+		close(b.done)
 	}
-}
-
-// takeStrict is take without the prefetch.
-func (g *Generator) takeStrict(b *buffer, n int64) (generator.Range, bool) {
-	pos := b.pos.Load()
-	count := min(n, g.count(pos, b.end))
-	if count == 0 {
-		return generator.Range{}, false
-	}
-	b.pos.Store(pos + count*g.increment)
-	g.issued.Add(count)
-	return generator.Range{First: g.direction * pos, Step: g.direction * g.increment, Count: count}, true
 }

@@ -23,14 +23,18 @@ func (w *world) drop(k generator.Kind, g *Generator, options string) {
 func TestANameThatIsCreatedAgainGoesOnAboveEverything(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		inWorld(t, true, func(w *world) {
-			k := w.kind()
+			k := w.kind(static(5))
 			g := w.open(k, "orders", `{"layout":"js"}`)
 			for range 10 {
 				w.next(g, 128)
 			}
+			last := w.next(g, 1).First
 			w.drop(k, g, `{"layout":"js"}`)
+			if got := w.mark("orders"); got <= last {
+				t.Errorf("the tombstone is %d, ids went up to %d", got, last)
+			}
 			if restart {
-				k = w.kind()
+				k = w.kind(static(5))
 			}
 			before := w.elapsed()
 			g = w.open(k, "orders", `{"layout":"js"}`)
@@ -70,8 +74,10 @@ func TestANameAfterASegmentGeneratorGoesOnAboveItsNumbers(t *testing.T) {
 		}
 		const epoch = `{"epoch":"2026-11-21T08:00:00Z"}` // ids begin at 0
 		reserve("orders", 3<<22)
-		reserve("ordersystem", 1<<60) // another name that begins alike
-		g := w.open(w.kind(), "orders", epoch)
+		reserve("ordersystem", 1<<60) // other names that begin alike
+		k := w.kind()
+		w.next(w.open(k, "ordersys", epoch), 1)
+		g := w.open(k, "orders", epoch)
 		if id := w.next(g, 1).First; id < 3<<22 {
 			t.Errorf("id %d, but %d numbers were given", id, 3<<22)
 		}

@@ -262,6 +262,9 @@ const (
 	// glance is how long on_rollback wait sleeps before it looks at the wall
 	// clock again, which may be set right at any moment.
 	glance = 100 * time.Millisecond
+	// blink is the shortest such sleep: a wall clock that stands still just
+	// before a tick must not make us spin.
+	blink = time.Millisecond
 )
 
 // await waits for the beginning of a tick.
@@ -271,7 +274,7 @@ func (g *Generator) await(ctx context.Context, tick int64) error {
 		if g.rollback == Refuse && missing > tolerance {
 			return g.errRollback(missing)
 		}
-		return sleep(ctx, min(missing, glance))
+		return sleep(ctx, min(max(missing, blink), glance))
 	}
 	if missing > patience {
 		return g.errAhead(tick)

@@ -376,25 +376,41 @@ func must(r generator.Range, err error) generator.Range {
 	return r
 }
 
+// Another server has taken our worker id, and the pool moves to a lower one:
+// in the tick of the change its ids would be smaller.
 func TestIDsGrowWhenTheWorkerIDChanges(t *testing.T) {
+	const options = `{"bits":"time 41, worker 2, sequence 12"}`
 	inWorld(t, false, func(w *world) {
-		for range 3 { // ids 0 to 2 are free again: the least recently used is 0
-			w.open(w.kind(), "x", "")
+		for range 3 {
+			w.open(w.kind(), "x", options)
+			w.pools[len(w.pools)-1].Close(w.t.Context()) // as a crash: the generator is open
 		}
-		g := w.open(w.kind(), "orders", "")
+		g := w.open(w.kind(), "orders", options)
+		time.Sleep(61 * time.Second) // the crashed servers' ids become free
 		w.next(g, 1)
 		old := g.pool.Lease()
+		if old.Worker != 3 {
+			t.Fatalf("worker id %d", old.Worker)
+		}
 		_, _, err := w.store.Reserve(w.t.Context(), generator.Reservation{Key: key(g.layout, old.Worker),
-			AtLeast: old.Hi, N: 60_000, Limit: generator.NoLimit})
+			AtLeast: old.Hi, N: 300_000, Limit: generator.NoLimit})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 200 {
+		w.next(g, 1)
+		if err := g.pool.Extend(w.t.Context(), old.Hi); err != nil { // the pool moves in the same millisecond
+			t.Fatal(err)
+		}
+		g.window.Store(g.newWindow(g.pool.Lease()))
+		if r, ok := g.TryNext(1); ok {
+			w.record(g, r)
+		}
+		for range 65 {
 			time.Sleep(time.Second)
 			w.next(g, 1)
 		}
-		if l := g.pool.Lease(); l.Worker == old.Worker {
-			t.Errorf("still on worker id %d, which another server uses", l.Worker)
+		if p, _ := g.Explain(w.next(g, 1).First); *p.Worker == 3 {
+			t.Error("still on worker id 3, which another server uses")
 		}
 	})
 }

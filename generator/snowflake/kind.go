@@ -98,7 +98,7 @@ func (k kind) retire(ctx context.Context, d generator.Definition) error {
 	if last < 0 {
 		return nil // nothing was ever issued
 	}
-	greatest, err := l.Floor(l.TimeOf(last))
+	greatest, err := l.Ceil(l.TimeOf(last))
 	if err != nil {
 		return err
 	}

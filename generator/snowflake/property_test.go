@@ -146,23 +146,40 @@ func (s *schedule) event() {
 // order (on an embedded store those of all servers), every id inside a slice
 // that was acknowledged.
 func TestNoScheduleRepeatsAnID(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		rapid.Check(struct{ testing.TB }{t}, func(t *rapid.T) { // rapid must not see T.Deadline, which a bubble forbids
-			s := &schedule{t: t, exclusive: rapid.Bool().Draw(t, "embedded store"), clock: clocktest.New(start)}
-			s.store = storetest.NewFaulty(memory.New(memory.Config{Exclusive: s.exclusive, Clock: s.clock}))
-			defer func() {
-				s.store.Clear()
-				s.end(false)
-			}()
-			for range rapid.IntRange(3, 30).Draw(t, "events") {
-				s.event()
-			}
-			if err := s.log.Check(); err != nil {
-				t.Fatal(err)
-			}
-			if s.log.Len() == 0 && len(s.store.Grants()) > 20 {
-				t.Fatal(fmt.Sprint("no id in spite of ", len(s.store.Grants()), " slices"))
-			}
+	checkInBubbles(t, func(t *rapid.T) {
+		s := &schedule{t: t, exclusive: rapid.Bool().Draw(t, "embedded store"), clock: clocktest.New(start)}
+		s.store = storetest.NewFaulty(memory.New(memory.Config{Exclusive: s.exclusive, Clock: s.clock}))
+		defer func() {
+			s.store.Clear()
+			s.end(false)
+		}()
+		for range rapid.IntRange(3, 30).Draw(t, "events") {
+			s.event()
+		}
+		if err := s.log.Check(); err != nil {
+			t.Fatal(err)
+		}
+		if s.log.Len() == 0 && len(s.store.Grants()) > 20 {
+			t.Fatal(fmt.Sprint("no id in spite of ", len(s.store.Grants()), " slices"))
+		}
+	})
+}
+
+// checkInBubbles is rapid.Check with a bubble of virtual time for each run:
+// rapid stops when a day has passed on the clock that it sees.
+func checkInBubbles(t *testing.T, property func(*rapid.T)) {
+	t.Helper()
+	rapid.Check(t, func(r *rapid.T) {
+		var failure any // rapid ends a run by a panic, which must not end the bubble
+		synctest.Test(t, func(*testing.T) {
+			defer func() { failure = recover() }()
+			property(r)
 		})
+		if fmt.Sprintf("%T", failure) == "rapid.invalidData" {
+			panic(failure) // on a line of its own: rapid tells failures apart by their line
+		}
+		if failure != nil {
+			panic(failure)
+		}
 	})
 }

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -86,72 +87,89 @@ func wantAcknowledged(t *rapid.T, s *storetest.Faulty, p *Pool, l *Lease) {
 // Whatever clocks, stores and servers do: no two servers ever hold the same
 // time of one worker id, and nothing is held that the store did not grant.
 func TestSlicesAreExclusiveOnEverySchedule(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		rapid.Check(struct{ testing.TB }{t}, func(t *rapid.T) { // rapid must not see T.Deadline, which a bubble forbids
-			exclusive := rapid.Bool().Draw(t, "embedded store")
-			clock := clocktest.New(start)
-			store := storetest.NewFaulty(memory.New(memory.Config{Exclusive: exclusive, Clock: clock}))
-			var all []held
-			running := map[int]*Pools{}
-			last := map[int]*Lease{}
-			defer func() {
-				store.Clear()
-				for _, p := range running {
+	checkInBubbles(t, func(t *rapid.T) {
+		exclusive := rapid.Bool().Draw(t, "embedded store")
+		clock := clocktest.New(start)
+		store := storetest.NewFaulty(memory.New(memory.Config{Exclusive: exclusive, Clock: clock}))
+		var all []held
+		running := map[int]*Pools{}
+		last := map[int]*Lease{}
+		defer func() {
+			store.Clear()
+			for _, p := range running {
+				crash(p)
+			}
+		}()
+		servers := 0
+		extend := func(server int) {
+			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+			defer cancel()
+			pool, err := running[server].Open(ctx, 2, time.Millisecond)
+			if err != nil {
+				return
+			}
+			defer func() { pool.Leave(min(pool.Lease().Hi, pool.Now()/1000+1)) }()
+			if rapid.Bool().Draw(t, "extend") {
+				pool.Extend(ctx, pool.Lease().Hi)
+			}
+			if l := pool.Lease(); l != last[server] {
+				judge(t, all, server, last[server], l, exclusive)
+				wantAcknowledged(t, store, pool, l)
+				all, last[server] = append(all, held{server, *l}), l
+			}
+		}
+		for range rapid.IntRange(5, 40).Draw(t, "events") {
+			time.Sleep(time.Duration(rapid.IntRange(0, 5000).Draw(t, "sleep")) * time.Millisecond)
+			switch rapid.SampledFrom([]string{"draw", "draw", "draw", "clock", "fault", "crash", "stop"}).Draw(t, "event") {
+			case "clock":
+				drawClock(t, clock)
+			case "fault":
+				drawFault(t, store)
+			case "crash":
+				for id, p := range running {
 					crash(p)
+					delete(running, id)
 				}
-			}()
-			servers := 0
-			extend := func(server int) {
-				ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-				defer cancel()
-				pool, err := running[server].Open(ctx, 2, time.Millisecond)
-				if err != nil {
-					return
-				}
-				defer func() { pool.Leave(min(pool.Lease().Hi, pool.Now()/1000+1)) }()
-				if rapid.Bool().Draw(t, "extend") {
-					pool.Extend(ctx, pool.Lease().Hi)
-				}
-				if l := pool.Lease(); l != last[server] {
-					judge(t, all, server, last[server], l, exclusive)
-					wantAcknowledged(t, store, pool, l)
-					all, last[server] = append(all, held{server, *l}), l
-				}
-			}
-			for range rapid.IntRange(5, 40).Draw(t, "events") {
-				time.Sleep(time.Duration(rapid.IntRange(0, 5000).Draw(t, "sleep")) * time.Millisecond)
-				switch rapid.SampledFrom([]string{"draw", "draw", "draw", "clock", "fault", "crash", "stop"}).Draw(t, "event") {
-				case "clock":
-					drawClock(t, clock)
-				case "fault":
-					drawFault(t, store)
-				case "crash":
-					for id, p := range running {
-						crash(p)
-						delete(running, id)
+			case "stop":
+				for id, p := range running {
+					ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+					p.Close(ctx)
+					cancel()
+					if p.pools[2] != nil {
+						leave(all, id, p.pools[2].UsedUntil())
 					}
-				case "stop":
-					for id, p := range running {
-						ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-						p.Close(ctx)
-						cancel()
-						if p.pools[2] != nil {
-							leave(all, id, p.pools[2].UsedUntil())
-						}
-						delete(running, id)
-					}
-				default:
-					if len(running) == 0 || (!exclusive && len(running) < 4) {
-						servers++
-						running[servers] = New(Config{Store: store, Clock: clock, Worker: Auto, Logger: discard})
-					}
-					for id := range servers + 1 {
-						if running[id] != nil {
-							extend(id)
-						}
+					delete(running, id)
+				}
+			default:
+				if len(running) == 0 || (!exclusive && len(running) < 4) {
+					servers++
+					running[servers] = New(Config{Store: store, Clock: clock, Worker: Auto, Logger: discard})
+				}
+				for id := range servers + 1 {
+					if running[id] != nil {
+						extend(id)
 					}
 				}
 			}
+		}
+	})
+}
+
+// checkInBubbles is rapid.Check with a bubble of virtual time for each run:
+// rapid stops when a day has passed on the clock that it sees.
+func checkInBubbles(t *testing.T, property func(*rapid.T)) {
+	t.Helper()
+	rapid.Check(t, func(r *rapid.T) {
+		var failure any // rapid ends a run by a panic, which must not end the bubble
+		synctest.Test(t, func(*testing.T) {
+			defer func() { failure = recover() }()
+			property(r)
 		})
+		if fmt.Sprintf("%T", failure) == "rapid.invalidData" {
+			panic(failure) // on a line of its own: rapid tells failures apart by their line
+		}
+		if failure != nil {
+			panic(failure)
+		}
 	})
 }

@@ -103,3 +103,135 @@ func compareArithmetic(t *testing.T, o *oracle, env *Env, list []operand) {
 		}
 	}
 }
+
+func TestArithmeticOfNullsIsNullOfTheResultType(t *testing.T) {
+	for _, c := range []struct {
+		op   operator
+		a, b OID
+		want OID
+	}{
+		{opAdd, Int4, Int8, Int8}, {opSub, Int2, Int2, Int2}, {opMul, Numeric, Int4, Numeric}, {opDiv, Float4, Int4, Float8}, {opMod, Int8, Int4, Int8},
+		{opAdd, Date, Int4, Date}, {opAdd, Int4, Date, Date}, {opSub, Date, Date, Int4}, {opAdd, Date, Interval, Timestamp}, {opAdd, Interval, TimestampTZ, TimestampTZ},
+		{opSub, TimestampTZ, Timestamp, Interval}, {opAdd, Date, Time, Timestamp}, {opMul, Float8, Interval, Interval}, {opSub, Timestamp, Time, Timestamp},
+	} {
+		v, err := compute(c.op, Null(c.a), Null(c.b), nil)
+		if v.Valid || v.Type != c.want || err != nil {
+			t.Errorf("NULL::%s %c NULL::%s = %v, %v, want NULL of %s", display(c.a), c.op, display(c.b), v, err, display(c.want))
+		}
+	}
+	if v, err := Neg(Null(Numeric)); v.Valid || v.Type != Numeric || err != nil {
+		t.Errorf("- NULL = %v, %v", v, err)
+	}
+}
+
+func TestOperatorsThatDoNotExist(t *testing.T) {
+	for _, c := range []struct {
+		op   operator
+		a, b Value
+		want string
+	}{
+		{opAdd, MakeText("1"), MakeInt4(1), "42883 operator does not exist: text + integer"},
+		{opMod, Value{Type: Float8, Valid: true}, MakeInt4(1), "42883 operator does not exist: double precision % integer"},
+		{opMul, MakeBool(true), MakeInt4(1), "42883 operator does not exist: boolean * integer"},
+		{opSub, MakeInterval(0, 0, 0), Value{Type: Date, Valid: true}, "42883 operator does not exist: interval - date"},
+		{opAdd, Value{Type: Date, Valid: true}, MakeInt8(1), "42883 operator does not exist: date + bigint"},
+		{opMod, MakeInterval(0, 0, 0), MakeInt4(1), "42883 operator does not exist: interval % integer"},
+	} {
+		if _, err := compute(c.op, c.a, c.b, nil); fault(err) != c.want {
+			t.Errorf("%s, want %s", fault(err), c.want)
+		}
+	}
+	if _, err := Neg(MakeText("1")); fault(err) != "42883 operator does not exist: - text" {
+		t.Errorf("- text: %s", fault(err))
+	}
+}
+
+func TestNegOfLimits(t *testing.T) {
+	for _, c := range []struct{ typ, text, want string }{
+		{"int2", "-32768", "22003 smallint out of range"}, {"int4", "-2147483648", "22003 integer out of range"},
+		{"int8", "-9223372036854775808", "22003 bigint out of range"}, {"int8", "9223372036854775807", `"-9223372036854775807"`},
+		{"numeric", "0.00", `"0.00"`}, {"numeric", "-1.50", `"1.50"`}, {"numeric", "Infinity", `"-Infinity"`}, {"numeric", "NaN", `"NaN"`},
+		{"float8", "0", `"-0"`}, {"interval", "1 day -00:00:01", `"-1 days +00:00:01"`}, {"interval", "-2147483648 days", "22008 interval out of range"},
+	} {
+		v, err := Neg(operand{c.typ, c.text}.value(t, nil))
+		if got := show(AppendText(nil, v, nil), false, err); got != c.want {
+			t.Errorf("- %s '%s' = %s, want %s", c.typ, c.text, got, c.want)
+		}
+	}
+}
+
+// The numbers of these are PostgreSQL's, for machines without it.
+func TestArithmeticResults(t *testing.T) {
+	for _, c := range []struct {
+		left  operand
+		op    operator
+		right operand
+		want  string
+	}{
+		{operand{"numeric", "1"}, opDiv, operand{"numeric", "3"}, `"0.33333333333333333333"`},
+		{operand{"numeric", "2"}, opDiv, operand{"numeric", "3"}, `"0.66666666666666666667"`},
+		{operand{"numeric", "10000"}, opDiv, operand{"numeric", "3"}, `"3333.3333333333333333"`},
+		{operand{"numeric", "1e-20"}, opDiv, operand{"numeric", "3"}, `"0.0000000000000000000033333333333333333333"`},
+		{operand{"numeric", "1.10"}, opMul, operand{"numeric", "2.200"}, `"2.42000"`},
+		{operand{"numeric", "-7.5"}, opMod, operand{"numeric", "2"}, `"-1.5"`},
+		{operand{"int4", "-7"}, opDiv, operand{"int4", "2"}, `"-3"`},
+		{operand{"int4", "-7"}, opMod, operand{"int4", "2"}, `"-1"`},
+		{operand{"int8", "-9223372036854775808"}, opDiv, operand{"int4", "-1"}, "22003 bigint out of range"},
+		{operand{"int8", "-9223372036854775808"}, opMod, operand{"int4", "-1"}, `"0"`},
+		{operand{"int8", "3037000500"}, opMul, operand{"int8", "3037000500"}, "22003 bigint out of range"},
+		{operand{"int8", "-4611686018427387904"}, opMul, operand{"int8", "2"}, `"-9223372036854775808"`},
+		{operand{"int8", "4611686018427387904"}, opMul, operand{"int8", "2"}, "22003 bigint out of range"},
+		{operand{"int4", "2147483647"}, opAdd, operand{"int2", "1"}, "22003 integer out of range"},
+		{operand{"int4", "1"}, opMod, operand{"int4", "0"}, "22012 division by zero"},
+		{operand{"float8", "1e308"}, opMul, operand{"float8", "10"}, "22003 value out of range: overflow"},
+		{operand{"float8", "1e-308"}, opMul, operand{"float8", "1e-308"}, "22003 value out of range: underflow"},
+		{operand{"date", "2026-11-21"}, opSub, operand{"date", "2024-02-29"}, `"996"`},
+		{operand{"timestamp", "2024-01-31 10:00"}, opAdd, operand{"interval", "1 month"}, `"2024-02-29 10:00:00"`},
+		{operand{"timestamp", "2026-11-21 10:00"}, opSub, operand{"timestamp", "2026-11-20 11:00"}, `"23:00:00"`},
+		{operand{"interval", "1 month"}, opDiv, operand{"int4", "4"}, `"7 days 12:00:00"`},
+		{operand{"time", "23:00"}, opAdd, operand{"interval", "2 hours"}, `"01:00:00"`},
+		{operand{"date", "5874897-12-31"}, opAdd, operand{"int4", "1"}, "22008 date out of range"},
+		{operand{"timestamp", "294276-12-31"}, opAdd, operand{"interval", "1 mon"}, "22008 timestamp out of range"},
+	} {
+		v, err := compute(c.op, c.left.value(t, nil), c.right.value(t, nil), nil)
+		if got := show(AppendText(nil, v, nil), false, err); got != c.want {
+			t.Errorf("%v %c %v = %s, want %s", c.left, c.op, c.right, got, c.want)
+		}
+	}
+}
+
+func TestIntervalsAreAddedInTheSessionsZone(t *testing.T) {
+	loc, err := LoadZone("America/New_York")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := &Env{Location: loc}
+	before := operand{"timestamptz", "2026-03-07 12:00"}.value(t, env) // the day before clocks change
+	day, hours := MakeInterval(0, 1, 0), MakeInterval(0, 0, 24*microsPerHour)
+	for _, c := range []struct {
+		span Value
+		env  *Env
+		want string
+	}{{day, env, "2026-03-08 12:00:00-04"}, {hours, env, "2026-03-08 13:00:00-04"}, {day, nil, "2026-03-08 13:00:00-04"}} {
+		v, err := AddIn(before, c.span, c.env)
+		if got := text(v, env); got != c.want || err != nil {
+			t.Errorf("%s later = %s, %v, want %s", text(c.span, nil), got, err, c.want)
+		}
+		back, err := SubIn(v, c.span, c.env)
+		if back.Int != before.Int || err != nil {
+			t.Errorf("and back = %s, %v", text(back, env), err)
+		}
+	}
+}
+
+func TestDaysAndDatesAreInverse(t *testing.T) {
+	for day := int64(minDays); day < endDays; day += 9973 {
+		c := civilFromDays(day)
+		if c.days() != day || c.month < 1 || c.month > 12 || c.day < 1 || c.day > daysInMonth(c.year, c.month) {
+			t.Fatalf("day %d is %v, which is day %d", day, c, c.days())
+		}
+	}
+	if c := civilFromDays(0); c != (civil{2000, 1, 1}) || weekday(0) != 6 {
+		t.Errorf("day 0 is %v, weekday %d", c, weekday(0))
+	}
+}

@@ -1,10 +1,6 @@
 package datum
 
-import (
-	"math"
-
-	"nextid/sqlfuncs/sqlstate"
-)
+import "nextid/sqlfuncs/sqlstate"
 
 // computeTime is arithmetic with dates, times and intervals.
 func computeTime(op operator, a, b Value, env *Env) (Value, error) {
@@ -229,11 +225,15 @@ func addInterval(op operator, a, b Value, t OID, env *Env) (Value, error) {
 	if isInfiniteTime(a) {
 		return a, nil
 	}
-	if span.months != 0 || span.days != 0 {
-		var err error
-		if a.Int, err = addCalendar(a, span, env); err != nil {
-			return Value{}, err
-		}
+	var err error
+	if span.months != 0 {
+		a.Int, err = onCalendar(a, env, func(day int64) int64 { return addMonths(day, span.months) })
+	}
+	if err == nil && span.days != 0 {
+		a.Int, err = onCalendar(a, env, func(day int64) int64 { return day + int64(span.days) })
+	}
+	if err != nil {
+		return Value{}, err
 	}
 	ts := a.Int + span.micros
 	if (span.micros > 0) != (ts > a.Int) && span.micros != 0 || !validTimestamp(ts) {
@@ -243,29 +243,29 @@ func addInterval(op operator, a, b Value, t OID, env *Env) (Value, error) {
 	return a, nil
 }
 
-// addCalendar adds months and days; a day that the month does not have
-// becomes its last.
-func addCalendar(v Value, span interval, env *Env) (int64, error) {
+// onCalendar moves a timestamp to another day at the same time of the
+// clock, in the session's time zone if it has one. Each move ends in an
+// instant, so a time that the zone skips is moved before the next one.
+func onCalendar(v Value, env *Env, move func(day int64) int64) (int64, error) {
 	local := v.Int
-	zoned := v.Type == TimestampTZ
-	if zoned {
+	if v.Type == TimestampTZ {
 		local = utcToLocal(local, env.location())
 	}
-	days, micros := splitTimestamp(local)
-	if span.months != 0 {
-		c := civilFromDays(days)
-		month := int64(c.year)*monthsPerYear + int64(c.month-1) + int64(span.months)
-		c.year, c.month = int(floorDiv(month, monthsPerYear)), int(month-floorDiv(month, monthsPerYear)*monthsPerYear)+1
-		c.day = min(c.day, daysInMonth(c.year, c.month))
-		days = c.days()
-	}
-	days += int64(span.days)
-	if days > math.MaxInt32 || days < math.MinInt32 {
-		return 0, timestampOutOfRange()
-	}
-	ts, err := joinTimestamp(days, micros)
-	if err == nil && zoned {
+	day, micros := splitTimestamp(local)
+	ts, err := joinTimestamp(move(day), micros)
+	if err == nil && v.Type == TimestampTZ {
 		ts = localToUTC(ts, env.location())
 	}
 	return ts, err
+}
+
+// addMonths adds months to a day; a day that the month does not have becomes
+// its last.
+func addMonths(day int64, months int32) int64 {
+	c := civilFromDays(day)
+	month := int64(c.year)*monthsPerYear + int64(c.month-1) + int64(months)
+	c.year = int(floorDiv(month, monthsPerYear))
+	c.month = int(month-int64(c.year)*monthsPerYear) + 1
+	c.day = min(c.day, daysInMonth(c.year, c.month))
+	return c.days()
 }

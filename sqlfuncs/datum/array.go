@@ -31,6 +31,7 @@ func parseArray(t, elem OID, s string, env *Env) (Value, error) {
 	case !strings.HasPrefix(p.rest, "{"):
 		return Value{}, p.malformed(`Array value must start with "{" or dimension information.`)
 	}
+	p.text = p.rest
 	v, err := p.braces(1)
 	if err != nil {
 		return Value{}, err
@@ -68,19 +69,21 @@ func (p *arrayParser) braces(depth int) (Value, error) {
 		return v, nil
 	}
 	for {
+		p.skipSpace()
+		if len(v.Elems) > 0 && p.rest != "" {
+			switch nested := p.rest[0] == '{'; {
+			case nested && v.Elems[0].Type != p.array:
+				return v, p.malformed(`Unexpected "{" character.`)
+			case !nested && v.Elems[0].Type == p.array:
+				return v, p.malformed("Unexpected array element.")
+			}
+		}
 		e, err := p.element(depth)
 		if err != nil {
 			return v, err
 		}
-		if len(v.Elems) > 0 {
-			switch first := v.Elems[0]; {
-			case first.Type != p.array && e.Type == p.array:
-				return v, p.malformed(`Unexpected "{" character.`)
-			case first.Type == p.array && e.Type != p.array:
-				return v, p.malformed("Unexpected array element.")
-			case !sameShape(first, e, p.array):
-				return v, p.malformed("Multidimensional arrays must have sub-arrays with matching dimensions.")
-			}
+		if len(v.Elems) > 0 && !sameShape(v.Elems[0], e, p.array) {
+			return v, p.malformed("Multidimensional arrays must have sub-arrays with matching dimensions.")
 		}
 		v.Elems = append(v.Elems, e)
 		p.skipSpace()
@@ -90,6 +93,8 @@ func (p *arrayParser) braces(depth int) (Value, error) {
 		case p.rest[0] == '}':
 			p.rest = p.rest[1:]
 			return v, nil
+		case p.rest[0] == '{':
+			return v, p.malformed(`Unexpected "{" character.`)
 		case p.rest[0] != delimiter:
 			return v, p.malformed("Unexpected array element.")
 		}
@@ -106,7 +111,6 @@ func sameShape(a, b Value, array OID) bool {
 }
 
 func (p *arrayParser) element(depth int) (Value, error) {
-	p.skipSpace()
 	if strings.HasPrefix(p.rest, "{") {
 		return p.braces(depth + 1)
 	}

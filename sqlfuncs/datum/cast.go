@@ -112,10 +112,11 @@ var castTable = []struct {
 	{Interval, nil, []OID{Time}, nil},
 }
 
-// Cast converts a value as CAST(v AS to) does. Errors: 42846 when there is no
+// Cast converts a value as CAST(v AS to) does. An array stays as it is when to
+// is AnyArray, which stands for all of them. Errors: 42846 when there is no
 // such cast, else what the conversion says, 22003, 22P02, ….
 func Cast(v Value, to OID, env *Env) (Value, error) {
-	if v.Type == to {
+	if v.Type == to || to == AnyArray && category(v.Type) == 'A' {
 		return v, nil
 	}
 	if CastAllowed(v.Type, to) == NoCast {
@@ -149,12 +150,8 @@ func isStringLike(t OID) bool {
 	return false
 }
 
-// castArray converts the elements. AnyArray only renames.
+// castArray converts the elements.
 func castArray(v Value, target *Info, env *Env) (Value, error) {
-	if target.Elem == Invalid {
-		v.Type = target.OID
-		return v, nil
-	}
 	out := MakeArray(target.OID, make([]Value, len(v.Elems)))
 	for i, e := range v.Elems {
 		var err error

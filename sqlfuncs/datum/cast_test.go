@@ -196,6 +196,71 @@ func compareTypeModifiers(t *testing.T, o *oracle) {
 	}
 }
 
+// The results of these are PostgreSQL's, for machines without it.
+func TestTypeModifiersRoundCutAndPad(t *testing.T) {
+	numeric := func(precision, scale int32) int32 { return precision<<16 + scale&0x7ff + varlenaHeader }
+	for _, c := range []struct {
+		value operand
+		mod   int32
+		want  string
+	}{
+		{operand{"numeric", "1.005"}, numeric(5, 2), `"1.01"`},
+		{operand{"numeric", "-1.005"}, numeric(5, 2), `"-1.01"`},
+		{operand{"numeric", "1.0049"}, numeric(5, 2), `"1.00"`},
+		{operand{"numeric", "1"}, numeric(5, 2), `"1.00"`},
+		{operand{"numeric", "149"}, numeric(3, -2), `"100"`},
+		{operand{"numeric", "150"}, numeric(3, -2), `"200"`},
+		{operand{"numeric", "999.995"}, numeric(5, 2), "22003 numeric field overflow | A field with precision 5, scale 2 must round to an absolute value less than 10^3."},
+		{operand{"numeric", "1"}, numeric(2, 2), "22003 numeric field overflow | A field with precision 2, scale 2 must round to an absolute value less than 1."},
+		{operand{"numeric", "NaN"}, numeric(5, 2), `"NaN"`},
+		{operand{"numeric", "Infinity"}, numeric(5, 2), "22003 numeric field overflow | A field with precision 5, scale 2 cannot hold an infinite value."},
+		{operand{"varchar", "äöü"}, 2 + varlenaHeader, `"äö"`},
+		{operand{"varchar", "a"}, 2 + varlenaHeader, `"a"`},
+		{operand{"bpchar", "ä"}, 3 + varlenaHeader, `"ä  "`},
+		{operand{"bpchar", "abcd"}, 3 + varlenaHeader, `"abc"`},
+		{operand{"text", "abcd"}, 2 + varlenaHeader, `"abcd"`},
+		{operand{"timestamp", "1999-12-31 23:59:59.5"}, 0, `"1999-12-31 23:59:59"`}, // away from 2000-01-01
+		{operand{"timestamp", "2026-12-31 23:59:59.5"}, 0, `"2027-01-01 00:00:00"`},
+		{operand{"time", "10:00:00.125"}, 2, `"10:00:00.13"`},
+		{operand{"interval", "-1.5 s"}, 0x7fff << 16, `"-00:00:02"`},
+		{operand{"interval", "1 day 04:05:06"}, 1<<3<<16 | 0xffff, `"1 day"`},
+	} {
+		v, err := ApplyTypeMod(c.value.value(t, nil), c.mod)
+		if got := show(AppendText(nil, v, nil), false, err); got != c.want {
+			t.Errorf("%v with %s = %s, want %s", c.value, FormatType(c.value.value(t, nil).Type, c.mod), got, c.want)
+		}
+	}
+	if v, err := ApplyTypeMod(Null(Varchar), 6); v.Valid || err != nil {
+		t.Errorf("NULL = %v, %v", v, err)
+	}
+}
+
+func TestCastResults(t *testing.T) {
+	for _, c := range []struct {
+		from operand
+		to   OID
+		want string
+	}{
+		{operand{"numeric", "2.5"}, Int4, `"3"`}, {operand{"float8", "2.5"}, Int4, `"2"`}, {operand{"float8", "NaN"}, Int8, "22003 bigint out of range"},
+		{operand{"numeric", "NaN"}, Int4, "0A000 cannot convert NaN to integer"}, {operand{"int4", "65"}, Char, `"A"`}, {operand{"bool", "t"}, Text, `"true"`},
+		{operand{"bool", "t"}, Name, `"t"`}, {operand{"bpchar", "a  "}, Text, `"a"`}, {operand{"text", "12"}, Int8, `"12"`}, {operand{"int8", "12"}, Date, "42846 cannot cast type bigint to date"},
+		{operand{"jsonb", "1.5"}, Int4, `"2"`}, {operand{"jsonb", `"x"`}, Int4, "22023 cannot cast jsonb string to type integer"}, {operand{"int8", "-1"}, Oid, "22003 OID out of range"},
+		{operand{"text", "{1,2}"}, Int8Array, `"{1,2}"`}, {operand{"int4[]", "{{1,2},{3,NULL}}"}, TextArray, `"{{1,2},{3,NULL}}"`}, {operand{"timestamp", "infinity"}, Date, `"infinity"`},
+		{operand{"float8", "1e300"}, Float4, "22003 value out of range: overflow"}, {operand{"int4[]", "{1}"}, AnyArray, `"{1}"`}, {operand{"int2vector", "1 2"}, Int2Array, `"{1,2}"`},
+	} {
+		v, err := Cast(c.from.value(t, nil), c.to, nil)
+		if got := show(AppendText(nil, v, nil), false, err); got != c.want {
+			t.Errorf("%v to %s = %s, want %s", c.from, display(c.to), got, c.want)
+		}
+	}
+	if v, err := Cast(MakeString(Unknown, "7"), Int4, nil); v.Int != 7 || v.Type != Int4 || err != nil {
+		t.Errorf("unknown '7' = %v, %v", v, err)
+	}
+	if v, err := Cast(Null(Text), UUID, nil); v.Valid || v.Type != UUID || err != nil {
+		t.Errorf("NULL = %v, %v", v, err)
+	}
+}
+
 // baseType takes the modifier off.
 func baseType(name string) string {
 	word := strings.FieldsFunc(name, func(r rune) bool { return r == '(' || r == ' ' })[0]

@@ -117,6 +117,17 @@ func TestKeysOfRowsAreEqualExactlyWhenTheRowsAre(t *testing.T) {
 	})
 }
 
+func TestKeysOfColumnsDoNotRunTogether(t *testing.T) {
+	tag := string([]byte{byte(textClass)})
+	row := func(a, b string) string { return string(AppendKey(AppendKey(nil, MakeText(a)), MakeText(b))) }
+	if row("a", "b"+tag) == row("a"+tag+"b", "") {
+		t.Error("two rows of texts have one key")
+	}
+	if string(AppendKey(nil, Null(Text))) == string(AppendKey(nil, MakeText(""))) {
+		t.Error("NULL and the empty text have one key")
+	}
+}
+
 func TestCompareNumericAgreesWithBigArithmetic(t *testing.T) {
 	number := rapid.StringMatching(`-?(0|[1-9][0-9]{0,12})(\.[0-9]{1,8})?`)
 	rapid.Check(t, func(t *rapid.T) {

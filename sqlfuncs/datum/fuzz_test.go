@@ -169,7 +169,7 @@ func castEverywhere(t *testing.T, v Value) {
 		switch {
 		case err != nil && !validFault(err):
 			t.Fatalf("%v to %s: %v", v, catalog[i].Name, err)
-		case err == nil && out.Type != catalog[i].OID:
+		case err == nil && out.Type != catalog[i].OID && catalog[i].OID != AnyArray:
 			t.Fatalf("%v to %s gives type %s", v, catalog[i].Name, display(out.Type))
 		}
 	}

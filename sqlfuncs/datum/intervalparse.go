@@ -102,6 +102,9 @@ func (d *intervalDecoder) decode(fields []field) timeFault {
 				unit = unitSecond
 			}
 			fault = d.decodeNumber(f.text, unit)
+			if strings.LastIndexByte(f.text, '-') > 0 { // years-months
+				unit = unitMonth
+			}
 		}
 		if fault != noFault {
 			return fault
@@ -150,8 +153,8 @@ func (d *intervalDecoder) decodeTime(s string) timeFault {
 	}
 	var values [3]int64
 	for i, p := range parts {
-		if p == "" && i == 2 {
-			continue // 1:02:
+		if p == "" && i > 0 {
+			continue // 1: and 1:02:
 		}
 		if p == "" || !onlyDigits(p) {
 			return badFormat
@@ -312,7 +315,6 @@ func (d *intervalDecoder) addFractionDays(days float64) {
 
 // decodeISO takes ISO 8601's form with designators: P1Y2M3W4DT5H6M7.8S.
 func (d *intervalDecoder) decodeISO(s string) timeFault {
-	s = trimSpace(s)
 	if len(s) < 2 || s[0] != 'P' || len(s) > maxTimeText {
 		return badFormat
 	}

@@ -352,7 +352,7 @@ func (d *timeDecoder) decodeTime(s string) timeFault {
 	values := [3]int{}
 	for i, p := range parts {
 		n, err := strconv.ParseInt(p, 10, 32)
-		if p != "" && !onlyDigits(p) || p == "" && i < 2 {
+		if !onlyDigits(p) {
 			return badFormat
 		}
 		if err != nil && p != "" {

@@ -73,6 +73,9 @@ func (d *timeDecoder) decodeWord(s string) timeFault {
 		}
 		return badFormat
 	}
+	if d.clockOnly && (word.kind == monthWord || word.kind == weekdayWord) {
+		return badFormat
+	}
 	switch word.kind {
 	case monthWord:
 		return d.decodeMonth(word.value)

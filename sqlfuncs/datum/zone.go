@@ -61,7 +61,28 @@ func loadNamedZone(name string) *time.Location {
 			return loc
 		}
 	}
-	return nil
+	return posixZone(name)
+}
+
+// posixZone reads a fixed zone as POSIX writes it (8.3, TZ): letters and
+// hours west of UTC, UTC+3. Rules for summer time are not read.
+func posixZone(name string) *time.Location {
+	letters := scan(name, 0, isLetter)
+	if letters < 3 || letters == len(name) {
+		return nil
+	}
+	offset := name[letters:]
+	if isDigit(offset[0]) {
+		offset = "+" + offset
+	}
+	if offset[0] != '+' && offset[0] != '-' || len(offset) == 1 || !strings.Contains(offset, ":") && len(offset) > 3 {
+		return nil
+	}
+	seconds, fault := parseOffset(offset)
+	if fault != noFault {
+		return nil
+	}
+	return time.FixedZone(strings.ToUpper(name[:letters]), -seconds)
 }
 
 // titleZone writes a zone as the database does: America/Port_of_Spain.

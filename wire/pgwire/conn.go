@@ -168,6 +168,9 @@ func (c *conn) extended(out *wire.Out, err error) error {
 // answerError sends the error of a statement. That of a statement which the
 // server's end cut off is the last word.
 func (c *conn) answerError(out *wire.Out, err error) error {
+	if broken := out.Err(); broken != nil {
+		return broken // not the statement's fault, and nobody listens
+	}
 	if errors.Is(err, wire.ErrShutdown) {
 		return c.fatal(out, err)
 	}

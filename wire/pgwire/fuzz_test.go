@@ -49,15 +49,17 @@ func fuzzMachine(t *testing.T, sql *sqlfuncs.Server, loggedIn bool, in []byte, c
 		_, err = m.Feed(ctx, in[n:], out)
 	}
 	_ = out.Flush() // the length is checked above
+	if !loggedIn {
+		answers = bytes.TrimLeft(answers, "N") // to encryption requests, without a frame
+	}
 	if sent <= most {
 		checkAnswers(t, answers)
 	}
 }
 
 // checkAnswers decodes what the server sent: whole messages, and nothing
-// else. Single N bytes answer encryption requests.
+// else.
 func checkAnswers(t *testing.T, b []byte) {
-	b = bytes.TrimLeft(b, "N")
 	f := pgproto3.NewFrontend(bytes.NewReader(b), io.Discard)
 	for rest := b; len(rest) > 0; {
 		if len(rest) < 5 || int(binary.BigEndian.Uint32(rest[1:]))+1 > len(rest) {

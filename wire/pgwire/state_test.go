@@ -153,6 +153,17 @@ func TestLoginByAnAuthenticator(t *testing.T) {
 	}
 }
 
+// The right password in the wrong message is no login.
+func TestOnlyAnswersAreReadWhileIdentifying(t *testing.T) {
+	for _, typ := range []byte("QPBDECHSFdcfX") {
+		m, out := machineInState(t, "identifying")
+		_, err := m.Feed(t.Context(), msg(typ, cstr("u")), out)
+		if got := decode(t, out.B)[0]; got != "Error FATAL 08P01" || err == nil {
+			t.Errorf("%c: %s, %v", typ, got, err)
+		}
+	}
+}
+
 func TestOnlyAdministratorsCreateGenerators(t *testing.T) {
 	for user, want := range map[string]string{"root": "CommandComplete CREATE SEQUENCE", "anna": "Error ERROR 42501"} {
 		m := pgwire.New(pgwire.Config{SQL: newSQL(t), Logger: quiet(), Auth: passwords{}}).NewMachine(&wire.Conn{ID: 1})

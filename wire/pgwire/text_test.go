@@ -136,6 +136,8 @@ func showValue(v []byte) string {
 		return "NULL"
 	case len(v) == 19 && v[0] >= '1' && v[0] <= '9':
 		return "ID"
+	case len(v) == 20 && v[0] >= '1' && v[0] <= '9' && v[19] == '\n':
+		return "IDLINE"
 	case len(v) == 8 && v[0] < 0x20:
 		return "IDBINARY"
 	}

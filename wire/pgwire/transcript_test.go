@@ -107,6 +107,12 @@ func sendLine(t *testing.T, line string) []byte {
 			t.Fatalf("%q: %v", line, err)
 		}
 		return startupPacket(int(version), arg[1:]...)
+	case "message": // type body
+		body, err := hex.DecodeString(strings.Join(arg[1:], ""))
+		if err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		return msg(arg[0][0], body)
 	case "hex":
 		b, err := hex.DecodeString(strings.ReplaceAll(rest, " ", ""))
 		if err != nil {

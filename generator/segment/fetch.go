@@ -1,0 +1,124 @@
+package segment
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"nextid/generator"
+)
+
+// Leaf's rules for the step (SegmentIDGenImpl): a segment that lasted less
+// than shortLife makes the next one twice as large, one that lasted longer
+// than longLife half as large. They begin with the third reservation.
+const (
+	shortLife  = 15 * time.Minute
+	longLife   = 2 * shortLife
+	fixedSteps = 2
+)
+
+const (
+	// storeTimeout bounds one question to the store. It is longer than any
+	// usual deadline: a slow answer still helps those who come later.
+	storeTimeout = 15 * time.Second
+	retryFirst   = 100 * time.Millisecond
+	retryMost    = 5 * time.Second
+)
+
+// flight is one reservation that is on its way, shared by all who wait.
+type flight struct {
+	done chan struct{}
+	err  error // set before done is closed
+}
+
+// prefetch asks for the next buffer in the background.
+func (g *Generator) prefetch() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.next == nil && !g.closed {
+		g.startFlight(1)
+	}
+}
+
+// startFlight asks the store for a step, or for n ids if that is more. There
+// is at most one flight. Called with mu, and not after Close.
+func (g *Generator) startFlight(n int64) *flight {
+	if g.flight != nil {
+		return g.flight
+	}
+	f := &flight{done: make(chan struct{})}
+	g.flight = f
+	step := g.nextStep()
+	positions := g.span(max(step, n))
+	if g.options.Strict { // only Raise asks, and keeps nothing
+		positions = 1
+	}
+	atLeast := max(g.first, g.above)
+	g.work.Go(func() { g.fly(f, step, positions, atLeast) })
+	return f
+}
+
+// nextStep is Leaf's dynamic step. Called with mu.
+func (g *Generator) nextStep() int64 {
+	if g.fetches < fixedSteps {
+		return g.options.Step
+	}
+	switch lasted := g.clock.Monotonic() - g.lastFetch; {
+	case lasted < shortLife:
+		return min(2*g.step, g.options.MaxStep)
+	case lasted >= longLife:
+		return max(g.step/2, g.options.Step)
+	}
+	return g.step
+}
+
+// fly carries out a flight. What the store does not grant for certain is
+// never used (rule R3).
+func (g *Generator) fly(f *flight, step, positions, atLeast int64) {
+	lo, hi, err := g.reserve(positions, atLeast)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	defer close(f.done)
+	g.flight = nil
+	if err != nil {
+		f.err = err
+		if !errors.Is(err, generator.ErrExhausted) {
+			g.retryLater()
+		}
+		return
+	}
+	g.step, g.pause = step, retryFirst
+	g.fetches++
+	g.lastFetch = g.clock.Monotonic()
+	g.end = hi
+	if g.options.Strict {
+		return
+	}
+	b := g.newBuffer(lo, hi, g.above, g.options.PrefetchAt)
+	if g.next == nil && g.current.Load().empty() && !g.closed {
+		g.change(b)
+	} else {
+		g.next = b
+	}
+}
+
+// retryLater tries again after a while, so that the store's return is
+// noticed before the buffer is empty. Called with mu.
+func (g *Generator) retryLater() {
+	if g.closed || g.options.Strict {
+		return
+	}
+	g.retry = time.AfterFunc(g.pause/2+rand.N(g.pause), g.prefetch)
+	g.pause = min(2*g.pause, retryMost)
+}
+
+// reserve asks the store for a stretch of the line.
+func (g *Generator) reserve(positions, atLeast int64) (lo, hi int64, err error) {
+	ctx, cancel := context.WithTimeout(g.ctx, storeTimeout)
+	defer cancel()
+	lo, hi, err = g.store.Reserve(ctx, generator.Reservation{
+		Key: generator.NameKey(g.name), AtLeast: atLeast, N: positions, Limit: g.limit, Owner: g.owner,
+	})
+	return lo, hi, g.storeError(err)
+}

@@ -1,0 +1,105 @@
+package segment
+
+import (
+	"math"
+	"sync/atomic"
+
+	"nextid/generator"
+)
+
+// line is where the ids of a name lie: on the number line as it is, or
+// mirrored for a descending generator, so that positions always rise. Ids
+// are the positions that agree with residue modulo increment.
+type line struct {
+	direction int64 // 1 or -1: id = direction · position
+	increment int64 // > 0
+	residue   int64 // 0 ≤ residue < increment
+	first     int64 // no id lies below
+	limit     int64 // exclusive end
+}
+
+func newLine(o Options) line {
+	l := line{direction: 1, increment: o.Increment, limit: generator.NoLimit}
+	if o.Increment < 0 {
+		l.direction, l.increment = -1, -o.Increment
+	}
+	l.first = l.position(o.Start)
+	l.residue = modulo(l.first, l.increment)
+	if o.Offset != nil {
+		l.residue = modulo(l.position(*o.Offset), l.increment)
+	}
+	if b := o.bound(); b != nil && l.position(*b) < generator.NoLimit {
+		l.limit = l.position(*b) + 1
+	}
+	return l
+}
+
+// span is how long a stretch of the line with n ids is.
+func (l *line) span(n int64) int64 {
+	if n > generator.NoLimit/l.increment {
+		return generator.NoLimit
+	}
+	return n * l.increment
+}
+
+func modulo(a, m int64) int64 { return (a%m + m) % m }
+
+// position is where a number lies. The one number that has no mirror image
+// is taken as the last position.
+func (l *line) position(v int64) int64 {
+	if l.direction < 0 && v == math.MinInt64 {
+		return math.MaxInt64
+	}
+	return l.direction * v
+}
+
+// buffer is one reservation, [lo, hi) on the line, and the ids in it: the
+// positions first, first+increment, … , size of them.
+type buffer struct {
+	lo, hi int64
+	first  int64
+	size   int64
+	mark   int64 // drawing the id of this index asks for the next buffer
+
+	_    [64]byte     // every draw writes next: keep it off the line of what is only read
+	next atomic.Int64 // index of the next id; beyond size when used up
+	_    [64]byte
+}
+
+// newBuffer returns the buffer of a reservation, in which the ids up to and
+// including position above are used already.
+func (l *line) newBuffer(lo, hi, above int64, prefetchAt float64) *buffer {
+	b := &buffer{lo: lo, hi: hi}
+	if gap := modulo(l.residue-modulo(lo, l.increment), l.increment); gap < hi-lo || hi-lo < 0 {
+		b.first = lo + gap
+		b.size = int64((uint64(hi)-uint64(b.first)-1)/uint64(l.increment)) + 1
+	}
+	b.mark = int64(float64(b.size) * prefetchAt)
+	l.skip(b, above)
+	return b
+}
+
+// skip uses up the ids up to and including position p.
+func (l *line) skip(b *buffer, p int64) {
+	if b.size == 0 || p < b.first {
+		return
+	}
+	to := min(int64((uint64(p)-uint64(b.first))/uint64(l.increment)), b.size-1) + 1
+	for i := b.next.Load(); i < to && !b.next.CompareAndSwap(i, to); i = b.next.Load() {
+	}
+}
+
+// rest is the first position of a buffer behind all that was drawn.
+func (l *line) rest(b *buffer) int64 {
+	used := b.used()
+	if used == 0 {
+		return b.lo
+	}
+	return b.first + (used-1)*l.increment + 1
+}
+
+// used is how many ids of the buffer are gone.
+func (b *buffer) used() int64 { return min(b.next.Load(), b.size) }
+
+// empty reports whether nothing is left. An empty buffer stays empty.
+func (b *buffer) empty() bool { return b.next.Load() >= b.size }

@@ -1,0 +1,125 @@
+package datum
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestMakeJSONBOrdersAndConvertsMembers(t *testing.T) {
+	pairs := []JSONPair{
+		{"sequence", MakeInt8(7)}, {"id", MakeString(Numeric, "1.50")}, {"time", MakeText("2026-11-21T10:00:00.000Z")}, {"worker", Null(Int4)},
+		{"ok", MakeBool(true)}, {"no", MakeBool(false)}, {"nan", Value{Type: Float8, Valid: true, Float: quietNaN}}, {"f", Value{Type: Float8, Valid: true, Float: 1e20}},
+		{"j", MakeString(JSON, `{"z":1, "a":[1 ,2]}`)}, {"list", MakeArray(Int4Array, []Value{MakeInt4(1), Null(Int4)})}, {`q"`, MakeUUID([16]byte{0xff})}, {"id", MakeInt4(2)},
+	}
+	const want = `{"f": 100000000000000000000, "j": {"a": [1, 2], "z": 1}, "id": 2, "no": false, "ok": true, "q\"": "ff000000-0000-0000-0000-000000000000", "nan": "NaN", "list": [1, null], "time": "2026-11-21T10:00:00.000Z", "worker": null, "sequence": 7}`
+	v := MakeJSONB(pairs)
+	if v.Type != JSONB || v.Str != want {
+		t.Errorf("MakeJSONB = %s\nwant        %s", v.Str, want)
+	}
+	if again, err := ParseText(JSONB, v.Str, nil); err != nil || again.Str != v.Str {
+		t.Errorf("not in normal form: %s, %v", again.Str, err)
+	}
+	if got := MakeJSONB(nil).Str; got != "{}" {
+		t.Errorf("no members = %s", got)
+	}
+}
+
+func TestJSONStringsEscapeAsPostgreSQLDoes(t *testing.T) {
+	if got, want := string(AppendJSONString(nil, "a\"\\/\b\f\n\r\t\x01\x1f\x7fä€")), `"a\"\\/\b\f\n\r\t\u0001\u001f`+"\x7f"+`ä€"`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestJSONBAgreesWithEncodingJSON(t *testing.T) {
+	var document func(depth int) *rapid.Generator[any]
+	document = func(depth int) *rapid.Generator[any] {
+		leaves := []*rapid.Generator[any]{
+			rapid.Just[any](nil), rapid.Bool().AsAny(), rapid.Int64().AsAny(),
+			rapid.StringOf(rapid.Rune().Filter(func(r rune) bool { return r != 0 })).AsAny(),
+		}
+		if depth > 0 {
+			key := rapid.StringMatching(`[a-z"\\é]{0,4}`)
+			leaves = append(leaves,
+				rapid.SliceOfN(document(depth-1), 0, 4).AsAny(), rapid.MapOfN(key, document(depth-1), 0, 4).AsAny())
+		}
+		return rapid.OneOf(leaves...)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		in, err := json.Marshal(document(3).Draw(t, "document"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := ParseText(JSONB, string(in), nil)
+		if err != nil {
+			t.Fatalf("%s: %v", in, err)
+		}
+		if !sameJSON(t, string(in), v.Str) {
+			t.Fatalf("%s became %s", in, v.Str)
+		}
+		if again, err := ParseText(JSONB, v.Str, nil); err != nil || again.Str != v.Str {
+			t.Fatalf("%s is not a fixed point: %s, %v", v.Str, again.Str, err)
+		}
+	})
+}
+
+// sameJSON compares two documents as encoding/json reads them.
+func sameJSON(t *rapid.T, a, b string) bool {
+	canonical := func(s string) string {
+		d := json.NewDecoder(strings.NewReader(s))
+		d.UseNumber()
+		var x any
+		if err := d.Decode(&x); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+		out, err := json.Marshal(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(out)
+	}
+	return canonical(a) == canonical(b)
+}
+
+func TestDeepJSONIsRefused(t *testing.T) {
+	for _, oid := range []OID{JSON, JSONB} {
+		deep := strings.Repeat("[", maxNesting) + strings.Repeat("]", maxNesting)
+		if _, err := ParseText(oid, deep, nil); err != nil {
+			t.Errorf("%d levels: %v", maxNesting, err)
+		}
+		deep = strings.Repeat(`{"a":[`, 1<<18)
+		if _, err := ParseText(oid, deep, nil); code(err) != "54001" {
+			t.Errorf("%s of 2^19 levels: %v, want 54001", display(oid), err)
+		}
+	}
+}
+
+func TestNumbersOfJSONBCannotGrowWithoutBound(t *testing.T) {
+	many := "[" + strings.Repeat("1e2000,", 1000) + "1]"
+	if v, err := ParseText(JSONB, many, nil); code(err) != "54000" {
+		t.Errorf("%d bytes became %d, %v, want 54000", len(many), len(v.Str), err)
+	}
+	if v, err := ParseText(JSONB, "[1e300, 1e-300]", nil); err != nil || len(v.Str) < 600 {
+		t.Errorf("1e300 and 1e-300 became %d bytes, %v", len(v.Str), err)
+	}
+}
+
+func TestExponentsOfNumericAreBounded(t *testing.T) {
+	for _, s := range []string{"1e2001", "1e-2002", "1e100000", "1e-16000", "0.1e-9999"} {
+		if v, err := ParseText(Numeric, s, nil); code(err) != "22003" {
+			t.Errorf("%s became %d bytes, %v, want 22003", s, len(v.Str), err)
+		}
+	}
+	long := strings.Repeat("9", maxIntegerDigits)
+	if v, err := ParseText(Numeric, long, nil); err != nil || v.Str != long {
+		t.Errorf("%d digits: %v", len(long), err)
+	}
+	if _, err := ParseText(Numeric, long+"9", nil); code(err) != "22003" {
+		t.Errorf("%d digits: %v, want 22003", len(long)+1, err)
+	}
+	if _, err := ParseText(Numeric, "0."+strings.Repeat("1", maxScale+1), nil); code(err) != "22003" {
+		t.Errorf("scale %d: %v, want 22003", maxScale+1, err)
+	}
+}

@@ -1,0 +1,130 @@
+package sqlfuncs_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"nextid/sqlfuncs/sqlstate"
+)
+
+func TestFunctionsRefuseResultsThatAreTooLarge(t *testing.T) {
+	s := newServer(t).session(t)
+	mega := "repeat('a', 1048576)"
+	for _, sql := range []string{
+		"repeat('ab', 600000)",
+		"repeat('a', 2147483647)",
+		"lpad('a', 2147483647)",
+		"rpad('a', 600000, 'é')",
+		"concat(" + mega + ", 'a')",
+		mega + " || 'a'",
+		"textcat(" + mega + ", 'a')",
+		"replace(" + mega + ", 'a', 'ab')",
+		"translate(" + mega + ", 'a', 'é')",
+		"overlay(" + mega + " placing 'bb' from 1 for 1)",
+		"format('%s%s', " + mega + ", 'a')",
+		"format('%1048577s', 'a')",
+		"quote_literal(" + mega + ")",
+		"regexp_replace(" + mega + ", 'a', 'bb', 'g')",
+		"regexp_split_to_array(" + mega + ", '')",
+		"string_to_array(" + mega + ", NULL)",
+		"array_to_string(ARRAY[" + mega + ", 'a'], ',')",
+		"encode(" + mega + "::bytea, 'hex')",
+		"to_json(" + mega + "::text)",
+		"json_build_array(" + mega + ")",
+		"to_char(1, repeat('a', 1048576) || '9')",
+		"(SELECT string_agg(" + mega + ", ',') FROM generate_series(1, 2))",
+		"(SELECT array_agg(x) FROM generate_series(1, 200000) x)",
+		"(SELECT array_agg(" + mega + ") FROM generate_series(1, 2))",
+		"(SELECT json_agg(x) FROM generate_series(1, 200000) x)",
+		"regexp_match('a', repeat('a', 2000))",
+	} {
+		s.fails(t, "SELECT length(("+sql+")::text)", sqlstate.LimitExceeded)
+	}
+}
+
+func TestFunctionsAllowResultsUpToTheLimit(t *testing.T) {
+	s := newServer(t).session(t)
+	for _, sql := range []string{
+		"length(repeat('a', 1048576))", "length(lpad('a', 1048576))", "length(concat(repeat('a', 1048575), 'a'))",
+		"length(replace(repeat('a', 524288), 'a', 'ab'))",
+		"length((SELECT string_agg('a', NULL) FROM generate_series(1, 1048576)))",
+	} {
+		s.want(t, "SELECT "+sql, "1048576")
+	}
+}
+
+func TestPatternsThatNeedBacktrackingAreRefused(t *testing.T) {
+	s := newServer(t).session(t)
+	for pattern, want := range map[string]sqlstate.Code{
+		`(?=a)`: sqlstate.FeatureNotSupported, `(?!a)`: sqlstate.FeatureNotSupported, `(?<=a)b`: sqlstate.FeatureNotSupported,
+		`(a)\1`: sqlstate.FeatureNotSupported, `(`: sqlstate.InvalidRegex, `[a`: sqlstate.InvalidRegex, `a{300}`: sqlstate.InvalidRegex,
+		`\`: sqlstate.InvalidRegex, `[[=ab=]]`: sqlstate.InvalidRegex, `\u12`: sqlstate.InvalidRegex,
+	} {
+		s.fails(t, "SELECT regexp_match('aab', '"+pattern+"')", want)
+	}
+}
+
+// canceled is a context that ends as soon as a statement waits for it.
+func canceled(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	go cancel()
+	return ctx
+}
+
+func TestEndlessStatementsEndWithTheirContext(t *testing.T) {
+	for _, sql := range []string{
+		"SELECT pg_sleep(3600)",
+		"SELECT pg_sleep('infinity')",
+		"SELECT count(*) FROM generate_series(1, 9223372036854775807)",
+		"SELECT count(*) FROM generate_series(1, 1e100)",
+		"SELECT count(*) FROM generate_series('2000-01-01'::timestamp, 'infinity', '1 hour')",
+		"SELECT count(*) FROM generate_series('-infinity'::timestamptz, now(), '1 day')",
+		"SELECT count(power(2.5, x)) FROM generate_series(100000, 900000) x",
+	} {
+		s := newServer(t).session(t)
+		_, err := s.queryAll(canceled(t), sql)
+		wantCode(t, sql, err, sqlstate.QueryCanceled)
+	}
+}
+
+func TestSeriesNeedConstantMemory(t *testing.T) {
+	s := newServer(t).session(t)
+	for _, call := range []string{"generate_series(1, %)", "generate_series(1::bigint, %)", "unnest(string_to_array(repeat('x,', 1000), ',')), generate_series(1, % / 1000)"} {
+		allocs := func(n string) float64 {
+			sql := "SELECT count(*) FROM " + strings.ReplaceAll(call, "%", n)
+			return testing.AllocsPerRun(5, func() { s.must(t, sql) })
+		}
+		if few, many := allocs("2000"), allocs("20000"); many > few+100 {
+			t.Errorf("%s: %v allocations for 2000 rows, %v for 20000", call, few, many)
+		}
+	}
+}
+
+func TestRandomNumbersRepeatForASeedInOneSession(t *testing.T) {
+	server := newServer(t)
+	const draw = "SELECT random(), random()"
+	a, b := server.session(t), server.session(t)
+	a.must(t, "SELECT setseed(0.25)")
+	first := a.must(t, draw).String()
+	if other := b.must(t, draw).String(); other == first {
+		t.Errorf("another session got the same numbers %s", other)
+	}
+	a.must(t, "SELECT setseed(0.25)")
+	a.want(t, draw, first)
+}
+
+func TestTimeStandsStillInATransaction(t *testing.T) {
+	s := newServer(t).session(t)
+	results, err := s.queryAll(t.Context(), "BEGIN; SELECT now(), transaction_timestamp(), current_timestamp; SELECT pg_sleep(0.002); SELECT now(), statement_timestamp() > now(), clock_timestamp() > now(); COMMIT")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after := results[1].rows[0], results[3].rows[0]
+	if before[0] != before[1] || before[0] != before[2] || before[0] != after[0] {
+		t.Errorf("now() was %v, then %v", before, after)
+	}
+	if after[1] != "t" || after[2] != "t" {
+		t.Errorf("after a while statement_timestamp() > now() is %s and clock_timestamp() > now() is %s", after[1], after[2])
+	}
+}

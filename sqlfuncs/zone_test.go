@@ -1,0 +1,28 @@
+package sqlfuncs
+
+import "testing"
+
+// The expected values are what PostgreSQL 15 makes of SET timezone = '…'.
+func TestZonesGivenByAnOffset(t *testing.T) {
+	for value, east := range map[string]int{
+		"2": 7200, "-7.5": -27000, "+02:00": -7200, "GMT-02:00": 7200, "GMT+5": -18000,
+		"<+02>-02": 7200, "<-05:30>+05:30": -19800, "UTC0": 0,
+	} {
+		if got, ok := parseOffset(value); !ok || got != east {
+			t.Errorf("%s: %d %v, want %d", value, got, ok, east)
+		}
+	}
+	for _, value := range []string{"", "Europe/Paris", "200", "GMT+05:99", "<", "+", "1e9"} {
+		if got, ok := parseOffset(value); ok {
+			t.Errorf("%q was taken for the offset %d", value, got)
+		}
+	}
+	for interval, zone := range map[string]string{"02:00:00": "<+02>-02", "-05:30:00": "<-05:30>+05:30", "00:00:00": "<+00>-00"} {
+		if got := eastZone(interval); got != zone {
+			t.Errorf("interval %s: %s, want %s", interval, got, zone)
+		}
+		if _, err := loadLocation(zone); err != nil {
+			t.Errorf("%s: %v", zone, err)
+		}
+	}
+}
