@@ -111,35 +111,26 @@ type projectRows struct {
 }
 
 func (r *projectRows) next(x *exec) ([]datum.Value, error) {
-	for {
-		if r.plan.sets != nil && r.plan.sets.used {
-			ok, err := r.nextSet(x)
-			if err != nil {
-				return nil, err
-			}
-			if !ok {
-				return nil, io.EOF
-			}
-		} else {
-			ok, err := r.src.next(x)
-			if err != nil {
-				return nil, err
-			}
-			if !ok {
-				return nil, io.EOF
-			}
-		}
-		if err := x.tick(); err != nil {
+	advance := r.src.next
+	if r.plan.sets != nil && r.plan.sets.used {
+		advance = r.nextSet
+	}
+	ok, err := advance(x)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, io.EOF
+	}
+	if err := x.tick(); err != nil {
+		return nil, err
+	}
+	for i, t := range r.plan.targets {
+		if r.row[i], err = t.eval(x); err != nil {
 			return nil, err
 		}
-		for i, t := range r.plan.targets {
-			var err error
-			if r.row[i], err = t.eval(x); err != nil {
-				return nil, err
-			}
-		}
-		return r.row, nil
 	}
+	return r.row, nil
 }
 
 func (r *projectRows) close() {

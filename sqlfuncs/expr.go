@@ -49,16 +49,6 @@ func derive(typ datum.OID, eval func(x *exec) (datum.Value, error), from ...*exp
 // isConstant reports whether e can be computed once for the whole statement.
 func (e *expr) isConstant() bool { return len(e.refs) == 0 && !e.volatile }
 
-// reads reports whether e depends on columns from..to of a frame.
-func (e *expr) reads(frame, from, to int) bool {
-	for _, r := range e.refs {
-		if r.frame == frame && r.index >= from && r.index < to {
-			return true
-		}
-	}
-	return false
-}
-
 // coerceContext says how far a conversion may go (PostgreSQL, chapter 10).
 type coerceContext = datum.CastContext
 

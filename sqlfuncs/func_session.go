@@ -7,10 +7,6 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// databaseName is nextid's own name for its database; any other name that
-// a client connects to is accepted and reported back to it.
-const databaseName = "nextid"
-
 func textFunc(name string, f func(x *exec) string) function {
 	return function{name: name, result: datum.Text, volatile: stable, help: "",
 		eval: func(x *exec, _ []datum.Value) (datum.Value, error) { return datum.MakeText(f(x)), nil }}

@@ -36,7 +36,6 @@ type Portal struct {
 	binary   bool // DECLARE … BINARY
 	held     bool // WITH HOLD
 	scroll   bool
-	created  bool // by this session's SQL, for pg_cursors
 	buffered []rowCopy
 	buffer   bool // rows are kept: scrollable or held
 	position int  // rows read so far, in the cursor's own order

@@ -1,7 +1,6 @@
 package sqlfuncs
 
 import (
-	"sync/atomic"
 	"time"
 
 	"nextid/generator"
@@ -69,7 +68,6 @@ type Server struct {
 	cache        statementCache
 	sessions     sessionSet
 	sequenceOIDs sequenceOIDs
-	queries      atomic.Int64
 }
 
 // NewServer returns a Server. An unknown Config.Layout is an error.

@@ -103,6 +103,7 @@ func (s *Server) NewSession(o SessionOptions) (*Session, error) {
 		}
 		session.vars.base[strings.ToLower(name)] = value
 	}
+	session.options.Settings = nil // all of it is in vars now
 	session.noteAppName()
 	s.sessions.mu.Lock()
 	defer s.sessions.mu.Unlock()

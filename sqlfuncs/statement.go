@@ -40,7 +40,6 @@ type Statement struct {
 	fast    *fastID    // SELECT next_id(name)
 	exits   bool       // COMMIT, ROLLBACK, …: allowed in a failed transaction
 	shared  bool       // does not depend on the session that planned it
-	created string     // time of PREPARE, for pg_prepared_statements
 }
 
 // fastID is the warm path of SELECT next_id(name).

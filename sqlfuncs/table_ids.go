@@ -194,12 +194,10 @@ func nextContiguous(x *exec, run *idRun) (generator.Range, error) {
 	r, err := run.next(x, run.left)
 	if err == nil && r.Step != 1 && r.Count > 1 {
 		return r, sqlstate.New(sqlstate.FeatureNotSupported, "ranges need a generator whose ids follow one another; %q has step %d",
-			r0name(run), r.Step).WithHint("Use next_ids or id_batch.")
+			run.entry.Name(), r.Step).WithHint("Use next_ids or id_batch.")
 	}
 	return r, err
 }
-
-func r0name(run *idRun) string { return run.entry.Name() }
 
 // scanParts answers id_parts: it explains the ids that the WHERE names.
 func scanParts(x *exec, keys []keyValues) (rowIter, error) {

@@ -110,9 +110,6 @@ func (f *fetchPlan) run(x *exec) (rowIter, error) {
 	return c.fetch(x, f.t)
 }
 
-// maxFetchCount stands for ALL.
-const maxFetchCount = syntax.FetchAll
-
 // fetch yields the rows of one FETCH.
 func (p *Portal) fetch(x *exec, t *syntax.Fetch) (rowIter, error) {
 	switch {

@@ -164,6 +164,16 @@ func (s *Server) nextIDLocked() int32 {
 
 // admit counts a connection as logged in.
 func (s *Server) admit(c *conn) error {
+	err := s.count(c)
+	if err != nil {
+		s.refused(c.info.Remote, err.Message)
+		return err
+	}
+	return nil
+}
+
+// count does it, or says why there is no room.
+func (s *Server) count(c *conn) *sqlstate.Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	room, in := s.Limits.Connections, len(s.conns)-s.preAuth
@@ -174,11 +184,9 @@ func (s *Server) admit(c *conn) error {
 	case s.draining.Load():
 		return sqlstate.New(sqlstate.CannotConnectNow, "the server is shutting down")
 	case in >= room:
-		s.refused(c.info.Remote, "too many connections")
 		return sqlstate.New(sqlstate.TooManyConnections, "sorry, too many clients already").
 			WithHint("Use a connection pool, or raise limits.connections in the configuration.")
 	case c.ip.IsValid() && s.perIP[c.ip] >= s.Limits.PerIP:
-		s.refused(c.info.Remote, "too many connections from this address")
 		return sqlstate.New(sqlstate.TooManyConnections, "too many connections from %s", c.ip).
 			WithHint("Use a connection pool, or raise limits.connections_per_ip in the configuration.")
 	}

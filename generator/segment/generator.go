@@ -171,16 +171,10 @@ func (g *Generator) Close(ctx context.Context) error {
 	used := min(b.next.Swap(b.size), b.size) // nothing can be drawn any more
 	g.spent += used - g.skipped
 	g.skipped = b.size
-	if g.options.Strict || g.end == math.MinInt64 {
-		return nil
-	}
-	hi, to := b.hi, b.lo
-	if used > 0 {
-		to = b.first + (used-1)*g.increment + 1
-	}
+	hi, to := b.hi, g.restFrom(b, used)
 	if n := g.next; n != nil {
 		if b.size == 0 || n.lo != hi { // another server reserved what lies between
-			to = g.rest(n)
+			to = g.restFrom(n, n.used())
 		}
 		hi = n.hi
 	}

@@ -375,6 +375,20 @@ func TestCloseGivesBackTheRest(t *testing.T) {
 			wantIDs(t, w.draw(w.open(`{}`), 1), 111)
 		})
 	})
+	t.Run("and nothing below what was its own", func(t *testing.T) {
+		inWorld(t, func(w *world) {
+			g := w.open(`{"step":1,"increment":10,"prefetch_at":0,"max_step":1}`)
+			w.draw(g, 1)
+			synctest.Wait()
+			w.other(5)
+			w.draw(g, 1)
+			synctest.Wait() // the next buffer is [26, 36), behind the other server's numbers
+			w.close(g)
+			if got := w.hi(); got != 26 {
+				t.Errorf("the store stands at %d, want 26", got)
+			}
+		})
+	})
 	t.Run("of the current one, when the next is begun", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			g := w.open(`{"step":10,"prefetch_at":0.5}`)
@@ -479,6 +493,22 @@ func TestADrawOfNothingIsRefused(t *testing.T) {
 	}
 }
 
+func TestHugeDrawsDoNotWrapAround(t *testing.T) {
+	inWorld(t, func(w *world) {
+		g := w.open(`{"step":10,"prefetch_at":1}`)
+		w.draw(g, 1)
+		r, ok := g.TryNext(math.MaxInt64)
+		if !ok || r.First != 2 || r.Count != 9 {
+			t.Errorf("run %+v, want the rest of the buffer", r)
+		}
+		for range 5 {
+			if r, ok := g.TryNext(math.MaxInt64); ok {
+				t.Errorf("run %+v from an empty buffer", r)
+			}
+		}
+	})
+}
+
 func TestStats(t *testing.T) {
 	inWorld(t, func(w *world) {
 		g := w.open(`{"step":100,"prefetch_at":0.5}`)
@@ -549,5 +579,28 @@ func TestConcurrentDrawsNeverRepeat(t *testing.T) {
 		if issued != log.Len() {
 			t.Errorf("%s: counted %d ids, issued %d", options, issued, log.Len())
 		}
+	}
+}
+
+// The same at the highest rate that there is, on one buffer.
+func TestConcurrentDrawsFromOneBufferNeverRepeat(t *testing.T) {
+	g := benchGenerator(t, `{"step":100000000,"max_step":100000000}`)
+	var log history.Log
+	var wg sync.WaitGroup
+	for client := range 4 {
+		wg.Go(func() {
+			for range 100_000 {
+				if r, ok := g.TryNext(1); ok {
+					log.Add(history.Event{Name: "orders", Client: client, Range: r})
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := log.Check(); err != nil {
+		t.Error(err)
+	}
+	if log.Len() != 400_000 {
+		t.Errorf("%d of 400000 draws had an answer", log.Len())
 	}
 }

@@ -89,9 +89,8 @@ func (l *line) skip(b *buffer, p int64) {
 	}
 }
 
-// rest is the first position of a buffer behind all that was drawn.
-func (l *line) rest(b *buffer) int64 {
-	used := b.used()
+// restFrom is the first position of a buffer behind its first used ids.
+func (l *line) restFrom(b *buffer, used int64) int64 {
 	if used == 0 {
 		return b.lo
 	}

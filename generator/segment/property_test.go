@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -115,8 +114,12 @@ func (s *schedule) stop(id int, g *Generator) {
 
 // crash ends a server without giving anything back.
 func (s *schedule) crash(id int, g *Generator) {
-	g.end = math.MinInt64 // Close then leaves the store alone
-	s.stop(id, g)
+	g.mu.Lock()
+	g.closed = true
+	g.mu.Unlock()
+	g.stop()
+	g.work.Wait()
+	delete(s.running, id)
 }
 
 func (s *schedule) event() {

@@ -252,9 +252,12 @@ func onCalendar(v Value, env *Env, move func(day int64) int64) (int64, error) {
 		local = utcToLocal(local, env.location())
 	}
 	day, micros := splitTimestamp(local)
-	ts, err := joinTimestamp(move(day), micros)
+	ts, err := joinLocal(move(day), micros)
 	if err == nil && v.Type == TimestampTZ {
 		ts = localToUTC(ts, env.location())
+	}
+	if err == nil && !validTimestamp(ts) {
+		err = timestampOutOfRange()
 	}
 	return ts, err
 }

@@ -108,15 +108,20 @@ func timestampOutOfRange() error {
 
 // joinTimestamp returns the timestamp of a time on a day.
 func joinTimestamp(days, micros int64) (int64, error) {
-	if days < minDays-1 || days > endTimestamp/microsPerDay+1 {
+	ts, err := joinLocal(days, micros)
+	if err == nil && !validTimestamp(ts) {
+		err = timestampOutOfRange()
+	}
+	return ts, err
+}
+
+// joinLocal is joinTimestamp for the clock of a time zone: what it shows may
+// lie a day outside of the range when the instant does not.
+func joinLocal(days, micros int64) (int64, error) {
+	if days < minDays-1 || days > endTimestamp/microsPerDay || micros < 0 || micros > microsPerDay {
 		return 0, timestampOutOfRange()
 	}
-	hi := days * microsPerDay // cannot overflow by the check above
-	ts := hi + micros
-	if (micros > 0) != (ts > hi) && micros != 0 || !validTimestamp(ts) {
-		return 0, timestampOutOfRange()
-	}
-	return ts, nil
+	return days*microsPerDay + micros, nil
 }
 
 // location is the session's time zone.

@@ -46,29 +46,23 @@ func parseTimestamp(t OID, s string, env *Env) (Value, error) {
 	}
 	v.Int, err = d.local()
 	if err == nil && t == TimestampTZ {
-		v.Int, err = d.toUTC(v.Int)
+		v.Int = d.toUTC(v.Int)
 	}
-	if err != nil {
+	if err != nil || !validTimestamp(v.Int) {
 		return Value{}, sqlstate.New(sqlstate.DatetimeOverflow, `timestamp out of range: "%s"`, clip(s))
 	}
 	return v, nil
 }
 
 // toUTC applies the zone of the text or the session's.
-func (d *timeDecoder) toUTC(local int64) (int64, error) {
-	ts := local
+func (d *timeDecoder) toUTC(local int64) int64 {
 	switch {
 	case d.fixed:
-		ts -= int64(d.offset) * microsPerSecond
+		return local - int64(d.offset)*microsPerSecond
 	case d.zone != nil:
-		ts = localToUTC(local, d.zone)
-	default:
-		ts = localToUTC(local, d.env.location())
+		return localToUTC(local, d.zone)
 	}
-	if !validTimestamp(ts) {
-		return 0, timestampOutOfRange()
-	}
-	return ts, nil
+	return localToUTC(local, d.env.location())
 }
 
 // parseDate reads a date; a time in the text is ignored.

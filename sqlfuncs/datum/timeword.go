@@ -193,5 +193,5 @@ func (d *timeDecoder) clock() int64 {
 
 // local is the date and time as written, without zone.
 func (d *timeDecoder) local() (int64, error) {
-	return joinTimestamp(civil{d.year, d.month, d.day}.days(), d.clock())
+	return joinLocal(civil{d.year, d.month, d.day}.days(), d.clock())
 }

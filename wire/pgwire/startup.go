@@ -98,6 +98,9 @@ func (c *conn) open(out *wire.Out) error {
 	if err != nil {
 		return c.fatal(out, err)
 	}
+	limit := c.protocol.limits.LogName
+	c.protocol.log.Debug("logged in", "connection", c.info.ID, "remote", c.info.Remote,
+		"user", cutText(c.login.options.User, limit), "database", cutText(c.login.options.Database, limit))
 	c.login = nil
 	c.session.OnWait(func() { _ = out.Flush() }) // a broken connection shows at the next flush
 	c.out = out

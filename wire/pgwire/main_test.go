@@ -1,0 +1,10 @@
+package pgwire_test
+
+import (
+	"os"
+	"testing"
+
+	"nextid/wire/wiretest"
+)
+
+func TestMain(m *testing.M) { os.Exit(wiretest.Main(m)) }
