@@ -175,7 +175,8 @@ func TestAGeneratorThatFailsToOpenIsTriedAgain(t *testing.T) {
 // slowKind has a generator that cannot answer without waiting.
 func TestEntryOfAGeneratorWithoutTryNext(t *testing.T) {
 	r := newRegistry(t, autoCreate("slow", ``), func(c *generator.Config) {
-		c.Kinds = append(c.Kinds, generator.Kind{Name: "slow",
+		c.Kinds = append(c.Kinds, generator.Kind{
+			Name:      "slow",
 			Normalize: func(json.RawMessage) (json.RawMessage, error) { return json.RawMessage(`{}`), nil },
 			Open:      func(context.Context, generator.Definition) (generator.Generator, error) { return constant(7), nil },
 		})

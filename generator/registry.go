@@ -140,9 +140,11 @@ func (r *Registry) entry(name string) (*Entry, error) {
 	}
 	if r.names.Add(1) > int64(r.cfg.MaxNames) {
 		r.names.Add(-1)
-		return nil, &Error{Kind: ErrTooMany, Name: name,
+		return nil, &Error{
+			Kind: ErrTooMany, Name: name,
 			Message: fmt.Sprintf("this server already knows %d generator names", r.cfg.MaxNames),
-			Hint:    "Raise max_names in the configuration, or use fewer names."}
+			Hint:    "Raise max_names in the configuration, or use fewer names.",
+		}
 	}
 	e := &Entry{name: strings.Clone(name), registry: r, turn: newTurn()}
 	next := maps.Clone(old)
@@ -165,8 +167,10 @@ func (r *Registry) Create(ctx context.Context, name, kind string, options json.R
 		return err
 	}
 	if !created {
-		return &Error{Kind: ErrExists, Name: name, Message: fmt.Sprintf("generator %q already exists", name),
-			Hint: "Use alter_generator to change it, or another name."}
+		return &Error{
+			Kind: ErrExists, Name: name, Message: fmt.Sprintf("generator %q already exists", name),
+			Hint: "Use alter_generator to change it, or another name.",
+		}
 	}
 	return nil
 }
@@ -303,8 +307,10 @@ func (r *Registry) load(ctx context.Context, name string) (Definition, error) {
 	switch {
 	case declared: // dropped since the start
 	case r.cfg.AutoCreate == "":
-		return d, &Error{Kind: ErrUnknown, Name: name, Message: fmt.Sprintf("generator %q does not exist", name),
-			Hint: "Create it: SELECT create_generator('" + name + "', 'snowflake'); or start the server with --auto-create."}
+		return d, &Error{
+			Kind: ErrUnknown, Name: name, Message: fmt.Sprintf("generator %q does not exist", name),
+			Hint: "Create it: SELECT create_generator('" + name + "', 'snowflake'); or start the server with --auto-create.",
+		}
 	default:
 		if d, err = r.normalize(name, r.cfg.AutoCreate, r.cfg.AutoOptions[r.cfg.AutoCreate]); err != nil {
 			return d, err
@@ -317,8 +323,10 @@ func (r *Registry) load(ctx context.Context, name string) (Definition, error) {
 func (r *Registry) kind(name string) (Kind, error) {
 	k, ok := r.kinds[name]
 	if !ok {
-		return Kind{}, &Error{Kind: ErrOption, Message: fmt.Sprintf("unknown generator kind %q", name),
-			Hint: "Known kinds: " + strings.Join(slices.Sorted(maps.Keys(r.kinds)), ", ") + "."}
+		return Kind{}, &Error{
+			Kind: ErrOption, Message: fmt.Sprintf("unknown generator kind %q", name),
+			Hint: "Known kinds: " + strings.Join(slices.Sorted(maps.Keys(r.kinds)), ", ") + ".",
+		}
 	}
 	return k, nil
 }
@@ -354,10 +362,12 @@ func (r *Registry) checkDeclared(k Kind, d Definition) error {
 			return nil
 		}
 	}
-	return &Error{Kind: ErrPinned, Name: d.Name,
+	return &Error{
+		Kind: ErrPinned, Name: d.Name,
 		Message: fmt.Sprintf("generator %q is configured here as %s %s, which contradicts %s %s",
 			d.Name, want.Kind, want.Options, d.Kind, d.Options),
-		Hint: "Make the configuration of this server agree with the store, or remove the generator from it."}
+		Hint: "Make the configuration of this server agree with the store, or remove the generator from it.",
+	}
 }
 
 // CheckName reports whether name is [A-Za-z_][A-Za-z0-9_.:-]{0,127}.
@@ -379,8 +389,10 @@ func CheckName(name string) error {
 	if len(shown) > 64 {
 		shown = shown[:64] + "…"
 	}
-	return &Error{Kind: ErrName, Message: fmt.Sprintf("invalid generator name %q", shown),
-		Hint: "A name begins with a letter or _, goes on with letters, digits and _ . : - and has at most 128 characters."}
+	return &Error{
+		Kind: ErrName, Message: fmt.Sprintf("invalid generator name %q", shown),
+		Hint: "A name begins with a letter or _, goes on with letters, digits and _ . : - and has at most 128 characters.",
+	}
 }
 
 // named puts the name into an *Error that was made without one.
@@ -395,6 +407,8 @@ func named(err error, name string) error {
 }
 
 func errClosed(name string) error {
-	return &Error{Kind: ErrNotNow, Name: name, Message: "the server is shutting down",
-		Hint: "Connect to another nextid server, or try again when this one is back."}
+	return &Error{
+		Kind: ErrNotNow, Name: name, Message: "the server is shutting down",
+		Hint: "Connect to another nextid server, or try again when this one is back.",
+	}
 }

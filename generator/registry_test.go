@@ -208,14 +208,31 @@ func TestAServerThatIsConfiguredOtherwiseRefusesTheName(t *testing.T) {
 
 // A version that knows more options writes a longer form of the same.
 func TestStoredOptionsOfAnEarlierVersionAgreeWithTheConfiguration(t *testing.T) {
-	r := newRegistry(t, declared("orders", "segment", `{"start":100}`))
-	_, _, err := r.store.Define(t.Context(), generator.Definition{Name: "orders", Kind: "segment", Options: json.RawMessage(`{"start":100}`)})
+	newer := generator.Kind{
+		Name: "newer",
+		Normalize: func(o json.RawMessage) (json.RawMessage, error) {
+			if strings.Contains(string(o), "start") {
+				return json.RawMessage(`{"start":100,"speed":1}`), nil
+			}
+			return json.RawMessage(`{"speed":1}`), nil
+		},
+		Open: func(context.Context, generator.Definition) (generator.Generator, error) { return constant(7), nil },
+	}
+	r := newRegistry(t, func(c *generator.Config) { c.Kinds = append(c.Kinds, newer) },
+		declared("same", "newer", `{"start":100}`), declared("other", "newer", `{}`))
+	for _, name := range []string{"same", "other"} {
+		_, _, err := r.store.Define(t.Context(), generator.Definition{Name: name, Kind: "newer", Options: json.RawMessage(`{"start":100}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.wantIDs("same", 7)
+	e, err := r.Get(t.Context(), "other")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Alter(t.Context(), "orders", json.RawMessage(`{"step":5}`)); err == nil {
-		t.Error("a change that contradicts the configuration was made")
-	}
+	_, err = e.Next(t.Context(), 1)
+	wantErr(t, err, generator.ErrPinned, "other")
 }
 
 func TestAlterGoesOnAboveWithTheNewOptions(t *testing.T) {

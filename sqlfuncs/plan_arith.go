@@ -58,6 +58,13 @@ func (p *planner) arithmetic(op string, l, r *expr) (*expr, error) {
 			WithHint("Could not choose a best candidate operator. You might need to add explicit type casts.")
 	}
 	if t, lt, rt, ok := timeOperator(op, l.typ, r.typ); ok {
+		inZone := func(_ *exec, a, b datum.Value) (datum.Value, error) { return f(a, b) }
+		switch op { // days and months are the session's time zone's
+		case "+":
+			inZone = func(x *exec, a, b datum.Value) (datum.Value, error) { return datum.AddIn(a, b, x.env()) }
+		case "-":
+			inZone = func(x *exec, a, b datum.Value) (datum.Value, error) { return datum.SubIn(a, b, x.env()) }
+		}
 		var err error
 		if l, err = p.coerce(l, lt, datum.ImplicitCast); err != nil {
 			return nil, err
@@ -65,7 +72,7 @@ func (p *planner) arithmetic(op string, l, r *expr) (*expr, error) {
 		if r, err = p.coerce(r, rt, datum.ImplicitCast); err != nil {
 			return nil, err
 		}
-		return strict2(t, l, r, func(_ *exec, a, b datum.Value) (datum.Value, error) { return f(a, b) }), nil
+		return strict2(t, l, r, inZone), nil
 	}
 	lt, rt := l.typ, r.typ
 	if lt == datum.Unknown {

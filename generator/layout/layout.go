@@ -211,9 +211,11 @@ func (l *Layout) Last() time.Time { return l.TimeOf(l.MaxTick()) }
 // bits than the layout is ErrOption.
 func (l *Layout) Explain(id int64) (generator.Parts, error) {
 	if id < 0 || id > l.maxID() {
-		return generator.Parts{}, &generator.Error{Kind: generator.ErrOption,
+		return generator.Parts{}, &generator.Error{
+			Kind:    generator.ErrOption,
 			Message: fmt.Sprintf("%d is not an id of layout %s, whose ids are 0 to %d", id, l.Name, l.maxID()),
-			Hint:    "Name the generator or the layout of the id: parse_id(id, 'name')."}
+			Hint:    "Name the generator or the layout of the id: parse_id(id, 'name').",
+		}
 	}
 	tick, _, _, _ := l.Unpack(id)
 	at := l.TimeOf(tick)
@@ -253,9 +255,11 @@ func (l *Layout) Ceil(t time.Time) (int64, error) {
 func (l *Layout) boundTick(t time.Time) (int64, error) {
 	tick := l.TickOf(t)
 	if tick < 0 || tick > l.MaxTick() {
-		return 0, &generator.Error{Kind: generator.ErrOption,
+		return 0, &generator.Error{
+			Kind:    generator.ErrOption,
 			Message: fmt.Sprintf("%s is outside the time of layout %s", t.UTC().Format(time.RFC3339), l.Name),
-			Hint:    fmt.Sprintf("Its ids are of %s to %s.", l.Epoch.Format(time.RFC3339), l.Last().Format(time.RFC3339))}
+			Hint:    fmt.Sprintf("Its ids are of %s to %s.", l.Epoch.Format(time.RFC3339), l.Last().Format(time.RFC3339)),
+		}
 	}
 	return tick, nil
 }

@@ -265,8 +265,13 @@ func TestExplainRefusesForeignNumbers(t *testing.T) {
 		id     int64
 		ok     bool
 	}{
-		{"twitter", 0, true}, {"twitter", math.MaxInt64, true}, {"twitter", -1, false}, {"twitter", math.MinInt64, false},
-		{"js", 1<<53 - 1, true}, {"js", 1 << 53, false}, {"yitter", 1 << 57, false},
+		{"twitter", 0, true},
+		{"twitter", math.MaxInt64, true},
+		{"twitter", -1, false},
+		{"twitter", math.MinInt64, false},
+		{"js", 1<<53 - 1, true},
+		{"js", 1 << 53, false},
+		{"yitter", 1 << 57, false},
 	} {
 		_, err := mustPreset(t, c.layout).Explain(c.id)
 		if (err == nil) != c.ok || (err != nil && !errors.Is(err, generator.ErrOption)) {

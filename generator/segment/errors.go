@@ -53,7 +53,9 @@ func (g *Generator) storeError(err error) error {
 	case errors.Is(err, generator.ErrRetry):
 		kind = generator.ErrRetry
 	}
-	return &generator.Error{Kind: kind, Name: g.name, Cause: err,
+	return &generator.Error{
+		Kind: kind, Name: g.name, Cause: err,
 		Message: fmt.Sprintf("the store does not grant numbers to generator %q", g.name),
-		Hint:    "Look at the store. Another nextid server may answer."}
+		Hint:    "Look at the store. Another nextid server may answer.",
+	}
 }

@@ -66,8 +66,11 @@ func TestTheBoundsAreTheLastNumbers(t *testing.T) {
 		{`{"max":9223372036854775807,"start":9223372036854775804}`, []int64{math.MaxInt64 - 3, math.MaxInt64 - 2, math.MaxInt64 - 1}, "maximum value"},
 		{`{"start":9223372036854775804}`, []int64{math.MaxInt64 - 3, math.MaxInt64 - 2, math.MaxInt64 - 1}, "maximum value"},
 		{`{"start":9223372036854775800,"increment":2147483648}`, []int64{math.MaxInt64 - 7}, "maximum value"},
-		{`{"increment":-1,"start":-9223372036854775805,"min":-9223372036854775808}`,
-			[]int64{math.MinInt64 + 3, math.MinInt64 + 2}, "minimum value"},
+		{
+			`{"increment":-1,"start":-9223372036854775805,"min":-9223372036854775808}`,
+			[]int64{math.MinInt64 + 3, math.MinInt64 + 2},
+			"minimum value",
+		},
 	} {
 		inWorld(t, func(w *world) {
 			g := w.open(c.options)
@@ -115,8 +118,12 @@ func TestTheNextBufferIsFetchedInTheBackground(t *testing.T) {
 		options string
 		at      int64 // drawing this id asks for the next buffer; 0: never
 	}{
-		{`{"step":1000}`, 101}, {`{"step":1000,"prefetch_at":0.5}`, 501}, {`{"step":1000,"prefetch_at":0}`, 1},
-		{`{"step":1000,"prefetch_at":1}`, 0}, {`{"step":1}`, 1}, {`{"step":5}`, 1},
+		{`{"step":1000}`, 101},
+		{`{"step":1000,"prefetch_at":0.5}`, 501},
+		{`{"step":1000,"prefetch_at":0}`, 1},
+		{`{"step":1000,"prefetch_at":1}`, 0},
+		{`{"step":1}`, 1},
+		{`{"step":5}`, 1},
 	} {
 		inWorld(t, func(w *world) {
 			g := w.open(c.options)
@@ -158,9 +165,22 @@ func TestDynamicStep(t *testing.T) {
 			pause time.Duration
 			want  int64
 		}{
-			{0, 1000}, {0, 1000}, {time.Minute, 2000}, {14*time.Minute + 59*time.Second, 4000}, {0, 8000}, {0, 10000}, {0, 10000},
-			{15 * time.Minute, 10000}, {29 * time.Minute, 10000}, {30 * time.Minute, 5000}, {time.Hour, 2500}, {0, 5000},
-			{time.Hour, 2500}, {time.Hour, 1250}, {time.Hour, 1000}, {time.Hour, 1000},
+			{0, 1000},
+			{0, 1000},
+			{time.Minute, 2000},
+			{14*time.Minute + 59*time.Second, 4000},
+			{0, 8000},
+			{0, 10000},
+			{0, 10000},
+			{15 * time.Minute, 10000},
+			{29 * time.Minute, 10000},
+			{30 * time.Minute, 5000},
+			{time.Hour, 2500},
+			{0, 5000},
+			{time.Hour, 2500},
+			{time.Hour, 1250},
+			{time.Hour, 1000},
+			{time.Hour, 1000},
 		} {
 			time.Sleep(c.pause)
 			if r := w.next(g, math.MaxInt32); r.Count != math.MaxInt32 {

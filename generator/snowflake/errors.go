@@ -54,7 +54,9 @@ func (g *Generator) storeError(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil || errors.As(err, &known) {
 		return err
 	}
-	return &generator.Error{Kind: generator.ErrNotNow, Name: g.name, Cause: err,
+	return &generator.Error{
+		Kind: generator.ErrNotNow, Name: g.name, Cause: err,
 		Message: fmt.Sprintf("the store does not grant time to generator %q", g.name),
-		Hint:    "Look at the store. Another nextid server may answer."}
+		Hint:    "Look at the store. Another nextid server may answer.",
+	}
 }

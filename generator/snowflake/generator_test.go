@@ -392,8 +392,10 @@ func TestIDsGrowWhenTheWorkerIDChanges(t *testing.T) {
 		if old.Worker != 3 {
 			t.Fatalf("worker id %d", old.Worker)
 		}
-		_, _, err := w.store.Reserve(w.t.Context(), generator.Reservation{Key: key(g.layout, old.Worker),
-			AtLeast: old.Hi, N: 300_000, Limit: generator.NoLimit})
+		_, _, err := w.store.Reserve(w.t.Context(), generator.Reservation{
+			Key:     key(g.layout, old.Worker),
+			AtLeast: old.Hi, N: 300_000, Limit: generator.NoLimit,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

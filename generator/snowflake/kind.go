@@ -38,8 +38,10 @@ func read(d generator.Definition) (Options, *layout.Layout, error) {
 			return o, l, nil
 		}
 	}
-	return o, nil, &generator.Error{Kind: generator.ErrRegressed, Name: d.Name, Cause: err,
-		Message: fmt.Sprintf("the stored options of generator %q cannot be used", d.Name)}
+	return o, nil, &generator.Error{
+		Kind: generator.ErrRegressed, Name: d.Name, Cause: err,
+		Message: fmt.Sprintf("the stored options of generator %q cannot be used", d.Name),
+	}
 }
 
 // open implements generator.Kind.
@@ -73,9 +75,11 @@ func (k kind) tombstone(ctx context.Context, name string, l *layout.Layout) (int
 		}
 		greatest := m.Hi - 1
 		if _, err := l.Explain(greatest); err != nil {
-			return 0, &generator.Error{Kind: generator.ErrExhausted, Name: name,
+			return 0, &generator.Error{
+				Kind: generator.ErrExhausted, Name: name,
 				Message: fmt.Sprintf("generator %q was dropped after ids up to %d, and layout %s ends below", name, greatest, l.Name),
-				Hint:    "Use a generator with another name."}
+				Hint:    "Use a generator with another name.",
+			}
 		}
 		tick, _, _, _ := l.Unpack(greatest)
 		return (tick+1)<<l.SequenceBits() - 1, nil
@@ -102,7 +106,9 @@ func (k kind) retire(ctx context.Context, d generator.Definition) error {
 	if err != nil {
 		return err
 	}
-	_, _, err = k.pools.Store().Reserve(ctx, generator.Reservation{Key: generator.NameKey(d.Name),
-		AtLeast: min(greatest, math.MaxInt64-2), N: 1, Limit: generator.NoLimit, Owner: "drop_generator"})
+	_, _, err = k.pools.Store().Reserve(ctx, generator.Reservation{
+		Key:     generator.NameKey(d.Name),
+		AtLeast: min(greatest, math.MaxInt64-2), N: 1, Limit: generator.NoLimit, Owner: "drop_generator",
+	})
 	return err
 }

@@ -86,9 +86,11 @@ func (p *Pool) marks(ctx context.Context) (marks, error) {
 	for _, k := range list {
 		id, err := strconv.ParseInt(strings.TrimPrefix(k.Key, p.prefix()), 10, 64)
 		if err != nil || id < 0 || id >= 1<<p.bits {
-			return marks{}, &generator.Error{Kind: generator.ErrRegressed, Cause: err,
+			return marks{}, &generator.Error{
+				Kind: generator.ErrRegressed, Cause: err,
 				Message: fmt.Sprintf("the store has a time line %q, which is not one of a worker id of %d bits", k.Key, p.bits),
-				Hint:    "Something other than nextid wrote to the store. Restore it, or remove that row if you know that it is wrong."}
+				Hint:    "Something other than nextid wrote to the store. Restore it, or remove that row if you know that it is wrong.",
+			}
 		}
 		m.hi[id] = k.Hi
 		m.greatest = max(m.greatest, k.Hi)
@@ -132,12 +134,16 @@ func (p *Pool) choose(m marks, now int64) (id int64, free bool) {
 func (p *Pool) noneFree(id int64, m marks) error {
 	until := time.UnixMilli(m.hi[id]).UTC().Format(time.RFC3339)
 	if p.pools.cfg.Worker != Auto {
-		return &generator.Error{Kind: generator.ErrNotNow,
+		return &generator.Error{
+			Kind:    generator.ErrNotNow,
 			Message: fmt.Sprintf("worker id %d is held by another server until %s", id, until),
 			Hint: "Give every server a --worker-id of its own, or use auto. After a crash it becomes free at that time. " +
-				"SELECT * FROM nextid.workers shows who holds which."}
+				"SELECT * FROM nextid.workers shows who holds which.",
+		}
 	}
-	return &generator.Error{Kind: generator.ErrNotNow,
+	return &generator.Error{
+		Kind:    generator.ErrNotNow,
 		Message: fmt.Sprintf("all %d worker ids are in use; the first becomes free at %s", int64(1)<<p.bits, until),
-		Hint:    "Run fewer servers, or use a layout with more worker bits."}
+		Hint:    "Run fewer servers, or use a layout with more worker bits.",
+	}
 }

@@ -78,8 +78,10 @@ func TestAutoTakesTheLeastRecentlyUsedFreeID(t *testing.T) {
 	})
 	inWorld(t, false, func(w *world) {
 		for id, age := range []int64{5000, 8000, -1000, 7000} {
-			_, _, err := w.store.Reserve(w.t.Context(), generator.Reservation{Key: "worker/2/" + string(rune('0'+id)),
-				AtLeast: w.now() - age - 1000, N: 1000, Limit: generator.NoLimit})
+			_, _, err := w.store.Reserve(w.t.Context(), generator.Reservation{
+				Key:     "worker/2/" + string(rune('0'+id)),
+				AtLeast: w.now() - age - 1000, N: 1000, Limit: generator.NoLimit,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,8 +103,10 @@ func TestWideWorkerFieldsReuseOldIDs(t *testing.T) {
 		}
 		pools := w.server()
 		for id := range int64(manyIDs) { // the same marks for a width of 22 bits
-			_, _, err := w.store.Reserve(w.t.Context(), generator.Reservation{Key: newPool(pools, 22).key(id),
-				AtLeast: w.hi(id) - 1, N: 1, Limit: generator.NoLimit})
+			_, _, err := w.store.Reserve(w.t.Context(), generator.Reservation{
+				Key:     newPool(pools, 22).key(id),
+				AtLeast: w.hi(id) - 1, N: 1, Limit: generator.NoLimit,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -180,8 +184,10 @@ func TestStaticWorkerID(t *testing.T) {
 func TestAllWorkerIDsTaken(t *testing.T) {
 	fill := func(w *world, d time.Duration) *Pools {
 		for id := range 2 {
-			_, _, err := w.store.Reserve(w.t.Context(), generator.Reservation{Key: "worker/1/" + string(rune('0'+id)),
-				AtLeast: w.now() + int64(id), N: d.Milliseconds(), Limit: generator.NoLimit})
+			_, _, err := w.store.Reserve(w.t.Context(), generator.Reservation{
+				Key:     "worker/1/" + string(rune('0'+id)),
+				AtLeast: w.now() + int64(id), N: d.Milliseconds(), Limit: generator.NoLimit,
+			})
 			if err != nil {
 				w.t.Fatal(err)
 			}

@@ -222,7 +222,8 @@ func (p *Pool) reserve(id, base, need int64) (lo, hi int64, err error) {
 	ctx, cancel := context.WithTimeout(p.pools.ctx, storeTimeout)
 	defer cancel()
 	lo, hi, err = p.pools.cfg.Store.Reserve(ctx, generator.Reservation{
-		Key: p.key(id), AtLeast: base, N: end - base, Limit: generator.NoLimit, Owner: p.pools.cfg.Owner})
+		Key: p.key(id), AtLeast: base, N: end - base, Limit: generator.NoLimit, Owner: p.pools.cfg.Owner,
+	})
 	p.unsure = err != nil // R3
 	return lo, hi, err
 }

@@ -98,9 +98,11 @@ func (p *Pools) Store() generator.Store { return p.cfg.Store }
 // unit is the layout's tick. The caller calls Leave when it stamps no more.
 func (p *Pools) Open(ctx context.Context, bits uint8, unit time.Duration) (*Pool, error) {
 	if last := int64(1)<<bits - 1; p.cfg.Worker > last {
-		return nil, &generator.Error{Kind: generator.ErrOption,
+		return nil, &generator.Error{
+			Kind:    generator.ErrOption,
 			Message: fmt.Sprintf("worker id %d does not fit the %d worker bits of this layout (0 to %d)", p.cfg.Worker, bits, last),
-			Hint:    "Start the server with a smaller --worker-id, or with auto."}
+			Hint:    "Start the server with a smaller --worker-id, or with auto.",
+		}
 	}
 	pool, err := p.pool(bits)
 	if err != nil {
@@ -174,6 +176,8 @@ func (p *Pools) Close(ctx context.Context) error {
 }
 
 func errClosed() error {
-	return &generator.Error{Kind: generator.ErrNotNow, Message: "the server is shutting down",
-		Hint: "Connect to another nextid server, or try again when this one is back."}
+	return &generator.Error{
+		Kind: generator.ErrNotNow, Message: "the server is shutting down",
+		Hint: "Connect to another nextid server, or try again when this one is back.",
+	}
 }

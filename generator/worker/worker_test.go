@@ -118,8 +118,10 @@ func (w *world) hi(id int64) int64 {
 // taken reserves time on a worker id as another server would.
 func (w *world) taken(id, lo int64, d time.Duration) {
 	w.t.Helper()
-	_, _, err := w.store.Reserve(w.t.Context(), generator.Reservation{Key: fmt.Sprintf("worker/%d/%d", bits, id),
-		AtLeast: lo, N: d.Milliseconds(), Limit: generator.NoLimit, Owner: "another server"})
+	_, _, err := w.store.Reserve(w.t.Context(), generator.Reservation{
+		Key:     fmt.Sprintf("worker/%d/%d", bits, id),
+		AtLeast: lo, N: d.Milliseconds(), Limit: generator.NoLimit, Owner: "another server",
+	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
