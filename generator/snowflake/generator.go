@@ -168,8 +168,8 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 			continue
 		}
 		g.issued.Add(count)
-		if first >= w.soon {
-			g.follow(w)
+		if first >= w.soon && !g.follow(w) {
+			g.pool.Wake()
 		}
 		return generator.Range{First: w.base | g.layout.Place(first), Step: g.layout.SlotStep(), Count: count}, true
 	}
@@ -189,12 +189,11 @@ func (g *Generator) startSlot(now, last int64) int64 {
 	return slot | (last+1)&(half-1)
 }
 
-// follow takes over the slice that the pool has now, and asks it for a
-// longer one if that is still the one of w. It reports whether it is not.
+// follow takes over the slice that the pool has now. It reports whether that
+// is another one than that of w.
 func (g *Generator) follow(w *window) bool {
 	l := g.pool.Lease()
 	if l == w.lease {
-		g.pool.Wake()
 		return false
 	}
 	g.window.CompareAndSwap(w, g.newWindow(l))

@@ -294,6 +294,18 @@ func TestClockSetBack(t *testing.T) {
 			}
 		})
 	})
+	t.Run("wait: a waiting draw takes no time from the store", func(t *testing.T) {
+		inWorld(t, true, func(w *world) {
+			g := w.open(w.kind(), "orders", `{"on_rollback":"wait"}`)
+			w.next(g, 1)
+			w.clock.Step(-time.Minute)
+			before := w.store.Calls(storetest.Reserve)
+			w.next(g, 1)
+			if n := w.store.Calls(storetest.Reserve) - before; n > 2 {
+				t.Errorf("%d reservations while one draw waited for a minute", n)
+			}
+		})
+	})
 	t.Run("refuse bears the lag of slewing", func(t *testing.T) {
 		inWorld(t, true, func(w *world) {
 			g := w.open(w.kind(), "orders", `{"on_rollback":"refuse","max_ahead":0}`)
