@@ -10,12 +10,16 @@ import (
 
 var nameArg = []argument{{name: "name", typ: datum.Text}}
 
+// countArgs take any integer. Clients that encode by the described type have
+// an int at hand for a count, so a bare $2 is one.
+var countArgs = []argument{{name: "name", typ: datum.Text}, {name: "n", typ: datum.Int8, open: datum.Int4}}
+
 // idFunctions draw ids.
 var idFunctions = []function{
 	{name: "next_id", schema: nextidSchema, args: nameArg, result: datum.Int8, volatile: isVolatile,
 		help: "one new id from the generator",
 		eval: func(x *exec, a []datum.Value) (datum.Value, error) { return drawID(x, a[0].Str) }},
-	{name: "next_ids", schema: nextidSchema, args: []argument{{name: "name", typ: datum.Text}, {name: "n", typ: datum.Int8}},
+	{name: "next_ids", schema: nextidSchema, args: countArgs,
 		result: datum.Int8, set: true, volatile: isVolatile, help: "n new ids, one a row",
 		ids: func(x *exec, a []datum.Value) (*idRun, error) { return newIDRun(x, a[0].Str, a[1].Int) },
 		rows: func(x *exec, a []datum.Value) (rowIter, error) {
@@ -25,7 +29,7 @@ var idFunctions = []function{
 			}
 			return run.rows(), nil
 		}},
-	{name: "next_range", schema: nextidSchema, args: []argument{{name: "name", typ: datum.Text}, {name: "n", typ: datum.Int8}},
+	{name: "next_range", schema: nextidSchema, args: countArgs,
 		result: datum.Record, set: true, volatile: isVolatile,
 		columns: []fromColumn{{name: "first", typ: datum.Int8, mod: -1}, {name: "last", typ: datum.Int8, mod: -1}},
 		help:    "contiguous runs that together hold n new ids",

@@ -44,6 +44,7 @@ type argument struct {
 	name     string
 	typ      datum.OID // anyElement: any type
 	optional bool      // may be left out: the function gets fewer values
+	open     datum.OID // what a parameter without a type becomes, 0: typ
 }
 
 // volatility is PostgreSQL's provolatile.

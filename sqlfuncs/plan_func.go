@@ -47,6 +47,9 @@ func (p *planner) resolveCall(s *scope, e *syntax.FuncCall) (*function, []*expr,
 		if err != nil {
 			return nil, nil, err
 		}
+		if x.param > 0 && x.typ == datum.Void {
+			continue // JDBC's {? = call f(?)} counts the result as a parameter; PostgreSQL leaves it out, too
+		}
 		given, names = append(given, x), append(names, a.Name)
 	}
 	f, args, err := p.chooseFunction(e, name, given, names)
@@ -94,6 +97,12 @@ func (p *planner) chooseFunction(e *syntax.FuncCall, name string, given []*expr,
 		return nil, nil, sqlstate.New(sqlstate.AmbiguousFunction, "function %s is not unique", signature(e, given)).
 			WithHint("Could not choose a best candidate function. You might need to add explicit type casts.")
 	}
+	if decided, err := p.decideOpen(best, bestArgs); decided || err != nil {
+		if err != nil {
+			return nil, nil, err
+		}
+		return p.chooseFunction(e, name, given, names)
+	}
 	if best.admin && !p.session.options.Admin {
 		return nil, nil, sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied for function %s", name).
 			WithHint("Connect as a user with the role admin.")
@@ -122,6 +131,21 @@ func (p *planner) chooseFunction(e *syntax.FuncCall, name string, given []*expr,
 		}
 	}
 	return best, bestArgs, nil
+}
+
+// decideOpen gives parameters whose type is still open the type that the
+// function would like best, and reports whether there were any.
+func (p *planner) decideOpen(f *function, args []*expr) (decided bool, err error) {
+	for i, a := range args {
+		if i >= len(f.args) || f.args[i].open == 0 || a == nil || a.param == 0 || a.typ != datum.Unknown {
+			continue
+		}
+		if _, err := p.coerce(a, f.args[i].open, datum.ImplicitCast); err != nil {
+			return false, err
+		}
+		decided = decided || a.typ != datum.Unknown
+	}
+	return decided, nil
 }
 
 // arrange puts named arguments in order. Arguments that are left out are

@@ -495,7 +495,13 @@ func TestParameterTypesAreInferred(t *testing.T) {
 		want     []datum.OID
 	}{
 		{"SELECT next_id($1)", nil, []datum.OID{datum.Text}},
-		{"SELECT * FROM next_ids($1, $2)", nil, []datum.OID{datum.Text, datum.Int8}},
+		{"SELECT * FROM next_ids($1, $2)", nil, []datum.OID{datum.Text, datum.Int4}},
+		{"SELECT * FROM next_ids($1, $2)", []datum.OID{0, datum.Int8}, []datum.OID{datum.Text, datum.Int8}},
+		{"SELECT * FROM next_ids($1, n => $2)", nil, []datum.OID{datum.Text, datum.Int4}},
+		{"SELECT parse_id($1)", nil, []datum.OID{datum.Int8}},
+		{"SELECT * FROM parse_id($1, $2)", nil, []datum.OID{datum.Int8, datum.Text}},
+		{"SELECT parse_id($1::uuid), parse_id($2::text)", nil, []datum.OID{datum.UUID, datum.Text}},
+		{"SELECT * FROM next_id($1, $2)", []datum.OID{datum.Void}, []datum.OID{datum.Void, datum.Text}},
 		{"SELECT $1", nil, []datum.OID{datum.Text}},
 		{"SELECT $1", []datum.OID{datum.Int4}, []datum.OID{datum.Int4}},
 		{"SELECT $2::int8, $1::bool", nil, []datum.OID{datum.Bool, datum.Int8}},

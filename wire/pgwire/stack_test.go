@@ -26,9 +26,20 @@ func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 // newSQL makes the SQL layer on a memory store, with the real engines.
 func newSQL(t testing.TB) *sqlfuncs.Server {
 	t.Helper()
+	sql, registry := newSQLWith(t, snowflake.KindName)
+	if err := registry.Create(t.Context(), "numbers", segment.KindName, []byte(`{"step": 1000000}`)); err != nil {
+		t.Fatal(err)
+	}
+	return sql
+}
+
+// newSQLWith makes names of the kind autoCreate as they are asked for; ""
+// refuses unknown names.
+func newSQLWith(t testing.TB, autoCreate string) (*sqlfuncs.Server, *generator.Registry) {
+	t.Helper()
 	store := memory.New(memory.Config{Exclusive: true})
 	pools := worker.New(worker.Config{Store: store, Worker: worker.Auto, Logger: quiet()})
-	registry, err := generator.NewRegistry(generator.Config{Store: store, AutoCreate: snowflake.KindName,
+	registry, err := generator.NewRegistry(generator.Config{Store: store, AutoCreate: autoCreate,
 		Kinds: []generator.Kind{snowflake.Kind(pools, "twitter"), segment.Kind(store, generator.SystemClock{}, "test")}})
 	if err != nil {
 		t.Fatal(err)
@@ -41,14 +52,11 @@ func newSQL(t testing.TB) *sqlfuncs.Server {
 			t.Error(err)
 		}
 	})
-	if err := registry.Create(t.Context(), "numbers", segment.KindName, []byte(`{"step": 1000000}`)); err != nil {
-		t.Fatal(err)
-	}
 	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sql
+	return sql, registry
 }
 
 // patience bounds every wait.
