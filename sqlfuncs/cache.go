@@ -26,6 +26,9 @@ type statementCache struct {
 	mu      sync.Mutex
 }
 
+// cache returns the statements of the session's dialect.
+func (s *Session) cache() *statementCache { return &s.server.caches[s.dialect] }
+
 func (c *statementCache) init(max int) {
 	c.max = max
 	c.seed = maphash.MakeSeed()

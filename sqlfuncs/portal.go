@@ -12,6 +12,7 @@ import (
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
 )
 
 // Portal is a statement being executed: the protocol's portal, and SQL's
@@ -50,7 +51,8 @@ type rowCopy []datum.Value
 // returns.
 type Arg struct {
 	Null   bool
-	Binary bool
+	Binary bool      // Data is in the type's binary form (datum.DecodeBinary)
+	Type   datum.OID // where the protocol tells it with each execution (MySQL), else 0
 	Data   []byte
 }
 
@@ -64,6 +66,12 @@ func (s *Session) Bind(name []byte, st *Statement, args []Arg, formats []int16) 
 	}
 	if err := s.checkTransaction(st.exits); err != nil {
 		return nil, err
+	}
+	if s.dialect == syntax.MySQL {
+		var err error
+		if st, err = s.forTypes(st, args); err != nil {
+			return nil, err
+		}
 	}
 	if len(name) == 0 && st.fast != nil && fastArgs(st, args) && len(formats) <= 1 {
 		return s.bindFast(st, args, formats), nil

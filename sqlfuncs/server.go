@@ -65,7 +65,7 @@ type Server struct {
 	clock        generator.Clock
 	layout       *layout.Layout // of parse_id(number)
 	started      time.Time
-	cache        statementCache
+	caches       [2]statementCache // by dialect
 	sessions     sessionSet
 	sequenceOIDs sequenceOIDs
 }
@@ -87,7 +87,9 @@ func NewServer(cfg Config) (*Server, error) {
 		clock: cfg.Clock, layout: l,
 	}
 	s.started = s.now()
-	s.cache.init(s.limits.PlanCache)
+	for i := range s.caches {
+		s.caches[i].init(s.limits.PlanCache)
+	}
 	return s, nil
 }
 

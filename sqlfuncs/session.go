@@ -59,6 +59,8 @@ type Session struct {
 
 	onWait func() // see OnWait
 
+	mysql mysqlState
+
 	appName atomic.Pointer[string] // for other sessions' eyes
 }
 
@@ -79,7 +81,7 @@ const maxStartupSettings = 64
 
 // NewSession begins a session. Bad start-up settings are 22023 or 42704.
 func (s *Server) NewSession(o SessionOptions) (*Session, error) {
-	if o.Database == "" {
+	if o.Database == "" && o.Dialect == syntax.PostgreSQL {
 		o.Database = o.User
 	}
 	session := &Session{server: s, dialect: o.Dialect, options: o, started: s.now(),
@@ -104,6 +106,7 @@ func (s *Server) NewSession(o SessionOptions) (*Session, error) {
 		session.vars.base[strings.ToLower(name)] = value
 	}
 	session.options.Settings = nil // all of it is in vars now
+	session.mysql = mysqlState{autocommit: true, database: o.Database, rowCount: -1}
 	session.noteAppName()
 	s.sessions.mu.Lock()
 	defer s.sessions.mu.Unlock()
@@ -309,7 +312,7 @@ func (s *Session) Simple(text []byte) (Batch, error) {
 	if st := s.memo; st != nil && string(text) == st.Text {
 		return Batch{session: s, single: st}, nil
 	}
-	if st := s.server.cache.get(text); st != nil && len(st.Params) == 0 {
+	if st := s.cache().get(text); st != nil && len(st.Params) == 0 {
 		s.memo = st
 		return Batch{session: s, single: st}, nil
 	}
@@ -344,7 +347,7 @@ func (b *Batch) Next() (*Statement, error) {
 	}
 	if len(b.parsed) == 1 && st.shared {
 		st.Text = b.text // the key is the text as sent
-		s.server.cache.offer(b.text, st)
+		s.cache().offer(b.text, st)
 	}
 	return st, nil
 }
@@ -378,7 +381,7 @@ func (s *Session) analyse(text string, params []datum.OID) (*Statement, error) {
 	for _, t := range params {
 		open = open && (t == datum.Invalid || t == datum.Unknown)
 	}
-	if st := s.server.cache.getString(text); st != nil && open && len(params) <= len(st.Params) {
+	if st := s.cache().getString(text); st != nil && open && len(params) <= len(st.Params) {
 		return st, s.checkTransaction(st.exits)
 	}
 	parsed, err := s.parse(text)
@@ -399,7 +402,7 @@ func (s *Session) analyse(text string, params []datum.OID) (*Statement, error) {
 		return nil, err
 	}
 	if open && st.shared {
-		s.server.cache.offer(text, st)
+		s.cache().offer(text, st)
 	}
 	return st, nil
 }

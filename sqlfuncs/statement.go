@@ -40,6 +40,8 @@ type Statement struct {
 	fast    *fastID    // SELECT next_id(name)
 	exits   bool       // COMMIT, ROLLBACK, …: allowed in a failed transaction
 	shared  bool       // does not depend on the session that planned it
+
+	variants atomic.Pointer[map[string]*Statement] // by parameter types, see forTypes
 }
 
 // fastID is the warm path of SELECT next_id(name).

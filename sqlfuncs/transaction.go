@@ -37,9 +37,10 @@ const maxSavepoints = 1024
 // Status is the transaction status of ReadyForQuery: 'I', 'T' or 'E'.
 func (s *Session) Status() byte { return "ITE"[s.tx.state] }
 
-// Fail turns an open transaction block into a failed one.
+// Fail turns an open transaction block into a failed one. In MySQL an error
+// leaves the transaction as it is.
 func (s *Session) Fail() {
-	if s.tx.state == txOpen {
+	if s.tx.state == txOpen && s.dialect == syntax.PostgreSQL {
 		s.tx.state = txFailed
 	}
 }

@@ -41,6 +41,7 @@ migrations/...:
 sqlfuncs/sqlstate:
 sqlfuncs/datum:            sqlfuncs/sqlstate
 sqlfuncs/syntax:           sqlfuncs/sqlstate
+sqlfuncs/mariadbtest:
 sqlfuncs/pgtest:
 sqlfuncs:                  generator generator/layout sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax
 
@@ -55,7 +56,7 @@ cmd/nextid:                generator/... sqlfuncs/... wire/... migrations/...
 
 // testOnly are the packages that exist for tests; they may use testing and
 // nothing that is linked into the binary may import them.
-var testOnly = []string{"generator/clocktest", "generator/history", "generator/store/storetest", "sqlfuncs/pgtest", "wire/wiretest", "wire/clienttest"}
+var testOnly = []string{"generator/clocktest", "generator/history", "generator/store/storetest", "sqlfuncs/mariadbtest", "sqlfuncs/pgtest", "wire/wiretest", "wire/clienttest"}
 
 // layers are the top folders from the bottom up. Test files may reach
 // sideways and down (a wire test runs on real engines), never up.

@@ -86,6 +86,8 @@ type Error struct {
 	Hint     string
 	Position int   // 1-based character (not byte) offset into the statement, 0: none
 	Cause    error // for the log, never sent
+
+	mysql MySQLNumber // see WithMySQL
 }
 
 func (e *Error) Error() string { return e.Message + " (SQLSTATE " + string(e.Code) + ")" }

@@ -1,0 +1,52 @@
+package sqlfuncs
+
+import (
+	"encoding/binary"
+	"maps"
+
+	"nextid/sqlfuncs/datum"
+)
+
+// maxVariants bounds the plans that one statement is kept in, one for each
+// list of parameter types.
+const maxVariants = 16
+
+// forTypes returns the statement planned for the types that the client bound
+// with this execution. MySQL's clients tell them only then; Prepare took a
+// parameter whose type did not follow from its place for text.
+func (s *Session) forTypes(st *Statement, args []Arg) (*Statement, error) {
+	same := true
+	for i, a := range args {
+		same = same && (a.Type == datum.Invalid || a.Type == st.Params[i] || isString(a.Type) && isString(st.Params[i]))
+	}
+	if same {
+		return st, nil
+	}
+	types := make([]datum.OID, len(args))
+	var key []byte
+	for i, a := range args {
+		if types[i] = a.Type; isString(a.Type) {
+			types[i] = datum.Text
+		}
+		key = binary.BigEndian.AppendUint32(key, uint32(types[i]))
+	}
+	known := st.variants.Load()
+	if known != nil {
+		if v := (*known)[string(key)]; v != nil {
+			return v, nil
+		}
+	}
+	v, err := s.plan(st.tree, st.Text, st.Text, types)
+	if err != nil {
+		return nil, err
+	}
+	if v.shared && (known == nil || len(*known) < maxVariants) {
+		next := map[string]*Statement{}
+		if known != nil {
+			next = maps.Clone(*known)
+		}
+		next[string(key)] = v
+		st.variants.CompareAndSwap(known, &next)
+	}
+	return v, nil
+}

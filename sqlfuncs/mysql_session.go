@@ -1,0 +1,70 @@
+package sqlfuncs
+
+import (
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// mysqlState is what only sessions in the MySQL dialect have.
+type mysqlState struct {
+	autocommit bool   // @@autocommit, kept here since every answer tells it
+	database   string // of USE, "": none
+	insertID   uint64 // drawn, or set by LAST_INSERT_ID(n), in this statement
+	lastInsert uint64 // what LAST_INSERT_ID() returns
+	warnings   []Notice
+	users      map[string]datum.Value // @variables, by lower-case name
+	userBytes  int
+	foundRows  int64
+	rowCount   int64
+}
+
+// Autocommit reports whether each statement is a transaction of its own
+// (@@autocommit). Only sessions in the MySQL dialect turn it off.
+func (s *Session) Autocommit() bool { return s.mysql.autocommit }
+
+// LastInsertID is what the OK packet says: the newest id that the last
+// statement drew or named with LAST_INSERT_ID(n), 0 if it did neither.
+func (s *Session) LastInsertID() uint64 { return s.mysql.insertID }
+
+// Warnings is the number of warnings of the last statement (SHOW WARNINGS).
+func (s *Session) Warnings() int { return len(s.mysql.warnings) }
+
+// Database is the default database, "" when none was chosen.
+func (s *Session) Database() string { return s.mysql.database }
+
+// maxDatabaseBytes is MySQL's bound of an identifier, 64 characters.
+const maxDatabaseBytes = 64
+
+// UseDatabase makes name the default database. There is only one, which
+// answers to every name; a name that no database can have is 3D000.
+func (s *Session) UseDatabase(name string) error {
+	if name == "" || len(name) > maxDatabaseBytes {
+		return sqlstate.New(sqlstate.InvalidCatalog, "Unknown database '%s'", cut(name, maxDatabaseBytes))
+	}
+	s.mysql.database = name
+	return nil
+}
+
+// Reset brings the session back to where it was when it began
+// (COM_RESET_CONNECTION): the transaction is rolled back, settings, user
+// variables and prepared statements go. The default database stays.
+func (s *Session) Reset() {
+	if s.tx.state != txIdle {
+		s.abort()
+	}
+	s.closePortals(func(*Portal) bool { return true })
+	s.vars.resetAll()
+	s.settingsChanged()
+	s.unprepareAll()
+	s.notices = nil
+	s.last = lastID{}
+	clear(s.currvals)
+	s.mysql = mysqlState{autocommit: true, database: s.mysql.database, rowCount: -1}
+}
+
+// MySQLVersion is what VERSION() and the greeting of the MySQL protocol say.
+// It names MariaDB, whose dialect with sequences ours is.
+func (s *Server) MySQLVersion() string { return mariaDBVersion + "-MariaDB-nextid-" + s.version }
+
+// mariaDBVersion is the release that the dialect is tested against.
+const mariaDBVersion = "10.11.14"
