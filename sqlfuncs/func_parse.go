@@ -46,10 +46,11 @@ var parseFunctions = []function{
 }
 
 // parseFunction is parse_id for one type of id: jsonb as a value, columns
-// in FROM. A bare $1 is a number; other ids need a cast.
+// in FROM. A bare $1 is a number, which most ids are, for clients that ask; one
+// that sends text without asking may send any id.
 func parseFunction(name string, t datum.OID) function {
 	return function{name: name, schema: nextidSchema, volatile: stable, result: datum.JSONB,
-		args: []argument{{name: "id", typ: t, open: datum.Int8}, {name: "by", typ: datum.Text, optional: true}},
+		args: []argument{{name: "id", typ: t, open: datum.Int8, anyID: true}, {name: "by", typ: datum.Text, optional: true}},
 		help: "takes an id apart; by is a generator's name, else a layout's",
 		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
 			p, err := explain(x, a[0], optionalText(a, 1))

@@ -45,6 +45,7 @@ type argument struct {
 	typ      datum.OID // anyElement: any type
 	optional bool      // may be left out: the function gets fewer values
 	open     datum.OID // what a parameter without a type becomes, 0: typ
+	anyID    bool      // open, and what is no number reaches the function as text
 }
 
 // volatility is PostgreSQL's provolatile.

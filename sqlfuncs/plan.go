@@ -14,6 +14,8 @@ type planner struct {
 	source   string      // whole text, for positions
 	declared []datum.OID // parameter types given by the client
 	params   []datum.OID // parameter types so far, Unknown where open
+	uses     []int       // how often each parameter is used
+	openIDs  []int       // numbers of parameters that may be any id, see argument.anyID
 	frames   int         // query levels so far
 	depth    int         // of nested queries
 	ctes     int         // WITH items so far
@@ -56,8 +58,9 @@ func (p *planner) param(pos syntax.Pos, n int) (datum.OID, error) {
 		if i := len(p.params); i < len(p.declared) && p.declared[i] != datum.Invalid {
 			t = p.declared[i]
 		}
-		p.params = append(p.params, t)
+		p.params, p.uses = append(p.params, t), append(p.uses, 0)
 	}
+	p.uses[n-1]++
 	return p.params[n-1], nil
 }
 

@@ -143,6 +143,9 @@ func (p *planner) decideOpen(f *function, args []*expr) (decided bool, err error
 		if _, err := p.coerce(a, f.args[i].open, datum.ImplicitCast); err != nil {
 			return false, err
 		}
+		if f.args[i].anyID {
+			p.openIDs = append(p.openIDs, a.param)
+		}
 		decided = decided || a.typ != datum.Unknown
 	}
 	return decided, nil

@@ -146,6 +146,9 @@ func (s *Session) bindArgs(st *Statement, args []Arg) ([]datum.Value, error) {
 			values[i], err = datum.DecodeBinary(t, a.Data)
 		} else {
 			values[i], err = s.textArg(t, a.Data)
+			if err != nil && slices.Contains(st.openIDs, i+1) {
+				values[i], err = s.textArg(datum.Text, a.Data)
+			}
 		}
 		if err != nil {
 			return nil, err

@@ -59,6 +59,13 @@ func parseSettings(table string) map[string]*setting {
 	return m
 }
 
+// modeDefaults names the setting that gives the next transactions a mode.
+var modeDefaults = map[string]string{
+	"transaction_isolation":  "default_transaction_isolation",
+	"transaction_read_only":  "default_transaction_read_only",
+	"transaction_deferrable": "default_transaction_deferrable",
+}
+
 // variables are the settings of one session: what differs from the defaults,
 // and what ROLLBACK and the end of the transaction must restore.
 type variables struct {
@@ -115,9 +122,16 @@ func (v *variables) noteChange(key string) {
 	}
 }
 
-// get returns the value of a setting by its lower-case name.
+// get returns the value of a setting by its lower-case name. A mode of the
+// current transaction that nothing has set is the session's default for it.
 func (v *variables) get(key string) (string, bool) {
-	for _, m := range []map[string]string{v.local, v.set, v.base} {
+	if value, ok := v.local[key]; ok {
+		return value, true
+	}
+	if def, ok := modeDefaults[key]; ok {
+		return v.get(def)
+	}
+	for _, m := range []map[string]string{v.set, v.base} {
 		if value, ok := m[key]; ok {
 			return value, true
 		}

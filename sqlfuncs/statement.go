@@ -38,6 +38,7 @@ type Statement struct {
 	tag     string     // command tag; "SELECT" gets the row count
 	copy    *CopyOut   // COPY … TO STDOUT
 	fast    *fastID    // SELECT next_id(name)
+	openIDs []int      // numbers of parameters that may be any id
 	exits   bool       // COMMIT, ROLLBACK, …: allowed in a failed transaction
 	shared  bool       // does not depend on the session that planned it
 
@@ -94,5 +95,10 @@ func (p *planner) plan(tree syntax.Statement, text string) (*Statement, error) {
 		return nil, p.located(err)
 	}
 	st.Params = p.finishParams()
+	for _, n := range p.openIDs {
+		if p.uses[n-1] == 1 { // nothing else takes it for a number
+			st.openIDs = append(st.openIDs, n)
+		}
+	}
 	return st, nil
 }

@@ -100,12 +100,6 @@ func (s *Session) begin(x *exec, t *syntax.Transaction) error {
 	began := s.server.now()
 	s.tx = transaction{state: txOpen, began: began, saved: s.vars.save(), savepoints: s.tx.savepoints[:0]}
 	s.envOK = false
-	for _, name := range []string{"isolation", "read_only", "deferrable"} {
-		def, _ := s.vars.get("default_transaction_" + name)
-		if now, _ := s.vars.get("transaction_" + name); now != def {
-			s.vars.assign("transaction_"+name, def, true)
-		}
-	}
 	return s.setModes(x, t.Modes)
 }
 
@@ -151,7 +145,7 @@ func (s *Session) endBlock(x *exec, t *syntax.Transaction, commit bool) error {
 		if err := s.begin(x, &syntax.Transaction{Kind: syntax.Begin}); err != nil {
 			return err
 		}
-		for _, name := range []string{"transaction_isolation", "transaction_read_only", "transaction_deferrable"} {
+		for name := range modeDefaults {
 			if v, ok := kept[0].local[name]; ok {
 				s.vars.assign(name, v, true)
 			}

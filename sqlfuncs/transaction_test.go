@@ -210,7 +210,9 @@ func TestTransactionModes(t *testing.T) {
 	s.want(t, "SHOW transaction_isolation", "read committed")
 	s.must(t, "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL SERIALIZABLE")
 	s.want(t, "SHOW default_transaction_isolation", "serializable")
+	s.want(t, "SHOW transaction_isolation", "serializable") // JDBC's getTransactionIsolation
 	s.must(t, "BEGIN")
+	s.must(t, "SET default_transaction_isolation = 'repeatable read'") // for the next transactions
 	s.want(t, "SHOW transaction_isolation", "serializable")
 	s.must(t, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
 	s.want(t, "SHOW transaction_isolation", "read committed")

@@ -29,6 +29,11 @@ func (s *Session) assign(def *setting, value string, local bool) error {
 	if len(s.vars.set)+len(s.vars.local) > maxSessionSettings {
 		return sqlstate.New(sqlstate.LimitExceeded, "a session may change at most %d settings", maxSessionSettings)
 	}
+	if mode, ok := strings.CutPrefix(key, "default_"); ok && s.tx.state != txIdle && modeDefaults[mode] == key {
+		// A new default is for the next transactions: this one keeps its mode.
+		now, _ := s.vars.get(mode)
+		s.vars.assign(mode, now, true)
+	}
 	s.vars.assign(key, value, local)
 	s.settingsChanged()
 	return nil
