@@ -45,10 +45,12 @@ type TryGenerator interface {
 
 // Raiser is a Generator whose position can be moved up (setval).
 //
-// Raise makes every later id greater than v. It never lowers anything:
-// raising to a value that was already passed changes nothing.
+// Raise makes every later id lie beyond v, or, where used is false, not
+// before v: v itself may be the next. Beyond is below for a generator that
+// descends. It never turns back: raising to a value that was already passed
+// changes nothing.
 type Raiser interface {
-	Raise(ctx context.Context, v int64) error
+	Raise(ctx context.Context, v int64, used bool) error
 }
 
 // Closer is a Generator that holds something to give back: reservations

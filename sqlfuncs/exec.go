@@ -100,7 +100,17 @@ func singleRow(row ...datum.Value) rowIter { return &sliceRows{rows: [][]datum.V
 
 // entry resolves a generator's name.
 func (x *exec) entry(name string) (*generator.Entry, error) {
-	return x.server.registry.Get(x.ctx, name)
+	if e := x.server.registry.Lookup([]byte(name)); e != nil {
+		return e, nil
+	}
+	return x.registry().Get(x.ctx, name)
+}
+
+// registry is for questions that may reach the store: what was answered
+// before need not wait for them.
+func (x *exec) registry() *generator.Registry {
+	x.session.waits()
+	return x.server.registry
 }
 
 // nextID draws one id.

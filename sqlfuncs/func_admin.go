@@ -20,7 +20,7 @@ var adminFunctions = []function{
 			if err != nil {
 				return datum.Value{}, err
 			}
-			return a[0], x.server.registry.Create(x.ctx, a[0].Str, a[1].Str, options)
+			return a[0], x.registry().Create(x.ctx, a[0].Str, a[1].Str, options)
 		}},
 	{name: "alter_generator", schema: nextidSchema, result: datum.Text, volatile: isVolatile, admin: true,
 		args: []argument{{name: "name", typ: datum.Text}, {name: "options", typ: datum.JSONB, optional: true}},
@@ -30,12 +30,12 @@ var adminFunctions = []function{
 			if err != nil {
 				return datum.Value{}, err
 			}
-			return a[0], x.server.registry.Alter(x.ctx, a[0].Str, options)
+			return a[0], x.registry().Alter(x.ctx, a[0].Str, options)
 		}},
 	{name: "drop_generator", schema: nextidSchema, result: datum.Text, volatile: isVolatile, admin: true,
 		args: nameArg, help: "drops a generator; its ids stay used",
 		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
-			return a[0], x.server.registry.Drop(x.ctx, a[0].Str)
+			return a[0], x.registry().Drop(x.ctx, a[0].Str)
 		}},
 }
 

@@ -59,9 +59,9 @@ func nextRange(x *exec, a []datum.Value) (rowIter, error) {
 	if err != nil {
 		return nil, err
 	}
-	row := make([]datum.Value, 2)
+	row, next := make([]datum.Value, 2), contiguousRuns(run)
 	return funcRows(func(x *exec) ([]datum.Value, error) {
-		r, err := nextContiguous(x, run)
+		r, err := next(x)
 		if err != nil {
 			return nil, err
 		}

@@ -178,7 +178,7 @@ func (x *exec) existing(name string) (generator.Generator, error) {
 	if generator.CheckName(name) != nil {
 		return nil, nil
 	}
-	e, err := x.server.registry.Existing(x.ctx, name)
+	e, err := x.registry().Existing(x.ctx, name)
 	if errors.Is(err, generator.ErrUnknown) {
 		return nil, nil
 	}

@@ -56,7 +56,7 @@ func onSequence(f func(x *exec, name string, a []datum.Value) (datum.Value, erro
 func nextval(x *exec, name string, _ []datum.Value) (datum.Value, error) { return drawID(x, name) }
 
 func currval(x *exec, name string, _ []datum.Value) (datum.Value, error) {
-	e, err := x.server.registry.Existing(x.ctx, name)
+	e, err := x.registry().Existing(x.ctx, name)
 	if err != nil {
 		return datum.Value{}, err
 	}
@@ -75,29 +75,28 @@ func lastval(x *exec, _ []datum.Value) (datum.Value, error) {
 	return datum.MakeInt8(x.session.last.id), nil
 }
 
-// setval raises a generator. is_called false means that n itself is still to
-// be handed out.
+// setval moves a generator on. is_called false means that n itself is still
+// to be handed out.
 func setval(x *exec, name string, a []datum.Value) (datum.Value, error) {
+	return a[1], raise(x, name, a[1].Int, len(a) < 3 || a[2].Int != 0)
+}
+
+// raise makes a generator go on beyond v, or from v where it is not used.
+func raise(x *exec, name string, v int64, used bool) error {
 	e, err := x.entry(name)
 	if err != nil {
-		return datum.Value{}, err
+		return err
 	}
+	x.session.waits()
 	gen, err := e.Generator(x.ctx)
 	if err != nil {
-		return datum.Value{}, err
+		return err
 	}
 	r, ok := gen.(generator.Raiser)
 	if !ok {
-		return datum.Value{}, sqlstate.New(sqlstate.FeatureNotSupported, "setval is not supported by generator %q", name)
+		return sqlstate.New(sqlstate.FeatureNotSupported, "the position of generator %q cannot be set", name)
 	}
-	above := a[1].Int
-	if len(a) > 2 && a[2].Int == 0 && above > -1<<63 {
-		above--
-	}
-	if err := r.Raise(x.ctx, above); err != nil {
-		return datum.Value{}, err
-	}
-	return a[1], nil
+	return r.Raise(x.ctx, v, used)
 }
 
 // missing reports whether an error says that a generator does not exist.

@@ -190,6 +190,18 @@ func TestRunsOfIdsCoverTheirCount(t *testing.T) {
 	}
 }
 
+// A hole between two ids ends a run: no id is drawn in vain.
+func TestRunsOfIdsWithAnIncrement(t *testing.T) {
+	s := newServer(t).session(t)
+	s.must(t, "CREATE SEQUENCE fives INCREMENT 5 START 100")
+	s.want(t, "SELECT first, last FROM next_range('fives', 3)", "100|100\n105|105\n110|110")
+	s.want(t, "SELECT first, last FROM id_ranges WHERE name = 'fives' AND n = 2", "115|115\n120|120")
+	s.want(t, "SELECT nextval('fives')", "125")
+	s.must(t, "CREATE SEQUENCE downwards INCREMENT -1 START 10 MINVALUE 1")
+	s.want(t, "SELECT first, last FROM next_range('downwards', 2)", "10|10\n9|9")
+	s.want(t, "SELECT nextval('downwards')", "8")
+}
+
 func TestPortalGivesIdsAsRuns(t *testing.T) {
 	server := newServer(t)
 	server.segment(t, "a")
@@ -294,8 +306,45 @@ func TestSetvalNeverLowers(t *testing.T) {
 		t.Errorf("setval lowered the generator: %d", id)
 	}
 	s.must(t, "SELECT setval('a', 200, false)")
-	if id := s.id(t, "a", "SELECT next_id('a')"); id < 200 {
-		t.Errorf("after setval(200, false): %d, want 200 or more", id)
+	if id := s.id(t, "a", "SELECT next_id('a')"); id != 200 {
+		t.Errorf("after setval(200, false): %d, want 200", id)
+	}
+}
+
+func TestSetvalOfADescendingSequence(t *testing.T) {
+	s := newServer(t).session(t)
+	s.must(t, "CREATE SEQUENCE down INCREMENT -1 START 100 MINVALUE -1000 CACHE 50")
+	for _, c := range []struct {
+		sql  string
+		next string
+	}{
+		{"SELECT setval('down', 90, false)", "90"},
+		{"SELECT setval('down', 80)", "79"},
+		{"ALTER SEQUENCE down RESTART WITH 70", "70"},
+		{"SELECT setval('down', 75, false)", "69"}, // never back
+		{"SELECT setval('down', -1000, false)", "-1000"},
+	} {
+		s.must(t, c.sql)
+		if got := s.must(t, "SELECT nextval('down')").rows[0][0]; got != c.next {
+			t.Errorf("after %s: %s, want %s", c.sql, got, c.next)
+		}
+	}
+	s.fails(t, "SELECT setval('down', -1001, false)", sqlstate.InvalidParameterValue)
+}
+
+// What may ask the store lets the protocol send earlier answers first.
+func TestTheStoreIsAskedAfterOnWait(t *testing.T) {
+	s := newServer(t, serverConfig{noAutoCreate: true}).session(t)
+	waits := 0
+	s.OnWait(func() { waits++ })
+	for _, sql := range []string{
+		"SELECT next_id('nosuch')", "SELECT currval('nosuch')", "SELECT * FROM nextid.generators", "SELECT name FROM ids",
+		"CREATE SEQUENCE made", "SELECT setval('made', 5)", "SELECT id_floor('nosuch', now())", "DROP SEQUENCE made",
+	} {
+		waits = 0
+		if _, err := s.run(t, sql); waits == 0 {
+			t.Errorf("%s: asked the store at once (%v)", sql, err)
+		}
 	}
 }
 

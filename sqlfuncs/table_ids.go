@@ -37,7 +37,7 @@ func generatorNames(x *exec, wanted keyValues) ([]string, error) {
 		}
 		return names, nil
 	}
-	definitions, err := x.server.registry.Definitions(x.ctx)
+	definitions, err := x.registry().Definitions(x.ctx)
 	for _, d := range definitions {
 		names = append(names, d.Name)
 	}
@@ -169,12 +169,16 @@ func scanRanges(x *exec, keys []keyValues) (rowIter, error) {
 		return nil, err
 	}
 	row := make([]datum.Value, 4)
+	var next func(x *exec) (generator.Range, error)
 	return funcRows(func(x *exec) ([]datum.Value, error) {
 		for len(runs) > 0 {
 			b := runs[0]
-			r, err := nextContiguous(x, b.run)
+			if next == nil {
+				next = contiguousRuns(b.run)
+			}
+			r, err := next(x)
 			if err == io.EOF {
-				runs = runs[1:]
+				runs, next = runs[1:], nil
 				continue
 			}
 			if err != nil {
@@ -188,15 +192,24 @@ func scanRanges(x *exec, keys []keyValues) (rowIter, error) {
 	}), nil
 }
 
-// nextContiguous draws a run whose ids follow one another without a hole. A
+// contiguousRuns draws runs whose ids follow one another without a hole. A
 // generator with another step gives runs of one.
-func nextContiguous(x *exec, run *idRun) (generator.Range, error) {
-	r, err := run.next(x, run.left)
-	if err == nil && r.Step != 1 && r.Count > 1 {
-		return r, sqlstate.New(sqlstate.FeatureNotSupported, "ranges need a generator whose ids follow one another; %q has step %d",
-			run.entry.Name(), r.Step).WithHint("Use next_ids or id_batch.")
+func contiguousRuns(run *idRun) func(x *exec) (generator.Range, error) {
+	var rest generator.Range
+	return func(x *exec) (generator.Range, error) {
+		if rest.Count == 0 {
+			var err error
+			if rest, err = run.next(x, run.left); err != nil {
+				return rest, err
+			}
+		}
+		r := rest
+		if r.Step != 1 {
+			r.Count = 1
+		}
+		rest.First, rest.Count = rest.First+r.Count*rest.Step, rest.Count-r.Count
+		return r, nil
 	}
-	return r, err
 }
 
 // scanParts answers id_parts: it explains the ids that the WHERE names.

@@ -42,7 +42,7 @@ var operatorTables = []table{
 }
 
 func generatorRows(x *exec) ([][]datum.Value, error) {
-	definitions, err := x.server.registry.Definitions(x.ctx)
+	definitions, err := x.registry().Definitions(x.ctx)
 	rows := make([][]datum.Value, 0, len(definitions))
 	for _, d := range definitions {
 		options, err := datum.ParseText(datum.JSONB, string(d.Options), nil)
@@ -76,7 +76,7 @@ func runningColumns(_ context.Context, r *generator.Registry, name string) []dat
 }
 
 func workerRows(x *exec) ([][]datum.Value, error) {
-	workers, err := x.server.registry.Workers(x.ctx)
+	workers, err := x.registry().Workers(x.ctx)
 	var rows [][]datum.Value
 	for _, w := range workers {
 		rows = append(rows, []datum.Value{datum.MakeInt4(int64(w.Bits)), datum.MakeInt8(w.ID), datum.MakeText(w.Owner),

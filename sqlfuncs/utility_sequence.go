@@ -51,7 +51,7 @@ func createSequencePlan(st *Statement, t *syntax.CreateSequence) error {
 		if err := needAdmin(x, "CREATE SEQUENCE"); err != nil {
 			return err
 		}
-		err := x.server.registry.Create(x.ctx, name, "segment", options)
+		err := x.registry().Create(x.ctx, name, "segment", options)
 		if errors.Is(err, generator.ErrExists) {
 			if t.IfNotExists {
 				x.session.notice("relation \"" + name + "\" already exists, skipping")
@@ -75,7 +75,7 @@ func alterSequencePlan(st *Statement, t *syntax.AlterSequence) error {
 		if err := needAdmin(x, "ALTER SEQUENCE"); err != nil {
 			return err
 		}
-		if _, err := x.server.registry.Existing(x.ctx, name); missing(err) {
+		if _, err := x.registry().Existing(x.ctx, name); missing(err) {
 			if t.IfExists {
 				x.session.notice("relation \"" + name + "\" does not exist, skipping")
 				return nil
@@ -83,7 +83,7 @@ func alterSequencePlan(st *Statement, t *syntax.AlterSequence) error {
 			return sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", name)
 		}
 		if string(options) != "{}" {
-			if err := x.server.registry.Alter(x.ctx, name, options); err != nil {
+			if err := x.registry().Alter(x.ctx, name, options); err != nil {
 				return err
 			}
 		}
@@ -92,7 +92,7 @@ func alterSequencePlan(st *Statement, t *syntax.AlterSequence) error {
 	return nil
 }
 
-// restartSequence is RESTART WITH n. Only upwards: ids below were issued.
+// restartSequence is RESTART WITH n. Only onwards: ids before n were issued.
 func restartSequence(x *exec, name string, o *syntax.SequenceOptions) error {
 	if !o.Restart {
 		return nil
@@ -101,19 +101,7 @@ func restartSequence(x *exec, name string, o *syntax.SequenceOptions) error {
 		return sqlstate.New(sqlstate.FeatureNotSupported, "RESTART without a value would give ids twice").
 			WithHint("Use RESTART WITH n to go up, or drop the generator.")
 	}
-	e, err := x.entry(name)
-	if err != nil {
-		return err
-	}
-	gen, err := e.Generator(x.ctx)
-	if err != nil {
-		return err
-	}
-	r, ok := gen.(generator.Raiser)
-	if !ok {
-		return sqlstate.New(sqlstate.FeatureNotSupported, "generator %q cannot be restarted", name)
-	}
-	return r.Raise(x.ctx, *o.RestartWith-1)
+	return raise(x, name, *o.RestartWith, false)
 }
 
 func dropSequencePlan(st *Statement, t *syntax.DropSequence) {
@@ -124,7 +112,7 @@ func dropSequencePlan(st *Statement, t *syntax.DropSequence) {
 		}
 		for _, n := range t.Names {
 			name := n.Last()
-			err := x.server.registry.Drop(x.ctx, name)
+			err := x.registry().Drop(x.ctx, name)
 			if missing(err) {
 				if !t.IfExists {
 					return sqlstate.New(sqlstate.UndefinedTable, "sequence %q does not exist", name)

@@ -184,13 +184,15 @@ func (g *Generator) Close(ctx context.Context) error {
 	return g.store.Release(ctx, generator.NameKey(g.name), hi, to)
 }
 
-// Raise implements generator.Raiser: later ids lie beyond v, below it for a
-// descending generator. It is durable when it returns. Other servers go on
-// with what they have reserved.
-func (g *Generator) Raise(ctx context.Context, v int64) error {
+// Raise implements generator.Raiser. It is durable when it returns. Other
+// servers go on with what they have reserved.
+func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 	p := g.position(v)
 	if p >= g.limit {
 		return g.errBounds(v)
+	}
+	if !used && p > math.MinInt64 {
+		p--
 	}
 	if p < g.first {
 		return nil

@@ -464,7 +464,7 @@ func TestAClosedGeneratorIssuesNothing(t *testing.T) {
 			}
 			_, err := g.Next(w.t.Context(), 1)
 			wantErr(t, err, generator.ErrNotNow, "closed")
-			wantErr(t, g.Raise(w.t.Context(), 1_000_000), generator.ErrNotNow, "closed")
+			wantErr(t, g.Raise(w.t.Context(), 1_000_000, true), generator.ErrNotNow, "closed")
 			if s := g.Stats(); s.Issued != 5 || s.Buffered != 0 {
 				t.Errorf("stats %+v", s)
 			}
@@ -540,7 +540,7 @@ func TestStats(t *testing.T) {
 		if s := g.Stats(); s != (generator.Stats{Issued: 60, ReservedUntil: 201, Buffered: 140, Step: 100, Waits: 1}) {
 			t.Errorf("after 60 ids %+v", s)
 		}
-		if err := g.Raise(w.t.Context(), 90); err != nil {
+		if err := g.Raise(w.t.Context(), 90, true); err != nil {
 			t.Fatal(err)
 		}
 		w.draw(g, 15)

@@ -64,7 +64,7 @@ func (s *schedule) raise(server int, g *Generator) {
 	base := max(g.end, g.first)
 	g.mu.Unlock()
 	to := base + rapid.Int64Range(-50, 200).Draw(s.t, "raise to")
-	if err := g.Raise(ctx, g.direction*to); err != nil {
+	if err := g.Raise(ctx, g.direction*to, true); err != nil {
 		return // promised nothing
 	}
 	if before, ok := s.raised[server]; !ok || to > before {

@@ -36,20 +36,26 @@ func TestRaise(t *testing.T) {
 		{`{"strict":true,"increment":10,"start":5}`, 2, 22, 25},          //
 		{`{"step":10,"prefetch_at":0}`, 5, 12, 13},                       // in the second buffer
 	} {
-		inWorld(t, func(w *world) {
-			g := w.open(c.options)
-			if c.drawn > 0 {
-				w.draw(g, c.drawn)
-			}
-			synctest.Wait()
-			if err := g.Raise(w.t.Context(), c.to); err != nil {
-				t.Fatalf("%s: Raise(%d): %v", c.options, c.to, err)
-			}
-			r := w.next(g, 1)
-			if r.First != c.next {
-				t.Errorf("%s: after %d ids, Raise(%d) leads to %d, want %d", c.options, c.drawn, c.to, r.First, c.next)
-			}
-		})
+		for _, used := range []bool{true, false} {
+			inWorld(t, func(w *world) {
+				g := w.open(c.options)
+				if c.drawn > 0 {
+					w.draw(g, c.drawn)
+				}
+				synctest.Wait()
+				to := c.to
+				if !used { // the position after it is still free
+					to += g.direction
+				}
+				if err := g.Raise(w.t.Context(), to, used); err != nil {
+					t.Fatalf("%s: Raise(%d, %v): %v", c.options, to, used, err)
+				}
+				r := w.next(g, 1)
+				if r.First != c.next {
+					t.Errorf("%s: after %d ids, Raise(%d, %v) leads to %d, want %d", c.options, c.drawn, to, used, r.First, c.next)
+				}
+			})
+		}
 	}
 }
 
@@ -60,7 +66,7 @@ func TestRaiseIsDurable(t *testing.T) {
 			inWorld(t, func(w *world) {
 				g := w.open(options)
 				w.draw(g, 1)
-				if err := g.Raise(w.t.Context(), to); err != nil {
+				if err := g.Raise(w.t.Context(), to, true); err != nil {
 					t.Fatal(err)
 				}
 				if id := w.draw(w.open(options), 1)[0]; id <= to {
@@ -77,7 +83,7 @@ func TestRaiseHoldsForASuccessorWithAnotherIncrement(t *testing.T) {
 	inWorld(t, func(w *world) {
 		g := w.open(`{"increment":10}`)
 		w.draw(g, 2)
-		if err := g.Raise(w.t.Context(), 25); err != nil {
+		if err := g.Raise(w.t.Context(), 25, true); err != nil {
 			t.Fatal(err)
 		}
 		w.close(g)
@@ -89,9 +95,9 @@ func TestRaiseToTheBoundExhausts(t *testing.T) {
 	inWorld(t, func(w *world) {
 		g := w.open(`{"max":100}`)
 		w.draw(g, 1)
-		wantErr(t, g.Raise(w.t.Context(), 101), generator.ErrOption, "out of the bounds")
-		wantErr(t, g.Raise(w.t.Context(), math.MaxInt64), generator.ErrOption, "out of the bounds")
-		if err := g.Raise(w.t.Context(), 100); err != nil {
+		wantErr(t, g.Raise(w.t.Context(), 101, true), generator.ErrOption, "out of the bounds")
+		wantErr(t, g.Raise(w.t.Context(), math.MaxInt64, true), generator.ErrOption, "out of the bounds")
+		if err := g.Raise(w.t.Context(), 100, true); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
@@ -103,7 +109,7 @@ func TestRaiseToTheBoundExhausts(t *testing.T) {
 	})
 	inWorld(t, func(w *world) {
 		g := w.open(`{"increment":-1}`)
-		wantErr(t, g.Raise(w.t.Context(), math.MinInt64), generator.ErrOption, "out of the bounds")
+		wantErr(t, g.Raise(w.t.Context(), math.MinInt64, true), generator.ErrOption, "out of the bounds")
 	})
 }
 
@@ -112,7 +118,7 @@ func TestRaiseTellsTheErrorOfTheStore(t *testing.T) {
 		g := w.open(`{}`)
 		w.draw(g, 1)
 		w.store.Inject(storetest.Reserve, 1, storetest.FailBefore(nil))
-		wantErr(t, g.Raise(w.t.Context(), 5000), generator.ErrNotNow)
+		wantErr(t, g.Raise(w.t.Context(), 5000, true), generator.ErrNotNow)
 		if id := w.draw(g, 1)[0]; id <= 5000 {
 			t.Errorf("id %d: a raise that failed may have worked, so it must hold here", id)
 		}
@@ -130,7 +136,7 @@ func TestRaiseWhileAFetchIsOnItsWay(t *testing.T) {
 		w.store.Inject(storetest.Reserve, 1, storetest.Wait(gate))
 		w.draw(g, 1) // 11: its buffer asks for 21 to 30
 		done := make(chan error, 1)
-		go func() { done <- g.Raise(w.t.Context(), 25) }()
+		go func() { done <- g.Raise(w.t.Context(), 25, true) }()
 		synctest.Wait()
 		time.Sleep(time.Second)
 		close(gate)

@@ -292,9 +292,12 @@ func (g *Generator) Close(context.Context) error {
 	return nil
 }
 
-// Raise implements generator.Raiser: later ids are greater than v. A v whose
-// time has not come cannot be reached and is ErrOption.
-func (g *Generator) Raise(ctx context.Context, v int64) error {
+// Raise implements generator.Raiser. A v whose time has not come cannot be
+// reached and is ErrOption.
+func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
+	if !used && v > math.MinInt64 {
+		v--
+	}
 	if v < 0 {
 		return nil
 	}

@@ -475,7 +475,7 @@ func TestClose(t *testing.T) {
 		}
 		_, err := g.Next(w.t.Context(), 1)
 		wantErr(t, err, generator.ErrNotNow, "closed")
-		wantErr(t, g.Raise(w.t.Context(), 1<<62), generator.ErrNotNow, "closed")
+		wantErr(t, g.Raise(w.t.Context(), 1<<62, true), generator.ErrNotNow, "closed")
 		if got, want := g.pool.UsedUntil(), start.Add(101*time.Millisecond).UnixMilli(); got != want {
 			t.Errorf("used until %d, want %d", got, want)
 		}
@@ -530,7 +530,7 @@ func TestRaise(t *testing.T) {
 		g := w.open(w.kind(static(5)), "orders", "")
 		id := w.next(g, 1).First
 		for _, v := range []int64{-1, 0, 1, id - 1, id} {
-			if err := g.Raise(w.t.Context(), v); err != nil {
+			if err := g.Raise(w.t.Context(), v, true); err != nil {
 				t.Errorf("Raise(%d): %v", v, err)
 			}
 		}
@@ -538,16 +538,16 @@ func TestRaise(t *testing.T) {
 			t.Errorf("raising to what was passed changed the next id to %d, want %d", r.First, id+1)
 		}
 		for _, v := range []int64{id + 1000, id | 1023<<12, id + 3<<22} { // same tick; its greatest worker; 3 ms ahead
-			if err := g.Raise(w.t.Context(), v); err != nil {
+			if err := g.Raise(w.t.Context(), v, true); err != nil {
 				t.Fatalf("Raise(%d): %v", v, err)
 			}
 			if r := w.next(g, 1); r.First <= v {
 				t.Errorf("id %d after Raise(%d)", r.First, v)
 			}
 		}
-		wantErr(t, g.Raise(w.t.Context(), id+1000<<22), generator.ErrOption, "in the future")
+		wantErr(t, g.Raise(w.t.Context(), id+1000<<22, true), generator.ErrOption, "in the future")
 		js := w.open(w.kind(), "js", `{"layout":"js"}`)
-		wantErr(t, js.Raise(w.t.Context(), 1<<53), generator.ErrOption, "not an id of layout js")
+		wantErr(t, js.Raise(w.t.Context(), 1<<53, true), generator.ErrOption, "not an id of layout js")
 	})
 }
 
@@ -559,7 +559,7 @@ func TestRaiseSurvivesACrash(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := g.Raise(w.t.Context(), v); err != nil {
+		if err := g.Raise(w.t.Context(), v, true); err != nil {
 			t.Fatal(err)
 		}
 		if id := w.next(w.open(w.kind(), "orders", ""), 1).First; id <= v {
