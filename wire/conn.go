@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -52,6 +54,7 @@ type conn struct {
 	info     Conn
 	nc       net.Conn
 	raw      syscall.RawConn // nil: use nc's Read and Write
+	tls      *tls.Conn       // nil: plaintext
 	ip       netip.Addr      // of TCP clients
 	machine  Machine
 	accepted time.Time
@@ -66,6 +69,9 @@ type conn struct {
 	deadline time.Time // of the read, as far as the connection itself wants one
 	fd       uintptr   // the socket, while inRead
 	inRead   bool      // inside the callback of raw.Read, which holds the descriptor
+	dry      bool      // inRead: the socket has been emptied
+	upgrade  bool      // the loop ended for a TLS handshake
+	hello    []byte    // what of the handshake arrived before it began
 	err      error     // why the loop ended
 	impolite bool      // the server ends it while the client may still be sending
 
@@ -77,6 +83,7 @@ func newConn(s *Server, nc net.Conn) *conn {
 	c := &conn{server: s, nc: nc, accepted: time.Now(), base: s.base}
 	c.out = Out{flush: c.write, limit: s.Limits.FlushAt}
 	c.info.admit = func() error { return s.admit(c) }
+	c.info.canTLS = s.TLS != nil
 	switch a := nc.RemoteAddr().(type) {
 	case *net.TCPAddr:
 		c.info.Remote = a.String()
@@ -112,10 +119,12 @@ func (c *conn) serve() {
 	if !c.feed(nil) {
 		return
 	}
-	if c.raw != nil {
-		c.serveRaw()
-	} else {
-		c.servePlain()
+	for goOn := true; goOn; goOn = c.upgrade && c.secure() {
+		if c.raw != nil {
+			c.serveRaw()
+		} else {
+			c.servePlain()
+		}
 	}
 	if c.impolite {
 		c.linger()
@@ -144,6 +153,7 @@ func (c *conn) close() {
 	}
 	c.release()
 	defer func() {
+		c.sayEnd()
 		_ = c.nc.Close() // nothing is left to be sent
 		if p := recover(); p != nil {
 			c.server.Logger.Error("panic while closing a connection", "connection", c.info.ID, "panic", p, "stack", string(debug.Stack()))
@@ -167,9 +177,13 @@ func (c *conn) tune() {
 // servePlain is the loop over net.Conn: tests, and systems without raw
 // input.
 func (c *conn) servePlain() {
+	var from io.Reader = c.nc
+	if c.tls != nil {
+		from = c.tls
+	}
 	for {
 		c.acquire()
-		n, err := c.nc.Read(c.work.in[:])
+		n, err := from.Read(c.work.in[:])
 		if n > 0 && !c.feed(c.work.in[:n]) {
 			return
 		}
@@ -186,9 +200,14 @@ func (c *conn) serveRaw() {
 	for {
 		done := false
 		err := c.raw.Read(func(fd uintptr) bool {
-			c.fd, c.inRead = fd, true
+			c.fd, c.inRead, c.dry = fd, true, false
 			c.acquire()
-			more := c.drain()
+			more := false
+			if c.tls != nil {
+				more = c.drainTLS()
+			} else {
+				more = c.drain()
+			}
 			c.inRead = false
 			if more {
 				c.release()
@@ -311,6 +330,10 @@ func (c *conn) feed(in []byte) bool {
 		c.impolite = !errors.Is(err, io.EOF)
 		return false
 	}
+	if c.info.startTLS {
+		c.upgrade, c.hello, c.pending = true, bytes.Clone(data[n:]), nil
+		return false
+	}
 	c.keep(data[n:])
 	c.setTimers(len(in) > 0)
 	return true
@@ -379,6 +402,7 @@ func (c *conn) goodbye(say func()) {
 // linger lets the last answer arrive: to close a socket with unread input
 // would reset the connection, and the client might lose the answer.
 func (c *conn) linger() {
+	c.sayEnd()
 	half, ok := c.nc.(interface{ CloseWrite() error })
 	if !ok || half.CloseWrite() != nil {
 		return

@@ -12,7 +12,7 @@ type Machine interface {
 	// appends the answers to out. It returns how many bytes it consumed;
 	// the rest comes again, with more behind it. in is valid during the
 	// call only. The first call has an empty in, for protocols in which the
-	// server speaks first.
+	// server speaks first, and so has the one after a TLS handshake.
 	//
 	// An error ends the connection after out was sent; io.EOF says that the
 	// client wanted it so. ctx ends when the server gives up waiting for
@@ -47,8 +47,26 @@ type Conn struct {
 	Remote string // the client's address, "" over a Unix socket
 	Local  bool   // over a Unix socket
 
-	admit func() error // nil: there is always room
+	// TLS is what is known of the connection's encryption, nil before there
+	// is any. This, and not what the client claims, is what says whether a
+	// connection is secure.
+	TLS *Secured
+
+	admit    func() error // nil: there is always room
+	canTLS   bool
+	startTLS bool
 }
+
+// CanTLS reports whether StartTLS may be called: the server has a
+// certificate, and the connection is not inside TLS.
+func (c *Conn) CanTLS() bool { return c.canTLS && c.TLS == nil }
+
+// StartTLS asks for a TLS handshake. It is called during Feed: the answers up
+// to here are sent in plaintext, and what Feed leaves of its input is taken
+// as the client's part of the handshake. After it comes a Feed with no
+// input. What arrived in plaintext is never seen as something that came
+// through TLS.
+func (c *Conn) StartTLS() { c.startTLS = true }
 
 // Admit counts the client in at the end of its login. The error is an
 // *sqlstate.Error for the client: there is no room, or the server is

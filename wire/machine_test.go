@@ -29,6 +29,8 @@ func TestMain(m *testing.M) { os.Exit(wiretest.Main(m)) }
 //	big N      answer N bytes
 //	block      wait for gate, or for the context
 //	begin N    expect something every N ms from now on
+//	tls        answer go, and begin a TLS handshake
+//	who        answer what is known of the client's TLS
 //	panic, bad, bye
 type lines struct {
 	conn    *Conn
@@ -47,7 +49,7 @@ func (m *lines) Feed(ctx context.Context, in []byte, out *Out) (n int, err error
 		}
 		verb, arg, _ := strings.Cut(string(in[n:n+end]), " ")
 		n += end + 1
-		if err := m.line(ctx, verb, arg, out); err != nil {
+		if err := m.line(ctx, verb, arg, out); err != nil || verb == "tls" {
 			return n, err
 		}
 		if err := out.Room(); err != nil {
@@ -86,6 +88,19 @@ func (m *lines) line(ctx context.Context, verb, arg string, out *Out) error {
 	case "begin":
 		m.idle = time.Duration(number) * time.Millisecond
 		m.say(out, "begun")
+	case "tls":
+		if !m.conn.CanTLS() {
+			m.say(out, "no")
+			return errBad
+		}
+		m.say(out, "go")
+		m.conn.StartTLS()
+	case "who":
+		user := "nobody"
+		if c := m.conn.TLS.Client; c != nil {
+			user = c.Subject.CommonName
+		}
+		m.say(out, "%s %s %q", user, m.conn.TLS.Version, m.conn.TLS.ALPN)
 	case "panic":
 		out.B = append(out.B, "half an ans"...)
 		panic("on purpose")
@@ -118,7 +133,7 @@ func linesServer(l Limits) (*Server, *lines) { return loggingServer(l, io.Discar
 func quiet(w io.Writer) *slog.Logger         { return slog.New(slog.NewTextHandler(w, nil)) }
 func loggingServer(l Limits, w io.Writer) (*Server, *lines) {
 	shared := &lines{gate: make(chan struct{}), blocked: make(chan struct{}, 100)}
-	return &Server{Limits: l, Logger: quiet(w), NewMachine: func(c *Conn) Machine {
+	return &Server{Limits: l, Logger: quiet(w), TLS: &TLS{}, NewMachine: func(c *Conn) Machine {
 		return &lines{conn: c, gate: shared.gate, blocked: shared.blocked}
 	}}, shared
 }

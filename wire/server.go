@@ -24,6 +24,12 @@ type Server struct {
 	Limits Limits
 	Logger *slog.Logger // nil: slog.Default()
 
+	// TLS is what connections may change to, nil for plaintext only. ALPN is
+	// the protocol's name in TLS's negotiation of protocols (RFC 7301): a
+	// client that names others only is refused. "" leaves it out.
+	TLS  *TLS
+	ALPN string
+
 	once     sync.Once
 	base     context.Context // of all statements; ends when Shutdown gives up
 	cancel   context.CancelCauseFunc
@@ -128,10 +134,11 @@ func (s *Server) start(nc net.Conn) {
 	if c.raw != nil {
 		s.sweeping.Do(func() { go s.sweep() })
 	}
-	s.work.Go(func() {
+	go func() {
+		defer s.work.Done()
 		defer s.forget(c)
 		c.serve()
-	})
+	}()
 }
 
 // register gives a new connection its id, if there is room for one that has
@@ -144,6 +151,7 @@ func (s *Server) register(c *conn) bool {
 	if room {
 		s.preAuth++
 		s.conns[c.info.ID] = c
+		s.work.Add(1) // under the lock: never beside Shutdown's Wait
 	}
 	s.mu.Unlock()
 	c.machine = s.NewMachine(&c.info)

@@ -6,9 +6,18 @@ import (
 	"time"
 )
 
-// write sends b, waiting for a slow client up to the write limit. It is the
-// flush function of the connection's Out.
+// write sends b, inside TLS if that has begun. It is the flush function of
+// the connection's Out.
 func (c *conn) write(b []byte) error {
+	if c.tls == nil {
+		return c.send(b)
+	}
+	_, err := c.tls.Write(b)
+	return err
+}
+
+// send puts b on the socket, waiting for a slow client up to the write limit.
+func (c *conn) send(b []byte) error {
 	if c.raw == nil {
 		c.writeUntil(time.Now().Add(c.server.Limits.Write))
 		_, err := c.nc.Write(b)

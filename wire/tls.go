@@ -1,0 +1,239 @@
+package wire
+
+import (
+	"crypto"
+	_ "crypto/sha512" // hashes of certificates
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// PEM is what a server needs for TLS, as the content of PEM files.
+type PEM struct {
+	Cert     []byte // the server's certificate, with those between it and the root behind it
+	Key      []byte // its private key
+	ClientCA []byte // who may issue clients' certificates; empty: clients are not asked for one
+}
+
+// TLS is a server's side of TLS 1.2 and 1.3. Replace may exchange its
+// certificates while connections come in. It is safe for concurrent use.
+type TLS struct {
+	current atomic.Pointer[identity]
+}
+
+// identity is one set of certificates.
+type identity struct {
+	config   *tls.Config
+	leaf     *x509.Certificate
+	endPoint []byte
+}
+
+// NewTLS returns a TLS with the given certificates.
+func NewTLS(p PEM) (*TLS, error) {
+	t := &TLS{}
+	return t, t.Replace(p)
+}
+
+// Replace changes the certificates for the connections that come from now
+// on. After an error the old ones stay.
+func (t *TLS) Replace(p PEM) error {
+	pair, err := tls.X509KeyPair(p.Cert, p.Key)
+	if err != nil {
+		return fmt.Errorf("certificate and key: %w", err)
+	}
+	config := &tls.Config{
+		MinVersion:   tls.VersionTLS12,
+		Certificates: []tls.Certificate{pair},
+		// Connections live long: resuming one saves nothing, and a ticket's
+		// key would be one more secret.
+		SessionTicketsDisabled: true,
+		// Answers are written as a whole; small records would only cost.
+		DynamicRecordSizingDisabled: true,
+	}
+	if len(p.ClientCA) > 0 {
+		config.ClientCAs = x509.NewCertPool()
+		if !config.ClientCAs.AppendCertsFromPEM(p.ClientCA) {
+			return errors.New("client CA: no certificate in PEM form")
+		}
+		// A wrong certificate ends the handshake; whether one is needed is a
+		// matter of the login.
+		config.ClientAuth = tls.VerifyClientCertIfGiven
+	}
+	t.current.Store(&identity{config: config, leaf: pair.Leaf, endPoint: endPoint(pair.Leaf)})
+	return nil
+}
+
+// Leaf is the server's certificate.
+func (t *TLS) Leaf() *x509.Certificate { return t.current.Load().leaf }
+
+// endPoint is the channel binding tls-server-end-point of RFC 5929, section
+// 4.1: the certificate's hash, by the hash function of its signature, or by
+// SHA-256 where that is MD5 or SHA-1. nil: the RFC defines none for the
+// signature.
+func endPoint(leaf *x509.Certificate) []byte {
+	var h crypto.Hash
+	switch leaf.SignatureAlgorithm {
+	case x509.MD5WithRSA, x509.SHA1WithRSA, x509.ECDSAWithSHA1,
+		x509.SHA256WithRSA, x509.ECDSAWithSHA256, x509.SHA256WithRSAPSS:
+		h = crypto.SHA256
+	case x509.SHA384WithRSA, x509.ECDSAWithSHA384, x509.SHA384WithRSAPSS:
+		h = crypto.SHA384
+	case x509.SHA512WithRSA, x509.ECDSAWithSHA512, x509.SHA512WithRSAPSS:
+		h = crypto.SHA512
+	default:
+		return nil
+	}
+	w := h.New()
+	w.Write(leaf.Raw)
+	return w.Sum(nil)
+}
+
+// Secured is what is known of a connection inside TLS.
+type Secured struct {
+	ALPN     string            // the protocol that client and server agreed on, "" for none
+	EndPoint []byte            // the channel binding tls-server-end-point, nil for none
+	Client   *x509.Certificate // the client's certificate, verified; nil for none
+	Version  string            // such as "TLS 1.3"
+	Cipher   string
+}
+
+// secure does the TLS handshake. What the machine left of its input is the
+// beginning of it. It reports whether the connection goes on.
+func (c *conn) secure() bool {
+	c.upgrade, c.info.startTLS = false, false
+	identity := c.server.TLS.current.Load()
+	config := identity.config
+	if c.server.ALPN != "" {
+		config = config.Clone()
+		config.NextProtos = []string{c.server.ALPN}
+	}
+	c.heard = true
+	c.waitUntil(c.accepted.Add(c.server.Limits.Login))
+	c.release()
+	c.tls = tls.Server(tlsSocket{c}, config)
+	if err := c.tls.Handshake(); err != nil {
+		c.err = err
+		c.impolite = true // let the alert arrive
+		c.server.refused(c.info.Remote, "TLS handshake: "+err.Error())
+		return false
+	}
+	state := c.tls.ConnectionState()
+	c.info.TLS = &Secured{
+		ALPN: state.NegotiatedProtocol, EndPoint: identity.endPoint,
+		Version: tls.VersionName(state.Version), Cipher: tls.CipherSuiteName(state.CipherSuite),
+	}
+	if len(state.VerifiedChains) > 0 {
+		c.info.TLS.Client = state.PeerCertificates[0]
+	}
+	return c.feed(nil)
+}
+
+// errDry is what a tlsSocket answers where a socket would wait. crypto/tls
+// keeps half a record over an error that is temporary.
+var errDry net.Error = dryError{}
+
+type dryError struct{}
+
+func (dryError) Error() string   { return "nothing to read yet" }
+func (dryError) Timeout() bool   { return true }
+func (dryError) Temporary() bool { return true }
+
+// tlsSocket is what lies below crypto/tls: the connection's socket. Inside
+// the raw loop it never waits for input, so that the connection waits in one
+// place, without a buffer.
+type tlsSocket struct{ c *conn }
+
+var _ net.Conn = tlsSocket{}
+
+// Read implements net.Conn.
+func (s tlsSocket) Read(p []byte) (int, error) {
+	c := s.c
+	switch {
+	case len(c.hello) > 0:
+		n := copy(p, c.hello)
+		c.hello = c.hello[n:]
+		return n, nil
+	case !c.inRead:
+		return c.nc.Read(p)
+	case c.dry:
+		return 0, errDry
+	}
+	for {
+		n, errno := rawRead(c.fd, p)
+		switch {
+		case errno == syscall.EINTR:
+		case errno == syscall.EAGAIN:
+			return 0, errDry
+		case errno != 0:
+			return 0, errno
+		case n == 0:
+			return 0, io.EOF
+		default:
+			c.dry = n < len(p) // see conn.drain
+			return n, nil
+		}
+	}
+}
+
+// Write implements net.Conn.
+func (s tlsSocket) Write(b []byte) (int, error) {
+	if err := s.c.send(b); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// Close implements net.Conn.
+func (s tlsSocket) Close() error { return s.c.nc.Close() }
+
+// LocalAddr implements net.Conn.
+func (s tlsSocket) LocalAddr() net.Addr { return s.c.nc.LocalAddr() }
+
+// RemoteAddr implements net.Conn.
+func (s tlsSocket) RemoteAddr() net.Addr { return s.c.nc.RemoteAddr() }
+
+// SetDeadline implements net.Conn. The connection sets its deadlines itself.
+func (s tlsSocket) SetDeadline(time.Time) error { return nil }
+
+// SetReadDeadline implements net.Conn; see SetDeadline.
+func (s tlsSocket) SetReadDeadline(time.Time) error { return nil }
+
+// SetWriteDeadline implements net.Conn; see SetDeadline.
+func (s tlsSocket) SetWriteDeadline(time.Time) error { return nil }
+
+// drainTLS is drain for a connection inside TLS.
+func (c *conn) drainTLS() bool {
+	for {
+		n, err := c.tls.Read(c.work.in[:])
+		switch {
+		case errors.Is(err, errDry):
+			if !c.unsure.Load() {
+				c.unsure.Store(true)
+			}
+			return true
+		case err != nil:
+			c.err = err
+			return false
+		case !c.feed(c.work.in[:n]):
+			return false
+		case c.server.draining.Load():
+			return true // raw.Read finds that the deadline is over
+		}
+	}
+}
+
+// sayEnd tells the client's TLS that nothing comes any more, without waiting
+// for a client that does not read.
+func (c *conn) sayEnd() {
+	if c.tls == nil || c.out.Err() != nil {
+		return
+	}
+	c.cut.Store(true)
+	_ = c.tls.CloseWrite() // the connection ends anyway
+}
