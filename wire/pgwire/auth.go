@@ -1,6 +1,7 @@
 package pgwire
 
 import (
+	"context"
 	"encoding/binary"
 
 	"nextid/sqlfuncs"
@@ -20,9 +21,10 @@ type Authenticator interface {
 type Exchange interface {
 	// Next takes the client's last answer, nil at the beginning, and returns
 	// the next request: the body of an Authentication message, its code
-	// first. A request of nil ends the login in success. An error ends the
-	// connection; an *sqlstate.Error is told to the client.
-	Next(answer []byte) (request []byte, err error)
+	// first; nil for none. done ends the login in success, after the request.
+	// An error ends the connection; an *sqlstate.Error is told to the client.
+	// Next may wait, but not beyond ctx.
+	Next(ctx context.Context, answer []byte) (request []byte, done bool, err error)
 
 	// Admin reports whether the user may create, alter and drop generators.
 	Admin() bool
@@ -35,7 +37,7 @@ type login struct {
 }
 
 // proof serves the messages of a login. Nothing but answers is allowed.
-func (c *conn) proof(in []byte, out *wire.Out) (n int, err error) {
+func (c *conn) proof(ctx context.Context, in []byte, out *wire.Out) (n int, err error) {
 	if in[0] != 'p' {
 		return 0, c.fatal(out, sqlstate.New(sqlstate.ProtocolViolation, "expected password response, got message type %d", in[0]))
 	}
@@ -50,15 +52,15 @@ func (c *conn) proof(in []byte, out *wire.Out) (n int, err error) {
 	if len(in) < n {
 		return 0, nil
 	}
-	return n, c.identify(in[headerSize:n:n], out)
+	return n, c.identify(ctx, in[headerSize:n:n], out)
 }
 
 // identify takes the next step of the login, and opens the session after the
 // last one.
-func (c *conn) identify(answer []byte, out *wire.Out) error {
+func (c *conn) identify(ctx context.Context, answer []byte, out *wire.Out) error {
 	c.state = identifying
 	if c.login.exchange != nil {
-		request, err := c.login.exchange.Next(answer)
+		request, done, err := c.login.exchange.Next(ctx, answer)
 		if err != nil {
 			return c.fatal(out, err)
 		}
@@ -66,6 +68,8 @@ func (c *conn) identify(answer []byte, out *wire.Out) error {
 			var at int
 			out.B, at = begin(out.B, 'R')
 			out.B = end(append(out.B, request...), at)
+		}
+		if !done {
 			return nil
 		}
 		c.login.options.Admin = c.login.exchange.Admin()

@@ -33,6 +33,7 @@ type conn struct {
 	state              state
 	minor              int
 	askedSSL, askedGSS bool
+	direct             bool   // TLS began without SSLRequest
 	login              *login // while identifying
 	session            *sqlfuncs.Session
 	out                *wire.Out
@@ -64,9 +65,12 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 		case ready:
 			n, err = c.message(ctx, rest, out)
 		case starting:
-			n, err = c.startup(rest, out)
+			n, err = c.startup(ctx, rest, out)
+			if errors.Is(err, errStop) {
+				return consumed + n, nil
+			}
 		case identifying:
-			n, err = c.proof(rest, out)
+			n, err = c.proof(ctx, rest, out)
 		}
 		if err != nil || (n == 0 && c.skip == 0) {
 			return consumed, err

@@ -4,7 +4,8 @@
 //
 // # Life of a connection
 //
-//  1. SSLRequest and GSSENCRequest are answered N, each at most once.
+//  1. SSLRequest and GSSENCRequest, each at most once: TLS if the server has
+//     a certificate, no GSSAPI. Or TLS from the first byte, with ALPN.
 //  2. The start-up packet: version negotiation, parameters, and what the
 //     Authenticator, if there is one, wants to know.
 //  3. The session; AuthenticationOk, ParameterStatus, BackendKeyData,

@@ -15,6 +15,7 @@ import (
 type Config struct {
 	SQL    *sqlfuncs.Server
 	Auth   Authenticator // nil: everybody may log in, as an administrator
+	TLS    *wire.TLS     // nil: plaintext only
 	Limits wire.Limits
 	Logger *slog.Logger // nil: slog.Default()
 }
@@ -25,7 +26,7 @@ func New(cfg Config) *wire.Server {
 		cfg.Logger = slog.Default()
 	}
 	p := &protocol{sql: cfg.SQL, auth: cfg.Auth, limits: cfg.Limits.WithDefaults(), log: cfg.Logger}
-	return &wire.Server{NewMachine: p.newMachine, Limits: cfg.Limits, Logger: cfg.Logger}
+	return &wire.Server{NewMachine: p.newMachine, Limits: cfg.Limits, Logger: cfg.Logger, TLS: cfg.TLS, ALPN: alpn}
 }
 
 // protocol is what the connections of one server share.

@@ -2,7 +2,9 @@ package pgwire
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
+	"errors"
 	"io"
 	"slices"
 	"strconv"
@@ -27,9 +29,24 @@ const (
 	newestMinor  = 2
 )
 
+// alpn is the protocol's name in TLS (PostgreSQL documentation, "SSL Session
+// Encryption"), and tlsHandshake the first byte of a client that begins with
+// TLS at once. A start-up packet of at most 10 000 bytes begins with a zero.
+const (
+	alpn         = "postgresql"
+	tlsHandshake = 0x16
+)
+
 // startup handles the packets before the login. n is 0 while the packet has
 // not arrived whole.
-func (c *conn) startup(in []byte, out *wire.Out) (n int, err error) {
+func (c *conn) startup(ctx context.Context, in []byte, out *wire.Out) (n int, err error) {
+	if in[0] == tlsHandshake && !c.askedSSL && !c.askedGSS {
+		return 0, c.directTLS()
+	}
+	if c.direct && c.info.TLS.ALPN != alpn {
+		return 0, c.fatal(out, sqlstate.New(sqlstate.ProtocolViolation,
+			"received direct SSL connection request without ALPN protocol negotiation extension"))
+	}
 	if len(in) < 4 {
 		return 0, nil
 	}
@@ -45,16 +62,7 @@ func (c *conn) startup(in []byte, out *wire.Out) (n int, err error) {
 	body := in[8:n]
 	switch code {
 	case sslRequest, gssRequest:
-		asked := &c.askedSSL
-		if code == gssRequest {
-			asked = &c.askedGSS
-		}
-		if *asked || len(body) > 0 {
-			return 0, c.fatal(out, sqlstate.New(sqlstate.ProtocolViolation, "unexpected encryption request"))
-		}
-		*asked = true
-		out.B = append(out.B, 'N')
-		return n, nil
+		return n, c.encryption(code, len(body) > 0, in[n:], out)
 	case cancelRequest:
 		if len(body) >= 8 && len(body) <= 4+256 {
 			c.protocol.keys.cancel(body)
@@ -65,11 +73,60 @@ func (c *conn) startup(in []byte, out *wire.Out) (n int, err error) {
 		return 0, c.fatal(out, sqlstate.New(sqlstate.FeatureNotSupported,
 			"unsupported frontend protocol %d.%d: server supports 3.0 to 3.%d", major, code&0xffff, newestMinor))
 	}
-	return n, c.begin(int(code&0xffff), body, out)
+	return n, c.begin(ctx, int(code&0xffff), body, out)
+}
+
+// errStop ends a Feed after which a TLS handshake begins. It stays inside
+// this package.
+var errStop = errors.New("TLS begins")
+
+// encryption answers SSLRequest and GSSENCRequest; rest is what arrived
+// behind it.
+func (c *conn) encryption(code uint32, body bool, rest []byte, out *wire.Out) error {
+	asked := &c.askedSSL
+	if code == gssRequest {
+		asked = &c.askedGSS
+	}
+	if *asked || body {
+		return c.fatal(out, sqlstate.New(sqlstate.ProtocolViolation, "unexpected encryption request"))
+	}
+	*asked = true
+	if code != sslRequest || !c.info.CanTLS() {
+		out.B = append(out.B, 'N')
+		return nil
+	}
+	if len(rest) > 0 {
+		// A client waits for the answer. These bytes are a broken client's, or
+		// somebody in the middle wants them to be taken for the client's
+		// (CVE-2021-23214). No answer: the client could not trust it.
+		c.protocol.log.Warn("plaintext behind a request for TLS: connection closed", "connection", c.info.ID, "remote", c.info.Remote)
+		return errClose
+	}
+	out.B = append(out.B, 'S')
+	c.startTLS()
+	return errStop
+}
+
+// directTLS begins TLS for a client that did not ask (sslnegotiation=direct
+// of libpq 17).
+func (c *conn) directTLS() error {
+	if !c.info.CanTLS() {
+		return errClose // nothing could be said that the client understands
+	}
+	c.direct = true
+	c.startTLS()
+	return errStop
+}
+
+// startTLS begins the handshake. After it comes the start-up packet, and no
+// request for encryption again.
+func (c *conn) startTLS() {
+	c.askedSSL, c.askedGSS = true, true
+	c.info.StartTLS()
 }
 
 // begin reads the start-up packet and begins the login.
-func (c *conn) begin(minor int, body []byte, out *wire.Out) error {
+func (c *conn) begin(ctx context.Context, minor int, body []byte, out *wire.Out) error {
 	params, unknown, err := c.startupParams(body)
 	if err != nil {
 		return c.fatal(out, err)
@@ -86,7 +143,7 @@ func (c *conn) begin(minor int, body []byte, out *wire.Out) error {
 	if a := c.protocol.auth; a != nil {
 		c.login.exchange = a.Begin(o.User, o.Database, c.info)
 	}
-	return c.identify(nil, out)
+	return c.identify(ctx, nil, out)
 }
 
 // open opens the session of a client that has logged in.

@@ -1,6 +1,7 @@
 package pgwire_test
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"strings"
@@ -25,17 +26,17 @@ func (passwords) Begin(user, _ string, _ *wire.Conn) pgwire.Exchange {
 
 func (e *passwordExchange) Admin() bool { return e.user == "root" }
 
-func (e *passwordExchange) Next(answer []byte) ([]byte, error) {
+func (e *passwordExchange) Next(_ context.Context, answer []byte) (request []byte, done bool, err error) {
 	e.asked++
 	switch {
 	case e.asked == 1:
-		return i32(3), nil
+		return i32(3), false, nil
 	case string(answer) != e.user+"\x00":
-		return nil, fmt.Errorf("secret detail")
+		return nil, false, fmt.Errorf("secret detail")
 	case e.asked == 2:
-		return i32(3), nil
+		return i32(3), false, nil
 	}
-	return nil, nil
+	return nil, true, nil
 }
 
 // machineInState makes a machine in one of the states of a connection.
