@@ -51,6 +51,14 @@ type Reserver interface {
 	Reserved(ctx context.Context, prefix string) ([]Mark, error)
 }
 
+// Recoverer is a Store that stops a key when it has noticed that the database
+// below went back, as after a failover or a restore (rule R7).
+type Recoverer interface {
+	// Recover starts a key again: its reservations go on at atLeast or
+	// above. The caller knows that nothing beyond was ever issued.
+	Recover(ctx context.Context, key string, atLeast int64) error
+}
+
 // Reservation is one request to Reserve.
 type Reservation struct {
 	Key     string

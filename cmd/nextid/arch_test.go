@@ -31,10 +31,17 @@ generator/snowflake:       generator generator/layout generator/option generator
 generator/segment:         generator generator/option
 generator/store/memory:    generator
 generator/store/sqlstore:  generator migrations/...
+generator/store/shared:    generator
+generator/store/postgres:  generator/store/shared
+generator/store/mysql:     generator/store/shared
+generator/store/redis:     generator/store/shared
+generator/store/etcd:      generator/store/shared
+generator/store/zookeeper: generator/store/shared
 
 generator/clocktest:       generator
 generator/history:         generator
 generator/store/storetest: generator generator/history
+generator/store/dbtest:
 
 migrations/...:
 
@@ -56,7 +63,7 @@ cmd/nextid:                generator/... sqlfuncs/... wire/... migrations/...
 
 // testOnly are the packages that exist for tests; they may use testing and
 // nothing that is linked into the binary may import them.
-var testOnly = []string{"generator/clocktest", "generator/history", "generator/store/storetest", "sqlfuncs/mariadbtest", "sqlfuncs/pgtest", "wire/wiretest", "wire/clienttest"}
+var testOnly = []string{"generator/clocktest", "generator/history", "generator/store/storetest", "generator/store/dbtest", "sqlfuncs/mariadbtest", "sqlfuncs/pgtest", "wire/wiretest", "wire/clienttest"}
 
 // layers are the top folders from the bottom up. Test files may reach
 // sideways and down (a wire test runs on real engines), never up.

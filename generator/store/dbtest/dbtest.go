@@ -1,0 +1,280 @@
+// Package dbtest runs the databases that a shared store can be on, each in a
+// process and a directory of its own, for tests that stop, kill, freeze and
+// restore them. The programs are those of Debian's packages; a test that
+// needs one that is missing is skipped and names the package.
+package dbtest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience bounds how long a database may take to start or stop.
+const patience = 60 * time.Second
+
+// Server is one running database.
+type Server struct {
+	Addr string // HOST:PORT
+	Dir  string // everything that it keeps
+
+	t     testing.TB
+	name  string
+	argv  func() []string
+	env   []string
+	cred  *syscall.Credential
+	ready func() error
+	quit  os.Signal // ends it in order
+
+	cmd    *exec.Cmd
+	exited chan struct{}
+	log    *os.File
+}
+
+// program finds an executable, or skips the test.
+func program(t testing.TB, pkg string, names ...string) string {
+	t.Helper()
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+		if found, _ := filepath.Glob(name); len(found) > 0 {
+			return found[len(found)-1]
+		}
+	}
+	t.Skipf("needs the Debian package %s", pkg)
+	return ""
+}
+
+// directory makes a directory that the user name may use, if we are root.
+func directory(t testing.TB, name string) (dir string, cred *syscall.Credential) {
+	t.Helper()
+	// Not t.TempDir: its path is too long for a Unix socket, and its parent
+	// belongs to us.
+	dir, err := os.MkdirTemp("", "db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if os.Getuid() != 0 || name == "" {
+		return dir, nil
+	}
+	u, err := user.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	uid, _ := strconv.Atoi(u.Uid)
+	gid, _ := strconv.Atoi(u.Gid)
+	if err := os.Chown(dir, uid, gid); err != nil {
+		t.Fatal(err)
+	}
+	return dir, &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+}
+
+var ports struct {
+	sync.Mutex
+	given map[int]bool
+}
+
+// FreeAddr returns a loopback address that nobody listened on a moment ago
+// and that this process has not given out before.
+func FreeAddr(t testing.TB) string {
+	t.Helper()
+	ports.Lock()
+	defer ports.Unlock()
+	if ports.given == nil {
+		ports.given = map[int]bool{}
+	}
+	for {
+		l, err := net.Listen("tcp4", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := l.Addr().(*net.TCPAddr).Port
+		l.Close()
+		if !ports.given[port] {
+			ports.given[port] = true
+			return l.Addr().String()
+		}
+	}
+}
+
+func port(addr string) string {
+	_, p, _ := net.SplitHostPort(addr)
+	return p
+}
+
+// run runs a program of the database to its end.
+func (s *Server) run(argv ...string) error {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = s.Dir, s.env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.cred}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", argv[0], err, out)
+	}
+	return nil
+}
+
+// begin starts a new server for the first time and sees to its end.
+func (s *Server) begin() *Server {
+	s.t.Helper()
+	s.t.Cleanup(func() {
+		s.Kill()
+		if s.t.Failed() {
+			text, _ := os.ReadFile(filepath.Join(s.Dir, "log"))
+			if len(text) > 4000 {
+				text = text[len(text)-4000:]
+			}
+			s.t.Logf("the end of the log of %s at %s:\n%s", s.name, s.Addr, bytes.TrimSpace(text))
+		}
+	})
+	s.Start()
+	return s
+}
+
+// Start starts the server, which does not run, and waits until it answers.
+func (s *Server) Start() {
+	s.t.Helper()
+	// What was killed may hold its port or memory for a moment longer.
+	for try := 1; ; try++ {
+		s.launch()
+		err := s.await()
+		if err == nil {
+			return
+		}
+		if s.Running() || try == 5 {
+			s.t.Fatalf("dbtest: %s: %v", s.name, err)
+		}
+		time.Sleep(time.Duration(try) * 200 * time.Millisecond)
+	}
+}
+
+func (s *Server) launch() {
+	s.t.Helper()
+	log, err := os.OpenFile(filepath.Join(s.Dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer log.Close()
+	argv := s.argv()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = s.Dir, s.env
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.cred, Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.cmd, s.exited = cmd, make(chan struct{})
+	go func(done chan struct{}) {
+		_ = cmd.Wait() // how it ended does not matter
+		close(done)
+	}(s.exited)
+}
+
+// await waits until the server answers.
+func (s *Server) await() error {
+	var last error
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		if last = s.ready(); last == nil {
+			return nil
+		}
+		select {
+		case <-s.exited:
+			text, _ := os.ReadFile(filepath.Join(s.Dir, "log"))
+			return fmt.Errorf("ended at once: %s", text)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return errors.Join(errors.New("does not answer"), last)
+}
+
+// Running reports whether the server was started and has not ended.
+func (s *Server) Running() bool {
+	if s.cmd == nil {
+		return false
+	}
+	select {
+	case <-s.exited:
+		return false
+	default:
+		return true
+	}
+}
+
+// Stop ends the server in order.
+func (s *Server) Stop() { s.end(s.quit) }
+
+// Kill ends the server and all its processes at once, as kill -9 does.
+func (s *Server) Kill() { s.end(syscall.SIGKILL) }
+
+func (s *Server) end(sig os.Signal) {
+	s.t.Helper()
+	if s.cmd == nil {
+		return
+	}
+	if s.Running() {
+		if sig == syscall.SIGKILL {
+			_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
+		} else {
+			_ = s.cmd.Process.Signal(sig)
+		}
+	}
+	select {
+	case <-s.exited:
+	case <-time.After(patience):
+		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
+		s.t.Errorf("dbtest: %s did not end", s.name)
+		<-s.exited
+	}
+	s.cmd = nil
+}
+
+// Freeze stops all processes of the server without ending them.
+func (s *Server) Freeze() { s.signal(syscall.SIGSTOP) }
+
+// Thaw lets a frozen server go on.
+func (s *Server) Thaw() { s.signal(syscall.SIGCONT) }
+
+func (s *Server) signal(sig syscall.Signal) {
+	s.t.Helper()
+	if err := syscall.Kill(-s.cmd.Process.Pid, sig); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// listens reports whether something accepts connections at addr.
+func listens(addr string) error {
+	c, err := net.DialTimeout("tcp", addr, time.Second)
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+// ask sends a line to a server and reads the beginning of what it says.
+func ask(addr, line string) (string, error) {
+	c, err := net.DialTimeout("tcp", addr, time.Second)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	if err := c.SetDeadline(time.Now().Add(2 * time.Second)); err != nil {
+		return "", err
+	}
+	if _, err := c.Write([]byte(line)); err != nil {
+		return "", err
+	}
+	answer := make([]byte, 256)
+	n, err := c.Read(answer)
+	return string(answer[:n]), err
+}

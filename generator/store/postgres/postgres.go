@@ -1,0 +1,360 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"nextid/generator/store/shared"
+)
+
+// Config says where the database is.
+type Config struct {
+	URL    string   // postgres://USER:PASSWORD@HOST:PORT/DATABASE?…, as libpq reads it
+	Unsafe []string // settings that may be as they are: synchronous_commit, fsync, full_page_writes, persistence
+	Conns  int      // greatest number of connections; 0: 6
+}
+
+const defaultConns = 6
+
+// Engine implements shared.Engine.
+type Engine struct {
+	pool *pgxpool.Pool
+	what string // for messages, without a password
+	url  string // for the hint to migrate
+	cfg  Config
+}
+
+var _ shared.Engine = (*Engine)(nil)
+
+// Open returns an Engine. It does not connect yet: the first call does, and
+// every new connection checks how durable the database is.
+func Open(ctx context.Context, cfg Config) (*Engine, error) {
+	parsed, err := pgxpool.ParseConfig(cfg.URL)
+	if err != nil {
+		return nil, err // pgconn hides the password
+	}
+	e := &Engine{cfg: cfg, what: describe(parsed.ConnConfig), url: "postgres://…"}
+	parsed.MaxConns = defaultConns
+	if cfg.Conns > 0 {
+		parsed.MaxConns = int32(cfg.Conns)
+	}
+	parsed.MaxConnIdleTime = 5 * time.Minute
+	// Unnamed statements: PgBouncer may hand every transaction to another session.
+	parsed.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	if parsed.ConnConfig.ConnectTimeout == 0 {
+		parsed.ConnConfig.ConnectTimeout = 5 * time.Second
+	}
+	if len(parsed.ConnConfig.Fallbacks) > 0 && parsed.ConnConfig.ValidateConnect == nil {
+		parsed.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
+	if _, ok := parsed.ConnConfig.RuntimeParams["application_name"]; !ok {
+		parsed.ConnConfig.RuntimeParams["application_name"] = "nextid"
+	}
+	parsed.AfterConnect = e.check
+	if e.pool, err = pgxpool.NewWithConfig(ctx, parsed); err != nil {
+		return nil, e.failure(ctx, err)
+	}
+	return e, nil
+}
+
+// describe names the database without its password.
+func describe(c *pgx.ConnConfig) string {
+	return fmt.Sprintf("postgres://%s@%s:%d/%s", c.User, c.Host, c.Port, c.Database)
+}
+
+// The expressions of Engine.Stamp. The last part of a WAL file's name that
+// follows the first 8 digits is its place; the first 8 are the timeline.
+const (
+	postgresStamp = `(SELECT system_identifier::text FROM pg_control_system()) || '/' || ` +
+		`left(pg_walfile_name(pg_current_wal_lsn()), 8)`
+	cockroachStamp = `crdb_internal.cluster_id()::text`
+	yugabyteStamp  = `'yugabytedb'`
+)
+
+// dialect holds the statements, which differ by the stamp only.
+type dialect struct{ stamp, advance, standing string }
+
+func newDialect(stamp string) *dialect {
+	return &dialect{
+		stamp: `SELECT ` + stamp,
+		// $1 key, $2 at least, $3 n, $4 limit, $5 owner, $6 now, $7 the
+		// present stamp, $8 count, $9 create, $10 an older stamp, $11 the
+		// stamp to write. In numeric, since a sum may not fit a bigint.
+		advance: `
+INSERT INTO nextid_reservations AS r (key, lo, hi, seq, stamp, owner, updated_at)
+SELECT $1::text, $2::bigint, CAST(least($2::numeric + $3::numeric, $4::numeric) AS bigint),
+       $8::bigint, $11::text, $5::text, $6::bigint
+WHERE $2::bigint < $4::bigint AND ` + stamp + ` = $7::text
+  AND ($9::boolean OR EXISTS (SELECT 1 FROM nextid_reservations WHERE key = $1::text))
+ON CONFLICT (key) DO UPDATE SET
+    lo = greatest(r.hi, excluded.lo),
+    hi = CAST(least(greatest(r.hi, excluded.lo)::numeric + $3::numeric, $4::numeric) AS bigint),
+    seq = r.seq + excluded.seq, stamp = excluded.stamp, owner = excluded.owner, updated_at = excluded.updated_at
+WHERE greatest(r.hi, excluded.lo) < $4::bigint AND (r.stamp = $7::text OR r.stamp = $10::text)
+RETURNING lo, hi, seq`,
+		standing: `
+SELECT ` + stamp + `, r.hi, r.seq, r.stamp
+FROM (SELECT 1) AS one LEFT JOIN nextid_reservations AS r ON r.key = $1`,
+	}
+}
+
+var dialects = map[string]*dialect{
+	"":            newDialect(postgresStamp),
+	"CockroachDB": newDialect(cockroachStamp),
+	"-YB-":        newDialect(yugabyteStamp),
+}
+
+// dialectOf finds the dialect by the text of version().
+func dialectOf(version string) (flavour string) {
+	for mark := range dialects {
+		if mark != "" && strings.Contains(version, mark) {
+			return mark
+		}
+	}
+	return ""
+}
+
+// flavourKey is under which a connection keeps its flavour.
+const flavourKey = "nextid.flavour"
+
+// check runs on every new connection: settings may have changed, and another
+// server may have taken over the address.
+func (e *Engine) check(ctx context.Context, c *pgx.Conn) error {
+	var version string
+	if err := c.QueryRow(ctx, "SELECT version()").Scan(&version); err != nil {
+		return e.failure(ctx, err)
+	}
+	flavour := dialectOf(version)
+	c.PgConn().CustomData()[flavourKey] = flavour
+	if flavour != "" {
+		return nil // always durable, by consensus
+	}
+	var standby bool
+	var readOnly, commit, fsync, pages, persistence string
+	err := c.QueryRow(ctx, `
+SELECT pg_is_in_recovery(), current_setting('transaction_read_only'), current_setting('synchronous_commit'),
+       current_setting('fsync'), current_setting('full_page_writes'),
+       coalesce((SELECT min(relpersistence::text) FILTER (WHERE relpersistence <> 'p')
+                 FROM pg_class WHERE oid IN (to_regclass('nextid_reservations'), to_regclass('nextid_generators'))), 'p')`).
+		Scan(&standby, &readOnly, &commit, &fsync, &pages, &persistence)
+	if err != nil {
+		return e.failure(ctx, err)
+	}
+	if standby || readOnly == "on" {
+		return shared.ReadOnly(e.what, nil)
+	}
+	persistence = map[string]string{"p": "logged", "u": "UNLOGGED", "t": "temporary"}[persistence]
+	for _, s := range []struct{ name, value, bad, want string }{
+		{"synchronous_commit", commit, "off", "on for the role of nextid (ALTER ROLE … SET synchronous_commit = on)"},
+		{"fsync", fsync, "off", "on"},
+		{"full_page_writes", pages, "off", "on"},
+		{"persistence", persistence, "UNLOGGED", "logged (ALTER TABLE … SET LOGGED)"},
+		{"persistence", persistence, "temporary", "logged (remove the temporary table)"},
+	} {
+		if s.value == s.bad && !slices.Contains(e.cfg.Unsafe, s.name) {
+			return shared.Unsafe(s.name, s.value, s.want)
+		}
+	}
+	return nil
+}
+
+// failure words an error of the database.
+func (e *Engine) failure(ctx context.Context, err error) error {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		switch pg.Code {
+		case "42P01", "3F000": // no table, no schema
+			return shared.NoSchema(e.what, e.url, err)
+		case "25006": // read_only_sql_transaction: a standby, or made read-only
+			e.pool.Reset() // the next connections look for the primary
+			return shared.ReadOnly(e.what, err)
+		}
+	}
+	return shared.Unreachable(ctx, e.what, err)
+}
+
+// retryable tells errors after which the database has rolled back for certain.
+func retryable(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
+}
+
+// on runs f on a connection, again when the database asks for that.
+func (e *Engine) on(ctx context.Context, f func(*pgx.Conn, *dialect) error) error {
+	const tries = 5
+	for try := 1; ; try++ {
+		err := e.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
+			flavour, _ := c.Conn().PgConn().CustomData()[flavourKey].(string)
+			return f(c.Conn(), dialects[flavour])
+		})
+		if !retryable(err) || try == tries {
+			return e.failure(ctx, err)
+		}
+		select {
+		case <-time.After(rand.N(time.Duration(try) * 10 * time.Millisecond)):
+		case <-ctx.Done():
+			return e.failure(ctx, err)
+		}
+	}
+}
+
+// Stamp implements shared.Engine.
+func (e *Engine) Stamp(ctx context.Context) (stamp string, err error) {
+	err = e.on(ctx, func(c *pgx.Conn, d *dialect) error { return c.QueryRow(ctx, d.stamp).Scan(&stamp) })
+	return stamp, err
+}
+
+// Advance implements shared.Engine. It is one round trip; asks that were
+// refused cost a second one to learn why.
+func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shared.Answer, err error) {
+	// In one order everywhere, so that two rounds do not wait for each other.
+	order := make([]int, len(asks))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(asks[a].Key, asks[b].Key) })
+	err = e.on(ctx, func(c *pgx.Conn, d *dialect) error {
+		answers = make([]shared.Answer, len(asks))
+		var refused []int
+		var batch pgx.Batch
+		for _, i := range order {
+			a := &asks[i]
+			batch.Queue(d.advance, a.Key, a.AtLeast, a.N, a.Limit, a.Owner, a.Now, a.Stamp, a.Count, a.Create, a.From, a.Write).
+				QueryRow(func(row pgx.Row) error {
+					err := row.Scan(&answers[i].Lo, &answers[i].Hi, &answers[i].Seq)
+					if errors.Is(err, pgx.ErrNoRows) {
+						refused = append(refused, i)
+						return nil
+					}
+					return err
+				})
+		}
+		// Close waits for the end of the transaction: only then it is durable.
+		if err := c.SendBatch(ctx, &batch).Close(); err != nil || len(refused) == 0 {
+			return err
+		}
+		return explain(ctx, c, d, asks, answers, refused)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answers, nil
+}
+
+// explain finds out why asks were refused. Nothing is granted from it.
+func explain(ctx context.Context, c *pgx.Conn, d *dialect, asks []shared.Ask, answers []shared.Answer, refused []int) error {
+	var batch pgx.Batch
+	for _, i := range refused {
+		batch.Queue(d.standing, asks[i].Key).QueryRow(func(row pgx.Row) error {
+			var stamp string
+			var hi, seq *int64
+			var of *string
+			if err := row.Scan(&stamp, &hi, &seq, &of); err != nil {
+				return err
+			}
+			var r *shared.Row
+			if hi != nil && seq != nil && of != nil {
+				r = &shared.Row{Hi: *hi, Seq: *seq, Stamp: *of}
+			}
+			answers[i] = asks[i].Refused(r, stamp)
+			return nil
+		})
+	}
+	return c.SendBatch(ctx, &batch).Close()
+}
+
+// Lower implements shared.Engine.
+func (e *Engine) Lower(ctx context.Context, key string, hi, to int64, stamp string, now int64) error {
+	return e.on(ctx, func(c *pgx.Conn, _ *dialect) error {
+		_, err := c.Exec(ctx, `UPDATE nextid_reservations SET lo = least(lo, $3::bigint), hi = $3::bigint, updated_at = $5::bigint
+WHERE key = $1::text AND hi = $2::bigint AND stamp = $4::text`, key, hi, to, stamp, now)
+		return err
+	})
+}
+
+// Rows implements shared.Engine.
+func (e *Engine) Rows(ctx context.Context, prefix string) (all []shared.Row, err error) {
+	err = e.on(ctx, func(c *pgx.Conn, _ *dialect) error {
+		rows, err := c.Query(ctx, `SELECT key, lo, hi, seq, stamp, owner, updated_at FROM nextid_reservations
+WHERE left(key, length($1::text)) = $1::text`, prefix)
+		if err != nil {
+			return err
+		}
+		all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[shared.Row])
+		return err
+	})
+	return all, err
+}
+
+const entryColumns = `name, kind, options, version, created_at, dropped`
+
+func scanEntry(row pgx.CollectableRow) (e shared.Entry, err error) {
+	var options string
+	var created int64
+	err = row.Scan(&e.Name, &e.Kind, &options, &e.Version, &created, &e.Dropped)
+	e.Options, e.Created = []byte(options), time.UnixMilli(created)
+	return e, err
+}
+
+// Name implements shared.Engine.
+func (e *Engine) Name(ctx context.Context, name string) (entry shared.Entry, err error) {
+	err = e.on(ctx, func(c *pgx.Conn, _ *dialect) error {
+		rows, err := c.Query(ctx, `SELECT `+entryColumns+` FROM nextid_generators WHERE name = $1`, name)
+		if err != nil {
+			return err
+		}
+		entry, err = pgx.CollectExactlyOneRow(rows, scanEntry)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return shared.Unknown(name)
+		}
+		return err
+	})
+	return entry, err
+}
+
+// Names implements shared.Engine.
+func (e *Engine) Names(ctx context.Context) (entries []shared.Entry, err error) {
+	err = e.on(ctx, func(c *pgx.Conn, _ *dialect) error {
+		rows, err := c.Query(ctx, `SELECT `+entryColumns+` FROM nextid_generators`)
+		if err != nil {
+			return err
+		}
+		entries, err = pgx.CollectRows(rows, scanEntry)
+		return err
+	})
+	return entries, err
+}
+
+// PutName implements shared.Engine.
+func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry) (written bool, err error) {
+	args := []any{n.Name, n.Kind, string(n.Options), n.Version, n.Created.UnixMilli(), n.Dropped}
+	text := `INSERT INTO nextid_generators (` + entryColumns + `)
+VALUES ($1::text, $2::text, $3::text, $4::bigint, $5::bigint, $6::boolean) ON CONFLICT (name) DO NOTHING`
+	if was != nil {
+		text = `UPDATE nextid_generators
+SET kind = $2::text, options = $3::text, version = $4::bigint, created_at = $5::bigint, dropped = $6::boolean
+WHERE name = $1::text AND version = $7::bigint AND dropped = $8::boolean`
+		args = append(args, was.Version, was.Dropped)
+	}
+	err = e.on(ctx, func(c *pgx.Conn, _ *dialect) error {
+		tag, err := c.Exec(ctx, text, args...)
+		written = tag.RowsAffected() == 1
+		return err
+	})
+	return written, err
+}
+
+// Close implements shared.Engine.
+func (e *Engine) Close() error {
+	e.pool.Close()
+	return nil
+}

@@ -1,0 +1,135 @@
+package shared
+
+import (
+	"context"
+
+	"nextid/generator"
+)
+
+// Engine is one database, as a Store uses it. Its methods may be called from
+// several goroutines. Errors are *generator.Error: ErrNotNow for a database
+// that cannot be reached or written, ErrRetry when the context ended first,
+// ErrPinned for one whose settings are refused.
+type Engine interface {
+	// Stamp names the server and the life of it that answers now.
+	Stamp(ctx context.Context) (string, error)
+
+	// Advance carries out asks, which are for distinct keys, in one round
+	// trip and durably before it returns. answers[i] is for asks[i]. After
+	// an error nothing in it is believed.
+	Advance(ctx context.Context, asks []Ask) (answers []Answer, err error)
+
+	// Lower sets the hi of a key to to, and its lo to no more than that, if
+	// its hi is still hi and its stamp still stamp. Otherwise nothing happens.
+	Lower(ctx context.Context, key string, hi, to int64, stamp string, now int64) error
+
+	// Rows lists the keys that begin with prefix, in any order.
+	Rows(ctx context.Context, prefix string) ([]Row, error)
+
+	// Name returns the catalogue's entry of a name, or ErrUnknown.
+	Name(ctx context.Context, name string) (Entry, error)
+
+	// Names lists the catalogue, in any order.
+	Names(ctx context.Context) ([]Entry, error)
+
+	// PutName writes e if the entry of its name is still what was says: nil
+	// for none, else the version and whether it was dropped.
+	PutName(ctx context.Context, e Entry, was *Entry) (written bool, err error)
+
+	Close() error
+}
+
+// Ask is one reservation, and under which circumstances it may be granted:
+//
+//   - the present stamp of the database is Stamp;
+//   - the key exists, or Create is set and it gets seq Count;
+//   - the key's stamp is Stamp or From.
+type Ask struct {
+	generator.Reservation
+	Now    int64  // Unix ms, for operators
+	Stamp  string // which the asker believes to be the present one
+	From   string // an older stamp that is known to be over; "" for none
+	Create bool
+	Count  int64  // added to the key's seq; 1 but for Recover
+	Write  string // the stamp that the key gets; Stamp but for a name that is stopped
+}
+
+// Outcome is how an Ask ended.
+type Outcome int
+
+// The outcomes. Only Granted changed anything.
+const (
+	Granted   Outcome = iota
+	Exhausted         // lo would not lie below Limit
+	Moved             // the key bears another stamp than Stamp and From
+	Missing           // the key does not exist and Create was not set
+	Strange           // the database's present stamp is not Ask.Stamp
+	Again             // somebody else was faster; ask again
+)
+
+// Answer is what came of an Ask.
+type Answer struct {
+	Outcome Outcome
+	Lo, Hi  int64  // Granted: the reservation; Exhausted, Moved: Hi is the key's
+	Seq     int64  // Granted: the key's count of changes
+	Stamp   string // Moved: the key's; Strange: the database's
+}
+
+// Row is where a key stands.
+type Row struct {
+	Key     string
+	Lo, Hi  int64
+	Seq     int64
+	Stamp   string
+	Owner   string
+	Updated int64 // Unix ms
+}
+
+// Entry is a definition in the catalogue. A dropped one stays, so that its
+// version goes on.
+type Entry struct {
+	generator.Definition
+	Dropped bool
+}
+
+// Refused tells why an Ask changed nothing, from the row and the stamp as
+// they are a moment later.
+func (a *Ask) Refused(row *Row, stamp string) Answer {
+	answer, _ := a.Decide(row, stamp)
+	if answer.Outcome == Granted {
+		return Answer{Outcome: Again}
+	}
+	return answer
+}
+
+// Decide is what Advance does to one key, for engines that compare and set:
+// from the row as it is (nil for none) and the present stamp of the database
+// it makes the row to write, nil unless the outcome is Granted.
+func (a *Ask) Decide(old *Row, stamp string) (Answer, *Row) {
+	if stamp != a.Stamp {
+		return Answer{Outcome: Strange, Stamp: stamp}, nil
+	}
+	lo, seq := a.AtLeast, int64(0)
+	switch {
+	case old == nil && !a.Create:
+		return Answer{Outcome: Missing}, nil
+	case old == nil:
+	case old.Stamp != a.Stamp && (a.From == "" || old.Stamp != a.From):
+		return Answer{Outcome: Moved, Hi: old.Hi, Stamp: old.Stamp}, nil
+	default:
+		lo, seq = max(old.Hi, a.AtLeast), old.Seq
+	}
+	if lo >= a.Limit {
+		answer := Answer{Outcome: Exhausted}
+		if old != nil {
+			answer.Hi = old.Hi
+		}
+		return answer, nil
+	}
+	hi := a.Limit
+	if room := uint64(a.Limit) - uint64(lo); uint64(a.N) < room {
+		hi = lo + a.N
+	}
+	row := &Row{Key: a.Key, Lo: lo, Hi: hi, Seq: seq + a.Count, Stamp: a.Write, Owner: a.Owner, Updated: a.Now}
+	return Answer{Outcome: Granted, Lo: lo, Hi: hi, Seq: row.Seq}, row
+}

@@ -1,0 +1,90 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"nextid/generator"
+)
+
+// Unreachable is the error of a database that does not do what it is asked.
+// A context that ended makes it "no answer in time".
+func Unreachable(ctx context.Context, what string, err error) error {
+	var known *generator.Error
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	if ctx.Err() != nil {
+		return outOfTime(ctx)
+	}
+	return &generator.Error{
+		Kind: generator.ErrNotNow, Message: "cannot use the store " + what, Cause: err,
+		Hint: "Look at the database and the network between. Ids that are already reserved can still be issued; " +
+			"nextid goes on by itself when the store answers again.",
+	}
+}
+
+// ReadOnly is the error of a standby, or of a database that takes no writes.
+func ReadOnly(what string, err error) error {
+	return &generator.Error{
+		Kind: generator.ErrNotNow, Message: "the store " + what + " is read-only", Cause: err,
+		Hint: "Name the primary, or an address that follows it. nextid goes on by itself when the store takes writes.",
+	}
+}
+
+// Unsafe is the error of a setting with which the database can forget what it
+// confirmed. setting is the word that Config.Unsafe knows it by.
+func Unsafe(setting, found, wanted string) error {
+	return &generator.Error{
+		Kind:    generator.ErrPinned,
+		Message: fmt.Sprintf("the store has %s = %s: it can forget reservations that it confirmed, and ids would repeat", setting, found),
+		Hint:    fmt.Sprintf("Set %s = %s. Or accept repeated ids after a crash of the store with --store-unsafe %s.", setting, wanted, setting),
+	}
+}
+
+// NoSchema is the error of a database without our tables.
+func NoSchema(what, url string, err error) error {
+	return &generator.Error{
+		Kind: generator.ErrPinned, Message: "the store " + what + " has no tables of nextid", Cause: err,
+		Hint: fmt.Sprintf("Make them once, as a user who may: nextid migrate store up --dsn %s", url),
+	}
+}
+
+// Damaged is the error of a stored value that nextid did not write.
+func Damaged(what, key string, err error) error {
+	return &generator.Error{
+		Kind: generator.ErrRegressed, Message: fmt.Sprintf("the stored %s %q is damaged, or was changed by hand", what, key), Cause: err,
+		Hint: "Something other than nextid wrote to the store. Restore it, and call recover_generator for the name.",
+	}
+}
+
+// Unknown is the error of a name that is not in the catalogue.
+func Unknown(name string) error {
+	return &generator.Error{
+		Kind: generator.ErrUnknown, Name: name,
+		Message: fmt.Sprintf("generator %q does not exist", name),
+	}
+}
+
+func changedMeanwhile(name string) error {
+	return &generator.Error{
+		Kind: generator.ErrRetry, Name: name,
+		Message: fmt.Sprintf("generator %q was changed by somebody else at the same time", name),
+		Hint:    "Look at it again and repeat the change.",
+	}
+}
+
+func errClosed() error {
+	return &generator.Error{
+		Kind: generator.ErrNotNow, Message: "the store is closed",
+		Hint: "Connect to another nextid server, or try again when this one is back.",
+	}
+}
+
+// outOfTime is the answer to a caller whose context ended first.
+func outOfTime(ctx context.Context) error {
+	return &generator.Error{
+		Kind: generator.ErrRetry, Message: "no answer from the store in time", Hint: "Try again.", Cause: ctx.Err(),
+	}
+}

@@ -1,0 +1,100 @@
+package shared
+
+import (
+	"context"
+
+	"nextid/generator"
+)
+
+// stampKey is the row that says since when the present stamp is the present
+// one: lo in Unix ms. Its seq counts the stamps that there were.
+const stampKey = "stamp"
+
+// life is what this server knows about the database's present stamp.
+type life struct {
+	stamp string
+	since int64 // Unix ms: when a server first saw the stamp
+	first bool  // the store never had another one
+	from  int64 // Unix ms: no worker id before
+}
+
+// present returns the life that this server knows of, asking if it knows none.
+func (s *Store) present(ctx context.Context) (*life, error) {
+	if l := s.life.Load(); l != nil {
+		return l, nil
+	}
+	return s.meet(ctx, nil)
+}
+
+// meet asks the database for its present stamp and notes in the store that it
+// is the present one, unless another goroutine has replaced old meanwhile.
+func (s *Store) meet(ctx context.Context, old *life) (*life, error) {
+	s.learn.Lock()
+	defer s.learn.Unlock()
+	if l := s.life.Load(); l != old {
+		return l, nil
+	}
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	for range attempts {
+		stamp, err := s.engine.Stamp(ctx)
+		if err != nil {
+			return nil, err
+		}
+		l, err := s.note(ctx, stamp)
+		if err != nil {
+			return nil, err
+		}
+		if l == nil {
+			continue // it changed again, or another server noted it at the same time
+		}
+		if !l.first && (old == nil || old.stamp != l.stamp) {
+			s.cfg.Logger.Info("the store has been failed over or restored in its life",
+				"stamp", l.stamp, "since_ms", l.since, "failover", string(s.cfg.Failover))
+		}
+		s.life.Store(l)
+		return l, nil
+	}
+	return nil, busy()
+}
+
+// note writes stamp into the store unless it stands there already.
+func (s *Store) note(ctx context.Context, stamp string) (*life, error) {
+	rows, err := s.engine.Rows(ctx, stampKey)
+	if err != nil {
+		return nil, err
+	}
+	ask := Ask{
+		Reservation: generator.Reservation{Key: stampKey, AtLeast: s.now(), N: 1, Limit: generator.NoLimit, Owner: s.cfg.Owner},
+		Stamp:       stamp, Write: stamp, Now: s.now(), Create: true, Count: 1,
+	}
+	for _, r := range rows {
+		if r.Key == stampKey && r.Stamp == stamp {
+			return s.newLife(stamp, r.Lo, r.Seq), nil
+		}
+		if r.Key == stampKey {
+			ask.From = r.Stamp
+		}
+	}
+	c, err := s.rounds.do(ctx, ask)
+	if err != nil || c.answer.Outcome != Granted {
+		return nil, err
+	}
+	a := c.answer
+	return s.newLife(stamp, a.Lo, a.Seq), nil
+}
+
+// newLife is the life that the count-th stamp began.
+func (s *Store) newLife(stamp string, since, count int64) *life {
+	l := &life{stamp: stamp, since: since, first: count == 1}
+	if !l.first && s.cfg.Failover != Lossless {
+		l.from = since + s.cfg.Wait.Milliseconds()
+	}
+	return l
+}
+
+func busy() error {
+	return &generator.Error{
+		Kind: generator.ErrRetry, Message: "too many servers change the store at the same time", Hint: "Try again.",
+	}
+}

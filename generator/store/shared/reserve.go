@@ -1,0 +1,250 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"nextid/generator"
+)
+
+const (
+	// attempts bounds how often a call begins again because circumstances
+	// changed; each time is another round trip.
+	attempts = 8
+
+	// recoverCount is what Recover adds to a key's seq: more than any branch
+	// of history that was lost can have, so that every witness is content.
+	recoverCount = 1 << 40
+
+	// stopped begins the stamp of a key that a witness has stopped, so that
+	// the servers without one stop too.
+	stopped = "stopped "
+)
+
+// Reserve implements generator.Reserver.
+func (s *Store) Reserve(ctx context.Context, r generator.Reservation) (lo, hi int64, err error) {
+	if r.N < 1 || r.Key == "" {
+		return 0, 0, badCount(r)
+	}
+	if r.Owner == "" {
+		r.Owner = s.cfg.Owner
+	}
+	a, err := s.reserve(ctx, r)
+	if err != nil {
+		return 0, 0, err
+	}
+	return a.Lo, a.Hi, nil
+}
+
+func (s *Store) reserve(ctx context.Context, r generator.Reservation) (Answer, error) {
+	if ctx.Err() != nil {
+		return Answer{}, outOfTime(ctx)
+	}
+	l, err := s.present(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	ask := Ask{Reservation: r, Create: l.first, Count: 1}
+	for range attempts {
+		if err := s.awaited(l, r); err != nil {
+			return Answer{}, err
+		}
+		ask.Stamp, ask.Write, ask.Now = l.stamp, l.stamp, s.now()
+		c, err := s.rounds.do(ctx, ask)
+		if err != nil {
+			return Answer{}, err
+		}
+		switch a := c.answer; a.Outcome {
+		case Granted:
+			if c.back {
+				return Answer{}, s.goneBack(ctx, l, c)
+			}
+			return a, nil
+		case Exhausted:
+			return Answer{}, &generator.Error{Kind: generator.ErrExhausted,
+				Message: fmt.Sprintf("%q has no numbers left below %d", r.Key, r.Limit)}
+		case Strange:
+			if l, err = s.meet(ctx, l); err != nil {
+				return Answer{}, err
+			}
+			ask.Create = ask.Create && l.first
+		case Again:
+		case Moved:
+			err = s.moved(l, &ask, a)
+		case Missing:
+			err = s.missing(ctx, l, &ask)
+		}
+		if err != nil {
+			return Answer{}, err
+		}
+	}
+	return Answer{}, busy()
+}
+
+// awaited refuses time on a worker id that a server may hold whose slice the
+// store has forgotten: below the moment of the failover and Config.Wait.
+func (s *Store) awaited(l *life, r generator.Reservation) error {
+	if r.AtLeast >= l.from || !strings.HasPrefix(r.Key, generator.WorkerKeyPrefix) {
+		return nil
+	}
+	return &generator.Error{
+		Kind: generator.ErrNotNow,
+		Message: fmt.Sprintf("the store was failed over or restored: no worker id before %s",
+			time.UnixMilli(l.from).UTC().Format(time.RFC3339)),
+		Hint: "Servers that hold a time slice which the store forgot finish it until then. " +
+			"If the store can lose nothing, say so with --store-failover lossless.",
+	}
+}
+
+// moved decides about a key that was last written under another stamp.
+func (s *Store) moved(l *life, ask *Ask, a Answer) error {
+	name := nameOf(ask.Key)
+	switch {
+	case strings.HasPrefix(a.Stamp, stopped):
+		return s.regressed(name, strings.TrimPrefix(a.Stamp, stopped), a.Hi)
+	case name == "", s.cfg.Failover == Lossless: // a worker's line: see awaited
+		ask.From = a.Stamp
+	case s.cfg.Failover == Skip:
+		ask.From = a.Stamp
+		ask.AtLeast = max(ask.AtLeast, saturated(a.Hi, s.cfg.Skip))
+		s.cfg.Logger.Warn("the store was failed over: passing over numbers that may have been lost with it",
+			"generator", name, "skip", s.cfg.Skip, "from", a.Hi)
+	default:
+		return s.regressed(name, fmt.Sprintf("the store was failed over or restored (%s, now %s)", a.Stamp, l.stamp), a.Hi)
+	}
+	return nil
+}
+
+// missing decides about a key that does not exist in a store that has been
+// failed over: it may be new, or forgotten.
+func (s *Store) missing(ctx context.Context, l *life, ask *Ask) error {
+	ask.Create = true
+	name := nameOf(ask.Key)
+	if name == "" || s.cfg.Failover == Lossless {
+		return nil
+	}
+	if e, err := s.entry(ctx, name); e == nil || e.Created.UnixMilli() >= l.since {
+		if e == nil && !errors.Is(err, generator.ErrUnknown) {
+			return err
+		}
+		return nil // made after the failover
+	}
+	if s.cfg.Failover == Skip {
+		ask.AtLeast = saturated(ask.AtLeast, s.cfg.Skip)
+		return nil
+	}
+	return s.regressed(name, "the store was failed over or restored, and has no reservation of the name", ask.AtLeast)
+}
+
+// goneBack is the answer to a grant that the witness contradicts. The grant
+// is not used, and its key is stopped for all servers.
+func (s *Store) goneBack(ctx context.Context, l *life, c *call) error {
+	key, a, w := c.ask.Key, c.answer, c.before
+	why := fmt.Sprintf("the store has gone back: it grants from %d on (change %d) after it had granted up to %d (change %d)",
+		a.Lo, a.Seq, w.hi, w.seq)
+	s.cfg.Logger.Error("the store has gone back", "key", key,
+		"granted_from", a.Lo, "granted_change", a.Seq, "witness_end", w.hi, "witness_change", w.seq)
+	stop := Ask{
+		Reservation: generator.Reservation{Key: key, AtLeast: w.hi - 1, N: 1, Limit: generator.NoLimit, Owner: s.cfg.Owner},
+		Stamp:       l.stamp, Write: stopped + why, Now: s.now(), Create: true, Count: 1,
+	}
+	if name := nameOf(key); name != "" {
+		// Should this fail, the witness stops this server again the next time.
+		_, _ = s.rounds.do(ctx, stop)
+		return s.regressed(name, why, max(w.hi, a.Hi))
+	}
+	// A time line. As after a failover: nothing is granted until every slice
+	// has ended, here and on every server that asks for the stamp from now on.
+	stop.Key, stop.AtLeast, stop.Write = stampKey, s.now(), l.stamp
+	since := s.now()
+	if c, err := s.rounds.do(ctx, stop); err == nil && c.answer.Outcome == Granted {
+		since = c.answer.Lo
+	}
+	s.life.CompareAndSwap(l, &life{stamp: l.stamp, since: since, from: since + s.cfg.Wait.Milliseconds()})
+	s.witness.note(key, sight{a.Hi, a.Seq})
+	return &generator.Error{
+		Kind: generator.ErrNotNow, Message: why,
+		Hint: "The store was restored or changed by hand. Worker ids are claimed again when every slice of time has ended that it may have forgotten.",
+	}
+}
+
+// regressed is the error of a name that only Recover starts again.
+func (s *Store) regressed(name, why string, end int64) error {
+	return &generator.Error{
+		Kind: generator.ErrRegressed, Name: name,
+		Message: fmt.Sprintf("generator %q is stopped: %s", name, why),
+		Hint: fmt.Sprintf("Find the greatest id of it that was ever used, add what the servers may have reserved beyond, and call "+
+			"SELECT recover_generator('%s', at_least). The store knows of ids up to position %d.", name, end),
+	}
+}
+
+// Recover implements generator.Recoverer.
+func (s *Store) Recover(ctx context.Context, key string, atLeast int64) error {
+	if err := s.open(ctx); err != nil {
+		return err
+	}
+	if w, known := s.witness.look(key); known {
+		atLeast = max(atLeast, w.hi)
+	}
+	l, err := s.present(ctx)
+	if err != nil {
+		return err
+	}
+	ask := Ask{
+		Reservation: generator.Reservation{Key: key, AtLeast: atLeast, N: 1, Limit: generator.NoLimit, Owner: s.cfg.Owner},
+		Create:      true, Count: recoverCount,
+	}
+	for range attempts {
+		ask.Stamp, ask.Write, ask.Now = l.stamp, l.stamp, s.now()
+		c, err := s.rounds.do(ctx, ask)
+		if err != nil {
+			return err
+		}
+		switch a := c.answer; a.Outcome {
+		case Granted:
+			s.witness.note(key, sight{a.Hi, a.Seq})
+			s.cfg.Logger.Warn("a key was recovered", "key", key, "goes_on_at", a.Hi)
+			return nil
+		case Again:
+		case Moved:
+			ask.From = a.Stamp
+		case Strange:
+			if l, err = s.meet(ctx, l); err != nil {
+				return err
+			}
+		default:
+			return &generator.Error{Kind: generator.ErrExhausted, Message: fmt.Sprintf("%q cannot go on at %d", key, atLeast)}
+		}
+	}
+	return busy()
+}
+
+// Release implements generator.Reserver.
+func (s *Store) Release(ctx context.Context, key string, hi, to int64) error {
+	if err := s.open(ctx); err != nil {
+		return err
+	}
+	if to >= hi {
+		return nil
+	}
+	l, err := s.present(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	// Before the store does it: the answer may be lost.
+	s.witness.lower(key, hi, to)
+	return s.engine.Lower(ctx, key, hi, to, l.stamp, s.now())
+}
+
+// saturated is a+b for b ≥ 0, held at the end of int64.
+func saturated(a, b int64) int64 {
+	if sum := a + b; sum >= a {
+		return sum
+	}
+	return 1<<63 - 1
+}

@@ -1,0 +1,177 @@
+package shared
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"nextid/generator"
+)
+
+// rounds is the group commit. A lane takes all asks that wait at a moment,
+// carries them out in one round trip, and takes the next. Lanes bound how
+// many connections reservations use.
+type rounds struct {
+	engine  Engine
+	witness *witness
+	timeout time.Duration
+
+	wake chan struct{} // one token a lane at most
+
+	mu      sync.Mutex
+	waiting []*call
+	flying  map[string]bool // keys in a round: a key is in one at a time
+	closed  bool
+
+	ctx  context.Context
+	stop context.CancelFunc
+	work sync.WaitGroup
+}
+
+// call is one ask and who waits for it.
+type call struct {
+	ctx    context.Context
+	ask    Ask
+	answer Answer
+	back   bool // a grant that goes back behind before, which the witness saw
+	before sight
+	err    error
+	done   chan struct{} // closed when all of them are final
+}
+
+// maxRound bounds the asks of one round trip.
+const maxRound = 128
+
+func newRounds(engine Engine, w *witness, lanes int, timeout time.Duration) *rounds {
+	r := &rounds{engine: engine, witness: w, timeout: timeout, wake: make(chan struct{}, lanes), flying: map[string]bool{}}
+	r.ctx, r.stop = context.WithCancel(context.Background())
+	for range lanes {
+		r.work.Go(r.lane)
+	}
+	return r
+}
+
+// do waits for the answer to an ask. A caller whose ctx ends first gets an
+// error at once; what the store granted then, if anything, is nobody's.
+func (r *rounds) do(ctx context.Context, ask Ask) (*call, error) {
+	if ctx.Err() != nil {
+		return nil, outOfTime(ctx)
+	}
+	c := &call{ctx: ctx, ask: ask, done: make(chan struct{})}
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return nil, errClosed()
+	}
+	r.waiting = append(r.waiting, c)
+	r.mu.Unlock()
+	r.poke()
+	select {
+	case <-c.done:
+		return c, c.err
+	case <-ctx.Done():
+		return nil, outOfTime(ctx)
+	}
+}
+
+// poke wakes a lane, if one sleeps.
+func (r *rounds) poke() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (r *rounds) lane() {
+	for {
+		select {
+		case <-r.ctx.Done():
+			return
+		case <-r.wake:
+		}
+		for {
+			calls := r.take()
+			if len(calls) == 0 {
+				break
+			}
+			r.run(calls)
+		}
+	}
+}
+
+// take removes the calls of the next round: one for each key, in the order
+// in which they came, and none for a key that is in a round already.
+func (r *rounds) take() []*call {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var taken []*call
+	rest := r.waiting[:0]
+	for _, c := range r.waiting {
+		switch key := c.ask.Key; {
+		case c.ctx.Err() != nil:
+			c.err = outOfTime(c.ctx)
+			close(c.done)
+		case len(taken) < maxRound && !r.flying[key]:
+			r.flying[key] = true
+			taken = append(taken, c)
+		default:
+			rest = append(rest, c)
+		}
+	}
+	clear(r.waiting[len(rest):])
+	r.waiting = rest
+	return taken
+}
+
+// run carries out one round. Its deadline is its own: that of a caller would
+// take the others down.
+func (r *rounds) run(calls []*call) {
+	ctx, cancel := context.WithTimeout(r.ctx, r.timeout)
+	defer cancel()
+	asks := make([]Ask, len(calls))
+	for i, c := range calls {
+		asks[i] = c.ask
+	}
+	answers, err := r.engine.Advance(ctx, asks)
+	r.mu.Lock()
+	for i, c := range calls {
+		delete(r.flying, c.ask.Key)
+		if c.err = err; err == nil {
+			c.answer = answers[i]
+			if a := &c.answer; a.Outcome == Granted && c.ask.Key != stampKey {
+				// Here, where the grants of a key still come in their order.
+				c.before, c.back = r.witness.grant(c.ask.Key, a.Lo, sight{a.Hi, a.Seq})
+			}
+		}
+		close(c.done)
+	}
+	more := len(r.waiting) > 0
+	r.mu.Unlock()
+	if more {
+		r.poke()
+	}
+}
+
+// close ends the lanes. Calls that wait get an error.
+func (r *rounds) close() {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.stop()
+	r.work.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.waiting {
+		c.err = errClosed()
+		close(c.done)
+	}
+	r.waiting = nil
+}
+
+// nameOf is the generator's name in a key, "" for other keys.
+func nameOf(key string) string {
+	if prefix := generator.NameKey(""); len(key) > len(prefix) && key[:len(prefix)] == prefix {
+		return key[len(prefix):]
+	}
+	return ""
+}

@@ -1,0 +1,284 @@
+package shared
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"nextid/generator"
+)
+
+// Failover says what happens to a name whose row bears another stamp than the
+// database's present one.
+type Failover string
+
+// The values of Failover.
+const (
+	Stop     Failover = "stop"
+	Skip     Failover = "skip"
+	Lossless Failover = "lossless"
+)
+
+// Config is what a Store is told. The zero value of every field is a default.
+type Config struct {
+	Owner    string        // noted with reservations that name no owner
+	Failover Failover      // "": Stop
+	Skip     int64         // numbers that Failover Skip passes over; 0: DefaultSkip
+	Wait     time.Duration // longest slice of time that a server reserves, and the greatest skew of clocks; 0: DefaultWait
+	Witness  string        // file; "" keeps it in memory only
+	Timeout  time.Duration // of one round trip; 0: 5 s
+	Lanes    int           // round trips at a time; 0: 4
+	Clock    generator.Clock
+	Logger   *slog.Logger
+}
+
+// Defaults of Config.
+const (
+	DefaultSkip = 10_000_000
+	// DefaultWait is the 60 s slice of package worker and 10 s of skew.
+	DefaultWait    = 70 * time.Second
+	defaultTimeout = 5 * time.Second
+	defaultLanes   = 4
+)
+
+func (c Config) withDefaults() Config {
+	c.Failover = cmp.Or(c.Failover, Stop)
+	c.Skip = cmp.Or(c.Skip, DefaultSkip)
+	c.Wait = cmp.Or(c.Wait, DefaultWait)
+	c.Timeout = cmp.Or(c.Timeout, defaultTimeout)
+	c.Lanes = cmp.Or(c.Lanes, defaultLanes)
+	if c.Clock == nil {
+		c.Clock = generator.SystemClock{}
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	return c
+}
+
+// Store implements generator.Store on an Engine.
+type Store struct {
+	engine  Engine
+	cfg     Config
+	rounds  *rounds
+	witness *witness
+	life    atomic.Pointer[life]
+	learn   sync.Mutex // only one goroutine at a time asks for the stamp
+	closed  atomic.Bool
+}
+
+var (
+	_ generator.Store     = (*Store)(nil)
+	_ generator.Recoverer = (*Store)(nil)
+)
+
+// New returns a Store on engine, and checks that it answers. The Store closes
+// the engine, also when New fails.
+func New(ctx context.Context, engine Engine, cfg Config) (*Store, error) {
+	cfg = cfg.withDefaults()
+	w, err := openWitness(cfg.Witness)
+	if err != nil {
+		engine.Close()
+		return nil, &generator.Error{
+			Kind: generator.ErrNotNow, Message: cfg.Witness + " cannot be written", Cause: err,
+			Hint: "nextid must be able to write its data directory.",
+		}
+	}
+	s := &Store{engine: engine, cfg: cfg, witness: w, rounds: newRounds(engine, w, cfg.Lanes, cfg.Timeout)}
+	if _, err := s.present(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Exclusive implements generator.Store.
+func (s *Store) Exclusive() bool { return false }
+
+// Close implements generator.Store.
+func (s *Store) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
+	s.rounds.close()
+	s.witness.close()
+	return s.engine.Close()
+}
+
+// open is the check before every call that does not go through rounds.
+func (s *Store) open(ctx context.Context) error {
+	switch {
+	case s.closed.Load():
+		return errClosed()
+	case ctx.Err() != nil:
+		return outOfTime(ctx)
+	}
+	return nil
+}
+
+// bounded gives a question to the engine an end.
+func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, s.cfg.Timeout)
+}
+
+func (s *Store) now() int64 { return s.cfg.Clock.Wall() / int64(time.Millisecond) }
+
+// Reserved implements generator.Reserver.
+func (s *Store) Reserved(ctx context.Context, prefix string) ([]generator.Mark, error) {
+	if err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	rows, err := s.engine.Rows(ctx, prefix)
+	if err != nil {
+		return nil, err
+	}
+	marks := make([]generator.Mark, 0, len(rows))
+	for _, r := range rows {
+		if r.Key == stampKey || !strings.HasPrefix(r.Key, prefix) {
+			continue
+		}
+		marks = append(marks, generator.Mark{Key: r.Key, Hi: r.Hi, Owner: r.Owner, Updated: time.UnixMilli(r.Updated)})
+	}
+	slices.SortFunc(marks, func(a, b generator.Mark) int { return cmp.Compare(a.Key, b.Key) })
+	return marks, nil
+}
+
+// Define implements generator.Definitions.
+func (s *Store) Define(ctx context.Context, d generator.Definition) (generator.Definition, bool, error) {
+	for range attempts {
+		was, err := s.entry(ctx, d.Name)
+		if err != nil && !errors.Is(err, generator.ErrUnknown) {
+			return generator.Definition{}, false, err
+		}
+		if was != nil && !was.Dropped {
+			return was.Definition, false, nil
+		}
+		e := Entry{Definition: d}
+		e.Options = slices.Clone(d.Options)
+		e.Version, e.Created = 1, time.UnixMilli(s.now())
+		if was != nil {
+			e.Version = was.Version + 1
+		}
+		written, err := s.put(ctx, e, was)
+		if err != nil {
+			return generator.Definition{}, false, err
+		}
+		if written {
+			return e.Definition, true, nil
+		}
+	}
+	return generator.Definition{}, false, changedMeanwhile(d.Name)
+}
+
+// entry reads an entry of the catalogue. It is nil with ErrUnknown.
+func (s *Store) entry(ctx context.Context, name string) (*Entry, error) {
+	if err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	e, err := s.engine.Name(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return &e, nil
+}
+
+// put writes an entry of the catalogue.
+func (s *Store) put(ctx context.Context, e Entry, was *Entry) (written bool, err error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	return s.engine.PutName(ctx, e, was)
+}
+
+// defined reads an entry that was not dropped.
+func (s *Store) defined(ctx context.Context, name string) (*Entry, error) {
+	e, err := s.entry(ctx, name)
+	if err == nil && e.Dropped {
+		return nil, Unknown(name)
+	}
+	return e, err
+}
+
+// Redefine implements generator.Definitions.
+func (s *Store) Redefine(ctx context.Context, d generator.Definition) (generator.Definition, error) {
+	was, err := s.defined(ctx, d.Name)
+	if err != nil {
+		return generator.Definition{}, err
+	}
+	if was.Version != d.Version {
+		return generator.Definition{}, changedMeanwhile(d.Name)
+	}
+	e := *was
+	e.Options = slices.Clone(d.Options)
+	e.Version++
+	written, err := s.put(ctx, e, was)
+	if err == nil && !written {
+		err = changedMeanwhile(d.Name)
+	}
+	if err != nil {
+		return generator.Definition{}, err
+	}
+	return e.Definition, nil
+}
+
+// Defined implements generator.Definitions.
+func (s *Store) Defined(ctx context.Context, name string) (generator.Definition, error) {
+	e, err := s.defined(ctx, name)
+	if err != nil {
+		return generator.Definition{}, err
+	}
+	return e.Definition, nil
+}
+
+// ListDefined implements generator.Definitions.
+func (s *Store) ListDefined(ctx context.Context) ([]generator.Definition, error) {
+	if err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	entries, err := s.engine.Names(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []generator.Definition
+	for _, e := range entries {
+		if !e.Dropped {
+			all = append(all, e.Definition)
+		}
+	}
+	slices.SortFunc(all, func(a, b generator.Definition) int { return cmp.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// Undefine implements generator.Definitions.
+func (s *Store) Undefine(ctx context.Context, name string) error {
+	was, err := s.defined(ctx, name)
+	if err != nil {
+		return err
+	}
+	e := *was
+	e.Dropped = true
+	written, err := s.put(ctx, e, was)
+	if err == nil && !written {
+		err = changedMeanwhile(name)
+	}
+	return err
+}
+
+func badCount(r generator.Reservation) error {
+	return &generator.Error{
+		Kind:    generator.ErrCount,
+		Message: fmt.Sprintf("cannot reserve %d numbers for the key %q", r.N, r.Key),
+	}
+}

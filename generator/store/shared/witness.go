@@ -1,0 +1,155 @@
+package shared
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// witness remembers how far each key had come when this server last saw it.
+// See the package comment.
+type witness struct {
+	path string // "" for none
+
+	mu    sync.Mutex
+	seen  map[string]sight
+	file  *os.File // nil without a path, or after an error
+	lines int      // in file
+}
+
+// sight is the end of the last reservation of a key, and its seq.
+type sight struct{ hi, seq int64 }
+
+const witnessHead = "# How far each key of the shared store had come when this server last saw it: key, end, count.\n" +
+	"# It shows a store that went back. Remove it only when the server is to use another store.\n"
+
+// openWitness reads the file at path, if there is one, and writes it anew.
+func openWitness(path string) (*witness, error) {
+	w := &witness{path: path, seen: map[string]sight{}}
+	if path == "" {
+		return w, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	if err := w.read(); err != nil {
+		return nil, err
+	}
+	return w, w.rewrite()
+}
+
+func (w *witness) read() error {
+	f, err := os.Open(w.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var key string
+		var s sight
+		// A line that was cut off by a crash says nothing.
+		if n, err := fmt.Sscanf(lines.Text(), "%q %d %d.", &key, &s.hi, &s.seq); err == nil && n == 3 {
+			w.seen[key] = s
+		}
+	}
+	return nil
+}
+
+// rewrite writes the file with one line a key. Called with mu, or alone.
+func (w *witness) rewrite() error {
+	if w.file != nil {
+		w.file.Close()
+		w.file = nil
+	}
+	f, err := os.OpenFile(w.path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(f)
+	_, err = out.WriteString(witnessHead)
+	for key, s := range w.seen {
+		if err == nil {
+			_, err = out.WriteString(line(key, s))
+		}
+	}
+	if err = errors.Join(err, out.Flush()); err == nil {
+		err = os.Rename(w.path+".new", w.path)
+	}
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	w.file, w.lines = f, len(w.seen)
+	return nil
+}
+
+// The full stop shows that the line is whole.
+func line(key string, s sight) string { return fmt.Sprintf("%q %d %d.\n", key, s.hi, s.seq) }
+
+// look returns what was last seen of a key.
+func (w *witness) look(key string) (s sight, known bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s, known = w.seen[key]
+	return s, known
+}
+
+// grant compares a grant with what was seen before and remembers it, unless
+// it goes back: then it returns what it contradicts. The grants of a key must
+// come in their order.
+func (w *witness) grant(key string, lo int64, s sight) (before sight, back bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before, known := w.seen[key]
+	if known && (lo < before.hi || s.seq <= before.seq) {
+		return before, true
+	}
+	w.set(key, s)
+	return sight{}, false
+}
+
+// note remembers s whatever was seen before. An error of the file is of no
+// account: a witness that lags behind only sees less.
+func (w *witness) note(key string, s sight) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.set(key, s)
+}
+
+// lower remembers that the end of a key may be to from now on.
+func (w *witness) lower(key string, hi, to int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if s, known := w.seen[key]; known && s.hi == hi {
+		s.hi = to
+		w.set(key, s)
+	}
+}
+
+// set is called with mu.
+func (w *witness) set(key string, s sight) {
+	w.seen[key] = s
+	if w.file == nil {
+		return
+	}
+	if w.lines++; w.lines > 1000+4*len(w.seen) {
+		_ = w.rewrite()
+		return
+	}
+	_, _ = w.file.WriteString(line(key, s))
+}
+
+func (w *witness) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.file != nil {
+		w.file.Close()
+		w.file = nil
+	}
+}
