@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nextid/generator"
+	"nextid/migrations/foreign"
 )
 
 // Exit codes of the program.
@@ -58,6 +59,9 @@ func advice(err error) (hint string, code int) {
 	}
 	if g, ok := errors.AsType[*generator.Error](err); ok {
 		return g.Hint, exitFailed
+	}
+	if e, ok := errors.AsType[*foreign.Error](err); ok {
+		return e.Hint, exitFailed
 	}
 	return "", exitFailed
 }

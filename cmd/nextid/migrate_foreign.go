@@ -1,0 +1,220 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nextid/migrations/foreign"
+)
+
+// foreignPasswordEnv holds the password for the server. It has no flag: the
+// arguments of a process can be read by everybody on its machine.
+const foreignPasswordEnv = "NEXTID_FOREIGN_PASSWORD"
+
+// foreignFlags are the flags of migrate foreign.
+type foreignFlags struct {
+	dsn    []string
+	server string
+	grant  []string
+}
+
+func (f *foreignFlags) registerDSN(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&f.dsn, "dsn", nil, "the application's database, postgres://USER@HOST/DATABASE as `URL`; may be repeated")
+}
+
+func (f *foreignFlags) registerServer(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.server, "server", "postgres://nextid@127.0.0.1:5433/nextid",
+		"`URL` of the nextid server as the database reaches it; HOST:PORT,HOST:PORT tries several, ?NAME=VALUE sets an option of libpq or postgres_fdw")
+	cmd.Flags().StringArrayVar(&f.grant, "grant", nil, "`ROLE` that may call the functions, or PUBLIC; may be repeated")
+}
+
+// config reads what up installs.
+func (f *foreignFlags) config(environ []string) (foreign.Config, error) {
+	server, err := foreign.ParseServer(f.server)
+	return foreign.Config{Server: server, Password: lookupEnv(environ, foreignPasswordEnv), Grant: f.grant}, err
+}
+
+func (p *program) migrateForeignCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "foreign",
+		Short: "Let an application's database ask nextid for DEFAULT values",
+		Long: "Install, in the database of an application, a foreign server and functions that draw ids:\n\n" +
+			"  nextid migrate foreign up --dsn postgres://postgres@db/shop --server postgres://nextid@ids:5433/nextid --grant shop\n" +
+			"  CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT nextid.next_id('orders'));\n\n" +
+			"The password for the server comes from " + foreignPasswordEnv + "; that for the database from the URL,\n" +
+			"PGPASSWORD or ~/.pgpass. See docs/foreign.md.",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(p.foreignUpCommand(), p.foreignDownCommand(), p.foreignStatusCommand(), p.foreignPrintCommand())
+	return cmd
+}
+
+func (p *program) foreignUpCommand() *cobra.Command {
+	flags := &foreignFlags{}
+	cmd := &cobra.Command{
+		Use:   "up --dsn URL",
+		Short: "Install or upgrade, and apply address, password and grants",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			config, err := flags.config(p.environ)
+			if err != nil {
+				return err
+			}
+			return flags.each(cmd, func(ctx context.Context, dsn string, db foreign.Database) error {
+				if err := db.Up(ctx, config); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(p.stdout, "%s: installed\n", foreign.Redact(dsn))
+				return err
+			})
+		},
+	}
+	flags.registerDSN(cmd)
+	flags.registerServer(cmd)
+	return cmd
+}
+
+func (p *program) foreignDownCommand() *cobra.Command {
+	flags := &foreignFlags{}
+	cmd := &cobra.Command{
+		Use:   "down --dsn URL",
+		Short: "Remove everything that up installed, unless something uses it",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return flags.each(cmd, func(ctx context.Context, dsn string, db foreign.Database) error {
+				if err := db.Down(ctx); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(p.stdout, "%s: removed\n", foreign.Redact(dsn))
+				return err
+			})
+		},
+	}
+	flags.registerDSN(cmd)
+	return cmd
+}
+
+func (p *program) foreignStatusCommand() *cobra.Command {
+	flags := &foreignFlags{}
+	cmd := &cobra.Command{
+		Use:   "status --dsn URL",
+		Short: "Show what is installed, and whether the server answers the database",
+		Long: "Show what is installed, and whether the server answers the database. Draws no id. Ends with exit\n" +
+			"code 1 unless everything is installed and the server answers.",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return flags.each(cmd, func(ctx context.Context, dsn string, db foreign.Database) error {
+				s, err := db.Status(ctx)
+				if err != nil {
+					return err
+				}
+				return p.printForeignStatus(dsn, s)
+			})
+		},
+	}
+	flags.registerDSN(cmd)
+	return cmd
+}
+
+func (p *program) foreignPrintCommand() *cobra.Command {
+	flags := &foreignFlags{}
+	cmd := &cobra.Command{
+		Use:   "print --dsn URL",
+		Short: "Print the SQL that up runs, without connecting",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			config, err := flags.config(p.environ)
+			if err != nil {
+				return err
+			}
+			if len(flags.dsn) == 0 {
+				return missingDSN(cmd)
+			}
+			for _, dsn := range flags.dsn {
+				sql, err := foreign.SQL(dsn, config)
+				if err != nil {
+					return err
+				}
+				if _, err := fmt.Fprint(p.stdout, sql); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	flags.registerDSN(cmd)
+	flags.registerServer(cmd)
+	return cmd
+}
+
+func missingDSN(cmd *cobra.Command) error {
+	return usageFailure(cmd, "--dsn URL of the application's database is missing")
+}
+
+// each opens one database after the other. A failure names its database and
+// does not keep the others from their turn.
+func (f *foreignFlags) each(cmd *cobra.Command, do func(ctx context.Context, dsn string, db foreign.Database) error) error {
+	if len(f.dsn) == 0 {
+		return missingDSN(cmd)
+	}
+	var failures []error
+	for _, dsn := range f.dsn {
+		if err := f.one(cmd.Context(), dsn, do); err != nil {
+			failures = append(failures, &failure{
+				what: fmt.Sprintf("%s: %v", foreign.Redact(dsn), err), hint: foreignHint(err), cause: err,
+			})
+		}
+	}
+	if len(failures) == 1 {
+		return failures[0]
+	}
+	return errors.Join(failures...)
+}
+
+func (f *foreignFlags) one(ctx context.Context, dsn string, do func(context.Context, string, foreign.Database) error) error {
+	db, err := foreign.Open(ctx, dsn)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(ctx, dsn, db), db.Close())
+}
+
+func foreignHint(err error) string {
+	if e, ok := errors.AsType[*foreign.Error](err); ok {
+		return e.Hint
+	}
+	return ""
+}
+
+func (p *program) printForeignStatus(dsn string, s foreign.Status) error {
+	installed := fmt.Sprintf("version %d of %d", s.Version, s.Newest)
+	if s.Version == 0 {
+		installed = "nothing"
+	}
+	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "database\t%s\ninstalled\t%s\n", foreign.Redact(dsn), installed)
+	if s.Version > 0 {
+		answer := fmt.Sprintf("in %s", s.Took.Round(10*time.Microsecond))
+		if s.Asked != nil {
+			answer = "no: " + oneLine(s.Asked.Error())
+		}
+		fmt.Fprintf(w, "server\t%s\nanswers\t%s\n", s.Server, answer)
+	}
+	if err := w.Flush(); err != nil || s.Current() {
+		return err
+	}
+	switch {
+	case s.Version < s.Newest:
+		return &foreign.Error{What: "not up to date", Hint: "Run nextid migrate foreign up."}
+	case s.Version > s.Newest:
+		return &foreign.Error{What: "installed by a newer nextid", Hint: "Use that one."}
+	default:
+		return &foreign.Error{What: "the server does not answer the database", Hint: foreignHint(s.Asked)}
+	}
+}

@@ -1,0 +1,299 @@
+package foreign_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"nextid/generator/history"
+)
+
+// variants are the ways to draw an id of a name as a DEFAULT.
+var variants = []struct{ name, call string }{
+	{"single", "nextid.next_id('%s')"},
+	{"batch", "nextid.next_id('%s', 70)"},
+	{"dblink", "nextid.dblink_next_id('%s')"},
+}
+
+func TestDefaults(t *testing.T) {
+	server, cluster := startServer(t), startCluster(t)
+	for _, v := range variants {
+		t.Run(v.name, func(t *testing.T) {
+			var log history.Log
+			dsn := cluster.install(t, server)
+			s := connect(t, dsn, &log)
+			name := v.name
+			call := fmt.Sprintf(v.call, name)
+			s.exec("CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT " + call + ", note text)")
+
+			s.draws(1, name, "INSERT INTO orders (note) VALUES ('one') RETURNING id")
+			s.draws(3, name, "INSERT INTO orders (note) VALUES ('a'), ('b'), ('c') RETURNING id")
+			s.draws(300, name, "INSERT INTO orders (note) SELECT n::text FROM generate_series(1, 300) n RETURNING id")
+			s.draws(2, name, "INSERT INTO orders (note) VALUES ('d'), ('e') ON CONFLICT (id) DO NOTHING RETURNING id")
+			s.draws(1, name, "INSERT INTO orders DEFAULT VALUES RETURNING id")
+			s.draws(3, name, "UPDATE orders SET id = DEFAULT WHERE note IN ('a', 'b', 'c') RETURNING id")
+
+			// COPY FROM evaluates the default for each line.
+			before := s.numbers("SELECT count(*) FROM orders")[0]
+			lines := strings.Repeat("copied\n", 200)
+			if _, err := s.PgConn().CopyFrom(t.Context(), strings.NewReader(lines), "COPY orders (note) FROM STDIN"); err != nil {
+				t.Fatal(err)
+			}
+			s.draws(200, name, "SELECT id FROM orders WHERE note = 'copied' ORDER BY id")
+			if n := s.numbers("SELECT count(*) FROM orders")[0]; n != before+200 {
+				t.Errorf("%d rows after COPY of 200 lines to %d", n, before)
+			}
+
+			// A trigger that fills the column.
+			s.exec("CREATE TABLE lines (id bigint PRIMARY KEY, note text)")
+			s.exec("CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.id := " + call + "; RETURN NEW; END $$")
+			s.exec("CREATE TRIGGER fill BEFORE INSERT ON lines FOR EACH ROW EXECUTE FUNCTION fill()")
+			s.draws(20, name, "INSERT INTO lines (note) SELECT 'x' FROM generate_series(1, 20) RETURNING id")
+
+			// Prepared statements, before and after the plan becomes generic.
+			for _, mode := range []string{"auto", "force_generic_plan", "force_custom_plan"} {
+				s.exec("SET plan_cache_mode = " + mode)
+				s.exec("PREPARE add (text) AS INSERT INTO orders (note) VALUES ($1), ($1) RETURNING id")
+				for range 8 {
+					s.draws(2, name, "EXECUTE add ('prepared')")
+				}
+				s.exec("DEALLOCATE add")
+			}
+
+			// A query that calls the function for each row of a table.
+			s.draws(50, name, "SELECT "+call+" FROM generate_series(1, 50)")
+			s.draws(10, name, "SELECT id FROM (SELECT "+call+" AS id, n FROM generate_series(1, 10) n OFFSET 0) x ORDER BY n")
+
+			for _, level := range []string{"READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"} {
+				s.exec("BEGIN ISOLATION LEVEL " + level)
+				s.draws(1, name, "SELECT "+call)
+				s.draws(1, name, "SELECT "+call)
+				s.exec("COMMIT")
+			}
+
+			// Ids of rows that were rolled back do not come again.
+			s.exec("BEGIN")
+			s.draws(5, name, "INSERT INTO orders (note) SELECT 'gone' FROM generate_series(1, 5) RETURNING id")
+			s.exec("ROLLBACK")
+			s.draws(5, name, "INSERT INTO orders (note) SELECT 'kept' FROM generate_series(1, 5) RETURNING id")
+			s.exec("BEGIN; SAVEPOINT a")
+			s.draws(100, name, "INSERT INTO orders (note) SELECT 'gone' FROM generate_series(1, 100) RETURNING id")
+			s.exec("ROLLBACK TO a")
+			s.draws(100, name, "INSERT INTO orders (note) SELECT 'kept' FROM generate_series(1, 100) RETURNING id")
+			s.exec("COMMIT")
+
+			s.fails("22004", "SELECT "+strings.Replace(call, "'"+name+"'", "NULL", 1))
+			check(t, &log)
+		})
+	}
+}
+
+// TestCallersCollation: a condition with a collation of its own would not be
+// sent to the server, and the read would draw an id of every generator.
+func TestCallersCollation(t *testing.T) {
+	server := startServer(t)
+	var log history.Log
+	direct := server.connect()
+	direct.exec("SELECT create_generator('a', 'segment'), create_generator('b', 'segment')")
+	s := connect(t, startCluster(t).install(t, server), &log)
+	first := direct.numbers("SELECT next_id('b')")[0]
+	for _, call := range []string{
+		`nextid.next_id('a' COLLATE "C")`, `nextid.next_id('a' COLLATE "POSIX", 5)`, `nextid.dblink_next_id('a' COLLATE "C")`,
+		`nextid.next_id('a'::name)`, `nextid.next_id('a'::varchar(3))`, `nextid.next_ids('a' COLLATE "C", 1)`,
+	} {
+		s.draws(1, "a", "SELECT "+call)
+	}
+	if next := direct.numbers("SELECT next_id('b')")[0]; next != first+1 {
+		t.Errorf("ids of b were drawn: %d, then %d", first, next)
+	}
+	check(t, &log)
+}
+
+func TestSetsOfIDs(t *testing.T) {
+	server := startServer(t)
+	var log history.Log
+	s := connect(t, startCluster(t).install(t, server), &log)
+	s.draws(25000, "orders", "SELECT * FROM nextid.next_ids('orders', 25000)")
+	s.draws(0, "orders", "SELECT nextid.next_ids('orders', 0)")
+	s.fails("22023", "SELECT nextid.next_ids('orders', -1)")
+	s.fails("22004", "SELECT nextid.next_ids('orders', NULL)")
+	s.fails("22004", "SELECT nextid.next_id('orders', NULL)")
+	if pg := s.fails("22023", "SELECT nextid.next_id('orders', 0)"); !strings.Contains(pg.Message, "between 1 and") {
+		t.Errorf("a batch of 0: %v", pg)
+	}
+	id := s.draws(1, "orders", "SELECT nextid.next_id('orders')")[0]
+	if took := s.text(fmt.Sprintf("SELECT kind || ' ' || (now() - time < interval '1 minute') FROM nextid.parse_id(%d)", id)); took != "snowflake true" {
+		t.Errorf("parse_id: %s", took)
+	}
+	if layout := s.text("SELECT layout FROM nextid.parse_id(1099511627776, 'discord')"); layout != "discord" {
+		t.Errorf("parse_id with a layout: %s", layout)
+	}
+	check(t, &log)
+}
+
+// TestOneHundredThousandRows is the bulk load that batches are for.
+func TestOneHundredThousandRows(t *testing.T) {
+	server := startServer(t)
+	var log history.Log
+	s := connect(t, startCluster(t).install(t, server), &log)
+	s.exec("CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT nextid.next_id('orders', 10000), note text)")
+	s.exec("INSERT INTO orders (note) SELECT 'x' FROM generate_series(1, 100000)")
+	s.draws(100000, "orders", "SELECT id FROM orders ORDER BY id")
+	s.exec("ALTER TABLE orders ALTER id SET DEFAULT nextid.next_id('orders')")
+	s.exec("INSERT INTO orders (note) SELECT 'y' FROM generate_series(1, 3000)")
+	s.draws(3000, "orders", "SELECT id FROM orders WHERE note = 'y' ORDER BY id")
+	check(t, &log)
+}
+
+// TestBatchesUseWhatTheyDrew: an id of a batch is lost only when there is a
+// reason to, so a segment's numbers are without holes.
+func TestBatchesUseWhatTheyDrew(t *testing.T) {
+	server := startServer(t)
+	server.connect().exec("SELECT create_generator('a', 'segment'), create_generator('b', 'segment')")
+	var log history.Log
+	s := connect(t, startCluster(t).install(t, server), &log)
+	for i := range 250 { // two names in turn do not disturb each other
+		for _, name := range []string{"a", "b"} {
+			if id := s.draws(1, name, "SELECT nextid.next_id('"+name+"', 100)")[0]; id != int64(i+1) {
+				t.Fatalf("draw %d of %s is %d", i+1, name, id)
+			}
+		}
+	}
+	check(t, &log)
+}
+
+// TestRandomSessions draws in batches while transactions, savepoints and
+// resets come and go, in two sessions at once.
+func TestRandomSessions(t *testing.T) {
+	server := startServer(t)
+	dsn := startCluster(t).install(t, server)
+	server.connect().exec("SELECT create_generator('numbers', 'segment')")
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	var log history.Log
+	var wg sync.WaitGroup
+	for i := range 2 {
+		s := connect(t, dsn, &log)
+		wg.Go(func() { randomSession(s, rand.New(rand.NewPCG(seed, uint64(i)))) })
+	}
+	wg.Wait()
+	check(t, &log)
+	if log.Len() < 1000 {
+		t.Errorf("only %d ids drawn", log.Len())
+	}
+}
+
+func randomSession(s *session, random *rand.Rand) {
+	// Twelve names share the eight sequences of places.
+	name := func() string {
+		if random.IntN(3) == 0 {
+			return fmt.Sprintf("name%d", random.IntN(12))
+		}
+		return []string{"numbers", "orders", "näme \"' \\"}[random.IntN(3)]
+	}
+	quote := func(name string) string { return "'" + strings.ReplaceAll(name, "'", "''") + "'" }
+	inside, savepoints := false, 0
+	for range 600 {
+		if s.t.Failed() {
+			return
+		}
+		switch n := random.IntN(20); {
+		case n < 9:
+			name, count, batch := name(), 1+random.IntN(30), 1+random.IntN(20)
+			// All of the answer before the error is an id that somebody saw.
+			ids := s.someNumbers(fmt.Sprintf("SELECT nextid.next_id(%s, %d) FROM generate_series(1, %d)", quote(name), batch, count))
+			s.unordered(name, ids) // single ids come between
+		case n < 10:
+			name := name()
+			s.unordered(name, s.someNumbers("SELECT nextid.next_id("+quote(name)+")"))
+		case n < 11: // a block that fails after it drew
+			_ = s.try(fmt.Sprintf(`DO $$ BEGIN PERFORM nextid.next_id(%s, 7) FROM generate_series(1, 20); RAISE EXCEPTION 'x';
+				EXCEPTION WHEN raise_exception THEN NULL; END $$`, quote(name())))
+		case n < 13 && !inside:
+			inside, savepoints = s.try("BEGIN") == nil, 0
+		case n < 15 && inside:
+			if s.try(fmt.Sprintf("SAVEPOINT s%d", savepoints)) == nil {
+				savepoints++
+			}
+		case n < 16 && savepoints > 0:
+			savepoints = random.IntN(savepoints) + 1
+			_ = s.try(fmt.Sprintf("ROLLBACK TO s%d", savepoints-1))
+		case n < 17 && savepoints > 0:
+			savepoints--
+			_ = s.try(fmt.Sprintf("RELEASE s%d", savepoints))
+		case n < 19 && inside:
+			_ = s.try([]string{"ROLLBACK", "COMMIT"}[random.IntN(2)])
+			inside, savepoints = false, 0
+		case !inside:
+			_ = s.try([]string{"DISCARD ALL", "RESET ALL", "DISCARD SEQUENCES", "DISCARD PLANS"}[random.IntN(4)])
+		}
+	}
+}
+
+// someNumbers is numbers without a failure: in a failed transaction there are none.
+func (s *session) someNumbers(sql string) (all []int64) {
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	defer cancel()
+	rows, err := s.Conn.Query(ctx, sql)
+	if err != nil {
+		return nil
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		if rows.Scan(&id) == nil {
+			all = append(all, id)
+		}
+	}
+	return all
+}
+
+// TestCopiedSettings: runs live in settings of the session. A pooler that
+// copies them to another session does not copy ids.
+func TestCopiedSettings(t *testing.T) {
+	server := startServer(t)
+	dsn := startCluster(t).install(t, server)
+	var log history.Log
+	a, b := connect(t, dsn, &log), connect(t, dsn, &log)
+	const sql = "SELECT nextid.next_id('orders', 1000) FROM generate_series(1, 10)"
+	a.draws(10, "orders", sql)
+	key := fmt.Sprintf("%x", "orders")
+	for _, setting := range []string{"nextid.run_" + key, "nextid.runs_" + key} {
+		b.exec(fmt.Sprintf("SET %s = '%s'", setting, a.text("SHOW "+setting)))
+	}
+	// Other ids of the same batch, or of another one; not those of a.
+	ids := make(map[int64]bool)
+	for range 10 {
+		for _, s := range []*session{a, b} {
+			for _, id := range s.numbers(sql) {
+				if ids[id] {
+					t.Fatalf("id %d came twice", id)
+				}
+				ids[id] = true
+			}
+		}
+	}
+	check(t, &log)
+}
+
+// TestRunsFromBefore: a session that lives through down and up goes on with
+// new ids.
+func TestRunsFromBefore(t *testing.T) {
+	server := startServer(t)
+	dsn := startCluster(t).install(t, server)
+	var log history.Log
+	s := connect(t, dsn, &log)
+	const sql = "SELECT nextid.next_id('orders', 1000) FROM generate_series(1, 10)"
+	s.draws(10, "orders", sql)
+	if err := open(t, dsn).Down(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.fails("3F000", sql)
+	up(t, dsn, config(t, server))
+	s.draws(10, "orders", sql)
+	check(t, &log)
+}

@@ -1,0 +1,112 @@
+package foreign
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Config is what Up installs.
+type Config struct {
+	Server   Server
+	Password string   // of Server.User; "" for none
+	Grant    []string // roles that may call the functions; "PUBLIC" for all
+}
+
+// Status is what an application's database says about nextid in it.
+type Status struct {
+	Version int64         // the newest migration that was applied, 0: none
+	Newest  int64         // the newest that this program has
+	Server  string        // where the functions ask, as the database has it
+	Asked   error         // why the server did not answer the database, nil if it did
+	Took    time.Duration // until it answered
+}
+
+// Current reports whether everything is installed and the server answers.
+func (s Status) Current() bool { return s.Version == s.Newest && s.Asked == nil }
+
+// Database is one application's database.
+type Database interface {
+	// Up installs what is missing and applies the configuration. A second Up
+	// with the same configuration changes nothing.
+	Up(ctx context.Context, c Config) error
+
+	// Down removes everything that Up installed. It refuses, and changes
+	// nothing, while something in the database uses it.
+	Down(ctx context.Context) error
+
+	// Status asks the database, and through it the server. It draws no id.
+	Status(ctx context.Context) (Status, error)
+
+	// Close ends the connections.
+	Close() error
+}
+
+// Error is a failure that the person at the terminal can do something about.
+type Error struct {
+	What string // in one line
+	Hint string
+	Err  error // the cause, may be nil
+}
+
+func (e *Error) Error() string { return e.What }
+func (e *Error) Unwrap() error { return e.Err }
+
+// driver is one kind of database.
+type driver struct {
+	open func(ctx context.Context, dsn string) (Database, error)
+	sql  func(c Config) (string, error)
+}
+
+var drivers = map[string]driver{
+	"postgres":   {openPostgres, postgresSQL},
+	"postgresql": {openPostgres, postgresSQL},
+}
+
+// Open connects to an application's database, postgres://….
+func Open(ctx context.Context, dsn string) (Database, error) {
+	d, err := driverOf(dsn)
+	if err != nil {
+		return nil, err
+	}
+	return d.open(ctx, dsn)
+}
+
+// SQL returns what Up runs on such a database, without connecting to it.
+func SQL(dsn string, c Config) (string, error) {
+	d, err := driverOf(dsn)
+	if err != nil {
+		return "", err
+	}
+	return d.sql(c)
+}
+
+// driverOf finds the driver by the URL's scheme. Its errors do not repeat
+// the URL, which may hold a password.
+func driverOf(dsn string) (driver, error) {
+	scheme, _, _ := strings.Cut(dsn, "://")
+	if d, ok := drivers[scheme]; ok {
+		return d, nil
+	}
+	const hint = "Give the application's database as --dsn postgres://USER@HOST:PORT/DATABASE."
+	if scheme == "mysql" || scheme == "mariadb" {
+		return driver{}, &Error{What: "MySQL and MariaDB as the application's database are not in this version", Hint: hint}
+	}
+	return driver{}, &Error{What: "the application's database is not a postgres:// URL", Hint: hint}
+}
+
+// Redact is dsn without its password.
+func Redact(dsn string) string {
+	u, err := url.Parse(dsn)
+	if err != nil {
+		return "the database"
+	}
+	q := u.Query()
+	q.Del("password")
+	u.RawQuery = q.Encode()
+	if u.User != nil {
+		u.User = url.User(u.User.Username())
+	}
+	return u.String()
+}

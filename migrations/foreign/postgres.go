@@ -1,0 +1,352 @@
+package foreign
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+)
+
+//go:embed postgres
+var postgresFiles embed.FS
+
+// versionTable is in the schema that it tells the version of.
+const versionTable = "nextid.schema_version"
+
+// upLock is the advisory lock of whoever changes the schema: "nextid".
+const upLock = 0x6e6578746964
+
+// postgres is an application's PostgreSQL.
+type postgres struct {
+	db         *sql.DB
+	migrations fs.FS
+}
+
+func openPostgres(ctx context.Context, dsn string) (Database, error) {
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return nil, &Error{What: "the application's database: " + err.Error(), Err: err, // pgx takes the password out
+			Hint: "Give it as --dsn postgres://USER@HOST:PORT/DATABASE."}
+	}
+	// The scripts hold several statements each.
+	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
+	config.RuntimeParams["application_name"] = "nextid migrate"
+	config.RuntimeParams["client_min_messages"] = "warning"
+	db := stdlib.OpenDB(*config)
+	if err := db.PingContext(ctx); err != nil {
+		_ = db.Close()
+		return nil, explain(err)
+	}
+	migrations, err := fs.Sub(postgresFiles, "postgres")
+	return &postgres{db: db, migrations: migrations}, err
+}
+
+func (p *postgres) Close() error { return p.db.Close() }
+
+// provider is goose on this database.
+func (p *postgres) provider() (*goose.Provider, error) {
+	return goose.NewProvider(goose.DialectPostgres, p.db, p.migrations,
+		goose.WithTableName(versionTable), goose.WithDisableGlobalRegistry(true))
+}
+
+// locked runs f while no other nextid changes the schema.
+func (p *postgres) locked(ctx context.Context, f func() error) error {
+	conn, err := p.db.Conn(ctx)
+	if err != nil {
+		return explain(err)
+	}
+	defer conn.Close() // the lock ends with it at the latest
+	if _, err := conn.ExecContext(ctx, "SELECT pg_catalog.pg_advisory_lock($1)", upLock); err != nil {
+		return explain(err)
+	}
+	return explain(errors.Join(f(), unlock(ctx, conn)))
+}
+
+func unlock(ctx context.Context, conn *sql.Conn) error {
+	_, err := conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_catalog.pg_advisory_unlock($1)", upLock)
+	return err
+}
+
+// Up implements Database.
+func (p *postgres) Up(ctx context.Context, c Config) error {
+	connection, err := connectionSQL(c)
+	if err != nil {
+		return err
+	}
+	return p.locked(ctx, func() error {
+		if err := p.ownSchema(ctx); err != nil {
+			return err
+		}
+		provider, err := p.provider()
+		if err != nil {
+			return err
+		}
+		if _, err := provider.Up(ctx); err != nil {
+			return err
+		}
+		return p.connect(ctx, connection, c.Password)
+	})
+}
+
+// ownSchema creates the schema, or checks that the one that is there is ours.
+func (p *postgres) ownSchema(ctx context.Context) error {
+	var foreign bool
+	err := p.db.QueryRowContext(ctx, `SELECT to_regclass('`+versionTable+`') IS NULL AND (
+		EXISTS (SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace s ON s.oid = c.relnamespace WHERE s.nspname = 'nextid') OR
+		EXISTS (SELECT FROM pg_catalog.pg_proc f JOIN pg_catalog.pg_namespace s ON s.oid = f.pronamespace WHERE s.nspname = 'nextid'))`).Scan(&foreign)
+	if err != nil {
+		return err
+	}
+	if foreign {
+		return &Error{What: "the database has a schema nextid that was not made by nextid migrate foreign",
+			Hint: "Rename it: ALTER SCHEMA nextid RENAME TO ….;"}
+	}
+	_, err = p.db.ExecContext(ctx, `DO $$ BEGIN
+		IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'nextid') THEN CREATE SCHEMA nextid; END IF;
+	END $$`)
+	return err
+}
+
+// connect applies the configuration in one transaction, in which nothing is
+// logged that could hold the password, if this role may say so.
+func (p *postgres) connect(ctx context.Context, connection, password string) error {
+	tx, err := p.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
+	for _, s := range []struct {
+		sql  string
+		args []any
+	}{
+		{`SELECT pg_catalog.set_config(name, value, true)
+			FROM (VALUES ('log_statement', 'none'), ('log_min_duration_statement', '-1'), ('log_min_error_statement', 'panic')) AS quiet (name, value)
+			WHERE (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = CURRENT_USER)`, nil},
+		{"SELECT pg_catalog.set_config('nextid.password', $1, true)", []any{password}},
+		{connection, nil},
+	} {
+		if _, err := tx.ExecContext(ctx, s.sql, s.args...); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// Down implements Database.
+func (p *postgres) Down(ctx context.Context) error {
+	return p.locked(ctx, func() error {
+		version, err := p.version(ctx)
+		if err != nil || version < 0 {
+			return err
+		}
+		if err := p.unused(ctx); err != nil {
+			return err
+		}
+		provider, err := p.provider()
+		if err != nil {
+			return err
+		}
+		if _, err := provider.DownTo(ctx, 0); err != nil {
+			return err
+		}
+		_, err = p.db.ExecContext(ctx, "DROP TABLE "+versionTable+"; DROP SCHEMA nextid")
+		return err
+	})
+}
+
+// unused refuses when other objects need ours, and names them.
+func (p *postgres) unused(ctx context.Context) error {
+	rows, err := p.db.QueryContext(ctx, `WITH made AS (
+			SELECT 'pg_proc'::regclass AS class, f.oid FROM pg_proc f WHERE f.pronamespace = 'nextid'::regnamespace
+			UNION ALL SELECT 'pg_class'::regclass, c.oid FROM pg_class c WHERE c.relnamespace = 'nextid'::regnamespace
+			UNION ALL SELECT 'pg_foreign_server'::regclass, s.oid FROM pg_foreign_server s WHERE s.srvname = 'nextid'
+		), ours AS ( -- without what belongs to an extension
+			SELECT * FROM made m WHERE NOT EXISTS
+				(SELECT FROM pg_depend d WHERE d.classid = m.class AND d.objid = m.oid AND d.deptype = 'e'))
+		SELECT DISTINCT pg_describe_object(d.classid, d.objid, d.objsubid)
+		FROM pg_depend d JOIN ours ON d.refclassid = ours.class AND d.refobjid = ours.oid
+		WHERE d.deptype = 'n' AND d.classid <> 'pg_user_mapping'::regclass
+			AND NOT EXISTS (SELECT FROM ours o WHERE o.class = d.classid AND o.oid = d.objid)
+		ORDER BY 1`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var users []string
+	for rows.Next() {
+		var user string
+		if err := rows.Scan(&user); err != nil {
+			return err
+		}
+		users = append(users, user)
+	}
+	if err := rows.Err(); err != nil || len(users) == 0 {
+		return err
+	}
+	const shown = 5
+	more := ""
+	if n := len(users) - shown; n > 0 {
+		users, more = users[:shown], fmt.Sprintf(" and %d more", n)
+	}
+	return &Error{What: "in use by " + strings.Join(users, ", ") + more,
+		Hint: "Drop them first, such as ALTER TABLE … ALTER COLUMN id DROP DEFAULT."}
+}
+
+// version is the newest migration applied, -1 when there is not even a place
+// to note it.
+func (p *postgres) version(ctx context.Context) (v int64, err error) {
+	var there bool
+	if err := p.db.QueryRowContext(ctx, "SELECT to_regclass('"+versionTable+"') IS NOT NULL").Scan(&there); err != nil || !there {
+		return -1, err
+	}
+	provider, err := p.provider()
+	if err != nil {
+		return 0, err
+	}
+	return provider.GetDBVersion(ctx)
+}
+
+// Status implements Database.
+func (p *postgres) Status(ctx context.Context) (Status, error) {
+	var s Status
+	names, err := migrationNames(p.migrations)
+	if err != nil {
+		return s, err
+	}
+	s.Newest = int64(len(names))
+	if s.Version, err = p.version(ctx); err != nil {
+		return s, explain(err)
+	}
+	s.Version = max(s.Version, 0)
+	if s.Version == 0 {
+		return s, nil
+	}
+	var options []Option
+	rows, err := p.db.QueryContext(ctx, `SELECT split_part(o, '=', 1), substr(o, strpos(o, '=') + 1)
+		FROM pg_foreign_server s, unnest(s.srvoptions) o WHERE s.srvname = 'nextid'`)
+	if err != nil {
+		return s, explain(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var o Option
+		if err := rows.Scan(&o.Name, &o.Value); err != nil {
+			return s, explain(err)
+		}
+		options = append(options, o)
+	}
+	if err := rows.Err(); err != nil {
+		return s, explain(err)
+	}
+	s.Server = address(options)
+	start := time.Now()
+	_, err = p.db.ExecContext(ctx, "SELECT FROM nextid.parse_id(0)")
+	s.Asked, s.Took = explain(err), time.Since(start)
+	return s, nil
+}
+
+// migrationNames lists the migrations, oldest first. They are numbered from 1
+// without holes, which a test checks.
+func migrationNames(folder fs.FS) ([]string, error) {
+	names, err := fs.Glob(folder, "*.sql")
+	slices.Sort(names)
+	return names, err
+}
+
+// postgresSQL is the text of all that Up runs.
+func postgresSQL(c Config) (string, error) {
+	folder, err := fs.Sub(postgresFiles, "postgres")
+	if err != nil {
+		return "", err
+	}
+	names, err := migrationNames(folder)
+	if err != nil {
+		return "", err
+	}
+	var all strings.Builder
+	all.WriteString("CREATE SCHEMA nextid;\n")
+	for _, name := range names {
+		text, err := fs.ReadFile(folder, name)
+		if err != nil {
+			return "", err
+		}
+		up, _, _ := strings.Cut(string(text), "-- +goose Down")
+		fmt.Fprintf(&all, "\n-- ---- %s ----\n", name)
+		for line := range strings.Lines(up) {
+			if !strings.HasPrefix(line, "-- +goose") {
+				all.WriteString(line)
+			}
+		}
+	}
+	connection, err := connectionSQL(c)
+	fmt.Fprintf(&all, "\n-- ---- connection ----\n%s", connection)
+	return all.String(), err
+}
+
+// connectionSQL fills the template of the configuration.
+func connectionSQL(c Config) (string, error) {
+	t, err := template.New("connection.sql").Funcs(template.FuncMap{"array": array}).
+		ParseFS(postgresFiles, "postgres/connect/connection.sql")
+	if err != nil {
+		return "", err
+	}
+	values := struct {
+		ServerOptions, UserOptions []Option
+		Grants                     []string
+	}{c.Server.Options, slices.Concat([]Option{{"user", c.Server.User}}, c.Server.UserOptions), nil}
+	for _, role := range c.Grant {
+		quoted := pgx.Identifier{role}.Sanitize()
+		if strings.EqualFold(role, "public") {
+			quoted = "PUBLIC"
+		}
+		values.Grants = append(values.Grants, quoted)
+	}
+	var out bytes.Buffer
+	err = t.Execute(&out, values)
+	return out.String(), err
+}
+
+// array writes options as an array of names and values.
+func array(options []Option) string {
+	var texts []string
+	for _, o := range options {
+		texts = append(texts, literal(o.Name), literal(o.Value))
+	}
+	return "ARRAY[" + strings.Join(texts, ", ") + "]"
+}
+
+// literal quotes a string for a place inside of a dollar-quoted one.
+func literal(s string) string {
+	return "E'" + strings.NewReplacer(`\`, `\\`, `'`, `''`, `$`, `\x24`).Replace(s) + "'"
+}
+
+// explain turns an answer of PostgreSQL into one line with a hint. The
+// statement, which goose adds to its errors, is left out.
+func explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		what := fmt.Sprintf("%s (SQLSTATE %s)", pg.Message, pg.Code)
+		if pg.Detail != "" {
+			what = fmt.Sprintf("%s: %s (SQLSTATE %s)", pg.Message, strings.TrimSpace(pg.Detail), pg.Code)
+		}
+		return &Error{What: what, Hint: pg.Hint, Err: err}
+	}
+	return err
+}

@@ -1,0 +1,50 @@
+-- Where the server is, who asks it, and who may call the functions. up runs
+-- this after the migrations, every time, in one transaction, so that another
+-- address or password needs no more than another up. The password is not in
+-- this text: up first sets it, for this transaction only, with
+--     SELECT set_config('nextid.password', $1, true)
+
+DO $connection$
+DECLARE
+    server_options CONSTANT text[] := {{array .ServerOptions}};
+    user_options text[] := {{array .UserOptions}};
+    password CONSTANT text := pg_catalog.current_setting('nextid.password', true);
+    present text[];
+    changes text;
+BEGIN
+    IF password <> '' THEN
+        user_options := user_options || ARRAY['password', password];
+    END IF;
+
+    -- Each option is SET when there, else ADDed; what is no longer wanted is DROPped.
+    present := ARRAY(SELECT pg_catalog.split_part(o, '=', 1) FROM pg_catalog.pg_foreign_server s,
+        pg_catalog.unnest(s.srvoptions) o WHERE s.srvname = 'nextid');
+    SELECT pg_catalog.string_agg(c, ', ') INTO changes FROM (
+        SELECT CASE WHEN server_options[i] = ANY (present) THEN 'SET' ELSE 'ADD' END
+            || pg_catalog.format(' %I %L', server_options[i], server_options[i + 1])
+            FROM pg_catalog.generate_series(1, pg_catalog.cardinality(server_options), 2) i
+        UNION ALL
+        SELECT pg_catalog.format('DROP %I', p) FROM pg_catalog.unnest(present) p
+            WHERE p NOT IN (SELECT server_options[i] FROM pg_catalog.generate_series(1, pg_catalog.cardinality(server_options), 2) i)
+    ) AS each (c);
+    EXECUTE 'ALTER SERVER nextid OPTIONS (' || changes || ')';
+
+    -- Only the owner of the functions logs in at the server.
+    SELECT pg_catalog.string_agg(pg_catalog.format('%I %L', user_options[i], user_options[i + 1]), ', ') INTO changes
+        FROM pg_catalog.generate_series(1, pg_catalog.cardinality(user_options), 2) i;
+    BEGIN
+        DROP USER MAPPING IF EXISTS FOR CURRENT_USER SERVER nextid;
+        EXECUTE 'CREATE USER MAPPING FOR CURRENT_USER SERVER nextid OPTIONS (' || changes || ')';
+    EXCEPTION WHEN OTHERS THEN
+        RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = SQLERRM; -- without a context that quotes the password
+    END;
+END $connection$;
+
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA nextid FROM PUBLIC;
+{{range .Grants}}
+GRANT USAGE ON SCHEMA nextid TO {{.}};
+GRANT EXECUTE ON FUNCTION nextid.next_id(text), nextid.next_id(text, integer), nextid.next_run(text, bigint, bigint),
+    nextid.next_ids(text, integer), nextid.parse_id(bigint, text), nextid.dblink_next_id(text) TO {{.}};
+GRANT USAGE ON SEQUENCE nextid.place_1, nextid.place_2, nextid.place_3, nextid.place_4,
+    nextid.place_5, nextid.place_6, nextid.place_7, nextid.place_8 TO {{.}};
+{{end}}
