@@ -187,3 +187,53 @@ func TestStatementCacheIsBoundedAndSurvivesOneOffTexts(t *testing.T) {
 		t.Errorf("%d texts kept", kept)
 	}
 }
+
+// The limit holds for what all open portals and cursors keep together.
+func TestBoundValuesOfAllPortalsAreBounded(t *testing.T) {
+	s := newServer(t, serverConfig{limits: sqlfuncs.Limits{PreparedBytes: 10_000}}).session(t)
+	s.must(t, "BEGIN")
+	st, err := s.Prepare("", "SELECT $1::text", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value := strings.Repeat("x", 4000)
+	bind := func(name string) error {
+		_, err := s.bindTo([]byte(name), st, value)
+		return err
+	}
+	for _, name := range []string{"a", "b", ""} { // the unnamed one is replaced each time
+		err := bind(name)
+		if name == "" {
+			wantCode(t, "a third portal", err, sqlstate.LimitExceeded)
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.ClosePortal([]byte("a"))
+	for range 5 {
+		if err := bind(""); err != nil {
+			t.Fatalf("after a portal was closed: %v", err)
+		}
+	}
+	s.ClosePortal(nil)
+	if st, err = s.Prepare("", "DECLARE c CURSOR FOR SELECT $1::text", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := bind(""); err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.Portal(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.Next(t.Context())
+	wantCode(t, "a cursor that keeps its values", err, sqlstate.LimitExceeded)
+	s.Fail()
+	s.must(t, "ROLLBACK")
+	s.must(t, "BEGIN")
+	for _, name := range []string{"a", "b"} {
+		if err := bind(name); err != nil {
+			t.Fatalf("after ROLLBACK: %v", err)
+		}
+	}
+}

@@ -214,8 +214,20 @@ func (p *planner) aggregate(s *scope, e *syntax.FuncCall) (*expr, error) {
 		}
 		call.orderBy, call.order = append(call.orderBy, x), append(call.order, newSortKey(i, o))
 	}
+	if e.Distinct && f.name != "count" { // nobody sees in which order it counts
+		call.sortDistinct()
+	}
 	g.plan.calls = append(g.plan.calls, call)
 	return aggregateSlot(g.plan, len(g.plan.calls)-1), nil
+}
+
+// sortDistinct orders the values of an aggregate with DISTINCT: PostgreSQL
+// finds the duplicates by sorting, behind what ORDER BY says.
+func (c *aggregateCall) sortDistinct() {
+	for _, a := range c.args {
+		c.order = append(c.order, sortKey{column: len(c.orderBy)})
+		c.orderBy = append(c.orderBy, a)
+	}
 }
 
 func aggregateSlot(g *groupPlan, i int) *expr {

@@ -88,7 +88,7 @@ func (p *planner) selectCore(s *scope, c *syntax.SelectCore, orderBy []syntax.Or
 	if plan.sort, err = p.sortKeys(s, c, orderBy, out); err != nil {
 		return nil, err
 	}
-	if err := p.distinct(s, c, plan, out); err != nil {
+	if err := p.distinct(s, c, orderBy, plan, out); err != nil {
 		return nil, err
 	}
 	s.sets.used = len(s.sets.calls) > 0
@@ -237,14 +237,10 @@ func (p *planner) sortKeys(s *scope, c *syntax.SelectCore, items []syntax.OrderI
 			return nil, err
 		}
 		if i < 0 {
-			text := exprKey(o.Expr)
-			i = slices.IndexFunc(c.Targets, func(t syntax.Target) bool { return exprKey(t.Expr) == text })
-			if i >= 0 && len(c.Targets) != visible {
-				i = -1 // a * moved the positions
-			}
+			i = sameTarget(c, o.Expr, visible)
 		}
 		if i < 0 {
-			if c.Distinct {
+			if c.Distinct && c.DistinctOn == nil {
 				return nil, at(o.Expr.Position(), sqlstate.New(sqlstate.InvalidColumnReference,
 					"for SELECT DISTINCT, ORDER BY expressions must appear in select list"))
 			}
@@ -262,6 +258,16 @@ func (p *planner) sortKeys(s *scope, c *syntax.SelectCore, items []syntax.OrderI
 		keys = append(keys, newSortKey(i, o))
 	}
 	return keys, nil
+}
+
+// sameTarget finds the item of the select list that is the same expression,
+// -1 when there is none.
+func sameTarget(c *syntax.SelectCore, e syntax.Expr, visible int) int {
+	if len(c.Targets) != visible {
+		return -1 // a * moved the positions
+	}
+	text := exprKey(e)
+	return slices.IndexFunc(c.Targets, func(t syntax.Target) bool { return exprKey(t.Expr) == text })
 }
 
 // outputColumn finds ORDER BY 2 and ORDER BY name; -1 when it is neither.
@@ -290,7 +296,7 @@ func (p *planner) outputColumn(clause string, e syntax.Expr, columns []Column) (
 }
 
 // distinct analyses DISTINCT and DISTINCT ON.
-func (p *planner) distinct(s *scope, c *syntax.SelectCore, plan *selectPlan, out *output) error {
+func (p *planner) distinct(s *scope, c *syntax.SelectCore, orderBy []syntax.OrderItem, plan *selectPlan, out *output) error {
 	if !c.Distinct {
 		return nil
 	}
@@ -299,6 +305,14 @@ func (p *planner) distinct(s *scope, c *syntax.SelectCore, plan *selectPlan, out
 		i, err := p.outputColumn("DISTINCT ON", e, out.columns[:plan.visible])
 		if err != nil {
 			return err
+		}
+		if i < 0 {
+			i = sameTarget(c, e, plan.visible)
+		}
+		for j, o := range orderBy {
+			if i < 0 && exprKey(o.Expr) == exprKey(e) {
+				i = plan.sort[j].column
+			}
 		}
 		if i < 0 {
 			x, err := p.expr(s, e)
@@ -312,7 +326,7 @@ func (p *planner) distinct(s *scope, c *syntax.SelectCore, plan *selectPlan, out
 	}
 	for i, k := range plan.sort {
 		if len(plan.distinctOn) > i && !slices.Contains(plan.distinctOn, k.column) {
-			return at(c.DistinctOn[0].Position(), sqlstate.New(sqlstate.InvalidColumnReference,
+			return at(leftmost(c.DistinctOn[0]), sqlstate.New(sqlstate.InvalidColumnReference,
 				"SELECT DISTINCT ON expressions must match initial ORDER BY expressions"))
 		}
 	}

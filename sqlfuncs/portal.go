@@ -42,6 +42,9 @@ type Portal struct {
 	position int  // rows read so far, in the cursor's own order
 
 	committed bool // held, and its transaction is over
+
+	opened int64 // when: the how-manieth portal of the session
+	bytes  int   // of the bound values, part of Session.bytes
 }
 
 // rowCopy is a row that outlives the next one.
@@ -76,7 +79,10 @@ func (s *Session) Bind(name []byte, st *Statement, args []Arg, formats []int16) 
 	if len(name) == 0 && st.fast != nil && fastArgs(st, args) && len(formats) <= 1 {
 		return s.bindFast(st, args, formats), nil
 	}
-	params, err := s.bindArgs(st, args)
+	if len(name) == 0 && s.hasPortal {
+		s.dropPortal(&s.unnamedPo) // it is replaced, even by an error
+	}
+	params, size, err := s.bindArgs(st, args)
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +91,8 @@ func (s *Session) Bind(name []byte, st *Statement, args []Arg, formats []int16) 
 		return nil, err
 	}
 	p.init(s, st, params)
+	p.bytes = size
+	s.bytes += size
 	p.formats = slices.Clone(formats)
 	if n := len(p.columns); len(formats) > 1 && len(formats) != n {
 		s.dropPortal(p)
@@ -95,7 +103,8 @@ func (s *Session) Bind(name []byte, st *Statement, args []Arg, formats []int16) 
 
 func (p *Portal) init(s *Session, st *Statement, params []datum.Value) {
 	name := p.name
-	*p = Portal{session: s, name: name, st: st, columns: st.Columns, params: params, tag: st.tag, fastArg: p.fastArg[:0]}
+	s.opened++
+	*p = Portal{session: s, name: name, st: st, columns: st.Columns, params: params, tag: st.tag, fastArg: p.fastArg[:0], opened: s.opened}
 	if f, ok := st.utility.(interface{ columns(*Session) []Column }); ok {
 		p.columns = f.columns(s)
 	}
@@ -127,21 +136,25 @@ func (s *Session) bindFast(st *Statement, args []Arg, formats []int16) *Portal {
 	return p
 }
 
-// bindArgs decodes the arguments.
-func (s *Session) bindArgs(st *Statement, args []Arg) ([]datum.Value, error) {
+// bindArgs decodes the arguments. size is what they count against the
+// session's limit.
+func (s *Session) bindArgs(st *Statement, args []Arg) (values []datum.Value, size int, err error) {
 	if len(args) == 0 {
-		return nil, nil
+		return nil, 0, nil
 	}
-	total := 0
-	values := make([]datum.Value, len(args))
+	for _, a := range args {
+		size += len(a.Data)
+	}
+	if err := s.roomFor(size); err != nil {
+		return nil, 0, err
+	}
+	values = make([]datum.Value, len(args))
 	for i, a := range args {
 		t := st.Params[i]
-		total += len(a.Data)
 		if a.Null {
 			values[i] = datum.Null(t)
 			continue
 		}
-		var err error
 		if a.Binary {
 			values[i], err = datum.DecodeBinary(t, a.Data)
 		} else {
@@ -151,13 +164,10 @@ func (s *Session) bindArgs(st *Statement, args []Arg) ([]datum.Value, error) {
 			}
 		}
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
-	if total > s.server.limits.PreparedBytes {
-		return nil, sqlstate.New(sqlstate.LimitExceeded, "the bound values are larger than %d bytes", s.server.limits.PreparedBytes)
-	}
-	return values, nil
+	return values, size, nil
 }
 
 func (s *Session) textArg(t datum.OID, data []byte) (datum.Value, error) {
@@ -244,6 +254,7 @@ func (s *Session) closePortals(which func(*Portal) bool) {
 // EndBatch is the protocol's Sync, or the end of a simple query: outside a
 // transaction block the portals go.
 func (s *Session) EndBatch() {
+	s.vars.touched = false
 	if s.tx.state != txIdle {
 		return
 	}
@@ -434,5 +445,9 @@ func (p *Portal) Close() {
 		p.rows = nil
 	}
 	p.done = true
-	p.buffered = nil
+	p.buffered, p.params = nil, nil
+	if p.bytes > 0 {
+		p.session.bytes -= p.bytes
+		p.bytes = 0
+	}
 }

@@ -51,7 +51,8 @@ type Session struct {
 	portals   map[string]*Portal
 	unnamedPo Portal // storage of the unnamed portal, reused
 	hasPortal bool   // unnamedPo is open
-	bytes     int    // of prepared texts, see Limits.PreparedBytes
+	opened    int64  // portals so far
+	bytes     int    // of prepared texts and bound values, see Limits.PreparedBytes
 
 	last     lastID
 	currvals map[*generator.Entry]int64
@@ -414,12 +415,20 @@ func (s *Session) keep(name string, st *Statement) error {
 			WithHint("DEALLOCATE statements that are no longer used.")
 	}
 	size := len(name) + len(st.Text)
-	if s.bytes+size > s.server.limits.PreparedBytes {
-		return sqlstate.New(sqlstate.LimitExceeded, "the prepared statements of this session are larger than %d bytes", s.server.limits.PreparedBytes).
-			WithHint("DEALLOCATE statements that are no longer used.")
+	if err := s.roomFor(size); err != nil {
+		return err
 	}
 	s.bytes += size
 	s.prepared[strings.Clone(name)] = st
+	return nil
+}
+
+// roomFor refuses texts and values beyond Limits.PreparedBytes.
+func (s *Session) roomFor(size int) error {
+	if s.bytes+size > s.server.limits.PreparedBytes {
+		return sqlstate.New(sqlstate.LimitExceeded, "the prepared statements and bound values of this session are larger than %d bytes",
+			s.server.limits.PreparedBytes).WithHint("DEALLOCATE statements and CLOSE cursors that are no longer used.")
+	}
 	return nil
 }
 
@@ -450,7 +459,8 @@ func (s *Session) Unprepare(name []byte) {
 }
 
 func (s *Session) unprepareAll() {
-	clear(s.prepared)
+	for name := range s.prepared {
+		s.Unprepare([]byte(name))
+	}
 	s.unnamed = nil
-	s.bytes = 0
 }

@@ -73,6 +73,9 @@ type variables struct {
 	set     map[string]string // SET in this session
 	local   map[string]string // SET LOCAL in this transaction
 	changed []string          // reported settings changed since the client was told, lower case
+
+	undo    savedVariables // how it was when the implicit transaction began
+	touched bool           // there was a change since, so that undo is valid
 }
 
 // savedVariables is the state to go back to.
@@ -82,7 +85,16 @@ func (v *variables) save() savedVariables {
 	return savedVariables{maps.Clone(v.set), maps.Clone(v.local)}
 }
 
+// touch must come before every change: what is set outside a transaction
+// block is undone when the implicit transaction fails, too.
+func (v *variables) touch() {
+	if !v.touched {
+		v.undo, v.touched = v.save(), true
+	}
+}
+
 func (v *variables) restore(s savedVariables) {
+	v.touched = false
 	before := v.reportedValues()
 	v.set, v.local = maps.Clone(s.set), maps.Clone(s.local)
 	v.noteChanges(before)
@@ -144,6 +156,7 @@ func (v *variables) get(key string) (string, bool) {
 
 // assign sets a setting. value has passed normalizeSetting.
 func (v *variables) assign(key, value string, local bool) {
+	v.touch()
 	old, known := v.get(key)
 	if local {
 		if v.local == nil {
@@ -175,6 +188,7 @@ func (v *variables) reset(key string, local bool) {
 
 // resetAll is RESET ALL; role and authorization stay.
 func (v *variables) resetAll() {
+	v.touch()
 	before := v.reportedValues()
 	v.set, v.local = nil, nil
 	v.noteChanges(before)

@@ -18,7 +18,9 @@ const (
 )
 
 // transaction is the transaction block of a session. There are no rows to
-// roll back: ids are never taken back. Settings are.
+// roll back: ids are never taken back. Settings are. Outside a block, the
+// statements of one simple query, or up to a Sync, are an implicit
+// transaction.
 type transaction struct {
 	state      txState
 	began      time.Time
@@ -27,8 +29,9 @@ type transaction struct {
 }
 
 type savepoint struct {
-	name  string
-	saved savedVariables
+	name    string
+	saved   savedVariables
+	portals int64 // Session.opened at that time
 }
 
 // maxSavepoints bounds the savepoints of a transaction.
@@ -40,8 +43,19 @@ func (s *Session) Status() byte { return "ITE"[s.tx.state] }
 // Fail turns an open transaction block into a failed one. In MySQL an error
 // leaves the transaction as it is.
 func (s *Session) Fail() {
+	if s.tx.state == txIdle && s.dialect == syntax.PostgreSQL {
+		s.rollbackImplicit()
+	}
 	if s.tx.state == txOpen && s.dialect == syntax.PostgreSQL {
 		s.tx.state = txFailed
+	}
+}
+
+// rollbackImplicit undoes what the implicit transaction has set.
+func (s *Session) rollbackImplicit() {
+	if s.vars.touched {
+		s.vars.restore(s.vars.undo)
+		s.settingsChanged()
 	}
 }
 
@@ -85,7 +99,7 @@ func transactionPlan(t *syntax.Transaction) (tag string, run utilityFunc, err er
 	case syntax.ReleaseSavepoint:
 		return "RELEASE", func(x *exec) error { return x.session.release(t.Savepoint) }, nil
 	case syntax.RollbackToSavepoint:
-		return "ROLLBACK", func(x *exec) error { return x.session.rollbackTo(t.Savepoint) }, nil
+		return "ROLLBACK", func(x *exec) error { return x.session.rollbackTo(x, t.Savepoint) }, nil
 	default:
 		return "", nil, sqlstate.New(sqlstate.FeatureNotSupported, "two-phase transactions are not supported").
 			WithHint("nextid has no data to commit; use COMMIT or ROLLBACK.")
@@ -98,7 +112,11 @@ func (s *Session) begin(x *exec, t *syntax.Transaction) error {
 		return s.setModes(x, t.Modes)
 	}
 	began := s.server.now()
-	s.tx = transaction{state: txOpen, began: began, saved: s.vars.save(), savepoints: s.tx.savepoints[:0]}
+	saved := s.vars.save()
+	if s.vars.touched && s.dialect == syntax.PostgreSQL { // the block takes in the implicit transaction
+		saved = s.vars.undo
+	}
+	s.tx = transaction{state: txOpen, began: began, saved: saved, savepoints: s.tx.savepoints[:0]}
 	s.envOK = false
 	return s.setModes(x, t.Modes)
 }
@@ -121,6 +139,10 @@ func (s *Session) endBlock(x *exec, t *syntax.Transaction, commit bool) error {
 			return sqlstate.New(sqlstate.NoActiveTransaction, "%s AND CHAIN can only be used in transaction blocks", x.tag)
 		}
 		s.warn(sqlstate.NoActiveTransaction, "there is no transaction in progress")
+		if !commit {
+			s.rollbackImplicit()
+		}
+		s.vars.touched = false
 		return nil
 	}
 	if state == txFailed {
@@ -164,6 +186,7 @@ func (s *Session) abort() {
 func (s *Session) leaveBlock(commit bool) {
 	s.tx.state = txIdle
 	s.tx.savepoints = s.tx.savepoints[:0]
+	s.vars.touched = false
 	s.settingsChanged()
 	s.closePortals(func(p *Portal) bool { return !p.held || (!commit && !p.committed) })
 	for _, p := range s.portals {
@@ -178,7 +201,7 @@ func (s *Session) savepoint(name string) error {
 	if len(s.tx.savepoints) >= maxSavepoints {
 		return sqlstate.New(sqlstate.LimitExceeded, "a transaction may have at most %d savepoints", maxSavepoints)
 	}
-	s.tx.savepoints = append(s.tx.savepoints, savepoint{name, s.vars.save()})
+	s.tx.savepoints = append(s.tx.savepoints, savepoint{name, s.vars.save(), s.opened})
 	return nil
 }
 
@@ -204,7 +227,7 @@ func (s *Session) release(name string) error {
 	return nil
 }
 
-func (s *Session) rollbackTo(name string) error {
+func (s *Session) rollbackTo(x *exec, name string) error {
 	i, err := s.findSavepoint("ROLLBACK TO SAVEPOINT", name)
 	if err != nil {
 		return err
@@ -212,6 +235,8 @@ func (s *Session) rollbackTo(name string) error {
 	s.vars.restore(s.tx.savepoints[i].saved)
 	s.settingsChanged()
 	s.tx.savepoints = s.tx.savepoints[:i+1]
+	opened := s.tx.savepoints[i].portals
+	s.closePortals(func(p *Portal) bool { return p.opened > opened && p != x.portal })
 	s.tx.state = txOpen
 	return nil
 }

@@ -28,11 +28,16 @@ func (p *planner) declare(st *Statement, t *syntax.Declare) error {
 		if t.Name == "" {
 			return sqlstate.New(sqlstate.InvalidCursorName, "cursor name must not be empty")
 		}
+		if err := s.roomFor(x.portal.bytes); err != nil {
+			return err
+		}
 		c, err := s.newPortal(t.Name)
 		if err != nil {
 			return err
 		}
 		c.init(s, inner, slices.Clone(x.params))
+		c.bytes = x.portal.bytes
+		s.bytes += c.bytes
 		c.cursor, c.binary, c.held = true, t.Binary, t.Hold
 		c.scroll = !t.NoScroll
 		c.buffer = t.Scroll || t.Hold

@@ -13,6 +13,17 @@ func walkExpr(e syntax.Expr, look func(syntax.Expr) bool) {
 	}
 }
 
+// leftmost is where the text of an expression begins; the position of an
+// operator is its own.
+func leftmost(e syntax.Expr) syntax.Pos {
+	first := e.Position()
+	walkExpr(e, func(part syntax.Expr) bool {
+		first = min(first, part.Position())
+		return true
+	})
+	return first
+}
+
 // children lists the direct parts of an expression.
 func children(e syntax.Expr) []syntax.Expr {
 	switch e := e.(type) {
