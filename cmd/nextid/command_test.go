@@ -23,7 +23,7 @@ func TestEveryCommandHasHelp(t *testing.T) {
 			}
 		})
 	}
-	if want := []string{"check-config", "parse", "serve", "version"}; !slices.Equal(names, want) {
+	if want := []string{"check-config", "migrate", "parse", "serve", "version"}; !slices.Equal(names, want) {
 		t.Errorf("commands %v, want %v", names, want)
 	}
 	for _, args := range [][]string{nil, {"-h"}, {"--help"}} {
@@ -37,16 +37,20 @@ func TestEveryCommandHasHelp(t *testing.T) {
 func TestCommandLinesThatAreNotUnderstood(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"server":                      `unknown command "server"`,
-		"serve now":                   `unexpected argument "now"`,
-		"serve --dat x":               "unknown flag: --dat",
-		"serve --data":                "flag needs an argument: --data",
-		"version -x":                  "unknown shorthand flag: 'x'",
-		"check-config":                "--config FILE is missing",
-		"parse":                       "which id?",
-		"parse 1 2":                   `unexpected argument "2"`,
-		"parse 1 --layout a --name b": "--layout and --name exclude each other",
-		"--nonsense":                  "unknown flag: --nonsense",
+		"server":                          `unknown command "server"`,
+		"serve now":                       `unexpected argument "now"`,
+		"serve --dat x":                   "unknown flag: --dat",
+		"serve --data":                    "flag needs an argument: --data",
+		"version -x":                      "unknown shorthand flag: 'x'",
+		"check-config":                    "--config FILE is missing",
+		"parse":                           "which id?",
+		"parse 1 2":                       `unexpected argument "2"`,
+		"parse 1 --layout a --name b":     "--layout and --name exclude each other",
+		"--nonsense":                      "unknown flag: --nonsense",
+		"migrate shop":                    `unknown command "shop"`,
+		"migrate store up":                "--dsn URL is missing",
+		"migrate store up --dsn x:y":      "knows the stores",
+		"migrate store up --dsn sqlite:x": "prepares the embedded store by itself",
 	} {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()

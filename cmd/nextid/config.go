@@ -11,6 +11,7 @@ import (
 	"nextid/generator"
 	"nextid/generator/layout"
 	"nextid/generator/snowflake"
+	"nextid/generator/store/shared"
 	"nextid/sqlfuncs"
 	"nextid/wire"
 )
@@ -26,6 +27,7 @@ type Config struct {
 	Data           string
 	PG             Address
 	Store          StoreURL
+	SharedStore    StoreSettings
 	AutoCreate     string // a kind, or autoCreateOff
 	WorkerID       int64  // or workerAuto
 	AllowPlaintext bool
@@ -55,6 +57,7 @@ func DefaultConfig() Config {
 	return Config{
 		Data:         "./nextid-data",
 		PG:           Address{Network: "tcp", Address: "127.0.0.1:" + strconv.Itoa(defaultPGPort)},
+		SharedStore:  StoreSettings{Failover: string(shared.Stop), Skip: shared.DefaultSkip},
 		AutoCreate:   snowflake.KindName,
 		WorkerID:     workerAuto,
 		LogLevel:     slog.LevelInfo,

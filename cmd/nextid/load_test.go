@@ -86,7 +86,7 @@ generators:
   y: 5
   z: {}
 layout: nonesuch
-store: postgres://user:secret@db/ids
+store: oracle://user:secret@db/ids
 `)
 	_, err := loadConfig(path,
 		[]string{"NEXTID_DATABASE=x", "NEXTID_AUTO_CREATE=rows", "PATH=/bin", "NEXTID_CONFIG=ignored"},
@@ -106,7 +106,8 @@ store: postgres://user:secret@db/ids
 		`bad.yaml:12: generators.y: expected kind and options`,
 		`bad.yaml:13: generators.z: kind is missing`,
 		`bad.yaml:14: layout: `,
-		`bad.yaml:15: store: this version of nextid knows the stores sqlite:FILE and memory:, not "postgres"`,
+		`bad.yaml:15: store: this version of nextid knows the stores sqlite:FILE, memory: and ` +
+			strings.Join(sharedSchemes(), ", ") + `, not "oracle"`,
 		`NEXTID_AUTO_CREATE: "rows" is not one of snowflake, segment, off`,
 		`NEXTID_DATABASE: is not a variable of nextid`,
 		`--worker-id: "-3" is neither auto nor a number`,

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"strconv"
 	"text/tabwriter"
@@ -99,13 +100,13 @@ func (p *program) parseLayout(ctx context.Context, flags *parseFlags) (*layout.L
 // store can be read by one process at a time only.
 func storedLayout(ctx context.Context, cfg Config, name string) (*layout.Layout, error) {
 	url := cfg.Store.in(cfg.Data)
-	if _, err := os.Stat(url.File); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(url.File); !url.Shared() && errors.Is(err, fs.ErrNotExist) {
 		return nil, &failure{
 			what: fmt.Sprintf("there is no store %s to look for generator %q in", url, name), cause: err,
 			hint: "Name it with --data or --store, or give the layout with --layout.",
 		}
 	}
-	store, err := openStore(ctx, cfg, false)
+	store, err := openStore(ctx, cfg, false, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, &failure{
 			what: err.Error(), cause: err,

@@ -99,7 +99,7 @@ type engine struct {
 }
 
 func (m *Main) openEngine(ctx context.Context, log *slog.Logger) (*engine, error) {
-	store, err := openStore(ctx, m.Config, m.Adopt)
+	store, err := awaitStore(ctx, m.Config, m.Adopt, log)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"nextid/generator/segment"
 	"nextid/generator/snowflake"
+	"nextid/generator/store/shared"
 )
 
 // envPrefix begins the name of every environment variable of nextid.
@@ -53,8 +54,26 @@ var settings = []setting{
 		value: func(*Config) value { return later("HTTP") },
 	},
 	{
-		key: "store", flag: true, arg: "URL", help: "sqlite:FILE, or memory: (forgets everything at the end; for tests)",
+		key: "store", flag: true, arg: "URL", help: "sqlite:FILE; a database that several servers share, postgres://…; or memory: (forgets everything at the end; for tests)",
 		value: func(c *Config) value { return &c.Store },
+	},
+	{
+		key: "store_failover", flag: true, arg: "POLICY", help: "what a name does after a failover or restore of the shared store: stop until recover_generator, skip store_skip numbers, or nothing because the store is lossless",
+		value: func(c *Config) value {
+			return choice(&c.SharedStore.Failover, string(shared.Stop), string(shared.Skip), string(shared.Lossless))
+		},
+	},
+	{
+		key: "store_skip", arg: "N", help: "numbers of a segment generator that store_failover skip passes over; more than all servers can reserve in the time that a standby lags behind",
+		value: func(c *Config) value { return count(&c.SharedStore.Skip, 1, 1<<53) },
+	},
+	{
+		key: "store_unsafe", flag: true, arg: "LIST", help: "settings of the shared store that are accepted although it can lose ids with them, such as synchronous_commit",
+		value: func(c *Config) value { return words(&c.SharedStore.Unsafe) },
+	},
+	{
+		key: "store_password", help: "password for the shared store, where the URL has none; best given in the environment", arg: "TEXT",
+		value: func(c *Config) value { return secret(&c.SharedStore.Password) },
 	},
 	{
 		key: "auto_create", flag: true, arg: "KIND", help: "what next_id('new_name') creates: snowflake, segment or off",

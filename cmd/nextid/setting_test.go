@@ -21,6 +21,10 @@ var sampleTexts = map[string]string{
 	"mysql":                              "off",
 	"http":                               "off",
 	"store":                              "sqlite:ids.db",
+	"store_failover":                     "skip",
+	"store_skip":                         "1000",
+	"store_unsafe":                       "fsync,synchronous_commit",
+	"store_password":                     "open sesame",
 	"auto_create":                        "segment",
 	"worker_id":                          "7",
 	"allow_plaintext":                    "true",
@@ -116,7 +120,7 @@ func TestEveryConfigFieldHasASetting(t *testing.T) {
 			name := path + a.Type().Field(i).Name
 			switch {
 			case name == "Generators", name == "PG.Network": // the file's list; a socket path is tested on its own
-			case name == "SQL", name == "Wire":
+			case name == "SQL", name == "Wire", name == "SharedStore":
 				walk(name+".", a.Field(i), b.Field(i))
 			case reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()):
 				t.Errorf("no setting changes Config.%s", name)
@@ -159,7 +163,7 @@ func TestDefaultsOfTheContract(t *testing.T) {
 	want := map[string]string{
 		"config": "", "data": "./nextid-data", "pg": "127.0.0.1:5433", "mysql": "off", "http": "off",
 		"store": "sqlite in the data directory", "auto-create": "snowflake", "worker-id": "auto",
-		"adopt": "false", "allow-plaintext": "false", "log-level": "info", "log-format": "text",
+		"store-failover": "stop", "store-unsafe": "", "adopt": "false", "allow-plaintext": "false", "log-level": "info", "log-format": "text",
 	}
 	serve.Flags().VisitAll(func(f *pflag.Flag) {
 		if text, ok := want[f.Name]; !ok || text != f.DefValue {

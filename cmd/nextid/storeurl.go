@@ -3,13 +3,16 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"nextid/generator/store/sqlstore"
 )
 
-// The stores of this build, as the part of --store before the colon.
+// The stores of this build that are not on a server, as the part of --store
+// before the colon. The others are in sharedStores.
 const (
 	storeSQLite = "sqlite"
 	storeMemory = "memory"
@@ -20,33 +23,77 @@ const (
 type StoreURL struct {
 	Scheme string
 	File   string // of sqlite
+	URL    string // of a shared store; it may hold a password
 }
 
-// Set reads sqlite:FILE or memory:.
+// Set reads sqlite:FILE, memory:, or the URL of a shared store.
 func (u *StoreURL) Set(s string) error {
 	scheme, rest, _ := strings.Cut(s, ":")
-	switch {
+	switch shared := sharedStoreOf(scheme); {
 	case scheme == storeSQLite && rest != "":
 		*u = StoreURL{Scheme: storeSQLite, File: rest}
 	case scheme == storeSQLite:
 		return errors.New("sqlite: needs the name of a file: sqlite:FILE")
 	case s == storeMemory+":":
 		*u = StoreURL{Scheme: storeMemory}
+	case shared != nil:
+		if _, err := url.Parse(s); err != nil || !strings.HasPrefix(rest, "//") {
+			return fmt.Errorf("is not a URL such as %s", shared.example) // which has no password in it
+		}
+		*u = StoreURL{Scheme: scheme, URL: s}
 	default:
 		// The rest may hold a password and is not repeated.
-		return fmt.Errorf("this version of nextid knows the stores sqlite:FILE and memory:, not %q", scheme)
+		return fmt.Errorf("this version of nextid knows the stores sqlite:FILE, memory: and %s, not %q",
+			strings.Join(sharedSchemes(), ", "), scheme)
 	}
 	return nil
 }
 
 func (u StoreURL) String() string {
-	switch u.Scheme {
-	case "":
+	switch {
+	case u.Scheme == "":
 		return "sqlite in the data directory"
-	case storeMemory:
+	case u.Scheme == storeMemory:
 		return storeMemory + ":"
+	case u.URL != "":
+		return redacted(u.URL)
 	}
 	return u.Scheme + ":" + u.File
+}
+
+// Shared reports whether the store is on a server that others use, too.
+func (u StoreURL) Shared() bool { return u.URL != "" }
+
+// withPassword is the URL with a password in it, unless it has one.
+func (u StoreURL) withPassword(password string) string {
+	parsed, err := url.Parse(u.URL)
+	if err != nil || password == "" {
+		return u.URL
+	}
+	if _, has := parsed.User.Password(); has {
+		return u.URL
+	}
+	parsed.User = url.UserPassword(parsed.User.Username(), password)
+	return parsed.String()
+}
+
+// secretParameters are the parameters of a URL whose values nobody may see.
+var secretParameters = []string{"password", "sslpassword", "passwd", "secret", "token"}
+
+// redacted is a URL without its secrets.
+func redacted(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "(a URL that cannot be read)"
+	}
+	query := u.Query()
+	for key := range query {
+		if slices.Contains(secretParameters, strings.ToLower(key)) {
+			query.Set(key, "xxxxx")
+			u.RawQuery = query.Encode()
+		}
+	}
+	return u.Redacted()
 }
 
 // in fills in the file of the zero StoreURL.

@@ -31,6 +31,40 @@ func (v textValue) Set(s string) error {
 	return nil
 }
 
+// secretValue is a text that is never printed.
+type secretValue struct{ p *string }
+
+func secret(p *string) value { return secretValue{p} }
+
+func (v secretValue) String() string {
+	if *v.p == "" {
+		return ""
+	}
+	return "xxxxx"
+}
+
+func (v secretValue) Set(s string) error {
+	*v.p = s
+	return nil
+}
+
+// wordsValue is a list of words with commas between.
+type wordsValue struct{ p *[]string }
+
+func words(p *[]string) value { return wordsValue{p} }
+
+func (v wordsValue) String() string { return strings.Join(*v.p, ",") }
+
+func (v wordsValue) Set(s string) error {
+	*v.p = nil
+	for word := range strings.SplitSeq(s, ",") {
+		if word = strings.TrimSpace(word); word != "" {
+			*v.p = append(*v.p, word)
+		}
+	}
+	return nil
+}
+
 // choiceValue is one word of a list.
 type choiceValue struct {
 	p     *string

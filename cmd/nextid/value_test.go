@@ -44,7 +44,8 @@ func TestValuesReadTheirTexts(t *testing.T) {
 			"5433": "", "127.0.0.1": "", "h:65536": "", "h:-1": "", "h:pg": "", "::1:5433": "", "": "",
 		}},
 		{"store", &c.Store, map[string]string{
-			"sqlite:a/b.db": "sqlite:a/b.db", "memory:": "memory:", "memory:x": "", "sqlite:": "", "sqlite": "", "redis://h": "", "": "",
+			"sqlite:a/b.db": "sqlite:a/b.db", "memory:": "memory:", "memory:x": "", "sqlite:": "", "sqlite": "", "oracle://h": "", "": "",
+			"postgres://u:secret@h/d?sslpassword=secret": "postgres://u:xxxxx@h/d?sslpassword=xxxxx", "postgres:h": "",
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -26,7 +27,10 @@ func kinds(store generator.Store, pools *worker.Pools, defaultLayout string) []g
 func builtKinds(defaultLayout string) []generator.Kind { return kinds(nil, nil, defaultLayout) }
 
 // openStore opens the configured store.
-func openStore(ctx context.Context, c Config, adopt bool) (generator.Store, error) {
+func openStore(ctx context.Context, c Config, adopt bool, log *slog.Logger) (generator.Store, error) {
+	if c.Store.Shared() {
+		return openShared(ctx, c, log)
+	}
 	switch c.Store.Scheme {
 	case storeMemory:
 		return memory.New(memory.Config{Exclusive: true}), nil
