@@ -26,6 +26,10 @@ type exec struct {
 	steps   int    // rows since the context was looked at
 	idRow   [1]datum.Value
 	slots   map[*slotExpr]datum.Value
+
+	catalogs  map[*table]*catalogRowSet // catalogs read so far
+	relations []relation                // see dynamicRelations
+	subplans  map[*subplan]any          // results of subqueries that are run once
 }
 
 func newExec(ctx context.Context, s *Session, params []datum.Value) *exec {

@@ -15,6 +15,7 @@ type selectPlan struct {
 	source     source // nil: one row of nothing
 	filter     []*expr
 	groups     *groupPlan
+	windows    *windowPlan
 	sets       *setSlots
 	targets    []*expr
 	visible    int // targets that are shown; the rest are sort keys
@@ -42,6 +43,18 @@ func (p *selectPlan) open(x *exec) (rowIter, error) {
 			return nil, err
 		}
 		src = grouped
+	}
+	if p.windows != nil {
+		keep := []int{p.frame}
+		if p.groups != nil {
+			keep = []int{p.groups.frame}
+		}
+		all, err := p.windows.open(x, src, keep)
+		src.close()
+		if err != nil {
+			return nil, err
+		}
+		src = all
 	}
 	var it rowIter = &projectRows{plan: p, src: src, row: make([]datum.Value, len(p.targets))}
 	if p.distinct && p.distinctOn == nil {

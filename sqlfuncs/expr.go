@@ -141,11 +141,10 @@ func stableInput(t datum.OID) bool {
 		t = i.Elem
 	}
 	switch t {
-	case datum.Date, datum.Time, datum.Timestamp, datum.TimestampTZ, datum.RegClass, datum.RegType, datum.RegProc,
-		datum.RegNamespace, datum.RegRole:
+	case datum.Date, datum.Time, datum.Timestamp, datum.TimestampTZ:
 		return false
 	}
-	return true
+	return !isReg(t)
 }
 
 // text gives an untyped expression the type text.

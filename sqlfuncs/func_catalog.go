@@ -8,7 +8,34 @@ import (
 )
 
 // catalogFunctions are what clients call on the system catalogue.
-var catalogFunctions = []function{
+var catalogFunctions = joinFamilies(typeFunctions, regFunctions, visibilityFunctions, definitionFunctions, descriptionFunctions,
+	privilegeFunctions, aclFunctions, sizeFunctions, encodingFunctions, schemaFunctions)
+
+func joinFamilies(families ...[]function) []function {
+	var out []function
+	for _, f := range families {
+		out = append(out, f...)
+	}
+	return out
+}
+
+// catalogFunc makes a function of the catalogue: stable, NULL for NULL.
+func catalogFunc(name string, result datum.OID, types []datum.OID, eval func(x *exec, a []datum.Value) (datum.Value, error)) function {
+	return function{name: name, args: args(types...), result: result, volatile: stable, eval: eval}
+}
+
+// nothing makes the functions about objects that there are none of: their
+// answer is NULL whatever the arguments.
+func nothing(name string, result datum.OID, types ...datum.OID) function {
+	return catalogFunc(name, result, types, func(*exec, []datum.Value) (datum.Value, error) { return datum.Null(result), nil })
+}
+
+// always makes a function that gives the same value for all arguments.
+func always(name string, v datum.Value, types ...datum.OID) function {
+	return catalogFunc(name, v.Type, types, func(*exec, []datum.Value) (datum.Value, error) { return v, nil })
+}
+
+var typeFunctions = []function{
 	{name: "format_type", args: args(datum.Oid, datum.Int4), result: datum.Text, volatile: stable, nullable: true,
 		eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
 			if !a[0].Valid {
@@ -18,25 +45,86 @@ var catalogFunctions = []function{
 			if a[1].Valid {
 				mod = int32(a[1].Int)
 			}
-			return datum.MakeText(datum.FormatType(datum.OID(a[0].Int), mod)), nil
+			return datum.MakeText(formatType(datum.OID(a[0].Int), mod)), nil
 		}},
-	{name: "to_regclass", args: args(datum.Text), result: datum.RegClass, volatile: stable,
-		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
-			oid, ok := catalogNames{x.server}.ObjectOID(datum.RegClass, a[0].Str)
-			return datum.Value{Type: datum.RegClass, Valid: ok, Int: int64(oid)}, nil
-		}},
-	{name: "to_regtype", args: args(datum.Text), result: datum.RegType, volatile: stable,
-		eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
-			oid, ok := datum.TypeByName(a[0].Str)
-			return datum.Value{Type: datum.RegType, Valid: ok, Int: int64(oid)}, nil
-		}},
+}
+
+// formatType is datum.FormatType for all types of the catalogs.
+func formatType(oid datum.OID, mod int32) string {
+	if _, ok := datum.TypeInfo(oid); ok || oid == 0 {
+		return datum.FormatType(oid, mod)
+	}
+	t, ok := pgTypes().byOID[oid]
+	switch {
+	case !ok:
+		return "???"
+	case strings.HasPrefix(t.name, "_") && t.elem != 0:
+		return formatType(t.elem, mod) + "[]"
+	case t.ns == schemaOIDs["information_schema"]:
+		return "information_schema." + t.name
+	}
+	return quoteIdent(t.name)
+}
+
+var regFunctions = []function{
+	toReg("to_regclass", datum.RegClass), toReg("to_regtype", datum.RegType), toReg("to_regproc", datum.RegProc),
+	toReg("to_regprocedure", datum.RegProcedure), toReg("to_regnamespace", datum.RegNamespace), toReg("to_regrole", datum.RegRole),
+	toReg("to_regoper", datum.RegOper), toReg("to_regoperator", datum.RegOperator), toReg("to_regcollation", datum.RegCollation),
+}
+
+// toReg finds an object by its name; NULL when there is none.
+func toReg(name string, t datum.OID) function {
+	return catalogFunc(name, t, []datum.OID{datum.Text}, func(x *exec, a []datum.Value) (datum.Value, error) {
+		if t == datum.RegClass {
+			r, err := x.relationByName(a[0].Str)
+			if r == nil || err != nil {
+				return datum.Null(t), err
+			}
+			return datum.Value{Type: t, Valid: true, Int: int64(r.oid)}, nil
+		}
+		oid, ok := x.env().Names.ObjectOID(t, a[0].Str)
+		return datum.Value{Type: t, Valid: ok, Int: int64(oid)}, nil
+	})
+}
+
+// relationByName finds a table, a view or a sequence that exists; nil when
+// there is none of that name.
+func (x *exec) relationByName(name string) (*relation, error) {
+	parts := splitIdentifier(name)
+	if len(parts) == 0 {
+		return nil, nil
+	}
+	if t := fixedTable(parts); t != nil {
+		return &relation{table: t}, nil
+	}
+	return x.findRelation(func(r *relation) bool {
+		return r.name == parts[len(parts)-1] && (len(parts) == 1 || parts[len(parts)-2] == r.schema)
+	})
+}
+
+// relationByOID finds a relation; nil when there is none.
+func (x *exec) relationByOID(oid uint32) (*relation, error) {
+	if t := fixedTablesByOID()[oid]; t != nil {
+		return &relation{table: t}, nil
+	}
+	return x.findRelation(func(r *relation) bool { return r.oid == oid })
+}
+
+func (x *exec) findRelation(match func(*relation) bool) (*relation, error) {
+	dynamic, err := x.dynamicRelations()
+	for i := range dynamic {
+		if match(&dynamic[i]) {
+			return &dynamic[i], nil
+		}
+	}
+	return nil, err
 }
 
 // catalogNames resolves reg* values against our tables, functions and types.
 type catalogNames struct{ server *Server }
 
 // schemaOIDs are PostgreSQL's own for its schemas; ours follows the tables.
-var schemaOIDs = map[string]uint32{pgCatalog: 11, "public": 2200, "information_schema": 13000, nextidSchema: 16383}
+var schemaOIDs = map[string]uint32{pgCatalog: 11, "public": 2200, "information_schema": 13207, nextidSchema: 16383}
 
 // ObjectOID implements datum.Names. A name that is no table but could be a
 // generator is a sequence: nextval('orders'::regclass) works for names that
@@ -58,10 +146,28 @@ func (c catalogNames) ObjectOID(t datum.OID, name string) (uint32, bool) {
 		oid, ok := schemaOIDs[parts[0]]
 		return oid, ok
 	case datum.RegType:
-		oid, ok := datum.TypeByName(strings.TrimPrefix(name, pgCatalog+"."))
-		return uint32(oid), ok
+		name = strings.TrimPrefix(name, pgCatalog+".")
+		if oid, ok := datum.TypeByName(name); ok {
+			return uint32(oid), ok
+		}
+		t, ok := pgTypes().byName[strings.TrimPrefix(name, "information_schema.")]
+		return uint32(t.oid), ok
 	case datum.RegRole:
-		return 10, true
+		for _, r := range c.server.roles() {
+			if r.name == parts[0] {
+				return r.oid, true
+			}
+		}
+	case datum.RegProc:
+		if found := procsNamed(parts); len(found) == 1 {
+			return found[0].oid, true
+		}
+	case datum.RegProcedure:
+		return procedureOID(name)
+	case datum.RegOper, datum.RegOperator:
+		return operatorOID(name)
+	case datum.RegCollation:
+		return rowNamed("pg_collation", "collname", parts[len(parts)-1])
 	}
 	return 0, false
 }
@@ -70,12 +176,14 @@ func (c catalogNames) ObjectOID(t datum.OID, name string) (uint32, bool) {
 func (c catalogNames) ObjectName(t datum.OID, oid uint32) (string, bool) {
 	switch t {
 	case datum.RegClass:
-		for _, tab := range tables {
-			if tab.oid == oid {
-				return tab.name, true
+		if tab := fixedTablesByOID()[oid]; tab != nil {
+			if tab.schema == "information_schema" {
+				return tab.schema + "." + quoteIdent(tab.name), true
 			}
+			return quoteIdent(tab.name), true
 		}
-		return c.server.sequenceOIDs.name(oid)
+		name, ok := c.server.relationName(oid)
+		return quoteIdent(name), ok
 	case datum.RegNamespace:
 		for name, o := range schemaOIDs {
 			if o == oid {
@@ -83,7 +191,111 @@ func (c catalogNames) ObjectName(t datum.OID, oid uint32) (string, bool) {
 			}
 		}
 	case datum.RegType:
-		return datum.FormatType(datum.OID(oid), -1), true
+		if _, ok := pgTypes().byOID[datum.OID(oid)]; ok {
+			return formatType(datum.OID(oid), -1), true
+		}
+	case datum.RegRole:
+		if name, ok := c.server.roleName(oid); ok {
+			return quoteIdent(name), true
+		}
+	case datum.RegProc, datum.RegProcedure:
+		if p := procByOID(oid); p != nil {
+			name := quoteIdent(p.name)
+			if t == datum.RegProcedure {
+				name += "(" + strings.Join(typeNames(p.in), ",") + ")"
+			}
+			return name, true
+		}
+	case datum.RegOper, datum.RegOperator:
+		return operatorName(t, oid)
+	case datum.RegCollation:
+		return nameOfRow("pg_collation", "collname", oid)
 	}
 	return strconv.FormatUint(uint64(oid), 10), false
+}
+
+func typeNames(types []datum.OID) []string {
+	out := make([]string, len(types))
+	for i, t := range types {
+		out[i] = formatType(t, -1)
+	}
+	return out
+}
+
+// rowNamed finds a row of a catalog file by its name.
+func rowNamed(catalog, column, name string) (uint32, bool) {
+	t := tables[pgCatalog+"."+catalog]
+	at := t.column(column)
+	for _, row := range staticCatalog(t).rows {
+		if row[at].Str == name {
+			return uint32(row[t.column("oid")].Int), true
+		}
+	}
+	return 0, false
+}
+
+func nameOfRow(catalog, column string, oid uint32) (string, bool) {
+	t := tables[pgCatalog+"."+catalog]
+	for _, row := range staticCatalog(t).rows {
+		if uint32(row[t.column("oid")].Int) == oid {
+			return quoteIdent(row[t.column(column)].Str), true
+		}
+	}
+	return "", false
+}
+
+// operatorOID finds an operator by its name, =, or with its operands, =(bigint,bigint).
+func operatorOID(text string) (uint32, bool) {
+	name, operands, _ := strings.Cut(strings.TrimPrefix(text, pgCatalog+"."), "(")
+	t := tables[pgCatalog+".pg_operator"]
+	found, oid := 0, uint32(0)
+	for _, row := range staticCatalog(t).rows {
+		left, right := datum.OID(row[t.column("oprleft")].Int), datum.OID(row[t.column("oprright")].Int)
+		if row[t.column("oprname")].Str != name {
+			continue
+		}
+		if types, ok := parseTypes(strings.TrimSuffix(operands, ")")); operands != "" && (!ok || len(types) != 2 || types[0] != left || types[1] != right) {
+			continue
+		}
+		found, oid = found+1, uint32(row[t.column("oid")].Int)
+	}
+	return oid, found == 1
+}
+
+func operatorName(as datum.OID, oid uint32) (string, bool) {
+	t := tables[pgCatalog+".pg_operator"]
+	for _, row := range staticCatalog(t).rows {
+		if uint32(row[t.column("oid")].Int) != oid {
+			continue
+		}
+		name := row[t.column("oprname")].Str
+		if as == datum.RegOper {
+			return pgCatalog + "." + name, true
+		}
+		operand := func(column string) string {
+			if v := row[t.column(column)].Int; v != 0 {
+				return formatType(datum.OID(v), -1)
+			}
+			return "NONE"
+		}
+		return name + "(" + operand("oprleft") + "," + operand("oprright") + ")", true
+	}
+	return "", false
+}
+
+// parseTypes reads a list of type names; NONE is no type.
+func parseTypes(list string) ([]datum.OID, bool) {
+	var out []datum.OID
+	if strings.TrimSpace(list) == "" {
+		return nil, true
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		name = strings.ToLower(strings.TrimSpace(name))
+		oid, ok := datum.TypeByName(name)
+		if !ok && name != "none" {
+			return nil, false
+		}
+		out = append(out, oid)
+	}
+	return out, true
 }

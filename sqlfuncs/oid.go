@@ -40,6 +40,27 @@ func (s *sequenceOIDs) oid(name string) (uint32, bool) {
 	return oid, true
 }
 
+// idTableOIDs is what the OID of NAME_id is above that of NAME.
+const idTableOIDs = 1 << 28
+
+// idTableOID is the OID of the table NAME_id; 0 where there are too many.
+func (s *Server) idTableOID(generatorName string) uint32 {
+	oid, ok := s.sequenceOIDs.oid(generatorName)
+	if !ok {
+		return 0
+	}
+	return oid + idTableOIDs
+}
+
+// relationName is the name behind the OID of a sequence or a table NAME_id.
+func (s *Server) relationName(oid uint32) (string, bool) {
+	if oid >= idTableOIDs+firstSequenceOID {
+		name, ok := s.sequenceOIDs.name(oid - idTableOIDs)
+		return name + idTableSuffix, ok
+	}
+	return s.sequenceOIDs.name(oid)
+}
+
 func (s *sequenceOIDs) name(oid uint32) (string, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -21,6 +21,7 @@ type planner struct {
 	ctes     int         // WITH items so far
 	private  bool        // the plan depends on this session
 	simple   bool        // a simple query: there are no parameters
+	inside   []*subplan  // subqueries being analysed, outermost first
 }
 
 // queryPlan is an analysed query.

@@ -33,7 +33,7 @@ func (c *ctePlan) columns() []fromColumn {
 		if i < len(c.names) {
 			name = c.names[i]
 		}
-		out[i] = fromColumn{name: name, typ: col.Type, mod: col.TypeMod}
+		out[i] = fromColumn{name: name, typ: col.Type, mod: col.TypeMod, fields: col.fields}
 	}
 	return out
 }

@@ -74,6 +74,13 @@ func (p *planner) analyse(s *scope, e syntax.Expr) (*expr, error) {
 		return p.expr(s, &syntax.FuncCall{Pos: e.Pos, Name: syntax.Name{"nextval"},
 			Args: []syntax.Arg{{Value: &syntax.Literal{Pos: e.Pos, Kind: syntax.StringLiteral, Text: e.Name.Last()}}}})
 	case *syntax.Star:
+		if len(e.Table) > 0 { // t.* as an argument is the row
+			for level := s; level != nil; level = level.parent {
+				if row := p.wholeRow(level, e.Table.Last()); row != nil {
+					return p.outer(row), nil
+				}
+			}
+		}
 		return nil, at(e.Pos, sqlstate.New(sqlstate.SyntaxError, "row expansion via \"*\" is not supported here"))
 	case *syntax.Default:
 		return nil, at(e.Pos, sqlstate.New(sqlstate.SyntaxError, "DEFAULT is not allowed in this context"))
@@ -203,11 +210,8 @@ func (p *planner) typeName(t syntax.TypeName) (datum.OID, int32, error) {
 		default:
 			return 0, 0, at(t.Pos, sqlstate.New(sqlstate.InvalidSchema, "schema %q does not exist", cut(t.Name[0], 64)))
 		}
-		switch name {
-		case "sql_identifier", "character_data", "yes_or_no":
-			name = "text"
-		case "cardinal_number":
-			name = "int4"
+		if d, ok := pgTypes().byName[name]; ok && d.base != d.oid { // a domain of information_schema
+			return d.base, -1, nil
 		}
 	}
 	oid, ok := datum.TypeByName(name)

@@ -1,6 +1,7 @@
 package sqlfuncs
 
 import (
+	"fmt"
 	"slices"
 
 	"nextid/sqlfuncs/datum"
@@ -158,6 +159,7 @@ func (p *planner) table(s *scope, t *syntax.Table) (source, error) {
 	}
 	if len(t.Name) == 1 {
 		if c := s.cte(t.Name[0]); c != nil {
+			p.usesCTE(c)
 			sp, err := p.addItem(s, &fromItem{alias: alias, columns: c.columns()}, t.Columns)
 			return &scanSource{sp: sp, rows: c.open}, err
 		}
@@ -167,6 +169,12 @@ func (p *planner) table(s *scope, t *syntax.Table) (source, error) {
 		return nil, at(t.Pos, err)
 	}
 	it := &fromItem{alias: alias, columns: def.fromColumns()}
+	var open func(*exec) (rowIter, error)
+	if def.isQuery() {
+		if open, err = p.view(def); err != nil {
+			return nil, at(t.Pos, err)
+		}
+	}
 	if t.Alias == "" {
 		it.schema = def.schema
 	}
@@ -174,7 +182,30 @@ func (p *planner) table(s *scope, t *syntax.Table) (source, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !def.catalog {
+		p.isVolatile() // reading may draw ids
+	}
+	if open != nil {
+		return &scanSource{sp: sp, rows: open}, nil
+	}
 	return &tableSource{scanSource: scanSource{sp: sp}, def: def}, nil
+}
+
+// view plans the definition of a system view.
+func (p *planner) view(def *table) (open func(*exec) (rowIter, error), err error) {
+	tree, err := def.viewQuery()
+	if err != nil {
+		return nil, err
+	}
+	q, err := p.query(tree, &scope{frame: -1})
+	if err != nil {
+		return nil, fmt.Errorf("view %s: %w", def.name, err)
+	}
+	columns := make([]Column, len(def.columns))
+	for i, c := range def.columns {
+		columns[i] = Column{Name: c.name, Type: c.typ, TypeMod: -1}
+	}
+	return converted(q, columns), nil
 }
 
 // derived is a subquery in FROM.
@@ -193,7 +224,7 @@ func (p *planner) derived(s *scope, t *syntax.Derived) (source, error) {
 	p.settle(q) // untyped literals become text here
 	columns := make([]fromColumn, len(q.columns))
 	for i, c := range q.columns {
-		columns[i] = fromColumn{name: c.Name, typ: c.Type, mod: c.TypeMod, table: c.Table, attr: c.Attr}
+		columns[i] = fromColumn{name: c.Name, typ: c.Type, mod: c.TypeMod, table: c.Table, attr: c.Attr, fields: c.fields}
 	}
 	open := converted(&queryPlan{columns: raw, open: q.open}, q.columns)
 	sp, err := p.addItem(s, &fromItem{alias: t.Alias, columns: columns}, t.Columns)

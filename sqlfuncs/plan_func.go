@@ -11,7 +11,7 @@ import (
 // funcCall analyses a call in an expression.
 func (p *planner) funcCall(s *scope, e *syntax.FuncCall) (*expr, error) {
 	if e.Over != nil {
-		return nil, unsupported(e.Pos, "a window function")
+		return p.windowCall(s, e)
 	}
 	if isAggregate(e) {
 		return p.aggregate(s, e)
@@ -21,6 +21,8 @@ func (p *planner) funcCall(s *scope, e *syntax.FuncCall) (*expr, error) {
 		return nil, err
 	}
 	switch {
+	case f.window != nil:
+		return nil, at(e.Pos, sqlstate.New(sqlstate.WrongObjectType, "window function %s requires an OVER clause", f.name))
 	case f.set:
 		if s == nil || s.sets == nil {
 			return nil, at(e.Pos, sqlstate.New(sqlstate.FeatureNotSupported, "set-returning functions are not allowed here"))
@@ -106,6 +108,9 @@ func (p *planner) chooseFunction(e *syntax.FuncCall, name string, given []*expr,
 	if best.admin && !p.session.options.Admin {
 		return nil, nil, sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied for function %s", name).
 			WithHint("Connect as a user with the role admin.")
+	}
+	if best.volatile == isVolatile {
+		p.isVolatile()
 	}
 	p.private = p.private || best.admin // the permission is not that of other sessions
 	if best.typed != nil {

@@ -135,8 +135,7 @@ func (p *planner) groupedExpr(s *scope, e syntax.Expr) *expr {
 	text := exprKey(e)
 	for i, t := range g.texts {
 		if t == text {
-			x := groupSlot(g.plan.frame, i, g.exprs[i])
-			return x
+			return p.outer(groupSlot(g.plan.frame, i, g.exprs[i]))
 		}
 	}
 	return nil
@@ -185,7 +184,7 @@ func (p *planner) aggregate(s *scope, e *syntax.FuncCall) (*expr, error) {
 	text := exprKey(e)
 	for i, c := range g.plan.calls {
 		if c.text == text {
-			return aggregateSlot(g.plan, i), nil
+			return p.outer(aggregateSlot(g.plan, i)), nil
 		}
 	}
 	level.group = nil // its arguments see the rows before grouping
@@ -218,7 +217,7 @@ func (p *planner) aggregate(s *scope, e *syntax.FuncCall) (*expr, error) {
 		call.sortDistinct()
 	}
 	g.plan.calls = append(g.plan.calls, call)
-	return aggregateSlot(g.plan, len(g.plan.calls)-1), nil
+	return p.outer(aggregateSlot(g.plan, len(g.plan.calls)-1)), nil
 }
 
 // sortDistinct orders the values of an aggregate with DISTINCT: PostgreSQL

@@ -221,7 +221,8 @@ func (p *planner) comparable(op string, l, r *expr) (*expr, *expr, error) {
 
 func isReg(t datum.OID) bool {
 	switch t {
-	case datum.RegClass, datum.RegType, datum.RegProc, datum.RegNamespace, datum.RegRole:
+	case datum.RegClass, datum.RegType, datum.RegProc, datum.RegNamespace, datum.RegRole,
+		datum.RegProcedure, datum.RegOper, datum.RegOperator, datum.RegCollation, datum.RegConfig, datum.RegDictionary:
 		return true
 	}
 	return false

@@ -11,14 +11,15 @@ import (
 // scope is the names that an expression can see: the FROM items of one query
 // level, and those of the levels around it.
 type scope struct {
-	parent *scope
-	frame  int // index of this level's row in exec.frames
-	width  int // columns of the row so far
-	items  []*fromItem
-	shown  []foundColumn // the columns that * stands for, in its order
-	ctes   map[string]*ctePlan
-	group  *grouping // set while the select list of a grouped query is analysed
-	sets   *setSlots // collects set-returning functions of the select list, nil where they are not allowed
+	parent  *scope
+	frame   int // index of this level's row in exec.frames
+	width   int // columns of the row so far
+	items   []*fromItem
+	shown   []foundColumn // the columns that * stands for, in its order
+	ctes    map[string]*ctePlan
+	group   *grouping   // set while the select list of a grouped query is analysed
+	windows *windowPlan // collects window functions of the select list and ORDER BY, nil where they are not allowed
+	sets    *setSlots   // collects set-returning functions of the select list, nil where they are not allowed
 }
 
 // fromItem is one table of FROM: a stretch of the level's row.
@@ -37,7 +38,8 @@ type fromColumn struct {
 	mod    int32
 	table  uint32
 	attr   int16
-	merged bool // a column of JOIN … USING that is found only with its table's name
+	fields []fromColumn // of a record whose columns are known
+	merged bool         // a column of JOIN … USING that is found only with its table's name
 }
 
 // add appends an item to the level's row.
@@ -95,13 +97,12 @@ func (p *planner) resolveColumn(s *scope, c *syntax.Column) (*expr, error) {
 				found = columnExpr(level.frame, it.offset+i, fc)
 			}
 		}
-		if found != nil {
-			return p.grouped(level, c, found)
+		if found == nil && table == "" {
+			found = p.wholeRow(level, column)
 		}
-		if table == "" {
-			if row := p.wholeRow(level, column); row != nil {
-				return p.grouped(level, c, row)
-			}
+		if found != nil {
+			e, err := p.grouped(level, c, found)
+			return p.outer(e), err
 		}
 	}
 	return nil, at(c.Pos, p.columnMissing(c, table, column, tableSeen))
@@ -120,7 +121,7 @@ func (p *planner) columnMissing(c *syntax.Column, table, column string, tableSee
 // columnExpr reads a column of the level's current row.
 func columnExpr(frame, index int, fc *fromColumn) *expr {
 	return &expr{
-		typ: fc.typ, mod: fc.mod, table: fc.table, attr: fc.attr,
+		typ: fc.typ, mod: fc.mod, table: fc.table, attr: fc.attr, fields: fc.fields,
 		refs: []ref{{frame, index}}, column: true,
 		eval: func(x *exec) (datum.Value, error) { return x.frames[frame][index], nil },
 	}

@@ -63,7 +63,7 @@ type output struct {
 
 func (o *output) add(e *expr, name string) {
 	o.exprs = append(o.exprs, e)
-	o.columns = append(o.columns, Column{Name: name, Type: e.typ, TypeMod: e.mod, Table: e.table, Attr: e.attr})
+	o.columns = append(o.columns, Column{Name: name, Type: e.typ, TypeMod: e.mod, Table: e.table, Attr: e.attr, fields: e.fields})
 }
 
 // selectCore analyses SELECT … FROM … WHERE … GROUP BY … ORDER BY.
@@ -80,6 +80,7 @@ func (p *planner) selectCore(s *scope, c *syntax.SelectCore, orderBy []syntax.Or
 		}
 	}
 	s.sets = &setSlots{frame: p.newFrame()}
+	s.windows = &windowPlan{frame: p.newFrame()}
 	out := &output{}
 	if err := p.targets(s, c, out); err != nil {
 		return nil, err
@@ -90,6 +91,9 @@ func (p *planner) selectCore(s *scope, c *syntax.SelectCore, orderBy []syntax.Or
 	}
 	if err := p.distinct(s, c, orderBy, plan, out); err != nil {
 		return nil, err
+	}
+	if len(s.windows.calls) > 0 {
+		plan.windows = s.windows
 	}
 	s.sets.used = len(s.sets.calls) > 0
 	plan.sets, plan.targets, plan.width = s.sets, out.exprs, s.width

@@ -18,6 +18,8 @@ type Column struct {
 	Len     int16  // pg_type.typlen
 	Table   uint32 // pg_class oid of the table it comes from, 0: none
 	Attr    int16  // its attribute number, 0: none
+
+	fields []fromColumn // of a record whose columns are known
 }
 
 // Statement is an analysed statement: parameter and result types are known.

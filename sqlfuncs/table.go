@@ -1,7 +1,11 @@
 package sqlfuncs
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"strings"
+	"sync"
 
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
@@ -19,6 +23,9 @@ type table struct {
 	keys    []int // columns that scan wants to know the conditions on
 	help    string
 
+	catalog    bool   // one of PostgreSQL's system catalogs
+	definition string // of a view: the query, as pg_get_viewdef prints it
+
 	// scan yields rows. keys holds, for each key column, the values that
 	// the WHERE leaves for it; the WHERE is checked again afterwards.
 	scan func(x *exec, keys []keyValues) (rowIter, error)
@@ -28,6 +35,9 @@ type tableColumn struct {
 	name string
 	typ  datum.OID
 	null bool
+	// declared is the type in the catalogs where it is not typ: a domain of
+	// information_schema, whose values have the type under it.
+	declared datum.OID
 }
 
 func (t *table) fromColumns() []fromColumn {
@@ -43,7 +53,10 @@ func (t *table) fromColumns() []fromColumn {
 const firstTableOID = 16384
 
 // publicTables are found without a schema.
-var tables = indexTables(idTables, operatorTables)
+var tables = indexTables(idTables, operatorTables, catalogTables)
+
+// fixedTables are the tables that are always there, by OID.
+var fixedTables = slices.SortedFunc(maps.Values(tables), func(a, b *table) int { return cmp.Compare(a.oid, b.oid) })
 
 func indexTables(families ...[]table) map[string]*table {
 	m := map[string]*table{}
@@ -58,6 +71,9 @@ func indexTables(families ...[]table) map[string]*table {
 			if t.kind == 0 {
 				t.kind = 'v'
 			}
+			if t.scan == nil {
+				t.scan = scanCatalog(t)
+			}
 			m[t.schema+"."+t.name] = t
 		}
 	}
@@ -70,22 +86,49 @@ var searchPath = []string{pgCatalog, "public", nextidSchema}
 // idTableSuffix makes a table of a generator: orders_id has one new id.
 const idTableSuffix = "_id"
 
-// lookupTable finds a table by name. NAME_id is a table of one row for every
-// generator name.
-func (s *Server) lookupTable(name syntax.Name) (*table, error) {
-	last := name.Last()
+// column is the place of a column that the table has.
+func (t *table) column(name string) int {
+	for i, c := range t.columns {
+		if c.name == name {
+			return i
+		}
+	}
+	panic(t.name + " has no column " + name)
+}
+
+// fixedTablesByOID is fixedTables by OID.
+var fixedTablesByOID = sync.OnceValue(func() map[uint32]*table {
+	m := map[uint32]*table{}
+	for _, t := range fixedTables {
+		m[t.oid] = t
+	}
+	return m
+})
+
+// fixedTable finds one of the tables that are always there, nil if none has that name.
+func fixedTable(name []string) *table {
 	schemas := searchPath
 	if len(name) > 1 {
 		schemas = name[len(name)-2 : len(name)-1]
 	}
 	for _, schema := range schemas {
-		if t := tables[schema+"."+last]; t != nil {
-			return t, nil
+		if t := tables[schema+"."+name[len(name)-1]]; t != nil {
+			return t
 		}
 	}
-	public := len(name) == 1 || schemas[0] == "public" || schemas[0] == nextidSchema
+	return nil
+}
+
+// lookupTable finds a table by name. NAME_id is a table of one row for every
+// generator name.
+func (s *Server) lookupTable(name syntax.Name) (*table, error) {
+	if t := fixedTable(name); t != nil {
+		return t, nil
+	}
+	last := name.Last()
+	public := len(name) == 1 || name[len(name)-2] == "public" || name[len(name)-2] == nextidSchema
 	if generatorName, ok := strings.CutSuffix(last, idTableSuffix); ok && public && generator.CheckName(generatorName) == nil {
-		return singleIDTable(last, generatorName), nil
+		return s.singleIDTable(last, generatorName), nil
 	}
 	return nil, sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", cut(strings.Join(name, "."), 128)).
 		WithHint("Tables to read ids from: ids, id_batch, id_ranges, id_parts, and NAME_id for a generator NAME.")

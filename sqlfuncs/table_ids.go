@@ -69,8 +69,8 @@ func scanIDs(x *exec, keys []keyValues) (rowIter, error) {
 }
 
 // singleIDTable is NAME_id.
-func singleIDTable(name, generatorName string) *table {
-	return &table{schema: "public", name: name, oid: idTableOID(name), kind: 'v',
+func (s *Server) singleIDTable(name, generatorName string) *table {
+	return &table{schema: "public", name: name, oid: s.idTableOID(generatorName), kind: 'v', help: "one row: a new id of " + generatorName,
 		columns: []tableColumn{{name: "id", typ: datum.Int8}},
 		scan: func(*exec, []keyValues) (rowIter, error) {
 			done := false
@@ -88,16 +88,6 @@ func singleIDTable(name, generatorName string) *table {
 				return x.idRow[:], err
 			}), nil
 		}}
-}
-
-// idTableOID makes up a stable OID for a NAME_id table, away from those of
-// the tables in the list.
-func idTableOID(name string) uint32 {
-	h := uint32(2166136261) // FNV-1a
-	for i := range len(name) {
-		h = (h ^ uint32(name[i])) * 16777619
-	}
-	return 1<<30 | h>>2
 }
 
 // batches lists the (name, n) pairs of a WHERE on id_batch or id_ranges.

@@ -78,7 +78,7 @@ var casts = func() map[castPair]CastContext {
 	return m
 }()
 
-var regTypes = []OID{RegProc, RegClass, RegType, RegNamespace, RegRole}
+var regTypes = []OID{RegProc, RegClass, RegType, RegNamespace, RegRole, RegProcedure, RegOper, RegOperator, RegCollation, RegConfig, RegDictionary}
 
 var castTable = []struct {
 	from                           OID
@@ -91,7 +91,13 @@ var castTable = []struct {
 	{Int4, append([]OID{Int8, Oid, Float4, Float8, Numeric}, regTypes...), []OID{Int2}, []OID{Bool, Char}},
 	{Int8, append([]OID{Oid, Float4, Float8, Numeric}, regTypes...), []OID{Int2, Int4}, nil},
 	{Oid, regTypes, []OID{Int8, Int4}, nil},
-	{RegProc, []OID{Oid}, []OID{Int8, Int4}, nil},
+	{RegProc, []OID{Oid, RegProcedure}, []OID{Int8, Int4}, nil},
+	{RegProcedure, []OID{Oid, RegProc}, []OID{Int8, Int4}, nil},
+	{RegOper, []OID{Oid, RegOperator}, []OID{Int8, Int4}, nil},
+	{RegOperator, []OID{Oid, RegOper}, []OID{Int8, Int4}, nil},
+	{RegCollation, []OID{Oid}, []OID{Int8, Int4}, nil},
+	{RegConfig, []OID{Oid}, []OID{Int8, Int4}, nil},
+	{RegDictionary, []OID{Oid}, []OID{Int8, Int4}, nil},
 	{RegClass, []OID{Oid}, []OID{Int8, Int4}, nil},
 	{RegType, []OID{Oid}, []OID{Int8, Int4}, nil},
 	{RegNamespace, []OID{Oid}, []OID{Int8, Int4}, nil},

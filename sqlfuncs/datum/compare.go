@@ -33,7 +33,8 @@ func classOf(t OID) class {
 	switch t {
 	case Bool:
 		return boolClass
-	case Int2, Int4, Int8, Oid, Xid, RegClass, RegType, RegProc, RegNamespace, RegRole:
+	case Int2, Int4, Int8, Oid, Xid, RegClass, RegType, RegProc, RegNamespace, RegRole,
+		RegProcedure, RegOper, RegOperator, RegCollation, RegConfig, RegDictionary:
 		return intClass
 	case Numeric:
 		return numericClass

@@ -66,7 +66,7 @@ func parseCompound(t OID, s string, env *Env) (Value, error) {
 		return Value{}, anonymousRecord()
 	case Void:
 		return MakeString(Void, ""), nil
-	case ACLItem:
+	case ACLItem, PgNodeTree:
 		return parseString(t, s)
 	}
 	if info := lookup(t); info != nil && info.Elem != Invalid {
@@ -121,7 +121,8 @@ func AppendText(dst []byte, v Value, env *Env) []byte {
 		return appendRecord(dst, v, env)
 	case Int2Vector, OidVector:
 		return appendVector(dst, v)
-	case RegClass, RegType, RegProc, RegNamespace, RegRole:
+	case RegClass, RegType, RegProc, RegNamespace, RegRole,
+		RegProcedure, RegOper, RegOperator, RegCollation, RegConfig, RegDictionary:
 		return appendReg(dst, v, env)
 	}
 	if v.Elems != nil || category(v.Type) == 'A' {

@@ -9,7 +9,8 @@ import (
 // isReg reports whether t is an oid that prints as a name.
 func isReg(t OID) bool {
 	switch t {
-	case RegClass, RegType, RegProc, RegNamespace, RegRole:
+	case RegClass, RegType, RegProc, RegNamespace, RegRole,
+		RegProcedure, RegOper, RegOperator, RegCollation, RegConfig, RegDictionary:
 		return true
 	}
 	return false
@@ -54,8 +55,16 @@ func noObject(t OID, s string) error {
 	switch t {
 	case RegClass:
 		return sqlstate.New(sqlstate.UndefinedTable, `relation "%s" does not exist`, name)
-	case RegProc:
+	case RegProc, RegProcedure:
 		return sqlstate.New(sqlstate.UndefinedFunction, `function "%s" does not exist`, clip(s))
+	case RegOper, RegOperator:
+		return sqlstate.New(sqlstate.UndefinedFunction, `operator does not exist: %s`, clip(s))
+	case RegCollation:
+		return sqlstate.New(sqlstate.UndefinedObject, `collation "%s" for encoding "UTF8" does not exist`, name)
+	case RegConfig:
+		return sqlstate.New(sqlstate.UndefinedObject, `text search configuration "%s" does not exist`, name)
+	case RegDictionary:
+		return sqlstate.New(sqlstate.UndefinedObject, `text search dictionary "%s" does not exist`, name)
 	case RegNamespace:
 		return sqlstate.New(sqlstate.InvalidSchema, `schema "%s" does not exist`, name)
 	case RegRole:

@@ -1,0 +1,224 @@
+package sqlfuncs
+
+import (
+	"slices"
+	"strings"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// visible makes a function that says whether an object is found without its
+// schema: NULL when there is no such object.
+func visible(name string, schema func(x *exec, oid uint32) (uint32, error)) function {
+	return catalogFunc(name, datum.Bool, []datum.OID{datum.Oid}, func(x *exec, a []datum.Value) (datum.Value, error) {
+		s, err := schema(x, uint32(a[0].Int))
+		if s == 0 || err != nil {
+			return datum.Null(datum.Bool), err
+		}
+		return datum.MakeBool(slices.ContainsFunc(searchPath, func(name string) bool { return schemaOIDs[name] == s })), nil
+	})
+}
+
+// inCatalog is the schema of objects that only pg_catalog has.
+func inCatalog(catalog string) func(*exec, uint32) (uint32, error) {
+	return func(x *exec, oid uint32) (uint32, error) {
+		set, err := x.catalog(tables[pgCatalog+"."+catalog])
+		if err != nil || len(set.find(0, []datum.Value{{Type: datum.Oid, Valid: true, Int: int64(oid)}})) == 0 {
+			return 0, err
+		}
+		return schemaOIDs[pgCatalog], nil
+	}
+}
+
+var visibilityFunctions = []function{
+	visible("pg_table_is_visible", func(x *exec, oid uint32) (uint32, error) {
+		r, err := x.relationByOID(oid)
+		if r == nil {
+			return 0, err
+		}
+		return schemaOIDs[r.schema], nil
+	}),
+	visible("pg_type_is_visible", func(_ *exec, oid uint32) (uint32, error) { return pgTypes().byOID[datum.OID(oid)].ns, nil }),
+	visible("pg_function_is_visible", func(_ *exec, oid uint32) (uint32, error) {
+		if p := procByOID(oid); p != nil {
+			return p.schema, nil
+		}
+		return 0, nil
+	}),
+	visible("pg_operator_is_visible", inCatalog("pg_operator")),
+	visible("pg_collation_is_visible", inCatalog("pg_collation")),
+	visible("pg_opclass_is_visible", inCatalog("pg_opclass")),
+	visible("pg_opfamily_is_visible", inCatalog("pg_opfamily")),
+	visible("pg_conversion_is_visible", inCatalog("pg_conversion")),
+	visible("pg_statistics_obj_is_visible", inCatalog("pg_statistic_ext")),
+	visible("pg_ts_config_is_visible", inCatalog("pg_ts_config")),
+	visible("pg_ts_dict_is_visible", inCatalog("pg_ts_dict")),
+	visible("pg_ts_parser_is_visible", inCatalog("pg_ts_parser")),
+	visible("pg_ts_template_is_visible", inCatalog("pg_ts_template")),
+}
+
+// viewDef is pg_get_viewdef. NULL when there is no such relation; a table has
+// an empty definition, as in PostgreSQL.
+func viewDef(t datum.OID, more ...datum.OID) function {
+	return catalogFunc("pg_get_viewdef", datum.Text, append([]datum.OID{t}, more...), func(x *exec, a []datum.Value) (datum.Value, error) {
+		var r *relation
+		var err error
+		if a[0].Type == datum.Text {
+			r, err = x.relationByName(a[0].Str)
+			if r == nil && err == nil {
+				err = sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", cut(a[0].Str, 64))
+			}
+		} else {
+			r, err = x.relationByOID(uint32(a[0].Int))
+		}
+		switch {
+		case r == nil:
+			return datum.Null(datum.Text), err
+		case r.kind != 'v':
+			return datum.MakeText(""), nil
+		}
+		return datum.MakeText(r.viewDefinition()), nil
+	})
+}
+
+var definitionFunctions = append(slices.Clone(procFunctions),
+	viewDef(datum.Oid), viewDef(datum.Text), viewDef(datum.Oid, datum.Bool), viewDef(datum.Text, datum.Bool), viewDef(datum.Oid, datum.Int4),
+	getExpr(datum.PgNodeTree, datum.Oid), getExpr(datum.PgNodeTree, datum.Oid, datum.Bool),
+	nothing("pg_get_constraintdef", datum.Text, datum.Oid), nothing("pg_get_constraintdef", datum.Text, datum.Oid, datum.Bool),
+	nothing("pg_get_indexdef", datum.Text, datum.Oid), nothing("pg_get_indexdef", datum.Text, datum.Oid, datum.Int4, datum.Bool),
+	nothing("pg_get_triggerdef", datum.Text, datum.Oid), nothing("pg_get_triggerdef", datum.Text, datum.Oid, datum.Bool),
+	nothing("pg_get_statisticsobjdef", datum.Text, datum.Oid), nothing("pg_get_statisticsobjdef_columns", datum.Text, datum.Oid),
+	nothing("pg_get_partkeydef", datum.Text, datum.Oid), nothing("pg_get_partition_constraintdef", datum.Text, datum.Oid),
+	nothing("pg_get_serial_sequence", datum.Text, datum.Text, datum.Text),
+	nothing("pg_get_replica_identity_index", datum.RegClass, datum.RegClass),
+	nothing("pg_partition_root", datum.RegClass, datum.RegClass),
+	ruleDef(datum.Oid), ruleDef(datum.Oid, datum.Bool),
+	function{name: "pg_partition_ancestors", args: args(datum.RegClass), result: datum.RegClass, set: true, volatile: stable,
+		rows: func(*exec, []datum.Value) (rowIter, error) { return &sliceRows{}, nil }},
+	function{name: "pg_partition_tree", args: args(datum.RegClass), result: datum.Record, set: true, volatile: stable,
+		columns: []fromColumn{{name: "relid", typ: datum.RegClass, mod: -1}, {name: "parentrelid", typ: datum.RegClass, mod: -1},
+			{name: "isleaf", typ: datum.Bool, mod: -1}, {name: "level", typ: datum.Int4, mod: -1}},
+		rows: func(*exec, []datum.Value) (rowIter, error) { return &sliceRows{}, nil }},
+	function{name: "pg_options_to_table", args: args(datum.TextArray), result: datum.Record, set: true, volatile: stable,
+		columns: []fromColumn{{name: "option_name", typ: datum.Text, mod: -1}, {name: "option_value", typ: datum.Text, mod: -1}},
+		rows:    optionsToTable},
+	function{name: "pg_get_keywords", result: datum.Record, set: true, volatile: stable,
+		columns: []fromColumn{{name: "word", typ: datum.Text, mod: -1}, {name: "catcode", typ: datum.Char, mod: -1},
+			{name: "barelabel", typ: datum.Bool, mod: -1}, {name: "catdesc", typ: datum.Text, mod: -1}, {name: "baredesc", typ: datum.Text, mod: -1}},
+		rows: func(*exec, []datum.Value) (rowIter, error) { return &sliceRows{rows: keywordRows()}, nil }},
+	always("pg_relation_is_updatable", datum.MakeInt4(0), datum.RegClass, datum.Bool),
+	always("pg_column_is_updatable", datum.MakeBool(false), datum.RegClass, datum.Int2, datum.Bool),
+	always("pg_relation_is_publishable", datum.MakeBool(false), datum.RegClass),
+	always("row_security_active", datum.MakeBool(false), datum.Oid), always("row_security_active", datum.MakeBool(false), datum.Text),
+	sequenceParameters, sequenceLastValue,
+)
+
+// getExpr prints a stored expression. The only ones are the defaults of
+// functions' arguments.
+func getExpr(types ...datum.OID) function {
+	return catalogFunc("pg_get_expr", datum.Text, types, func(_ *exec, a []datum.Value) (datum.Value, error) {
+		return datum.MakeText(a[0].Str), nil
+	})
+}
+
+// ruleDef is pg_get_ruledef: every view has the one rule that makes it one.
+func ruleDef(types ...datum.OID) function {
+	return catalogFunc("pg_get_ruledef", datum.Text, types, func(x *exec, a []datum.Value) (datum.Value, error) {
+		r, err := x.relationByOID(uint32(a[0].Int) &^ ruleOIDs)
+		if r == nil || r.kind != 'v' || uint32(a[0].Int)&ruleOIDs == 0 {
+			return datum.Null(datum.Text), err
+		}
+		return datum.MakeText("CREATE RULE \"_RETURN\" AS\n    ON SELECT TO " + r.schema + "." + quoteIdent(r.name) +
+			" DO INSTEAD " + r.viewDefinition()), nil
+	})
+}
+
+func optionsToTable(_ *exec, a []datum.Value) (rowIter, error) {
+	var rows [][]datum.Value
+	for _, v := range a[0].Elems {
+		name, value, ok := strings.Cut(v.Str, "=")
+		row := []datum.Value{datum.MakeText(name), datum.Null(datum.Text)}
+		if ok {
+			row[1] = datum.MakeText(value)
+		}
+		rows = append(rows, row)
+	}
+	return &sliceRows{rows: rows}, nil
+}
+
+// keywordRows reads catalog/pg_get_keywords.tsv.
+func keywordRows() [][]datum.Value {
+	_, lines := readTSV("pg_get_keywords.tsv")
+	rows := make([][]datum.Value, len(lines))
+	for i, f := range lines {
+		rows[i] = []datum.Value{datum.MakeText(f[0]), datum.MakeString(datum.Char, f[1]), datum.MakeBool(f[2] == "t"),
+			datum.MakeText(f[3]), datum.MakeText(f[4])}
+	}
+	return rows
+}
+
+var sequenceParameters = function{name: "pg_sequence_parameters", args: args(datum.Oid), result: datum.Record, volatile: stable,
+	columns: []fromColumn{{name: "start_value", typ: datum.Int8, mod: -1}, {name: "minimum_value", typ: datum.Int8, mod: -1},
+		{name: "maximum_value", typ: datum.Int8, mod: -1}, {name: "increment", typ: datum.Int8, mod: -1},
+		{name: "cycle_option", typ: datum.Bool, mod: -1}, {name: "cache_size", typ: datum.Int8, mod: -1}, {name: "data_type", typ: datum.Oid, mod: -1}},
+	eval: func(x *exec, a []datum.Value) (datum.Value, error) {
+		t := tables[pgCatalog+".pg_sequence"]
+		set, err := x.catalog(t)
+		if err != nil {
+			return datum.Value{}, err
+		}
+		rows := set.find(t.column("seqrelid"), a[:1])
+		if len(rows) == 0 {
+			return datum.Value{}, sqlstate.New(sqlstate.UndefinedTable, "could not open relation with OID %d", a[0].Int)
+		}
+		var out []datum.Value
+		for _, column := range []string{"seqstart", "seqmin", "seqmax", "seqincrement", "seqcycle", "seqcache", "seqtypid"} {
+			out = append(out, rows[0][t.column(column)])
+		}
+		return datum.MakeArray(datum.Record, out), nil
+	}}
+
+// sequenceLastValue is NULL: a server that drew nothing does not know what
+// others drew, and what it knows itself is in nextid.generators.
+var sequenceLastValue = nothing("pg_sequence_last_value", datum.Int8, datum.RegClass)
+
+// describe makes obj_description and its like: the text in a catalog of
+// descriptions for class, object and column.
+func describe(name, catalog string, types []datum.OID, key func(a []datum.Value) (class string, oid, column int64)) function {
+	return catalogFunc(name, datum.Text, types, func(x *exec, a []datum.Value) (datum.Value, error) {
+		t := tables[pgCatalog+"."+catalog]
+		set, err := x.catalog(t)
+		if err != nil {
+			return datum.Null(datum.Text), err
+		}
+		class, oid, column := key(a)
+		want := int64(0)
+		if c := tables[pgCatalog+"."+class]; c != nil {
+			want = int64(c.oid)
+		} else if class != "" {
+			return datum.Null(datum.Text), nil
+		}
+		for _, row := range set.find(t.column("objoid"), []datum.Value{{Type: datum.Oid, Valid: true, Int: oid}}) {
+			if want != 0 && row[t.column("classoid")].Int != want {
+				continue
+			}
+			if sub := slices.IndexFunc(t.columns, func(c tableColumn) bool { return c.name == "objsubid" }); sub >= 0 && row[sub].Int != column {
+				continue
+			}
+			return row[t.column("description")], nil
+		}
+		return datum.Null(datum.Text), nil
+	})
+}
+
+var descriptionFunctions = []function{
+	describe("obj_description", "pg_description", []datum.OID{datum.Oid, datum.Name},
+		func(a []datum.Value) (string, int64, int64) { return a[1].Str, a[0].Int, 0 }),
+	describe("obj_description", "pg_description", []datum.OID{datum.Oid},
+		func(a []datum.Value) (string, int64, int64) { return "", a[0].Int, 0 }),
+	describe("col_description", "pg_description", []datum.OID{datum.Oid, datum.Int4},
+		func(a []datum.Value) (string, int64, int64) { return "pg_class", a[0].Int, a[1].Int }),
+	describe("shobj_description", "pg_shdescription", []datum.OID{datum.Oid, datum.Name},
+		func(a []datum.Value) (string, int64, int64) { return a[1].Str, a[0].Int, 0 }),
+}

@@ -1,0 +1,181 @@
+package sqlfuncs
+
+import (
+	"slices"
+	"strings"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// What sessions may do: everybody reads all tables and calls all functions,
+// an administrator also what changes generators. Superusers may do anything,
+// as in PostgreSQL.
+
+// readPrivileges are those that everybody has.
+var readPrivileges = []string{"SELECT", "USAGE", "EXECUTE", "CONNECT", "TEMP", "TEMPORARY"}
+
+// hasPrivilege is one of the has_…_privilege functions.
+func hasPrivilege(user, object datum.OID, name string, more ...datum.OID) function {
+	types := append([]datum.OID{object}, more...)
+	if user != 0 {
+		types = append([]datum.OID{user}, types...)
+	}
+	types = append(types, datum.Text)
+	return catalogFunc(name, datum.Bool, types, func(x *exec, a []datum.Value) (datum.Value, error) {
+		who := role{name: x.session.options.User, admin: x.session.options.Admin}
+		if user != 0 {
+			var err error
+			if who, err = x.roleArg(a[0]); err != nil {
+				return datum.Value{}, err
+			}
+			a = a[1:]
+		}
+		if known, err := x.objectExists(name, a[0]); !known {
+			return datum.Null(datum.Bool), err
+		}
+		for p := range strings.SplitSeq(a[len(a)-1].Str, ",") {
+			p = strings.ToUpper(strings.TrimSpace(p))
+			p, grant := strings.CutSuffix(p, " WITH GRANT OPTION")
+			if who.admin || slices.Contains(readPrivileges, p) && !grant {
+				return datum.MakeBool(true), nil
+			}
+		}
+		return datum.MakeBool(false), nil
+	})
+}
+
+// roleArg is a role given by name or OID.
+func (x *exec) roleArg(v datum.Value) (role, error) {
+	for _, r := range x.server.roles() {
+		if v.Type == datum.Name && r.name == v.Str || v.Type == datum.Oid && int64(r.oid) == v.Int {
+			return r, nil
+		}
+	}
+	if v.Type == datum.Name && v.Str != "public" {
+		return role{}, sqlstate.New(sqlstate.UndefinedObject, "role %q does not exist", cut(v.Str, 64))
+	}
+	return role{name: "public"}, nil
+}
+
+// objectExists checks the object of a has_…_privilege function: an unknown
+// name is an error, an unknown OID gives NULL.
+func (x *exec) objectExists(function string, v datum.Value) (bool, error) {
+	byName := v.Type == datum.Text
+	switch function {
+	case "has_table_privilege", "has_any_column_privilege", "has_column_privilege", "has_sequence_privilege":
+		if !byName {
+			r, err := x.relationByOID(uint32(v.Int))
+			return r != nil, err
+		}
+		if r, err := x.relationByName(v.Str); r != nil || err != nil {
+			return r != nil, err
+		}
+		return false, sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", cut(v.Str, 64))
+	case "has_schema_privilege":
+		if byName && schemaOIDs[v.Str] == 0 {
+			return false, sqlstate.New(sqlstate.InvalidSchema, "schema %q does not exist", cut(v.Str, 64))
+		}
+	}
+	return true, nil
+}
+
+func privilegeFamily(name string, more ...datum.OID) []function {
+	var out []function
+	for _, object := range []datum.OID{datum.Text, datum.Oid} {
+		for _, user := range []datum.OID{0, datum.Name, datum.Oid} {
+			out = append(out, hasPrivilege(user, object, name, more...))
+		}
+	}
+	return out
+}
+
+var privilegeFunctions = joinFamilies(
+	privilegeFamily("has_table_privilege"), privilegeFamily("has_any_column_privilege"),
+	privilegeFamily("has_column_privilege", datum.Text), privilegeFamily("has_column_privilege", datum.Int2),
+	privilegeFamily("has_database_privilege"), privilegeFamily("has_schema_privilege"), privilegeFamily("has_function_privilege"),
+	privilegeFamily("has_sequence_privilege"), privilegeFamily("has_type_privilege"), privilegeFamily("has_language_privilege"),
+	privilegeFamily("has_tablespace_privilege"), privilegeFamily("has_server_privilege"),
+	privilegeFamily("has_foreign_data_wrapper_privilege"), privilegeFamily("has_parameter_privilege"),
+	roleMembership(datum.Name), roleMembership(datum.Oid),
+)
+
+// roleMembership is pg_has_role: a superuser is a member of every role, anybody of his own.
+func roleMembership(object datum.OID) []function {
+	var out []function
+	for _, user := range []datum.OID{0, datum.Name, datum.Oid} {
+		types := []datum.OID{object, datum.Text}
+		if user != 0 {
+			types = append([]datum.OID{user}, types...)
+		}
+		out = append(out, catalogFunc("pg_has_role", datum.Bool, types, func(x *exec, a []datum.Value) (datum.Value, error) {
+			who := role{name: x.session.options.User, admin: x.session.options.Admin}
+			if user != 0 {
+				var err error
+				if who, err = x.roleArg(a[0]); err != nil {
+					return datum.Value{}, err
+				}
+				a = a[1:]
+			}
+			of, err := x.roleArg(a[0])
+			return datum.MakeBool(who.admin || of.name == who.name), err
+		}))
+	}
+	return out
+}
+
+// defaultACL is what acldefault grants by kind of object: to everybody, to the owner.
+var defaultACL = map[string][2]string{
+	"r": {"", "arwdDxt"}, "s": {"", "rwU"}, "d": {"Tc", "CTc"}, "f": {"X", "X"}, "l": {"U", "U"}, "L": {"", "rw"},
+	"n": {"", "UC"}, "p": {"", "sA"}, "t": {"", "C"}, "F": {"", "U"}, "S": {"", "U"}, "T": {"U", "U"}, "c": {"", ""},
+}
+
+// privilegeNames are the letters of an aclitem.
+var privilegeNames = map[byte]string{
+	'a': "INSERT", 'r': "SELECT", 'w': "UPDATE", 'd': "DELETE", 'D': "TRUNCATE", 'x': "REFERENCES", 't': "TRIGGER", 'X': "EXECUTE",
+	'U': "USAGE", 'C': "CREATE", 'T': "TEMPORARY", 'c': "CONNECT", 's': "SET", 'A': "ALTER SYSTEM",
+}
+
+var aclFunctions = []function{
+	catalogFunc("acldefault", datum.ACLItemArray, []datum.OID{datum.Char, datum.Oid}, func(x *exec, a []datum.Value) (datum.Value, error) {
+		granted, ok := defaultACL[a[0].Str]
+		if !ok {
+			return datum.Value{}, sqlstate.New(sqlstate.InvalidParameterValue, "unrecognized object type abbreviation: %s", a[0].Str)
+		}
+		owner, _ := x.server.roleName(uint32(a[1].Int))
+		var items []datum.Value
+		for i, grantee := range []string{"", quoteIdent(owner)} {
+			if granted[i] != "" {
+				items = append(items, datum.MakeString(datum.ACLItem, grantee+"="+granted[i]+"/"+quoteIdent(owner)))
+			}
+		}
+		return datum.MakeArray(datum.ACLItemArray, items), nil
+	}),
+	{name: "aclexplode", args: args(datum.ACLItemArray), result: datum.Record, set: true, volatile: stable, rows: aclExplode,
+		columns: []fromColumn{{name: "grantor", typ: datum.Oid, mod: -1}, {name: "grantee", typ: datum.Oid, mod: -1},
+			{name: "privilege_type", typ: datum.Text, mod: -1}, {name: "is_grantable", typ: datum.Bool, mod: -1}}},
+}
+
+// aclExplode reads items like user=arwd*/owner.
+func aclExplode(_ *exec, a []datum.Value) (rowIter, error) {
+	var rows [][]datum.Value
+	roleOf := func(name string) datum.Value {
+		v := datum.Value{Type: datum.Oid, Valid: true}
+		if name != "" {
+			v.Int = int64(roleOID(strings.Trim(name, `"`)))
+		}
+		return v
+	}
+	for _, item := range a[0].Elems {
+		rest, grantor, _ := strings.Cut(item.Str, "/")
+		grantee, letters, _ := strings.Cut(rest, "=")
+		for i := 0; i < len(letters); i++ {
+			grantable := i+1 < len(letters) && letters[i+1] == '*'
+			rows = append(rows, []datum.Value{roleOf(grantor), roleOf(grantee), datum.MakeText(privilegeNames[letters[i]]), datum.MakeBool(grantable)})
+			if grantable {
+				i++
+			}
+		}
+	}
+	return &sliceRows{rows: rows}, nil
+}

@@ -1,0 +1,329 @@
+package sqlfuncs
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/syntax"
+)
+
+// catalogFiles describe PostgreSQL 15's system catalogs; see
+// TestCatalogFilesAreWhatPostgreSQLSays for what is in them and how they are
+// made.
+//
+//go:embed catalog
+var catalogFiles embed.FS
+
+// catalogTables are the tables and views of pg_catalog and
+// information_schema: all of them with PostgreSQL's columns. Where the rows of one
+// come from is decided by the first of these that there is:
+//
+//   - catalogRows, a function here that makes them of what nextid has;
+//   - its definition as a view over the others;
+//   - a file of rows.
+//
+// A table with none of them is about something that nextid does not have: it
+// is empty.
+var catalogTables = readRelations()
+
+// catalogFile returns the text of a file in catalog/, "" when there is none.
+func catalogFile(name string) string {
+	text, err := catalogFiles.ReadFile("catalog/" + name)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+func readRelations() []table {
+	views := readViews()
+	var out []table
+	for line := range strings.Lines(catalogFile("relations.tsv")) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(f) < 5 {
+			panic("catalog/relations.tsv: " + line)
+		}
+		oid, err := strconv.ParseUint(f[2], 10, 32)
+		if err != nil {
+			panic(err)
+		}
+		t := table{schema: f[0], name: f[1], oid: uint32(oid), kind: f[3][0], definition: views[f[0]+"."+f[1]], catalog: true}
+		if len(f) > 5 {
+			t.help = f[5]
+		}
+		for column := range strings.FieldsSeq(f[4]) {
+			name, typ, _ := strings.Cut(column, ":")
+			typ, notNull := strings.CutSuffix(typ, "!")
+			declared := pgTypes().byName[typ]
+			t.columns = append(t.columns, tableColumn{name: name, typ: declared.base, declared: declared.oid, null: !notNull})
+			if isCatalogKey(name) {
+				t.keys = append(t.keys, len(t.columns)-1)
+			}
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// isCatalogKey says by which columns the rows of a catalog are looked up: the
+// OIDs of the objects that they are or belong to.
+func isCatalogKey(column string) bool {
+	switch column {
+	case "oid", "attrelid", "adrelid", "objoid", "conrelid", "confrelid", "indrelid", "indexrelid", "seqrelid", "inhrelid", "refobjid",
+		"tgrelid", "ev_class", "polrelid", "enumtypid", "rngtypid", "relname", "proname", "typname", "amopfamily", "roleid", "member":
+		return true
+	}
+	return false
+}
+
+// readViews reads catalog/views.sql: a line "-- schema.name", then the query.
+func readViews() map[string]string {
+	out := map[string]string{}
+	for part := range strings.SplitSeq("\n"+catalogFile("views.sql"), "\n-- ") {
+		if name, query, ok := strings.Cut(part, "\n"); ok && name != "" {
+			out[name] = strings.TrimRight(query, "\n")
+		}
+	}
+	return out
+}
+
+// pgType is a row of catalog/pg_type.tsv.
+type pgType struct {
+	oid  datum.OID
+	base datum.OID // of a domain, else the type itself
+	name string
+	elem datum.OID
+	ns   uint32
+}
+
+type pgTypeIndex struct {
+	byName map[string]pgType
+	byOID  map[datum.OID]pgType
+}
+
+// pgTypes are the types of the catalogs: those of datum, and those that only
+// columns of catalogs have.
+var pgTypes = sync.OnceValue(func() pgTypeIndex {
+	x := pgTypeIndex{byName: map[string]pgType{}, byOID: map[datum.OID]pgType{}}
+	head, rows := readTSV("pg_type.tsv")
+	number := func(row []string, column string) uint32 {
+		n, err := strconv.ParseUint(row[slices.Index(head, column)], 10, 32)
+		if err != nil {
+			panic(err)
+		}
+		return uint32(n)
+	}
+	for _, row := range rows {
+		t := pgType{oid: datum.OID(number(row, "oid")), name: row[slices.Index(head, "typname")],
+			elem: datum.OID(number(row, "typelem")), ns: number(row, "typnamespace")}
+		t.base = t.oid
+		if b := datum.OID(number(row, "typbasetype")); b != 0 {
+			t.base = b
+		}
+		x.byName[t.name], x.byOID[t.oid] = t, t
+	}
+	return x
+})
+
+// readTSV reads a file of rows in COPY's text format, the column names first.
+func readTSV(file string) (head []string, rows [][]string) {
+	for line := range strings.Lines(catalogFile(file)) {
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if head == nil {
+			head = fields
+		} else {
+			rows = append(rows, fields)
+		}
+	}
+	return head, rows
+}
+
+// copyUnescape undoes COPY's backslashes.
+var copyUnescape = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t", `\r`, "\r")
+
+// fileRows reads the rows of a catalog from its file, in the order of the
+// table's columns.
+func fileRows(t *table) [][]datum.Value {
+	head, lines := readTSV(t.name + ".tsv")
+	rows := make([][]datum.Value, len(lines))
+	for i, line := range lines {
+		row := t.emptyRow()
+		for j, text := range line {
+			c := slices.IndexFunc(t.columns, func(c tableColumn) bool { return c.name == head[j] })
+			if c < 0 || text == `\N` {
+				continue
+			}
+			v, err := datum.ParseText(t.columns[c].typ, copyUnescape.Replace(text), nil)
+			if err != nil {
+				panic(fmt.Sprintf("catalog/%s.tsv: %s: %v", t.name, head[j], err))
+			}
+			row[c] = v
+		}
+		rows[i] = row
+	}
+	return rows
+}
+
+// emptyRow is a row of NULLs.
+func (t *table) emptyRow() []datum.Value {
+	row := make([]datum.Value, len(t.columns))
+	for i, c := range t.columns {
+		row[i] = datum.Null(c.typ)
+	}
+	return row
+}
+
+// rowOf makes a row: zero, false or NULL (text) by default, else the given
+// pairs of column name and value (string, int, bool, datum.Value).
+func (t *table) rowOf(pairs ...any) []datum.Value {
+	row := t.emptyRow()
+	for i, c := range t.columns {
+		if c.null {
+			continue
+		}
+		switch c.typ {
+		case datum.Text, datum.Name, datum.Char:
+			row[i] = datum.MakeString(c.typ, "")
+		case datum.Bool, datum.Oid, datum.Int2, datum.Int4, datum.Int8, datum.Float4, datum.Xid, datum.RegProc:
+			row[i] = datum.Value{Type: c.typ, Valid: true}
+		}
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		c := slices.IndexFunc(t.columns, func(c tableColumn) bool { return c.name == pairs[i] })
+		if c < 0 {
+			panic(t.name + " has no column " + pairs[i].(string))
+		}
+		row[c] = catalogValue(t.columns[c].typ, pairs[i+1])
+	}
+	return row
+}
+
+func catalogValue(t datum.OID, v any) datum.Value {
+	switch v := v.(type) {
+	case string:
+		if isString(t) {
+			return datum.MakeString(t, v)
+		}
+		d, err := datum.ParseText(t, v, nil)
+		if err != nil {
+			panic(err)
+		}
+		return d
+	case bool:
+		return datum.MakeBool(v)
+	case int:
+		return datum.Value{Type: t, Valid: true, Int: int64(v)}
+	case int64:
+		return datum.Value{Type: t, Valid: true, Int: v}
+	case uint32:
+		return datum.Value{Type: t, Valid: true, Int: int64(v)}
+	case datum.OID:
+		return datum.Value{Type: t, Valid: true, Int: int64(v)}
+	case byte:
+		return datum.MakeString(t, string(rune(v)))
+	case datum.Value:
+		return v
+	}
+	panic(fmt.Sprintf("a catalog value of type %T", v))
+}
+
+// catalogRowSet is the rows of a catalog during one statement.
+type catalogRowSet struct {
+	rows  [][]datum.Value
+	index map[int]map[string][]int // by key column, made when it is asked for
+}
+
+// find returns the rows whose column has one of the values.
+func (s *catalogRowSet) find(column int, values []datum.Value) [][]datum.Value {
+	if s.index == nil {
+		s.index = map[int]map[string][]int{}
+	}
+	m := s.index[column]
+	if m == nil {
+		m = make(map[string][]int, len(s.rows))
+		for i, row := range s.rows {
+			if v := row[column]; v.Valid {
+				key := string(datum.AppendKey(nil, v))
+				m[key] = append(m[key], i)
+			}
+		}
+		s.index[column] = m
+	}
+	var out [][]datum.Value
+	var key []byte
+	for _, v := range values {
+		key = datum.AppendKey(key[:0], v)
+		for _, i := range m[string(key)] {
+			out = append(out, s.rows[i])
+		}
+	}
+	return out
+}
+
+// scanCatalog reads a catalog.
+func scanCatalog(t *table) func(*exec, []keyValues) (rowIter, error) {
+	return func(x *exec, keys []keyValues) (rowIter, error) {
+		set, err := x.catalog(t)
+		if err != nil {
+			return nil, err
+		}
+		for i, k := range keys {
+			if k.fixed {
+				return &sliceRows{rows: set.find(t.keys[i], k.values)}, nil
+			}
+		}
+		return &sliceRows{rows: set.rows}, nil
+	}
+}
+
+// catalog returns the rows of a catalog as they stand for this statement.
+func (x *exec) catalog(t *table) (*catalogRowSet, error) {
+	if set := x.catalogs[t]; set != nil {
+		return set, nil
+	}
+	set := &catalogRowSet{}
+	if rows := catalogRows[t.schema+"."+t.name]; rows != nil {
+		var err error
+		if set.rows, err = rows(x, t); err != nil {
+			return nil, err
+		}
+	} else {
+		set = staticCatalog(t)
+	}
+	if x.catalogs == nil {
+		x.catalogs = map[*table]*catalogRowSet{}
+	}
+	x.catalogs[t] = set
+	return set, nil
+}
+
+// staticRows holds what staticCatalog read, by table.
+var staticRows sync.Map
+
+// staticCatalog is the rows of a catalog that are in its file.
+func staticCatalog(t *table) *catalogRowSet {
+	rows, ok := staticRows.Load(t)
+	if !ok {
+		rows, _ = staticRows.LoadOrStore(t, fileRows(t))
+	}
+	return &catalogRowSet{rows: rows.([][]datum.Value)}
+}
+
+// isQuery reports whether the rows come from the definition of a view.
+func (t *table) isQuery() bool {
+	return t.catalog && t.definition != "" && catalogRows[t.schema+"."+t.name] == nil
+}
+
+// viewQuery parses the definition of a view.
+func (t *table) viewQuery() (*syntax.Select, error) {
+	list, err := syntax.Parse(t.definition, syntax.PostgreSQL)
+	if err != nil {
+		return nil, fmt.Errorf("view %s.%s: %w", t.schema, t.name, err)
+	}
+	return list[0].Statement.(*syntax.Select), nil
+}

@@ -1,0 +1,245 @@
+package sqlfuncs
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"nextid/generator"
+	"nextid/sqlfuncs/datum"
+)
+
+// OIDs that clients write as numbers, because PostgreSQL has fixed them.
+const (
+	ownerOID      = 10      // the bootstrap superuser
+	heapOID       = 2       // pg_am: heap
+	classCatalog  = 1259    // pg_class
+	procCatalog   = 1255    // pg_proc
+	schemaCatalog = 2615    // pg_namespace
+	ruleOIDs      = 1 << 31 // added to a view's OID gives that of its rule
+)
+
+// relation is a row of pg_class.
+type relation struct {
+	*table
+	generator *generator.Definition // a sequence's
+}
+
+// sequenceKinds are the kinds of generators that are like a sequence: numbers
+// that count up. pg_class shows them as sequences.
+var sequenceKinds = map[string]bool{"segment": true, "counter": true, "ticket": true}
+
+// maxIdentifier is the length of PostgreSQL's names, in bytes.
+const maxIdentifier = 63
+
+// sequenceColumns are the columns of every sequence.
+var sequenceColumns = []tableColumn{
+	{name: "last_value", typ: datum.Int8}, {name: "log_cnt", typ: datum.Int8}, {name: "is_called", typ: datum.Bool},
+}
+
+// dynamicRelations are those of the generators: NAME_id, and the name
+// itself as a sequence.
+func (x *exec) dynamicRelations() ([]relation, error) {
+	if x.relations != nil {
+		return x.relations, nil
+	}
+	definitions, err := x.server.registry.Definitions(x.ctx)
+	if err != nil {
+		return nil, err
+	}
+	x.relations = []relation{}
+	for i := range definitions {
+		d := &definitions[i]
+		oid, ok := x.server.sequenceOIDs.oid(d.Name)
+		if !ok || len(d.Name) > maxIdentifier {
+			continue
+		}
+		if sequenceKinds[d.Kind] && tables["public."+d.Name] == nil {
+			x.relations = append(x.relations, relation{
+				table: &table{schema: "public", name: d.Name, oid: oid, kind: 'S', columns: sequenceColumns}, generator: d})
+		}
+		if name := d.Name + idTableSuffix; len(name) <= maxIdentifier && tables["public."+name] == nil {
+			x.relations = append(x.relations, relation{table: x.server.singleIDTable(name, d.Name)})
+		}
+	}
+	return x.relations, nil
+}
+
+// catalogRows makes the rows of the catalogs that are about nextid, by
+// schema and name.
+var catalogRows map[string]func(x *exec, t *table) ([][]datum.Value, error)
+
+func init() { // an init: the functions refer to tables, which refers to this
+	catalogRows = map[string]func(x *exec, t *table) ([][]datum.Value, error){
+		"pg_catalog.pg_class":               relationRows(classRow),
+		"pg_catalog.pg_attribute":           attributeRows,
+		"pg_catalog.pg_sequence":            sequenceRows,
+		"pg_catalog.pg_rewrite":             relationRows(rewriteRow),
+		"pg_catalog.pg_description":         descriptionRows,
+		"pg_catalog.pg_proc":                procRows,
+		"pg_catalog.pg_namespace":           namespaceRows,
+		"pg_catalog.pg_database":            databaseRows,
+		"pg_catalog.pg_authid":              roleRows,
+		"pg_catalog.pg_settings":            settingRows,
+		"pg_catalog.pg_stat_activity":       activityRows,
+		"pg_catalog.pg_prepared_statements": preparedRows,
+		"pg_catalog.pg_cursors":             cursorRows,
+	}
+}
+
+// staticRelations are the rows of a catalog for the relations that never
+// change, made once a catalog.
+func relationRows(row func(x *exec, t *table, r relation) []datum.Value) func(*exec, *table) ([][]datum.Value, error) {
+	return func(x *exec, t *table) ([][]datum.Value, error) {
+		rows := x.server.fixedRelationRows(x, t, row)
+		dynamic, err := x.dynamicRelations()
+		for _, r := range dynamic {
+			if v := row(x, t, r); v != nil {
+				rows = append(rows, v)
+			}
+		}
+		return rows, err
+	}
+}
+
+// fixedRelationRows are the rows of the relations that are always there.
+func (s *Server) fixedRelationRows(x *exec, t *table, row func(x *exec, t *table, r relation) []datum.Value) [][]datum.Value {
+	if rows, ok := staticRows.Load(t); ok {
+		return clip(rows.([][]datum.Value))
+	}
+	var rows [][]datum.Value
+	for _, r := range fixedTables {
+		if v := row(x, t, relation{table: r}); v != nil {
+			rows = append(rows, v)
+		}
+	}
+	staticRows.Store(t, rows)
+	return clip(rows)
+}
+
+// clip makes append copy.
+func clip(rows [][]datum.Value) [][]datum.Value { return rows[:len(rows):len(rows)] }
+
+func classRow(_ *exec, t *table, r relation) []datum.Value {
+	am := 0
+	if r.kind == 'r' {
+		am = heapOID
+	}
+	return t.rowOf("oid", r.oid, "relname", r.name, "relnamespace", schemaOIDs[r.schema], "relowner", ownerOID, "relam", am,
+		"reltuples", -1, "relpersistence", "p", "relkind", r.kind, "relnatts", len(r.columns), "relhasrules", r.kind == 'v',
+		"relispopulated", true, "relreplident", "n")
+}
+
+func attributeRows(x *exec, t *table) ([][]datum.Value, error) {
+	rows, ok := staticRows.Load(t)
+	if !ok {
+		var all [][]datum.Value
+		for _, r := range fixedTables {
+			all = appendAttributes(all, t, r)
+		}
+		rows, _ = staticRows.LoadOrStore(t, all)
+	}
+	out := clip(rows.([][]datum.Value))
+	dynamic, err := x.dynamicRelations()
+	for _, r := range dynamic {
+		out = appendAttributes(out, t, r.table)
+	}
+	return out, err
+}
+
+func appendAttributes(rows [][]datum.Value, t, of *table) [][]datum.Value {
+	for i, c := range of.columns {
+		typ := c.typ
+		if c.declared != 0 {
+			typ = c.declared
+		}
+		info, _ := datum.TypeInfo(c.typ)
+		if info.Align == 0 {
+			info = datum.Info{Len: -1, Align: 'i', Storage: 'x'}
+		}
+		rows = append(rows, t.rowOf("attrelid", of.oid, "attname", c.name, "atttypid", typ, "attlen", int(info.Len), "attnum", i+1,
+			"attcacheoff", -1, "atttypmod", -1, "attbyval", info.ByVal, "attalign", info.Align, "attstorage", info.Storage,
+			"attnotnull", !c.null && of.kind != 'v', "attislocal", true, "attstattarget", -1, "attcollation", info.Collation))
+	}
+	return rows
+}
+
+// segmentOptions are what pg_sequence shows of a generator.
+type segmentOptions struct {
+	Start     int64  `json:"start"`
+	Increment int64  `json:"increment"`
+	Min       *int64 `json:"min"`
+	Max       *int64 `json:"max"`
+	Step      int64  `json:"step"`
+}
+
+func sequenceRows(x *exec, t *table) ([][]datum.Value, error) {
+	dynamic, err := x.dynamicRelations()
+	var rows [][]datum.Value
+	for _, r := range dynamic {
+		if r.generator == nil {
+			continue
+		}
+		o := segmentOptions{Start: 1, Increment: 1, Step: 1}
+		if err := json.Unmarshal(r.generator.Options, &o); err != nil {
+			return nil, fmt.Errorf("options of generator %q: %w", r.name, err)
+		}
+		lowest, highest := int64(1), int64(1<<63-1)
+		if o.Increment < 0 {
+			lowest, highest = -1<<63, -1
+		}
+		if o.Min != nil {
+			lowest = *o.Min
+		}
+		if o.Max != nil {
+			highest = *o.Max
+		}
+		rows = append(rows, t.rowOf("seqrelid", r.oid, "seqtypid", datum.Int8, "seqstart", o.Start, "seqincrement", o.Increment,
+			"seqmin", lowest, "seqmax", highest, "seqcache", o.Step))
+	}
+	return rows, err
+}
+
+// rewriteRow is the rule that makes a relation a view.
+func rewriteRow(_ *exec, t *table, r relation) []datum.Value {
+	if r.kind != 'v' {
+		return nil
+	}
+	return t.rowOf("oid", r.oid|ruleOIDs, "rulename", "_RETURN", "ev_class", r.oid, "ev_type", "1", "ev_enabled", "O", "is_instead", true,
+		"ev_qual", "<>", "ev_action", "<>")
+}
+
+func descriptionRows(x *exec, t *table) ([][]datum.Value, error) {
+	rows := clip(staticCatalog(t).rows)
+	describe := func(class int, oid uint32, help string) {
+		if help != "" {
+			rows = append(rows, t.rowOf("objoid", oid, "classoid", class, "description", help))
+		}
+	}
+	for _, r := range fixedTables {
+		describe(classCatalog, r.oid, r.help)
+	}
+	describe(schemaCatalog, schemaOIDs[nextidSchema], "what an operator asks")
+	for _, f := range ourProcs() {
+		describe(procCatalog, f.oid, f.help)
+	}
+	dynamic, err := x.dynamicRelations()
+	for _, r := range dynamic {
+		describe(classCatalog, r.oid, r.help)
+	}
+	return rows, err
+}
+
+// viewDefinition is the query of a view of ours. There is none really: it is
+// what pg_dump writes for a view whose query it cannot have, and says which columns
+// there are.
+func (t *table) viewDefinition() string {
+	if t.definition != "" {
+		return t.definition
+	}
+	columns := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		columns[i] = "NULL::" + datum.FormatType(c.typ, -1) + " AS " + quoteIdent(c.name)
+	}
+	return " SELECT " + strings.Join(columns, ",\n    ") + ";"
+}

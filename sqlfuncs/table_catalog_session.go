@@ -1,0 +1,211 @@
+package sqlfuncs
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nextid/sqlfuncs/datum"
+)
+
+// roleOwner is the role that owns everything.
+const roleOwner = "nextid"
+
+// role is a row of pg_authid.
+type role struct {
+	name  string
+	oid   uint32
+	admin bool
+}
+
+// roles are the owner and whoever is connected: nextid keeps no other list
+// that this layer could see.
+func (s *Server) roles() []role {
+	s.sessions.mu.Lock()
+	defer s.sessions.mu.Unlock()
+	users := map[string]bool{roleOwner: true}
+	for session := range s.sessions.all {
+		users[session.options.User] = users[session.options.User] || session.options.Admin
+	}
+	var out []role
+	for _, name := range slices.Sorted(maps.Keys(users)) {
+		out = append(out, role{name: name, oid: roleOID(name), admin: users[name]})
+	}
+	return out
+}
+
+// roleOID makes up a stable OID for a role.
+func roleOID(name string) uint32 {
+	if name == roleOwner {
+		return ownerOID
+	}
+	h := uint32(2166136261) // FNV-1a
+	for i := range len(name) {
+		h = (h ^ uint32(name[i])) * 16777619
+	}
+	return 1<<29 | h>>4
+}
+
+func roleRows(x *exec, t *table) ([][]datum.Value, error) {
+	var rows [][]datum.Value
+	for _, r := range x.server.roles() {
+		rows = append(rows, t.rowOf("oid", r.oid, "rolname", r.name, "rolsuper", r.admin, "rolinherit", true, "rolcreaterole", r.admin,
+			"rolcreatedb", r.admin, "rolcanlogin", true, "rolreplication", r.admin, "rolbypassrls", r.admin, "rolconnlimit", -1))
+	}
+	return rows, nil
+}
+
+func namespaceRows(_ *exec, t *table) ([][]datum.Value, error) {
+	var rows [][]datum.Value
+	for _, name := range slices.Sorted(maps.Keys(schemaOIDs)) {
+		rows = append(rows, t.rowOf("oid", schemaOIDs[name], "nspname", name, "nspowner", ownerOID))
+	}
+	return rows, nil
+}
+
+// ownDatabase is the database's own name; a client may use any other.
+const ownDatabase = "nextid"
+
+// databaseOID is the OID of a database. The one that a session is in is the
+// only one that it sees beside our own.
+func databaseOID(name string) uint32 {
+	if name == ownDatabase {
+		return 5
+	}
+	return 6
+}
+
+// encodingUTF8 is pg_database.encoding of UTF8.
+const encodingUTF8 = 6
+
+func databaseRows(x *exec, t *table) ([][]datum.Value, error) {
+	names := []string{ownDatabase, x.session.options.Database}
+	slices.Sort(names)
+	var rows [][]datum.Value
+	for _, name := range slices.Compact(names) {
+		rows = append(rows, t.rowOf("oid", databaseOID(name), "datname", name, "datdba", ownerOID, "encoding", encodingUTF8,
+			"datlocprovider", "c", "datallowconn", true, "datconnlimit", -1, "datfrozenxid", 3, "datminmxid", 1, "dattablespace", 1663,
+			"datcollate", "C.UTF-8", "datctype", "C.UTF-8"))
+	}
+	return rows, nil
+}
+
+// settingTexts are what PostgreSQL says about its settings: category, short and extra description.
+func settingTexts() map[string][]string {
+	out := map[string][]string{}
+	_, rows := readTSV("pg_settings.tsv")
+	for _, row := range rows {
+		out[strings.ToLower(row[0])] = row[1:]
+	}
+	return out
+}
+
+func settingRows(x *exec, t *table) ([][]datum.Value, error) {
+	texts := settingTexts()
+	var rows [][]datum.Value
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		s := settings[key]
+		value, _ := x.session.vars.get(key)
+		reset, ok := x.session.vars.base[key]
+		if !ok {
+			reset = s.value
+		}
+		source := "default"
+		if value != reset {
+			source = "session"
+		} else if ok {
+			source = "client"
+		}
+		pairs := []any{"name", s.name, "setting", s.plain(value), "context", s.context, "vartype", s.vartype, "source", source,
+			"boot_val", s.plain(s.value), "reset_val", s.plain(reset), "pending_restart", false, "category", "Preset Options",
+			"short_desc", ""}
+		if s.unit != "" {
+			pairs = append(pairs, "unit", s.unit)
+		}
+		if (s.vartype == "integer" || s.vartype == "real") && s.min <= s.max && s.context != "" {
+			pairs = append(pairs, "min_val", formatBound(s.min), "max_val", formatBound(s.max))
+		}
+		if len(s.allowed) > 0 && s.vartype == "enum" {
+			elems := make([]datum.Value, len(s.allowed))
+			for i, a := range s.allowed {
+				elems[i] = datum.MakeText(a)
+			}
+			pairs = append(pairs, "enumvals", datum.MakeArray(datum.TextArray, elems))
+		}
+		if text := texts[key]; text != nil {
+			pairs = append(pairs, "category", text[0], "short_desc", copyUnescape.Replace(text[1]))
+			if text[2] != `\N` {
+				pairs = append(pairs, "extra_desc", copyUnescape.Replace(text[2]))
+			}
+		}
+		rows = append(rows, t.rowOf(pairs...))
+	}
+	return rows, nil
+}
+
+func formatBound(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+
+// plain is a value as pg_settings shows it: in the setting's unit, without it.
+func (s *setting) plain(value string) string {
+	if s.unit == "" {
+		return value
+	}
+	number := strings.TrimRight(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	n, err := strconv.ParseFloat(number, 64)
+	from, to := unitSize[value[len(number):]], unitSize[s.unit]
+	if err != nil || from == 0 || to == 0 {
+		return value
+	}
+	return strconv.FormatFloat(n*from/to, 'f', -1, 64)
+}
+
+// unitSize is the size of the units of settings, in bytes or milliseconds.
+var unitSize = map[string]float64{
+	"B": 1, "kB": 1 << 10, "8kB": 8 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40,
+	"us": 0.001, "ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000,
+}
+
+func activityRows(x *exec, t *table) ([][]datum.Value, error) {
+	x.server.sessions.mu.Lock()
+	defer x.server.sessions.mu.Unlock()
+	var rows [][]datum.Value
+	for s := range x.server.sessions.all {
+		pairs := []any{"datid", databaseOID(s.options.Database), "datname", s.options.Database, "pid", int(s.options.PID),
+			"usesysid", roleOID(s.options.User), "usename", s.options.User, "application_name", *s.appName.Load(),
+			"client_port", -1, "backend_start", datum.TimestampTZFromTime(s.started), "backend_type", "client backend"}
+		if s == x.session {
+			pairs = append(pairs, "state", "active", "query_start", datum.TimestampTZFromTime(x.started),
+				"state_change", datum.TimestampTZFromTime(x.started), "query", x.portal.st.Text)
+		}
+		rows = append(rows, t.rowOf(pairs...))
+	}
+	pid := slices.IndexFunc(t.columns, func(c tableColumn) bool { return c.name == "pid" })
+	slices.SortFunc(rows, func(a, b []datum.Value) int { return cmp.Compare(a[pid].Int, b[pid].Int) })
+	return rows, nil
+}
+
+func preparedRows(x *exec, t *table) ([][]datum.Value, error) {
+	var rows [][]datum.Value
+	for _, name := range slices.Sorted(maps.Keys(x.session.prepared)) {
+		st := x.session.prepared[name]
+		types := make([]datum.Value, len(st.Params))
+		for i, p := range st.Params {
+			types[i] = datum.Value{Type: datum.RegType, Valid: true, Int: int64(p)}
+		}
+		rows = append(rows, t.rowOf("name", name, "statement", st.Text, "parameter_types", datum.MakeArray(datum.RegTypeArray, types),
+			"from_sql", false, "generic_plans", 0, "custom_plans", 0))
+	}
+	return rows, nil
+}
+
+func cursorRows(x *exec, t *table) ([][]datum.Value, error) {
+	var rows [][]datum.Value
+	for _, name := range slices.Sorted(maps.Keys(x.session.portals)) {
+		p := x.session.portals[name]
+		rows = append(rows, t.rowOf("name", name, "statement", p.st.Text, "is_holdable", p.held, "is_binary", p.binary,
+			"is_scrollable", p.scroll))
+	}
+	return rows, nil
+}
