@@ -85,8 +85,8 @@ func SQL(dsn string, c Config) (string, error) {
 // driverOf finds the driver by the URL's scheme. Its errors do not repeat
 // the URL, which may hold a password.
 func driverOf(dsn string) (driver, error) {
-	scheme, _, _ := strings.Cut(dsn, "://")
-	if d, ok := drivers[scheme]; ok {
+	scheme, _, isURL := strings.Cut(dsn, "://")
+	if d, ok := drivers[scheme]; ok && isURL {
 		return d, nil
 	}
 	const hint = "Give the application's database as --dsn postgres://USER@HOST:PORT/DATABASE."

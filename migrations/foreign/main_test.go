@@ -99,10 +99,19 @@ func (s *server) kill() {
 
 func (s *server) stop() {
 	s.t.Helper()
-	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	s.signal(syscall.SIGTERM)
+	_ = s.cmd.Wait()
+}
+
+// freeze stops the process without closing its connections.
+func (s *server) freeze() { s.signal(syscall.SIGSTOP) }
+func (s *server) thaw()   { s.signal(syscall.SIGCONT) }
+
+func (s *server) signal(sig syscall.Signal) {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(sig); err != nil {
 		s.t.Fatal(err)
 	}
-	_ = s.cmd.Wait()
 }
 
 func (s *server) url() string { return "postgres://app@" + s.address + "/nextid" }
@@ -118,10 +127,12 @@ func startCluster(t *testing.T, settings ...string) cluster {
 	return cluster{pgtest.Start(t, settings...)}
 }
 
+var databases atomic.Int64
+
 // database creates an empty database and returns its URL.
 func (c cluster) database(t *testing.T) string {
 	t.Helper()
-	name := "app_" + strings.ToLower(regexp.MustCompile(`\W+`).ReplaceAllString(t.Name(), "_"))
+	name := fmt.Sprintf("app%d", databases.Add(1))
 	connect(t, c.dsn, nil).exec("CREATE DATABASE " + name)
 	return strings.Replace(c.dsn, "/postgres?", "/"+name+"?", 1)
 }

@@ -1,0 +1,141 @@
+package foreign_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"nextid/generator/history"
+	"nextid/migrations/foreign"
+)
+
+// TestServerRestarts: postgres_fdw notices a lost connection when it begins a
+// transaction at the server, and connects again then. Inside of a transaction
+// it cannot; dblink, which has none, can.
+func TestServerRestarts(t *testing.T) {
+	for _, end := range []struct {
+		name string
+		end  func(*server)
+	}{{"killed", (*server).kill}, {"stopped", (*server).stop}} {
+		t.Run(end.name, func(t *testing.T) {
+			server := startServer(t)
+			var log history.Log
+			s := connect(t, startCluster(t).install(t, server), &log)
+			restart := func() {
+				end.end(server)
+				server.start()
+			}
+			const single, batch, dblink = "SELECT nextid.next_id('orders')", "SELECT nextid.next_id('batches', 5)", "SELECT nextid.dblink_next_id('links')"
+
+			// Between transactions nobody notices.
+			s.draws(1, "orders", single)
+			s.draws(1, "batches", batch)
+			s.draws(1, "links", dblink)
+			restart()
+			s.draws(1, "orders", single)
+			restart()
+			s.draws(1, "batches", batch)
+			s.draws(1, "links", dblink)
+
+			// The first draw of a transaction is its first statement at the server.
+			s.exec("BEGIN; CREATE TABLE t (n int)")
+			restart()
+			s.draws(1, "orders", single)
+			s.exec("COMMIT")
+
+			s.exec("BEGIN")
+			s.draws(1, "orders", single)
+			s.draws(1, "links", dblink)
+			restart()
+			s.draws(1, "links", dblink)  // asks again
+			s.draws(1, "batches", batch) // needs no server while its batch lasts
+			s.failsWith(single, "08006", "57P01")
+			s.exec("ROLLBACK")
+			s.draws(1, "orders", single)
+
+			// A transaction that drew all that it needed fails, too: PostgreSQL
+			// commits at the server first.
+			s.exec("BEGIN; INSERT INTO t VALUES (1)")
+			s.draws(1, "orders", single)
+			restart()
+			s.failsWith("COMMIT", "08006", "57P01")
+			if n := s.numbers("SELECT count(*) FROM t")[0]; n != 0 {
+				t.Error("half of a transaction was kept")
+			}
+			s.draws(1, "orders", single)
+
+			// While there is no server.
+			end.end(server)
+			s.fails("08001", "SELECT nextid.next_id('fresh')")
+			s.fails("08001", "SELECT nextid.next_id('fresh', 5)")
+			s.fails("08001", "SELECT nextid.dblink_next_id('fresh')")
+			s.draws(1, "batches", batch)
+			server.start()
+			s.draws(1, "orders", single)
+			s.draws(7, "batches", "SELECT nextid.next_id('batches', 5) FROM generate_series(1, 7)")
+			s.draws(1, "links", dblink)
+			check(t, &log)
+		})
+	}
+}
+
+// failsWith checks that a statement fails with one of the SQLSTATEs.
+func (s *session) failsWith(sql string, codes ...string) {
+	s.t.Helper()
+	err := s.try(sql)
+	pg, ok := err.(*pgconn.PgError)
+	if !ok || !slices.Contains(codes, pg.Code) {
+		s.t.Fatalf("%s: %v, not one of SQLSTATE %v", sql, err, codes)
+	}
+}
+
+// TestSecondServerTakesOver: with two addresses libpq tries one after the other.
+func TestSecondServerTakesOver(t *testing.T) {
+	first, second := startServer(t), startServer(t)
+	dsn := startCluster(t).database(t)
+	up(t, dsn, foreign.Config{Server: parseServer(t, "postgres://app@"+first.address+","+second.address+"/nextid"), Grant: []string{"PUBLIC"}})
+	if s := status(t, dsn); !s.Current() || s.Server != first.address+","+second.address {
+		t.Errorf("status %+v", s)
+	}
+	s := connect(t, dsn, nil)
+	s.exec("SELECT nextid.next_id('orders'), nextid.dblink_next_id('orders')")
+	first.kill()
+	s.exec("SELECT nextid.next_id('orders')")
+	s.exec("SELECT nextid.dblink_next_id('orders')")
+}
+
+// TestLongTransaction: a transaction of the application keeps one open at the
+// server, which must not end it as idle.
+func TestLongTransaction(t *testing.T) {
+	server := startServer(t, "NEXTID_LIMITS_IDLE_IN_TRANSACTION_TIMEOUT=200ms")
+	cluster := startCluster(t)
+	s := connect(t, cluster.install(t, server), nil)
+	const slow = "BEGIN; SELECT nextid.next_id('orders'); SELECT pg_sleep(0.6); COMMIT"
+	s.exec(slow)
+
+	// It would, without the option that up sets.
+	dsn := cluster.database(t)
+	up(t, dsn, foreign.Config{Server: parseServer(t, server.url()+"?options=")})
+	s = connect(t, dsn, nil)
+	s.failsWith(slow, "25P03", "08006")
+}
+
+// TestStatementTimeout: the wait for a server that hangs ends with the
+// statement's timeout.
+func TestStatementTimeout(t *testing.T) {
+	server := startServer(t)
+	s := connect(t, startCluster(t).install(t, server), nil)
+	s.exec("SELECT nextid.next_id('orders')")
+	server.freeze()
+	s.exec("SET statement_timeout = '300ms'")
+	start := time.Now()
+	s.fails("57014", "SELECT nextid.next_id('orders')")
+	s.exec("SELECT 1")
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("ended after %v", took)
+	}
+	server.thaw()
+	s.exec("SET statement_timeout = 0; SELECT nextid.next_id('orders')")
+}
