@@ -20,6 +20,7 @@ var variants = []struct{ name, call string }{
 }
 
 func TestDefaults(t *testing.T) {
+	t.Parallel()
 	server, cluster := startServer(t), startCluster(t)
 	for _, v := range variants {
 		t.Run(v.name, func(t *testing.T) {
@@ -95,6 +96,7 @@ func TestDefaults(t *testing.T) {
 // TestCallersCollation: a condition with a collation of its own would not be
 // sent to the server, and the read would draw an id of every generator.
 func TestCallersCollation(t *testing.T) {
+	t.Parallel()
 	server := startServer(t)
 	var log history.Log
 	direct := server.connect()
@@ -114,6 +116,7 @@ func TestCallersCollation(t *testing.T) {
 }
 
 func TestSetsOfIDs(t *testing.T) {
+	t.Parallel()
 	server := startServer(t)
 	var log history.Log
 	s := connect(t, startCluster(t).install(t, server), &log)
@@ -137,6 +140,7 @@ func TestSetsOfIDs(t *testing.T) {
 
 // TestOneHundredThousandRows is the bulk load that batches are for.
 func TestOneHundredThousandRows(t *testing.T) {
+	t.Parallel()
 	server := startServer(t)
 	var log history.Log
 	s := connect(t, startCluster(t).install(t, server), &log)
@@ -152,6 +156,7 @@ func TestOneHundredThousandRows(t *testing.T) {
 // TestBatchesUseWhatTheyDrew: an id of a batch is lost only when there is a
 // reason to, so a segment's numbers are without holes.
 func TestBatchesUseWhatTheyDrew(t *testing.T) {
+	t.Parallel()
 	server := startServer(t)
 	server.connect().exec("SELECT create_generator('a', 'segment'), create_generator('b', 'segment')")
 	var log history.Log
@@ -169,6 +174,7 @@ func TestBatchesUseWhatTheyDrew(t *testing.T) {
 // TestRandomSessions draws in batches while transactions, savepoints and
 // resets come and go, in two sessions at once.
 func TestRandomSessions(t *testing.T) {
+	t.Parallel()
 	server := startServer(t)
 	dsn := startCluster(t).install(t, server)
 	server.connect().exec("SELECT create_generator('numbers', 'segment')")
@@ -255,34 +261,40 @@ func (s *session) someNumbers(sql string) (all []int64) {
 // TestCopiedSettings: runs live in settings of the session. A pooler that
 // copies them to another session does not copy ids.
 func TestCopiedSettings(t *testing.T) {
+	t.Parallel()
 	server := startServer(t)
+	server.connect().exec("SELECT create_generator('numbers', 'segment')")
 	dsn := startCluster(t).install(t, server)
-	var log history.Log
-	a, b := connect(t, dsn, &log), connect(t, dsn, &log)
-	const sql = "SELECT nextid.next_id('orders', 1000) FROM generate_series(1, 10)"
-	a.draws(10, "orders", sql)
-	key := fmt.Sprintf("%x", "orders")
-	for _, setting := range []string{"nextid.run_" + key, "nextid.runs_" + key} {
-		b.exec(fmt.Sprintf("SET %s = '%s'", setting, a.text("SHOW "+setting)))
-	}
-	// Other ids of the same batch, or of another one; not those of a.
-	ids := make(map[int64]bool)
-	for range 10 {
-		for _, s := range []*session{a, b} {
-			for _, id := range s.numbers(sql) {
-				if ids[id] {
-					t.Fatalf("id %d came twice", id)
-				}
-				ids[id] = true
+	first, second := connect(t, dsn, nil), connect(t, dsn, nil)
+	seen := make(map[int64]bool)
+	draw := func(s *session) {
+		for _, id := range s.numbers("SELECT nextid.next_id('numbers', 1000) FROM generate_series(1, 10)") {
+			if seen[id] || id < 1 {
+				t.Fatalf("id %d came twice, or never was drawn", id)
 			}
+			seen[id] = true
 		}
 	}
-	check(t, &log)
+	copySettings := func(from, to *session) {
+		for _, setting := range []string{"nextid.run_", "nextid.runs_"} {
+			setting += fmt.Sprintf("%x", "numbers")
+			to.exec(fmt.Sprintf("SET %s = '%s'", setting, from.text("SHOW "+setting)))
+		}
+	}
+	draw(first)
+	draw(second)
+	copySettings(first, second) // whose places come after
+	draw(second)
+	draw(first)
+	copySettings(second, first) // whose places come before
+	draw(first)
+	draw(second)
 }
 
 // TestRunsFromBefore: a session that lives through down and up goes on with
 // new ids.
 func TestRunsFromBefore(t *testing.T) {
+	t.Parallel()
 	server := startServer(t)
 	dsn := startCluster(t).install(t, server)
 	var log history.Log

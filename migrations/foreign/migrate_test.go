@@ -37,6 +37,7 @@ func objects(t *testing.T, dsn string) string {
 }
 
 func TestUpDownUp(t *testing.T) {
+	t.Parallel()
 	server := startServer(t)
 	dsn := startCluster(t).database(t)
 	before := objects(t, dsn)
@@ -76,6 +77,7 @@ func TestUpDownUp(t *testing.T) {
 }
 
 func TestTwoUpsAtOnce(t *testing.T) {
+	t.Parallel()
 	server := startServer(t)
 	dsn := startCluster(t).database(t)
 	c := config(t, server)
@@ -96,6 +98,7 @@ func TestTwoUpsAtOnce(t *testing.T) {
 
 // TestUpgrade starts from each older version.
 func TestUpgrade(t *testing.T) {
+	t.Parallel()
 	server, cluster := startServer(t), startCluster(t)
 	newest := status(t, cluster.database(t)).Newest
 	for version := int64(1); version < newest; version++ {
@@ -127,6 +130,7 @@ func TestUpgrade(t *testing.T) {
 }
 
 func TestDownRefusesWhatIsUsed(t *testing.T) {
+	t.Parallel()
 	server := startServer(t)
 	dsn := startCluster(t).install(t, server)
 	s := connect(t, dsn, nil)
@@ -148,6 +152,7 @@ func TestDownRefusesWhatIsUsed(t *testing.T) {
 // TestExtensionsOfOthers: up uses extensions that are there, and down leaves
 // those that somebody else needs.
 func TestExtensionsOfOthers(t *testing.T) {
+	t.Parallel()
 	server, cluster := startServer(t), startCluster(t)
 
 	dsn := cluster.database(t)
@@ -175,6 +180,7 @@ func TestExtensionsOfOthers(t *testing.T) {
 }
 
 func TestForeignSchemaIsRefused(t *testing.T) {
+	t.Parallel()
 	server := startServer(t)
 	dsn := startCluster(t).database(t)
 	s := connect(t, dsn, nil)
@@ -195,6 +201,7 @@ func TestForeignSchemaIsRefused(t *testing.T) {
 // TestAnotherServer: a second up moves the application to another server, and
 // takes options away that are no longer given.
 func TestAnotherServer(t *testing.T) {
+	t.Parallel()
 	first, second := startServer(t), startServer(t)
 	dsn := startCluster(t).database(t)
 	up(t, dsn, foreign.Config{Server: parseServer(t, first.url()+"?keep_connections=off&fetch_size=7"), Grant: []string{"PUBLIC"}})
@@ -217,6 +224,7 @@ func TestAnotherServer(t *testing.T) {
 }
 
 func TestPrivileges(t *testing.T) {
+	t.Parallel()
 	server := startServer(t)
 	var log history.Log
 	cluster := startCluster(t)
@@ -274,6 +282,7 @@ func TestPrivileges(t *testing.T) {
 // TestFlagsOfFunctions: what the planner may do with the functions, and that
 // those with the owner's rights have a search_path of their own.
 func TestFlagsOfFunctions(t *testing.T) {
+	t.Parallel()
 	s := connect(t, startCluster(t).install(t, startServer(t)), nil)
 	wrong := s.text(`SELECT coalesce(string_agg(f.oid::regprocedure::text, ', '), '') FROM pg_proc f
 		WHERE pronamespace = 'nextid'::regnamespace AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = f.oid AND d.deptype = 'e')
@@ -286,6 +295,7 @@ func TestFlagsOfFunctions(t *testing.T) {
 
 // TestPasswordIsNotLogged: not with everything logged, and not when it cannot be set.
 func TestPasswordIsNotLogged(t *testing.T) {
+	t.Parallel()
 	server := startServer(t)
 	cluster := startCluster(t, "log_statement=all", "log_min_duration_statement=0", "log_min_error_statement=debug5")
 	dsn := cluster.database(t)
@@ -306,6 +316,7 @@ func TestPasswordIsNotLogged(t *testing.T) {
 // TestWithoutSuperuser: an administrator has made the extensions and allowed
 // their use; the functions then belong to an ordinary role.
 func TestWithoutSuperuser(t *testing.T) {
+	t.Parallel()
 	server, cluster := startServer(t), startCluster(t)
 	dsn := cluster.database(t)
 	admin := connect(t, dsn, nil)
@@ -338,6 +349,7 @@ func TestWithoutSuperuser(t *testing.T) {
 }
 
 func TestParseServer(t *testing.T) {
+	t.Parallel()
 	for url, want := range map[string]string{
 		"postgres://ids":                            "ids:5433",
 		"postgres://app@ids:6000/other":             "ids:6000",
@@ -352,7 +364,7 @@ func TestParseServer(t *testing.T) {
 	}
 	for _, url := range []string{
 		"", "ids:5433", "mysql://ids", "postgres://", "postgres:///x", "postgres://app:secret@ids/x", "postgres://ids/x?password=secret",
-		"postgres://ids/x?user=a", "postgres://ids/x?a%20b=c", "postgres://ids/x?options=%00", "postgres://a%0Ab@ids/x", "postgres://%zz",
+		"postgres://ids/x?user=a", "postgres://ids/x?a%20b=c", "postgres://ids/x?options=%00", "postgres://a%0Ab@ids/x", "postgres://%zz@ids", "postgres://ids:x", "postgres://a:1,b:70000",
 	} {
 		if s, err := foreign.ParseServer(url); err == nil {
 			t.Errorf("%q was read as %+v", url, s)
@@ -364,6 +376,7 @@ func TestParseServer(t *testing.T) {
 
 // TestPrint: what print shows is what up runs.
 func TestPrint(t *testing.T) {
+	t.Parallel()
 	server := startServer(t)
 	cluster := startCluster(t)
 	dsn := cluster.database(t)

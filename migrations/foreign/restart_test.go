@@ -15,6 +15,7 @@ import (
 // transaction at the server, and connects again then. Inside of a transaction
 // it cannot; dblink, which has none, can.
 func TestServerRestarts(t *testing.T) {
+	t.Parallel()
 	for _, end := range []struct {
 		name string
 		end  func(*server)
@@ -93,6 +94,7 @@ func (s *session) failsWith(sql string, codes ...string) {
 
 // TestSecondServerTakesOver: with two addresses libpq tries one after the other.
 func TestSecondServerTakesOver(t *testing.T) {
+	t.Parallel()
 	first, second := startServer(t), startServer(t)
 	dsn := startCluster(t).database(t)
 	up(t, dsn, foreign.Config{Server: parseServer(t, "postgres://app@"+first.address+","+second.address+"/nextid"), Grant: []string{"PUBLIC"}})
@@ -109,6 +111,7 @@ func TestSecondServerTakesOver(t *testing.T) {
 // TestLongTransaction: a transaction of the application keeps one open at the
 // server, which must not end it as idle.
 func TestLongTransaction(t *testing.T) {
+	t.Parallel()
 	server := startServer(t, "NEXTID_LIMITS_IDLE_IN_TRANSACTION_TIMEOUT=200ms")
 	cluster := startCluster(t)
 	s := connect(t, cluster.install(t, server), nil)
@@ -125,6 +128,7 @@ func TestLongTransaction(t *testing.T) {
 // TestStatementTimeout: the wait for a server that hangs ends with the
 // statement's timeout.
 func TestStatementTimeout(t *testing.T) {
+	t.Parallel()
 	server := startServer(t)
 	s := connect(t, startCluster(t).install(t, server), nil)
 	s.exec("SELECT nextid.next_id('orders')")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -62,6 +63,7 @@ func ParseServer(text string) (Server, error) {
 	refuse := func(what string) (Server, error) {
 		return Server{}, &Error{What: "--server: " + what, Hint: "Write postgres://nextid@HOST:5433/nextid, and ?sslmode=verify-full for TLS."}
 	}
+	text, hostList := cutHosts(text)
 	u, err := url.Parse(text)
 	if err != nil {
 		return refuse("not a URL") // the error repeats the text, and the text may hold a password
@@ -74,10 +76,13 @@ func ParseServer(text string) (Server, error) {
 			Hint: "Put it into the environment: NEXTID_FOREIGN_PASSWORD."}
 	}
 	var hosts, ports []string
-	for host := range strings.SplitSeq(u.Host, ",") {
+	for host := range strings.SplitSeq(hostList, ",") {
 		port := ""
 		if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
 			host, port = host[:i], host[i+1:]
+		}
+		if _, err := strconv.ParseUint(cmp.Or(port, "0"), 10, 16); err != nil {
+			return refuse("not a port: " + strconv.Quote(port))
 		}
 		hosts = append(hosts, strings.Trim(host, "[]"))
 		ports = append(ports, cmp.Or(port, "5433"))
@@ -115,6 +120,17 @@ func ParseServer(text string) (Server, error) {
 	slices.SortFunc(s.Options, byName)
 	slices.SortFunc(s.UserOptions, byName)
 	return s, nil
+}
+
+// cutHosts takes the hosts out of a URL: net/url knows only one.
+func cutHosts(text string) (rest, hosts string) {
+	scheme, rest, _ := strings.Cut(text, "://")
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	start := strings.LastIndexByte(rest[:end], '@') + 1
+	return scheme + "://" + rest[:start] + rest[end:], rest[start:end]
 }
 
 func optionName(s string) bool {
