@@ -63,18 +63,9 @@ type Arg struct {
 // from a statement and its arguments. formats are the protocol's result
 // format codes: none, one for all, or one a column.
 func (s *Session) Bind(name []byte, st *Statement, args []Arg, formats []int16) (*Portal, error) {
-	if len(args) != len(st.Params) {
-		return nil, sqlstate.New(sqlstate.ProtocolViolation, "bind message supplies %d parameters, but prepared statement requires %d",
-			len(args), len(st.Params))
-	}
-	if err := s.checkTransaction(st.exits); err != nil {
+	st, err := s.bindable(st, args)
+	if err != nil {
 		return nil, err
-	}
-	if s.dialect == syntax.MySQL {
-		var err error
-		if st, err = s.forTypes(st, args); err != nil {
-			return nil, err
-		}
 	}
 	if len(name) == 0 && st.fast != nil && fastArgs(st, args) && len(formats) <= 1 {
 		return s.bindFast(st, args, formats), nil
@@ -98,6 +89,41 @@ func (s *Session) Bind(name []byte, st *Statement, args []Arg, formats []int16) 
 		s.dropPortal(p)
 		return nil, sqlstate.New(sqlstate.ProtocolViolation, "bind message has %d result formats but query has %d columns", len(formats), n)
 	}
+	return p, nil
+}
+
+// bindable checks that a statement can be bound to arguments now, and
+// returns it planned for their types.
+func (s *Session) bindable(st *Statement, args []Arg) (*Statement, error) {
+	if len(args) != len(st.Params) {
+		return nil, sqlstate.New(sqlstate.ProtocolViolation, "bind message supplies %d parameters, but prepared statement requires %d",
+			len(args), len(st.Params))
+	}
+	if err := s.checkTransaction(st.exits); err != nil {
+		return nil, err
+	}
+	if s.dialect != syntax.MySQL {
+		return st, nil
+	}
+	return s.forTypes(st, args)
+}
+
+// Open makes a portal from a statement and its arguments that has no place
+// in the session: MySQL's executions and cursors, which only their protocol
+// knows. It lives until Close.
+func (s *Session) Open(st *Statement, args []Arg) (*Portal, error) {
+	st, err := s.bindable(st, args)
+	if err != nil {
+		return nil, err
+	}
+	params, size, err := s.bindArgs(st, args)
+	if err != nil {
+		return nil, err
+	}
+	p := &Portal{}
+	p.init(s, st, params)
+	p.bytes = size
+	s.bytes += size
 	return p, nil
 }
 

@@ -353,6 +353,9 @@ func (b *Batch) Next() (*Statement, error) {
 	return st, nil
 }
 
+// More reports whether Next has another statement.
+func (b *Batch) More() bool { return b.single != nil || b.next < len(b.parsed) }
+
 // Prepare makes the prepared statement name ("" is the unnamed one, which
 // is replaced) from a text with at most one statement. params are the types
 // that the client declared, Invalid or Unknown where it left them open. An

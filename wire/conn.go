@@ -77,12 +77,14 @@ type conn struct {
 
 	unsure atomic.Bool // the last read left it open whether the client hung up, see checkHangup
 	cut    atomic.Bool // the server has given up waiting
+	hungUp atomic.Bool // see Conn.HangUp
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
 	c := &conn{server: s, nc: nc, accepted: time.Now(), base: s.base}
 	c.out = Out{flush: c.write, limit: s.Limits.FlushAt}
 	c.info.admit = func() error { return s.admit(c) }
+	c.info.hangUp = func() { c.hungUp.Store(true); c.nudge() }
 	c.info.canTLS = s.TLS != nil
 	switch a := nc.RemoteAddr().(type) {
 	case *net.TCPAddr:
@@ -253,7 +255,7 @@ func (c *conn) drain() bool {
 			}
 			return true
 		}
-		if c.server.draining.Load() {
+		if c.server.draining.Load() || c.hungUp.Load() {
 			return true // raw.Read finds that the deadline is over
 		}
 	}
@@ -299,6 +301,9 @@ func (c *conn) readFailed(err error) bool {
 		return false
 	case c.server.draining.Load():
 		c.goodbye(func() { c.machine.Refuse(&c.out, Shutdown) })
+		return false
+	case c.hungUp.Load():
+		c.goodbye(func() { c.machine.Refuse(&c.out, HungUp) })
 		return false
 	case c.deadline.IsZero(), time.Now().Before(c.deadline): // nudged
 		_ = c.nc.SetReadDeadline(c.deadline) // fails only on a closed connection: the read will tell
@@ -382,11 +387,12 @@ func (c *conn) setTimers(heard bool) {
 	}
 }
 
-// waitUntil sets the read deadline. A shutdown's nudge stays.
+// waitUntil sets the read deadline. The nudge of a shutdown or of HangUp
+// stays.
 func (c *conn) waitUntil(t time.Time) {
 	c.deadline = t
 	_ = c.nc.SetReadDeadline(t) // fails only on a closed connection: the read will tell
-	if c.server.draining.Load() {
+	if c.server.draining.Load() || c.hungUp.Load() {
 		c.nudge()
 	}
 }

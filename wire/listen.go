@@ -2,7 +2,6 @@ package wire
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -17,16 +16,16 @@ const staleWait = time.Second
 
 // Listen opens an address: host:port, or a path (it begins with / or ., or
 // with @ for a name without a file) for a Unix socket. A path that is a
-// directory gets libpq's file name in it, .s.PGSQL.<port>. A socket file
-// that nobody listens on any more is replaced; as with PostgreSQL's default,
-// every user of the machine may connect.
-func Listen(address string, port int) (net.Listener, error) {
+// directory gets file in it, the name that the protocol's clients look for. A
+// socket file that nobody listens on any more is replaced; as with
+// PostgreSQL's default, every user of the machine may connect.
+func Listen(address, file string) (net.Listener, error) {
 	if !isPath(address) {
 		return net.Listen("tcp", address)
 	}
 	path := address
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, fmt.Sprintf(".s.PGSQL.%d", port))
+		path = filepath.Join(path, file)
 	}
 	if err := removeStale(path); err != nil {
 		return nil, &net.OpError{Op: "listen", Net: "unix", Addr: &net.UnixAddr{Name: path, Net: "unix"}, Err: err}

@@ -25,7 +25,7 @@ func socketDir(t *testing.T) string {
 func socketPath(t *testing.T) string { return filepath.Join(socketDir(t), "s") }
 
 func TestListenOnTCP(t *testing.T) {
-	l, err := Listen("127.0.0.1:0", 5433)
+	l, err := Listen("127.0.0.1:0", ".s.PGSQL.5433")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,14 +33,14 @@ func TestListenOnTCP(t *testing.T) {
 	if l.Addr().Network() != "tcp" {
 		t.Errorf("listens on %s", l.Addr().Network())
 	}
-	if _, err := Listen(l.Addr().String(), 5433); !errors.Is(err, syscall.EADDRINUSE) {
+	if _, err := Listen(l.Addr().String(), ".s.PGSQL.5433"); !errors.Is(err, syscall.EADDRINUSE) {
 		t.Errorf("a second listener: %v", err)
 	}
 }
 
 func TestListenInADirectory(t *testing.T) {
 	dir := socketDir(t)
-	l, err := Listen(dir, 5433)
+	l, err := Listen(dir, ".s.PGSQL.5433")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,18 +65,18 @@ func TestListenInADirectory(t *testing.T) {
 
 func TestListenReplacesAStaleSocketOnly(t *testing.T) {
 	path := socketPath(t)
-	first, err := Listen(path, 0)
+	first, err := Listen(path, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Listen(path, 0); !errors.Is(err, syscall.EADDRINUSE) {
+	if _, err := Listen(path, ""); !errors.Is(err, syscall.EADDRINUSE) {
 		t.Errorf("beside a living server: %v", err)
 	}
 	first.(*net.UnixListener).SetUnlinkOnClose(false) // as kill -9 would
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
-	second, err := Listen(path, 0)
+	second, err := Listen(path, "")
 	if err != nil {
 		t.Fatalf("after a killed server: %v", err)
 	}
@@ -88,7 +88,7 @@ func TestListenKeepsForeignFiles(t *testing.T) {
 	if err := os.WriteFile(path, []byte("precious"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Listen(path, 0); err == nil {
+	if _, err := Listen(path, ""); err == nil {
 		t.Error("listens in the place of a file")
 	}
 	if b, err := os.ReadFile(path); string(b) != "precious" {
@@ -97,7 +97,7 @@ func TestListenKeepsForeignFiles(t *testing.T) {
 }
 
 func TestListenWhereThereIsNoDirectory(t *testing.T) {
-	if _, err := Listen(filepath.Join(socketDir(t), "missing", "s"), 0); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Listen(filepath.Join(socketDir(t), "missing", "s"), ""); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -106,7 +106,7 @@ func TestListenOnAnAbstractName(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has sockets without a file")
 	}
-	l, err := Listen("@nextid-wire-test", 0)
+	l, err := Listen("@nextid-wire-test", "")
 	if err != nil {
 		t.Fatal(err)
 	}

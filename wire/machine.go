@@ -39,6 +39,7 @@ const (
 	Shutdown Reason = iota // the server is stopping
 	NoRoom                 // a limit on connections
 	Failed                 // a bug of ours
+	HungUp                 // Conn.HangUp: another client, or an operator, wanted it
 )
 
 // Conn is what a Machine knows of its connection and asks of it.
@@ -55,6 +56,15 @@ type Conn struct {
 	admit    func() error // nil: there is always room
 	canTLS   bool
 	startTLS bool
+	hangUp   func()
+}
+
+// HangUp ends the connection when the statement that it runs is over, from
+// any goroutine. The client is told: Refuse with HungUp.
+func (c *Conn) HangUp() {
+	if c.hangUp != nil {
+		c.hangUp()
+	}
 }
 
 // CanTLS reports whether StartTLS may be called: the server has a

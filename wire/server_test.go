@@ -57,7 +57,7 @@ func TestConnectionsFromOneAddressAreLimited(t *testing.T) {
 	third.want("53300")
 	third.wantEnd()
 
-	socket, err := Listen(socketPath(t), 0)
+	socket, err := Listen(socketPath(t), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestSomeConnectionsAreKeptForTheUnixSocket(t *testing.T) {
 	refused := dialTCP(t, l)
 	refused.send("hello\n")
 	refused.want("53300")
-	socket, err := Listen(socketPath(t), 0)
+	socket, err := Listen(socketPath(t), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -397,7 +397,7 @@ func TestRemoteAddressIsKnown(t *testing.T) {
 	if c := <-got; c.Remote != p.LocalAddr().String() || c.Local {
 		t.Errorf("over TCP: %+v", c)
 	}
-	socket, err := Listen(socketPath(t), 0)
+	socket, err := Listen(socketPath(t), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func sockets(t *testing.T, body func(t *testing.T, s *Server, dial func() *peer)
 	for name, listen := range map[string]func(t *testing.T) net.Listener{
 		"tcp": func(t *testing.T) net.Listener { return listenTCP(t) },
 		"unix": func(t *testing.T) net.Listener {
-			l, err := Listen(socketPath(t), 0)
+			l, err := Listen(socketPath(t), "")
 			if err != nil {
 				t.Fatal(err)
 			}

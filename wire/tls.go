@@ -222,7 +222,7 @@ func (c *conn) drainTLS() bool {
 			return false
 		case !c.feed(c.work.in[:n]):
 			return false
-		case c.server.draining.Load():
+		case c.server.draining.Load(), c.hungUp.Load():
 			return true // raw.Read finds that the deadline is over
 		}
 	}

@@ -91,7 +91,7 @@ func (b *bench) startNextid() (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	ready := regexp.MustCompile(`nextid ready: .*127\.0\.0\.1:(\d+)`)
+	ready := regexp.MustCompile(`nextid ready: PostgreSQL on 127\.0\.0\.1:(\d+)`)
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
 		if m := ready.FindStringSubmatch(lines.Text()); m != nil {

@@ -70,28 +70,29 @@ func (a Address) Local() bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// listen opens the address.
-func (a Address) listen() (net.Listener, error) {
-	l, err := wire.Listen(a.Address, defaultPGPort)
+// listen opens the address. file is the name of a socket in a directory, flag
+// what the address was given with.
+func (a Address) listen(file, flag string) (net.Listener, error) {
+	l, err := wire.Listen(a.Address, file)
 	if err != nil {
-		return nil, listenFailure(a, err)
+		return nil, listenFailure(a, flag, err)
 	}
 	return l, nil
 }
 
 // listenFailure says in one line why an address cannot be opened.
-func listenFailure(a Address, err error) error {
+func listenFailure(a Address, flag string, err error) error {
 	f := &failure{
 		what: fmt.Sprintf("listen on %s: %s", a, rootCause(err)), cause: err,
-		hint: "Choose another address with --pg.",
+		hint: "Choose another address with " + flag + ".",
 	}
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		f.hint = "Another server, perhaps another nextid, is listening there. Stop it, or choose another address with --pg."
+		f.hint = "Another server, perhaps another nextid, is listening there. Stop it, or choose another address with " + flag + "."
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
 		f.hint = "Choose a port above 1023, or a directory that this user may write to."
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		f.hint = "The host part of --pg must be an address of this machine."
+		f.hint = "The host part of " + flag + " must be an address of this machine."
 	}
 	return f
 }

@@ -56,6 +56,7 @@ wire:                      sqlfuncs/sqlstate
 wire/clienttest:
 wire/wiretest:
 wire/pgwire:               generator sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
+wire/mysqlwire:            sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
 
 benchmarks/...:            benchmarks/...
 cmd/nextid:                generator/... sqlfuncs/... wire/... migrations/...

@@ -16,9 +16,12 @@ import (
 	"nextid/wire"
 )
 
-// defaultPGPort is nextid's port for the PostgreSQL protocol: one beside
-// PostgreSQL's own, so that both fit on one machine.
-const defaultPGPort = 5433
+// The ports are one beside PostgreSQL's and MySQL's own, so that all fit on
+// one machine.
+const (
+	defaultPGPort    = 5433
+	defaultMySQLPort = 3307
+)
 
 // Config is everything that can be set. The packages below cmd/nextid get
 // plain values out of it and know neither files nor flags. Every scalar in it
@@ -26,6 +29,7 @@ const defaultPGPort = 5433
 type Config struct {
 	Data           string
 	PG             Address
+	MySQL          Address
 	Store          StoreURL
 	SharedStore    StoreSettings
 	AutoCreate     string // a kind, or autoCreateOff
@@ -58,6 +62,7 @@ func DefaultConfig() Config {
 		Data:         "./nextid-data",
 		PG:           Address{Network: "tcp", Address: "127.0.0.1:" + strconv.Itoa(defaultPGPort)},
 		SharedStore:  StoreSettings{Failover: string(shared.Stop), Skip: shared.DefaultSkip},
+		MySQL:        Address{Network: "tcp", Address: "127.0.0.1:" + strconv.Itoa(defaultMySQLPort)},
 		AutoCreate:   snowflake.KindName,
 		WorkerID:     workerAuto,
 		LogLevel:     slog.LevelInfo,
@@ -119,13 +124,15 @@ func (c *Config) Validate() Mistakes {
 	add := func(key, format string, args ...any) {
 		found = append(found, Mistake{Key: key, Text: oneLine(fmt.Sprintf(format, args...))})
 	}
-	if c.PG.Off() {
-		add("pg", "off leaves nothing to serve: give an address")
+	if c.PG.Off() && c.MySQL.Off() {
+		add("pg", "off leaves nothing to serve, since mysql is off, too: give an address")
 	}
-	if !c.PG.Local() && !c.AllowPlaintext {
-		add("pg", "%s can be reached from other machines, and this version has neither users nor TLS: "+
-			"anybody there could draw ids. Use a loopback address such as 127.0.0.1:%d or a Unix socket, "+
-			"or add --allow-plaintext (allow_plaintext: true) if you trust that network", c.PG, defaultPGPort)
+	for _, p := range protocols {
+		if a := *p.address(c); !a.Local() && !c.AllowPlaintext {
+			add(p.key, "%s can be reached from other machines, and this version has neither users nor TLS: "+
+				"anybody there could draw ids. Use a loopback address such as 127.0.0.1:%d or a Unix socket, "+
+				"or add --allow-plaintext (allow_plaintext: true) if you trust that network", a, p.port)
+		}
 	}
 	kinds := builtKinds(c.Layout)
 	if _, err := layout.Preset(c.Layout); err != nil {

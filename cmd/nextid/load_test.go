@@ -90,7 +90,7 @@ store: oracle://user:secret@db/ids
 `)
 	_, err := loadConfig(path,
 		[]string{"NEXTID_DATABASE=x", "NEXTID_AUTO_CREATE=rows", "PATH=/bin", "NEXTID_CONFIG=ignored"},
-		flagTexts(t, "worker_id", "-3", "pg", "10.1.2.3:5433", "mysql", "127.0.0.1:3307"))
+		flagTexts(t, "worker_id", "-3", "pg", "10.1.2.3:5433", "mysql", "nowhere"))
 	var mistakes Mistakes
 	if !errors.As(err, &mistakes) {
 		t.Fatalf("%v", err)
@@ -111,7 +111,7 @@ store: oracle://user:secret@db/ids
 		`NEXTID_AUTO_CREATE: "rows" is not one of snowflake, segment, off`,
 		`NEXTID_DATABASE: is not a variable of nextid`,
 		`--worker-id: "-3" is neither auto nor a number`,
-		`--mysql: this version of nextid does not serve the MySQL protocol: only "off" is accepted`,
+		`--mysql: "nowhere" is not an address`,
 		`--pg: 10.1.2.3:5433 can be reached from other machines`,
 	}
 	for i, m := range mistakes {
@@ -248,7 +248,7 @@ func TestOnlyAddressesOfThisMachineWithoutUsers(t *testing.T) {
 
 func TestNothingToServeIsAMistake(t *testing.T) {
 	t.Parallel()
-	_, err := loadConfig("", nil, flagTexts(t, "pg", "off"))
+	_, err := loadConfig("", nil, flagTexts(t, "pg", "off", "mysql", "off"))
 	if err == nil || !strings.Contains(err.Error(), "--pg: off leaves nothing to serve") {
 		t.Errorf("%v", err)
 	}

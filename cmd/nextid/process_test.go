@@ -85,13 +85,13 @@ type server struct {
 	lines   []string // what was read from stderr so far
 }
 
-var readyPattern = regexp.MustCompile(`^nextid ready: PostgreSQL on (\S+) \(store (.+), worker id (.+)\)$`)
+var readyPattern = regexp.MustCompile(`^nextid ready: PostgreSQL on ([^ ,]+)(?:, MySQL on \S+)? \(store (.+), worker id (.+)\)$`)
 
 // startServer starts the server and waits for its ready line. args come
 // after a free port and a data directory, and so can replace both.
 func startServer(t *testing.T, environ []string, args ...string) *server {
 	t.Helper()
-	return launch(t, exec.Command(binary, append([]string{"serve", "--pg", "127.0.0.1:0"}, args...)...), environ)
+	return launch(t, exec.Command(binary, append([]string{"serve", "--pg", "127.0.0.1:0", "--mysql", "off"}, args...)...), environ)
 }
 
 // launch starts a command that ends up as a server, directly or under

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
+	"strings"
 	"time"
 
 	"nextid/generator"
 	"nextid/generator/worker"
 	"nextid/sqlfuncs"
-	"nextid/wire/pgwire"
 )
 
 // Main is the server as a value: a configuration, and Run.
@@ -31,11 +30,11 @@ const releaseTimeout = 5 * time.Second
 // returns nil after a clean drain.
 func (m *Main) Run(ctx context.Context) error {
 	log := m.logger()
-	listener, err := m.Config.PG.listen()
+	endpoints, err := m.listen()
+	defer endpoints.close() // a second time after serving, which is harmless
 	if err != nil {
 		return err
 	}
-	defer listener.Close() // a second time after serving, which is harmless
 	e, err := m.openEngine(ctx, log)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -43,31 +42,34 @@ func (m *Main) Run(ctx context.Context) error {
 		}
 		return err
 	}
-	err = m.serve(ctx, log, listener, e)
+	err = m.serve(ctx, log, endpoints, e)
 	return errors.Join(err, e.close())
 }
 
-// serve answers on the listener until ctx ends and everything has drained.
-func (m *Main) serve(ctx context.Context, log *slog.Logger, listener net.Listener, e *engine) error {
-	pg := pgwire.New(pgwire.Config{SQL: e.sql, Limits: m.Config.Wire, Logger: log})
-	if !m.Config.PG.Local() {
-		log.Warn("other machines can reach this server, and it has neither users nor TLS", "pg", listener.Addr().String())
-	}
+// serve answers on the endpoints until ctx ends and everything has drained.
+func (m *Main) serve(ctx context.Context, log *slog.Logger, endpoints endpoints, e *engine) error {
 	if m.Config.Store.Scheme == storeMemory {
 		log.Warn("the store forgets everything when the server stops: ids will repeat after a restart", "store", m.Config.Store.String())
 	}
-	served := make(chan error, 1)
-	go func() { served <- pg.Serve(listener) }()
-	fmt.Fprintln(m.Stderr, m.readyLine(listener.Addr()))
+	served := make(chan error, len(endpoints))
+	for i := range endpoints {
+		p := &endpoints[i]
+		p.server = p.protocol.serve(m, log, e)
+		if !p.protocol.address(&m.Config).Local() {
+			log.Warn("other machines can reach this server, and it has neither users nor TLS", p.protocol.key, p.listener.Addr().String())
+		}
+		go func() {
+			served <- fmt.Errorf("serve %s: %w", p.listener.Addr(), p.server.Serve(p.listener))
+		}()
+	}
+	fmt.Fprintln(m.Stderr, m.readyLine(endpoints))
 	select {
 	case err := <-served:
-		return fmt.Errorf("serve %s: %w", listener.Addr(), err)
+		return errors.Join(err, endpoints.shutdown(ctx, 0))
 	case <-ctx.Done():
 	}
 	log.Info("draining", "drain_timeout", m.Config.DrainTimeout)
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.Config.DrainTimeout)
-	defer cancel()
-	if err := pg.Shutdown(drain); err != nil {
+	if err := endpoints.shutdown(ctx, m.Config.DrainTimeout); err != nil {
 		return &failure{
 			what: fmt.Sprintf("some statements did not end within %s and were cut off", formatDuration(m.Config.DrainTimeout)),
 			hint: "Set drain_timeout higher if that is too short.", cause: err,
@@ -77,9 +79,13 @@ func (m *Main) serve(ctx context.Context, log *slog.Logger, listener net.Listene
 }
 
 // readyLine names every address that is served.
-func (m *Main) readyLine(pg net.Addr) string {
-	return fmt.Sprintf("nextid ready: PostgreSQL on %s (store %s, worker id %s)",
-		pg, m.Config.Store.in(m.Config.Data), formatWorkerID(m.Config.WorkerID))
+func (m *Main) readyLine(endpoints endpoints) string {
+	served := make([]string, len(endpoints))
+	for i, p := range endpoints {
+		served[i] = fmt.Sprintf("%s on %s", p.protocol.name, p.listener.Addr())
+	}
+	return fmt.Sprintf("nextid ready: %s (store %s, worker id %s)",
+		strings.Join(served, ", "), m.Config.Store.in(m.Config.Data), formatWorkerID(m.Config.WorkerID))
 }
 
 func (m *Main) logger() *slog.Logger {

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -14,6 +16,7 @@ import (
 	"nextid/generator"
 	"nextid/generator/history"
 
+	_ "github.com/go-sql-driver/mysql" // the driver "mysql"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -38,6 +41,34 @@ func TestServerAnswersOnTheAddressOfItsReadyLine(t *testing.T) {
 	}
 	if err := log.Check(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Both protocols draw from the same generators.
+func TestBothProtocolsAreServed(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, nil, "--mysql", "127.0.0.1:0")
+	match := regexp.MustCompile(`, MySQL on (\S+) \(`).FindStringSubmatch(s.ready)
+	if match == nil {
+		t.Fatalf("ready line %q", s.ready)
+	}
+	db, err := sql.Open("mysql", "anybody:secret@tcp("+match[1]+")/nextid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	conn := s.connect()
+	var last int64
+	for range 20 {
+		var id int64
+		if err := db.QueryRowContext(t.Context(), "SELECT next_id(?)", "orders").Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		next := draw(t, conn, "orders")
+		if id <= last || next <= id {
+			t.Fatalf("%d over MySQL and %d over PostgreSQL after %d", id, next, last)
+		}
+		last = next
 	}
 }
 
@@ -94,7 +125,7 @@ func TestSecondServerOnTheSameDirectoryRefuses(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, nil, "--data", data)
 	first := draw(t, s.connect(), "orders")
-	r := runProgram(t, nil, "serve", "--pg", "127.0.0.1:0", "--data", data)
+	r := runProgram(t, nil, "serve", "--pg", "127.0.0.1:0", "--mysql", "off", "--data", data)
 	if r.code != exitFailed || !isOneClearFailure(r.stderr) || !strings.Contains(r.stderr, data) {
 		t.Errorf("exit code %d:\n%s", r.code, r.stderr)
 	}
@@ -122,7 +153,7 @@ func TestAddressInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	r := runProgram(t, nil, "serve", "--pg", l.Addr().String())
+	r := runProgram(t, nil, "serve", "--mysql", "off", "--pg", l.Addr().String())
 	if r.code != exitFailed || !isOneClearFailure(r.stderr) ||
 		!strings.Contains(r.stderr, "listen on "+l.Addr().String()+": address already in use\nhint: Another server") {
 		t.Errorf("exit code %d:\n%s", r.code, r.stderr)
@@ -146,7 +177,7 @@ func TestStoresThatCannotBeUsed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := runProgram(t, nil, append([]string{"serve", "--pg", "127.0.0.1:0"}, args...)...)
+			r := runProgram(t, nil, append([]string{"serve", "--pg", "127.0.0.1:0", "--mysql", "off"}, args...)...)
 			if r.code != exitFailed || !isOneClearFailure(r.stderr) {
 				t.Errorf("exit code %d:\n%s", r.code, r.stderr)
 			}
@@ -164,7 +195,7 @@ func TestCopiedStoreIsRefusedUntilItIsAdopted(t *testing.T) {
 	if err := os.CopyFS(copied, os.DirFS(data)); err != nil {
 		t.Fatal(err)
 	}
-	r := runProgram(t, nil, "serve", "--pg", "127.0.0.1:0", "--data", copied)
+	r := runProgram(t, nil, "serve", "--pg", "127.0.0.1:0", "--mysql", "off", "--data", copied)
 	if r.code != exitFailed || !isOneClearFailure(r.stderr) || !strings.Contains(r.stderr, "--adopt") {
 		t.Fatalf("exit code %d:\n%s", r.code, r.stderr)
 	}
@@ -219,7 +250,7 @@ func TestUnixSocket(t *testing.T) {
 		t.Errorf("a directory is served at %s, want %s", s.address, socket)
 	}
 	draw(t, connect(t, dsn), "orders")
-	if r := runProgram(t, nil, "serve", "--pg", socket); r.code != exitFailed || !strings.Contains(r.stderr, "address already in use") {
+	if r := runProgram(t, nil, "serve", "--mysql", "off", "--pg", socket); r.code != exitFailed || !strings.Contains(r.stderr, "address already in use") {
 		t.Errorf("a second server on the socket: exit code %d:\n%s", r.code, r.stderr)
 	}
 	s.kill9()

@@ -42,12 +42,12 @@ var settings = []setting{
 		value: func(c *Config) value { return text(&c.Data) },
 	},
 	{
-		key: "pg", flag: true, arg: "ADDR", help: "PostgreSQL protocol: HOST:PORT, or a path for a Unix socket",
+		key: "pg", flag: true, arg: "ADDR", help: "PostgreSQL protocol: HOST:PORT, a path for a Unix socket, or off",
 		value: func(c *Config) value { return &c.PG },
 	},
 	{
-		key: "mysql", flag: true, arg: "ADDR", help: "MySQL protocol: not in this version, so only off",
-		value: func(*Config) value { return later("the MySQL protocol") },
+		key: "mysql", flag: true, arg: "ADDR", help: "MySQL protocol: likewise",
+		value: func(c *Config) value { return &c.MySQL },
 	},
 	{
 		key: "http", flag: true, arg: "ADDR", help: "dashboard and metrics: not in this version, so only off",

@@ -64,7 +64,7 @@ var sampleTexts = map[string]string{
 }
 
 // unserved are the settings that have one value in this version.
-var unserved = map[string]bool{"mysql": true, "http": true}
+var unserved = map[string]bool{"http": true}
 
 // fileText is a configuration file that gives one setting.
 func fileText(key, text string) string {
@@ -161,7 +161,7 @@ func TestDefaultsOfTheContract(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{
-		"config": "", "data": "./nextid-data", "pg": "127.0.0.1:5433", "mysql": "off", "http": "off",
+		"config": "", "data": "./nextid-data", "pg": "127.0.0.1:5433", "mysql": "127.0.0.1:3307", "http": "off",
 		"store": "sqlite in the data directory", "auto-create": "snowflake", "worker-id": "auto",
 		"store-failover": "stop", "store-unsafe": "", "adopt": "false", "allow-plaintext": "false", "log-level": "info", "log-format": "text",
 	}

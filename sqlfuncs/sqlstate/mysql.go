@@ -60,7 +60,7 @@ var mysqlNumbers = map[Code]MySQLNumber{
 	WrongObjectType:        {1347, "HY000"},
 	InvalidName:            {1103, "42000"},
 	Cardinality:            {1242, "21000"},
-	LimitExceeded:          {1153, "08S01"},
+	LimitExceeded:          {1226, "42000"},
 	TooComplex:             {1436, "HY000"},
 	TooManyConnections:     {1040, "08004"},
 	OutOfMemory:            {1041, "HY000"},

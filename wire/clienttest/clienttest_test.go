@@ -68,7 +68,7 @@ func startServer(t *testing.T) string {
 			t.Errorf("the server did not stop cleanly: %v", err)
 		}
 	})
-	ready := regexp.MustCompile(`nextid ready: .*127\.0\.0\.1:(\d+)`)
+	ready := regexp.MustCompile(`nextid ready: PostgreSQL on 127\.0\.0\.1:(\d+)`)
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
 		if m := ready.FindStringSubmatch(lines.Text()); m != nil {

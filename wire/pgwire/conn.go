@@ -280,7 +280,7 @@ func (c *conn) IdleExpired(out *wire.Out) {
 func (c *conn) Refuse(out *wire.Out, why wire.Reason) {
 	var err error
 	switch why {
-	case wire.Shutdown:
+	case wire.Shutdown, wire.HungUp:
 		err = sqlstate.New(sqlstate.AdminShutdown, "terminating connection due to administrator command")
 		if c.state != ready {
 			err = sqlstate.New(sqlstate.CannotConnectNow, "the server is shutting down")

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"nextid/wire"
+	"nextid/wire/mysqlwire"
+	"nextid/wire/pgwire"
+)
+
+// protocol is one way in which clients are served.
+type protocol struct {
+	key     string // of the setting with its address
+	name    string
+	port    int    // of the default address
+	socket  string // file name of a socket in a directory
+	address func(c *Config) *Address
+	serve   func(m *Main, log *slog.Logger, e *engine) *wire.Server
+}
+
+// protocols are the protocols of this build, in the order of the ready line.
+var protocols = []protocol{
+	{
+		key: "pg", name: "PostgreSQL", port: defaultPGPort, socket: fmt.Sprintf(".s.PGSQL.%d", defaultPGPort),
+		address: func(c *Config) *Address { return &c.PG },
+		serve: func(m *Main, log *slog.Logger, e *engine) *wire.Server {
+			return pgwire.New(pgwire.Config{SQL: e.sql, Limits: m.Config.Wire, Logger: log})
+		},
+	},
+	{
+		key: "mysql", name: "MySQL", port: defaultMySQLPort, socket: "mysql.sock",
+		address: func(c *Config) *Address { return &c.MySQL },
+		serve: func(m *Main, log *slog.Logger, e *engine) *wire.Server {
+			return mysqlwire.New(mysqlwire.Config{SQL: e.sql, Limits: m.Config.Wire, Logger: log})
+		},
+	},
+}
+
+// endpoint is a protocol that is being served.
+type endpoint struct {
+	protocol *protocol
+	listener net.Listener
+	server   *wire.Server
+}
+
+type endpoints []endpoint
+
+// listen opens every address. After an error those that are open already are
+// returned as well.
+func (m *Main) listen() (endpoints, error) {
+	var open endpoints
+	for i := range protocols {
+		p := &protocols[i]
+		a := p.address(&m.Config)
+		if a.Off() {
+			continue
+		}
+		l, err := a.listen(p.socket, "--"+p.key)
+		if err != nil {
+			return open, err
+		}
+		open = append(open, endpoint{protocol: p, listener: l})
+	}
+	return open, nil
+}
+
+// close stops listening.
+func (e endpoints) close() {
+	for _, p := range e {
+		_ = p.listener.Close() // nothing is lost
+	}
+}
+
+// shutdown drains all protocols at once. ctx may have ended; its values are
+// used.
+func (e endpoints) shutdown(ctx context.Context, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+	defer cancel()
+	errs := make([]error, len(e))
+	var work sync.WaitGroup
+	for i := range e {
+		work.Go(func() { errs[i] = e[i].server.Shutdown(ctx) })
+	}
+	work.Wait()
+	return errors.Join(errs...)
+}

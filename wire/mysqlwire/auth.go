@@ -1,0 +1,186 @@
+package mysqlwire
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/wire"
+)
+
+// Authenticator decides who may log in.
+type Authenticator interface {
+	// Begin starts the login of a user. It must treat unknown users like
+	// known ones, so that nobody can find out who exists.
+	Begin(user, database string, c *wire.Conn) Exchange
+}
+
+// Exchange is one client's login. The dialogue, nonces and encryption are
+// this package's; the Exchange knows what proves the account. It may wait, but not
+// beyond the context that it gets. Its errors deny access, all with the same text; an *sqlstate.Error that is not about the
+// password (28P01, 28000) is told to the client instead.
+type Exchange interface {
+	// Method is the account's method, CachingSHA2 or NativePassword. A client
+	// that comes with another one is asked to switch.
+	Method() string
+
+	// Proof checks the client's answer to the nonce; an empty answer is an
+	// empty password. ErrPasswordNeeded says that only the password itself can
+	// tell (CachingSHA2 only); Password follows.
+	Proof(ctx context.Context, nonce, answer []byte) error
+
+	// Password checks a password that nobody else could read: it came over
+	// TLS or a Unix socket, or encrypted with the server's RSA key.
+	Password(ctx context.Context, password []byte) error
+
+	// Admin reports whether the user may create, alter and drop generators.
+	Admin() bool
+}
+
+// ErrPasswordNeeded is for Exchange.Proof.
+var ErrPasswordNeeded = errors.New("the password is needed")
+
+// step is what the server waits for in a login.
+type step uint8
+
+const (
+	wantAnswer    step = iota // to the nonce, after an AuthSwitchRequest
+	wantPassword              // or the wish for the RSA key
+	wantEncrypted             // the password, encrypted
+)
+
+// login is a login in progress.
+type login struct {
+	options  sqlfuncs.SessionOptions
+	exchange Exchange // nil: everybody may log in
+	method   string
+	step     step
+	again    bool // COM_CHANGE_USER
+}
+
+// AuthMoreData of CachingSHA2.
+const (
+	askForKey    = 2
+	fastSuccess  = 3
+	fullExchange = 4
+)
+
+// identify begins the login of a client that has said who it is.
+func (c *conn) identify(ctx context.Context, id identity, again bool, out *wire.Out) error {
+	c.login = &login{options: c.sessionOptions(id), again: again}
+	l := c.login
+	offered := c.protocol.method()
+	if auth := c.protocol.auth; auth != nil {
+		l.exchange = auth.Begin(id.user, id.database, c.info)
+		l.method = l.exchange.Method()
+	} else if l.method = offered; id.method == CachingSHA2 || id.method == NativePassword {
+		l.method = id.method
+	}
+	switch {
+	case !c.caps.has(clientPluginAuth):
+		if l.method != NativePassword {
+			return c.fatal(out, errMethodUnknown)
+		}
+	case id.method != offered, l.method != offered, again && l.exchange != nil:
+		// The answer, if there is one, is to another nonce or in another
+		// method, or it could be one that was overheard.
+		return c.switchMethod(out)
+	}
+	return c.proof(ctx, id.answer, out)
+}
+
+// switchMethod sends an AuthSwitchRequest with a fresh nonce.
+func (c *conn) switchMethod(out *wire.Out) error {
+	c.nonce = newNonce()
+	c.state, c.login.step = identifying, wantAnswer
+	var at int
+	out.B, at = begin(out.B)
+	out.B = append(append(append(out.B, 0xfe), c.login.method...), 0)
+	out.B = append(append(out.B, c.nonce[:]...), 0)
+	out.B = c.end(out.B, at)
+	return nil
+}
+
+// answer serves a packet of a login.
+func (c *conn) answer(ctx context.Context, payload []byte, out *wire.Out) error {
+	switch l := c.login; l.step {
+	case wantPassword:
+		if c.secure() {
+			return c.password(ctx, payload, out)
+		}
+		if len(payload) != 1 || payload[0] != askForKey {
+			return c.deny(out, true, errors.New("a password in plain text"))
+		}
+		l.step = wantEncrypted
+		out.B = c.moreData(out.B, c.protocol.key.pem()...)
+		return nil
+	case wantEncrypted:
+		password, ok := c.protocol.key.decrypt(c.nonce[:], payload)
+		if !ok {
+			return c.deny(out, true, errors.New("a password that is not encrypted with this server's key"))
+		}
+		return c.password(ctx, password, out)
+	default:
+		return c.proof(ctx, payload, out)
+	}
+}
+
+// moreData appends AuthMoreData.
+func (c *conn) moreData(dst []byte, data ...byte) []byte {
+	dst, at := begin(dst)
+	dst = append(append(dst, 1), data...)
+	return c.end(dst, at)
+}
+
+// proof checks the answer to the nonce.
+func (c *conn) proof(ctx context.Context, answer []byte, out *wire.Out) error {
+	l := c.login
+	if len(answer) == 1 && answer[0] == 0 {
+		answer = nil // how some clients send an empty password
+	}
+	if l.exchange != nil {
+		err := l.exchange.Proof(ctx, c.nonce[:], answer)
+		if errors.Is(err, ErrPasswordNeeded) && l.method == CachingSHA2 && len(answer) > 0 {
+			c.state, l.step = identifying, wantPassword
+			out.B = c.moreData(out.B, fullExchange)
+			return nil
+		}
+		if err != nil {
+			return c.deny(out, len(answer) > 0, err)
+		}
+		l.options.Admin = l.exchange.Admin()
+	}
+	if l.method == CachingSHA2 && len(answer) > 0 {
+		out.B = c.moreData(out.B, fastSuccess)
+	}
+	return c.open(out)
+}
+
+// password checks a password, which ends with a zero byte.
+func (c *conn) password(ctx context.Context, password []byte, out *wire.Out) error {
+	l := c.login
+	password, ok := bytes.CutSuffix(password, []byte{0})
+	if !ok || len(password) == 0 {
+		return c.deny(out, true, errors.New("a password without an end"))
+	}
+	if err := l.exchange.Password(ctx, password); err != nil {
+		return c.deny(out, true, err)
+	}
+	l.options.Admin = l.exchange.Admin()
+	return c.open(out)
+}
+
+// deny ends the connection of a client that did not prove who it is.
+func (c *conn) deny(out *wire.Out, usesPassword bool, cause error) error {
+	var e *sqlstate.Error
+	if errors.As(cause, &e) && e.Code != sqlstate.InvalidPassword && e.Code != sqlstate.InvalidAuthorization {
+		return c.fatal(out, e)
+	}
+	c.protocol.log.Debug("login denied", "connection", c.info.ID, "remote", c.info.Remote, "reason", cause)
+	return c.fatal(out, c.accessDenied(usesPassword))
+}
+
+// secure reports whether nobody but the client can read the connection.
+func (c *conn) secure() bool { return c.info.Local || c.info.TLS != nil }

@@ -1,0 +1,195 @@
+package mysqlwire
+
+import (
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/datum"
+)
+
+// Types on the wire (enum_field_types).
+const (
+	typeDecimal    = 0
+	typeTiny       = 1
+	typeShort      = 2
+	typeLong       = 3
+	typeFloat      = 4
+	typeDouble     = 5
+	typeNull       = 6
+	typeTimestamp  = 7
+	typeLongLong   = 8
+	typeInt24      = 9
+	typeDate       = 10
+	typeTime       = 11
+	typeDatetime   = 12
+	typeYear       = 13
+	typeVarchar    = 15
+	typeBit        = 16
+	typeJSON       = 245
+	typeNewDecimal = 246
+	typeEnum       = 247
+	typeSet        = 248
+	typeTinyBlob   = 249
+	typeMediumBlob = 250
+	typeLongBlob   = 251
+	typeBlob       = 252
+	typeVarString  = 253
+	typeString     = 254
+	typeGeometry   = 255
+)
+
+// Flags of a column definition.
+const (
+	flagUnsigned = 1 << 5
+	flagBinary   = 1 << 7
+)
+
+// shape is how values of a type travel and what a column definition says
+// of them.
+type shape struct {
+	typ      byte
+	charset  uint16
+	length   uint32 // in bytes
+	flags    uint16
+	decimals byte
+}
+
+// bytesPerRune is the most that a character has in utf8mb4: MySQL counts
+// the length of a text so.
+const bytesPerRune = 4
+
+// anyDecimals says that a number has no fixed decimals.
+const anyDecimals = 31
+
+// textShape is that of every type which MySQL does not have.
+var textShape = shape{typ: typeVarString, charset: charsetUTF8MB4, length: 65535 / bytesPerRune * bytesPerRune}
+
+// shapeOf returns the shape of a type.
+func shapeOf(t datum.OID) shape {
+	switch t {
+	case datum.Bool:
+		return shape{typeTiny, charsetBinary, 1, 0, 0}
+	case datum.Int2:
+		return shape{typeShort, charsetBinary, 6, 0, 0}
+	case datum.Int4:
+		return shape{typeLong, charsetBinary, 11, 0, 0}
+	case datum.Int8:
+		return shape{typeLongLong, charsetBinary, 20, 0, 0}
+	case datum.Oid, datum.Xid:
+		return shape{typeLong, charsetBinary, 10, flagUnsigned, 0}
+	case datum.Float4:
+		return shape{typeFloat, charsetBinary, 12, flagBinary, anyDecimals}
+	case datum.Float8:
+		return shape{typeDouble, charsetBinary, 22, flagBinary, anyDecimals}
+	case datum.Numeric:
+		return shape{typeNewDecimal, charsetBinary, 67, flagBinary, anyDecimals - 1}
+	case datum.Date:
+		return shape{typeDate, charsetBinary, 10, flagBinary, 0}
+	case datum.Time:
+		return shape{typeTime, charsetBinary, 15, flagBinary, 6}
+	case datum.Timestamp:
+		return shape{typeDatetime, charsetBinary, 26, flagBinary, 6}
+	case datum.TimestampTZ:
+		return shape{typeTimestamp, charsetBinary, 26, flagBinary, 6}
+	case datum.UUID:
+		return shape{typeString, charsetUTF8MB4, 36 * bytesPerRune, 0, 0}
+	case datum.Bytea:
+		return shape{typeVarString, charsetBinary, 65535, flagBinary, 0}
+	case datum.JSON, datum.JSONB:
+		return shape{typeJSON, charsetUTF8MB4, 1<<32 - 1, 0, 0}
+	case datum.Name:
+		return shape{typeVarString, charsetUTF8MB4, 63 * bytesPerRune, 0, 0}
+	}
+	return textShape
+}
+
+// catalog is the catalog of every column.
+const catalog = "def"
+
+// appendDefinition appends a column definition ("Protocol::ColumnDefinition41")
+// to the packet that has begun. table is the table's name, "" for none.
+func (c *conn) appendDefinition(dst []byte, column sqlfuncs.Column, table string) []byte {
+	s := shapeOf(column.Type)
+	if column.Type == datum.Varchar && column.TypeMod > varcharMod {
+		s.length = uint32(column.TypeMod-varcharMod) * bytesPerRune
+	}
+	schema, original := "", ""
+	if table != "" {
+		schema, original = c.session.Database(), column.Name
+	}
+	dst = appendString(dst, catalog)
+	dst = appendString(dst, schema)
+	dst = appendString(dst, table)
+	dst = appendString(dst, table)
+	dst = appendString(dst, column.Name)
+	dst = appendString(dst, original)
+	dst = append(dst, 12) // bytes that follow
+	dst = appendUint16(dst, s.charset)
+	dst = appendUint32(dst, s.length)
+	dst = append(dst, s.typ)
+	dst = appendUint16(dst, s.flags)
+	return append(dst, s.decimals, 0, 0)
+}
+
+// varcharMod is what is added to a length to make a type modifier.
+const varcharMod = 4
+
+// definitions appends the column definitions, one packet each.
+func (c *conn) definitions(dst []byte, columns []sqlfuncs.Column) []byte {
+	for _, column := range columns {
+		var at int
+		dst, at = begin(dst)
+		dst = c.appendDefinition(dst, column, "")
+		dst = c.end(dst, at)
+	}
+	return dst
+}
+
+// memoSlot is this package's place in sqlfuncs.Statement.Memo.
+const memoSlot = 2
+
+// statementDefinitions appends the column definitions of a statement, which
+// are encoded once.
+func (c *conn) statementDefinitions(dst []byte, st *sqlfuncs.Statement) []byte {
+	memo := st.Memo[memoSlot].Load()
+	if memo == nil {
+		first := c.seq
+		c.seq = 0
+		encoded := c.definitions(nil, st.Columns)
+		c.seq = first
+		st.Memo[memoSlot].Store(&encoded)
+		memo = &encoded
+	}
+	at := len(dst)
+	dst = append(dst, *memo...)
+	for at < len(dst) { // number the packets
+		dst[at+3] = c.seq
+		c.seq++
+		at += headerSize + (int(dst[at]) | int(dst[at+1])<<8 | int(dst[at+2])<<16)
+	}
+	return dst
+}
+
+// head begins a result: the number of columns, their definitions, and for
+// older clients an EOF packet. Clients that keep definitions do without them
+// when known says that they have them.
+func (c *conn) head(dst []byte, st *sqlfuncs.Statement, columns []sqlfuncs.Column, known bool) []byte {
+	dst, at := begin(dst)
+	dst = appendLenenc(dst, uint64(len(columns)))
+	skip := false
+	if c.caps.has(mariadbCacheMetadata) {
+		skip = known
+		follows := byte(1)
+		if skip {
+			follows = 0
+		}
+		dst = append(dst, follows)
+	}
+	dst = c.end(dst, at)
+	if !skip {
+		if len(st.Columns) == len(columns) && len(columns) > 0 && &st.Columns[0] == &columns[0] {
+			dst = c.statementDefinitions(dst, st)
+		} else {
+			dst = c.definitions(dst, columns)
+		}
+	}
+	return c.endDefinitions(dst)
+}

@@ -1,0 +1,191 @@
+package mysqlwire
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/wire"
+)
+
+// command is the table of commands ("Command Phase"). Whatever is not in it
+// is refused (error 1047).
+func (c *conn) command(ctx context.Context, payload []byte, out *wire.Out) error {
+	if len(payload) == 0 {
+		return c.answerError(out, errMalformed)
+	}
+	body := payload[1:]
+	var err error
+	switch payload[0] {
+	case comQuery:
+		err = c.query(ctx, body, out)
+	case comStmtExecute:
+		err = c.execute(ctx, body, out)
+	case comStmtPrepare:
+		err = c.prepare(body, out)
+	case comStmtFetch:
+		err = c.fetch(ctx, body, out)
+	case comStmtBulkExecute:
+		err = c.bulkExecute(ctx, body, out)
+	case comStmtReset:
+		err = c.resetStatement(body, out)
+	case comStmtClose:
+		c.closeStatement(body)
+		return nil
+	case comStmtLongData:
+		c.longData(body)
+		return nil
+	case comPing:
+		out.B = c.ok(out.B, 0, 0)
+	case comInitDB:
+		err = c.initDB(body, out)
+	case comFieldList:
+		err = c.fieldList(body, out)
+	case comStatistics:
+		c.statistics(out)
+	case comSetOption:
+		err = c.setOption(body, out)
+	case comProcessKill:
+		err = c.processKill(body, out)
+	case comResetConnection:
+		c.resetConnection(out)
+	case comChangeUser:
+		id, err := c.changeUser(body)
+		if err != nil {
+			return c.fatal(out, err)
+		}
+		return c.identify(ctx, id, true, out)
+	case comQuit:
+		return io.EOF
+	default:
+		err = sqlstate.New(sqlstate.ProtocolViolation, "Unknown command").WithMySQL(1047, "08S01")
+	}
+	if err != nil {
+		return c.answerError(out, err)
+	}
+	return out.Room()
+}
+
+// initDB serves COM_INIT_DB.
+func (c *conn) initDB(name []byte, out *wire.Out) error {
+	if err := checkText(name); err != nil {
+		return err
+	}
+	if err := c.session.UseDatabase(string(name)); err != nil {
+		return err
+	}
+	out.B = c.ok(out.B, 0, 0)
+	return nil
+}
+
+// fieldList serves COM_FIELD_LIST: the columns of a table whose names match a
+// pattern.
+func (c *conn) fieldList(body []byte, out *wire.Out) error {
+	r := reader{b: body}
+	table, pattern := r.cstring(), string(r.rest())
+	if r.bad {
+		return errMalformed
+	}
+	if err := checkText(table); err != nil {
+		return err
+	}
+	batch, err := c.session.Simple([]byte("SELECT * FROM `" + strings.ReplaceAll(string(table), "`", "``") + "` WHERE 1=0"))
+	if err != nil {
+		return err
+	}
+	st, err := batch.Next()
+	if err != nil {
+		return err
+	}
+	for _, column := range st.Columns {
+		if !like(column.Name, pattern) {
+			continue
+		}
+		var at int
+		out.B, at = begin(out.B)
+		out.B = c.appendDefinition(out.B, column, string(table))
+		out.B = append(out.B, 0xfb) // no default value
+		out.B = c.end(out.B, at)
+	}
+	out.B = c.eof(out.B, 0)
+	return nil
+}
+
+// like matches a name with a pattern of % and _, "" matching everything.
+func like(name, pattern string) bool {
+	if pattern == "" {
+		return true
+	}
+	// Backtracking to the last % only: linear in practice, n·m at worst.
+	n, p, star, mark := 0, 0, -1, 0
+	for n < len(name) {
+		switch {
+		case p < len(pattern) && pattern[p] == '%':
+			star, mark = p, n
+			p++
+		case p < len(pattern) && (pattern[p] == '_' || strings.EqualFold(pattern[p:p+1], name[n:n+1])):
+			n++
+			p++
+		case star >= 0:
+			mark++
+			n, p = mark, star+1
+		default:
+			return false
+		}
+	}
+	return strings.Trim(pattern[p:], "%") == ""
+}
+
+// statistics serves COM_STATISTICS, whose answer is a bare text.
+func (c *conn) statistics(out *wire.Out) {
+	p := c.protocol
+	uptime := max(1, int64(time.Since(p.started)/time.Second))
+	n := p.commands.Load()
+	var at int
+	out.B, at = begin(out.B)
+	out.B = fmt.Appendf(out.B, "Uptime: %d  Threads: %d  Questions: %d  Slow queries: 0  Opens: 0  Open tables: 0  Queries per second avg: %.3f",
+		uptime, p.conns.count(), n, float64(n)/float64(uptime))
+	out.B = c.end(out.B, at)
+}
+
+// setOption serves COM_SET_OPTION: several statements in one query, or not.
+func (c *conn) setOption(body []byte, out *wire.Out) error {
+	r := reader{b: body}
+	switch option := r.uint16(); {
+	case !r.ok() || option > 1:
+		return errUnknownOption
+	case option == 0:
+		c.caps |= clientMultiStatements
+	default:
+		c.caps &^= clientMultiStatements
+	}
+	out.B = c.eof(out.B, 0)
+	return nil
+}
+
+var errUnknownOption = sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect arguments to COM_SET_OPTION")
+
+// processKill serves COM_PROCESS_KILL.
+func (c *conn) processKill(body []byte, out *wire.Out) error {
+	r := reader{b: body}
+	id := r.uint32()
+	if !r.ok() {
+		return errMalformed
+	}
+	if err := c.kill(uint64(id), false); err != nil {
+		return err
+	}
+	out.B = c.ok(out.B, 0, 0)
+	return nil
+}
+
+// resetConnection serves COM_RESET_CONNECTION: everything but the user, the
+// database and the character set is as after the login.
+func (c *conn) resetConnection(out *wire.Out) {
+	c.closeStatements()
+	c.session.Reset()
+	out.B = c.ok(out.B, 0, 0)
+}

@@ -1,0 +1,265 @@
+package mysqlwire
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/wire"
+)
+
+// errClose ends the connection after a fatal error.
+var errClose = errors.New("connection ended")
+
+// state is where a connection stands.
+type state uint8
+
+const (
+	silent      state = iota // before the greeting
+	greeted                  // the client says who it is
+	identifying              // the client proves who it is
+	ready                    // commands are served
+)
+
+// conn is the protocol's side of one connection: a wire.Machine.
+type conn struct {
+	protocol *protocol
+	info     *wire.Conn
+
+	state   state
+	seq     byte // sequence number of the next packet, the client's or ours
+	caps    capability
+	nonce   [nonceSize]byte
+	login   *login // while identifying
+	user    string
+	session *sqlfuncs.Session
+	out     *wire.Out
+
+	text    string // of the statement that ran last the slow way, for the log
+	more    uint16 // statusMoreResults while another result follows
+	told    told
+	skipped skipping // an over-long command
+
+	statements map[uint32]*statement // prepared
+	newest     uint32                // id given last
+	lastID     uint32                // what lastPrepared stands for
+	cursors    int                   // open
+	args       []sqlfuncs.Arg        // of the execution being read, storage reused
+	scratch    []byte                // texts of args, storage reused
+
+	running atomic.Pointer[context.CancelCauseFunc] // ends the statement that runs
+}
+
+var _ wire.Machine = (*conn)(nil)
+
+// Feed implements wire.Machine.
+func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int, err error) {
+	c.out = out
+	if c.state == silent {
+		c.greet(out)
+	}
+	served := int64(0)
+	for consumed < len(in) {
+		n, command, err := c.feedOne(ctx, in[consumed:], out)
+		consumed += n
+		if command {
+			served++
+		}
+		if errors.Is(err, errStop) {
+			return consumed, nil
+		}
+		if err != nil {
+			return consumed, err
+		}
+		if n == 0 && (!c.skipped.on || c.skipped.left == 0) {
+			break // the next header or message has not arrived whole
+		}
+	}
+	if served > 0 {
+		c.protocol.commands.Add(served)
+	}
+	return consumed, nil
+}
+
+// feedOne serves the first message of in, 0 bytes while it has not arrived
+// whole.
+func (c *conn) feedOne(ctx context.Context, in []byte, out *wire.Out) (n int, command bool, err error) {
+	if c.skipped.on {
+		n, err = c.skip(in)
+		return n, false, err
+	}
+	limit := c.commandLimit
+	if c.state != ready {
+		limit = loginLimit
+	} else {
+		c.seq = 0
+	}
+	f, ok, err := readFrame(in, c.seq, limit)
+	switch {
+	case err != nil:
+		return 0, false, c.fatal(out, err)
+	case !ok:
+		return 0, false, nil
+	case f.tooLong && c.state != ready:
+		return 0, false, c.fatal(out, errTooLong)
+	}
+	c.seq = f.next
+	if f.tooLong {
+		c.skipped = skipping{left: f.size, more: f.more, on: true}
+		return 0, false, nil
+	}
+	switch c.state {
+	case greeted:
+		err = c.introduce(ctx, f.payload, out)
+	case identifying:
+		err = c.answer(ctx, f.payload, out)
+	default:
+		err = c.command(ctx, f.payload, out)
+		command = true
+	}
+	return f.size, command, err
+}
+
+// loginLimit is how long a packet of a login may be.
+func loginLimit(byte) int { return maxHandshake }
+
+// answerError sends the error of a command. That of a statement which the
+// server's end cut off is the last word.
+func (c *conn) answerError(out *wire.Out, err error) error {
+	if broken := out.Err(); broken != nil {
+		return broken // not the command's fault, and nobody listens
+	}
+	if errors.Is(err, wire.ErrShutdown) || errors.Is(err, errKilled) {
+		return c.fatal(out, err)
+	}
+	var e *sqlstate.Error
+	if !errors.As(err, &e) || e.Code == sqlstate.Internal {
+		cause := err
+		if e != nil && e.Cause != nil {
+			cause = e.Cause
+		}
+		c.protocol.log.Error("internal error", "connection", c.info.ID, "error", cause,
+			"statement", cutText(c.text, c.protocol.limits.LogText))
+	}
+	out.B = c.appendError(out.B, err)
+	return out.Room()
+}
+
+// fatal sends an error that ends the connection.
+func (c *conn) fatal(out *wire.Out, err error) error {
+	out.B = c.appendError(out.B, err)
+	return errClose
+}
+
+// host is the client's address without the port, for messages.
+func (c *conn) host() string {
+	host, _, err := net.SplitHostPort(c.info.Remote)
+	if err != nil {
+		return "localhost" // a Unix socket
+	}
+	return host
+}
+
+// told is the session state that the client was told last.
+type told struct {
+	database   string
+	autocommit bool
+}
+
+// Kinds of session state (enum_session_state_type).
+const (
+	trackVariable = 0
+	trackSchema   = 1
+)
+
+// changes encodes what of the session's state has changed since the client
+// was told, nil when nothing has or the client does not want to know.
+func (c *conn) changes() []byte {
+	if !c.caps.has(clientSessionTrack) {
+		return nil
+	}
+	var b []byte
+	for _, p := range c.session.TakeParameters() {
+		b = appendChange(b, trackVariable, p.Name, p.Value)
+	}
+	if a := c.session.Autocommit(); a != c.told.autocommit {
+		c.told.autocommit = a
+		b = appendChange(b, trackVariable, "autocommit", map[bool]string{true: "ON", false: "OFF"}[a])
+	}
+	if d := c.session.Database(); d != c.told.database {
+		c.told.database = d
+		b = appendChange(b, trackSchema, d)
+	}
+	return b
+}
+
+// appendChange appends one change of session state.
+func appendChange(dst []byte, kind byte, words ...string) []byte {
+	var data []byte
+	for _, w := range words {
+		data = appendString(data, w)
+	}
+	return appendString(append(dst, kind), data)
+}
+
+// statementContext is the context of one statement that may wait: KILL or the
+// end of the server ends it.
+func (c *conn) statementContext(ctx context.Context, st *sqlfuncs.Statement) (context.Context, func()) {
+	c.text = st.Text
+	cancelable, cancel := context.WithCancelCause(ctx)
+	timed, stop := c.session.StatementContext(cancelable)
+	c.running.Store(&cancel)
+	return timed, func() {
+		c.running.Store(nil)
+		stop()
+		cancel(nil)
+	}
+}
+
+// IdleTimeout implements wire.Machine.
+func (c *conn) IdleTimeout() time.Duration {
+	if c.session == nil || c.session.Status() == 'I' {
+		return 0
+	}
+	return c.protocol.limits.IdleInTransaction
+}
+
+// IdleExpired implements wire.Machine.
+func (c *conn) IdleExpired(out *wire.Out) {
+	c.seq = 0
+	_ = c.fatal(out, sqlstate.New(sqlstate.IdleSession, "The client was disconnected by the server because of inactivity")) // the connection ends anyway
+}
+
+// Refuse implements wire.Machine.
+func (c *conn) Refuse(out *wire.Out, why wire.Reason) {
+	var err error
+	switch why {
+	case wire.Shutdown:
+		err = sqlstate.New(sqlstate.AdminShutdown, "Server shutdown in progress")
+	case wire.NoRoom:
+		err = sqlstate.New(sqlstate.TooManyConnections, "Too many connections").WithHint("Use a connection pool, or raise the limits in the configuration.")
+	case wire.HungUp:
+		err = errKilled
+	default:
+		err = errInternal
+	}
+	if c.state == ready {
+		c.seq = 0
+	}
+	_ = c.fatal(out, err) // the connection ends anyway
+}
+
+// Close implements wire.Machine.
+func (c *conn) Close() {
+	if c.session != nil {
+		c.closeSession()
+	}
+}
+
+// id is the connection's number as text.
+func (c *conn) id() string { return strconv.Itoa(int(c.info.ID)) }

@@ -1,0 +1,177 @@
+package mysqlwire
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+	"strings"
+
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// begin appends a packet header that end fills in.
+func begin(dst []byte) ([]byte, int) { return append(dst, 0, 0, 0, 0), len(dst) }
+
+// end finishes the packet that began at at and counts it.
+func (c *conn) end(dst []byte, at int) []byte {
+	n := len(dst) - at - headerSize
+	if n >= maxPayload {
+		return c.split(dst, at)
+	}
+	dst[at], dst[at+1], dst[at+2], dst[at+3] = byte(n), byte(n>>8), byte(n>>16), c.seq
+	c.seq++
+	return dst
+}
+
+// split cuts a payload that does not fit into one packet into several. The
+// last one is shorter than maxPayload, perhaps empty.
+func (c *conn) split(dst []byte, at int) []byte {
+	rest := slices.Clone(dst[at+headerSize:])
+	dst = dst[:at]
+	for {
+		n := min(len(rest), maxPayload)
+		dst = append(dst, byte(n), byte(n>>8), byte(n>>16), c.seq)
+		dst = append(dst, rest[:n]...)
+		c.seq++
+		rest = rest[n:]
+		if n < maxPayload {
+			return dst
+		}
+	}
+}
+
+func appendUint16(dst []byte, v uint16) []byte { return binary.LittleEndian.AppendUint16(dst, v) }
+func appendUint32(dst []byte, v uint32) []byte { return binary.LittleEndian.AppendUint32(dst, v) }
+func appendUint64(dst []byte, v uint64) []byte { return binary.LittleEndian.AppendUint64(dst, v) }
+
+// appendLenenc appends a length-encoded integer.
+func appendLenenc(dst []byte, v uint64) []byte {
+	switch {
+	case v < 0xfb:
+		return append(dst, byte(v))
+	case v < 1<<16:
+		return append(dst, 0xfc, byte(v), byte(v>>8))
+	case v < 1<<24:
+		return append(dst, 0xfd, byte(v), byte(v>>8), byte(v>>16))
+	}
+	return appendUint64(append(dst, 0xfe), v)
+}
+
+// appendString appends a length-encoded string.
+func appendString[T ~string | ~[]byte](dst []byte, s T) []byte {
+	return append(appendLenenc(dst, uint64(len(s))), s...)
+}
+
+// prefixLength puts a length before the bytes from at on, where one byte was
+// left for it.
+func prefixLength(dst []byte, at int) []byte {
+	n := len(dst) - at - 1
+	if n < 0xfb {
+		dst[at] = byte(n)
+		return dst
+	}
+	var length [9]byte
+	prefix := appendLenenc(length[:0], uint64(n))
+	return slices.Replace(dst, at, at+1, prefix...)
+}
+
+// status are the flags that every answer carries.
+func (c *conn) status() uint16 {
+	var s uint16
+	if c.session.Status() != 'I' {
+		s |= statusInTransaction
+	}
+	if c.session.Autocommit() {
+		s |= statusAutocommit
+	}
+	return s | c.more
+}
+
+// ok appends an OK packet.
+func (c *conn) ok(dst []byte, affected, insertID uint64) []byte {
+	return c.okPacket(dst, 0, affected, insertID)
+}
+
+// okPacket appends an OK packet with the header 0, or 0xfe in the place of an
+// EOF packet.
+func (c *conn) okPacket(dst []byte, header byte, affected, insertID uint64) []byte {
+	changes := c.changes()
+	status := c.status()
+	if len(changes) > 0 {
+		status |= statusSessionChanged
+	}
+	dst, at := begin(dst)
+	dst = append(dst, header)
+	dst = appendLenenc(dst, affected)
+	dst = appendLenenc(dst, insertID)
+	dst = appendUint16(dst, status)
+	dst = appendUint16(dst, c.warnings())
+	if len(changes) > 0 {
+		dst = append(dst, 0) // no message
+		dst = appendString(dst, changes)
+	}
+	return c.end(dst, at)
+}
+
+// eof appends what ends a list: an EOF packet, or an OK packet in its place.
+func (c *conn) eof(dst []byte, flags uint16) []byte {
+	c.more |= flags
+	defer func() { c.more &^= flags }()
+	if c.caps.has(clientDeprecateEOF) {
+		return c.okPacket(dst, 0xfe, 0, 0)
+	}
+	return c.eofPacket(dst)
+}
+
+// eofPacket appends an EOF packet.
+func (c *conn) eofPacket(dst []byte) []byte {
+	dst, at := begin(dst)
+	dst = append(dst, 0xfe)
+	dst = appendUint16(dst, c.warnings())
+	dst = appendUint16(dst, c.status())
+	return c.end(dst, at)
+}
+
+// endDefinitions appends the EOF packet behind definitions, which newer
+// clients do without.
+func (c *conn) endDefinitions(dst []byte) []byte {
+	if c.caps.has(clientDeprecateEOF) {
+		return dst
+	}
+	return c.eofPacket(dst)
+}
+
+func (c *conn) warnings() uint16 { return uint16(min(c.session.Warnings(), 1<<16-1)) }
+
+// maxMessageBytes bounds an error message (MYSQL_ERRMSG_SIZE).
+const maxMessageBytes = 512
+
+// appendError appends an ERR packet. Before the client has said that it
+// speaks protocol 4.1 there is no SQLSTATE in it.
+func (c *conn) appendError(dst []byte, err error) []byte {
+	number, text := describe(err)
+	dst, at := begin(dst)
+	dst = appendUint16(append(dst, 0xff), number.Number)
+	if c.caps.has(clientProtocol41) {
+		dst = append(append(dst, '#'), number.State...)
+	}
+	return c.end(append(dst, cutText(strings.ToValidUTF8(text, "?"), maxMessageBytes)...), at)
+}
+
+// describe returns what a client sees of an error: the hint stands behind
+// the message.
+func describe(err error) (number sqlstate.MySQLNumber, text string) {
+	var e *sqlstate.Error
+	if !errors.As(err, &e) {
+		e = errInternal
+	}
+	text = e.Message
+	for _, more := range []string{e.Detail, e.Hint} {
+		if more != "" {
+			text = strings.TrimSuffix(text, ".") + ". " + more
+		}
+	}
+	return e.MySQL(), text
+}
+
+var errInternal = sqlstate.New(sqlstate.Internal, "internal error").WithHint("The server's log has the details.")

@@ -1,0 +1,138 @@
+package mysqlwire
+
+import "nextid/sqlfuncs/sqlstate"
+
+const (
+	// headerSize is a packet's length and sequence number.
+	headerSize = 4
+
+	// maxPayload is the longest payload of a packet. A packet of this length
+	// is continued by the next one.
+	maxPayload = 1<<24 - 1
+
+	// maxHandshake bounds the client's packets before the login, and those of
+	// COM_CHANGE_USER; maxAttributes the connection attributes in them.
+	maxHandshake  = 16 << 10
+	maxAttributes = 8 << 10
+)
+
+// errOutOfOrder is a packet whose sequence number is not the next one: the
+// framing is lost.
+var errOutOfOrder = sqlstate.New(sqlstate.ProtocolViolation, "Got packets out of order").WithMySQL(1156, "08S01")
+
+// errTooLong is a message over its limit.
+var errTooLong = sqlstate.New(sqlstate.ProtocolViolation, "Got a packet bigger than limits.statement_bytes of the server's configuration allows").WithMySQL(1153, "08S01")
+
+// errMalformed is a packet whose content does not fit its length. The next
+// packet is where it should be: after the login the connection goes on.
+var errMalformed = sqlstate.New(sqlstate.ProtocolViolation, "Malformed communication packet").WithMySQL(1835, "HY000")
+
+// frame is the first message of the input.
+type frame struct {
+	payload []byte // borrowed, unless it came in several packets
+	size    int    // bytes of input
+	tooLong bool   // over its limit; size is what is known of it, payload is nil
+	more    bool   // tooLong: the last packet of size bytes is continued
+	next    byte   // sequence number after its packets
+}
+
+// readFrame cuts the first message off in, whose first packet must have the
+// sequence number seq. limit is asked with the first byte of the payload,
+// before a byte more than that is waited for; ok is false while the message
+// has not arrived whole.
+func readFrame(in []byte, seq byte, limit func(first byte) int) (f frame, ok bool, err error) {
+	most, total := 0, 0
+	for {
+		if len(in)-f.size < headerSize {
+			return f, false, nil
+		}
+		h := in[f.size:]
+		n := int(h[0]) | int(h[1])<<8 | int(h[2])<<16
+		if h[3] != seq {
+			return f, false, errOutOfOrder
+		}
+		if total == 0 && n > 0 {
+			if len(h) == headerSize {
+				return f, false, nil // the type decides on the limit
+			}
+			most = limit(h[headerSize])
+		}
+		seq++
+		total += n
+		f.size += headerSize + n
+		f.next = seq
+		more := n == maxPayload
+		switch {
+		case total > most && total > 0:
+			f.tooLong, f.more = true, more
+			return f, true, nil
+		case len(in) < f.size:
+			return f, false, nil
+		case !more:
+			f.payload = payload(in[:f.size], total)
+			return f, true, nil
+		}
+	}
+}
+
+// payload joins the payloads of the packets in b.
+func payload(b []byte, total int) []byte {
+	if len(b) == headerSize+total {
+		return b[headerSize:len(b):len(b)]
+	}
+	joined := make([]byte, 0, total)
+	for len(b) > 0 {
+		n := int(b[0]) | int(b[1])<<8 | int(b[2])<<16
+		joined = append(joined, b[headerSize:headerSize+n]...)
+		b = b[headerSize+n:]
+	}
+	return joined
+}
+
+// commandLimit is how long a command may be, its type byte included.
+func (c *conn) commandLimit(command byte) int {
+	switch command {
+	case comQuery, comStmtPrepare, comStmtExecute, comStmtLongData, comStmtBulkExecute:
+		return 1 + c.protocol.limits.Statement
+	case comChangeUser:
+		return maxHandshake
+	}
+	return c.protocol.limits.Small
+}
+
+// skipping is the rest of a message that is too long.
+type skipping struct {
+	left int // bytes of the packet
+	more bool
+	on   bool
+}
+
+// skip throws away the beginning of in. After the message's last byte it is
+// answered.
+func (c *conn) skip(in []byte) (n int, err error) {
+	s := &c.skipped
+	for {
+		k := min(len(in)-n, s.left)
+		n += k
+		s.left -= k
+		if s.left > 0 {
+			return n, nil
+		}
+		if !s.more {
+			s.on = false
+			c.out.B = c.appendError(c.out.B, errTooLong)
+			return n, nil
+		}
+		if len(in)-n < headerSize {
+			return n, nil
+		}
+		h := in[n:]
+		if h[3] != c.seq {
+			return n, c.fatal(c.out, errOutOfOrder)
+		}
+		c.seq++
+		s.left = int(h[0]) | int(h[1])<<8 | int(h[2])<<16
+		s.more = s.left == maxPayload
+		n += headerSize
+	}
+}

@@ -1,0 +1,251 @@
+package mysqlwire
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+	"nextid/wire"
+)
+
+// nonceSize is the length of the random bytes that a client's proof answers.
+const nonceSize = 20
+
+// newNonce makes a nonce of bytes that are neither zero, which ends a string,
+// nor $, which MySQL leaves out as well.
+func newNonce() (nonce [nonceSize]byte) {
+	_, _ = rand.Read(nonce[:]) // never fails (crypto/rand)
+	for i, b := range nonce {
+		if b &= 0x7f; b == 0 || b == '$' {
+			b++
+		}
+		nonce[i] = b
+	}
+	return nonce
+}
+
+// greet sends the greeting ("Protocol::HandshakeV10").
+func (c *conn) greet(out *wire.Out) {
+	c.nonce = newNonce()
+	can := c.offered()
+	var at int
+	out.B, at = begin(out.B)
+	out.B = append(out.B, 10)
+	out.B = append(append(out.B, c.protocol.sql.MySQLVersion()...), 0)
+	out.B = appendUint32(out.B, uint32(c.info.ID))
+	out.B = append(append(out.B, c.nonce[:8]...), 0)
+	out.B = appendUint16(out.B, uint16(can))
+	out.B = append(out.B, charsetUTF8MB4)
+	out.B = appendUint16(out.B, statusAutocommit)
+	out.B = appendUint16(out.B, uint16(can>>16))
+	out.B = append(out.B, nonceSize+1, 0, 0, 0, 0, 0, 0)
+	out.B = appendUint32(out.B, uint32(can>>32))
+	out.B = append(append(out.B, c.nonce[8:]...), 0)
+	out.B = append(append(out.B, c.protocol.method()...), 0)
+	out.B = c.end(out.B, at)
+	c.state = greeted
+}
+
+// offered is what the server can do on this connection.
+func (c *conn) offered() capability {
+	if c.info.CanTLS() {
+		return offered | clientSSL
+	}
+	return offered
+}
+
+// errStop ends a Feed after which a TLS handshake begins. It stays inside
+// this package.
+var errStop = errors.New("TLS begins")
+
+// introduce serves the handshake response, or the request for TLS before it.
+// Nothing that the client said in plaintext is kept: behind the TLS handshake
+// it introduces itself again. What follows the request in the input is the
+// TLS handshake, never a packet.
+func (c *conn) introduce(ctx context.Context, payload []byte, out *wire.Out) error {
+	flags := reader{b: payload}
+	if len(payload) == sslRequestSize && capability(flags.uint32()).has(clientSSL) {
+		if !c.info.CanTLS() {
+			return c.fatal(out, errBadHandshake)
+		}
+		c.info.StartTLS()
+		return errStop
+	}
+	id, err := c.handshakeResponse(payload)
+	if err != nil {
+		return c.fatal(out, err)
+	}
+	return c.identify(ctx, id, false, out)
+}
+
+// identity is what a client says of itself in its handshake response or in
+// COM_CHANGE_USER.
+type identity struct {
+	user, database string
+	method         string // "": the client knows nothing of methods
+	answer         []byte // to the nonce, borrowed
+	program        string
+}
+
+// sslRequestSize is the length of a handshake response that stops before
+// the user: the request for TLS.
+const sslRequestSize = 32
+
+// handshakeResponse reads "Protocol::HandshakeResponse41".
+func (c *conn) handshakeResponse(payload []byte) (id identity, err error) {
+	r := reader{b: payload}
+	flags := capability(r.uint32())
+	r.bytes(4) // the longest packet the client takes
+	r.bytes(1) // character set: all texts are utf8mb4
+	filler := r.bytes(23)
+	if r.bad || !flags.has(clientProtocol41) {
+		return id, errBadHandshake
+	}
+	if !flags.has(clientLongPassword) {
+		extended := reader{b: filler[19:]}
+		flags |= capability(extended.uint32()) << 32
+	}
+	c.caps = flags & c.offered()
+	id.user = string(r.cstring())
+	switch {
+	case c.caps.has(clientLenencAuth):
+		id.answer = r.lenencBytes()
+	case c.caps.has(clientSecureAuth):
+		id.answer = r.bytes(int(r.byte()))
+	default:
+		id.answer = r.cstring()
+	}
+	if c.caps.has(clientConnectWithDB) && len(r.b) > 0 {
+		id.database = string(r.cstringOrRest())
+	}
+	return id, c.endOfIdentity(&r, &id)
+}
+
+// endOfIdentity reads what the handshake response and COM_CHANGE_USER end
+// with: method and attributes. Clients leave out the end.
+func (c *conn) endOfIdentity(r *reader, id *identity) error {
+	if c.caps.has(clientPluginAuth) && len(r.b) > 0 {
+		id.method = string(r.cstringOrRest())
+	}
+	if c.caps.has(clientConnectAttrs) && len(r.b) > 0 {
+		attributes := r.lenencBytes()
+		if len(attributes) > maxAttributes {
+			return errBadHandshake
+		}
+		var err error
+		if id.program, err = programName(attributes); err != nil {
+			return err
+		}
+	}
+	if r.bad { // bytes behind the last field are left alone, as MySQL does
+		return errBadHandshake
+	}
+	for _, text := range []string{id.user, id.database, id.program} {
+		if err := checkText([]byte(text)); err != nil {
+			return errBadHandshake
+		}
+	}
+	return nil
+}
+
+var errBadHandshake = sqlstate.New(sqlstate.ProtocolViolation, "Bad handshake").WithMySQL(1043, "08S01")
+
+// programName reads the connection attributes and returns program_name.
+func programName(attributes []byte) (name string, err error) {
+	r := reader{b: attributes}
+	for len(r.b) > 0 {
+		key, value := r.lenencBytes(), r.lenencBytes()
+		if string(key) == "program_name" {
+			name = string(value)
+		}
+	}
+	if r.bad {
+		return "", errBadHandshake
+	}
+	return name, nil
+}
+
+// changeUser reads COM_CHANGE_USER.
+func (c *conn) changeUser(body []byte) (id identity, err error) {
+	r := reader{b: body}
+	id.user = string(r.cstring())
+	if c.caps.has(clientSecureAuth) {
+		id.answer = r.bytes(int(r.byte()))
+	} else {
+		id.answer = r.cstring()
+	}
+	id.database = string(r.cstringOrRest())
+	if r.bad {
+		return id, errMalformed
+	}
+	if len(r.b) > 0 {
+		r.bytes(2) // character set
+	}
+	return id, c.endOfIdentity(&r, &id)
+}
+
+// maxProgramBytes bounds what is kept of program_name.
+const maxProgramBytes = 64
+
+// sessionOptions turns what a client says into the options of its session.
+func (c *conn) sessionOptions(id identity) sqlfuncs.SessionOptions {
+	o := sqlfuncs.SessionOptions{
+		Dialect: syntax.MySQL, Admin: true, User: id.user, Database: id.database,
+		PID: c.info.ID, RemoteAddr: c.info.Remote,
+	}
+	if id.program != "" {
+		o.Settings = map[string]string{"application_name": cutText(id.program, maxProgramBytes)}
+	}
+	return o
+}
+
+// open opens the session of a client that has logged in.
+func (c *conn) open(out *wire.Out) error {
+	options := c.login.options
+	if c.session == nil {
+		if err := c.info.Admit(); err != nil {
+			return c.fatal(out, err)
+		}
+	} else {
+		c.closeSession()
+	}
+	var err error
+	if c.session, err = c.protocol.sql.NewSession(options); err != nil {
+		c.session = nil
+		return c.fatal(out, err)
+	}
+	limit := c.protocol.limits.LogName
+	c.protocol.log.Debug("logged in", "connection", c.info.ID, "remote", c.info.Remote,
+		"user", cutText(options.User, limit), "database", cutText(options.Database, limit))
+	c.user = options.User
+	c.login = nil
+	c.session.OnWait(func() { _ = out.Flush() }) // a broken connection shows at the next flush
+	c.protocol.conns.add(c)
+	c.told = told{autocommit: true}
+	c.state = ready
+	out.B = c.ok(out.B, 0, 0)
+	return nil
+}
+
+// closeSession ends the session with all that belongs to it.
+func (c *conn) closeSession() {
+	c.protocol.conns.remove(c)
+	c.closeStatements()
+	c.session.Close()
+}
+
+// errMethodUnknown tells a client that is too old for the account's method.
+var errMethodUnknown = sqlstate.New(sqlstate.ProtocolViolation, "Client does not support authentication protocol requested by server; consider upgrading MySQL client").WithMySQL(1251, "08004")
+
+// accessDenied is the one text for every login that fails.
+func (c *conn) accessDenied(usesPassword bool) error {
+	using := "NO"
+	if usesPassword {
+		using = "YES"
+	}
+	return sqlstate.New(sqlstate.InvalidPassword, "Access denied for user '%s'@'%s' (using password: %s)",
+		cutText(c.login.options.User, maxProgramBytes), c.host(), using)
+}

@@ -1,0 +1,76 @@
+package mysqlwire
+
+import (
+	"sync"
+
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// connections are the connections that have logged in, by id, for KILL.
+type connections struct {
+	mu  sync.Mutex
+	all map[uint32]*conn
+}
+
+func (s *connections) add(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = map[uint32]*conn{}
+	}
+	s.all[uint32(c.info.ID)] = c
+}
+
+func (s *connections) remove(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, uint32(c.info.ID))
+}
+
+func (s *connections) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.all)
+}
+
+// owned returns the connection id if it belongs to user. Nobody learns of
+// the connections of others.
+func (s *connections) owned(id uint64, user string) *conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.all[uint32(id)]; id < 1<<32 && c != nil && c.user == user {
+		return c
+	}
+	return nil
+}
+
+var (
+	errInterrupted = sqlstate.New(sqlstate.QueryCanceled, "Query execution was interrupted")
+	errKilled      = sqlstate.New(sqlstate.ProtocolViolation, "Connection was killed").WithMySQL(1927, "70100")
+)
+
+// kill ends a connection of the same user, or only the statement that it is
+// running.
+func (c *conn) kill(id uint64, queryOnly bool) error {
+	victim := c.protocol.conns.owned(id, c.user)
+	if victim == nil {
+		return sqlstate.New(sqlstate.ProtocolViolation, "Unknown thread id").WithMySQL(1094, "HY000")
+	}
+	if queryOnly {
+		victim.interrupt(errInterrupted)
+		return nil
+	}
+	if victim == c {
+		return errKilled
+	}
+	victim.interrupt(errKilled)
+	victim.info.HangUp()
+	return nil
+}
+
+// interrupt ends the statement that is running, from any goroutine.
+func (c *conn) interrupt(why error) {
+	if cancel := c.running.Load(); cancel != nil {
+		(*cancel)(why)
+	}
+}

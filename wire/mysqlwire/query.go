@@ -1,0 +1,103 @@
+package mysqlwire
+
+import (
+	"context"
+
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/wire"
+)
+
+// query serves COM_QUERY: one statement, or several with a result each.
+func (c *conn) query(ctx context.Context, text []byte, out *wire.Out) error {
+	if c.caps.has(clientQueryAttributes) {
+		var err error
+		if text, err = c.skipAttributes(text); err != nil {
+			return err
+		}
+	}
+	if err := checkText(text); err != nil {
+		return err
+	}
+	batch, err := c.session.Simple(text)
+	if err != nil {
+		return err
+	}
+	err = c.runBatch(ctx, &batch, out)
+	c.more = 0
+	c.session.EndBatch()
+	c.text = "" // it may be long
+	return err
+}
+
+// skipAttributes reads the query attributes before the text. They are read
+// for their length only: no statement of ours asks for them.
+func (c *conn) skipAttributes(body []byte) (text []byte, err error) {
+	r := reader{b: body}
+	n := r.lenenc()
+	r.lenenc() // sets of attributes, always one
+	if n > 0 {
+		if n > uint64(c.protocol.limits.Parameters) {
+			return nil, errTooManyParameters
+		}
+		p := parameters{reader: r, count: int(n), named: true}
+		p.header()
+		for i := range p.count {
+			c.scratch = c.scratch[:0]
+			if _, err := c.parameter(&p, i); err != nil {
+				return nil, err
+			}
+		}
+		r = p.reader
+	}
+	if r.bad {
+		return nil, errMalformed
+	}
+	return r.rest(), nil
+}
+
+// errEmpty is a query without a statement.
+var errEmpty = sqlstate.New(sqlstate.SyntaxError, "Query was empty").WithMySQL(1065, "42000")
+
+// runBatch runs the statements of a query one after another.
+func (c *conn) runBatch(ctx context.Context, batch *sqlfuncs.Batch, out *wire.Out) error {
+	st, err := batch.Next()
+	switch {
+	case err != nil:
+		return err
+	case st == nil:
+		return errEmpty
+	case batch.More() && !c.caps.has(clientMultiStatements):
+		return sqlstate.New(sqlstate.SyntaxError, "You have an error in your SQL syntax: the query has more than one statement").
+			WithHint("Send one statement, or let the client set CLIENT_MULTI_STATEMENTS (allowMultiQueries, multiStatements).")
+	}
+	for st != nil {
+		c.more = 0
+		if batch.More() {
+			c.more = statusMoreResults
+		}
+		if id, ok := c.session.TryID(st, nil); ok {
+			out.B = c.head(out.B, st, st.Columns, false)
+			out.B = c.idRow(out.B, id)
+			out.B = c.eof(out.B, 0)
+		} else if err := c.runStatement(ctx, st, out); err != nil {
+			return err
+		}
+		if st, err = batch.Next(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runStatement runs one statement of a query.
+func (c *conn) runStatement(ctx context.Context, st *sqlfuncs.Statement, out *wire.Out) error {
+	p, err := c.session.Run(st)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	ctx, done := c.statementContext(ctx, st)
+	defer done()
+	return c.sendResult(ctx, p, asText, false, out)
+}

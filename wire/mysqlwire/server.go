@@ -1,0 +1,54 @@
+package mysqlwire
+
+import (
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"nextid/sqlfuncs"
+	"nextid/wire"
+)
+
+// Config configures New. SQL is required.
+type Config struct {
+	SQL    *sqlfuncs.Server
+	Auth   Authenticator // nil: everybody may log in, as an administrator
+	TLS    *wire.TLS     // nil: plaintext only
+	Limits wire.Limits
+	Logger *slog.Logger // nil: slog.Default()
+}
+
+// New returns a server for the MySQL protocol.
+func New(cfg Config) *wire.Server {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	p := &protocol{sql: cfg.SQL, auth: cfg.Auth, limits: cfg.Limits.WithDefaults(), log: cfg.Logger, started: time.Now()}
+	return &wire.Server{NewMachine: p.newMachine, Limits: cfg.Limits, Logger: cfg.Logger, TLS: cfg.TLS}
+}
+
+// protocol is what the connections of one server share.
+type protocol struct {
+	sql     *sqlfuncs.Server
+	auth    Authenticator
+	limits  wire.Limits
+	log     *slog.Logger
+	started time.Time
+	key     passwordKey
+	conns   connections
+
+	commands atomic.Int64 // served, for COM_STATISTICS
+}
+
+func (p *protocol) newMachine(c *wire.Conn) wire.Machine {
+	return &conn{protocol: p, info: c}
+}
+
+// method is the authentication method of the greeting. Where everybody may
+// log in it is the one that clients of all ages know.
+func (p *protocol) method() string {
+	if p.auth == nil {
+		return NativePassword
+	}
+	return CachingSHA2
+}

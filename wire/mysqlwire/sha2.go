@@ -1,0 +1,124 @@
+package mysqlwire
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha1" //nolint:gosec // what the protocol prescribes
+	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/x509"
+	"encoding/pem"
+	"runtime"
+	"sync"
+)
+
+// Authentication methods.
+const (
+	// CachingSHA2 is MySQL 8's default: proofs of SHA256(SHA256(password)),
+	// or the password itself over a connection that nobody reads.
+	CachingSHA2 = "caching_sha2_password"
+
+	// NativePassword is the method of older servers and of MariaDB: proofs of
+	// SHA1(SHA1(password)).
+	NativePassword = "mysql_native_password"
+)
+
+// CachingSHA2Digest returns SHA256(SHA256(password)), which a server must keep
+// to check proofs of CachingSHA2.
+func CachingSHA2Digest(password string) [sha256.Size]byte {
+	once := sha256.Sum256([]byte(password))
+	return sha256.Sum256(once[:])
+}
+
+// CheckCachingSHA2 reports whether an answer to a nonce proves the knowledge
+// of the password behind a digest:
+// answer = SHA256(password) XOR SHA256(digest + nonce).
+func CheckCachingSHA2(digest [sha256.Size]byte, nonce, answer []byte) bool {
+	if len(answer) != sha256.Size {
+		return false
+	}
+	h := sha256.New()
+	h.Write(digest[:])
+	h.Write(nonce)
+	var once [sha256.Size]byte
+	subtle.XORBytes(once[:], h.Sum(nil), answer)
+	twice := sha256.Sum256(once[:])
+	return subtle.ConstantTimeCompare(twice[:], digest[:]) == 1
+}
+
+// NativePasswordDigest returns SHA1(SHA1(password)), which a server must keep
+// to check proofs of NativePassword.
+func NativePasswordDigest(password string) [sha1.Size]byte {
+	once := sha1.Sum([]byte(password)) //nolint:gosec // what the protocol prescribes
+	return sha1.Sum(once[:])           //nolint:gosec // what the protocol prescribes
+}
+
+// CheckNativePassword reports whether an answer to a nonce proves the
+// knowledge of the password behind a digest:
+// answer = SHA1(password) XOR SHA1(nonce + digest).
+func CheckNativePassword(digest [sha1.Size]byte, nonce, answer []byte) bool {
+	if len(answer) != sha1.Size {
+		return false
+	}
+	h := sha1.New() //nolint:gosec // what the protocol prescribes
+	h.Write(nonce)
+	h.Write(digest[:])
+	var once [sha1.Size]byte
+	subtle.XORBytes(once[:], h.Sum(nil), answer)
+	twice := sha1.Sum(once[:]) //nolint:gosec // what the protocol prescribes
+	return subtle.ConstantTimeCompare(twice[:], digest[:]) == 1
+}
+
+// rsaBits is the size of the key that encrypts passwords, MySQL's.
+const rsaBits = 2048
+
+// passwordKey is the server's RSA key for passwords that come over a
+// connection without TLS. It is made when the first client asks for it and
+// lives as long as the process.
+type passwordKey struct {
+	once    sync.Once
+	private *rsa.PrivateKey
+	public  []byte // PEM
+	busy    chan struct{}
+}
+
+func (k *passwordKey) init() {
+	k.once.Do(func() {
+		k.busy = make(chan struct{}, runtime.NumCPU())
+		private, err := rsa.GenerateKey(rand.Reader, rsaBits)
+		if err != nil {
+			return // only with a broken crypto/rand, which would have panicked
+		}
+		der, err := x509.MarshalPKIXPublicKey(&private.PublicKey)
+		if err != nil {
+			return // not for RSA keys
+		}
+		k.private, k.public = private, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
+	})
+}
+
+// pem returns the public key.
+func (k *passwordKey) pem() []byte {
+	k.init()
+	return k.public
+}
+
+// decrypt returns the password, with its zero byte, that a client XORed with
+// the nonce and encrypted; ok is false for anything else. At most one
+// decryption a CPU runs at a time.
+func (k *passwordKey) decrypt(nonce, encrypted []byte) (password []byte, ok bool) {
+	k.init()
+	if k.private == nil || len(encrypted) != k.private.Size() {
+		return nil, false
+	}
+	k.busy <- struct{}{}
+	defer func() { <-k.busy }()
+	password, err := rsa.DecryptOAEP(sha1.New(), nil, k.private, encrypted, nil) //nolint:gosec // what the protocol prescribes
+	if err != nil {
+		return nil, false
+	}
+	for i := range password {
+		password[i] ^= nonce[i%len(nonce)]
+	}
+	return password, true
+}

@@ -1,0 +1,130 @@
+package mysqlwire_test
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/segment"
+	"nextid/generator/snowflake"
+	"nextid/generator/store/memory"
+	"nextid/generator/worker"
+	"nextid/sqlfuncs"
+	"nextid/wire"
+	"nextid/wire/mysqlwire"
+)
+
+// quiet is a logger that writes nothing.
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// newSQL makes the SQL layer on a memory store, with the real engines.
+func newSQL(t testing.TB) *sqlfuncs.Server {
+	t.Helper()
+	store := memory.New(memory.Config{Exclusive: true})
+	pools := worker.New(worker.Config{Store: store, Worker: worker.Auto, Logger: quiet()})
+	registry, err := generator.NewRegistry(generator.Config{Store: store, AutoCreate: snowflake.KindName,
+		Kinds: []generator.Kind{snowflake.Kind(pools, "twitter"), segment.Kind(store, generator.SystemClock{}, "test")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := registry.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if err := pools.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := registry.Create(t.Context(), "numbers", segment.KindName, []byte(`{"step": 1000000}`)); err != nil {
+		t.Fatal(err)
+	}
+	return sql
+}
+
+// patience bounds every wait.
+const patience = 20 * time.Second
+
+// startServer serves on a free loopback port until the test ends.
+func startServer(t testing.TB, cfg mysqlwire.Config) (address string, server *wire.Server) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l.Addr().String(), serve(t, l, cfg)
+}
+
+// serve serves on a listener until the test ends.
+func serve(t testing.TB, l net.Listener, cfg mysqlwire.Config) *wire.Server {
+	t.Helper()
+	if cfg.SQL == nil {
+		cfg.SQL = newSQL(t)
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = quiet()
+	}
+	server := mysqlwire.New(cfg)
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(l) }()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := server.Shutdown(ctx); err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+		if err := <-done; err != wire.ErrServerClosed {
+			t.Errorf("Serve ended with %v", err)
+		}
+	})
+	return server
+}
+
+// machine is a connection without a socket, logged in with the given
+// capabilities.
+func machine(t testing.TB, caps uint64) (wire.Machine, *wire.Out) {
+	t.Helper()
+	server := mysqlwire.New(mysqlwire.Config{SQL: newSQL(t), Logger: quiet()})
+	m := server.NewMachine(&wire.Conn{ID: 1})
+	t.Cleanup(m.Close)
+	sent := new([]byte)
+	out := wire.NewOut(1<<30, func(b []byte) error {
+		*sent = append(*sent, b...)
+		return nil
+	})
+	flushed.Store(out, sent)
+	feed(t, m, out, nil)
+	feed(t, m, out, packet(1, response(caps, "u", "", "", "mysql_native_password")))
+	return m, out
+}
+
+// flushed has what each machine's Out sent before the end of a Feed, because
+// a statement waited.
+var flushed sync.Map
+
+// feed gives a machine input that it must consume whole.
+func feed(t testing.TB, m wire.Machine, out *wire.Out, in []byte) {
+	t.Helper()
+	n, err := m.Feed(t.Context(), in, out)
+	if err != nil || n != len(in) {
+		t.Fatalf("Feed consumed %d of %d bytes, error %v", n, len(in), err)
+	}
+}
+
+// answers feeds a machine and returns what it answers as text: one line a
+// packet. kinds says what the commands in in are, see decoder.answer.
+func answers(t testing.TB, m wire.Machine, out *wire.Out, caps uint64, in []byte, kinds ...string) []string {
+	t.Helper()
+	v, _ := flushed.Load(out)
+	sent := v.(*[]byte)
+	out.B, *sent = out.B[:0], nil
+	feed(t, m, out, in)
+	return decodeAll(t, caps, append(*sent, out.B...), kinds...)
+}

@@ -1,0 +1,377 @@
+package mysqlwire
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strconv"
+
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/wire"
+)
+
+// statement is a prepared statement of a connection.
+type statement struct {
+	id     uint32
+	name   string // in the session
+	st     *sqlfuncs.Statement
+	types  []paramType      // bound last
+	long   []longValue      // from COM_STMT_SEND_LONG_DATA
+	failed error            // what went wrong there, which has no answer
+	cursor *sqlfuncs.Portal // open
+}
+
+// longValue is a value that came in pieces.
+type longValue struct {
+	sent bool
+	data []byte
+}
+
+// lastPrepared stands for the newest statement: MariaDB's clients send
+// PREPARE and EXECUTE together, before they know its id.
+const lastPrepared = 1<<32 - 1
+
+// maxCursors is how many cursors a connection may have open.
+const maxCursors = 64
+
+// Flags of COM_STMT_EXECUTE.
+const (
+	cursorReadOnly = 1
+	parameterCount = 8 // PARAMETER_COUNT_AVAILABLE
+)
+
+// find returns a prepared statement.
+func (c *conn) find(id uint32) (*statement, error) {
+	if id == lastPrepared {
+		id = c.lastID
+	}
+	if s := c.statements[id]; s != nil {
+		return s, nil
+	}
+	return nil, sqlstate.New(sqlstate.InvalidStatementName, "Unknown prepared statement handler (%d)", id)
+}
+
+// prepare serves COM_STMT_PREPARE.
+func (c *conn) prepare(text []byte, out *wire.Out) error {
+	id := max(1, c.newestID()+1)
+	c.lastID = 0 // an EXECUTE that follows a failure must not find an older one
+	if err := checkText(text); err != nil {
+		return err
+	}
+	name := "mysql " + strconv.FormatUint(uint64(id), 10)
+	st, err := c.session.Prepare(name, string(text), nil)
+	if err != nil {
+		var e *sqlstate.Error
+		if errors.As(err, &e) && e.Code == sqlstate.LimitExceeded {
+			return e.WithMySQL(1461, "42000") // ER_MAX_PREPARED_STMT_COUNT_REACHED
+		}
+		return err
+	}
+	switch {
+	case st.Empty():
+		err = errEmpty
+	case len(st.Params) > c.protocol.limits.Parameters:
+		err = errTooManyParameters
+	}
+	if err != nil {
+		c.session.Unprepare([]byte(name))
+		return err
+	}
+	if c.statements == nil {
+		c.statements = map[uint32]*statement{}
+	}
+	c.statements[id] = &statement{id: id, name: name, st: st}
+	c.newest, c.lastID = id, id
+	c.prepared(st, id, out)
+	return nil
+}
+
+// newestID is the id given last. Ids are not used again until they run out.
+func (c *conn) newestID() uint32 {
+	if c.newest == lastPrepared-1 {
+		return 0
+	}
+	return c.newest
+}
+
+// parameterColumn describes a parameter.
+var parameterColumn = []sqlfuncs.Column{{Name: "?", Type: datum.Text, TypeMod: -1}}
+
+// prepared answers COM_STMT_PREPARE ("COM_STMT_PREPARE_OK").
+func (c *conn) prepared(st *sqlfuncs.Statement, id uint32, out *wire.Out) {
+	var at int
+	out.B, at = begin(out.B)
+	out.B = appendUint32(append(out.B, 0), id)
+	out.B = appendUint16(out.B, uint16(len(st.Columns)))
+	out.B = appendUint16(out.B, uint16(len(st.Params)))
+	out.B = appendUint16(append(out.B, 0), c.warnings())
+	out.B = c.end(out.B, at)
+	if len(st.Params) > 0 {
+		for range st.Params {
+			out.B = c.definitions(out.B, parameterColumn)
+		}
+		out.B = c.endDefinitions(out.B)
+	}
+	if len(st.Columns) > 0 {
+		out.B = c.statementDefinitions(out.B, st)
+		out.B = c.endDefinitions(out.B)
+	}
+}
+
+// execute serves COM_STMT_EXECUTE.
+func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
+	r := reader{b: body}
+	id, flags := r.uint32(), r.byte()
+	r.uint32() // iterations, always one
+	if r.bad {
+		return errMalformed
+	}
+	s, err := c.find(id)
+	if err != nil {
+		return err
+	}
+	c.closeCursor(s)
+	err = c.bind(s, r, flags)
+	s.forgetLongData()
+	if err != nil {
+		return err
+	}
+	if flags&cursorReadOnly == 0 && c.tryID(s, out) {
+		return nil
+	}
+	p, err := c.session.Open(s.st, c.args)
+	clear(c.args) // borrowed from the message
+	if err != nil {
+		return err
+	}
+	if flags&cursorReadOnly != 0 && p.Columns() != nil {
+		return c.openCursor(s, p, out)
+	}
+	defer p.Close()
+	ctx, done := c.statementContext(ctx, s.st)
+	defer done()
+	err = c.sendResult(ctx, p, asBinary, c.known(s, p), out)
+	c.session.EndBatch()
+	c.text = "" // it may be long
+	return err
+}
+
+// tryID is the warm path: a statement that is just SELECT next_id(name).
+func (c *conn) tryID(s *statement, out *wire.Out) bool {
+	var name []byte
+	switch {
+	case len(c.args) == 1 && c.args[0].Type == datum.Text && !c.args[0].Null:
+		name = c.args[0].Data
+	case len(c.args) > 0:
+		return false
+	}
+	id, ok := c.session.TryID(s.st, name)
+	if !ok {
+		return false
+	}
+	out.B = c.head(out.B, s.st, s.st.Columns, true)
+	out.B = c.binaryIDRow(out.B, id)
+	out.B = c.eof(out.B, 0)
+	return true
+}
+
+// known reports whether PREPARE described the columns as they are now.
+func (c *conn) known(s *statement, p *sqlfuncs.Portal) bool {
+	now, then := p.Columns(), s.st.Columns
+	return len(now) > 0 && len(now) == len(then) && &now[0] == &then[0]
+}
+
+// bind reads the values of an execution into c.args. Those beyond the
+// statement's parameters are query attributes.
+func (c *conn) bind(s *statement, r reader, flags byte) error {
+	if s.failed != nil {
+		return s.failed
+	}
+	want := len(s.st.Params)
+	p := parameters{reader: r, count: want}
+	if attributes := c.caps.has(clientQueryAttributes); attributes && (want > 0 || flags&parameterCount != 0) {
+		p.named = true
+		n := p.lenenc()
+		if n > uint64(c.protocol.limits.Parameters) {
+			return errTooManyParameters
+		}
+		p.count = int(n)
+	}
+	c.args, c.scratch = c.args[:0], c.scratch[:0]
+	if p.count > 0 && !p.keeps(s.types) {
+		p.types = s.types
+		p.header()
+		if !p.bad && len(p.types) < p.count {
+			return errNoTypes
+		}
+		if p.fresh {
+			s.types = p.types
+		}
+	}
+	for i := range p.count {
+		if i < len(s.long) && s.long[i].sent {
+			c.args = append(c.args, textOrBytes(s.long[i].data))
+			continue
+		}
+		arg, err := c.parameter(&p, i)
+		if err != nil {
+			return err
+		}
+		c.args = append(c.args, arg)
+	}
+	if !p.ok() {
+		return errMalformed
+	}
+	if len(c.args) < want {
+		return sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect arguments to mysqld_stmt_execute: %d values for %d parameters", len(c.args), want)
+	}
+	c.args = c.args[:want]
+	c.asBytes(s.st)
+	return nil
+}
+
+// asBytes makes bytes of texts where the statement wants bytes.
+func (c *conn) asBytes(st *sqlfuncs.Statement) {
+	for i, t := range st.Params {
+		if a := &c.args[i]; t == datum.Bytea && a.Type == datum.Text {
+			a.Type, a.Binary = datum.Bytea, true
+		}
+	}
+}
+
+// longData serves COM_STMT_SEND_LONG_DATA, which has no answer: what goes
+// wrong is told by the next execution.
+func (c *conn) longData(body []byte) {
+	r := reader{b: body}
+	id, n := r.uint32(), int(r.uint16())
+	s, err := c.find(id)
+	if err != nil || s.failed != nil {
+		return
+	}
+	switch total := s.longBytes() + len(r.b); {
+	case r.bad, n >= len(s.st.Params):
+		s.failed = sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect arguments to mysqld_stmt_send_long_data")
+	case total > c.protocol.limits.Statement:
+		s.failed = sqlstate.New(sqlstate.LimitExceeded, "Parameter of prepared statement which is set through mysql_send_long_data() is longer than %d bytes",
+			c.protocol.limits.Statement).WithHint("Raise limits.statement_bytes in the configuration.").WithMySQL(1301, "HY000")
+	}
+	if s.failed != nil {
+		s.long = nil
+		return
+	}
+	if s.long == nil {
+		s.long = make([]longValue, len(s.st.Params))
+	}
+	s.long[n].sent = true
+	s.long[n].data = append(s.long[n].data, r.rest()...)
+}
+
+func (s *statement) longBytes() (n int) {
+	for _, v := range s.long {
+		n += len(v.data)
+	}
+	return n
+}
+
+func (s *statement) forgetLongData() { s.long, s.failed = nil, nil }
+
+// openCursor keeps the portal of an execution for COM_STMT_FETCH.
+func (c *conn) openCursor(s *statement, p *sqlfuncs.Portal, out *wire.Out) error {
+	if c.cursors >= maxCursors {
+		p.Close()
+		return sqlstate.New(sqlstate.LimitExceeded, "this connection already has %d open cursors", maxCursors).
+			WithHint("Close statements that are no longer used.")
+	}
+	s.cursor = p
+	c.cursors++
+	c.more = statusCursorExists // told by the EOF packet behind the definitions, or in its place
+	out.B = c.head(out.B, p.Statement(), p.Columns(), c.known(s, p))
+	if c.caps.has(clientDeprecateEOF) {
+		out.B = c.eof(out.B, 0)
+	}
+	c.more = 0
+	return nil
+}
+
+// fetch serves COM_STMT_FETCH.
+func (c *conn) fetch(ctx context.Context, body []byte, out *wire.Out) error {
+	r := reader{b: body}
+	id, rows := r.uint32(), r.uint32()
+	if !r.ok() {
+		return errMalformed
+	}
+	s, err := c.find(id)
+	if err != nil {
+		return err
+	}
+	if s.cursor == nil {
+		return sqlstate.New(sqlstate.InvalidCursorName, "The statement (%d) has no open cursor", s.id).WithMySQL(1421, "HY000")
+	}
+	ctx, done := c.statementContext(ctx, s.st)
+	defer done()
+	status := uint16(statusCursorExists)
+	if rows > 0 {
+		_, err = c.sendRows(ctx, s.cursor, asBinary, int64(rows), out)
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		status = statusLastRowSent
+		c.closeCursor(s)
+	case err != nil:
+		c.closeCursor(s)
+		return err
+	}
+	out.B = c.eof(out.B, status)
+	c.text = ""
+	return nil
+}
+
+// closeCursor closes the cursor of a statement, if it has one.
+func (c *conn) closeCursor(s *statement) {
+	if s.cursor != nil {
+		s.cursor.Close()
+		s.cursor = nil
+		c.cursors--
+	}
+}
+
+// closeStatement serves COM_STMT_CLOSE, which has no answer.
+func (c *conn) closeStatement(body []byte) {
+	r := reader{b: body}
+	s, err := c.find(r.uint32())
+	if err != nil {
+		return
+	}
+	c.closeCursor(s)
+	c.session.Unprepare([]byte(s.name))
+	delete(c.statements, s.id)
+}
+
+// closeStatements closes all prepared statements.
+func (c *conn) closeStatements() {
+	for _, s := range c.statements {
+		c.closeCursor(s)
+		c.session.Unprepare([]byte(s.name))
+	}
+	clear(c.statements)
+	c.lastID = 0
+}
+
+// resetStatement serves COM_STMT_RESET: long data and cursor go.
+func (c *conn) resetStatement(body []byte, out *wire.Out) error {
+	r := reader{b: body}
+	id := r.uint32()
+	if !r.ok() {
+		return errMalformed
+	}
+	s, err := c.find(id)
+	if err != nil {
+		return err
+	}
+	c.closeCursor(s)
+	s.forgetLongData()
+	out.B = c.ok(out.B, 0, 0)
+	return nil
+}

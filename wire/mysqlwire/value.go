@@ -1,0 +1,223 @@
+package mysqlwire
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+	"time"
+
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/datum"
+)
+
+// null stands for NULL in a row of texts.
+const null = 0xfb
+
+// appendTextRow appends a row of texts ("Text Resultset Row") to the packet
+// that has begun.
+func appendTextRow(dst []byte, row []datum.Value, env *datum.Env) []byte {
+	for _, v := range row {
+		if !v.Valid {
+			dst = append(dst, null)
+			continue
+		}
+		at := len(dst)
+		dst = appendText(append(dst, 0), v, env)
+		dst = prefixLength(dst, at)
+	}
+	return dst
+}
+
+// appendText appends the text form of a value as MySQL has it.
+func appendText(dst []byte, v datum.Value, env *datum.Env) []byte {
+	switch v.Type {
+	case datum.Bool:
+		return append(dst, '0'+byte(v.Int&1))
+	case datum.Bytea:
+		return append(dst, v.Str...)
+	case datum.Float4:
+		return appendFloat(dst, v.Float, 32)
+	case datum.Float8:
+		return appendFloat(dst, v.Float, 64)
+	case datum.Date, datum.Timestamp, datum.TimestampTZ:
+		return momentOf(v, env).appendText(dst)
+	case datum.Time:
+		return appendClock(dst, 0, v.Int)
+	}
+	return datum.AppendText(dst, v, env)
+}
+
+// appendFloat prints a number with the fewest digits that tell it from its
+// neighbours; as MySQL without an exponent between 1e-15 and 1e15.
+func appendFloat(dst []byte, f float64, bits int) []byte {
+	if abs := math.Abs(f); abs == 0 || abs >= 1e-15 && abs < 1e15 {
+		return strconv.AppendFloat(dst, f, 'f', -1, bits)
+	}
+	at := len(dst)
+	dst = strconv.AppendFloat(dst, f, 'e', -1, bits)
+	out := dst[:at]
+	for i := at; i < len(dst); i++ { // 1e+20 is 1e20, 1e-07 is 1e-7
+		if b := dst[i]; b != '+' && (b != '0' || dst[i-1] != '+' && (dst[i-1] != '-' || i-1 == at)) {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// moment is a date, perhaps with a time, on the client's clocks.
+type moment struct {
+	year, month, day     int
+	hour, minute, second int
+	micro                int
+	dateOnly             bool
+}
+
+// farFuture is what MySQL has closest to infinity; the zero moment is what it
+// has closest to its opposite.
+var farFuture = moment{year: 9999, month: 12, day: 31, hour: 23, minute: 59, second: 59, micro: 999999}
+
+// momentOf returns a date or timestamp. MySQL's end with the year 9999.
+func momentOf(v datum.Value, env *datum.Env) moment {
+	t := v.GoTime()
+	var m moment
+	switch {
+	case t.IsZero() && v.Int > 0: // infinity
+		m = farFuture
+	case t.IsZero():
+	default:
+		if v.Type == datum.TimestampTZ && env != nil && env.Location != nil {
+			t = t.In(env.Location)
+		}
+		switch year := t.Year(); {
+		case year > farFuture.year:
+			m = farFuture
+		case year >= 0:
+			m = moment{year, int(t.Month()), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond() / int(time.Microsecond), false}
+		}
+	}
+	m.dateOnly = v.Type == datum.Date
+	return m
+}
+
+func (m moment) appendText(dst []byte) []byte {
+	dst = append(appendDigits(dst, m.year, 4), '-')
+	dst = append(appendDigits(dst, m.month, 2), '-')
+	dst = appendDigits(dst, m.day, 2)
+	if m.dateOnly {
+		return dst
+	}
+	dst = append(appendDigits(append(dst, ' '), m.hour, 2), ':')
+	dst = append(appendDigits(dst, m.minute, 2), ':')
+	dst = append(appendDigits(dst, m.second, 2), '.')
+	return appendDigits(dst, m.micro, 6)
+}
+
+// appendBinary appends the binary form: a length, and as many fields as are
+// not zero.
+func (m moment) appendBinary(dst []byte) []byte {
+	n := byte(11)
+	switch {
+	case m == moment{dateOnly: m.dateOnly}:
+		return append(dst, 0)
+	case m.dateOnly, m.hour|m.minute|m.second|m.micro == 0:
+		n = 4
+	case m.micro == 0:
+		n = 7
+	}
+	dst = appendUint16(append(dst, n), uint16(m.year))
+	dst = append(dst, byte(m.month), byte(m.day))
+	if n > 4 {
+		dst = append(dst, byte(m.hour), byte(m.minute), byte(m.second))
+	}
+	if n > 7 {
+		dst = appendUint32(dst, uint32(m.micro))
+	}
+	return dst
+}
+
+// appendDigits appends n as exactly so many digits.
+func appendDigits(dst []byte, n, digits int) []byte {
+	at := len(dst)
+	for range digits {
+		dst = append(dst, '0')
+	}
+	for i := len(dst) - 1; i >= at; i-- {
+		dst[i] = byte('0' + n%10)
+		n /= 10
+	}
+	return dst
+}
+
+const (
+	microsPerSecond = 1_000_000
+	microsPerHour   = 3600 * microsPerSecond
+)
+
+// appendClock appends a time of day, given in microseconds, with six decimals.
+func appendClock(dst []byte, days int, micros int64) []byte {
+	dst = append(appendDigits(dst, days*24+int(micros/microsPerHour), 2), ':')
+	dst = append(appendDigits(dst, int(micros/(60*microsPerSecond)%60), 2), ':')
+	dst = append(appendDigits(dst, int(micros/microsPerSecond%60), 2), '.')
+	return appendDigits(dst, int(micros%microsPerSecond), 6)
+}
+
+// appendBinaryRow appends a row of binary values ("Binary Protocol Resultset
+// Row") to the packet that has begun.
+func appendBinaryRow(dst []byte, row []datum.Value, columns []sqlfuncs.Column, env *datum.Env) []byte {
+	dst = append(dst, 0)
+	nulls := len(dst)
+	for range (len(row) + 7 + 2) / 8 {
+		dst = append(dst, 0)
+	}
+	for i, v := range row {
+		if !v.Valid {
+			dst[nulls+(i+2)/8] |= 1 << ((i + 2) % 8)
+			continue
+		}
+		dst = appendBinary(dst, v, columns[i].Type, env)
+	}
+	return dst
+}
+
+// appendBinary appends the binary form of a value in a column of type t. The
+// column's definition has told the client how to read it.
+func appendBinary(dst []byte, v datum.Value, t datum.OID, env *datum.Env) []byte {
+	switch shapeOf(t).typ {
+	case typeTiny:
+		return append(dst, byte(v.Int))
+	case typeShort:
+		return appendUint16(dst, uint16(v.Int))
+	case typeLong:
+		return appendUint32(dst, uint32(v.Int))
+	case typeLongLong:
+		return appendUint64(dst, uint64(v.Int))
+	case typeFloat:
+		return binary.LittleEndian.AppendUint32(dst, math.Float32bits(float32(v.Float)))
+	case typeDouble:
+		return appendUint64(dst, math.Float64bits(v.Float))
+	case typeDate, typeDatetime, typeTimestamp:
+		return momentOf(v, env).appendBinary(dst)
+	case typeTime:
+		return appendBinaryClock(dst, v.Int)
+	}
+	at := len(dst)
+	dst = appendText(append(dst, 0), v, env)
+	return prefixLength(dst, at)
+}
+
+// appendBinaryClock appends the binary form of a time of day.
+func appendBinaryClock(dst []byte, micros int64) []byte {
+	if micros == 0 {
+		return append(dst, 0)
+	}
+	n := byte(12)
+	if micros%microsPerSecond == 0 {
+		n = 8
+	}
+	dst = append(dst, n, 0, 0, 0, 0, 0) // sign and days
+	dst = append(dst, byte(micros/microsPerHour), byte(micros/(60*microsPerSecond)%60), byte(micros/microsPerSecond%60))
+	if n > 8 {
+		dst = appendUint32(dst, uint32(micros%microsPerSecond))
+	}
+	return dst
+}
