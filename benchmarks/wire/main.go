@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"nextid/benchmarks/rig"
 )
 
 func main() {
@@ -30,14 +32,11 @@ func main() {
 }
 
 func run(ctx context.Context, seconds float64, rounds int, conns string, pgbench bool) error {
-	dir, err := os.MkdirTemp("", "nextid-bench")
+	dir, err := rig.Dir()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	if err := os.Chmod(dir, 0o755); err != nil { // PostgreSQL runs as another user
-		return err
-	}
 	b := &bench{ctx: ctx, dir: dir, seconds: seconds, rounds: rounds}
 	defer b.stop()
 	if err := b.build(); err != nil {
@@ -65,16 +64,13 @@ type bench struct {
 	rounds          int
 	servers         []*server
 	postgresVersion string
-	postgresBin     string
 }
 
 // server is one of the contestants.
 type server struct {
+	*rig.Process
 	name string
 	sql  string
-	port string
-	pid  int
-	stop func()
 }
 
 func (b *bench) build() error {
@@ -85,12 +81,8 @@ func (b *bench) build() error {
 			return fmt.Errorf("compile %s.c (run from the project's root, with gcc): %w\n%s", name, err, out)
 		}
 	}
-	cmd := exec.CommandContext(b.ctx, "go", "build", "-o", filepath.Join(b.dir, "nextid"), "./cmd/nextid")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build nextid: %w\n%s", err, out)
-	}
-	return nil
+	_, err := rig.BuildNextid(b.ctx, b.dir)
+	return err
 }
 
 // result is one measurement.
@@ -163,9 +155,9 @@ func ratios(a, b []result, of func(result) float64) string {
 
 // load runs c/load.c once.
 func (b *bench) load(s *server, mode, conns, depth string) (result, error) {
-	out, err := exec.CommandContext(b.ctx, filepath.Join(b.dir, "load"), "-p", s.port, "-c", conns, "-d", depth,
+	out, err := exec.CommandContext(b.ctx, filepath.Join(b.dir, "load"), "-p", s.Port, "-c", conns, "-d", depth,
 		"-t", strconv.FormatFloat(b.seconds, 'f', -1, 64), "-w", "0.3", "-m", mode, "-q", s.sql,
-		"-P", strconv.Itoa(s.pid), "-l", s.name).CombinedOutput()
+		"-P", strconv.Itoa(s.PID), "-l", s.name).CombinedOutput()
 	if err != nil {
 		return result{}, fmt.Errorf("load on %s: %w\n%s", s.name, err, out)
 	}
@@ -221,7 +213,7 @@ func (b *bench) pgbench(s *server, mode, conns string) (result, error) {
 	}
 	seconds := strconv.Itoa(max(1, int(b.seconds)))
 	cmd := exec.CommandContext(b.ctx, "pgbench", "-n", "-M", protocol, "-c", conns, "-j", "1", "-T", seconds, "-f", file,
-		"-h", "127.0.0.1", "-p", s.port, "-U", "postgres", "postgres")
+		"-h", "127.0.0.1", "-p", s.Port, "-U", "postgres", "postgres")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return result{}, fmt.Errorf("pgbench on %s: %w\n%s", s.name, err, out)

@@ -66,7 +66,7 @@ func startServer(t *testing.T, environ ...string) *server {
 	return s
 }
 
-var readyPattern = regexp.MustCompile(`nextid ready: .*(127\.0\.0\.1:\d+)`)
+var readyPattern = regexp.MustCompile(`nextid ready: PostgreSQL on (127\.0\.0\.1:\d+)`)
 
 func (s *server) start() {
 	s.t.Helper()
