@@ -45,16 +45,16 @@ func (p *selectPlan) open(x *exec) (rowIter, error) {
 		src = grouped
 	}
 	if p.windows != nil {
-		keep := []int{p.frame}
+		base, width := p.frame, p.width
 		if p.groups != nil {
-			keep = []int{p.groups.frame}
+			base, width = p.groups.frame, p.groups.visible
 		}
-		all, err := p.windows.open(x, src, keep)
+		rows, err := p.windows.open(x, src, base, width)
 		src.close()
 		if err != nil {
 			return nil, err
 		}
-		src = all
+		src = rows
 	}
 	var it rowIter = &projectRows{plan: p, src: src, row: make([]datum.Value, len(p.targets))}
 	if p.distinct && p.distinctOn == nil {

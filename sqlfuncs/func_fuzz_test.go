@@ -174,7 +174,7 @@ func TestEveryFunctionIsComplete(t *testing.T) {
 	named := regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 	for _, f := range allFunctions() {
 		kinds := 0
-		for _, has := range []bool{f.eval != nil, f.rows != nil, f.agg != nil, f.window != nil, f.typed != nil, f.fromRow != nil && f.eval == nil} {
+		for _, has := range []bool{f.eval != nil, f.rows != nil, f.agg != nil, f.typed != nil, f.window != nil, f.fromRow != nil && f.eval == nil} {
 			if has {
 				kinds++
 			}

@@ -76,7 +76,7 @@ func nextRange(x *exec, a []datum.Value) (rowIter, error) {
 //	SELECT * FROM next_ids(name, n)        SELECT next_ids(name, n)
 //	SELECT next_id(name) FROM generate_series(a, b)
 func (p *planner) idsQuery(c *syntax.SelectCore, plan *selectPlan) *idsPlan {
-	if plan.filter != nil || plan.groups != nil || plan.sort != nil || plan.distinct || len(c.Targets) != 1 || len(plan.targets) != 1 {
+	if plan.filter != nil || plan.groups != nil || plan.windows != nil || plan.sort != nil || plan.distinct || len(c.Targets) != 1 || len(plan.targets) != 1 {
 		return nil
 	}
 	if len(c.From) == 0 {

@@ -25,11 +25,12 @@ type function struct {
 
 	// eval computes a value, rows a set, agg an aggregate. typed builds eval
 	// where the result type depends on the arguments.
-	eval   func(x *exec, a []datum.Value) (datum.Value, error)
-	rows   func(x *exec, a []datum.Value) (rowIter, error)
-	agg    func(t datum.OID) aggregate
-	window windowFunction
-	typed  func(p *planner, args []*expr) (*expr, error)
+	eval  func(x *exec, a []datum.Value) (datum.Value, error)
+	rows  func(x *exec, a []datum.Value) (rowIter, error)
+	agg   func(t datum.OID) aggregate
+	typed func(p *planner, args []*expr) (*expr, error)
+	// window computes a function that is called with OVER only.
+	window func(w *windowRow) (datum.Value, error)
 	// fromRow computes the columns of a function that is one value in an
 	// expression and one row in FROM (parse_id).
 	fromRow func(x *exec, a []datum.Value) ([]datum.Value, error)
@@ -74,7 +75,7 @@ const (
 var functions = indexFunctions(
 	idFunctions, parseFunctions, sequenceFunctions, adminFunctions,
 	sessionFunctions, textFunctions, numberFunctions, timeFunctions,
-	setFunctions, jsonFunctions, aggregateFunctions, catalogFunctions, windowFunctions,
+	setFunctions, jsonFunctions, aggregateFunctions, windowFunctions, catalogFunctions,
 )
 
 func indexFunctions(families ...[]function) map[string][]*function {

@@ -176,7 +176,7 @@ func typeLen(t datum.OID) int16 {
 func (p *planner) fastStatement(t *syntax.Select) *fastID {
 	core, ok := t.Body.(*syntax.SelectCore)
 	if !ok || len(t.With) > 0 || t.OrderBy != nil || t.Limit != nil || t.Offset != nil || len(core.Targets) != 1 ||
-		len(core.From) > 0 || core.Where != nil || core.GroupBy != nil || core.Having != nil || core.Distinct {
+		len(core.From) > 0 || core.Where != nil || core.GroupBy != nil || core.Having != nil || core.Windows != nil || core.Distinct {
 		return nil
 	}
 	call, ok := unparen(core.Targets[0].Expr).(*syntax.FuncCall)

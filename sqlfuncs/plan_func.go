@@ -20,10 +20,7 @@ func (p *planner) funcCall(s *scope, e *syntax.FuncCall) (*expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case f.window != nil:
-		return nil, at(e.Pos, sqlstate.New(sqlstate.WrongObjectType, "window function %s requires an OVER clause", f.name))
-	case f.set:
+	if f.set {
 		if s == nil || s.sets == nil {
 			return nil, at(e.Pos, sqlstate.New(sqlstate.FeatureNotSupported, "set-returning functions are not allowed here"))
 		}
@@ -57,6 +54,9 @@ func (p *planner) resolveCall(s *scope, e *syntax.FuncCall) (*function, []*expr,
 	f, args, err := p.chooseFunction(e, name, given, names)
 	if err != nil {
 		return nil, nil, at(e.Pos, err)
+	}
+	if f.window != nil && e.Over == nil {
+		return nil, nil, at(e.Pos, sqlstate.New(sqlstate.WrongObjectType, "window function %s requires an OVER clause", f.name))
 	}
 	return f, args, nil
 }

@@ -187,6 +187,11 @@ func (p *planner) aggregate(s *scope, e *syntax.FuncCall) (*expr, error) {
 			return p.outer(aggregateSlot(g.plan, i)), nil
 		}
 	}
+	for _, a := range e.Args {
+		if over := windowCallIn(a.Value); over != nil {
+			return nil, at(over.Pos, sqlstate.New(sqlstate.Grouping, "aggregate function calls cannot contain window function calls"))
+		}
+	}
 	level.group = nil // its arguments see the rows before grouping
 	defer func() { level.group = g }()
 	f, args, err := p.resolveCall(s, e)
@@ -294,12 +299,18 @@ func (g *groupPlan) open(x *exec, src rowSource) (rowSource, error) {
 func (g *groupPlan) newGroup(by []datum.Value) *group {
 	one := &group{by: by, calls: make([]aggregateState, len(g.calls))}
 	for i, c := range g.calls {
-		one.calls[i].agg = c.f.agg(c.argType)
-		if j, ok := one.calls[i].agg.(*jsonAgg); ok && len(c.args) > 0 {
-			j.fields = c.args[0].fields
-		}
+		one.calls[i].agg = newAggregate(c.f, c.args, c.argType)
 	}
 	return one
+}
+
+// newAggregate begins an aggregate.
+func newAggregate(f *function, args []*expr, argType datum.OID) aggregate {
+	a := f.agg(argType)
+	if j, ok := a.(*jsonAgg); ok && len(args) > 0 {
+		j.fields = args[0].fields
+	}
+	return a
 }
 
 // add feeds the current row to one aggregate.

@@ -18,7 +18,7 @@ type scope struct {
 	shown   []foundColumn // the columns that * stands for, in its order
 	ctes    map[string]*ctePlan
 	group   *grouping   // set while the select list of a grouped query is analysed
-	windows *windowPlan // collects window functions of the select list and ORDER BY, nil where they are not allowed
+	windows *windowPlan // collects the window functions of the select list and ORDER BY, nil where they are not allowed
 	sets    *setSlots   // collects set-returning functions of the select list, nil where they are not allowed
 }
 

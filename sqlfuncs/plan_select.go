@@ -80,7 +80,11 @@ func (p *planner) selectCore(s *scope, c *syntax.SelectCore, orderBy []syntax.Or
 		}
 	}
 	s.sets = &setSlots{frame: p.newFrame()}
-	s.windows = &windowPlan{frame: p.newFrame()}
+	windows := &windowPlan{frame: p.newFrame(), named: c.Windows}
+	if err := p.namedWindows(s, windows); err != nil {
+		return nil, err
+	}
+	s.windows = windows
 	out := &output{}
 	if err := p.targets(s, c, out); err != nil {
 		return nil, err
@@ -92,11 +96,11 @@ func (p *planner) selectCore(s *scope, c *syntax.SelectCore, orderBy []syntax.Or
 	if err := p.distinct(s, c, orderBy, plan, out); err != nil {
 		return nil, err
 	}
-	if len(s.windows.calls) > 0 {
-		plan.windows = s.windows
-	}
 	s.sets.used = len(s.sets.calls) > 0
 	plan.sets, plan.targets, plan.width = s.sets, out.exprs, s.width
+	if len(windows.calls) > 0 {
+		plan.windows = windows
+	}
 	if plan.groups != nil {
 		plan.groups.finish()
 	}

@@ -34,6 +34,12 @@ func children(e syntax.Expr) []syntax.Expr {
 		for _, a := range e.Args {
 			out = append(out, a.Value)
 		}
+		if w := e.Over; w != nil {
+			out = append(out, w.PartitionBy...)
+			for _, o := range w.OrderBy {
+				out = append(out, o.Expr)
+			}
+		}
 		return out
 	case *syntax.Unary:
 		return []syntax.Expr{e.X}
@@ -73,4 +79,15 @@ func children(e syntax.Expr) []syntax.Expr {
 		return []syntax.Expr{e.X}
 	}
 	return nil
+}
+
+// windowCallIn returns the first call with OVER in an expression, or nil.
+func windowCallIn(e syntax.Expr) (found *syntax.FuncCall) {
+	walkExpr(e, func(part syntax.Expr) bool {
+		if call, ok := part.(*syntax.FuncCall); ok && call.Over != nil && found == nil {
+			found = call
+		}
+		return found == nil
+	})
+	return found
 }

@@ -41,6 +41,7 @@ var mysqlNumbers = map[Code]MySQLNumber{
 	InsufficientPrivilege:  {1142, "42000"},
 	CannotCoerce:           {1105, "HY000"},
 	Grouping:               {1111, "HY000"},
+	WindowingError:         {3593, "HY000"},
 	DatatypeMismatch:       {1105, "HY000"},
 	UndefinedColumn:        {1054, "42S22"},
 	UndefinedFunction:      {1305, "42000"},

@@ -41,7 +41,7 @@ const (
 	InsufficientPrivilege  Code = "42501" // insufficient_privilege
 	CannotCoerce           Code = "42846" // cannot_coerce
 	Grouping               Code = "42803" // grouping_error
-	WindowingError         Code = "42P20"
+	WindowingError         Code = "42P20" // windowing_error
 	DatatypeMismatch       Code = "42804" // datatype_mismatch
 	UndefinedColumn        Code = "42703" // undefined_column
 	UndefinedFunction      Code = "42883" // undefined_function

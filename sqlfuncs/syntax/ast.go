@@ -239,6 +239,12 @@ type (
 		Where      Expr
 		GroupBy    []Expr
 		Having     Expr
+		Windows    []NamedWindow
+	}
+	// NamedWindow is one item of WINDOW name AS (…).
+	NamedWindow struct {
+		Name   string
+		Window *Window
 	}
 	// Values is VALUES (…), (…).
 	Values struct {
@@ -402,12 +408,30 @@ type (
 		Name  string
 		Value Expr
 	}
-	// Window is OVER (…); only carried, windows are refused by the planner unless it knows them.
+	// Window is OVER name (Bare) or OVER ([name] PARTITION BY … ORDER BY …
+	// frame).
 	Window struct {
+		Pos         Pos
 		Name        string
+		Bare        bool
 		PartitionBy []Expr
 		OrderBy     []OrderItem
+		Frame       *Frame
 	}
+	// Frame is ROWS, RANGE or GROUPS BETWEEN Start AND End.
+	Frame struct {
+		Mode       string // "ROWS", "RANGE", "GROUPS"
+		Start, End FrameBound
+		Exclude    string // "CURRENT ROW", "GROUP", "TIES", ""
+	}
+	// FrameBound is one end of a frame.
+	FrameBound struct {
+		Pos    Pos
+		Kind   FrameBoundKind
+		Offset Expr // of OffsetPreceding and OffsetFollowing
+	}
+	// FrameBoundKind says where a frame ends; in the order of the rows.
+	FrameBoundKind uint8
 	// Unary is a prefix operator: "-", "+", "NOT", "~", "@" ….
 	Unary struct {
 		Pos Pos

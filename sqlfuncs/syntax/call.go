@@ -111,32 +111,6 @@ func (p *parser) aggregateClauses(x *FuncCall) Expr {
 	return x
 }
 
-// window reads the name or definition behind OVER.
-func (p *parser) window() *Window {
-	if !p.acceptPunct("(") {
-		return &Window{Name: p.name()}
-	}
-	defer p.leave(p.enter())
-	w := &Window{}
-	if p.tok.isName() && !p.isWords("partition", "by") && !p.atFrame() {
-		w.Name = p.name()
-	}
-	if p.acceptWords("partition", "by") {
-		w.PartitionBy = p.exprList()
-	}
-	w.OrderBy = p.orderBy()
-	if p.atFrame() {
-		p.notSupported(p.pos(), "window frames are")
-	}
-	p.expectPunct(")")
-	return w
-}
-
-func (p *parser) atFrame() bool {
-	next := p.peek(1)
-	return p.isAnyWord("rows", "range", "groups") && next.kind != tokPunct && !next.isWord("partition") && !next.isWord("order")
-}
-
 // special reads a function with a syntax of its own, or returns nil.
 func (p *parser) special(t token) Expr {
 	pos := Pos(t.start)

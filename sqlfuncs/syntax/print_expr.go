@@ -401,24 +401,51 @@ func (p *printer) aggregateClauses(x *FuncCall) {
 		p.expr(x.Filter)
 		p.put(")")
 	}
-	if x.Over == nil {
-		return
+	if x.Over != nil {
+		p.put(" OVER ")
+		p.window(x.Over)
 	}
-	p.put(" OVER ")
-	if x.Over.Name != "" && x.Over.PartitionBy == nil && x.Over.OrderBy == nil {
-		p.ident(x.Over.Name)
+}
+
+func (p *printer) window(w *Window) {
+	if w.Bare {
+		p.ident(w.Name)
 		return
 	}
 	p.put("(")
-	if x.Over.Name != "" {
-		p.ident(x.Over.Name)
+	if w.Name != "" {
+		p.ident(w.Name)
 	}
-	if x.Over.PartitionBy != nil {
+	if w.PartitionBy != nil {
 		p.put(" PARTITION BY ")
-		p.exprs(x.Over.PartitionBy)
+		p.exprs(w.PartitionBy)
 	}
-	p.orderBy(" ORDER BY ", x.Over.OrderBy)
+	p.orderBy(" ORDER BY ", w.OrderBy)
+	if f := w.Frame; f != nil {
+		p.put(" ", f.Mode, " BETWEEN ")
+		p.frameBound(f.Start)
+		p.put(" AND ")
+		p.frameBound(f.End)
+		p.putIf(f.Exclude != "", " EXCLUDE "+f.Exclude)
+	}
 	p.put(")")
+}
+
+func (p *printer) frameBound(b FrameBound) {
+	switch b.Kind {
+	case UnboundedPreceding:
+		p.put("UNBOUNDED PRECEDING")
+	case OffsetPreceding:
+		p.expr(b.Offset)
+		p.put(" PRECEDING")
+	case CurrentRow:
+		p.put("CURRENT ROW")
+	case OffsetFollowing:
+		p.expr(b.Offset)
+		p.put(" FOLLOWING")
+	case UnboundedFollowing:
+		p.put("UNBOUNDED FOLLOWING")
+	}
 }
 
 // orderBy appends the list behind its introduction if there is one.

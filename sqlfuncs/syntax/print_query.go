@@ -122,6 +122,16 @@ func (p *printer) selectCore(s *SelectCore) {
 		p.exprs(s.GroupBy)
 	}
 	p.clause(" HAVING ", s.Having)
+	for i, w := range s.Windows {
+		if i == 0 {
+			p.put(" WINDOW ")
+		} else {
+			p.put(", ")
+		}
+		p.ident(w.Name)
+		p.put(" AS ")
+		p.window(w.Window)
+	}
 }
 
 // alias appends a column label. MySQL's may be any string.

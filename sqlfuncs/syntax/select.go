@@ -295,7 +295,7 @@ func (p *parser) selectCore() Query {
 	return s
 }
 
-// fromClauses reads FROM, WHERE, GROUP BY and HAVING.
+// fromClauses reads FROM, WHERE, GROUP BY, HAVING and WINDOW.
 func (p *parser) fromClauses(s *SelectCore) {
 	if p.accept("from") {
 		s.From = p.fromList()
@@ -310,10 +310,8 @@ func (p *parser) fromClauses(s *SelectCore) {
 	if p.accept("having") {
 		s.Having = p.expr()
 	}
-	if !p.mysql && p.accept("window") {
-		p.name()
-		p.expect("as")
-		p.notSupported(p.pos(), "the WINDOW clause is")
+	if p.accept("window") {
+		s.Windows = p.namedWindows()
 	}
 }
 
