@@ -209,7 +209,11 @@ func (p *planner) comparable(op string, l, r *expr) (*expr, *expr, error) {
 		}
 	}
 	for i, e := range pair {
-		if pair[i], err = p.coerce(e, t, datum.ImplicitCast); err != nil {
+		as := t
+		if t == datum.Varchar && e.typ == datum.Unknown {
+			as = datum.Text // varchar has no operators of its own
+		}
+		if pair[i], err = p.coerce(e, as, datum.ImplicitCast); err != nil {
 			if e.lit != nil {
 				return nil, nil, err
 			}
