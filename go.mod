@@ -9,7 +9,9 @@ require (
 	github.com/pressly/goose/v3 v3.29.0
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9
+	github.com/xdg-go/stringprep v1.0.4
 	golang.org/x/sys v0.49.0
+	golang.org/x/term v0.0.0-20210927222741-03fcf44c2211
 	modernc.org/sqlite v1.60.1
 	pgregory.net/rapid v1.3.0
 )

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"net/netip"
 	"os"
 	"runtime/debug"
 	"sync"
@@ -55,7 +54,6 @@ type conn struct {
 	nc       net.Conn
 	raw      syscall.RawConn // nil: use nc's Read and Write
 	tls      *tls.Conn       // nil: plaintext
-	ip       netip.Addr      // of TCP clients
 	machine  Machine
 	accepted time.Time
 	base     context.Context // of the statements
@@ -89,9 +87,10 @@ func newConn(s *Server, nc net.Conn) *conn {
 	switch a := nc.RemoteAddr().(type) {
 	case *net.TCPAddr:
 		c.info.Remote = a.String()
-		c.ip = a.AddrPort().Addr().Unmap()
+		c.info.IP = a.AddrPort().Addr().Unmap()
 	case *net.UnixAddr:
 		c.info.Local = true
+		c.info.peer = func() (uint32, bool) { return peerUID(rawConn(nc)) }
 	}
 	if rawInput {
 		c.raw = rawConn(nc)

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"net/netip"
 	"time"
 )
 
@@ -44,9 +45,10 @@ const (
 
 // Conn is what a Machine knows of its connection and asks of it.
 type Conn struct {
-	ID     int32  // positive, and unique among the open connections of a Server
-	Remote string // the client's address, "" over a Unix socket
-	Local  bool   // over a Unix socket
+	ID     int32      // positive, and unique among the open connections of a Server
+	Remote string     // the client's address, "" over a Unix socket
+	Local  bool       // over a Unix socket
+	IP     netip.Addr // the client's, invalid over a Unix socket
 
 	// TLS is what is known of the connection's encryption, nil before there
 	// is any. This, and not what the client claims, is what says whether a
@@ -54,6 +56,7 @@ type Conn struct {
 	TLS *Secured
 
 	admit    func() error // nil: there is always room
+	peer     func() (uid uint32, ok bool)
 	canTLS   bool
 	startTLS bool
 	hangUp   func()
@@ -65,6 +68,15 @@ func (c *Conn) HangUp() {
 	if c.hangUp != nil {
 		c.hangUp()
 	}
+}
+
+// PeerUID is the system's user who connected to a Unix socket. ok is false
+// when that is not known: over TCP, and on other systems than Linux.
+func (c *Conn) PeerUID() (uid uint32, ok bool) {
+	if c.peer == nil {
+		return 0, false
+	}
+	return c.peer()
 }
 
 // CanTLS reports whether StartTLS may be called: the server has a

@@ -194,14 +194,14 @@ func (s *Server) count(c *conn) *sqlstate.Error {
 	case in >= room:
 		return sqlstate.New(sqlstate.TooManyConnections, "sorry, too many clients already").
 			WithHint("Use a connection pool, or raise limits.connections in the configuration.")
-	case c.ip.IsValid() && s.perIP[c.ip] >= s.Limits.PerIP:
-		return sqlstate.New(sqlstate.TooManyConnections, "too many connections from %s", c.ip).
+	case c.info.IP.IsValid() && s.perIP[c.info.IP] >= s.Limits.PerIP:
+		return sqlstate.New(sqlstate.TooManyConnections, "too many connections from %s", c.info.IP).
 			WithHint("Use a connection pool, or raise limits.connections_per_ip in the configuration.")
 	}
 	c.admitted = true
 	s.preAuth--
-	if c.ip.IsValid() {
-		s.perIP[c.ip]++
+	if c.info.IP.IsValid() {
+		s.perIP[c.info.IP]++
 	}
 	return nil
 }
@@ -214,9 +214,9 @@ func (s *Server) forget(c *conn) {
 	switch {
 	case !c.admitted:
 		s.preAuth--
-	case c.ip.IsValid():
-		if s.perIP[c.ip]--; s.perIP[c.ip] == 0 {
-			delete(s.perIP, c.ip)
+	case c.info.IP.IsValid():
+		if s.perIP[c.info.IP]--; s.perIP[c.info.IP] == 0 {
+			delete(s.perIP, c.info.IP)
 		}
 	}
 }

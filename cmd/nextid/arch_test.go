@@ -53,6 +53,7 @@ sqlfuncs/pgtest:
 sqlfuncs:                  generator generator/layout sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax
 
 wire:                      sqlfuncs/sqlstate
+wire/auth:                 sqlfuncs/sqlstate wire wire/pgwire wire/mysqlwire
 wire/clienttest:
 wire/wiretest:
 wire/pgwire:               generator sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -14,8 +15,10 @@ import (
 type program struct {
 	args    []string
 	environ []string
+	stdin   io.Reader
 	stdout  io.Writer
 	stderr  io.Writer
+	reload  <-chan os.Signal // asks a server to read its users and certificates again
 }
 
 // run executes the command and returns the exit code.
@@ -43,7 +46,7 @@ func (p *program) rootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageFailure(cmd, err.Error())
 	})
-	root.AddCommand(p.serveCommand(), p.parseCommand(), p.migrateCommand(), p.checkConfigCommand(), p.versionCommand())
+	root.AddCommand(p.serveCommand(), p.parseCommand(), p.passwdCommand(), p.migrateCommand(), p.checkConfigCommand(), p.versionCommand())
 	return root
 }
 
@@ -59,7 +62,7 @@ func (p *program) serveCommand() *cobra.Command {
 			"environment over the file. The file knows more keys: see docs/config.md.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			m := &Main{Adopt: adopt, Stderr: p.stderr}
+			m := &Main{Adopt: adopt, Stderr: p.stderr, Reload: p.reload}
 			var err error
 			if m.Config, err = loadConfig(flags.file(p.environ), p.environ, flags.given); err != nil {
 				return err

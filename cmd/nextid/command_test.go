@@ -23,7 +23,7 @@ func TestEveryCommandHasHelp(t *testing.T) {
 			}
 		})
 	}
-	if want := []string{"check-config", "migrate", "parse", "serve", "version"}; !slices.Equal(names, want) {
+	if want := []string{"check-config", "migrate", "parse", "passwd", "serve", "version"}; !slices.Equal(names, want) {
 		t.Errorf("commands %v, want %v", names, want)
 	}
 	for _, args := range [][]string{nil, {"-h"}, {"--help"}} {
@@ -51,6 +51,11 @@ func TestCommandLinesThatAreNotUnderstood(t *testing.T) {
 		"migrate store up":                "--dsn URL is missing",
 		"migrate store up --dsn x:y":      "knows the stores",
 		"migrate store up --dsn sqlite:x": "prepares the embedded store by itself",
+		"passwd":                          "which user?",
+		"passwd a b":                      "which user?",
+		"passwd a --admin --no-admin":     "exclude each other",
+		"passwd a --delete --admin":       "exclude each other",
+		"passwd @mock":                    "cannot begin with @",
 	} {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()

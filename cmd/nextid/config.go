@@ -35,9 +35,19 @@ type Config struct {
 	AutoCreate     string // a kind, or autoCreateOff
 	WorkerID       int64  // or workerAuto
 	AllowPlaintext bool
-	LogLevel       slog.Level
-	LogFormat      string
-	DrainTimeout   time.Duration
+
+	Users       string // a file, usersAuto or usersOff
+	HostRules   string // a file, "" for auth.DefaultRules
+	TLSCert     string // a file, "" for plaintext only
+	TLSKey      string // a file, "" for the one of TLSCert
+	TLSClientCA string // a file, "" for no client certificates
+	RequireTLS  bool
+
+	NativePassword bool // of MySQL's protocol
+
+	LogLevel     slog.Level
+	LogFormat    string
+	DrainTimeout time.Duration
 
 	// Layout is that of snowflakes which name none, and of the numbers that
 	// parse_id gets without a name. Epoch is that of snowflakes which are
@@ -65,6 +75,7 @@ func DefaultConfig() Config {
 		MySQL:        Address{Network: "tcp", Address: "127.0.0.1:" + strconv.Itoa(defaultMySQLPort)},
 		AutoCreate:   snowflake.KindName,
 		WorkerID:     workerAuto,
+		Users:        usersAuto,
 		LogLevel:     slog.LevelInfo,
 		LogFormat:    "text",
 		DrainTimeout: 10 * time.Second,
@@ -128,12 +139,13 @@ func (c *Config) Validate() Mistakes {
 		add("pg", "off leaves nothing to serve, since mysql is off, too: give an address")
 	}
 	for _, p := range protocols {
-		if a := *p.address(c); !a.Local() && !c.AllowPlaintext {
-			add(p.key, "%s can be reached from other machines, and this version has neither users nor TLS: "+
-				"anybody there could draw ids. Use a loopback address such as 127.0.0.1:%d or a Unix socket, "+
-				"or add --allow-plaintext (allow_plaintext: true) if you trust that network", a, p.port)
+		if a := *p.address(c); c.exposed(a) != "" && !c.AllowPlaintext {
+			add(p.key, "%s can be reached from other machines, and there are %s: anybody there could draw ids. "+
+				"Add them (see docs/security.md), or use a loopback address such as 127.0.0.1:%d or a Unix socket, "+
+				"or add --allow-plaintext (allow_plaintext: true) if you trust that network", a, c.exposed(a), p.port)
 		}
 	}
+	c.validateAccess(add)
 	kinds := builtKinds(c.Layout)
 	if _, err := layout.Preset(c.Layout); err != nil {
 		add("layout", "%v", err)
@@ -155,6 +167,20 @@ func (c *Config) Validate() Mistakes {
 		}
 	}
 	return found
+}
+
+// validateAccess reports settings of users and TLS that need each other.
+func (c *Config) validateAccess(add func(key, format string, args ...any)) {
+	if c.TLSCert == "" {
+		for key, given := range map[string]bool{"tls_key": c.TLSKey != "", "tls_client_ca": c.TLSClientCA != "", "require_tls": c.RequireTLS} {
+			if given {
+				add(key, "needs tls_cert")
+			}
+		}
+	}
+	if c.HostRules != "" && c.usersFile() == "" {
+		add("host_rules", "needs users: rules say how they log in. Add one with nextid passwd USER")
+	}
 }
 
 // autoOptions are the options of auto-created generators, by kind.

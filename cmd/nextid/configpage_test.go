@@ -63,8 +63,8 @@ const configPageTail = `
 file ` + "`.s.PGSQL.5433`" + ` in it, which is where ` + "`psql -h DIRECTORY -p 5433`" + ` looks. Everybody who may enter the directory
 can connect: set its permissions. Port 0 takes a free port; the ready line says which.
 
-This version has neither users nor TLS. An address that other machines can reach is therefore refused, unless
-` + "`allow_plaintext`" + ` says that you trust everybody on that network.
+An address that other machines can reach is refused unless there are users and a TLS certificate, or
+` + "`allow_plaintext`" + ` says that you trust everybody on that network. [security.md](security.md) shows how to set them up.
 
 ## Stores
 

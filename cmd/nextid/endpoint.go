@@ -21,7 +21,7 @@ type protocol struct {
 	port    int    // of the default address
 	socket  string // file name of a socket in a directory
 	address func(c *Config) *Address
-	serve   func(m *Main, log *slog.Logger, e *engine) *wire.Server
+	serve   func(m *Main, log *slog.Logger, a *access, e *engine) *wire.Server
 }
 
 // protocols are the protocols of this build, in the order of the ready line.
@@ -29,15 +29,15 @@ var protocols = []protocol{
 	{
 		key: "pg", name: "PostgreSQL", port: defaultPGPort, socket: fmt.Sprintf(".s.PGSQL.%d", defaultPGPort),
 		address: func(c *Config) *Address { return &c.PG },
-		serve: func(m *Main, log *slog.Logger, e *engine) *wire.Server {
-			return pgwire.New(pgwire.Config{SQL: e.sql, Limits: m.Config.Wire, Logger: log})
+		serve: func(m *Main, log *slog.Logger, a *access, e *engine) *wire.Server {
+			return pgwire.New(pgwire.Config{SQL: e.sql, Auth: a.policy.Postgres(), TLS: a.tls, Limits: m.Config.Wire, Logger: log})
 		},
 	},
 	{
 		key: "mysql", name: "MySQL", port: defaultMySQLPort, socket: "mysql.sock",
 		address: func(c *Config) *Address { return &c.MySQL },
-		serve: func(m *Main, log *slog.Logger, e *engine) *wire.Server {
-			return mysqlwire.New(mysqlwire.Config{SQL: e.sql, Limits: m.Config.Wire, Logger: log})
+		serve: func(m *Main, log *slog.Logger, a *access, e *engine) *wire.Server {
+			return mysqlwire.New(mysqlwire.Config{SQL: e.sql, Auth: a.policy.MySQL(), TLS: a.tls, Limits: m.Config.Wire, Logger: log})
 		},
 	},
 }

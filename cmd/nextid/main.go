@@ -7,6 +7,8 @@
 //
 //	main.go, command.go     the commands
 //	serve.go                Main: build, serve, drain
+//	access.go, passwd.go    users, rules and certificates; the command passwd
+//	private.go              files that nobody else may read
 //	wiring.go               which stores and generator kinds this build has
 //	config.go, setting.go   what can be configured; one table for all sources
 //	load.go, file.go        defaults < file < environment < flags
@@ -24,8 +26,10 @@ func main() {
 	p := &program{
 		args:    os.Args[1:],
 		environ: os.Environ(),
+		stdin:   os.Stdin,
 		stdout:  os.Stdout,
 		stderr:  os.Stderr,
+		reload:  reloadSignals(),
 	}
 	os.Exit(p.run(stopContext()))
 }
@@ -43,4 +47,12 @@ func stopContext() context.Context {
 		os.Exit(exitFailed)
 	}()
 	return ctx
+}
+
+// reloadSignals delivers SIGHUP, which asks a server to read its users,
+// rules and certificates again.
+func reloadSignals() <-chan os.Signal {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGHUP)
+	return signals
 }

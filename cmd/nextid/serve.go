@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"strings"
 	"time"
 
@@ -17,8 +18,9 @@ import (
 // Main is the server as a value: a configuration, and Run.
 type Main struct {
 	Config Config
-	Adopt  bool      // accept a store that was copied, moved or restored
-	Stderr io.Writer // the ready line and the log
+	Adopt  bool             // accept a store that was copied, moved or restored
+	Reload <-chan os.Signal // each asks to read users, rules and certificates again
+	Stderr io.Writer        // the ready line and the log
 }
 
 // releaseTimeout bounds giving back reservations to the store, after the
@@ -30,6 +32,10 @@ const releaseTimeout = 5 * time.Second
 // returns nil after a clean drain.
 func (m *Main) Run(ctx context.Context) error {
 	log := m.logger()
+	access, err := openAccess(m.Config, log)
+	if err != nil {
+		return err
+	}
 	endpoints, err := m.listen()
 	defer endpoints.close() // a second time after serving, which is harmless
 	if err != nil {
@@ -42,31 +48,34 @@ func (m *Main) Run(ctx context.Context) error {
 		}
 		return err
 	}
-	err = m.serve(ctx, log, endpoints, e)
+	err = m.serve(ctx, log, endpoints, access, e)
 	return errors.Join(err, e.close())
 }
 
 // serve answers on the endpoints until ctx ends and everything has drained.
-func (m *Main) serve(ctx context.Context, log *slog.Logger, endpoints endpoints, e *engine) error {
+func (m *Main) serve(ctx context.Context, log *slog.Logger, endpoints endpoints, access *access, e *engine) error {
 	if m.Config.Store.Scheme == storeMemory {
 		log.Warn("the store forgets everything when the server stops: ids will repeat after a restart", "store", m.Config.Store.String())
 	}
 	served := make(chan error, len(endpoints))
 	for i := range endpoints {
 		p := &endpoints[i]
-		p.server = p.protocol.serve(m, log, e)
-		if !p.protocol.address(&m.Config).Local() {
-			log.Warn("other machines can reach this server, and it has neither users nor TLS", p.protocol.key, p.listener.Addr().String())
-		}
+		p.server = p.protocol.serve(m, log, access, e)
+		m.warnOfExposure(log, p.protocol)
 		go func() {
 			served <- fmt.Errorf("serve %s: %w", p.listener.Addr(), p.server.Serve(p.listener))
 		}()
 	}
 	fmt.Fprintln(m.Stderr, m.readyLine(endpoints))
-	select {
-	case err := <-served:
-		return errors.Join(err, endpoints.shutdown(ctx, 0))
-	case <-ctx.Done():
+	for serving := true; serving; {
+		select {
+		case err := <-served:
+			return errors.Join(err, endpoints.shutdown(ctx, 0))
+		case <-m.Reload:
+			access.reload()
+		case <-ctx.Done():
+			serving = false
+		}
 	}
 	log.Info("draining", "drain_timeout", m.Config.DrainTimeout)
 	if err := endpoints.shutdown(ctx, m.Config.DrainTimeout); err != nil {
@@ -76,6 +85,19 @@ func (m *Main) serve(ctx context.Context, log *slog.Logger, endpoints endpoints,
 		}
 	}
 	return nil
+}
+
+// warnOfExposure says what plaintext lets others do.
+func (m *Main) warnOfExposure(log *slog.Logger, p *protocol) {
+	address := *p.address(&m.Config)
+	if address.Local() || !m.Config.AllowPlaintext {
+		return
+	}
+	if lacks := m.Config.exposed(address); lacks != "" {
+		log.Warn("other machines can reach this server, and there are "+lacks, p.key, address.String())
+	} else if !m.Config.RequireTLS {
+		log.Warn("other machines may use this server without TLS: allow_plaintext is set", p.key, address.String())
+	}
 }
 
 // readyLine names every address that is served.

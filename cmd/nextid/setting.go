@@ -86,6 +86,34 @@ var settings = []setting{
 		value: func(c *Config) value { return workerID(&c.WorkerID) },
 	},
 	{
+		key: "users", flag: true, arg: "FILE", help: "users and their verifiers (see nextid passwd): a file; auto for users in the data directory, when it is there; off to let everybody in",
+		value: func(c *Config) value { return text(&c.Users) },
+	},
+	{
+		key: "host_rules", flag: true, arg: "FILE", help: "who may log in from where, and how, after PostgreSQL's pg_hba.conf",
+		value: func(c *Config) value { return text(&c.HostRules) },
+	},
+	{
+		key: "tls_cert", flag: true, arg: "FILE", help: "the server's certificate in PEM form, with those between it and the root",
+		value: func(c *Config) value { return text(&c.TLSCert) },
+	},
+	{
+		key: "tls_key", flag: true, arg: "FILE", help: "the private key of tls_cert; without it the key is looked for in tls_cert",
+		value: func(c *Config) value { return text(&c.TLSKey) },
+	},
+	{
+		key: "tls_client_ca", flag: true, arg: "FILE", help: "the authorities that may issue clients' certificates",
+		value: func(c *Config) value { return text(&c.TLSClientCA) },
+	},
+	{
+		key: "require_tls", flag: true, help: "refuse TCP connections outside TLS, those from this machine as well",
+		value: func(c *Config) value { return boolean(&c.RequireTLS) },
+	},
+	{
+		key: "mysql_native_password", flag: true, help: "let users log in with MySQL's old method; nextid passwd then writes its digest as well, which is weak",
+		value: func(c *Config) value { return boolean(&c.NativePassword) },
+	},
+	{
 		key: "allow_plaintext", flag: true, help: "serve an address that other machines can reach, without users and TLS",
 		value: func(c *Config) value { return boolean(&c.AllowPlaintext) },
 	},

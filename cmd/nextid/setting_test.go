@@ -28,6 +28,13 @@ var sampleTexts = map[string]string{
 	"auto_create":                        "segment",
 	"worker_id":                          "7",
 	"allow_plaintext":                    "true",
+	"users":                              "/etc/nextid/users",
+	"host_rules":                         "rules.conf",
+	"tls_cert":                           "server.crt",
+	"tls_key":                            "server.key",
+	"tls_client_ca":                      "ca.crt",
+	"require_tls":                        "true",
+	"mysql_native_password":              "true",
 	"log_level":                          "debug",
 	"log_format":                         "json",
 	"drain_timeout":                      "1m30s",
@@ -164,6 +171,7 @@ func TestDefaultsOfTheContract(t *testing.T) {
 		"config": "", "data": "./nextid-data", "pg": "127.0.0.1:5433", "mysql": "127.0.0.1:3307", "http": "off",
 		"store": "sqlite in the data directory", "auto-create": "snowflake", "worker-id": "auto",
 		"store-failover": "stop", "store-unsafe": "", "adopt": "false", "allow-plaintext": "false", "log-level": "info", "log-format": "text",
+		"users": "auto", "host-rules": "", "tls-cert": "", "tls-key": "", "tls-client-ca": "", "require-tls": "false", "mysql-native-password": "false",
 	}
 	serve.Flags().VisitAll(func(f *pflag.Flag) {
 		if text, ok := want[f.Name]; !ok || text != f.DefValue {

@@ -12,15 +12,21 @@ import (
 
 // Authenticator decides who may log in.
 type Authenticator interface {
+	// Method is the method that the greeting names, before anything is known
+	// of the client: CachingSHA2 or NativePassword.
+	Method() string
+
 	// Begin starts the login of a user. It must treat unknown users like
-	// known ones, so that nobody can find out who exists.
+	// known ones, so that nobody can find out who exists. nil lets the client
+	// in as an administrator, whatever it says.
 	Begin(user, database string, c *wire.Conn) Exchange
 }
 
 // Exchange is one client's login. The dialogue, nonces and encryption are
-// this package's; the Exchange knows what proves the account. It may wait, but not
-// beyond the context that it gets. Its errors deny access, all with the same text; an *sqlstate.Error that is not about the
-// password (28P01, 28000) is told to the client instead.
+// this package's; the Exchange knows what proves the account. It may wait, but
+// not beyond the context that it gets. Its errors deny access, all with the
+// same text; an *sqlstate.Error that is not about the password (28P01, 28000)
+// is told to the client instead.
 type Exchange interface {
 	// Method is the account's method, CachingSHA2 or NativePassword. A client
 	// that comes with another one is asked to switch.
@@ -74,6 +80,8 @@ func (c *conn) identify(ctx context.Context, id identity, again bool, out *wire.
 	offered := c.protocol.method()
 	if auth := c.protocol.auth; auth != nil {
 		l.exchange = auth.Begin(id.user, id.database, c.info)
+	}
+	if l.exchange != nil {
 		l.method = l.exchange.Method()
 	} else if l.method = offered; id.method == CachingSHA2 || id.method == NativePassword {
 		l.method = id.method

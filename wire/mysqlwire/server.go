@@ -50,5 +50,5 @@ func (p *protocol) method() string {
 	if p.auth == nil {
 		return NativePassword
 	}
-	return CachingSHA2
+	return p.auth.Method()
 }

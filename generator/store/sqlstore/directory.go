@@ -198,6 +198,9 @@ func (d *directory) has(file string) (bool, error) {
 	return err == nil, storeError(d.in(file), err)
 }
 
+// usersFile is what nextid passwd writes, perhaps before the first start.
+const usersFile = "users"
+
 // checkEmpty refuses to make a new store among the files of others.
 func (d *directory) checkEmpty() error {
 	if !d.fresh {
@@ -210,6 +213,7 @@ func (d *directory) checkEmpty() error {
 	for _, e := range entries {
 		switch e.Name() {
 		case d.file + lockSuffix, d.file + newSuffix, d.file + newSuffix + journalSuffix, "lost+found":
+		case usersFile:
 		default:
 			return refuse("Name the data directory, or an empty directory for a new store.",
 				"the directory %s holds no %s but other files, %s among them", d.path, d.file, e.Name())

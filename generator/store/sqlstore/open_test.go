@@ -108,6 +108,7 @@ func TestNewStoreWantsAnEmptyDirectory(t *testing.T) {
 		file    string
 		refused bool
 	}{
+		{name: "users, made before the first start", entries: []string{"users"}},
 		{name: "files of others", entries: []string{"PG_VERSION", "base"}, refused: true},
 		{name: "a journal without its database", entries: []string{"nextid.db-journal"}, refused: true},
 		{name: "a new file system", entries: []string{"lost+found"}},

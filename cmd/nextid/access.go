@@ -1,0 +1,193 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"nextid/wire"
+	"nextid/wire/auth"
+)
+
+// usersAuto is the users setting that takes the file usersName in the data
+// directory when there is one, and usersOff the one that asks nobody for a
+// password.
+const (
+	usersAuto = "auto"
+	usersOff  = "off"
+	usersName = "users"
+)
+
+// usersFile is the path of the users file, "" for none.
+func (c *Config) usersFile() string {
+	switch c.Users {
+	case usersOff:
+		return ""
+	case usersAuto:
+		path := filepath.Join(c.Data, usersName)
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			return ""
+		}
+		return path // what else is wrong with it shows when it is read
+	}
+	return c.Users
+}
+
+// exposed is what an address that other machines can reach lacks, "" when
+// nothing does.
+func (c *Config) exposed(a Address) string {
+	users, certificate := c.usersFile() != "", c.TLSCert != ""
+	switch {
+	case a.Local() || users && certificate:
+		return ""
+	case users:
+		return "no TLS certificate (tls_cert, tls_key)"
+	case certificate:
+		return "no users (nextid passwd USER)"
+	}
+	return "neither users (nextid passwd USER) nor a TLS certificate (tls_cert, tls_key)"
+}
+
+// access is who may connect: the certificate and the policy, and how to read
+// both again.
+type access struct {
+	config Config
+	log    *slog.Logger
+	tls    *wire.TLS // nil: plaintext only
+	policy *auth.Policy
+}
+
+// openAccess reads users, rules and certificates for the first time.
+func openAccess(c Config, log *slog.Logger) (*access, error) {
+	a := &access{config: c, log: log}
+	users, rules, err := a.readUsers()
+	if err != nil {
+		return nil, err
+	}
+	a.policy = auth.New(auth.Config{Users: users, Rules: rules, RequireTLS: c.RequireTLS, NativePassword: c.NativePassword, Logger: log})
+	if c.TLSCert != "" {
+		a.tls = &wire.TLS{}
+		if err := a.readTLS(); err != nil {
+			return nil, err
+		}
+		a.checkExpiry()
+	}
+	return a, nil
+}
+
+// reload reads everything again. What cannot be read stays as it was.
+func (a *access) reload() {
+	users, rules, err := a.readUsers()
+	switch {
+	case err != nil:
+		a.log.Error("reload: the users and rules stay as they were", "error", err, "hint", hintOf(err))
+	case users == nil && a.policy.Closed():
+		a.log.Error("reload: the users file is gone; the users stay as they were", "hint", "Restart nextid to serve without users.")
+	default:
+		a.policy.Replace(users, rules)
+		a.log.Info("reload: users and rules read", "file", a.config.usersFile(), "users", users.Len(), "rules", len(rules))
+	}
+	if a.tls == nil {
+		return
+	}
+	if err := a.readTLS(); err != nil {
+		a.log.Error("reload: the certificate stays as it was", "error", err, "hint", hintOf(err))
+		return
+	}
+	a.log.Info("reload: certificate read", "file", a.config.TLSCert, "serial", a.tls.Leaf().SerialNumber, "not_after", a.tls.Leaf().NotAfter)
+	a.checkExpiry()
+}
+
+// readUsers reads the users and the rules; nil users: nobody needs a proof.
+func (a *access) readUsers() (*auth.Users, []auth.Rule, error) {
+	file := a.config.usersFile()
+	if file == "" {
+		return nil, nil, nil
+	}
+	content, err := readPrivate("users file", file)
+	if err != nil {
+		return nil, nil, err
+	}
+	users, err := auth.ParseUsers(string(content))
+	if err != nil {
+		return nil, nil, parseFailure(file, err)
+	}
+	if a.config.HostRules == "" {
+		return users, auth.DefaultRules(a.config.AllowPlaintext), nil
+	}
+	content, err = os.ReadFile(a.config.HostRules)
+	if err != nil {
+		return nil, nil, readFailure("host rules file", a.config.HostRules, err)
+	}
+	rules, err := auth.ParseRules(string(content))
+	if err != nil {
+		return nil, nil, parseFailure(a.config.HostRules, err)
+	}
+	return users, rules, nil
+}
+
+// parseFailure names the line that cannot be understood.
+func parseFailure(file string, err error) error {
+	var at *auth.LineError
+	if errors.As(err, &at) {
+		return &failure{what: fmt.Sprintf("%s:%d: %v", file, at.Line, at.Err), cause: err, hint: "See docs/security.md on the form of this file."}
+	}
+	return &failure{what: fmt.Sprintf("%s: %v", file, err), cause: err}
+}
+
+func (a *access) readTLS() error {
+	var pem wire.PEM
+	var err error
+	if pem.Cert, err = os.ReadFile(a.config.TLSCert); err != nil {
+		return readFailure("certificate", a.config.TLSCert, err)
+	}
+	key := a.config.TLSKey
+	if key == "" {
+		key = a.config.TLSCert
+	}
+	if pem.Key, err = readPrivate("private key", key); err != nil {
+		return err
+	}
+	if a.config.TLSClientCA != "" {
+		if pem.ClientCA, err = os.ReadFile(a.config.TLSClientCA); err != nil {
+			return readFailure("client CA", a.config.TLSClientCA, err)
+		}
+		if len(pem.ClientCA) == 0 {
+			return &failure{what: fmt.Sprintf("the client CA %s is empty", a.config.TLSClientCA)}
+		}
+	}
+	if err := a.tls.Replace(pem); err != nil {
+		return &failure{
+			what: fmt.Sprintf("TLS with %s: %s", a.config.TLSCert, err), cause: err,
+			hint: "tls_cert is a certificate in PEM form, with those between it and the root behind it; tls_key is its private key, not encrypted.",
+		}
+	}
+	return nil
+}
+
+// expiresSoon is when an operator is warned of a certificate's end.
+const expiresSoon = 7 * 24 * time.Hour
+
+// checkExpiry warns of certificates that clients refuse, or soon will.
+func (a *access) checkExpiry() {
+	leaf := a.tls.Leaf()
+	switch left := time.Until(leaf.NotAfter); {
+	case left <= 0:
+		a.log.Warn("the certificate has expired: clients that check it refuse to connect", "file", a.config.TLSCert, "not_after", leaf.NotAfter)
+	case left < expiresSoon:
+		a.log.Warn("the certificate expires soon", "file", a.config.TLSCert, "not_after", leaf.NotAfter)
+	case time.Now().Before(leaf.NotBefore):
+		a.log.Warn("the certificate is not valid yet: clients that check it refuse to connect", "file", a.config.TLSCert, "not_before", leaf.NotBefore)
+	}
+}
+
+// hintOf is the advice of an error, "" for none.
+func hintOf(err error) string {
+	hint, _ := advice(err)
+	return hint
+}

@@ -1,0 +1,335 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"nextid/wire/wiretest"
+)
+
+// passwd runs nextid passwd with a password on standard input.
+func passwd(t *testing.T, password string, args ...string) result {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), binary, append([]string{"passwd"}, args...)...)
+	cmd.Dir = t.TempDir()
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
+	cmd.Stdin = strings.NewReader(password + "\n")
+	var stdout, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// addUser makes a user or fails.
+func addUser(t *testing.T, password string, args ...string) {
+	t.Helper()
+	if r := passwd(t, password, args...); r.code != exitOK {
+		t.Fatalf("passwd %v: exit code %d\n%s", args, r.code, r.stderr)
+	}
+}
+
+// loginError is what a login ends with.
+func loginError(t *testing.T, dsn string) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, dsn)
+	if err == nil {
+		_ = conn.Close(ctx) // it has served its purpose
+	}
+	return err
+}
+
+// sqlState is the code of an error, "" for success.
+func sqlState(t *testing.T, err error) string {
+	t.Helper()
+	var answer *pgconn.PgError
+	if err != nil && !errors.As(err, &answer) {
+		t.Fatalf("no answer of the server: %v", err)
+	}
+	if err == nil {
+		return ""
+	}
+	return answer.Code
+}
+
+func TestPasswdAddsChangesAndRemoves(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "new", "data")
+	file := filepath.Join(data, "users")
+	for _, step := range []struct {
+		password string
+		args     []string
+		said     string
+	}{
+		{"first", []string{"alice", "--admin"}, `added administrator "alice" in ` + file},
+		{"second", []string{"bob"}, `added user "bob" in ` + file},
+		{"third", []string{"alice"}, `changed administrator "alice" in ` + file},
+		{"fourth", []string{"alice", "--no-admin"}, `changed user "alice" in ` + file},
+		{"", []string{"carol", "--no-password", "--admin"}, `added administrator without a password "carol" in ` + file},
+		{"", []string{"bob", "--delete"}, `removed user "bob" in ` + file},
+	} {
+		r := passwd(t, step.password, append(step.args, "--data", data)...)
+		if r.code != exitOK || r.stdout != step.said+"\n" || r.stderr != "" {
+			t.Errorf("%v: exit code %d, %q, want %q\n%s", step.args, r.code, r.stdout, step.said, r.stderr)
+		}
+	}
+	info, err := os.Stat(file)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, password := range []string{"first", "second", "third", "fourth"} {
+		if strings.Contains(string(content), password) {
+			t.Errorf("the file has the password %q in it", password)
+		}
+	}
+	left, err := os.ReadDir(data)
+	if err != nil || len(left) != 1 {
+		t.Errorf("files left behind: %v, %v", left, err)
+	}
+	for name, r := range map[string]result{
+		"no password":      passwd(t, "", "dora", "--data", data),
+		"a long password":  passwd(t, strings.Repeat("x", 300), "dora", "--data", data),
+		"nobody to delete": passwd(t, "", "dora", "--delete", "--data", data),
+	} {
+		if r.code != exitFailed || !isOneClearFailure(r.stderr) {
+			t.Errorf("%s: exit code %d\n%s", name, r.code, r.stderr)
+		}
+	}
+	if after, err := os.ReadFile(file); err != nil || string(after) != string(content) {
+		t.Errorf("a failed run changed the file, %v", err)
+	}
+}
+
+func TestUsersOfTheDataDirectoryAreUsed(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	addUser(t, "pencil", "alice", "--data", data)
+	addUser(t, "ruler", "root", "--admin", "--data", data)
+	s := startServer(t, nil, "--data", data)
+	dsn := func(user, password string) string {
+		return "postgres://" + user + ":" + password + "@" + s.address + "/nextid?sslmode=disable"
+	}
+	conn := connect(t, dsn("alice", "pencil"))
+	draw(t, conn, "orders")
+	if _, err := conn.Exec(t.Context(), "CREATE SEQUENCE mine"); sqlState(t, err) != "42501" {
+		t.Errorf("a user who is no administrator creates a sequence: %v", err)
+	}
+	if _, err := connect(t, dsn("root", "ruler")).Exec(t.Context(), "CREATE SEQUENCE mine"); err != nil {
+		t.Errorf("an administrator: %v", err)
+	}
+	for name, dsn := range map[string]string{
+		"wrong password": dsn("alice", "pencils"), "unknown user": dsn("mallory", "pencil"),
+		"another's": dsn("root", "pencil"), "case": dsn("ALICE", "pencil"),
+	} {
+		err := loginError(t, dsn)
+		if sqlState(t, err) != "28P01" || !strings.Contains(err.Error(), "password authentication failed for user") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	s.waitLine("login failed")
+}
+
+func TestUsersFileThatOthersMayRead(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "users")
+	addUser(t, "pencil", "alice", "--users", file)
+	for _, mode := range []os.FileMode{0o644, 0o660, 0o604, 0o622} {
+		if err := os.Chmod(file, mode); err != nil {
+			t.Fatal(err)
+		}
+		r := runProgram(t, nil, "serve", "--pg", "127.0.0.1:0", "--users", file)
+		if r.code != exitFailed || !isOneClearFailure(r.stderr) || !strings.Contains(r.stderr, "hint: Run: chmod 600 "+file) {
+			t.Errorf("mode %v: exit code %d\n%s", mode, r.code, r.stderr)
+		}
+		if r := passwd(t, "x", "bob", "--users", file); r.code != exitFailed || !strings.Contains(r.stderr, "chmod 600") {
+			t.Errorf("mode %v: passwd: exit code %d\n%s", mode, r.code, r.stderr)
+		}
+	}
+}
+
+func TestAccessThatCannotBeUnderstood(t *testing.T) {
+	t.Parallel()
+	authority := wiretest.NewAuthority(t)
+	cert, key := authority.Server().Write(t, t.TempDir(), "server")
+	_, otherKey := authority.Server().Write(t, t.TempDir(), "server")
+	users := writeFile(t, "users", "alice admin\n")
+	if err := os.Chmod(users, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	plain := writeFile(t, "users", "alice\nbob hunter2\n")
+	if err := os.Chmod(plain, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rules := writeFile(t, "rules", "local all scram\nhost all all md5\n")
+	open := writeFile(t, "open.key", "not a key")
+	if err := os.Chmod(open, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"plain password": {[]string{"--users", plain}, plain + ":2: field 2 of user \"bob\""},
+		"rules":          {[]string{"--users", users, "--host-rules", rules}, rules + ":2: method \"md5\""},
+		"missing rules":  {[]string{"--users", users, "--host-rules", rules + "x"}, "no such file"},
+		"missing users":  {[]string{"--users", users + "x"}, "no such file"},
+		"missing cert":   {[]string{"--tls-cert", cert + "x"}, "no such file"},
+		"key and cert":   {[]string{"--tls-cert", cert, "--tls-key", otherKey}, "does not match"},
+		"open key":       {[]string{"--tls-cert", cert, "--tls-key", open}, "chmod 600"},
+		"no key":         {[]string{"--tls-cert", cert}, "TLS with"},
+		"CA without PEM": {[]string{"--tls-cert", cert, "--tls-key", key, "--tls-client-ca", rules}, "no certificate in PEM form"},
+		"missing CA":     {[]string{"--tls-cert", cert, "--tls-key", key, "--tls-client-ca", cert + "x"}, "no such file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := runProgram(t, nil, append([]string{"serve", "--pg", "127.0.0.1:0"}, tc.args...)...)
+			if r.code != exitFailed || !isOneClearFailure(r.stderr) || !strings.Contains(r.stderr, tc.want) {
+				t.Errorf("exit code %d, want %q:\n%s", r.code, tc.want, r.stderr)
+			}
+			if strings.Contains(r.stderr, "hunter2") {
+				t.Errorf("the message repeats a password:\n%s", r.stderr)
+			}
+		})
+	}
+}
+
+// An address that other machines can reach needs users and TLS, or a word
+// that nobody needs them.
+func TestDefaultDeny(t *testing.T) {
+	t.Parallel()
+	cert, key := wiretest.NewAuthority(t).Server().Write(t, t.TempDir(), "server")
+	users := filepath.Join(t.TempDir(), "users")
+	addUser(t, "pencil", "alice", "--users", users)
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"nothing": {nil, "neither users (nextid passwd USER) nor a TLS certificate"},
+		"users":   {[]string{"--users", users}, "there are no TLS certificate"},
+		"TLS":     {[]string{"--tls-cert", cert, "--tls-key", key}, "there are no users"},
+		"rules":   {[]string{"--tls-cert", cert, "--host-rules", "x"}, "host_rules: needs users"},
+	} {
+		r := runProgram(t, nil, append([]string{"serve", "--pg", "0.0.0.0:0"}, tc.args...)...)
+		if r.code != exitFailed || !strings.Contains(r.stderr, tc.want) && !strings.Contains(strings.ReplaceAll(r.stderr, "--host-rules: ", "host_rules: "), tc.want) {
+			t.Errorf("%s: exit code %d, want %q:\n%s", name, r.code, tc.want, r.stderr)
+		}
+	}
+	s := startServer(t, nil, "--pg", "0.0.0.0:0", "--users", users, "--tls-cert", cert, "--tls-key", key)
+	for _, line := range s.lines {
+		if strings.Contains(line, "other machines") {
+			t.Errorf("a warning without a reason: %s", line)
+		}
+	}
+	s = startServer(t, nil, "--pg", "0.0.0.0:0", "--allow-plaintext")
+	if !slices.ContainsFunc(s.lines, func(line string) bool { return strings.Contains(line, "neither users") }) {
+		t.Error("no warning")
+	}
+}
+
+func TestReload(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first, second := wiretest.NewAuthority(t), wiretest.NewAuthority(t)
+	cert, key := first.Server().Write(t, dir, "server")
+	firstCA, secondCA := writeFile(t, "first.crt", string(first.PEM)), writeFile(t, "second.crt", string(second.PEM))
+	users := filepath.Join(dir, "users")
+	addUser(t, "pencil", "alice", "--users", users)
+	s := startServer(t, nil, "--users", users, "--tls-cert", cert, "--tls-key", key)
+	dsn := func(user, password, ca string) string {
+		_, port, _ := strings.Cut(s.address, ":")
+		return "postgres://" + user + ":" + password + "@localhost:" + port + "/nextid?sslmode=verify-full&sslrootcert=" + ca
+	}
+	logged := connect(t, dsn("alice", "pencil", firstCA))
+
+	// What is wrong changes nothing.
+	if err := os.WriteFile(key, []byte("half a ke"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(users, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s.signal(syscall.SIGHUP)
+	s.waitLine("reload: the users and rules stay as they were")
+	s.waitLine("reload: the certificate stays as it was")
+	connect(t, dsn("alice", "pencil", firstCA))
+
+	if err := os.Chmod(users, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	second.Server().Write(t, dir, "server")
+	addUser(t, "ruler", "bob", "--users", users)
+	addUser(t, "", "alice", "--users", users, "--delete")
+	s.signal(syscall.SIGHUP)
+	s.waitLine("reload: certificate read")
+	connect(t, dsn("bob", "ruler", secondCA))
+	if err := loginError(t, dsn("bob", "ruler", firstCA)); err == nil {
+		t.Error("the old certificate is still in use")
+	}
+	if err := loginError(t, dsn("alice", "pencil", secondCA)); sqlState(t, err) != "28P01" {
+		t.Errorf("a removed user: %v", err)
+	}
+	draw(t, logged, "orders") // who is in stays in
+
+	if err := os.Remove(users); err != nil {
+		t.Fatal(err)
+	}
+	s.signal(syscall.SIGHUP)
+	s.waitLine("reload: the users and rules stay as they were")
+	if err := loginError(t, dsn("mallory", "x", secondCA)); sqlState(t, err) != "28P01" {
+		t.Errorf("without the file everybody gets in: %v", err)
+	}
+}
+
+// The first user closes a running server.
+func TestReloadFindsTheFirstUser(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	s := startServer(t, nil, "--data", data)
+	draw(t, s.connect(), "orders")
+	addUser(t, "pencil", "alice", "--data", data)
+	s.signal(syscall.SIGHUP)
+	s.waitLine("reload: users and rules read")
+	if err := loginError(t, "postgres://anybody@"+s.address+"/nextid?sslmode=disable"); sqlState(t, err) != "28P01" {
+		t.Errorf("anybody: %v", err)
+	}
+	if err := os.Remove(filepath.Join(data, "users")); err != nil {
+		t.Fatal(err)
+	}
+	s.signal(syscall.SIGHUP)
+	s.waitLine("the users file is gone")
+	if err := loginError(t, "postgres://anybody@"+s.address+"/nextid?sslmode=disable"); sqlState(t, err) != "28P01" {
+		t.Errorf("anybody, after the file was lost: %v", err)
+	}
+}
+
+func TestRequireTLS(t *testing.T) {
+	t.Parallel()
+	cert, key := wiretest.NewAuthority(t).Server().Write(t, t.TempDir(), "server")
+	data := t.TempDir()
+	addUser(t, "pencil", "alice", "--data", data)
+	s := startServer(t, nil, "--data", data, "--tls-cert", cert, "--tls-key", key, "--require-tls")
+	dsn := "postgres://alice:pencil@" + s.address + "/nextid?sslmode="
+	if err := loginError(t, dsn+"disable"); sqlState(t, err) != "28000" || !strings.Contains(err.Error(), "requires TLS") {
+		t.Errorf("plaintext: %v", err)
+	}
+	draw(t, connect(t, dsn+"require"), "orders")
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"nextid/wire/auth"
+)
+
+// passwdOptions are the flags of passwd.
+type passwdOptions struct {
+	settings           settingFlags
+	admin, noAdmin     bool
+	remove, noPassword bool
+}
+
+func (p *program) passwdCommand() *cobra.Command {
+	o := &passwdOptions{}
+	cmd := &cobra.Command{
+		Use:   "passwd USER",
+		Short: "Add a user, change a password or remove a user",
+		Long: "Write a user into the users file: the one of --users, else the file \"users\" in the data\n" +
+			"directory, which the server reads when it is there. The password is asked for on a terminal,\n" +
+			"else it is the first line of standard input. Only verifiers are kept: SCRAM-SHA-256 for\n" +
+			"PostgreSQL's clients, caching_sha2_password for MySQL's.\n\n" +
+			"A running server reads the file again on SIGHUP.",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usageFailure(cmd, "which user? Give one name")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return p.passwd(cmd, args[0], o) },
+	}
+	flags := cmd.Flags()
+	o.settings.register(flags, "data", "users", "mysql_native_password")
+	flags.BoolVar(&o.admin, "admin", false, "the user may create, alter and drop generators")
+	flags.BoolVar(&o.noAdmin, "no-admin", false, "the user may not, or no longer, do so")
+	flags.BoolVar(&o.noPassword, "no-password", false, "add a user without a password, for client certificates or peer")
+	flags.BoolVar(&o.remove, "delete", false, "remove the user")
+	return cmd
+}
+
+// passwd is the command.
+func (p *program) passwd(cmd *cobra.Command, name string, o *passwdOptions) error {
+	if err := auth.CheckUserName(name); err != nil {
+		return usageFailure(cmd, err.Error())
+	}
+	if o.admin && o.noAdmin || o.remove && (o.admin || o.noAdmin || o.noPassword) {
+		return usageFailure(cmd, "these flags exclude each other")
+	}
+	config, err := loadConfig(o.settings.file(p.environ), p.environ, o.settings.given)
+	if err != nil {
+		return err
+	}
+	file := config.Users
+	if file == usersAuto || file == usersOff {
+		file = filepath.Join(config.Data, usersName)
+	}
+	text, users, err := readUsersFile(file)
+	if err != nil {
+		return err
+	}
+	var user *auth.User
+	if !o.remove {
+		if user, err = p.changedUser(cmd.Context(), users.Lookup(name), name, config.NativePassword, o); err != nil {
+			return err
+		}
+	}
+	edited, found, err := auth.Edit(text, name, user)
+	if err != nil {
+		return parseFailure(file, err)
+	}
+	if o.remove && !found {
+		return &failure{what: fmt.Sprintf("there is no user %q in %s", name, file), hint: "Names are written exactly as they are, with their case."}
+	}
+	if err := writePrivate(file, []byte(edited)); err != nil {
+		return &failure{what: fmt.Sprintf("write %s: %s", file, rootCause(err)), cause: err}
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s in %s\n", whatWasDone(name, user, found), file)
+	return err
+}
+
+func whatWasDone(name string, user *auth.User, found bool) string {
+	switch {
+	case user == nil:
+		return fmt.Sprintf("removed user %q", name)
+	case found:
+		return fmt.Sprintf("changed %s %q", kindOfUser(user), name)
+	}
+	return fmt.Sprintf("added %s %q", kindOfUser(user), name)
+}
+
+func kindOfUser(u *auth.User) string {
+	kind := "user"
+	if u.Admin {
+		kind = "administrator"
+	}
+	if u.SCRAM == nil && u.SHA2 == nil {
+		kind += " without a password"
+	}
+	return kind
+}
+
+// readUsersFile reads the file that is to be edited; one that is missing is
+// empty.
+func readUsersFile(file string) (text string, users *auth.Users, err error) {
+	content, err := readPrivate("users file", file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", nil, err
+	}
+	if users, err = auth.ParseUsers(string(content)); err != nil {
+		return "", nil, parseFailure(file, err)
+	}
+	return string(content), users, nil
+}
+
+// changedUser is the user as the flags and the new password make it.
+func (p *program) changedUser(ctx context.Context, old *auth.User, name string, native bool, o *passwdOptions) (*auth.User, error) {
+	user := &auth.User{Name: name}
+	if old != nil {
+		user.Admin = old.Admin
+	}
+	user.Admin = (user.Admin || o.admin) && !o.noAdmin
+	if o.noPassword {
+		return user, nil
+	}
+	password, err := p.readPassword(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := user.SetPassword(password, native); err != nil {
+		return nil, &failure{what: err.Error(), hint: "Nothing was changed."}
+	}
+	return user, nil
+}
+
+// readPassword asks for a password twice on a terminal, without showing it,
+// or takes the first line of standard input.
+func (p *program) readPassword(ctx context.Context, name string) (string, error) {
+	terminal, ok := p.stdin.(*os.File)
+	if !ok || !term.IsTerminal(int(terminal.Fd())) {
+		const most = auth.MaxPassword + 2 // one more than allowed, and the end of the line
+		line, err := bufio.NewReader(io.LimitReader(p.stdin, most)).ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", &failure{what: "read the password: " + err.Error(), cause: err}
+		}
+		return strings.TrimRight(line, "\r\n"), nil
+	}
+	first, err := p.ask(ctx, terminal, fmt.Sprintf("Password for %s: ", name))
+	if err != nil {
+		return "", err
+	}
+	second, err := p.ask(ctx, terminal, "The same again: ")
+	if err != nil {
+		return "", err
+	}
+	if first != second {
+		return "", &failure{what: "the two passwords differ", hint: "Nothing was changed."}
+	}
+	return first, nil
+}
+
+// ask reads one line of a terminal without showing it.
+func (p *program) ask(ctx context.Context, terminal *os.File, prompt string) (string, error) {
+	fd := int(terminal.Fd())
+	before, err := term.GetState(fd)
+	if err != nil {
+		return "", &failure{what: "read the password: " + err.Error(), cause: err}
+	}
+	fmt.Fprint(p.stderr, prompt)
+	defer fmt.Fprintln(p.stderr)
+	type answer struct {
+		text []byte
+		err  error
+	}
+	answered := make(chan answer, 1)
+	go func() { // outlives this function only on Ctrl-C, when the process ends
+		text, err := term.ReadPassword(fd)
+		answered <- answer{text, err}
+	}()
+	select {
+	case a := <-answered:
+		if a.err != nil {
+			return "", &failure{what: "read the password: " + a.err.Error(), cause: a.err}
+		}
+		return string(a.text), nil
+	case <-ctx.Done():
+		_ = term.Restore(fd, before) // show what is typed again
+		return "", &failure{what: "interrupted", hint: "Nothing was changed."}
+	}
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// maxSecretFile bounds files with users, rules, certificates and keys.
+const maxSecretFile = 64 << 20
+
+// readPrivate reads a file that nobody but its owner may read: verifiers of
+// passwords, private keys. As with PostgreSQL's keys, a file of root's may be
+// read by its group.
+func readPrivate(what, path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, readFailure(what, path, err)
+	}
+	defer f.Close() // it was only read
+	info, err := f.Stat()
+	if err != nil {
+		return nil, readFailure(what, path, err)
+	}
+	if info.Mode().IsRegular() && !isPrivate(info) {
+		return nil, &failure{
+			what: fmt.Sprintf("the %s %s can be read or changed by others (mode %04o)", what, path, info.Mode().Perm()),
+			hint: fmt.Sprintf("Run: chmod 600 %s", path),
+		}
+	}
+	content, err := io.ReadAll(io.LimitReader(f, maxSecretFile))
+	if err != nil {
+		return nil, readFailure(what, path, err)
+	}
+	return content, nil
+}
+
+// isPrivate reports whether a file's mode keeps it secret.
+func isPrivate(info fs.FileInfo) bool {
+	mode := info.Mode().Perm()
+	return modeless || mode&0o077 == 0 || mode&0o037 == 0 && ownedByRoot(info)
+}
+
+func readFailure(what, path string, err error) error {
+	f := &failure{what: fmt.Sprintf("the %s %s: %s", what, path, rootCause(err)), cause: err}
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		f.hint = "Give it to the user that runs nextid (chown), with mode 0600."
+	case errors.Is(err, fs.ErrNotExist):
+		f.hint = "Check the path; relative ones start where nextid was started."
+	}
+	return f
+}
+
+// writePrivate replaces a file as a whole, for its owner only: a reader sees
+// the old content or the new one.
+func writePrivate(path string, content []byte) (err error) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // do not put a file into the place of a link
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".") // with mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	like, statErr := os.Stat(path)
+	if statErr != nil {
+		like, statErr = os.Stat(dir)
+	}
+	_, err = f.Write(content)
+	if err == nil && statErr == nil {
+		err = giveLike(f, like)
+	}
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+// syncDir makes a rename in a directory durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	if !modeless {
+		err = d.Sync()
+	}
+	return errors.Join(err, d.Close())
+}

@@ -1,0 +1,143 @@
+package auth
+
+import (
+	"context"
+	"errors"
+
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/wire"
+	"nextid/wire/mysqlwire"
+)
+
+// MySQL is a Policy for MySQL's protocol.
+func (p *Policy) MySQL() mysqlwire.Authenticator { return mysql{p} }
+
+type mysql struct{ policy *Policy }
+
+// Method implements mysqlwire.Authenticator. Where everybody may log in it is
+// the method that clients of all ages know.
+func (a mysql) Method() string {
+	if a.policy.Closed() {
+		return mysqlwire.CachingSHA2
+	}
+	return mysqlwire.NativePassword
+}
+
+// Begin implements mysqlwire.Authenticator.
+func (a mysql) Begin(user, _ string, c *wire.Conn) mysqlwire.Exchange {
+	l := &mysqlLogin{login: a.policy.begin(user, c)}
+	if l.tables.users == nil && !l.needsTLS() {
+		return nil
+	}
+	return l
+}
+
+// mysqlLogin is the dialogue of one login.
+type mysqlLogin struct{ *login }
+
+// Admin implements mysqlwire.Exchange.
+func (l *mysqlLogin) Admin() bool { return l.admin() }
+
+// Method implements mysqlwire.Exchange.
+func (l *mysqlLogin) Method() string {
+	native := l.user != nil && l.user.Native != nil
+	if l.user == nil && l.tables.users != nil {
+		native = l.tables.users.shapeOf(l.name).native
+	}
+	if l.policy.native && native {
+		return mysqlwire.NativePassword
+	}
+	return mysqlwire.CachingSHA2
+}
+
+// Proof implements mysqlwire.Exchange.
+func (l *mysqlLogin) Proof(ctx context.Context, nonce, answer []byte) error {
+	switch {
+	case l.needsTLS():
+		l.refused("outside TLS")
+		return sqlstate.New(sqlstate.ProtocolViolation, "Connections using insecure transport are prohibited by this server").
+			WithMySQL(3159, "HY000").WithHint("Connect with TLS: --ssl-mode=VERIFY_IDENTITY.")
+	case l.method == Reject:
+		l.refused(l.hidden)
+		return errNoRule(l.login)
+	case l.method != Password:
+		return l.fail(ctx, l.vouched())
+	case len(answer) == 0:
+		return l.fail(ctx, errors.New("no password"))
+	case l.Method() == mysqlwire.NativePassword:
+		return l.native(ctx, nonce, answer)
+	}
+	if l.hidden == "" {
+		if digest := l.user.fast.Load(); digest != nil && mysqlwire.CheckCachingSHA2(*digest, nonce, answer) {
+			return nil
+		}
+	}
+	return mysqlwire.ErrPasswordNeeded
+}
+
+// native checks a proof of mysql_native_password.
+func (l *mysqlLogin) native(ctx context.Context, nonce, answer []byte) error {
+	var digest [20]byte // of somebody who does not exist
+	copy(digest[:], l.tables.users.secret("native", l.name))
+	if l.user != nil && l.user.Native != nil {
+		digest = *l.user.Native
+	}
+	switch fits := mysqlwire.CheckNativePassword(digest, nonce, answer); {
+	case l.hidden != "":
+		return l.fail(ctx, errors.New(l.hidden))
+	case !fits:
+		return l.fail(ctx, errWrong)
+	}
+	return nil
+}
+
+// Password implements mysqlwire.Exchange.
+func (l *mysqlLogin) Password(ctx context.Context, password []byte) error {
+	if l.method != Password || len(password) == 0 || len(password) > MaxPassword {
+		return l.fail(ctx, errWrong)
+	}
+	fits, err := l.check(ctx, string(password))
+	switch {
+	case err != nil:
+		return l.fail(ctx, err)
+	case l.hidden != "":
+		return l.fail(ctx, errors.New(l.hidden))
+	case !fits:
+		return l.fail(ctx, errWrong)
+	}
+	digest := mysqlwire.CachingSHA2Digest(string(password))
+	l.user.fast.Store(&digest)
+	return nil
+}
+
+// check compares a password with the user's verifier, or with a made up one.
+// Only so many run at once as there are processors.
+func (l *mysqlLogin) check(ctx context.Context, password string) (fits bool, err error) {
+	select {
+	case l.policy.hashing <- struct{}{}:
+		defer func() { <-l.policy.hashing }()
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
+	switch {
+	case l.user != nil && l.user.SHA2 != nil:
+		return l.user.SHA2.Check(password), nil
+	case l.user != nil && l.user.SCRAM != nil:
+		return l.user.SCRAM.Check(password), nil
+	}
+	made := &SHA2{Rounds: sha2Rounds}
+	copy(made.Salt[:], l.tables.users.secret("salt", l.name))
+	made.Check(password)
+	if l.user != nil && l.hidden == "" {
+		return false, errors.New("the user has no verifier of a password")
+	}
+	return false, nil
+}
+
+// fail logs a failed login and makes it wait; nil is none.
+func (l *mysqlLogin) fail(ctx context.Context, err error) error {
+	if err != nil {
+		l.failed(ctx, err.Error())
+	}
+	return err
+}

@@ -1,0 +1,249 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os/user"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/wire"
+)
+
+// Config configures New.
+type Config struct {
+	Users *Users // nil: everybody may log in, as an administrator
+	Rules []Rule // nil: those of DefaultRules(false)
+
+	// RequireTLS refuses TCP connections outside TLS, whatever the rules say.
+	RequireTLS bool
+
+	// NativePassword lets users who have a digest for it log in with
+	// mysql_native_password.
+	NativePassword bool
+
+	Logger *slog.Logger // nil: slog.Default()
+}
+
+// Policy decides about logins, for all protocols of a server. It is safe for
+// concurrent use.
+type Policy struct {
+	requireTLS bool
+	native     bool
+	log        *slog.Logger
+	current    atomic.Pointer[tables]
+	failures   failures
+	hashing    chan struct{} // bounds how many expensive hashes are computed at once
+	logged     limitedLog
+}
+
+// tables are what Replace replaces.
+type tables struct {
+	users *Users
+	rules []Rule
+}
+
+// New returns a Policy.
+func New(cfg Config) *Policy {
+	p := &Policy{requireTLS: cfg.RequireTLS, native: cfg.NativePassword, log: cfg.Logger, hashing: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	if p.log == nil {
+		p.log = slog.Default()
+	}
+	p.Replace(cfg.Users, cfg.Rules)
+	return p
+}
+
+// Closed reports whether there are users, so that not everybody may log in.
+func (p *Policy) Closed() bool { return p.current.Load().users != nil }
+
+// Replace changes the users and rules, as in Config, for the logins that
+// begin from now on. Connections that have logged in stay.
+func (p *Policy) Replace(users *Users, rules []Rule) {
+	if rules == nil {
+		rules = DefaultRules(false)
+	}
+	if before := p.current.Load(); before != nil && users != nil && before.users != nil {
+		for name, u := range users.byName {
+			if old := before.users.Lookup(name); old != nil && old.sameSecret(u) {
+				u.fast.Store(old.fast.Load())
+			}
+		}
+	}
+	p.current.Store(&tables{users: users, rules: rules})
+}
+
+// login is one user's attempt over one connection.
+type login struct {
+	policy *Policy
+	tables *tables // as they were when it began
+	conn   *wire.Conn
+	name   string
+	user   *User // nil: unknown
+	method Method
+	names  []string // of the rule
+	hidden string   // why no proof can succeed, "" if one can; for the log
+}
+
+// begin finds out how a user has to log in.
+func (p *Policy) begin(name string, c *wire.Conn) *login {
+	t := p.current.Load()
+	if t.users == nil {
+		return &login{policy: p, tables: t, conn: c, name: name, user: &User{Name: name, Admin: true}, method: Trust}
+	}
+	l := &login{policy: p, tables: t, conn: c, name: name, user: t.users.Lookup(name), method: Reject, hidden: "no host rule matches"}
+	from := origin{local: c.Local, secure: c.TLS != nil, ip: c.IP}
+	if r := match(t.rules, from, name); r != nil {
+		l.method, l.names, l.hidden = r.Method, r.Names, ""
+		if r.Method == Reject {
+			l.hidden = "a host rule rejects it"
+		}
+	}
+	if l.method == Reject && asksPasswords(t.rules, from) {
+		// Others are asked for a password here: do the same, so that nobody
+		// learns from it which names the rules have.
+		l.method = Password
+	}
+	if l.user == nil && l.hidden == "" {
+		l.hidden = "no such user"
+	}
+	return l
+}
+
+// needsTLS reports whether the connection is refused for being outside TLS.
+func (l *login) needsTLS() bool {
+	return l.policy.requireTLS && l.conn.TLS == nil && !l.conn.Local
+}
+
+// admin reports whether the user is an administrator.
+func (l *login) admin() bool { return l.user != nil && l.user.Admin }
+
+// errNoProof are the failures of methods without a dialogue.
+var errNoProof = errors.New("not the user")
+
+// vouched checks the methods without a dialogue.
+func (l *login) vouched() error {
+	var names []string
+	switch l.method {
+	case Trust:
+		if l.hidden != "" {
+			return errors.New(l.hidden)
+		}
+		return nil
+	case Cert:
+		if c := l.conn.TLS; c == nil || c.Client == nil {
+			return errors.New("no client certificate")
+		}
+		names = certificateNames(l.conn.TLS)
+	case Peer:
+		var ok bool
+		if names, ok = peerNames(l.conn); !ok {
+			return errors.New("the system does not tell who connected")
+		}
+	default:
+		return errNoProof
+	}
+	wanted := l.names
+	if wanted == nil {
+		wanted = []string{l.name}
+	}
+	switch {
+	case !slices.ContainsFunc(names, func(n string) bool { return slices.Contains(wanted, n) }):
+		return errors.New("the " + string(l.method) + " is of " + strconv.Quote(cut(names[0])))
+	case l.hidden != "":
+		return errors.New(l.hidden)
+	}
+	return nil
+}
+
+// certificateNames are whom a client's certificate speaks for: its common
+// name first.
+func certificateNames(s *wire.Secured) []string {
+	return slices.Concat([]string{s.Client.Subject.CommonName}, s.Client.DNSNames, s.Client.EmailAddresses)
+}
+
+// peerNames are the names of the system's user behind a Unix socket.
+func peerNames(c *wire.Conn) (names []string, ok bool) {
+	uid, ok := c.PeerUID()
+	if !ok {
+		return nil, false
+	}
+	id := strconv.FormatUint(uint64(uid), 10)
+	if u, err := user.LookupId(id); err == nil {
+		return []string{u.Username}, true
+	}
+	return []string{"#" + id}, true // a container without a list of users
+}
+
+// failed logs a failed login and waits as long as its address deserves.
+func (l *login) failed(ctx context.Context, reason string) {
+	now := time.Now()
+	delay := l.policy.failures.add(l.conn.IP, now)
+	if skipped, ok := l.policy.logged.next(now); ok {
+		l.policy.log.Warn("login failed", "connection", l.conn.ID, "remote", l.conn.Remote, "user", cut(l.name),
+			"method", string(l.method), "reason", reason, "tls", l.conn.TLS != nil, "not_logged", skipped)
+	}
+	wait(ctx, delay)
+}
+
+// refused logs a login that is refused before any proof, which costs nothing.
+func (l *login) refused(reason string) {
+	if skipped, ok := l.policy.logged.next(time.Now()); ok {
+		l.policy.log.Warn("login refused", "connection", l.conn.ID, "remote", l.conn.Remote, "user", cut(l.name),
+			"reason", reason, "tls", l.conn.TLS != nil, "not_logged", skipped)
+	}
+}
+
+// errNeedsTLS is what a client outside TLS is told where it must not be.
+func errNeedsTLS() error {
+	return sqlstate.New(sqlstate.InvalidAuthorization, "this server requires TLS").
+		WithHint("Connect with TLS: sslmode=verify-full in PostgreSQL's clients, --ssl-mode=VERIFY_IDENTITY in MySQL's.")
+}
+
+// errNoRule is what a client is told whom no host rule lets in.
+func errNoRule(l *login) error {
+	where, how := "a Unix socket", ""
+	if !l.conn.Local {
+		where = l.conn.IP.String()
+		how = " without TLS"
+		if l.conn.TLS != nil {
+			how = " with TLS"
+		}
+	}
+	return sqlstate.New(sqlstate.InvalidAuthorization, "no host rule lets user \"%s\" log in from %s%s", cut(l.name), where, how).
+		WithHint("See docs/security.md on host_rules, tls_cert and require_tls.")
+}
+
+// maxShown bounds a client's name in messages and the log, in bytes.
+const maxShown = 64
+
+func cut(name string) string {
+	if len(name) <= maxShown {
+		return name
+	}
+	return name[:maxShown] + "…"
+}
+
+// limitedLog lets one line through a second: a flood of failures must not
+// fill the disk.
+type limitedLog struct {
+	mu      sync.Mutex
+	last    time.Time
+	skipped int
+}
+
+func (l *limitedLog) next(now time.Time) (skipped int, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.last.IsZero() && now.Sub(l.last) < time.Second {
+		l.skipped++
+		return 0, false
+	}
+	skipped, l.last, l.skipped = l.skipped, now, 0
+	return skipped, true
+}

@@ -1,0 +1,156 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/wire"
+	"nextid/wire/pgwire"
+)
+
+// Authentication requests (PostgreSQL documentation, "Message Formats").
+const (
+	authSASL         = 10
+	authSASLContinue = 11
+	authSASLFinal    = 12
+)
+
+const (
+	mechanism     = "SCRAM-SHA-256"
+	mechanismPlus = "SCRAM-SHA-256-PLUS"
+)
+
+// Postgres is a Policy for PostgreSQL's protocol.
+func (p *Policy) Postgres() pgwire.Authenticator { return postgres{p} }
+
+type postgres struct{ policy *Policy }
+
+// Begin implements pgwire.Authenticator.
+func (a postgres) Begin(user, _ string, c *wire.Conn) pgwire.Exchange {
+	return &postgresLogin{login: a.policy.begin(user, c)}
+}
+
+// postgresLogin is the dialogue of one login.
+type postgresLogin struct {
+	*login
+	scram *conversation // nil before the mechanisms were offered
+	begun bool          // client-first-message has arrived
+}
+
+// Admin implements pgwire.Exchange.
+func (l *postgresLogin) Admin() bool { return l.admin() }
+
+// Next implements pgwire.Exchange.
+func (l *postgresLogin) Next(ctx context.Context, answer []byte) (request []byte, done bool, err error) {
+	switch {
+	case l.scram == nil:
+		return l.first(ctx)
+	case !l.begun:
+		request, err = l.chosen(answer)
+	default:
+		request, done, err = l.proven(answer)
+	}
+	if err != nil {
+		l.failed(ctx, err.Error())
+		return nil, false, l.told(err)
+	}
+	return request, done, nil
+}
+
+// first begins the dialogue, or ends it where none is needed.
+func (l *postgresLogin) first(ctx context.Context) (request []byte, done bool, err error) {
+	switch {
+	case l.needsTLS():
+		l.refused("outside TLS")
+		return nil, false, errNeedsTLS()
+	case l.method == Reject:
+		l.refused(l.hidden)
+		return nil, false, errNoRule(l.login)
+	case l.method == Password:
+		return l.offer(), false, nil
+	}
+	if err := l.vouched(); err != nil {
+		l.failed(ctx, err.Error())
+		return nil, false, l.told(err)
+	}
+	return nil, true, nil
+}
+
+// offer is AuthenticationSASL with the mechanisms that the connection can
+// have.
+func (l *postgresLogin) offer() []byte {
+	v, known := l.tables.users.scram(l.name)
+	l.scram = &conversation{verifier: v, known: known && l.hidden == "", nonce: newNonce()}
+	if !known && l.hidden == "" {
+		l.hidden = "the user has no SCRAM-SHA-256 verifier"
+	}
+	request := binary.BigEndian.AppendUint32(nil, authSASL)
+	if s := l.conn.TLS; s != nil && s.EndPoint != nil {
+		l.scram.endPoint = s.EndPoint
+		request = append(append(request, mechanismPlus...), 0)
+	}
+	return append(append(request, mechanism...), 0, 0)
+}
+
+// errWrong is a proof that does not fit.
+var errWrong = errors.New("wrong password")
+
+// chosen reads SASLInitialResponse.
+func (l *postgresLogin) chosen(answer []byte) (request []byte, err error) {
+	name, rest, ok := bytes.Cut(answer, []byte{0})
+	if !ok || len(rest) < 4 || uint64(binary.BigEndian.Uint32(rest)) != uint64(len(rest)-4) {
+		return nil, errSCRAM
+	}
+	switch string(name) {
+	case mechanism:
+	case mechanismPlus:
+		if l.scram.endPoint == nil {
+			return nil, errSCRAM
+		}
+		l.scram.plus = true
+	default:
+		return nil, errSCRAM
+	}
+	message, err := l.scram.first(rest[4:])
+	if err != nil {
+		return nil, err
+	}
+	l.begun = true
+	return append(binary.BigEndian.AppendUint32(nil, authSASLContinue), message...), nil
+}
+
+// proven reads SASLResponse with the client's proof.
+func (l *postgresLogin) proven(answer []byte) (request []byte, done bool, err error) {
+	message, fits, err := l.scram.final(answer)
+	switch {
+	case err != nil:
+		return nil, false, err
+	case fits:
+		return append(binary.BigEndian.AppendUint32(nil, authSASLFinal), message...), true, nil
+	case l.hidden != "":
+		return nil, false, errors.New(l.hidden)
+	}
+	return nil, false, errWrong
+}
+
+// told is what the client hears of a failure: no more than that it failed,
+// unless it broke the protocol.
+func (l *postgresLogin) told(err error) error {
+	switch {
+	case errors.Is(err, errSCRAM):
+		return sqlstate.New(sqlstate.ProtocolViolation, "malformed SCRAM message")
+	case errors.Is(err, errBinding):
+		return sqlstate.New(sqlstate.InvalidAuthorization, "SCRAM channel binding negotiation error").
+			WithDetail("The client supports SCRAM channel binding but thinks the server does not. However, this server does support channel binding.")
+	case l.method == Cert:
+		return sqlstate.New(sqlstate.InvalidAuthorization, "certificate authentication failed for user \"%s\"", cut(l.name))
+	case l.method == Peer:
+		return sqlstate.New(sqlstate.InvalidAuthorization, "peer authentication failed for user \"%s\"", cut(l.name))
+	case l.method == Trust:
+		return sqlstate.New(sqlstate.InvalidAuthorization, "authentication failed for user \"%s\"", cut(l.name))
+	}
+	return sqlstate.New(sqlstate.InvalidPassword, "password authentication failed for user \"%s\"", cut(l.name))
+}

@@ -1,0 +1,200 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// Method is how a client proves who it is.
+type Method string
+
+// The methods of host rules.
+const (
+	Reject   Method = "reject" // nobody gets in
+	Trust    Method = "trust"  // no proof
+	Password Method = "scram"  // SCRAM-SHA-256 over PostgreSQL, caching_sha2_password over MySQL
+	Cert     Method = "cert"   // the client's certificate names the user
+	Peer     Method = "peer"   // the system's user behind a Unix socket is the user
+)
+
+// Transport says over what a rule's connections come.
+type Transport string
+
+// The transports of host rules.
+const (
+	Local     Transport = "local"     // a Unix socket
+	Host      Transport = "host"      // TCP, with TLS or without
+	HostTLS   Transport = "hostssl"   // TCP with TLS
+	HostPlain Transport = "hostnossl" // TCP without TLS
+)
+
+// Rule is one line of a host rules file.
+type Rule struct {
+	Transport Transport
+	Users     []string     // empty: all
+	Address   netip.Prefix // invalid: all
+	Method    Method
+	Names     []string // who the certificate or the system must say it is; empty: the user's own name
+}
+
+// ParseRules reads a host rules file, after PostgreSQL's pg_hba.conf without
+// its column for databases:
+//
+//	# TYPE  USER             METHOD  [OPTIONS]
+//	local   USER             METHOD  [name=NAME,…]
+//	host    USER    ADDRESS  METHOD  [name=NAME,…]
+//
+// The type may also be hostssl or hostnossl. USER is all, or names with
+// commas between them; ADDRESS is all, an address, or one with a length
+// (10.0.0.0/8). The first rule that matches a connection counts; one that no
+// rule matches is refused.
+func ParseRules(text string) ([]Rule, error) {
+	var rules []Rule
+	err := eachLine(text, func(fields []string) error {
+		r, err := parseRule(fields)
+		rules = append(rules, r)
+		return err
+	})
+	if err == nil && len(rules) == 0 {
+		err = errors.New("no rule: nobody could log in")
+	}
+	return rules, err
+}
+
+func parseRule(fields []string) (r Rule, err error) {
+	r.Transport = Transport(fields[0])
+	if !slices.Contains([]Transport{Local, Host, HostTLS, HostPlain}, r.Transport) {
+		return r, fmt.Errorf("type %q is not one of local, host, hostssl, hostnossl", fields[0])
+	}
+	next := func(what string) string {
+		if err != nil {
+			return ""
+		}
+		if fields = fields[1:]; len(fields) == 0 {
+			err = fmt.Errorf("%s is missing", what)
+			return ""
+		}
+		return fields[0]
+	}
+	if users := next("the user"); users != "all" {
+		r.Users = strings.Split(users, ",")
+	}
+	if r.Transport != Local {
+		address := next("the address")
+		if err == nil {
+			r.Address, err = parseAddress(address)
+		}
+	}
+	r.Method = Method(next("the method"))
+	if err == nil {
+		err = r.check()
+	}
+	if err != nil {
+		return r, err
+	}
+	for _, option := range fields[1:] {
+		names, ok := strings.CutPrefix(option, "name=")
+		if !ok || names == "" || r.Names != nil {
+			return r, fmt.Errorf("option %q is not name=NAME, once", option)
+		}
+		r.Names = strings.Split(names, ",")
+	}
+	return r, r.check()
+}
+
+func parseAddress(text string) (netip.Prefix, error) {
+	if text == "all" {
+		return netip.Prefix{}, nil
+	}
+	if a, err := netip.ParseAddr(text); err == nil && a.Zone() == "" {
+		return netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()), nil
+	}
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		return p, fmt.Errorf("address %q is not all, an IP address, or one with a length such as 10.0.0.0/8", text)
+	}
+	if p != p.Masked() {
+		return p, fmt.Errorf("address %q has bits beyond its length; %s is meant, perhaps", text, p.Masked())
+	}
+	return p, nil
+}
+
+// check refuses combinations that make no sense.
+func (r *Rule) check() error {
+	switch r.Method {
+	case Reject, Trust, Password:
+		if r.Names != nil {
+			return fmt.Errorf("method %s takes no names", r.Method)
+		}
+	case Cert:
+		if r.Transport != HostTLS {
+			return errors.New("method cert is for type hostssl")
+		}
+	case Peer:
+		if r.Transport != Local {
+			return errors.New("method peer is for type local")
+		}
+	default:
+		return fmt.Errorf("method %q is not one of scram, cert, peer, trust, reject", r.Method)
+	}
+	return nil
+}
+
+// DefaultRules are those of a server without a rules file: everybody proves
+// a password; over TCP from other machines inside TLS, unless plaintext is
+// allowed.
+func DefaultRules(allowPlaintext bool) []Rule {
+	rules := []Rule{
+		{Transport: Local, Method: Password},
+		{Transport: Host, Address: netip.MustParsePrefix("127.0.0.0/8"), Method: Password},
+		{Transport: Host, Address: netip.MustParsePrefix("::1/128"), Method: Password},
+		{Transport: HostTLS, Method: Password},
+	}
+	if allowPlaintext {
+		rules = append(rules, Rule{Transport: HostPlain, Method: Password})
+	}
+	return rules
+}
+
+// origin is where a connection comes from.
+type origin struct {
+	local  bool
+	secure bool // inside TLS
+	ip     netip.Addr
+}
+
+// reaches reports whether a rule is for connections of an origin.
+func (r *Rule) reaches(o origin) bool {
+	switch r.Transport {
+	case Local:
+		return o.local
+	case HostTLS:
+		if !o.secure {
+			return false
+		}
+	case HostPlain:
+		if o.secure {
+			return false
+		}
+	}
+	return !o.local && (!r.Address.IsValid() || r.Address.Contains(o.ip))
+}
+
+// match finds the rule that counts for a user, nil for none.
+func match(rules []Rule, o origin, user string) *Rule {
+	for i := range rules {
+		r := &rules[i]
+		if r.reaches(o) && (len(r.Users) == 0 || slices.Contains(r.Users, user)) {
+			return r
+		}
+	}
+	return nil
+}
+
+// asksPasswords reports whether some user would be asked for a password.
+func asksPasswords(rules []Rule, o origin) bool {
+	return slices.ContainsFunc(rules, func(r Rule) bool { return r.reaches(o) && r.Method == Password })
+}

@@ -1,0 +1,240 @@
+package auth
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/pbkdf2"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/xdg-go/stringprep"
+)
+
+const (
+	// scramIterations and scramSalt are what PostgreSQL uses: more iterations
+	// would cost the clients.
+	scramIterations = 4096
+	scramSalt       = 16
+
+	// maxIterations bounds what a foreign verifier can make us compute.
+	maxIterations = 1_000_000
+
+	scramPrefix = "SCRAM-SHA-256$"
+)
+
+// SCRAM is what a server keeps of a password for SCRAM-SHA-256 (RFC 5802,
+// section 3): enough to check a proof, not enough to make one.
+type SCRAM struct {
+	Iterations int
+	Salt       []byte
+	StoredKey  [sha256.Size]byte
+	ServerKey  [sha256.Size]byte
+}
+
+// NewSCRAM makes the verifier of a password, with a new salt.
+func NewSCRAM(password string) *SCRAM {
+	salt := make([]byte, scramSalt)
+	_, _ = rand.Read(salt) // never fails (crypto/rand)
+	return deriveSCRAM(password, salt, scramIterations)
+}
+
+// deriveSCRAM is the key derivation of RFC 5802, section 3.
+func deriveSCRAM(password string, salt []byte, iterations int) *SCRAM {
+	salted, err := pbkdf2.Key(sha256.New, prepare(password), salt, iterations, sha256.Size)
+	if err != nil {
+		panic(err) // only for lengths that are constants here
+	}
+	return &SCRAM{
+		Iterations: iterations, Salt: salt,
+		StoredKey: sha256.Sum256(mac(salted, "Client Key")),
+		ServerKey: [sha256.Size]byte(mac(salted, "Server Key")),
+	}
+}
+
+// prepare is SASLprep (RFC 4013) as PostgreSQL applies it (common/saslprep.c):
+// a password that is not UTF-8, that holds something forbidden or a character
+// that Unicode 3.2 did not know is taken as it is.
+func prepare(password string) string {
+	prepared, err := stringprep.SASLprep.Prepare(password)
+	if err != nil || prepared == "" {
+		return password
+	}
+	for _, r := range prepared {
+		if stringprep.TableA1.Contains(r) {
+			return password
+		}
+	}
+	return prepared
+}
+
+// Check reports whether the verifier is that of a password.
+func (v *SCRAM) Check(password string) bool {
+	d := deriveSCRAM(password, v.Salt, v.Iterations)
+	return subtle.ConstantTimeCompare(d.StoredKey[:], v.StoredKey[:]) == 1
+}
+
+// String is the verifier in PostgreSQL's form (pg_authid.rolpassword):
+// SCRAM-SHA-256$iterations:salt$StoredKey:ServerKey.
+func (v *SCRAM) String() string {
+	b64 := base64.StdEncoding.EncodeToString
+	return fmt.Sprintf("%s%d:%s$%s:%s", scramPrefix, v.Iterations, b64(v.Salt), b64(v.StoredKey[:]), b64(v.ServerKey[:]))
+}
+
+// ParseSCRAM reads the form of String.
+func ParseSCRAM(s string) (*SCRAM, error) {
+	rest, ok := strings.CutPrefix(s, scramPrefix)
+	cost, keys, two := strings.Cut(rest, "$")
+	iterations, salt, salted := strings.Cut(cost, ":")
+	stored, server, keyed := strings.Cut(keys, ":")
+	if !ok || !two || !salted || !keyed {
+		return nil, errors.New("not of the form SCRAM-SHA-256$iterations:salt$StoredKey:ServerKey")
+	}
+	v := &SCRAM{}
+	n, err := strconv.Atoi(iterations)
+	if err != nil || n < 1 || n > maxIterations {
+		return nil, fmt.Errorf("iterations must be 1 to %d", maxIterations)
+	}
+	v.Iterations = n
+	if v.Salt, err = base64.StdEncoding.DecodeString(salt); err != nil || len(v.Salt) == 0 || len(v.Salt) > 1024 {
+		return nil, errors.New("the salt is not base64")
+	}
+	if err := errors.Join(decodeKey(&v.StoredKey, stored), decodeKey(&v.ServerKey, server)); err != nil {
+		return nil, errors.New("a key is not base64 of 32 bytes")
+	}
+	return v, nil
+}
+
+func decodeKey(key *[sha256.Size]byte, text string) error {
+	b, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return err
+	}
+	if len(b) != len(key) {
+		return errors.New("wrong length")
+	}
+	copy(key[:], b)
+	return nil
+}
+
+// mac is HMAC-SHA-256.
+func mac(key []byte, text string) []byte {
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte(text))
+	return h.Sum(nil)
+}
+
+// errSCRAM is a client's message that RFC 5802 does not allow here.
+var errSCRAM = errors.New("malformed SCRAM message")
+
+// errBinding is a client that lets itself be talked out of channel binding:
+// it could bind, and believes that the server cannot, although the server
+// offered it. Somebody in the middle may have removed the offer.
+var errBinding = errors.New("SCRAM channel binding negotiation error")
+
+// conversation is the server's side of one SCRAM login.
+type conversation struct {
+	verifier *SCRAM
+	known    bool   // false: the verifier is made up, and nothing fits
+	plus     bool   // the client chose SCRAM-SHA-256-PLUS
+	endPoint []byte // what channel binding binds to, nil where it was not offered
+	nonce    string // the server's part
+
+	header      string // gs2-header
+	clientFirst string // client-first-message-bare
+	serverFirst string
+	fullNonce   string
+}
+
+// newNonce is the server's part of the nonce, as PostgreSQL's 18 bytes.
+func newNonce() string {
+	b := make([]byte, 18)
+	_, _ = rand.Read(b) // never fails (crypto/rand)
+	return base64.StdEncoding.EncodeToString(b)
+}
+
+// first reads client-first-message and returns server-first-message.
+func (s *conversation) first(message []byte) ([]byte, error) {
+	text := string(message)
+	flag, rest, ok1 := strings.Cut(text, ",")
+	identity, bare, ok2 := strings.Cut(rest, ",")
+	if !ok1 || !ok2 || strings.ContainsRune(text, 0) {
+		return nil, errSCRAM
+	}
+	switch {
+	case flag == "n" && !s.plus:
+	case flag == "y" && !s.plus:
+		if s.endPoint != nil {
+			return nil, errBinding
+		}
+	case flag == "p=tls-server-end-point" && s.plus:
+	default:
+		return nil, errSCRAM
+	}
+	if identity != "" {
+		return nil, errSCRAM // to act for somebody else is not supported
+	}
+	// The user of the start-up packet counts, as with PostgreSQL.
+	user, rest, ok := strings.Cut(bare, ",")
+	nonce, _, _ := strings.Cut(rest, ",") // extensions may follow
+	if !ok || !strings.HasPrefix(user, "n=") || !strings.HasPrefix(nonce, "r=") || !validNonce(nonce[2:]) {
+		return nil, errSCRAM
+	}
+	s.header = flag + ",,"
+	s.clientFirst = bare
+	s.fullNonce = nonce[2:] + s.nonce
+	s.serverFirst = "r=" + s.fullNonce + ",s=" + base64.StdEncoding.EncodeToString(s.verifier.Salt) +
+		",i=" + strconv.Itoa(s.verifier.Iterations)
+	return []byte(s.serverFirst), nil
+}
+
+// validNonce reports whether a nonce is printable ASCII without a comma.
+func validNonce(nonce string) bool {
+	for i := range len(nonce) {
+		if nonce[i] < 0x21 || nonce[i] > 0x7e || nonce[i] == ',' {
+			return false
+		}
+	}
+	return nonce != ""
+}
+
+// final reads client-final-message. If the client knows the password, it
+// returns server-final-message; fits is false if not.
+func (s *conversation) final(message []byte) (answer []byte, fits bool, err error) {
+	at := bytes.LastIndex(message, []byte(",p="))
+	if at < 0 {
+		return nil, false, errSCRAM
+	}
+	withoutProof := string(message[:at])
+	proof, err := base64.StdEncoding.DecodeString(string(message[at+3:]))
+	if err != nil || len(proof) != sha256.Size {
+		return nil, false, errSCRAM
+	}
+	binding, rest, ok := strings.Cut(withoutProof, ",")
+	nonce, _, _ := strings.Cut(rest, ",") // extensions may follow
+	if !ok || !strings.HasPrefix(binding, "c=") || nonce != "r="+s.fullNonce {
+		return nil, false, errSCRAM
+	}
+	want := []byte(s.header)
+	if s.plus {
+		want = append(want, s.endPoint...)
+	}
+	if binding[2:] != base64.StdEncoding.EncodeToString(want) {
+		return nil, false, errSCRAM // another certificate: somebody in the middle
+	}
+	all := s.clientFirst + "," + s.serverFirst + "," + withoutProof
+	clientKey := mac(s.verifier.StoredKey[:], all)
+	subtle.XORBytes(clientKey, clientKey, proof)
+	stored := sha256.Sum256(clientKey)
+	signature := mac(s.verifier.ServerKey[:], all)
+	fits = subtle.ConstantTimeCompare(stored[:], s.verifier.StoredKey[:]) == 1 && s.known
+	if !fits {
+		return nil, false, nil
+	}
+	return []byte("v=" + base64.StdEncoding.EncodeToString(signature)), true, nil
+}

@@ -1,0 +1,406 @@
+package auth
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha1" //nolint:gosec // what MySQL's protocol prescribes
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"nextid/wire/mysqlwire"
+)
+
+const (
+	// MaxName bounds a user's name, in bytes.
+	MaxName = 128
+
+	// MaxPassword bounds a password, in bytes: what is longer costs more to
+	// hash than it is worth. MySQL's limit for caching_sha2_password.
+	MaxPassword = 256
+
+	// maxUsers bounds a users file.
+	maxUsers = 100_000
+
+	adminWord  = "admin"
+	mockWord   = "@mock"
+	mockLength = 32
+
+	nativePrefix = "*"
+)
+
+// User is one line of the users file.
+type User struct {
+	Name  string
+	Admin bool   // may create, alter and drop generators
+	SCRAM *SCRAM // nil: none
+	SHA2  *SHA2  // nil: none
+
+	// Native is the digest of mysql_native_password, nil for none. It has no
+	// salt, and is used only where a Policy allows it.
+	Native *[sha1.Size]byte
+
+	// fast is SHA256(SHA256(password)), which proves most logins with
+	// caching_sha2_password. It is known after the first one with the password
+	// itself, and never written down.
+	fast atomic.Pointer[[sha256.Size]byte]
+}
+
+// SetPassword gives the user verifiers of a password for both protocols;
+// native also for mysql_native_password.
+func (u *User) SetPassword(password string, native bool) error {
+	switch {
+	case password == "":
+		return errors.New("the password is empty")
+	case len(password) > MaxPassword:
+		return fmt.Errorf("the password is longer than %d bytes", MaxPassword)
+	case strings.ContainsRune(password, 0):
+		return errors.New("the password has a zero byte")
+	}
+	u.SCRAM, u.SHA2, u.Native = NewSCRAM(password), NewSHA2(password), nil
+	if native {
+		digest := mysqlwire.NativePasswordDigest(password)
+		u.Native = &digest
+	}
+	return nil
+}
+
+// sameSecret reports whether two users have the same verifiers.
+func (u *User) sameSecret(v *User) bool {
+	return fmt.Sprint(u.SCRAM, u.SHA2) == fmt.Sprint(v.SCRAM, v.SHA2)
+}
+
+// Users are the users of a server. A Users is not changed after ParseUsers
+// or NewUsers.
+type Users struct {
+	byName map[string]*User
+	mock   []byte // secret: makes the salts of users that do not exist
+
+	// shapes are the iterations and lengths of salts that the verifiers have,
+	// so that made up ones look like them.
+	shapes []shape
+}
+
+type shape struct {
+	iterations, salt int
+	native           bool
+}
+
+// NewUsers makes Users. mock is the secret of a users file, nil for a new one.
+func NewUsers(users []*User, mock []byte) *Users {
+	u := &Users{byName: make(map[string]*User, len(users)), mock: mock}
+	if len(mock) == 0 {
+		u.mock = make([]byte, mockLength)
+		_, _ = rand.Read(u.mock) // never fails (crypto/rand)
+	}
+	for _, one := range users {
+		u.byName[one.Name] = one
+	}
+	for _, name := range u.Names() {
+		one := u.byName[name]
+		if v := one.SCRAM; v != nil {
+			u.shapes = append(u.shapes, shape{v.Iterations, len(v.Salt), one.Native != nil})
+		}
+	}
+	if len(u.shapes) == 0 {
+		u.shapes = []shape{{iterations: scramIterations, salt: scramSalt}}
+	}
+	return u
+}
+
+// Len is the number of users, 0 for nil.
+func (u *Users) Len() int {
+	if u == nil {
+		return 0
+	}
+	return len(u.byName)
+}
+
+// Names are the users' names, sorted.
+func (u *Users) Names() []string { return slices.Sorted(maps.Keys(u.byName)) }
+
+// Lookup returns a user, nil when there is none of that name.
+func (u *Users) Lookup(name string) *User { return u.byName[name] }
+
+// secret derives bytes that depend on the mock secret and a name only.
+func (u *Users) secret(purpose, name string) []byte {
+	h := hmac.New(sha256.New, u.mock)
+	h.Write([]byte(purpose))
+	h.Write([]byte{0})
+	h.Write([]byte(name))
+	return h.Sum(nil)
+}
+
+// shapeOf is what the verifiers of a name that does not exist look like.
+func (u *Users) shapeOf(name string) shape {
+	pick := binary.BigEndian.Uint64(u.secret("shape", name))
+	return u.shapes[pick%uint64(len(u.shapes))]
+}
+
+// scram returns the verifier of a name. Somebody who does not exist, or has
+// none, gets one that is always the same and fits nothing.
+func (u *Users) scram(name string) (v *SCRAM, known bool) {
+	form := u.shapeOf(name)
+	salt := u.secret("salt", name)
+	for len(salt) < form.salt {
+		salt = append(salt, u.secret("salt", string(salt))...)
+	}
+	v = &SCRAM{
+		Iterations: form.iterations, Salt: salt[:form.salt],
+		StoredKey: [32]byte(u.secret("stored", name)), ServerKey: [32]byte(u.secret("server", name)),
+	}
+	if one := u.byName[name]; one != nil && one.SCRAM != nil {
+		return one.SCRAM, true
+	}
+	return v, false
+}
+
+// LineError is a line of a users or rules file that cannot be understood.
+type LineError struct {
+	Line int // from 1
+	Err  error
+}
+
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+func (e *LineError) Unwrap() error { return e.Err }
+
+// ParseUsers reads a users file:
+//
+//	# comment
+//	@mock SECRET
+//	NAME [VERIFIER…] [admin]
+//
+// A verifier is SCRAM-SHA-256$… of PostgreSQL, or $A$…, 0x… or *… of MySQL. A
+// field with blanks or a # in it stands in double quotes, a double quote in
+// it twice; so lines of PgBouncer's userlist.txt are read as they are.
+func ParseUsers(text string) (*Users, error) {
+	var users []*User
+	var mock []byte
+	seen := map[string]bool{}
+	err := eachLine(text, func(fields []string) error {
+		if fields[0] == mockWord {
+			var err error
+			if mock, err = parseMock(fields[1:], mock); err != nil {
+				return err
+			}
+			return nil
+		}
+		user, err := parseUser(fields)
+		switch {
+		case err != nil:
+			return err
+		case seen[user.Name]:
+			return fmt.Errorf("user %q stands here a second time", user.Name)
+		case len(users) == maxUsers:
+			return fmt.Errorf("more than %d users", maxUsers)
+		}
+		seen[user.Name] = true
+		users = append(users, user)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return NewUsers(users, mock), nil
+}
+
+func parseMock(fields []string, before []byte) ([]byte, error) {
+	if len(fields) != 1 || before != nil {
+		return nil, errors.New(mockWord + " needs one value and stands once")
+	}
+	mock, err := base64.StdEncoding.DecodeString(fields[0])
+	if err != nil || len(mock) < 16 {
+		return nil, errors.New(mockWord + " needs base64 of at least 16 bytes")
+	}
+	return mock, nil
+}
+
+// parseUser reads the fields of a user's line. Messages do not repeat a
+// field: it might be a password.
+func parseUser(fields []string) (*User, error) {
+	if err := CheckUserName(fields[0]); err != nil {
+		return nil, err
+	}
+	u := &User{Name: fields[0]}
+	for i, f := range fields[1:] {
+		var err error
+		twice := false
+		switch {
+		case f == adminWord:
+			twice, u.Admin = u.Admin, true
+		case strings.HasPrefix(f, scramPrefix):
+			twice = u.SCRAM != nil
+			u.SCRAM, err = ParseSCRAM(f)
+		case strings.HasPrefix(f, sha2Prefix), strings.HasPrefix(f, "0x"):
+			twice = u.SHA2 != nil
+			u.SHA2, err = ParseSHA2(f)
+		case strings.HasPrefix(f, nativePrefix):
+			twice = u.Native != nil
+			u.Native, err = parseNative(f)
+		case f == "" && i == 0: // PgBouncer's way to have none
+		default:
+			return nil, fmt.Errorf("field %d of user %q is neither a verifier (SCRAM-SHA-256$…, $A$…) nor %s; "+
+				"passwords are never stored, see nextid passwd", i+2, u.Name, adminWord)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("field %d of user %q: %w", i+2, u.Name, err)
+		}
+		if twice {
+			return nil, fmt.Errorf("field %d of user %q says the same as one before", i+2, u.Name)
+		}
+	}
+	return u, nil
+}
+
+// parseNative reads * and 40 hexadecimal digits.
+func parseNative(text string) (*[sha1.Size]byte, error) {
+	b, err := hex.DecodeString(text[len(nativePrefix):])
+	if err != nil || len(b) != sha1.Size {
+		return nil, errors.New("not of the form * and 40 hexadecimal digits")
+	}
+	return (*[sha1.Size]byte)(b), nil
+}
+
+// CheckUserName says what is wrong with a user's name.
+func CheckUserName(name string) error {
+	switch {
+	case name == "":
+		return errors.New("a user's name is empty")
+	case len(name) > MaxName:
+		return fmt.Errorf("a user's name is longer than %d bytes", MaxName)
+	case !utf8.ValidString(name):
+		return errors.New("a user's name is not UTF-8")
+	case name[0] == '@':
+		return errors.New("a user's name cannot begin with @")
+	}
+	for _, r := range name {
+		if r < ' ' || r == 0x7f {
+			return errors.New("a user's name has a control character")
+		}
+	}
+	return nil
+}
+
+// Line is the user's line in a users file, without its end.
+func (u *User) Line() string {
+	fields := []string{quoteField(u.Name)}
+	if u.SCRAM != nil {
+		fields = append(fields, u.SCRAM.String())
+	}
+	if u.SHA2 != nil {
+		fields = append(fields, quoteField(u.SHA2.String()))
+	}
+	if u.Native != nil {
+		fields = append(fields, fmt.Sprintf("%s%X", nativePrefix, *u.Native))
+	}
+	if u.Admin {
+		fields = append(fields, adminWord)
+	}
+	return strings.Join(fields, " ")
+}
+
+// quoteField puts a field into quotes, or hexadecimal, where it needs them.
+func quoteField(f string) string {
+	if strings.HasPrefix(f, sha2Prefix) && strings.ContainsFunc(f, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '"' || r == '#' }) {
+		return fmt.Sprintf("0x%X", f)
+	}
+	if strings.ContainsAny(f, " \t\"#") {
+		return `"` + strings.ReplaceAll(f, `"`, `""`) + `"`
+	}
+	return f
+}
+
+// Edit returns the text of a users file in which one user is set, or removed
+// when user is nil. Everything else stays as it is; a file without a secret
+// gets one. found reports whether the name was there.
+func Edit(text, name string, user *User) (edited string, found bool, err error) {
+	var b strings.Builder
+	mocked := false
+	for line := range strings.Lines(text) {
+		fields, err := splitFields(line)
+		if err != nil {
+			return "", false, err
+		}
+		mocked = mocked || len(fields) > 0 && fields[0] == mockWord
+		if len(fields) == 0 || fields[0] != name {
+			b.WriteString(strings.TrimRight(line, "\r\n") + "\n")
+			continue
+		}
+		found = true
+		if user != nil {
+			b.WriteString(user.Line() + "\n")
+		}
+	}
+	if user != nil && !found {
+		b.WriteString(user.Line() + "\n")
+	}
+	edited = b.String()
+	if !mocked {
+		edited = fileHead + mockWord + " " + base64.StdEncoding.EncodeToString(NewUsers(nil, nil).mock) + "\n\n" + edited
+	}
+	return edited, found, nil
+}
+
+const fileHead = `# Users of nextid: NAME VERIFIER… [admin]. "nextid passwd" writes it; see docs/security.md.
+# @mock makes up salts for names that do not exist. It is as secret as the rest of this file.
+`
+
+// eachLine calls f with the fields of every line that has any.
+func eachLine(text string, f func(fields []string) error) error {
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		fields, err := splitFields(line)
+		if err == nil && len(fields) > 0 {
+			err = f(fields)
+		}
+		if err != nil {
+			return &LineError{Line: number, Err: err}
+		}
+	}
+	return nil
+}
+
+// splitFields splits a line at blanks, up to a # that begins a field.
+func splitFields(line string) ([]string, error) {
+	var fields []string
+	rest := strings.TrimRight(line, "\r\n")
+	for {
+		rest = strings.TrimLeft(rest, " \t")
+		if rest == "" || rest[0] == '#' {
+			return fields, nil
+		}
+		if rest[0] != '"' {
+			end := strings.IndexAny(rest, " \t")
+			if end < 0 {
+				end = len(rest)
+			}
+			fields = append(fields, rest[:end])
+			rest = rest[end:]
+			continue
+		}
+		var b strings.Builder
+		for rest = rest[1:]; ; {
+			end := strings.IndexByte(rest, '"')
+			if end < 0 {
+				return nil, errors.New("a quoted field has no end")
+			}
+			b.WriteString(rest[:end])
+			rest = rest[end+1:]
+			if !strings.HasPrefix(rest, `"`) {
+				break
+			}
+			b.WriteByte('"')
+			rest = rest[1:]
+		}
+		fields = append(fields, b.String())
+	}
+}
