@@ -6,7 +6,7 @@ TEST_TIMEOUT  ?= 15m
 GOLANGCI_LINT_VERSION = v2.15.0
 
 .DEFAULT_GOAL := build
-.PHONY: build test test-deps format-check vet lint bench fuzz docs clean help
+.PHONY: build test test-clients test-deps format-check vet lint bench fuzz docs docs-clients clean help
 
 ## build: the static binary, in bin/nextid
 build:
@@ -16,6 +16,10 @@ build:
 test: test-deps format-check vet build
 	@race=$$(.ci/race-flag); set -x; \
 	$(GO) test $$race -shuffle=on -timeout $(TEST_TIMEOUT) ./...
+
+## test-clients: install and drive every client, see docs/clients.md
+test-clients:
+	TEST_CLIENTS=all $(GO) test -count=1 -timeout $(TEST_TIMEOUT) ./wire/clienttest
 
 ## test-deps: install the Debian packages that the tests use (root), or name them
 test-deps:
@@ -43,6 +47,10 @@ fuzz:
 ## docs: write the generated pages again
 docs:
 	$(GO) test ./cmd/nextid -run "^TestConfigPage" -update
+
+## docs-clients: write the table of docs/clients.md again
+docs-clients:
+	TEST_CLIENTS=all $(GO) test -count=1 -timeout $(TEST_TIMEOUT) ./wire/clienttest -run "^TestClients" -update
 
 clean:
 	rm -rf bin

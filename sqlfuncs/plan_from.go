@@ -382,6 +382,24 @@ func sharedColumns(left, right []*fromItem) []string {
 	return names
 }
 
+// spreadUnnest writes unnest(a, b) in FROM as PostgreSQL does: ROWS FROM
+// (unnest(a), unnest(b)).
+func spreadUnnest(calls []*syntax.FuncCall) []*syntax.FuncCall {
+	var spread []*syntax.FuncCall
+	for _, call := range calls {
+		if call.Name.Last() != "unnest" || len(call.Args) < 2 {
+			spread = append(spread, call)
+			continue
+		}
+		for i := range call.Args {
+			one := *call
+			one.Args = call.Args[i : i+1]
+			spread = append(spread, &one)
+		}
+	}
+	return spread
+}
+
 // tableFunc is a function in FROM.
 func (p *planner) tableFunc(s *scope, t *syntax.TableFunc) (source, error) {
 	it := &fromItem{alias: t.Alias}
@@ -389,7 +407,8 @@ func (p *planner) tableFunc(s *scope, t *syntax.TableFunc) (source, error) {
 	var widths []int
 	var refs []ref
 	var only *setCall
-	for _, call := range t.Funcs {
+	calls := spreadUnnest(t.Funcs)
+	for _, call := range calls {
 		inner := &scope{parent: s.parent, frame: s.frame, items: s.items, ctes: s.ctes, width: s.width}
 		f, args, err := p.resolveCall(inner, call)
 		if err != nil {
@@ -401,11 +420,15 @@ func (p *planner) tableFunc(s *scope, t *syntax.TableFunc) (source, error) {
 		if it.alias == "" {
 			it.alias = f.name
 		}
-		columns, open, err := p.functionRows(f, args, it.alias, t)
+		name := f.name
+		if len(calls) == 1 {
+			name = it.alias
+		}
+		columns, open, err := p.functionRows(f, args, name, t)
 		if err != nil {
 			return nil, at(call.Pos, err)
 		}
-		it.scalar = len(t.Funcs) == 1 && len(f.columns) <= 1
+		it.scalar = len(calls) == 1 && len(f.columns) <= 1
 		it.columns = append(it.columns, columns...)
 		opens, widths = append(opens, open), append(widths, len(columns))
 		only = &setCall{f, args}
@@ -436,13 +459,13 @@ func (p *planner) tableFunc(s *scope, t *syntax.TableFunc) (source, error) {
 }
 
 // functionRows makes the rows of a function in FROM, and their columns. A
-// function of one plain value names its column after the alias.
-func (p *planner) functionRows(f *function, args []*expr, alias string, t *syntax.TableFunc) ([]fromColumn, func(*exec) (rowIter, error), error) {
+// function of one plain value names its column name.
+func (p *planner) functionRows(f *function, args []*expr, name string, t *syntax.TableFunc) ([]fromColumn, func(*exec) (rowIter, error), error) {
 	columns := f.columnsFor(args)
 	if f.set {
 		result := f.resultFor(args)
 		if len(columns) == 0 {
-			columns = []fromColumn{{name: alias, typ: result, mod: -1}}
+			columns = []fromColumn{{name: name, typ: result, mod: -1}}
 		}
 		return columns, func(x *exec) (rowIter, error) {
 			values, null, err := evalArgs(x, args)
@@ -478,7 +501,7 @@ func (p *planner) functionRows(f *function, args []*expr, alias string, t *synta
 			return singleRow(v.Elems...), nil
 		}, nil
 	}
-	return []fromColumn{{name: alias, typ: x.typ, mod: -1}}, func(ex *exec) (rowIter, error) {
+	return []fromColumn{{name: name, typ: x.typ, mod: -1}}, func(ex *exec) (rowIter, error) {
 		v, err := x.eval(ex)
 		return singleRow(v), err
 	}, nil

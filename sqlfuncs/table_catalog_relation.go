@@ -25,9 +25,12 @@ type relation struct {
 	generator *generator.Definition // a sequence's
 }
 
-// sequenceKinds are the kinds of generators that are like a sequence: numbers
-// that count up. pg_class shows them as sequences.
-var sequenceKinds = map[string]bool{"segment": true, "counter": true, "ticket": true}
+// sequenceKinds are the kinds of generators that nextval takes, because their
+// ids are bigints. pg_class shows them as sequences: mappers look for one
+// before they use it.
+var sequenceKinds = map[string]bool{
+	"segment": true, "counter": true, "ticket": true, "snowflake": true, "ring": true, "dated": true,
+}
 
 // maxIdentifier is the length of PostgreSQL's names, in bytes.
 const maxIdentifier = 63

@@ -51,7 +51,7 @@ var literals = []struct {
 	{"text[]", []string{`{a,"b c",d\"e,"f\"g","h\\i",""}`, `{"a,b","{x}"," lead"}`, `{a b , c}`, `{a\ }`, `{\NULL}`, "{nul}", `{"a`, `{a\`, "{ä,€}", `{"a" }`, `{ "a"}`}},
 	{"date[] timestamptz[] bool[] uuid[] float8[]", []string{"{}", "{2026-11-21}", "{t,f}", `{"2026-11-21 10:00:00+02",infinity}`, "{1.5,NaN,1e20}", "{x}", "{a0eebc999c0b4ef8bb6d6bb9bd380a11}"}},
 	{"int2vector oidvector", []string{"", "1", "1 2 3", " 1  2 ", "x", "70000", "-1"}},
-	{"regtype", []string{"int4", "bigint", "text[]", "-", "0", "23", "nosuch", "double precision"}},
+	{"regtype", []string{"int4", `"pg_catalog"."text"`, `"int4"`, "bigint", "text[]", "-", "0", "23", "nosuch", "double precision"}},
 	{"regclass", []string{"nosuch", "NoSuch", `"NoSuch"`}},
 	{"regnamespace", []string{"nosuch", "-", "99999999"}},
 	{"regrole", []string{"nosuch", "-", "99999999"}},

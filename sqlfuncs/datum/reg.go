@@ -38,7 +38,11 @@ func parseRegName(t OID, s string, env *Env) (Value, error) {
 		}
 	}
 	if t == RegType {
-		if oid, ok := TypeByName(strings.ToLower(s)); ok {
+		name := strings.ToLower(s)
+		if strings.Contains(s, `"`) { // quoted, so there are no modifiers or spaces
+			name, _ = foldName(s)
+		}
+		if oid, ok := TypeByName(name); ok {
 			return makeUint32(t, uint32(oid)), nil
 		}
 	}

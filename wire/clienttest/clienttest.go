@@ -1,7 +1,12 @@
-// Package clienttest drives real clients (psql, pgbench, libpq programs, Go
-// and Python drivers) against a real nextid server. The scripts are in
-// scripts/, one folder a client; each prints "ok CLIENT CHECK" or "FAIL
-// CLIENT CHECK: why". Run one by hand against any server:
+// Package clienttest drives real clients (psql, drivers, mappers, poolers)
+// against a real nextid server. Their scripts are in scripts/, one folder a
+// client; each prints a verdict a check, "ok CLIENT CHECK" or "FAIL CLIENT
+// CHECK: why". To run one by hand against any server:
 //
-//	HOST=127.0.0.1 PORT=5433 USER=postgres PASSWORD=x DB=nextid scripts/psql/run
+//	HOST=127.0.0.1 PORT=5433 wire/clienttest/scripts/run psql
+//
+// A plain go test runs a few clients that are quick. make test-clients runs
+// all of them (TEST_CLIENTS=all), installs what they need, runs the
+// examples of docs/clients.md and compares the page's table with what passed;
+// make docs-clients writes the table.
 package clienttest

@@ -2,9 +2,9 @@ package clienttest
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -12,42 +12,46 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"nextid/sqlfuncs/pgtest"
 )
 
-// clients says what each script needs to be there, and how to get it.
-var clients = []struct {
-	name   string
-	needs  []string // commands that must succeed
-	debian string
-}{
-	{"psql", []string{"psql --version", "python3 --version"}, "postgresql-client"},
-	{"pgbench", []string{"pgbench --version"}, "postgresql"},
-	{"libpq", []string{"gcc --version", "test -f /usr/include/postgresql/libpq-fe.h"}, "gcc libpq-dev"},
-	{"pgx", []string{"go version"}, "golang"},
-	{"lib-pq", []string{"go version"}, "golang"},
-	{"psycopg2", []string{"/usr/bin/python3 -c 'import psycopg2'"}, "python3-psycopg2"},
-	{"psycopg3", []string{"/usr/bin/python3 -c 'import psycopg, psycopg_pool'"}, "python3-psycopg python3-psycopg-pool"},
-}
+var (
+	update = flag.Bool("update", false, "write the table of docs/clients.md")
+	all    = os.Getenv("TEST_CLIENTS") == "all"
 
-var binary string
+	binary   string // nextid
+	programs string // where the clients' compiled programs go
+)
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(mainCode(m))
+}
+
+func mainCode(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "nextid-clienttest")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		return 1
 	}
-	binary = filepath.Join(dir, "nextid")
+	defer os.RemoveAll(dir)
+	binary, programs = filepath.Join(dir, "nextid"), filepath.Join(dir, "programs")
 	if out, err := exec.Command("go", "build", "-o", binary, "nextid/cmd/nextid").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build nextid: %v\n%s", err, out)
-		os.Exit(1)
+		return 1
 	}
-	code := m.Run()
-	_ = os.RemoveAll(dir)
-	os.Exit(code)
+	if all {
+		if err := installAll(); err != nil {
+			fmt.Fprintln(os.Stderr, "install the clients:", err)
+			return 1
+		}
+	}
+	return m.Run()
 }
 
 // startServer starts nextid on a free port and returns the port. The ready
@@ -70,62 +74,91 @@ func startServer(t *testing.T) string {
 	})
 	ready := regexp.MustCompile(`nextid ready: PostgreSQL on 127\.0\.0\.1:(\d+)`)
 	lines := bufio.NewScanner(stderr)
+	var said strings.Builder
 	for lines.Scan() {
 		if m := ready.FindStringSubmatch(lines.Text()); m != nil {
 			go func() { _, _ = io.Copy(io.Discard, stderr) }() // ends with the process
 			return m[1]
 		}
+		said.WriteString(lines.Text() + "\n")
 	}
-	t.Fatal("the server ended before it was ready")
+	t.Fatalf("the server ended before it was ready:\n%s", &said)
 	return ""
 }
 
-func TestClientsPassTheirCoreChecks(t *testing.T) {
-	port := startServer(t)
-	for _, c := range clients {
-		t.Run(c.name, func(t *testing.T) {
-			for _, need := range c.needs {
-				if err := exec.Command("sh", "-c", need).Run(); err != nil {
-					t.Skipf("needs the Debian package(s) %s", c.debian)
+// report is what the checks of a client said.
+type report struct {
+	version    string
+	core, meta int      // checks that passed
+	failed     []string // the others, with the reason
+	output     string
+}
+
+func TestClients(t *testing.T) {
+	server := startServer(t)
+	app := sync.OnceValue(func() string { return pgtest.Start(t) })
+	var mu sync.Mutex
+	reports := map[string]report{}
+	t.Run("all", func(t *testing.T) {
+		for _, c := range clients {
+			if !c.quick && !all {
+				continue
+			}
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				c.skipWithout(t)
+				env := []string{"PORT=" + server}
+				if c.app {
+					env = append(env, "APP="+app())
 				}
-			}
-			ok, failed, output := runScript(t, c.name, port)
-			if len(failed) > 0 || ok == 0 {
-				t.Fatalf("%d checks passed, failed:\n%s\n\noutput:\n%s", ok, strings.Join(failed, "\n"), output)
-			}
-			t.Logf("%d checks passed", ok)
-		})
+				r := runChecks(t, c.name, env...)
+				if len(r.failed) > 0 || r.core == 0 {
+					t.Fatalf("%d checks passed, failed:\n%s\n\noutput:\n%s",
+						r.core+r.meta, strings.Join(r.failed, "\n"), r.output)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				reports[c.name] = r
+			})
+		}
+	})
+	if all && !t.Failed() {
+		checkTable(t, reports)
 	}
 }
 
-// runScript runs one client's script and reads its verdicts.
-func runScript(t *testing.T, name, port string) (ok int, failed []string, output string) {
+// runChecks runs the checks of one client and reads its verdicts.
+func runChecks(t *testing.T, name string, env ...string) (r report) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	script, err := filepath.Abs(filepath.Join("scripts", name, "run"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(ctx, script)
-	cmd.Env = append(os.Environ(), "HOST=127.0.0.1", "PORT="+port, "USER=postgres", "PASSWORD=nextid", "DB=nextid",
-		"CHECKS=core", "CLIENTS_BIN="+t.TempDir())
+	cmd := exec.CommandContext(ctx, "scripts/run", name)
+	cmd.Env = append(os.Environ(), "HOST=127.0.0.1", "USER=postgres", "PASSWORD=nextid", "DB=nextid",
+		"CHECKS=core,meta", "BIN="+programs)
+	cmd.Env = append(cmd.Env, env...)
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(string(bytes.TrimSpace(out))) {
+	r.output = string(out)
+	for line := range strings.Lines(r.output) {
+		line = strings.TrimSpace(line)
+		verdict, rest, _ := strings.Cut(line, " "+name+" ")
 		switch {
-		case strings.HasPrefix(line, "ok "):
-			ok++
-		case strings.HasPrefix(line, "FAIL "):
-			failed = append(failed, strings.TrimSpace(line))
+		case verdict == "version":
+			r.version = rest
+		case verdict == "ok" && strings.HasPrefix(rest, "meta "):
+			r.meta++
+		case verdict == "ok":
+			r.core++
+		case verdict == "FAIL":
+			r.failed = append(r.failed, line)
 		}
 	}
-	if err != nil && len(failed) == 0 {
-		failed = append(failed, "exit status: "+err.Error())
+	if err != nil && len(r.failed) == 0 {
+		r.failed = append(r.failed, "exit status: "+err.Error())
 	}
-	return ok, failed, string(out)
+	return r
 }

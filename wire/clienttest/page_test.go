@@ -1,0 +1,73 @@
+package clienttest
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const page = "../../docs/clients.md"
+
+// tablePart is the generated part of the page.
+var tablePart = regexp.MustCompile(`(?s)(<!-- table: written by make docs-clients -->\n).*?(<!-- end of the table -->)`)
+
+// checkTable compares the table of the page with what passed, and writes it
+// with -update. Debian's versions move on: a newer one is no failure.
+func checkTable(t *testing.T, reports map[string]report) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := string(tablePart.Find(text))
+	rows := map[string]string{} // by title
+	for line := range strings.Lines(old) {
+		if title, _, ok := strings.Cut(strings.TrimPrefix(line, "| "), " |"); ok {
+			rows[title] = line
+		}
+	}
+	table := "| client | version | core checks | catalog checks |\n|---|---|---|---|\n"
+	for _, c := range clients {
+		row := rows[c.title]
+		if r, ran := reports[c.name]; ran {
+			now := fmt.Sprintf("| %s | %s | %d | %s |\n", c.title, r.version, r.core, count(r.meta))
+			switch {
+			case *update:
+			case withoutVersion(row) != withoutVersion(now):
+				t.Errorf("docs/clients.md is out of date, run make docs-clients:\n has %s want %s", row, now)
+			case row != now:
+				t.Logf("another version than in docs/clients.md: %s", now)
+			}
+			row = now
+		}
+		if row == "" {
+			row = fmt.Sprintf("| %s | not run yet | | |\n", c.title)
+		}
+		table += row
+	}
+	if !*update {
+		return
+	}
+	text = tablePart.ReplaceAll(text, []byte("${1}"+strings.ReplaceAll(table, "$", "$$")+"${2}"))
+	if err := os.WriteFile(page, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func count(n int) string {
+	if n == 0 {
+		return "none"
+	}
+	return fmt.Sprint(n)
+}
+
+func withoutVersion(row string) string {
+	cells := strings.Split(row, " | ")
+	if len(cells) != 4 {
+		return row
+	}
+	cells[1] = ""
+	return strings.Join(cells, " | ")
+}
