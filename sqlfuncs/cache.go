@@ -26,8 +26,18 @@ type statementCache struct {
 	mu      sync.Mutex
 }
 
-// cache returns the statements of the session's dialect.
-func (s *Session) cache() *statementCache { return &s.server.caches[s.dialect] }
+// cache returns the statements of the session's dialect and lexical mode. One
+// text can mean different things in two of them.
+func (s *Session) cache() *statementCache { return &s.server.caches[s.cacheIndex] }
+
+// The caches of a server. Sessions with another mode share none.
+const (
+	cachePostgreSQL = iota
+	cacheMySQL
+	cacheANSIQuotes
+	cacheNone
+	caches
+)
 
 func (c *statementCache) init(max int) {
 	c.max = max

@@ -24,6 +24,7 @@ type expr struct {
 	keys     []*keyTest   // a condition: what it says about single columns
 	table    uint32       // pg_class oid and attribute of a plain column
 	attr     int16
+	binary   bool // MySQL: its collation compares bytes
 }
 
 // ref is a column of a level's row.
@@ -55,6 +56,9 @@ type coerceContext = datum.CastContext
 // coerce converts e to type t. Untyped literals are read as t, open
 // parameters become t.
 func (p *planner) coerce(e *expr, t datum.OID, ctx coerceContext) (*expr, error) {
+	if p.mysql {
+		return p.coerceMySQL(e, t)
+	}
 	if e.typ == t || t == datum.Unknown {
 		return e, nil
 	}
@@ -161,6 +165,9 @@ func (p *planner) boolean(s *scope, e syntax.Expr, what string) (*expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.mysql {
+		return p.truthMySQL(c)
+	}
 	if c.typ != datum.Bool && c.typ != datum.Unknown {
 		return nil, at(e.Position(), sqlstate.New(sqlstate.DatatypeMismatch, "argument of %s must be type boolean, not type %s",
 			what, datum.FormatType(c.typ, -1)))
@@ -174,6 +181,10 @@ func (p *planner) common(pos syntax.Pos, what string, es []*expr) (datum.OID, er
 	types := make([]datum.OID, len(es))
 	for i, e := range es {
 		types[i] = e.typ
+	}
+	if p.mysql {
+		t := commonMySQL(types)
+		return t, at(pos, p.coerceAll(es, t))
 	}
 	t, err := datum.CommonType(types)
 	if err != nil {

@@ -1,8 +1,13 @@
 package sqlfuncs
 
 import (
+	"slices"
+	"strings"
+	"time"
+
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
 )
 
 // mysqlState is what only sessions in the MySQL dialect have.
@@ -11,10 +16,13 @@ type mysqlState struct {
 	database   string // of USE, "": none
 	insertID   uint64 // drawn, or set by LAST_INSERT_ID(n), in this statement
 	lastInsert uint64 // what LAST_INSERT_ID() returns
-	warnings   []Notice
+	warnings   []mysqlWarning
 	users      map[string]datum.Value // @variables, by lower-case name
 	userBytes  int
 	foundRows  int64
+	affected   int64
+	locks      bool        // GET_LOCK was called
+	mode       syntax.Mode // the part of sql_mode that the lexer follows
 	rowCount   int64
 }
 
@@ -53,6 +61,7 @@ func (s *Session) Reset() {
 		s.abort()
 	}
 	s.closePortals(func(*Portal) bool { return true })
+	s.server.locks.releaseAll(s)
 	s.vars.resetAll()
 	s.settingsChanged()
 	s.unprepareAll()
@@ -60,6 +69,7 @@ func (s *Session) Reset() {
 	s.last = lastID{}
 	clear(s.currvals)
 	s.mysql = mysqlState{autocommit: true, database: s.mysql.database, rowCount: -1}
+	s.setLexicalMode("")
 }
 
 // MySQLVersion is what VERSION() and the greeting of the MySQL protocol say.
@@ -68,3 +78,65 @@ func (s *Server) MySQLVersion() string { return mariaDBVersion + "-MariaDB-nexti
 
 // mariaDBVersion is the release that the dialect is tested against.
 const mariaDBVersion = "10.11.14"
+
+// initMySQL gives a new session in the MySQL dialect its settings.
+func (s *Session) initMySQL() error {
+	s.vars.defs, s.vars.base = mysqlSettings, s.server.mysqlBase()
+	s.mysql = mysqlState{autocommit: true, database: s.options.Database, rowCount: -1}
+	if name := s.options.Settings["program_name"]; name != "" {
+		s.vars.base["application_name"] = name
+	}
+	s.options.Settings = nil
+	s.setLexicalMode("")
+	s.noteAppName()
+	s.register()
+	return nil
+}
+
+// envMySQL is Env in the MySQL dialect, where only the time zone counts.
+func (s *Session) envMySQL() *datum.Env {
+	zone, _ := s.vars.get("time_zone")
+	location, err := mysqlZone(zone)
+	if err != nil {
+		location = time.UTC
+	}
+	s.env = datum.Env{Location: location, ExtraFloatDigits: 1, Names: catalogNames{s.server}, Now: s.txNow()}
+	s.envOK = true
+	return &s.env
+}
+
+// setLexicalMode notes the parts of sql_mode that change how a text is read.
+func (s *Session) setLexicalMode(sqlMode string) {
+	modes := strings.Split(sqlMode, ",")
+	m := syntax.Mode{
+		ANSIQuotes:         slices.Contains(modes, "ANSI_QUOTES"),
+		PipesAsConcat:      slices.Contains(modes, "PIPES_AS_CONCAT"),
+		NoBackslashEscapes: slices.Contains(modes, "NO_BACKSLASH_ESCAPES"),
+	}
+	s.mysql.mode = m
+	switch m {
+	case syntax.Mode{}:
+		s.cacheIndex = cacheMySQL
+	case syntax.Mode{ANSIQuotes: true}:
+		s.cacheIndex = cacheANSIQuotes
+	default:
+		s.cacheIndex = cacheNone
+	}
+	s.memo = nil
+}
+
+// parseDialect parses a text as the session reads it.
+func (s *Session) parseDialect(text string) ([]syntax.Parsed, error) {
+	if s.dialect == syntax.PostgreSQL {
+		return syntax.Parse(text, syntax.PostgreSQL)
+	}
+	parsed, err := syntax.ParseMySQL(text, s.mysql.mode)
+	if err != nil {
+		return nil, syntaxErrorMySQL(text, err)
+	}
+	return parsed, nil
+}
+
+// AffectedRows is the number of rows that the OK packet tells of the last
+// statement.
+func (s *Session) AffectedRows() int64 { return s.mysql.affected }

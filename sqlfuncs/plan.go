@@ -22,6 +22,7 @@ type planner struct {
 	private  bool        // the plan depends on this session
 	simple   bool        // a simple query: there are no parameters
 	inside   []*subplan  // subqueries being analysed, outermost first
+	mysql    bool        // the dialect is MySQL's
 }
 
 // queryPlan is an analysed query.
@@ -82,6 +83,11 @@ func (p *planner) finishParams() []datum.OID {
 func (p *planner) statement(st *Statement, tree syntax.Statement) error {
 	st.exits = exitsTransaction(tree)
 	var err error
+	if p.mysql {
+		if done, err := p.statementMySQL(st, tree); done || err != nil {
+			return err
+		}
+	}
 	switch t := tree.(type) {
 	case *syntax.Select:
 		err = p.selectStatement(st, t)

@@ -22,6 +22,11 @@ func (p *planner) analyse(s *scope, e syntax.Expr) (*expr, error) {
 	if g := p.groupedExpr(s, e); g != nil {
 		return g, nil
 	}
+	if p.mysql {
+		if x, err := p.analyseMySQL(s, e); x != nil || err != nil {
+			return x, err
+		}
+	}
 	switch e := e.(type) {
 	case *syntax.Literal:
 		return p.literal(e)

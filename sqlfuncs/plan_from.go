@@ -164,7 +164,7 @@ func (p *planner) table(s *scope, t *syntax.Table) (source, error) {
 			return &scanSource{sp: sp, rows: c.open}, err
 		}
 	}
-	def, err := p.server.lookupTable(t.Name)
+	def, err := p.lookupTable(t.Name)
 	if err != nil {
 		return nil, at(t.Pos, err)
 	}
@@ -253,7 +253,7 @@ func (p *planner) join(s *scope, t *syntax.Join) (source, error) {
 	left, right := s.items[first:second:second], s.items[second:]
 	using := t.Using
 	if t.Natural {
-		using = sharedColumns(left, right)
+		using = p.sharedColumns(left, right)
 	}
 	pairs, conds, err := p.usingConditions(s, t, using, left, right)
 	if err != nil {
@@ -296,7 +296,7 @@ func (p *planner) usingConditions(s *scope, t *syntax.Join, using []string, left
 	var pairs []usingPair
 	var conds []*expr
 	for _, name := range using {
-		pair := usingPair{left: findColumn(left, name), right: findColumn(right, name)}
+		pair := usingPair{left: p.findColumn(left, name), right: p.findColumn(right, name)}
 		if pair.left == nil || pair.right == nil {
 			return nil, nil, sqlstate.New(sqlstate.UndefinedColumn, "column %q specified in USING clause does not exist in %s table",
 				cut(name, 64), map[bool]string{true: "left", false: "right"}[pair.left == nil])
@@ -359,10 +359,10 @@ func (c *foundColumn) expr(frame int) *expr {
 	return columnExpr(frame, c.item.offset+c.index, c.column())
 }
 
-func findColumn(items []*fromItem, name string) *foundColumn {
+func (p *planner) findColumn(items []*fromItem, name string) *foundColumn {
 	for _, it := range items {
 		for i := range it.columns {
-			if it.columns[i].name == name && !it.columns[i].merged {
+			if p.same(it.columns[i].name, name) && !it.columns[i].merged {
 				return &foundColumn{it, i}
 			}
 		}
@@ -370,11 +370,11 @@ func findColumn(items []*fromItem, name string) *foundColumn {
 	return nil
 }
 
-func sharedColumns(left, right []*fromItem) []string {
+func (p *planner) sharedColumns(left, right []*fromItem) []string {
 	var names []string
 	for _, it := range left {
 		for _, c := range it.columns {
-			if !c.merged && findColumn(right, c.name) != nil {
+			if !c.merged && p.findColumn(right, c.name) != nil {
 				names = append(names, c.name)
 			}
 		}

@@ -64,6 +64,9 @@ func (p *planner) resolveCall(s *scope, e *syntax.FuncCall) (*function, []*expr,
 // chooseFunction is PostgreSQL's function type resolution (10.3): exact
 // matches first, then implicit conversions, preferred types last.
 func (p *planner) chooseFunction(e *syntax.FuncCall, name string, given []*expr, names []string) (*function, []*expr, error) {
+	if p.mysql {
+		return p.chooseMySQL(e, name, given, names)
+	}
 	best, bestScore, ties := (*function)(nil), -1, 0
 	var bestArgs []*expr
 	for _, f := range functions[name] {

@@ -46,7 +46,7 @@ func (p *planner) isGrouped(c *syntax.SelectCore, orderBy []syntax.OrderItem) bo
 	found := false
 	look := func(e syntax.Expr) bool {
 		call, ok := e.(*syntax.FuncCall)
-		if ok && call.Over == nil && isAggregate(call) {
+		if ok && call.Over == nil && p.isAggregate(call) {
 			found = true
 		}
 		return !found
@@ -107,7 +107,7 @@ func (p *planner) groupTarget(s *scope, c *syntax.SelectCore, e syntax.Expr) (sy
 	}
 	if col, ok := unparen(e).(*syntax.Column); ok && len(col.Name) == 1 {
 		for _, it := range s.items { // a column of FROM goes before an alias
-			if findColumn([]*fromItem{it}, col.Name[0]) != nil {
+			if p.findColumn([]*fromItem{it}, col.Name[0]) != nil {
 				return e, nil
 			}
 		}
@@ -216,7 +216,7 @@ func (p *planner) aggregate(s *scope, e *syntax.FuncCall) (*expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		call.orderBy, call.order = append(call.orderBy, x), append(call.order, newSortKey(i, o))
+		call.orderBy, call.order = append(call.orderBy, x), append(call.order, p.newSortKey(i, o))
 	}
 	if e.Distinct && f.name != "count" { // nobody sees in which order it counts
 		call.sortDistinct()

@@ -129,6 +129,9 @@ func (p *planner) binary(s *scope, e *syntax.Binary) (*expr, error) {
 
 // operator builds l op r.
 func (p *planner) operator(op string, l, r *expr) (*expr, error) {
+	if p.mysql {
+		return p.operatorMySQL(op, l, r)
+	}
 	if test, ok := comparisons[op]; ok {
 		return p.comparison(op, test, l, r)
 	}
@@ -143,11 +146,6 @@ func (p *planner) operator(op string, l, r *expr) (*expr, error) {
 		return p.jsonOperator(op, l, r)
 	case "@>", "<@", "&&":
 		return p.arrayOperator(op, l, r)
-	case "DIV", "MOD", "XOR":
-		op = map[string]string{"DIV": "/", "MOD": "%", "XOR": "#"}[op]
-		if op == "#" {
-			return p.bitwise(op, l, r)
-		}
 	}
 	return p.arithmetic(op, l, r)
 }
@@ -195,6 +193,9 @@ func logic(op string, l, r *expr) *expr {
 
 // comparable converts both sides to one type.
 func (p *planner) comparable(op string, l, r *expr) (*expr, *expr, error) {
+	if p.mysql {
+		return p.comparableMySQL(l, r)
+	}
 	if l.typ == datum.Unknown && r.typ == datum.Unknown {
 		var err error
 		if l, err = p.coerce(l, datum.Text, datum.ImplicitCast); err != nil {

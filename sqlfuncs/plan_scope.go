@@ -82,13 +82,13 @@ func (p *planner) resolveColumn(s *scope, c *syntax.Column) (*expr, error) {
 	for level := s; level != nil; level = level.parent {
 		var found *expr
 		for _, it := range level.items {
-			if table != "" && (it.alias != table || (schema != "" && it.schema != "" && it.schema != schema)) {
+			if table != "" && (!p.same(it.alias, table) || !p.sameSchema(it.schema, schema)) {
 				continue
 			}
 			tableSeen = tableSeen || table != ""
 			for i := range it.columns {
 				fc := &it.columns[i]
-				if fc.name != column || (fc.merged && table == "") {
+				if !p.same(fc.name, column) || (fc.merged && table == "") {
 					continue
 				}
 				if found != nil {
@@ -97,7 +97,7 @@ func (p *planner) resolveColumn(s *scope, c *syntax.Column) (*expr, error) {
 				found = columnExpr(level.frame, it.offset+i, fc)
 			}
 		}
-		if found == nil && table == "" {
+		if found == nil && table == "" && !p.mysql {
 			found = p.wholeRow(level, column)
 		}
 		if found != nil {
@@ -108,7 +108,22 @@ func (p *planner) resolveColumn(s *scope, c *syntax.Column) (*expr, error) {
 	return nil, at(c.Pos, p.columnMissing(c, table, column, tableSeen))
 }
 
+// same compares identifiers: in MySQL their case does not count.
+func (p *planner) same(a, b string) bool { return a == b || p.mysql && strings.EqualFold(a, b) }
+
+// sameSchema reports whether a qualified column can mean a table of schema
+// have. In MySQL our tables are in every database.
+func (p *planner) sameSchema(have, want string) bool {
+	if want == "" || have == "" || p.mysql && !strings.EqualFold(want, informationSchema) {
+		return true
+	}
+	return p.same(have, want)
+}
+
 func (p *planner) columnMissing(c *syntax.Column, table, column string, tableSeen bool) error {
+	if p.mysql {
+		return sqlstate.New(sqlstate.UndefinedColumn, "Unknown column '%s' in 'field list'", cut(strings.Join(c.Name, "."), 128))
+	}
 	switch {
 	case table == "":
 		return sqlstate.New(sqlstate.UndefinedColumn, "column %q does not exist", cut(column, 64))

@@ -89,6 +89,11 @@ func (p *planner) selectCore(s *scope, c *syntax.SelectCore, orderBy []syntax.Or
 	if err := p.targets(s, c, out); err != nil {
 		return nil, err
 	}
+	if p.mysql {
+		if err := p.outputMySQL(out); err != nil {
+			return nil, err
+		}
+	}
 	plan.visible = len(out.exprs)
 	if plan.sort, err = p.sortKeys(s, c, orderBy, out); err != nil {
 		return nil, err
@@ -154,11 +159,8 @@ func (p *planner) columnName(t syntax.Target, x *expr) string {
 	switch {
 	case t.Alias != "":
 		return t.Alias
-	case p.session.dialect == syntax.MySQL && t.Text != "":
-		if c, ok := t.Expr.(*syntax.Column); ok {
-			return c.Name.Last()
-		}
-		return t.Text
+	case p.mysql && t.Text != "":
+		return labelMySQL(t)
 	case x.name != "":
 		return x.name
 	}
@@ -172,7 +174,7 @@ func (p *planner) star(s *scope, e *syntax.Star, out *output) error {
 	if len(e.Table) > 0 {
 		columns, found = nil, false
 		for _, it := range s.items {
-			if it.alias != e.Table.Last() {
+			if !p.same(it.alias, e.Table.Last()) {
 				continue
 			}
 			found = true
@@ -226,8 +228,10 @@ type sortKey struct {
 	nullsFirst bool
 }
 
-func newSortKey(column int, o syntax.OrderItem) sortKey {
-	k := sortKey{column: column, desc: o.Desc, nullsFirst: o.Desc}
+// newSortKey sorts NULLs where the dialect does: PostgreSQL takes them for
+// the greatest, MySQL for the least.
+func (p *planner) newSortKey(column int, o syntax.OrderItem) sortKey {
+	k := sortKey{column: column, desc: o.Desc, nullsFirst: o.Desc != p.mysql}
 	if o.NullsFirst != nil {
 		k.nullsFirst = *o.NullsFirst
 	}
@@ -263,7 +267,7 @@ func (p *planner) sortKeys(s *scope, c *syntax.SelectCore, items []syntax.OrderI
 			return nil, err
 		}
 		out.columns[i].Type = out.exprs[i].typ
-		keys = append(keys, newSortKey(i, o))
+		keys = append(keys, p.newSortKey(i, o))
 	}
 	return keys, nil
 }
@@ -284,7 +288,7 @@ func (p *planner) outputColumn(clause string, e syntax.Expr, columns []Column) (
 	switch e := unparen(e).(type) {
 	case *syntax.Literal:
 		switch {
-		case e.Kind == syntax.BoolLiteral, e.Kind != syntax.IntegerLiteral && p.session.dialect == syntax.MySQL:
+		case e.Kind == syntax.BoolLiteral, e.Kind != syntax.IntegerLiteral && p.mysql:
 			return -1, nil
 		case e.Kind != syntax.IntegerLiteral:
 			return -1, at(e.Pos, sqlstate.New(sqlstate.SyntaxError, "non-integer constant in %s", clause))
@@ -298,7 +302,7 @@ func (p *planner) outputColumn(clause string, e syntax.Expr, columns []Column) (
 		if len(e.Name) != 1 {
 			return -1, nil
 		}
-		return slices.IndexFunc(columns, func(c Column) bool { return c.Name == e.Name[0] }), nil
+		return slices.IndexFunc(columns, func(c Column) bool { return p.same(c.Name, e.Name[0]) }), nil
 	}
 	return -1, nil
 }
@@ -359,7 +363,7 @@ func (p *planner) orderOutput(q *queryPlan, items []syntax.OrderItem) error {
 			return at(o.Expr.Position(), sqlstate.New(sqlstate.FeatureNotSupported, "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").
 				WithHint("Only result column names can be used, not expressions or functions."))
 		}
-		keys = append(keys, newSortKey(i, o))
+		keys = append(keys, p.newSortKey(i, o))
 	}
 	inner := q.open
 	q.open = func(x *exec) (rowIter, error) {

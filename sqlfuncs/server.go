@@ -65,9 +65,11 @@ type Server struct {
 	clock        generator.Clock
 	layout       *layout.Layout // of parse_id(number)
 	started      time.Time
-	caches       [2]statementCache // by dialect
+	caches       [caches]statementCache
 	sessions     sessionSet
 	sequenceOIDs sequenceOIDs
+	locks        namedLocks // of GET_LOCK
+	uuids        timeUUIDs  // of UUID()
 }
 
 // NewServer returns a Server. An unknown Config.Layout is an error.
@@ -90,6 +92,7 @@ func NewServer(cfg Config) (*Server, error) {
 	for i := range s.caches {
 		s.caches[i].init(s.limits.PlanCache)
 	}
+	s.caches[cacheNone].init(0)
 	return s, nil
 }
 

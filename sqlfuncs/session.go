@@ -60,7 +60,8 @@ type Session struct {
 
 	onWait func() // see OnWait
 
-	mysql mysqlState
+	mysql      mysqlState
+	cacheIndex int // of the server's statement caches
 
 	appName atomic.Pointer[string] // for other sessions' eyes
 }
@@ -87,6 +88,10 @@ func (s *Server) NewSession(o SessionOptions) (*Session, error) {
 	}
 	session := &Session{server: s, dialect: o.Dialect, options: o, started: s.now(),
 		prepared: map[string]*Statement{}, portals: map[string]*Portal{}, currvals: map[*generator.Entry]int64{}}
+	if o.Dialect == syntax.MySQL {
+		return session, session.initMySQL()
+	}
+	session.vars.defs = settings
 	session.vars.base = map[string]string{
 		"session_authorization": o.User,
 		"is_superuser":          map[bool]string{true: "on", false: "off"}[o.Admin],
@@ -107,19 +112,26 @@ func (s *Server) NewSession(o SessionOptions) (*Session, error) {
 		session.vars.base[strings.ToLower(name)] = value
 	}
 	session.options.Settings = nil // all of it is in vars now
-	session.mysql = mysqlState{autocommit: true, database: o.Database, rowCount: -1}
+	session.mysql.autocommit = true
 	session.noteAppName()
-	s.sessions.mu.Lock()
-	defer s.sessions.mu.Unlock()
-	if s.sessions.all == nil {
-		s.sessions.all = map[*Session]struct{}{}
-	}
-	s.sessions.all[session] = struct{}{}
+	session.register()
 	return session, nil
+}
+
+// register makes the session one that others see.
+func (s *Session) register() {
+	set := &s.server.sessions
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	if set.all == nil {
+		set.all = map[*Session]struct{}{}
+	}
+	set.all[s] = struct{}{}
 }
 
 // Close ends the session.
 func (s *Session) Close() {
+	s.server.locks.releaseAll(s)
 	s.closePortals(func(*Portal) bool { return true })
 	s.server.sessions.mu.Lock()
 	defer s.server.sessions.mu.Unlock()
@@ -137,12 +149,20 @@ type Notice struct {
 const maxNotices = 100
 
 func (s *Session) warn(code sqlstate.Code, message string) {
+	if s.dialect == syntax.MySQL {
+		s.warnMySQL("Warning", sqlstate.New(code, "%s", message))
+		return
+	}
 	if len(s.notices) < maxNotices {
 		s.notices = append(s.notices, Notice{Severity: "WARNING", Code: code, Message: message})
 	}
 }
 
 func (s *Session) notice(message string) {
+	if s.dialect == syntax.MySQL {
+		s.warnMySQL("Note", sqlstate.New(sqlstate.Warning, "%s", message))
+		return
+	}
 	if len(s.notices) < maxNotices {
 		s.notices = append(s.notices, Notice{Severity: "NOTICE", Code: "00000", Message: message})
 	}
@@ -200,6 +220,9 @@ func (s *Session) noteAppName() {
 func (s *Session) Env() *datum.Env {
 	if s.envOK {
 		return &s.env
+	}
+	if s.dialect == syntax.MySQL {
+		return s.envMySQL()
 	}
 	zone, _ := s.vars.get("timezone")
 	location, err := loadLocation(zone)

@@ -69,6 +69,7 @@ var modeDefaults = map[string]string{
 // variables are the settings of one session: what differs from the defaults,
 // and what ROLLBACK and the end of the transaction must restore.
 type variables struct {
+	defs    map[string]*setting
 	base    map[string]string // defaults of this session: start-up parameters, version
 	set     map[string]string // SET in this session
 	local   map[string]string // SET LOCAL in this transaction
@@ -148,7 +149,7 @@ func (v *variables) get(key string) (string, bool) {
 			return value, true
 		}
 	}
-	if s := settings[key]; s != nil {
+	if s := v.defs[key]; s != nil {
 		return s.value, true
 	}
 	return "", false
@@ -179,7 +180,7 @@ func (v *variables) assign(key, value string, local bool) {
 func (v *variables) reset(key string, local bool) {
 	def, ok := v.base[key]
 	if !ok {
-		if s := settings[key]; s != nil {
+		if s := v.defs[key]; s != nil {
 			def = s.value
 		}
 	}

@@ -67,7 +67,7 @@ func statementText(text string, p syntax.Parsed) string {
 
 // parse turns a text into trees, within the session's limits.
 func (s *Session) parse(text string) ([]syntax.Parsed, error) {
-	parsed, err := syntax.Parse(text, s.dialect)
+	parsed, err := s.parseDialect(text)
 	if err != nil {
 		return nil, err
 	}
@@ -78,16 +78,23 @@ func (s *Session) parse(text string) ([]syntax.Parsed, error) {
 	return parsed, nil
 }
 
+// planner returns a planner for a text.
+func (s *Session) planner(source string) *planner {
+	return &planner{session: s, server: s.server, source: source, mysql: s.dialect == syntax.MySQL}
+}
+
 // plan analyses one parsed statement.
 func (s *Session) plan(tree syntax.Statement, text, source string, params []datum.OID) (*Statement, error) {
-	p := &planner{session: s, server: s.server, source: source, declared: params}
+	p := s.planner(source)
+	p.declared = params
 	return p.plan(tree, text)
 }
 
 // planSimple analyses one statement of a simple query, which has no
 // parameters.
 func (s *Session) planSimple(tree syntax.Statement, text, source string) (*Statement, error) {
-	p := &planner{session: s, server: s.server, source: source, simple: true}
+	p := s.planner(source)
+	p.simple = true
 	return p.plan(tree, text)
 }
 

@@ -94,7 +94,7 @@ func (x *exec) settingText(def *setting, values []syntax.Expr) (string, error) {
 		case *syntax.Literal:
 			parts[i] = e.Text
 		default:
-			p := &planner{session: x.session, server: x.server}
+			p := x.session.planner("")
 			c, err := p.expr(nil, e)
 			interval := err == nil && c.typ == datum.Interval
 			if err == nil {

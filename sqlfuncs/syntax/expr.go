@@ -24,6 +24,7 @@ const (
 	precAdd
 	precMultiply
 	precPower
+	precConcat // MySQL's || with PIPES_AS_CONCAT
 	precAtTimeZone
 	precCollate
 	precUnary
@@ -121,6 +122,9 @@ func (p *parser) operator(mode exprMode) (operator, bool) {
 	case tokOp:
 		if p.mysql {
 			prec, ok := mysqlPrecedence[t.text]
+			if t.text == "||" && p.lex.mode.PipesAsConcat {
+				prec = precConcat
+			}
 			return operator{name: t.text, prec: prec}, ok
 		}
 		if prec, ok := pgPrecedence[t.text]; ok {
@@ -199,7 +203,7 @@ func (p *parser) infix(left Expr, op operator, mode exprMode) (x Expr, open bool
 	}
 	p.advance()
 	name := op.name
-	if synonym, ok := mysqlSynonyms[name]; ok && p.mysql {
+	if synonym, ok := mysqlSynonyms[name]; ok && p.mysql && op.prec != precConcat {
 		name = synonym
 	}
 	return p.comparison(left, name, pos, op.prec, mode)

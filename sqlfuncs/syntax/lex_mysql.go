@@ -15,6 +15,9 @@ func (l *lexer) nextMySQL(start int) token {
 		return l.numberMySQL(start)
 	case isIdentPart(c):
 		return l.wordMySQL(start)
+	case c == '"' && l.mode.ANSIQuotes:
+		l.pos = start
+		return l.quotedIdentifier(start)
 	case c == '\'' || c == '"':
 		return l.stringMySQL(start, start)
 	case c == '`':
@@ -183,7 +186,11 @@ func (l *lexer) bytesMySQL(start, base int) token {
 // stringMySQL reads '…' or "…" at quote.
 func (l *lexer) stringMySQL(start, quote int) token {
 	l.pos = quote
-	text, ok := l.literal(start, l.escapeMySQL, "quoted string")
+	escape := l.escapeMySQL
+	if l.mode.NoBackslashEscapes {
+		escape = nil
+	}
+	text, ok := l.literal(start, escape, "quoted string")
 	if !ok {
 		return l.token(tokError, start, "")
 	}

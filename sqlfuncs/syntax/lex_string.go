@@ -69,7 +69,7 @@ func (l *lexer) continued() bool {
 	from := l.pos
 	if l.dialect == MySQL {
 		inVersion := l.inVersion
-		if start, ok := l.skipBlanks(); ok && (l.at(start) == '\'' || l.at(start) == '"') {
+		if start, ok := l.skipBlanks(); ok && (l.at(start) == '\'' || l.at(start) == '"' && !l.mode.ANSIQuotes) {
 			return true
 		}
 		l.pos, l.inVersion, l.err = from, inVersion, nil

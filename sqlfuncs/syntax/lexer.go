@@ -14,6 +14,7 @@ type lexer struct {
 	src       string
 	pos       int
 	dialect   Dialect
+	mode      Mode            // MySQL's
 	inVersion bool            // inside MySQL's /*! … */
 	err       *sqlstate.Error // set with tokError
 }

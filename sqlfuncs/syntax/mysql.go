@@ -90,7 +90,7 @@ func (p *parser) prepareFrom(s *Prepare) {
 		return
 	}
 	var e *sqlstate.Error
-	inner, err := Parse(s.Text, MySQL)
+	inner, err := parse(s.Text, MySQL, p.lex.mode)
 	switch {
 	case errors.As(err, &e):
 		p.failAt(pos, e.Code, "%s", e.Message)
@@ -262,7 +262,14 @@ func (p *parser) showMySQL() Statement {
 		p.syntaxError()
 		return s
 	}
-	if p.isWord("for") || p.isPunct("(") { // SHOW GRANTS FOR user, SHOW COUNT(*) WARNINGS
+	if p.isPunct("(") { // SHOW COUNT(*) WARNINGS
+		p.advance()
+		p.acceptOp("*")
+		p.expectPunct(")")
+		s.What += " " + upperCase(p.take(p.isAnyWord("warnings", "errors")))
+		return s
+	}
+	if p.isWord("for") { // SHOW GRANTS FOR user
 		p.skipStatement()
 		return s
 	}

@@ -29,11 +29,23 @@ type Parsed struct {
 // placed as PostgreSQL's parser does: 42601 for what is no SQL, 0A000 for
 // what is recognised but has no tree, 54001 for too deep nesting, 22021 for a
 // text that is not UTF-8.
-func Parse(sql string, d Dialect) ([]Parsed, error) {
+func Parse(sql string, d Dialect) ([]Parsed, error) { return parse(sql, d, Mode{}) }
+
+// Mode is the part of MySQL's sql_mode that changes how a text is read.
+type Mode struct {
+	ANSIQuotes         bool // "x" is an identifier
+	PipesAsConcat      bool // || joins texts
+	NoBackslashEscapes bool // \ in a string is a character like any other
+}
+
+// ParseMySQL is Parse in MySQL's dialect with a mode.
+func ParseMySQL(sql string, m Mode) ([]Parsed, error) { return parse(sql, MySQL, m) }
+
+func parse(sql string, d Dialect, m Mode) ([]Parsed, error) {
 	if bad, found := invalidByte(sql); found {
 		return nil, sqlstate.New(sqlstate.CharacterNotInRepert, "invalid byte sequence for encoding \"UTF8\": 0x%02x", bad)
 	}
-	p := parser{lex: lexer{src: sql, dialect: d}, mysql: d == MySQL}
+	p := parser{lex: lexer{src: sql, dialect: d, mode: m}, mysql: d == MySQL}
 	p.setToken(p.lex.next())
 	var all []Parsed
 	for {

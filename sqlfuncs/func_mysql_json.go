@@ -1,0 +1,350 @@
+package sqlfuncs
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// mysqlJSONFunctions work on JSON texts (manual, 12.18), as MariaDB's do: a
+// part of a document keeps the form in which it was written.
+var mysqlJSONFunctions = families([]function{
+	{name: "json_extract", args: args(datum.Text, datum.Text), variadic: true, result: datum.JSON, eval: jsonExtract},
+	{name: "json_unquote", args: args(datum.Text), result: datum.Text, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+		return datum.MakeText(jsonUnquoted(a[0].Str)), nil
+	}},
+	{name: "json_value", args: args(datum.Text, datum.Text), result: datum.Text, eval: func(x *exec, a []datum.Value) (datum.Value, error) {
+		v, err := jsonExtract(x, a)
+		if err != nil || !v.Valid || strings.HasPrefix(v.Str, "{") || strings.HasPrefix(v.Str, "[") {
+			return datum.Null(datum.Text), err
+		}
+		return datum.MakeText(jsonUnquoted(v.Str)), nil
+	}},
+	{name: "json_query", args: args(datum.Text, datum.Text), result: datum.JSON, eval: func(x *exec, a []datum.Value) (datum.Value, error) {
+		v, err := jsonExtract(x, a)
+		if err != nil || !v.Valid || !strings.HasPrefix(v.Str, "{") && !strings.HasPrefix(v.Str, "[") {
+			return datum.Null(datum.JSON), err
+		}
+		return v, nil
+	}},
+	{name: "json_exists", args: args(datum.Text, datum.Text), result: datum.Bool, eval: func(x *exec, a []datum.Value) (datum.Value, error) {
+		v, err := jsonExtract(x, a)
+		return datum.MakeBool(v.Valid), err
+	}},
+	{name: "json_valid", args: args(datum.Text), result: datum.Bool, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+		return datum.MakeBool(json.Valid([]byte(a[0].Str))), nil
+	}},
+	{name: "json_quote", args: args(datum.Text), result: datum.JSON, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+		return datum.MakeString(datum.JSON, string(datum.AppendJSONString(nil, a[0].Str))), nil
+	}},
+	{name: "json_type", args: args(datum.Text), result: datum.Text, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+		return jsonType(a[0].Str), nil
+	}},
+	{name: "json_length", args: []argument{{typ: datum.Text}, {typ: datum.Text, optional: true}}, result: datum.Int4, eval: jsonLength},
+	{name: "json_keys", args: []argument{{typ: datum.Text}, {typ: datum.Text, optional: true}}, result: datum.JSON, eval: jsonKeys},
+	{name: "json_object", args: args(anyElement), variadic: true, result: datum.JSON, typed: jsonObject},
+	{name: "json_array", args: args(anyElement), variadic: true, result: datum.JSON, typed: jsonArray},
+	{name: "json_compact", args: args(datum.Text), result: datum.JSON, eval: jsonReformat(func(b *bytes.Buffer, src []byte) error { return json.Compact(b, src) })},
+}, alias(function{name: "json_detailed", args: args(datum.Text), result: datum.JSON,
+	eval: jsonReformat(func(b *bytes.Buffer, src []byte) error { return json.Indent(b, src, "", "    ") })}, "json_pretty"))
+
+// jsonStep is one step of a path: a key or an index; "" and -1 for * .
+type jsonStep struct {
+	key   string
+	index int
+	isKey bool
+	all   bool
+}
+
+func badJSONPath(path string) error {
+	return sqlstate.New(sqlstate.InvalidText, "Invalid JSON path expression '%s'", cut(path, 64)).WithMySQL(3143, "42000")
+}
+
+// parseJSONPath reads $.key, $."key", $[0], .* and [*].
+func parseJSONPath(path string) ([]jsonStep, error) {
+	s, ok := strings.CutPrefix(strings.TrimSpace(path), "$")
+	if !ok {
+		return nil, badJSONPath(path)
+	}
+	var steps []jsonStep
+	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
+		switch {
+		case strings.HasPrefix(s, ".*"):
+			steps, s = append(steps, jsonStep{isKey: true, all: true}), s[2:]
+		case strings.HasPrefix(s, `."`):
+			end := strings.IndexByte(s[2:], '"')
+			if end < 0 {
+				return nil, badJSONPath(path)
+			}
+			steps, s = append(steps, jsonStep{isKey: true, key: s[2 : 2+end]}), s[end+3:]
+		case s[0] == '.':
+			end := strings.IndexAny(s[1:], ".[ ")
+			if end < 0 {
+				end = len(s) - 1
+			}
+			if end == 0 {
+				return nil, badJSONPath(path)
+			}
+			steps, s = append(steps, jsonStep{isKey: true, key: s[1 : 1+end]}), s[1+end:]
+		case s[0] == '[':
+			end := strings.IndexByte(s, ']')
+			if end < 0 {
+				return nil, badJSONPath(path)
+			}
+			step := jsonStep{}
+			if text := strings.TrimSpace(s[1:end]); text == "*" {
+				step.all = true
+			} else if n, err := strconv.Atoi(text); err == nil && n >= 0 {
+				step.index = n
+			} else {
+				return nil, badJSONPath(path)
+			}
+			steps, s = append(steps, step), s[end+1:]
+		default:
+			return nil, badJSONPath(path)
+		}
+	}
+	return steps, nil
+}
+
+type jsonMember struct {
+	key   string
+	value json.RawMessage
+}
+
+// members lists the parts of an object or array in their order.
+func jsonMembers(doc json.RawMessage) (list []jsonMember, object bool) {
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	t, err := dec.Token()
+	if err != nil {
+		return nil, false
+	}
+	open, ok := t.(json.Delim)
+	if !ok {
+		return nil, false
+	}
+	for dec.More() {
+		var m jsonMember
+		if open == '{' {
+			k, err := dec.Token()
+			if err != nil {
+				return nil, false
+			}
+			m.key, _ = k.(string)
+		}
+		if dec.Decode(&m.value) != nil {
+			return nil, false
+		}
+		list = append(list, m)
+	}
+	return list, open == '{'
+}
+
+// jsonFind follows a path and returns what it meets.
+func jsonFind(doc json.RawMessage, steps []jsonStep) []json.RawMessage {
+	if len(steps) == 0 {
+		return []json.RawMessage{doc}
+	}
+	step, rest := steps[0], steps[1:]
+	list, object := jsonMembers(doc)
+	isArray := !object && len(doc) > 0 && doc[0] == '['
+	var out []json.RawMessage
+	switch {
+	case step.isKey && object:
+		for _, m := range list {
+			if step.all || m.key == step.key {
+				out = append(out, jsonFind(m.value, rest)...)
+			}
+		}
+	case !step.isKey && isArray:
+		for i, m := range list {
+			if step.all || i == step.index {
+				out = append(out, jsonFind(m.value, rest)...)
+			}
+		}
+	case !step.isKey && !step.all && step.index == 0:
+		return jsonFind(doc, rest) // $[0] of what is no array is itself
+	}
+	return out
+}
+
+// jsonDocument reads a document; what is none is NULL with a warning.
+func jsonDocument(x *exec, text, function string) (json.RawMessage, bool) {
+	doc := []byte(strings.TrimSpace(text))
+	if !json.Valid(doc) {
+		x.warnMySQL(sqlstate.New(sqlstate.InvalidText, "Syntax error in JSON text in argument 1 to function '%s'", function).WithMySQL(4038, "HY000"))
+		return nil, false
+	}
+	return doc, true
+}
+
+func jsonExtract(x *exec, a []datum.Value) (datum.Value, error) {
+	doc, ok := jsonDocument(x, a[0].Str, "json_extract")
+	var found []json.RawMessage
+	many := len(a) > 2
+	for _, path := range a[1:] {
+		steps, err := parseJSONPath(path.Str)
+		if err != nil {
+			return datum.Value{}, err
+		}
+		if ok {
+			found = append(found, jsonFind(doc, steps)...)
+		}
+		many = many || slices.ContainsFunc(steps, func(s jsonStep) bool { return s.all })
+	}
+	switch {
+	case len(found) == 0:
+		return datum.Null(datum.JSON), nil
+	case !many:
+		return datum.MakeString(datum.JSON, string(found[0])), nil
+	}
+	parts := make([]string, len(found))
+	for i, f := range found {
+		parts[i] = string(f)
+	}
+	return datum.MakeString(datum.JSON, "["+strings.Join(parts, ", ")+"]"), nil
+}
+
+// jsonUnquoted is the value of a JSON string; other texts stay as they are.
+func jsonUnquoted(text string) string {
+	var s string
+	if len(text) >= 2 && text[0] == '"' && json.Unmarshal([]byte(text), &s) == nil {
+		return s
+	}
+	return text
+}
+
+func jsonType(text string) datum.Value {
+	doc := strings.TrimSpace(text)
+	if !json.Valid([]byte(doc)) {
+		return datum.Null(datum.Text)
+	}
+	kind := "INTEGER"
+	switch doc[0] {
+	case '{':
+		kind = "OBJECT"
+	case '[':
+		kind = "ARRAY"
+	case '"':
+		kind = "STRING"
+	case 't', 'f':
+		kind = "BOOLEAN"
+	case 'n':
+		kind = "NULL"
+	default:
+		if strings.ContainsAny(doc, ".eE") {
+			kind = "DOUBLE"
+		}
+	}
+	return datum.MakeText(kind)
+}
+
+// jsonAt is the part of a document that an optional path names.
+func jsonAt(x *exec, a []datum.Value, function string) (json.RawMessage, bool, error) {
+	doc, ok := jsonDocument(x, a[0].Str, function)
+	if len(a) < 2 || !ok {
+		return doc, ok, nil
+	}
+	steps, err := parseJSONPath(a[1].Str)
+	if err != nil {
+		return nil, false, err
+	}
+	found := jsonFind(doc, steps)
+	if len(found) == 0 {
+		return nil, false, nil
+	}
+	return found[0], true, nil
+}
+
+func jsonLength(x *exec, a []datum.Value) (datum.Value, error) {
+	doc, ok, err := jsonAt(x, a, "json_length")
+	if err != nil || !ok {
+		return datum.Null(datum.Int4), err
+	}
+	list, _ := jsonMembers(doc)
+	if doc[0] != '{' && doc[0] != '[' {
+		return datum.MakeInt4(1), nil
+	}
+	return datum.MakeInt4(int64(len(list))), nil
+}
+
+func jsonKeys(x *exec, a []datum.Value) (datum.Value, error) {
+	doc, ok, err := jsonAt(x, a, "json_keys")
+	list, object := jsonMembers(doc)
+	if err != nil || !ok || !object {
+		return datum.Null(datum.JSON), err
+	}
+	parts := make([]string, len(list))
+	for i, m := range list {
+		parts[i] = string(datum.AppendJSONString(nil, m.key))
+	}
+	return datum.MakeString(datum.JSON, "["+strings.Join(parts, ", ")+"]"), nil
+}
+
+// jsonValue writes a value as JSON.
+func jsonValue(x *exec, v datum.Value, isJSON bool) string {
+	switch {
+	case !v.Valid:
+		return "null"
+	case isJSON || v.Type == datum.JSON || v.Type == datum.JSONB:
+		return v.Str
+	case v.Type == datum.Bool:
+		return strconv.FormatBool(v.Int != 0)
+	case isMySQLNumber(v.Type):
+		return x.mysqlText(v)
+	}
+	return string(datum.AppendJSONString(nil, x.mysqlText(v)))
+}
+
+func jsonObject(p *planner, es []*expr) (*expr, error) {
+	if len(es)%2 != 0 {
+		return nil, parameterCount("json_object")
+	}
+	return derive(datum.JSON, func(x *exec) (datum.Value, error) {
+		parts := make([]string, 0, len(es)/2)
+		for i := 0; i < len(es); i += 2 {
+			k, err := es[i].eval(x)
+			if err != nil {
+				return k, err
+			}
+			v, err := es[i+1].eval(x)
+			if err != nil {
+				return v, err
+			}
+			if !k.Valid {
+				k = datum.MakeText("")
+			}
+			parts = append(parts, string(datum.AppendJSONString(nil, x.mysqlText(k)))+": "+jsonValue(x, v, false))
+		}
+		return datum.MakeString(datum.JSON, "{"+strings.Join(parts, ", ")+"}"), nil
+	}, es...), nil
+}
+
+func jsonArray(p *planner, es []*expr) (*expr, error) {
+	return derive(datum.JSON, func(x *exec) (datum.Value, error) {
+		parts := make([]string, len(es))
+		for i, e := range es {
+			v, err := e.eval(x)
+			if err != nil {
+				return v, err
+			}
+			parts[i] = jsonValue(x, v, false)
+		}
+		return datum.MakeString(datum.JSON, "["+strings.Join(parts, ", ")+"]"), nil
+	}, es...), nil
+}
+
+func jsonReformat(f func(*bytes.Buffer, []byte) error) evalFunc {
+	return func(_ *exec, a []datum.Value) (datum.Value, error) {
+		var b bytes.Buffer
+		if err := f(&b, []byte(a[0].Str)); err != nil {
+			return datum.Null(datum.JSON), nil
+		}
+		return datum.MakeString(datum.JSON, b.String()), nil
+	}
+}

@@ -1,0 +1,74 @@
+package sqlfuncs
+
+import (
+	"slices"
+	"strings"
+)
+
+// mysqlCharset is a character set that a client may name. All text is UTF-8: the
+// others are told apart only so that what a client set is what it reads back.
+type mysqlCharset struct {
+	name, help, collation string // collation is the default
+	bytes                 int    // of the longest character
+}
+
+var charsets = []mysqlCharset{
+	{"ascii", "US ASCII", "ascii_general_ci", 1},
+	{"binary", "Binary pseudo charset", "binary", 1},
+	{"latin1", "cp1252 West European", "latin1_swedish_ci", 1},
+	{"utf8mb3", "UTF-8 Unicode", "utf8mb3_general_ci", 3},
+	{"utf8mb4", "UTF-8 Unicode", "utf8mb4_general_ci", 4},
+}
+
+// mysqlCollation is one of the collations, with MariaDB's number.
+type mysqlCollation struct {
+	name    string
+	charset string
+	id      int
+}
+
+var collations = []mysqlCollation{
+	{"ascii_bin", "ascii", 65}, {"ascii_general_ci", "ascii", 11},
+	{"binary", "binary", 63},
+	{"latin1_bin", "latin1", 47}, {"latin1_general_ci", "latin1", 48}, {"latin1_swedish_ci", "latin1", 8},
+	{"utf8mb3_bin", "utf8mb3", 83}, {"utf8mb3_general_ci", "utf8mb3", 33}, {"utf8mb3_unicode_ci", "utf8mb3", 192},
+	{"utf8mb4_bin", "utf8mb4", 46}, {"utf8mb4_general_ci", "utf8mb4", 45}, {"utf8mb4_unicode_ci", "utf8mb4", 224},
+	{"utf8mb4_unicode_520_ci", "utf8mb4", 246}, {"utf8mb4_0900_ai_ci", "utf8mb4", 255},
+	{"utf8mb4_uca1400_ai_ci", "utf8mb4", 2304},
+}
+
+// charsetNamed returns the name of a character set as the server writes it,
+// "" when there is none.
+func charsetNamed(name string) string {
+	name = strings.ToLower(name)
+	if name == "utf8" {
+		name = "utf8mb3"
+	}
+	if slices.ContainsFunc(charsets, func(c mysqlCharset) bool { return c.name == name }) {
+		return name
+	}
+	return ""
+}
+
+// charsetOf returns the character set of a collation, "" when there is none.
+func charsetOf(name string) string {
+	name = strings.ToLower(name)
+	if rest, ok := strings.CutPrefix(name, "utf8_"); ok {
+		name = "utf8mb3_" + rest
+	}
+	for _, c := range collations {
+		if c.name == name {
+			return c.charset
+		}
+	}
+	return ""
+}
+
+func defaultCollation(charset string) string {
+	for _, c := range charsets {
+		if c.name == charset {
+			return c.collation
+		}
+	}
+	return ""
+}

@@ -1,0 +1,282 @@
+package sqlfuncs
+
+import (
+	_ "embed"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// mysqlSettingsTable lists MariaDB's system variables that a client may ask
+// for or set: name, default, type, context, min, max, allowed values. The
+// context is "user" where a session has its own value, "global" where only
+// the server has one, "internal" where it cannot be set.
+//
+//go:embed mysql_settings.tsv
+var mysqlSettingsTable string
+
+// mysqlSettings maps the name of a system variable to its description.
+var mysqlSettings = parseMySQLSettings(mysqlSettingsTable)
+
+func parseMySQLSettings(table string) map[string]*setting {
+	m := map[string]*setting{}
+	for line := range strings.Lines(table) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		s := &setting{name: f[0], value: f[1], vartype: f[2], context: f[3], min: math.Inf(-1), max: math.Inf(1)}
+		if f[4] != "" {
+			s.min, _ = strconv.ParseFloat(f[4], 64)
+			s.max, _ = strconv.ParseFloat(f[5], 64)
+		}
+		if f[6] != "" {
+			s.allowed = strings.Split(f[6], ",")
+		}
+		m[s.name] = s
+	}
+	return m
+}
+
+// settingAliases are the names under which the parser or another release
+// knows a variable.
+var settingAliases = map[string]string{
+	"transaction_isolation":         "tx_isolation",
+	"default_transaction_isolation": "tx_isolation",
+	"transaction_read_only":         "tx_read_only",
+	"default_transaction_read_only": "tx_read_only",
+	"storage_engine":                "default_storage_engine",
+}
+
+// lookupMySQLSetting finds a system variable.
+func lookupMySQLSetting(name string) (*setting, error) {
+	key := strings.ToLower(name)
+	if alias, ok := settingAliases[key]; ok {
+		key = alias
+	}
+	if s := mysqlSettings[key]; s != nil {
+		return s, nil
+	}
+	return nil, sqlstate.New(sqlstate.UndefinedObject, "Unknown system variable '%s'", cut(name, 64)).WithMySQL(1193, "HY000")
+}
+
+// columnType is the type of SELECT @@name.
+func (s *setting) columnType() datum.OID {
+	switch s.vartype {
+	case "bool", "integer":
+		return datum.Int8
+	case "real":
+		return datum.Float8
+	}
+	return datum.Text
+}
+
+func wrongValue(s *setting, value string) error {
+	return sqlstate.New(sqlstate.InvalidParameterValue, "Variable '%s' can't be set to the value of '%s'", s.name, cut(value, 64)).
+		WithMySQL(1231, "42000")
+}
+
+func wrongType(s *setting) error {
+	return sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect argument type to variable '%s'", s.name).WithMySQL(1232, "42000")
+}
+
+// normalizeMySQL checks the value of SET and returns what SHOW VARIABLES
+// prints. A number out of bounds is moved to the bound, with a warning.
+func (x *exec) normalizeMySQL(s *setting, v datum.Value) (string, error) {
+	text := x.mysqlText(v)
+	if !v.Valid && s.name != "character_set_results" {
+		return "", wrongValue(s, "NULL")
+	}
+	if len(text) > maxSettingBytes {
+		return "", wrongValue(s, text)
+	}
+	switch s.name {
+	case "time_zone":
+		return normalizeMySQLZone(s, text)
+	case "sql_mode":
+		return normalizeSQLMode(s, v, text)
+	case "tx_isolation":
+		text = strings.ReplaceAll(text, " ", "-")
+	case "character_set_client", "character_set_connection", "character_set_results":
+		if cs := charsetNamed(text); cs != "" {
+			return cs, nil
+		}
+		if !v.Valid {
+			return "", nil
+		}
+		return "", sqlstate.New(sqlstate.InvalidParameterValue, "Unknown character set: '%s'", cut(text, 64)).WithMySQL(1115, "42000")
+	case "collation_connection":
+		if charsetOf(text) == "" {
+			return "", sqlstate.New(sqlstate.InvalidParameterValue, "Unknown collation: '%s'", cut(text, 64)).WithMySQL(1273, "HY000")
+		}
+		return strings.ToLower(text), nil
+	}
+	switch s.vartype {
+	case "bool":
+		switch strings.ToUpper(text) {
+		case "ON", "1", "TRUE", "YES":
+			return "ON", nil
+		case "OFF", "0", "FALSE", "NO":
+			return "OFF", nil
+		}
+		return "", wrongValue(s, text)
+	case "enum":
+		for _, a := range s.allowed {
+			if strings.EqualFold(a, text) {
+				return a, nil
+			}
+		}
+		if n, err := strconv.Atoi(text); err == nil && n >= 0 && n < len(s.allowed) {
+			return s.allowed[n], nil
+		}
+		return "", wrongValue(s, text)
+	case "set":
+		return text, nil
+	case "integer":
+		return x.normalizeMySQLInteger(s, v, text)
+	case "real":
+		if !isMySQLNumber(v.Type) {
+			return "", wrongType(s)
+		}
+		return strconv.FormatFloat(min(max(x.mysqlFloat(v), s.min), s.max), 'f', 6, 64), nil
+	}
+	return text, nil
+}
+
+func (x *exec) normalizeMySQLInteger(s *setting, v datum.Value, text string) (string, error) {
+	if v.Type != datum.Bool && !isInteger(v.Type) && v.Type != datum.Numeric || strings.Contains(text, ".") {
+		return "", wrongType(s)
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return "", wrongType(s)
+	}
+	if n < s.min || n > s.max || n < 0 {
+		x.warnMySQL(truncated(s.name, text))
+		return strconv.FormatFloat(max(min(n, s.max), s.min, 0), 'f', -1, 64), nil
+	}
+	return text, nil
+}
+
+// sqlModes are the modes that stand for several.
+var sqlModes = map[string]string{
+	"ANSI":        "REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,ANSI",
+	"TRADITIONAL": "STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,TRADITIONAL,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION",
+}
+
+// normalizeSQLMode checks a list of modes and puts it into the server's
+// order. Modes of other releases are dropped with no word.
+func normalizeSQLMode(s *setting, v datum.Value, text string) (string, error) {
+	var names []string
+	if isInteger(v.Type) {
+		for i, a := range s.allowed {
+			if i < 63 && v.Int>>i&1 == 1 {
+				names = append(names, a)
+			}
+		}
+	} else {
+		for name := range strings.SplitSeq(text, ",") {
+			name = strings.ToUpper(strings.TrimSpace(name))
+			if more, ok := sqlModes[name]; ok {
+				names = append(names, strings.Split(more, ",")...)
+			} else if name != "" {
+				names = append(names, name)
+			}
+		}
+	}
+	var out []string
+	for _, a := range s.allowed {
+		if slices.Contains(names, a) {
+			out = append(out, a)
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(s.allowed, name) && name != "TIME_TRUNCATE_FRACTIONAL" {
+			return "", wrongValue(s, name)
+		}
+	}
+	return strings.Join(out, ","), nil
+}
+
+func normalizeMySQLZone(s *setting, value string) (string, error) {
+	if _, err := mysqlZone(value); err != nil {
+		return "", sqlstate.New(sqlstate.InvalidParameterValue, "Unknown or incorrect time zone: '%s'", cut(value, 64)).WithMySQL(1298, "HY000")
+	}
+	if strings.EqualFold(value, "system") {
+		return "SYSTEM", nil
+	}
+	return value, nil
+}
+
+// mysqlZone reads a time zone: SYSTEM, +hh:mm east of Greenwich, or a name.
+func mysqlZone(value string) (*time.Location, error) {
+	if strings.EqualFold(value, "system") {
+		return time.UTC, nil
+	}
+	if len(value) >= 5 && (value[0] == '+' || value[0] == '-') {
+		h, m, found := strings.Cut(value[1:], ":")
+		hours, err1 := strconv.Atoi(h)
+		minutes, err2 := strconv.Atoi(m)
+		seconds := hours*3600 + minutes*60
+		if !found || err1 != nil || err2 != nil || minutes > 59 || seconds > 14*3600 {
+			return nil, sqlstate.New(sqlstate.InvalidParameterValue, "no time zone")
+		}
+		if value[0] == '-' {
+			seconds = -seconds
+		}
+		return time.FixedZone(value, seconds), nil
+	}
+	return datum.LoadZone(value)
+}
+
+// setting returns the value of a system variable by its lower-case name.
+// Some follow the session.
+func (s *Session) systemVariable(def *setting) string {
+	switch def.name {
+	case "autocommit":
+		return onOff(s.mysql.autocommit)
+	case "in_transaction":
+		return strconv.Itoa(int(s.tx.state))
+	case "warning_count":
+		return strconv.Itoa(s.countWarnings(false))
+	case "error_count":
+		return strconv.Itoa(s.countWarnings(true))
+	case "last_insert_id", "identity":
+		return strconv.FormatUint(s.mysql.lastInsert, 10)
+	case "pseudo_thread_id":
+		return strconv.Itoa(int(s.options.PID))
+	case "timestamp":
+		return strconv.FormatFloat(float64(s.server.now().UnixMicro())/1e6, 'f', 6, 64)
+	}
+	v, _ := s.vars.get(def.name)
+	return v
+}
+
+func onOff(b bool) string {
+	if b {
+		return "ON"
+	}
+	return "OFF"
+}
+
+// countWarnings counts the lines of SHOW WARNINGS, or of SHOW ERRORS.
+func (s *Session) countWarnings(errors bool) int {
+	n := 0
+	for _, w := range s.mysql.warnings {
+		if !errors || w.level == "Error" {
+			n++
+		}
+	}
+	return n
+}
+
+// mysqlBase are the values of system variables that the server knows.
+func (s *Server) mysqlBase() map[string]string {
+	return map[string]string{
+		"version":         s.MySQLVersion(),
+		"innodb_version":  mariaDBVersion,
+		"max_error_count": strconv.Itoa(maxMySQLWarnings),
+	}
+}

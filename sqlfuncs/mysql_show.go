@@ -1,0 +1,402 @@
+package sqlfuncs
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// shown is what a SHOW statement answers: columns, and rows that LIKE and
+// WHERE choose from.
+type shown struct {
+	columns []tableColumn
+	like    int // the column that LIKE looks at
+	rows    func(x *exec, t *syntax.ShowMySQL) ([][]datum.Value, error)
+}
+
+func texts(names ...string) []tableColumn {
+	out := make([]tableColumn, len(names))
+	for i, n := range names {
+		out[i] = tableColumn{name: n, typ: datum.Text, null: true}
+	}
+	return out
+}
+
+// fromSchema answers SHOW from a table of information_schema: pairs of a
+// column's name and where it comes from.
+func fromSchema(table string, pairs ...string) shown {
+	s := shown{}
+	for i := 0; i < len(pairs); i += 2 {
+		typ := datum.Text
+		for _, c := range schemaTables[table].columns {
+			if c.name == pairs[i+1] {
+				typ = c.typ
+			}
+		}
+		s.columns = append(s.columns, tableColumn{name: pairs[i], typ: typ, null: true})
+	}
+	s.rows = func(x *exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
+		def := schemaTables[table]
+		it, err := def.scan(x, nil)
+		if err != nil {
+			return nil, err
+		}
+		var rows [][]datum.Value
+		for {
+			full, err := it.next(x)
+			if err == io.EOF {
+				return rows, nil
+			}
+			if err != nil {
+				return nil, err
+			}
+			row := make([]datum.Value, 0, len(s.columns))
+			for i := 1; i < len(pairs); i += 2 {
+				row = append(row, full[slices.IndexFunc(def.columns, func(c tableColumn) bool { return c.name == pairs[i] })])
+			}
+			rows = append(rows, row)
+		}
+	}
+	return s
+}
+
+// nothing answers with columns and no rows.
+func nothing(names ...string) shown {
+	return shown{columns: texts(names...), rows: func(*exec, *syntax.ShowMySQL) ([][]datum.Value, error) { return nil, nil }}
+}
+
+// shows has the SHOW statements by their words. It is filled in init, after
+// the tables of information_schema.
+var shows map[string]shown
+
+func init() {
+	variables := func(table string) shown {
+		return fromSchema(table, "Variable_name", "VARIABLE_NAME", "Value", "VARIABLE_VALUE")
+	}
+	routineStatus := []string{"Db", "Name", "Type", "Definer", "Modified", "Created", "Security_type", "Comment",
+		"character_set_client", "collation_connection", "Database Collation"}
+	functionStatus := fromSchema("routines", "Db", "ROUTINE_SCHEMA", "Name", "ROUTINE_NAME", "Type", "ROUTINE_TYPE", "Definer", "DEFINER",
+		"Modified", "LAST_ALTERED", "Created", "CREATED", "Security_type", "SECURITY_TYPE", "Comment", "ROUTINE_COMMENT",
+		"character_set_client", "CHARACTER_SET_CLIENT", "collation_connection", "COLLATION_CONNECTION", "Database Collation", "DATABASE_COLLATION")
+	functionStatus.like = 1
+	index := nothing("Table", "Non_unique", "Key_name", "Seq_in_index", "Column_name", "Collation", "Cardinality",
+		"Sub_part", "Packed", "Null", "Index_type", "Comment", "Index_comment", "Ignored")
+	index.rows = func(x *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
+		_, err := x.shownTable(t)
+		return nil, err
+	}
+	columns := shown{columns: texts("Field", "Type", "Null", "Key", "Default", "Extra"), rows: showColumns(false)}
+	fullColumns := shown{columns: texts("Field", "Type", "Collation", "Null", "Key", "Default", "Extra", "Privileges", "Comment"), rows: showColumns(true)}
+	processes := fromSchema("processlist", "Id", "ID", "User", "USER", "Host", "HOST", "db", "DB", "Command", "COMMAND", "Time", "TIME",
+		"State", "STATE", "Info", "INFO", "Progress", "PROGRESS")
+	warnings := shown{columns: []tableColumn{{name: "Level", typ: datum.Text}, {name: "Code", typ: datum.Int4}, {name: "Message", typ: datum.Text}}}
+	warnings.rows = showWarnings(false)
+	errors := warnings
+	errors.rows = showWarnings(true)
+	primary := nothing("File", "Position", "Binlog_Do_DB", "Binlog_Ignore_DB")
+	shows = map[string]shown{
+		"VARIABLES": variables("session_variables"), "STATUS": variables("session_status"),
+		"DATABASES": fromSchema("schemata", "Database", "SCHEMA_NAME"),
+		"TABLES":    {columns: texts("Tables_in_"), rows: showTables(false)}, "FULL TABLES": {columns: texts("Tables_in_", "Table_type"), rows: showTables(true)},
+		"TABLE STATUS": {columns: tableStatusColumns, rows: showTableStatus},
+		"COLUMNS":      columns, "FULL COLUMNS": fullColumns,
+		"CREATE TABLE":    {columns: texts("View", "Create View", "character_set_client", "collation_connection"), rows: showCreateView},
+		"CREATE DATABASE": {columns: texts("Database", "Create Database"), rows: showCreateDatabase},
+		"ENGINES": fromSchema("engines", "Engine", "ENGINE", "Support", "SUPPORT", "Comment", "COMMENT",
+			"Transactions", "TRANSACTIONS", "XA", "XA", "Savepoints", "SAVEPOINTS"),
+		"COLLATION": fromSchema("collations", "Collation", "COLLATION_NAME", "Charset", "CHARACTER_SET_NAME", "Id", "ID",
+			"Default", "IS_DEFAULT", "Compiled", "IS_COMPILED", "Sortlen", "SORTLEN"),
+		"CHARACTER SET": fromSchema("character_sets", "Charset", "CHARACTER_SET_NAME", "Description", "DESCRIPTION",
+			"Default collation", "DEFAULT_COLLATE_NAME", "Maxlen", "MAXLEN"),
+		"FUNCTION STATUS": functionStatus, "PROCEDURE STATUS": nothing(routineStatus...), "PACKAGE STATUS": nothing(routineStatus...),
+		"PROCESSLIST": processes, "INDEX": index,
+		"GRANTS":  {columns: texts("Grants"), rows: showGrants},
+		"PLUGINS": fromSchema("plugins", "Name", "PLUGIN_NAME", "Status", "PLUGIN_STATUS", "Type", "PLUGIN_TYPE", "Library", "PLUGIN_LIBRARY", "License", "PLUGIN_LICENSE"),
+		"TRIGGERS": nothing("Trigger", "Event", "Table", "Statement", "Timing", "Created", "sql_mode", "Definer",
+			"character_set_client", "collation_connection", "Database Collation"),
+		"EVENTS": nothing("Db", "Name", "Definer", "Time zone", "Type", "Execute at", "Interval value", "Interval field", "Starts", "Ends",
+			"Status", "Originator", "character_set_client", "collation_connection", "Database Collation"),
+		"WARNINGS": warnings, "ERRORS": errors,
+		"COUNT WARNINGS": {columns: []tableColumn{{name: "@@session.warning_count", typ: datum.Int8}}, rows: countShown(false)},
+		"COUNT ERRORS":   {columns: []tableColumn{{name: "@@session.error_count", typ: datum.Int8}}, rows: countShown(true)},
+		"MASTER STATUS":  primary, "BINLOG STATUS": primary, "BINARY LOG STATUS": primary,
+		"SLAVE STATUS":  nothing("Slave_IO_State", "Master_Host", "Master_User", "Master_Port"),
+		"BINARY LOGS":   nothing("Log_name", "File_size"),
+		"OPEN TABLES":   nothing("Database", "Table", "In_use", "Name_locked"),
+		"PRIVILEGES":    {columns: texts("Privilege", "Context", "Comment"), rows: showPrivileges},
+		"PROFILES":      nothing("Query_ID", "Duration", "Query"),
+		"ENGINE STATUS": nothing("Type", "Name", "Status"),
+	}
+}
+
+// showSynonyms are other words for the same.
+var showSynonyms = map[string]string{
+	"SCHEMAS": "DATABASES", "FIELDS": "COLUMNS", "FULL FIELDS": "FULL COLUMNS", "INDEXES": "INDEX", "KEYS": "INDEX", "CHARSET": "CHARACTER SET",
+	"FULL PROCESSLIST": "PROCESSLIST", "CREATE VIEW": "CREATE TABLE", "CREATE SCHEMA": "CREATE DATABASE",
+	"STORAGE ENGINES": "ENGINES", "COUNT": "COUNT WARNINGS", "REPLICA STATUS": "SLAVE STATUS", "ALL SLAVES STATUS": "SLAVE STATUS",
+	"ALL REPLICAS STATUS": "SLAVE STATUS", "MASTER LOGS": "BINARY LOGS", "EXTENDED COLUMNS": "COLUMNS", "EXTENDED FULL COLUMNS": "FULL COLUMNS",
+	"SESSION VARIABLES": "VARIABLES", "LOCAL VARIABLES": "VARIABLES", "SESSION STATUS": "STATUS", "LOCAL STATUS": "STATUS", "GLOBAL STATUS": "STATUS",
+}
+
+// showMySQL plans SHOW and DESCRIBE table.
+func (p *planner) showMySQL(st *Statement, t *syntax.ShowMySQL) error {
+	what := t.What
+	global := what == "GLOBAL VARIABLES"
+	if to, ok := showSynonyms[what]; ok {
+		what = to
+	}
+	def, ok := shows[what]
+	switch {
+	case global:
+		def = shows["VARIABLES"]
+		def.rows = fromSchema("global_variables", "Variable_name", "VARIABLE_NAME", "Value", "VARIABLE_VALUE").rows
+	case !ok && strings.HasPrefix(what, "CREATE "):
+		return sqlstate.New(sqlstate.UndefinedTable, "%s %s does not exist", strings.TrimPrefix(what, "CREATE "), cut(t.From.Last(), 64)).WithMySQL(1305, "42000")
+	case !ok:
+		return sqlstate.New(sqlstate.FeatureNotSupported, "SHOW %s is not supported by nextid", cut(what, 64))
+	}
+	columns := slices.Clone(def.columns)
+	if strings.HasSuffix(what, "TABLES") && len(columns) > 0 && strings.HasPrefix(columns[0].name, "Tables_in_") {
+		p.private = true // the name of the column is that of the database
+		database := t.In
+		if database == "" {
+			database = p.databaseName()
+		}
+		columns[0].name += database
+		if t.Like != "" {
+			columns[0].name += " (" + t.Like + ")"
+		}
+	}
+	if what == "CREATE TABLE" && t.From != nil {
+		if tbl, err := p.lookupTable(t.From); err == nil && tbl.schema == informationSchema {
+			columns = texts("Table", "Create Table")
+		}
+	}
+	filter, frame, err := p.showFilter(t, columns, def.like)
+	if err != nil {
+		return err
+	}
+	st.tag = "SHOW"
+	st.query = &queryPlan{columns: make([]Column, len(columns)), open: func(x *exec) (rowIter, error) {
+		rows, err := def.rows(x, t)
+		if err != nil || filter == nil {
+			return &sliceRows{rows: rows}, err
+		}
+		var keep [][]datum.Value
+		x.frame(frame, len(columns))
+		for _, r := range rows {
+			x.frames[frame] = r
+			v, err := filter.eval(x)
+			if err != nil {
+				return nil, err
+			}
+			if v.Valid && v.Int == 1 {
+				keep = append(keep, r)
+			}
+		}
+		return &sliceRows{rows: keep}, nil
+	}}
+	for i, c := range columns {
+		st.query.columns[i] = Column{Name: c.name, Type: c.typ, TypeMod: -1, Len: typeLen(c.typ)}
+	}
+	st.Columns = st.query.columns
+	return nil
+}
+
+// showFilter analyses LIKE and WHERE over the columns that are shown.
+func (p *planner) showFilter(t *syntax.ShowMySQL, columns []tableColumn, like int) (*expr, int, error) {
+	if t.Like == "" && t.Where == nil {
+		return nil, 0, nil
+	}
+	s := &scope{frame: p.newFrame()}
+	def := table{columns: columns}
+	if err := s.add(&fromItem{columns: def.fromColumns()}); err != nil {
+		return nil, 0, err
+	}
+	e := t.Where
+	if e == nil {
+		e = &syntax.Like{Op: "LIKE", X: &syntax.Column{Name: syntax.Name{columns[like].name}}, Pattern: &syntax.Literal{Kind: syntax.StringLiteral, Text: t.Like}}
+	}
+	x, err := p.boolean(s, e, "WHERE")
+	return x, s.frame, err
+}
+
+// shownTable finds the table that a SHOW names.
+func (x *exec) shownTable(t *syntax.ShowMySQL) (*table, error) {
+	if t.From == nil {
+		return nil, sqlstate.New(sqlstate.SyntaxError, "SHOW %s needs a table", t.What)
+	}
+	name := t.From
+	if t.In != "" {
+		name = syntax.Name{t.In, t.From.Last()}
+	}
+	return x.session.planner("").lookupTable(name)
+}
+
+func (x *exec) shownDatabase(t *syntax.ShowMySQL) string {
+	if t.In != "" {
+		return t.In
+	}
+	return x.session.planner("").databaseName()
+}
+
+func textRow(values ...string) []datum.Value {
+	row := make([]datum.Value, len(values))
+	for i, v := range values {
+		row[i] = datum.MakeText(v)
+	}
+	return row
+}
+
+func showTables(full bool) func(*exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
+	return func(x *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
+		ts, err := tablesOf(x, x.shownDatabase(t))
+		var rows [][]datum.Value
+		for _, def := range ts {
+			row := textRow(def.name)
+			if full {
+				row = append(row, datum.MakeText(def.mysqlTableType()))
+			}
+			rows = append(rows, row)
+		}
+		return rows, err
+	}
+}
+
+var tableStatusColumns = []tableColumn{
+	{name: "Name", typ: datum.Text}, {name: "Engine", typ: datum.Text}, {name: "Version", typ: datum.Int8},
+	{name: "Row_format", typ: datum.Text}, {name: "Rows", typ: datum.Int8}, {name: "Avg_row_length", typ: datum.Int8},
+	{name: "Data_length", typ: datum.Int8}, {name: "Max_data_length", typ: datum.Int8}, {name: "Index_length", typ: datum.Int8},
+	{name: "Data_free", typ: datum.Int8}, {name: "Auto_increment", typ: datum.Int8}, {name: "Create_time", typ: datum.Timestamp},
+	{name: "Update_time", typ: datum.Timestamp}, {name: "Check_time", typ: datum.Timestamp}, {name: "Collation", typ: datum.Text},
+	{name: "Checksum", typ: datum.Int8}, {name: "Create_options", typ: datum.Text}, {name: "Comment", typ: datum.Text},
+	{name: "Max_index_length", typ: datum.Int8}, {name: "Temporary", typ: datum.Text},
+}
+
+// showTableStatus is what FederatedX and SPIDER look a table up with. A table
+// of a generator that does not exist yet is there as soon as it is asked for.
+func showTableStatus(x *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
+	ts, err := tablesOf(x, x.shownDatabase(t))
+	if err != nil {
+		return nil, err
+	}
+	name := unescapeLike(t.Like)
+	if name != "" && !slices.ContainsFunc(ts, func(def *table) bool { return strings.EqualFold(def.name, name) }) {
+		if def, err := x.session.planner("").lookupTable(syntax.Name{x.shownDatabase(t), name}); err == nil {
+			ts = append(ts, def)
+		}
+	}
+	var rows [][]datum.Value
+	for _, def := range ts {
+		row := make([]datum.Value, len(tableStatusColumns))
+		for i, c := range tableStatusColumns {
+			row[i] = datum.Null(c.typ)
+		}
+		row[0], row[17] = datum.MakeText(def.name), datum.MakeText("VIEW")
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// unescapeLike returns the text that a pattern without wild cards stands for,
+// "" for other patterns. An underscore counts as itself.
+func unescapeLike(pattern string) string {
+	if strings.Contains(strings.ReplaceAll(pattern, `\%`, ""), "%") {
+		return ""
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(pattern, `\_`, "_"), `\%`, "%")
+}
+
+func showColumns(full bool) func(*exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
+	return func(x *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
+		def, err := x.shownTable(t)
+		if err != nil {
+			return nil, err
+		}
+		var rows [][]datum.Value
+		for _, c := range def.columns {
+			m := mysqlTypeOf(c)
+			null, none := datum.Null(datum.Text), datum.MakeText("")
+			row := []datum.Value{datum.MakeText(c.name), datum.MakeText(m.column)}
+			if full {
+				collation := null
+				if m.data == "varchar" || m.data == "longtext" {
+					collation = datum.MakeText("utf8mb4_general_ci")
+				}
+				row = append(row, collation)
+			}
+			row = append(row, datum.MakeText(yesNo(c.null)), none, null, none)
+			if full {
+				row = append(row, datum.MakeText("select"), none)
+			}
+			rows = append(rows, row)
+		}
+		return rows, nil
+	}
+}
+
+// showCreateView shows our tables as the views they are; those of
+// information_schema are tables.
+func showCreateView(x *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
+	def, err := x.shownTable(t)
+	if err != nil {
+		return nil, err
+	}
+	if def.schema == informationSchema {
+		lines := make([]string, len(def.columns))
+		for i, c := range def.columns {
+			lines[i] = "  `" + c.name + "` " + mysqlTypeOf(c).column
+			if !c.null {
+				lines[i] += " NOT NULL"
+			}
+		}
+		return [][]datum.Value{textRow(def.name, "CREATE TEMPORARY TABLE `"+def.name+"` (\n"+strings.Join(lines, ",\n")+"\n)")}, nil
+	}
+	text := "CREATE ALGORITHM=UNDEFINED DEFINER=`nextid`@`localhost` SQL SECURITY INVOKER VIEW `" + def.name + "` AS " + def.viewQuery()
+	return [][]datum.Value{textRow(def.name, text, "utf8mb4", "utf8mb4_general_ci")}, nil
+}
+
+func showCreateDatabase(_ *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
+	name := t.From.Last()
+	return [][]datum.Value{textRow(name, "CREATE DATABASE `"+name+"` /*!40100 DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci */")}, nil
+}
+
+func showGrants(x *exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
+	user, host, _ := strings.Cut(x.session.account(), "@")
+	to := " TO `" + user + "`@`" + host + "`"
+	rows := [][]datum.Value{textRow("GRANT USAGE ON *.*" + to), textRow("GRANT SELECT, EXECUTE ON `nextid`.*" + to)}
+	if x.session.options.Admin {
+		rows = append(rows, textRow("GRANT CREATE, ALTER, DROP ON `nextid`.*"+to))
+	}
+	return rows, nil
+}
+
+func showPrivileges(*exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
+	return [][]datum.Value{
+		textRow("Select", "Tables", "To read ids"),
+		textRow("Execute", "Functions,Procedures", "To call next_id and the other functions"),
+		textRow("Create", "Databases,Tables,Indexes", "To create, alter and drop generators"),
+	}, nil
+}
+
+func showWarnings(errors bool) func(*exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
+	return func(x *exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
+		var rows [][]datum.Value
+		for _, w := range x.session.mysql.warnings {
+			if !errors || w.level == "Error" {
+				rows = append(rows, []datum.Value{datum.MakeText(w.level), datum.MakeInt4(int64(w.code)), datum.MakeText(w.message)})
+			}
+		}
+		return rows, nil
+	}
+}
+
+func countShown(errors bool) func(*exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
+	return func(x *exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
+		return [][]datum.Value{{datum.MakeInt8(int64(x.session.countWarnings(errors)))}}, nil
+	}
+}

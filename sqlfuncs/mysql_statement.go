@@ -1,0 +1,361 @@
+package sqlfuncs
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// statementMySQL plans the statements that the MySQL dialect has, or in which
+// it differs. It reports whether t was one.
+func (p *planner) statementMySQL(st *Statement, tree syntax.Statement) (bool, error) {
+	switch t := tree.(type) {
+	case *syntax.Select:
+		if len(t.Into) > 0 {
+			return true, p.selectInto(st, t)
+		}
+		return false, nil
+	case *syntax.Transaction:
+		return true, transactionMySQL(st, t)
+	case *syntax.Set:
+		return true, p.setMySQL(st, t.Items)
+	case *syntax.SetStatement:
+		return true, p.setStatement(st, t)
+	case *syntax.ShowMySQL:
+		return true, p.showMySQL(st, t)
+	case *syntax.Explain:
+		return true, p.explainMySQL(st, t)
+	case *syntax.Use:
+		st.tag = "USE"
+		st.utility = utilityFunc(func(x *exec) error { return x.session.UseDatabase(t.Database) })
+		return true, nil
+	case *syntax.Kill:
+		return true, p.kill(st, t)
+	case *syntax.Prepare:
+		return true, p.prepareMySQL(st, t)
+	case *syntax.Lock:
+		st.tag = t.Tag // nobody else writes what they would lock
+		st.utility = utilityFunc(func(*exec) error { return nil })
+		return true, nil
+	case *syntax.Unsupported:
+		return true, p.refusedMySQL(t)
+	}
+	return false, nil
+}
+
+// refusedMySQL refuses what nextid never does, with the number that a client
+// of a read-only server knows.
+func (p *planner) refusedMySQL(t *syntax.Unsupported) error {
+	e := sqlstate.New(sqlstate.FeatureNotSupported, "%s is not supported by nextid", t.What).
+		WithHint("nextid answers SELECT over its id functions and tables; it stores no rows.")
+	return at(t.Pos, e)
+}
+
+// syntaxErrorMySQL words an error of the parser as MySQL does.
+func syntaxErrorMySQL(text string, err error) error {
+	var e *sqlstate.Error
+	if !errors.As(err, &e) || e.Code != sqlstate.SyntaxError || e.Position == 0 {
+		return err
+	}
+	from := 0
+	for range e.Position - 1 {
+		_, n := utf8.DecodeRuneInString(text[from:])
+		from += n
+	}
+	near := text[from:]
+	if len(near) > 80 {
+		near = strings.ToValidUTF8(near[:80], "")
+	}
+	c := *e
+	c.Message = "You have an error in your SQL syntax; check the manual that corresponds to your nextid server version for the right syntax to use near '" +
+		near + "' at line " + strings.TrimSpace(itoa(1+strings.Count(text[:from], "\n")))
+	return &c
+}
+
+// selectInto is SELECT … INTO @a, @b: at most one row.
+func (p *planner) selectInto(st *Statement, t *syntax.Select) error {
+	q, err := p.query(t, nil)
+	if err != nil {
+		return err
+	}
+	p.settle(q)
+	if len(q.columns) != len(t.Into) {
+		return sqlstate.New(sqlstate.Cardinality, "The used SELECT statements have a different number of columns").WithMySQL(1222, "21000")
+	}
+	st.tag = "SELECT INTO"
+	st.utility = utilityFunc(func(x *exec) error {
+		rows, err := q.open(x)
+		if err != nil {
+			return err
+		}
+		defer rows.close()
+		row, err := rows.next(x)
+		if err == io.EOF {
+			x.warnMySQL(sqlstate.New(sqlstate.Warning, "No data - zero rows fetched, selected, or processed").WithMySQL(1329, "02000"))
+			x.affected(0)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		values := append([]datum.Value(nil), row...)
+		if _, err := rows.next(x); err != io.EOF {
+			if err != nil {
+				return err
+			}
+			return sqlstate.New(sqlstate.Cardinality, "Result consisted of more than one row").WithMySQL(1172, "42000")
+		}
+		for i, name := range t.Into {
+			if err := x.session.setUserVariable(name, values[i]); err != nil {
+				return err
+			}
+		}
+		x.affected(1)
+		return nil
+	})
+	return nil
+}
+
+// affected notes the number of rows that the OK packet tells.
+func (x *exec) affected(n int64) {
+	x.session.mysql.affected = n
+}
+
+// setStatement is SET STATEMENT name = value FOR statement: the values hold
+// while the statement runs.
+func (p *planner) setStatement(st *Statement, t *syntax.SetStatement) error {
+	plan, err := p.assignments(t.Items)
+	if err != nil {
+		return err
+	}
+	inner := &Statement{Text: st.Text, tree: t.Statement}
+	if err := p.statement(inner, t.Statement); err != nil {
+		return err
+	}
+	within := func(x *exec, run func() error) error {
+		saved := x.session.vars.save()
+		if err := x.assignAll(plan); err != nil {
+			return err
+		}
+		defer func() {
+			x.session.vars.restore(saved)
+			x.session.settingsChanged()
+		}()
+		return run()
+	}
+	st.tag, st.Columns, st.exits = inner.tag, inner.Columns, inner.exits
+	if inner.query == nil {
+		st.utility = setStatementPlan{inner.utility, within}
+		return nil
+	}
+	st.query = &queryPlan{columns: inner.query.columns, open: func(x *exec) (rowIter, error) {
+		var rows [][]datum.Value
+		err := within(x, func() error {
+			it, err := inner.query.open(x)
+			if err != nil {
+				return err
+			}
+			defer it.close()
+			rows, err = drain(x, it)
+			return err
+		})
+		return &sliceRows{rows: rows}, err
+	}}
+	return nil
+}
+
+type setStatementPlan struct {
+	inner  utility
+	within func(x *exec, run func() error) error
+}
+
+func (s setStatementPlan) run(x *exec) (rows rowIter, err error) {
+	err = s.within(x, func() error {
+		if s.inner == nil {
+			return nil
+		}
+		rows, err = s.inner.run(x)
+		return err
+	})
+	return rows, err
+}
+
+// kill is KILL: the protocol can end only what it started, by COM_PROCESS_KILL.
+func (p *planner) kill(st *Statement, t *syntax.Kill) error {
+	id, err := p.expr(nil, t.ID)
+	if err == nil {
+		id, err = p.coerce(id, datum.Int8, datum.ImplicitCast)
+	}
+	if err != nil {
+		return err
+	}
+	st.tag = "KILL"
+	st.utility = utilityFunc(func(x *exec) error {
+		v, err := id.eval(x)
+		if err != nil {
+			return err
+		}
+		if v.Int == int64(x.session.options.PID) {
+			return sqlstate.New(sqlstate.QueryCanceled, "Query execution was interrupted")
+		}
+		return sqlstate.New(sqlstate.UndefinedObject, "Unknown thread id: %d", v.Int).
+			WithHint("A connection can be ended from itself, or by the operator.").WithMySQL(1094, "HY000")
+	})
+	return nil
+}
+
+// prepareMySQL is PREPARE name FROM 'text' or @variable. A name that is taken
+// is given to the new statement.
+func (p *planner) prepareMySQL(st *Statement, t *syntax.Prepare) error {
+	st.tag = "PREPARE"
+	st.utility = utilityFunc(func(x *exec) error {
+		s, text := x.session, t.Text
+		if t.Variable != "" {
+			text = x.mysqlText(s.mysql.users[t.Variable])
+		}
+		parsed, err := s.parse(text)
+		if err != nil {
+			return err
+		}
+		if len(parsed) != 1 {
+			return sqlstate.New(sqlstate.SyntaxError, "PREPARE needs one statement")
+		}
+		if _, nested := parsed[0].Statement.(*syntax.Prepare); nested {
+			return sqlstate.New(sqlstate.FeatureNotSupported, "This command is not supported in the prepared statement protocol yet").WithMySQL(1295, "HY000")
+		}
+		s.Unprepare([]byte(t.Name))
+		inner, err := s.plan(parsed[0].Statement, text, text, nil)
+		if err != nil {
+			return err
+		}
+		return s.keep(t.Name, inner)
+	})
+	return nil
+}
+
+// explainMySQL answers EXPLAIN with one row; nothing runs, no id is drawn.
+func (p *planner) explainMySQL(st *Statement, t *syntax.Explain) error {
+	if t.Analyze {
+		return sqlstate.New(sqlstate.FeatureNotSupported, "ANALYZE is not supported by nextid").
+			WithHint("It would run the statement and draw ids. Use EXPLAIN.")
+	}
+	inner := &Statement{}
+	if err := p.statement(inner, t.Statement); err != nil {
+		return err
+	}
+	if strings.EqualFold(t.Format, "json") {
+		st.query = &queryPlan{columns: []Column{textColumn("EXPLAIN")}, open: func(*exec) (rowIter, error) {
+			return singleRow(datum.MakeText(`{"query_block": {"select_id": 1}}`)), nil
+		}}
+	} else {
+		st.query = explainRow(t.Statement)
+	}
+	st.tag, st.Columns = "EXPLAIN", st.query.columns
+	return nil
+}
+
+func explainRow(t syntax.Statement) *queryPlan {
+	table, access, extra := datum.Null(datum.Text), datum.Null(datum.Text), "No tables used"
+	rows := datum.Null(datum.Int8)
+	if sel, ok := t.(*syntax.Select); ok {
+		if core, ok := sel.Body.(*syntax.SelectCore); ok && len(core.From) > 0 {
+			access, rows, extra = datum.MakeText("ALL"), datum.MakeInt8(1), ""
+			if from, ok := core.From[0].(*syntax.Table); ok {
+				table = datum.MakeText(from.Name.Last())
+			}
+		}
+	}
+	null := datum.Null(datum.Text)
+	return &queryPlan{
+		columns: []Column{{Name: "id", Type: datum.Int8, TypeMod: -1, Len: 8}, textColumn("select_type"), textColumn("table"), textColumn("type"),
+			textColumn("possible_keys"), textColumn("key"), textColumn("key_len"), textColumn("ref"),
+			{Name: "rows", Type: datum.Int8, TypeMod: -1, Len: 8}, textColumn("Extra")},
+		open: func(*exec) (rowIter, error) {
+			return singleRow(datum.MakeInt8(1), datum.MakeText("SIMPLE"), table, access, null, null, null, null, rows, datum.MakeText(extra)), nil
+		},
+	}
+}
+
+// transactionMySQL plans BEGIN, COMMIT, SAVEPOINT and the like. Settings and
+// errors do not take part in MySQL's transactions.
+func transactionMySQL(st *Statement, t *syntax.Transaction) error {
+	var run func(s *Session) error
+	switch t.Kind {
+	case syntax.Begin, syntax.StartTransaction:
+		st.tag = "BEGIN"
+		run = func(s *Session) error { s.beginMySQL(); return nil }
+	case syntax.Commit, syntax.Rollback:
+		st.tag = map[bool]string{true: "COMMIT", false: "ROLLBACK"}[t.Kind == syntax.Commit]
+		run = func(s *Session) error { s.endMySQL(t.Chain); return nil }
+	case syntax.Savepoint:
+		st.tag = "SAVEPOINT"
+		run = func(s *Session) error { return s.savepointMySQL(t.Savepoint) }
+	case syntax.ReleaseSavepoint, syntax.RollbackToSavepoint:
+		st.tag = "RELEASE"
+		keep := 0
+		if t.Kind == syntax.RollbackToSavepoint {
+			st.tag, keep = "ROLLBACK", 1
+		}
+		run = func(s *Session) error { return s.toSavepointMySQL(t.Savepoint, keep) }
+	default:
+		return sqlstate.New(sqlstate.FeatureNotSupported, "two-phase transactions are not supported by nextid").
+			WithHint("nextid has no data to commit; use COMMIT or ROLLBACK.")
+	}
+	st.utility = utilityFunc(func(x *exec) error { return run(x.session) })
+	return nil
+}
+
+func (s *Session) beginMySQL() {
+	s.tx = transaction{state: txOpen, began: s.server.now(), savepoints: s.tx.savepoints[:0]}
+	s.envOK = false
+}
+
+func (s *Session) endMySQL(chain bool) {
+	if s.tx.state != txIdle {
+		s.leaveBlock(true)
+	}
+	if chain {
+		s.beginMySQL()
+	}
+}
+
+// savepointMySQL moves a savepoint of the same name. Outside a transaction
+// nothing is saved, and that is no error.
+func (s *Session) savepointMySQL(name string) error {
+	if s.tx.state == txIdle && s.mysql.autocommit {
+		return nil
+	}
+	if s.tx.state == txIdle {
+		s.beginMySQL()
+	}
+	if i := s.savepointIndex(name); i >= 0 {
+		s.tx.savepoints = append(s.tx.savepoints[:i], s.tx.savepoints[i+1:]...)
+	}
+	return s.savepoint(name)
+}
+
+func (s *Session) savepointIndex(name string) int {
+	for i := len(s.tx.savepoints) - 1; i >= 0; i-- {
+		if strings.EqualFold(s.tx.savepoints[i].name, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (s *Session) toSavepointMySQL(name string, keep int) error {
+	i := -1
+	if s.tx.state != txIdle {
+		i = s.savepointIndex(name)
+	}
+	if i < 0 {
+		return sqlstate.New(sqlstate.InvalidSavepoint, "SAVEPOINT %s does not exist", cut(name, 64))
+	}
+	s.tx.savepoints = s.tx.savepoints[:i+keep]
+	return nil
+}

@@ -1,0 +1,297 @@
+package sqlfuncs
+
+import (
+	"strconv"
+	"strings"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// Bounds of what a session keeps in @variables.
+const (
+	maxUserVariables     = 512
+	maxUserVariableBytes = 1 << 20
+)
+
+// variable analyses @@name and @name.
+func (p *planner) variable(e *syntax.Variable) (*expr, error) {
+	if !e.System {
+		return p.userVariable(e.Name), nil
+	}
+	def, err := lookupMySQLSetting(e.Name)
+	if err != nil {
+		return nil, at(e.Pos, err)
+	}
+	if e.Scope == "session" && def.context == "global" {
+		return nil, at(e.Pos, sqlstate.New(sqlstate.InvalidParameterValue, "Variable '%s' is a GLOBAL variable", def.name).WithMySQL(1238, "HY000"))
+	}
+	t := def.columnType()
+	global := e.Scope == "global"
+	x := derive(t, func(x *exec) (datum.Value, error) {
+		text := x.session.systemVariable(def)
+		if global {
+			text = x.session.globalVariable(def)
+		}
+		switch {
+		case t == datum.Text && text == "" && nullVariables[def.name]:
+			return datum.Null(t), nil
+		case def.vartype == "bool":
+			return datum.MakeInt8(map[string]int64{"ON": 1, "YES": 1}[text]), nil
+		case t == datum.Int8:
+			n, err := strconv.ParseInt(text, 10, 64)
+			if err != nil { // 18446744073709551615: no limit
+				n = 1<<63 - 1
+			}
+			return datum.MakeInt8(n), nil
+		case t == datum.Float8:
+			f, _ := strconv.ParseFloat(text, 64)
+			return datum.Value{Type: t, Valid: true, Float: f}, nil
+		}
+		return datum.MakeText(text), nil
+	})
+	x.volatile = true
+	return x, nil
+}
+
+// nullVariables are NULL when they have no value.
+var nullVariables = map[string]bool{"character_set_results": true, "secure_file_priv": true, "external_user": true, "proxy_user": true}
+
+// globalVariable is the value that new sessions begin with.
+func (s *Session) globalVariable(def *setting) string {
+	if v, ok := s.vars.base[def.name]; ok {
+		return v
+	}
+	return def.value
+}
+
+// userVariable reads @name. Its type is that of its value now, so that the
+// plan belongs to this session.
+func (p *planner) userVariable(name string) *expr {
+	p.private = true
+	now, ok := p.session.mysql.users[name]
+	t := datum.Text
+	if ok {
+		t = now.Type
+	}
+	x := derive(t, func(x *exec) (datum.Value, error) {
+		v, ok := x.session.mysql.users[name]
+		if !ok {
+			return datum.Null(t), nil
+		}
+		return x.mysqlCast(v, t)
+	})
+	x.volatile = true
+	return x
+}
+
+// assignVariable is @a := value.
+func (p *planner) assignVariable(s *scope, e *syntax.Assign) (*expr, error) {
+	value, err := p.expr(s, e.Value)
+	if err == nil {
+		value, err = p.resolveUnknown(value)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.private = true
+	x := derive(value.typ, func(x *exec) (datum.Value, error) {
+		v, err := value.eval(x)
+		if err == nil {
+			err = x.session.setUserVariable(e.Name, v)
+		}
+		return v, err
+	}, value)
+	x.volatile = true
+	return x, nil
+}
+
+// setUserVariable keeps a value. Truth values become integers.
+func (s *Session) setUserVariable(name string, v datum.Value) error {
+	m := &s.mysql
+	switch v.Type {
+	case datum.Bool, datum.Int4, datum.Int2:
+		v.Type = datum.Int8
+	case datum.Varchar, datum.Name, datum.Unknown:
+		v.Type = datum.Text
+	}
+	old, known := m.users[name]
+	size := m.userBytes + len(v.Str) - len(old.Str)
+	if !known {
+		size += len(name)
+	}
+	if !known && len(m.users) >= maxUserVariables || size > maxUserVariableBytes {
+		return sqlstate.New(sqlstate.LimitExceeded, "a session may have at most %d user variables of %d bytes in all", maxUserVariables, maxUserVariableBytes)
+	}
+	if m.users == nil {
+		m.users = map[string]datum.Value{}
+	}
+	m.users[strings.Clone(name)], m.userBytes = v, size
+	return nil
+}
+
+// assignment is one planned item of SET.
+type assignment struct {
+	def    *setting // nil: a user variable
+	name   string
+	value  *expr // nil: DEFAULT
+	global bool
+}
+
+// setMySQL plans SET. All items are checked before the first one is set.
+func (p *planner) setMySQL(st *Statement, items []syntax.SetItem) error {
+	plan, err := p.assignments(items)
+	if err != nil {
+		return err
+	}
+	st.tag, st.utility = "SET", utilityFunc(func(x *exec) error { return x.assignAll(plan) })
+	return nil
+}
+
+func (p *planner) assignments(items []syntax.SetItem) ([]assignment, error) {
+	var plan []assignment
+	for i := range items {
+		item := &items[i]
+		a := assignment{name: item.Name, global: item.Global}
+		if name, user := strings.CutPrefix(item.Name, "@"); user {
+			a.name = name
+		} else if item.Name != "client_encoding" {
+			def, err := lookupMySQLSetting(item.Name)
+			if err != nil {
+				return nil, at(item.Pos, err)
+			}
+			if a.def, err = def, settable(def, item.Global, p.session.options.Admin); err != nil {
+				return nil, at(item.Pos, err)
+			}
+		}
+		if !item.Default {
+			if len(item.Values) != 1 {
+				return nil, at(item.Pos, sqlstate.New(sqlstate.SyntaxError, "SET takes one value"))
+			}
+			value, err := p.expr(nil, item.Values[0])
+			if err == nil {
+				value, err = p.resolveUnknown(value)
+			}
+			if err != nil {
+				return nil, at(item.Pos, err)
+			}
+			a.value = value
+		}
+		plan = append(plan, a)
+	}
+	return plan, nil
+}
+
+// settable refuses what a session cannot set.
+func settable(def *setting, global, _ bool) error {
+	switch {
+	case def.context == "internal":
+		return sqlstate.New(sqlstate.CannotChangeNow, "Variable '%s' is a read only variable", def.name).WithMySQL(1238, "HY000")
+	case global:
+		return sqlstate.New(sqlstate.InsufficientPrivilege, "Access denied; nextid has no global variables that SQL can set").
+			WithHint("Change the configuration of the server.").WithMySQL(1227, "42000")
+	case def.context == "global":
+		return sqlstate.New(sqlstate.CannotChangeNow, "Variable '%s' is a GLOBAL variable and should be set with SET GLOBAL", def.name).WithMySQL(1229, "HY000")
+	}
+	return nil
+}
+
+// assignAll carries out SET.
+func (x *exec) assignAll(plan []assignment) error {
+	type ready struct {
+		assignment
+		value datum.Value
+		text  string
+	}
+	todo := make([]ready, len(plan))
+	for i, a := range plan {
+		todo[i].assignment = a
+		if a.value != nil {
+			v, err := a.value.eval(x)
+			if err != nil {
+				return err
+			}
+			todo[i].value = v
+		}
+		if a.def != nil && a.value != nil {
+			text, err := x.normalizeMySQL(a.def, todo[i].value)
+			if err != nil {
+				return err
+			}
+			todo[i].text = text
+		}
+	}
+	for _, a := range todo {
+		var err error
+		switch {
+		case a.name == "client_encoding":
+			err = x.setNames(a.value, a.assignment.value == nil)
+		case a.def == nil:
+			err = x.session.setUserVariable(a.name, a.value)
+		case a.assignment.value == nil:
+			x.session.vars.reset(a.def.name, false)
+			x.session.settingsChanged()
+			x.session.noteMySQLSetting(a.def.name)
+		default:
+			err = x.session.assignSystem(a.def, a.text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setNames is SET NAMES and SET CHARACTER SET.
+func (x *exec) setNames(v datum.Value, reset bool) error {
+	name := "utf8mb4"
+	if !reset {
+		if name = charsetNamed(x.mysqlText(v)); name == "" {
+			return sqlstate.New(sqlstate.InvalidParameterValue, "Unknown character set: '%s'", cut(x.mysqlText(v), 64)).WithMySQL(1115, "42000")
+		}
+	}
+	for _, key := range []string{"character_set_client", "character_set_connection", "character_set_results"} {
+		x.session.vars.assign(key, name, false)
+	}
+	x.session.vars.assign("collation_connection", defaultCollation(name), false)
+	x.session.settingsChanged()
+	return nil
+}
+
+// assignSystem sets a system variable whose value has been checked.
+func (s *Session) assignSystem(def *setting, value string) error {
+	switch def.name {
+	case "last_insert_id", "identity":
+		n, _ := strconv.ParseUint(value, 10, 64)
+		s.mysql.lastInsert = n
+		return nil
+	case "timestamp", "pseudo_thread_id", "rand_seed1", "rand_seed2", "insert_id":
+		return nil // accepted: they are for replaying a binary log
+	case "character_set_connection":
+		s.vars.assign("collation_connection", defaultCollation(value), false)
+	case "collation_connection":
+		s.vars.assign("character_set_connection", charsetOf(value), false)
+	}
+	s.vars.assign(def.name, value, false)
+	s.settingsChanged()
+	s.noteMySQLSetting(def.name)
+	return nil
+}
+
+// noteMySQLSetting follows the variables that the session keeps elsewhere.
+func (s *Session) noteMySQLSetting(name string) {
+	switch name {
+	case "autocommit":
+		v, _ := s.vars.get("autocommit")
+		was := s.mysql.autocommit
+		s.mysql.autocommit = v == "ON"
+		if s.mysql.autocommit && !was && s.tx.state != txIdle {
+			s.vars.endTransaction()
+			s.leaveBlock(true)
+		}
+	case "sql_mode":
+		v, _ := s.vars.get("sql_mode")
+		s.setLexicalMode(v)
+	}
+}

@@ -1,0 +1,443 @@
+package sqlfuncs
+
+import (
+	"slices"
+	"strings"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// mysqlFunctions are MySQL's and MariaDB's own functions by name.
+var mysqlFunctions = indexFunctions(
+	mysqlSessionFunctions, mysqlTextFunctions, mysqlNumberFunctions, mysqlTimeFunctions,
+	mysqlConditionalFunctions, mysqlJSONFunctions, mysqlIDFunctions,
+)
+
+// sharedFunctions are PostgreSQL's functions that the MySQL dialect has, too:
+// those of sequences and UUIDs, and the aggregates.
+var sharedFunctions = map[string]bool{
+	"nextval": true, "currval": true, "lastval": true, "setval": true,
+	"gen_random_uuid": true, "generate_series": true,
+	"count": true, "sum": true, "avg": true, "min": true, "max": true, "bit_and": true, "bit_or": true, "bit_xor": true,
+	"string_agg": true, "json_agg": true, "json_object_agg": true,
+	"std": true, "stddev": true, "stddev_pop": true, "stddev_samp": true, "variance": true, "var_pop": true, "var_samp": true,
+}
+
+// overloads lists the functions of a name in the MySQL dialect.
+func overloadsMySQL(name string) []*function {
+	if fs := mysqlFunctions[name]; fs != nil {
+		return fs
+	}
+	var out []*function
+	for _, f := range functions[name] {
+		if f.schema == nextidSchema || sharedFunctions[name] || strings.HasPrefix(name, "uuid") {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// aggregateNames are MySQL's names of aggregates.
+var aggregateNames = map[string]string{
+	"group_concat": "string_agg", "json_arrayagg": "json_agg", "json_objectagg": "json_object_agg",
+	"std": "stddev_pop", "stddev": "stddev_pop", "variance": "var_pop",
+}
+
+// isAggregate reports whether a call is one of an aggregate.
+func (p *planner) isAggregate(e *syntax.FuncCall) bool {
+	if p.mysql && aggregateNames[e.Name.Last()] != "" {
+		return true
+	}
+	return isAggregate(e)
+}
+
+// callMySQL analyses a call of a function.
+func (p *planner) callMySQL(s *scope, e *syntax.FuncCall) (*expr, error) {
+	call := *e
+	name := strings.ToLower(e.Name.Last())
+	call.Name = syntax.Name{name}
+	if e.Over != nil {
+		return nil, unsupported(e.Pos, "a window function")
+	}
+	if f := specialCalls[name]; f != nil {
+		if x, err := f(p, s, &call); x != nil || err != nil {
+			return x, at(e.Pos, err)
+		}
+	}
+	if to, ok := aggregateNames[name]; ok {
+		return p.aggregateMySQL(s, &call, to)
+	}
+	if len(e.Name) > 1 && e.Name[0] != pgCatalog {
+		call.Name = syntax.Name{e.Name[len(e.Name)-2], name}
+	}
+	if isAggregate(&syntax.FuncCall{Name: syntax.Name{name}}) {
+		call.Name = syntax.Name{name}
+		x, err := p.aggregate(s, &call)
+		if err == nil && name == "avg" && x.typ == datum.Numeric {
+			return shortened(x), nil
+		}
+		return x, err
+	}
+	return p.funcCall(s, &call)
+}
+
+// shortened gives an average the digits that MySQL's has.
+func shortened(e *expr) *expr {
+	return derive(e.typ, func(x *exec) (datum.Value, error) {
+		v, err := e.eval(x)
+		if err != nil || !v.Valid {
+			return v, err
+		}
+		if _, scale := splitDecimal(v.Str); scale < divPrecisionIncrement {
+			v.Str = roundUp(v.Str, divPrecisionIncrement)
+			return v, nil
+		}
+		return roundDecimal(v.Str, divPrecisionIncrement, false), nil
+	}, e)
+}
+
+// roundUp writes a decimal with at least so many digits behind the point.
+func roundUp(text string, scale int) string {
+	n, have := splitDecimal(text)
+	if have >= scale {
+		return text
+	}
+	return joinDecimal(n.Mul(n, powerOf10(scale-have)), scale).Str
+}
+
+// aggregateMySQL maps an aggregate to PostgreSQL's.
+func (p *planner) aggregateMySQL(s *scope, e *syntax.FuncCall, to string) (*expr, error) {
+	call := *e
+	call.Name = syntax.Name{to}
+	call.Args = slices.Clone(e.Args)
+	if to == "string_agg" {
+		separator := syntax.Arg{Value: &syntax.Literal{Pos: e.Pos, Kind: syntax.StringLiteral, Text: ","}}
+		if n := len(call.Args); n > 0 && call.Args[n-1].Name == "separator" {
+			separator.Value = call.Args[n-1].Value
+			call.Args = call.Args[:n-1]
+		}
+		value := syntax.Arg{}
+		switch len(call.Args) {
+		case 0:
+			return nil, at(e.Pos, parameterCount(e.Name.Last()))
+		case 1:
+			value = call.Args[0]
+		default:
+			value.Value = &syntax.FuncCall{Pos: e.Pos, Name: syntax.Name{"concat"}, Args: call.Args}
+		}
+		value.Value = &syntax.Cast{Pos: e.Pos, X: value.Value, Type: syntax.TypeName{Pos: e.Pos, Name: syntax.Name{"varchar"}}}
+		call.Args = []syntax.Arg{value, separator}
+	}
+	x, err := p.aggregate(s, &call)
+	if err == nil && x.typ == datum.JSONB {
+		x, err = p.coerce(x, datum.JSON, datum.ImplicitCast)
+	}
+	return x, err
+}
+
+func parameterCount(name string) error {
+	return sqlstate.New(sqlstate.UndefinedFunction, "Incorrect parameter count in the call to native function '%s'", cut(name, 64)).
+		WithMySQL(1582, "42000")
+}
+
+// chooseMySQL picks the overload whose argument types are nearest. MySQL
+// converts every argument, so that only their number can be wrong.
+func (p *planner) chooseMySQL(e *syntax.FuncCall, name string, given []*expr, names []string) (*function, []*expr, error) {
+	candidates := overloadsMySQL(name)
+	if len(candidates) == 0 {
+		return nil, nil, p.noFunctionMySQL(e, name)
+	}
+	if slices.ContainsFunc(names, func(n string) bool { return n != "" }) {
+		return nil, nil, sqlstate.New(sqlstate.SyntaxError, "%s does not take named arguments", name)
+	}
+	var best *function
+	bestScore := -1
+	for _, f := range candidates {
+		if len(given) < f.minArgs() || !f.variadic && len(given) > len(f.args) || e.Star && f.agg == nil {
+			continue
+		}
+		score, fits := 0, true
+		for i, a := range given {
+			n := nearness(a.typ, f.argType(i))
+			fits = fits && n >= 0
+			score += n
+		}
+		if fits && score > bestScore {
+			best, bestScore = f, score
+		}
+	}
+	if best == nil {
+		if f := candidates[0]; f.schema == nextidSchema {
+			return nil, nil, sqlstate.New(sqlstate.UndefinedFunction, "Incorrect number of arguments for FUNCTION %s.%s; expected %d, got %d",
+				p.databaseName(), name, len(f.args), len(given)).WithMySQL(1318, "42000")
+		}
+		return nil, nil, parameterCount(name)
+	}
+	if best.admin && !p.session.options.Admin {
+		return nil, nil, sqlstate.New(sqlstate.InsufficientPrivilege, "execute command denied to user '%s' for routine '%s.%s'",
+			cut(p.session.options.User, 64), p.databaseName(), name).WithHint("Connect as a user with the role admin.").WithMySQL(1370, "42000")
+	}
+	p.private = p.private || best.admin
+	if best.typed != nil {
+		return best, given, nil
+	}
+	args := slices.Clone(given)
+	for i, a := range args {
+		t := best.argType(i)
+		var err error
+		switch t {
+		case anyElement, anyType:
+			args[i], err = p.resolveUnknown(a)
+		case datum.AnyArray:
+		default:
+			args[i], err = p.coerce(a, t, datum.ImplicitCast)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return best, args, nil
+}
+
+// nearness rates an argument of type have where a function wants want; -1
+// when it cannot be.
+func nearness(have, want datum.OID) int {
+	info, _ := datum.TypeInfo(want)
+	haveInfo, _ := datum.TypeInfo(have)
+	switch {
+	case want == datum.AnyArray || info.Elem != 0 && !isString(want):
+		if haveInfo.Elem == 0 {
+			return -1
+		}
+		return 50
+	case want == datum.RegClass || want == datum.Interval:
+		return -1
+	case have == want:
+		return 100
+	case want == anyElement || want == anyType:
+		return 1
+	case isString(have) && isString(want):
+		return 90
+	case isMySQLNumber(have) && isMySQLNumber(want):
+		return 50 + min(20, 10*int(kindOf(want))) - 20*max(0, int(kindOf(have))-int(kindOf(want)))
+	case isTemporal(have) && isTemporal(want):
+		return 40
+	case have == datum.Unknown && isString(want):
+		return 30
+	case isString(have) && (want == datum.Float8 || want == datum.Timestamp):
+		return 10
+	}
+	return 2
+}
+
+// databaseName is the default database for messages.
+func (p *planner) databaseName() string {
+	if d := p.session.mysql.database; d != "" {
+		return cut(d, maxDatabaseBytes)
+	}
+	return nextidSchema
+}
+
+func (p *planner) noFunctionMySQL(e *syntax.FuncCall, name string) error {
+	database := p.databaseName()
+	if len(e.Name) > 1 {
+		database = e.Name[len(e.Name)-2]
+	}
+	return sqlstate.New(sqlstate.UndefinedFunction, "FUNCTION %s.%s does not exist", cut(database, 64), cut(name, 64))
+}
+
+// specialCall plans a call whose arguments are not plain expressions. It
+// returns nil, nil for the ordinary way.
+type specialCall func(p *planner, s *scope, e *syntax.FuncCall) (*expr, error)
+
+// specialCalls is filled in init: the table and the functions in it refer to
+// each other.
+var specialCalls map[string]specialCall
+
+func init() {
+	specialCalls = map[string]specialCall{
+		"nextval": sequenceCall, "lastval": sequenceCall, "setval": sequenceCall, "currval": sequenceCall,
+		"date_add": dateAddCall, "date_sub": dateAddCall, "adddate": dateAddCall, "subdate": dateAddCall,
+		"timestampadd": timestampAddCall, "timestampdiff": timestampDiffCall, "extract": extractCall,
+		"position": positionCall, "convert": convertCall, "char": charCall, "values": nil,
+	}
+}
+
+// sequenceCall is NEXTVAL(orders): MariaDB's sequences are named as tables are.
+// LASTVAL(orders) is the newest value of that sequence in this session.
+func sequenceCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
+	if len(e.Args) == 0 {
+		return nil, nil
+	}
+	c, ok := unparen(e.Args[0].Value).(*syntax.Column)
+	call := *e
+	call.Args = slices.Clone(e.Args)
+	if ok {
+		call.Args[0] = syntax.Arg{Value: &syntax.Literal{Pos: c.Pos, Kind: syntax.StringLiteral, Text: c.Name.Last()}}
+	}
+	if e.Name.Last() == "lastval" {
+		call.Name = syntax.Name{"currval"}
+	}
+	return p.funcCall(s, &call)
+}
+
+// positionCall: the parser puts the text first.
+func positionCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
+	if len(e.Args) != 2 {
+		return nil, nil
+	}
+	call := *e
+	call.Name, call.Args = syntax.Name{"instr"}, e.Args
+	return p.funcCall(s, &call)
+}
+
+// convertCall is CONVERT(x USING charset): all text is UTF-8.
+func convertCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
+	if len(e.Args) != 2 || e.Args[1].Name != "using" {
+		return nil, nil
+	}
+	lit := e.Args[1].Value.(*syntax.Literal)
+	cs := charsetNamed(lit.Text)
+	if cs == "" {
+		return nil, sqlstate.New(sqlstate.InvalidParameterValue, "Unknown character set: '%s'", cut(lit.Text, 64)).WithMySQL(1115, "42000")
+	}
+	x, err := p.expr(s, e.Args[0].Value)
+	if err != nil {
+		return nil, err
+	}
+	if cs == "binary" {
+		return p.coerce(x, datum.Bytea, datum.ImplicitCast)
+	}
+	return p.coerce(x, datum.Text, datum.ImplicitCast)
+}
+
+// charCall is CHAR(n, … [USING charset]): bytes, or text where a character
+// set is given.
+func charCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
+	call := *e
+	call.Args = slices.Clone(e.Args)
+	n := len(call.Args)
+	using := n > 0 && call.Args[n-1].Name == "using"
+	if using {
+		call.Args = call.Args[:n-1]
+	}
+	x, err := p.funcCall(s, &call)
+	if err == nil && using {
+		x, err = p.coerce(x, datum.Text, datum.ImplicitCast)
+	}
+	return x, err
+}
+
+// castMySQL is CAST(x AS type), CONVERT(x, type) and BINARY x.
+func (p *planner) castMySQL(s *scope, c *syntax.Cast) (*expr, error) {
+	x, err := p.expr(s, c.X)
+	if err != nil {
+		return nil, err
+	}
+	name := c.Type.Name.Last()
+	t, ok := castTypes[name]
+	if !ok {
+		return nil, at(c.Type.Pos, sqlstate.New(sqlstate.SyntaxError, "a cast to %s does not exist", cut(name, 64)))
+	}
+	mods := c.Type.Mods
+	if name == "unsigned" {
+		return p.castUnsigned(x)
+	}
+	if x.typ == t && len(mods) == 0 && t != datum.Timestamp && t != datum.Time {
+		e := *x
+		e.column, e.keys = false, nil
+		return &e, nil
+	}
+	if x, err = p.coerce(x, t, datum.ExplicitCast); err != nil {
+		return nil, at(c.Pos, err)
+	}
+	limit := int64(-1)
+	if len(mods) > 0 {
+		limit = mods[0]
+	}
+	inner := x
+	out := derive(t, func(x *exec) (datum.Value, error) {
+		v, err := inner.eval(x)
+		if err != nil || !v.Valid {
+			return v, err
+		}
+		return x.fitCast(v, t, limit, mods), nil
+	}, inner)
+	if t == datum.Timestamp || t == datum.Time {
+		out.mod = int32(max(limit, 0))
+	}
+	if t == datum.Numeric {
+		scale := int64(0)
+		if limit < 0 {
+			limit = 10
+		}
+		if len(mods) > 1 {
+			scale = mods[1]
+		}
+		out.mod = typeMod(datum.Numeric, []int64{limit, scale})
+	}
+	return out, nil
+}
+
+// castTypes are the types that CAST takes.
+var castTypes = map[string]datum.OID{
+	"varchar": datum.Text, "binary": datum.Bytea, "bigint": datum.Int8, "unsigned": datum.Int8,
+	"decimal": datum.Numeric, "numeric": datum.Numeric, "dec": datum.Numeric,
+	"double": datum.Float8, "double precision": datum.Float8, "float": datum.Float8, "real": datum.Float8,
+	"date": datum.Date, "time": datum.Time, "datetime": datum.Timestamp, "timestamp": datum.Timestamp, "json": datum.JSON,
+	"integer": datum.Int8, "int": datum.Int8, "year": datum.Int4, "uuid": datum.Text,
+}
+
+// fitCast cuts a converted value to the length, precision or scale of a cast.
+func (x *exec) fitCast(v datum.Value, t datum.OID, limit int64, mods []int64) datum.Value {
+	switch t {
+	case datum.Text:
+		if r := []rune(v.Str); limit >= 0 && int64(len(r)) > limit {
+			x.warnMySQL(sqlstate.New(sqlstate.StringTooLong, "Truncated incorrect CHAR(%d) value: '%s'", limit, cut(v.Str, 64)).WithMySQL(1292, "22007"))
+			v.Str = string(r[:limit])
+		}
+	case datum.Bytea:
+		if limit >= 0 && limit <= maxTextBytes {
+			if int64(len(v.Str)) > limit {
+				v.Str = v.Str[:limit]
+			}
+			v.Str += strings.Repeat("\x00", int(limit)-len(v.Str))
+		}
+	case datum.Numeric:
+		scale := int64(0)
+		if len(mods) > 1 {
+			scale = mods[1]
+		}
+		scale = min(max(scale, 0), maxScale)
+		v = roundDecimal(v.Str, int(scale), false)
+		v.Str = roundUp(v.Str, int(scale))
+	case datum.Timestamp, datum.Time:
+		unit := int64(1)
+		for i := max(limit, 0); i < 6; i++ {
+			unit *= 10
+		}
+		v.Int -= ((v.Int % unit) + unit) % unit
+	}
+	return v
+}
+
+// castUnsigned is CAST(x AS UNSIGNED). Our integers are signed: a value above
+// them is an error, not another number.
+func (p *planner) castUnsigned(e *expr) (*expr, error) {
+	if e.typ == datum.Unknown {
+		return p.coerce(e, datum.Int8, datum.ImplicitCast)
+	}
+	return derive(datum.Int8, func(x *exec) (datum.Value, error) {
+		v, err := e.eval(x)
+		if err != nil || !v.Valid {
+			return datum.Null(datum.Int8), err
+		}
+		n, err := x.mysqlInt(v)
+		if err == nil && n < 0 {
+			err = unsignedTooLarge(uint64(n))
+		}
+		return datum.MakeInt8(n), err
+	}, e), nil
+}
