@@ -64,16 +64,15 @@ func fromSchema(table string, pairs ...string) shown {
 	return s
 }
 
-// nothing answers with columns and no rows.
-func nothing(names ...string) shown {
+// emptyShow answers with columns and no rows.
+func emptyShow(names ...string) shown {
 	return shown{columns: texts(names...), rows: func(*exec, *syntax.ShowMySQL) ([][]datum.Value, error) { return nil, nil }}
 }
 
-// shows has the SHOW statements by their words. It is filled in init, after
-// the tables of information_schema.
+// shows has the SHOW statements by their words, see init.
 var shows map[string]shown
 
-func init() {
+func makeShows() {
 	variables := func(table string) shown {
 		return fromSchema(table, "Variable_name", "VARIABLE_NAME", "Value", "VARIABLE_VALUE")
 	}
@@ -83,7 +82,7 @@ func init() {
 		"Modified", "LAST_ALTERED", "Created", "CREATED", "Security_type", "SECURITY_TYPE", "Comment", "ROUTINE_COMMENT",
 		"character_set_client", "CHARACTER_SET_CLIENT", "collation_connection", "COLLATION_CONNECTION", "Database Collation", "DATABASE_COLLATION")
 	functionStatus.like = 1
-	index := nothing("Table", "Non_unique", "Key_name", "Seq_in_index", "Column_name", "Collation", "Cardinality",
+	index := emptyShow("Table", "Non_unique", "Key_name", "Seq_in_index", "Column_name", "Collation", "Cardinality",
 		"Sub_part", "Packed", "Null", "Index_type", "Comment", "Index_comment", "Ignored")
 	index.rows = func(x *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
 		_, err := x.shownTable(t)
@@ -97,7 +96,7 @@ func init() {
 	warnings.rows = showWarnings(false)
 	errors := warnings
 	errors.rows = showWarnings(true)
-	primary := nothing("File", "Position", "Binlog_Do_DB", "Binlog_Ignore_DB")
+	primary := emptyShow("File", "Position", "Binlog_Do_DB", "Binlog_Ignore_DB")
 	shows = map[string]shown{
 		"VARIABLES": variables("session_variables"), "STATUS": variables("session_status"),
 		"DATABASES": fromSchema("schemata", "Database", "SCHEMA_NAME"),
@@ -112,24 +111,24 @@ func init() {
 			"Default", "IS_DEFAULT", "Compiled", "IS_COMPILED", "Sortlen", "SORTLEN"),
 		"CHARACTER SET": fromSchema("character_sets", "Charset", "CHARACTER_SET_NAME", "Description", "DESCRIPTION",
 			"Default collation", "DEFAULT_COLLATE_NAME", "Maxlen", "MAXLEN"),
-		"FUNCTION STATUS": functionStatus, "PROCEDURE STATUS": nothing(routineStatus...), "PACKAGE STATUS": nothing(routineStatus...),
+		"FUNCTION STATUS": functionStatus, "PROCEDURE STATUS": emptyShow(routineStatus...), "PACKAGE STATUS": emptyShow(routineStatus...),
 		"PROCESSLIST": processes, "INDEX": index,
 		"GRANTS":  {columns: texts("Grants"), rows: showGrants},
 		"PLUGINS": fromSchema("plugins", "Name", "PLUGIN_NAME", "Status", "PLUGIN_STATUS", "Type", "PLUGIN_TYPE", "Library", "PLUGIN_LIBRARY", "License", "PLUGIN_LICENSE"),
-		"TRIGGERS": nothing("Trigger", "Event", "Table", "Statement", "Timing", "Created", "sql_mode", "Definer",
+		"TRIGGERS": emptyShow("Trigger", "Event", "Table", "Statement", "Timing", "Created", "sql_mode", "Definer",
 			"character_set_client", "collation_connection", "Database Collation"),
-		"EVENTS": nothing("Db", "Name", "Definer", "Time zone", "Type", "Execute at", "Interval value", "Interval field", "Starts", "Ends",
+		"EVENTS": emptyShow("Db", "Name", "Definer", "Time zone", "Type", "Execute at", "Interval value", "Interval field", "Starts", "Ends",
 			"Status", "Originator", "character_set_client", "collation_connection", "Database Collation"),
 		"WARNINGS": warnings, "ERRORS": errors,
 		"COUNT WARNINGS": {columns: []tableColumn{{name: "@@session.warning_count", typ: datum.Int8}}, rows: countShown(false)},
 		"COUNT ERRORS":   {columns: []tableColumn{{name: "@@session.error_count", typ: datum.Int8}}, rows: countShown(true)},
 		"MASTER STATUS":  primary, "BINLOG STATUS": primary, "BINARY LOG STATUS": primary,
-		"SLAVE STATUS":  nothing("Slave_IO_State", "Master_Host", "Master_User", "Master_Port"),
-		"BINARY LOGS":   nothing("Log_name", "File_size"),
-		"OPEN TABLES":   nothing("Database", "Table", "In_use", "Name_locked"),
+		"SLAVE STATUS":  emptyShow("Slave_IO_State", "Master_Host", "Master_User", "Master_Port"),
+		"BINARY LOGS":   emptyShow("Log_name", "File_size"),
+		"OPEN TABLES":   emptyShow("Database", "Table", "In_use", "Name_locked"),
 		"PRIVILEGES":    {columns: texts("Privilege", "Context", "Comment"), rows: showPrivileges},
-		"PROFILES":      nothing("Query_ID", "Duration", "Query"),
-		"ENGINE STATUS": nothing("Type", "Name", "Status"),
+		"PROFILES":      emptyShow("Query_ID", "Duration", "Query"),
+		"ENGINE STATUS": emptyShow("Type", "Name", "Status"),
 	}
 }
 
@@ -356,7 +355,7 @@ func showCreateView(x *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
 		}
 		return [][]datum.Value{textRow(def.name, "CREATE TEMPORARY TABLE `"+def.name+"` (\n"+strings.Join(lines, ",\n")+"\n)")}, nil
 	}
-	text := "CREATE ALGORITHM=UNDEFINED DEFINER=`nextid`@`localhost` SQL SECURITY INVOKER VIEW `" + def.name + "` AS " + def.viewQuery()
+	text := "CREATE ALGORITHM=UNDEFINED DEFINER=`nextid`@`localhost` SQL SECURITY INVOKER VIEW `" + def.name + "` AS " + def.mysqlViewQuery()
 	return [][]datum.Value{textRow(def.name, text, "utf8mb4", "utf8mb4_general_ci")}, nil
 }
 

@@ -129,7 +129,7 @@ func (p *planner) window(s *scope, w *windowPlan, t *syntax.Window) (int, error)
 		if err != nil {
 			return 0, err
 		}
-		d.keys = append(d.keys, newSortKey(len(d.keys), o))
+		d.keys = append(d.keys, p.newSortKey(len(d.keys), o))
 		d.order = append(d.order, x)
 	}
 	if d.frame, err = p.windowFrame(s, d, t); err != nil {

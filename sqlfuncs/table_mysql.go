@@ -19,11 +19,19 @@ const informationSchema = "information_schema"
 var mysqlSchemaTable string
 
 // schemaTables are the tables of information_schema by lower-case name.
-// Those without rows in schemaRows are empty. It is filled in init, since the
-// rows of TABLES and COLUMNS are made from it.
+// Those without rows in schemaRows are empty. See init.
 var schemaTables map[string]*table
 
+// The tables of the MySQL dialect refer to the functions that read them: they
+// are made here, since such a cycle cannot be in an initial value.
 func init() {
+	makeSchemaTables()
+	makeSchemaRows()
+	makeShows()
+	makeSpecialCalls()
+}
+
+func makeSchemaTables() {
 	schemaTables = map[string]*table{}
 	for line := range strings.Lines(mysqlSchemaTable) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
@@ -104,7 +112,7 @@ func (t *table) row(r record) []datum.Value {
 // schemaRows makes the rows of the tables that have some.
 var schemaRows map[string]func(x *exec) ([]record, error)
 
-func init() {
+func makeSchemaRows() {
 	schemaRows = map[string]func(x *exec) ([]record, error){
 		"schemata": schemataRows, "tables": tablesRows, "columns": columnsRows, "views": viewsRows,
 		"routines": routinesRows, "parameters": parametersRows, "engines": enginesRows,
@@ -175,7 +183,7 @@ func idTablesOf(x *exec) ([]*table, error) {
 	}
 	for _, d := range definitions {
 		if name := d.Name + idTableSuffix; tables["public."+name] == nil {
-			out = append(out, singleIDTable(name, d.Name))
+			out = append(out, x.server.singleIDTable(name, d.Name))
 		}
 	}
 	slices.SortFunc(out, func(a, b *table) int { return strings.Compare(a.name, b.name) })
@@ -318,14 +326,14 @@ func viewsRows(x *exec) ([]record, error) {
 			continue
 		}
 		out = append(out, record{"TABLE_CATALOG": "def", "TABLE_SCHEMA": t.database, "TABLE_NAME": t.def.name,
-			"VIEW_DEFINITION": t.def.viewQuery(), "CHECK_OPTION": "NONE", "IS_UPDATABLE": "NO", "DEFINER": "nextid@localhost",
+			"VIEW_DEFINITION": t.def.mysqlViewQuery(), "CHECK_OPTION": "NONE", "IS_UPDATABLE": "NO", "DEFINER": "nextid@localhost",
 			"SECURITY_TYPE": "INVOKER", "CHARACTER_SET_CLIENT": "utf8mb4", "COLLATION_CONNECTION": "utf8mb4_general_ci", "ALGORITHM": "UNDEFINED"})
 	}
 	return out, nil
 }
 
-// viewQuery is what a table would be, were it a view.
-func (t *table) viewQuery() string {
+// mysqlViewQuery is what a table would be, were it a view.
+func (t *table) mysqlViewQuery() string {
 	names := make([]string, len(t.columns))
 	for i, c := range t.columns {
 		names[i] = "`" + t.name + "`.`" + c.name + "` AS `" + c.name + "`"
