@@ -1,0 +1,340 @@
+package mysql
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"nextid/generator"
+	"nextid/generator/store/shared"
+)
+
+// Config says where the database is.
+type Config struct {
+	URL    string   // mysql://USER:PASSWORD@HOST:PORT/DATABASE?…
+	Unsafe []string // settings that may be as they are: innodb_flush_log_at_trx_commit, innodb_doublewrite, sync_binlog, engine
+	Conns  int      // greatest number of connections; 0: 6
+}
+
+const defaultConns = 6
+
+// Engine implements shared.Engine.
+type Engine struct {
+	db    *sql.DB
+	cfg   Config
+	what  string // for messages, without a password
+	stamp atomic.Pointer[string]
+}
+
+var _ shared.Engine = (*Engine)(nil)
+
+// Open returns an Engine. It does not connect yet: the first call does, and
+// every new connection checks how durable the database is.
+func Open(cfg Config) (*Engine, error) {
+	c, err := parse(cfg.URL)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{cfg: cfg, what: fmt.Sprintf("mysql://%s@%s/%s", c.User, c.Addr, c.DBName)}
+	c.MultiStatements = true
+	c.InterpolateParams = true
+	if c.Params == nil {
+		c.Params = map[string]string{}
+	}
+	// Statements here rely on assignments from left to right, and on errors
+	// instead of values that were made to fit.
+	c.Params["sql_mode"] = "'STRICT_ALL_TABLES'"
+	base, err := mysql.NewConnector(c)
+	if err != nil {
+		return nil, err
+	}
+	e.db = sql.OpenDB(connector{base, e})
+	conns := defaultConns
+	if cfg.Conns > 0 {
+		conns = cfg.Conns
+	}
+	e.db.SetMaxOpenConns(conns)
+	e.db.SetMaxIdleConns(conns)
+	e.db.SetConnMaxIdleTime(time.Minute)
+	return e, nil
+}
+
+// Numbers of MySQL's errors.
+const (
+	errNoDatabase  = 1049
+	errNoTable     = 1146
+	errLockTimeout = 1205
+	errDeadlock    = 1213
+	errReadOnly    = 1290
+	errReadOnlyTx  = 1792
+	errReadOnlyAll = 1836
+)
+
+func number(err error) uint16 {
+	var e *mysql.MySQLError
+	if errors.As(err, &e) {
+		return e.Number
+	}
+	return 0
+}
+
+// failure words an error of the database.
+func (e *Engine) failure(ctx context.Context, err error) error {
+	switch number(err) {
+	case errNoTable, errNoDatabase:
+		return shared.NoSchema(e.what, "mysql://…", err)
+	case errReadOnly, errReadOnlyTx, errReadOnlyAll:
+		return shared.ReadOnly(e.what, err)
+	}
+	return shared.Unreachable(ctx, e.what, err)
+}
+
+// on runs f on a connection, again when the database has rolled back and asks
+// for that. After an error the connection is given up: it may be in a
+// transaction, or belong to a server that is a standby now.
+func (e *Engine) on(ctx context.Context, f func(c *sql.Conn, stamp string) error) error {
+	const tries = 5
+	for try := 1; ; try++ {
+		err := e.once(ctx, f)
+		if n := number(err); n != errDeadlock && n != errLockTimeout || try == tries {
+			return e.failure(ctx, err)
+		}
+		select {
+		case <-time.After(mathrand.N(time.Duration(try) * 10 * time.Millisecond)):
+		case <-ctx.Done():
+			return e.failure(ctx, err)
+		}
+	}
+}
+
+func (e *Engine) once(ctx context.Context, f func(c *sql.Conn, stamp string) error) error {
+	c, err := e.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	err = f(c, *e.stamp.Load()) // check has stored it
+	var known *generator.Error
+	if err != nil && !errors.As(err, &known) {
+		_ = c.Raw(func(any) error { return driver.ErrBadConn })
+	}
+	return err
+}
+
+// Stamp implements shared.Engine.
+func (e *Engine) Stamp(ctx context.Context) (found string, err error) {
+	err = e.on(ctx, func(c *sql.Conn, stamp string) error {
+		return c.QueryRowContext(ctx, "SELECT "+stamp).Scan(&found)
+	})
+	return found, err
+}
+
+// changes are what a granted ask does to a row that exists, as assignments
+// that are made one after the other. The first says whether it is granted:
+// then the row gets the token. Parameters: the condition's limit, stamp and
+// from; token; at least; n, limit; count; stamp to write; owner; now.
+const (
+	granted = `GREATEST(hi, ?) < ? AND (stamp = ? OR stamp = ?)`
+	changes = `
+    lo = IF(token = ?, GREATEST(hi, ?), lo),
+    hi = IF(token = ?, CAST(LEAST(CAST(lo AS DECIMAL(30)) + ?, ?) AS SIGNED), hi),
+    seq = IF(token = ?, seq + ?, seq), stamp = IF(token = ?, ?, stamp), owner = IF(token = ?, ?, owner),
+    updated_at = IF(token = ?, ?, updated_at)`
+)
+
+func grantedArgs(a *shared.Ask) []any { return []any{a.AtLeast, a.Limit, a.Stamp, a.From} }
+
+func changeArgs(a *shared.Ask, token []byte) []any {
+	return []any{token, a.AtLeast, token, a.N, a.Limit, token, a.Count, token, a.Write, token, a.Owner, token, a.Now}
+}
+
+// write appends the statement of one ask.
+func write(text *strings.Builder, args []any, a *shared.Ask, token []byte, stamp string) []any {
+	if !a.Create {
+		text.WriteString("UPDATE nextid_reservations SET token = ?," + changes +
+			"\nWHERE `key` = ? AND " + stamp + " = ? AND " + granted + ";\n")
+		args = append(append(args, token), changeArgs(a, token)...)
+		return append(append(args, a.Key, a.Stamp), grantedArgs(a)...)
+	}
+	text.WriteString("INSERT INTO nextid_reservations (`key`, lo, hi, seq, stamp, owner, updated_at, token)\n" +
+		"SELECT ?, ?, CAST(LEAST(CAST(? AS DECIMAL(30)) + ?, ?) AS SIGNED), ?, ?, ?, ?, ? FROM DUAL WHERE ? < ? AND " + stamp + " = ?\n" +
+		"ON DUPLICATE KEY UPDATE token = IF(" + granted + ", ?, token)," + changes + ";\n")
+	args = append(args, a.Key, a.AtLeast, a.AtLeast, a.N, a.Limit, a.Count, a.Write, a.Owner, a.Now, token, a.AtLeast, a.Limit, a.Stamp)
+	args = append(append(args, grantedArgs(a)...), token)
+	return append(args, changeArgs(a, token)...)
+}
+
+// Advance implements shared.Engine.
+func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shared.Answer, err error) {
+	order := make([]*shared.Ask, len(asks))
+	for i := range asks {
+		order[i] = &asks[i]
+	}
+	// In one order everywhere, so that two rounds do not wait for each other.
+	slices.SortFunc(order, func(a, b *shared.Ask) int { return strings.Compare(a.Key, b.Key) })
+	err = e.on(ctx, func(c *sql.Conn, stamp string) error {
+		tokens := make(map[string][]byte, len(asks))
+		var text strings.Builder
+		var args, keys []any
+		text.WriteString("START TRANSACTION;\n")
+		for _, a := range order {
+			token := make([]byte, 16)
+			rand.Read(token)
+			tokens[a.Key] = token
+			args = write(&text, args, a, token, stamp)
+			keys = append(keys, a.Key)
+		}
+		text.WriteString("SELECT `key`, lo, hi, seq, stamp, token FROM nextid_reservations WHERE `key` IN (?" +
+			strings.Repeat(", ?", len(keys)-1) + ");\nCOMMIT;\nSELECT " + stamp)
+		rows, err := c.QueryContext(ctx, text.String(), append(args, keys...)...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		answers, err = read(rows, asks, tokens)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answers, nil
+}
+
+// read takes the answers out of what Advance is told.
+func read(rows *sql.Rows, asks []shared.Ask, tokens map[string][]byte) ([]shared.Answer, error) {
+	found := make(map[string]*shared.Row, len(asks))
+	granted := map[string]bool{}
+	for rows.Next() {
+		var r shared.Row
+		var token []byte
+		if err := rows.Scan(&r.Key, &r.Lo, &r.Hi, &r.Seq, &r.Stamp, &token); err != nil {
+			return nil, err
+		}
+		found[r.Key] = &r
+		granted[r.Key] = bytes.Equal(token, tokens[r.Key])
+	}
+	// The answer after COMMIT: without it nothing above is true.
+	if !rows.NextResultSet() || !rows.Next() {
+		return nil, errors.Join(errors.New("no answer to the commit"), rows.Err())
+	}
+	var stamp string
+	if err := rows.Scan(&stamp); err != nil {
+		return nil, err
+	}
+	answers := make([]shared.Answer, len(asks))
+	for i := range asks {
+		a := &asks[i]
+		if r := found[a.Key]; granted[a.Key] {
+			answers[i] = shared.Answer{Outcome: shared.Granted, Lo: r.Lo, Hi: r.Hi, Seq: r.Seq}
+		} else {
+			answers[i] = a.Refused(r, stamp)
+		}
+	}
+	return answers, rows.Err()
+}
+
+// Lower implements shared.Engine.
+func (e *Engine) Lower(ctx context.Context, key string, hi, to int64, stamp string, now int64) error {
+	return e.on(ctx, func(c *sql.Conn, _ string) error {
+		_, err := c.ExecContext(ctx, "UPDATE nextid_reservations SET lo = LEAST(lo, ?), hi = ?, updated_at = ? WHERE `key` = ? AND hi = ? AND stamp = ?",
+			to, to, now, key, hi, stamp)
+		return err
+	})
+}
+
+// Rows implements shared.Engine.
+func (e *Engine) Rows(ctx context.Context, prefix string) (all []shared.Row, err error) {
+	err = e.on(ctx, func(c *sql.Conn, _ string) error {
+		all = nil
+		rows, err := c.QueryContext(ctx, "SELECT `key`, lo, hi, seq, stamp, owner, updated_at FROM nextid_reservations WHERE LEFT(`key`, ?) = ?",
+			len(prefix), prefix)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var r shared.Row
+			if err := rows.Scan(&r.Key, &r.Lo, &r.Hi, &r.Seq, &r.Stamp, &r.Owner, &r.Updated); err != nil {
+				return err
+			}
+			all = append(all, r)
+		}
+		return rows.Err()
+	})
+	return all, err
+}
+
+const entryColumns = `name, kind, options, version, created_at, dropped`
+
+// entries reads the catalogue, or one name of it.
+func (e *Engine) entries(ctx context.Context, where string, args ...any) (all []shared.Entry, err error) {
+	err = e.on(ctx, func(c *sql.Conn, _ string) error {
+		all = nil
+		rows, err := c.QueryContext(ctx, "SELECT "+entryColumns+" FROM nextid_generators"+where, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var n shared.Entry
+			var created int64
+			if err := rows.Scan(&n.Name, &n.Kind, (*[]byte)(&n.Options), &n.Version, &created, &n.Dropped); err != nil {
+				return err
+			}
+			n.Created = time.UnixMilli(created)
+			all = append(all, n)
+		}
+		return rows.Err()
+	})
+	return all, err
+}
+
+// Name implements shared.Engine.
+func (e *Engine) Name(ctx context.Context, name string) (shared.Entry, error) {
+	all, err := e.entries(ctx, " WHERE name = ?", name)
+	if err == nil && len(all) == 0 {
+		err = shared.Unknown(name)
+	}
+	if err != nil {
+		return shared.Entry{}, err
+	}
+	return all[0], nil
+}
+
+// Names implements shared.Engine.
+func (e *Engine) Names(ctx context.Context) ([]shared.Entry, error) { return e.entries(ctx, "") }
+
+// PutName implements shared.Engine.
+func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry) (written bool, err error) {
+	text := "INSERT INTO nextid_generators (" + entryColumns + ") VALUES (?, ?, ?, ?, ?, ?) ON DUPLICATE KEY UPDATE name = name"
+	args := []any{n.Name, n.Kind, string(n.Options), n.Version, n.Created.UnixMilli(), n.Dropped}
+	if was != nil {
+		text = "UPDATE nextid_generators SET kind = ?, options = ?, version = ?, created_at = ?, dropped = ?" +
+			" WHERE name = ? AND version = ? AND dropped = ?"
+		args = append(args[1:], n.Name, was.Version, was.Dropped)
+	}
+	err = e.on(ctx, func(c *sql.Conn, _ string) error {
+		result, err := c.ExecContext(ctx, text, args...)
+		if err != nil {
+			return err
+		}
+		changed, err := result.RowsAffected()
+		written = changed == 1
+		return err
+	})
+	return written, err
+}
+
+// Close implements shared.Engine.
+func (e *Engine) Close() error { return e.db.Close() }
