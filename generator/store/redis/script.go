@@ -1,0 +1,56 @@
+package redis
+
+// answers of the scripts, and errors that they begin with.
+const (
+	luaPrelude = `
+local info = redis.call('INFO', 'replication')
+local stamp = string.match(info, 'master_replid:(%x+)')
+if redis.call('EXISTS', KEYS[2]) == 0 then return {'unprepared'} end
+local function row(text)
+  if not text then return nil end
+  local lo, hi, seq, updated, of, owner = string.match(text, '^(%d+)\t(%d+)\t(%d+)\t(%d+)\t([^\t]*)\t(.*)$')
+  return lo and {lo = lo, hi = hi, seq = seq, updated = updated, stamp = of, owner = owner} or false
+end
+local old = row(redis.call('HGET', KEYS[1], ARGV[1]))
+if old == false then return {'damaged'} end
+`
+
+	// advance: key, at least, n, limit, owner, now, stamp, count, create,
+	// from, stamp to write. Numbers that are compared have 20 digits.
+	luaAdvance = luaPrelude + `
+local atleast, n, limit = ARGV[2], ARGV[3], ARGV[4]
+local function refused(why) return {why, stamp, old and old.lo, old and old.hi, old and old.seq, old and old.stamp} end
+if stamp ~= ARGV[7] then return refused('refused') end
+if not old and ARGV[9] ~= '1' then return refused('refused') end
+if old and old.stamp ~= stamp and old.stamp ~= ARGV[10] then return refused('refused') end
+local lo = atleast
+if old and old.hi > lo then lo = old.hi end
+if lo >= limit then return refused('refused') end
+local low = tonumber(string.sub(lo, 11)) + tonumber(string.sub(n, 11))
+local carry = math.floor(low / 1e10)
+local high = tonumber(string.sub(lo, 1, 10)) + tonumber(string.sub(n, 1, 10)) + carry
+local hi = string.format('%010.0f%010.0f', high, low - carry * 1e10)
+if hi > limit then hi = limit end
+local seq = string.format('%.0f', (old and tonumber(old.seq) or 0) + tonumber(ARGV[8]))
+redis.call('HSET', KEYS[1], ARGV[1], table.concat({lo, hi, seq, ARGV[6], ARGV[11], ARGV[5]}, '\t'))
+return {'granted', stamp, lo, hi, seq}
+`
+
+	// lower: key, hi, to, stamp, now.
+	luaLower = luaPrelude + `
+if old and old.hi == ARGV[2] and old.stamp == ARGV[4] and ARGV[3] <= old.hi then
+  if old.lo > ARGV[3] then old.lo = ARGV[3] end
+  redis.call('HSET', KEYS[1], ARGV[1], table.concat({old.lo, ARGV[3], old.seq, ARGV[5], old.stamp, old.owner}, '\t'))
+end
+return {'done'}
+`
+
+	// put: name, the new value, the old value or ''.
+	luaPut = `
+if redis.call('EXISTS', KEYS[2]) == 0 then return {'unprepared'} end
+local now = redis.call('HGET', KEYS[1], ARGV[1]) or ''
+if now ~= ARGV[3] then return {'refused'} end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+return {'done'}
+`
+)
