@@ -1,0 +1,248 @@
+package etcd
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"nextid/generator/store/shared"
+)
+
+// client speaks etcd's JSON gateway (api/etcdserverpb/rpc.proto as
+// grpc-gateway maps it): []byte in base64, int64 as texts.
+type client struct {
+	http      *http.Client
+	endpoints []string
+	at        atomic.Uint32 // the endpoint in use; after a failure the next one
+	what      string        // for messages, without a password
+
+	user, password string
+	mu             sync.Mutex
+	token          string
+}
+
+type (
+	header struct {
+		ClusterID string `json:"cluster_id"`
+		Revision  string `json:"revision"`
+	}
+	keyValue struct {
+		Key            []byte `json:"key"`
+		Value          []byte `json:"value"`
+		CreateRevision string `json:"create_revision"`
+		ModRevision    string `json:"mod_revision"`
+	}
+	rangeRequest struct {
+		Key      []byte `json:"key"`
+		RangeEnd []byte `json:"range_end,omitempty"`
+	}
+	rangeResponse struct {
+		Header header     `json:"header"`
+		KVs    []keyValue `json:"kvs"`
+	}
+	putRequest struct {
+		Key   []byte `json:"key"`
+		Value []byte `json:"value"`
+	}
+	deleteRequest = rangeRequest
+	compare       struct {
+		Key            []byte `json:"key"`
+		Target         string `json:"target"`
+		Result         string `json:"result"`
+		ModRevision    string `json:"mod_revision,omitempty"`
+		CreateRevision string `json:"create_revision,omitempty"`
+	}
+	operation struct {
+		Range *rangeRequest `json:"request_range,omitempty"`
+		Put   *putRequest   `json:"request_put,omitempty"`
+	}
+	txnRequest struct {
+		Compare []compare   `json:"compare"`
+		Success []operation `json:"success"`
+		Failure []operation `json:"failure,omitempty"`
+	}
+	txnResponse struct {
+		Header    header `json:"header"`
+		Succeeded bool   `json:"succeeded"`
+		Responses []struct {
+			Range rangeResponse `json:"response_range"`
+		} `json:"responses"`
+	}
+)
+
+const (
+	dialTimeout = 2 * time.Second
+	maxConns    = 16       // to one endpoint
+	maxAnswer   = 64 << 20 // bytes; a catalogue of 100 000 names has less
+)
+
+func newClient(u *url.URL, hosts []string) (*client, error) {
+	c := &client{what: shared.Redacted(u, hosts), user: u.User.Username()}
+	c.password, _ = u.User.Password()
+	scheme := "http"
+	transport := &http.Transport{
+		DialContext:         (&net.Dialer{Timeout: dialTimeout}).DialContext,
+		MaxConnsPerHost:     maxConns,
+		MaxIdleConnsPerHost: maxConns,
+		IdleConnTimeout:     time.Minute,
+		DisableCompression:  true,
+	}
+	if u.Scheme == "etcds" {
+		scheme = "https"
+		config, err := tlsConfig(u.Query())
+		if err != nil {
+			return nil, err
+		}
+		transport.TLSClientConfig = config
+	}
+	c.http = &http.Client{Transport: transport}
+	for _, host := range hosts {
+		if _, _, err := net.SplitHostPort(host); err != nil {
+			host = net.JoinHostPort(strings.Trim(host, "[]"), "2379")
+		}
+		c.endpoints = append(c.endpoints, scheme+"://"+host+"/v3/")
+	}
+	return c, nil
+}
+
+func tlsConfig(query url.Values) (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if file := query.Get("ca"); file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("%s holds no certificate", file)
+		}
+	}
+	if cert, key := query.Get("cert"), query.Get("key"); cert != "" || key != "" {
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		if err != nil {
+			return nil, err
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return config, nil
+}
+
+func (c *client) get(ctx context.Context, key, end string) (found rangeResponse, err error) {
+	err = c.call(ctx, "kv/range", rangeRequest{Key: []byte(key), RangeEnd: []byte(end)}, &found)
+	return found, err
+}
+
+func (c *client) txn(ctx context.Context, t txnRequest) (did txnResponse, err error) {
+	err = c.call(ctx, "kv/txn", t, &did)
+	return did, err
+}
+
+// refusal is an answer of etcd that is an error.
+type refusal struct {
+	status int
+	Text   string `json:"error"`
+	Code   int    `json:"code"` // as of gRPC
+}
+
+func (r *refusal) Error() string { return r.Text }
+
+// unauthenticated is gRPC's code for a token that is missing or too old.
+const unauthenticated = 16
+
+// call sends one request. It goes to another endpoint only when no connection
+// was made, or the request was refused for certain: a second try of what may
+// have been done could do it twice.
+func (c *client) call(ctx context.Context, method string, request, response any) error {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return err
+	}
+	renewed := false
+	for range len(c.endpoints) + 1 {
+		at := c.at.Load()
+		err = c.send(ctx, c.endpoints[int(at)%len(c.endpoints)]+method, body, response)
+		if err == nil {
+			return nil
+		}
+		var said *refusal
+		if errors.As(err, &said) && said.Code == unauthenticated && c.user != "" && !renewed {
+			renewed = true
+			if err = c.login(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		// The next call, at least, asks another member.
+		c.at.CompareAndSwap(at, at+1)
+		var op *net.OpError
+		if ctx.Err() != nil || !errors.As(err, &op) || op.Op != "dial" {
+			return err
+		}
+	}
+	return err
+}
+
+func (c *client) send(ctx context.Context, to string, body []byte, response any) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	// net/http sends a POST again only if nothing of it was written.
+	c.mu.Lock()
+	if c.token != "" {
+		r.Header.Set("Authorization", c.token)
+	}
+	c.mu.Unlock()
+	answer, err := c.http.Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if err != nil {
+		return err
+	}
+	if answer.StatusCode != http.StatusOK {
+		said := &refusal{status: answer.StatusCode}
+		if json.Unmarshal(text, said) != nil || said.Text == "" {
+			said.Text = answer.Status
+		}
+		return said
+	}
+	return json.Unmarshal(text, response)
+}
+
+// login gets a token for the user.
+func (c *client) login(ctx context.Context) error {
+	body, err := json.Marshal(map[string]string{"name": c.user, "password": c.password})
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.token = ""
+	c.mu.Unlock()
+	var said struct {
+		Token string `json:"token"`
+	}
+	if err := c.send(ctx, c.endpoints[int(c.at.Load())%len(c.endpoints)]+"auth/authenticate", body, &said); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.token = said.Token
+	c.mu.Unlock()
+	return nil
+}
