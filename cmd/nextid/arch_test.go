@@ -33,10 +33,10 @@ generator/store/memory:    generator
 generator/store/sqlstore:  generator migrations/...
 generator/store/shared:    generator
 generator/store/postgres:  generator/store/shared
-generator/store/mysql:     generator/store/shared
+generator/store/mysql:     generator generator/store/shared
 generator/store/redis:     generator/store/shared
 generator/store/etcd:      generator/store/shared
-generator/store/zookeeper: generator/store/shared
+generator/store/zookeeper: generator generator/store/shared
 
 generator/clocktest:       generator
 generator/history:         generator

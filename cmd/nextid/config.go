@@ -71,7 +71,7 @@ func DefaultConfig() Config {
 	return Config{
 		Data:         "./nextid-data",
 		PG:           Address{Network: "tcp", Address: "127.0.0.1:" + strconv.Itoa(defaultPGPort)},
-		SharedStore:  StoreSettings{Failover: string(shared.Stop), Skip: shared.DefaultSkip},
+		SharedStore:  StoreSettings{Failover: failoverAuto, Skip: shared.DefaultSkip},
 		MySQL:        Address{Network: "tcp", Address: "127.0.0.1:" + strconv.Itoa(defaultMySQLPort)},
 		AutoCreate:   snowflake.KindName,
 		WorkerID:     workerAuto,

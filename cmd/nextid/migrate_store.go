@@ -84,7 +84,7 @@ func (p *program) withSchema(cmd *cobra.Command, dsn string, run func(context.Co
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), migrateTimeout)
 	defer cancel()
-	schema, err := sharedStoreOf(u.Scheme).schema(ctx, u.withPassword(lookupEnv(p.environ, storePasswordEnv)))
+	schema, err := sharedStoreOf(u.Scheme).schema(u.withPassword(lookupEnv(p.environ, storePasswordEnv)))
 	if err != nil {
 		return fmt.Errorf("%s: %w", u, err)
 	}
@@ -142,8 +142,8 @@ var gooseDialects = map[string]goose.Dialect{"pgx": goose.DialectPostgres, "mysq
 
 // openSQLSchema opens the migrations of a folder for a driver of
 // database/sql, which gets the URL as dsn makes it.
-func openSQLSchema(driver, path string, dsn func(url string) (string, error)) func(context.Context, string) (storeSchema, error) {
-	return func(_ context.Context, url string) (storeSchema, error) {
+func openSQLSchema(driver, path string, dsn func(url string) (string, error)) func(string) (storeSchema, error) {
+	return func(url string) (storeSchema, error) {
 		name, err := dsn(url)
 		if err != nil {
 			return nil, err

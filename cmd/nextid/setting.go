@@ -54,13 +54,13 @@ var settings = []setting{
 		value: func(*Config) value { return later("HTTP") },
 	},
 	{
-		key: "store", flag: true, arg: "URL", help: "sqlite:FILE; a database that several servers share, postgres://…; or memory: (forgets everything at the end; for tests)",
+		key: "store", flag: true, arg: "URL", help: "sqlite:FILE; a database that several servers share, as postgres://…, mysql://…, redis://…, etcd://… or zookeeper://…; or memory: (forgets everything at the end; for tests)",
 		value: func(c *Config) value { return &c.Store },
 	},
 	{
-		key: "store_failover", flag: true, arg: "POLICY", help: "what a name does after a failover or restore of the shared store: stop until recover_generator, skip store_skip numbers, or nothing because the store is lossless",
+		key: "store_failover", flag: true, arg: "POLICY", help: "what a segment generator does after a failover of the shared store: stop until recover_generator, skip store_skip numbers, or go on, lossless; auto is skip on Redis and stop elsewhere",
 		value: func(c *Config) value {
-			return choice(&c.SharedStore.Failover, string(shared.Stop), string(shared.Skip), string(shared.Lossless))
+			return choice(&c.SharedStore.Failover, failoverAuto, string(shared.Stop), string(shared.Skip), string(shared.Lossless))
 		},
 	},
 	{

@@ -170,7 +170,7 @@ func TestDefaultsOfTheContract(t *testing.T) {
 	want := map[string]string{
 		"config": "", "data": "./nextid-data", "pg": "127.0.0.1:5433", "mysql": "127.0.0.1:3307", "http": "off",
 		"store": "sqlite in the data directory", "auto-create": "snowflake", "worker-id": "auto",
-		"store-failover": "stop", "store-unsafe": "", "adopt": "false", "allow-plaintext": "false", "log-level": "info", "log-format": "text",
+		"store-failover": "auto", "store-unsafe": "", "adopt": "false", "allow-plaintext": "false", "log-level": "info", "log-format": "text",
 		"users": "auto", "host-rules": "", "tls-cert": "", "tls-key": "", "tls-client-ca": "", "require-tls": "false", "mysql-native-password": "false",
 	}
 	serve.Flags().VisitAll(func(f *pflag.Flag) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"nextid/generator/store/shared"
 	"nextid/generator/store/sqlstore"
 )
 
@@ -29,16 +30,16 @@ type StoreURL struct {
 // Set reads sqlite:FILE, memory:, or the URL of a shared store.
 func (u *StoreURL) Set(s string) error {
 	scheme, rest, _ := strings.Cut(s, ":")
-	switch shared := sharedStoreOf(scheme); {
+	switch kind := sharedStoreOf(scheme); {
 	case scheme == storeSQLite && rest != "":
 		*u = StoreURL{Scheme: storeSQLite, File: rest}
 	case scheme == storeSQLite:
 		return errors.New("sqlite: needs the name of a file: sqlite:FILE")
 	case s == storeMemory+":":
 		*u = StoreURL{Scheme: storeMemory}
-	case shared != nil:
-		if _, err := url.Parse(s); err != nil || !strings.HasPrefix(rest, "//") {
-			return fmt.Errorf("is not a URL such as %s", shared.example) // which has no password in it
+	case kind != nil:
+		if _, err := readURL(s); err != nil {
+			return fmt.Errorf("is not a URL such as %s", kind.example) // which has no password in it
 		}
 		*u = StoreURL{Scheme: scheme, URL: s}
 	default:
@@ -66,7 +67,7 @@ func (u StoreURL) Shared() bool { return u.URL != "" }
 
 // withPassword is the URL with a password in it, unless it has one.
 func (u StoreURL) withPassword(password string) string {
-	parsed, err := url.Parse(u.URL)
+	parsed, err := readURL(u.URL)
 	if err != nil || password == "" {
 		return u.URL
 	}
@@ -74,7 +75,26 @@ func (u StoreURL) withPassword(password string) string {
 		return u.URL
 	}
 	parsed.User = url.UserPassword(parsed.User.Username(), password)
-	return parsed.String()
+	return parsed.text()
+}
+
+// hostsURL is a URL that may name several hosts.
+type hostsURL struct {
+	*url.URL
+	hosts []string
+}
+
+func readURL(text string) (hostsURL, error) {
+	u, hosts, err := shared.ParseURL(text)
+	return hostsURL{u, hosts}, err
+}
+
+// text is the URL with all its hosts.
+func (u hostsURL) text() string {
+	const stand = "hosts.invalid"
+	one := *u.URL
+	one.Host = stand
+	return strings.Replace(one.String(), stand, strings.Join(u.hosts, ","), 1)
 }
 
 // secretParameters are the parameters of a URL whose values nobody may see.
@@ -82,7 +102,7 @@ var secretParameters = []string{"password", "sslpassword", "passwd", "secret", "
 
 // redacted is a URL without its secrets.
 func redacted(text string) string {
-	u, err := url.Parse(text)
+	u, err := readURL(text)
 	if err != nil {
 		return "(a URL that cannot be read)"
 	}
@@ -93,7 +113,10 @@ func redacted(text string) string {
 			u.RawQuery = query.Encode()
 		}
 	}
-	return u.Redacted()
+	if _, has := u.User.Password(); has {
+		u.User = url.UserPassword(u.User.Username(), "xxxxx")
+	}
+	return u.text()
 }
 
 // in fills in the file of the zero StoreURL.

@@ -46,6 +46,7 @@ func TestValuesReadTheirTexts(t *testing.T) {
 		{"store", &c.Store, map[string]string{
 			"sqlite:a/b.db": "sqlite:a/b.db", "memory:": "memory:", "memory:x": "", "sqlite:": "", "sqlite": "", "oracle://h": "", "": "",
 			"postgres://u:secret@h/d?sslpassword=secret": "postgres://u:xxxxx@h/d?sslpassword=xxxxx", "postgres:h": "",
+			"etcd://a:1,b:2/p": "etcd://a:1,b:2/p", "mysql://u@h/d": "mysql://u@h/d", "postgres://u:secret@a:1,b:2/d": "postgres://u:xxxxx@a:1,b:2/d",
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

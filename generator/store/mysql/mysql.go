@@ -245,10 +245,10 @@ func read(rows *sql.Rows, asks []shared.Ask, tokens map[string][]byte) ([]shared
 }
 
 // Lower implements shared.Engine.
-func (e *Engine) Lower(ctx context.Context, key string, hi, to int64, stamp string, now int64) error {
+func (e *Engine) Lower(ctx context.Context, r shared.Return) error {
 	return e.on(ctx, func(c *sql.Conn, _ string) error {
-		_, err := c.ExecContext(ctx, "UPDATE nextid_reservations SET lo = LEAST(lo, ?), hi = ?, updated_at = ? WHERE `key` = ? AND hi = ? AND stamp = ?",
-			to, to, now, key, hi, stamp)
+		_, err := c.ExecContext(ctx, "UPDATE nextid_reservations SET lo = LEAST(lo, ?), hi = ?, updated_at = ? WHERE `key` = ? AND hi = ? AND seq = ? AND stamp = ?",
+			r.To, r.To, r.Now, r.Key, r.Hi, r.Seq, r.Stamp)
 		return err
 	})
 }

@@ -273,10 +273,10 @@ func explain(ctx context.Context, c *pgx.Conn, d *dialect, asks []shared.Ask, an
 }
 
 // Lower implements shared.Engine.
-func (e *Engine) Lower(ctx context.Context, key string, hi, to int64, stamp string, now int64) error {
+func (e *Engine) Lower(ctx context.Context, r shared.Return) error {
 	return e.on(ctx, func(c *pgx.Conn, _ *dialect) error {
 		_, err := c.Exec(ctx, `UPDATE nextid_reservations SET lo = least(lo, $3::bigint), hi = $3::bigint, updated_at = $5::bigint
-WHERE key = $1::text AND hi = $2::bigint AND stamp = $4::text`, key, hi, to, stamp, now)
+WHERE key = $1::text AND hi = $2::bigint AND stamp = $4::text AND seq = $6::bigint`, r.Key, r.Hi, r.To, r.Stamp, r.Now, r.Seq)
 		return err
 	})
 }

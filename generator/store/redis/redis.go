@@ -319,9 +319,9 @@ func (e *Engine) answer(a *shared.Ask, reply any) (shared.Answer, error) {
 }
 
 // Lower implements shared.Engine.
-func (e *Engine) Lower(ctx context.Context, key string, hi, to int64, stamp string, now int64) error {
+func (e *Engine) Lower(ctx context.Context, r shared.Return) error {
 	return e.on(ctx, func(c redis.Conn) error {
-		_, err := e.lower.DoContext(ctx, c, e.rows, e.marker, key, shifted(hi), shifted(to), stamp, now)
+		_, err := e.lower.DoContext(ctx, c, e.rows, e.marker, r.Key, shifted(r.Hi), shifted(r.To), r.Stamp, r.Now, r.Seq)
 		return err
 	})
 }

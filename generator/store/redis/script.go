@@ -36,9 +36,9 @@ redis.call('HSET', KEYS[1], ARGV[1], table.concat({lo, hi, seq, ARGV[6], ARGV[11
 return {'granted', stamp, lo, hi, seq}
 `
 
-	// lower: key, hi, to, stamp, now.
+	// lower: key, hi, to, stamp, now, seq.
 	luaLower = luaPrelude + `
-if old and old.hi == ARGV[2] and old.stamp == ARGV[4] and ARGV[3] <= old.hi then
+if old and old.hi == ARGV[2] and old.stamp == ARGV[4] and old.seq == ARGV[6] then
   if old.lo > ARGV[3] then old.lo = ARGV[3] end
   redis.call('HSET', KEYS[1], ARGV[1], table.concat({old.lo, ARGV[3], old.seq, ARGV[5], old.stamp, old.owner}, '\t'))
 end

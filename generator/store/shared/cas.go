@@ -124,13 +124,13 @@ func (c *CAS) Advance(ctx context.Context, asks []Ask) ([]Answer, error) {
 }
 
 // Lower implements Engine.
-func (c *CAS) Lower(ctx context.Context, key string, hi, to int64, stamp string, now int64) error {
-	_, err := c.change(ctx, key, func(old *Row) (Answer, *Row) {
-		if old == nil || old.Hi != hi || old.Stamp != stamp || to > hi {
+func (c *CAS) Lower(ctx context.Context, r Return) error {
+	_, err := c.change(ctx, r.Key, func(old *Row) (Answer, *Row) {
+		if old == nil || old.Hi != r.Hi || old.Seq != r.Seq || old.Stamp != r.Stamp {
 			return Answer{}, nil
 		}
 		row := *old
-		row.Lo, row.Hi, row.Updated = min(row.Lo, to), to, now
+		row.Lo, row.Hi, row.Updated = min(row.Lo, r.To), r.To, r.Now
 		return Answer{}, &row
 	})
 	return err

@@ -19,9 +19,8 @@ type Engine interface {
 	// an error nothing in it is believed.
 	Advance(ctx context.Context, asks []Ask) (answers []Answer, err error)
 
-	// Lower sets the hi of a key to to, and its lo to no more than that, if
-	// its hi is still hi and its stamp still stamp. Otherwise nothing happens.
-	Lower(ctx context.Context, key string, hi, to int64, stamp string, now int64) error
+	// Lower carries out a Return, or does nothing.
+	Lower(ctx context.Context, r Return) error
 
 	// Rows lists the keys that begin with prefix, in any order.
 	Rows(ctx context.Context, prefix string) ([]Row, error)
@@ -52,6 +51,18 @@ type Ask struct {
 	Create bool
 	Count  int64  // added to the key's seq; 1 but for Recover
 	Write  string // the stamp that the key gets; Stamp but for a name that is stopped
+}
+
+// Return gives back the end of the last reservation of a key: if its hi, seq
+// and stamp are still these, hi becomes To, and lo no more than that.
+//
+// The seq keeps a return that comes late from taking back more than its own:
+// another server may have reserved and returned everything beyond meanwhile.
+type Return struct {
+	Key         string
+	Hi, To, Seq int64
+	Stamp       string
+	Now         int64 // Unix ms, for operators
 }
 
 // Outcome is how an Ask ended.

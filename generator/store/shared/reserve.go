@@ -237,8 +237,11 @@ func (s *Store) Release(ctx context.Context, key string, hi, to int64) error {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	// Before the store does it: the answer may be lost.
-	s.witness.lower(key, hi, to)
-	return s.engine.Lower(ctx, key, hi, to, l.stamp, s.now())
+	seq, last := s.witness.lower(key, hi, to)
+	if !last {
+		return nil
+	}
+	return s.engine.Lower(ctx, Return{Key: key, Hi: hi, To: to, Seq: seq, Stamp: l.stamp, Now: s.now()})
 }
 
 // saturated is a+b for b ≥ 0, held at the end of int64.

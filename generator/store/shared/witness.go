@@ -122,14 +122,19 @@ func (w *witness) note(key string, s sight) {
 	w.set(key, s)
 }
 
-// lower remembers that the end of a key may be to from now on.
-func (w *witness) lower(key string, hi, to int64) {
+// lower remembers that the end of a key may be to from now on, and returns the
+// seq of the reservation that ended at hi. last is false when that is not the
+// last one which this server knows of.
+func (w *witness) lower(key string, hi, to int64) (seq int64, last bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if s, known := w.seen[key]; known && s.hi == hi {
-		s.hi = to
-		w.set(key, s)
+	s, known := w.seen[key]
+	if !known || s.hi != hi {
+		return 0, false
 	}
+	s.hi = to
+	w.set(key, s)
+	return s.seq, true
 }
 
 // set is called with mu.

@@ -1,0 +1,307 @@
+package zookeeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"nextid/generator"
+	"nextid/generator/store/shared"
+)
+
+// Config says where the ensemble is.
+type Config struct {
+	// URL is zookeeper://USER:PASSWORD@HOST:PORT,HOST:PORT/PATH. The user is
+	// one of the scheme digest.
+	URL string
+}
+
+// Engine implements shared.Engine.
+type Engine struct {
+	*shared.CAS
+	conn *zk.Conn
+	what string // for messages, without a password
+	root string
+	acl  []zk.ACL
+}
+
+var _ shared.Engine = (*Engine)(nil)
+
+const (
+	sessionTimeout = 6 * time.Second
+	format         = "1" // of what the marker says
+)
+
+// silent is the library's logger: what it says comes as an error, too.
+type silent struct{}
+
+// Printf implements zk.Logger.
+func (silent) Printf(string, ...any) {}
+
+// Open returns an Engine, which connects in the background.
+func Open(cfg Config) (*Engine, error) {
+	u, hosts, err := shared.ParseURL(cfg.URL)
+	if err != nil {
+		return nil, err
+	}
+	for i, host := range hosts {
+		if _, _, err := net.SplitHostPort(host); err != nil {
+			hosts[i] = net.JoinHostPort(strings.Trim(host, "[]"), "2181")
+		}
+	}
+	e := &Engine{what: shared.Redacted(u, hosts), root: strings.TrimRight(u.Path, "/"), acl: zk.WorldACL(zk.PermAll)}
+	if e.root == "" {
+		e.root = "/nextid"
+	}
+	if e.conn, _, err = zk.Connect(hosts, sessionTimeout, zk.WithLogger(silent{}), zk.WithEventCallback(func(zk.Event) {})); err != nil {
+		return nil, err
+	}
+	if password, has := u.User.Password(); has {
+		e.acl = zk.AuthACL(zk.PermAll)
+		credentials := u.User.Username() + ":" + password
+		// It is remembered and sent again on every new connection.
+		go func() { _ = e.conn.AddAuth("digest", []byte(credentials)) }()
+	}
+	e.CAS = shared.NewCAS(swapper{e})
+	return e, nil
+}
+
+func (e *Engine) marker() string            { return e.root + "/format" }
+func (e *Engine) rows() string              { return e.root + "/reservations" }
+func (e *Engine) names() string             { return e.root + "/generators" }
+func (e *Engine) rowPath(key string) string { return e.rows() + "/" + url.PathEscape(key) }
+func (e *Engine) namePath(n string) string  { return e.names() + "/" + url.PathEscape(n) }
+
+func (e *Engine) unprepared() error { return shared.NoSchema(e.what, "zookeeper://…", nil) }
+
+// ask waits for f no longer than ctx. The library's calls know no context;
+// one that goes on afterwards ends with the connection at the latest.
+func ask[T any](ctx context.Context, e *Engine, f func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		v, err := f()
+		done <- result{v, err}
+	}()
+	var none T
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		return none, shared.Unreachable(ctx, e.what, ctx.Err())
+	}
+}
+
+// failure words an error that is not about the node alone.
+func (e *Engine) failure(ctx context.Context, err error) error {
+	if errors.Is(err, zk.ErrNoAuth) {
+		return &generator.Error{
+			Kind: generator.ErrPinned, Message: "the store " + e.what + " refuses access", Cause: err,
+			Hint: "Give the user and the password with which nextid migrate store up was run.",
+		}
+	}
+	return shared.Unreachable(ctx, e.what, err)
+}
+
+// read returns a node's data and version+1, or the zero Value when there is
+// no such node.
+func (e *Engine) read(ctx context.Context, path string) (shared.Value, error) {
+	v, err := ask(ctx, e, func() (shared.Value, error) {
+		data, stat, err := e.conn.Get(path)
+		if errors.Is(err, zk.ErrNoNode) {
+			return shared.Value{}, nil
+		}
+		if err != nil {
+			return shared.Value{}, err
+		}
+		return shared.Value{Text: string(data), Version: int64(stat.Version) + 1}, nil
+	})
+	return v, e.failure(ctx, err)
+}
+
+// catchUp makes the member that we are connected to know all that was
+// confirmed before.
+func (e *Engine) catchUp(ctx context.Context, path string) error {
+	_, err := ask(ctx, e, func() (string, error) { return e.conn.Sync(path) })
+	return e.failure(ctx, err)
+}
+
+// swapper is the compare-and-set below the Engine.
+type swapper struct{ *Engine }
+
+// Stamp implements shared.Swapper.
+func (s swapper) Stamp(ctx context.Context) (string, error) {
+	if err := s.catchUp(ctx, s.marker()); err != nil {
+		return "", err
+	}
+	stat, err := ask(ctx, s.Engine, func() (*zk.Stat, error) {
+		_, stat, err := s.conn.Get(s.marker())
+		return stat, err
+	})
+	if errors.Is(err, zk.ErrNoNode) {
+		return "", s.unprepared()
+	}
+	if err != nil {
+		return "", s.failure(ctx, err)
+	}
+	return fmt.Sprintf("%#x", stat.Czxid), nil
+}
+
+// Load implements shared.Swapper.
+func (s swapper) Load(ctx context.Context, key string) (shared.Value, error) {
+	return s.read(ctx, s.rowPath(key))
+}
+
+// Swap implements shared.Swapper.
+func (s swapper) Swap(ctx context.Context, key string, was shared.Value, text string) (shared.Value, bool, error) {
+	return s.swap(ctx, s.rowPath(key), was, text)
+}
+
+func (e *Engine) swap(ctx context.Context, path string, was shared.Value, text string) (now shared.Value, swapped bool, err error) {
+	version, err := ask(ctx, e, func() (int64, error) {
+		if was.Version == 0 {
+			_, err := e.conn.Create(path, []byte(text), 0, e.acl)
+			return 1, err
+		}
+		stat, err := e.conn.Set(path, []byte(text), int32(was.Version-1))
+		if err != nil {
+			return 0, err
+		}
+		return int64(stat.Version) + 1, nil
+	})
+	switch {
+	case err == nil:
+		return shared.Value{Text: text, Version: version}, true, nil
+	case errors.Is(err, zk.ErrNoNode) && was.Version == 0: // not even the node above it
+		e.Forget()
+		return shared.Value{}, false, e.unprepared()
+	case errors.Is(err, zk.ErrNodeExists), errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNoNode):
+		if err := e.catchUp(ctx, path); err != nil {
+			return shared.Value{}, false, err
+		}
+		now, err := e.read(ctx, path)
+		return now, false, err
+	}
+	return shared.Value{}, false, e.failure(ctx, err)
+}
+
+// children reads all nodes below path whose unescaped names begin with prefix.
+func (e *Engine) children(ctx context.Context, path, prefix string) (map[string]string, error) {
+	if err := e.catchUp(ctx, path); err != nil {
+		return nil, err
+	}
+	names, err := ask(ctx, e, func() ([]string, error) {
+		names, _, err := e.conn.Children(path)
+		return names, err
+	})
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil, e.unprepared()
+	}
+	if err != nil {
+		return nil, e.failure(ctx, err)
+	}
+	var keys []string
+	for _, name := range names {
+		if key, err := url.PathUnescape(name); err == nil && strings.HasPrefix(key, prefix) {
+			keys = append(keys, key)
+		}
+	}
+	values, errs := make([]shared.Value, len(keys)), make([]error, len(keys))
+	shared.Parallel(len(keys), func(i int) {
+		values[i], errs[i] = e.read(ctx, path+"/"+url.PathEscape(keys[i]))
+	})
+	all := make(map[string]string, len(keys))
+	for i, key := range keys {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		if values[i].Version != 0 {
+			all[key] = values[i].Text
+		}
+	}
+	return all, nil
+}
+
+// Rows implements shared.Engine.
+func (e *Engine) Rows(ctx context.Context, prefix string) ([]shared.Row, error) {
+	found, err := e.children(ctx, e.rows(), prefix)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]shared.Row, 0, len(found))
+	for key, text := range found {
+		r, err := shared.DecodeRow(key, text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, *r)
+	}
+	return all, nil
+}
+
+// Name implements shared.Engine.
+func (e *Engine) Name(ctx context.Context, name string) (shared.Entry, error) {
+	v, err := e.readLatest(ctx, name)
+	if err != nil {
+		return shared.Entry{}, err
+	}
+	if v.Version == 0 {
+		return shared.Entry{}, shared.Unknown(name)
+	}
+	return shared.DecodeEntry(name, v.Text)
+}
+
+func (e *Engine) readLatest(ctx context.Context, name string) (shared.Value, error) {
+	if err := e.catchUp(ctx, e.namePath(name)); err != nil {
+		return shared.Value{}, err
+	}
+	return e.read(ctx, e.namePath(name))
+}
+
+// Names implements shared.Engine.
+func (e *Engine) Names(ctx context.Context) ([]shared.Entry, error) {
+	found, err := e.children(ctx, e.names(), "")
+	if err != nil {
+		return nil, err
+	}
+	all := make([]shared.Entry, 0, len(found))
+	for name, text := range found {
+		n, err := shared.DecodeEntry(name, text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+// PutName implements shared.Engine. The value of an entry takes the place of
+// its version: the same value means the same entry.
+func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry) (written bool, err error) {
+	var old shared.Value
+	if was != nil {
+		if old, err = e.readLatest(ctx, n.Name); err != nil {
+			return false, err
+		}
+		if old.Text != shared.EncodeEntry(was) {
+			return false, nil
+		}
+	}
+	_, written, err = e.swap(ctx, e.namePath(n.Name), old, shared.EncodeEntry(&n))
+	return written, err
+}
+
+// Close implements shared.Engine.
+func (e *Engine) Close() error {
+	e.conn.Close()
+	return nil
+}
