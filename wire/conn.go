@@ -45,15 +45,15 @@ type workspace struct {
 
 var workspaces = sync.Pool{New: func() any { return new(workspace) }}
 
-// conn is one connection: the loop between a socket and a Machine. One
-// goroutine runs it; nudge, cutOff, abandon and checkHangup are called by
-// others.
+// conn is one connection: the loop between a socket and a Machine. Until it
+// has logged in, a goroutine runs it; then the poller does, where there is one.
+// nudge, cutOff and abandon are called by others, with server.mu held.
 type conn struct {
 	server   *Server
 	info     Conn
 	nc       net.Conn
-	raw      syscall.RawConn // nil: use nc's Read and Write
-	tls      *tls.Conn       // nil: plaintext
+	socket   *socket   // nc in the poller, nil: it has a goroutine; changes under server.mu
+	tls      *tls.Conn // nil: plaintext
 	machine  Machine
 	accepted time.Time
 	base     context.Context // of the statements
@@ -65,15 +65,15 @@ type conn struct {
 	heard    bool      // the first byte has arrived
 	admitted bool      // logged in; under server.mu, and read by the connection's goroutine
 	deadline time.Time // of the read, as far as the connection itself wants one
-	fd       uintptr   // the socket, while inRead
-	inRead   bool      // inside the callback of raw.Read, which holds the descriptor
-	dry      bool      // inRead: the socket has been emptied
+	leave    leave     // out of the poller's loop
+	draining bool      // inside drain: TLS must not wait for input
+	dry      bool      // draining: the socket has been emptied
+	stay     bool      // the poller cannot take the connection
 	upgrade  bool      // the loop ended for a TLS handshake
 	hello    []byte    // what of the handshake arrived before it began
 	err      error     // why the loop ended
 	impolite bool      // the server ends it while the client may still be sending
 
-	unsure atomic.Bool // the last read left it open whether the client hung up, see checkHangup
 	cut    atomic.Bool // the server has given up waiting
 	hungUp atomic.Bool // see Conn.HangUp
 }
@@ -82,7 +82,13 @@ func newConn(s *Server, nc net.Conn) *conn {
 	c := &conn{server: s, nc: nc, accepted: time.Now(), base: s.base}
 	c.out = Out{flush: c.write, limit: s.Limits.FlushAt}
 	c.info.admit = func() error { return s.admit(c) }
-	c.info.hangUp = func() { c.hungUp.Store(true); c.nudge() }
+	c.info.hangUp = func() {
+		c.hungUp.Store(true)
+		s.mu.Lock() // for c.socket
+		defer s.mu.Unlock()
+		c.nudge()
+	}
+	c.info.wait = func() { c.leave.now() }
 	c.info.canTLS = s.TLS != nil
 	switch a := nc.RemoteAddr().(type) {
 	case *net.TCPAddr:
@@ -90,43 +96,41 @@ func newConn(s *Server, nc net.Conn) *conn {
 		c.info.IP = a.AddrPort().Addr().Unmap()
 	case *net.UnixAddr:
 		c.info.Local = true
-		c.info.peer = func() (uint32, bool) { return peerUID(rawConn(nc)) }
-	}
-	if rawInput {
-		c.raw = rawConn(nc)
+		c.info.peer = func() (uint32, bool) { return peerUID(nc) }
 	}
 	return c
 }
 
-// rawConn returns the socket behind a connection, nil when it is none: TLS
-// and tests' connections have their own Read and Write.
-func rawConn(nc net.Conn) syscall.RawConn {
-	var raw syscall.RawConn
-	switch s := nc.(type) {
-	case *net.TCPConn:
-		raw, _ = s.SyscallConn() // nil when it is closed already: the plain read will tell
-	case *net.UnixConn:
-		raw, _ = s.SyscallConn()
+// serve runs the connection to its end, or until the poller takes it.
+func (c *conn) serve() {
+	if c.begin() {
+		c.turns(leave{})
+		return
 	}
-	return raw
+	c.end()
 }
 
-// serve runs the connection to its end.
-func (c *conn) serve() {
-	defer c.close()
+// begin serves the connection until it can be left to the poller; false says
+// that it has ended.
+func (c *conn) begin() (adopted bool) {
 	defer c.survive()
 	c.tune()
 	c.waitUntil(c.accepted.Add(c.server.Limits.FirstByte))
 	if !c.feed(nil) {
-		return
+		return false
 	}
-	for goOn := true; goOn; goOn = c.upgrade && c.secure() {
-		if c.raw != nil {
-			c.serveRaw()
-		} else {
-			c.servePlain()
+	for {
+		if adopted = c.servePlain(); adopted || !c.upgrade || !c.secure() {
+			return adopted
 		}
 	}
+}
+
+// end says goodbye to the client and releases everything.
+func (c *conn) end() {
+	defer c.server.work.Done()
+	defer c.server.forget(c)
+	defer c.close()
 	if c.impolite {
 		c.linger()
 	}
@@ -140,7 +144,7 @@ func (c *conn) survive() {
 		return
 	}
 	c.server.Logger.Error("panic while serving a connection", "connection", c.info.ID, "panic", p, "stack", string(debug.Stack()))
-	c.inRead = false
+	c.draining = false
 	c.out.B = nil // half an answer, perhaps
 	c.err = nil
 	defer func() { _ = recover() }() // the machine may be beyond saying goodbye
@@ -170,69 +174,76 @@ func (c *conn) tune() {
 		return
 	}
 	_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: keepAliveIdle, Interval: keepAliveSkip, Count: keepAliveTry}) // best effort
-	if c.raw != nil {
-		setUserTimeout(c.raw, userTimeout)
+	if raw, err := tcp.SyscallConn(); err == nil {                                                                                   // else it is closed already: the read will tell
+		setUserTimeout(raw, userTimeout)
 	}
 }
 
-// servePlain is the loop over net.Conn: tests, and systems without raw
-// input.
-func (c *conn) servePlain() {
+// servePlain is the loop over net.Conn: logins, tests, and systems without a
+// poller. It reports whether the poller has adopted the connection.
+func (c *conn) servePlain() (adopted bool) {
 	var from io.Reader = c.nc
 	if c.tls != nil {
 		from = c.tls
 	}
 	for {
+		if c.admitted && !c.stay && c.server.adopt(c) {
+			return true
+		}
 		c.acquire()
 		n, err := from.Read(c.work.in[:])
 		if n > 0 && !c.feed(c.work.in[:n]) {
-			return
+			return false
 		}
 		c.release()
 		if err != nil && !c.readFailed(err) {
-			return
+			return false
 		}
 	}
 }
 
-// serveRaw is the loop over the socket itself: it saves the system call that
-// would only say that the socket is empty, and needs no buffer to wait.
-func (c *conn) serveRaw() {
-	for {
-		done := false
-		err := c.raw.Read(func(fd uintptr) bool {
-			c.fd, c.inRead, c.dry = fd, true, false
-			c.acquire()
-			more := false
-			if c.tls != nil {
-				more = c.drainTLS()
-			} else {
-				more = c.drain()
-			}
-			c.inRead = false
-			if more {
-				c.release()
-			}
-			done = !more
-			return done // false: wait until there is something to read
-		})
-		if done || !c.readFailed(err) {
+// turns serves a connection that the caller has claimed, until there is
+// nothing to do for it.
+func (c *conn) turns(way leave) {
+	c.leave = way
+	for c.turn() {
+		if c.socket.rest() {
 			return
 		}
 	}
+	go c.end() // that may wait
+}
+
+// turn serves what has arrived. It reports whether the connection goes on.
+func (c *conn) turn() (more bool) {
+	defer c.survive()
+	if c.socket.expired.Swap(false) && !c.readFailed(os.ErrDeadlineExceeded) {
+		return false
+	}
+	c.acquire()
+	c.draining, c.dry = true, false
+	if c.tls != nil {
+		more = c.drainTLS()
+	} else {
+		more = c.drain()
+	}
+	c.draining = false
+	if more {
+		c.release()
+	}
+	return more
 }
 
 // drain reads and serves what the socket has. It reports whether the
 // connection goes on.
 //
-// A read that did not fill the buffer took all there was, so nothing is
-// asked again: what arrives later wakes raw.Read up (the runtime's poller is
-// edge-triggered and remembers an event that comes while nobody waits). Only
-// the end of the input can have arrived unnoticed together with the last
-// bytes; checkHangup looks for that.
+// A read that did not fill the buffer took all there was, so nothing is asked
+// again: what arrives later is reported later, since the poller is
+// edge-triggered. But the end of the input is reported once, perhaps together
+// with the last bytes.
 func (c *conn) drain() bool {
 	for {
-		n, errno := rawRead(c.fd, c.work.in[:])
+		n, errno := rawRead(c.socket.fd, c.work.in[:])
 		switch {
 		case errno == syscall.EAGAIN:
 			return true
@@ -248,33 +259,17 @@ func (c *conn) drain() bool {
 		if !c.feed(c.work.in[:n]) {
 			return false
 		}
-		if n < readSize {
-			if !c.unsure.Load() {
-				c.unsure.Store(true)
-			}
+		if n < readSize && !c.socket.hangup.Load() {
 			return true
 		}
+		c.leave.now() // this client has much to ask
 		if c.server.draining.Load() || c.hungUp.Load() {
-			return true // raw.Read finds that the deadline is over
+			return true // the call to look around is waiting
 		}
 	}
 }
 
-// checkHangup wakes the connection up if its client hung up in the instant
-// of its last message.
-func (c *conn) checkHangup() {
-	if !c.unsure.Swap(false) {
-		return
-	}
-	_ = c.raw.Control(func(fd uintptr) { // fails only on a closed connection
-		if hungUp(fd) {
-			c.nudge()
-		}
-	})
-}
-
-// nudge ends the wait for the client, so that the connection's goroutine
-// looks around.
+// nudge ends the wait for the client, so that the connection looks around.
 func (c *conn) nudge() { _ = c.nc.SetReadDeadline(past) } // fails only on a closed connection
 
 // cutOff ends waits in both directions, soon.
@@ -285,7 +280,13 @@ func (c *conn) cutOff() {
 }
 
 // abandon closes the socket under the connection.
-func (c *conn) abandon() { _ = c.nc.Close() } // whoever is blocked on it learns why
+func (c *conn) abandon() {
+	if c.socket != nil {
+		c.socket.abandon()
+		return
+	}
+	_ = c.nc.Close() // whoever is blocked on it learns why
+}
 
 // past is a deadline that is over.
 var past = time.Unix(1, 0)
@@ -413,8 +414,9 @@ func (c *conn) linger() {
 		return
 	}
 	c.acquire()
-	c.waitUntil(time.Now().Add(lingerTime))
-	for left := lingerBytes; left > 0; {
+	until := time.Now().Add(lingerTime)
+	c.waitUntil(until)
+	for left := lingerBytes; left > 0 && time.Now().Before(until); {
 		n, err := c.nc.Read(c.work.in[:])
 		if err != nil {
 			return

@@ -4,23 +4,25 @@
 //
 // # The loop
 //
-// One goroutine serves one connection: it reads, runs the statements and
-// writes, in one stack. The protocol is a Machine: it gets the bytes that
-// arrived, consumes the complete messages and appends its answers to an Out.
-// The loop writes once when the input is used up, so a batch of pipelined
-// requests costs one read and one write. A machine flushes earlier when much
-// has piled up (Out.Room) or when a statement is about to wait.
+// The protocol is a Machine: it gets the bytes that arrived, consumes the
+// complete messages and appends its answers to an Out. The loop writes once when
+// the input is used up, so a batch of pipelined requests costs one read and one
+// write. A machine flushes earlier when much has piled up (Out.Room) or when a
+// statement is about to wait (Conn.Wait).
 //
-// On Linux the loop reads and writes its socket with raw system calls inside
-// the callback of syscall.RawConn.Read. A read that did not fill the buffer
-// has emptied the socket, so it is not asked again; the poller remembers what
-// comes later. Only the end of the input can hide behind the last bytes: once
-// a second the server looks for it on connections that were not sure. Other
-// connections (TLS, tests, other systems) use their Read and Write methods.
+// Until a client has logged in, a goroutine serves its connection, with deadlines.
+// After that, on Linux, the poller does: one loop for all connections asks epoll(7)
+// whose input has arrived, and reads, runs the statement and writes with raw system
+// calls, without the Go scheduler in between. Large batches are shared with other
+// processors. A statement that waits, takes long or has much to send keeps the
+// goroutine it runs in, and another goroutine goes on with the loop; a watchdog
+// sees to that where the statement does not say so itself. Other systems, and
+// tests, keep a goroutine a connection. Inside TLS all is the same but for the
+// records.
 //
-// While a connection waits for its client it holds no buffer, unless half a
-// message has arrived. A goroutine with its 4 kB of stack and about 2 kB of
-// session are all that an idle connection costs.
+// While a connection waits for its client it has no buffer, unless half a message
+// has arrived, and in the poller no goroutine either: its session of about 2 kB is
+// all that it costs.
 //
 // # Clients that misbehave
 //
@@ -40,6 +42,6 @@
 // caller's patience ends, the context of all statements ends with ErrShutdown
 // as its cause, and writes get half a second more.
 //
-// Locks: Server.mu only, for accepting, logging in, ending and sweeping;
+// Locks: Server.mu for accepting, logging in and ending, a socket.mu for its timer;
 // nothing is called with it held but net.Conn's deadline setters.
 package wire

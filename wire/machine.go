@@ -57,6 +57,7 @@ type Conn struct {
 
 	admit    func() error // nil: there is always room
 	peer     func() (uid uint32, ok bool)
+	wait     func() // nil: nobody else is held up
 	canTLS   bool
 	startTLS bool
 	hangUp   func()
@@ -77,6 +78,14 @@ func (c *Conn) PeerUID() (uid uint32, ok bool) {
 		return 0, false
 	}
 	return c.peer()
+}
+
+// Wait says that the statement in Feed is about to wait for something else
+// than its client, so that other connections should not wait with it.
+func (c *Conn) Wait() {
+	if c.wait != nil {
+		c.wait()
+	}
 }
 
 // CanTLS reports whether StartTLS may be called: the server has a

@@ -1,11 +1,23 @@
 package wire
 
-import "syscall"
+import (
+	"net"
+	"syscall"
+)
 
 // peerUID asks the kernel who connected to a Unix socket (unix(7),
 // SO_PEERCRED).
-func peerUID(raw syscall.RawConn) (uid uint32, ok bool) {
-	err := raw.Control(func(fd uintptr) {
+func peerUID(nc net.Conn) (uid uint32, ok bool) {
+	socket, ok := nc.(syscall.Conn)
+	if !ok {
+		return 0, false
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return 0, false
+	}
+	ok = false
+	err = raw.Control(func(fd uintptr) {
 		credentials, err := syscall.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED)
 		if err == nil {
 			uid, ok = credentials.Uid, true

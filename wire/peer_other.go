@@ -2,7 +2,7 @@
 
 package wire
 
-import "syscall"
+import "net"
 
 // peerUID is known on Linux only.
-func peerUID(syscall.RawConn) (uid uint32, ok bool) { return 0, false }
+func peerUID(net.Conn) (uid uint32, ok bool) { return 0, false }

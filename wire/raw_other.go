@@ -7,11 +7,7 @@ import (
 	"time"
 )
 
-// rawInput is only used on Linux.
-const rawInput = false
-
-func rawRead(uintptr, []byte) (int, syscall.Errno)  { return 0, syscall.ENOSYS }
-func rawWrite(uintptr, []byte) (int, syscall.Errno) { return 0, syscall.ENOSYS }
-func hungUp(uintptr) bool                           { return false }
+func rawRead(int, []byte) (int, syscall.Errno)  { return 0, syscall.ENOSYS }
+func rawWrite(int, []byte) (int, syscall.Errno) { return 0, syscall.ENOSYS }
 
 func setUserTimeout(syscall.RawConn, time.Duration) {}

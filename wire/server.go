@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"nextid/sqlfuncs/sqlstate"
@@ -35,7 +36,8 @@ type Server struct {
 	cancel   context.CancelCauseFunc
 	draining atomic.Bool
 	stopping chan struct{} // closed when draining begins
-	sweeping sync.Once
+	polling  sync.Once
+	poller   atomic.Pointer[poller] // nil: not needed yet, or there is none
 	refusals throttle
 
 	mu        sync.Mutex
@@ -62,10 +64,6 @@ const (
 	// cutGrace is how long a connection that is cut off gets to tell its
 	// client.
 	cutGrace = 500 * time.Millisecond
-
-	// sweepEvery is how often hung up clients are looked for; see
-	// conn.checkHangup.
-	sweepEvery = time.Second
 )
 
 func (s *Server) init() {
@@ -131,14 +129,41 @@ func (s *Server) start(nc net.Conn) {
 		c.turnAway()
 		return
 	}
-	if c.raw != nil {
-		s.sweeping.Do(func() { go s.sweep() })
+	go c.serve()
+}
+
+// adopt leaves a connection to the poller, if it can. The caller then holds
+// the connection's socket.
+func (s *Server) adopt(c *conn) bool {
+	if _, ok := c.nc.(syscall.Conn); !ok {
+		c.stay = true // tests
+		return false
 	}
-	go func() {
-		defer s.work.Done()
-		defer s.forget(c)
-		c.serve()
-	}()
+	s.polling.Do(func() {
+		p, err := newPoller()
+		if err != nil {
+			s.Logger.Debug("every connection keeps its goroutine", "reason", err)
+			return
+		}
+		s.poller.Store(p)
+	})
+	p := s.poller.Load()
+	if p == nil {
+		c.stay = true
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	socket, err := p.adopt(c)
+	if err != nil {
+		s.Logger.Debug("a connection keeps its goroutine", "connection", c.info.ID, "reason", err)
+		c.stay = true
+		return false
+	}
+	c.socket, c.nc = socket, socket
+	_ = socket.SetReadDeadline(c.deadline) // it was open a moment ago
+	socket.expired.Store(s.draining.Load() || c.hungUp.Load())
+	return true
 }
 
 // register gives a new connection its id, if there is room for one that has
@@ -251,6 +276,11 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.eachConn((*conn).nudge)
 	done := make(chan struct{})
 	go func() { s.work.Wait(); close(done) }()
+	defer func() {
+		if p := s.poller.Swap(nil); p != nil {
+			p.close()
+		}
+	}()
 	select {
 	case <-done:
 		s.cancel(ErrShutdown)
@@ -273,20 +303,6 @@ func (s *Server) eachConn(f func(*conn)) {
 	defer s.mu.Unlock()
 	for _, c := range s.conns {
 		f(c)
-	}
-}
-
-// sweep looks for clients that hung up unnoticed.
-func (s *Server) sweep() {
-	ticker := time.NewTicker(sweepEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-s.stopping:
-			return
-		case <-ticker.C:
-			s.eachConn((*conn).checkHangup)
-		}
 	}
 }
 

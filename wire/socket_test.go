@@ -229,10 +229,10 @@ func (e *echo) Feed(_ context.Context, in []byte, out *Out) (int, error) {
 	return len(in), nil
 }
 
-// An idle connection must hold no buffer: goroutine, connection and machine
+// An idle connection must hold no buffer and no goroutine: connection and machine
 // only.
 func TestIdleConnectionsAreSmall(t *testing.T) {
-	const count, each = 1000, 6000
+	const count, each = 1000, 2500
 	s := &Server{NewMachine: func(c *Conn) Machine { return &echo{conn: c} }, Limits: Limits{PerIP: 2 * count}}
 	l := listenTCP(t)
 	serve(t, s, l)

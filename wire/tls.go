@@ -145,7 +145,7 @@ func (dryError) Timeout() bool   { return true }
 func (dryError) Temporary() bool { return true }
 
 // tlsSocket is what lies below crypto/tls: the connection's socket. Inside
-// the raw loop it never waits for input, so that the connection waits in one
+// drainTLS it never waits for input, so that the connection waits in one
 // place, without a buffer.
 type tlsSocket struct{ c *conn }
 
@@ -159,13 +159,13 @@ func (s tlsSocket) Read(p []byte) (int, error) {
 		n := copy(p, c.hello)
 		c.hello = c.hello[n:]
 		return n, nil
-	case !c.inRead:
+	case !c.draining:
 		return c.nc.Read(p)
 	case c.dry:
 		return 0, errDry
 	}
 	for {
-		n, errno := rawRead(c.fd, p)
+		n, errno := rawRead(c.socket.fd, p)
 		switch {
 		case errno == syscall.EINTR:
 		case errno == syscall.EAGAIN:
@@ -175,7 +175,7 @@ func (s tlsSocket) Read(p []byte) (int, error) {
 		case n == 0:
 			return 0, io.EOF
 		default:
-			c.dry = n < len(p) // see conn.drain
+			c.dry = n < len(p) && !c.socket.hangup.Load() // see conn.drain
 			return n, nil
 		}
 	}
@@ -213,9 +213,6 @@ func (c *conn) drainTLS() bool {
 		n, err := c.tls.Read(c.work.in[:])
 		switch {
 		case errors.Is(err, errDry):
-			if !c.unsure.Load() {
-				c.unsure.Store(true)
-			}
 			return true
 		case err != nil:
 			c.err = err
@@ -223,7 +220,9 @@ func (c *conn) drainTLS() bool {
 		case !c.feed(c.work.in[:n]):
 			return false
 		case c.server.draining.Load(), c.hungUp.Load():
-			return true // raw.Read finds that the deadline is over
+			return true // the call to look around is waiting
+		case n == readSize:
+			c.leave.now() // this client has much to ask
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"errors"
 	"syscall"
 	"time"
 )
@@ -18,36 +17,25 @@ func (c *conn) write(b []byte) error {
 
 // send puts b on the socket, waiting for a slow client up to the write limit.
 func (c *conn) send(b []byte) error {
-	if c.raw == nil {
+	if c.socket == nil {
 		c.writeUntil(time.Now().Add(c.server.Limits.Write))
 		_, err := c.nc.Write(b)
 		return err
 	}
-	if c.inRead {
-		rest, err := writeSome(c.fd, b)
-		if err != nil || len(rest) == 0 {
-			return err
-		}
-		b = rest
+	if len(b) >= c.server.Limits.FlushAt {
+		c.leave.now() // more will follow
 	}
-	return c.writeWaiting(b)
-}
-
-// writeWaiting is write for a socket that is full, or not known to be held
-// by this goroutine.
-func (c *conn) writeWaiting(b []byte) error {
-	c.writeUntil(time.Now().Add(c.server.Limits.Write))
-	defer c.writeUntil(time.Time{})
-	var failed error
-	err := c.raw.Write(func(fd uintptr) bool {
-		b, failed = writeSome(fd, b)
-		return failed != nil || len(b) == 0
-	})
-	return errors.Join(err, failed)
+	rest, err := writeSome(c.socket.fd, b)
+	if err != nil || len(rest) == 0 {
+		return err
+	}
+	c.leave.now()
+	_, err = c.socket.Write(rest)
+	return err
 }
 
 // writeSome writes until the socket is full and returns the rest.
-func writeSome(fd uintptr, b []byte) (rest []byte, err error) {
+func writeSome(fd int, b []byte) (rest []byte, err error) {
 	for len(b) > 0 {
 		n, errno := rawWrite(fd, b)
 		switch errno {

@@ -222,7 +222,10 @@ func (c *conn) open(out *wire.Out) error {
 		"user", cutText(options.User, limit), "database", cutText(options.Database, limit))
 	c.user = options.User
 	c.login = nil
-	c.session.OnWait(func() { _ = out.Flush() }) // a broken connection shows at the next flush
+	c.session.OnWait(func() {
+		_ = out.Flush() // a broken connection shows at the next flush
+		c.info.Wait()
+	})
 	c.protocol.conns.add(c)
 	c.told = told{autocommit: true}
 	c.state = ready

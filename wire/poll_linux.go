@@ -1,0 +1,508 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+const (
+	// batchSize is how many sockets one epoll_pwait reports.
+	batchSize = 64
+
+	// A processor gets at least minPart of them. Two processors share from
+	// maxPart on: few processors are better left to the kernel's half of the
+	// work, and to clients on the same machine.
+	minPart, maxPart = 4, 32
+
+	// stuckAfter is how often the watchdog looks at the loop, and so how long a
+	// statement keeps other connections waiting before the loop goes on without
+	// it. After quietAfter looks without traffic it sleeps.
+	stuckAfter = 4 * time.Millisecond
+	quietAfter = 250
+
+	epollET = 1 << 31 // syscall.EPOLLET is negative
+)
+
+// poller is the loop of the connections that have logged in. While such a
+// connection waits for its client it has no goroutine: epoll(7) tells the loop
+// whose input has arrived, and the loop answers it there and then. That saves
+// the scheduler's work between two queries, which is about as much as the
+// query itself.
+//
+// Nothing may hold up the loop. A statement that is about to wait (Conn.Wait, a
+// full socket), that has much to send, or that takes longer than stuckAfter
+// keeps its goroutine, and another one goes on with the loop.
+type poller struct {
+	epfd  int
+	bell  int // eventfd(2) that ends the loop
+	procs int
+	part  int // how many sockets must be ready for another processor to be worth waking, which costs as much as a query
+
+	lead   *batch
+	shares []*batch
+
+	sockets [maxFD >> chunkBits]atomic.Pointer[[1 << chunkBits]atomic.Pointer[socket]]
+	serial  atomic.Uint32
+
+	asleep atomic.Bool // the watchdog
+	wake   chan struct{}
+	done   chan struct{}
+}
+
+// Sockets are found by their descriptor, a small number.
+const (
+	chunkBits = 10
+	maxFD     = 1 << 20
+)
+
+// batch is what one epoll_pwait reported, or a share of it. The goroutine that
+// works on it owns it; whoever changes step from what the owner set to 0
+// becomes the owner.
+type batch struct {
+	events  [batchSize]syscall.EpollEvent
+	n, next int
+	serial  uint64
+	step    atomic.Uint64 // the event being worked on, 0: none
+	seen    uint64        // the watchdog's: step at its last look
+	share   bool          // another batch polls
+	taken   atomic.Bool   // of a share: in use
+}
+
+func newPoller() (*poller, error) {
+	epfd, err := syscall.EpollCreate1(syscall.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("epoll_create1: %w", err)
+	}
+	bell, _, errno := syscall.Syscall(syscall.SYS_EVENTFD2, 0, syscall.O_CLOEXEC|syscall.O_NONBLOCK, 0)
+	if errno != 0 {
+		_ = syscall.Close(epfd)
+		return nil, fmt.Errorf("eventfd2: %w", errno)
+	}
+	p := &poller{
+		epfd: epfd, bell: int(bell), procs: runtime.GOMAXPROCS(0), lead: &batch{},
+		wake: make(chan struct{}, 1), done: make(chan struct{}),
+	}
+	p.part = max(minPart, maxPart/p.procs)
+	for range p.procs - 1 {
+		p.shares = append(p.shares, &batch{share: true})
+	}
+	if err := syscall.EpollCtl(epfd, syscall.EPOLL_CTL_ADD, p.bell, &syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(p.bell)}); err != nil {
+		_ = syscall.Close(epfd)
+		_ = syscall.Close(p.bell)
+		return nil, fmt.Errorf("epoll_ctl: %w", err)
+	}
+	go p.run(p.lead)
+	go p.watch()
+	return p, nil
+}
+
+// close ends the loop. No socket may be left.
+func (p *poller) close() {
+	close(p.done)
+	one := uint64(1)
+	_, _, _ = syscall.Syscall(syscall.SYS_WRITE, uintptr(p.bell), uintptr(unsafe.Pointer(&one)), 8) // an eventfd takes it
+}
+
+// run works on a batch, and polls for the next one unless it is a share, until
+// the batch is taken over or the poller is closed.
+func (p *poller) run(b *batch) {
+	for {
+		for b.next < b.n {
+			event := b.events[b.next]
+			b.next++
+			if int(event.Fd) == p.bell {
+				_ = syscall.Close(p.epfd)
+				_ = syscall.Close(p.bell)
+				return
+			}
+			b.serial++
+			serial := b.serial
+			b.step.Store(serial)
+			p.dispatch(event, b, serial)
+			if !b.step.CompareAndSwap(serial, 0) {
+				return
+			}
+		}
+		if b.share {
+			b.taken.Store(false)
+			return
+		}
+		p.poll(b)
+		p.deal(b)
+		if p.asleep.Load() && p.asleep.CompareAndSwap(true, false) {
+			p.wake <- struct{}{}
+		}
+	}
+}
+
+// poll waits for the next events. Under load it asks first without giving up
+// the processor.
+func (p *poller) poll(b *batch) {
+	if b.n > 1 {
+		n, _, errno := syscall.RawSyscall6(syscall.SYS_EPOLL_PWAIT, uintptr(p.epfd), uintptr(unsafe.Pointer(&b.events)), batchSize, 0, 0, 0)
+		if errno == 0 && n > 0 {
+			b.n, b.next = int(n), 0
+			return
+		}
+	}
+	if p.procs == 1 {
+		runtime.Gosched() // nobody else could run what is ready
+	}
+	for {
+		const forever = ^uintptr(0)
+		n, _, errno := syscall.Syscall6(syscall.SYS_EPOLL_PWAIT, uintptr(p.epfd), uintptr(unsafe.Pointer(&b.events)), batchSize, forever, 0, 0)
+		if errno == 0 {
+			b.n, b.next = int(n), 0
+			return
+		}
+	}
+}
+
+// deal gives parts of a large batch to other processors.
+func (p *poller) deal(b *batch) {
+	parts := min(b.n/p.part, p.procs)
+	for _, share := range p.shares {
+		if parts < 2 {
+			return
+		}
+		if !share.taken.CompareAndSwap(false, true) {
+			continue
+		}
+		size := b.n / parts
+		b.n -= size
+		share.n, share.next = copy(share.events[:], b.events[b.n:b.n+size]), 0
+		go p.run(share)
+		parts--
+	}
+}
+
+// dispatch does what an event asks for.
+func (p *poller) dispatch(event syscall.EpollEvent, b *batch, serial uint64) {
+	s := p.find(int(event.Fd))
+	if s == nil || s.serial != uint32(event.Pad) {
+		return // closed meanwhile
+	}
+	if event.Events&(syscall.EPOLLRDHUP|syscall.EPOLLHUP|syscall.EPOLLERR) != 0 {
+		s.hangup.Store(true)
+	}
+	if event.Events&(syscall.EPOLLOUT|syscall.EPOLLHUP|syscall.EPOLLERR) != 0 {
+		select {
+		case s.writable <- struct{}{}:
+		default:
+		}
+	}
+	if event.Events&^uint32(syscall.EPOLLOUT) != 0 && s.claim() {
+		s.conn.turns(leave{p, b, serial})
+	}
+}
+
+// leave is the way out of the loop for a connection that is being served in it.
+type leave struct {
+	poller *poller
+	batch  *batch
+	serial uint64
+}
+
+// now lets another goroutine go on with the loop.
+func (l *leave) now() {
+	if l.batch != nil && l.batch.step.CompareAndSwap(l.serial, 0) {
+		go l.poller.run(l.batch)
+	}
+	l.batch = nil
+}
+
+// watch takes batches over in which nothing moves.
+func (p *poller) watch() {
+	ticker := time.NewTicker(stuckAfter)
+	defer ticker.Stop()
+	quiet, last := 0, uint64(0)
+	for {
+		select {
+		case <-p.done:
+			return
+		case <-ticker.C:
+		}
+		moved := uint64(0)
+		for i := -1; i < len(p.shares); i++ {
+			b := p.lead
+			if i >= 0 {
+				b = p.shares[i]
+			}
+			step := b.step.Load()
+			moved += step
+			if step != 0 && step == b.seen && b.step.CompareAndSwap(step, 0) {
+				go p.run(b)
+			}
+			b.seen = step
+		}
+		if moved != last {
+			quiet, last = 0, moved
+			continue
+		}
+		if quiet++; quiet < quietAfter {
+			continue
+		}
+		ticker.Stop()
+		p.asleep.Store(true)
+		select {
+		case <-p.done:
+			return
+		case <-p.wake:
+		}
+		quiet = 0
+		ticker.Reset(stuckAfter)
+	}
+}
+
+func (p *poller) find(fd int) *socket {
+	if chunk := p.sockets[fd>>chunkBits].Load(); chunk != nil {
+		return chunk[fd&(1<<chunkBits-1)].Load()
+	}
+	return nil
+}
+
+func (p *poller) put(fd int, s *socket) {
+	slot := &p.sockets[fd>>chunkBits]
+	if slot.Load() == nil {
+		slot.CompareAndSwap(nil, new([1 << chunkBits]atomic.Pointer[socket]))
+	}
+	slot.Load()[fd&(1<<chunkBits-1)].Store(s)
+}
+
+// What a socket in the poller is doing.
+const (
+	waiting = iota // for its client
+	working        // a goroutine serves it
+	again          // likewise, and there is news for it
+)
+
+// socket is a connection's socket in the poller. It is a net.Conn whose
+// deadlines call the connection instead of ending a Read.
+type socket struct {
+	poller   *poller
+	conn     *conn
+	fd       int
+	serial   uint32 // tells it from others that had the same descriptor
+	local    net.Addr
+	remote   net.Addr
+	state    atomic.Uint32
+	hangup   atomic.Bool // no more input will come
+	expired  atomic.Bool // the read deadline is over, or the connection is to look around
+	writable chan struct{}
+	cut      chan struct{} // closed: no patience with writes any more
+	cutOnce  sync.Once
+
+	mu     sync.Mutex
+	closed bool
+	timer  *time.Timer // of the read deadline
+}
+
+var _ net.Conn = (*socket)(nil)
+
+// adopt takes the socket of a connection that has logged in out of the Go
+// runtime's poller. The goroutine that calls it holds the socket (working).
+func (p *poller) adopt(c *conn) (*socket, error) {
+	raw, err := c.nc.(syscall.Conn).SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	s := &socket{
+		poller: p, conn: c, serial: p.serial.Add(1), local: c.nc.LocalAddr(), remote: c.nc.RemoteAddr(),
+		writable: make(chan struct{}, 1), cut: make(chan struct{}),
+	}
+	s.state.Store(working)
+	// The copy of the descriptor is ours alone; the original leaves the
+	// runtime's poller when it is closed.
+	var dupErr error
+	if err := raw.Control(func(fd uintptr) {
+		n, _, errno := syscall.Syscall(syscall.SYS_FCNTL, fd, syscall.F_DUPFD_CLOEXEC, 0)
+		s.fd = int(n)
+		if errno != 0 {
+			dupErr = errno
+		}
+	}); err != nil || dupErr != nil {
+		return nil, errors.Join(err, dupErr)
+	}
+	if s.fd >= maxFD {
+		_ = syscall.Close(s.fd)
+		return nil, errors.New("descriptor too large")
+	}
+	p.put(s.fd, s)
+	if err := s.arm(syscall.EPOLL_CTL_ADD, 0); err != nil {
+		p.put(s.fd, nil)
+		_ = syscall.Close(s.fd)
+		return nil, err
+	}
+	_ = c.nc.Close() // the copy keeps the connection open
+	return s, nil
+}
+
+// arm asks for the end of input and for input, and for more events. Room to
+// write is asked for only when it is waited for: a Unix socket would report it
+// after every answer that its client has read.
+func (s *socket) arm(op int, more uint32) error {
+	return syscall.EpollCtl(s.poller.epfd, op, s.fd, &syscall.EpollEvent{
+		Events: syscall.EPOLLIN | syscall.EPOLLRDHUP | epollET | more, Fd: int32(s.fd), Pad: int32(s.serial),
+	})
+}
+
+// claim makes the caller the one that serves the connection, unless there is
+// one: then that one hears that there is news.
+func (s *socket) claim() bool {
+	for {
+		switch s.state.Load() {
+		case waiting:
+			if s.state.CompareAndSwap(waiting, working) {
+				return true
+			}
+		case working:
+			if s.state.CompareAndSwap(working, again) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+}
+
+// rest ends a claim. It reports false when there was news.
+func (s *socket) rest() bool {
+	if s.state.CompareAndSwap(working, waiting) {
+		return true
+	}
+	s.state.Store(working)
+	return false
+}
+
+// call makes the connection look at its deadline and whether the server is
+// draining.
+func (s *socket) call() {
+	s.expired.Store(true)
+	if s.claim() {
+		s.conn.turns(leave{})
+	}
+}
+
+// SetReadDeadline implements net.Conn: at t the connection is called.
+func (s *socket) SetReadDeadline(t time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch wait := time.Until(t); {
+	case s.closed:
+		return net.ErrClosed
+	case t.IsZero():
+		if s.timer != nil {
+			s.timer.Stop()
+		}
+	case wait <= 0:
+		go s.call()
+	case s.timer == nil:
+		s.timer = time.AfterFunc(wait, s.call)
+	default:
+		s.timer.Reset(wait)
+	}
+	return nil
+}
+
+// SetWriteDeadline implements net.Conn, for a server that gives up: whatever
+// is being written gets cutGrace.
+func (s *socket) SetWriteDeadline(time.Time) error {
+	s.cutOnce.Do(func() { close(s.cut) })
+	return nil
+}
+
+// SetDeadline implements net.Conn.
+func (s *socket) SetDeadline(t time.Time) error {
+	return errors.Join(s.SetReadDeadline(t), s.SetWriteDeadline(t))
+}
+
+// Write implements net.Conn. It waits for a slow client up to the write limit.
+func (s *socket) Write(b []byte) (int, error) {
+	patience := s.conn.server.Limits.Write
+	if s.conn.cut.Load() {
+		patience = cutGrace
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	if err := s.arm(syscall.EPOLL_CTL_MOD, syscall.EPOLLOUT); err != nil {
+		return 0, err
+	}
+	defer func() { _ = s.arm(syscall.EPOLL_CTL_MOD, 0) }() // worked a moment ago
+	rest, cut := b, s.cut
+	for {
+		var err error
+		if rest, err = writeSome(s.fd, rest); err != nil || len(rest) == 0 {
+			return len(b) - len(rest), err
+		}
+		select {
+		case <-s.writable:
+		case <-cut:
+			cut = nil
+			timer.Reset(cutGrace)
+		case <-timer.C:
+			return len(b) - len(rest), os.ErrDeadlineExceeded
+		}
+	}
+}
+
+// Read implements net.Conn, for what is thrown away after the last answer: it
+// looks now and then, for a short time.
+func (s *socket) Read(p []byte) (int, error) {
+	for until := time.Now().Add(lingerTime); time.Now().Before(until); {
+		n, errno := rawRead(s.fd, p)
+		switch {
+		case errno == syscall.EAGAIN:
+			time.Sleep(lingerTime / 25)
+		case errno == syscall.EINTR:
+		case errno != 0:
+			return 0, errno
+		case n == 0:
+			return 0, io.EOF
+		default:
+			return n, nil
+		}
+	}
+	return 0, os.ErrDeadlineExceeded
+}
+
+// CloseWrite says that nothing more will be sent.
+func (s *socket) CloseWrite() error { return syscall.Shutdown(s.fd, syscall.SHUT_WR) }
+
+// abandon breaks the connection under the one that serves it.
+func (s *socket) abandon() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		_ = syscall.Shutdown(s.fd, syscall.SHUT_RDWR) // not connected any more: as wanted
+	}
+}
+
+// Close implements net.Conn. Only who serves the connection may call it.
+func (s *socket) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return net.ErrClosed
+	}
+	s.closed = true
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	s.poller.put(s.fd, nil)
+	return syscall.Close(s.fd)
+}
+
+// LocalAddr implements net.Conn.
+func (s *socket) LocalAddr() net.Addr { return s.local }
+
+// RemoteAddr implements net.Conn.
+func (s *socket) RemoteAddr() net.Addr { return s.remote }

@@ -1,0 +1,28 @@
+//go:build !linux
+
+package wire
+
+import (
+	"errors"
+	"net"
+	"sync/atomic"
+)
+
+// poller exists on Linux only. Elsewhere every connection keeps its goroutine.
+type poller struct{}
+
+type leave struct{}
+
+func (*leave) now() {}
+
+type socket struct {
+	net.Conn
+	fd              int
+	expired, hangup atomic.Bool
+}
+
+func newPoller() (*poller, error)            { return nil, errors.ErrUnsupported }
+func (*poller) adopt(*conn) (*socket, error) { return nil, errors.ErrUnsupported }
+func (*poller) close()                       {}
+func (*socket) rest() bool                   { return true }
+func (*socket) abandon()                     {}

@@ -1,0 +1,116 @@
+//go:build linux
+
+package wire
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Statements that wait and do not say so (conn.Wait) must not hold up the
+// connections which the same loop serves.
+func TestStuckStatementsHoldUpNobody(t *testing.T) {
+	for _, procs := range []int{1, 2, 4} {
+		t.Run(fmt.Sprint("processors=", procs), func(t *testing.T) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+			s, shared := linesServer(Limits{})
+			l := listenTCP(t)
+			serve(t, s, l)
+			const stuck, free = 20, 20
+			var waiting, others []*peer
+			for range stuck {
+				waiting = append(waiting, dialTCP(t, l).login())
+			}
+			for range free {
+				others = append(others, dialTCP(t, l).login())
+			}
+			for i, p := range waiting {
+				p.send("block\n")
+				others[i].send(fmt.Sprintf("echo %d\n", i))
+			}
+			for i, p := range others {
+				p.want(fmt.Sprint(i))
+			}
+			for range stuck {
+				<-shared.blocked
+				shared.gate <- struct{}{}
+			}
+			for _, p := range waiting {
+				p.want("done")
+				p.send("echo after\n")
+				p.want("after")
+			}
+		})
+	}
+}
+
+// Connections that come, ask, and go in any way, while descriptors are used
+// again and batches are shared: every answer reaches the one who asked.
+func TestAnswersReachWhoAsked(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	s, _ := linesServer(Limits{})
+	l := listenTCP(t)
+	serve(t, s, l)
+	var clients sync.WaitGroup
+	for client := range 100 {
+		random := rand.New(rand.NewPCG(1, uint64(client)))
+		clients.Go(func() {
+			for visit := range 5 {
+				p := dialTCP(t, l)
+				p.send("hello\n")
+				p.want("welcome")
+				for batch := range 20 {
+					var questions, answers strings.Builder
+					for i := range 1 + random.IntN(8) {
+						text := fmt.Sprintf("%d/%d/%d/%d", client, visit, batch, i)
+						fmt.Fprintf(&questions, "echo %s\n", text)
+						fmt.Fprintf(&answers, "%s\n", text)
+					}
+					cut := random.IntN(questions.Len()) // a message may come in two pieces
+					p.send(questions.String()[:cut])
+					p.send(questions.String()[cut:])
+					for line := range strings.Lines(answers.String()) {
+						p.want(strings.TrimSuffix(line, "\n"))
+					}
+				}
+				switch random.IntN(3) {
+				case 0:
+					p.send("bye\n")
+					p.wantEnd()
+				case 1:
+					p.send("echo lost\n")
+					_ = p.Conn.(*net.TCPConn).SetLinger(0)
+				}
+				_ = p.Close()
+			}
+		})
+	}
+	clients.Wait()
+	waitGone(t, s)
+}
+
+// A quiet server's watchdog sleeps, and wakes up for the next statement that
+// does not move.
+func TestWatchdogWakesUp(t *testing.T) {
+	s, shared := linesServer(Limits{})
+	l := listenTCP(t)
+	serve(t, s, l)
+	stuck, other := dialTCP(t, l).login(), dialTCP(t, l).login()
+	for deadline := time.Now().Add(patience); !s.poller.Load().asleep.Load(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the watchdog never sleeps")
+		}
+	}
+	stuck.send("block\n")
+	<-shared.blocked
+	other.send("echo alive\n")
+	other.want("alive")
+	shared.gate <- struct{}{}
+	stuck.want("done")
+}
