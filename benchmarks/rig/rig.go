@@ -1,5 +1,6 @@
 // Package rig starts what the benchmarks compare: a nextid of this tree, and
-// PostgreSQL from its Debian package with its default settings, so durable.
+// PostgreSQL and MariaDB from their Debian packages with their default
+// settings, so durable.
 package rig
 
 import (
@@ -81,10 +82,16 @@ func BuildNextid(ctx context.Context, dir string) (string, error) {
 	return binary, nil
 }
 
+// Nextid is a running nextid. Port speaks the PostgreSQL protocol.
+type Nextid struct {
+	*Process
+	MySQLPort string
+}
+
 // StartNextid starts a nextid with its data in dir.
-func StartNextid(binary, dir string) (*Process, error) {
+func StartNextid(binary, dir string) (*Nextid, error) {
 	cmd := exec.Command(binary, "serve", "--data", filepath.Join(dir, "data"),
-		"--pg", "127.0.0.1:0", "--mysql", "off", "--http", "off")
+		"--pg", "127.0.0.1:0", "--mysql", "127.0.0.1:0", "--http", "off")
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		return nil, err
@@ -93,13 +100,13 @@ func StartNextid(binary, dir string) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	ready := regexp.MustCompile(`nextid ready: PostgreSQL on 127\.0\.0\.1:(\d+)`)
+	ready := regexp.MustCompile(`nextid ready: PostgreSQL on 127\.0\.0\.1:(\d+), MySQL on 127\.0\.0\.1:(\d+)`)
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
 		if m := ready.FindStringSubmatch(lines.Text()); m != nil {
 			p.Port = m[1]
 			go func() { _, _ = io.Copy(io.Discard, stderr) }() // ends with the process
-			return p, nil
+			return &Nextid{p, m[2]}, nil
 		}
 	}
 	return nil, errors.New("nextid ended before it was ready")

@@ -22,16 +22,17 @@ func main() {
 	rounds := flag.Int("rounds", 5, "measurements of each server in each setting")
 	conns := flag.String("conns", "1,8,32", "connections")
 	pgbench := flag.Bool("pgbench", true, "measure with pgbench, too")
+	protocols := flag.String("protocols", "pg,mysql", "what to measure")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *seconds, *rounds, *conns, *pgbench); err != nil {
+	if err := run(ctx, *seconds, *rounds, *conns, *protocols, *pgbench); err != nil {
 		fmt.Fprintln(os.Stderr, "benchmark:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, seconds float64, rounds int, conns string, pgbench bool) error {
+func run(ctx context.Context, seconds float64, rounds int, conns, protocols string, pgbench bool) error {
 	dir, err := rig.Dir()
 	if err != nil {
 		return err
@@ -47,13 +48,20 @@ func run(ctx context.Context, seconds float64, rounds int, conns string, pgbench
 	}
 	fmt.Printf("%s, %d CPUs, Go %s, %s; closed loop, %g s × %d rounds, medians\n\n",
 		time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.Version(), b.postgresVersion, seconds, rounds)
-	if err := b.loadTable(conns); err != nil {
-		return err
+	if strings.Contains(protocols, "pg") {
+		if err := b.loadTable(conns); err != nil {
+			return err
+		}
+		if pgbench {
+			if err := b.pgbenchTable(conns); err != nil {
+				return err
+			}
+		}
 	}
-	if !pgbench {
-		return nil
+	if strings.Contains(protocols, "mysql") {
+		return b.mysqlTable(conns)
 	}
-	return b.pgbenchTable(conns)
+	return nil
 }
 
 // bench is one comparison.
@@ -64,6 +72,7 @@ type bench struct {
 	rounds          int
 	servers         []*server
 	postgresVersion string
+	mysql           *server // nextid over the MySQL protocol
 }
 
 // server is one of the contestants.

@@ -45,7 +45,10 @@ func (b *bench) startNextid() (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &server{p, "nextid", nextID}, nil
+	overMySQL := *p.Process
+	overMySQL.Port = p.MySQLPort
+	b.mysql = &server{&overMySQL, "nextid", nextID}
+	return &server{p.Process, "nextid", nextID}, nil
 }
 
 func (b *bench) startPostgres() (*server, error) {
