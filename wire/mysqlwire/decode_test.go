@@ -515,9 +515,14 @@ func readGreeting(b []byte) (g greeting) {
 // login dials and logs in.
 func login(t testing.TB, address string, caps uint64) *client {
 	t.Helper()
+	return loginTo(t, address, caps, "nextid")
+}
+
+func loginTo(t testing.TB, address string, caps uint64, database string) *client {
+	t.Helper()
 	c := dial(t, address).greet()
 	c.caps = caps
-	c.write(packet(1, response(caps, "root", "", "nextid", "mysql_native_password")))
+	c.write(packet(1, response(caps, "root", "", database, "mysql_native_password")))
 	c.seq = 2
 	b, err := c.next()
 	if err != nil || b[0] != 0 {
