@@ -55,6 +55,7 @@ sqlfuncs:                  generator generator/layout sqlfuncs/sqlstate sqlfuncs
 wire:                      sqlfuncs/sqlstate
 wire/auth:                 sqlfuncs/sqlstate wire wire/pgwire wire/mysqlwire
 wire/clienttest:
+wire/poolertest:
 wire/wiretest:
 wire/pgwire:               generator sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
 wire/mysqlwire:            sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
@@ -65,7 +66,7 @@ cmd/nextid:                generator/... sqlfuncs/... wire/... migrations/...
 
 // testOnly are the packages that exist for tests; they may use testing and
 // nothing that is linked into the binary may import them.
-var testOnly = []string{"generator/clocktest", "generator/history", "generator/store/storetest", "generator/store/dbtest", "sqlfuncs/mariadbtest", "sqlfuncs/pgtest", "wire/wiretest", "wire/clienttest"}
+var testOnly = []string{"generator/clocktest", "generator/history", "generator/store/storetest", "generator/store/dbtest", "sqlfuncs/mariadbtest", "sqlfuncs/pgtest", "wire/wiretest", "wire/clienttest", "wire/poolertest"}
 
 // layers are the top folders from the bottom up. Test files may reach
 // sideways and down (a wire test runs on real engines), never up.

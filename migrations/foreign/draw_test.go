@@ -309,3 +309,28 @@ func TestRunsFromBefore(t *testing.T) {
 	s.draws(10, "orders", sql)
 	check(t, &log)
 }
+
+// TestImportForeignSchema: PostgreSQL can read the server's catalogs instead
+// of being told the tables, estimate and analyze.
+func TestImportForeignSchema(t *testing.T) {
+	t.Parallel()
+	server := startServer(t)
+	var log history.Log
+	s := connect(t, startCluster(t).install(t, server), &log)
+	s.exec("CREATE SCHEMA imported; IMPORT FOREIGN SCHEMA public FROM SERVER nextid INTO imported")
+	s.draws(1, "orders", "SELECT id FROM imported.ids WHERE name = 'orders'")
+	s.draws(50, "orders", "SELECT id FROM imported.id_batch WHERE name = 'orders' AND n = 50")
+	s.exec("ALTER SERVER nextid OPTIONS (ADD use_remote_estimate 'true')")
+	s.draws(3, "orders", "SELECT nextid.next_id('orders') FROM generate_series(1, 3)")
+	s.draws(30, "orders", "SELECT nextid.next_id('orders', 20) FROM generate_series(1, 30)")
+	s.exec("EXPLAIN VERBOSE SELECT id FROM nextid.ids WHERE name = 'orders'")
+	check(t, &log)
+
+	// What up made is what the server has.
+	const columns = `SELECT string_agg(c.relname || '.' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod), E'\n' ORDER BY c.relname, a.attnum)
+		FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 WHERE c.relkind = 'f' AND c.relnamespace = '%s'::regnamespace
+		AND c.relname IN ('ids', 'id_batch', 'id_ranges', 'id_parts')`
+	if made, imported := s.text(fmt.Sprintf(columns, "nextid")), s.text(fmt.Sprintf(columns, "imported")); made != imported {
+		t.Errorf("up made\n%s\nthe server has\n%s", made, imported)
+	}
+}

@@ -3,6 +3,7 @@ package foreign_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -225,7 +226,7 @@ func (s *session) try(sql string) error {
 func (s *session) fails(code, sql string) *pgconn.PgError {
 	s.t.Helper()
 	err := s.try(sql)
-	pg, ok := err.(*pgconn.PgError)
+	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok || pg.Code != code {
 		s.t.Fatalf("%s: %v, not SQLSTATE %s", sql, err, code)
 	}

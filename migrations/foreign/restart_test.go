@@ -1,6 +1,7 @@
 package foreign_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -86,7 +87,7 @@ func TestServerRestarts(t *testing.T) {
 func (s *session) failsWith(sql string, codes ...string) {
 	s.t.Helper()
 	err := s.try(sql)
-	pg, ok := err.(*pgconn.PgError)
+	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok || !slices.Contains(codes, pg.Code) {
 		s.t.Fatalf("%s: %v, not one of SQLSTATE %v", sql, err, codes)
 	}

@@ -54,36 +54,58 @@ func mainCode(m *testing.M) int {
 	return m.Run()
 }
 
-// startServer starts nextid on a free port and returns the port. The ready
-// line names it.
+// server is a nextid on a port of loopback, which can be started again there.
+type server struct {
+	t          *testing.T
+	data, port string
+	cmd        *exec.Cmd
+}
+
+// startServer starts nextid on a free port and returns the port.
 func startServer(t *testing.T) string {
 	t.Helper()
-	cmd := exec.Command(binary, "serve", "--data", t.TempDir(), "--pg", "127.0.0.1:0", "--mysql", "off", "--http", "off")
-	stderr, err := cmd.StderrPipe()
+	return newServer(t).port
+}
+
+func newServer(t *testing.T) *server {
+	t.Helper()
+	s := &server{t: t, data: t.TempDir(), port: "0"}
+	s.start()
+	t.Cleanup(s.stop)
+	return s
+}
+
+// start starts the server. The ready line names its port.
+func (s *server) start() {
+	s.t.Helper()
+	s.cmd = exec.Command(binary, "serve", "--data", s.data, "--pg", "127.0.0.1:"+s.port, "--mysql", "off", "--http", "off")
+	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+	if err := s.cmd.Start(); err != nil {
+		s.t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("the server did not stop cleanly: %v", err)
-		}
-	})
 	ready := regexp.MustCompile(`nextid ready: PostgreSQL on 127\.0\.0\.1:(\d+)`)
 	lines := bufio.NewScanner(stderr)
 	var said strings.Builder
 	for lines.Scan() {
 		if m := ready.FindStringSubmatch(lines.Text()); m != nil {
 			go func() { _, _ = io.Copy(io.Discard, stderr) }() // ends with the process
-			return m[1]
+			s.port = m[1]
+			return
 		}
 		said.WriteString(lines.Text() + "\n")
 	}
-	t.Fatalf("the server ended before it was ready:\n%s", &said)
-	return ""
+	s.t.Fatalf("the server ended before it was ready:\n%s", &said)
+}
+
+func (s *server) stop() {
+	s.t.Helper()
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	if err := s.cmd.Wait(); err != nil {
+		s.t.Errorf("the server did not stop cleanly: %v", err)
+	}
 }
 
 // report is what the checks of a client said.
