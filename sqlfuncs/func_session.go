@@ -27,6 +27,15 @@ func voidFunc(name string, types ...datum.OID) function {
 		eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.MakeString(datum.Void, ""), nil }}
 }
 
+// unlockFunc gives up a lock that nobody can have taken: there are none.
+func unlockFunc(name, lock string, types ...datum.OID) function {
+	return function{name: name, args: args(types...), result: datum.Bool, volatile: isVolatile,
+		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
+			x.session.warn(sqlstate.Warning, "you don't own a lock of type "+lock)
+			return datum.MakeBool(false), nil
+		}}
+}
+
 // sessionFunctions tell a client where it is.
 var sessionFunctions = []function{
 	textFunc("version", func(x *exec) string {
@@ -62,8 +71,10 @@ var sessionFunctions = []function{
 		}},
 	boolFunc("pg_is_in_recovery", false),
 	boolFunc("pg_is_wal_replay_paused", false),
-	boolFunc("pg_advisory_unlock", false, datum.Int8),
-	boolFunc("pg_advisory_unlock", false, datum.Int4, datum.Int4),
+	unlockFunc("pg_advisory_unlock", "ExclusiveLock", datum.Int8),
+	unlockFunc("pg_advisory_unlock", "ExclusiveLock", datum.Int4, datum.Int4),
+	unlockFunc("pg_advisory_unlock_shared", "ShareLock", datum.Int8),
+	unlockFunc("pg_advisory_unlock_shared", "ShareLock", datum.Int4, datum.Int4),
 	voidFunc("pg_advisory_unlock_all"),
 	boolFunc("pg_cancel_backend", false, datum.Int4),
 	boolFunc("pg_jit_available", false),

@@ -158,6 +158,10 @@ func sleep(x *exec, a []datum.Value) (datum.Value, error) {
 		d = time.Duration(seconds * float64(time.Second))
 	}
 	x.session.waits()
+	if x.portal != nil {
+		x.session.asleep.Store(&x.portal.st.Text)
+		defer x.session.asleep.Store(nil)
+	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -64,6 +64,7 @@ type Session struct {
 	cacheIndex int // of the server's statement caches
 
 	appName atomic.Pointer[string] // for other sessions' eyes
+	asleep  atomic.Pointer[string] // likewise: the statement that is in pg_sleep
 }
 
 // lastID is the newest id that the session drew: lastval() and currval().

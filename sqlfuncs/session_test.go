@@ -521,3 +521,23 @@ func TestParameterTypesAreInferred(t *testing.T) {
 		}
 	}
 }
+
+func TestActivityTellsWhoSleeps(t *testing.T) {
+	server := newServer(t)
+	sleeper, watcher := server.session(t), server.session(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		_, err := sleeper.queryAll(ctx, "SELECT pg_sleep(100)")
+		done <- err
+	}()
+	const asleep = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND wait_event = 'PgSleep' AND query LIKE '%pg_sleep(100)'"
+	for len(done) == 0 {
+		if watcher.must(t, asleep).rows[0][0] == "1" {
+			break
+		}
+	}
+	cancel()
+	wantCode(t, "sleeping", <-done, sqlstate.QueryCanceled)
+	watcher.want(t, asleep, "0")
+}

@@ -178,6 +178,8 @@ func activityRows(x *exec, t *table) ([][]datum.Value, error) {
 		if s == x.session {
 			pairs = append(pairs, "state", "active", "query_start", datum.TimestampTZFromTime(x.started),
 				"state_change", datum.TimestampTZFromTime(x.started), "query", x.portal.st.Text)
+		} else if text := s.asleep.Load(); text != nil { // of other statements, only those that wait long tell
+			pairs = append(pairs, "state", "active", "wait_event_type", "Timeout", "wait_event", "PgSleep", "query", *text)
 		}
 		rows = append(rows, t.rowOf(pairs...))
 	}

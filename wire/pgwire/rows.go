@@ -39,6 +39,7 @@ func (c *conn) sendValues(ctx context.Context, p *sqlfuncs.Portal, limit int64, 
 		if err != nil {
 			return rows, err
 		}
+		c.sendNotices(out) // of this row
 		if out.B, err = appendRow(out.B, row, p.Binary, c.session.Env()); err != nil {
 			return rows, err
 		}
