@@ -32,6 +32,11 @@ type Kind struct {
 	// have had, so that whatever is created under the name later, of this
 	// kind or another, goes on above them.
 	Retire func(ctx context.Context, d Definition) error
+
+	// Recover starts a name again that the store has stopped (Recoverer):
+	// its ids go on at atLeast or beyond. The generator was closed before in
+	// this process. nil for kinds whose names are never stopped.
+	Recover func(ctx context.Context, d Definition, atLeast int64) error
 }
 
 // Parts is an id taken apart. What a layout does not have is nil.

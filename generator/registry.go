@@ -231,6 +231,39 @@ func (r *Registry) Drop(ctx context.Context, name string) error {
 	return r.cfg.Store.Undefine(ctx, name)
 }
 
+// Recover starts a generator again that stopped because the store went back
+// (ErrRegressed). The caller knows that no id at atLeast or beyond was ever
+// used. What this server holds of the generator is not issued any more.
+func (r *Registry) Recover(ctx context.Context, name string, atLeast int64) error {
+	e, err := r.Existing(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := e.turn.take(ctx); err != nil {
+		return err
+	}
+	defer e.turn.pass()
+	d, k, err := r.defined(ctx, name)
+	if err != nil {
+		return err
+	}
+	if k.Recover == nil {
+		return &Error{
+			Kind: ErrWrongKind, Name: name, Message: fmt.Sprintf("a generator of kind %s needs no recovery", d.Kind),
+			Hint: "Its ids follow the clock. After a failover they go on when every slice of time has ended that the store may have lost.",
+		}
+	}
+	live := e.live.Load() != nil
+	_ = e.stop(ctx) // what it cannot give back is lost, which is the purpose
+	if err := k.Recover(ctx, d, atLeast); err != nil {
+		return named(err, name)
+	}
+	if live {
+		_, err = e.start(ctx, d)
+	}
+	return err
+}
+
 // defined reads the definition of a name, and its kind.
 func (r *Registry) defined(ctx context.Context, name string) (Definition, Kind, error) {
 	d, err := r.cfg.Store.Defined(ctx, name)

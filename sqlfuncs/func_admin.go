@@ -37,6 +37,12 @@ var adminFunctions = []function{
 		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
 			return a[0], x.registry().Drop(x.ctx, a[0].Str)
 		}},
+	{name: "recover_generator", schema: nextidSchema, result: datum.Text, volatile: isVolatile, admin: true,
+		args: []argument{{name: "name", typ: datum.Text}, {name: "at_least", typ: datum.Int8}},
+		help: "starts a generator again that stopped because the shared store went back; its ids go on at at_least or above",
+		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
+			return a[0], x.registry().Recover(x.ctx, a[0].Str, a[1].Int)
+		}},
 }
 
 // optionsArg is the options argument, which must be a JSON object.

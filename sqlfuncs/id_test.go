@@ -414,7 +414,7 @@ func TestAdminRightsAreNeeded(t *testing.T) {
 	for _, sql := range []string{
 		"SELECT create_generator('x', 'segment')", "SELECT alter_generator('a', step => 5000)", "SELECT drop_generator('nosuch')",
 		"SELECT setval('a', 100)", "CREATE SEQUENCE x", "ALTER SEQUENCE a CACHE 5000", "DROP SEQUENCE a", "DROP SEQUENCE IF EXISTS nosuch",
-		"PREPARE p AS SELECT drop_generator('a')", "EXPLAIN SELECT drop_generator('a')",
+		"SELECT recover_generator('a', 5)", "PREPARE p AS SELECT drop_generator('a')", "EXPLAIN SELECT drop_generator('a')",
 	} {
 		user.fails(t, sql, sqlstate.InsufficientPrivilege)
 		if strings.HasPrefix(sql, "SELECT setval") || strings.Contains(sql, "alter_") {
@@ -499,4 +499,26 @@ func TestForeignTableQueriesWithParameters(t *testing.T) {
 	if id := s.id(t, "a", "SELECT next_id('a')"); id != 7 {
 		t.Errorf("next id %d, want 7", id)
 	}
+}
+
+func TestRecoverGeneratorGoesOnAbove(t *testing.T) {
+	server := newServer(t)
+	s := server.session(t)
+	s.must(t, "SELECT create_generator('orders', 'segment')")
+	s.id(t, "orders", "SELECT next_id('orders')")
+	s.want(t, "SELECT recover_generator('orders', 5000)", "orders")
+	if id := s.id(t, "orders", "SELECT next_id('orders')"); id != 5000 {
+		t.Errorf("after recover_generator(5000): %d", id)
+	}
+	s.want(t, "SELECT recover_generator('orders', 1)", "orders")
+	if id := s.id(t, "orders", "SELECT next_id('orders')"); id <= 5000 {
+		t.Errorf("recover_generator lowered the generator: %d", id)
+	}
+	s.must(t, "SELECT create_generator('down', 'segment', increment => -1)")
+	s.must(t, "SELECT next_id('down')")
+	s.want(t, "SELECT recover_generator('down', -700)", "down")
+	s.want(t, "SELECT next_id('down')", "-700")
+	s.fails(t, "SELECT recover_generator('nosuch', 1)", sqlstate.UndefinedTable)
+	s.must(t, "SELECT create_generator('clock', 'snowflake')")
+	s.fails(t, "SELECT recover_generator('clock', 1)", sqlstate.FeatureNotSupported)
 }

@@ -90,6 +90,9 @@ func Kind(store generator.Reserver, clock generator.Clock, owner string) generat
 			return newGenerator(d.Name, o, store, clock, owner), nil
 		},
 		Retire: func(ctx context.Context, d generator.Definition) error { return retire(ctx, store, d) },
+		Recover: func(ctx context.Context, d generator.Definition, atLeast int64) error {
+			return recoverName(ctx, store, d, atLeast)
+		},
 	}
 }
 
@@ -223,6 +226,29 @@ func alter(stored, change json.RawMessage) (json.RawMessage, error) {
 			"start is where a generator began (%d) and cannot be changed", before.Start)
 	}
 	return after.written()
+}
+
+// recoverName implements generator.Kind. A store that never stops a name only
+// needs to be moved up.
+func recoverName(ctx context.Context, store generator.Reserver, d generator.Definition, atLeast int64) error {
+	o, err := read(d.Options)
+	if err != nil {
+		return err
+	}
+	l := newLine(o)
+	p := max(l.position(atLeast), l.first)
+	if p >= l.limit {
+		return optionError("%d is out of the bounds of the generator", atLeast)
+	}
+	key := generator.NameKey(d.Name)
+	if r, ok := store.(generator.Recoverer); ok {
+		return r.Recover(ctx, key, p)
+	}
+	if p == l.first {
+		return nil
+	}
+	_, _, err = store.Reserve(ctx, generator.Reservation{Key: key, AtLeast: p - 1, N: 1, Limit: generator.NoLimit, Owner: "recover_generator"})
+	return err
 }
 
 // retire implements generator.Kind. The key is above all positions that were

@@ -189,6 +189,9 @@ func (s *Store) Recover(ctx context.Context, key string, atLeast int64) error {
 	if w, known := s.witness.look(key); known {
 		atLeast = max(atLeast, w.hi)
 	}
+	if atLeast > -1<<63 {
+		atLeast-- // the one number that is reserved with it
+	}
 	l, err := s.present(ctx)
 	if err != nil {
 		return err

@@ -1,0 +1,494 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/clocktest"
+	"nextid/generator/store/storetest"
+)
+
+// database is a database in memory which can forget: its content can be taken
+// and put back.
+type database struct {
+	mu      sync.Mutex
+	stamp   string
+	values  map[string]Value
+	entries map[string]Entry
+	down    error
+	delay   time.Duration
+	calls   atomic.Int64
+}
+
+func newDatabase() *database {
+	return &database{stamp: "one", values: map[string]Value{}, entries: map[string]Entry{}}
+}
+
+// copied is a backup.
+func (d *database) copied() (values map[string]Value, entries map[string]Entry) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return maps.Clone(d.values), maps.Clone(d.entries)
+}
+
+func (d *database) restore(values map[string]Value, entries map[string]Entry, stamp string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.values, d.entries, d.stamp = maps.Clone(values), maps.Clone(entries), stamp
+}
+
+func (d *database) fail(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.down = err
+}
+
+func (d *database) edit(key string, change func(*Row)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	v := d.values[key]
+	r, err := DecodeRow(key, v.Text)
+	if err != nil {
+		panic(err)
+	}
+	change(r)
+	d.values[key] = Value{EncodeRow(r), v.Version + 1}
+}
+
+// engine is one server's way to a database.
+type engine struct {
+	*CAS
+	*database
+}
+
+func (d *database) engine() *engine { return &engine{NewCAS(link{d}), d} }
+
+// link is the Swapper.
+type link struct{ *database }
+
+func (l link) enter(ctx context.Context) error {
+	l.calls.Add(1)
+	l.mu.Lock()
+	delay, down := l.delay, l.down
+	l.mu.Unlock()
+	if delay > 0 {
+		if err := pause(ctx, delay); err != nil {
+			return err
+		}
+	}
+	if down != nil {
+		return Unreachable(ctx, "test", down)
+	}
+	return nil
+}
+
+func (l link) Stamp(ctx context.Context) (string, error) {
+	if err := l.enter(ctx); err != nil {
+		return "", err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.stamp, nil
+}
+
+func (l link) Load(ctx context.Context, key string) (Value, error) {
+	if err := l.enter(ctx); err != nil {
+		return Value{}, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.values[key], nil
+}
+
+func (l link) Swap(ctx context.Context, key string, was Value, text string) (Value, bool, error) {
+	if err := l.enter(ctx); err != nil {
+		return Value{}, false, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.values[key]
+	if now.Version != was.Version {
+		return now, false, nil
+	}
+	l.values[key] = Value{text, now.Version + 1}
+	return l.values[key], true, nil
+}
+
+// Stamp sees a new stamp at once, as a database does that answers it with
+// every statement.
+func (e *engine) Stamp(ctx context.Context) (string, error) { return e.CAS.Stamp(ctx) }
+
+// Advance asks for the stamp each time.
+func (e *engine) Advance(ctx context.Context, asks []Ask) ([]Answer, error) {
+	if _, err := e.CAS.Stamp(ctx); err != nil {
+		return nil, err
+	}
+	return e.CAS.Advance(ctx, asks)
+}
+
+func (e *engine) Rows(context.Context, string) ([]Row, error) {
+	e.database.mu.Lock()
+	defer e.database.mu.Unlock()
+	var all []Row
+	for key, v := range e.values {
+		r, err := DecodeRow(key, v.Text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, *r)
+	}
+	return all, nil
+}
+
+func (e *engine) Name(_ context.Context, name string) (Entry, error) {
+	e.database.mu.Lock()
+	defer e.database.mu.Unlock()
+	if n, ok := e.entries[name]; ok {
+		return n, nil
+	}
+	return Entry{}, Unknown(name)
+}
+
+func (e *engine) Names(context.Context) (all []Entry, err error) {
+	e.database.mu.Lock()
+	defer e.database.mu.Unlock()
+	for _, n := range e.entries {
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+func (e *engine) PutName(_ context.Context, n Entry, was *Entry) (bool, error) {
+	e.database.mu.Lock()
+	defer e.database.mu.Unlock()
+	now, ok := e.entries[n.Name]
+	if ok != (was != nil) || ok && EncodeEntry(&now) != EncodeEntry(was) {
+		return false, nil
+	}
+	n.Options = append([]byte(nil), n.Options...)
+	e.entries[n.Name] = n
+	return true, nil
+}
+
+func (e *engine) Close() error { return nil }
+
+func newStore(t *testing.T, d *database, cfg Config) *Store {
+	t.Helper()
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	s, err := New(t.Context(), d.engine(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func TestConformanceOfCompareAndSet(t *testing.T) {
+	t.Parallel()
+	where := map[generator.Store]*database{}
+	storetest.Run(t, func(t *testing.T) generator.Store {
+		d := newDatabase()
+		s := newStore(t, d, Config{})
+		where[s] = d
+		return s
+	}, storetest.Caps{Reopen: func(t *testing.T, old generator.Store) generator.Store {
+		d := where[old]
+		old.Close()
+		s := newStore(t, d, Config{})
+		where[s] = d
+		return s
+	}})
+}
+
+func name(n string, count int64) generator.Reservation {
+	return generator.Reservation{Key: generator.NameKey(n), AtLeast: 1, N: count, Limit: generator.NoLimit}
+}
+
+func grant(t *testing.T, s *Store, r generator.Reservation, lo int64) {
+	t.Helper()
+	if got, _, err := s.Reserve(t.Context(), r); err != nil || got != lo {
+		t.Fatalf("%s grants from %d, %v; want %d", r.Key, got, err, lo)
+	}
+}
+
+func refused(t *testing.T, s *Store, r generator.Reservation, kind error, text string) {
+	t.Helper()
+	lo, hi, err := s.Reserve(t.Context(), r)
+	if !errors.Is(err, kind) || !strings.Contains(err.Error(), text) || lo != 0 || hi != 0 {
+		t.Fatalf("[%d, %d), %v; want %v with %q", lo, hi, err, kind, text)
+	}
+}
+
+// A restore into the same server leaves the stamp: only the witness sees it.
+func TestARestoreIsSeenByTheWitnessAndStopsTheNameForAll(t *testing.T) {
+	t.Parallel()
+	d := newDatabase()
+	file := filepath.Join(t.TempDir(), "w", "witness")
+	a := newStore(t, d, Config{Witness: file})
+	grant(t, a, name("orders", 100), 1)
+	values, entries := d.copied()
+	grant(t, a, name("orders", 100), 101)
+	grant(t, a, name("other", 100), 1)
+	a.Close()
+	d.restore(values, entries, "one")
+
+	a = newStore(t, d, Config{Witness: file})
+	refused(t, a, name("orders", 1), generator.ErrRegressed, "gone back")
+	refused(t, a, name("orders", 1), generator.ErrRegressed, "stopped")
+	b := newStore(t, d, Config{}) // saw nothing of it
+	refused(t, b, name("orders", 1), generator.ErrRegressed, "gone back")
+
+	if err := b.Recover(t.Context(), generator.NameKey("orders"), 50); err != nil { // too low
+		t.Fatal(err)
+	}
+	grant(t, b, name("orders", 10), 202) // what a's witness knew is in the row
+	grant(t, a, name("orders", 10), 212)
+	grant(t, a, name("fresh", 10), 1)
+}
+
+func TestARecoveryGoesOnWhereItIsTold(t *testing.T) {
+	t.Parallel()
+	d := newDatabase()
+	s := newStore(t, d, Config{})
+	grant(t, s, name("orders", 10), 1)
+	d.restore(map[string]Value{}, nil, "two")
+	refused(t, s, name("orders", 10), generator.ErrRegressed, "gone back")
+	if err := s.Recover(t.Context(), generator.NameKey("orders"), 5000); err != nil {
+		t.Fatal(err)
+	}
+	grant(t, s, name("orders", 10), 5000)
+	grant(t, newStore(t, d, Config{}), name("orders", 10), 5010)
+}
+
+func TestARowThatWasEditedIsSeen(t *testing.T) {
+	t.Parallel()
+	for what, change := range map[string]func(*Row){
+		"the end":   func(r *Row) { r.Lo, r.Hi = 1, 50 },
+		"the count": func(r *Row) { r.Seq = 1 },
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			d := newDatabase()
+			s := newStore(t, d, Config{})
+			grant(t, s, name("orders", 100), 1)
+			grant(t, s, name("orders", 100), 101)
+			d.edit(generator.NameKey("orders"), change)
+			refused(t, s, name("orders", 1), generator.ErrRegressed, "gone back")
+		})
+	}
+	d := newDatabase()
+	s := newStore(t, d, Config{})
+	grant(t, s, name("orders", 100), 1)
+	d.edit(generator.NameKey("orders"), func(r *Row) { r.Hi = 1000 })
+	grant(t, s, name("orders", 100), 1000) // forward does no harm
+}
+
+func TestWhatFailoverPoliciesDo(t *testing.T) {
+	t.Parallel()
+	for policy, want := range map[Failover]func(t *testing.T, s *Store){
+		Stop: func(t *testing.T, s *Store) {
+			refused(t, s, name("orders", 10), generator.ErrRegressed, "failed over or restored")
+			if err := s.Recover(t.Context(), generator.NameKey("orders"), 101); err != nil {
+				t.Fatal(err)
+			}
+			grant(t, s, name("orders", 10), 102) // 101 went with the recovery
+		},
+		Skip: func(t *testing.T, s *Store) {
+			grant(t, s, name("orders", 10), 1101)
+			grant(t, s, name("orders", 10), 1111)
+		},
+		Lossless: func(t *testing.T, s *Store) { grant(t, s, name("orders", 10), 101) },
+	} {
+		t.Run(string(policy), func(t *testing.T) {
+			t.Parallel()
+			d := newDatabase()
+			cfg := Config{Failover: policy, Skip: 1000}
+			a := newStore(t, d, cfg)
+			grant(t, a, name("orders", 100), 1)
+			values, entries := d.copied()
+			d.restore(values, entries, "two")
+			want(t, a)
+			grant(t, newStore(t, d, cfg), name("made later", 10), 1) // nothing of it is in the catalogue
+		})
+	}
+}
+
+// A second server must not skip again.
+func TestOnlyTheFirstServerSkips(t *testing.T) {
+	t.Parallel()
+	d := newDatabase()
+	cfg := Config{Failover: Skip, Skip: 1000}
+	a, b := newStore(t, d, cfg), newStore(t, d, cfg)
+	grant(t, a, name("orders", 100), 1)
+	values, entries := d.copied()
+	d.restore(values, entries, "two")
+	grant(t, b, name("orders", 10), 1101)
+	grant(t, a, name("orders", 10), 1111)
+}
+
+// A name whose reservations were all lost has none in the store; it is not
+// taken for a new one.
+func TestANameWhoseReservationsWereLostStops(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDatabase()
+		s := newStore(t, d, Config{})
+		if _, _, err := s.Define(t.Context(), generator.Definition{Name: "orders", Kind: "segment", Options: []byte(`{}`)}); err != nil {
+			t.Fatal(err)
+		}
+		values, entries := d.copied()
+		grant(t, s, name("orders", 100), 1)
+		time.Sleep(time.Second)
+		d.restore(values, entries, "two")
+		fresh := newStore(t, d, Config{})
+		refused(t, fresh, name("orders", 1), generator.ErrRegressed, "no reservation of the name")
+		if _, _, err := fresh.Define(t.Context(), generator.Definition{Name: "new", Kind: "segment", Options: []byte(`{}`)}); err != nil {
+			t.Fatal(err)
+		}
+		grant(t, fresh, name("new", 10), 1)
+		fresh.Close()
+		s.Close()
+	})
+}
+
+func TestWorkerIDsWaitForLostSlices(t *testing.T) {
+	t.Parallel()
+	d := newDatabase()
+	clock := clocktest.New(time.UnixMilli(1_700_000_000_000))
+	clock.Freeze(true)
+	cfg := Config{Clock: clock, Wait: time.Minute}
+	a := newStore(t, d, cfg)
+	now := func() int64 { return clock.Wall() / int64(time.Millisecond) }
+	slice := func(id string) generator.Reservation {
+		return generator.Reservation{Key: generator.WorkerKeyPrefix + "10/" + id, AtLeast: now(), N: 50_000, Limit: generator.NoLimit}
+	}
+	grant(t, a, slice("0"), now())
+	values, entries := d.copied()
+	grant(t, a, slice("1"), now()) // lost
+	d.restore(values, entries, "two")
+	b := newStore(t, d, cfg)
+	refused(t, b, slice("1"), generator.ErrNotNow, "no worker id before 2023-11-14T22:14:20Z")
+	refused(t, b, slice("7"), generator.ErrNotNow, "no worker id before")
+	clock.Step(59 * time.Second)
+	refused(t, b, slice("1"), generator.ErrNotNow, "no worker id before")
+	clock.Step(time.Second + time.Millisecond)
+	grant(t, b, slice("1"), now())
+	grant(t, newStore(t, d, cfg), slice("2"), now())
+
+	// With the stamp as it was, a witness starts the same wait.
+	values, entries = d.copied()
+	clock.Step(time.Hour)
+	grant(t, b, slice("1"), now())
+	d.restore(values, entries, "two")
+	clock.Step(time.Hour)
+	refused(t, b, slice("1"), generator.ErrNotNow, "gone back")
+	refused(t, b, slice("3"), generator.ErrNotNow, "no worker id before")
+	refused(t, newStore(t, d, cfg), slice("4"), generator.ErrNotNow, "no worker id before")
+	clock.Step(time.Minute + time.Millisecond)
+	grant(t, b, slice("1"), now())
+}
+
+func TestAllThatWaitShareARoundTrip(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDatabase()
+		e := &counted{engine: d.engine()}
+		s, err := New(t.Context(), e, Config{Lanes: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		e.rounds.Store(0)
+		d.delay = 10 * time.Millisecond
+		var wg sync.WaitGroup
+		for i := range 50 {
+			wg.Go(func() {
+				if _, _, err := s.Reserve(t.Context(), name(strings.Repeat("x", i+1), 1)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if n := e.rounds.Load(); n > 3 {
+			t.Errorf("50 reservations took %d rounds", n)
+		}
+	})
+}
+
+type counted struct {
+	*engine
+	rounds atomic.Int64
+}
+
+func (c *counted) Advance(ctx context.Context, asks []Ask) ([]Answer, error) {
+	c.rounds.Add(1)
+	return c.engine.Advance(ctx, asks)
+}
+
+func TestACallerWaitsNoLongerThanItsContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDatabase()
+		s := newStore(t, d, Config{Timeout: 5 * time.Second})
+		d.delay = time.Hour
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, _, err := s.Reserve(ctx, name("orders", 1)); !errors.Is(err, generator.ErrRetry) || time.Since(began) != time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		began = time.Now()
+		if _, _, err := s.Reserve(t.Context(), name("others", 1)); !errors.Is(err, generator.ErrRetry) || time.Since(began) > 6*time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		s.Close()
+	})
+}
+
+func TestTheStoreComesBackByItself(t *testing.T) {
+	t.Parallel()
+	d := newDatabase()
+	s := newStore(t, d, Config{})
+	grant(t, s, name("orders", 10), 1)
+	d.fail(errors.New("connection refused"))
+	refused(t, s, name("orders", 10), generator.ErrNotNow, "connection refused")
+	d.fail(nil)
+	grant(t, s, name("orders", 10), 11)
+}
+
+func TestWitnessFile(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "witness")
+	w, err := openWitness(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range int64(5000) { // over several times of writing it anew
+		if _, back := w.grant(`name/a "b"`, i*10, sight{i*10 + 10, i + 1}); back {
+			t.Fatal(i)
+		}
+	}
+	if seq, last := w.lower(`name/a "b"`, 50000, 49995); seq != 5000 || !last {
+		t.Errorf("seq %d, %v", seq, last)
+	}
+	w.close()
+	if w, err = openWitness(file); err != nil {
+		t.Fatal(err)
+	}
+	defer w.close()
+	if s, _ := w.look(`name/a "b"`); s != (sight{49995, 5000}) {
+		t.Errorf("read %+v", s)
+	}
+}
