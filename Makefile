@@ -10,7 +10,7 @@ GOLANGCI_LINT_VERSION = v2.15.0
 
 ## build: the static binary, in bin/nextid
 build:
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/nextid ./cmd/nextid
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags="-s -w" -o bin/nextid ./cmd/nextid
 
 ## test: everything; ends in go test's own summary
 test: test-deps format-check vet build
