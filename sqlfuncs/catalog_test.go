@@ -1,26 +1,267 @@
 package sqlfuncs_test
 
 import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/pgtest"
 )
 
-func TestEveryCatalogCanBeRead(t *testing.T) {
+// catalogSession is a session as the catalogs see it best: of the owner, in
+// our own database, with a few generators.
+func catalogSession(t *testing.T) *testSession {
+	t.Helper()
 	server := newServer(t)
 	server.segment(t, "orders")
-	s := server.session(t)
-	rels := s.must(t, "SELECT c.oid::regclass::text, c.oid FROM pg_catalog.pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname IN ('pg_catalog', 'information_schema') ORDER BY relname")
-	if len(rels.rows) < 200 {
-		t.Fatalf("pg_class has %d system catalogs", len(rels.rows))
+	s := server.sessionWith(t, sqlfuncs.SessionOptions{User: "app", Database: "nextid", Admin: true})
+	s.must(t, `CREATE SEQUENCE "Invoices" START 100 INCREMENT 5 MAXVALUE 1000000 CACHE 20`)
+	s.must(t, "SELECT next_id('events')") // a snowflake generator
+	return s
+}
+
+func TestEveryCatalogCanBeRead(t *testing.T) {
+	s := catalogSession(t)
+	const all = `SELECT n.nspname || '.' || c.relname FROM pg_catalog.pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+		WHERE nspname IN ('pg_catalog', 'information_schema') ORDER BY 1`
+	names := s.must(t, all).column(0)
+	if len(names) < 200 {
+		t.Fatalf("pg_class has %d system catalogs", len(names))
 	}
-	rels = s.must(t, "SELECT n.nspname||'.'||c.relname FROM pg_catalog.pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname IN ('pg_catalog', 'information_schema') ORDER BY 1")
-	for _, name := range rels.column(0) {
-		start := time.Now()
+	for _, name := range names {
 		if _, err := s.run(t, "SELECT * FROM "+name); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if d := time.Since(start); d > 20*time.Millisecond {
-			t.Logf("%s: %v", name, d)
+	}
+}
+
+// The files testdata/catalog/*.sql hold what clients ask the catalogs, with
+// a blank line between queries and a comment in front of each that says who
+// asks. {ids} stands for the OID of the table ids. TestCatalogsAnswerAsPostgreSQL
+// gives them to nextid and to a PostgreSQL with the same functions, views and
+// sequences, and compares columns, types and rows. A comment
+//
+//	-- differs: REASON
+//
+// marks a query whose rows differ for a reason; columns and types are still
+// compared, and rows that come to agree fail the test.
+
+type catalogQuery struct {
+	line     int
+	comment  string
+	differs  string
+	sql      string
+	unsorted bool // no ORDER BY: the order of rows means nothing
+}
+
+func readCatalogQueries(t *testing.T, path string) []catalogQuery {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []catalogQuery
+	line := 1
+	for block := range strings.SplitSeq(string(text), "\n\n") {
+		q := catalogQuery{line: line}
+		line += strings.Count(block, "\n") + 2
+		block = strings.TrimSpace(block)
+		for strings.HasPrefix(block, "-- ") {
+			comment, rest, _ := strings.Cut(block, "\n")
+			if reason, ok := strings.CutPrefix(comment, "-- differs: "); ok {
+				q.differs = reason
+			} else {
+				q.comment = comment
+			}
+			block = rest
+		}
+		if q.sql = strings.TrimSuffix(block, ";"); q.sql == "" {
+			continue
+		}
+		q.unsorted = !strings.Contains(strings.ToUpper(q.sql), "ORDER BY")
+		out = append(out, q)
+	}
+	return out
+}
+
+// twin is a PostgreSQL that has what nextid has.
+type twin struct {
+	*pgconn.PgConn
+}
+
+// newTwin starts a PostgreSQL and gives it our functions (without bodies),
+// views and sequences, as our own catalogs describe them.
+func newTwin(t *testing.T, s *testSession) *twin {
+	t.Helper()
+	ctx := t.Context()
+	dsn := pgtest.Start(t)
+	connect := func(user, database string) *pgconn.PgConn {
+		to := strings.Replace(strings.Replace(dsn, "postgres@", user+"@", 1), "/postgres?", "/"+database+"?", 1)
+		conn, err := pgconn.Connect(ctx, to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close(context.WithoutCancel(ctx)) })
+		return conn
+	}
+	run := func(conn *pgconn.PgConn, sql string) {
+		t.Helper()
+		if _, err := conn.Exec(ctx, sql).ReadAll(); err != nil {
+			t.Fatalf("%s: %v", sql, err)
 		}
 	}
+	first := connect("postgres", "postgres")
+	run(first, "CREATE ROLE helper SUPERUSER LOGIN")
+	run(first, "CREATE DATABASE nextid")
+	helper := connect("helper", "nextid")
+	first.Close(ctx)
+	for _, sql := range []string{
+		"ALTER ROLE postgres RENAME TO nextid",
+		"UPDATE pg_database SET datistemplate = false WHERE datname <> 'nextid'",
+		"DROP DATABASE postgres", "DROP DATABASE template0", "DROP DATABASE template1",
+		"UPDATE pg_database SET datcollate = 'C.UTF-8', datctype = 'C.UTF-8', datacl = NULL",
+		"DELETE FROM pg_shdescription",
+		"DROP EXTENSION plpgsql",
+		"ALTER SCHEMA public OWNER TO nextid", "UPDATE pg_namespace SET nspacl = NULL",
+		"DELETE FROM pg_init_privs", "UPDATE pg_class SET relacl = NULL",
+		`ALTER DATABASE nextid SET search_path = "$user", public, nextid`,
+	} {
+		run(helper, sql)
+	}
+	run(helper, "CREATE ROLE app SUPERUSER CREATEDB CREATEROLE REPLICATION BYPASSRLS LOGIN")
+	db := connect("app", "nextid")
+	helper.Close(ctx)
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) { // until the session has gone
+		_, err := db.Exec(ctx, "DROP ROLE helper").ReadAll()
+		if err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+	run(db, "SET ROLE nextid; CREATE SCHEMA nextid; COMMENT ON SCHEMA nextid IS 'what an operator asks'")
+	for _, f := range s.must(t, "SELECT oid, pg_get_functiondef(oid), oid::regprocedure, obj_description(oid, 'pg_proc') FROM pg_proc WHERE pronamespace = 'public'::regnamespace").rows {
+		head, _, _ := strings.Cut(f[1], "AS $function$")
+		run(db, head+"AS 'int8inc'")
+		run(db, fmt.Sprintf("COMMENT ON FUNCTION %s IS %s", f[2], quoted(f[3])))
+	}
+	run(db, "UPDATE pg_proc SET prosrc = proname WHERE oid >= 16384")
+	for _, v := range s.must(t, "SELECT n.nspname || '.' || quote_ident(relname), pg_get_viewdef(c.oid), obj_description(c.oid, 'pg_class') FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE c.oid >= 16384 AND relkind = 'v'").rows {
+		run(db, fmt.Sprintf("CREATE VIEW %s AS %s", v[0], v[1]))
+		run(db, fmt.Sprintf("COMMENT ON VIEW %s IS %s", v[0], quoted(v[2])))
+	}
+	for _, q := range s.must(t, "SELECT quote_ident(sequencename), start_value, increment_by, min_value, max_value, cache_size FROM pg_sequences").rows {
+		run(db, fmt.Sprintf("CREATE SEQUENCE public.%s START %s INCREMENT %s MINVALUE %s MAXVALUE %s CACHE %s", q[0], q[1], q[2], q[3], q[4], q[5]))
+	}
+	run(db, "RESET ROLE")
+	return &twin{PgConn: db}
+}
+
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// placeholder is {ids} or {next_id(text)}.
+var placeholder = regexp.MustCompile(`\{[a-z_]+(\([a-z, ]*\))?\}`)
+
+// fill replaces the placeholders of a query by the OIDs that run finds.
+func fill(sql string, run func(string) string) string {
+	return placeholder.ReplaceAllStringFunc(sql, func(p string) string {
+		name := p[1 : len(p)-1]
+		kind := "regclass"
+		if strings.Contains(name, "(") {
+			kind = "regprocedure"
+		}
+		return run(fmt.Sprintf("SELECT '%s'::%s::oid", name, kind))
+	})
+}
+
+func TestCatalogsAnswerAsPostgreSQL(t *testing.T) {
+	s := catalogSession(t)
+	real := newTwin(t, s)
+	ctx := t.Context()
+	files, err := filepath.Glob("testdata/catalog/*.sql")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no testdata/catalog/*.sql: %v", err)
+	}
+	scalar := func(answer string) string { _, v, _ := strings.Cut(answer, "\n"); return v }
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			for _, q := range readCatalogQueries(t, file) {
+				want := realAnswer(ctx, t, real.PgConn, fill(q.sql, func(sql string) string { return scalar(realAnswer(ctx, t, real.PgConn, sql)) }))
+				start := time.Now()
+				got := ourAnswer(t, s, fill(q.sql, func(sql string) string { return scalar(ourAnswer(t, s, sql)) }))
+				took := time.Since(start)
+				if took > 50*time.Millisecond {
+					t.Logf("%s:%d: %v", file, q.line, took)
+				}
+				got, want = q.normal(got), q.normal(want)
+				gotHead, _, _ := strings.Cut(got, "\n")
+				wantHead, _, _ := strings.Cut(want, "\n")
+				switch {
+				case q.differs != "" && gotHead == wantHead && got == want && !strings.HasPrefix(got, sltErrorPrefix):
+					t.Errorf("%s:%d: the answer does not differ any more, though marked: %s", file, q.line, q.differs)
+				case q.differs != "" && gotHead == wantHead, got == want:
+				default:
+					t.Errorf("%s:%d: %s\n%s\n%s", file, q.line, q.comment, q.sql, difference(got, want))
+				}
+			}
+		})
+	}
+}
+
+// oidLike matches the OIDs that two databases may give differently.
+var ownOID = regexp.MustCompile(`^1[3-9]\d{3}$|^[2-9]\d{4,}$|^\d{6,10}$`)
+
+// normal makes an answer comparable: OIDs of own objects become #, rows that
+// are in no order are sorted.
+func (q *catalogQuery) normal(answer string) string {
+	lines := strings.Split(answer, "\n")
+	columns := strings.Split(lines[0], "|")
+	for i, line := range lines[1:] {
+		fields := strings.Split(line, "|")
+		for j := range fields {
+			if len(fields) == len(columns) && (strings.HasSuffix(columns[j], ":oid") || strings.HasSuffix(columns[j], ":regproc")) && ownOID.MatchString(fields[j]) {
+				fields[j] = "#"
+			}
+		}
+		lines[i+1] = strings.Join(fields, "|")
+	}
+	if q.unsorted {
+		slices.Sort(lines[1:])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// difference lists the lines that only one answer has, up to a limit.
+func difference(got, want string) string {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	var out []string
+	for _, l := range w {
+		if !slices.Contains(g, l) {
+			out = append(out, "PostgreSQL: "+l)
+		}
+	}
+	for _, l := range g {
+		if !slices.Contains(w, l) {
+			out = append(out, "nextid:     "+l)
+		}
+	}
+	if len(out) == 0 {
+		return "the same rows in another order:\n" + got + "\nPostgreSQL:\n" + want
+	}
+	const limit = 12
+	if len(out) > limit {
+		out = append(out[:limit/2], append([]string{"… " + strconv.Itoa(len(out)-limit) + " more"}, out[len(out)-limit/2:]...)...)
+	}
+	return strings.Join(out, "\n")
 }

@@ -16,7 +16,7 @@ func visible(name string, schema func(x *exec, oid uint32) (uint32, error)) func
 		if s == 0 || err != nil {
 			return datum.Null(datum.Bool), err
 		}
-		return datum.MakeBool(slices.ContainsFunc(searchPath, func(name string) bool { return schemaOIDs[name] == s })), nil
+		return datum.MakeBool(slices.ContainsFunc(x.session.schemas(), func(name string) bool { return schemaOIDs[name] == s })), nil
 	})
 }
 

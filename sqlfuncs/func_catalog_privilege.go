@@ -52,6 +52,9 @@ func (x *exec) roleArg(v datum.Value) (role, error) {
 			return r, nil
 		}
 	}
+	if _, ok := rowNamed("pg_authid", "rolname", v.Str); ok {
+		return role{name: v.Str}, nil
+	}
 	if v.Type == datum.Name && v.Str != "public" {
 		return role{}, sqlstate.New(sqlstate.UndefinedObject, "role %q does not exist", cut(v.Str, 64))
 	}

@@ -43,7 +43,7 @@ func (s *Server) roleName(oid uint32) (string, bool) {
 			return r.name, true
 		}
 	}
-	return "", false
+	return nameOfRow("pg_authid", "rolname", oid)
 }
 
 // size makes a function about the size of something on disk. Our tables have
@@ -61,6 +61,10 @@ var sizeFunctions = []function{
 	always("pg_tablespace_location", datum.MakeText(""), datum.Oid),
 	catalogFunc("pg_size_pretty", datum.Text, []datum.OID{datum.Int8}, func(_ *exec, a []datum.Value) (datum.Value, error) {
 		return datum.MakeText(sizePretty(a[0].Int)), nil
+	}),
+	catalogFunc("pg_size_pretty", datum.Text, []datum.OID{datum.Numeric}, func(x *exec, a []datum.Value) (datum.Value, error) {
+		n, err := datum.Cast(a[0], datum.Int8, x.env())
+		return datum.MakeText(sizePretty(n.Int)), err
 	}),
 }
 

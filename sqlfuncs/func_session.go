@@ -43,17 +43,27 @@ var sessionFunctions = []function{
 	}),
 	nameFunc("current_database", func(x *exec) string { return x.session.options.Database }),
 	nameFunc("current_catalog", func(x *exec) string { return x.session.options.Database }),
-	nameFunc("current_schema", func(*exec) string { return "public" }),
+	{name: "current_schema", result: datum.Name, volatile: stable,
+		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
+			for _, schema := range x.session.schemas() {
+				if schema != pgCatalog || x.session.namesCatalog() {
+					return datum.MakeString(datum.Name, schema), nil
+				}
+			}
+			return datum.Null(datum.Name), nil
+		}},
 	nameFunc("current_user", func(x *exec) string { return x.session.options.User }),
 	nameFunc("session_user", func(x *exec) string { return x.session.options.User }),
 	nameFunc("current_role", func(x *exec) string { return x.session.options.User }),
 	nameFunc("user", func(x *exec) string { return x.session.options.User }),
 	textFunc("system_user", func(x *exec) string { return x.session.options.User }),
 	{name: "current_schemas", args: args(datum.Bool), result: datum.NameArray, volatile: stable,
-		eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
-			schemas := []datum.Value{datum.MakeString(datum.Name, "public"), datum.MakeString(datum.Name, nextidSchema)}
-			if a[0].Int == 1 {
-				schemas = append([]datum.Value{datum.MakeString(datum.Name, pgCatalog)}, schemas...)
+		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
+			schemas := []datum.Value{}
+			for _, schema := range x.session.schemas() {
+				if schema != pgCatalog || a[0].Int == 1 || x.session.namesCatalog() {
+					schemas = append(schemas, datum.MakeString(datum.Name, schema))
+				}
 			}
 			return datum.MakeArray(datum.NameArray, schemas), nil
 		}},

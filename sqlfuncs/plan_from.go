@@ -168,7 +168,7 @@ func (p *planner) table(s *scope, t *syntax.Table) (source, error) {
 	if err != nil {
 		return nil, at(t.Pos, err)
 	}
-	it := &fromItem{alias: alias, columns: def.fromColumns()}
+	it := &fromItem{alias: alias, columns: def.fromColumns(), relation: def.oid}
 	var open func(*exec) (rowIter, error)
 	if def.isQuery() {
 		if open, err = p.view(def); err != nil {

@@ -222,7 +222,7 @@ func (f *function) score(args []*expr) (int, bool) {
 			if info, _ := datum.TypeInfo(want); info.Preferred {
 				total++
 			}
-			if want == datum.Text {
+			if isString(want) { // untyped literals are texts first
 				total += 2
 			}
 		default:

@@ -24,11 +24,12 @@ type scope struct {
 
 // fromItem is one table of FROM: a stretch of the level's row.
 type fromItem struct {
-	alias   string
-	schema  string
-	columns []fromColumn
-	offset  int
-	scalar  bool // a function that returns one plain value: the alias names that value
+	alias    string
+	schema   string
+	columns  []fromColumn
+	offset   int
+	relation uint32 // pg_class OID of a table, 0 for others
+	scalar   bool   // a function that returns one plain value: the alias names that value
 }
 
 // fromColumn is a column of a fromItem.
@@ -100,6 +101,9 @@ func (p *planner) resolveColumn(s *scope, c *syntax.Column) (*expr, error) {
 		if found == nil && table == "" && !p.mysql {
 			found = p.wholeRow(level, column)
 		}
+		if found == nil {
+			found = systemColumn(level, table, column)
+		}
 		if found != nil {
 			e, err := p.grouped(level, c, found)
 			return p.outer(e), err
@@ -140,6 +144,41 @@ func columnExpr(frame, index int, fc *fromColumn) *expr {
 		refs: []ref{{frame, index}}, column: true,
 		eval: func(x *exec) (datum.Value, error) { return x.frames[frame][index], nil },
 	}
+}
+
+// systemColumns are what every row of a table has (PostgreSQL 5.5). Ours have
+// no versions, so that these values say: written once, by the bootstrap.
+var systemColumns = map[string]datum.Value{
+	"xmin": {Type: datum.Xid, Valid: true, Int: 1}, "xmax": {Type: datum.Xid, Valid: true}, "tableoid": {Type: datum.Oid, Valid: true},
+}
+
+// systemColumn finds a system column; nil when there is none of that name,
+// or in more than one table.
+func systemColumn(level *scope, table, column string) *expr {
+	value, ok := systemColumns[column]
+	if !ok {
+		return nil
+	}
+	var found *expr
+	for _, it := range level.items {
+		if (table != "" && it.alias != table) || len(it.columns) == 0 || it.relation == 0 {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		v, first := value, columnExpr(level.frame, it.offset, &it.columns[0])
+		if column == "tableoid" {
+			v.Int = int64(it.relation)
+		}
+		found = derive(v.Type, func(x *exec) (datum.Value, error) {
+			if c, err := first.eval(x); err != nil || !c.Valid { // the missing side of an outer join
+				return datum.Null(v.Type), err
+			}
+			return v, nil
+		}, first)
+	}
+	return found
 }
 
 // wholeRow is a reference to a table as one value: t in SELECT t FROM … t.

@@ -80,7 +80,9 @@ func indexTables(families ...[]table) map[string]*table {
 	return m
 }
 
-// searchPath is the order in which a table name without schema is looked up.
+// searchPath is the order in which a table name without schema is looked up,
+// whatever the setting search_path says: a pool that sets it to the
+// application's schema still finds ids.
 var searchPath = []string{pgCatalog, "public", nextidSchema}
 
 // idTableSuffix makes a table of a generator: orders_id has one new id.

@@ -105,7 +105,7 @@ func prepareDump(ctx context.Context, conn *pgx.Conn) error {
 		{sql: `INSERT INTO types SELECT t.* FROM pg_type t WHERE oid NOT IN (SELECT oid FROM types)
 			AND oid IN (SELECT typarray FROM types)`},
 		{sql: `CREATE TEMP TABLE procs AS SELECT p.* FROM pg_proc p
-			WHERE proname = ANY($1) AND NOT EXISTS (SELECT FROM unnest(proargtypes) a WHERE a NOT IN (SELECT oid FROM types))
+			WHERE proname = ANY($1) AND NOT EXISTS (SELECT FROM pg_aggregate WHERE aggfnoid = p.oid AND aggkind = 'h') AND NOT EXISTS (SELECT FROM unnest(proargtypes) a WHERE a NOT IN (SELECT oid FROM types))
 			OR oid IN (SELECT castfunc FROM casts)
 			OR oid IN (SELECT unnest(ARRAY[oprcode, oprrest, oprjoin]::oid[]) FROM operators)
 			OR oid IN (SELECT unnest(ARRAY[typinput, typoutput, typreceive, typsend, typmodin, typmodout, typanalyze, typsubscript]::oid[]) FROM types)
@@ -139,6 +139,7 @@ var catalogDumps = map[string]string{
 		ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C"`,
 	"pg_type.tsv":       `SELECT * FROM types ORDER BY oid`,
 	"pg_proc.tsv":       `SELECT * FROM procs ORDER BY oid`,
+	"pg_authid.tsv":     `SELECT * FROM pg_authid WHERE rolname LIKE 'pg\_%' ORDER BY oid`,
 	"pg_cast.tsv":       `SELECT * FROM casts ORDER BY oid`,
 	"pg_operator.tsv":   `SELECT * FROM operators ORDER BY oid`,
 	"pg_am.tsv":         `SELECT * FROM pg_am ORDER BY oid`,

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/syntax"
 )
 
 // proc is a function of ours in pg_proc: one that PostgreSQL does not have.
@@ -33,14 +34,12 @@ func readProcs() []proc {
 	}
 	var out []proc
 	for i, f := range allFunctions() {
-		if f.schema == pgCatalog && known[f.name] {
-			continue
+		_, isType := datum.TypeByName(f.name)
+		if f.schema != nextidSchema && (known[f.name] || isType || syntax.IsKeyword(f.name)) {
+			continue // COALESCE and CURRENT_USER are no functions, casts are in pg_cast
 		}
-		p := proc{function: f, oid: uint32(firstProcOID + i), schema: f.schema}
-		if f.schema == nextidSchema {
-			p.schema = "public" // where an extension's functions are
-		}
-		out = append(out, p)
+		// In public, where those of an extension would be.
+		out = append(out, proc{function: f, oid: uint32(firstProcOID + i), schema: "public"})
 	}
 	return out
 }

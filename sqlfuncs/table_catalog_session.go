@@ -49,7 +49,7 @@ func roleOID(name string) uint32 {
 }
 
 func roleRows(x *exec, t *table) ([][]datum.Value, error) {
-	var rows [][]datum.Value
+	rows := clip(staticCatalog(t).rows) // the predefined ones
 	for _, r := range x.server.roles() {
 		rows = append(rows, t.rowOf("oid", r.oid, "rolname", r.name, "rolsuper", r.admin, "rolinherit", true, "rolcreaterole", r.admin,
 			"rolcreatedb", r.admin, "rolcanlogin", true, "rolreplication", r.admin, "rolbypassrls", r.admin, "rolconnlimit", -1))
@@ -102,11 +102,17 @@ func settingTexts() map[string][]string {
 	return out
 }
 
+// unlistedSettings can be shown, but are not listed (GUC_NO_SHOW_ALL).
+var unlistedSettings = []string{"is_superuser", "session_authorization", "role", "seed", "random_seed", "ssl_renegotiation_limit"}
+
 func settingRows(x *exec, t *table) ([][]datum.Value, error) {
 	texts := settingTexts()
 	var rows [][]datum.Value
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
 		s := settings[key]
+		if slices.Contains(unlistedSettings, key) {
+			continue
+		}
 		value, _ := x.session.vars.get(key)
 		reset, ok := x.session.vars.base[key]
 		if !ok {
@@ -133,6 +139,9 @@ func settingRows(x *exec, t *table) ([][]datum.Value, error) {
 				elems[i] = datum.MakeText(a)
 			}
 			pairs = append(pairs, "enumvals", datum.MakeArray(datum.TextArray, elems))
+		}
+		if s.context == "internal" {
+			pairs = append(pairs, "boot_val", s.plain(value), "source", "default")
 		}
 		if text := texts[key]; text != nil {
 			pairs = append(pairs, "category", text[0], "short_desc", copyUnescape.Replace(text[1]))
@@ -210,4 +219,31 @@ func cursorRows(x *exec, t *table) ([][]datum.Value, error) {
 			"is_scrollable", p.scroll))
 	}
 	return rows, nil
+}
+
+// schemas are the schemas of the setting search_path that exist, with
+// pg_catalog in front unless it is named.
+func (s *Session) schemas() []string {
+	var out []string
+	for _, name := range s.searchPath() {
+		if schemaOIDs[name] != 0 && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	if !slices.Contains(out, pgCatalog) {
+		out = append([]string{pgCatalog}, out...)
+	}
+	return out
+}
+
+// namesCatalog reports whether the setting search_path names pg_catalog.
+func (s *Session) namesCatalog() bool { return slices.Contains(s.searchPath(), pgCatalog) }
+
+func (s *Session) searchPath() []string {
+	path, _ := s.vars.get("search_path")
+	var out []string
+	for name := range strings.SplitSeq(path, ",") {
+		out = append(out, strings.Trim(strings.TrimSpace(name), `"`))
+	}
+	return out
 }
