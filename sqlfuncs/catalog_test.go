@@ -212,7 +212,8 @@ func TestCatalogsAnswerAsPostgreSQL(t *testing.T) {
 					t.Errorf("%s:%d: the answer does not differ any more, though marked: %s", file, q.line, q.differs)
 				case q.differs != "" && gotHead == wantHead, got == want:
 				default:
-					t.Errorf("%s:%d: %s\n%s\n%s", file, q.line, q.comment, q.sql, difference(got, want))
+					_, err := s.run(t, fill(q.sql, func(sql string) string { return scalar(ourAnswer(t, s, sql)) }))
+					t.Errorf("%s:%d: %s\n%s\n%s\n%v", file, q.line, q.comment, q.sql, difference(got, want), err)
 				}
 			}
 		})
@@ -230,7 +231,12 @@ func (q *catalogQuery) normal(answer string) string {
 	for i, line := range lines[1:] {
 		fields := strings.Split(line, "|")
 		for j := range fields {
-			if len(fields) == len(columns) && (strings.HasSuffix(columns[j], ":oid") || strings.HasSuffix(columns[j], ":regproc")) && ownOID.MatchString(fields[j]) {
+			if len(fields) != len(columns) {
+				break // a value with a line break in it
+			}
+			_, typ, _ := strings.Cut(columns[j], ":")
+			switch {
+			case (typ == "oid" || typ == "regproc") && ownOID.MatchString(fields[j]), typ == "xid", typ == "pg_node_tree" && fields[j] != null:
 				fields[j] = "#"
 			}
 		}

@@ -37,9 +37,12 @@ func always(name string, v datum.Value, types ...datum.OID) function {
 
 var typeFunctions = []function{
 	{name: "format_type", args: args(datum.Oid, datum.Int4), result: datum.Text, volatile: stable, nullable: true,
-		eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
 			if !a[0].Valid {
 				return datum.Null(datum.Text), nil
+			}
+			if name, ok := x.server.rowTypeName(uint32(a[0].Int)); ok {
+				return datum.MakeText(name), nil
 			}
 			mod := int32(-1)
 			if a[1].Valid {
@@ -150,8 +153,12 @@ func (c catalogNames) ObjectOID(t datum.OID, name string) (uint32, bool) {
 		if oid, ok := datum.TypeByName(name); ok {
 			return uint32(oid), ok
 		}
-		t, ok := pgTypes().byName[strings.TrimPrefix(name, "information_schema.")]
-		return uint32(t.oid), ok
+		if t, ok := pgTypes().byName[parts[len(parts)-1]]; ok {
+			return uint32(t.oid), ok
+		}
+		if r := fixedTable(parts); r != nil {
+			return r.oid | rowTypeOIDs, true
+		}
 	case datum.RegRole:
 		for _, r := range c.server.roles() {
 			if r.name == parts[0] {
@@ -193,6 +200,9 @@ func (c catalogNames) ObjectName(t datum.OID, oid uint32) (string, bool) {
 	case datum.RegType:
 		if _, ok := pgTypes().byOID[datum.OID(oid)]; ok {
 			return formatType(datum.OID(oid), -1), true
+		}
+		if name, ok := c.server.rowTypeName(oid); ok {
+			return name, true
 		}
 	case datum.RegRole:
 		if name, ok := c.server.roleName(oid); ok {

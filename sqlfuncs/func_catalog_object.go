@@ -39,7 +39,16 @@ var visibilityFunctions = []function{
 		}
 		return schemaOIDs[r.schema], nil
 	}),
-	visible("pg_type_is_visible", func(_ *exec, oid uint32) (uint32, error) { return pgTypes().byOID[datum.OID(oid)].ns, nil }),
+	visible("pg_type_is_visible", func(x *exec, oid uint32) (uint32, error) {
+		if oid&rowTypeOIDs != 0 {
+			r, err := x.relationByOID(oid &^ (rowTypeOIDs | rowArrayOIDs))
+			if r == nil {
+				return 0, err
+			}
+			return schemaOIDs[r.schema], nil
+		}
+		return pgTypes().byOID[datum.OID(oid)].ns, nil
+	}),
 	visible("pg_function_is_visible", func(_ *exec, oid uint32) (uint32, error) {
 		if p := procByOID(oid); p != nil {
 			return p.schema, nil

@@ -94,6 +94,8 @@ var sessionFunctions = []function{
 		}},
 	{name: "inet_server_port", result: datum.Int4, volatile: stable,
 		eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Int4), nil }},
+	{name: "inet_client_port", result: datum.Int4, volatile: stable,
+		eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Int4), nil }},
 	{name: "inet_server_addr", result: datum.Text, volatile: stable,
 		eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Text), nil }},
 	{name: "inet_client_addr", result: datum.Text, volatile: stable,

@@ -204,6 +204,11 @@ func (p *planner) comparable(op string, l, r *expr) (*expr, *expr, error) {
 	}
 	pair := []*expr{l, r}
 	t, err := datum.CommonType([]datum.OID{l.typ, r.typ})
+	if err != nil {
+		if s := sharedString(l.typ, r.typ); s != 0 {
+			t, err = s, nil
+		}
+	}
 	if err != nil || isReg(l.typ) != isReg(r.typ) {
 		if t, err = oidLike(l.typ, r.typ); err != nil {
 			return nil, nil, noOperator(op, l, r)
@@ -222,6 +227,15 @@ func (p *planner) comparable(op string, l, r *expr) (*expr, *expr, error) {
 		}
 	}
 	return pair[0], pair[1], nil
+}
+
+// sharedString is the string type to which "char" and a longer one convert
+// implicitly; 0 where there is none. "char" is in a category of its own.
+func sharedString(a, b datum.OID) datum.OID {
+	if (a == datum.Char || b == datum.Char) && isString(a) && isString(b) {
+		return datum.Text
+	}
+	return 0
 }
 
 func isReg(t datum.OID) bool {

@@ -99,6 +99,11 @@ type pgType struct {
 	name string
 	elem datum.OID
 	ns   uint32
+
+	length         int
+	byValue        bool
+	align, storage byte
+	collation      uint32
 }
 
 type pgTypeIndex struct {
@@ -121,6 +126,9 @@ var pgTypes = sync.OnceValue(func() pgTypeIndex {
 	for _, row := range rows {
 		t := pgType{oid: datum.OID(number(row, "oid")), name: row[slices.Index(head, "typname")],
 			elem: datum.OID(number(row, "typelem")), ns: number(row, "typnamespace")}
+		text := func(column string) string { return row[slices.Index(head, column)] }
+		t.length, _ = strconv.Atoi(text("typlen"))
+		t.byValue, t.align, t.storage, t.collation = text("typbyval") == "t", text("typalign")[0], text("typstorage")[0], number(row, "typcollation")
 		t.base = t.oid
 		if b := datum.OID(number(row, "typbasetype")); b != 0 {
 			t.base = b
@@ -217,6 +225,9 @@ func catalogValue(t datum.OID, v any) datum.Value {
 	case bool:
 		return datum.MakeBool(v)
 	case int:
+		if t == datum.Float4 {
+			return datum.Value{Type: t, Valid: true, Float: float64(v)}
+		}
 		return datum.Value{Type: t, Valid: true, Int: int64(v)}
 	case int64:
 		return datum.Value{Type: t, Valid: true, Int: v}

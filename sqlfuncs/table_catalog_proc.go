@@ -35,11 +35,14 @@ func readProcs() []proc {
 	var out []proc
 	for i, f := range allFunctions() {
 		_, isType := datum.TypeByName(f.name)
-		if f.schema != nextidSchema && (known[f.name] || isType || syntax.IsKeyword(f.name)) {
+		p := proc{function: f, oid: uint32(firstProcOID + i), schema: f.schema}
+		switch {
+		case f.schema == nextidSchema:
+			p.schema = "public" // where those of an extension would be
+		case known[f.name], isType, syntax.IsKeyword(f.name), f.schema == "information_schema":
 			continue // COALESCE and CURRENT_USER are no functions, casts are in pg_cast
 		}
-		// In public, where those of an extension would be.
-		out = append(out, proc{function: f, oid: uint32(firstProcOID + i), schema: "public"})
+		out = append(out, p)
 	}
 	return out
 }
@@ -118,7 +121,11 @@ func procRow(t *table, f proc) []datum.Value {
 		set("proargnames", datum.MakeArray(datum.TextArray, names))
 	}
 	if defaults > 0 {
-		set("proargdefaults", datum.MakeString(datum.PgNodeTree, strings.Repeat("NULL", defaults)))
+		var list []string
+		for _, a := range f.args[len(f.args)-defaults:] {
+			list = append(list, "NULL::"+formatType(a.typ, -1))
+		}
+		set("proargdefaults", datum.MakeString(datum.PgNodeTree, strings.Join(list, ", ")))
 	}
 	return row
 }

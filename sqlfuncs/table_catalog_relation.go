@@ -3,6 +3,7 @@ package sqlfuncs
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"nextid/generator"
@@ -16,6 +17,8 @@ const (
 	classCatalog  = 1259    // pg_class
 	procCatalog   = 1255    // pg_proc
 	schemaCatalog = 2615    // pg_namespace
+	rowTypeOIDs   = 1 << 30 // added to a relation's OID gives that of its row type
+	rowArrayOIDs  = 1 << 27 // added to that gives that of the arrays of it
 	ruleOIDs      = 1 << 31 // added to a view's OID gives that of its rule
 )
 
@@ -76,6 +79,7 @@ func init() { // an init: the functions refer to tables, which refers to this
 	catalogRows = map[string]func(x *exec, t *table) ([][]datum.Value, error){
 		"pg_catalog.pg_class":               relationRows(classRow),
 		"pg_catalog.pg_attribute":           attributeRows,
+		"pg_catalog.pg_type":                typeRows,
 		"pg_catalog.pg_sequence":            sequenceRows,
 		"pg_catalog.pg_rewrite":             relationRows(rewriteRow),
 		"pg_catalog.pg_description":         descriptionRows,
@@ -128,8 +132,15 @@ func classRow(_ *exec, t *table, r relation) []datum.Value {
 	if r.kind == 'r' {
 		am = heapOID
 	}
-	return t.rowOf("oid", r.oid, "relname", r.name, "relnamespace", schemaOIDs[r.schema], "relowner", ownerOID, "relam", am,
-		"reltuples", -1, "relpersistence", "p", "relkind", r.kind, "relnatts", len(r.columns), "relhasrules", r.kind == 'v',
+	rowType, pages, tuples := uint32(0), 0, -1
+	switch {
+	case r.kind == 'S':
+		pages, tuples = 1, 1
+	default:
+		rowType = r.oid | rowTypeOIDs
+	}
+	return t.rowOf("oid", r.oid, "relname", r.name, "relnamespace", schemaOIDs[r.schema], "relowner", ownerOID, "relam", am, "reltype", rowType,
+		"relpages", pages, "reltuples", tuples, "relpersistence", "p", "relkind", r.kind, "relnatts", len(r.columns), "relhasrules", r.kind == 'v',
 		"relispopulated", true, "relreplident", "n")
 }
 
@@ -156,15 +167,64 @@ func appendAttributes(rows [][]datum.Value, t, of *table) [][]datum.Value {
 		if c.declared != 0 {
 			typ = c.declared
 		}
-		info, _ := datum.TypeInfo(c.typ)
-		if info.Align == 0 {
-			info = datum.Info{Len: -1, Align: 'i', Storage: 'x'}
-		}
-		rows = append(rows, t.rowOf("attrelid", of.oid, "attname", c.name, "atttypid", typ, "attlen", int(info.Len), "attnum", i+1,
-			"attcacheoff", -1, "atttypmod", -1, "attbyval", info.ByVal, "attalign", info.Align, "attstorage", info.Storage,
-			"attnotnull", !c.null && of.kind != 'v', "attislocal", true, "attstattarget", -1, "attcollation", info.Collation))
+		info := pgTypes().byOID[typ]
+		rows = append(rows, t.rowOf("attrelid", of.oid, "attname", c.name, "atttypid", typ, "attlen", info.length, "attnum", i+1,
+			"attcacheoff", -1, "atttypmod", -1, "attbyval", info.byValue, "attalign", info.align, "attstorage", info.storage,
+			"attnotnull", !c.null && of.kind != 'v', "attislocal", true, "attstattarget", -1, "attcollation", info.collation))
 	}
 	return rows
+}
+
+// typeRows are the types, and the row types of relations with their arrays.
+func typeRows(x *exec, t *table) ([][]datum.Value, error) {
+	rows, ok := staticRows.Load(t)
+	if !ok {
+		all := fileRows(t)
+		for _, r := range fixedTables {
+			all = append(all, rowTypeRows(t, r)...)
+		}
+		rows, _ = staticRows.LoadOrStore(t, all)
+	}
+	out := clip(rows.([][]datum.Value))
+	dynamic, err := x.dynamicRelations()
+	for _, r := range dynamic {
+		if r.kind != 'S' {
+			out = append(out, rowTypeRows(t, r.table)...)
+		}
+	}
+	return out, err
+}
+
+func rowTypeRows(t, of *table) [][]datum.Value {
+	common := []any{"typnamespace", schemaOIDs[of.schema], "typowner", ownerOID, "typlen", -1, "typisdefined", true, "typdelim", ",",
+		"typalign", "d", "typstorage", "x", "typtypmod", -1}
+	row, array := of.oid|rowTypeOIDs, of.oid|rowTypeOIDs|rowArrayOIDs
+	io := func(prefix string) []any {
+		var out []any
+		for column, suffix := range map[string]string{"typinput": "in", "typoutput": "out", "typreceive": "recv", "typsend": "send"} {
+			out = append(out, column, procs().byName[prefix+suffix][0].oid)
+		}
+		return out
+	}
+	return [][]datum.Value{
+		t.rowOf(slices.Concat(common, io("record_"), []any{"oid", row, "typname", of.name, "typtype", "c", "typcategory", "C",
+			"typrelid", of.oid, "typarray", array})...),
+		t.rowOf(slices.Concat(common, io("array_"), []any{"oid", array, "typname", "_" + of.name, "typtype", "b", "typcategory", "A",
+			"typelem", row, "typsubscript", procs().byName["array_subscript_handler"][0].oid,
+			"typanalyze", procs().byName["array_typanalyze"][0].oid})...),
+	}
+}
+
+// rowTypeName is the name of a row type or of the arrays of it.
+func (s *Server) rowTypeName(oid uint32) (string, bool) {
+	if oid&rowTypeOIDs == 0 {
+		return "", false
+	}
+	name, ok := catalogNames{s}.ObjectName(datum.RegClass, oid&^(rowTypeOIDs|rowArrayOIDs))
+	if oid&rowArrayOIDs != 0 {
+		name += "[]"
+	}
+	return name, ok
 }
 
 // segmentOptions are what pg_sequence shows of a generator.

@@ -72,9 +72,9 @@ const ownDatabase = "nextid"
 // only one that it sees beside our own.
 func databaseOID(name string) uint32 {
 	if name == ownDatabase {
-		return 5
+		return firstTableOID - 2
 	}
-	return 6
+	return firstTableOID - 3
 }
 
 // encodingUTF8 is pg_database.encoding of UTF8.

@@ -33,7 +33,7 @@ func CastAllowed(from, to OID) CastContext {
 	if source == nil || target == nil {
 		return NoCast
 	}
-	if isArray(source) && isArray(target) {
+	if (isArray(source) || isVector(from)) && isArray(target) {
 		if c := CastAllowed(source.Elem, target.Elem); c != NoCast {
 			return c
 		}

@@ -1657,3 +1657,68 @@ WHERE ( (true  AND (ts.typname OPERATOR(pg_catalog.~) '^(int4)$' COLLATE pg_cata
   AND pg_catalog.pg_type_is_visible(tt.oid)
 ) )
 ORDER BY 1, 2;
+
+-- psql: tab completion
+SELECT c.relname, NULL::pg_catalog.text FROM pg_catalog.pg_class c WHERE c.relkind IN ('r', 'S', 'v', 'm', 'f', 'p') AND (c.relname) LIKE 'or%' AND pg_catalog.pg_table_is_visible(c.oid) AND c.relnamespace <> (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'pg_catalog')
+UNION ALL
+SELECT NULL::pg_catalog.text, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname LIKE 'or%' AND n.nspname NOT LIKE E'pg\\_%'
+LIMIT 1000
+
+-- psql: tab completion
+SELECT c.relname, NULL::pg_catalog.text FROM pg_catalog.pg_class c WHERE c.relkind IN ('r', 'S', 'v', 'm', 'f', 'p') AND (c.relname) LIKE 'orders%' AND pg_catalog.pg_table_is_visible(c.oid) AND c.relnamespace <> (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'pg_catalog')
+UNION ALL
+SELECT NULL::pg_catalog.text, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname LIKE 'orders%' AND n.nspname NOT LIKE E'pg\\_%'
+LIMIT 1000
+
+-- psql: tab completion
+SELECT c.relname, NULL::pg_catalog.text FROM pg_catalog.pg_class c WHERE (c.relname) LIKE 'or%' AND pg_catalog.pg_table_is_visible(c.oid) AND c.relnamespace <> (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'pg_catalog')
+UNION ALL
+SELECT NULL::pg_catalog.text, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname LIKE 'or%' AND n.nspname NOT LIKE E'pg\\_%'
+LIMIT 1000
+
+-- psql: tab completion
+SELECT c.relname, NULL::pg_catalog.text FROM pg_catalog.pg_class c WHERE (c.relname) LIKE 'orders%' AND pg_catalog.pg_table_is_visible(c.oid) AND c.relnamespace <> (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'pg_catalog')
+UNION ALL
+SELECT NULL::pg_catalog.text, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname LIKE 'orders%' AND n.nspname NOT LIKE E'pg\\_%'
+LIMIT 1000
+
+-- psql: tab completion
+SELECT pg_catalog.lower(name) FROM pg_catalog.pg_settings  WHERE context IN ('user', 'superuser')    AND pg_catalog.lower(name) LIKE pg_catalog.lower('cl%')
+LIMIT 1000
+
+-- psql: tab completion
+SELECT pg_catalog.lower(name) FROM pg_catalog.pg_settings  WHERE context IN ('user', 'superuser')    AND pg_catalog.lower(name) LIKE pg_catalog.lower('client\_%')
+LIMIT 1000
+
+-- psql: tab completion
+SELECT datname FROM pg_catalog.pg_database  WHERE datname LIKE 'co%'
+LIMIT 1000
+
+-- psql: tab completion
+SELECT rolname    FROM pg_catalog.pg_roles   WHERE rolname LIKE '%'
+LIMIT 1000
+
+-- psql: tab completion
+SELECT p.proname, NULL::pg_catalog.text FROM pg_catalog.pg_proc p WHERE (p.proname) LIKE 'nex%' AND pg_catalog.pg_function_is_visible(p.oid)
+UNION ALL
+SELECT NULL::pg_catalog.text, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname LIKE 'nex%' AND n.nspname NOT LIKE E'pg\\_%'
+LIMIT 1000
+
+-- psql: tab completion
+SELECT p.proname, NULL::pg_catalog.text FROM pg_catalog.pg_proc p WHERE (p.proname) LIKE 'next%' AND pg_catalog.pg_function_is_visible(p.oid)
+UNION ALL
+SELECT NULL::pg_catalog.text, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname LIKE 'next%' AND n.nspname NOT LIKE E'pg\\_%'
+LIMIT 1000
+
+-- psql: tab completion
+SELECT c.relname, NULL::pg_catalog.text FROM pg_catalog.pg_class c WHERE c.relkind IN ('r', 'f', 'v', 'p') AND (c.relname) LIKE 'or%' AND pg_catalog.pg_table_is_visible(c.oid) AND c.relnamespace <> (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'pg_catalog')
+UNION ALL
+SELECT NULL::pg_catalog.text, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname LIKE 'or%' AND n.nspname NOT LIKE E'pg\\_%'
+LIMIT 1000
+
+-- psql: tab completion
+-- differs: only functions that nextid has
+SELECT p.proname, NULL::pg_catalog.text FROM pg_catalog.pg_proc p WHERE p.prokind != 'p' AND (p.proname) LIKE 'ne%' AND pg_catalog.pg_function_is_visible(p.oid)
+UNION ALL
+SELECT NULL::pg_catalog.text, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname LIKE 'ne%' AND n.nspname NOT LIKE E'pg\\_%'
+LIMIT 1000
