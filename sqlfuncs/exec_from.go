@@ -25,12 +25,94 @@ type scanSource struct {
 	rows    func(x *exec) (rowIter, error)
 	filter  []*expr
 	lateral []ref
-	call    *setCall // the set-returning function it reads, nil for others
+	call    *setCall    // the set-returning function it reads, nil for others
+	inner   *pushTarget // the subquery it reads, where conditions can be handed to it
 }
 
-func (s *scanSource) span() span              { return s.sp }
-func (s *scanSource) deps() []ref             { return s.lateral }
-func (s *scanSource) addFilter(conds []*expr) { s.filter = append(s.filter, conds...) }
+func (s *scanSource) span() span  { return s.sp }
+func (s *scanSource) deps() []ref { return s.lateral }
+
+func (s *scanSource) addFilter(conds []*expr) {
+	for _, c := range conds {
+		if s.inner == nil || !s.inner.push(s.sp, c) {
+			s.filter = append(s.filter, c)
+		}
+	}
+}
+
+// pushTarget is a subquery in FROM that looks at conditions on its columns
+// before it makes its rows.
+type pushTarget struct {
+	plan  *selectPlan
+	types []datum.OID // of the columns as the outer query sees them
+}
+
+// newPushTarget returns nil for a query that must see all of its rows.
+func newPushTarget(q *queryPlan, columns []fromColumn) *pushTarget {
+	if q.plain == nil {
+		return nil
+	}
+	types := make([]datum.OID, len(columns))
+	for i, c := range columns {
+		types[i] = c.typ
+	}
+	return &pushTarget{q.plain, types}
+}
+
+// push hands a condition on the outer query's row to the subquery: where the
+// subquery would make a row, the columns that the condition reads are put in
+// their place first. It reports false where that would change what is drawn.
+func (t *pushTarget) push(sp span, c *expr) bool {
+	if c.volatile {
+		return false
+	}
+	type column struct {
+		at  int
+		typ datum.OID
+		e   *expr
+	}
+	var columns []column
+	pushed := &expr{typ: datum.Bool, mod: -1}
+	for _, r := range c.refs {
+		if !sp.holds(r) {
+			if r.frame == sp.frame {
+				return false
+			}
+			pushed.refs = append(pushed.refs, r)
+			continue
+		}
+		e := t.plan.targets[r.index-sp.from]
+		if e.volatile {
+			return false
+		}
+		columns = append(columns, column{r.index, t.types[r.index-sp.from], e})
+		pushed.refs = append(pushed.refs, e.refs...)
+	}
+	pushed.eval = func(x *exec) (datum.Value, error) {
+		row := x.frame(sp.frame, sp.to)
+		for _, col := range columns {
+			v, err := col.e.eval(x)
+			if err == nil && v.Type != col.typ {
+				v, err = castValue(x, v, col.typ)
+			}
+			if err != nil {
+				return v, err
+			}
+			row[col.at] = v
+		}
+		return c.eval(x)
+	}
+	for _, k := range c.keys {
+		if !sp.holds(k.column) {
+			continue
+		}
+		if e := t.plan.targets[k.column.index-sp.from]; e.column && e.typ == t.types[k.column.index-sp.from] {
+			pushed.keys = append(pushed.keys, &keyTest{column: e.refs[0], values: k.values, refs: k.refs})
+		}
+	}
+	t.plan.source.addFilter([]*expr{pushed})
+	return true
+}
 
 func (s *scanSource) open(x *exec) (rowSource, error) {
 	it, err := s.rows(x)
@@ -234,6 +316,17 @@ func (j *joinSource) deps() []ref {
 }
 
 func (j *joinSource) addFilter(conds []*expr) {
+	if j.kind == syntax.LeftJoin { // conditions on the side that is kept may come first
+		var rest []*expr
+		for _, c := range conds {
+			if readable(c, j.left.span()) && len(sameLevel(c.refs, j.sp.frame)) > 0 {
+				j.left.addFilter([]*expr{c})
+			} else {
+				rest = append(rest, c)
+			}
+		}
+		conds = rest
+	}
 	if j.kind != syntax.InnerJoin {
 		j.filter = append(j.filter, conds...)
 		j.pushDown(conds)

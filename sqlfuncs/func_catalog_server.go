@@ -131,19 +131,16 @@ func rowFields(name string, result datum.OID, kind, ofDomain, ofAttribute string
 			if k < 0 || d < 0 || o < 0 {
 				return nil, sqlstate.New(sqlstate.UndefinedFunction, "function %s(record, record) does not exist", name)
 			}
+			if len(args[0].refs) != len(args[0].fields) || len(args[1].refs) != len(args[1].fields) {
+				return nil, sqlstate.New(sqlstate.FeatureNotSupported, "%s needs the rows of tables", name)
+			}
+			read := func(x *exec, r ref) datum.Value { return x.frames[r.frame][r.index] }
+			isDomain, domain, attribute := args[1].refs[k], args[1].refs[d], args[0].refs[o]
 			return derive(result, func(x *exec) (datum.Value, error) {
-				typ, err := args[1].eval(x)
-				if err != nil || !typ.Valid {
-					return datum.Null(result), err
+				if read(x, isDomain).Str == "d" {
+					return read(x, domain), nil
 				}
-				if typ.Elems[k].Str == "d" {
-					return typ.Elems[d], nil
-				}
-				attribute, err := args[0].eval(x)
-				if err != nil || !attribute.Valid {
-					return datum.Null(result), err
-				}
-				return attribute.Elems[o], nil
+				return read(x, attribute), nil
 			}, args...), nil
 		}}
 }

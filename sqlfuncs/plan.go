@@ -29,7 +29,8 @@ type planner struct {
 type queryPlan struct {
 	columns []Column
 	open    func(x *exec) (rowIter, error)
-	ids     *idsPlan // the query is a run of ids
+	ids     *idsPlan    // the query is a run of ids
+	plain   *selectPlan // conditions on its columns may be looked at before its rows are made
 }
 
 // idsPlan is a query that yields n ids of one generator and nothing else.

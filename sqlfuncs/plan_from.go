@@ -169,9 +169,9 @@ func (p *planner) table(s *scope, t *syntax.Table) (source, error) {
 		return nil, at(t.Pos, err)
 	}
 	it := &fromItem{alias: alias, columns: def.fromColumns(), relation: def.oid}
-	var open func(*exec) (rowIter, error)
+	var view *queryPlan
 	if def.isQuery() {
-		if open, err = p.view(def); err != nil {
+		if view, err = p.view(def); err != nil {
 			return nil, at(t.Pos, err)
 		}
 	}
@@ -185,14 +185,14 @@ func (p *planner) table(s *scope, t *syntax.Table) (source, error) {
 	if !def.catalog {
 		p.isVolatile() // reading may draw ids
 	}
-	if open != nil {
-		return &scanSource{sp: sp, rows: open}, nil
+	if view != nil {
+		return &scanSource{sp: sp, rows: converted(view, def.resultColumns()), inner: newPushTarget(view, it.columns)}, nil
 	}
 	return &tableSource{scanSource: scanSource{sp: sp}, def: def}, nil
 }
 
 // view plans the definition of a system view.
-func (p *planner) view(def *table) (open func(*exec) (rowIter, error), err error) {
+func (p *planner) view(def *table) (*queryPlan, error) {
 	tree, err := def.viewQuery()
 	if err != nil {
 		return nil, err
@@ -201,11 +201,16 @@ func (p *planner) view(def *table) (open func(*exec) (rowIter, error), err error
 	if err != nil {
 		return nil, fmt.Errorf("view %s: %w", def.name, err)
 	}
-	columns := make([]Column, len(def.columns))
-	for i, c := range def.columns {
+	return q, nil
+}
+
+// resultColumns are the columns of a table as those of a query.
+func (t *table) resultColumns() []Column {
+	columns := make([]Column, len(t.columns))
+	for i, c := range t.columns {
 		columns[i] = Column{Name: c.name, Type: c.typ, TypeMod: -1}
 	}
-	return converted(q, columns), nil
+	return columns
 }
 
 // derived is a subquery in FROM.
@@ -228,7 +233,7 @@ func (p *planner) derived(s *scope, t *syntax.Derived) (source, error) {
 	}
 	open := converted(&queryPlan{columns: raw, open: q.open}, q.columns)
 	sp, err := p.addItem(s, &fromItem{alias: t.Alias, columns: columns}, t.Columns)
-	src := &scanSource{sp: sp, rows: open}
+	src := &scanSource{sp: sp, rows: open, inner: newPushTarget(q, columns)}
 	if t.Lateral {
 		src.lateral = []ref{{s.frame, 0}}
 		if sp.from == 0 {

@@ -111,6 +111,9 @@ func (p *planner) selectCore(s *scope, c *syntax.SelectCore, orderBy []syntax.Or
 	}
 	q := &queryPlan{columns: out.columns[:plan.visible], open: plan.open}
 	q.ids = p.idsQuery(c, plan)
+	if plan.source != nil && plan.groups == nil && plan.windows == nil && !plan.sets.used && plan.distinctOn == nil {
+		q.plain = plan
+	}
 	return q, nil
 }
 
@@ -409,7 +412,7 @@ func (p *planner) limit(s *scope, q *queryPlan, t *syntax.Select) error {
 		return err
 	}
 	inner := q.open
-	q.ids = nil
+	q.ids, q.plain = nil, nil
 	q.open = func(x *exec) (rowIter, error) {
 		n, err := limit.eval(x)
 		if err != nil {
