@@ -75,9 +75,20 @@ func openAccess(c Config, log *slog.Logger) (*access, error) {
 		if err := a.readTLS(); err != nil {
 			return nil, err
 		}
-		a.checkExpiry()
 	}
 	return a, nil
+}
+
+// announce logs what is in force when the server starts.
+func (a *access) announce() {
+	if a.policy.Closed() {
+		users, rules := a.policy.Size()
+		a.log.Info("logins need a user", "users_file", a.config.usersFile(), "users", users, "host_rules", a.config.HostRules, "rules", rules)
+	}
+	if a.tls != nil {
+		a.log.Info("TLS is on", "certificate", a.config.TLSCert, "not_after", a.tls.Leaf().NotAfter, "required", a.config.RequireTLS)
+		a.checkExpiry()
+	}
 }
 
 // reload reads everything again. What cannot be read stays as it was.

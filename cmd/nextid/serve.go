@@ -57,6 +57,7 @@ func (m *Main) serve(ctx context.Context, log *slog.Logger, endpoints endpoints,
 	if m.Config.Store.Scheme == storeMemory {
 		log.Warn("the store forgets everything when the server stops: ids will repeat after a restart", "store", m.Config.Store.String())
 	}
+	access.announce()
 	served := make(chan error, len(endpoints))
 	for i := range endpoints {
 		p := &endpoints[i]

@@ -62,6 +62,12 @@ func New(cfg Config) *Policy {
 // Closed reports whether there are users, so that not everybody may log in.
 func (p *Policy) Closed() bool { return p.current.Load().users != nil }
 
+// Size is the number of users and of rules.
+func (p *Policy) Size() (users, rules int) {
+	t := p.current.Load()
+	return t.users.Len(), len(t.rules)
+}
+
 // Replace changes the users and rules, as in Config, for the logins that
 // begin from now on. Connections that have logged in stay.
 func (p *Policy) Replace(users *Users, rules []Rule) {
@@ -229,21 +235,30 @@ func cut(name string) string {
 	return name[:maxShown] + "…"
 }
 
-// limitedLog lets one line through a second: a flood of failures must not
+// limitedLog lets some lines through a second: a flood of failures must not
 // fill the disk.
 type limitedLog struct {
 	mu      sync.Mutex
-	last    time.Time
+	since   time.Time // when the second began
+	lines   int       // in it
 	skipped int
 }
 
+// maxLines is how many failed logins are logged in a second.
+const maxLines = 10
+
+// next reports whether to log now, and how many lines were left out before.
 func (l *limitedLog) next(now time.Time) (skipped int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.last.IsZero() && now.Sub(l.last) < time.Second {
+	if now.Sub(l.since) >= time.Second || now.Before(l.since) {
+		l.since, l.lines = now, 0
+	}
+	if l.lines == maxLines {
 		l.skipped++
 		return 0, false
 	}
-	skipped, l.last, l.skipped = l.skipped, now, 0
+	l.lines++
+	skipped, l.skipped = l.skipped, 0
 	return skipped, true
 }
