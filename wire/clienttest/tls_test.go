@@ -81,7 +81,7 @@ host     all        127.0.0.1  scram
 	if s.socket, err = os.MkdirTemp("", "nextid"); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(s.socket) }) // best effort
+	t.Cleanup(func() { _ = os.RemoveAll(s.socket) })  // best effort
 	if err := os.Chmod(s.socket, 0o755); err != nil { // another user tries, too
 		t.Fatal(err)
 	}
