@@ -143,6 +143,15 @@ func seriesLength(a, b int64) int64 {
 	return 1<<63 - 1
 }
 
+// isNextValues recognises Vitess's form.
+func isNextValues(c *syntax.SelectCore) bool {
+	if len(c.Targets) != 1 {
+		return false
+	}
+	_, ok := c.Targets[0].Expr.(*syntax.NextValues)
+	return ok
+}
+
 // nextValues is Vitess's SELECT NEXT n VALUES FROM seq: one row, the first
 // of n ids in a row.
 func (p *planner) nextValues(s *scope, c *syntax.SelectCore, e *syntax.NextValues, out *output) error {

@@ -129,8 +129,8 @@ func nowFunction(name string, t datum.OID, now func(x *exec) time.Time) function
 		typed: func(p *planner, es []*expr) (*expr, error) {
 			digits := int64(0)
 			if len(es) > 0 {
-				v, err := es[0].eval(newExec(nil, p.session, nil))
-				if err != nil || !es[0].isConstant() || !v.Valid || v.Int < 0 || v.Int > 6 {
+				v, ok := p.constantValue(es[0])
+				if !ok || !v.Valid || v.Int < 0 || v.Int > 6 {
 					return nil, sqlstate.New(sqlstate.SyntaxError, "Too big precision specified for '%s'. Maximum is 6", name).WithMySQL(1426, "42000")
 				}
 				digits = v.Int
@@ -188,7 +188,9 @@ func unixTimestampMySQL(p *planner, es []*expr) (*expr, error) {
 	}
 	t := datum.Int8
 	if isString(es[0].typ) || es[0].mod > 0 {
-		t = datum.Numeric
+		if v, ok := p.constantValue(es[0]); !ok || strings.Contains(v.Str, ".") {
+			t = datum.Numeric
+		}
 	}
 	e, err := p.coerce(es[0], datum.Timestamp, datum.ImplicitCast)
 	if err != nil {
@@ -602,7 +604,7 @@ func (p *planner) shiftDate(d, n *expr, unit string, subtract bool) (*expr, erro
 			if parsed, ok := parseMySQLTime(a.Str, false); ok && parsed.Type == datum.Date && unitIsDays(unit) {
 				v = dateOf(moved)
 			} else if moved.Nanosecond() != 0 {
-				return datum.MakeText(moved.Format("2006-01-02 15:04:05.000000")), nil
+				return datum.MakeText(moved.Format("2006-01-02 15:04:05.999999")), nil
 			}
 			return datum.MakeText(x.mysqlText(v)), nil
 		}

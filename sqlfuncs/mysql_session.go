@@ -1,6 +1,7 @@
 package sqlfuncs
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -12,18 +13,19 @@ import (
 
 // mysqlState is what only sessions in the MySQL dialect have.
 type mysqlState struct {
-	autocommit bool   // @@autocommit, kept here since every answer tells it
-	database   string // of USE, "": none
-	insertID   uint64 // drawn, or set by LAST_INSERT_ID(n), in this statement
-	lastInsert uint64 // what LAST_INSERT_ID() returns
-	warnings   []mysqlWarning
-	users      map[string]datum.Value // @variables, by lower-case name
-	userBytes  int
-	foundRows  int64
-	affected   int64
-	locks      bool        // GET_LOCK was called
-	mode       syntax.Mode // the part of sql_mode that the lexer follows
-	rowCount   int64
+	autocommit               bool   // @@autocommit, kept here since every answer tells it
+	database                 string // of USE, "": none
+	insertID                 uint64 // drawn, or set by LAST_INSERT_ID(n), in this statement
+	lastInsert               uint64 // what LAST_INSERT_ID() returns
+	warnings                 []mysqlWarning
+	lastWarnings, lastErrors int                    // of the statement before: @@warning_count
+	users                    map[string]datum.Value // @variables, by lower-case name
+	userBytes                int
+	foundRows                int64
+	affected                 int64
+	locks                    bool        // GET_LOCK was called
+	mode                     syntax.Mode // the part of sql_mode that the lexer follows
+	rowCount                 int64
 }
 
 // Autocommit reports whether each statement is a transaction of its own
@@ -77,7 +79,7 @@ func (s *Session) Reset() {
 func (s *Server) MySQLVersion() string { return mariaDBVersion + "-MariaDB-nextid-" + s.version }
 
 // mariaDBVersion is the release that the dialect is tested against.
-const mariaDBVersion = "10.11.14"
+const mariaDBVersion = "10.11.19"
 
 // initMySQL gives a new session in the MySQL dialect its settings.
 func (s *Session) initMySQL() error {
@@ -140,3 +142,44 @@ func (s *Session) parseDialect(text string) ([]syntax.Parsed, error) {
 // AffectedRows is the number of rows that the OK packet tells of the last
 // statement.
 func (s *Session) AffectedRows() int64 { return s.mysql.affected }
+
+// beginStatement clears what the last statement left behind. SHOW WARNINGS
+// looks at it.
+func (s *Session) beginStatement(st *Statement) {
+	m := &s.mysql
+	if !st.keepsWarnings && len(m.warnings) > 0 {
+		m.lastWarnings, m.lastErrors = s.countWarnings(false), s.countWarnings(true)
+		m.warnings = nil
+	} else if !st.keepsWarnings {
+		m.lastWarnings, m.lastErrors = 0, 0
+	}
+	m.insertID, m.affected = 0, 0
+}
+
+// endStatement notes what ROW_COUNT() and FOUND_ROWS() say of a statement
+// that is over.
+func (s *Session) endStatement(st *Statement, rows int64) {
+	if st.Columns == nil {
+		s.mysql.rowCount = s.mysql.affected
+		return
+	}
+	s.mysql.rowCount, s.mysql.foundRows = -1, rows
+}
+
+// refused notes an error before a statement began, for SHOW WARNINGS.
+func (s *Session) refused(err error) error {
+	if s.dialect == syntax.MySQL {
+		s.mysql.warnings = nil
+		s.noteError(err)
+	}
+	return err
+}
+
+// noteError makes an error a line of SHOW WARNINGS.
+func (s *Session) noteError(err error) {
+	var e *sqlstate.Error
+	if errors.As(err, &e) {
+		s.warnMySQL("Error", e)
+	}
+	s.mysql.rowCount = -1
+}

@@ -240,9 +240,9 @@ func (s *Session) systemVariable(def *setting) string {
 	case "in_transaction":
 		return strconv.Itoa(int(s.tx.state))
 	case "warning_count":
-		return strconv.Itoa(s.countWarnings(false))
+		return strconv.Itoa(s.mysql.lastWarnings)
 	case "error_count":
-		return strconv.Itoa(s.countWarnings(true))
+		return strconv.Itoa(s.mysql.lastErrors)
 	case "last_insert_id", "identity":
 		return strconv.FormatUint(s.mysql.lastInsert, 10)
 	case "pseudo_thread_id":

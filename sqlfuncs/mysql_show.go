@@ -66,7 +66,13 @@ func fromSchema(table string, pairs ...string) shown {
 
 // emptyShow answers with columns and no rows.
 func emptyShow(names ...string) shown {
-	return shown{columns: texts(names...), rows: func(*exec, *syntax.ShowMySQL) ([][]datum.Value, error) { return nil, nil }}
+	columns := texts(names...)
+	for i, n := range names {
+		if strings.HasSuffix(n, " (time)") {
+			columns[i] = tableColumn{name: strings.TrimSuffix(n, " (time)"), typ: datum.Timestamp, null: true}
+		}
+	}
+	return shown{columns: columns, rows: func(*exec, *syntax.ShowMySQL) ([][]datum.Value, error) { return nil, nil }}
 }
 
 // shows has the SHOW statements by their words, see init.
@@ -76,7 +82,7 @@ func makeShows() {
 	variables := func(table string) shown {
 		return fromSchema(table, "Variable_name", "VARIABLE_NAME", "Value", "VARIABLE_VALUE")
 	}
-	routineStatus := []string{"Db", "Name", "Type", "Definer", "Modified", "Created", "Security_type", "Comment",
+	routineStatus := []string{"Db", "Name", "Type", "Definer", "Modified (time)", "Created (time)", "Security_type", "Comment",
 		"character_set_client", "collation_connection", "Database Collation"}
 	functionStatus := fromSchema("routines", "Db", "ROUTINE_SCHEMA", "Name", "ROUTINE_NAME", "Type", "ROUTINE_TYPE", "Definer", "DEFINER",
 		"Modified", "LAST_ALTERED", "Created", "CREATED", "Security_type", "SECURITY_TYPE", "Comment", "ROUTINE_COMMENT",
@@ -115,9 +121,9 @@ func makeShows() {
 		"PROCESSLIST": processes, "INDEX": index,
 		"GRANTS":  {columns: texts("Grants"), rows: showGrants},
 		"PLUGINS": fromSchema("plugins", "Name", "PLUGIN_NAME", "Status", "PLUGIN_STATUS", "Type", "PLUGIN_TYPE", "Library", "PLUGIN_LIBRARY", "License", "PLUGIN_LICENSE"),
-		"TRIGGERS": emptyShow("Trigger", "Event", "Table", "Statement", "Timing", "Created", "sql_mode", "Definer",
+		"TRIGGERS": emptyShow("Trigger", "Event", "Table", "Statement", "Timing", "Created (time)", "sql_mode", "Definer",
 			"character_set_client", "collation_connection", "Database Collation"),
-		"EVENTS": emptyShow("Db", "Name", "Definer", "Time zone", "Type", "Execute at", "Interval value", "Interval field", "Starts", "Ends",
+		"EVENTS": emptyShow("Db", "Name", "Definer", "Time zone", "Type", "Execute at (time)", "Interval value", "Interval field", "Starts (time)", "Ends (time)",
 			"Status", "Originator", "character_set_client", "collation_connection", "Database Collation"),
 		"WARNINGS": warnings, "ERRORS": errors,
 		"COUNT WARNINGS": {columns: []tableColumn{{name: "@@session.warning_count", typ: datum.Int8}}, rows: countShown(false)},
@@ -180,6 +186,7 @@ func (p *planner) showMySQL(st *Statement, t *syntax.ShowMySQL) error {
 		return err
 	}
 	st.tag = "SHOW"
+	st.keepsWarnings = strings.HasSuffix(what, "WARNINGS") || strings.HasSuffix(what, "ERRORS")
 	st.query = &queryPlan{columns: make([]Column, len(columns)), open: func(x *exec) (rowIter, error) {
 		rows, err := def.rows(x, t)
 		if err != nil || filter == nil {

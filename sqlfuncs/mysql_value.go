@@ -35,7 +35,7 @@ func kindOf(t datum.OID) numberKind {
 	case t == datum.Numeric:
 		return kindDecimal
 	case isTemporal(t):
-		return kindDecimal // 20261121172300.5
+		return kindInt // 20261121172300
 	}
 	return kindDouble
 }
@@ -412,7 +412,7 @@ func parseMySQLTime(s string, wantTime bool) (datum.Value, bool) {
 	n := 0
 	digitsOnly, fraction, _ := strings.Cut(s, ".")
 	rest := ""
-	if isDigits(digitsOnly) && len(digitsOnly) >= 6 && digitsOnly[0] != '-' {
+	if len(digitsOnly) >= 6 && strings.Trim(digitsOnly, "0123456789") == "" {
 		widths := map[int][]int{6: {2, 2, 2}, 8: {4, 2, 2}, 12: {2, 2, 2, 2, 2, 2}, 14: {4, 2, 2, 2, 2, 2}}[len(digitsOnly)]
 		if widths == nil {
 			return datum.Value{}, false

@@ -153,6 +153,9 @@ func (p *planner) assignments(items []syntax.SetItem) ([]assignment, error) {
 	var plan []assignment
 	for i := range items {
 		item := &items[i]
+		if item.Local { // SET TRANSACTION: nothing here depends on it
+			continue
+		}
 		a := assignment{name: item.Name, global: item.Global}
 		if name, user := strings.CutPrefix(item.Name, "@"); user {
 			a.name = name

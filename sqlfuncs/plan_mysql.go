@@ -139,6 +139,14 @@ func commonMySQL(types []datum.OID) datum.OID {
 	return result
 }
 
+// commonType is the type of a column of a UNION.
+func (p *planner) commonType(types ...datum.OID) (datum.OID, error) {
+	if p.mysql {
+		return commonMySQL(types), nil
+	}
+	return datum.CommonType(types)
+}
+
 func (p *planner) coerceAll(es []*expr, t datum.OID) error {
 	for i, e := range es {
 		var err error
@@ -542,6 +550,10 @@ func labelMySQL(t syntax.Target) string {
 	case *syntax.Literal:
 		if e.Kind == syntax.StringLiteral {
 			return e.Text
+		}
+	case *syntax.Unary:
+		if e.Op == "+" {
+			return labelMySQL(syntax.Target{Expr: e.X, Text: strings.TrimLeft(t.Text, "+ \t\n")})
 		}
 	}
 	return t.Text

@@ -1,6 +1,7 @@
 package sqlfuncs
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -186,6 +187,13 @@ func (p *planner) chooseMySQL(e *syntax.FuncCall, name string, given []*expr, na
 		return best, given, nil
 	}
 	args := slices.Clone(given)
+	if name == "sum" && len(args) == 1 && isInteger(args[0].typ) && best.argType(0) != datum.Int8 { // a decimal, as SUM always is
+		var err error
+		if args[0], err = p.coerce(args[0], datum.Int8, datum.ImplicitCast); err != nil {
+			return nil, nil, err
+		}
+		return p.chooseMySQL(e, name, args, names)
+	}
 	for i, a := range args {
 		t := best.argType(i)
 		var err error
@@ -314,6 +322,15 @@ func convertCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
 	return p.coerce(x, datum.Text, datum.ImplicitCast)
 }
 
+// constantValue computes an expression that does not depend on the execution.
+func (p *planner) constantValue(e *expr) (datum.Value, bool) {
+	if !e.isConstant() || e.param > 0 {
+		return datum.Value{}, false
+	}
+	v, err := e.eval(newExec(context.Background(), p.session, nil))
+	return v, err == nil
+}
+
 // charCall is CHAR(n, … [USING charset]): bytes, or text where a character
 // set is given.
 func charCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
@@ -346,7 +363,7 @@ func (p *planner) castMySQL(s *scope, c *syntax.Cast) (*expr, error) {
 	if name == "unsigned" {
 		return p.castUnsigned(x)
 	}
-	if x.typ == t && len(mods) == 0 && t != datum.Timestamp && t != datum.Time {
+	if x.typ == t && len(mods) == 0 && t != datum.Timestamp && t != datum.Time && t != datum.Numeric {
 		e := *x
 		e.column, e.keys = false, nil
 		return &e, nil

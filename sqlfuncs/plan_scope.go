@@ -126,7 +126,7 @@ func (p *planner) sameSchema(have, want string) bool {
 
 func (p *planner) columnMissing(c *syntax.Column, table, column string, tableSeen bool) error {
 	if p.mysql {
-		return sqlstate.New(sqlstate.UndefinedColumn, "Unknown column '%s' in 'field list'", cut(strings.Join(c.Name, "."), 128))
+		return sqlstate.New(sqlstate.UndefinedColumn, "Unknown column '%s' in 'SELECT'", cut(strings.Join(c.Name, "."), 128))
 	}
 	switch {
 	case table == "":

@@ -69,7 +69,11 @@ func (o *output) add(e *expr, name string) {
 // selectCore analyses SELECT … FROM … WHERE … GROUP BY … ORDER BY.
 func (p *planner) selectCore(s *scope, c *syntax.SelectCore, orderBy []syntax.OrderItem) (*queryPlan, error) {
 	s.frame = p.newFrame()
-	src, conds, err := p.from(s, c)
+	from := c
+	if isNextValues(c) { // its FROM names a generator, no table
+		from = &syntax.SelectCore{Where: c.Where}
+	}
+	src, conds, err := p.from(s, from)
 	if err != nil {
 		return nil, err
 	}

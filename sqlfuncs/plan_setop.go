@@ -24,7 +24,7 @@ func (p *planner) setOperation(s *scope, o *syntax.SetOp) (*queryPlan, error) {
 	}
 	columns := append([]Column(nil), l.columns...)
 	for i := range columns {
-		t, err := datum.CommonType([]datum.OID{l.columns[i].Type, r.columns[i].Type})
+		t, err := p.commonType(l.columns[i].Type, r.columns[i].Type)
 		if err != nil {
 			return nil, at(o.Pos, sqlstate.New(sqlstate.DatatypeMismatch, "%s types %s and %s cannot be matched", o.Op,
 				datum.FormatType(l.columns[i].Type, -1), datum.FormatType(r.columns[i].Type, -1)))
@@ -84,6 +84,8 @@ func castValue(x *exec, v datum.Value, t datum.OID) (datum.Value, error) {
 	switch {
 	case !v.Valid:
 		return datum.Null(t), nil
+	case x.session.dialect == syntax.MySQL:
+		return x.mysqlCast(v, t)
 	case v.Type == datum.Unknown:
 		return datum.ParseText(t, v.Str, x.env())
 	}

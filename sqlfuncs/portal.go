@@ -333,6 +333,9 @@ func (p *Portal) TryID() (id int64, ok bool) {
 // start begins execution: utility statements do their work here.
 func (p *Portal) start(ctx context.Context) error {
 	p.started = true
+	if p.session.dialect == syntax.MySQL {
+		p.session.beginStatement(p.st)
+	}
 	if p.isFast && p.st.fast.name == "" {
 		p.params = []datum.Value{datum.MakeString(p.st.Params[0], string(p.fastArg))}
 	}
@@ -383,6 +386,7 @@ func (p *Portal) pull(ctx context.Context) ([]datum.Value, error) {
 			return nil, p.failed(err)
 		}
 		if p.done {
+			p.session.endStatement(p.st, 0)
 			return nil, io.EOF
 		}
 	}
@@ -405,9 +409,14 @@ func (p *Portal) pull(ctx context.Context) ([]datum.Value, error) {
 func (p *Portal) failed(err error) error {
 	p.finish()
 	if errors.Is(err, io.EOF) {
+		p.session.endStatement(p.st, int64(p.position))
 		return io.EOF
 	}
-	return clientError(p.x.ctx, err)
+	err = clientError(p.x.ctx, err)
+	if p.session.dialect == syntax.MySQL {
+		p.session.noteError(err)
+	}
+	return err
 }
 
 func (p *Portal) finish() {

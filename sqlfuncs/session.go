@@ -279,6 +279,7 @@ func (s *Session) waits() {
 
 // drew notes the newest id for lastval and currval.
 func (s *Session) drew(e *generator.Entry, id int64) {
+	s.mysql.insertID, s.mysql.lastInsert = uint64(id), uint64(id)
 	if s.last.entry != e && s.last.entry != nil {
 		s.currvals[s.last.entry] = s.last.id
 	}
@@ -300,7 +301,7 @@ func (s *Session) currval(e *generator.Entry) (int64, bool) {
 // statement and whenever the slow path must decide.
 func (s *Session) TryID(st *Statement, arg []byte) (id int64, ok bool) {
 	f := st.fast
-	if f == nil || s.tx.state == txFailed {
+	if f == nil || s.tx.state == txFailed || len(s.mysql.warnings) > 0 {
 		return 0, false
 	}
 	var e *generator.Entry
@@ -344,7 +345,7 @@ func (s *Session) Simple(text []byte) (Batch, error) {
 	source := string(text)
 	parsed, err := s.parse(source)
 	if err != nil {
-		return Batch{}, err
+		return Batch{}, s.refused(err)
 	}
 	return Batch{session: s, text: source, parsed: parsed}, nil
 }
@@ -368,7 +369,7 @@ func (b *Batch) Next() (*Statement, error) {
 	text := statementText(b.text, p)
 	st, err := s.planSimple(p.Statement, text, b.text)
 	if err != nil {
-		return nil, err
+		return nil, s.refused(err)
 	}
 	if len(b.parsed) == 1 && st.shared {
 		st.Text = b.text // the key is the text as sent
@@ -394,7 +395,7 @@ func (s *Session) Prepare(name, text string, params []datum.OID) (*Statement, er
 	}
 	st, err := s.analyse(text, params)
 	if err != nil {
-		return nil, err
+		return nil, s.refused(err)
 	}
 	if name == "" {
 		s.unnamed = st

@@ -100,7 +100,8 @@ type testSession struct {
 	*sqlfuncs.Session
 	server *testServer
 	client int
-	newest int64 // see last
+	newest int64                                     // see last
+	form   func(datum.Value, sqlfuncs.Column) string // text form of a value, nil: PostgreSQL's
 }
 
 // noteID puts an id into the history of the server.
@@ -162,7 +163,10 @@ func (s *testSession) pull(ctx context.Context, p *sqlfuncs.Portal, max int) (re
 		texts := make([]string, len(row))
 		for i, v := range row {
 			texts[i] = null
-			if v.Valid {
+			switch {
+			case v.Valid && s.form != nil:
+				texts[i] = s.form(v, r.columns[i])
+			case v.Valid:
 				texts[i] = string(datum.AppendText(nil, v, s.Env()))
 			}
 		}

@@ -44,6 +44,8 @@ type Statement struct {
 	exits   bool       // COMMIT, ROLLBACK, …: allowed in a failed transaction
 	shared  bool       // does not depend on the session that planned it
 
+	keepsWarnings bool // SHOW WARNINGS: does not clear what it shows
+
 	variants atomic.Pointer[map[string]*Statement] // by parameter types, see forTypes
 }
 

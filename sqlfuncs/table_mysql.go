@@ -202,7 +202,11 @@ func tablesOf(x *exec, database string) ([]*table, error) {
 	if systemSchemas[strings.ToLower(database)] {
 		return nil, nil
 	}
-	return idTablesOf(x)
+	ts, err := idTablesOf(x)
+	if !strings.EqualFold(database, nextidSchema) { // the operator's tables are shown in their own database
+		ts = slices.DeleteFunc(ts, func(t *table) bool { return t.schema == nextidSchema })
+	}
+	return ts, err
 }
 
 func listTables(x *exec) ([]listedTable, error) {

@@ -173,7 +173,7 @@ func (p *parser) assignments() []SetItem {
 		}
 		items := p.modes(prefix)
 		for i := range items {
-			items[i].Global = item.Global
+			items[i].Global, items[i].Local = item.Global, scope == "" // only the next transaction
 		}
 		return items
 	case p.isAnyWord("password", "role"):

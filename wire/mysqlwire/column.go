@@ -111,6 +111,20 @@ func (c *conn) appendDefinition(dst []byte, column sqlfuncs.Column, table string
 	if column.Type == datum.Varchar && column.TypeMod > varcharMod {
 		s.length = uint32(column.TypeMod-varcharMod) * bytesPerRune
 	}
+	switch column.Type {
+	case datum.Timestamp, datum.Time:
+		if d := column.TypeMod; d >= 0 && d < 6 {
+			s.decimals = byte(d)
+			s.length -= uint32(6 - d)
+			if d == 0 {
+				s.length--
+			}
+		}
+	case datum.Numeric:
+		if column.TypeMod >= varcharMod {
+			s.decimals = byte((column.TypeMod - varcharMod) & 0x7ff)
+		}
+	}
 	schema, original := "", ""
 	if table != "" {
 		schema, original = c.session.Database(), column.Name

@@ -61,7 +61,7 @@ func (c *conn) sendRows(ctx context.Context, p *sqlfuncs.Portal, f format, limit
 		var at int
 		out.B, at = begin(out.B)
 		if f == asText {
-			out.B = appendTextRow(out.B, row, c.session.Env())
+			out.B = appendTextRow(out.B, row, p.Columns(), c.session.Env())
 		} else {
 			out.B = appendBinaryRow(out.B, row, p.Columns(), c.session.Env())
 		}

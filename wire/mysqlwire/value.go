@@ -15,14 +15,15 @@ const null = 0xfb
 
 // appendTextRow appends a row of texts ("Text Resultset Row") to the packet
 // that has begun.
-func appendTextRow(dst []byte, row []datum.Value, env *datum.Env) []byte {
-	for _, v := range row {
+func appendTextRow(dst []byte, row []datum.Value, columns []sqlfuncs.Column, env *datum.Env) []byte {
+	for i, v := range row {
 		if !v.Valid {
 			dst = append(dst, null)
 			continue
 		}
 		at := len(dst)
 		dst = appendText(append(dst, 0), v, env)
+		dst = cutFraction(dst, v.Type, columns[i].TypeMod)
 		dst = prefixLength(dst, at)
 	}
 	return dst
@@ -45,6 +46,23 @@ func appendText(dst []byte, v datum.Value, env *datum.Env) []byte {
 		return appendClock(dst, 0, v.Int)
 	}
 	return datum.AppendText(dst, v, env)
+}
+
+// cutFraction cuts the six digits behind a time to those that its column has;
+// a column that says nothing shows them where they are not zero.
+func cutFraction(dst []byte, t datum.OID, digits int32) []byte {
+	switch t {
+	case datum.Timestamp, datum.TimestampTZ, datum.Time:
+	default:
+		return dst
+	}
+	switch n := len(dst); {
+	case digits == 0, digits < 0 && string(dst[n-7:]) == ".000000":
+		return dst[:n-7]
+	case digits > 0 && digits < 6:
+		return dst[:n-6+int(digits)]
+	}
+	return dst
 }
 
 // appendFloat prints a number with the fewest digits that tell it from its
