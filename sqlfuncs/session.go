@@ -393,6 +393,7 @@ func (s *Session) Prepare(name, text string, params []datum.OID) (*Statement, er
 	} else {
 		s.unnamed = nil
 	}
+	s.mysql.warnings = nil
 	st, err := s.analyse(text, params)
 	if err != nil {
 		return nil, s.refused(err)
