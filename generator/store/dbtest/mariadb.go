@@ -19,14 +19,14 @@ func MariaDB(t testing.TB, settings ...string) *Server {
 	s := &Server{Addr: FreeAddr(t), Dir: dir, t: t, name: "MariaDB", cred: cred, quit: syscall.SIGTERM}
 	data, socket := filepath.Join(dir, "data"), filepath.Join(dir, "s")
 	if err := s.run(install, "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal",
-		"--skip-test-db", "--innodb-log-file-size=8M", "--innodb-flush-log-at-trx-commit=0"); err != nil {
+		"--skip-test-db", "--tmpdir="+dir, "--innodb-log-file-size=8M", "--innodb-flush-log-at-trx-commit=0"); err != nil {
 		t.Fatal(err)
 	}
 	s.argv = func() []string {
 		argv := []string{
 			server, "--no-defaults", "--datadir=" + data, "--socket=" + socket, "--bind-address=127.0.0.1", "--port=" + port(s.Addr),
 			"--pid-file=" + filepath.Join(dir, "pid"), "--innodb-log-file-size=8M", "--innodb-buffer-pool-size=16M",
-			"--performance-schema=off", "--skip-name-resolve", "--max-connections=60",
+			"--performance-schema=off", "--tmpdir=" + dir, "--skip-name-resolve", "--max-connections=60",
 		}
 		for _, setting := range settings {
 			argv = append(argv, "--"+setting)

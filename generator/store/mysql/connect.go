@@ -85,7 +85,7 @@ var flavours = []struct {
 	mark, stamp string
 	durable     bool
 }{
-	{"MariaDB", `CONCAT(@@server_id, '/', @@gtid_domain_id)`, false},
+	{"MariaDB", `CONCAT(@@GLOBAL.server_id, '/', @@GLOBAL.gtid_domain_id)`, false},
 	{"TiDB", `'tidb'`, true},
 	{"Vitess", `'vitess'`, true},
 	{"", `@@server_uuid`, false},

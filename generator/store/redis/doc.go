@@ -13,8 +13,9 @@
 // floating point, so the script reckons with decimal texts of 20 digits in
 // two halves; lo and hi are kept as such, with 2^63 added.
 //
-// The stamp is master_replid. It changes when a replica is promoted, and with
-// every restart of Redis, because Redis cannot tell the two apart. A database
+// The stamp is master_replid. It changes when a replica is promoted, but also
+// with every restart of Redis and when the first replica is attached: Redis
+// does not tell these apart. A database
 // without the marker (FLUSHALL, an empty volume, a wrong number) is refused.
 //
 // Refused, unless Config.Unsafe names the setting: appendonly = no,

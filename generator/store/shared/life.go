@@ -48,9 +48,9 @@ func (s *Store) meet(ctx context.Context, old *life) (*life, error) {
 		if l == nil {
 			continue // it changed again, or another server noted it at the same time
 		}
-		if !l.first && (old == nil || old.stamp != l.stamp) {
-			s.cfg.Logger.Info("the store has been failed over or restored in its life",
-				"stamp", l.stamp, "since_ms", l.since, "failover", string(s.cfg.Failover))
+		if old != nil && old.stamp != l.stamp {
+			s.cfg.Logger.Warn("the store was failed over or restored",
+				"before", old.stamp, "now", l.stamp, "failover", string(s.cfg.Failover))
 		}
 		s.life.Store(l)
 		return l, nil
