@@ -29,6 +29,8 @@ type Engine struct {
 	what string // for messages, without a password
 	root string
 	acl  []zk.ACL
+	user chan struct{} // closed when the ensemble knows who we are
+	stop chan struct{} // closed by Close
 }
 
 var _ shared.Engine = (*Engine)(nil)
@@ -55,21 +57,58 @@ func Open(cfg Config) (*Engine, error) {
 			hosts[i] = net.JoinHostPort(strings.Trim(host, "[]"), "2181")
 		}
 	}
-	e := &Engine{what: shared.Redacted(u, hosts), root: strings.TrimRight(u.Path, "/"), acl: zk.WorldACL(zk.PermAll)}
+	e := &Engine{what: shared.Redacted(u, hosts), root: strings.TrimRight(u.Path, "/"), acl: zk.WorldACL(zk.PermAll),
+		user: make(chan struct{}), stop: make(chan struct{})}
 	if e.root == "" {
 		e.root = "/nextid"
 	}
-	if e.conn, _, err = zk.Connect(hosts, sessionTimeout, zk.WithLogger(silent{}), zk.WithEventCallback(func(zk.Event) {})); err != nil {
+	e.conn, _, err = zk.Connect(hosts, sessionTimeout, zk.WithLogger(silent{}), zk.WithEventCallback(func(zk.Event) {}),
+		zk.WithDialer(dial))
+	if err != nil {
 		return nil, err
 	}
 	if password, has := u.User.Password(); has {
 		e.acl = zk.AuthACL(zk.PermAll)
-		credentials := u.User.Username() + ":" + password
-		// It is remembered and sent again on every new connection.
-		go func() { _ = e.conn.AddAuth("digest", []byte(credentials)) }()
+		go e.authenticate(u.User.Username() + ":" + password)
+	} else {
+		close(e.user)
 	}
 	e.CAS = shared.NewCAS(swapper{e})
 	return e, nil
+}
+
+// authenticate says who we are, until that has worked once: from then on the
+// library says it again on every new connection.
+func (e *Engine) authenticate(credentials string) {
+	for e.conn.AddAuth("digest", []byte(credentials)) != nil {
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-e.stop:
+			return
+		}
+	}
+	close(e.user)
+}
+
+// dial connects to a member that must not be silent for longer than a session
+// lives: the library would wait ten times as long for one that has stopped.
+func dial(network, address string, timeout time.Duration) (net.Conn, error) {
+	c, err := net.DialTimeout(network, address, timeout)
+	if err != nil {
+		return nil, err
+	}
+	return impatient{c}, nil
+}
+
+// impatient is a connection whose read deadlines are not far away.
+type impatient struct{ net.Conn }
+
+// SetReadDeadline implements net.Conn.
+func (c impatient) SetReadDeadline(t time.Time) error {
+	if most := time.Now().Add(sessionTimeout); t.After(most) {
+		t = most
+	}
+	return c.Conn.SetReadDeadline(t)
 }
 
 func (e *Engine) marker() string            { return e.root + "/format" }
@@ -87,12 +126,17 @@ func ask[T any](ctx context.Context, e *Engine, f func() (T, error)) (T, error) 
 		value T
 		err   error
 	}
+	var none T
+	select {
+	case <-e.user:
+	case <-ctx.Done():
+		return none, shared.Unreachable(ctx, e.what, ctx.Err())
+	}
 	done := make(chan result, 1)
 	go func() {
 		v, err := f()
 		done <- result{v, err}
 	}()
-	var none T
 	select {
 	case r := <-done:
 		return r.value, r.err
@@ -302,6 +346,7 @@ func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry)
 
 // Close implements shared.Engine.
 func (e *Engine) Close() error {
+	close(e.stop)
 	e.conn.Close()
 	return nil
 }
