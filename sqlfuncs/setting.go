@@ -400,16 +400,30 @@ func eastZone(interval string) string {
 	return "<" + sign + offset + ">" + back + offset
 }
 
-// encodings are the client encodings: all of our text is ASCII or what the
-// client sent, so byte-compatible supersets of ASCII can be accepted.
-var encodings = map[string]string{
-	"utf8": "UTF8", "unicode": "UTF8", "utf-8": "UTF8", "sqlascii": "SQL_ASCII", "latin1": "LATIN1", "iso88591": "LATIN1",
-	"latin9": "LATIN9", "win1252": "WIN1252", "win1251": "WIN1251", "koi8r": "KOI8R", "windows1252": "WIN1252",
+// encodings are the client encodings by PostgreSQL's names: those that a
+// database can have, since postgres_fdw asks for its database's. All of our
+// text is ASCII or what the client sent, and all of them contain ASCII.
+var encodings = func() map[string]string {
+	byKey := map[string]string{
+		"unicode": "UTF8", "iso88591": "LATIN1", "iso88592": "LATIN2", "iso885915": "LATIN9",
+		"koi8": "KOI8R", "windows1251": "WIN1251", "windows1252": "WIN1252", "alt": "WIN866",
+	}
+	for name := range strings.FieldsSeq(`UTF8 SQL_ASCII LATIN1 LATIN2 LATIN3 LATIN4 LATIN5 LATIN6 LATIN7 LATIN8 LATIN9 LATIN10
+		WIN866 WIN874 WIN1250 WIN1251 WIN1252 WIN1253 WIN1254 WIN1255 WIN1256 WIN1257 WIN1258 KOI8R KOI8U
+		ISO_8859_5 ISO_8859_6 ISO_8859_7 ISO_8859_8 EUC_JP EUC_JIS_2004 EUC_CN EUC_KR EUC_TW MULE_INTERNAL`) {
+		byKey[encodingKey(name)] = name
+	}
+	return byKey
+}()
+
+// encodingKey is a name as PostgreSQL compares it.
+func encodingKey(name string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
 }
 
 func normalizeEncoding(s *setting, value string) (string, error) {
-	key := strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.Trim(value, "'\"")))
-	if key == "utf8" || key == "" {
+	key := encodingKey(strings.Trim(value, "'\""))
+	if key == "" {
 		return "UTF8", nil
 	}
 	if e, ok := encodings[key]; ok {

@@ -199,9 +199,9 @@ func randomSession(s *session, random *rand.Rand) {
 		if random.IntN(3) == 0 {
 			return fmt.Sprintf("name%d", random.IntN(12))
 		}
-		return []string{"numbers", "orders", "näme \"' \\"}[random.IntN(3)]
+		return []string{"numbers", "orders", "a.name:with-All_1"}[random.IntN(3)]
 	}
-	quote := func(name string) string { return "'" + strings.ReplaceAll(name, "'", "''") + "'" }
+	quote := func(name string) string { return "'" + name + "'" }
 	inside, savepoints := false, 0
 	for range 600 {
 		if s.t.Failed() {
@@ -332,5 +332,23 @@ func TestImportForeignSchema(t *testing.T) {
 		AND c.relname IN ('ids', 'id_batch', 'id_ranges', 'id_parts')`
 	if made, imported := s.text(fmt.Sprintf(columns, "nextid")), s.text(fmt.Sprintf(columns, "imported")); made != imported {
 		t.Errorf("up made\n%s\nthe server has\n%s", made, imported)
+	}
+}
+
+// TestEncodings: postgres_fdw talks to the server in its database's encoding.
+func TestEncodings(t *testing.T) {
+	t.Parallel()
+	server, cluster := startServer(t), startCluster(t)
+	admin := connect(t, cluster.dsn, nil)
+	for _, encoding := range []string{"SQL_ASCII", "LATIN1", "LATIN2", "WIN1258", "KOI8U", "ISO_8859_8", "EUC_JP", "EUC_TW"} {
+		name := "encoded_" + strings.ToLower(encoding)
+		admin.exec(fmt.Sprintf("CREATE DATABASE %s TEMPLATE template0 ENCODING '%s' LC_COLLATE 'C' LC_CTYPE 'C'", name, encoding))
+		dsn := strings.Replace(cluster.dsn, "/postgres?", "/"+name+"?", 1)
+		up(t, dsn, config(t, server))
+		s := connect(t, dsn+"&client_encoding=UTF8", nil)
+		s.exec("SELECT nextid.next_id('orders'), nextid.next_id('orders', 5), nextid.dblink_next_id('orders')")
+		if err := s.try("SELECT nextid.next_id('\u00e4')"); err == nil {
+			t.Errorf("%s: a name that is not ASCII was accepted", encoding)
+		}
 	}
 }

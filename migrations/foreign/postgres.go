@@ -42,6 +42,7 @@ func openPostgres(ctx context.Context, dsn string) (Database, error) {
 	}
 	// The scripts hold several statements each.
 	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
+	config.RuntimeParams["client_encoding"] = "UTF8" // or pgx refuses to quote
 	config.RuntimeParams["application_name"] = "nextid migrate"
 	config.RuntimeParams["client_min_messages"] = "warning"
 	db := stdlib.OpenDB(*config)

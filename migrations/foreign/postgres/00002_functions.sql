@@ -117,7 +117,7 @@ DECLARE
     place bigint := next_run.place;
     slot bigint;
     names bigint;
-    runs bigint[]; -- {lo, hi, shift, lo, hi, shift, …}
+    runs bigint[]; -- {lo, hi, shift, lo, hi, shift, ...}
     lo bigint;
     hi bigint;
     drawn record;
