@@ -7,7 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
@@ -346,6 +348,64 @@ func TestWithoutSuperuser(t *testing.T) {
 	if err := open(t, mine).Down(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestUsers: a server with users asks for the password, and PostgreSQL then
+// lets an owner connect who is no superuser.
+func TestUsers(t *testing.T) {
+	t.Parallel()
+	server := &server{t: t, data: t.TempDir(), address: "127.0.0.1:0"}
+	passwd := func(password string) {
+		t.Helper()
+		cmd := exec.Command(binary, "passwd", "app", "--data", server.data)
+		cmd.Stdin = strings.NewReader(password + "\n")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("passwd: %v\n%s", err, out)
+		}
+	}
+	passwd("first password")
+	server.start()
+	t.Cleanup(server.kill)
+
+	dsn := startCluster(t).database(t)
+	admin := connect(t, dsn, nil)
+	admin.exec("CREATE ROLE deployer3 LOGIN")
+	admin.exec("GRANT CREATE ON DATABASE " + admin.text("SELECT current_database()") + " TO deployer3")
+	admin.exec("CREATE EXTENSION postgres_fdw; GRANT USAGE ON FOREIGN DATA WRAPPER postgres_fdw TO deployer3; CREATE EXTENSION dblink")
+	dsn = strings.Replace(dsn, "postgres@", "deployer3@", 1)
+	c := config(t, server)
+	for _, wrong := range []string{"", "guessed"} {
+		c.Password = wrong
+		up(t, dsn, c)
+		if s := status(t, dsn); s.Current() || s.Asked == nil || !strings.Contains(s.Asked.Error(), "password") {
+			t.Errorf("with password %q: %+v", wrong, s)
+		}
+	}
+	c.Password = "first password"
+	up(t, dsn, c)
+	if s := status(t, dsn); !s.Current() {
+		t.Errorf("status %+v", s)
+	}
+	s := connect(t, dsn, nil)
+	const draw = "SELECT nextid.next_id('orders'), nextid.next_id('orders', 5), nextid.dblink_next_id('orders')"
+	s.exec(draw)
+
+	// Another password takes another up, and no restart of anything but logins.
+	passwd("second password")
+	server.signal(syscall.SIGHUP)
+	s.exec(draw) // the session keeps its connections
+	c.Password = "second password"
+	up(t, dsn, c)
+	for deadline := time.Now().Add(patience); ; { // until the server has read the file
+		got := status(t, dsn)
+		if got.Current() {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("status %+v", got)
+		}
+	}
+	s.exec(draw)
 }
 
 func TestParseServer(t *testing.T) {

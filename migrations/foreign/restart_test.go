@@ -144,3 +144,17 @@ func TestStatementTimeout(t *testing.T) {
 	server.thaw()
 	s.exec("SET statement_timeout = 0; SELECT nextid.next_id('orders')")
 }
+
+// TestTwoPhaseCommit: postgres_fdw cannot prepare a transaction that asked
+// the server; one that used a batch in hand did not.
+func TestTwoPhaseCommit(t *testing.T) {
+	t.Parallel()
+	s := connect(t, startCluster(t, "max_prepared_transactions=2").install(t, startServer(t)), nil)
+	s.exec("SELECT nextid.next_id('orders', 10)")
+	s.exec("BEGIN; SELECT nextid.next_id('orders', 10); PREPARE TRANSACTION 'a'")
+	s.exec("COMMIT PREPARED 'a'")
+	s.exec("BEGIN; SELECT nextid.dblink_next_id('orders'); PREPARE TRANSACTION 'b'")
+	s.exec("COMMIT PREPARED 'b'")
+	s.exec("BEGIN; SELECT nextid.next_id('orders')")
+	s.fails("0A000", "PREPARE TRANSACTION 'c'")
+}

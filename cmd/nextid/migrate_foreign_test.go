@@ -1,0 +1,58 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"nextid/sqlfuncs/pgtest"
+)
+
+// TestMigrateForeign walks through the commands. What they install is tested
+// in migrations/foreign.
+func TestMigrateForeign(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.Start(t)
+	s := startServer(t, nil)
+	server := "postgres://app@" + s.address + "/nextid"
+	run := func(code int, args ...string) string {
+		t.Helper()
+		r := runProgram(t, []string{"NEXTID_FOREIGN_PASSWORD=topsecret"}, append([]string{"migrate", "foreign"}, args...)...)
+		if r.code != code {
+			t.Fatalf("migrate foreign %s: exit code %d, not %d\n%s%s", strings.Join(args, " "), r.code, code, r.stdout, r.stderr)
+		}
+		if strings.Contains(r.stdout+r.stderr, "secret") {
+			t.Errorf("migrate foreign %s shows a password:\n%s%s", strings.Join(args, " "), r.stdout, r.stderr)
+		}
+		return r.stdout + r.stderr
+	}
+	has := func(text string, parts ...string) {
+		t.Helper()
+		for _, part := range parts {
+			if !strings.Contains(text, part) {
+				t.Errorf("%q is missing in:\n%s", part, text)
+			}
+		}
+	}
+	has(run(exitFailed, "status", "--dsn", dsn), "installed  nothing", "nextid migrate foreign up")
+	has(run(exitOK, "print", "--dsn", dsn, "--server", server, "--grant", "shop"), "CREATE FUNCTION nextid.next_id(name text)", `TO "shop"`, s.address[strings.IndexByte(s.address, ':')+1:])
+	has(run(exitOK, "up", "--dsn", dsn, "--server", server), "installed")
+	has(run(exitOK, "status", "--dsn", dsn), s.address, "answers", "version 3 of 3")
+	app := connect(t, dsn)
+	if _, err := app.Exec(t.Context(), "CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT nextid.next_id('orders'), note text)"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := app.Exec(t.Context(), "INSERT INTO orders (note) VALUES ('a'), ('b')"); err != nil {
+		t.Fatal(err)
+	}
+	has(run(exitFailed, "down", "--dsn", dsn), "in use by default value for column id of table orders", "hint:")
+	if _, err := app.Exec(t.Context(), "DROP TABLE orders"); err != nil {
+		t.Fatal(err)
+	}
+	s.kill9()
+	has(run(exitFailed, "status", "--dsn", dsn), "no: could not connect", "does not answer")
+	// One database that fails does not keep the others from their turn.
+	other := strings.Replace(dsn, "postgres@", "postgres:secret@", 1)
+	has(run(exitFailed, "down", "--dsn", strings.Replace(other, "/postgres?", "/none?", 1), "--dsn", other), `database "none" does not exist`, "/postgres?sslmode=disable: removed")
+	has(run(exitFailed, "up", "--dsn", other, "--server", "postgres://app:secret@ids/x"), "NEXTID_FOREIGN_PASSWORD")
+	has(run(exitFailed, "up", "--dsn", other, "--grant", "nobody at all"), `role "nobody at all" does not exist`)
+}
