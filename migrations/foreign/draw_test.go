@@ -21,7 +21,7 @@ var variants = []struct{ name, call string }{
 
 func TestDefaults(t *testing.T) {
 	t.Parallel()
-	server, cluster := startServer(t), startCluster(t)
+	server, cluster := startServer(t), sharedCluster(t)
 	for _, v := range variants {
 		t.Run(v.name, func(t *testing.T) {
 			var log history.Log
@@ -101,7 +101,7 @@ func TestCallersCollation(t *testing.T) {
 	var log history.Log
 	direct := server.connect()
 	direct.exec("SELECT create_generator('a', 'segment'), create_generator('b', 'segment')")
-	s := connect(t, startCluster(t).install(t, server), &log)
+	s := connect(t, sharedCluster(t).install(t, server), &log)
 	first := direct.numbers("SELECT next_id('b')")[0]
 	for _, call := range []string{
 		`nextid.next_id('a' COLLATE "C")`, `nextid.next_id('a' COLLATE "POSIX", 5)`, `nextid.dblink_next_id('a' COLLATE "C")`,
@@ -119,7 +119,7 @@ func TestSetsOfIDs(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
 	var log history.Log
-	s := connect(t, startCluster(t).install(t, server), &log)
+	s := connect(t, sharedCluster(t).install(t, server), &log)
 	s.draws(25000, "orders", "SELECT * FROM nextid.next_ids('orders', 25000)")
 	s.draws(0, "orders", "SELECT nextid.next_ids('orders', 0)")
 	s.fails("22023", "SELECT nextid.next_ids('orders', -1)")
@@ -143,7 +143,7 @@ func TestOneHundredThousandRows(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
 	var log history.Log
-	s := connect(t, startCluster(t).install(t, server), &log)
+	s := connect(t, sharedCluster(t).install(t, server), &log)
 	s.exec("CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT nextid.next_id('orders', 10000), note text)")
 	s.exec("INSERT INTO orders (note) SELECT 'x' FROM generate_series(1, 100000)")
 	s.draws(100000, "orders", "SELECT id FROM orders ORDER BY id")
@@ -160,7 +160,7 @@ func TestBatchesUseWhatTheyDrew(t *testing.T) {
 	server := startServer(t)
 	server.connect().exec("SELECT create_generator('a', 'segment'), create_generator('b', 'segment')")
 	var log history.Log
-	s := connect(t, startCluster(t).install(t, server), &log)
+	s := connect(t, sharedCluster(t).install(t, server), &log)
 	for i := range 250 { // two names in turn do not disturb each other
 		for _, name := range []string{"a", "b"} {
 			if id := s.draws(1, name, "SELECT nextid.next_id('"+name+"', 100)")[0]; id != int64(i+1) {
@@ -176,7 +176,7 @@ func TestBatchesUseWhatTheyDrew(t *testing.T) {
 func TestRandomSessions(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
-	dsn := startCluster(t).install(t, server)
+	dsn := sharedCluster(t).install(t, server)
 	server.connect().exec("SELECT create_generator('numbers', 'segment')")
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -264,7 +264,7 @@ func TestCopiedSettings(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
 	server.connect().exec("SELECT create_generator('numbers', 'segment')")
-	dsn := startCluster(t).install(t, server)
+	dsn := sharedCluster(t).install(t, server)
 	first, second := connect(t, dsn, nil), connect(t, dsn, nil)
 	seen := make(map[int64]bool)
 	draw := func(s *session) {
@@ -296,7 +296,7 @@ func TestCopiedSettings(t *testing.T) {
 func TestRunsFromBefore(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
-	dsn := startCluster(t).install(t, server)
+	dsn := sharedCluster(t).install(t, server)
 	var log history.Log
 	s := connect(t, dsn, &log)
 	const sql = "SELECT nextid.next_id('orders', 1000) FROM generate_series(1, 10)"
@@ -316,7 +316,7 @@ func TestImportForeignSchema(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
 	var log history.Log
-	s := connect(t, startCluster(t).install(t, server), &log)
+	s := connect(t, sharedCluster(t).install(t, server), &log)
 	s.exec("CREATE SCHEMA imported; IMPORT FOREIGN SCHEMA public FROM SERVER nextid INTO imported")
 	s.draws(1, "orders", "SELECT id FROM imported.ids WHERE name = 'orders'")
 	s.draws(50, "orders", "SELECT id FROM imported.id_batch WHERE name = 'orders' AND n = 50")
@@ -340,7 +340,7 @@ func TestEncodings(t *testing.T) {
 	t.Parallel()
 	server, cluster := startServer(t), startCluster(t)
 	admin := connect(t, cluster.dsn, nil)
-	for _, encoding := range []string{"SQL_ASCII", "LATIN1", "LATIN2", "WIN1258", "KOI8U", "ISO_8859_8", "EUC_JP", "EUC_TW"} {
+	for _, encoding := range []string{"SQL_ASCII", "LATIN2", "WIN1258", "EUC_JP"} {
 		name := "encoded_" + strings.ToLower(encoding)
 		admin.exec(fmt.Sprintf("CREATE DATABASE %s TEMPLATE template0 ENCODING '%s' LC_COLLATE 'C' LC_CTYPE 'C'", name, encoding))
 		dsn := strings.Replace(cluster.dsn, "/postgres?", "/"+name+"?", 1)

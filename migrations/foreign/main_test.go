@@ -42,6 +42,10 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
+	if err := pgtest.StopShared(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }
@@ -123,9 +127,16 @@ func (s *server) connect() *session { return connect(s.t, s.url()+"?sslmode=disa
 // cluster is a PostgreSQL that holds the databases of the tests.
 type cluster struct{ dsn string }
 
+// startCluster starts one for a test that makes roles, or needs settings.
 func startCluster(t *testing.T, settings ...string) cluster {
 	t.Helper()
 	return cluster{pgtest.Start(t, settings...)}
+}
+
+// sharedCluster is one for all tests that only make databases.
+func sharedCluster(t *testing.T) cluster {
+	t.Helper()
+	return cluster{pgtest.Shared(t)}
 }
 
 var databases atomic.Int64
@@ -134,7 +145,9 @@ var databases atomic.Int64
 func (c cluster) database(t *testing.T) string {
 	t.Helper()
 	name := fmt.Sprintf("app%d", databases.Add(1))
-	connect(t, c.dsn, nil).exec("CREATE DATABASE " + name)
+	s := connect(t, c.dsn, nil)
+	s.exec("DROP DATABASE IF EXISTS " + name + " WITH (FORCE)") // go test -count=2
+	s.exec("CREATE DATABASE " + name)
 	return strings.Replace(c.dsn, "/postgres?", "/"+name+"?", 1)
 }
 

@@ -41,7 +41,7 @@ func objects(t *testing.T, dsn string) string {
 func TestUpDownUp(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
-	dsn := startCluster(t).database(t)
+	dsn := sharedCluster(t).database(t)
 	before := objects(t, dsn)
 	if s := status(t, dsn); s.Version != 0 || s.Current() {
 		t.Errorf("before up: %+v", s)
@@ -81,7 +81,7 @@ func TestUpDownUp(t *testing.T) {
 func TestTwoUpsAtOnce(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
-	dsn := startCluster(t).database(t)
+	dsn := sharedCluster(t).database(t)
 	c := config(t, server)
 	done := make(chan error)
 	for range 4 {
@@ -101,7 +101,7 @@ func TestTwoUpsAtOnce(t *testing.T) {
 // TestUpgrade starts from each older version.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
-	server, cluster := startServer(t), startCluster(t)
+	server, cluster := startServer(t), sharedCluster(t)
 	newest := status(t, cluster.database(t)).Newest
 	for version := int64(1); version < newest; version++ {
 		dsn := cluster.database(t)
@@ -134,7 +134,7 @@ func TestUpgrade(t *testing.T) {
 func TestDownRefusesWhatIsUsed(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
-	dsn := startCluster(t).install(t, server)
+	dsn := sharedCluster(t).install(t, server)
 	s := connect(t, dsn, nil)
 	s.exec("CREATE TABLE orders (id bigint DEFAULT nextid.next_id('orders', 10)); CREATE VIEW later AS SELECT nextid.next_id('later')")
 	before := objects(t, dsn)
@@ -155,7 +155,7 @@ func TestDownRefusesWhatIsUsed(t *testing.T) {
 // those that somebody else needs.
 func TestExtensionsOfOthers(t *testing.T) {
 	t.Parallel()
-	server, cluster := startServer(t), startCluster(t)
+	server, cluster := startServer(t), sharedCluster(t)
 
 	dsn := cluster.database(t)
 	s := connect(t, dsn, nil)
@@ -184,7 +184,7 @@ func TestExtensionsOfOthers(t *testing.T) {
 func TestForeignSchemaIsRefused(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
-	dsn := startCluster(t).database(t)
+	dsn := sharedCluster(t).database(t)
 	s := connect(t, dsn, nil)
 	s.exec("CREATE SCHEMA nextid")
 	s.exec("CREATE TABLE nextid.mine (n int)")
@@ -205,7 +205,7 @@ func TestForeignSchemaIsRefused(t *testing.T) {
 func TestAnotherServer(t *testing.T) {
 	t.Parallel()
 	first, second := startServer(t), startServer(t)
-	dsn := startCluster(t).database(t)
+	dsn := sharedCluster(t).database(t)
 	up(t, dsn, foreign.Config{Server: parseServer(t, first.url()+"?keep_connections=off&fetch_size=7"), Grant: []string{"PUBLIC"}})
 	s := connect(t, dsn, nil)
 	s.exec("SELECT nextid.next_id('orders'), nextid.dblink_next_id('orders')")
@@ -285,7 +285,7 @@ func TestPrivileges(t *testing.T) {
 // those with the owner's rights have a search_path of their own.
 func TestFlagsOfFunctions(t *testing.T) {
 	t.Parallel()
-	s := connect(t, startCluster(t).install(t, startServer(t)), nil)
+	s := connect(t, sharedCluster(t).install(t, startServer(t)), nil)
 	wrong := s.text(`SELECT coalesce(string_agg(f.oid::regprocedure::text, ', '), '') FROM pg_proc f
 		WHERE pronamespace = 'nextid'::regnamespace AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = f.oid AND d.deptype = 'e')
 		AND NOT (proparallel = 'u' AND provolatile = CASE proname WHEN 'parse_id' THEN 's' ELSE 'v' END::"char"
@@ -438,7 +438,7 @@ func TestParseServer(t *testing.T) {
 func TestPrint(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
-	cluster := startCluster(t)
+	cluster := sharedCluster(t)
 	dsn := cluster.database(t)
 	c := config(t, server)
 	c.Password = "topsecret"

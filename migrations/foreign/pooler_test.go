@@ -15,7 +15,7 @@ import (
 // sessions of its database, and with them the batches.
 func TestPoolerBeforeTheApplication(t *testing.T) {
 	t.Parallel()
-	server, cluster := startServer(t), startCluster(t)
+	server, cluster := startServer(t), sharedCluster(t)
 	dsn := cluster.install(t, server)
 	u, err := url.Parse(dsn)
 	if err != nil {
@@ -54,7 +54,7 @@ func TestPoolerBeforeTheApplication(t *testing.T) {
 // from ending long transactions, so it sets it itself.
 func TestPoolerBeforeTheServer(t *testing.T) {
 	t.Parallel()
-	server, cluster := startServer(t, "NEXTID_LIMITS_IDLE_IN_TRANSACTION_TIMEOUT=300ms"), startCluster(t)
+	server, cluster := startServer(t, "NEXTID_LIMITS_IDLE_IN_TRANSACTION_TIMEOUT=300ms"), sharedCluster(t)
 	for _, mode := range []string{"transaction", "session"} {
 		address := poolertest.PgBouncer{Mode: mode, Server: server.address, Database: "nextid", User: "app",
 			Connect: "SET idle_in_transaction_session_timeout = 0",

@@ -24,7 +24,7 @@ func TestServerRestarts(t *testing.T) {
 		t.Run(end.name, func(t *testing.T) {
 			server := startServer(t)
 			var log history.Log
-			s := connect(t, startCluster(t).install(t, server), &log)
+			s := connect(t, sharedCluster(t).install(t, server), &log)
 			restart := func() {
 				end.end(server)
 				server.start()
@@ -97,7 +97,7 @@ func (s *session) failsWith(sql string, codes ...string) {
 func TestSecondServerTakesOver(t *testing.T) {
 	t.Parallel()
 	first, second := startServer(t), startServer(t)
-	dsn := startCluster(t).database(t)
+	dsn := sharedCluster(t).database(t)
 	up(t, dsn, foreign.Config{Server: parseServer(t, "postgres://app@"+first.address+","+second.address+"/nextid"), Grant: []string{"PUBLIC"}})
 	if s := status(t, dsn); !s.Current() || s.Server != first.address+","+second.address {
 		t.Errorf("status %+v", s)
@@ -114,7 +114,7 @@ func TestSecondServerTakesOver(t *testing.T) {
 func TestLongTransaction(t *testing.T) {
 	t.Parallel()
 	server := startServer(t, "NEXTID_LIMITS_IDLE_IN_TRANSACTION_TIMEOUT=200ms")
-	cluster := startCluster(t)
+	cluster := sharedCluster(t)
 	s := connect(t, cluster.install(t, server), nil)
 	const slow = "BEGIN; SELECT nextid.next_id('orders'); SELECT pg_sleep(0.6); COMMIT"
 	s.exec(slow)
@@ -131,7 +131,7 @@ func TestLongTransaction(t *testing.T) {
 func TestStatementTimeout(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
-	s := connect(t, startCluster(t).install(t, server), nil)
+	s := connect(t, sharedCluster(t).install(t, server), nil)
 	s.exec("SELECT nextid.next_id('orders')")
 	server.freeze()
 	s.exec("SET statement_timeout = '300ms'")

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -62,7 +63,8 @@ func newest(pattern string) (string, error) {
 func Start(t testing.TB, settings ...string) (dsn string) {
 	t.Helper()
 	s := &server{bin: Bin(t)}
-	if err := s.init(); err != nil {
+	dsn, err := s.launch(settings)
+	if err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
 	t.Cleanup(func() {
@@ -70,11 +72,44 @@ func Start(t testing.TB, settings ...string) (dsn string) {
 			t.Errorf("pgtest: %v", err)
 		}
 	})
-	port, err := s.start(settings)
-	if err != nil {
-		t.Fatalf("pgtest: %v", err)
+	return dsn
+}
+
+// shared is the server of a test program, once there is one.
+var shared struct {
+	mu     sync.Mutex
+	server *server
+	dsn    string
+}
+
+// Shared is like Start for tests that do not mind others on the same server:
+// all calls in one test program return the same one, with max_connections
+// 300. The program's TestMain must end with StopShared.
+func Shared(t testing.TB) (dsn string) {
+	t.Helper()
+	bin := Bin(t)
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.server == nil {
+		s := &server{bin: bin}
+		dsn, err := s.launch([]string{"max_connections=300"})
+		if err != nil {
+			t.Fatalf("pgtest: %v", err)
+		}
+		shared.server, shared.dsn = s, dsn
 	}
-	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", port)
+	return shared.dsn
+}
+
+// StopShared stops the server of Shared, if a test has started it.
+func StopShared() error {
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.server == nil {
+		return nil
+	}
+	defer func() { shared.server = nil }()
+	return shared.server.remove()
 }
 
 // server is one PostgreSQL in a directory of its own.
@@ -85,6 +120,19 @@ type server struct {
 }
 
 func (s *server) data() string { return filepath.Join(s.dir, "data") }
+
+// launch makes the cluster, starts the server and returns the URL of its
+// database. After an error nothing is left of it.
+func (s *server) launch(settings []string) (dsn string, err error) {
+	if err := s.init(); err != nil {
+		return "", err
+	}
+	port, err := s.start(settings)
+	if err != nil {
+		return "", errors.Join(err, s.remove())
+	}
+	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", port), nil
+}
 
 // init makes the directory and the cluster in it.
 func (s *server) init() error {
