@@ -207,6 +207,23 @@ func TestOldTLSIsRefused(t *testing.T) {
 	}
 }
 
+func TestOldCiphersAreRefused(t *testing.T) {
+	_, l, authority := tlsServer(t, Limits{}, io.Discard)
+	for suite, works := range map[uint16]bool{
+		tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256: true, tls.TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA: false,
+		tls.TLS_RSA_WITH_AES_128_GCM_SHA256: false, tls.TLS_ECDHE_RSA_WITH_3DES_EDE_CBC_SHA: false,
+	} {
+		p := dialTCP(t, l)
+		p.send("tls\n")
+		p.want("go")
+		config := authority.ClientConfig()
+		config.MaxVersion, config.CipherSuites = tls.VersionTLS12, []uint16{suite}
+		if err := tls.Client(p.Conn, config).Handshake(); (err == nil) != works {
+			t.Errorf("%s: %v", tls.CipherSuiteName(suite), err)
+		}
+	}
+}
+
 func TestALPN(t *testing.T) {
 	_, l, authority := tlsServer(t, Limits{}, io.Discard)
 	for _, tc := range []struct {

@@ -1,6 +1,7 @@
 package pgwire_test
 
 import (
+	"crypto/tls"
 	"io"
 	"net"
 	"runtime"
@@ -20,48 +21,81 @@ func memoryInUse() int64 {
 }
 
 // An idle connection that has been used holds a goroutine and a session, and
-// no buffer.
+// no buffer; inside TLS also the ciphers and one record's buffer.
 func TestIdleConnectionsAreSmall(t *testing.T) {
-	// 4 kB of stack, 3 kB of session, machine and loop; the client's end lives
-	// in this process, too: about 1 kB.
-	const count, each = 500, 8000
-	address, _ := startServer(t, wire.Limits{PerIP: 2 * count})
-	connect := func() net.Conn {
-		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer := make([]byte, 4096)
-		for _, m := range [][]byte{startupPacket(3<<16, "user", "u"), queryMsg("SELECT next_id('numbers')")} {
-			if _, err := conn.Write(m); err != nil {
+	plain, _ := startServer(t, wire.Limits{})
+	secured, authority := startTLSServer(t, newSQL(t), nil)
+	config := authority.ClientConfig()
+	config.MaxVersion = tls.VersionTLS12 // the client's end is smaller
+	for _, tc := range []struct {
+		name    string
+		count   int
+		most    int64
+		connect func() net.Conn
+	}{
+		// 4 kB of stack, 3 kB of session, machine and loop; the client's end lives
+		// in this process, too: about 1 kB.
+		{"plain", 400, 8000, func() net.Conn { return dialRaw(t, plain) }},
+		// The client's end is about as large as the server's. One read buffer
+		// would be 32 kB more.
+		{"TLS", 100, 32000, func() net.Conn {
+			conn := dialRaw(t, secured)
+			if _, err := conn.Write(request(sslRequestCode)); err != nil {
 				t.Fatal(err)
 			}
-			for n := 0; n < 6 || answer[n-6] != 'Z'; {
-				more, err := conn.Read(answer[n:])
-				if err != nil && err != io.EOF {
-					t.Fatal(err)
-				}
-				n += more
+			if _, err := io.ReadFull(conn, make([]byte, 1)); err != nil {
+				t.Fatal(err)
 			}
+			return tls.Client(conn, config)
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			conns := make([]net.Conn, 0, tc.count+10)
+			t.Cleanup(func() {
+				for _, c := range conns {
+					_ = c.Close()
+				}
+			})
+			for range 10 {
+				conns = append(conns, useOnce(t, tc.connect())) // what is made once
+			}
+			before := memoryInUse()
+			for range tc.count {
+				conns = append(conns, useOnce(t, tc.connect()))
+			}
+			got := (memoryInUse() - before) / int64(tc.count)
+			t.Logf("%d bytes a connection", got)
+			if got > tc.most && !raceEnabled {
+				t.Errorf("an idle connection takes %d bytes, want at most %d", got, tc.most)
+			}
+		})
+	}
+}
+
+func dialRaw(t *testing.T, address string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// useOnce logs in and draws an id.
+func useOnce(t *testing.T, conn net.Conn) net.Conn {
+	t.Helper()
+	answer := make([]byte, 4096)
+	for _, m := range [][]byte{startupPacket(3<<16, "user", "u"), queryMsg("SELECT next_id('numbers')")} {
+		if _, err := conn.Write(m); err != nil {
+			t.Fatal(err)
 		}
-		return conn
-	}
-	conns := make([]net.Conn, 0, count+10)
-	t.Cleanup(func() {
-		for _, c := range conns {
-			_ = c.Close()
+		for n := 0; n < 6 || answer[n-6] != 'Z'; {
+			more, err := conn.Read(answer[n:])
+			if err != nil && err != io.EOF {
+				t.Fatal(err)
+			}
+			n += more
 		}
-	})
-	for range 10 {
-		conns = append(conns, connect()) // what is made once
 	}
-	before := memoryInUse()
-	for range count {
-		conns = append(conns, connect())
-	}
-	got := (memoryInUse() - before) / count
-	t.Logf("%d bytes a connection", got)
-	if got > each && !raceEnabled {
-		t.Errorf("an idle connection takes %d bytes, want at most %d", got, each)
-	}
+	return conn
 }
