@@ -157,7 +157,7 @@ func newTwin(t *testing.T, s *testSession) *twin {
 		run(db, fmt.Sprintf("COMMENT ON FUNCTION %s IS %s", f[2], quoted(f[3])))
 	}
 	run(db, "UPDATE pg_proc SET prosrc = proname WHERE oid >= 16384")
-	for _, v := range s.must(t, "SELECT n.nspname || '.' || quote_ident(relname), pg_get_viewdef(c.oid), obj_description(c.oid, 'pg_class') FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE c.oid >= 16384 AND relkind = 'v'").rows {
+	for _, v := range s.must(t, "SELECT n.nspname || '.' || quote_ident(relname), pg_get_viewdef(c.oid), obj_description(c.oid, 'pg_class') FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE c.oid >= 16384 AND relkind = 'v' ORDER BY n.nspname").rows {
 		run(db, fmt.Sprintf("CREATE VIEW %s AS %s", v[0], v[1]))
 		run(db, fmt.Sprintf("COMMENT ON VIEW %s IS %s", v[0], quoted(v[2])))
 	}

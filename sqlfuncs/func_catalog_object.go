@@ -188,10 +188,6 @@ var sequenceParameters = function{name: "pg_sequence_parameters", args: args(dat
 		return datum.MakeArray(datum.Record, out), nil
 	}}
 
-// sequenceLastValue is NULL: a server that drew nothing does not know what
-// others drew, and what it knows itself is in nextid.generators.
-var sequenceLastValue = nothing("pg_sequence_last_value", datum.Int8, datum.RegClass)
-
 // describe makes obj_description and its like: the text in a catalog of
 // descriptions for class, object and column.
 func describe(name, catalog string, types []datum.OID, key func(a []datum.Value) (class string, oid, column int64)) function {

@@ -522,3 +522,33 @@ func TestRecoverGeneratorGoesOnAbove(t *testing.T) {
 	s.must(t, "SELECT create_generator('clock', 'snowflake')")
 	s.fails(t, "SELECT recover_generator('clock', 1)", sqlstate.FeatureNotSupported)
 }
+
+func TestSequencesCanBeReadAsTables(t *testing.T) {
+	server := newServer(t)
+	server.segment(t, "orders")
+	s := server.session(t)
+	read := func(sql string) int64 {
+		t.Helper()
+		n, err := strconv.ParseInt(s.must(t, sql).rows[0][0], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	s.want(t, "SELECT last_value FROM pg_sequences", null) // asking draws nothing
+	for _, name := range []string{"orders", "events"} {
+		id := s.id(t, name, "SELECT next_id('"+name+"')")
+		if last := read("SELECT last_value FROM " + name); last < id {
+			t.Errorf("last_value of %s is %d, below the id %d", name, last, id)
+		}
+		if last := read("SELECT last_value FROM pg_sequences WHERE sequencename = '" + name + "'"); last < id {
+			t.Errorf("pg_sequences says %d of %s, below the id %d", last, name, id)
+		}
+	}
+	server.segment(t, "invoices")
+	last := read("SELECT last_value FROM public.invoices") // draws one to learn
+	if id := s.id(t, "invoices", "SELECT next_id('invoices')"); id > last {
+		t.Errorf("last_value was %d, then %d was issued", last, id)
+	}
+	s.fails(t, "SELECT last_value FROM nosuch", sqlstate.UndefinedTable)
+}

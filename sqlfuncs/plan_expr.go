@@ -200,7 +200,7 @@ func (p *planner) cast(s *scope, c *syntax.Cast) (*expr, error) {
 // without the [] of an array.
 func typeColumnName(t datum.OID) string {
 	info, _ := datum.TypeInfo(t)
-	if elem, ok := datum.TypeInfo(info.Elem); ok && info.Elem != 0 {
+	if elem, ok := datum.TypeInfo(info.Elem); ok && elem.Array == t {
 		return elem.Name
 	}
 	return info.Name
@@ -412,45 +412,6 @@ func (p *planner) row(s *scope, r *syntax.Row) (*expr, error) {
 	}, elems...)
 	e.name, e.fields = "row", fields
 	return e, nil
-}
-
-func (p *planner) subscript(s *scope, e *syntax.Subscript) (*expr, error) {
-	if e.Slice {
-		return nil, unsupported(e.Pos, "an array slice")
-	}
-	array, err := p.expr(s, e.X)
-	if err != nil {
-		return nil, err
-	}
-	info, _ := datum.TypeInfo(array.typ)
-	if info.Elem == 0 {
-		return nil, at(e.Pos, sqlstate.New(sqlstate.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting",
-			datum.FormatType(array.typ, -1)))
-	}
-	index, err := p.expr(s, e.Index)
-	if err == nil {
-		index, err = p.coerce(index, datum.Int4, datum.AssignmentCast)
-	}
-	if err != nil {
-		return nil, at(e.Pos, err)
-	}
-	base := int64(1)
-	if array.typ == datum.Int2Vector || array.typ == datum.OidVector {
-		base = 0
-	}
-	r := derive(info.Elem, func(x *exec) (datum.Value, error) {
-		a, err := array.eval(x)
-		if err != nil {
-			return a, err
-		}
-		i, err := index.eval(x)
-		if err != nil || !a.Valid || !i.Valid || i.Int < base || i.Int-base >= int64(len(a.Elems)) {
-			return datum.Null(info.Elem), err
-		}
-		return a.Elems[i.Int-base], nil
-	}, array, index)
-	r.name = array.name
-	return r, nil
 }
 
 func (p *planner) field(s *scope, f *syntax.Field) (*expr, error) {

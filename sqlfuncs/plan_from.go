@@ -165,6 +165,11 @@ func (p *planner) table(s *scope, t *syntax.Table) (source, error) {
 		}
 	}
 	def, err := p.lookupTable(t.Name)
+	if err != nil && p.session.dialect == syntax.PostgreSQL && (len(t.Name) == 1 || t.Name[len(t.Name)-2] == "public") {
+		if sequence := p.server.sequenceTable(t.Name.Last()); sequence != nil {
+			def, err = sequence, nil
+		}
+	}
 	if err != nil {
 		return nil, at(t.Pos, err)
 	}

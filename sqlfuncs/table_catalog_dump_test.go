@@ -155,8 +155,9 @@ var catalogDumps = map[string]string{
 		classoid = 'pg_collation'::regclass AND objoid < 1000 OR
 		classoid = 'pg_namespace'::regclass
 		ORDER BY classoid, objoid, objsubid`,
-	"pg_get_keywords.tsv": `SELECT word, catcode, barelabel, catdesc, baredesc FROM pg_get_keywords() ORDER BY word COLLATE "C"`,
-	"pg_settings.tsv":     `SELECT name, category, short_desc, extra_desc FROM pg_settings WHERE lower(name) IN (SELECT lower(name) FROM our_settings) ORDER BY name COLLATE "C"`,
+	"pg_get_keywords.tsv":   `SELECT word, catcode, barelabel, catdesc, baredesc FROM pg_get_keywords() ORDER BY word COLLATE "C"`,
+	"pg_timezone_names.tsv": `SELECT name FROM pg_timezone_names WHERE name !~ '^posix|^localtime|Factory' ORDER BY name COLLATE "C"`,
+	"pg_settings.tsv":       `SELECT name, category, short_desc, extra_desc FROM pg_settings WHERE lower(name) IN (SELECT lower(name) FROM our_settings) ORDER BY name COLLATE "C"`,
 }
 
 // dumpQuery runs a query of catalogDumps. Columns that print as names (oid

@@ -88,6 +88,7 @@ func init() { // an init: the functions refer to tables, which refers to this
 		"pg_catalog.pg_database":            databaseRows,
 		"pg_catalog.pg_authid":              roleRows,
 		"pg_catalog.pg_settings":            settingRows,
+		"pg_catalog.pg_timezone_names":      timeZoneRows,
 		"pg_catalog.pg_stat_activity":       activityRows,
 		"pg_catalog.pg_prepared_statements": preparedRows,
 		"pg_catalog.pg_cursors":             cursorRows,
@@ -293,9 +294,9 @@ func descriptionRows(x *exec, t *table) ([][]datum.Value, error) {
 	return rows, err
 }
 
-// viewDefinition is the query of a view of ours. There is none really: it is
-// what pg_dump writes for a view whose query it cannot have, and says which columns
-// there are.
+// viewDefinition is the query of a view. Where no query says what a table of
+// ours does, it is what pg_dump writes for a view that it must declare first:
+// the columns.
 func (t *table) viewDefinition() string {
 	if t.definition != "" {
 		return t.definition

@@ -2,10 +2,12 @@ package sqlfuncs
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"nextid/sqlfuncs/datum"
 )
@@ -246,4 +248,21 @@ func (s *Session) searchPath() []string {
 		out = append(out, strings.Trim(strings.TrimSpace(name), `"`))
 	}
 	return out
+}
+
+// timeZoneRows are the time zones of PostgreSQL's list that this system knows.
+func timeZoneRows(x *exec, t *table) ([][]datum.Value, error) {
+	_, names := readTSV("pg_timezone_names.tsv")
+	now := x.now()
+	var rows [][]datum.Value
+	for _, f := range names {
+		zone, err := time.LoadLocation(f[0])
+		if err != nil {
+			continue
+		}
+		at := now.In(zone)
+		abbrev, offset := at.Zone()
+		rows = append(rows, t.rowOf("name", f[0], "abbrev", abbrev, "utc_offset", fmt.Sprintf("%d seconds", offset), "is_dst", at.IsDST()))
+	}
+	return rows, nil
 }

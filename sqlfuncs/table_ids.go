@@ -12,8 +12,9 @@ import (
 // FEDERATED and the like read.
 var idTables = []table{
 	{schema: "public", name: "ids", help: "one row a generator; reading a row draws an id",
-		columns: []tableColumn{{name: "name", typ: datum.Text}, {name: "id", typ: datum.Int8}},
-		keys:    []int{0}, scan: scanIDs},
+		definition: " SELECT generators.name,\n    next_id(generators.name) AS id\n   FROM generators;",
+		columns:    []tableColumn{{name: "name", typ: datum.Text}, {name: "id", typ: datum.Int8}},
+		keys:       []int{0}, scan: scanIDs},
 	{schema: "public", name: "id_batch", help: "WHERE name = … AND n = …: n rows, each a new id",
 		columns: []tableColumn{{name: "name", typ: datum.Text}, {name: "n", typ: datum.Int8}, {name: "id", typ: datum.Int8}},
 		keys:    []int{0, 1}, scan: scanBatch},
@@ -71,7 +72,8 @@ func scanIDs(x *exec, keys []keyValues) (rowIter, error) {
 // singleIDTable is NAME_id.
 func (s *Server) singleIDTable(name, generatorName string) *table {
 	return &table{schema: "public", name: name, oid: s.idTableOID(generatorName), kind: 'v', help: "one row: a new id of " + generatorName,
-		columns: []tableColumn{{name: "id", typ: datum.Int8}},
+		definition: " SELECT next_id(" + quoteLiteral(generatorName) + "::text) AS id;",
+		columns:    []tableColumn{{name: "id", typ: datum.Int8}},
 		scan: func(*exec, []keyValues) (rowIter, error) {
 			done := false
 			return funcRows(func(x *exec) ([]datum.Value, error) {

@@ -1280,3 +1280,12 @@ SELECT pg_encoding_to_char(6), pg_char_to_encoding('UTF8'), getdatabaseencoding(
 
 -- session
 SELECT current_schema(), current_schemas(false), current_schemas(true), current_database(), current_user, session_user, pg_my_temp_schema(), pg_is_in_recovery(), pg_is_other_temp_schema(2200)
+
+-- pg_dump: types
+SELECT tableoid, oid, typname, typnamespace, typowner, typelem, typrelid <> 0, CASE WHEN typrelid = 0 THEN ' '::"char" ELSE (SELECT relkind FROM pg_class WHERE oid = typrelid) END AS typrelkind, typtype, typisdefined, typname[0] = '_' AND typelem != 0 AND (SELECT typarray FROM pg_type te WHERE oid = pg_type.typelem) = oid AS isarray FROM pg_type WHERE oid IN (16, 20, 1016, 2281)
+
+-- time zones
+SELECT name, abbrev, utc_offset FROM pg_timezone_names WHERE name IN ('Asia/Tokyo', 'UTC', 'Asia/Kolkata')
+
+-- sequences as tables
+SELECT is_called FROM "Invoices" WHERE last_value < 0

@@ -1,0 +1,98 @@
+package sqlfuncs
+
+import (
+	"context"
+	"time"
+
+	"nextid/generator"
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// A generator is a table of one row as PostgreSQL's sequences are: SELECT
+// last_value FROM orders. pg_dump and administration tools read it, and may
+// set another sequence to it; therefore last_value is the end of what this
+// server reserved, not below any id that it issued. Other servers on the same
+// store may be further.
+
+// sequenceLookupTimeout bounds the question to the store whether a sequence exists.
+const sequenceLookupTimeout = 5 * time.Second
+
+// sequenceTable is the table of a generator; nil when there is none.
+func (s *Server) sequenceTable(name string) *table {
+	if generator.CheckName(name) != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), sequenceLookupTimeout)
+	defer cancel()
+	if _, err := s.registry.Existing(ctx, name); err != nil {
+		return nil
+	}
+	oid, _ := s.sequenceOIDs.oid(name)
+	return &table{schema: "public", name: name, oid: oid, kind: 'S', columns: sequenceColumns,
+		scan: func(x *exec, _ []keyValues) (rowIter, error) {
+			last, buffered, err := x.sequenceState(name)
+			return singleRow(datum.MakeInt8(last), datum.MakeInt8(buffered), datum.MakeBool(true)), err
+		}}
+}
+
+// sequenceState returns the highest id that may have been issued. A
+// generator that this server has not used yet draws one to learn where it is.
+func (x *exec) sequenceState(name string) (last, buffered int64, err error) {
+	e, err := x.server.registry.Existing(x.ctx, name)
+	if err != nil {
+		return 0, 0, err
+	}
+	g, err := e.Generator(x.ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	last, buffered, known, err := x.highest(g)
+	if known || err != nil {
+		return last, buffered, err
+	}
+	drawn, err := x.nextID(e)
+	if err != nil {
+		return 0, 0, err
+	}
+	if last, buffered, known, err = x.highest(g); !known {
+		last = drawn
+	}
+	return last, buffered, err
+}
+
+// highest is the highest id that g may have issued. known is
+// false when g has not reserved anything here.
+func (x *exec) highest(g generator.Generator) (last, buffered int64, known bool, err error) {
+	var stats generator.Stats
+	if r, ok := g.(generator.Reporter); ok {
+		stats = r.Stats()
+	}
+	if e, ok := g.(generator.Explainer); ok {
+		last, err = e.Ceil(x.server.now())
+		return last, stats.Buffered, true, err
+	}
+	switch end := stats.ReservedUntil; {
+	case end > 0:
+		return end - 1, stats.Buffered, true, nil
+	case end < 0:
+		return end + 1, stats.Buffered, true, nil
+	}
+	return 0, 0, false, nil
+}
+
+// sequenceLastValue is pg_sequence_last_value: NULL where answering would
+// draw an id.
+var sequenceLastValue = catalogFunc("pg_sequence_last_value", datum.Int8, []datum.OID{datum.RegClass},
+	func(x *exec, a []datum.Value) (datum.Value, error) {
+		name, ok := x.server.sequenceOIDs.name(uint32(a[0].Int))
+		if !ok {
+			return datum.Value{}, sqlstate.New(sqlstate.UndefinedTable, "could not open relation with OID %d", a[0].Int)
+		}
+		e := x.server.registry.Lookup([]byte(name))
+		if e == nil || e.Running() == nil {
+			return datum.Null(datum.Int8), nil
+		}
+		last, _, known, err := x.highest(e.Running())
+		return datum.Value{Type: datum.Int8, Valid: known, Int: last}, err
+	})
