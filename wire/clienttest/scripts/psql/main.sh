@@ -104,9 +104,12 @@ equal "interactive session" "$answer" 1
 
 if meta; then
 	for command in '\l' '\dn' '\dt' '\d' '\df' '\df next_id' '\df+ next_id' '\d ids' '\d+ ids' '\d orders' '\ds' '\dv' '\du' '\dx' \
-		'\sf next_id' '\dT' '\d+ orders' '\dp' '\db' '\des' '\di' '\dm' '\dp orders' '\do' '\dconfig server_version' '\z' '\dt *.*'; do
+		'\sf next_id' '\dT' '\d+ orders' '\dp' '\db' '\des' '\di' '\dm' '\dp orders' '\do' '\dconfig server_version' '\z' '\dt *.*' \
+		'\d+' '\dS' '\dn+' '\l+' '\du+' '\dT+' '\dT int8' '\dD' '\dC' '\doS' '\da' '\dE' '\det' '\dew' '\deu' '\dF' '\dy' \
+		'\dO' '\dRp' '\dRs' '\dL' '\dLS' '\dc' '\dd' '\dl' '\dP' '\dX' '\dA' '\dAc' '\dAf' '\ddp' '\sv ids' '\sf+ next_id'; do
 		succeeds "meta $command" q -c "$command"
 	done
+	succeeds "meta pg_dump" pg_dump
 	matches "meta tab completion of functions" "$(interactive '\\df next_r\t\t\x15' | tr -d '\r')" "next_range"
 	matches "meta tab completion of tables" "$(interactive 'SELECT * FROM id_r\t\t\x15' | tr -d '\r')" "id_ranges"
 	matches "meta tab completion of settings" "$(interactive 'SET client_e\t\t\x15' | tr -d '\r')" "client_encoding"
