@@ -185,7 +185,7 @@ func (s setStatementPlan) run(x *exec) (rows rowIter, err error) {
 	return rows, err
 }
 
-// kill is KILL: the protocol can end only what it started, by COM_PROCESS_KILL.
+// kill is KILL, which the protocol carries out.
 func (p *planner) kill(st *Statement, t *syntax.Kill) error {
 	id, err := p.expr(nil, t.ID)
 	if err == nil {
@@ -200,11 +200,11 @@ func (p *planner) kill(st *Statement, t *syntax.Kill) error {
 		if err != nil {
 			return err
 		}
-		if v.Int == int64(x.session.options.PID) {
-			return sqlstate.New(sqlstate.QueryCanceled, "Query execution was interrupted")
+		if x.session.onKill != nil {
+			return x.session.onKill(v.Int, t.Query)
 		}
 		return sqlstate.New(sqlstate.UndefinedObject, "Unknown thread id: %d", v.Int).
-			WithHint("A connection can be ended from itself, or by the operator.").WithMySQL(1094, "HY000")
+			WithMySQL(1094, "HY000")
 	})
 	return nil
 }

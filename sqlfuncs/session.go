@@ -59,6 +59,7 @@ type Session struct {
 	random   prng // of random()
 
 	onWait func() // see OnWait
+	onKill func(id int64, queryOnly bool) error
 
 	mysql      mysqlState
 	cacheIndex int // of the server's statement caches
@@ -269,6 +270,11 @@ func (s *Session) IdleInTransactionTimeout() time.Duration {
 // OnWait sets a function that is called before a statement waits for a tick,
 // the store or a timer: the protocol sends what it has answered so far.
 func (s *Session) OnWait(f func()) { s.onWait = f }
+
+// OnKill sets the function that carries out KILL: it ends the connection id,
+// or only the statement that it runs. A session without one knows of no
+// connections.
+func (s *Session) OnKill(f func(id int64, queryOnly bool) error) { s.onKill = f }
 
 // waits tells the protocol that this may take a while.
 func (s *Session) waits() {

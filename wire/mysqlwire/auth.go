@@ -122,6 +122,7 @@ func (c *conn) answer(ctx context.Context, payload []byte, out *wire.Out) error 
 			return c.deny(out, true, errors.New("a password in plain text"))
 		}
 		l.step = wantEncrypted
+		c.info.Wait() // the key may have to be made
 		out.B = c.moreData(out.B, c.protocol.key.pem()...)
 		return nil
 	case wantEncrypted:
@@ -149,6 +150,7 @@ func (c *conn) proof(ctx context.Context, answer []byte, out *wire.Out) error {
 		answer = nil // how some clients send an empty password
 	}
 	if l.exchange != nil {
+		c.info.Wait()
 		err := l.exchange.Proof(ctx, c.nonce[:], answer)
 		if errors.Is(err, ErrPasswordNeeded) && l.method == CachingSHA2 && len(answer) > 0 {
 			c.state, l.step = identifying, wantPassword
@@ -173,6 +175,7 @@ func (c *conn) password(ctx context.Context, password []byte, out *wire.Out) err
 	if !ok || len(password) == 0 {
 		return c.deny(out, true, errors.New("a password without an end"))
 	}
+	c.info.Wait()
 	if err := l.exchange.Password(ctx, password); err != nil {
 		return c.deny(out, true, err)
 	}

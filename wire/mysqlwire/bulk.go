@@ -62,7 +62,7 @@ func (c *conn) bulkExecute(ctx context.Context, body []byte, out *wire.Out) erro
 	if b.begun {
 		out.B = c.eof(out.B, 0)
 	} else {
-		out.B = c.ok(out.B, 0, c.session.LastInsertID())
+		out.B = c.ok(out.B, c.affected(), c.session.LastInsertID())
 	}
 	return nil
 }

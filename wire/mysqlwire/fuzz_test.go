@@ -21,10 +21,8 @@ type fuzzed struct {
 	much    bool // more was sent than is kept
 }
 
-func newFuzzed(t *testing.T, cfg mysqlwire.Config) *fuzzed {
-	f := &fuzzed{}
-	cfg.Logger = quiet()
-	f.m = mysqlwire.New(cfg).NewMachine(&wire.Conn{ID: 1})
+func newFuzzed(t *testing.T, server *wire.Server) *fuzzed {
+	f := &fuzzed{m: server.NewMachine(&wire.Conn{ID: 1})}
 	t.Cleanup(f.m.Close)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // sleep and the like
 	t.Cleanup(cancel)
@@ -92,12 +90,15 @@ func FuzzHandshake(f *testing.F) {
 	f.Add(join(packet(1, response(plain, "slow", "x", "", "caching_sha2_password")), packet(3, []byte{2}), packet(5, make([]byte, 256))), 70, true)
 	f.Add(packet(1, response(plain|ssl, "u", "", "", "")[:32]), 3, false)
 	sql := newSQL(f)
+	// One server for all: to make its key takes long.
+	everybody := mysqlwire.New(mysqlwire.Config{SQL: sql, Logger: quiet()})
+	closed := mysqlwire.New(mysqlwire.Config{SQL: sql, Auth: people, Logger: quiet()})
 	f.Fuzz(func(t *testing.T, in []byte, cut int, users bool) {
-		cfg := mysqlwire.Config{SQL: sql}
+		server := everybody
 		if users {
-			cfg.Auth = people
+			server = closed
 		}
-		z := newFuzzed(t, cfg)
+		z := newFuzzed(t, server)
 		z.feed(t, in, cut)
 		z.whole(t)
 	})
@@ -111,9 +112,9 @@ func FuzzPackets(f *testing.F) {
 	f.Add(join(query("SELECT 1; SELECT 2"), command(0x0e), command(0x1b, u16(1)), command(0x1f), command(9)), uint64(plain), 20)
 	f.Add(command(0x11, cstr("u"), []byte{0}, cstr("db"), u16(45), cstr("mysql_native_password"), []byte{0}), uint64(modern), 5)
 	f.Add(join(prepare("SELECT * FROM next_ids(?, 10)"), execute(1, 1, text("numbers")), command(0x1c, u32(1), u32(3)), command(0x1a, u32(1))), uint64(plain), 60)
-	sql := newSQL(f)
+	server := mysqlwire.New(mysqlwire.Config{SQL: newSQL(f), Logger: quiet()})
 	f.Fuzz(func(t *testing.T, in []byte, caps uint64, cut int) {
-		z := newFuzzed(t, mysqlwire.Config{SQL: sql})
+		z := newFuzzed(t, server)
 		z.login(t, caps|protocol41)
 		z.feed(t, in, cut)
 		z.whole(t)
@@ -137,13 +138,13 @@ func FuzzCommand(f *testing.F) {
 			f.Add(b[4], b[5:], caps)
 		}
 	}
-	sql := newSQL(f)
+	server := mysqlwire.New(mysqlwire.Config{SQL: newSQL(f), Logger: quiet()})
 	f.Fuzz(func(t *testing.T, typ byte, body []byte, caps uint64) {
 		if len(body) > 1<<16 {
 			return
 		}
 		caps |= protocol41
-		z := newFuzzed(t, mysqlwire.Config{SQL: sql})
+		z := newFuzzed(t, server)
 		z.login(t, caps)
 		before := join(prepare("SELECT next_id(?)"), prepare("SELECT ?, ?, ?, ?"))
 		z.feed(t, before, 0)
@@ -181,9 +182,9 @@ func FuzzParameters(f *testing.F) {
 		f.Add(uint16(typ)|0x8000, []byte("\xff\xff\xff\xff\xff\xff\xff\xff"), typ%2 == 0)
 	}
 	f.Add(uint16(11), []byte{12, 1, 3, 0, 0, 0, 23, 59, 59, 1, 0, 0, 0}, false)
-	sql := newSQL(f)
+	server := mysqlwire.New(mysqlwire.Config{SQL: newSQL(f), Logger: quiet()})
 	f.Fuzz(func(t *testing.T, typ uint16, value []byte, bulk bool) {
-		z := newFuzzed(t, mysqlwire.Config{SQL: sql})
+		z := newFuzzed(t, server)
 		caps := uint64(maria &^ cacheMetadata)
 		z.login(t, caps)
 		z.feed(t, prepare("SELECT ?, ?"), 0)

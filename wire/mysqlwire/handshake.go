@@ -226,6 +226,7 @@ func (c *conn) open(out *wire.Out) error {
 		_ = out.Flush() // a broken connection shows at the next flush
 		c.info.Wait()
 	})
+	c.session.OnKill(c.kill)
 	c.protocol.conns.add(c)
 	c.told = told{autocommit: true}
 	c.state = ready

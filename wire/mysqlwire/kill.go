@@ -35,10 +35,10 @@ func (s *connections) count() int {
 
 // owned returns the connection id if it belongs to user. Nobody learns of
 // the connections of others.
-func (s *connections) owned(id uint64, user string) *conn {
+func (s *connections) owned(id int64, user string) *conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c := s.all[uint32(id)]; id < 1<<32 && c != nil && c.user == user {
+	if c := s.all[uint32(id)]; id > 0 && id < 1<<32 && c != nil && c.user == user {
 		return c
 	}
 	return nil
@@ -51,17 +51,18 @@ var (
 
 // kill ends a connection of the same user, or only the statement that it is
 // running.
-func (c *conn) kill(id uint64, queryOnly bool) error {
+func (c *conn) kill(id int64, queryOnly bool) error {
 	victim := c.protocol.conns.owned(id, c.user)
-	if victim == nil {
-		return sqlstate.New(sqlstate.ProtocolViolation, "Unknown thread id").WithMySQL(1094, "HY000")
-	}
-	if queryOnly {
+	switch {
+	case victim == nil:
+		return sqlstate.New(sqlstate.UndefinedObject, "Unknown thread id: %d", id).WithMySQL(1094, "HY000")
+	case victim == c && queryOnly:
+		return errInterrupted
+	case victim == c:
+		return errKilled
+	case queryOnly:
 		victim.interrupt(errInterrupted)
 		return nil
-	}
-	if victim == c {
-		return errKilled
 	}
 	victim.interrupt(errKilled)
 	victim.info.HangUp()

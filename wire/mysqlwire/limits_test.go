@@ -433,6 +433,9 @@ func TestKill(t *testing.T) {
 	victim.seq = 0
 	victim.wantOutcome("ERR 1927 70100…")
 	victim.wantOutcome("closed")
+	if got := killer.ask("text", query("KILL 999999")); !strings.HasPrefix(got[0], "ERR 1094") {
+		t.Error(got)
+	}
 	if got := killer.ask("text", command(0x0c, u32(999999))); !strings.HasPrefix(got[0], "ERR 1094") {
 		t.Error(got)
 	}
@@ -442,5 +445,32 @@ func TestKill(t *testing.T) {
 	other.wantOutcome("OK")
 	if got := killer.ask("text", command(0x0c, u32(int(other.greeting.id)))); !strings.HasPrefix(got[0], "ERR 1094") {
 		t.Errorf("the connection of another user: %q", got)
+	}
+}
+
+func TestKillQuery(t *testing.T) {
+	address, _ := startServer(t, mysqlwire.Config{})
+	killer := login(t, address, plain)
+	victim := dial(t, address).greet()
+	victim.caps = plain
+	victim.send(response(plain, "root", "", "", "mysql_native_password"))
+	victim.wantOutcome("OK")
+	done := make(chan []string, 1)
+	go func() { done <- victim.ask("text", query("SELECT sleep(20)")) }()
+	for {
+		if got := killer.ask("text", query(fmt.Sprintf("KILL QUERY %d", victim.greeting.id))); !strings.HasPrefix(got[0], "OK") {
+			t.Fatal(got)
+		}
+		select {
+		case got := <-done:
+			if last := got[len(got)-1]; !strings.HasPrefix(last, "ERR 1317 70100") {
+				t.Errorf("the killed query got %q", got)
+			}
+			if got := victim.ask("text", query("SELECT next_id('numbers')")); len(got) != 4 {
+				t.Errorf("the connection does not go on: %q", got)
+			}
+			return
+		case <-time.After(10 * time.Millisecond): // it had not begun
+		}
 	}
 }

@@ -26,7 +26,7 @@ func (c *conn) sendResult(ctx context.Context, p *sqlfuncs.Portal, f format, kno
 		if err := c.finish(ctx, p); err != nil {
 			return err
 		}
-		out.B = c.ok(out.B, 0, c.session.LastInsertID())
+		out.B = c.ok(out.B, c.affected(), c.session.LastInsertID())
 		return nil
 	}
 	out.B = c.head(out.B, p.Statement(), p.Columns(), known)
@@ -37,6 +37,9 @@ func (c *conn) sendResult(ctx context.Context, p *sqlfuncs.Portal, f format, kno
 	out.B = c.eof(out.B, 0)
 	return nil
 }
+
+// affected is the number of rows that an OK packet tells of.
+func (c *conn) affected() uint64 { return uint64(max(0, c.session.AffectedRows())) }
 
 // finish runs a portal that returns no rows.
 func (c *conn) finish(ctx context.Context, p *sqlfuncs.Portal) error {
