@@ -118,6 +118,10 @@ func TestPgBouncerResetsSessions(t *testing.T) {
 	ctx := t.Context()
 	first := pooled(t, address, "")
 	pid := one[int](t, first, "SELECT pg_backend_pid()")
+	fresh := map[string]string{"TimeZone": "", "search_path": ""}
+	for setting := range fresh {
+		fresh[setting] = one[string](t, first, "SHOW "+setting)
+	}
 	for _, sql := range []string{"SET TimeZone = 'Europe/Paris'", "SET search_path = elsewhere", "PREPARE p AS SELECT 1",
 		"DECLARE c CURSOR WITH HOLD FOR SELECT generate_series(1, 10)", "SELECT next_id('reset')"} {
 		if _, err := first.Exec(ctx, sql); err != nil {
@@ -134,7 +138,7 @@ func TestPgBouncerResetsSessions(t *testing.T) {
 	if again := one[int](t, second, "SELECT pg_backend_pid()"); again != pid {
 		t.Fatalf("the server's connection is another: %d, not %d", again, pid)
 	}
-	for setting, want := range map[string]string{"TimeZone": "UTC", "search_path": `"$user", public`} {
+	for setting, want := range fresh {
 		if got := one[string](t, second, "SHOW "+setting); got != want {
 			t.Errorf("%s is %q, not %q", setting, got, want)
 		}
@@ -259,5 +263,32 @@ func TestPgBouncerOutlivesTheServer(t *testing.T) {
 	}
 	if after <= before {
 		t.Errorf("%d, then %d", before, after)
+	}
+}
+
+// TestPgpool: Pgpool-II keeps the results of queries, unless the catalogs say
+// that a function is volatile or a table a view.
+func TestPgpool(t *testing.T) {
+	address := poolertest.StartPgpool(t, "127.0.0.1:"+startServer(t))
+	seen := make(map[int64]bool)
+	for range 3 {
+		conn := pooled(t, address, "")
+		for _, sql := range []string{
+			"SELECT next_id('pool')", "SELECT id FROM ids WHERE name = 'pool'", "SELECT * FROM next_ids('pool', 1)", "SELECT id FROM pool_id",
+			"SELECT nextval('pool')", "SELECT id FROM id_batch WHERE name = 'pool' AND n = 1", "SELECT first FROM id_ranges WHERE name = 'pool' AND n = 1",
+			"SELECT first FROM next_range('pool', 1)",
+		} {
+			for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeExec, pgx.QueryExecModeDescribeExec} {
+				id := one[int64](t, conn, sql, mode)
+				if seen[id] {
+					t.Errorf("%s: id %d came twice", sql, id)
+				}
+				seen[id] = true
+			}
+		}
+		if err := inTransaction(t.Context(), conn); err != nil {
+			t.Error(err)
+		}
+		_ = conn.Close(t.Context())
 	}
 }

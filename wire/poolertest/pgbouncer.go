@@ -1,20 +1,13 @@
-// Package poolertest starts connection poolers for tests. Only tests import
-// it.
 package poolertest
 
 import (
-	"bytes"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // PgBouncer is what to start: one database, "pool", with two connections to
@@ -32,46 +25,25 @@ type PgBouncer struct {
 // skips the test when PgBouncer is not installed.
 func (p PgBouncer) Start(t testing.TB) (address string) {
 	t.Helper()
-	program := Program(t)
-	// Not t.TempDir: its parent belongs to root, and PgBouncer refuses to be root.
-	dir, err := os.MkdirTemp("", "pgbouncer")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for range 3 { // another process may take the port first
-		address = freeAddress(t)
+	program := pgbouncer(t)
+	return start(t, "PgBouncer", syscall.SIGQUIT, func(dir, address string) *exec.Cmd {
 		ini := filepath.Join(dir, "pgbouncer.ini")
 		if err := os.WriteFile(ini, []byte(p.ini(address)), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if run(t, exec.Command(program, "-q", ini), address) {
-			return address
-		}
-	}
-	t.Fatal("PgBouncer did not start")
-	return ""
+		return exec.Command(program, "-q", ini)
+	})
 }
 
-// Program is the path of PgBouncer. It skips the test when there is none.
-func Program(t testing.TB) string {
+func pgbouncer(t testing.TB) string {
 	t.Helper()
-	for _, name := range []string{"pgbouncer", "/usr/sbin/pgbouncer"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	t.Skip("needs the Debian package pgbouncer")
-	return ""
+	return program(t, "pgbouncer", "pgbouncer")
 }
 
 // Version is PgBouncer's minor version: 18 for 1.18.0.
 func Version(t testing.TB) int {
 	t.Helper()
-	out, err := exec.Command(Program(t), "--version").Output()
+	out, err := exec.Command(pgbouncer(t), "--version").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,59 +68,4 @@ func (p PgBouncer) ini(address string) string {
 		fmt.Fprintln(&b, line)
 	}
 	return b.String()
-}
-
-// run starts a command, as the user postgres when we are root, and reports
-// whether it listens on address.
-func run(t testing.TB, cmd *exec.Cmd, address string) bool {
-	t.Helper()
-	if os.Getuid() == 0 {
-		u, err := user.Lookup("postgres")
-		if err != nil {
-			t.Fatal(err)
-		}
-		uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
-		gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
-		if err1 != nil || err2 != nil {
-			t.Fatalf("user postgres: %v, %v", err1, err2)
-		}
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
-	}
-	var output bytes.Buffer
-	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", &output, &output
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() { _ = cmd.Wait(); close(ended) }()
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill() // it may have ended already
-		<-ended
-		if t.Failed() {
-			t.Logf("PgBouncer said:\n%s", output.String())
-		}
-	})
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
-		if c, err := net.Dial("tcp", address); err == nil {
-			_ = c.Close()
-			return true
-		}
-		select {
-		case <-ended:
-			t.Logf("PgBouncer ended: %s", output.String())
-			return false
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-	return false
-}
-
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }
