@@ -64,12 +64,15 @@ func fromSchema(table string, pairs ...string) shown {
 	return s
 }
 
-// emptyShow answers with columns and no rows.
+// emptyShow answers with columns and no rows. Columns are texts, or what stands
+// in parentheses behind the name.
 func emptyShow(names ...string) shown {
 	columns := texts(names...)
 	for i, n := range names {
 		if strings.HasSuffix(n, " (time)") {
 			columns[i] = tableColumn{name: strings.TrimSuffix(n, " (time)"), typ: datum.Timestamp, null: true}
+		} else if strings.HasSuffix(n, " (int)") {
+			columns[i] = tableColumn{name: strings.TrimSuffix(n, " (int)"), typ: datum.Int8, null: true}
 		}
 	}
 	return shown{columns: columns, rows: func(*exec, *syntax.ShowMySQL) ([][]datum.Value, error) { return nil, nil }}
@@ -88,8 +91,8 @@ func makeShows() {
 		"Modified", "LAST_ALTERED", "Created", "CREATED", "Security_type", "SECURITY_TYPE", "Comment", "ROUTINE_COMMENT",
 		"character_set_client", "CHARACTER_SET_CLIENT", "collation_connection", "COLLATION_CONNECTION", "Database Collation", "DATABASE_COLLATION")
 	functionStatus.like = 1
-	index := emptyShow("Table", "Non_unique", "Key_name", "Seq_in_index", "Column_name", "Collation", "Cardinality",
-		"Sub_part", "Packed", "Null", "Index_type", "Comment", "Index_comment", "Ignored")
+	index := emptyShow("Table", "Non_unique (int)", "Key_name", "Seq_in_index (int)", "Column_name", "Collation", "Cardinality (int)",
+		"Sub_part (int)", "Packed", "Null", "Index_type", "Comment", "Index_comment", "Ignored")
 	index.rows = func(x *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
 		_, err := x.shownTable(t)
 		return nil, err
@@ -124,7 +127,7 @@ func makeShows() {
 		"TRIGGERS": emptyShow("Trigger", "Event", "Table", "Statement", "Timing", "Created (time)", "sql_mode", "Definer",
 			"character_set_client", "collation_connection", "Database Collation"),
 		"EVENTS": emptyShow("Db", "Name", "Definer", "Time zone", "Type", "Execute at (time)", "Interval value", "Interval field", "Starts (time)", "Ends (time)",
-			"Status", "Originator", "character_set_client", "collation_connection", "Database Collation"),
+			"Status", "Originator (int)", "character_set_client", "collation_connection", "Database Collation"),
 		"WARNINGS": warnings, "ERRORS": errors,
 		"COUNT WARNINGS": {columns: []tableColumn{{name: "@@session.warning_count", typ: datum.Int8}}, rows: countShown(false)},
 		"COUNT ERRORS":   {columns: []tableColumn{{name: "@@session.error_count", typ: datum.Int8}}, rows: countShown(true)},

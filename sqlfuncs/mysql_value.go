@@ -606,3 +606,9 @@ func itoa64(n int64) string { return strconv.FormatInt(n, 10) }
 func mysqlOutOfRange(typ, what string) error {
 	return sqlstate.New(sqlstate.NumericOutOfRange, "%s value is out of range in '%s'", typ, cut(what, 64))
 }
+
+// timeText is a time with a number of digits behind the point.
+func (x *exec) timeText(v datum.Value, digits int) string {
+	whole, fraction, _ := strings.Cut(x.mysqlText(v), ".")
+	return whole + "." + (fraction + "000000")[:min(digits, 6)]
+}

@@ -101,6 +101,9 @@ func (p *planner) coerceMySQL(e *expr, t datum.OID) (*expr, error) {
 		if err != nil {
 			return v, err
 		}
+		if v.Valid && e.mod > 0 && isTemporal(v.Type) && !isTemporal(t) && isString(t) {
+			return datum.MakeString(t, x.timeText(v, int(e.mod))), nil
+		}
 		return x.mysqlCast(v, t)
 	}, e)
 	return c.named(e), nil

@@ -42,6 +42,9 @@ func makeSchemaTables() {
 			t.scan = schemaScan(t)
 			schemaTables[key] = t
 		}
+		if slices.Contains(databaseColumns, f[1]) && len(t.keys) == 0 {
+			t.keys = []int{len(t.columns)}
+		}
 		t.columns = append(t.columns, tableColumn{name: f[1], typ: mysqlColumnType(f[2]), null: f[3] == "YES"})
 	}
 }
@@ -69,12 +72,12 @@ type record map[string]any
 
 // schemaScan makes the rows of a table of information_schema.
 func schemaScan(t *table) func(*exec, []keyValues) (rowIter, error) {
-	return fixedRows(func(x *exec) ([][]datum.Value, error) {
+	return func(x *exec, keys []keyValues) (rowIter, error) {
 		make := schemaRows[strings.ToLower(t.name)]
 		if make == nil {
-			return nil, nil
+			return &sliceRows{}, nil
 		}
-		records, err := make(x)
+		records, err := make(x, x.session.databases(keys))
 		if err != nil {
 			return nil, err
 		}
@@ -82,9 +85,12 @@ func schemaScan(t *table) func(*exec, []keyValues) (rowIter, error) {
 		for _, r := range records {
 			rows = append(rows, t.row(r))
 		}
-		return rows, nil
-	})
+		return &sliceRows{rows: rows}, nil
+	}
 }
+
+// databaseColumns are the columns that name the database of a row.
+var databaseColumns = []string{"TABLE_SCHEMA", "SCHEMA_NAME", "ROUTINE_SCHEMA", "SPECIFIC_SCHEMA"}
 
 func (t *table) row(r record) []datum.Value {
 	row := make([]datum.Value, len(t.columns))
@@ -109,11 +115,14 @@ func (t *table) row(r record) []datum.Value {
 	return row
 }
 
+// rowMaker makes the rows of a table for some databases.
+type rowMaker func(x *exec, databases []string) ([]record, error)
+
 // schemaRows makes the rows of the tables that have some.
-var schemaRows map[string]func(x *exec) ([]record, error)
+var schemaRows map[string]rowMaker
 
 func makeSchemaRows() {
-	schemaRows = map[string]func(x *exec) ([]record, error){
+	schemaRows = map[string]rowMaker{
 		"schemata": schemataRows, "tables": tablesRows, "columns": columnsRows, "views": viewsRows,
 		"routines": routinesRows, "parameters": parametersRows, "engines": enginesRows,
 		"collations": collationsRows, "character_sets": charsetsRows, "processlist": processlistRows,
@@ -125,7 +134,7 @@ func makeSchemaRows() {
 	}
 }
 
-func noRecords(*exec) ([]record, error) { return nil, nil }
+func noRecords(*exec, []string) ([]record, error) { return nil, nil }
 
 // account is the user as MySQL writes it.
 func (s *Session) account() string {
@@ -139,20 +148,32 @@ func (s *Session) account() string {
 	return cut(s.options.User, 64) + "@" + host
 }
 
-// databases lists the databases that SHOW DATABASES names: the default one
-// stands for the same tables as nextid.
-func (s *Session) databases() []string {
+// databases lists the databases that a statement is about: those that its
+// WHERE names, else those that SHOW DATABASES shows. Every name is one for the
+// same tables.
+func (s *Session) databases(keys []keyValues) []string {
 	names := []string{informationSchema, nextidSchema}
-	if d := s.mysql.database; d != "" && !strings.EqualFold(d, nextidSchema) && !strings.EqualFold(d, informationSchema) {
-		names = append(names, d)
+	if len(keys) > 0 && keys[0].fixed {
+		names = nil
+		for _, v := range keys[0].values {
+			names = append(names, v.Str)
+		}
+	} else if s.mysql.database != "" {
+		names = append(names, s.mysql.database)
+	}
+	names = slices.DeleteFunc(names, func(n string) bool { return n == "" || systemSchemas[strings.ToLower(n)] })
+	for i, n := range names {
+		if strings.EqualFold(n, informationSchema) || strings.EqualFold(n, nextidSchema) {
+			names[i] = strings.ToLower(n)
+		}
 	}
 	slices.Sort(names)
-	return names
+	return slices.Compact(names)
 }
 
-func schemataRows(x *exec) ([]record, error) {
+func schemataRows(x *exec, databases []string) ([]record, error) {
 	var out []record
-	for _, name := range x.session.databases() {
+	for _, name := range databases {
 		charset, collation := "utf8mb4", "utf8mb4_general_ci"
 		if name == informationSchema {
 			charset, collation = "utf8mb3", "utf8mb3_general_ci"
@@ -209,9 +230,9 @@ func tablesOf(x *exec, database string) ([]*table, error) {
 	return ts, err
 }
 
-func listTables(x *exec) ([]listedTable, error) {
+func listTables(x *exec, databases []string) ([]listedTable, error) {
 	var out []listedTable
-	for _, database := range x.session.databases() {
+	for _, database := range databases {
 		ts, err := tablesOf(x, database)
 		if err != nil {
 			return nil, err
@@ -231,8 +252,8 @@ func (t *table) mysqlTableType() string {
 	return "VIEW"
 }
 
-func tablesRows(x *exec) ([]record, error) {
-	list, err := listTables(x)
+func tablesRows(x *exec, databases []string) ([]record, error) {
+	list, err := listTables(x, databases)
 	if err != nil {
 		return nil, err
 	}
@@ -279,8 +300,8 @@ func mysqlTypeOf(c tableColumn) mysqlType {
 	return mysqlType{"varchar", "varchar(255)", 255, 1020, 0, -1, -1}
 }
 
-func columnsRows(x *exec) ([]record, error) {
-	list, err := listTables(x)
+func columnsRows(x *exec, databases []string) ([]record, error) {
+	list, err := listTables(x, databases)
 	if err != nil {
 		return nil, err
 	}
@@ -319,8 +340,8 @@ func yesNo(b bool) string {
 	return "NO"
 }
 
-func viewsRows(x *exec) ([]record, error) {
-	list, err := listTables(x)
+func viewsRows(x *exec, databases []string) ([]record, error) {
+	list, err := listTables(x, databases)
 	if err != nil {
 		return nil, err
 	}
@@ -359,9 +380,9 @@ func routines() []*function {
 	return out
 }
 
-func routinesRows(x *exec) ([]record, error) {
+func routinesRows(x *exec, databases []string) ([]record, error) {
 	var out []record
-	for _, database := range x.session.databases() {
+	for _, database := range databases {
 		if database == informationSchema {
 			continue
 		}
@@ -380,9 +401,9 @@ func routinesRows(x *exec) ([]record, error) {
 	return out, nil
 }
 
-func parametersRows(x *exec) ([]record, error) {
+func parametersRows(x *exec, databases []string) ([]record, error) {
 	var out []record
-	for _, database := range x.session.databases() {
+	for _, database := range databases {
 		if database == informationSchema {
 			continue
 		}
@@ -408,11 +429,11 @@ func parametersRows(x *exec) ([]record, error) {
 	return out, nil
 }
 
-func enginesRows(*exec) ([]record, error) {
+func enginesRows(*exec, []string) ([]record, error) {
 	return []record{{"ENGINE": nextidSchema, "SUPPORT": "DEFAULT", "COMMENT": "Ids from generators", "TRANSACTIONS": "NO", "XA": "NO", "SAVEPOINTS": "NO"}}, nil
 }
 
-func pluginsRows(*exec) ([]record, error) {
+func pluginsRows(*exec, []string) ([]record, error) {
 	var out []record
 	for _, name := range []string{"caching_sha2_password", "mysql_native_password"} {
 		out = append(out, record{"PLUGIN_NAME": name, "PLUGIN_VERSION": "1.0", "PLUGIN_STATUS": "ACTIVE", "PLUGIN_TYPE": "AUTHENTICATION",
@@ -421,7 +442,7 @@ func pluginsRows(*exec) ([]record, error) {
 	return out, nil
 }
 
-func collationsRows(*exec) ([]record, error) {
+func collationsRows(*exec, []string) ([]record, error) {
 	var out []record
 	for _, c := range collations {
 		r := record{"COLLATION_NAME": c.name, "CHARACTER_SET_NAME": c.charset, "ID": c.id, "IS_DEFAULT": "", "IS_COMPILED": "Yes", "SORTLEN": 1}
@@ -433,7 +454,7 @@ func collationsRows(*exec) ([]record, error) {
 	return out, nil
 }
 
-func applicabilityRows(*exec) ([]record, error) {
+func applicabilityRows(*exec, []string) ([]record, error) {
 	var out []record
 	for _, c := range collations {
 		r := record{"COLLATION_NAME": c.name, "CHARACTER_SET_NAME": c.charset, "FULL_COLLATION_NAME": c.name, "ID": c.id, "IS_DEFAULT": ""}
@@ -445,7 +466,7 @@ func applicabilityRows(*exec) ([]record, error) {
 	return out, nil
 }
 
-func charsetsRows(*exec) ([]record, error) {
+func charsetsRows(*exec, []string) ([]record, error) {
 	var out []record
 	for _, c := range charsets {
 		out = append(out, record{"CHARACTER_SET_NAME": c.name, "DEFAULT_COLLATE_NAME": c.collation, "DESCRIPTION": c.help, "MAXLEN": c.bytes})
@@ -453,7 +474,7 @@ func charsetsRows(*exec) ([]record, error) {
 	return out, nil
 }
 
-func userVariablesRows(x *exec) ([]record, error) {
+func userVariablesRows(x *exec, _ []string) ([]record, error) {
 	var out []record
 	users := x.session.mysql.users
 	for _, name := range slices.Sorted(maps.Keys(users)) {
@@ -466,13 +487,13 @@ func userVariablesRows(x *exec) ([]record, error) {
 	return out, nil
 }
 
-func privilegesRows(x *exec) ([]record, error) {
+func privilegesRows(x *exec, _ []string) ([]record, error) {
 	user, host, _ := strings.Cut(x.session.account(), "@")
 	return []record{{"GRANTEE": "'" + user + "'@'" + host + "'", "TABLE_CATALOG": "def", "PRIVILEGE_TYPE": "USAGE", "IS_GRANTABLE": "NO"}}, nil
 }
 
-func variablesRows(global bool) func(x *exec) ([]record, error) {
-	return func(x *exec) ([]record, error) {
+func variablesRows(global bool) rowMaker {
+	return func(x *exec, _ []string) ([]record, error) {
 		var out []record
 		for _, key := range slices.Sorted(maps.Keys(mysqlSettings)) {
 			value := x.session.systemVariable(mysqlSettings[key])
@@ -487,7 +508,7 @@ func variablesRows(global bool) func(x *exec) ([]record, error) {
 
 // statusRows are the counters that monitoring reads. Those that mean nothing
 // here are left out.
-func statusRows(x *exec) ([]record, error) {
+func statusRows(x *exec, _ []string) ([]record, error) {
 	x.server.sessions.mu.Lock()
 	connected := len(x.server.sessions.all)
 	x.server.sessions.mu.Unlock()
@@ -507,7 +528,7 @@ func statusRows(x *exec) ([]record, error) {
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-func processlistRows(x *exec) ([]record, error) {
+func processlistRows(x *exec, _ []string) ([]record, error) {
 	x.server.sessions.mu.Lock()
 	defer x.server.sessions.mu.Unlock()
 	var out []record
