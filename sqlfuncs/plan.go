@@ -179,14 +179,18 @@ func typeLen(t datum.OID) int16 {
 }
 
 // fastStatement recognises SELECT next_id(name) and SELECT nextval(name)
-// with a literal or $1, and nothing else.
+// with a literal or $1, SELECT NEXT VALUE FOR name, and nothing else.
 func (p *planner) fastStatement(t *syntax.Select) *fastID {
 	core, ok := t.Body.(*syntax.SelectCore)
 	if !ok || len(t.With) > 0 || t.OrderBy != nil || t.Limit != nil || t.Offset != nil || len(core.Targets) != 1 ||
 		len(core.From) > 0 || core.Where != nil || core.GroupBy != nil || core.Having != nil || core.Windows != nil || core.Distinct {
 		return nil
 	}
-	call, ok := unparen(core.Targets[0].Expr).(*syntax.FuncCall)
+	target := unparen(core.Targets[0].Expr)
+	if next, ok := target.(*syntax.NextValueFor); ok {
+		return fastName(next.Name.Last())
+	}
+	call, ok := target.(*syntax.FuncCall)
 	if !ok || len(call.Args) != 1 || call.Star || call.Distinct || call.Over != nil || call.Filter != nil {
 		return nil
 	}
@@ -203,8 +207,12 @@ func (p *planner) fastStatement(t *syntax.Select) *fastID {
 		if !plain {
 			name, err = sequenceName(a.Text)
 		}
-		if err == nil && generator.CheckName(name) == nil {
-			return &fastID{name: name}
+		if err == nil {
+			return fastName(name)
+		}
+	case *syntax.Column: // MySQL's NEXTVAL(orders)
+		if p.mysql && !plain {
+			return fastName(a.Name.Last())
 		}
 	case *syntax.Param:
 		if plain && a.Number == 1 && len(p.params) == 1 {
@@ -215,6 +223,13 @@ func (p *planner) fastStatement(t *syntax.Select) *fastID {
 		}
 	}
 	return nil
+}
+
+func fastName(name string) *fastID {
+	if generator.CheckName(name) != nil {
+		return nil
+	}
+	return &fastID{name: name}
 }
 
 func unparen(e syntax.Expr) syntax.Expr {

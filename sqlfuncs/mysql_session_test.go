@@ -1,0 +1,330 @@
+package sqlfuncs_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+func TestTryIDAllocatesNothingInMySQL(t *testing.T) {
+	for _, c := range []struct {
+		sql string
+		arg []byte
+	}{
+		{"SELECT next_id('a')", nil}, {`SELECT next_id("a") AS id`, nil}, {"SELECT next_id(?)", []byte("a")},
+		{"SELECT NEXT VALUE FOR a", nil}, {"SELECT nextval(a)", nil}, {"select corpus.next_id('a') from dual", nil},
+	} {
+		server := newServer(t)
+		if err := server.registry.Create(t.Context(), "a", "segment", []byte(`{"step": 10000000}`)); err != nil {
+			t.Fatal(err)
+		}
+		s := server.mysqlSession(t)
+		s.id(t, "a", "SELECT next_id('a')")
+		st, err := s.Prepare("", c.sql, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if allocs := testing.AllocsPerRun(1000, func() {
+			id, ok := s.TryID(st, c.arg)
+			if !ok {
+				t.Fatalf("%s: not on the warm path", c.sql)
+			}
+			s.last(id)
+		}); allocs != 0 {
+			t.Errorf("%s: %v allocations", c.sql, allocs)
+		}
+		s.noteLast(t)
+	}
+}
+
+// number runs a statement of one value.
+func (s *testSession) value(t *testing.T, sql string) string {
+	t.Helper()
+	r, err := s.run(t, sql)
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	if len(r.rows) != 1 || len(r.rows[0]) != 1 {
+		t.Fatalf("%s: %v", sql, r)
+	}
+	return r.rows[0][0]
+}
+
+func (s *testSession) mysqlError(t *testing.T, sql string) (number uint16, state string) {
+	t.Helper()
+	_, err := s.run(t, sql)
+	var e *sqlstate.Error
+	if !errors.As(err, &e) {
+		t.Fatalf("%s: %v, want an error", sql, err)
+	}
+	return e.MySQL().Number, e.MySQL().State
+}
+
+func TestLastInsertIDIsTheNewestID(t *testing.T) {
+	server := newServer(t)
+	server.segment(t, "a")
+	s := server.mysqlSession(t)
+	if got := s.value(t, "SELECT LAST_INSERT_ID()"); got != "0" {
+		t.Errorf("before the first id: %s", got)
+	}
+	s.noteIDs(t, "a", s.value(t, "SELECT next_id('a')"))
+	if got := s.value(t, "SELECT LAST_INSERT_ID()"); got != "1" {
+		t.Errorf("after SELECT next_id: %s", got)
+	}
+	if _, err := s.run(t, "DO next_id('a')"); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.LastInsertID(); got != 2 {
+		t.Errorf("the OK packet of DO next_id has %d", got)
+	}
+	s.noteIDs(t, "a", "2")
+	if _, err := s.run(t, "SET @x = 1"); err != nil || s.LastInsertID() != 0 {
+		t.Errorf("the OK packet of another statement has %d, %v", s.LastInsertID(), err)
+	}
+	if got := s.value(t, "SELECT LAST_INSERT_ID(7)") + s.value(t, "SELECT LAST_INSERT_ID()"); got != "77" {
+		t.Errorf("LAST_INSERT_ID(7), LAST_INSERT_ID() = %s", got)
+	}
+	if got := s.value(t, "SELECT LASTVAL(a)"); got != "2" {
+		t.Errorf("LASTVAL(a) = %s", got)
+	}
+}
+
+func TestSequencesOfMariaDBAndVitess(t *testing.T) {
+	server := newServer(t)
+	server.segment(t, "a")
+	s := server.mysqlSession(t)
+	for i, sql := range []string{"SELECT NEXT VALUE FOR a", "SELECT NEXTVAL(a)", "SELECT NEXTVAL(corpus.a)", "SELECT nextval('a')", "SELECT NEXT VALUE FROM a"} {
+		want := string(rune('1' + i))
+		if got := s.value(t, sql); got != want {
+			t.Errorf("%s = %s, want %s", sql, got, want)
+		}
+		s.noteIDs(t, "a", want)
+	}
+	if got := s.value(t, "SELECT NEXT 5 VALUES FROM a"); got != "6" {
+		t.Errorf("NEXT 5 VALUES = %s", got)
+	}
+	if got := s.value(t, "SELECT next_id('a')"); got != "11" {
+		t.Errorf("after five values: %s", got)
+	}
+	s.noteIDs(t, "a", "6", "7", "8", "9", "10", "11")
+}
+
+func TestTablesOfIDsInMySQL(t *testing.T) {
+	server := newServer(t)
+	server.segment(t, "a")
+	s := server.mysqlSession(t)
+	for i, sql := range []string{
+		"SELECT id FROM ids WHERE name = 'a'", "SELECT `ids`.`id` FROM `ids` WHERE (`name` = 'a') LIMIT 21", "SELECT ID FROM any_database.ids WHERE NAME IN ('a')",
+		"select t0.`id` `id` from `x`.`a_id` t0 lock in share mode", "SELECT id FROM a_id",
+	} {
+		want := string(rune('1' + i))
+		if got := s.value(t, sql); got != want {
+			t.Errorf("%s = %s, want %s", sql, got, want)
+		}
+		s.noteIDs(t, "a", want)
+	}
+	if r, err := s.run(t, "SELECT n, id FROM id_batch WHERE name = 'a' AND n = 3"); err != nil || r.String() != "3|6\n3|7\n3|8" {
+		t.Errorf("id_batch: %v, %v", r, err)
+	}
+	s.noteIDs(t, "a", "6", "7", "8")
+	for _, sql := range []string{"EXPLAIN SELECT id FROM ids WHERE name = 'a'", "SHOW TABLE STATUS LIKE 'a_id'", "DESCRIBE a_id", "SELECT * FROM ids WHERE 1=0"} {
+		if _, err := s.run(t, sql); err != nil {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	if got := s.value(t, "SELECT next_id('a')"); got != "9" {
+		t.Errorf("a statement that only looks drew an id: %s", got)
+	}
+	s.noteIDs(t, "a", "9")
+	if number, state := s.mysqlError(t, "SELECT * FROM mysql.user"); number != 1142 || state != "42000" {
+		t.Errorf("mysql.user: %d %s", number, state)
+	}
+}
+
+func TestUUIDsOfMySQL(t *testing.T) {
+	s := newServer(t).mysqlSession(t)
+	for sql, want := range map[string]string{
+		"SELECT HEX(UUID_TO_BIN('6ccd780c-baba-1026-9564-5b8c656024db'))":                         "6CCD780CBABA102695645B8C656024DB",
+		"SELECT HEX(UUID_TO_BIN('6ccd780c-baba-1026-9564-5b8c656024db', 1))":                      "1026BABA6CCD780C95645B8C656024DB",
+		"SELECT BIN_TO_UUID(UUID_TO_BIN('6ccd780c-baba-1026-9564-5b8c656024db', 1), 1)":           "6ccd780c-baba-1026-9564-5b8c656024db",
+		"SELECT IS_UUID('6ccd780c-baba-1026-9564-5b8c656024db') + IS_UUID('x') + IS_UUID(UUID())": "2",
+		"SELECT LENGTH(UUID()) = 36 AND UUID() <> UUID() AND SUBSTRING(UUID(), 15, 1) = '1'":      "1",
+		"SELECT IS_UUID('{6ccd780c-baba-1026-9564-5b8c656024db}'), '1'":                           "",
+		"SELECT UUID_SHORT() < UUID_SHORT()":                                                      "1",
+		"SELECT BIN_TO_UUID(X'00112233445566778899AABBCCDDEEFF')":                                 "00112233-4455-6677-8899-aabbccddeeff",
+		"SELECT UUID_TO_BIN(NULL) IS NULL":                                                        "1",
+	} {
+		if want == "" {
+			continue
+		}
+		if got := s.value(t, sql); got != want {
+			t.Errorf("%s = %s, want %s", sql, got, want)
+		}
+	}
+	if number, state := s.mysqlError(t, "SELECT UUID_TO_BIN('x')"); number != 1411 || state != "HY000" {
+		t.Errorf("UUID_TO_BIN('x'): %d %s", number, state)
+	}
+}
+
+func TestParametersTakeTheTypesOfTheirValues(t *testing.T) {
+	s := newServer(t).mysqlSession(t)
+	st, err := s.Prepare("", "SELECT ? + 1 AS n, ? AS v", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(st.Params) != 2 || len(st.Columns) != 2 {
+		t.Fatalf("%d parameters, %d columns", len(st.Params), len(st.Columns))
+	}
+	for _, c := range []struct {
+		a, b       sqlfuncs.Arg
+		kinds, row string
+	}{
+		{sqlfuncs.Arg{Type: datum.Int8, Data: []byte("5")}, sqlfuncs.Arg{Type: datum.Text, Data: []byte("x")}, "integer text", "6 x"},
+		{sqlfuncs.Arg{Type: datum.Text, Data: []byte("5")}, sqlfuncs.Arg{Type: datum.Int8, Data: []byte("7")}, "double integer", "6 7"},
+		{sqlfuncs.Arg{Type: datum.Numeric, Data: []byte("1.5")}, sqlfuncs.Arg{Null: true}, "decimal text", "2.5 NULL"},
+	} {
+		p, err := s.Open(st, []sqlfuncs.Arg{c.a, c.b})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kinds := datumKind(p.Columns()[0].Type) + " " + datumKind(p.Columns()[1].Type)
+		r, err := s.pull(t.Context(), p, 0)
+		if err != nil || kinds != c.kinds || strings.Join(r.rows[0], " ") != c.row {
+			t.Errorf("got %s: %v, %v; want %s: %s", kinds, r, err, c.kinds, c.row)
+		}
+		p.Close()
+	}
+}
+
+func TestResetForgetsTheSession(t *testing.T) {
+	s := newServer(t).mysqlSession(t)
+	for _, sql := range []string{"SET @a = 1", "SET autocommit = 0", "SET sql_mode = 'ANSI_QUOTES'", "START TRANSACTION", "SELECT GET_LOCK('l', 0)", "PREPARE p FROM 'SELECT 1'", "USE other"} {
+		if _, err := s.run(t, sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	if s.Autocommit() || s.Status() != 'T' {
+		t.Fatalf("autocommit %v, status %c", s.Autocommit(), s.Status())
+	}
+	s.Reset()
+	if !s.Autocommit() || s.Status() != 'I' || s.Database() != "other" {
+		t.Errorf("autocommit %v, status %c, database %s", s.Autocommit(), s.Status(), s.Database())
+	}
+	if got := s.value(t, `SELECT CONCAT("x", @a IS NULL, IS_FREE_LOCK('l'))`); got != "x11" {
+		t.Errorf("after Reset: %s", got)
+	}
+	if number, _ := s.mysqlError(t, "EXECUTE p"); number != 1243 {
+		t.Errorf("EXECUTE p: %d", number)
+	}
+}
+
+func TestErrorsLeaveATransactionOfMySQLOpen(t *testing.T) {
+	s := newServer(t).mysqlSession(t)
+	if _, err := s.queryAll(t.Context(), "BEGIN; SET @a = 1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.queryAll(t.Context(), "SELECT no_such_column"); err == nil || s.Status() != 'T' {
+		t.Errorf("status %c, %v", s.Status(), err)
+	}
+	if got := s.value(t, "SELECT @a"); got != "1" {
+		t.Errorf("@a = %s", got)
+	}
+	if _, err := s.queryAll(t.Context(), "SET wait_timeout = 77; SELECT no_such_column"); err == nil {
+		t.Error("no error")
+	}
+	if got := s.value(t, "SELECT @@wait_timeout"); got != "77" {
+		t.Errorf("an error undid SET: %s", got)
+	}
+	if _, err := s.queryAll(t.Context(), "ROLLBACK"); err != nil || s.Status() != 'I' {
+		t.Errorf("status %c, %v", s.Status(), err)
+	}
+	if got := s.value(t, "SELECT @@wait_timeout"); got != "77" {
+		t.Errorf("ROLLBACK undid SET: %s", got)
+	}
+}
+
+func TestLocksOfSessions(t *testing.T) {
+	server := newServer(t)
+	a, b := server.mysqlSession(t), server.mysqlSession(t)
+	if got := a.value(t, "SELECT GET_LOCK('l', 0) + GET_LOCK('L', 0)"); got != "2" {
+		t.Errorf("GET_LOCK twice: %s", got)
+	}
+	if got := b.value(t, "SELECT GET_LOCK('l', 0.01)"); got != "0" {
+		t.Errorf("a lock that another holds: %s", got)
+	}
+	if got := b.value(t, "SELECT RELEASE_LOCK('l')"); got != "0" {
+		t.Errorf("RELEASE_LOCK of another's: %s", got)
+	}
+	got := make(chan string, 1)
+	go func() {
+		r, err := b.run(t, "SELECT GET_LOCK('l', 20)")
+		if err != nil {
+			got <- err.Error()
+			return
+		}
+		got <- r.rows[0][0]
+	}()
+	time.Sleep(10 * time.Millisecond)
+	a.Close()
+	if g := <-got; g != "1" {
+		t.Errorf("after the holder went: %s", g)
+	}
+}
+
+func TestSleepEndsWithTheStatement(t *testing.T) {
+	s := newServer(t).mysqlSession(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	if _, err := s.queryAll(ctx, "SELECT SLEEP(100)"); err == nil || time.Since(began) > 10*time.Second {
+		t.Errorf("%v after %v", err, time.Since(began))
+	}
+	if number, _ := s.mysqlError(t, "SELECT BENCHMARK(1000000, MD5('x'))"); number != 1235 {
+		t.Errorf("BENCHMARK: %d", number)
+	}
+}
+
+func TestUserVariablesAreBounded(t *testing.T) {
+	s := newServer(t).mysqlSession(t)
+	for range 3 {
+		if _, err := s.run(t, "SET @a = REPEAT('x', 600000)"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if number, _ := s.mysqlError(t, "SET @b = REPEAT('x', 600000)"); number != 1226 {
+		t.Errorf("too many bytes: %d", number)
+	}
+	if number, _ := s.mysqlError(t, "SELECT REPEAT('x', 1000000000)"); number != 1226 {
+		t.Errorf("a text too long: %d", number)
+	}
+}
+
+func TestOnlyAdminsChangeGeneratorsInMySQL(t *testing.T) {
+	server := newServer(t)
+	user := server.sessionWith(t, sqlfuncs.SessionOptions{Dialect: syntax.MySQL, User: "u", PID: 1})
+	if number, _ := user.mysqlError(t, "SELECT create_generator('g', 'segment', '{}')"); number != 1370 {
+		t.Errorf("create_generator: %d", number)
+	}
+	admin := server.mysqlSession(t)
+	if got := admin.value(t, `SELECT create_generator('g', 'segment', '{"step": 10}')`); got != "g" {
+		t.Errorf("create_generator = %s", got)
+	}
+	if _, err := admin.run(t, "CREATE SEQUENCE s2 START WITH 100"); err != nil {
+		t.Error(err)
+	}
+	s2 := admin.value(t, "SELECT NEXTVAL(s2)")
+	if s2 != "100" {
+		t.Errorf("NEXTVAL(s2) = %s", s2)
+	}
+	admin.noteIDs(t, "s2", s2)
+	if number, _ := admin.mysqlError(t, "SET GLOBAL max_connections = 5"); number != 1227 {
+		t.Errorf("SET GLOBAL: %d", number)
+	}
+}
