@@ -59,6 +59,15 @@ type Recoverer interface {
 	Recover(ctx context.Context, key string, atLeast int64) error
 }
 
+// Prober is a Store that knows whether its database answers.
+type Prober interface {
+	// Probe returns nil if the last question to the database was answered,
+	// else what was wrong and since when. It asks nothing itself: servers
+	// with generators in use ask all the time. A server whose Probe is not
+	// nil still issues what it has reserved, but should get no new clients.
+	Probe() error
+}
+
 // Reservation is one request to Reserve.
 type Reservation struct {
 	Key     string

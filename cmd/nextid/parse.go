@@ -106,6 +106,9 @@ func storedLayout(ctx context.Context, cfg Config, name string) (*layout.Layout,
 			hint: "Name it with --data or --store, or give the layout with --layout.",
 		}
 	}
+	if url.Shared() {
+		cfg.Data = "" // it is only read: no witness is kept
+	}
 	store, err := openStore(ctx, cfg, false, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, &failure{

@@ -91,7 +91,12 @@ var readyPattern = regexp.MustCompile(`^nextid ready: PostgreSQL on ([^ ,]+)(?:,
 // after a free port and a data directory, and so can replace both.
 func startServer(t *testing.T, environ []string, args ...string) *server {
 	t.Helper()
-	return launch(t, exec.Command(binary, append([]string{"serve", "--pg", "127.0.0.1:0", "--mysql", "off"}, args...)...), environ)
+	return launch(t, serveCommand(args...), environ)
+}
+
+// serveCommand is nextid serve on a free port.
+func serveCommand(args ...string) *exec.Cmd {
+	return exec.Command(binary, append([]string{"serve", "--pg", "127.0.0.1:0", "--mysql", "off"}, args...)...)
 }
 
 // launch starts a command that ends up as a server, directly or under

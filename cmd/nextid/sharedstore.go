@@ -110,9 +110,13 @@ func openShared(ctx context.Context, c Config, log *slog.Logger) (generator.Stor
 	if err != nil {
 		return nil, err
 	}
+	witness := ""
+	if c.Data != "" {
+		witness = filepath.Join(c.Data, witnessFile)
+	}
 	store, err := shared.New(ctx, engine, shared.Config{
 		Owner: owner(), Failover: failover, Skip: c.SharedStore.Skip,
-		Witness: filepath.Join(c.Data, witnessFile), Logger: log,
+		Witness: witness, Logger: log,
 	})
 	if err != nil {
 		return nil, err

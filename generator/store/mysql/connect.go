@@ -25,6 +25,7 @@ func DSN(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	c.ParseTime = true // of the tables of migrations
 	return c.FormatDSN(), nil
 }
 

@@ -14,6 +14,7 @@ import (
 type rounds struct {
 	engine  Engine
 	witness *witness
+	health  *health
 	timeout time.Duration
 
 	wake chan struct{} // one token a lane at most
@@ -42,8 +43,8 @@ type call struct {
 // maxRound bounds the asks of one round trip.
 const maxRound = 128
 
-func newRounds(engine Engine, w *witness, lanes int, timeout time.Duration) *rounds {
-	r := &rounds{engine: engine, witness: w, timeout: timeout, wake: make(chan struct{}, lanes), flying: map[string]bool{}}
+func newRounds(engine Engine, w *witness, h *health, lanes int, timeout time.Duration) *rounds {
+	r := &rounds{engine: engine, witness: w, health: h, timeout: timeout, wake: make(chan struct{}, lanes), flying: map[string]bool{}}
 	r.ctx, r.stop = context.WithCancel(context.Background())
 	for range lanes {
 		r.work.Go(r.lane)
@@ -133,6 +134,9 @@ func (r *rounds) run(calls []*call) {
 		asks[i] = c.ask
 	}
 	answers, err := r.engine.Advance(ctx, asks)
+	if r.ctx.Err() == nil {
+		r.health.note(err)
+	}
 	r.mu.Lock()
 	for i, c := range calls {
 		delete(r.flying, c.ask.Key)

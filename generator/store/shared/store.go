@@ -72,11 +72,13 @@ type Store struct {
 	life    atomic.Pointer[life]
 	learn   sync.Mutex // only one goroutine at a time asks for the stamp
 	closed  atomic.Bool
+	health  health
 }
 
 var (
 	_ generator.Store     = (*Store)(nil)
 	_ generator.Recoverer = (*Store)(nil)
+	_ generator.Prober    = (*Store)(nil)
 )
 
 // New returns a Store on engine, and checks that it answers. The Store closes
@@ -91,13 +93,18 @@ func New(ctx context.Context, engine Engine, cfg Config) (*Store, error) {
 			Hint: "nextid must be able to write its data directory.",
 		}
 	}
-	s := &Store{engine: engine, cfg: cfg, witness: w, rounds: newRounds(engine, w, cfg.Lanes, cfg.Timeout)}
+	s := &Store{engine: engine, cfg: cfg, witness: w}
+	s.health.log = cfg.Logger
+	s.rounds = newRounds(engine, w, &s.health, cfg.Lanes, cfg.Timeout)
 	if _, err := s.present(ctx); err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
 }
+
+// Probe implements generator.Prober.
+func (s *Store) Probe() error { return s.health.probe() }
 
 // Exclusive implements generator.Store.
 func (s *Store) Exclusive() bool { return false }

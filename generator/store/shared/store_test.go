@@ -464,8 +464,14 @@ func TestTheStoreComesBackByItself(t *testing.T) {
 	grant(t, s, name("orders", 10), 1)
 	d.fail(errors.New("connection refused"))
 	refused(t, s, name("orders", 10), generator.ErrNotNow, "connection refused")
+	if err := s.Probe(); err == nil || !strings.Contains(err.Error(), "connection refused") {
+		t.Errorf("while it is down, Probe says %v", err)
+	}
 	d.fail(nil)
 	grant(t, s, name("orders", 10), 11)
+	if err := s.Probe(); err != nil {
+		t.Errorf("when it is back, Probe says %v", err)
+	}
 }
 
 func TestWitnessFile(t *testing.T) {

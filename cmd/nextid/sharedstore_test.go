@@ -1,0 +1,278 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"nextid/generator"
+	"nextid/generator/history"
+	"nextid/generator/store/dbtest"
+)
+
+// sharedPlace is a database that servers can share, and what a test does to it.
+type sharedPlace struct {
+	url     string
+	restart func() // kill -9 and start again; the leader where there are several
+	kill    func()
+	start   func()
+}
+
+// sharedPlaces start the databases of all shared stores.
+var sharedPlaces = map[string]func(t *testing.T) sharedPlace{
+	"postgres": func(t *testing.T) sharedPlace {
+		s := dbtest.Postgres(t)
+		return placeOn(s.PostgresURL("postgres"), s)
+	},
+	"mysql": func(t *testing.T) sharedPlace {
+		s := dbtest.MariaDB(t)
+		return placeOn(s.MySQLURL("root", "nextid"), s)
+	},
+	"redis": func(t *testing.T) sharedPlace {
+		s := dbtest.Redis(t)
+		return placeOn(s.RedisURL(), s)
+	},
+	"etcd": func(t *testing.T) sharedPlace {
+		members := dbtest.Etcd(t, 1)
+		return placeOn(dbtest.EtcdURL(members), members[0])
+	},
+	"zookeeper": func(t *testing.T) sharedPlace {
+		members := dbtest.ZooKeeper(t, 1)
+		return placeOn(dbtest.ZooKeeperURL(members), members[0])
+	},
+}
+
+func placeOn(url string, s *dbtest.Server) sharedPlace {
+	return sharedPlace{url: url, kill: s.Kill, start: s.Start, restart: func() { s.Kill(); s.Start() }}
+}
+
+// prepared starts a database and lets the program prepare it.
+func prepared(t *testing.T, kind string) sharedPlace {
+	t.Helper()
+	place := sharedPlaces[kind](t)
+	r := runProgram(t, nil, "migrate", "store", "status", "--dsn", place.url)
+	if r.code != exitFailed || !isOneClearFailure(r.stderr) || !strings.Contains(r.stderr, "migrate store up") {
+		t.Fatalf("status of an empty database: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	for range 2 { // a second time does no harm
+		if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", place.url); r.code != exitOK {
+			t.Fatalf("exit code %d\n%s", r.code, r.stderr)
+		}
+	}
+	return place
+}
+
+func TestMigrateStore(t *testing.T) {
+	t.Parallel()
+	for kind := range sharedPlaces {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			place := sharedPlaces[kind](t)
+			r := runProgram(t, nil, "serve", "--pg", "127.0.0.1:0", "--mysql", "off", "--store", place.url)
+			if r.code != exitFailed || !isOneClearFailure(r.stderr) || !strings.Contains(r.stderr, "nextid migrate store up") {
+				t.Errorf("serve on an empty database: exit code %d\n%s", r.code, r.stderr)
+			}
+			r = runProgram(t, nil, "migrate", "store", "print", "--dsn", place.url)
+			if r.code != exitOK || r.stdout == "" {
+				t.Errorf("print: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+			}
+			if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", place.url); r.code != exitOK {
+				t.Fatalf("up: exit code %d\n%s", r.code, r.stderr)
+			}
+			if r := runProgram(t, nil, "migrate", "store", "status", "--dsn", place.url); r.code != exitOK {
+				t.Errorf("status: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+			}
+			s := startServer(t, nil, "--store", place.url)
+			draw(t, s.connect(), "orders")
+			if !strings.Contains(s.ready, "store "+strings.SplitN(place.url, "?", 2)[0]) {
+				t.Errorf("ready line %q", s.ready)
+			}
+			s.kill9()
+			if r := runProgram(t, nil, "migrate", "store", "down", "--dsn", place.url); r.code != exitOK {
+				t.Errorf("down: exit code %d\n%s", r.code, r.stderr)
+			}
+			if r := runProgram(t, nil, "migrate", "store", "status", "--dsn", place.url); r.code != exitFailed {
+				t.Errorf("status after down: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+			}
+		})
+	}
+}
+
+// TestServersShareAStore runs three servers and 64 clients on each store, and
+// kills one of the servers and starts it again while they draw.
+func TestServersShareAStore(t *testing.T) {
+	t.Parallel()
+	for kind := range sharedPlaces {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			place := prepared(t, kind)
+			servers := make([]*server, 3)
+			dirs := make([]string, len(servers))
+			for i := range servers {
+				dirs[i] = t.TempDir()
+				servers[i] = startServer(t, nil, "--store", place.url, "--data", dirs[i])
+			}
+			if _, err := servers[0].connect().Exec(t.Context(), "SELECT create_generator('numbers', 'segment', step => 100)"); err != nil {
+				t.Fatal(err)
+			}
+			var log history.Log
+			c := &crowd{log: &log}
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			var waits []func()
+			for i, s := range servers {
+				waits = append(waits, c.drawFrom(ctx, s.address, []int{22, 21, 21}[i]))
+			}
+			pause(t, time.Second)
+			before := log.Len()
+			servers[1].kill9()
+			pause(t, 500*time.Millisecond)
+			servers[1] = startServer(t, nil, "--store", place.url, "--data", dirs[1])
+			waits = append(waits, c.drawFrom(ctx, servers[1].address, 21))
+			pause(t, time.Second)
+			stop()
+			for _, wait := range waits {
+				wait()
+			}
+			if err := log.Check(); err != nil {
+				t.Error(err)
+			}
+			if before == 0 || log.Len() <= before {
+				t.Errorf("%d ids before the crash, %d in all", before, log.Len())
+			}
+			t.Logf("%d ids", log.Len())
+		})
+	}
+}
+
+func pause(t *testing.T, d time.Duration) {
+	t.Helper()
+	select {
+	case <-time.After(d):
+	case <-t.Context().Done():
+	}
+}
+
+// TestServersOutliveTheirStore: ids go on while the store is down, until what
+// is reserved is used up; then clients are told to go elsewhere, and when the
+// store is back ids come again without a restart.
+func TestServersOutliveTheirStore(t *testing.T) {
+	t.Parallel()
+	for kind := range sharedPlaces {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			place := prepared(t, kind)
+			s := startServer(t, nil, "--store", place.url)
+			conn := s.connect()
+			if _, err := conn.Exec(t.Context(), "SELECT create_generator('numbers', 'segment', step => 100)"); err != nil {
+				t.Fatal(err)
+			}
+			var log history.Log
+			take := func(name string) error {
+				id, err := drawOnce(t.Context(), conn, name)
+				if err == nil {
+					log.Add(history.Event{Name: name, Range: generator.Range{First: id, Step: 1, Count: 1}})
+				}
+				return err
+			}
+			for range 30 {
+				if err := errors.Join(take("numbers"), take("flakes")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			place.kill()
+			for range 30 { // out of what is reserved
+				if err := errors.Join(take("numbers"), take("flakes")); err != nil {
+					t.Fatalf("while the store is down: %v", err)
+				}
+			}
+			var err error
+			// PostgreSQL's children outlive their parent for a moment.
+			for end := time.Now().Add(patience); err == nil && time.Now().Before(end); {
+				err = take("numbers")
+			}
+			var pg *pgconn.PgError
+			if !errors.As(err, &pg) || pg.Code != "57P03" && pg.Code != "55P03" {
+				t.Errorf("when nothing is left: %v", err)
+			}
+			if err := take("flakes"); err != nil { // its slice lasts for a minute
+				t.Errorf("while the store is down: %v", err)
+			}
+			place.start()
+			for end := time.Now().Add(patience); ; pause(t, 50*time.Millisecond) {
+				if conn.IsClosed() { // 57P03 may end a connection
+					conn = s.connect()
+				}
+				if err = take("numbers"); err == nil {
+					break
+				}
+				if time.Now().After(end) {
+					t.Fatalf("the store is back, but: %v", err)
+				}
+			}
+			if err := log.Check(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestServersWaitForTheirStore: after a power failure everything starts at
+// the same time.
+func TestServersWaitForTheirStore(t *testing.T) {
+	t.Parallel()
+	place := prepared(t, "postgres")
+	place.kill()
+	url := strings.Replace(place.url, "postgres@", "postgres:secret@", 1)
+	s := spawn(t, serveCommand("--store", url), nil)
+	if line := s.waitLine("waiting for the store"); strings.Contains(line, "secret") {
+		t.Errorf("the log holds the password: %s", line)
+	}
+	place.start()
+	s.isReady(s.waitLine("nextid ready:"))
+	draw(t, s.connect(), "orders")
+	if strings.Contains(s.ready, "secret") {
+		t.Errorf("the ready line holds the password: %s", s.ready)
+	}
+}
+
+// TestRecoverGeneratorOverSQL: the name stops with 58000, and an operator
+// starts it again.
+func TestRecoverGeneratorOverSQL(t *testing.T) {
+	t.Parallel()
+	place := prepared(t, "postgres")
+	s := startServer(t, nil, "--store", place.url)
+	conn := s.connect()
+	var id int64
+	if _, err := conn.Exec(t.Context(), "SELECT create_generator('numbers', 'segment', step => 10, strict => true)"); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		id = draw(t, conn, "numbers")
+	}
+	db, err := pgx.Connect(t.Context(), place.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close(context.Background())
+	if _, err := db.Exec(t.Context(), "UPDATE nextid_reservations SET lo = 5, hi = 6 WHERE key = 'name/numbers'"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = drawOnce(t.Context(), conn, "numbers")
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) || pg.Code != "58000" || !strings.Contains(pg.Hint, "recover_generator('numbers', at_least)") {
+		t.Fatalf("after a row was edited: %v", err)
+	}
+	draw(t, conn, "flakes") // other names go on
+	if _, err := conn.Exec(t.Context(), "SELECT recover_generator('numbers', 1000)"); err != nil {
+		t.Fatal(err)
+	}
+	if next := draw(t, conn, "numbers"); next < 1000 || next <= id {
+		t.Errorf("%d after %d", next, id)
+	}
+}
