@@ -96,7 +96,7 @@ func newConn(s *Server, nc net.Conn) *conn {
 		c.info.IP = a.AddrPort().Addr().Unmap()
 	case *net.UnixAddr:
 		c.info.Local = true
-		c.info.peer = func() (uint32, bool) { return peerUID(nc) }
+		c.info.peerUID, c.info.peerKnown = peerUID(nc)
 	}
 	return c
 }

@@ -55,9 +55,11 @@ type Conn struct {
 	// connection is secure.
 	TLS *Secured
 
+	peerUID   uint32
+	peerKnown bool
+
 	admit    func() error // nil: there is always room
-	peer     func() (uid uint32, ok bool)
-	wait     func() // nil: nobody else is held up
+	wait     func()       // nil: nobody else is held up
 	canTLS   bool
 	startTLS bool
 	hangUp   func()
@@ -73,12 +75,7 @@ func (c *Conn) HangUp() {
 
 // PeerUID is the system's user who connected to a Unix socket. ok is false
 // when that is not known: over TCP, and on other systems than Linux.
-func (c *Conn) PeerUID() (uid uint32, ok bool) {
-	if c.peer == nil {
-		return 0, false
-	}
-	return c.peer()
-}
+func (c *Conn) PeerUID() (uid uint32, ok bool) { return c.peerUID, c.peerKnown }
 
 // Wait says that the statement in Feed is about to wait for something else
 // than its client, so that other connections should not wait with it.

@@ -113,6 +113,7 @@ func (l *mysqlLogin) Password(ctx context.Context, password []byte) error {
 // check compares a password with the user's verifier, or with a made up one.
 // Only so many run at once as there are processors.
 func (l *mysqlLogin) check(ctx context.Context, password string) (fits bool, err error) {
+	l.conn.Wait()
 	select {
 	case l.policy.hashing <- struct{}{}:
 		defer func() { <-l.policy.hashing }()

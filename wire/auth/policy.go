@@ -194,6 +194,7 @@ func (l *login) failed(ctx context.Context, reason string) {
 		l.policy.log.Warn("login failed", "connection", l.conn.ID, "remote", l.conn.Remote, "user", cut(l.name),
 			"method", string(l.method), "reason", reason, "tls", l.conn.TLS != nil, "not_logged", skipped)
 	}
+	l.conn.Wait()
 	wait(ctx, delay)
 }
 
