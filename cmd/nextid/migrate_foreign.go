@@ -70,7 +70,11 @@ func (p *program) foreignUpCommand() *cobra.Command {
 				if err := db.Up(ctx, config); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintf(p.stdout, "%s: installed\n", foreign.Redact(dsn))
+				s, err := db.Status(ctx)
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(p.stdout, "%s: installed; %s answers: %s\n", foreign.Redact(dsn), s.Server, foreignAnswer(s))
 				return err
 			})
 		},
@@ -192,6 +196,15 @@ func foreignHint(err error) string {
 	return ""
 }
 
+// foreignAnswer says whether the server answered the database. That it does
+// not is no failure of up: the server may come later.
+func foreignAnswer(s foreign.Status) string {
+	if s.Asked != nil {
+		return "no: " + oneLine(s.Asked.Error())
+	}
+	return fmt.Sprintf("in %s", s.Took.Round(10*time.Microsecond))
+}
+
 func (p *program) printForeignStatus(dsn string, s foreign.Status) error {
 	installed := fmt.Sprintf("version %d of %d", s.Version, s.Newest)
 	if s.Version == 0 {
@@ -200,11 +213,7 @@ func (p *program) printForeignStatus(dsn string, s foreign.Status) error {
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "database\t%s\ninstalled\t%s\n", foreign.Redact(dsn), installed)
 	if s.Version > 0 {
-		answer := fmt.Sprintf("in %s", s.Took.Round(10*time.Microsecond))
-		if s.Asked != nil {
-			answer = "no: " + oneLine(s.Asked.Error())
-		}
-		fmt.Fprintf(w, "server\t%s\nanswers\t%s\n", s.Server, answer)
+		fmt.Fprintf(w, "server\t%s\nanswers\t%s\n", s.Server, foreignAnswer(s))
 	}
 	if err := w.Flush(); err != nil || s.Current() {
 		return err

@@ -35,7 +35,7 @@ func TestMigrateForeign(t *testing.T) {
 	}
 	has(run(exitFailed, "status", "--dsn", dsn), "installed  nothing", "nextid migrate foreign up")
 	has(run(exitOK, "print", "--dsn", dsn, "--server", server, "--grant", "shop"), "CREATE FUNCTION nextid.next_id(name text)", `TO "shop"`, s.address[strings.IndexByte(s.address, ':')+1:])
-	has(run(exitOK, "up", "--dsn", dsn, "--server", server), "installed")
+	has(run(exitOK, "up", "--dsn", dsn, "--server", server), "installed; "+s.address+" answers: in ")
 	has(run(exitOK, "status", "--dsn", dsn), s.address, "answers", "version 3 of 3")
 	app := connect(t, dsn)
 	if _, err := app.Exec(t.Context(), "CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT nextid.next_id('orders'), note text)"); err != nil {
@@ -49,6 +49,7 @@ func TestMigrateForeign(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.kill9()
+	has(run(exitOK, "up", "--dsn", dsn, "--server", server), "answers: no: could not connect")
 	has(run(exitFailed, "status", "--dsn", dsn), "no: could not connect", "does not answer")
 	// One database that fails does not keep the others from their turn.
 	other := strings.Replace(dsn, "postgres@", "postgres:secret@", 1)

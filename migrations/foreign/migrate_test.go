@@ -2,10 +2,18 @@ package foreign_test
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
 	"database/sql"
+	"encoding/pem"
 	"errors"
+	"math/big"
+	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -406,6 +414,57 @@ func TestUsers(t *testing.T) {
 		}
 	}
 	s.exec(draw)
+}
+
+// TestTLS: the options of --server reach libpq, which checks the server's
+// certificate.
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	certificate, key := selfSigned(t)
+	server := startServer(t, "NEXTID_TLS_CERT="+certificate, "NEXTID_TLS_KEY="+key, "NEXTID_REQUIRE_TLS=true")
+	dsn := sharedCluster(t).database(t)
+	c := config(t, server)
+	for options, works := range map[string]bool{
+		"?sslmode=disable": false, "?sslmode=require": true,
+		"?sslmode=verify-full": false, "?sslmode=verify-full&sslrootcert=" + certificate: true,
+	} {
+		c.Server = parseServer(t, server.url()+options)
+		up(t, dsn, c)
+		if s := status(t, dsn); s.Current() != works {
+			t.Errorf("%s: %+v", options, s)
+		} else if works {
+			connect(t, dsn, nil).exec("SELECT nextid.next_id('orders'), nextid.dblink_next_id('orders')")
+		}
+	}
+}
+
+// selfSigned makes a certificate for 127.0.0.1, which is its own root. Its
+// file can be read by PostgreSQL, that of its key by us alone.
+func selfSigned(t *testing.T) (certificate, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		IsCA: true, BasicConstraintsValid: true,
+	}
+	public, err1 := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	secret, err2 := x509.MarshalPKCS8PrivateKey(private)
+	dir, err3 := os.MkdirTemp("", "nextid-tls") // PostgreSQL's user cannot enter t.TempDir
+	if err := errors.Join(err1, err2, err3); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	certificate, key = filepath.Join(dir, "certificate.pem"), filepath.Join(dir, "key.pem")
+	err = errors.Join(os.Chmod(dir, 0o755),
+		os.WriteFile(certificate, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: public}), 0o644),
+		os.WriteFile(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return certificate, key
 }
 
 func TestParseServer(t *testing.T) {
