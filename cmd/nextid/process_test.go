@@ -79,13 +79,14 @@ type server struct {
 	t       *testing.T
 	cmd     *exec.Cmd
 	address string // from the ready line
+	mysql   string // likewise, "" when it is off
 	ready   string // the ready line
 	stderr  chan string
 	exited  chan struct{}
 	lines   []string // what was read from stderr so far
 }
 
-var readyPattern = regexp.MustCompile(`^nextid ready: PostgreSQL on ([^ ,]+)(?:, MySQL on \S+)? \(store (.+), worker id (.+)\)$`)
+var readyPattern = regexp.MustCompile(`^nextid ready: PostgreSQL on ([^ ,]+)(?:, MySQL on (\S+))? \(store (.+), worker id (.+)\)$`)
 
 // startServer starts the server and waits for its ready line. args come
 // after a free port and a data directory, and so can replace both.
@@ -115,7 +116,7 @@ func (s *server) isReady(line string) {
 	if match == nil {
 		s.t.Fatalf("ready line %q", line)
 	}
-	s.ready, s.address = line, match[1]
+	s.ready, s.address, s.mysql = line, match[1], match[2]
 }
 
 // spawn starts a command and collects what it writes to standard error.
