@@ -58,7 +58,7 @@ wire/clienttest:
 wire/poolertest:
 wire/wiretest:
 wire/pgwire:               generator sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
-wire/mysqlwire:            sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
+wire/mysqlwire:            generator sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
 
 benchmarks/...:            benchmarks/...
 cmd/nextid:                generator/... sqlfuncs/... wire/... migrations/...

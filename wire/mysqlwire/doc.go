@@ -27,6 +27,7 @@
 //	column.go      column definitions
 //	value.go       values to the client
 //	rows.go        results
+//	run.go         runs of ids, without a value or a call for each row
 //	encode.go      packets to the client
 //	kill.go        KILL
 //	text.go        what names and texts must be

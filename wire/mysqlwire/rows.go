@@ -2,10 +2,8 @@ package mysqlwire
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"io"
-	"strconv"
 
 	"nextid/sqlfuncs"
 	"nextid/wire"
@@ -91,13 +89,10 @@ func (c *conn) sendIDs(ctx context.Context, p *sqlfuncs.Portal, f format, limit 
 		if err != nil {
 			return rows, err
 		}
-		for id, i := r.First, int64(0); i < r.Count; i++ {
-			if f == asText {
-				out.B = c.idRow(out.B, id)
-			} else {
-				out.B = c.binaryIDRow(out.B, id)
-			}
-			id += r.Step
+		if f == asText {
+			out.B = c.appendRun(out.B, r)
+		} else {
+			out.B = c.appendRunBinary(out.B, r)
 		}
 		rows += r.Count
 		if err := out.Room(); err != nil {
@@ -108,22 +103,4 @@ func (c *conn) sendIDs(ctx context.Context, p *sqlfuncs.Portal, f format, limit 
 		}
 	}
 	return rows, nil
-}
-
-// idRow appends a row with one bigint in text.
-func (c *conn) idRow(dst []byte, id int64) []byte {
-	at := len(dst)
-	dst = append(dst, 0, 0, 0, c.seq, 0)
-	dst = strconv.AppendInt(dst, id, 10)
-	n := len(dst) - at - headerSize
-	dst[at], dst[at+headerSize] = byte(n), byte(n-1)
-	c.seq++
-	return dst
-}
-
-// binaryIDRow appends a row with one bigint in binary.
-func (c *conn) binaryIDRow(dst []byte, id int64) []byte {
-	dst = append(dst, 10, 0, 0, c.seq, 0, 0)
-	c.seq++
-	return binary.LittleEndian.AppendUint64(dst, uint64(id))
 }

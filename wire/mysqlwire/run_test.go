@@ -1,0 +1,39 @@
+package mysqlwire
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"nextid/generator"
+)
+
+// TestRunsAreRows compares rows from a template with rows made one by one.
+func TestRunsAreRows(t *testing.T) {
+	for _, r := range []generator.Range{
+		{First: 1, Step: 1, Count: 30_000},
+		{First: 9_990, Step: 1, Count: 20},
+		{First: 99_999_999, Step: -1, Count: 25_000},
+		{First: math.MaxInt64 - 20_000, Step: 1, Count: 20_000},
+		{First: 7_123_456_789_012_345_678, Step: 7, Count: 5_000},
+		{First: 7_123_456_789_012_345_678, Step: 10_000, Count: 500},
+		{First: -5, Step: 1, Count: 20_000},
+		{First: 123_456, Step: -4096, Count: 60},
+	} {
+		runs, single := conn{seq: 250}, conn{seq: 250}
+		got := runs.appendRun([]byte("x"), r)
+		binary := (&conn{seq: 3}).appendRunBinary(nil, r)
+		want, wantBinary := []byte("x"), []byte(nil)
+		one := conn{seq: 3}
+		for i := range r.Count {
+			want = single.idRow(want, r.First+i*r.Step)
+			wantBinary = one.binaryIDRow(wantBinary, r.First+i*r.Step)
+		}
+		if !bytes.Equal(got, want) || runs.seq != single.seq {
+			t.Errorf("%+v: the rows differ", r)
+		}
+		if !bytes.Equal(binary, wantBinary) {
+			t.Errorf("%+v: the binary rows differ", r)
+		}
+	}
+}
