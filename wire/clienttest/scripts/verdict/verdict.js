@@ -1,6 +1,9 @@
 // The verdicts of a Node.js client: one line a check, for the test to read.
 'use strict';
 
+const fs = require('node:fs');
+const path = require('node:path');
+
 const { HOST, PORT, USER, PASSWORD, DB, CLIENT, CHECKS } = process.env;
 let failed = false;
 
@@ -26,8 +29,8 @@ async function check(what, f) {
 
 // main runs a client's checks, at most a minute.
 function main(packageName, checks) {
-  const installed = require.resolve(packageName, { paths: [process.cwd()] }).replace(/(.*\/node_modules\/).*/, '$1');
-  console.log('version', CLIENT, require(`${installed}${packageName}/package.json`).version);
+  const manifest = path.join(__dirname, '../node_modules', packageName, 'package.json');
+  console.log('version', CLIENT, JSON.parse(fs.readFileSync(manifest, 'utf8')).version);
   process.on('unhandledRejection', e => {
     fail('unhandled rejection', e);
     process.exit(1);

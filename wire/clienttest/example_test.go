@@ -1,0 +1,190 @@
+package clienttest
+
+import (
+	"context"
+	"maps"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"nextid/sqlfuncs/pgtest"
+)
+
+// exampleBlock is a file of an example on the page: ```LANGUAGE NAME/FILE.
+// An example's name is that of its client, maybe with -VARIANT.
+var exampleBlock = regexp.MustCompile("(?ms)^```\\w+ ([\\w-]+)/(\\S+)\n(.*?)^```$")
+
+// exampleJars are the class paths of the examples in Java.
+var exampleJars = map[string]string{
+	"pgjdbc": "postgresql\n",
+	"hibernate": "hibernate-core\nhibernate3\npostgresql\nhibernate-commons-annotations\ngeronimo-jpa_2.0_spec\ngeronimo-jta-1.2-spec\n" +
+		"dom4j\ncommons-collections3\njavassist\nantlr\nslf4j-api\nslf4j-nop\n",
+}
+
+// TestExamples runs the examples of docs/clients.md as they stand there, but
+// for the ports. Each prints ids, one a line, rising.
+func TestExamples(t *testing.T) {
+	if !all {
+		t.Skip("make test-clients runs the examples")
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, app := startServer(t), appDatabase(t)
+	ports := strings.NewReplacer("5433", server, "5432", app.Port())
+	examples := map[string]map[string]string{}
+	for _, m := range exampleBlock.FindAllStringSubmatch(string(text), -1) {
+		if examples[m[1]] == nil {
+			examples[m[1]] = map[string]string{}
+		}
+		examples[m[1]][m[2]] = ports.Replace(m[3])
+	}
+	nextid := "postgres://app@127.0.0.1:" + server + "/nextid"
+	setup := writeExample(t, "setup", examples["setup"])
+	up := exec.Command("sh", filepath.Join(setup, "up.sh"))
+	up.Env = append(os.Environ(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"))
+	if out, err := up.CombinedOutput(); err != nil {
+		t.Fatalf("up.sh: %v\n%s", err, out)
+	}
+	runSQL(t, app.String(), filepath.Join(setup, "orders.sql"))
+	delete(examples, "setup")
+	for _, name := range slices.Sorted(maps.Keys(examples)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := clientOf(t, name)
+			c.skipWithout(t)
+			dir := writeExample(t, name, examples[name])
+			if _, ok := examples[name]["nextid.sql"]; ok {
+				runSQL(t, nextid, filepath.Join(dir, "nextid.sql"))
+			}
+			if _, ok := examples[name]["app.sql"]; ok {
+				runSQL(t, app.String(), filepath.Join(dir, "app.sql"))
+			}
+			wantRisingIDs(t, runExample(t, name, dir))
+		})
+	}
+}
+
+// appDatabase starts the PostgreSQL of an application, with the database
+// shop of the user app.
+func appDatabase(t *testing.T) *url.URL {
+	t.Helper()
+	dsn := pgtest.Start(t)
+	for _, sql := range []string{"CREATE ROLE app LOGIN", "CREATE DATABASE shop OWNER app"} {
+		if out, err := exec.Command("psql", "-X", "-q", "-c", sql, dsn).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", sql, err, out)
+		}
+	}
+	app, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	app.User, app.Path = url.User("app"), "/shop"
+	return app
+}
+
+func clientOf(t *testing.T, example string) *client {
+	t.Helper()
+	for name := example; name != ""; name = name[:max(strings.LastIndex(name, "-"), 0)] {
+		for i := range clients {
+			if clients[i].name == name {
+				return &clients[i]
+			}
+		}
+	}
+	t.Fatalf("the example %s has no client of its name", example)
+	return nil
+}
+
+// writeExample writes the files of an example into a directory of its own,
+// with what its language needs beside them.
+func writeExample(t *testing.T, name string, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if jars := exampleJars[name]; jars != "" {
+		files["jars"] = jars
+	}
+	if files["main.go"] != "" {
+		for _, file := range []string{"go.mod", "go.sum"} {
+			text, err := os.ReadFile("scripts/" + file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[file] = strings.Replace(string(text), "module clients\n", "module shop\n", 1)
+		}
+	}
+	for file, text := range files {
+		path := filepath.Join(dir, file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if files["main.js"] != "" {
+		modules, err := filepath.Abs("scripts/node_modules")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func runSQL(t *testing.T, dsn, file string) {
+	t.Helper()
+	out, err := exec.Command("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-f", file, dsn).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", filepath.Base(file), err, out)
+	}
+}
+
+func runExample(t *testing.T, name, dir string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "scripts/run", name)
+	cmd.Env = append(os.Environ(), "EXAMPLE="+dir, "BIN="+programs, "GOFLAGS=-mod=mod")
+	cmd.WaitDelay = 5 * time.Second
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s%s", err, out, &stderr)
+	}
+	return string(out)
+}
+
+// wantRisingIDs reads ids, one a line. A line of the run script about
+// versions is not the example's.
+func wantRisingIDs(t *testing.T, output string) {
+	t.Helper()
+	last, n := int64(0), 0
+	for line := range strings.Lines(output) {
+		if strings.HasPrefix(line, "version ") {
+			continue
+		}
+		id, err := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
+		if err != nil {
+			t.Fatalf("not an id: %q in\n%s", line, output)
+		}
+		if id <= last {
+			t.Errorf("id %d after %d", id, last)
+		}
+		last, n = id, n+1
+	}
+	if n == 0 {
+		t.Error("the example printed no ids")
+	}
+}
