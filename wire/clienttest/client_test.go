@@ -16,6 +16,7 @@ type client struct {
 	debian string // the packages it needs on Debian
 	quick  bool   // runs in a plain go test, too
 	npm    bool   // of scripts/package.json
+	module string // the Go module of one that has an example but no checks
 	app    bool   // lives in an application's PostgreSQL
 }
 
@@ -27,18 +28,21 @@ var clients = []client{
 	{name: "libpq", title: "libpq (C)", debian: "gcc libc6-dev libpq-dev", quick: true},
 	{name: "libpq-pipeline", title: "libpq's pipeline mode (C)", debian: "gcc libc6-dev libpq-dev", quick: true},
 
-	{name: "pgx", title: "pgx (Go)", quick: true},
-	{name: "lib-pq", title: "lib/pq (Go)", quick: true},
-	{name: "sqlx", title: "sqlx (Go)"},
-	{name: "gorm", title: "GORM (Go)"},
-	{name: "bun", title: "Bun (Go)"},
-	{name: "go-pg", title: "go-pg (Go)"},
-	{name: "xorm", title: "Xorm (Go)"},
+	{name: "pgx", title: "pgx (Go)", debian: "golang-go", quick: true},
+	{name: "lib-pq", title: "lib/pq (Go)", debian: "golang-go", quick: true},
+	{name: "sqlx", title: "sqlx (Go)", debian: "golang-go"},
+	{name: "gorm", title: "GORM (Go)", debian: "golang-go"},
+	{name: "bun", title: "Bun (Go)", debian: "golang-go"},
+	{name: "go-pg", title: "go-pg (Go)", debian: "golang-go"},
+	{name: "xorm", title: "Xorm (Go)", debian: "golang-go"},
+
+	{name: "ent", title: "Ent (Go)", debian: "golang-go", module: "entgo.io/ent"},
 
 	{name: "pgjdbc", title: "PostgreSQL JDBC", debian: java},
 	{name: "hikaricp", title: "HikariCP (Java)", debian: java + " libhikaricp-java libslf4j-java"},
 	{name: "dbcp2", title: "Commons DBCP (Java)", debian: java + " libcommons-dbcp2-java"},
 	{name: "c3p0", title: "c3p0 (Java)", debian: java + " libc3p0-java"},
+	{name: "hibernate", title: "Hibernate (Java)", debian: java + " libhibernate3-java libjavassist-java libslf4j-java"},
 
 	{name: "psycopg2", title: "psycopg2 (Python)", debian: "python3-psycopg2", quick: true},
 	{name: "psycopg3", title: "Psycopg 3 (Python)", debian: "python3-psycopg python3-psycopg-pool", quick: true},
@@ -46,6 +50,8 @@ var clients = []client{
 	{name: "pg8000", title: "pg8000 (Python)", debian: "python3-pg8000"},
 	{name: "sqlalchemy", title: "SQLAlchemy (Python)", debian: "python3-sqlalchemy python3-psycopg2 python3-asyncpg"},
 	{name: "django", title: "Django (Python)", debian: "python3-django python3-psycopg2"},
+
+	{name: "peewee", title: "Peewee (Python)", debian: "python3-peewee python3-psycopg2"},
 
 	{name: "node-pg", title: "node-postgres", npm: true},
 	{name: "postgres-js", title: "Postgres.js", npm: true},
@@ -57,6 +63,15 @@ var clients = []client{
 	{name: "sequelize", title: "Sequelize", npm: true},
 	{name: "typeorm", title: "TypeORM", npm: true},
 	{name: "mikro-orm", title: "MikroORM", npm: true},
+	{name: "prisma", title: "Prisma", npm: true},
+
+	{name: "ruby-pg", title: "pg (Ruby)", debian: "ruby ruby-pg"},
+	{name: "activerecord", title: "ActiveRecord (Ruby)", debian: "ruby ruby-pg ruby-activerecord"},
+	{name: "sequel", title: "Sequel (Ruby)", debian: "ruby ruby-pg ruby-sequel"},
+	{name: "php", title: "PDO and pgsql (PHP)", debian: "php-cli php-pgsql"},
+	{name: "perl", title: "DBD::Pg (Perl)", debian: "perl libdbd-pg-perl"},
+	{name: "r", title: "RPostgreSQL (R)", debian: "r-base-core r-cran-rpostgresql"},
+	{name: "odbc", title: "psqlODBC", debian: "odbc-postgresql unixodbc python3-pyodbc"},
 
 	{name: "postgres_fdw", title: "postgres_fdw", debian: "postgresql postgresql-client", app: true},
 	{name: "dblink", title: "dblink", debian: "postgresql postgresql-client", app: true},
@@ -73,6 +88,7 @@ var probes = map[string]string{
 	"libc6-dev":            "test -f /usr/include/stdio.h",
 	"libpq-dev":            "test -f /usr/include/postgresql/libpq-fe.h",
 	"default-jdk-headless": "javac -version",
+	"golang-go":            "go version",
 	"nodejs":               "node --version",
 	"npm":                  "npm --version",
 	"python3":              "python3 --version",

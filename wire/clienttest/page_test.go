@@ -3,6 +3,7 @@ package clienttest
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -28,11 +29,25 @@ func checkTable(t *testing.T, reports map[string]report) {
 			rows[title] = line
 		}
 	}
-	table := "| client | version | core checks | catalog checks |\n|---|---|---|---|\n"
+	shown := map[string]bool{}
+	for _, m := range exampleBlock.FindAllStringSubmatch(string(text), -1) {
+		if m[1] != "setup" {
+			shown[clientOf(t, m[1]).name] = true
+		}
+	}
+	table := "| client | version | core checks | catalog checks | example above |\n|---|---|---|---|---|\n"
 	for _, c := range clients {
 		row := rows[c.title]
-		if r, ran := reports[c.name]; ran {
-			now := fmt.Sprintf("| %s | %s | %d | %s |\n", c.title, r.version, r.core, count(r.meta))
+		r, ran := reports[c.name]
+		if c.module != "" {
+			r.version, ran = moduleVersion(t, c.module), true
+		}
+		if ran {
+			example := "no"
+			if shown[c.name] {
+				example = "yes"
+			}
+			now := fmt.Sprintf("| %s | %s | %s | %s | %s |\n", c.title, r.version, count(r.core), count(r.meta), example)
 			switch {
 			case *update:
 			case withoutVersion(row) != withoutVersion(now):
@@ -43,7 +58,7 @@ func checkTable(t *testing.T, reports map[string]report) {
 			row = now
 		}
 		if row == "" {
-			row = fmt.Sprintf("| %s | not run yet | | |\n", c.title)
+			row = fmt.Sprintf("| %s | not run yet | | | |\n", c.title)
 		}
 		table += row
 	}
@@ -63,9 +78,21 @@ func count(n int) string {
 	return fmt.Sprint(n)
 }
 
+// moduleVersion returns the version of a Go module of scripts/go.mod.
+func moduleVersion(t *testing.T, module string) string {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-m", "-f", "{{.Version}}", module)
+	cmd.Dir = "scripts"
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list -m %s: %v", module, err)
+	}
+	return strings.TrimPrefix(strings.TrimSpace(string(out)), "v")
+}
+
 func withoutVersion(row string) string {
 	cells := strings.Split(row, " | ")
-	if len(cells) != 4 {
+	if len(cells) != 5 {
 		return row
 	}
 	cells[1] = ""
