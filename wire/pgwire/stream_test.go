@@ -1,0 +1,124 @@
+package pgwire_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"io"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"nextid/wire"
+	"nextid/wire/pgwire"
+	"nextid/wire/wiretest"
+)
+
+// memoryServer serves on a network in memory, whose buffers are small, so
+// that it shows how far a server runs ahead of its reader.
+func memoryServer(t *testing.T) *wiretest.Listener {
+	t.Helper()
+	l := wiretest.Listen()
+	server := pgwire.New(pgwire.Config{SQL: newSQL(t), Logger: quiet()})
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(l) }()
+	t.Cleanup(func() {
+		if err := server.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if err := <-done; err != wire.ErrServerClosed {
+			t.Errorf("Serve ended with %v", err)
+		}
+	})
+	return l
+}
+
+// messages reads messages without keeping them; visit says whether to go on.
+func messages(t *testing.T, r io.Reader, visit func(typ byte) bool) {
+	t.Helper()
+	var buf [4096]byte
+	for {
+		if _, err := io.ReadFull(r, buf[:5]); err != nil {
+			t.Fatal(err)
+		}
+		typ, left := buf[0], int(binary.BigEndian.Uint32(buf[1:]))-4
+		for left > 0 {
+			n, err := r.Read(buf[:min(left, len(buf))])
+			if err != nil {
+				t.Fatal(err)
+			}
+			left -= n
+		}
+		if !visit(typ) {
+			return
+		}
+	}
+}
+
+// heap is the bytes in use after a collection.
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// A million rows go out in constant memory, however slowly they are read:
+// ids are drawn for what the reader has taken, and a little more.
+func TestAMillionRowsStream(t *testing.T) {
+	const (
+		total    = 1_000_000
+		ahead    = 20_000  // rows in the buffers of the network and the server
+		headroom = 4 << 20 // bytes
+	)
+	for name, c := range map[string]struct {
+		sql  string
+		row  byte
+		rows int // sent beside the ids
+	}{
+		"copy text":   {"COPY (SELECT next_id('numbers') FROM generate_series(1,1000000)) TO STDOUT", 'd', 0},
+		"copy csv":    {"COPY (SELECT next_id('numbers') FROM generate_series(1,1000000)) TO STDOUT (FORMAT csv)", 'd', 0},
+		"copy binary": {"COPY (SELECT next_id('numbers') FROM generate_series(1,1000000)) TO STDOUT (FORMAT binary)", 'd', 2},
+		"select":      {"SELECT next_id('numbers') FROM generate_series(1,1000000)", 'D', 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := memoryServer(t)
+			dial := func() *client {
+				conn, err := l.Dial()
+				return loginOn(t, conn, err)
+			}
+			other, reader := dial(), dial()
+			drawn := func() int {
+				other.write(queryMsg("SELECT next_id('numbers')"))
+				row := other.until("ReadyForQuery")[1]
+				n, err := strconv.Atoi(row[len(`DataRow "`) : len(row)-1])
+				if err != nil {
+					t.Fatal(err)
+				}
+				return n
+			}
+			drawn()
+			before, peak, extra, rows := heap(), uint64(0), 0, 0
+			reader.write(queryMsg(c.sql))
+			messages(t, bufio.NewReaderSize(reader.conn, wiretest.BufferBytes), func(typ byte) bool {
+				if typ != c.row {
+					return typ != 'Z'
+				}
+				if rows++; rows%200_000 == 1 {
+					peak = max(peak, heap()) // long enough for the server to run as far ahead as it can
+					extra++
+					if n := drawn(); n-extra-1 > rows+ahead {
+						t.Errorf("%d ids were drawn when %d rows had been read", n, rows)
+					}
+				}
+				return true
+			})
+			if rows != total+c.rows {
+				t.Errorf("%d rows", rows)
+			}
+			if peak > before+headroom {
+				t.Errorf("the heap grew by %d KiB", (peak-before)>>10)
+			}
+		})
+	}
+}
