@@ -1,6 +1,7 @@
 package sqlfuncs
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -372,11 +373,18 @@ func (p *planner) array(s *scope, a *syntax.Array) (*expr, error) {
 	}
 	info, _ := datum.TypeInfo(t)
 	array := info.Array
+	nested := info.Category == 'A' && info.Elem != 0 // arrays make one of a dimension more
+	if nested {
+		array = t
+	}
 	if array == 0 {
 		return nil, at(a.Pos, sqlstate.New(sqlstate.UndefinedObject, "could not find array type for data type %s", datum.FormatType(t, -1)))
 	}
 	e := derive(array, func(x *exec) (datum.Value, error) {
 		out, err := evalAll(x, elems)
+		if err == nil && nested {
+			return nestArrays(array, out)
+		}
 		return datum.MakeArray(array, out), err
 	}, elems...)
 	e.name = "array"
@@ -392,6 +400,21 @@ func evalAll(x *exec, es []*expr) ([]datum.Value, error) {
 		}
 	}
 	return out, nil
+}
+
+// nestArrays makes arrays of one shape the rows of an array.
+func nestArrays(array datum.OID, rows []datum.Value) (datum.Value, error) {
+	empty := true
+	for _, r := range rows {
+		empty = empty && len(r.Elems) == 0
+		if !slices.Equal(dimensions(r), dimensions(rows[0])) {
+			return datum.Value{}, sqlstate.New(codeArraySubscript, "multidimensional arrays must have array expressions with matching dimensions")
+		}
+	}
+	if empty {
+		rows = nil
+	}
+	return datum.MakeArray(array, rows), nil
 }
 
 func (p *planner) row(s *scope, r *syntax.Row) (*expr, error) {

@@ -1,6 +1,7 @@
 package sqlfuncs
 
 import (
+	"slices"
 	"strings"
 
 	"nextid/sqlfuncs/datum"
@@ -69,7 +70,14 @@ func (p *planner) chooseFunction(e *syntax.FuncCall, name string, given []*expr,
 	}
 	best, bestScore, ties := (*function)(nil), -1, 0
 	var bestArgs []*expr
-	for _, f := range functions[name] {
+	candidates := functions[name]
+	if e.Variadic {
+		var err error
+		if candidates, err = variadicCandidates(candidates, given); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, f := range candidates {
 		if !f.inSchema(e.Name) || (e.Star && f.agg == nil) {
 			continue
 		}
@@ -139,6 +147,43 @@ func (p *planner) chooseFunction(e *syntax.FuncCall, name string, given []*expr,
 		}
 	}
 	return best, bestArgs, nil
+}
+
+// variadicCandidates returns the functions that a call with VARIADIC array can mean: the
+// array stands for the last arguments.
+func variadicCandidates(candidates []*function, given []*expr) ([]*function, error) {
+	array := given[len(given)-1]
+	info, _ := datum.TypeInfo(array.typ)
+	var out []*function
+	for _, f := range candidates {
+		if !f.variadic || len(given) != len(f.args) {
+			continue
+		}
+		if f.eval == nil {
+			return nil, unsupported(array.pos, "VARIADIC for "+f.name)
+		}
+		last := f.args[len(f.args)-1].typ
+		want, _ := datum.TypeInfo(last)
+		if last == anyType {
+			if info.Elem == 0 {
+				return nil, at(array.pos, sqlstate.New(sqlstate.DatatypeMismatch, "VARIADIC argument must be an array"))
+			}
+			want.Array = array.typ
+		}
+		g := *f
+		g.variadic = false
+		g.args = slices.Clone(f.args)
+		g.args[len(g.args)-1].typ = want.Array
+		g.eval = func(x *exec, a []datum.Value) (datum.Value, error) {
+			n := len(a) - 1
+			if !a[n].Valid && f.name != "format" { // format takes it as no arguments
+				return datum.Null(f.result), nil
+			}
+			return f.eval(x, append(a[:n:n], leaves(a[n])...))
+		}
+		out = append(out, &g)
+	}
+	return out, nil
 }
 
 // decideOpen gives parameters whose type is still open the type that the

@@ -538,18 +538,16 @@ func (p *planner) regex(op string, l, r *expr) (*expr, error) {
 	if r, err = p.coerce(r, datum.Text, datum.ImplicitCast); err != nil {
 		return nil, refused
 	}
-	var cache patternCache
+	options := ""
+	if strings.HasSuffix(op, "*") {
+		options = "i"
+	}
 	return strict2(datum.Bool, l, r, func(_ *exec, a, b datum.Value) (datum.Value, error) {
-		re, err := cache.get(b.Str, func() (string, error) {
-			if strings.HasSuffix(op, "*") {
-				return "(?si)" + b.Str, nil
-			}
-			return "(?s)" + b.Str, nil
-		})
+		pattern, _, err := compilePattern(b.Str, options)
 		if err != nil {
 			return a, err
 		}
-		return datum.MakeBool(re.MatchString(a.Str) != (op[0] == '!')), nil
+		return datum.MakeBool(pattern.re.MatchString(a.Str) != (op[0] == '!')), nil
 	}), nil
 }
 

@@ -1,110 +1,171 @@
 package sqlfuncs
 
 import (
-	"slices"
-
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
 
-// subscript is a[i] and a[i:j]. A name has subscripts, too: its characters.
+// subscript is one [i] or [from:to]; bounds that are left out are nil.
+type subscript struct{ from, to *expr }
+
+// subscript analyses x[i][j] and x[a:b] (8.15.3). One slice makes all
+// subscripts slices; i stands for 1:i then.
 func (p *planner) subscript(s *scope, e *syntax.Subscript) (*expr, error) {
+	var list []*syntax.Subscript
+	slice := false
+	for {
+		list = append(list, e)
+		slice = slice || e.Slice
+		inner, ok := e.X.(*syntax.Subscript)
+		if !ok {
+			break
+		}
+		e = inner
+	}
 	array, err := p.expr(s, e.X)
 	if err != nil {
 		return nil, err
 	}
 	info, _ := datum.TypeInfo(array.typ)
-	if info.Elem == 0 && array.typ != datum.Name {
-		return nil, at(unparen(e.X).Position(), sqlstate.New(sqlstate.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting",
+	if array.typ == datum.Name { // its characters
+		info.Elem = datum.Char
+		if slice || len(list) > 1 {
+			return nil, unsupported(e.Pos, "a slice of a name")
+		}
+	}
+	if info.Elem == 0 {
+		return nil, at(array.pos, sqlstate.New(sqlstate.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting",
 			datum.FormatType(array.typ, -1)))
+	}
+	parts := []*expr{array}
+	subs := make([]subscript, len(list))
+	for i := range list {
+		e := list[len(list)-1-i] // the innermost came last
+		from, err := p.bound(s, e, e.Index)
+		if err != nil {
+			return nil, err
+		}
+		to, err := p.bound(s, e, e.Upper)
+		if err != nil {
+			return nil, err
+		}
+		if subs[i] = (subscript{from, to}); slice && !e.Slice {
+			subs[i] = subscript{nil, from}
+		}
+		parts = append(parts, from, to)
 	}
 	base := int64(1)
 	if array.typ == datum.Int2Vector || array.typ == datum.OidVector || array.typ == datum.Name {
 		base = 0
 	}
-	index, err := p.bound(s, e.Index)
-	if err != nil {
-		return nil, at(e.Pos, err)
+	t := info.Elem
+	if slice { // of a vector, too, it is an array
+		elem, _ := datum.TypeInfo(info.Elem)
+		t = elem.Array
 	}
-	var r *expr
-	switch {
-	case e.Slice && array.typ == datum.Name:
-		return nil, unsupported(e.Pos, "a slice of a name")
-	case e.Slice:
-		upper, err := p.bound(s, e.Upper)
-		if err != nil {
-			return nil, at(e.Pos, err)
+	r := derive(t, func(x *exec) (datum.Value, error) {
+		a, err := array.eval(x)
+		if err != nil || !a.Valid {
+			return datum.Null(t), err
 		}
-		r = slice(array, index, upper, base)
-	case array.typ == datum.Name:
-		r = derive(datum.Char, func(x *exec) (datum.Value, error) {
-			a, i, err := element(x, array, index)
-			if err != nil || !i.Valid || i.Int < 0 || i.Int >= int64(len(a.Str)) {
-				return datum.Null(datum.Char), err
-			}
-			return datum.MakeString(datum.Char, a.Str[i.Int:i.Int+1]), nil
-		}, array, index)
-	default:
-		r = derive(info.Elem, func(x *exec) (datum.Value, error) {
-			a, i, err := element(x, array, index)
-			if err != nil || !a.Valid || !i.Valid || i.Int < base || i.Int-base >= int64(len(a.Elems)) {
-				return datum.Null(info.Elem), err
-			}
-			return a.Elems[i.Int-base], nil
-		}, array, index)
-	}
+		switch {
+		case array.typ == datum.Name:
+			return character(x, a, subs[0].from)
+		case slice:
+			return sliceArray(x, a, t, subs, base)
+		}
+		return element(x, a, subs, base)
+	}, parts...)
 	r.name = array.name
 	return r, nil
 }
 
-// bound is a subscript; nil when it was left out of a slice.
-func (p *planner) bound(s *scope, e syntax.Expr) (*expr, error) {
-	if e == nil {
+// bound analyses one bound of a subscript, nil where it is left out.
+func (p *planner) bound(s *scope, e *syntax.Subscript, bound syntax.Expr) (*expr, error) {
+	if bound == nil {
 		return nil, nil
 	}
-	x, err := p.expr(s, e)
-	if err != nil {
-		return nil, err
+	x, err := p.expr(s, bound)
+	if err == nil {
+		x, err = p.coerce(x, datum.Int4, datum.AssignmentCast)
 	}
-	return p.coerce(x, datum.Int4, datum.AssignmentCast)
+	return x, at(e.Pos, err)
 }
 
-func element(x *exec, array, index *expr) (a, i datum.Value, err error) {
-	if a, err = array.eval(x); err == nil {
-		i, err = index.eval(x)
+// character is n[i] of a name, counted from 0.
+func character(x *exec, name datum.Value, index *expr) (datum.Value, error) {
+	i, err := index.eval(x)
+	if err != nil || !i.Valid || i.Int < 0 || i.Int >= int64(len(name.Str)) {
+		return datum.Null(datum.Char), err
 	}
-	return a, i, err
+	return datum.MakeString(datum.Char, name.Str[i.Int:i.Int+1]), nil
 }
 
-// slice is a[lower:upper]: the elements that are there, NULL for NULL. A
-// slice of a vector is an array.
-func slice(array, lower, upper *expr, base int64) *expr {
-	info, _ := datum.TypeInfo(array.typ)
-	elem, _ := datum.TypeInfo(info.Elem)
-	return derive(elem.Array, func(x *exec) (datum.Value, error) {
-		a, err := array.eval(x)
-		if err != nil || !a.Valid {
-			return datum.Null(elem.Array), err
+// element is x[i][j]: NULL outside, or where the number of dimensions is
+// another one.
+func element(x *exec, a datum.Value, subs []subscript, base int64) (datum.Value, error) {
+	info, _ := datum.TypeInfo(a.Type)
+	null := datum.Null(info.Elem)
+	if len(dimensions(a)) != len(subs) {
+		return null, nil
+	}
+	for _, s := range subs {
+		i, err := s.from.eval(x)
+		if err != nil || !i.Valid || i.Int < base || i.Int-base >= int64(len(a.Elems)) {
+			return null, err
 		}
-		from, to := base, base+int64(len(a.Elems))-1
-		for _, b := range []struct {
-			e  *expr
-			at *int64
-		}{{lower, &from}, {upper, &to}} {
-			if b.e == nil {
+		a = a.Elems[i.Int-base]
+	}
+	return a, nil
+}
+
+// sliceArray is x[a:b]: what lies inside of the bounds, in all dimensions.
+func sliceArray(x *exec, a datum.Value, t datum.OID, subs []subscript, base int64) (datum.Value, error) {
+	dims := dimensions(a)
+	empty := datum.MakeArray(t, nil)
+	ranges := make([][2]int64, len(dims))
+	for i, n := range dims {
+		ranges[i] = [2]int64{0, int64(n)}
+	}
+	for i, s := range subs {
+		for side, b := range []*expr{s.from, s.to} {
+			if b == nil {
 				continue
 			}
-			v, err := b.e.eval(x)
+			v, err := b.eval(x)
 			if err != nil || !v.Valid {
-				return datum.Null(elem.Array), err
+				return datum.Null(t), err
 			}
-			*b.at = v.Int
+			if i >= len(dims) {
+				continue
+			}
+			if side == 0 {
+				ranges[i][0] = max(ranges[i][0], v.Int-base)
+			} else {
+				ranges[i][1] = min(ranges[i][1], v.Int-base+1)
+			}
 		}
-		from, to = max(from, base)-base, min(to-base+1, int64(len(a.Elems)))
-		if from >= to {
-			return datum.MakeArray(elem.Array, nil), nil
+	}
+	if len(subs) > len(dims) {
+		return empty, nil
+	}
+	for _, r := range ranges {
+		if r[0] >= r[1] {
+			return empty, nil
 		}
-		return datum.MakeArray(elem.Array, slices.Clone(a.Elems[from:to])), nil
-	}, array, lower, upper)
+	}
+	return cutArray(a, t, ranges), nil
+}
+
+func cutArray(a datum.Value, t datum.OID, ranges [][2]int64) datum.Value {
+	rows := a.Elems[ranges[0][0]:ranges[0][1]]
+	if len(ranges) == 1 {
+		return datum.MakeArray(t, rows)
+	}
+	out := make([]datum.Value, len(rows))
+	for i, r := range rows {
+		out[i] = cutArray(r, t, ranges[1:])
+	}
+	return datum.MakeArray(t, out)
 }

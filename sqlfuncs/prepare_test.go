@@ -102,6 +102,20 @@ func TestExplainDrawsNothing(t *testing.T) {
 			t.Errorf("%s: %v", sql, r)
 		}
 	}
+	s.want(t, "EXPLAIN (COSTS off) SELECT next_id('a')", "Result")
+	s.want(t, "EXPLAIN SELECT * FROM ids", "Foreign Scan on ids  (cost=0.00..0.01 rows=1 width=8)")
+	s.want(t, "EXPLAIN (FORMAT yaml, COSTS 0) SELECT 1", "- Plan: \n    Node Type: \"Result\"\n    Parallel Aware: false\n    Async Capable: false")
+	s.want(t, "EXPLAIN (FORMAT json, COSTS off) DECLARE c CURSOR FOR SELECT next_id('a')",
+		"[\n  {\n    \"Plan\": {\n      \"Node Type\": \"Result\",\n      \"Parallel Aware\": false,\n      \"Async Capable\": false\n    }\n  }\n]")
+	for sql, code := range map[string]sqlstate.Code{
+		"EXPLAIN (NONSENSE) SELECT 1":        sqlstate.SyntaxError,
+		"EXPLAIN (COSTS maybe) SELECT 1":     sqlstate.SyntaxError,
+		"EXPLAIN (FORMAT nonsense) SELECT 1": sqlstate.InvalidParameterValue,
+		"EXPLAIN (TIMING) SELECT 1":          sqlstate.InvalidParameterValue,
+		"EXPLAIN DROP SEQUENCE a":            sqlstate.SyntaxError,
+	} {
+		s.fails(t, sql, code)
+	}
 	s.fails(t, "EXPLAIN ANALYZE SELECT next_id('a')", sqlstate.FeatureNotSupported)
 	s.fails(t, "EXPLAIN SELECT nosuch", sqlstate.UndefinedColumn)
 	if id := s.id(t, "a", "SELECT next_id('a')"); id != 1 {

@@ -2,7 +2,6 @@ package sqlfuncs
 
 import (
 	"io"
-	"strings"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
@@ -147,63 +146,4 @@ func (p *planner) call(st *Statement, t *syntax.Call) error {
 		return err
 	})
 	return nil
-}
-
-// explain plans EXPLAIN: the statement is analysed, never run.
-func (p *planner) explain(st *Statement, t *syntax.Explain) error {
-	if t.Analyze {
-		return sqlstate.New(sqlstate.FeatureNotSupported, "EXPLAIN ANALYZE is not supported by nextid").
-			WithHint("It would run the statement and draw ids. Use EXPLAIN.")
-	}
-	if e, ok := t.Statement.(*syntax.Execute); ok {
-		p.private = true
-		inner, err := p.session.Prepared([]byte(e.Name))
-		if err != nil {
-			return err
-		}
-		if inner.tree != nil {
-			t = &syntax.Explain{Format: t.Format, Statement: inner.tree}
-		}
-	}
-	inner := &Statement{}
-	if err := p.statement(inner, t.Statement); err != nil {
-		return err
-	}
-	line := "Utility Statement"
-	if inner.query != nil {
-		line = "Result  (cost=0.00..0.01 rows=1 width=8)"
-		if sel, ok := t.Statement.(*syntax.Select); ok {
-			line = explainLine(sel)
-		}
-	}
-	typ := datum.Text
-	switch strings.ToLower(t.Format) {
-	case "json":
-		typ, line = datum.JSON, `[{"Plan": {"Node Type": "Result", "Parallel Aware": false, "Startup Cost": 0.00, "Total Cost": 0.01, "Plan Rows": 1, "Plan Width": 8}}]`
-	case "", "text":
-	default:
-		return sqlstate.New(sqlstate.FeatureNotSupported, "EXPLAIN format %s is not supported", t.Format).WithHint("Use TEXT or JSON.")
-	}
-	st.tag = "EXPLAIN"
-	st.query = &queryPlan{columns: []Column{{Name: "QUERY PLAN", Type: typ, TypeMod: -1, Len: -1}},
-		open: func(*exec) (rowIter, error) { return singleRow(datum.MakeString(typ, line)), nil }}
-	st.Columns = st.query.columns
-	return nil
-}
-
-// explainLine describes where the rows come from, in the form that
-// postgres_fdw reads costs from.
-func explainLine(sel *syntax.Select) string {
-	what, rows := "Result", "1"
-	if core, ok := sel.Body.(*syntax.SelectCore); ok && len(core.From) > 0 {
-		switch f := core.From[0].(type) {
-		case *syntax.Table:
-			what = "Foreign Scan on " + strings.Join(f.Name, ".")
-		case *syntax.TableFunc:
-			what, rows = "Function Scan on "+f.Funcs[0].Name.Last(), "1000"
-		default:
-			what = "Nested Loop"
-		}
-	}
-	return what + "  (cost=0.00..0.01 rows=" + rows + " width=8)"
 }

@@ -39,7 +39,8 @@ type (
 	// Explain is EXPLAIN [ANALYZE] [(options)] statement. MySQL's DESCRIBE of a query is the same.
 	Explain struct {
 		Analyze, Verbose bool
-		Format           string // "text", "json", …
+		NoCosts          bool
+		Format           string // "text", "xml", "json", "yaml"
 		Statement        Statement
 	}
 	// Set is SET [SESSION|LOCAL] name = value, …; RESET is a Set with Default.

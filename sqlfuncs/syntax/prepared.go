@@ -1,6 +1,11 @@
 package syntax
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"nextid/sqlfuncs/sqlstate"
+)
 
 // prepare reads PREPARE name [(type, …)] AS statement and PREPARE TRANSACTION.
 func (p *parser) prepare() Statement {
@@ -109,7 +114,9 @@ func (p *parser) queryInParens() bool {
 // explainOptions reads (option [value], …).
 func (p *parser) explainOptions(x *Explain) {
 	p.expectPunct("(")
+	var needAnalyze string // an option that says something about a run
 	for {
+		pos := p.pos()
 		name := p.anyNameOr("analyze", "analyse")
 		value := "true"
 		if !p.isPunct(",") && !p.isPunct(")") {
@@ -117,17 +124,45 @@ func (p *parser) explainOptions(x *Explain) {
 		}
 		switch name {
 		case "analyze", "analyse":
-			x.Analyze = isTrue(value)
+			x.Analyze = p.boolOption(pos, name, value)
 		case "verbose":
-			x.Verbose = isTrue(value)
+			x.Verbose = p.boolOption(pos, name, value)
+		case "costs":
+			x.NoCosts = !p.boolOption(pos, name, value)
+		case "settings", "buffers", "summary", "generic_plan", "memory":
+			p.boolOption(pos, name, value)
+		case "wal", "timing":
+			if p.boolOption(pos, name, value) {
+				needAnalyze = name
+			}
 		case "format":
 			x.Format = foldCase(value)
+			if !slices.Contains([]string{"text", "xml", "json", "yaml"}, x.Format) {
+				p.failAt(pos, sqlstate.InvalidParameterValue, "unrecognized value for EXPLAIN option %q: %q", name, value)
+			}
+		default:
+			p.failAt(pos, sqlstate.SyntaxError, "unrecognized EXPLAIN option %q", name)
 		}
 		if !p.acceptPunct(",") {
 			break
 		}
 	}
 	p.expectPunct(")")
+	if needAnalyze != "" && !x.Analyze && p.err == nil && p.refused == "" {
+		p.fail(sqlstate.New(sqlstate.InvalidParameterValue, "EXPLAIN option %s requires ANALYZE", strings.ToUpper(needAnalyze)))
+	}
+}
+
+// boolOption reads the value of an option that is on or off.
+func (p *parser) boolOption(pos Pos, name, value string) bool {
+	switch strings.ToLower(value) {
+	case "true", "on", "1":
+		return true
+	case "false", "off", "0":
+		return false
+	}
+	p.failAt(pos, sqlstate.SyntaxError, "%s requires a Boolean value", name)
+	return false
 }
 
 // anyNameOr reads a non-reserved word or one of the reserved words given.

@@ -346,8 +346,8 @@ func (p *printer) explain(s *Explain) {
 			p.str(s.Format)
 			p.put(" ")
 		}
-	} else if s.Analyze || s.Verbose || s.Format != "text" {
-		p.put("(ANALYZE ", onOff(s.Analyze), ", VERBOSE ", onOff(s.Verbose), ", FORMAT ")
+	} else if s.Analyze || s.Verbose || s.NoCosts || s.Format != "text" {
+		p.put("(ANALYZE ", onOff(s.Analyze), ", VERBOSE ", onOff(s.Verbose), ", COSTS ", onOff(!s.NoCosts), ", FORMAT ")
 		p.str(s.Format)
 		p.put(") ")
 	}

@@ -87,8 +87,8 @@ func TestPreparedStatementsAndCursors(t *testing.T) {
 		{"close all", "CLOSE ALL"},
 		{"explain select 1", "EXPLAIN SELECT 1"},
 		{"explain (select 1)", "EXPLAIN SELECT 1"},
-		{"explain analyze verbose select 1", "EXPLAIN (ANALYZE on, VERBOSE on, FORMAT 'text') SELECT 1"},
-		{"explain (verbose, analyse off, costs 1, format JSON) execute p", "EXPLAIN (ANALYZE off, VERBOSE on, FORMAT 'json') EXECUTE p"},
+		{"explain analyze verbose select 1", "EXPLAIN (ANALYZE on, VERBOSE on, COSTS on, FORMAT 'text') SELECT 1"},
+		{"explain (verbose, analyse off, costs 1, format JSON) execute p", "EXPLAIN (ANALYZE off, VERBOSE on, COSTS on, FORMAT 'json') EXECUTE p"},
 		{"explain declare c cursor for select 1", "EXPLAIN DECLARE c CURSOR FOR SELECT 1"},
 	})
 }
