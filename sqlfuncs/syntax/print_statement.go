@@ -162,8 +162,19 @@ func (p *printer) timeZone(c *Cast) {
 
 // assignments appends the items of MySQL's SET.
 func (p *printer) assignments(items []SetItem) {
-	for i, item := range items {
+	for i := 0; i < len(items); i++ {
+		item := items[i]
 		p.putIf(i > 0, ", ")
+		if item.Local { // of the next transaction
+			end := i
+			for end < len(items) && items[end].Local {
+				end++
+			}
+			p.put("TRANSACTION ")
+			p.modes(items[i:end])
+			i = end - 1
+			continue
+		}
 		p.putIf(item.Global, "GLOBAL ")
 		if name, ok := strings.CutPrefix(item.Name, "@"); ok {
 			p.userVariable(name)
