@@ -51,7 +51,7 @@ func (r reply) String() string {
 	return fmt.Sprintf("%d rows of %v", r.Rows, r.Columns)
 }
 
-func readCorpus(t *testing.T) []sent {
+func readCorpus(t testing.TB) []sent {
 	t.Helper()
 	text, err := os.ReadFile("testdata/mysql/corpus.jsonl")
 	if err != nil {

@@ -85,7 +85,7 @@ const mariaDBVersion = "10.11.19"
 func (s *Session) initMySQL() error {
 	s.vars.defs, s.vars.base = mysqlSettings, s.server.mysqlBase()
 	s.mysql = mysqlState{autocommit: true, database: s.options.Database, rowCount: -1}
-	if name := s.options.Settings["program_name"]; name != "" {
+	if name := s.options.Settings["application_name"]; name != "" {
 		s.vars.base["application_name"] = name
 	}
 	s.options.Settings = nil

@@ -144,7 +144,7 @@ func makeShows() {
 // showSynonyms are other words for the same.
 var showSynonyms = map[string]string{
 	"SCHEMAS": "DATABASES", "FIELDS": "COLUMNS", "FULL FIELDS": "FULL COLUMNS", "INDEXES": "INDEX", "KEYS": "INDEX", "CHARSET": "CHARACTER SET",
-	"FULL PROCESSLIST": "PROCESSLIST", "CREATE VIEW": "CREATE TABLE", "CREATE SCHEMA": "CREATE DATABASE",
+	"FULL PROCESSLIST": "PROCESSLIST", "CREATE VIEW": "CREATE TABLE", "CREATE SEQUENCE": "CREATE TABLE", "CREATE SCHEMA": "CREATE DATABASE",
 	"STORAGE ENGINES": "ENGINES", "COUNT": "COUNT WARNINGS", "REPLICA STATUS": "SLAVE STATUS", "ALL SLAVES STATUS": "SLAVE STATUS",
 	"ALL REPLICAS STATUS": "SLAVE STATUS", "MASTER LOGS": "BINARY LOGS", "EXTENDED COLUMNS": "COLUMNS", "EXTENDED FULL COLUMNS": "FULL COLUMNS",
 	"SESSION VARIABLES": "VARIABLES", "LOCAL VARIABLES": "VARIABLES", "SESSION STATUS": "STATUS", "LOCAL STATUS": "STATUS", "GLOBAL STATUS": "STATUS",
@@ -180,7 +180,7 @@ func (p *planner) showMySQL(st *Statement, t *syntax.ShowMySQL) error {
 		}
 	}
 	if what == "CREATE TABLE" && t.From != nil {
-		if tbl, err := p.lookupTable(t.From); err == nil && tbl.schema == informationSchema {
+		if tbl, err := p.lookupTable(t.From); err == nil && (tbl.schema == informationSchema || tbl.kind == 'S') {
 			columns = texts("Table", "Create Table")
 		}
 	}
@@ -305,7 +305,7 @@ func showTableStatus(x *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
 		for i, c := range tableStatusColumns {
 			row[i] = datum.Null(c.typ)
 		}
-		row[0], row[17] = datum.MakeText(def.name), datum.MakeText("VIEW")
+		row[0], row[17] = datum.MakeText(def.name), datum.MakeText(def.mysqlTableType())
 		rows = append(rows, row)
 	}
 	return rows, nil
@@ -364,6 +364,9 @@ func showCreateView(x *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
 			}
 		}
 		return [][]datum.Value{textRow(def.name, "CREATE TEMPORARY TABLE `"+def.name+"` (\n"+strings.Join(lines, ",\n")+"\n)")}, nil
+	}
+	if def.kind == 'S' {
+		return [][]datum.Value{textRow(def.name, "CREATE SEQUENCE `"+def.name+"`")}, nil
 	}
 	text := "CREATE ALGORITHM=UNDEFINED DEFINER=`nextid`@`localhost` SQL SECURITY INVOKER VIEW `" + def.name + "` AS " + def.mysqlViewQuery()
 	return [][]datum.Value{textRow(def.name, text, "utf8mb4", "utf8mb4_general_ci")}, nil

@@ -147,7 +147,7 @@ func realMySQLAnswer(ctx context.Context, t *testing.T, conn *sql.Conn, query st
 	return mysqlAnswer(names, kinds, out)
 }
 
-func mysqlFiles(t *testing.T) []string {
+func mysqlFiles(t testing.TB) []string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/mysql/*.slt")
 	if err != nil || len(files) == 0 {

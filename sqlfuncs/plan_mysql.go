@@ -1,7 +1,9 @@
 package sqlfuncs
 
 import (
+	"context"
 	"strings"
+	"time"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
@@ -154,6 +156,17 @@ func (p *planner) coerceAll(es []*expr, t datum.OID) error {
 	for i, e := range es {
 		var err error
 		if es[i], err = p.coerce(e, t, datum.ImplicitCast); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// coerceParams converts the arguments of EXECUTE to the types of the parameters.
+func (p *planner) coerceParams(es []*expr, types []datum.OID) error {
+	for i, e := range es {
+		var err error
+		if es[i], err = p.coerce(e, types[i], datum.ImplicitCast); err != nil {
 			return err
 		}
 	}
@@ -587,15 +600,31 @@ func (p *planner) lookupTable(name syntax.Name) (*table, error) {
 			p.session.account(), schema, cut(name.Last(), 64)).WithHint("nextid has no tables of this kind.")
 	}
 	t, err := p.server.lookupTable(syntax.Name{name.Last()})
-	if err == nil && t.schema == pgCatalog {
-		err = sqlstate.New(sqlstate.UndefinedTable, "")
+	if err == nil && t.schema != pgCatalog {
+		return t, nil
 	}
-	if err != nil {
-		if database == "" {
-			database = nextidSchema
-		}
-		return nil, sqlstate.New(sqlstate.UndefinedTable, "Table '%s.%s' doesn't exist", cut(database, 64), cut(name.Last(), 128)).
-			WithHint("Tables to read ids from: ids, id_batch, id_ranges, id_parts, and NAME_id for a generator NAME.")
+	if p.isGenerator(name.Last()) {
+		return sequenceTable(name.Last()), nil
 	}
-	return t, nil
+	if database == "" {
+		database = nextidSchema
+	}
+	return nil, sqlstate.New(sqlstate.UndefinedTable, "Table '%s.%s' doesn't exist", cut(database, 64), cut(name.Last(), 128)).
+		WithHint("Tables to read ids from: ids, id_batch, id_ranges, id_parts, and NAME_id for a generator NAME.")
 }
+
+// isGenerator reports whether a name is one of a generator that exists. Only
+// tables that are none of ours are looked up so.
+func (p *planner) isGenerator(name string) bool {
+	if p.server.registry.Lookup([]byte(name)) != nil {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
+	defer cancel()
+	_, err := p.server.registry.Existing(ctx, name)
+	return err == nil
+}
+
+// lookupTimeout bounds what the store may take to say whether a generator is
+// there.
+const lookupTimeout = 2 * time.Second

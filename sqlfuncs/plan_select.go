@@ -274,6 +274,10 @@ func (p *planner) sortKeys(s *scope, c *syntax.SelectCore, items []syntax.OrderI
 			return nil, err
 		}
 		out.columns[i].Type = out.exprs[i].typ
+		if e := out.exprs[i]; p.mysql && isString(e.typ) && !e.binary && !e.volatile && !c.Distinct {
+			i = len(out.exprs)
+			out.add(folded(e), "")
+		}
 		keys = append(keys, p.newSortKey(i, o))
 	}
 	return keys, nil

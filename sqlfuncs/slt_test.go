@@ -48,7 +48,7 @@ type sltCase struct {
 // sltErrorPrefix begins the answers that are errors.
 const sltErrorPrefix = "error "
 
-func readSLT(t *testing.T, path string) []sltCase {
+func readSLT(t testing.TB, path string) []sltCase {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -203,12 +203,29 @@ func idTablesOf(x *exec) ([]*table, error) {
 		return nil, err
 	}
 	for _, d := range definitions {
+		if tables["public."+d.Name] == nil {
+			out = append(out, sequenceTable(d.Name))
+		}
 		if name := d.Name + idTableSuffix; tables["public."+name] == nil {
 			out = append(out, x.server.singleIDTable(name, d.Name))
 		}
 	}
 	slices.SortFunc(out, func(a, b *table) int { return strings.Compare(a.name, b.name) })
 	return out, nil
+}
+
+// sequenceTable shows a generator as one of MariaDB's sequences. Reading it
+// draws nothing: what it hands out next is not told.
+func sequenceTable(name string) *table {
+	t := &table{schema: "public", name: name, kind: 'S'}
+	for _, c := range []string{"next_not_cached_value", "minimum_value", "maximum_value", "start_value", "increment", "cache_size", "cycle_option", "cycle_count"} {
+		t.columns = append(t.columns, tableColumn{name: c, typ: datum.Int8, null: c == "next_not_cached_value"})
+	}
+	t.scan = fixedRows(func(*exec) ([][]datum.Value, error) {
+		n := datum.MakeInt8
+		return [][]datum.Value{{datum.Null(datum.Int8), n(1), n(1<<63 - 1), n(1), n(1), n(1000), n(0), n(0)}}, nil
+	})
+	return t
 }
 
 // tablesOf lists the tables of one database.
@@ -246,8 +263,11 @@ func listTables(x *exec, databases []string) ([]listedTable, error) {
 
 // mysqlTableType is TABLE_TYPE.
 func (t *table) mysqlTableType() string {
-	if t.schema == informationSchema {
+	switch {
+	case t.schema == informationSchema:
 		return "SYSTEM VIEW"
+	case t.kind == 'S':
+		return "SEQUENCE"
 	}
 	return "VIEW"
 }
@@ -260,7 +280,7 @@ func tablesRows(x *exec, databases []string) ([]record, error) {
 	var out []record
 	for _, t := range list {
 		r := record{"TABLE_CATALOG": "def", "TABLE_SCHEMA": t.database, "TABLE_NAME": t.def.name,
-			"TABLE_TYPE": t.def.mysqlTableType(), "TABLE_COMMENT": "VIEW"}
+			"TABLE_TYPE": t.def.mysqlTableType(), "TABLE_COMMENT": t.def.mysqlTableType()}
 		if t.def.schema == informationSchema {
 			r["TABLE_COMMENT"] = ""
 			r["ENGINE"] = "MEMORY"
@@ -347,7 +367,7 @@ func viewsRows(x *exec, databases []string) ([]record, error) {
 	}
 	var out []record
 	for _, t := range list {
-		if t.def.schema == informationSchema {
+		if t.def.mysqlTableType() != "VIEW" {
 			continue
 		}
 		out = append(out, record{"TABLE_CATALOG": "def", "TABLE_SCHEMA": t.database, "TABLE_NAME": t.def.name,

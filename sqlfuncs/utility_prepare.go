@@ -64,6 +64,8 @@ type executePlan struct {
 	name string
 	args []*expr
 	ast  *syntax.Execute
+
+	variant *Statement // MySQL: planned for the types of the arguments
 }
 
 // execute plans EXECUTE. It depends on what the session prepared, so that it
@@ -79,8 +81,14 @@ func (p *planner) execute(st *Statement, t *syntax.Execute) error {
 			WithDetail("Expected %d parameters but got %d.", len(inner.Params), len(t.Args)))
 	}
 	e := &executePlan{name: t.Name, ast: t}
+	given := make([]Arg, len(t.Args))
 	for i, a := range t.Args {
 		x, err := p.expr(nil, a)
+		if err == nil && p.mysql {
+			given[i].Type = x.typ
+			e.args = append(e.args, x)
+			continue
+		}
 		if err == nil {
 			x, err = p.coerce(x, inner.Params[i], datum.AssignmentCast)
 		}
@@ -89,6 +97,14 @@ func (p *planner) execute(st *Statement, t *syntax.Execute) error {
 		}
 		e.args = append(e.args, x)
 	}
+	if p.mysql {
+		if inner, err = p.session.forTypes(inner, given); err == nil {
+			e.variant, err = inner, p.coerceParams(e.args, inner.Params)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	st.tag, st.Columns, st.utility = inner.tag, inner.Columns, e
 	return nil
 }
@@ -96,6 +112,9 @@ func (p *planner) execute(st *Statement, t *syntax.Execute) error {
 // columns implements the part of utility that knows its columns only in a
 // session.
 func (e *executePlan) columns(s *Session) []Column {
+	if e.variant != nil {
+		return e.variant.Columns
+	}
 	if st := s.prepared[e.name]; st != nil {
 		return st.Columns
 	}
@@ -106,6 +125,9 @@ func (e *executePlan) run(x *exec) (rowIter, error) {
 	st, err := x.session.Prepared([]byte(e.name))
 	if err != nil {
 		return nil, err
+	}
+	if e.variant != nil {
+		st = e.variant
 	}
 	if err := x.session.checkTransaction(st.exits); err != nil {
 		return nil, err
