@@ -1,6 +1,7 @@
 package foreign_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -24,6 +25,7 @@ import (
 
 	"nextid/generator/history"
 	"nextid/migrations/foreign"
+	"nextid/sqlfuncs/pgtest"
 )
 
 func config(t *testing.T, s *server) foreign.Config {
@@ -465,6 +467,41 @@ func selfSigned(t *testing.T) (certificate, key string) {
 		t.Fatal(err)
 	}
 	return certificate, key
+}
+
+// TestDumpAndRestore: a copy of the application's database draws from the
+// same server, and what nobody may call nobody may call there.
+func TestDumpAndRestore(t *testing.T) {
+	t.Parallel()
+	server, cluster := startServer(t), sharedCluster(t)
+	dsn, second := cluster.install(t, server), cluster.database(t)
+	var log history.Log
+	s := connect(t, dsn, &log)
+	s.exec("CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT nextid.next_id('orders', 10), note text)")
+	s.draws(5, "orders", "INSERT INTO orders (note) SELECT 'x' FROM generate_series(1, 5) RETURNING id")
+	bin := pgtest.Bin(t)
+	dump, err := exec.Command(filepath.Join(bin, "pg_dump"), dsn).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	restore := exec.Command(filepath.Join(bin, "psql"), "-qX", "-v", "ON_ERROR_STOP=1", second)
+	restore.Stdin = bytes.NewReader(dump)
+	if out, err := restore.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if s := status(t, second); !s.Current() {
+		t.Errorf("status %+v", s)
+	}
+	other := connect(t, second, &log)
+	const add = "INSERT INTO orders (note) SELECT 'y' FROM generate_series(1, 20) RETURNING id"
+	for range 2 {
+		other.draws(20, "orders", add)
+		s.draws(20, "orders", add)
+	}
+	if rights := other.text("SELECT string_agg(DISTINCT proacl::text, ' ') FROM pg_proc WHERE proname = 'dblink'"); rights != "{postgres=X/postgres}" {
+		t.Errorf("dblink may be called by %s", rights)
+	}
+	check(t, &log)
 }
 
 func TestParseServer(t *testing.T) {
