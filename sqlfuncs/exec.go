@@ -104,6 +104,9 @@ func singleRow(row ...datum.Value) rowIter { return &sliceRows{rows: [][]datum.V
 
 // entry resolves a generator's name.
 func (x *exec) entry(name string) (*generator.Entry, error) {
+	if err := x.session.may(name); err != nil {
+		return nil, err
+	}
 	if e := x.server.registry.Lookup([]byte(name)); e != nil {
 		return e, nil
 	}
@@ -125,6 +128,9 @@ func (x *exec) nextID(e *generator.Entry) (int64, error) {
 
 // draw draws a run of ids, waiting where it must.
 func (x *exec) draw(e *generator.Entry, n int64) (generator.Range, error) {
+	if err := x.session.may(e.Name()); err != nil {
+		return generator.Range{}, err
+	}
 	r, ok := e.TryNext(n)
 	if !ok {
 		x.session.waits()

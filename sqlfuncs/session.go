@@ -21,6 +21,7 @@ type SessionOptions struct {
 	User       string
 	Database   string
 	Admin      bool              // may create, alter and drop generators
+	Generators []string          // names that it may draw from, with * for any rest at the end; nil: all
 	PID        int32             // pg_backend_pid(), connection_id()
 	RemoteAddr string            // for nextid.sessions and pg_stat_activity
 	Settings   map[string]string // start-up parameters: application_name, TimeZone, …
@@ -307,7 +308,7 @@ func (s *Session) currval(e *generator.Entry) (int64, bool) {
 // statement and whenever the slow path must decide.
 func (s *Session) TryID(st *Statement, arg []byte) (id int64, ok bool) {
 	f := st.fast
-	if f == nil || s.tx.state == txFailed || len(s.mysql.warnings) > 0 {
+	if f == nil || s.options.Generators != nil || s.tx.state == txFailed || len(s.mysql.warnings) > 0 {
 		return 0, false
 	}
 	var e *generator.Entry
@@ -327,6 +328,21 @@ func (s *Session) TryID(st *Statement, arg []byte) (id int64, ok bool) {
 	}
 	s.drew(e, r.First)
 	return r.First, true
+}
+
+// may checks whether the session may draw from a generator.
+func (s *Session) may(name string) error {
+	if s.options.Generators == nil {
+		return nil
+	}
+	for _, pattern := range s.options.Generators {
+		start, open := strings.CutSuffix(pattern, "*")
+		if name == pattern || open && strings.HasPrefix(name, start) {
+			return nil
+		}
+	}
+	return sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied for generator %s", name).
+		WithHint("The user's line in the users file names the generators that it may use.")
 }
 
 // Batch is the statements of one simple query. The zero Batch has none.

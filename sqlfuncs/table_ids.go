@@ -29,7 +29,7 @@ var idTables = []table{
 }
 
 // generatorNames lists the names a scan is about: those that the WHERE asks
-// for, else all in the store.
+// for, else all in the store that the session may use.
 func generatorNames(x *exec, wanted keyValues) ([]string, error) {
 	var names []string
 	if wanted.fixed {
@@ -40,7 +40,9 @@ func generatorNames(x *exec, wanted keyValues) ([]string, error) {
 	}
 	definitions, err := x.registry().Definitions(x.ctx)
 	for _, d := range definitions {
-		names = append(names, d.Name)
+		if x.session.may(d.Name) == nil {
+			names = append(names, d.Name)
+		}
 	}
 	return names, err
 }

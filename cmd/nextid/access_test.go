@@ -81,6 +81,7 @@ func TestPasswdAddsChangesAndRemoves(t *testing.T) {
 		{"third", []string{"alice"}, `changed administrator "alice" in ` + file},
 		{"fourth", []string{"alice", "--no-admin"}, `changed user "alice" in ` + file},
 		{"", []string{"carol", "--no-password", "--admin"}, `added administrator without a password "carol" in ` + file},
+		{"fifth", []string{"bob", "--only", "orders"}, `changed user "bob" in ` + file},
 		{"", []string{"bob", "--delete"}, `removed user "bob" in ` + file},
 	} {
 		r := passwd(t, step.password, append(step.args, "--data", data)...)
@@ -124,6 +125,7 @@ func TestUsersOfTheDataDirectoryAreUsed(t *testing.T) {
 	data := t.TempDir()
 	addUser(t, "pencil", "alice", "--data", data)
 	addUser(t, "ruler", "root", "--admin", "--data", data)
+	addUser(t, "eraser", "some", "--only", "orders,invoice_*", "--data", data)
 	s := startServer(t, nil, "--data", data)
 	dsn := func(user, password string) string {
 		return "postgres://" + user + ":" + password + "@" + s.address + "/nextid?sslmode=disable"
@@ -135,6 +137,12 @@ func TestUsersOfTheDataDirectoryAreUsed(t *testing.T) {
 	}
 	if _, err := connect(t, dsn("root", "ruler")).Exec(t.Context(), "CREATE SEQUENCE mine"); err != nil {
 		t.Errorf("an administrator: %v", err)
+	}
+	some := connect(t, dsn("some", "eraser"))
+	draw(t, some, "orders")
+	draw(t, some, "invoice_eu")
+	if _, err := some.Exec(t.Context(), "SELECT next_id('secret')"); sqlState(t, err) != "42501" {
+		t.Errorf("a user of other generators: %v", err)
 	}
 	for name, dsn := range map[string]string{
 		"wrong password": dsn("alice", "pencils"), "unknown user": dsn("mallory", "pencil"),

@@ -53,7 +53,7 @@ sqlfuncs/pgtest:
 sqlfuncs:                  generator generator/layout sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax
 
 wire:                      sqlfuncs/sqlstate
-wire/auth:                 sqlfuncs/sqlstate wire wire/pgwire wire/mysqlwire
+wire/auth:                 sqlfuncs sqlfuncs/sqlstate wire wire/pgwire wire/mysqlwire
 wire/clienttest:
 wire/poolertest:
 wire/wiretest:

@@ -58,6 +58,7 @@ func TestCommandLinesThatAreNotUnderstood(t *testing.T) {
 		"passwd a b":                      "which user?",
 		"passwd a --admin --no-admin":     "exclude each other",
 		"passwd a --delete --admin":       "exclude each other",
+		"passwd a --only a,,b":            "such as orders,invoice_*",
 		"passwd @mock":                    "cannot begin with @",
 	} {
 		t.Run(line, func(t *testing.T) {

@@ -22,6 +22,7 @@ type passwdOptions struct {
 	settings           settingFlags
 	admin, noAdmin     bool
 	remove, noPassword bool
+	only               string
 }
 
 func (p *program) passwdCommand() *cobra.Command {
@@ -46,6 +47,7 @@ func (p *program) passwdCommand() *cobra.Command {
 	o.settings.register(flags, "data", "users", "mysql_native_password")
 	flags.BoolVar(&o.admin, "admin", false, "the user may create, alter and drop generators")
 	flags.BoolVar(&o.noAdmin, "no-admin", false, "the user may not, or no longer, do so")
+	flags.StringVar(&o.only, "only", "", "the generators that the user may draw from: `NAMES` with commas between them, * at the end of one for any rest; all for every generator")
 	flags.BoolVar(&o.noPassword, "no-password", false, "add a user without a password, for client certificates or peer")
 	flags.BoolVar(&o.remove, "delete", false, "remove the user")
 	return cmd
@@ -56,7 +58,7 @@ func (p *program) passwd(cmd *cobra.Command, name string, o *passwdOptions) erro
 	if err := auth.CheckUserName(name); err != nil {
 		return usageFailure(cmd, err.Error())
 	}
-	if o.admin && o.noAdmin || o.remove && (o.admin || o.noAdmin || o.noPassword) {
+	if o.admin && o.noAdmin || o.remove && (o.admin || o.noAdmin || o.noPassword || o.only != "") {
 		return usageFailure(cmd, "these flags exclude each other")
 	}
 	config, err := loadConfig(o.settings.file(p.environ), p.environ, o.settings.given)
@@ -70,6 +72,9 @@ func (p *program) passwd(cmd *cobra.Command, name string, o *passwdOptions) erro
 	text, users, err := readUsersFile(file)
 	if err != nil {
 		return err
+	}
+	if err := auth.CheckGenerators(o.only); err != nil {
+		return usageFailure(cmd, "--only: "+err.Error())
 	}
 	var user *auth.User
 	if !o.remove {
@@ -129,7 +134,14 @@ func readUsersFile(file string) (text string, users *auth.Users, err error) {
 func (p *program) changedUser(ctx context.Context, old *auth.User, name string, native bool, o *passwdOptions) (*auth.User, error) {
 	user := &auth.User{Name: name}
 	if old != nil {
-		user.Admin = old.Admin
+		user.Admin, user.Generators = old.Admin, old.Generators
+	}
+	switch o.only {
+	case "":
+	case "all":
+		user.Generators = nil
+	default:
+		user.Generators = strings.Split(o.only, ",")
 	}
 	user.Admin = (user.Admin || o.admin) && !o.noAdmin
 	if o.noPassword {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/wire"
 	"nextid/wire/mysqlwire"
@@ -35,8 +36,8 @@ func (a mysql) Begin(user, _ string, c *wire.Conn) mysqlwire.Exchange {
 // mysqlLogin is the dialogue of one login.
 type mysqlLogin struct{ *login }
 
-// Admin implements mysqlwire.Exchange.
-func (l *mysqlLogin) Admin() bool { return l.admin() }
+// Authorize implements mysqlwire.Exchange.
+func (l *mysqlLogin) Authorize(o *sqlfuncs.SessionOptions) { l.authorize(o) }
 
 // Method implements mysqlwire.Exchange.
 func (l *mysqlLogin) Method() string {

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/wire"
 )
@@ -126,8 +127,13 @@ func (l *login) needsTLS() bool {
 	return l.policy.requireTLS && l.conn.TLS == nil && !l.conn.Local
 }
 
-// admin reports whether the user is an administrator.
-func (l *login) admin() bool { return l.user != nil && l.user.Admin }
+// authorize writes what the user may do into the options of its session.
+func (l *login) authorize(o *sqlfuncs.SessionOptions) {
+	o.Admin, o.Generators = false, []string{}
+	if l.user != nil {
+		o.Admin, o.Generators = l.user.Admin, l.user.Generators
+	}
+}
 
 // errNoProof are the failures of methods without a dialogue.
 var errNoProof = errors.New("not the user")

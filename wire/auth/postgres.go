@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/wire"
 	"nextid/wire/pgwire"
@@ -40,8 +41,8 @@ type postgresLogin struct {
 	begun bool          // client-first-message has arrived
 }
 
-// Admin implements pgwire.Exchange.
-func (l *postgresLogin) Admin() bool { return l.admin() }
+// Authorize implements pgwire.Exchange.
+func (l *postgresLogin) Authorize(o *sqlfuncs.SessionOptions) { l.authorize(o) }
 
 // Next implements pgwire.Exchange.
 func (l *postgresLogin) Next(ctx context.Context, answer []byte) (request []byte, done bool, err error) {

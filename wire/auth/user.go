@@ -31,6 +31,7 @@ const (
 	maxUsers = 100_000
 
 	adminWord  = "admin"
+	onlyWord   = "only="
 	mockWord   = "@mock"
 	mockLength = 32
 
@@ -43,6 +44,10 @@ type User struct {
 	Admin bool   // may create, alter and drop generators
 	SCRAM *SCRAM // nil: none
 	SHA2  *SHA2  // nil: none
+
+	// Generators are the names that the user may draw from, with * for any
+	// rest at the end; nil: all.
+	Generators []string
 
 	// Native is the digest of mysql_native_password, nil for none. It has no
 	// salt, and is used only where a Policy allows it.
@@ -176,7 +181,7 @@ func (e *LineError) Unwrap() error { return e.Err }
 //
 //	# comment
 //	@mock SECRET
-//	NAME [VERIFIER…] [admin]
+//	NAME [VERIFIER…] [admin] [only=GENERATOR,…]
 //
 // A verifier is SCRAM-SHA-256$… of PostgreSQL, or $A$…, 0x… or *… of MySQL. A
 // field with blanks or a # in it stands in double quotes, a double quote in
@@ -242,12 +247,19 @@ func parseUser(fields []string) (*User, error) {
 		case strings.HasPrefix(f, sha2Prefix), strings.HasPrefix(f, "0x"):
 			twice = u.SHA2 != nil
 			u.SHA2, err = ParseSHA2(f)
+		case strings.HasPrefix(f, onlyWord):
+			twice = u.Generators != nil
+			list := f[len(onlyWord):]
+			if err = CheckGenerators(list); err == nil && list == "" {
+				err = errors.New("only= names no generator")
+			}
+			u.Generators = strings.Split(list, ",")
 		case strings.HasPrefix(f, nativePrefix):
 			twice = u.Native != nil
 			u.Native, err = parseNative(f)
 		case f == "" && i == 0: // PgBouncer's way to have none
 		default:
-			return nil, fmt.Errorf("field %d of user %q is neither a verifier (SCRAM-SHA-256$…, $A$…) nor %s; "+
+			return nil, fmt.Errorf("field %d of user %q is neither a verifier (SCRAM-SHA-256$…, $A$…) nor %s, only=…; "+
 				"passwords are never stored, see nextid passwd", i+2, u.Name, adminWord)
 		}
 		if err != nil {
@@ -258,6 +270,20 @@ func parseUser(fields []string) (*User, error) {
 		}
 	}
 	return u, nil
+}
+
+// CheckGenerators says what is wrong with a list of generators as only= has
+// it. "" is no list.
+func CheckGenerators(list string) error {
+	if list == "" {
+		return nil
+	}
+	for n := range strings.SplitSeq(list, ",") {
+		if n == "" || strings.Contains(strings.TrimSuffix(n, "*"), "*") {
+			return errors.New("write names with commas between them, such as orders,invoice_*")
+		}
+	}
+	return nil
 }
 
 // parseNative reads * and 40 hexadecimal digits.
@@ -304,6 +330,9 @@ func (u *User) Line() string {
 	if u.Admin {
 		fields = append(fields, adminWord)
 	}
+	if u.Generators != nil {
+		fields = append(fields, quoteField(onlyWord+strings.Join(u.Generators, ",")))
+	}
 	return strings.Join(fields, " ")
 }
 
@@ -349,7 +378,7 @@ func Edit(text, name string, user *User) (edited string, found bool, err error) 
 	return edited, found, nil
 }
 
-const fileHead = `# Users of nextid: NAME VERIFIER… [admin]. "nextid passwd" writes it; see docs/security.md.
+const fileHead = `# Users of nextid: NAME VERIFIER… [admin] [only=GENERATOR,…]. "nextid passwd" writes it; see docs/security.md.
 # @mock makes up salts for names that do not exist. It is as secret as the rest of this file.
 `
 

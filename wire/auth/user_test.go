@@ -2,6 +2,7 @@ package auth
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -26,7 +27,7 @@ func TestUsersFiles(t *testing.T) {
 		"\t bob\t" + sha2 + "\r",
 		`"carol the ""great""" "` + somePencil + `"`,
 		`"dora" ""`,
-		"erna admin",
+		"erna admin only=orders,invoice_*",
 		"Алиса " + somePencil,
 	}, "\n"))
 	if err != nil {
@@ -46,6 +47,9 @@ func TestUsersFiles(t *testing.T) {
 			t.Errorf("%s: %+v", name, u)
 		}
 	}
+	if g := users.Lookup("erna").Generators; !slices.Equal(g, []string{"orders", "invoice_*"}) || users.Lookup("dora").Generators != nil {
+		t.Errorf("erna's generators: %q", g)
+	}
 	if users.Lookup("Alice") != nil || users.Lookup("") != nil {
 		t.Error("somebody who is not there is found")
 	}
@@ -59,6 +63,10 @@ func TestWrongUsersFiles(t *testing.T) {
 		"alice $A$005$xyz":                       "field 2 of user \"alice\": ",
 		"alice 0xqq":                             "not hexadecimal",
 		"alice " + somePencil + " " + somePencil: "the same as one before",
+		"alice only=":                            "names no generator",
+		"alice only=a,,b":                        "such as orders,invoice_*",
+		"alice only=a*b":                         "such as orders,invoice_*",
+		"alice only=a only=b":                    "the same as one before",
 		"alice admin admin":                      "the same as one before",
 		"bob " + somePencil:                      "a second time",
 		`"alice`:                                 "has no end",

@@ -41,8 +41,8 @@ type Exchange interface {
 	// TLS or a Unix socket, or encrypted with the server's RSA key.
 	Password(ctx context.Context, password []byte) error
 
-	// Admin reports whether the user may create, alter and drop generators.
-	Admin() bool
+	// Authorize writes what the user may do into the options of its session.
+	Authorize(o *sqlfuncs.SessionOptions)
 }
 
 // ErrPasswordNeeded is for Exchange.Proof.
@@ -160,7 +160,7 @@ func (c *conn) proof(ctx context.Context, answer []byte, out *wire.Out) error {
 		if err != nil {
 			return c.deny(out, len(answer) > 0, err)
 		}
-		l.options.Admin = l.exchange.Admin()
+		l.exchange.Authorize(&l.options)
 	}
 	if l.method == CachingSHA2 && len(answer) > 0 {
 		out.B = c.moreData(out.B, fastSuccess)
@@ -179,7 +179,7 @@ func (c *conn) password(ctx context.Context, password []byte, out *wire.Out) err
 	if err := l.exchange.Password(ctx, password); err != nil {
 		return c.deny(out, true, err)
 	}
-	l.options.Admin = l.exchange.Admin()
+	l.exchange.Authorize(&l.options)
 	return c.open(out)
 }
 

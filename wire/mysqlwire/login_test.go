@@ -17,6 +17,7 @@ import (
 
 	driver "github.com/go-sql-driver/mysql"
 
+	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/wire"
 	"nextid/wire/mysqlwire"
@@ -49,8 +50,8 @@ type exchange struct {
 
 var errNo = errors.New("no")
 
-func (e *exchange) Method() string { return e.method }
-func (e *exchange) Admin() bool    { return e.admin }
+func (e *exchange) Method() string                       { return e.method }
+func (e *exchange) Authorize(o *sqlfuncs.SessionOptions) { o.Admin = e.admin }
 
 func (e *exchange) Proof(_ context.Context, nonce, answer []byte) error {
 	switch {
@@ -473,7 +474,7 @@ type refusing struct{ exchange }
 
 func (refusing) Begin(string, string, *wire.Conn) mysqlwire.Exchange { return refusing{} }
 func (refusing) Method() string                                      { return mysqlwire.CachingSHA2 }
-func (refusing) Admin() bool                                         { return false }
+func (refusing) Authorize(*sqlfuncs.SessionOptions)                  {}
 func (refusing) Password(context.Context, []byte) error              { return errNo }
 func (refusing) Proof(context.Context, []byte, []byte) error {
 	return sqlstate.New(sqlstate.CannotConnectNow, "come back later")

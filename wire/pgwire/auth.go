@@ -26,8 +26,8 @@ type Exchange interface {
 	// Next may wait, but not beyond ctx.
 	Next(ctx context.Context, answer []byte) (request []byte, done bool, err error)
 
-	// Admin reports whether the user may create, alter and drop generators.
-	Admin() bool
+	// Authorize writes what the user may do into the options of its session.
+	Authorize(o *sqlfuncs.SessionOptions)
 }
 
 // login is a login in progress.
@@ -72,7 +72,7 @@ func (c *conn) identify(ctx context.Context, answer []byte, out *wire.Out) error
 		if !done {
 			return nil
 		}
-		c.login.options.Admin = c.login.exchange.Admin()
+		c.login.exchange.Authorize(&c.login.options)
 	}
 	return c.open(out)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"nextid/sqlfuncs"
 	"nextid/wire"
 	"nextid/wire/pgwire"
 )
@@ -24,7 +25,7 @@ func (passwords) Begin(user, _ string, _ *wire.Conn) pgwire.Exchange {
 	return &passwordExchange{user: user}
 }
 
-func (e *passwordExchange) Admin() bool { return e.user == "root" }
+func (e *passwordExchange) Authorize(o *sqlfuncs.SessionOptions) { o.Admin = e.user == "root" }
 
 func (e *passwordExchange) Next(_ context.Context, answer []byte) (request []byte, done bool, err error) {
 	e.asked++

@@ -1,0 +1,71 @@
+package sqlfuncs_test
+
+import (
+	"errors"
+	"testing"
+
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// A session that may use some generators only cannot draw from others, by
+// whatever way, nor create or move them.
+func TestSessionMayUseItsGeneratorsOnly(t *testing.T) {
+	server := newServer(t)
+	for _, name := range []string{"orders", "invoice_eu", "secret"} {
+		server.segment(t, name)
+	}
+	only := []string{"orders", "invoice_*"}
+	for dialect, statements := range map[syntax.Dialect]struct{ fine, denied []string }{
+		syntax.PostgreSQL: {
+			fine: []string{
+				"SELECT next_id('orders')", "SELECT nextval('invoice_eu')", "SELECT * FROM next_ids('orders', 3)", "SELECT * FROM ids",
+				"SELECT next_id('invoice_new')", "SELECT id FROM orders_id", "SELECT parse_id(1)", "SELECT name FROM nextid.generators",
+			},
+			denied: []string{
+				"SELECT next_id('secret')", "SELECT next_id('secret')", "SELECT nextval('secret')", "SELECT setval('secret', 1000)",
+				"SELECT * FROM next_ids('secret', 3)", "SELECT next_ids('secret', 3)", "SELECT * FROM next_range('secret', 3)",
+				"SELECT next_id('secret') FROM generate_series(1, 3)", "SELECT id FROM ids WHERE name = 'secret'", "SELECT id FROM secret_id",
+				"SELECT id FROM id_batch WHERE name = 'secret' AND n = 3", "SELECT * FROM id_ranges WHERE name = 'secret' AND n = 3",
+				"SELECT next_id('order')", "SELECT next_id('invoice')", "SELECT next_id('a_new_one')", "SELECT next_code('secret')",
+			},
+		},
+		syntax.MySQL: {
+			fine:   []string{"SELECT next_id('orders')", "SELECT NEXT VALUE FOR invoice_eu"},
+			denied: []string{"SELECT next_id('secret')", "SELECT NEXT VALUE FOR secret", "SELECT NEXTVAL(secret)", "SELECT NEXT 3 VALUES FROM secret"},
+		},
+	} {
+		all := server.sessionWith(t, sqlfuncs.SessionOptions{Dialect: dialect, User: "all"})
+		some := server.sessionWith(t, sqlfuncs.SessionOptions{Dialect: dialect, User: "some", Generators: only})
+		for _, sql := range statements.fine {
+			if _, err := some.queryAll(t.Context(), sql); err != nil {
+				t.Errorf("%s: %v", sql, err)
+			}
+		}
+		for _, sql := range statements.denied {
+			// Plans are shared: what another session may do must not count here.
+			_, allErr := all.queryAll(t.Context(), sql)
+			var e *sqlstate.Error
+			if errors.As(allErr, &e) && (e.Code == sqlstate.UndefinedFunction || e.Code == sqlstate.UndefinedTable) {
+				t.Logf("%s: not in this version", sql)
+				continue
+			}
+			_, err := some.queryAll(t.Context(), sql)
+			if !errors.As(err, &e) || e.Code != sqlstate.InsufficientPrivilege {
+				t.Errorf("%s: %v, want 42501", sql, err)
+			}
+		}
+		st, err := some.Prepare("", "SELECT next_id('orders')", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := some.TryID(st, nil); ok {
+			t.Error("TryID does not ask")
+		}
+	}
+	none := server.sessionWith(t, sqlfuncs.SessionOptions{User: "none", Generators: []string{}})
+	if _, err := none.queryAll(t.Context(), "SELECT next_id('orders')"); err == nil {
+		t.Error("an empty list lets everything through")
+	}
+}
