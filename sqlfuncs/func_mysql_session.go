@@ -336,10 +336,10 @@ func extremeMySQL(sign int) func(*planner, []*expr) (*expr, error) {
 var mysqlIDFunctions = []function{
 	{name: "uuid", result: datum.Text, volatile: isVolatile, help: "a UUID of version 1",
 		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
-			return datum.MakeText(uuidText(x.server.timeUUID())), nil
+			return datum.MakeText(x.server.uuids.V1().String()), nil
 		}},
 	{name: "sys_guid", result: datum.Text, volatile: isVolatile, eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
-		id := x.server.timeUUID()
+		id := x.server.uuids.V1()
 		return datum.MakeText(hexUpper(string(id[:]))), nil
 	}},
 	{name: "uuid_short", result: datum.Int8, volatile: isVolatile, help: "an id of the generator uuid_short, of its own kind",
@@ -371,9 +371,9 @@ func binToUUID(_ *exec, a []datum.Value) (datum.Value, error) {
 	if len(a[0].Str) != 16 {
 		return datum.Value{}, uuidError(a[0].Str, "bin_to_uuid")
 	}
-	b := []byte(a[0].Str)
+	u := uuidOf(a[0])
 	if len(a) > 1 && a[1].Int != 0 {
-		b = append(append(append(append([]byte{}, b[4:8]...), b[2:4]...), b[0:2]...), b[8:]...)
+		u = u.Unswapped()
 	}
-	return datum.MakeText(uuidText([16]byte(b))), nil
+	return datum.MakeText(u.String()), nil
 }

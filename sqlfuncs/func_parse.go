@@ -130,10 +130,10 @@ func partsJSON(p generator.Parts) datum.Value {
 func explain(x *exec, id, by datum.Value) (generator.Parts, error) {
 	switch id.Type {
 	case datum.UUID:
-		return explainUUID(id.Str)
+		return explainUUID(uuidOf(id))
 	case datum.Text:
 		if u, err := datum.ParseText(datum.UUID, id.Str, nil); err == nil {
-			return explainUUID(u.Str)
+			return explainUUID(uuidOf(u))
 		}
 		n, err := datum.ParseText(datum.Int8, id.Str, nil)
 		if err != nil {
@@ -205,44 +205,4 @@ func idBound(x *exec, a []datum.Value, bound func(generator.Explainer, time.Time
 	}
 	id, err := bound(ex, a[1].GoTime())
 	return datum.MakeInt8(id), err
-}
-
-// gregorianOffset is the time between 1582-10-15, where UUID v1 time begins,
-// and 1970-01-01, in units of 100 ns (RFC 9562, section 5.1).
-const gregorianOffset = 0x01B21DD213814000
-
-// explainUUID reads what a UUID says about itself (RFC 9562, section 5).
-func explainUUID(u string) (generator.Parts, error) {
-	version := int64(u[6] >> 4)
-	p := generator.Parts{Kind: "uuid"}
-	if u[8]>>6 != 0b10 {
-		return p, nil // not of the RFC's variant
-	}
-	p.Layout = "uuidv" + string('0'+byte(version))
-	be := func(from, to int) int64 {
-		n := int64(0)
-		for i := from; i < to; i++ {
-			n = n<<8 | int64(u[i])
-		}
-		return n
-	}
-	ticks := func(t int64) *time.Time {
-		t -= gregorianOffset
-		at := time.Unix(t/1e7, t%1e7*100).UTC()
-		return &at
-	}
-	switch version {
-	case 1:
-		p.Time = ticks((be(6, 8)&0x0fff)<<48 | be(4, 6)<<32 | be(0, 4))
-	case 6:
-		p.Time = ticks(be(0, 4)<<28 | be(4, 6)<<12 | be(6, 8)&0x0fff)
-	case 7:
-		at := time.UnixMilli(be(0, 6)).UTC()
-		p.Time = &at
-	}
-	if version == 1 || version == 6 {
-		seq, node := be(8, 10)&0x3fff, be(10, 16)
-		p.Sequence, p.Worker = &seq, &node
-	}
-	return p, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/layout"
+	"nextid/generator/uuid"
 )
 
 // Config configures a Server. Registry is required.
@@ -69,7 +70,7 @@ type Server struct {
 	sessions     sessionSet
 	sequenceOIDs sequenceOIDs
 	locks        namedLocks // of GET_LOCK
-	uuids        timeUUIDs  // of UUID()
+	uuids        *uuid.Source
 }
 
 // NewServer returns a Server. An unknown Config.Layout is an error.
@@ -86,7 +87,7 @@ func NewServer(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		registry: cfg.Registry, version: cfg.Version, limits: cfg.Limits.withDefaults(),
-		clock: cfg.Clock, layout: l,
+		clock: cfg.Clock, layout: l, uuids: uuid.NewSource(cfg.Clock),
 	}
 	s.started = s.now()
 	for i := range s.caches {

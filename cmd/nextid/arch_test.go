@@ -29,6 +29,7 @@ generator/layout:          generator
 generator/worker:          generator
 generator/snowflake:       generator generator/layout generator/option generator/worker
 generator/segment:         generator generator/option
+generator/uuid:            generator
 generator/store/memory:    generator
 generator/store/sqlstore:  generator migrations/...
 generator/store/shared:    generator
@@ -50,7 +51,7 @@ sqlfuncs/datum:            sqlfuncs/sqlstate
 sqlfuncs/syntax:           sqlfuncs/sqlstate
 sqlfuncs/mariadbtest:
 sqlfuncs/pgtest:
-sqlfuncs:                  generator generator/layout sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax
+sqlfuncs:                  generator generator/layout generator/uuid sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax
 
 wire:                      sqlfuncs/sqlstate
 wire/auth:                 sqlfuncs sqlfuncs/sqlstate wire wire/pgwire wire/mysqlwire

@@ -965,7 +965,7 @@ AND d1.refobjid IS NULL
     AND relnamespace  = 2200::oid
 ORDER BY relname
 
--- pgAdmin: functions
+-- pgAdmin: functions (ties in any order)
 SELECT
     pr.oid, CASE WHEN
         pg_catalog.pg_get_function_identity_arguments(pr.oid) <> ''

@@ -1,0 +1,282 @@
+// Package uuid makes and reads the UUIDs of RFC 9562, versions 1 and 3 to 8.
+//
+// A Source is one server's: its UUIDs of the versions 1, 6 and 7 carry a time
+// that only grows, whatever the wall clock does, so they are unique on the
+// server by their time alone. Between servers, and over a restart, their random
+// bits keep them apart, as in every UUID; nothing is asked of the store.
+package uuid
+
+import (
+	"crypto/md5"
+	"crypto/rand"
+	"crypto/sha1"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"nextid/generator"
+)
+
+// UUID is the 16 bytes of a UUID in the order of the network.
+type UUID [16]byte
+
+// Namespaces of RFC 9562, section 6.6, and the UUIDs with all bits 0 and 1.
+var (
+	Nil  = UUID{}
+	Max  = UUID{255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255}
+	DNS  = namespace(0x10)
+	URL  = namespace(0x11)
+	OID  = namespace(0x12)
+	X500 = namespace(0x14)
+)
+
+func namespace(low byte) UUID {
+	return UUID{0x6b, 0xa7, 0xb8, low, 0x9d, 0xad, 0x11, 0xd1, 0x80, 0xb4, 0x00, 0xc0, 0x4f, 0xd4, 0x30, 0xc8}
+}
+
+const (
+	// gregorian is the number of ticks from 1582-10-15, where the time of
+	// versions 1 and 6 begins, to 1970-01-01 (RFC 9562, section 5.1).
+	gregorian = 0x01B21DD213814000
+	// tick is the unit of that time in ns.
+	tick = 100
+	// fraction is the step of the 12 bits below version 7's millisecond, in
+	// ns, rounded up (RFC 9562, section 6.2, method 3; PostgreSQL 18 does it
+	// the same way).
+	fraction = int64(time.Millisecond)/(1<<12) + 1
+	// maxMillis is the largest time of version 7.
+	maxMillis = 1<<48 - 1
+)
+
+// ErrRange says that a shifted time does not fit a UUID of version 7, which
+// holds 1970 to about 10889.
+var ErrRange = errors.New("time is outside of 1970-01-01 to the year 10889")
+
+// Source makes UUIDs. It is safe for concurrent use.
+type Source struct {
+	clock generator.Clock
+	last7 atomic.Int64 // ns of the latest version 7
+
+	mu    sync.Mutex
+	last1 int64  // tick of the latest version 1 or 6
+	seq   uint16 // clock sequence, random at each start
+	node  [6]byte
+}
+
+// NewSource returns a Source with a random node, which is new at each start:
+// a network card's address would tell the world which machine it was.
+func NewSource(clock generator.Clock) *Source {
+	s := &Source{clock: clock}
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // does not fail
+	s.seq = binary.BigEndian.Uint16(b[:]) & 0x3fff
+	copy(s.node[:], b[2:])
+	s.node[0] |= 1 // multicast: no real network card (RFC 9562, section 6.10)
+	return s
+}
+
+// time1 is the present in ticks, beyond every earlier answer.
+func (s *Source) time1() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last1 = max(s.clock.Wall()/tick+gregorian, s.last1+1)
+	return s.last1
+}
+
+// V1 is a UUID of time, clock sequence and node (RFC 9562, section 5.1).
+func (s *Source) V1() UUID { return s.v1(s.node) }
+
+// V1MC is V1 with a random multicast node for each UUID, as uuid-ossp's
+// uuid_generate_v1mc.
+func (s *Source) V1MC() UUID {
+	var node [6]byte
+	_, _ = rand.Read(node[:]) // does not fail
+	node[0] |= 1
+	return s.v1(node)
+}
+
+func (s *Source) v1(node [6]byte) UUID {
+	var u UUID
+	t := uint64(s.time1())
+	binary.BigEndian.PutUint32(u[0:], uint32(t))
+	binary.BigEndian.PutUint16(u[4:], uint16(t>>32))
+	binary.BigEndian.PutUint16(u[6:], uint16(t>>48))
+	binary.BigEndian.PutUint16(u[8:], s.seq)
+	copy(u[10:], node[:])
+	return u.mark(1)
+}
+
+// V6 is V1 with its time in the order of its significance (section 5.6).
+func (s *Source) V6() UUID {
+	var u UUID
+	t := uint64(s.time1())
+	binary.BigEndian.PutUint64(u[0:], t<<4&^0xffff|t&0x0fff)
+	binary.BigEndian.PutUint16(u[8:], s.seq)
+	copy(u[10:], s.node[:])
+	return u.mark(6)
+}
+
+// V4 is a random UUID (section 5.4).
+func (s *Source) V4() UUID {
+	var u UUID
+	_, _ = rand.Read(u[:]) // does not fail
+	return u.mark(4)
+}
+
+// V7 is a UUID of Unix milliseconds, 12 bits of their fraction, and 62 random
+// bits (section 5.7). Each is greater than the one before it on this server.
+func (s *Source) V7() UUID {
+	ns := s.time7()
+	return v7(ns/int64(time.Millisecond), ns%int64(time.Millisecond))
+}
+
+// V7Shifted is V7 with a time moved by that many microseconds; ErrRange.
+func (s *Source) V7Shifted(micros int64) (UUID, error) {
+	ns := s.time7()
+	millis, rest := ns/int64(time.Millisecond)+micros/1000, ns%int64(time.Millisecond)+micros%1000*1000
+	switch {
+	case rest >= int64(time.Millisecond):
+		millis, rest = millis+1, rest-int64(time.Millisecond)
+	case rest < 0:
+		millis, rest = millis-1, rest+int64(time.Millisecond)
+	}
+	if millis < 0 || millis > maxMillis {
+		return Nil, ErrRange
+	}
+	return v7(millis, rest), nil
+}
+
+// time7 is the present in ns after 1970, at least a fraction beyond every
+// earlier answer.
+func (s *Source) time7() int64 {
+	ns := s.clock.Wall()
+	for {
+		last := s.last7.Load()
+		ns = max(ns, last+fraction)
+		if s.last7.CompareAndSwap(last, ns) {
+			return ns
+		}
+	}
+}
+
+func v7(millis, rest int64) UUID {
+	var u UUID
+	_, _ = rand.Read(u[8:]) // does not fail
+	binary.BigEndian.PutUint64(u[0:], uint64(millis)<<16|uint64(rest<<12/int64(time.Millisecond)))
+	return u.mark(7)
+}
+
+// V3 is the UUID of a name, by MD5 (section 5.3).
+func V3(space UUID, name string) UUID {
+	h := md5.New()
+	h.Write(space[:])
+	h.Write([]byte(name))
+	return UUID(h.Sum(nil)).mark(3)
+}
+
+// V5 is the UUID of a name, by SHA-1 (section 5.5).
+func V5(space UUID, name string) UUID {
+	h := sha1.New()
+	h.Write(space[:])
+	h.Write([]byte(name))
+	return UUID(h.Sum(nil)[:16]).mark(5)
+}
+
+// V8 makes a UUID out of 16 bytes that mean something to their owner: 122 of
+// their bits stay (section 5.8).
+func V8(b [16]byte) UUID { return UUID(b).mark(8) }
+
+// mark sets version and variant.
+func (u UUID) mark(version byte) UUID {
+	u[6] = u[6]&0x0f | version<<4
+	u[8] = u[8]&0x3f | 0x80
+	return u
+}
+
+// Standard reports whether u has the variant of RFC 9562: only then do its
+// other fields mean what the RFC says.
+func (u UUID) Standard() bool { return u[8]>>6 == 0b10 }
+
+// Version is the version of a standard UUID, 0 for others.
+func (u UUID) Version() int {
+	if !u.Standard() {
+		return 0
+	}
+	return int(u[6] >> 4)
+}
+
+// Time is when a UUID of version 1, 6 or 7 was made; ok is false for others.
+// Of version 7 it is the millisecond: whether the bits below are a fraction of
+// it, the UUID does not say.
+func (u UUID) Time() (t time.Time, ok bool) {
+	high := int64(binary.BigEndian.Uint64(u[0:]))
+	switch u.Version() {
+	case 1:
+		return ticks(high<<48&(0x0fff<<48) | high<<16&(0xffff<<32) | high>>32&0xffffffff), true
+	case 6:
+		return ticks(high>>4&^0x0fff&(1<<60-1) | high&0x0fff), true
+	case 7:
+		return time.UnixMilli(high >> 16 & maxMillis).UTC(), true
+	}
+	return time.Time{}, false
+}
+
+func ticks(t int64) time.Time {
+	t -= gregorian
+	return time.Unix(t/1e7, t%1e7*tick).UTC()
+}
+
+// Sequence and node of versions 1 and 6; ok is false for others.
+func (u UUID) Sequence() (sequence, node int64, ok bool) {
+	if v := u.Version(); v != 1 && v != 6 {
+		return 0, 0, false
+	}
+	low := int64(binary.BigEndian.Uint64(u[8:]))
+	return low >> 48 & 0x3fff, low & (1<<48 - 1), true
+}
+
+// Swapped exchanges the first and the third group, as MySQL's
+// UUID_TO_BIN(u, 1) does: then UUIDs of version 1 sort by their time. Unswapped
+// undoes it.
+func (u UUID) Swapped() UUID {
+	var s UUID
+	copy(s[0:2], u[6:8])
+	copy(s[2:4], u[4:6])
+	copy(s[4:8], u[0:4])
+	copy(s[8:], u[8:])
+	return s
+}
+
+// Unswapped undoes Swapped.
+func (u UUID) Unswapped() UUID {
+	var s UUID
+	copy(s[6:8], u[0:2])
+	copy(s[4:6], u[2:4])
+	copy(s[0:4], u[4:8])
+	copy(s[8:], u[8:])
+	return s
+}
+
+// GUID changes between the order of the network and that of Microsoft's GUID
+// structure, whose first three groups are little-endian. It is its own inverse.
+func (u UUID) GUID() UUID {
+	u[0], u[1], u[2], u[3] = u[3], u[2], u[1], u[0]
+	u[4], u[5] = u[5], u[4]
+	u[6], u[7] = u[7], u[6]
+	return u
+}
+
+// String is the text form of section 4, in small letters.
+func (u UUID) String() string {
+	var b [36]byte
+	hex.Encode(b[0:8], u[0:4])
+	hex.Encode(b[9:13], u[4:6])
+	hex.Encode(b[14:18], u[6:8])
+	hex.Encode(b[19:23], u[8:10])
+	hex.Encode(b[24:36], u[10:16])
+	b[8], b[13], b[18], b[23] = '-', '-', '-', '-'
+	return string(b[:])
+}
