@@ -27,6 +27,10 @@ func newNonce() (nonce [nonceSize]byte) {
 	return nonce
 }
 
+// versionPrefix is what MariaDB 10 puts before its version in the greeting,
+// and nowhere else: old clients take a version above 5 for a mistake.
+const versionPrefix = "5.5.5-"
+
 // greet sends the greeting ("Protocol::HandshakeV10").
 func (c *conn) greet(out *wire.Out) {
 	c.nonce = newNonce()
@@ -34,7 +38,7 @@ func (c *conn) greet(out *wire.Out) {
 	var at int
 	out.B, at = begin(out.B)
 	out.B = append(out.B, 10)
-	out.B = append(append(out.B, c.protocol.sql.MySQLVersion()...), 0)
+	out.B = append(append(append(out.B, versionPrefix...), c.protocol.sql.MySQLVersion()...), 0)
 	out.B = appendUint32(out.B, uint32(c.info.ID))
 	out.B = append(append(out.B, c.nonce[:8]...), 0)
 	out.B = appendUint16(out.B, uint16(can))
