@@ -29,4 +29,17 @@
 //	planner      plan_*.go
 //	execution    exec_*.go
 //	statements that return no rows: utility_*.go
+//
+// # The MySQL dialect
+//
+// Both dialects share the planner, the executor and nextid's own functions.
+// Where an expression means something else in MySQL, the planner's method
+// begins with a branch on planner.mysql:
+//
+//	literals, operators, types   plan_mysql.go
+//	calls and casts              plan_mysql_call.go, func_mysql_*.go
+//	conversions of values        mysql_value.go, mysql_decimal.go
+//	statements, SHOW, variables  mysql_statement.go, mysql_show.go, mysql_variable.go
+//	information_schema           table_mysql.go, mysql_schema.tsv
+//	sessions and parameters      mysql_session.go, mysql_bind.go
 package sqlfuncs

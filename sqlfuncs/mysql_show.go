@@ -114,6 +114,7 @@ func makeShows() {
 		"COLUMNS":      columns, "FULL COLUMNS": fullColumns,
 		"CREATE TABLE":    {columns: texts("View", "Create View", "character_set_client", "collation_connection"), rows: showCreateView},
 		"CREATE DATABASE": {columns: texts("Database", "Create Database"), rows: showCreateDatabase},
+		"CREATE FUNCTION": {columns: texts("Function", "sql_mode", "Create Function", "character_set_client", "collation_connection", "Database Collation"), rows: showCreateFunction},
 		"ENGINES": fromSchema("engines", "Engine", "ENGINE", "Support", "SUPPORT", "Comment", "COMMENT",
 			"Transactions", "TRANSACTIONS", "XA", "XA", "Savepoints", "SAVEPOINTS"),
 		"COLLATION": fromSchema("collations", "Collation", "COLLATION_NAME", "Charset", "CHARACTER_SET_NAME", "Id", "ID",
@@ -370,6 +371,23 @@ func showCreateView(x *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
 	}
 	text := "CREATE ALGORITHM=UNDEFINED DEFINER=`nextid`@`localhost` SQL SECURITY INVOKER VIEW `" + def.name + "` AS " + def.mysqlViewQuery()
 	return [][]datum.Value{textRow(def.name, text, "utf8mb4", "utf8mb4_general_ci")}, nil
+}
+
+// showCreateFunction shows one of our functions as a stored one.
+func showCreateFunction(_ *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
+	for _, f := range routines() {
+		if !strings.EqualFold(f.name, t.From.Last()) {
+			continue
+		}
+		args := make([]string, len(f.args))
+		for i, a := range f.args {
+			args[i] = "`" + a.name + "` " + mysqlTypeOf(tableColumn{typ: a.typ}).column
+		}
+		text := "CREATE FUNCTION `" + f.name + "`(" + strings.Join(args, ", ") + ") RETURNS " + mysqlTypeOf(tableColumn{typ: f.result}).column +
+			"\n    NO SQL\n    COMMENT '" + strings.ReplaceAll(f.help, "'", "''") + "'\n/* built into nextid */"
+		return [][]datum.Value{textRow(f.name, "", text, "utf8mb4", "utf8mb4_general_ci", "utf8mb4_general_ci")}, nil
+	}
+	return nil, sqlstate.New(sqlstate.UndefinedFunction, "FUNCTION %s does not exist", cut(t.From.Last(), 64))
 }
 
 func showCreateDatabase(_ *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {

@@ -575,6 +575,44 @@ func labelMySQL(t syntax.Target) string {
 	return t.Text
 }
 
+// havingMySQL lets HAVING and ORDER BY see the labels of the select list. A
+// HAVING of a query that has no groups is one more condition.
+func (p *planner) havingMySQL(s *scope, c *syntax.SelectCore, orderBy []syntax.OrderItem) *syntax.SelectCore {
+	for _, t := range c.Targets {
+		if t.Alias != "" && (c.Having != nil || len(orderBy) > 0) {
+			if s.aliases == nil {
+				s.aliases = map[string]syntax.Expr{}
+			}
+			s.aliases[strings.ToLower(t.Alias)] = t.Expr
+		}
+	}
+	if c.Having == nil || len(c.GroupBy) > 0 {
+		return c
+	}
+	plain := *c
+	plain.Having = nil
+	if p.isGrouped(&plain, append([]syntax.OrderItem{{Expr: c.Having}}, orderBy...)) {
+		return c
+	}
+	plain.Where = c.Having
+	if c.Where != nil {
+		plain.Where = &syntax.Binary{Pos: c.Having.Position(), Op: "AND", L: c.Where, R: c.Having}
+	}
+	return &plain
+}
+
+// aliased is the item of the select list that a name stands for, nil if none.
+func (p *planner) aliased(level *scope, name string) (*expr, error) {
+	e := level.aliases[strings.ToLower(name)]
+	if e == nil {
+		return nil, nil
+	}
+	labels := level.aliases
+	level.aliases = nil // inside of it the names are those of FROM
+	defer func() { level.aliases = labels }()
+	return p.expr(level, e)
+}
+
 // systemSchemas are databases that MySQL keeps for itself. Ours has none of
 // their tables.
 var systemSchemas = map[string]bool{"mysql": true, "performance_schema": true, "sys": true}

@@ -17,9 +17,10 @@ type scope struct {
 	items   []*fromItem
 	shown   []foundColumn // the columns that * stands for, in its order
 	ctes    map[string]*ctePlan
-	group   *grouping   // set while the select list of a grouped query is analysed
-	windows *windowPlan // collects the window functions of the select list and ORDER BY, nil where they are not allowed
-	sets    *setSlots   // collects set-returning functions of the select list, nil where they are not allowed
+	group   *grouping              // set while the select list of a grouped query is analysed
+	windows *windowPlan            // collects the window functions of the select list and ORDER BY, nil where they are not allowed
+	aliases map[string]syntax.Expr // MySQL: the labels of the select list, where HAVING and ORDER BY may use them
+	sets    *setSlots              // collects set-returning functions of the select list, nil where they are not allowed
 }
 
 // fromItem is one table of FROM: a stretch of the level's row.
@@ -98,8 +99,14 @@ func (p *planner) resolveColumn(s *scope, c *syntax.Column) (*expr, error) {
 				found = columnExpr(level.frame, it.offset+i, fc)
 			}
 		}
-		if found == nil && table == "" && !p.mysql {
-			found = p.wholeRow(level, column)
+		if found == nil && table == "" {
+			if p.mysql {
+				if e, err := p.aliased(level, column); e != nil || err != nil {
+					return e, err
+				}
+			} else {
+				found = p.wholeRow(level, column)
+			}
 		}
 		if found == nil {
 			found = systemColumn(level, table, column)

@@ -69,6 +69,9 @@ func (o *output) add(e *expr, name string) {
 // selectCore analyses SELECT … FROM … WHERE … GROUP BY … ORDER BY.
 func (p *planner) selectCore(s *scope, c *syntax.SelectCore, orderBy []syntax.OrderItem) (*queryPlan, error) {
 	s.frame = p.newFrame()
+	if p.mysql {
+		c = p.havingMySQL(s, c, orderBy)
+	}
 	from := c
 	if isNextValues(c) { // its FROM names a generator, no table
 		from = &syntax.SelectCore{Where: c.Where}
@@ -90,6 +93,8 @@ func (p *planner) selectCore(s *scope, c *syntax.SelectCore, orderBy []syntax.Or
 	}
 	s.windows = windows
 	out := &output{}
+	labels := s.aliases
+	s.aliases = nil
 	if err := p.targets(s, c, out); err != nil {
 		return nil, err
 	}
@@ -99,6 +104,7 @@ func (p *planner) selectCore(s *scope, c *syntax.SelectCore, orderBy []syntax.Or
 		}
 	}
 	plan.visible = len(out.exprs)
+	s.aliases = labels
 	if plan.sort, err = p.sortKeys(s, c, orderBy, out); err != nil {
 		return nil, err
 	}
