@@ -19,7 +19,7 @@ test: test-deps format-check vet build
 
 ## test-clients: install and drive every client, see docs/clients.md
 test-clients:
-	TEST_CLIENTS=all $(GO) test -count=1 -timeout $(TEST_TIMEOUT) ./wire/clienttest
+	TEST_CLIENTS=all $(GO) test -v -count=1 -timeout $(TEST_TIMEOUT) -run "^(TestClients|TestExamples)$$" ./wire/clienttest
 
 ## test-deps: install the Debian packages that the tests use (root), or name them
 test-deps:
