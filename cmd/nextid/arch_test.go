@@ -35,7 +35,7 @@ generator/store/sqlstore:  generator migrations/...
 generator/store/shared:    generator
 generator/store/postgres:  generator/store/shared
 generator/store/mysql:     generator generator/store/shared
-generator/store/redis:     generator/store/shared
+generator/store/redis:     generator generator/store/shared
 generator/store/etcd:      generator/store/shared
 generator/store/zookeeper: generator generator/store/shared
 

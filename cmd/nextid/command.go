@@ -72,7 +72,7 @@ func (p *program) serveCommand() *cobra.Command {
 	}
 	flags.register(cmd.Flags())
 	// Not a setting: what is accepted once must not be accepted forever.
-	cmd.Flags().BoolVar(&adopt, "adopt", false, "accept, this once, a store that was copied, moved or restored: see docs/operating.md")
+	cmd.Flags().BoolVar(&adopt, "adopt", false, "accept, this once, a store that was copied, moved or restored: see docs/operations.md")
 	return cmd
 }
 

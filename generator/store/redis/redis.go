@@ -12,6 +12,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"nextid/generator"
 	"nextid/generator/store/shared"
 )
 
@@ -243,9 +244,14 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 		}
 		answers = make([]shared.Answer, len(asks))
 		for i := range asks {
-			if answers[i], err = e.answer(&asks[i], replies[i]); err != nil {
+			answer, err := e.answer(&asks[i], replies[i])
+			switch {
+			case errors.Is(err, generator.ErrRegressed): // of this row alone
+				answer.Err = err
+			case err != nil:
 				return err
 			}
+			answers[i] = answer
 		}
 		return nil
 	})

@@ -115,10 +115,14 @@ func (c *CAS) Advance(ctx context.Context, asks []Ask) ([]Answer, error) {
 	Parallel(len(asks), func(i int) {
 		answers[i], errs[i] = c.change(ctx, asks[i].Key, func(old *Row) (Answer, *Row) { return asks[i].Decide(old, stamp) })
 	})
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
+	failed := 0
+	for i, err := range errs {
+		if answers[i].Err = err; err != nil {
+			failed++
 		}
+	}
+	if failed == len(asks) {
+		return nil, errs[0]
 	}
 	return answers, nil
 }

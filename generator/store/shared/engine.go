@@ -84,6 +84,7 @@ type Answer struct {
 	Lo, Hi  int64  // Granted: the reservation; Exhausted, Moved: Hi is the key's
 	Seq     int64  // Granted: the key's count of changes
 	Stamp   string // Moved: the key's; Strange: the database's
+	Err     error  // this ask alone failed; the rest means nothing then
 }
 
 // Row is where a key stands.

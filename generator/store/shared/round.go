@@ -142,7 +142,8 @@ func (r *rounds) run(calls []*call) {
 		delete(r.flying, c.ask.Key)
 		if c.err = err; err == nil {
 			c.answer = answers[i]
-			if a := &c.answer; a.Outcome == Granted && c.ask.Key != stampKey {
+			c.err = c.answer.Err
+			if a := &c.answer; c.err == nil && a.Outcome == Granted && c.ask.Key != stampKey {
 				// Here, where the grants of a key still come in their order.
 				c.before, c.back = r.witness.grant(c.ask.Key, a.Lo, sight{a.Hi, a.Seq})
 			}

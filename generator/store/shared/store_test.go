@@ -400,6 +400,32 @@ func TestWorkerIDsWaitForLostSlices(t *testing.T) {
 	grant(t, b, slice("1"), now())
 }
 
+// One row that cannot be read does not keep the others from being granted.
+func TestADamagedRowConcernsItsNameOnly(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDatabase()
+		s := newStore(t, d, Config{Lanes: 1})
+		grant(t, s, name("bad", 1), 1)
+		grant(t, s, name("good", 1), 1)
+		d.mu.Lock()
+		d.values[generator.NameKey("bad")] = Value{"what?", 9}
+		d.delay = time.Millisecond
+		d.mu.Unlock()
+		var wg sync.WaitGroup
+		for range 20 {
+			wg.Go(func() { refused(t, s, name("bad", 1), generator.ErrRegressed, "damaged") })
+			wg.Go(func() {
+				if _, _, err := s.Reserve(t.Context(), name("good", 1)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		s.Close()
+	})
+}
+
 func TestAllThatWaitShareARoundTrip(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
