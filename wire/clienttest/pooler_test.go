@@ -197,10 +197,10 @@ func TestPgBouncerCancels(t *testing.T) {
 	port := startServer(t)
 	for _, mode := range []string{"session", "transaction"} {
 		conn := pooled(t, bouncer(t, mode, port), "")
-		go func() {
-			time.Sleep(300 * time.Millisecond)
+		cancel := time.AfterFunc(300*time.Millisecond, func() {
 			_ = conn.PgConn().CancelRequest(context.Background()) // the statement's end shows it
-		}()
+		})
+		t.Cleanup(func() { cancel.Stop() })
 		start := time.Now()
 		_, err := conn.Exec(t.Context(), "SELECT pg_sleep(60)")
 		if pg, ok := errors.AsType[*pgconn.PgError](err); !ok || pg.Code != "57014" || time.Since(start) > 30*time.Second {
@@ -217,18 +217,22 @@ func TestPgBouncerPreparedStatements(t *testing.T) {
 	if v := poolertest.Version(t); v < 21 {
 		t.Skipf("needs the Debian package pgbouncer 1.21 or newer, not 1.%d", v)
 	}
-	address := bouncer(t, "transaction", port, "max_prepared_statements = 10")
+	// It keeps two on a connection, and closes the one that was used least lately.
+	address := bouncer(t, "transaction", port, "max_prepared_statements = 2")
+	statements := []string{"SELECT next_id($1)", "SELECT nextval($1)", "SELECT id FROM ids WHERE name = $1", "SELECT * FROM next_ids($1, 1)"}
 	var log history.Log
 	var wg sync.WaitGroup
 	for client := range 6 {
 		conn := pooled(t, address, "")
-		if _, err := conn.Prepare(t.Context(), "draw", "SELECT next_id($1)"); err != nil {
-			t.Fatal(err)
+		for i, sql := range statements {
+			if _, err := conn.Prepare(t.Context(), fmt.Sprintf("draw%d", i), sql); err != nil {
+				t.Fatal(err)
+			}
 		}
 		wg.Go(func() {
-			for range 50 {
+			for n := range 80 {
 				var id int64
-				if err := conn.QueryRow(t.Context(), "draw", "prepared").Scan(&id); err != nil {
+				if err := conn.QueryRow(t.Context(), fmt.Sprintf("draw%d", n%len(statements)), "prepared").Scan(&id); err != nil {
 					t.Error(err)
 					return
 				}
@@ -239,6 +243,9 @@ func TestPgBouncerPreparedStatements(t *testing.T) {
 	wg.Wait()
 	if err := log.Check(); err != nil {
 		t.Error(err)
+	}
+	if log.Len() != 6*80 {
+		t.Errorf("%d ids", log.Len())
 	}
 }
 
