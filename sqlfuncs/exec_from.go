@@ -372,7 +372,8 @@ type joinRows struct {
 	rightRows [][]datum.Value
 	index     map[string][]int // rightRows by hash key
 	hash      *hashKey
-	matched   []bool // FULL JOIN: right rows that found a partner
+	equal     [2][]*expr // sides of the conditions left = right that the index is made of
+	matched   []bool     // FULL JOIN: right rows that found a partner
 
 	haveLeft   bool
 	found      bool
@@ -409,12 +410,39 @@ func (j *joinRows) readRight(x *exec) error {
 		j.rightRows = append(j.rightRows, append([]datum.Value(nil), x.frame(sp.frame, sp.to)[sp.from:sp.to]...))
 	}
 	j.matched = make([]bool, len(j.rightRows))
-	j.buildIndex()
-	return nil
+	return j.buildIndex(x)
 }
 
-func (j *joinRows) buildIndex() {
+// buildIndex makes an index of the right rows: by all conditions left =
+// right together, else by one that gives several values for a column.
+func (j *joinRows) buildIndex(x *exec) error {
 	left, right := j.left0(), j.right.span()
+	for _, c := range j.on {
+		if c.equal == nil || c.volatile {
+			continue
+		}
+		for i, r := range c.equal {
+			l := c.equal[1-i]
+			if right.dependsOn(r.refs) && !left.dependsOn(r.refs) && left.dependsOn(l.refs) && !right.dependsOn(l.refs) {
+				j.equal[0], j.equal[1] = append(j.equal[0], l), append(j.equal[1], r)
+				break
+			}
+		}
+	}
+	if j.equal[0] != nil {
+		j.index = make(map[string][]int, len(j.rightRows))
+		for i, row := range j.rightRows {
+			j.put(x, right, row)
+			key, valid, err := joinKey(x, j.equal[1])
+			if err != nil {
+				return err
+			}
+			if valid {
+				j.index[key] = append(j.index[key], i)
+			}
+		}
+		return nil
+	}
 	for _, c := range j.on {
 		for _, k := range c.keys {
 			if right.holds(k.column) && left.dependsOn(k.refs) && !right.dependsOn(k.refs) {
@@ -423,7 +451,7 @@ func (j *joinRows) buildIndex() {
 		}
 	}
 	if j.hash == nil {
-		return
+		return nil
 	}
 	j.index = make(map[string][]int, len(j.rightRows))
 	for i, row := range j.rightRows {
@@ -432,6 +460,19 @@ func (j *joinRows) buildIndex() {
 			j.index[key] = append(j.index[key], i)
 		}
 	}
+	return nil
+}
+
+// joinKey is the key of the values of expressions; one that is NULL equals
+// nothing.
+func joinKey(x *exec, es []*expr) (key string, valid bool, err error) {
+	values, err := evalAll(x, es)
+	for _, v := range values {
+		if !v.Valid {
+			return "", false, err
+		}
+	}
+	return string(rowKey(nil, values, nil)), err == nil, err
 }
 
 func (j *joinRows) left0() span { return j.joinSource.left.span() }
@@ -521,6 +562,14 @@ func (j *joinRows) startLeft(x *exec) error {
 		}
 		var err error
 		j.inner, err = j.right.open(x)
+		return err
+	}
+	if j.equal[0] != nil {
+		key, _, err := joinKey(x, j.equal[0]) // a NULL has a key that no row has
+		j.candidates = j.index[key]
+		if j.candidates == nil {
+			j.candidates = []int{}
+		}
 		return err
 	}
 	if j.hash == nil {

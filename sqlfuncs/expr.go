@@ -22,6 +22,7 @@ type expr struct {
 	fields   []fromColumn // of a record whose columns are known
 	column   bool         // it is just refs[0]
 	keys     []*keyTest   // a condition: what it says about single columns
+	equal    []*expr      // a condition: the two sides that it says are equal
 	table    uint32       // pg_class oid and attribute of a plain column
 	attr     int16
 	binary   bool // MySQL: its collation compares bytes

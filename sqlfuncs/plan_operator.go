@@ -272,6 +272,7 @@ func (p *planner) comparison(op string, test func(int) bool, l, r *expr) (*expr,
 	})
 	if op == "=" {
 		e.keys = append(equalsKey(l, r), equalsKey(r, l)...)
+		e.equal = []*expr{l, r}
 	}
 	return e, nil
 }

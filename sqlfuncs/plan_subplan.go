@@ -286,7 +286,7 @@ func (c *rowsTest) hash(x *exec, rows [][]datum.Value) (*rowsHash, error) {
 	}
 	for _, row := range rows {
 		c.set(x, row)
-		key, valid, err := c.key(x, c.right)
+		key, valid, err := joinKey(x, c.right)
 		if err != nil {
 			return nil, err
 		}
@@ -299,21 +299,11 @@ func (c *rowsTest) hash(x *exec, rows [][]datum.Value) (*rowsHash, error) {
 	return h, nil
 }
 
-func (c *rowsTest) key(x *exec, es []*expr) (key string, valid bool, err error) {
-	values, err := evalAll(x, es)
-	for _, v := range values {
-		if !v.Valid {
-			return "", false, err
-		}
-	}
-	return string(rowKey(nil, values, nil)), err == nil, err
-}
-
 func (c *rowsTest) find(x *exec, h *rowsHash) (datum.Value, error) {
 	if !c.isIn {
 		return c.linear(x, h.rows)
 	}
-	key, valid, err := c.key(x, c.left)
+	key, valid, err := joinKey(x, c.left)
 	if err != nil {
 		return datum.Value{}, err
 	}
