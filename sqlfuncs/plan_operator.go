@@ -3,6 +3,7 @@ package sqlfuncs
 import (
 	"regexp"
 	"strings"
+	"sync/atomic"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
@@ -543,12 +544,22 @@ func (p *planner) regex(op string, l, r *expr) (*expr, error) {
 	if strings.HasSuffix(op, "*") {
 		options = "i"
 	}
+	type compiled struct {
+		source string
+		*textPattern
+	}
+	var last atomic.Pointer[compiled] // most patterns are constants
 	return strict2(datum.Bool, l, r, func(_ *exec, a, b datum.Value) (datum.Value, error) {
-		pattern, _, err := compilePattern(b.Str, options)
-		if err != nil {
-			return a, err
+		p := last.Load()
+		if p == nil || p.source != b.Str {
+			pattern, _, err := compilePattern(b.Str, options)
+			if err != nil {
+				return a, err
+			}
+			p = &compiled{b.Str, pattern}
+			last.Store(p)
 		}
-		return datum.MakeBool(pattern.re.MatchString(a.Str) != (op[0] == '!')), nil
+		return datum.MakeBool(p.re.MatchString(a.Str) != (op[0] == '!')), nil
 	}), nil
 }
 
