@@ -16,6 +16,7 @@ import (
 
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/pgtest"
+	"nextid/sqlfuncs/sqlstate"
 )
 
 // catalogSession is a session as the catalogs see it best: of the owner, in
@@ -270,4 +271,48 @@ func difference(got, want string) string {
 		out = append(out[:limit/2], append([]string{"… " + strconv.Itoa(len(out)-limit) + " more"}, out[len(out)-limit/2:]...)...)
 	}
 	return strings.Join(out, "\n")
+}
+
+func TestCatalogsFollowTheGenerators(t *testing.T) {
+	server := newServer(t)
+	s := server.session(t)
+	looks := []string{
+		"SELECT relname FROM pg_class WHERE relname LIKE 'orders%' ORDER BY 1",
+		"SELECT relname FROM pg_class WHERE relname IN ('orders', 'orders_id') ORDER BY 1",
+		"SELECT relname FROM pg_class WHERE oid IN ('orders'::regclass, 'orders_id'::regclass) ORDER BY 1",
+		"SELECT c.relname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE a.attname IN ('last_value', 'id') AND a.attrelid IN ('orders'::regclass, 'orders_id'::regclass) ORDER BY 1",
+		"SELECT table_name FROM information_schema.tables WHERE table_name = 'orders_id' UNION ALL SELECT sequence_name FROM information_schema.sequences ORDER BY 1",
+		"SELECT sequencename FROM pg_sequences UNION ALL SELECT viewname FROM pg_views WHERE schemaname = 'public' AND viewname LIKE 'o%' ORDER BY 1",
+	}
+	for _, sql := range looks {
+		s.want(t, sql, "")
+	}
+	server.segment(t, "orders")
+	for _, sql := range looks {
+		s.want(t, sql, "orders\norders_id")
+	}
+	s.want(t, "SELECT typname FROM pg_type WHERE typname IN ('orders_id', '_orders_id') ORDER BY 1", "_orders_id\norders_id")
+	s.want(t, "SELECT format_type(t.oid, NULL), format_type(t.typarray, NULL) FROM pg_type t JOIN pg_class c ON c.reltype = t.oid WHERE relname = 'orders_id'", "orders_id|orders_id[]")
+	s.want(t, "SELECT relname::regclass::oid = oid, oid::regclass FROM pg_class WHERE relname LIKE 'orders%' ORDER BY relname", "t|orders\nt|orders_id")
+	s.want(t, "SELECT obj_description('orders_id'::regclass), to_regclass('orders'), to_regclass('invoices')", "one row: a new id of orders|orders|"+null)
+	s.must(t, "SELECT drop_generator('orders')")
+	for _, sql := range looks {
+		s.want(t, sql, "")
+	}
+}
+
+func TestCatalogsSayWhatASessionMayDo(t *testing.T) {
+	server := newServer(t)
+	admin := server.sessionWith(t, sqlfuncs.SessionOptions{User: "root", Database: "nextid", Admin: true})
+	reader := server.sessionWith(t, sqlfuncs.SessionOptions{User: "app", Database: "shop"})
+	const may = "SELECT has_table_privilege('ids', 'SELECT'), has_table_privilege('ids', 'INSERT'), has_schema_privilege('public', 'CREATE'), pg_has_role('nextid', 'MEMBER'), has_function_privilege('next_id(text)', 'EXECUTE')"
+	admin.want(t, may, "t|t|t|t|t")
+	reader.want(t, may, "t|f|f|f|t")
+	reader.want(t, "SELECT rolname, rolsuper FROM pg_roles WHERE rolname !~ '^pg_' ORDER BY 1", "app|f\nnextid|t\nroot|t")
+	reader.want(t, "SELECT datname FROM pg_database ORDER BY 1", "nextid\nshop")
+	reader.want(t, "SELECT current_database(), has_table_privilege('root', 'ids', 'DELETE')", "shop|t")
+	reader.fails(t, "SELECT has_table_privilege('nobody', 'ids', 'SELECT')", sqlstate.UndefinedObject)
+	reader.want(t, "SELECT usename, datname, state FROM pg_stat_activity ORDER BY 1", "app|shop|active\nroot|nextid|"+null)
+	reader.must(t, "PREPARE p AS SELECT $1::int8")
+	reader.want(t, "SELECT name, parameter_types FROM pg_prepared_statements", "p|{bigint}")
 }

@@ -28,7 +28,7 @@ type exec struct {
 	slots   map[*slotExpr]datum.Value
 
 	catalogs  map[*table]*catalogRowSet // catalogs read so far
-	relations []relation                // see dynamicRelations
+	relations *relationSet              // see dynamicRelations
 	subplans  map[*subplan]any          // results of subqueries that are run once
 }
 

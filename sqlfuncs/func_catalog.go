@@ -100,9 +100,15 @@ func (x *exec) relationByName(name string) (*relation, error) {
 	if t := fixedTable(parts); t != nil {
 		return &relation{table: t}, nil
 	}
-	return x.findRelation(func(r *relation) bool {
-		return r.name == parts[len(parts)-1] && (len(parts) == 1 || parts[len(parts)-2] == r.schema)
-	})
+	dynamic, err := x.dynamicRelations()
+	if err != nil {
+		return nil, err
+	}
+	r := dynamic.byName[parts[len(parts)-1]]
+	if r != nil && len(parts) > 1 && parts[len(parts)-2] != r.schema {
+		r = nil
+	}
+	return r, nil
 }
 
 // relationByOID finds a relation; nil when there is none.
@@ -110,17 +116,11 @@ func (x *exec) relationByOID(oid uint32) (*relation, error) {
 	if t := fixedTablesByOID()[oid]; t != nil {
 		return &relation{table: t}, nil
 	}
-	return x.findRelation(func(r *relation) bool { return r.oid == oid })
-}
-
-func (x *exec) findRelation(match func(*relation) bool) (*relation, error) {
 	dynamic, err := x.dynamicRelations()
-	for i := range dynamic {
-		if match(&dynamic[i]) {
-			return &dynamic[i], nil
-		}
+	if err != nil {
+		return nil, err
 	}
-	return nil, err
+	return dynamic.byOID[oid], nil
 }
 
 // catalogNames resolves reg* values against our tables, functions and types.

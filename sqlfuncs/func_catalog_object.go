@@ -23,8 +23,8 @@ func visible(name string, schema func(x *exec, oid uint32) (uint32, error)) func
 // inCatalog is the schema of objects that only pg_catalog has.
 func inCatalog(catalog string) func(*exec, uint32) (uint32, error) {
 	return func(x *exec, oid uint32) (uint32, error) {
-		set, err := x.catalog(tables[pgCatalog+"."+catalog])
-		if err != nil || len(set.find(0, []datum.Value{{Type: datum.Oid, Valid: true, Int: int64(oid)}})) == 0 {
+		rows, err := x.catalogRows(tables[pgCatalog+"."+catalog], 0, []datum.Value{{Type: datum.Oid, Valid: true, Int: int64(oid)}})
+		if len(rows) == 0 {
 			return 0, err
 		}
 		return schemaOIDs[pgCatalog], nil
@@ -175,11 +175,10 @@ var sequenceParameters = function{name: "pg_sequence_parameters", args: args(dat
 		{name: "cycle_option", typ: datum.Bool, mod: -1}, {name: "cache_size", typ: datum.Int8, mod: -1}, {name: "data_type", typ: datum.Oid, mod: -1}},
 	eval: func(x *exec, a []datum.Value) (datum.Value, error) {
 		t := tables[pgCatalog+".pg_sequence"]
-		set, err := x.catalog(t)
+		rows, err := x.catalogRows(t, t.column("seqrelid"), a[:1])
 		if err != nil {
 			return datum.Value{}, err
 		}
-		rows := set.find(t.column("seqrelid"), a[:1])
 		if len(rows) == 0 {
 			return datum.Value{}, sqlstate.New(sqlstate.UndefinedTable, "could not open relation with OID %d", a[0].Int)
 		}
@@ -195,10 +194,6 @@ var sequenceParameters = function{name: "pg_sequence_parameters", args: args(dat
 func describe(name, catalog string, types []datum.OID, key func(a []datum.Value) (class string, oid, column int64)) function {
 	return catalogFunc(name, datum.Text, types, func(x *exec, a []datum.Value) (datum.Value, error) {
 		t := tables[pgCatalog+"."+catalog]
-		set, err := x.catalog(t)
-		if err != nil {
-			return datum.Null(datum.Text), err
-		}
 		class, oid, column := key(a)
 		want := int64(0)
 		if c := tables[pgCatalog+"."+class]; c != nil {
@@ -206,7 +201,11 @@ func describe(name, catalog string, types []datum.OID, key func(a []datum.Value)
 		} else if class != "" {
 			return datum.Null(datum.Text), nil
 		}
-		for _, row := range set.find(t.column("objoid"), []datum.Value{{Type: datum.Oid, Valid: true, Int: oid}}) {
+		rows, err := x.catalogRows(t, t.column("objoid"), []datum.Value{{Type: datum.Oid, Valid: true, Int: oid}})
+		if err != nil {
+			return datum.Null(datum.Text), err
+		}
+		for _, row := range rows {
 			if want != 0 && row[t.column("classoid")].Int != want {
 				continue
 			}

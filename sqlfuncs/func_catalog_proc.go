@@ -34,12 +34,8 @@ type procIndex struct {
 
 var procs = sync.OnceValue(func() procIndex {
 	t := tables[pgCatalog+".pg_proc"]
-	rows, err := procRows(nil, t)
-	if err != nil {
-		panic(err)
-	}
 	x := procIndex{byOID: map[uint32]*procInfo{}, byName: map[string][]*procInfo{}}
-	for _, row := range rows {
+	for _, row := range staticCatalog(t).rows {
 		p := readProc(t, row)
 		x.byOID[p.oid] = p
 		x.byName[p.name] = append(x.byName[p.name], p)

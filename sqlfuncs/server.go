@@ -1,6 +1,7 @@
 package sqlfuncs
 
 import (
+	"sync/atomic"
 	"time"
 
 	"nextid/generator"
@@ -69,7 +70,8 @@ type Server struct {
 	caches       [caches]statementCache
 	sessions     sessionSet
 	sequenceOIDs sequenceOIDs
-	locks        namedLocks // of GET_LOCK
+	relations    atomic.Pointer[relationSet] // the latest
+	locks        namedLocks                  // of GET_LOCK
 	uuids        *uuid.Source
 }
 

@@ -71,9 +71,6 @@ func indexTables(families ...[]table) map[string]*table {
 			if t.kind == 0 {
 				t.kind = 'v'
 			}
-			if t.scan == nil {
-				t.scan = scanCatalog(t)
-			}
 			m[t.schema+"."+t.name] = t
 		}
 	}

@@ -3,6 +3,7 @@ package sqlfuncs
 import (
 	"embed"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,7 +24,7 @@ var catalogFiles embed.FS
 // information_schema: all of them with PostgreSQL's columns. Where the rows of one
 // come from is decided by the first of these that there is:
 //
-//   - catalogRows, a function here that makes them of what nextid has;
+//   - catalogSources, functions that make them of what nextid has;
 //   - its definition as a view over the others;
 //   - a file of rows.
 //
@@ -186,29 +187,48 @@ func (t *table) emptyRow() []datum.Value {
 	return row
 }
 
-// rowOf makes a row: zero, false or NULL (text) by default, else the given
-// pairs of column name and value (string, int, bool, datum.Value).
+// rowOf makes a row: zero, false or empty where a column cannot be NULL, else
+// NULL, but for the given pairs of column name and value.
 func (t *table) rowOf(pairs ...any) []datum.Value {
-	row := t.emptyRow()
-	for i, c := range t.columns {
-		if c.null {
-			continue
-		}
-		switch c.typ {
-		case datum.Text, datum.Name, datum.Char:
-			row[i] = datum.MakeString(c.typ, "")
-		case datum.Bool, datum.Oid, datum.Int2, datum.Int4, datum.Int8, datum.Float4, datum.Xid, datum.RegProc:
-			row[i] = datum.Value{Type: c.typ, Valid: true}
-		}
+	shape, ok := rowShapes.Load(t)
+	if !ok {
+		shape, _ = rowShapes.LoadOrStore(t, t.shape())
 	}
+	s := shape.(*rowShape)
+	row := slices.Clone(s.zero)
 	for i := 0; i < len(pairs); i += 2 {
-		c := slices.IndexFunc(t.columns, func(c tableColumn) bool { return c.name == pairs[i] })
-		if c < 0 {
+		c, ok := s.column[pairs[i].(string)]
+		if !ok {
 			panic(t.name + " has no column " + pairs[i].(string))
 		}
 		row[c] = catalogValue(t.columns[c].typ, pairs[i+1])
 	}
 	return row
+}
+
+// rowShape is what rowOf begins with.
+type rowShape struct {
+	zero   []datum.Value
+	column map[string]int
+}
+
+var rowShapes sync.Map // by table
+
+func (t *table) shape() *rowShape {
+	s := &rowShape{zero: t.emptyRow(), column: map[string]int{}}
+	for i, c := range t.columns {
+		s.column[c.name] = i
+		if c.null {
+			continue
+		}
+		switch c.typ {
+		case datum.Text, datum.Name, datum.Char:
+			s.zero[i] = datum.MakeString(c.typ, "")
+		case datum.Bool, datum.Oid, datum.Int2, datum.Int4, datum.Int8, datum.Float4, datum.Xid, datum.RegProc:
+			s.zero[i] = datum.Value{Type: c.typ, Valid: true}
+		}
+	}
+	return s
 }
 
 func catalogValue(t datum.OID, v any) datum.Value {
@@ -243,28 +263,16 @@ func catalogValue(t datum.OID, v any) datum.Value {
 	panic(fmt.Sprintf("a catalog value of type %T", v))
 }
 
-// catalogRowSet is the rows of a catalog during one statement.
+// catalogRowSet is rows of a catalog, with indexes by its key columns.
 type catalogRowSet struct {
 	rows  [][]datum.Value
-	index map[int]map[string][]int // by key column, made when it is asked for
+	mu    sync.Mutex
+	index map[int]map[string][]int // by column, made when it is asked for
 }
 
 // find returns the rows whose column has one of the values.
 func (s *catalogRowSet) find(column int, values []datum.Value) [][]datum.Value {
-	if s.index == nil {
-		s.index = map[int]map[string][]int{}
-	}
-	m := s.index[column]
-	if m == nil {
-		m = make(map[string][]int, len(s.rows))
-		for i, row := range s.rows {
-			if v := row[column]; v.Valid {
-				key := string(datum.AppendKey(nil, v))
-				m[key] = append(m[key], i)
-			}
-		}
-		s.index[column] = m
-	}
+	m := s.byColumn(column)
 	var out [][]datum.Value
 	var key []byte
 	for _, v := range values {
@@ -276,58 +284,141 @@ func (s *catalogRowSet) find(column int, values []datum.Value) [][]datum.Value {
 	return out
 }
 
+func (s *catalogRowSet) byColumn(column int) map[string][]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m := s.index[column]; m != nil {
+		return m
+	}
+	m := make(map[string][]int, len(s.rows))
+	for i, row := range s.rows {
+		if v := row[column]; v.Valid {
+			key := string(datum.AppendKey(nil, v))
+			m[key] = append(m[key], i)
+		}
+	}
+	if s.index == nil {
+		s.index = map[int]map[string][]int{}
+	}
+	s.index[column] = m
+	return m
+}
+
 // scanCatalog reads a catalog.
 func scanCatalog(t *table) func(*exec, []keyValues) (rowIter, error) {
 	return func(x *exec, keys []keyValues) (rowIter, error) {
+		for i, k := range keys {
+			if k.fixed {
+				rows, err := x.catalogRows(t, t.keys[i], k.values)
+				return &sliceRows{rows: rows}, err
+			}
+		}
 		set, err := x.catalog(t)
 		if err != nil {
 			return nil, err
 		}
-		for i, k := range keys {
-			if k.fixed {
-				return &sliceRows{rows: set.find(t.keys[i], k.values)}, nil
-			}
+		if s := t.source(); s == nil || s.relation == nil {
+			return &sliceRows{rows: set.rows}, nil
 		}
-		return &sliceRows{rows: set.rows}, nil
+		relations, err := x.dynamicRelations()
+		if err != nil {
+			return nil, err
+		}
+		return &catalogIter{t: t, sliceRows: sliceRows{rows: set.rows}, relations: relations.list}, nil
 	}
 }
 
-// catalog returns the rows of a catalog as they stand for this statement.
+// catalogIter yields rows that are there, then those about relations, which
+// it makes one relation at a time: there may be very many generators.
+type catalogIter struct {
+	sliceRows
+	t         *table
+	relations []relation
+}
+
+func (c *catalogIter) next(x *exec) ([]datum.Value, error) {
+	for {
+		row, err := c.sliceRows.next(x)
+		if err != io.EOF || len(c.relations) == 0 {
+			return row, err
+		}
+		c.i = 0
+		if c.rows, err = c.t.source().relation(c.t, &c.relations[0]); err != nil {
+			return nil, err
+		}
+		c.relations = c.relations[1:]
+	}
+}
+
+// catalogRows returns the rows of a catalog with one of the values in a key column.
+func (x *exec) catalogRows(t *table, column int, values []datum.Value) ([][]datum.Value, error) {
+	set, err := x.catalog(t)
+	if err != nil {
+		return nil, err
+	}
+	rows := set.find(column, values)
+	s := t.source()
+	builtIn := func(v datum.Value) bool { return !isString(v.Type) && v.Int < firstSequenceOID }
+	if s == nil || s.relation == nil || !slices.ContainsFunc(values, func(v datum.Value) bool { return !builtIn(v) }) {
+		return rows, nil // no need to ask the store for the generators
+	}
+	relations, err := x.dynamicRelations()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range relations.about(values) {
+		more, err := s.relation(t, r)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range more {
+			if holdsValue(values, row[column]) {
+				rows = append(rows, row)
+			}
+		}
+	}
+	return rows, nil
+}
+
+// catalog returns the rows of a catalog that are not about generators.
 func (x *exec) catalog(t *table) (*catalogRowSet, error) {
+	s := t.source()
+	if s == nil || s.rows == nil {
+		return staticCatalog(t), nil
+	}
 	if set := x.catalogs[t]; set != nil {
 		return set, nil
 	}
-	set := &catalogRowSet{}
-	if rows := catalogRows[t.schema+"."+t.name]; rows != nil {
-		var err error
-		if set.rows, err = rows(x, t); err != nil {
-			return nil, err
-		}
-	} else {
-		set = staticCatalog(t)
+	rows, err := s.rows(x, t)
+	if err != nil {
+		return nil, err
 	}
 	if x.catalogs == nil {
 		x.catalogs = map[*table]*catalogRowSet{}
 	}
-	x.catalogs[t] = set
-	return set, nil
+	x.catalogs[t] = &catalogRowSet{rows: rows}
+	return x.catalogs[t], nil
 }
 
-// staticRows holds what staticCatalog read, by table.
+// staticRows holds what staticCatalog made, by table.
 var staticRows sync.Map
 
-// staticCatalog is the rows of a catalog that are in its file.
+// staticCatalog is the rows of a catalog that never change.
 func staticCatalog(t *table) *catalogRowSet {
-	rows, ok := staticRows.Load(t)
-	if !ok {
-		rows, _ = staticRows.LoadOrStore(t, fileRows(t))
+	if set, ok := staticRows.Load(t); ok {
+		return set.(*catalogRowSet)
 	}
-	return &catalogRowSet{rows: rows.([][]datum.Value)}
+	rows := fileRows
+	if s := t.source(); s != nil && s.fixed != nil {
+		rows = s.fixed
+	}
+	set, _ := staticRows.LoadOrStore(t, &catalogRowSet{rows: rows(t)})
+	return set.(*catalogRowSet)
 }
 
 // isQuery reports whether the rows come from the definition of a view.
 func (t *table) isQuery() bool {
-	return t.catalog && t.definition != "" && catalogRows[t.schema+"."+t.name] == nil
+	return t.catalog && t.definition != "" && t.source() == nil
 }
 
 // viewQuery parses the definition of a view.

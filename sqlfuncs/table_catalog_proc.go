@@ -55,16 +55,12 @@ func (f *function) procResult() datum.OID {
 	return f.result
 }
 
-func procRows(_ *exec, t *table) ([][]datum.Value, error) {
-	rows, ok := staticRows.Load(t)
-	if !ok {
-		all := fileRows(t)
-		for _, p := range ourProcs() {
-			all = append(all, procRow(t, p))
-		}
-		rows, _ = staticRows.LoadOrStore(t, all)
+func procRows(t *table) [][]datum.Value {
+	rows := fileRows(t)
+	for _, p := range ourProcs() {
+		rows = append(rows, procRow(t, p))
 	}
-	return clip(rows.([][]datum.Value)), nil
+	return rows
 }
 
 func procRow(t *table, f proc) []datum.Value {

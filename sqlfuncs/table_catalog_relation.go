@@ -43,9 +43,18 @@ var sequenceColumns = []tableColumn{
 	{name: "last_value", typ: datum.Int8}, {name: "log_cnt", typ: datum.Int8}, {name: "is_called", typ: datum.Bool},
 }
 
-// dynamicRelations are those of the generators: NAME_id, and the name
-// itself as a sequence.
-func (x *exec) dynamicRelations() ([]relation, error) {
+// relationSet is the relations of the generators: NAME_id, and the name itself
+// as a sequence.
+type relationSet struct {
+	definitions []generator.Definition // that it is made of
+	list        []relation
+	byOID       map[uint32]*relation
+	byName      map[string]*relation
+}
+
+// dynamicRelations are the relations of the generators as they stand for this
+// statement.
+func (x *exec) dynamicRelations() (*relationSet, error) {
 	if x.relations != nil {
 		return x.relations, nil
 	}
@@ -53,82 +62,132 @@ func (x *exec) dynamicRelations() ([]relation, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.relations = []relation{}
+	x.relations = x.server.relationSet(definitions)
+	return x.relations, nil
+}
+
+// relationSet keeps the set for as long as the generators stay the same.
+func (s *Server) relationSet(definitions []generator.Definition) *relationSet {
+	same := func(a, b generator.Definition) bool { return a.Name == b.Name && a.Version == b.Version }
+	if set := s.relations.Load(); set != nil && slices.EqualFunc(set.definitions, definitions, same) {
+		return set
+	}
+	set := &relationSet{definitions: definitions, byOID: map[uint32]*relation{}, byName: map[string]*relation{}}
 	for i := range definitions {
 		d := &definitions[i]
-		oid, ok := x.server.sequenceOIDs.oid(d.Name)
+		oid, ok := s.sequenceOIDs.oid(d.Name)
 		if !ok || len(d.Name) > maxIdentifier {
 			continue
 		}
 		if sequenceKinds[d.Kind] && tables["public."+d.Name] == nil {
-			x.relations = append(x.relations, relation{
+			set.list = append(set.list, relation{
 				table: &table{schema: "public", name: d.Name, oid: oid, kind: 'S', columns: sequenceColumns}, generator: d})
 		}
 		if name := d.Name + idTableSuffix; len(name) <= maxIdentifier && tables["public."+name] == nil {
-			x.relations = append(x.relations, relation{table: x.server.singleIDTable(name, d.Name)})
+			set.list = append(set.list, relation{table: s.singleIDTable(name, d.Name)})
 		}
 	}
-	return x.relations, nil
+	for i := range set.list {
+		r := &set.list[i]
+		set.byOID[r.oid], set.byName[r.name] = r, r
+	}
+	s.relations.Store(set)
+	return set
 }
 
-// catalogRows makes the rows of the catalogs that are about nextid, by
-// schema and name.
-var catalogRows map[string]func(x *exec, t *table) ([][]datum.Value, error)
+// about lists the relations that the rows with one of the values in a key
+// column are about.
+func (s *relationSet) about(values []datum.Value) []*relation {
+	var out []*relation
+	add := func(r *relation) {
+		if r != nil && !slices.Contains(out, r) {
+			out = append(out, r)
+		}
+	}
+	for _, v := range values {
+		if isString(v.Type) {
+			add(s.byName[v.Str])
+			add(s.byName[strings.TrimPrefix(v.Str, "_")]) // the type of arrays of its rows
+		} else {
+			add(s.byOID[uint32(v.Int)&^(ruleOIDs|rowTypeOIDs|rowArrayOIDs)])
+		}
+	}
+	return out
+}
 
-func init() { // an init: the functions refer to tables, which refers to this
-	catalogRows = map[string]func(x *exec, t *table) ([][]datum.Value, error){
-		"pg_catalog.pg_class":               relationRows(classRow),
-		"pg_catalog.pg_attribute":           attributeRows,
-		"pg_catalog.pg_type":                typeRows,
-		"pg_catalog.pg_sequence":            sequenceRows,
-		"pg_catalog.pg_rewrite":             relationRows(rewriteRow),
-		"pg_catalog.pg_description":         descriptionRows,
-		"pg_catalog.pg_proc":                procRows,
-		"pg_catalog.pg_namespace":           namespaceRows,
-		"pg_catalog.pg_database":            databaseRows,
-		"pg_catalog.pg_authid":              roleRows,
-		"pg_catalog.pg_settings":            settingRows,
-		"pg_catalog.pg_timezone_names":      timeZoneRows,
-		"pg_catalog.pg_stat_activity":       activityRows,
-		"pg_catalog.pg_prepared_statements": preparedRows,
-		"pg_catalog.pg_cursors":             cursorRows,
+// catalogSource says where the rows of a catalog come from.
+type catalogSource struct {
+	fixed    func(t *table) [][]datum.Value                            // those that are always there; nil: of the file
+	relation func(t *table, r *relation) ([][]datum.Value, error)      // those about a relation of a generator
+	rows     func(x *exec, t *table) (rows [][]datum.Value, err error) // all of them, made anew for each statement
+}
+
+// catalogSources are the catalogs that are about nextid, by name.
+var catalogSources map[string]*catalogSource
+
+func init() { // an init: the functions refer to the tables
+	for _, t := range tables {
+		if t.scan == nil {
+			t.scan = scanCatalog(t)
+		}
+	}
+	catalogSources = map[string]*catalogSource{
+		"pg_class":               {fixed: fixedRows1(classRow), relation: rows1(classRow)},
+		"pg_attribute":           {fixed: fixedRowsOf(attributeRows), relation: attributeRows},
+		"pg_type":                {fixed: typeRows, relation: rowTypeRows},
+		"pg_sequence":            {relation: sequenceRows},
+		"pg_rewrite":             {fixed: fixedRows1(rewriteRow), relation: rows1(rewriteRow)},
+		"pg_description":         {fixed: descriptionRows, relation: helpRows},
+		"pg_proc":                {fixed: procRows},
+		"pg_namespace":           {fixed: namespaceRows},
+		"pg_database":            {rows: databaseRows},
+		"pg_authid":              {rows: roleRows},
+		"pg_settings":            {rows: settingRows},
+		"pg_timezone_names":      {rows: timeZoneRows},
+		"pg_stat_activity":       {rows: activityRows},
+		"pg_prepared_statements": {rows: preparedRows},
+		"pg_cursors":             {rows: cursorRows},
 	}
 }
 
-// staticRelations are the rows of a catalog for the relations that never
-// change, made once a catalog.
-func relationRows(row func(x *exec, t *table, r relation) []datum.Value) func(*exec, *table) ([][]datum.Value, error) {
-	return func(x *exec, t *table) ([][]datum.Value, error) {
-		rows := x.server.fixedRelationRows(x, t, row)
-		dynamic, err := x.dynamicRelations()
-		for _, r := range dynamic {
-			if v := row(x, t, r); v != nil {
-				rows = append(rows, v)
+// source is nil for a table that is not of pg_catalog, or has nothing of ours.
+func (t *table) source() *catalogSource {
+	if t.schema != pgCatalog {
+		return nil
+	}
+	return catalogSources[t.name]
+}
+
+// fixedRowsOf makes the rows of the relations that are always there.
+func fixedRowsOf(rows func(t *table, r *relation) ([][]datum.Value, error)) func(t *table) [][]datum.Value {
+	return func(t *table) [][]datum.Value {
+		var all [][]datum.Value
+		for _, r := range fixedTables {
+			some, err := rows(t, &relation{table: r})
+			if err != nil {
+				panic(err) // our own tables
 			}
+			all = append(all, some...)
 		}
-		return rows, err
+		return all
 	}
 }
 
-// fixedRelationRows are the rows of the relations that are always there.
-func (s *Server) fixedRelationRows(x *exec, t *table, row func(x *exec, t *table, r relation) []datum.Value) [][]datum.Value {
-	if rows, ok := staticRows.Load(t); ok {
-		return clip(rows.([][]datum.Value))
-	}
-	var rows [][]datum.Value
-	for _, r := range fixedTables {
-		if v := row(x, t, relation{table: r}); v != nil {
-			rows = append(rows, v)
+// rows1 is for catalogs with one row a relation, or none.
+func rows1(row func(t *table, r *relation) []datum.Value) func(t *table, r *relation) ([][]datum.Value, error) {
+	return func(t *table, r *relation) ([][]datum.Value, error) {
+		if v := row(t, r); v != nil {
+			return [][]datum.Value{v}, nil
 		}
+		return nil, nil
 	}
-	staticRows.Store(t, rows)
-	return clip(rows)
 }
 
-// clip makes append copy.
-func clip(rows [][]datum.Value) [][]datum.Value { return rows[:len(rows):len(rows)] }
+func fixedRows1(row func(t *table, r *relation) []datum.Value) func(t *table) [][]datum.Value {
+	return fixedRowsOf(rows1(row))
+}
 
-func classRow(_ *exec, t *table, r relation) []datum.Value {
+func classRow(t *table, r *relation) []datum.Value {
 	am := 0
 	if r.kind == 'r' {
 		am = heapOID
@@ -145,24 +204,8 @@ func classRow(_ *exec, t *table, r relation) []datum.Value {
 		"relispopulated", true, "relreplident", "n")
 }
 
-func attributeRows(x *exec, t *table) ([][]datum.Value, error) {
-	rows, ok := staticRows.Load(t)
-	if !ok {
-		var all [][]datum.Value
-		for _, r := range fixedTables {
-			all = appendAttributes(all, t, r)
-		}
-		rows, _ = staticRows.LoadOrStore(t, all)
-	}
-	out := clip(rows.([][]datum.Value))
-	dynamic, err := x.dynamicRelations()
-	for _, r := range dynamic {
-		out = appendAttributes(out, t, r.table)
-	}
-	return out, err
-}
-
-func appendAttributes(rows [][]datum.Value, t, of *table) [][]datum.Value {
+func attributeRows(t *table, of *relation) ([][]datum.Value, error) {
+	var rows [][]datum.Value
 	for i, c := range of.columns {
 		typ := c.typ
 		if c.declared != 0 {
@@ -173,30 +216,18 @@ func appendAttributes(rows [][]datum.Value, t, of *table) [][]datum.Value {
 			"attcacheoff", -1, "atttypmod", -1, "attbyval", info.byValue, "attalign", info.align, "attstorage", info.storage,
 			"attnotnull", !c.null && of.kind != 'v', "attislocal", true, "attstattarget", -1, "attcollation", info.collation))
 	}
-	return rows
+	return rows, nil
 }
 
 // typeRows are the types, and the row types of relations with their arrays.
-func typeRows(x *exec, t *table) ([][]datum.Value, error) {
-	rows, ok := staticRows.Load(t)
-	if !ok {
-		all := fileRows(t)
-		for _, r := range fixedTables {
-			all = append(all, rowTypeRows(t, r)...)
-		}
-		rows, _ = staticRows.LoadOrStore(t, all)
-	}
-	out := clip(rows.([][]datum.Value))
-	dynamic, err := x.dynamicRelations()
-	for _, r := range dynamic {
-		if r.kind != 'S' {
-			out = append(out, rowTypeRows(t, r.table)...)
-		}
-	}
-	return out, err
+func typeRows(t *table) [][]datum.Value {
+	return append(fileRows(t), fixedRowsOf(rowTypeRows)(t)...)
 }
 
-func rowTypeRows(t, of *table) [][]datum.Value {
+func rowTypeRows(t *table, of *relation) ([][]datum.Value, error) {
+	if of.kind == 'S' {
+		return nil, nil
+	}
 	common := []any{"typnamespace", schemaOIDs[of.schema], "typowner", ownerOID, "typlen", -1, "typisdefined", true, "typdelim", ",",
 		"typalign", "d", "typstorage", "x", "typtypmod", -1}
 	row, array := of.oid|rowTypeOIDs, of.oid|rowTypeOIDs|rowArrayOIDs
@@ -213,7 +244,7 @@ func rowTypeRows(t, of *table) [][]datum.Value {
 		t.rowOf(slices.Concat(common, io("array_"), []any{"oid", array, "typname", "_" + of.name, "typtype", "b", "typcategory", "A",
 			"typelem", row, "typsubscript", procs().byName["array_subscript_handler"][0].oid,
 			"typanalyze", procs().byName["array_typanalyze"][0].oid})...),
-	}
+	}, nil
 }
 
 // rowTypeName is the name of a row type or of the arrays of it.
@@ -237,35 +268,30 @@ type segmentOptions struct {
 	Step      int64  `json:"step"`
 }
 
-func sequenceRows(x *exec, t *table) ([][]datum.Value, error) {
-	dynamic, err := x.dynamicRelations()
-	var rows [][]datum.Value
-	for _, r := range dynamic {
-		if r.generator == nil {
-			continue
-		}
-		o := segmentOptions{Start: 1, Increment: 1, Step: 1}
-		if err := json.Unmarshal(r.generator.Options, &o); err != nil {
-			return nil, fmt.Errorf("options of generator %q: %w", r.name, err)
-		}
-		lowest, highest := int64(1), int64(1<<63-1)
-		if o.Increment < 0 {
-			lowest, highest = -1<<63, -1
-		}
-		if o.Min != nil {
-			lowest = *o.Min
-		}
-		if o.Max != nil {
-			highest = *o.Max
-		}
-		rows = append(rows, t.rowOf("seqrelid", r.oid, "seqtypid", datum.Int8, "seqstart", o.Start, "seqincrement", o.Increment,
-			"seqmin", lowest, "seqmax", highest, "seqcache", o.Step))
+func sequenceRows(t *table, r *relation) ([][]datum.Value, error) {
+	if r.generator == nil {
+		return nil, nil
 	}
-	return rows, err
+	o := segmentOptions{Start: 1, Increment: 1, Step: 1}
+	if err := json.Unmarshal(r.generator.Options, &o); err != nil {
+		return nil, fmt.Errorf("options of generator %q: %w", r.name, err)
+	}
+	lowest, highest := int64(1), int64(1<<63-1)
+	if o.Increment < 0 {
+		lowest, highest = -1<<63, -1
+	}
+	if o.Min != nil {
+		lowest = *o.Min
+	}
+	if o.Max != nil {
+		highest = *o.Max
+	}
+	return [][]datum.Value{t.rowOf("seqrelid", r.oid, "seqtypid", datum.Int8, "seqstart", o.Start, "seqincrement", o.Increment,
+		"seqmin", lowest, "seqmax", highest, "seqcache", o.Step)}, nil
 }
 
 // rewriteRow is the rule that makes a relation a view.
-func rewriteRow(_ *exec, t *table, r relation) []datum.Value {
+func rewriteRow(t *table, r *relation) []datum.Value {
 	if r.kind != 'v' {
 		return nil
 	}
@@ -273,25 +299,23 @@ func rewriteRow(_ *exec, t *table, r relation) []datum.Value {
 		"ev_qual", "<>", "ev_action", "<>")
 }
 
-func descriptionRows(x *exec, t *table) ([][]datum.Value, error) {
-	rows := clip(staticCatalog(t).rows)
-	describe := func(class int, oid uint32, help string) {
-		if help != "" {
-			rows = append(rows, t.rowOf("objoid", oid, "classoid", class, "description", help))
+func descriptionRows(t *table) [][]datum.Value {
+	rows := append(fileRows(t), fixedRowsOf(helpRows)(t)...)
+	rows = append(rows, t.rowOf("objoid", schemaOIDs[nextidSchema], "classoid", schemaCatalog, "description", "what an operator asks"))
+	for _, f := range ourProcs() {
+		if f.help != "" {
+			rows = append(rows, t.rowOf("objoid", f.oid, "classoid", procCatalog, "description", f.help))
 		}
 	}
-	for _, r := range fixedTables {
-		describe(classCatalog, r.oid, r.help)
+	return rows
+}
+
+// helpRows are what there is to say about a relation.
+func helpRows(t *table, r *relation) ([][]datum.Value, error) {
+	if r.help == "" {
+		return nil, nil
 	}
-	describe(schemaCatalog, schemaOIDs[nextidSchema], "what an operator asks")
-	for _, f := range ourProcs() {
-		describe(procCatalog, f.oid, f.help)
-	}
-	dynamic, err := x.dynamicRelations()
-	for _, r := range dynamic {
-		describe(classCatalog, r.oid, r.help)
-	}
-	return rows, err
+	return [][]datum.Value{t.rowOf("objoid", r.oid, "classoid", classCatalog, "description", r.help)}, nil
 }
 
 // viewDefinition is the query of a view. Where no query says what a table of

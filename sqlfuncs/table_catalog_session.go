@@ -51,7 +51,7 @@ func roleOID(name string) uint32 {
 }
 
 func roleRows(x *exec, t *table) ([][]datum.Value, error) {
-	rows := clip(staticCatalog(t).rows) // the predefined ones
+	rows := slices.Clone(staticCatalog(t).rows) // the predefined ones
 	for _, r := range x.server.roles() {
 		rows = append(rows, t.rowOf("oid", r.oid, "rolname", r.name, "rolsuper", r.admin, "rolinherit", true, "rolcreaterole", r.admin,
 			"rolcreatedb", r.admin, "rolcanlogin", true, "rolreplication", r.admin, "rolbypassrls", r.admin, "rolconnlimit", -1))
@@ -59,12 +59,12 @@ func roleRows(x *exec, t *table) ([][]datum.Value, error) {
 	return rows, nil
 }
 
-func namespaceRows(_ *exec, t *table) ([][]datum.Value, error) {
+func namespaceRows(t *table) [][]datum.Value {
 	var rows [][]datum.Value
 	for _, name := range slices.Sorted(maps.Keys(schemaOIDs)) {
 		rows = append(rows, t.rowOf("oid", schemaOIDs[name], "nspname", name, "nspowner", ownerOID))
 	}
-	return rows, nil
+	return rows
 }
 
 // ownDatabase is the database's own name; a client may use any other.
