@@ -61,6 +61,9 @@ type jsonStep struct {
 	all   bool
 }
 
+// maxJSONSteps bounds a path, as MySQL does.
+const maxJSONSteps = 100
+
 func badJSONPath(path string) error {
 	return sqlstate.New(sqlstate.InvalidText, "Invalid JSON path expression '%s'", cut(path, 64)).WithMySQL(3143, "42000")
 }
@@ -73,6 +76,9 @@ func parseJSONPath(path string) ([]jsonStep, error) {
 	}
 	var steps []jsonStep
 	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
+		if len(steps) >= maxJSONSteps {
+			return nil, badJSONPath(path)
+		}
 		switch {
 		case strings.HasPrefix(s, ".*"):
 			steps, s = append(steps, jsonStep{isKey: true, all: true}), s[2:]

@@ -3,6 +3,7 @@ package sqlfuncs
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,6 +27,7 @@ type mysqlState struct {
 	locks                    bool        // GET_LOCK was called
 	mode                     syntax.Mode // the part of sql_mode that the lexer follows
 	rowCount                 int64
+	rowsAtMost               int64 // sql_select_limit, -1: none
 }
 
 // Autocommit reports whether each statement is a transaction of its own
@@ -70,7 +72,7 @@ func (s *Session) Reset() {
 	s.notices = nil
 	s.last = lastID{}
 	clear(s.currvals)
-	s.mysql = mysqlState{autocommit: true, database: s.mysql.database, rowCount: -1}
+	s.mysql = mysqlState{autocommit: true, database: s.mysql.database, rowCount: -1, rowsAtMost: -1}
 	s.setLexicalMode("")
 }
 
@@ -84,7 +86,7 @@ const mariaDBVersion = "10.11.19"
 // initMySQL gives a new session in the MySQL dialect its settings.
 func (s *Session) initMySQL() error {
 	s.vars.defs, s.vars.base = mysqlSettings, s.server.mysqlBase()
-	s.mysql = mysqlState{autocommit: true, database: s.options.Database, rowCount: -1}
+	s.mysql = mysqlState{autocommit: true, database: s.options.Database, rowCount: -1, rowsAtMost: -1}
 	if name := s.options.Settings["application_name"]; name != "" {
 		s.vars.base["application_name"] = name
 	}
@@ -182,4 +184,39 @@ func (s *Session) noteError(err error) {
 		s.warnMySQL("Error", e)
 	}
 	s.mysql.rowCount = -1
+}
+
+var errMaxStatementTime = sqlstate.New(sqlstate.QueryCanceled, "Query execution was interrupted (max_statement_time exceeded)").
+	WithMySQL(1969, "70100")
+
+// maxStatementTime is MariaDB's max_statement_time, or MySQL's
+// max_execution_time; 0: none.
+func (s *Session) maxStatementTime() time.Duration {
+	if d := s.seconds("max_statement_time"); d > 0 {
+		return d
+	}
+	return s.seconds("max_execution_time") / 1000
+}
+
+// seconds reads a variable that is a time in seconds.
+func (s *Session) seconds(key string) time.Duration {
+	text, _ := s.vars.get(key)
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || f <= 0 {
+		return 0
+	}
+	return time.Duration(min(f, maxSeconds) * float64(time.Second))
+}
+
+// maxSeconds bounds a time-out: a year.
+const maxSeconds = 366 * 86_400
+
+// selectLimit is sql_select_limit for a statement, -1: none. A LIMIT of its
+// own goes before it.
+func (s *Session) selectLimit(st *Statement) int64 {
+	sel, ok := st.tree.(*syntax.Select)
+	if !ok || sel.Limit != nil || s.dialect != syntax.MySQL || s.mysql.rowsAtMost < 0 {
+		return -1
+	}
+	return s.mysql.rowsAtMost
 }

@@ -301,6 +301,9 @@ func TestUserVariablesAreBounded(t *testing.T) {
 	if number, _ := s.mysqlError(t, "SET @b = REPEAT('x', 600000)"); number != 1226 {
 		t.Errorf("too many bytes: %d", number)
 	}
+	if number, _ := s.mysqlError(t, "SELECT LENGTH(HEX(HEX(HEX(REPEAT('x', 500000)))))"); number != 1226 {
+		t.Errorf("a text that doubles: %d", number)
+	}
 	if number, _ := s.mysqlError(t, "SELECT REPEAT('x', 1000000000)"); number != 1226 {
 		t.Errorf("a text too long: %d", number)
 	}
@@ -326,5 +329,22 @@ func TestOnlyAdminsChangeGeneratorsInMySQL(t *testing.T) {
 	admin.noteIDs(t, "s2", s2)
 	if number, _ := admin.mysqlError(t, "SET GLOBAL max_connections = 5"); number != 1227 {
 		t.Errorf("SET GLOBAL: %d", number)
+	}
+}
+
+func TestMySQLLimitsOfRowsAndTime(t *testing.T) {
+	s := newServer(t).mysqlSession(t)
+	for _, c := range []struct{ sql, want string }{
+		{"SET sql_select_limit = 2", ""}, {"SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3", "1\n2"},
+		{"SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 LIMIT 3", "1\n2\n3"}, {"SHOW DATABASES", "information_schema\nnextid\ntest"},
+		{"SET sql_select_limit = DEFAULT", ""}, {"SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3", "1\n2\n3"},
+		{"SET max_statement_time = 0.02", ""},
+	} {
+		if r, err := s.run(t, c.sql); err != nil || r.String() != c.want {
+			t.Errorf("%s: %v, %v, want %s", c.sql, r, err, c.want)
+		}
+	}
+	if number, state := s.mysqlError(t, "SELECT SLEEP(100)"); number != 1969 || state != "70100" {
+		t.Errorf("SLEEP beyond max_statement_time: %d %s", number, state)
 	}
 }

@@ -293,6 +293,12 @@ func (s *Session) noteMySQLSetting(name string) {
 			s.vars.endTransaction()
 			s.leaveBlock(true)
 		}
+	case "sql_select_limit":
+		v, _ := s.vars.get("sql_select_limit")
+		n, err := strconv.ParseInt(v, 10, 64)
+		if s.mysql.rowsAtMost = n; err != nil { // 18446744073709551615
+			s.mysql.rowsAtMost = -1
+		}
 	case "sql_mode":
 		v, _ := s.vars.get("sql_mode")
 		s.setLexicalMode(v)

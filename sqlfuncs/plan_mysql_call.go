@@ -83,7 +83,28 @@ func (p *planner) callMySQL(s *scope, e *syntax.FuncCall) (*expr, error) {
 		}
 		return x, err
 	}
-	return p.funcCall(s, &call)
+	x, err := p.funcCall(s, &call)
+	if err != nil {
+		return nil, err
+	}
+	return bounded(x), nil
+}
+
+// bounded refuses results that are too long: nested calls could double a text
+// at every level.
+func bounded(e *expr) *expr {
+	if !isString(e.typ) && e.typ != datum.Bytea && e.typ != datum.JSON {
+		return e
+	}
+	b := *e
+	b.eval = func(x *exec) (datum.Value, error) {
+		v, err := e.eval(x)
+		if err == nil && len(v.Str) > maxTextBytes {
+			return v, errTextTooLong
+		}
+		return v, err
+	}
+	return &b
 }
 
 // shortened gives an average the digits that MySQL's has.

@@ -38,8 +38,9 @@ type Portal struct {
 	held     bool // WITH HOLD
 	scroll   bool
 	buffered []rowCopy
-	buffer   bool // rows are kept: scrollable or held
-	position int  // rows read so far, in the cursor's own order
+	buffer   bool  // rows are kept: scrollable or held
+	rowLimit int64 // most rows, -1: no limit; known when started
+	position int   // rows read so far, in the cursor's own order
 
 	committed bool // held, and its transaction is over
 
@@ -332,7 +333,7 @@ func (p *Portal) TryID() (id int64, ok bool) {
 
 // start begins execution: utility statements do their work here.
 func (p *Portal) start(ctx context.Context) error {
-	p.started = true
+	p.started, p.rowLimit = true, p.session.selectLimit(p.st)
 	if p.session.dialect == syntax.MySQL {
 		p.session.beginStatement(p.st)
 	}
@@ -368,6 +369,9 @@ func (p *Portal) start(ctx context.Context) error {
 func (p *Portal) Next(ctx context.Context) ([]datum.Value, error) {
 	if p.buffer {
 		return p.nextBuffered(ctx)
+	}
+	if p.started && !p.done && p.rowLimit >= 0 && int64(p.position) >= p.rowLimit {
+		return nil, p.failed(io.EOF)
 	}
 	row, err := p.pull(ctx)
 	if err == nil {
@@ -431,7 +435,7 @@ func (p *Portal) finish() {
 // IDs reports whether the result is one bigint column of ids that NextIDs
 // can return as runs.
 func (p *Portal) IDs() bool {
-	return !p.buffer && p.st.query != nil && p.st.query.ids != nil
+	return !p.buffer && p.st.query != nil && p.st.query.ids != nil && p.session.selectLimit(p.st) < 0
 }
 
 // NextIDs returns up to max rows of an IDs portal as one run, io.EOF after

@@ -255,8 +255,12 @@ func parseSmallInt(s string) int {
 // StatementContext derives the context of one statement from the
 // connection's: it ends at statement_timeout where that is set.
 func (s *Session) StatementContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	if d := s.vars.duration("statement_timeout"); d > 0 {
-		return context.WithTimeoutCause(ctx, d, errStatementTimeout)
+	d, timeout := s.vars.duration("statement_timeout"), errStatementTimeout
+	if s.dialect == syntax.MySQL {
+		d, timeout = s.maxStatementTime(), errMaxStatementTime
+	}
+	if d > 0 {
+		return context.WithTimeoutCause(ctx, d, timeout)
 	}
 	return context.WithCancel(ctx)
 }
@@ -265,6 +269,9 @@ var errStatementTimeout = sqlstate.New(sqlstate.QueryCanceled, "canceling statem
 
 // IdleInTransactionTimeout is idle_in_transaction_session_timeout, 0: none.
 func (s *Session) IdleInTransactionTimeout() time.Duration {
+	if s.dialect == syntax.MySQL {
+		return s.seconds("idle_transaction_timeout")
+	}
 	return s.vars.duration("idle_in_transaction_session_timeout")
 }
 
