@@ -264,6 +264,10 @@ func testPsqlModes(t *testing.T, s *secured) {
 
 func testPgx(t *testing.T, s *secured) {
 	s.try(t, func(a attempt) (string, error) { return pgxLogin(t, s.libpq(a)) })
+	direct := s.libpq(attempt{user: "alice", password: somePassword, tls: verify}) + " sslnegotiation=direct channel_binding=require"
+	if said, err := pgxLogin(t, direct); err != nil || !strings.Contains(said, "id ") {
+		t.Errorf("TLS without SSLRequest: %v", err)
+	}
 }
 
 func pgxLogin(t *testing.T, dsn string) (said string, err error) {
