@@ -1,6 +1,7 @@
 package sqlfuncs
 
 import (
+	"math"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -38,6 +39,8 @@ func (p *planner) unary(s *scope, e *syntax.Unary) (*expr, error) {
 		op = datum.Neg
 	case e.Op == "~" && isInteger(x.typ):
 		op = func(v datum.Value) (datum.Value, error) { v.Int = ^v.Int; return v, nil }
+	case (e.Op == "|/" || e.Op == "||/") && isNumber(x.typ):
+		return p.root(e.Op, x)
 	case e.Op == "@" && isNumber(x.typ):
 		op = func(v datum.Value) (datum.Value, error) {
 			if v.Int < 0 || v.Float < 0 || strings.HasPrefix(v.Str, "-") {
@@ -57,6 +60,26 @@ func (p *planner) unary(s *scope, e *syntax.Unary) (*expr, error) {
 		return op(v)
 	}, x)
 	return r, nil
+}
+
+// root is |/ and ||/, the square and the cube root.
+func (p *planner) root(op string, x *expr) (*expr, error) {
+	x, err := p.coerce(x, datum.Float8, datum.ImplicitCast)
+	if err != nil {
+		return nil, err
+	}
+	return derive(datum.Float8, func(ex *exec) (datum.Value, error) {
+		v, err := x.eval(ex)
+		switch {
+		case err != nil || !v.Valid:
+			return v, err
+		case op == "||/":
+			return makeFloat(math.Cbrt(v.Float)), nil
+		case v.Float < 0:
+			return v, errNegativeRoot
+		}
+		return makeFloat(math.Sqrt(v.Float)), nil
+	}, x), nil
 }
 
 // not is three-valued NOT.
@@ -135,6 +158,9 @@ func (p *planner) operator(op string, l, r *expr) (*expr, error) {
 	}
 	if test, ok := comparisons[op]; ok {
 		return p.comparison(op, test, l, r)
+	}
+	if x, err := p.jsonbOperator(op, l, r); x != nil || err != nil {
+		return x, err
 	}
 	switch op {
 	case "||":
@@ -348,8 +374,6 @@ func (p *planner) concat(l, r *expr) (*expr, error) {
 	switch {
 	case li.Elem != 0 || ri.Elem != 0:
 		return p.arrayConcat(l, r, li, ri)
-	case l.typ == datum.JSONB && r.typ == datum.JSONB:
-		return nil, noOperator("||", l, r)
 	case l.typ == datum.Bytea && r.typ == datum.Bytea:
 		return strict2(datum.Bytea, l, r, func(_ *exec, a, b datum.Value) (datum.Value, error) {
 			return datum.MakeString(datum.Bytea, a.Str+b.Str), nil
