@@ -19,7 +19,7 @@ import (
 
 // place makes a database with the tables in it, and an account with the
 // privileges that the migration names and no others. It returns the URL.
-func place(t *testing.T, s *dbtest.Server) string {
+func place(t testing.TB, s *dbtest.Server) string {
 	t.Helper()
 	name := fmt.Sprintf("d%d", places.Add(1))
 	execute(t, open(t, s.MySQLURL("root", "mysql")), "CREATE DATABASE "+name)
@@ -44,7 +44,7 @@ func place(t *testing.T, s *dbtest.Server) string {
 
 var places atomic.Int64
 
-func open(t *testing.T, url string) *sql.DB {
+func open(t testing.TB, url string) *sql.DB {
 	t.Helper()
 	dsn, err := mysql.DSN(url)
 	if err != nil {
@@ -58,14 +58,14 @@ func open(t *testing.T, url string) *sql.DB {
 	return db
 }
 
-func execute(t *testing.T, db *sql.DB, text string) {
+func execute(t testing.TB, db *sql.DB, text string) {
 	t.Helper()
 	if _, err := db.ExecContext(t.Context(), text); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
 }
 
-func start(t *testing.T, url string, cfg shared.Config, unsafe ...string) *shared.Store {
+func start(t testing.TB, url string, cfg shared.Config, unsafe ...string) *shared.Store {
 	t.Helper()
 	s, err := try(t.Context(), url, cfg, unsafe...)
 	if err != nil {
@@ -101,4 +101,8 @@ func TestConformance(t *testing.T) {
 		where[store] = url
 		return store
 	}})
+}
+
+func BenchmarkReserve(b *testing.B) {
+	storetest.Bench(b, start(b, place(b, dbtest.MariaDB(b)), shared.Config{}))
 }

@@ -21,7 +21,7 @@ import (
 
 // place makes an empty schema with the tables in it, and a role with the
 // privileges that the migration names and no others. It returns the URL.
-func place(t *testing.T, s *dbtest.Server) string {
+func place(t testing.TB, s *dbtest.Server) string {
 	t.Helper()
 	schema := fmt.Sprintf("s%d", places.Add(1))
 	admin := withPath(s.PostgresURL("postgres"), schema)
@@ -48,7 +48,7 @@ var places atomic.Int64
 
 func withPath(dsn, schema string) string { return dsn + "&search_path=" + url.QueryEscape(schema) }
 
-func open(t *testing.T, dsn string) *sql.DB {
+func open(t testing.TB, dsn string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("pgx", dsn)
 	if err != nil {
@@ -58,14 +58,14 @@ func open(t *testing.T, dsn string) *sql.DB {
 	return db
 }
 
-func execute(t *testing.T, db *sql.DB, text string) {
+func execute(t testing.TB, db *sql.DB, text string) {
 	t.Helper()
 	if _, err := db.ExecContext(t.Context(), text); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
 }
 
-func start(t *testing.T, dsn string, cfg shared.Config, unsafe ...string) *shared.Store {
+func start(t testing.TB, dsn string, cfg shared.Config, unsafe ...string) *shared.Store {
 	t.Helper()
 	s, err := try(t.Context(), dsn, cfg, unsafe...)
 	if err != nil {
@@ -101,4 +101,8 @@ func TestConformance(t *testing.T) {
 		where[store] = dsn
 		return store
 	}})
+}
+
+func BenchmarkReserve(b *testing.B) {
+	storetest.Bench(b, start(b, place(b, dbtest.Postgres(b)), shared.Config{}))
 }

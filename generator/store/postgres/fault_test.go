@@ -241,3 +241,21 @@ func TestAStoreThatHangs(t *testing.T) {
 		}
 	}
 }
+
+// Row 56: two connections behind PgBouncer in transaction mode serve all, so
+// nothing may depend on the session.
+func TestThroughPgBouncer(t *testing.T) {
+	t.Parallel()
+	s := dbtest.Postgres(t)
+	dsn := place(t, s)
+	_, schema, _ := strings.Cut(dsn, "search_path=")
+	execute(t, open(t, s.PostgresURL("postgres")), "ALTER ROLE least SET search_path = "+schema)
+	bouncer := dbtest.PgBouncer(t, s, "least")
+	url := bouncer.PostgresURL("least")
+	load := storetest.StartLoad(t, start(t, url, shared.Config{}), start(t, url, shared.Config{}), start(t, dsn, shared.Config{}))
+	load.Await(300)
+	s.Kill()
+	s.Start()
+	load.Await(300)
+	load.Stop()
+}

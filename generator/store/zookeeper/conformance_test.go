@@ -16,14 +16,14 @@ import (
 var places atomic.Int64
 
 // place prepares an empty namespace and returns its URL.
-func place(t *testing.T, members []*dbtest.Server) string {
+func place(t testing.TB, members []*dbtest.Server) string {
 	t.Helper()
 	u := fmt.Sprintf("%s/n%d", dbtest.ZooKeeperURL(members), places.Add(1))
 	prepare(t, u)
 	return u
 }
 
-func prepare(t *testing.T, u string) {
+func prepare(t testing.TB, u string) {
 	t.Helper()
 	schema, err := zookeeper.OpenSchema(zookeeper.Config{URL: u})
 	if err != nil {
@@ -35,7 +35,7 @@ func prepare(t *testing.T, u string) {
 	}
 }
 
-func start(t *testing.T, u string, cfg shared.Config) *shared.Store {
+func start(t testing.TB, u string, cfg shared.Config) *shared.Store {
 	t.Helper()
 	s, err := try(t.Context(), u, cfg)
 	if err != nil {
@@ -71,4 +71,8 @@ func TestConformance(t *testing.T) {
 		where[store] = u
 		return store
 	}})
+}
+
+func BenchmarkReserve(b *testing.B) {
+	storetest.Bench(b, start(b, place(b, dbtest.ZooKeeper(b, 1)), shared.Config{}))
 }

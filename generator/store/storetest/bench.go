@@ -1,0 +1,30 @@
+package storetest
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"nextid/generator"
+)
+
+// Bench measures reservations: one after the other, and 64 keys that wait at
+// the same time, which a store with group commit answers together.
+func Bench(b *testing.B, s generator.Store) {
+	for _, waiting := range []int{1, 64} {
+		b.Run(fmt.Sprint("waiting=", waiting), func(b *testing.B) {
+			for b.Loop() {
+				var all sync.WaitGroup
+				for i := range waiting {
+					all.Go(func() {
+						if _, _, err := s.Reserve(b.Context(), request(fmt.Sprint("name/bench", i), 1, 1000)); err != nil {
+							b.Error(err)
+						}
+					})
+				}
+				all.Wait()
+			}
+			b.ReportMetric(float64(b.N*waiting)/b.Elapsed().Seconds(), "reservations/s")
+		})
+	}
+}
