@@ -258,6 +258,26 @@ func TestARestoreIsSeenByTheWitnessAndStopsTheNameForAll(t *testing.T) {
 	grant(t, a, name("fresh", 10), 1)
 }
 
+// A return that comes after another server has reserved and returned all that
+// lies beyond takes back nothing: that server's witness would see the store
+// go back.
+func TestAReturnThatComesLate(t *testing.T) {
+	t.Parallel()
+	d := newDatabase()
+	a, b := newStore(t, d, Config{}), newStore(t, d, Config{})
+	grant(t, a, name("orders", 10), 1)
+	grant(t, b, name("orders", 10), 11)
+	for _, r := range []struct {
+		s      *Store
+		hi, to int64
+	}{{b, 21, 11}, {a, 11, 5}} {
+		if err := r.s.Release(t.Context(), generator.NameKey("orders"), r.hi, r.to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	grant(t, b, name("orders", 10), 11)
+}
+
 func TestARecoveryGoesOnWhereItIsTold(t *testing.T) {
 	t.Parallel()
 	d := newDatabase()
