@@ -168,6 +168,11 @@ func TestKnownIDsExplainThemselves(t *testing.T) {
 		{"pgedge", 1000<<22 | 7<<12 | 9, "2023-01-01T00:00:01Z", -1, 7, 9},
 		{"cosid", 1000<<22 | 7<<12 | 9, "2019-12-24T16:00:01Z", -1, 7, 9},
 		{"cosid-js", 1000<<12 | 7<<9 | 9, "2019-12-24T16:00:01Z", -1, 7, 9},
+		{"cosid-s", 1<<32 | 7<<22 | 9, "2019-12-24T16:00:01Z", -1, 7, 9},
+		{"beyond", 1000<<22 | 3<<17 | 7<<12 | 9, "2016-11-26T13:21:06.631Z", 3, 7, 9},
+		{"ecp", 1000<<22 | 3<<17 | 7<<12 | 9, "2017-12-24T16:00:01Z", 3, 7, 9},
+		{"mastodon", 1656432460105<<16 | 9, "2022-06-28T16:07:40.105Z", -1, -1, 9},
+		{"sonyflake-v1", 100<<24 | 9<<16 | 7, "2014-09-01T00:00:01Z", -1, 7, 9},
 		{"yitter", 1000<<12 | 7<<6 | 9, "2020-02-19T18:20:03Z", -1, 7, 9},
 		{"js", 1000<<12 | 7<<7 | 9, "2025-01-01T00:00:01Z", -1, 7, 9},
 	} {
@@ -324,7 +329,7 @@ func TestPresetNamesIgnoreCaseAndUnknownOnesListTheKnown(t *testing.T) {
 		t.Errorf("got %s", l.Name)
 	}
 	_, err := Preset("tweeter")
-	if err == nil || !strings.Contains(err.Error(), "cosid-js, discord") {
+	if err == nil || !strings.Contains(err.Error(), "cosid-js, cosid-s, discord") {
 		t.Errorf("error %v does not list the layouts", err)
 	}
 }

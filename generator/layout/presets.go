@@ -30,6 +30,10 @@ var presets = index([]preset{
 	{"twitter", TwitterEpoch, time.Millisecond, []Field{{Time, 41}, {Datacenter, 5}, {Worker, 5}, {Sequence, 12}}},
 	// Meituan Leaf: Twitter's epoch, one worker id of 10 bits.
 	{"leaf", TwitterEpoch, time.Millisecond, []Field{{Time, 41}, {Worker, 10}, {Sequence, 12}}},
+	// beyondfengyu/SnowFlake and ECP uid: Twitter's fields, later epochs
+	// (2016-11-26 and 2017-12-25).
+	{"beyond", 1480166465631, time.Millisecond, []Field{{Time, 41}, {Datacenter, 5}, {Worker, 5}, {Sequence, 12}}},
+	{"ecp", 1514131200000, time.Millisecond, []Field{{Time, 41}, {Datacenter, 5}, {Worker, 5}, {Sequence, 12}}},
 	// MyBatis-Plus ASSIGN_ID: Twitter's layout as it is.
 	{"mybatis", TwitterEpoch, time.Millisecond, []Field{{Time, 41}, {Datacenter, 5}, {Worker, 5}, {Sequence, 12}}},
 	// Discord, epoch 2015-01-01: its worker and its process are our
@@ -39,11 +43,15 @@ var presets = index([]preset{
 	// Instagram's next_id() of 2012: the epoch is that of its example; 41
 	// bits of time with the sign bit, so 40 in a positive bigint.
 	{"instagram", 1314220021721, time.Millisecond, []Field{{Time, 40}, {Worker, 13}, {Sequence, 10}}},
+	// Mastodon's timestamp_id: Unix milliseconds above 16 bits, which are
+	// hashed there and count here.
+	{"mastodon", 0, time.Millisecond, []Field{{Time, 47}, {Sequence, 16}}},
 	// Baidu uid-generator, epoch 2016-05-20 in UTC+8. Its time ended on
 	// 2024-11-20: new generators need an epoch of their own.
 	{"baidu", 1463673600000, time.Second, []Field{{Time, 28}, {Worker, 22}, {Sequence, 13}}},
-	// sony/sonyflake version 2, epoch 2025-01-01: the sequence lies above
-	// the machine id.
+	// sony/sonyflake, version 1 with epoch 2014-09-01 and version 2 with epoch
+	// 2025-01-01: the sequence lies above the machine id.
+	{"sonyflake-v1", 1409529600000, 10 * time.Millisecond, []Field{{Time, 39}, {Sequence, 8}, {Worker, 16}}},
 	{"sonyflake", 1735689600000, 10 * time.Millisecond, []Field{{Time, 39}, {Sequence, 8}, {Worker, 16}}},
 	// The common variant of Twitter's layout that counts clock rollbacks.
 	{"rollback", TwitterEpoch, time.Millisecond, []Field{{Time, 41}, {Worker, 8}, {Rollback, 2}, {Sequence, 12}}},
@@ -51,8 +59,10 @@ var presets = index([]preset{
 	{"cockroach", 1420070400000, 10 * time.Microsecond, []Field{{Time, 48}, {Worker, 15}}},
 	// pgEdge snowflake, epoch 2023-01-01.
 	{"pgedge", 1672531200000, time.Millisecond, []Field{{Time, 41}, {Worker, 10}, {Sequence, 12}}},
-	// CosId, epoch 2019-12-24 16:00, and its variant below 2^53.
+	// CosId, epoch 2019-12-24 16:00, and its variants by the second and below
+	// 2^53.
 	{"cosid", 1577203200000, time.Millisecond, []Field{{Time, 41}, {Worker, 10}, {Sequence, 12}}},
+	{"cosid-s", 1577203200000, time.Second, []Field{{Time, 31}, {Worker, 10}, {Sequence, 22}}},
 	{"cosid-js", 1577203200000, time.Millisecond, []Field{{Time, 41}, {Worker, 3}, {Sequence, 9}}},
 	// yitter/IdGenerator, epoch 2020-02-19 18:20:02. Its time takes all bits
 	// that are left; 45 last until the year 3135.
