@@ -224,7 +224,7 @@ func TestShutdownWhileAMessageArrives(t *testing.T) {
 
 // A client that never stops sending cannot keep the server from stopping.
 func TestShutdownUnderAFlood(t *testing.T) {
-	sockets(t, func(t *testing.T, s *Server, dial func() *peer) {
+	sockets(t, 200*time.Millisecond, func(t *testing.T, s *Server, dial func() *peer) {
 		p := dial().login()
 		flood := bytes.Repeat([]byte("echo x\n"), 50_000)
 		var work sync.WaitGroup

@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// sockets runs a test over TCP and over a Unix socket.
-func sockets(t *testing.T, body func(t *testing.T, s *Server, dial func() *peer)) {
+// sockets runs a test over TCP and over a Unix socket, with a server that
+// waits that long for a client to take an answer.
+func sockets(t *testing.T, write time.Duration, body func(t *testing.T, s *Server, dial func() *peer)) {
 	t.Helper()
 	for name, listen := range map[string]func(t *testing.T) net.Listener{
 		"tcp": func(t *testing.T) net.Listener { return listenTCP(t) },
@@ -26,7 +27,7 @@ func sockets(t *testing.T, body func(t *testing.T, s *Server, dial func() *peer)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, _ := linesServer(Limits{Write: 200 * time.Millisecond})
+			s, _ := linesServer(Limits{Write: write})
 			l := listen(t)
 			serve(t, s, l)
 			body(t, s, func() *peer { return dialTCP(t, l) })
@@ -49,7 +50,7 @@ func waitGone(t *testing.T, s *Server) {
 // A client may send its last statements and the end of its input in one
 // breath; it gets its answers, and the server notices the end.
 func TestHalfClosedClientGetsItsAnswers(t *testing.T) {
-	sockets(t, func(t *testing.T, s *Server, dial func() *peer) {
+	sockets(t, patience, func(t *testing.T, s *Server, dial func() *peer) {
 		var clients sync.WaitGroup
 		for range 20 {
 			p := dial().login()
@@ -69,7 +70,7 @@ func TestHalfClosedClientGetsItsAnswers(t *testing.T) {
 }
 
 func TestByteByByte(t *testing.T) {
-	sockets(t, func(t *testing.T, _ *Server, dial func() *peer) {
+	sockets(t, patience, func(t *testing.T, _ *Server, dial func() *peer) {
 		p := dial().login()
 		for range 3 {
 			for _, b := range []byte("echo drip\necho drop\n") {
@@ -82,7 +83,7 @@ func TestByteByByte(t *testing.T) {
 }
 
 func TestMessageLargerThanTheReadBuffer(t *testing.T) {
-	sockets(t, func(t *testing.T, _ *Server, dial func() *peer) {
+	sockets(t, patience, func(t *testing.T, _ *Server, dial func() *peer) {
 		p := dial().login()
 		long := strings.Repeat("y", 5*readSize+17)
 		for range 2 {
@@ -98,7 +99,7 @@ func TestMessageLargerThanTheReadBuffer(t *testing.T) {
 // hung up on; others do not notice.
 func TestDeafClients(t *testing.T) {
 	const count, each = 16, 1 << 20
-	sockets(t, func(t *testing.T, s *Server, dial func() *peer) {
+	sockets(t, 200*time.Millisecond, func(t *testing.T, s *Server, dial func() *peer) {
 		other := dial().login()
 		before := memoryInUse()
 		for range count {
@@ -115,7 +116,7 @@ func TestDeafClients(t *testing.T) {
 }
 
 func TestSlowReaderGetsAllOfALargeAnswer(t *testing.T) {
-	sockets(t, func(t *testing.T, _ *Server, dial func() *peer) {
+	sockets(t, patience, func(t *testing.T, _ *Server, dial func() *peer) {
 		p := dial().login()
 		p.send("big 30000000\necho end\n")
 		<-time.After(50 * time.Millisecond) // less than the write limit: the socket fills up
@@ -129,7 +130,7 @@ func TestSlowReaderGetsAllOfALargeAnswer(t *testing.T) {
 // The last answer must arrive although the client has sent more than the
 // server ever read.
 func TestLastWordsArrive(t *testing.T) {
-	sockets(t, func(t *testing.T, s *Server, dial func() *peer) {
+	sockets(t, patience, func(t *testing.T, s *Server, dial func() *peer) {
 		for range 20 {
 			p := dial().login()
 			if _, err := p.Write(append([]byte("nonsense\n"), bytes.Repeat([]byte("z"), 3*readSize)...)); err != nil {

@@ -55,7 +55,7 @@ func (p *peer) secure(config *tls.Config) *peer {
 // the raw loop and with the plain one.
 func transports(t *testing.T, body func(t *testing.T, s *Server, dial func() *peer)) {
 	t.Helper()
-	sockets(t, func(t *testing.T, s *Server, dial func() *peer) { secured(t, s, dial, body) })
+	sockets(t, 200*time.Millisecond, func(t *testing.T, s *Server, dial func() *peer) { secured(t, s, dial, body) })
 	t.Run("memory", func(t *testing.T) {
 		s, _ := linesServer(Limits{Write: 200 * time.Millisecond})
 		l := wiretest.Listen()
@@ -396,7 +396,7 @@ func TestShutdownReachesTLSConnections(t *testing.T) {
 // A client that goes without a word, or in the breath of its last message,
 // is noticed.
 func TestTLSClientsThatLeave(t *testing.T) {
-	sockets(t, func(t *testing.T, s *Server, dial func() *peer) {
+	sockets(t, 200*time.Millisecond, func(t *testing.T, s *Server, dial func() *peer) {
 		secured(t, s, dial, func(t *testing.T, s *Server, dial func() *peer) {
 			var clients sync.WaitGroup
 			for i := range 20 {
