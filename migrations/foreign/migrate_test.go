@@ -191,6 +191,27 @@ func TestExtensionsOfOthers(t *testing.T) {
 	}
 }
 
+// TestAnotherRole: the functions log in as the role that installed them, so
+// another one cannot change their login.
+func TestAnotherRole(t *testing.T) {
+	t.Parallel()
+	server := startServer(t)
+	dsn := startCluster(t).install(t, server)
+	connect(t, dsn, nil).exec("CREATE ROLE second LOGIN SUPERUSER")
+	second := strings.Replace(dsn, "postgres@", "second@", 1)
+	err := open(t, second).Up(t.Context(), config(t, server))
+	if err == nil || !strings.Contains(err.Error(), `installed by role "postgres"`) {
+		t.Errorf("up: %v", err)
+	}
+	up(t, second+"&options=-c%20role%3Dpostgres", config(t, server))
+	if s := status(t, dsn); !s.Current() {
+		t.Errorf("status %+v", s)
+	}
+	if err := open(t, second).Down(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestForeignSchemaIsRefused(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)

@@ -103,16 +103,21 @@ func (p *postgres) Up(ctx context.Context, c Config) error {
 
 // ownSchema creates the schema, or checks that the one that is there is ours.
 func (p *postgres) ownSchema(ctx context.Context) error {
-	var foreign bool
-	err := p.db.QueryRowContext(ctx, `SELECT to_regclass('`+versionTable+`') IS NULL AND (
-		EXISTS (SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace s ON s.oid = c.relnamespace WHERE s.nspname = 'nextid') OR
-		EXISTS (SELECT FROM pg_catalog.pg_proc f JOIN pg_catalog.pg_namespace s ON s.oid = f.pronamespace WHERE s.nspname = 'nextid'))`).Scan(&foreign)
-	if err != nil {
+	var foreign, others bool
+	var owner string
+	err := p.db.QueryRowContext(ctx, `SELECT ours IS NULL AND (EXISTS (SELECT FROM pg_class WHERE relnamespace = s.oid)
+				OR EXISTS (SELECT FROM pg_proc WHERE pronamespace = s.oid)),
+			ours IS NOT NULL AND pg_get_userbyid(s.nspowner) <> CURRENT_USER, pg_get_userbyid(s.nspowner)
+		FROM pg_namespace s, to_regclass('`+versionTable+`') ours WHERE s.nspname = 'nextid'`).Scan(&foreign, &others, &owner)
+	switch {
+	case err != nil && !errors.Is(err, sql.ErrNoRows):
 		return err
-	}
-	if foreign {
+	case foreign:
 		return &Error{What: "the database has a schema nextid that was not made by nextid migrate foreign",
-			Hint: "Rename it: ALTER SCHEMA nextid RENAME TO ….;"}
+			Hint: "Rename it: ALTER SCHEMA nextid RENAME TO …;"}
+	case others: // the functions would log in with the rights of one role and the password of another
+		return &Error{What: fmt.Sprintf("installed by role %q, not by this one", owner),
+			Hint: "Log in as that role, or run down as a superuser first. A superuser can also add options=-c%20role%3DROLE to the URL."}
 	}
 	_, err = p.db.ExecContext(ctx, `DO $$ BEGIN
 		IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'nextid') THEN CREATE SCHEMA nextid; END IF;
