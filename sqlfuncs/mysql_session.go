@@ -2,6 +2,7 @@ package sqlfuncs
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,9 +88,7 @@ const mariaDBVersion = "10.11.19"
 func (s *Session) initMySQL() error {
 	s.vars.defs, s.vars.base = mysqlSettings, s.server.mysqlBase()
 	s.mysql = mysqlState{autocommit: true, database: s.options.Database, rowCount: -1, rowsAtMost: -1}
-	if name := s.options.Settings["application_name"]; name != "" {
-		s.vars.base["application_name"] = name
-	}
+	maps.Copy(s.vars.base, s.options.Settings)
 	s.options.Settings = nil
 	s.setLexicalMode("")
 	s.noteAppName()

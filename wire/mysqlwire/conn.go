@@ -49,6 +49,7 @@ type conn struct {
 	newest     uint32                // id given last
 	lastID     uint32                // what lastPrepared stands for
 	cursors    int                   // open
+	longBytes  int                   // of the statements' long data
 	args       []sqlfuncs.Arg        // of the execution being read, storage reused
 	scratch    []byte                // texts of args, storage reused
 
@@ -109,6 +110,9 @@ func (c *conn) feedOne(ctx context.Context, in []byte, out *wire.Out) (n int, co
 		return 0, false, c.fatal(out, errTooLong)
 	}
 	c.seq = f.next
+	if f.tooLong && !hasAnswer(in[headerSize]) {
+		return 0, false, c.fatal(out, errTooLong)
+	}
 	if f.tooLong {
 		c.skipped = skipping{left: f.size, more: f.more, on: true}
 		return 0, false, nil

@@ -100,6 +100,10 @@ func (c *conn) commandLimit(command byte) int {
 	return c.protocol.limits.Small
 }
 
+// hasAnswer reports whether a client reads an answer to a command. An error in
+// the place of none would be taken for the answer to the next command.
+func hasAnswer(command byte) bool { return command != comStmtLongData && command != comStmtClose }
+
 // skipping is the rest of a message that is too long.
 type skipping struct {
 	left int // bytes of the packet

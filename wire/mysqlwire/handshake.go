@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"strconv"
 
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/sqlstate"
@@ -199,9 +200,10 @@ func (c *conn) sessionOptions(id identity) sqlfuncs.SessionOptions {
 	o := sqlfuncs.SessionOptions{
 		Dialect: syntax.MySQL, Admin: true, User: id.user, Database: id.database,
 		PID: c.info.ID, RemoteAddr: c.info.Remote,
+		Settings: map[string]string{"max_allowed_packet": strconv.Itoa(c.protocol.limits.Statement)},
 	}
 	if id.program != "" {
-		o.Settings = map[string]string{"application_name": cutText(id.program, maxProgramBytes)}
+		o.Settings["application_name"] = cutText(id.program, maxProgramBytes)
 	}
 	return o
 }

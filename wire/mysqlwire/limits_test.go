@@ -41,6 +41,13 @@ func TestLengthsAreCheckedBeforeAnythingElse(t *testing.T) {
 			out.B = out.B[:0]
 			in := append(header(length, 0), byte(typ))
 			n, err := m.Feed(t.Context(), in, out)
+			if typ == 0x18 || typ == 0x19 { // no answer that the client would read
+				if err == nil {
+					t.Fatalf("type %#x, length %d: the connection goes on", typ, length)
+				}
+				m, out = machine(t, plain)
+				continue
+			}
 			if err != nil || n != len(in) || len(out.B) > 0 {
 				t.Fatalf("type %#x, length %d: consumed %d, answered %q, %v", typ, length, n, out.B, err)
 			}
@@ -368,6 +375,19 @@ func TestLongDataIsBounded(t *testing.T) {
 	}
 	if got := answers(t, m, out, plain, execute(1, 0, text("numbers")), "binary"); len(got) != 4 {
 		t.Errorf("the statement does not go on: %q", got)
+	}
+	// The bound is the connection's, not a statement's.
+	answers(t, m, out, plain, prepare("SELECT next_id(?)"), "prepare")
+	for id := range 2 {
+		feed(t, m, out, command(0x18, u32(id+1), u16(0), part))
+	}
+	feed(t, m, out, command(0x18, u32(2), u16(0), []byte("x")))
+	if got := answers(t, m, out, plain, execute(2, 0, text("x")), "binary"); !strings.HasPrefix(got[0], "ERR 1301") {
+		t.Errorf("%.100q", got)
+	}
+	feed(t, m, out, join(command(0x19, u32(1)), command(0x18, u32(2), u16(0), part), command(0x18, u32(2), u16(0), part)))
+	if got := answers(t, m, out, plain, execute(2, 0, text("x")), "binary"); strings.HasPrefix(got[0], "ERR 1301") {
+		t.Errorf("closing a statement does not make room: %.100q", got)
 	}
 }
 

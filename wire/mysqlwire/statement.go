@@ -134,7 +134,7 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 	}
 	c.closeCursor(s)
 	err = c.bind(s, r, flags)
-	s.forgetLongData()
+	c.forgetLongData(s)
 	if err != nil {
 		return err
 	}
@@ -250,7 +250,7 @@ func (c *conn) longData(body []byte) {
 	if err != nil || s.failed != nil {
 		return
 	}
-	switch total := s.longBytes() + len(r.b); {
+	switch total := c.longBytes + len(r.b); {
 	case r.bad, n >= len(s.st.Params):
 		s.failed = sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect arguments to mysqld_stmt_send_long_data")
 	case total > c.protocol.limits.Statement:
@@ -258,24 +258,26 @@ func (c *conn) longData(body []byte) {
 			c.protocol.limits.Statement).WithHint("Raise limits.statement_bytes in the configuration.").WithMySQL(1301, "HY000")
 	}
 	if s.failed != nil {
-		s.long = nil
+		failed := s.failed
+		c.forgetLongData(s)
+		s.failed = failed
 		return
 	}
 	if s.long == nil {
 		s.long = make([]longValue, len(s.st.Params))
 	}
 	s.long[n].sent = true
+	c.longBytes += len(r.b)
 	s.long[n].data = append(s.long[n].data, r.rest()...)
 }
 
-func (s *statement) longBytes() (n int) {
+// forgetLongData drops what COM_STMT_SEND_LONG_DATA brought for a statement.
+func (c *conn) forgetLongData(s *statement) {
 	for _, v := range s.long {
-		n += len(v.data)
+		c.longBytes -= len(v.data)
 	}
-	return n
+	s.long, s.failed = nil, nil
 }
-
-func (s *statement) forgetLongData() { s.long, s.failed = nil, nil }
 
 // openCursor keeps the portal of an execution for COM_STMT_FETCH.
 func (c *conn) openCursor(s *statement, p *sqlfuncs.Portal, out *wire.Out) error {
@@ -345,6 +347,7 @@ func (c *conn) closeStatement(body []byte) {
 		return
 	}
 	c.closeCursor(s)
+	c.forgetLongData(s)
 	c.session.Unprepare([]byte(s.name))
 	delete(c.statements, s.id)
 }
@@ -356,7 +359,7 @@ func (c *conn) closeStatements() {
 		c.session.Unprepare([]byte(s.name))
 	}
 	clear(c.statements)
-	c.lastID = 0
+	c.lastID, c.longBytes = 0, 0
 }
 
 // resetStatement serves COM_STMT_RESET: long data and cursor go.
@@ -371,7 +374,7 @@ func (c *conn) resetStatement(body []byte, out *wire.Out) error {
 		return err
 	}
 	c.closeCursor(s)
-	s.forgetLongData()
+	c.forgetLongData(s)
 	out.B = c.ok(out.B, 0, 0)
 	return nil
 }

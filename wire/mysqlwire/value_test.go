@@ -232,3 +232,26 @@ func TestKnownColumns(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestAnswersTellOfTheirOwnStatement: warnings and insert ids do not linger.
+func TestAnswersTellOfTheirOwnStatement(t *testing.T) {
+	m, out := machine(t, plain)
+	for _, step := range []struct{ sql, want string }{
+		{"SELECT CAST('abc' AS SIGNED) AS a", "EOF status=0x2 warnings=1"},
+		{"SELECT next_id('numbers')", "EOF status=0x2 warnings=0"},
+		{"SELECT CAST('abc' AS SIGNED) AS a", "EOF status=0x2 warnings=1"},
+		{"DO 1", "OK affected=0 insert=0 status=0x2 warnings=0"},
+		{"DO LAST_INSERT_ID(7)", "OK affected=0 insert=7 status=0x2 warnings=0"},
+		{"DO 1", "OK affected=0 insert=0 status=0x2 warnings=0"},
+		{"SELECT next_id('numbers')", "EOF status=0x2 warnings=0"},
+		{"DO 1", "OK affected=0 insert=0 status=0x2 warnings=0"},
+	} {
+		got := answers(t, m, out, plain, query(step.sql), "text")
+		if last := got[len(got)-1]; last != step.want {
+			t.Errorf("%s: %q, want %q", step.sql, got, step.want)
+		}
+	}
+	if got := answers(t, m, out, plain, command(0x0e), "text"); got[0] != "OK affected=0 insert=0 status=0x2 warnings=0" {
+		t.Error(got)
+	}
+}
