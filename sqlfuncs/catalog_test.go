@@ -313,6 +313,13 @@ func TestCatalogsSayWhatASessionMayDo(t *testing.T) {
 	reader.want(t, "SELECT current_database(), has_table_privilege('root', 'ids', 'DELETE')", "shop|t")
 	reader.fails(t, "SELECT has_table_privilege('nobody', 'ids', 'SELECT')", sqlstate.UndefinedObject)
 	reader.want(t, "SELECT usename, datname, state FROM pg_stat_activity ORDER BY 1", "app|shop|active\nroot|nextid|"+null)
+	server.segment(t, "orders")
+	server.segment(t, "invoices")
+	limited := server.sessionWith(t, sqlfuncs.SessionOptions{User: "clerk", Database: "shop", Generators: []string{"inv*"}})
+	limited.want(t, "SELECT relname, has_table_privilege(oid, 'SELECT') FROM pg_class WHERE relname ~ '^(orders|invoices)' ORDER BY 1",
+		"invoices|t\ninvoices_id|t\norders|f\norders_id|f")
+	limited.must(t, "SELECT last_value FROM invoices")
+	limited.fails(t, "SELECT last_value FROM orders", sqlstate.InsufficientPrivilege)
 	reader.must(t, "PREPARE p AS SELECT $1::int8")
 	reader.want(t, "SELECT name, parameter_types FROM pg_prepared_statements", "p|{bigint}")
 }

@@ -31,8 +31,12 @@ func hasPrivilege(user, object datum.OID, name string, more ...datum.OID) functi
 			}
 			a = a[1:]
 		}
-		if known, err := x.objectExists(name, a[0]); !known {
+		r, known, err := x.privilegeObject(name, a[0])
+		if !known {
 			return datum.Null(datum.Bool), err
+		}
+		if r != nil && r.generator != nil && who.name == x.session.options.User && x.session.may(r.generator.Name) != nil {
+			return datum.MakeBool(false), nil
 		}
 		for p := range strings.SplitSeq(a[len(a)-1].Str, ",") {
 			p = strings.ToUpper(strings.TrimSpace(p))
@@ -61,26 +65,26 @@ func (x *exec) roleArg(v datum.Value) (role, error) {
 	return role{name: "public"}, nil
 }
 
-// objectExists checks the object of a has_…_privilege function: an unknown
-// name is an error, an unknown OID gives NULL.
-func (x *exec) objectExists(function string, v datum.Value) (bool, error) {
+// privilegeObject finds the object of a has_…_privilege function, where it is
+// a relation: an unknown name is an error, an unknown OID gives NULL.
+func (x *exec) privilegeObject(function string, v datum.Value) (r *relation, known bool, err error) {
 	byName := v.Type == datum.Text
 	switch function {
 	case "has_table_privilege", "has_any_column_privilege", "has_column_privilege", "has_sequence_privilege":
 		if !byName {
-			r, err := x.relationByOID(uint32(v.Int))
-			return r != nil, err
+			r, err = x.relationByOID(uint32(v.Int))
+			return r, r != nil, err
 		}
-		if r, err := x.relationByName(v.Str); r != nil || err != nil {
-			return r != nil, err
+		if r, err = x.relationByName(v.Str); r != nil || err != nil {
+			return r, r != nil, err
 		}
-		return false, sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", cut(v.Str, 64))
+		return nil, false, sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", cut(v.Str, 64))
 	case "has_schema_privilege":
 		if byName && schemaOIDs[v.Str] == 0 {
-			return false, sqlstate.New(sqlstate.InvalidSchema, "schema %q does not exist", cut(v.Str, 64))
+			return nil, false, sqlstate.New(sqlstate.InvalidSchema, "schema %q does not exist", cut(v.Str, 64))
 		}
 	}
-	return true, nil
+	return nil, true, nil
 }
 
 func privilegeFamily(name string, more ...datum.OID) []function {

@@ -165,10 +165,9 @@ func (p *planner) table(s *scope, t *syntax.Table) (source, error) {
 		}
 	}
 	def, err := p.lookupTable(t.Name)
-	if err != nil && p.session.dialect == syntax.PostgreSQL && (len(t.Name) == 1 || t.Name[len(t.Name)-2] == "public") {
-		if sequence := p.server.sequenceTable(t.Name.Last()); sequence != nil {
-			def, err = sequence, nil
-		}
+	public := len(t.Name) == 1 || t.Name[len(t.Name)-2] == "public"
+	if err != nil && p.session.dialect == syntax.PostgreSQL && public && p.isGenerator(t.Name.Last()) {
+		def, err = p.server.sequenceTable(t.Name.Last()), nil
 	}
 	if err != nil {
 		return nil, at(t.Pos, err)

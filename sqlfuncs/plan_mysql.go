@@ -657,6 +657,7 @@ func (p *planner) isGenerator(name string) bool {
 	if p.server.registry.Lookup([]byte(name)) != nil {
 		return true
 	}
+	p.session.waits()
 	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
 	defer cancel()
 	_, err := p.server.registry.Existing(ctx, name)

@@ -25,7 +25,7 @@ const (
 // relation is a row of pg_class.
 type relation struct {
 	*table
-	generator *generator.Definition // a sequence's
+	generator *generator.Definition // a sequence's, or NAME_id's; nil for our other tables
 }
 
 // sequenceKinds are the kinds of generators that nextval takes, because their
@@ -58,7 +58,7 @@ func (x *exec) dynamicRelations() (*relationSet, error) {
 	if x.relations != nil {
 		return x.relations, nil
 	}
-	definitions, err := x.server.registry.Definitions(x.ctx)
+	definitions, err := x.registry().Definitions(x.ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (s *Server) relationSet(definitions []generator.Definition) *relationSet {
 				table: &table{schema: "public", name: d.Name, oid: oid, kind: 'S', columns: sequenceColumns}, generator: d})
 		}
 		if name := d.Name + idTableSuffix; len(name) <= maxIdentifier && tables["public."+name] == nil {
-			set.list = append(set.list, relation{table: s.singleIDTable(name, d.Name)})
+			set.list = append(set.list, relation{table: s.singleIDTable(name, d.Name), generator: d})
 		}
 	}
 	for i := range set.list {
@@ -269,7 +269,7 @@ type segmentOptions struct {
 }
 
 func sequenceRows(t *table, r *relation) ([][]datum.Value, error) {
-	if r.generator == nil {
+	if r.kind != 'S' {
 		return nil, nil
 	}
 	o := segmentOptions{Start: 1, Increment: 1, Step: 1}

@@ -1,9 +1,6 @@
 package sqlfuncs
 
 import (
-	"context"
-	"time"
-
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
@@ -15,19 +12,8 @@ import (
 // server reserved, not below any id that it issued. Other servers on the same
 // store may be further.
 
-// sequenceLookupTimeout bounds the question to the store whether a sequence exists.
-const sequenceLookupTimeout = 5 * time.Second
-
-// sequenceTable is the table of a generator; nil when there is none.
+// sequenceTable is the table of a generator.
 func (s *Server) sequenceTable(name string) *table {
-	if generator.CheckName(name) != nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), sequenceLookupTimeout)
-	defer cancel()
-	if _, err := s.registry.Existing(ctx, name); err != nil {
-		return nil
-	}
 	oid, _ := s.sequenceOIDs.oid(name)
 	return &table{schema: "public", name: name, oid: oid, kind: 'S', columns: sequenceColumns,
 		scan: func(x *exec, _ []keyValues) (rowIter, error) {
@@ -39,7 +25,10 @@ func (s *Server) sequenceTable(name string) *table {
 // sequenceState returns the highest id that may have been issued. A
 // generator that this server has not used yet draws one to learn where it is.
 func (x *exec) sequenceState(name string) (last, buffered int64, err error) {
-	e, err := x.server.registry.Existing(x.ctx, name)
+	if err := x.session.may(name); err != nil {
+		return 0, 0, err
+	}
+	e, err := x.registry().Existing(x.ctx, name)
 	if err != nil {
 		return 0, 0, err
 	}
