@@ -109,7 +109,7 @@ func (w *windowPlan) read(x *exec, base, width int) (*windowInput, error) {
 		if err != nil {
 			return nil, err
 		}
-		in.part[i] = string(rowKey(nil, by, nil))
+		in.part[i] = string(x.rowKey(nil, by, nil))
 		in.keys[i] = append(by, order...)
 		for side, b := range []frameBound{d.frame.start, d.frame.end} {
 			if b.offset == nil {

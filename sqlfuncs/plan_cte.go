@@ -128,7 +128,7 @@ func (c *ctePlan) compute(x *exec, state *cteRows) error {
 		}
 		out := rows[:0]
 		for _, r := range rows {
-			if key := string(rowKey(nil, r, nil)); !seen[key] {
+			if key := string(x.rowKey(nil, r, nil)); !seen[key] {
 				seen[key] = true
 				out = append(out, r)
 			}

@@ -277,7 +277,7 @@ func (g *groupPlan) open(x *exec, src rowSource) (rowSource, error) {
 		if err != nil {
 			return nil, err
 		}
-		key = rowKey(key[:0], by, nil)
+		key = x.rowKey(key[:0], by, nil)
 		one := groups[string(key)]
 		if one == nil {
 			if err := x.hold(1); err != nil {
@@ -325,7 +325,7 @@ func (c *aggregateCall) add(x *exec, st *aggregateState) error {
 		return err
 	}
 	if c.distinct {
-		key := string(rowKey(nil, values, nil))
+		key := string(x.rowKey(nil, values, nil))
 		if st.seen == nil {
 			st.seen = map[string]int{}
 		}

@@ -249,7 +249,8 @@ func (p *planner) comparisonMySQL(op string, test func(int) bool, l, r *expr) (*
 	})
 	if op == "=" {
 		for _, pair := range [][2]*expr{{l, r}, {r, l}} {
-			if column := pair[0]; column.column {
+			// A join that looks rows up by their texts would tell case apart.
+			if column := pair[0]; column.column && (!isString(column.typ) || len(pair[1].refs) == 0) {
 				value, err := p.coerce(pair[1], column.typ, datum.ImplicitCast)
 				if err != nil {
 					return nil, err

@@ -155,7 +155,7 @@ func (d *distinctRows) next(x *exec) ([]datum.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		d.key = rowKey(d.key[:0], row, d.on)
+		d.key = x.rowKey(d.key[:0], row, d.on)
 		if _, ok := d.seen[string(d.key)]; ok {
 			continue
 		}
@@ -169,16 +169,24 @@ func (d *distinctRows) next(x *exec) ([]datum.Value, error) {
 
 func (d *distinctRows) close() { d.in.close() }
 
-// rowKey appends a key that is equal for rows that are not distinct.
-func rowKey(dst []byte, row []datum.Value, columns []int) []byte {
+// rowKey appends a key that is equal for rows that are not distinct. In MySQL
+// texts are the same where their collation makes them so.
+func (x *exec) rowKey(dst []byte, row []datum.Value, columns []int) []byte {
+	mysql := x.session.dialect == syntax.MySQL
+	one := func(v datum.Value) {
+		if mysql && v.Valid && isString(v.Type) {
+			v.Str = foldText(v.Str)
+		}
+		dst = datum.AppendKey(dst, v)
+	}
 	if columns != nil {
 		for _, i := range columns {
-			dst = datum.AppendKey(dst, row[i])
+			one(row[i])
 		}
 		return dst
 	}
 	for _, v := range row {
-		dst = datum.AppendKey(dst, v)
+		one(v)
 	}
 	return dst
 }
@@ -196,13 +204,13 @@ func openFiltered(x *exec, left, right func(*exec) (rowIter, error), except, all
 	}
 	count := map[string]int{}
 	for _, r := range rows {
-		count[string(rowKey(nil, r, nil))]++
+		count[string(x.rowKey(nil, r, nil))]++
 	}
 	if it, err = left(x); err != nil {
 		return nil, err
 	}
 	filtered := &filterRows{in: it, keep: func(row []datum.Value) bool {
-		key := string(rowKey(nil, row, nil))
+		key := string(x.rowKey(nil, row, nil))
 		found := count[key] > 0
 		if found && all {
 			count[key]--
