@@ -348,3 +348,42 @@ func TestMySQLLimitsOfRowsAndTime(t *testing.T) {
 		t.Errorf("SLEEP beyond max_statement_time: %d %s", number, state)
 	}
 }
+
+func TestParametersWhereTheirTypeFollows(t *testing.T) {
+	server := newServer(t)
+	server.segment(t, "a")
+	s := server.mysqlSession(t)
+	number := func(n string) sqlfuncs.Arg { return sqlfuncs.Arg{Type: datum.Int8, Data: []byte(n)} }
+	text := func(v string) sqlfuncs.Arg { return sqlfuncs.Arg{Type: datum.Text, Data: []byte(v)} }
+	for _, c := range []struct {
+		sql  string
+		args []sqlfuncs.Arg
+		want string
+	}{
+		{"SELECT a FROM (SELECT 1 AS a UNION SELECT 2) t LIMIT ?", []sqlfuncs.Arg{number("1")}, "1"},
+		{"SELECT a FROM (SELECT 1 AS a UNION SELECT 2) t LIMIT ?, ?", []sqlfuncs.Arg{text("1"), text("1")}, "2"},
+		{"SELECT a FROM (SELECT 1 AS a UNION SELECT 2) t WHERE a IN (?, ?)", []sqlfuncs.Arg{text("2"), number("3")}, "2"},
+		{"SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = ? AND table_name = ?", []sqlfuncs.Arg{text("x"), text("IDS")}, "1"},
+		{"SELECT n FROM id_batch WHERE name = ? AND n = ? LIMIT 1", []sqlfuncs.Arg{text("a"), text("3")}, "3"},
+		{"SELECT CASE WHEN ? THEN 'yes' ELSE 'no' END", []sqlfuncs.Arg{number("1")}, "yes"},
+		{"SELECT ? = 'A', ? IS NULL", []sqlfuncs.Arg{text("a"), {Null: true}}, "1|1"},
+		{"SELECT DATE_FORMAT(?, '%Y')", []sqlfuncs.Arg{{Type: datum.Timestamp, Data: []byte("2026-01-02 03:04:05")}}, "2026"},
+		{"SELECT HEX(?)", []sqlfuncs.Arg{{Type: datum.Bytea, Binary: true, Data: []byte("\xff\x00")}}, "FF00"},
+	} {
+		st, err := s.Prepare("", c.sql, nil)
+		if err != nil {
+			t.Errorf("%s: %v", c.sql, err)
+			continue
+		}
+		p, err := s.Open(st, c.args)
+		if err != nil {
+			t.Errorf("%s: %v", c.sql, err)
+			continue
+		}
+		r, err := s.pull(t.Context(), p, 0)
+		if err != nil || r.String() != c.want {
+			t.Errorf("%s: %v, %v, want %s", c.sql, r, err, c.want)
+		}
+		p.Close()
+	}
+}

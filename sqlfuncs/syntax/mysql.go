@@ -160,7 +160,9 @@ func (p *parser) assignments() []SetItem {
 		item.Name = "client_encoding"
 		p.wordValue(&item)
 		if p.accept("collate") {
-			p.take(p.tok.isLabel() || p.tok.kind == tokString)
+			collation := SetItem{Pos: p.pos(), Name: "collation_connection"}
+			p.wordValue(&collation)
+			return []SetItem{item, collation}
 		}
 	case p.acceptWords("character", "set"), p.accept("charset"):
 		item.Name = "client_encoding"

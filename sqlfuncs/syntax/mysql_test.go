@@ -53,7 +53,7 @@ func TestMySQLStatements(t *testing.T) {
 		{"set a = 1, session b = on, global c := 'x', @@session.d = default, @@global.e = utf8mb4, @f := g",
 			"SET a = 1, b = 'on', GLOBAL c = 'x', d = DEFAULT, GLOBAL e = 'utf8mb4', @`f` = g"},
 		{"set sql_mode = concat(@@sql_mode, ',X')", "SET sql_mode = concat(@@sql_mode, ',X')"},
-		{"set names utf8mb4 collate 'x', character set latin1, charset default", "SET client_encoding = 'utf8mb4', client_encoding = 'latin1', client_encoding = DEFAULT"},
+		{"set names utf8mb4 collate 'x', character set latin1, charset default", "SET client_encoding = 'utf8mb4', collation_connection = 'x', client_encoding = 'latin1', client_encoding = DEFAULT"},
 		{"set transaction read only", "SET TRANSACTION READ ONLY"},
 		{"set session transaction isolation level repeatable read", "SET default_transaction_isolation = 'repeatable read'"},
 		{"set global transaction read write", "SET GLOBAL default_transaction_read_only = 'off'"},
