@@ -1,6 +1,9 @@
 package generator
 
-import "errors"
+import (
+	"errors"
+	"io"
+)
 
 // Sentinels: what a caller can branch on. sqlfuncs maps each to one SQLSTATE
 // and one MySQL error number (the codes in brackets).
@@ -35,9 +38,11 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// Unwrap makes errors.Is find both the sentinel and the cause.
+// Unwrap makes errors.Is find both the sentinel and the cause. A cause that is
+// io.EOF, as of a connection to a store that ended, stays hidden: callers
+// take io.EOF for the end of rows, and would answer with none and no error.
 func (e *Error) Unwrap() []error {
-	if e.Cause == nil {
+	if e.Cause == nil || errors.Is(e.Cause, io.EOF) {
 		return []error{e.Kind}
 	}
 	return []error{e.Kind, e.Cause}
