@@ -20,11 +20,23 @@ type SessionOptions struct {
 	Dialect    syntax.Dialect
 	User       string
 	Database   string
-	Admin      bool              // may create, alter and drop generators
-	Generators []string          // names that it may draw from, with * for any rest at the end; nil: all
-	PID        int32             // pg_backend_pid(), connection_id()
-	RemoteAddr string            // for nextid.sessions and pg_stat_activity
+	Admin      bool     // may create, alter and drop generators
+	Generators []string // names that it may draw from, with * for any rest at the end; nil: all
+	PID        int32    // pg_backend_pid(), connection_id()
+	RemoteAddr string   // for nextid.sessions and pg_stat_activity
+	TLS        TLS
 	Settings   map[string]string // start-up parameters: application_name, TimeZone, …
+}
+
+// TLS is what pg_stat_ssl and MySQL's status variables show of a connection's
+// encryption. The zero TLS is none.
+type TLS struct {
+	Version string // TLSv1.3
+	Cipher  string
+	Bits    int // of the cipher's key
+
+	// Of the client's certificate, if it has one.
+	ClientDN, ClientSerial, IssuerDN string
 }
 
 // Session is the SQL state of one connection: settings, transaction block,

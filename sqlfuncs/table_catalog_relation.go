@@ -145,6 +145,7 @@ func init() { // an init: the functions refer to the tables
 		"pg_settings":            {rows: settingRows},
 		"pg_timezone_names":      {rows: timeZoneRows},
 		"pg_stat_activity":       {rows: activityRows},
+		"pg_stat_ssl":            {rows: tlsRows},
 		"pg_prepared_statements": {rows: preparedRows},
 		"pg_cursors":             {rows: cursorRows},
 	}

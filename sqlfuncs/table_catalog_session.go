@@ -199,6 +199,32 @@ func activityRows(x *exec, t *table) ([][]datum.Value, error) {
 	return rows, nil
 }
 
+// tlsRows are the connections with what is known of their TLS; who is no
+// administrator learns of his own only.
+func tlsRows(x *exec, t *table) ([][]datum.Value, error) {
+	x.server.sessions.mu.Lock()
+	defer x.server.sessions.mu.Unlock()
+	var rows [][]datum.Value
+	for s := range x.server.sessions.all {
+		pairs := []any{"pid", int(s.options.PID)}
+		if s == x.session || x.session.options.Admin {
+			encryption := s.options.TLS
+			pairs = append(pairs, "ssl", encryption.Version != "")
+			if encryption.Version != "" {
+				pairs = append(pairs, "version", encryption.Version, "cipher", encryption.Cipher, "bits", encryption.Bits)
+			}
+			if encryption.ClientDN != "" {
+				pairs = append(pairs, "client_dn", encryption.ClientDN, "client_serial", encryption.ClientSerial,
+					"issuer_dn", encryption.IssuerDN)
+			}
+		}
+		rows = append(rows, t.rowOf(pairs...))
+	}
+	pid := slices.IndexFunc(t.columns, func(c tableColumn) bool { return c.name == "pid" })
+	slices.SortFunc(rows, func(a, b []datum.Value) int { return cmp.Compare(a[pid].Int, b[pid].Int) })
+	return rows, nil
+}
+
 func preparedRows(x *exec, t *table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for _, name := range slices.Sorted(maps.Keys(x.session.prepared)) {

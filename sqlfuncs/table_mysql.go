@@ -537,7 +537,7 @@ func statusRows(x *exec, _ []string) ([]record, error) {
 		"Uptime": itoa(uptime), "Uptime_since_flush_status": itoa(uptime), "Threads_connected": itoa(connected),
 		"Threads_running": "1", "Aborted_clients": "0", "Aborted_connects": "0", "Compression": "OFF", "Last_query_cost": "0.000000",
 		"Max_used_connections": itoa(connected), "Open_tables": "0", "Opened_tables": "0", "Slow_queries": "0",
-		"Ssl_cipher": "", "Ssl_version": "", "Flush_commands": "0", "Prepared_stmt_count": itoa(len(x.session.prepared)),
+		"Ssl_cipher": x.session.options.TLS.Cipher, "Ssl_version": x.session.options.TLS.Version, "Flush_commands": "0", "Prepared_stmt_count": itoa(len(x.session.prepared)),
 	}
 	var out []record
 	for _, name := range slices.Sorted(maps.Keys(values)) {

@@ -5,10 +5,12 @@ import (
 	_ "crypto/sha512" // hashes of certificates
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -108,8 +110,17 @@ type Secured struct {
 	ALPN     string            // the protocol that client and server agreed on, "" for none
 	EndPoint []byte            // the channel binding tls-server-end-point, nil for none
 	Client   *x509.Certificate // the client's certificate, verified; nil for none
-	Version  string            // such as "TLS 1.3"
-	Cipher   string
+	Encryption
+}
+
+// Encryption is what is shown of a connection inside TLS.
+type Encryption struct {
+	Version string // as OpenSSL writes it, TLSv1.3
+	Cipher  string // likewise, ECDHE-RSA-AES128-GCM-SHA256
+	Bits    int    // of the cipher's key
+
+	// Of the client's certificate, if it has one.
+	ClientDN, ClientSerial, IssuerDN string
 }
 
 // secure does the TLS handshake. What the machine left of its input is the
@@ -135,12 +146,48 @@ func (c *conn) secure() bool {
 	state := c.tls.ConnectionState()
 	c.info.TLS = &Secured{
 		ALPN: state.NegotiatedProtocol, EndPoint: identity.endPoint,
-		Version: tls.VersionName(state.Version), Cipher: tls.CipherSuiteName(state.CipherSuite),
+		Encryption: Encryption{Version: strings.Replace(tls.VersionName(state.Version), " ", "v", 1)},
 	}
+	c.info.TLS.Cipher, c.info.TLS.Bits = cipherName(state.CipherSuite)
 	if len(state.VerifiedChains) > 0 {
-		c.info.TLS.Client = state.PeerCertificates[0]
+		client := state.PeerCertificates[0]
+		c.info.TLS.Client = client
+		c.info.TLS.ClientDN, c.info.TLS.IssuerDN = distinguishedName(client.Subject), distinguishedName(client.Issuer)
+		c.info.TLS.ClientSerial = client.SerialNumber.String()
 	}
 	return c.feed(nil)
+}
+
+// cipherName is the name of a cipher suite that OpenSSL gives it, which is what
+// operators know, and the length of its key.
+func cipherName(suite uint16) (name string, bits int) {
+	name, bits = tls.CipherSuiteName(suite), 256
+	if strings.Contains(name, "_AES_128_") {
+		bits = 128
+	}
+	if rest, ok := strings.CutPrefix(name, "TLS_ECDHE_"); ok { // TLS 1.2
+		name = strings.NewReplacer("_WITH", "", "AES_", "AES", "CHACHA20_POLY1305_SHA256", "CHACHA20-POLY1305", "_", "-").Replace("ECDHE_" + rest)
+	}
+	return name, bits
+}
+
+// distinguishedName writes a name as PostgreSQL shows it: /C=DE/CN=alice.
+func distinguishedName(n pkix.Name) string {
+	var b strings.Builder
+	for _, part := range n.Names {
+		id := part.Type.String()
+		if short, ok := attributes[id]; ok {
+			id = short
+		}
+		fmt.Fprintf(&b, "/%s=%v", id, part.Value)
+	}
+	return b.String()
+}
+
+// attributes are the short names of RFC 4519 and of e-mail addresses.
+var attributes = map[string]string{
+	"2.5.4.3": "CN", "2.5.4.6": "C", "2.5.4.7": "L", "2.5.4.8": "ST", "2.5.4.10": "O", "2.5.4.11": "OU",
+	"1.2.840.113549.1.9.1": "emailAddress",
 }
 
 // errDry is what a tlsSocket answers where a socket would wait. crypto/tls

@@ -79,7 +79,7 @@ func TestTLSCarriesTheProtocol(t *testing.T) {
 	transports(t, func(t *testing.T, _ *Server, dial func() *peer) {
 		p := dial().login()
 		p.send("who\n")
-		p.want(`nobody TLS 1.3 ""`)
+		p.want(`nobody TLSv1.3 ""`)
 		for i := range 50 {
 			p.send("echo " + strconv.Itoa(i) + "\n")
 			p.want(strconv.Itoa(i))
@@ -224,6 +224,20 @@ func TestOldCiphersAreRefused(t *testing.T) {
 	}
 }
 
+func TestCipherNames(t *testing.T) {
+	for suite, want := range map[uint16]string{
+		tls.TLS_AES_128_GCM_SHA256: "TLS_AES_128_GCM_SHA256", tls.TLS_CHACHA20_POLY1305_SHA256: "TLS_CHACHA20_POLY1305_SHA256",
+		tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256:         "ECDHE-RSA-AES128-GCM-SHA256",
+		tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384:       "ECDHE-ECDSA-AES256-GCM-SHA384",
+		tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256:   "ECDHE-RSA-CHACHA20-POLY1305",
+		tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256: "ECDHE-ECDSA-CHACHA20-POLY1305",
+	} {
+		if got, bits := cipherName(suite); got != want || (bits == 128) != strings.Contains(want, "128_GCM") && (bits == 128) != strings.Contains(want, "AES128") {
+			t.Errorf("%s, %d bits, want %s", got, bits, want)
+		}
+	}
+}
+
 func TestALPN(t *testing.T) {
 	_, l, authority := tlsServer(t, Limits{}, io.Discard)
 	for _, tc := range []struct {
@@ -249,7 +263,7 @@ func TestALPN(t *testing.T) {
 			q := &peer{t, c, bufio.NewReader(c)}
 			q.login()
 			q.send("who\n")
-			q.want("nobody TLS 1.3 " + strconv.Quote(tc.agreed))
+			q.want("nobody TLSv1.3 " + strconv.Quote(tc.agreed))
 		}
 	}
 }
@@ -269,13 +283,13 @@ func TestClientCertificates(t *testing.T) {
 	}
 	p := dialTCP(t, l).secure(with(authority.Client("alice"))).login()
 	p.send("who\n")
-	p.want(`alice TLS 1.3 ""`)
+	p.want(`alice TLSv1.3 ""`)
 
 	stranger := dialTCP(t, l)
 	stranger.send("tls\n")
 	stranger.want("go")
 	c := tls.Client(stranger.Conn, with(wiretest.NewAuthority(t).Client("alice")))
-	_ = c.Handshake() // in TLS 1.3 the client is done before the server looks at its certificate
+	_ = c.Handshake() // in TLSv1.3 the client is done before the server looks at its certificate
 	_, _ = c.Write([]byte("hello\n"))
 	if answer, err := io.ReadAll(c); err == nil {
 		t.Errorf("a certificate of an unknown authority: the server answers %q", answer)

@@ -223,7 +223,7 @@ func TestTLSAndUsers(t *testing.T) {
 	for name, test := range map[string]func(t *testing.T, s *secured){
 		"psql": testPsql, "psql-sslmodes": testPsqlModes, "pgx": testPgx, "psycopg3": testPsycopg, "pgjdbc": testPgjdbc, "node-pg": testNodePg,
 		"mariadb": testMariaDB, "go-sql-driver": testGoMySQL, "pymysql": testPyMySQL,
-		"peer": testPeer, "old TLS": testOldTLS,
+		"mariadb status": testMySQLStatus, "peer": testPeer, "old TLS": testOldTLS,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, s) })
 	}
@@ -264,6 +264,20 @@ func testPsqlModes(t *testing.T, s *secured) {
 
 func testPgx(t *testing.T, s *secured) {
 	s.try(t, func(a attempt) (string, error) { return pgxLogin(t, s.libpq(a)) })
+	var shown string
+	config, err := pgx.ParseConfig(s.libpq(attempt{user: "certified", tls: verify, cert: s.cert, key: s.key}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.ConnectConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }() // it has served its purpose
+	err = conn.QueryRow(t.Context(), "SELECT concat_ws(' ', ssl, version, cipher, bits, client_dn, client_serial > 0, issuer_dn) FROM pg_stat_ssl WHERE pid = pg_backend_pid()").Scan(&shown)
+	if err != nil || shown != "t TLSv1.3 TLS_AES_128_GCM_SHA256 128 /CN=certified t /CN=nextid test authority" {
+		t.Errorf("pg_stat_ssl: %q, %v", shown, err)
+	}
 	direct := s.libpq(attempt{user: "alice", password: somePassword, tls: verify}) + " sslnegotiation=direct channel_binding=require"
 	if said, err := pgxLogin(t, direct); err != nil || !strings.Contains(said, "id ") {
 		t.Errorf("TLS without SSLRequest: %v", err)
@@ -398,6 +412,18 @@ func testGoMySQL(t *testing.T, s *secured) {
 		var said string
 		return said, db.QueryRowContext(t.Context(), "SELECT CONCAT('id ', next_id('orders'))").Scan(&said)
 	})
+}
+
+// What MySQL's clients ask to find out whether they are inside TLS.
+func testMySQLStatus(t *testing.T, s *secured) {
+	needs(t, "mariadb-client", "mariadb", "--version")
+	for option, want := range map[string]string{"--ssl": "Ssl_version\tTLSv1.3", "--skip-ssl": "Ssl_version\t\n"} {
+		said, err := runProgram(t, []string{"MYSQL_PWD=" + somePassword}, "mariadb", "--no-defaults", "-h", "127.0.0.1", "-P", s.mysql, "-u", "alice",
+			option, "-N", "-e", "SHOW STATUS LIKE 'Ssl_version'")
+		if err != nil || !strings.Contains(said, want) {
+			t.Errorf("%s: %v\n%s", option, err, said)
+		}
+	}
 }
 
 // clientTLS is a Go client's configuration.

@@ -227,6 +227,9 @@ func (c *conn) sessionOptions(params []param) (sqlfuncs.SessionOptions, error) {
 		Dialect: syntax.PostgreSQL, Admin: true, PID: c.info.ID, RemoteAddr: c.info.Remote,
 		Settings: map[string]string{idleInTransaction: strconv.FormatInt(c.protocol.limits.IdleInTransaction.Milliseconds(), 10)},
 	}
+	if c.info.TLS != nil {
+		o.TLS = sqlfuncs.TLS(c.info.TLS.Encryption)
+	}
 	for _, p := range params {
 		if p.name == "options" {
 			if err := commandLine(p.value, o.Settings); err != nil {
