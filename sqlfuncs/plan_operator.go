@@ -125,10 +125,6 @@ func (p *planner) binary(s *scope, e *syntax.Binary) (*expr, error) {
 		return p.logical(s, e)
 	case "<=>":
 		return p.isDistinct(s, &syntax.IsDistinct{Pos: e.Pos, Not: true, L: e.L, R: e.R})
-	case "~~":
-		return p.like(s, &syntax.Like{Pos: e.Pos, Op: "LIKE", X: e.L, Pattern: e.R})
-	case "!~~":
-		return p.like(s, &syntax.Like{Pos: e.Pos, Op: "LIKE", Not: true, X: e.L, Pattern: e.R})
 	}
 	if l, ok := e.L.(*syntax.Row); ok {
 		if r, ok := e.R.(*syntax.Row); ok {
@@ -161,6 +157,9 @@ func (p *planner) operator(op string, l, r *expr) (*expr, error) {
 	}
 	if x, err := p.jsonbOperator(op, l, r); x != nil || err != nil {
 		return x, err
+	}
+	if like, ok := likeOperators[op]; ok {
+		return p.pattern(like.op, like.not, l, r, constant(datum.MakeText(`\`)))
 	}
 	switch op {
 	case "||":
@@ -490,19 +489,35 @@ func (p *planner) like(s *scope, e *syntax.Like) (*expr, error) {
 			return nil, err
 		}
 	}
+	x, err := p.pattern(e.Op, e.Not, l, r, escape)
+	return x, at(e.Pos, err)
+}
+
+// likeOperators are LIKE and ILIKE as operators, which LIKE ANY and
+// OPERATOR(pg_catalog.~~) take, too.
+var likeOperators = map[string]struct {
+	op  string
+	not bool
+}{
+	"LIKE": {"LIKE", false}, "NOT LIKE": {"LIKE", true}, "ILIKE": {"ILIKE", false}, "NOT ILIKE": {"ILIKE", true},
+	"~~": {"LIKE", false}, "!~~": {"LIKE", true}, "~~*": {"ILIKE", false}, "!~~*": {"ILIKE", true},
+}
+
+// pattern tests l against a pattern of LIKE, ILIKE or SIMILAR TO.
+func (p *planner) pattern(op string, not bool, l, r, escape *expr) (x *expr, err error) {
 	refused := noOperator("~~", l, r)
 	for _, side := range []**expr{&l, &r, &escape} {
 		if *side, err = p.coerce(*side, datum.Text, datum.ImplicitCast); err != nil {
-			return nil, at(e.Pos, refused)
+			return nil, refused
 		}
 	}
 	var cache patternCache
 	toRegexp := func(pattern, escape string) (string, error) {
-		if e.Op == "SIMILAR TO" {
+		if op == "SIMILAR TO" {
 			return similarToRegexp(pattern), nil
 		}
 		prefix := "(?s)"
-		if e.Op == "ILIKE" {
+		if op == "ILIKE" {
 			prefix = "(?si)"
 		}
 		body, err := likeToRegexp(pattern, escape)
@@ -517,7 +532,7 @@ func (p *planner) like(s *scope, e *syntax.Like) (*expr, error) {
 		if err != nil {
 			return a, err
 		}
-		return datum.MakeBool(re.MatchString(a.Str) != e.Not), nil
+		return datum.MakeBool(re.MatchString(a.Str) != not), nil
 	}), nil
 }
 
