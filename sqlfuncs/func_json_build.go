@@ -67,7 +67,7 @@ func (e jsonEncoder) append(dst []byte, v datum.Value, fields []fromColumn) []by
 	case v.Type == datum.Timestamp || v.Type == datum.TimestampTZ:
 		text = isoTime(text, v.Type == datum.TimestampTZ)
 	}
-	return appendJSONString(dst, text)
+	return datum.AppendJSONString(dst, text)
 }
 
 // isoTime turns PostgreSQL's ISO style into that of ISO 8601.
@@ -104,7 +104,7 @@ func (e jsonEncoder) appendRecord(dst []byte, v datum.Value, fields []fromColumn
 		if i < len(fields) {
 			name = fields[i].name
 		}
-		dst = append(appendJSONString(dst, name), ':')
+		dst = append(datum.AppendJSONString(dst, name), ':')
 		dst = inner.append(dst, c, nil)
 	}
 	return append(dst, '}')

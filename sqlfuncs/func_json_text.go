@@ -2,11 +2,9 @@ package sqlfuncs
 
 import (
 	"iter"
-	"strconv"
 	"strings"
-	"unicode/utf16"
 
-	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/datum"
 )
 
 // jsonText is a part of a JSON value's text that is a value itself. The text
@@ -144,90 +142,4 @@ func (j jsonText) element(n int64) (value jsonText, ok bool) {
 }
 
 // unquote is the text of a string.
-func (j jsonText) unquote() (string, error) {
-	s := string(j[1 : len(j)-1])
-	if !strings.Contains(s, `\`) {
-		return s, nil
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' {
-			b.WriteByte(s[i])
-			continue
-		}
-		i++
-		if s[i] != 'u' {
-			b.WriteByte(jsonEscapes[s[i]])
-			continue
-		}
-		r, size, err := unicodeEscape(s[i-1:])
-		if err != nil {
-			return "", err
-		}
-		b.WriteRune(r)
-		i += size - 2
-	}
-	return b.String(), nil
-}
-
-// jsonEscapes are the escapes of one letter (RFC 8259, section 7).
-var jsonEscapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
-
-// unicodeEscape reads \uXXXX, or two of them that are a surrogate pair.
-func unicodeEscape(s string) (r rune, size int, err error) {
-	hex := func(s string) rune {
-		if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
-			return 0
-		}
-		n, err := strconv.ParseUint(s[2:6], 16, 16)
-		if err != nil {
-			return 0
-		}
-		return rune(n)
-	}
-	r = hex(s)
-	switch {
-	case r == 0:
-		return 0, 0, sqlstate.New(codeUntranslatable, "unsupported Unicode escape sequence").
-			WithDetail(`\u0000 cannot be converted to text.`)
-	case !utf16.IsSurrogate(r):
-		return r, 6, nil
-	}
-	if pair := utf16.DecodeRune(r, hex(s[6:])); pair != '\uFFFD' {
-		return pair, 12, nil
-	}
-	detail := "Unicode low surrogate must follow a high surrogate."
-	if e := hex(s[6:]); r < 0xdc00 && e >= 0xd800 && e < 0xdc00 {
-		detail = "Unicode high surrogate must not follow a high surrogate."
-	}
-	return 0, 0, sqlstate.New(sqlstate.InvalidText, "invalid input syntax for type json").WithDetail("%s", detail)
-}
-
-// appendJSONString writes a string with quotes.
-func appendJSONString(dst []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
-	for i := range len(s) {
-		switch c := s[i]; c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\b':
-			dst = append(dst, `\b`...)
-		case '\f':
-			dst = append(dst, `\f`...)
-		case '\n':
-			dst = append(dst, `\n`...)
-		case '\r':
-			dst = append(dst, `\r`...)
-		case '\t':
-			dst = append(dst, `\t`...)
-		default:
-			if c < ' ' {
-				dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-			} else {
-				dst = append(dst, c)
-			}
-		}
-	}
-	return append(dst, '"')
-}
+func (j jsonText) unquote() (string, error) { return datum.UnquoteJSON(string(j)) }

@@ -2,7 +2,6 @@ package datum
 
 import (
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"nextid/sqlfuncs/sqlstate"
@@ -211,7 +210,7 @@ func (p *jsonParser) checkUnicodeEscape(s string, afterHigh bool) (high bool, er
 	if !p.build {
 		return false, nil
 	}
-	switch r := unicodeEscape(s); {
+	switch r := codeUnit(s); {
 	case r == 0:
 		return false, sqlstate.New(codeUntranslatable, "unsupported Unicode escape sequence").
 			WithDetail(`\u0000 cannot be converted to text.`)
@@ -233,48 +232,6 @@ func onlyHex(s string) bool {
 		}
 	}
 	return true
-}
-
-// unicodeEscape is the code unit of a checked \uXXXX.
-func unicodeEscape(s string) rune {
-	var r rune
-	for i := 2; i < 6; i++ {
-		d, _ := hexDigit(s[i:])
-		r = r<<4 | rune(d)
-	}
-	return r
-}
-
-// unquoteJSON decodes a checked string token.
-func unquoteJSON(token string) string {
-	s := token[1 : len(token)-1]
-	if strings.IndexByte(s, '\\') < 0 {
-		return s
-	}
-	var b strings.Builder
-	b.Grow(len(s))
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' {
-			b.WriteByte(s[i])
-			continue
-		}
-		i++
-		switch c := s[i]; c {
-		case 'u':
-			r := unicodeEscape(s[i-1:])
-			i += 4
-			if utf16.IsSurrogate(r) {
-				r = utf16.DecodeRune(r, unicodeEscape(s[i+1:]))
-				i += 6
-			}
-			b.WriteRune(r)
-		case 'b', 'f', 'n', 'r', 't':
-			b.WriteByte(map[byte]byte{'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}[c])
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
 }
 
 // value reads the value that begins with the current token.
@@ -309,7 +266,8 @@ func (p *jsonParser) scalar() (jsonNode, error) {
 	case 'n':
 		return jsonNode{kind: jsonNull}, nil
 	case '"':
-		return jsonNode{kind: jsonString, text: unquoteJSON(p.token)}, nil
+		text, err := UnquoteJSON(p.token)
+		return jsonNode{kind: jsonString, text: text}, err
 	}
 	v, err := parseNumeric(p.token)
 	if err != nil {
@@ -367,7 +325,11 @@ func (p *jsonParser) object(depth int) (jsonNode, error) {
 			return n, p.expected(want)
 		}
 		if p.build {
-			n.keys = append(n.keys, unquoteJSON(p.token))
+			key, err := UnquoteJSON(p.token)
+			if err != nil {
+				return n, err
+			}
+			n.keys = append(n.keys, key)
 		}
 		if err := p.advance(); err != nil {
 			return n, err

@@ -74,37 +74,6 @@ func (n *jsonNode) append(dst []byte) []byte {
 	return append(dst, end)
 }
 
-// AppendJSONString appends s as a JSON string, escaped as PostgreSQL does:
-// quotes, backslashes and control characters only.
-func AppendJSONString(dst []byte, s string) []byte {
-	const hexDigits = "0123456789abcdef"
-	dst = append(dst, '"')
-	for i := range len(s) {
-		switch c := s[i]; c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\b':
-			dst = append(dst, `\b`...)
-		case '\f':
-			dst = append(dst, `\f`...)
-		case '\n':
-			dst = append(dst, `\n`...)
-		case '\r':
-			dst = append(dst, `\r`...)
-		case '\t':
-			dst = append(dst, `\t`...)
-		default:
-			if c < ' ' {
-				dst = append(dst, `\u00`...)
-				dst = append(dst, hexDigits[c>>4], hexDigits[c&15])
-			} else {
-				dst = append(dst, c)
-			}
-		}
-	}
-	return append(dst, '"')
-}
-
 // JSONPair is a member of an object that MakeJSONB builds.
 type JSONPair struct {
 	Key   string
