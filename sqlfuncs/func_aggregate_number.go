@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/decimal"
 )
 
 var sumAggregates = []function{
@@ -175,7 +176,7 @@ func (m *moments) spread(sample, root bool) (float64, bool) {
 type numericSpread struct {
 	sample, root bool
 	n            int64
-	sum, squares decimal
+	sum, squares decimal.Number
 	special      bool // NaN or an infinity was among the values
 }
 
@@ -184,18 +185,18 @@ func (s *numericSpread) add(_ *exec, a []datum.Value) error {
 		return nil
 	}
 	if s.n++; s.n == 1 {
-		s.sum, s.squares = decimalOf(0), decimalOf(0)
+		s.sum, s.squares = decimal.Of(0), decimal.Of(0)
 	}
-	d := decimalOf(a[0].Int)
+	d := decimal.Of(a[0].Int)
 	if a[0].Type == datum.Numeric {
 		var ok bool
-		if d, ok = parseDecimal(a[0].Str); !ok {
+		if d, ok = decimal.Parse(a[0].Str); !ok {
 			s.special = true
 			return nil
 		}
 	}
-	s.sum = s.sum.plus(d)
-	s.squares = s.squares.plus(decimal{new(big.Int).Mul(d.coef, d.coef), 2 * d.scale})
+	s.sum = s.sum.Plus(d)
+	s.squares = s.squares.Plus(decimal.New(new(big.Int).Mul(d.Coef, d.Coef), 2*d.Scale))
 	return nil
 }
 
@@ -213,17 +214,17 @@ func (s *numericSpread) result() (datum.Value, error) {
 		return specialNumeric(math.NaN()), nil
 	}
 	all := big.NewInt(s.n)
-	square := decimal{new(big.Int).Mul(s.sum.coef, s.sum.coef), 2 * s.sum.scale}
-	square.coef.Neg(square.coef)
-	over := decimal{new(big.Int).Mul(s.squares.coef, all), s.squares.scale}.plus(square)
-	if over.sign() <= 0 {
+	square := decimal.New(new(big.Int).Mul(s.sum.Coef, s.sum.Coef), 2*s.sum.Scale)
+	square.Coef.Neg(square.Coef)
+	over := decimal.New(new(big.Int).Mul(s.squares.Coef, all), s.squares.Scale).Plus(square)
+	if over.Sign() <= 0 {
 		return specialNumeric(0), nil
 	}
-	under := decimal{all.Mul(all, big.NewInt(n)), 0}
+	under := decimal.New(all.Mul(all, big.NewInt(n)), 0)
 	v, err := datum.Div(datum.MakeString(datum.Numeric, over.String()), datum.MakeString(datum.Numeric, under.String()))
 	if err != nil || !s.root {
 		return v, err
 	}
-	d, _ := parseDecimal(v.Str)
-	return d.sqrt(d.scale).value()
+	d, _ := decimal.Parse(v.Str)
+	return numericOf(d.Sqrt(d.Scale))
 }

@@ -1,6 +1,9 @@
 package sqlfuncs
 
-import "nextid/sqlfuncs/sqlstate"
+import (
+	"nextid/sqlfuncs/decimal"
+	"nextid/sqlfuncs/sqlstate"
+)
 
 // SQLSTATEs of PostgreSQL's appendix A that only functions raise.
 const (
@@ -13,10 +16,10 @@ const (
 
 var (
 	errNegativeLength  = sqlstate.New(codeSubstring, "negative substring length not allowed")
-	errNumericOverflow = sqlstate.New(sqlstate.NumericOutOfRange, "value overflows numeric format")
+	errNumericOverflow = decimal.ErrOverflow
 	errIntegerRange    = sqlstate.New(sqlstate.NumericOutOfRange, "integer out of range")
 	errBigintRange     = sqlstate.New(sqlstate.NumericOutOfRange, "bigint out of range")
 	errFloatOverflow   = sqlstate.New(sqlstate.NumericOutOfRange, "value out of range: overflow")
 	errFloatUnderflow  = sqlstate.New(sqlstate.NumericOutOfRange, "value out of range: underflow")
-	errDivisionByZero  = sqlstate.New(sqlstate.DivisionByZero, "division by zero")
+	errDivisionByZero  = decimal.ErrDivisionByZero
 )

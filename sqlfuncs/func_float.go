@@ -3,6 +3,8 @@ package sqlfuncs
 import (
 	"math"
 	"math/big"
+
+	"nextid/sqlfuncs/decimal"
 )
 
 // The functions here are correctly rounded, as those of glibc nearly always
@@ -10,7 +12,7 @@ import (
 // arguments, and PostgreSQL shows all digits.
 
 // floatBits is the precision of the intermediate results.
-const floatBits = 192
+const floatBits = decimal.FloatBits
 
 // floatOfFixed rounds v·2^e to a float64.
 func floatOfFixed(v *big.Int, e int64) float64 {
@@ -26,7 +28,7 @@ func expE(x float64) float64 {
 	if math.IsNaN(x) || math.Abs(x) > maxFloatExponent {
 		return math.Exp(x)
 	}
-	m, e := expFixed(fixedOf(big.NewFloat(x), floatBits), floatBits)
+	m, e := decimal.ExpFixed(decimal.FixedOf(big.NewFloat(x), floatBits), floatBits)
 	return floatOfFixed(m, e)
 }
 
@@ -35,7 +37,7 @@ func logE(x float64) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return x
 	}
-	return floatOfFixed(lnFixed(big.NewFloat(x), floatBits), 0)
+	return floatOfFixed(decimal.LnFixed(big.NewFloat(x), floatBits), 0)
 }
 
 // Parts of log10, as C libraries have them (fdlibm, e_log10.c).
@@ -54,7 +56,7 @@ func log10(x float64) float64 {
 	if m, e = m*2, e-1; e < 0 {
 		m, e = m/2, e+1
 	}
-	low := float64(float64(e)*log10of2Low) + float64(log10e*logE(m))
+	low := float64(float64(e)*log10of2Low) + float64(math.Log10E*logE(m))
 	return low + float64(float64(e)*log10of2High)
 }
 
@@ -62,8 +64,8 @@ func cubeRoot(x float64) float64 {
 	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
 		return x
 	}
-	v := lnFixed(big.NewFloat(math.Abs(x)), floatBits)
-	m, e := expFixed(v.Quo(v, big.NewInt(3)), floatBits)
+	v := decimal.LnFixed(big.NewFloat(math.Abs(x)), floatBits)
+	m, e := decimal.ExpFixed(v.Quo(v, big.NewInt(3)), floatBits)
 	return math.Copysign(floatOfFixed(m, e), x)
 }
 
@@ -79,13 +81,13 @@ func powFloat(x, y float64) float64 {
 	case x == math.Trunc(x) && y == math.Trunc(y) && y > 0 && math.Abs(rough) < maxExactFloat:
 		return rough // package math multiplies whole numbers exactly
 	}
-	v := lnFixed(big.NewFloat(math.Abs(x)), floatBits)
+	v := decimal.LnFixed(big.NewFloat(math.Abs(x)), floatBits)
 	product := new(big.Float).SetInt(v)
 	product.Mul(product, big.NewFloat(y))
 	product.SetMantExp(product, -floatBits)
 	if f, _ := product.Float64(); math.Abs(f) > maxFloatExponent {
 		return rough
 	}
-	m, e := expFixed(fixedOf(product, floatBits), floatBits)
+	m, e := decimal.ExpFixed(decimal.FixedOf(product, floatBits), floatBits)
 	return math.Copysign(floatOfFixed(m, e), rough)
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/decimal"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -70,7 +71,7 @@ func FuzzNumberPicture(f *testing.F) {
 		if err != nil {
 			return
 		}
-		v, err := p.decimal(decimal{decimalOf(n).coef, scale})
+		v, err := p.decimal(decimal.New(decimal.Of(n).Coef, scale))
 		if err == nil && len(v.Str) > 20*len(format)+40 {
 			t.Errorf("%q gives %d bytes", format, len(v.Str))
 		}

@@ -4,8 +4,10 @@ import (
 	"math"
 	"math/big"
 	"strconv"
+	"strings"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/decimal"
 )
 
 var numericFunctions = []function{
@@ -13,11 +15,11 @@ var numericFunctions = []function{
 	{name: "ceil", args: args(datum.Numeric), result: datum.Numeric, eval: numericFunc(ceilDecimal, math.Ceil), help: "nearest whole number that is not less"},
 	{name: "ceiling", args: args(datum.Numeric), result: datum.Numeric, eval: numericFunc(ceilDecimal, math.Ceil), help: "nearest whole number that is not less"},
 	{name: "floor", args: args(datum.Numeric), result: datum.Numeric, eval: numericFunc(floorDecimal, math.Floor), help: "nearest whole number that is not greater"},
-	{name: "round", args: optional(1, datum.Numeric, datum.Int4), result: datum.Numeric, eval: numericDigits(decimal.round), help: "rounds to a number of digits behind the point"},
-	{name: "trunc", args: optional(1, datum.Numeric, datum.Int4), result: datum.Numeric, eval: numericDigits(decimal.trunc), help: "cuts to a number of digits behind the point"},
+	{name: "round", args: optional(1, datum.Numeric, datum.Int4), result: datum.Numeric, eval: numericDigits(decimal.Number.Round), help: "rounds to a number of digits behind the point"},
+	{name: "trunc", args: optional(1, datum.Numeric, datum.Int4), result: datum.Numeric, eval: numericDigits(decimal.Number.Trunc), help: "cuts to a number of digits behind the point"},
 	{name: "sign", args: args(datum.Numeric), result: datum.Numeric, eval: numericFunc(signDecimal, signOrNaN), help: "-1, 0 or 1"},
 	{name: "sqrt", args: args(datum.Numeric), result: datum.Numeric, eval: numericRoot, help: "square root"},
-	{name: "exp", args: args(datum.Numeric), result: datum.Numeric, eval: numericFunc(decimal.exp, math.Exp), help: "e to a power"},
+	{name: "exp", args: args(datum.Numeric), result: datum.Numeric, eval: numericFunc(decimal.Number.Exp, math.Exp), help: "e to a power"},
 	{name: "ln", args: args(datum.Numeric), result: datum.Numeric, eval: numericLog(lnDecimal, math.Log), help: "natural logarithm"},
 	{name: "log", args: args(datum.Numeric), result: datum.Numeric, eval: numericLog(log10Decimal, math.Log10), help: "logarithm to base 10"},
 	{name: "log10", args: args(datum.Numeric), result: datum.Numeric, eval: numericLog(log10Decimal, math.Log10), help: "logarithm to base 10"},
@@ -35,9 +37,9 @@ var numericFunctions = []function{
 
 // numericFunc computes with a decimal; NaN and the infinities behave as
 // floats do.
-func numericFunc(exact func(decimal) (decimal, error), special func(float64) float64) evalFunc {
+func numericFunc(exact func(decimal.Number) (decimal.Number, error), special func(float64) float64) evalFunc {
 	return func(_ *exec, a []datum.Value) (datum.Value, error) {
-		d, ok := parseDecimal(a[0].Str)
+		d, ok := decimal.Parse(a[0].Str)
 		if !ok {
 			return specialNumeric(special(floatOf(a[0]))), nil
 		}
@@ -45,7 +47,7 @@ func numericFunc(exact func(decimal) (decimal, error), special func(float64) flo
 		if err != nil {
 			return a[0], err
 		}
-		return d.value()
+		return numericOf(d)
 	}
 }
 
@@ -77,21 +79,21 @@ func signOrNaN(f float64) float64 {
 	return signOf(f)
 }
 
-func absDecimal(d decimal) (decimal, error) {
-	return decimal{new(big.Int).Abs(d.coef), d.scale}, nil
+func absDecimal(d decimal.Number) (decimal.Number, error) {
+	return decimal.New(new(big.Int).Abs(d.Coef), d.Scale), nil
 }
 
-func ceilDecimal(d decimal) (decimal, error)  { return d.towards(1), nil }
-func floorDecimal(d decimal) (decimal, error) { return d.towards(-1), nil }
-func signDecimal(d decimal) (decimal, error)  { return decimalOf(int64(d.sign())), nil }
-func trimDecimal(d decimal) (decimal, error)  { return d.trimmed(), nil }
+func ceilDecimal(d decimal.Number) (decimal.Number, error)  { return d.Towards(1), nil }
+func floorDecimal(d decimal.Number) (decimal.Number, error) { return d.Towards(-1), nil }
+func signDecimal(d decimal.Number) (decimal.Number, error)  { return decimal.Of(int64(d.Sign())), nil }
+func trimDecimal(d decimal.Number) (decimal.Number, error)  { return d.Trimmed(), nil }
 
 // maxRoundScale is where round and trunc stop counting digits.
 const maxRoundScale = 2000
 
-func numericDigits(f func(d decimal, scale int) decimal) evalFunc {
+func numericDigits(f func(d decimal.Number, scale int) decimal.Number) evalFunc {
 	return func(_ *exec, a []datum.Value) (datum.Value, error) {
-		d, ok := parseDecimal(a[0].Str)
+		d, ok := decimal.Parse(a[0].Str)
 		if !ok {
 			return a[0], nil
 		}
@@ -99,28 +101,30 @@ func numericDigits(f func(d decimal, scale int) decimal) evalFunc {
 		if len(a) > 1 {
 			scale = int(min(max(a[1].Int, -maxRoundScale), maxRoundScale))
 		}
-		return f(d, scale).value()
+		return numericOf(f(d, scale))
 	}
 }
 
 func numericRoot(_ *exec, a []datum.Value) (datum.Value, error) {
-	d, ok := parseDecimal(a[0].Str)
+	d, ok := decimal.Parse(a[0].Str)
 	switch {
 	case !ok && a[0].Str != "-Infinity":
 		return a[0], nil
-	case !ok || d.sign() < 0:
+	case !ok || d.Sign() < 0:
 		return a[0], errNegativeRoot
 	}
 	// PostgreSQL counts digits in groups of four.
-	group := int(math.Floor(float64(d.weight()) / 4))
-	return d.sqrt(resultScale((group+1)*4/2-1, d.scale)).value()
+	group := int(math.Floor(float64(d.Weight()) / 4))
+	return numericOf(d.Sqrt(decimal.ResultScale((group+1)*4/2-1, d.Scale)))
 }
 
-func lnDecimal(d decimal) (decimal, error) { return d.ln(resultScale(d.lnWeight(), d.scale)), nil }
+func lnDecimal(d decimal.Number) (decimal.Number, error) {
+	return d.Ln(decimal.ResultScale(d.LnWeight(), d.Scale)), nil
+}
 
-func log10Decimal(d decimal) (decimal, error) { return d.log(decimalOf(10)) }
+func log10Decimal(d decimal.Number) (decimal.Number, error) { return d.Log(decimal.Of(10)) }
 
-func numericLog(exact func(decimal) (decimal, error), special func(float64) float64) evalFunc {
+func numericLog(exact func(decimal.Number) (decimal.Number, error), special func(float64) float64) evalFunc {
 	eval := numericFunc(exact, special)
 	return func(x *exec, a []datum.Value) (datum.Value, error) {
 		if err := checkLogArgument(numericSign(a[0])); err != nil {
@@ -132,15 +136,15 @@ func numericLog(exact func(decimal) (decimal, error), special func(float64) floa
 
 // numericSign is -1, 0 or 1, or NaN.
 func numericSign(v datum.Value) float64 {
-	if d, ok := parseDecimal(v.Str); ok {
-		return float64(d.sign())
+	if d, ok := decimal.Parse(v.Str); ok {
+		return float64(d.Sign())
 	}
 	return signOrNaN(floatOf(v))
 }
 
 func numericLogBase(_ *exec, a []datum.Value) (datum.Value, error) {
-	base, ok1 := parseDecimal(a[0].Str)
-	d, ok2 := parseDecimal(a[1].Str)
+	base, ok1 := decimal.Parse(a[0].Str)
+	d, ok2 := decimal.Parse(a[1].Str)
 	if math.IsNaN(floatOf(a[0])) || math.IsNaN(floatOf(a[1])) {
 		return specialNumeric(math.NaN()), nil
 	}
@@ -152,11 +156,11 @@ func numericLogBase(_ *exec, a []datum.Value) (datum.Value, error) {
 	if !ok1 || !ok2 {
 		return specialNumeric(math.Log(floatOf(a[1])) / math.Log(floatOf(a[0]))), nil
 	}
-	r, err := d.log(base)
+	r, err := d.Log(base)
 	if err != nil {
 		return a[0], err
 	}
-	return r.value()
+	return numericOf(r)
 }
 
 // numericPower may take a while where the result is long, so it looks at the
@@ -165,10 +169,10 @@ func numericPower(x *exec, a []datum.Value) (datum.Value, error) {
 	if err := x.ctx.Err(); err != nil {
 		return a[0], err
 	}
-	d, ok1 := parseDecimal(a[0].Str)
-	e, ok2 := parseDecimal(a[1].Str)
+	d, ok1 := decimal.Parse(a[0].Str)
+	e, ok2 := decimal.Parse(a[1].Str)
 	f, g := floatOf(a[0]), floatOf(a[1])
-	whole := !ok2 || e.rescale(0).cmp(e) == 0
+	whole := !ok2 || e.Rescale(0).Cmp(e) == 0
 	switch {
 	case math.IsNaN(f) || math.IsNaN(g):
 		return specialNumeric(math.Pow(f, g)), nil
@@ -179,20 +183,20 @@ func numericPower(x *exec, a []datum.Value) (datum.Value, error) {
 	case !ok1 || !ok2:
 		return specialNumeric(math.Pow(f, g)), nil
 	}
-	r, err := d.pow(e)
+	r, err := d.Pow(e)
 	if err != nil {
 		return a[0], err
 	}
-	return r.value()
+	return numericOf(r)
 }
 
 func numericDiv(_ *exec, a []datum.Value) (datum.Value, error) {
-	d, ok1 := parseDecimal(a[0].Str)
-	e, ok2 := parseDecimal(a[1].Str)
+	d, ok1 := decimal.Parse(a[0].Str)
+	e, ok2 := decimal.Parse(a[1].Str)
 	switch {
 	case math.IsNaN(floatOf(a[0])) || math.IsNaN(floatOf(a[1])):
 		return specialNumeric(math.NaN()), nil
-	case ok2 && e.sign() == 0:
+	case ok2 && e.Sign() == 0:
 		return a[0], errDivisionByZero
 	case !ok1 && !ok2:
 		return specialNumeric(math.NaN()), nil
@@ -201,8 +205,8 @@ func numericDiv(_ *exec, a []datum.Value) (datum.Value, error) {
 	case !ok2:
 		return specialNumeric(0), nil
 	}
-	x, y, _ := align(d, e)
-	return decimal{new(big.Int).Quo(x, y), 0}.value()
+	x, y, _ := decimal.Align(d, e)
+	return numericOf(decimal.New(new(big.Int).Quo(x, y), 0))
 }
 
 func gcdBig(x, y *big.Int) *big.Int {
@@ -211,25 +215,34 @@ func gcdBig(x, y *big.Int) *big.Int {
 
 func numericPair(f func(x, y *big.Int) *big.Int) evalFunc {
 	return func(_ *exec, a []datum.Value) (datum.Value, error) {
-		d, ok1 := parseDecimal(a[0].Str)
-		e, ok2 := parseDecimal(a[1].Str)
+		d, ok1 := decimal.Parse(a[0].Str)
+		e, ok2 := decimal.Parse(a[1].Str)
 		if !ok1 || !ok2 {
 			return specialNumeric(math.NaN()), nil
 		}
-		x, y, scale := align(d, e)
-		return decimal{f(x, y), scale}.value()
+		x, y, scale := decimal.Align(d, e)
+		return numericOf(decimal.New(f(x, y), scale))
 	}
 }
 
 func numericScale(needed bool) evalFunc {
 	return func(_ *exec, a []datum.Value) (datum.Value, error) {
-		d, ok := parseDecimal(a[0].Str)
+		d, ok := decimal.Parse(a[0].Str)
 		if !ok {
 			return datum.Null(datum.Int4), nil
 		}
 		if needed {
-			d = d.trimmed()
+			d = d.Trimmed()
 		}
-		return datum.MakeInt4(int64(d.scale)), nil
+		return datum.MakeInt4(int64(d.Scale)), nil
 	}
+}
+
+// numericOf is d as numeric.
+func numericOf(d decimal.Number) (datum.Value, error) {
+	s := d.String()
+	if whole, _, _ := strings.Cut(s, "."); len(whole) > decimal.MaxWholeDigits+1 {
+		return datum.Value{}, errNumericOverflow
+	}
+	return datum.MakeString(datum.Numeric, s), nil
 }

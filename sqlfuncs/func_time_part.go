@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/decimal"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -126,7 +127,7 @@ func extract(x *exec, a []datum.Value) (datum.Value, error) {
 	case unit == "julian" && a[1].Type != datum.Date:
 		return julian(d)
 	}
-	return d.value()
+	return numericOf(d)
 }
 
 // infiniteField is a field of infinity: infinite if it grows with time.
@@ -138,8 +139,8 @@ func infiniteField(unit string, sign int) datum.Value {
 }
 
 // julian divides microseconds by the length of a day, as numeric does.
-func julian(d decimal) (datum.Value, error) {
-	days, micros := new(big.Int).QuoRem(d.coef, big.NewInt(microsPerDay), new(big.Int))
+func julian(d decimal.Number) (datum.Value, error) {
+	days, micros := new(big.Int).QuoRem(d.Coef, big.NewInt(microsPerDay), new(big.Int))
 	fraction, err := datum.Div(datum.MakeString(datum.Numeric, micros.String()), datum.MakeString(datum.Numeric, big.NewInt(microsPerDay).String()))
 	if err != nil {
 		return fraction, err
@@ -167,25 +168,25 @@ func datePart(x *exec, a []datum.Value) (datum.Value, error) {
 	case !ok:
 		return a[0], badUnit(a[0].Str, unit != "", v.Type)
 	case unit == "julian":
-		days, micros := new(big.Int).QuoRem(d.coef, big.NewInt(microsPerDay), new(big.Int))
+		days, micros := new(big.Int).QuoRem(d.Coef, big.NewInt(microsPerDay), new(big.Int))
 		return makeFloat(float64(days.Int64()) + float64(micros.Int64())/microsPerDay), nil
 	case unit == "epoch" && v.Type == datum.Interval:
 		return makeFloat(intervalOf(v).seconds()), nil
 	}
-	f, _ := new(big.Float).SetInt(d.coef).Float64()
-	return makeFloat(f / math.Pow10(d.scale)), nil
+	f, _ := new(big.Float).SetInt(d.Coef).Float64()
+	return makeFloat(f / math.Pow10(d.Scale)), nil
 }
 
 // fieldOf computes a field; ok is false where the type lacks it. The julian
 // day of a timestamp comes in microseconds.
-func fieldOf(x *exec, unit string, v datum.Value) (d decimal, ok bool, err error) {
+func fieldOf(x *exec, unit string, v datum.Value) (d decimal.Number, ok bool, err error) {
 	switch v.Type {
 	case datum.Interval:
 		d, ok = intervalOf(v).field(unit)
 		return d, ok, nil
 	case datum.Time:
 		if unit == "epoch" {
-			return decimal{big.NewInt(v.Int), 6}, true, nil
+			return decimal.New(big.NewInt(v.Int), 6), true, nil
 		}
 		d, ok = clockField(unit, v.Int)
 		return d, ok, nil
@@ -198,22 +199,22 @@ func fieldOf(x *exec, unit string, v datum.Value) (d decimal, ok bool, err error
 	micros := seconds*microsPerSecond + int64(t.Nanosecond()/1000)
 	switch {
 	case unit == "julian" && v.Type == datum.Date:
-		return decimalOf(days + julianOf2000), true, nil
+		return decimal.Of(days + julianOf2000), true, nil
 	case unit == "julian":
 		whole := new(big.Int).Mul(big.NewInt(days+julianOf2000), big.NewInt(microsPerDay))
-		return decimal{whole.Add(whole, big.NewInt(micros)), 0}, true, nil
+		return decimal.New(whole.Add(whole, big.NewInt(micros)), 0), true, nil
 	case unit == "epoch" && v.Type == datum.Date:
-		return decimalOf(t.Unix()), true, nil
+		return decimal.Of(t.Unix()), true, nil
 	case unit == "epoch":
 		whole := new(big.Int).Mul(big.NewInt(t.Unix()-offset), big.NewInt(microsPerSecond))
-		return decimal{whole.Add(whole, big.NewInt(micros%microsPerSecond)), 6}, true, nil
+		return decimal.New(whole.Add(whole, big.NewInt(micros%microsPerSecond)), 6), true, nil
 	}
 	if n, ok := calendarField(unit, t); ok {
-		return decimalOf(n), true, nil
+		return decimal.Of(n), true, nil
 	}
 	if v.Type == datum.TimestampTZ {
 		if n, ok := zoneField(unit, offset); ok {
-			return decimalOf(n), true, nil
+			return decimal.Of(n), true, nil
 		}
 	}
 	if v.Type != datum.Date {
@@ -223,21 +224,21 @@ func fieldOf(x *exec, unit string, v datum.Value) (d decimal, ok bool, err error
 }
 
 // clockField is a field of some microseconds of a day, or of an interval.
-func clockField(unit string, micros int64) (decimal, bool) {
+func clockField(unit string, micros int64) (decimal.Number, bool) {
 	seconds := big.NewInt(micros % microsPerMinute)
 	switch unit {
 	case "microseconds":
-		return decimal{seconds, 0}, true
+		return decimal.New(seconds, 0), true
 	case "milliseconds":
-		return decimal{seconds, 3}, true
+		return decimal.New(seconds, 3), true
 	case "second":
-		return decimal{seconds, 6}, true
+		return decimal.New(seconds, 6), true
 	case "minute":
-		return decimalOf(micros % microsPerHour / microsPerMinute), true
+		return decimal.Of(micros % microsPerHour / microsPerMinute), true
 	case "hour":
-		return decimalOf(micros / microsPerHour), true
+		return decimal.Of(micros / microsPerHour), true
 	}
-	return decimal{}, false
+	return decimal.Number{}, false
 }
 
 func zoneField(unit string, offset int64) (int64, bool) {
@@ -310,27 +311,27 @@ func (i interval) seconds() float64 {
 		daysPerMonth*day*float64(i.months%monthsPerYear) + day*float64(i.days)
 }
 
-func (i interval) field(unit string) (decimal, bool) {
+func (i interval) field(unit string) (decimal.Number, bool) {
 	year := i.months / monthsPerYear
 	switch unit {
 	case "day":
-		return decimalOf(i.days), true
+		return decimal.Of(i.days), true
 	case "month":
-		return decimalOf(i.months % monthsPerYear), true
+		return decimal.Of(i.months % monthsPerYear), true
 	case "quarter":
-		return decimalOf(i.months%monthsPerYear/3 + 1), true
+		return decimal.Of(i.months%monthsPerYear/3 + 1), true
 	case "year":
-		return decimalOf(year), true
+		return decimal.Of(year), true
 	case "decade":
-		return decimalOf(year / 10), true
+		return decimal.Of(year / 10), true
 	case "century":
-		return decimalOf(year / 100), true
+		return decimal.Of(year / 100), true
 	case "millennium":
-		return decimalOf(year / 1000), true
+		return decimal.Of(year / 1000), true
 	case "epoch": // see seconds
 		days4 := big.NewInt(year*1461 + i.months%monthsPerYear*4*daysPerMonth + i.days*4)
 		micros := days4.Mul(days4, big.NewInt(microsPerDay/4))
-		return decimal{micros.Add(micros, big.NewInt(i.micros)), 6}, true
+		return decimal.New(micros.Add(micros, big.NewInt(i.micros)), 6), true
 	}
 	return clockField(unit, i.micros)
 }

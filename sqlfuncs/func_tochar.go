@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/decimal"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -146,7 +147,7 @@ func integerToChar(_ *exec, a []datum.Value) (datum.Value, error) {
 	if err != nil {
 		return a[0], err
 	}
-	return f.decimal(decimalOf(a[0].Int))
+	return f.decimal(decimal.Of(a[0].Int))
 }
 
 func numericToChar(_ *exec, a []datum.Value) (datum.Value, error) {
@@ -154,7 +155,7 @@ func numericToChar(_ *exec, a []datum.Value) (datum.Value, error) {
 	if err != nil {
 		return a[0], err
 	}
-	d, ok := parseDecimal(a[0].Str)
+	d, ok := decimal.Parse(a[0].Str)
 	if !ok {
 		return f.special(a[0].Str)
 	}

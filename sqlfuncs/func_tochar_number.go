@@ -1,10 +1,10 @@
 package sqlfuncs
 
 import (
-	"strconv"
 	"strings"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/decimal"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -136,20 +136,20 @@ func (f *numberPicture) takeSign(p string) error {
 	return nil
 }
 
-// decimal prints an exact number.
-func (f *numberPicture) decimal(d decimal) (datum.Value, error) {
+// decimal.Number prints an exact number.
+func (f *numberPicture) decimal(d decimal.Number) (datum.Value, error) {
 	switch {
 	case f.roman:
-		n, ok := d.round(0).int64()
+		n, ok := d.Round(0).Int64()
 		if !ok || n != int64(int32(n)) {
 			return datum.Value{}, errIntegerRange
 		}
 		return f.number(romanNumeral(n), false)
 	case f.exponent:
-		return f.scientific(d.scientific(f.post))
+		return f.scientific(d.Scientific(f.post))
 	}
-	d = d.shift(f.multi).round(f.post)
-	return f.number(strings.TrimPrefix(d.String(), "-"), d.sign() < 0)
+	d = d.Shift(f.multi).Round(f.post)
+	return f.number(strings.TrimPrefix(d.String(), "-"), d.Sign() < 0)
 }
 
 // scientific prints a number that is already in scientific notation.
@@ -402,10 +402,4 @@ func (f *numberPicture) writeDigit(p string) {
 	if left {
 		d.next++
 	}
-}
-
-// decimalOf makes a decimal of an integer.
-func decimalOf(n int64) decimal {
-	d, _ := parseDecimal(strconv.FormatInt(n, 10))
-	return d
 }

@@ -47,11 +47,12 @@ generator/store/dbtest:
 migrations/...:
 
 sqlfuncs/sqlstate:
-sqlfuncs/datum:            sqlfuncs/sqlstate
+sqlfuncs/decimal:          sqlfuncs/sqlstate
+sqlfuncs/datum:            sqlfuncs/sqlstate sqlfuncs/decimal
 sqlfuncs/syntax:           sqlfuncs/sqlstate
 sqlfuncs/mariadbtest:
 sqlfuncs/pgtest:
-sqlfuncs:                  generator generator/layout generator/uuid sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax
+sqlfuncs:                  generator generator/layout generator/uuid sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/decimal sqlfuncs/syntax
 
 wire:                      sqlfuncs/sqlstate
 wire/auth:                 sqlfuncs sqlfuncs/sqlstate wire wire/pgwire wire/mysqlwire

@@ -4,84 +4,29 @@ import (
 	"math/big"
 	"strings"
 
+	"nextid/sqlfuncs/decimal"
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// decimal is a finite numeric for arithmetic: unscaled × 10^-scale.
-type decimal struct {
-	unscaled *big.Int
-	scale    int
-}
-
 // parseDecimal reads a canonical finite numeric.
-func parseDecimal(s string) decimal {
-	negative, whole, fraction := numericParts(s)
-	digits := whole + fraction
-	if negative {
-		digits = "-" + digits
-	}
-	n, ok := new(big.Int).SetString(digits, 10)
+func parseDecimal(s string) decimal.Number {
+	d, ok := decimal.Parse(s)
 	if !ok {
 		panic("datum: numeric is not canonical: " + clip(s))
 	}
-	return decimal{n, len(fraction)}
+	return d
 }
 
-// digits returns the decimal digits of the unscaled number, "" for zero.
-func (d decimal) digits() string {
-	if d.unscaled.Sign() == 0 {
-		return ""
+// decimalText returns the canonical form. A negative scale stands for zeros.
+func decimalText(d decimal.Number) (string, error) {
+	sign, digits := "", ""
+	switch d.Sign() {
+	case -1:
+		sign, digits = "-", d.Coef.String()[1:]
+	case 1:
+		digits = d.Coef.String()
 	}
-	return strings.TrimPrefix(d.unscaled.String(), "-")
-}
-
-// text returns the canonical form. A negative scale stands for zeros.
-func (d decimal) text() (string, error) {
-	sign := ""
-	if d.unscaled.Sign() < 0 {
-		sign = "-"
-	}
-	return placePoint(sign, d.digits(), d.scale)
-}
-
-func pow10(n int) *big.Int {
-	return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil)
-}
-
-// rescale returns d with a scale that is not smaller.
-func (d decimal) rescale(scale int) decimal {
-	if scale <= d.scale {
-		return d
-	}
-	return decimal{new(big.Int).Mul(d.unscaled, pow10(scale-d.scale)), scale}
-}
-
-// round returns d at a scale, rounded half away from zero.
-func (d decimal) round(scale int) decimal {
-	if scale >= d.scale {
-		return d.rescale(scale)
-	}
-	unit := pow10(d.scale - scale)
-	return decimal{quoRound(d.unscaled, unit), scale}
-}
-
-// quoRound divides and rounds half away from zero.
-func quoRound(x, y *big.Int) *big.Int {
-	q, r := new(big.Int).QuoRem(x, y, new(big.Int))
-	if r.Abs(r).Lsh(r, 1).CmpAbs(y) >= 0 {
-		step := big.NewInt(1)
-		if x.Sign()*y.Sign() < 0 {
-			step.Neg(step)
-		}
-		q.Add(q, step)
-	}
-	return q
-}
-
-// align brings both to the larger scale.
-func align(a, b decimal) (decimal, decimal) {
-	scale := max(a.scale, b.scale)
-	return a.rescale(scale), b.rescale(scale)
+	return placePoint(sign, digits, d.Scale)
 }
 
 // compareNumeric orders canonical numerics: -Infinity, numbers, Infinity, NaN.
@@ -128,38 +73,27 @@ func numericArithmetic(op operator, a, b string) (string, error) {
 		return specialArithmetic(op, a, b)
 	}
 	x, y := parseDecimal(a), parseDecimal(b)
-	if y.unscaled.Sign() == 0 && (op == opDiv || op == opMod) {
+	if y.Sign() == 0 && (op == opDiv || op == opMod) {
 		return "", divisionByZero()
 	}
 	switch op {
 	case opAdd:
-		x, y = align(x, y)
-		x.unscaled.Add(x.unscaled, y.unscaled)
+		x = x.Plus(y)
 	case opSub:
-		x, y = align(x, y)
-		x.unscaled.Sub(x.unscaled, y.unscaled)
+		l, r, scale := decimal.Align(x, y)
+		x = decimal.New(new(big.Int).Sub(l, r), scale)
 	case opMul:
-		x = decimal{x.unscaled.Mul(x.unscaled, y.unscaled), x.scale + y.scale}
-		if x.scale > maxScale {
-			x = x.round(maxScale)
+		x = decimal.New(new(big.Int).Mul(x.Coef, y.Coef), x.Scale+y.Scale)
+		if x.Scale > maxScale {
+			x = x.Round(maxScale)
 		}
 	case opDiv:
-		x = divide(x, y, quotientScale(a, b))
+		x = x.Quo(y, quotientScale(a, b))
 	case opMod:
-		x, y = align(x, y)
-		x.unscaled.Rem(x.unscaled, y.unscaled)
+		l, r, scale := decimal.Align(x, y)
+		x = decimal.New(new(big.Int).Rem(l, r), scale)
 	}
-	return x.text()
-}
-
-// divide returns x / y at a scale.
-func divide(x, y decimal, scale int) decimal {
-	if shift := scale + y.scale - x.scale; shift >= 0 {
-		x.unscaled.Mul(x.unscaled, pow10(shift))
-	} else {
-		y.unscaled.Mul(y.unscaled, pow10(-shift))
-	}
-	return decimal{quoRound(x.unscaled, y.unscaled), scale}
+	return decimalText(x)
 }
 
 // quotientScale is PostgreSQL's choice (select_div_scale): at least 16

@@ -157,8 +157,8 @@ func applyNumericMod(v Value, typmod int32) (Value, error) {
 		return Value{}, sqlstate.New(sqlstate.NumericOutOfRange, "numeric field overflow").
 			WithDetail("A field with precision %d, scale %d cannot hold an infinite value.", precision, scale)
 	}
-	d := parseDecimal(v.Str).round(scale)
-	if len(d.digits())-d.scale > precision-scale {
+	d := parseDecimal(v.Str).Round(scale)
+	if d.Sign() != 0 && d.Weight() >= precision-scale {
 		bound := "1"
 		if precision != scale {
 			bound = "10^" + strconv.Itoa(precision-scale)
@@ -166,7 +166,7 @@ func applyNumericMod(v Value, typmod int32) (Value, error) {
 		return Value{}, sqlstate.New(sqlstate.NumericOutOfRange, "numeric field overflow").
 			WithDetail("A field with precision %d, scale %d must round to an absolute value less than %s.", precision, scale, bound)
 	}
-	s, err := d.text()
+	s, err := decimalText(d)
 	return makeNumeric(s), err
 }
 

@@ -1,4 +1,4 @@
-package sqlfuncs
+package decimal
 
 import (
 	"math"
@@ -10,10 +10,13 @@ import (
 // The functions here compute with fixed-point numbers: a big.Int that stands
 // for itself ÷ 2^bits. Their error is a few units of the last bit.
 
+// FloatBits is a precision that is enough for any float8.
+const FloatBits = 192
+
 // guardBits are computed beyond what a result needs.
 const guardBits = 64
 
-// bitsFor is how many bits hold n decimal digits.
+// bitsFor is how many bits hold n Number digits.
 func bitsFor(digits int) uint { return uint(digits)*10/3 + guardBits }
 
 // atanhInverse is the inverse hyperbolic tangent of 1/n by its series.
@@ -38,7 +41,7 @@ func ln2(bits uint) *big.Int {
 }
 
 // ln2Bits is the precision that functions on float8 need.
-const ln2Bits = floatBits + 2*halvings
+const ln2Bits = FloatBits + 2*halvings
 
 var floatLn2 = sync.OnceValue(func() *big.Int { return computeLn2(ln2Bits) })
 
@@ -49,16 +52,16 @@ func computeLn2(bits uint) *big.Int {
 	return sum.Add(sum, new(big.Int).Mul(atanhInverse(8749, bits), big.NewInt(8)))
 }
 
-// fixedOf cuts x to a fixed-point number.
-func fixedOf(x *big.Float, bits uint) *big.Int {
+// FixedOf cuts x to a fixed-point number.
+func FixedOf(x *big.Float, bits uint) *big.Int {
 	scaled := new(big.Float).SetMantExp(x, int(bits))
 	n, _ := scaled.Int(nil)
 	return n
 }
 
-// lnFixed is the natural logarithm of x > 0: with x = m·2^e and m around 1,
-// ln m = 2·atanh((m-1)/(m+1)).
-func lnFixed(x *big.Float, bits uint) *big.Int {
+// LnFixed is the natural logarithm of x > 0: with x = m·2^e and m around 1,
+// Ln m = 2·atanh((m-1)/(m+1)).
+func LnFixed(x *big.Float, bits uint) *big.Int {
 	m := new(big.Float)
 	e := x.MantExp(m)
 	if m.Cmp(big.NewFloat(math.Sqrt2/2)) < 0 {
@@ -66,7 +69,7 @@ func lnFixed(x *big.Float, bits uint) *big.Int {
 		e--
 	}
 	one := new(big.Int).Lsh(big.NewInt(1), bits)
-	f := fixedOf(m, bits)
+	f := FixedOf(m, bits)
 	z := new(big.Int).Sub(f, one)
 	z.Lsh(z, bits)
 	z.Quo(z, f.Add(f, one))
@@ -85,11 +88,11 @@ func lnFixed(x *big.Float, bits uint) *big.Int {
 	return sum
 }
 
-// halvings is how often expFixed halves its argument before the series.
+// halvings is how often ExpFixed halves its argument before the series.
 const halvings = 16
 
-// expFixed returns m and e with exp(v) = m·2^e, 1 ≤ m < 2 fixed-point.
-func expFixed(v *big.Int, bits uint) (m *big.Int, e int64) {
+// ExpFixed returns m and e with exp(v) = m·2^e, 1 ≤ m < 2 fixed-point.
+func ExpFixed(v *big.Int, bits uint) (m *big.Int, e int64) {
 	wide := bits + 2*halvings
 	r := new(big.Int).Lsh(v, 2*halvings)
 	two := ln2(wide)
@@ -112,29 +115,29 @@ func expFixed(v *big.Int, bits uint) (m *big.Int, e int64) {
 }
 
 // decimalOfFixed rounds v·2^e to a decimal.
-func decimalOfFixed(v *big.Int, bits uint, e int64, scale int) decimal {
-	x := new(big.Int).Mul(v, pow10(scale+1))
+func decimalOfFixed(v *big.Int, bits uint, e int64, scale int) Number {
+	x := new(big.Int).Mul(v, Pow10(scale+1))
 	if shift := int64(bits) - e; shift >= 0 {
 		x.Quo(x, new(big.Int).Lsh(big.NewInt(1), uint(shift)))
 	} else {
 		x.Lsh(x, uint(-shift))
 	}
-	return decimal{x, scale + 1}.round(scale)
+	return Number{x, scale + 1}.Round(scale)
 }
 
-func (d decimal) bigFloat(prec uint) *big.Float {
+func (d Number) bigFloat(prec uint) *big.Float {
 	f, _, _ := big.ParseFloat(d.String(), 10, prec, big.ToNearestEven)
 	return f
 }
 
-func (d decimal) float64() float64 {
+func (d Number) Float64() float64 {
 	f, _ := d.bigFloat(64).Float64()
 	return f
 }
 
-// resultScale is the scale that gives a result of about 10^weight the least
+// ResultScale is the scale that gives a result of about 10^weight the least
 // number of significant digits, and never fewer than the arguments have.
-func resultScale(weight int, scales ...int) int {
+func ResultScale(weight int, scales ...int) int {
 	scale := max(minSignificant-weight, 0)
 	for _, s := range scales {
 		scale = max(scale, s)
@@ -142,31 +145,31 @@ func resultScale(weight int, scales ...int) int {
 	return min(scale, maxResultScale)
 }
 
-// lnWeight estimates the weight of ln d as PostgreSQL does, since the scale
+// LnWeight estimates the weight of ln d as PostgreSQL does, since the scale
 // of results follows from it.
-func (d decimal) lnWeight() int {
-	x, y, scale := align(d.rescale(max(d.scale, 1)), decimalOf(1))
-	off := decimal{new(big.Int).Sub(x, y), scale}
-	if off.coef.CmpAbs(pow10(scale-1)) <= 0 { // 0.9 ≤ d ≤ 1.1
-		return off.weight()
+func (d Number) LnWeight() int {
+	x, y, scale := Align(d.Rescale(max(d.Scale, 1)), Of(1))
+	off := Number{new(big.Int).Sub(x, y), scale}
+	if off.Coef.CmpAbs(Pow10(scale-1)) <= 0 { // 0.9 ≤ d ≤ 1.1
+		return off.Weight()
 	}
 	return int(math.Log10(math.Abs(d.lnFloat())))
 }
 
-// ln is the natural logarithm at a scale; d > 0.
-func (d decimal) ln(scale int) decimal {
+// Ln is the natural logarithm at a scale; d > 0.
+func (d Number) Ln(scale int) Number {
 	bits := bitsFor(scale + 8)
-	return decimalOfFixed(lnFixed(d.bigFloat(bits+guardBits), bits), bits, 0, scale)
+	return decimalOfFixed(LnFixed(d.bigFloat(bits+guardBits), bits), bits, 0, scale)
 }
 
-// log is the logarithm to a base, at PostgreSQL's scale.
-func (d decimal) log(base decimal) (decimal, error) {
-	weight := d.lnWeight() - base.lnWeight()
-	scale := resultScale(weight, d.scale, base.scale)
-	bits := bitsFor(scale + 16 + max(-base.lnWeight(), 0)*2)
-	num, den := lnFixed(d.bigFloat(bits+guardBits), bits), lnFixed(base.bigFloat(bits+guardBits), bits)
+// Log is the logarithm to a base, at PostgreSQL's scale.
+func (d Number) Log(base Number) (Number, error) {
+	weight := d.LnWeight() - base.LnWeight()
+	scale := ResultScale(weight, d.Scale, base.Scale)
+	bits := bitsFor(scale + 16 + max(-base.LnWeight(), 0)*2)
+	num, den := LnFixed(d.bigFloat(bits+guardBits), bits), LnFixed(base.bigFloat(bits+guardBits), bits)
 	if den.Sign() == 0 {
-		return d, errDivisionByZero
+		return d, ErrDivisionByZero
 	}
 	num.Lsh(num, bits)
 	return decimalOfFixed(num.Quo(num, den), bits, 0, scale), nil
@@ -182,56 +185,56 @@ const (
 	maxPowerExponent = 6020
 )
 
-// exp is e to the power of d, at PostgreSQL's scale.
-func (d decimal) exp() (decimal, error) {
-	x := d.float64()
+// Exp is e to the power of d, at PostgreSQL's scale.
+func (d Number) Exp() (Number, error) {
+	x := d.Float64()
 	weight := int(min(max(x*log10e, -2*maxResultScale), 2*maxResultScale))
-	scale := resultScale(weight, d.scale)
+	scale := ResultScale(weight, d.Scale)
 	switch {
 	case x >= maxExponent:
-		return d, errNumericOverflow
+		return d, ErrOverflow
 	case x <= -maxExponent:
-		return decimal{new(big.Int), scale}, nil
+		return Number{new(big.Int), scale}, nil
 	}
 	bits := bitsFor(max(int(x*log10e), 0) + scale + 8)
-	m, e := expFixed(fixedOf(d.bigFloat(bits+guardBits), bits), bits)
+	m, e := ExpFixed(FixedOf(d.bigFloat(bits+guardBits), bits), bits)
 	return decimalOfFixed(m, bits, e, scale), nil
 }
 
-// pow is d to the power of e; d > 0 when e is no whole number.
-func (d decimal) pow(e decimal) (decimal, error) {
-	if n, ok := e.int64(); ok && n == int64(int32(n)) {
+// Pow is d to the power of e; d > 0 when e is no whole number.
+func (d Number) Pow(e Number) (Number, error) {
+	if n, ok := e.Int64(); ok && n == int64(int32(n)) {
 		return d.powInt(n)
 	}
-	if d.sign() == 0 {
-		return decimal{new(big.Int), minSignificant}, nil
+	if d.Sign() == 0 {
+		return Number{new(big.Int), minSignificant}, nil
 	}
-	negative := d.sign() < 0 && e.rescale(0).coef.Bit(0) == 1
-	d = decimal{new(big.Int).Abs(d.coef), d.scale}
-	estimate := d.lnFloat() * e.float64()
+	negative := d.Sign() < 0 && e.Rescale(0).Coef.Bit(0) == 1
+	d = Number{new(big.Int).Abs(d.Coef), d.Scale}
+	estimate := d.lnFloat() * e.Float64()
 	if math.Abs(estimate) > maxPowerExponent {
 		if estimate > 0 {
-			return d, errNumericOverflow
+			return d, ErrOverflow
 		}
-		return decimal{new(big.Int), maxResultScale}, nil
+		return Number{new(big.Int), maxResultScale}, nil
 	}
 	weight := int(estimate * log10e)
-	scale := resultScale(weight, d.scale, e.scale)
+	scale := ResultScale(weight, d.Scale, e.Scale)
 	bits := bitsFor(max(weight, 0) + scale + 8)
-	wide := bits + uint(e.coef.BitLen()) + guardBits
-	v := lnFixed(d.bigFloat(wide+guardBits), wide)
-	v.Mul(v, e.coef)
-	v.Quo(v, pow10(e.scale))
-	m, k := expFixed(v.Rsh(v, wide-bits), bits)
+	wide := bits + uint(e.Coef.BitLen()) + guardBits
+	v := LnFixed(d.bigFloat(wide+guardBits), wide)
+	v.Mul(v, e.Coef)
+	v.Quo(v, Pow10(e.Scale))
+	m, k := ExpFixed(v.Rsh(v, wide-bits), bits)
 	r := decimalOfFixed(m, bits, k, scale)
 	if negative {
-		r.coef.Neg(r.coef)
+		r.Coef.Neg(r.Coef)
 	}
 	return r, nil
 }
 
 // lnFloat is about ln |d|, also where d is beyond the range of float64.
-func (d decimal) lnFloat() float64 {
+func (d Number) lnFloat() float64 {
 	m := new(big.Float)
 	e := d.bigFloat(64).MantExp(m)
 	f, _ := m.Float64()
@@ -242,28 +245,28 @@ func (d decimal) lnFloat() float64 {
 const exactDigits = 10000
 
 // powInt is d to a whole power, at PostgreSQL's scale.
-func (d decimal) powInt(n int64) (decimal, error) {
-	scale := resultScale(0, d.scale)
-	if d.sign() == 0 {
+func (d Number) powInt(n int64) (Number, error) {
+	scale := ResultScale(0, d.Scale)
+	if d.Sign() == 0 {
 		if n == 0 {
-			return decimalOf(1).rescale(scale), nil
+			return Of(1).Rescale(scale), nil
 		}
-		return decimal{new(big.Int), scale}, nil
+		return Number{new(big.Int), scale}, nil
 	}
 	weight := float64(n) * d.lnFloat() * log10e
 	switch {
-	case weight > maxWholeDigits:
-		return d, errNumericOverflow
+	case weight > MaxWholeDigits:
+		return d, ErrOverflow
 	case weight+1 < float64(-scale):
-		return decimal{new(big.Int), scale}, nil
+		return Number{new(big.Int), scale}, nil
 	}
 	size := uint64(max(n, -n))
-	if uint64(len(d.coef.String()))*size <= exactDigits {
-		r := decimal{new(big.Int).Exp(d.coef, new(big.Int).SetUint64(size), nil), d.scale * int(size)}
+	if uint64(len(d.Coef.String()))*size <= exactDigits {
+		r := Number{new(big.Int).Exp(d.Coef, new(big.Int).SetUint64(size), nil), d.Scale * int(size)}
 		if n < 0 {
-			return decimalOf(1).quo(r, scale), nil
+			return Of(1).Quo(r, scale), nil
 		}
-		return r.round(scale), nil
+		return r.Round(scale), nil
 	}
 	prec := bitsFor(max(int(weight), 0)+scale+8) + uint(bits.Len64(size))
 	r, base := big.NewFloat(1).SetPrec(prec), d.bigFloat(prec)
@@ -276,5 +279,5 @@ func (d decimal) powInt(n int64) (decimal, error) {
 	if n < 0 {
 		r.Quo(big.NewFloat(1).SetPrec(prec), r)
 	}
-	return decimalOfFixed(fixedOf(r, prec), prec, 0, scale), nil
+	return decimalOfFixed(FixedOf(r, prec), prec, 0, scale), nil
 }

@@ -1,0 +1,97 @@
+package decimal
+
+import (
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func number(t *rapid.T, name string) Number {
+	return New(big.NewInt(rapid.Int64().Draw(t, name)), rapid.IntRange(0, 30).Draw(t, name+"'s scale"))
+}
+
+func rat(d Number) *big.Rat { return new(big.Rat).SetFrac(d.Coef, Pow10(d.Scale)) }
+
+func TestTextIsReadBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := number(t, "d")
+		back, ok := Parse(d.String())
+		if !ok || back.Scale != d.Scale || back.Coef.Cmp(d.Coef) != 0 {
+			t.Fatalf("%s became %s", d, back)
+		}
+	})
+	for _, s := range []string{"NaN", "Infinity", "-Infinity", ""} {
+		if d, ok := Parse(s); ok {
+			t.Errorf("%q is %s", s, d)
+		}
+	}
+}
+
+// nearest reports whether d is the number of its scale nearest to x, the one
+// farther from zero of two.
+func nearest(d Number, x *big.Rat) bool {
+	off := new(big.Rat).Sub(rat(d), x)
+	half := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Mul(big.NewInt(2), Pow10(d.Scale)))
+	switch new(big.Rat).Abs(off).Cmp(half) {
+	case -1:
+		return true
+	case 0:
+		return off.Sign() == x.Sign()
+	}
+	return false
+}
+
+func TestResultsAreRoundedHalfAwayFromZero(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d, e, scale := number(t, "d"), number(t, "e"), rapid.IntRange(0, 40).Draw(t, "scale")
+		if r := d.Round(scale); r.Scale != scale || !nearest(r, rat(d)) {
+			t.Fatalf("%s rounded to %d is %s", d, scale, r)
+		}
+		if e.Sign() != 0 {
+			if q := d.Quo(e, scale); q.Scale != scale || !nearest(q, new(big.Rat).Quo(rat(d), rat(e))) {
+				t.Fatalf("%s / %s = %s", d, e, q)
+			}
+		}
+		if sum := d.Plus(e); rat(sum).Cmp(new(big.Rat).Add(rat(d), rat(e))) != 0 {
+			t.Fatalf("%s + %s = %s", d, e, sum)
+		}
+		if d.Cmp(e) != rat(d).Cmp(rat(e)) {
+			t.Fatalf("%s compared with %s: %d", d, e, d.Cmp(e))
+		}
+	})
+}
+
+func TestRoundingBeforeThePoint(t *testing.T) {
+	for _, c := range []struct {
+		in    string
+		scale int
+		want  string
+	}{{"1250", -2, "1300"}, {"-1250", -2, "-1300"}, {"1249.99", -2, "1200"}, {"49", -2, "0"}, {"50", -2, "100"}, {"1.005", 2, "1.01"}} {
+		d, _ := Parse(c.in)
+		if got := d.Round(c.scale).String(); got != c.want {
+			t.Errorf("%s rounded to %d: %s, want %s", c.in, c.scale, got, c.want)
+		}
+	}
+}
+
+func TestFunctions(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		got        func() (Number, error)
+	}{
+		{"ln 2", "0.69314718055994530942", func() (Number, error) { return Of(2).Ln(20), nil }},
+		{"log 100", "2.0000000000000000", func() (Number, error) { return Of(100).Log(Of(10)) }},
+		{"exp 1", "2.7182818284590452", func() (Number, error) { return Of(1).Exp() }},
+		{"2 ^ 10", "1024.0000000000000000", func() (Number, error) { return Of(2).Pow(Of(10)) }},
+		{"sqrt 2", "1.41421356237309504880", func() (Number, error) { return Of(2).Sqrt(20), nil }},
+	} {
+		d, err := c.got()
+		if err != nil || d.String() != c.want {
+			t.Errorf("%s = %s, %v; want %s", c.name, d, err, c.want)
+		}
+	}
+	if _, err := Of(10).Pow(Of(1 << 30)); err == nil {
+		t.Error("no overflow")
+	}
+}
