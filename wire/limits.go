@@ -32,9 +32,9 @@ type Limits struct {
 	Startup       int // start-up packet, SSLRequest and their like
 	StartupParams int // parameters in a start-up packet
 	Auth          int // one message of the login: password, SASL
-	Statement     int // one message with a statement or values: Query, Parse, Bind
+	Statement     int // one message with a statement or values: Query, Parse, Bind; COM_QUERY, COM_STMT_*
 	Small         int // any other message
-	Parameters    int // values of a Bind, types of a Parse
+	Parameters    int // values of a Bind or COM_STMT_EXECUTE, types of a Parse
 	ResultFormats int // result formats of a Bind
 
 	FlushAt int // answers that wait before they are sent; reading stops while they are

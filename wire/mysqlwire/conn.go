@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -264,6 +263,3 @@ func (c *conn) Close() {
 		c.closeSession()
 	}
 }
-
-// id is the connection's number as text.
-func (c *conn) id() string { return strconv.Itoa(int(c.info.ID)) }
