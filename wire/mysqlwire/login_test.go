@@ -470,7 +470,7 @@ func TestOtherErrorsOfALoginAreTold(t *testing.T) {
 	c.wantOutcome("ERR 1053 08S01 come back later")
 }
 
-type refusing struct{ exchange }
+type refusing struct{}
 
 func (refusing) Begin(string, string, *wire.Conn) mysqlwire.Exchange { return refusing{} }
 func (refusing) Method() string                                      { return mysqlwire.CachingSHA2 }
