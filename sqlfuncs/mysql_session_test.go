@@ -387,3 +387,30 @@ func TestParametersWhereTheirTypeFollows(t *testing.T) {
 		p.Close()
 	}
 }
+
+func TestPlansDoNotWanderToSessionsOfAnotherDatabase(t *testing.T) {
+	server := newServer(t)
+	a, b := server.mysqlSession(t), server.mysqlSession(t)
+	if err := a.UseDatabase("information_schema"); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // a plan is kept at its second use
+		if _, err := a.run(t, "SELECT COUNT(*) FROM engines"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if number, _ := b.mysqlError(t, "SELECT COUNT(*) FROM engines"); number != 1146 {
+		t.Errorf("engines of another database: %d", number)
+	}
+	for range 3 {
+		if _, err := a.run(t, "SET sql_mode = 'ANSI_QUOTES'"); err != nil {
+			t.Fatal(err)
+		}
+		if number, _ := a.mysqlError(t, `SELECT "nosuch"`); number != 1054 {
+			t.Errorf("with ANSI_QUOTES: %d", number)
+		}
+		if got := b.value(t, `SELECT "nosuch"`); got != "nosuch" {
+			t.Errorf("without ANSI_QUOTES: %s", got)
+		}
+	}
+}

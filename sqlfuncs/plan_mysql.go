@@ -630,6 +630,7 @@ func (p *planner) lookupTable(name syntax.Name) (*table, error) {
 	}
 	switch schema := strings.ToLower(database); {
 	case schema == informationSchema:
+		p.private = p.private || len(name) == 1 // by USE information_schema
 		if t := schemaTables[last]; t != nil {
 			return t, nil
 		}
