@@ -2,6 +2,7 @@ package sqlfuncs
 
 import (
 	_ "embed"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -77,15 +78,18 @@ func schemaScan(t *table) func(*exec, []keyValues) (rowIter, error) {
 		if make == nil {
 			return &sliceRows{}, nil
 		}
-		records, err := make(x, x.session.databases(keys))
+		n, at, err := make(x, x.session.databases(keys))
 		if err != nil {
 			return nil, err
 		}
-		rows := [][]datum.Value{}
-		for _, r := range records {
-			rows = append(rows, t.row(r))
-		}
-		return &sliceRows{rows: rows}, nil
+		i := 0
+		return funcRows(func(*exec) ([]datum.Value, error) {
+			if i >= n {
+				return nil, io.EOF
+			}
+			i++
+			return t.row(at(i - 1)), nil
+		}), nil
 	}
 }
 
@@ -115,26 +119,32 @@ func (t *table) row(r record) []datum.Value {
 	return row
 }
 
-// rowMaker makes the rows of a table for some databases.
-type rowMaker func(x *exec, databases []string) ([]record, error)
+// rowMaker makes the rows of a table for some databases: their number, and
+// one by one when they are read.
+type rowMaker func(x *exec, databases []string) (n int, at func(i int) record, err error)
+
+// few makes a rowMaker of a function that makes all rows at once.
+func few(make func(x *exec, databases []string) ([]record, error)) rowMaker {
+	return func(x *exec, databases []string) (int, func(int) record, error) {
+		all, err := make(x, databases)
+		return len(all), func(i int) record { return all[i] }, err
+	}
+}
 
 // schemaRows makes the rows of the tables that have some.
 var schemaRows map[string]rowMaker
 
 func makeSchemaRows() {
 	schemaRows = map[string]rowMaker{
-		"schemata": schemataRows, "tables": tablesRows, "columns": columnsRows, "views": viewsRows,
-		"routines": routinesRows, "parameters": parametersRows, "engines": enginesRows,
-		"collations": collationsRows, "character_sets": charsetsRows, "processlist": processlistRows,
-		"collation_character_set_applicability": applicabilityRows,
+		"schemata": few(schemataRows), "tables": tablesRows, "columns": columnsRows, "views": viewsRows,
+		"routines": few(routinesRows), "parameters": few(parametersRows), "engines": few(enginesRows),
+		"collations": few(collationsRows), "character_sets": few(charsetsRows), "processlist": few(processlistRows),
+		"collation_character_set_applicability": few(applicabilityRows),
 		"global_variables":                      variablesRows(true), "session_variables": variablesRows(false),
-		"global_status": statusRows, "session_status": statusRows,
-		"schema_privileges": noRecords, "user_privileges": privilegesRows, "user_variables": userVariablesRows,
-		"plugins": pluginsRows,
+		"global_status": few(statusRows), "session_status": few(statusRows),
+		"user_privileges": few(privilegesRows), "user_variables": few(userVariablesRows), "plugins": few(pluginsRows),
 	}
 }
-
-func noRecords(*exec, []string) ([]record, error) { return nil, nil }
 
 // account is the user as MySQL writes it.
 func (s *Session) account() string {
@@ -211,22 +221,27 @@ func idTablesOf(x *exec) ([]*table, error) {
 		}
 	}
 	slices.SortFunc(out, func(a, b *table) int { return strings.Compare(a.name, b.name) })
-	return out, nil
+	return out, x.hold(len(out))
 }
 
 // sequenceTable shows a generator as one of MariaDB's sequences. Reading it
 // draws nothing: what it hands out next is not told.
 func sequenceTable(name string) *table {
-	t := &table{schema: "public", name: name, kind: 'S'}
-	for _, c := range []string{"next_not_cached_value", "minimum_value", "maximum_value", "start_value", "increment", "cache_size", "cycle_option", "cycle_count"} {
-		t.columns = append(t.columns, tableColumn{name: c, typ: datum.Int8, null: c == "next_not_cached_value"})
-	}
-	t.scan = fixedRows(func(*exec) ([][]datum.Value, error) {
-		n := datum.MakeInt8
-		return [][]datum.Value{{datum.Null(datum.Int8), n(1), n(1<<63 - 1), n(1), n(1), n(1000), n(0), n(0)}}, nil
-	})
-	return t
+	return &table{schema: "public", name: name, kind: 'S', columns: mariaDBSequenceColumns, scan: mariaDBSequenceRow}
 }
+
+// mariaDBSequenceColumns are those of MariaDB's sequences.
+var mariaDBSequenceColumns = func() (out []tableColumn) {
+	for _, c := range []string{"next_not_cached_value", "minimum_value", "maximum_value", "start_value", "increment", "cache_size", "cycle_option", "cycle_count"} {
+		out = append(out, tableColumn{name: c, typ: datum.Int8, null: c == "next_not_cached_value"})
+	}
+	return out
+}()
+
+var mariaDBSequenceRow = fixedRows(func(*exec) ([][]datum.Value, error) {
+	n := datum.MakeInt8
+	return [][]datum.Value{{datum.Null(datum.Int8), n(1), n(1<<63 - 1), n(1), n(1), n(1000), n(0), n(0)}}, nil
+})
 
 // tablesOf lists the tables of one database.
 func tablesOf(x *exec, database string) ([]*table, error) {
@@ -258,7 +273,7 @@ func listTables(x *exec, databases []string) ([]listedTable, error) {
 			out = append(out, listedTable{database, t})
 		}
 	}
-	return out, nil
+	return out, x.hold(len(out))
 }
 
 // mysqlTableType is TABLE_TYPE.
@@ -272,22 +287,18 @@ func (t *table) mysqlTableType() string {
 	return "VIEW"
 }
 
-func tablesRows(x *exec, databases []string) ([]record, error) {
+func tablesRows(x *exec, databases []string) (int, func(int) record, error) {
 	list, err := listTables(x, databases)
-	if err != nil {
-		return nil, err
-	}
-	var out []record
-	for _, t := range list {
+	return len(list), func(i int) record {
+		t := list[i]
 		r := record{"TABLE_CATALOG": "def", "TABLE_SCHEMA": t.database, "TABLE_NAME": t.def.name,
 			"TABLE_TYPE": t.def.mysqlTableType(), "TABLE_COMMENT": t.def.mysqlTableType()}
 		if t.def.schema == informationSchema {
 			r["TABLE_COMMENT"] = ""
 			r["ENGINE"] = "MEMORY"
 		}
-		out = append(out, r)
-	}
-	return out, nil
+		return r
+	}, err
 }
 
 // mysqlType describes a column type as information_schema does.
@@ -320,37 +331,44 @@ func mysqlTypeOf(c tableColumn) mysqlType {
 	return mysqlType{"varchar", "varchar(255)", 255, 1020, 0, -1, -1}
 }
 
-func columnsRows(x *exec, databases []string) ([]record, error) {
+func columnsRows(x *exec, databases []string) (int, func(int) record, error) {
 	list, err := listTables(x, databases)
-	if err != nil {
-		return nil, err
+	n := 0
+	ends := make([]int, len(list)) // of each table's columns
+	for i, t := range list {
+		n += len(t.def.columns)
+		ends[i] = n
 	}
-	var out []record
-	for _, t := range list {
-		for i, c := range t.def.columns {
-			m := mysqlTypeOf(c)
-			r := record{"TABLE_CATALOG": "def", "TABLE_SCHEMA": t.database, "TABLE_NAME": t.def.name,
-				"COLUMN_NAME": c.name, "ORDINAL_POSITION": i + 1, "IS_NULLABLE": yesNo(c.null),
-				"DATA_TYPE": m.data, "COLUMN_TYPE": m.column, "PRIVILEGES": "select", "IS_GENERATED": "NEVER"}
-			if m.length > 0 {
-				r["CHARACTER_MAXIMUM_LENGTH"], r["CHARACTER_OCTET_LENGTH"] = m.length, m.octets
-			}
-			if m.data == "varchar" || m.data == "longtext" {
-				r["CHARACTER_SET_NAME"], r["COLLATION_NAME"] = "utf8mb4", "utf8mb4_general_ci"
-			}
-			if m.precision > 0 {
-				r["NUMERIC_PRECISION"] = m.precision
-				if m.scale >= 0 {
-					r["NUMERIC_SCALE"] = m.scale
-				}
-			}
-			if m.datetimePrecision >= 0 {
-				r["DATETIME_PRECISION"] = m.datetimePrecision
-			}
-			out = append(out, r)
+	return n, func(i int) record {
+		at, _ := slices.BinarySearch(ends, i+1)
+		t := list[at]
+		return columnRecord(t, i-ends[at]+len(t.def.columns))
+	}, err
+}
+
+// columnRecord is the row of COLUMNS for the i-th column of a table.
+func columnRecord(t listedTable, i int) record {
+	c := t.def.columns[i]
+	m := mysqlTypeOf(c)
+	r := record{"TABLE_CATALOG": "def", "TABLE_SCHEMA": t.database, "TABLE_NAME": t.def.name,
+		"COLUMN_NAME": c.name, "ORDINAL_POSITION": i + 1, "IS_NULLABLE": yesNo(c.null),
+		"DATA_TYPE": m.data, "COLUMN_TYPE": m.column, "PRIVILEGES": "select", "IS_GENERATED": "NEVER"}
+	if m.length > 0 {
+		r["CHARACTER_MAXIMUM_LENGTH"], r["CHARACTER_OCTET_LENGTH"] = m.length, m.octets
+	}
+	if m.data == "varchar" || m.data == "longtext" {
+		r["CHARACTER_SET_NAME"], r["COLLATION_NAME"] = "utf8mb4", "utf8mb4_general_ci"
+	}
+	if m.precision > 0 {
+		r["NUMERIC_PRECISION"] = m.precision
+		if m.scale >= 0 {
+			r["NUMERIC_SCALE"] = m.scale
 		}
 	}
-	return out, nil
+	if m.datetimePrecision >= 0 {
+		r["DATETIME_PRECISION"] = m.datetimePrecision
+	}
+	return r
 }
 
 func yesNo(b bool) string {
@@ -360,21 +378,15 @@ func yesNo(b bool) string {
 	return "NO"
 }
 
-func viewsRows(x *exec, databases []string) ([]record, error) {
+func viewsRows(x *exec, databases []string) (int, func(int) record, error) {
 	list, err := listTables(x, databases)
-	if err != nil {
-		return nil, err
-	}
-	var out []record
-	for _, t := range list {
-		if t.def.mysqlTableType() != "VIEW" {
-			continue
-		}
-		out = append(out, record{"TABLE_CATALOG": "def", "TABLE_SCHEMA": t.database, "TABLE_NAME": t.def.name,
+	list = slices.DeleteFunc(list, func(t listedTable) bool { return t.def.mysqlTableType() != "VIEW" })
+	return len(list), func(i int) record {
+		t := list[i]
+		return record{"TABLE_CATALOG": "def", "TABLE_SCHEMA": t.database, "TABLE_NAME": t.def.name,
 			"VIEW_DEFINITION": t.def.mysqlViewQuery(), "CHECK_OPTION": "NONE", "IS_UPDATABLE": "NO", "DEFINER": "nextid@localhost",
-			"SECURITY_TYPE": "INVOKER", "CHARACTER_SET_CLIENT": "utf8mb4", "COLLATION_CONNECTION": "utf8mb4_general_ci", "ALGORITHM": "UNDEFINED"})
-	}
-	return out, nil
+			"SECURITY_TYPE": "INVOKER", "CHARACTER_SET_CLIENT": "utf8mb4", "COLLATION_CONNECTION": "utf8mb4_general_ci", "ALGORITHM": "UNDEFINED"}
+	}, err
 }
 
 // mysqlViewQuery is what a table would be, were it a view.
@@ -513,7 +525,7 @@ func privilegesRows(x *exec, _ []string) ([]record, error) {
 }
 
 func variablesRows(global bool) rowMaker {
-	return func(x *exec, _ []string) ([]record, error) {
+	return few(func(x *exec, _ []string) ([]record, error) {
 		var out []record
 		for _, key := range slices.Sorted(maps.Keys(mysqlSettings)) {
 			value := x.session.systemVariable(mysqlSettings[key])
@@ -523,7 +535,7 @@ func variablesRows(global bool) rowMaker {
 			out = append(out, record{"VARIABLE_NAME": key, "VARIABLE_VALUE": value})
 		}
 		return out, nil
-	}
+	})
 }
 
 // statusRows are the counters that monitoring reads. Those that mean nothing
