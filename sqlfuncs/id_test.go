@@ -552,3 +552,14 @@ func TestSequencesCanBeReadAsTables(t *testing.T) {
 	}
 	s.fails(t, "SELECT last_value FROM nosuch", sqlstate.UndefinedTable)
 }
+
+func TestSubqueryDrawsForEveryRow(t *testing.T) {
+	s := newServer(t).session(t)
+	for _, sql := range []string{
+		"SELECT (SELECT next_id('orders')) FROM generate_series(1, 20)",
+		"SELECT (SELECT id FROM orders_id) FROM generate_series(1, 20)",
+		"SELECT (ARRAY(SELECT next_id('orders')))[1] FROM generate_series(1, 20)",
+	} {
+		s.noteIDs(t, "orders", s.must(t, sql).column(0)...) // the history refuses an id that comes twice
+	}
+}

@@ -11,7 +11,8 @@ import (
 )
 
 // subplan is a subquery in an expression. One that reads nothing of the
-// queries around it is run once for the whole statement, as PostgreSQL does.
+// queries around it is run once for the whole statement, as PostgreSQL does,
+// unless it may draw ids: those must not come out twice.
 type subplan struct {
 	*queryPlan
 	firstFrame int   // frames from here on are its own
@@ -61,7 +62,7 @@ func (p *planner) subplan(s *scope, t *syntax.Select) (*subplan, error) {
 }
 
 // once reports whether the rows are the same for the whole statement.
-func (s *subplan) once() bool { return len(s.refs) == 0 && !s.outerCTE }
+func (s *subplan) once() bool { return len(s.refs) == 0 && !s.outerCTE && !s.volatile }
 
 // expr makes an expression of the subquery's value. Its value is kept for
 // the statement where it cannot change.

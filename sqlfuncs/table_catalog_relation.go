@@ -132,11 +132,11 @@ func init() { // an init: the functions refer to the tables
 		}
 	}
 	catalogSources = map[string]*catalogSource{
-		"pg_class":               {fixed: fixedRows1(classRow), relation: rows1(classRow)},
+		"pg_class":               {fixed: fixedRowOf(classRow), relation: oneRowOf(classRow)},
 		"pg_attribute":           {fixed: fixedRowsOf(attributeRows), relation: attributeRows},
 		"pg_type":                {fixed: typeRows, relation: rowTypeRows},
 		"pg_sequence":            {relation: sequenceRows},
-		"pg_rewrite":             {fixed: fixedRows1(rewriteRow), relation: rows1(rewriteRow)},
+		"pg_rewrite":             {fixed: fixedRowOf(rewriteRow), relation: oneRowOf(rewriteRow)},
 		"pg_description":         {fixed: descriptionRows, relation: helpRows},
 		"pg_proc":                {fixed: procRows},
 		"pg_namespace":           {fixed: namespaceRows},
@@ -174,8 +174,8 @@ func fixedRowsOf(rows func(t *table, r *relation) ([][]datum.Value, error)) func
 	}
 }
 
-// rows1 is for catalogs with one row a relation, or none.
-func rows1(row func(t *table, r *relation) []datum.Value) func(t *table, r *relation) ([][]datum.Value, error) {
+// oneRowOf is for catalogs with one row a relation, or none.
+func oneRowOf(row func(t *table, r *relation) []datum.Value) func(t *table, r *relation) ([][]datum.Value, error) {
 	return func(t *table, r *relation) ([][]datum.Value, error) {
 		if v := row(t, r); v != nil {
 			return [][]datum.Value{v}, nil
@@ -184,8 +184,8 @@ func rows1(row func(t *table, r *relation) []datum.Value) func(t *table, r *rela
 	}
 }
 
-func fixedRows1(row func(t *table, r *relation) []datum.Value) func(t *table) [][]datum.Value {
-	return fixedRowsOf(rows1(row))
+func fixedRowOf(row func(t *table, r *relation) []datum.Value) func(t *table) [][]datum.Value {
+	return fixedRowsOf(oneRowOf(row))
 }
 
 func classRow(t *table, r *relation) []datum.Value {
