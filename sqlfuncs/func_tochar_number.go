@@ -136,7 +136,7 @@ func (f *numberPicture) takeSign(p string) error {
 	return nil
 }
 
-// decimal.Number prints an exact number.
+// decimal prints an exact number.
 func (f *numberPicture) decimal(d decimal.Number) (datum.Value, error) {
 	switch {
 	case f.roman:

@@ -79,7 +79,7 @@ func (d Number) Rescale(scale int) Number {
 }
 
 // Round rounds half away from zero. A negative scale rounds before the
-// Number point.
+// decimal point.
 func (d Number) Round(scale int) Number {
 	if scale >= d.Scale {
 		return d.Rescale(scale)

@@ -16,7 +16,7 @@ const FloatBits = 192
 // guardBits are computed beyond what a result needs.
 const guardBits = 64
 
-// bitsFor is how many bits hold n Number digits.
+// bitsFor is how many bits hold n decimal digits.
 func bitsFor(digits int) uint { return uint(digits)*10/3 + guardBits }
 
 // atanhInverse is the inverse hyperbolic tangent of 1/n by its series.
