@@ -137,17 +137,20 @@ func (r *rounds) run(calls []*call) {
 	if r.ctx.Err() == nil {
 		r.health.note(err)
 	}
-	r.mu.Lock()
 	for i, c := range calls {
-		delete(r.flying, c.ask.Key)
-		if c.err = err; err == nil {
-			c.answer = answers[i]
-			c.err = c.answer.Err
-			if a := &c.answer; c.err == nil && a.Outcome == Granted && c.ask.Key != stampKey {
-				// Here, where the grants of a key still come in their order.
-				c.before, c.back = r.witness.grant(c.ask.Key, a.Lo, sight{a.Hi, a.Seq})
-			}
+		if c.err = err; err != nil {
+			continue
 		}
+		c.answer = answers[i]
+		c.err = c.answer.Err
+		if a := &c.answer; c.err == nil && a.Outcome == Granted && c.ask.Key != stampKey {
+			// Here, where the grants of a key still come in their order.
+			c.before, c.back = r.witness.grant(c.ask.Key, a.Lo, sight{a.Hi, a.Seq})
+		}
+	}
+	r.mu.Lock()
+	for _, c := range calls {
+		delete(r.flying, c.ask.Key)
 		close(c.done)
 	}
 	more := len(r.waiting) > 0
