@@ -180,6 +180,33 @@ func (s *secured) try(t *testing.T, login func(a attempt) (said string, err erro
 	}
 }
 
+// tryAtOnce runs all attempts with one run of a program, which reads a line for
+// each and answers with a line.
+func (s *secured) tryAtOnce(t *testing.T, input func(a attempt) string, command ...string) {
+	t.Helper()
+	var lines strings.Builder
+	for _, a := range s.attempts() {
+		lines.WriteString(input(a) + "\n")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Stdin = strings.NewReader(lines.String())
+	out, err := cmd.CombinedOutput()
+	said := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if err != nil || len(said) != len(s.attempts()) {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	s.try(t, func(attempt) (string, error) {
+		line := said[0]
+		said = said[1:]
+		if strings.HasPrefix(line, "id ") {
+			return line, nil
+		}
+		return line, errors.New("no id")
+	})
+}
+
 // needs skips a test whose programs are missing.
 func needs(t *testing.T, debian string, command ...string) {
 	t.Helper()
@@ -297,9 +324,7 @@ func pgxLogin(t *testing.T, dsn string) (said string, err error) {
 
 func testPsycopg(t *testing.T, s *secured) {
 	needs(t, "python3-psycopg", "/usr/bin/python3", "-c", "import psycopg")
-	s.try(t, func(a attempt) (string, error) {
-		return runProgram(t, []string{"DSN=" + s.libpq(a)}, "/usr/bin/python3", "tls/psycopg3.py")
-	})
+	s.tryAtOnce(t, s.libpq, "/usr/bin/python3", "tls/psycopg3.py")
 }
 
 func testPgjdbc(t *testing.T, s *secured) {
@@ -313,7 +338,7 @@ func testPgjdbc(t *testing.T, s *secured) {
 	if out, err := runProgram(t, nil, "openssl", "pkcs8", "-topk8", "-nocrypt", "-in", s.key, "-outform", "DER", "-out", key); err != nil {
 		t.Skipf("needs the Debian package openssl: %s", out)
 	}
-	s.try(t, func(a attempt) (string, error) {
+	url := func(a attempt) string {
 		url := fmt.Sprintf("jdbc:postgresql://localhost:%s/nextid?user=%s&password=%s", s.pg, a.user, strings.ReplaceAll(a.password, " ", "%20"))
 		switch a.tls {
 		case plain:
@@ -328,8 +353,9 @@ func testPgjdbc(t *testing.T, s *secured) {
 		if a.cert != "" {
 			url += "&sslcert=" + a.cert + "&sslkey=" + key
 		}
-		return runProgram(t, []string{"URL=" + url}, "java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", classes+":"+jar, "Pgjdbc")
-	})
+		return url
+	}
+	s.tryAtOnce(t, url, "java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", classes+":"+jar, "Pgjdbc")
 }
 
 func testNodePg(t *testing.T, s *secured) {

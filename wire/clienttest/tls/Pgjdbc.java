@@ -1,16 +1,18 @@
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.util.Scanner;
 
-/** Logs in with the URL in URL and prints one id, or the error. */
+/** Logs in with each URL on standard input and prints one line for it: an id, or the error. */
 class Pgjdbc {
     public static void main(String[] args) {
-        try (var conn = DriverManager.getConnection(System.getenv("URL"));
-                var rows = conn.createStatement().executeQuery("SELECT next_id('orders')")) {
-            rows.next();
-            System.out.println("id " + rows.getLong(1));
-        } catch (SQLException e) {
-            System.out.println(e.getMessage());
-            System.exit(1);
+        for (var urls = new Scanner(System.in); urls.hasNextLine(); ) {
+            try (var conn = DriverManager.getConnection(urls.nextLine());
+                    var rows = conn.createStatement().executeQuery("SELECT next_id('orders')")) {
+                rows.next();
+                System.out.println("id " + rows.getLong(1));
+            } catch (SQLException e) {
+                System.out.println(e.getMessage().replace('\n', ' '));
+            }
         }
     }
 }

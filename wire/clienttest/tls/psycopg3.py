@@ -1,12 +1,11 @@
-"""Logs in with the DSN in DSN and prints one id, or the error."""
-import os
+"""Logs in with each DSN on standard input and prints one line for it: an id, or the error."""
 import sys
 
 import psycopg
 
-try:
-    with psycopg.connect(os.environ["DSN"]) as conn:
-        print("id", conn.execute("SELECT next_id('orders')").fetchone()[0])
-except psycopg.Error as e:
-    print(e)
-    sys.exit(1)
+for dsn in sys.stdin:
+    try:
+        with psycopg.connect(dsn) as conn:
+            print("id", conn.execute("SELECT next_id('orders')").fetchone()[0])
+    except psycopg.Error as e:
+        print(str(e).replace("\n", " "))
