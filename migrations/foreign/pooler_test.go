@@ -23,8 +23,10 @@ func TestPoolerBeforeTheApplication(t *testing.T) {
 	}
 	connect(t, dsn, nil).exec("CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT nextid.next_id('orders', 50), note text)")
 	for _, mode := range []string{"transaction", "session"} {
-		address := poolertest.PgBouncer{Mode: mode, Server: u.Host, Database: strings.TrimPrefix(u.Path, "/"), User: "postgres",
-			Settings: []string{"server_reset_query = DISCARD ALL"}}.Start(t)
+		address := poolertest.PgBouncer{
+			Mode: mode, Server: u.Host, Database: strings.TrimPrefix(u.Path, "/"), User: "postgres",
+			Settings: []string{"server_reset_query = DISCARD ALL"},
+		}.Start(t)
 		clients := map[string]int{"transaction": 8, "session": 2}[mode]
 		var log history.Log
 		var wg sync.WaitGroup
@@ -56,10 +58,14 @@ func TestPoolerBeforeTheServer(t *testing.T) {
 	t.Parallel()
 	server, cluster := startServer(t, "NEXTID_LIMITS_IDLE_IN_TRANSACTION_TIMEOUT=300ms"), sharedCluster(t)
 	for _, mode := range []string{"transaction", "session"} {
-		address := poolertest.PgBouncer{Mode: mode, Server: server.address, Database: "nextid", User: "app",
+		address := poolertest.PgBouncer{
+			Mode: mode, Server: server.address, Database: "nextid", User: "app",
 			Connect: "SET idle_in_transaction_session_timeout = 0",
-			Settings: []string{"ignore_startup_parameters = extra_float_digits,options", "server_reset_query =",
-				map[string]string{"transaction": "", "session": "default_pool_size = 5"}[mode]}}.Start(t)
+			Settings: []string{
+				"ignore_startup_parameters = extra_float_digits,options", "server_reset_query =",
+				map[string]string{"transaction": "", "session": "default_pool_size = 5"}[mode],
+			},
+		}.Start(t)
 		dsn := cluster.database(t)
 		up(t, dsn, foreign.Config{Server: parseServer(t, "postgres://app@"+address+"/pool"), Grant: []string{"PUBLIC"}})
 		if s := status(t, dsn); !s.Current() {

@@ -113,11 +113,15 @@ func (p *postgres) ownSchema(ctx context.Context) error {
 	case err != nil && !errors.Is(err, sql.ErrNoRows):
 		return err
 	case foreign:
-		return &Error{What: "the database has a schema nextid that was not made by nextid migrate foreign",
-			Hint: "Rename it: ALTER SCHEMA nextid RENAME TO …;"}
+		return &Error{
+			What: "the database has a schema nextid that was not made by nextid migrate foreign",
+			Hint: "Rename it: ALTER SCHEMA nextid RENAME TO …;",
+		}
 	case others: // the functions would log in with the rights of one role and the password of another
-		return &Error{What: fmt.Sprintf("installed by role %q, not by this one", owner),
-			Hint: "Log in as that role, or run down as a superuser first. A superuser can also add options=-c%20role%3DROLE to the URL."}
+		return &Error{
+			What: fmt.Sprintf("installed by role %q, not by this one", owner),
+			Hint: "Log in as that role, or run down as a superuser first. A superuser can also add options=-c%20role%3DROLE to the URL.",
+		}
 	}
 	_, err = p.db.ExecContext(ctx, `DO $$ BEGIN
 		IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'nextid') THEN CREATE SCHEMA nextid; END IF;
@@ -206,8 +210,10 @@ func (p *postgres) unused(ctx context.Context) error {
 	if n := len(users) - shown; n > 0 {
 		users, more = users[:shown], fmt.Sprintf(" and %d more", n)
 	}
-	return &Error{What: "in use by " + strings.Join(users, ", ") + more,
-		Hint: "Drop them first, such as ALTER TABLE … ALTER COLUMN id DROP DEFAULT."}
+	return &Error{
+		What: "in use by " + strings.Join(users, ", ") + more,
+		Hint: "Drop them first, such as ALTER TABLE … ALTER COLUMN id DROP DEFAULT.",
+	}
 }
 
 // version is the newest migration applied, -1 when there is not even a place

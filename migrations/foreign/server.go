@@ -72,8 +72,10 @@ func ParseServer(text string) (Server, error) {
 		return refuse("not a postgres:// URL")
 	}
 	if _, ok := u.User.Password(); ok || u.Query().Has("password") {
-		return Server{}, &Error{What: "--server: a password on the command line is seen by everybody on this machine",
-			Hint: "Put it into the environment: NEXTID_FOREIGN_PASSWORD."}
+		return Server{}, &Error{
+			What: "--server: a password on the command line is seen by everybody on this machine",
+			Hint: "Put it into the environment: NEXTID_FOREIGN_PASSWORD.",
+		}
 	}
 	var hosts, ports []string
 	for host := range strings.SplitSeq(hostList, ",") {

@@ -38,7 +38,8 @@ func pooled(t *testing.T, address, parameters string) *pgx.Conn {
 
 func one[T any](t *testing.T, conn interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}, sql string, args ...any) (value T) {
+}, sql string, args ...any,
+) (value T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -122,8 +123,10 @@ func TestPgBouncerResetsSessions(t *testing.T) {
 	for setting := range fresh {
 		fresh[setting] = one[string](t, first, "SHOW "+setting)
 	}
-	for _, sql := range []string{"SET TimeZone = 'Europe/Paris'", "SET search_path = elsewhere", "PREPARE p AS SELECT 1",
-		"DECLARE c CURSOR WITH HOLD FOR SELECT generate_series(1, 10)", "SELECT next_id('reset')"} {
+	for _, sql := range []string{
+		"SET TimeZone = 'Europe/Paris'", "SET search_path = elsewhere", "PREPARE p AS SELECT 1",
+		"DECLARE c CURSOR WITH HOLD FOR SELECT generate_series(1, 10)", "SELECT next_id('reset')",
+	} {
 		if _, err := first.Exec(ctx, sql); err != nil {
 			t.Fatalf("%s: %v", sql, err)
 		}
