@@ -220,7 +220,7 @@ func (b *bench) pgbench(s *server, mode, conns string) (result, error) {
 	if err := os.WriteFile(file, []byte(script), 0o644); err != nil {
 		return result{}, err
 	}
-	seconds := strconv.Itoa(max(1, int(b.seconds)))
+	seconds := strconv.Itoa(max(2, int(b.seconds))) // in one second it may count nothing
 	cmd := exec.CommandContext(b.ctx, "pgbench", "-n", "-M", protocol, "-c", conns, "-j", "1", "-T", seconds, "-f", file,
 		"-h", "127.0.0.1", "-p", s.Port, "-U", "postgres", "postgres")
 	out, err := cmd.CombinedOutput()
