@@ -29,13 +29,35 @@ func TestScrollCursorMovesBothWays(t *testing.T) {
 	s.must(t, "BEGIN")
 	s.wantTag(t, "DECLARE c SCROLL CURSOR FOR SELECT g FROM generate_series(1, 5) g", "DECLARE CURSOR")
 	steps(t, s, [][2]string{
-		{"FETCH c", "1"}, {"FETCH 2 FROM c", "2,3"}, {"FETCH PRIOR FROM c", "2"}, {"FETCH RELATIVE 0 FROM c", "2"},
-		{"FETCH ABSOLUTE 4 IN c", "4"}, {"FETCH ALL c", "5"}, {"FETCH NEXT FROM c", ""}, {"FETCH PRIOR c", "5"},
-		{"FETCH BACKWARD 2 c", "4,3"}, {"FETCH FIRST c", "1"}, {"FETCH PRIOR c", ""}, {"FETCH NEXT c", "1"},
-		{"FETCH LAST c", "5"}, {"FETCH ABSOLUTE -2 c", "4"}, {"FETCH RELATIVE -1 c", "3"}, {"FETCH BACKWARD ALL c", "2,1"},
-		{"FETCH FORWARD 3 c", "1,2,3"}, {"FETCH RELATIVE 2 c", "5"}, {"FETCH ABSOLUTE 9 c", ""}, {"FETCH PRIOR c", "5"},
-		{"FETCH ABSOLUTE 0 c", ""}, {"FETCH 0 c", ""}, {"FETCH FORWARD ALL c", "1,2,3,4,5"}, {"FETCH FORWARD -2 c", "5,4"},
-		{"MOVE FIRST c", "MOVE 1"}, {"MOVE 2 c", "MOVE 2"}, {"FETCH 0 c", "3"}, {"MOVE ALL c", "MOVE 2"}, {"MOVE BACKWARD ALL c", "MOVE 5"},
+		{"FETCH c", "1"},
+		{"FETCH 2 FROM c", "2,3"},
+		{"FETCH PRIOR FROM c", "2"},
+		{"FETCH RELATIVE 0 FROM c", "2"},
+		{"FETCH ABSOLUTE 4 IN c", "4"},
+		{"FETCH ALL c", "5"},
+		{"FETCH NEXT FROM c", ""},
+		{"FETCH PRIOR c", "5"},
+		{"FETCH BACKWARD 2 c", "4,3"},
+		{"FETCH FIRST c", "1"},
+		{"FETCH PRIOR c", ""},
+		{"FETCH NEXT c", "1"},
+		{"FETCH LAST c", "5"},
+		{"FETCH ABSOLUTE -2 c", "4"},
+		{"FETCH RELATIVE -1 c", "3"},
+		{"FETCH BACKWARD ALL c", "2,1"},
+		{"FETCH FORWARD 3 c", "1,2,3"},
+		{"FETCH RELATIVE 2 c", "5"},
+		{"FETCH ABSOLUTE 9 c", ""},
+		{"FETCH PRIOR c", "5"},
+		{"FETCH ABSOLUTE 0 c", ""},
+		{"FETCH 0 c", ""},
+		{"FETCH FORWARD ALL c", "1,2,3,4,5"},
+		{"FETCH FORWARD -2 c", "5,4"},
+		{"MOVE FIRST c", "MOVE 1"},
+		{"MOVE 2 c", "MOVE 2"},
+		{"FETCH 0 c", "3"},
+		{"MOVE ALL c", "MOVE 2"},
+		{"MOVE BACKWARD ALL c", "MOVE 5"},
 	})
 	s.wantTag(t, "FETCH 2 c", "FETCH 2")
 	s.wantTag(t, "CLOSE c", "CLOSE CURSOR")
@@ -152,8 +174,10 @@ func TestCopyFormats(t *testing.T) {
 		{"WITH (FORMAT csv)", "1,a\tb\\\n2,\n3,\"\"\n4,\"x,\"\"y\"\"\"\n5,\"l\nm\"\n"},
 		{"WITH CSV HEADER", "n,S\n1,a\tb\\\n2,\n3,\"\"\n4,\"x,\"\"y\"\"\"\n5,\"l\nm\"\n"},
 		{"WITH (FORMAT csv, FORCE_QUOTE *)", "\"1\",\"a\tb\\\"\n\"2\",\n\"3\",\"\"\n\"4\",\"x,\"\"y\"\"\"\n\"5\",\"l\nm\"\n"},
-		{"WITH (FORMAT csv, FORCE_QUOTE (n), DELIMITER ';', QUOTE '''', ESCAPE '!')",
-			"'1';a\tb\\\n'2';\n'3';''\n'4';x,\"y\"\n'5';'l\nm'\n"},
+		{
+			"WITH (FORMAT csv, FORCE_QUOTE (n), DELIMITER ';', QUOTE '''', ESCAPE '!')",
+			"'1';a\tb\\\n'2';\n'3';''\n'4';x,\"y\"\n'5';'l\nm'\n",
+		},
 	} {
 		got := s.copy(t, "COPY (SELECT * FROM "+rows+") TO STDOUT "+c.options)
 		if string(got) != c.want {

@@ -51,8 +51,10 @@ func clientError(ctx context.Context, err error) error {
 			}
 		}
 	}
-	return &sqlstate.Error{Code: sqlstate.Internal, Message: "internal error", Cause: err,
-		Hint: "The server's log has the details."}
+	return &sqlstate.Error{
+		Code: sqlstate.Internal, Message: "internal error", Cause: err,
+		Hint: "The server's log has the details.",
+	}
 }
 
 // located turns byte offsets that the planner put into errors into the

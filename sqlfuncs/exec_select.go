@@ -176,8 +176,10 @@ func (s *setSlots) add(f *function, args []*expr) *expr {
 		t, fields = datum.Record, f.columnsFor(args)
 	}
 	frame := s.frame
-	return &expr{typ: t, mod: -1, volatile: true, fields: fields,
-		eval: func(x *exec) (datum.Value, error) { return x.frames[frame][slot], nil }}
+	return &expr{
+		typ: t, mod: -1, volatile: true, fields: fields,
+		eval: func(x *exec) (datum.Value, error) { return x.frames[frame][slot], nil },
+	}
 }
 
 // setRun is one set-returning function being read.

@@ -12,7 +12,8 @@ import (
 // adminFunctions create, change and drop generators. Options are a JSON
 // object, or named arguments: create_generator('a', 'segment', step => 1000).
 var adminFunctions = []function{
-	{name: "create_generator", schema: nextidSchema, result: datum.Text, volatile: isVolatile, admin: true,
+	{
+		name: "create_generator", schema: nextidSchema, result: datum.Text, volatile: isVolatile, admin: true,
 		args: []argument{{name: "name", typ: datum.Text}, {name: "kind", typ: datum.Text}, {name: "options", typ: datum.JSONB, optional: true}},
 		help: "creates a generator; returns its name", namedOptions: 2,
 		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
@@ -21,8 +22,10 @@ var adminFunctions = []function{
 				return datum.Value{}, err
 			}
 			return a[0], x.registry().Create(x.ctx, a[0].Str, a[1].Str, options)
-		}},
-	{name: "alter_generator", schema: nextidSchema, result: datum.Text, volatile: isVolatile, admin: true,
+		},
+	},
+	{
+		name: "alter_generator", schema: nextidSchema, result: datum.Text, volatile: isVolatile, admin: true,
 		args: []argument{{name: "name", typ: datum.Text}, {name: "options", typ: datum.JSONB, optional: true}},
 		help: "changes options of a generator; returns its name", namedOptions: 1,
 		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
@@ -31,18 +34,23 @@ var adminFunctions = []function{
 				return datum.Value{}, err
 			}
 			return a[0], x.registry().Alter(x.ctx, a[0].Str, options)
-		}},
-	{name: "drop_generator", schema: nextidSchema, result: datum.Text, volatile: isVolatile, admin: true,
+		},
+	},
+	{
+		name: "drop_generator", schema: nextidSchema, result: datum.Text, volatile: isVolatile, admin: true,
 		args: nameArg, help: "drops a generator; its ids stay used",
 		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
 			return a[0], x.registry().Drop(x.ctx, a[0].Str)
-		}},
-	{name: "recover_generator", schema: nextidSchema, result: datum.Text, volatile: isVolatile, admin: true,
+		},
+	},
+	{
+		name: "recover_generator", schema: nextidSchema, result: datum.Text, volatile: isVolatile, admin: true,
 		args: []argument{{name: "name", typ: datum.Text}, {name: "at_least", typ: datum.Int8}},
 		help: "starts a generator again that stopped because the shared store went back; its ids go on at at_least or above",
 		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
 			return a[0], x.registry().Recover(x.ctx, a[0].Str, a[1].Int)
-		}},
+		},
+	},
 }
 
 // optionsArg is the options argument, which must be a JSON object.

@@ -77,11 +77,13 @@ func boolOr(so, v datum.Value) (datum.Value, error) {
 func bitAggregates(name, help string, op func(a, b int64) int64) []function {
 	var out []function
 	for _, t := range []datum.OID{datum.Int2, datum.Int4, datum.Int8} {
-		out = append(out, function{name: name, args: args(t), result: t, help: help,
+		out = append(out, function{
+			name: name, args: args(t), result: t, help: help,
 			agg: newFold(func(so, v datum.Value) (datum.Value, error) {
 				so.Int = op(so.Int, v.Int)
 				return so, nil
-			})})
+			}),
+		})
 	}
 	return out
 }
@@ -96,14 +98,16 @@ var orderedTypes = []datum.OID{
 func extremes(name, help string, sign int) []function {
 	var out []function
 	for _, t := range orderedTypes {
-		out = append(out, function{name: name, args: args(t), result: t, help: help,
+		out = append(out, function{
+			name: name, args: args(t), result: t, help: help,
 			agg: newFold(func(so, v datum.Value) (datum.Value, error) {
 				c, err := datum.Compare(v, so)
 				if c*sign > 0 {
 					so = v
 				}
 				return so, err
-			})})
+			}),
+		})
 	}
 	return out
 }

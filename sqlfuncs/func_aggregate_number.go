@@ -99,12 +99,16 @@ var varianceAggregates = slices.Concat(
 func spread(name, help string, sample, root bool) []function {
 	var out []function
 	for _, t := range []datum.OID{datum.Int2, datum.Int4, datum.Int8, datum.Numeric} {
-		out = append(out, function{name: name, args: args(t), result: datum.Numeric, help: help,
-			agg: func(datum.OID) aggregate { return &numericSpread{sample: sample, root: root} }})
+		out = append(out, function{
+			name: name, args: args(t), result: datum.Numeric, help: help,
+			agg: func(datum.OID) aggregate { return &numericSpread{sample: sample, root: root} },
+		})
 	}
 	for _, t := range []datum.OID{datum.Float4, datum.Float8} {
-		out = append(out, function{name: name, args: args(t), result: datum.Float8, help: help,
-			agg: newMoments(func(m *moments) (float64, bool) { return m.spread(sample, root) })})
+		out = append(out, function{
+			name: name, args: args(t), result: datum.Float8, help: help,
+			agg: newMoments(func(m *moments) (float64, bool) { return m.spread(sample, root) }),
+		})
 	}
 	return out
 }

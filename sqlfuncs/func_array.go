@@ -27,8 +27,10 @@ var arrayFunctions = []function{
 	{name: "array_replace", args: args(datum.AnyArray, anyElement, anyElement), result: datum.AnyArray, nullable: true, typed: arrayElementCall("array_replace", 0, replaceElement), help: "an array with one value in place of another"},
 	{name: "unnest", args: args(datum.AnyArray), result: anyElement, set: true, rows: unnest, help: "the elements of an array, as rows"},
 	{name: "generate_subscripts", args: optional(2, datum.AnyArray, datum.Int4, datum.Bool), result: datum.Int4, set: true, rows: generateSubscripts, help: "the indexes of an array, as rows"},
-	{name: "_pg_expandarray", schema: "information_schema", args: args(datum.AnyArray), result: datum.Record, set: true, rows: expandArray,
-		columns: []fromColumn{{name: "x", typ: anyElement, mod: -1}, {name: "n", typ: datum.Int4, mod: -1}}, help: "the elements of an array with their indexes"},
+	{
+		name: "_pg_expandarray", schema: "information_schema", args: args(datum.AnyArray), result: datum.Record, set: true, rows: expandArray,
+		columns: []fromColumn{{name: "x", typ: anyElement, mod: -1}, {name: "n", typ: datum.Int4, mod: -1}}, help: "the elements of an array with their indexes",
+	},
 }
 
 // maxArrayElements bounds the arrays that functions make.

@@ -25,8 +25,10 @@ func castsTo(types ...datum.OID) []function {
 	out := make([]function, len(types))
 	for i, t := range types {
 		info, _ := datum.TypeInfo(t)
-		out[i] = function{name: info.Name, args: args(anyElement), result: t, volatile: stable, typed: castCall(info.Name, t),
-			help: "converts to " + datum.FormatType(t, -1)}
+		out[i] = function{
+			name: info.Name, args: args(anyElement), result: t, volatile: stable, typed: castCall(info.Name, t),
+			help: "converts to " + datum.FormatType(t, -1),
+		}
 	}
 	return out
 }

@@ -36,7 +36,8 @@ func always(name string, v datum.Value, types ...datum.OID) function {
 }
 
 var typeFunctions = []function{
-	{name: "format_type", args: args(datum.Oid, datum.Int4), result: datum.Text, volatile: stable, nullable: true,
+	{
+		name: "format_type", args: args(datum.Oid, datum.Int4), result: datum.Text, volatile: stable, nullable: true,
 		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
 			if !a[0].Valid {
 				return datum.Null(datum.Text), nil
@@ -49,7 +50,8 @@ var typeFunctions = []function{
 				mod = int32(a[1].Int)
 			}
 			return datum.MakeText(formatType(datum.OID(a[0].Int), mod)), nil
-		}},
+		},
+	},
 }
 
 // formatType is datum.FormatType for all types of the catalogs.

@@ -105,19 +105,36 @@ var definitionFunctions = append(slices.Clone(procFunctions),
 	nothing("pg_get_replica_identity_index", datum.RegClass, datum.RegClass),
 	nothing("pg_partition_root", datum.RegClass, datum.RegClass),
 	ruleDef(datum.Oid), ruleDef(datum.Oid, datum.Bool),
-	function{name: "pg_partition_ancestors", args: args(datum.RegClass), result: datum.RegClass, set: true, volatile: stable,
-		rows: func(*exec, []datum.Value) (rowIter, error) { return &sliceRows{}, nil }},
-	function{name: "pg_partition_tree", args: args(datum.RegClass), result: datum.Record, set: true, volatile: stable,
-		columns: []fromColumn{{name: "relid", typ: datum.RegClass, mod: -1}, {name: "parentrelid", typ: datum.RegClass, mod: -1},
-			{name: "isleaf", typ: datum.Bool, mod: -1}, {name: "level", typ: datum.Int4, mod: -1}},
-		rows: func(*exec, []datum.Value) (rowIter, error) { return &sliceRows{}, nil }},
-	function{name: "pg_options_to_table", args: args(datum.TextArray), result: datum.Record, set: true, volatile: stable,
+	function{
+		name: "pg_partition_ancestors", args: args(datum.RegClass), result: datum.RegClass, set: true, volatile: stable,
+		rows: func(*exec, []datum.Value) (rowIter, error) { return &sliceRows{}, nil },
+	},
+	function{
+		name: "pg_partition_tree", args: args(datum.RegClass), result: datum.Record, set: true, volatile: stable,
+		columns: []fromColumn{
+			{name: "relid", typ: datum.RegClass, mod: -1},
+			{name: "parentrelid", typ: datum.RegClass, mod: -1},
+			{name: "isleaf", typ: datum.Bool, mod: -1},
+			{name: "level", typ: datum.Int4, mod: -1},
+		},
+		rows: func(*exec, []datum.Value) (rowIter, error) { return &sliceRows{}, nil },
+	},
+	function{
+		name: "pg_options_to_table", args: args(datum.TextArray), result: datum.Record, set: true, volatile: stable,
 		columns: []fromColumn{{name: "option_name", typ: datum.Text, mod: -1}, {name: "option_value", typ: datum.Text, mod: -1}},
-		rows:    optionsToTable},
-	function{name: "pg_get_keywords", result: datum.Record, set: true, volatile: stable,
-		columns: []fromColumn{{name: "word", typ: datum.Text, mod: -1}, {name: "catcode", typ: datum.Char, mod: -1},
-			{name: "barelabel", typ: datum.Bool, mod: -1}, {name: "catdesc", typ: datum.Text, mod: -1}, {name: "baredesc", typ: datum.Text, mod: -1}},
-		rows: func(*exec, []datum.Value) (rowIter, error) { return &sliceRows{rows: keywordRows()}, nil }},
+		rows:    optionsToTable,
+	},
+	function{
+		name: "pg_get_keywords", result: datum.Record, set: true, volatile: stable,
+		columns: []fromColumn{
+			{name: "word", typ: datum.Text, mod: -1},
+			{name: "catcode", typ: datum.Char, mod: -1},
+			{name: "barelabel", typ: datum.Bool, mod: -1},
+			{name: "catdesc", typ: datum.Text, mod: -1},
+			{name: "baredesc", typ: datum.Text, mod: -1},
+		},
+		rows: func(*exec, []datum.Value) (rowIter, error) { return &sliceRows{rows: keywordRows()}, nil },
+	},
 	always("pg_relation_is_updatable", datum.MakeInt4(0), datum.RegClass, datum.Bool),
 	always("pg_column_is_updatable", datum.MakeBool(false), datum.RegClass, datum.Int2, datum.Bool),
 	always("pg_relation_is_publishable", datum.MakeBool(false), datum.RegClass),
@@ -163,16 +180,25 @@ func keywordRows() [][]datum.Value {
 	_, lines := readTSV("pg_get_keywords.tsv")
 	rows := make([][]datum.Value, len(lines))
 	for i, f := range lines {
-		rows[i] = []datum.Value{datum.MakeText(f[0]), datum.MakeString(datum.Char, f[1]), datum.MakeBool(f[2] == "t"),
-			datum.MakeText(f[3]), datum.MakeText(f[4])}
+		rows[i] = []datum.Value{
+			datum.MakeText(f[0]), datum.MakeString(datum.Char, f[1]), datum.MakeBool(f[2] == "t"),
+			datum.MakeText(f[3]), datum.MakeText(f[4]),
+		}
 	}
 	return rows
 }
 
-var sequenceParameters = function{name: "pg_sequence_parameters", args: args(datum.Oid), result: datum.Record, volatile: stable,
-	columns: []fromColumn{{name: "start_value", typ: datum.Int8, mod: -1}, {name: "minimum_value", typ: datum.Int8, mod: -1},
-		{name: "maximum_value", typ: datum.Int8, mod: -1}, {name: "increment", typ: datum.Int8, mod: -1},
-		{name: "cycle_option", typ: datum.Bool, mod: -1}, {name: "cache_size", typ: datum.Int8, mod: -1}, {name: "data_type", typ: datum.Oid, mod: -1}},
+var sequenceParameters = function{
+	name: "pg_sequence_parameters", args: args(datum.Oid), result: datum.Record, volatile: stable,
+	columns: []fromColumn{
+		{name: "start_value", typ: datum.Int8, mod: -1},
+		{name: "minimum_value", typ: datum.Int8, mod: -1},
+		{name: "maximum_value", typ: datum.Int8, mod: -1},
+		{name: "increment", typ: datum.Int8, mod: -1},
+		{name: "cycle_option", typ: datum.Bool, mod: -1},
+		{name: "cache_size", typ: datum.Int8, mod: -1},
+		{name: "data_type", typ: datum.Oid, mod: -1},
+	},
 	eval: func(x *exec, a []datum.Value) (datum.Value, error) {
 		t := tables[pgCatalog+".pg_sequence"]
 		rows, err := x.catalogRows(t, t.column("seqrelid"), a[:1])
@@ -187,7 +213,8 @@ var sequenceParameters = function{name: "pg_sequence_parameters", args: args(dat
 			out = append(out, rows[0][t.column(column)])
 		}
 		return datum.MakeArray(datum.Record, out), nil
-	}}
+	},
+}
 
 // describe makes obj_description and its like: the text in a catalog of
 // descriptions for class, object and column.

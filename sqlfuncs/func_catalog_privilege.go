@@ -158,9 +158,15 @@ var aclFunctions = []function{
 		}
 		return datum.MakeArray(datum.ACLItemArray, items), nil
 	}),
-	{name: "aclexplode", args: args(datum.ACLItemArray), result: datum.Record, set: true, volatile: stable, rows: aclExplode,
-		columns: []fromColumn{{name: "grantor", typ: datum.Oid, mod: -1}, {name: "grantee", typ: datum.Oid, mod: -1},
-			{name: "privilege_type", typ: datum.Text, mod: -1}, {name: "is_grantable", typ: datum.Bool, mod: -1}}},
+	{
+		name: "aclexplode", args: args(datum.ACLItemArray), result: datum.Record, set: true, volatile: stable, rows: aclExplode,
+		columns: []fromColumn{
+			{name: "grantor", typ: datum.Oid, mod: -1},
+			{name: "grantee", typ: datum.Oid, mod: -1},
+			{name: "privilege_type", typ: datum.Text, mod: -1},
+			{name: "is_grantable", typ: datum.Bool, mod: -1},
+		},
+	},
 }
 
 // aclExplode reads items like user=arwd*/owner.

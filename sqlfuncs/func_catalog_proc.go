@@ -45,9 +45,11 @@ var procs = sync.OnceValue(func() procIndex {
 
 func readProc(t *table, row []datum.Value) *procInfo {
 	get := func(column string) datum.Value { return row[t.column(column)] }
-	p := &procInfo{oid: uint32(get("oid").Int), schema: uint32(get("pronamespace").Int), name: get("proname").Str,
+	p := &procInfo{
+		oid: uint32(get("oid").Int), schema: uint32(get("pronamespace").Int), name: get("proname").Str,
 		defaults: int(get("pronargdefaults").Int), result: datum.OID(get("prorettype").Int), set: get("proretset").Int == 1,
-		kind: get("prokind").Str, row: row}
+		kind: get("prokind").Str, row: row,
+	}
 	for _, v := range get("proargtypes").Elems {
 		p.in = append(p.in, datum.OID(v.Int))
 	}

@@ -98,7 +98,8 @@ var schemaFunctions = []function{
 	typeFact("_pg_char_max_length", charMaxLength), typeFact("_pg_char_octet_length", charOctetLength),
 	typeFact("_pg_numeric_precision", precisionOf), typeFact("_pg_numeric_precision_radix", radixOf),
 	typeFact("_pg_numeric_scale", scaleOf), typeFact("_pg_datetime_precision", datetimePrecision),
-	{name: "_pg_interval_type", schema: "information_schema", args: args(datum.Oid, datum.Int4), result: datum.Text,
+	{
+		name: "_pg_interval_type", schema: "information_schema", args: args(datum.Oid, datum.Int4), result: datum.Text,
 		eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
 			name := strings.ToUpper(formatType(datum.OID(a[0].Int), int32(a[1].Int)))
 			fields := strings.TrimPrefix(name, "INTERVAL")
@@ -109,15 +110,19 @@ var schemaFunctions = []function{
 				return datum.Null(datum.Text), nil
 			}
 			return datum.MakeText(strings.TrimSpace(fields)), nil
-		}},
-	{name: "_pg_index_position", schema: "information_schema", args: args(datum.Oid, datum.Int2), result: datum.Int4,
-		eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Int4), nil }},
+		},
+	},
+	{
+		name: "_pg_index_position", schema: "information_schema", args: args(datum.Oid, datum.Int2), result: datum.Int4,
+		eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Int4), nil },
+	},
 }
 
 // rowFields makes _pg_truetypid and _pg_truetypmod: of a row of pg_attribute
 // and one of pg_type, the domain's field if it is a domain, else the attribute's.
 func rowFields(name string, result datum.OID, kind, ofDomain, ofAttribute string) function {
-	return function{name: name, schema: "information_schema", args: args(datum.Record, datum.Record), result: result,
+	return function{
+		name: name, schema: "information_schema", args: args(datum.Record, datum.Record), result: result,
 		typed: func(_ *planner, args []*expr) (*expr, error) {
 			at := func(e *expr, field string) int {
 				for i, f := range e.fields {
@@ -142,16 +147,19 @@ func rowFields(name string, result datum.OID, kind, ofDomain, ofAttribute string
 				}
 				return read(x, attribute), nil
 			}, args...), nil
-		}}
+		},
+	}
 }
 
 // typeFact makes a function of a type and its modifier; ok is false for NULL.
 func typeFact(name string, fact func(t datum.OID, mod int64) (n int64, ok bool)) function {
-	return function{name: name, schema: "information_schema", args: args(datum.Oid, datum.Int4), result: datum.Int4,
+	return function{
+		name: name, schema: "information_schema", args: args(datum.Oid, datum.Int4), result: datum.Int4,
 		eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
 			n, ok := fact(datum.OID(a[0].Int), a[1].Int)
 			return datum.Value{Type: datum.Int4, Valid: ok, Int: n}, nil
-		}}
+		},
+	}
 }
 
 func charMaxLength(t datum.OID, mod int64) (int64, bool) {

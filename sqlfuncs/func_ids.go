@@ -16,10 +16,13 @@ var countArgs = []argument{{name: "name", typ: datum.Text}, {name: "n", typ: dat
 
 // idFunctions draw ids.
 var idFunctions = []function{
-	{name: "next_id", schema: nextidSchema, args: nameArg, result: datum.Int8, volatile: isVolatile,
+	{
+		name: "next_id", schema: nextidSchema, args: nameArg, result: datum.Int8, volatile: isVolatile,
 		help: "one new id from the generator",
-		eval: func(x *exec, a []datum.Value) (datum.Value, error) { return drawID(x, a[0].Str) }},
-	{name: "next_ids", schema: nextidSchema, args: countArgs,
+		eval: func(x *exec, a []datum.Value) (datum.Value, error) { return drawID(x, a[0].Str) },
+	},
+	{
+		name: "next_ids", schema: nextidSchema, args: countArgs,
 		result: datum.Int8, set: true, volatile: isVolatile, help: "n new ids, one a row",
 		ids: func(x *exec, a []datum.Value) (*idRun, error) { return newIDRun(x, a[0].Str, a[1].Int) },
 		rows: func(x *exec, a []datum.Value) (rowIter, error) {
@@ -28,12 +31,15 @@ var idFunctions = []function{
 				return nil, err
 			}
 			return run.rows(), nil
-		}},
-	{name: "next_range", schema: nextidSchema, args: countArgs,
+		},
+	},
+	{
+		name: "next_range", schema: nextidSchema, args: countArgs,
 		result: datum.Record, set: true, volatile: isVolatile,
 		columns: []fromColumn{{name: "first", typ: datum.Int8, mod: -1}, {name: "last", typ: datum.Int8, mod: -1}},
 		help:    "contiguous runs that together hold n new ids",
-		rows:    nextRange},
+		rows:    nextRange,
+	},
 }
 
 func drawID(x *exec, name string) (datum.Value, error) {

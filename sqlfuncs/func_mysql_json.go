@@ -50,8 +50,10 @@ var mysqlJSONFunctions = families([]function{
 	{name: "json_object", args: args(anyElement), variadic: true, result: datum.JSON, typed: jsonObject},
 	{name: "json_array", args: args(anyElement), variadic: true, result: datum.JSON, typed: jsonArray},
 	{name: "json_compact", args: args(datum.Text), result: datum.JSON, eval: jsonReformat(func(b *bytes.Buffer, src []byte) error { return json.Compact(b, src) })},
-}, alias(function{name: "json_detailed", args: args(datum.Text), result: datum.JSON,
-	eval: jsonReformat(func(b *bytes.Buffer, src []byte) error { return json.Indent(b, src, "", "    ") })}, "json_pretty"))
+}, alias(function{
+	name: "json_detailed", args: args(datum.Text), result: datum.JSON,
+	eval: jsonReformat(func(b *bytes.Buffer, src []byte) error { return json.Indent(b, src, "", "    ") }),
+}, "json_pretty"))
 
 // jsonStep is one step of a path: a key or an index; "" and -1 for * .
 type jsonStep struct {

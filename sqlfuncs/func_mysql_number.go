@@ -32,23 +32,27 @@ var mysqlNumberFunctions = families(
 		floatFn("cot", func(f float64) float64 { return 1 / math.Tan(f) }), floatFn("ln", math.Log),
 		floatFn("log2", math.Log2), floatFn("log10", math.Log10),
 		floatFn("degrees", func(f float64) float64 { return f * (180 / math.Pi) }), floatFn("radians", func(f float64) float64 { return f * (math.Pi / 180) }),
-		{name: "log", args: []argument{{typ: datum.Float8}, {typ: datum.Float8, optional: true}}, result: datum.Float8,
+		{
+			name: "log", args: []argument{{typ: datum.Float8}, {typ: datum.Float8, optional: true}}, result: datum.Float8,
 			eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
 				if len(a) == 1 {
 					return finite(math.Log(a[0].Float)), nil
 				}
 				return finite(math.Log(a[1].Float) / math.Log(a[0].Float)), nil
-			}},
+			},
+		},
 		{name: "atan", args: []argument{{typ: datum.Float8}, {typ: datum.Float8, optional: true}}, result: datum.Float8, eval: atanMySQL},
 		{name: "atan2", args: args(datum.Float8, datum.Float8), result: datum.Float8, eval: atanMySQL},
 		{name: "pi", result: datum.Float8, eval: func(*exec, []datum.Value) (datum.Value, error) { return finite(math.Pi), nil }},
-		{name: "rand", args: []argument{{typ: datum.Int8, optional: true}}, result: datum.Float8, volatile: isVolatile, nullable: true,
+		{
+			name: "rand", args: []argument{{typ: datum.Int8, optional: true}}, result: datum.Float8, volatile: isVolatile, nullable: true,
 			eval: func(x *exec, a []datum.Value) (datum.Value, error) {
 				if len(a) > 0 {
 					return finite(rand.New(rand.NewPCG(uint64(a[0].Int), 0)).Float64()), nil
 				}
 				return finite(x.session.random.float()), nil
-			}},
+			},
+		},
 		{name: "bit_count", args: args(datum.Int8), result: datum.Int8, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
 			return datum.MakeInt8(int64(bits.OnesCount64(uint64(a[0].Int)))), nil
 		}},
@@ -76,8 +80,10 @@ func finite(f float64) datum.Value {
 }
 
 func floatFn(name string, f func(float64) float64) function {
-	return function{name: name, args: args(datum.Float8), result: datum.Float8,
-		eval: func(_ *exec, a []datum.Value) (datum.Value, error) { return finite(f(a[0].Float)), nil }}
+	return function{
+		name: name, args: args(datum.Float8), result: datum.Float8,
+		eval: func(_ *exec, a []datum.Value) (datum.Value, error) { return finite(f(a[0].Float)), nil },
+	}
 }
 
 func atanMySQL(_ *exec, a []datum.Value) (datum.Value, error) {

@@ -16,8 +16,10 @@ var mysqlSessionFunctions = families(
 		{name: "connection_id", result: datum.Int4, volatile: stable, eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
 			return datum.MakeInt4(int64(x.session.options.PID)), nil
 		}},
-		{name: "last_insert_id", args: []argument{{typ: datum.Int8, optional: true}}, result: datum.Int8, volatile: isVolatile,
-			help: "the newest id that this session drew, or set with LAST_INSERT_ID(n)", eval: lastInsertID},
+		{
+			name: "last_insert_id", args: []argument{{typ: datum.Int8, optional: true}}, result: datum.Int8, volatile: isVolatile,
+			help: "the newest id that this session drew, or set with LAST_INSERT_ID(n)", eval: lastInsertID,
+		},
 		{name: "found_rows", result: datum.Int8, volatile: isVolatile, eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
 			return datum.MakeInt8(x.session.mysql.foundRows), nil
 		}},
@@ -25,8 +27,10 @@ var mysqlSessionFunctions = families(
 			return datum.MakeInt8(x.session.mysql.rowCount), nil
 		}},
 		{name: "sleep", args: args(datum.Float8), result: datum.Int4, volatile: isVolatile, eval: sleepMySQL},
-		{name: "benchmark", args: args(anyElement, anyElement), result: datum.Int4, volatile: isVolatile,
-			eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.Value{}, benchmarkRefused }},
+		{
+			name: "benchmark", args: args(anyElement, anyElement), result: datum.Int4, volatile: isVolatile,
+			eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.Value{}, benchmarkRefused },
+		},
 		{name: "get_lock", args: args(datum.Text, datum.Float8), result: datum.Int4, volatile: isVolatile, eval: getLock},
 		{name: "release_lock", args: args(datum.Text), result: datum.Int4, volatile: isVolatile, eval: releaseLock},
 		{name: "is_free_lock", args: args(datum.Text), result: datum.Int4, volatile: isVolatile, eval: isFreeLock},
@@ -53,8 +57,10 @@ func families(lists ...[]function) []function {
 }
 
 func sessionText(name string, f func(x *exec) string) function {
-	return function{name: name, result: datum.Text, volatile: stable,
-		eval: func(x *exec, _ []datum.Value) (datum.Value, error) { return datum.MakeText(f(x)), nil }}
+	return function{
+		name: name, result: datum.Text, volatile: stable,
+		eval: func(x *exec, _ []datum.Value) (datum.Value, error) { return datum.MakeText(f(x)), nil },
+	}
 }
 
 func lastInsertID(x *exec, a []datum.Value) (datum.Value, error) {
@@ -242,7 +248,8 @@ var mysqlConditionalFunctions = []function{
 	}},
 	{name: "greatest", args: args(anyElement, anyElement), variadic: true, result: anyElement, typed: extremeMySQL(1)},
 	{name: "least", args: args(anyElement, anyElement), variadic: true, result: anyElement, typed: extremeMySQL(-1)},
-	{name: "interval", args: args(datum.Float8, datum.Float8), variadic: true, result: datum.Int4, nullable: true,
+	{
+		name: "interval", args: args(datum.Float8, datum.Float8), variadic: true, result: datum.Int4, nullable: true,
 		eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
 			if !a[0].Valid {
 				return datum.MakeInt4(-1), nil
@@ -255,7 +262,8 @@ var mysqlConditionalFunctions = []function{
 				n++
 			}
 			return datum.MakeInt4(n), nil
-		}},
+		},
+	},
 }
 
 func ifMySQL(p *planner, es []*expr) (*expr, error) {
@@ -334,16 +342,20 @@ func extremeMySQL(sign int) func(*planner, []*expr) (*expr, error) {
 
 // mysqlIDFunctions make and convert UUIDs (manual, 12.24), and take ids apart.
 var mysqlIDFunctions = []function{
-	{name: "uuid", result: datum.Text, volatile: isVolatile, help: "a UUID of version 1",
+	{
+		name: "uuid", result: datum.Text, volatile: isVolatile, help: "a UUID of version 1",
 		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
 			return datum.MakeText(x.server.uuids.V1().String()), nil
-		}},
+		},
+	},
 	{name: "sys_guid", result: datum.Text, volatile: isVolatile, eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
 		id := x.server.uuids.V1()
 		return datum.MakeText(hexUpper(string(id[:]))), nil
 	}},
-	{name: "uuid_short", result: datum.Int8, volatile: isVolatile, help: "an id of the generator uuid_short, of its own kind",
-		eval: func(x *exec, _ []datum.Value) (datum.Value, error) { return drawID(x, "uuid_short") }},
+	{
+		name: "uuid_short", result: datum.Int8, volatile: isVolatile, help: "an id of the generator uuid_short, of its own kind",
+		eval: func(x *exec, _ []datum.Value) (datum.Value, error) { return drawID(x, "uuid_short") },
+	},
 	{name: "is_uuid", args: args(datum.Text), result: datum.Bool, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
 		_, ok := parseUUIDMySQL(a[0].Str)
 		return datum.MakeBool(ok), nil

@@ -67,23 +67,27 @@ var mysqlTextFunctions = slices.Concat(
 		{name: "instr", args: args(datum.Text, datum.Text), result: datum.Int4, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
 			return datum.MakeInt4(locate(a[0].Str, a[1].Str, 1)), nil
 		}},
-		{name: "locate", args: []argument{{typ: datum.Text}, {typ: datum.Text}, {typ: datum.Int8, optional: true}}, result: datum.Int4,
+		{
+			name: "locate", args: []argument{{typ: datum.Text}, {typ: datum.Text}, {typ: datum.Int8, optional: true}}, result: datum.Int4,
 			eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
 				from := int64(1)
 				if len(a) > 2 {
 					from = a[2].Int
 				}
 				return datum.MakeInt4(locate(a[1].Str, a[0].Str, from)), nil
-			}},
+			},
+		},
 		{name: "substring_index", args: args(datum.Text, datum.Text, datum.Int8), result: datum.Text, eval: substringIndex},
 		{name: "field", args: args(anyElement, anyElement), variadic: true, result: datum.Int4, typed: fieldMySQL},
-		{name: "elt", args: args(datum.Int8, datum.Text), variadic: true, result: datum.Text, nullable: true,
+		{
+			name: "elt", args: args(datum.Int8, datum.Text), variadic: true, result: datum.Text, nullable: true,
 			eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
 				if !a[0].Valid || a[0].Int < 1 || a[0].Int >= int64(len(a)) {
 					return datum.Null(datum.Text), nil
 				}
 				return a[a[0].Int], nil
-			}},
+			},
+		},
 		{name: "find_in_set", args: args(datum.Text, datum.Text), result: datum.Int4, eval: findInSet},
 		{name: "strcmp", args: args(datum.Text, datum.Text), result: datum.Int4, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
 			return datum.MakeInt4(int64(strings.Compare(foldText(a[0].Str), foldText(a[1].Str)))), nil
@@ -116,23 +120,31 @@ var mysqlTextFunctions = slices.Concat(
 		{name: "bin", args: args(datum.Text), result: datum.Text, eval: func(_ *exec, a []datum.Value) (datum.Value, error) { return conv(a[0].Str, 10, 2), nil }},
 		{name: "oct", args: args(datum.Text), result: datum.Text, eval: func(_ *exec, a []datum.Value) (datum.Value, error) { return conv(a[0].Str, 10, 8), nil }},
 		{name: "sha2", args: args(datum.Text, datum.Int8), result: datum.Text, eval: sha2},
-		{name: "regexp_like", args: []argument{{typ: datum.Text}, {typ: datum.Text}, {typ: datum.Text, optional: true}}, result: datum.Bool,
-			eval: regexpMySQL(func(re *regexp.Regexp, a []datum.Value) datum.Value { return datum.MakeBool(re.MatchString(a[0].Str)) })},
-		{name: "regexp_instr", args: args(datum.Text, datum.Text), result: datum.Int4,
+		{
+			name: "regexp_like", args: []argument{{typ: datum.Text}, {typ: datum.Text}, {typ: datum.Text, optional: true}}, result: datum.Bool,
+			eval: regexpMySQL(func(re *regexp.Regexp, a []datum.Value) datum.Value { return datum.MakeBool(re.MatchString(a[0].Str)) }),
+		},
+		{
+			name: "regexp_instr", args: args(datum.Text, datum.Text), result: datum.Int4,
 			eval: regexpMySQL(func(re *regexp.Regexp, a []datum.Value) datum.Value {
 				at := re.FindStringIndex(a[0].Str)
 				if at == nil {
 					return datum.MakeInt4(0)
 				}
 				return datum.MakeInt4(int64(utf8.RuneCountInString(a[0].Str[:at[0]])) + 1)
-			})},
-		{name: "regexp_substr", args: args(datum.Text, datum.Text), result: datum.Text,
-			eval: regexpMySQL(func(re *regexp.Regexp, a []datum.Value) datum.Value { return datum.MakeText(re.FindString(a[0].Str)) })},
-		{name: "regexp_replace", args: args(datum.Text, datum.Text, datum.Text), result: datum.Text,
+			}),
+		},
+		{
+			name: "regexp_substr", args: args(datum.Text, datum.Text), result: datum.Text,
+			eval: regexpMySQL(func(re *regexp.Regexp, a []datum.Value) datum.Value { return datum.MakeText(re.FindString(a[0].Str)) }),
+		},
+		{
+			name: "regexp_replace", args: args(datum.Text, datum.Text, datum.Text), result: datum.Text,
 			eval: regexpMySQL(func(re *regexp.Regexp, a []datum.Value) datum.Value {
 				to := regexp.MustCompile(`\\(\d)`).ReplaceAllString(strings.ReplaceAll(a[2].Str, "$", "$$"), "$${$1}")
 				return datum.MakeText(re.ReplaceAllString(a[0].Str, to))
-			})},
+			}),
+		},
 		{name: "charset", args: args(anyElement), result: datum.Text, typed: describeText("utf8mb4", "binary")},
 		{name: "collation", args: args(anyElement), result: datum.Text, typed: describeText("utf8mb4_general_ci", "binary")},
 		{name: "load_file", args: args(datum.Text), result: datum.Text, eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Text), nil }},
@@ -154,13 +166,17 @@ func alias(f function, names ...string) []function {
 }
 
 func textFn(name string, f func(string) string) function {
-	return function{name: name, args: args(datum.Text), result: datum.Text,
-		eval: func(_ *exec, a []datum.Value) (datum.Value, error) { return datum.MakeText(f(a[0].Str)), nil }}
+	return function{
+		name: name, args: args(datum.Text), result: datum.Text,
+		eval: func(_ *exec, a []datum.Value) (datum.Value, error) { return datum.MakeText(f(a[0].Str)), nil },
+	}
 }
 
 func intFn(name string, f func(string) int64) function {
-	return function{name: name, args: args(datum.Text), result: datum.Int8,
-		eval: func(_ *exec, a []datum.Value) (datum.Value, error) { return datum.MakeInt8(f(a[0].Str)), nil }}
+	return function{
+		name: name, args: args(datum.Text), result: datum.Int8,
+		eval: func(_ *exec, a []datum.Value) (datum.Value, error) { return datum.MakeInt8(f(a[0].Str)), nil },
+	}
 }
 
 func reversedText(s string) string {

@@ -29,13 +29,15 @@ var mysqlTimeFunctions = families(
 		}},
 		{name: "date", args: args(datum.Date), result: datum.Date, eval: first},
 		{name: "time", args: args(datum.Time), result: datum.Time, eval: first},
-		{name: "timestamp", args: []argument{{typ: datum.Timestamp}, {typ: datum.Time, optional: true}}, result: datum.Timestamp,
+		{
+			name: "timestamp", args: []argument{{typ: datum.Timestamp}, {typ: datum.Time, optional: true}}, result: datum.Timestamp,
 			eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
 				if len(a) > 1 {
 					a[0].Int += a[1].Int
 				}
 				return a[0], nil
-			}},
+			},
+		},
 		partOfDate("year", func(t time.Time) int { return t.Year() }), partOfDate("month", func(t time.Time) int { return int(t.Month()) }),
 		partOfDate("quarter", func(t time.Time) int { return (int(t.Month()) + 2) / 3 }),
 		partOfDate("dayofyear", time.Time.YearDay), partOfDate("dayofweek", func(t time.Time) int { return int(t.Weekday()) + 1 }),
@@ -44,7 +46,8 @@ var mysqlTimeFunctions = families(
 		clockPart("hour", func(us int64) int64 { return us / 3_600_000_000 }), clockPart("minute", func(us int64) int64 { return us / 60_000_000 % 60 }),
 		clockPart("second", func(us int64) int64 { return us / 1_000_000 % 60 }), clockPart("microsecond", func(us int64) int64 { return us % 1_000_000 }),
 		clockPart("time_to_sec", func(us int64) int64 { return us / 1_000_000 }),
-		{name: "week", args: []argument{{typ: datum.Timestamp}, {typ: datum.Int8, optional: true}}, result: datum.Int4,
+		{
+			name: "week", args: []argument{{typ: datum.Timestamp}, {typ: datum.Int8, optional: true}}, result: datum.Int4,
 			eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
 				mode := int64(0)
 				if len(a) > 1 {
@@ -52,8 +55,10 @@ var mysqlTimeFunctions = families(
 				}
 				_, w := weekMySQL(civilTime(a[0]), mode)
 				return datum.MakeInt4(int64(w)), nil
-			}},
-		{name: "yearweek", args: []argument{{typ: datum.Timestamp}, {typ: datum.Int8, optional: true}}, result: datum.Int4,
+			},
+		},
+		{
+			name: "yearweek", args: []argument{{typ: datum.Timestamp}, {typ: datum.Int8, optional: true}}, result: datum.Int4,
 			eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
 				mode := int64(0)
 				if len(a) > 1 {
@@ -61,7 +66,8 @@ var mysqlTimeFunctions = families(
 				}
 				y, w := weekMySQL(civilTime(a[0]), mode|2)
 				return datum.MakeInt4(int64(y*100 + w)), nil
-			}},
+			},
+		},
 		dateText("dayname", func(t time.Time) string { return t.Weekday().String() }),
 		dateText("monthname", func(t time.Time) string { return t.Month().String() }),
 		{name: "last_day", args: args(datum.Timestamp), result: datum.Date, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
@@ -125,7 +131,8 @@ func timeOfMicros(us int64) datum.Value {
 
 // nowFunction is NOW and the like, with a precision of 0 to 6 digits.
 func nowFunction(name string, t datum.OID, now func(x *exec) time.Time) function {
-	return function{name: name, args: []argument{{typ: datum.Int8, optional: true}}, result: t, volatile: stable,
+	return function{
+		name: name, args: []argument{{typ: datum.Int8, optional: true}}, result: t, volatile: stable,
 		typed: func(p *planner, es []*expr) (*expr, error) {
 			digits := int64(0)
 			if len(es) > 0 {
@@ -144,7 +151,8 @@ func nowFunction(name string, t datum.OID, now func(x *exec) time.Time) function
 			})
 			e.mod = int32(digits)
 			return e, nil
-		}}
+		},
+	}
 }
 
 func pow10Int(n int64) int64 {
@@ -156,27 +164,35 @@ func pow10Int(n int64) int64 {
 }
 
 func todayFunction(name string, now func(x *exec) time.Time) function {
-	return function{name: name, result: datum.Date, volatile: stable,
-		eval: func(x *exec, _ []datum.Value) (datum.Value, error) { return dateOf(now(x)), nil }}
+	return function{
+		name: name, result: datum.Date, volatile: stable,
+		eval: func(x *exec, _ []datum.Value) (datum.Value, error) { return dateOf(now(x)), nil },
+	}
 }
 
 func partOfDate(name string, f func(time.Time) int) function {
-	return function{name: name, args: args(datum.Timestamp), result: datum.Int4,
+	return function{
+		name: name, args: args(datum.Timestamp), result: datum.Int4,
 		eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
 			return datum.MakeInt4(int64(f(civilTime(a[0])))), nil
-		}}
+		},
+	}
 }
 
 func dateText(name string, f func(time.Time) string) function {
-	return function{name: name, args: args(datum.Timestamp), result: datum.Text,
-		eval: func(_ *exec, a []datum.Value) (datum.Value, error) { return datum.MakeText(f(civilTime(a[0]))), nil }}
+	return function{
+		name: name, args: args(datum.Timestamp), result: datum.Text,
+		eval: func(_ *exec, a []datum.Value) (datum.Value, error) { return datum.MakeText(f(civilTime(a[0]))), nil },
+	}
 }
 
 func clockPart(name string, f func(micros int64) int64) function {
-	return function{name: name, args: args(datum.Time), result: datum.Int4,
+	return function{
+		name: name, args: args(datum.Time), result: datum.Int4,
 		eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
 			return datum.MakeInt4(f(max(a[0].Int, -a[0].Int))), nil
-		}}
+		},
+	}
 }
 
 // unixTimestampMySQL is UNIX_TIMESTAMP([datetime]), with a fraction where the
@@ -471,8 +487,10 @@ func strToDate(x *exec, a []datum.Value) (datum.Value, error) {
 	return datetimeOf(t), nil
 }
 
-var monthWords = []string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"}
-var weekdayWords = []string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"}
+var (
+	monthWords   = []string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"}
+	weekdayWords = []string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"}
+)
 
 func convertTZ(_ *exec, a []datum.Value) (datum.Value, error) {
 	from, err1 := mysqlZone(a[1].Str)
@@ -798,10 +816,12 @@ func extractCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
 		return nil, sqlstate.New(sqlstate.SyntaxError, "EXTRACT needs a unit")
 	}
 	unit := strings.ToLower(lit.Text)
-	format := map[string]string{"year": "%Y", "quarter": "", "month": "%m", "week": "%U", "day": "%d", "hour": "%H", "minute": "%i", "second": "%s",
+	format := map[string]string{
+		"year": "%Y", "quarter": "", "month": "%m", "week": "%U", "day": "%d", "hour": "%H", "minute": "%i", "second": "%s",
 		"microsecond": "%f", "year_month": "%Y%m", "day_hour": "%d%H", "day_minute": "%d%H%i", "day_second": "%d%H%i%s",
 		"hour_minute": "%H%i", "hour_second": "%H%i%s", "minute_second": "%i%s", "second_microsecond": "%s%f", "day_microsecond": "%d%H%i%s%f",
-		"hour_microsecond": "%H%i%s%f", "minute_microsecond": "%i%s%f"}
+		"hour_microsecond": "%H%i%s%f", "minute_microsecond": "%i%s%f",
+	}
 	f, ok := format[unit]
 	if !ok {
 		return nil, sqlstate.New(sqlstate.SyntaxError, "EXTRACT does not know the unit %s", cut(unit, 32))

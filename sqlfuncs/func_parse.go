@@ -12,23 +12,30 @@ import (
 
 // partColumns are what an id says about itself, in the order of parse_id.
 var partColumns = []tableColumn{
-	{name: "kind", typ: datum.Text, null: true}, {name: "time", typ: datum.TimestampTZ, null: true},
-	{name: "datacenter", typ: datum.Int8, null: true}, {name: "worker", typ: datum.Int8, null: true},
-	{name: "rollback", typ: datum.Int8, null: true}, {name: "sequence", typ: datum.Int8, null: true},
+	{name: "kind", typ: datum.Text, null: true},
+	{name: "time", typ: datum.TimestampTZ, null: true},
+	{name: "datacenter", typ: datum.Int8, null: true},
+	{name: "worker", typ: datum.Int8, null: true},
+	{name: "rollback", typ: datum.Int8, null: true},
+	{name: "sequence", typ: datum.Int8, null: true},
 }
 
 // parseColumns are the columns of SELECT * FROM parse_id(x).
 var parseColumns = []fromColumn{
-	{name: "kind", typ: datum.Text, mod: -1}, {name: "layout", typ: datum.Text, mod: -1},
-	{name: "time", typ: datum.TimestampTZ, mod: -1}, {name: "datacenter", typ: datum.Int8, mod: -1},
-	{name: "worker", typ: datum.Int8, mod: -1}, {name: "rollback", typ: datum.Int8, mod: -1},
+	{name: "kind", typ: datum.Text, mod: -1},
+	{name: "layout", typ: datum.Text, mod: -1},
+	{name: "time", typ: datum.TimestampTZ, mod: -1},
+	{name: "datacenter", typ: datum.Int8, mod: -1},
+	{name: "worker", typ: datum.Int8, mod: -1},
+	{name: "rollback", typ: datum.Int8, mod: -1},
 	{name: "sequence", typ: datum.Int8, mod: -1},
 }
 
 // parseFunctions take ids apart.
 var parseFunctions = []function{
 	parseFunction("parse_id", datum.Int8), parseFunction("parse_id", datum.UUID), parseFunction("parse_id", datum.Text),
-	{name: "id_time", schema: nextidSchema, volatile: stable, result: datum.TimestampTZ, help: "when an id was made",
+	{
+		name: "id_time", schema: nextidSchema, volatile: stable, result: datum.TimestampTZ, help: "when an id was made",
 		args: []argument{{name: "id", typ: datum.Int8}, {name: "by", typ: datum.Text, optional: true}},
 		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
 			p, err := explain(x, a[0], optionalText(a, 1))
@@ -36,20 +43,26 @@ var parseFunctions = []function{
 				return datum.Null(datum.TimestampTZ), err
 			}
 			return datum.TimestampTZFromTime(*p.Time), nil
-		}},
-	{name: "id_floor", schema: nextidSchema, volatile: stable, result: datum.Int8, help: "least id of an instant",
+		},
+	},
+	{
+		name: "id_floor", schema: nextidSchema, volatile: stable, result: datum.Int8, help: "least id of an instant",
 		args: []argument{{name: "name", typ: datum.Text}, {name: "ts", typ: datum.TimestampTZ}},
-		eval: func(x *exec, a []datum.Value) (datum.Value, error) { return idBound(x, a, generator.Explainer.Floor) }},
-	{name: "id_ceil", schema: nextidSchema, volatile: stable, result: datum.Int8, help: "greatest id of an instant",
+		eval: func(x *exec, a []datum.Value) (datum.Value, error) { return idBound(x, a, generator.Explainer.Floor) },
+	},
+	{
+		name: "id_ceil", schema: nextidSchema, volatile: stable, result: datum.Int8, help: "greatest id of an instant",
 		args: []argument{{name: "name", typ: datum.Text}, {name: "ts", typ: datum.TimestampTZ}},
-		eval: func(x *exec, a []datum.Value) (datum.Value, error) { return idBound(x, a, generator.Explainer.Ceil) }},
+		eval: func(x *exec, a []datum.Value) (datum.Value, error) { return idBound(x, a, generator.Explainer.Ceil) },
+	},
 }
 
 // parseFunction is parse_id for one type of id: jsonb as a value, columns
 // in FROM. A bare $1 is a number, which most ids are, for clients that ask; one
 // that sends text without asking may send any id.
 func parseFunction(name string, t datum.OID) function {
-	return function{name: name, schema: nextidSchema, volatile: stable, result: datum.JSONB,
+	return function{
+		name: name, schema: nextidSchema, volatile: stable, result: datum.JSONB,
 		args: []argument{{name: "id", typ: t, open: datum.Int8, anyID: true}, {name: "by", typ: datum.Text, optional: true}},
 		help: "takes an id apart; by is a generator's name, else a layout's",
 		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
@@ -198,8 +211,10 @@ func idBound(x *exec, a []datum.Value, bound func(generator.Explainer, time.Time
 	if ex == nil {
 		l, err := layout.Preset(name)
 		if err != nil {
-			return datum.Value{}, &generator.Error{Kind: generator.ErrUnknown, Name: name,
-				Message: "generator \"" + cut(name, 64) + "\" does not exist", Hint: "Use the name of a generator, or of a layout."}
+			return datum.Value{}, &generator.Error{
+				Kind: generator.ErrUnknown, Name: name,
+				Message: "generator \"" + cut(name, 64) + "\" does not exist", Hint: "Use the name of a generator, or of a layout.",
+			}
 		}
 		ex = l
 	}

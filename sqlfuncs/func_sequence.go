@@ -18,17 +18,25 @@ func sequenceArg(t datum.OID, more ...argument) []argument {
 var sequenceFunctions = sequenceFamily(datum.Text, datum.RegClass)
 
 func sequenceFamily(types ...datum.OID) []function {
-	out := []function{{name: "lastval", schema: pgCatalog, result: datum.Int8, volatile: isVolatile,
-		help: "the newest id that this session drew", eval: lastval}}
+	out := []function{{
+		name: "lastval", schema: pgCatalog, result: datum.Int8, volatile: isVolatile,
+		help: "the newest id that this session drew", eval: lastval,
+	}}
 	for _, t := range types {
 		out = append(out,
-			function{name: "nextval", args: sequenceArg(t), result: datum.Int8, volatile: isVolatile,
-				help: "one new id from the generator", eval: onSequence(nextval)},
-			function{name: "currval", args: sequenceArg(t), result: datum.Int8, volatile: isVolatile,
-				help: "the newest id of the generator that this session drew", eval: onSequence(currval)},
-			function{name: "setval", args: sequenceArg(t, argument{name: "n", typ: datum.Int8}, argument{name: "is_called", typ: datum.Bool, optional: true}),
+			function{
+				name: "nextval", args: sequenceArg(t), result: datum.Int8, volatile: isVolatile,
+				help: "one new id from the generator", eval: onSequence(nextval),
+			},
+			function{
+				name: "currval", args: sequenceArg(t), result: datum.Int8, volatile: isVolatile,
+				help: "the newest id of the generator that this session drew", eval: onSequence(currval),
+			},
+			function{
+				name: "setval", args: sequenceArg(t, argument{name: "n", typ: datum.Int8}, argument{name: "is_called", typ: datum.Bool, optional: true}),
 				result: datum.Int8, volatile: isVolatile, admin: true,
-				help: "raises the generator above n; it never lowers it", eval: onSequence(setval)},
+				help: "raises the generator above n; it never lowers it", eval: onSequence(setval),
+			},
 		)
 	}
 	return out

@@ -8,32 +8,42 @@ import (
 )
 
 func textFunc(name string, f func(x *exec) string) function {
-	return function{name: name, result: datum.Text, volatile: stable, help: "",
-		eval: func(x *exec, _ []datum.Value) (datum.Value, error) { return datum.MakeText(f(x)), nil }}
+	return function{
+		name: name, result: datum.Text, volatile: stable, help: "",
+		eval: func(x *exec, _ []datum.Value) (datum.Value, error) { return datum.MakeText(f(x)), nil },
+	}
 }
 
 func nameFunc(name string, f func(x *exec) string) function {
-	return function{name: name, result: datum.Name, volatile: stable,
-		eval: func(x *exec, _ []datum.Value) (datum.Value, error) { return datum.MakeString(datum.Name, f(x)), nil }}
+	return function{
+		name: name, result: datum.Name, volatile: stable,
+		eval: func(x *exec, _ []datum.Value) (datum.Value, error) { return datum.MakeString(datum.Name, f(x)), nil },
+	}
 }
 
 func boolFunc(name string, value bool, types ...datum.OID) function {
-	return function{name: name, args: args(types...), result: datum.Bool, volatile: isVolatile,
-		eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.MakeBool(value), nil }}
+	return function{
+		name: name, args: args(types...), result: datum.Bool, volatile: isVolatile,
+		eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.MakeBool(value), nil },
+	}
 }
 
 func voidFunc(name string, types ...datum.OID) function {
-	return function{name: name, args: args(types...), result: datum.Void, volatile: isVolatile,
-		eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.MakeString(datum.Void, ""), nil }}
+	return function{
+		name: name, args: args(types...), result: datum.Void, volatile: isVolatile,
+		eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.MakeString(datum.Void, ""), nil },
+	}
 }
 
 // unlockFunc gives up a lock that nobody can have taken: there are none.
 func unlockFunc(name, lock string, types ...datum.OID) function {
-	return function{name: name, args: args(types...), result: datum.Bool, volatile: isVolatile,
+	return function{
+		name: name, args: args(types...), result: datum.Bool, volatile: isVolatile,
 		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
 			x.session.warn(sqlstate.Warning, "you don't own a lock of type "+lock)
 			return datum.MakeBool(false), nil
-		}}
+		},
+	}
 }
 
 // sessionFunctions tell a client where it is.
@@ -43,7 +53,8 @@ var sessionFunctions = []function{
 	}),
 	nameFunc("current_database", func(x *exec) string { return x.session.options.Database }),
 	nameFunc("current_catalog", func(x *exec) string { return x.session.options.Database }),
-	{name: "current_schema", result: datum.Name, volatile: stable,
+	{
+		name: "current_schema", result: datum.Name, volatile: stable,
 		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
 			for _, schema := range x.session.schemas() {
 				if schema != pgCatalog || x.session.namesCatalog() {
@@ -51,13 +62,15 @@ var sessionFunctions = []function{
 				}
 			}
 			return datum.Null(datum.Name), nil
-		}},
+		},
+	},
 	nameFunc("current_user", func(x *exec) string { return x.session.options.User }),
 	nameFunc("session_user", func(x *exec) string { return x.session.options.User }),
 	nameFunc("current_role", func(x *exec) string { return x.session.options.User }),
 	nameFunc("user", func(x *exec) string { return x.session.options.User }),
 	textFunc("system_user", func(x *exec) string { return x.session.options.User }),
-	{name: "current_schemas", args: args(datum.Bool), result: datum.NameArray, volatile: stable,
+	{
+		name: "current_schemas", args: args(datum.Bool), result: datum.NameArray, volatile: stable,
 		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
 			schemas := []datum.Value{}
 			for _, schema := range x.session.schemas() {
@@ -66,19 +79,28 @@ var sessionFunctions = []function{
 				}
 			}
 			return datum.MakeArray(datum.NameArray, schemas), nil
-		}},
-	{name: "pg_backend_pid", result: datum.Int4, volatile: stable,
+		},
+	},
+	{
+		name: "pg_backend_pid", result: datum.Int4, volatile: stable,
 		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
 			return datum.MakeInt4(int64(x.session.options.PID)), nil
-		}},
-	{name: "current_setting", args: []argument{{typ: datum.Text}, {typ: datum.Bool, optional: true}}, result: datum.Text, volatile: stable,
-		eval: currentSetting},
-	{name: "set_config", args: args(datum.Text, datum.Text, datum.Bool), result: datum.Text, volatile: isVolatile, nullable: true,
-		eval: setConfig},
-	{name: "pg_postmaster_start_time", result: datum.TimestampTZ, volatile: stable,
+		},
+	},
+	{
+		name: "current_setting", args: []argument{{typ: datum.Text}, {typ: datum.Bool, optional: true}}, result: datum.Text, volatile: stable,
+		eval: currentSetting,
+	},
+	{
+		name: "set_config", args: args(datum.Text, datum.Text, datum.Bool), result: datum.Text, volatile: isVolatile, nullable: true,
+		eval: setConfig,
+	},
+	{
+		name: "pg_postmaster_start_time", result: datum.TimestampTZ, volatile: stable,
 		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
 			return datum.TimestampTZFromTime(x.server.started), nil
-		}},
+		},
+	},
 	boolFunc("pg_is_in_recovery", false),
 	boolFunc("pg_is_wal_replay_paused", false),
 	unlockFunc("pg_advisory_unlock", "ExclusiveLock", datum.Int8),
@@ -88,25 +110,37 @@ var sessionFunctions = []function{
 	voidFunc("pg_advisory_unlock_all"),
 	boolFunc("pg_cancel_backend", false, datum.Int4),
 	boolFunc("pg_jit_available", false),
-	{name: "txid_current", result: datum.Int8, volatile: stable,
+	{
+		name: "txid_current", result: datum.Int8, volatile: stable,
 		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
 			return datum.MakeInt8(x.session.txNow().UnixMicro()), nil
-		}},
-	{name: "inet_server_port", result: datum.Int4, volatile: stable,
-		eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Int4), nil }},
-	{name: "inet_client_port", result: datum.Int4, volatile: stable,
-		eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Int4), nil }},
-	{name: "inet_server_addr", result: datum.Text, volatile: stable,
-		eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Text), nil }},
-	{name: "inet_client_addr", result: datum.Text, volatile: stable,
+		},
+	},
+	{
+		name: "inet_server_port", result: datum.Int4, volatile: stable,
+		eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Int4), nil },
+	},
+	{
+		name: "inet_client_port", result: datum.Int4, volatile: stable,
+		eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Int4), nil },
+	},
+	{
+		name: "inet_server_addr", result: datum.Text, volatile: stable,
+		eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Text), nil },
+	},
+	{
+		name: "inet_client_addr", result: datum.Text, volatile: stable,
 		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
 			return textOrNull(x.session.options.RemoteAddr), nil
-		}},
-	{name: "pg_client_encoding", result: datum.Name, volatile: stable,
+		},
+	},
+	{
+		name: "pg_client_encoding", result: datum.Name, volatile: stable,
 		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
 			v, _ := x.session.vars.get("client_encoding")
 			return datum.MakeString(datum.Name, v), nil
-		}},
+		},
+	},
 }
 
 func currentSetting(x *exec, a []datum.Value) (datum.Value, error) {

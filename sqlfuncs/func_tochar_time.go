@@ -36,8 +36,10 @@ func timestampToChar(x *exec, a []datum.Value) (datum.Value, error) {
 		return a[0], err
 	}
 	h, m, s := t.Clock()
-	f := timeFields{year: int64(t.Year()), month: int64(t.Month()), day: int64(t.Day()), hour: int64(h), minute: int64(m),
-		second: int64(s), sub: int64(t.Nanosecond() / 1000), yearDay: int64(t.YearDay()), date: t, offset: offset}
+	f := timeFields{
+		year: int64(t.Year()), month: int64(t.Month()), day: int64(t.Day()), hour: int64(h), minute: int64(m),
+		second: int64(s), sub: int64(t.Nanosecond() / 1000), yearDay: int64(t.YearDay()), date: t, offset: offset,
+	}
 	if a[0].Type == datum.TimestampTZ {
 		f.zone, _ = t.Add(time.Duration(-offset) * time.Second).In(location(x)).Zone()
 	}

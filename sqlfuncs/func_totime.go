@@ -312,8 +312,10 @@ func (r *timeReader) mark(it pictureItem) error {
 	return err
 }
 
-var monthNames = []string{"January", "February", "March", "April", "May", "June", "July", "August", "September",
-	"October", "November", "December"}
+var monthNames = []string{
+	"January", "February", "March", "April", "May", "June", "July", "August", "September",
+	"October", "November", "December",
+}
 
 func dayNames(pattern string) []string {
 	names := []string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"}

@@ -24,37 +24,52 @@ func (w *windowRow) arg(i, n int) (v datum.Value, ok bool) {
 // windowFunctions are PostgreSQL's window functions (9.22); aggregates are
 // window functions, too.
 var windowFunctions = []function{
-	{name: "row_number", result: datum.Int8, help: "number of the row in its partition, from 1",
-		window: func(w *windowRow) (datum.Value, error) { return datum.MakeInt8(int64(w.at) + 1), nil }},
-	{name: "rank", result: datum.Int8, help: "row_number of the first row that is ordered alike",
-		window: func(w *windowRow) (datum.Value, error) { return datum.MakeInt8(w.rank()), nil }},
-	{name: "dense_rank", result: datum.Int8, help: "number of different rows up to this one, by their order",
-		window: func(w *windowRow) (datum.Value, error) { return datum.MakeInt8(int64(w.group[w.at]) + 1), nil }},
-	{name: "percent_rank", result: datum.Float8, help: "(rank - 1) / (rows - 1)",
+	{
+		name: "row_number", result: datum.Int8, help: "number of the row in its partition, from 1",
+		window: func(w *windowRow) (datum.Value, error) { return datum.MakeInt8(int64(w.at) + 1), nil },
+	},
+	{
+		name: "rank", result: datum.Int8, help: "row_number of the first row that is ordered alike",
+		window: func(w *windowRow) (datum.Value, error) { return datum.MakeInt8(w.rank()), nil },
+	},
+	{
+		name: "dense_rank", result: datum.Int8, help: "number of different rows up to this one, by their order",
+		window: func(w *windowRow) (datum.Value, error) { return datum.MakeInt8(int64(w.group[w.at]) + 1), nil },
+	},
+	{
+		name: "percent_rank", result: datum.Float8, help: "(rank - 1) / (rows - 1)",
 		window: func(w *windowRow) (datum.Value, error) {
 			if len(w.rows) == 1 {
 				return makeFloat(0), nil
 			}
 			return makeFloat(float64(w.rank()-1) / float64(len(w.rows)-1)), nil
-		}},
-	{name: "cume_dist", result: datum.Float8, help: "share of the rows that come before or are ordered alike",
+		},
+	},
+	{
+		name: "cume_dist", result: datum.Float8, help: "share of the rows that come before or are ordered alike",
 		window: func(w *windowRow) (datum.Value, error) {
 			_, to := w.peers(w.at)
 			return makeFloat(float64(to) / float64(len(w.rows))), nil
-		}},
+		},
+	},
 	{name: "ntile", args: args(datum.Int4), result: datum.Int4, help: "number of the row's part, of n parts as even as can be", window: ntile},
 	offsetFunction("lag", "value of the row that comes n rows before", -1),
 	offsetFunction("lead", "value of the row that comes n rows after", 1),
-	{name: "first_value", args: args(anyElement), result: anyElement, help: "value of the frame's first row",
-		window: func(w *windowRow) (datum.Value, error) { return w.inFrame(1) }},
-	{name: "last_value", args: args(anyElement), result: anyElement, help: "value of the frame's last row",
-		window: func(w *windowRow) (datum.Value, error) { return w.inFrame(-1) }},
+	{
+		name: "first_value", args: args(anyElement), result: anyElement, help: "value of the frame's first row",
+		window: func(w *windowRow) (datum.Value, error) { return w.inFrame(1) },
+	},
+	{
+		name: "last_value", args: args(anyElement), result: anyElement, help: "value of the frame's last row",
+		window: func(w *windowRow) (datum.Value, error) { return w.inFrame(-1) },
+	},
 	{name: "nth_value", args: args(anyElement, datum.Int4), result: anyElement, help: "value of the frame's n-th row", window: nthValue},
 }
 
 // offsetFunction is lag or lead.
 func offsetFunction(name, help string, sign int64) function {
-	return function{name: name, result: anyElement, help: help,
+	return function{
+		name: name, result: anyElement, help: help,
 		args: []argument{{name: "value", typ: anyElement}, {name: "n", typ: datum.Int4, optional: true}, {name: "default", typ: anyElement, optional: true}},
 		window: func(w *windowRow) (datum.Value, error) {
 			by := datum.Value{Valid: true, Int: 1}
@@ -70,7 +85,8 @@ func offsetFunction(name, help string, sign int64) function {
 			}
 			v, _ := w.arg(w.at, 2)
 			return v, nil
-		}}
+		},
+	}
 }
 
 func (w *windowRow) rank() int64 {

@@ -17,8 +17,10 @@ import (
 )
 
 // fuzzLimits keep one statement small.
-var fuzzLimits = sqlfuncs.Limits{IDsPerCall: 50, Statements: 4, Portals: 4, PreparedBytes: 1 << 14,
-	StatementsPerQuery: 8, RowsInMemory: 500, PlanCache: 16}
+var fuzzLimits = sqlfuncs.Limits{
+	IDsPerCall: 50, Statements: 4, Portals: 4, PreparedBytes: 1 << 14,
+	StatementsPerQuery: 8, RowsInMemory: 500, PlanCache: 16,
+}
 
 const (
 	fuzzTime = 2 * time.Second

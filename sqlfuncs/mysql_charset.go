@@ -28,12 +28,20 @@ type mysqlCollation struct {
 }
 
 var collations = []mysqlCollation{
-	{"ascii_bin", "ascii", 65}, {"ascii_general_ci", "ascii", 11},
+	{"ascii_bin", "ascii", 65},
+	{"ascii_general_ci", "ascii", 11},
 	{"binary", "binary", 63},
-	{"latin1_bin", "latin1", 47}, {"latin1_general_ci", "latin1", 48}, {"latin1_swedish_ci", "latin1", 8},
-	{"utf8mb3_bin", "utf8mb3", 83}, {"utf8mb3_general_ci", "utf8mb3", 33}, {"utf8mb3_unicode_ci", "utf8mb3", 192},
-	{"utf8mb4_bin", "utf8mb4", 46}, {"utf8mb4_general_ci", "utf8mb4", 45}, {"utf8mb4_unicode_ci", "utf8mb4", 224},
-	{"utf8mb4_unicode_520_ci", "utf8mb4", 246}, {"utf8mb4_0900_ai_ci", "utf8mb4", 255},
+	{"latin1_bin", "latin1", 47},
+	{"latin1_general_ci", "latin1", 48},
+	{"latin1_swedish_ci", "latin1", 8},
+	{"utf8mb3_bin", "utf8mb3", 83},
+	{"utf8mb3_general_ci", "utf8mb3", 33},
+	{"utf8mb3_unicode_ci", "utf8mb3", 192},
+	{"utf8mb4_bin", "utf8mb4", 46},
+	{"utf8mb4_general_ci", "utf8mb4", 45},
+	{"utf8mb4_unicode_ci", "utf8mb4", 224},
+	{"utf8mb4_unicode_520_ci", "utf8mb4", 246},
+	{"utf8mb4_0900_ai_ci", "utf8mb4", 255},
 	{"utf8mb4_uca1400_ai_ci", "utf8mb4", 2304},
 }
 

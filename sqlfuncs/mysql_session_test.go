@@ -18,8 +18,12 @@ func TestTryIDAllocatesNothingInMySQL(t *testing.T) {
 		sql string
 		arg []byte
 	}{
-		{"SELECT next_id('a')", nil}, {`SELECT next_id("a") AS id`, nil}, {"SELECT next_id(?)", []byte("a")},
-		{"SELECT NEXT VALUE FOR a", nil}, {"SELECT nextval(a)", nil}, {"select corpus.next_id('a') from dual", nil},
+		{"SELECT next_id('a')", nil},
+		{`SELECT next_id("a") AS id`, nil},
+		{"SELECT next_id(?)", []byte("a")},
+		{"SELECT NEXT VALUE FOR a", nil},
+		{"SELECT nextval(a)", nil},
+		{"select corpus.next_id('a') from dual", nil},
 	} {
 		server := newServer(t)
 		if err := server.registry.Create(t.Context(), "a", "segment", []byte(`{"step": 10000000}`)); err != nil {
@@ -335,9 +339,12 @@ func TestOnlyAdminsChangeGeneratorsInMySQL(t *testing.T) {
 func TestMySQLLimitsOfRowsAndTime(t *testing.T) {
 	s := newServer(t).mysqlSession(t)
 	for _, c := range []struct{ sql, want string }{
-		{"SET sql_select_limit = 2", ""}, {"SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3", "1\n2"},
-		{"SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 LIMIT 3", "1\n2\n3"}, {"SHOW DATABASES", "information_schema\nnextid\ntest"},
-		{"SET sql_select_limit = DEFAULT", ""}, {"SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3", "1\n2\n3"},
+		{"SET sql_select_limit = 2", ""},
+		{"SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3", "1\n2"},
+		{"SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 LIMIT 3", "1\n2\n3"},
+		{"SHOW DATABASES", "information_schema\nnextid\ntest"},
+		{"SET sql_select_limit = DEFAULT", ""},
+		{"SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3", "1\n2\n3"},
 		{"SET max_statement_time = 0.02", ""},
 	} {
 		if r, err := s.run(t, c.sql); err != nil || r.String() != c.want {

@@ -85,8 +85,10 @@ func makeShows() {
 	variables := func(table string) shown {
 		return fromSchema(table, "Variable_name", "VARIABLE_NAME", "Value", "VARIABLE_VALUE")
 	}
-	routineStatus := []string{"Db", "Name", "Type", "Definer", "Modified (time)", "Created (time)", "Security_type", "Comment",
-		"character_set_client", "collation_connection", "Database Collation"}
+	routineStatus := []string{
+		"Db", "Name", "Type", "Definer", "Modified (time)", "Created (time)", "Security_type", "Comment",
+		"character_set_client", "collation_connection", "Database Collation",
+	}
 	functionStatus := fromSchema("routines", "Db", "ROUTINE_SCHEMA", "Name", "ROUTINE_NAME", "Type", "ROUTINE_TYPE", "Definer", "DEFINER",
 		"Modified", "LAST_ALTERED", "Created", "CREATED", "Security_type", "SECURITY_TYPE", "Comment", "ROUTINE_COMMENT",
 		"character_set_client", "CHARACTER_SET_CLIENT", "collation_connection", "COLLATION_CONNECTION", "Database Collation", "DATABASE_COLLATION")
@@ -278,13 +280,26 @@ func showTables(full bool) func(*exec, *syntax.ShowMySQL) ([][]datum.Value, erro
 }
 
 var tableStatusColumns = []tableColumn{
-	{name: "Name", typ: datum.Text}, {name: "Engine", typ: datum.Text}, {name: "Version", typ: datum.Int8},
-	{name: "Row_format", typ: datum.Text}, {name: "Rows", typ: datum.Int8}, {name: "Avg_row_length", typ: datum.Int8},
-	{name: "Data_length", typ: datum.Int8}, {name: "Max_data_length", typ: datum.Int8}, {name: "Index_length", typ: datum.Int8},
-	{name: "Data_free", typ: datum.Int8}, {name: "Auto_increment", typ: datum.Int8}, {name: "Create_time", typ: datum.Timestamp},
-	{name: "Update_time", typ: datum.Timestamp}, {name: "Check_time", typ: datum.Timestamp}, {name: "Collation", typ: datum.Text},
-	{name: "Checksum", typ: datum.Int8}, {name: "Create_options", typ: datum.Text}, {name: "Comment", typ: datum.Text},
-	{name: "Max_index_length", typ: datum.Int8}, {name: "Temporary", typ: datum.Text},
+	{name: "Name", typ: datum.Text},
+	{name: "Engine", typ: datum.Text},
+	{name: "Version", typ: datum.Int8},
+	{name: "Row_format", typ: datum.Text},
+	{name: "Rows", typ: datum.Int8},
+	{name: "Avg_row_length", typ: datum.Int8},
+	{name: "Data_length", typ: datum.Int8},
+	{name: "Max_data_length", typ: datum.Int8},
+	{name: "Index_length", typ: datum.Int8},
+	{name: "Data_free", typ: datum.Int8},
+	{name: "Auto_increment", typ: datum.Int8},
+	{name: "Create_time", typ: datum.Timestamp},
+	{name: "Update_time", typ: datum.Timestamp},
+	{name: "Check_time", typ: datum.Timestamp},
+	{name: "Collation", typ: datum.Text},
+	{name: "Checksum", typ: datum.Int8},
+	{name: "Create_options", typ: datum.Text},
+	{name: "Comment", typ: datum.Text},
+	{name: "Max_index_length", typ: datum.Int8},
+	{name: "Temporary", typ: datum.Text},
 }
 
 // showTableStatus is what FederatedX and SPIDER look a table up with. A table

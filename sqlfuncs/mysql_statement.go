@@ -272,9 +272,13 @@ func explainRow(t syntax.Statement) *queryPlan {
 	}
 	null := datum.Null(datum.Text)
 	return &queryPlan{
-		columns: []Column{{Name: "id", Type: datum.Int8, TypeMod: -1, Len: 8}, textColumn("select_type"), textColumn("table"), textColumn("type"),
+		columns: []Column{
+			{Name: "id", Type: datum.Int8, TypeMod: -1, Len: 8},
+			textColumn("select_type"), textColumn("table"), textColumn("type"),
 			textColumn("possible_keys"), textColumn("key"), textColumn("key_len"), textColumn("ref"),
-			{Name: "rows", Type: datum.Int8, TypeMod: -1, Len: 8}, textColumn("Extra")},
+			{Name: "rows", Type: datum.Int8, TypeMod: -1, Len: 8},
+			textColumn("Extra"),
+		},
 		open: func(*exec) (rowIter, error) {
 			return singleRow(datum.MakeInt8(1), datum.MakeText("SIMPLE"), table, access, null, null, null, null, rows, datum.MakeText(extra)), nil
 		},

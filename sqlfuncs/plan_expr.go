@@ -77,8 +77,10 @@ func (p *planner) analyse(s *scope, e syntax.Expr) (*expr, error) {
 	case *syntax.Field:
 		return p.field(s, e)
 	case *syntax.NextValueFor:
-		return p.expr(s, &syntax.FuncCall{Pos: e.Pos, Name: syntax.Name{"nextval"},
-			Args: []syntax.Arg{{Value: &syntax.Literal{Pos: e.Pos, Kind: syntax.StringLiteral, Text: e.Name.Last()}}}})
+		return p.expr(s, &syntax.FuncCall{
+			Pos: e.Pos, Name: syntax.Name{"nextval"},
+			Args: []syntax.Arg{{Value: &syntax.Literal{Pos: e.Pos, Kind: syntax.StringLiteral, Text: e.Name.Last()}}},
+		})
 	case *syntax.Star:
 		if len(e.Table) > 0 { // t.* as an argument is the row
 			for level := s; level != nil; level = level.parent {

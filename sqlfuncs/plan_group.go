@@ -142,9 +142,11 @@ func (p *planner) groupedExpr(s *scope, e syntax.Expr) *expr {
 }
 
 func groupSlot(frame, i int, of *expr) *expr {
-	return &expr{typ: of.typ, mod: of.mod, name: of.name, table: of.table, attr: of.attr, fields: of.fields,
+	return &expr{
+		typ: of.typ, mod: of.mod, name: of.name, table: of.table, attr: of.attr, fields: of.fields,
 		refs: []ref{{frame, i}},
-		eval: func(x *exec) (datum.Value, error) { return x.frames[frame][i], nil }}
+		eval: func(x *exec) (datum.Value, error) { return x.frames[frame][i], nil },
+	}
 }
 
 // grouped checks a column of a grouped level: it must be in GROUP BY.
@@ -237,8 +239,10 @@ func (c *aggregateCall) sortDistinct() {
 func aggregateSlot(g *groupPlan, i int) *expr {
 	c, frame := g.calls[i], g.frame
 	slot := len(g.by) + i
-	return &expr{typ: c.f.resultFor(c.args), mod: -1, name: c.f.name, refs: []ref{{frame, slot}},
-		eval: func(x *exec) (datum.Value, error) { return x.frames[frame][slot], nil }}
+	return &expr{
+		typ: c.f.resultFor(c.args), mod: -1, name: c.f.name, refs: []ref{{frame, slot}},
+		eval: func(x *exec) (datum.Value, error) { return x.frames[frame][slot], nil },
+	}
 }
 
 // finish is called when all aggregates are known.

@@ -293,8 +293,10 @@ func (p *planner) inMySQL(s *scope, e *syntax.In) (*expr, error) {
 	}
 	in = finish(in)
 	if rest := derive(0, nil, values...); es[0].column && !rest.volatile {
-		in.keys = []*keyTest{{column: es[0].refs[0], refs: rest.refs,
-			values: func(x *exec) ([]datum.Value, error) { return evalAll(x, values) }}}
+		in.keys = []*keyTest{{
+			column: es[0].refs[0], refs: rest.refs,
+			values: func(x *exec) ([]datum.Value, error) { return evalAll(x, values) },
+		}}
 	}
 	return in, nil
 }

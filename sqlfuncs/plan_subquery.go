@@ -54,8 +54,10 @@ func (p *planner) in(s *scope, e *syntax.In) (*expr, error) {
 		return datum.MakeBool(e.Not), nil
 	}, es...)
 	if rest := derive(0, nil, es[1:]...); es[0].column && !e.Not && !rest.volatile {
-		in.keys = []*keyTest{{column: es[0].refs[0], refs: rest.refs,
-			values: func(x *exec) ([]datum.Value, error) { return evalAll(x, es[1:]) }}}
+		in.keys = []*keyTest{{
+			column: es[0].refs[0], refs: rest.refs,
+			values: func(x *exec) ([]datum.Value, error) { return evalAll(x, es[1:]) },
+		}}
 	}
 	return in, nil
 }

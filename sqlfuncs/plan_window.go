@@ -84,8 +84,10 @@ func (p *planner) windowCall(s *scope, e *syntax.FuncCall) (*expr, error) {
 	}
 	slot, frame := len(w.calls), w.frame
 	w.calls = append(w.calls, call)
-	return &expr{typ: f.resultFor(args), mod: -1, name: f.name, refs: []ref{{frame, slot}}, volatile: f.volatile == isVolatile,
-		eval: func(x *exec) (datum.Value, error) { return x.frames[frame][slot], nil }}, nil
+	return &expr{
+		typ: f.resultFor(args), mod: -1, name: f.name, refs: []ref{{frame, slot}}, volatile: f.volatile == isVolatile,
+		eval: func(x *exec) (datum.Value, error) { return x.frames[frame][slot], nil },
+	}, nil
 }
 
 func checkWindowCall(f *function, e *syntax.FuncCall) error {

@@ -155,8 +155,10 @@ func (s *Session) bindFast(st *Statement, args []Arg, formats []int16) *Portal {
 	}
 	s.hasPortal = true
 	keepArg, keepFormats := p.fastArg[:0], p.formats[:0]
-	*p = Portal{session: s, st: st, columns: st.Columns, tag: st.tag, isFast: true,
-		fastArg: keepArg, formats: append(keepFormats, formats...)}
+	*p = Portal{
+		session: s, st: st, columns: st.Columns, tag: st.tag, isFast: true,
+		fastArg: keepArg, formats: append(keepFormats, formats...),
+	}
 	if len(args) == 1 {
 		p.fastArg = append(p.fastArg, args[0].Data...)
 	}

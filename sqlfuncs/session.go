@@ -101,8 +101,10 @@ func (s *Server) NewSession(o SessionOptions) (*Session, error) {
 	if o.Database == "" && o.Dialect == syntax.PostgreSQL {
 		o.Database = o.User
 	}
-	session := &Session{server: s, dialect: o.Dialect, options: o, started: s.now(),
-		prepared: map[string]*Statement{}, portals: map[string]*Portal{}, currvals: map[*generator.Entry]int64{}}
+	session := &Session{
+		server: s, dialect: o.Dialect, options: o, started: s.now(),
+		prepared: map[string]*Statement{}, portals: map[string]*Portal{}, currvals: map[*generator.Entry]int64{},
+	}
 	if o.Dialect == syntax.MySQL {
 		return session, session.initMySQL()
 	}

@@ -48,8 +48,10 @@ func newServer(t testing.TB, configs ...serverConfig) *testServer {
 	if cfg.noAutoCreate {
 		autoCreate = ""
 	}
-	registry, err := generator.NewRegistry(generator.Config{Store: store, AutoCreate: autoCreate,
-		Kinds: []generator.Kind{snowflake.Kind(pools, "twitter"), segment.Kind(store, generator.SystemClock{}, "test")}})
+	registry, err := generator.NewRegistry(generator.Config{
+		Store: store, AutoCreate: autoCreate,
+		Kinds: []generator.Kind{snowflake.Kind(pools, "twitter"), segment.Kind(store, generator.SystemClock{}, "test")},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

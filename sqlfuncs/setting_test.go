@@ -93,8 +93,10 @@ func TestFailedSetChangesNothing(t *testing.T) {
 
 func TestStartupSettingsAreTheDefaultsOfTheSession(t *testing.T) {
 	server := newServer(t)
-	s := server.sessionWith(t, sqlfuncs.SessionOptions{User: "u",
-		Settings: map[string]string{"application_name": "app", "TimeZone": "Asia/Tokyo"}})
+	s := server.sessionWith(t, sqlfuncs.SessionOptions{
+		User:     "u",
+		Settings: map[string]string{"application_name": "app", "TimeZone": "Asia/Tokyo"},
+	})
 	s.want(t, "SHOW application_name", "app")
 	s.must(t, "SET application_name = 'x'; RESET application_name")
 	s.want(t, "SHOW application_name", "app")

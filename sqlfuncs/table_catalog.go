@@ -125,8 +125,10 @@ var pgTypes = sync.OnceValue(func() pgTypeIndex {
 		return uint32(n)
 	}
 	for _, row := range rows {
-		t := pgType{oid: datum.OID(number(row, "oid")), name: row[slices.Index(head, "typname")],
-			elem: datum.OID(number(row, "typelem")), ns: number(row, "typnamespace")}
+		t := pgType{
+			oid: datum.OID(number(row, "oid")), name: row[slices.Index(head, "typname")],
+			elem: datum.OID(number(row, "typelem")), ns: number(row, "typnamespace"),
+		}
 		text := func(column string) string { return row[slices.Index(head, column)] }
 		t.length, _ = strconv.Atoi(text("typlen"))
 		t.byValue, t.align, t.storage, t.collation = text("typbyval") == "t", text("typalign")[0], text("typstorage")[0], number(row, "typcollation")

@@ -81,7 +81,8 @@ func (s *Server) relationSet(definitions []generator.Definition) *relationSet {
 		}
 		if sequenceKinds[d.Kind] && tables["public."+d.Name] == nil {
 			set.list = append(set.list, relation{
-				table: &table{schema: "public", name: d.Name, oid: oid, kind: 'S', columns: sequenceColumns}, generator: d})
+				table: &table{schema: "public", name: d.Name, oid: oid, kind: 'S', columns: sequenceColumns}, generator: d,
+			})
 		}
 		if name := d.Name + idTableSuffix; len(name) <= maxIdentifier && tables["public."+name] == nil {
 			set.list = append(set.list, relation{table: s.singleIDTable(name, d.Name), generator: d})
@@ -229,8 +230,10 @@ func rowTypeRows(t *table, of *relation) ([][]datum.Value, error) {
 	if of.kind == 'S' {
 		return nil, nil
 	}
-	common := []any{"typnamespace", schemaOIDs[of.schema], "typowner", ownerOID, "typlen", -1, "typisdefined", true, "typdelim", ",",
-		"typalign", "d", "typstorage", "x", "typtypmod", -1}
+	common := []any{
+		"typnamespace", schemaOIDs[of.schema], "typowner", ownerOID, "typlen", -1, "typisdefined", true, "typdelim", ",",
+		"typalign", "d", "typstorage", "x", "typtypmod", -1,
+	}
 	row, array := of.oid|rowTypeOIDs, of.oid|rowTypeOIDs|rowArrayOIDs
 	io := func(prefix string) []any {
 		var out []any
@@ -240,11 +243,15 @@ func rowTypeRows(t *table, of *relation) ([][]datum.Value, error) {
 		return out
 	}
 	return [][]datum.Value{
-		t.rowOf(slices.Concat(common, io("record_"), []any{"oid", row, "typname", of.name, "typtype", "c", "typcategory", "C",
-			"typrelid", of.oid, "typarray", array})...),
-		t.rowOf(slices.Concat(common, io("array_"), []any{"oid", array, "typname", "_" + of.name, "typtype", "b", "typcategory", "A",
+		t.rowOf(slices.Concat(common, io("record_"), []any{
+			"oid", row, "typname", of.name, "typtype", "c", "typcategory", "C",
+			"typrelid", of.oid, "typarray", array,
+		})...),
+		t.rowOf(slices.Concat(common, io("array_"), []any{
+			"oid", array, "typname", "_" + of.name, "typtype", "b", "typcategory", "A",
 			"typelem", row, "typsubscript", procs().byName["array_subscript_handler"][0].oid,
-			"typanalyze", procs().byName["array_typanalyze"][0].oid})...),
+			"typanalyze", procs().byName["array_typanalyze"][0].oid,
+		})...),
 	}, nil
 }
 

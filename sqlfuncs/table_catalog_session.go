@@ -126,9 +126,11 @@ func settingRows(x *exec, t *table) ([][]datum.Value, error) {
 		} else if ok {
 			source = "client"
 		}
-		pairs := []any{"name", s.name, "setting", s.plain(value), "context", s.context, "vartype", s.vartype, "source", source,
+		pairs := []any{
+			"name", s.name, "setting", s.plain(value), "context", s.context, "vartype", s.vartype, "source", source,
 			"boot_val", s.plain(s.value), "reset_val", s.plain(reset), "pending_restart", false, "category", "Preset Options",
-			"short_desc", ""}
+			"short_desc", "",
+		}
 		if s.unit != "" {
 			pairs = append(pairs, "unit", s.unit)
 		}
@@ -183,9 +185,11 @@ func activityRows(x *exec, t *table) ([][]datum.Value, error) {
 	defer x.server.sessions.mu.Unlock()
 	var rows [][]datum.Value
 	for s := range x.server.sessions.all {
-		pairs := []any{"datid", databaseOID(s.options.Database), "datname", s.options.Database, "pid", int(s.options.PID),
+		pairs := []any{
+			"datid", databaseOID(s.options.Database), "datname", s.options.Database, "pid", int(s.options.PID),
 			"usesysid", roleOID(s.options.User), "usename", s.options.User, "application_name", *s.appName.Load(),
-			"client_port", -1, "backend_start", datum.TimestampTZFromTime(s.started), "backend_type", "client backend"}
+			"client_port", -1, "backend_start", datum.TimestampTZFromTime(s.started), "backend_type", "client backend",
+		}
 		if s == x.session {
 			pairs = append(pairs, "state", "active", "query_start", datum.TimestampTZFromTime(x.started),
 				"state_change", datum.TimestampTZFromTime(x.started), "query", x.portal.st.Text)

@@ -11,21 +11,33 @@ import (
 // idTables are the tables whose rows are ids: what postgres_fdw, dblink,
 // FEDERATED and the like read.
 var idTables = []table{
-	{schema: "public", name: "ids", help: "one row a generator; reading a row draws an id",
+	{
+		schema: "public", name: "ids", help: "one row a generator; reading a row draws an id",
 		definition: " SELECT generators.name,\n    next_id(generators.name) AS id\n   FROM generators;",
 		columns:    []tableColumn{{name: "name", typ: datum.Text}, {name: "id", typ: datum.Int8}},
-		keys:       []int{0}, scan: scanIDs},
-	{schema: "public", name: "id_batch", help: "WHERE name = … AND n = …: n rows, each a new id",
+		keys:       []int{0}, scan: scanIDs,
+	},
+	{
+		schema: "public", name: "id_batch", help: "WHERE name = … AND n = …: n rows, each a new id",
 		columns: []tableColumn{{name: "name", typ: datum.Text}, {name: "n", typ: datum.Int8}, {name: "id", typ: datum.Int8}},
-		keys:    []int{0, 1}, scan: scanBatch},
-	{schema: "public", name: "id_ranges", help: "WHERE name = … AND n = …: contiguous runs that together hold n ids",
-		columns: []tableColumn{{name: "name", typ: datum.Text}, {name: "n", typ: datum.Int8},
-			{name: "first", typ: datum.Int8}, {name: "last", typ: datum.Int8}},
-		keys: []int{0, 1}, scan: scanRanges},
-	{schema: "public", name: "id_parts", help: "WHERE id = … [AND layout = …]: takes an id apart",
+		keys:    []int{0, 1}, scan: scanBatch,
+	},
+	{
+		schema: "public", name: "id_ranges", help: "WHERE name = … AND n = …: contiguous runs that together hold n ids",
+		columns: []tableColumn{
+			{name: "name", typ: datum.Text},
+			{name: "n", typ: datum.Int8},
+			{name: "first", typ: datum.Int8},
+			{name: "last", typ: datum.Int8},
+		},
+		keys: []int{0, 1}, scan: scanRanges,
+	},
+	{
+		schema: "public", name: "id_parts", help: "WHERE id = … [AND layout = …]: takes an id apart",
 		columns: append([]tableColumn{{name: "id", typ: datum.Int8}, {name: "layout", typ: datum.Text, null: true}},
 			partColumns...),
-		keys: []int{0, 1}, scan: scanParts},
+		keys: []int{0, 1}, scan: scanParts,
+	},
 }
 
 // generatorNames lists the names a scan is about: those that the WHERE asks
@@ -73,7 +85,8 @@ func scanIDs(x *exec, keys []keyValues) (rowIter, error) {
 
 // singleIDTable is NAME_id.
 func (s *Server) singleIDTable(name, generatorName string) *table {
-	return &table{schema: "public", name: name, oid: s.idTableOID(generatorName), kind: 'v', help: "one row: a new id of " + generatorName,
+	return &table{
+		schema: "public", name: name, oid: s.idTableOID(generatorName), kind: 'v', help: "one row: a new id of " + generatorName,
 		definition: " SELECT next_id(" + quoteLiteral(generatorName) + "::text) AS id;",
 		columns:    []tableColumn{{name: "id", typ: datum.Int8}},
 		scan: func(*exec, []keyValues) (rowIter, error) {
@@ -91,7 +104,8 @@ func (s *Server) singleIDTable(name, generatorName string) *table {
 				x.idRow[0] = datum.MakeInt8(id)
 				return x.idRow[:], err
 			}), nil
-		}}
+		},
+	}
 }
 
 // batches lists the (name, n) pairs of a WHERE on id_batch or id_ranges.

@@ -188,8 +188,10 @@ func schemataRows(x *exec, databases []string) ([]record, error) {
 		if name == informationSchema {
 			charset, collation = "utf8mb3", "utf8mb3_general_ci"
 		}
-		out = append(out, record{"CATALOG_NAME": "def", "SCHEMA_NAME": name,
-			"DEFAULT_CHARACTER_SET_NAME": charset, "DEFAULT_COLLATION_NAME": collation})
+		out = append(out, record{
+			"CATALOG_NAME": "def", "SCHEMA_NAME": name,
+			"DEFAULT_CHARACTER_SET_NAME": charset, "DEFAULT_COLLATION_NAME": collation,
+		})
 	}
 	return out, nil
 }
@@ -291,8 +293,10 @@ func tablesRows(x *exec, databases []string) (int, func(int) record, error) {
 	list, err := listTables(x, databases)
 	return len(list), func(i int) record {
 		t := list[i]
-		r := record{"TABLE_CATALOG": "def", "TABLE_SCHEMA": t.database, "TABLE_NAME": t.def.name,
-			"TABLE_TYPE": t.def.mysqlTableType(), "TABLE_COMMENT": t.def.mysqlTableType()}
+		r := record{
+			"TABLE_CATALOG": "def", "TABLE_SCHEMA": t.database, "TABLE_NAME": t.def.name,
+			"TABLE_TYPE": t.def.mysqlTableType(), "TABLE_COMMENT": t.def.mysqlTableType(),
+		}
 		if t.def.schema == informationSchema {
 			r["TABLE_COMMENT"] = ""
 			r["ENGINE"] = "MEMORY"
@@ -350,9 +354,11 @@ func columnsRows(x *exec, databases []string) (int, func(int) record, error) {
 func columnRecord(t listedTable, i int) record {
 	c := t.def.columns[i]
 	m := mysqlTypeOf(c)
-	r := record{"TABLE_CATALOG": "def", "TABLE_SCHEMA": t.database, "TABLE_NAME": t.def.name,
+	r := record{
+		"TABLE_CATALOG": "def", "TABLE_SCHEMA": t.database, "TABLE_NAME": t.def.name,
 		"COLUMN_NAME": c.name, "ORDINAL_POSITION": i + 1, "IS_NULLABLE": yesNo(c.null),
-		"DATA_TYPE": m.data, "COLUMN_TYPE": m.column, "PRIVILEGES": "select", "IS_GENERATED": "NEVER"}
+		"DATA_TYPE": m.data, "COLUMN_TYPE": m.column, "PRIVILEGES": "select", "IS_GENERATED": "NEVER",
+	}
 	if m.length > 0 {
 		r["CHARACTER_MAXIMUM_LENGTH"], r["CHARACTER_OCTET_LENGTH"] = m.length, m.octets
 	}
@@ -383,9 +389,11 @@ func viewsRows(x *exec, databases []string) (int, func(int) record, error) {
 	list = slices.DeleteFunc(list, func(t listedTable) bool { return t.def.mysqlTableType() != "VIEW" })
 	return len(list), func(i int) record {
 		t := list[i]
-		return record{"TABLE_CATALOG": "def", "TABLE_SCHEMA": t.database, "TABLE_NAME": t.def.name,
+		return record{
+			"TABLE_CATALOG": "def", "TABLE_SCHEMA": t.database, "TABLE_NAME": t.def.name,
 			"VIEW_DEFINITION": t.def.mysqlViewQuery(), "CHECK_OPTION": "NONE", "IS_UPDATABLE": "NO", "DEFINER": "nextid@localhost",
-			"SECURITY_TYPE": "INVOKER", "CHARACTER_SET_CLIENT": "utf8mb4", "COLLATION_CONNECTION": "utf8mb4_general_ci", "ALGORITHM": "UNDEFINED"}
+			"SECURITY_TYPE": "INVOKER", "CHARACTER_SET_CLIENT": "utf8mb4", "COLLATION_CONNECTION": "utf8mb4_general_ci", "ALGORITHM": "UNDEFINED",
+		}
 	}, err
 }
 
@@ -420,13 +428,15 @@ func routinesRows(x *exec, databases []string) ([]record, error) {
 		}
 		for _, f := range routines() {
 			m := mysqlTypeOf(tableColumn{typ: f.result})
-			r := record{"SPECIFIC_NAME": f.name, "ROUTINE_CATALOG": "def", "ROUTINE_SCHEMA": database, "ROUTINE_NAME": f.name,
+			r := record{
+				"SPECIFIC_NAME": f.name, "ROUTINE_CATALOG": "def", "ROUTINE_SCHEMA": database, "ROUTINE_NAME": f.name,
 				"ROUTINE_TYPE": "FUNCTION", "DATA_TYPE": m.data, "DTD_IDENTIFIER": m.column, "ROUTINE_BODY": "SQL",
 				"ROUTINE_DEFINITION": "", "PARAMETER_STYLE": "SQL", "IS_DETERMINISTIC": yesNo(f.volatile == immutable),
 				"SQL_DATA_ACCESS": "NO SQL", "SECURITY_TYPE": "INVOKER", "CREATED": datetimeOf(x.server.started.Truncate(1e9)),
 				"LAST_ALTERED": datetimeOf(x.server.started.Truncate(1e9)), "SQL_MODE": "", "ROUTINE_COMMENT": f.help,
 				"DEFINER": "nextid@localhost", "CHARACTER_SET_CLIENT": "utf8mb4", "COLLATION_CONNECTION": "utf8mb4_general_ci",
-				"DATABASE_COLLATION": "utf8mb4_general_ci"}
+				"DATABASE_COLLATION": "utf8mb4_general_ci",
+			}
 			out = append(out, r)
 		}
 	}
@@ -443,8 +453,10 @@ func parametersRows(x *exec, databases []string) ([]record, error) {
 			all := append([]argument{{typ: f.result}}, f.args...)
 			for i, a := range all {
 				m := mysqlTypeOf(tableColumn{typ: a.typ})
-				r := record{"SPECIFIC_CATALOG": "def", "SPECIFIC_SCHEMA": database, "SPECIFIC_NAME": f.name, "ORDINAL_POSITION": i,
-					"DATA_TYPE": m.data, "DTD_IDENTIFIER": m.column, "ROUTINE_TYPE": "FUNCTION"}
+				r := record{
+					"SPECIFIC_CATALOG": "def", "SPECIFIC_SCHEMA": database, "SPECIFIC_NAME": f.name, "ORDINAL_POSITION": i,
+					"DATA_TYPE": m.data, "DTD_IDENTIFIER": m.column, "ROUTINE_TYPE": "FUNCTION",
+				}
 				if i > 0 {
 					r["PARAMETER_MODE"], r["PARAMETER_NAME"] = "IN", a.name
 				}
@@ -468,8 +480,10 @@ func enginesRows(*exec, []string) ([]record, error) {
 func pluginsRows(*exec, []string) ([]record, error) {
 	var out []record
 	for _, name := range []string{"caching_sha2_password", "mysql_native_password"} {
-		out = append(out, record{"PLUGIN_NAME": name, "PLUGIN_VERSION": "1.0", "PLUGIN_STATUS": "ACTIVE", "PLUGIN_TYPE": "AUTHENTICATION",
-			"PLUGIN_TYPE_VERSION": "2.2", "PLUGIN_LICENSE": "Apache-2.0", "LOAD_OPTION": "FORCE", "PLUGIN_MATURITY": "Stable"})
+		out = append(out, record{
+			"PLUGIN_NAME": name, "PLUGIN_VERSION": "1.0", "PLUGIN_STATUS": "ACTIVE", "PLUGIN_TYPE": "AUTHENTICATION",
+			"PLUGIN_TYPE_VERSION": "2.2", "PLUGIN_LICENSE": "Apache-2.0", "LOAD_OPTION": "FORCE", "PLUGIN_MATURITY": "Stable",
+		})
 	}
 	return out, nil
 }
@@ -570,8 +584,10 @@ func processlistRows(x *exec, _ []string) ([]record, error) {
 			continue
 		}
 		user, host, _ := strings.Cut(s.account(), "@")
-		r := record{"ID": int(s.options.PID), "USER": user, "HOST": host, "COMMAND": "Sleep",
-			"TIME": int(now.Sub(s.started).Seconds()), "STATE": "", "TIME_MS": "0.000", "QUERY_ID": 0, "TID": 0}
+		r := record{
+			"ID": int(s.options.PID), "USER": user, "HOST": host, "COMMAND": "Sleep",
+			"TIME": int(now.Sub(s.started).Seconds()), "STATE": "", "TIME_MS": "0.000", "QUERY_ID": 0, "TID": 0,
+		}
 		if s.dialect == x.session.dialect && s == x.session {
 			r["COMMAND"], r["STATE"], r["INFO"], r["TIME"] = "Query", "starting", x.portal.st.Text, 0
 			if s.mysql.database != "" {

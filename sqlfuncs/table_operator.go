@@ -13,32 +13,58 @@ import (
 
 // operatorTables are what an operator asks: SELECT * FROM nextid.generators.
 var operatorTables = []table{
-	{schema: nextidSchema, name: "generators", help: "every generator: definition, and how the running one stands",
+	{
+		schema: nextidSchema, name: "generators", help: "every generator: definition, and how the running one stands",
 		columns: []tableColumn{
-			{name: "name", typ: datum.Text}, {name: "kind", typ: datum.Text}, {name: "options", typ: datum.JSONB},
-			{name: "version", typ: datum.Int8}, {name: "created_at", typ: datum.TimestampTZ},
-			{name: "running", typ: datum.Bool}, {name: "issued", typ: datum.Int8, null: true},
-			{name: "reserved_until", typ: datum.Int8, null: true}, {name: "buffered", typ: datum.Int8, null: true},
-			{name: "step", typ: datum.Int8, null: true}, {name: "waits", typ: datum.Int8, null: true},
+			{name: "name", typ: datum.Text},
+			{name: "kind", typ: datum.Text},
+			{name: "options", typ: datum.JSONB},
+			{name: "version", typ: datum.Int8},
+			{name: "created_at", typ: datum.TimestampTZ},
+			{name: "running", typ: datum.Bool},
+			{name: "issued", typ: datum.Int8, null: true},
+			{name: "reserved_until", typ: datum.Int8, null: true},
+			{name: "buffered", typ: datum.Int8, null: true},
+			{name: "step", typ: datum.Int8, null: true},
+			{name: "waits", typ: datum.Int8, null: true},
 			{name: "clock_back", typ: datum.Int8, null: true},
-		}, scan: fixedRows(generatorRows)},
-	{schema: nextidSchema, name: "workers", help: "worker ids: who reserved time on each, until when",
+		}, scan: fixedRows(generatorRows),
+	},
+	{
+		schema: nextidSchema, name: "workers", help: "worker ids: who reserved time on each, until when",
 		columns: []tableColumn{
-			{name: "bits", typ: datum.Int4}, {name: "worker", typ: datum.Int8}, {name: "owner", typ: datum.Text},
-			{name: "reserved_until", typ: datum.TimestampTZ}, {name: "updated_at", typ: datum.TimestampTZ},
-		}, scan: fixedRows(workerRows)},
-	{schema: nextidSchema, name: "sessions", help: "connections of this server",
+			{name: "bits", typ: datum.Int4},
+			{name: "worker", typ: datum.Int8},
+			{name: "owner", typ: datum.Text},
+			{name: "reserved_until", typ: datum.TimestampTZ},
+			{name: "updated_at", typ: datum.TimestampTZ},
+		}, scan: fixedRows(workerRows),
+	},
+	{
+		schema: nextidSchema, name: "sessions", help: "connections of this server",
 		columns: []tableColumn{
-			{name: "pid", typ: datum.Int4}, {name: "usename", typ: datum.Text}, {name: "datname", typ: datum.Text},
-			{name: "application_name", typ: datum.Text}, {name: "client_addr", typ: datum.Text},
-			{name: "protocol", typ: datum.Text}, {name: "started_at", typ: datum.TimestampTZ},
-		}, scan: fixedRows(sessionRows)},
-	{schema: nextidSchema, name: "layouts", help: "the layouts of time-based ids: what they hold and when their time ends",
+			{name: "pid", typ: datum.Int4},
+			{name: "usename", typ: datum.Text},
+			{name: "datname", typ: datum.Text},
+			{name: "application_name", typ: datum.Text},
+			{name: "client_addr", typ: datum.Text},
+			{name: "protocol", typ: datum.Text},
+			{name: "started_at", typ: datum.TimestampTZ},
+		}, scan: fixedRows(sessionRows),
+	},
+	{
+		schema: nextidSchema, name: "layouts", help: "the layouts of time-based ids: what they hold and when their time ends",
 		columns: []tableColumn{
-			{name: "name", typ: datum.Text}, {name: "fields", typ: datum.Text}, {name: "epoch", typ: datum.TimestampTZ},
-			{name: "unit", typ: datum.Text}, {name: "ends", typ: datum.TimestampTZ}, {name: "days_left", typ: datum.Int8},
-			{name: "workers", typ: datum.Int8}, {name: "ids_per_second", typ: datum.Int8},
-		}, scan: fixedRows(layoutRows)},
+			{name: "name", typ: datum.Text},
+			{name: "fields", typ: datum.Text},
+			{name: "epoch", typ: datum.TimestampTZ},
+			{name: "unit", typ: datum.Text},
+			{name: "ends", typ: datum.TimestampTZ},
+			{name: "days_left", typ: datum.Int8},
+			{name: "workers", typ: datum.Int8},
+			{name: "ids_per_second", typ: datum.Int8},
+		}, scan: fixedRows(layoutRows),
+	},
 }
 
 func generatorRows(x *exec) ([][]datum.Value, error) {
@@ -49,8 +75,10 @@ func generatorRows(x *exec) ([][]datum.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		row := []datum.Value{datum.MakeText(d.Name), datum.MakeText(d.Kind), options, datum.MakeInt8(d.Version),
-			datum.TimestampTZFromTime(d.Created)}
+		row := []datum.Value{
+			datum.MakeText(d.Name), datum.MakeText(d.Kind), options, datum.MakeInt8(d.Version),
+			datum.TimestampTZFromTime(d.Created),
+		}
 		rows = append(rows, append(row, runningColumns(x.ctx, x.server.registry, d.Name)...))
 	}
 	return rows, err
@@ -79,8 +107,10 @@ func workerRows(x *exec) ([][]datum.Value, error) {
 	workers, err := x.registry().Workers(x.ctx)
 	var rows [][]datum.Value
 	for _, w := range workers {
-		rows = append(rows, []datum.Value{datum.MakeInt4(int64(w.Bits)), datum.MakeInt8(w.ID), datum.MakeText(w.Owner),
-			datum.TimestampTZFromTime(time.UnixMilli(w.Hi)), datum.TimestampTZFromTime(w.Updated)})
+		rows = append(rows, []datum.Value{
+			datum.MakeInt4(int64(w.Bits)), datum.MakeInt8(w.ID), datum.MakeText(w.Owner),
+			datum.TimestampTZFromTime(time.UnixMilli(w.Hi)), datum.TimestampTZFromTime(w.Updated),
+		})
 	}
 	return rows, err
 }
@@ -91,9 +121,11 @@ func sessionRows(x *exec) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for s := range x.server.sessions.all {
 		protocol := [...]string{"postgresql", "mysql"}[s.dialect]
-		rows = append(rows, []datum.Value{datum.MakeInt4(int64(s.options.PID)), datum.MakeText(s.options.User),
+		rows = append(rows, []datum.Value{
+			datum.MakeInt4(int64(s.options.PID)), datum.MakeText(s.options.User),
 			datum.MakeText(s.options.Database), datum.MakeText(*s.appName.Load()), datum.MakeText(s.options.RemoteAddr),
-			datum.MakeText(protocol), datum.TimestampTZFromTime(s.started)})
+			datum.MakeText(protocol), datum.TimestampTZFromTime(s.started),
+		})
 	}
 	slices.SortFunc(rows, func(a, b []datum.Value) int { return cmp.Compare(a[0].Int, b[0].Int) })
 	return rows, nil
@@ -104,9 +136,11 @@ func layoutRows(x *exec) ([][]datum.Value, error) {
 	now := x.server.now()
 	for _, l := range layout.Presets() {
 		ends := l.Last()
-		rows = append(rows, []datum.Value{datum.MakeText(l.Name), datum.MakeText(l.FieldList()),
+		rows = append(rows, []datum.Value{
+			datum.MakeText(l.Name), datum.MakeText(l.FieldList()),
 			datum.TimestampTZFromTime(l.TimeOf(0)), datum.MakeText(l.Unit.String()), datum.TimestampTZFromTime(ends),
-			datum.MakeInt8(int64(ends.Sub(now).Hours() / 24)), datum.MakeInt8(l.Workers()), datum.MakeInt8(l.RatePerSecond())})
+			datum.MakeInt8(int64(ends.Sub(now).Hours() / 24)), datum.MakeInt8(l.Workers()), datum.MakeInt8(l.RatePerSecond()),
+		})
 	}
 	return rows, nil
 }

@@ -15,11 +15,13 @@ import (
 // sequenceTable is the table of a generator.
 func (s *Server) sequenceTable(name string) *table {
 	oid, _ := s.sequenceOIDs.oid(name)
-	return &table{schema: "public", name: name, oid: oid, kind: 'S', columns: sequenceColumns,
+	return &table{
+		schema: "public", name: name, oid: oid, kind: 'S', columns: sequenceColumns,
 		scan: func(x *exec, _ []keyValues) (rowIter, error) {
 			last, buffered, err := x.sequenceState(name)
 			return singleRow(datum.MakeInt8(last), datum.MakeInt8(buffered), datum.MakeBool(true)), err
-		}}
+		},
+	}
 }
 
 // sequenceState returns the highest id that may have been issued. A

@@ -48,8 +48,10 @@ func (p *planner) explain(st *Statement, t *syntax.Explain) error {
 	}
 	typ, lines := node.print(t)
 	st.tag = "EXPLAIN"
-	st.query = &queryPlan{columns: []Column{{Name: "QUERY PLAN", Type: typ, TypeMod: -1, Len: -1}},
-		open: func(*exec) (rowIter, error) { return &sliceRows{rows: lines}, nil }}
+	st.query = &queryPlan{
+		columns: []Column{{Name: "QUERY PLAN", Type: typ, TypeMod: -1, Len: -1}},
+		open:    func(*exec) (rowIter, error) { return &sliceRows{rows: lines}, nil },
+	}
 	st.Columns = st.query.columns
 	return nil
 }

@@ -130,7 +130,8 @@ func resetAll(x *exec) error {
 func (p *planner) show(st *Statement, t *syntax.Show) error {
 	st.tag = "SHOW"
 	if strings.EqualFold(t.Name, "all") {
-		st.query = &queryPlan{columns: []Column{textColumn("name"), textColumn("setting"), textColumn("description")},
+		st.query = &queryPlan{
+			columns: []Column{textColumn("name"), textColumn("setting"), textColumn("description")},
 			open: func(x *exec) (rowIter, error) {
 				var rows [][]datum.Value
 				for _, key := range slices.Sorted(maps.Keys(settings)) {
@@ -138,7 +139,8 @@ func (p *planner) show(st *Statement, t *syntax.Show) error {
 					rows = append(rows, []datum.Value{datum.MakeText(settings[key].name), datum.MakeText(value), datum.MakeText("")})
 				}
 				return &sliceRows{rows: rows}, nil
-			}}
+			},
+		}
 		st.Columns = st.query.columns
 		return nil
 	}

@@ -39,51 +39,77 @@ func TestCheckFindsEachFault(t *testing.T) {
 	}{
 		{name: "an empty history is clean"},
 		{name: "two names may give the same id", events: []history.Event{
-			event("a", 1, run(5, 1, 1)), event("b", 1, run(5, 1, 1))}},
+			event("a", 1, run(5, 1, 1)), event("b", 1, run(5, 1, 1)),
+		}},
 		{name: "neighbouring ranges are clean", events: []history.Event{
-			event("a", 1, run(0, 1, 10)), event("a", 2, run(10, 1, 10))}},
+			event("a", 1, run(0, 1, 10)), event("a", 2, run(10, 1, 10)),
+		}},
 		{name: "interleaved runs of one step are clean", events: []history.Event{
-			event("a", 1, run(0, 4, 100)), event("a", 2, run(1, 4, 100)), event("a", 3, run(3, 4, 100))}},
+			event("a", 1, run(0, 4, 100)), event("a", 2, run(1, 4, 100)), event("a", 3, run(3, 4, 100)),
+		}},
 		{name: "even and odd steps that never meet are clean", events: []history.Event{
-			event("a", 1, run(0, 6, 1000)), event("a", 2, run(1, 4, 1000))}},
+			event("a", 1, run(0, 6, 1000)), event("a", 2, run(1, 4, 1000)),
+		}},
 		{name: "descending ranges are clean", events: []history.Event{
-			event("a", 1, run(-1, -2, 3)), event("a", 1, run(-7, -2, 3))}},
+			event("a", 1, run(-1, -2, 3)), event("a", 1, run(-7, -2, 3)),
+		}},
 		{name: "the ends of int64 are clean", events: []history.Event{
 			event("a", 1, run(lowest, 1, 1)), event("a", 1, run(lowest+1, 2, math.MaxInt64)),
-			event("a", 1, run(highest, 1, 1))}},
-		{name: "one id twice to one client", want: history.ErrOrder, events: []history.Event{
-			event("orders", 7, run(41, 1, 2)), event("orders", 7, run(42, 1, 1))},
-			text: []string{`"orders" gave 42 after 42`, "[42] to client 7", "[41, step 1, 2 ids]"}},
-		{name: "one id twice to two clients", want: history.ErrDuplicate, events: []history.Event{
-			event("orders", 7, run(41, 1, 2)), event("orders", 8, run(42, 1, 1))},
-			text: []string{`"orders" gave 42`, "[42] to client 8", "[41, step 1, 2 ids] to client 7"}},
-		{name: "huge runs of different steps that meet once", want: history.ErrDuplicate, events: []history.Event{
-			event("a", 1, run(3, 1_000_003, 1<<40)), event("a", 2, run(1_000_006+5*1_000_003, 1<<20, 1<<40))},
-			text: []string{`"a" gave 6000021`}},
+			event("a", 1, run(highest, 1, 1)),
+		}},
+		{
+			name: "one id twice to one client", want: history.ErrOrder, events: []history.Event{
+				event("orders", 7, run(41, 1, 2)), event("orders", 7, run(42, 1, 1)),
+			},
+			text: []string{`"orders" gave 42 after 42`, "[42] to client 7", "[41, step 1, 2 ids]"},
+		},
+		{
+			name: "one id twice to two clients", want: history.ErrDuplicate, events: []history.Event{
+				event("orders", 7, run(41, 1, 2)), event("orders", 8, run(42, 1, 1)),
+			},
+			text: []string{`"orders" gave 42`, "[42] to client 8", "[41, step 1, 2 ids] to client 7"},
+		},
+		{
+			name: "huge runs of different steps that meet once", want: history.ErrDuplicate, events: []history.Event{
+				event("a", 1, run(3, 1_000_003, 1<<40)), event("a", 2, run(1_000_006+5*1_000_003, 1<<20, 1<<40)),
+			},
+			text: []string{`"a" gave 6000021`},
+		},
 		{name: "huge runs of different steps that end before they meet", events: []history.Event{
-			event("a", 1, run(0, 1_000_003, 1_000_033)), event("a", 2, run(1, 1_000_033, 20))}},
+			event("a", 1, run(0, 1_000_003, 1_000_033)), event("a", 2, run(1, 1_000_033, 20)),
+		}},
 		{name: "an ascending and a descending run that meet", want: history.ErrDuplicate, events: []history.Event{
-			event("a", 1, run(-10, 3, 10)), event("a", 2, run(10, -5, 4))}, text: []string{`"a" gave 5`, "step -5"}},
+			event("a", 1, run(-10, 3, 10)), event("a", 2, run(10, -5, 4)),
+		}, text: []string{`"a" gave 5`, "step -5"}},
 		{name: "steps as large as int64 allows", want: history.ErrDuplicate, events: []history.Event{
-			event("a", 1, run(lowest, highest, 3)), event("a", 2, run(-1, 1, 1))}, text: []string{"gave -1"}},
+			event("a", 1, run(lowest, highest, 3)), event("a", 2, run(-1, 1, 1)),
+		}, text: []string{"gave -1"}},
 		{name: "the least step", want: history.ErrDuplicate, events: []history.Event{
-			event("a", 1, run(0, lowest, 2)), event("a", 2, run(lowest, 1, 1))}},
+			event("a", 1, run(0, lowest, 2)), event("a", 2, run(lowest, 1, 1)),
+		}},
 		{name: "a single id inside a huge run", want: history.ErrDuplicate, events: []history.Event{
-			event("a", 1, run(0, 1, 1<<62)), event("a", 2, run(1<<61, 1, 1))}},
+			event("a", 1, run(0, 1, 1<<62)), event("a", 2, run(1<<61, 1, 1)),
+		}},
 		{name: "an id that goes back", want: history.ErrOrder, events: []history.Event{
-			event("a", 1, run(100, 1, 1)), event("a", 1, run(50, 1, 1))}, text: []string{"gave 50 after 100", "event 1"}},
+			event("a", 1, run(100, 1, 1)), event("a", 1, run(50, 1, 1)),
+		}, text: []string{"gave 50 after 100", "event 1"}},
 		{name: "a range that begins inside the previous one", want: history.ErrOrder, events: []history.Event{
-			event("a", 1, run(0, 10, 3)), event("a", 1, run(15, 10, 3))}},
+			event("a", 1, run(0, 10, 3)), event("a", 1, run(15, 10, 3)),
+		}},
 		{name: "a descending range above the previous one", want: history.ErrOrder, events: []history.Event{
-			event("a", 1, run(0, -1, 3)), event("a", 1, run(9, -1, 3))}},
+			event("a", 1, run(0, -1, 3)), event("a", 1, run(9, -1, 3)),
+		}},
 		{name: "two clients may interleave", events: []history.Event{
-			event("a", 1, run(100, 1, 1)), event("a", 2, run(50, 1, 1)), event("a", 1, run(101, 1, 1))}},
+			event("a", 1, run(100, 1, 1)), event("a", 2, run(50, 1, 1)), event("a", 1, run(101, 1, 1)),
+		}},
 		{name: "no ids", want: history.ErrMalformed, events: []history.Event{event("a", 1, run(0, 1, 0))}},
 		{name: "a step of zero", want: history.ErrMalformed, events: []history.Event{event("a", 1, run(0, 0, 2))}},
 		{name: "more than int64 upwards", want: history.ErrMalformed, events: []history.Event{
-			event("a", 3, run(1, 1, math.MaxInt64)), event("a", 3, run(2, 1, math.MaxInt64))}, text: []string{"client 3", "[2,"}},
+			event("a", 3, run(1, 1, math.MaxInt64)), event("a", 3, run(2, 1, math.MaxInt64)),
+		}, text: []string{"client 3", "[2,"}},
 		{name: "more than int64 downwards", want: history.ErrMalformed, events: []history.Event{
-			event("a", 1, run(0, -2, 1<<62+2))}},
+			event("a", 1, run(0, -2, 1<<62+2)),
+		}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

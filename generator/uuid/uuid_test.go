@@ -10,8 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"nextid/generator"
 	"pgregory.net/rapid"
+
+	"nextid/generator"
 )
 
 func parse(t testing.TB, s string) UUID {

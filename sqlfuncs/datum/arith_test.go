@@ -110,9 +110,20 @@ func TestArithmeticOfNullsIsNullOfTheResultType(t *testing.T) {
 		a, b OID
 		want OID
 	}{
-		{opAdd, Int4, Int8, Int8}, {opSub, Int2, Int2, Int2}, {opMul, Numeric, Int4, Numeric}, {opDiv, Float4, Int4, Float8}, {opMod, Int8, Int4, Int8},
-		{opAdd, Date, Int4, Date}, {opAdd, Int4, Date, Date}, {opSub, Date, Date, Int4}, {opAdd, Date, Interval, Timestamp}, {opAdd, Interval, TimestampTZ, TimestampTZ},
-		{opSub, TimestampTZ, Timestamp, Interval}, {opAdd, Date, Time, Timestamp}, {opMul, Float8, Interval, Interval}, {opSub, Timestamp, Time, Timestamp},
+		{opAdd, Int4, Int8, Int8},
+		{opSub, Int2, Int2, Int2},
+		{opMul, Numeric, Int4, Numeric},
+		{opDiv, Float4, Int4, Float8},
+		{opMod, Int8, Int4, Int8},
+		{opAdd, Date, Int4, Date},
+		{opAdd, Int4, Date, Date},
+		{opSub, Date, Date, Int4},
+		{opAdd, Date, Interval, Timestamp},
+		{opAdd, Interval, TimestampTZ, TimestampTZ},
+		{opSub, TimestampTZ, Timestamp, Interval},
+		{opAdd, Date, Time, Timestamp},
+		{opMul, Float8, Interval, Interval},
+		{opSub, Timestamp, Time, Timestamp},
 	} {
 		v, err := compute(c.op, Null(c.a), Null(c.b), nil)
 		if v.Valid || v.Type != c.want || err != nil {
@@ -148,10 +159,17 @@ func TestOperatorsThatDoNotExist(t *testing.T) {
 
 func TestNegOfLimits(t *testing.T) {
 	for _, c := range []struct{ typ, text, want string }{
-		{"int2", "-32768", "22003 smallint out of range"}, {"int4", "-2147483648", "22003 integer out of range"},
-		{"int8", "-9223372036854775808", "22003 bigint out of range"}, {"int8", "9223372036854775807", `"-9223372036854775807"`},
-		{"numeric", "0.00", `"0.00"`}, {"numeric", "-1.50", `"1.50"`}, {"numeric", "Infinity", `"-Infinity"`}, {"numeric", "NaN", `"NaN"`},
-		{"float8", "0", `"-0"`}, {"interval", "1 day -00:00:01", `"-1 days +00:00:01"`}, {"interval", "-2147483648 days", "22008 interval out of range"},
+		{"int2", "-32768", "22003 smallint out of range"},
+		{"int4", "-2147483648", "22003 integer out of range"},
+		{"int8", "-9223372036854775808", "22003 bigint out of range"},
+		{"int8", "9223372036854775807", `"-9223372036854775807"`},
+		{"numeric", "0.00", `"0.00"`},
+		{"numeric", "-1.50", `"1.50"`},
+		{"numeric", "Infinity", `"-Infinity"`},
+		{"numeric", "NaN", `"NaN"`},
+		{"float8", "0", `"-0"`},
+		{"interval", "1 day -00:00:01", `"-1 days +00:00:01"`},
+		{"interval", "-2147483648 days", "22008 interval out of range"},
 	} {
 		v, err := Neg(operand{c.typ, c.text}.value(t, nil))
 		if got := show(AppendText(nil, v, nil), false, err); got != c.want {

@@ -140,8 +140,12 @@ func TestCommonTypeOfUnknowns(t *testing.T) {
 		types []OID
 		want  OID
 	}{
-		{nil, Text}, {[]OID{Unknown}, Text}, {[]OID{Unknown, Unknown}, Text}, {[]OID{Unknown, Int4}, Int4},
-		{[]OID{Int4, Unknown, Int8}, Int8}, {[]OID{Unknown, Date, Unknown}, Date},
+		{nil, Text},
+		{[]OID{Unknown}, Text},
+		{[]OID{Unknown, Unknown}, Text},
+		{[]OID{Unknown, Int4}, Int4},
+		{[]OID{Int4, Unknown, Int8}, Int8},
+		{[]OID{Unknown, Date, Unknown}, Date},
 	} {
 		if got, err := CommonType(c.types); got != c.want || err != nil {
 			t.Errorf("CommonType(%v) = %d, %v, want %d", c.types, got, err, c.want)
@@ -241,12 +245,25 @@ func TestCastResults(t *testing.T) {
 		to   OID
 		want string
 	}{
-		{operand{"numeric", "2.5"}, Int4, `"3"`}, {operand{"float8", "2.5"}, Int4, `"2"`}, {operand{"float8", "NaN"}, Int8, "22003 bigint out of range"},
-		{operand{"numeric", "NaN"}, Int4, "0A000 cannot convert NaN to integer"}, {operand{"int4", "65"}, Char, `"A"`}, {operand{"bool", "t"}, Text, `"true"`},
-		{operand{"bool", "t"}, Name, `"t"`}, {operand{"bpchar", "a  "}, Text, `"a"`}, {operand{"text", "12"}, Int8, `"12"`}, {operand{"int8", "12"}, Date, "42846 cannot cast type bigint to date"},
-		{operand{"jsonb", "1.5"}, Int4, `"2"`}, {operand{"jsonb", `"x"`}, Int4, "22023 cannot cast jsonb string to type integer"}, {operand{"int8", "-1"}, Oid, "22003 OID out of range"},
-		{operand{"text", "{1,2}"}, Int8Array, `"{1,2}"`}, {operand{"int4[]", "{{1,2},{3,NULL}}"}, TextArray, `"{{1,2},{3,NULL}}"`}, {operand{"timestamp", "infinity"}, Date, `"infinity"`},
-		{operand{"float8", "1e300"}, Float4, "22003 value out of range: overflow"}, {operand{"int4[]", "{1}"}, AnyArray, `"{1}"`}, {operand{"int2vector", "1 2"}, Int2Array, `"{1,2}"`},
+		{operand{"numeric", "2.5"}, Int4, `"3"`},
+		{operand{"float8", "2.5"}, Int4, `"2"`},
+		{operand{"float8", "NaN"}, Int8, "22003 bigint out of range"},
+		{operand{"numeric", "NaN"}, Int4, "0A000 cannot convert NaN to integer"},
+		{operand{"int4", "65"}, Char, `"A"`},
+		{operand{"bool", "t"}, Text, `"true"`},
+		{operand{"bool", "t"}, Name, `"t"`},
+		{operand{"bpchar", "a  "}, Text, `"a"`},
+		{operand{"text", "12"}, Int8, `"12"`},
+		{operand{"int8", "12"}, Date, "42846 cannot cast type bigint to date"},
+		{operand{"jsonb", "1.5"}, Int4, `"2"`},
+		{operand{"jsonb", `"x"`}, Int4, "22023 cannot cast jsonb string to type integer"},
+		{operand{"int8", "-1"}, Oid, "22003 OID out of range"},
+		{operand{"text", "{1,2}"}, Int8Array, `"{1,2}"`},
+		{operand{"int4[]", "{{1,2},{3,NULL}}"}, TextArray, `"{{1,2},{3,NULL}}"`},
+		{operand{"timestamp", "infinity"}, Date, `"infinity"`},
+		{operand{"float8", "1e300"}, Float4, "22003 value out of range: overflow"},
+		{operand{"int4[]", "{1}"}, AnyArray, `"{1}"`},
+		{operand{"int2vector", "1 2"}, Int2Array, `"{1,2}"`},
 	} {
 		v, err := Cast(c.from.value(t, nil), c.to, nil)
 		if got := show(AppendText(nil, v, nil), false, err); got != c.want {

@@ -22,9 +22,11 @@ func compareCatalog(t *testing.T, o *oracle) {
 	}
 	flag := func(b bool) string { return string(AppendText(nil, MakeBool(b), nil)) }
 	for _, i := range Types() {
-		got := []string{fmt.Sprint(i.OID), i.Name, i.Display, fmt.Sprint(i.Len), flag(i.ByVal), string(i.Kind), string(i.Category), flag(i.Preferred),
+		got := []string{
+			fmt.Sprint(i.OID), i.Name, i.Display, fmt.Sprint(i.Len), flag(i.ByVal), string(i.Kind), string(i.Category), flag(i.Preferred),
 			fmt.Sprint(i.Elem), fmt.Sprint(i.Array), string(i.Delim), string(i.Align), string(i.Storage),
-			name(i.InputFunc), name(i.OutputFunc), name(i.ReceiveFunc), name(i.SendFunc), name(i.ModInFunc), name(i.ModOutFunc), name(i.SubscriptFunc), fmt.Sprint(i.Collation)}
+			name(i.InputFunc), name(i.OutputFunc), name(i.ReceiveFunc), name(i.SendFunc), name(i.ModInFunc), name(i.ModOutFunc), name(i.SubscriptFunc), fmt.Sprint(i.Collation),
+		}
 		if want := rows[fmt.Sprint(i.OID)]; !slices.Equal(got, want) {
 			t.Errorf("type %s = %q\n   PostgreSQL: %q", i.Name, got, want)
 		}
@@ -83,9 +85,18 @@ func TestFormatTypeOfOddInput(t *testing.T) {
 		mod  int32
 		want string
 	}{
-		{0, -1, "-"}, {4242, -1, "???"}, {Int8, -1, "bigint"}, {Varchar, 24, "character varying(20)"}, {VarcharArray, 24, "character varying(20)[]"},
-		{BPChar, 5, "character(1)"}, {Numeric, 10<<16 + 2 + 4, "numeric(10,2)"}, {Numeric, 2, "numeric"}, {Char, -1, `"char"`}, {Interval, 0x7fff<<16 | 3, "interval(3)"},
-		{Int8, 7, "bigint"}, {Varchar, 0, "character varying"},
+		{0, -1, "-"},
+		{4242, -1, "???"},
+		{Int8, -1, "bigint"},
+		{Varchar, 24, "character varying(20)"},
+		{VarcharArray, 24, "character varying(20)[]"},
+		{BPChar, 5, "character(1)"},
+		{Numeric, 10<<16 + 2 + 4, "numeric(10,2)"},
+		{Numeric, 2, "numeric"},
+		{Char, -1, `"char"`},
+		{Interval, 0x7fff<<16 | 3, "interval(3)"},
+		{Int8, 7, "bigint"},
+		{Varchar, 0, "character varying"},
 	} {
 		if got := FormatType(c.oid, c.mod); got != c.want {
 			t.Errorf("FormatType(%d, %d) = %q, want %q", c.oid, c.mod, got, c.want)

@@ -254,8 +254,10 @@ func (d *intervalDecoder) decodeYearsMonths(years, months string, negative bool)
 func (d *intervalDecoder) add(n int64, fraction float64, unit intervalUnit) {
 	switch unit {
 	case unitMicrosecond, unitMillisecond, unitSecond, unitMinute, unitHour:
-		scale := [...]int64{unitMicrosecond: 1, unitMillisecond: 1000, unitSecond: microsPerSecond,
-			unitMinute: microsPerMinute, unitHour: microsPerHour}[unit]
+		scale := [...]int64{
+			unitMicrosecond: 1, unitMillisecond: 1000, unitSecond: microsPerSecond,
+			unitMinute: microsPerMinute, unitHour: microsPerHour,
+		}[unit]
 		d.addMicros(n, scale)
 		d.addFractionMicros(fraction, float64(scale))
 	case unitDay:

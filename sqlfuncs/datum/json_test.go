@@ -10,9 +10,18 @@ import (
 
 func TestMakeJSONBOrdersAndConvertsMembers(t *testing.T) {
 	pairs := []JSONPair{
-		{"sequence", MakeInt8(7)}, {"id", MakeString(Numeric, "1.50")}, {"time", MakeText("2026-11-21T10:00:00.000Z")}, {"worker", Null(Int4)},
-		{"ok", MakeBool(true)}, {"no", MakeBool(false)}, {"nan", Value{Type: Float8, Valid: true, Float: quietNaN}}, {"f", Value{Type: Float8, Valid: true, Float: 1e20}},
-		{"j", MakeString(JSON, `{"z":1, "a":[1 ,2]}`)}, {"list", MakeArray(Int4Array, []Value{MakeInt4(1), Null(Int4)})}, {`q"`, MakeUUID([16]byte{0xff})}, {"id", MakeInt4(2)},
+		{"sequence", MakeInt8(7)},
+		{"id", MakeString(Numeric, "1.50")},
+		{"time", MakeText("2026-11-21T10:00:00.000Z")},
+		{"worker", Null(Int4)},
+		{"ok", MakeBool(true)},
+		{"no", MakeBool(false)},
+		{"nan", Value{Type: Float8, Valid: true, Float: quietNaN}},
+		{"f", Value{Type: Float8, Valid: true, Float: 1e20}},
+		{"j", MakeString(JSON, `{"z":1, "a":[1 ,2]}`)},
+		{"list", MakeArray(Int4Array, []Value{MakeInt4(1), Null(Int4)})},
+		{`q"`, MakeUUID([16]byte{0xff})},
+		{"id", MakeInt4(2)},
 	}
 	const want = `{"f": 100000000000000000000, "j": {"a": [1, 2], "z": 1}, "id": 2, "no": false, "ok": true, "q\"": "ff000000-0000-0000-0000-000000000000", "nan": "NaN", "list": [1, null], "time": "2026-11-21T10:00:00.000Z", "worker": null, "sequence": 7}`
 	v := MakeJSONB(pairs)

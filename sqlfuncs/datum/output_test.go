@@ -12,8 +12,12 @@ func text(v Value, env *Env) string { return string(AppendText(nil, v, env)) }
 func TestAppendTextAllocatesNothing(t *testing.T) {
 	buf := make([]byte, 0, 256)
 	for _, v := range []Value{
-		MakeInt8(-1 << 63), MakeInt4(7), {Type: Int2, Valid: true, Int: 3}, MakeBool(true), MakeText("orders"), makeUint32(Oid, 1<<31),
-		{Type: Float8, Valid: true, Float: 1.25}, {Type: TimestampTZ, Valid: true, Int: 1}, MakeUUID([16]byte{1}), MakeString(JSONB, "{}"), MakeString(Numeric, "1.50"),
+		MakeInt8(-1 << 63), MakeInt4(7),
+		{Type: Int2, Valid: true, Int: 3},
+		MakeBool(true), MakeText("orders"), makeUint32(Oid, 1<<31),
+		{Type: Float8, Valid: true, Float: 1.25},
+		{Type: TimestampTZ, Valid: true, Int: 1},
+		MakeUUID([16]byte{1}), MakeString(JSONB, "{}"), MakeString(Numeric, "1.50"),
 	} {
 		if n := testing.AllocsPerRun(100, func() { buf = AppendText(buf[:0], v, nil) }); n != 0 {
 			t.Errorf("AppendText of %s allocates %v times", display(v.Type), n)

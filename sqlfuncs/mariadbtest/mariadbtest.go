@@ -90,8 +90,10 @@ func (s *server) init() error {
 			return errors.Join(err, os.RemoveAll(dir))
 		}
 	}
-	args := []string{"--no-defaults", "--datadir=" + s.data(), "--auth-root-authentication-method=normal",
-		"--innodb-flush-log-at-trx-commit=0", "--innodb-log-file-size=8M"}
+	args := []string{
+		"--no-defaults", "--datadir=" + s.data(), "--auth-root-authentication-method=normal",
+		"--innodb-flush-log-at-trx-commit=0", "--innodb-log-file-size=8M",
+	}
 	out, err := exec.Command(s.install, append(args, s.asUser()...)...).CombinedOutput()
 	if err != nil {
 		return errors.Join(fmt.Errorf("%s: %w: %s", s.install, err, out), os.RemoveAll(dir))
@@ -142,12 +144,14 @@ func (s *server) start(settings []string) (port int, err error) {
 }
 
 func (s *server) tryStart(port int, settings []string) error {
-	args := []string{"--no-defaults", "--datadir=" + s.data(), "--socket=" + s.socket,
+	args := []string{
+		"--no-defaults", "--datadir=" + s.data(), "--socket=" + s.socket,
 		"--bind-address=127.0.0.1", "--port=" + strconv.Itoa(port), "--pid-file=" + filepath.Join(s.dir, "pid"),
 		"--log-error=" + filepath.Join(s.dir, "log"), "--tmpdir=" + s.dir,
 		"--innodb-buffer-pool-size=16M", "--innodb-log-file-size=8M", "--innodb-flush-log-at-trx-commit=0",
 		"--innodb-doublewrite=0", "--sync-binlog=0", "--key-buffer-size=64K", "--performance-schema=OFF",
-		"--default-time-zone=+00:00", "--character-set-server=utf8mb4"}
+		"--default-time-zone=+00:00", "--character-set-server=utf8mb4",
+	}
 	args = append(args, s.asUser()...)
 	for _, setting := range settings {
 		args = append(args, "--"+setting)

@@ -50,8 +50,10 @@ func TestPostgreSQLTokens(t *testing.T) {
 		{"nothing", " \t\r\n\f", ""},
 		{"words fold", `SELECT Fo$o_1 ÄÖü`, "w:select|w:fo$o_1|w:ÄÖü"},
 		{"quoted identifiers keep case", `"Fo""o" "select"`, `i:Fo"o|i:select`},
-		{"long identifiers are cut between characters", strings.Repeat("a", 62) + "éé " + `"` + strings.Repeat("b", 80) + `"`,
-			"w:" + strings.Repeat("a", 62) + "|i:" + strings.Repeat("b", 63)},
+		{
+			"long identifiers are cut between characters", strings.Repeat("a", 62) + "éé " + `"` + strings.Repeat("b", 80) + `"`,
+			"w:" + strings.Repeat("a", 62) + "|i:" + strings.Repeat("b", 63),
+		},
 		{"line comment", "a -- b\nc --", "w:a|w:c"},
 		{"nested comment", "a /* b /* c */ d */ e", "w:a|w:e"},
 		{"comment ends an operator", "a +/* x */ b --+", "w:a|o:+|w:b"},

@@ -31,10 +31,14 @@ func TestMySQLExpressions(t *testing.T) {
 		{"@a, @a := @b := 1, @@x, @@global.x, @@local.x, @@session.y", "@`a`, @`a` := @`b` := 1, @@x, @@global.x, @@session.x, @@session.y"},
 		{"(@a := 1) + 1", "(@`a` := 1) + 1"},
 		{"!a, ~a, not a", "NOT a, ~ a, NOT a"},
-		{"cast(a as char), cast(a as char(3) character set utf8), cast(a as signed integer), cast(a as unsigned int)",
-			"CAST(a AS char), CAST(a AS char(3)), CAST(a AS signed), CAST(a AS unsigned)"},
-		{"convert(a, decimal(10, 2)), convert(a using utf8mb4), binary a, date '2020-01-01'",
-			"CAST(a AS decimal(10, 2)), convert(a using 'utf8mb4'), CAST(a AS binary), CAST('2020-01-01' AS date)"},
+		{
+			"cast(a as char), cast(a as char(3) character set utf8), cast(a as signed integer), cast(a as unsigned int)",
+			"CAST(a AS char), CAST(a AS char(3)), CAST(a AS signed), CAST(a AS unsigned)",
+		},
+		{
+			"convert(a, decimal(10, 2)), convert(a using utf8mb4), binary a, date '2020-01-01'",
+			"CAST(a AS decimal(10, 2)), convert(a using 'utf8mb4'), CAST(a AS binary), CAST('2020-01-01' AS date)",
+		},
 		{"a + interval 1 + 1 day_hour, interval '1' year, interval(1, 2)", "a + INTERVAL (1 + 1) day_hour, INTERVAL '1' year, `interval`(1, 2)"},
 		{"database(), left(a, 1), if(a, b, c), schema(), user()", "`database`(), `left`(a, 1), `if`(a, b, c), `schema`(), user()"},
 		{"current_user, current_user(), now(6), current_timestamp(3), utc_date()", "current_user, `current_user`(), now(6), current_timestamp(3), `utc_date`()"},
@@ -50,8 +54,10 @@ func TestMySQLExpressions(t *testing.T) {
 
 func TestMySQLStatements(t *testing.T) {
 	testPrinted(t, MySQL, "", [][2]string{
-		{"set a = 1, session b = on, global c := 'x', @@session.d = default, @@global.e = utf8mb4, @f := g",
-			"SET a = 1, b = 'on', GLOBAL c = 'x', d = DEFAULT, GLOBAL e = 'utf8mb4', @`f` = g"},
+		{
+			"set a = 1, session b = on, global c := 'x', @@session.d = default, @@global.e = utf8mb4, @f := g",
+			"SET a = 1, b = 'on', GLOBAL c = 'x', d = DEFAULT, GLOBAL e = 'utf8mb4', @`f` = g",
+		},
 		{"set sql_mode = concat(@@sql_mode, ',X')", "SET sql_mode = concat(@@sql_mode, ',X')"},
 		{"set names utf8mb4 collate 'x', character set latin1, charset default", "SET client_encoding = 'utf8mb4', collation_connection = 'x', client_encoding = 'latin1', client_encoding = DEFAULT"},
 		{"set transaction read only", "SET TRANSACTION READ ONLY"},

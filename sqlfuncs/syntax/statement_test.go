@@ -109,8 +109,10 @@ func TestCopy(t *testing.T) {
 		{"copy t (a, b) to stdout with csv header", "COPY (SELECT a, b FROM t) TO STDOUT (FORMAT csv, HEADER)"},
 		{"copy binary t to stdout", "COPY (SELECT * FROM t) TO STDOUT (FORMAT binary)"},
 		{"copy t to stdout using delimiters '|'", "COPY (SELECT * FROM t) TO STDOUT (FORMAT text, DELIMITER '|')"},
-		{"copy t to stdout delimiter as ',' null '' csv quote '''' escape as '\\' force quote a, b",
-			`COPY (SELECT * FROM t) TO STDOUT (FORMAT csv, DELIMITER ',', NULL '', QUOTE '''', ESCAPE '\', FORCE_QUOTE ('a', 'b'))`},
+		{
+			"copy t to stdout delimiter as ',' null '' csv quote '''' escape as '\\' force quote a, b",
+			`COPY (SELECT * FROM t) TO STDOUT (FORMAT csv, DELIMITER ',', NULL '', QUOTE '''', ESCAPE '\', FORCE_QUOTE ('a', 'b'))`,
+		},
 		{"copy t to stdout (format 'csv', header off, force_quote *, encoding utf8)", "COPY (SELECT * FROM t) TO STDOUT (FORMAT csv, FORCE_QUOTE *, ENCODING 'utf8')"},
 		{"copy t from stdin", "COPY t FROM STDIN"},
 		{"copy t to 'file' csv", "COPY t TO ''"},
@@ -129,8 +131,10 @@ func TestCopy(t *testing.T) {
 func TestSequences(t *testing.T) {
 	testPrinted(t, PostgreSQL, "", [][2]string{
 		{"create temp sequence a.b", "CREATE SEQUENCE a.b"},
-		{"create sequence if not exists a as bigint start 1 increment by -2 minvalue -5 maxvalue +5 cache 7 cycle owned by t.c",
-			"CREATE SEQUENCE IF NOT EXISTS a AS bigint START 1 INCREMENT -2 MINVALUE -5 MAXVALUE 5 CACHE 7 CYCLE OWNED BY NONE"},
+		{
+			"create sequence if not exists a as bigint start 1 increment by -2 minvalue -5 maxvalue +5 cache 7 cycle owned by t.c",
+			"CREATE SEQUENCE IF NOT EXISTS a AS bigint START 1 INCREMENT -2 MINVALUE -5 MAXVALUE 5 CACHE 7 CYCLE OWNED BY NONE",
+		},
 		{"create sequence a no minvalue no maxvalue no cycle", "CREATE SEQUENCE a NO MINVALUE NO MAXVALUE NO CYCLE"},
 		{"alter sequence if exists a restart", "ALTER SEQUENCE IF EXISTS a RESTART"},
 		{"alter sequence a restart with 9223372036854775807", "ALTER SEQUENCE a RESTART 9223372036854775807"},

@@ -64,7 +64,8 @@ func inside(c *wire.Conn, name string) *wire.Conn {
 // mayCreate reports whether a login makes an administrator.
 func mayCreate(x interface {
 	Authorize(*sqlfuncs.SessionOptions)
-}) bool {
+},
+) bool {
 	var o sqlfuncs.SessionOptions
 	x.Authorize(&o)
 	return o.Admin

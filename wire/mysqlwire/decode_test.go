@@ -1,6 +1,7 @@
 package mysqlwire_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,8 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"bytes"
 )
 
 // decoder reads a server's packets, slowly and in the plain words of MySQL's

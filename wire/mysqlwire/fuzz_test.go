@@ -154,8 +154,10 @@ func FuzzCommand(f *testing.F) {
 		if z.much {
 			return
 		}
-		kind := map[byte]string{0x03: "text", 0x16: "prepare", 0x17: "binary", 0xfa: "binary", 0x04: "fields", 0x1b: "fields",
-			0x09: "string", 0x18: "none", 0x19: "none", 0x01: "none", 0x11: "", 0x1c: ""}
+		kind := map[byte]string{
+			0x03: "text", 0x16: "prepare", 0x17: "binary", 0xfa: "binary", 0x04: "fields", 0x1b: "fields",
+			0x09: "string", 0x18: "none", 0x19: "none", 0x01: "none", 0x11: "", 0x1c: "",
+		}
 		k, ok := kind[typ]
 		switch {
 		case !ok:

@@ -26,8 +26,10 @@ func newSQL(t testing.TB) *sqlfuncs.Server {
 	t.Helper()
 	store := memory.New(memory.Config{Exclusive: true})
 	pools := worker.New(worker.Config{Store: store, Worker: worker.Auto, Logger: quiet()})
-	registry, err := generator.NewRegistry(generator.Config{Store: store, AutoCreate: snowflake.KindName,
-		Kinds: []generator.Kind{snowflake.Kind(pools, "twitter"), segment.Kind(store, generator.SystemClock{}, "test")}})
+	registry, err := generator.NewRegistry(generator.Config{
+		Store: store, AutoCreate: snowflake.KindName,
+		Kinds: []generator.Kind{snowflake.Kind(pools, "twitter"), segment.Kind(store, generator.SystemClock{}, "test")},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

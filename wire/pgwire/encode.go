@@ -32,6 +32,7 @@ func appendCString(dst []byte, s string) []byte {
 }
 
 func appendInt16(dst []byte, v int16) []byte { return binary.BigEndian.AppendUint16(dst, uint16(v)) }
+
 func appendInt32(dst []byte, v int32) []byte { return binary.BigEndian.AppendUint32(dst, uint32(v)) }
 
 // Messages without content.

@@ -39,8 +39,10 @@ func newSQLWith(t testing.TB, autoCreate string) (*sqlfuncs.Server, *generator.R
 	t.Helper()
 	store := memory.New(memory.Config{Exclusive: true})
 	pools := worker.New(worker.Config{Store: store, Worker: worker.Auto, Logger: quiet()})
-	registry, err := generator.NewRegistry(generator.Config{Store: store, AutoCreate: autoCreate,
-		Kinds: []generator.Kind{snowflake.Kind(pools, "twitter"), segment.Kind(store, generator.SystemClock{}, "test")}})
+	registry, err := generator.NewRegistry(generator.Config{
+		Store: store, AutoCreate: autoCreate,
+		Kinds: []generator.Kind{snowflake.Kind(pools, "twitter"), segment.Kind(store, generator.SystemClock{}, "test")},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,8 +63,10 @@ func (s *Store) Close() error {
 // Reserve implements generator.Reserver.
 func (s *Store) Reserve(ctx context.Context, r generator.Reservation) (lo, hi int64, err error) {
 	if r.N < 1 {
-		return 0, 0, &generator.Error{Kind: generator.ErrCount,
-			Message: fmt.Sprintf("cannot reserve %d numbers for %q", r.N, r.Key)}
+		return 0, 0, &generator.Error{
+			Kind:    generator.ErrCount,
+			Message: fmt.Sprintf("cannot reserve %d numbers for %q", r.N, r.Key),
+		}
 	}
 	if err := s.lock(ctx); err != nil {
 		return 0, 0, err
@@ -75,8 +77,10 @@ func (s *Store) Reserve(ctx context.Context, r generator.Reservation) (lo, hi in
 		lo = max(m.Hi, r.AtLeast)
 	}
 	if lo >= r.Limit {
-		return 0, 0, &generator.Error{Kind: generator.ErrExhausted,
-			Message: fmt.Sprintf("%q has no numbers left below %d", r.Key, r.Limit)}
+		return 0, 0, &generator.Error{
+			Kind:    generator.ErrExhausted,
+			Message: fmt.Sprintf("%q has no numbers left below %d", r.Key, r.Limit),
+		}
 	}
 	hi = r.Limit
 	if room := uint64(r.Limit) - uint64(lo); uint64(r.N) < room {
@@ -142,9 +146,11 @@ func (s *Store) Redefine(ctx context.Context, d generator.Definition) (generator
 		return generator.Definition{}, err
 	}
 	if old.Version != d.Version {
-		return generator.Definition{}, &generator.Error{Kind: generator.ErrRetry, Name: d.Name,
+		return generator.Definition{}, &generator.Error{
+			Kind: generator.ErrRetry, Name: d.Name,
 			Message: fmt.Sprintf("generator %q was changed by somebody else at the same time", d.Name),
-			Hint:    "Look at it again and repeat the change."}
+			Hint:    "Look at it again and repeat the change.",
+		}
 	}
 	old.Options = slices.Clone(d.Options)
 	old.Version++
@@ -195,8 +201,10 @@ func (s *Store) Undefine(ctx context.Context, name string) error {
 func (s *Store) defined(name string) (definition, error) {
 	d, ok := s.names[name]
 	if !ok || d.dropped {
-		return definition{}, &generator.Error{Kind: generator.ErrUnknown, Name: name,
-			Message: fmt.Sprintf("generator %q does not exist", name)}
+		return definition{}, &generator.Error{
+			Kind: generator.ErrUnknown, Name: name,
+			Message: fmt.Sprintf("generator %q does not exist", name),
+		}
 	}
 	return d, nil
 }

@@ -100,7 +100,8 @@ func (e *Engine) check(ctx context.Context, conn driver.Conn) error {
 	i := slices.IndexFunc(flavours, func(f struct {
 		mark, stamp string
 		durable     bool
-	}) bool {
+	},
+	) bool {
 		return strings.Contains(row[0], f.mark)
 	})
 	e.stamp.Store(&flavours[i].stamp)

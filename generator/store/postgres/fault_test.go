@@ -120,7 +120,8 @@ func TestAnAsynchronousFailoverIsNoticed(t *testing.T) {
 	_, _, err = b.Reserve(t.Context(), order(1))
 	wantError(t, err, generator.ErrRegressed, "failed over or restored")
 	_, _, err = b.Reserve(t.Context(), generator.Reservation{
-		Key: generator.WorkerKeyPrefix + "10/1", AtLeast: time.Now().UnixMilli(), N: 1000, Limit: generator.NoLimit})
+		Key: generator.WorkerKeyPrefix + "10/1", AtLeast: time.Now().UnixMilli(), N: 1000, Limit: generator.NoLimit,
+	})
 	wantError(t, err, generator.ErrNotNow, "no worker id before")
 	if err := b.Recover(t.Context(), order(1).Key, 1000); err != nil {
 		t.Fatal(err)

@@ -55,7 +55,9 @@ func TestSettingsThatLoseIDsAreRefused(t *testing.T) {
 	s := dbtest.Redis(t)
 	u := place(t, s)
 	for _, tc := range []struct{ name, bad, good string }{
-		{"appendfsync", "everysec", "always"}, {"appendfsync", "no", "always"}, {"appendonly", "no", "yes"},
+		{"appendfsync", "everysec", "always"},
+		{"appendfsync", "no", "always"},
+		{"appendonly", "no", "yes"},
 		{"maxmemory-policy", "allkeys-lru", "volatile-lru"},
 	} {
 		if tc.name == "maxmemory-policy" {
@@ -139,7 +141,8 @@ func TestAPromotedReplicaIsNoticed(t *testing.T) {
 	_, _, err := stops.Reserve(t.Context(), order(1))
 	wantError(t, err, generator.ErrRegressed, "failed over or restored")
 	_, _, err = stops.Reserve(t.Context(), generator.Reservation{
-		Key: generator.WorkerKeyPrefix + "10/1", AtLeast: time.Now().UnixMilli(), N: 1000, Limit: generator.NoLimit})
+		Key: generator.WorkerKeyPrefix + "10/1", AtLeast: time.Now().UnixMilli(), N: 1000, Limit: generator.NoLimit,
+	})
 	wantError(t, err, generator.ErrNotNow, "no worker id before")
 	skips := start(t, moved, shared.Config{Failover: shared.Skip, Skip: 100_000})
 	lo, _, err := skips.Reserve(t.Context(), order(1))

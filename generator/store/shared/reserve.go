@@ -64,8 +64,10 @@ func (s *Store) reserve(ctx context.Context, r generator.Reservation) (Answer, e
 			}
 			return a, nil
 		case Exhausted:
-			return Answer{}, &generator.Error{Kind: generator.ErrExhausted,
-				Message: fmt.Sprintf("%q has no numbers left below %d", r.Key, r.Limit)}
+			return Answer{}, &generator.Error{
+				Kind:    generator.ErrExhausted,
+				Message: fmt.Sprintf("%q has no numbers left below %d", r.Key, r.Limit),
+			}
 		case Strange:
 			if l, err = s.meet(ctx, l); err != nil {
 				return Answer{}, err

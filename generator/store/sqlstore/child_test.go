@@ -73,7 +73,8 @@ func childReserve(s generator.Store) error {
 			for i := 0; ; i++ {
 				key := fmt.Sprint("key", i%3)
 				lo, hi, err := s.Reserve(context.Background(), generator.Reservation{
-					Key: key, N: int64(1 + i%50), Limit: generator.NoLimit})
+					Key: key, N: int64(1 + i%50), Limit: generator.NoLimit,
+				})
 				if err != nil {
 					fmt.Fprintln(os.Stderr, err)
 					os.Exit(1)

@@ -40,9 +40,15 @@ func (d *dialect) prepare(ctx context.Context, on preparer) (*statements, error)
 		stmt **sql.Stmt
 		text string
 	}{
-		{&s.reserve, d.reserve}, {&s.standing, d.standing}, {&s.release, d.release}, {&s.reserved, d.reserved},
-		{&s.define, d.define}, {&s.redefine, d.redefine}, {&s.undefine, d.undefine},
-		{&s.defined, d.defined}, {&s.list, d.list},
+		{&s.reserve, d.reserve},
+		{&s.standing, d.standing},
+		{&s.release, d.release},
+		{&s.reserved, d.reserved},
+		{&s.define, d.define},
+		{&s.redefine, d.redefine},
+		{&s.undefine, d.undefine},
+		{&s.defined, d.defined},
+		{&s.list, d.list},
 	} {
 		stmt, err := on.PrepareContext(ctx, p.text)
 		if err != nil {

@@ -128,8 +128,10 @@ func (s *embedded) Close() error { return s.closed() }
 // Reserve implements generator.Reserver.
 func (s *embedded) Reserve(ctx context.Context, r generator.Reservation) (lo, hi int64, err error) {
 	if r.N < 1 || r.Key == "" {
-		return 0, 0, &generator.Error{Kind: generator.ErrCount,
-			Message: fmt.Sprintf("cannot reserve %d numbers for the key %q", r.N, r.Key)}
+		return 0, 0, &generator.Error{
+			Kind:    generator.ErrCount,
+			Message: fmt.Sprintf("cannot reserve %d numbers for the key %q", r.N, r.Key),
+		}
 	}
 	if r.Owner == "" {
 		r.Owner = s.cfg.Owner

@@ -35,20 +35,26 @@ func damagedRow(what, name string) error {
 }
 
 func changedMeanwhile(name string) error {
-	return &generator.Error{Kind: generator.ErrRetry, Name: name,
+	return &generator.Error{
+		Kind: generator.ErrRetry, Name: name,
 		Message: fmt.Sprintf("generator %q was changed by somebody else at the same time", name),
-		Hint:    "Look at it again and repeat the change."}
+		Hint:    "Look at it again and repeat the change.",
+	}
 }
 
 func errClosed() error {
-	return &generator.Error{Kind: generator.ErrNotNow, Message: "the store is closed",
-		Hint: "Connect to another nextid server, or try again when this one is back."}
+	return &generator.Error{
+		Kind: generator.ErrNotNow, Message: "the store is closed",
+		Hint: "Connect to another nextid server, or try again when this one is back.",
+	}
 }
 
 // outOfTime is the answer to a caller whose context ended first.
 func outOfTime(ctx context.Context) error {
-	return &generator.Error{Kind: generator.ErrRetry, Message: "no answer from the store in time",
-		Hint: "Try again.", Cause: ctx.Err()}
+	return &generator.Error{
+		Kind: generator.ErrRetry, Message: "no answer from the store in time",
+		Hint: "Try again.", Cause: ctx.Err(),
+	}
 }
 
 // storeError makes an *Error of what SQLite or the file system said about

@@ -35,8 +35,10 @@ func (s *statements) refusedReserve(ctx context.Context, r generator.Reservation
 	case !intact:
 		return damagedRow("reservation", r.Key)
 	default:
-		return &generator.Error{Kind: generator.ErrExhausted,
-			Message: fmt.Sprintf("%q has no numbers left below %d", r.Key, r.Limit)}
+		return &generator.Error{
+			Kind:    generator.ErrExhausted,
+			Message: fmt.Sprintf("%q has no numbers left below %d", r.Key, r.Limit),
+		}
 	}
 }
 
@@ -102,8 +104,10 @@ func (s *statements) runUndefine(ctx context.Context, name string) error {
 func (s *statements) runDefined(ctx context.Context, name string) (generator.Definition, error) {
 	d, dropped, err := scanDefinition(s.defined.QueryRowContext(ctx, name))
 	if dropped || errors.Is(err, sql.ErrNoRows) {
-		return generator.Definition{}, &generator.Error{Kind: generator.ErrUnknown, Name: name,
-			Message: fmt.Sprintf("generator %q does not exist", name)}
+		return generator.Definition{}, &generator.Error{
+			Kind: generator.ErrUnknown, Name: name,
+			Message: fmt.Sprintf("generator %q does not exist", name),
+		}
 	}
 	return d, err
 }

@@ -34,13 +34,22 @@ func TestDatabaseChangedByHandIsRefused(t *testing.T) {
 		kind error
 		text string
 	}{
-		{"a lowered end", []string{`UPDATE nextid_reservations SET lo = 0, hi = 5 WHERE key = 'k'`},
-			generator.ErrRegressed, `reservation "k" is damaged, or was changed by hand`},
+		{
+			"a lowered end",
+			[]string{`UPDATE nextid_reservations SET lo = 0, hi = 5 WHERE key = 'k'`},
+			generator.ErrRegressed, `reservation "k" is damaged, or was changed by hand`,
+		},
 		{"a renamed key", []string{`UPDATE nextid_reservations SET key = 'K' WHERE key = 'k'`}, generator.ErrRegressed, `"K"`},
-		{"a deleted key", []string{`DELETE FROM nextid_reservations WHERE key = 'k2'`},
-			generator.ErrRegressed, "1 reservations of 3"},
-		{"other options", []string{`UPDATE nextid_generators SET options = '{"bits":1}'`},
-			generator.ErrRegressed, `generator "orders"`},
+		{
+			"a deleted key",
+			[]string{`DELETE FROM nextid_reservations WHERE key = 'k2'`},
+			generator.ErrRegressed, "1 reservations of 3",
+		},
+		{
+			"other options",
+			[]string{`UPDATE nextid_generators SET options = '{"bits":1}'`},
+			generator.ErrRegressed, `generator "orders"`,
+		},
 		{"an undone drop", []string{`UPDATE nextid_generators SET dropped = 1`}, generator.ErrRegressed, `generator "orders"`},
 		{"a moved binding", []string{`UPDATE nextid_meta SET inode = 0, machine = ''`}, generator.ErrRegressed, "meta"},
 		{"no row that says what it is", []string{`DELETE FROM nextid_meta`}, generator.ErrRegressed, "damaged"},

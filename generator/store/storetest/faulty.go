@@ -92,8 +92,10 @@ func orUnreachable(err error) error {
 }
 
 func outOfTime(ctx context.Context) error {
-	return &generator.Error{Kind: generator.ErrRetry, Message: "no answer from the store in time (injected)",
-		Cause: ctx.Err()}
+	return &generator.Error{
+		Kind: generator.ErrRetry, Message: "no answer from the store in time (injected)",
+		Cause: ctx.Err(),
+	}
 }
 
 // Grant is a reservation whose answer reached the caller of a Faulty.

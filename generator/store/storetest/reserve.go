@@ -65,8 +65,10 @@ func (s suite) reserve(t *testing.T) {
 	t.Run("any sequence of calls agrees with the rule", s.model)
 	t.Run("keys are told apart by every byte", func(t *testing.T) {
 		ctx, store := s.start(t)
-		keys := []string{"name/a", "name/A", "name/a.", "name/a-", "name/a ", "name/á", "worker/10/1", "worker/10/01",
-			"name/" + strings.Repeat("x", generator.MaxNameBytes), "name/" + strings.Repeat("x", generator.MaxNameBytes-1)}
+		keys := []string{
+			"name/a", "name/A", "name/a.", "name/a-", "name/a ", "name/á", "worker/10/1", "worker/10/01",
+			"name/" + strings.Repeat("x", generator.MaxNameBytes), "name/" + strings.Repeat("x", generator.MaxNameBytes-1),
+		}
 		for i, key := range keys {
 			at := int64(i) * 1000
 			wantReserve(ctx, t, store, request(key, at, 1), at, at+1)
@@ -250,16 +252,20 @@ func (s suite) release(t *testing.T) {
 
 // reserved covers Reserved.
 func (s suite) reserved(t *testing.T) {
-	keys := []string{"name/a", "name/A", "name/a%", "name/a*", "name/a?", "name/a[b]", "name/a_b", "name/ab", "name/a\\b",
-		"name/b", "name0", "worker/10/0", "worker/10/1", "worker/1/0", "zz"}
+	keys := []string{
+		"name/a", "name/A", "name/a%", "name/a*", "name/a?", "name/a[b]", "name/a_b", "name/ab", "name/a\\b",
+		"name/b", "name0", "worker/10/0", "worker/10/1", "worker/1/0", "zz",
+	}
 	ctx, store := s.start(t)
 	for i, key := range keys {
 		r := request(key, int64(i), 1)
 		r.Owner = "owner of " + key
 		mustReserve(ctx, t, store, r)
 	}
-	for _, prefix := range []string{"", "name/", "name/a", "name/A", "name/a%", "name/a_", "name/a*", "name/a?", "name/a[",
-		"name/a\\", "worker/1", "worker/1/", "worker/10/", "%", "_", "*", "name/b", "name/bb", "z", "zzz"} {
+	for _, prefix := range []string{
+		"", "name/", "name/a", "name/A", "name/a%", "name/a_", "name/a*", "name/a?", "name/a[",
+		"name/a\\", "worker/1", "worker/1/", "worker/10/", "%", "_", "*", "name/b", "name/bb", "z", "zzz",
+	} {
 		t.Run(fmt.Sprintf("prefix %q gives its keys in order", prefix), func(t *testing.T) {
 			want := slices.DeleteFunc(slices.Sorted(slices.Values(keys)),
 				func(key string) bool { return !strings.HasPrefix(key, prefix) })
@@ -313,8 +319,10 @@ func (s suite) concurrent(t *testing.T) {
 						}
 					}
 					if used > 0 {
-						log.Add(history.Event{Name: key, Client: w,
-							Range: generator.Range{First: lo, Step: 1, Count: used}})
+						log.Add(history.Event{
+							Name: key, Client: w,
+							Range: generator.Range{First: lo, Step: 1, Count: used},
+						})
 					}
 				}
 			})

@@ -57,8 +57,10 @@ func Open(cfg Config) (*Engine, error) {
 			hosts[i] = net.JoinHostPort(strings.Trim(host, "[]"), "2181")
 		}
 	}
-	e := &Engine{what: shared.Redacted(u, hosts), root: strings.TrimRight(u.Path, "/"), acl: zk.WorldACL(zk.PermAll),
-		user: make(chan struct{}), stop: make(chan struct{})}
+	e := &Engine{
+		what: shared.Redacted(u, hosts), root: strings.TrimRight(u.Path, "/"), acl: zk.WorldACL(zk.PermAll),
+		user: make(chan struct{}), stop: make(chan struct{}),
+	}
 	if e.root == "" {
 		e.root = "/nextid"
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"clients/verdict"
 	"context"
 	"database/sql"
 	"os"
@@ -9,8 +10,6 @@ import (
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/pgdialect"
 	"github.com/uptrace/bun/driver/pgdriver"
-
-	"clients/verdict"
 )
 
 // IDs is the table ids: reading the row of a name draws an id.

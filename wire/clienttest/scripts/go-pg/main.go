@@ -1,18 +1,19 @@
 package main
 
 import (
+	"clients/verdict"
 	"context"
 	"os"
 
 	"github.com/go-pg/pg/v10"
-
-	"clients/verdict"
 )
 
 func main() {
 	verdict.Version("github.com/go-pg/pg/v10")
-	db := pg.Connect(&pg.Options{Addr: verdict.Addr(), User: os.Getenv("USER"), Password: os.Getenv("PASSWORD"),
-		Database: os.Getenv("DB"), ApplicationName: "check"})
+	db := pg.Connect(&pg.Options{
+		Addr: verdict.Addr(), User: os.Getenv("USER"), Password: os.Getenv("PASSWORD"),
+		Database: os.Getenv("DB"), ApplicationName: "check",
+	})
 	ctx := context.Background()
 	verdict.Succeed("Ping", func() error { return db.Ping(ctx) })
 	verdict.Check("QueryOne", func() (a, b int64, err error) {

@@ -1,13 +1,12 @@
 package main
 
 import (
+	"clients/verdict"
 	"fmt"
 
 	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
-
-	"clients/verdict"
 )
 
 // IDs is the table ids: reading the row of a name draws an id.

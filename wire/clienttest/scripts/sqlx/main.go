@@ -1,10 +1,10 @@
 package main
 
 import (
+	"clients/verdict"
+
 	_ "github.com/jackc/pgx/v5/stdlib"
 	"github.com/jmoiron/sqlx"
-
-	"clients/verdict"
 )
 
 func main() {

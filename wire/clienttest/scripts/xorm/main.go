@@ -1,10 +1,10 @@
 package main
 
 import (
+	"clients/verdict"
+
 	_ "github.com/lib/pq"
 	"xorm.io/xorm"
-
-	"clients/verdict"
 )
 
 // IDs is the table ids: reading the row of a name draws an id.
