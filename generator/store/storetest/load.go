@@ -15,6 +15,7 @@ import (
 // Load is a number of writers that reserve on stores of one database all the
 // time, whatever happens to it, and note what they were granted.
 type Load struct {
+	last    atomic.Value // the latest refusal, as text
 	t       testing.TB
 	log     history.Log
 	grants  atomic.Int64
@@ -47,6 +48,7 @@ func (l *Load) write(ctx context.Context, s generator.Store, writer int) {
 		cancel()
 		if err != nil {
 			l.refused.Add(1)
+			l.last.Store(err.Error())
 			time.Sleep(10 * time.Millisecond) // as every caller does
 			continue
 		}
@@ -76,7 +78,7 @@ func (l *Load) Await(n int64) {
 	want := l.Grants() + n
 	for end := time.Now().Add(patience); l.Grants() < want; {
 		if time.Now().After(end) {
-			l.t.Fatalf("only %d grants of %d more, and %d errors", l.Grants()-want+n, n, l.Refused())
+			l.t.Fatalf("only %d grants of %d more, and %d errors, the last: %v", l.Grants()-want+n, n, l.Refused(), l.last.Load())
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
