@@ -1,0 +1,309 @@
+package sqlfuncs
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// intervalCast finds INTERVAL x unit, which the parser leaves as a cast.
+func intervalCast(e syntax.Expr) (*syntax.Cast, bool) {
+	c, ok := unparen(e).(*syntax.Cast)
+	if !ok || !strings.HasPrefix(c.Type.Name.Last(), "interval ") {
+		return nil, false
+	}
+	return c, true
+}
+
+// addInterval is date ± INTERVAL x unit.
+func (p *planner) addInterval(s *scope, pos syntax.Pos, date syntax.Expr, c *syntax.Cast, subtract bool) (*expr, error) {
+	d, err := p.expr(s, date)
+	if err != nil {
+		return nil, err
+	}
+	n, err := p.expr(s, c.X)
+	if err != nil {
+		return nil, err
+	}
+	x, err := p.shiftDate(d, n, strings.TrimPrefix(c.Type.Name.Last(), "interval "), subtract)
+	return x, at(pos, err)
+}
+
+// shiftDate moves a date by n units. A date moved by days stays a date.
+func (p *planner) shiftDate(d, n *expr, unit string, subtract bool) (*expr, error) {
+	t := d.typ
+	switch {
+	case t == datum.Date && unitIsDays(unit), t == datum.Time && !unitIsDays(unit), t == datum.Timestamp:
+	case isString(t):
+		t = datum.Text
+	default:
+		t = datum.Timestamp
+	}
+	n, err := p.coerce(n, datum.Text, datum.ImplicitCast)
+	if err != nil {
+		return nil, err
+	}
+	if d, err = p.resolveUnknown(d); err != nil {
+		return nil, err
+	}
+	e := strict2(t, d, n, func(x *exec, a, b datum.Value) (datum.Value, error) {
+		if t == datum.Time {
+			months, days, micros := unitsOf(b.Str, unit)
+			_ = months
+			if subtract {
+				micros, days = -micros, -days
+			}
+			return timeOfMicros(a.Int + micros + days*86_400_000_000), nil
+		}
+		at, err := x.mysqlTime(a, datum.Timestamp)
+		if err != nil || !at.Valid {
+			return datum.Null(t), err
+		}
+		months, days, micros := unitsOf(b.Str, unit)
+		if subtract {
+			months, days, micros = -months, -days, -micros
+		}
+		moved, ok := moveTime(civilTime(at), months, days, micros)
+		if !ok {
+			x.warnMySQL(sqlstate.New(sqlstate.DatetimeOverflow, "Datetime function: datetime field overflow"))
+			return datum.Null(t), nil
+		}
+		switch {
+		case t == datum.Date:
+			return dateOf(moved), nil
+		case t == datum.Text:
+			v := datetimeOf(moved)
+			if parsed, ok := parseMySQLTime(a.Str, false); ok && parsed.Type == datum.Date && unitIsDays(unit) {
+				v = dateOf(moved)
+			} else if moved.Nanosecond() != 0 {
+				return datum.MakeText(moved.Format("2006-01-02 15:04:05.999999")), nil
+			}
+			return datum.MakeText(x.mysqlText(v)), nil
+		}
+		return datetimeOf(moved), nil
+	})
+	if e.mod = d.mod; t != datum.Timestamp {
+		e.mod = -1
+	}
+	return e, nil
+}
+
+func unitIsDays(unit string) bool {
+	switch unit {
+	case "day", "week", "month", "quarter", "year", "year to month":
+		return true
+	}
+	return false
+}
+
+func moveTime(t time.Time, months, days, micros int64) (time.Time, bool) {
+	const most = 12 * 10_000
+	if months > most || months < -most || days > most*31 || days < -most*31 {
+		return t, false
+	}
+	total := int64(t.Year())*12 + int64(t.Month()) - 1 + months
+	year, month := int(total/12), time.Month(total%12+1)
+	day := min(t.Day(), time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC).Day())
+	out := time.Date(year, month, day, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC).AddDate(0, 0, int(days))
+	if seconds := micros / 1e6; seconds > 1<<38 || seconds < -1<<38 {
+		return t, false
+	}
+	out = out.Add(time.Duration(micros/1e6) * time.Second).Add(time.Duration(micros%1e6) * time.Microsecond)
+	return out, out.Year() >= 1 && out.Year() <= 9999
+}
+
+// unitMicros are the units that are a fixed time, and unitOrder the order in
+// which a compound interval such as DAY_SECOND lists them.
+var (
+	unitMicros = map[string]int64{"microsecond": 1, "second": 1e6, "minute": 60e6, "hour": 3600e6, "day": 86_400e6, "week": 7 * 86_400e6}
+	unitOrder  = []string{"year", "month", "day", "hour", "minute", "second", "microsecond"}
+)
+
+// unitsOf reads the value of an interval.
+func unitsOf(text, unit string) (months, days, micros int64) {
+	firstUnit, lastUnit, compound := strings.Cut(unit, " to ")
+	if !compound {
+		number, _ := numberPrefix(text)
+		n, _ := decimalInt(decimalText(number))
+		switch unit {
+		case "year":
+			return n * 12, 0, 0
+		case "quarter":
+			return n * 3, 0, 0
+		case "month":
+			return n, 0, 0
+		case "day":
+			return 0, n, 0
+		case "week":
+			return 0, n * 7, 0
+		case "second":
+			us, _ := decimalInt(roundDecimal(mustMillion(decimalText(number)), 0, false).Str)
+			return 0, 0, us
+		}
+		if n > 1<<62/unitMicros[unit] || n < -(1<<62)/unitMicros[unit] {
+			return 0, 0, 1 << 62
+		}
+		return 0, 0, n * unitMicros[unit]
+	}
+	sign := int64(1)
+	if text = strings.TrimSpace(text); strings.HasPrefix(text, "-") {
+		sign = -1
+	}
+	var numbers []int64
+	for f := range strings.FieldsFuncSeq(text, func(r rune) bool { return r < '0' || r > '9' }) {
+		n, _ := strconv.ParseInt(f, 10, 64)
+		numbers = append(numbers, min(n, 1<<32))
+	}
+	from, to := slices.Index(unitOrder, firstUnit), slices.Index(unitOrder, lastUnit)
+	units := unitOrder[from : to+1]
+	for len(numbers) < len(units) { // missing ones are those at the left
+		numbers = append([]int64{0}, numbers...)
+	}
+	for i, u := range units {
+		n := sign * numbers[i]
+		switch u {
+		case "year":
+			months += 12 * n
+		case "month":
+			months += n
+		case "day":
+			days += n
+		default:
+			micros += n * unitMicros[u]
+		}
+	}
+	return months, days, micros
+}
+
+// decimalText is the plain form of a number that may have an exponent.
+func decimalText(number string) string {
+	if strings.ContainsAny(number, "eE") {
+		f, _ := strconv.ParseFloat(number, 64)
+		return floatDecimal(f)
+	}
+	return strings.TrimPrefix(number, "+")
+}
+
+// dateAddCall is DATE_ADD(d, INTERVAL x unit), ADDDATE(d, days) and their
+// opposites.
+func dateAddCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
+	name := e.Name.Last()
+	if len(e.Args) != 2 {
+		return nil, parameterCount(name)
+	}
+	subtract := strings.HasSuffix(name, "sub") || strings.HasPrefix(name, "sub")
+	c, ok := intervalCast(e.Args[1].Value)
+	if !ok {
+		if !strings.HasSuffix(name, "date") {
+			return nil, sqlstate.New(sqlstate.SyntaxError, "%s needs an INTERVAL", name)
+		}
+		c = &syntax.Cast{X: e.Args[1].Value, Type: syntax.TypeName{Name: syntax.Name{"interval day"}}}
+	}
+	return p.addInterval(s, e.Pos, e.Args[0].Value, c, subtract)
+}
+
+// unitArgument reads the unit of TIMESTAMPADD and TIMESTAMPDIFF.
+func unitArgument(e syntax.Expr) (string, bool) {
+	c, ok := e.(*syntax.Column)
+	if !ok || len(c.Name) != 1 {
+		return "", false
+	}
+	unit := strings.TrimPrefix(strings.ToLower(c.Name[0]), "sql_tsi_")
+	return unit, unitMicros[unit] != 0 || unit == "month" || unit == "quarter" || unit == "year"
+}
+
+func timestampAddCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
+	if len(e.Args) != 3 {
+		return nil, parameterCount("timestampadd")
+	}
+	unit, ok := unitArgument(e.Args[0].Value)
+	if !ok {
+		return nil, sqlstate.New(sqlstate.SyntaxError, "TIMESTAMPADD needs a unit")
+	}
+	c := &syntax.Cast{X: e.Args[1].Value, Type: syntax.TypeName{Name: syntax.Name{"interval " + unit}}}
+	return p.addInterval(s, e.Pos, e.Args[2].Value, c, false)
+}
+
+func timestampDiffCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
+	if len(e.Args) != 3 {
+		return nil, parameterCount("timestampdiff")
+	}
+	unit, ok := unitArgument(e.Args[0].Value)
+	if !ok {
+		return nil, sqlstate.New(sqlstate.SyntaxError, "TIMESTAMPDIFF needs a unit")
+	}
+	es, err := p.exprs(s, []syntax.Expr{e.Args[1].Value, e.Args[2].Value})
+	if err == nil {
+		err = p.coerceAll(es, datum.Timestamp)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return strict2(datum.Int8, es[0], es[1], func(_ *exec, a, b datum.Value) (datum.Value, error) {
+		if us := unitMicros[unit]; us != 0 {
+			return datum.MakeInt8((b.Int - a.Int) / us), nil
+		}
+		n := monthsBetween(civilTime(a), civilTime(b))
+		return datum.MakeInt8(n / map[string]int64{"month": 1, "quarter": 3, "year": 12}[unit]), nil
+	}), nil
+}
+
+// monthsBetween counts whole months from a to b.
+func monthsBetween(a, b time.Time) int64 {
+	if b.Before(a) {
+		return -monthsBetween(b, a)
+	}
+	n := int64(b.Year()-a.Year())*12 + int64(b.Month()) - int64(a.Month())
+	rest := func(t time.Time) time.Duration {
+		return time.Duration(t.Day())*24*time.Hour + t.Sub(t.Truncate(24*time.Hour))
+	}
+	if rest(b) < rest(a) {
+		n--
+	}
+	return n
+}
+
+// extractCall is EXTRACT(unit FROM x).
+func extractCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
+	lit, ok := e.Args[0].Value.(*syntax.Literal)
+	if !ok || len(e.Args) != 2 {
+		return nil, sqlstate.New(sqlstate.SyntaxError, "EXTRACT needs a unit")
+	}
+	unit := strings.ToLower(lit.Text)
+	format := map[string]string{
+		"year": "%Y", "quarter": "", "month": "%m", "week": "%U", "day": "%d", "hour": "%H", "minute": "%i", "second": "%s",
+		"microsecond": "%f", "year_month": "%Y%m", "day_hour": "%d%H", "day_minute": "%d%H%i", "day_second": "%d%H%i%s",
+		"hour_minute": "%H%i", "hour_second": "%H%i%s", "minute_second": "%i%s", "second_microsecond": "%s%f", "day_microsecond": "%d%H%i%s%f",
+		"hour_microsecond": "%H%i%s%f", "minute_microsecond": "%i%s%f",
+	}
+	f, ok := format[unit]
+	if !ok {
+		return nil, sqlstate.New(sqlstate.SyntaxError, "EXTRACT does not know the unit %s", cut(unit, 32))
+	}
+	x, err := p.expr(s, e.Args[1].Value)
+	if err == nil && x.typ != datum.Time {
+		x, err = p.coerce(x, datum.Timestamp, datum.ImplicitCast)
+	} else if err == nil {
+		x, err = p.coerce(x, datum.Timestamp, datum.ImplicitCast)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return derive(datum.Int8, func(ex *exec) (datum.Value, error) {
+		v, err := x.eval(ex)
+		if err != nil || !v.Valid {
+			return datum.Null(datum.Int8), err
+		}
+		t := civilTime(v)
+		if unit == "quarter" {
+			return datum.MakeInt8(int64(t.Month()+2) / 3), nil
+		}
+		n, _ := strconv.ParseInt(dateFormat(t, f), 10, 64)
+		return datum.MakeInt8(n), nil
+	}, x), nil
+}
