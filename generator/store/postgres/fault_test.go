@@ -3,7 +3,6 @@ package postgres_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -133,9 +132,6 @@ func TestAnAsynchronousFailoverIsNoticed(t *testing.T) {
 // Both addresses in the URL: the store goes on at the new primary without a
 // restart, and passes over what may be lost.
 func TestADeclaredFailoverSkips(t *testing.T) {
-	if !*promote {
-		t.Skip("after a few promotions in a hundred every reservation is refused from then on, which is not understood yet: run it with -promote")
-	}
 	t.Parallel()
 	primary := dbtest.Postgres(t)
 	dsn := place(t, primary)
@@ -158,9 +154,6 @@ func TestADeclaredFailoverSkips(t *testing.T) {
 		}
 	}
 }
-
-// promote runs TestADeclaredFailoverSkips, which does not pass every time.
-var promote = flag.Bool("promote", false, "run the test of a promoted standby")
 
 // Row 48: pg_dump, allocate, restore into the same server.
 func TestAnOlderDumpIsNoticed(t *testing.T) {

@@ -32,7 +32,9 @@
 // The witness remembers, for each key, the end of the last reservation of
 // this server and the key's count of reservations. A grant that does not lie
 // above both means that the store went back: it is not used, and the name
-// answers ErrRegressed until Recover. The witness is in memory, and in a file
+// answers ErrRegressed until Recover. Where a failover is passed over, the
+// count goes up by more than can have been lost, so that the witnesses which
+// saw it are content. The witness is in memory, and in a file
 // if Config.Witness names one. The file is not synced: it may lag behind and
 // then sees less, but it is never ahead of the store.
 //

@@ -49,7 +49,7 @@ type Ask struct {
 	Stamp  string // which the asker believes to be the present one
 	From   string // an older stamp that is known to be over; "" for none
 	Create bool
-	Count  int64  // added to the key's seq; 1 but for Recover
+	Count  int64  // added to the key's seq; 1 but after a failover and for Recover
 	Write  string // the stamp that the key gets; Stamp but for a name that is stopped
 }
 

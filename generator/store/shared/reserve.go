@@ -19,6 +19,11 @@ const (
 	// of history that was lost can have, so that every witness is content.
 	recoverCount = 1 << 40
 
+	// skipCount is what the first reservation of a key after a declared
+	// failover adds to its seq, for the same reason. It is less than
+	// recoverCount because Redis adds in doubles, and may fail over every day.
+	skipCount = 1 << 30
+
 	// stopped begins the stamp of a key that a witness has stopped, so that
 	// the servers without one stop too.
 	stopped = "stopped "
@@ -107,10 +112,12 @@ func (s *Store) moved(l *life, ask *Ask, a Answer) error {
 	switch {
 	case strings.HasPrefix(a.Stamp, stopped):
 		return s.regressed(name, strings.TrimPrefix(a.Stamp, stopped), a.Hi)
-	case name == "", s.cfg.Failover == Lossless: // a worker's line: see awaited
+	case s.cfg.Failover == Lossless:
 		ask.From = a.Stamp
+	case name == "": // a worker's line: see awaited
+		ask.From, ask.Count = a.Stamp, skipCount
 	case s.cfg.Failover == Skip:
-		ask.From = a.Stamp
+		ask.From, ask.Count = a.Stamp, skipCount
 		ask.AtLeast = max(ask.AtLeast, saturated(a.Hi, s.cfg.Skip))
 		s.cfg.Logger.Warn("the store was failed over: passing over numbers that may have been lost with it",
 			"generator", name, "skip", s.cfg.Skip, "from", a.Hi)
@@ -125,7 +132,11 @@ func (s *Store) moved(l *life, ask *Ask, a Answer) error {
 func (s *Store) missing(ctx context.Context, l *life, ask *Ask) error {
 	ask.Create = true
 	name := nameOf(ask.Key)
-	if name == "" || s.cfg.Failover == Lossless {
+	if s.cfg.Failover == Lossless {
+		return nil
+	}
+	if name == "" {
+		ask.Count = skipCount
 		return nil
 	}
 	if e, err := s.entry(ctx, name); e == nil || e.Created.UnixMilli() >= l.since {
@@ -135,7 +146,10 @@ func (s *Store) missing(ctx context.Context, l *life, ask *Ask) error {
 		return nil // made after the failover
 	}
 	if s.cfg.Failover == Skip {
-		ask.AtLeast = saturated(ask.AtLeast, s.cfg.Skip)
+		if w, known := s.witness.look(ask.Key); known {
+			ask.AtLeast = max(ask.AtLeast, w.hi)
+		}
+		ask.AtLeast, ask.Count = saturated(ask.AtLeast, s.cfg.Skip), skipCount
 		return nil
 	}
 	return s.regressed(name, "the store was failed over or restored, and has no reservation of the name", ask.AtLeast)

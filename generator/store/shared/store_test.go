@@ -358,6 +358,51 @@ func TestOnlyTheFirstServerSkips(t *testing.T) {
 	grant(t, a, name("orders", 10), 1111)
 }
 
+// The witness has seen what a declared failover lost. That is no reason to
+// stop the name: it counts on, beyond it, and so do the time lines.
+func TestAServerThatSawWhatWasLostSkipsToo(t *testing.T) {
+	t.Parallel()
+	d := newDatabase()
+	clock := clocktest.New(time.UnixMilli(1_700_000_000_000))
+	clock.Freeze(true)
+	cfg := Config{Failover: Skip, Skip: 1000, Clock: clock, Wait: time.Minute}
+	a, b := newStore(t, d, cfg), newStore(t, d, cfg)
+	now := func() int64 { return clock.Wall() / int64(time.Millisecond) }
+	slice := func(id string) generator.Reservation {
+		return generator.Reservation{Key: generator.WorkerKeyPrefix + "10/" + id, AtLeast: now(), N: 10_000, Limit: generator.NoLimit}
+	}
+	if _, _, err := a.Define(t.Context(), generator.Definition{
+		Name: "forgotten", Kind: "segment", Options: []byte(`{}`), Created: time.UnixMilli(1_600_000_000_000),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	grant(t, a, name("orders", 100), 1)
+	grant(t, a, slice("0"), now())
+	values, entries := d.copied()
+	for i := range int64(3) { // lost
+		grant(t, a, name("orders", 10), 101+20*i)
+		grant(t, b, name("orders", 10), 111+20*i)
+	}
+	grant(t, a, name("forgotten", 10), 1)
+	grant(t, a, name("forgotten", 10), 11)
+	clock.Step(20 * time.Second)
+	grant(t, a, slice("0"), now())
+	grant(t, a, slice("1"), now())
+	clock.Step(20 * time.Second)
+	grant(t, a, slice("0"), now())
+	grant(t, a, slice("1"), now())
+	d.restore(values, entries, "two")
+	grant(t, a, name("orders", 10), 1101)
+	grant(t, b, name("orders", 10), 1111)
+	grant(t, a, name("orders", 10), 1121)
+	if lo, _, err := a.Reserve(t.Context(), name("forgotten", 10)); err != nil || lo < 1001 {
+		t.Errorf("granted from %d, %v; want more than 1000 on", lo, err)
+	}
+	clock.Step(2 * time.Minute)
+	grant(t, a, slice("0"), now())
+	grant(t, a, slice("1"), now())
+}
+
 // A name whose reservations were all lost has none in the store; it is not
 // taken for a new one.
 func TestANameWhoseReservationsWereLostStops(t *testing.T) {
