@@ -46,7 +46,8 @@ func (t turn) pass() { <-t }
 type live struct {
 	gen        Generator
 	try        TryGenerator // nil when gen cannot answer without waiting
-	definition Definition
+	coder      Coder
+	definition Definition // without secrets
 }
 
 // Name returns the generator's name.
@@ -80,7 +81,8 @@ func (e *Entry) Next(ctx context.Context, n int64) (Range, error) {
 	}
 }
 
-// Definition returns the definition behind the entry, opening it if needed.
+// Definition returns the definition behind the entry without its secrets,
+// opening it if needed.
 func (e *Entry) Definition(ctx context.Context) (Definition, error) {
 	l, err := e.open(ctx)
 	if err != nil {
@@ -97,6 +99,15 @@ func (e *Entry) Generator(ctx context.Context) (Generator, error) {
 		return nil, err
 	}
 	return l.gen, nil
+}
+
+// Coder returns the text form of the generator's ids, opening it if needed.
+func (e *Entry) Coder(ctx context.Context) (Coder, error) {
+	l, err := e.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return l.coder, nil
 }
 
 // Running returns the generator if it is open in this process, else nil.
@@ -137,11 +148,23 @@ func (e *Entry) start(ctx context.Context, d Definition) (*live, error) {
 	if e.registry.closed.Load() {
 		return nil, errClosed(e.name)
 	}
+	var coder Coder
+	if k.Coder != nil {
+		if coder, err = k.Coder(d.Options); err != nil {
+			return nil, named(err, e.name)
+		}
+	}
 	gen, err := k.Open(ctx, d)
 	if err != nil {
 		return nil, named(err, e.name)
 	}
-	l := &live{gen: gen, definition: d}
+	if own, ok := gen.(Coder); ok && coder == nil {
+		coder = own
+	}
+	if coder == nil {
+		coder = decimal{}
+	}
+	l := &live{gen: gen, coder: coder, definition: k.public(d)}
 	l.try, _ = gen.(TryGenerator)
 	e.live.Store(l)
 	return l, nil

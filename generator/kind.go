@@ -21,6 +21,23 @@ type Kind struct {
 	// an old id appear again (layout, epoch, direction) are ErrOption.
 	Alter func(stored, change json.RawMessage) (json.RawMessage, error)
 
+	// Complete fills in what must be made once for a new generator, such as a
+	// random key, in options that Normalize returned. The store keeps the
+	// result. nil: nothing to fill in.
+	Complete func(options json.RawMessage) (json.RawMessage, error)
+
+	// Public returns stored options as they may be shown: without secrets,
+	// and with what Complete made as Normalize wrote it. nil: as they are.
+	Public func(stored json.RawMessage) json.RawMessage
+
+	// Coder returns the text form that stored options ask for. nil, or a nil
+	// Coder: the generator's own, else decimal numbers.
+	Coder func(stored json.RawMessage) (Coder, error)
+
+	// IDBits is how many bits the ids of stored options have; all of them
+	// are 0 to 1<<IDBits - 1. nil: 63.
+	IDBits func(stored json.RawMessage) (int, error)
+
 	// Open starts the engine of a definition. An earlier generator of the
 	// name may have run in this process (altered, or dropped and created
 	// again); it was closed before. The new one goes on above it.

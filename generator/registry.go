@@ -95,7 +95,7 @@ func NewRegistry(cfg Config) (*Registry, error) {
 // Declare creates the generators of Config.Declared that the store lacks.
 func (r *Registry) Declare(ctx context.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(r.declared)) {
-		if _, _, err := r.cfg.Store.Define(ctx, r.declared[name]); err != nil {
+		if _, _, err := r.define(ctx, r.declared[name]); err != nil {
 			return err
 		}
 	}
@@ -162,7 +162,7 @@ func (r *Registry) Create(ctx context.Context, name, kind string, options json.R
 	if err := r.checkDeclared(r.kinds[kind], d); err != nil {
 		return err
 	}
-	_, created, err := r.cfg.Store.Define(ctx, d)
+	_, created, err := r.define(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -286,9 +286,21 @@ func (r *Registry) Existing(ctx context.Context, name string) (*Entry, error) {
 	return r.entry(name)
 }
 
-// Definitions lists what the store knows, ordered by name.
+// Definitions lists what the store knows, ordered by name, without secrets.
 func (r *Registry) Definitions(ctx context.Context) ([]Definition, error) {
-	return r.cfg.Store.ListDefined(ctx)
+	list, err := r.cfg.Store.ListDefined(ctx)
+	for i, d := range list {
+		list[i] = r.kinds[d.Kind].public(d)
+	}
+	return list, err
+}
+
+// public is d as it may be shown.
+func (k Kind) public(d Definition) Definition {
+	if k.Public != nil {
+		d.Options = k.Public(d.Options)
+	}
+	return d
 }
 
 // Kinds lists the kinds, ordered by name.
@@ -349,8 +361,18 @@ func (r *Registry) load(ctx context.Context, name string) (Definition, error) {
 			return d, err
 		}
 	}
-	d, _, err = r.cfg.Store.Define(ctx, d)
+	d, _, err = r.define(ctx, d)
 	return d, err
+}
+
+// define writes a normalized definition into the store unless its name exists.
+func (r *Registry) define(ctx context.Context, d Definition) (stored Definition, created bool, err error) {
+	if k := r.kinds[d.Kind]; k.Complete != nil {
+		if d.Options, err = k.Complete(d.Options); err != nil {
+			return d, false, named(err, d.Name)
+		}
+	}
+	return r.cfg.Store.Define(ctx, d)
 }
 
 func (r *Registry) kind(name string) (Kind, error) {
@@ -391,14 +413,16 @@ func (r *Registry) checkDeclared(k Kind, d Definition) error {
 		if bytes.Equal(want.Options, d.Options) {
 			return nil
 		}
-		if now, err := k.Normalize(d.Options); err == nil && bytes.Equal(want.Options, now) {
-			return nil
+		for _, stored := range []json.RawMessage{d.Options, k.public(d).Options} {
+			if now, err := k.Normalize(stored); err == nil && bytes.Equal(want.Options, now) {
+				return nil
+			}
 		}
 	}
 	return &Error{
 		Kind: ErrPinned, Name: d.Name,
 		Message: fmt.Sprintf("generator %q is configured here as %s %s, which contradicts %s %s",
-			d.Name, want.Kind, want.Options, d.Kind, d.Options),
+			d.Name, want.Kind, r.kinds[want.Kind].public(want).Options, d.Kind, k.public(d).Options),
 		Hint: "Make the configuration of this server agree with the store, or remove the generator from it.",
 	}
 }

@@ -145,6 +145,11 @@ func explain(x *exec, id, by datum.Value) (generator.Parts, error) {
 	case datum.UUID:
 		return explainUUID(uuidOf(id))
 	case datum.Text:
+		if by.Valid {
+			if p, done, err := x.explainCode(id.Str, by.Str); done || err != nil {
+				return p, err
+			}
+		}
 		if u, err := datum.ParseText(datum.UUID, id.Str, nil); err == nil {
 			return explainUUID(uuidOf(u))
 		}
@@ -179,6 +184,10 @@ func (x *exec) explainer(name string) (generator.Explainer, error) {
 	if gen == nil || err != nil {
 		return nil, err
 	}
+	return explainerOf(gen, name)
+}
+
+func explainerOf(gen generator.Generator, name string) (generator.Explainer, error) {
 	ex, ok := gen.(generator.Explainer)
 	if !ok {
 		return nil, sqlstate.New(sqlstate.FeatureNotSupported, "ids of generator %q cannot be taken apart", name)
