@@ -146,8 +146,10 @@ type Clock interface {
 	Monotonic() time.Duration
 }
 
-// SystemClock is the Clock of the operating system.
-type SystemClock struct{}
+// SystemClock is the Runtime of the operating system.
+type SystemClock struct{ Goroutines }
+
+var _ Runtime = SystemClock{}
 
 var processStart = time.Now()
 

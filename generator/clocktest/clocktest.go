@@ -9,10 +9,12 @@ import (
 	"nextid/generator"
 )
 
-// Clock is a generator.Clock. Both its clocks go on with package time, so
+// Clock is a generator.Runtime. Both its clocks go on with package time, so
 // that inside a testing/synctest bubble they follow the bubble's clock;
 // Advance moves them on by hand elsewhere. It is safe for concurrent use.
 type Clock struct {
+	generator.Goroutines
+
 	start time.Time
 
 	mu       sync.Mutex
@@ -22,7 +24,7 @@ type Clock struct {
 	frozen   bool
 }
 
-var _ generator.Clock = (*Clock)(nil)
+var _ generator.Runtime = (*Clock)(nil)
 
 // New returns a Clock whose wall clock shows wall.
 func New(wall time.Time) *Clock {

@@ -3,7 +3,6 @@ package segment
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
 
 	"nextid/generator"
@@ -55,7 +54,7 @@ func (g *Generator) startFlight(n int64) *flight {
 		positions = 1
 	}
 	atLeast := max(g.first, g.above)
-	g.work.Go(func() { g.fly(f, step, positions, atLeast) })
+	g.clock.Go(&g.work, func() { g.fly(f, step, positions, atLeast) })
 	return f
 }
 
@@ -109,7 +108,12 @@ func (g *Generator) retryLater() {
 	if g.closed || g.options.Strict {
 		return
 	}
-	g.retry = time.AfterFunc(g.pause/2+rand.N(g.pause), g.prefetch)
+	pause := g.pause
+	g.clock.Go(&g.work, func() {
+		if g.clock.Pause(g.ctx, pause) == nil {
+			g.prefetch()
+		}
+	})
 	g.pause = min(2*g.pause, retryMost)
 }
 

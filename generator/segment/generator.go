@@ -19,7 +19,7 @@ type Generator struct {
 	name    string
 	options Options
 	store   generator.Reserver
-	clock   generator.Clock
+	clock   generator.Runtime
 	owner   string
 
 	current atomic.Pointer[buffer]
@@ -29,10 +29,9 @@ type Generator struct {
 	stop context.CancelFunc
 	work sync.WaitGroup
 
-	mu        sync.Mutex // never held while the store is asked
-	next      *buffer    // to be used when current is empty
-	flight    *flight    // the reservation that is on its way
-	retry     *time.Timer
+	mu        sync.Mutex    // never held while the store is asked
+	next      *buffer       // to be used when current is empty
+	flight    *flight       // the reservation that is on its way
 	pause     time.Duration // before the next retry
 	step      int64         // ids in the last reservation of a step
 	fetches   int
@@ -53,7 +52,7 @@ var (
 	_ generator.Reporter     = (*Generator)(nil)
 )
 
-func newGenerator(name string, o Options, store generator.Reserver, clock generator.Clock, owner string) *Generator {
+func newGenerator(name string, o Options, store generator.Reserver, clock generator.Runtime, owner string) *Generator {
 	g := &Generator{
 		line: newLine(o), name: name, options: o, store: store, clock: clock, owner: owner,
 		step: o.Step, pause: retryFirst, above: math.MinInt64, end: math.MinInt64,
@@ -97,7 +96,7 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 	if g.options.Strict {
 		return g.nextStrict(ctx, n)
 	}
-	var deadline *time.Timer
+	var patient context.Context // ctx until the deadline
 	for {
 		if r, ok := g.TryNext(n); ok {
 			return r, nil
@@ -109,22 +108,32 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 		if f == nil {
 			continue // there is a buffer now
 		}
-		if deadline == nil {
+		if patient == nil {
 			g.waits.Add(1)
-			deadline = time.NewTimer(time.Duration(g.options.Deadline))
-			defer deadline.Stop()
+			var cancel context.CancelFunc
+			patient, cancel = g.patience(ctx)
+			defer cancel()
 		}
-		select {
-		case <-f.done:
-			if f.err != nil {
-				return generator.Range{}, f.err
-			}
-		case <-ctx.Done():
-			return generator.Range{}, ctx.Err()
-		case <-deadline.C:
-			return generator.Range{}, g.errSlow()
+		if err := g.clock.Receive(patient, f.done); err != nil {
+			return generator.Range{}, g.impatient(ctx)
+		}
+		if f.err != nil {
+			return generator.Range{}, f.err
 		}
 	}
+}
+
+// patience is ctx with the end that the option deadline gives it.
+func (g *Generator) patience(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, time.Duration(g.options.Deadline))
+}
+
+// impatient is the error of a draw of ctx whose patience has ended.
+func (g *Generator) impatient(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return g.errSlow()
 }
 
 // demand sees to it that there is a buffer. It returns the reservation to
@@ -160,12 +169,9 @@ func (g *Generator) Close(ctx context.Context) error {
 		return nil
 	}
 	g.closed = true
-	if g.retry != nil {
-		g.retry.Stop()
-	}
 	g.mu.Unlock()
 	g.stop()
-	g.work.Wait()
+	g.clock.Join(&g.work)
 
 	b := g.current.Load()
 	used := min(b.next.Swap(b.size), b.size) // nothing can be drawn any more
@@ -210,13 +216,11 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 		}
 		f := g.startFlight(1)
 		g.mu.Unlock()
-		select {
-		case <-f.done:
-			if f.err != nil {
-				return f.err
-			}
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := g.clock.Receive(ctx, f.done); err != nil {
+			return err
+		}
+		if f.err != nil {
+			return f.err
 		}
 	}
 }

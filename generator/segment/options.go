@@ -78,7 +78,7 @@ func optionError(format string, args ...any) error { return option.Error(hint, f
 const KindName = "segment"
 
 // Kind returns the plug-in. owner is shown to operators.
-func Kind(store generator.Reserver, clock generator.Clock, owner string) generator.Kind {
+func Kind(store generator.Reserver, clock generator.Runtime, owner string) generator.Kind {
 	return generator.Kind{
 		Name: KindName, Help: "numbers in ranges from the store, after Meituan's Leaf",
 		Normalize: normalize, Alter: alter,

@@ -3,7 +3,6 @@ package segment
 import (
 	"context"
 	"math"
-	"time"
 
 	"nextid/generator"
 )
@@ -26,14 +25,10 @@ func (g *Generator) nextStrict(ctx context.Context, n int64) (generator.Range, e
 	if err != nil {
 		return generator.Range{}, err
 	}
-	deadline := time.NewTimer(time.Duration(g.options.Deadline))
-	defer deadline.Stop()
-	select {
-	case <-batch.done:
-	case <-ctx.Done():
-		return generator.Range{}, ctx.Err()
-	case <-deadline.C:
-		return generator.Range{}, g.errSlow()
+	patient, cancel := g.patience(ctx)
+	defer cancel()
+	if err := g.clock.Receive(patient, batch.done); err != nil {
+		return generator.Range{}, g.impatient(ctx)
 	}
 	if batch.err != nil {
 		return generator.Range{}, batch.err
@@ -62,7 +57,7 @@ func (g *Generator) join(n int64) (b *batch, at int64, err error) {
 		g.batch = &batch{done: make(chan struct{})}
 		if !g.sending {
 			g.sending = true
-			g.work.Go(g.send)
+			g.clock.Go(&g.work, g.send)
 		}
 	}
 	b, at = g.batch, g.batch.total

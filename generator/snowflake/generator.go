@@ -273,12 +273,12 @@ func (g *Generator) await(ctx context.Context, tick int64) error {
 		if g.rollback == Refuse && missing > tolerance {
 			return g.errRollback(missing)
 		}
-		return sleep(ctx, min(max(missing, blink), glance))
+		return g.pool.Sleep(ctx, min(max(missing, blink), glance))
 	}
 	if missing > patience {
 		return g.errAhead(tick)
 	}
-	return sleep(ctx, missing)
+	return g.pool.Sleep(ctx, missing)
 }
 
 // Close implements generator.Closer. It needs no store: the pool gives the
@@ -346,15 +346,3 @@ func (g *Generator) Floor(t time.Time) (int64, error) { return g.layout.Floor(t)
 
 // Ceil implements generator.Explainer.
 func (g *Generator) Ceil(t time.Time) (int64, error) { return g.layout.Ceil(t) }
-
-// sleep waits for d or the end of ctx.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

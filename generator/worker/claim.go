@@ -50,7 +50,7 @@ func (p *Pool) claim(old *Lease) error {
 		if cfg.Clock.Monotonic()+wait > deadline {
 			return p.noneFree(id, m)
 		}
-		if err := sleep(p.pools.ctx, wait); err != nil {
+		if err := p.Sleep(p.pools.ctx, wait); err != nil {
 			return errClosed()
 		}
 	}

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"math/rand/v2"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -28,6 +27,7 @@ type Pool struct {
 	used    atomic.Int64  // end (exclusive, Unix ms) of what generators that left have stamped
 	unitMs  atomic.Int64  // longest tick of the layouts that use the pool, in ms
 	wake    chan struct{} // asks keep for an extension
+	overdue atomic.Bool   // keep extends even a slice that lasts for long yet
 
 	mu      sync.Mutex
 	attempt *attempt // to extend, on its way
@@ -59,6 +59,11 @@ func (p *Pool) Wall() int64 { return p.pools.time.wall() }
 
 // ClockBack is how often the wall clock was seen to go back.
 func (p *Pool) ClockBack() int64 { return p.pools.time.backs.Load() }
+
+// Sleep waits for d, or for the end of ctx, whose error it returns then.
+func (p *Pool) Sleep(ctx context.Context, d time.Duration) error {
+	return p.pools.cfg.Clock.Sleep(ctx, d)
+}
 
 // Wake asks for an extension in the background. It never blocks.
 func (p *Pool) Wake() {
@@ -96,26 +101,22 @@ const (
 	logEvery     = 10 * time.Second
 )
 
-// keep extends the slice when Wake asks for it, and on a shared store also
-// while nobody draws ids: other servers would take an id that looks unused.
+// keep extends the slice when Wake asks for it.
 func (p *Pool) keep() {
-	var alive <-chan time.Time
-	if !p.pools.cfg.Store.Exclusive() {
-		t := time.NewTicker(p.pools.cfg.Slice / 3)
-		defer t.Stop()
-		alive = t.C
-	}
-	for {
-		select {
-		case <-p.pools.ctx.Done():
-			return
-		case <-alive:
-			if p.lease.Load() != nil {
-				p.renew(func(*Lease) bool { return true })
-			}
-		case <-p.wake:
-			p.renew(func(l *Lease) bool { return p.Now() >= l.Soon*1000 })
+	for p.pools.cfg.Clock.Receive(p.pools.ctx, p.wake) == nil {
+		overdue := p.overdue.Swap(false)
+		if p.lease.Load() != nil {
+			p.renew(func(l *Lease) bool { return overdue || p.Now() >= l.Soon*1000 })
 		}
+	}
+}
+
+// remind has the slice extended also while nobody draws ids: the other
+// servers on the store would take an id that looks unused.
+func (p *Pool) remind() {
+	for p.pools.cfg.Clock.Sleep(p.pools.ctx, p.pools.cfg.Slice/3) == nil {
+		p.overdue.Store(true)
+		p.Wake()
 	}
 }
 
@@ -134,7 +135,7 @@ func (p *Pool) renew(due func(*Lease) bool) {
 			p.pools.cfg.Logger.Warn("cannot extend the time slice of the worker id", "bits", p.bits,
 				"worker", l.Worker, "ids_until", time.UnixMilli(l.Hi).UTC(), "error", err)
 		}
-		if sleep(p.pools.ctx, pause/2+rand.N(pause)) != nil {
+		if p.pools.cfg.Clock.Pause(p.pools.ctx, pause) != nil {
 			return
 		}
 		pause = min(2*pause, retryMost)
@@ -159,16 +160,14 @@ func (p *Pool) Extend(ctx context.Context, need int64) error {
 		if a == nil {
 			a = &attempt{done: make(chan struct{})}
 			p.attempt = a
-			p.pools.work.Go(func() { p.run(a, need) })
+			p.pools.cfg.Clock.Go(&p.pools.work, func() { p.run(a, need) })
 		}
 		p.mu.Unlock()
-		select {
-		case <-a.done:
-			if a.err != nil {
-				return a.err
-			}
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := p.pools.cfg.Clock.Receive(ctx, a.done); err != nil {
+			return err
+		}
+		if a.err != nil {
+			return a.err
 		}
 	}
 }
@@ -261,9 +260,10 @@ func (p *Pool) close() {
 // release is rule R6. No attempt is on its way any more.
 func (p *Pool) release(ctx context.Context) error {
 	p.mu.Lock()
-	defer p.mu.Unlock()
+	users := p.users
+	p.mu.Unlock()
 	l := p.lease.Load()
-	if l == nil || p.users > 0 {
+	if l == nil || users > 0 {
 		return nil
 	}
 	to := min(max(p.used.Load(), l.Lo), l.Hi)
@@ -273,15 +273,3 @@ func (p *Pool) release(ctx context.Context) error {
 func (p *Pool) prefix() string { return generator.WorkerKeyPrefix + strconv.Itoa(int(p.bits)) + "/" }
 
 func (p *Pool) key(id int64) string { return p.prefix() + strconv.FormatInt(id, 10) }
-
-// sleep waits for d or the end of ctx.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

@@ -17,9 +17,9 @@ const Auto = -1
 // Config configures Pools. Store is required.
 type Config struct {
 	Store  generator.Store
-	Clock  generator.Clock // nil: the system's
-	Worker int64           // a worker id, or Auto
-	Owner  string          // who holds the slices, shown to operators
+	Clock  generator.Runtime // nil: the system's
+	Worker int64             // a worker id, or Auto
+	Owner  string            // who holds the slices, shown to operators
 
 	// Slice is how much time is reserved ahead. 0: 3 s on a store that only
 	// this process uses, 60 s on a shared one. It is how long ids go on
@@ -73,21 +73,14 @@ func New(cfg Config) *Pools {
 	p := &Pools{cfg: cfg, pools: map[uint8]*Pool{}}
 	p.time.init(cfg.Clock, cfg.Logger)
 	p.ctx, p.stop = context.WithCancel(context.Background())
-	p.work.Go(p.beat)
+	p.cfg.Clock.Go(&p.work, p.beat)
 	return p
 }
 
 // beat watches the clock.
 func (p *Pools) beat() {
-	t := time.NewTicker(beatEvery)
-	defer t.Stop()
-	for {
-		select {
-		case <-p.ctx.Done():
-			return
-		case <-t.C:
-			p.time.beat()
-		}
+	for p.cfg.Clock.Sleep(p.ctx, beatEvery) == nil {
+		p.time.beat()
 	}
 }
 
@@ -133,7 +126,10 @@ func (p *Pools) pool(bits uint8) (*Pool, error) {
 	if pool == nil {
 		pool = newPool(p, bits)
 		p.pools[bits] = pool
-		p.work.Go(pool.keep)
+		p.cfg.Clock.Go(&p.work, pool.keep)
+		if !p.cfg.Store.Exclusive() {
+			p.cfg.Clock.Go(&p.work, pool.remind)
+		}
 	}
 	return pool, nil
 }
@@ -167,7 +163,7 @@ func (p *Pools) Close(ctx context.Context) error {
 		pools = append(pools, pool)
 	}
 	p.stop()
-	p.work.Wait()
+	p.cfg.Clock.Join(&p.work)
 	var errs []error
 	for _, pool := range pools {
 		errs = append(errs, pool.release(ctx))

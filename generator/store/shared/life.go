@@ -29,8 +29,10 @@ func (s *Store) present(ctx context.Context) (*life, error) {
 // meet asks the database for its present stamp and notes in the store that it
 // is the present one, unless another goroutine has replaced old meanwhile.
 func (s *Store) meet(ctx context.Context, old *life) (*life, error) {
-	s.learn.Lock()
-	defer s.learn.Unlock()
+	if s.cfg.Clock.Receive(ctx, s.learn) != nil {
+		return nil, outOfTime(ctx)
+	}
+	defer func() { s.learn <- struct{}{} }()
 	if l := s.life.Load(); l != old {
 		return l, nil
 	}

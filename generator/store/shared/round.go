@@ -16,6 +16,7 @@ type rounds struct {
 	witness *witness
 	health  *health
 	timeout time.Duration
+	clock   generator.Runtime
 
 	wake chan struct{} // one token a lane at most
 
@@ -43,11 +44,14 @@ type call struct {
 // maxRound bounds the asks of one round trip.
 const maxRound = 128
 
-func newRounds(engine Engine, w *witness, h *health, lanes int, timeout time.Duration) *rounds {
-	r := &rounds{engine: engine, witness: w, health: h, timeout: timeout, wake: make(chan struct{}, lanes), flying: map[string]bool{}}
+func newRounds(engine Engine, w *witness, h *health, cfg Config) *rounds {
+	r := &rounds{
+		engine: engine, witness: w, health: h, timeout: cfg.Timeout, clock: cfg.Clock,
+		wake: make(chan struct{}, cfg.Lanes), flying: map[string]bool{},
+	}
 	r.ctx, r.stop = context.WithCancel(context.Background())
-	for range lanes {
-		r.work.Go(r.lane)
+	for range cfg.Lanes {
+		r.clock.Go(&r.work, r.lane)
 	}
 	return r
 }
@@ -67,12 +71,10 @@ func (r *rounds) do(ctx context.Context, ask Ask) (*call, error) {
 	r.waiting = append(r.waiting, c)
 	r.mu.Unlock()
 	r.poke()
-	select {
-	case <-c.done:
-		return c, c.err
-	case <-ctx.Done():
+	if r.clock.Receive(ctx, c.done) != nil {
 		return nil, outOfTime(ctx)
 	}
+	return c, c.err
 }
 
 // poke wakes a lane, if one sleeps.
@@ -84,12 +86,7 @@ func (r *rounds) poke() {
 }
 
 func (r *rounds) lane() {
-	for {
-		select {
-		case <-r.ctx.Done():
-			return
-		case <-r.wake:
-		}
+	for r.clock.Receive(r.ctx, r.wake) == nil {
 		for {
 			calls := r.take()
 			if len(calls) == 0 {
@@ -166,7 +163,7 @@ func (r *rounds) close() {
 	r.closed = true
 	r.mu.Unlock()
 	r.stop()
-	r.work.Wait()
+	r.clock.Join(&r.work)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, c := range r.waiting {

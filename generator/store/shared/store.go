@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -35,7 +34,7 @@ type Config struct {
 	Witness  string        // file; "" keeps it in memory only
 	Timeout  time.Duration // of one round trip; 0: 5 s
 	Lanes    int           // round trips at a time; 0: 4
-	Clock    generator.Clock
+	Clock    generator.Runtime
 	Logger   *slog.Logger
 }
 
@@ -70,7 +69,7 @@ type Store struct {
 	rounds  *rounds
 	witness *witness
 	life    atomic.Pointer[life]
-	learn   sync.Mutex // only one goroutine at a time asks for the stamp
+	learn   chan struct{} // holds a token: only one goroutine at a time asks for the stamp
 	closed  atomic.Bool
 	health  health
 }
@@ -93,9 +92,10 @@ func New(ctx context.Context, engine Engine, cfg Config) (*Store, error) {
 			Hint: "nextid must be able to write its data directory.",
 		}
 	}
-	s := &Store{engine: engine, cfg: cfg, witness: w}
+	s := &Store{engine: engine, cfg: cfg, witness: w, learn: make(chan struct{}, 1)}
+	s.learn <- struct{}{}
 	s.health.log = cfg.Logger
-	s.rounds = newRounds(engine, w, &s.health, cfg.Lanes, cfg.Timeout)
+	s.rounds = newRounds(engine, w, &s.health, cfg)
 	if _, err := s.present(ctx); err != nil {
 		s.Close()
 		return nil, err
