@@ -29,6 +29,8 @@ generator/layout:          generator
 generator/worker:          generator
 generator/snowflake:       generator generator/layout generator/option generator/worker
 generator/segment:         generator generator/option
+generator/gapless:         generator
+generator/counter:         generator generator/gapless generator/option
 generator/uuid:            generator
 generator/store/memory:    generator
 generator/store/sqlstore:  generator migrations/...

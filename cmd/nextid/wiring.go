@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"nextid/generator"
+	"nextid/generator/counter"
 	"nextid/generator/segment"
 	"nextid/generator/snowflake"
 	"nextid/generator/store/memory"
@@ -20,6 +21,7 @@ func kinds(store generator.Store, pools *worker.Pools, defaultLayout string) []g
 	return []generator.Kind{
 		snowflake.Kind(pools, defaultLayout),
 		segment.Kind(store, generator.SystemClock{}, owner()),
+		counter.Kind(store, owner()),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"strings"
 	"time"
+	"unicode"
 
 	"nextid/generator"
 )
@@ -117,4 +118,28 @@ func (i *Instant) UnmarshalJSON(b []byte) error {
 		}
 	}
 	return fmt.Errorf("a time is written \"2024-01-01T00:00:00Z\", or in Unix milliseconds, not %s", b)
+}
+
+// Set sets an option that was given.
+func Set[T any](into, given *T) {
+	if given != nil {
+		*into = *given
+	}
+}
+
+// maxDescription bounds the option description, in bytes: Leaf's column has
+// room for as much.
+const maxDescription = 256
+
+// CheckDescription refuses a text that is too long for an option description,
+// or that holds control characters.
+func CheckDescription(text string) error {
+	const hint = "A description is one line of text for operators."
+	if len(text) > maxDescription {
+		return Error(hint, "the description has %d bytes, more than %d", len(text), maxDescription)
+	}
+	if strings.ContainsFunc(text, unicode.IsControl) {
+		return Error(hint, "the description contains control characters")
+	}
+	return nil
 }

@@ -1,0 +1,124 @@
+// Package counter makes gap-free numbers: each one is written to the store
+// before it is given, and none is left out. It is Redis's INCR and INCRBY,
+// with a start and a step, on whatever store the server has.
+package counter
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/gapless"
+)
+
+// Generator issues the numbers of one name: those of the form
+// start + k·increment, in order.
+type Generator struct {
+	*gapless.Queue
+	source *source
+}
+
+var (
+	_ generator.Generator = (*Generator)(nil)
+	_ generator.Closer    = (*Generator)(nil)
+	_ generator.Raiser    = (*Generator)(nil)
+	_ generator.Reporter  = (*Generator)(nil)
+)
+
+func newGenerator(name string, o Options, store generator.Reserver, owner string) *Generator {
+	s := &source{name: name, options: o, limit: o.limit(), store: store, owner: owner}
+	return &Generator{Queue: gapless.New(name, s, time.Duration(o.Deadline)), source: s}
+}
+
+// Raise implements generator.Raiser. Other servers go on above v, too: they
+// hold no numbers.
+func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
+	floor, ok := g.source.floor(v, used)
+	if !ok {
+		return &generator.Error{
+			Kind: generator.ErrOption, Name: g.source.name, Hint: "Move the bound with alter_generator first.",
+			Message: fmt.Sprintf("%d is out of the bounds of generator %q", v, g.source.name),
+		}
+	}
+	if floor <= g.source.options.Start {
+		return nil
+	}
+	return g.Queue.Raise(ctx, floor, func(ctx context.Context) (generator.Range, error) {
+		return g.source.reserve(ctx, floor, 1) // it is the next number to be given
+	})
+}
+
+// Stats implements generator.Reporter.
+func (g *Generator) Stats() generator.Stats {
+	st := generator.Stats{ReservedUntil: g.source.end.Load(), Step: 1}
+	g.Fill(&st)
+	return st
+}
+
+// source takes numbers from the store. A stretch of n·increment of the number
+// line holds n numbers of the series, wherever it begins.
+type source struct {
+	name    string
+	options Options
+	limit   int64 // exclusive
+	store   generator.Reserver
+	owner   string
+	end     atomic.Int64 // of the last reservation
+}
+
+var _ gapless.Source = (*source)(nil)
+
+// Draw implements gapless.Source.
+func (s *source) Draw(ctx context.Context, n int64) (generator.Range, error) {
+	return s.reserve(ctx, s.options.Start, n)
+}
+
+// Usable implements gapless.Source.
+func (s *source) Usable(generator.Range) bool { return true }
+
+// Return implements gapless.Source.
+func (s *source) Return(ctx context.Context, r generator.Range) error {
+	if r.Last() < s.end.Load()-s.options.Increment {
+		return nil // not the newest: another reservation came after it
+	}
+	return s.store.Release(ctx, generator.NameKey(s.name), s.end.Load(), r.First)
+}
+
+func (s *source) reserve(ctx context.Context, atLeast, n int64) (generator.Range, error) {
+	increment := s.options.Increment
+	lo, hi, err := s.store.Reserve(ctx, generator.Reservation{
+		Key: generator.NameKey(s.name), AtLeast: atLeast, N: n * increment, Limit: s.limit, Owner: s.owner,
+	})
+	if err != nil {
+		return generator.Range{}, s.storeError(err)
+	}
+	s.end.Store(hi)
+	first, ok := s.align(lo)
+	if !ok || first >= hi { // the stretch was cut off at the bound
+		return generator.Range{}, s.errExhausted(nil)
+	}
+	return generator.Range{First: first, Step: increment, Count: (hi-first-1)/increment + 1}, nil
+}
+
+// align is the least number of the series at v or above.
+func (s *source) align(v int64) (int64, bool) {
+	gap := modulo(modulo(s.options.Start, s.options.Increment)-modulo(v, s.options.Increment), s.options.Increment)
+	return v + gap, v <= math.MaxInt64-gap
+}
+
+func modulo(a, m int64) int64 { return (a%m + m) % m }
+
+// floor is the least number that may be given after setval(v).
+func (s *source) floor(v int64, used bool) (int64, bool) {
+	if used {
+		if v == math.MaxInt64 {
+			return 0, false
+		}
+		v++
+	}
+	v, ok := s.align(max(v, s.options.Start))
+	return v, ok && v < s.limit
+}

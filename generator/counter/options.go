@@ -1,0 +1,197 @@
+package counter
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/gapless"
+	"nextid/generator/option"
+)
+
+// Options are the options of the kind, as they are stored.
+type Options struct {
+	Start       int64           `json:"start"`
+	Increment   int64           `json:"increment"`
+	Max         *int64          `json:"max,omitempty"`
+	Deadline    option.Duration `json:"deadline"` // for which a draw waits for the store
+	Description string          `json:"description,omitempty"`
+}
+
+// given is what a user writes: all optional. A max of null is none.
+type given struct {
+	Start       *int64           `json:"start"`
+	Increment   *int64           `json:"increment"`
+	Max         json.RawMessage  `json:"max"`
+	Deadline    *option.Duration `json:"deadline"`
+	Description *string          `json:"description"`
+}
+
+const hint = "Options: start, increment, max, deadline, description."
+
+func optionError(format string, args ...any) error { return option.Error(hint, format, args...) }
+
+// KindName is the name of the kind.
+const KindName = "counter"
+
+// Kind returns the plug-in. owner is shown to operators.
+func Kind(store generator.Reserver, owner string) generator.Kind {
+	return generator.Kind{
+		Name: KindName, Help: "gap-free numbers, each written to the store before it is given, as Redis's INCR",
+		Normalize: normalize, Alter: alter,
+		Open: func(_ context.Context, d generator.Definition) (generator.Generator, error) {
+			o, err := read(d.Options)
+			if err != nil {
+				return nil, err
+			}
+			return newGenerator(d.Name, o, store, owner), nil
+		},
+		Retire: func(ctx context.Context, d generator.Definition) error { return retire(ctx, store, d) },
+		Recover: func(ctx context.Context, d generator.Definition, atLeast int64) error {
+			return recoverName(ctx, store, d, atLeast)
+		},
+	}
+}
+
+// read returns stored options.
+func read(stored json.RawMessage) (Options, error) {
+	var o Options
+	err := json.Unmarshal(stored, &o)
+	if err == nil {
+		err = o.check()
+	}
+	if err != nil {
+		return o, &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options of a counter cannot be used", Cause: err}
+	}
+	return o, nil
+}
+
+// normalize reads the options of a new generator over the defaults.
+func normalize(raw json.RawMessage) (json.RawMessage, error) {
+	o := Options{Start: 1, Increment: 1, Deadline: option.Duration(gapless.DefaultDeadline)}
+	return o.with(raw)
+}
+
+// alter merges a change into stored options. The series stays what it is.
+func alter(stored, change json.RawMessage) (json.RawMessage, error) {
+	before, err := read(stored)
+	if err != nil {
+		return nil, err
+	}
+	after := before
+	out, err := after.with(change)
+	switch {
+	case err != nil:
+		return nil, err
+	case before.Start != after.Start:
+		return nil, option.Error("Use setval, which goes up.", "start is where a counter began (%d) and cannot be changed", before.Start)
+	case before.Increment != after.Increment:
+		return nil, option.Error("Create another counter for another series.",
+			"increment (%d) cannot be changed: other servers may have the numbers in between", before.Increment)
+	}
+	return out, nil
+}
+
+// with sets what is given, checks the options and returns their stored form.
+func (o *Options) with(raw json.RawMessage) (json.RawMessage, error) {
+	var g given
+	if err := option.Decode(raw, &g, hint); err != nil {
+		return nil, err
+	}
+	option.Set(&o.Start, g.Start)
+	option.Set(&o.Increment, g.Increment)
+	option.Set(&o.Deadline, g.Deadline)
+	option.Set(&o.Description, g.Description)
+	if g.Max != nil {
+		o.Max = nil
+		if err := json.Unmarshal(g.Max, &o.Max); err != nil {
+			return nil, optionError("max is a whole number or null, not %s", g.Max)
+		}
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	return json.Marshal(o)
+}
+
+// Limits of the options. They keep a batch of any increment far from the end
+// of an int64.
+const (
+	maxIncrement = 1 << 31
+	minDeadline  = option.Duration(10 * time.Millisecond)
+	maxDeadline  = option.Duration(time.Minute)
+)
+
+func (o *Options) check() error {
+	switch {
+	case o.Increment < 1 || o.Increment > maxIncrement:
+		return optionError("increment must be between 1 and %d, not %d", maxIncrement, o.Increment)
+	case o.Deadline < minDeadline || o.Deadline > maxDeadline:
+		return optionError("deadline must be between %v and %v, not %v", minDeadline, maxDeadline, o.Deadline)
+	case o.Max != nil && o.Start > *o.Max:
+		return optionError("start (%d) cannot be greater than max (%d)", o.Start, *o.Max)
+	case o.Start > math.MaxInt64-maxIncrement || o.Start < -math.MaxInt64/2:
+		return optionError("start (%d) leaves no room", o.Start)
+	}
+	return option.CheckDescription(o.Description)
+}
+
+func (o *Options) limit() int64 {
+	if o.Max != nil && *o.Max < generator.NoLimit {
+		return *o.Max + 1
+	}
+	return generator.NoLimit
+}
+
+// recoverName implements generator.Kind.
+func recoverName(ctx context.Context, store generator.Reserver, d generator.Definition, atLeast int64) error {
+	o, err := read(d.Options)
+	if err != nil {
+		return err
+	}
+	if atLeast = max(atLeast, o.Start); atLeast >= o.limit() {
+		return optionError("%d is out of the bounds of the generator", atLeast)
+	}
+	key := generator.NameKey(d.Name)
+	if r, ok := store.(generator.Recoverer); ok {
+		return r.Recover(ctx, key, atLeast)
+	}
+	if atLeast == o.Start {
+		return nil
+	}
+	_, _, err = store.Reserve(ctx, generator.Reservation{Key: key, AtLeast: atLeast - 1, N: 1, Limit: generator.NoLimit, Owner: "recover_generator"})
+	return err
+}
+
+// retire implements generator.Kind: the key is above all numbers that were
+// given, but for the absolute values of negative ones.
+func retire(ctx context.Context, store generator.Reserver, d generator.Definition) error {
+	o, err := read(d.Options)
+	if err != nil || o.Start >= 0 {
+		return err
+	}
+	_, _, err = store.Reserve(ctx, generator.Reservation{
+		Key: generator.NameKey(d.Name), AtLeast: -o.Start, N: 1, Limit: generator.NoLimit, Owner: "drop_generator",
+	})
+	return err
+}
+
+func (s *source) errExhausted(cause error) error {
+	return &generator.Error{
+		Kind: generator.ErrExhausted, Name: s.name, Cause: cause,
+		Message: fmt.Sprintf("generator %q has reached its maximum value (%d)", s.name, s.limit-1),
+		Hint:    fmt.Sprintf("Move the bound with alter_generator('%s', '{\"max\": …}').", s.name),
+	}
+}
+
+// storeError words what only a counter knows.
+func (s *source) storeError(err error) error {
+	if errors.Is(err, generator.ErrExhausted) {
+		return s.errExhausted(nil)
+	}
+	return err
+}

@@ -1,0 +1,364 @@
+// Package gapless hands out ids one after the other, in the order in which
+// they were asked for, without leaving one out: the part that counters, dated
+// numbers and tickets have in common.
+//
+// Where the ids come from is a Source: a row of the store, a table of another
+// database. Draws that wait at the same time share one question to it (group
+// commit). An id that nobody waits for any more when the answer comes, since
+// its client left, goes to the next draw. What is lost is what nobody knows
+// of: an answer of the source that never came, what a killed process held,
+// and an answer that did not reach its client.
+package gapless
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"nextid/generator"
+)
+
+// Source is where the ids of a Queue come from. A Queue calls its methods
+// one at a time.
+type Source interface {
+	// Draw obtains a run of at least one and at most n ids, durably. All of
+	// them lie above what earlier calls returned. An error means that
+	// nothing was obtained.
+	Draw(ctx context.Context, n int64) (generator.Range, error)
+
+	// Usable reports whether ids of an earlier Draw that nobody got may
+	// still be handed out.
+	Usable(r generator.Range) bool
+
+	// Return takes back the ids that nobody got, the newest of all, at the
+	// end.
+	Return(ctx context.Context, r generator.Range) error
+}
+
+const (
+	// DefaultDeadline bounds the wait of one draw where nothing else is said.
+	DefaultDeadline = 5 * time.Second
+
+	// sourceTimeout bounds one question to the source. It is longer than any
+	// usual deadline: a slow answer still helps those who come later.
+	sourceTimeout = 15 * time.Second
+
+	// maxDraw bounds the ids of one draw: what is on its way to a client that
+	// leaves is lost. A caller that wants more asks again.
+	maxDraw = 10_000
+
+	// maxBatch bounds the ids of one question to the source.
+	maxBatch = 100_000
+)
+
+// Queue is a generator.Generator over a Source. Its methods are safe for
+// concurrent use.
+type Queue struct {
+	name     string
+	source   Source
+	deadline time.Duration
+
+	ctx  context.Context // ends with Close
+	stop context.CancelFunc
+	work sync.WaitGroup
+
+	asking chan struct{} // holds a token while the source is asked
+
+	mu      sync.Mutex // never held while the source is asked
+	waiting []*draw
+	rest    []generator.Range // obtained, and given to nobody
+	issued  int64
+	waits   int64
+	sending bool
+	closed  bool
+}
+
+// draw is one caller of Next.
+type draw struct {
+	n     int64
+	got   generator.Range
+	err   error
+	over  bool          // got or err is set, or the caller left
+	ready chan struct{} // closed when got or err is set
+}
+
+var (
+	_ generator.Generator = (*Queue)(nil)
+	_ generator.Closer    = (*Queue)(nil)
+)
+
+// New returns a Queue of the generator name. A draw waits for the source no
+// longer than deadline.
+func New(name string, source Source, deadline time.Duration) *Queue {
+	q := &Queue{name: name, source: source, deadline: deadline, asking: make(chan struct{}, 1)}
+	q.ctx, q.stop = context.WithCancel(context.Background())
+	return q
+}
+
+// Next implements generator.Generator. Of a great n it returns a part.
+func (q *Queue) Next(ctx context.Context, n int64) (generator.Range, error) {
+	if n < 1 {
+		return generator.Range{}, &generator.Error{
+			Kind: generator.ErrCount, Name: q.name, Message: fmt.Sprintf("cannot draw %d ids", n), Hint: "Ask for at least one id.",
+		}
+	}
+	d := &draw{n: min(n, maxDraw), ready: make(chan struct{})}
+	if err := q.join(d); err != nil {
+		return generator.Range{}, err
+	}
+	deadline := time.NewTimer(q.deadline)
+	defer deadline.Stop()
+	select {
+	case <-d.ready:
+		return d.got, d.err
+	case <-ctx.Done():
+		return q.leave(d, ctx.Err())
+	case <-deadline.C:
+		return q.leave(d, q.errSlow())
+	}
+}
+
+func (q *Queue) join(d *draw) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return q.errClosed()
+	}
+	q.waits++
+	q.waiting = append(q.waiting, d)
+	if !q.sending {
+		q.sending = true
+		q.work.Go(q.send)
+	}
+	return nil
+}
+
+// leave takes a draw out of the queue. One that was answered in the same
+// moment keeps its answer: the ids are its own.
+func (q *Queue) leave(d *draw, why error) (generator.Range, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if d.over {
+		return d.got, d.err
+	}
+	d.over = true
+	return generator.Range{}, why
+}
+
+// send serves the queue until it is empty.
+func (q *Queue) send() {
+	for {
+		q.asking <- struct{}{} // Raise holds it no longer than one question
+		more := q.round()
+		<-q.asking
+		if !more {
+			return
+		}
+	}
+}
+
+// round asks the source once, for as many as those who wait at this moment
+// want. A number that is left over because one of them left goes to the next
+// draw, which is the one way in which a draw can get less than another server
+// gave before.
+func (q *Queue) round() (more bool) {
+	q.mu.Lock()
+	q.dropUnusable()
+	q.serve()
+	batch, total := len(q.waiting), int64(0)
+	for _, d := range q.waiting {
+		total = min(total+d.n, maxBatch)
+	}
+	if batch == 0 {
+		q.sending = false
+		q.mu.Unlock()
+		return false
+	}
+	q.mu.Unlock()
+
+	ctx, cancel := context.WithTimeout(q.ctx, sourceTimeout)
+	defer cancel()
+	r, err := q.source.Draw(ctx, total)
+
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if err != nil {
+		err = q.sourceError(err)
+		for _, d := range q.waiting[:batch] {
+			q.finish(d, generator.Range{}, err)
+		}
+		q.waiting = slices.Delete(q.waiting, 0, batch)
+		return true
+	}
+	q.rest = append(q.rest, r)
+	q.serve()
+	return true
+}
+
+// serve gives what is at hand to those who wait, in their order, and takes
+// them and all who left out of the queue. Called with mu.
+func (q *Queue) serve() {
+	left := q.waiting[:0]
+	for _, d := range q.waiting {
+		if !d.over && len(q.rest) > 0 {
+			q.finish(d, q.take(d.n), nil)
+		}
+		if !d.over {
+			left = append(left, d)
+		}
+	}
+	clear(q.waiting[len(left):])
+	q.waiting = left
+}
+
+// take removes up to n ids from the rest. Called with mu.
+func (q *Queue) take(n int64) generator.Range {
+	r := q.rest[0]
+	if r.Count <= n {
+		q.rest = slices.Delete(q.rest, 0, 1)
+	} else {
+		r.Count = n
+		q.rest[0].First += n * r.Step
+		q.rest[0].Count -= n
+	}
+	q.issued += r.Count
+	return r
+}
+
+// finish answers a draw. Called with mu.
+func (q *Queue) finish(d *draw, r generator.Range, err error) {
+	if d.over {
+		return
+	}
+	d.got, d.err, d.over = r, err, true
+	close(d.ready)
+}
+
+// dropUnusable forgets the rest if its time is over. Called with mu, and with
+// the token of asking.
+func (q *Queue) dropUnusable() {
+	q.rest = slices.DeleteFunc(q.rest, func(r generator.Range) bool { return !q.source.Usable(r) })
+}
+
+// Raise makes the ids go on with what raise obtains, which lies above all
+// that the Queue holds; what it holds below floor is dropped. It runs while
+// nobody else asks the source. A run without ids adds nothing.
+func (q *Queue) Raise(ctx context.Context, floor int64, raise func(context.Context) (generator.Range, error)) error {
+	select {
+	case q.asking <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-q.asking }()
+	q.mu.Lock()
+	closed := q.closed
+	q.mu.Unlock()
+	if closed {
+		return q.errClosed()
+	}
+	ctx, cancel := context.WithTimeout(ctx, sourceTimeout)
+	defer cancel()
+	r, err := raise(ctx)
+	if err != nil {
+		return q.sourceError(err)
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	kept := q.rest[:0]
+	for _, have := range q.rest {
+		if have = above(have, floor); have.Count > 0 {
+			kept = append(kept, have)
+		}
+	}
+	q.rest = kept
+	if r.Count > 0 {
+		q.rest = append(q.rest, r)
+	}
+	return nil
+}
+
+// above is the part of a run that lies at floor or above.
+func above(r generator.Range, floor int64) generator.Range {
+	if r.First >= floor {
+		return r
+	}
+	skip := min((floor-r.First+r.Step-1)/r.Step, r.Count)
+	r.First += skip * r.Step
+	r.Count -= skip
+	return r
+}
+
+// Close implements generator.Closer. Draws that wait are still served, for as
+// long as ctx lasts: a question that was cut off may leave a gap. What nobody
+// got goes back to the source.
+func (q *Queue) Close(ctx context.Context) error {
+	q.mu.Lock()
+	if q.closed {
+		q.mu.Unlock()
+		return nil
+	}
+	q.closed = true
+	q.mu.Unlock()
+	defer context.AfterFunc(ctx, q.stop)()
+	q.work.Wait()
+	q.asking <- struct{}{} // a Raise that is on its way ends first
+	q.stop()
+	defer func() { <-q.asking }()
+	q.mu.Lock()
+	rest := q.rest
+	q.rest = nil
+	q.mu.Unlock()
+	if len(rest) == 0 {
+		return nil
+	}
+	return q.source.Return(ctx, rest[len(rest)-1])
+}
+
+// Fill writes what the Queue knows into st: Issued, Buffered, Waits.
+func (q *Queue) Fill(st *generator.Stats) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	st.Issued, st.Waits = q.issued, q.waits
+	for _, r := range q.rest {
+		st.Buffered += r.Count
+	}
+}
+
+func (q *Queue) errClosed() error {
+	return &generator.Error{
+		Kind: generator.ErrNotNow, Name: q.name, Message: fmt.Sprintf("generator %q is closed", q.name),
+		Hint: "Connect again: the server is shutting down or the generator was changed.",
+	}
+}
+
+func (q *Queue) errSlow() error {
+	return &generator.Error{
+		Kind: generator.ErrRetry, Name: q.name,
+		Message: fmt.Sprintf("no number was granted to generator %q within %v", q.name, q.deadline),
+		Hint:    "Try again. If it lasts, look at the store: every number of this generator is written there before it is given.",
+	}
+}
+
+// sourceError tells the client what an error of the source means for it.
+func (q *Queue) sourceError(err error) error {
+	if q.ctx.Err() != nil {
+		return q.errClosed()
+	}
+	kind := generator.ErrNotNow
+	switch {
+	case errors.Is(err, generator.ErrExhausted), errors.Is(err, generator.ErrRegressed), errors.Is(err, generator.ErrOption):
+		return err
+	case errors.Is(err, generator.ErrRetry):
+		kind = generator.ErrRetry
+	}
+	if e, ok := errors.AsType[*generator.Error](err); ok && e.Name != "" {
+		return err // the source has worded it for this generator
+	}
+	return &generator.Error{
+		Kind: kind, Name: q.name, Cause: err, Message: fmt.Sprintf("no number is granted to generator %q", q.name),
+		Hint: "Look at the store. Another nextid server may answer.",
+	}
+}
