@@ -131,7 +131,7 @@ func TestWaitingForAnOpeningEndsWithTheContext(t *testing.T) {
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := e.Next(ctx, 1); err != context.DeadlineExceeded {
+		if _, err := e.Next(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error %v, want the context's", err)
 		}
 		if err := r.Alter(ctx, "orders", nil); err == nil {

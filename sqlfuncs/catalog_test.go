@@ -142,7 +142,7 @@ func newTwin(t *testing.T, s *testSession) *twin {
 	run(helper, "CREATE ROLE app SUPERUSER CREATEDB CREATEROLE REPLICATION BYPASSRLS LOGIN")
 	db := connect("app", "nextid")
 	helper.Close(ctx)
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) { // until the session has gone
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) { //nolint:forbidigo // until PostgreSQL's session has gone
 		_, err := db.Exec(ctx, "DROP ROLE helper").ReadAll()
 		if err == nil {
 			break
@@ -188,7 +188,7 @@ func fill(sql string, run func(string) string) string {
 
 func TestCatalogsAnswerAsPostgreSQL(t *testing.T) {
 	s := catalogSession(t)
-	real := newTwin(t, s)
+	twin := newTwin(t, s)
 	ctx := t.Context()
 	files, err := filepath.Glob("testdata/catalog/*.sql")
 	if err != nil || len(files) == 0 {
@@ -198,7 +198,7 @@ func TestCatalogsAnswerAsPostgreSQL(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			for _, q := range readCatalogQueries(t, file) {
-				want := realAnswer(ctx, t, real.PgConn, fill(q.sql, func(sql string) string { return scalar(realAnswer(ctx, t, real.PgConn, sql)) }))
+				want := realAnswer(ctx, t, twin.PgConn, fill(q.sql, func(sql string) string { return scalar(realAnswer(ctx, t, twin.PgConn, sql)) }))
 				start := time.Now()
 				got := ourAnswer(t, s, fill(q.sql, func(sql string) string { return scalar(ourAnswer(t, s, sql)) }))
 				took := time.Since(start)

@@ -43,8 +43,7 @@ func clientError(ctx context.Context, err error) error {
 		}
 		return sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to user request")
 	}
-	var ge *generator.Error
-	if errors.As(err, &ge) {
+	if ge, ok := errors.AsType[*generator.Error](err); ok {
 		for _, m := range generatorCodes {
 			if errors.Is(ge.Kind, m.kind) {
 				return &sqlstate.Error{Code: m.code, Message: ge.Message, Hint: ge.Hint, Cause: err}

@@ -23,8 +23,7 @@ var conditionalFunctions = []function{
 // knows where it stands.
 func (p *planner) commonArgs(what string, args []*expr) (datum.OID, error) {
 	t, err := p.common(noPos, what, args)
-	var pe *posError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*posError](err); ok {
 		err = pe.err
 	}
 	return t, err

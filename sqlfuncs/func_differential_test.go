@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -30,7 +31,7 @@ var generated = map[string]func(r *rand.Rand) string{
 			fmt.Sprintf("mod(%s, abs(%s) + 1)", x, y), fmt.Sprintf("scale(%s)", x), fmt.Sprintf("sign(%s)", x))
 	},
 	"to_char number": func(r *rand.Rand) string {
-		return fmt.Sprintf("to_char(%s, '%s')", pick(r, randomNumeric(r), fmt.Sprint(r.IntN(200000)-100000), randomNumeric(r)+"::float8"), randomPicture(r))
+		return fmt.Sprintf("to_char(%s, '%s')", pick(r, randomNumeric(r), strconv.Itoa(r.IntN(200000)-100000), randomNumeric(r)+"::float8"), randomPicture(r))
 	},
 	"to_char time": func(r *rand.Rand) string {
 		var b strings.Builder
@@ -76,7 +77,7 @@ var generated = map[string]func(r *rand.Rand) string{
 func pick(r *rand.Rand, options ...string) string { return options[r.IntN(len(options))] }
 
 func randomNumeric(r *rand.Rand) string {
-	s := pick(r, "0", "1", "9", fmt.Sprint(r.IntN(100)), fmt.Sprint(r.IntN(1000000)), fmt.Sprint(r.Int64N(1e15)))
+	s := pick(r, "0", "1", "9", strconv.Itoa(r.IntN(100)), strconv.Itoa(r.IntN(1000000)), strconv.FormatInt(r.Int64N(1e15), 10))
 	if r.IntN(3) > 0 {
 		s += fmt.Sprintf(".%0*d", 1+r.IntN(8), r.IntN(10000))
 	}

@@ -1,6 +1,7 @@
 package sqlfuncs
 
 import (
+	"errors"
 	"regexp"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ func FuzzPattern(f *testing.F) {
 	f.Fuzz(func(t *testing.T, pattern, options, s string) {
 		p, _, err := compilePattern(pattern, options)
 		if err != nil {
-			e, ok := err.(*sqlstate.Error)
+			e, ok := errors.AsType[*sqlstate.Error](err)
 			if !ok || (e.Code != sqlstate.InvalidRegex && e.Code != sqlstate.FeatureNotSupported &&
 				e.Code != sqlstate.InvalidParameterValue && e.Code != sqlstate.LimitExceeded) {
 				t.Fatalf("%q %q: %v", pattern, options, err)
@@ -88,7 +89,7 @@ func FuzzTimePicture(f *testing.F) {
 			t.Skip()
 		}
 		if _, err := newTimeReader(source, format).time(); err != nil {
-			if _, ok := err.(*sqlstate.Error); !ok {
+			if _, ok := errors.AsType[*sqlstate.Error](err); !ok {
 				t.Fatalf("%q %q: %v", format, source, err)
 			}
 		}
@@ -147,7 +148,7 @@ func FuzzFormat(f *testing.F) {
 	f.Add("%2$*1$s|%-5s", "3", "x")
 	f.Fuzz(func(t *testing.T, format, a, b string) {
 		v, err := formatText(newTestExec(t), []datum.Value{datum.MakeText(format), datum.MakeText(a), datum.MakeText(b)})
-		if _, ok := err.(*sqlstate.Error); err != nil && !ok {
+		if _, ok := errors.AsType[*sqlstate.Error](err); err != nil && !ok {
 			t.Fatal(err)
 		}
 		if len(v.Str) > maxTextBytes {

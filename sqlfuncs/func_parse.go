@@ -198,7 +198,7 @@ func explainerOf(gen generator.Generator, name string) (generator.Explainer, err
 // existing returns the running generator of a name that the store knows.
 func (x *exec) existing(name string) (generator.Generator, error) {
 	if generator.CheckName(name) != nil {
-		return nil, nil
+		return nil, nil //nolint:nilerr // there is no generator of such a name
 	}
 	e, err := x.registry().Existing(x.ctx, name)
 	if errors.Is(err, generator.ErrUnknown) {

@@ -52,10 +52,10 @@ var uuidFunctions = append([]function{
 func uuidValue(u uuid.UUID) datum.Value { return datum.MakeUUID(u) }
 func uuidOf(v datum.Value) uuid.UUID    { return uuid.UUID([]byte(v.Str)) }
 
-func makeUUID(name, schema, help string, make func(*uuid.Source) uuid.UUID) function {
+func makeUUID(name, schema, help string, draw func(*uuid.Source) uuid.UUID) function {
 	return function{
 		name: name, schema: schema, result: datum.UUID, volatile: isVolatile, help: help,
-		eval: func(x *exec, _ []datum.Value) (datum.Value, error) { return uuidValue(make(x.server.uuids)), nil },
+		eval: func(x *exec, _ []datum.Value) (datum.Value, error) { return uuidValue(draw(x.server.uuids)), nil },
 	}
 }
 

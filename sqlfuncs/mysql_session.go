@@ -178,8 +178,7 @@ func (s *Session) refused(err error) error {
 
 // noteError makes an error a line of SHOW WARNINGS.
 func (s *Session) noteError(err error) {
-	var e *sqlstate.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*sqlstate.Error](err); ok {
 		s.warnMySQL("Error", e)
 	}
 	s.mysql.rowCount = -1

@@ -275,7 +275,7 @@ func TestLocksOfSessions(t *testing.T) {
 		}
 		got <- r.rows[0][0]
 	}()
-	time.Sleep(10 * time.Millisecond)
+	time.Sleep(10 * time.Millisecond) //nolint:forbidigo // the other session has to be waiting
 	a.Close()
 	if g := <-got; g != "1" {
 		t.Errorf("after the holder went: %s", g)

@@ -1,6 +1,7 @@
 package sqlfuncs
 
 import (
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -48,7 +49,7 @@ func fromSchema(table string, pairs ...string) shown {
 		var rows [][]datum.Value
 		for {
 			full, err := it.next(x)
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				return rows, nil
 			}
 			if err != nil {
@@ -69,10 +70,10 @@ func fromSchema(table string, pairs ...string) shown {
 func emptyShow(names ...string) shown {
 	columns := texts(names...)
 	for i, n := range names {
-		if strings.HasSuffix(n, " (time)") {
-			columns[i] = tableColumn{name: strings.TrimSuffix(n, " (time)"), typ: datum.Timestamp, null: true}
-		} else if strings.HasSuffix(n, " (int)") {
-			columns[i] = tableColumn{name: strings.TrimSuffix(n, " (int)"), typ: datum.Int8, null: true}
+		if before, ok := strings.CutSuffix(n, " (time)"); ok {
+			columns[i] = tableColumn{name: before, typ: datum.Timestamp, null: true}
+		} else if before, ok := strings.CutSuffix(n, " (int)"); ok {
+			columns[i] = tableColumn{name: before, typ: datum.Int8, null: true}
 		}
 	}
 	return shown{columns: columns, rows: func(*exec, *syntax.ShowMySQL) ([][]datum.Value, error) { return nil, nil }}

@@ -3,6 +3,7 @@ package sqlfuncs
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -95,7 +96,7 @@ func (p *planner) selectInto(st *Statement, t *syntax.Select) error {
 		}
 		defer rows.close()
 		row, err := rows.next(x)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			x.warnMySQL(sqlstate.New(sqlstate.Warning, "No data - zero rows fetched, selected, or processed").WithMySQL(1329, "02000"))
 			x.affected(0)
 			return nil
@@ -104,7 +105,7 @@ func (p *planner) selectInto(st *Statement, t *syntax.Select) error {
 			return err
 		}
 		values := append([]datum.Value(nil), row...)
-		if _, err := rows.next(x); err != io.EOF {
+		if _, err := rows.next(x); !errors.Is(err, io.EOF) {
 			if err != nil {
 				return err
 			}
@@ -344,8 +345,8 @@ func (s *Session) savepointMySQL(name string) error {
 }
 
 func (s *Session) savepointIndex(name string) int {
-	for i := len(s.tx.savepoints) - 1; i >= 0; i-- {
-		if strings.EqualFold(s.tx.savepoints[i].name, name) {
+	for i, v := range slices.Backward(s.tx.savepoints) {
+		if strings.EqualFold(v.name, name) {
 			return i
 		}
 	}

@@ -231,9 +231,6 @@ func (x *exec) mysqlFloat(v datum.Value) float64 {
 	return f
 }
 
-// maxDecimalDigits bounds the exponent of a number that becomes a decimal.
-const maxDecimalDigits = 65
-
 func (x *exec) mysqlDecimal(v datum.Value) string {
 	switch {
 	case v.Type == datum.Numeric:

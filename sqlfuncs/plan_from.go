@@ -31,12 +31,7 @@ func (s span) holds(r ref) bool { return r.frame == s.frame && r.index >= s.from
 
 // dependsOn reports whether any of refs lies in the span.
 func (s span) dependsOn(refs []ref) bool {
-	for _, r := range refs {
-		if s.holds(r) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(refs, s.holds)
 }
 
 // from analyses FROM and WHERE. Each condition goes to the first join step

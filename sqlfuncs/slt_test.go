@@ -56,7 +56,7 @@ func readSLT(t testing.TB, path string) []sltCase {
 	}
 	var cases []sltCase
 	line := 1
-	for _, block := range strings.Split(string(text), "\n\n") {
+	for block := range strings.SplitSeq(string(text), "\n\n") {
 		c := sltCase{line: line}
 		line += strings.Count(block, "\n") + 2
 		if block = strings.TrimLeft(block, "\n"); strings.TrimSpace(block) == "" {

@@ -2,6 +2,7 @@ package sqlfuncs
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -341,7 +342,7 @@ type catalogIter struct {
 func (c *catalogIter) next(x *exec) ([]datum.Value, error) {
 	for {
 		row, err := c.sliceRows.next(x)
-		if err != io.EOF || len(c.relations) == 0 {
+		if !errors.Is(err, io.EOF) || len(c.relations) == 0 {
 			return row, err
 		}
 		c.i = 0

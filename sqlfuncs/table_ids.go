@@ -1,6 +1,7 @@
 package sqlfuncs
 
 import (
+	"errors"
 	"io"
 
 	"nextid/generator"
@@ -157,7 +158,7 @@ func scanBatch(x *exec, keys []keyValues) (rowIter, error) {
 				ids = b.run.rows()
 			}
 			r, err := ids.next(x)
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				runs, ids = runs[1:], nil
 				continue
 			}
@@ -185,7 +186,7 @@ func scanRanges(x *exec, keys []keyValues) (rowIter, error) {
 				next = contiguousRuns(b.run)
 			}
 			r, err := next(x)
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				runs, next = runs[1:], nil
 				continue
 			}

@@ -74,11 +74,11 @@ type record map[string]any
 // schemaScan makes the rows of a table of information_schema.
 func schemaScan(t *table) func(*exec, []keyValues) (rowIter, error) {
 	return func(x *exec, keys []keyValues) (rowIter, error) {
-		make := schemaRows[strings.ToLower(t.name)]
-		if make == nil {
+		rows := schemaRows[strings.ToLower(t.name)]
+		if rows == nil {
 			return &sliceRows{}, nil
 		}
-		n, at, err := make(x, x.session.databases(keys))
+		n, at, err := rows(x, x.session.databases(keys))
 		if err != nil {
 			return nil, err
 		}
@@ -124,9 +124,9 @@ func (t *table) row(r record) []datum.Value {
 type rowMaker func(x *exec, databases []string) (n int, at func(i int) record, err error)
 
 // few makes a rowMaker of a function that makes all rows at once.
-func few(make func(x *exec, databases []string) ([]record, error)) rowMaker {
+func few(rows func(x *exec, databases []string) ([]record, error)) rowMaker {
 	return func(x *exec, databases []string) (int, func(int) record, error) {
-		all, err := make(x, databases)
+		all, err := rows(x, databases)
 		return len(all), func(i int) record { return all[i] }, err
 	}
 }

@@ -2,6 +2,7 @@ package sqlfuncs
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"nextid/sqlfuncs/sqlstate"
@@ -210,8 +211,8 @@ func (s *Session) findSavepoint(what, name string) (int, error) {
 	if s.tx.state == txIdle {
 		return 0, sqlstate.New(sqlstate.NoActiveTransaction, "%s can only be used in transaction blocks", what)
 	}
-	for i := len(s.tx.savepoints) - 1; i >= 0; i-- {
-		if s.tx.savepoints[i].name == name {
+	for i, v := range slices.Backward(s.tx.savepoints) {
+		if v.name == name {
 			return i, nil
 		}
 	}

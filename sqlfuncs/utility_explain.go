@@ -2,6 +2,7 @@ package sqlfuncs
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"nextid/sqlfuncs/datum"
@@ -76,7 +77,7 @@ const startupCost, totalCost, rowWidth = "0.00", "0.01", 8
 // print writes the plan in a format of EXPLAIN: one row with all of it, or
 // for text one a line.
 func (n planNode) print(t *syntax.Explain) (datum.OID, [][]datum.Value) {
-	typ, text := datum.Text, ""
+	typ, text := datum.Text, n.node
 	switch strings.ToLower(t.Format) {
 	case "json":
 		typ, text = datum.JSON, "[\n  {\n    \"Plan\": {\n"+n.fields(t, "      %q: %s", ",\n")+"\n    }\n  }\n]"
@@ -85,7 +86,6 @@ func (n planNode) print(t *syntax.Explain) (datum.OID, [][]datum.Value) {
 	case "xml":
 		text = "<explain xmlns=\"http://www.postgresql.org/2009/explain\">\n  <Query>\n    <Plan>\n" + n.xml(t) + "    </Plan>\n  </Query>\n</explain>"
 	default:
-		text = n.node
 		if n.relation != "" {
 			text += " on " + n.relation
 		}
@@ -104,7 +104,7 @@ func (n planNode) properties(t *syntax.Explain) [][2]string {
 	}
 	if !t.NoCosts {
 		out = append(out, [2]string{"Startup Cost", startupCost}, [2]string{"Total Cost", totalCost},
-			[2]string{"Plan Rows", fmt.Sprint(n.rows)}, [2]string{"Plan Width", fmt.Sprint(rowWidth)})
+			[2]string{"Plan Rows", strconv.Itoa(n.rows)}, [2]string{"Plan Width", strconv.Itoa(rowWidth)})
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package sqlfuncs
 
 import (
+	"errors"
 	"io"
 
 	"nextid/sqlfuncs/datum"
@@ -140,7 +141,7 @@ func (e *executePlan) run(x *exec) (rowIter, error) {
 	inner.init(x.session, st, params)
 	if st.Columns == nil {
 		_, err := inner.Next(x.ctx)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			err = nil
 		}
 		x.tag = inner.tag

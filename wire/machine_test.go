@@ -118,8 +118,7 @@ func (m *lines) say(out *Out, format string, args ...any) {
 }
 
 func code(err error) string {
-	var e *sqlstate.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*sqlstate.Error](err); ok {
 		return string(e.Code)
 	}
 	return err.Error()

@@ -461,7 +461,7 @@ func (s *socket) Read(p []byte) (int, error) {
 		n, errno := rawRead(s.fd, p)
 		switch {
 		case errno == syscall.EAGAIN:
-			time.Sleep(lingerTime / 25)
+			time.Sleep(lingerTime / 25) //nolint:forbidigo // the loop above has a deadline
 		case errno == syscall.EINTR:
 		case errno != 0:
 			return 0, errno

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -35,7 +36,7 @@ func TestStuckStatementsHoldUpNobody(t *testing.T) {
 				others[i].send(fmt.Sprintf("echo %d\n", i))
 			}
 			for i, p := range others {
-				p.want(fmt.Sprint(i))
+				p.want(strconv.Itoa(i))
 			}
 			for range stuck {
 				<-shared.blocked
@@ -102,7 +103,7 @@ func TestWatchdogWakesUp(t *testing.T) {
 	l := listenTCP(t)
 	serve(t, s, l)
 	stuck, other := dialTCP(t, l).login(), dialTCP(t, l).login()
-	for deadline := time.Now().Add(patience); !s.poller.Load().asleep.Load(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience); !s.poller.Load().asleep.Load(); time.Sleep(time.Millisecond) { //nolint:forbidigo // the kernel's own time
 		if time.Now().After(deadline) {
 			t.Fatal("the watchdog never sleeps")
 		}

@@ -144,8 +144,7 @@ func (a *access) readUsers() (*auth.Users, []auth.Rule, error) {
 
 // parseFailure names the line that cannot be understood.
 func parseFailure(file string, err error) error {
-	var at *auth.LineError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*auth.LineError](err); ok {
 		return &failure{what: fmt.Sprintf("%s:%d: %v", file, at.Line, at.Err), cause: err, hint: "See docs/security.md on the form of this file."}
 	}
 	return &failure{what: fmt.Sprintf("%s: %v", file, err), cause: err}

@@ -28,7 +28,7 @@ func readPrivate(what, path string) ([]byte, error) {
 	if info.Mode().IsRegular() && !isPrivate(info) {
 		return nil, &failure{
 			what: fmt.Sprintf("the %s %s can be read or changed by others (mode %04o)", what, path, info.Mode().Perm()),
-			hint: fmt.Sprintf("Run: chmod 600 %s", path),
+			hint: "Run: chmod 600 " + path,
 		}
 	}
 	content, err := io.ReadAll(io.LimitReader(f, maxSecretFile))
@@ -58,8 +58,8 @@ func readFailure(what, path string, err error) error {
 // writePrivate replaces a file as a whole, for its owner only: a reader sees
 // the old content or the new one.
 func writePrivate(path string, content []byte) (err error) {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // do not put a file into the place of a link
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target // do not put a file into the place of a link
 	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -95,7 +95,7 @@ func (m *Main) warnOfExposure(log *slog.Logger, p *protocol) {
 		return
 	}
 	if lacks := m.Config.exposed(address); lacks != "" {
-		log.Warn("other machines can reach this server, and there are "+lacks, p.key, address.String())
+		log.Warn("other machines can reach this server without protection", p.key, address.String(), "missing", lacks)
 	} else if !m.Config.RequireTLS {
 		log.Warn("other machines may use this server without TLS: allow_plaintext is set", p.key, address.String())
 	}

@@ -139,7 +139,7 @@ func residue(v int64, step uint64) uint64 { return (uint64(v) ^ 1<<63) % step }
 // gcdInverse returns g = gcd(a, b) and the inverse of a/g modulo b/g, by
 // Euclid's extended algorithm with the coefficients kept modulo b.
 func gcdInverse(a, b uint64) (g, inverse uint64) {
-	g, inverse = gcd(a, b), 0
+	g = gcd(a, b)
 	m := b / g
 	if m == 1 {
 		return g, 0

@@ -4,6 +4,7 @@
 package layout
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -110,7 +111,7 @@ func (l *Layout) arrange() error {
 		case p.bits != 0:
 			return fmt.Errorf("field %s appears twice", f.Kind)
 		case (i == 0) != (f.Kind == Time):
-			return fmt.Errorf("the time field must come first: otherwise ids do not grow with time")
+			return errors.New("the time field must come first: otherwise ids do not grow with time")
 		}
 		shift -= f.Bits
 		*p = place{shift, f.Bits}

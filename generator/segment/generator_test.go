@@ -2,6 +2,7 @@ package segment
 
 import (
 	"context"
+	"errors"
 	"math"
 	"sync"
 	"testing"
@@ -263,7 +264,7 @@ func TestASlowStore(t *testing.T) {
 			w.store.Inject(storetest.Reserve, 1, storetest.Wait(gate))
 			ctx, cancel := context.WithTimeout(w.t.Context(), time.Second)
 			defer cancel()
-			if _, err := g.Next(ctx, 1); err != context.DeadlineExceeded {
+			if _, err := g.Next(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("error %v, want the context's", err)
 			}
 			close(gate) // its reservation is there for the next caller
@@ -327,7 +328,7 @@ func TestTheErrorOfTheStoreIsTold(t *testing.T) {
 		for _, options := range []string{`{}`, `{"strict":true}`} {
 			inWorld(t, func(w *world) {
 				var err error = &generator.Error{Kind: kind, Message: "injected"}
-				if kind == context.DeadlineExceeded {
+				if errors.Is(kind, context.DeadlineExceeded) {
 					err = kind
 				}
 				w.store.Inject(storetest.Reserve, 1, storetest.FailBefore(err))

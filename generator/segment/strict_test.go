@@ -2,6 +2,7 @@ package segment
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -97,7 +98,7 @@ func TestOneStrictDrawDoesNotDisturbAnother(t *testing.T) {
 		}
 		synctest.Wait()
 		cancel()
-		if err := <-left; err != context.Canceled {
+		if err := <-left; !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v, want the context's", err)
 		}
 		close(gate)

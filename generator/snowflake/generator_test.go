@@ -2,6 +2,7 @@ package snowflake
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -355,7 +356,7 @@ func TestAStoreThatHangsIsReportedInTime(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(w.t.Context(), time.Second)
 		defer cancel()
-		if _, err := g.Next(ctx, 1); err != context.DeadlineExceeded {
+		if _, err := g.Next(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error %v, want the context's", err)
 		}
 	})

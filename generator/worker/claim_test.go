@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -215,7 +216,7 @@ func TestAllWorkerIDsTaken(t *testing.T) {
 		inWorld(t, false, func(w *world) {
 			ctx, cancel := context.WithTimeout(w.t.Context(), time.Second)
 			defer cancel()
-			if _, err := fill(w, 10*time.Second).Open(ctx, 1, time.Millisecond); err != context.DeadlineExceeded {
+			if _, err := fill(w, 10*time.Second).Open(ctx, 1, time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("error %v, want the context's", err)
 			}
 		})

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -190,7 +191,7 @@ func TestCallersWaitForASlowStoreWithTheirContext(t *testing.T) {
 		old := p.Lease()
 		ctx, cancel := context.WithTimeout(w.t.Context(), time.Second)
 		defer cancel()
-		if err := p.Extend(ctx, old.Hi); err != context.DeadlineExceeded {
+		if err := p.Extend(ctx, old.Hi); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("error %v, want the context's", err)
 		}
 		done := make(chan error, 1)

@@ -123,7 +123,7 @@ func (p *Pool) remind() {
 // renew extends the slice in hand as long as that one is due, with growing
 // pauses while the store fails (rule R3).
 func (p *Pool) renew(due func(*Lease) bool) {
-	pause, logged := retryFirst, time.Duration(-logEvery)
+	pause, logged := retryFirst, -logEvery
 	l := p.lease.Load()
 	for p.lease.Load() == l && due(l) {
 		err := p.Extend(p.pools.ctx, l.Hi)

@@ -28,7 +28,7 @@ func (o operand) value(t *testing.T, env *Env) Value {
 // operands makes every text a value of every type.
 func operands(types string, texts ...string) []operand {
 	var out []operand
-	for _, typ := range strings.Split(types, ",") {
+	for typ := range strings.SplitSeq(types, ",") {
 		for _, text := range texts {
 			out = append(out, operand{typ, text})
 		}

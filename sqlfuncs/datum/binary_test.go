@@ -42,7 +42,7 @@ var binaryForms = []struct {
 
 func compareBinaryInput(t *testing.T, o *oracle) {
 	for _, c := range binaryForms {
-		for _, name := range strings.Fields(c.types) {
+		for name := range strings.FieldsSeq(c.types) {
 			for _, form := range c.forms {
 				b, err := hex.DecodeString(form[:len(form)/2*2])
 				if err != nil {

@@ -166,7 +166,7 @@ func appendArrayBinary(dst []byte, v Value, elem OID) ([]byte, error) {
 
 func appendElements(dst []byte, v Value) (out []byte, hasNull bool, err error) {
 	for _, e := range v.Elems {
-		nested := false
+		var nested bool
 		if e.Type == v.Type {
 			dst, nested, err = appendElements(dst, e)
 		} else {

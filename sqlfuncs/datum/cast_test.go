@@ -184,7 +184,7 @@ func compareTypeModifiers(t *testing.T, o *oracle) {
 			query := fmt.Sprintf("SELECT ($1::text::%s)::%s", baseType(c.typ), c.typ)
 			r := o.conn.ExecParams(t.Context(), query, [][]byte{[]byte(text)}, nil, nil, nil).Read()
 			v, err := ApplyTypeMod(operand{baseType(c.typ), text}.value(t, nil), o.typeMod(c.typ))
-			want := ""
+			var want string
 			if r.Err != nil {
 				want = fault(r.Err)
 			} else {

@@ -3,6 +3,7 @@ package datum
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 )
 
@@ -23,9 +24,9 @@ func compareCatalog(t *testing.T, o *oracle) {
 	flag := func(b bool) string { return string(AppendText(nil, MakeBool(b), nil)) }
 	for _, i := range Types() {
 		got := []string{
-			fmt.Sprint(i.OID), i.Name, i.Display, fmt.Sprint(i.Len), flag(i.ByVal), string(i.Kind), string(i.Category), flag(i.Preferred),
+			fmt.Sprint(i.OID), i.Name, i.Display, strconv.Itoa(int(i.Len)), flag(i.ByVal), string(i.Kind), string(i.Category), flag(i.Preferred),
 			fmt.Sprint(i.Elem), fmt.Sprint(i.Array), string(i.Delim), string(i.Align), string(i.Storage),
-			name(i.InputFunc), name(i.OutputFunc), name(i.ReceiveFunc), name(i.SendFunc), name(i.ModInFunc), name(i.ModOutFunc), name(i.SubscriptFunc), fmt.Sprint(i.Collation),
+			name(i.InputFunc), name(i.OutputFunc), name(i.ReceiveFunc), name(i.SendFunc), name(i.ModInFunc), name(i.ModOutFunc), name(i.SubscriptFunc), strconv.FormatUint(uint64(i.Collation), 10),
 		}
 		if want := rows[fmt.Sprint(i.OID)]; !slices.Equal(got, want) {
 			t.Errorf("type %s = %q\n   PostgreSQL: %q", i.Name, got, want)

@@ -47,7 +47,7 @@ func maxWeight(input int) int { return 128 + 64*input + input/2*maxZeros/2 }
 
 func FuzzDecodeBinary(f *testing.F) {
 	for _, c := range binaryForms {
-		for _, name := range strings.Fields(c.types) {
+		for name := range strings.FieldsSeq(c.types) {
 			oid, _ := TypeByName(name)
 			for _, form := range c.forms {
 				b, _ := hex.DecodeString(form[:len(form)/2*2])
@@ -105,7 +105,7 @@ func validFault(err error) bool {
 
 func FuzzParseText(f *testing.F) {
 	for _, c := range literals {
-		for _, name := range strings.Fields(c.types) {
+		for name := range strings.FieldsSeq(c.types) {
 			oid, _ := TypeByName(name)
 			for _, literal := range c.values {
 				f.Add(typeNumber(oid), literal)

@@ -2,6 +2,7 @@ package datum
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -36,7 +37,7 @@ var intervalUnits = func() map[string]intervalUnit {
 		unitDecade: "dec decs decade decades", unitCentury: "c cent century centuries",
 		unitMillennium: "mil mils millennia millennium", unitAgo: "ago",
 	} {
-		for _, word := range strings.Fields(words) {
+		for word := range strings.FieldsSeq(words) {
 			m[word] = unit
 		}
 	}
@@ -81,8 +82,7 @@ func parseInterval(s string) (Value, error) {
 // its number.
 func (d *intervalDecoder) decode(fields []field) timeFault {
 	unit, ago := noUnit, false
-	for i := len(fields) - 1; i >= 0; i-- {
-		f := fields[i]
+	for _, f := range slices.Backward(fields) {
 		var fault timeFault
 		switch {
 		case f.kind == stringField || f.kind == specialField:

@@ -124,7 +124,7 @@ func TestAgreesWithPostgreSQL(t *testing.T) {
 func eachLiteral(t *testing.T, f func(name string, oid OID, literal string)) {
 	t.Helper()
 	for _, c := range literals {
-		for _, name := range strings.Fields(c.types) {
+		for name := range strings.FieldsSeq(c.types) {
 			oid, ok := TypeByName(name)
 			if !ok {
 				t.Fatalf("no type %s", name)

@@ -47,7 +47,7 @@ func (f timeFault) err(t OID, s string) error {
 	case fieldOverflow, dateFieldOverflow:
 		e := sqlstate.New(sqlstate.DatetimeOverflow, `date/time field value out of range: "%s"`, clip(s))
 		if f == dateFieldOverflow {
-			e.WithHint(`Perhaps you need a different "datestyle" setting.`)
+			e = e.WithHint(`Perhaps you need a different "datestyle" setting.`)
 		}
 		return e
 	case zoneOverflow:

@@ -130,6 +130,7 @@ func (d Number) bigFloat(prec uint) *big.Float {
 	return f
 }
 
+// Float64 is the nearest float64; beyond its range ±Inf or 0.
 func (d Number) Float64() float64 {
 	f, _ := d.bigFloat(64).Float64()
 	return f

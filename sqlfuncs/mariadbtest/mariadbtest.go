@@ -189,7 +189,7 @@ func (s *server) stop() error {
 		return err
 	}
 	select {
-	case <-s.exited:
+	case <-s.exited: //nolint:errcheck // it was killed
 		return nil
 	case <-time.After(stopTimeout):
 		return errors.New("the server does not end")

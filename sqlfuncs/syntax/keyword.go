@@ -83,7 +83,7 @@ func IsKeyword(word string) bool {
 func keywordTable(needAs bool, byClass ...string) map[string]keyword {
 	table := make(map[string]keyword)
 	for c, words := range byClass {
-		for _, w := range strings.Fields(words) {
+		for w := range strings.FieldsSeq(words) {
 			name, marked := strings.CutSuffix(w, "*")
 			table[name] = keyword{class: class(c), needsAs: marked || needAs}
 		}

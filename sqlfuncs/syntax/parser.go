@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"slices"
 	"strconv"
 
 	"nextid/sqlfuncs/sqlstate"
@@ -157,12 +158,7 @@ func (p *parser) isWords(words ...string) bool {
 
 // isAnyWord reports whether the current token is one of these words.
 func (p *parser) isAnyWord(words ...string) bool {
-	for _, w := range words {
-		if p.tok.isWord(w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, p.tok.isWord)
 }
 
 func (p *parser) accept(word string) bool {

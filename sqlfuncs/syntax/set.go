@@ -85,11 +85,11 @@ func (p *parser) setting() SetItem {
 
 // settingName reads the name of a setting, in lower case even when quoted.
 func (p *parser) settingName() string {
-	name := p.name()
+	parts := []string{p.name()}
 	for p.acceptPunct(".") {
-		name += "." + p.name()
+		parts = append(parts, p.name())
 	}
-	return foldCase(name)
+	return foldCase(strings.Join(parts, "."))
 }
 
 // settingValue reads a word, string or number; words become strings.

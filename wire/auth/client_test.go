@@ -3,7 +3,7 @@ package auth
 import (
 	"crypto/hmac"
 	"crypto/pbkdf2"
-	"crypto/sha1" //nolint:gosec // what MySQL's protocol prescribes
+	"crypto/sha1" // what MySQL's protocol prescribes
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
@@ -39,9 +39,9 @@ func fastAnswer(password string, nonce []byte) []byte {
 
 // nativeAnswer is mysql_native_password's answer to a nonce.
 func nativeAnswer(password string, nonce []byte) []byte {
-	once := sha1.Sum([]byte(password))                                //nolint:gosec // what MySQL's protocol prescribes
-	twice := sha1.Sum(once[:])                                        //nolint:gosec // what MySQL's protocol prescribes
-	mask := sha1.Sum(append(append([]byte{}, nonce...), twice[:]...)) //nolint:gosec // what MySQL's protocol prescribes
+	once := sha1.Sum([]byte(password))
+	twice := sha1.Sum(once[:])
+	mask := sha1.Sum(append(append([]byte{}, nonce...), twice[:]...))
 	subtle.XORBytes(once[:], once[:], mask[:])
 	return once[:]
 }

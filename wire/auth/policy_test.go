@@ -287,11 +287,12 @@ func TestMySQLLogins(t *testing.T) {
 		}
 
 		// A changed password ends what was known of the old one.
-		text, users := "", p.current.Load().users
+		users := p.current.Load().users
+		var lines []string
 		for _, name := range users.Names() {
-			text += users.Lookup(name).Line() + "\n"
+			lines = append(lines, users.Lookup(name).Line())
 		}
-		same, err := ParseUsers(text)
+		same, err := ParseUsers(strings.Join(lines, "\n"))
 		if err != nil {
 			t.Fatal(err)
 		}

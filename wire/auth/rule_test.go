@@ -7,7 +7,7 @@ import (
 )
 
 func TestRules(t *testing.T) {
-	rules, err := ParseRules(`
+	_, err := ParseRules(`
 # TYPE     USER        ADDRESS          METHOD
 local      root        peer
 local      ops         peer name=root,deploy
@@ -22,7 +22,7 @@ hostssl    all         all              scram
 	if err == nil {
 		t.Fatal("quotes inside a field are accepted")
 	}
-	rules, err = ParseRules(`
+	rules, err := ParseRules(`
 local      root        peer
 local      all         scram
 hostssl    app         10.0.0.0/8       cert name=app.example.com

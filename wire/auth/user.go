@@ -3,7 +3,7 @@ package auth
 import (
 	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha1" //nolint:gosec // what MySQL's protocol prescribes
+	"crypto/sha1" // what MySQL's protocol prescribes
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"

@@ -169,7 +169,7 @@ func TestMadeUpVerifiers(t *testing.T) {
 	text := someMock + "\nalice " + somePencil + "\nbob " + slow.String() + "\n"
 	one, two, other := parse(text), parse(text+"carol\n"), parse(strings.ReplaceAll(text, someMock, ""))
 	shapes := map[shape]int{}
-	for _, name := range strings.Split("abcdefghijklmnopqrstuvwxyz", "") {
+	for name := range strings.SplitSeq("abcdefghijklmnopqrstuvwxyz", "") {
 		v, known := one.scram(name)
 		w, _ := two.scram(name)
 		if known || v.String() != w.String() {

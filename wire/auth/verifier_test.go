@@ -3,6 +3,7 @@ package auth
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"os/exec"
 	"strings"
 	"testing"
@@ -66,7 +67,7 @@ func TestSCRAMFirstMessages(t *testing.T) {
 		if tc.bound {
 			s.endPoint = []byte("end point")
 		}
-		if _, err := s.first([]byte(text)); err != tc.err {
+		if _, err := s.first([]byte(text)); !errors.Is(err, tc.err) {
 			t.Errorf("%q: %v, want %v", text, err, tc.err)
 		}
 	}
@@ -95,7 +96,7 @@ func TestSCRAMFinalMessages(t *testing.T) {
 		if _, err := s.first([]byte("p=tls-server-end-point,,n=,r=C")); err != nil {
 			t.Fatal(err)
 		}
-		if _, fits, err := s.final([]byte(text)); err != want || fits {
+		if _, fits, err := s.final([]byte(text)); !errors.Is(err, want) || fits {
 			t.Errorf("%q: %v, %v, want %v", text, fits, err, want)
 		}
 	}

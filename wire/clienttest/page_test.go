@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -35,7 +36,8 @@ func checkTable(t *testing.T, reports map[string]report) {
 			shown[clientOf(t, m[1]).name] = true
 		}
 	}
-	table := "| client | version | core checks | catalog checks | example above |\n|---|---|---|---|---|\n"
+	var table strings.Builder
+	table.WriteString("| client | version | core checks | catalog checks | example above |\n|---|---|---|---|---|\n")
 	for _, c := range clients {
 		row := rows[c.title]
 		r, ran := reports[c.name]
@@ -60,12 +62,12 @@ func checkTable(t *testing.T, reports map[string]report) {
 		if row == "" {
 			row = fmt.Sprintf("| %s | not run yet | | | |\n", c.title)
 		}
-		table += row
+		table.WriteString(row)
 	}
 	if !*update {
 		return
 	}
-	text = tablePart.ReplaceAll(text, []byte("${1}"+strings.ReplaceAll(table, "$", "$$")+"${2}"))
+	text = tablePart.ReplaceAll(text, []byte("${1}"+strings.ReplaceAll(table.String(), "$", "$$")+"${2}"))
 	if err := os.WriteFile(page, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +77,7 @@ func count(n int) string {
 	if n == 0 {
 		return "none"
 	}
-	return fmt.Sprint(n)
+	return strconv.Itoa(n)
 }
 
 // moduleVersion returns the version of a Go module of scripts/go.mod.

@@ -575,9 +575,8 @@ func testSameTime(t *testing.T, s *secured) {
 					if err == nil {
 						t.Fatalf("%s: %s gets in", name, user)
 					}
-					var e *mysql.MySQLError
 					said := err.Error()
-					if errors.As(err, &e) {
+					if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
 						said = e.Message
 					}
 					text[user] = strings.ReplaceAll(said, user, "USER")

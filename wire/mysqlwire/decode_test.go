@@ -93,21 +93,22 @@ func (f *fields) end() {
 // ok reads an OK packet behind its header.
 func (d *decoder) ok(f *fields, name string) string {
 	affected, insert, status, warnings := f.lenenc(), f.lenenc(), f.int(2), f.int(2)
-	line := fmt.Sprintf("%s affected=%d insert=%d status=0x%x warnings=%d", name, affected, insert, status, warnings)
+	var line strings.Builder
+	fmt.Fprintf(&line, "%s affected=%d insert=%d status=0x%x warnings=%d", name, affected, insert, status, warnings)
 	if d.caps&sessionTrack != 0 && status&0x4000 != 0 {
 		f.lenstr()
 		changes := fields{[]byte(f.lenstr())}
 		for len(changes.b) > 0 {
 			kind := changes.int(1)
 			data := fields{[]byte(changes.lenstr())}
-			line += fmt.Sprintf(" changed=%d", kind)
+			fmt.Fprintf(&line, " changed=%d", kind)
 			for len(data.b) > 0 {
-				line += ":" + data.lenstr()
+				line.WriteString(":" + data.lenstr())
 			}
 		}
 	}
 	f.end()
-	return line
+	return line.String()
 }
 
 func (d *decoder) err(f *fields) string {
@@ -217,13 +218,13 @@ func (d *decoder) binaryRow(b []byte, cs []column) string {
 func binaryValue(f *fields, typ byte) string {
 	switch typ {
 	case 1:
-		return fmt.Sprint(int8(f.int(1)))
+		return strconv.Itoa(int(int8(f.int(1))))
 	case 2:
-		return fmt.Sprint(int16(f.int(2)))
+		return strconv.Itoa(int(int16(f.int(2))))
 	case 3:
-		return fmt.Sprint(int32(f.int(4)))
+		return strconv.Itoa(int(int32(f.int(4))))
 	case 8:
-		return fmt.Sprint(int64(f.int(8)))
+		return strconv.FormatInt(int64(f.int(8)), 10)
 	case 4:
 		return fmt.Sprint(math.Float32frombits(uint32(f.int(4))))
 	case 5:
@@ -283,7 +284,7 @@ func (d *decoder) answer(kind string, known ...column) (lines []string, err erro
 		if kind == "string" {
 			return append(lines, string(b)), nil
 		}
-		more := false
+		var more bool
 		lines, more, err = d.result(kind, b, lines, known)
 		if err != nil || !more {
 			return lines, err

@@ -313,11 +313,11 @@ func (c *client) encrypted(user, password, want string) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	clear := cstr(password)
-	for i := range clear {
-		clear[i] ^= c.greeting.nonce[i%20]
+	plain := cstr(password)
+	for i := range plain {
+		plain[i] ^= c.greeting.nonce[i%20]
 	}
-	sealed, err := rsa.EncryptOAEP(sha1.New(), rand.Reader, key.(*rsa.PublicKey), clear, nil)
+	sealed, err := rsa.EncryptOAEP(sha1.New(), rand.Reader, key.(*rsa.PublicKey), plain, nil)
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -40,13 +40,11 @@ func sameTemplate(r generator.Range) int64 {
 	if r.First < lowDigits || r.Step <= -lowDigits || r.Step >= lowDigits || r.Step == 0 {
 		return 1
 	}
-	low, n := r.First%lowDigits, int64(0)
+	low := r.First % lowDigits
 	if r.Step > 0 {
-		n = (lowDigits-1-low)/r.Step + 1
-	} else {
-		n = low/-r.Step + 1
+		return min((lowDigits-1-low)/r.Step+1, r.Count)
 	}
-	return min(n, r.Count)
+	return min(low/-r.Step+1, r.Count)
 }
 
 // appendRun appends a row of text for each id of a run.

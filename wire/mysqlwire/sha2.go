@@ -3,7 +3,7 @@ package mysqlwire
 import (
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/sha1" //nolint:gosec // what the protocol prescribes
+	"crypto/sha1" // what the protocol prescribes
 	"crypto/sha256"
 	"crypto/subtle"
 	"crypto/x509"
@@ -49,8 +49,8 @@ func CheckCachingSHA2(digest [sha256.Size]byte, nonce, answer []byte) bool {
 // NativePasswordDigest returns SHA1(SHA1(password)), which a server must keep
 // to check proofs of NativePassword.
 func NativePasswordDigest(password string) [sha1.Size]byte {
-	once := sha1.Sum([]byte(password)) //nolint:gosec // what the protocol prescribes
-	return sha1.Sum(once[:])           //nolint:gosec // what the protocol prescribes
+	once := sha1.Sum([]byte(password))
+	return sha1.Sum(once[:])
 }
 
 // CheckNativePassword reports whether an answer to a nonce proves the
@@ -60,12 +60,12 @@ func CheckNativePassword(digest [sha1.Size]byte, nonce, answer []byte) bool {
 	if len(answer) != sha1.Size {
 		return false
 	}
-	h := sha1.New() //nolint:gosec // what the protocol prescribes
+	h := sha1.New()
 	h.Write(nonce)
 	h.Write(digest[:])
 	var once [sha1.Size]byte
 	subtle.XORBytes(once[:], h.Sum(nil), answer)
-	twice := sha1.Sum(once[:]) //nolint:gosec // what the protocol prescribes
+	twice := sha1.Sum(once[:])
 	return subtle.ConstantTimeCompare(twice[:], digest[:]) == 1
 }
 
@@ -113,7 +113,7 @@ func (k *passwordKey) decrypt(nonce, encrypted []byte) (password []byte, ok bool
 	}
 	k.busy <- struct{}{}
 	defer func() { <-k.busy }()
-	password, err := rsa.DecryptOAEP(sha1.New(), nil, k.private, encrypted, nil) //nolint:gosec // what the protocol prescribes
+	password, err := rsa.DecryptOAEP(sha1.New(), nil, k.private, encrypted, nil)
 	if err != nil {
 		return nil, false
 	}

@@ -2,6 +2,7 @@ package mysqlwire_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"sync"
@@ -82,7 +83,7 @@ func serve(t testing.TB, l net.Listener, cfg mysqlwire.Config) *wire.Server {
 		if err := server.Shutdown(ctx); err != nil {
 			t.Errorf("shutdown: %v", err)
 		}
-		if err := <-done; err != wire.ErrServerClosed {
+		if err := <-done; !errors.Is(err, wire.ErrServerClosed) {
 			t.Errorf("Serve ended with %v", err)
 		}
 	})

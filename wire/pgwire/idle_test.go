@@ -2,6 +2,7 @@ package pgwire_test
 
 import (
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"runtime"
@@ -91,7 +92,7 @@ func useOnce(t *testing.T, conn net.Conn) net.Conn {
 		}
 		for n := 0; n < 6 || answer[n-6] != 'Z'; {
 			more, err := conn.Read(answer[n:])
-			if err != nil && err != io.EOF {
+			if err != nil && !errors.Is(err, io.EOF) {
 				t.Fatal(err)
 			}
 			n += more

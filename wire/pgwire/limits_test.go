@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -282,7 +283,7 @@ func TestShutdownCutsOffWhatDoesNotEnd(t *testing.T) {
 	c.until("CommandComplete")
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if err := server.Shutdown(ctx); err != context.DeadlineExceeded {
+	if err := server.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Shutdown returned %v", err)
 	}
 }

@@ -314,8 +314,8 @@ func difference(want, got []string) (string, string) {
 		}
 		if ws, gs := strings.Split(w, " "), strings.Split(g, " "); w[0] == 'T' && g[0] == 'T' && len(ws) == len(gs) {
 			ws, gs = slices.Clone(ws), slices.Clone(gs) // only the columns that differ
-			for j := len(ws) - 1; j >= 0; j-- {
-				if ws[j] == gs[j] {
+			for j, w := range slices.Backward(ws) {
+				if w == gs[j] {
 					ws, gs = slices.Delete(ws, j, j+1), slices.Delete(gs, j, j+1)
 				}
 			}

@@ -52,20 +52,18 @@ func sameTemplate(r generator.Range) int64 {
 	if r.First < lowDigits || r.Step <= -lowDigits || r.Step >= lowDigits || r.Step == 0 {
 		return 1
 	}
-	low, n := r.First%lowDigits, int64(0)
+	low := r.First % lowDigits
 	if r.Step > 0 {
-		n = (lowDigits-1-low)/r.Step + 1
-	} else {
-		n = low/-r.Step + 1
+		return min((lowDigits-1-low)/r.Step+1, r.Count)
 	}
-	return min(n, r.Count)
+	return min(low/-r.Step+1, r.Count)
 }
 
 // appendRun appends a message for each id of a run.
-func appendRun(dst []byte, r generator.Range, make func(id int64) template) []byte {
+func appendRun(dst []byte, r generator.Range, templateOf func(id int64) template) []byte {
 	for r.Count > 0 {
 		n := sameTemplate(r)
-		t := make(r.First)
+		t := templateOf(r.First)
 		if n == 1 {
 			dst = append(dst, t.bytes[:t.size]...)
 		} else {

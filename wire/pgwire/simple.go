@@ -36,19 +36,19 @@ func (c *conn) runQuery(ctx context.Context, text []byte, out *wire.Out) error {
 	if err != nil {
 		return err
 	}
-	any := false
+	ran := false
 	for {
 		st, err := batch.Next()
 		if err != nil {
 			return err
 		}
 		if st == nil {
-			if !any {
+			if !ran {
 				out.B = append(out.B, emptyQuery...)
 			}
 			return nil
 		}
-		any = true
+		ran = true
 		if id, ok := c.session.TryID(st, nil); ok {
 			out.B = append(out.B, c.description(st, 0)...)
 			out.B = append(appendIDText(out.B, id), selectOne...)

@@ -2,6 +2,7 @@ package pgwire_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -80,7 +81,7 @@ func startServer(t testing.TB, limits wire.Limits) (address string, server *wire
 		if err := server.Shutdown(ctx); err != nil {
 			t.Errorf("shutdown: %v", err)
 		}
-		if err := <-done; err != wire.ErrServerClosed {
+		if err := <-done; !errors.Is(err, wire.ErrServerClosed) {
 			t.Errorf("Serve ended with %v", err)
 		}
 	})
@@ -132,13 +133,13 @@ func (c *client) write(b []byte) {
 func (c *client) next() pgproto3.BackendMessage {
 	c.t.Helper()
 	m, err := c.Receive()
-	switch err {
-	case nil:
+	switch {
+	case err == nil:
 		return m
-	case io.EOF, io.ErrUnexpectedEOF:
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return nil
 	}
-	if ne, ok := err.(net.Error); ok && ne.Timeout() {
+	if ne, ok := errors.AsType[net.Error](err); ok && ne.Timeout() {
 		c.t.Fatal("the server did not answer in time")
 	}
 	return nil // reset by the server

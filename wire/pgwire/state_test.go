@@ -3,6 +3,7 @@ package pgwire_test
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -33,7 +34,7 @@ func (e *passwordExchange) Next(_ context.Context, answer []byte) (request []byt
 	case e.asked == 1:
 		return i32(3), false, nil
 	case string(answer) != e.user+"\x00":
-		return nil, false, fmt.Errorf("secret detail")
+		return nil, false, errors.New("secret detail")
 	case e.asked == 2:
 		return i32(3), false, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
+	"errors"
 	"io"
 	"runtime"
 	"strconv"
@@ -26,7 +27,7 @@ func memoryServer(t *testing.T) *wiretest.Listener {
 		if err := server.Shutdown(context.Background()); err != nil {
 			t.Error(err)
 		}
-		if err := <-done; err != wire.ErrServerClosed {
+		if err := <-done; !errors.Is(err, wire.ErrServerClosed) {
 			t.Errorf("Serve ended with %v", err)
 		}
 	})

@@ -179,7 +179,7 @@ func TestCancelWithTLS(t *testing.T) {
 			other.one()
 			other = other.secure(authority.ClientConfig())
 		}
-		time.Sleep(50 * time.Millisecond) // the statement begins
+		time.Sleep(50 * time.Millisecond) //nolint:forbidigo // the statement begins
 		other.write(join(i32(16), i32(cancelCode), i32(int(key.ProcessID)), key.SecretKey))
 		c.until("Error ERROR 57014")
 	}

@@ -45,7 +45,7 @@ func stacks() string {
 // the one that asks.
 func ours(all string) string {
 	var left []string
-	for _, g := range strings.Split(all, "\n\n") {
+	for g := range strings.SplitSeq(all, "\n\n") {
 		if strings.Contains(g, "nextid/") && !strings.Contains(g, "wiretest.Main(") {
 			left = append(left, g)
 		}

@@ -38,7 +38,6 @@ type Server struct {
 
 	cmd    *exec.Cmd
 	exited chan struct{}
-	log    *os.File
 }
 
 // program finds an executable, or skips the test.

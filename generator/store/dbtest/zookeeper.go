@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,19 +17,19 @@ func ZooKeeper(t testing.TB, n int) []*Server {
 	program(t, "zookeeper", "/usr/share/java/zookeeper.jar")
 	java := program(t, "zookeeper", "java")
 	members := make([]*Server, n)
-	ensemble := ""
+	var ensemble strings.Builder
 	for i := range members {
 		dir, _ := directory(t, "")
 		members[i] = &Server{Addr: FreeAddr(t), Dir: dir, t: t, name: fmt.Sprint("ZooKeeper member ", i), quit: syscall.SIGTERM}
 		if n > 1 {
-			ensemble += fmt.Sprintf("server.%d=127.0.0.1:%s:%s\n", i+1, port(FreeAddr(t)), port(FreeAddr(t)))
+			fmt.Fprintf(&ensemble, "server.%d=127.0.0.1:%s:%s\n", i+1, port(FreeAddr(t)), port(FreeAddr(t)))
 		}
 	}
 	for i, s := range members {
 		config := fmt.Sprintf("tickTime=500\ninitLimit=20\nsyncLimit=10\ndataDir=%s\nclientPort=%s\nclientPortAddress=127.0.0.1\n"+
-			"admin.enableServer=false\n4lw.commands.whitelist=srvr\nminSessionTimeout=1000\n%s", s.Dir, port(s.Addr), ensemble)
+			"admin.enableServer=false\n4lw.commands.whitelist=srvr\nminSessionTimeout=1000\n%s", s.Dir, port(s.Addr), ensemble.String())
 		file := filepath.Join(s.Dir, "zoo.cfg")
-		for name, text := range map[string]string{file: config, filepath.Join(s.Dir, "myid"): fmt.Sprint(i + 1)} {
+		for name, text := range map[string]string{file: config, filepath.Join(s.Dir, "myid"): strconv.Itoa(i + 1)} {
 			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -82,8 +82,7 @@ const (
 )
 
 func number(err error) uint16 {
-	var e *mysql.MySQLError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
 		return e.Number
 	}
 	return 0

@@ -169,8 +169,7 @@ SELECT pg_is_in_recovery(), current_setting('transaction_read_only'), current_se
 
 // failure words an error of the database.
 func (e *Engine) failure(ctx context.Context, err error) error {
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch pg.Code {
 		case "42P01", "3F000": // no table, no schema
 			return shared.NoSchema(e.what, e.url, err)

@@ -47,7 +47,7 @@ func Unsafe(setting, found, wanted string) error {
 func NoSchema(what, url string, err error) error {
 	return &generator.Error{
 		Kind: generator.ErrPinned, Message: "the store " + what + " has no tables of nextid", Cause: err,
-		Hint: fmt.Sprintf("Make them once, as a user who may: nextid migrate store up --dsn %s", url),
+		Hint: "Make them once, as a user who may: nextid migrate store up --dsn " + url,
 	}
 }
 

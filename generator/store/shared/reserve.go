@@ -98,9 +98,8 @@ func (s *Store) awaited(l *life, r generator.Reservation) error {
 		return nil
 	}
 	return &generator.Error{
-		Kind: generator.ErrNotNow,
-		Message: fmt.Sprintf("the store was failed over or restored: no worker id before %s",
-			time.UnixMilli(l.from).UTC().Format(time.RFC3339)),
+		Kind:    generator.ErrNotNow,
+		Message: "the store was failed over or restored: no worker id before " + time.UnixMilli(l.from).UTC().Format(time.RFC3339),
 		Hint: "Servers that hold a time slice which the store forgot finish it until then. " +
 			"If the store can lose nothing, say so with --store-failover lossless.",
 	}

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -36,8 +37,7 @@ func Open(ctx context.Context, cfg Config) (generator.Store, error) {
 	}
 	s := &embedded{cfg: cfg, dir: dir, queue: make(chan *operation), closing: make(chan struct{})}
 	if err := s.start(ctx); err != nil {
-		s.release()
-		return nil, err
+		return nil, errors.Join(err, s.release())
 	}
 	served := make(chan error, 1)
 	go func() { served <- s.serve() }()

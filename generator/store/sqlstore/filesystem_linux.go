@@ -69,7 +69,7 @@ func filesystemOf(dir string) (filesystem, error) {
 		return filesystem{}, err
 	}
 	defer mounts.Close()
-	return classify(magic, mountType(mounts, uint64(info.Dev))), nil
+	return classify(magic, mountType(mounts, info.Dev)), nil
 }
 
 // classify judges a statfs type; fuse names the kind of a FUSE mount.
