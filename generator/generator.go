@@ -6,7 +6,10 @@
 // are wired together by cmd/nextid only.
 package generator
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Range is an arithmetic run of ids: First, First+Step, …, Count of them.
 // Every id of a Range lies inside a reservation that the store acknowledged.
@@ -74,4 +77,8 @@ type Stats struct {
 	Step          int64 // present size of a reservation
 	Waits         int64 // calls that had to wait for a tick or the store
 	ClockBack     int64 // times the wall clock was seen behind the ids
+
+	// Lasts is for how long ids go on without the store, at the rate of the
+	// last minutes. 0 for generators that ask the store for every id.
+	Lasts time.Duration
 }

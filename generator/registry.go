@@ -303,6 +303,18 @@ func (k Kind) public(d Definition) Definition {
 	return d
 }
 
+// Running calls f for every generator that is open in this process, until f
+// returns false, in no order.
+func (r *Registry) Running(f func(d Definition, g Generator) bool) {
+	for i := range r.shards {
+		for _, e := range *r.shards[i].entries.Load() {
+			if l := e.live.Load(); l != nil && !f(l.definition, l.gen) {
+				return
+			}
+		}
+	}
+}
+
 // Kinds lists the kinds, ordered by name.
 func (r *Registry) Kinds() []Kind {
 	kinds := slices.Clone(r.cfg.Kinds)

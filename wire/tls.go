@@ -80,6 +80,10 @@ var suites = []uint16{
 	tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
 }
 
+// Config is the configuration of a connection that comes now, for protocols
+// that are not a Machine. It must not be changed.
+func (t *TLS) Config() *tls.Config { return t.current.Load().config }
+
 // Leaf is the server's certificate.
 func (t *TLS) Leaf() *x509.Certificate { return t.current.Load().leaf }
 

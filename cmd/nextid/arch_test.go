@@ -31,6 +31,7 @@ generator/snowflake:       generator generator/layout generator/option generator
 generator/segment:         generator generator/option
 generator/gapless:         generator
 generator/counter:         generator generator/gapless generator/option
+generator/readiness:       generator
 generator/uuid:            generator
 generator/store/memory:    generator
 generator/store/sqlstore:  generator migrations/...
@@ -58,6 +59,7 @@ sqlfuncs:                  generator generator/layout generator/uuid sqlfuncs/sq
 
 wire:                      sqlfuncs/sqlstate
 wire/auth:                 sqlfuncs sqlfuncs/sqlstate wire wire/pgwire wire/mysqlwire
+wire/httpstatus:
 wire/clienttest:
 wire/poolertest:
 wire/wiretest:

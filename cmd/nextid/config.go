@@ -30,10 +30,12 @@ type Config struct {
 	Data           string
 	PG             Address
 	MySQL          Address
+	HTTP           Address
 	Store          StoreURL
 	SharedStore    StoreSettings
-	AutoCreate     string // a kind, or autoCreateOff
-	WorkerID       int64  // or workerAuto
+	AutoCreate     string        // a kind, or autoCreateOff
+	WorkerID       int64         // or workerAuto
+	WorkerSlice    time.Duration // 0: as the store deserves
 	AllowPlaintext bool
 
 	Users       string // a file, usersAuto or usersOff
@@ -73,6 +75,7 @@ func DefaultConfig() Config {
 		PG:           Address{Network: "tcp", Address: "127.0.0.1:" + strconv.Itoa(defaultPGPort)},
 		SharedStore:  StoreSettings{Failover: failoverAuto, Skip: shared.DefaultSkip},
 		MySQL:        Address{Network: "tcp", Address: "127.0.0.1:" + strconv.Itoa(defaultMySQLPort)},
+		HTTP:         Address{Network: "tcp", Address: "127.0.0.1:" + strconv.Itoa(statusPort)},
 		AutoCreate:   snowflake.KindName,
 		WorkerID:     workerAuto,
 		Users:        usersAuto,
@@ -138,8 +141,8 @@ func (c *Config) Validate() Mistakes {
 	if c.PG.Off() && c.MySQL.Off() {
 		add("pg", "off leaves nothing to serve, since mysql is off, too: give an address")
 	}
-	for _, p := range protocols {
-		if a := *p.address(c); c.exposed(a) != "" && !c.AllowPlaintext {
+	for _, p := range c.addresses() {
+		if a := p.Address; c.exposed(a) != "" && !c.AllowPlaintext {
 			add(p.key, "%s can be reached from other machines, and there are %s: anybody there could draw ids. "+
 				"Add them (see docs/security.md), or use a loopback address such as 127.0.0.1:%d or a Unix socket, "+
 				"or add --allow-plaintext (allow_plaintext: true) if you trust that network", a, c.exposed(a), p.port)
@@ -167,6 +170,22 @@ func (c *Config) Validate() Mistakes {
 		}
 	}
 	return found
+}
+
+// listening is an address of the configuration.
+type listening struct {
+	Address
+	key  string // of the setting
+	port int    // of the default
+}
+
+// addresses are all addresses that are listened on, unless they are off.
+func (c *Config) addresses() []listening {
+	var all []listening
+	for _, p := range protocols {
+		all = append(all, listening{*p.address(c), p.key, p.port})
+	}
+	return append(all, listening{c.HTTP, "http", statusPort})
 }
 
 // validateAccess reports settings of users and TLS that need each other.

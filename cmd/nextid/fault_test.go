@@ -109,7 +109,7 @@ func TestNoDuplicateOverCrashes(t *testing.T) {
 	data := t.TempDir()
 	c := &crowd{log: &history.Log{}}
 	createServer := func(wrapper ...string) *server {
-		args := append(wrapper, binary, "serve", "--pg", "127.0.0.1:0", "--mysql", "off", "--data", data)
+		args := append(wrapper, binary, "serve", "--pg", "127.0.0.1:0", "--mysql", "off", "--http", "off", "--data", data)
 		return launch(t, exec.Command(args[0], args[1:]...), nil)
 	}
 	first := createServer()
@@ -158,7 +158,7 @@ func (c *crowd) crashInStoreCall(t *testing.T, data string, round int) {
 	nth := strconv.Itoa(1 + round/len(storeCalls)%15)
 	cmd := exec.Command("strace", "-f", "-qq", "-o", os.DevNull, "-e", "trace="+call,
 		"-e", "inject="+call+":signal=SIGKILL:when="+nth,
-		binary, "serve", "--pg", "127.0.0.1:0", "--mysql", "off", "--data", data)
+		binary, "serve", "--pg", "127.0.0.1:0", "--mysql", "off", "--http", "off", "--data", data)
 	s, ready := tryLaunch(t, cmd)
 	if !ready {
 		return // it died before it was ready: that, too, is a crash
@@ -229,7 +229,7 @@ func TestNoDuplicateWhenTheClockMoves(t *testing.T) {
 	clock := skewedClock{filepath.Join(t.TempDir(), "clock")}
 	data := t.TempDir()
 	start := func() *server {
-		return launch(t, exec.Command(tool, clock.file, binary, "serve", "--pg", "127.0.0.1:0", "--mysql", "off", "--data", data), nil)
+		return launch(t, exec.Command(tool, clock.file, binary, "serve", "--pg", "127.0.0.1:0", "--mysql", "off", "--http", "off", "--data", data), nil)
 	}
 	clock.set(t, 0, 0)
 	c := &crowd{log: &history.Log{}}

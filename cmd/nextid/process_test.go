@@ -80,13 +80,14 @@ type server struct {
 	cmd     *exec.Cmd
 	address string // from the ready line
 	mysql   string // likewise, "" when it is off
+	http    string // likewise
 	ready   string // the ready line
 	stderr  chan string
 	exited  chan struct{}
 	lines   []string // what was read from stderr so far
 }
 
-var readyPattern = regexp.MustCompile(`^nextid ready: PostgreSQL on ([^ ,]+)(?:, MySQL on (\S+))? \(store (.+), worker id (.+)\)$`)
+var readyPattern = regexp.MustCompile(`^nextid ready: PostgreSQL on ([^ ,]+)(?:, MySQL on ([^ ,]+))?(?:, HTTP on (\S+))? \(store (.+), worker id (.+)\)$`)
 
 // startServer starts the server and waits for its ready line. args come
 // after a free port and a data directory, and so can replace both.
@@ -97,7 +98,7 @@ func startServer(t *testing.T, environ []string, args ...string) *server {
 
 // serveCommand is nextid serve on a free port.
 func serveCommand(args ...string) *exec.Cmd {
-	return exec.Command(binary, append([]string{"serve", "--pg", "127.0.0.1:0", "--mysql", "off"}, args...)...)
+	return exec.Command(binary, append([]string{"serve", "--pg", "127.0.0.1:0", "--mysql", "off", "--http", "off"}, args...)...)
 }
 
 // launch starts a command that ends up as a server, directly or under
@@ -116,7 +117,7 @@ func (s *server) isReady(line string) {
 	if match == nil {
 		s.t.Fatalf("ready line %q", line)
 	}
-	s.ready, s.address, s.mysql = line, match[1], match[2]
+	s.ready, s.address, s.mysql, s.http = line, match[1], match[2], match[3]
 }
 
 // spawn starts a command and collects what it writes to standard error.

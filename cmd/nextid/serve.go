@@ -36,6 +36,11 @@ func (m *Main) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	status, err := m.openStatus(log, access)
+	if err != nil {
+		return err
+	}
+	defer status.close()
 	endpoints, err := m.listen()
 	defer endpoints.close() // a second time after serving, which is harmless
 	if err != nil {
@@ -48,26 +53,29 @@ func (m *Main) Run(ctx context.Context) error {
 		}
 		return err
 	}
-	err = m.serve(ctx, log, endpoints, access, e)
+	err = m.serve(ctx, log, endpoints, access, status, e)
 	return errors.Join(err, e.close())
 }
 
 // serve answers on the endpoints until ctx ends and everything has drained.
-func (m *Main) serve(ctx context.Context, log *slog.Logger, endpoints endpoints, access *access, e *engine) error {
+func (m *Main) serve(ctx context.Context, log *slog.Logger, endpoints endpoints, access *access, status *status, e *engine) error {
 	if m.Config.Store.Scheme == storeMemory {
 		log.Warn("the store forgets everything when the server stops: ids will repeat after a restart", "store", m.Config.Store.String())
 	}
 	access.announce()
+	for _, a := range m.Config.addresses() {
+		m.warnOfExposure(log, a)
+	}
 	served := make(chan error, len(endpoints))
 	for i := range endpoints {
 		p := &endpoints[i]
 		p.server = p.protocol.serve(m, log, access, e)
-		m.warnOfExposure(log, p.protocol)
 		go func() {
 			served <- fmt.Errorf("serve %s: %w", p.listener.Addr(), p.server.Serve(p.listener))
 		}()
 	}
-	fmt.Fprintln(m.Stderr, m.readyLine(endpoints))
+	status.running.Store(&running{e, endpoints})
+	fmt.Fprintln(m.Stderr, m.readyLine(endpoints, status))
 	for serving := true; serving; {
 		select {
 		case err := <-served:
@@ -78,6 +86,7 @@ func (m *Main) serve(ctx context.Context, log *slog.Logger, endpoints endpoints,
 			serving = false
 		}
 	}
+	status.draining.Store(true)
 	log.Info("draining", "drain_timeout", m.Config.DrainTimeout)
 	if err := endpoints.shutdown(ctx, m.Config.DrainTimeout); err != nil {
 		return &failure{
@@ -89,26 +98,25 @@ func (m *Main) serve(ctx context.Context, log *slog.Logger, endpoints endpoints,
 }
 
 // warnOfExposure says what plaintext lets others do.
-func (m *Main) warnOfExposure(log *slog.Logger, p *protocol) {
-	address := *p.address(&m.Config)
-	if address.Local() || !m.Config.AllowPlaintext {
+func (m *Main) warnOfExposure(log *slog.Logger, a listening) {
+	if a.Local() || !m.Config.AllowPlaintext {
 		return
 	}
-	if lacks := m.Config.exposed(address); lacks != "" {
-		log.Warn("other machines can reach this server without protection", p.key, address.String(), "missing", lacks)
+	if lacks := m.Config.exposed(a.Address); lacks != "" {
+		log.Warn("other machines can reach this server without protection", a.key, a.String(), "missing", lacks)
 	} else if !m.Config.RequireTLS {
-		log.Warn("other machines may use this server without TLS: allow_plaintext is set", p.key, address.String())
+		log.Warn("other machines may use this server without TLS: allow_plaintext is set", a.key, a.String())
 	}
 }
 
 // readyLine names every address that is served.
-func (m *Main) readyLine(endpoints endpoints) string {
+func (m *Main) readyLine(endpoints endpoints, status *status) string {
 	served := make([]string, len(endpoints))
 	for i, p := range endpoints {
 		served[i] = fmt.Sprintf("%s on %s", p.protocol.name, p.listener.Addr())
 	}
-	return fmt.Sprintf("nextid ready: %s (store %s, worker id %s)",
-		strings.Join(served, ", "), m.Config.Store.in(m.Config.Data), formatWorkerID(m.Config.WorkerID))
+	return fmt.Sprintf("nextid ready: %s%s (store %s, worker id %s)",
+		strings.Join(served, ", "), status.where(), m.Config.Store.in(m.Config.Data), formatWorkerID(m.Config.WorkerID))
 }
 
 func (m *Main) logger() *slog.Logger {
@@ -133,7 +141,9 @@ func (m *Main) openEngine(ctx context.Context, log *slog.Logger) (*engine, error
 		return nil, err
 	}
 	e := &engine{store: store}
-	e.pools = worker.New(worker.Config{Store: store, Worker: m.Config.WorkerID, Owner: owner(), Logger: log})
+	e.pools = worker.New(worker.Config{
+		Store: store, Worker: m.Config.WorkerID, Slice: m.Config.WorkerSlice, Owner: owner(), Logger: log,
+	})
 	if err := e.build(ctx, m.Config); err != nil {
 		return nil, errors.Join(err, e.close())
 	}

@@ -50,8 +50,8 @@ var settings = []setting{
 		value: func(c *Config) value { return &c.MySQL },
 	},
 	{
-		key: "http", flag: true, arg: "ADDR", help: "dashboard and metrics: not in this version, so only off",
-		value: func(*Config) value { return later("HTTP") },
+		key: "http", flag: true, arg: "ADDR", help: "health checks and metrics over HTTP: /healthz, /readyz, /metrics; likewise",
+		value: func(c *Config) value { return &c.HTTP },
 	},
 	{
 		key: "store", flag: true, arg: "URL", help: "sqlite:FILE; a database that several servers share, as postgres://…, mysql://…, redis://…, etcd://… or zookeeper://…; or memory: (forgets everything at the end; for tests)",
@@ -84,6 +84,10 @@ var settings = []setting{
 	{
 		key: "worker_id", flag: true, arg: "N", help: "worker id of snowflake ids: a number, or auto to claim a free one from the store",
 		value: func(c *Config) value { return workerID(&c.WorkerID) },
+	},
+	{
+		key: "worker_slice", flag: true, arg: "DURATION", help: "time that is reserved ahead for snowflake ids: how long they go on without the store, and for how long a crash blocks a worker id; the same on all servers; 0s is 1m on a shared store and 3s on an embedded one",
+		value: func(c *Config) value { return durationOrZero(&c.WorkerSlice, time.Second, 7*24*time.Hour) },
 	},
 	{
 		key: "users", flag: true, arg: "FILE", help: "users and their verifiers (see nextid passwd): a file; auto for users in the data directory, when it is there; off to let everybody in",

@@ -115,7 +115,7 @@ func openShared(ctx context.Context, c Config, log *slog.Logger) (generator.Stor
 		witness = filepath.Join(c.Data, witnessFile)
 	}
 	store, err := shared.New(ctx, engine, shared.Config{
-		Owner: owner(), Failover: failover, Skip: c.SharedStore.Skip,
+		Owner: owner(), Failover: failover, Skip: c.SharedStore.Skip, Wait: shared.WaitFor(c.WorkerSlice),
 		Witness: witness, Logger: log,
 	})
 	if err != nil {

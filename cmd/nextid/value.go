@@ -169,10 +169,16 @@ func (v bytesValue) Set(s string) error {
 type durationValue struct {
 	p        *time.Duration
 	min, max time.Duration
+	zero     bool // 0 is allowed as well
 }
 
 func duration(p *time.Duration, lowest, highest time.Duration) value {
-	return durationValue{p, lowest, highest}
+	return durationValue{p, lowest, highest, false}
+}
+
+// durationOrZero is a duration that may also be 0, which means something else.
+func durationOrZero(p *time.Duration, lowest, highest time.Duration) value {
+	return durationValue{p, lowest, highest, true}
 }
 
 func (v durationValue) String() string { return formatDuration(*v.p) }
@@ -191,7 +197,7 @@ func formatDuration(d time.Duration) string {
 
 func (v durationValue) Set(s string) error {
 	d, err := time.ParseDuration(s)
-	if err != nil || d < v.min || d > v.max {
+	if err != nil || (d < v.min || d > v.max) && !(v.zero && d == 0) {
 		return fmt.Errorf("%q is not a duration from %s to %s (for example 500ms, 30s, 1m30s)",
 			s, formatDuration(v.min), formatDuration(v.max))
 	}
@@ -248,20 +254,4 @@ func (v workerIDValue) Set(s string) error {
 	}
 	*v.p = n
 	return nil
-}
-
-// laterValue is the address of a protocol that this version does not serve.
-// It accepts "off", so that scripts written for a later version can say so,
-// and refuses everything else rather than listen nowhere in silence.
-type laterValue struct{ protocol string }
-
-func later(protocol string) value { return laterValue{protocol} }
-
-func (v laterValue) String() string { return addressOff }
-
-func (v laterValue) Set(s string) error {
-	if s == addressOff {
-		return nil
-	}
-	return fmt.Errorf("this version of nextid does not serve %s: only %q is accepted", v.protocol, addressOff)
 }

@@ -38,7 +38,6 @@ func TestValuesReadTheirTexts(t *testing.T) {
 		{"worker id", workerID(&c.WorkerID), map[string]string{
 			"auto": "auto", "AUTO": "auto", "0": "0", "1023": "1023", "-1": "", "2147483648": "", "x": "",
 		}},
-		{"later", later("HTTP"), map[string]string{"off": "off", "127.0.0.1:8433": "", "": ""}},
 		{"address", &c.PG, map[string]string{
 			"off": "off", "127.0.0.1:5433": "127.0.0.1:5433", "[::1]:1": "[::1]:1", ":0": ":0", "/run/x": "/run/x", "./x": "./x", "run/x": "./run/x", "@x": "@x",
 			"5433": "", "127.0.0.1": "", "h:65536": "", "h:-1": "", "h:pg": "", "::1:5433": "", "": "",

@@ -90,6 +90,7 @@ func (g *Generator) fly(f *flight, step, positions, atLeast int64) {
 	g.step, g.pause = step, retryFirst
 	g.fetches++
 	g.lastFetch = g.clock.Monotonic()
+	g.pace.mark(g.issuedLocked(), g.lastFetch)
 	g.end = hi
 	if g.options.Strict {
 		return

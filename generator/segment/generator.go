@@ -36,6 +36,7 @@ type Generator struct {
 	step      int64         // ids in the last reservation of a step
 	fetches   int
 	lastFetch time.Duration
+	pace      pace
 	above     int64  // ids go on above this position (Raise)
 	end       int64  // greatest position that the store knows as reserved by us
 	spent     int64  // ids issued from earlier buffers
@@ -242,7 +243,7 @@ func (g *Generator) Stats() generator.Stats {
 	defer g.mu.Unlock()
 	b := g.current.Load()
 	st := generator.Stats{
-		Issued: g.spent + b.used() - g.skipped, Buffered: b.size - b.used(), Step: g.step, Waits: g.waits.Load(),
+		Issued: g.issuedLocked(), Buffered: b.size - b.used(), Step: g.step, Waits: g.waits.Load(),
 	}
 	if g.next != nil {
 		st.Buffered += g.next.size - g.next.used()
@@ -250,5 +251,9 @@ func (g *Generator) Stats() generator.Stats {
 	if g.end != math.MinInt64 {
 		st.ReservedUntil = g.direction * g.end
 	}
+	st.Lasts = g.pace.lasts(st.Buffered, st.Issued, g.clock.Monotonic())
 	return st
 }
+
+// issuedLocked is how many ids were handed out.
+func (g *Generator) issuedLocked() int64 { return g.spent + g.current.Load().used() - g.skipped }

@@ -538,8 +538,13 @@ func TestStats(t *testing.T) {
 		}
 		w.draw(g, 60)
 		synctest.Wait()
-		if s := g.Stats(); s != (generator.Stats{Issued: 60, ReservedUntil: 201, Buffered: 140, Step: 100, Waits: 1}) {
+		want := generator.Stats{Issued: 60, ReservedUntil: 201, Buffered: 140, Step: 100, Waits: 1, Lasts: math.MaxInt64}
+		if s := g.Stats(); s != want { // no time has passed: nothing is known of the rate
 			t.Errorf("after 60 ids %+v", s)
+		}
+		time.Sleep(3 * time.Second) // 60 ids in 3 s
+		if s := g.Stats(); s.Lasts != 7*time.Second {
+			t.Errorf("140 ids at 20 a second last for %v", s.Lasts)
 		}
 		if err := g.Raise(w.t.Context(), 90, true); err != nil {
 			t.Fatal(err)

@@ -335,6 +335,7 @@ func (g *Generator) Stats() generator.Stats {
 	return generator.Stats{
 		Issued: g.issued.Load(), ReservedUntil: l.Hi, Buffered: max(w.last-next, 0),
 		Step: l.Hi - l.Lo, Waits: g.waits.Load(), ClockBack: g.pool.ClockBack(),
+		Lasts: time.Duration(max(l.Hi*1000-g.pool.Now(), 0)) * time.Microsecond,
 	}
 }
 

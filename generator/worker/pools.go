@@ -1,10 +1,12 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -150,6 +152,37 @@ func (p *Pools) Stamped(ctx context.Context, bits uint8) (int64, error) {
 	m, err := pool.marks(ctx)
 	return m.greatest, err
 }
+
+// Slice is how much time is reserved ahead.
+func (p *Pools) Slice() time.Duration { return p.cfg.Slice }
+
+// Held is a worker id in hand.
+type Held struct {
+	Bits   uint8 // width of the worker field
+	Worker int64
+	Until  time.Time     // end of the slice in hand
+	Lasts  time.Duration // until then, by the time that ids are stamped with; 0 if it is over
+}
+
+// Held lists the worker ids in hand, by width.
+func (p *Pools) Held() []Held {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var held []Held
+	for _, pool := range p.pools {
+		if l := pool.lease.Load(); l != nil {
+			held = append(held, Held{
+				Bits: pool.bits, Worker: l.Worker, Until: time.UnixMilli(l.Hi),
+				Lasts: time.Duration(max(l.Hi*1000-pool.Now(), 0)) * time.Microsecond,
+			})
+		}
+	}
+	slices.SortFunc(held, func(a, b Held) int { return cmp.Compare(a.Bits, b.Bits) })
+	return held
+}
+
+// ClockBack is how often the wall clock was seen to go back.
+func (p *Pools) ClockBack() int64 { return p.time.backs.Load() }
 
 // Close ends the background work and gives back the unused time of every
 // slice (rule R6), except where a generator has not left.

@@ -41,11 +41,22 @@ type Config struct {
 // Defaults of Config.
 const (
 	DefaultSkip = 10_000_000
-	// DefaultWait is the 60 s slice of package worker and 10 s of skew.
-	DefaultWait    = 70 * time.Second
+	// DefaultWait is the 60 s slice of package worker and maxSkew.
+	DefaultWait = time.Minute + maxSkew
+	// maxSkew is how far the clocks of two servers may be apart.
+	maxSkew        = 10 * time.Second
 	defaultTimeout = 5 * time.Second
 	defaultLanes   = 4
 )
+
+// WaitFor is the Config.Wait for servers that reserve slices of time of a
+// length; 0 stands for the usual one.
+func WaitFor(slice time.Duration) time.Duration {
+	if slice == 0 {
+		return DefaultWait
+	}
+	return slice + maxSkew
+}
 
 func (c Config) withDefaults() Config {
 	c.Failover = cmp.Or(c.Failover, Stop)

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"nextid/generator/readiness"
+	"nextid/wire"
+	"nextid/wire/httpstatus"
+)
+
+// statusPort is that of the default address of --http.
+const statusPort = 8433
+
+// status is what the server says about itself over HTTP. It answers before
+// the store does, and until everything has drained.
+type status struct {
+	log      *slog.Logger
+	access   *access
+	listener net.Listener // nil: off
+	server   *httpstatus.Server
+	started  time.Time
+
+	running  atomic.Pointer[running]
+	draining atomic.Bool
+}
+
+// running is a server that answers clients.
+type running struct {
+	engine    *engine
+	endpoints endpoints
+}
+
+var (
+	errStarting = errors.New("the server is starting: it waits for its store")
+	errDraining = errors.New("the server is stopping")
+)
+
+// openStatus listens and answers. Without an address it does nothing.
+func (m *Main) openStatus(log *slog.Logger, access *access) (*status, error) {
+	s := &status{log: log, access: access, started: time.Now()}
+	a := m.Config.HTTP
+	if a.Off() {
+		return s, nil
+	}
+	l, err := a.listen("http.sock", "--http")
+	if err != nil {
+		// Nobody asked for the default address. Two servers on one machine
+		// are started with other ports for SQL, and this one forgotten.
+		if a == DefaultConfig().HTTP && errors.Is(err, syscall.EADDRINUSE) {
+			log.Warn("no health checks and metrics: the default address of --http is taken", "http", a.String())
+			return s, nil
+		}
+		return nil, err
+	}
+	cfg := httpstatus.Config{Ready: s.ready, Measure: s.measure, Authorize: s.authorize, Logger: log}
+	if access.tls != nil && !a.Local() {
+		cfg.TLS = func() *tls.Config { return access.tls.Config() }
+	}
+	s.listener, s.server = l, httpstatus.New(cfg)
+	go func() {
+		if err := s.server.Serve(l); err != nil {
+			log.Error("health checks and metrics ended", "http", l.Addr().String(), "error", err)
+		}
+	}()
+	return s, nil
+}
+
+// close ends it.
+func (s *status) close() {
+	if s.server == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := s.server.Shutdown(ctx); err != nil {
+		s.log.Warn("a health check was cut off", "error", err)
+	}
+}
+
+// ready implements /readyz.
+func (s *status) ready() error {
+	r := s.running.Load()
+	switch {
+	case s.draining.Load():
+		return errDraining
+	case r == nil:
+		return errStarting
+	}
+	return readiness.Check(r.engine.store, r.engine.registry, readiness.Margin(r.engine.pools.Slice()))
+}
+
+// authorize decides who may read /metrics from another machine.
+func (s *status) authorize(ctx context.Context, remote net.Addr, secure bool, name, password string) error {
+	c := &wire.Conn{Remote: remote.String()}
+	if port, err := netip.ParseAddrPort(c.Remote); err == nil {
+		c.IP = port.Addr().Unmap()
+	}
+	if secure {
+		c.TLS = &wire.Secured{}
+	}
+	return s.access.policy.CheckPassword(ctx, name, password, c)
+}
+
+// where is the part of the ready line.
+func (s *status) where() string {
+	if s.listener == nil {
+		return ""
+	}
+	return fmt.Sprintf(", HTTP on %s", s.listener.Addr())
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"nextid/generator/store/dbtest"
+)
+
+// ask is one HTTP request to the server.
+func (s *server) ask(path string) (code int, body string) {
+	s.t.Helper()
+	code, body, err := askHTTP(s.t.Context(), "http://"+s.http+path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return code, body
+}
+
+func askHTTP(ctx context.Context, url string) (code int, body string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return 0, "", err
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0, "", err
+	}
+	defer answer.Body.Close()
+	b, err := io.ReadAll(answer.Body)
+	return answer.StatusCode, string(b), err
+}
+
+func TestStatusOverHTTP(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, nil, "--http", "127.0.0.1:0")
+	conn := s.connect()
+	for range 3 {
+		draw(t, conn, "orders")
+	}
+	for path, want := range map[string]string{"/healthz": "ok\n", "/readyz": "ready\n"} {
+		if code, body := s.ask(path); code != http.StatusOK || body != want {
+			t.Errorf("%s: %d %q", path, code, body)
+		}
+	}
+	_, metrics := s.ask("/metrics")
+	for _, line := range []string{
+		`nextid_build_info{version="` + buildVersion() + `"} 1`, "nextid_ready 1", `nextid_connections{protocol="pg"} 1`,
+		`nextid_worker_id{bits="10"} 0`, "nextid_ids_total 3", `nextid_generator_ids_total{generator="orders",kind="snowflake"} 3`,
+	} {
+		if !strings.Contains(metrics, line+"\n") {
+			t.Errorf("/metrics does not have %s:\n%s", line, metrics)
+		}
+	}
+}
+
+// TestTwoServersOnOneMachine: the default address of HTTP is one that nobody
+// asked for, and no reason to refuse to start.
+func TestTwoServersOnOneMachine(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", DefaultConfig().HTTP.Address)
+	if err == nil {
+		defer l.Close()
+	} // else another program has it, which does as well
+	s := startServer(t, []string{"NEXTID_HTTP=" + DefaultConfig().HTTP.Address}, "--http", DefaultConfig().HTTP.Address)
+	draw(t, s.connect(), "orders")
+	if s.http != "" || !strings.Contains(strings.Join(s.lines, "\n"), "no health checks and metrics") {
+		t.Errorf("HTTP on %q:\n%s", s.http, strings.Join(s.lines, "\n"))
+	}
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	r := runProgram(t, nil, "serve", "--pg", "127.0.0.1:0", "--mysql", "off", "--http", other.Addr().String())
+	if r.code != exitFailed || !isOneClearFailure(r.stderr) || !strings.Contains(r.stderr, "--http") {
+		t.Errorf("another address that is taken: exit code %d\n%s", r.code, r.stderr)
+	}
+	r = runProgram(t, nil, "serve", "--pg", "127.0.0.1:0", "--mysql", "off", "--http", "0.0.0.0:0")
+	if r.code != exitFailed || !strings.Contains(r.stderr, "http: 0.0.0.0:0 can be reached from other machines") &&
+		!strings.Contains(r.stderr, "--http: 0.0.0.0:0 can be reached") {
+		t.Errorf("an exposed address: exit code %d\n%s", r.code, r.stderr)
+	}
+}
+
+// TestReadinessOfAStoreThatIsAway: the server is alive but not ready while it
+// waits for its store at the start. Later it issues what is reserved, becomes
+// not ready before that ends, answers 57P03 after it, and comes back.
+func TestReadinessOfAStoreThatIsAway(t *testing.T) {
+	t.Parallel()
+	place := dbtest.Redis(t)
+	url := place.RedisURL()
+	if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", url); r.code != exitOK {
+		t.Fatal(r.stderr)
+	}
+	place.Kill()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	l.Close()
+	const slice = 8 * time.Second
+	s := spawn(t, serveCommand("--store", url, "--http", address, "--worker-slice", slice.String()), nil)
+	s.waitLine("waiting for the store")
+	s.http = address
+	if code, body := s.ask("/readyz"); code != http.StatusServiceUnavailable || !strings.Contains(body, "starting") {
+		t.Errorf("/readyz before the store answers: %d %q", code, body)
+	}
+	if code, _ := s.ask("/healthz"); code != http.StatusOK {
+		t.Errorf("/healthz before the store answers: %d", code)
+	}
+	place.Start()
+	s.isReady(s.waitLine("nextid ready:"))
+
+	conn := s.connect()
+	draw(t, conn, "orders")
+	if code, body := s.ask("/readyz"); code != http.StatusOK {
+		t.Errorf("/readyz: %d %q", code, body)
+	}
+	place.Kill()
+	var pg *pgconn.PgError
+	ready, unready, drawn := 0, 0, 0
+	for end := time.Now().Add(patience); time.Now().Before(end); pause(t, 50*time.Millisecond) {
+		code, body := s.ask("/readyz")
+		_, err := drawOnce(t.Context(), conn, "orders")
+		if err != nil {
+			if !errors.As(err, &pg) || pg.Code != "57P03" {
+				t.Fatalf("when the reservation ended: %v", err)
+			}
+			break
+		}
+		drawn++
+		if code == http.StatusOK {
+			ready++
+		} else if unready++; !strings.Contains(body, `of generator "orders" lasts for`) {
+			t.Errorf("/readyz: %d %q", code, body)
+		}
+	}
+	if pg == nil || ready == 0 || unready < 5 {
+		t.Errorf("%d ids without the store, ready for %d of them and not for %d; at the end %v", drawn, ready, unready, pg)
+	}
+	if code, _ := s.ask("/healthz"); code != http.StatusOK {
+		t.Errorf("/healthz without the store: %d", code)
+	}
+	if code, body := s.ask("/metrics"); code != http.StatusOK || !strings.Contains(body, "\nnextid_store_up 0\n") {
+		t.Errorf("/metrics without the store: %d\n%s", code, body)
+	}
+	place.Start()
+	for end := time.Now().Add(2 * patience); ; pause(t, 100*time.Millisecond) {
+		if conn.IsClosed() { // 57P03 may end a connection
+			conn = s.connect()
+		}
+		_, err := drawOnce(t.Context(), conn, "orders")
+		code, body := s.ask("/readyz")
+		if err == nil && code == http.StatusOK {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the store is back, but %v, %q", err, body)
+		}
+	}
+	if s.signal(15); s.wait() != exitOK {
+		t.Errorf("exit code %d", s.cmd.ProcessState.ExitCode())
+	}
+}

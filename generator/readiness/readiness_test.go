@@ -1,0 +1,90 @@
+package readiness
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/store/memory"
+)
+
+// probed is a store whose database can be away.
+type probed struct {
+	generator.Store
+	err error
+}
+
+func (p *probed) Probe() error { return p.err }
+
+// lasting is a generator that lasts for a while without the store.
+type lasting time.Duration
+
+func (lasting) Next(context.Context, int64) (generator.Range, error) {
+	return generator.Range{First: 1, Step: 1, Count: 1}, nil
+}
+
+func (l lasting) Stats() generator.Stats { return generator.Stats{Lasts: time.Duration(l)} }
+
+func TestCheck(t *testing.T) {
+	away := errors.New("the store is away")
+	for name, c := range map[string]struct {
+		err   error
+		lasts []time.Duration
+		want  string // part of the answer, "" for ready
+	}{
+		"the store answers":           {nil, []time.Duration{0}, ""},
+		"nothing in use":              {away, nil, "nothing is reserved"},
+		"enough is reserved":          {away, []time.Duration{time.Hour, 16 * time.Second}, ""},
+		"little is left of one":       {away, []time.Duration{time.Hour, 15 * time.Second}, "lasts for 15s, and the store is away"},
+		"nothing is left of one":      {away, []time.Duration{time.Hour, 0}, "lasts for 0s"},
+		"the store answers, idle too": {nil, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := &probed{memory.New(memory.Config{}), c.err}
+			next := 0
+			registry, err := generator.NewRegistry(generator.Config{
+				Store: store, AutoCreate: "test",
+				Kinds: []generator.Kind{{
+					Name: "test", Normalize: func(json.RawMessage) (json.RawMessage, error) { return json.RawMessage("{}"), nil },
+					Open: func(context.Context, generator.Definition) (generator.Generator, error) {
+						next++
+						return lasting(c.lasts[next-1]), nil
+					},
+				}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range c.lasts {
+				e, err := registry.Get(t.Context(), "name"+string(rune('a'+i)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := e.Next(t.Context(), 1); err != nil {
+					t.Fatal(err)
+				}
+			}
+			switch err := Check(store, registry, Margin(time.Minute)); {
+			case c.want == "" && err != nil:
+				t.Errorf("not ready: %v", err)
+			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+	if m := Margin(8 * time.Second); m != 2*time.Second {
+		t.Errorf("the margin of a slice of 8 s is %v", m)
+	}
+}
+
+// A store that is always at hand needs no probe.
+func TestStoresWithoutProbeAreReady(t *testing.T) {
+	store := memory.New(memory.Config{})
+	if err := Check(store, nil, time.Second); err != nil {
+		t.Error(err)
+	}
+}

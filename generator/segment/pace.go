@@ -1,0 +1,40 @@
+package segment
+
+import (
+	"math"
+	"time"
+)
+
+// pace is how fast ids go: since the last reservation but one, so that it
+// never stands on a moment only.
+type pace struct {
+	before, last reading
+	began        bool
+}
+
+// reading is how many ids were handed out at a time.
+type reading struct {
+	issued int64
+	at     time.Duration
+}
+
+// mark notes that a reservation came.
+func (p *pace) mark(issued int64, now time.Duration) {
+	p.before, p.last = p.last, reading{issued, now}
+	if !p.began {
+		p.before, p.began = p.last, true
+	}
+}
+
+// lasts is how long the ids in hand are enough.
+func (p *pace) lasts(buffered, issued int64, now time.Duration) time.Duration {
+	drawn, elapsed := issued-p.before.issued, now-p.before.at
+	switch {
+	case buffered == 0:
+		return 0
+	case drawn <= 0 || elapsed <= 0:
+		return math.MaxInt64
+	}
+	left := float64(buffered) / float64(drawn) * float64(elapsed)
+	return time.Duration(min(left, float64(math.MaxInt64/2)))
+}

@@ -1,0 +1,148 @@
+// Package httpstatus tells load balancers and monitoring over HTTP how a
+// server stands:
+//
+//	/healthz  200 while the process answers at all (liveness)
+//	/readyz   200 while clients should come here, else 503 and why (readiness)
+//	/metrics  numbers in Prometheus's text format
+//
+// It knows neither engines nor protocols: it asks the functions in its Config.
+package httpstatus
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Config configures a Server. Ready and Measure are required; both are called
+// from several goroutines.
+type Config struct {
+	// Ready says why no client should be sent here, nil if clients should.
+	Ready func() error
+	// Measure writes what /metrics shows.
+	Measure func(*Metrics)
+	// Authorize decides about /metrics for a client on another machine. name
+	// and password are those of HTTP's Basic authentication, empty if there
+	// are none. nil lets everybody read it.
+	Authorize func(ctx context.Context, remote net.Addr, secure bool, name, password string) error
+	// TLS gives the configuration of the next connection; nil for plain HTTP.
+	TLS func() *tls.Config
+
+	Logger *slog.Logger // nil: slog.Default()
+}
+
+// What one client can cost. A scrape of many generators is some 100 KiB.
+const (
+	headerTimeout  = 5 * time.Second
+	requestTimeout = 10 * time.Second
+	answerTimeout  = 30 * time.Second
+	idleTimeout    = 2 * time.Minute
+	headerBytes    = 8 << 10
+	connections    = 64
+)
+
+// Server answers on one listener.
+type Server struct {
+	cfg  Config
+	http http.Server
+}
+
+// New returns a Server.
+func New(cfg Config) *Server {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	s := &Server{cfg: cfg}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", s.health)
+	mux.HandleFunc("GET /readyz", s.ready)
+	mux.HandleFunc("GET /metrics", s.metrics)
+	s.http = http.Server{
+		Handler: mux, ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: answerTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
+		ErrorLog: slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelDebug),
+	}
+	return s
+}
+
+// Serve answers until Shutdown, and returns nil then.
+func (s *Server) Serve(l net.Listener) error {
+	l = &limited{Listener: l, room: make(chan struct{}, connections)}
+	if s.cfg.TLS != nil {
+		l = tls.NewListener(l, &tls.Config{
+			MinVersion: tls.VersionTLS12,
+			GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+				c := s.cfg.TLS().Clone()
+				c.NextProtos = []string{"http/1.1"}
+				return c, nil
+			},
+		})
+	}
+	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Shutdown lets running answers finish until ctx ends.
+func (s *Server) Shutdown(ctx context.Context) error {
+	if err := s.http.Shutdown(ctx); err != nil {
+		return errors.Join(err, s.http.Close())
+	}
+	return nil
+}
+
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok\n") }
+
+func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
+	if err := s.cfg.Ready(); err != nil {
+		answer(w, http.StatusServiceUnavailable, err.Error()+"\n")
+		return
+	}
+	answer(w, http.StatusOK, "ready\n")
+}
+
+func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
+	if remote := remoteAddr(r); s.cfg.Authorize != nil && !local(remote) {
+		name, password, _ := r.BasicAuth()
+		if err := s.cfg.Authorize(r.Context(), remote, r.TLS != nil, name, password); err != nil {
+			w.Header().Set("WWW-Authenticate", `Basic realm="nextid", charset="UTF-8"`)
+			answer(w, http.StatusUnauthorized, "a user of nextid and its password are needed\n")
+			return
+		}
+	}
+	var m Metrics
+	s.cfg.Measure(&m)
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	answer(w, http.StatusOK, m.String())
+}
+
+func answer(w http.ResponseWriter, code int, text string) {
+	h := w.Header()
+	if h.Get("Content-Type") == "" {
+		h.Set("Content-Type", "text/plain; charset=utf-8")
+	}
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(code)
+	_, _ = w.Write([]byte(text)) // the client may be gone
+}
+
+// remoteAddr is who asks; nil over a Unix socket.
+func remoteAddr(r *http.Request) net.Addr {
+	addr, err := net.ResolveTCPAddr("tcp", r.RemoteAddr)
+	if err != nil {
+		return nil
+	}
+	return addr
+}
+
+// local reports whether an address is on this machine.
+func local(a net.Addr) bool {
+	tcp, ok := a.(*net.TCPAddr)
+	return !ok || tcp.IP.IsLoopback()
+}

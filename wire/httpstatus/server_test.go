@@ -1,0 +1,222 @@
+package httpstatus
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// serve starts a server for a test and returns its URL.
+func serve(t *testing.T, cfg Config, l net.Listener) {
+	t.Helper()
+	s := New(cfg)
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	t.Cleanup(func() {
+		if err := errors.Join(s.Shutdown(context.Background()), <-served); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func get(t *testing.T, url string, change ...func(*http.Request)) (int, string, http.Header) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range change {
+		c(r)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(body), answer.Header
+}
+
+func TestProbes(t *testing.T) {
+	var trouble atomic.Pointer[error]
+	l := listen(t)
+	serve(t, Config{
+		Ready:   func() error { return *trouble.Load() },
+		Measure: func(m *Metrics) { m.One("up", Gauge, "Up.", 1) },
+	}, l)
+	url := "http://" + l.Addr().String()
+	for _, step := range []struct {
+		trouble error
+		code    int
+		body    string
+	}{{nil, 200, "ready\n"}, {errors.New("the store is away"), 503, "the store is away\n"}, {nil, 200, "ready\n"}} {
+		trouble.Store(&step.trouble)
+		if code, body, _ := get(t, url+"/readyz"); code != step.code || body != step.body {
+			t.Errorf("/readyz with %v: %d %q", step.trouble, code, body)
+		}
+		if code, body, _ := get(t, url+"/healthz"); code != 200 || body != "ok\n" {
+			t.Errorf("/healthz with %v: %d %q", step.trouble, code, body)
+		}
+	}
+	if code, body, h := get(t, url+"/metrics"); code != 200 || body != "# HELP up Up.\n# TYPE up gauge\nup 1\n" ||
+		!strings.HasPrefix(h.Get("Content-Type"), "text/plain; version=0.0.4") {
+		t.Errorf("/metrics: %d %q %v", code, body, h)
+	}
+	if code, _, _ := get(t, url+"/"); code != 404 {
+		t.Errorf("/: %d", code)
+	}
+	answer, err := http.Post(url+"/readyz", "text/plain", strings.NewReader("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer.Body.Close(); answer.StatusCode != http.StatusMethodNotAllowed {
+		t.Errorf("POST: %s", answer.Status)
+	}
+}
+
+// elsewhere is a listener whose clients seem to be on another machine.
+type elsewhere struct{ net.Listener }
+
+type elsewhereConn struct{ net.Conn }
+
+func (l elsewhere) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	return elsewhereConn{c}, err
+}
+
+func (elsewhereConn) RemoteAddr() net.Addr {
+	return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 7), Port: 4711}
+}
+
+func TestMetricsForOtherMachinesNeedAPassword(t *testing.T) {
+	cfg := Config{
+		Ready:   func() error { return nil },
+		Measure: func(m *Metrics) { m.One("up", Gauge, "Up.", 1) },
+		Authorize: func(_ context.Context, remote net.Addr, secure bool, name, password string) error {
+			if remote.String() != "192.0.2.7:4711" || secure {
+				t.Errorf("asked about %v, secure %v", remote, secure)
+			}
+			if name == "monitor" && password == "secret" {
+				return nil
+			}
+			return errors.New("no")
+		},
+	}
+	far, near := listen(t), listen(t)
+	serve(t, cfg, elsewhere{far})
+	serve(t, cfg, near)
+	with := func(name, password string) func(*http.Request) {
+		return func(r *http.Request) { r.SetBasicAuth(name, password) }
+	}
+	url := "http://" + far.Addr().String()
+	if code, body, h := get(t, url+"/metrics"); code != 401 || strings.Contains(body, "up") || h.Get("WWW-Authenticate") == "" {
+		t.Errorf("without a password: %d %q", code, body)
+	}
+	if code, _, _ := get(t, url+"/metrics", with("monitor", "wrong")); code != 401 {
+		t.Errorf("with a wrong password: %d", code)
+	}
+	if code, _, _ := get(t, url+"/metrics", with("monitor", "secret")); code != 200 {
+		t.Errorf("with the password: %d", code)
+	}
+	if code, _, _ := get(t, url+"/readyz"); code != 200 {
+		t.Errorf("/readyz: %d", code)
+	}
+	if code, _, _ := get(t, "http://"+near.Addr().String()+"/metrics"); code != 200 {
+		t.Errorf("on this machine: %d", code)
+	}
+}
+
+// TestConnectionsAreBounded: clients beyond the limit wait, and those that
+// say nothing are disconnected.
+func TestConnectionsAreBounded(t *testing.T) {
+	l := &limited{Listener: listen(t), room: make(chan struct{}, 2)}
+	defer l.Close()
+	accepted := make(chan net.Conn, 10)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				close(accepted)
+				return
+			}
+			accepted <- c
+		}
+	}()
+	for range 3 {
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	first := <-accepted
+	<-accepted
+	select {
+	case <-accepted:
+		t.Fatal("a third connection was accepted")
+	case <-time.After(50 * time.Millisecond):
+	}
+	for range 2 { // a second Close must not make room
+		_ = first.Close()
+	}
+	<-accepted
+	select {
+	case <-accepted:
+		t.Fatal("more than two are open")
+	case <-time.After(50 * time.Millisecond):
+	}
+}
+
+// sample is the grammar of a line, from the description of the format.
+var sample = regexp.MustCompile(`^[a-z_]+(\{[a-z_]+="([^"\\\n]|\\[\\n"])*"(,[a-z_]+="([^"\\\n]|\\[\\n"])*")*\})? ([0-9.e+-]+|NaN|[+-]Inf)$`)
+
+func TestTextFormat(t *testing.T) {
+	var m Metrics
+	m.One("whole", Counter, `a\b`+"\nc", 12345678)
+	m.Family("parts", Gauge, "Parts.")
+	m.Sample(0.25, "name", "a\"b\\c\nd", "kind", "")
+	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e30, -3} {
+		m.Sample(v)
+	}
+	want := `# HELP whole a\\b\nc
+# TYPE whole counter
+whole 12345678
+# HELP parts Parts.
+# TYPE parts gauge
+parts{name="a\"b\\c\nd",kind=""} 0.25
+parts NaN
+parts +Inf
+parts -Inf
+parts 1e+30
+parts -3
+`
+	if m.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", m.String(), want)
+	}
+	for lines := bufio.NewScanner(strings.NewReader(m.String())); lines.Scan(); {
+		if line := lines.Text(); !strings.HasPrefix(line, "# ") && !sample.MatchString(line) {
+			t.Errorf("not a sample: %q", line)
+		}
+	}
+}
