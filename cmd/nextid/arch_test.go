@@ -46,6 +46,7 @@ generator/clocktest:       generator
 generator/history:         generator
 generator/store/storetest: generator generator/history
 generator/store/dbtest:
+generator/store/enginetest: generator generator/store/shared generator/store/dbtest generator/store/storetest
 
 migrations/...:
 
@@ -72,7 +73,7 @@ cmd/nextid:                generator/... sqlfuncs/... wire/... migrations/... be
 
 // testOnly are the packages that exist for tests; they may use testing and
 // nothing that is linked into the binary may import them.
-var testOnly = []string{"generator/clocktest", "generator/history", "generator/store/storetest", "generator/store/dbtest", "sqlfuncs/mariadbtest", "sqlfuncs/pgtest", "wire/wiretest", "wire/clienttest", "wire/poolertest"}
+var testOnly = []string{"generator/clocktest", "generator/history", "generator/store/storetest", "generator/store/dbtest", "generator/store/enginetest", "sqlfuncs/mariadbtest", "sqlfuncs/pgtest", "wire/wiretest", "wire/clienttest", "wire/poolertest"}
 
 // layers are the top folders from the bottom up. Test files may reach
 // sideways and down (a wire test runs on real engines), never up.

@@ -9,13 +9,17 @@ import (
 
 	"github.com/pressly/goose/v3"
 
-	"nextid/generator"
 	"nextid/generator/store/dbtest"
+	"nextid/generator/store/enginetest"
 	"nextid/generator/store/mysql"
 	"nextid/generator/store/shared"
 	"nextid/generator/store/storetest"
 	"nextid/migrations"
 )
+
+var engine enginetest.Opener = func(_ context.Context, url string, unsafe []string) (shared.Engine, error) {
+	return mysql.Open(mysql.Config{URL: url, Unsafe: unsafe})
+}
 
 // place makes a database with the tables in it, and an account with the
 // privileges that the migration names and no others. It returns the URL.
@@ -65,44 +69,12 @@ func execute(t testing.TB, db *sql.DB, text string) {
 	}
 }
 
-func start(t testing.TB, url string, cfg shared.Config, unsafe ...string) *shared.Store {
-	t.Helper()
-	s, err := try(t.Context(), url, cfg, unsafe...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	return s
-}
-
-func try(ctx context.Context, url string, cfg shared.Config, unsafe ...string) (*shared.Store, error) {
-	e, err := mysql.Open(mysql.Config{URL: url, Unsafe: unsafe})
-	if err != nil {
-		return nil, err
-	}
-	return shared.New(ctx, e, cfg)
-}
-
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	s := dbtest.MariaDB(t)
-	where := map[generator.Store]string{}
-	storetest.Run(t, func(t *testing.T) generator.Store {
-		url := place(t, s)
-		store := start(t, url, shared.Config{})
-		where[store] = url
-		return store
-	}, storetest.Caps{Reopen: func(t *testing.T, old generator.Store) generator.Store {
-		url := where[old]
-		if err := old.Close(); err != nil {
-			t.Fatal(err)
-		}
-		store := start(t, url, shared.Config{})
-		where[store] = url
-		return store
-	}})
+	engine.Conformance(t, func(t *testing.T) string { return place(t, s) })
 }
 
 func BenchmarkReserve(b *testing.B) {
-	storetest.Bench(b, start(b, place(b, dbtest.MariaDB(b)), shared.Config{}))
+	storetest.Bench(b, engine.Start(b, place(b, dbtest.MariaDB(b)), shared.Config{}))
 }

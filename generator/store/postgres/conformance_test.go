@@ -11,13 +11,17 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
-	"nextid/generator"
 	"nextid/generator/store/dbtest"
+	"nextid/generator/store/enginetest"
 	"nextid/generator/store/postgres"
 	"nextid/generator/store/shared"
 	"nextid/generator/store/storetest"
 	"nextid/migrations"
 )
+
+var engine enginetest.Opener = func(ctx context.Context, url string, unsafe []string) (shared.Engine, error) {
+	return postgres.Open(ctx, postgres.Config{URL: url, Unsafe: unsafe})
+}
 
 // place makes an empty schema with the tables in it, and a role with the
 // privileges that the migration names and no others. It returns the URL.
@@ -65,44 +69,12 @@ func execute(t testing.TB, db *sql.DB, text string) {
 	}
 }
 
-func start(t testing.TB, dsn string, cfg shared.Config, unsafe ...string) *shared.Store {
-	t.Helper()
-	s, err := try(t.Context(), dsn, cfg, unsafe...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	return s
-}
-
-func try(ctx context.Context, dsn string, cfg shared.Config, unsafe ...string) (*shared.Store, error) {
-	e, err := postgres.Open(ctx, postgres.Config{URL: dsn, Unsafe: unsafe})
-	if err != nil {
-		return nil, err
-	}
-	return shared.New(ctx, e, cfg)
-}
-
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Postgres(t)
-	where := map[generator.Store]string{}
-	storetest.Run(t, func(t *testing.T) generator.Store {
-		dsn := place(t, s)
-		store := start(t, dsn, shared.Config{})
-		where[store] = dsn
-		return store
-	}, storetest.Caps{Reopen: func(t *testing.T, old generator.Store) generator.Store {
-		dsn := where[old]
-		if err := old.Close(); err != nil {
-			t.Fatal(err)
-		}
-		store := start(t, dsn, shared.Config{})
-		where[store] = dsn
-		return store
-	}})
+	engine.Conformance(t, func(t *testing.T) string { return place(t, s) })
 }
 
 func BenchmarkReserve(b *testing.B) {
-	storetest.Bench(b, start(b, place(b, dbtest.Postgres(b)), shared.Config{}))
+	storetest.Bench(b, engine.Start(b, place(b, dbtest.Postgres(b)), shared.Config{}))
 }

@@ -6,12 +6,16 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"nextid/generator"
 	"nextid/generator/store/dbtest"
+	"nextid/generator/store/enginetest"
 	"nextid/generator/store/redis"
 	"nextid/generator/store/shared"
 	"nextid/generator/store/storetest"
 )
+
+var engine enginetest.Opener = func(_ context.Context, url string, unsafe []string) (shared.Engine, error) {
+	return redis.Open(redis.Config{URL: url, Unsafe: unsafe})
+}
 
 var places atomic.Int64
 
@@ -35,44 +39,12 @@ func prepare(t testing.TB, u string) {
 	}
 }
 
-func start(t testing.TB, u string, cfg shared.Config, unsafe ...string) *shared.Store {
-	t.Helper()
-	s, err := try(t.Context(), u, cfg, unsafe...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	return s
-}
-
-func try(ctx context.Context, u string, cfg shared.Config, unsafe ...string) (*shared.Store, error) {
-	e, err := redis.Open(redis.Config{URL: u, Unsafe: unsafe})
-	if err != nil {
-		return nil, err
-	}
-	return shared.New(ctx, e, cfg)
-}
-
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Redis(t)
-	where := map[generator.Store]string{}
-	storetest.Run(t, func(t *testing.T) generator.Store {
-		u := place(t, s)
-		store := start(t, u, shared.Config{})
-		where[store] = u
-		return store
-	}, storetest.Caps{Reopen: func(t *testing.T, old generator.Store) generator.Store {
-		u := where[old]
-		if err := old.Close(); err != nil {
-			t.Fatal(err)
-		}
-		store := start(t, u, shared.Config{})
-		where[store] = u
-		return store
-	}})
+	engine.Conformance(t, func(t *testing.T) string { return place(t, s) })
 }
 
 func BenchmarkReserve(b *testing.B) {
-	storetest.Bench(b, start(b, place(b, dbtest.Redis(b)), shared.Config{}))
+	storetest.Bench(b, engine.Start(b, place(b, dbtest.Redis(b)), shared.Config{}))
 }

@@ -1,7 +1,6 @@
 package redis_test
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -13,27 +12,9 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/store/dbtest"
+	"nextid/generator/store/enginetest"
 	"nextid/generator/store/shared"
-	"nextid/generator/store/storetest"
 )
-
-func order(n int64) generator.Reservation {
-	return generator.Reservation{Key: generator.NameKey("orders"), AtLeast: 1, N: n, Limit: generator.NoLimit}
-}
-
-func grant(t *testing.T, s generator.Store, r generator.Reservation, want int64) {
-	t.Helper()
-	if lo, _, err := s.Reserve(t.Context(), r); err != nil || lo != want {
-		t.Fatalf("granted from %d, %v; want %d", lo, err, want)
-	}
-}
-
-func wantError(t *testing.T, err, kind error, text string) {
-	t.Helper()
-	if !errors.Is(err, kind) || !strings.Contains(err.Error(), text) {
-		t.Fatalf("%v, want %v with %q", err, kind, text)
-	}
-}
 
 // command runs a command by hand.
 func command(t *testing.T, s *dbtest.Server, name string, args ...any) any {
@@ -64,58 +45,49 @@ func TestSettingsThatLoseIDsAreRefused(t *testing.T) {
 			command(t, s, "CONFIG", "SET", "maxmemory", "100mb")
 		}
 		command(t, s, "CONFIG", "SET", tc.name, tc.bad)
-		_, err := try(t.Context(), u, shared.Config{})
-		wantError(t, err, generator.ErrPinned, tc.name+" = "+tc.bad)
-		start(t, u, shared.Config{}, tc.name).Close()
+		_, err := engine.Try(t.Context(), u, shared.Config{})
+		enginetest.WantError(t, err, generator.ErrPinned, tc.name+" = "+tc.bad)
+		engine.Start(t, u, shared.Config{}, tc.name).Close()
 		command(t, s, "CONFIG", "SET", tc.name, tc.good)
-		start(t, u, shared.Config{}).Close()
+		engine.Start(t, u, shared.Config{}).Close()
 	}
 }
 
 func TestDatabasesThatAreNotReady(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Redis(t)
-	_, err := try(t.Context(), s.RedisURL(), shared.Config{})
-	wantError(t, err, generator.ErrPinned, "no tables of nextid")
+	_, err := engine.Try(t.Context(), s.RedisURL(), shared.Config{})
+	enginetest.WantError(t, err, generator.ErrPinned, "no tables of nextid")
 	// FLUSHALL while it runs: nothing starts from zero.
-	store := start(t, place(t, s), shared.Config{})
-	grant(t, store, order(10), 1)
+	store := engine.Start(t, place(t, s), shared.Config{})
+	enginetest.Grant(t, store, enginetest.Order(10), 1)
 	command(t, s, "FLUSHALL")
-	_, _, err = store.Reserve(t.Context(), order(10))
-	wantError(t, err, generator.ErrPinned, "no tables of nextid")
+	_, _, err = store.Reserve(t.Context(), enginetest.Order(10))
+	enginetest.WantError(t, err, generator.ErrPinned, "no tables of nextid")
 	replica := dbtest.Redis(t, "replicaof", strings.Replace(s.Addr, ":", " ", 1))
-	_, err = try(t.Context(), replica.RedisURL(), shared.Config{})
-	wantError(t, err, generator.ErrNotNow, "read-only")
+	_, err = engine.Try(t.Context(), replica.RedisURL(), shared.Config{})
+	enginetest.WantError(t, err, generator.ErrNotNow, "read-only")
 }
 
 func TestARowThatWasDeletedIsNoticed(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Redis(t)
 	u := place(t, s)
-	store := start(t, u, shared.Config{})
-	grant(t, store, order(10), 1)
+	store := engine.Start(t, u, shared.Config{})
+	enginetest.Grant(t, store, enginetest.Order(10), 1)
 	_, namespace, _ := strings.Cut(u, "namespace=")
-	command(t, s, "HDEL", "{"+namespace+"}:reservations", order(1).Key)
-	_, _, err := store.Reserve(t.Context(), order(10))
-	wantError(t, err, generator.ErrRegressed, "gone back")
-	command(t, s, "HSET", "{"+namespace+"}:reservations", order(1).Key, "5")
-	_, _, err = start(t, u, shared.Config{}).Reserve(t.Context(), order(10))
-	wantError(t, err, generator.ErrRegressed, "damaged")
+	command(t, s, "HDEL", "{"+namespace+"}:reservations", enginetest.Order(1).Key)
+	_, _, err := store.Reserve(t.Context(), enginetest.Order(10))
+	enginetest.WantError(t, err, generator.ErrRegressed, "gone back")
+	command(t, s, "HSET", "{"+namespace+"}:reservations", enginetest.Order(1).Key, "5")
+	_, _, err = engine.Start(t, u, shared.Config{}).Reserve(t.Context(), enginetest.Order(10))
+	enginetest.WantError(t, err, generator.ErrRegressed, "damaged")
 }
 
 func TestACrashUnderLoadRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Redis(t)
-	u := place(t, s)
-	cfg := shared.Config{Failover: shared.Skip} // what serve takes for Redis: a restart changes the stamp
-	load := storetest.StartLoad(t, start(t, u, cfg), start(t, u, cfg))
-	for range 3 {
-		load.Await(200)
-		s.Kill()
-		s.Start()
-	}
-	load.Await(200)
-	load.Stop()
+	engine.Crash(t, place(t, s), shared.Config{Failover: shared.Skip}, s, 200) // what serve takes for Redis: a restart changes the stamp
 }
 
 // The old primary was cut off and went on confirming; the replica that took
@@ -126,26 +98,26 @@ func TestAPromotedReplicaIsNoticed(t *testing.T) {
 	u := place(t, primary)
 	replica := dbtest.Redis(t, "replicaof", strings.Replace(primary.Addr, ":", " ", 1))
 	awaitReplica(t, primary)
-	a := start(t, u, shared.Config{})
-	grant(t, a, order(100), 1)
+	a := engine.Start(t, u, shared.Config{})
+	enginetest.Grant(t, a, enginetest.Order(100), 1)
 	awaitReplica(t, primary)
 	replica.Freeze() // the partition
-	grant(t, a, order(100), 101)
-	grant(t, a, order(100), 201)
+	enginetest.Grant(t, a, enginetest.Order(100), 101)
+	enginetest.Grant(t, a, enginetest.Order(100), 201)
 	moved := strings.Replace(u, primary.Addr, replica.Addr, 1)
 	primary.Kill()
 	replica.Thaw()
 	command(t, replica, "REPLICAOF", "NO", "ONE")
 
-	stops := start(t, moved, shared.Config{})
-	_, _, err := stops.Reserve(t.Context(), order(1))
-	wantError(t, err, generator.ErrRegressed, "failed over or restored")
+	stops := engine.Start(t, moved, shared.Config{})
+	_, _, err := stops.Reserve(t.Context(), enginetest.Order(1))
+	enginetest.WantError(t, err, generator.ErrRegressed, "failed over or restored")
 	_, _, err = stops.Reserve(t.Context(), generator.Reservation{
 		Key: generator.WorkerKeyPrefix + "10/1", AtLeast: time.Now().UnixMilli(), N: 1000, Limit: generator.NoLimit,
 	})
-	wantError(t, err, generator.ErrNotNow, "no worker id before")
-	skips := start(t, moved, shared.Config{Failover: shared.Skip, Skip: 100_000})
-	lo, _, err := skips.Reserve(t.Context(), order(1))
+	enginetest.WantError(t, err, generator.ErrNotNow, "no worker id before")
+	skips := engine.Start(t, moved, shared.Config{Failover: shared.Skip, Skip: 100_000})
+	lo, _, err := skips.Reserve(t.Context(), enginetest.Order(1))
 	if err != nil || lo < 100_101 {
 		t.Errorf("granted %d, %v: 301 numbers are taken", lo, err)
 	}
@@ -177,13 +149,13 @@ func TestReservationsThatReplicasMustConfirm(t *testing.T) {
 	u := place(t, primary)
 	replica := dbtest.Redis(t, "replicaof", strings.Replace(primary.Addr, ":", " ", 1))
 	awaitReplica(t, primary)
-	s := start(t, u+"&wait=1", shared.Config{})
-	grant(t, s, order(100), 1)
+	s := engine.Start(t, u+"&wait=1", shared.Config{})
+	enginetest.Grant(t, s, enginetest.Order(100), 1)
 	replica.Freeze()
-	_, _, err := s.Reserve(t.Context(), order(100))
+	_, _, err := s.Reserve(t.Context(), enginetest.Order(100))
 	replica.Thaw()
-	wantError(t, err, generator.ErrNotNow, "0 of 1 replicas confirmed")
-	lo, _, err := s.Reserve(t.Context(), order(100))
+	enginetest.WantError(t, err, generator.ErrNotNow, "0 of 1 replicas confirmed")
+	lo, _, err := s.Reserve(t.Context(), enginetest.Order(100))
 	if err != nil || lo < 201 {
 		t.Errorf("granted %d, %v", lo, err)
 	}
@@ -196,8 +168,8 @@ func TestAnOlderAppendOnlyFileIsNoticed(t *testing.T) {
 	s := dbtest.Redis(t)
 	u := place(t, s)
 	witness := filepath.Join(t.TempDir(), "witness")
-	a := start(t, u, shared.Config{Witness: witness})
-	grant(t, a, order(100), 1)
+	a := engine.Start(t, u, shared.Config{Witness: witness})
+	enginetest.Grant(t, a, enginetest.Order(100), 1)
 	s.Stop()
 	backup := filepath.Join(t.TempDir(), "backup")
 	if err := os.CopyFS(backup, os.DirFS(filepath.Join(s.Dir, "appendonlydir"))); err != nil {
@@ -205,7 +177,7 @@ func TestAnOlderAppendOnlyFileIsNoticed(t *testing.T) {
 	}
 	s.Start()
 	for range 20 {
-		if _, _, err := start(t, u, shared.Config{Failover: shared.Lossless, Witness: witness}).Reserve(t.Context(), order(100)); err != nil {
+		if _, _, err := engine.Start(t, u, shared.Config{Failover: shared.Lossless, Witness: witness}).Reserve(t.Context(), enginetest.Order(100)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -215,33 +187,14 @@ func TestAnOlderAppendOnlyFileIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Start()
-	_, _, err := start(t, u, shared.Config{}).Reserve(t.Context(), order(1))
-	wantError(t, err, generator.ErrRegressed, "failed over or restored")
-	_, _, err = start(t, u, shared.Config{Failover: shared.Skip, Skip: 500, Witness: witness}).Reserve(t.Context(), order(1))
-	wantError(t, err, generator.ErrRegressed, "gone back") // 500 was too little
+	_, _, err := engine.Start(t, u, shared.Config{}).Reserve(t.Context(), enginetest.Order(1))
+	enginetest.WantError(t, err, generator.ErrRegressed, "failed over or restored")
+	_, _, err = engine.Start(t, u, shared.Config{Failover: shared.Skip, Skip: 500, Witness: witness}).Reserve(t.Context(), enginetest.Order(1))
+	enginetest.WantError(t, err, generator.ErrRegressed, "gone back") // 500 was too little
 }
 
 func TestACallerDoesNotWaitForAFrozenServer(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Redis(t)
-	store := start(t, place(t, s), shared.Config{Timeout: 500 * time.Millisecond})
-	grant(t, store, order(10), 1)
-	s.Freeze()
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	_, _, err := store.Reserve(ctx, order(10))
-	wantError(t, err, generator.ErrRetry, "no answer from the store in time")
-	s.Thaw()
-	for end := time.Now().Add(20 * time.Second); ; {
-		lo, _, err := store.Reserve(t.Context(), order(10))
-		if err == nil {
-			if lo < 11 {
-				t.Errorf("granted from %d", lo)
-			}
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatal(err)
-		}
-	}
+	enginetest.Hang(t, engine.Start(t, place(t, s), shared.Config{Timeout: 500 * time.Millisecond}), s.Freeze, s.Thaw)
 }
