@@ -466,7 +466,12 @@ func TestOperatorTables(t *testing.T) {
 	s.want(t, "SELECT count(*) FROM nextid.workers", "1")
 	s.must(t, "SET application_name = 'mine'")
 	s.want(t, "SELECT usename, application_name, protocol FROM nextid.sessions", "tester|mine|postgresql")
-	s.want(t, "SELECT count(*) > 0, bool_and(days_left IS NOT NULL) FROM nextid.layouts", "t|t")
+	s.want(t, "SELECT ends, workers, ids_per_second, capacity FROM nextid.layouts WHERE name = 'twitter'",
+		"2080-07-10 17:30:30.208+00|1024|4096000|9223372036854775808")
+	s.want(t, "SELECT name FROM nextid.layouts WHERE days_left < 0", "baidu")
+	s.want(t, "SELECT days_left > 365 * 4000 FROM nextid.layouts WHERE name = 'mastodon'", "t")
+	s.want(t, "SELECT fields, ends IS NULL, days_left IS NULL, workers FROM nextid.layouts WHERE name = 'tidb'", "shard 5, counter 58|t|t|32")
+	s.want(t, "SELECT capacity, length(note) > 0 FROM nextid.layouts WHERE name = 'js'", "9007199254740992|t")
 	s.fails(t, "SELECT * FROM nextid.nosuch", sqlstate.UndefinedTable)
 	if r := s.must(t, "SELECT name FROM nextid.generators LIMIT 0"); r.columns[0].Type != datum.Text || r.columns[0].Table == 0 {
 		t.Errorf("column %+v must name its table", r.columns[0])

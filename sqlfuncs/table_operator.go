@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"time"
 
 	"nextid/generator"
@@ -57,12 +58,14 @@ var operatorTables = []table{
 		columns: []tableColumn{
 			{name: "name", typ: datum.Text},
 			{name: "fields", typ: datum.Text},
-			{name: "epoch", typ: datum.TimestampTZ},
-			{name: "unit", typ: datum.Text},
-			{name: "ends", typ: datum.TimestampTZ},
-			{name: "days_left", typ: datum.Int8},
+			{name: "epoch", typ: datum.TimestampTZ, null: true},
+			{name: "unit", typ: datum.Text, null: true},
+			{name: "ends", typ: datum.TimestampTZ, null: true},
+			{name: "days_left", typ: datum.Int8, null: true},
 			{name: "workers", typ: datum.Int8},
-			{name: "ids_per_second", typ: datum.Int8},
+			{name: "ids_per_second", typ: datum.Int8, null: true}, // of one worker
+			{name: "capacity", typ: datum.Numeric},
+			{name: "note", typ: datum.Text},
 		}, scan: fixedRows(layoutRows),
 	},
 }
@@ -135,12 +138,28 @@ func layoutRows(x *exec) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	now := x.server.now()
 	for _, l := range layout.Presets() {
-		ends := l.Last()
-		rows = append(rows, []datum.Value{
+		capacity, err := datum.ParseText(datum.Numeric, strconv.FormatUint(l.Capacity(), 10), nil)
+		if err != nil {
+			return nil, err
+		}
+		row := []datum.Value{
 			datum.MakeText(l.Name), datum.MakeText(l.FieldList()),
-			datum.TimestampTZFromTime(l.TimeOf(0)), datum.MakeText(l.Unit.String()), datum.TimestampTZFromTime(ends),
-			datum.MakeInt8(int64(ends.Sub(now).Hours() / 24)), datum.MakeInt8(l.Workers()), datum.MakeInt8(l.RatePerSecond()),
-		})
+			datum.Null(datum.TimestampTZ), datum.Null(datum.Text), datum.Null(datum.TimestampTZ), datum.Null(datum.Int8),
+			datum.MakeInt8(l.Workers()), datum.Null(datum.Int8), capacity, datum.MakeText(l.Note),
+		}
+		if l.HasTime() {
+			ends := l.Last()
+			row[2], row[3] = datum.TimestampTZFromTime(l.TimeOf(0)), datum.MakeText(l.Unit.String())
+			row[4], row[5] = datum.TimestampTZFromTime(ends), datum.MakeInt8(daysUntil(now, ends))
+			row[7] = datum.MakeInt8(l.RatePerSecond())
+		}
+		rows = append(rows, row)
 	}
 	return rows, nil
+}
+
+// daysUntil counts whole days, less than zero when the time is over.
+func daysUntil(now, then time.Time) int64 {
+	const day = 24 * 60 * 60
+	return (then.Unix() - now.Unix()) / day
 }

@@ -32,6 +32,7 @@ generator/segment:         generator generator/option
 generator/gapless:         generator
 generator/counter:         generator generator/gapless generator/option
 generator/readiness:       generator
+generator/autorandom:      generator generator/layout generator/option
 generator/uuid:            generator
 generator/store/memory:    generator
 generator/store/sqlstore:  generator migrations/...

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"nextid/generator"
+	"nextid/generator/autorandom"
 	"nextid/generator/counter"
 	"nextid/generator/segment"
 	"nextid/generator/snowflake"
@@ -18,10 +19,12 @@ import (
 
 // kinds are the generator kinds of this build: one line each.
 func kinds(store generator.Store, pools *worker.Pools, defaultLayout string) []generator.Kind {
+	numbers := segment.Kind(store, generator.SystemClock{}, owner())
 	return []generator.Kind{
 		snowflake.Kind(pools, defaultLayout),
-		segment.Kind(store, generator.SystemClock{}, owner()),
+		numbers,
 		counter.Kind(store, owner()),
+		autorandom.Kind(store, numbers),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,15 @@ const (
 	Worker     FieldKind = "worker"     // low part of the worker id, or all of it
 	Rollback   FieldKind = "rollback"   // counts how often the clock was set back
 	Sequence   FieldKind = "sequence"   // counts ids within a tick
+
+	// Reversed is the time with its bits in reverse order, which spreads ids
+	// that follow one another (CockroachDB's unordered_unique_rowid).
+	Reversed FieldKind = "reversed"
+	// Shard and Counter make an id without a time: a number that spreads rows
+	// over a sharded table, and one from the store (TiDB's AUTO_RANDOM). They
+	// are taken for the worker and the sequence.
+	Shard   FieldKind = "shard"
+	Counter FieldKind = "counter"
 )
 
 // Field is one bit field.
@@ -41,7 +51,15 @@ type Layout struct {
 	Epoch  time.Time
 	Unit   time.Duration
 
+	// Start is how the system begins the sequence of a tick, as the option
+	// sequence_start is written; "" is zero. Only presets have it.
+	Start string
+	// Note is what else there is to know, for people. Only presets have it.
+	Note string
+
 	time, datacenter, worker, rollback, sequence place
+
+	reversed bool // the time field is Reversed: ids do not grow
 }
 
 // place is where a field lies. A field that the layout does not have is the
@@ -55,35 +73,32 @@ func (p place) get(id int64) int64 { return id >> p.shift & p.mask() }
 // Limits of a layout: what fits a positive bigint, and what the engines can
 // serve. A tick must not be long against a time slice (package worker).
 const (
-	maxBits         = 63
-	minTimeBits     = 20
-	maxWorkerBits   = 24
-	maxSequenceBits = 30
-	minUnit         = time.Microsecond
-	maxUnit         = time.Minute
+	maxBits     = 63
+	minTimeBits = 20
+	minUnit     = time.Microsecond
+	maxUnit     = time.Minute
 )
 
 // New checks a layout and makes it ready for use. The time field comes
 // first, so that ids grow with time; after it every other kind of field may
-// stand at most once, in any order. Together they fit into 63 bits.
+// stand at most once, in any order. Together they fit into 63 bits. A layout
+// of Shard and Counter has no time, and no use for an epoch and a unit.
 func New(name string, fields []Field, epoch time.Time, unit time.Duration) (*Layout, error) {
 	l := &Layout{Name: name, Fields: slices.Clone(fields), Epoch: epoch.UTC(), Unit: unit}
+	if err := l.arrange(); err != nil {
+		return nil, err
+	}
+	if !l.HasTime() {
+		return l, nil
+	}
 	if unit < minUnit || unit > maxUnit || unit%minUnit != 0 {
 		return nil, fmt.Errorf("unit %v is not a whole number of microseconds up to %v", unit, maxUnit)
 	}
 	if epoch.Nanosecond()%int(time.Millisecond) != 0 {
 		return nil, fmt.Errorf("epoch %s is not a whole number of milliseconds", epoch.Format(time.RFC3339Nano))
 	}
-	if err := l.arrange(); err != nil {
-		return nil, err
-	}
-	switch {
-	case l.time.bits < minTimeBits:
+	if l.time.bits < minTimeBits {
 		return nil, fmt.Errorf("the time field has %d bits, at least %d are needed", l.time.bits, minTimeBits)
-	case l.WorkerBits() > maxWorkerBits:
-		return nil, fmt.Errorf("the worker id has %d bits, at most %d are possible", l.WorkerBits(), maxWorkerBits)
-	case l.sequence.bits > maxSequenceBits:
-		return nil, fmt.Errorf("the sequence field has %d bits, at most %d are possible", l.sequence.bits, maxSequenceBits)
 	}
 	if l.MaxTick() >= math.MaxInt64/unit.Microseconds()/2 || l.Last().Year() > 9999 {
 		return nil, fmt.Errorf("%d bits of %v from %s on reach beyond the year 9999", l.time.bits, unit, epoch.Format(time.DateOnly))
@@ -100,6 +115,9 @@ func (l *Layout) arrange() error {
 	if total > maxBits {
 		return fmt.Errorf("the fields have %d bits, at most %d fit into a bigint", total, maxBits)
 	}
+	if len(l.Fields) == 0 {
+		return errors.New("a layout needs fields")
+	}
 	shift := uint8(total)
 	for i, f := range l.Fields {
 		p := l.placeOf(f.Kind)
@@ -110,30 +128,45 @@ func (l *Layout) arrange() error {
 			return fmt.Errorf("field %s has no bits", f.Kind)
 		case p.bits != 0:
 			return fmt.Errorf("field %s appears twice", f.Kind)
-		case (i == 0) != (f.Kind == Time):
+		case (i == 0) != f.Kind.leads():
 			return errors.New("the time field must come first: otherwise ids do not grow with time")
+		case (f.Kind == Counter) != (i > 0 && l.Fields[0].Kind == Shard):
+			return errors.New("a shard and a counter make a layout of their own, without other fields")
 		}
+		l.reversed = l.reversed || f.Kind == Reversed
 		shift -= f.Bits
 		*p = place{shift, f.Bits}
 	}
 	return nil
 }
 
+// leads reports whether a layout begins with the field.
+func (k FieldKind) leads() bool { return k == Time || k == Reversed || k == Shard }
+
 func (l *Layout) placeOf(k FieldKind) *place {
 	switch k {
-	case Time:
+	case Time, Reversed:
 		return &l.time
 	case Datacenter:
 		return &l.datacenter
-	case Worker:
+	case Worker, Shard:
 		return &l.worker
 	case Rollback:
 		return &l.rollback
-	case Sequence:
+	case Sequence, Counter:
 		return &l.sequence
 	}
 	return nil
 }
+
+// HasTime reports whether ids say when they were made.
+func (l *Layout) HasTime() bool { return l.time.bits > 0 }
+
+// Ordered reports whether ids grow with time.
+func (l *Layout) Ordered() bool { return l.HasTime() && !l.reversed }
+
+// RollbackBits is the width of the rollback field.
+func (l *Layout) RollbackBits() uint8 { return l.rollback.bits }
 
 // SequenceBits is the width of the sequence field.
 func (l *Layout) SequenceBits() uint8 { return l.sequence.bits }
@@ -145,18 +178,44 @@ func (l *Layout) WorkerBits() uint8 { return l.datacenter.bits + l.worker.bits }
 // Workers is the number of worker ids.
 func (l *Layout) Workers() int64 { return 1 << l.WorkerBits() }
 
+// Capacity is the number of ids in all: 2 to the power of its bits.
+func (l *Layout) Capacity() uint64 { return uint64(l.maxID()) + 1 }
+
 // MaxTick is the last tick that fits the time field.
 func (l *Layout) MaxTick() int64 { return l.time.mask() }
 
 // RatePerSecond is how many ids one worker can make in a second without
-// running ahead of the clock.
+// running ahead of the clock. Without a time there is no such limit: 0.
 func (l *Layout) RatePerSecond() int64 {
+	if !l.HasTime() {
+		return 0
+	}
 	return int64(time.Second/time.Microsecond) << l.sequence.bits / l.Unit.Microseconds()
 }
 
 // Pack makes an id. What does not fit its field is cut off.
 func (l *Layout) Pack(tick, worker, rollback, sequence int64) int64 {
-	return l.time.put(tick) | l.Base(worker, rollback) | l.sequence.put(sequence)
+	return l.putTick(tick) | l.Base(worker, rollback) | l.sequence.put(sequence)
+}
+
+func (l *Layout) putTick(tick int64) int64 {
+	if l.reversed {
+		tick = l.reverse(tick)
+	}
+	return l.time.put(tick)
+}
+
+func (l *Layout) getTick(id int64) int64 {
+	tick := l.time.get(id)
+	if l.reversed {
+		tick = l.reverse(tick)
+	}
+	return tick
+}
+
+// reverse turns round the bits of a tick. It undoes itself.
+func (l *Layout) reverse(tick int64) int64 {
+	return int64(bits.Reverse64(uint64(tick)) >> (64 - l.time.bits))
 }
 
 // Base is the part of an id that stays the same from id to id.
@@ -166,7 +225,7 @@ func (l *Layout) Base(worker, rollback int64) int64 {
 
 // Place puts a slot (tick<<SequenceBits | sequence) into the fields of an id.
 func (l *Layout) Place(slot int64) int64 {
-	return l.time.put(slot>>l.sequence.bits) | l.sequence.put(slot)
+	return l.putTick(slot>>l.sequence.bits) | l.sequence.put(slot)
 }
 
 // SlotStep is the distance between the ids of two neighboring slots: of one
@@ -181,13 +240,16 @@ func (l *Layout) SlotStep() int64 {
 // Seamless reports whether the sequence lies right below the time, so that
 // ids go on with the same step from one tick into the next.
 func (l *Layout) Seamless() bool {
+	if l.reversed {
+		return false
+	}
 	return l.sequence.bits == 0 || l.time.shift == l.sequence.shift+l.sequence.bits
 }
 
 // Unpack takes the fields out of an id; it undoes Pack.
 func (l *Layout) Unpack(id int64) (tick, worker, rollback, sequence int64) {
 	worker = l.datacenter.get(id)<<l.worker.bits | l.worker.get(id)
-	return l.time.get(id), worker, l.rollback.get(id), l.sequence.get(id)
+	return l.getTick(id), worker, l.rollback.get(id), l.sequence.get(id)
 }
 
 // TimeOf is the instant at which a tick begins.
@@ -218,9 +280,11 @@ func (l *Layout) Explain(id int64) (generator.Parts, error) {
 			Hint:    "Name the generator or the layout of the id: parse_id(id, 'name').",
 		}
 	}
-	tick, _, _, _ := l.Unpack(id)
-	at := l.TimeOf(tick)
-	p := generator.Parts{Kind: "snowflake", Layout: l.Name, Time: &at}
+	p := generator.Parts{Kind: "auto_random", Layout: l.Name}
+	if l.HasTime() {
+		at := l.TimeOf(l.getTick(id))
+		p.Kind, p.Time = "snowflake", &at
+	}
 	for _, part := range []struct {
 		into **int64
 		at   place
@@ -233,7 +297,13 @@ func (l *Layout) Explain(id int64) (generator.Parts, error) {
 	return p, nil
 }
 
-func (l *Layout) maxID() int64 { return 1<<(l.time.shift+l.time.bits) - 1 }
+func (l *Layout) maxID() int64 {
+	total := uint8(0)
+	for _, f := range l.Fields {
+		total += f.Bits
+	}
+	return 1<<total - 1
+}
 
 // Floor is the least id of the tick in which t lies.
 func (l *Layout) Floor(t time.Time) (int64, error) {
@@ -254,6 +324,13 @@ func (l *Layout) Ceil(t time.Time) (int64, error) {
 }
 
 func (l *Layout) boundTick(t time.Time) (int64, error) {
+	if !l.Ordered() {
+		return 0, &generator.Error{
+			Kind:    generator.ErrWrongKind,
+			Message: "ids of layout " + l.Name + " are not in the order of time",
+			Hint:    "Keep the time in a column of its own.",
+		}
+	}
 	tick := l.TickOf(t)
 	if tick < 0 || tick > l.MaxTick() {
 		return 0, &generator.Error{

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -28,7 +29,15 @@ func mustPreset(t testing.TB, name string) *Layout {
 func packSlowly(l *Layout, tick, worker, rollback, sequence int64) int64 {
 	var text strings.Builder
 	for _, f := range l.Fields {
-		v := map[FieldKind]int64{Time: tick, Worker: worker, Rollback: rollback, Sequence: sequence}[f.Kind]
+		v := map[FieldKind]int64{
+			Time: tick, Worker: worker, Rollback: rollback, Sequence: sequence, Shard: worker, Counter: sequence,
+		}[f.Kind]
+		if f.Kind == Reversed {
+			digits := []byte(fmt.Sprintf("%0*b", f.Bits, tick))
+			slices.Reverse(digits)
+			text.Write(digits)
+			continue
+		}
 		if f.Kind == Datacenter || f.Kind == Worker {
 			all := fmt.Sprintf("%0*b", l.WorkerBits(), worker)
 			low := bitsOf(l, Worker)
@@ -48,9 +57,9 @@ func packSlowly(l *Layout, tick, worker, rollback, sequence int64) int64 {
 	return id
 }
 
-func bitsOf(l *Layout, k FieldKind) int {
+func bitsOf(l *Layout, kinds ...FieldKind) int {
 	for _, f := range l.Fields {
-		if f.Kind == k {
+		if slices.Contains(kinds, f.Kind) {
 			return int(f.Bits)
 		}
 	}
@@ -59,18 +68,18 @@ func bitsOf(l *Layout, k FieldKind) int {
 
 func drawParts(t *rapid.T, l *Layout) (tick, worker, rollback, sequence int64) {
 	field := func(name string, bits int) int64 { return rapid.Int64Range(0, 1<<bits-1).Draw(t, name) }
-	return field("tick", bitsOf(l, Time)), field("worker", int(l.WorkerBits())),
-		field("rollback", bitsOf(l, Rollback)), field("sequence", bitsOf(l, Sequence))
+	return field("tick", bitsOf(l, Time, Reversed)), field("worker", int(l.WorkerBits())),
+		field("rollback", bitsOf(l, Rollback)), field("sequence", bitsOf(l, Sequence, Counter))
 }
 
 // drawLayout makes a valid layout with the fields after the time in any order.
 func drawLayout(t *rapid.T) *Layout {
 	left := maxBits
 	bits := rapid.IntRange(minTimeBits, 37).Draw(t, "time bits") // 37 bits of seconds end before the year 9999
-	fields := []Field{{Time, uint8(bits)}}
+	fields := []Field{{rapid.SampledFrom([]FieldKind{Time, Time, Reversed}).Draw(t, "lead"), uint8(bits)}}
 	left -= bits
 	for _, k := range rapid.Permutation([]FieldKind{Datacenter, Worker, Rollback, Sequence}).Draw(t, "order") {
-		if bits := rapid.IntRange(0, min(left, 12)).Draw(t, string(k)); bits > 0 {
+		if bits := rapid.IntRange(0, min(left, 43)).Draw(t, string(k)); bits > 0 {
 			fields = append(fields, Field{k, uint8(bits)})
 			left -= bits
 		}
@@ -95,6 +104,15 @@ func checkRoundTrip(t *rapid.T, l *Layout) {
 	slot := tick<<l.SequenceBits() | sequence
 	if got := l.Base(worker, rollback) | l.Place(slot); got != id {
 		t.Fatalf("%s: Base|Place = %d, want %d", l.FieldList(), got, id)
+	}
+	if p, err := l.Explain(id); err != nil || (p.Time != nil) != l.HasTime() || (l.HasTime() && !p.Time.Equal(l.TimeOf(tick))) {
+		t.Fatalf("%s: Explain(%d) = %v, %v", l.FieldList(), id, p, err)
+	}
+	if !l.Ordered() {
+		if _, err := l.Floor(l.Epoch); !errors.Is(err, generator.ErrWrongKind) {
+			t.Fatalf("%s: Floor: %v, want ErrWrongKind", l.FieldList(), err)
+		}
+		return
 	}
 	at := l.TimeOf(tick)
 	floor, err1 := l.Floor(at)
@@ -123,7 +141,7 @@ func TestSlotsMakeArithmeticRuns(t *testing.T) {
 		slot := rapid.Int64Range(0, l.MaxTick()<<l.SequenceBits()-1).Draw(t, "slot")
 		sameTick := slot>>l.SequenceBits() == (slot+1)>>l.SequenceBits()
 		step := l.Place(slot+1) - l.Place(slot)
-		if step <= 0 {
+		if step <= 0 && (l.Ordered() || sameTick) {
 			t.Fatalf("%s: slot %d has id %d, the next one %d more", l.FieldList(), slot, l.Place(slot), step)
 		}
 		if (sameTick || l.Seamless()) && step != l.SlotStep() {
@@ -144,9 +162,8 @@ func TestTicksAndInstantsAgree(t *testing.T) {
 	})
 }
 
-// The facts are of the systems' own documents: Twitter's id is the example
-// of Wikipedia's article on Snowflake ID, Discord's that of its developer
-// documents, Instagram's that of its engineering blog (2012).
+// Ids whose parts their own systems, or those who describe them, have
+// published, and for the others one of each field made by hand.
 func TestKnownIDsExplainThemselves(t *testing.T) {
 	for _, c := range []struct {
 		layout     string
@@ -156,35 +173,54 @@ func TestKnownIDsExplainThemselves(t *testing.T) {
 		worker     int64
 		sequence   int64
 	}{
-		{"twitter", 1541815603606036480, "2022-06-28T16:07:40.105Z", 378 >> 5, 378 & 31, 0},
-		{"mybatis", 1541815603606036480, "2022-06-28T16:07:40.105Z", 378 >> 5, 378 & 31, 0},
+		// The example of Wikipedia's article on Snowflake ID.
+		{"twitter", 1541815603606036480, "2022-06-28T16:07:40.105Z", 11, 26, 0},
+		{"mybatis", 1541815603606036480, "2022-06-28T16:07:40.105Z", 11, 26, 0},
 		{"leaf", 1541815603606036480, "2022-06-28T16:07:40.105Z", -1, 378, 0},
+		// The example of the Python package snowflake-id.
+		{"leaf", 856165981072306191, "2017-04-23T15:20:51.339Z", -1, 363, 15},
+		// Discord's developer documents.
 		{"discord", 175928847299117063, "2016-04-30T11:18:25.796Z", 1, 0, 7},
+		// Instagram's engineering blog, 2012: user 31341, the 5001st of its table.
 		{"instagram", 1387263000<<23 | 1341<<10 | 5001%1024, "2011-09-09T22:28:04.721Z", -1, 1341, 905},
 		{"baidu", 1<<35 | 7<<13 | 9, "2016-05-19T16:00:01Z", -1, 7, 9},
 		{"sonyflake", 100<<24 | 9<<16 | 7, "2025-01-01T00:00:01Z", -1, 7, 9},
+		{"sonyflake-v1", 100<<24 | 9<<16 | 7, "2014-09-01T00:00:01Z", -1, 7, 9},
 		{"rollback", 1<<22 | 7<<14 | 9, "2010-11-04T01:42:54.658Z", -1, 7, 9},
-		{"cockroach", 100_000<<15 | 7, "2015-01-01T00:00:01Z", -1, 7, -1},
-		{"pgedge", 1000<<22 | 7<<12 | 9, "2023-01-01T00:00:01Z", -1, 7, 9},
+		// CockroachDB's page on SERIAL, and the cases of its
+		// TestMapToUnorderedUniqueInt, which keep the node and turn the time round.
+		{"cockroach", 148656994422095873, "2016-06-09T01:48:34.41104Z", -1, 1, -1},
+		{"cockroach-unordered", 1<<62 | 1<<15 | 5, "2059-08-07T01:28:03.55329Z", -1, 5, -1},
+		{"cockroach-unordered", 13<<15 | 1, "2076-04-27T11:01:04.88576Z", -1, 1, -1},
+		// pgEdge's page on the functions of its extension.
+		{"pgedge", 136169504773242881, "2024-01-11T18:08:59.845Z", -1, 1, 0},
 		{"cosid", 1000<<22 | 7<<12 | 9, "2019-12-24T16:00:01Z", -1, 7, 9},
 		{"cosid-js", 1000<<12 | 7<<9 | 9, "2019-12-24T16:00:01Z", -1, 7, 9},
 		{"cosid-s", 1<<32 | 7<<22 | 9, "2019-12-24T16:00:01Z", -1, 7, 9},
 		{"beyond", 1000<<22 | 3<<17 | 7<<12 | 9, "2016-11-26T13:21:06.631Z", 3, 7, 9},
 		{"ecp", 1000<<22 | 3<<17 | 7<<12 | 9, "2017-12-24T16:00:01Z", 3, 7, 9},
 		{"mastodon", 1656432460105<<16 | 9, "2022-06-28T16:07:40.105Z", -1, -1, 9},
-		{"sonyflake-v1", 100<<24 | 9<<16 | 7, "2014-09-01T00:00:01Z", -1, 7, 9},
 		{"yitter", 1000<<12 | 7<<6 | 9, "2020-02-19T18:20:03Z", -1, 7, 9},
-		{"js", 1000<<12 | 7<<7 | 9, "2025-01-01T00:00:01Z", -1, 7, 9},
+		{"js", 1000<<11 | 7<<6 | 9, "2025-01-01T00:00:01Z", -1, 7, 9},
+		// PingCAP's page on AUTO_RANDOM.
+		{"tidb", 1152921504606846978, "", -1, 4, 2},
+		{"tidb", 4899916394579099651, "", -1, 17, 3},
 	} {
 		t.Run(c.layout, func(t *testing.T) {
 			p, err := mustPreset(t, c.layout).Explain(c.id)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := p.Time.Format(time.RFC3339Nano); got != c.at {
+			kind := "snowflake"
+			if c.at == "" {
+				kind = "auto_random"
+				if p.Time != nil {
+					t.Errorf("time %v, want none", p.Time)
+				}
+			} else if got := p.Time.Format(time.RFC3339Nano); got != c.at {
 				t.Errorf("time %s, want %s", got, c.at)
 			}
-			if p.Kind != "snowflake" || p.Layout != c.layout {
+			if p.Kind != kind || p.Layout != c.layout {
 				t.Errorf("kind %q, layout %q", p.Kind, p.Layout)
 			}
 			for _, f := range []struct {
@@ -207,7 +243,8 @@ func TestPresetsEndWhenTheirSystemsSay(t *testing.T) {
 	for name, want := range map[string]string{
 		"twitter": "2080-07-10", "discord": "2084-09-06", "instagram": "2046-06-27", "baidu": "2024-11-20",
 		"cosid": "2089-08-30", "cosid-js": "2089-08-30", "pgedge": "2092-09-06", "cockroach": "2104-03-13",
-		"sonyflake": "2199-03-19", "yitter": "3135-02-01", "js": "2094-09-07",
+		"sonyflake": "2199-03-19", "sonyflake-v1": "2188-11-16", "yitter": "3135-02-01", "js": "2164-05-15",
+		"beyond": "2086-08-03", "ecp": "2087-08-31", "cosid-s": "2088-01-11",
 	} {
 		if got := mustPreset(t, name).Last().Format(time.DateOnly); got != want {
 			t.Errorf("%s ends on %s, want %s", name, got, want)
@@ -219,6 +256,63 @@ func TestScriptLayoutsStayBelowTwoToThe53(t *testing.T) {
 	for _, name := range []string{"js", "cosid-js"} {
 		if got := mustPreset(t, name).maxID(); got != 1<<53-1 {
 			t.Errorf("the greatest id of %s is %d, want 2^53-1", name, got)
+		}
+	}
+	if l := mustPreset(t, "js"); l.Last().Before(l.Epoch.AddDate(100, 0, 0)) {
+		t.Errorf("js lasts until %v, less than 100 years", l.Last())
+	}
+}
+
+// Baidu's bits can be split in any way: the starter of wujun234 has 30, 16
+// and 7 bits from 2019-02-20 on (UTC+8), and this id as its example.
+func TestAnySplitOfBaidusBits(t *testing.T) {
+	l, err := New("starter", []Field{{Time, 30}, {Worker, 16}, {Sequence, 7}}, time.UnixMilli(1550592000000), time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tick, worker, _, sequence := l.Unpack(450795408770); tick != (14*60+55)*60+39 || worker != 27 || sequence != 2 {
+		t.Errorf("tick %d, worker %d, sequence %d", tick, worker, sequence)
+	}
+	for time32 := uint8(minTimeBits); time32 <= 37; time32++ {
+		for worker := uint8(1); worker < maxBits-time32; worker++ {
+			fields := []Field{{Time, time32}, {Worker, worker}, {Sequence, maxBits - time32 - worker}}
+			l, err := New("split", fields, time.UnixMilli(1463673600000), time.Second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if id := l.Pack(l.MaxTick(), l.Workers()-1, 0, 1<<l.SequenceBits()-1); id != math.MaxInt64 {
+				t.Fatalf("%s: the greatest id is %d", l.FieldList(), id)
+			}
+			if l.RatePerSecond() < 1 || l.Workers() < 2 {
+				t.Fatalf("%s: %d workers, %d ids a second", l.FieldList(), l.Workers(), l.RatePerSecond())
+			}
+		}
+	}
+}
+
+// unordered_unique_rowid() maps the ids of unique_rowid() so; the numbers are
+// those of CockroachDB's TestMapToUnorderedUniqueInt.
+func TestReversedTimesAreThoseOfCockroachDB(t *testing.T) {
+	ordered, unordered := mustPreset(t, "cockroach"), mustPreset(t, "cockroach-unordered")
+	for _, c := range []struct{ in, out int64 }{
+		{
+			0b0101100000000000000000000000000000000000000000000000000000000001,
+			0b0000000000000000000000000000000000000000000001101000000000000001,
+		},
+		{
+			0b0100000000000000000000000000000000000000000000001000000000000101,
+			0b0100000000000000000000000000000000000000000000001000000000000101,
+		},
+		{
+			0b0111111111111111111111111111111111111111111111111000000000000001,
+			0b0111111111111111111111111111111111111111111111111000000000000001,
+		},
+	} {
+		if got := unordered.Pack(ordered.Unpack(c.in)); got != c.out {
+			t.Errorf("%b became %b, want %b", c.in, got, c.out)
+		}
+		if got := ordered.Pack(unordered.Unpack(c.out)); got != c.in {
+			t.Errorf("%b became %b, want %b", c.out, got, c.in)
 		}
 	}
 }
@@ -234,16 +328,17 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 		want   string
 	}{
 		{"64 bits", []Field{{Time, 42}, {Worker, 10}, {Sequence, 12}}, epoch, time.Millisecond, "64 bits"},
-		{"no field", nil, epoch, time.Millisecond, "at least 20"},
+		{"no field", nil, epoch, time.Millisecond, "needs fields"},
 		{"no time", []Field{{Worker, 10}, {Sequence, 12}}, epoch, time.Millisecond, "must come first"},
 		{"time in the middle", []Field{{Worker, 10}, {Time, 41}, {Sequence, 12}}, epoch, time.Millisecond, "must come first"},
 		{"time twice", []Field{{Time, 30}, {Time, 30}}, epoch, time.Millisecond, "twice"},
 		{"worker twice", []Field{{Time, 41}, {Worker, 5}, {Worker, 5}}, epoch, time.Millisecond, "twice"},
 		{"an empty field", []Field{{Time, 41}, {Worker, 0}}, epoch, time.Millisecond, "no bits"},
-		{"an unknown field", []Field{{Time, 41}, {"shard", 5}}, epoch, time.Millisecond, `"shard"`},
+		{"an unknown field", []Field{{Time, 41}, {"color", 5}}, epoch, time.Millisecond, `"color"`},
 		{"short time", []Field{{Time, 19}, {Worker, 10}}, epoch, time.Millisecond, "at least 20"},
-		{"wide worker", []Field{{Time, 31}, {Datacenter, 5}, {Worker, 20}}, epoch, time.Millisecond, "at most 24"},
-		{"wide sequence", []Field{{Time, 31}, {Sequence, 31}}, epoch, time.Millisecond, "at most 30"},
+		{"two times", []Field{{Time, 31}, {Reversed, 31}}, epoch, time.Millisecond, "twice"},
+		{"a shard with a sequence", []Field{{Shard, 5}, {Sequence, 31}}, epoch, time.Millisecond, "of their own"},
+		{"a counter without a shard", []Field{{Time, 31}, {Counter, 31}}, epoch, time.Millisecond, "of their own"},
 		{"no unit", usual, epoch, 0, "unit"},
 		{"negative unit", usual, epoch, -time.Millisecond, "unit"},
 		{"nanoseconds", usual, epoch, 1500, "unit"},
@@ -354,7 +449,7 @@ func FuzzUnpackThenPackGivesTheID(f *testing.F) {
 		if got := l.Pack(tick, worker, rollback, sequence); got != id {
 			t.Fatalf("%s: Pack(Unpack(%d)) = %d", l.Name, id, got)
 		}
-		if l.TickOf(*p.Time) != tick {
+		if l.HasTime() && l.TickOf(*p.Time) != tick {
 			t.Fatalf("%s: %d is of tick %d, but its time %v of tick %d", l.Name, id, tick, p.Time, l.TickOf(*p.Time))
 		}
 	})

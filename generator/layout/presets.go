@@ -23,54 +23,104 @@ type preset struct {
 	epoch  int64 // Unix ms
 	unit   time.Duration
 	fields []Field
+	start  string // Layout.Start
+	note   string // Layout.Note
 }
 
+// twitterFields are those of Twitter and of all who took them over.
+var twitterFields = []Field{{Time, 41}, {Datacenter, 5}, {Worker, 5}, {Sequence, 12}}
+
 var presets = index([]preset{
-	// twitter/snowflake, 2010: datacenter and worker of 5 bits each.
-	{"twitter", TwitterEpoch, time.Millisecond, []Field{{Time, 41}, {Datacenter, 5}, {Worker, 5}, {Sequence, 12}}},
-	// Meituan Leaf: Twitter's epoch, one worker id of 10 bits.
-	{"leaf", TwitterEpoch, time.Millisecond, []Field{{Time, 41}, {Worker, 10}, {Sequence, 12}}},
-	// beyondfengyu/SnowFlake and ECP uid: Twitter's fields, later epochs
-	// (2016-11-26 and 2017-12-25).
-	{"beyond", 1480166465631, time.Millisecond, []Field{{Time, 41}, {Datacenter, 5}, {Worker, 5}, {Sequence, 12}}},
-	{"ecp", 1514131200000, time.Millisecond, []Field{{Time, 41}, {Datacenter, 5}, {Worker, 5}, {Sequence, 12}}},
-	// MyBatis-Plus ASSIGN_ID: Twitter's layout as it is.
-	{"mybatis", TwitterEpoch, time.Millisecond, []Field{{Time, 41}, {Datacenter, 5}, {Worker, 5}, {Sequence, 12}}},
-	// Discord, epoch 2015-01-01: its worker and its process are our
-	// datacenter and worker. Its ids are unsigned; 41 bits of time are what
-	// a bigint has.
-	{"discord", 1420070400000, time.Millisecond, []Field{{Time, 41}, {Datacenter, 5}, {Worker, 5}, {Sequence, 12}}},
-	// Instagram's next_id() of 2012: the epoch is that of its example; 41
-	// bits of time with the sign bit, so 40 in a positive bigint.
-	{"instagram", 1314220021721, time.Millisecond, []Field{{Time, 40}, {Worker, 13}, {Sequence, 10}}},
-	// Mastodon's timestamp_id: Unix milliseconds above 16 bits, which are
-	// hashed there and count here.
-	{"mastodon", 0, time.Millisecond, []Field{{Time, 47}, {Sequence, 16}}},
-	// Baidu uid-generator, epoch 2016-05-20 in UTC+8. Its time ended on
-	// 2024-11-20: new generators need an epoch of their own.
-	{"baidu", 1463673600000, time.Second, []Field{{Time, 28}, {Worker, 22}, {Sequence, 13}}},
-	// sony/sonyflake, version 1 with epoch 2014-09-01 and version 2 with epoch
-	// 2025-01-01: the sequence lies above the machine id.
-	{"sonyflake-v1", 1409529600000, 10 * time.Millisecond, []Field{{Time, 39}, {Sequence, 8}, {Worker, 16}}},
-	{"sonyflake", 1735689600000, 10 * time.Millisecond, []Field{{Time, 39}, {Sequence, 8}, {Worker, 16}}},
-	// The common variant of Twitter's layout that counts clock rollbacks.
-	{"rollback", TwitterEpoch, time.Millisecond, []Field{{Time, 41}, {Worker, 8}, {Rollback, 2}, {Sequence, 12}}},
-	// CockroachDB unique_rowid(), epoch 2015-01-01: one id a tick.
-	{"cockroach", 1420070400000, 10 * time.Microsecond, []Field{{Time, 48}, {Worker, 15}}},
-	// pgEdge snowflake, epoch 2023-01-01.
-	{"pgedge", 1672531200000, time.Millisecond, []Field{{Time, 41}, {Worker, 10}, {Sequence, 12}}},
-	// CosId, epoch 2019-12-24 16:00, and its variants by the second and below
-	// 2^53.
-	{"cosid", 1577203200000, time.Millisecond, []Field{{Time, 41}, {Worker, 10}, {Sequence, 12}}},
-	{"cosid-s", 1577203200000, time.Second, []Field{{Time, 31}, {Worker, 10}, {Sequence, 22}}},
-	{"cosid-js", 1577203200000, time.Millisecond, []Field{{Time, 41}, {Worker, 3}, {Sequence, 9}}},
-	// yitter/IdGenerator, epoch 2020-02-19 18:20:02. Its time takes all bits
-	// that are left; 45 last until the year 3135.
-	{"yitter", 1582136402000, time.Millisecond, []Field{{Time, 45}, {Worker, 6}, {Sequence, 6}}},
-	// Our own below 2^53, the integers that JavaScript's numbers hold
-	// exactly; epoch 2025-01-01.
-	{"js", 1735689600000, time.Millisecond, []Field{{Time, 41}, {Worker, 5}, {Sequence, 7}}},
+	{
+		"twitter", TwitterEpoch, time.Millisecond, twitterFields, "",
+		"twitter/snowflake, 2010",
+	},
+	{
+		"leaf", TwitterEpoch, time.Millisecond, []Field{{Time, 41}, {Worker, 10}, {Sequence, 12}}, "0-99",
+		"Meituan Leaf, bwmarrin/snowflake: a tick begins at a random number below 100",
+	},
+	{
+		"beyond", 1480166465631, time.Millisecond, twitterFields, "",
+		"beyondfengyu/SnowFlake: Twitter's fields from 2016-11-26 on",
+	},
+	{
+		"ecp", 1514131200000, time.Millisecond, twitterFields, "",
+		"ECP uid: Twitter's fields from 2017-12-25 in UTC+8 on",
+	},
+	{
+		"mybatis", TwitterEpoch, time.Millisecond, twitterFields, "1-2",
+		"MyBatis-Plus ASSIGN_ID: a tick begins at 1 or 2",
+	},
+	{
+		"discord", 1420070400000, time.Millisecond, twitterFields, "",
+		"its worker and process are datacenter and worker here; its ids are unsigned, a bigint has 41 of its 42 bits of time",
+	},
+	{
+		"instagram", 1314220021721, time.Millisecond, []Field{{Time, 40}, {Worker, 13}, {Sequence, 10}}, "",
+		"next_id() of 2012 with the epoch of its example; 40 bits of time, since the 41st is the sign of a bigint; worker is its shard",
+	},
+	{
+		"mastodon", 0, time.Millisecond, []Field{{Time, 47}, {Sequence, 16}}, "",
+		"timestamp_id(): the low 16 bits are hashed there and count here; for one server, as it has no worker id",
+	},
+	{
+		"baidu", 1463673600000, time.Second, []Field{{Time, 28}, {Worker, 22}, {Sequence, 13}}, "",
+		"Baidu uid-generator; its time has ended, give new generators an epoch of their own",
+	},
+	{
+		"sonyflake-v1", 1409529600000, 10 * time.Millisecond, []Field{{Time, 39}, {Sequence, 8}, {Worker, 16}}, "",
+		"sony/sonyflake 1: the sequence lies above the machine id",
+	},
+	{
+		"sonyflake", 1735689600000, 10 * time.Millisecond, []Field{{Time, 39}, {Sequence, 8}, {Worker, 16}}, "",
+		"sony/sonyflake 2 with its defaults: as version 1 from 2025-01-01 on",
+	},
+	{
+		"rollback", TwitterEpoch, time.Millisecond, []Field{{Time, 41}, {Worker, 8}, {Rollback, 2}, {Sequence, 12}}, "",
+		"Twitter's worker id split: 8 bits for the machine, 2 that count how often its clock was set back",
+	},
+	{
+		"cockroach", 1420070400000, 10 * time.Microsecond, []Field{{Time, 48}, {Worker, 15}}, "",
+		"CockroachDB unique_rowid(): one id a tick",
+	},
+	{
+		"cockroach-unordered", 1420070400000, 10 * time.Microsecond, []Field{{Reversed, 48}, {Worker, 15}}, "",
+		"CockroachDB unordered_unique_rowid(): as cockroach with the bits of the time in reverse; ids do not rise",
+	},
+	{
+		// Its documentation puts the count above the node, and so does its
+		// example 136169504773242881, of node 1.
+		"pgedge", 1672531200000, time.Millisecond, []Field{{Time, 41}, {Sequence, 12}, {Worker, 10}}, "",
+		"pgEdge snowflake: the count lies above the node",
+	},
+	{
+		"cosid", 1577203200000, time.Millisecond, []Field{{Time, 41}, {Worker, 10}, {Sequence, 12}}, Carry,
+		"CosId: the sequence goes on from tick to tick",
+	},
+	{
+		"cosid-s", 1577203200000, time.Second, []Field{{Time, 31}, {Worker, 10}, {Sequence, 22}}, Carry,
+		"CosId by the second",
+	},
+	{
+		"cosid-js", 1577203200000, time.Millisecond, []Field{{Time, 41}, {Worker, 3}, {Sequence, 9}}, Carry,
+		"CosId below 2^53, the integers that JavaScript's numbers hold exactly",
+	},
+	{
+		"yitter", 1582136402000, time.Millisecond, []Field{{Time, 45}, {Worker, 6}, {Sequence, 6}}, "5",
+		"yitter/IdGenerator with its defaults: a tick begins at 5; time takes all bits that are left there, 45 last until 3135",
+	},
+	{
+		"js", 1735689600000, time.Millisecond, []Field{{Time, 42}, {Worker, 5}, {Sequence, 6}}, "",
+		"below 2^53, the integers that JavaScript's numbers hold exactly, for 139 years",
+	},
+	{
+		"tidb", 0, 0, []Field{{Shard, 5}, {Counter, 58}}, "",
+		"TiDB AUTO_RANDOM(5): made by kind auto_random; parse_id shows the shard as worker and the counter as sequence",
+	},
 })
+
+// Carry is the Start of a system whose sequence goes on from tick to tick.
+const Carry = "carry"
 
 func index(rows []preset) map[string]*Layout {
 	m := make(map[string]*Layout, len(rows))
@@ -79,6 +129,7 @@ func index(rows []preset) map[string]*Layout {
 		if err != nil {
 			panic("layout " + r.name + ": " + err.Error()) // a mistake in the table above
 		}
+		l.Start, l.Note = r.start, r.note
 		m[r.name] = l
 	}
 	return m

@@ -55,7 +55,7 @@ func TestANameCannotBeCreatedAgainBelowItsOldIDs(t *testing.T) {
 		w.next(g, 1)
 		w.drop(k, g, "")
 		_, err := k.Open(w.t.Context(), define(t, k, "orders", `{"layout":"js"}`))
-		wantErr(t, err, generator.ErrExhausted, "orders", "js", "ends below")
+		wantErr(t, err, generator.ErrExhausted, "orders", "js", "none beyond")
 		// The same bits with a later epoch reach the old ids in some years.
 		g = w.open(k, "orders", `{"epoch":"2024-01-01"}`)
 		_, err = g.Next(w.t.Context(), 1)

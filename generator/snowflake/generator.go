@@ -35,6 +35,7 @@ type Generator struct {
 	maxTick      int64
 	ahead        int64 // ticks by which ids may be ahead of the clock
 	start        string
+	low, high    int64 // sequence with which every tick begins, 0 and 0 if start says it
 	rollback     string
 
 	window atomic.Pointer[window]
@@ -68,7 +69,9 @@ type window struct {
 // above, and after all that generators of the pool that left have stamped:
 // one of them may have served the same name.
 func newGenerator(name string, o Options, l *layout.Layout, pool *worker.Pool, above int64) *Generator {
+	low, high, _ := startRange(o.SequenceStart, l.SequenceBits()) // checked when it was stored
 	g := &Generator{
+		low: low, high: high,
 		name: name, layout: l, pool: pool,
 		epoch: l.Epoch.UnixMicro(), unit: l.Unit.Microseconds(), sequenceBits: l.SequenceBits(), maxTick: l.MaxTick(),
 		ahead: int64(time.Duration(o.MaxAhead) / l.Unit), start: o.SequenceStart, rollback: o.OnRollback,
@@ -156,11 +159,14 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 			first = g.startSlot(now, last)
 		}
 		first = max(first, w.first)
+		if tick := g.tickOf(first); g.high > 0 && first == g.firstSlot(tick) {
+			first = g.startSlot(tick, last)
+		}
 		if first > limit || n < 1 {
 			return generator.Range{}, false
 		}
 		end := limit
-		if !g.layout.Seamless() { // the run ends with the tick
+		if !g.layout.Seamless() || g.high > 0 { // the run ends with the tick
 			end = min(end, g.firstSlot(g.tickOf(first)+1)-1)
 		}
 		count := min(n, end-first+1)
@@ -181,6 +187,9 @@ func (g *Generator) startSlot(now, last int64) int64 {
 	slot := g.firstSlot(now)
 	if g.start == Zero || g.sequenceBits == 0 {
 		return slot
+	}
+	if g.high > 0 {
+		return slot | (g.low + rand.Int64N(g.high-g.low+1))
 	}
 	half := int64(1) << (g.sequenceBits - 1)
 	if g.start == Random {
@@ -310,7 +319,7 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 		if last == closedSlot {
 			return g.errClosed()
 		}
-		if last >= 0 && g.window.Load().base|g.layout.Place(last) >= v {
+		if g.layout.Ordered() && last >= 0 && g.window.Load().base|g.layout.Place(last) >= v {
 			return nil // passed already
 		}
 		if tick > g.present(g.window.Load())+g.ahead {

@@ -74,10 +74,11 @@ func (k kind) tombstone(ctx context.Context, name string, l *layout.Layout) (int
 			continue
 		}
 		greatest := m.Hi - 1
-		if _, err := l.Explain(greatest); err != nil {
+		_, err := l.Explain(greatest)
+		if tick, _, _, _ := l.Unpack(greatest); err != nil || tick >= l.MaxTick() || !l.Ordered() {
 			return 0, &generator.Error{
 				Kind: generator.ErrExhausted, Name: name,
-				Message: fmt.Sprintf("generator %q was dropped after ids up to %d, and layout %s ends below", name, greatest, l.Name),
+				Message: fmt.Sprintf("generator %q was dropped after ids up to %d, and layout %s has none beyond", name, greatest, l.Name),
 				Hint:    "Use a generator with another name.",
 			}
 		}
@@ -102,9 +103,11 @@ func (k kind) retire(ctx context.Context, d generator.Definition) error {
 	if last < 0 {
 		return nil // nothing was ever issued
 	}
-	greatest, err := l.Ceil(l.TimeOf(last))
-	if err != nil {
-		return err
+	greatest := int64(math.MaxInt64) // of ids that do not rise with time
+	if l.Ordered() {
+		if greatest, err = l.Ceil(l.TimeOf(last)); err != nil {
+			return err
+		}
 	}
 	_, _, err = k.pools.Store().Reserve(ctx, generator.Reservation{
 		Key:     generator.NameKey(d.Name),

@@ -13,11 +13,13 @@ import (
 	"nextid/generator/option"
 )
 
-// What the sequence of a new tick starts with (Options.SequenceStart).
+// What the sequence of a new tick starts with (Options.SequenceStart). A
+// number, such as "5", is the least sequence of every tick, as yitter has it;
+// a range, such as "0-99", a random number of it, as Leaf and MyBatis-Plus do.
 const (
-	Zero   = "zero"   // 0, as Twitter does
-	Random = "random" // anywhere in the lower half: even low bits at low rates
-	Carry  = "carry"  // where the last tick's left off: even low bits, no randomness
+	Zero   = "zero"       // 0, as Twitter does
+	Random = "random"     // anywhere in the lower half: even low bits at low rates
+	Carry  = layout.Carry // where the last tick's left off: even low bits, no randomness
 )
 
 // What happens while the wall clock is behind the ids (Options.OnRollback).
@@ -47,9 +49,27 @@ type given struct {
 	Bits          fields           `json:"bits"`
 	Epoch         *option.Instant  `json:"epoch"`
 	Unit          *option.Duration `json:"unit"`
-	SequenceStart *string          `json:"sequence_start"`
+	SequenceStart *startOption     `json:"sequence_start"`
 	MaxAhead      *option.Duration `json:"max_ahead"`
 	OnRollback    *string          `json:"on_rollback"`
+}
+
+// startOption is a sequence_start in JSON: a text, or a number.
+type startOption string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *startOption) UnmarshalJSON(b []byte) error {
+	var text string
+	if json.Unmarshal(b, &text) == nil {
+		*s = startOption(text)
+		return nil
+	}
+	var n uint32
+	if json.Unmarshal(b, &n) != nil {
+		return fmt.Errorf("sequence_start is zero, random, carry, a number or a range of numbers such as \"0-99\", not %s", b)
+	}
+	*s = startOption(strconv.FormatUint(uint64(n), 10))
+	return nil
 }
 
 // defaultMaxAhead lets one call of next_ids with the greatest n (10,000 ids,
@@ -61,7 +81,7 @@ const defaultMaxAhead = 5 * time.Millisecond
 // the slice in hand, and on a restart they must not lie far ahead.
 const maxMaxAhead = time.Second
 
-const hint = "Options: layout, bits, epoch, unit, sequence_start (zero, random, carry), max_ahead, on_rollback (continue, wait, refuse)."
+const hint = "Options: layout, bits, epoch, unit, sequence_start (zero, random, carry, a number, a range such as 0-99), max_ahead, on_rollback (continue, wait, refuse)."
 
 func optionError(format string, args ...any) error { return option.Error(hint, format, args...) }
 
@@ -98,6 +118,9 @@ func (o *Options) pinLayout(g given, defaultLayout string) error {
 	}
 	if l, err := layout.Preset(o.Layout); err == nil {
 		o.Layout, o.Fields, o.Epoch, o.Unit = l.Name, l.Fields, option.Instant(l.Epoch), option.Duration(l.Unit)
+		if l.Start != "" {
+			o.SequenceStart = l.Start
+		}
 		if (own != nil && !slices.Equal(own, l.Fields)) || (g.Unit != nil && *g.Unit != o.Unit) {
 			return optionError("layout %s has %s of %v; give other bits or units without a layout's name", l.Name, l.FieldList(), l.Unit)
 		}
@@ -116,8 +139,12 @@ func (o *Options) pinLayout(g given, defaultLayout string) error {
 	if err := generator.CheckName(o.Layout); err != nil {
 		return optionError("%q cannot be the name of a layout", o.Layout)
 	}
-	if _, err := o.build(); err != nil {
+	l, err := o.build()
+	if err != nil {
 		return optionError("layout: %s", err)
+	}
+	if !l.HasTime() {
+		return optionError("ids of layout %s hold no time; kind auto_random makes them", o.Layout)
 	}
 	return nil
 }
@@ -128,7 +155,14 @@ func (o *Options) build() (*layout.Layout, error) {
 
 // apply sets what may be changed later, too, and returns the stored form.
 func (o *Options) apply(g given) (json.RawMessage, error) {
-	if err := choose(&o.SequenceStart, g.SequenceStart, "sequence_start", Zero, Random, Carry); err != nil {
+	if g.SequenceStart != nil {
+		o.SequenceStart = string(*g.SequenceStart)
+	}
+	l, err := o.build()
+	if err != nil {
+		return nil, err
+	}
+	if _, _, err := startRange(o.SequenceStart, l.SequenceBits()); err != nil {
 		return nil, err
 	}
 	if g.OnRollback != nil && *g.OnRollback == "bits" {
@@ -144,6 +178,26 @@ func (o *Options) apply(g given) (json.RawMessage, error) {
 		o.MaxAhead = *g.MaxAhead
 	}
 	return json.Marshal(o)
+}
+
+// startRange reads a sequence_start that is a number or a range of them; it
+// is 0, 0 for the others.
+func startRange(text string, bits uint8) (low, high int64, err error) {
+	if text == Zero || text == Random || text == Carry {
+		return 0, 0, nil
+	}
+	from, to, ranged := strings.Cut(text, "-")
+	low, err = strconv.ParseInt(from, 10, 64)
+	if high = low; err == nil && ranged {
+		high, err = strconv.ParseInt(to, 10, 64)
+	}
+	if err != nil || low < 0 || high < low {
+		return 0, 0, optionError("sequence_start must be one of %s, %s, %s, a number or a range such as 0-99, not %q", Zero, Random, Carry, text)
+	}
+	if half := int64(1) << bits / 2; high > half {
+		return 0, 0, optionError("sequence_start %s leaves less than half of a sequence of %d bits", text, bits)
+	}
+	return low, high, nil
 }
 
 func choose(into, v *string, what string, allowed ...string) error {

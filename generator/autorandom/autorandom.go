@@ -1,0 +1,265 @@
+// Package autorandom makes the ids of TiDB's AUTO_RANDOM: a counter in the
+// low bits, which is unique, below a few random bits, which spread the rows
+// that are written together over the shards of a table. The counter is a
+// generator of kind segment.
+package autorandom
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/layout"
+	"nextid/generator/option"
+)
+
+// KindName is the name of the kind.
+const KindName = "auto_random"
+
+// Options are the options of the kind, as they are stored.
+type Options struct {
+	Layout  string          `json:"layout"`
+	Fields  []layout.Field  `json:"fields"`
+	Counter json.RawMessage `json:"counter"` // options of the kind that counts
+}
+
+// given is what a user writes. AUTO_RANDOM(S, R) is shard_bits S and
+// range_bits R, the sign bit included.
+type given struct {
+	Layout    *string         `json:"layout"`
+	Fields    []layout.Field  `json:"fields"`
+	ShardBits *uint8          `json:"shard_bits"`
+	RangeBits *uint8          `json:"range_bits"`
+	Counter   json.RawMessage `json:"counter"`
+	Start     *int64          `json:"start"`
+	Step      *int64          `json:"step"`
+	MaxStep   *int64          `json:"max_step"`
+}
+
+// Bounds and defaults of TiDB.
+const (
+	defaultShardBits, maxShardBits              = 5, 15
+	defaultRangeBits, minRangeBits, maxRangeBit = 64, 32, 64
+)
+
+const hint = "Options: shard_bits (1 to 15), range_bits (32 to 64), start, step, max_step."
+
+// Kind returns the plug-in. counter is the kind that counts.
+func Kind(store generator.Reserver, counter generator.Kind) generator.Kind {
+	k := kind{store, counter}
+	return generator.Kind{
+		Name: KindName, Help: "a counter below random bits, after TiDB's AUTO_RANDOM",
+		Normalize: k.normalize, Alter: k.alter, Open: k.open, Retire: k.retire, Recover: k.recover,
+	}
+}
+
+type kind struct {
+	store   generator.Reserver
+	counter generator.Kind
+}
+
+func (k kind) normalize(raw json.RawMessage) (json.RawMessage, error) {
+	var g given
+	if err := option.Decode(raw, &g, hint); err != nil {
+		return nil, err
+	}
+	o := Options{Layout: "tidb", Fields: g.Fields}
+	if g.Layout != nil {
+		o.Layout = *g.Layout
+	}
+	if o.Fields == nil {
+		shard, all := uint8(defaultShardBits), uint8(defaultRangeBits)
+		if g.ShardBits != nil {
+			shard = *g.ShardBits
+		}
+		if g.RangeBits != nil {
+			all = *g.RangeBits
+		}
+		if shard < 1 || shard > maxShardBits || all < minRangeBits || all > maxRangeBit {
+			return nil, option.Error(hint, "AUTO_RANDOM(%d, %d) has bits out of their bounds", shard, all)
+		}
+		o.Fields = []layout.Field{{Kind: layout.Shard, Bits: shard}, {Kind: layout.Counter, Bits: all - 1 - shard}}
+		if g.Layout == nil && (shard != defaultShardBits || all != defaultRangeBits) {
+			o.Layout = "custom"
+		}
+	} else if g.ShardBits != nil || g.RangeBits != nil {
+		return nil, option.Error(hint, "fields say the same as shard_bits and range_bits")
+	}
+	l, err := o.build()
+	if err != nil {
+		return nil, err
+	}
+	if o.Counter = g.Counter; o.Counter == nil {
+		o.Counter, err = counterOptions(g, l)
+		if err != nil {
+			return nil, err
+		}
+	}
+	if o.Counter, err = k.counter.Normalize(o.Counter); err != nil {
+		return nil, err
+	}
+	return json.Marshal(o)
+}
+
+// counterOptions bounds the counter by its field.
+func counterOptions(g given, l *layout.Layout) (json.RawMessage, error) {
+	c := map[string]any{"max": int64(1)<<l.SequenceBits() - 1, "min": 0, "start": int64(1)}
+	if g.Start != nil {
+		c["start"] = *g.Start
+	}
+	if g.Step != nil {
+		c["step"] = *g.Step
+	}
+	if g.MaxStep != nil {
+		c["max_step"] = *g.MaxStep
+	}
+	return json.Marshal(c)
+}
+
+func (o *Options) build() (*layout.Layout, error) {
+	l, err := layout.New(o.Layout, o.Fields, time.Time{}, 0)
+	if err == nil && l.HasTime() {
+		err = fmt.Errorf("layout %s has a time", o.Layout)
+	}
+	if err != nil {
+		return nil, option.Error(hint, "layout: %s", err)
+	}
+	return l, nil
+}
+
+// alter passes what may change on to the counter.
+func (k kind) alter(stored, change json.RawMessage) (json.RawMessage, error) {
+	o, _, err := read(stored)
+	if err != nil {
+		return nil, err
+	}
+	var g given
+	if err := option.Decode(change, &g, hint); err != nil {
+		return nil, err
+	}
+	if g.Layout != nil || g.Fields != nil || g.ShardBits != nil || g.RangeBits != nil || g.Counter != nil || g.Start != nil {
+		return nil, option.Error("Create a generator with another name and move to it.",
+			"only step and max_step of a generator of kind %s can be changed", KindName)
+	}
+	if o.Counter, err = k.counter.Alter(o.Counter, change); err != nil {
+		return nil, err
+	}
+	return json.Marshal(o)
+}
+
+func read(stored json.RawMessage) (Options, *layout.Layout, error) {
+	var o Options
+	err := json.Unmarshal(stored, &o)
+	if err == nil {
+		var l *layout.Layout
+		if l, err = o.build(); err == nil {
+			return o, l, nil
+		}
+	}
+	return o, nil, &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options cannot be used", Cause: err}
+}
+
+func (k kind) inner(d generator.Definition) (generator.Definition, *layout.Layout, error) {
+	o, l, err := read(d.Options)
+	d.Options = o.Counter
+	return d, l, err
+}
+
+func (k kind) open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
+	d, l, err := k.inner(d)
+	if err != nil {
+		return nil, err
+	}
+	counter, err := k.counter.Open(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	return &Generator{layout: l, counter: counter.(segment)}, nil
+}
+
+// retire moves the name's key above all ids, shard included, so that no
+// generator of another kind takes the name and meets them.
+func (k kind) retire(ctx context.Context, d generator.Definition) error {
+	_, _, err := k.store.Reserve(ctx, generator.Reservation{
+		Key: generator.NameKey(d.Name), AtLeast: math.MaxInt64 - 2, N: 1, Limit: generator.NoLimit, Owner: "drop_generator",
+	})
+	return err
+}
+
+func (k kind) recover(ctx context.Context, d generator.Definition, atLeast int64) error {
+	d, l, err := k.inner(d)
+	if err != nil {
+		return err
+	}
+	_, _, _, count := l.Unpack(atLeast)
+	return k.counter.Recover(ctx, d, count)
+}
+
+// segment is what the kind that counts makes.
+type segment interface {
+	generator.TryGenerator
+	generator.Raiser
+	generator.Closer
+	generator.Reporter
+}
+
+// Generator issues the ids of one name. A run has one shard: rows of one
+// statement lie together, as TiDB's of one transaction do.
+type Generator struct {
+	layout  *layout.Layout
+	counter segment
+}
+
+var (
+	_ generator.TryGenerator = (*Generator)(nil)
+	_ generator.Closer       = (*Generator)(nil)
+	_ generator.Raiser       = (*Generator)(nil)
+	_ generator.Reporter     = (*Generator)(nil)
+	_ generator.Explainer    = (*Generator)(nil)
+)
+
+// TryNext implements generator.TryGenerator.
+func (g *Generator) TryNext(n int64) (generator.Range, bool) {
+	r, ok := g.counter.TryNext(n)
+	return g.shard(r), ok
+}
+
+// Next implements generator.Generator.
+func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) {
+	r, err := g.counter.Next(ctx, n)
+	return g.shard(r), err
+}
+
+// shard puts random bits above a run of counts.
+func (g *Generator) shard(r generator.Range) generator.Range {
+	r.First |= g.layout.Base(rand.Int64N(g.layout.Workers()), 0)
+	return r
+}
+
+// Raise implements generator.Raiser: the counter of later ids lies beyond v's.
+func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
+	if _, err := g.layout.Explain(v); err != nil {
+		return err
+	}
+	_, _, _, count := g.layout.Unpack(v)
+	return g.counter.Raise(ctx, count, used)
+}
+
+// Close implements generator.Closer.
+func (g *Generator) Close(ctx context.Context) error { return g.counter.Close(ctx) }
+
+// Stats implements generator.Reporter.
+func (g *Generator) Stats() generator.Stats { return g.counter.Stats() }
+
+// Explain implements generator.Explainer.
+func (g *Generator) Explain(id int64) (generator.Parts, error) { return g.layout.Explain(id) }
+
+// Floor implements generator.Explainer.
+func (g *Generator) Floor(t time.Time) (int64, error) { return g.layout.Floor(t) }
+
+// Ceil implements generator.Explainer.
+func (g *Generator) Ceil(t time.Time) (int64, error) { return g.layout.Ceil(t) }
