@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"time"
@@ -45,26 +46,30 @@ func main() {
 }
 
 func run(ctx context.Context, rows, rounds, slowRounds int) error {
-	dir, err := rig.Dir()
+	r, err := rig.New()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }()
+	dir, err := os.MkdirTemp("", "nextid")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	binary, err := rig.BuildNextid(ctx, dir)
+	binary := filepath.Join(dir, "nextid")
+	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/nextid")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build nextid (run from the project's root): %w\n%s", err, out)
+	}
+	nextid, err := r.Nextid(ctx, binary)
 	if err != nil {
 		return err
 	}
-	nextid, err := rig.StartNextid(binary, dir)
+	postgres, err := r.PostgreSQL(ctx)
 	if err != nil {
 		return err
 	}
-	defer nextid.Stop()
-	postgres, err := rig.StartPostgreSQL(dir)
-	if err != nil {
-		return err
-	}
-	defer postgres.Stop()
-	dsn := "postgres://postgres@127.0.0.1:" + postgres.Port + "/postgres?sslmode=disable"
+	dsn := postgres.URL
 	up := exec.CommandContext(ctx, binary, "migrate", "foreign", "up", "--dsn", dsn,
 		"--server", "postgres://app@127.0.0.1:"+nextid.Port+"/nextid")
 	if out, err := up.CombinedOutput(); err != nil {
@@ -79,7 +84,7 @@ func run(ctx context.Context, rows, rounds, slowRounds int) error {
 		return err
 	}
 	fmt.Printf("%s, %d CPUs, Go %s, %s; INSERT … SELECT of %d rows into (id bigint PRIMARY KEY DEFAULT …, note text), medians of %d (one id a row: %d) rounds\n\n",
-		time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.Version(), postgres.Version, rows, rounds, slowRounds)
+		time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.Version(), postgres.Name, rows, rounds, slowRounds)
 	took := make([][]float64, len(contestants))
 	for round := range rounds {
 		for i := range contestants {

@@ -1,52 +1,301 @@
-// Package rig starts what the benchmarks compare: a nextid of this tree, and
-// PostgreSQL and MariaDB from their Debian packages with their default
-// settings, so durable.
+// Package rig starts what the benchmarks compare: nextid itself, and
+// PostgreSQL, MariaDB and Redis from their Debian packages, on free ports of
+// loopback and in a temporary directory, with their default settings, so
+// PostgreSQL and MariaDB durable. It also reads what their processes use.
 package rig
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
 
-// Dir makes a temporary directory that PostgreSQL, which runs as another
-// user, can enter.
-func Dir() (string, error) {
+// Rig is a set of servers, and the directory of their data.
+type Rig struct {
+	dir     string
+	mu      sync.Mutex
+	servers []*Server
+	empty   map[string]string // program → a data directory that nobody has used
+}
+
+// New makes a rig without servers.
+func New() (*Rig, error) {
 	dir, err := os.MkdirTemp("", "nextid-bench")
+	if err != nil {
+		return nil, err
+	}
+	// PostgreSQL and MariaDB run as other users when this one is root.
+	return &Rig{dir: dir, empty: map[string]string{}}, os.Chmod(dir, 0o755)
+}
+
+// Close stops all servers and removes their data.
+func (r *Rig) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var done sync.WaitGroup
+	for _, s := range r.servers {
+		done.Go(s.Kill) // nobody needs the data any more
+	}
+	done.Wait()
+	r.servers = nil
+	return os.RemoveAll(r.dir)
+}
+
+// Server is a running program.
+type Server struct {
+	Name    string // "PostgreSQL 15.20"
+	URL     string // over TCP
+	Socket  string // the URL over its Unix socket
+	Port    string
+	PID     int // 0 when it is not on this machine
+	data    string
+	program *program
+	stop    syscall.Signal
+	cmd     *exec.Cmd
+	ended   chan struct{} // closed when the process has ended
+}
+
+// program knows how to run one kind of server.
+type program struct {
+	name  string
+	owner string // the user it runs as when we are root
+	stop  syscall.Signal
+	// create fills a new data directory. nil: the program does it.
+	create func(home string) *exec.Cmd
+	// command starts the server on a data directory. home belongs to the
+	// server's user, and only sockets and logs are in it.
+	command func(data, home, port string) *exec.Cmd
+	// urls names the server.
+	urls func(home, port string) (tcp, socket string)
+	// answers asks for the version.
+	answers func(ctx context.Context, url string) (version string, err error)
+}
+
+// startTimeout bounds how long a server may take until it answers, and
+// stopTimeout how long it may take to end.
+const (
+	startTimeout = 60 * time.Second
+	stopTimeout  = 30 * time.Second
+)
+
+// start starts a program on a data directory; "" stands for a new one.
+func (r *Rig) start(ctx context.Context, p *program, data string) (*Server, error) {
+	home, err := r.home(p)
+	if err != nil {
+		return nil, err
+	}
+	if data == "" {
+		data = filepath.Join(home, "data")
+		if err := r.fill(ctx, p, data); err != nil {
+			return nil, err
+		}
+	}
+	for range 3 { // another process may take the port before the server does
+		port, err := FreePort()
+		if err != nil {
+			return nil, err
+		}
+		s := &Server{Name: p.name, Port: port, data: data, program: p, stop: p.stop}
+		s.URL, s.Socket = p.urls(home, port)
+		if err = r.launch(ctx, s, home); err == nil {
+			return s, nil
+		}
+		if ctx.Err() != nil || !strings.Contains(strings.ToLower(err.Error()), "address already in use") {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("%s found no free port", p.name)
+}
+
+// home makes a directory that belongs to the program's user.
+func (r *Rig) home(p *program) (string, error) {
+	home, err := os.MkdirTemp(r.dir, "s")
 	if err != nil {
 		return "", err
 	}
-	return dir, os.Chmod(dir, 0o755)
-}
-
-// Process is a running program that listens on a port of loopback.
-type Process struct {
-	Port string
-	PID  int
-	Stop func() // and wait for its end
-}
-
-// Start starts a program.
-func Start(cmd *exec.Cmd, port string) (*Process, error) {
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
+	if credential, err := p.credential(); err != nil {
+		return "", err
+	} else if credential != nil {
+		return home, os.Chown(home, int(credential.Uid), int(credential.Gid))
 	}
-	return &Process{Port: port, PID: cmd.Process.Pid, Stop: func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		_ = cmd.Wait()
-	}}, nil
+	return home, nil
+}
+
+// fill makes a new data directory: the first of its kind by the program, the
+// others by copying that one, which is faster.
+func (r *Rig) fill(ctx context.Context, p *program, data string) error {
+	if p.create == nil {
+		return os.Mkdir(data, 0o700)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.empty[p.name] == "" {
+		home, err := r.home(p)
+		if err != nil {
+			return err
+		}
+		cmd := p.create(home)
+		if err := p.runAs(cmd, home); err != nil {
+			return err
+		}
+		if out, err := combinedOutput(ctx, cmd); err != nil {
+			return fmt.Errorf("%s: %w\n%s", filepath.Base(cmd.Path), err, out)
+		}
+		r.empty[p.name] = filepath.Join(home, "data")
+	}
+	return copyTree(ctx, r.empty[p.name], data)
+}
+
+// combinedOutput runs a command and ends it with ctx.
+func combinedOutput(ctx context.Context, cmd *exec.Cmd) ([]byte, error) {
+	bound := exec.CommandContext(ctx, cmd.Path)
+	bound.Args, bound.Dir, bound.SysProcAttr = cmd.Args, cmd.Dir, cmd.SysProcAttr
+	return bound.CombinedOutput()
+}
+
+// copyTree copies a data directory with owners and modes.
+func copyTree(ctx context.Context, from, to string) error {
+	if out, err := exec.CommandContext(ctx, "cp", "-a", "--reflink=auto", from, to).CombinedOutput(); err != nil {
+		return fmt.Errorf("copy %s: %w\n%s", from, err, out)
+	}
+	return nil
+}
+
+// credential is the user a program must run as, nil for our own.
+func (p *program) credential() (*syscall.Credential, error) {
+	if os.Getuid() != 0 || p.owner == "" {
+		return nil, nil
+	}
+	u, err := user.Lookup(p.owner)
+	if err != nil {
+		return nil, err
+	}
+	uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
+	gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(err1, err2)
+}
+
+// runAs sets user, directory and process group. The group is its own, since
+// Ctrl-C on the terminal is for us: we end the servers when we are done.
+func (p *program) runAs(cmd *exec.Cmd, home string) error {
+	credential, err := p.credential()
+	cmd.Dir = home
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: credential, Setpgid: true}
+	return err
+}
+
+// launch starts the process and waits until it answers.
+func (r *Rig) launch(ctx context.Context, s *Server, home string) error {
+	s.cmd = s.program.command(s.data, home, s.Port)
+	if err := s.program.runAs(s.cmd, home); err != nil {
+		return err
+	}
+	log, err := os.Create(filepath.Join(home, "log"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }()
+	s.cmd.Stdout, s.cmd.Stderr = log, log
+	if err := s.cmd.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", s.program.name, err)
+	}
+	s.PID, s.ended = s.cmd.Process.Pid, make(chan struct{})
+	go func() {
+		_ = s.cmd.Wait() // how it ended is in its log
+		close(s.ended)
+	}()
+	r.mu.Lock()
+	r.servers = append(r.servers, s)
+	r.mu.Unlock()
+	if err := s.await(ctx); err != nil {
+		s.Kill()
+		said, _ := os.ReadFile(log.Name())
+		return fmt.Errorf("%s: %w\n%s", s.program.name, err, said)
+	}
+	return nil
+}
+
+// await waits until the server answers.
+func (s *Server) await(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	for {
+		version, err := s.program.answers(ctx, s.URL)
+		if err == nil {
+			s.Name = s.program.name + " " + version
+			return nil
+		}
+		select {
+		case <-s.ended:
+			return errors.New("it ended before it answered")
+		case <-ctx.Done():
+			return fmt.Errorf("it does not answer: %w", err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// Stop ends the server as its operator would, and waits for that.
+func (s *Server) Stop() { s.end(s.stop) }
+
+// Kill ends the server with SIGKILL and waits for that.
+func (s *Server) Kill() { s.end(syscall.SIGKILL) }
+
+func (s *Server) end(signal syscall.Signal) {
+	if s.cmd == nil {
+		return
+	}
+	_ = s.cmd.Process.Signal(signal) // it may have ended already
+	select {
+	case <-s.ended:
+		return
+	case <-time.After(stopTimeout):
+	}
+	_ = s.cmd.Process.Kill()
+	<-s.ended
+}
+
+// Again starts a server on the data of one that has ended.
+func (r *Rig) Again(ctx context.Context, s *Server) (*Server, error) {
+	return r.start(ctx, s.program, s.data)
+}
+
+// Copy copies the data of a server that has ended, and returns how to start
+// another one on the copy.
+func (r *Rig) Copy(ctx context.Context, s *Server) (start func(context.Context) (*Server, error), err error) {
+	home, err := r.home(s.program)
+	if err != nil {
+		return nil, err
+	}
+	data := filepath.Join(home, "data")
+	if err := copyTree(ctx, s.data, data); err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) (*Server, error) { return r.start(ctx, s.program, data) }, nil
+}
+
+// DataBytes is the size of the files of the server's data.
+func (s *Server) DataBytes() (size int64) {
+	_ = filepath.WalkDir(s.data, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				size += info.Size()
+			}
+		}
+		return nil // files come and go
+	})
+	return size
 }
 
 // FreePort returns a port that nobody listened on a moment ago.
@@ -56,138 +305,20 @@ func FreePort() (string, error) {
 		return "", err
 	}
 	defer func() { _ = l.Close() }()
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), nil
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	return port, err
 }
 
-// WaitFor returns when something listens on a port.
-func WaitFor(port string) error {
-	for range 100 {
-		c, err := net.Dial("tcp", "127.0.0.1:"+port)
-		if err == nil {
-			return c.Close()
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	return errors.New("nothing listens on port " + port)
-}
-
-// BuildNextid builds the program into dir and returns its path.
-func BuildNextid(ctx context.Context, dir string) (string, error) {
-	binary := filepath.Join(dir, "nextid")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/nextid")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build nextid (run from the project's root): %w\n%s", err, out)
-	}
-	return binary, nil
-}
-
-// Nextid is a running nextid. Port speaks the PostgreSQL protocol.
-type Nextid struct {
-	*Process
-	MySQLPort string
-}
-
-// StartNextid starts a nextid with its data in dir.
-func StartNextid(binary, dir string) (*Nextid, error) {
-	cmd := exec.Command(binary, "serve", "--data", filepath.Join(dir, "data"),
-		"--pg", "127.0.0.1:0", "--mysql", "127.0.0.1:0", "--http", "off")
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		return nil, err
-	}
-	p, err := Start(cmd, "")
-	if err != nil {
-		return nil, err
-	}
-	ready := regexp.MustCompile(`nextid ready: PostgreSQL on 127\.0\.0\.1:(\d+), MySQL on 127\.0\.0\.1:(\d+)`)
-	lines := bufio.NewScanner(stderr)
-	for lines.Scan() {
-		if m := ready.FindStringSubmatch(lines.Text()); m != nil {
-			p.Port = m[1]
-			go func() { _, _ = io.Copy(io.Discard, stderr) }() // ends with the process
-			return &Nextid{p, m[2]}, nil
+// find finds a program that Debian may keep off the path.
+func find(packageName string, candidates ...string) (string, error) {
+	for _, c := range candidates {
+		if strings.ContainsAny(c, "*") {
+			if found, err := filepath.Glob(c); err == nil && len(found) > 0 {
+				return found[len(found)-1], nil
+			}
+		} else if path, err := exec.LookPath(c); err == nil {
+			return path, nil
 		}
 	}
-	return nil, errors.New("nextid ended before it was ready")
-}
-
-// PostgreSQL is a running PostgreSQL.
-type PostgreSQL struct {
-	*Process
-	Bin     string // directory of its programs
-	Version string
-}
-
-// StartPostgreSQL starts the newest installed PostgreSQL with a new cluster
-// in dir. Its superuser is postgres, without a password.
-func StartPostgreSQL(dir string) (*PostgreSQL, error) {
-	bins, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
-	if err != nil || len(bins) == 0 {
-		return nil, errors.New("PostgreSQL is not installed: apt-get install postgresql")
-	}
-	bin := filepath.Dir(bins[len(bins)-1])
-	home := filepath.Join(dir, "pg")
-	if err := os.Mkdir(home, 0o700); err != nil {
-		return nil, err
-	}
-	as := &syscall.SysProcAttr{}
-	if os.Getuid() == 0 {
-		if as.Credential, err = credential("postgres"); err != nil {
-			return nil, err
-		}
-		if err := os.Chown(home, int(as.Credential.Uid), int(as.Credential.Gid)); err != nil {
-			return nil, err
-		}
-	}
-	data := filepath.Join(home, "data")
-	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C")
-	initdb.SysProcAttr, initdb.Dir = as, home
-	if out, err := initdb.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
-	}
-	port, err := FreePort()
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-p", port, "-k", home, "-c", "listen_addresses=127.0.0.1",
-		"-c", "max_connections=200")
-	cmd.SysProcAttr, cmd.Dir = as, home
-	p, err := Start(cmd, port)
-	if err != nil {
-		return nil, err
-	}
-	version, err := answers(port)
-	if err != nil {
-		p.Stop()
-		return nil, err
-	}
-	return &PostgreSQL{Process: p, Bin: bin, Version: "PostgreSQL " + version}, nil
-}
-
-// answers waits until PostgreSQL says its version: it listens a little before.
-func answers(port string) (string, error) {
-	if err := WaitFor(port); err != nil {
-		return "", err
-	}
-	for deadline := time.Now().Add(10 * time.Second); ; {
-		out, err := exec.Command("psql", "-h", "127.0.0.1", "-p", port, "-U", "postgres", "-XAtc", "SHOW server_version").CombinedOutput()
-		if err == nil {
-			return strings.Fields(string(out))[0], nil
-		}
-		if time.Now().After(deadline) {
-			return "", fmt.Errorf("ask PostgreSQL: %w\n%s", err, out)
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-}
-
-func credential(name string) (*syscall.Credential, error) {
-	u, err := user.Lookup(name)
-	if err != nil {
-		return nil, err
-	}
-	uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
-	gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
-	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(err1, err2)
+	return "", fmt.Errorf("not installed: on Debian, apt-get install %s", packageName)
 }

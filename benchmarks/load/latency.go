@@ -1,0 +1,77 @@
+package load
+
+import (
+	"math/bits"
+	"time"
+)
+
+// Latency counts durations in buckets that are at most 1.6 % wide, so that
+// counting one costs a few nanoseconds and no memory. The zero Latency is empty.
+type Latency struct {
+	counts [buckets]uint64
+	n      uint64
+	max    time.Duration
+}
+
+// Each power of two has 1<<fine buckets.
+const (
+	fine    = 6
+	buckets = (64 - fine) << fine
+)
+
+func bucket(d time.Duration) int {
+	v := uint64(max(d, 0))
+	if v < 1<<fine {
+		return int(v)
+	}
+	shift := bits.Len64(v) - 1 - fine
+	return (shift+1)<<fine + int(v>>shift) - 1<<fine
+}
+
+// middle is the duration that stands for a bucket.
+func middle(b int) time.Duration {
+	if b < 2<<fine {
+		return time.Duration(b)
+	}
+	shift := b>>fine - 1
+	low := uint64(b&(1<<fine-1)|1<<fine) << shift
+	return time.Duration(low + 1<<shift/2)
+}
+
+// Add counts one duration.
+func (l *Latency) Add(d time.Duration) {
+	l.counts[bucket(d)]++
+	l.n++
+	l.max = max(l.max, d)
+}
+
+// Merge adds what another one has counted.
+func (l *Latency) Merge(other *Latency) {
+	for i, n := range other.counts {
+		l.counts[i] += n
+	}
+	l.n += other.n
+	l.max = max(l.max, other.max)
+}
+
+// N is how many durations were counted.
+func (l *Latency) N() uint64 { return l.n }
+
+// Quantile returns the duration that a share q (0 to 1) of all does not
+// exceed, and 0 when nothing was counted.
+func (l *Latency) Quantile(q float64) time.Duration {
+	if l.n == 0 {
+		return 0
+	}
+	rank := uint64(q * float64(l.n))
+	if rank >= l.n {
+		return l.max
+	}
+	var seen uint64
+	for b, n := range l.counts {
+		if seen += n; seen > rank {
+			return min(middle(b), l.max)
+		}
+	}
+	return l.max
+}

@@ -1,0 +1,245 @@
+package load
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"net"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"nextid/sqlfuncs/mariadbtest"
+	"nextid/sqlfuncs/pgtest"
+)
+
+func dial(t *testing.T, dsn string) *Link {
+	t.Helper()
+	l, err := Dial(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	return l
+}
+
+func exec1(t *testing.T, l *Link, sql string) []ID {
+	t.Helper()
+	ids, err := l.Exec(t.Context(), sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ids
+}
+
+// loads measures a sequence through a protocol in every way and checks that
+// each answer was counted once: the sequence itself knows how many there were.
+func loads(t *testing.T, dsn, next string) {
+	setup := dial(t, dsn)
+	for _, way := range []struct {
+		name  string
+		depth int
+		bytes func(l *Link) []byte
+		rate  float64
+	}{
+		{"simple", 1, func(l *Link) []byte { return l.Query(nil, next) }, 0},
+		{"pipelined", 16, func(l *Link) []byte { return l.Query(nil, next) }, 0},
+		{"fixed rate", 1, func(l *Link) []byte { return l.Query(nil, next) }, 500},
+		{"prepared", 1, func(l *Link) []byte {
+			if err := l.Prepare(t.Context(), next); err != nil {
+				t.Fatal(err)
+			}
+			return l.Execute(nil)
+		}, 0},
+	} {
+		t.Run(way.name, func(t *testing.T) {
+			before := exec1(t, setup, next)[0].Lo
+			log := &logWork{t: t}
+			c := Config{Length: 300 * time.Millisecond, Rate: way.rate}
+			for range 4 {
+				l := dial(t, dsn)
+				l.Values = true
+				c.Clients = append(c.Clients, Client{[]*Link{l}, &loggedWork{log, Step{0, slices.Repeat(way.bytes(l), way.depth), way.depth}}})
+			}
+			r, err := Run(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			slices.SortFunc(log.ids, ID.Compare)
+			if n := len(slices.Compact(log.ids)); n != r.Operations*way.depth || n == 0 {
+				t.Errorf("%d operations of %d brought %d ids", r.Operations, way.depth, n)
+			}
+			if log.ids[0].Lo <= before {
+				t.Errorf("id %d is not above %d", log.ids[0].Lo, before)
+			}
+			if q := r.Latency.Quantile(0.5); q <= 0 || q > time.Second || r.Received == 0 || r.Sent == 0 {
+				t.Errorf("median %s, sent %d, received %d", q, r.Sent, r.Received)
+			}
+			if way.rate > 0 && (r.PerSecond() > way.rate*1.1 || r.PerSecond() < way.rate/4) {
+				t.Errorf("%.0f operations a second, want %.0f", r.PerSecond(), way.rate)
+			}
+		})
+	}
+	if _, err := setup.Exec(t.Context(), "SELECT nonsense"); err == nil || !strings.Contains(err.Error(), "nonsense") {
+		t.Errorf("a wrong statement: %v", err)
+	}
+}
+
+type logWork struct {
+	t   *testing.T
+	ids []ID
+}
+
+type loggedWork struct {
+	log  *logWork
+	step Step
+}
+
+func (w *loggedWork) Begin() Step { return w.step }
+
+func (w *loggedWork) Then(ids []ID) (Step, bool) {
+	if len(ids) != w.step.Answers {
+		w.log.t.Errorf("%d answers brought %d ids", w.step.Answers, len(ids))
+	}
+	w.log.ids = append(w.log.ids, ids...)
+	return Step{}, false
+}
+
+func TestPostgreSQL(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.Start(t)
+	l := dial(t, dsn)
+	exec1(t, l, "CREATE SEQUENCE s")
+	loads(t, dsn, "SELECT nextval('s')")
+	// More than a socket takes at once, and a row larger than the buffer.
+	long := strings.Repeat("x", 3<<20)
+	if ids := exec1(t, dial(t, dsn), "SELECT length('"+long+"')"); len(ids) != 1 || ids[0].Lo != 3<<20 {
+		t.Errorf("a long statement returned %v", ids)
+	}
+	if ids := exec1(t, dial(t, dsn), "SELECT repeat('x', 1000000) UNION ALL SELECT '5'"); len(ids) != 1 || ids[0].Lo != 5 {
+		t.Errorf("a long row returned %v", ids)
+	}
+	if ids := exec1(t, dial(t, dsn), "SELECT '00000000-0000-0001-0000-000000000002'::uuid"); len(ids) != 1 || ids[0] != (ID{1, 2}) {
+		t.Errorf("a UUID returned %v", ids)
+	}
+	// The same in the loop, which must notice that it can send again.
+	work := &Repeat{0, dial(t, dsn).Query(nil, "SELECT length('"+long+"')"), 1}
+	r, err := Run(t.Context(), Config{Clients: []Client{{[]*Link{dial(t, dsn)}, work}}, Length: time.Second})
+	if err != nil || r.Operations == 0 {
+		t.Errorf("%d long statements, %v", r.Operations, err)
+	}
+}
+
+func TestMySQL(t *testing.T) {
+	t.Parallel()
+	addr, socket := mariadbtest.Start(t)
+	l := dial(t, "mysql://root@"+addr+"/test")
+	exec1(t, l, "CREATE SEQUENCE s")
+	loads(t, "mysql://root@"+addr+"/test", "SELECT NEXT VALUE FOR s")
+	unix := dial(t, "mysql://root@/test?socket="+socket)
+	exec1(t, unix, "CREATE TABLE t (id bigint AUTO_INCREMENT PRIMARY KEY, note text)")
+	exec1(t, unix, "INSERT INTO t (note) VALUES ('a')")
+	if ids := exec1(t, unix, "INSERT INTO t (note) VALUES ('b')"); len(ids) != 1 || ids[0].Lo != 2 {
+		t.Errorf("INSERT gave %v", ids)
+	}
+}
+
+func TestRedis(t *testing.T) {
+	t.Parallel()
+	daemon, err := exec.LookPath("redis-server")
+	if err != nil {
+		t.Skip("needs the Debian package redis-server")
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	listener.Close()
+	ctx, stop := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, daemon, "--port", port, "--save", "", "--dir", t.TempDir())
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stop(); _ = cmd.Wait() })
+	dsn := "redis://127.0.0.1:" + port
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if l, err := Dial(t.Context(), dsn); err == nil {
+			l.Close()
+			break
+		}
+	}
+	l := dial(t, dsn)
+	if ids := exec1(t, l, "INCRBY orders 41"); len(ids) != 1 || ids[0].Lo != 41 {
+		t.Errorf("INCRBY gave %v", ids)
+	}
+	work := &Repeat{0, slices.Repeat(l.Query(nil, "INCR orders"), 8), 8}
+	r, err := Run(t.Context(), Config{Clients: []Client{{[]*Link{dial(t, dsn)}, work}}, Length: 200 * time.Millisecond})
+	if err != nil || r.Operations == 0 {
+		t.Errorf("%d operations, %v", r.Operations, err)
+	}
+}
+
+// A server that stops for a while must show in the quantiles of a fixed rate.
+func TestAStopShowsAtAFixedRate(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.Start(t)
+	l := dial(t, dsn)
+	slow := &pause{normal: l.Query(nil, "SELECT 1"), pause: l.Query(nil, "SELECT 1 FROM pg_sleep(0.4)"), at: 100}
+	r, err := Run(t.Context(), Config{Clients: []Client{{[]*Link{l}, slow}}, Length: 2 * time.Second, Rate: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if q := r.Latency.Quantile(0.9); q < 50*time.Millisecond {
+		t.Errorf("a stop of 0.4 s in 2 s left 90 %% below %s: only one operation has paid for it", q)
+	}
+}
+
+type pause struct {
+	normal, pause []byte
+	n, at         int
+}
+
+func (p *pause) Begin() Step {
+	p.n++
+	if p.n == p.at {
+		return Step{0, p.pause, 1}
+	}
+	return Step{0, p.normal, 1}
+}
+
+func (p *pause) Then([]ID) (Step, bool) { return Step{}, false }
+
+func TestQuantiles(t *testing.T) {
+	t.Parallel()
+	var l Latency
+	var all []time.Duration
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 100000 {
+		d := time.Duration(math.Exp(random.NormFloat64()*2 + 11))
+		all = append(all, d)
+		l.Add(d)
+	}
+	slices.Sort(all)
+	for _, q := range []float64{0, 0.5, 0.99, 0.999, 1} {
+		want := all[min(int(q*float64(len(all))), len(all)-1)]
+		if got := l.Quantile(q); math.Abs(float64(got)/float64(want)-1) > 0.02 {
+			t.Errorf("quantile %g is %s, want %s", q, got, want)
+		}
+	}
+	var merged Latency
+	merged.Add(1)
+	merged.Merge(&l)
+	if merged.N() != l.N()+1 || merged.Quantile(1) != l.Quantile(1) {
+		t.Errorf("merged %d, max %s", merged.N(), merged.Quantile(1))
+	}
+	for d := time.Duration(1); d > 0; d <<= 1 {
+		for _, v := range []time.Duration{d - 1, d, d + 1} {
+			if got := middle(bucket(v)); math.Abs(float64(got-v)) > 0.016*float64(v)+1 {
+				t.Errorf("%d is counted as %d", v, got)
+			}
+		}
+	}
+}

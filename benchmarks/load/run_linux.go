@@ -1,0 +1,357 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// duplicate returns a descriptor of its own for a connection.
+func duplicate(conn net.Conn) (int, error) {
+	sc, ok := conn.(syscall.Conn)
+	if !ok {
+		return 0, fmt.Errorf("a %T has no descriptor", conn)
+	}
+	raw, err := sc.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var fd int
+	var dup error
+	if err := raw.Control(func(original uintptr) {
+		fd, dup = unix.FcntlInt(original, unix.F_DUPFD_CLOEXEC, 0)
+	}); err != nil {
+		return 0, err
+	}
+	return fd, dup
+}
+
+// Close closes the connection.
+func (l *Link) Close() {
+	_ = unix.Close(l.fd)
+	if l.keep != nil {
+		_ = l.keep.Close() // the driver's goroutines end; its connection was closed before
+	}
+}
+
+// send sends what the socket takes and keeps the rest.
+func (l *Link) send(b []byte) error {
+	l.sent += int64(len(b))
+	n, err := unix.Write(l.fd, b)
+	switch {
+	case errors.Is(err, unix.EAGAIN):
+		n = 0
+	case err != nil:
+		return err
+	}
+	if n < len(b) {
+		l.out = append(l.out, b[n:]...)
+	}
+	return nil
+}
+
+// flush sends what was kept.
+func (l *Link) flush() error {
+	n, err := unix.Write(l.fd, l.out)
+	if errors.Is(err, unix.EAGAIN) {
+		return nil
+	}
+	if err == nil {
+		l.out = l.out[:copy(l.out, l.out[n:])]
+	}
+	return err
+}
+
+// read reads once. It returns false when nothing was there.
+func (l *Link) read() (bool, error) {
+	n, err := unix.Read(l.fd, l.in[l.filled:])
+	switch {
+	case errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR):
+		return false, nil
+	case err != nil:
+		return false, err
+	case n == 0:
+		return false, io.ErrUnexpectedEOF
+	}
+	l.filled += n
+	l.received += int64(n)
+	return true, nil
+}
+
+// exchange sends a request and waits for its answers.
+func (l *Link) exchange(ctx context.Context, request []byte, answers int) ([]ID, error) {
+	l.ids = l.ids[:0]
+	if err := l.send(request); err != nil {
+		return nil, err
+	}
+	for answers > 0 {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		events := int16(unix.POLLIN)
+		if len(l.out) > 0 {
+			events |= unix.POLLOUT
+		}
+		poll := []unix.PollFd{{Fd: int32(l.fd), Events: events}}
+		if n, err := unix.Poll(poll, 100); err != nil && !errors.Is(err, unix.EINTR) {
+			return nil, err
+		} else if n < 1 {
+			continue
+		}
+		if len(l.out) > 0 {
+			if err := l.flush(); err != nil {
+				return nil, err
+			}
+		}
+		if poll[0].Revents&^unix.POLLOUT == 0 {
+			continue
+		}
+		if came, err := l.read(); err != nil {
+			return nil, err
+		} else if !came {
+			continue
+		}
+		n, err := l.scan()
+		if err != nil {
+			return nil, err
+		}
+		answers -= n
+	}
+	return l.ids, nil
+}
+
+// worker is a client while it runs.
+type worker struct {
+	*Client
+	link    *Link // the one it waits for
+	waiting int   // answers
+	began   time.Duration
+}
+
+// loop is one run. All times are since its begin.
+type loop struct {
+	Config
+	poll    int
+	timer   int // wakes an idle loop when the next operation is due; only at a fixed rate
+	workers []worker
+	byLink  map[int]*worker // by descriptor
+	start   time.Time
+	idle    []*worker
+	due     time.Duration // of the next operation, at a fixed rate
+	armed   time.Duration // what the timer is set to
+	counts  bool          // measuring, no longer warming up
+	result  Result
+}
+
+// Run measures.
+func Run(ctx context.Context, c Config) (Result, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	l := &loop{Config: c, byLink: map[int]*worker{}, timer: -1}
+	var err error
+	if l.poll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return Result{}, err
+	}
+	defer func() { _ = unix.Close(l.poll) }()
+	if c.Rate > 0 {
+		if l.timer, err = unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC); err != nil {
+			return Result{}, err
+		}
+		defer func() { _ = unix.Close(l.timer) }()
+		if err := l.add(l.timer, unix.EPOLLIN); err != nil {
+			return Result{}, err
+		}
+	}
+	l.workers = make([]worker, len(c.Clients))
+	for i := range c.Clients {
+		w := &l.workers[i]
+		w.Client = &c.Clients[i]
+		for _, link := range w.Links {
+			l.byLink[link.fd] = w
+			if err := l.add(link.fd, reading); err != nil {
+				return Result{}, err
+			}
+		}
+		l.idle = append(l.idle, w)
+	}
+	return l.run(ctx)
+}
+
+const reading = unix.EPOLLIN | unix.EPOLLRDHUP
+
+func (l *loop) add(fd int, events uint32) error {
+	return unix.EpollCtl(l.poll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)})
+}
+
+// watch asks for an event when a link can be written to, or no longer.
+func (l *loop) watch(link *Link, events uint32) error {
+	return unix.EpollCtl(l.poll, unix.EPOLL_CTL_MOD, link.fd, &unix.EpollEvent{Events: events, Fd: int32(link.fd)})
+}
+
+func (l *loop) run(ctx context.Context) (Result, error) {
+	l.start = time.Now()
+	lastAnswer := time.Duration(0)
+	var begin time.Duration // of the measurement
+	events := make([]unix.EpollEvent, 256)
+	for {
+		now := time.Since(l.start)
+		switch {
+		case !l.counts && now >= l.Warm:
+			l.measure()
+			begin = time.Since(l.start)
+			now = begin
+		case l.counts && now >= begin+l.Length:
+			l.finish(now)
+			l.result.Elapsed = now - begin
+			if l.Sample != nil {
+				l.Sample()
+			}
+			return l.result, nil
+		case now-lastAnswer > answerTimeout:
+			return Result{}, errNoAnswer
+		}
+		if err := l.startIdle(now); err != nil {
+			return Result{}, err
+		}
+		n, err := unix.EpollWait(l.poll, events, 20)
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			return Result{}, err
+		}
+		if err := ctx.Err(); err != nil {
+			return Result{}, err
+		}
+		if n > 0 {
+			lastAnswer = now
+		}
+		for _, e := range events[:max(n, 0)] {
+			if err := l.event(e); err != nil {
+				return Result{}, err
+			}
+		}
+	}
+}
+
+// measure begins to count.
+func (l *loop) measure() {
+	l.counts = true
+	if l.Sample != nil {
+		l.Sample()
+	}
+	l.result = Result{}
+	for i := range l.workers {
+		for _, link := range l.workers[i].Links {
+			link.sent, link.received = 0, 0
+		}
+	}
+}
+
+// finish counts what goes on at the end. At a fixed rate, operations that
+// have waited until now count as if they ended now.
+func (l *loop) finish(now time.Duration) {
+	for i := range l.workers {
+		w := &l.workers[i]
+		if l.Rate > 0 && w.waiting > 0 {
+			l.result.Latency.Add(now - w.began)
+		}
+		for _, link := range w.Links {
+			l.result.Sent += link.sent
+			l.result.Received += link.received
+		}
+	}
+	for ; l.Rate > 0 && l.due < now; l.due += l.gap() {
+		l.result.Latency.Add(now - l.due)
+	}
+}
+
+func (l *loop) gap() time.Duration { return time.Duration(float64(time.Second) / l.Rate) }
+
+// startIdle gives idle clients the operations that are due.
+func (l *loop) startIdle(now time.Duration) error {
+	for len(l.idle) > 0 && (l.Rate == 0 || l.due <= now) {
+		w := l.idle[0]
+		l.idle = l.idle[:copy(l.idle, l.idle[1:])] // in turns
+		w.began = now
+		if l.Rate > 0 {
+			w.began = l.due
+			l.due += l.gap()
+		}
+		if err := l.step(w, w.Work.Begin()); err != nil {
+			return err
+		}
+	}
+	if l.Rate > 0 && len(l.idle) > 0 && l.armed != l.due {
+		l.armed = l.due
+		next := unix.NsecToTimespec(max(int64(l.due-time.Since(l.start)), 1))
+		return unix.TimerfdSettime(l.timer, 0, &unix.ItimerSpec{Value: next}, nil)
+	}
+	return nil
+}
+
+// step sends a request.
+func (l *loop) step(w *worker, s Step) error {
+	w.link, w.waiting = w.Links[s.Link], s.Answers
+	w.link.ids = w.link.ids[:0]
+	if err := w.link.send(s.Bytes); err != nil || len(w.link.out) == 0 {
+		return err
+	}
+	return l.watch(w.link, reading|unix.EPOLLOUT)
+}
+
+// event deals with one descriptor that has become ready.
+func (l *loop) event(e unix.EpollEvent) error {
+	if int(e.Fd) == l.timer {
+		var expirations [8]byte
+		_, err := unix.Read(l.timer, expirations[:])
+		if errors.Is(err, unix.EAGAIN) {
+			return nil
+		}
+		return err
+	}
+	w := l.byLink[int(e.Fd)]
+	link := w.link
+	if link == nil || link.fd != int(e.Fd) {
+		return fmt.Errorf("a server closed a connection that nobody waited for: %w", io.ErrUnexpectedEOF)
+	}
+	if len(link.out) > 0 {
+		if err := link.flush(); err != nil {
+			return err
+		}
+		if len(link.out) == 0 {
+			if err := l.watch(link, reading); err != nil {
+				return err
+			}
+		}
+	}
+	if came, err := link.read(); err != nil || !came {
+		return err
+	}
+	answers, err := link.scan()
+	if err != nil {
+		return err
+	}
+	if w.waiting -= answers; w.waiting > 0 || answers == 0 {
+		return nil
+	}
+	next, more := w.Work.Then(link.ids)
+	if more {
+		return l.step(w, next)
+	}
+	now := time.Since(l.start)
+	if l.counts {
+		l.result.Operations++
+		l.result.Latency.Add(now - w.began)
+	}
+	if l.Rate > 0 {
+		l.idle = append(l.idle, w)
+		return nil
+	}
+	w.began = now
+	return l.step(w, w.Work.Begin())
+}

@@ -1,0 +1,220 @@
+// Package report holds what a benchmark measured and writes it as text for a
+// terminal, as Markdown, as JSON and as one HTML page with charts. The JSON
+// is the report: a later run can be compared with it.
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Report is one run of a benchmark.
+type Report struct {
+	Title       string    `json:"title"`
+	Intro       string    `json:"intro,omitempty"`
+	Command     string    `json:"command"`
+	Began       time.Time `json:"began"`
+	Took        float64   `json:"took_seconds"`
+	Interrupted bool      `json:"interrupted,omitempty"` // it holds what was measured until then
+	Machine     Machine   `json:"machine"`
+	Versions    []string  `json:"versions"`
+	Settings    []string  `json:"settings"`
+	Sections    []Section `json:"sections"`
+	Notes       []string  `json:"notes,omitempty"` // what was not measured, and why
+	Baseline    string    `json:"baseline,omitempty"`
+}
+
+// Section is one question, its answer as a table, and pictures of it.
+type Section struct {
+	Title  string  `json:"title"`
+	Text   string  `json:"text,omitempty"`
+	Table  Table   `json:"table"`
+	Charts []Chart `json:"charts,omitempty"`
+}
+
+// Table is what was measured: a row for each contestant.
+type Table struct {
+	First   string   `json:"first"` // heading of the rows' names
+	Columns []Column `json:"columns"`
+	Rows    []Row    `json:"rows"`
+}
+
+// Column describes the cells below it.
+type Column struct {
+	Name string `json:"name"`
+	// Better is "more" or "less" where a change has a direction.
+	Better string `json:"better,omitempty"`
+}
+
+// Row is one contestant.
+type Row struct {
+	Name  string `json:"name"`
+	Ours  bool   `json:"ours,omitempty"`
+	Cells []Cell `json:"cells"`
+}
+
+// Cell is one number or text.
+type Cell struct {
+	Text    string    `json:"text,omitempty"`    // instead of a number
+	Value   float64   `json:"value,omitempty"`   // median of the samples
+	Samples []float64 `json:"samples,omitempty"` // one a round
+	Suffix  string    `json:"suffix,omitempty"`  // after the number: "x", "%"
+	Number  bool      `json:"number,omitempty"`
+	// Was is the number of the baseline, when there is one.
+	Was *float64 `json:"was,omitempty"`
+}
+
+// Text is a cell of words.
+func Text(s string) Cell { return Cell{Text: s} }
+
+// Number is a cell with the median of some samples; none: nothing measured.
+func Number(samples ...float64) Cell {
+	if len(samples) == 0 {
+		return Cell{}
+	}
+	return Cell{Number: true, Value: Median(samples), Samples: samples}
+}
+
+// Ratio is a cell with the median of the ratios of two series of samples,
+// taken round by round, since a machine's speed drifts.
+func Ratio(a, b []float64) Cell {
+	var ratios []float64
+	for i := range min(len(a), len(b)) {
+		if b[i] > 0 {
+			ratios = append(ratios, a[i]/b[i])
+		}
+	}
+	c := Number(ratios...)
+	c.Suffix = "x"
+	return c
+}
+
+// Median of samples, 0 of none.
+func Median(samples []float64) float64 {
+	if len(samples) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(samples))
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+}
+
+func (c Cell) String() string {
+	switch {
+	case c.Text != "":
+		return c.Text
+	case !c.Number:
+		return "–"
+	}
+	s := Format(c.Value) + c.Suffix
+	if c.Suffix == "x" && len(c.Samples) > 1 {
+		s += " [" + Format(slices.Min(c.Samples)) + "–" + Format(slices.Max(c.Samples)) + "]"
+	}
+	return s
+}
+
+// change is how the number differs from the baseline's: "+12 %".
+func (c Cell) change() (share float64, text string) {
+	if c.Was == nil || *c.Was == 0 || !c.Number {
+		return 0, ""
+	}
+	share = c.Value / *c.Was - 1
+	if math.Abs(share) < 0.005 {
+		return share, "±0 %"
+	}
+	return share, fmt.Sprintf("%+.0f %%", share*100)
+}
+
+// Format writes a number with three significant digits, thousands apart.
+func Format(v float64) string {
+	size := math.Abs(v)
+	switch {
+	case v == math.Trunc(v) && size < 1000:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case size < 1:
+		return strconv.FormatFloat(v, 'g', 2, 64)
+	case size < 10:
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	case size < 100:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	digits := strconv.FormatFloat(math.Round(v), 'f', 0, 64)
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// Compare fills in, cell by cell, what an earlier report of the same kind
+// holds for the same section, row and column.
+func (r *Report) Compare(name string, earlier *Report) {
+	r.Baseline = fmt.Sprintf("%s of %s on %s", name, earlier.Began.UTC().Format("2006-01-02 15:04 UTC"), earlier.Machine)
+	was := map[[3]string]float64{}
+	for _, s := range earlier.Sections {
+		for _, row := range s.Table.Rows {
+			for i, c := range row.Cells {
+				if c.Number && i < len(s.Table.Columns) {
+					was[[3]string{s.Title, row.Name, s.Table.Columns[i].Name}] = c.Value
+				}
+			}
+		}
+	}
+	for _, s := range r.Sections {
+		for _, row := range s.Table.Rows {
+			for i := range row.Cells {
+				if v, ok := was[[3]string{s.Title, row.Name, s.Table.Columns[i].Name}]; ok && row.Cells[i].Number {
+					row.Cells[i].Was = &v
+				}
+			}
+		}
+	}
+}
+
+// Read reads the JSON of a report.
+func Read(file string) (*Report, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{}
+	if err := json.Unmarshal(content, r); err != nil {
+		return nil, fmt.Errorf("%s is not a report: %w", file, err)
+	}
+	if len(r.Sections) == 0 {
+		return nil, fmt.Errorf("%s is not a report: it has no sections", file)
+	}
+	return r, nil
+}
+
+// Write writes NAME.json, NAME.md and NAME.html into dir and returns their
+// paths.
+func (r *Report) Write(dir, name string) ([]string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	raw, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return nil, err
+	}
+	page, err := r.HTML()
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	var errs []error
+	for _, f := range []struct {
+		ext     string
+		content []byte
+	}{{".json", append(raw, '\n')}, {".md", []byte(r.Markdown())}, {".html", page}} {
+		path := filepath.Join(dir, name+f.ext)
+		paths = append(paths, path)
+		errs = append(errs, os.WriteFile(path, f.content, 0o644))
+	}
+	return paths, errors.Join(errs...)
+}

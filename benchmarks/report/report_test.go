@@ -1,0 +1,133 @@
+package report
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// sample is a report with every kind of cell and chart.
+func sample() *Report {
+	return &Report{
+		Title: "A <comparison>", Intro: "What it costs.", Command: "nextid bench test",
+		Began: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), Took: 61.2,
+		Machine: Machine{CPU: "Some CPU", Cores: 2, Memory: 8, Kernel: "Linux 6", Go: "go1.26", Load: 0.5},
+		Sections: []Section{{
+			Title: "Throughput", Text: "Ids a second.",
+			Table: Table{First: "contestant", Columns: []Column{{"ids/s", "more"}, {"µs", "less"}, {"ratio", ""}}, Rows: []Row{
+				{"nextid", true, []Cell{Number(90000, 110000, 100000), Number(5), Ratio([]float64{90000, 110000}, []float64{30000, 50000})}},
+				{"other | pipe", false, []Cell{Number(30000), Text("none"), {}}},
+			}},
+			Charts: []Chart{
+				{Title: "Throughput", Unit: "ids/s", Panels: []Panel{{"1 client", []Bar{{"other", 30000, false}, {"nextid", 100000, true}, {"nothing", 0, false}}}}},
+				{Title: "Latency", Unit: "ms", Lines: &Lines{X: "share of all", Log: true,
+					Ticks:  []Tick{{0, "50 %"}, {1, "99 %"}},
+					Series: []Series{{"nextid", true, [][2]float64{{0, 0.1}, {1, 0.4}}}, {"other", false, [][2]float64{{0, 0.3}, {1, 41}}}}}},
+				{Title: "Growth", Unit: "MB", Lines: &Lines{X: "rows",
+					Series: []Series{{"nextid", true, [][2]float64{{1000, 1}, {2000, 2}, {3000, 3}}}, {"other", false, [][2]float64{{1000, 2}, {2000, 2.1}, {3000, 3}}}}}},
+				{Title: "Empty", Unit: "MB"},
+			},
+		}},
+		Notes: []string{"Redis INCR: not installed"},
+	}
+}
+
+func TestMarkdownAndTerminal(t *testing.T) {
+	t.Parallel()
+	r := sample()
+	var terminal strings.Builder
+	r.Print(&terminal)
+	for name, text := range map[string]string{"Markdown": r.Markdown(), "terminal": terminal.String()} {
+		for _, want := range []string{"100,000", "2.60x [2.20–3]", "none", "Redis INCR: not installed", "2 × Some CPU, 8 GB, Linux 6, go1.26, load before the run 0.5", "1m1s"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s lacks %q:\n%s", name, want, text)
+			}
+		}
+	}
+}
+
+func TestWriteReadCompare(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	paths, err := sample().Write(dir, "report")
+	if err != nil || len(paths) != 3 {
+		t.Fatalf("%v, %v", paths, err)
+	}
+	earlier, err := Read(filepath.Join(dir, "report.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := sample()
+	now.Sections[0].Table.Rows[0].Cells[0] = Number(80000)
+	now.Sections[0].Table.Rows[0].Cells[1] = Number(4)
+	now.Compare("old.json", earlier)
+	if text := now.Markdown(); !strings.Contains(text, "80,000 (-20 %)") || !strings.Contains(text, "old.json of 2026-11-21 12:00 UTC") {
+		t.Errorf("no change shown:\n%s", text)
+	}
+	page, err := now.HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`<span class="delta bad">-20 %`, `<span class="delta good">-20 %`, `<span class="delta">±0 %`} {
+		if !bytes.Contains(page, []byte(want)) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "x.json"), []byte(`{"a":1}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(filepath.Join(dir, "x.json")); err == nil {
+		t.Error("something else was read as a report")
+	}
+}
+
+func TestPageNeedsNothingElse(t *testing.T) {
+	t.Parallel()
+	page, err := sample().HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(page, []byte("<figure")); n != 3 {
+		t.Errorf("%d charts, want 3: those that have values", n)
+	}
+	for _, bad := range []string{"<script", "src=", "http://", "https://", "url(", "NaN", "Inf", "ZgotmplZ"} {
+		if bytes.Contains(page, []byte(bad)) {
+			t.Errorf("the page holds %s", bad)
+		}
+	}
+}
+
+func TestFormat(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[float64]string{0: "0", 7: "7", 0.1234: "0.12", 1.234: "1.23", 12.34: "12.3", 123.4: "123", 1234567: "1,234,567", -1234: "-1,234", 999.9: "1,000"} {
+		if got := Format(v); got != want {
+			t.Errorf("Format(%g) = %s, want %s", v, got, want)
+		}
+	}
+}
+
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	var plain strings.Builder
+	p := NewProgress(&plain)
+	p.Part("PostgreSQL")
+	p.Step("8 clients")
+	p.End()
+	if got := plain.String(); !strings.HasSuffix(got, "PostgreSQL\n") || strings.Contains(got, "\x1b") || strings.Contains(got, "8 clients") {
+		t.Errorf("without a terminal: %q", got)
+	}
+	var terminal strings.Builder
+	p = NewProgress(&terminal)
+	p.terminal = func() (int, bool) { return 60, true }
+	p.Expect(10 * time.Second)
+	p.Did(4500 * time.Millisecond)
+	p.Part("PostgreSQL")
+	p.Step("8 clients")
+	p.End()
+	if got := terminal.String(); !strings.Contains(got, "██████████▊░") || !strings.Contains(got, "45 %  PostgreSQL  8 clients") || !strings.HasSuffix(got, "\r\x1b[K") {
+		t.Errorf("on a terminal: %q", got)
+	}
+}

@@ -1,0 +1,65 @@
+package rig
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Usage is what processes have used since they began.
+type Usage struct {
+	CPU     time.Duration
+	Written int64 // bytes handed to the disk
+}
+
+// Sub is what was used since an earlier look.
+func (u Usage) Sub(earlier Usage) Usage {
+	return Usage{u.CPU - earlier.CPU, u.Written - earlier.Written}
+}
+
+// UsageOf adds up what the servers and their child processes have used. What
+// a child used that has ended since is missing, so look while all connections
+// are open.
+func UsageOf(servers ...*Server) (u Usage) {
+	for _, s := range servers {
+		if s.PID != 0 {
+			u.add(s.PID)
+		}
+	}
+	return u
+}
+
+func (u *Usage) add(pid int) {
+	proc := fmt.Sprintf("/proc/%d", pid)
+	if io, err := os.ReadFile(proc + "/io"); err == nil {
+		_, after, _ := strings.Cut(string(io), "\nwrite_bytes: ")
+		text, _, _ := strings.Cut(after, "\n")
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			u.Written += n
+		}
+	}
+	tasks, err := os.ReadDir(proc + "/task")
+	if err != nil {
+		return // it has ended
+	}
+	for _, t := range tasks {
+		task := proc + "/task/" + t.Name()
+		if stat, err := os.ReadFile(task + "/schedstat"); err == nil {
+			nanoseconds, _, _ := strings.Cut(string(stat), " ")
+			if n, err := strconv.ParseInt(nanoseconds, 10, 64); err == nil {
+				u.CPU += time.Duration(n)
+			}
+		}
+		children, err := os.ReadFile(task + "/children")
+		if err != nil {
+			continue
+		}
+		for field := range strings.FieldsSeq(string(children)) {
+			if child, err := strconv.Atoi(field); err == nil {
+				u.add(child)
+			}
+		}
+	}
+}
