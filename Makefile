@@ -36,9 +36,9 @@ vet:
 lint:
 	@GO="$(GO)" .ci/lint $(GOLANGCI_LINT_VERSION)
 
-## bench: compare with PostgreSQL on this machine; see benchmarks/
-bench:
-	$(GO) run ./benchmarks/wire
+## bench: compare with PostgreSQL, MariaDB and Redis on this machine; see benchmarks/
+bench: build
+	bin/nextid bench sql
 
 ## fuzz: every fuzz target for FUZZTIME each
 fuzz:

@@ -85,7 +85,7 @@ func TestServersStartCopyAndEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		if name == "nextid" {
-			if _, err := start(t.Context()); err == nil || !strings.Contains(err.Error(), "copied") {
+			if _, err := start(t.Context()); err == nil || !strings.Contains(err.Error(), "is a copy") {
 				t.Errorf("nextid on a copy of its store: %v", err)
 			}
 			continue

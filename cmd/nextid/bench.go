@@ -4,7 +4,10 @@ import "github.com/spf13/cobra"
 
 // benchCommands are the commands below nextid bench: one line for each thing
 // to measure or to prove. What they do is in benchmarks/.
-var benchCommands = []func(*program) *cobra.Command{}
+var benchCommands = []func(*program) *cobra.Command{
+	(*program).benchSQLCommand,
+	(*program).benchFloorCommand,
+}
 
 func (p *program) benchCommand() *cobra.Command {
 	cmd := &cobra.Command{

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package wire
+
+import (
+	"errors"
+	"net"
+)
+
+// Floor runs on Linux only.
+func Floor(net.Listener) error { return errors.New("the floor runs on Linux only") }

@@ -1,0 +1,80 @@
+package wire
+
+import (
+	"context"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"nextid/benchmarks/report"
+)
+
+func build(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts seven servers")
+	}
+	binary := filepath.Join(t.TempDir(), "nextid")
+	if out, err := exec.Command("go", "build", "-o", binary, "nextid/cmd/nextid").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return binary
+}
+
+func TestEveryContestantIsMeasuredInEverySetting(t *testing.T) {
+	t.Parallel()
+	r, err := Run(t.Context(), Config{Binary: build(t), Length: 30 * time.Millisecond, Rounds: 1, Progress: report.NewProgress(io.Discard)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing := 0
+	for _, n := range r.Notes {
+		if !strings.Contains(n, "not installed") {
+			t.Error(n)
+		}
+		missing++
+	}
+	if want := 10 - 2*missing; len(r.Sections) < want {
+		t.Errorf("%d sections, want %d", len(r.Sections), want)
+	}
+	for _, s := range r.Sections {
+		for _, row := range s.Table.Rows {
+			for i, c := range row.Cells {
+				if !c.Number || c.Value <= 0 {
+					t.Errorf("%s, %s: %s is %s", s.Title, row.Name, s.Table.Columns[i].Name, c)
+				}
+			}
+		}
+	}
+}
+
+func TestAnInterruptedRunKeepsWhatItHas(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stopAt := writer(func(text string) {
+		if strings.Contains(text, "Unix socket") {
+			cancel()
+		}
+	})
+	r, err := Run(ctx, Config{Binary: build(t), Length: 20 * time.Millisecond, Rounds: 1, Progress: report.NewProgress(stopAt)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Interrupted || len(r.Sections) == 0 || !r.Sections[0].Table.Rows[0].Cells[1].Number {
+		t.Errorf("interrupted: %t, %d sections", r.Interrupted, len(r.Sections))
+	}
+	if _, err := r.HTML(); err != nil {
+		t.Error(err)
+	}
+}
+
+type writer func(text string)
+
+func (w writer) Write(b []byte) (int, error) {
+	w(string(b))
+	return len(b), nil
+}
