@@ -161,18 +161,7 @@ const patience = 20 * time.Second
 // serve runs s on l until the test ends.
 func serve(t testing.TB, s *Server, l net.Listener) {
 	t.Helper()
-	done := make(chan error, 1)
-	go func() { done <- s.Serve(l) }()
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		if err := s.Shutdown(ctx); err != nil {
-			t.Errorf("shutdown: %v", err)
-		}
-		if err := <-done; !errors.Is(err, ErrServerClosed) {
-			t.Errorf("Serve: %v", err)
-		}
-	})
+	wiretest.Serve(t, s, l, ErrServerClosed)
 }
 
 func listenTCP(t testing.TB) net.Listener {

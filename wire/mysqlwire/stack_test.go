@@ -2,7 +2,6 @@ package mysqlwire_test
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net"
 	"sync"
@@ -17,6 +16,7 @@ import (
 	"nextid/sqlfuncs"
 	"nextid/wire"
 	"nextid/wire/mysqlwire"
+	"nextid/wire/wiretest"
 )
 
 // quiet is a logger that writes nothing.
@@ -75,18 +75,7 @@ func serve(t testing.TB, l net.Listener, cfg mysqlwire.Config) *wire.Server {
 		cfg.Logger = quiet()
 	}
 	server := mysqlwire.New(cfg)
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(l) }()
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		if err := server.Shutdown(ctx); err != nil {
-			t.Errorf("shutdown: %v", err)
-		}
-		if err := <-done; !errors.Is(err, wire.ErrServerClosed) {
-			t.Errorf("Serve ended with %v", err)
-		}
-	})
+	wiretest.Serve(t, server, l, wire.ErrServerClosed)
 	return server
 }
 

@@ -1,11 +1,8 @@
 package mysqlwire_test
 
 import (
-	"bufio"
 	"encoding/hex"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -13,6 +10,7 @@ import (
 
 	"nextid/sqlfuncs/mariadbtest"
 	"nextid/wire/mysqlwire"
+	"nextid/wire/wiretest"
 )
 
 // A transcript is a text of cases:
@@ -24,36 +22,6 @@ import (
 // All lines of a case come after the login; the connection is new for each
 // case. Several > lines in a row are sent together. The same cases are played
 // by clients of all ages: what they differ in is left out by show.
-
-type transcriptCase struct {
-	name  string
-	ours  bool
-	lines []string
-}
-
-func readTranscript(t *testing.T, file string) []transcriptCase {
-	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	var cases []transcriptCase
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		line := strings.TrimRight(lines.Text(), " ")
-		words := strings.Fields(line)
-		switch {
-		case line == "" || line[0] == '#':
-		case words[0] == "case":
-			cases = append(cases, transcriptCase{name: words[1], ours: len(words) > 2 && words[2] == "ours"})
-		default:
-			c := &cases[len(cases)-1]
-			c.lines = append(c.lines, line)
-		}
-	}
-	return cases
-}
 
 // sendLine encodes a > line and says how its answer is to be read. Statements
 // are numbered in the order in which they were prepared; ids has the server's
@@ -203,7 +171,7 @@ func show(kind string, lines []string) (out []string) {
 }
 
 // play runs a case and returns what came back in the place of each < line.
-func (c transcriptCase) play(t *testing.T, address string, caps uint64, drip bool) []string {
+func play(t *testing.T, c wiretest.Case, address string, caps uint64, drip bool) []string {
 	t.Helper()
 	conn := login(t, address, caps)
 	var got []string
@@ -245,7 +213,7 @@ func (c transcriptCase) play(t *testing.T, address string, caps uint64, drip boo
 		out, kinds = nil, nil
 	}
 	asked := false
-	for _, line := range c.lines {
+	for _, line := range c.Lines {
 		sent, ok := strings.CutPrefix(line, "> ")
 		if !ok {
 			asked = true
@@ -277,31 +245,11 @@ func markColumns(lines []string) (out []string) {
 	return out
 }
 
-func transcripts(t *testing.T, run func(t *testing.T, c transcriptCase)) {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join("testdata", "transcripts", "*.txt"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no transcripts: %v", err)
-	}
-	for _, file := range files {
-		for _, c := range readTranscript(t, file) {
-			t.Run(strings.TrimSuffix(filepath.Base(file), ".txt")+"/"+c.name, func(t *testing.T) { run(t, c) })
-		}
-	}
-}
-
-func compare(t *testing.T, want, got []string) {
-	t.Helper()
-	if w, g := strings.Join(want, "\n"), strings.Join(got, "\n"); w != g {
-		t.Errorf("got\n%s\n\nwant\n%s", g, w)
-	}
-}
-
 func TestTranscripts(t *testing.T) {
 	address, _ := startServer(t, mysqlwire.Config{})
 	for name, caps := range map[string]uint64{"plain": plain, "modern": modern, "MariaDB": maria &^ cacheMetadata, "no plugins": plain &^ (pluginAuth | lenencAuth | connectAttrs)} {
 		t.Run(name, func(t *testing.T) {
-			transcripts(t, func(t *testing.T, c transcriptCase) { compare(t, c.lines, c.play(t, address, caps, false)) })
+			wiretest.Transcripts(t, func(t *testing.T, c wiretest.Case) { wiretest.SameLines(t, c.Lines, play(t, c, address, caps, false)) })
 		})
 	}
 }
@@ -310,7 +258,7 @@ func TestTranscripts(t *testing.T) {
 // read ends must not matter.
 func TestTranscriptsByteByByte(t *testing.T) {
 	address, _ := startServer(t, mysqlwire.Config{})
-	transcripts(t, func(t *testing.T, c transcriptCase) { compare(t, c.lines, c.play(t, address, modern, true)) })
+	wiretest.Transcripts(t, func(t *testing.T, c wiretest.Case) { wiretest.SameLines(t, c.Lines, play(t, c, address, modern, true)) })
 }
 
 // TestTranscriptsAgainstMariaDB holds the transcripts to the real thing.
@@ -326,10 +274,10 @@ func TestTranscriptsAgainstMariaDB(t *testing.T) {
 			t.Fatalf("%s: %q", sql, got)
 		}
 	}
-	transcripts(t, func(t *testing.T, c transcriptCase) {
-		if c.ours {
+	wiretest.Transcripts(t, func(t *testing.T, c wiretest.Case) {
+		if c.Has("ours") {
 			t.Skip("marked ours: MariaDB answers otherwise, on purpose")
 		}
-		compare(t, c.lines, c.play(t, address, plain, false))
+		wiretest.SameLines(t, c.Lines, play(t, c, address, plain, false))
 	})
 }

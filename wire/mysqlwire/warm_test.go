@@ -3,11 +3,11 @@ package mysqlwire_test
 import (
 	"net"
 	"strconv"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"nextid/wire/mysqlwire"
+	"nextid/wire/wiretest"
 )
 
 // warmPath is a way to ask for an id that must cost nothing but the id.
@@ -96,30 +96,6 @@ func BenchmarkRowsOfIDs(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/10000, "ns/row")
 }
 
-// countingListener hands out connections that count the server's writes.
-type countingListener struct {
-	net.Listener
-	writes *atomic.Int64
-}
-
-type countingConn struct {
-	net.Conn
-	writes *atomic.Int64
-}
-
-func (l countingListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return &countingConn{c, l.writes}, nil
-}
-
-func (c *countingConn) Write(b []byte) (int, error) {
-	c.writes.Add(1)
-	return c.Conn.Write(b)
-}
-
 // TestOneWriteForAPipelinedBatch counts the server's writes: a batch that
 // arrives in one read is answered with one write.
 func TestOneWriteForAPipelinedBatch(t *testing.T) {
@@ -127,8 +103,8 @@ func TestOneWriteForAPipelinedBatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var writes atomic.Int64
-	serve(t, countingListener{l, &writes}, mysqlwire.Config{})
+	counted, writes := wiretest.CountWrites(l)
+	serve(t, counted, mysqlwire.Config{})
 	for name, path := range warmPaths() {
 		t.Run(name, func(t *testing.T) {
 			c := login(t, l.Addr().String(), path.caps)

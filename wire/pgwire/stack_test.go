@@ -19,6 +19,7 @@ import (
 	"nextid/sqlfuncs"
 	"nextid/wire"
 	"nextid/wire/pgwire"
+	"nextid/wire/wiretest"
 )
 
 // quiet is a logger that writes nothing.
@@ -73,18 +74,7 @@ func startServer(t testing.TB, limits wire.Limits) (address string, server *wire
 		t.Fatal(err)
 	}
 	server = pgwire.New(pgwire.Config{SQL: newSQL(t), Limits: limits, Logger: quiet()})
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(l) }()
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		if err := server.Shutdown(ctx); err != nil {
-			t.Errorf("shutdown: %v", err)
-		}
-		if err := <-done; !errors.Is(err, wire.ErrServerClosed) {
-			t.Errorf("Serve ended with %v", err)
-		}
-	})
+	wiretest.Serve(t, server, l, wire.ErrServerClosed)
 	return l.Addr().String(), server
 }
 

@@ -2,9 +2,7 @@ package pgwire_test
 
 import (
 	"bufio"
-	"context"
 	"encoding/binary"
-	"errors"
 	"io"
 	"runtime"
 	"strconv"
@@ -21,16 +19,7 @@ func memoryServer(t *testing.T) *wiretest.Listener {
 	t.Helper()
 	l := wiretest.Listen()
 	server := pgwire.New(pgwire.Config{SQL: newSQL(t), Logger: quiet()})
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(l) }()
-	t.Cleanup(func() {
-		if err := server.Shutdown(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if err := <-done; !errors.Is(err, wire.ErrServerClosed) {
-			t.Errorf("Serve ended with %v", err)
-		}
-	})
+	wiretest.Serve(t, server, l, wire.ErrServerClosed)
 	return l
 }
 

@@ -1,7 +1,6 @@
 package pgwire_test
 
 import (
-	"context"
 	"crypto/tls"
 	"io"
 	"log/slog"
@@ -37,16 +36,7 @@ func startTLSServer(t *testing.T, sql *sqlfuncs.Server, auth pgwire.Authenticato
 	if err != nil {
 		t.Fatal(err)
 	}
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(l) }()
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		if err := server.Shutdown(ctx); err != nil {
-			t.Errorf("shutdown: %v", err)
-		}
-		<-done
-	})
+	wiretest.Serve(t, server, l, wire.ErrServerClosed)
 	return l.Addr().String(), authority
 }
 

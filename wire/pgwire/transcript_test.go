@@ -1,17 +1,15 @@
 package pgwire_test
 
 import (
-	"bufio"
 	"encoding/hex"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"nextid/sqlfuncs/pgtest"
 	"nextid/wire"
+	"nextid/wire/wiretest"
 )
 
 // A transcript is a text of cases:
@@ -22,42 +20,6 @@ import (
 //
 // All lines of a case after the login; the connection is new for each case.
 // A case ends with the messages that its last < line waits for.
-
-// transcriptCase is one case.
-type transcriptCase struct {
-	name  string
-	ours  bool
-	raw   bool // no login: the case begins with the start-up packet
-	lines []string
-}
-
-func readTranscript(t *testing.T, file string) []transcriptCase {
-	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	var cases []transcriptCase
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		line := strings.TrimRight(lines.Text(), " ")
-		words := strings.Fields(line)
-		switch {
-		case line == "" || line[0] == '#':
-		case words[0] == "case":
-			c := transcriptCase{name: words[1]}
-			for _, w := range words[2:] {
-				c.ours, c.raw = c.ours || w == "ours", c.raw || w == "raw"
-			}
-			cases = append(cases, c)
-		default:
-			c := &cases[len(cases)-1]
-			c.lines = append(c.lines, line)
-		}
-	}
-	return cases
-}
 
 // sendLine encodes a > line.
 func sendLine(t *testing.T, line string) []byte {
@@ -125,10 +87,10 @@ func sendLine(t *testing.T, line string) []byte {
 }
 
 // play runs a case and returns what came back in the place of each < line.
-func (c transcriptCase) play(t *testing.T, address string, drip bool) []string {
+func play(t *testing.T, c wiretest.Case, address string, drip bool) []string {
 	t.Helper()
 	var conn *client
-	if c.raw {
+	if c.Has("raw") {
 		conn = dial(t, address)
 	} else {
 		conn = login(t, address)
@@ -145,7 +107,7 @@ func (c transcriptCase) play(t *testing.T, address string, drip bool) []string {
 		}
 		out = nil
 	}
-	for _, line := range c.lines {
+	for _, line := range c.Lines {
 		if sent, ok := strings.CutPrefix(line, "> "); ok {
 			out = append(out, sendLine(t, sent)...)
 			got = append(got, line)
@@ -169,36 +131,16 @@ func (c transcriptCase) play(t *testing.T, address string, drip bool) []string {
 	return got
 }
 
-func transcripts(t *testing.T, run func(t *testing.T, c transcriptCase)) {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join("testdata", "transcripts", "*.txt"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no transcripts: %v", err)
-	}
-	for _, file := range files {
-		for _, c := range readTranscript(t, file) {
-			t.Run(strings.TrimSuffix(filepath.Base(file), ".txt")+"/"+c.name, func(t *testing.T) { run(t, c) })
-		}
-	}
-}
-
-func compare(t *testing.T, want, got []string) {
-	t.Helper()
-	if w, g := strings.Join(want, "\n"), strings.Join(got, "\n"); w != g {
-		t.Errorf("got\n%s\n\nwant\n%s", g, w)
-	}
-}
-
 func TestTranscripts(t *testing.T) {
 	address, _ := startServer(t, wire.Limits{})
-	transcripts(t, func(t *testing.T, c transcriptCase) { compare(t, c.lines, c.play(t, address, false)) })
+	wiretest.Transcripts(t, func(t *testing.T, c wiretest.Case) { wiretest.SameLines(t, c.Lines, play(t, c, address, false)) })
 }
 
 // TestTranscriptsByteByByte sends every message one byte at a time: where a
 // read ends must not matter.
 func TestTranscriptsByteByByte(t *testing.T) {
 	address, _ := startServer(t, wire.Limits{})
-	transcripts(t, func(t *testing.T, c transcriptCase) { compare(t, c.lines, c.play(t, address, true)) })
+	wiretest.Transcripts(t, func(t *testing.T, c wiretest.Case) { wiretest.SameLines(t, c.Lines, play(t, c, address, true)) })
 }
 
 // TestTranscriptsAgainstPostgreSQL holds the transcripts to the real thing.
@@ -212,10 +154,10 @@ func TestTranscriptsAgainstPostgreSQL(t *testing.T) {
 		CREATE FUNCTION next_id(name text) RETURNS bigint LANGUAGE sql AS 'SELECT nextval(''s'')';
 		CREATE FUNCTION next_ids(name text, n bigint) RETURNS SETOF bigint LANGUAGE sql AS 'SELECT nextval(''s'') FROM generate_series(1, n)';`))
 	setup.until("ReadyForQuery")
-	transcripts(t, func(t *testing.T, c transcriptCase) {
-		if c.ours {
+	wiretest.Transcripts(t, func(t *testing.T, c wiretest.Case) {
+		if c.Has("ours") {
 			t.Skip("marked ours: PostgreSQL answers otherwise, on purpose")
 		}
-		compare(t, c.lines, c.play(t, dsn.Host, false))
+		wiretest.SameLines(t, c.Lines, play(t, c, dsn.Host, false))
 	})
 }

@@ -2,12 +2,12 @@ package pgwire_test
 
 import (
 	"net"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"nextid/wire"
 	"nextid/wire/pgwire"
+	"nextid/wire/wiretest"
 )
 
 // machine is a logged-in connection without a socket.
@@ -97,30 +97,6 @@ func BenchmarkRowsOfIDs(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/10000, "ns/row")
 }
 
-// countingListener hands out one connection that counts the server's writes.
-type countingListener struct {
-	net.Listener
-	writes *atomic.Int64
-}
-
-type countingConn struct {
-	net.Conn
-	writes *atomic.Int64
-}
-
-func (l countingListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return &countingConn{c, l.writes}, nil
-}
-
-func (c *countingConn) Write(b []byte) (int, error) {
-	c.writes.Add(1)
-	return c.Conn.Write(b)
-}
-
 // TestOneWriteForAPipelinedBatch counts the server's writes: a batch that
 // arrives in one read is answered with one write.
 func TestOneWriteForAPipelinedBatch(t *testing.T) {
@@ -128,10 +104,8 @@ func TestOneWriteForAPipelinedBatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var writes atomic.Int64
-	server := pgwire.New(pgwire.Config{SQL: newSQL(t), Logger: quiet()})
-	go func() { _ = server.Serve(countingListener{l, &writes}) }() // ends with Shutdown
-	t.Cleanup(func() { _ = server.Shutdown(t.Context()) })
+	counted, writes := wiretest.CountWrites(l)
+	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: newSQL(t), Logger: quiet()}), counted, wire.ErrServerClosed)
 	for name, path := range warmPaths() {
 		t.Run(name, func(t *testing.T) {
 			c := login(t, l.Addr().String())

@@ -1,5 +1,5 @@
 // Package wiretest is what the tests of the protocols share: a network in
-// memory and a check for goroutines that were left behind.
+// memory, transcripts, and a check for goroutines that were left behind.
 package wiretest
 
 import (

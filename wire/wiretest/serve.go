@@ -1,0 +1,36 @@
+package wiretest
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+	"time"
+)
+
+// Patience bounds every wait.
+const Patience = 20 * time.Second
+
+// Server is a wire.Server.
+type Server interface {
+	Serve(l net.Listener) error
+	Shutdown(ctx context.Context) error
+}
+
+// Serve serves on l until the test ends, and checks that Serve ends with
+// closed then.
+func Serve(t testing.TB, s Server, l net.Listener, closed error) {
+	t.Helper()
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(l) }()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), Patience)
+		defer cancel()
+		if err := s.Shutdown(ctx); err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+		if err := <-done; !errors.Is(err, closed) {
+			t.Errorf("Serve ended with %v", err)
+		}
+	})
+}

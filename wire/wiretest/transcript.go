@@ -1,0 +1,76 @@
+package wiretest
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Case is one case of a transcript, a text of cases:
+//
+//	case NAME [FLAG ...]
+//	> …        what the client sends
+//	< …        what must come back
+//
+// How a line is sent and shown is the protocol's. Empty lines and those that
+// begin with # do not count.
+type Case struct {
+	Name  string
+	Flags []string
+	Lines []string
+}
+
+// Has tells whether the case has a flag.
+func (c Case) Has(flag string) bool { return slices.Contains(c.Flags, flag) }
+
+// Transcripts runs a test for each case in testdata/transcripts.
+func Transcripts(t *testing.T, run func(t *testing.T, c Case)) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", "transcripts", "*.txt"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no transcripts: %v", err)
+	}
+	for _, file := range files {
+		for _, c := range readTranscript(t, file) {
+			t.Run(strings.TrimSuffix(filepath.Base(file), ".txt")+"/"+c.Name, func(t *testing.T) { run(t, c) })
+		}
+	}
+}
+
+func readTranscript(t *testing.T, file string) []Case {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var cases []Case
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		line := strings.TrimRight(lines.Text(), " ")
+		words := strings.Fields(line)
+		switch {
+		case line == "" || line[0] == '#':
+		case words[0] == "case":
+			cases = append(cases, Case{Name: words[1], Flags: words[2:]})
+		default:
+			c := &cases[len(cases)-1]
+			c.Lines = append(c.Lines, line)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return cases
+}
+
+// SameLines compares what came back with what a case wants.
+func SameLines(t *testing.T, want, got []string) {
+	t.Helper()
+	if w, g := strings.Join(want, "\n"), strings.Join(got, "\n"); w != g {
+		t.Errorf("got\n%s\n\nwant\n%s", g, w)
+	}
+}
