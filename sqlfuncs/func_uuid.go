@@ -34,15 +34,15 @@ var uuidFunctions = append([]function{
 		help: "a UUID of 16 bytes of one's own (version 8)",
 	},
 	{
-		name: "uuid_guid", schema: nextidSchema, args: args(datum.UUID), result: datum.UUID, help: "changes between the byte orders of UUIDs and Microsoft's GUIDs",
+		name: "uuid_guid", schema: nextidSchema, args: named("u", datum.UUID), result: datum.UUID, help: "changes between the byte orders of UUIDs and Microsoft's GUIDs",
 		eval: func(_ *exec, a []datum.Value) (datum.Value, error) { return uuidValue(uuidOf(a[0]).GUID()), nil },
 	},
 	{
-		name: "uuid_swap", schema: nextidSchema, args: args(datum.UUID), result: datum.UUID, help: "the form of MySQL's UUID_TO_BIN(u, 1)",
+		name: "uuid_swap", schema: nextidSchema, args: named("u", datum.UUID), result: datum.UUID, help: "the form of MySQL's UUID_TO_BIN(u, 1)",
 		eval: func(_ *exec, a []datum.Value) (datum.Value, error) { return uuidValue(uuidOf(a[0]).Swapped()), nil },
 	},
 	{
-		name: "uuid_unswap", schema: nextidSchema, args: args(datum.UUID), result: datum.UUID, help: "undoes uuid_swap",
+		name: "uuid_unswap", schema: nextidSchema, args: named("u", datum.UUID), result: datum.UUID, help: "undoes uuid_swap",
 		eval: func(_ *exec, a []datum.Value) (datum.Value, error) { return uuidValue(uuidOf(a[0]).Unswapped()), nil },
 	},
 }, uuidConstants(map[string]uuid.UUID{

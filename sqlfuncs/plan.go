@@ -53,6 +53,9 @@ const maxParams = 256
 
 // param notes the use of $n and returns its type so far.
 func (p *planner) param(pos syntax.Pos, n int) (datum.OID, error) {
+	if p.mysql && p.simple {
+		return 0, at(pos, sqlstate.New(sqlstate.SyntaxError, "You have an error in your SQL syntax: ? stands for a value in a prepared statement only"))
+	}
 	if n < 1 || n > maxParams || p.simple {
 		return 0, at(pos, sqlstate.New(sqlstate.UndefinedParameter, "there is no parameter $%d", n))
 	}

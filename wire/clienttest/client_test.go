@@ -18,10 +18,14 @@ type client struct {
 	quick  bool   // runs in a plain go test, too
 	npm    bool   // of scripts/package.json
 	module string // the Go module of one that has an example but no checks
-	app    bool   // lives in an application's PostgreSQL
+	mysql  bool   // speaks MySQL's protocol
+	app    string // the database of an application that it lives in: postgres or mariadb
 }
 
-const java = " default-jdk-headless libpostgresql-jdbc-java"
+const (
+	java      = " default-jdk-headless libpostgresql-jdbc-java"
+	javaMySQL = "default-jdk-headless libmariadb-java libslf4j-java"
+)
 
 var clients = []client{
 	{name: "psql", title: "psql", debian: "postgresql-client python3", quick: true},
@@ -83,16 +87,59 @@ var clients = []client{
 	{name: "ecpg", title: "ECPG (embedded SQL in C)", debian: "gcc libc6-dev libecpg-dev"},
 	{name: "odbc", title: "psqlODBC", debian: "odbc-postgresql unixodbc python3-pyodbc"},
 
-	{name: "postgres_fdw", title: "postgres_fdw", debian: "postgresql postgresql-client", app: true},
-	{name: "dblink", title: "dblink", debian: "postgresql postgresql-client", app: true},
+	{name: "postgres_fdw", title: "postgres_fdw", debian: "postgresql postgresql-client", app: "postgres"},
+	{name: "dblink", title: "dblink", debian: "postgresql postgresql-client", app: "postgres"},
 	{name: "pgbouncer", title: "PgBouncer", debian: "pgbouncer postgresql-client"},
 	{name: "sysbench", title: "sysbench", debian: "sysbench"},
+
+	{name: "mysql-cli", title: "mysql and mysqladmin (MariaDB's)", debian: "mariadb-client python3", mysql: true, quick: true},
+	{name: "mysqldump", title: "mysqldump (MariaDB's)", debian: "mariadb-client", mysql: true, quick: true},
+	{name: "mysqlslap", title: "mysqlslap (MariaDB's)", debian: "mariadb-client", mysql: true},
+	{name: "mycli", title: "mycli", debian: "mycli", mysql: true},
+	{name: "libmariadb", title: "MariaDB Connector/C", debian: "gcc libc6-dev libmariadb-dev", mysql: true, quick: true},
+	{name: "odbc-mysql", title: "MariaDB Connector/ODBC", debian: "odbc-mariadb unixodbc python3-pyodbc", mysql: true},
+	{name: "go-mysql", title: "go-sql-driver/mysql (Go)", debian: "golang-go", mysql: true, quick: true},
+	{name: "gorm-mysql", title: "GORM, MySQL (Go)", debian: "golang-go", mysql: true},
+	{name: "bun-mysql", title: "Bun, MySQL (Go)", debian: "golang-go", mysql: true},
+	{name: "xorm-mysql", title: "Xorm, MySQL (Go)", debian: "golang-go", mysql: true},
+	{name: "mariadb-jdbc", title: "MariaDB Connector/J", debian: javaMySQL, mysql: true},
+	{name: "hikaricp-mysql", title: "HikariCP, MariaDB (Java)", debian: javaMySQL + " libhikaricp-java", mysql: true},
+	{name: "pymysql", title: "PyMySQL and aiomysql (Python)", debian: "python3-pymysql python3-aiomysql", mysql: true, quick: true},
+	{name: "mysqldb", title: "mysqlclient, MySQLdb (Python)", debian: "python3-mysqldb", mysql: true},
+	{name: "sqlalchemy-mysql", title: "SQLAlchemy, MySQL (Python)", debian: "python3-sqlalchemy python3-pymysql python3-mysqldb", mysql: true},
+	{name: "django-mysql", title: "Django, MySQL (Python)", debian: "python3-django python3-mysqldb", mysql: true},
+	{name: "peewee-mysql", title: "Peewee, MySQL (Python)", debian: "python3-peewee python3-pymysql", mysql: true},
+	{name: "node-mysql", title: "mysql (Node.js)", npm: true, mysql: true},
+	{name: "node-mysql2", title: "mysql2 (Node.js)", npm: true, mysql: true},
+	{name: "node-mariadb", title: "mariadb (Node.js)", npm: true, mysql: true},
+	{name: "knex-mysql", title: "Knex, MySQL", npm: true, mysql: true},
+	{name: "kysely-mysql", title: "Kysely, MySQL", npm: true, mysql: true},
+	{name: "drizzle-mysql", title: "Drizzle, MySQL", npm: true, mysql: true},
+	{name: "sequelize-mysql", title: "Sequelize, MySQL", npm: true, mysql: true},
+	{name: "typeorm-mysql", title: "TypeORM, MySQL", npm: true, mysql: true},
+	{name: "mikro-orm-mysql", title: "MikroORM, MySQL", npm: true, mysql: true},
+	{name: "prisma-mysql", title: "Prisma, MySQL", npm: true, mysql: true},
+	{name: "php-mysql", title: "PDO and mysqli (PHP)", debian: "php-cli php-mysql", mysql: true},
+	{name: "perl-mysql", title: "DBD::mysql (Perl)", debian: "perl libdbd-mysql-perl", mysql: true},
+	{name: "ruby-mysql2", title: "mysql2 (Ruby)", debian: "ruby ruby-mysql2", mysql: true},
+	{name: "activerecord-mysql", title: "ActiveRecord, MySQL (Ruby)", debian: "ruby ruby-mysql2 ruby-activerecord", mysql: true},
+	{name: "sequel-mysql", title: "Sequel, MySQL (Ruby)", debian: "ruby ruby-mysql2 ruby-sequel", mysql: true},
+	{name: "r-mysql", title: "RMySQL (R)", debian: "r-base-core r-cran-rmysql", mysql: true},
+	{name: "lua-mysql", title: "LuaSQL, MySQL", debian: "lua5.3 lua-sql-mysql", mysql: true},
+	{name: "erlang-mysql", title: "p1_mysql (Erlang)", debian: "erlang-base erlang-p1-mysql", mysql: true},
+	{name: "sysbench-mysql", title: "sysbench, MySQL", debian: "sysbench", mysql: true},
+	{name: "federatedx", title: "FederatedX (MariaDB)", debian: "mariadb-server mariadb-client", mysql: true, app: "mariadb"},
+	{name: "connect", title: "CONNECT (MariaDB)", debian: "mariadb-server mariadb-client mariadb-plugin-connect", mysql: true, app: "mariadb"},
+	{name: "spider", title: "SPIDER (MariaDB)", debian: "mariadb-server mariadb-client mariadb-plugin-spider", mysql: true, app: "mariadb"},
+	{name: "mysql_fdw", title: "mysql_fdw (PostgreSQL)", debian: "postgresql postgresql-client postgresql-15-mysql-fdw", mysql: true, app: "postgres"},
 }
 
 // probes are the commands that succeed when a package is there, for those
 // that may have come another way. Others are asked of dpkg.
 var probes = map[string]string{
 	"postgresql-client":    "psql --version",
+	"mariadb-client":       "mariadb --version",
+	"mariadb-server":       "ls /usr/sbin/mariadbd",
 	"postgresql":           "ls /usr/lib/postgresql/*/bin/initdb && pgbench --version",
 	"gcc":                  "cc --version",
 	"libc6-dev":            "test -f /usr/include/stdio.h",

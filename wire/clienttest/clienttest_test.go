@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"nextid/sqlfuncs/mariadbtest"
 	"nextid/sqlfuncs/pgtest"
 )
 
@@ -54,11 +55,12 @@ func mainCode(m *testing.M) int {
 	return m.Run()
 }
 
-// server is a nextid on a port of loopback, which can be started again there.
+// server is a nextid on ports of loopback, which can be started again there.
 type server struct {
-	t          *testing.T
-	data, port string
-	cmd        *exec.Cmd
+	t           *testing.T
+	data        string
+	port, mysql string // of PostgreSQL's and MySQL's protocol
+	cmd         *exec.Cmd
 }
 
 // startServer starts nextid on a free port and returns the port.
@@ -69,16 +71,16 @@ func startServer(t *testing.T) string {
 
 func newServer(t *testing.T) *server {
 	t.Helper()
-	s := &server{t: t, data: t.TempDir(), port: "0"}
+	s := &server{t: t, data: t.TempDir(), port: "0", mysql: "0"}
 	s.start()
 	t.Cleanup(s.stop)
 	return s
 }
 
-// start starts the server. The ready line names its port.
+// start starts the server. The ready line names its ports.
 func (s *server) start() {
 	s.t.Helper()
-	s.cmd = exec.Command(binary, "serve", "--data", s.data, "--pg", "127.0.0.1:"+s.port, "--mysql", "off", "--http", "off")
+	s.cmd = exec.Command(binary, "serve", "--data", s.data, "--pg", "127.0.0.1:"+s.port, "--mysql", "127.0.0.1:"+s.mysql, "--http", "off")
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
 		s.t.Fatal(err)
@@ -86,13 +88,13 @@ func (s *server) start() {
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	ready := regexp.MustCompile(`nextid ready: PostgreSQL on 127\.0\.0\.1:(\d+)`)
+	ready := regexp.MustCompile(`nextid ready: PostgreSQL on 127\.0\.0\.1:(\d+), MySQL on 127\.0\.0\.1:(\d+)`)
 	lines := bufio.NewScanner(stderr)
 	var said strings.Builder
 	for lines.Scan() {
 		if m := ready.FindStringSubmatch(lines.Text()); m != nil {
 			go func() { _, _ = io.Copy(io.Discard, stderr) }() // ends with the process
-			s.port = m[1]
+			s.port, s.mysql = m[1], m[2]
 			return
 		}
 		said.WriteString(lines.Text() + "\n")
@@ -117,8 +119,14 @@ type report struct {
 }
 
 func TestClients(t *testing.T) {
-	server := startServer(t)
-	app := sync.OnceValue(func() string { return pgtest.Start(t) })
+	server := newServer(t)
+	apps := map[string]func() string{
+		"postgres": sync.OnceValue(func() string { return pgtest.Start(t) }),
+		"mariadb": sync.OnceValue(func() string {
+			_, socket := mariadbtest.Start(t, "plugin-maturity=unknown") // Debian's CONNECT says no better of itself
+			return socket
+		}),
+	}
 	var mu sync.Mutex
 	reports := map[string]report{}
 	t.Run("all", func(t *testing.T) {
@@ -129,9 +137,12 @@ func TestClients(t *testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				t.Parallel()
 				c.skipWithout(t)
-				env := []string{"PORT=" + server}
-				if c.app {
-					env = append(env, "APP="+app())
+				env := []string{"PORT=" + server.port}
+				if c.mysql {
+					env[0] = "PORT=" + server.mysql
+				}
+				if c.app != "" {
+					env = append(env, "APP="+apps[c.app]())
 				}
 				r := runChecks(t, c.name, env...)
 				if len(r.failed) > 0 || r.core == 0 {

@@ -200,6 +200,9 @@ func (c *conn) bind(s *statement, r reader, flags byte) error {
 		p.count = int(n)
 	}
 	c.args, c.scratch = c.args[:0], c.scratch[:0]
+	if p.count == 0 {
+		p.rest() // MariaDB's Node.js connector says that new types follow, of none
+	}
 	if p.count > 0 && !p.keeps(s.types) {
 		p.types = s.types
 		p.header()

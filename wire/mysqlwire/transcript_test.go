@@ -77,6 +77,12 @@ func sendLine(t *testing.T, caps uint64, line string, ids []int) (b []byte, kind
 		return command(0x1b, u16(number(0))), "fields"
 	case "statistics":
 		return command(9), "string"
+	case "execution": // body, in hex
+		b, err := hex.DecodeString(strings.Join(arg, ""))
+		if err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		return command(0x17, b), "binary"
 	case "command": // type body, in hex
 		b, err := hex.DecodeString(strings.Join(arg, ""))
 		if err != nil {

@@ -15,7 +15,11 @@ final class Verdict {
     static final boolean META = Arrays.asList(System.getenv("CHECKS").split(",")).contains("meta");
 
     static String url() {
-        return "jdbc:postgresql://" + System.getenv("HOST") + ":" + System.getenv("PORT") + "/" + System.getenv("DB");
+        return url("postgresql");
+    }
+
+    static String url(String driver) {
+        return "jdbc:" + driver + "://" + System.getenv("HOST") + ":" + System.getenv("PORT") + "/" + System.getenv("DB");
     }
 
     static String user() {

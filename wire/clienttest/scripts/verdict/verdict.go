@@ -73,3 +73,8 @@ func Done() {
 	}
 	os.Exit(0)
 }
+
+// MySQL returns where the server is, in the form of go-sql-driver/mysql.
+func MySQL(parameters string) string {
+	return fmt.Sprintf("%s:%s@tcp(%s)/%s?timeout=10s%s", os.Getenv("USER"), os.Getenv("PASSWORD"), Addr(), os.Getenv("DB"), parameters)
+}

@@ -4,6 +4,7 @@ module Verdict
   CLIENT = ENV.fetch("CLIENT")
   META = ENV.fetch("CHECKS").split(",").include?("meta")
   URL = "postgres://#{USER}:#{PASSWORD}@#{HOST}:#{PORT}/#{DB}".freeze
+  MYSQL_URL = "mysql2://#{USER}:#{PASSWORD}@#{HOST}:#{PORT}/#{DB}".freeze
 
   @failed = false
 

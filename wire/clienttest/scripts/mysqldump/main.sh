@@ -1,0 +1,11 @@
+# What mysqldump does to a server without tables of its own: no row is read, so no id is drawn.
+. "$VERDICT/verdict.sh"
+export MYSQL_PWD=$PASSWORD
+server="--no-defaults -h$HOST -P$PORT -u$USER --protocol=tcp"
+version "$(mariadb-dump --version | sed 's/.*Distrib \([0-9.]*\).*/\1/')"
+dump() { mariadb-dump $server "$@" 2>&1; }
+matches "a database" "$(dump "$DB")" "Dump completed"
+matches "--single-transaction" "$(dump --single-transaction "$DB")" "Dump completed"
+matches "--no-data --routines --triggers --events" "$(dump --no-data --routines --triggers --events "$DB")" "Dump completed"
+matches "--databases" "$(dump --databases "$DB")" "USE \`$DB\`"
+exit $failed
