@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"nextid/generator"
+	"nextid/generator/counter"
+	"nextid/generator/dated"
 	"nextid/generator/history"
 	"nextid/generator/segment"
 	"nextid/generator/snowflake"
@@ -50,7 +52,10 @@ func newServer(t testing.TB, configs ...serverConfig) *testServer {
 	}
 	registry, err := generator.NewRegistry(generator.Config{
 		Store: store, AutoCreate: autoCreate,
-		Kinds: []generator.Kind{snowflake.Kind(pools, "twitter"), segment.Kind(store, generator.SystemClock{}, "test")},
+		Kinds: []generator.Kind{
+			snowflake.Kind(pools, "twitter"), segment.Kind(store, generator.SystemClock{}, "test"),
+			counter.Kind(store, generator.SystemClock{}, "test"), dated.Kind(store, generator.SystemClock{}, "test"),
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -33,6 +33,7 @@ generator/gapless:         generator
 generator/counter:         generator generator/gapless generator/option
 generator/readiness:       generator
 generator/autorandom:      generator generator/layout generator/option
+generator/dated:           generator generator/gapless generator/option
 generator/uuid:            generator
 generator/store/memory:    generator
 generator/store/sqlstore:  generator migrations/...

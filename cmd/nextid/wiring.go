@@ -6,10 +6,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	_ "time/tzdata" // time zones where the machine has none
 
 	"nextid/generator"
 	"nextid/generator/autorandom"
 	"nextid/generator/counter"
+	"nextid/generator/dated"
 	"nextid/generator/segment"
 	"nextid/generator/snowflake"
 	"nextid/generator/store/memory"
@@ -23,8 +25,9 @@ func kinds(store generator.Store, pools *worker.Pools, defaultLayout string) []g
 	return []generator.Kind{
 		snowflake.Kind(pools, defaultLayout),
 		numbers,
-		counter.Kind(store, owner()),
 		autorandom.Kind(store, numbers),
+		counter.Kind(store, generator.SystemClock{}, owner()),
+		dated.Kind(store, generator.SystemClock{}, owner()),
 	}
 }
 

@@ -5,6 +5,7 @@ package counter
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"sync/atomic"
@@ -28,26 +29,30 @@ var (
 	_ generator.Reporter  = (*Generator)(nil)
 )
 
-func newGenerator(name string, o Options, store generator.Reserver, owner string) *Generator {
+func newGenerator(name string, o Options, store generator.Reserver, runtime generator.Scheduler, owner string) *Generator {
 	s := &source{name: name, options: o, limit: o.limit(), store: store, owner: owner}
-	return &Generator{Queue: gapless.New(name, s, time.Duration(o.Deadline)), source: s}
+	return &Generator{Queue: gapless.New(name, s, runtime, time.Duration(o.Deadline)), source: s}
 }
 
 // Raise implements generator.Raiser. Other servers go on above v, too: they
 // hold no numbers.
 func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
-	floor, ok := g.source.floor(v, used)
-	if !ok {
+	if v >= g.source.limit {
 		return &generator.Error{
 			Kind: generator.ErrOption, Name: g.source.name, Hint: "Move the bound with alter_generator first.",
 			Message: fmt.Sprintf("%d is out of the bounds of generator %q", v, g.source.name),
 		}
 	}
-	if floor <= g.source.options.Start {
+	if v < g.source.options.Start {
 		return nil
 	}
+	floor := g.source.floor(v, used)
 	return g.Queue.Raise(ctx, floor, func(ctx context.Context) (generator.Range, error) {
-		return g.source.reserve(ctx, floor, 1) // it is the next number to be given
+		r, err := g.source.reserve(ctx, floor, 1) // it is the next number to be given
+		if errors.Is(err, generator.ErrExhausted) {
+			err = nil // none is left
+		}
+		return r, err
 	})
 }
 
@@ -76,8 +81,8 @@ func (s *source) Draw(ctx context.Context, n int64) (generator.Range, error) {
 	return s.reserve(ctx, s.options.Start, n)
 }
 
-// Usable implements gapless.Source.
-func (s *source) Usable(generator.Range) bool { return true }
+// Renew implements gapless.Source.
+func (s *source) Renew(r generator.Range) generator.Range { return r }
 
 // Return implements gapless.Source.
 func (s *source) Return(ctx context.Context, r generator.Range) error {
@@ -89,6 +94,9 @@ func (s *source) Return(ctx context.Context, r generator.Range) error {
 
 func (s *source) reserve(ctx context.Context, atLeast, n int64) (generator.Range, error) {
 	increment := s.options.Increment
+	if atLeast >= s.limit { // use up all that is below
+		atLeast = s.limit - 1
+	}
 	lo, hi, err := s.store.Reserve(ctx, generator.Reservation{
 		Key: generator.NameKey(s.name), AtLeast: atLeast, N: n * increment, Limit: s.limit, Owner: s.owner,
 	})
@@ -111,14 +119,14 @@ func (s *source) align(v int64) (int64, bool) {
 
 func modulo(a, m int64) int64 { return (a%m + m) % m }
 
-// floor is the least number that may be given after setval(v).
-func (s *source) floor(v int64, used bool) (int64, bool) {
+// floor is the least position that may be given after setval(v).
+func (s *source) floor(v int64, used bool) int64 {
 	if used {
-		if v == math.MaxInt64 {
-			return 0, false
-		}
-		v++
+		v++ // v is below the limit
 	}
-	v, ok := s.align(max(v, s.options.Start))
-	return v, ok && v < s.limit
+	first, ok := s.align(v)
+	if !ok {
+		return s.limit
+	}
+	return min(first, s.limit)
 }

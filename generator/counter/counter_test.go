@@ -53,7 +53,7 @@ func (w *world) closeAll() {
 
 func (w *world) open(options string) *Generator {
 	w.t.Helper()
-	k := Kind(w.store, "test")
+	k := Kind(w.store, generator.Goroutines{}, "test")
 	o, err := k.Normalize(json.RawMessage(options))
 	if err != nil {
 		w.t.Fatal(err)
@@ -390,9 +390,15 @@ func TestRaise(t *testing.T) {
 		raise(48, true)
 		raise(100, false)
 		w.wants(g, 2, generator.Range{First: 101, Step: 5, Count: 1})
-		for _, v := range []int64{1000, 1<<63 - 1} {
+		for _, v := range []int64{1001, 1<<63 - 1} {
 			if err := g.Raise(w.t.Context(), v, true); !errors.Is(err, generator.ErrOption) {
 				t.Errorf("raise to %d: %v, want ErrOption", v, err)
+			}
+		}
+		raise(999, true) // 996 is the last of the series
+		for _, g := range []*Generator{g, other} {
+			if r, err := g.Next(w.t.Context(), 1); !errors.Is(err, generator.ErrExhausted) {
+				t.Errorf("%+v, %v, want ErrExhausted", r, err)
 			}
 		}
 	})
@@ -414,7 +420,7 @@ func TestRegressedStoreIsToldAsItIs(t *testing.T) {
 // A counter that is created again after a drop goes on above everything.
 func TestRetireAndRecover(t *testing.T) {
 	inWorld(t, func(w *world) {
-		k := Kind(w.store, "test")
+		k := Kind(w.store, generator.Goroutines{}, "test")
 		g := w.open(`{"start":-100}`)
 		d := generator.Definition{Name: "bills", Kind: KindName, Options: json.RawMessage(`{"start":-100,"increment":1,"deadline":"5s"}`)}
 		w.wants(g, 5, generator.Range{First: -100, Step: 1, Count: 5})

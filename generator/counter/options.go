@@ -39,7 +39,7 @@ func optionError(format string, args ...any) error { return option.Error(hint, f
 const KindName = "counter"
 
 // Kind returns the plug-in. owner is shown to operators.
-func Kind(store generator.Reserver, owner string) generator.Kind {
+func Kind(store generator.Reserver, runtime generator.Scheduler, owner string) generator.Kind {
 	return generator.Kind{
 		Name: KindName, Help: "gap-free numbers, each written to the store before it is given, as Redis's INCR",
 		Normalize: normalize, Alter: alter,
@@ -48,7 +48,7 @@ func Kind(store generator.Reserver, owner string) generator.Kind {
 			if err != nil {
 				return nil, err
 			}
-			return newGenerator(d.Name, o, store, owner), nil
+			return newGenerator(d.Name, o, store, runtime, owner), nil
 		},
 		Retire: func(ctx context.Context, d generator.Definition) error { return retire(ctx, store, d) },
 		Recover: func(ctx context.Context, d generator.Definition, atLeast int64) error {

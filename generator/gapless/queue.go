@@ -29,9 +29,9 @@ type Source interface {
 	// nothing was obtained.
 	Draw(ctx context.Context, n int64) (generator.Range, error)
 
-	// Usable reports whether ids of an earlier Draw that nobody got may
-	// still be handed out.
-	Usable(r generator.Range) bool
+	// Renew returns what ids of an earlier Draw that nobody got are now: no
+	// ids at all (Count 0) if they may not be handed out any more.
+	Renew(r generator.Range) generator.Range
 
 	// Return takes back the ids that nobody got, the newest of all, at the
 	// end.
@@ -59,13 +59,14 @@ const (
 type Queue struct {
 	name     string
 	source   Source
+	runtime  generator.Scheduler
 	deadline time.Duration
 
 	ctx  context.Context // ends with Close
 	stop context.CancelFunc
 	work sync.WaitGroup
 
-	asking chan struct{} // holds a token while the source is asked
+	free chan struct{} // holds a token while nobody asks the source
 
 	mu      sync.Mutex // never held while the source is asked
 	waiting []*draw
@@ -92,8 +93,9 @@ var (
 
 // New returns a Queue of the generator name. A draw waits for the source no
 // longer than deadline.
-func New(name string, source Source, deadline time.Duration) *Queue {
-	q := &Queue{name: name, source: source, deadline: deadline, asking: make(chan struct{}, 1)}
+func New(name string, source Source, runtime generator.Scheduler, deadline time.Duration) *Queue {
+	q := &Queue{name: name, source: source, runtime: runtime, deadline: deadline, free: make(chan struct{}, 1)}
+	q.free <- struct{}{}
 	q.ctx, q.stop = context.WithCancel(context.Background())
 	return q
 }
@@ -109,16 +111,15 @@ func (q *Queue) Next(ctx context.Context, n int64) (generator.Range, error) {
 	if err := q.join(d); err != nil {
 		return generator.Range{}, err
 	}
-	deadline := time.NewTimer(q.deadline)
-	defer deadline.Stop()
-	select {
-	case <-d.ready:
+	patient, cancel := context.WithTimeout(ctx, q.deadline)
+	defer cancel()
+	if q.runtime.Receive(patient, d.ready) == nil {
 		return d.got, d.err
-	case <-ctx.Done():
-		return q.leave(d, ctx.Err())
-	case <-deadline.C:
-		return q.leave(d, q.errSlow())
 	}
+	if err := ctx.Err(); err != nil {
+		return q.leave(d, err)
+	}
+	return q.leave(d, q.errSlow())
 }
 
 func (q *Queue) join(d *draw) error {
@@ -131,7 +132,7 @@ func (q *Queue) join(d *draw) error {
 	q.waiting = append(q.waiting, d)
 	if !q.sending {
 		q.sending = true
-		q.work.Go(q.send)
+		q.runtime.Go(&q.work, q.send)
 	}
 	return nil
 }
@@ -151,13 +152,39 @@ func (q *Queue) leave(d *draw, why error) (generator.Range, error) {
 // send serves the queue until it is empty.
 func (q *Queue) send() {
 	for {
-		q.asking <- struct{}{} // Raise holds it no longer than one question
+		if q.take(q.ctx) != nil {
+			q.fail(q.errClosed())
+			return
+		}
 		more := q.round()
-		<-q.asking
+		q.give()
 		if !more {
 			return
 		}
 	}
+}
+
+// take gets the token that whoever asks the source must hold. One that is free
+// is taken also when ctx has ended, so that closing works then.
+func (q *Queue) take(ctx context.Context) error {
+	select {
+	case <-q.free:
+		return nil
+	default:
+		return q.runtime.Receive(ctx, q.free)
+	}
+}
+
+func (q *Queue) give() { q.free <- struct{}{} }
+
+// fail answers all who wait with an error.
+func (q *Queue) fail(err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, d := range q.waiting {
+		q.finish(d, generator.Range{}, err)
+	}
+	q.waiting, q.sending = nil, false
 }
 
 // round asks the source once, for as many as those who wait at this moment
@@ -166,7 +193,7 @@ func (q *Queue) send() {
 // gave before.
 func (q *Queue) round() (more bool) {
 	q.mu.Lock()
-	q.dropUnusable()
+	q.renew()
 	q.serve()
 	batch, total := len(q.waiting), int64(0)
 	for _, d := range q.waiting {
@@ -204,7 +231,7 @@ func (q *Queue) serve() {
 	left := q.waiting[:0]
 	for _, d := range q.waiting {
 		if !d.over && len(q.rest) > 0 {
-			q.finish(d, q.take(d.n), nil)
+			q.finish(d, q.first(d.n), nil)
 		}
 		if !d.over {
 			left = append(left, d)
@@ -214,8 +241,8 @@ func (q *Queue) serve() {
 	q.waiting = left
 }
 
-// take removes up to n ids from the rest. Called with mu.
-func (q *Queue) take(n int64) generator.Range {
+// first removes up to n ids from the rest. Called with mu.
+func (q *Queue) first(n int64) generator.Range {
 	r := q.rest[0]
 	if r.Count <= n {
 		q.rest = slices.Delete(q.rest, 0, 1)
@@ -237,22 +264,22 @@ func (q *Queue) finish(d *draw, r generator.Range, err error) {
 	close(d.ready)
 }
 
-// dropUnusable forgets the rest if its time is over. Called with mu, and with
-// the token of asking.
-func (q *Queue) dropUnusable() {
-	q.rest = slices.DeleteFunc(q.rest, func(r generator.Range) bool { return !q.source.Usable(r) })
+// renew asks what the rest is now. Called with mu and the token.
+func (q *Queue) renew() {
+	for i, r := range q.rest {
+		q.rest[i] = q.source.Renew(r)
+	}
+	q.rest = slices.DeleteFunc(q.rest, func(r generator.Range) bool { return r.Count == 0 })
 }
 
 // Raise makes the ids go on with what raise obtains, which lies above all
 // that the Queue holds; what it holds below floor is dropped. It runs while
 // nobody else asks the source. A run without ids adds nothing.
 func (q *Queue) Raise(ctx context.Context, floor int64, raise func(context.Context) (generator.Range, error)) error {
-	select {
-	case q.asking <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := q.take(ctx); err != nil {
+		return err
 	}
-	defer func() { <-q.asking }()
+	defer q.give()
 	q.mu.Lock()
 	closed := q.closed
 	q.mu.Unlock()
@@ -303,10 +330,12 @@ func (q *Queue) Close(ctx context.Context) error {
 	q.closed = true
 	q.mu.Unlock()
 	defer context.AfterFunc(ctx, q.stop)()
-	q.work.Wait()
-	q.asking <- struct{}{} // a Raise that is on its way ends first
-	q.stop()
-	defer func() { <-q.asking }()
+	q.runtime.Join(&q.work)
+	defer q.stop()
+	if err := q.take(ctx); err != nil { // a Raise that is on its way ends first
+		return err
+	}
+	defer q.give()
 	q.mu.Lock()
 	rest := q.rest
 	q.rest = nil

@@ -116,14 +116,27 @@ func (s *Store) moved(l *life, ask *Ask, a Answer) error {
 	case name == "": // a worker's line: see awaited
 		ask.From, ask.Count = a.Stamp, skipCount
 	case s.cfg.Failover == Skip:
-		ask.From, ask.Count = a.Stamp, skipCount
-		ask.AtLeast = max(ask.AtLeast, saturated(a.Hi, s.cfg.Skip))
+		past := s.skipped(max(ask.AtLeast, a.Hi))
+		if past >= ask.Limit {
+			return s.regressed(name, s.noRoom(ask.Limit), a.Hi)
+		}
+		ask.From, ask.Count, ask.AtLeast = a.Stamp, skipCount, past
 		s.cfg.Logger.Warn("the store was failed over: passing over numbers that may have been lost with it",
 			"generator", name, "skip", s.cfg.Skip, "from", a.Hi)
 	default:
 		return s.regressed(name, fmt.Sprintf("the store was failed over or restored (%s, now %s)", a.Stamp, l.stamp), a.Hi)
 	}
 	return nil
+}
+
+// skipped is where a name goes on that would have gone on at hi. What the
+// caller asks for is passed over as well as what the store knows of: a number
+// that was reserved there, as the first of a new day, may be lost, too.
+func (s *Store) skipped(hi int64) int64 { return saturated(hi, s.cfg.Skip) }
+
+// noRoom is why a name is stopped although numbers should be passed over.
+func (s *Store) noRoom(limit int64) string {
+	return fmt.Sprintf("the store was failed over or restored, and there are no %d numbers to pass over below %d", s.cfg.Skip, limit)
 }
 
 // missing decides about a key that does not exist in a store that has been
@@ -148,7 +161,11 @@ func (s *Store) missing(ctx context.Context, l *life, ask *Ask) error {
 		if w, known := s.witness.look(ask.Key); known {
 			ask.AtLeast = max(ask.AtLeast, w.hi)
 		}
-		ask.AtLeast, ask.Count = saturated(ask.AtLeast, s.cfg.Skip), skipCount
+		past := s.skipped(ask.AtLeast)
+		if past >= ask.Limit {
+			return s.regressed(name, s.noRoom(ask.Limit), ask.AtLeast)
+		}
+		ask.AtLeast, ask.Count = past, skipCount
 		return nil
 	}
 	return s.regressed(name, "the store was failed over or restored, and has no reservation of the name", ask.AtLeast)

@@ -358,6 +358,29 @@ func TestOnlyTheFirstServerSkips(t *testing.T) {
 	grant(t, a, name("orders", 10), 1111)
 }
 
+// Where the numbers to pass over are more than there are, the name stops. A
+// number that the caller begins at, as the first of a day, may be lost, too.
+func TestSkipNeedsRoom(t *testing.T) {
+	t.Parallel()
+	d := newDatabase()
+	cfg := Config{Failover: Skip, Skip: 1000}
+	a := newStore(t, d, cfg)
+	grant(t, a, name("orders", 100), 1)
+	grant(t, a, name("days", 100), 1)
+	values, entries := d.copied()
+	d.restore(values, entries, "two")
+	r := name("orders", 10)
+	r.Limit = 1101
+	refused(t, a, r, generator.ErrRegressed, "no 1000 numbers to pass over below 1101")
+	r.Limit = 1102
+	if lo, hi, err := a.Reserve(t.Context(), r); lo != 1101 || hi != 1102 || err != nil {
+		t.Errorf("[%d, %d), %v", lo, hi, err)
+	}
+	r = name("days", 10)
+	r.AtLeast = 20000
+	grant(t, a, r, 21000)
+}
+
 // The witness has seen what a declared failover lost. That is no reason to
 // stop the name: it counts on, beyond it, and so do the time lines.
 func TestAServerThatSawWhatWasLostSkipsToo(t *testing.T) {

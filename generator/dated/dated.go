@@ -1,0 +1,391 @@
+// Package dated makes numbers with a date in them: 20261121-000001, counted
+// from 1 each day, month or year. A number is written to the store before it
+// is given, and none is left out, as with package counter.
+//
+// One row of the store holds where a name stands, as one number: the date of
+// the period, then the number in it (20261121000001). It only rises. So the
+// date of a name never goes back, on no server: as soon as one has begun a
+// new day, all go on in it, and a server whose clock is behind cannot touch
+// the day before again. Where its clock is behind by more than the option
+// max_ahead allows, it refuses.
+package dated
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/gapless"
+	"nextid/generator/option"
+)
+
+// Generator issues the numbers of one name. Its ids are the digits of date
+// and number, its codes the text with all that the options add.
+type Generator struct {
+	*gapless.Queue
+	*scheme
+	source *source
+}
+
+var (
+	_ generator.Generator = (*Generator)(nil)
+	_ generator.Closer    = (*Generator)(nil)
+	_ generator.Raiser    = (*Generator)(nil)
+	_ generator.Reporter  = (*Generator)(nil)
+	_ generator.Explainer = (*Generator)(nil)
+	_ generator.Coder     = (*Generator)(nil)
+)
+
+func newGenerator(name string, s *scheme, store generator.Reserver, runtime generator.Runtime, owner string) *Generator {
+	src := &source{scheme: s, name: name, store: store, clock: runtime, owner: owner}
+	return &Generator{Queue: gapless.New(name, src, runtime, time.Duration(s.Deadline)), scheme: s, source: src}
+}
+
+// Raise implements generator.Raiser. v is an id whose date has come.
+func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
+	p, err := g.positionOf(v)
+	if err != nil {
+		return err
+	}
+	if used {
+		p++
+	}
+	if p%g.modulus == 0 {
+		return optionError("%d is the last number of its %s", v, g.Options.Period)
+	}
+	return g.Queue.Raise(ctx, g.idOf(p, g.dateOf(v)), func(ctx context.Context) (generator.Range, error) {
+		return g.source.raise(ctx, p)
+	})
+}
+
+// Stats implements generator.Reporter.
+func (g *Generator) Stats() generator.Stats {
+	st := generator.Stats{Step: 1, ReservedUntil: g.source.reserved()}
+	g.Fill(&st)
+	return st
+}
+
+// source takes numbers from the store.
+type source struct {
+	*scheme
+	name  string
+	store generator.Reserver
+	clock generator.Clock
+	owner string
+
+	mu   sync.Mutex // for reserved
+	end  int64      // position behind the last reservation
+	date int64      // newest date that was given or seen, as digits
+}
+
+var _ gapless.Source = (*source)(nil)
+
+// Draw implements gapless.Source.
+func (s *source) Draw(ctx context.Context, n int64) (generator.Range, error) {
+	const attempts = 3 // a period can end while we ask
+	for range attempts {
+		date, err := s.today()
+		if err != nil {
+			return generator.Range{}, err
+		}
+		base := s.periodOf(date) * s.modulus
+		lo, hi, err := s.reserve(ctx, generator.Reservation{AtLeast: base + s.Start, N: n, Limit: base + s.modulus})
+		if err == nil {
+			return generator.Range{First: s.idOf(lo, date), Step: 1, Count: hi - lo}, nil
+		}
+		if !errors.Is(err, generator.ErrExhausted) {
+			return generator.Range{}, err
+		}
+		// The store is in a later period, or this one is full.
+		if err := s.follow(ctx, date); err != nil {
+			return generator.Range{}, err
+		}
+	}
+	return generator.Range{}, &generator.Error{
+		Kind: generator.ErrRetry, Name: s.name, Message: fmt.Sprintf("the period of generator %q changed while it was asked for a number", s.name),
+		Hint: "Try again.",
+	}
+}
+
+func (s *source) reserve(ctx context.Context, r generator.Reservation) (lo, hi int64, err error) {
+	r.Key, r.Owner = generator.NameKey(s.name), s.owner
+	if lo, hi, err = s.store.Reserve(ctx, r); err == nil {
+		s.mu.Lock()
+		s.end = hi
+		s.mu.Unlock()
+	}
+	return lo, hi, err
+}
+
+func (s *source) reserved() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.end
+}
+
+// today is the date of the clock, or the newest that this server knows of if
+// the clock is behind it.
+func (s *source) today() (date int64, err error) {
+	now := time.Unix(0, s.clock.Wall()).In(s.zone)
+	if date = partsOf(now).number(s.pattern.finest); !s.fits(date) {
+		return 0, &generator.Error{
+			Kind: generator.ErrExhausted, Name: s.name, Message: fmt.Sprintf("the pattern of generator %q cannot hold the year %d", s.name, now.Year()),
+			Hint: "Look at the clock of this server. Else create a generator with a year of four digits.",
+		}
+	}
+	if date >= s.date {
+		s.date = date
+		return date, nil
+	}
+	begins, ok := s.begins(s.date)
+	if ahead := begins.Sub(now); !ok || ahead > time.Duration(s.MaxAhead) {
+		return 0, s.errAhead(s.date, now)
+	}
+	return s.date, nil
+}
+
+// follow learns from the store that it is in a later period than date. The
+// row is only looked at: numbers come from reservations alone.
+func (s *source) follow(ctx context.Context, date int64) error {
+	key := generator.NameKey(s.name)
+	marks, err := s.store.Reserved(ctx, key)
+	if err != nil {
+		return err
+	}
+	for _, m := range marks {
+		if m.Key != key {
+			continue
+		}
+		if newest := s.first((m.Hi - 1) / s.modulus); newest > date {
+			if _, ok := s.begins(newest); !ok {
+				return s.errAhead(newest, time.Unix(0, s.clock.Wall()).In(s.zone))
+			}
+			s.date = newest
+			return nil // today judges how far ahead that is
+		}
+	}
+	return s.errFull(date)
+}
+
+// raise reserves a position that a user chose, on a date that has come.
+func (s *source) raise(ctx context.Context, p int64) (generator.Range, error) {
+	today, err := s.today()
+	if err != nil {
+		return generator.Range{}, err
+	}
+	base := s.periodOf(today) * s.modulus
+	switch {
+	case p >= base+s.modulus:
+		return generator.Range{}, s.errFuture(s.first(p / s.modulus))
+	case p < base:
+		return generator.Range{}, nil // passed
+	}
+	lo, hi, err := s.reserve(ctx, generator.Reservation{AtLeast: max(p, base+s.Start), N: 1, Limit: base + s.modulus})
+	if errors.Is(err, generator.ErrExhausted) {
+		return generator.Range{}, nil // passed
+	}
+	if err != nil {
+		return generator.Range{}, err
+	}
+	return generator.Range{First: s.idOf(lo, today), Step: 1, Count: hi - lo}, nil
+}
+
+// Renew implements gapless.Source. What is left of a period that is over
+// stays unused; a later day of the same period gets its number.
+func (s *source) Renew(r generator.Range) generator.Range {
+	today, err := s.today()
+	if err != nil || s.periodOf(today) != s.periodOf(s.dateOf(r.First)) {
+		return generator.Range{}
+	}
+	return generator.Range{First: s.idOf(r.First, today), Step: 1, Count: r.Count}
+}
+
+// Return implements gapless.Source.
+func (s *source) Return(ctx context.Context, r generator.Range) error {
+	first, err := s.positionOf(r.First)
+	if end := s.reserved(); err == nil && first+r.Count == end {
+		err = s.store.Release(ctx, generator.NameKey(s.name), end, first)
+	}
+	return err
+}
+
+func (s *source) errFull(date int64) error {
+	next := "When the next one begins, it goes on."
+	if t, ok := s.ends(date); ok {
+		next = fmt.Sprintf("The next one begins at %s.", t.Format(time.RFC3339))
+	}
+	return &generator.Error{
+		Kind: generator.ErrExhausted, Name: s.name,
+		Message: fmt.Sprintf("all numbers of generator %q up to %d are used for the %s %d", s.name, s.modulus-1, s.Period, parts(date, s.pattern.finest).number(s.period)),
+		Hint:    next + fmt.Sprintf(" For more digits: SELECT alter_generator('%s', '{\"width\": %d}').", s.name, s.Width+1),
+	}
+}
+
+func (s *source) errAhead(date int64, now time.Time) error {
+	return &generator.Error{
+		Kind: generator.ErrNotNow, Name: s.name,
+		Message: fmt.Sprintf("generator %q has come to %d already, and the clock of this server says %s", s.name, date, now.Format(time.RFC3339)),
+		Hint:    "Its date never goes back. Set the clocks of all servers; if that of another was wrong, create a generator of another name, or allow more with max_ahead.",
+	}
+}
+
+// scheme is how dates, numbers, ids and codes hang together.
+//
+//	position   what the store counts: the period's last date, then the number
+//	id         the date, as the pattern has it from the year down, then the number
+//	code       prefix, the date as the pattern writes it, separator, number, suffix
+type scheme struct {
+	Options
+	pattern pattern
+	period  field
+	zone    *time.Location
+	modulus int64 // 10^width
+}
+
+// periodOf is the last date of a date's period, as digits of the same length:
+// the store then stands above every id of the period.
+func (s *scheme) periodOf(date int64) int64 {
+	p := parts(date, s.pattern.finest)
+	last := [fields]int{month: 12, day: 31, hour: 23}
+	copy(p[s.period+1:], last[s.period+1:])
+	return p.number(s.pattern.finest)
+}
+
+// first is the first date of a period.
+func (s *scheme) first(period int64) int64 {
+	p := parts(period, s.pattern.finest)
+	first := [fields]int{month: 1, day: 1}
+	copy(p[s.period+1:], first[s.period+1:])
+	return p.number(s.pattern.finest)
+}
+
+// begins is the instant at which a date begins, false if there is no such
+// date.
+func (s *scheme) begins(n int64) (time.Time, bool) {
+	return parts(n, s.pattern.finest).begin(s.pattern.finest, s.zone)
+}
+
+// ends is the instant at which the period of a date ends.
+func (s *scheme) ends(n int64) (time.Time, bool) {
+	p := parts(s.first(n), s.pattern.finest)
+	p[s.period]++
+	return p.time(s.period, s.zone), p[year] <= lastYear
+}
+
+func (s *scheme) errFuture(date int64) error {
+	return option.Error("A generator cannot be moved to a date that has not come.", "%d lies in the future", date)
+}
+
+// shown is what an id says of a date.
+func (s *scheme) shown(date int64) int64 {
+	if s.pattern.short {
+		return date - century*s.scale()
+	}
+	return date
+}
+
+// full undoes shown.
+func (s *scheme) full(shown int64) int64 {
+	if s.pattern.short {
+		return shown + century*s.scale()
+	}
+	return shown
+}
+
+// fits reports whether the pattern can write the year of a date.
+func (s *scheme) fits(date int64) bool {
+	y := date / s.scale()
+	return y >= firstYear && y <= lastYear && (!s.pattern.short || y/100*100 == century)
+}
+
+// scale is the value of a year in a date's digits.
+func (s *scheme) scale() int64 {
+	n := int64(1)
+	for range s.pattern.finest {
+		n *= 100
+	}
+	return n
+}
+
+// idOf is the id of a number, given as a position or an id, on a date.
+func (s *scheme) idOf(position, date int64) int64 {
+	return s.shown(date)*s.modulus + position%s.modulus
+}
+
+// dateOf is the date in an id.
+func (s *scheme) dateOf(id int64) int64 { return s.full(id / s.modulus) }
+
+// positionOf is the position of an id.
+func (s *scheme) positionOf(id int64) (int64, error) {
+	date := s.dateOf(id)
+	if _, ok := s.begins(date); !ok || id < 0 || !s.fits(date) {
+		return 0, optionError("%d is no id of this generator: %s and a number of %d digits", id, s.Pattern, s.Width)
+	}
+	return s.periodOf(date)*s.modulus + id%s.modulus, nil
+}
+
+// AppendCode implements generator.Coder.
+func (s *scheme) AppendCode(b []byte, id int64) ([]byte, error) {
+	if _, err := s.positionOf(id); err != nil {
+		return b, err
+	}
+	b = append(b, s.Prefix...)
+	b = s.pattern.appendTo(b, parts(s.dateOf(id), s.pattern.finest))
+	b = append(b, s.Separator...)
+	b = appendPadded(b, id%s.modulus, s.Width)
+	return append(b, s.Suffix...), nil
+}
+
+// ParseCode implements generator.Coder.
+func (s *scheme) ParseCode(code string) (int64, error) {
+	bad := optionError("%.64q is no code of this generator: %s", code, s.example())
+	rest, ok := strings.CutPrefix(code, s.Prefix)
+	if !ok {
+		return 0, bad
+	}
+	p, rest, ok := s.pattern.cut(rest)
+	if !ok {
+		return 0, bad
+	}
+	if rest, ok = strings.CutPrefix(rest, s.Separator); !ok {
+		return 0, bad
+	}
+	n, rest, ok := cutNumber(rest, s.Width)
+	if _, is := p.begin(s.pattern.finest, s.zone); !ok || !is || rest != s.Suffix {
+		return 0, bad
+	}
+	return s.shown(p.number(s.pattern.finest))*s.modulus + n, nil
+}
+
+// example is a code, for messages.
+func (s *scheme) example() string {
+	return s.Prefix + s.Pattern + s.Separator + strings.Repeat("#", s.Width) + s.Suffix
+}
+
+// Explain implements generator.Explainer: Time is when the date began.
+func (s *scheme) Explain(id int64) (generator.Parts, error) {
+	if _, err := s.positionOf(id); err != nil {
+		return generator.Parts{}, err
+	}
+	t, _ := s.begins(s.dateOf(id))
+	sequence := id % s.modulus
+	return generator.Parts{Kind: KindName, Time: &t, Sequence: &sequence}, nil
+}
+
+// Floor implements generator.Explainer.
+func (s *scheme) Floor(t time.Time) (int64, error) { return s.bound(t, 0) }
+
+// Ceil implements generator.Explainer.
+func (s *scheme) Ceil(t time.Time) (int64, error) { return s.bound(t, s.modulus-1) }
+
+func (s *scheme) bound(t time.Time, n int64) (int64, error) {
+	d := partsOf(t.In(s.zone)).number(s.pattern.finest)
+	if !s.fits(d) {
+		return 0, optionError("the pattern %q cannot hold %s", s.Pattern, t.Format(time.RFC3339))
+	}
+	return s.shown(d)*s.modulus + n, nil
+}

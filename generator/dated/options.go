@@ -1,0 +1,237 @@
+package dated
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/gapless"
+	"nextid/generator/option"
+)
+
+// Options are the options of the kind, as they are stored.
+type Options struct {
+	Pattern     string          `json:"pattern"`
+	Separator   string          `json:"separator"` // between date and number
+	Width       int             `json:"width"`     // digits of the number
+	Prefix      string          `json:"prefix,omitempty"`
+	Suffix      string          `json:"suffix,omitempty"`
+	Period      string          `json:"period"` // with each the number starts again
+	Start       int64           `json:"start"`  // its first number
+	TimeZone    string          `json:"time_zone"`
+	MaxAhead    option.Duration `json:"max_ahead"` // of a date before this server's clock
+	Deadline    option.Duration `json:"deadline"`  // for which a draw waits for the store
+	Description string          `json:"description,omitempty"`
+}
+
+// given is what a user writes: all optional.
+type given struct {
+	Pattern     *string          `json:"pattern"`
+	Separator   *string          `json:"separator"`
+	Width       *int             `json:"width"`
+	Prefix      *string          `json:"prefix"`
+	Suffix      *string          `json:"suffix"`
+	Period      *string          `json:"period"`
+	Start       *int64           `json:"start"`
+	TimeZone    *string          `json:"time_zone"`
+	MaxAhead    *option.Duration `json:"max_ahead"`
+	Deadline    *option.Duration `json:"deadline"`
+	Description *string          `json:"description"`
+}
+
+const hint = "Options: pattern (yyyyMMdd), separator, width, prefix, suffix, period (year, month, day or hour), start, time_zone, max_ahead, deadline, description."
+
+func optionError(format string, args ...any) error { return option.Error(hint, format, args...) }
+
+// KindName is the name of the kind.
+const KindName = "dated"
+
+// Kind returns the plug-in. owner is shown to operators.
+func Kind(store generator.Reserver, runtime generator.Runtime, owner string) generator.Kind {
+	return generator.Kind{
+		Name: KindName, Help: "a date and a number that starts again with each day, month or year: 20261121-000001",
+		Normalize: normalize, Alter: alter,
+		Open: func(_ context.Context, d generator.Definition) (generator.Generator, error) {
+			s, err := read(d.Options)
+			if err != nil {
+				return nil, err
+			}
+			return newGenerator(d.Name, s, store, runtime, owner), nil
+		},
+		Recover: func(ctx context.Context, d generator.Definition, atLeast int64) error {
+			return recoverName(ctx, store, runtime, d, atLeast)
+		},
+	}
+}
+
+// read returns the scheme of stored options.
+func read(stored json.RawMessage) (*scheme, error) {
+	var o Options
+	err := json.Unmarshal(stored, &o)
+	var s *scheme
+	if err == nil {
+		s, err = newScheme(o)
+	}
+	if err != nil {
+		return nil, &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options of a dated generator cannot be used", Cause: err}
+	}
+	return s, nil
+}
+
+// Defaults of Options.
+const (
+	defaultPattern = "yyyyMMdd"
+	defaultWidth   = 6
+	// defaultMaxAhead is longer than any change of clocks back that law makes
+	// around midnight.
+	defaultMaxAhead = option.Duration(time.Hour)
+)
+
+// normalize reads the options of a new generator over the defaults.
+func normalize(raw json.RawMessage) (json.RawMessage, error) {
+	o := Options{
+		Pattern: defaultPattern, Separator: "-", Width: defaultWidth, Start: 1, TimeZone: "UTC",
+		MaxAhead: defaultMaxAhead, Deadline: option.Duration(gapless.DefaultDeadline),
+	}
+	return o.with(raw)
+}
+
+// alter merges a change into stored options. What is part of a code cannot be
+// changed: an old code could come again.
+func alter(stored, change json.RawMessage) (json.RawMessage, error) {
+	s, err := read(stored)
+	if err != nil {
+		return nil, err
+	}
+	before := s.Options
+	after := before
+	out, err := after.with(change)
+	if err != nil {
+		return nil, err
+	}
+	for _, fixed := range []struct {
+		name          string
+		before, after any
+	}{
+		{"pattern", before.Pattern, after.Pattern},
+		{"separator", before.Separator, after.Separator},
+		{"prefix", before.Prefix, after.Prefix},
+		{"suffix", before.Suffix, after.Suffix},
+		{"period", before.Period, after.Period},
+	} {
+		if fixed.before != fixed.after {
+			return nil, option.Error("Create another generator for codes of another form.",
+				"%s (%q) cannot be changed: an old code could come again", fixed.name, fixed.before)
+		}
+	}
+	if after.Width < before.Width {
+		return nil, optionError("width (%d) can only be made greater", before.Width)
+	}
+	return out, nil
+}
+
+// with sets what is given, checks the options and returns their stored form.
+func (o *Options) with(raw json.RawMessage) (json.RawMessage, error) {
+	var g given
+	if err := option.Decode(raw, &g, hint); err != nil {
+		return nil, err
+	}
+	option.Set(&o.Pattern, g.Pattern)
+	option.Set(&o.Separator, g.Separator)
+	option.Set(&o.Width, g.Width)
+	option.Set(&o.Prefix, g.Prefix)
+	option.Set(&o.Suffix, g.Suffix)
+	option.Set(&o.Period, g.Period)
+	option.Set(&o.Start, g.Start)
+	option.Set(&o.TimeZone, g.TimeZone)
+	option.Set(&o.MaxAhead, g.MaxAhead)
+	option.Set(&o.Deadline, g.Deadline)
+	option.Set(&o.Description, g.Description)
+	if o.Period == "" {
+		p, err := parsePattern(o.Pattern)
+		if err != nil {
+			return nil, err
+		}
+		o.Period = periods[p.finest]
+	}
+	if _, err := newScheme(*o); err != nil {
+		return nil, err
+	}
+	return json.Marshal(o)
+}
+
+// Limits of the options.
+const (
+	maxDigits   = 18 // of a number that always fits into an int64
+	maxText     = 32 // bytes of prefix, separator and suffix
+	maxMaxAhead = option.Duration(366 * 24 * time.Hour)
+	minDeadline = option.Duration(10 * time.Millisecond)
+	maxDeadline = option.Duration(time.Minute)
+)
+
+// newScheme checks options and makes of them what the generator works with.
+func newScheme(o Options) (*scheme, error) {
+	p, err := parsePattern(o.Pattern)
+	if err != nil {
+		return nil, err
+	}
+	s := &scheme{Options: o, pattern: p, modulus: 1}
+	period := slices.Index(periods[:], o.Period)
+	if s.period = field(period); period < 0 || s.period > p.finest {
+		return nil, option.Error("Without the option it is the finest part of the pattern.",
+			"period must be one of the parts of the pattern %q, not %q", o.Pattern, o.Period)
+	}
+	dateDigits := 4 + 2*int(p.finest)
+	switch {
+	case o.Width < 1 || dateDigits+o.Width > maxDigits:
+		return nil, optionError("width must be between 1 and %d for the pattern %q, not %d", maxDigits-dateDigits, o.Pattern, o.Width)
+	case o.MaxAhead < 0 || o.MaxAhead > maxMaxAhead:
+		return nil, optionError("max_ahead must be between 0 and %v, not %v", maxMaxAhead, o.MaxAhead)
+	case o.Deadline < minDeadline || o.Deadline > maxDeadline:
+		return nil, optionError("deadline must be between %v and %v, not %v", minDeadline, maxDeadline, o.Deadline)
+	}
+	for range o.Width {
+		s.modulus *= 10
+	}
+	if o.Start < 0 || o.Start >= s.modulus {
+		return nil, optionError("start must be between 0 and %d, not %d", s.modulus-1, o.Start)
+	}
+	for _, text := range []struct{ name, value string }{{"prefix", o.Prefix}, {"separator", o.Separator}, {"suffix", o.Suffix}} {
+		if len(text.value) > maxText || slices.ContainsFunc([]byte(text.value), unprintable) {
+			return nil, optionError("%s must be at most %d printable ASCII characters", text.name, maxText)
+		}
+	}
+	if o.TimeZone == "" || o.TimeZone == "Local" {
+		return nil, optionError("time_zone must be named: it holds for all servers")
+	}
+	if s.zone, err = time.LoadLocation(o.TimeZone); err != nil {
+		return nil, option.Error(`Write it as "Europe/Berlin" or "UTC".`, "there is no time zone %q", o.TimeZone)
+	}
+	return s, option.CheckDescription(o.Description)
+}
+
+func unprintable(c byte) bool { return c < ' ' || c > '~' }
+
+// recoverName implements generator.Kind: the codes go on with that of the id
+// atLeast, whose date has come.
+func recoverName(ctx context.Context, store generator.Reserver, clock generator.Clock, d generator.Definition, atLeast int64) error {
+	s, err := read(d.Options)
+	if err != nil {
+		return err
+	}
+	p, err := s.positionOf(atLeast)
+	if err != nil {
+		return err
+	}
+	if date := s.dateOf(atLeast); date > partsOf(time.Unix(0, clock.Wall()).In(s.zone)).number(s.pattern.finest) {
+		return s.errFuture(date)
+	}
+	key := generator.NameKey(d.Name)
+	if r, ok := store.(generator.Recoverer); ok {
+		return r.Recover(ctx, key, p)
+	}
+	_, _, err = store.Reserve(ctx, generator.Reservation{Key: key, AtLeast: p - 1, N: 1, Limit: generator.NoLimit, Owner: "recover_generator"})
+	return err
+}

@@ -1,0 +1,206 @@
+package dated
+
+import (
+	"strings"
+	"time"
+
+	"nextid/generator/option"
+)
+
+// field is a part of a date, from the year on.
+type field int
+
+const (
+	year field = iota
+	month
+	day
+	hour
+	fields // how many there are
+)
+
+// periods are the values of the option period.
+var periods = [fields]string{year: "year", month: "month", day: "day", hour: "hour"}
+
+// piece is a field in a pattern, or the text between two of them.
+type piece struct {
+	literal string // "" for a field
+	field   field
+	width   int // digits of a field
+}
+
+// pattern is how a date is written: yyyyMMdd, yyMM, dd/MM/yyyy HH …
+type pattern struct {
+	pieces []piece
+	finest field
+	short  bool // years have two digits
+}
+
+const patternHint = "A pattern is made of yyyy or yy, MM, dd and HH, with signs between them: yyyyMMdd, yy-MM. Letters go into prefix and suffix."
+
+// parsePattern reads a pattern. It must hold every field from the year to its
+// finest one, so that two dates are never written alike.
+func parsePattern(text string) (pattern, error) {
+	var p pattern
+	var seen [fields]bool
+	for rest := text; rest != ""; {
+		n := 1
+		for n < len(rest) && rest[n] == rest[0] {
+			n++
+		}
+		token := rest[:n]
+		rest = rest[n:]
+		piece := piece{width: n} // of a field
+		switch token {
+		case "yyyy", "yy":
+			piece.field, p.short = year, n == 2
+		case "MM":
+			piece.field = month
+		case "dd":
+			piece.field = day
+		case "HH":
+			piece.field = hour
+		default:
+			if !literal(token[0]) {
+				return p, option.Error(patternHint, "pattern %q has %q, which is no part of a date", text, token)
+			}
+			piece.literal, piece.width = token, 0
+			p.pieces = append(p.pieces, piece)
+			continue
+		}
+		if seen[piece.field] {
+			return p, option.Error(patternHint, "pattern %q has the %s twice", text, periods[piece.field])
+		}
+		seen[piece.field] = true
+		p.finest = max(p.finest, piece.field)
+		p.pieces = append(p.pieces, piece)
+	}
+	for f := range p.finest + 1 {
+		if !seen[f] {
+			return p, option.Error(patternHint, "pattern %q has no %s", text, periods[f])
+		}
+	}
+	return p, nil
+}
+
+// literal reports whether a byte may stand between the fields.
+func literal(c byte) bool { return c < 0x80 && strings.IndexByte("-_./: ,", c) >= 0 }
+
+// calendar is a date: its year, month, day and hour.
+type calendar [fields]int
+
+func partsOf(t time.Time) calendar { return calendar{t.Year(), int(t.Month()), t.Day(), t.Hour()} }
+
+// parts takes a date in digits, down to a field, apart.
+func parts(n int64, to field) (c calendar) {
+	for f := to; f > year; f-- {
+		c[f] = int(n % 100)
+		n /= 100
+	}
+	c[year] = int(n)
+	return c
+}
+
+// number writes a date, down to a field, as digits: 20261121.
+func (c calendar) number(to field) int64 {
+	n := int64(c[year])
+	for f := month; f <= to; f++ {
+		n = 100*n + int64(c[f])
+	}
+	return n
+}
+
+// time is the beginning of a date down to a field.
+func (c calendar) time(to field, zone *time.Location) time.Time {
+	if to < month {
+		c[month] = 1
+	}
+	if to < day {
+		c[day] = 1
+	}
+	if to < hour {
+		c[hour] = 0
+	}
+	return time.Date(c[year], time.Month(c[month]), c[day], c[hour], 0, 0, 0, zone)
+}
+
+// begin is time, and whether there is such a date. It is looked up without a
+// zone: midnight and hours can be missing in one.
+func (c calendar) begin(to field, zone *time.Location) (time.Time, bool) {
+	ok := c[year] >= firstYear && c[year] <= lastYear && partsOf(c.time(to, time.UTC)).number(to) == c.number(to)
+	t := c.time(to, zone)
+	for range 3 { // where midnight is missing, the day begins at one o'clock
+		if partsOf(t).number(to) < c.number(to) {
+			t = t.Add(30 * time.Minute)
+		}
+	}
+	return t, ok
+}
+
+// Years that dates can have: four digits, and of those of two digits this
+// century.
+const (
+	firstYear = 1000
+	lastYear  = 9999
+	century   = 2000
+)
+
+// appendTo writes a date.
+func (p *pattern) appendTo(b []byte, date calendar) []byte {
+	for _, piece := range p.pieces {
+		if piece.literal != "" {
+			b = append(b, piece.literal...)
+			continue
+		}
+		b = appendPadded(b, int64(date[piece.field]), piece.width)
+	}
+	return b
+}
+
+// cut reads a date from the beginning of a text.
+func (p *pattern) cut(text string) (date calendar, rest string, ok bool) {
+	for _, piece := range p.pieces {
+		if piece.literal != "" {
+			if text, ok = strings.CutPrefix(text, piece.literal); !ok {
+				return date, text, false
+			}
+			continue
+		}
+		n, tail, ok := cutNumber(text, piece.width)
+		if !ok {
+			return date, text, false
+		}
+		date[piece.field], text = int(n), tail
+	}
+	if p.short {
+		date[year] += century
+	}
+	return date, text, true
+}
+
+// appendPadded writes the last width digits of n.
+func appendPadded(b []byte, n int64, width int) []byte {
+	start := len(b)
+	for range width {
+		b = append(b, '0')
+	}
+	for i := start + width - 1; i >= start; i-- {
+		b[i] = byte('0' + n%10)
+		n /= 10
+	}
+	return b
+}
+
+// cutNumber reads width digits from the beginning of a text.
+func cutNumber(text string, width int) (n int64, rest string, ok bool) {
+	if len(text) < width {
+		return 0, text, false
+	}
+	for i := range width {
+		c := text[i]
+		if c < '0' || c > '9' {
+			return 0, text, false
+		}
+		n = 10*n + int64(c-'0')
+	}
+	return n, text[width:], true
+}
