@@ -25,7 +25,7 @@ import (
 const arrows = `
 generator:
 generator/option:          generator
-generator/layout:          generator
+generator/layout:          generator generator/option
 generator/worker:          generator
 generator/snowflake:       generator generator/layout generator/option generator/worker
 generator/segment:         generator generator/option

@@ -34,7 +34,7 @@ func read(d generator.Definition) (Options, *layout.Layout, error) {
 	err := json.Unmarshal(d.Options, &o)
 	if err == nil {
 		var l *layout.Layout
-		if l, err = o.build(); err == nil {
+		if l, err = o.Build(); err == nil {
 			return o, l, nil
 		}
 	}

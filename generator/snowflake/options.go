@@ -32,23 +32,15 @@ const (
 // Options are the options of the kind, as they are stored: everything that
 // pins the meaning of the ids is written out.
 type Options struct {
-	Layout        string          `json:"layout"`
-	Fields        []layout.Field  `json:"fields"`
-	Epoch         option.Instant  `json:"epoch"`
-	Unit          option.Duration `json:"unit"`
+	layout.Pinned
 	SequenceStart string          `json:"sequence_start"`
 	MaxAhead      option.Duration `json:"max_ahead"`
 	OnRollback    string          `json:"on_rollback"`
 }
 
-// given is what a user writes. All of it is optional; bits is another name
-// of fields.
+// given is what a user writes. All of it is optional.
 type given struct {
-	Layout        *string          `json:"layout"`
-	Fields        fields           `json:"fields"`
-	Bits          fields           `json:"bits"`
-	Epoch         *option.Instant  `json:"epoch"`
-	Unit          *option.Duration `json:"unit"`
+	layout.Given
 	SequenceStart *startOption     `json:"sequence_start"`
 	MaxAhead      *option.Duration `json:"max_ahead"`
 	OnRollback    *string          `json:"on_rollback"`
@@ -85,72 +77,21 @@ const hint = "Options: layout, bits, epoch, unit, sequence_start (zero, random, 
 
 func optionError(format string, args ...any) error { return option.Error(hint, format, args...) }
 
-// customLayout is the name of a layout that was given field by field without
-// a name.
-const customLayout = "custom"
-
 // normalize reads the options of a new generator over the defaults.
 func normalize(raw json.RawMessage, defaultLayout string) (json.RawMessage, error) {
 	var g given
 	if err := option.Decode(raw, &g, hint); err != nil {
 		return nil, err
 	}
-	o := Options{SequenceStart: Zero, OnRollback: Continue, MaxAhead: option.Duration(defaultMaxAhead)}
-	if err := o.pinLayout(g, defaultLayout); err != nil {
-		return nil, err
+	pinned, l, err := g.Pin(defaultLayout)
+	if err != nil {
+		return nil, optionError("%s", err)
+	}
+	o := Options{Pinned: pinned, SequenceStart: Zero, OnRollback: Continue, MaxAhead: option.Duration(defaultMaxAhead)}
+	if p, err := layout.Preset(l.Name); err == nil && p.Start != "" {
+		o.SequenceStart = p.Start
 	}
 	return o.apply(g)
-}
-
-// pinLayout writes out the layout: a preset, perhaps with another epoch, or
-// one given field by field. A stored form gives both and is left as it is.
-func (o *Options) pinLayout(g given, defaultLayout string) error {
-	own := g.Fields
-	if own == nil {
-		own = g.Bits
-	}
-	o.Layout = defaultLayout
-	if own != nil {
-		o.Layout = customLayout
-	}
-	if g.Layout != nil {
-		o.Layout = *g.Layout
-	}
-	if l, err := layout.Preset(o.Layout); err == nil {
-		o.Layout, o.Fields, o.Epoch, o.Unit = l.Name, l.Fields, option.Instant(l.Epoch), option.Duration(l.Unit)
-		if l.Start != "" {
-			o.SequenceStart = l.Start
-		}
-		if (own != nil && !slices.Equal(own, l.Fields)) || (g.Unit != nil && *g.Unit != o.Unit) {
-			return optionError("layout %s has %s of %v; give other bits or units without a layout's name", l.Name, l.FieldList(), l.Unit)
-		}
-	} else {
-		if own == nil {
-			return optionError("%s", err)
-		}
-		o.Fields, o.Unit, o.Epoch = own, option.Duration(time.Millisecond), option.Instant(time.UnixMilli(layout.TwitterEpoch))
-		if g.Unit != nil {
-			o.Unit = *g.Unit
-		}
-	}
-	if g.Epoch != nil {
-		o.Epoch = *g.Epoch
-	}
-	if err := generator.CheckName(o.Layout); err != nil {
-		return optionError("%q cannot be the name of a layout", o.Layout)
-	}
-	l, err := o.build()
-	if err != nil {
-		return optionError("layout: %s", err)
-	}
-	if !l.HasTime() {
-		return optionError("ids of layout %s hold no time; kind auto_random makes them", o.Layout)
-	}
-	return nil
-}
-
-func (o *Options) build() (*layout.Layout, error) {
-	return layout.New(o.Layout, o.Fields, time.Time(o.Epoch), time.Duration(o.Unit))
 }
 
 // apply sets what may be changed later, too, and returns the stored form.
@@ -158,7 +99,7 @@ func (o *Options) apply(g given) (json.RawMessage, error) {
 	if g.SequenceStart != nil {
 		o.SequenceStart = string(*g.SequenceStart)
 	}
-	l, err := o.build()
+	l, err := o.Build()
 	if err != nil {
 		return nil, err
 	}
@@ -221,59 +162,9 @@ func alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	if err := option.Decode(change, &g, hint); err != nil {
 		return nil, err
 	}
-	if g.Layout != nil || g.Fields != nil || g.Bits != nil || g.Epoch != nil || g.Unit != nil {
+	if g.Changes() {
 		return nil, option.Error("Create a generator with another name and move to it: under one name every id must mean the same.",
 			"layout, bits, epoch and unit of a generator cannot be changed")
 	}
 	return o.apply(g)
-}
-
-// fields reads a list of fields, from high to low, in three forms:
-//
-//	"time 41, worker 10, sequence 12"
-//	{"time": 41, "worker": 10, "sequence": 12}    in the usual order
-//	[{"kind": "time", "bits": 41}, …]             as it is stored
-type fields []layout.Field
-
-// usualOrder is the order of fields that are given without one.
-var usualOrder = []layout.FieldKind{layout.Time, layout.Datacenter, layout.Worker, layout.Rollback, layout.Sequence}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (f *fields) UnmarshalJSON(b []byte) error {
-	var (
-		list  []layout.Field
-		sizes map[layout.FieldKind]uint8
-		text  string
-	)
-	switch {
-	case json.Unmarshal(b, &list) == nil:
-		*f = list
-		return nil
-	case json.Unmarshal(b, &sizes) == nil:
-		for _, k := range usualOrder {
-			if n, ok := sizes[k]; ok {
-				*f = append(*f, layout.Field{Kind: k, Bits: n})
-				delete(sizes, k)
-			}
-		}
-		for k, n := range sizes { // unknown: the layout says so
-			*f = append(*f, layout.Field{Kind: k, Bits: n})
-		}
-		return nil
-	case json.Unmarshal(b, &text) == nil:
-		return f.parse(text)
-	}
-	return fmt.Errorf("bits are written %q, not %s", "time 41, worker 10, sequence 12", b)
-}
-
-func (f *fields) parse(text string) error {
-	for part := range strings.SplitSeq(text, ",") {
-		kind, bits, _ := strings.Cut(strings.TrimSpace(part), " ")
-		n, err := strconv.ParseUint(strings.TrimSpace(bits), 10, 8)
-		if err != nil {
-			return fmt.Errorf("bits are written %q, not %q", "time 41, worker 10, sequence 12", text)
-		}
-		*f = append(*f, layout.Field{Kind: layout.FieldKind(kind), Bits: uint8(n)})
-	}
-	return nil
 }

@@ -1,0 +1,150 @@
+package layout
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/option"
+)
+
+// Given is how the options of a generator name a layout: a preset, perhaps
+// with another epoch, or one field by field. It is meant to be embedded in the
+// options of a kind. Bits is another name of Fields.
+type Given struct {
+	Layout *string          `json:"layout"`
+	Fields FieldList        `json:"fields"`
+	Bits   FieldList        `json:"bits"`
+	Epoch  *option.Instant  `json:"epoch"`
+	Unit   *option.Duration `json:"unit"`
+}
+
+// Pinned is a layout as it is stored with a generator: everything that gives
+// its ids their meaning is written out.
+type Pinned struct {
+	Layout string          `json:"layout"`
+	Fields []Field         `json:"fields"`
+	Epoch  option.Instant  `json:"epoch"`
+	Unit   option.Duration `json:"unit"`
+}
+
+// customLayout is the name of a layout that was given field by field without
+// a name.
+const customLayout = "custom"
+
+// Changes reports whether anything of a layout was given.
+func (g Given) Changes() bool {
+	return g.Layout != nil || g.Fields != nil || g.Bits != nil || g.Epoch != nil || g.Unit != nil
+}
+
+// Pin finds the layout; preset is the name of the one that is used when none
+// is given. A stored form gives a name and fields and is left as it is.
+func (g Given) Pin(preset string) (Pinned, *Layout, error) {
+	own := g.Fields
+	if own == nil {
+		own = g.Bits
+	}
+	p := Pinned{Layout: preset}
+	if own != nil {
+		p.Layout = customLayout
+	}
+	if g.Layout != nil {
+		p.Layout = *g.Layout
+	}
+	if l, err := Preset(p.Layout); err == nil {
+		p = Pinned{l.Name, l.Fields, option.Instant(l.Epoch), option.Duration(l.Unit)}
+		if (own != nil && !slices.Equal(own, l.Fields)) || (g.Unit != nil && *g.Unit != p.Unit) {
+			return p, nil, fmt.Errorf("layout %s has %s of %v; give other bits or units without a layout's name", l.Name, l.FieldList(), l.Unit)
+		}
+	} else {
+		if own == nil {
+			return p, nil, err
+		}
+		p.Fields, p.Unit, p.Epoch = own, option.Duration(time.Millisecond), option.Instant(time.UnixMilli(TwitterEpoch))
+		if g.Unit != nil {
+			p.Unit = *g.Unit
+		}
+	}
+	if g.Epoch != nil {
+		p.Epoch = *g.Epoch
+	}
+	if err := generator.CheckName(p.Layout); err != nil {
+		return p, nil, fmt.Errorf("%q cannot be the name of a layout", p.Layout)
+	}
+	l, err := p.Build()
+	if err != nil {
+		return p, nil, fmt.Errorf("layout: %w", err)
+	}
+	if !l.HasTime() {
+		return p, nil, fmt.Errorf("ids of layout %s hold no time; kind auto_random makes them", p.Layout)
+	}
+	return p, l, nil
+}
+
+// Build makes the layout that was pinned.
+func (p Pinned) Build() (*Layout, error) {
+	return New(p.Layout, p.Fields, time.Time(p.Epoch), time.Duration(p.Unit))
+}
+
+// FieldList reads a list of fields, from high to low, in these forms:
+//
+//	"time 41, worker 10, sequence 12"
+//	"41, 10, 12"                                  time, worker and sequence; of four, the second is a datacenter
+//	{"time": 41, "worker": 10, "sequence": 12}    in the usual order
+//	[{"kind": "time", "bits": 41}, …]             as it is stored
+type FieldList []Field
+
+// usualOrder is the order of fields that are given without one.
+var usualOrder = []FieldKind{Time, Datacenter, Worker, Rollback, Sequence}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (f *FieldList) UnmarshalJSON(b []byte) error {
+	var (
+		list  []Field
+		sizes map[FieldKind]uint8
+		bare  []uint16 // []uint8 would be a text in base 64
+		text  string
+	)
+	switch {
+	case json.Unmarshal(b, &list) == nil:
+		*f = list
+		return nil
+	case json.Unmarshal(b, &sizes) == nil:
+		for _, k := range usualOrder {
+			if n, ok := sizes[k]; ok {
+				*f = append(*f, Field{Kind: k, Bits: n})
+				delete(sizes, k)
+			}
+		}
+		for k, n := range sizes { // unknown: the layout says so
+			*f = append(*f, Field{Kind: k, Bits: n})
+		}
+		return nil
+	case json.Unmarshal(b, &text) == nil:
+		return f.parse(text)
+	case json.Unmarshal(b, &bare) == nil:
+		return f.parse(strings.Trim(string(b), "[]"))
+	}
+	return fmt.Errorf("bits are written %q, not %s", "time 41, worker 10, sequence 12", b)
+}
+
+func (f *FieldList) parse(text string) error {
+	parts := strings.Split(text, ",")
+	names := map[int][]FieldKind{3: {Time, Worker, Sequence}, 4: {Time, Datacenter, Worker, Sequence}}[len(parts)]
+	for i, part := range parts {
+		kind, bits, named := strings.Cut(strings.TrimSpace(part), " ")
+		if !named && names != nil {
+			kind, bits = string(names[i]), kind
+		}
+		n, err := strconv.ParseUint(strings.TrimSpace(bits), 10, 8)
+		if err != nil {
+			return fmt.Errorf("bits are written %q, not %q", "time 41, worker 10, sequence 12", text)
+		}
+		*f = append(*f, Field{Kind: FieldKind(kind), Bits: uint8(n)})
+	}
+	return nil
+}
