@@ -4,6 +4,7 @@ package option
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,7 +42,8 @@ func Decode(raw json.RawMessage, into any, hint string) error {
 		if wrong.Field == "" {
 			return Error(hint, "the options must be a JSON object, not a JSON %s", wrong.Value)
 		}
-		return Error(hint, "option %s must be %s, not a JSON %s", wrong.Field, describe(wrong.Type), wrong.Value)
+		_, embedded, _ := strings.Cut(wrong.Field, "Given.") // a struct of Go that JSON does not show
+		return Error(hint, "option %s must be %s, not a JSON %s", cmp.Or(embedded, wrong.Field), describe(wrong.Type), wrong.Value)
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return Error(hint, "unknown option %s", name)
