@@ -44,6 +44,7 @@ type Server struct {
 	listeners map[net.Listener]struct{}
 	conns     map[int32]*conn
 	preAuth   int                // of conns, on their way to a login
+	strangers map[netip.Addr]int // likewise, by address
 	perIP     map[netip.Addr]int // of conns, logged in
 	work      sync.WaitGroup
 }
@@ -76,7 +77,7 @@ func (s *Server) init() {
 		s.stopping = make(chan struct{})
 		s.listeners = map[net.Listener]struct{}{}
 		s.conns = map[int32]*conn{}
-		s.perIP = map[netip.Addr]int{}
+		s.strangers, s.perIP = map[netip.Addr]int{}, map[netip.Addr]int{}
 	})
 }
 
@@ -172,9 +173,10 @@ func (s *Server) adopt(c *conn) bool {
 func (s *Server) register(c *conn) bool {
 	s.mu.Lock()
 	c.info.ID = s.nextIDLocked()
-	room := s.preAuth < s.Limits.PreAuth && !s.draining.Load()
+	room := s.preAuth < s.Limits.PreAuth && s.strangers[c.info.IP] < s.Limits.strangersPerIP() && !s.draining.Load()
 	if room {
 		s.preAuth++
+		add(s.strangers, c.info.IP, 1)
 		s.conns[c.info.ID] = c
 		s.work.Add(1) // under the lock: never beside Shutdown's Wait
 	}
@@ -225,10 +227,19 @@ func (s *Server) count(c *conn) *sqlstate.Error {
 	}
 	c.admitted = true
 	s.preAuth--
-	if c.info.IP.IsValid() {
-		s.perIP[c.info.IP]++
-	}
+	add(s.strangers, c.info.IP, -1)
+	add(s.perIP, c.info.IP, 1)
 	return nil
+}
+
+// add counts for an address; Unix sockets have none.
+func add(counts map[netip.Addr]int, ip netip.Addr, n int) {
+	if !ip.IsValid() {
+		return
+	}
+	if counts[ip] += n; counts[ip] == 0 {
+		delete(counts, ip)
+	}
 }
 
 // forget counts a connection out.
@@ -236,14 +247,12 @@ func (s *Server) forget(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.conns, c.info.ID)
-	switch {
-	case !c.admitted:
-		s.preAuth--
-	case c.info.IP.IsValid():
-		if s.perIP[c.info.IP]--; s.perIP[c.info.IP] == 0 {
-			delete(s.perIP, c.info.IP)
-		}
+	if c.admitted {
+		add(s.perIP, c.info.IP, -1)
+		return
 	}
+	s.preAuth--
+	add(s.strangers, c.info.IP, -1)
 }
 
 // refused logs connections that are turned away, but not every one of a flood.

@@ -46,6 +46,25 @@ func TestStrangersAreLimited(t *testing.T) {
 	})
 }
 
+// One address cannot keep all others from logging in.
+func TestStrangersFromOneAddressAreLimited(t *testing.T) {
+	s, _ := linesServer(Limits{PreAuth: 4})
+	l := listenTCP(t)
+	serve(t, s, l)
+	one := dialTCP(t, l)
+	dialTCP(t, l)
+	dialTCP(t, l)
+	dialTCP(t, l).want("go away: 1")
+	socket, err := Listen(socketPath(t), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	serve(t, s, socket)
+	dialTCP(t, socket).login()
+	one.login() // makes room
+	dialTCP(t, l).login()
+}
+
 func TestConnectionsFromOneAddressAreLimited(t *testing.T) {
 	s, _ := linesServer(Limits{PerIP: 2})
 	l := listenTCP(t)

@@ -181,7 +181,7 @@ var settings = []setting{
 		value: func(c *Config) value { return count(&c.Wire.Connections, 1, 10_000_000) },
 	},
 	{
-		key: limitsSection + "connections_before_login", arg: "N", help: "connections that have not logged in yet",
+		key: limitsSection + "connections_before_login", arg: "N", help: "connections that have not logged in yet; one address gets three quarters of them",
 		value: func(c *Config) value { return count(&c.Wire.PreAuth, 1, 10_000_000) },
 	},
 	{
