@@ -45,7 +45,7 @@ func newServer(t testing.TB, configs ...serverConfig) *testServer {
 		cfg = c
 	}
 	store := memory.New(memory.Config{Exclusive: true})
-	pools := worker.New(worker.Config{Store: store, Worker: worker.Auto, Logger: slog.New(slog.DiscardHandler)})
+	pools := worker.New(worker.Config{Store: store, Logger: slog.New(slog.DiscardHandler)})
 	autoCreate := snowflake.KindName
 	if cfg.noAutoCreate {
 		autoCreate = ""

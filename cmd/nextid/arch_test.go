@@ -27,6 +27,7 @@ generator:
 generator/option:          generator
 generator/layout:          generator generator/option
 generator/worker:          generator
+generator/worker/source:   generator generator/worker
 generator/snowflake:       generator generator/layout generator/option generator/worker
 generator/segment:         generator generator/option
 generator/gapless:         generator

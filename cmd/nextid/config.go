@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"nextid/generator/layout"
 	"nextid/generator/snowflake"
 	"nextid/generator/store/shared"
+	"nextid/generator/worker/source"
 	"nextid/sqlfuncs"
 	"nextid/wire"
 )
@@ -34,7 +36,7 @@ type Config struct {
 	Store          StoreURL
 	SharedStore    StoreSettings
 	AutoCreate     string        // a kind, or autoCreateOff
-	WorkerID       int64         // or workerAuto
+	WorkerID       string        // where it comes from, see package source
 	WorkerSlice    time.Duration // 0: as the store deserves
 	AllowPlaintext bool
 
@@ -77,7 +79,7 @@ func DefaultConfig() Config {
 		MySQL:        Address{Network: "tcp", Address: "127.0.0.1:" + strconv.Itoa(defaultMySQLPort)},
 		HTTP:         Address{Network: "tcp", Address: "127.0.0.1:" + strconv.Itoa(statusPort)},
 		AutoCreate:   snowflake.KindName,
-		WorkerID:     workerAuto,
+		WorkerID:     source.Auto,
 		Users:        usersAuto,
 		LogLevel:     slog.LevelInfo,
 		LogFormat:    "text",
@@ -186,6 +188,16 @@ func (c *Config) addresses() []listening {
 		all = append(all, listening{*p.address(c), p.key, p.port})
 	}
 	return append(all, listening{c.HTTP, "http", statusPort})
+}
+
+// port is the one that is this server's name for others.
+func (c *Config) port() string {
+	for _, a := range []Address{c.PG, c.MySQL} {
+		if _, port, err := net.SplitHostPort(a.Address); err == nil && a.Network == "tcp" {
+			return port
+		}
+	}
+	return "0"
 }
 
 // validateAccess reports settings of users and TLS that need each other.

@@ -12,6 +12,7 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/worker"
+	"nextid/generator/worker/source"
 	"nextid/sqlfuncs"
 )
 
@@ -116,7 +117,7 @@ func (m *Main) readyLine(endpoints endpoints, status *status) string {
 		served[i] = fmt.Sprintf("%s on %s", p.protocol.name, p.listener.Addr())
 	}
 	return fmt.Sprintf("nextid ready: %s%s (store %s, worker id %s)",
-		strings.Join(served, ", "), status.where(), m.Config.Store.in(m.Config.Data), formatWorkerID(m.Config.WorkerID))
+		strings.Join(served, ", "), status.where(), m.Config.Store.in(m.Config.Data), source.Redacted(m.Config.WorkerID))
 }
 
 func (m *Main) logger() *slog.Logger {
@@ -141,8 +142,12 @@ func (m *Main) openEngine(ctx context.Context, log *slog.Logger) (*engine, error
 		return nil, err
 	}
 	e := &engine{store: store}
+	wish, err := source.Open(m.Config.WorkerID, source.Config{Store: store, Dir: m.Config.Data, Port: m.Config.port(), Logger: log})
+	if err != nil {
+		return nil, errors.Join(&failure{what: err.Error(), hint: "See docs/operations.md on --worker-id, or use auto.", cause: err}, store.Close())
+	}
 	e.pools = worker.New(worker.Config{
-		Store: store, Worker: m.Config.WorkerID, Slice: m.Config.WorkerSlice, Owner: owner(), Logger: log,
+		Store: store, Source: wish, Slice: m.Config.WorkerSlice, Owner: owner(), Logger: log,
 	})
 	if err := e.build(ctx, m.Config); err != nil {
 		return nil, errors.Join(err, e.close())

@@ -82,8 +82,8 @@ var settings = []setting{
 		},
 	},
 	{
-		key: "worker_id", flag: true, arg: "N", help: "worker id of snowflake ids: a number, or auto to claim a free one from the store",
-		value: func(c *Config) value { return workerID(&c.WorkerID) },
+		key: "worker_id", flag: true, arg: "N", help: "worker id of snowflake ids: a number, or auto to claim a free one from the store; docs/operations.md has more ways",
+		value: func(c *Config) value { return workerSource(&c.WorkerID) },
 	},
 	{
 		key: "worker_slice", flag: true, arg: "DURATION", help: "time that is reserved ahead for snowflake ids: how long they go on without the store, and for how long a crash blocks a worker id; the same on all servers; 0s is 1m on a shared store and 3s on an embedded one",

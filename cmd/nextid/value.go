@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"nextid/generator/worker/source"
 )
 
 // value reads one setting from its text, and prints it back. The same text
@@ -222,36 +224,20 @@ func (v levelValue) Set(s string) error {
 	return fmt.Errorf("%q is not one of debug, info, warn, error", s)
 }
 
-// workerAuto is the worker id that stands for "claim a free one".
-const workerAuto = -1
+// workerValue is where the worker id comes from.
+type workerValue struct{ p *string }
 
-// maxWorkerID is the greatest worker id that any layout can hold; the layout
-// of a name may allow less, which shows when the name is first used.
-const maxWorkerID = 1<<31 - 1
+func workerSource(p *string) value { return workerValue{p} }
 
-// workerIDValue is a number, or "auto".
-type workerIDValue struct{ p *int64 }
+func (v workerValue) String() string { return source.Redacted(*v.p) }
 
-func workerID(p *int64) value { return workerIDValue{p} }
-
-func (v workerIDValue) String() string { return formatWorkerID(*v.p) }
-
-func formatWorkerID(id int64) string {
-	if id == workerAuto {
-		return "auto"
+func (v workerValue) Set(s string) error {
+	if strings.EqualFold(s, source.Auto) {
+		s = source.Auto
 	}
-	return strconv.FormatInt(id, 10)
-}
-
-func (v workerIDValue) Set(s string) error {
-	if strings.EqualFold(s, "auto") {
-		*v.p = workerAuto
-		return nil
+	if err := source.Check(s); err != nil {
+		return err
 	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n < 0 || n > maxWorkerID {
-		return fmt.Errorf("%q is neither auto nor a number from 0 to %d", s, maxWorkerID)
-	}
-	*v.p = n
+	*v.p = s
 	return nil
 }

@@ -35,8 +35,11 @@ func TestValuesReadTheirTexts(t *testing.T) {
 			"5s": "5s", "90s": "1m30s", "60s": "1m", "1h": "1h", "61m": "", "10": "", "-1s": "", "": "",
 		}},
 		{"level", level(&c.LogLevel), map[string]string{"WARN": "warn", "debug": "debug", "trace": "", "": ""}},
-		{"worker id", workerID(&c.WorkerID), map[string]string{
+		{"worker id", workerSource(&c.WorkerID), map[string]string{
 			"auto": "auto", "AUTO": "auto", "0": "0", "1023": "1023", "-1": "", "2147483648": "", "x": "",
+			"ordinal": "ordinal", "env:POD": "env:POD", "env:": "", "3/7": "3/7", "ordinal/env:POD": "ordinal/env:POD", "3/": "", "3/7/1": "",
+			"mac": "mac", "ip": "ip", "disposable": "disposable", "redis://u:p@h:1/2?key=k": "redis://u:xxxxx@h:1/2?key=k", "redis:": "",
+			"leaf:zookeeper://a,b:1/snowflake/x": "leaf:zookeeper://a,b:1/snowflake/x", "leaf:": "", "leaf:zookeeper://a": "",
 		}},
 		{"address", &c.PG, map[string]string{
 			"off": "off", "127.0.0.1:5433": "127.0.0.1:5433", "[::1]:1": "[::1]:1", ":0": ":0", "/run/x": "/run/x", "./x": "./x", "run/x": "./run/x", "@x": "@x",

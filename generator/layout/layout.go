@@ -175,6 +175,9 @@ func (l *Layout) SequenceBits() uint8 { return l.sequence.bits }
 // worker field: datacenter 1, worker 2 in 5+5 bits is worker id 1<<5 | 2.
 func (l *Layout) WorkerBits() uint8 { return l.datacenter.bits + l.worker.bits }
 
+// DatacenterBits is the part of WorkerBits that is the datacenter's.
+func (l *Layout) DatacenterBits() uint8 { return l.datacenter.bits }
+
 // Workers is the number of worker ids.
 func (l *Layout) Workers() int64 { return 1 << l.WorkerBits() }
 

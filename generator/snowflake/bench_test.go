@@ -14,7 +14,7 @@ import (
 // that no benchmark has to wait for a tick.
 func benchGenerator(tb testing.TB, options string) *Generator {
 	tb.Helper()
-	pools := worker.New(worker.Config{Store: memory.New(memory.Config{Exclusive: true}), Worker: worker.Auto, Logger: discard})
+	pools := worker.New(worker.Config{Store: memory.New(memory.Config{Exclusive: true}), Logger: discard})
 	k := Kind(pools, layout.Default)
 	gen, err := k.Open(tb.Context(), define(tb, k, "orders", options))
 	if err != nil {

@@ -605,7 +605,7 @@ func TestConcurrentDrawsNeverRepeat(t *testing.T) {
 	var log history.Log
 	var wg sync.WaitGroup
 	for server := range 2 {
-		pools := worker.New(worker.Config{Store: store, Worker: worker.Auto, Slice: 50 * time.Millisecond, Logger: discard})
+		pools := worker.New(worker.Config{Store: store, Slice: 50 * time.Millisecond, Logger: discard})
 		defer pools.Close(t.Context())
 		k := Kind(pools, layout.Default)
 		gen, err := k.Open(t.Context(), define(t, k, "orders", `{"sequence_start":"carry"}`))

@@ -54,11 +54,16 @@ func (k kind) open(ctx context.Context, d generator.Definition) (generator.Gener
 	if err != nil {
 		return nil, err
 	}
-	pool, err := k.pools.Open(ctx, l.WorkerBits(), l.Unit)
+	pool, err := k.pools.Open(ctx, widthOf(l), l.Unit)
 	if err != nil {
 		return nil, err
 	}
 	return newGenerator(d.Name, o, l, pool, above), nil
+}
+
+// widthOf is the worker field of a layout.
+func widthOf(l *layout.Layout) worker.Width {
+	return worker.Width{Datacenter: l.DatacenterBits(), Worker: l.WorkerBits() - l.DatacenterBits()}
 }
 
 // tombstone is the slot above which a generator starts: what a dropped
@@ -95,7 +100,7 @@ func (k kind) retire(ctx context.Context, d generator.Definition) error {
 	if err != nil {
 		return err
 	}
-	end, err := k.pools.Stamped(ctx, l.WorkerBits())
+	end, err := k.pools.Stamped(ctx, widthOf(l))
 	if err != nil {
 		return err
 	}

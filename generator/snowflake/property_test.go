@@ -46,7 +46,7 @@ type schedule struct {
 }
 
 func (s *schedule) boot() {
-	p := worker.New(worker.Config{Store: s.store, Clock: s.clock, Worker: worker.Auto, Logger: discard})
+	p := worker.New(worker.Config{Store: s.store, Clock: s.clock, Logger: discard})
 	s.running = append(s.running, &process{pools: p, kind: Kind(p, layout.Default), open: map[string]*Generator{}})
 }
 

@@ -53,7 +53,7 @@ func inWorld(t *testing.T, exclusive bool, f func(w *world)) {
 
 // kind starts a server.
 func (w *world) kind(change ...func(*worker.Config)) generator.Kind {
-	cfg := worker.Config{Store: w.store, Clock: w.clock, Worker: worker.Auto, Owner: "test", Logger: discard}
+	cfg := worker.Config{Store: w.store, Clock: w.clock, Owner: "test", Logger: discard}
 	for _, c := range change {
 		c(&cfg)
 	}
@@ -62,7 +62,9 @@ func (w *world) kind(change ...func(*worker.Config)) generator.Kind {
 	return Kind(p, layout.Default)
 }
 
-func static(id int64) func(*worker.Config) { return func(c *worker.Config) { c.Worker = id } }
+func static(id int64) func(*worker.Config) {
+	return func(c *worker.Config) { c.Source = worker.Fixed{ID: id} }
+}
 
 // open opens the generator of a name with options.
 func (w *world) open(k generator.Kind, name, options string) *Generator {

@@ -11,17 +11,32 @@ import (
 	"nextid/generator"
 )
 
+// maxWishes bounds how often a claim asks the source for another worker id.
+const maxWishes = 16
+
 // claim is rule R1: it finds a worker id that nobody uses and reserves time
 // on it. old is the lease that it replaces, or nil.
 func (p *Pool) claim(old *Lease) error {
 	cfg := &p.pools.cfg
 	deadline := cfg.Clock.Monotonic() + cfg.StartWait
-	for {
+	wish := p.wish
+	if old != nil && !wish.Firm {
+		wish = Wish{ID: None} // another server has it
+	}
+	for wishes := 1; ; {
 		m, err := p.marks(p.pools.ctx)
 		if err != nil {
 			return err
 		}
 		now := p.Now() / 1000
+		if !wish.Firm && wish.ID != None && !p.free(m, wish.ID, now) {
+			p.reportCollision(wish, m)
+			if wish, err = p.nextWish(wish, wishes); err != nil {
+				return err
+			}
+			wishes++
+			continue
+		}
 		base := now
 		if old != nil {
 			base = max(base, old.Hi) // ids of a name keep growing
@@ -29,7 +44,7 @@ func (p *Pool) claim(old *Lease) error {
 		if cfg.Store.Exclusive() {
 			base = max(base, m.greatest)
 		}
-		id, free := p.choose(m, now)
+		id, free := p.choose(m, wish, now)
 		if free {
 			lo, hi, err := p.reserve(id, base, 0)
 			if err != nil {
@@ -44,7 +59,7 @@ func (p *Pool) claim(old *Lease) error {
 			m.hi[id] = lo
 		}
 		wait := time.Duration(min(m.hi[id]-now, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
-		if free && cfg.Worker == Auto {
+		if free && !wish.Firm {
 			wait = 0 // there may be others
 		}
 		if cfg.Clock.Monotonic()+wait > deadline {
@@ -54,6 +69,28 @@ func (p *Pool) claim(old *Lease) error {
 			return errClosed()
 		}
 	}
+}
+
+// nextWish is what a server would like to have instead of an id that is taken.
+func (p *Pool) nextWish(wish Wish, asked int) (Wish, error) {
+	if !wish.Again || asked >= maxWishes {
+		return Wish{ID: None}, nil
+	}
+	ctx, cancel := context.WithTimeout(p.pools.ctx, storeTimeout)
+	defer cancel()
+	wish, err := p.pools.cfg.Source.Wish(ctx, p.width)
+	if err != nil {
+		return Wish{}, err
+	}
+	return wish.check(p.pools.cfg.Source, p.width)
+}
+
+// reportCollision tells the operator that two servers would like to have the
+// same worker id.
+func (p *Pool) reportCollision(wish Wish, m marks) {
+	p.pools.cfg.Logger.Warn("the worker id that this server would like to have is taken; it claims another one",
+		"source", p.pools.cfg.Source.String(), "bits", p.bits, "worker", wish.ID,
+		"held_by", m.owner[wish.ID], "until", time.UnixMilli(m.hi[wish.ID]).UTC(), "note", wish.Note)
 }
 
 // report tells the operator about a claim, above all when our time is ahead
@@ -72,6 +109,7 @@ func (p *Pool) report(id, lo int64) {
 // that was ever used, in Unix ms, and the greatest of them.
 type marks struct {
 	hi       map[int64]int64
+	owner    map[int64]string
 	greatest int64
 }
 
@@ -82,7 +120,7 @@ func (p *Pool) marks(ctx context.Context) (marks, error) {
 	if err != nil {
 		return marks{}, err
 	}
-	m := marks{hi: make(map[int64]int64, len(list)), greatest: math.MinInt64}
+	m := marks{hi: make(map[int64]int64, len(list)), owner: make(map[int64]string, len(list)), greatest: math.MinInt64}
 	for _, k := range list {
 		id, err := strconv.ParseInt(strings.TrimPrefix(k.Key, p.prefix()), 10, 64)
 		if err != nil || id < 0 || id >= 1<<p.bits {
@@ -92,7 +130,7 @@ func (p *Pool) marks(ctx context.Context) (marks, error) {
 				Hint:    "Something other than nextid wrote to the store. Restore it, or remove that row if you know that it is wrong.",
 			}
 		}
-		m.hi[id] = k.Hi
+		m.hi[id], m.owner[id] = k.Hi, k.Owner
 		m.greatest = max(m.greatest, k.Hi)
 	}
 	return m, nil
@@ -103,15 +141,19 @@ func (p *Pool) marks(ctx context.Context) (marks, error) {
 // fields have millions.
 const manyIDs = 1024
 
-// choose picks the worker id to claim: the configured one, or the least
-// recently used, where ids that were never used come first. free is false
-// when it is held until hi[id].
-func (p *Pool) choose(m marks, now int64) (id int64, free bool) {
+// free reports whether nobody holds a worker id.
+func (p *Pool) free(m marks, id, now int64) bool {
+	hi, used := m.hi[id]
+	return !used || hi <= now || p.pools.cfg.Store.Exclusive()
+}
+
+// choose picks the worker id to claim: the one that is wished for, or the
+// least recently used, where ids that were never used come first. free is
+// false when it is held until hi[id].
+func (p *Pool) choose(m marks, wish Wish, now int64) (id int64, free bool) {
 	exclusive := p.pools.cfg.Store.Exclusive()
-	if p.pools.cfg.Worker != Auto {
-		id = p.pools.cfg.Worker
-		hi, used := m.hi[id]
-		return id, !used || hi <= now || exclusive
+	if wish.ID != None {
+		return wish.ID, p.free(m, wish.ID, now)
 	}
 	oldest := int64(math.MaxInt64)
 	for candidate, hi := range m.hi {
@@ -133,10 +175,10 @@ func (p *Pool) choose(m marks, now int64) (id int64, free bool) {
 // noneFree says until when id, the one that frees first, is held.
 func (p *Pool) noneFree(id int64, m marks) error {
 	until := time.UnixMilli(m.hi[id]).UTC().Format(time.RFC3339)
-	if p.pools.cfg.Worker != Auto {
+	if p.wish.Firm {
 		return &generator.Error{
 			Kind:    generator.ErrNotNow,
-			Message: fmt.Sprintf("worker id %d is held by another server until %s", id, until),
+			Message: fmt.Sprintf("worker id %d is held by another server (%s) until %s", id, m.owner[id], until),
 			Hint: "Give every server a --worker-id of its own, or use auto. After a crash it becomes free at that time. " +
 				"SELECT * FROM nextid.workers shows who holds which.",
 		}

@@ -37,7 +37,7 @@ func TestServersOfOneStoreGetDifferentWorkerIDs(t *testing.T) {
 		for i := range servers {
 			s := w.server()
 			wg.Go(func() {
-				pool, err := s.Open(w.t.Context(), bits, time.Millisecond)
+				pool, err := s.Open(w.t.Context(), Width{Worker: bits}, time.Millisecond)
 				if err != nil {
 					t.Error(err)
 					return
@@ -69,7 +69,7 @@ func TestAutoTakesTheLeastRecentlyUsedFreeID(t *testing.T) {
 		for id, age := range []int64{5000, 8000, -1000, 7000} {
 			w.taken(int64(id), w.now()-age-1000, time.Second)
 		}
-		p, err := w.server().Open(w.t.Context(), 2, time.Millisecond)
+		p, err := w.server().Open(w.t.Context(), Width{Worker: 2}, time.Millisecond)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func TestAutoTakesTheLeastRecentlyUsedFreeID(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		p, err := w.server().Open(w.t.Context(), 2, time.Millisecond)
+		p, err := w.server().Open(w.t.Context(), Width{Worker: 2}, time.Millisecond)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,14 +105,14 @@ func TestWideWorkerFieldsReuseOldIDs(t *testing.T) {
 		pools := w.server()
 		for id := range int64(manyIDs) { // the same marks for a width of 22 bits
 			_, _, err := w.store.Reserve(w.t.Context(), generator.Reservation{
-				Key:     newPool(pools, 22).key(id),
+				Key:     newPool(pools, Width{Worker: 22}, Wish{}).key(id),
 				AtLeast: w.hi(id) - 1, N: 1, Limit: generator.NoLimit,
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		p, err := pools.Open(w.t.Context(), 22, time.Second)
+		p, err := pools.Open(w.t.Context(), Width{Worker: 22}, time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestStaticWorkerID(t *testing.T) {
 	})
 	t.Run("must fit the layout", func(t *testing.T) {
 		inWorld(t, false, func(w *world) {
-			_, err := w.server(static(1<<bits)).Open(w.t.Context(), bits, time.Millisecond)
+			_, err := w.server(static(1<<bits)).Open(w.t.Context(), Width{Worker: bits}, time.Millisecond)
 			wantErr(t, err, generator.ErrOption, "1024", "10 worker bits")
 		})
 	})
@@ -140,7 +140,7 @@ func TestStaticWorkerID(t *testing.T) {
 		inWorld(t, false, func(w *world) {
 			w.open(w.server(static(7)))
 			began := w.clock.Monotonic()
-			_, err := w.server(static(7)).Open(w.t.Context(), bits, time.Millisecond)
+			_, err := w.server(static(7)).Open(w.t.Context(), Width{Worker: bits}, time.Millisecond)
 			wantErr(t, err, generator.ErrNotNow, "worker id 7", "2026-11-21T08:01:00Z")
 			if waited := w.clock.Monotonic() - began; waited > 15*time.Second {
 				t.Errorf("refused after %v", waited)
@@ -163,7 +163,7 @@ func TestStaticWorkerID(t *testing.T) {
 				w.taken(7, w.now(), time.Minute)
 				return call(ctx)
 			})
-			_, err := w.server(static(7)).Open(w.t.Context(), bits, time.Millisecond)
+			_, err := w.server(static(7)).Open(w.t.Context(), Width{Worker: bits}, time.Millisecond)
 			wantErr(t, err, generator.ErrNotNow, "worker id 7", "2026-11-21T08:01:00Z")
 			if got, want := w.hi(7), w.now()+60_000; got != want {
 				t.Errorf("the line ends at %d: the slice was not given back (want %d)", got, want)
@@ -197,7 +197,7 @@ func TestAllWorkerIDsTaken(t *testing.T) {
 	}
 	t.Run("a claim waits for the first to become free", func(t *testing.T) {
 		inWorld(t, false, func(w *world) {
-			p, err := fill(w, 10*time.Second).Open(w.t.Context(), 1, time.Millisecond)
+			p, err := fill(w, 10*time.Second).Open(w.t.Context(), Width{Worker: 1}, time.Millisecond)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -208,7 +208,7 @@ func TestAllWorkerIDsTaken(t *testing.T) {
 	})
 	t.Run("and says when it will work if that is long", func(t *testing.T) {
 		inWorld(t, false, func(w *world) {
-			_, err := fill(w, 20*time.Second).Open(w.t.Context(), 1, time.Millisecond)
+			_, err := fill(w, 20*time.Second).Open(w.t.Context(), Width{Worker: 1}, time.Millisecond)
 			wantErr(t, err, generator.ErrNotNow, "all 2 worker ids", "2026-11-21T08:00:20Z")
 		})
 	})
@@ -216,7 +216,7 @@ func TestAllWorkerIDsTaken(t *testing.T) {
 		inWorld(t, false, func(w *world) {
 			ctx, cancel := context.WithTimeout(w.t.Context(), time.Second)
 			defer cancel()
-			if _, err := fill(w, 10*time.Second).Open(ctx, 1, time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
+			if _, err := fill(w, 10*time.Second).Open(ctx, Width{Worker: 1}, time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("error %v, want the context's", err)
 			}
 		})
@@ -267,7 +267,7 @@ func TestLongTicksGetLongSlices(t *testing.T) {
 		first := w.server()
 		w.open(first)
 		crash(first)
-		p, err := w.server().Open(w.t.Context(), bits, time.Second)
+		p, err := w.server().Open(w.t.Context(), Width{Worker: bits}, time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -284,7 +284,7 @@ func TestDamagedTimeLinesAreRefused(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = w.server().Open(w.t.Context(), bits, time.Millisecond)
+			_, err = w.server().Open(w.t.Context(), Width{Worker: bits}, time.Millisecond)
 			wantErr(t, err, generator.ErrRegressed, key)
 		})
 	}
@@ -296,7 +296,7 @@ func TestFailedClaimIsTriedAgainAtTheNextUse(t *testing.T) {
 			inWorld(t, false, func(w *world) {
 				s := w.server()
 				w.store.Inject(op, 1, storetest.FailBefore(nil))
-				if _, err := s.Open(w.t.Context(), bits, time.Millisecond); err == nil {
+				if _, err := s.Open(w.t.Context(), Width{Worker: bits}, time.Millisecond); err == nil {
 					t.Fatal("claimed without a store")
 				}
 				w.open(s)
@@ -314,7 +314,7 @@ func TestCallersShareOneClaim(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 10 {
 			wg.Go(func() {
-				if _, err := s.Open(w.t.Context(), bits, time.Millisecond); err != nil {
+				if _, err := s.Open(w.t.Context(), Width{Worker: bits}, time.Millisecond); err != nil {
 					t.Error(err)
 				}
 			})

@@ -257,7 +257,7 @@ func TestClosedPoolsClaimAndExtendNothing(t *testing.T) {
 		before := w.store.Calls(storetest.Reserve)
 		wantErr(t, p.Extend(w.t.Context(), p.Lease().Hi), generator.ErrNotNow)
 		for _, width := range []uint8{bits, bits + 1} {
-			_, err := s.Open(w.t.Context(), width, time.Millisecond)
+			_, err := s.Open(w.t.Context(), Width{Worker: width}, time.Millisecond)
 			wantErr(t, err, generator.ErrNotNow)
 		}
 		p.Wake()
@@ -271,7 +271,7 @@ func TestClosedPoolsClaimAndExtendNothing(t *testing.T) {
 func TestStampedBoundsEverythingBefore(t *testing.T) {
 	stamped := func(w *world, s *Pools) int64 {
 		w.t.Helper()
-		ms, err := s.Stamped(w.t.Context(), bits)
+		ms, err := s.Stamped(w.t.Context(), Width{Worker: bits})
 		if err != nil {
 			w.t.Fatal(err)
 		}

@@ -20,7 +20,9 @@ type Lease struct {
 // Pool is the worker id of one width.
 type Pool struct {
 	pools *Pools
+	width Width
 	bits  uint8
+	wish  Wish
 
 	lease   atomic.Pointer[Lease]
 	claimed atomic.Int64  // Lo of the first lease, Unix ms
@@ -43,8 +45,8 @@ type attempt struct {
 	err  error // set before done is closed
 }
 
-func newPool(p *Pools, bits uint8) *Pool {
-	return &Pool{pools: p, bits: bits, wake: make(chan struct{}, 1)}
+func newPool(p *Pools, width Width, wish Wish) *Pool {
+	return &Pool{pools: p, width: width, bits: width.Bits(), wish: wish, wake: make(chan struct{}, 1)}
 }
 
 // Lease returns the slice in hand. It is one atomic load.
@@ -195,7 +197,7 @@ func (p *Pool) extend(l *Lease, need int64) error {
 	}
 	if lo > base && !unsure && !p.pools.cfg.Store.Exclusive() { // R4: somebody else stamps with this id, too
 		p.pools.cfg.Logger.Warn("the worker id is in use by another server", "bits", p.bits, "worker", l.Worker)
-		if p.pools.cfg.Worker == Auto {
+		if !p.wish.Firm {
 			p.giveBack(l.Worker, lo, hi)
 			return p.claim(l)
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -13,14 +12,11 @@ import (
 	"nextid/generator"
 )
 
-// Auto is Config.Worker for "claim a free worker id from the store".
-const Auto = -1
-
 // Config configures Pools. Store is required.
 type Config struct {
 	Store  generator.Store
 	Clock  generator.Runtime // nil: the system's
-	Worker int64             // a worker id, or Auto
+	Source Source            // which worker id it would like to have; nil: any
 	Owner  string            // who holds the slices, shown to operators
 
 	// Slice is how much time is reserved ahead. 0: 3 s on a store that only
@@ -51,8 +47,16 @@ type Pools struct {
 	work sync.WaitGroup
 
 	mu     sync.Mutex
-	pools  map[uint8]*Pool
+	wishes map[Width]Wish
+	pools  map[poolKey]*Pool
 	closed bool
+}
+
+// poolKey tells the pools of a process apart: a pair of datacenter and worker
+// is not the same id in every layout of a width.
+type poolKey struct {
+	bits uint8
+	firm int64 // the one id that it may have, or None
 }
 
 // New returns Pools. It claims nothing yet. Close it.
@@ -63,6 +67,9 @@ func New(cfg Config) *Pools {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
+	if cfg.Source == nil {
+		cfg.Source = Any{}
+	}
 	if cfg.Slice == 0 {
 		cfg.Slice = sharedSlice
 		if cfg.Store.Exclusive() {
@@ -72,7 +79,7 @@ func New(cfg Config) *Pools {
 	if cfg.StartWait == 0 {
 		cfg.StartWait = defaultStartWait
 	}
-	p := &Pools{cfg: cfg, pools: map[uint8]*Pool{}}
+	p := &Pools{cfg: cfg, wishes: map[Width]Wish{}, pools: map[poolKey]*Pool{}}
 	p.time.init(cfg.Clock, cfg.Logger)
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.cfg.Clock.Go(&p.work, p.beat)
@@ -91,15 +98,12 @@ func (p *Pools) Store() generator.Store { return p.cfg.Store }
 
 // Open returns the pool of a width, claiming a worker id at its first use.
 // unit is the layout's tick. The caller calls Leave when it stamps no more.
-func (p *Pools) Open(ctx context.Context, bits uint8, unit time.Duration) (*Pool, error) {
-	if last := int64(1)<<bits - 1; p.cfg.Worker > last {
-		return nil, &generator.Error{
-			Kind:    generator.ErrOption,
-			Message: fmt.Sprintf("worker id %d does not fit the %d worker bits of this layout (0 to %d)", p.cfg.Worker, bits, last),
-			Hint:    "Start the server with a smaller --worker-id, or with auto.",
-		}
+func (p *Pools) Open(ctx context.Context, width Width, unit time.Duration) (*Pool, error) {
+	wish, err := p.wish(ctx, width)
+	if err != nil {
+		return nil, err
 	}
-	pool, err := p.pool(bits)
+	pool, err := p.pool(width, wish)
 	if err != nil {
 		return nil, err
 	}
@@ -118,16 +122,44 @@ func (p *Pools) Open(ctx context.Context, bits uint8, unit time.Duration) (*Pool
 	return pool, nil
 }
 
-func (p *Pools) pool(bits uint8) (*Pool, error) {
+// wish asks the source once for each width.
+func (p *Pools) wish(ctx context.Context, width Width) (Wish, error) {
+	p.mu.Lock()
+	wish, known := p.wishes[width]
+	p.mu.Unlock()
+	if known {
+		return wish, nil
+	}
+	wish, err := p.cfg.Source.Wish(ctx, width)
+	if err != nil {
+		return Wish{}, err
+	}
+	if wish, err = wish.check(p.cfg.Source, width); err != nil {
+		return Wish{}, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if first, known := p.wishes[width]; known {
+		return first, nil
+	}
+	p.wishes[width] = wish
+	return wish, nil
+}
+
+func (p *Pools) pool(width Width, wish Wish) (*Pool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return nil, errClosed()
 	}
-	pool := p.pools[bits]
+	key := poolKey{width.Bits(), None}
+	if wish.Firm {
+		key.firm = wish.ID
+	}
+	pool := p.pools[key]
 	if pool == nil {
-		pool = newPool(p, bits)
-		p.pools[bits] = pool
+		pool = newPool(p, width, wish)
+		p.pools[key] = pool
 		p.cfg.Clock.Go(&p.work, pool.keep)
 		if !p.cfg.Store.Exclusive() {
 			p.cfg.Clock.Go(&p.work, pool.remind)
@@ -139,18 +171,32 @@ func (p *Pools) pool(bits uint8) (*Pool, error) {
 // Stamped is an instant (Unix ms) before which every id lies that was ever
 // stamped in the given width: by other processes, and by the generators of
 // this one that have left.
-func (p *Pools) Stamped(ctx context.Context, bits uint8) (int64, error) {
-	p.mu.Lock()
-	pool := p.pools[bits]
-	p.mu.Unlock()
-	if pool == nil {
-		pool = newPool(p, bits) // only to read its time lines
+func (p *Pools) Stamped(ctx context.Context, width Width) (int64, error) {
+	end, claimed := int64(0), false
+	for _, pool := range p.ofWidth(width.Bits()) {
+		if pool.lease.Load() != nil {
+			claimed = true
+			end = max(end, pool.claimed.Load(), pool.used.Load())
+		}
 	}
-	if pool.lease.Load() != nil && p.cfg.Store.Exclusive() {
-		return max(pool.claimed.Load(), pool.used.Load()), nil
+	if claimed && p.cfg.Store.Exclusive() {
+		return end, nil
 	}
-	m, err := pool.marks(ctx)
+	m, err := newPool(p, width, Wish{}).marks(ctx) // only to read the time lines
 	return m.greatest, err
+}
+
+// ofWidth lists the pools of a width.
+func (p *Pools) ofWidth(bits uint8) []*Pool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var all []*Pool
+	for key, pool := range p.pools {
+		if key.bits == bits {
+			all = append(all, pool)
+		}
+	}
+	return all
 }
 
 // Slice is how much time is reserved ahead.
@@ -177,7 +223,9 @@ func (p *Pools) Held() []Held {
 			})
 		}
 	}
-	slices.SortFunc(held, func(a, b Held) int { return cmp.Compare(a.Bits, b.Bits) })
+	slices.SortFunc(held, func(a, b Held) int {
+		return cmp.Or(cmp.Compare(a.Bits, b.Bits), cmp.Compare(a.Worker, b.Worker))
+	})
 	return held
 }
 

@@ -104,7 +104,7 @@ func TestSlicesAreExclusiveOnEverySchedule(t *testing.T) {
 		extend := func(server int) {
 			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 			defer cancel()
-			pool, err := running[server].Open(ctx, 2, time.Millisecond)
+			pool, err := running[server].Open(ctx, Width{Worker: 2}, time.Millisecond)
 			if err != nil {
 				return
 			}
@@ -135,15 +135,15 @@ func TestSlicesAreExclusiveOnEverySchedule(t *testing.T) {
 					ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 					p.Close(ctx)
 					cancel()
-					if p.pools[2] != nil {
-						leave(all, id, p.pools[2].UsedUntil())
+					if p.pools[poolKey{2, None}] != nil {
+						leave(all, id, p.pools[poolKey{2, None}].UsedUntil())
 					}
 					delete(running, id)
 				}
 			default:
 				if len(running) == 0 || (!exclusive && len(running) < 4) {
 					servers++
-					running[servers] = New(Config{Store: store, Clock: clock, Worker: Auto, Logger: discard})
+					running[servers] = New(Config{Store: store, Clock: clock, Logger: discard})
 				}
 				for id := range servers + 1 {
 					if running[id] != nil {

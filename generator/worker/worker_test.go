@@ -69,7 +69,7 @@ func inWorld(t *testing.T, exclusive bool, f func(w *world)) {
 
 // server starts the pools of one process; they are closed with the world.
 func (w *world) server(change ...func(*Config)) *Pools {
-	cfg := Config{Store: w.store, Clock: w.clock, Worker: Auto, Owner: "test", Logger: slog.New(slog.NewTextHandler(&w.log, nil))}
+	cfg := Config{Store: w.store, Clock: w.clock, Owner: "test", Logger: slog.New(slog.NewTextHandler(&w.log, nil))}
 	for _, c := range change {
 		c(&cfg)
 	}
@@ -78,12 +78,12 @@ func (w *world) server(change ...func(*Config)) *Pools {
 	return p
 }
 
-func static(id int64) func(*Config) { return func(c *Config) { c.Worker = id } }
+func static(id int64) func(*Config) { return func(c *Config) { c.Source = Fixed{ID: id} } }
 
 // open claims; it is the first generator of a server.
 func (w *world) open(p *Pools) *Pool {
 	w.t.Helper()
-	pool, err := p.Open(w.t.Context(), bits, time.Millisecond)
+	pool, err := p.Open(w.t.Context(), Width{Worker: bits}, time.Millisecond)
 	if err != nil {
 		w.t.Fatal(err)
 	}

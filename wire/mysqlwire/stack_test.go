@@ -26,7 +26,7 @@ func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 func newSQL(t testing.TB) *sqlfuncs.Server {
 	t.Helper()
 	store := memory.New(memory.Config{Exclusive: true})
-	pools := worker.New(worker.Config{Store: store, Worker: worker.Auto, Logger: quiet()})
+	pools := worker.New(worker.Config{Store: store, Logger: quiet()})
 	registry, err := generator.NewRegistry(generator.Config{
 		Store: store, AutoCreate: snowflake.KindName,
 		Kinds: []generator.Kind{snowflake.Kind(pools, "twitter"), segment.Kind(store, generator.SystemClock{}, "test")},

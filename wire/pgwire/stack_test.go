@@ -40,7 +40,7 @@ func newSQL(t testing.TB) *sqlfuncs.Server {
 func newSQLWith(t testing.TB, autoCreate string) (*sqlfuncs.Server, *generator.Registry) {
 	t.Helper()
 	store := memory.New(memory.Config{Exclusive: true})
-	pools := worker.New(worker.Config{Store: store, Worker: worker.Auto, Logger: quiet()})
+	pools := worker.New(worker.Config{Store: store, Logger: quiet()})
 	registry, err := generator.NewRegistry(generator.Config{
 		Store: store, AutoCreate: autoCreate,
 		Kinds: []generator.Kind{snowflake.Kind(pools, "twitter"), segment.Kind(store, generator.SystemClock{}, "test")},

@@ -1,0 +1,250 @@
+package source
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"nextid/generator/worker"
+)
+
+// leaf is Meituan's way (Leaf, SnowflakeZookeeperHolder): a persistent
+// sequential node /snowflake/NAME/forever/IP:PORT-0000000007 in ZooKeeper,
+// whose number is the worker id of that address for ever. The nodes are those
+// of a Leaf that runs or ran there.
+//
+// What is safe here and was not there: the number is only a wish. So a local
+// file that is used while ZooKeeper is away, an address that went to another
+// container, and an ensemble that was emptied cost a warning in the log and
+// not a repeated id. Numbers beyond the worker bits come round.
+type leaf struct {
+	hosts []string
+	path  string // of the node forever
+	shown string
+	node  string // IP:PORT
+	file  string // "" for none
+	log   *slog.Logger
+}
+
+const (
+	leafFile    = "nextid.leaf"
+	leafTimeout = 10 * time.Second // that of Leaf's own connection
+)
+
+// parseLeaf reads zookeeper://HOST:PORT,HOST:PORT/snowflake/NAME?node=IP:PORT.
+func parseLeaf(text string) (opener, error) {
+	rest, ok := strings.CutPrefix(text, "zookeeper://")
+	where, query, _ := strings.Cut(rest, "?")
+	hosts, path, _ := strings.Cut(where, "/")
+	values, err := url.ParseQuery(query)
+	if !ok || hosts == "" || strings.Trim(path, "/") == "" || err != nil {
+		return nil, errors.New("leaf is written leaf:zookeeper://HOST:2181,HOST:2181/snowflake/NAME, with Leaf's leaf.name")
+	}
+	l := leaf{path: "/" + strings.Trim(path, "/") + "/forever", shown: "leaf:" + text, node: values.Get("node")}
+	for host := range strings.SplitSeq(hosts, ",") {
+		if _, _, err := net.SplitHostPort(host); err != nil {
+			host = net.JoinHostPort(strings.Trim(host, "[]"), "2181")
+		}
+		l.hosts = append(l.hosts, host)
+	}
+	return func(cfg Config) (worker.Source, error) {
+		l := l
+		l.log = cfg.Logger
+		if l.node == "" {
+			ip, err := ownAddress()
+			if err != nil {
+				return nil, fmt.Errorf("leaf needs the address of this server, ?node=IP:PORT: %w", err)
+			}
+			l.node = net.JoinHostPort(ip.String(), cfg.Port)
+		}
+		if cfg.Dir != "" {
+			l.file = filepath.Join(cfg.Dir, leafFile)
+		}
+		return l, nil
+	}, nil
+}
+
+// String implements worker.Source.
+func (l leaf) String() string { return l.shown }
+
+// Wish implements worker.Source.
+func (l leaf) Wish(ctx context.Context, w worker.Width) (worker.Wish, error) {
+	n, err := l.number(ctx)
+	if err != nil {
+		known := false
+		if n, known = l.remembered(); !known {
+			l.log.Warn("ZooKeeper gives this server no number; any free worker id is claimed", "node", l.node, "error", err)
+			return worker.Wish{ID: worker.None}, nil
+		}
+		l.log.Warn("ZooKeeper does not answer; the number of an earlier start is asked of the store",
+			"node", l.node, "number", n, "file", l.file, "error", err)
+	}
+	return worker.Wish{ID: n % w.IDs(), Note: "with Leaf's rule both servers would have issued the same ids"}, nil
+}
+
+// number asks ZooKeeper, and remembers the answer in the file.
+func (l leaf) number(ctx context.Context) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, leafTimeout)
+	defer cancel()
+	conn, _, err := zk.Connect(l.hosts, leafTimeout, zk.WithLogger(silent{}), zk.WithEventCallback(func(zk.Event) {}))
+	if err != nil {
+		return 0, err
+	}
+	type answer struct {
+		n   int64
+		err error
+	}
+	answered := make(chan answer, 1)
+	go func() { // the library's calls know no context: closing the connection ends them
+		n, err := l.find(conn)
+		answered <- answer{n, err}
+	}()
+	var a answer
+	select {
+	case a = <-answered:
+		conn.Close()
+	case <-ctx.Done():
+		conn.Close()
+		<-answered
+		a.err = ctx.Err()
+	}
+	if a.err == nil {
+		l.remember(a.n)
+	}
+	return a.n, a.err
+}
+
+// find is the number of our node, which is made if it does not exist.
+func (l leaf) find(conn *zk.Conn) (int64, error) {
+	for step := 0; ; step++ {
+		names, _, err := conn.Children(l.path)
+		switch {
+		case errors.Is(err, zk.ErrNoNode) && step == 0:
+			if err := l.makeParents(conn); err != nil {
+				return 0, err
+			}
+			continue
+		case err != nil:
+			return 0, err
+		}
+		for _, name := range names {
+			if n, ok := l.parse(name); ok {
+				return n, nil
+			}
+		}
+		break
+	}
+	// Leaf's own code keeps 0 for the server that makes the parent, without a
+	// look at the number that it got; two that start together are both 0.
+	made, err := conn.Create(l.path+"/"+l.node+"-", l.content(), zk.FlagSequence, zk.WorldACL(zk.PermAll))
+	if err != nil {
+		return 0, err
+	}
+	n, ok := l.parse(made[strings.LastIndex(made, "/")+1:])
+	if !ok {
+		return 0, fmt.Errorf("ZooKeeper made the node %q, which has no number", made)
+	}
+	return n, nil
+}
+
+// parse is the number in the name of our node.
+func (l leaf) parse(name string) (int64, bool) {
+	digits, ok := strings.CutPrefix(name, l.node+"-")
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(digits, 10, 31)
+	return int64(n), err == nil
+}
+
+func (l leaf) makeParents(conn *zk.Conn) error {
+	path := ""
+	for part := range strings.SplitSeq(strings.Trim(l.path, "/"), "/") {
+		path += "/" + part
+		if _, err := conn.Create(path, nil, 0, zk.WorldACL(zk.PermAll)); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+			return err
+		}
+	}
+	return nil
+}
+
+// content is what Leaf writes into the node (class Endpoint).
+func (l leaf) content() []byte {
+	host, port, err := net.SplitHostPort(l.node)
+	if err != nil {
+		host, port = l.node, ""
+	}
+	b, err := json.Marshal(struct {
+		IP        string `json:"ip"`
+		Port      string `json:"port"`
+		Timestamp int64  `json:"timestamp"`
+	}{host, port, time.Now().UnixMilli()})
+	if err != nil {
+		panic(err) // texts and a number always encode
+	}
+	return b
+}
+
+// remembrance is the content of the file.
+type remembrance struct {
+	Path   string `json:"path"`
+	Node   string `json:"node"`
+	Number int64  `json:"number"`
+}
+
+// remember writes the file. Without it only a start without ZooKeeper fails.
+func (l leaf) remember(n int64) {
+	if l.file == "" {
+		return
+	}
+	b, err := json.Marshal(remembrance{l.path, l.node, n})
+	if err == nil {
+		err = replaceFile(l.file, b)
+	}
+	if err != nil {
+		l.log.Warn("cannot remember the number of the node in ZooKeeper", "file", l.file, "error", err)
+	}
+}
+
+func replaceFile(name string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(name+".new", content, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(name+".new", name)
+}
+
+// remembered is the number of an earlier start, for when ZooKeeper is away.
+func (l leaf) remembered() (n int64, known bool) {
+	if l.file == "" {
+		return 0, false
+	}
+	b, err := os.ReadFile(l.file)
+	if err != nil {
+		return 0, false
+	}
+	var m remembrance
+	if json.Unmarshal(b, &m) != nil || m.Path != l.path || m.Node != l.node || m.Number < 0 {
+		return 0, false // of another server, or damaged
+	}
+	return m.Number, true
+}
+
+// silent is the library's logger: what it says comes as an error, too.
+type silent struct{}
+
+// Printf implements zk.Logger.
+func (silent) Printf(string, ...any) {}

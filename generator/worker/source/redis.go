@@ -1,0 +1,81 @@
+package source
+
+import (
+	"context"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"nextid/generator/worker"
+)
+
+// handOut is a counter in Redis that comes round. The usual script for it
+// gives a number again without looking whether its holder lives; here the
+// store knows, and the next number is taken.
+type handOut struct {
+	address string
+	shown   string // without a password
+	key     string
+	log     *slog.Logger
+}
+
+// handOutScript is one step of the counter KEYS[1], which comes round after
+// ARGV[1] numbers.
+const handOutScript = `local n = redis.call('INCR', KEYS[1])
+if n > tonumber(ARGV[1]) then
+  n = 1
+  redis.call('SET', KEYS[1], n)
+end
+return n - 1`
+
+const (
+	defaultHandOutKey = "nextid:worker-id"
+	handOutTimeout    = 5 * time.Second
+)
+
+// parseRedis reads redis://…/NUMBER?key=NAME.
+func parseRedis(text string) (opener, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return nil, errNotAURL
+	}
+	h := handOut{key: defaultHandOutKey}
+	if key := u.Query().Get("key"); key != "" {
+		h.key = key
+	}
+	h.shown = u.Redacted()
+	u.RawQuery = ""
+	h.address = u.String()
+	return func(cfg Config) (worker.Source, error) {
+		h := h
+		h.log = cfg.Logger
+		return h, nil
+	}, nil
+}
+
+// Wish implements worker.Source. Without Redis there is no wish: the store
+// alone finds a worker id.
+func (h handOut) Wish(ctx context.Context, w worker.Width) (worker.Wish, error) {
+	n, err := h.next(ctx, w.IDs())
+	if err != nil {
+		h.log.Warn("Redis hands out no worker id; any free one is claimed", "redis", h.shown, "error", err)
+		return worker.Wish{ID: worker.None}, nil
+	}
+	return worker.Wish{ID: n, Again: true, Note: "the counter in Redis has come round to an id in use"}, nil
+}
+
+func (h handOut) next(ctx context.Context, ids int64) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, handOutTimeout)
+	defer cancel()
+	c, err := redis.DialURLContext(ctx, h.address, redis.DialConnectTimeout(handOutTimeout), redis.DialClientName("nextid"))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = c.Close() }() // it was asked all that it is asked
+	return redis.Int64(redis.NewScript(1, handOutScript).DoContext(ctx, c, h.key, ids))
+}
+
+// String implements worker.Source.
+func (h handOut) String() string { return h.shown }

@@ -1,0 +1,96 @@
+package source
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"nextid/generator/store/dbtest"
+	"nextid/generator/worker"
+)
+
+// logged is a Logger and what it wrote.
+func logged() (*slog.Logger, *strings.Builder) {
+	var b strings.Builder
+	return slog.New(slog.NewTextHandler(&b, nil)), &b
+}
+
+// TestRedisHandsOut: the counter comes round, and without Redis there is no
+// wish.
+func TestRedisHandsOut(t *testing.T) {
+	t.Parallel()
+	server := dbtest.Redis(t)
+	log, text := logged()
+	s, err := Open(server.RedisURL()+"?key=ids", Config{Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int64{0, 1, 2, 3, 0, 1} {
+		if got := wish(t, s, worker.Width{Worker: 2}); got.ID != want || got.Firm || !got.Again {
+			t.Errorf("%+v, want %d", got, want)
+		}
+	}
+	server.Kill()
+	if got := wish(t, s, worker.Width{Worker: 2}); got.ID != worker.None || !strings.Contains(text.String(), "Redis hands out no worker id") {
+		t.Errorf("without Redis: %+v\n%s", got, text)
+	}
+}
+
+// TestLeafNodes: the nodes are Leaf's, the same server gets the same number
+// again, and when ZooKeeper is away the file has it.
+func TestLeafNodes(t *testing.T) {
+	t.Parallel()
+	server := dbtest.ZooKeeper(t, 1)[0]
+	hosts := strings.TrimPrefix(dbtest.ZooKeeperURL([]*dbtest.Server{server}), "zookeeper://")
+	hosts, _, _ = strings.Cut(hosts, "/")
+	log, text := logged()
+	start := func(node, dir string) worker.Source {
+		t.Helper()
+		s, err := Open("leaf:zookeeper://"+hosts+"/snowflake/my-leaf?node="+node, Config{Dir: dir, Logger: log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	dir := t.TempDir()
+	width := worker.Width{Worker: 10}
+	if a, b := wish(t, start("10.0.0.1:8080", dir), width).ID, wish(t, start("10.0.0.2:8080", ""), width).ID; a != 0 || b != 1 {
+		t.Errorf("the first two servers are %d and %d", a, b)
+	}
+	if again := wish(t, start("10.0.0.1:8080", dir), width).ID; again != 0 {
+		t.Errorf("the first server again is %d", again)
+	}
+	conn, _, err := zk.Connect([]string{hosts}, 5*time.Second, zk.WithLogger(silent{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	data, _, err := conn.Get("/snowflake/my-leaf/forever/10.0.0.2:8080-0000000001")
+	if err != nil || !strings.HasPrefix(string(data), `{"ip":"10.0.0.2","port":"8080","timestamp":17`) {
+		t.Errorf("the node holds %s, %v", data, err)
+	}
+	for range 3 { // other servers of Leaf
+		if _, err := conn.Create("/snowflake/my-leaf/forever/10.0.0.9:1-", nil, zk.FlagSequence, zk.WorldACL(zk.PermAll)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := wish(t, start("10.0.0.3:8080", ""), worker.Width{Worker: 2}); got.ID != 5%4 || got.Firm {
+		t.Errorf("number 5 in two bits: %+v", got)
+	}
+	server.Kill()
+	s := start("10.0.0.1:8080", dir)
+	if got := wish(t, s, width); got.ID != 0 || !strings.Contains(text.String(), "the number of an earlier start") {
+		t.Errorf("without ZooKeeper, with the file: %+v\n%s", got, text)
+	}
+	if err := os.WriteFile(filepath.Join(dir, leafFile), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := wish(t, s, width); got.ID != worker.None {
+		t.Errorf("without ZooKeeper, with a damaged file: %+v", got)
+	}
+}

@@ -1,0 +1,237 @@
+// Package source reads where a server's worker id comes from, in the ways
+// that people number their servers:
+//
+//	auto               any free one
+//	7                  this one
+//	ordinal            the number at the end of the host's name: a pod of a StatefulSet
+//	env:VARIABLE       the number in a variable of the environment
+//	3/7                datacenter 3, worker 7; each part may also be ordinal or env:VARIABLE
+//	disposable         a new one at each start, as Baidu's table WORKER_NODE
+//	mac                from the network card and the process, as MyBatis-Plus
+//	ip                 the low bits of the host's IPv4 address, as sonyflake
+//	leaf:URL           the sequence of a node in ZooKeeper, as Meituan's Leaf
+//	redis://…          a counter in Redis, by a script
+//
+// All of them only say which worker id a server would like to have. It has
+// one when the store has reserved time on it (package worker), so none of
+// them can make two servers issue the same id: not a copied configuration, a
+// process id that all containers share, a counter that came round, nor a
+// local file of long ago.
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"nextid/generator"
+	"nextid/generator/worker"
+)
+
+// Config is what the sources need to know.
+type Config struct {
+	Store generator.Store
+	// Port is that on which the server answers, which with the host's address
+	// names it for Leaf.
+	Port string
+	// Dir is where files may be kept, "" for nowhere.
+	Dir    string
+	Logger *slog.Logger // nil: slog.Default()
+}
+
+// Auto is the text of the source that takes any free worker id.
+const Auto = "auto"
+
+// MaxID is the greatest worker id that any layout can hold; the layout of a
+// name may allow less, which shows when the name is first used.
+const MaxID = 1<<31 - 1
+
+// Check reports whether text is one of the forms in the package comment.
+func Check(text string) error {
+	_, err := parse(text)
+	return err
+}
+
+// Open returns the source of a text. What it can look up at once, such as a
+// variable of the environment, it does, and fails when that is missing.
+func Open(text string, cfg Config) (worker.Source, error) {
+	open, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	return open(cfg)
+}
+
+// Redacted is a text without its password.
+func Redacted(text string) string {
+	if u, err := url.Parse(text); err == nil && u.User != nil {
+		return u.Redacted()
+	}
+	return text
+}
+
+// opener makes a source.
+type opener func(Config) (worker.Source, error)
+
+// simple are the sources that are one word.
+var simple = map[string]opener{
+	Auto:         func(Config) (worker.Source, error) { return worker.Any{}, nil },
+	"disposable": func(cfg Config) (worker.Source, error) { return disposable{cfg.Store}, nil },
+	"mac":        func(Config) (worker.Source, error) { return newHardware(os.Getpid()) },
+	"ip":         func(Config) (worker.Source, error) { return newAddress() },
+}
+
+func parse(text string) (opener, error) {
+	if open := simple[text]; open != nil {
+		return open, nil
+	}
+	switch scheme, rest, _ := strings.Cut(text, ":"); scheme {
+	case "leaf":
+		return parseLeaf(rest)
+	case "redis", "rediss":
+		return parseRedis(text)
+	}
+	datacenter, number, pair := strings.Cut(text, "/")
+	if !pair {
+		n, err := parseNumber(text)
+		if err != nil {
+			return nil, err
+		}
+		return func(Config) (worker.Source, error) {
+			id, err := n.value()
+			return worker.Fixed{ID: id, From: text}, err
+		}, nil
+	}
+	high, err := parseNumber(datacenter)
+	if err != nil {
+		return nil, err
+	}
+	low, err := parseNumber(number)
+	if err != nil {
+		return nil, err
+	}
+	return func(Config) (worker.Source, error) {
+		d, err := high.value()
+		if err != nil {
+			return nil, err
+		}
+		w, err := low.value()
+		return both{text, d, w}, err
+	}, nil
+}
+
+// both is a planned pair of datacenter and worker.
+type both struct {
+	text               string
+	datacenter, worker int64
+}
+
+// Wish implements worker.Source.
+func (b both) Wish(_ context.Context, w worker.Width) (worker.Wish, error) {
+	if b.datacenter >= 1<<w.Datacenter || b.worker >= 1<<w.Worker {
+		return worker.Wish{}, &generator.Error{
+			Kind: generator.ErrOption,
+			Message: fmt.Sprintf("datacenter %d and worker %d do not fit the %d and %d bits that this layout has for them",
+				b.datacenter, b.worker, w.Datacenter, w.Worker),
+			Hint: fmt.Sprintf("They come from --worker-id %s. Give smaller ones, or one number for both, or auto.", b.text),
+		}
+	}
+	return worker.Wish{ID: b.datacenter<<w.Worker | b.worker, Firm: true}, nil
+}
+
+// String implements worker.Source.
+func (b both) String() string { return b.text }
+
+// number is a part of a planned worker id: from the configuration, the host's
+// name, or the environment.
+type number struct {
+	fixed    int64
+	ordinal  bool
+	variable string
+}
+
+const forms = "auto, a number, ordinal, env:VARIABLE, DATACENTER/WORKER, disposable, mac, ip, leaf:zookeeper://HOST:2181/snowflake/NAME or redis://HOST:6379"
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+func parseNumber(text string) (number, error) {
+	if text == "ordinal" {
+		return number{ordinal: true}, nil
+	}
+	if name, ok := strings.CutPrefix(text, "env:"); ok {
+		if !variableName.MatchString(name) {
+			return number{}, fmt.Errorf("%q is not the name of a variable", name)
+		}
+		return number{variable: name}, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 || n > MaxID {
+		return number{}, fmt.Errorf("%q is none of %s (up to %d)", text, forms, MaxID)
+	}
+	return number{fixed: n}, nil
+}
+
+// ordinals are the names of the pods of a StatefulSet.
+var ordinals = regexp.MustCompile(`-([0-9]{1,9})$`)
+
+func (n number) value() (int64, error) {
+	switch {
+	case n.ordinal:
+		host, err := os.Hostname()
+		if err != nil {
+			return 0, fmt.Errorf("the name of this host: %w", err)
+		}
+		return ordinalOf(host)
+	case n.variable != "":
+		text, ok := os.LookupEnv(n.variable)
+		if !ok {
+			return 0, fmt.Errorf("the environment has no variable %s, which --worker-id names", n.variable)
+		}
+		v, err := parseNumber(strings.TrimSpace(text))
+		if err != nil || v != (number{fixed: v.fixed}) {
+			return 0, fmt.Errorf("the variable %s, which --worker-id names, is %q and not a worker id", n.variable, text)
+		}
+		return v.fixed, nil
+	}
+	return n.fixed, nil
+}
+
+// ordinalOf is the number at the end of the first label of a host's name.
+func ordinalOf(host string) (int64, error) {
+	label, _, _ := strings.Cut(host, ".")
+	m := ordinals.FindStringSubmatch(label)
+	if m == nil {
+		return 0, fmt.Errorf("the host's name %q does not end in a number, as those of a StatefulSet do (nextid-0); --worker-id ordinal needs one", host)
+	}
+	return strconv.ParseInt(m[1], 10, 64)
+}
+
+// disposable is Baidu's way: each start takes the next number. Theirs is the
+// key of a new row in WORKER_NODE, and a server does not start when they are
+// used up; here the count comes round to numbers whose time is over.
+type disposable struct{ store generator.Reserver }
+
+// Wish implements worker.Source.
+func (d disposable) Wish(ctx context.Context, w worker.Width) (worker.Wish, error) {
+	n, _, err := d.store.Reserve(ctx, generator.Reservation{
+		Key: fmt.Sprintf("disposable/%d", w.Bits()), AtLeast: 0, N: 1, Limit: generator.NoLimit,
+	})
+	if err != nil {
+		return worker.Wish{}, err
+	}
+	return worker.Wish{ID: n % w.IDs(), Again: true, Note: "the count of starts has come round to an id in use"}, nil
+}
+
+// String implements worker.Source.
+func (disposable) String() string { return "disposable" }
+
+var errNotAURL = errors.New("is not a URL") // the parser's message repeats it, password and all
