@@ -8,6 +8,7 @@ import (
 
 	"nextid/generator"
 	"nextid/migrations/foreign"
+	"nextid/migrations/shards"
 )
 
 // Exit codes of the program.
@@ -61,6 +62,9 @@ func advice(err error) (hint string, code int) {
 		return g.Hint, exitFailed
 	}
 	if e, ok := errors.AsType[*foreign.Error](err); ok {
+		return e.Hint, exitFailed
+	}
+	if e, ok := errors.AsType[*shards.Error](err); ok {
 		return e.Hint, exitFailed
 	}
 	return "", exitFailed

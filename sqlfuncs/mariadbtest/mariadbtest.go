@@ -90,8 +90,10 @@ func (s *server) init() error {
 			return errors.Join(err, os.RemoveAll(dir))
 		}
 	}
+	// A directory for temporary tables of its own: each server that starts
+	// deletes those that it finds.
 	args := []string{
-		"--no-defaults", "--datadir=" + s.data(), "--auth-root-authentication-method=normal",
+		"--no-defaults", "--datadir=" + s.data(), "--tmpdir=" + dir, "--auth-root-authentication-method=normal",
 		"--innodb-flush-log-at-trx-commit=0", "--innodb-log-file-size=8M",
 	}
 	out, err := exec.Command(s.install, append(args, s.asUser()...)...).CombinedOutput()

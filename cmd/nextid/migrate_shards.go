@@ -1,0 +1,231 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nextid/migrations/shards"
+)
+
+// shardsPasswordEnv holds the password for shards whose URL has none.
+const shardsPasswordEnv = envPrefix + "SHARDS_PASSWORD"
+
+// shardsFlags are the flags of migrate shards.
+type shardsFlags struct {
+	dsn    []string
+	script string
+	scope  string
+	shards.Options
+}
+
+func (f *shardsFlags) registerDSN(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&f.dsn, "dsn", nil, "a shard, as `URL`: mysql://USER@HOST/DATABASE or postgres://USER@HOST/DATABASE; once for each")
+}
+
+func (f *shardsFlags) registerChange(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.script, "script", "", "`FILE` of SQL that makes the tables; it runs on each database that becomes a shard")
+	cmd.Flags().DurationVar(&f.Wait, "wait", time.Minute, "how long to wait for sessions that are older than the change, and for locks")
+	cmd.Flags().BoolVar(&f.Kill, "kill", false, "end the older sessions that are left then")
+	cmd.Flags().StringVar(&f.scope, "scope", "", "of the settings of MySQL and MariaDB: persist, global or session (default: persist where that is possible, else global)")
+}
+
+// urls are the given URLs with the password from the environment.
+func (p *program) urls(given ...string) []string {
+	var urls []string
+	for _, url := range given {
+		urls = append(urls, StoreURL{URL: url}.withPassword(lookupEnv(p.environ, shardsPasswordEnv)))
+	}
+	return urls
+}
+
+// options reads the rest of the flags.
+func (p *program) shardsOptions(cmd *cobra.Command, f *shardsFlags) (shards.Options, error) {
+	o := f.Options
+	o.Out = p.stdout
+	if len(f.dsn) == 0 {
+		return o, usageFailure(cmd, "--dsn URL of a shard is missing")
+	}
+	switch o.Scope = shards.Scope(f.scope); o.Scope {
+	case "", shards.Persist, shards.Global, shards.Session:
+	default:
+		return o, usageFailure(cmd, "--scope is one of persist, global and session")
+	}
+	if f.script != "" {
+		text, err := os.ReadFile(f.script)
+		if err != nil {
+			return o, err
+		}
+		o.Script = string(text)
+	}
+	return o, nil
+}
+
+func (p *program) migrateShardsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "shards",
+		Short: "Let several databases draw ids by themselves that never collide",
+		Long: "Set auto_increment_increment and auto_increment_offset on MySQL and MariaDB, or INCREMENT BY of\n" +
+			"the sequences on PostgreSQL, so that no two databases draw the same id:\n\n" +
+			"  nextid migrate shards up      --dsn mysql://root@a/shop --dsn mysql://root@b/shop --dsn mysql://root@c/shop\n" +
+			"  nextid migrate shards status  --dsn … --dsn … --dsn …\n" +
+			"  nextid migrate shards reshard --dsn … --dsn … --dsn … --add mysql://root@d/shop\n\n" +
+			"Passwords come from the URLs or from " + shardsPasswordEnv + ". See docs/shards.md.",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(p.shardsUpCommand(), p.shardsDownCommand(), p.shardsStatusCommand(), p.shardsPrintCommand(), p.reshardCommand())
+	return cmd
+}
+
+func (p *program) shardsUpCommand() *cobra.Command {
+	f := &shardsFlags{}
+	cmd := &cobra.Command{
+		Use:   "up --dsn URL --dsn URL ...",
+		Short: "Give each database its offset, and move its counters above all ids so far",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o, err := p.shardsOptions(cmd, f)
+			if err != nil {
+				return err
+			}
+			return shards.Up(cmd.Context(), p.urls(f.dsn...), o)
+		},
+	}
+	f.registerDSN(cmd)
+	f.registerChange(cmd)
+	f.registerIncrement(cmd)
+	return cmd
+}
+
+func (f *shardsFlags) registerIncrement(cmd *cobra.Command) {
+	cmd.Flags().Int64Var(&f.Increment, "increment", 0, "`N` of all shards (default: as many as there are); a greater one leaves room for more")
+}
+
+func (p *program) shardsDownCommand() *cobra.Command {
+	f := &shardsFlags{}
+	cmd := &cobra.Command{
+		Use:   "down --dsn URL --dsn URL ...",
+		Short: "Bring the settings back that were before up; the databases' new ids can collide then",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o, err := p.shardsOptions(cmd, f)
+			if err != nil {
+				return err
+			}
+			return shards.Down(cmd.Context(), p.urls(f.dsn...), o)
+		},
+	}
+	f.registerDSN(cmd)
+	return cmd
+}
+
+func (p *program) shardsPrintCommand() *cobra.Command {
+	f := &shardsFlags{}
+	cmd := &cobra.Command{
+		Use:   "print --dsn URL --dsn URL ...",
+		Short: "Print what up would run; looks at the databases and changes nothing",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o, err := p.shardsOptions(cmd, f)
+			if err != nil {
+				return err
+			}
+			return shards.Up(cmd.Context(), p.urls(f.dsn...), o.Dry(p.stdout))
+		},
+	}
+	f.registerDSN(cmd)
+	f.registerChange(cmd)
+	f.registerIncrement(cmd)
+	return cmd
+}
+
+func (p *program) reshardCommand() *cobra.Command {
+	f := &shardsFlags{}
+	var add string
+	var dry bool
+	cmd := &cobra.Command{
+		Use:   "reshard --dsn URL ... --add URL",
+		Short: "Add a database while the shards are in use",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o, err := p.shardsOptions(cmd, f)
+			if err != nil {
+				return err
+			}
+			if add == "" {
+				return usageFailure(cmd, "--add URL of the new shard is missing")
+			}
+			if dry {
+				o = o.Dry(p.stdout)
+			}
+			return shards.Reshard(cmd.Context(), p.urls(f.dsn...), p.urls(add)[0], o)
+		},
+	}
+	f.registerDSN(cmd)
+	cmd.Flags().StringVar(&add, "add", "", "the new shard, as `URL`")
+	f.registerChange(cmd)
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "print what would be run, and change nothing")
+	return cmd
+}
+
+func (p *program) shardsStatusCommand() *cobra.Command {
+	f := &shardsFlags{}
+	cmd := &cobra.Command{
+		Use:   "status --dsn URL --dsn URL ...",
+		Short: "Show settings and next ids; exit code 1 when two shards will draw the same id",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := p.shardsOptions(cmd, f); err != nil {
+				return err
+			}
+			r, err := shards.Status(cmd.Context(), p.urls(f.dsn...))
+			if err != nil {
+				return err
+			}
+			return p.printShards(r)
+		},
+	}
+	f.registerDSN(cmd)
+	return cmd
+}
+
+func (p *program) printShards(r shards.Report) error {
+	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "shard\tdatabase\tserver\tcolumn\toffset\tincrement\tnext id")
+	for i, s := range r.States {
+		number := "-"
+		if s.Member != nil {
+			number = fmt.Sprintf("%d of %d", s.Member.Number, s.Member.Of)
+		}
+		row := func(column string, draws shards.Progression, next string) {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%s\n", number, r.Names[i], s.Title, column, draws.Offset, draws.Increment, next)
+		}
+		if len(s.Lines) == 0 {
+			row("-", s.Setting, "-")
+		}
+		for _, l := range s.Lines {
+			row(l.Name, l.Draws, strconv.FormatInt(l.Next, 10))
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for i, s := range r.States {
+		for _, note := range s.Notes {
+			fmt.Fprintf(p.stdout, "note: %s: %s\n", r.Names[i], note)
+		}
+	}
+	for _, problem := range r.Problems {
+		fmt.Fprintf(p.stdout, "problem: %s\n", problem)
+	}
+	if len(r.Problems) == 0 {
+		_, err := fmt.Fprintln(p.stdout, "no two shards draw the same id")
+		return err
+	}
+	return &failure{what: fmt.Sprintf("%d problems", len(r.Problems)), hint: "See docs/shards.md."}
+}

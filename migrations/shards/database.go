@@ -1,0 +1,223 @@
+package shards
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"net/url"
+	"strings"
+
+	"github.com/pressly/goose/v3"
+)
+
+//go:embed mysql postgres
+var files embed.FS
+
+// versionTable is where goose notes what it has applied.
+const versionTable = "nextid_shard_version"
+
+// Error is a failure that the person at the terminal can do something about.
+type Error struct {
+	What string // in one line
+	Hint string
+	Err  error // the cause, may be nil
+}
+
+func (e *Error) Error() string { return e.What }
+func (e *Error) Unwrap() error { return e.Err }
+
+// Line is one series of ids of a shard: an AUTO_INCREMENT column, or a
+// sequence that a column draws from.
+type Line struct {
+	Name    string      // table.column, the same on all shards
+	Draws   Progression // the numbers it draws, for sessions that begin now
+	Next    int64       // the least number that it will draw
+	Most    int64       // the greatest number that the column holds
+	Unique  bool        // the column alone has a unique key
+	Started bool        // up has moved it above what other shards had drawn
+
+	table, column string // quoted
+	sequence      string // PostgreSQL only, quoted
+	free          int64  // no number from here on was drawn or is in the table
+	trouble       string // why it cannot be a line of a shard, "" if it can
+}
+
+// next is computed from where the line is.
+func (l *Line) next() {
+	next, ok := l.Draws.first(l.free)
+	if !ok {
+		next = math.MaxInt64
+	}
+	l.Next = next
+}
+
+// Member is the note that a shard has of itself.
+type Member struct {
+	Set      string // random name of the set of shards
+	Number   int    // of this shard, from 1
+	Of       int    // how many shards the set has
+	Has      Progression
+	Draining bool // sessions may still draw what the shard had before
+}
+
+// State is what a shard says of itself.
+type State struct {
+	Title   string // the server's name and version
+	Member  *Member
+	Setting Progression // MySQL and MariaDB: of sessions that begin now
+	Lines   []Line
+	Notes   []string // what an operator should know
+	trouble string   // why the server cannot be a shard, "" if it can
+	blind   bool     // the account cannot see the sessions of others
+	session bool     // MySQL and MariaDB: connections set the progression
+}
+
+// asNoted reports whether the shard's settings are those in its note.
+func (s State) asNoted() bool {
+	for _, l := range s.Lines {
+		if l.Started && l.Draws != s.Member.Has {
+			return false
+		}
+	}
+	return s.Setting == (Progression{}) || s.session || s.Setting == s.Member.Has
+}
+
+// database is one shard. Everything that changes it is also written to a dry
+// run, which then changes nothing.
+type database interface {
+	// lock keeps other runs of migrate shards away until Close. It fails at
+	// once when the same database is given twice.
+	lock(ctx context.Context) error
+	state(ctx context.Context) (State, error)
+	// script runs somebody else's SQL.
+	script(ctx context.Context, text string) error
+	// install makes the tables of the note.
+	install(ctx context.Context) error
+	// join writes the note, and what the settings were before if it is new.
+	join(ctx context.Context, m Member) error
+	// assign makes sessions that begin from now on draw what the note says.
+	assign(ctx context.Context, lines []Line, has Progression) error
+	// older lists the sessions that may still draw as before assign, and
+	// notes it when there are none.
+	older(ctx context.Context) ([]session, error)
+	kill(ctx context.Context, s session) error
+	// start moves a line so that it draws no number below least.
+	start(ctx context.Context, l Line, has Progression, least int64) error
+	// restore brings the settings back and removes the note.
+	restore(ctx context.Context) error
+	// most is the greatest increment.
+	most() int64
+	// Settings writes what the operator has to do so that the settings last.
+	Settings(w io.Writer, name string, has Progression) error
+	Close() error
+}
+
+// session is a connection to a server of somebody else.
+type session struct {
+	id  int64
+	who string
+}
+
+// open connects to a shard.
+func open(ctx context.Context, dsn string, o Options) (database, error) {
+	switch scheme, _, _ := strings.Cut(dsn, "://"); scheme {
+	case "mysql", "mariadb":
+		return openMySQL(ctx, dsn, o)
+	case "postgres", "postgresql":
+		return openPostgres(ctx, dsn, o)
+	}
+	return nil, &Error{ // without the URL, which may hold a password
+		What: "a shard is given as a mysql:// or postgres:// URL",
+		Hint: "Write --dsn mysql://USER@HOST:3306/DATABASE or --dsn postgres://USER@HOST:5432/DATABASE.",
+	}
+}
+
+// nameOf is a shard's URL as messages show it: without password and options.
+func nameOf(dsn string) string {
+	u, err := url.Parse(dsn)
+	if err != nil {
+		return "a shard"
+	}
+	return u.Host + u.Path
+}
+
+// connection is what both kinds of database have: one connection that holds
+// the lock and does all the work.
+type connection struct {
+	db      *sql.DB
+	conn    *sql.Conn
+	folder  string
+	dialect goose.Dialect
+	dry     io.Writer // where a dry run writes what would be run; nil: run it
+}
+
+func connect(ctx context.Context, db *sql.DB, folder string, dialect goose.Dialect, dry io.Writer) (*connection, error) {
+	db.SetMaxIdleConns(0) // no session of ours stays behind the one below
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &connection{db: db, conn: conn, folder: folder, dialect: dialect, dry: dry}, nil
+}
+
+// Close implements database.
+func (c *connection) Close() error { return errors.Join(c.conn.Close(), c.db.Close()) }
+
+// exec changes something.
+func (c *connection) exec(ctx context.Context, statement string) error {
+	if c.dry != nil {
+		_, err := fmt.Fprintf(c.dry, "%s;\n", statement)
+		return err
+	}
+	_, err := c.conn.ExecContext(ctx, statement)
+	return err
+}
+
+// script implements database.
+func (c *connection) script(ctx context.Context, text string) error {
+	return c.exec(ctx, strings.TrimRight(text, "; \n"))
+}
+
+func (c *connection) provider() (*goose.Provider, error) {
+	folder, err := fs.Sub(files, c.folder)
+	if err != nil {
+		return nil, err
+	}
+	return goose.NewProvider(c.dialect, c.db, folder,
+		goose.WithTableName(versionTable), goose.WithDisableGlobalRegistry(true))
+}
+
+// install implements database.
+func (c *connection) install(ctx context.Context) error {
+	if c.dry != nil {
+		_, err := fmt.Fprintf(c.dry, "-- CREATE TABLE nextid_shard, nextid_shard_lines: see migrations/shards/%s\n", c.folder)
+		return err
+	}
+	provider, err := c.provider()
+	if err != nil {
+		return err
+	}
+	_, err = provider.Up(ctx)
+	return err
+}
+
+// remove takes away what install has made.
+func (c *connection) remove(ctx context.Context) error {
+	if c.dry != nil {
+		_, err := fmt.Fprintln(c.dry, "-- DROP TABLE nextid_shard, nextid_shard_lines")
+		return err
+	}
+	provider, err := c.provider()
+	if err != nil {
+		return err
+	}
+	if _, err := provider.DownTo(ctx, 0); err != nil {
+		return err
+	}
+	return c.exec(ctx, "DROP TABLE "+versionTable)
+}

@@ -1,0 +1,218 @@
+package shards_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/history"
+	"nextid/migrations/shards"
+	"nextid/sqlfuncs/pgtest"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := pgtest.StopShared(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// fleet is some databases that a test makes shards of.
+type fleet struct {
+	t    *testing.T
+	dsns []string
+	dbs  []*sql.DB // with one connection each
+	open func(i int) *sql.DB
+	log  history.Log
+	out  bytes.Buffer
+
+	clients atomic.Int64
+}
+
+// connect opens the databases.
+func (f *fleet) connect(n int) {
+	for i := range n {
+		db := f.open(i)
+		db.SetMaxOpenConns(1)
+		f.t.Cleanup(func() { _ = db.Close() })
+		f.dbs = append(f.dbs, db)
+	}
+}
+
+// renew makes the next statements come from new sessions.
+func (f *fleet) renew() {
+	for _, db := range f.dbs {
+		db.SetMaxIdleConns(0)
+		db.SetMaxIdleConns(1)
+	}
+}
+
+func (f *fleet) exec(i int, statement string) {
+	f.t.Helper()
+	if _, err := f.dbs[i].ExecContext(f.t.Context(), statement); err != nil {
+		f.t.Fatalf("shard %d: %s: %v", i+1, statement, err)
+	}
+}
+
+func (f *fleet) everywhere(statement string) {
+	f.t.Helper()
+	for i := range f.dbs {
+		f.exec(i, statement)
+	}
+}
+
+// options are those of the tests: sessions of the test itself must not keep a
+// command waiting.
+func (f *fleet) options() shards.Options {
+	f.renew()
+	return shards.Options{Out: &f.out, Wait: 10 * time.Second}
+}
+
+func (f *fleet) up(n int) {
+	f.t.Helper()
+	if err := shards.Up(f.t.Context(), f.dsns[:n], f.options()); err != nil {
+		f.t.Fatalf("up: %v\n%s", err, &f.out)
+	}
+}
+
+func (f *fleet) down(n int) {
+	f.t.Helper()
+	if err := shards.Down(f.t.Context(), f.dsns[:n], f.options()); err != nil {
+		f.t.Fatalf("down: %v\n%s", err, &f.out)
+	}
+}
+
+func (f *fleet) status(n int) shards.Report {
+	f.t.Helper()
+	r, err := shards.Status(f.t.Context(), f.dsns[:n])
+	if err != nil {
+		f.t.Fatalf("status: %v", err)
+	}
+	return r
+}
+
+// sound sees that status finds nothing.
+func (f *fleet) sound(n int) {
+	f.t.Helper()
+	if r := f.status(n); len(r.Problems) > 0 {
+		f.t.Errorf("status of %d shards: %q", n, r.Problems)
+	}
+}
+
+// fails sees that an error has a text, and a hint.
+func fails(t *testing.T, err error, text string) {
+	t.Helper()
+	e, ok := errors.AsType[*shards.Error](err)
+	if !ok || !strings.Contains(e.What, text) {
+		t.Fatalf("error %v, not %q", err, text)
+	}
+}
+
+// draw inserts rows and records their ids.
+func (f *fleet) draw(ctx context.Context, db *sql.DB, client int, statement string) ([]int64, error) {
+	rows, err := db.QueryContext(ctx, statement)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var ids []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	for _, id := range ids {
+		f.record(client, id)
+	}
+	return ids, rows.Err()
+}
+
+func (f *fleet) record(client int, id int64) {
+	f.log.Add(history.Event{Name: "orders", Client: client, Range: generator.Range{First: id, Count: 1, Step: 1}})
+}
+
+// ids inserts n rows with one statement on shard i.
+func (f *fleet) ids(i, n int) []int64 {
+	f.t.Helper()
+	ids, err := f.draw(f.t.Context(), f.dbs[i], int(f.clients.Add(1)), insert(n))
+	if err != nil || len(ids) != n {
+		f.t.Fatalf("shard %d: %d ids, %v", i+1, len(ids), err)
+	}
+	return ids
+}
+
+func insert(n int) string {
+	return "INSERT INTO orders (note) VALUES " + strings.Join(slices.Repeat([]string{"('x')"}, n), ", ") + " RETURNING id"
+}
+
+// check sees that no id was drawn twice.
+func (f *fleet) check(least int64) {
+	f.t.Helper()
+	if err := f.log.Check(); err != nil {
+		f.t.Error(err)
+	}
+	if n := f.log.Len(); n < least {
+		f.t.Errorf("only %d ids were drawn", n)
+	}
+}
+
+// load inserts on shards from several sessions each until it is stopped.
+type load struct {
+	stop   context.CancelFunc
+	wg     sync.WaitGroup
+	errors atomic.Int64
+	last   atomic.Pointer[error]
+}
+
+// load runs sessions on shard i, each of which begins anew after a lifetime.
+func (f *fleet) load(l *load, ctx context.Context, i, sessions int, lifetime time.Duration) {
+	for worker := range sessions {
+		db := f.open(i)
+		db.SetMaxOpenConns(1)
+		db.SetConnMaxLifetime(lifetime)
+		client := int(f.clients.Add(1))
+		l.wg.Go(func() {
+			defer db.Close()
+			for n := worker; ctx.Err() == nil; n++ {
+				// The statement is not cancelled: its ids would be unknown.
+				if _, err := f.draw(context.WithoutCancel(ctx), db, client, insert(1+n%5)); err != nil {
+					l.errors.Add(1)
+					l.last.Store(&err)
+				}
+			}
+		})
+	}
+}
+
+func (f *fleet) startLoad(shardsInUse, sessions int, lifetime time.Duration) (*load, context.Context) {
+	ctx, stop := context.WithCancel(f.t.Context())
+	l := &load{stop: stop}
+	for i := range shardsInUse {
+		f.load(l, ctx, i, sessions, lifetime)
+	}
+	return l, ctx
+}
+
+// end stops the load. Errors are allowed only of sessions that were ended.
+func (l *load) end(t *testing.T, allowed int64) {
+	t.Helper()
+	l.stop()
+	l.wg.Wait()
+	if n := l.errors.Load(); n > allowed {
+		t.Errorf("%d statements failed, the last with %v", n, *l.last.Load())
+	}
+}

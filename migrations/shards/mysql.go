@@ -1,0 +1,608 @@
+package shards
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/pressly/goose/v3"
+)
+
+// Scope says where the settings of MySQL and MariaDB go.
+type Scope string
+
+// The scopes.
+const (
+	Persist Scope = "persist" // SET PERSIST (MySQL 8): lasts over restarts
+	Global  Scope = "global"  // SET GLOBAL: until the server restarts
+	Session Scope = "session" // nothing on the server: the application's connections set it
+)
+
+// errors of MySQL and MariaDB.
+const (
+	erLockWaitTimeout = 1205
+	erNoSuchThread    = 1094
+	erUnknownVariable = 1193
+	erAccessDenied    = 1227
+)
+
+// mysqlShard is a shard on MySQL or MariaDB.
+type mysqlShard struct {
+	*connection
+	scope   Scope
+	mariadb bool
+	title   string
+	wait    time.Duration
+	changed time.Time // when the settings were changed at the latest
+}
+
+func openMySQL(ctx context.Context, dsn string, o Options) (database, error) {
+	config, err := mysqlConfig(dsn)
+	if err != nil {
+		return nil, &Error{What: err.Error(), Hint: "Write --dsn mysql://USER@HOST:3306/DATABASE.", Err: err}
+	}
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return nil, err
+	}
+	c, err := connect(ctx, sql.OpenDB(connector), "mysql", goose.DialectMySQL, o.dry)
+	if err != nil {
+		return nil, explainMySQL(err)
+	}
+	s := &mysqlShard{connection: c, wait: o.Wait, changed: time.Now()}
+	if err := s.begin(ctx, o.Scope); err != nil {
+		return nil, errors.Join(explainMySQL(err), s.Close())
+	}
+	return s, nil
+}
+
+// mysqlConfig reads mysql://USER:PASSWORD@HOST:PORT/DATABASE?…, with the
+// parameters of the driver.
+func mysqlConfig(text string) (*mysql.Config, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, errors.New("the shard is not given as a URL") // the parser's message repeats it, password and all
+	}
+	port := u.Port()
+	if port == "" {
+		port = "3306"
+	}
+	c, err := mysql.ParseDSN("tcp(" + net.JoinHostPort(u.Hostname(), port) + ")/" + url.PathEscape(strings.TrimPrefix(u.Path, "/")) + "?" + u.RawQuery)
+	if err != nil {
+		return nil, err
+	}
+	if c.DBName == "" {
+		return nil, errors.New("the URL names no database")
+	}
+	c.User = u.User.Username()
+	c.Passwd, _ = u.User.Password()
+	if c.Timeout == 0 {
+		c.Timeout = 5 * time.Second
+	}
+	c.ParseTime = true       // of goose's table
+	c.MultiStatements = true // in scripts
+	c.Logger = log{}
+	return c, nil
+}
+
+// log is the driver's logger: what it says comes as an error, too.
+type log struct{}
+
+// Print implements the driver's Logger.
+func (log) Print(...any) {}
+
+// begin looks at the server and makes the session ready.
+func (s *mysqlShard) begin(ctx context.Context, scope Scope) error {
+	var version string
+	if err := s.conn.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
+		return err
+	}
+	number, _, _ := strings.Cut(version, "-")
+	s.mariadb = strings.Contains(version, "MariaDB")
+	s.title = "MySQL " + number
+	if s.mariadb {
+		s.title = "MariaDB " + number
+	}
+	major, _, _ := strings.Cut(number, ".")
+	generation, err := strconv.Atoi(major)
+	persists := err == nil && generation >= 8 && !s.mariadb
+	switch {
+	case scope == "" && persists:
+		s.scope = Persist
+	case scope == "":
+		s.scope = Global
+	case scope == Persist && !persists:
+		return &Error{
+			What: s.title + " has no SET PERSIST",
+			Hint: "Leave --scope out: the settings are set with SET GLOBAL then, and the lines for my.cnf are shown.",
+		}
+	default:
+		s.scope = scope
+	}
+	// ALTER TABLE waits for transactions, and others wait behind it: not long.
+	if _, err := s.conn.ExecContext(ctx, "SET SESSION lock_wait_timeout = 5"); err != nil {
+		return err
+	}
+	// MySQL 8 keeps AUTO_INCREMENT in information_schema for a day.
+	_, err = s.conn.ExecContext(ctx, "SET SESSION information_schema_stats_expiry = 0")
+	if isMySQL(err, erUnknownVariable) {
+		return nil
+	}
+	return err
+}
+
+// lock implements database. The settings are the server's, and so is the
+// lock: two databases of one server cannot be two shards.
+func (s *mysqlShard) lock(ctx context.Context) error {
+	var got sql.NullInt64
+	if err := s.conn.QueryRowContext(ctx, "SELECT GET_LOCK('nextid migrate shards', 0)").Scan(&got); err != nil {
+		return explainMySQL(err)
+	}
+	if got.Int64 != 1 {
+		return &Error{
+			What: "another migrate shards is at work on this server",
+			Hint: "Is the server given twice? Two databases of one MySQL or MariaDB server share its settings and cannot be two shards.",
+		}
+	}
+	return nil
+}
+
+func (s *mysqlShard) most() int64 { return maxIncrementMySQL }
+
+// state implements database.
+func (s *mysqlShard) state(ctx context.Context) (State, error) {
+	st, err := s.read(ctx)
+	return st, explainMySQL(err)
+}
+
+func (s *mysqlShard) read(ctx context.Context) (State, error) {
+	st := State{Title: s.title}
+	var readOnly bool
+	err := s.conn.QueryRowContext(ctx, "SELECT @@GLOBAL.auto_increment_offset, @@GLOBAL.auto_increment_increment, @@GLOBAL.read_only").
+		Scan(&st.Setting.Offset, &st.Setting.Increment, &readOnly)
+	if err != nil {
+		return st, err
+	}
+	if readOnly {
+		st.trouble = "the server is read-only, as a replica is"
+	}
+	if st.Setting.Offset > st.Setting.Increment {
+		st.Notes = append(st.Notes, fmt.Sprintf("auto_increment_offset %d is greater than auto_increment_increment %d: MySQL ignores it",
+			st.Setting.Offset, st.Setting.Increment))
+		st.Setting = every
+	}
+	// Without this right the list of sessions is short, and says nothing.
+	_, err = s.conn.ExecContext(ctx, "SELECT COUNT(*) FROM information_schema.INNODB_TRX")
+	if st.blind = isMySQL(err, erAccessDenied); err != nil && !st.blind {
+		return st, err
+	}
+	if err := s.galera(ctx, &st); err != nil {
+		return st, err
+	}
+	if err := s.member(ctx, &st); err != nil {
+		return st, err
+	}
+	st.Lines, err = s.lines(ctx, st)
+	return st, err
+}
+
+// galera refuses a cluster that sets auto_increment_* by itself.
+func (s *mysqlShard) galera(ctx context.Context, st *State) error {
+	rows, err := s.conn.QueryContext(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('wsrep_on', 'wsrep_auto_increment_control') AND Value = 'ON'")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	on := 0
+	for rows.Next() {
+		on++
+	}
+	if on == 2 {
+		st.trouble = "Galera sets auto_increment_offset and auto_increment_increment itself (wsrep_auto_increment_control = ON)"
+	}
+	return rows.Err()
+}
+
+// noted reports whether the tables of the note are there.
+func (s *mysqlShard) noted(ctx context.Context) (bool, error) {
+	var n int
+	err := s.conn.QueryRowContext(ctx, `SELECT COUNT(*) FROM information_schema.TABLES
+		WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ('nextid_shard', 'nextid_shard_lines')`).Scan(&n)
+	return n == 2, err
+}
+
+// member reads the note.
+func (s *mysqlShard) member(ctx context.Context, st *State) error {
+	there, err := s.noted(ctx)
+	if err != nil || !there {
+		return err
+	}
+	var m Member
+	var scope Scope
+	err = s.conn.QueryRowContext(ctx, "SELECT shards, number, members, first_number, increment, scope, drain_below IS NOT NULL FROM nextid_shard").
+		Scan(&m.Set, &m.Number, &m.Of, &m.Has.Offset, &m.Has.Increment, &scope, &m.Draining)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	st.Member, st.session = &m, scope == Session
+	s.scope = scope
+	switch scope {
+	case Global:
+		st.Notes = append(st.Notes, "a restart takes the settings from my.cnf: auto-increment-increment = "+
+			strconv.FormatInt(m.Has.Increment, 10)+", auto-increment-offset = "+strconv.FormatInt(m.Has.Offset, 10))
+	case Session:
+		st.Notes = append(st.Notes, "the application's connections set auto_increment_increment and auto_increment_offset; the server cannot show whether they do")
+	}
+	return nil
+}
+
+// lines reads the AUTO_INCREMENT columns of the database.
+func (s *mysqlShard) lines(ctx context.Context, st State) ([]Line, error) {
+	draws := st.Setting
+	started := map[string]bool{}
+	if st.Member != nil {
+		if st.session {
+			draws = st.Member.Has
+		}
+		var err error
+		if started, err = s.started(ctx); err != nil {
+			return nil, err
+		}
+	}
+	lines, err := s.columns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range lines {
+		l := &lines[i]
+		l.Draws, l.Started = draws, started[l.Name]
+		var greatest uint64
+		err := s.conn.QueryRowContext(ctx, "SELECT COALESCE(MAX("+l.column+"), 0) FROM "+l.table+" WHERE "+l.column+" > 0").Scan(&greatest)
+		if err != nil {
+			return nil, err
+		}
+		if greatest >= math.MaxInt64 {
+			l.trouble = "holds numbers beyond a bigint"
+			continue
+		}
+		l.free = max(l.free, int64(greatest)+1)
+		l.next()
+	}
+	return lines, nil
+}
+
+func (s *mysqlShard) started(ctx context.Context) (map[string]bool, error) {
+	rows, err := s.conn.QueryContext(ctx, "SELECT line FROM nextid_shard_lines")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	started := map[string]bool{}
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			return nil, err
+		}
+		started[line] = true
+	}
+	return started, rows.Err()
+}
+
+func (s *mysqlShard) columns(ctx context.Context) ([]Line, error) {
+	rows, err := s.conn.QueryContext(ctx, `SELECT c.TABLE_NAME, c.COLUMN_NAME, c.COLUMN_TYPE, COALESCE(t.AUTO_INCREMENT, 1),
+			EXISTS (SELECT 1 FROM information_schema.STATISTICS i
+				WHERE i.TABLE_SCHEMA = c.TABLE_SCHEMA AND i.TABLE_NAME = c.TABLE_NAME AND i.NON_UNIQUE = 0 AND i.COLUMN_NAME = c.COLUMN_NAME
+					AND i.SEQ_IN_INDEX = 1 AND NOT EXISTS (SELECT 1 FROM information_schema.STATISTICS j
+						WHERE j.TABLE_SCHEMA = i.TABLE_SCHEMA AND j.TABLE_NAME = i.TABLE_NAME AND j.INDEX_NAME = i.INDEX_NAME AND j.SEQ_IN_INDEX > 1))
+		FROM information_schema.COLUMNS c
+		JOIN information_schema.TABLES t ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND t.TABLE_NAME = c.TABLE_NAME
+		WHERE c.TABLE_SCHEMA = DATABASE() AND c.EXTRA LIKE '%auto_increment%' AND t.TABLE_TYPE = 'BASE TABLE'
+			AND c.TABLE_NAME NOT LIKE 'nextid\_%'
+		ORDER BY c.TABLE_NAME`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var lines []Line
+	for rows.Next() {
+		var table, column, kind string
+		var next uint64
+		var l Line
+		if err := rows.Scan(&table, &column, &kind, &next, &l.Unique); err != nil {
+			return nil, err
+		}
+		l.Name, l.table, l.column = table+"."+column, quoteMySQL(table), quoteMySQL(column)
+		l.free = int64(min(next, math.MaxInt64))
+		if l.Most = mostOfType(kind); l.Most == 0 {
+			l.trouble = "is of type " + kind + ", not an integer"
+		}
+		lines = append(lines, l)
+	}
+	return lines, rows.Err()
+}
+
+// mostOfType is the greatest number of a column type of MySQL, 0 where that
+// is no integer.
+func mostOfType(kind string) int64 {
+	name, _, _ := strings.Cut(kind, "(")
+	name, _, _ = strings.Cut(name, " ")
+	bits := map[string]int{"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}[name]
+	switch {
+	case bits == 0:
+		return 0
+	case bits == 64:
+		return math.MaxInt64
+	case strings.Contains(kind, "unsigned"):
+		return 1<<bits - 1
+	}
+	return 1<<(bits-1) - 1
+}
+
+// join implements database.
+func (s *mysqlShard) join(ctx context.Context, m Member) error {
+	return explainMySQL(s.note(ctx, m))
+}
+
+func (s *mysqlShard) note(ctx context.Context, m Member) error {
+	there := false
+	if s.dry == nil {
+		err := s.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM nextid_shard").Scan(&there)
+		if err != nil {
+			return err
+		}
+	}
+	if there {
+		return s.exec(ctx, fmt.Sprintf("UPDATE nextid_shard SET number = %d, members = %d, first_number = %d, increment = %d",
+			m.Number, m.Of, m.Has.Offset, m.Has.Increment))
+	}
+	persisted := [2]string{"NULL", "NULL"}
+	if s.scope == Persist {
+		for i, name := range []string{"auto_increment_offset", "auto_increment_increment"} {
+			var value string
+			err := s.conn.QueryRowContext(ctx, "SELECT VARIABLE_VALUE FROM performance_schema.persisted_variables WHERE VARIABLE_NAME = ?", name).Scan(&value)
+			if err == nil {
+				_, err = strconv.ParseInt(value, 10, 64)
+				persisted[i] = value
+			}
+			if err != nil && !errors.Is(err, sql.ErrNoRows) {
+				return err
+			}
+		}
+	}
+	return s.exec(ctx, fmt.Sprintf("INSERT INTO nextid_shard SELECT 1, '%s', %d, %d, %d, %d, '%s', NULL, @@GLOBAL.auto_increment_offset, @@GLOBAL.auto_increment_increment, %s, %s",
+		m.Set, m.Number, m.Of, m.Has.Offset, m.Has.Increment, s.scope, persisted[0], persisted[1]))
+}
+
+// assign implements database.
+func (s *mysqlShard) assign(ctx context.Context, _ []Line, has Progression) error {
+	if s.scope == Session {
+		return nil
+	}
+	// The note that sessions are to be waited for comes first.
+	if err := s.exec(ctx, "UPDATE nextid_shard SET drain_below = 0"); err != nil {
+		return explainMySQL(err)
+	}
+	scope := strings.ToUpper(string(s.scope))
+	err := s.exec(ctx, fmt.Sprintf("SET %s auto_increment_increment = %d, %s auto_increment_offset = %d", scope, has.Increment, scope, has.Offset))
+	s.changed = time.Now()
+	return explainMySQL(err)
+}
+
+// settle is how long after a change a new connection may still have copied
+// the settings before it and not yet have got its id.
+const settle = time.Second
+
+// older implements database. Connection ids rise, so a connection that is
+// made now has a greater one than all that copied the settings before.
+func (s *mysqlShard) older(ctx context.Context) ([]session, error) {
+	if s.dry != nil {
+		_, err := fmt.Fprintln(s.dry, "-- wait until no session is older than this change")
+		return nil, err
+	}
+	found, err := s.findOlder(ctx)
+	return found, explainMySQL(err)
+}
+
+func (s *mysqlShard) findOlder(ctx context.Context) ([]session, error) {
+	var below sql.NullInt64
+	if err := s.conn.QueryRowContext(ctx, "SELECT drain_below FROM nextid_shard").Scan(&below); err != nil || !below.Valid {
+		return nil, err
+	}
+	if below.Int64 == 0 {
+		var err error
+		if below.Int64, err = s.newest(ctx); err != nil {
+			return nil, err
+		}
+		if err := s.exec(ctx, fmt.Sprintf("UPDATE nextid_shard SET drain_below = %d", below.Int64)); err != nil {
+			return nil, err
+		}
+	}
+	// Replication applies rows with the ids that they have; the event
+	// scheduler starts a new session for each event.
+	rows, err := s.conn.QueryContext(ctx, `SELECT ID, CONCAT(USER, '@', HOST) FROM information_schema.PROCESSLIST
+		WHERE ID < ? AND ID <> CONNECTION_ID() AND COMMAND NOT IN ('Daemon', 'Binlog Dump', 'Binlog Dump GTID')
+			AND USER NOT IN ('system user', 'event_scheduler')`, below.Int64)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var found []session
+	for rows.Next() {
+		var one session
+		if err := rows.Scan(&one.id, &one.who); err != nil {
+			return nil, err
+		}
+		found = append(found, one)
+	}
+	if err := rows.Err(); err != nil || len(found) > 0 {
+		return found, err
+	}
+	return nil, s.exec(ctx, "UPDATE nextid_shard SET drain_below = NULL")
+}
+
+// newest is the connection id of a connection that is made now.
+func (s *mysqlShard) newest(ctx context.Context) (id int64, err error) {
+	select {
+	case <-time.After(time.Until(s.changed.Add(settle))):
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	err = conn.QueryRowContext(ctx, "SELECT CONNECTION_ID()").Scan(&id)
+	return id, err
+}
+
+// kill implements database.
+func (s *mysqlShard) kill(ctx context.Context, one session) error {
+	err := s.exec(ctx, fmt.Sprintf("KILL CONNECTION %d", one.id))
+	if isMySQL(err, erNoSuchThread) {
+		return nil // it has ended by itself
+	}
+	return explainMySQL(err)
+}
+
+// start implements database.
+func (s *mysqlShard) start(ctx context.Context, l Line, has Progression, least int64) error {
+	return explainMySQL(s.raise(ctx, l, has, least))
+}
+
+func (s *mysqlShard) raise(ctx context.Context, l Line, has Progression, least int64) error {
+	first, ok := has.first(least)
+	if !ok || first > l.Most {
+		return usedUp(l, first)
+	}
+	if l.free < first {
+		deadline := time.Now().Add(s.wait)
+		for {
+			err := s.exec(ctx, fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", l.table, first))
+			if err == nil {
+				break
+			}
+			if !isMySQL(err, erLockWaitTimeout) || time.Now().After(deadline) {
+				return err
+			}
+		}
+		if err := s.check(ctx, l.Name, first); err != nil {
+			return err
+		}
+	}
+	return s.exec(ctx, fmt.Sprintf("REPLACE INTO nextid_shard_lines VALUES ('%s', %d)", strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(l.Name), first))
+}
+
+// check sees that the server has taken a counter: some engines do not.
+func (s *mysqlShard) check(ctx context.Context, line string, first int64) error {
+	if s.dry != nil {
+		return nil
+	}
+	lines, err := s.columns(ctx)
+	if err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(lines, func(l Line) bool { return l.Name == line }); i < 0 || lines[i].free < first {
+		return &Error{What: fmt.Sprintf("the table of %s did not take AUTO_INCREMENT = %d", line, first), Hint: "Is its engine InnoDB?"}
+	}
+	return nil
+}
+
+// restore implements database.
+func (s *mysqlShard) restore(ctx context.Context) error {
+	return explainMySQL(s.undo(ctx))
+}
+
+func (s *mysqlShard) undo(ctx context.Context) error {
+	if there, err := s.noted(ctx); err != nil || !there {
+		return err
+	}
+	var before Progression
+	var offset, increment sql.NullInt64
+	var scope Scope
+	err := s.conn.QueryRowContext(ctx, "SELECT scope, before_offset, before_increment, before_persisted_offset, before_persisted_increment FROM nextid_shard").
+		Scan(&scope, &before.Offset, &before.Increment, &offset, &increment)
+	if errors.Is(err, sql.ErrNoRows) {
+		return s.remove(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	var statements []string
+	if scope == Persist {
+		for _, v := range []struct {
+			name  string
+			value sql.NullInt64
+		}{{"auto_increment_offset", offset}, {"auto_increment_increment", increment}} {
+			if v.value.Valid {
+				statements = append(statements, fmt.Sprintf("SET PERSIST_ONLY %s = %d", v.name, v.value.Int64))
+			} else {
+				statements = append(statements, "RESET PERSIST IF EXISTS "+v.name)
+			}
+		}
+	}
+	if scope != Session {
+		statements = append(statements, fmt.Sprintf("SET GLOBAL auto_increment_increment = %d, GLOBAL auto_increment_offset = %d", before.Increment, before.Offset))
+	}
+	for _, statement := range statements {
+		if err := s.exec(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return s.remove(ctx)
+}
+
+func quoteMySQL(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+
+func isMySQL(err error, numbers ...uint16) bool {
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	return ok && slices.Contains(numbers, e.Number)
+}
+
+// explainMySQL turns an answer of the server into one line with a hint.
+func explainMySQL(err error) error {
+	if _, ok := errors.AsType[*Error](err); ok {
+		return err
+	}
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	if !ok {
+		return err
+	}
+	hint := ""
+	switch {
+	case e.Number == erAccessDenied:
+		hint = "SET GLOBAL takes SUPER on MariaDB, SYSTEM_VARIABLES_ADMIN on MySQL 8. Or use --scope session."
+	case e.Number == erLockWaitTimeout:
+		hint = "A transaction uses the table. Run it again when that has ended, or with a longer --wait."
+	}
+	return &Error{What: fmt.Sprintf("%s (error %d)", e.Message, e.Number), Hint: hint, Err: err}
+}
+
+// Settings writes what makes a shard's settings last on a server without SET
+// PERSIST, or what connections have to send under the scope session.
+func (s *mysqlShard) Settings(w io.Writer, name string, has Progression) error {
+	switch s.scope {
+	case Global:
+		_, err := fmt.Fprintf(w, "%s: SET GLOBAL ends with a restart of the server. Put into its my.cnf:\n  [mysqld]\n  auto-increment-increment = %d\n  auto-increment-offset    = %d\n",
+			name, has.Increment, has.Offset)
+		return err
+	case Session:
+		_, err := fmt.Fprintf(w, "%s: every connection of the application has to send:\n  SET SESSION auto_increment_increment = %d, SESSION auto_increment_offset = %d\n",
+			name, has.Increment, has.Offset)
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package shards
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// Progression is the numbers Offset, Offset+Increment, Offset+2·Increment, …
+// with 1 ≤ Offset ≤ Increment: what AUTO_INCREMENT draws under
+// auto_increment_offset and auto_increment_increment, and what a sequence
+// draws that starts at Offset and is incremented by Increment.
+type Progression struct{ Offset, Increment int64 }
+
+// every is what a server draws that was not told otherwise.
+var every = Progression{1, 1}
+
+func (p Progression) String() string {
+	return fmt.Sprintf("%d, %d, %d, …", p.Offset, p.Offset+p.Increment, p.Offset+2*p.Increment)
+}
+
+// through is the progression with an increment that a number is in.
+func through(n, increment int64) Progression {
+	return Progression{(n-1)%increment + 1, increment}
+}
+
+// holds reports whether n is one of the numbers.
+func (p Progression) holds(n int64) bool { return n >= p.Offset && (n-p.Offset)%p.Increment == 0 }
+
+// first returns the least number that is at least n, and whether a bigint
+// holds it.
+func (p Progression) first(n int64) (int64, bool) {
+	if n <= p.Offset {
+		return p.Offset, true
+	}
+	missing := (p.Increment - (n-p.Offset)%p.Increment) % p.Increment
+	return n + missing, n <= math.MaxInt64-missing
+}
+
+// meet returns the least number of at least n that both progressions have, and
+// whether there is one that a bigint holds. There is none at all when the
+// offsets differ modulo the greatest common divisor of the increments (the
+// Chinese remainder theorem).
+func (p Progression) meet(q Progression, n int64) (int64, bool) {
+	if !p.together(q) {
+		return 0, false
+	}
+	v, ok := p.first(max(n, q.Offset))
+	if !ok {
+		return 0, false
+	}
+	// k steps of p from v lead to a number of q: k·a ≡ d modulo m.
+	g := gcd(p.Increment, q.Increment)
+	a, m := p.Increment/g, q.Increment/g
+	d := (q.Offset - v) / g % m // without a rest, since the offsets are equal modulo g
+	k := mulMod(uint64((d+m)%m), inverse(a%m, m), uint64(m))
+	high, low := bits.Mul64(k, uint64(p.Increment))
+	if high != 0 || low > math.MaxInt64-uint64(v) {
+		return 0, false
+	}
+	return v + int64(low), true
+}
+
+// together reports whether some number is in both.
+func (p Progression) together(q Progression) bool {
+	return (p.Offset-q.Offset)%gcd(p.Increment, q.Increment) == 0
+}
+
+// inverse of a modulo m, which have no common divisor, by Euclid's algorithm.
+func inverse(a, m int64) uint64 {
+	if m == 1 {
+		return 0
+	}
+	r, s, u, v := m, a, int64(0), int64(1)
+	for s != 0 {
+		q := r / s
+		r, s, u, v = s, r-q*s, v, u-q*v
+	}
+	return uint64((u + m) % m)
+}
+
+func mulMod(a, b, m uint64) uint64 {
+	high, low := bits.Mul64(a, b)
+	return bits.Rem64(high, low, m)
+}
+
+// halves are two progressions that together are p.
+func (p Progression) halves() (stay, give Progression) {
+	return Progression{p.Offset, 2 * p.Increment}, Progression{p.Offset + p.Increment, 2 * p.Increment}
+}
+
+// widest is the place of the progression that has the most numbers.
+func widest(all []Progression) int {
+	least := 0
+	for i, p := range all {
+		if p.Increment < all[least].Increment {
+			least = i
+		}
+	}
+	return least
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// spare is a progression that is apart from all of these, with one of their
+// increments, and whether there is one.
+func spare(taken []Progression) (Progression, bool) {
+	for _, like := range taken {
+		for offset := int64(1); offset <= min(like.Increment, maxIncrementMySQL); offset++ {
+			free := Progression{offset, like.Increment}
+			if apartFromAll(free, taken) {
+				return free, true
+			}
+		}
+	}
+	return Progression{}, false
+}
+
+func apartFromAll(p Progression, others []Progression) bool {
+	for _, q := range others {
+		if p.together(q) {
+			return false
+		}
+	}
+	return true
+}
+
+// Bounds of an increment: what auto_increment_increment and
+// auto_increment_offset take, and what leaves 2^31 numbers of a bigint.
+const (
+	maxIncrementMySQL    = 65535
+	maxIncrementPostgres = 1 << 32
+)

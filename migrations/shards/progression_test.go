@@ -1,0 +1,100 @@
+package shards
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func progressions(most int64) *rapid.Generator[Progression] {
+	return rapid.Custom(func(t *rapid.T) Progression {
+		increment := rapid.Int64Range(1, most).Draw(t, "increment")
+		return Progression{rapid.Int64Range(1, increment).Draw(t, "offset"), increment}
+	})
+}
+
+func TestFirstAndMeetAgreeWithCounting(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p, q := progressions(40).Draw(t, "p"), progressions(40).Draw(t, "q")
+		n := rapid.Int64Range(-5, 3000).Draw(t, "n")
+		first, common := int64(-1), int64(-1)
+		for v := max(n, 1); common < 0 && v < n+2000; v++ {
+			if p.holds(v) && first < 0 {
+				first = v
+			}
+			if p.holds(v) && q.holds(v) {
+				common = v
+			}
+		}
+		if got, ok := p.first(n); !ok || got != first {
+			t.Fatalf("first(%d) of %v is %d, %t, not %d", n, p, got, ok, first)
+		}
+		got, ok := p.meet(q, n)
+		if ok != (common > 0) || ok && got != common {
+			t.Fatalf("%v and %v meet from %d on at %d, %t, not at %d", p, q, n, got, ok, common)
+		}
+		if p.together(q) != ok {
+			t.Fatalf("%v together with %v is not %t", p, q, ok)
+		}
+	})
+}
+
+func TestLargeProgressions(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p, q := progressions(1<<40).Draw(t, "p"), progressions(1<<40).Draw(t, "q")
+		n := rapid.Int64().Draw(t, "n")
+		if v, ok := p.first(n); ok && (v < n || !p.holds(v) || n > p.Offset && v-n >= p.Increment) {
+			t.Fatalf("first(%d) of %v is %d", n, p, v)
+		}
+		if v, ok := p.meet(q, n); ok && (v < n || !p.holds(v) || !q.holds(v)) {
+			t.Fatalf("%v and %v do not meet at %d", p, q, v)
+		}
+	})
+	last := Progression{math.MaxInt64 % 10, 10}
+	if v, ok := last.first(math.MaxInt64); !ok || v != math.MaxInt64 {
+		t.Errorf("the last number is %d, %t", v, ok)
+	}
+	if v, ok := (Progression{1, 10}).first(math.MaxInt64); ok {
+		t.Errorf("%d is beyond a bigint", v)
+	}
+}
+
+// TestShardsAreAddedOneByOne gives a spare progression or splits one, as
+// reshard does, and looks for a number that two shards have.
+func TestShardsAreAddedOneByOne(t *testing.T) {
+	t.Parallel()
+	for _, start := range []struct {
+		shards    int
+		increment int64
+	}{{3, 3}, {1, 1}, {3, 16}, {5, 5}} {
+		var all []Progression
+		for i := range start.shards {
+			all = append(all, Progression{int64(i + 1), start.increment})
+		}
+		for len(all) < 40 {
+			add, ok := spare(all)
+			if !ok {
+				donor := widest(all)
+				all[donor], add = all[donor].halves()
+			}
+			all = append(all, add)
+			if start.increment == 16 && len(all) <= 16 && add.Increment != 16 {
+				t.Errorf("16 shards with increment 16 are possible, number %d has %v", len(all), add)
+			}
+			for v := int64(1); v <= 400; v++ {
+				var who []Progression
+				for _, p := range all {
+					if p.holds(v) {
+						who = append(who, p)
+					}
+				}
+				if len(who) > 1 {
+					t.Fatalf("%d is in %v", v, who)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package shards
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Reshard adds a database to the set of shards dsns, while these are in use.
+// The package comment tells how. It refuses, before it changes anything, when
+// it cannot keep ids apart.
+func Reshard(ctx context.Context, dsns []string, add string, o Options) error {
+	s, err := openSet(ctx, append(append([]string(nil), dsns...), add), o)
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.reshard(ctx), s.close())
+}
+
+func (s *set) reshard(ctx context.Context) error {
+	if err := s.lock(ctx); err != nil {
+		return err
+	}
+	old, add := s.shards[:len(s.shards)-1], s.shards[len(s.shards)-1]
+	if err := errors.Join(s.able(), s.whole(old, add)); err != nil {
+		return err
+	}
+	if err := s.prepare(ctx, add); err != nil {
+		return at(add.name, err)
+	}
+	if err := s.read(ctx); err != nil {
+		return err
+	}
+	if err := s.fit(add); err != nil {
+		return err
+	}
+	// What an earlier run began to take from a shard is taken first.
+	for _, one := range old {
+		if one.state.Member.Draining {
+			if err := s.drain(ctx, one); err != nil {
+				return at(one.name, err)
+			}
+		}
+	}
+	m, err := s.grow(ctx, old, add)
+	if err != nil {
+		return err
+	}
+	if err := s.give(ctx, add, m); err != nil {
+		return at(add.name, err)
+	}
+	if err := s.drain(ctx, add); err != nil {
+		return at(add.name, err)
+	}
+	if err := s.read(ctx); err != nil { // after the last number that the donor drew for both
+		return err
+	}
+	if err := s.startLines(ctx, add, m.Has, true); err != nil {
+		return at(add.name, err)
+	}
+	for _, one := range old {
+		member := *one.state.Member
+		member.Of = m.Of
+		if err := one.join(ctx, member); err != nil {
+			return at(one.name, err)
+		}
+	}
+	s.say(add, "ready: its ids are apart from those of the other %d shards", len(old))
+	return s.advise(add, m.Has)
+}
+
+// whole sees that the old shards are the whole set, and draw what they should.
+func (s *set) whole(old []*shard, add *shard) error {
+	var name string
+	seen := map[int]bool{}
+	for _, one := range old {
+		m := one.state.Member
+		switch {
+		case m == nil:
+			return at(one.name, &Error{What: "is no shard", Hint: "Run nextid migrate shards up first."})
+		case name != "" && m.Set != name:
+			return at(one.name, &Error{What: "belongs to another set of shards"})
+		case seen[m.Number]:
+			return at(one.name, &Error{What: fmt.Sprintf("is shard %d, as another one is", m.Number)})
+		case !one.state.asNoted():
+			return at(one.name, &Error{
+				What: fmt.Sprintf("draws other numbers than %s, which it should", m.Has),
+				Hint: "A restart can have taken the settings back. Look with status, then run nextid migrate shards up again.",
+			})
+		}
+		name = m.Set
+		seen[m.Number] = true
+	}
+	m := add.state.Member
+	if m != nil && (m.Set != name || m.Number != len(old)+1) {
+		return at(add.name, &Error{What: "is a shard already"})
+	}
+	for _, one := range old {
+		// An interrupted run may have noted the new shard.
+		if of := one.state.Member.Of; of != len(old) && (m == nil || of != m.Of) {
+			return at(one.name, &Error{
+				What: fmt.Sprintf("is one of %d shards, and %d are given", of, len(old)),
+				Hint: "Give all shards with --dsn: what the others have drawn must be known.",
+			})
+		}
+	}
+	if collisions := collisions(old); len(collisions) > 0 {
+		return &Error{What: collisions[0], Hint: "Mend that first: nextid migrate shards up sets the settings again."}
+	}
+	return nil
+}
+
+// grow finds the numbers of the new shard, and takes them from another one if
+// they are not spare.
+func (s *set) grow(ctx context.Context, old []*shard, add *shard) (Member, error) {
+	m := Member{Set: old[0].state.Member.Set, Number: len(old) + 1, Of: len(old) + 1}
+	if had := add.state.Member; had != nil { // of an interrupted run
+		m.Has = had.Has
+		return m, nil
+	}
+	var taken []Progression
+	for _, one := range old {
+		taken = append(taken, one.state.Member.Has)
+	}
+	if free, ok := spare(taken); ok && free.Increment <= add.most() {
+		m.Has = free
+		return m, s.headroom(add, free)
+	}
+	donor := old[widest(taken)]
+	stay, give := donor.state.Member.Has.halves()
+	if most := min(donor.most(), add.most()); stay.Increment > most {
+		return m, tooGreat(donor, stay.Increment)
+	}
+	if donor.state.session {
+		return m, at(donor.name, &Error{
+			What: "its connections set their increment themselves, and the server cannot show which of them have changed it",
+			Hint: "Set up the shards with room for more: up --increment 16, which leaves 16 places.",
+		})
+	}
+	if err := errors.Join(s.headroom(donor, stay), s.headroom(add, give)); err != nil {
+		return m, err
+	}
+	less := *donor.state.Member
+	less.Has = stay
+	if err := s.give(ctx, donor, less); err != nil {
+		return m, at(donor.name, err)
+	}
+	if err := s.drain(ctx, donor); err != nil {
+		return m, at(donor.name, err)
+	}
+	m.Has = give
+	return m, s.advise(donor, stay)
+}
+
+// headroom sees that the columns of a shard hold what it will draw next.
+func (s *set) headroom(one *shard, has Progression) error {
+	for _, l := range one.state.Lines {
+		if first, ok := has.first(s.drawn(l.Name)); !ok || first > l.Most {
+			return at(one.name, usedUp(l, first))
+		}
+	}
+	return nil
+}

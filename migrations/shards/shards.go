@@ -1,0 +1,439 @@
+package shards
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Options are what the commands can be told.
+type Options struct {
+	Increment int64         // of all shards in Up; 0: as many as there are shards
+	Scope     Scope         // of MySQL and MariaDB; "": persist where that is possible, else global
+	Script    string        // SQL that makes the tables, run on each shard that joins
+	Wait      time.Duration // for sessions that are older than a change, and for locks
+	Kill      bool          // end the sessions that are left then
+	Out       io.Writer     // what is done, a line each
+
+	dry io.Writer
+}
+
+// Dry returns options under which nothing is changed: what would be run is
+// written to w.
+func (o Options) Dry(w io.Writer) Options {
+	o.dry, o.Out = w, w
+	return o
+}
+
+// shard is one database of a set while a command is at work on it.
+type shard struct {
+	database
+	name  string
+	state State
+}
+
+// set is the shards that a command was given.
+type set struct {
+	Options
+	shards []*shard
+}
+
+// openSet connects to all shards.
+func openSet(ctx context.Context, dsns []string, o Options) (_ *set, err error) {
+	s := &set{Options: o}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	for _, dsn := range dsns {
+		db, err := open(ctx, dsn, o)
+		if err != nil {
+			return nil, at(nameOf(dsn), err)
+		}
+		one := &shard{database: db, name: nameOf(dsn)}
+		s.shards = append(s.shards, one)
+	}
+	return s, nil
+}
+
+// lock keeps others away from all shards, and reads what these are.
+func (s *set) lock(ctx context.Context) error {
+	for _, one := range s.shards {
+		if err := one.lock(ctx); err != nil {
+			return at(one.name, err)
+		}
+	}
+	return s.read(ctx)
+}
+
+func (s *set) close() error {
+	var all error
+	for _, one := range s.shards {
+		all = errors.Join(all, one.Close())
+	}
+	return all
+}
+
+// read asks all shards for their state.
+func (s *set) read(ctx context.Context) error {
+	for _, one := range s.shards {
+		var err error
+		if one.state, err = one.database.state(ctx); err != nil {
+			return at(one.name, err)
+		}
+	}
+	return nil
+}
+
+// at adds the shard's name to an error.
+func at(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	what := &Error{What: name + ": " + err.Error(), Err: err}
+	if e, ok := errors.AsType[*Error](err); ok {
+		what.Hint = e.Hint
+	}
+	return what
+}
+
+func (s *set) say(one *shard, format string, args ...any) {
+	prefix := ""
+	if s.dry != nil {
+		prefix = "-- "
+	}
+	fmt.Fprintf(s.Out, prefix+one.name+": "+format+"\n", args...)
+}
+
+// Up makes databases a set of shards, number i of N with the progression i,
+// i+N, …. A second Up with the same databases sets again what was lost, and
+// takes in tables that are new.
+func Up(ctx context.Context, dsns []string, o Options) error {
+	s, err := openSet(ctx, dsns, o)
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.up(ctx), s.close())
+}
+
+func (s *set) up(ctx context.Context) error {
+	if err := s.lock(ctx); err != nil {
+		return err
+	}
+	members, err := s.members()
+	if err != nil {
+		return err
+	}
+	if err := s.able(); err != nil {
+		return err
+	}
+	for _, one := range s.shards {
+		if err := s.prepare(ctx, one); err != nil {
+			return at(one.name, err)
+		}
+	}
+	if err := s.read(ctx); err != nil {
+		return err
+	}
+	if err := s.fit(s.shards...); err != nil {
+		return err
+	}
+	for i, one := range s.shards {
+		if err := s.headroom(one, members[i].Has); err != nil {
+			return err
+		}
+	}
+	// What was drawn while the settings were others may be anywhere.
+	again := false
+	for i, one := range s.shards {
+		if one.state.Member == nil || !one.state.asNoted() || one.state.Member.Draining {
+			again = true
+		}
+		if one.state.Member == nil || one.state.Member.Has != members[i].Has || !one.state.asNoted() {
+			if err := s.give(ctx, one, members[i]); err != nil {
+				return at(one.name, err)
+			}
+		}
+	}
+	for _, one := range s.shards {
+		if err := s.drain(ctx, one); err != nil {
+			return at(one.name, err)
+		}
+	}
+	if err := s.read(ctx); err != nil {
+		return err
+	}
+	for i, one := range s.shards {
+		if err := s.startLines(ctx, one, members[i].Has, again); err != nil {
+			return at(one.name, err)
+		}
+		if err := s.advise(one, members[i].Has); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// advise tells what makes the settings last.
+func (s *set) advise(one *shard, has Progression) error {
+	if s.dry != nil {
+		return nil
+	}
+	return one.Settings(s.Out, one.name, has)
+}
+
+// members says which shard is which.
+func (s *set) members() ([]Member, error) {
+	n := len(s.shards)
+	increment := max(s.Increment, int64(n))
+	if s.Increment != 0 && s.Increment < int64(n) {
+		return nil, &Error{What: fmt.Sprintf("an increment of %d is too small for %d shards", s.Increment, n)}
+	}
+	name := ""
+	taken := make([]bool, n+1)
+	for _, one := range s.shards {
+		m := one.state.Member
+		if m == nil {
+			continue
+		}
+		if name != "" && name != m.Set {
+			return nil, &Error{What: one.name + " belongs to another set of shards"}
+		}
+		name = m.Set
+		if m.Of != n || taken[m.Number] {
+			return nil, &Error{
+				What: fmt.Sprintf("%s is shard %d of %d, and %d are given", one.name, m.Number, m.Of, n),
+				Hint: "Give all shards of the set; nextid migrate shards reshard --add adds one.",
+			}
+		}
+		taken[m.Number] = true
+	}
+	if name == "" {
+		random := make([]byte, 16)
+		_, _ = rand.Read(random) // never fails
+		name = hex.EncodeToString(random)
+	}
+	var members []Member
+	for _, one := range s.shards {
+		if m := one.state.Member; m != nil {
+			members = append(members, *m)
+			continue
+		}
+		number := 1 + slices.Index(taken[1:], false)
+		taken[number] = true
+		members = append(members, Member{Set: name, Number: number, Of: n, Has: Progression{int64(number), increment}})
+		if increment > one.most() {
+			return nil, tooGreat(one, increment)
+		}
+	}
+	return members, apartOrError(s.shards, members)
+}
+
+func tooGreat(one *shard, increment int64) error {
+	return &Error{What: fmt.Sprintf("%s: an increment of %d is more than %d, the most it takes", one.name, increment, one.most())}
+}
+
+// apartOrError sees that no two members have a number in common. An increment
+// other than the first time could lead to that.
+func apartOrError(shards []*shard, members []Member) error {
+	for i, m := range members {
+		for j := range i {
+			if m.Has.together(members[j].Has) {
+				return &Error{
+					What: fmt.Sprintf("%s would have %s and %s %s", shards[j].name, members[j].Has, shards[i].name, m.Has),
+					Hint: "Use the --increment of the first time.",
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// able sees that all servers can be shards, and their sessions be seen.
+func (s *set) able() error {
+	for _, one := range s.shards {
+		st := one.state
+		if st.trouble != "" {
+			return at(one.name, &Error{What: st.trouble})
+		}
+		if st.blind && !st.session && s.Scope != Session {
+			return at(one.name, &Error{
+				What: "this account cannot see the sessions of others, which may draw as before a change",
+				Hint: "GRANT PROCESS ON *.* TO it.",
+			})
+		}
+	}
+	return nil
+}
+
+// prepare makes the tables of the application and of the note.
+func (s *set) prepare(ctx context.Context, one *shard) error {
+	if s.Script != "" && one.state.Member == nil {
+		if err := one.script(ctx, s.Script); err != nil {
+			return err
+		}
+	}
+	return one.install(ctx)
+}
+
+// fit sees that all shards have the same lines, and that each can be one.
+func (s *set) fit(shards ...*shard) error {
+	all := map[string]bool{}
+	for _, one := range s.shards {
+		for _, l := range one.state.Lines {
+			all[l.Name] = true
+			if l.trouble != "" {
+				return at(one.name, &Error{What: l.Name + " " + l.trouble})
+			}
+		}
+	}
+	if len(all) == 0 && s.dry == nil {
+		return &Error{
+			What: "no table of these databases has a column that draws ids",
+			Hint: "Create them first, or give their SQL with --script FILE.",
+		}
+	}
+	for _, one := range shards {
+		for _, l := range one.state.Lines {
+			if !l.Unique {
+				s.say(one, "column %s has no unique key of its own: this database would take an id twice", l.Name)
+			}
+		}
+		for name := range all {
+			if s.dry == nil && !slices.ContainsFunc(one.state.Lines, func(l Line) bool { return l.Name == name }) {
+				return at(one.name, &Error{
+					What: "there is no column " + name + " that draws ids, as there is on another shard",
+					Hint: "Create the table first, or give its SQL with --script FILE.",
+				})
+			}
+		}
+	}
+	return nil
+}
+
+// give notes what a shard has, and applies it.
+func (s *set) give(ctx context.Context, one *shard, m Member) error {
+	if err := one.join(ctx, m); err != nil {
+		return err
+	}
+	s.say(one, "shard %d of %d draws %s", m.Number, m.Of, m.Has)
+	return one.assign(ctx, one.state.Lines, m.Has)
+}
+
+// drain waits for the sessions that may still draw what the shard had before.
+func (s *set) drain(ctx context.Context, one *shard) error {
+	const pause, rollback = 200 * time.Millisecond, time.Minute
+	deadline, said, killed := time.Now().Add(s.Wait), -1, false
+	for {
+		left, err := one.older(ctx)
+		if err != nil || len(left) == 0 {
+			return err
+		}
+		if len(left) != said {
+			said = len(left)
+			s.say(one, "waiting for %d older sessions to end (%s)", said, whoAre(left))
+		}
+		if time.Now().After(deadline) {
+			if !s.Kill || killed {
+				return &Error{
+					What: fmt.Sprintf("%d sessions are older than the change and may still draw ids in the old progression (%s)", len(left), whoAre(left)),
+					Hint: "Nothing collides: the numbers are still this shard's own. Restart these clients or their pools and run the command again, or add --kill.",
+				}
+			}
+			for _, session := range left {
+				if err := one.kill(ctx, session); err != nil {
+					return err
+				}
+			}
+			// A killed session is gone when what it did is rolled back.
+			killed, deadline = true, time.Now().Add(max(s.Wait, rollback))
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func whoAre(sessions []session) string {
+	const shown = 3
+	var who []string
+	for _, one := range sessions[:min(shown, len(sessions))] {
+		who = append(who, fmt.Sprintf("%d %s", one.id, one.who))
+	}
+	if more := len(sessions) - shown; more > 0 {
+		who = append(who, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(who, ", ")
+}
+
+// startLines moves the lines of a shard above what all shards have drawn.
+func (s *set) startLines(ctx context.Context, one *shard, has Progression, again bool) error {
+	for _, l := range one.state.Lines {
+		if l.Started && !again {
+			continue
+		}
+		if err := one.start(ctx, l, has, s.drawn(l.Name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drawn is the least number of a line that no shard has drawn.
+func (s *set) drawn(name string) int64 {
+	least := int64(1)
+	for _, one := range s.shards {
+		for _, l := range one.state.Lines {
+			if l.Name == name {
+				least = max(least, l.free)
+			}
+		}
+	}
+	return least
+}
+
+func usedUp(l Line, next int64) error {
+	return &Error{
+		What: fmt.Sprintf("column %s ends at %d, and its next id would be %d", l.Name, l.Most, next),
+		Hint: "Make it a bigint.",
+	}
+}
+
+// Down brings the settings back that the databases had before Up. Tables of
+// the application stay, and so do counters and the positions of sequences.
+func Down(ctx context.Context, dsns []string, o Options) error {
+	s, err := openSet(ctx, dsns, o)
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.down(ctx), s.close())
+}
+
+func (s *set) down(ctx context.Context) error {
+	if err := s.lock(ctx); err != nil {
+		return err
+	}
+	var all error
+	for _, one := range s.shards {
+		if one.state.Member == nil {
+			s.say(one, "is no shard")
+		}
+		if err := one.restore(ctx); err != nil {
+			all = errors.Join(all, at(one.name, err))
+			continue
+		}
+		if one.state.Member != nil {
+			s.say(one, "the settings are as before")
+		}
+	}
+	return all
+}
