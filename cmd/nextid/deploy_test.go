@@ -1,0 +1,122 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+)
+
+const deploy = "../../deploy"
+
+func readDeploy(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(deploy, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// kubernetesObject is what the tests need of an object.
+type kubernetesObject struct {
+	Kind string            `yaml:"kind"`
+	Data map[string]string `yaml:"data"`
+	Spec struct {
+		Template struct {
+			Spec struct {
+				TerminationGracePeriodSeconds int `yaml:"terminationGracePeriodSeconds"`
+				Containers                    []struct {
+					Args  []string                `yaml:"args"`
+					Env   []struct{ Name string } `yaml:"env"`
+					Ports []struct {
+						Name          string `yaml:"name"`
+						ContainerPort string `yaml:"containerPort"`
+					} `yaml:"ports"`
+					VolumeMounts []struct {
+						MountPath string `yaml:"mountPath"`
+					} `yaml:"volumeMounts"`
+				} `yaml:"containers"`
+			} `yaml:"spec"`
+		} `yaml:"template"`
+	} `yaml:"spec"`
+}
+
+// The files in deploy/ have settings that exist, and ports and paths that fit
+// together.
+func TestKubernetesFileFitsTheSettings(t *testing.T) {
+	t.Parallel()
+	objects := map[string]kubernetesObject{}
+	for d := yaml.NewDecoder(strings.NewReader(readDeploy(t, "kubernetes.yaml"))); ; {
+		var o kubernetesObject
+		err := d.Decode(&o)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		objects[o.Kind] = o
+	}
+	config, err := loadConfig(writeFile(t, "nextid.yaml", objects["ConfigMap"].Data["nextid.yaml"]), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := objects["Deployment"].Spec.Template.Spec
+	if len(pod.Containers) != 1 {
+		t.Fatalf("%d containers", len(pod.Containers))
+	}
+	container := pod.Containers[0]
+	for _, e := range container.Env {
+		if e.Name != configEnv && !slices.Contains(envNames(), e.Name) {
+			t.Errorf("there is no variable %s", e.Name)
+		}
+	}
+	addresses := map[string]string{"postgres": config.PG.String(), "mysql": config.MySQL.String(), "http": config.HTTP.String()}
+	for _, p := range container.Ports {
+		if want := "0.0.0.0:" + p.ContainerPort; addresses[p.Name] != want {
+			t.Errorf("%s listens on %s, the container on %s", p.Name, addresses[p.Name], want)
+		}
+		delete(addresses, p.Name)
+	}
+	if len(addresses) > 0 {
+		t.Errorf("the container lacks the ports of %v", addresses)
+	}
+	for _, file := range []string{config.Users, config.TLSCert, config.TLSKey} {
+		mounted := false
+		for _, m := range container.VolumeMounts {
+			mounted = mounted || strings.HasPrefix(file, m.MountPath+"/")
+		}
+		if !mounted {
+			t.Errorf("%s is in no volume", file)
+		}
+	}
+	if grace := pod.TerminationGracePeriodSeconds; grace <= int(config.DrainTimeout.Seconds()) {
+		t.Errorf("pods are killed after %d s, draining may take %v", grace, config.DrainTimeout)
+	}
+}
+
+func TestServiceOfSystemd(t *testing.T) {
+	t.Parallel()
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("systemd-analyze is missing: install systemd")
+	}
+	unit := strings.ReplaceAll(readDeploy(t, "nextid.service"), "/usr/local/bin/nextid", "/bin/true")
+	// The best exposure is 0. Of its 10, what is left here is the network.
+	out, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--threshold=20",
+		writeFile(t, "nextid.service", unit)).CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	out, err = exec.CommandContext(t.Context(), analyze, "verify", writeFile(t, "nextid.service", unit)).CombinedOutput()
+	if err != nil || strings.Contains(string(out), "/nextid.service:") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
