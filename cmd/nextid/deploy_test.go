@@ -13,7 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-const deploy = "../../deploy"
+const deploy = "../../docs/deploy"
 
 func readDeploy(t *testing.T, name string) string {
 	t.Helper()
@@ -48,7 +48,7 @@ type kubernetesObject struct {
 	} `yaml:"spec"`
 }
 
-// The files in deploy/ have settings that exist, and ports and paths that fit
+// The files in docs/deploy/ have settings that exist, and ports and paths that fit
 // together.
 func TestKubernetesFileFitsTheSettings(t *testing.T) {
 	t.Parallel()
