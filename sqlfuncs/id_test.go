@@ -464,6 +464,7 @@ func TestOperatorTables(t *testing.T) {
 	s.want(t, "SELECT name, running, step FROM nextid.generators", "a|t|1000")
 	s.id(t, "snow", "SELECT next_id('snow')")
 	s.want(t, "SELECT count(*) FROM nextid.workers", "1")
+	s.want(t, "SELECT count(*) FROM nextid.nodes", "0") // nobody keeps a list in this test
 	s.must(t, "SET application_name = 'mine'")
 	s.want(t, "SELECT usename, application_name, protocol FROM nextid.sessions", "tester|mine|postgresql")
 	s.want(t, "SELECT ends, workers, ids_per_second, capacity FROM nextid.layouts WHERE name = 'twitter'",

@@ -1,6 +1,7 @@
 package sqlfuncs
 
 import (
+	"context"
 	"sync/atomic"
 	"time"
 
@@ -16,6 +17,9 @@ type Config struct {
 	Limits   Limits
 	Clock    generator.Clock // nil: the system's
 	Layout   string          // default layout of parse_id(number); "": twitter
+
+	// Nodes lists the servers on the store, for nextid.nodes; nil: none.
+	Nodes func(context.Context) ([]generator.Node, error)
 }
 
 // Limits bound what one session can make the server hold (invariant 6).
@@ -73,12 +77,16 @@ type Server struct {
 	relations    atomic.Pointer[relationSet] // the latest
 	locks        namedLocks                  // of GET_LOCK
 	uuids        *uuid.Source
+	nodes        func(context.Context) ([]generator.Node, error)
 }
 
 // NewServer returns a Server. An unknown Config.Layout is an error.
 func NewServer(cfg Config) (*Server, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = generator.SystemClock{}
+	}
+	if cfg.Nodes == nil {
+		cfg.Nodes = func(context.Context) ([]generator.Node, error) { return nil, nil }
 	}
 	if cfg.Layout == "" {
 		cfg.Layout = layout.Default
@@ -89,7 +97,7 @@ func NewServer(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		registry: cfg.Registry, version: cfg.Version, limits: cfg.Limits.withDefaults(),
-		clock: cfg.Clock, layout: l, uuids: uuid.NewSource(cfg.Clock),
+		clock: cfg.Clock, layout: l, uuids: uuid.NewSource(cfg.Clock), nodes: cfg.Nodes,
 	}
 	s.started = s.now()
 	for i := range s.caches {

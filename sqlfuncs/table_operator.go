@@ -3,6 +3,7 @@ package sqlfuncs
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -40,6 +41,26 @@ var operatorTables = []table{
 			{name: "reserved_until", typ: datum.TimestampTZ},
 			{name: "updated_at", typ: datum.TimestampTZ},
 		}, scan: fixedRows(workerRows),
+	},
+	{
+		schema: nextidSchema, name: "nodes", help: "the servers on this store: where they are, how they stand, how their clocks differ",
+		columns: []tableColumn{
+			{name: "node", typ: datum.Int4},
+			{name: "state", typ: datum.Text},
+			{name: "this", typ: datum.Bool},
+			{name: "host", typ: datum.Text},
+			{name: "pid", typ: datum.Int4},
+			{name: "address", typ: datum.Text},
+			{name: "version", typ: datum.Text},
+			{name: "ready", typ: datum.Bool},
+			{name: "workers", typ: datum.Text},
+			{name: "issued", typ: datum.Int8},
+			{name: "per_second", typ: datum.Int8},
+			{name: "started_at", typ: datum.TimestampTZ},
+			{name: "seen_at", typ: datum.TimestampTZ},
+			{name: "expires_at", typ: datum.TimestampTZ},
+			{name: "clock_ahead_ms", typ: datum.Int8},
+		}, scan: fixedRows(nodeRows),
 	},
 	{
 		schema: nextidSchema, name: "sessions", help: "connections of this server",
@@ -113,6 +134,21 @@ func workerRows(x *exec) ([][]datum.Value, error) {
 		rows = append(rows, []datum.Value{
 			datum.MakeInt4(int64(w.Bits)), datum.MakeInt8(w.ID), datum.MakeText(w.Owner),
 			datum.TimestampTZFromTime(time.UnixMilli(w.Hi)), datum.TimestampTZFromTime(w.Updated),
+		})
+	}
+	return rows, err
+}
+
+func nodeRows(x *exec) ([][]datum.Value, error) {
+	nodes, err := x.server.nodes(x.ctx)
+	rows := make([][]datum.Value, 0, len(nodes))
+	for _, n := range nodes {
+		rows = append(rows, []datum.Value{
+			datum.MakeInt4(int64(n.Number)), datum.MakeText(n.State), datum.MakeBool(n.Self), datum.MakeText(n.Host),
+			datum.MakeInt4(int64(n.PID)), datum.MakeText(n.Address), datum.MakeText(n.Version), datum.MakeBool(n.Ready),
+			datum.MakeText(n.Workers), datum.MakeInt8(n.Issued), datum.MakeInt8(int64(math.Round(n.Rate))),
+			datum.TimestampTZFromTime(n.Started), datum.TimestampTZFromTime(n.Seen), datum.TimestampTZFromTime(n.Until),
+			datum.MakeInt8(n.ClockAhead.Milliseconds()),
 		})
 	}
 	return rows, err

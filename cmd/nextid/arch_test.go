@@ -33,6 +33,7 @@ generator/segment:         generator generator/option
 generator/gapless:         generator
 generator/counter:         generator generator/gapless generator/option
 generator/readiness:       generator
+generator/node:            generator
 generator/autorandom:      generator generator/layout generator/option
 generator/dated:           generator generator/gapless generator/option
 generator/uuid:            generator

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/node"
 	"nextid/generator/worker"
 	"nextid/generator/worker/source"
 	"nextid/sqlfuncs"
@@ -67,6 +68,7 @@ func (m *Main) serve(ctx context.Context, log *slog.Logger, endpoints endpoints,
 	for _, a := range m.Config.addresses() {
 		m.warnOfExposure(log, a)
 	}
+	e.nodes = node.New(node.Config{Store: e.store, Self: func() generator.Node { return e.describe(endpoints, status) }, Logger: log})
 	served := make(chan error, len(endpoints))
 	for i := range endpoints {
 		p := &endpoints[i]
@@ -133,6 +135,7 @@ type engine struct {
 	store    generator.Store
 	pools    *worker.Pools
 	registry *generator.Registry
+	nodes    *node.Nodes
 	sql      *sqlfuncs.Server
 }
 
@@ -172,6 +175,7 @@ func (e *engine) build(ctx context.Context, c Config) (err error) {
 	}
 	e.sql, err = sqlfuncs.NewServer(sqlfuncs.Config{
 		Registry: e.registry, Version: buildVersion(), Limits: c.SQL, Layout: c.Layout,
+		Nodes: func(ctx context.Context) ([]generator.Node, error) { return e.nodes.List(ctx) },
 	})
 	return err
 }
@@ -185,5 +189,29 @@ func (e *engine) close() error {
 	if e.registry != nil {
 		errs = append(errs, e.registry.Close(ctx))
 	}
+	if e.nodes != nil {
+		errs = append(errs, e.nodes.Close(ctx))
+	}
 	return errors.Join(append(errs, e.pools.Close(ctx), e.store.Close())...)
+}
+
+// describe is this server as nextid.nodes shows it on all of them.
+func (e *engine) describe(endpoints endpoints, status *status) generator.Node {
+	n := generator.Node{PID: os.Getpid(), Version: buildVersion(), Ready: status.ready() == nil, Started: status.started}
+	n.Host, _ = os.Hostname() // "" is as good as a made up name
+	if len(endpoints) > 0 {
+		n.Address = endpoints[0].listener.Addr().String()
+	}
+	var workers []string
+	for _, h := range e.pools.Held() {
+		workers = append(workers, fmt.Sprintf("%d/%d", h.Bits, h.Worker))
+	}
+	n.Workers = strings.Join(workers, " ")
+	e.registry.Running(func(_ generator.Definition, g generator.Generator) bool {
+		if r, ok := g.(generator.Reporter); ok {
+			n.Issued += r.Stats().Issued
+		}
+		return true
+	})
+	return n
 }

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -147,6 +149,61 @@ func TestServersShareAStore(t *testing.T) {
 			}
 			t.Logf("%d ids", log.Len())
 		})
+	}
+}
+
+// TestServersKnowEachOther: nextid.nodes and nextid.workers show the same on
+// every server, also of one that crashed and of one that stopped.
+func TestServersKnowEachOther(t *testing.T) {
+	t.Parallel()
+	place := prepared(t, "mysql") // whose rows are the shortest
+	servers := make([]*server, 3)
+	for i := range servers {
+		servers[i] = startServer(t, nil, "--store", place.url)
+		draw(t, servers[i].connect(), "orders")
+	}
+	states := func(s *server) map[string]string {
+		t.Helper()
+		rows, err := s.connect().Query(t.Context(), "SELECT address, CASE WHEN this THEN 'this' ELSE state END FROM nextid.nodes")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		found := map[string]string{}
+		for rows.Next() {
+			var address, state string
+			if err := rows.Scan(&address, &state); err != nil {
+				t.Fatal(err)
+			}
+			found[address] = state
+		}
+		return found
+	}
+	await := func(s *server, want map[string]string) {
+		t.Helper()
+		for end := time.Now().Add(2 * patience); ; pause(t, 100*time.Millisecond) {
+			found := states(s)
+			if maps.Equal(found, want) {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("the servers are %v, want %v", found, want)
+			}
+		}
+	}
+	a, b, c := servers[0].address, servers[1].address, servers[2].address
+	await(servers[0], map[string]string{a: "this", b: "up", c: "up"})
+	if servers[1].signal(syscall.SIGTERM); servers[1].wait() != exitOK {
+		t.Errorf("exit code %d", servers[1].cmd.ProcessState.ExitCode())
+	}
+	servers[2].kill9()
+	await(servers[0], map[string]string{a: "this", b: "stopped", c: "up"})
+	await(servers[0], map[string]string{a: "this", b: "stopped", c: "lost"})
+	again := startServer(t, nil, "--store", place.url)
+	await(again, map[string]string{a: "up", again.address: "this", c: "lost"}) // in the place of b
+	var held int
+	if err := again.connect().QueryRow(t.Context(), "SELECT count(*) FROM nextid.workers WHERE owner LIKE 'process %'").Scan(&held); err != nil || held != 3 {
+		t.Errorf("%d worker ids, %v", held, err)
 	}
 }
 

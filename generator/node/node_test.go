@@ -1,0 +1,209 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/clocktest"
+	"nextid/generator/store/memory"
+	"nextid/generator/store/storetest"
+)
+
+var start = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
+
+// world is a store and the servers on it, in a bubble of virtual time.
+type world struct {
+	t     *testing.T
+	store *storetest.Faulty
+	mu    sync.Mutex
+	log   bytes.Buffer
+	all   []*Nodes
+}
+
+// Write implements io.Writer for the log.
+func (w *world) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.log.Write(b)
+}
+
+func inWorld(t *testing.T, f func(w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, store: storetest.NewFaulty(memory.New(memory.Config{}))}
+		defer func() {
+			w.store.Clear()
+			for _, n := range w.all {
+				_ = n.Close(context.Background())
+			}
+		}()
+		f(w)
+	})
+}
+
+// server starts one whose clock is off by ahead.
+func (w *world) server(host string, ahead time.Duration) *Nodes {
+	issued := int64(0)
+	n := New(Config{
+		Store: w.store, Clock: clocktest.New(start.Add(ahead + time.Since(epoch))), Logger: slog.New(slog.NewTextHandler(w, nil)),
+		Self: func() generator.Node {
+			issued += 1000 // in 10 s
+			return generator.Node{Host: host, PID: 1, Version: "1", Ready: true, Issued: issued, Started: start}
+		},
+	})
+	w.all = append(w.all, n)
+	synctest.Wait()
+	return n
+}
+
+// epoch is where every bubble's time begins.
+var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func crash(n *Nodes) {
+	n.stop()
+	n.work.Wait()
+}
+
+func (w *world) list(n *Nodes) map[string]generator.Node {
+	w.t.Helper()
+	list, err := n.List(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	byHost := map[string]generator.Node{}
+	for _, one := range list {
+		byHost[one.Host] = one
+	}
+	return byHost
+}
+
+func TestServersSeeEachOther(t *testing.T) {
+	inWorld(t, func(w *world) {
+		a, b, c := w.server("a", 0), w.server("b", 0), w.server("c", 0)
+		time.Sleep(35 * time.Second)
+		for _, n := range w.all {
+			list := w.list(n)
+			for i, host := range []string{"a", "b", "c"} {
+				one := list[host]
+				if one.Number != i || one.State != generator.NodeUp || one.Self != (n == w.all[i]) || !one.Ready || one.ClockAhead != 0 {
+					t.Errorf("%+v", one)
+				}
+				if one.Rate < 99 || one.Rate > 101 {
+					t.Errorf("%s issues %g ids a second", host, one.Rate)
+				}
+			}
+		}
+		if err := b.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		crash(c)
+		if list := w.list(a); list["b"].State != generator.NodeStopped || list["b"].Ready || list["c"].State != generator.NodeUp {
+			t.Errorf("at once: %+v", list)
+		}
+		time.Sleep(life)
+		if list := w.list(a); list["b"].State != generator.NodeStopped || list["c"].State != generator.NodeLost || list["c"].Ready {
+			t.Errorf("later: %+v", list)
+		}
+		w.server("d", 0)
+		if list := w.list(a); len(list) != 3 || list["d"].Number != 1 || list["c"].State != generator.NodeLost {
+			t.Errorf("a new server: %+v", list)
+		}
+	})
+}
+
+// TestPlacesAreTakenByOneServerEach, also when many come at the same moment
+// and when one was away for so long that its place went to another.
+func TestPlacesAreTakenByOneServerEach(t *testing.T) {
+	inWorld(t, func(w *world) {
+		for i := range 20 {
+			w.server("host"+string(rune('a'+i)), 0)
+		}
+		if list := w.list(w.all[0]); len(list) != 20 {
+			t.Errorf("%d servers: %v", len(list), list)
+		}
+		w.store.Inject(storetest.Reserve, storetest.Always, storetest.FailAfter(nil)) // each answer is lost
+		time.Sleep(2 * life)
+		w.store.Clear()
+		time.Sleep(beatEvery)
+		list := w.list(w.all[0])
+		seen := map[int]bool{}
+		for _, one := range list {
+			if one.State != generator.NodeUp || seen[one.Number] {
+				t.Errorf("after the store was away: %+v", one)
+			}
+			seen[one.Number] = true
+		}
+		if len(seen) != 20 {
+			t.Errorf("%d servers after the store was away", len(seen))
+		}
+	})
+}
+
+func TestClocksThatDiffer(t *testing.T) {
+	inWorld(t, func(w *world) {
+		a := w.server("a", 0)
+		w.server("ahead", time.Minute)
+		w.server("behind", -time.Minute)
+		time.Sleep(35 * time.Second)
+		list := w.list(a)
+		for host, want := range map[string][2]time.Duration{
+			"ahead": {50 * time.Second, time.Minute}, "behind": {-time.Minute, -50 * time.Second},
+		} {
+			if got := list[host]; got.ClockAhead < want[0] || got.ClockAhead > want[1] || got.State != generator.NodeUp {
+				t.Errorf("%s is ahead by %v, want %v; %s", host, got.ClockAhead, want, got.State)
+			}
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if log := w.log.String(); !strings.Contains(log, "ahead (process 1)") || !strings.Contains(log, "behind (process 1)") {
+			t.Error(log)
+		}
+	})
+	inWorld(t, func(w *world) {
+		a := w.server("a", 0)
+		w.server("alike", 3*time.Second)
+		time.Sleep(time.Minute)
+		if got := w.list(a)["alike"].ClockAhead; got < 0 || got > 3*time.Second {
+			t.Errorf("3 s ahead: %v", got)
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.log.Len() > 0 {
+			t.Error(w.log.String())
+		}
+	})
+}
+
+func TestAStoreOfOneProcessListsIt(t *testing.T) {
+	n := New(Config{Store: memory.New(memory.Config{Exclusive: true}), Self: func() generator.Node { return generator.Node{Host: "here"} }})
+	list, err := n.List(t.Context())
+	if err != nil || len(list) != 1 || list[0].Host != "here" || !list[0].Self || list[0].State != generator.NodeUp {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if err := n.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDescriptionsFitAStore(t *testing.T) {
+	long := strings.Repeat("ä", 200)
+	d := describe(generator.Node{Host: long, Version: long, Address: long, Workers: long, PID: 1 << 22, Issued: 1 << 62, Ready: true, Started: start},
+		"3w5e11264sgsf", start.UnixMilli())
+	text := d.encode()
+	if len(text) > maxOwner {
+		t.Errorf("%d bytes", len(text))
+	}
+	if got := decode(text); got.Issued != 1<<62 || got.Host == "" || got.Instance != d.Instance {
+		t.Errorf("%+v", got)
+	}
+	if got := decode("process 7 on x"); got != (description{}) {
+		t.Errorf("another text: %+v", got)
+	}
+}
