@@ -12,6 +12,10 @@ type Kind struct {
 	Name string // as create_generator's second argument and Definition.Kind
 	Help string // one line
 
+	// Codes says that the ids are no numbers: its generators are
+	// CodeGenerators.
+	Codes bool
+
 	// Normalize checks the options of a new generator and returns them as
 	// canonical JSON with everything filled in that must never change under
 	// the name (its layout above all). nil or "{}" means all defaults.

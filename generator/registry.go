@@ -295,6 +295,12 @@ func (r *Registry) Definitions(ctx context.Context) ([]Definition, error) {
 	return list, err
 }
 
+// Numbered lists the definitions whose ids are numbers.
+func (r *Registry) Numbered(ctx context.Context) ([]Definition, error) {
+	list, err := r.Definitions(ctx)
+	return slices.DeleteFunc(list, func(d Definition) bool { return r.kinds[d.Kind].Codes }), err
+}
+
 // public is d as it may be shown.
 func (k Kind) public(d Definition) Definition {
 	if k.Public != nil {

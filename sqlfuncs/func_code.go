@@ -180,10 +180,14 @@ func (x *exec) explainCode(code, name string) (p generator.Parts, done bool, err
 	if err != nil {
 		return p, true, err
 	}
-	ex, err := explainerOf(gen, name)
+	if ex, ok := gen.(generator.Explainer); ok {
+		p, err = ex.Explain(id)
+		return p, true, err
+	}
+	e, err := x.registry().Existing(x.ctx, name)
 	if err != nil {
 		return p, true, err
 	}
-	p, err = ex.Explain(id)
-	return p, true, err
+	d, err := e.Definition(x.ctx)
+	return generator.Parts{Kind: d.Kind, Sequence: &id}, true, err
 }

@@ -184,10 +184,6 @@ func (x *exec) explainer(name string) (generator.Explainer, error) {
 	if gen == nil || err != nil {
 		return nil, err
 	}
-	return explainerOf(gen, name)
-}
-
-func explainerOf(gen generator.Generator, name string) (generator.Explainer, error) {
 	ex, ok := gen.(generator.Explainer)
 	if !ok {
 		return nil, sqlstate.New(sqlstate.FeatureNotSupported, "ids of generator %q cannot be taken apart", name)

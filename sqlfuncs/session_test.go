@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"nextid/generator"
+	"nextid/generator/code"
 	"nextid/generator/counter"
 	"nextid/generator/dated"
 	"nextid/generator/history"
@@ -52,10 +53,11 @@ func newServer(t testing.TB, configs ...serverConfig) *testServer {
 	}
 	registry, err := generator.NewRegistry(generator.Config{
 		Store: store, AutoCreate: autoCreate,
-		Kinds: []generator.Kind{
-			snowflake.Kind(pools, "twitter"), segment.Kind(store, generator.SystemClock{}, "test"),
-			counter.Kind(store, generator.SystemClock{}, "test"), dated.Kind(store, generator.SystemClock{}, "test"),
-		},
+		Kinds: append(
+			code.WrapAll(store, snowflake.Kind(pools, "twitter"), segment.Kind(store, generator.SystemClock{}, "test"),
+				counter.Kind(store, generator.SystemClock{}, "test")),
+			dated.Kind(store, generator.SystemClock{}, "test"),
+		),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -58,7 +58,7 @@ func (x *exec) dynamicRelations() (*relationSet, error) {
 	if x.relations != nil {
 		return x.relations, nil
 	}
-	definitions, err := x.registry().Definitions(x.ctx)
+	definitions, err := x.registry().Numbered(x.ctx)
 	if err != nil {
 		return nil, err
 	}

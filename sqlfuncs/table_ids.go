@@ -51,7 +51,7 @@ func generatorNames(x *exec, wanted keyValues) ([]string, error) {
 		}
 		return names, nil
 	}
-	definitions, err := x.registry().Definitions(x.ctx)
+	definitions, err := x.registry().Numbered(x.ctx)
 	for _, d := range definitions {
 		if x.session.may(d.Name) == nil {
 			names = append(names, d.Name)

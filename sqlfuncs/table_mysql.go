@@ -210,7 +210,7 @@ func idTablesOf(x *exec) ([]*table, error) {
 			out = append(out, t)
 		}
 	}
-	definitions, err := x.server.registry.Definitions(x.ctx)
+	definitions, err := x.server.registry.Numbered(x.ctx)
 	if err != nil {
 		return nil, err
 	}

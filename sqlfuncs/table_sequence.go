@@ -1,6 +1,9 @@
 package sqlfuncs
 
 import (
+	"errors"
+	"math"
+
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
@@ -61,6 +64,9 @@ func (x *exec) highest(g generator.Generator) (last, buffered int64, known bool,
 	}
 	if e, ok := g.(generator.Explainer); ok {
 		last, err = e.Ceil(x.server.now())
+		if errors.Is(err, generator.ErrWrongKind) { // its ids do not follow time
+			return math.MaxInt64, stats.Buffered, true, nil
+		}
 		return last, stats.Buffered, true, err
 	}
 	switch end := stats.ReservedUntil; {

@@ -37,6 +37,7 @@ generator/node:            generator
 generator/autorandom:      generator generator/layout generator/option
 generator/dated:           generator generator/gapless generator/option
 generator/uuid:            generator
+generator/code:            generator generator/option
 generator/store/memory:    generator
 generator/store/sqlstore:  generator migrations/...
 generator/store/shared:    generator

@@ -10,6 +10,7 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/autorandom"
+	"nextid/generator/code"
 	"nextid/generator/counter"
 	"nextid/generator/dated"
 	"nextid/generator/segment"
@@ -19,16 +20,19 @@ import (
 	"nextid/generator/worker"
 )
 
-// kinds are the generator kinds of this build: one line each.
+// kinds are the generator kinds of this build: one line each. Those of
+// numbers get text forms and scatter from package code.
 func kinds(store generator.Store, pools *worker.Pools, defaultLayout string) []generator.Kind {
 	numbers := segment.Kind(store, generator.SystemClock{}, owner())
-	return []generator.Kind{
-		snowflake.Kind(pools, defaultLayout),
-		numbers,
-		autorandom.Kind(store, numbers),
-		counter.Kind(store, generator.SystemClock{}, owner()),
+	return append(
+		code.WrapAll(store,
+			snowflake.Kind(pools, defaultLayout),
+			numbers,
+			autorandom.Kind(store, numbers),
+			counter.Kind(store, generator.SystemClock{}, owner()),
+		),
 		dated.Kind(store, generator.SystemClock{}, owner()),
-	}
+	)
 }
 
 // builtKinds are the kinds for checking options; they cannot open anything.

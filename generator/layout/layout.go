@@ -300,12 +300,15 @@ func (l *Layout) Explain(id int64) (generator.Parts, error) {
 	return p, nil
 }
 
-func (l *Layout) maxID() int64 {
-	total := uint8(0)
+func (l *Layout) maxID() int64 { return 1<<l.Bits() - 1 }
+
+// Bits is the width of the ids, 63 at most.
+func (l *Layout) Bits() int {
+	total := 0
 	for _, f := range l.Fields {
-		total += f.Bits
+		total += int(f.Bits)
 	}
-	return 1<<total - 1
+	return total
 }
 
 // Floor is the least id of the tick in which t lies.

@@ -22,7 +22,7 @@ func Kind(pools *worker.Pools, defaultLayout string) generator.Kind {
 	return generator.Kind{
 		Name: KindName, Help: "time, worker id and sequence, after Twitter's Snowflake",
 		Normalize: func(raw json.RawMessage) (json.RawMessage, error) { return normalize(raw, defaultLayout) },
-		Alter:     alter, Open: k.open, Retire: k.retire,
+		Alter:     alter, Open: k.open, Retire: k.retire, IDBits: idBits,
 	}
 }
 
@@ -42,6 +42,15 @@ func read(d generator.Definition) (Options, *layout.Layout, error) {
 		Kind: generator.ErrRegressed, Name: d.Name, Cause: err,
 		Message: fmt.Sprintf("the stored options of generator %q cannot be used", d.Name),
 	}
+}
+
+// idBits implements generator.Kind.
+func idBits(stored json.RawMessage) (int, error) {
+	_, l, err := read(generator.Definition{Options: stored})
+	if err != nil {
+		return 0, err
+	}
+	return l.Bits(), nil
 }
 
 // open implements generator.Kind.

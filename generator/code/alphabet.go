@@ -1,0 +1,81 @@
+package code
+
+import "strings"
+
+// Names of the bases, in the option text.
+const (
+	decimal = "decimal"
+	base16  = "hex"
+	base32  = "base32" // Douglas Crockford's, without I, L, O and U
+	base36  = "base36"
+	base62  = "base62" // 0-9 A-Z a-z: sorts as its numbers do, as KSUID has it
+)
+
+const baseNames = decimal + ", " + base16 + ", " + base32 + ", " + base36 + ", " + base62
+
+// Values of the option case.
+const (
+	upper = "upper"
+	lower = "lower"
+)
+
+// alphabet is the digits of a base.
+type alphabet struct {
+	digits string
+	check  string // the digits and, after them, signs that only a check digit can be
+	fold   bool   // letters mean the same in either case
+	upper  bool   // and are upper case where nothing else is asked for
+
+	values, checkValues [256]int8 // of each byte, -1 for those that are no digit
+}
+
+func (a *alphabet) base() int { return len(a.digits) }
+
+const decimalDigits = "0123456789"
+
+var alphabets = map[string]*alphabet{
+	decimal: {digits: decimalDigits},
+	base16:  {digits: "0123456789abcdef", fold: true},
+	base32:  {digits: crockford, check: crockford + "*~$=U", fold: true, upper: true},
+	base36:  {digits: "0123456789abcdefghijklmnopqrstuvwxyz", fold: true},
+	base62:  {digits: "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"},
+}
+
+const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+// withCase returns the alphabet with its letters in one case, and the tables
+// for reading it.
+func (a *alphabet) withCase(to func(string) string) *alphabet {
+	b := *a
+	if b.check == "" {
+		b.check = b.digits
+	}
+	if a.fold {
+		b.digits, b.check = to(b.digits), to(b.check)
+	}
+	b.values, b.checkValues = b.table(b.digits), b.table(b.check)
+	return &b
+}
+
+func (a *alphabet) table(digits string) (values [256]int8) {
+	for i := range values {
+		values[i] = -1
+	}
+	put := func(s string, v int) {
+		for i := range len(s) {
+			values[s[i]] = int8(v) //nolint:gosec // alphabets are short
+		}
+	}
+	for i := range len(digits) {
+		c := digits[i : i+1]
+		put(c, i)
+		if a.fold {
+			put(strings.ToUpper(c)+strings.ToLower(c), i)
+		}
+	}
+	if strings.EqualFold(digits[:min(len(crockford), len(digits))], crockford) { // what is easily mistaken
+		put("oO", 0)
+		put("iIlL", 1)
+	}
+	return values
+}

@@ -1,0 +1,298 @@
+package code
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"time"
+
+	"nextid/generator"
+)
+
+// Wrap adds text forms and scatter to a kind whose ids are numbers. Without
+// their options the kind is as it was: generators and stored options are
+// unchanged.
+func Wrap(k generator.Kind, store generator.Reserver) generator.Kind {
+	w := wrapped{inner: k, store: store}
+	outer := k
+	outer.Normalize, outer.Alter, outer.Open, outer.Retire = w.normalize, w.alter, w.open, w.retire
+	outer.Complete, outer.Public, outer.Coder = w.complete, w.public, w.coder
+	return outer
+}
+
+// WrapAll is Wrap of several kinds.
+func WrapAll(store generator.Reserver, kinds ...generator.Kind) []generator.Kind {
+	for i, k := range kinds {
+		kinds[i] = Wrap(k, store)
+	}
+	return kinds
+}
+
+type wrapped struct {
+	inner generator.Kind
+	store generator.Reserver
+}
+
+func (w wrapped) normalize(raw json.RawMessage) (json.RawMessage, error) {
+	own, rest, err := split(raw)
+	if err != nil {
+		return nil, err
+	}
+	kind, err := w.inner.Normalize(rest)
+	if err != nil || own == nil {
+		return kind, err
+	}
+	bits := maxBits
+	if w.inner.IDBits != nil {
+		if bits, err = w.inner.IDBits(kind); err != nil {
+			return nil, err
+		}
+	}
+	o, err := parse(own, bits)
+	if err != nil {
+		return nil, err
+	}
+	if o.Scatter != nil && w.inner.IDBits != nil && o.Scatter.Bits < bits {
+		return nil, noBits(bits, o.Scatter.Bits)
+	}
+	return join(kind, o)
+}
+
+// alter can give a generator a text form, and leaves our options as they are
+// otherwise: another text form or permutation could make a code or an id
+// appear again.
+func (w wrapped) alter(stored, change json.RawMessage) (json.RawMessage, error) {
+	own, rest, err := split(change)
+	if err != nil {
+		return nil, err
+	}
+	o, err := read(stored)
+	if err != nil {
+		return nil, err
+	}
+	if own != nil {
+		more, err := parse(own, maxBits)
+		switch {
+		case err != nil:
+			return nil, err
+		case more.Scatter != nil:
+			return nil, optionError("scatter cannot be changed: an id could appear twice")
+		case o.Text != nil:
+			return nil, optionError("the text form of a generator cannot be changed: a code could appear twice")
+		case more.Text != nil && !more.Text.unlikeNumbers():
+			return nil, optionError("a generator that had decimal codes can only get a text form with a prefix that begins with no digit")
+		}
+		o.Text = more.Text
+	}
+	_, kind, err := split(stored)
+	if err != nil {
+		return nil, err
+	}
+	if kind, err = w.inner.Alter(kind, rest); err != nil {
+		return nil, err
+	}
+	return join(kind, o)
+}
+
+// complete makes the key of scatter => true.
+func (w wrapped) complete(stored json.RawMessage) (json.RawMessage, error) {
+	kind := stored
+	o, err := read(stored)
+	if err == nil && (o.Text != nil || o.Scatter != nil) {
+		_, kind, err = split(stored)
+	}
+	if err == nil && w.inner.Complete != nil {
+		kind, err = w.inner.Complete(kind)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if o.Scatter != nil && o.Scatter.Key == "" {
+		var key [16]byte
+		_, _ = rand.Read(key[:]) // does not fail
+		o.Scatter.Key = hex.EncodeToString(key[:])
+	}
+	return join(kind, o)
+}
+
+// public leaves out the key.
+func (w wrapped) public(stored json.RawMessage) json.RawMessage {
+	kind := stored
+	o, err := read(stored)
+	if err == nil && (o.Text != nil || o.Scatter != nil) {
+		_, kind, err = split(stored)
+	}
+	if err != nil {
+		return json.RawMessage("{}") // rather than a key
+	}
+	if w.inner.Public != nil {
+		kind = w.inner.Public(kind)
+	}
+	if o.Scatter != nil {
+		o.Scatter = &scatter{Bits: o.Scatter.Bits}
+	}
+	shown, err := join(kind, o)
+	if err != nil {
+		return json.RawMessage("{}")
+	}
+	return shown
+}
+
+func (w wrapped) coder(stored json.RawMessage) (generator.Coder, error) {
+	o, err := read(stored)
+	if err != nil {
+		return nil, err
+	}
+	if o.Text != nil {
+		return o.Text, nil
+	}
+	if w.inner.Coder != nil {
+		return w.inner.Coder(stored)
+	}
+	return nil, nil //nolint:nilnil // no text form is no error
+}
+
+func (w wrapped) open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
+	o, inner, err := w.definition(d)
+	if err != nil {
+		return nil, err
+	}
+	gen, err := w.inner.Open(ctx, inner)
+	if err != nil || o.Scatter == nil {
+		return gen, err
+	}
+	s := &scattered{gen: gen, name: d.Name, kind: d.Kind, p: NewPermutation(o.Scatter.Key, o.Scatter.Bits)}
+	s.try, _ = gen.(generator.TryGenerator)
+	s.explainer, _ = gen.(generator.Explainer)
+	return s, nil
+}
+
+// definition takes our options out of a definition.
+func (w wrapped) definition(d generator.Definition) (options, generator.Definition, error) {
+	o, err := read(d.Options)
+	if err != nil {
+		return o, d, err
+	}
+	_, d.Options, err = split(d.Options)
+	return o, d, err
+}
+
+// retire moves the name above every id that scatter may have made of its
+// numbers, if there were any.
+func (w wrapped) retire(ctx context.Context, d generator.Definition) error {
+	o, inner, err := w.definition(d)
+	if err != nil {
+		return err
+	}
+	if w.inner.Retire != nil {
+		if err := w.inner.Retire(ctx, inner); err != nil {
+			return err
+		}
+	}
+	if o.Scatter == nil {
+		return nil
+	}
+	key := generator.NameKey(d.Name)
+	marks, err := w.store.Reserved(ctx, key)
+	if err != nil {
+		return err
+	}
+	for _, m := range marks {
+		if greatest := min(int64(1)<<o.Scatter.Bits-1, math.MaxInt64-2); m.Key == key && m.Hi > 0 && m.Hi <= greatest {
+			_, _, err = w.store.Reserve(ctx, generator.Reservation{
+				Key: key, AtLeast: greatest, N: 1, Limit: generator.NoLimit, Owner: "drop_generator",
+			})
+		}
+	}
+	return err
+}
+
+// scattered is a generator whose ids are exchanged by a permutation. They
+// have no order, so that it cannot be raised and has no bounds in time.
+type scattered struct {
+	gen       generator.Generator
+	try       generator.TryGenerator // gen, or nil
+	explainer generator.Explainer    // gen, or nil
+	name      string
+	kind      string
+	p         *Permutation
+}
+
+var (
+	_ generator.TryGenerator = (*scattered)(nil)
+	_ generator.Explainer    = (*scattered)(nil)
+	_ generator.Reporter     = (*scattered)(nil)
+	_ generator.Closer       = (*scattered)(nil)
+)
+
+// TryNext implements generator.TryGenerator. Runs have one id.
+func (s *scattered) TryNext(int64) (generator.Range, bool) {
+	if s.try == nil {
+		return generator.Range{}, false
+	}
+	r, ok := s.try.TryNext(1)
+	if !ok || !s.p.Holds(r.First) {
+		return generator.Range{}, false
+	}
+	r.First = s.p.Scatter(r.First)
+	return r, true
+}
+
+// Next implements generator.Generator. Runs have one id.
+func (s *scattered) Next(ctx context.Context, n int64) (generator.Range, error) {
+	r, err := s.gen.Next(ctx, min(n, 1))
+	if err != nil {
+		return r, err
+	}
+	if !s.p.Holds(r.First) {
+		return generator.Range{}, &generator.Error{
+			Kind: generator.ErrExhausted, Name: s.name, Message: "generator " + s.name + " has used up the bits of its scatter",
+			Hint: "Create a generator with another name and more bits, and move to it.",
+		}
+	}
+	r.First = s.p.Scatter(r.First)
+	return r, nil
+}
+
+// Explain implements generator.Explainer.
+func (s *scattered) Explain(id int64) (generator.Parts, error) {
+	if !s.p.Holds(id) {
+		return generator.Parts{}, optionError("%d is not an id of generator %s: it has too many bits", id, s.name)
+	}
+	number := s.p.Unscatter(id)
+	if s.explainer != nil {
+		return s.explainer.Explain(number)
+	}
+	return generator.Parts{Kind: s.kind, Sequence: &number}, nil
+}
+
+func (s *scattered) unordered() error {
+	return &generator.Error{
+		Kind: generator.ErrWrongKind, Name: s.name, Message: "the ids of generator " + s.name + " are scattered and do not follow time",
+		Hint: "Keep a column with the time, or use a generator without scatter.",
+	}
+}
+
+// Floor implements generator.Explainer.
+func (s *scattered) Floor(time.Time) (int64, error) { return 0, s.unordered() }
+
+// Ceil implements generator.Explainer.
+func (s *scattered) Ceil(time.Time) (int64, error) { return 0, s.unordered() }
+
+// Stats implements generator.Reporter.
+func (s *scattered) Stats() generator.Stats {
+	if r, ok := s.gen.(generator.Reporter); ok {
+		return r.Stats()
+	}
+	return generator.Stats{}
+}
+
+// Close implements generator.Closer.
+func (s *scattered) Close(ctx context.Context) error {
+	if c, ok := s.gen.(generator.Closer); ok {
+		return c.Close(ctx)
+	}
+	return nil
+}

@@ -1,0 +1,249 @@
+package code
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"nextid/generator"
+	"nextid/generator/option"
+)
+
+const hint = "Options of codes: text (" + baseNames + "), case, prefix, pad, check, group, separator; and scatter (true, a key, or {\"bits\": 40})."
+
+func optionError(format string, args ...any) error { return option.Error(hint, format, args...) }
+
+// options are ours of a generator, as they are stored.
+type options struct {
+	Text    *Text    `json:"text,omitempty"`
+	Scatter *scatter `json:"scatter,omitempty"`
+}
+
+// scatter is the option of that name. Key is empty where the server is to
+// make one.
+type scatter struct {
+	Bits int    `json:"bits"`
+	Key  string `json:"key,omitempty"`
+}
+
+// minKey is the least length of a key in bytes.
+const minKey = 16
+
+// given is what a user writes; text may be the name of a base, or an object
+// with all of it, as it is stored.
+type given struct {
+	Text      json.RawMessage `json:"text"`
+	Case      *string         `json:"case"`
+	Prefix    *string         `json:"prefix"`
+	Pad       *int            `json:"pad"`
+	Check     json.RawMessage `json:"check"`
+	Group     *int            `json:"group"`
+	Separator *string         `json:"separator"`
+	Scatter   json.RawMessage `json:"scatter"`
+}
+
+var ours = []string{"text", "case", "prefix", "pad", "check", "group", "separator", "scatter"}
+
+// split separates our options from those of the kind, which stay in their
+// order. What is no JSON object goes to the kind, which says so.
+func split(raw json.RawMessage) (own, rest json.RawMessage, err error) {
+	if b := bytes.TrimSpace(raw); len(b) == 0 || b[0] != '{' || !json.Valid(b) {
+		return nil, raw, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	_, err = d.Token()
+	for err == nil && d.More() {
+		var name json.Token
+		var value json.RawMessage
+		if name, err = d.Token(); err != nil {
+			break
+		}
+		if err = d.Decode(&value); err != nil {
+			break
+		}
+		into := &rest
+		if slices.Contains(ours, name.(string)) {
+			into = &own
+		}
+		*into = member(*into, name.(string), value)
+	}
+	if own == nil || err != nil {
+		return nil, raw, err
+	}
+	if rest == nil {
+		rest = json.RawMessage("{")
+	}
+	return append(own, '}'), append(rest, '}'), nil
+}
+
+// member appends to a JSON object whose end is open.
+func member(object json.RawMessage, name string, value json.RawMessage) json.RawMessage {
+	quoted, _ := json.Marshal(name) // a text is always JSON
+	if object == nil {
+		object = append(object, '{')
+	} else {
+		object = append(object, ',')
+	}
+	return slices.Concat(object, quoted, []byte{':'}, value)
+}
+
+// join writes the stored form: the kind's options and, after them, ours.
+func join(kind json.RawMessage, o options) (json.RawMessage, error) {
+	own, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	kind = bytes.TrimSpace(kind)
+	switch {
+	case string(own) == "{}":
+		return kind, nil
+	case len(kind) == 0 || string(kind) == "{}":
+		return own, nil
+	}
+	return slices.Concat(kind[:len(kind)-1], []byte{','}, own[1:]), nil
+}
+
+// parse reads our options as users write them; bits is how many the ids of
+// the kind have.
+func parse(own json.RawMessage, bits int) (options, error) {
+	var g given
+	var o options
+	if err := option.Decode(own, &g, hint); err != nil {
+		return o, err
+	}
+	text, err := g.text()
+	if err != nil {
+		return o, err
+	}
+	if o.Text = text; text != nil {
+		if err := text.check(); err != nil {
+			return o, err
+		}
+	}
+	o.Scatter, err = parseScatter(g.Scatter, bits)
+	return o, err
+}
+
+// text reads the options of the text form, nil where there are none.
+func (g *given) text() (*Text, error) {
+	if absent(g.Text) {
+		if g.Case != nil || g.Prefix != nil || g.Pad != nil || !absent(g.Check) || g.Group != nil || g.Separator != nil {
+			g.Text = json.RawMessage(`"` + decimal + `"`)
+		} else {
+			return nil, nil //nolint:nilnil // no text form is no error
+		}
+	}
+	t := &Text{}
+	if err := json.Unmarshal(g.Text, &t.Base); err != nil {
+		var whole struct {
+			Base *string `json:"base"`
+			given
+		}
+		if err := option.Decode(g.Text, &whole, hint); err != nil {
+			return nil, err
+		}
+		if t.Base = decimal; whole.Base != nil {
+			t.Base = *whole.Base
+		}
+		if !absent(whole.Text) || !absent(whole.Scatter) {
+			return nil, optionError("text holds no text and no scatter")
+		}
+		if err := whole.given.into(t); err != nil {
+			return nil, err
+		}
+	}
+	return t, g.into(t)
+}
+
+func (g *given) into(t *Text) error {
+	set(&t.Case, g.Case)
+	set(&t.Prefix, g.Prefix)
+	set(&t.Pad, g.Pad)
+	set(&t.Group, g.Group)
+	set(&t.Separator, g.Separator)
+	if t.Group > 0 && t.Separator == "" {
+		t.Separator = "-"
+	}
+	if absent(g.Check) {
+		return nil
+	}
+	var yes bool
+	switch {
+	case json.Unmarshal(g.Check, &yes) == nil && yes:
+		t.Check = usualCheck(t.Base)
+	case json.Unmarshal(g.Check, &yes) == nil:
+		t.Check = ""
+	case json.Unmarshal(g.Check, &t.Check) != nil:
+		return optionError("check must be true, false or the name of a method, not %s", g.Check)
+	}
+	return nil
+}
+
+func set[T any](into, from *T) {
+	if from != nil {
+		*into = *from
+	}
+}
+
+func absent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
+
+// parseScatter reads true, a key, or {"bits": …, "key": …}. No message shows
+// what was given: it may be a key.
+func parseScatter(raw json.RawMessage, bits int) (*scatter, error) {
+	s := &scatter{Bits: bits}
+	var yes bool
+	switch {
+	case absent(raw):
+		return nil, nil //nolint:nilnil // no scatter is no error
+	case json.Unmarshal(raw, &yes) == nil:
+		if !yes {
+			return nil, nil //nolint:nilnil // as above
+		}
+	case json.Unmarshal(raw, &s.Key) == nil:
+		if s.Key == "" {
+			return nil, optionError("the key of scatter must have at least %d characters", minKey)
+		}
+	default:
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.DisallowUnknownFields()
+		if d.Decode(s) != nil {
+			return nil, optionError("scatter must be true, a key, or an object of bits and key")
+		}
+	}
+	switch {
+	case s.Key != "" && len(s.Key) < minKey:
+		return nil, optionError("the key of scatter must have at least %d characters", minKey)
+	case s.Bits < minBits || s.Bits > maxBits:
+		return nil, optionError("scatter needs %d to %d bits, not %d", minBits, maxBits, s.Bits)
+	}
+	return s, nil
+}
+
+// read returns our part of stored options.
+func read(stored json.RawMessage) (options, error) {
+	own, _, err := split(stored)
+	if err == nil && own != nil {
+		var o options
+		if o, err = parse(own, maxBits); err == nil {
+			return o, nil
+		}
+	}
+	if err != nil {
+		// Without the cause, which may show a key.
+		return options{}, &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options of codes cannot be used"}
+	}
+	return options{}, nil
+}
+
+// noBits says that the ids of the kind have more bits than scatter would
+// exchange.
+func noBits(want, have int) error {
+	return optionError("the ids of this generator have %d bits, and scatter was given %d", want, have)
+}
+
+// Written for messages and logs, the key is left out.
+func (s scatter) String() string { return fmt.Sprintf("scatter of %d bits", s.Bits) }
+
+// GoString is as String.
+func (s scatter) GoString() string { return s.String() }

@@ -1,0 +1,105 @@
+package code
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math/bits"
+)
+
+// Limits of the width of a permutation. In fewer bits an observer could list
+// all of it.
+const (
+	minBits = 16
+	maxBits = 63
+)
+
+// rounds of the Feistel network. Luby and Rackoff need four of a perfect
+// round function; narrow halves need more. NIST's FF1 has ten.
+const rounds = 10
+
+// Permutation is a keyed bijection of the numbers 0 … 2^bits-1, and Unscatter
+// its inverse. It is a Feistel network over the bits, whose two halves differ
+// by one bit where their number is odd, so that it is exact without walking
+// cycles; the round function is SipHash-2-4 of one word.
+//
+// It hides the order and the number of ids from those who do not have the
+// key. It is not meant to keep other secrets.
+type Permutation struct {
+	key         [2]uint64
+	high, low   uint8 // bits of the halves
+	highM, lowM uint64
+	domainM     uint64
+	roundTweaks [rounds]uint64
+	_           [0]func() // not comparable: the key must not end up in a map or a message
+}
+
+// NewPermutation returns the permutation of a key over that many bits, from 2
+// to 63. Keys are texts; SHA-256 makes them 128 bits.
+func NewPermutation(key string, width int) *Permutation {
+	sum := sha256.Sum256([]byte("nextid scatter 1\x00" + key))
+	p := &Permutation{
+		key:  [2]uint64{binary.LittleEndian.Uint64(sum[0:]), binary.LittleEndian.Uint64(sum[8:])},
+		high: uint8(width / 2), low: uint8(width - width/2), //nolint:gosec // at most 63
+	}
+	p.highM, p.lowM, p.domainM = 1<<p.high-1, 1<<p.low-1, 1<<width-1
+	for i := range p.roundTweaks {
+		p.roundTweaks[i] = uint64(i)<<56 | uint64(width)<<48 //nolint:gosec // small and positive
+	}
+	return p
+}
+
+// Holds reports whether id is one of the numbers that are permuted.
+func (p *Permutation) Holds(id int64) bool { return uint64(id)&^p.domainM == 0 }
+
+// Scatter returns the image of a number that p Holds.
+func (p *Permutation) Scatter(id int64) int64 {
+	h, l := uint64(id)>>p.low, uint64(id)&p.lowM
+	for i := 0; i < rounds; i += 2 {
+		h ^= p.round(i, l) & p.highM
+		l ^= p.round(i+1, h) & p.lowM
+	}
+	return int64(h<<p.low | l)
+}
+
+// Unscatter undoes Scatter.
+func (p *Permutation) Unscatter(id int64) int64 {
+	h, l := uint64(id)>>p.low, uint64(id)&p.lowM
+	for i := rounds - 2; i >= 0; i -= 2 {
+		l ^= p.round(i+1, h) & p.lowM
+		h ^= p.round(i, l) & p.highM
+	}
+	return int64(h<<p.low | l)
+}
+
+// round is SipHash-2-4 of one word, whose highest bytes say which round of
+// which width it is. All inputs have this one length, so that the block with
+// the length, which the general form appends, would say nothing.
+func (p *Permutation) round(i int, half uint64) uint64 {
+	m := p.roundTweaks[i] | half
+	v0, v1 := p.key[0]^0x736f6d6570736575, p.key[1]^0x646f72616e646f6d
+	v2, v3 := p.key[0]^0x6c7967656e657261, p.key[1]^0x7465646279746573
+	v3 ^= m
+	v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
+	v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
+	v0 ^= m
+	v2 ^= 0xff
+	v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
+	v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
+	v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
+	v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
+	return v0 ^ v1 ^ v2 ^ v3
+}
+
+func sipRound(v0, v1, v2, v3 uint64) (uint64, uint64, uint64, uint64) {
+	v0 += v1
+	v1 = bits.RotateLeft64(v1, 13) ^ v0
+	v0 = bits.RotateLeft64(v0, 32)
+	v2 += v3
+	v3 = bits.RotateLeft64(v3, 16) ^ v2
+	v0 += v3
+	v3 = bits.RotateLeft64(v3, 21) ^ v0
+	v2 += v1
+	v1 = bits.RotateLeft64(v1, 17) ^ v2
+	v2 = bits.RotateLeft64(v2, 32)
+	return v0, v1, v2, v3
+}

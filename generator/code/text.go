@@ -1,0 +1,179 @@
+package code
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"nextid/generator"
+	"nextid/generator/option"
+)
+
+// Text is a text form of numbers from 0 on. As JSON it is the stored form of
+// the options; check makes it ready for use.
+type Text struct {
+	Base      string `json:"base"`
+	Case      string `json:"case,omitempty"` // of the letters, where the base leaves it open
+	Prefix    string `json:"prefix,omitempty"`
+	Pad       int    `json:"pad,omitempty"`       // least number of digits
+	Check     string `json:"check,omitempty"`     // method of the check digit
+	Group     int    `json:"group,omitempty"`     // digits between separators, counted from the end
+	Separator string `json:"separator,omitempty"` // between groups
+
+	alphabet *alphabet
+}
+
+// Limits of text forms. A code with all of them has less than maxCode bytes.
+const (
+	maxPad    = 64
+	maxPrefix = 64
+	maxCode   = 256
+)
+
+// separators are the texts that can stand between groups. No base has them.
+const separators = "-._ /:"
+
+var _ generator.Coder = (*Text)(nil)
+
+// check refuses what does not go together, and makes t ready.
+func (t *Text) check() error {
+	a, ok := alphabets[t.Base]
+	if !ok {
+		return optionError("text must be one of %s, not %q", baseNames, t.Base)
+	}
+	switch {
+	case t.Case != "" && !a.fold:
+		return optionError("case does not go with %s", t.Base)
+	case t.Case == upper || t.Case == "" && a.upper:
+		t.alphabet = a.withCase(strings.ToUpper)
+	case t.Case == lower || t.Case == "":
+		t.alphabet = a.withCase(strings.ToLower)
+	default:
+		return optionError("case must be %s or %s, not %q", lower, upper, t.Case)
+	}
+	switch {
+	case t.Pad < 0 || t.Pad > maxPad:
+		return optionError("pad must be between 0 and %d, not %d", maxPad, t.Pad)
+	case t.Group < 0 || t.Group > maxPad:
+		return optionError("group must be between 0 and %d, not %d", maxPad, t.Group)
+	case t.Group == 0 && t.Separator != "":
+		return optionError("separator needs group, the number of digits between two separators")
+	case t.Group > 0 && (len(t.Separator) != 1 || !strings.Contains(separators, t.Separator)):
+		return optionError("separator must be one of %q, not %q", separators, t.Separator)
+	case len(t.Prefix) > maxPrefix || !utf8.ValidString(t.Prefix) || strings.ContainsFunc(t.Prefix, unicode.IsControl):
+		return optionError("prefix must be a text of at most %d bytes without control characters", maxPrefix)
+	}
+	switch {
+	case t.Check != "" && t.Check != luhn && t.Check != damm && t.Check != mod37:
+		return optionError("check must be true, %s, %s or %s, not %q", luhn, damm, mod37, t.Check)
+	case t.Check == damm && t.Base != decimal, t.Check == mod37 && t.Base != base32:
+		return optionError("check %s does not go with %s", t.Check, t.Base)
+	}
+	return nil
+}
+
+// AppendCode implements generator.Coder.
+func (t *Text) AppendCode(b []byte, id int64) ([]byte, error) {
+	if id < 0 {
+		return b, optionError("%d is negative and has no text form", id)
+	}
+	// Digit values, the last one first: at most 63 of base 2 or maxPad, and
+	// the check digit.
+	var digits [maxPad + 1]byte
+	n, base := 1, uint64(t.alphabet.base())
+	for v := uint64(id); v > 0 || n == 1; v /= base {
+		digits[n] = byte(v % base)
+		n++
+	}
+	n = max(n, t.Pad+1)
+	first := 1
+	if t.Check != "" {
+		digits[0] = checksum(t.Check, digits[1:n], byte(base))
+		first = 0
+	}
+	b = append(b, t.Prefix...)
+	for i := n - 1; i >= first; i-- {
+		if i == 0 {
+			b = append(b, t.alphabet.check[digits[0]])
+		} else {
+			b = append(b, t.alphabet.digits[digits[i]])
+		}
+		if t.Group > 0 && i > first && (i-first)%t.Group == 0 {
+			b = append(b, t.Separator...)
+		}
+	}
+	return b, nil
+}
+
+// ParseCode implements generator.Coder. Separators and leading zeros may be
+// left out, and letters may be of either case where the base does not tell
+// them apart.
+func (t *Text) ParseCode(code string) (int64, error) {
+	if len(code) > maxCode {
+		return 0, t.wrong(code, "is too long")
+	}
+	rest, ok := t.cutPrefix(code)
+	if !ok {
+		return 0, t.wrong(code, fmt.Sprintf("does not begin with %q", t.Prefix))
+	}
+	var digits [maxCode]byte
+	n := 0
+	for i := len(rest) - 1; i >= 0; i-- {
+		if t.Group > 0 && rest[i] == t.Separator[0] || t.Base == base32 && rest[i] == '-' {
+			continue
+		}
+		values := &t.alphabet.values
+		if t.Check != "" && n == 0 {
+			values = &t.alphabet.checkValues
+		}
+		v := values[rest[i]]
+		if v < 0 {
+			return 0, t.wrong(code, fmt.Sprintf("holds %q, which is no digit of %s", rest[i], t.Base))
+		}
+		digits[n] = byte(v)
+		n++
+	}
+	number := digits[:n]
+	if t.Check != "" && n > 0 {
+		number = digits[1:n]
+	}
+	if len(number) == 0 {
+		return 0, t.wrong(code, "has no digits")
+	}
+	base := t.alphabet.base()
+	if t.Check != "" && checksum(t.Check, number, byte(base)) != digits[0] {
+		return 0, t.wrong(code, "has a wrong check digit: a digit was mistaken, or two were exchanged")
+	}
+	var id int64
+	for i := len(number) - 1; i >= 0; i-- {
+		d := int64(number[i])
+		if id > (math.MaxInt64-d)/int64(base) {
+			return 0, t.wrong(code, "is greater than any id")
+		}
+		id = id*int64(base) + d
+	}
+	return id, nil
+}
+
+// unlikeNumbers reports whether no code can be a decimal number.
+func (t *Text) unlikeNumbers() bool {
+	return t.Prefix != "" && !strings.Contains(decimalDigits+"-", t.Prefix[:1])
+}
+
+func (t *Text) cutPrefix(code string) (string, bool) {
+	if t.alphabet.fold && len(code) >= len(t.Prefix) && strings.EqualFold(code[:len(t.Prefix)], t.Prefix) {
+		return code[len(t.Prefix):], true
+	}
+	return strings.CutPrefix(code, t.Prefix)
+}
+
+func (t *Text) wrong(code, why string) error {
+	const most = 64
+	if len(code) > most {
+		code = code[:most] + "…"
+	}
+	example, _ := t.AppendCode(nil, 1234567) // not negative
+	return option.Error(fmt.Sprintf("A code of this generator looks like %s.", example), "%q %s", code, why)
+}
