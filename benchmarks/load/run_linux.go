@@ -355,3 +355,17 @@ func (l *loop) event(e unix.EpollEvent) error {
 	w.began = now
 	return l.step(w, w.Work.Begin())
 }
+
+// Once lets each client do one operation, one after the other.
+func Once(ctx context.Context, clients []Client) error {
+	for _, c := range clients {
+		for step, more := c.Work.Begin(), true; more; {
+			ids, err := c.Links[step.Link].exchange(ctx, step.Bytes, step.Answers)
+			if err != nil {
+				return err
+			}
+			step, more = c.Work.Then(ids)
+		}
+	}
+	return nil
+}

@@ -19,3 +19,6 @@ func (l *Link) exchange(context.Context, []byte, int) ([]ID, error) { return nil
 
 // Run measures.
 func Run(context.Context, Config) (Result, error) { return Result{}, errNotHere }
+
+// Once lets each client do one operation.
+func Once(context.Context, []Client) error { return errNotHere }

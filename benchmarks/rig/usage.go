@@ -3,6 +3,7 @@ package rig
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -62,4 +63,25 @@ func (u *Usage) add(pid int) {
 			}
 		}
 	}
+}
+
+// Parent is the parent of a process, if that is one of the named programs,
+// else 0.
+func Parent(pid int, names ...string) int {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, after, _ := strings.Cut(string(status), "\nPPid:")
+	text, _, _ := strings.Cut(after, "\n")
+	parent, err := strconv.Atoi(strings.TrimSpace(text))
+	if err != nil || !called(parent, names) {
+		return 0
+	}
+	return parent
+}
+
+func called(pid int, names []string) bool {
+	comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	return err == nil && slices.Contains(names, strings.TrimSpace(string(comm)))
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,7 +46,7 @@ func (p *program) report(cmd *cobra.Command, f *reportFlags, run func(context.Co
 	if err != nil {
 		return err
 	}
-	r.Command = "nextid " + strings.Join(p.args, " ")
+	r.Command = "nextid " + strings.Join(withoutSecrets(p.args), " ")
 	if earlier != nil {
 		r.Compare(filepath.Base(f.baseline), earlier)
 	}
@@ -59,6 +60,18 @@ func (p *program) report(cmd *cobra.Command, f *reportFlags, run func(context.Co
 	}
 	_, err = fmt.Fprintf(p.stdout, "\nWritten: %s\n", strings.Join(paths, ", "))
 	return err
+}
+
+// withoutSecrets are arguments as they may be shown: URLs without passwords.
+func withoutSecrets(args []string) []string {
+	shown := slices.Clone(args)
+	for i, arg := range shown {
+		if scheme := strings.Index(arg, "://"); scheme >= 0 {
+			begin := strings.LastIndexByte(arg[:scheme], '=') + 1 // --dsn=URL
+			shown[i] = arg[:begin] + redacted(arg[begin:])
+		}
+	}
+	return shown
 }
 
 func (p *program) benchSQLCommand() *cobra.Command {

@@ -1,0 +1,181 @@
+package compare
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"nextid/benchmarks/report"
+	"nextid/benchmarks/rig"
+)
+
+// Config is one comparison.
+type Config struct {
+	Binary   string   // of nextid
+	DSN      []string // servers to use; none: those that are installed are started
+	Shards   int      // servers to start of each kind
+	Plan     Plan
+	Progress *report.Progress
+}
+
+// Plan is how much is measured.
+type Plan struct {
+	Rounds      int
+	Clients     []int
+	IDs, Rows   time.Duration // of one measurement at one number of clients
+	Rate        float64       // rows a second at the fixed rate
+	Latency     time.Duration
+	GrowthRows  int
+	GrowthLimit time.Duration
+}
+
+// Quick shows what stands out in less than three minutes, Full what is close
+// in about ten.
+var (
+	Quick = Plan{
+		Rounds: 1, Clients: []int{1, 8, 32}, IDs: 250 * time.Millisecond, Rows: 500 * time.Millisecond,
+		Rate: 300, Latency: 1200 * time.Millisecond, GrowthRows: 20_000, GrowthLimit: 1200 * time.Millisecond,
+	}
+	Full = Plan{
+		Rounds: 3, Clients: []int{1, 8, 32}, IDs: 500 * time.Millisecond, Rows: time.Second,
+		Rate: 300, Latency: 5 * time.Second, GrowthRows: 200_000, GrowthLimit: 6 * time.Second,
+	}
+)
+
+// notebook collects what the report says beside the figures.
+type notebook struct{ *report.Report }
+
+func (n *notebook) version(name string) { n.Versions = append(n.Versions, name) }
+
+// once notes what was not measured, unless that was said before.
+func (n *notebook) once(format string, args ...any) {
+	if note := fmt.Sprintf(format, args...); !slices.Contains(n.Notes, note) {
+		n.Notes = append(n.Notes, note)
+	}
+}
+
+// run is one comparison under way.
+type run struct {
+	Config
+	stage   *stage
+	notes   *notebook
+	all     []*contestant
+	figures map[*contestant]*figures
+	fail    []failover
+	added   []addedShard
+}
+
+// Run measures. When ctx ends it returns what it has, as interrupted.
+func Run(ctx context.Context, c Config) (*report.Report, error) {
+	r := &run{Config: c, notes: &notebook{newReport(c)}, figures: map[*contestant]*figures{}}
+	servers, err := rig.New()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = servers.Close() }()
+	c.Progress.Part("start the servers")
+	if r.stage, err = c.open(ctx, servers, r.notes); err != nil {
+		return nil, err
+	}
+	defer func() {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		defer cancel()
+		if err := r.stage.close(closing); err != nil {
+			r.notes.once("%s was not removed everywhere: %v", Schema, err)
+		}
+	}()
+	r.choose()
+	r.expect()
+	r.measure(ctx)
+	r.write()
+	r.notes.Interrupted = ctx.Err() != nil
+	r.notes.Took = time.Since(r.notes.Began).Seconds()
+	return r.notes.Report, nil
+}
+
+// choose takes the contestants whose servers are there.
+func (r *run) choose() {
+	shards := max(len(r.stage.servers[postgres]), len(r.stage.servers[mariadb]))
+	for _, c := range contestants(shards) {
+		if err := r.stage.missing(c); err != nil {
+			r.notes.once("%s: %v", c.name, err)
+			continue
+		}
+		r.all = append(r.all, c)
+		r.figures[c] = &figures{ids: map[int][]float64{}, rows: map[int][]float64{}}
+	}
+}
+
+// perMeasurement is what opening connections and making tables takes.
+const perMeasurement = 300 * time.Millisecond
+
+// expect tells the progress bar how long it will take.
+func (r *run) expect() {
+	p := r.Plan
+	each := time.Duration(p.Rounds*len(p.Clients))*((p.IDs+p.Rows)*6/5+2*perMeasurement) + p.Latency + p.GrowthLimit/2
+	r.Progress.Expect(each * time.Duration(len(r.all)))
+}
+
+// measure measures everybody, in turns.
+func (r *run) measure(ctx context.Context) {
+	p := r.Plan
+	for round := range p.Rounds {
+		r.Progress.Part(fmt.Sprintf("ids and rows, round %d of %d", round+1, p.Rounds))
+		for i := range r.all {
+			c := r.all[(round*5+i)%len(r.all)] // another neighbour each round
+			f := r.figures[c]
+			for _, n := range p.Clients {
+				r.try(ctx, c, fmt.Sprintf("ids with %d clients", n), p.IDs*6/5+perMeasurement, func() error {
+					return r.stage.measureIDs(ctx, c, n, p.IDs, f)
+				})
+				r.try(ctx, c, fmt.Sprintf("rows with %d clients", n), p.Rows*6/5+perMeasurement, func() error {
+					return r.stage.measureRows(ctx, c, n, p.Rows, f)
+				})
+			}
+		}
+	}
+	r.Progress.Part(fmt.Sprintf("latency at %.0f rows a second", p.Rate))
+	for _, c := range r.all {
+		r.try(ctx, c, "", p.Latency, func() error { return r.stage.measureLatency(ctx, c, p.Rate, p.Latency, r.figures[c]) })
+	}
+	r.Progress.Part("bytes between the databases and nextid")
+	for _, c := range r.all {
+		if c.foreign != notForeign {
+			r.try(ctx, c, "", 0, func() error { return r.stage.measureBehind(ctx, c, r.figures[c]) })
+		}
+	}
+	r.Progress.Part("a large table")
+	for _, c := range r.all {
+		r.try(ctx, c, "", p.GrowthLimit/2, func() error {
+			return r.stage.measureGrowth(ctx, c, p.GrowthRows, p.GrowthLimit, r.figures[c])
+		})
+	}
+	if !r.stage.own {
+		r.notes.once("failover and one more shard: they need servers that may be changed and killed; run without --dsn")
+		return
+	}
+	if ctx.Err() == nil {
+		r.Progress.Part("one more shard")
+		r.added = r.stage.measureAddingShards(ctx, r.notes)
+	}
+	if ctx.Err() == nil {
+		r.Progress.Part("failover")
+		r.fail = r.stage.measureFailovers(ctx, r.notes)
+	}
+}
+
+// try measures one thing of one contestant. One that failed is not asked
+// again.
+func (r *run) try(ctx context.Context, c *contestant, what string, expected time.Duration, measure func() error) {
+	if ctx.Err() != nil || r.figures[c].missing != nil {
+		return
+	}
+	r.Progress.Step(c.name + ": " + what)
+	err := measure()
+	r.Progress.Did(expected)
+	if err != nil && ctx.Err() == nil {
+		r.figures[c].missing = err
+		r.notes.once("%s, from %q on: %v", c.name, what, err)
+	}
+}

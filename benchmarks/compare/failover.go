@@ -1,0 +1,173 @@
+package compare
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"nextid/benchmarks/load"
+	"nextid/benchmarks/rig"
+)
+
+// failover is what one source of ids did when its server went away.
+type failover struct {
+	name    string
+	ours    bool
+	crash   string // killed, and started again on its own disk
+	standby string // killed, and a copy that lags behind took over
+}
+
+// failoverDraws is how many ids are drawn before, between and after.
+const failoverDraws = 500
+
+// recovering is a source of ids on a server that may be killed.
+type recovering struct {
+	name   string
+	ours   bool
+	create string // "" if there is nothing to create
+	draw   string
+}
+
+// measureFailovers kills servers and counts what came twice. It uses servers
+// of its own.
+func (s *stage) measureFailovers(ctx context.Context, n *notebook) []failover {
+	var all []failover
+	for _, group := range []struct {
+		start   func(ctx context.Context) (*rig.Server, error)
+		sources []recovering
+	}{
+		{func(ctx context.Context) (*rig.Server, error) { return s.rig.MariaDB(ctx) }, []recovering{
+			{"auto_increment of MariaDB", false, "CREATE TABLE a (id bigint AUTO_INCREMENT PRIMARY KEY)", "INSERT INTO a VALUES ()"},
+			{"ticket table (Flickr, MyISAM)", false, "CREATE TABLE b (id bigint AUTO_INCREMENT PRIMARY KEY, stub char(1) UNIQUE) ENGINE=MyISAM", "REPLACE INTO b (stub) VALUES ('a')"},
+		}},
+		{s.rig.PostgreSQL, []recovering{
+			{"sequence of PostgreSQL", false, "CREATE SEQUENCE a", "SELECT nextval('a')"},
+			{"sequence of PostgreSQL, CACHE 1000", false, "CREATE SEQUENCE b CACHE 1000", "SELECT nextval('b')"},
+		}},
+		{s.rig.Redis, []recovering{{"Redis INCR, as the package sets it up", false, "", "INCR a"}}},
+		{func(ctx context.Context) (*rig.Server, error) {
+			n, err := s.rig.Nextid(ctx, s.binary)
+			if err != nil {
+				return nil, err
+			}
+			return n.Server, nil
+		}, []recovering{
+			{"next_id snowflake", true, "", "SELECT next_id('a')"},
+			{"next_id segment", true, "SELECT create_generator('b', 'segment')", "SELECT next_id('b')"},
+		}},
+	} {
+		results, err := s.measureFailover(ctx, group.start, group.sources)
+		if ctx.Err() != nil {
+			return all
+		}
+		if err != nil {
+			n.once("failover of %s: %v", group.sources[0].name, err)
+			continue
+		}
+		all = append(all, results...)
+	}
+	return append(all, failover{"UUIDs", false, "nothing to lose", "nothing to lose"})
+}
+
+func (s *stage) measureFailover(ctx context.Context, start func(context.Context) (*rig.Server, error), sources []recovering) ([]failover, error) {
+	server, err := start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	seen := make([][]load.ID, len(sources))
+	draw := func(server *rig.Server) error { return drawAll(ctx, server, sources, seen) }
+	twice := func() []string {
+		texts := make([]string, len(sources))
+		for i := range sources {
+			texts[i] = fmt.Sprintf("%d of %d ids twice", duplicates(seen[i]), failoverDraws)
+		}
+		return texts
+	}
+	if err := createAll(ctx, server, sources); err != nil {
+		return nil, err
+	}
+	if err := draw(server); err != nil {
+		return nil, err
+	}
+	server.Kill()
+	if server, err = s.rig.Again(ctx, server); err != nil {
+		return nil, err
+	}
+	if err := draw(server); err != nil {
+		return nil, err
+	}
+	crash := twice()
+	// The standby stands where the server was now; what follows has not
+	// reached it when the server dies.
+	server.Stop()
+	promote, err := s.rig.Copy(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	if server, err = s.rig.Again(ctx, server); err != nil {
+		return nil, err
+	}
+	clear(seen)
+	if err := draw(server); err != nil {
+		return nil, err
+	}
+	server.Kill()
+	promoted, err := promote(ctx)
+	var standby []string
+	switch {
+	case err != nil && strings.Contains(err.Error(), "is a copy"):
+		standby = make([]string, len(sources))
+		for i := range standby {
+			standby[i] = "refuses to start on a copy"
+		}
+	case err != nil:
+		return nil, err
+	default:
+		if err := draw(promoted); err != nil {
+			return nil, err
+		}
+		standby = twice()
+		promoted.Kill()
+	}
+	all := make([]failover, len(sources))
+	for i, source := range sources {
+		all[i] = failover{source.name, source.ours, crash[i], standby[i]}
+	}
+	return all, nil
+}
+
+func createAll(ctx context.Context, server *rig.Server, sources []recovering) error {
+	link, err := load.Dial(ctx, server.URL)
+	if err != nil {
+		return err
+	}
+	defer link.Close()
+	for _, source := range sources {
+		if source.create == "" {
+			continue
+		}
+		if _, err := link.Exec(ctx, source.create); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drawAll draws ids from each source and adds them to those seen.
+func drawAll(ctx context.Context, server *rig.Server, sources []recovering, seen [][]load.ID) error {
+	link, err := load.Dial(ctx, server.URL)
+	if err != nil {
+		return err
+	}
+	defer link.Close()
+	for i, source := range sources {
+		for range failoverDraws {
+			ids, err := link.Exec(ctx, source.draw)
+			if err != nil {
+				return err
+			}
+			seen[i] = append(seen[i], ids...)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,288 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"nextid/benchmarks/report"
+)
+
+func newReport(c Config) *report.Report {
+	p := c.Plan
+	return &report.Report{
+		Title: "Where should ids come from?",
+		Intro: "The same table, filled with ids from each source by the same client, everything on one machine, in turns. " +
+			"Compare within this page: the numbers of two runs differ by more than most of these do.",
+		Began: time.Now(), Machine: report.ThisMachine(),
+		Settings: []string{
+			fmt.Sprintf("%d rounds of %s (ids) and %s (rows) at each number of clients, medians", p.Rounds, p.IDs, p.Rows),
+			fmt.Sprintf("latency: %s at %.0f rows/s", p.Latency, p.Rate),
+			fmt.Sprintf("growth: %d rows or %s", p.GrowthRows, p.GrowthLimit),
+			"servers with their default settings, so PostgreSQL and MariaDB wait for the disk at each commit",
+		},
+	}
+}
+
+// write makes the sections of the report.
+func (r *run) write() {
+	r.notes.Sections = append(r.notes.Sections, r.rowsSection(), r.idsSection(), r.costSection(), r.latencySection(), r.growthSection(), r.orderSection())
+	if len(r.added) > 0 {
+		r.notes.Sections = append(r.notes.Sections, r.shardSection())
+	}
+	if len(r.fail) > 0 {
+		r.notes.Sections = append(r.notes.Sections, r.failoverSection())
+	}
+}
+
+// table is a table with a row for each contestant.
+func (r *run) table(columns []report.Column, cells func(c *contestant, f *figures) []report.Cell) report.Table {
+	t := report.Table{First: "ids from", Columns: columns}
+	for _, c := range r.all {
+		t.Rows = append(t.Rows, report.Row{Name: c.name, Ours: c.ours, Cells: cells(c, r.figures[c])})
+	}
+	return t
+}
+
+// bars is a panel with a bar for each contestant that has a value.
+func (r *run) bars(title string, value func(f *figures) float64) report.Panel {
+	p := report.Panel{Title: title}
+	for _, c := range r.all {
+		p.Bars = append(p.Bars, report.Bar{Name: c.name, Value: value(r.figures[c]), Ours: c.ours})
+	}
+	return p
+}
+
+func clientsText(n int) string {
+	if n == 1 {
+		return "1 client"
+	}
+	return fmt.Sprintf("%d clients", n)
+}
+
+// reference is whom the others' rows are divided by: the first of the same
+// engine that is sharded alike, and not ours.
+func (r *run) reference(c *contestant) *contestant {
+	for _, other := range r.all {
+		if other.engine == c.engine && other.sharded == c.sharded && !other.ours {
+			return other
+		}
+	}
+	return nil
+}
+
+func (r *run) rowsSection() report.Section {
+	s := report.Section{
+		Title: "Rows a second",
+		Text: "INSERTs of one row, each its own transaction, in a closed loop. With ids from another server the client first asks that " +
+			"server, unless it took several at once. All shards share this machine, so more of them are no faster here. " +
+			"The ratio is to the first scheme of the same database with as many shards.",
+	}
+	var columns []report.Column
+	chart := report.Chart{Title: "Rows a second", Unit: "INSERTs of one row a second"}
+	for _, n := range r.Plan.Clients {
+		columns = append(columns, report.Column{Name: clientsText(n), Better: "more"})
+		chart.Panels = append(chart.Panels, r.bars(clientsText(n), func(f *figures) float64 { return report.Median(f.rows[n]) }))
+	}
+	columns = append(columns, report.Column{Name: fmt.Sprintf("ratio at %d clients", detailed), Better: "more"}, report.Column{Name: "to"})
+	s.Table = r.table(columns, func(c *contestant, f *figures) (cells []report.Cell) {
+		for _, n := range r.Plan.Clients {
+			cells = append(cells, report.Number(f.rows[n]...))
+		}
+		reference := r.reference(c)
+		if reference == nil || reference == c {
+			return append(cells, report.Cell{}, report.Cell{})
+		}
+		return append(cells, report.Ratio(f.rows[detailed], r.figures[reference].rows[detailed]), report.Text(reference.name))
+	})
+	s.Charts = []report.Chart{chart}
+	return s
+}
+
+func (r *run) idsSection() report.Section {
+	s := report.Section{
+		Title: "Ids a second",
+		Text: "Ids without rows, where they can be had without: one statement an id, or a batch. An application that makes ids itself is " +
+			"measured with one thread, whatever the number of clients.",
+	}
+	var columns []report.Column
+	chart := report.Chart{Title: "Ids a second", Unit: "ids a second; batches and the application's own are left out, being far off the scale"}
+	for _, n := range r.Plan.Clients {
+		columns = append(columns, report.Column{Name: clientsText(n), Better: "more"})
+		panel := report.Panel{Title: clientsText(n)}
+		for _, c := range r.all {
+			if c.inApp == nil && c.idsPerDraw() == 1 {
+				panel.Bars = append(panel.Bars, report.Bar{Name: c.name, Value: report.Median(r.figures[c].ids[n]), Ours: c.ours})
+			}
+		}
+		chart.Panels = append(chart.Panels, panel)
+	}
+	s.Table = r.table(columns, func(c *contestant, f *figures) (cells []report.Cell) {
+		for _, n := range r.Plan.Clients {
+			if c.generated() && c.draw == "" {
+				cells = append(cells, report.Text("with its row only"))
+			} else {
+				cells = append(cells, report.Number(f.ids[n]...))
+			}
+		}
+		return cells
+	})
+	s.Charts = []report.Chart{chart}
+	return s
+}
+
+func (r *run) costSection() report.Section {
+	return report.Section{
+		Title: "What a row costs",
+		Text: fmt.Sprintf("At %d clients: CPU time of all servers that work for the row, and bytes between the client and them, without TCP's "+
+			"headers. Behind: bytes between the table's server and nextid, for the ways in which it asks nextid itself.", detailed),
+		Table: r.table([]report.Column{{Name: "CPU µs", Better: "less"}, {Name: "bytes on the wire", Better: "less"}, {Name: "behind", Better: "less"}},
+			func(c *contestant, f *figures) []report.Cell {
+				cells := []report.Cell{report.Number(f.cpu...), {}, {}}
+				if f.wire > 0 {
+					cells[1] = report.Number(math.Round(f.wire))
+				}
+				if f.behind > 0 {
+					cells[2] = report.Number(math.Round(f.behind))
+				}
+				return cells
+			}),
+		Charts: []report.Chart{{
+			Title: "Server CPU", Unit: "µs a row, all servers",
+			Panels: []report.Panel{r.bars("", func(f *figures) float64 { return report.Median(f.cpu) })},
+		}},
+	}
+}
+
+// quantiles of the latency's table and curve. The curve's axis is the number
+// of nines, which gives each the same room.
+var quantiles = []struct {
+	q    float64
+	text string
+}{{0.5, "50 %"}, {0.9, "90 %"}, {0.99, "99 %"}, {0.999, "99.9 %"}}
+
+func (r *run) latencySection() report.Section {
+	lines := &report.Lines{X: "share of the rows that were done by then", Log: true}
+	s := report.Section{
+		Title: fmt.Sprintf("Latency at %.0f rows a second", r.Plan.Rate),
+		Text: fmt.Sprintf("Rows begin at fixed instants, with up to %d clients. The time of a row counts from the instant at which it should have "+
+			"begun, so that a server that stops for a moment pays for every row that had to wait (no coordinated omission). "+
+			"Who did not reach the rate could not keep up.", latencyClients),
+		Charts: []report.Chart{{Title: "Latency", Unit: "ms a row", Lines: lines}},
+	}
+	var columns []report.Column
+	for _, q := range quantiles {
+		columns = append(columns, report.Column{Name: q.text + " ms", Better: "less"})
+		lines.Ticks = append(lines.Ticks, report.Tick{At: nines(q.q), Text: q.text})
+	}
+	s.Table = r.table(append(columns, report.Column{Name: "rows/s"}), func(c *contestant, f *figures) (cells []report.Cell) {
+		if f.latency.N() == 0 {
+			return make([]report.Cell, len(quantiles)+1)
+		}
+		series := report.Series{Name: c.name, Ours: c.ours}
+		for _, q := range quantiles {
+			ms := float64(f.latency.Quantile(q.q)) / 1e6
+			cells = append(cells, report.Number(ms))
+			series.Points = append(series.Points, [2]float64{nines(q.q), ms})
+		}
+		lines.Series = append(lines.Series, series)
+		return append(cells, report.Number(f.reached))
+	})
+	return s
+}
+
+func nines(q float64) float64 { return -math.Log10(1 - q) }
+
+func (r *run) growthSection() report.Section {
+	lines := &report.Lines{X: "rows"}
+	s := report.Section{
+		Title: "A large table",
+		Text: fmt.Sprintf("A table with the id as primary key, an indexed number and a text of %d bytes, filled by INSERTs of %d rows. "+
+			"Written: what the processes handed to the disk for it, logs included, with a checkpoint at every tenth. "+
+			"MariaDB keeps the rows in the primary key's tree; its other indexes repeat the id.", len(note), statementRows),
+		Charts: []report.Chart{{Title: "Index growth", Unit: "MB of all indexes (MariaDB: with the rows)", Lines: lines}},
+	}
+	written := report.Chart{Title: "Written to disk", Unit: "bytes a row"}
+	columns := []report.Column{
+		{Name: "rows"}, {Name: "bytes a row", Better: "less"}, {Name: "of them primary key and rows", Better: "less"},
+		{Name: "of them other indexes", Better: "less"}, {Name: "written bytes a row", Better: "less"},
+	}
+	panel := report.Panel{}
+	s.Table = r.table(columns, func(c *contestant, f *figures) []report.Cell {
+		if len(f.growth) == 0 {
+			return make([]report.Cell, len(columns))
+		}
+		series := report.Series{Name: c.name, Ours: c.ours}
+		for _, p := range f.growth {
+			size := p.indexes
+			if c.engine == mariadb {
+				size += p.data
+			}
+			series.Points = append(series.Points, [2]float64{float64(p.rows), float64(size) / 1e6})
+		}
+		lines.Series = append(lines.Series, series)
+		last := f.growth[len(f.growth)-1]
+		a := func(n int64) float64 { return math.Round(float64(n) / float64(max(last.rows, 1))) }
+		cells := []report.Cell{report.Number(float64(last.rows)), report.Number(a(last.data + last.indexes)), report.Number(a(last.data)), report.Number(a(last.indexes)), {}}
+		if r.stage.measurable(c) {
+			cells[4] = report.Number(a(last.written))
+			panel.Bars = append(panel.Bars, report.Bar{Name: c.name, Value: a(last.written), Ours: c.ours})
+		}
+		return cells
+	})
+	written.Panels = []report.Panel{panel}
+	s.Charts = append(s.Charts, written)
+	return s
+}
+
+func (r *run) orderSection() report.Section {
+	return report.Section{
+		Title: "Order, and ids that came twice",
+		Text: fmt.Sprintf("At %d clients: rows whose id is below that of a row which was acknowledged before theirs was begun. "+
+			"Sorted by id, such rows are not where they were written. Twice: over all rows and shards of this run.", detailed),
+		Table: r.table([]report.Column{{Name: "out of order %", Better: "less"}, {Name: "twice"}}, func(_ *contestant, f *figures) []report.Cell {
+			if len(f.late) == 0 {
+				return make([]report.Cell, 2)
+			}
+			return []report.Cell{report.Number(f.late...), report.Number(float64(f.duplicates))}
+		}),
+	}
+}
+
+func (r *run) shardSection() report.Section {
+	t := report.Table{First: "ids from", Columns: []report.Column{
+		{Name: "servers to change"}, {Name: "statements on them"}, {Name: "nobody may write for, ms"}, {Name: "clients connect again"},
+		{Name: "numbers never given"}, {Name: "twice afterwards"},
+	}}
+	for _, a := range r.added {
+		again := "no"
+		if a.reconnect {
+			again = "yes"
+		}
+		t.Rows = append(t.Rows, report.Row{Name: a.name, Ours: a.ours, Cells: []report.Cell{
+			report.Number(float64(a.changed)), report.Number(float64(a.statements)), report.Number(float64(a.pause) / 1e6),
+			report.Text(again), report.Number(float64(a.skipped)), report.Number(float64(a.duplicates)),
+		}})
+	}
+	return report.Section{
+		Title: "One more shard",
+		Text: "From one shard less to all of them, with rows in each. Numbers that the shards share by offset must be moved to the new step on " +
+			"every shard at once, above the greatest number of all; connections keep MariaDB's old step until they are opened again. " +
+			"The pause is that of three statements on one machine, by a program that is prepared for it.",
+		Table: t,
+	}
+}
+
+func (r *run) failoverSection() report.Section {
+	t := report.Table{First: "ids from", Columns: []report.Column{{Name: "killed, started again"}, {Name: "killed, a standby that lags takes over"}}}
+	for _, f := range r.fail {
+		t.Rows = append(t.Rows, report.Row{Name: f.name, Ours: f.ours, Cells: []report.Cell{report.Text(f.crash), report.Text(f.standby)}})
+	}
+	return report.Section{
+		Title: "A simulated failover",
+		Text: fmt.Sprintf("%d ids are drawn, then the server is killed (SIGKILL) and started again on its own disk; and the same with a copy of its data "+
+			"that has not seen the last %d ids, which is what an asynchronous standby may be. Ids that were drawn before and after count as twice.",
+			failoverDraws, failoverDraws),
+		Table: t,
+	}
+}
