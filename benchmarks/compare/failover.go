@@ -3,6 +3,7 @@ package compare
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"nextid/benchmarks/load"
@@ -116,10 +117,7 @@ func (s *stage) measureFailover(ctx context.Context, start func(context.Context)
 	var standby []string
 	switch {
 	case err != nil && strings.Contains(err.Error(), "is a copy"):
-		standby = make([]string, len(sources))
-		for i := range standby {
-			standby[i] = "refuses to start on a copy"
-		}
+		standby = slices.Repeat([]string{"refuses to start on a copy"}, len(sources))
 	case err != nil:
 		return nil, err
 	default:

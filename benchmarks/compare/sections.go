@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"nextid/benchmarks/report"
@@ -16,7 +17,7 @@ func newReport(c Config) *report.Report {
 			"Compare within this page: the numbers of two runs differ by more than most of these do.",
 		Began: time.Now(), Machine: report.ThisMachine(),
 		Settings: []string{
-			fmt.Sprintf("%d rounds of %s (ids) and %s (rows) at each number of clients, medians", p.Rounds, p.IDs, p.Rows),
+			fmt.Sprintf("rounds: %d, each %s (ids) and %s (rows) at each number of clients; medians, [least–greatest] of the rounds' ratios", p.Rounds, p.IDs, p.Rows),
 			fmt.Sprintf("latency: %s at %.0f rows/s", p.Latency, p.Rate),
 			fmt.Sprintf("growth: %d rows or %s", p.GrowthRows, p.GrowthLimit),
 			"servers with their default settings, so PostgreSQL and MariaDB wait for the disk at each commit",
@@ -162,18 +163,16 @@ var quantiles = []struct {
 }{{0.5, "50 %"}, {0.9, "90 %"}, {0.99, "99 %"}, {0.999, "99.9 %"}}
 
 func (r *run) latencySection() report.Section {
-	lines := &report.Lines{X: "share of the rows that were done by then", Log: true}
+	charts := newLineCharts("Latency", "ms a row", report.Lines{X: "share of the rows that were done by then", Log: true, Ticks: ticks()})
 	s := report.Section{
 		Title: fmt.Sprintf("Latency at %.0f rows a second", r.Plan.Rate),
 		Text: fmt.Sprintf("Rows begin at fixed instants, with up to %d clients. The time of a row counts from the instant at which it should have "+
 			"begun, so that a server that stops for a moment pays for every row that had to wait (no coordinated omission). "+
 			"Who did not reach the rate could not keep up.", latencyClients),
-		Charts: []report.Chart{{Title: "Latency", Unit: "ms a row", Lines: lines}},
 	}
 	var columns []report.Column
 	for _, q := range quantiles {
 		columns = append(columns, report.Column{Name: q.text + " ms", Better: "less"})
-		lines.Ticks = append(lines.Ticks, report.Tick{At: nines(q.q), Text: q.text})
 	}
 	s.Table = r.table(append(columns, report.Column{Name: "rows/s"}), func(c *contestant, f *figures) (cells []report.Cell) {
 		if f.latency.N() == 0 {
@@ -185,22 +184,50 @@ func (r *run) latencySection() report.Section {
 			cells = append(cells, report.Number(ms))
 			series.Points = append(series.Points, [2]float64{nines(q.q), ms})
 		}
-		lines.Series = append(lines.Series, series)
+		charts.add(c, series)
 		return append(cells, report.Number(f.reached))
 	})
+	s.Charts = charts.all
 	return s
+}
+
+func ticks() (t []report.Tick) {
+	for _, q := range quantiles {
+		t = append(t, report.Tick{At: nines(q.q), Text: q.text})
+	}
+	return t
+}
+
+// lineCharts are charts with lines: one for the tables of each database.
+type lineCharts struct {
+	all     []report.Chart
+	engines []engine
+}
+
+func newLineCharts(title, unit string, lines report.Lines) *lineCharts {
+	l := &lineCharts{}
+	for _, e := range []engine{postgres, mariadb} {
+		own := lines
+		l.engines = append(l.engines, e)
+		l.all = append(l.all, report.Chart{Title: title + ", tables in " + string(e), Unit: unit, Lines: &own})
+	}
+	return l
+}
+
+func (l *lineCharts) add(c *contestant, s report.Series) {
+	lines := l.all[slices.Index(l.engines, c.engine)].Lines
+	lines.Series = append(lines.Series, s)
 }
 
 func nines(q float64) float64 { return -math.Log10(1 - q) }
 
 func (r *run) growthSection() report.Section {
-	lines := &report.Lines{X: "rows"}
+	charts := newLineCharts("Growth of indexes", "MB of all indexes (MariaDB: with the rows)", report.Lines{X: "rows"})
 	s := report.Section{
 		Title: "A large table",
 		Text: fmt.Sprintf("A table with the id as primary key, an indexed number and a text of %d bytes, filled by INSERTs of %d rows. "+
 			"Written: what the processes handed to the disk for it, logs included, with a checkpoint at every tenth. "+
 			"MariaDB keeps the rows in the primary key's tree; its other indexes repeat the id.", len(note), statementRows),
-		Charts: []report.Chart{{Title: "Index growth", Unit: "MB of all indexes (MariaDB: with the rows)", Lines: lines}},
 	}
 	written := report.Chart{Title: "Written to disk", Unit: "bytes a row"}
 	columns := []report.Column{
@@ -220,7 +247,7 @@ func (r *run) growthSection() report.Section {
 			}
 			series.Points = append(series.Points, [2]float64{float64(p.rows), float64(size) / 1e6})
 		}
-		lines.Series = append(lines.Series, series)
+		charts.add(c, series)
 		last := f.growth[len(f.growth)-1]
 		a := func(n int64) float64 { return math.Round(float64(n) / float64(max(last.rows, 1))) }
 		cells := []report.Cell{report.Number(float64(last.rows)), report.Number(a(last.data + last.indexes)), report.Number(a(last.data)), report.Number(a(last.indexes)), {}}
@@ -231,7 +258,7 @@ func (r *run) growthSection() report.Section {
 		return cells
 	})
 	written.Panels = []report.Panel{panel}
-	s.Charts = append(s.Charts, written)
+	s.Charts = append(charts.all, written)
 	return s
 }
 

@@ -75,8 +75,10 @@ func (s *stage) start(ctx context.Context, shards int, n *notebook) {
 			}
 		}
 	}
-	for _, servers := range s.servers {
-		n.version(fmt.Sprintf("%d × %s", len(servers), servers[0].Name))
+	for _, e := range []engine{postgres, mariadb} {
+		if servers := s.servers[e]; len(servers) > 0 {
+			n.version(fmt.Sprintf("%d × %s", len(servers), servers[0].Name))
+		}
 	}
 	if s.redis != nil {
 		n.version(s.redis.Name)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Chart is a picture: panels of bars, or lines.
@@ -92,9 +93,18 @@ func oursClass(ours bool, class string) string {
 	return class
 }
 
+// textWidth is about how wide a text is, in bold.
+func textWidth(s string) float64 { return 7.3 * float64(utf8.RuneCountInString(s)) }
+
 // bars draws the panels below each other, the longest bar first.
 func (d *drawing) bars(c *Chart) {
-	const left, right, step, thick = 330.0, 90.0, 22.0, 14.0
+	const right, step, thick = 90.0, 22.0, 14.0
+	left := 40.0
+	for _, p := range c.Panels {
+		for _, b := range p.Bars {
+			left = max(left, textWidth(b.Name)+14)
+		}
+	}
 	y := 6.0
 	for _, p := range c.Panels {
 		bars := slices.DeleteFunc(slices.Clone(p.Bars), func(b Bar) bool { return b.Value <= 0 })
@@ -163,8 +173,12 @@ func (a axis) ticks() []float64 {
 
 // lines draws series over one axis, each named at its end.
 func (d *drawing) lines(c *Chart) {
-	const left, right, top, height = 64.0, 300.0, 14.0, 380.0
+	const left, top, height = 64.0, 14.0, 380.0
 	l := c.Lines
+	right := 60.0
+	for _, s := range l.Series {
+		right = max(right, textWidth(s.Name)+70)
+	}
 	xs := axis{low: math.Inf(1), high: math.Inf(-1), from: left, to: chartWidth - right}
 	ys := axis{low: math.Inf(1), high: math.Inf(-1), from: top + height, to: top, log: l.Log}
 	for _, s := range l.Series {
@@ -236,6 +250,7 @@ func (d *drawing) series(series []Series, xs, ys axis, unit string, top, bottom 
 	slices.SortFunc(labels, func(a, b label) int { // ours on top of the others
 		return cmp.Or(cmp.Compare(rank(series[a.n].Ours), rank(series[b.n].Ours)), cmp.Compare(a.n, b.n))
 	})
+	ours := 0 // which have shades and dashes of their own
 	for _, at := range labels {
 		s := series[at.n]
 		points := make([]string, len(s.Points))
@@ -244,7 +259,13 @@ func (d *drawing) series(series []Series, xs, ys axis, unit string, top, bottom 
 		}
 		last := s.Points[len(s.Points)-1]
 		x := xs.at(last[0])
-		fmt.Fprintf(&d.b, `<g class="%s c%d"><title>%s: %s %s at the end</title>`, oursClass(s.Ours, "series"), at.n%8,
+		kind := "c"
+		if s.Ours {
+			kind = "o"
+			ours++
+			at.n = ours - 1
+		}
+		fmt.Fprintf(&d.b, `<g class="%s %s%d"><title>%s: %s %s at the end</title>`, oursClass(s.Ours, "series"), kind, at.n%8,
 			template.HTMLEscapeString(s.Name), Format(last[1]), template.HTMLEscapeString(unit))
 		fmt.Fprintf(&d.b, `<polyline points="%s"/>`, strings.Join(points, " "))
 		for _, p := range s.Points {

@@ -101,7 +101,7 @@ func (r *Rig) start(ctx context.Context, p *program, data string) (*Server, erro
 			return nil, err
 		}
 	}
-	for range 3 { // another process may take the port before the server does
+	for range 30 {
 		port, err := FreePort()
 		if err != nil {
 			return nil, err
@@ -111,11 +111,24 @@ func (r *Rig) start(ctx context.Context, p *program, data string) (*Server, erro
 		if err = r.launch(ctx, s, home); err == nil {
 			return s, nil
 		}
-		if ctx.Err() != nil || !strings.Contains(strings.ToLower(err.Error()), "address already in use") {
+		if !passes(err) {
 			return nil, err
 		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(200 * time.Millisecond):
+		}
 	}
-	return nil, fmt.Errorf("%s found no free port", p.name)
+	return nil, fmt.Errorf("%s did not start in many attempts", p.name)
+}
+
+// passes reports whether what kept a server from starting passes: another
+// process took the port before the server did, or processes of a PostgreSQL
+// that was killed have not ended yet.
+func passes(err error) bool {
+	text := strings.ToLower(err.Error())
+	return strings.Contains(text, "address already in use") || strings.Contains(text, "is still in use")
 }
 
 // home makes a directory that belongs to the program's user.
@@ -187,11 +200,13 @@ func (p *program) credential() (*syscall.Credential, error) {
 }
 
 // runAs sets user, directory and process group. The group is its own, since
-// Ctrl-C on the terminal is for us: we end the servers when we are done.
+// Ctrl-C on the terminal is for us: we end the servers when we are done. Where
+// the system can do that, they also end when we die.
 func (p *program) runAs(cmd *exec.Cmd, home string) error {
 	credential, err := p.credential()
 	cmd.Dir = home
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: credential, Setpgid: true}
+	endWithParent(cmd.SysProcAttr, p.stop)
 	return err
 }
 

@@ -78,7 +78,7 @@ cmd/nextid:                generator/... sqlfuncs/... wire/... migrations/... be
 
 // testOnly are the packages that exist for tests; they may use testing and
 // nothing that is linked into the binary may import them.
-var testOnly = []string{"generator/clocktest", "generator/history", "generator/store/storetest", "generator/store/dbtest", "generator/store/enginetest", "sqlfuncs/mariadbtest", "sqlfuncs/pgtest", "wire/wiretest", "wire/clienttest", "wire/poolertest"}
+var testOnly = []string{"generator/clocktest", "generator/history", "generator/store/storetest", "generator/store/dbtest", "generator/store/enginetest", "sqlfuncs/mariadbtest", "sqlfuncs/pgtest", "wire/wiretest", "wire/clienttest", "wire/poolertest", "benchmarks/report/charttest"}
 
 // layers are the top folders from the bottom up. Test files may reach
 // sideways and down (a wire test runs on real engines), never up.

@@ -1,0 +1,194 @@
+package compare
+
+import (
+	"context"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"nextid/benchmarks/load"
+	"nextid/benchmarks/report"
+	"nextid/benchmarks/report/charttest"
+	"nextid/benchmarks/rig"
+)
+
+func build(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts many servers")
+	}
+	binary := filepath.Join(t.TempDir(), "nextid")
+	if out, err := exec.Command("go", "build", "-o", binary, "nextid/cmd/nextid").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return binary
+}
+
+// smallest measures everything, and nothing well.
+var smallest = Plan{
+	Rounds: 1, Clients: []int{1, 8}, IDs: 20 * time.Millisecond, Rows: 60 * time.Millisecond,
+	Rate: 100, Latency: 150 * time.Millisecond, GrowthRows: 1500, GrowthLimit: 300 * time.Millisecond,
+}
+
+func section(t *testing.T, r *report.Report, title string) report.Section {
+	t.Helper()
+	for _, s := range r.Sections {
+		if strings.HasPrefix(s.Title, title) {
+			return s
+		}
+	}
+	t.Fatalf("no section %q", title)
+	return report.Section{}
+}
+
+func TestEverybodyIsMeasured(t *testing.T) {
+	t.Parallel()
+	r, err := Run(t.Context(), Config{Binary: build(t), Shards: 2, Plan: smallest, Progress: report.NewProgress(io.Discard)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	absent := false
+	for _, n := range r.Notes {
+		if strings.Contains(n, "not installed") {
+			absent = true
+			t.Log(n)
+		} else if !absent {
+			t.Error(n)
+		}
+	}
+	if absent {
+		t.Skip("needs the Debian packages postgresql, mariadb-server and redis-server")
+	}
+	for _, s := range r.Sections {
+		for _, row := range s.Table.Rows {
+			for i, c := range row.Cells {
+				switch column := s.Table.Columns[i].Name; {
+				case column == "behind", column == "to", strings.HasPrefix(column, "ratio"):
+				case c.String() == "–":
+					t.Errorf("%s, %s: no %s", s.Title, row.Name, column)
+				case strings.HasPrefix(column, "twice") && c.Value != 0:
+					t.Errorf("%s, %s: %s ids came twice", s.Title, row.Name, c)
+				}
+			}
+		}
+	}
+	for _, row := range section(t, r, "What a row costs").Table.Rows {
+		if asks := strings.Contains(row.Name, "fdw") || strings.Contains(row.Name, "FEDERATED"); asks != row.Cells[2].Number {
+			t.Errorf("%s: %s bytes between its server and nextid", row.Name, row.Cells[2])
+		}
+	}
+	for _, row := range section(t, r, "Order").Table.Rows {
+		switch late := row.Cells[0].Value; {
+		case row.Name == "next_id snowflake, then INSERT" && late != 0, row.Name == "UUIDv4 of PostgreSQL" && late < 10:
+			t.Errorf("%s: %g %% out of order", row.Name, late)
+		}
+	}
+	for _, row := range section(t, r, "A simulated failover").Table.Rows {
+		crash, standby := row.Cells[0].Text, row.Cells[1].Text
+		if row.Ours && (!strings.HasPrefix(crash, "0 of") || !strings.HasPrefix(standby, "refuses")) {
+			t.Errorf("%s: %s; %s", row.Name, crash, standby)
+		}
+		if strings.HasPrefix(row.Name, "Redis") && strings.HasPrefix(crash, "0 of") {
+			t.Errorf("%s kept its numbers over SIGKILL: the test kills nothing", row.Name)
+		}
+		if strings.HasPrefix(row.Name, "sequence") && !strings.HasPrefix(standby, "500 of") {
+			t.Errorf("%s: %s: the standby does not lag", row.Name, standby)
+		}
+	}
+	page, err := r.HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	charttest.Check(t, page, 8)
+}
+
+func TestGivenServersAreLeftAsTheyWere(t *testing.T) {
+	t.Parallel()
+	binary := build(t)
+	servers, err := rig.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer servers.Close()
+	pg, err := servers.PostgreSQL(t.Context())
+	if err != nil {
+		t.Skip(err)
+	}
+	maria, err := servers.MariaDB(t.Context())
+	if err != nil {
+		t.Skip(err)
+	}
+	r, err := Run(t.Context(), Config{Binary: binary, DSN: []string{pg.URL, maria.URL}, Plan: smallest, Progress: report.NewProgress(io.Discard)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range section(t, r, "Rows a second").Table.Rows {
+		if !row.Cells[0].Number || strings.Contains(row.Name, "shards") {
+			t.Errorf("%s: %s", row.Name, row.Cells[0])
+		}
+	}
+	for _, row := range section(t, r, "What a row costs").Table.Rows {
+		if row.Name == "identity CACHE 1, one PostgreSQL" && !row.Cells[0].Number {
+			t.Error("the CPU time of a PostgreSQL on this machine was not found")
+		}
+	}
+	for dsn, left := range map[string]string{
+		pg.URL:    "SELECT count(*) FROM pg_namespace WHERE nspname = '" + Schema + "'",
+		maria.URL: "SELECT count(*) FROM information_schema.schemata WHERE schema_name = '" + Schema + "'",
+	} {
+		l, err := load.Dial(t.Context(), dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		if ids, err := l.Exec(t.Context(), left); err != nil || len(ids) != 1 || ids[0].Lo != 0 {
+			t.Errorf("%s was left: %v, %v", Schema, ids, err)
+		}
+	}
+}
+
+func TestAnInterruptedRunKeepsWhatItHas(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stop := writer(func(text string) {
+		if strings.Contains(text, "latency") {
+			cancel()
+		}
+	})
+	r, err := Run(ctx, Config{Binary: build(t), Shards: 2, Plan: smallest, Progress: report.NewProgress(stop)})
+	if err != nil {
+		t.Skip(err) // nothing to compare with
+	}
+	if rows := section(t, r, "Rows a second").Table.Rows; !r.Interrupted || len(rows) == 0 || !rows[0].Cells[0].Number {
+		t.Errorf("interrupted: %t, rows %v", r.Interrupted, rows)
+	}
+	if !strings.Contains(r.Markdown(), "Interrupted") {
+		t.Error("the report does not say that it was interrupted")
+	}
+}
+
+type writer func(text string)
+
+func (w writer) Write(b []byte) (int, error) {
+	w(string(b))
+	return len(b), nil
+}
+
+func TestUUIDv7(t *testing.T) {
+	t.Parallel()
+	last := load.ID{}
+	for range 1000 {
+		id := newUUIDv7()
+		if id.Hi>>12&15 != 7 || id.Lo>>62 != 2 || id.Hi>>16 == 0 || id.Hi < last.Hi {
+			t.Fatalf("%016x%016x after %016x", id.Hi, id.Lo, last.Hi)
+		}
+		if age := time.Since(time.UnixMilli(int64(id.Hi >> 16))); age < 0 || age > time.Minute {
+			t.Fatalf("made %s ago", age)
+		}
+		last = id
+	}
+}

@@ -1,0 +1,8 @@
+package rig
+
+import "syscall"
+
+// endWithParent sends a signal when this process dies.
+func endWithParent(attributes *syscall.SysProcAttr, signal syscall.Signal) {
+	attributes.Pdeathsig = signal
+}
