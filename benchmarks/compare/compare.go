@@ -21,13 +21,14 @@ type Config struct {
 
 // Plan is how much is measured.
 type Plan struct {
-	Rounds      int
-	Clients     []int
-	IDs, Rows   time.Duration // of one measurement at one number of clients
-	Rate        float64       // rows a second at the fixed rate
-	Latency     time.Duration
-	GrowthRows  int
-	GrowthLimit time.Duration
+	Rounds         int
+	Clients        []int
+	IDs, Rows      time.Duration // of one measurement at one number of clients
+	Rate           float64       // rows a second at the fixed rate
+	Latency        time.Duration
+	LatencyClients int // that share the fixed rate
+	GrowthRows     int
+	GrowthLimit    time.Duration
 }
 
 // Quick shows what stands out in less than three minutes, Full what is close
@@ -35,11 +36,13 @@ type Plan struct {
 var (
 	Quick = Plan{
 		Rounds: 1, Clients: []int{1, 8, 32}, IDs: 250 * time.Millisecond, Rows: 500 * time.Millisecond,
-		Rate: 300, Latency: 1200 * time.Millisecond, GrowthRows: 20_000, GrowthLimit: 1200 * time.Millisecond,
+		Rate: 300, Latency: 1200 * time.Millisecond, LatencyClients: 32,
+		GrowthRows: 20_000, GrowthLimit: 1200 * time.Millisecond,
 	}
 	Full = Plan{
 		Rounds: 3, Clients: []int{1, 8, 32}, IDs: 500 * time.Millisecond, Rows: time.Second,
-		Rate: 300, Latency: 5 * time.Second, GrowthRows: 200_000, GrowthLimit: 6 * time.Second,
+		Rate: 300, Latency: 5 * time.Second, LatencyClients: 32,
+		GrowthRows: 200_000, GrowthLimit: 6 * time.Second,
 	}
 )
 
@@ -137,7 +140,7 @@ func (r *run) measure(ctx context.Context) {
 	}
 	r.Progress.Part(fmt.Sprintf("latency at %.0f rows a second", p.Rate))
 	for _, c := range r.all {
-		r.try(ctx, c, "", p.Latency, func() error { return r.stage.measureLatency(ctx, c, p.Rate, p.Latency, r.figures[c]) })
+		r.try(ctx, c, "", p.Latency, func() error { return r.stage.measureLatency(ctx, c, p, r.figures[c]) })
 	}
 	r.Progress.Part("bytes between the databases and nextid")
 	for _, c := range r.all {

@@ -153,21 +153,19 @@ func duplicates(ids []load.ID) int {
 }
 
 // measureLatency measures rows at a fixed rate.
-func (s *stage) measureLatency(ctx context.Context, c *contestant, rate float64, length time.Duration, f *figures) error {
-	clients, err := s.inserters(ctx, c, latencyClients, &journal{})
+func (s *stage) measureLatency(ctx context.Context, c *contestant, p Plan, f *figures) error {
+	clients, err := s.inserters(ctx, c, p.LatencyClients, &journal{})
 	if err != nil {
 		return err
 	}
 	defer closeAll(clients)
-	result, err := load.Run(ctx, load.Config{Clients: clients, Warm: length / 5, Length: length, Rate: rate})
+	result, err := load.Run(ctx, load.Config{Clients: clients, Warm: p.Latency / 5, Length: p.Latency, Rate: p.Rate})
 	if err != nil {
 		return err
 	}
 	f.latency, f.reached = result.Latency, result.PerSecond()
 	return nil
 }
-
-const latencyClients = 32
 
 // measureBehind counts the bytes between the table's server and nextid, by
 // sending them through a relay that counts.

@@ -168,7 +168,7 @@ func (r *run) latencySection() report.Section {
 		Title: fmt.Sprintf("Latency at %.0f rows a second", r.Plan.Rate),
 		Text: fmt.Sprintf("Rows begin at fixed instants, with up to %d clients. The time of a row counts from the instant at which it should have "+
 			"begun, so that a server that stops for a moment pays for every row that had to wait (no coordinated omission). "+
-			"Who did not reach the rate could not keep up.", latencyClients),
+			"Who did not reach the rate could not keep up.", r.Plan.LatencyClients),
 	}
 	var columns []report.Column
 	for _, q := range quantiles {
