@@ -172,15 +172,15 @@ func (f *fleet) check(least int64) {
 
 // load inserts on shards from several sessions each until it is stopped.
 type load struct {
-	stop   context.CancelFunc
-	wg     sync.WaitGroup
-	errors atomic.Int64
-	last   atomic.Pointer[error]
+	stop     context.CancelFunc
+	wg       sync.WaitGroup
+	failures atomic.Int64
+	last     atomic.Pointer[error]
 }
 
-// load runs sessions on shard i, each of which begins anew after a lifetime.
-func (f *fleet) load(l *load, ctx context.Context, i, sessions int, lifetime time.Duration) {
-	for worker := range sessions {
+// load runs sessions on shard i, each of which begins anew after its lifetime.
+func (f *fleet) load(l *load, ctx context.Context, i int, lifetimes ...time.Duration) {
+	for worker, lifetime := range lifetimes {
 		db := f.open(i)
 		db.SetMaxOpenConns(1)
 		db.SetConnMaxLifetime(lifetime)
@@ -190,7 +190,7 @@ func (f *fleet) load(l *load, ctx context.Context, i, sessions int, lifetime tim
 			for n := worker; ctx.Err() == nil; n++ {
 				// The statement is not cancelled: its ids would be unknown.
 				if _, err := f.draw(context.WithoutCancel(ctx), db, client, insert(1+n%5)); err != nil {
-					l.errors.Add(1)
+					l.failures.Add(1)
 					l.last.Store(&err)
 				}
 			}
@@ -198,21 +198,34 @@ func (f *fleet) load(l *load, ctx context.Context, i, sessions int, lifetime tim
 	}
 }
 
-func (f *fleet) startLoad(shardsInUse, sessions int, lifetime time.Duration) (*load, context.Context) {
+func (f *fleet) startLoad(shardsInUse int, lifetimes ...time.Duration) (*load, context.Context) {
 	ctx, stop := context.WithCancel(f.t.Context())
 	l := &load{stop: stop}
 	for i := range shardsInUse {
-		f.load(l, ctx, i, sessions, lifetime)
+		f.load(l, ctx, i, lifetimes...)
 	}
 	return l, ctx
 }
 
-// end stops the load. Errors are allowed only of sessions that were ended.
-func (l *load) end(t *testing.T, allowed int64) {
+// more waits until the load has drawn n more ids.
+func (f *fleet) more(n int64) {
+	f.t.Helper()
+	deadline := time.After(time.Minute)
+	for until := f.log.Len() + n; f.log.Len() < until; {
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-deadline:
+			f.t.Fatal("the load draws no ids")
+		}
+	}
+}
+
+// end stops the load.
+func (l *load) end(t *testing.T) {
 	t.Helper()
 	l.stop()
 	l.wg.Wait()
-	if n := l.errors.Load(); n > allowed {
+	if n := l.failures.Load(); n > 0 {
 		t.Errorf("%d statements failed, the last with %v", n, *l.last.Load())
 	}
 }

@@ -104,13 +104,13 @@ func testThreeShards(t *testing.T, f *fleet) {
 			t.Errorf("the first id of shard %d is %d", i+1, id)
 		}
 	}
-	l, _ := f.startLoad(3, 2, time.Second)
-	time.Sleep(time.Second)
-	l.end(t, 0)
+	l, _ := f.startLoad(3, time.Second, time.Second)
+	f.more(500)
+	l.end(t)
 	f.sound(3)
 	f.up(3) // changes nothing
 	f.sound(3)
-	f.check(100)
+	f.check(500)
 	f.down(3)
 }
 
@@ -179,16 +179,18 @@ func testMariaDBDown(t *testing.T, f *fleet) {
 // then further, for both kinds of database.
 func testReshard(t *testing.T, f *fleet) {
 	f.up(3)
-	l, ctx := f.startLoad(3, 2, 300*time.Millisecond)
-	time.Sleep(500 * time.Millisecond)
+	// Some of the sessions are there before the change and long after it.
+	lifetimes := []time.Duration{300 * time.Millisecond, 4 * time.Second}
+	l, ctx := f.startLoad(3, lifetimes...)
+	f.more(300)
 	if err := shards.Reshard(t.Context(), f.dsns[:3], f.dsns[3], f.options()); err != nil {
 		t.Fatalf("%v\n%s", err, &f.out)
 	}
-	f.load(l, ctx, 3, 2, 300*time.Millisecond)
-	time.Sleep(time.Second)
+	f.load(l, ctx, 3, lifetimes...)
+	f.more(1000)
 	f.sound(4)
-	l.end(t, 0)
-	f.check(200)
+	l.end(t)
+	f.check(1300)
 	for i, want := range []shards.Progression{{Offset: 1, Increment: 6}, {Offset: 2, Increment: 3}, {Offset: 3, Increment: 3}, {Offset: 4, Increment: 6}} {
 		if m := f.status(4).States[i].Member; m.Has != want || m.Of != 4 {
 			t.Errorf("shard %d has %v of %d, not %v", i+1, m.Has, m.Of, want)
@@ -205,17 +207,17 @@ func testReshardWithRoom(t *testing.T, f *fleet) {
 	if err := shards.Up(t.Context(), f.dsns[:3], o); err != nil {
 		t.Fatal(err)
 	}
-	l, ctx := f.startLoad(3, 2, time.Hour)
+	l, ctx := f.startLoad(3, time.Hour)
 	o = f.options()
 	o.Wait = 0
 	if err := shards.Reshard(t.Context(), f.dsns[:3], f.dsns[3], o); err != nil {
 		t.Fatal(err)
 	}
-	f.load(l, ctx, 3, 2, time.Hour)
-	time.Sleep(500 * time.Millisecond)
-	l.end(t, 0)
+	f.load(l, ctx, 3, time.Hour)
+	f.more(300)
+	l.end(t)
 	f.sound(4)
-	f.check(100)
+	f.check(300)
 	if m := f.status(4).States[3].Member; m.Has != (shards.Progression{Offset: 4, Increment: 8}) {
 		t.Errorf("the new shard has %v", m.Has)
 	}
@@ -244,6 +246,9 @@ func testSessionThatStays(t *testing.T, f *fleet) {
 				t.Fatal(err)
 			}
 			f.record(client, last)
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
 		}
 		return last
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -227,7 +228,7 @@ func (s *postgresShard) start(ctx context.Context, l Line, has Progression, leas
 	if err := s.place(ctx, l, has, least); err != nil {
 		return explainPostgres(err)
 	}
-	return explainPostgres(s.exec(ctx, "UPDATE nextid_shard_lines SET started = "+fmt.Sprint(least)+" WHERE sequence = "+literal(l.sequence)))
+	return explainPostgres(s.exec(ctx, "UPDATE nextid_shard_lines SET started = "+strconv.FormatInt(least, 10)+" WHERE sequence = "+literal(l.sequence)))
 }
 
 // place makes a sequence draw the numbers of a progression that are neither

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // Progression is the numbers Offset, Offset+Increment, Offset+2·Increment, …
@@ -122,12 +123,7 @@ func spare(taken []Progression) (Progression, bool) {
 }
 
 func apartFromAll(p Progression, others []Progression) bool {
-	for _, q := range others {
-		if p.together(q) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(others, p.together)
 }
 
 // Bounds of an increment: what auto_increment_increment and
