@@ -82,3 +82,25 @@ type Stats struct {
 	// last minutes. 0 for generators that ask the store for every id.
 	Lasts time.Duration
 }
+
+// RingReporter is a Generator that keeps ids ready ahead of their use, and
+// can say how its ring stands.
+type RingReporter interface {
+	RingStats() RingStats
+}
+
+// RingStats is what nextid.rings shows of one running generator. Counts are
+// of this process.
+type RingStats struct {
+	Capacity  int64 // ids that fit into the ring
+	Buffered  int64 // ids that wait in it
+	Threshold int64 // a padding is asked for when fewer wait
+
+	Borrowed  time.Duration // by which the next id is ahead of the clock
+	MaxBorrow time.Duration // by which ids may be
+
+	PaddedAtStart, PaddedOnThreshold, PaddedOnSchedule, PaddedOnDemand int64
+
+	RejectedPuts  int64 // paddings on schedule that found the ring full
+	RejectedTakes int64 // draws that found it empty
+}

@@ -569,3 +569,15 @@ func TestSubqueryDrawsForEveryRow(t *testing.T) {
 		s.noteIDs(t, "orders", s.must(t, sql).column(0)...) // the history refuses an id that comes twice
 	}
 }
+
+func TestRingsShowWhatTheyBorrow(t *testing.T) {
+	s := newServer(t).session(t)
+	s.must(t, "SELECT create_generator('uid', 'ring')")
+	s.want(t, "SELECT count(*) FROM nextid.rings", "0") // not opened yet
+	s.id(t, "uid", "SELECT next_id('uid')")
+	s.want(t, "SELECT capacity, buffered, threshold, max_borrow_seconds, padded_at_start, rejected_takes FROM nextid.rings",
+		"65536|65535|32768|60|1|0")
+	s.want(t, "SELECT borrowed_seconds BETWEEN 0 AND 1 FROM nextid.rings WHERE name = 'uid'", "t")
+	s.want(t, "SELECT parse_id(next_id('uid'), 'uid')->>'layout'", "ring")
+	s.fails(t, "SELECT create_generator('bad', 'ring', '{\"boost_power\": 20}')", sqlstate.InvalidParameterValue)
+}

@@ -16,6 +16,7 @@ import (
 	"nextid/generator/counter"
 	"nextid/generator/dated"
 	"nextid/generator/history"
+	"nextid/generator/ring"
 	"nextid/generator/segment"
 	"nextid/generator/snowflake"
 	"nextid/generator/store/memory"
@@ -54,7 +55,7 @@ func newServer(t testing.TB, configs ...serverConfig) *testServer {
 	registry, err := generator.NewRegistry(generator.Config{
 		Store: store, AutoCreate: autoCreate,
 		Kinds: append(
-			code.WrapAll(store, snowflake.Kind(pools, "twitter"), segment.Kind(store, generator.SystemClock{}, "test"),
+			code.WrapAll(store, snowflake.Kind(pools, "twitter"), ring.Kind(pools), segment.Kind(store, generator.SystemClock{}, "test"),
 				counter.Kind(store, generator.SystemClock{}, "test")),
 			dated.Kind(store, generator.SystemClock{}, "test"),
 		),

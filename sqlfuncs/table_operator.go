@@ -33,6 +33,23 @@ var operatorTables = []table{
 		}, scan: fixedRows(generatorRows),
 	},
 	{
+		schema: nextidSchema, name: "rings", help: "generators of kind ring that run here: how full they are, what they borrow, why they were padded",
+		columns: []tableColumn{
+			{name: "name", typ: datum.Text},
+			{name: "capacity", typ: datum.Int8},
+			{name: "buffered", typ: datum.Int8},
+			{name: "threshold", typ: datum.Int8},
+			{name: "borrowed_seconds", typ: datum.Float8},
+			{name: "max_borrow_seconds", typ: datum.Float8},
+			{name: "padded_at_start", typ: datum.Int8},
+			{name: "padded_on_threshold", typ: datum.Int8},
+			{name: "padded_on_schedule", typ: datum.Int8},
+			{name: "padded_on_demand", typ: datum.Int8},
+			{name: "rejected_puts", typ: datum.Int8},
+			{name: "rejected_takes", typ: datum.Int8},
+		}, scan: fixedRows(ringRows),
+	},
+	{
 		schema: nextidSchema, name: "workers", help: "worker ids: who reserved time on each, until when",
 		columns: []tableColumn{
 			{name: "bits", typ: datum.Int4},
@@ -125,6 +142,37 @@ func runningColumns(_ context.Context, r *generator.Registry, name string) []dat
 		}
 	}
 	return out
+}
+
+func ringRows(x *exec) ([][]datum.Value, error) {
+	definitions, err := x.registry().Definitions(x.ctx)
+	var rows [][]datum.Value
+	for _, d := range definitions {
+		e := x.server.registry.Lookup([]byte(d.Name))
+		if e == nil {
+			continue
+		}
+		gen := e.Running()
+		if w, ok := gen.(interface{ Unwrap() generator.Generator }); ok {
+			gen = w.Unwrap()
+		}
+		rep, ok := gen.(generator.RingReporter)
+		if !ok {
+			continue
+		}
+		s := rep.RingStats()
+		row := []datum.Value{
+			datum.MakeText(d.Name), datum.MakeInt8(s.Capacity), datum.MakeInt8(s.Buffered), datum.MakeInt8(s.Threshold),
+			makeFloat(s.Borrowed.Seconds()), makeFloat(s.MaxBorrow.Seconds()),
+		}
+		for _, n := range []int64{
+			s.PaddedAtStart, s.PaddedOnThreshold, s.PaddedOnSchedule, s.PaddedOnDemand, s.RejectedPuts, s.RejectedTakes,
+		} {
+			row = append(row, datum.MakeInt8(n))
+		}
+		rows = append(rows, row)
+	}
+	return rows, err
 }
 
 func workerRows(x *exec) ([][]datum.Value, error) {

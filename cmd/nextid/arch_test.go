@@ -29,6 +29,7 @@ generator/layout:          generator generator/option
 generator/worker:          generator
 generator/worker/source:   generator generator/worker
 generator/snowflake:       generator generator/layout generator/option generator/worker
+generator/ring:            generator generator/layout generator/option generator/worker
 generator/segment:         generator generator/option
 generator/gapless:         generator
 generator/counter:         generator generator/gapless generator/option

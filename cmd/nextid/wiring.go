@@ -13,6 +13,7 @@ import (
 	"nextid/generator/code"
 	"nextid/generator/counter"
 	"nextid/generator/dated"
+	"nextid/generator/ring"
 	"nextid/generator/segment"
 	"nextid/generator/snowflake"
 	"nextid/generator/store/memory"
@@ -27,6 +28,7 @@ func kinds(store generator.Store, pools *worker.Pools, defaultLayout string) []g
 	return append(
 		code.WrapAll(store,
 			snowflake.Kind(pools, defaultLayout),
+			ring.Kind(pools),
 			numbers,
 			autorandom.Kind(store, numbers),
 			counter.Kind(store, generator.SystemClock{}, owner()),

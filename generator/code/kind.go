@@ -296,3 +296,7 @@ func (s *scattered) Close(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Unwrap returns the generator whose ids are exchanged, for what it alone can
+// say.
+func (s *scattered) Unwrap() generator.Generator { return s.gen }

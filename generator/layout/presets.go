@@ -68,6 +68,10 @@ var presets = index([]preset{
 		"Baidu uid-generator; its time has ended, give new generators an epoch of their own",
 	},
 	{
+		"ring", 1735689600000, time.Second, []Field{{Time, 31}, {Worker, 19}, {Sequence, 13}}, "",
+		"Baidu's with 68 years from 2025 on: the default of kind ring",
+	},
+	{
 		"sonyflake-v1", 1409529600000, 10 * time.Millisecond, []Field{{Time, 39}, {Sequence, 8}, {Worker, 16}}, "",
 		"sony/sonyflake 1: the sequence lies above the machine id",
 	},

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
-	"time"
 
 	"nextid/generator"
 	"nextid/generator/layout"
@@ -59,7 +57,7 @@ func (k kind) open(ctx context.Context, d generator.Definition) (generator.Gener
 	if err != nil {
 		return nil, err
 	}
-	above, err := k.tombstone(ctx, d.Name, l)
+	above, err := l.Above(ctx, k.pools.Store(), d.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -75,33 +73,6 @@ func widthOf(l *layout.Layout) worker.Width {
 	return worker.Width{Datacenter: l.DatacenterBits(), Worker: l.WorkerBits() - l.DatacenterBits()}
 }
 
-// tombstone is the slot above which a generator starts: what a dropped
-// generator of the same name, of any kind and layout, left in the store.
-func (k kind) tombstone(ctx context.Context, name string, l *layout.Layout) (int64, error) {
-	key := generator.NameKey(name)
-	marks, err := k.pools.Store().Reserved(ctx, key)
-	if err != nil {
-		return 0, err
-	}
-	for _, m := range marks {
-		if m.Key != key || m.Hi <= 0 {
-			continue
-		}
-		greatest := m.Hi - 1
-		_, err := l.Explain(greatest)
-		if tick, _, _, _ := l.Unpack(greatest); err != nil || tick >= l.MaxTick() || !l.Ordered() {
-			return 0, &generator.Error{
-				Kind: generator.ErrExhausted, Name: name,
-				Message: fmt.Sprintf("generator %q was dropped after ids up to %d, and layout %s has none beyond", name, greatest, l.Name),
-				Hint:    "Use a generator with another name.",
-			}
-		}
-		tick, _, _, _ := l.Unpack(greatest)
-		return (tick+1)<<l.SequenceBits() - 1, nil
-	}
-	return -1, nil
-}
-
 // retire implements generator.Kind. Every id of the name, of any server, was
 // stamped inside a slice of the layout's width.
 func (k kind) retire(ctx context.Context, d generator.Definition) error {
@@ -113,19 +84,5 @@ func (k kind) retire(ctx context.Context, d generator.Definition) error {
 	if err != nil {
 		return err
 	}
-	last := min(l.TickOf(time.UnixMicro(max(end, 0)*1000-1)), l.MaxTick())
-	if last < 0 {
-		return nil // nothing was ever issued
-	}
-	greatest := int64(math.MaxInt64) // of ids that do not rise with time
-	if l.Ordered() {
-		if greatest, err = l.Ceil(l.TimeOf(last)); err != nil {
-			return err
-		}
-	}
-	_, _, err = k.pools.Store().Reserve(ctx, generator.Reservation{
-		Key:     generator.NameKey(d.Name),
-		AtLeast: min(greatest, math.MaxInt64-2), N: 1, Limit: generator.NoLimit, Owner: "drop_generator",
-	})
-	return err
+	return l.Bury(ctx, k.pools.Store(), d.Name, end)
 }

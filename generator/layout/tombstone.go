@@ -1,0 +1,59 @@
+package layout
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"nextid/generator"
+)
+
+// Above is the slot (tick<<SequenceBits | sequence) above which a generator
+// of the name starts: what a dropped generator of it, of any kind and layout,
+// left in the store. It is -1 if there was none.
+func (l *Layout) Above(ctx context.Context, store generator.Store, name string) (int64, error) {
+	key := generator.NameKey(name)
+	marks, err := store.Reserved(ctx, key)
+	if err != nil {
+		return 0, err
+	}
+	for _, m := range marks {
+		if m.Key != key || m.Hi <= 0 {
+			continue
+		}
+		greatest := m.Hi - 1
+		_, err := l.Explain(greatest)
+		tick, _, _, _ := l.Unpack(greatest)
+		if err != nil || tick >= l.MaxTick() || !l.Ordered() {
+			return 0, &generator.Error{
+				Kind: generator.ErrExhausted, Name: name,
+				Message: fmt.Sprintf("generator %q was dropped after ids up to %d, and layout %s has none beyond", name, greatest, l.Name),
+				Hint:    "Use a generator with another name.",
+			}
+		}
+		return (tick+1)<<l.SequenceBits() - 1, nil
+	}
+	return -1, nil
+}
+
+// Bury leaves in the store that the name had ids of times up to end
+// (exclusive, Unix ms); see generator.Kind.Retire.
+func (l *Layout) Bury(ctx context.Context, store generator.Store, name string, end int64) error {
+	last := min(l.TickOf(time.UnixMicro(min(max(end, 0), math.MaxInt64/1000)*1000-1)), l.MaxTick())
+	if last < 0 {
+		return nil // nothing was ever issued
+	}
+	greatest := int64(math.MaxInt64) // of ids that do not rise with time
+	if l.Ordered() {
+		var err error
+		if greatest, err = l.Ceil(l.TimeOf(last)); err != nil {
+			return err
+		}
+	}
+	_, _, err := store.Reserve(ctx, generator.Reservation{
+		Key:     generator.NameKey(name),
+		AtLeast: min(greatest, math.MaxInt64-2), N: 1, Limit: generator.NoLimit, Owner: "drop_generator",
+	})
+	return err
+}

@@ -1,0 +1,126 @@
+package ring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/worker"
+)
+
+// Kind returns the plug-in. pools are the process's worker ids.
+func Kind(pools *worker.Pools) generator.Kind {
+	k := kind{pools}
+	return generator.Kind{
+		Name: KindName, Help: "time-ordered ids made ahead of their use, after Baidu's cached uid-generator",
+		Normalize: normalize, Alter: alter, Open: k.open, Retire: k.retire,
+	}
+}
+
+type kind struct{ pools *worker.Pools }
+
+// open implements generator.Kind. The ring is full when it returns.
+func (k kind) open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
+	o, l, err := read(d.Options)
+	if err != nil {
+		return nil, err
+	}
+	above, err := l.Above(ctx, k.pools.Store(), d.Name)
+	if err != nil {
+		return nil, err
+	}
+	width := worker.Width{Datacenter: l.DatacenterBits(), Worker: l.WorkerBits() - l.DatacenterBits()}
+	pool, err := k.pools.Open(ctx, width, l.Unit)
+	if err != nil {
+		return nil, err
+	}
+	first := above>>l.SequenceBits() + 1
+	if pool.Exclusive() {
+		// Only this server uses the store: ids go on above those of its last
+		// start, unless a loop of crashes has borrowed too much. They are
+		// unique either way.
+		end, err := k.pools.LinesEnd(ctx, d.Name)
+		if err != nil {
+			pool.Leave(0)
+			return nil, err
+		}
+		if end < pool.Now()/1000+time.Duration(o.MaxBorrow).Milliseconds()/2 {
+			first = max(first, tickFrom(l, end))
+		}
+	}
+	g := newGenerator(d.Name, o, l, pool, first)
+	if err := g.pad(ctx, start); err != nil && !errors.Is(err, generator.ErrExhausted) {
+		if _, late := errorsAsBorrowed(err); !late {
+			_ = g.Close(ctx) // the store does not answer: nothing to give back
+			return nil, err
+		}
+	}
+	g.startPadding()
+	return g, nil
+}
+
+// retire implements generator.Kind.
+func (k kind) retire(ctx context.Context, d generator.Definition) error {
+	_, l, err := read(d.Options)
+	if err != nil {
+		return err
+	}
+	end, err := k.pools.LinesEnd(ctx, d.Name)
+	if err != nil {
+		return err
+	}
+	return l.Bury(ctx, k.pools.Store(), d.Name, end)
+}
+
+func (g *Generator) fail(kind error, hint, format string, args ...any) error {
+	return &generator.Error{Kind: kind, Name: g.name, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+func (g *Generator) errCount(n int64) error {
+	return g.fail(generator.ErrCount, "Ask for at least one id.", "cannot draw %d ids", n)
+}
+
+func (g *Generator) errClosed() error {
+	return g.fail(generator.ErrNotNow, "Connect again: the server is shutting down or the generator was changed.",
+		"generator %q is closed", g.name)
+}
+
+func (g *Generator) errBeforeEpoch() error {
+	return g.fail(generator.ErrNotNow, "Set the server's clock and restart it, or use a generator with an earlier epoch.",
+		"the clock of this server is before %s, the epoch of generator %q", g.layout.Epoch.Format(time.RFC3339), g.name)
+}
+
+func (g *Generator) errExhausted() error {
+	return g.fail(generator.ErrExhausted, "Create a generator with a later epoch or more time bits, and move to it.",
+		"the time bits of generator %q ran out at %s", g.name, g.layout.Last().Format(time.RFC3339))
+}
+
+func (g *Generator) errEmpty() error {
+	return g.fail(generator.ErrRetry, "Try again; alter the generator to reject_take wait, or to a greater max_borrow.",
+		"the ring of generator %q is empty, and its ids are %v ahead of the clock already", g.name, g.borrow)
+}
+
+func (g *Generator) errAhead(wait time.Duration) error {
+	return g.fail(generator.ErrNotNow, "Wait until then, or use a generator with another name.",
+		"the ids of generator %q are ahead of the clock; it issues again in %v", g.name, wait.Round(time.Millisecond))
+}
+
+func (g *Generator) errFuture(v int64, at time.Time) error {
+	return g.fail(generator.ErrOption, "Ids of this generator follow the clock; only a segment generator can be raised freely.",
+		"%d is an id of %s, which is in the future", v, at.Format(time.RFC3339))
+}
+
+// storeError makes what the store answered an *Error, except for the end of
+// the caller's own context.
+func (g *Generator) storeError(ctx context.Context, err error) error {
+	if _, known := errors.AsType[*generator.Error](err); known || ctx.Err() != nil {
+		return err
+	}
+	return &generator.Error{
+		Kind: generator.ErrNotNow, Name: g.name, Cause: err,
+		Message: fmt.Sprintf("the store does not grant time to generator %q", g.name),
+		Hint:    "Look at the store. Another nextid server may answer.",
+	}
+}

@@ -1,0 +1,474 @@
+package ring
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/clocktest"
+	"nextid/generator/history"
+	"nextid/generator/store/memory"
+	"nextid/generator/store/storetest"
+	"nextid/generator/worker"
+)
+
+var began = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
+
+// world is a store, a clock that the test holds, and the history of all that
+// was drawn.
+type world struct {
+	t      *testing.T
+	clock  *clocktest.Clock
+	store  *storetest.Faulty
+	log    history.Log
+	lines  bytes.Buffer // of the server's log
+	pools  []*worker.Pools
+	opened []*Generator
+	client int
+}
+
+func inWorld(t *testing.T, exclusive bool, f func(w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, clock: clocktest.New(began)}
+		w.store = storetest.NewFaulty(memory.New(memory.Config{Exclusive: exclusive, Clock: w.clock}))
+		defer func() {
+			w.store.Clear()
+			for _, g := range w.opened {
+				g.Close(context.Background())
+			}
+			for _, p := range w.pools {
+				p.Close(context.Background())
+			}
+			if err := w.log.Check(); err != nil {
+				t.Error(err)
+			}
+		}()
+		f(w)
+	})
+}
+
+// server starts a server.
+func (w *world) server() generator.Kind {
+	p := worker.New(worker.Config{
+		Store: w.store, Clock: w.clock, Owner: "test", Logger: slog.New(slog.NewTextHandler(&w.lines, nil)),
+	})
+	w.pools = append(w.pools, p)
+	return Kind(p)
+}
+
+func define(t testing.TB, k generator.Kind, options string) generator.Definition {
+	t.Helper()
+	o, err := k.Normalize(json.RawMessage(options))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return generator.Definition{Name: "orders", Kind: KindName, Options: o}
+}
+
+// open opens the generator until the end of the test.
+func (w *world) open(k generator.Kind, options string) *Generator {
+	w.t.Helper()
+	gen, err := k.Open(w.t.Context(), define(w.t, k, options))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	g := gen.(*Generator)
+	w.opened = append(w.opened, g)
+	return g
+}
+
+func (w *world) record(g *Generator, r generator.Range) {
+	w.t.Helper()
+	w.log.Add(history.Event{Name: g.name, Client: w.client, Range: r})
+	for _, id := range []int64{r.First, r.Last()} {
+		tick, worker, _, _ := g.layout.Unpack(id)
+		if lo, hi := g.layout.TimeOf(tick), g.layout.TimeOf(tick+1); id < 0 || !w.reserved(g.pool.Line(g.name, worker, 0), lo, hi) {
+			w.t.Fatalf("id %d of %v lies outside every acknowledged reservation", id, lo)
+		}
+		if ahead := g.layout.TimeOf(tick + 1).Sub(time.UnixMicro(g.pool.Now())); ahead > g.borrow {
+			w.t.Fatalf("id %d is %v ahead of the clock, more than %v", id, ahead, g.borrow)
+		}
+	}
+}
+
+func (w *world) reserved(key string, lo, hi time.Time) bool {
+	for _, g := range w.store.Grants() {
+		if g.Key == key && !lo.Before(time.UnixMilli(g.Lo)) && lo.Before(time.UnixMilli(g.Hi)) {
+			lo = time.UnixMilli(g.Hi)
+		}
+	}
+	return !lo.Before(hi)
+}
+
+func (w *world) next(g *Generator, n int64) generator.Range {
+	w.t.Helper()
+	r, err := g.Next(w.t.Context(), n)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.record(g, r)
+	return r
+}
+
+func (w *world) draw(g *Generator, n int64) {
+	w.t.Helper()
+	for n > 0 {
+		n -= w.next(g, n).Count
+	}
+}
+
+// small is a ring of 4 seconds of 8 ids.
+const small = `"bits":"time 31, worker 4, sequence 3","unit":"1s","epoch":"2026-01-01","boost_power":2`
+
+// many is small with more worker ids.
+const many = `"bits":"time 31, worker 10, sequence 3","unit":"1s","epoch":"2026-01-01","boost_power":2`
+
+func TestTheRingIsFullAtTheStart(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		g := w.open(w.server(), `{}`) // Baidu's defaults
+		s := g.RingStats()
+		if s.Capacity != 65536 || s.Buffered != 65536 || s.Threshold != 32768 || s.PaddedAtStart != 1 || s.PaddedOnThreshold != 0 {
+			t.Errorf("%+v", s)
+		}
+		if s := g.Stats(); s.Buffered != 65536 || s.Issued != 0 {
+			t.Errorf("%+v", s)
+		}
+		before := w.clock.Time()
+		r := w.next(g, 1<<20) // the ids of one second at a time
+		if at := g.layout.TimeOf(r.First >> 32); r.Count != 8192 || at.After(before) || before.Sub(at) >= time.Second {
+			t.Errorf("%d ids of %v", r.Count, at)
+		}
+		w.draw(g, 7*8192)
+		if before != w.clock.Time() {
+			t.Error("a full ring made a draw wait")
+		}
+	})
+}
+
+func TestTheRingIsPaddedBelowItsThreshold(t *testing.T) {
+	for _, factor := range []int64{20, 50, 80} {
+		inWorld(t, true, func(w *world) {
+			g := w.open(w.server(), fmt.Sprintf(`{%s,"padding_factor":%d}`, small, factor))
+			threshold := 32 * factor / 100
+			w.draw(g, 32-threshold)
+			synctest.Wait()
+			if s := g.RingStats(); s.Buffered != threshold || s.PaddedOnThreshold != 0 {
+				t.Fatalf("factor %d: padded too early: %+v", factor, s)
+			}
+			w.draw(g, 1)
+			synctest.Wait()
+			s := g.RingStats()
+			if s.PaddedOnThreshold != 1 || s.Buffered <= 32-8 || s.Buffered > 32 {
+				t.Errorf("factor %d: %+v", factor, s)
+			}
+		})
+	}
+}
+
+func TestTheRingIsPaddedOnSchedule(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		g := w.open(w.server(), `{`+small+`,"padding_factor":10,"schedule_interval":"10s","reject_put":"log"}`)
+		time.Sleep(9 * time.Second)
+		if s := g.RingStats(); s.RejectedPuts != 0 {
+			t.Fatalf("%+v", s)
+		}
+		time.Sleep(1500 * time.Millisecond) // nobody has drawn
+		if s := g.RingStats(); s.PaddedOnSchedule != 0 || s.RejectedPuts != 1 {
+			t.Fatalf("%+v", s)
+		}
+		w.draw(g, 16) // above the threshold
+		synctest.Wait()
+		if s := g.RingStats(); s.Buffered != 16 || s.PaddedOnThreshold != 0 {
+			t.Fatalf("%+v", s)
+		}
+		time.Sleep(10 * time.Second)
+		if s := g.RingStats(); s.Buffered != 32 || s.PaddedOnSchedule != 1 || s.RejectedPuts != 1 {
+			t.Errorf("%+v", s)
+		}
+		if !strings.Contains(w.lines.String(), "the ring is full") {
+			t.Errorf("log: %s", w.lines.String())
+		}
+	})
+}
+
+// Baidu's generator hands out times of three hours ago after three hours
+// without a draw (issue 89 there).
+func TestIDsDoNotGrowOldInTheRing(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		g := w.open(w.server(), `{`+small+`,"schedule_interval":"1m"}`)
+		time.Sleep(3 * time.Hour)
+		r := w.next(g, 1)
+		tick, _, _, _ := g.layout.Unpack(r.First)
+		if age := w.clock.Time().Sub(g.layout.TimeOf(tick)); age > 2*time.Minute {
+			t.Errorf("an id of %v ago", age)
+		}
+	})
+	inWorld(t, true, func(w *world) { // without a schedule the ring's own ids are as old, the next ones are not
+		g := w.open(w.server(), `{`+small+`}`)
+		time.Sleep(3 * time.Hour)
+		w.draw(g, 32)
+		synctest.Wait()
+		tick, _, _, _ := g.layout.Unpack(w.next(g, 1).First)
+		if age := w.clock.Time().Sub(g.layout.TimeOf(tick)); age > 2*time.Second {
+			t.Errorf("an id of %v ago", age)
+		}
+	})
+}
+
+func TestAnEmptyRingMakesDrawsWait(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		g := w.open(w.server(), `{`+small+`,"max_borrow":"8s"}`)
+		for range 40 { // seconds of ids, with none refused
+			w.draw(g, 8)
+		}
+		if got := w.clock.Time().Sub(began); got < 31*time.Second || got > 33*time.Second {
+			t.Errorf("40 s of ids with 8 s borrowed took %v", got)
+		}
+		s := g.RingStats()
+		if s.RejectedTakes == 0 || s.Borrowed > 8*time.Second || s.Borrowed < 6*time.Second || s.MaxBorrow != 8*time.Second {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+func TestAnEmptyRingRefusesDrawsWhereItShall(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		g := w.open(w.server(), `{`+small+`,"max_borrow":"8s","reject_take":"error"}`)
+		drawn := int64(0)
+		for {
+			r, err := g.Next(w.t.Context(), 8)
+			if err != nil {
+				if !errors.Is(err, generator.ErrRetry) || !strings.Contains(err.Error(), "8s ahead") {
+					t.Fatal(err)
+				}
+				break
+			}
+			drawn += r.Count
+		}
+		if drawn < 7*8 || drawn > 9*8 || w.clock.Time() != began {
+			t.Errorf("%d ids in %v", drawn, w.clock.Time().Sub(began))
+		}
+		time.Sleep(time.Second)
+		w.draw(g, 8)
+	})
+}
+
+func TestTheEndOfTimeIsAnError(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		epoch := began.Add(-time.Duration(1<<28-4) * time.Second) // three ticks are left
+		g := w.open(w.server(), fmt.Sprintf(`{"layout":"baidu","epoch":%d}`, epoch.UnixMilli()))
+		w.draw(g, 4*8192)
+		for range 3 {
+			r, err := g.Next(w.t.Context(), 1)
+			if !errors.Is(err, generator.ErrExhausted) {
+				t.Fatalf("%v, %v", r, err)
+			}
+			time.Sleep(time.Second)
+		}
+	})
+	inWorld(t, true, func(w *world) { // Baidu's own epoch is over
+		g := w.open(w.server(), `{"layout":"baidu"}`)
+		if r, err := g.Next(w.t.Context(), 1); !errors.Is(err, generator.ErrExhausted) {
+			t.Fatalf("%v, %v", r, err)
+		}
+	})
+}
+
+func TestARestartRepeatsNothing(t *testing.T) {
+	for _, exclusive := range []bool{true, false} {
+		for _, how := range []string{"close", "crash"} {
+			inWorld(t, exclusive, func(w *world) {
+				for i := range 20 {
+					if how == "crash" || !exclusive {
+						w.client = i // the order is kept by a clean restart on a store of its own
+					}
+					k := w.server()
+					gen, err := k.Open(w.t.Context(), define(t, k, `{`+many+`}`))
+					if err != nil {
+						t.Fatal(err)
+					}
+					g := gen.(*Generator)
+					w.draw(g, 11)
+					g.stop() // a crash leaves its reservations as they are
+					if how == "close" {
+						hi := g.line.hi
+						if err := g.Close(w.t.Context()); err != nil {
+							t.Fatal(err)
+						}
+						if marks, _ := w.store.Reserved(w.t.Context(), g.line.key); marks[0].Hi >= hi {
+							t.Fatalf("nothing was given back: %v, was %d", marks, hi)
+						}
+						if _, ok := g.TryNext(1); ok {
+							t.Fatal("a closed ring gives ids")
+						}
+						if _, err := g.Next(w.t.Context(), 1); !errors.Is(err, generator.ErrNotNow) {
+							t.Fatal(err)
+						}
+					}
+					time.Sleep(100 * time.Millisecond)
+					w.clock.Step(-200 * time.Millisecond)
+				}
+			})
+		}
+	}
+}
+
+func TestServersOfOneStoreNeverMeet(t *testing.T) {
+	inWorld(t, false, func(w *world) {
+		var rings []*Generator
+		for i := range 8 {
+			g := w.open(w.server(), `{`+small+`}`)
+			rings = append(rings, g)
+			w.clock.Step(time.Duration(i%3-1) * time.Second)
+		}
+		for i := range 400 {
+			g := rings[i%8]
+			r, err := g.Next(w.t.Context(), int64(i%9+1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.log.Add(history.Event{Name: g.name, Client: i%8 + 1, Range: r})
+		}
+	})
+}
+
+func TestTheRingOutlastsAStoreThatIsAway(t *testing.T) {
+	inWorld(t, false, func(w *world) {
+		g := w.open(w.server(), `{`+small+`,"max_borrow":"8s"}`)
+		w.store.Inject(storetest.Reserve, storetest.Always, storetest.FailBefore(errors.New("gone")))
+		drawn := int64(0)
+		var err error
+		for err == nil {
+			var r generator.Range
+			if r, err = g.Next(w.t.Context(), 8); err == nil {
+				w.record(g, r)
+				drawn += r.Count
+			}
+		}
+		if drawn < 32 || !errors.Is(err, generator.ErrNotNow) {
+			t.Errorf("%d ids, then %v", drawn, err)
+		}
+		w.store.Clear()
+		time.Sleep(10 * time.Second)
+		w.draw(g, 32)
+		if s := g.RingStats(); s.Buffered == 0 {
+			t.Errorf("not padded after the store came back: %+v", s)
+		}
+	})
+}
+
+func TestRaise(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		g := w.open(w.server(), `{`+small+`}`)
+		r := w.next(g, 1)
+		v := r.First + 2<<7 // two seconds on
+		if err := g.Raise(w.t.Context(), v, true); err != nil {
+			t.Fatal(err)
+		}
+		if r := w.next(g, 1); r.First <= v {
+			t.Errorf("%d after raising to %d", r.First, v)
+		}
+		if err := g.Raise(w.t.Context(), r.First+1000<<7, true); !errors.Is(err, generator.ErrOption) {
+			t.Errorf("raised into the future: %v", err)
+		}
+	})
+}
+
+func TestANameThatIsCreatedAgainGoesOnAbove(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		k := w.server()
+		g := w.open(k, `{`+small+`}`)
+		w.draw(g, 60)
+		g.Close(w.t.Context())
+		if err := k.Retire(w.t.Context(), define(t, k, `{`+small+`}`)); err != nil {
+			t.Fatal(err)
+		}
+		again := w.open(k, `{`+small+`,"padding_factor":30}`)
+		w.draw(again, 60) // the history checks that they grow
+	})
+}
+
+func TestConcurrentDrawsNeverRepeat(t *testing.T) {
+	w := &world{t: t, clock: clocktest.New(began)}
+	w.store = storetest.NewFaulty(memory.New(memory.Config{Exclusive: true, Clock: w.clock}))
+	p := worker.New(worker.Config{Store: w.store, Clock: w.clock, Logger: slog.New(slog.DiscardHandler)})
+	defer p.Close(context.Background())
+	g := w.open(Kind(p), `{"bits":"time 41, worker 4, sequence 6","unit":"1ms","max_borrow":"24h"}`)
+	defer g.Close(context.Background())
+	const draws = 20_000
+	seen := make([][]int64, 4)
+	var group sync.WaitGroup
+	for i := range seen {
+		group.Go(func() {
+			for d := range draws {
+				r, err := g.Next(context.Background(), int64(d%5+1))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for k := range r.Count {
+					seen[i] = append(seen[i], r.First+k*r.Step)
+				}
+			}
+		})
+	}
+	group.Wait()
+	all := map[int64]bool{}
+	for _, ids := range seen {
+		for i, id := range ids {
+			if all[id] {
+				t.Fatalf("%d came twice", id)
+			}
+			if i > 0 && id <= ids[i-1] {
+				t.Fatalf("%d after %d", id, ids[i-1])
+			}
+			all[id] = true
+		}
+	}
+}
+
+func TestOptions(t *testing.T) {
+	k := Kind(nil)
+	for in, want := range map[string]string{
+		`{"boost_power":13}`:                          "between 0 and 12",
+		`{"boost_power":-1}`:                          "between 0 and 12",
+		`{"padding_factor":100}`:                      "between 1 and 99",
+		`{"padding_factor":0}`:                        "between 1 and 99",
+		`{"schedule_interval":"1ms"}`:                 "at least 10ms",
+		`{"max_borrow":"15s"}`:                        "between 16s",
+		`{"max_borrow":"25h"}`:                        "24h",
+		`{"reject_put":"throw"}`:                      "discard, log",
+		`{"reject_take":"throw"}`:                     "wait, error",
+		`{"layout":"tidb"}`:                           "no time",
+		`{"sequence_start":"zero"}`:                   "unknown option",
+		`{"bits":"time 31, sequence 28","unit":"1s"}`: "too large",
+	} {
+		_, err := k.Normalize(json.RawMessage(in))
+		if !errors.Is(err, generator.ErrOption) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", in, err, want)
+		}
+	}
+	o, err := k.Normalize(json.RawMessage(`{"layout":"twitter","boost_power":4}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := k.Normalize(o); err != nil || string(again) != string(o) {
+		t.Errorf("%s became %s, %v", o, again, err)
+	}
+	if changed, err := k.Alter(o, json.RawMessage(`{"padding_factor":30}`)); err != nil || !strings.Contains(string(changed), `"padding_factor":30,`) {
+		t.Errorf("%s, %v", changed, err)
+	}
+	if _, err := k.Alter(o, json.RawMessage(`{"layout":"leaf"}`)); !errors.Is(err, generator.ErrOption) {
+		t.Errorf("the layout changed: %v", err)
+	}
+}
