@@ -31,11 +31,17 @@ type anchor struct {
 	micros  int64 // our time at mono, Unix µs
 	mono    time.Duration
 	slowFor int64 // µs for which our time runs at 9/10: we are ahead of the wall clock
+	pushed  int64 // µs by which pin put our time ahead of all clocks
 }
 
 func (a *anchor) at(mono time.Duration) int64 {
 	elapsed := (mono - a.mono).Microseconds()
 	return a.micros + elapsed - min(elapsed, a.slowFor)/10
+}
+
+// lead is what is left of pushed.
+func (a *anchor) lead(mono time.Duration) int64 {
+	return max(a.pushed-min((mono-a.mono).Microseconds(), a.slowFor)/10, 0)
 }
 
 const (
@@ -72,6 +78,13 @@ func (t *timeline) read() (wall int64, mono time.Duration) {
 // now is our time in Unix microseconds.
 func (t *timeline) now() int64 { return t.anchor.Load().at(t.clock.Monotonic()) }
 
+// unpushed is now without what pin added to it: servers that push one
+// another ahead must not take that as a reason to reserve even further.
+func (t *timeline) unpushed() int64 {
+	a, mono := t.anchor.Load(), t.clock.Monotonic()
+	return a.at(mono) - a.lead(mono)
+}
+
 // wall is the wall clock in Unix microseconds.
 func (t *timeline) wall() int64 { return t.clock.Wall() / 1000 }
 
@@ -81,18 +94,19 @@ func (t *timeline) pin(micros int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	wall, mono := t.read()
-	ours := t.anchor.Load().at(mono)
+	a := t.anchor.Load()
+	ours, lead := a.at(mono), a.lead(mono)
 	if !t.pinned {
 		ours, t.pinned = wall, true
 	}
-	t.setLocked(max(ours, micros), wall, mono)
+	t.setLocked(max(ours, micros), wall, mono, lead+max(micros-ours, 0))
 }
 
 // setLocked makes our time ours from mono on. While it is ahead of the wall
 // clock it runs at 9/10 of real speed: ten times the lead catches it up.
-func (t *timeline) setLocked(ours, wall int64, mono time.Duration) {
+func (t *timeline) setLocked(ours, wall int64, mono time.Duration, pushed int64) {
 	lead := min(max(ours-wall, 0), math.MaxInt64/100)
-	t.anchor.Store(&anchor{micros: ours, mono: mono, slowFor: 10 * lead})
+	t.anchor.Store(&anchor{micros: ours, mono: mono, slowFor: 10 * lead, pushed: min(pushed, lead)})
 }
 
 // beat compares our time with the wall clock. One goroutine calls it every
@@ -111,7 +125,8 @@ func (t *timeline) beat() {
 	}
 	t.falling = falling
 
-	ours := t.anchor.Load().at(mono)
+	a := t.anchor.Load()
+	ours := a.at(mono)
 	behind := wall - ours
 	if t.pinned {
 		jumped := behind > 2*maxForward.Microseconds()
@@ -125,5 +140,5 @@ func (t *timeline) beat() {
 	if behind > 0 || !t.pinned {
 		ours += behind
 	}
-	t.setLocked(ours, wall, mono)
+	t.setLocked(ours, wall, mono, a.lead(mono))
 }

@@ -208,13 +208,15 @@ func (p *Pool) extend(l *Lease, need int64) error {
 
 // minPiece is the least that is reserved at a time. On an embedded store
 // whose line is ahead of the wall clock nothing more is: a crash adds what is
-// left of it to the lead.
+// left of it to the lead. Nor is it where another server's slice has pushed
+// our time ahead: after a failover of the store the servers wait for slices
+// that are no longer than Slice (rule R7).
 const minPiece = 250 * time.Millisecond
 
 // reserve asks for time on a worker id from base on: until a slice from now,
 // or, when that is past already, a piece. It always reaches beyond need.
 func (p *Pool) reserve(id, base, need int64) (lo, hi int64, err error) {
-	now := p.Now()
+	now := p.pools.time.unpushed()
 	if p.pools.cfg.Store.Exclusive() {
 		now = min(now, p.Wall())
 	}

@@ -7,7 +7,8 @@ import (
 )
 
 // stampKey is the row that says since when the present stamp is the present
-// one: lo in Unix ms. Its seq counts the stamps that there were.
+// one: lo in Unix ms. Its seq is less than skipCount while the store never
+// had another one: servers that start at the same time all note the first.
 const stampKey = "stamp"
 
 // life is what this server knows about the database's present stamp.
@@ -75,7 +76,7 @@ func (s *Store) note(ctx context.Context, stamp string) (*life, error) {
 			return s.newLife(stamp, r.Lo, r.Seq), nil
 		}
 		if r.Key == stampKey {
-			ask.From = r.Stamp
+			ask.From, ask.Count = r.Stamp, skipCount
 		}
 	}
 	c, err := s.rounds.do(ctx, ask)
@@ -86,9 +87,9 @@ func (s *Store) note(ctx context.Context, stamp string) (*life, error) {
 	return s.newLife(stamp, a.Lo, a.Seq), nil
 }
 
-// newLife is the life that the count-th stamp began.
-func (s *Store) newLife(stamp string, since, count int64) *life {
-	l := &life{stamp: stamp, since: since, first: count == 1}
+// newLife is the life that a stamp began; seq is that of stampKey.
+func (s *Store) newLife(stamp string, since, seq int64) *life {
+	l := &life{stamp: stamp, since: since, first: seq < skipCount}
 	if !l.first && s.cfg.Failover != Lossless {
 		l.from = since + s.cfg.Wait.Milliseconds()
 	}

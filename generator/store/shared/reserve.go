@@ -190,7 +190,7 @@ func (s *Store) goneBack(ctx context.Context, l *life, c *call) error {
 	}
 	// A time line. As after a failover: nothing is granted until every slice
 	// has ended, here and on every server that asks for the stamp from now on.
-	stop.Key, stop.AtLeast, stop.Write = stampKey, s.now(), l.stamp
+	stop.Key, stop.AtLeast, stop.Write, stop.Count = stampKey, s.now(), l.stamp, skipCount
 	since := s.now()
 	if c, err := s.rounds.do(ctx, stop); err == nil && c.answer.Outcome == Granted {
 		since = c.answer.Lo
@@ -224,7 +224,7 @@ func (s *Store) Recover(ctx context.Context, key string, atLeast int64) error {
 	if atLeast > -1<<63 {
 		atLeast-- // the one number that is reserved with it
 	}
-	l, err := s.present(ctx)
+	l, err := s.meet(ctx, s.life.Load()) // this server may not know of the failover yet
 	if err != nil {
 		return err
 	}
@@ -246,9 +246,10 @@ func (s *Store) Recover(ctx context.Context, key string, atLeast int64) error {
 		case Again:
 		case Moved:
 			ask.From = a.Stamp
-		case Strange:
-			if l, err = s.meet(ctx, l); err != nil {
-				return err
+		case Strange: // what atLeast was chosen for is not what there is
+			return &generator.Error{
+				Kind: generator.ErrRetry, Message: "the store was failed over or restored again at this moment",
+				Hint: "Find the greatest id again, and repeat the call.",
 			}
 		default:
 			return &generator.Error{Kind: generator.ErrExhausted, Message: fmt.Sprintf("%q cannot go on at %d", key, atLeast)}

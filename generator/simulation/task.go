@@ -1,0 +1,256 @@
+package simulation
+
+import (
+	"container/heap"
+	"context"
+	"iter"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// event is something that happens at a moment. Those of one moment come in
+// random order.
+type event struct {
+	at  time.Duration
+	tie uint64
+	do  func()
+}
+
+type queue []event
+
+func (q queue) Len() int { return len(q) }
+func (q queue) Less(i, j int) bool {
+	return q[i].at < q[j].at || q[i].at == q[j].at && q[i].tie < q[j].tie
+}
+func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *queue) Push(e any)   { *q = append(*q, e.(event)) }
+func (q *queue) Pop() any {
+	last := (*q)[len(*q)-1]
+	(*q)[len(*q)-1] = event{}
+	*q = (*q)[:len(*q)-1]
+	return last
+}
+
+// loop is the virtual time and what is going to happen in it.
+type loop struct {
+	rand   *rand.Rand
+	now    time.Duration
+	events queue
+}
+
+func (l *loop) after(d time.Duration, do func()) {
+	heap.Push(&l.events, event{at: l.now + max(d, 0), tie: l.rand.Uint64(), do: do})
+}
+
+// runUntil lets everything happen that happens before end, while goOn.
+func (l *loop) runUntil(end time.Duration, goOn func() bool) {
+	for len(l.events) > 0 && goOn() {
+		e := heap.Pop(&l.events).(event)
+		if e.at >= end {
+			return
+		}
+		l.now = e.at
+		e.do()
+	}
+}
+
+// between is a random duration from lo to hi, mostly nearer to lo.
+func (l *loop) between(lo, hi time.Duration) time.Duration {
+	f := l.rand.Float64()
+	return lo + time.Duration(f*f*float64(hi-lo))
+}
+
+// chance is true in p of 100 cases.
+func (l *loop) chance(p int) bool { return l.rand.IntN(100) < p }
+
+// task is a goroutine of a server: a coroutine that the loop runs from one
+// wait to the next.
+type task struct {
+	server *server
+	id     int
+	group  *sync.WaitGroup
+	resume func() (struct{}, bool)
+	stop   func()
+	yield  func(struct{}) bool
+
+	wait  *wait
+	due   bool // an event to go on is in the queue
+	ended bool
+}
+
+// wait is what a task waits for.
+type wait struct {
+	ready func() bool   // the task may go on; nil for never
+	until time.Duration // it goes on then at the latest; 0 for never
+	end   error         // what it is told then
+	ctx   context.Context
+	told  told
+}
+
+// told is with what a task goes on.
+type told struct {
+	value any
+	err   error
+}
+
+// killed ends a task whose server was killed.
+type killed struct{}
+
+// start makes a task, which begins a moment later.
+func (s *server) start(group *sync.WaitGroup, f func()) {
+	t := &task{server: s, id: len(s.tasks), group: group}
+	s.tasks = append(s.tasks, t)
+	s.living = append(s.living, t)
+	s.groups[group]++
+	t.resume, t.stop = iter.Pull(func(yield func(struct{}) bool) {
+		t.yield = yield
+		defer func() {
+			t.ended = true
+			s.groups[t.group]--
+			if cause := recover(); cause != nil && cause != any(killed{}) {
+				panic(cause)
+			}
+		}()
+		f()
+	})
+	t.wait = &wait{}
+	if !s.repeating {
+		s.goOn(t, told{})
+	}
+}
+
+// pause suspends the task that runs now and returns what it is told.
+func (s *server) pause(w *wait) told {
+	t := s.running
+	t.wait = w
+	if w.until > 0 && !s.repeating {
+		s.alarm(t)
+	}
+	if !t.yield(struct{}{}) {
+		panic(killed{})
+	}
+	return w.told
+}
+
+// alarm ends the wait of a task when its time has come.
+func (s *server) alarm(t *task) {
+	w := t.wait
+	s.world.after(w.until-s.world.now, func() {
+		if t.wait == w && !t.due {
+			s.goOn(t, told{err: w.end})
+		}
+	})
+}
+
+// goOn lets a task go on a moment later, when its server does not stand
+// still.
+func (s *server) goOn(t *task, what told) {
+	t.due = true
+	w := t.wait
+	s.world.after(time.Duration(s.world.rand.IntN(200))*time.Microsecond, func() {
+		switch {
+		case s.dead || t.ended || t.wait != w:
+		case s.stopped:
+			s.later = append(s.later, func() { s.goOn(t, what) })
+		default:
+			s.step(t, what)
+			s.poll()
+		}
+	})
+}
+
+// step runs a task until it waits again.
+func (s *server) step(t *task, what told) {
+	if !s.repeating {
+		s.past = append(s.past, happening{at: s.world.now, task: t.id, what: what})
+	}
+	t.wait.told, t.due = what, false
+	t.wait = nil
+	before := s.running
+	s.running = t
+	t.resume()
+	s.running = before
+}
+
+// poll lets those tasks go on that can.
+func (s *server) poll() {
+	living := s.living[:0]
+	for _, t := range s.living {
+		if t.ended {
+			continue
+		}
+		living = append(living, t)
+		if t.due || t.wait == nil {
+			continue
+		}
+		switch {
+		case t.wait.ready != nil && t.wait.ready():
+			s.goOn(t, told{})
+		case t.wait.ctx != nil && t.wait.ctx.Err() != nil:
+			s.goOn(t, told{err: t.wait.ctx.Err()})
+		}
+	}
+	clear(s.living[len(living):])
+	s.living = living
+}
+
+// Go implements generator.Scheduler.
+func (s *server) Go(group *sync.WaitGroup, f func()) { s.start(group, f) }
+
+// Join implements generator.Scheduler.
+func (s *server) Join(group *sync.WaitGroup) {
+	for s.groups[group] > 0 {
+		s.pause(&wait{ready: func() bool { return s.groups[group] == 0 }})
+	}
+}
+
+// Receive implements generator.Scheduler. Deadlines of contexts are those of
+// real time; the first wait of a context counts from then in virtual time.
+func (s *server) Receive(ctx context.Context, ch <-chan struct{}) error {
+	until := time.Duration(0)
+	if deadline, ok := ctx.Deadline(); ok {
+		if until, ok = s.deadlines[ctx]; !ok {
+			until = s.now() + time.Until(deadline).Round(10*time.Millisecond)
+			s.deadlines[ctx] = until
+		}
+	}
+	for {
+		select {
+		case <-ch:
+			return nil
+		default:
+		}
+		w := &wait{ready: func() bool { return holds(ch) }, until: until, end: context.DeadlineExceeded, ctx: ctx}
+		if got := s.pause(w); got.err != nil {
+			return got.err
+		}
+	}
+}
+
+// holds reports whether a receive from ch would not wait. Buffered channels
+// are never closed here, and on others nothing is ever sent.
+func holds(ch <-chan struct{}) bool {
+	if cap(ch) > 0 {
+		return len(ch) > 0
+	}
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
+	}
+}
+
+// Sleep implements generator.Scheduler.
+func (s *server) Sleep(ctx context.Context, d time.Duration) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return s.pause(&wait{until: max(s.now()+d, 1), ctx: ctx}).err
+}
+
+// Pause implements generator.Scheduler.
+func (s *server) Pause(ctx context.Context, d time.Duration) error {
+	return s.Sleep(ctx, d/2+time.Duration(s.input(func() int64 { return s.world.rand.Int64N(int64(d)) })))
+}

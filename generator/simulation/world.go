@@ -1,0 +1,413 @@
+package simulation
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/layout"
+	"nextid/generator/segment"
+	"nextid/generator/snowflake"
+	"nextid/generator/store/memory"
+	"nextid/generator/store/shared"
+	"nextid/generator/worker"
+)
+
+// beginning is where true time starts, in Unix ns.
+var beginning = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC).UnixNano()
+
+// length is how long a schedule lasts in virtual time.
+const length = 25 * time.Second
+
+// name is a generator that the servers share.
+type name struct {
+	generator.Definition
+	flake   bool // of time and worker id; else a number
+	strict  bool
+	falling bool
+	layout  *layout.Layout
+}
+
+// kinds of names. Ticks are long and sequences short, so that ids collide
+// soon when they can.
+var names = []*name{
+	newName("flakes", true, `{"bits":"time 41, worker 2, sequence 2"}`),
+	newName("coarse", true, `{"bits":"time 35, worker 2, sequence 2","unit":"100ms","epoch":"2024-01-01"}`),
+	newName("refusing", true, `{"bits":"time 35, worker 2, sequence 3","unit":"100ms","on_rollback":"refuse","epoch":"2024-01-01"}`),
+	newName("waiting", true, `{"bits":"time 35, worker 2, sequence 3","unit":"50ms","on_rollback":"wait","sequence_start":"carry","epoch":"2024-01-01"}`),
+	newName("numbers", false, `{"step":3,"max_step":12}`),
+	newName("falling", false, `{"step":5,"max_step":10,"increment":-3,"start":1000}`),
+	newName("strict", false, `{"strict":true}`),
+}
+
+func newName(called string, flake bool, options string) *name {
+	kind := segment.Kind(nil, nil, "")
+	if flake {
+		kind = snowflake.Kind(nil, "twitter")
+	}
+	normal, err := kind.Normalize(json.RawMessage(options))
+	if err != nil {
+		panic(err)
+	}
+	n := &name{flake: flake, Definition: generator.Definition{
+		Name: called, Kind: kind.Name, Options: normal, Version: 1, Created: time.Unix(0, beginning),
+	}}
+	if !flake {
+		n.strict, n.falling = called == "strict", called == "falling"
+		return n
+	}
+	var o snowflake.Options
+	if err := json.Unmarshal(normal, &o); err != nil {
+		panic(err)
+	}
+	if n.layout, err = layout.New(o.Layout, o.Fields, time.Time(o.Epoch), time.Duration(o.Unit)); err != nil {
+		panic(err)
+	}
+	return n
+}
+
+// plan is what a schedule may contain. Where the promise rests on something,
+// the plan keeps to it: after an asynchronous failover on clocks that are
+// within skew, and so on.
+type plan struct {
+	embedded bool // one server with a disk of its own, else several on a database
+	network  bool // messages are lost, late, repeated
+	clocks   bool // step, stop and differ at will
+	lossy    bool // failovers lose the newest commits
+	clones   bool // running servers are copied
+	restores bool // by the runbook
+	static   bool // two servers are given the same worker id
+	failover shared.Failover
+}
+
+func newPlan(r *rand.Rand) plan {
+	p := plan{failover: shared.Lossless, clocks: r.IntN(100) < 60, network: r.IntN(100) < 70}
+	switch kind := r.IntN(100); {
+	case kind < 15:
+		p.embedded = true
+	case kind < 40:
+		p.lossy, p.clocks = true, false
+		p.failover = []shared.Failover{shared.Stop, shared.Skip}[r.IntN(2)]
+	case kind < 60:
+		p.clones = true
+	case kind < 70:
+		p.restores, p.clocks = true, false
+	}
+	p.static = !p.embedded && !p.lossy && r.IntN(100) < 20
+	return p
+}
+
+// world is one schedule.
+type world struct {
+	loop
+	plan       plan
+	database   database
+	backups    []state // what failovers and restores may bring back
+	failed     bool    // the database has been failed over
+	restoring  bool
+	recovering int // calls of operators on their way
+	seats      []*server
+	clones     []*server
+	servers    int
+	names      []*name
+	log        io.Writer // nil: none
+	judge      judge
+}
+
+// Result is what one schedule came to.
+type Result struct {
+	IDs    int
+	Clones int   // ids that a live clone repeated, which is a documented limit
+	Faults int   // things that went wrong on purpose
+	Err    error // what was promised and not kept
+}
+
+// Run runs the schedule of a seed. Its events are written to log, if not nil.
+func Run(seed uint64, log io.Writer) (result Result) {
+	w := &world{loop: loop{rand: rand.New(rand.NewPCG(seed, 0x6e657874))}, log: log}
+	w.plan = newPlan(w.rand)
+	w.names = w.pick(1 + w.rand.IntN(4))
+	w.judge.init(w)
+	w.database = database{
+		state: state{stamp: "stamp 1", rows: map[string]shared.Row{}, names: map[string]shared.Entry{}},
+		ever:  map[string]int64{}, disk: memory.New(memory.Config{Exclusive: true}),
+	}
+	for _, n := range w.names {
+		w.database.names[n.Name] = shared.Entry{Definition: n.Definition}
+	}
+	defer func() {
+		for _, s := range append(w.seats, w.clones...) {
+			if s != nil {
+				s.kill()
+			}
+		}
+		result = Result{IDs: w.judge.count, Clones: w.judge.tolerated, Faults: w.judge.faults, Err: w.judge.err}
+	}()
+	w.note("plan %+v", w.plan)
+	w.seats = make([]*server, 1)
+	if !w.plan.embedded {
+		w.seats = make([]*server, 3)
+		w.replicate()
+	}
+	for seat := range w.seats {
+		w.after(w.between(0, 3*time.Second), func() { w.seat(seat) })
+	}
+	for range 2 + w.rand.IntN(8) {
+		w.after(time.Duration(w.rand.Int64N(int64(length))), w.fault)
+	}
+	w.runUntil(length, func() bool { return w.judge.err == nil })
+	return
+}
+
+// pick is n names.
+func (w *world) pick(n int) []*name {
+	var picked []*name
+	for _, i := range w.rand.Perm(len(names))[:n] {
+		picked = append(picked, names[i])
+	}
+	return picked
+}
+
+func (w *world) note(format string, args ...any) {
+	if w.log != nil {
+		fmt.Fprintf(w.log, "%9.3f %s\n", w.now.Seconds(), fmt.Sprintf(format, args...))
+	}
+}
+
+// fixed is the worker id of a seat.
+func (w *world) fixed(seat int) int64 {
+	if w.plan.static && seat < 2 {
+		return 1
+	}
+	return worker.Auto
+}
+
+// seat starts the server of a seat.
+func (w *world) seat(seat int) {
+	if w.seats[seat] != nil {
+		return
+	}
+	if w.restoring {
+		w.after(time.Second, func() { w.seat(seat) })
+		return
+	}
+	s := w.newServer(seat)
+	w.seats[seat] = s
+	s.offset = int64(w.rand.Int64N(int64(2*skew))) - int64(skew)
+	if w.plan.clocks && w.chance(20) {
+		s.offset = w.rand.Int64N(int64(time.Hour)) - int64(30*time.Minute)
+	}
+	w.note("server %d starts at seat %d, clock %v", s.id, seat, time.Duration(s.offset))
+	s.launch((*server).boot)
+}
+
+// ended takes a server away that ended in order.
+func (w *world) ended(s *server) {
+	w.after(0, func() { w.remove(s, w.between(0, 5*time.Second)) })
+}
+
+// remove kills a server and starts its successor some time later.
+func (w *world) remove(s *server, pause time.Duration) {
+	if s.dead {
+		return
+	}
+	s.kill()
+	if w.seats[s.seat] == s {
+		w.seats[s.seat] = nil
+		w.after(pause, func() { w.seat(s.seat) })
+	}
+}
+
+// replicate takes what a failover will bring back: the newest commits are
+// missing in it. That a store loses everything in its first moments, its
+// first stamp included, cannot be told from a new store, and is left out.
+func (w *world) replicate() {
+	w.after(w.between(100*time.Millisecond, 4*time.Second), func() {
+		if len(w.database.rows) > 0 {
+			w.backups = append(w.backups, w.database.state.copy())
+		}
+		w.replicate()
+	})
+}
+
+// failOver makes another server of the database the primary.
+func (w *world) failOver() {
+	if n := len(w.backups); w.plan.lossy {
+		if n == 0 || w.recovering > 0 { // an operator's number is of one failover
+			return
+		}
+		if w.plan.failover == shared.Skip && w.failed {
+			return // a second one, which could lose the skip, is not covered
+		}
+		w.failed = true
+		w.database.state = w.backups[n-1].copy()
+		w.backups = w.backups[:n-1]
+	}
+	w.database.stamp = fmt.Sprint("stamp ", 2+w.rand.Uint64N(1<<40))
+	w.note("failover: %s", w.database.stamp)
+}
+
+// restore puts a backup back as the runbook says: all servers are stopped,
+// and every name is recovered above what was ever given out.
+func (w *world) restore() {
+	if len(w.backups) == 0 || w.restoring {
+		return
+	}
+	w.restoring = true
+	w.note("restore: all servers stop")
+	for _, s := range append(append([]*server(nil), w.seats...), w.clones...) {
+		if s != nil {
+			w.remove(s, 8*time.Second)
+		}
+	}
+	backup := w.backups[w.rand.IntN(len(w.backups))].copy()
+	w.after(7*time.Second, func() { // what was on its way has arrived
+		w.note("restored")
+		w.database.state = backup
+		for _, n := range w.names {
+			key := generator.NameKey(n.Name)
+			if r, ok := w.database.rows[key]; ok && !n.flake {
+				r.Hi, r.Seq = max(r.Hi, w.database.ever[key]), r.Seq+1<<40
+				w.database.rows[key] = r
+			} else if !n.flake {
+				w.database.rows[key] = shared.Row{Key: key, Hi: w.database.ever[key], Seq: 1 << 40, Stamp: w.database.stamp}
+			}
+		}
+		w.backups, w.restoring = nil, false
+	})
+}
+
+// held is up to where a server may give out what it has, by key: positions,
+// or Unix ms.
+func (s *server) held() map[string]int64 {
+	m := map[string]int64{}
+	for key, granted := range s.granted {
+		for _, g := range granted {
+			if hi, ok := m[key]; !ok || g.hi > hi {
+				m[key] = g.hi
+			}
+		}
+	}
+	return m
+}
+
+// clone copies a running server, as the snapshot of a virtual machine does.
+// The copy has no connections and clocks that were right a moment ago.
+func (w *world) clone(s *server) {
+	if s.stopped || len(w.clones) > 1 {
+		return
+	}
+	c := s.copied()
+	s.born = &clone{parent: s.born, held: s.held()}
+	c.born = s.born
+	w.clones = append(w.clones, c)
+	w.note("server %d is a clone of server %d: %v", c.id, s.id, s.born.held)
+}
+
+// fault is one thing that goes wrong.
+func (w *world) fault() {
+	w.judge.faults++
+	all := append(append([]*server(nil), w.seats...), w.clones...)
+	s := all[w.rand.IntN(len(all))]
+	if s == nil || s.dead {
+		return
+	}
+	if w.plan.clones && w.chance(25) {
+		w.clone(s)
+		return
+	}
+	if w.plan.restores && w.chance(25) {
+		w.restore()
+		return
+	}
+	if w.plan.clocks && w.chance(40) {
+		w.moveClock(s)
+		return
+	}
+	if !w.plan.embedded && w.chance(35) {
+		w.storeFault()
+		return
+	}
+	w.serverFault(s)
+}
+
+func (w *world) moveClock(s *server) {
+	switch by := time.Duration(0); w.rand.IntN(5) {
+	case 0:
+		s.frozen = s.offset + beginning + int64(w.now-s.lag)
+		w.note("the clock of server %d stops", s.id)
+		w.after(w.between(0, 10*time.Second), func() { s.frozen = 0 })
+	case 1:
+		by = w.between(0, time.Hour)
+		s.offset += int64(by)
+		w.note("the clock of server %d steps by %v", s.id, by)
+	case 2: // and comes back
+		by = w.between(-20*time.Second, 20*time.Second)
+		s.offset += int64(by)
+		w.note("the clock of server %d steps by %v", s.id, by)
+		w.after(w.between(0, 5*time.Second), func() { s.offset -= int64(by) })
+	default:
+		by = -w.between(0, 30*time.Second)
+		s.offset += int64(by)
+		w.note("the clock of server %d steps by %v", s.id, by)
+	}
+}
+
+func (w *world) storeFault() {
+	if w.chance(50) || w.plan.restores {
+		w.note("the store is down")
+		w.database.down = true
+		w.after(w.between(0, 8*time.Second), func() { w.database.down = false; w.note("the store is back") })
+		return
+	}
+	w.failOver()
+}
+
+func (w *world) serverFault(s *server) {
+	switch w.rand.IntN(6) {
+	case 0:
+		w.note("server %d is killed", s.id)
+		w.remove(s, w.between(0, 5*time.Second))
+	case 1:
+		w.note("server %d is stopped in order", s.id)
+		if !s.stopped && !s.leaving {
+			s.launch((*server).leave)
+		}
+	case 2:
+		w.halt(s, false)
+	case 3:
+		w.halt(s, true)
+	default:
+		w.note("server %d is cut off", s.id)
+		s.cut = true
+		w.after(w.between(0, 10*time.Second), func() { s.cut = false })
+	}
+}
+
+// halt stops a process, whose clocks go on, or suspends a machine, whose
+// clocks stand still too.
+func (w *world) halt(s *server, machine bool) {
+	if s.stopped {
+		return
+	}
+	pause := w.between(0, 12*time.Second)
+	if w.plan.lossy || w.plan.restores {
+		machine = false // sane clocks
+	}
+	w.note("server %d stands still for %v, its clocks too: %v", s.id, pause, machine)
+	s.stopped = true
+	w.after(pause, func() {
+		s.stopped = false
+		if machine {
+			s.lag += pause
+		}
+		later := s.later
+		s.later = nil
+		for _, f := range later {
+			f()
+		}
+	})
+}
