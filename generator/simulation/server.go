@@ -18,10 +18,13 @@ import (
 // slice is the time that servers reserve: short, so that much happens in few
 // virtual seconds. The rest of shared.Config.Wait is for clocks that differ.
 const (
-	slice = 4 * time.Second
-	wait4 = slice + 3*time.Second
-	skew  = time.Second // greatest difference of sane clocks from the true time
+	slice = 2 * time.Second
+	await = slice + 2*time.Second
+	skew  = 500 * time.Millisecond // greatest difference of sane clocks from the true time
 )
+
+// clients is how many connections draw from a server.
+const clients = 2
 
 // server is one process: its clocks, its tasks, its memory.
 type server struct {
@@ -57,6 +60,8 @@ type server struct {
 	open    map[string]generator.Generator
 	opening bool
 	leaving bool
+	waiting [clients]bool        // for an answer to a draw
+	gone    [clients]bool        // they waited when the server was cloned: their connections are not the clone's
 	granted map[string][]stretch // what the store answered to it
 	last    map[track]int64      // the last id of a connection, to see their order
 }
@@ -136,7 +141,9 @@ func (s *server) launch(f func(*server)) {
 func (s *server) kill() {
 	s.dead = true
 	for _, t := range s.tasks {
-		t.stop()
+		if !t.ended {
+			t.thread.stop()
+		}
 	}
 }
 
@@ -158,7 +165,7 @@ func (s *server) boot() {
 	s.pools = worker.New(worker.Config{
 		Store: s.store, Clock: s, Worker: s.fixed, Owner: s.owner(), Slice: slice, Logger: discard,
 	})
-	for client := range 2 {
+	for client := range clients {
 		s.start(&s.group, func() { s.client(client) })
 	}
 }
@@ -170,7 +177,7 @@ func (s *server) openStore(ctx context.Context) (generator.Store, error) {
 		return embedded{s}, nil
 	}
 	return shared.New(ctx, engine{s}, shared.Config{
-		Owner: s.owner(), Failover: s.world.plan.failover, Skip: 100_000, Wait: wait4, Lanes: 2, Clock: s, Logger: discard,
+		Owner: s.owner(), Failover: s.world.plan.failover, Skip: 100_000, Wait: await, Lanes: 2, Clock: s, Logger: discard,
 	})
 }
 
@@ -181,11 +188,14 @@ func (s *server) client(client int) {
 		name := s.world.names[s.input(func() int64 { return s.world.rand.Int64N(int64(len(s.world.names))) })]
 		n := 1 + s.input(func() int64 { return s.world.rand.Int64N(4) })
 		g, err := s.generator(ctx, name)
-		for i := int64(0); err == nil && i < n; i++ {
+		for i := int64(0); err == nil && i < n; i += 2 {
 			var r generator.Range
-			if r, err = g.Next(ctx, n); err == nil {
+			s.waiting[client] = true
+			r, err = g.Next(ctx, n)
+			if s.waiting[client] = false; err == nil && !s.gone[client] {
 				s.world.judge.take(s, client, name, r)
 			}
+			s.gone[client] = false
 		}
 		if err != nil {
 			s.refused(ctx, name, err)
@@ -289,7 +299,7 @@ func (s *server) copied() *server {
 			c.step(c.tasks[h.task], h.what)
 		}
 	}
-	c.repeating = false
+	c.repeating, c.gone = false, c.waiting
 	c.past, c.inputs = append([]happening(nil), s.past...), append([]int64(nil), s.inputs...)
 	for _, t := range c.tasks {
 		if !t.ended && t.wait != nil {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,6 +17,10 @@ var (
 	oneSeed   = flag.Uint64("seed", 0, "run the schedule of this seed alone, and print it with -v")
 	schedules = flag.Int("schedules", 0, "how many schedules to run; 0: as many as fit a test run")
 )
+
+// enough schedules to find every known bug, in about a minute of two
+// processors.
+const enough = 100_000
 
 // TestSchedules runs many schedules, of other seeds each time. A failure
 // names the seed that repeats it.
@@ -32,7 +37,7 @@ func TestSchedules(t *testing.T) {
 	}
 	n := *schedules
 	if n == 0 {
-		n = 100_000
+		n = enough
 		if testing.Short() || raceEnabled {
 			n = 2_000
 		}
@@ -48,8 +53,21 @@ func TestSchedules(t *testing.T) {
 		n, total.IDs, total.Faults, total.Clones)
 }
 
+// TestSchedulesWithoutRace runs enough schedules also where the race detector
+// makes them slow: in a build of this test without it.
+func TestSchedulesWithoutRace(t *testing.T) {
+	if testing.Short() || !raceEnabled {
+		t.Skip("TestSchedules does it")
+	}
+	out, err := search(t, mutate(t, nil))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
 // runMany runs the schedules of n seeds on all processors until one fails.
 func runMany(first uint64, n int) (total Result, failed uint64, err error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	var mu sync.Mutex
 	var done atomic.Int64
 	var work sync.WaitGroup

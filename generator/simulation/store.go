@@ -37,7 +37,7 @@ var (
 )
 
 // storeTimeout is how long a server waits for an answer.
-const storeTimeout = 5 * time.Second
+const storeTimeout = 2 * time.Second
 
 // call asks the database to do something, over a network on which questions
 // and answers may be lost, late and repeated.
@@ -115,7 +115,7 @@ func (w *world) lost() bool { return w.plan.network && w.chance(4) }
 // latency of one way: mostly short, sometimes longer than anybody waits.
 func (w *world) latency() time.Duration {
 	if w.plan.network && w.chance(6) {
-		return w.between(0, 6*time.Second)
+		return w.between(0, 2500*time.Millisecond)
 	}
 	return w.between(100*time.Microsecond, 20*time.Millisecond)
 }

@@ -64,15 +64,46 @@ func (l *loop) between(lo, hi time.Duration) time.Duration {
 // chance is true in p of 100 cases.
 func (l *loop) chance(p int) bool { return l.rand.IntN(100) < p }
 
-// task is a goroutine of a server: a coroutine that the loop runs from one
-// wait to the next.
+// thread is a coroutine that carries out one job after the other.
+type thread struct {
+	job    func()
+	resume func() (struct{}, bool)
+	stop   func()
+	yield  func(struct{}) bool
+}
+
+// thread returns an idle thread, or a new one.
+func (w *world) thread() *thread {
+	if n := len(w.idle); n > 0 {
+		th := w.idle[n-1]
+		w.idle = w.idle[:n-1]
+		return th
+	}
+	th := &thread{}
+	th.resume, th.stop = iter.Pull(func(yield func(struct{}) bool) {
+		th.yield = yield
+		defer func() {
+			if cause := recover(); cause != nil && cause != any(killed{}) {
+				panic(cause)
+			}
+		}()
+		for {
+			th.job()
+			if !yield(struct{}{}) {
+				return
+			}
+		}
+	})
+	return th
+}
+
+// task is a goroutine of a server: the loop runs it from one wait to the
+// next.
 type task struct {
 	server *server
 	id     int
 	group  *sync.WaitGroup
-	resume func() (struct{}, bool)
-	stop   func()
-	yield  func(struct{}) bool
+	thread *thread
 
 	wait  *wait
 	due   bool // an event to go on is in the queue
@@ -99,22 +130,15 @@ type killed struct{}
 
 // start makes a task, which begins a moment later.
 func (s *server) start(group *sync.WaitGroup, f func()) {
-	t := &task{server: s, id: len(s.tasks), group: group}
+	t := &task{server: s, id: len(s.tasks), group: group, thread: s.world.thread(), wait: &wait{}}
 	s.tasks = append(s.tasks, t)
 	s.living = append(s.living, t)
 	s.groups[group]++
-	t.resume, t.stop = iter.Pull(func(yield func(struct{}) bool) {
-		t.yield = yield
-		defer func() {
-			t.ended = true
-			s.groups[t.group]--
-			if cause := recover(); cause != nil && cause != any(killed{}) {
-				panic(cause)
-			}
-		}()
+	t.thread.job = func() {
 		f()
-	})
-	t.wait = &wait{}
+		t.ended = true
+		s.groups[group]--
+	}
 	if !s.repeating {
 		s.goOn(t, told{})
 	}
@@ -127,7 +151,7 @@ func (s *server) pause(w *wait) told {
 	if w.until > 0 && !s.repeating {
 		s.alarm(t)
 	}
-	if !t.yield(struct{}{}) {
+	if !t.thread.yield(struct{}{}) {
 		panic(killed{})
 	}
 	return w.told
@@ -169,8 +193,11 @@ func (s *server) step(t *task, what told) {
 	t.wait = nil
 	before := s.running
 	s.running = t
-	t.resume()
-	s.running = before
+	t.thread.resume()
+	if s.running = before; t.ended {
+		s.world.idle = append(s.world.idle, t.thread)
+		t.thread = nil
+	}
 }
 
 // poll lets those tasks go on that can.

@@ -20,7 +20,7 @@ import (
 var beginning = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC).UnixNano()
 
 // length is how long a schedule lasts in virtual time.
-const length = 25 * time.Second
+const length = 12 * time.Second
 
 // name is a generator that the servers share.
 type name struct {
@@ -115,6 +115,7 @@ type world struct {
 	names      []*name
 	log        io.Writer // nil: none
 	judge      judge
+	idle       []*thread
 }
 
 // Result is what one schedule came to.
@@ -129,7 +130,7 @@ type Result struct {
 func Run(seed uint64, log io.Writer) (result Result) {
 	w := &world{loop: loop{rand: rand.New(rand.NewPCG(seed, 0x6e657874))}, log: log}
 	w.plan = newPlan(w.rand)
-	w.names = w.pick(1 + w.rand.IntN(4))
+	w.names = w.pick(1 + w.rand.IntN(3))
 	w.judge.init(w)
 	w.database = database{
 		state: state{stamp: "stamp 1", rows: map[string]shared.Row{}, names: map[string]shared.Entry{}},
@@ -144,16 +145,19 @@ func Run(seed uint64, log io.Writer) (result Result) {
 				s.kill()
 			}
 		}
+		for _, th := range w.idle {
+			th.stop()
+		}
 		result = Result{IDs: w.judge.count, Clones: w.judge.tolerated, Faults: w.judge.faults, Err: w.judge.err}
 	}()
 	w.note("plan %+v", w.plan)
 	w.seats = make([]*server, 1)
 	if !w.plan.embedded {
-		w.seats = make([]*server, 3)
+		w.seats = make([]*server, 2+w.rand.IntN(2))
 		w.replicate()
 	}
 	for seat := range w.seats {
-		w.after(w.between(0, 3*time.Second), func() { w.seat(seat) })
+		w.after(w.between(0, 2*time.Second), func() { w.seat(seat) })
 	}
 	for range 2 + w.rand.IntN(8) {
 		w.after(time.Duration(w.rand.Int64N(int64(length))), w.fault)
@@ -206,7 +210,7 @@ func (w *world) seat(seat int) {
 
 // ended takes a server away that ended in order.
 func (w *world) ended(s *server) {
-	w.after(0, func() { w.remove(s, w.between(0, 5*time.Second)) })
+	w.after(0, func() { w.remove(s, w.between(0, 3*time.Second)) })
 }
 
 // remove kills a server and starts its successor some time later.
@@ -225,7 +229,7 @@ func (w *world) remove(s *server, pause time.Duration) {
 // missing in it. That a store loses everything in its first moments, its
 // first stamp included, cannot be told from a new store, and is left out.
 func (w *world) replicate() {
-	w.after(w.between(100*time.Millisecond, 4*time.Second), func() {
+	w.after(w.between(100*time.Millisecond, 2*time.Second), func() {
 		if len(w.database.rows) > 0 {
 			w.backups = append(w.backups, w.database.state.copy())
 		}
@@ -260,11 +264,11 @@ func (w *world) restore() {
 	w.note("restore: all servers stop")
 	for _, s := range append(append([]*server(nil), w.seats...), w.clones...) {
 		if s != nil {
-			w.remove(s, 8*time.Second)
+			w.remove(s, 4*time.Second)
 		}
 	}
 	backup := w.backups[w.rand.IntN(len(w.backups))].copy()
-	w.after(7*time.Second, func() { // what was on its way has arrived
+	w.after(3*time.Second, func() { // what was on its way has arrived
 		w.note("restored")
 		w.database.state = backup
 		for _, n := range w.names {
@@ -360,7 +364,7 @@ func (w *world) storeFault() {
 	if w.chance(50) || w.plan.restores {
 		w.note("the store is down")
 		w.database.down = true
-		w.after(w.between(0, 8*time.Second), func() { w.database.down = false; w.note("the store is back") })
+		w.after(w.between(0, 5*time.Second), func() { w.database.down = false; w.note("the store is back") })
 		return
 	}
 	w.failOver()
@@ -370,7 +374,7 @@ func (w *world) serverFault(s *server) {
 	switch w.rand.IntN(6) {
 	case 0:
 		w.note("server %d is killed", s.id)
-		w.remove(s, w.between(0, 5*time.Second))
+		w.remove(s, w.between(0, 3*time.Second))
 	case 1:
 		w.note("server %d is stopped in order", s.id)
 		if !s.stopped && !s.leaving {
@@ -383,7 +387,7 @@ func (w *world) serverFault(s *server) {
 	default:
 		w.note("server %d is cut off", s.id)
 		s.cut = true
-		w.after(w.between(0, 10*time.Second), func() { s.cut = false })
+		w.after(w.between(0, 6*time.Second), func() { s.cut = false })
 	}
 }
 
@@ -393,7 +397,7 @@ func (w *world) halt(s *server, machine bool) {
 	if s.stopped {
 		return
 	}
-	pause := w.between(0, 12*time.Second)
+	pause := w.between(0, 7*time.Second)
 	if w.plan.lossy || w.plan.restores {
 		machine = false // sane clocks
 	}

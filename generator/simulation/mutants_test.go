@@ -1,0 +1,215 @@
+package simulation
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// change replaces a text that a file of package generator/… has once.
+type change struct{ file, old, new string }
+
+// mutants are bugs that id servers had or could have. Each is brought into
+// the code that ships, for one build of this package's test.
+var mutants = []struct {
+	name    string // the bug
+	from    string // who had it, or the model that shows it
+	changes []change
+}{
+	{
+		"a refused draw resets the sequence of its tick", "twitter/snowflake #6; model S2",
+		[]change{{
+			"snowflake/generator.go",
+			"\t\tif first > limit || n < 1 {\n",
+			"\t\tif first > limit || n < 1 {\n\t\t\tif now < g.tickOf(last) {\n\t\t\t\tg.slot.Store(g.firstSlot(g.tickOf(last)) - 1)\n\t\t\t}\n",
+		}},
+	},
+	{
+		"a draw changes the state before it checks the bounds", "model S2",
+		[]change{{
+			"snowflake/generator.go",
+			"\t\tif first > limit || n < 1 {\n",
+			"\t\tif first > limit || n < 1 {\n\t\t\tg.slot.Store(first - 1<<g.sequenceBits)\n",
+		}},
+	},
+	{
+		"a worker id is a lease that ends by its holder's clock", "most snowflake servers; model N1",
+		[]change{{"snowflake/generator.go", "w.last = min(g.firstSlot(end)-1, closedSlot-1)", "w.last = closedSlot - 1"}},
+	},
+	{
+		"a server without its store goes on with the worker id that it remembers", "Meituan Leaf's local file",
+		[]change{{
+			"worker/pool.go",
+			"\tp.unsure = err != nil // R3\n",
+			"\tif p.unsure = err != nil; p.unsure {\n\t\treturn base, end, nil\n\t}\n",
+		}},
+	},
+	{
+		"a slice is adopted because its row carries one's own name", "model S12",
+		[]change{{
+			"worker/pool.go",
+			"\tp.unsure = err != nil // R3\n",
+			`	if p.unsure = err != nil; p.unsure {
+		again, done := context.WithTimeout(p.pools.ctx, storeTimeout)
+		defer done()
+		marks, _ := p.pools.cfg.Store.Reserved(again, p.key(id))
+		for _, m := range marks {
+			if m.Key == p.key(id) && m.Owner == p.pools.cfg.Owner && m.Hi > base {
+				return base, m.Hi, nil
+			}
+		}
+	}
+`,
+		}},
+	},
+	{
+		"a block is adopted because the row carries one's own name", "model S12, for segments",
+		[]change{{
+			"segment/fetch.go",
+			"\treturn lo, hi, g.storeError(err)\n",
+			`	if err != nil {
+		if store, ok := g.store.(generator.Store); ok {
+			again, done := context.WithTimeout(g.ctx, storeTimeout)
+			defer done()
+			marks, _ := store.Reserved(again, generator.NameKey(g.name))
+			for _, m := range marks {
+				if m.Key == generator.NameKey(g.name) && m.Owner == g.owner {
+					return max(m.Hi-positions, atLeast), m.Hi, nil
+				}
+			}
+		}
+	}
+	return lo, hi, g.storeError(err)
+`,
+		}},
+	},
+	{
+		"a commit without an answer is taken for one that failed, and its block used", "Leaf; model G2",
+		[]change{{
+			"segment/fetch.go",
+			"\treturn lo, hi, g.storeError(err)\n",
+			"\tif err != nil {\n\t\tlo = max(atLeast, g.end)\n\t\treturn lo, lo + positions, nil\n\t}\n\treturn lo, hi, nil\n",
+		}},
+	},
+	{
+		"a slice begins where it was asked for, not where it was granted", "an extension that compares nothing; model S3",
+		[]change{{"worker/pool.go", "\tp.adopt(l, l.Worker, lo, hi)\n", "\tp.adopt(l, l.Worker, base, hi)\n"}},
+	},
+	{
+		"the store adds to what was read, not to what is there", "a lost update",
+		[]change{{"store/shared/engine.go", "lo, seq = max(old.Hi, a.AtLeast), old.Seq", "lo, seq = max(old.Lo, a.AtLeast), old.Seq"}},
+	},
+	{
+		"a failover is not noticed", "model G3",
+		[]change{{"store/shared/engine.go", "case old.Stamp != a.Stamp && (a.From", "case false && (a.From"}},
+	},
+	{
+		"after a failover too few numbers are passed over", "model G5",
+		[]change{{"store/shared/reserve.go", "max(ask.AtLeast, saturated(a.Hi, s.cfg.Skip))", "max(ask.AtLeast, saturated(a.Hi, 1))"}},
+	},
+	{
+		"after a failover worker ids are claimed at once", "models S6 to S8",
+		[]change{{"store/shared/reserve.go", "if r.AtLeast >= l.from ||", "if true || r.AtLeast >= l.from ||"}},
+	},
+	{
+		"servers that start together are taken for a failover", "found here in generator/store/shared",
+		[]change{{"store/shared/life.go", "first: seq < skipCount", "first: seq == 1"}},
+	},
+	{
+		"a strict generator answers from memory", "model S4",
+		[]change{
+			{"segment/generator.go", "\tif g.options.Strict {\n\t\treturn g.nextStrict(ctx, n)\n\t}\n", ""},
+			{"segment/fetch.go", "\tif g.options.Strict { // only Raise asks, and keeps nothing\n\t\tpositions = 1\n\t}\n", ""},
+			{"segment/fetch.go", "\tif g.options.Strict {\n\t\treturn\n\t}\n", ""},
+		},
+	},
+	{
+		"a server that ends gives back what it has used", "",
+		[]change{{"worker/pool.go", "to := min(max(p.used.Load(), l.Lo), l.Hi)", "to := l.Lo"}},
+	},
+	{
+		"an old message gives back what others have reserved since", "",
+		[]change{{"simulation/store.go", "row.Hi == r.Hi && row.Seq == r.Seq && row.Stamp == r.Stamp", "true"}},
+	},
+	{
+		"after a restart an embedded store begins at the clock", "",
+		[]change{{"worker/claim.go", "base = max(base, m.greatest)", "base = max(base, math.MinInt64)"}},
+	},
+}
+
+// TestMutants shows that the schedules of a test run find each mutant.
+func TestMutants(t *testing.T) {
+	for i, m := range mutants {
+		if testing.Short() && i%5 != 0 {
+			continue
+		}
+		t.Run(strings.ReplaceAll(m.name, " ", "_"), func(t *testing.T) {
+			t.Parallel()
+			program := mutate(t, m.changes)
+			began := time.Now()
+			out, err := search(t, program)
+			found := regexp.MustCompile(`seed \d+: (.*)`).FindSubmatch(out)
+			if err == nil || found == nil {
+				t.Fatalf("%d schedules did not find it (%s): %v\n%s", enough, m.from, err, out)
+			}
+			t.Logf("%s (%s): found in %v: %s", m.name, m.from, time.Since(began).Round(time.Millisecond), found[1])
+		})
+	}
+}
+
+// search runs a build of this test until a schedule fails.
+func search(t *testing.T, program string) (out []byte, err error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	defer cancel()
+	return exec.CommandContext(ctx, program, "-test.run", "^TestSchedules$", "-schedules", strconv.Itoa(enough)).CombinedOutput()
+}
+
+// mutate builds this package's test with the changed files.
+func mutate(t *testing.T, changes []change) string {
+	t.Helper()
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	replace := map[string]string{}
+	for _, c := range changes {
+		path := filepath.Join(root, c.file)
+		from := path
+		if earlier, ok := replace[path]; ok {
+			from = earlier
+		}
+		text, err := os.ReadFile(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(text), c.old); n != 1 {
+			t.Fatalf("%s has %d times\n%s\nThe code has changed: bring the mutant up to date.", c.file, n, c.old)
+		}
+		replace[path] = filepath.Join(dir, strings.ReplaceAll(c.file, "/", "_"))
+		if err := os.WriteFile(replace[path], []byte(strings.Replace(string(text), c.old, c.new, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, program := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "mutant")
+	if err := os.WriteFile(file, overlay, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-overlay", file, "-o", program, ".")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the mutant: %v\n%s", err, out)
+	}
+	return program
+}
