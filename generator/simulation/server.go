@@ -30,8 +30,7 @@ const clients = 2
 type server struct {
 	world *world
 	id    int
-	seat  int // configuration: which of the servers it is, over restarts and clones
-	fixed int64
+	seat  int    // configuration: which of the servers it is, over restarts and clones
 	born  *clone // the cloning that it or an ancestor came out of, or nil
 
 	tasks     []*task
@@ -87,7 +86,7 @@ var discard = slog.New(slog.DiscardHandler)
 func (w *world) newServer(seat int) *server {
 	w.servers++
 	return &server{
-		world: w, id: w.servers, seat: seat, fixed: w.fixed(seat),
+		world: w, id: w.servers, seat: seat,
 		groups: map[*sync.WaitGroup]int{}, deadlines: map[context.Context]time.Duration{},
 		open: map[string]generator.Generator{}, granted: map[string][]stretch{}, last: map[track]int64{},
 	}
@@ -163,7 +162,7 @@ func (s *server) boot() {
 		s.store = store
 	}
 	s.pools = worker.New(worker.Config{
-		Store: s.store, Clock: s, Worker: s.fixed, Owner: s.owner(), Slice: slice, Logger: discard,
+		Store: s.store, Clock: s, Source: s.world.source(s.seat), Owner: s.owner(), Slice: slice, Logger: discard,
 	})
 	for client := range clients {
 		s.start(&s.group, func() { s.client(client) })

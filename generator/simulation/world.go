@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -80,6 +81,7 @@ type plan struct {
 	clones   bool // running servers are copied
 	restores bool // by the runbook
 	static   bool // two servers are given the same worker id
+	wishes   bool // all servers would like to have the same
 	failover shared.Failover
 }
 
@@ -97,6 +99,7 @@ func newPlan(r *rand.Rand) plan {
 		p.restores, p.clocks = true, false
 	}
 	p.static = !p.embedded && !p.lossy && r.IntN(100) < 20
+	p.wishes = r.IntN(100) < 20
 	return p
 }
 
@@ -181,13 +184,25 @@ func (w *world) note(format string, args ...any) {
 	}
 }
 
-// fixed is the worker id of a seat.
-func (w *world) fixed(seat int) int64 {
-	if w.plan.static && seat < 2 {
-		return 1
+// source is where a seat's worker id comes from.
+func (w *world) source(seat int) worker.Source {
+	switch {
+	case w.plan.static && seat < 2:
+		return worker.Fixed{ID: 1}
+	case w.plan.wishes:
+		return wish{}
 	}
-	return worker.Auto
+	return nil
 }
+
+// wish is a Source of servers that all would like to have the same worker id.
+type wish struct{}
+
+// Wish implements worker.Source.
+func (wish) Wish(context.Context, worker.Width) (worker.Wish, error) { return worker.Wish{ID: 1}, nil }
+
+// String implements worker.Source.
+func (wish) String() string { return "wish" }
 
 // seat starts the server of a seat.
 func (w *world) seat(seat int) {
