@@ -112,7 +112,7 @@ var mutants = []struct {
 	},
 	{
 		"after a failover too few numbers are passed over", "model G5",
-		[]change{{"store/shared/reserve.go", "max(ask.AtLeast, saturated(a.Hi, s.cfg.Skip))", "max(ask.AtLeast, saturated(a.Hi, 1))"}},
+		[]change{{"store/shared/reserve.go", "past := s.skipped(max(ask.AtLeast, a.Hi))", "past := max(ask.AtLeast, a.Hi)"}},
 	},
 	{
 		"after a failover worker ids are claimed at once", "models S6 to S8",
