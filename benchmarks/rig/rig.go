@@ -45,7 +45,7 @@ func (r *Rig) Close() error {
 	defer r.mu.Unlock()
 	var done sync.WaitGroup
 	for _, s := range r.servers {
-		done.Go(s.Kill) // nobody needs the data any more
+		done.Go(s.quit) // nobody needs the data any more
 	}
 	done.Wait()
 	r.servers = nil
@@ -71,6 +71,7 @@ type program struct {
 	name  string
 	owner string // the user it runs as when we are root
 	stop  syscall.Signal
+	quit  syscall.Signal // ends it at once and clean; 0: SIGKILL does
 	// create fills a new data directory. nil: the program does it.
 	create func(home string) *exec.Cmd
 	// command starts the server on a data directory. home belongs to the
@@ -266,6 +267,16 @@ func (s *Server) Stop() { s.end(s.stop) }
 
 // Kill ends the server with SIGKILL and waits for that.
 func (s *Server) Kill() { s.end(syscall.SIGKILL) }
+
+// quit ends the server without regard to its data, but so that it leaves
+// nothing behind elsewhere: a PostgreSQL that is killed leaves shared memory.
+func (s *Server) quit() {
+	if s.program != nil && s.program.quit != 0 {
+		s.end(s.program.quit)
+	} else {
+		s.Kill()
+	}
+}
 
 func (s *Server) end(signal syscall.Signal) {
 	if s.cmd == nil {

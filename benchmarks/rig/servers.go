@@ -26,7 +26,8 @@ func (r *Rig) PostgreSQL(ctx context.Context) (*Server, error) {
 		return nil, fmt.Errorf("PostgreSQL is %w", err)
 	}
 	return r.start(ctx, &program{
-		name: "PostgreSQL", owner: "postgres", stop: syscall.SIGINT, // without waiting for clients
+		name: "PostgreSQL", owner: "postgres",
+		stop: syscall.SIGINT, quit: syscall.SIGQUIT, // both without waiting for clients
 		create: func(home string) *exec.Cmd {
 			return exec.Command(filepath.Join(filepath.Dir(daemon), "initdb"), "-D", filepath.Join(home, "data"), "-U", "postgres",
 				"-A", "trust", "-E", "UTF8", "--locale=C")
