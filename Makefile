@@ -47,6 +47,7 @@ fuzz:
 ## docs: write the generated pages again
 docs:
 	$(GO) test ./cmd/nextid -run "^TestConfigPage" -update
+	$(GO) test ./benchmarks/results -update
 
 ## docs-clients: write the table of docs/clients.md again
 docs-clients:

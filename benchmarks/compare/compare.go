@@ -1,9 +1,11 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"nextid/benchmarks/report"
@@ -40,7 +42,7 @@ var (
 		GrowthRows: 20_000, GrowthLimit: 1200 * time.Millisecond,
 	}
 	Full = Plan{
-		Rounds: 3, Clients: []int{1, 8, 32}, IDs: 500 * time.Millisecond, Rows: time.Second,
+		Rounds: 4, Clients: []int{1, 8, 32}, IDs: 300 * time.Millisecond, Rows: 800 * time.Millisecond,
 		Rate: 300, Latency: 5 * time.Second, LatencyClients: 32,
 		GrowthRows: 200_000, GrowthLimit: 6 * time.Second,
 	}
@@ -125,15 +127,15 @@ func (r *run) measure(ctx context.Context) {
 	p := r.Plan
 	for round := range p.Rounds {
 		r.Progress.Part(fmt.Sprintf("ids and rows, round %d of %d", round+1, p.Rounds))
-		for i := range r.all {
-			c := r.all[(round*5+i)%len(r.all)] // another neighbour each round
-			f := r.figures[c]
-			for _, n := range p.Clients {
-				r.try(ctx, c, fmt.Sprintf("ids with %d clients", n), p.IDs*6/5+perMeasurement, func() error {
-					return r.stage.measureIDs(ctx, c, n, p.IDs, f)
-				})
+		for _, n := range p.Clients {
+			for _, c := range r.inTurns(round) {
 				r.try(ctx, c, fmt.Sprintf("rows with %d clients", n), p.Rows*6/5+perMeasurement, func() error {
-					return r.stage.measureRows(ctx, c, n, p.Rows, f)
+					return r.stage.measureRows(ctx, c, n, p.Rows, r.figures[c])
+				})
+			}
+			for _, c := range r.inTurns(round) {
+				r.try(ctx, c, fmt.Sprintf("ids with %d clients", n), p.IDs*6/5+perMeasurement, func() error {
+					return r.stage.measureIDs(ctx, c, n, p.IDs, r.figures[c])
 				})
 			}
 		}
@@ -166,6 +168,18 @@ func (r *run) measure(ctx context.Context) {
 		r.Progress.Part("failover")
 		r.fail = r.stage.measureFailovers(ctx, r.notes)
 	}
+}
+
+// inTurns is the order of a round. Those who are compared with each other
+// stand together, so that what else the machine does meets them alike; and
+// each round begins with another one.
+func (r *run) inTurns(round int) []*contestant {
+	order := slices.Clone(r.all)
+	slices.SortStableFunc(order, func(a, b *contestant) int {
+		return cmp.Or(cmp.Compare(a.engine, b.engine), cmp.Compare(strconv.FormatBool(a.sharded), strconv.FormatBool(b.sharded)))
+	})
+	begin := round * 5 % len(order)
+	return append(order[begin:], order[:begin]...)
 }
 
 // try measures one thing of one contestant. One that failed is not asked
