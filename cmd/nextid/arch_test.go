@@ -37,6 +37,8 @@ generator/readiness:       generator
 generator/node:            generator
 generator/autorandom:      generator generator/layout generator/option
 generator/dated:           generator generator/gapless generator/option
+generator/external:
+generator/ticket:          generator generator/external generator/gapless generator/option
 generator/uuid:            generator
 generator/code:            generator generator/option
 generator/store/memory:    generator

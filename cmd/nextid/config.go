@@ -49,6 +49,8 @@ type Config struct {
 
 	NativePassword bool // of MySQL's protocol
 
+	DatabasePasswords string // a file in the form of .pgpass, "" for none
+
 	LogLevel     slog.Level
 	LogFormat    string
 	DrainTimeout time.Duration

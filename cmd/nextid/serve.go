@@ -152,19 +152,19 @@ func (m *Main) openEngine(ctx context.Context, log *slog.Logger) (*engine, error
 	e.pools = worker.New(worker.Config{
 		Store: store, Source: wish, Slice: m.Config.WorkerSlice, Owner: owner(), Logger: log,
 	})
-	if err := e.build(ctx, m.Config); err != nil {
+	if err := e.build(ctx, m.Config, log); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
 	return e, nil
 }
 
-func (e *engine) build(ctx context.Context, c Config) (err error) {
+func (e *engine) build(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	autoCreate := c.AutoCreate
 	if autoCreate == autoCreateOff {
 		autoCreate = ""
 	}
 	e.registry, err = generator.NewRegistry(generator.Config{
-		Store: e.store, Kinds: kinds(e.store, e.pools, c.Layout), AutoCreate: autoCreate,
+		Store: e.store, Kinds: kinds(e.store, e.pools, c, log), AutoCreate: autoCreate,
 		AutoOptions: c.autoOptions(), Declared: c.Generators, MaxNames: c.MaxNames,
 	})
 	if err != nil {

@@ -76,6 +76,10 @@ var settings = []setting{
 		value: func(c *Config) value { return secret(&c.SharedStore.Password) },
 	},
 	{
+		key: "database_passwords", arg: "FILE", help: "passwords of the databases that tickets and import_generator use, in the form of PostgreSQL's .pgpass: host:port:database:user:password",
+		value: func(c *Config) value { return text(&c.DatabasePasswords) },
+	},
+	{
 		key: "auto_create", flag: true, arg: "KIND", help: "what next_id('new_name') creates: snowflake, segment or off",
 		value: func(c *Config) value {
 			return choice(&c.AutoCreate, snowflake.KindName, segment.KindName, autoCreateOff)

@@ -31,6 +31,7 @@ var sampleTexts = map[string]string{
 	"allow_plaintext":                    "true",
 	"users":                              "/etc/nextid/users",
 	"host_rules":                         "rules.conf",
+	"database_passwords":                 "passwords.txt",
 	"tls_cert":                           "server.crt",
 	"tls_key":                            "server.key",
 	"tls_client_ca":                      "ca.crt",

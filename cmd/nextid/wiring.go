@@ -13,32 +13,48 @@ import (
 	"nextid/generator/code"
 	"nextid/generator/counter"
 	"nextid/generator/dated"
+	"nextid/generator/external"
 	"nextid/generator/ring"
 	"nextid/generator/segment"
 	"nextid/generator/snowflake"
 	"nextid/generator/store/memory"
 	"nextid/generator/store/sqlstore"
+	"nextid/generator/ticket"
 	"nextid/generator/worker"
 )
 
 // kinds are the generator kinds of this build: one line each. Those of
 // numbers get text forms and scatter from package code.
-func kinds(store generator.Store, pools *worker.Pools, defaultLayout string) []generator.Kind {
+func kinds(store generator.Store, pools *worker.Pools, c Config, log *slog.Logger) []generator.Kind {
 	numbers := segment.Kind(store, generator.SystemClock{}, owner())
 	return append(
 		code.WrapAll(store,
-			snowflake.Kind(pools, defaultLayout),
+			snowflake.Kind(pools, c.Layout),
 			ring.Kind(pools),
 			numbers,
 			autorandom.Kind(store, numbers),
 			counter.Kind(store, generator.SystemClock{}, owner()),
+			ticket.Kind(ticket.Config{
+				Store: store, Runtime: generator.SystemClock{}, Owner: owner(), Passwords: c.databasePasswords(), Logger: log,
+			}),
 		),
 		dated.Kind(store, generator.SystemClock{}, owner()),
 	)
 }
 
 // builtKinds are the kinds for checking options; they cannot open anything.
-func builtKinds(defaultLayout string) []generator.Kind { return kinds(nil, nil, defaultLayout) }
+func builtKinds(defaultLayout string) []generator.Kind {
+	return kinds(nil, nil, Config{Layout: defaultLayout}, nil)
+}
+
+// databasePasswords reads the file of passwords when one is needed, so that it
+// can be changed while the server runs.
+func (c *Config) databasePasswords() external.Passwords {
+	if c.DatabasePasswords == "" {
+		return nil
+	}
+	return func() ([]byte, error) { return readPrivate("file of passwords", c.DatabasePasswords) }
+}
 
 // openStore opens the configured store.
 func openStore(ctx context.Context, c Config, adopt bool, log *slog.Logger) (generator.Store, error) {

@@ -1,0 +1,216 @@
+// Package external connects to databases that belong to somebody else: those
+// that tickets are drawn from, and those whose numbers are taken over.
+//
+// A Location is a URL: postgres://USER@HOST:PORT/DATABASE,
+// mysql://USER@HOST:PORT/DATABASE or redis://HOST:PORT/NUMBER. Where it holds
+// no password, one is looked up in a file of passwords.
+package external
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	mysqldriver "github.com/go-sql-driver/mysql"
+	"github.com/gomodule/redigo/redis"
+	"github.com/jackc/pgpassfile"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// System is what a Location points to.
+type System string
+
+// The values of System.
+const (
+	Postgres System = "postgres"
+	MySQL    System = "mysql"
+	Redis    System = "redis"
+)
+
+// schemes are those of the URLs.
+var schemes = map[string]System{
+	"postgres": Postgres, "postgresql": Postgres, "mysql": MySQL, "mariadb": MySQL, "redis": Redis, "rediss": Redis,
+}
+
+// ConnectTimeout bounds the way to a database that does not answer.
+const ConnectTimeout = 2 * time.Second
+
+// Passwords reads the file of passwords, in the form of PostgreSQL's .pgpass:
+// lines of host:port:database:user:password, with * for any. nil stands for
+// no file.
+type Passwords func() ([]byte, error)
+
+// Location is one database.
+type Location struct {
+	System System
+	url    *url.URL
+}
+
+// Parse reads a URL.
+func Parse(text string) (Location, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return Location{}, errors.New("not a URL") // the parser's message repeats it, password and all
+	}
+	l := Location{System: schemes[u.Scheme], url: u}
+	switch {
+	case l.System == "":
+		return l, fmt.Errorf("the URL begins with %q, not with postgres://, mysql:// or redis://", u.Scheme+"://")
+	case u.Hostname() == "":
+		return l, errors.New("the URL names no host")
+	case strings.Contains(u.Host, ","):
+		return l, errors.New("the URL names more than one host")
+	case l.System != Redis && l.database() == "":
+		return l, errors.New("the URL names no database")
+	}
+	return l, nil
+}
+
+// HasPassword reports whether the URL holds a password.
+func (l Location) HasPassword() bool {
+	_, ok := l.url.User.Password()
+	return ok || l.url.Query().Has("password")
+}
+
+// String is the URL for messages, without its password and parameters.
+func (l Location) String() string {
+	shown := *l.url
+	shown.RawQuery = ""
+	return shown.Redacted()
+}
+
+func (l Location) database() string { return strings.TrimPrefix(l.url.Path, "/") }
+
+func (l Location) port() string {
+	if p := l.url.Port(); p != "" {
+		return p
+	}
+	return map[System]string{Postgres: "5432", MySQL: "3306", Redis: "6379"}[l.System]
+}
+
+// password is that of the URL, else that of the file.
+func (l Location) password(p Passwords) (string, error) {
+	if word, ok := l.url.User.Password(); ok || p == nil {
+		return word, nil
+	}
+	content, err := p()
+	if err != nil {
+		return "", err
+	}
+	file, err := pgpassfile.ParsePassfile(bytes.NewReader(content))
+	if err != nil {
+		return "", err
+	}
+	return file.FindPassword(l.url.Hostname(), l.port(), l.database(), l.url.User.Username()), nil
+}
+
+// OpenSQL returns a pool of at most one connection, made when it is first
+// used. settings are set in every session of a MySQL.
+func (l Location) OpenSQL(p Passwords, settings map[string]string) (*sql.DB, error) {
+	password, err := l.password(p)
+	if err != nil {
+		return nil, err
+	}
+	var db *sql.DB
+	switch l.System {
+	case Postgres:
+		c, err := pgx.ParseConfig(l.url.String())
+		if err != nil {
+			return nil, err // pgx hides the password
+		}
+		if password != "" {
+			c.Password = password
+		}
+		c.ConnectTimeout = ConnectTimeout
+		// Unnamed statements: a pooler may hand every transaction to another session.
+		c.DefaultQueryExecMode = pgx.QueryExecModeExec
+		db = stdlib.OpenDB(*c)
+	case MySQL:
+		c, err := mysqldriver.ParseDSN("tcp(" + net.JoinHostPort(l.url.Hostname(), l.port()) + ")/" + url.PathEscape(l.database()) + "?" + l.url.RawQuery)
+		if err != nil {
+			return nil, err
+		}
+		c.User, c.Passwd, c.Timeout = l.url.User.Username(), password, ConnectTimeout
+		c.InterpolateParams = true
+		c.Logger = silent{}
+		if c.Params == nil {
+			c.Params = map[string]string{}
+		}
+		for name, value := range settings {
+			c.Params[name] = value
+		}
+		connector, err := mysqldriver.NewConnector(c)
+		if err != nil {
+			return nil, err
+		}
+		db = sql.OpenDB(connector)
+	case Redis:
+		return nil, errors.New("a Redis understands no SQL")
+	}
+	db.SetMaxOpenConns(1)
+	return db, nil
+}
+
+// silent is the driver's logger: what it says comes as an error, too.
+type silent struct{}
+
+// Print implements the driver's Logger.
+func (silent) Print(...any) {}
+
+// DialRedis connects to a Redis. Answers are waited for no longer than
+// timeout.
+func (l Location) DialRedis(ctx context.Context, p Passwords, timeout time.Duration) (redis.Conn, error) {
+	password, err := l.password(p)
+	if err != nil {
+		return nil, err
+	}
+	number := 0
+	if d := l.database(); d != "" {
+		if number, err = strconv.Atoi(d); err != nil {
+			return nil, fmt.Errorf("%q is no number of a Redis database", d)
+		}
+	}
+	options := []redis.DialOption{
+		redis.DialConnectTimeout(ConnectTimeout), redis.DialReadTimeout(timeout), redis.DialWriteTimeout(timeout),
+		redis.DialDatabase(number), redis.DialPassword(password), redis.DialClientName("nextid"),
+		redis.DialUseTLS(l.url.Scheme == "rediss"),
+		redis.DialTLSConfig(&tls.Config{MinVersion: tls.VersionTLS12, ServerName: l.url.Hostname()}),
+	}
+	if user := l.url.User.Username(); user != "" {
+		options = append(options, redis.DialUsername(user))
+	}
+	return redis.DialContext(ctx, "tcp", net.JoinHostPort(l.url.Hostname(), l.port()), options...)
+}
+
+// QuoteName quotes the name of a table, or schema.table, for a database's
+// SQL. Parts are letters, digits and _ only.
+func (s System) QuoteName(name string) (string, error) {
+	parts := strings.Split(name, ".")
+	if len(parts) > 2 || slices.ContainsFunc(parts, func(p string) bool { return !plain(p) }) {
+		return "", fmt.Errorf("%q is not the name of a table (letters, digits and _, at most 63)", name)
+	}
+	quote := `"`
+	if s == MySQL {
+		quote = "`"
+	}
+	return quote + strings.Join(parts, quote+"."+quote) + quote, nil
+}
+
+func plain(name string) bool {
+	if name == "" || len(name) > 63 {
+		return false
+	}
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_')
+	})
+}

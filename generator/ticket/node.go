@@ -1,0 +1,326 @@
+package ticket
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	mysqldriver "github.com/go-sql-driver/mysql"
+	"github.com/gomodule/redigo/redis"
+
+	"nextid/generator"
+	"nextid/generator/external"
+)
+
+// series is the numbers of one database: offset, offset + increment, …
+type series struct {
+	offset, increment int64
+}
+
+// holds reports whether a number is one of the series.
+func (s series) holds(v int64) bool { return v >= s.offset && (v-s.offset)%s.increment == 0 }
+
+// above is the least number of the series that is greater than v.
+func (s series) above(v int64) int64 {
+	if v < s.offset {
+		return s.offset
+	}
+	return v - (v-s.offset)%s.increment + s.increment
+}
+
+// node draws tickets of a series from one database. Calls come one at a time.
+type node interface {
+	// prepare connects, and makes the table if it is missing.
+	prepare(ctx context.Context) error
+	// draw takes up to n tickets. They rise; others may draw in between.
+	draw(ctx context.Context, n int64) ([]generator.Range, error)
+	// raise makes all later tickets, of anybody, greater than v. It never
+	// makes them less.
+	raise(ctx context.Context, v int64) error
+	close()
+}
+
+// newNode returns the node of a database. table is the name of the table, the
+// sequence or the key.
+func newNode(l external.Location, table string, s series, p external.Passwords) (node, error) {
+	switch l.System {
+	case external.MySQL:
+		name, err := l.System.QuoteName(table)
+		if err != nil {
+			return nil, err
+		}
+		// Every session has its own series, so that no setting of the server matters.
+		db, err := l.OpenSQL(p, map[string]string{
+			"auto_increment_increment": strconv.FormatInt(s.increment, 10), "auto_increment_offset": strconv.FormatInt(s.offset, 10),
+			"sql_mode": "'STRICT_ALL_TABLES'",
+		})
+		return &mysqlNode{session: session{db: db}, table: name, series: s}, err
+	case external.Postgres:
+		name, err := l.System.QuoteName(table)
+		if err != nil {
+			return nil, err
+		}
+		db, err := l.OpenSQL(p, nil)
+		return &postgresNode{session: session{db: db}, sequence: name, series: s}, err
+	case external.Redis:
+		return &redisNode{location: l, passwords: p, key: table, series: s}, nil
+	}
+	return nil, fmt.Errorf("no tickets can be drawn from %s", l)
+}
+
+// session is one connection to an SQL database. It is not replaced by itself
+// when it breaks: the database may then not be what it was.
+type session struct {
+	db   *sql.DB
+	conn *sql.Conn
+}
+
+// connect makes a new session.
+func (s *session) connect(ctx context.Context) (err error) {
+	if s.conn != nil {
+		s.conn.Close()
+	}
+	s.conn, err = s.db.Conn(ctx)
+	return err
+}
+
+func (s *session) close() {
+	if s.conn != nil {
+		s.conn.Close()
+	}
+	s.db.Close()
+}
+
+// mysqlNode is Flickr's table: one row, which every ticket replaces.
+type mysqlNode struct {
+	session
+	table string
+	series
+}
+
+// maxRows bounds the rows of one REPLACE.
+const maxRows = 1000
+
+func (n *mysqlNode) prepare(ctx context.Context) error {
+	if err := n.connect(ctx); err != nil {
+		return err
+	}
+	var one int
+	err := n.conn.QueryRowContext(ctx, "SELECT 1 FROM "+n.table+" LIMIT 1").Scan(&one)
+	if said, ok := errors.AsType[*mysqldriver.MySQLError](err); ok && said.Number == noSuchTable {
+		_, err = n.conn.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS "+n.table+` (
+id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, stub CHAR(1) NOT NULL DEFAULT '', UNIQUE KEY stub (stub)) ENGINE=InnoDB`)
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return err
+}
+
+// Errors of MySQL that mean something here.
+const (
+	noSuchTable  = 1146
+	duplicateKey = 1062
+	deadlock     = 1213
+)
+
+func (n *mysqlNode) draw(ctx context.Context, count int64) ([]generator.Range, error) {
+	count = min(count, maxRows)
+	// A statement that names its rows gets its numbers in a row, in every
+	// innodb_autoinc_lock_mode; LAST_INSERT_ID() is the first of them.
+	text := "REPLACE INTO " + n.table + " (stub) VALUES ('a')" + strings.Repeat(",('a')", int(count-1))
+	var err error
+	for range 3 { // a deadlock with others that replace the row is undone as a whole
+		var r sql.Result
+		if r, err = n.conn.ExecContext(ctx, text); err == nil {
+			first, err := r.LastInsertId()
+			return []generator.Range{{First: first, Step: n.increment, Count: count}}, err
+		}
+		if said, ok := errors.AsType[*mysqldriver.MySQLError](err); !ok || said.Number != deadlock {
+			break
+		}
+	}
+	return nil, err
+}
+
+// raise inserts a number, and takes the row out again: the table's counter
+// stays above it. Nobody issues that number.
+func (n *mysqlNode) raise(ctx context.Context, v int64) error {
+	if v < n.offset {
+		return nil // a new table begins there
+	}
+	tx, err := n.conn.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
+	var newest int64
+	if err := tx.QueryRowContext(ctx, "SELECT COALESCE(MAX(id), 0) FROM "+n.table).Scan(&newest); err != nil {
+		return err
+	}
+	if newest > v {
+		return nil
+	}
+	_, err = tx.ExecContext(ctx, "INSERT INTO "+n.table+" (id, stub) VALUES (?, 'r')", n.above(v))
+	if said, ok := errors.AsType[*mysqldriver.MySQLError](err); ok && said.Number == duplicateKey {
+		return nil // another server is there
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "DELETE FROM "+n.table+" WHERE stub = 'r'"); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// postgresNode is a sequence.
+type postgresNode struct {
+	session
+	sequence string
+	series
+}
+
+func (n *postgresNode) prepare(ctx context.Context) error {
+	if err := n.connect(ctx); err != nil {
+		return err
+	}
+	var there bool
+	if err := n.conn.QueryRowContext(ctx, "SELECT to_regclass($1) IS NOT NULL", n.sequence).Scan(&there); err != nil || there {
+		return err
+	}
+	_, err := n.conn.ExecContext(ctx, fmt.Sprintf("CREATE SEQUENCE IF NOT EXISTS %s INCREMENT BY %d MINVALUE %d START WITH %d",
+		n.sequence, n.increment, n.offset, n.offset))
+	return err
+}
+
+func (n *postgresNode) draw(ctx context.Context, count int64) (runs []generator.Range, err error) {
+	rows, err := n.conn.QueryContext(ctx, "SELECT nextval($1::regclass) FROM generate_series(1, $2::bigint)", n.sequence, count)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var v int64
+		if err := rows.Scan(&v); err != nil {
+			return nil, err
+		}
+		if last := len(runs) - 1; last >= 0 && runs[last].Last()+n.increment == v {
+			runs[last].Count++
+		} else {
+			runs = append(runs, generator.Range{First: v, Step: n.increment, Count: 1})
+		}
+	}
+	return runs, rows.Err()
+}
+
+// raise holds a lock that keeps all others from the sequence: ALTER SEQUENCE
+// changes nothing, but it waits for them, and they for its end.
+func (n *postgresNode) raise(ctx context.Context, v int64) error {
+	tx, err := n.conn.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
+	var last int64
+	read := func() error {
+		return tx.QueryRowContext(ctx, "SELECT last_value FROM "+n.sequence).Scan(&last)
+	}
+	if err := read(); err != nil {
+		return err
+	}
+	if last > v {
+		return nil
+	}
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf("ALTER SEQUENCE %s INCREMENT BY %d", n.sequence, n.increment)); err != nil {
+		return err
+	}
+	if err := read(); err != nil {
+		return err
+	}
+	if last > v {
+		return nil
+	}
+	if _, err := tx.ExecContext(ctx, "SELECT setval($1::regclass, $2, false)", n.sequence, n.above(v)); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// redisNode is a key that INCRBY moves.
+type redisNode struct {
+	location  external.Location
+	passwords external.Passwords
+	key       string
+	series
+	conn redis.Conn
+}
+
+func (n *redisNode) prepare(ctx context.Context) error {
+	n.close()
+	conn, err := n.location.DialRedis(ctx, n.passwords, nodeTimeout)
+	if err != nil {
+		return err
+	}
+	n.conn = conn
+	_, err = redis.DoContext(conn, ctx, "PING")
+	return err
+}
+
+func (n *redisNode) draw(ctx context.Context, count int64) ([]generator.Range, error) {
+	// Both commands in one step: a Redis that lost the key begins again at
+	// the series, and the caller sees that it went back.
+	c := n.conn
+	if c == nil {
+		return nil, errors.New("not connected")
+	}
+	for _, command := range []struct {
+		name string
+		args []any
+	}{
+		{"MULTI", nil},
+		{"SET", []any{n.key, n.offset - n.increment, "NX"}},
+		{"INCRBY", []any{n.key, count * n.increment}},
+	} {
+		if err := c.Send(command.name, command.args...); err != nil {
+			return nil, err
+		}
+	}
+	answers, err := redis.Values(redis.DoContext(c, ctx, "EXEC"))
+	if err != nil {
+		return nil, err
+	}
+	last, err := redis.Int64(answers[len(answers)-1], nil)
+	return []generator.Range{{First: last - (count-1)*n.increment, Step: n.increment, Count: count}}, err
+}
+
+// raise adds what is missing. Two servers that do it at once add too much,
+// which does no harm.
+func (n *redisNode) raise(ctx context.Context, v int64) error {
+	target := n.above(v) - n.increment // the next ticket is above v
+	have, err := redis.Int64(redis.DoContext(n.conn, ctx, "GET", n.key))
+	if errors.Is(err, redis.ErrNil) {
+		have = n.offset - n.increment
+		_, err = redis.DoContext(n.conn, ctx, "SET", n.key, have, "NX")
+	}
+	if err != nil || have >= target {
+		return err
+	}
+	_, err = redis.DoContext(n.conn, ctx, "INCRBY", n.key, target-have)
+	return err
+}
+
+func (n *redisNode) close() {
+	if n.conn != nil {
+		n.conn.Close()
+		n.conn = nil
+	}
+}
+
+// nodeTimeout bounds one question to a database. A database that hangs is
+// left for the next one then.
+const nodeTimeout = 2 * time.Second

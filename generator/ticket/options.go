@@ -1,0 +1,188 @@
+package ticket
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/external"
+	"nextid/generator/gapless"
+	"nextid/generator/option"
+)
+
+// Options are the options of the kind, as they are stored.
+type Options struct {
+	Databases   []string        `json:"databases"` // URLs; the place of each is its offset, from 1 on
+	Increment   int64           `json:"increment"` // of every series: room for as many databases
+	Table       string          `json:"table,omitempty"`
+	Start       int64           `json:"start"` // no number is less
+	Step        int64           `json:"step"`  // tickets drawn at a time, at least
+	Deadline    option.Duration `json:"deadline"`
+	Description string          `json:"description,omitempty"`
+}
+
+// given is what a user writes: all optional but the databases.
+type given struct {
+	Databases   []string         `json:"databases"`
+	Increment   *int64           `json:"increment"`
+	Table       *string          `json:"table"`
+	Start       *int64           `json:"start"`
+	Step        *int64           `json:"step"`
+	Deadline    *option.Duration `json:"deadline"`
+	Description *string          `json:"description"`
+}
+
+const hint = "Options: databases (a list of postgres://, mysql:// and redis:// URLs), increment, table, start, step, deadline, description."
+
+func optionError(format string, args ...any) error { return option.Error(hint, format, args...) }
+
+// KindName is the name of the kind.
+const KindName = "ticket"
+
+// Kind returns the plug-in.
+func Kind(cfg Config) generator.Kind {
+	return generator.Kind{
+		Name: KindName, Help: "numbers from auto-increment tables of several databases, after Flickr's ticket servers",
+		Normalize: normalize, Alter: alter,
+		Open: func(_ context.Context, d generator.Definition) (generator.Generator, error) {
+			o, err := read(d.Options)
+			if err != nil {
+				return nil, err
+			}
+			return newGenerator(d.Name, o, cfg)
+		},
+		Recover: func(ctx context.Context, d generator.Definition, atLeast int64) error {
+			key := generator.NameKey(d.Name)
+			if r, ok := cfg.Store.(generator.Recoverer); ok {
+				return r.Recover(ctx, key, atLeast)
+			}
+			_, _, err := cfg.Store.Reserve(ctx, generator.Reservation{
+				Key: key, AtLeast: atLeast - 1, N: 1, Limit: generator.NoLimit, Owner: "recover_generator",
+			})
+			return err
+		},
+	}
+}
+
+// read returns stored options.
+func read(stored json.RawMessage) (Options, error) {
+	var o Options
+	err := json.Unmarshal(stored, &o)
+	if err == nil {
+		err = o.check()
+	}
+	if err != nil {
+		return o, &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options of a ticket generator cannot be used", Cause: err}
+	}
+	return o, nil
+}
+
+// normalize reads the options of a new generator over the defaults.
+func normalize(raw json.RawMessage) (json.RawMessage, error) {
+	o := Options{Start: 1, Step: 1, Deadline: option.Duration(gapless.DefaultDeadline)}
+	return o.with(raw)
+}
+
+// alter merges a change into stored options. A database may take the place of
+// another, or come behind the last one; the series stay what they are.
+func alter(stored, change json.RawMessage) (json.RawMessage, error) {
+	before, err := read(stored)
+	if err != nil {
+		return nil, err
+	}
+	after := before
+	out, err := after.with(change)
+	switch {
+	case err != nil:
+		return nil, err
+	case after.Increment != before.Increment:
+		return nil, option.Error("Create another generator with room for more databases.",
+			"increment (%d) cannot be changed: other servers go on with it", before.Increment)
+	case len(after.Databases) < len(before.Databases):
+		return nil, option.Error("Leave it in the list: one that is down is passed over.",
+			"a database cannot be taken out of the list: those behind it would get its series")
+	case after.Table != before.Table:
+		return nil, optionError("table (%q) cannot be changed", before.Table)
+	}
+	return out, nil
+}
+
+// with sets what is given, checks the options and returns their stored form.
+func (o *Options) with(raw json.RawMessage) (json.RawMessage, error) {
+	var g given
+	if err := option.Decode(raw, &g, hint); err != nil {
+		return nil, err
+	}
+	if g.Databases != nil {
+		o.Databases = g.Databases
+	}
+	option.Set(&o.Increment, g.Increment)
+	option.Set(&o.Table, g.Table)
+	option.Set(&o.Start, g.Start)
+	option.Set(&o.Step, g.Step)
+	option.Set(&o.Deadline, g.Deadline)
+	option.Set(&o.Description, g.Description)
+	if o.Increment == 0 {
+		o.Increment = int64(len(o.Databases))
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	return json.Marshal(o)
+}
+
+// Limits of the options.
+const (
+	maxDatabases = 64
+	maxIncrement = 65535 // of MySQL's auto_increment_increment
+	maxStart     = 1 << 60
+	minDeadline  = option.Duration(10 * time.Millisecond)
+	maxDeadline  = option.Duration(time.Minute)
+)
+
+func (o *Options) check() error {
+	switch {
+	case len(o.Databases) < 1 || len(o.Databases) > maxDatabases:
+		return optionError("databases must name 1 to %d databases", maxDatabases)
+	case o.Increment < int64(len(o.Databases)) || o.Increment > maxIncrement:
+		return optionError("increment must be between the number of databases (%d) and %d, not %d", len(o.Databases), maxIncrement, o.Increment)
+	case o.Start < 1 || o.Start > maxStart:
+		return optionError("start must be between 1 and %d, not %d", int64(maxStart), o.Start)
+	case o.Step < 1 || o.Step > maxRows:
+		return optionError("step must be between 1 and %d, not %d", maxRows, o.Step)
+	case o.Deadline < minDeadline || o.Deadline > maxDeadline:
+		return optionError("deadline must be between %v and %v, not %v", minDeadline, maxDeadline, o.Deadline)
+	}
+	var seen []string
+	for i, text := range o.Databases {
+		l, err := external.Parse(text)
+		if err != nil {
+			return optionError("database %d: %v", i+1, err)
+		}
+		if l.HasPassword() {
+			return option.Error("Options can be read by others. Write the password into the file that the setting database_passwords names.",
+				"the URL of database %d holds a password", i+1)
+		}
+		if slices.Contains(seen, l.String()) {
+			return optionError("%s is named twice", l)
+		}
+		seen = append(seen, l.String())
+		if _, err := l.System.QuoteName(o.table("x")); err != nil {
+			return optionError("table: %v", err)
+		}
+	}
+	return option.CheckDescription(o.Description)
+}
+
+// table is the name of the table, the sequence or the key. Names that differ
+// in signs only share one, and get different numbers of it.
+func (o *Options) table(name string) string {
+	if o.Table != "" {
+		return o.Table
+	}
+	table := "nextid_" + strings.NewReplacer(".", "_", ":", "_", "-", "_").Replace(name)
+	return table[:min(len(table), 63)]
+}

@@ -1,0 +1,403 @@
+// Package ticket draws numbers from auto-increment tables of several
+// databases, after Flickr's ticket servers: each database has a series of its
+// own (1, 3, 5, … and 2, 4, 6, …), so that none is asked about another and one
+// of them may be down. Databases are MySQL or MariaDB (a table with one row
+// that is replaced), PostgreSQL (a sequence) and Redis (a key).
+//
+// Two things are added to what Flickr had:
+//
+//   - Numbers rise on a server, also when it goes on to the next database: one
+//     that lags behind is raised first.
+//   - A database that forgets what it gave, as a standby that lagged or a
+//     backup, gives nothing twice. The store holds a ceiling above every
+//     number that was given, and each new connection raises its database above
+//     it before anything is drawn.
+package ticket
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/external"
+	"nextid/generator/gapless"
+)
+
+// Generator issues the numbers of one name.
+type Generator struct {
+	*gapless.Queue
+	source *source
+}
+
+var (
+	_ generator.Generator = (*Generator)(nil)
+	_ generator.Closer    = (*Generator)(nil)
+	_ generator.Raiser    = (*Generator)(nil)
+	_ generator.Reporter  = (*Generator)(nil)
+)
+
+// Config is what the kind is told.
+type Config struct {
+	Store     generator.Reserver
+	Runtime   generator.Runtime
+	Owner     string             // shown to operators
+	Passwords external.Passwords // of the databases; nil for none
+	Logger    *slog.Logger
+}
+
+func newGenerator(name string, o Options, cfg Config) (*Generator, error) {
+	s := &source{cfg: cfg, name: name, options: o, last: o.Start - 1, changed: make(chan struct{})}
+	s.home = rand.IntN(len(o.Databases))
+	for i, text := range o.Databases {
+		l, err := external.Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		series := series{offset: int64(i) + 1, increment: o.Increment}
+		n, err := newNode(l, o.table(name), series, cfg.Passwords)
+		if err != nil {
+			return nil, err
+		}
+		s.databases = append(s.databases, &database{series: series, location: l, node: n})
+	}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	for _, d := range s.databases {
+		s.revive(d, 0)
+	}
+	return &Generator{Queue: gapless.New(name, s, cfg.Runtime, time.Duration(o.Deadline)), source: s}, nil
+}
+
+// Close implements generator.Closer.
+func (g *Generator) Close(ctx context.Context) error {
+	err := g.Queue.Close(ctx)
+	return errors.Join(err, g.source.close(ctx))
+}
+
+// Raise implements generator.Raiser. It raises the databases that answer; the
+// others are raised before they are used again.
+func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
+	if !used {
+		v--
+	}
+	return g.Queue.Raise(ctx, v+1, func(ctx context.Context) (generator.Range, error) { return generator.Range{}, g.source.raise(ctx, v) })
+}
+
+// Stats implements generator.Reporter.
+func (g *Generator) Stats() generator.Stats {
+	st := generator.Stats{ReservedUntil: g.source.ceiling.Load(), Step: g.source.options.Step}
+	g.Fill(&st)
+	return st
+}
+
+// source draws tickets from one database at a time.
+type source struct {
+	cfg       Config
+	name      string
+	options   Options
+	databases []*database
+	home      int // of the database that is asked first
+
+	ctx  context.Context // ends with close; of the work in the background
+	stop context.CancelFunc
+	work sync.WaitGroup
+
+	// Of the one call at a time that the Queue makes.
+	last    int64             // newest number that was drawn
+	pending []generator.Range // drawn, and not handed to the Queue
+	lo      int64             // of the last reservation
+
+	ceiling atomic.Int64 // numbers below it may be given; the store knows of it
+
+	mu      sync.Mutex
+	changed chan struct{} // closed when a database came or failed
+}
+
+// database is one of the places where tickets come from. While it is down, a
+// goroutine of its own works on it, and nobody else.
+type database struct {
+	series
+	location external.Location
+	node     node
+
+	up  bool  // under source.mu
+	err error // why it is down, nil before the first attempt; under source.mu
+}
+
+var _ gapless.Source = (*source)(nil)
+
+const (
+	// lead is how far the ceiling is moved at a time, in numbers of a series.
+	lead = 10_000
+
+	reviveFirst = 200 * time.Millisecond
+	reviveMost  = 5 * time.Second
+)
+
+// Draw implements gapless.Source.
+func (s *source) Draw(ctx context.Context, n int64) (generator.Range, error) {
+	for len(s.pending) == 0 {
+		d, err := s.choose(ctx)
+		if err != nil {
+			return generator.Range{}, err
+		}
+		s.pending, err = s.from(ctx, d, max(n, s.options.Step))
+		if down, ok := errors.AsType[*downError](err); ok {
+			s.fail(d, down.error)
+			continue
+		}
+		if err != nil {
+			return generator.Range{}, err
+		}
+	}
+	r := s.pending[0]
+	s.pending = s.pending[1:]
+	return r, nil
+}
+
+// downError is an error of a database, for which the next one is asked.
+type downError struct{ error }
+
+// choose returns a database that is up: the server's own, or the next one.
+// While some have not been tried yet it waits for them.
+func (s *source) choose(ctx context.Context) (*database, error) {
+	for {
+		s.mu.Lock()
+		untried := false
+		for i := range s.databases {
+			d := s.databases[(s.home+i)%len(s.databases)]
+			if d.up {
+				s.mu.Unlock()
+				return d, nil
+			}
+			untried = untried || d.err == nil
+		}
+		changed, err := s.changed, s.errAllDownLocked()
+		s.mu.Unlock()
+		if !untried {
+			return nil, err
+		}
+		if err := s.cfg.Runtime.Receive(ctx, changed); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// from draws from one database. All numbers are of its series, greater than
+// what this server had before, and below the ceiling.
+func (s *source) from(ctx context.Context, d *database, n int64) ([]generator.Range, error) {
+	const attempts = 3
+	for range attempts {
+		runs, err := s.ask(ctx, func(ctx context.Context) ([]generator.Range, error) { return d.node.draw(ctx, n) })
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range runs {
+			if !d.holds(r.First) {
+				return nil, s.errSeries(d, r.First)
+			}
+		}
+		if runs[0].First <= s.last { // it lags behind another one
+			if err := s.lift(ctx, d, s.last); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		newest := runs[len(runs)-1].Last()
+		if newest < s.last || newest < runs[0].First {
+			return nil, &downError{fmt.Errorf("numbers that do not rise: %v", runs)}
+		}
+		if err := s.cover(ctx, newest); err != nil {
+			return nil, err
+		}
+		s.last = newest
+		return runs, nil
+	}
+	return nil, &downError{errors.New("gives numbers that it gave before")}
+}
+
+// ask bounds a question to a database, and makes its errors a downError.
+func (s *source) ask(ctx context.Context, f func(context.Context) ([]generator.Range, error)) ([]generator.Range, error) {
+	bounded, cancel := context.WithTimeout(ctx, nodeTimeout)
+	defer cancel()
+	runs, err := f(bounded)
+	switch {
+	case err == nil:
+		return runs, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	return nil, &downError{err}
+}
+
+// lift raises a database above v.
+func (s *source) lift(ctx context.Context, d *database, v int64) error {
+	_, err := s.ask(ctx, func(ctx context.Context) ([]generator.Range, error) { return nil, d.node.raise(ctx, v) })
+	return err
+}
+
+// cover sees to it that the store's ceiling lies above a number.
+func (s *source) cover(ctx context.Context, v int64) error {
+	if v < s.ceiling.Load() {
+		return nil
+	}
+	lo, hi, err := s.cfg.Store.Reserve(ctx, generator.Reservation{
+		Key: generator.NameKey(s.name), AtLeast: v + 1, N: lead * s.options.Increment, Limit: generator.NoLimit, Owner: s.cfg.Owner,
+	})
+	if err != nil {
+		return err
+	}
+	s.lo = lo
+	s.ceiling.Store(hi)
+	return nil
+}
+
+// floor is what a database must be above before it is used: everything that
+// was ever given.
+func (s *source) floor(ctx context.Context) (int64, error) {
+	key := generator.NameKey(s.name)
+	marks, err := s.cfg.Store.Reserved(ctx, key)
+	if err != nil {
+		return 0, fmt.Errorf("the store does not say what was given: %w", err)
+	}
+	floor := s.options.Start - 1
+	for _, m := range marks {
+		if m.Key == key {
+			floor = max(floor, m.Hi-1)
+		}
+	}
+	return floor, nil
+}
+
+// fail puts a database out of use until it answers again.
+func (s *source) fail(d *database, err error) {
+	s.cfg.Logger.Warn("a ticket database is down", "generator", s.name, "database", d.location.String(), "error", err)
+	s.set(d, false, err)
+	s.revive(d, reviveFirst)
+}
+
+func (s *source) set(d *database, up bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d.up, d.err = up, err
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// revive works on a database that is down until it can be used.
+func (s *source) revive(d *database, pause time.Duration) {
+	s.cfg.Runtime.Go(&s.work, func() {
+		for first := true; ; first = false {
+			if pause > 0 && s.cfg.Runtime.Pause(s.ctx, pause) != nil {
+				return
+			}
+			err := s.connect(d)
+			if s.ctx.Err() != nil {
+				return
+			}
+			s.set(d, err == nil, err)
+			if err == nil {
+				if !first || pause > 0 {
+					s.cfg.Logger.Info("a ticket database is back", "generator", s.name, "database", d.location.String())
+				}
+				return
+			}
+			pause = min(max(2*pause, reviveFirst), reviveMost)
+		}
+	})
+}
+
+// connect makes a database ready: what it gives from now on was never given.
+func (s *source) connect(d *database) error {
+	ctx, cancel := context.WithTimeout(s.ctx, 2*nodeTimeout)
+	defer cancel()
+	if err := d.node.prepare(ctx); err != nil {
+		return err
+	}
+	floor, err := s.floor(ctx) // asked for once the connection is there
+	if err != nil {
+		return err
+	}
+	return d.node.raise(ctx, floor)
+}
+
+// raise makes later numbers greater than v.
+func (s *source) raise(ctx context.Context, v int64) error {
+	if v <= s.last {
+		return nil
+	}
+	if err := s.cover(ctx, v); err != nil {
+		return err
+	}
+	s.pending, s.last = nil, v
+	for _, d := range s.databases {
+		s.mu.Lock()
+		up := d.up
+		s.mu.Unlock()
+		if !up {
+			continue
+		}
+		if err := s.lift(ctx, d, v); err != nil {
+			if down, ok := errors.AsType[*downError](err); ok {
+				s.fail(d, down.error)
+				continue
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// Renew implements gapless.Source.
+func (s *source) Renew(r generator.Range) generator.Range { return r }
+
+// Return implements gapless.Source. A database takes no number back.
+func (s *source) Return(context.Context, generator.Range) error { return nil }
+
+// close ends the work in the background, and lowers the ceiling to what was
+// given.
+func (s *source) close(ctx context.Context) error {
+	if s.ctx.Err() != nil {
+		return nil
+	}
+	s.stop()
+	s.cfg.Runtime.Join(&s.work)
+	for _, d := range s.databases {
+		d.node.close()
+	}
+	hi := s.ceiling.Load()
+	to := max(s.lo, s.last+1)
+	if hi == 0 || to >= hi {
+		return nil
+	}
+	return s.cfg.Store.Release(ctx, generator.NameKey(s.name), hi, to)
+}
+
+func (s *source) errAllDownLocked() error {
+	var causes []error
+	var names []string
+	for _, d := range s.databases {
+		names = append(names, d.location.String())
+		causes = append(causes, d.err)
+	}
+	return &generator.Error{
+		Kind: generator.ErrNotNow, Name: s.name, Cause: errors.Join(causes...),
+		Message: fmt.Sprintf("no database of generator %q answers (%s)", s.name, strings.Join(names, ", ")),
+		Hint:    "They are tried again all the time. Passwords come from the file of the setting database_passwords.",
+	}
+}
+
+func (s *source) errSeries(d *database, v int64) error {
+	return &generator.Error{
+		Kind: generator.ErrRegressed, Name: s.name,
+		Message: fmt.Sprintf("%s gave %d, which is not one of its numbers: %d, %d, …", d.location, v, d.offset, d.offset+d.increment),
+		Hint: "Another increment is set there. Give the table or sequence the offset and the increment of this generator, " +
+			"in PostgreSQL with ALTER SEQUENCE … INCREMENT BY and setval.",
+	}
+}
