@@ -47,6 +47,11 @@ func (g *Generator) errFuture(v, tick int64) error {
 		"%d is an id of %s, which is in the future", v, g.layout.TimeOf(tick).Format(time.RFC3339))
 }
 
+func (g *Generator) errSlow() error {
+	return g.fail(generator.ErrRetry, "Try again. If it lasts, look at the store; a generator that is not strict needs it less often.",
+		"the store did not grant time to generator %q within %v", g.name, strictPatience)
+}
+
 // storeError makes what the pool answered an *Error, except for the end of
 // the caller's own context.
 func (g *Generator) storeError(ctx context.Context, err error) error {

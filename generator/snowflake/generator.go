@@ -69,16 +69,23 @@ type window struct {
 // above, and after all that generators of the pool that left have stamped:
 // one of them may have served the same name.
 func newGenerator(name string, o Options, l *layout.Layout, pool *worker.Pool, above int64) *Generator {
+	g := shape(name, o, l, pool.UsedUntil(), above)
+	g.pool = pool
+	g.window.Store(g.newWindow(pool.Lease()))
+	return g
+}
+
+// shape returns a Generator that has no time yet. used is the end (Unix ms) of
+// what earlier generators stamped.
+func shape(name string, o Options, l *layout.Layout, used, above int64) *Generator {
 	low, high, _ := startRange(o.SequenceStart, l.SequenceBits()) // checked when it was stored
 	g := &Generator{
 		low: low, high: high,
-		name: name, layout: l, pool: pool,
+		name: name, layout: l,
 		epoch: l.Epoch.UnixMicro(), unit: l.Unit.Microseconds(), sequenceBits: l.SequenceBits(), maxTick: l.MaxTick(),
 		ahead: int64(time.Duration(o.MaxAhead) / l.Unit), start: o.SequenceStart, rollback: o.OnRollback,
 	}
-	used := min(g.tickFrom(pool.UsedUntil()), l.MaxTick()+1)
-	g.slot.Store(max(-1, above, g.firstSlot(used)-1))
-	g.window.Store(g.newWindow(pool.Lease()))
+	g.slot.Store(max(-1, above, g.firstSlot(min(g.tickFrom(used), l.MaxTick()+1))-1))
 	return g
 }
 

@@ -61,6 +61,13 @@ func (k kind) open(ctx context.Context, d generator.Definition) (generator.Gener
 	if err != nil {
 		return nil, err
 	}
+	if o.Strict {
+		time, err := k.pools.Strict(ctx, widthOf(l), l.Unit, l.Epoch)
+		if err != nil {
+			return nil, err
+		}
+		return newStrict(shape(d.Name, o, l, time.UsedUntil(), above), time), nil
+	}
 	pool, err := k.pools.Open(ctx, widthOf(l), l.Unit)
 	if err != nil {
 		return nil, err

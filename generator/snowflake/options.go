@@ -36,6 +36,7 @@ type Options struct {
 	SequenceStart string          `json:"sequence_start"`
 	MaxAhead      option.Duration `json:"max_ahead"`
 	OnRollback    string          `json:"on_rollback"`
+	Strict        bool            `json:"strict,omitempty"` // a reservation for each draw
 }
 
 // given is what a user writes. All of it is optional.
@@ -44,6 +45,7 @@ type given struct {
 	SequenceStart *startOption     `json:"sequence_start"`
 	MaxAhead      *option.Duration `json:"max_ahead"`
 	OnRollback    *string          `json:"on_rollback"`
+	Strict        *bool            `json:"strict"`
 }
 
 // startOption is a sequence_start in JSON: a text, or a number.
@@ -73,7 +75,7 @@ const defaultMaxAhead = 5 * time.Millisecond
 // the slice in hand, and on a restart they must not lie far ahead.
 const maxMaxAhead = time.Second
 
-const hint = "Options: layout, bits, epoch, unit, sequence_start (zero, random, carry, a number, a range such as 0-99), max_ahead, on_rollback (continue, wait, refuse)."
+const hint = "Options: layout, bits, epoch, unit, sequence_start (zero, random, carry, a number, a range such as 0-99), max_ahead, on_rollback (continue, wait, refuse), strict."
 
 func optionError(format string, args ...any) error { return option.Error(hint, format, args...) }
 
@@ -111,6 +113,9 @@ func (o *Options) apply(g given) (json.RawMessage, error) {
 	}
 	if err := choose(&o.OnRollback, g.OnRollback, "on_rollback", Continue, Wait, Refuse); err != nil {
 		return nil, err
+	}
+	if g.Strict != nil {
+		o.Strict = *g.Strict
 	}
 	if g.MaxAhead != nil {
 		if d := time.Duration(*g.MaxAhead); d < 0 || d > maxMaxAhead {

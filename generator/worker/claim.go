@@ -58,6 +58,9 @@ func (p *Pool) claim(old *Lease) error {
 			p.giveBack(id, lo, hi) // another server took the id in this moment
 			m.hi[id] = lo
 		}
+		if id == None {
+			return p.noneFree(id, m)
+		}
 		wait := time.Duration(min(m.hi[id]-now, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
 		if free && !wish.Firm {
 			wait = 0 // there may be others
@@ -105,12 +108,16 @@ func (p *Pool) report(id, lo int64) {
 	log.Info("claimed a worker id", "bits", p.bits, "worker", id)
 }
 
+// ours stands for the end of a worker id that this process uses otherwise.
+const ours = math.MaxInt64
+
 // marks is where the time lines of a width stand: the end of each worker id
-// that was ever used, in Unix ms, and the greatest of them.
+// that was ever used, in Unix ms, and the greatest of those that are not ours.
 type marks struct {
 	hi       map[int64]int64
 	owner    map[int64]string
 	greatest int64
+	end      int64 // the greatest of all
 }
 
 func (p *Pool) marks(ctx context.Context) (marks, error) {
@@ -120,7 +127,7 @@ func (p *Pool) marks(ctx context.Context) (marks, error) {
 	if err != nil {
 		return marks{}, err
 	}
-	m := marks{hi: make(map[int64]int64, len(list)), owner: make(map[int64]string, len(list)), greatest: math.MinInt64}
+	m := marks{hi: make(map[int64]int64, len(list)), owner: make(map[int64]string, len(list)), greatest: math.MinInt64, end: math.MinInt64}
 	for _, k := range list {
 		id, err := strconv.ParseInt(strings.TrimPrefix(k.Key, p.prefix()), 10, 64)
 		if err != nil || id < 0 || id >= 1<<p.bits {
@@ -131,7 +138,15 @@ func (p *Pool) marks(ctx context.Context) (marks, error) {
 			}
 		}
 		m.hi[id], m.owner[id] = k.Hi, k.Owner
-		m.greatest = max(m.greatest, k.Hi)
+		m.end = max(m.end, k.Hi)
+	}
+	for _, id := range p.pools.mine(p) {
+		m.hi[id] = ours
+	}
+	for _, hi := range m.hi {
+		if hi != ours {
+			m.greatest = max(m.greatest, hi)
+		}
 	}
 	return m, nil
 }
@@ -144,20 +159,21 @@ const manyIDs = 1024
 // free reports whether nobody holds a worker id.
 func (p *Pool) free(m marks, id, now int64) bool {
 	hi, used := m.hi[id]
-	return !used || hi <= now || p.pools.cfg.Store.Exclusive()
+	return !used || hi <= now || hi != ours && p.pools.cfg.Store.Exclusive()
 }
 
 // choose picks the worker id to claim: the one that is wished for, or the
 // least recently used, where ids that were never used come first. free is
-// false when it is held until hi[id].
+// false when it is held until hi[id], and for None, when all are ours.
 func (p *Pool) choose(m marks, wish Wish, now int64) (id int64, free bool) {
 	exclusive := p.pools.cfg.Store.Exclusive()
 	if wish.ID != None {
 		return wish.ID, p.free(m, wish.ID, now)
 	}
-	oldest := int64(math.MaxInt64)
+	oldest := int64(ours)
+	id = None
 	for candidate, hi := range m.hi {
-		if hi < oldest || (hi == oldest && candidate < id) {
+		if hi < oldest || (hi == oldest && hi != ours && candidate < id) {
 			id, oldest = candidate, hi
 		}
 	}
@@ -169,11 +185,18 @@ func (p *Pool) choose(m marks, wish Wish, now int64) (id int64, free bool) {
 			}
 		}
 	}
-	return id, oldest <= now || exclusive
+	return id, id != None && (oldest <= now || exclusive)
 }
 
 // noneFree says until when id, the one that frees first, is held.
 func (p *Pool) noneFree(id int64, m marks) error {
+	if id == None {
+		return &generator.Error{
+			Kind:    generator.ErrNotNow,
+			Message: fmt.Sprintf("this server uses all %d worker ids of the layout already", p.width.IDs()),
+			Hint:    "Strict generators need a worker id of their own. Use a layout with more worker bits.",
+		}
+	}
 	until := time.UnixMilli(m.hi[id]).UTC().Format(time.RFC3339)
 	if p.wish.Firm {
 		return &generator.Error{
@@ -185,7 +208,7 @@ func (p *Pool) noneFree(id int64, m marks) error {
 	}
 	return &generator.Error{
 		Kind:    generator.ErrNotNow,
-		Message: fmt.Sprintf("all %d worker ids are in use; the first becomes free at %s", int64(1)<<p.bits, until),
+		Message: fmt.Sprintf("all %d worker ids are in use; the first becomes free at %s", p.width.IDs(), until),
 		Hint:    "Run fewer servers, or use a layout with more worker bits.",
 	}
 }

@@ -26,7 +26,7 @@ type Pool struct {
 
 	lease   atomic.Pointer[Lease]
 	claimed atomic.Int64  // Lo of the first lease, Unix ms
-	used    atomic.Int64  // end (exclusive, Unix ms) of what generators that left have stamped
+	used    *atomic.Int64 // end (exclusive, Unix ms) of what generators of the width that left have stamped
 	unitMs  atomic.Int64  // longest tick of the layouts that use the pool, in ms
 	wake    chan struct{} // asks keep for an extension
 	overdue atomic.Bool   // keep extends even a slice that lasts for long yet
@@ -46,7 +46,7 @@ type attempt struct {
 }
 
 func newPool(p *Pools, width Width, wish Wish) *Pool {
-	return &Pool{pools: p, width: width, bits: width.Bits(), wish: wish, wake: make(chan struct{}, 1)}
+	return &Pool{pools: p, width: width, bits: width.Bits(), wish: wish, used: &atomic.Int64{}, wake: make(chan struct{}, 1)}
 }
 
 // Lease returns the slice in hand. It is one atomic load.
@@ -78,10 +78,15 @@ func (p *Pool) Wake() {
 // Leave tells the pool that a generator stamps no more, and that it stamped
 // ids up to end (exclusive, Unix ms).
 func (p *Pool) Leave(end int64) {
+	p.raiseUsed(end)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.used.Store(max(p.used.Load(), end))
 	p.users--
+}
+
+func (p *Pool) raiseUsed(end int64) {
+	for old := p.used.Load(); end > old && !p.used.CompareAndSwap(old, end); old = p.used.Load() {
+	}
 }
 
 // UsedUntil is the end (exclusive, Unix ms) of what generators that left
@@ -222,13 +227,18 @@ func (p *Pool) reserve(id, base, need int64) (lo, hi int64, err error) {
 	}
 	piece := max(min(p.pools.cfg.Slice, minPiece).Milliseconds(), 2*p.unitMs.Load())
 	end := max(now/1000+p.pools.cfg.Slice.Milliseconds(), base+piece, need+1)
-	ctx, cancel := context.WithTimeout(p.pools.ctx, storeTimeout)
-	defer cancel()
-	lo, hi, err = p.pools.cfg.Store.Reserve(ctx, generator.Reservation{
-		Key: p.key(id), AtLeast: base, N: end - base, Limit: generator.NoLimit, Owner: p.pools.cfg.Owner,
-	})
+	lo, hi, err = p.ask(id, base, end-base)
 	p.unsure = err != nil // R3
 	return lo, hi, err
+}
+
+// ask is one question to the store: n ms of a worker id's time line.
+func (p *Pool) ask(id, from, n int64) (lo, hi int64, err error) {
+	ctx, cancel := context.WithTimeout(p.pools.ctx, storeTimeout)
+	defer cancel()
+	return p.pools.cfg.Store.Reserve(ctx, generator.Reservation{
+		Key: p.key(id), AtLeast: from, N: n, Limit: generator.NoLimit, Owner: p.pools.cfg.Owner,
+	})
 }
 
 // adopt makes a granted slice the one in hand. old is the one before, or nil.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"nextid/generator"
@@ -49,7 +50,10 @@ type Pools struct {
 	mu     sync.Mutex
 	wishes map[Width]Wish
 	pools  map[poolKey]*Pool
-	closed bool
+	// stricts are by what their grants must be made of.
+	stricts map[strictKey]*Strict
+	used    map[uint8]*atomic.Int64 // by width, see Pool.used
+	closed  bool
 }
 
 // poolKey tells the pools of a process apart: a pair of datacenter and worker
@@ -79,7 +83,9 @@ func New(cfg Config) *Pools {
 	if cfg.StartWait == 0 {
 		cfg.StartWait = defaultStartWait
 	}
-	p := &Pools{cfg: cfg, wishes: map[Width]Wish{}, pools: map[poolKey]*Pool{}}
+	p := &Pools{cfg: cfg, wishes: map[Width]Wish{}, pools: map[poolKey]*Pool{},
+		stricts: map[strictKey]*Strict{}, used: map[uint8]*atomic.Int64{},
+	}
 	p.time.init(cfg.Clock, cfg.Logger)
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.cfg.Clock.Go(&p.work, p.beat)
@@ -158,7 +164,11 @@ func (p *Pools) pool(width Width, wish Wish) (*Pool, error) {
 	}
 	pool := p.pools[key]
 	if pool == nil {
+		if wish.Firm && p.strictLocked(key.bits) {
+			return nil, errBothWays(wish.ID)
+		}
 		pool = newPool(p, width, wish)
+		pool.used = p.usedLocked(key.bits)
 		p.pools[key] = pool
 		p.cfg.Clock.Go(&p.work, pool.keep)
 		if !p.cfg.Store.Exclusive() {
@@ -166,6 +176,44 @@ func (p *Pools) pool(width Width, wish Wish) (*Pool, error) {
 		}
 	}
 	return pool, nil
+}
+
+// usedLocked is the Pool.used of a width.
+func (p *Pools) usedLocked(bits uint8) *atomic.Int64 {
+	u := p.used[bits]
+	if u == nil {
+		u = &atomic.Int64{}
+		p.used[bits] = u
+	}
+	return u
+}
+
+// strictLocked reports whether there are strict generators of a width.
+func (p *Pools) strictLocked(bits uint8) bool {
+	for key := range p.stricts {
+		if key.bits == bits {
+			return true
+		}
+	}
+	return false
+}
+
+// mine are the worker ids of a width that this process uses otherwise.
+func (p *Pools) mine(except *Pool) []int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var ids []int64
+	for key, pool := range p.pools {
+		if l := pool.lease.Load(); l != nil && pool != except && key.bits == except.bits {
+			ids = append(ids, l.Worker)
+		}
+	}
+	for key, s := range p.stricts {
+		if id := s.worker.Load(); id != None && s.pool != except && key.bits == except.bits {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // Stamped is an instant (Unix ms) before which every id lies that was ever
@@ -183,7 +231,7 @@ func (p *Pools) Stamped(ctx context.Context, width Width) (int64, error) {
 		return end, nil
 	}
 	m, err := newPool(p, width, Wish{}).marks(ctx) // only to read the time lines
-	return m.greatest, err
+	return m.end, err
 }
 
 // ofWidth lists the pools of a width.
@@ -223,6 +271,11 @@ func (p *Pools) Held() []Held {
 			})
 		}
 	}
+	for _, s := range p.stricts {
+		if id := s.worker.Load(); id != None {
+			held = append(held, Held{Bits: s.pool.bits, Worker: id, Until: time.UnixMicro(s.Now())})
+		}
+	}
 	slices.SortFunc(held, func(a, b Held) int {
 		return cmp.Or(cmp.Compare(a.Bits, b.Bits), cmp.Compare(a.Worker, b.Worker))
 	})
@@ -242,6 +295,9 @@ func (p *Pools) Close(ctx context.Context) error {
 	for _, pool := range p.pools { // nobody adds to it any more
 		pool.close()
 		pools = append(pools, pool)
+	}
+	for _, s := range p.stricts {
+		s.close()
 	}
 	p.stop()
 	p.cfg.Clock.Join(&p.work)

@@ -1,0 +1,275 @@
+package snowflake
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/worker"
+)
+
+// strictGenerator issues the ids of a name, each inside a reservation that
+// began after it was asked for. What a cloned or restored process holds in
+// memory is never given out. It costs a round trip to the store for each
+// batch of calls that wait at the same time.
+type strictGenerator struct {
+	*Generator // of which only the layout and the slot are used
+	time       *worker.Strict
+
+	ctx  context.Context // ends with Close
+	stop context.CancelFunc
+	work sync.WaitGroup
+
+	mu      sync.Mutex
+	batch   *batch // that gathers
+	sending bool
+	closed  bool
+	until   int64 // Unix ms; end of the last grant
+}
+
+// batch is the draws that share one grant. The ids in it are theirs alone:
+// who asks later gets others.
+type batch struct {
+	total int64   // ids, of all draws
+	wants []int64 // ids of each
+	done  chan struct{}
+	runs  []generator.Range // of each draw; set before done is closed
+	err   error             // likewise
+}
+
+var (
+	_ generator.Closer    = (*strictGenerator)(nil)
+	_ generator.Raiser    = (*strictGenerator)(nil)
+	_ generator.Reporter  = (*strictGenerator)(nil)
+	_ generator.Explainer = (*strictGenerator)(nil)
+)
+
+// strictPatience bounds the wait for the store.
+const strictPatience = 5 * time.Second
+
+// newStrict returns the strict generator that base describes.
+func newStrict(base *Generator, time *worker.Strict) *strictGenerator {
+	g := &strictGenerator{Generator: base, time: time}
+	g.ctx, g.stop = context.WithCancel(context.Background())
+	return g
+}
+
+// TryNext hides that of Generator: a strict generator never answers from
+// memory.
+func (g *strictGenerator) TryNext(int64) (generator.Range, bool) { return generator.Range{}, false }
+
+// Next implements generator.Generator.
+func (g *strictGenerator) Next(ctx context.Context, n int64) (generator.Range, error) {
+	if n < 1 {
+		return generator.Range{}, g.errCount(n)
+	}
+	g.waits.Add(1)
+	patient, cancel := context.WithTimeout(ctx, strictPatience)
+	defer cancel()
+	for {
+		r, err := g.draw(patient, n)
+		if err != nil && ctx.Err() == nil && patient.Err() != nil {
+			err = g.errSlow()
+		}
+		if err != nil || r.Count > 0 {
+			return r, err
+		}
+	}
+}
+
+// draw takes part in one batch. The result is empty when the others have
+// taken all of it.
+func (g *strictGenerator) draw(ctx context.Context, n int64) (generator.Range, error) {
+	if err := g.clocksAgree(ctx); err != nil {
+		return generator.Range{}, err
+	}
+	b, place, err := g.join(n)
+	if err != nil {
+		return generator.Range{}, err
+	}
+	if err := g.time.Clock().Receive(ctx, b.done); err != nil {
+		return generator.Range{}, err
+	}
+	if b.err != nil {
+		return generator.Range{}, b.err
+	}
+	return b.runs[place], nil
+}
+
+// takeLocked takes up to n ids of a window, as TryNext of Generator does.
+func (g *strictGenerator) takeLocked(w *window, n int64) generator.Range {
+	last := g.slot.Load()
+	first := last + 1
+	if tick := g.tickOf(max(first, w.first)); tick > g.tickOf(last) {
+		first = g.startSlot(tick, last)
+	}
+	if first > w.last || last == closedSlot {
+		return generator.Range{}
+	}
+	end := w.last
+	if !g.layout.Seamless() || g.high > 0 { // the run ends with the tick
+		end = min(end, g.firstSlot(g.tickOf(first)+1)-1)
+	}
+	count := min(n, end-first+1)
+	g.slot.Store(first + count - 1)
+	g.issued.Add(count)
+	return generator.Range{First: w.base | g.layout.Place(first), Step: g.layout.SlotStep(), Count: count}
+}
+
+// clocksAgree is what on_rollback asks for.
+func (g *strictGenerator) clocksAgree(ctx context.Context) error {
+	for g.rollback != Continue {
+		behind := time.Duration(g.time.Now()-g.time.Wall()) * time.Microsecond
+		switch {
+		case behind <= tolerance:
+			return nil
+		case g.rollback == Refuse:
+			return g.errRollback(behind)
+		}
+		if err := g.time.Clock().Sleep(ctx, min(behind, glance)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// join adds a draw to the batch that has not been sent.
+func (g *strictGenerator) join(n int64) (b *batch, place int, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return nil, 0, g.errClosed()
+	}
+	if g.batch == nil {
+		g.batch = &batch{done: make(chan struct{})}
+	}
+	b, place = g.batch, len(g.batch.wants)
+	b.wants = append(b.wants, n)
+	b.total = min(b.total+min(n, g.most()), g.most())
+	if !g.sending {
+		g.sending = true
+		g.time.Clock().Go(&g.work, g.send)
+	}
+	return b, place, nil
+}
+
+// most is how many ids one grant can hold.
+func (g *strictGenerator) most() int64 {
+	return max(int64(g.time.MaxSpan()/g.layout.Unit), 1) << g.sequenceBits
+}
+
+// send sends batches, one after the other, until none has gathered.
+func (g *strictGenerator) send() {
+	for {
+		g.mu.Lock()
+		b := g.batch
+		g.batch = nil
+		if b == nil {
+			g.sending = false
+			g.mu.Unlock()
+			return
+		}
+		g.mu.Unlock()
+		b.err = g.fill(b)
+		close(b.done)
+	}
+}
+
+// fill gets the time for a batch.
+func (g *strictGenerator) fill(b *batch) error {
+	last := g.slot.Load()
+	now := floorDiv(g.time.Now()-g.epoch, g.unit)
+	switch {
+	case last == closedSlot:
+		return g.errClosed()
+	case now < 0:
+		return g.errBeforeEpoch()
+	case now > g.maxTick:
+		return g.errExhausted()
+	}
+	ticks := (b.total-1)>>g.sequenceBits + 1
+	if g.start != Zero { // a tick may begin with its half, see startSlot
+		ticks *= 2
+	}
+	if !g.wholeMillis() { // the grant may begin in the midst of a tick
+		ticks++
+	}
+	from := -floorDiv(-(g.epoch + (g.tickOf(last)+1)*g.unit), 1000)
+	lease, err := g.time.Grant(g.ctx, time.Duration(ticks)*g.layout.Unit, from)
+	if err != nil {
+		return g.storeError(g.ctx, err)
+	}
+	w := g.newWindow(lease)
+	if w.last < w.first {
+		return g.errExhausted()
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.until = lease.Hi
+	b.runs = make([]generator.Range, len(b.wants))
+	for i, n := range b.wants {
+		b.runs[i] = g.takeLocked(w, n)
+	}
+	return nil
+}
+
+// wholeMillis reports whether a tick is a number of whole milliseconds, or
+// the other way round: then a grant is a number of whole ticks.
+func (g *strictGenerator) wholeMillis() bool {
+	return g.unit%1000 == 0 && g.epoch%1000 == 0 || 1000%g.unit == 0 && g.epoch%g.unit == 0
+}
+
+// Close implements generator.Closer.
+func (g *strictGenerator) Close(context.Context) error {
+	g.mu.Lock()
+	g.closed = true
+	g.mu.Unlock()
+	g.stop()
+	g.time.Clock().Join(&g.work)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if last := g.slot.Swap(closedSlot); last >= 0 && last != closedSlot {
+		g.time.Leave(g.endMillis(g.tickOf(last)))
+	}
+	return nil
+}
+
+// Raise implements generator.Raiser. A v whose time has not come cannot be
+// reached and is ErrOption.
+func (g *strictGenerator) Raise(ctx context.Context, v int64, used bool) error {
+	if !used {
+		v--
+	}
+	if v < 0 {
+		return nil
+	}
+	if _, err := g.layout.Explain(v); err != nil {
+		return err
+	}
+	tick, _, _, _ := g.layout.Unpack(v)
+	if tick > floorDiv(g.time.Now()-g.epoch, g.unit)+g.ahead {
+		return g.errFuture(v, tick)
+	}
+	// The line must be beyond it, or a crash would forget it.
+	if _, err := g.time.Grant(ctx, g.layout.Unit, g.endMillis(tick)); err != nil {
+		return g.storeError(ctx, err)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	last := g.slot.Load()
+	if last == closedSlot {
+		return g.errClosed()
+	}
+	g.slot.Store(max(last, g.firstSlot(tick+1)-1)) // all of v's tick: its worker bits may be greater than ours
+	return nil
+}
+
+// Stats implements generator.Reporter.
+func (g *strictGenerator) Stats() generator.Stats {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return generator.Stats{
+		Issued: g.issued.Load(), ReservedUntil: g.until, Step: 1, Waits: g.waits.Load(), ClockBack: g.time.ClockBack(),
+	}
+}

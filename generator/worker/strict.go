@@ -1,0 +1,262 @@
+package worker
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"nextid/generator"
+)
+
+// Strict is a worker id whose time is reserved request by request. Nothing is
+// kept in hand: a grant is made for those who asked before its reservation
+// began, and what they leave of it is lost. So a process that was cloned, or
+// restored from a snapshot, while it ran has nothing that its twin has, too
+// (models S5 and S11 in RELIABILITY: a slice in memory is what clones share).
+//
+// The worker id is one of its own, apart from that of the generators which
+// are not strict: their slice reaches far ahead.
+type Strict struct {
+	pool  *Pool // for its claims only: it has no lease
+	grid  int64 // ms; every grant is whole steps of it
+	phase int64 // ms; where a step begins
+
+	worker atomic.Int64 // None before the first claim
+
+	mu      sync.Mutex
+	round   *round // that gathers
+	sending bool
+	closed  bool
+
+	// Of the goroutine that sends.
+	end int64 // ms; where the next grant may begin
+}
+
+// round is one reservation, shared by all who asked before it began.
+type round struct {
+	steps int64 // the most that one of them needs
+	from  int64 // ms; likewise
+	done  chan struct{}
+	lease *Lease // set before done is closed
+	err   error  // likewise
+}
+
+// strictKey tells the Stricts of a process apart: grants are whole ticks.
+type strictKey struct {
+	bits        uint8
+	grid, phase int64
+}
+
+const (
+	// strictAhead is how far the time line of a Strict may be ahead of the
+	// clock. It bounds the rounds to about one a tick.
+	strictAhead = 5 * time.Millisecond
+	// maxSteps bounds one round: the rest asks again.
+	maxSteps = 1000
+)
+
+// Strict returns the worker id for strict generators of a width whose ticks
+// are unit long and begin at epoch.
+func (p *Pools) Strict(ctx context.Context, width Width, unit time.Duration, epoch time.Time) (*Strict, error) {
+	wish, err := p.wish(ctx, width)
+	if err != nil {
+		return nil, err
+	}
+	key := strictKey{bits: width.Bits(), grid: 1}
+	if unit%time.Millisecond == 0 && epoch.UnixMicro()%1000 == 0 {
+		key.grid = unit.Milliseconds()
+		key.phase = ((epoch.UnixMilli() % key.grid) + key.grid) % key.grid
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, errClosed()
+	}
+	if wish.Firm && p.pools[poolKey{key.bits, wish.ID}] != nil {
+		return nil, errBothWays(wish.ID)
+	}
+	s := p.stricts[key]
+	if s == nil {
+		s = &Strict{pool: newPool(p, width, wish), grid: key.grid, phase: key.phase}
+		s.pool.used = p.usedLocked(key.bits)
+		s.worker.Store(None)
+		p.stricts[key] = s
+	}
+	return s, nil
+}
+
+// errBothWays refuses one planned worker id for two ways of using it.
+func errBothWays(id int64) error {
+	return &generator.Error{
+		Kind:    generator.ErrOption,
+		Message: "strict generators and others cannot share one worker id",
+		Hint: "This server was given one worker id, " + Fixed{ID: id}.String() +
+			". Use --worker-id auto, make all snowflakes strict, or none.",
+	}
+}
+
+// Now is the time to stamp ids with, in Unix microseconds.
+func (s *Strict) Now() int64 { return s.pool.Now() }
+
+// Wall is the wall clock in Unix microseconds. It may jump.
+func (s *Strict) Wall() int64 { return s.pool.Wall() }
+
+// ClockBack is how often the wall clock was seen to go back.
+func (s *Strict) ClockBack() int64 { return s.pool.ClockBack() }
+
+// Clock is what goroutines wait with.
+func (s *Strict) Clock() generator.Runtime { return s.pool.pools.cfg.Clock }
+
+// Leave tells that a generator stamps no more, and that it stamped ids up to
+// end (exclusive, Unix ms).
+func (s *Strict) Leave(end int64) { s.pool.raiseUsed(end) }
+
+// UsedUntil is as that of Pool.
+func (s *Strict) UsedUntil() int64 { return s.pool.UsedUntil() }
+
+// MaxSpan is the most time that a grant can have.
+func (s *Strict) MaxSpan() time.Duration { return time.Duration(s.grid) * maxSteps * time.Millisecond }
+
+// Grant returns time of this process alone that was reserved after the call
+// began: at least span of it, but no more than MaxSpan, from from on (Unix
+// ms) or later. It shares the reservation with other calls; package snowflake
+// keeps the ids of each name apart.
+func (s *Strict) Grant(ctx context.Context, span time.Duration, from int64) (*Lease, error) {
+	steps := min(max((span.Milliseconds()+s.grid-1)/s.grid, 1), maxSteps)
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil, errClosed()
+	}
+	if s.round == nil {
+		s.round = &round{done: make(chan struct{})}
+	}
+	r := s.round
+	r.steps, r.from = max(r.steps, steps), max(r.from, from)
+	if !s.sending {
+		s.sending = true
+		s.Clock().Go(&s.pool.pools.work, s.send)
+	}
+	s.mu.Unlock()
+	if err := s.Clock().Receive(ctx, r.done); err != nil {
+		return nil, err
+	}
+	return r.lease, r.err
+}
+
+// send carries out rounds until none has gathered.
+func (s *Strict) send() {
+	for {
+		s.await()
+		s.mu.Lock()
+		r := s.round
+		s.round = nil // who comes from now on asks in the next one
+		if r == nil {
+			s.sending = false
+			s.mu.Unlock()
+			return
+		}
+		s.mu.Unlock()
+		r.lease, r.err = s.reserve(r)
+		close(r.done)
+	}
+}
+
+// await waits until the clock has come near the end of the line. Those who
+// ask meanwhile share the next round.
+func (s *Strict) await() {
+	if ahead := time.Duration(s.end*1000-s.Now())*time.Microsecond - strictAhead; ahead > 0 {
+		_ = s.Clock().Sleep(s.pool.pools.ctx, min(ahead, defaultStartWait)) // an end shows in the reservation
+	}
+}
+
+// reserve is one round trip, and more only where the worker id changes.
+func (s *Strict) reserve(r *round) (*Lease, error) {
+	deadline := s.Clock().Monotonic() + s.pool.pools.cfg.StartWait
+	for {
+		id := s.worker.Load()
+		if id == None {
+			var err error
+			if id, err = s.claim(); err != nil {
+				return nil, err
+			}
+		}
+		lo := s.align(max(s.end, r.from, s.Now()/1000))
+		n := r.steps * s.grid
+		got, hi, err := s.pool.ask(id, lo, n)
+		s.end = max(s.end, lo+n) // granted or not, nobody may use it
+		if err != nil {
+			return nil, err
+		}
+		if got == lo {
+			if s.worker.Swap(id) != id {
+				s.pool.pools.time.pin(lo * 1000)
+				s.pool.report(id, lo)
+			}
+			return &Lease{Worker: id, Lo: got, Hi: hi}, nil
+		}
+		// Somebody else stamps with this id, a twin of ours perhaps.
+		s.pool.giveBack(id, got, hi)
+		s.worker.Store(None)
+		if s.Clock().Monotonic() > deadline {
+			return nil, errContended()
+		}
+	}
+}
+
+func errContended() error {
+	return &generator.Error{
+		Kind: generator.ErrRetry, Message: "other servers take each worker id that this one claims", Hint: "Try again.",
+	}
+}
+
+// claim finds a worker id that nobody uses. It reserves nothing yet.
+func (s *Strict) claim() (int64, error) {
+	wish := s.pool.wish
+	for wishes := 1; ; wishes++ {
+		m, err := s.pool.marks(s.pool.pools.ctx)
+		if err != nil {
+			return 0, err
+		}
+		now := s.Now() / 1000
+		if wish.Firm { // another process of ours may have used it up to there
+			now += strictAhead.Milliseconds()
+		}
+		if wish.ID != None && !wish.Firm && !s.pool.free(m, wish.ID, now) {
+			if wish, err = s.pool.nextWish(wish, wishes); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		id, free := s.pool.choose(m, wish, now)
+		if !free {
+			return 0, s.pool.noneFree(id, m)
+		}
+		if s.pool.pools.cfg.Store.Exclusive() {
+			s.end = max(s.end, s.align(m.greatest)) // ids grow over a crash
+		} else if hi, used := m.hi[id]; used {
+			s.end = max(s.end, s.align(hi))
+		}
+		return id, nil
+	}
+}
+
+// align is the first step of the grid at or after a Unix millisecond.
+func (s *Strict) align(ms int64) int64 {
+	past := (ms - s.phase) % s.grid
+	if past < 0 {
+		past += s.grid
+	}
+	if past == 0 {
+		return ms
+	}
+	return ms + s.grid - past
+}
+
+// close ends the grants that have not begun.
+func (s *Strict) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+}
