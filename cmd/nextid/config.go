@@ -38,6 +38,7 @@ type Config struct {
 	AutoCreate     string        // a kind, or autoCreateOff
 	WorkerID       string        // where it comes from, see package source
 	WorkerSlice    time.Duration // 0: as the store deserves
+	WorkerBorrow   bool
 	AllowPlaintext bool
 
 	Users       string // a file, usersAuto or usersOff

@@ -150,7 +150,7 @@ func (m *Main) openEngine(ctx context.Context, log *slog.Logger) (*engine, error
 		return nil, errors.Join(&failure{what: err.Error(), hint: "See docs/operations.md on --worker-id, or use auto.", cause: err}, store.Close())
 	}
 	e.pools = worker.New(worker.Config{
-		Store: store, Source: wish, Slice: m.Config.WorkerSlice, Owner: owner(), Logger: log,
+		Store: store, Source: wish, Slice: m.Config.WorkerSlice, Borrow: m.Config.WorkerBorrow, Owner: owner(), Logger: log,
 	})
 	if err := e.build(ctx, m.Config, log); err != nil {
 		return nil, errors.Join(err, e.close())

@@ -94,6 +94,10 @@ var settings = []setting{
 		value: func(c *Config) value { return durationOrZero(&c.WorkerSlice, time.Second, 7*24*time.Hour) },
 	},
 	{
+		key: "worker_borrow", flag: true, help: "when no worker id is free, take one whose holder has not renewed it, as after a crash: ids go on at once, with times up to worker_slice ahead of the clock",
+		value: func(c *Config) value { return boolean(&c.WorkerBorrow) },
+	},
+	{
 		key: "users", flag: true, arg: "FILE", help: "users and their verifiers (see nextid passwd): a file; auto for users in the data directory, when it is there; off to let everybody in",
 		value: func(c *Config) value { return text(&c.Users) },
 	},

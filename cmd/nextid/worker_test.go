@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -83,6 +86,87 @@ func TestTwoServersWithOneWorkerID(t *testing.T) {
 		t.Errorf("exit code %d", first.cmd.ProcessState.ExitCode())
 	}
 	draw(t, second.connect(), "orders") // at once: the first has given its id back
+}
+
+// TestCrashesOfOneServer: kill -9 again and again. No worker id is taken for
+// longer than a slice after the crash, and no id comes twice.
+func TestCrashesOfOneServer(t *testing.T) {
+	t.Parallel()
+	const crashes = 12
+	const slice = 5 * time.Second
+	place := dbtest.Redis(t)
+	url := place.RedisURL()
+	if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", url); r.code != exitOK {
+		t.Fatal(r.stderr)
+	}
+	var log history.Log
+	for i := range crashes {
+		s := startServer(t, nil, "--store", url, "--worker-slice", slice.String())
+		conn := s.connect()
+		for range 20 {
+			log.Add(history.Event{Name: "orders", Client: i, Range: generator.Range{First: draw(t, conn, "orders"), Step: 1, Count: 1}})
+		}
+		var late int
+		err := conn.QueryRow(t.Context(), "SELECT count(*) FROM nextid.workers WHERE reserved_until > $1", time.Now().Add(slice)).Scan(&late)
+		if err != nil || late > 0 {
+			t.Errorf("start %d: %d worker ids are taken for longer than a slice, %v", i, late, err)
+		}
+		s.kill9()
+	}
+	if err := log.Check(); err != nil {
+		t.Error(err)
+	}
+	pause(t, slice)
+	var used, held int
+	s := startServer(t, nil, "--store", url)
+	err := s.connect().QueryRow(t.Context(), "SELECT count(*), count(*) FILTER (WHERE reserved_until > now()) FROM nextid.workers").Scan(&used, &held)
+	if err != nil || used == 0 || used > crashes || held != 0 {
+		t.Errorf("%d worker ids were used and %d are held, %v", used, held, err)
+	}
+}
+
+// TestStrictGenerators: two servers, ids of a strict snowflake and of another,
+// on a store that restarts meanwhile.
+func TestStrictGenerators(t *testing.T) {
+	t.Parallel()
+	place := prepared(t, "postgres")
+	servers := []*server{startServer(t, nil, "--store", place.url), startServer(t, nil, "--store", place.url)}
+	if _, err := servers[0].connect().Exec(t.Context(), "SELECT create_generator('careful', 'snowflake', strict => true)"); err != nil {
+		t.Fatal(err)
+	}
+	var log history.Log
+	ctx, stop := context.WithTimeout(t.Context(), 3*time.Second)
+	defer stop()
+	var work sync.WaitGroup
+	for client := range 8 {
+		conn := servers[client%2].connect()
+		work.Go(func() {
+			for ctx.Err() == nil {
+				for _, name := range []string{"careful", "flakes"} {
+					if id, err := drawOnce(t.Context(), conn, name); err == nil {
+						log.Add(history.Event{Name: name, Client: client, Range: generator.Range{First: id, Step: 1, Count: 1}})
+					} else if conn.IsClosed() {
+						return // 57P03
+					}
+				}
+			}
+		})
+	}
+	pause(t, time.Second)
+	before := log.Len()
+	place.restart()
+	work.Wait()
+	if err := log.Check(); err != nil {
+		t.Error(err)
+	}
+	if before == 0 || log.Len() == before {
+		t.Errorf("%d ids before the restart, %d in all", before, log.Len())
+	}
+	var held int
+	err := servers[0].connect().QueryRow(t.Context(), "SELECT count(*) FROM nextid.workers").Scan(&held)
+	if err != nil || held != 4 {
+		t.Errorf("%d worker ids of two servers with and without strict, %v", held, err)
+	}
 }
 
 func TestWorkerIDsThatCannotBeRead(t *testing.T) {

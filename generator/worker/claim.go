@@ -45,6 +45,10 @@ func (p *Pool) claim(old *Lease) error {
 			base = max(base, m.greatest)
 		}
 		id, free := p.choose(m, wish, now)
+		if !free && p.abandoned(m, id, now) {
+			free = true
+			base = max(base, m.hi[id])
+		}
 		if free {
 			lo, hi, err := p.reserve(id, base, 0)
 			if err != nil {
@@ -61,7 +65,11 @@ func (p *Pool) claim(old *Lease) error {
 		if id == None {
 			return p.noneFree(id, m)
 		}
-		wait := time.Duration(min(m.hi[id]-now, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
+		until := m.hi[id]
+		if cfg.Borrow {
+			until -= p.patience()
+		}
+		wait := time.Duration(min(until-now, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
 		if free && !wish.Firm {
 			wait = 0 // there may be others
 		}
@@ -72,6 +80,15 @@ func (p *Pool) claim(old *Lease) error {
 			return errClosed()
 		}
 	}
+}
+
+// patience is the time (ms) of a slice that is left when a holder has missed
+// a renewal, which happens each third of a slice, by a good while.
+func (p *Pool) patience() int64 { return p.pools.cfg.Slice.Milliseconds() * 7 / 12 }
+
+// abandoned reports whether a worker id may be borrowed.
+func (p *Pool) abandoned(m marks, id, now int64) bool {
+	return p.pools.cfg.Borrow && id != None && m.hi[id] != ours && m.hi[id]-now <= p.patience()
 }
 
 // nextWish is what a server would like to have instead of an id that is taken.

@@ -27,7 +27,11 @@ type Config struct {
 	// StartWait is how long a claim may wait for a worker id to become
 	// free. 0: 15 s.
 	StartWait time.Duration
-	Logger    *slog.Logger // nil: slog.Default()
+	// Borrow lets a claim that finds no free worker id take one that nobody
+	// has renewed for a while, as after a crash. Its ids carry times up to a
+	// Slice ahead of the clock; they are unique as ever.
+	Borrow bool
+	Logger *slog.Logger // nil: slog.Default()
 }
 
 // Defaults of Config.
