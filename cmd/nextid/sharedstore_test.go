@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -276,6 +277,80 @@ func TestServersOutliveTheirStore(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// TestSlowStore: a store that takes more than a second for each answer is not
+// noticed, since the next block is asked for early. One that hangs is, with
+// 55P03, when nothing is left and the deadline is over.
+func TestSlowStore(t *testing.T) {
+	t.Parallel()
+	place := dbtest.Redis(t)
+	proxy := dbtest.Cut(t, place.Addr)
+	url := "redis://" + proxy.Addr
+	if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", url); r.code != exitOK {
+		t.Fatal(r.stderr)
+	}
+	s := startServer(t, nil, "--store", url, "--worker-slice", "10s")
+	conn := s.connect()
+	if _, err := conn.Exec(t.Context(), "SELECT create_generator('numbers', 'segment', step => 500, deadline => '1s')"); err != nil {
+		t.Fatal(err)
+	}
+	var log history.Log
+	take := func(name string) (time.Duration, error) {
+		began := time.Now()
+		id, err := drawOnce(t.Context(), conn, name)
+		if err == nil {
+			log.Add(history.Event{Name: name, Range: generator.Range{First: id, Step: 1, Count: 1}})
+		}
+		return time.Since(began), err
+	}
+	for _, name := range []string{"numbers", "flakes"} {
+		if _, err := take(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var slow sync.WaitGroup
+	ctx, stop := context.WithCancel(t.Context())
+	slow.Go(func() {
+		for ctx.Err() == nil {
+			proxy.Hang(true)
+			pause(t, 1200*time.Millisecond)
+			proxy.Hang(false)
+			pause(t, 20*time.Millisecond)
+		}
+	})
+	for end := time.Now().Add(12 * time.Second); time.Now().Before(end); pause(t, 10*time.Millisecond) {
+		for _, name := range []string{"numbers", "flakes"} {
+			if took, err := take(name); err != nil || took > time.Second {
+				t.Fatalf("%s with a slow store: %v after %v", name, err, took)
+			}
+		}
+	}
+	stop()
+	slow.Wait()
+	proxy.Hang(true)
+	var took time.Duration
+	var err error
+	for range 10_000 {
+		if took, err = take("numbers"); err != nil {
+			break
+		}
+	}
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) || pg.Code != "55P03" || took < time.Second {
+		t.Errorf("with a store that hangs: %v after %v", err, took)
+	}
+	proxy.Hang(false)
+	for end := time.Now().Add(patience); ; pause(t, 50*time.Millisecond) {
+		if _, err := take("numbers"); err == nil {
+			break
+		} else if time.Now().After(end) {
+			t.Fatalf("the store answers again, but %v", err)
+		}
+	}
+	if err := log.Check(); err != nil {
+		t.Error(err)
 	}
 }
 
