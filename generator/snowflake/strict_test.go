@@ -261,4 +261,3 @@ func TestStrictWorkerIDThatGoesToAnother(t *testing.T) {
 		}
 	})
 }
-

@@ -87,7 +87,8 @@ func New(cfg Config) *Pools {
 	if cfg.StartWait == 0 {
 		cfg.StartWait = defaultStartWait
 	}
-	p := &Pools{cfg: cfg, wishes: map[Width]Wish{}, pools: map[poolKey]*Pool{},
+	p := &Pools{
+		cfg: cfg, wishes: map[Width]Wish{}, pools: map[poolKey]*Pool{},
 		stricts: map[strictKey]*Strict{}, used: map[uint8]*atomic.Int64{},
 	}
 	p.time.init(cfg.Clock, cfg.Logger)

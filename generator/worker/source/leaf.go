@@ -82,11 +82,12 @@ func (l leaf) String() string { return l.shown }
 func (l leaf) Wish(ctx context.Context, w worker.Width) (worker.Wish, error) {
 	n, err := l.number(ctx)
 	if err != nil {
-		known := false
-		if n, known = l.remembered(); !known {
+		cached, known := l.remembered()
+		if !known {
 			l.log.Warn("ZooKeeper gives this server no number; any free worker id is claimed", "node", l.node, "error", err)
 			return worker.Wish{ID: worker.None}, nil
 		}
+		n = cached
 		l.log.Warn("ZooKeeper does not answer; the number of an earlier start is asked of the store",
 			"node", l.node, "number", n, "file", l.file, "error", err)
 	}
@@ -169,10 +170,11 @@ func (l leaf) parse(name string) (int64, bool) {
 }
 
 func (l leaf) makeParents(conn *zk.Conn) error {
-	path := ""
-	for part := range strings.SplitSeq(strings.Trim(l.path, "/"), "/") {
-		path += "/" + part
-		if _, err := conn.Create(path, nil, 0, zk.WorldACL(zk.PermAll)); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+	for i, c := range l.path + "/" {
+		if i == 0 || c != '/' {
+			continue
+		}
+		if _, err := conn.Create(l.path[:i], nil, 0, zk.WorldACL(zk.PermAll)); err != nil && !errors.Is(err, zk.ErrNodeExists) {
 			return err
 		}
 	}
