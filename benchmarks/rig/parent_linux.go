@@ -2,7 +2,7 @@ package rig
 
 import "syscall"
 
-// endWithParent sends a signal when this process dies.
-func endWithParent(attributes *syscall.SysProcAttr, signal syscall.Signal) {
+// EndWithParent sends a signal when this process dies.
+func EndWithParent(attributes *syscall.SysProcAttr, signal syscall.Signal) {
 	attributes.Pdeathsig = signal
 }

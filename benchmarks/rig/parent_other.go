@@ -4,5 +4,5 @@ package rig
 
 import "syscall"
 
-// endWithParent does nothing: only Linux can.
-func endWithParent(*syscall.SysProcAttr, syscall.Signal) {}
+// EndWithParent does nothing: only Linux can.
+func EndWithParent(*syscall.SysProcAttr, syscall.Signal) {}

@@ -207,7 +207,7 @@ func (p *program) runAs(cmd *exec.Cmd, home string) error {
 	credential, err := p.credential()
 	cmd.Dir = home
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: credential, Setpgid: true}
-	endWithParent(cmd.SysProcAttr, p.stop)
+	EndWithParent(cmd.SysProcAttr, p.stop)
 	return err
 }
 

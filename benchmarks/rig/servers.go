@@ -100,7 +100,15 @@ func mariadbVersion(ctx context.Context, dsn string) (version string, err error)
 }
 
 // Redis starts Redis with the settings of its package: snapshots, no log.
-func (r *Rig) Redis(ctx context.Context) (*Server, error) {
+func (r *Rig) Redis(ctx context.Context) (*Server, error) { return r.redis(ctx) }
+
+// DurableRedis starts a Redis that writes every change to disk before it
+// answers.
+func (r *Rig) DurableRedis(ctx context.Context) (*Server, error) {
+	return r.redis(ctx, "--appendonly", "yes", "--appendfsync", "always", "--save", "")
+}
+
+func (r *Rig) redis(ctx context.Context, options ...string) (*Server, error) {
 	daemon, err := find("redis-server", "redis-server")
 	if err != nil {
 		return nil, fmt.Errorf("Redis is %w", err)
@@ -108,7 +116,9 @@ func (r *Rig) Redis(ctx context.Context) (*Server, error) {
 	return r.start(ctx, &program{
 		name: "Redis", stop: syscall.SIGTERM,
 		command: func(data, home, port string) *exec.Cmd {
-			return exec.Command(daemon, "--port", port, "--bind", "127.0.0.1", "--dir", data, "--unixsocket", filepath.Join(home, "s"))
+			return exec.Command(daemon, append([]string{
+				"--port", port, "--bind", "127.0.0.1", "--dir", data, "--unixsocket", filepath.Join(home, "s"),
+			}, options...)...)
 		},
 		urls: func(_, port string) (string, string) { return "redis://127.0.0.1:" + port, "" },
 		answers: func(_ context.Context, dsn string) (string, error) {

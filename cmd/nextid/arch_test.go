@@ -76,13 +76,13 @@ wire/wiretest:
 wire/pgwire:               generator sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
 wire/mysqlwire:            generator sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
 
-benchmarks/...:            benchmarks/...
+benchmarks/...:            benchmarks/... generator generator/history
 cmd/nextid:                generator/... sqlfuncs/... wire/... migrations/... benchmarks/...
 `
 
 // testOnly are the packages that exist for tests; they may use testing and
 // nothing that is linked into the binary may import them.
-var testOnly = []string{"generator/clocktest", "generator/simulation", "generator/history", "generator/store/storetest", "generator/store/dbtest", "generator/store/enginetest", "sqlfuncs/mariadbtest", "sqlfuncs/pgtest", "wire/wiretest", "wire/clienttest", "wire/poolertest", "benchmarks/report/charttest"}
+var testOnly = []string{"generator/clocktest", "generator/simulation", "generator/store/storetest", "generator/store/dbtest", "generator/store/enginetest", "sqlfuncs/mariadbtest", "sqlfuncs/pgtest", "wire/wiretest", "wire/clienttest", "wire/poolertest", "benchmarks/report/charttest"}
 
 // layers are the top folders from the bottom up. Test files may reach
 // sideways and down (a wire test runs on real engines), never up.

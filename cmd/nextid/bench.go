@@ -8,6 +8,7 @@ var benchCommands = []func(*program) *cobra.Command{
 	(*program).benchCompareCommand,
 	(*program).benchSQLCommand,
 	(*program).benchFloorCommand,
+	(*program).benchTortureCommand,
 }
 
 func (p *program) benchCommand() *cobra.Command {

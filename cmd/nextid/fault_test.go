@@ -187,7 +187,7 @@ func tryLaunch(t *testing.T, cmd *exec.Cmd) (*server, bool) {
 }
 
 // skewedClock controls the wall clock of a program that runs under
-// testdata/skewclock.c.
+// benchmarks/torture/clock/skewclock.c.
 type skewedClock struct{ file string }
 
 // set moves the clock away from the real one and freezes it at a time, in
@@ -214,7 +214,7 @@ func buildSkewclock(t *testing.T) string {
 		t.Skip("needs the Debian package gcc")
 	}
 	tool := filepath.Join(t.TempDir(), "skewclock")
-	if out, err := exec.Command("gcc", "-O2", "-w", "-o", tool, filepath.Join("testdata", "skewclock.c")).CombinedOutput(); err != nil {
+	if out, err := exec.Command("gcc", "-O2", "-w", "-o", tool, filepath.Join("..", "..", "benchmarks", "torture", "clock", "skewclock.c")).CombinedOutput(); err != nil {
 		t.Fatalf("compile skewclock: %v\n%s", err, out)
 	}
 	return tool

@@ -1,0 +1,167 @@
+package torture
+
+import (
+	"context"
+	"math/rand/v2"
+	"syscall"
+	"time"
+)
+
+// fault is one kind of what goes wrong. It lasts for a while and is over when
+// do returns.
+type fault struct {
+	name string
+	can  func(*node) bool // which servers it can hit; nil: it is the store's
+	why  func(*run) string
+	do   func(ctx context.Context, r *run, n *node, last time.Duration) error
+}
+
+func plain(n *node) bool  { return n.clock == "" }
+func skewed(n *node) bool { return n.clock != "" }
+func any1(*node) bool     { return true }
+
+var faults = []*fault{
+	{name: "server killed with kill -9, and started again", can: any1, do: func(ctx context.Context, _ *run, n *node, last time.Duration) error {
+		n.end(syscall.SIGKILL)
+		rest(ctx, last)
+		return n.start(ctx)
+	}},
+	{name: "server ended with SIGTERM, and started again", can: plain, do: func(ctx context.Context, _ *run, n *node, last time.Duration) error {
+		n.end(syscall.SIGTERM)
+		rest(ctx, last/4)
+		return n.start(ctx)
+	}},
+	// One that runs under skewclock is not stopped: its tracer swallows the signal.
+	{name: "server stopped with SIGSTOP, and continued", can: plain, do: func(ctx context.Context, _ *run, n *node, last time.Duration) error {
+		n.signal(syscall.SIGSTOP)
+		rest(ctx, last)
+		n.signal(syscall.SIGCONT)
+		return nil
+	}},
+	{name: "server cut off from the store, silently", can: any1, do: func(ctx context.Context, _ *run, n *node, last time.Duration) error {
+		n.link.set(silent)
+		rest(ctx, last)
+		n.link.set(open)
+		return nil
+	}},
+	{name: "store's answers to a server held back", can: any1, do: func(ctx context.Context, _ *run, n *node, last time.Duration) error {
+		n.link.set(deaf)
+		rest(ctx, last)
+		n.link.set(open)
+		return nil
+	}},
+	{
+		name: "network interface of a server down",
+		can:  func(n *node) bool { return n.space != nil },
+		why:  func(r *run) string { return r.namespaces },
+		do: func(ctx context.Context, _ *run, n *node, last time.Duration) error {
+			if err := n.space.up(false); err != nil {
+				return err
+			}
+			rest(ctx, last)
+			return n.space.up(true)
+		},
+	},
+	{name: "clock of a server set back", can: skewed, why: clocks, do: func(ctx context.Context, _ *run, n *node, last time.Duration) error {
+		return n.moveClock(ctx, -time.Duration(rand.Int64N(int64(time.Hour))), last)
+	}},
+	{name: "clock of a server set ahead", can: skewed, why: clocks, do: func(ctx context.Context, _ *run, n *node, last time.Duration) error {
+		return n.moveClock(ctx, time.Duration(rand.Int64N(int64(time.Hour))), last)
+	}},
+	{name: "clock of a server stopped", can: skewed, why: clocks, do: func(ctx context.Context, _ *run, n *node, last time.Duration) error {
+		if err := n.setClock(0, time.Now().UnixNano()); err != nil {
+			return err
+		}
+		rest(ctx, last)
+		return n.setClock(0, 0)
+	}},
+	{name: "clock of a server jumping to and fro", can: skewed, why: clocks, do: func(ctx context.Context, _ *run, n *node, last time.Duration) error {
+		for end := time.Now().Add(last); time.Now().Before(end) && ctx.Err() == nil; {
+			if err := n.setClock(time.Duration(rand.Int64N(int64(time.Second)))-500*time.Millisecond, 0); err != nil {
+				return err
+			}
+			rest(ctx, 5*time.Millisecond)
+		}
+		return n.setClock(0, 0)
+	}},
+	{name: "server killed, and started again with its clock set back", can: skewed, why: clocks, do: func(ctx context.Context, _ *run, n *node, last time.Duration) error {
+		n.end(syscall.SIGKILL)
+		if err := n.setClock(-time.Duration(rand.Int64N(int64(time.Minute))), 0); err != nil {
+			return err
+		}
+		if err := n.start(ctx); err != nil {
+			return err
+		}
+		rest(ctx, last)
+		return n.setClock(0, 0)
+	}},
+	{
+		name: "store killed with kill -9, and started again",
+		why:  noRestart,
+		do: func(ctx context.Context, r *run, _ *node, _ time.Duration) error {
+			url, err := r.place.restart(ctx)
+			if err != nil {
+				return err
+			}
+			for _, n := range r.nodes {
+				if err := n.link.aim(url); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	},
+	{name: "store cut off from all servers", do: func(ctx context.Context, r *run, _ *node, last time.Duration) error {
+		for _, n := range r.nodes {
+			n.link.set(silent)
+		}
+		rest(ctx, last)
+		for _, n := range r.nodes {
+			n.link.set(open)
+		}
+		return nil
+	}},
+}
+
+func clocks(r *run) string { return r.clocks }
+
+func noRestart(r *run) string {
+	if r.place.restart == nil {
+		return "the store was given by its URL, without --store-restart"
+	}
+	return ""
+}
+
+func (n *node) moveClock(ctx context.Context, by, last time.Duration) error {
+	if err := n.setClock(by, 0); err != nil {
+		return err
+	}
+	rest(ctx, last)
+	return n.setClock(0, 0)
+}
+
+// possible is why a fault cannot happen in this run, "" if it can.
+func (f *fault) possible(r *run) (why string) {
+	if f.why != nil {
+		if why := f.why(r); why != "" {
+			return why
+		}
+	}
+	if f.can != nil && f.victim(r) == nil {
+		return "no server of this run can have it; give more --nodes"
+	}
+	return ""
+}
+
+// victim is a server that the fault can hit.
+func (f *fault) victim(r *run) *node {
+	if f.can == nil {
+		return nil
+	}
+	for _, i := range rand.Perm(len(r.nodes)) {
+		if f.can(r.nodes[i]) {
+			return r.nodes[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,271 @@
+package torture
+
+import (
+	"context"
+	_ "embed"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"nextid/benchmarks/rig"
+)
+
+// startTimeout is how long a server may take until it answers: after a
+// failover of its store it waits for slices that were lost.
+const startTimeout = 90 * time.Second
+
+// node is one server.
+type node struct {
+	run   *run
+	index int
+	dir   string     // its data, its socket and what it says
+	space *namespace // its network; nil for that of this machine
+	clock string     // the file that moves its clock; "" for the real clock
+	link  *link
+
+	mu     sync.Mutex
+	cmd    *exec.Cmd
+	exited chan struct{}
+}
+
+// socketPort is the port in the name of a server's Unix socket: clients must
+// not notice that its network is gone.
+const socketPort = "5433"
+
+// newNode makes the surroundings of a server.
+func (r *run) newNode(index int) (*node, error) {
+	n := &node{run: r, index: index, dir: filepath.Join(r.dir, fmt.Sprint("node", index))}
+	if err := os.Mkdir(n.dir, 0o755); err != nil {
+		return nil, err
+	}
+	on := "127.0.0.1"
+	if r.namespaces == "" {
+		space, err := newNamespace(index)
+		if err != nil {
+			return nil, err
+		}
+		n.space, on = space, space.outside
+	}
+	if r.clocks == "" && index%3 == 0 {
+		n.clock = filepath.Join(n.dir, "clock")
+		if err := n.setClock(0, 0); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	n.link, err = newLink(r.place.url, on)
+	return n, err
+}
+
+// setClock moves the wall clock away from the real one, and freezes it at a
+// time, in Unix ns, unless that is 0.
+func (n *node) setClock(offset time.Duration, frozen int64) error {
+	f, err := os.OpenFile(n.clock, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	b := binary.NativeEndian.AppendUint64(nil, uint64(offset))
+	_, err = f.WriteAt(binary.NativeEndian.AppendUint64(b, uint64(frozen)), 0)
+	return errors.Join(err, f.Close())
+}
+
+// start starts the server and waits until it answers.
+func (n *node) start(ctx context.Context) error {
+	var argv []string
+	if n.space != nil {
+		argv = append(argv, "ip", "netns", "exec", n.space.name)
+	}
+	if n.clock != "" {
+		argv = append(argv, n.run.skewclock, n.clock)
+	}
+	argv = append(argv, n.run.cfg.Binary, "serve", "--pg", filepath.Join(n.dir, ".s.PGSQL."+socketPort), "--mysql", "off", "--http", "off",
+		"--data", filepath.Join(n.dir, "data"), "--store", n.link.url)
+	said, err := os.OpenFile(filepath.Join(n.dir, "stderr"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = said.Close() }()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Stderr = n.dir, said
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	rig.EndWithParent(cmd.SysProcAttr, syscall.SIGKILL)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	exited := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // how it ended does not matter
+		close(exited)
+	}()
+	n.mu.Lock()
+	n.cmd, n.exited = cmd, exited
+	n.mu.Unlock()
+	return n.await(ctx, exited)
+}
+
+// await waits until the server accepts connections.
+func (n *node) await(ctx context.Context, exited <-chan struct{}) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	for {
+		conn, err := n.connect(ctx)
+		if err == nil {
+			return conn.Close(ctx)
+		}
+		select {
+		case <-exited:
+			said, _ := os.ReadFile(filepath.Join(n.dir, "stderr"))
+			return fmt.Errorf("server %d ended before it answered:\n%s", n.index, said)
+		case <-ctx.Done():
+			return fmt.Errorf("server %d does not answer: %w", n.index, err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func (n *node) connect(ctx context.Context) (*pgx.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return pgx.Connect(ctx, "postgres://torture@/nextid?sslmode=disable&host="+url.QueryEscape(n.dir)+"&port="+socketPort)
+}
+
+// signal sends a signal to the server, and to the tool that runs it.
+func (n *node) signal(s syscall.Signal) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.cmd != nil {
+		_ = syscall.Kill(-n.cmd.Process.Pid, s) // it may have ended
+	}
+}
+
+// end ends the server and waits for that.
+func (n *node) end(s syscall.Signal) {
+	n.mu.Lock()
+	exited := n.exited
+	n.mu.Unlock()
+	if exited == nil {
+		return
+	}
+	n.signal(s)
+	select {
+	case <-exited:
+	case <-time.After(20 * time.Second):
+		n.signal(syscall.SIGKILL)
+		<-exited
+	}
+}
+
+// close ends the server and takes its surroundings away.
+func (n *node) close() {
+	n.signal(syscall.SIGCONT)
+	n.end(syscall.SIGKILL)
+	if n.link != nil {
+		n.link.close()
+	}
+	if n.space != nil {
+		n.space.remove()
+	}
+}
+
+//go:embed clock/skewclock.c
+var skewclockSource []byte
+
+// buildSkewclock compiles the tool that runs a program with a clock of its
+// own. why is the reason when that cannot be done here.
+func buildSkewclock(ctx context.Context, dir string) (tool, why string) {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		return "", "needs Linux on amd64"
+	}
+	source := filepath.Join(dir, "skewclock.c")
+	tool = filepath.Join(dir, "skewclock")
+	if err := os.WriteFile(source, skewclockSource, 0o600); err != nil {
+		return "", err.Error()
+	}
+	if _, err := exec.LookPath("gcc"); err != nil {
+		return "", "needs a C compiler: on Debian, apt-get install gcc libc6-dev"
+	}
+	if out, err := exec.CommandContext(ctx, "gcc", "-O2", "-w", "-o", tool, source).CombinedOutput(); err != nil {
+		return "", fmt.Sprintf("gcc: %v: %s", err, out)
+	}
+	return tool, ""
+}
+
+// namespace is the network of one server: an interface pair to this machine.
+type namespace struct {
+	name            string
+	device          string // the end of the pair on this machine
+	outside, inside string // addresses, out of the block for tests (RFC 2544)
+}
+
+// canMakeNamespaces says why not, "" if it can be done.
+func canMakeNamespaces(ctx context.Context) (why string) {
+	if runtime.GOOS != "linux" || os.Getuid() != 0 {
+		return "needs root on Linux"
+	}
+	if _, err := exec.LookPath("ip"); err != nil {
+		return "needs the program ip: on Debian, apt-get install iproute2"
+	}
+	name := "nextid" + strconv.Itoa(os.Getpid()) + "t"
+	if out, err := exec.CommandContext(ctx, "ip", "netns", "add", name).CombinedOutput(); err != nil {
+		return fmt.Sprintf("ip netns add: %s", out)
+	}
+	_ = exec.CommandContext(ctx, "ip", "netns", "del", name).Run()
+	return ""
+}
+
+// spaces counts the namespaces of this process.
+var spaces struct {
+	sync.Mutex
+	n int
+}
+
+func newNamespace(index int) (*namespace, error) {
+	spaces.Lock()
+	spaces.n++
+	serial := spaces.n
+	spaces.Unlock()
+	name := fmt.Sprintf("nextid%d-%d", os.Getpid(), serial)
+	block := fmt.Sprintf("198.%d.%d.", 18+serial/60%2, os.Getpid()%250)
+	s := &namespace{
+		name: name, device: fmt.Sprintf("nx%d-%d", os.Getpid()%100_000, serial),
+		outside: block + strconv.Itoa(serial%60*4+1), inside: block + strconv.Itoa(serial%60*4+2),
+	}
+	peer := s.device + "p"
+	for _, args := range [][]string{
+		{"netns", "add", name},
+		{"link", "add", s.device, "type", "veth", "peer", "name", peer, "netns", name},
+		{"addr", "add", s.outside + "/30", "dev", s.device},
+		{"link", "set", s.device, "up"},
+		{"-n", name, "addr", "add", s.inside + "/30", "dev", peer},
+		{"-n", name, "link", "set", peer, "up"},
+		{"-n", name, "link", "set", "lo", "up"},
+	} {
+		if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
+			s.remove()
+			return nil, fmt.Errorf("network namespace of server %d: ip %v: %w: %s", index, args, err, out)
+		}
+	}
+	return s, nil
+}
+
+// up takes the server's interface down, or up again.
+func (s *namespace) up(up bool) error {
+	state := map[bool]string{true: "up", false: "down"}[up]
+	return exec.Command("ip", "link", "set", s.device, state).Run()
+}
+
+func (s *namespace) remove() {
+	_ = exec.Command("ip", "link", "del", s.device).Run() // it may not be there
+	_ = exec.Command("ip", "netns", "del", s.name).Run()
+}

@@ -1,0 +1,180 @@
+package torture
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"nextid/benchmarks/report"
+	"nextid/generator/history"
+)
+
+func build(t *testing.T) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "nextid")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "nextid/cmd/nextid")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build nextid: %v\n%s", err, out)
+	}
+	return binary
+}
+
+// TestServersSurvive tortures three servers on two stores, with two faults of
+// each kind.
+func TestServersSurvive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	binary := build(t)
+	for _, store := range []string{"postgres", "etcd"} {
+		t.Run(store, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+			defer cancel()
+			r, err := Run(ctx, Config{
+				Binary: binary, Nodes: 3, Clients: 12, Store: store, Duration: 8 * time.Second, Each: 2,
+				Log: filepath.Join(t.TempDir(), "ids.log"), Progress: report.NewProgress(io.Discard),
+			})
+			if err != nil && strings.Contains(err.Error(), "is not installed") {
+				t.Skip(err)
+			}
+			if r != nil {
+				var text strings.Builder
+				r.Print(&text)
+				t.Log(text.String())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, row := range r.Sections[1].Table.Rows {
+				if row.Cells[0].Value < 2 {
+					t.Errorf("%s: %v times", row.Name, row.Cells[0].Value)
+				}
+			}
+		})
+	}
+}
+
+func TestCheckFindsWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]error{
+		"1\ta\t1\n2\ta\t2\n1\ta\t3\n":       nil,
+		"1\ta\t1\n2\tb\t1\n":                nil,
+		"1\ta\t1\n2\ta\t2\n3\ta\t1\n":       history.ErrDuplicate,
+		"1\ta\t5\n2\ta\t7\n1\ta\t4\n":       history.ErrOrder,
+		"1\ta\t5\n2\ta\tx\n":                errors.New("line 2 of the log"),
+		"1\ta\t1\n1\ta\t2\n1\ta\t3\n1\ta\t": nil, // cut off by a crash
+	} {
+		file := filepath.Join(t.TempDir(), "ids.log")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := check(file)
+		switch {
+		case want == nil && err != nil, want != nil && err == nil:
+			t.Errorf("%q: %v, want %v", text, err, want)
+		case want != nil && !errors.Is(err, want) && !strings.Contains(err.Error(), want.Error()):
+			t.Errorf("%q: %v, want %v", text, err, want)
+		}
+	}
+}
+
+func TestHosts(t *testing.T) {
+	t.Parallel()
+	for store, want := range map[string]string{
+		"postgres://nextid@db/nextid?sslmode=disable": "postgres://nextid@ db:5432 /nextid?sslmode=disable",
+		"postgres://u:p%40@a:1,b:2/nextid":            "postgres://u:p%40@ a:1 b:2 /nextid",
+		"redis://127.0.0.1:6380":                      "redis:// 127.0.0.1:6380 ",
+		"etcd://a:2379,b:2379,c:2379/prefix":          "etcd:// a:2379 b:2379 c:2379 /prefix",
+	} {
+		before, addresses, after, err := hosts(store)
+		if got := before + " " + strings.Join(addresses, " ") + " " + after; err != nil || got != want {
+			t.Errorf("%s: %q, %v; want %q", store, got, err, want)
+		}
+	}
+	if _, _, _, err := hosts("strange://host/x"); err == nil {
+		t.Error("a URL without a port passed")
+	}
+}
+
+// TestLink cuts a link in both ways and joins it again.
+func TestLink(t *testing.T) {
+	t.Parallel()
+	echo, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer echo.Close()
+	arrived := make(chan string, 10)
+	go func() {
+		for {
+			c, err := echo.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				b := make([]byte, 1)
+				for {
+					if _, err := io.ReadFull(c, b); err != nil {
+						return
+					}
+					arrived <- string(b)
+					if _, err := c.Write(b); err != nil {
+						return
+					}
+				}
+			}()
+		}
+	}()
+	l, err := newLink("redis://"+echo.Addr().String(), "127.0.0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.close()
+	c, err := net.Dial("tcp", strings.TrimPrefix(l.url, "redis://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	send := func(what string) {
+		t.Helper()
+		if _, err := c.Write([]byte(what)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	answer := func(within time.Duration) bool {
+		t.Helper()
+		if err := c.SetReadDeadline(time.Now().Add(within)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := io.ReadFull(c, make([]byte, 1))
+		return err == nil
+	}
+	if send("a"); !answer(10 * time.Second) {
+		t.Fatal("no answer over an open link")
+	}
+	<-arrived
+	l.set(deaf)
+	if send("b"); <-arrived != "b" || answer(200*time.Millisecond) {
+		t.Error("deaf: the question must arrive and the answer must not")
+	}
+	l.set(open)
+	if !answer(10 * time.Second) {
+		t.Error("the answer that was held back did not come")
+	}
+	l.set(silent)
+	if send("c"); answer(200 * time.Millisecond) {
+		t.Error("silent: an answer came")
+	}
+	l.set(open)
+	if !answer(10 * time.Second) {
+		t.Error("what was held back did not arrive")
+	}
+}
