@@ -41,11 +41,12 @@ generator/external:
 generator/ticket:          generator generator/external generator/gapless generator/option
 generator/uuid:            generator
 generator/code:            generator generator/option
+generator/example:         generator generator/option generator/store/shared
 generator/store/memory:    generator
 generator/store/sqlstore:  generator migrations/...
 generator/store/shared:    generator
-generator/store/postgres:  generator/store/shared
-generator/store/mysql:     generator generator/store/shared
+generator/store/postgres:  generator/store/shared migrations
+generator/store/mysql:     generator generator/store/shared migrations
 generator/store/redis:     generator generator/store/shared
 generator/store/etcd:      generator/store/shared
 generator/store/zookeeper: generator generator/store/shared

@@ -10,12 +10,7 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/store/etcd"
-	"nextid/generator/store/mysql"
-	"nextid/generator/store/postgres"
-	"nextid/generator/store/redis"
 	"nextid/generator/store/shared"
-	"nextid/generator/store/zookeeper"
 )
 
 // StoreSettings are the settings of a shared store besides its URL.
@@ -29,59 +24,9 @@ type StoreSettings struct {
 // failoverAuto leaves the policy to the kind of store.
 const failoverAuto = "auto"
 
-// sharedStore is one kind of server that a store can be on.
-type sharedStore struct {
-	schemes []string // of its URLs
-	example string   // of a URL, for messages
-	open    func(ctx context.Context, url string, unsafe []string) (shared.Engine, error)
-	schema  func(url string) (storeSchema, error)
-
-	// failover is what --store-failover auto means.
-	failover shared.Failover
-}
-
-// sharedStores are the shared stores of this build.
-var sharedStores = []sharedStore{
-	{
-		schemes: []string{"postgres", "postgresql"}, failover: shared.Stop, example: "postgres://USER@HOST:5432/DATABASE",
-		open: func(ctx context.Context, url string, unsafe []string) (shared.Engine, error) {
-			return postgres.Open(ctx, postgres.Config{URL: url, Unsafe: unsafe})
-		},
-		schema: openSQLSchema("pgx", "store/postgres", func(url string) (string, error) { return url, nil }),
-	},
-	{
-		schemes: []string{"mysql", "mariadb"}, failover: shared.Stop, example: "mysql://USER@HOST:3306/DATABASE",
-		open: func(_ context.Context, url string, unsafe []string) (shared.Engine, error) {
-			return mysql.Open(mysql.Config{URL: url, Unsafe: unsafe})
-		},
-		schema: openSQLSchema("mysql", "store/mysql", mysql.DSN),
-	},
-	{
-		schemes: []string{"redis", "rediss"}, example: "redis://HOST:6379", failover: shared.Skip,
-		open: func(_ context.Context, url string, unsafe []string) (shared.Engine, error) {
-			return redis.Open(redis.Config{URL: url, Unsafe: unsafe})
-		},
-		schema: func(url string) (storeSchema, error) { return redis.OpenSchema(redis.Config{URL: url}) },
-	},
-	{
-		schemes: []string{"etcd", "etcds"}, failover: shared.Stop, example: "etcd://HOST:2379,HOST:2379",
-		open: func(_ context.Context, url string, _ []string) (shared.Engine, error) {
-			return etcd.Open(etcd.Config{URL: url})
-		},
-		schema: func(url string) (storeSchema, error) { return etcd.OpenSchema(etcd.Config{URL: url}) },
-	},
-	{
-		schemes: []string{"zookeeper"}, failover: shared.Stop, example: "zookeeper://HOST:2181,HOST:2181",
-		open: func(_ context.Context, url string, _ []string) (shared.Engine, error) {
-			return zookeeper.Open(zookeeper.Config{URL: url})
-		},
-		schema: func(url string) (storeSchema, error) { return zookeeper.OpenSchema(zookeeper.Config{URL: url}) },
-	},
-}
-
-func sharedStoreOf(scheme string) *sharedStore {
+func sharedStoreOf(scheme string) *shared.Driver {
 	for i := range sharedStores {
-		if slices.Contains(sharedStores[i].schemes, scheme) {
+		if slices.Contains(sharedStores[i].Schemes, scheme) {
 			return &sharedStores[i]
 		}
 	}
@@ -92,7 +37,7 @@ func sharedStoreOf(scheme string) *sharedStore {
 func sharedSchemes() []string {
 	var all []string
 	for _, s := range sharedStores {
-		all = append(all, s.schemes[0]+"://…")
+		all = append(all, s.Schemes[0]+"://…")
 	}
 	return all
 }
@@ -104,9 +49,9 @@ func openShared(ctx context.Context, c Config, log *slog.Logger) (generator.Stor
 	kind := sharedStoreOf(c.Store.Scheme)
 	failover := shared.Failover(c.SharedStore.Failover)
 	if failover == failoverAuto {
-		failover = kind.failover
+		failover = kind.Failover
 	}
-	engine, err := kind.open(ctx, c.Store.withPassword(c.SharedStore.Password), c.SharedStore.Unsafe)
+	engine, err := kind.Open(ctx, c.Store.withPassword(c.SharedStore.Password), c.SharedStore.Unsafe)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func (u *StoreURL) Set(s string) error {
 		*u = StoreURL{Scheme: storeMemory}
 	case kind != nil:
 		if _, err := readURL(s); err != nil {
-			return fmt.Errorf("is not a URL such as %s", kind.example) // which has no password in it
+			return fmt.Errorf("is not a URL such as %s", kind.Example) // which has no password in it
 		}
 		*u = StoreURL{Scheme: scheme, URL: s}
 	default:

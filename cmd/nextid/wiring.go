@@ -17,8 +17,14 @@ import (
 	"nextid/generator/ring"
 	"nextid/generator/segment"
 	"nextid/generator/snowflake"
+	"nextid/generator/store/etcd"
 	"nextid/generator/store/memory"
+	"nextid/generator/store/mysql"
+	"nextid/generator/store/postgres"
+	"nextid/generator/store/redis"
+	"nextid/generator/store/shared"
 	"nextid/generator/store/sqlstore"
+	"nextid/generator/store/zookeeper"
 	"nextid/generator/ticket"
 	"nextid/generator/worker"
 )
@@ -40,6 +46,15 @@ func kinds(store generator.Store, pools *worker.Pools, c Config, log *slog.Logge
 		),
 		dated.Kind(store, generator.SystemClock{}, owner()),
 	)
+}
+
+// sharedStores are the kinds of shared stores of this build: one line each.
+var sharedStores = []shared.Driver{
+	postgres.Driver(),
+	mysql.Driver(),
+	redis.Driver(),
+	etcd.Driver(),
+	zookeeper.Driver(),
 }
 
 // builtKinds are the kinds for checking options; they cannot open anything.

@@ -1,0 +1,271 @@
+//go:build unix
+
+package example
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"nextid/generator/store/shared"
+)
+
+// Driver returns the plug-in of a store: a directory, dir:///PATH, that
+// servers on one machine share. The whole state is one file.
+func Driver() shared.Driver {
+	return shared.Driver{
+		Schemes: []string{"dir"}, Example: "dir:///var/lib/ids", Failover: shared.Stop,
+		Open: func(ctx context.Context, url string, _ []string) (shared.Engine, error) {
+			e, err := openDirectory(url)
+			if err == nil {
+				_, err = e.Stamp(ctx)
+			}
+			return e, err
+		},
+		Schema: func(url string) (shared.Schema, error) {
+			e, err := openDirectory(url)
+			return schema{e}, err
+		},
+	}
+}
+
+// state is what the file holds.
+type state struct {
+	Stamp string            // of this directory, so that another one is noticed
+	Rows  map[string]string // as shared.EncodeRow writes them
+	Names map[string]string // as shared.EncodeEntry does
+}
+
+// directory is a shared.Engine.
+type directory struct{ path string }
+
+func openDirectory(url string) (*directory, error) {
+	u, _, err := shared.ParseURL(url)
+	if err != nil {
+		return nil, err
+	}
+	return &directory{u.Path}, nil
+}
+
+func (d *directory) file(name string) string { return filepath.Join(d.path, name) }
+
+// load reads the state.
+func (d *directory) load(ctx context.Context) (s state, err error) {
+	text, err := os.ReadFile(d.file("state"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, shared.NoSchema(d.path, "dir://"+d.path, err)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	return s, shared.Unreachable(ctx, d.path, err)
+}
+
+// save replaces the state. The new one is on disk when it returns.
+func (d *directory) save(s state) error {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	f, err := os.Create(d.file("new"))
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), d.file("state")); err != nil {
+		return err
+	}
+	dir, err := os.Open(d.path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// locked runs f while no other server changes the state.
+func (d *directory) locked(ctx context.Context, f func() error) error {
+	lock, err := os.OpenFile(d.file("lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return shared.Unreachable(ctx, d.path, err)
+	}
+	defer lock.Close() // which unlocks it
+	for {
+		err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return f()
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return shared.Unreachable(ctx, d.path, err)
+		}
+		select {
+		case <-time.After(time.Millisecond):
+		case <-ctx.Done():
+			return shared.Unreachable(ctx, d.path, ctx.Err())
+		}
+	}
+}
+
+// change saves what f makes of the state, unless f says no.
+func (d *directory) change(ctx context.Context, f func(s *state) (change bool, err error)) error {
+	return d.locked(ctx, func() error {
+		s, err := d.load(ctx)
+		if err != nil {
+			return err
+		}
+		change, err := f(&s)
+		if err != nil || !change {
+			return err
+		}
+		return shared.Unreachable(ctx, d.path, d.save(s))
+	})
+}
+
+// Stamp implements shared.Engine.
+func (d *directory) Stamp(ctx context.Context) (string, error) {
+	s, err := d.load(ctx)
+	return s.Stamp, err
+}
+
+// Advance implements shared.Engine: one write for all asks.
+func (d *directory) Advance(ctx context.Context, asks []shared.Ask) (answers []shared.Answer, err error) {
+	err = d.change(ctx, func(s *state) (bool, error) {
+		answers = make([]shared.Answer, len(asks))
+		granted := false
+		for i := range asks {
+			old, err := s.row(asks[i].Key)
+			if err != nil {
+				answers[i].Err = err
+				continue
+			}
+			var next *shared.Row
+			if answers[i], next = asks[i].Decide(old, s.Stamp); next != nil {
+				s.Rows[asks[i].Key], granted = shared.EncodeRow(next), true
+			}
+		}
+		return granted, nil
+	})
+	return answers, err
+}
+
+// row is a key's, nil if there is none.
+func (s *state) row(key string) (*shared.Row, error) {
+	text, ok := s.Rows[key]
+	if !ok {
+		return nil, nil
+	}
+	return shared.DecodeRow(key, text)
+}
+
+// Lower implements shared.Engine.
+func (d *directory) Lower(ctx context.Context, r shared.Return) error {
+	return d.change(ctx, func(s *state) (bool, error) {
+		row, err := s.row(r.Key)
+		if err != nil || row == nil || row.Hi != r.Hi || row.Seq != r.Seq || row.Stamp != r.Stamp {
+			return false, err
+		}
+		row.Lo, row.Hi, row.Updated = min(row.Lo, r.To), r.To, r.Now
+		s.Rows[r.Key] = shared.EncodeRow(row)
+		return true, nil
+	})
+}
+
+// Rows implements shared.Engine.
+func (d *directory) Rows(ctx context.Context, prefix string) (rows []shared.Row, err error) {
+	s, err := d.load(ctx)
+	for key := range s.Rows {
+		if !strings.HasPrefix(key, prefix) {
+			continue
+		}
+		row, err := s.row(key)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, *row)
+	}
+	return rows, err
+}
+
+// Name implements shared.Engine.
+func (d *directory) Name(ctx context.Context, name string) (shared.Entry, error) {
+	s, err := d.load(ctx)
+	if err != nil {
+		return shared.Entry{}, err
+	}
+	text, ok := s.Names[name]
+	if !ok {
+		return shared.Entry{}, shared.Unknown(name)
+	}
+	return shared.DecodeEntry(name, text)
+}
+
+// Names implements shared.Engine.
+func (d *directory) Names(ctx context.Context) (entries []shared.Entry, err error) {
+	s, err := d.load(ctx)
+	for name, text := range s.Names {
+		e, err := shared.DecodeEntry(name, text)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, e)
+	}
+	return entries, err
+}
+
+// PutName implements shared.Engine.
+func (d *directory) PutName(ctx context.Context, e shared.Entry, was *shared.Entry) (written bool, err error) {
+	err = d.change(ctx, func(s *state) (bool, error) {
+		before := ""
+		if was != nil {
+			before = shared.EncodeEntry(was)
+		}
+		written = s.Names[e.Name] == before
+		s.Names[e.Name] = shared.EncodeEntry(&e)
+		return written, nil
+	})
+	return written && err == nil, err
+}
+
+// Close implements shared.Engine.
+func (d *directory) Close() error { return nil }
+
+// schema is a shared.Schema.
+type schema struct{ *directory }
+
+// Up implements shared.Schema.
+func (s schema) Up(ctx context.Context) error {
+	if _, err := s.Stamp(ctx); err == nil {
+		return nil // it is there
+	}
+	if err := os.MkdirAll(s.path, 0o700); err != nil {
+		return err
+	}
+	return s.locked(ctx, func() error {
+		return s.save(state{Stamp: rand.Text(), Rows: map[string]string{}, Names: map[string]string{}})
+	})
+}
+
+// Down implements shared.Schema.
+func (s schema) Down(context.Context) error { return os.RemoveAll(s.path) }
+
+// Status implements shared.Schema.
+func (s schema) Status(ctx context.Context) (text string, complete bool, err error) {
+	found, err := s.load(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "not prepared", false, nil
+	}
+	return fmt.Sprintf("prepared; %d generators, %d keys", len(found.Names), len(found.Rows)), err == nil, err
+}
+
+// Print implements shared.Schema.
+func (s schema) Print() (string, error) { return "create " + s.file("state") + "\n", nil }

@@ -1,0 +1,37 @@
+//go:build unix
+
+package example_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"nextid/generator/example"
+	"nextid/generator/store/enginetest"
+)
+
+// TestStoreConformance is what a store has to pass.
+func TestStoreConformance(t *testing.T) {
+	t.Parallel()
+	driver := example.Driver()
+	enginetest.Opener(driver.Open).Conformance(t, func(t *testing.T) string {
+		url := "dir://" + filepath.ToSlash(filepath.Join(t.TempDir(), "ids"))
+		schema, err := driver.Schema(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer schema.Close()
+		if _, complete, err := schema.Status(t.Context()); complete || err != nil {
+			t.Errorf("complete %t before up, %v", complete, err)
+		}
+		for range 2 {
+			if err := schema.Up(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if text, complete, err := schema.Status(t.Context()); text != "prepared; 0 generators, 0 keys" || !complete || err != nil {
+			t.Errorf("%s, complete %t after up, %v", text, complete, err)
+		}
+		return url
+	})
+}

@@ -1,0 +1,100 @@
+package migrations
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/pressly/goose/v3"
+)
+
+// Schema is a folder of migrations and the database that they are for.
+type Schema struct {
+	db       *sql.DB
+	folder   fs.FS
+	provider *goose.Provider
+}
+
+// dialects are goose's by the names of database/sql's drivers.
+var dialects = map[string]goose.Dialect{"pgx": goose.DialectPostgres, "mysql": goose.DialectMySQL}
+
+// Open opens the migrations of a folder, for example "store/postgres", for
+// the database that a driver of database/sql opens as dsn.
+func Open(path, driver, dsn string) (*Schema, error) {
+	dialect, ok := dialects[driver]
+	if !ok {
+		return nil, fmt.Errorf("no migrations for driver %q", driver)
+	}
+	folder, err := Folder(path)
+	if err != nil {
+		return nil, err
+	}
+	db, err := sql.Open(driver, dsn)
+	if err != nil {
+		return nil, err
+	}
+	provider, err := goose.NewProvider(dialect, db, folder, goose.WithTableName(VersionTable), goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return nil, err
+	}
+	return &Schema{db: db, folder: folder, provider: provider}, nil
+}
+
+// Up applies what is missing.
+func (s *Schema) Up(ctx context.Context) error {
+	_, err := s.provider.Up(ctx)
+	return err
+}
+
+// Down takes everything away.
+func (s *Schema) Down(ctx context.Context) error {
+	if _, err := s.provider.DownTo(ctx, 0); err != nil {
+		return err
+	}
+	_, err := s.db.ExecContext(ctx, "DROP TABLE "+VersionTable)
+	return err
+}
+
+// Status says which migrations are applied, and whether that is all.
+func (s *Schema) Status(ctx context.Context) (text string, complete bool, err error) {
+	steps, err := s.provider.Status(ctx)
+	if err != nil {
+		return "", false, err
+	}
+	var lines []string
+	complete = true
+	for _, step := range steps {
+		state := string(step.State)
+		if step.State != goose.StateApplied {
+			complete = false
+		} else {
+			state += " " + step.AppliedAt.UTC().Format(time.RFC3339)
+		}
+		lines = append(lines, step.Source.Path+" "+state)
+	}
+	return strings.Join(lines, "; "), complete, nil
+}
+
+// Print returns the SQL of Up.
+func (s *Schema) Print() (string, error) {
+	var out strings.Builder
+	err := fs.WalkDir(s.folder, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(s.folder, path)
+		if err != nil {
+			return err
+		}
+		up, _, _ := strings.Cut(string(text), "-- +goose Down")
+		out.WriteString(strings.Replace(up, "-- +goose Up\n", "", 1))
+		return nil
+	})
+	return out.String(), err
+}
+
+// Close ends the connections.
+func (s *Schema) Close() error { return s.db.Close() }
