@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
-	"time"
 
 	"nextid/generator"
 	"nextid/wire/httpstatus"
@@ -46,11 +45,13 @@ func (s *status) measureWorkers(m *httpstatus.Metrics, r *running) {
 	held := r.engine.pools.Held()
 	m.Family("nextid_worker_id", httpstatus.Gauge, "The worker id that this server stamps with, by the width of the worker field.")
 	for _, h := range held {
-		m.Sample(float64(h.Worker), "bits", strconv.Itoa(int(h.Bits)))
+		m.Sample(float64(h.Worker), "bits", strconv.Itoa(int(h.Bits)), "strict", strconv.FormatBool(h.Strict))
 	}
 	m.Family("nextid_worker_reserved_seconds", httpstatus.Gauge, "For how long the time slice in hand lasts.")
 	for _, h := range held {
-		m.Sample(float64(h.Lasts)/float64(time.Second), "bits", strconv.Itoa(int(h.Bits)))
+		if !h.Strict {
+			m.Sample(h.Lasts.Seconds(), "bits", strconv.Itoa(int(h.Bits)))
+		}
 	}
 	m.One("nextid_clock_back_total", httpstatus.Counter, "Times the wall clock was seen to go back.", float64(r.engine.pools.ClockBack()))
 }

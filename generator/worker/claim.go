@@ -57,6 +57,7 @@ func (p *Pool) claim(old *Lease) error {
 			if lo == base || cfg.Store.Exclusive() {
 				p.adopt(old, id, lo, hi)
 				p.report(id, lo)
+				p.alarm(m, now)
 				return nil
 			}
 			p.giveBack(id, lo, hi) // another server took the id in this moment
@@ -123,6 +124,24 @@ func (p *Pool) report(id, lo int64) {
 		return
 	}
 	log.Info("claimed a worker id", "bits", p.bits, "worker", id)
+}
+
+// scarce is the part of the worker ids in use from which an operator is told.
+const scarce = 0.8
+
+// alarm warns before the worker ids of a shared store run out: there are too
+// many servers, or one that crashes in a loop.
+func (p *Pool) alarm(m marks, now int64) {
+	held := int64(1) // ours
+	for _, hi := range m.hi {
+		if hi > now {
+			held++
+		}
+	}
+	if all := p.width.IDs(); !p.pools.cfg.Store.Exclusive() && float64(held) >= scarce*float64(all) && all > 1 {
+		p.pools.cfg.Logger.Warn("the worker ids run out: too many servers, or one that crashes again and again",
+			"bits", p.bits, "in_use", held, "of", all)
+	}
 }
 
 // ours stands for the end of a worker id that this process uses otherwise.

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -325,5 +326,21 @@ func TestCallersShareOneClaim(t *testing.T) {
 		if n := w.store.Calls(storetest.Reserve); n != 1 {
 			t.Errorf("%d reservations for one claim", n)
 		}
+	})
+}
+
+// TestWorkerIDsThatRunOut: the log says so from 80 % on.
+func TestWorkerIDsThatRunOut(t *testing.T) {
+	inWorld(t, false, func(w *world) {
+		for i := range 16 {
+			p, err := w.server().Open(w.t.Context(), Width{Worker: 4}, time.Millisecond)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if said := strings.Contains(w.log.String(), "the worker ids run out"); said != (i+1 >= 13) {
+				t.Errorf("with worker id %d and %d in use: said %v", p.Lease().Worker, i+1, said)
+			}
+		}
+		w.wantLog("in_use=13 of=16")
 	})
 }

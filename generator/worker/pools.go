@@ -259,6 +259,7 @@ func (p *Pools) Slice() time.Duration { return p.cfg.Slice }
 type Held struct {
 	Bits   uint8 // width of the worker field
 	Worker int64
+	Strict bool          // of strict generators: it holds no slice
 	Until  time.Time     // end of the slice in hand
 	Lasts  time.Duration // until then, by the time that ids are stamped with; 0 if it is over
 }
@@ -278,7 +279,7 @@ func (p *Pools) Held() []Held {
 	}
 	for _, s := range p.stricts {
 		if id := s.worker.Load(); id != None {
-			held = append(held, Held{Bits: s.pool.bits, Worker: id, Until: time.UnixMicro(s.Now())})
+			held = append(held, Held{Bits: s.pool.bits, Worker: id, Strict: true, Until: time.UnixMicro(s.Now())})
 		}
 	}
 	slices.SortFunc(held, func(a, b Held) int {
