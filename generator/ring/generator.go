@@ -261,6 +261,7 @@ func (g *Generator) Stats() generator.Stats {
 	return generator.Stats{
 		Issued: b.before + b.used() - g.skipped.Load(), Buffered: g.left(), ReservedUntil: g.until.Load(), Step: g.span.Load(),
 		Waits: g.waits.Load(), ClockBack: g.pool.ClockBack(),
+		Lasts: time.Duration(max(g.until.Load()*1000-g.pool.Now(), 0)) * time.Microsecond,
 	}
 }
 
