@@ -1,6 +1,7 @@
 package snowflake
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -12,6 +13,7 @@ import (
 	"nextid/generator"
 	"nextid/generator/history"
 	"nextid/generator/store/storetest"
+	"nextid/generator/worker"
 )
 
 // openStrict opens a strict generator.
@@ -122,13 +124,15 @@ func TestStrictClonesNeverRepeat(t *testing.T) {
 func TestStrictLosesWhatIsNotCertain(t *testing.T) {
 	inWorld(t, false, func(w *world) {
 		g := w.openStrict(w.kind(), "orders", strict)
-		w.take(g, "orders", 0, 1)
+		worker := w.take(g, "orders", 0, 1).First >> 12 & 1023
 		for range 5 {
 			w.store.Inject(storetest.Reserve, 1, storetest.FailAfter(nil))
 			if _, err := g.Next(w.t.Context(), 1); !errors.Is(err, generator.ErrNotNow) {
 				t.Fatalf("a lost answer: %v", err)
 			}
-			w.take(g, "orders", 0, 1)
+			if now := w.take(g, "orders", 0, 1).First >> 12 & 1023; now != worker {
+				t.Errorf("after a lost answer worker id %d, before %d", now, worker)
+			}
 		}
 		w.store.Inject(storetest.Reserve, 1, storetest.HangAfter())
 		began := time.Now()
@@ -148,9 +152,12 @@ func TestStrictLosesWhatIsNotCertain(t *testing.T) {
 // TestStrictAndOthersKeepApart: they have two worker ids, and a name that
 // changes from one to the other goes on above itself.
 func TestStrictAndOthersKeepApart(t *testing.T) {
-	for _, exclusive := range []bool{false, true} {
+	for i, exclusive := range []bool{false, true, false, true} {
 		inWorld(t, exclusive, func(w *world) {
 			k := w.kind()
+			if i > 1 {
+				k = w.kind(func(c *worker.Config) { c.Source = wishing{} })
+			}
 			plain := w.open(k, "plain", "{}")
 			g := w.openStrict(k, "strict", strict)
 			for range 50 {
@@ -191,6 +198,15 @@ func TestStrictAndOthersKeepApart(t *testing.T) {
 		}
 	})
 }
+
+// wishing is a source that would like to have worker id 7.
+type wishing struct{}
+
+func (wishing) Wish(context.Context, worker.Width) (worker.Wish, error) {
+	return worker.Wish{ID: 7}, nil
+}
+
+func (wishing) String() string { return "wishing" }
 
 // TestStrictInEveryLayout: of every unit, epoch and way to begin a tick.
 func TestStrictInEveryLayout(t *testing.T) {

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/store/storetest"
 )
 
 // wishes is a Source that says the same to everybody, or a list in turn.
@@ -35,19 +37,30 @@ func from(s Source) func(*Config) { return func(c *Config) { c.Source = s } }
 // TestTwoServersWithOneWish: whatever a source says, the store gives the id
 // to one of them only, also when both ask in the same moment.
 func TestTwoServersWithOneWish(t *testing.T) {
-	for range 20 {
+	for _, together := range []bool{false, true} {
 		inWorld(t, false, func(w *world) {
 			source := &wishes{list: []Wish{{ID: 7, Note: "both would have been 7"}}}
 			servers := []*Pools{w.server(from(source)), w.server(from(source))}
+			gate := make(chan struct{})
+			if together { // both have seen that the id is free
+				w.store.Inject(storetest.Reserve, 2, storetest.Wait(gate))
+			}
 			pools := make([]*Pool, 2)
 			var work sync.WaitGroup
 			for i, s := range servers {
 				work.Go(func() { pools[i] = w.open(s) })
 			}
+			synctest.Wait()
+			close(gate)
 			work.Wait()
 			a, b := pools[0].Lease().Worker, pools[1].Lease().Worker
 			if a == b || a != 7 && b != 7 {
 				t.Errorf("the servers are %d and %d", a, b)
+			}
+			for _, p := range pools {
+				if l := p.Lease(); l.Lo > w.now() {
+					t.Errorf("a slice in the future: %+v", *l)
+				}
 			}
 			w.wantLog("would like to have is taken", "both would have been 7", "source=wishes")
 		})
