@@ -179,7 +179,7 @@ func (r *run) inTurns(round int) []*contestant {
 		return cmp.Or(cmp.Compare(a.engine, b.engine), cmp.Compare(strconv.FormatBool(a.sharded), strconv.FormatBool(b.sharded)))
 	})
 	begin := round * 5 % len(order)
-	return append(order[begin:], order[:begin]...)
+	return slices.Concat(order[begin:], order[:begin])
 }
 
 // try measures one thing of one contestant. One that failed is not asked

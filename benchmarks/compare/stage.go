@@ -34,7 +34,7 @@ func (c *Config) open(ctx context.Context, r *rig.Rig, n *notebook) (*stage, err
 	}
 	n.version(s.nextid.Name)
 	if s.own {
-		s.start(ctx, c.Shards, n)
+		s.start(ctx, c, n)
 	} else if err := s.use(ctx, c.DSN, n); err != nil {
 		return nil, err
 	}
@@ -56,8 +56,9 @@ func (c *Config) open(ctx context.Context, r *rig.Rig, n *notebook) (*stage, err
 }
 
 // start starts what is installed.
-func (s *stage) start(ctx context.Context, shards int, n *notebook) {
-	for shard := range shards {
+func (s *stage) start(ctx context.Context, c *Config, n *notebook) {
+	for shard := range c.Shards {
+		c.Progress.Step(fmt.Sprintf("shard %d of %d", shard+1, c.Shards))
 		if pg, err := s.rig.PostgreSQL(ctx); err != nil {
 			n.once("%v", err)
 		} else {

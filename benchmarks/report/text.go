@@ -78,7 +78,7 @@ func (r *Report) Markdown() string {
 // Print writes the tables for a terminal.
 func (r *Report) Print(w io.Writer) {
 	for _, f := range r.facts() {
-		fmt.Fprintf(w, "%-14s%s\n", f[0]+":", f[1])
+		fmt.Fprintf(w, "%-15s%s\n", f[0]+":", f[1])
 	}
 	for _, s := range r.Sections {
 		fmt.Fprintf(w, "\n%s\n", s.Title)

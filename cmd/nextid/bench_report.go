@@ -43,7 +43,10 @@ func (p *program) report(cmd *cobra.Command, f *reportFlags, run func(context.Co
 	progress := report.NewProgress(p.stderr)
 	r, err := run(cmd.Context(), progress)
 	progress.End()
-	if err != nil {
+	switch {
+	case err != nil && cmd.Context().Err() != nil:
+		return &failure{what: "interrupted before anything was measured", cause: err}
+	case err != nil:
 		return err
 	}
 	r.Command = "nextid " + strings.Join(withoutSecrets(p.args), " ")
