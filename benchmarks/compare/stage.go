@@ -87,7 +87,8 @@ func (s *stage) start(ctx context.Context, c *Config, n *notebook) {
 }
 
 // Schema is what a comparison makes, uses and removes in databases that are
-// given: a schema of PostgreSQL, a database of MySQL and MariaDB.
+// given: a schema of PostgreSQL, a database of MySQL and MariaDB, a key of
+// Redis.
 const Schema = "nextid_bench"
 
 // use takes the servers that were given.
@@ -152,6 +153,9 @@ func (s *stage) close(ctx context.Context) error {
 		return nil
 	}
 	var errs []error
+	if s.redis != nil {
+		errs = append(errs, s.exec(ctx, s.redis.URL, "DEL "+Schema))
+	}
 	for e, servers := range s.servers {
 		for _, server := range servers {
 			drop := "DROP DATABASE " + Schema

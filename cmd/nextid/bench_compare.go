@@ -43,6 +43,6 @@ func (p *program) benchCompareCommand() *cobra.Command {
 	flags.register(cmd)
 	cmd.Flags().IntVar(&c.Shards, "shards", c.Shards, "servers to start of PostgreSQL and of MariaDB")
 	cmd.Flags().StringArrayVar(&c.DSN, "dsn", nil, "use this server: postgres://, mysql://, mariadb:// or redis:// `URL`; may be repeated,\n"+
-		"each more of a kind is a shard. It makes a schema or database "+compare.Schema+" there, and removes it")
+		"each more of a kind is a shard. It makes a schema, database or key "+compare.Schema+" there, and\nremoves it")
 	return cmd
 }
