@@ -6,6 +6,7 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/layout"
+	"nextid/generator/textid"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
 )
@@ -34,17 +35,7 @@ var parseColumns = []fromColumn{
 // parseFunctions take ids apart.
 var parseFunctions = []function{
 	parseFunction("parse_id", datum.Int8), parseFunction("parse_id", datum.UUID), parseFunction("parse_id", datum.Text),
-	{
-		name: "id_time", schema: nextidSchema, volatile: stable, result: datum.TimestampTZ, help: "when an id was made",
-		args: []argument{{name: "id", typ: datum.Int8}, {name: "by", typ: datum.Text, optional: true}},
-		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
-			p, err := explain(x, a[0], optionalText(a, 1))
-			if err != nil || p.Time == nil {
-				return datum.Null(datum.TimestampTZ), err
-			}
-			return datum.TimestampTZFromTime(*p.Time), nil
-		},
-	},
+	timeFunction(datum.Int8), timeFunction(datum.UUID), timeFunction(datum.Text),
 	{
 		name: "id_floor", schema: nextidSchema, volatile: stable, result: datum.Int8, help: "least id of an instant",
 		args: []argument{{name: "name", typ: datum.Text}, {name: "ts", typ: datum.TimestampTZ}},
@@ -55,6 +46,21 @@ var parseFunctions = []function{
 		args: []argument{{name: "name", typ: datum.Text}, {name: "ts", typ: datum.TimestampTZ}},
 		eval: func(x *exec, a []datum.Value) (datum.Value, error) { return idBound(x, a, generator.Explainer.Ceil) },
 	},
+}
+
+// timeFunction is id_time for one type of id.
+func timeFunction(t datum.OID) function {
+	return function{
+		name: "id_time", schema: nextidSchema, volatile: stable, result: datum.TimestampTZ, help: "when an id was made",
+		args: []argument{{name: "id", typ: t, open: datum.Int8, anyID: true}, {name: "by", typ: datum.Text, optional: true}},
+		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
+			p, err := explain(x, a[0], optionalText(a, 1))
+			if err != nil || p.Time == nil {
+				return datum.Null(datum.TimestampTZ), err
+			}
+			return datum.TimestampTZFromTime(*p.Time), nil
+		},
+	}
 }
 
 // parseFunction is parse_id for one type of id: jsonb as a value, columns
@@ -143,7 +149,7 @@ func partsJSON(p generator.Parts) datum.Value {
 func explain(x *exec, id, by datum.Value) (generator.Parts, error) {
 	switch id.Type {
 	case datum.UUID:
-		return explainUUID(uuidOf(id))
+		return uuidOf(id).Explain(), nil
 	case datum.Text:
 		if by.Valid {
 			if p, done, err := x.explainCode(id.Str, by.Str); done || err != nil {
@@ -151,11 +157,15 @@ func explain(x *exec, id, by datum.Value) (generator.Parts, error) {
 			}
 		}
 		if u, err := datum.ParseText(datum.UUID, id.Str, nil); err == nil {
-			return explainUUID(uuidOf(u))
+			return uuidOf(u).Explain(), nil
 		}
 		n, err := datum.ParseText(datum.Int8, id.Str, nil)
 		if err != nil {
-			return generator.Parts{}, sqlstate.New(sqlstate.InvalidParameterValue, "%q is neither a number nor a UUID", cut(id.Str, 64))
+			if p, ok := textid.Explain(id.Str); ok {
+				return p, nil
+			}
+			return generator.Parts{}, sqlstate.New(sqlstate.InvalidParameterValue, "%q is neither a number nor a UUID, nor another id that tells what it is", cut(id.Str, 64)).
+				WithHint("Name the generator whose code it is: parse_id(code, 'name').")
 		}
 		id = n
 	}

@@ -2,9 +2,7 @@ package sqlfuncs
 
 import (
 	"errors"
-	"time"
 
-	"nextid/generator"
 	"nextid/generator/uuid"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
@@ -100,7 +98,7 @@ func uuidV8(_ *exec, a []datum.Value) (datum.Value, error) {
 	if len(a[0].Str) != len(uuid.UUID{}) {
 		return datum.Value{}, sqlstate.New(sqlstate.InvalidParameterValue, "a UUID has 16 bytes, not %d", len(a[0].Str))
 	}
-	return uuidValue(uuid.V8([16]byte([]byte(a[0].Str)))), nil
+	return uuidValue(uuid.Own([16]byte([]byte(a[0].Str)))), nil
 }
 
 func uuidTime(_ *exec, a []datum.Value) (datum.Value, error) {
@@ -117,21 +115,4 @@ func uuidVersion(_ *exec, a []datum.Value) (datum.Value, error) {
 		return datum.Null(datum.Int2), nil
 	}
 	return datum.Value{Type: datum.Int2, Valid: true, Int: int64(u.Version())}, nil
-}
-
-// explainUUID reads what a UUID says about itself.
-func explainUUID(u uuid.UUID) (generator.Parts, error) {
-	p := generator.Parts{Kind: "uuid"}
-	if !u.Standard() {
-		return p, nil
-	}
-	p.Layout = "uuidv" + string('0'+byte(u.Version()))
-	if t, ok := u.Time(); ok {
-		t = t.Truncate(time.Microsecond)
-		p.Time = &t
-	}
-	if sequence, node, ok := u.Sequence(); ok {
-		p.Sequence, p.Worker = &sequence, &node
-	}
-	return p, nil
 }

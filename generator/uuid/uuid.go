@@ -59,6 +59,7 @@ var ErrRange = errors.New("time is outside of 1970-01-01 to the year 10889")
 type Source struct {
 	clock generator.Clock
 	last7 atomic.Int64 // ns of the latest version 7
+	last8 atomic.Int64 // tick of the latest version 8
 
 	mu    sync.Mutex
 	last1 int64  // tick of the latest version 1 or 6
@@ -185,9 +186,9 @@ func V5(space UUID, name string) UUID {
 	return UUID(h.Sum(nil)[:16]).mark(5)
 }
 
-// V8 makes a UUID out of 16 bytes that mean something to their owner: 122 of
+// Own makes a UUID of version 8 out of 16 bytes that mean something to their owner: 122 of
 // their bits stay (section 5.8).
-func V8(b [16]byte) UUID { return UUID(b).mark(8) }
+func Own(b [16]byte) UUID { return UUID(b).mark(8) }
 
 // mark sets version and variant.
 func (u UUID) mark(version byte) UUID {

@@ -58,7 +58,7 @@ func TestExamplesOfTheRFC(t *testing.T) {
 		t.Errorf("version 5: %s", got)
 	}
 	// Appendix B.2: the first 16 bytes of a SHA-256.
-	if got := V8([16]byte(parse(t, "5c146b14-3c52-4afd-538a-375d0df1fbf6"))).String(); got != "5c146b14-3c52-8afd-938a-375d0df1fbf6" {
+	if got := Own([16]byte(parse(t, "5c146b14-3c52-4afd-538a-375d0df1fbf6"))).String(); got != "5c146b14-3c52-8afd-938a-375d0df1fbf6" {
 		t.Errorf("version 8: %s", got)
 	}
 }

@@ -1,0 +1,131 @@
+// Package textid makes the ids that are texts: ULID, KSUID, XID, NanoID and
+// TypeID, one generator.Kind each. They come from their authors' Go libraries
+// or, where there is little to it, from UUIDs; here they get names, a clock
+// that is given, an order where their formats promise one, and a way to be
+// taken apart.
+//
+// Nothing is asked of the store: their random bits keep them apart.
+package textid
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"nextid/generator"
+	"nextid/generator/option"
+)
+
+// Kinds returns the plug-ins.
+func Kinds(clock generator.Clock) []generator.Kind {
+	return []generator.Kind{
+		kind("ulid", "48 bits of milliseconds and 80 random ones; they rise on each server", empty,
+			func(struct{}) maker { return &ulidMaker{clock: clock} }),
+		kind("ksuid", "32 bits of seconds and 128 random ones, after Segment", empty,
+			func(struct{}) maker { return ksuidMaker{clock} }),
+		kind("xid", "seconds, process and counter, after MongoDB's ObjectId", empty,
+			func(struct{}) maker { return newXIDMaker(clock) }),
+		kind("nanoid", "random letters of an alphabet", (*nanoOptions).check,
+			func(o nanoOptions) maker { return nanoMaker{o} }),
+		kind("typeid", "a prefix that names the type, and a UUID of version 7", (*typeOptions).check,
+			func(o typeOptions) maker { return newTypeMaker(o, clock) }),
+	}
+}
+
+// maker makes and explains the texts of one generator.
+type maker interface {
+	make() (string, error)
+	explain(code string) (generator.Parts, bool)
+}
+
+// kind builds a plug-in whose options are an O. check fills in defaults.
+func kind[O any](name, help string, check func(*O) error, open func(O) maker) generator.Kind {
+	with := func(o O, raw json.RawMessage) (json.RawMessage, error) {
+		if err := option.Decode(raw, &o, "The kind "+name+" makes "+help+"; docs/codes.md has its options."); err != nil {
+			return nil, err
+		}
+		if err := check(&o); err != nil {
+			return nil, err
+		}
+		return json.Marshal(o)
+	}
+	read := func(stored json.RawMessage) (O, error) {
+		var o O
+		err := json.Unmarshal(stored, &o)
+		if err == nil {
+			err = check(&o)
+		}
+		if err != nil {
+			err = &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options of a generator of kind " + name + " cannot be used", Cause: err}
+		}
+		return o, err
+	}
+	return generator.Kind{
+		Name: name, Help: help, Codes: true,
+		Normalize: func(raw json.RawMessage) (json.RawMessage, error) {
+			var o O
+			return with(o, raw)
+		},
+		Alter: func(stored, change json.RawMessage) (json.RawMessage, error) {
+			o, err := read(stored)
+			if err != nil {
+				return nil, err
+			}
+			return with(o, change)
+		},
+		Open: func(_ context.Context, d generator.Definition) (generator.Generator, error) {
+			o, err := read(d.Options)
+			if err != nil {
+				return nil, err
+			}
+			return &Generator{name: d.Name, kind: name, maker: open(o)}, nil
+		},
+	}
+}
+
+// empty is the check of kinds without options.
+func empty(*struct{}) error { return nil }
+
+// Generator makes the ids of one name.
+type Generator struct {
+	name, kind string
+	maker      maker
+}
+
+var _ generator.CodeGenerator = (*Generator)(nil)
+
+// Next implements generator.Generator: these ids are no numbers.
+func (g *Generator) Next(context.Context, int64) (generator.Range, error) {
+	return generator.Range{}, &generator.Error{
+		Kind: generator.ErrWrongKind, Name: g.name, Message: fmt.Sprintf("generator %s is of kind %s, whose ids are no numbers", g.name, g.kind),
+		Hint: "Call next_code.",
+	}
+}
+
+// NextCode implements generator.CodeGenerator.
+func (g *Generator) NextCode(context.Context) (string, error) { return g.maker.make() }
+
+// ExplainCode implements generator.CodeGenerator.
+func (g *Generator) ExplainCode(code string) (generator.Parts, error) {
+	p, ok := g.maker.explain(code)
+	if !ok {
+		return p, option.Error("Codes of generator "+g.name+" are made by next_code.", "%q is not an id of kind %s", code[:min(len(code), 64)], g.kind)
+	}
+	p.Kind = g.kind
+	return p, nil
+}
+
+// Explain takes apart a text that tells by its form what it is: a TypeID with
+// a prefix, a ULID, a KSUID or an XID.
+func Explain(code string) (generator.Parts, bool) {
+	for _, k := range []struct {
+		kind    string
+		explain func(string) (generator.Parts, bool)
+	}{{"typeid", explainType}, {"ulid", explainULID}, {"ksuid", explainKSUID}, {"xid", explainXID}} {
+		if p, ok := k.explain(code); ok {
+			p.Kind = k.kind
+			return p, true
+		}
+	}
+	return generator.Parts{}, false
+}

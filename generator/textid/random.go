@@ -1,0 +1,62 @@
+package textid
+
+import (
+	"math"
+	"strings"
+
+	gonanoid "github.com/matoous/go-nanoid/v2"
+
+	"nextid/generator"
+	"nextid/generator/option"
+)
+
+// nanoOptions are those of NanoIDs.
+type nanoOptions struct {
+	Size     int    `json:"size"`
+	Alphabet string `json:"alphabet"`
+}
+
+// The defaults of NanoID.
+const (
+	nanoSize     = 21
+	nanoAlphabet = "_-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+)
+
+// minRandom is how many random bits a NanoID must have at least. With 64,
+// two among 200 million are the same once in a thousand times.
+const minRandom = 64
+
+func (o *nanoOptions) check() error {
+	if o.Size == 0 {
+		o.Size = nanoSize
+	}
+	if o.Alphabet == "" {
+		o.Alphabet = nanoAlphabet
+	}
+	const hint = "Options: size (21), alphabet. For short codes that never repeat take a segment with text and scatter."
+	n := len(o.Alphabet)
+	for i := range n {
+		if c := o.Alphabet[i]; c <= ' ' || c > '~' || strings.IndexByte(o.Alphabet, c) != i {
+			return option.Error(hint, "alphabet must be different printable letters of ASCII")
+		}
+	}
+	if n < 2 {
+		return option.Error(hint, "alphabet must have at least two letters")
+	}
+	if o.Size < 1 || o.Size > 255 {
+		return option.Error(hint, "size must be between 1 and 255, not %d", o.Size)
+	}
+	if bits := float64(o.Size) * math.Log2(float64(n)); bits < minRandom {
+		return option.Error(hint, "%d letters out of %d have %.0f random bits; with less than %d the same id would come twice", o.Size, n, math.Floor(bits), minRandom)
+	}
+	return nil
+}
+
+type nanoMaker struct{ o nanoOptions }
+
+func (m nanoMaker) make() (string, error) { return gonanoid.Generate(m.o.Alphabet, m.o.Size) }
+
+// explain only says that it may be one: NanoIDs hold nothing.
+func (m nanoMaker) explain(code string) (generator.Parts, bool) {
+	return generator.Parts{}, len(code) == m.o.Size && strings.Trim(code, m.o.Alphabet) == ""
+}

@@ -1,0 +1,87 @@
+package textid
+
+import (
+	"strings"
+
+	"github.com/oklog/ulid/v2"
+
+	"nextid/generator"
+	"nextid/generator/option"
+	"nextid/generator/uuid"
+)
+
+// typeOptions are those of TypeIDs.
+type typeOptions struct {
+	Prefix string `json:"prefix"`
+}
+
+func (o *typeOptions) check() error {
+	if !typePrefix(o.Prefix) {
+		return option.Error("TypeIDs are specified so: github.com/jetify-com/typeid, version 0.3.0.",
+			"prefix must be at most 63 letters a to z and, between them, underscores, not %q", o.Prefix[:min(len(o.Prefix), 64)])
+	}
+	return nil
+}
+
+// typePrefix reports whether a prefix is valid; it may be empty.
+func typePrefix(s string) bool {
+	return len(s) <= 63 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz_") == "" &&
+		!strings.HasPrefix(s, "_") && !strings.HasSuffix(s, "_")
+}
+
+// typeMaker makes TypeIDs: the prefix, an underscore, and a UUID of version 7
+// in Crockford's base 32, which is a ULID's in small letters. TypeID's own
+// library would bring another UUID library for these lines.
+type typeMaker struct {
+	prefix string // with the underscore
+	source *uuid.Source
+}
+
+func newTypeMaker(o typeOptions, clock generator.Clock) typeMaker {
+	m := typeMaker{prefix: o.Prefix, source: uuid.NewSource(clock)}
+	if m.prefix != "" {
+		m.prefix += "_"
+	}
+	return m
+}
+
+func (m typeMaker) make() (string, error) { return typeID(m.prefix, m.source.V7()), nil }
+
+func typeID(prefix string, u uuid.UUID) string {
+	return prefix + strings.ToLower(ulid.ULID(u).String())
+}
+
+func (m typeMaker) explain(code string) (p generator.Parts, ok bool) {
+	suffix, ok := strings.CutPrefix(code, m.prefix)
+	if !ok {
+		return p, false
+	}
+	u, ok := typeSuffix(suffix)
+	return u.Explain(), ok
+}
+
+// explainType takes a TypeID with a prefix apart.
+func explainType(code string) (p generator.Parts, ok bool) {
+	prefix, u, ok := parseType(code)
+	return u.Explain(), ok && prefix != ""
+}
+
+// parseType reads a TypeID.
+func parseType(code string) (prefix string, u uuid.UUID, ok bool) {
+	suffix := code
+	if i := strings.LastIndexByte(code, '_'); i >= 0 {
+		if prefix, suffix = code[:i], code[i+1:]; prefix == "" {
+			return "", u, false
+		}
+	}
+	u, ok = typeSuffix(suffix)
+	return prefix, u, ok && typePrefix(prefix)
+}
+
+func typeSuffix(s string) (u uuid.UUID, ok bool) {
+	if strings.ToLower(s) != s {
+		return u, false
+	}
+	id, err := ulid.ParseStrict(s)
+	return uuid.UUID(id), err == nil
+}

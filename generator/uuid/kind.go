@@ -1,0 +1,248 @@
+package uuid
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/option"
+)
+
+// KindName is the name of the kind.
+const KindName = "uuid"
+
+// Forms of the UUIDs of a generator.
+const (
+	formStandard = "standard" // the order of RFC 9562
+	formHex      = "hex"      // the same, written without dashes
+	formGUID     = "guid"     // the order of Microsoft's structure: see UUID.GUID
+	formSwapped  = "swapped"  // that of MySQL's UUID_TO_BIN(u, 1): see UUID.Swapped
+)
+
+// makers are the versions that need nothing but time and chance. Those of
+// names, 3 and 5, are SQL functions.
+var makers = map[string]func(*Source) UUID{
+	"1": (*Source).V1, "1mc": (*Source).V1MC, "4": (*Source).V4, "6": (*Source).V6, "7": (*Source).V7, "8": (*Source).V8,
+}
+
+const hint = "Options: version (1, 1mc, 4, 6, 7, 8), form (standard, hex, guid, swapped). UUIDs of names are made by uuid_generate_v3 and uuid_generate_v5."
+
+// Options are the options of the kind, as they are stored.
+type Options struct {
+	Version string `json:"version"`
+	Form    string `json:"form"`
+}
+
+// Kind returns the plug-in: generators of UUIDs. All of them draw from one
+// Source, so that times rise over all names of the server.
+func Kind(clock generator.Clock) generator.Kind {
+	source := NewSource(clock)
+	return generator.Kind{
+		Name: KindName, Help: "UUIDs of RFC 9562, made without the store", Codes: true,
+		Normalize: normalize, Alter: alter,
+		Open: func(_ context.Context, d generator.Definition) (generator.Generator, error) {
+			var o Options
+			err := json.Unmarshal(d.Options, &o)
+			if err == nil {
+				err = o.check()
+			}
+			if err != nil {
+				return nil, &generator.Error{
+					Kind: generator.ErrRegressed, Name: d.Name, Cause: err,
+					Message: fmt.Sprintf("the stored options of generator %q cannot be used", d.Name),
+				}
+			}
+			return &Generator{name: d.Name, source: source, make: makers[o.Version], form: o.Form, version: o.Version}, nil
+		},
+	}
+}
+
+func normalize(raw json.RawMessage) (json.RawMessage, error) {
+	return Options{Version: "7", Form: formStandard}.with(raw)
+}
+
+// alter may change everything: UUIDs of all versions and forms are different
+// from one another.
+func alter(stored, change json.RawMessage) (json.RawMessage, error) {
+	var o Options
+	if err := json.Unmarshal(stored, &o); err != nil {
+		return nil, &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options cannot be read", Cause: err}
+	}
+	return o.with(change)
+}
+
+// with sets what is given: a version is 7, "7" or "v7".
+func (o Options) with(raw json.RawMessage) (json.RawMessage, error) {
+	var g struct {
+		Version json.RawMessage `json:"version"`
+		Form    *string         `json:"form"`
+	}
+	if err := option.Decode(raw, &g, hint); err != nil {
+		return nil, err
+	}
+	if len(g.Version) > 0 {
+		if json.Unmarshal(g.Version, &o.Version) != nil {
+			o.Version = string(g.Version)
+		}
+		o.Version = strings.TrimPrefix(strings.ToLower(o.Version), "v")
+	}
+	if g.Form != nil {
+		o.Form = *g.Form
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	return json.Marshal(o)
+}
+
+func (o Options) check() error {
+	if makers[o.Version] == nil {
+		return option.Error(hint, "there are no generators of UUID version %q", o.Version)
+	}
+	switch o.Form {
+	case formStandard, formHex, formGUID:
+		return nil
+	case formSwapped:
+		if o.Version == "1" || o.Version == "1mc" {
+			return nil
+		}
+		return option.Error("MySQL's swapped form is for version 1. Versions 6 and 7 rise with time as they are.", "form swapped does not go with version %s", o.Version)
+	}
+	return option.Error(hint, "form must be standard, hex, guid or swapped, not %q", o.Form)
+}
+
+// Generator makes the UUIDs of one name.
+type Generator struct {
+	name    string
+	source  *Source
+	make    func(*Source) UUID
+	version string
+	form    string
+}
+
+var _ generator.CodeGenerator = (*Generator)(nil)
+
+// Next implements generator.Generator: UUIDs are no numbers of 64 bits.
+func (g *Generator) Next(context.Context, int64) (generator.Range, error) {
+	return generator.Range{}, &generator.Error{
+		Kind: generator.ErrWrongKind, Name: g.name, Message: "generator " + g.name + " makes UUIDs, which are no numbers",
+		Hint: "Call next_uuid or next_code.",
+	}
+}
+
+// NextUUID returns a new UUID in the byte order of the generator's form.
+func (g *Generator) NextUUID(context.Context) ([16]byte, error) {
+	u := g.make(g.source)
+	switch g.form {
+	case formGUID:
+		u = u.GUID()
+	case formSwapped:
+		u = u.Swapped()
+	}
+	return u, nil
+}
+
+// NextCode implements generator.CodeGenerator.
+func (g *Generator) NextCode(ctx context.Context) (string, error) {
+	b, err := g.NextUUID(ctx)
+	if g.form == formHex {
+		return hex.EncodeToString(b[:]), err
+	}
+	return UUID(b).String(), err
+}
+
+// ExplainCode implements generator.CodeGenerator.
+func (g *Generator) ExplainCode(code string) (generator.Parts, error) {
+	u, ok := Parse(code)
+	if !ok {
+		return generator.Parts{}, option.Error("A UUID has 32 hexadecimal digits.", "%q is not a UUID", clip(code))
+	}
+	switch g.form {
+	case formGUID:
+		u = u.GUID()
+	case formSwapped:
+		u = u.Unswapped()
+	}
+	p := u.Explain()
+	if g.version == "8" && u.Version() == 8 {
+		at := u.time8()
+		p.Time = &at
+	}
+	return p, nil
+}
+
+func clip(s string) string { return s[:min(len(s), 64)] }
+
+// Parse reads a UUID of 32 hexadecimal digits, with dashes in the usual
+// places, or none, and perhaps in braces or after "urn:uuid:".
+func Parse(s string) (UUID, bool) {
+	if len(s) > len("urn:uuid:") && strings.EqualFold(s[:len("urn:uuid:")], "urn:uuid:") {
+		s = s[len("urn:uuid:"):]
+	} else if len(s) > 2 && s[0] == '{' && s[len(s)-1] == '}' {
+		s = s[1 : len(s)-1]
+	}
+	var u UUID
+	if len(s) == 36 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-' {
+		s = s[:8] + s[9:13] + s[14:18] + s[19:23] + s[24:]
+	}
+	if len(s) != 2*len(u) {
+		return u, false
+	}
+	_, err := hex.Decode(u[:], []byte(s))
+	return u, err == nil
+}
+
+// Explain says what a UUID tells about itself.
+func (u UUID) Explain() generator.Parts {
+	p := generator.Parts{Kind: KindName}
+	if !u.Standard() {
+		return p
+	}
+	p.Layout = "uuidv" + string('0'+byte(u.Version()))
+	if t, ok := u.Time(); ok {
+		t = t.Truncate(time.Microsecond)
+		p.Time = &t
+	}
+	if sequence, node, ok := u.Sequence(); ok {
+		p.Sequence, p.Worker = &sequence, &node
+	}
+	return p
+}
+
+// V8 is a UUID of version 8 as RFC 9562, appendix B.1, makes one: 60 bits of
+// Unix time in units of 10 ns, and 62 random bits. Each is greater than the one
+// before it on this server.
+func (s *Source) V8() UUID {
+	var u UUID
+	_, _ = rand.Read(u[8:]) // does not fail
+	t := uint64(s.time8())
+	binary.BigEndian.PutUint64(u[:], t<<4&^0xffff|t&0x0fff)
+	return u.mark(8)
+}
+
+// tick8 is the unit of that time in ns.
+const tick8 = 10
+
+func (s *Source) time8() int64 {
+	now := s.clock.Wall() / tick8
+	for {
+		last := s.last8.Load()
+		now = max(now, last+1)
+		if s.last8.CompareAndSwap(last, now) {
+			return now
+		}
+	}
+}
+
+// time8 undoes Source.V8.
+func (u UUID) time8() time.Time {
+	high := binary.BigEndian.Uint64(u[:])
+	t := int64(high>>4&^0x0fff&(1<<60-1) | high&0x0fff)
+	return time.Unix(t/(1e9/tick8), t%(1e9/tick8)*tick8).UTC()
+}
