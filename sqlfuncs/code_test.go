@@ -158,3 +158,79 @@ func TestNoQueryShowsAKey(t *testing.T) {
 		}
 	}
 }
+
+// Kinds whose ids are no numbers answer next_code, and next_uuid where they
+// are UUIDs.
+func TestCodesThatAreNoNumbers(t *testing.T) {
+	server := newServer(t)
+	server.segment(t, "a")
+	admin := server.session(t)
+	for name, sql := range map[string]string{
+		"u7": `create_generator('u7', 'uuid')`, "u4": `create_generator('u4', 'uuid', version => 4)`,
+		"mine": `create_generator('mine', 'uuid', '{"version":1,"form":"swapped"}')`,
+		"l":    `create_generator('l', 'ulid')`, "k": `create_generator('k', 'ksuid', '{}')`, "x": `create_generator('x', 'xid')`,
+		"n": `create_generator('n', 'nanoid', size => 12)`, "t": `create_generator('t', 'typeid', prefix => 'user')`,
+	} {
+		if got := admin.value(t, "SELECT "+sql); got != name {
+			t.Errorf("%s: %s", sql, got)
+		}
+	}
+	kinds := map[string]string{"u7": "uuid", "u4": "uuid", "mine": "uuid", "l": "ulid", "k": "ksuid", "x": "xid", "n": "nanoid", "t": "typeid"}
+	for _, s := range []*testSession{server.session(t), server.mysqlSession(t)} {
+		yes := s.value(t, "SELECT 1 = 1")
+		for name, kind := range kinds {
+			code := s.value(t, "SELECT next_code('"+name+"')")
+			if other := s.value(t, "SELECT next_code('"+name+"')"); other == code {
+				t.Errorf("%s: %s twice", name, code)
+			}
+			parts := s.value(t, "SELECT parse_id('"+code+"', '"+name+"')")
+			if !strings.Contains(parts, `"kind": "`+kind+`"`) || (name != "n" && name != "u4") != strings.Contains(parts, `"time": "20`) {
+				t.Errorf("%s: parse_id(%s) is %s", name, code, parts)
+			}
+			if kind != "nanoid" && name != "mine" { // those tell by themselves what they are
+				if got := s.value(t, "SELECT parse_id('"+code+"')"); got != parts {
+					t.Errorf("%s: parse_id(%s) without a name is %s, with it %s", name, code, got, parts)
+				}
+			}
+			r, err := s.run(t, "SELECT * FROM next_codes('"+name+"', 100)")
+			if err != nil {
+				t.Fatal(err)
+			}
+			codes := r.column(0)
+			slices.Sort(codes)
+			if len(slices.Compact(codes)) != 100 {
+				t.Errorf("%s: a code came twice", name)
+			}
+			refused(t, s, "SELECT next_id('"+name+"')", sqlstate.FeatureNotSupported)
+			refused(t, s, "SELECT * FROM next_ids('"+name+"', 5)", sqlstate.FeatureNotSupported)
+			refused(t, s, "SELECT parse_code('"+code+"', '"+name+"')", sqlstate.FeatureNotSupported)
+			refused(t, s, "SELECT parse_id('-', '"+name+"')", sqlstate.InvalidParameterValue)
+			if kind != "uuid" {
+				refused(t, s, "SELECT next_uuid('"+name+"')", sqlstate.FeatureNotSupported)
+			} else if got := s.value(t, "SELECT length(cast(next_uuid('"+name+"') AS char(36)))"); got != "36" {
+				t.Errorf("%s: a UUID of %s letters", name, got)
+			}
+		}
+		if got := s.value(t, "SELECT id_time('01ARZ3NDEKTSV4RRFFQ69G5FAV')"); !strings.HasPrefix(got, "2016-07-30 23:54:10.259") {
+			t.Errorf("id_time of a ULID: %s", got)
+		}
+		if got := s.value(t, "SELECT id_time(next_code('u7'), 'u7') IS NOT NULL"); got != yes {
+			t.Errorf("id_time of a UUID: %s", got)
+		}
+		if got := s.value(t, "SELECT id_time(1541815603606036480) = id_time('1541815603606036480')"); got != yes {
+			t.Errorf("id_time of a number and of its text: %s", got)
+		}
+		refused(t, s, "SELECT parse_id('hello')", sqlstate.InvalidParameterValue)
+	}
+	// What lists all generators of numbers leaves them out.
+	for _, sql := range []string{"SELECT name FROM ids", "SELECT sequencename FROM pg_sequences"} {
+		r, err := admin.run(t, sql)
+		if err != nil || len(r.rows) != 1 || r.rows[0][0] != "a" {
+			t.Errorf("%s: %v, %v", sql, r.rows, err)
+		}
+	}
+	r, err := admin.run(t, "SELECT name FROM nextid.generators")
+	if err != nil || len(r.rows) != len(kinds)+1 {
+		t.Errorf("nextid.generators: %v, %v", r.rows, err)
+	}
+}

@@ -20,6 +20,8 @@ import (
 	"nextid/generator/segment"
 	"nextid/generator/snowflake"
 	"nextid/generator/store/memory"
+	"nextid/generator/textid"
+	"nextid/generator/uuid"
 	"nextid/generator/worker"
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/datum"
@@ -54,10 +56,11 @@ func newServer(t testing.TB, configs ...serverConfig) *testServer {
 	}
 	registry, err := generator.NewRegistry(generator.Config{
 		Store: store, AutoCreate: autoCreate,
-		Kinds: append(
+		Kinds: slices.Concat(
 			code.WrapAll(store, snowflake.Kind(pools, "twitter"), ring.Kind(pools), segment.Kind(store, generator.SystemClock{}, "test"),
 				counter.Kind(store, generator.SystemClock{}, "test")),
-			dated.Kind(store, generator.SystemClock{}, "test"),
+			[]generator.Kind{dated.Kind(store, generator.SystemClock{}, "test"), uuid.Kind(generator.SystemClock{})},
+			textid.Kinds(generator.SystemClock{}),
 		),
 	})
 	if err != nil {

@@ -39,7 +39,8 @@ generator/autorandom:      generator generator/layout generator/option
 generator/dated:           generator generator/gapless generator/option
 generator/external:
 generator/ticket:          generator generator/external generator/gapless generator/option
-generator/uuid:            generator
+generator/uuid:            generator generator/option
+generator/textid:          generator generator/option generator/uuid
 generator/code:            generator generator/option
 generator/example:         generator generator/option generator/store/shared
 generator/store/memory:    generator
@@ -66,7 +67,7 @@ sqlfuncs/datum:            sqlfuncs/sqlstate sqlfuncs/decimal
 sqlfuncs/syntax:           sqlfuncs/sqlstate
 sqlfuncs/mariadbtest:
 sqlfuncs/pgtest:
-sqlfuncs:                  generator generator/layout generator/uuid sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/decimal sqlfuncs/syntax
+sqlfuncs:                  generator generator/layout generator/textid generator/uuid sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/decimal sqlfuncs/syntax
 
 wire:                      sqlfuncs/sqlstate
 wire/auth:                 sqlfuncs sqlfuncs/sqlstate wire wire/pgwire wire/mysqlwire

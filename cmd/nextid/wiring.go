@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	_ "time/tzdata" // time zones where the machine has none
 
 	"nextid/generator"
@@ -25,26 +26,30 @@ import (
 	"nextid/generator/store/shared"
 	"nextid/generator/store/sqlstore"
 	"nextid/generator/store/zookeeper"
+	"nextid/generator/textid"
 	"nextid/generator/ticket"
+	"nextid/generator/uuid"
 	"nextid/generator/worker"
 )
 
 // kinds are the generator kinds of this build: one line each. Those of
 // numbers get text forms and scatter from package code.
 func kinds(store generator.Store, pools *worker.Pools, c Config, log *slog.Logger) []generator.Kind {
-	numbers := segment.Kind(store, generator.SystemClock{}, owner())
-	return append(
+	clock := generator.SystemClock{}
+	numbers := segment.Kind(store, clock, owner())
+	return slices.Concat(
 		code.WrapAll(store,
 			snowflake.Kind(pools, c.Layout),
 			ring.Kind(pools),
 			numbers,
 			autorandom.Kind(store, numbers),
-			counter.Kind(store, generator.SystemClock{}, owner()),
+			counter.Kind(store, clock, owner()),
 			ticket.Kind(ticket.Config{
-				Store: store, Runtime: generator.SystemClock{}, Owner: owner(), Passwords: c.databasePasswords(), Logger: log,
+				Store: store, Runtime: clock, Owner: owner(), Passwords: c.databasePasswords(), Logger: log,
 			}),
 		),
-		dated.Kind(store, generator.SystemClock{}, owner()),
+		[]generator.Kind{dated.Kind(store, clock, owner()), uuid.Kind(clock)},
+		textid.Kinds(clock),
 	)
 }
 
