@@ -78,6 +78,7 @@ wire/wiretest:
 wire/pgwire:               generator sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
 wire/mysqlwire:            generator sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
 
+benchmarks/local:          generator/...
 benchmarks/...:            benchmarks/... generator generator/history
 cmd/nextid:                generator/... sqlfuncs/... wire/... migrations/... benchmarks/...
 `

@@ -85,7 +85,8 @@ func shape(name string, o Options, l *layout.Layout, used, above int64) *Generat
 		epoch: l.Epoch.UnixMicro(), unit: l.Unit.Microseconds(), sequenceBits: l.SequenceBits(), maxTick: l.MaxTick(),
 		ahead: int64(time.Duration(o.MaxAhead) / l.Unit), start: o.SequenceStart, rollback: o.OnRollback,
 	}
-	g.slot.Store(max(-1, above, g.firstSlot(min(g.tickFrom(used), l.MaxTick()+1))-1))
+	used = min(max(g.tickFrom(used), 0), l.MaxTick()+1) // a slot of a tick before the epoch could overflow
+	g.slot.Store(max(-1, above, g.firstSlot(used)-1))
 	return g
 }
 

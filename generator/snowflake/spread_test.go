@@ -55,3 +55,15 @@ func chiSquare(counts []int, total int) float64 {
 	free := float64(len(counts) - 1)
 	return (sum - free) / math.Sqrt(2*free)
 }
+
+// A sequence of many bits leaves the time before the epoch no room in a slot.
+func TestSequencesOfManyBits(t *testing.T) {
+	for _, bits := range []string{"time 39, worker 1, sequence 23", "time 32, worker 1, sequence 30"} {
+		inWorld(t, true, func(w *world) {
+			g := w.open(w.kind(), "orders", `{"bits":"`+bits+`","epoch":"2026-11-01"}`)
+			if r := w.next(g, 1000); r.Count != 1000 {
+				t.Errorf("%s: %+v", bits, r)
+			}
+		})
+	}
+}

@@ -1,0 +1,64 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// Every contender runs, with one goroutine and with two.
+func TestContendersRun(t *testing.T) {
+	results, err := Compare(t.Context(), Contenders(), []int{1, 2}, 1, time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := map[string]bool{}, map[string]bool{}
+	for _, r := range results {
+		if r.NsPerID[1] <= 0 || r.NsPerID[2] <= 0 {
+			t.Errorf("%s (%s): %v", r.Name, r.Kind, r.NsPerID)
+		}
+		if r.Ours {
+			ours[r.Kind] = true
+		} else {
+			theirs[r.Kind] = true
+		}
+	}
+	for kind := range theirs {
+		if !ours[kind] {
+			t.Errorf("nothing of ours beside %s", kind)
+		}
+	}
+}
+
+func TestMeasureEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c := Contender{Name: "nothing", New: loop(func() error { return nil })}
+	if _, err := Measure(ctx, c, 2, time.Hour); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	broken := errors.New("broken")
+	c.New = loop(func() error { return broken })
+	if _, err := Measure(t.Context(), c, 1, time.Hour); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+}
+
+// BenchmarkLocal is the comparison as Go benchmarks: -bench 'Local/UUID_7'.
+func BenchmarkLocal(b *testing.B) {
+	for _, c := range Contenders() {
+		for _, goroutines := range []int{1, 2} {
+			b.Run(fmt.Sprintf("%s/%s/goroutines=%d", c.Kind, c.Name, goroutines), func(b *testing.B) {
+				for b.Loop() {
+					ns, err := Measure(b.Context(), c, goroutines, 100*time.Millisecond)
+					if err != nil {
+						b.Fatal(err)
+					}
+					b.ReportMetric(ns, "ns/id")
+				}
+			})
+		}
+	}
+}
