@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestEveryCommandHasHelp(t *testing.T) {
@@ -142,6 +143,76 @@ func TestParseTakesIDsApart(t *testing.T) {
 	if parts.Time != "2022-06-28T16:07:40.105Z" || parts.Layout != "twitter" ||
 		parts.Datacenter != 11 || parts.Worker != 26 || parts.Sequence != 0 || parts.Kind != "snowflake" {
 		t.Errorf("%+v", parts)
+	}
+}
+
+func TestParseTakesTextsApart(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]string{
+		"01ARZ3NDEKTSV4RRFFQ69G5FAV":           "2016-07-30T23:54:10.259Z",
+		"017f22e2-79b0-7cc3-98c4-dc0c0c07398f": "2022-02-22T19:22:22.000Z",
+		"prefix_01h455vb4pex5vsknk084sn02q":    "2023-06-30T03:34:18.518Z",
+	} {
+		r := runProgram(t, nil, "parse", id)
+		if r.code != exitOK || !strings.Contains(r.stdout, want) || !strings.Contains(r.stdout, id) {
+			t.Errorf("%s: exit code %d:\n%s%s", id, r.code, r.stdout, r.stderr)
+		}
+	}
+}
+
+// Codes and scattered ids mean the same after a restart, none comes again, and
+// nextid parse undoes them without the server.
+func TestCodesOutliveTheServer(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	seen := map[string]bool{}
+	names := []string{"ord", "shy", "u"}
+	codes := map[string]string{}
+	for run := range 2 {
+		s := startServer(t, nil, "--data", data)
+		conn := s.connect()
+		if run == 0 {
+			for _, create := range []string{
+				`('ord', 'segment', '{"text":"base32","prefix":"ORD-","check":true,"scatter":{"bits":40}}')`,
+				`('shy', 'snowflake', '{"text":"base62","scatter":true}')`, `('u', 'uuid')`,
+			} {
+				if _, err := conn.Exec(t.Context(), "SELECT create_generator"+create); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for _, name := range names {
+			if code := codes[name]; code != "" {
+				var kind string
+				if err := conn.QueryRow(t.Context(), "SELECT parse_id($1::text, $2)->>'kind'", code, name).Scan(&kind); err != nil || kind == "" {
+					t.Errorf("%s: after the restart %s is of kind %q, %v", name, code, kind, err)
+				}
+			}
+			for range 200 {
+				var code string
+				if err := conn.QueryRow(t.Context(), "SELECT next_code($1)", name).Scan(&code); err != nil {
+					t.Fatal(err)
+				}
+				if seen[code] {
+					t.Fatalf("%s: %s twice", name, code)
+				}
+				seen[code], codes[name] = true, code
+			}
+		}
+		s.signal(15)
+		s.wait()
+	}
+	for name, want := range map[string]string{"ord": "segment", "shy": time.Now().UTC().Format("2006-01-02T"), "u": "uuidv7"} {
+		r := runProgram(t, nil, "parse", codes[name], "--name", name, "--data", data)
+		if r.code != exitOK || !strings.Contains(r.stdout, want) {
+			t.Errorf("%s %s: exit code %d:\n%s%s", name, codes[name], r.code, r.stdout, r.stderr)
+		}
+	}
+	wrong := []byte(codes["ord"])
+	wrong[5] = wrong[5]%8 + '1'
+	r := runProgram(t, nil, "parse", string(wrong), "--name", "ord", "--data", data)
+	if r.code != exitFailed || !strings.Contains(r.stderr, "check digit") {
+		t.Errorf("%s instead of %s: exit code %d:\n%s%s", wrong, codes["ord"], r.code, r.stdout, r.stderr)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 	"strconv"
 	"text/tabwriter"
 	"time"
@@ -16,8 +17,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"nextid/generator"
+	"nextid/generator/code"
 	"nextid/generator/layout"
 	"nextid/generator/snowflake"
+	"nextid/generator/textid"
+	"nextid/generator/uuid"
 )
 
 // isoMillis prints times as parse_id does: ISO 8601, UTC, milliseconds.
@@ -51,25 +55,15 @@ func (p *program) parseCommand() *cobra.Command {
 		Short: "Take an id apart",
 		Long: "Take an id apart: when, by which worker and as which one in its tick it was made. No server is\n" +
 			"asked. The layout is --layout, or that of a generator (--name), which is read from the store\n" +
-			"while no server uses it. --json prints what parse_id returns.",
+			"while no server uses it; its text form and scatter are undone. UUIDs, ULIDs, KSUIDs, XIDs and\n" +
+			"TypeIDs say what they are. --json prints what parse_id returns.",
 		Args: flags.check,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			id, err := strconv.ParseInt(args[0], 10, 64)
-			if err != nil {
-				return &failure{
-					what: fmt.Sprintf("%q is not an id", args[0]),
-					hint: "An id is a whole number below 9223372036854775808.",
-				}
-			}
-			l, err := p.parseLayout(cmd.Context(), flags)
+			parts, err := p.explain(cmd.Context(), flags, args[0])
 			if err != nil {
 				return err
 			}
-			parts, err := l.Explain(id)
-			if err != nil {
-				return err
-			}
-			return p.printParts(id, parts, flags.json)
+			return p.printParts(args[0], parts, flags.json)
 		},
 	}
 	set := cmd.Flags()
@@ -80,28 +74,80 @@ func (p *program) parseCommand() *cobra.Command {
 	return cmd
 }
 
-// parseLayout is the layout that the command line names.
-func (p *program) parseLayout(ctx context.Context, flags *parseFlags) (*layout.Layout, error) {
+// explain takes apart an id of the generator, or else of the layout, that the
+// command line names. Without either, a text may say what it is.
+func (p *program) explain(ctx context.Context, flags *parseFlags, id string) (generator.Parts, error) {
 	if flags.name != "" {
 		cfg, err := loadConfig(flags.settings.file(p.environ), p.environ, flags.settings.given)
 		if err != nil {
-			return nil, err
+			return generator.Parts{}, err
 		}
-		return storedLayout(ctx, cfg, flags.name)
+		d, err := storedDefinition(ctx, cfg, flags.name)
+		if err != nil {
+			return generator.Parts{}, err
+		}
+		return explainDefined(ctx, d, id)
+	}
+	n, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		if u, ok := uuid.Parse(id); ok {
+			return u.Explain(), nil
+		}
+		if parts, ok := textid.Explain(id); ok {
+			return parts, nil
+		}
+		return generator.Parts{}, &failure{
+			what: fmt.Sprintf("%q is not an id", id),
+			hint: "An id is a whole number below 9223372036854775808, a UUID, ULID, KSUID, XID or TypeID, or a code of a generator (--name).",
+		}
 	}
 	l, err := layout.Preset(cmp.Or(flags.layout, layout.Default))
 	if err != nil {
-		return nil, &failure{what: err.Error(), hint: "Give a layout of this version, or the name of a generator with --name.", cause: err}
+		return generator.Parts{}, &failure{what: err.Error(), hint: "Give a layout of this version, or the name of a generator with --name.", cause: err}
 	}
-	return l, nil
+	return l.Explain(n)
 }
 
-// storedLayout reads the layout of a generator from the store. The embedded
+// explainDefined takes apart an id of a generator that does not run.
+func explainDefined(ctx context.Context, d generator.Definition, id string) (generator.Parts, error) {
+	kinds := builtKinds(layout.Default)
+	if i := slices.IndexFunc(kinds, func(k generator.Kind) bool { return k.Name == d.Kind && k.Codes }); i >= 0 {
+		gen, err := kinds[i].Open(ctx, d) // these need no store
+		if err != nil {
+			return generator.Parts{}, err
+		}
+		return gen.(generator.CodeGenerator).ExplainCode(id)
+	}
+	reader, err := code.NewReader(d.Options)
+	if err != nil {
+		return generator.Parts{}, err
+	}
+	if d.Kind != snowflake.KindName && reader.Plain() {
+		return generator.Parts{}, &failure{
+			what: fmt.Sprintf("generator %q is of kind %s", d.Name, d.Kind),
+			hint: "Ids of this kind are plain numbers and hold nothing else.",
+		}
+	}
+	n, err := reader.Number(id)
+	if err != nil {
+		return generator.Parts{}, err
+	}
+	if d.Kind != snowflake.KindName {
+		return generator.Parts{Kind: d.Kind, Sequence: &n}, nil
+	}
+	l, err := definedLayout(d)
+	if err != nil {
+		return generator.Parts{}, err
+	}
+	return l.Explain(n)
+}
+
+// storedDefinition reads a generator's definition from the store. The embedded
 // store can be read by one process at a time only.
-func storedLayout(ctx context.Context, cfg Config, name string) (*layout.Layout, error) {
+func storedDefinition(ctx context.Context, cfg Config, name string) (generator.Definition, error) {
 	url := cfg.Store.in(cfg.Data)
 	if _, err := os.Stat(url.File); !url.Shared() && errors.Is(err, fs.ErrNotExist) {
-		return nil, &failure{
+		return generator.Definition{}, &failure{
 			what: fmt.Sprintf("there is no store %s to look for generator %q in", url, name), cause: err,
 			hint: "Name it with --data or --store, or give the layout with --layout.",
 		}
@@ -111,23 +157,13 @@ func storedLayout(ctx context.Context, cfg Config, name string) (*layout.Layout,
 	}
 	store, err := openStore(ctx, cfg, false, slog.New(slog.DiscardHandler))
 	if err != nil {
-		return nil, &failure{
+		return generator.Definition{}, &failure{
 			what: err.Error(), cause: err,
 			hint: fmt.Sprintf("While a server uses the store, ask the server: SELECT parse_id(ID, '%s').", name),
 		}
 	}
 	defer store.Close()
-	d, err := store.Defined(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	if d.Kind != snowflake.KindName {
-		return nil, &failure{
-			what: fmt.Sprintf("generator %q is of kind %s", name, d.Kind),
-			hint: "Ids of this kind are plain numbers and hold nothing else.",
-		}
-	}
-	return definedLayout(d)
+	return store.Defined(ctx, name)
 }
 
 // definedLayout builds the layout that a snowflake's options pin.
@@ -159,7 +195,7 @@ type printedParts struct {
 	Sequence   *int64 `json:"sequence,omitempty"`
 }
 
-func (p *program) printParts(id int64, parts generator.Parts, asJSON bool) error {
+func (p *program) printParts(id string, parts generator.Parts, asJSON bool) error {
 	printed := printedParts{
 		Kind: parts.Kind, Layout: parts.Layout,
 		Datacenter: parts.Datacenter, Worker: parts.Worker, Rollback: parts.Rollback, Sequence: parts.Sequence,
@@ -171,7 +207,11 @@ func (p *program) printParts(id int64, parts generator.Parts, asJSON bool) error
 		return json.NewEncoder(p.stdout).Encode(printed)
 	}
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "id\t%d\nkind\t%s\nlayout\t%s\ntime\t%s\n", id, printed.Kind, printed.Layout, printed.Time)
+	for _, field := range [][2]string{{"id", id}, {"kind", printed.Kind}, {"layout", printed.Layout}, {"time", printed.Time}} {
+		if field[1] != "" {
+			fmt.Fprintf(w, "%s\t%s\n", field[0], field[1])
+		}
+	}
 	for _, field := range []struct {
 		name  string
 		value *int64

@@ -355,3 +355,36 @@ func TestNextOfAScatteredGeneratorRefusesABadCount(t *testing.T) {
 		}
 	}
 }
+
+func TestReadersUndoWithoutAServer(t *testing.T) {
+	w := mustWorld(t)
+	for name, options := range map[string]string{
+		"plain": `{}`, "hex": `{"text":"hex","prefix":"x"}`, "shy": `{"scatter":true}`, "both": `{"text":"base32","check":true,"scatter":{"bits":40}}`,
+	} {
+		e := w.create(name, "segment", options)
+		id := w.next(e)
+		coder, err := e.Coder(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := coder.AppendCode(nil, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := NewReader(json.RawMessage(w.stored(name)))
+		if err != nil || r.Plain() != (name == "plain") {
+			t.Fatalf("%s: %v, plain %v", name, err, r.Plain())
+		}
+		if n, err := r.Number(string(text)); err != nil || n != 1 {
+			t.Errorf("%s: %s is %d, %v", name, text, n, err)
+		}
+		for _, bad := range []string{"", "!", "x", "9223372036854775808"} {
+			if n, err := r.Number(bad); !errors.Is(err, generator.ErrOption) {
+				t.Errorf("%s: %q is %d, %v", name, bad, n, err)
+			}
+		}
+	}
+	if _, err := NewReader(json.RawMessage(`{"scatter":5}`)); !errors.Is(err, generator.ErrRegressed) {
+		t.Errorf("stored options that are none: %v", err)
+	}
+}
