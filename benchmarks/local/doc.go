@@ -4,7 +4,7 @@
 // A Contender draws ids in a loop of its own, so that nothing but the call
 // that a program would make is measured. Measure runs it with a number of
 // goroutines for a while; Compare runs all of them in turns, so that what else
-// the machine does meets all of them alike, and takes each one's median.
+// the machine does meets all of them alike.
 package local
 
 import (
@@ -92,34 +92,45 @@ func Measure(ctx context.Context, c Contender, goroutines int, d time.Duration) 
 // Result is what one contender took.
 type Result struct {
 	Contender
-	// NsPerID is the median time of one id in ns by number of goroutines.
-	NsPerID map[int]float64
+	// Samples are the times of one id in ns by number of goroutines, one of
+	// each round, the least one first.
+	Samples map[int][]float64
 }
 
+// Median is what is usual on the machine as it is.
+func (r Result) Median(goroutines int) float64 {
+	s := r.Samples[goroutines]
+	return s[len(s)/2]
+}
+
+// Best is the least disturbed round. On a machine that does other work it is
+// nearest to what the code costs.
+func (r Result) Best(goroutines int) float64 { return r.Samples[goroutines][0] }
+
 // Compare measures all contenders for d each, in rounds, with each number of
-// goroutines.
-func Compare(ctx context.Context, contenders []Contender, goroutines []int, rounds int, d time.Duration) ([]Result, error) {
+// goroutines. step, which may be nil, is told what comes next.
+func Compare(ctx context.Context, contenders []Contender, goroutines []int, rounds int, d time.Duration, step func(what string)) ([]Result, error) {
 	results := make([]Result, len(contenders))
-	samples := make([]map[int][]float64, len(contenders))
+	for i, c := range contenders {
+		results[i] = Result{Contender: c, Samples: map[int][]float64{}}
+	}
 	for range rounds {
 		for i, c := range contenders {
+			if step != nil {
+				step(c.Kind + ": " + c.Name)
+			}
 			for _, g := range goroutines {
 				ns, err := Measure(ctx, c, g, d)
 				if err != nil {
 					return nil, err
 				}
-				if samples[i] == nil {
-					samples[i] = map[int][]float64{}
-				}
-				samples[i][g] = append(samples[i][g], ns)
+				results[i].Samples[g] = append(results[i].Samples[g], ns)
 			}
 		}
 	}
-	for i, c := range contenders {
-		results[i] = Result{Contender: c, NsPerID: map[int]float64{}}
-		for g, s := range samples[i] {
+	for _, r := range results {
+		for _, s := range r.Samples {
 			slices.Sort(s)
-			results[i].NsPerID[g] = s[len(s)/2]
 		}
 	}
 	return results, nil

@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"testing"
 	"time"
@@ -10,14 +11,16 @@ import (
 
 // Every contender runs, with one goroutine and with two.
 func TestContendersRun(t *testing.T) {
-	results, err := Compare(t.Context(), Contenders(), []int{1, 2}, 1, time.Millisecond)
+	results, err := Compare(t.Context(), Contenders(), []int{1, 2}, 3, time.Millisecond, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ours, theirs := map[string]bool{}, map[string]bool{}
 	for _, r := range results {
-		if r.NsPerID[1] <= 0 || r.NsPerID[2] <= 0 {
-			t.Errorf("%s (%s): %v", r.Name, r.Kind, r.NsPerID)
+		for _, g := range []int{1, 2} {
+			if r.Best(g) <= 0 || r.Best(g) > r.Median(g) || len(r.Samples[g]) != 3 {
+				t.Errorf("%s (%s): %v", r.Name, r.Kind, r.Samples)
+			}
 		}
 		if r.Ours {
 			ours[r.Kind] = true
@@ -45,6 +48,22 @@ func TestMeasureEndsWithItsContext(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestTable prints the comparison: go test -run Table -v -rounds 20.
+func TestTable(t *testing.T) {
+	if *rounds == 0 {
+		t.Skip("no -rounds given")
+	}
+	results, err := Compare(t.Context(), Contenders(), []int{1, 2}, *rounds, 20*time.Millisecond, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		t.Logf("%-26s %-42s 1: %8.2f (%8.2f)  2: %8.2f (%8.2f)", r.Kind, r.Name, r.Best(1), r.Median(1), r.Best(2), r.Median(2))
+	}
+}
+
+var rounds = flag.Int("rounds", 0, "rounds of TestTable")
 
 // BenchmarkLocal is the comparison as Go benchmarks: -bench 'Local/UUID_7'.
 func BenchmarkLocal(b *testing.B) {

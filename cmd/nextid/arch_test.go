@@ -39,8 +39,9 @@ generator/autorandom:      generator generator/layout generator/option
 generator/dated:           generator generator/gapless generator/option
 generator/external:
 generator/ticket:          generator generator/external generator/gapless generator/option
-generator/uuid:            generator generator/option
-generator/textid:          generator generator/option generator/uuid
+generator/entropy:
+generator/uuid:            generator generator/entropy generator/option
+generator/textid:          generator generator/entropy generator/option generator/uuid
 generator/code:            generator generator/option
 generator/example:         generator generator/option generator/store/shared
 generator/store/memory:    generator

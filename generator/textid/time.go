@@ -12,6 +12,7 @@ import (
 	"github.com/segmentio/ksuid"
 
 	"nextid/generator"
+	"nextid/generator/entropy"
 )
 
 // ulidMaker makes ULIDs that rise, as the specification's section
@@ -29,7 +30,7 @@ func (m *ulidMaker) make() (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.entropy == nil {
-		m.entropy = ulid.Monotonic(rand.Reader, 0)
+		m.entropy = ulid.Monotonic(entropy.Reader, 0)
 	}
 	m.last = max(m.last, uint64(m.clock.Wall())/uint64(time.Millisecond))
 	id, err := ulid.New(m.last, m.entropy)
@@ -56,7 +57,9 @@ func explainULID(code string) (p generator.Parts, ok bool) {
 type ksuidMaker struct{ clock generator.Clock }
 
 func (m ksuidMaker) make() (string, error) {
-	id, err := ksuid.NewRandomWithTime(time.Unix(0, m.clock.Wall()))
+	var random [16]byte
+	entropy.Read(random[:])
+	id, err := ksuid.FromParts(time.Unix(0, m.clock.Wall()), random[:])
 	return id.String(), err
 }
 

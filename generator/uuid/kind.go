@@ -2,7 +2,6 @@ package uuid
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/entropy"
 	"nextid/generator/option"
 )
 
@@ -220,7 +220,7 @@ func (u UUID) Explain() generator.Parts {
 // before it on this server.
 func (s *Source) V8() UUID {
 	var u UUID
-	_, _ = rand.Read(u[8:]) // does not fail
+	entropy.Read(u[8:])
 	t := uint64(s.time8())
 	binary.BigEndian.PutUint64(u[:], t<<4&^0xffff|t&0x0fff)
 	return u.mark(8)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/entropy"
 )
 
 // UUID is the 16 bytes of a UUID in the order of the network.
@@ -94,7 +95,7 @@ func (s *Source) V1() UUID { return s.v1(s.node) }
 // uuid_generate_v1mc.
 func (s *Source) V1MC() UUID {
 	var node [6]byte
-	_, _ = rand.Read(node[:]) // does not fail
+	entropy.Read(node[:])
 	node[0] |= 1
 	return s.v1(node)
 }
@@ -123,7 +124,7 @@ func (s *Source) V6() UUID {
 // V4 is a random UUID (section 5.4).
 func (s *Source) V4() UUID {
 	var u UUID
-	_, _ = rand.Read(u[:]) // does not fail
+	entropy.Read(u[:])
 	return u.mark(4)
 }
 
@@ -165,7 +166,7 @@ func (s *Source) time7() int64 {
 
 func v7(millis, rest int64) UUID {
 	var u UUID
-	_, _ = rand.Read(u[8:]) // does not fail
+	entropy.Read(u[8:])
 	binary.BigEndian.PutUint64(u[0:], uint64(millis)<<16|uint64(rest<<12/int64(time.Millisecond)))
 	return u.mark(7)
 }

@@ -1,0 +1,59 @@
+package entropy
+
+import (
+	"io"
+	"math/bits"
+	"sync"
+	"testing"
+)
+
+// Nothing is handed out twice, by whatever pieces and goroutines.
+func TestBytesAreHandedOutOnce(t *testing.T) {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	seen := map[[8]byte]bool{}
+	for i := range 4 {
+		wg.Go(func() {
+			for n := range 3000 {
+				b := make([]byte, 8+(n*(i+1))%40)
+				if n == 7 {
+					b = make([]byte, 3*size)
+				}
+				Read(b)
+				mu.Lock()
+				for ; len(b) >= 8; b = b[8:] {
+					if seen[[8]byte(b)] {
+						t.Errorf("% x twice", b[:8])
+					}
+					seen[[8]byte(b)] = true
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestBytesAreRandom(t *testing.T) {
+	b := make([]byte, 100*16)
+	for i := 0; i < len(b); i += 16 {
+		if n, err := io.ReadFull(Reader, b[i:i+16]); n != 16 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	ones := 0
+	for _, v := range b {
+		ones += bits.OnesCount8(v)
+	}
+	if half := len(b) * 4; ones < half-500 || ones > half+500 { // 9 standard deviations
+		t.Errorf("%d of %d bits are 1", ones, len(b)*8)
+	}
+	Read(nil)
+}
+
+func BenchmarkRead(b *testing.B) {
+	var id [10]byte
+	for b.Loop() {
+		Read(id[:])
+	}
+}
