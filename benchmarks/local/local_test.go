@@ -5,6 +5,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -49,12 +51,13 @@ func TestMeasureEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestTable prints the comparison: go test -run Table -v -rounds 20.
+// TestTable prints the comparison: go test -run Table -v -args -rounds 20.
 func TestTable(t *testing.T) {
 	if *rounds == 0 {
 		t.Skip("no -rounds given")
 	}
-	results, err := Compare(t.Context(), Contenders(), []int{1, 2}, *rounds, 20*time.Millisecond, nil)
+	contenders := slices.DeleteFunc(Contenders(), func(c Contender) bool { return !strings.Contains(c.Kind, *kind) })
+	results, err := Compare(t.Context(), contenders, []int{1, 2}, *rounds, 20*time.Millisecond, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +66,10 @@ func TestTable(t *testing.T) {
 	}
 }
 
-var rounds = flag.Int("rounds", 0, "rounds of TestTable")
+var (
+	rounds = flag.Int("rounds", 0, "rounds of TestTable")
+	kind   = flag.String("kind", "", "what the kinds of TestTable contain")
+)
 
 // BenchmarkLocal is the comparison as Go benchmarks: -bench 'Local/UUID_7'.
 func BenchmarkLocal(b *testing.B) {

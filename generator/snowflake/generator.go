@@ -41,10 +41,14 @@ type Generator struct {
 	window atomic.Pointer[window]
 	waits  atomic.Int64
 
-	_      [64]byte     // every draw writes the next two: keep them off the line of what is only read
-	slot   atomic.Int64 // last slot issued
-	issued atomic.Int64
-	_      [64]byte
+	begun   int64        // slot at the beginning
+	skipped atomic.Int64 // slots that were passed over since then
+	final   atomic.Int64 // slot at the end
+	seen    atomic.Int64 // greatest answer of issued
+
+	_    [64]byte     // every draw writes the next two: keep them off the line of what is only read
+	slot atomic.Int64 // last slot issued
+	_    [64]byte
 }
 
 var (
@@ -86,7 +90,9 @@ func shape(name string, o Options, l *layout.Layout, used, above int64) *Generat
 		ahead: int64(time.Duration(o.MaxAhead) / l.Unit), start: o.SequenceStart, rollback: o.OnRollback,
 	}
 	used = min(max(g.tickFrom(used), 0), l.MaxTick()+1) // a slot of a tick before the epoch could overflow
-	g.slot.Store(max(-1, above, g.firstSlot(used)-1))
+	g.begun = max(-1, above, g.firstSlot(used)-1)
+	g.slot.Store(g.begun)
+	g.final.Store(g.begun)
 	return g
 }
 
@@ -139,7 +145,12 @@ func (g *Generator) micros() int64 {
 // is at least the first one of the slice: the slice is ours, and waiting for
 // its first whole tick would help nobody.
 func (g *Generator) present(w *window) int64 {
-	now := floorDiv(g.micros()-g.epoch, g.unit)
+	now := g.micros() - g.epoch
+	if g.unit == 1000 && now >= 0 {
+		now /= 1000 // a multiplication, which a division by a variable is not
+	} else {
+		now = floorDiv(now, g.unit)
+	}
 	if now < w.firstTick && now >= 0 && g.rollback == Continue {
 		return w.firstTick
 	}
@@ -178,14 +189,56 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 			end = min(end, g.firstSlot(g.tickOf(first)+1)-1)
 		}
 		count := min(n, end-first+1)
-		if !g.slot.CompareAndSwap(last, first+count-1) {
+		if !g.advance(last, first, first+count-1) {
 			continue
 		}
-		g.issued.Add(count)
 		if first >= w.soon && !g.follow(w) {
 			g.pool.Wake()
 		}
 		return generator.Range{First: w.base | g.layout.Place(first), Step: g.layout.SlotStep(), Count: count}, true
+	}
+}
+
+// advance moves the slot from last to end, of which the slots from first on are
+// issued. Those before are counted before the slot is moved, so that nobody
+// can see more ids than were issued.
+func (g *Generator) advance(last, first, end int64) bool {
+	skipped := first - last - 1
+	if skipped != 0 {
+		g.skipped.Add(skipped)
+	}
+	if g.slot.CompareAndSwap(last, end) {
+		return true
+	}
+	if skipped != 0 {
+		g.skipped.Add(-skipped)
+	}
+	return false
+}
+
+// finish ends all draws and returns the last slot, or closedSlot if it was
+// called before.
+func (g *Generator) finish() int64 {
+	last := g.slot.Swap(closedSlot)
+	if last != closedSlot {
+		g.final.Store(last)
+	}
+	return last
+}
+
+// issued is how many ids were issued, counted without a counter: all slots
+// since the beginning but for those that were skipped. It does not fall.
+func (g *Generator) issued() int64 {
+	last := g.slot.Load()
+	if last == closedSlot {
+		last = g.final.Load()
+	}
+	n := last - g.begun - g.skipped.Load()
+	for {
+		seen := g.seen.Load()
+		if n <= seen || g.seen.CompareAndSwap(seen, n) {
+			return max(n, seen)
+		}
 	}
 }
 
@@ -301,7 +354,7 @@ func (g *Generator) await(ctx context.Context, tick int64) error {
 // Close implements generator.Closer. It needs no store: the pool gives the
 // time back.
 func (g *Generator) Close(context.Context) error {
-	if last := g.slot.Swap(closedSlot); last >= 0 && last != closedSlot {
+	if last := g.finish(); last >= 0 && last != closedSlot {
 		g.pool.Leave(g.endMillis(g.tickOf(last)))
 	} else if last != closedSlot {
 		g.pool.Leave(0)
@@ -338,7 +391,7 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 			return g.storeError(ctx, err)
 		}
 		to := g.firstSlot(tick+1) - 1 // all of v's tick: its worker bits may be greater than ours
-		if last >= to || g.slot.CompareAndSwap(last, to) {
+		if last >= to || g.advance(last, to+1, to) {
 			return nil
 		}
 	}
@@ -350,7 +403,7 @@ func (g *Generator) Stats() generator.Stats {
 	w := g.newWindow(l)
 	next := max(g.slot.Load(), g.firstSlot(min(g.present(w), g.maxTick))-1)
 	return generator.Stats{
-		Issued: g.issued.Load(), ReservedUntil: l.Hi, Buffered: max(w.last-next, 0),
+		Issued: g.issued(), ReservedUntil: l.Hi, Buffered: max(w.last-next, 0),
 		Step: l.Hi - l.Lo, Waits: g.waits.Load(), ClockBack: g.pool.ClockBack(),
 		Lasts: time.Duration(max(l.Hi*1000-g.pool.Now(), 0)) * time.Microsecond,
 	}

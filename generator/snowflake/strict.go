@@ -112,8 +112,7 @@ func (g *strictGenerator) takeLocked(w *window, n int64) generator.Range {
 		end = min(end, g.firstSlot(g.tickOf(first)+1)-1)
 	}
 	count := min(n, end-first+1)
-	g.slot.Store(first + count - 1)
-	g.issued.Add(count)
+	g.advance(last, first, first+count-1) // nobody else draws
 	return generator.Range{First: w.base | g.layout.Place(first), Step: g.layout.SlotStep(), Count: count}
 }
 
@@ -229,7 +228,7 @@ func (g *strictGenerator) Close(context.Context) error {
 	g.time.Clock().Join(&g.work)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if last := g.slot.Swap(closedSlot); last >= 0 && last != closedSlot {
+	if last := g.finish(); last >= 0 && last != closedSlot {
 		g.time.Leave(g.endMillis(g.tickOf(last)))
 	}
 	return nil
@@ -261,7 +260,8 @@ func (g *strictGenerator) Raise(ctx context.Context, v int64, used bool) error {
 	if last == closedSlot {
 		return g.errClosed()
 	}
-	g.slot.Store(max(last, g.firstSlot(tick+1)-1)) // all of v's tick: its worker bits may be greater than ours
+	to := max(last, g.firstSlot(tick+1)-1)
+	g.advance(last, to+1, to) // all of v's tick: its worker bits may be greater than ours
 	return nil
 }
 
@@ -270,6 +270,6 @@ func (g *strictGenerator) Stats() generator.Stats {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return generator.Stats{
-		Issued: g.issued.Load(), ReservedUntil: g.until, Step: 1, Waits: g.waits.Load(), ClockBack: g.time.ClockBack(),
+		Issued: g.issued(), ReservedUntil: g.until, Step: 1, Waits: g.waits.Load(), ClockBack: g.time.ClockBack(),
 	}
 }
