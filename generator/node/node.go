@@ -74,8 +74,8 @@ type sighting struct {
 	clockAhead time.Duration
 }
 
-// New returns Nodes. On a store that only this process uses it writes
-// nothing. Close it.
+// New returns Nodes. On a store that only this process uses it writes only to
+// find out whether a store that failed works again. Close it.
 func New(cfg Config) *Nodes {
 	if cfg.Clock == nil {
 		cfg.Clock = generator.SystemClock{}
@@ -88,22 +88,33 @@ func New(cfg Config) *Nodes {
 		last: map[int]sighting{}, warned: map[string]bool{},
 	}
 	n.ctx, n.stop = context.WithCancel(context.Background())
-	if !cfg.Store.Exclusive() {
-		cfg.Clock.Go(&n.work, n.beat)
-	}
+	cfg.Clock.Go(&n.work, n.beat)
 	return n
 }
 
 // beat writes until Close.
 func (n *Nodes) beat() {
 	for {
-		if err := n.write(n.ctx); err != nil && n.ctx.Err() == nil {
-			n.cfg.Logger.Debug("cannot tell the other servers that this one runs", "error", err)
+		if n.needed() {
+			if err := n.write(n.ctx); err != nil && n.ctx.Err() == nil {
+				n.cfg.Logger.Debug("cannot tell the other servers that this one runs", "error", err)
+			}
 		}
 		if n.cfg.Clock.Sleep(n.ctx, beatEvery) != nil {
 			return
 		}
 	}
+}
+
+// needed reports whether there is a reason to write. A server that is taken
+// out of service because its store failed has no clients, who would notice
+// that it works again.
+func (n *Nodes) needed() bool {
+	if !n.cfg.Store.Exclusive() {
+		return true
+	}
+	p, ok := n.cfg.Store.(generator.Prober)
+	return ok && p.Probe() != nil
 }
 
 func (n *Nodes) now() int64 { return n.cfg.Clock.Wall() / int64(time.Millisecond) }

@@ -207,3 +207,58 @@ func TestDescriptionsFitAStore(t *testing.T) {
 		t.Errorf("another text: %+v", got)
 	}
 }
+
+// broken is a store of one process that works again when it is written.
+type broken struct {
+	generator.Store
+
+	mu     sync.Mutex
+	err    error
+	writes int
+}
+
+func (b *broken) Probe() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.err
+}
+
+func (b *broken) Reserve(ctx context.Context, r generator.Reservation) (int64, int64, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.writes++; b.writes == 3 {
+		b.err = nil
+	}
+	if b.err != nil {
+		return 0, 0, b.err
+	}
+	return b.Store.Reserve(ctx, r)
+}
+
+// state is how often it was written.
+func (b *broken) state(breaks bool) (writes int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if breaks {
+		b.err = storetest.ErrUnreachable
+	}
+	return b.writes
+}
+
+func TestAStoreOfOneProcessIsWrittenWhenItFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &broken{Store: memory.New(memory.Config{Exclusive: true})}
+		n := New(Config{Store: b, Self: func() generator.Node { return generator.Node{} }})
+		time.Sleep(time.Minute)
+		if writes := b.state(true); writes != 0 {
+			t.Errorf("%d writes to a store that works", writes)
+		}
+		time.Sleep(time.Minute)
+		if writes := b.state(false); writes != 3 || b.Probe() != nil {
+			t.Errorf("%d writes, %v", writes, b.Probe())
+		}
+		if err := n.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -84,6 +84,7 @@ func (s *embedded) gather(first *operation) []*operation {
 // included, is the answer to every operation in it.
 func (s *embedded) answer(batch []*operation) {
 	err := s.transact(batch)
+	s.note(err)
 	for _, op := range batch {
 		if err != nil {
 			op.err = err

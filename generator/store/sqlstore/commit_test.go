@@ -171,10 +171,16 @@ func TestFailedTransactionFailsAllOfItsCalls(t *testing.T) {
 				t.Errorf("call %d of the broken transaction: %v", i, err)
 			}
 		}
+		if err := s.Probe(); err == nil || !strings.Contains(err.Error(), "the store has not worked since 20") {
+			t.Errorf("after the error Probe says %v", err)
+		}
 		// The next call opens the file again and finds it as it was.
 		lo, _, err := s.Reserve(t.Context(), ten("k"))
 		if err != nil || lo != 10 {
 			t.Errorf("after the error: %d, %v", lo, err)
+		}
+		if err := s.Probe(); err != nil {
+			t.Errorf("when it works again Probe says %v", err)
 		}
 		if s.session == first {
 			t.Error("the broken session is still in use")

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"nextid/generator"
 )
@@ -19,6 +21,7 @@ type embedded struct {
 	queue   chan *operation
 	closing chan struct{}
 	closed  func() error // waits for serve to end, once
+	trouble atomic.Pointer[trouble]
 
 	// Owned by serve.
 	session *session // nil after an error, until it was opened and checked again
@@ -46,6 +49,30 @@ func Open(ctx context.Context, cfg Config) (generator.Store, error) {
 		return <-served
 	})
 	return s, nil
+}
+
+// trouble is what keeps the store from working.
+type trouble struct {
+	err   error
+	since time.Time
+}
+
+// Probe implements generator.Prober: a full disk, for example.
+func (s *embedded) Probe() error {
+	if t := s.trouble.Load(); t != nil {
+		return fmt.Errorf("the store has not worked since %s: %w", t.since.UTC().Format(time.RFC3339), t.err)
+	}
+	return nil
+}
+
+// note remembers how the last transaction ended.
+func (s *embedded) note(err error) {
+	switch before := s.trouble.Load(); {
+	case err == nil && before != nil:
+		s.trouble.Store(nil)
+	case err != nil && before == nil:
+		s.trouble.Store(&trouble{err, time.UnixMilli(millis(s.cfg.Clock))})
+	}
 }
 
 // start finds or makes the database, checks it and binds it to its place.
