@@ -73,7 +73,9 @@ func (l *ledger) got(connection, node int, name string, ids []int64) {
 	defer l.mu.Unlock()
 	now := time.Now()
 	l.tick(now)
-	l.last = now
+	if now.After(l.last) {
+		l.last = now
+	}
 	l.ids += int64(len(ids))
 	l.perNode[node] += int64(len(ids))
 	for _, id := range ids {
@@ -112,11 +114,20 @@ func (l *ledger) count() (ids int64, perNode []int64) {
 	return l.ids, append([]int64(nil), l.perNode...)
 }
 
+// end is when the clients are told to stop.
+func (l *ledger) end() (took time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	l.tick(now)
+	l.last = now.Add(time.Hour) // what comes now has its answer, but its time does not count
+	return now.Sub(l.began)
+}
+
 // close ends the log. No client draws any more.
 func (l *ledger) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.tick(time.Now())
 	return errors.Join(l.err, l.out.Flush(), l.file.Close())
 }
 
@@ -152,15 +163,23 @@ func check(path string) (ids int64, err error) {
 func (r *run) draw(ctx context.Context, client int) {
 	for at := client; ctx.Err() == nil; at++ {
 		node := at % len(r.nodes)
-		if err := r.connection(ctx, node); err != nil && ctx.Err() == nil {
+		if err := r.connection(ctx, client, node); err != nil && ctx.Err() == nil {
 			r.ledger.refused(err)
 		}
 		rest(ctx, time.Duration(rand.IntN(100))*time.Millisecond)
 	}
 }
 
+// thought is the pause of a client between two draws: it is the faults that
+// matter here, not the rate.
+const thought = 2 * time.Millisecond
+
+// strictClients is how many of the clients draw from the strict generator,
+// which waits for the store: one in so many.
+const strictClients = 8
+
 // connection draws on one connection until it fails.
-func (r *run) connection(ctx context.Context, node int) error {
+func (r *run) connection(ctx context.Context, client, node int) error {
 	conn, err := r.nodes[node].connect(ctx)
 	if err != nil {
 		return err
@@ -171,8 +190,12 @@ func (r *run) connection(ctx context.Context, node int) error {
 		_ = conn.Close(last) // the server may be gone
 	}()
 	number := r.ledger.connection()
+	name := r.names[client%len(r.names)] // only one: who waits for the store must not keep the others waiting
+	if client%strictClients == strictClients-1 {
+		name = r.strict
+	}
 	for i := number; ctx.Err() == nil; i++ {
-		name, sql := r.names[i%len(r.names)], "SELECT next_id($1)"
+		sql := "SELECT next_id($1)"
 		if i%7 == 0 {
 			sql = "SELECT next_ids($1, 20)"
 		}
@@ -187,6 +210,7 @@ func (r *run) connection(ctx context.Context, node int) error {
 			r.ledger.refused(err)
 			rest(ctx, 50*time.Millisecond)
 		}
+		rest(ctx, thought)
 	}
 	return nil
 }
