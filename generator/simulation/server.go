@@ -162,7 +162,7 @@ func (s *server) boot() {
 		s.store = store
 	}
 	s.pools = worker.New(worker.Config{
-		Store: s.store, Clock: s, Source: s.world.source(s.seat), Owner: s.owner(), Slice: slice, Logger: discard,
+		Store: s.store, Clock: s, Source: s.world.source(s.seat), Borrow: s.world.plan.borrow, Owner: s.owner(), Slice: slice, Logger: discard,
 	})
 	for client := range clients {
 		s.start(&s.group, func() { s.client(client) })

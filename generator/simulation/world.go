@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"nextid/generator"
@@ -42,6 +43,7 @@ var names = []*name{
 	newName("numbers", false, `{"step":3,"max_step":12}`),
 	newName("falling", false, `{"step":5,"max_step":10,"increment":-3,"start":1000}`),
 	newName("strict", false, `{"strict":true}`),
+	newName("sworn", true, `{"bits":"time 41, worker 2, sequence 2","strict":true}`),
 }
 
 func newName(called string, flake bool, options string) *name {
@@ -53,11 +55,11 @@ func newName(called string, flake bool, options string) *name {
 	if err != nil {
 		panic(err)
 	}
-	n := &name{flake: flake, Definition: generator.Definition{
+	n := &name{flake: flake, strict: strings.Contains(options, "strict"), Definition: generator.Definition{
 		Name: called, Kind: kind.Name, Options: normal, Version: 1, Created: time.Unix(0, beginning),
 	}}
 	if !flake {
-		n.strict, n.falling = called == "strict", called == "falling"
+		n.falling = strings.Contains(options, `"increment":-`)
 		return n
 	}
 	var o snowflake.Options
@@ -82,6 +84,7 @@ type plan struct {
 	restores bool // by the runbook
 	static   bool // two servers are given the same worker id
 	wishes   bool // all servers would like to have the same
+	borrow   bool // servers take worker ids whose holders seem to have crashed
 	failover shared.Failover
 }
 
@@ -100,6 +103,7 @@ func newPlan(r *rand.Rand) plan {
 	}
 	p.static = !p.embedded && !p.lossy && r.IntN(100) < 20
 	p.wishes = r.IntN(100) < 20
+	p.borrow = !p.embedded && !p.lossy && r.IntN(100) < 20
 	return p
 }
 
