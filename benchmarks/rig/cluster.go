@@ -3,6 +3,7 @@ package rig
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -73,7 +74,7 @@ func ask(ctx context.Context, method, url, body string) ([]byte, error) {
 func (r *Rig) ZooKeeper(ctx context.Context) (*Server, error) {
 	const library = "/usr/share/java/zookeeper.jar"
 	if _, err := os.Stat(library); err != nil {
-		return nil, fmt.Errorf("ZooKeeper is not installed: on Debian, apt-get install zookeeper")
+		return nil, errors.New("ZooKeeper is not installed: on Debian, apt-get install zookeeper")
 	}
 	java, err := find("default-jre-headless", "java")
 	if err != nil {

@@ -83,7 +83,8 @@ func Run(ctx context.Context, cfg Config) (out *report.Report, err error) {
 	cfg.Progress.Part("check")
 	ids, verdict := check(r.path())
 	out = r.report(began, took, back, ids, verdict)
-	if verdict != nil || back == 0 {
+	out.Interrupted = ctx.Err() != nil
+	if verdict != nil || back < 0 {
 		return out, errors.Join(ErrBroken, r.keep())
 	}
 	if cfg.Log != "" {
@@ -164,7 +165,7 @@ func (r *run) generators(ctx context.Context) error {
 }
 
 // torture lets the clients draw while things go wrong, and then waits until
-// all servers answer again: back is how long that took, 0 for never.
+// all servers answer again: back is how long that took, negative for never.
 func (r *run) torture(ctx context.Context) (took, back time.Duration, err error) {
 	drawing, stop := context.WithCancel(ctx)
 	defer stop()
@@ -174,7 +175,7 @@ func (r *run) torture(ctx context.Context) (took, back time.Duration, err error)
 		clients.Go(func() { r.draw(drawing, i) })
 	}
 	err = r.hurt(ctx)
-	if err == nil {
+	if err == nil && ctx.Err() == nil {
 		back = r.recovered(ctx)
 	}
 	took = r.ledger.end()
@@ -218,10 +219,8 @@ func (r *run) one(ctx context.Context, f *fault, longest time.Duration) error {
 	ids, _ := r.ledger.count()
 	r.cfg.Progress.Part(fmt.Sprintf("%d ids; %s", ids, f.name))
 	began := time.Now()
-	if err := f.do(ctx, r, f.victim(r), longest/4+rand.N(longest/2+1)); err != nil {
-		if ctx.Err() != nil {
-			return nil // Ctrl-C
-		}
+	err := f.do(ctx, r, f.victim(r), longest/4+rand.N(longest/2+1))
+	if err != nil && ctx.Err() == nil { // not after Ctrl-C
 		return fmt.Errorf("%s: %w", f.name, err)
 	}
 	rest(ctx, longest/5)
@@ -238,15 +237,15 @@ func (r *run) one(ctx context.Context, f *fault, longest time.Duration) error {
 func (r *run) recovered(ctx context.Context) time.Duration {
 	r.cfg.Progress.Part("wait until all servers answer")
 	began := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	limited, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	for i := range r.nodes {
 		for _, name := range append([]string{r.strict}, r.names...) {
-			for !r.answers(ctx, i, name) {
-				if ctx.Err() != nil {
-					return 0
+			for !r.answers(limited, i, name) {
+				if limited.Err() != nil {
+					return -1
 				}
-				rest(ctx, 100*time.Millisecond)
+				rest(limited, 100*time.Millisecond)
 			}
 		}
 	}
@@ -279,8 +278,11 @@ func (r *run) report(began time.Time, took, back time.Duration, ids int64, verdi
 		found = "FOUND"
 		out.Notes = append(out.Notes, strings.Split(verdict.Error(), "\n")...)
 	}
-	again := "no"
-	if back > 0 {
+	again := "not asked"
+	switch {
+	case back < 0:
+		again = "no"
+	case back > 0:
 		again = "yes, after " + back.Round(10*time.Millisecond).String()
 	}
 	out.Sections = append(out.Sections, report.Section{

@@ -219,7 +219,7 @@ func (w *world) seat(seat int) {
 	}
 	s := w.newServer(seat)
 	w.seats[seat] = s
-	s.offset = int64(w.rand.Int64N(int64(2*skew))) - int64(skew)
+	s.offset = w.rand.Int64N(int64(2*skew)) - int64(skew)
 	if w.plan.clocks && w.chance(20) {
 		s.offset = w.rand.Int64N(int64(time.Hour)) - int64(30*time.Minute)
 	}
