@@ -200,10 +200,11 @@ func (r *run) hurt(ctx context.Context) error {
 	// So that each kind comes twice in the time, if starting takes none.
 	longest := min(r.cfg.Duration/time.Duration(2*len(kinds)), 5*time.Second)
 	end := time.Now().Add(r.cfg.Duration)
-	for round := 0; ctx.Err() == nil; round++ {
+	for round := 0; ; round++ {
 		rand.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
 		for _, f := range kinds {
-			if ctx.Err() != nil || time.Now().After(end) && round >= r.cfg.Each {
+			enough := round >= r.cfg.Each && time.Now().After(end)
+			if enough || r.interrupted(ctx) {
 				return nil
 			}
 			if err := r.one(ctx, f, longest); err != nil {
@@ -211,8 +212,10 @@ func (r *run) hurt(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
 }
+
+// interrupted reports whether Ctrl-C was pressed.
+func (r *run) interrupted(ctx context.Context) bool { return ctx.Err() != nil }
 
 // one is one fault.
 func (r *run) one(ctx context.Context, f *fault, longest time.Duration) error {
@@ -220,7 +223,7 @@ func (r *run) one(ctx context.Context, f *fault, longest time.Duration) error {
 	r.cfg.Progress.Part(fmt.Sprintf("%d ids; %s", ids, f.name))
 	began := time.Now()
 	err := f.do(ctx, r, f.victim(r), longest/4+rand.N(longest/2+1))
-	if err != nil && ctx.Err() == nil { // not after Ctrl-C
+	if err != nil && !r.interrupted(ctx) {
 		return fmt.Errorf("%s: %w", f.name, err)
 	}
 	rest(ctx, longest/5)
@@ -242,7 +245,10 @@ func (r *run) recovered(ctx context.Context) time.Duration {
 	for i := range r.nodes {
 		for _, name := range append([]string{r.strict}, r.names...) {
 			for !r.answers(limited, i, name) {
-				if limited.Err() != nil {
+				switch {
+				case r.interrupted(ctx):
+					return 0
+				case limited.Err() != nil:
 					return -1
 				}
 				rest(limited, 100*time.Millisecond)
