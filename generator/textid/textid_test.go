@@ -194,6 +194,25 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 }
 
+// A millisecond ends after its greatest ULID, and so do they all rise.
+func TestULIDsOfAFullMillisecond(t *testing.T) {
+	m := &ulidMaker{clock: &handClock{start.UnixNano()}}
+	last := ""
+	for i := range 20 {
+		code, err := m.make()
+		if err != nil || code <= last {
+			t.Fatalf("%s after %s, %v", code, last, err)
+		}
+		last = code
+		if i == 10 {
+			m.high, m.low = 1<<16-1, 1<<64-1
+		}
+	}
+	if got := m.ms - uint64(start.UnixMilli()); got != 1 {
+		t.Errorf("went on to the next millisecond %d times", got)
+	}
+}
+
 // What the libraries write is what we read, and the other way round.
 func TestLibrariesAgree(t *testing.T) {
 	x := xid.New()

@@ -1,10 +1,11 @@
 package textid
 
 import (
-	"crypto/rand"
-	"errors"
+	"encoding/binary"
+	"math/bits"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -17,27 +18,36 @@ import (
 
 // ulidMaker makes ULIDs that rise, as the specification's section
 // "Monotonicity" has it: of one millisecond each is the one before it and a
-// little more, and a clock that is set back does not take them back.
+// random little more, and a clock that is set back does not take them back.
 type ulidMaker struct {
 	clock generator.Clock
 
-	mu      sync.Mutex
-	entropy *ulid.MonotonicEntropy
-	last    uint64 // ms
+	mu        sync.Mutex
+	ms        uint64
+	high, low uint64 // the random 80 bits of the latest: 16 and 64
 }
 
 func (m *ulidMaker) make() (string, error) {
+	var random [10]byte
+	entropy.Read(random[:])
+	ms := uint64(m.clock.Wall()) / uint64(time.Millisecond)
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.entropy == nil {
-		m.entropy = ulid.Monotonic(entropy.Reader, 0)
+	if ms > m.ms {
+		m.ms, m.high, m.low = ms, uint64(binary.BigEndian.Uint16(random[:])), binary.BigEndian.Uint64(random[2:])
+	} else {
+		var carry uint64
+		m.low, carry = bits.Add64(m.low, 1+uint64(binary.BigEndian.Uint32(random[:])), 0)
+		if m.high += carry; m.high == 1<<16 { // past the greatest of the millisecond
+			m.ms, m.high = m.ms+1, 0
+		}
 	}
-	m.last = max(m.last, uint64(m.clock.Wall())/uint64(time.Millisecond))
-	id, err := ulid.New(m.last, m.entropy)
-	if errors.Is(err, ulid.ErrMonotonicOverflow) { // 2^80 used up, after at least 2^47
-		m.last++
-		id, err = ulid.New(m.last, m.entropy)
-	}
+	ms, high, low := m.ms, m.high, m.low
+	m.mu.Unlock()
+
+	var id ulid.ULID
+	err := id.SetTime(ms)
+	binary.BigEndian.PutUint16(id[6:], uint16(high))
+	binary.BigEndian.PutUint64(id[8:], low)
 	return id.String(), err
 }
 
@@ -86,17 +96,24 @@ func explainKSUID(code string) (p generator.Parts, ok bool) {
 type xidMaker struct {
 	clock   generator.Clock
 	process [5]byte
+	count   atomic.Uint32 // of which 24 bits are used; it begins anywhere
 }
 
 func newXIDMaker(clock generator.Clock) *xidMaker {
 	m := &xidMaker{clock: clock}
-	_, _ = rand.Read(m.process[:]) // does not fail
+	entropy.Read(m.process[:])
+	var begin [4]byte
+	entropy.Read(begin[:])
+	m.count.Store(binary.BigEndian.Uint32(begin[:]))
 	return m
 }
 
 func (m *xidMaker) make() (string, error) {
-	id := xid.NewWithTime(time.Unix(0, m.clock.Wall()))
+	var id xid.ID
+	count := m.count.Add(1)
+	binary.BigEndian.PutUint32(id[:], uint32(m.clock.Wall()/int64(time.Second)))
 	copy(id[4:], m.process[:])
+	id[9], id[10], id[11] = byte(count>>16), byte(count>>8), byte(count)
 	return id.String(), nil
 }
 
