@@ -105,18 +105,23 @@ func open(ctx context.Context, kind, options string) (*generator.Entry, func(), 
 	return e, done, err
 }
 
-// numbers is one of our generators, drawn from as a session does, n ids a call.
+// numbers is one of our generators, n ids a call.
 func numbers(name, group string, n int64, kind, options, note string) Contender {
 	return Contender{Name: name, Kind: group, Ours: true, Note: note, New: func(ctx context.Context) (func(int) (int64, error), func(), error) {
 		e, done, err := open(ctx, kind, options)
 		if err != nil {
 			return nil, nil, err
 		}
+		gen, err := e.Generator(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		g := gen.(generator.TryGenerator)
 		return func(calls int) (ids int64, err error) {
 			for range calls {
-				r, ok := e.TryNext(n)
+				r, ok := g.TryNext(n)
 				if !ok {
-					if r, err = e.Next(ctx, n); err != nil {
+					if r, err = g.Next(ctx, n); err != nil {
 						return ids, err
 					}
 				}

@@ -66,9 +66,9 @@ type Layout struct {
 // zero place, which holds nothing but 0.
 type place struct{ shift, bits uint8 }
 
-func (p place) mask() int64        { return 1<<p.bits - 1 }
-func (p place) put(v int64) int64  { return v & p.mask() << p.shift }
-func (p place) get(id int64) int64 { return id >> p.shift & p.mask() }
+func (p place) mask() int64        { return 1<<(p.bits&63) - 1 } // & 63 spares the processor a comparison
+func (p place) put(v int64) int64  { return v & p.mask() << (p.shift & 63) }
+func (p place) get(id int64) int64 { return id >> (p.shift & 63) & p.mask() }
 
 // Limits of a layout: what fits a positive bigint, and what the engines can
 // serve. A tick must not be long against a time slice (package worker).

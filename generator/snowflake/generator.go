@@ -37,6 +37,7 @@ type Generator struct {
 	start        string
 	low, high    int64 // sequence with which every tick begins, 0 and 0 if start says it
 	rollback     string
+	bound        bool // ids must not be ahead of the wall clock: rollback is not Continue
 
 	window atomic.Pointer[window]
 	waits  atomic.Int64
@@ -67,6 +68,36 @@ type window struct {
 	first, last int64 // slots whose tick lies wholly inside the slice
 	firstTick   int64
 	soon        int64 // slot from which a longer slice is asked for
+
+	tick seenTick
+}
+
+// seenTick is what one draw found out about the clock, for those that follow in
+// the same tick: while the monotonic clock is before until, a slot from begin
+// up to, not including, limit may be followed by the next one. That spares
+// them the way from the clock to the tick. Nothing depends on it but speed.
+type seenTick struct {
+	setting atomic.Bool
+	until   atomic.Int64 // ns
+	begin   atomic.Int64
+	limit   atomic.Int64
+}
+
+func (p *seenTick) covers(mono time.Duration, last int64) bool {
+	return int64(mono) < p.until.Load() && last >= p.begin.Load() && last < p.limit.Load()
+}
+
+// set is called by one draw at a time; others leave it alone. What is read
+// while it is set is of this tick or the one before it.
+func (p *seenTick) set(until time.Duration, begin, limit int64) {
+	if int64(until) <= p.until.Load() || !p.setting.CompareAndSwap(false, true) {
+		return
+	}
+	p.until.Store(0)
+	p.begin.Store(begin)
+	p.limit.Store(limit)
+	p.until.Store(int64(until))
+	p.setting.Store(false)
 }
 
 // newGenerator returns the generator of a name. It goes on after the slot
@@ -87,7 +118,7 @@ func shape(name string, o Options, l *layout.Layout, used, above int64) *Generat
 		low: low, high: high,
 		name: name, layout: l,
 		epoch: l.Epoch.UnixMicro(), unit: l.Unit.Microseconds(), sequenceBits: l.SequenceBits(), maxTick: l.MaxTick(),
-		ahead: int64(time.Duration(o.MaxAhead) / l.Unit), start: o.SequenceStart, rollback: o.OnRollback,
+		ahead: int64(time.Duration(o.MaxAhead) / l.Unit), start: o.SequenceStart, rollback: o.OnRollback, bound: o.OnRollback != Continue,
 	}
 	used = min(max(g.tickFrom(used), 0), l.MaxTick()+1) // a slot of a tick before the epoch could overflow
 	g.begun = max(-1, above, g.firstSlot(used)-1)
@@ -133,25 +164,30 @@ func (g *Generator) endMillis(tick int64) int64 {
 
 // micros is the present in Unix µs: the pool's time, which does not go back,
 // or for a generator that must not run ahead of the wall clock, that one.
-func (g *Generator) micros() int64 {
-	now := g.pool.Now()
-	if g.rollback != Continue {
+func (g *Generator) micros() int64 { return g.microsAt(g.pool.Monotonic()) }
+
+func (g *Generator) microsAt(mono time.Duration) int64 {
+	now := g.pool.At(mono)
+	if g.bound {
 		now = min(now, g.pool.Wall())
 	}
 	return now
 }
 
-// present is the tick of the present. Where ids may be ahead of the clock it
-// is at least the first one of the slice: the slice is ours, and waiting for
-// its first whole tick would help nobody.
-func (g *Generator) present(w *window) int64 {
-	now := g.micros() - g.epoch
+// present is the tick of the present.
+func (g *Generator) present(w *window) int64 { return g.presentAt(w, g.micros()) }
+
+// presentAt is the tick in which that moment (Unix µs) lies. Where ids may be
+// ahead of the clock it is at least the first one of the slice: the slice is
+// ours, and waiting for its first whole tick would help nobody.
+func (g *Generator) presentAt(w *window, micros int64) int64 {
+	now := micros - g.epoch
 	if g.unit == 1000 && now >= 0 {
 		now /= 1000 // a multiplication, which a division by a variable is not
 	} else {
 		now = floorDiv(now, g.unit)
 	}
-	if now < w.firstTick && now >= 0 && g.rollback == Continue {
+	if now < w.firstTick && now >= 0 && !g.bound {
 		return w.firstTick
 	}
 	return now
@@ -160,7 +196,12 @@ func (g *Generator) present(w *window) int64 {
 // TryNext implements generator.TryGenerator.
 func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 	w := g.window.Load()
-	now := g.present(w)
+	mono := g.pool.Monotonic()
+	if last := g.slot.Load(); n == 1 && w.tick.covers(mono, last) && g.slot.CompareAndSwap(last, last+1) {
+		return generator.Range{First: w.base | g.layout.Place(last+1), Step: g.layout.SlotStep(), Count: 1}, true
+	}
+	micros := g.microsAt(mono)
+	now := g.presentAt(w, micros)
 	if now > g.maxTick {
 		return generator.Range{}, false
 	}
@@ -192,8 +233,13 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 		if !g.advance(last, first, first+count-1) {
 			continue
 		}
-		if first >= w.soon && !g.follow(w) {
-			g.pool.Wake()
+		if first >= w.soon {
+			if !g.follow(w) {
+				g.pool.Wake()
+			}
+		} else if g.tickOf(first) == now && !g.bound && g.high == 0 {
+			left := time.Duration(g.epoch+(now+1)*g.unit-micros) * time.Microsecond
+			w.tick.set(mono+left, g.firstSlot(now), min(limit, w.soon-1))
 		}
 		return generator.Range{First: w.base | g.layout.Place(first), Step: g.layout.SlotStep(), Count: count}, true
 	}
@@ -339,7 +385,7 @@ const (
 // await waits for the beginning of a tick.
 func (g *Generator) await(ctx context.Context, tick int64) error {
 	missing := time.Duration(g.epoch+tick*g.unit-g.micros()) * time.Microsecond
-	if g.rollback != Continue && g.pool.Now() >= g.epoch+tick*g.unit { // only the wall clock is behind
+	if g.bound && g.pool.Now() >= g.epoch+tick*g.unit { // only the wall clock is behind
 		if g.rollback == Refuse && missing > tolerance {
 			return g.errRollback(missing)
 		}

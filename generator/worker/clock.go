@@ -14,6 +14,7 @@ import (
 // clock, goes on with the monotonic one and never goes back.
 type timeline struct {
 	clock  generator.Clock
+	system bool // clock is that of the system
 	log    *slog.Logger
 	anchor atomic.Pointer[anchor]
 	backs  atomic.Int64 // times the wall clock was seen to go back
@@ -58,6 +59,7 @@ const (
 
 func (t *timeline) init(c generator.Clock, log *slog.Logger) {
 	t.clock, t.log = c, log
+	_, t.system = c.(generator.SystemClock)
 	t.lastWall, t.lastMono = t.read()
 	t.anchor.Store(&anchor{micros: t.lastWall, mono: t.lastMono})
 }
@@ -76,7 +78,14 @@ func (t *timeline) read() (wall int64, mono time.Duration) {
 }
 
 // now is our time in Unix microseconds.
-func (t *timeline) now() int64 { return t.anchor.Load().at(t.clock.Monotonic()) }
+func (t *timeline) now() int64 { return t.anchor.Load().at(t.monotonic()) }
+
+func (t *timeline) monotonic() time.Duration {
+	if t.system { // every draw asks: without the way through the interface
+		return generator.SystemClock{}.Monotonic()
+	}
+	return t.clock.Monotonic()
+}
 
 // unpushed is now without what pin added to it: servers that push one
 // another ahead must not take that as a reason to reserve even further.

@@ -56,6 +56,12 @@ func (p *Pool) Lease() *Lease { return p.lease.Load() }
 // back.
 func (p *Pool) Now() int64 { return p.pools.time.now() }
 
+// Monotonic is the clock that Now follows.
+func (p *Pool) Monotonic() time.Duration { return p.pools.time.monotonic() }
+
+// At is what Now is at a moment of Monotonic.
+func (p *Pool) At(mono time.Duration) int64 { return p.pools.time.anchor.Load().at(mono) }
+
 // Wall is the wall clock in Unix microseconds. It may jump.
 func (p *Pool) Wall() int64 { return p.pools.time.wall() }
 
