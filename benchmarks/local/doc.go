@@ -93,23 +93,18 @@ func Measure(ctx context.Context, c Contender, goroutines int, d time.Duration) 
 type Result struct {
 	Contender
 	// Samples are the times of one id in ns by number of goroutines, one of
-	// each round, the least one first.
+	// each round.
 	Samples map[int][]float64
-}
-
-// Median is what is usual on the machine as it is.
-func (r Result) Median(goroutines int) float64 {
-	s := r.Samples[goroutines]
-	return s[len(s)/2]
 }
 
 // Best is the least disturbed round. On a machine that does other work it is
 // nearest to what the code costs.
-func (r Result) Best(goroutines int) float64 { return r.Samples[goroutines][0] }
+func (r Result) Best(goroutines int) float64 { return slices.Min(r.Samples[goroutines]) }
 
 // Compare measures all contenders for d each, in rounds, with each number of
-// goroutines. step, which may be nil, is told what comes next.
-func Compare(ctx context.Context, contenders []Contender, goroutines []int, rounds int, d time.Duration, step func(what string)) ([]Result, error) {
+// goroutines. step, which may be nil, is told what comes next. Where ctx ends,
+// what there is until then comes with its error.
+func Compare(ctx context.Context, contenders []Contender, goroutines []int, rounds int, d time.Duration, step func(c Contender)) ([]Result, error) {
 	results := make([]Result, len(contenders))
 	for i, c := range contenders {
 		results[i] = Result{Contender: c, Samples: map[int][]float64{}}
@@ -117,20 +112,15 @@ func Compare(ctx context.Context, contenders []Contender, goroutines []int, roun
 	for range rounds {
 		for i, c := range contenders {
 			if step != nil {
-				step(c.Kind + ": " + c.Name)
+				step(c)
 			}
 			for _, g := range goroutines {
 				ns, err := Measure(ctx, c, g, d)
 				if err != nil {
-					return nil, err
+					return results, err
 				}
 				results[i].Samples[g] = append(results[i].Samples[g], ns)
 			}
-		}
-	}
-	for _, r := range results {
-		for _, s := range r.Samples {
-			slices.Sort(s)
 		}
 	}
 	return results, nil

@@ -3,12 +3,13 @@ package local
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"slices"
+	"io"
 	"strings"
 	"testing"
 	"time"
+
+	"nextid/benchmarks/report"
 )
 
 // Every contender runs, with one goroutine and with two.
@@ -20,7 +21,7 @@ func TestContendersRun(t *testing.T) {
 	ours, theirs := map[string]bool{}, map[string]bool{}
 	for _, r := range results {
 		for _, g := range []int{1, 2} {
-			if r.Best(g) <= 0 || r.Best(g) > r.Median(g) || len(r.Samples[g]) != 3 {
+			if r.Best(g) <= 0 || len(r.Samples[g]) != 3 {
 				t.Errorf("%s (%s): %v", r.Name, r.Kind, r.Samples)
 			}
 		}
@@ -51,25 +52,37 @@ func TestMeasureEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestTable prints the comparison: go test -run Table -v -args -rounds 20.
-func TestTable(t *testing.T) {
-	if *rounds == 0 {
-		t.Skip("no -rounds given")
-	}
-	contenders := slices.DeleteFunc(Contenders(), func(c Contender) bool { return !strings.Contains(c.Kind, *kind) })
-	results, err := Compare(t.Context(), contenders, []int{1, 2}, *rounds, 20*time.Millisecond, nil)
+// A report has a section for each kind, in which ours stand first, and after an
+// interruption what there is.
+func TestReport(t *testing.T) {
+	config := Config{Length: time.Millisecond, Rounds: 2, Progress: report.NewProgress(io.Discard)}
+	r, err := Run(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range results {
-		t.Logf("%-26s %-42s 1: %8.2f (%8.2f)  2: %8.2f (%8.2f)", r.Kind, r.Name, r.Best(1), r.Median(1), r.Best(2), r.Median(2))
+	kinds := map[string]bool{}
+	for _, c := range Contenders() {
+		kinds[c.Kind] = true
+	}
+	if len(r.Sections) != len(kinds) || r.Interrupted || len(r.Versions) == 0 {
+		t.Errorf("%d sections for %d kinds; versions %v", len(r.Sections), len(kinds), r.Versions)
+	}
+	for _, s := range r.Sections {
+		for i, row := range s.Table.Rows {
+			if len(row.Cells) != len(s.Table.Columns) || i == 0 && !row.Ours {
+				t.Errorf("%s: %+v", s.Title, row)
+			}
+		}
+	}
+	if text := r.Markdown(); !strings.Contains(text, "bwmarrin/snowflake") {
+		t.Errorf("%s", text)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if r, err := Run(ctx, config); err != nil || !r.Interrupted {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
-
-var (
-	rounds = flag.Int("rounds", 0, "rounds of TestTable")
-	kind   = flag.String("kind", "", "what the kinds of TestTable contain")
-)
 
 // BenchmarkLocal is the comparison as Go benchmarks: -bench 'Local/UUID_7'.
 func BenchmarkLocal(b *testing.B) {

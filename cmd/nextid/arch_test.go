@@ -79,7 +79,7 @@ wire/wiretest:
 wire/pgwire:               generator sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
 wire/mysqlwire:            generator sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
 
-benchmarks/local:          generator/...
+benchmarks/local:          generator/... benchmarks/report
 benchmarks/...:            benchmarks/... generator generator/history
 cmd/nextid:                generator/... sqlfuncs/... wire/... migrations/... benchmarks/...
 `

@@ -7,6 +7,7 @@ import "github.com/spf13/cobra"
 var benchCommands = []func(*program) *cobra.Command{
 	(*program).benchCompareCommand,
 	(*program).benchSQLCommand,
+	(*program).benchLocalCommand,
 	(*program).benchFloorCommand,
 	(*program).benchTortureCommand,
 }
