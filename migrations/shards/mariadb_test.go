@@ -40,6 +40,12 @@ func TestMariaDB(t *testing.T) {
 		{"refusals", testMariaDBRefusals},
 		{"session scope", testSessionScope},
 		{"print changes nothing", testPrint},
+		{"interrupted", func(t *testing.T, _ *fleet) {
+			if testing.Short() {
+				t.Skip("takes half a minute")
+			}
+			testInterrupted(t, func(t *testing.T) *fleet { return mariadbFleet(t, addresses) }, 2700, 2)
+		}},
 	} {
 		ok := t.Run(tc.name, func(t *testing.T) { tc.test(t, mariadbFleet(t, addresses)) })
 		if !ok {

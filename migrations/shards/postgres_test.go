@@ -48,6 +48,9 @@ func TestPostgreSQL(t *testing.T) {
 		{"status finds overlaps", testPostgresStatus},
 		{"cached numbers", testCachedNumbers},
 		{"refusals", testPostgresRefusals},
+		{"interrupted", func(t *testing.T, _ *fleet) {
+			testInterrupted(t, func(t *testing.T) *fleet { return postgresFleet(t, identity) }, 500, 5)
+		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

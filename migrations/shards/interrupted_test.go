@@ -1,0 +1,84 @@
+package shards_test
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"nextid/generator/store/dbtest"
+	"nextid/migrations/shards"
+)
+
+// testInterrupted ends reshard's connections after any number of bytes of
+// answers. The shards go on drawing, and the next run finishes the work.
+func testInterrupted(t *testing.T, fleet func(t *testing.T) *fleet, stride int64, least int) {
+	failures := 0
+	for cut := stride; ; cut += stride {
+		f := fleet(t)
+		f.up(3)
+		var through []string
+		proxies := map[string]*dbtest.Proxy{}
+		for _, dsn := range f.dsns {
+			u, err := url.Parse(dsn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if proxies[u.Host] == nil {
+				proxies[u.Host] = dbtest.Cut(t, u.Host)
+				proxies[u.Host].After(cut)
+			}
+			through = append(through, strings.Replace(dsn, u.Host, proxies[u.Host].Addr, 1))
+		}
+		everybody := func(n int) {
+			for i := range n {
+				f.ids(i, 7)
+			}
+		}
+		everybody(3)
+		err := shards.Reshard(t.Context(), through[:3], through[3], f.options())
+		everybody(3)
+		if err != nil {
+			failures++
+			finish(t, f)
+		}
+		everybody(4)
+		everybody(4)
+		f.sound(4)
+		f.check(7 * 14)
+		f.down(4)
+		if err == nil {
+			break
+		}
+	}
+	if failures < least {
+		t.Errorf("only %d runs were interrupted", failures)
+	}
+	t.Logf("%d runs were interrupted", failures)
+}
+
+// finish does what the messages say until the fourth shard is there.
+func finish(t *testing.T, f *fleet) {
+	t.Helper()
+	deadline := time.After(time.Minute)
+	for {
+		err := shards.Reshard(t.Context(), f.dsns[:3], f.dsns[3], f.options())
+		if err == nil {
+			return
+		}
+		e, ok := errors.AsType[*shards.Error](err)
+		switch {
+		case ok && strings.Contains(e.Hint, "run nextid migrate shards up again"):
+			f.up(3)
+		case ok && strings.Contains(e.What, "another migrate shards is at work"): // the server has not noticed yet
+			select {
+			case <-time.After(100 * time.Millisecond):
+			case <-deadline:
+				t.Fatal(err)
+			}
+		default:
+			t.Fatalf("%v\n%s", err, &f.out)
+		}
+	}
+}
