@@ -21,22 +21,34 @@ type foreignFlags struct {
 	dsn    []string
 	server string
 	grant  []string
+	fill   []string
 }
 
 func (f *foreignFlags) registerDSN(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.dsn, "dsn", nil, "the application's database, postgres://USER@HOST/DATABASE as `URL`; may be repeated")
+	cmd.Flags().StringArrayVar(&f.dsn, "dsn", nil, "the application's database, postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE as `URL`; may be repeated")
 }
 
 func (f *foreignFlags) registerServer(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.server, "server", "postgres://nextid@127.0.0.1:5433/nextid",
-		"`URL` of the nextid server as the database reaches it; HOST:PORT,HOST:PORT tries several, ?NAME=VALUE sets an option of libpq or postgres_fdw")
-	cmd.Flags().StringArrayVar(&f.grant, "grant", nil, "`ROLE` that may call the functions, or PUBLIC; may be repeated")
+		"`URL` of the nextid server as the database reaches it; HOST:PORT,HOST:PORT tries several, ?NAME=VALUE sets an option of libpq or postgres_fdw. "+
+			"For MySQL and MariaDB mysql://nextid@127.0.0.1:3307/nextid, and ?engine=federated, spider or connect")
+	cmd.Flags().StringArrayVar(&f.grant, "grant", nil, "`ROLE` that may call the functions, or PUBLIC; MySQL: USER or USER@HOST; may be repeated")
+	cmd.Flags().StringArrayVar(&f.fill, "fill", nil, "MySQL: make a trigger that fills `TABLE.COLUMN=GENERATOR`; may be repeated")
 }
 
 // config reads what up installs.
 func (f *foreignFlags) config(environ []string) (foreign.Config, error) {
-	server, err := foreign.ParseServer(f.server)
-	return foreign.Config{Server: server, Password: lookupEnv(environ, foreignPasswordEnv), Grant: f.grant}, err
+	c := foreign.Config{Password: lookupEnv(environ, foreignPasswordEnv), Grant: f.grant}
+	for _, text := range f.fill {
+		fill, err := foreign.ParseFill(text)
+		if err != nil {
+			return c, err
+		}
+		c.Fill = append(c.Fill, fill)
+	}
+	var err error
+	c.Server, err = foreign.ParseServer(f.server)
+	return c, err
 }
 
 func (p *program) migrateForeignCommand() *cobra.Command {
@@ -46,8 +58,10 @@ func (p *program) migrateForeignCommand() *cobra.Command {
 		Long: "Install, in the database of an application, a foreign server and functions that draw ids:\n\n" +
 			"  nextid migrate foreign up --dsn postgres://postgres@db/shop --server postgres://nextid@ids:5433/nextid --grant shop\n" +
 			"  CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT nextid.next_id('orders'));\n\n" +
+			"In MySQL and MariaDB a trigger fills the column:\n\n" +
+			"  nextid migrate foreign up --dsn mysql://root@db/shop --server mysql://nextid@ids:3307/nextid --fill orders.id=orders\n\n" +
 			"The password for the server comes from " + foreignPasswordEnv + "; that for the database from the URL,\n" +
-			"PGPASSWORD or ~/.pgpass. See docs/foreign.md.",
+			"PGPASSWORD, ~/.pgpass or MYSQL_PWD. See docs/foreign.md.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

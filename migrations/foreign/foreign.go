@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ type Config struct {
 	Server   Server
 	Password string   // of Server.User; "" for none
 	Grant    []string // roles that may call the functions; "PUBLIC" for all
+	Fill     []Fill   // columns that get a trigger: MySQL and MariaDB
 }
 
 // Status is what an application's database says about nextid in it.
@@ -56,15 +58,17 @@ func (e *Error) Unwrap() error { return e.Err }
 // driver is one kind of database.
 type driver struct {
 	open func(ctx context.Context, dsn string) (Database, error)
-	sql  func(c Config) (string, error)
+	sql  func(dsn string, c Config) (string, error)
 }
 
 var drivers = map[string]driver{
 	"postgres":   {openPostgres, postgresSQL},
 	"postgresql": {openPostgres, postgresSQL},
+	"mysql":      {openMySQL, mysqlSQL},
+	"mariadb":    {openMySQL, mysqlSQL},
 }
 
-// Open connects to an application's database, postgres://….
+// Open connects to an application's database, postgres://… or mysql://….
 func Open(ctx context.Context, dsn string) (Database, error) {
 	d, err := driverOf(dsn)
 	if err != nil {
@@ -79,7 +83,7 @@ func SQL(dsn string, c Config) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return d.sql(c)
+	return d.sql(dsn, c)
 }
 
 // driverOf finds the driver by the URL's scheme. Its errors do not repeat
@@ -89,11 +93,23 @@ func driverOf(dsn string) (driver, error) {
 	if d, ok := drivers[scheme]; ok && isURL {
 		return d, nil
 	}
-	const hint = "Give the application's database as --dsn postgres://USER@HOST:PORT/DATABASE."
-	if scheme == "mysql" || scheme == "mariadb" {
-		return driver{}, &Error{What: "MySQL and MariaDB as the application's database are not in this version", Hint: hint}
+	return driver{}, &Error{
+		What: "the application's database is neither a postgres:// nor a mysql:// URL",
+		Hint: "Give it as --dsn postgres://USER@HOST:PORT/DATABASE or --dsn mysql://USER@HOST:PORT/DATABASE.",
 	}
-	return driver{}, &Error{What: "the application's database is not a postgres:// URL", Hint: hint}
+}
+
+// inUse is why Down refuses, nil when nobody uses it.
+func inUse(users []string, hint string) error {
+	if len(users) == 0 {
+		return nil
+	}
+	const shown = 5
+	more := ""
+	if n := len(users) - shown; n > 0 {
+		users, more = users[:shown], fmt.Sprintf(" and %d more", n)
+	}
+	return &Error{What: "in use by " + strings.Join(users, ", ") + more, Hint: hint}
 }
 
 // Redact is dsn without its password.

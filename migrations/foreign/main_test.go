@@ -58,24 +58,25 @@ const patience = 30 * time.Second
 type server struct {
 	t       *testing.T
 	data    string
-	address string
+	address string // of PostgreSQL's protocol
+	mysql   string
 	environ []string
 	cmd     *exec.Cmd
 }
 
 func startServer(t *testing.T, environ ...string) *server {
 	t.Helper()
-	s := &server{t: t, data: t.TempDir(), address: "127.0.0.1:0", environ: environ}
+	s := &server{t: t, data: t.TempDir(), address: "127.0.0.1:0", mysql: "127.0.0.1:0", environ: environ}
 	s.start()
 	t.Cleanup(func() { s.kill() })
 	return s
 }
 
-var readyPattern = regexp.MustCompile(`nextid ready: PostgreSQL on (127\.0\.0\.1:\d+)`)
+var readyPattern = regexp.MustCompile(`nextid ready: PostgreSQL on (127\.0\.0\.1:\d+), MySQL on (127\.0\.0\.1:\d+)`)
 
 func (s *server) start() {
 	s.t.Helper()
-	s.cmd = exec.Command(binary, "serve", "--data", s.data, "--pg", s.address, "--mysql", "off", "--http", "off")
+	s.cmd = exec.Command(binary, "serve", "--data", s.data, "--pg", s.address, "--mysql", s.mysql, "--http", "off")
 	s.cmd.Env = append(os.Environ(), s.environ...)
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
@@ -88,7 +89,7 @@ func (s *server) start() {
 	for lines := bufio.NewScanner(stderr); lines.Scan(); {
 		fmt.Fprintln(&all, lines.Text())
 		if m := readyPattern.FindStringSubmatch(lines.Text()); m != nil {
-			s.address = m[1]
+			s.address, s.mysql = m[1], m[2]
 			go func() { _, _ = io.Copy(io.Discard, stderr) }() // ends with the process
 			return
 		}

@@ -82,6 +82,9 @@ func unlock(ctx context.Context, conn *sql.Conn) error {
 
 // Up implements Database.
 func (p *postgres) Up(ctx context.Context, c Config) error {
+	if err := asksPostgres(c); err != nil {
+		return err
+	}
 	connection, err := connectionSQL(c)
 	if err != nil {
 		return err
@@ -99,6 +102,23 @@ func (p *postgres) Up(ctx context.Context, c Config) error {
 		}
 		return p.connect(ctx, connection, c.Password)
 	})
+}
+
+// asksPostgres checks that the configuration is for PostgreSQL.
+func asksPostgres(c Config) error {
+	switch {
+	case c.Server.Protocol != protocolPostgres:
+		return &Error{
+			What: "a PostgreSQL database asks over PostgreSQL's protocol, and --server is not a postgres:// URL",
+			Hint: "Write --server postgres://nextid@HOST:5433/nextid.",
+		}
+	case len(c.Fill) > 0:
+		return &Error{
+			What: "--fill is for MySQL and MariaDB",
+			Hint: "In PostgreSQL, write ALTER TABLE … ALTER COLUMN id SET DEFAULT nextid.next_id('…').",
+		}
+	}
+	return nil
 }
 
 // ownSchema creates the schema, or checks that the one that is there is ours.
@@ -202,18 +222,10 @@ func (p *postgres) unused(ctx context.Context) error {
 		}
 		users = append(users, user)
 	}
-	if err := rows.Err(); err != nil || len(users) == 0 {
+	if err := rows.Err(); err != nil {
 		return err
 	}
-	const shown = 5
-	more := ""
-	if n := len(users) - shown; n > 0 {
-		users, more = users[:shown], fmt.Sprintf(" and %d more", n)
-	}
-	return &Error{
-		What: "in use by " + strings.Join(users, ", ") + more,
-		Hint: "Drop them first, such as ALTER TABLE … ALTER COLUMN id DROP DEFAULT.",
-	}
+	return inUse(users, "Drop them first, such as ALTER TABLE … ALTER COLUMN id DROP DEFAULT.")
 }
 
 // version is the newest migration applied, -1 when there is not even a place
@@ -278,17 +290,29 @@ func migrationNames(folder fs.FS) ([]string, error) {
 }
 
 // postgresSQL is the text of all that Up runs.
-func postgresSQL(c Config) (string, error) {
+func postgresSQL(_ string, c Config) (string, error) {
+	if err := asksPostgres(c); err != nil {
+		return "", err
+	}
 	folder, err := fs.Sub(postgresFiles, "postgres")
 	if err != nil {
 		return "", err
 	}
+	text, err := migrationsText(folder)
+	if err != nil {
+		return "", err
+	}
+	connection, err := connectionSQL(c)
+	return fmt.Sprintf("CREATE SCHEMA nextid;\n%s\n-- ---- connection ----\n%s", text, connection), err
+}
+
+// migrationsText is the text of the migrations of a folder.
+func migrationsText(folder fs.FS) (string, error) {
 	names, err := migrationNames(folder)
 	if err != nil {
 		return "", err
 	}
 	var all strings.Builder
-	all.WriteString("CREATE SCHEMA nextid;\n")
 	for _, name := range names {
 		text, err := fs.ReadFile(folder, name)
 		if err != nil {
@@ -302,9 +326,7 @@ func postgresSQL(c Config) (string, error) {
 			}
 		}
 	}
-	connection, err := connectionSQL(c)
-	fmt.Fprintf(&all, "\n-- ---- connection ----\n%s", connection)
-	return all.String(), err
+	return all.String(), nil
 }
 
 // connectionSQL fills the template of the configuration.

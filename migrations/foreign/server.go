@@ -11,12 +11,19 @@ import (
 
 // Server is a nextid server as an application's database reaches it.
 type Server struct {
-	User    string
-	Options []Option // of the foreign server, ordered by name
+	Protocol string // protocolPostgres or protocolMySQL
+	User     string
+	Options  []Option // of the foreign server, ordered by name
 
 	// UserOptions are those that PostgreSQL takes with the login.
 	UserOptions []Option
 }
+
+// The protocols over which a database asks.
+const (
+	protocolPostgres = "postgres"
+	protocolMySQL    = "mysql"
+)
 
 // Option is an option of postgres_fdw or libpq.
 type Option struct{ Name, Value string }
@@ -24,14 +31,21 @@ type Option struct{ Name, Value string }
 // Address is the server's host and port.
 func (s Server) Address() string { return address(s.Options) }
 
-func address(options []Option) string {
-	value := func(name string) string {
-		if i := slices.IndexFunc(options, func(o Option) bool { return o.Name == name }); i >= 0 {
-			return options[i].Value
-		}
-		return ""
+// option is the value of an option, "" for none.
+func (s Server) option(name string) string { return optionOf(s.Options, name) }
+
+// engine is the storage engine that is to ask.
+func (s Server) engine() engine { return engines[cmp.Or(s.option("engine"), "federated")] }
+
+func optionOf(options []Option, name string) string {
+	if i := slices.IndexFunc(options, func(o Option) bool { return o.Name == name }); i >= 0 {
+		return options[i].Value
 	}
-	hosts, ports := strings.Split(value("host"), ","), strings.Split(value("port"), ",")
+	return ""
+}
+
+func address(options []Option) string {
+	hosts, ports := strings.Split(optionOf(options, "host"), ","), strings.Split(optionOf(options, "port"), ",")
 	for i := range hosts {
 		if port := ports[min(i, len(ports)-1)]; port != "" {
 			hosts[i] += ":" + port
@@ -58,18 +72,22 @@ var defaults = []Option{
 var ofUser = []string{"sslcert", "sslkey", "sslcrl", "password_required"}
 
 // ParseServer reads postgres://USER@HOST:PORT[,HOST:PORT…]/DATABASE[?OPTION=VALUE&…].
-// The options are those of libpq and postgres_fdw, which checks them.
+// The options are those of libpq and postgres_fdw, which checks them. The
+// other form is mysql://USER@HOST:PORT/DATABASE[?engine=ENGINE].
 func ParseServer(text string) (Server, error) {
 	refuse := func(what string) (Server, error) {
-		return Server{}, &Error{What: "--server: " + what, Hint: "Write postgres://nextid@HOST:5433/nextid, and ?sslmode=verify-full for TLS."}
+		return Server{}, &Error{What: "--server: " + what, Hint: "Write postgres://nextid@HOST:5433/nextid, and ?sslmode=verify-full for TLS; or mysql://nextid@HOST:3307/nextid."}
 	}
 	text, hostList := cutHosts(text)
 	u, err := url.Parse(text)
 	if err != nil {
 		return refuse("not a URL") // the error repeats the text, and the text may hold a password
 	}
-	if u.Scheme != "postgres" && u.Scheme != "postgresql" {
-		return refuse("not a postgres:// URL")
+	protocol, ok := map[string]string{
+		"postgres": protocolPostgres, "postgresql": protocolPostgres, "mysql": protocolMySQL, "mariadb": protocolMySQL,
+	}[u.Scheme]
+	if !ok {
+		return refuse("neither a postgres:// nor a mysql:// URL")
 	}
 	if _, ok := u.User.Password(); ok || u.Query().Has("password") {
 		return Server{}, &Error{
@@ -87,7 +105,7 @@ func ParseServer(text string) (Server, error) {
 			return refuse("not a port: " + strconv.Quote(port))
 		}
 		hosts = append(hosts, strings.Trim(host, "[]"))
-		ports = append(ports, cmp.Or(port, "5433"))
+		ports = append(ports, cmp.Or(port, map[string]string{protocolPostgres: "5433", protocolMySQL: "3307"}[protocol]))
 	}
 	given := map[string]string{
 		"host": strings.Join(hosts, ","), "port": strings.Join(ports, ","),
@@ -102,12 +120,18 @@ func ParseServer(text string) (Server, error) {
 	if given["host"] == "" {
 		return refuse("no host")
 	}
-	for _, d := range defaults {
-		if _, ok := given[d.Name]; !ok {
-			given[d.Name] = d.Value
+	if protocol == protocolMySQL {
+		if what := checkMySQLServer(hosts, given); what != "" {
+			return refuse(what)
+		}
+	} else {
+		for _, d := range defaults {
+			if _, ok := given[d.Name]; !ok {
+				given[d.Name] = d.Value
+			}
 		}
 	}
-	s := Server{User: cmp.Or(u.User.Username(), "nextid")}
+	s := Server{Protocol: protocol, User: cmp.Or(u.User.Username(), "nextid")}
 	for name, value := range given {
 		if !optionName(name) || strings.ContainsFunc(value, unicode.IsControl) || strings.ContainsFunc(s.User, unicode.IsControl) {
 			return refuse("not a name or value of an option")
@@ -122,6 +146,25 @@ func ParseServer(text string) (Server, error) {
 	slices.SortFunc(s.Options, byName)
 	slices.SortFunc(s.UserOptions, byName)
 	return s, nil
+}
+
+// checkMySQLServer says what is wrong with a mysql:// URL, "" for nothing.
+func checkMySQLServer(hosts []string, given map[string]string) string {
+	if len(hosts) > 1 {
+		return "MySQL's engines know one host each"
+	}
+	for name, value := range given {
+		switch name {
+		case "host", "port", "dbname":
+		case "engine":
+			if _, ok := engines[value]; !ok {
+				return "no such engine: there are " + strings.Join(mysqlEngines(), ", ")
+			}
+		default:
+			return "MySQL's engines have no option " + strconv.Quote(name)
+		}
+	}
+	return ""
 }
 
 // cutHosts takes the hosts out of a URL: net/url knows only one.

@@ -1,0 +1,526 @@
+package foreign
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template"
+	"time"
+
+	mysqldriver "github.com/go-sql-driver/mysql"
+	"github.com/pressly/goose/v3"
+)
+
+//go:embed mysql
+var mysqlFiles embed.FS
+
+// lockWait is how long an up waits for another one, in seconds.
+const lockWait = 60
+
+// mysqlApp is an application's MariaDB or MySQL.
+type mysqlApp struct {
+	db         *sql.DB
+	migrations fs.FS
+	database   string // of the URL: where tables are whose name has none
+}
+
+func openMySQL(ctx context.Context, dsn string) (Database, error) {
+	config, database, err := mysqlConfig(dsn)
+	if err != nil {
+		return nil, &Error{
+			What: "the application's database: " + err.Error(), Err: err,
+			Hint: "Give it as --dsn mysql://USER@HOST:PORT/DATABASE.",
+		}
+	}
+	connector, err := mysqldriver.NewConnector(config)
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(connector)
+	if err := db.PingContext(ctx); err != nil {
+		return nil, errors.Join(explainMySQL(err), db.Close())
+	}
+	migrations, err := fs.Sub(mysqlFiles, "mysql")
+	return &mysqlApp{db: db, migrations: migrations, database: database}, err
+}
+
+// mysqlConfig reads mysql://USER:PASSWORD@HOST:PORT/DATABASE?…, whose
+// parameters are the driver's, and socket, the path of a Unix socket. The
+// password may come from MYSQL_PWD, too.
+func mysqlConfig(dsn string) (config *mysqldriver.Config, database string, err error) {
+	u, err := url.Parse(dsn)
+	if err != nil {
+		return nil, "", errors.New("not a URL") // the parser's message repeats it, password and all
+	}
+	parameters := u.Query()
+	address := "tcp(" + net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "3306")) + ")"
+	if socket := parameters.Get("socket"); socket != "" {
+		address = "unix(" + socket + ")"
+		parameters.Del("socket")
+	}
+	config, err = mysqldriver.ParseDSN(address + "/?" + parameters.Encode())
+	if err != nil {
+		return nil, "", err
+	}
+	config.User = u.User.Username()
+	password, given := u.User.Password()
+	if !given {
+		password = os.Getenv("MYSQL_PWD")
+	}
+	config.Passwd = password
+	config.ParseTime, config.MultiStatements, config.Logger = true, true, &mysqldriver.NopLogger{}
+	if config.Timeout == 0 {
+		config.Timeout = 5 * time.Second
+	}
+	return config, strings.TrimPrefix(u.Path, "/"), nil
+}
+
+func (m *mysqlApp) Close() error { return m.db.Close() }
+
+// provider is goose on this database.
+func (m *mysqlApp) provider() (*goose.Provider, error) {
+	return goose.NewProvider(goose.DialectMySQL, m.db, m.migrations,
+		goose.WithTableName(versionTable), goose.WithDisableGlobalRegistry(true))
+}
+
+// locked runs f while no other nextid changes the schema.
+func (m *mysqlApp) locked(ctx context.Context, f func() error) error {
+	conn, err := m.db.Conn(ctx)
+	if err != nil {
+		return explainMySQL(err)
+	}
+	defer conn.Close() // the lock ends with it at the latest
+	var got sql.NullInt64
+	if err := conn.QueryRowContext(ctx, "SELECT GET_LOCK('nextid.migrate', ?)", lockWait).Scan(&got); err != nil {
+		return explainMySQL(err)
+	}
+	if got.Int64 != 1 {
+		return &Error{What: "another nextid migrate is at work", Hint: "Wait until it is done."}
+	}
+	err = f()
+	_, unlock := conn.ExecContext(context.WithoutCancel(ctx), "DO RELEASE_LOCK('nextid.migrate')")
+	return explainMySQL(errors.Join(err, unlock))
+}
+
+// Up implements Database.
+func (m *mysqlApp) Up(ctx context.Context, c Config) error {
+	if c.Server.Protocol != protocolMySQL {
+		return &Error{
+			What: "a MySQL database asks over MySQL's protocol, and --server is not a mysql:// URL",
+			Hint: "Write --server mysql://nextid@HOST:3307/nextid.",
+		}
+	}
+	fills, err := c.fills(m.database)
+	if err != nil {
+		return err
+	}
+	return m.locked(ctx, func() error {
+		if err := m.ownSchema(ctx); err != nil {
+			return err
+		}
+		provider, err := m.provider()
+		if err != nil {
+			return err
+		}
+		if _, err := provider.Up(ctx); err != nil {
+			return err
+		}
+		if err := m.connect(ctx, c); err != nil {
+			return err
+		}
+		for _, grant := range mysqlGrants(c) {
+			if _, err := m.db.ExecContext(ctx, grant); err != nil {
+				return err
+			}
+		}
+		for _, f := range fills {
+			if err := m.fill(ctx, f); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ownSchema creates the database nextid, or checks that the one that is
+// there is ours.
+func (m *mysqlApp) ownSchema(ctx context.Context) error {
+	var tables, ours int
+	err := m.db.QueryRowContext(ctx, `SELECT COUNT(*), COALESCE(SUM(table_name = 'schema_version'), 0)
+		FROM information_schema.tables WHERE table_schema = 'nextid'`).Scan(&tables, &ours)
+	if err != nil {
+		return err
+	}
+	if tables > 0 && ours == 0 {
+		return &Error{
+			What: "the server has a database nextid that was not made by nextid migrate foreign",
+			Hint: "If it is nextid's own store, give that another database.",
+		}
+	}
+	_, err = m.db.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS nextid")
+	return err
+}
+
+// connect tells the database where the server is, and makes the tables that
+// read from there.
+func (m *mysqlApp) connect(ctx context.Context, c Config) error {
+	e := c.Server.engine()
+	if err := m.load(ctx, e); err != nil {
+		return err
+	}
+	conn, err := m.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	// The statement holds the password: it stays out of the general log where this account may say so.
+	if _, err := conn.ExecContext(ctx, "SET SESSION sql_log_off = 1"); err == nil {
+		defer func() { _, _ = conn.ExecContext(context.WithoutCancel(ctx), "SET SESSION sql_log_off = 0") }()
+	}
+	var there, engine string
+	err = conn.QueryRowContext(ctx, "SELECT Server_name FROM mysql.servers WHERE Server_name = 'nextid'").Scan(&there)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	if _, err := conn.ExecContext(ctx, serverSQL(c, there != "", c.Password)); err != nil {
+		return err
+	}
+	err = conn.QueryRowContext(ctx, "SELECT engine FROM information_schema.tables WHERE table_schema = 'nextid' AND table_name = 'ids'").Scan(&engine)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	if engine == e.name {
+		_, err := conn.ExecContext(ctx, "FLUSH TABLES nextid.ids, nextid.id_parts") // they keep connections to the old address
+		return err
+	}
+	tables, err := tablesSQL(e)
+	if err != nil {
+		return err
+	}
+	_, err = conn.ExecContext(ctx, tables)
+	return err
+}
+
+// engine is a storage engine that reads another server's tables.
+type engine struct {
+	name    string // as information_schema has it
+	library string // MariaDB's plugin
+	debian  string // the package of it
+	key     bool   // it sends a condition on the key
+	Batches bool   // it reads several rows of one key
+}
+
+var engines = map[string]engine{
+	"federated": {"FEDERATED", "ha_federatedx", "mariadb-server", true, false},
+	"spider":    {"SPIDER", "ha_spider", "mariadb-plugin-spider", true, true},
+	"connect":   {"CONNECT", "ha_connect", "mariadb-plugin-connect", false, true},
+}
+
+// Key is the key of a table, where the engine wants one.
+func (e engine) Key(columns string) string {
+	if !e.key {
+		return ""
+	}
+	return ",\n    PRIMARY KEY (" + columns + ")"
+}
+
+// At is the end of CREATE TABLE: the engine, and which table it reads.
+func (e engine) At(table string) string {
+	switch e.name {
+	case "SPIDER":
+		return `ENGINE=SPIDER COMMENT='wrapper "mysql", srv "nextid", table "` + table + `"'`
+	case "CONNECT":
+		return "ENGINE=CONNECT TABLE_TYPE=MYSQL CONNECTION='nextid/" + table + "'"
+	default:
+		return "ENGINE=" + e.name + " CONNECTION='nextid/" + table + "'"
+	}
+}
+
+// load loads the plugin of an engine.
+func (m *mysqlApp) load(ctx context.Context, e engine) error {
+	loaded := func() (ok bool, err error) {
+		err = m.db.QueryRowContext(ctx, "SELECT COUNT(*) > 0 FROM information_schema.engines WHERE engine = ? AND support IN ('YES', 'DEFAULT')", e.name).Scan(&ok)
+		return ok, err
+	}
+	if ok, err := loaded(); ok || err != nil {
+		return err
+	}
+	var version string
+	if err := m.db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
+		return err
+	}
+	if !strings.Contains(version, "MariaDB") {
+		return &Error{
+			What: "the engine " + e.name + " is not enabled in this MySQL",
+			Hint: "MySQL has FEDERATED only, and only when its configuration says federated.",
+		}
+	}
+	if _, err := m.db.ExecContext(ctx, "INSTALL SONAME '"+e.library+"'"); err != nil {
+		return &Error{
+			What: "the engine " + e.name + " cannot be loaded: " + explainMySQL(err).Error(), Err: err,
+			Hint: "On Debian it is in the package " + e.debian + "; MariaDB may have to start with plugin-maturity=unknown, and the account needs INSERT on mysql.plugin.",
+		}
+	}
+	if e.name != "SPIDER" {
+		return nil
+	}
+	// SPIDER makes tables of its own first, in the background.
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+		var n int
+		if err := m.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'mysql' AND table_name = 'spider_tables'").Scan(&n); err != nil || n > 0 {
+			return err
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// serverSQL names the server to the database, or renames it.
+func serverSQL(c Config, there bool, password string) string {
+	verb := "CREATE SERVER nextid FOREIGN DATA WRAPPER mysql"
+	if there {
+		verb = "ALTER SERVER nextid"
+	}
+	return fmt.Sprintf("%s OPTIONS (HOST %s, PORT %s, DATABASE %s, USER %s, PASSWORD %s)", verb, mysqlLiteral(c.Server.option("host")),
+		c.Server.option("port"), mysqlLiteral(c.Server.option("dbname")), mysqlLiteral(c.Server.User), mysqlLiteral(password))
+}
+
+func tablesSQL(e engine) (string, error) {
+	t, err := template.ParseFS(mysqlFiles, "mysql/connect/tables.sql")
+	if err != nil {
+		return "", err
+	}
+	var out bytes.Buffer
+	err = t.Execute(&out, e)
+	return out.String(), err
+}
+
+func mysqlGrants(c Config) (grants []string) {
+	for _, account := range c.Grant {
+		name, host, ok := strings.Cut(account, "@")
+		if !ok {
+			host = "%"
+		}
+		quoted := mysqlLiteral(name) + "@" + mysqlLiteral(host)
+		if strings.EqualFold(account, "public") {
+			quoted = "PUBLIC"
+		}
+		grants = append(grants, "GRANT EXECUTE ON FUNCTION nextid.next_id TO "+quoted, "GRANT SELECT ON nextid.id_parts TO "+quoted)
+		if c.Server.engine().Batches {
+			grants = append(grants, "GRANT SELECT ON nextid.id_batch TO "+quoted)
+		}
+	}
+	return grants
+}
+
+// fill makes the trigger of a column.
+func (m *mysqlApp) fill(ctx context.Context, f Fill) error {
+	var extra, nullable string
+	var byDefault sql.NullString
+	err := m.db.QueryRowContext(ctx, `SELECT extra, is_nullable, column_default FROM information_schema.columns
+		WHERE table_schema = ? AND table_name = ? AND column_name = ?`, f.Database, f.Table, f.Column).Scan(&extra, &nullable, &byDefault)
+	if errors.Is(err, sql.ErrNoRows) {
+		return &Error{What: fmt.Sprintf("there is no column %s.%s.%s", f.Database, f.Table, f.Column), Hint: "Create the table first."}
+	}
+	if err != nil {
+		return err
+	}
+	if nullable == "NO" && !byDefault.Valid && !strings.Contains(extra, "auto_increment") {
+		return &Error{
+			What: fmt.Sprintf("the column %s.%s.%s has no default, and MySQL's strict mode looks for one before it runs triggers", f.Database, f.Table, f.Column),
+			Hint: fmt.Sprintf("Run ALTER TABLE %s ALTER COLUMN %s SET DEFAULT 0; or make it AUTO_INCREMENT, and drivers report the id.", f.name(), backQuoted(f.Column)),
+		}
+	}
+	_, err = m.db.ExecContext(ctx, f.sql())
+	return err
+}
+
+// Down implements Database.
+func (m *mysqlApp) Down(ctx context.Context) error {
+	return m.locked(ctx, func() error {
+		version, err := m.version(ctx)
+		if err != nil || version < 0 {
+			return err
+		}
+		if err := m.unused(ctx); err != nil {
+			return err
+		}
+		provider, err := m.provider()
+		if err != nil {
+			return err
+		}
+		if _, err := provider.DownTo(ctx, 0); err != nil {
+			return err
+		}
+		for _, statement := range []string{"DROP DATABASE nextid", "DROP SERVER IF EXISTS nextid"} {
+			if _, err := m.db.ExecContext(ctx, statement); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// unused refuses when triggers, routines or views ask for ids, and names them.
+func (m *mysqlApp) unused(ctx context.Context) error {
+	rows, err := m.db.QueryContext(ctx, `SELECT user FROM (
+		SELECT CONCAT('trigger ', trigger_schema, '.', trigger_name) AS user, action_statement AS text FROM information_schema.triggers
+		UNION ALL SELECT CONCAT(LOWER(routine_type), ' ', routine_schema, '.', routine_name), routine_definition
+			FROM information_schema.routines WHERE routine_schema <> 'nextid'
+		UNION ALL SELECT CONCAT('view ', table_schema, '.', table_name), view_definition FROM information_schema.views) AS texts
+		WHERE REPLACE(text, CHAR(96), '') LIKE '%nextid.%' ORDER BY 1`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var users []string
+	for rows.Next() {
+		var user string
+		if err := rows.Scan(&user); err != nil {
+			return err
+		}
+		users = append(users, user)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	return inUse(users, "Drop them first, such as DROP TRIGGER ….")
+}
+
+// version is the newest migration applied, -1 when there is not even a place
+// to note it.
+func (m *mysqlApp) version(ctx context.Context) (int64, error) {
+	var there int
+	err := m.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'nextid' AND table_name = 'schema_version'").Scan(&there)
+	if err != nil || there == 0 {
+		return -1, err
+	}
+	provider, err := m.provider()
+	if err != nil {
+		return 0, err
+	}
+	return provider.GetDBVersion(ctx)
+}
+
+// Status implements Database.
+func (m *mysqlApp) Status(ctx context.Context) (Status, error) {
+	var s Status
+	names, err := migrationNames(m.migrations)
+	if err != nil {
+		return s, err
+	}
+	s.Newest = int64(len(names))
+	if s.Version, err = m.version(ctx); err != nil {
+		return s, explainMySQL(err)
+	}
+	s.Version = max(s.Version, 0)
+	if s.Version == 0 {
+		return s, nil
+	}
+	var host string
+	var port int
+	if err := m.db.QueryRowContext(ctx, "SELECT Host, Port FROM mysql.servers WHERE Server_name = 'nextid'").Scan(&host, &port); err != nil {
+		return s, explainMySQL(err)
+	}
+	s.Server = net.JoinHostPort(host, strconv.Itoa(port))
+	start := time.Now()
+	var n int
+	err = m.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM nextid.id_parts WHERE id = 0").Scan(&n)
+	s.Asked, s.Took = explainMySQL(err), time.Since(start)
+	return s, nil
+}
+
+// mysqlSQL is the text of all that Up runs.
+func mysqlSQL(dsn string, c Config) (string, error) {
+	_, database, err := mysqlConfig(dsn)
+	if err != nil {
+		return "", err
+	}
+	fills, err := c.fills(database)
+	if err != nil {
+		return "", err
+	}
+	folder, err := fs.Sub(mysqlFiles, "mysql")
+	if err != nil {
+		return "", err
+	}
+	text, err := migrationsText(folder)
+	if err != nil {
+		return "", err
+	}
+	e := c.Server.engine()
+	tables, err := tablesSQL(e)
+	if err != nil {
+		return "", err
+	}
+	var all strings.Builder
+	fmt.Fprintf(&all, "CREATE DATABASE nextid;\n%s\n-- ---- connection ----\nINSTALL SONAME '%s';\n%s; -- and the password\n%s\n",
+		text, e.library, serverSQL(c, false, ""), tables)
+	for _, grant := range mysqlGrants(c) {
+		all.WriteString(grant + ";\n")
+	}
+	for _, f := range fills {
+		fmt.Fprintf(&all, "\nDELIMITER //\n%s//\nDELIMITER ;\n", f.sql())
+	}
+	return all.String(), nil
+}
+
+// mysqlLiteral quotes a string, in every sql_mode.
+func mysqlLiteral(s string) string {
+	if strings.ContainsRune(s, '\\') {
+		return fmt.Sprintf("X'%x'", s)
+	}
+	return "'" + strings.ReplaceAll(s, "'", "''") + "'"
+}
+
+func backQuoted(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+
+// explainMySQL turns an answer of MySQL into one line.
+func explainMySQL(err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	if e, ok := errors.AsType[*mysqldriver.MySQLError](err); ok {
+		return &Error{
+			What: fmt.Sprintf("%s (error %d)", strings.TrimSpace(e.Message), e.Number), Err: err,
+			Hint: mysqlHints[e.Number],
+		}
+	}
+	return err
+}
+
+// mysqlHints say what to do about errors that come up when servers ask each other.
+var mysqlHints = map[uint16]string{
+	1045: "The account or its password is wrong: the one of --dsn, or the one of --server with NEXTID_FOREIGN_PASSWORD.",
+	1227: "Run it as an account that may create databases and servers, such as root.",
+	1429: "Is nextid running where --server says, and may it be reached from the database's machine?",
+	1434: "Is nextid running where --server says, and may it be reached from the database's machine?",
+}
+
+// mysqlEngines are the names for the parameter engine.
+func mysqlEngines() []string {
+	names := make([]string, 0, len(engines))
+	for name := range engines {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

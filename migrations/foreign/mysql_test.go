@@ -1,0 +1,442 @@
+package foreign_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	mysqldriver "github.com/go-sql-driver/mysql"
+
+	"nextid/generator"
+	"nextid/generator/history"
+	"nextid/migrations/foreign"
+	"nextid/sqlfuncs/mariadbtest"
+)
+
+// mariadb is an application's MariaDB with the database shop.
+type mariadb struct {
+	*sql.DB
+	t   *testing.T
+	dsn string // of shop, for foreign.Open
+}
+
+func startMariaDB(t *testing.T, settings ...string) *mariadb {
+	t.Helper()
+	// Debian's CONNECT calls itself gamma.
+	address, _ := mariadbtest.Start(t, append(settings, "plugin-maturity=unknown")...)
+	m := &mariadb{t: t, dsn: "mysql://root@" + address + "/shop"}
+	m.DB = m.login("root@tcp(" + address + ")/")
+	m.exec("CREATE DATABASE shop")
+	m.DB = m.login("root@tcp(" + address + ")/shop?multiStatements=true")
+	return m
+}
+
+// login opens connections as somebody.
+func (m *mariadb) login(dsn string) *sql.DB {
+	m.t.Helper()
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	m.t.Cleanup(func() { _ = db.Close() }) // the server goes, too
+	return db
+}
+
+func (m *mariadb) exec(text string) sql.Result {
+	m.t.Helper()
+	r, err := m.ExecContext(m.t.Context(), text)
+	if err != nil {
+		m.t.Fatalf("%s: %v", text, err)
+	}
+	return r
+}
+
+func (m *mariadb) fails(number uint16, text string) {
+	m.t.Helper()
+	_, err := m.ExecContext(m.t.Context(), text)
+	if e, ok := errors.AsType[*mysqldriver.MySQLError](err); !ok || e.Number != number {
+		m.t.Errorf("%s: %v, want error %d", text, err, number)
+	}
+}
+
+// numbers returns the rows of a query with one column.
+func (m *mariadb) numbers(text string) (ids []int64) {
+	m.t.Helper()
+	rows, err := m.QueryContext(m.t.Context(), text)
+	if err != nil {
+		m.t.Fatalf("%s: %v", text, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			m.t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	if err := rows.Err(); err != nil {
+		m.t.Fatalf("%s: %v", text, err)
+	}
+	return ids
+}
+
+// fillOrders is the configuration that most tests use.
+func fillOrders(t *testing.T, s *server, parameters string) foreign.Config {
+	t.Helper()
+	fill, err := foreign.ParseFill("orders.id=orders")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return foreign.Config{Server: parseServer(t, "mysql://app@"+s.mysql+"/nextid"+parameters), Fill: []foreign.Fill{fill}}
+}
+
+const ordersTable = "CREATE TABLE shop.orders (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, note TEXT)"
+
+func TestEnginesOfMariaDB(t *testing.T) {
+	t.Parallel()
+	s, app := startServer(t), startMariaDB(t)
+	app.exec(ordersTable)
+	var log history.Log
+	for _, engine := range []string{"federated", "spider", "connect", "federated"} { // one after the other: up changes the engine
+		t.Run(engine, func(t *testing.T) {
+			app.t = t
+			needsPlugin(t, app, engine)
+			c := fillOrders(t, s, "?engine="+engine)
+			for range 2 {
+				up(t, app.dsn, c)
+				if st := status(t, app.dsn); !st.Current() || st.Server != s.mysql || st.Took == 0 {
+					t.Fatalf("after up: %+v", st)
+				}
+			}
+			drawOrders(t, app, &log)
+		})
+	}
+	check(t, &log)
+}
+
+// needsPlugin skips a test when the plugin of an engine is not installed.
+func needsPlugin(t *testing.T, app *mariadb, engine string) {
+	t.Helper()
+	var dir string
+	if err := app.QueryRowContext(t.Context(), "SELECT @@plugin_dir").Scan(&dir); err != nil {
+		t.Fatal(err)
+	}
+	library := map[string]string{"federated": "ha_federatedx.so", "spider": "ha_spider.so", "connect": "ha_connect.so"}[engine]
+	if _, err := os.Stat(filepath.Join(dir, library)); err != nil {
+		t.Skipf("needs the Debian package mariadb-plugin-%s", engine)
+	}
+}
+
+// drawOrders inserts in every way and wants new ids each time.
+func drawOrders(t *testing.T, app *mariadb, log *history.Log) {
+	t.Helper()
+	app.exec("DELETE FROM shop.orders")
+	for _, insert := range []struct {
+		rows int
+		text string
+	}{
+		{1, "INSERT INTO shop.orders (note) VALUES ('a')"},
+		{3, "INSERT INTO shop.orders (note) VALUES ('a'), ('b'), ('c')"},
+		{50, "INSERT INTO shop.orders (note) SELECT seq FROM seq_1_to_50"},
+		{3, "INSERT INTO shop.orders VALUES (0, 'a'), (NULL, 'b'), (DEFAULT, 'c')"},
+	} {
+		ids := app.numbers(insert.text + " RETURNING id")
+		slices.Sort(ids)
+		if len(ids) != insert.rows || ids[0] < 1<<40 {
+			t.Errorf("%s: %d", insert.text, ids)
+		}
+		record(log, ids)
+	}
+	for range 2 {
+		record(log, app.numbers("SELECT nextid.next_id('orders')"))
+	}
+	// A driver reports the id, though LAST_INSERT_ID() does not know it.
+	id, err := app.exec("INSERT INTO shop.orders (note) VALUES ('reported')").LastInsertId()
+	if err != nil || id != app.numbers("SELECT id FROM shop.orders WHERE note = 'reported'")[0] {
+		t.Errorf("LastInsertId %d, %v", id, err)
+	}
+	// An id that is given stays.
+	app.exec("INSERT INTO shop.orders VALUES (7, 'given')")
+	if ids := app.numbers("SELECT id FROM shop.orders WHERE note = 'given'"); ids[0] != 7 {
+		t.Errorf("a given id became %d", ids)
+	}
+	// Nothing else was drawn: a read by name is a read of one row.
+	if n := app.numbers(fmt.Sprintf("SELECT COUNT(*) FROM nextid.id_parts WHERE id = %d AND kind = 'snowflake'", id)); n[0] != 1 {
+		t.Errorf("id_parts has %d rows", n)
+	}
+}
+
+func record(log *history.Log, ids []int64) {
+	for _, id := range ids {
+		log.Add(history.Event{Name: "orders", Client: 1, Range: generator.Range{First: id, Count: 1, Step: 1}})
+	}
+}
+
+// The batches of the engines that can read several rows of one key.
+func TestBatchesOfMariaDB(t *testing.T) {
+	t.Parallel()
+	s, app := startServer(t), startMariaDB(t)
+	for _, engine := range []string{"spider", "connect"} {
+		t.Run(engine, func(t *testing.T) {
+			app.t = t
+			needsPlugin(t, app, engine)
+			c := fillOrders(t, s, "?engine="+engine)
+			c.Fill = nil
+			up(t, app.dsn, c)
+			app.exec(`CREATE OR REPLACE TABLE shop.bulk (id BIGINT PRIMARY KEY, note TEXT);
+				INSERT INTO shop.bulk SELECT b.id, n.seq
+				FROM (SELECT id, ROW_NUMBER() OVER (ORDER BY id) AS seq
+					FROM (SELECT id FROM nextid.id_batch WHERE name = 'orders' AND n = 1000 LIMIT 1000) AS ids) AS b
+				JOIN seq_1_to_1000 AS n USING (seq)`)
+			if n := app.numbers("SELECT COUNT(DISTINCT id) FROM shop.bulk WHERE id > 0"); n[0] != 1000 {
+				t.Errorf("%d ids", n)
+			}
+		})
+	}
+}
+
+// TestTrapsOfMariaDB holds what docs/foreign.md warns of.
+func TestTrapsOfMariaDB(t *testing.T) {
+	t.Parallel()
+	s, app := startServer(t), startMariaDB(t)
+	app.exec(ordersTable)
+	up(t, app.dsn, fillOrders(t, s, ""))
+	issued := func() string {
+		return s.connect().text("SELECT issued::text FROM generators WHERE name = 'orders'")
+	}
+	app.exec("INSERT INTO shop.orders (note) VALUES ('a')")
+	before := issued()
+	app.exec("EXPLAIN SELECT id FROM nextid.ids WHERE name = 'orders'")
+	if after := issued(); after == before {
+		t.Errorf("EXPLAIN drew no id on FederatedX: the page says that it does")
+	}
+	app.exec("CREATE TABLE shop.strict (id BIGINT NOT NULL PRIMARY KEY, note TEXT)")
+	c := fillOrders(t, s, "")
+	c.Fill = []foreign.Fill{{Table: "strict", Column: "id", Generator: "orders"}}
+	wantUpError(t, app.dsn, c, "no default", "ALTER COLUMN `id` SET DEFAULT 0")
+	app.exec("CREATE TRIGGER shop.by_hand BEFORE INSERT ON shop.strict FOR EACH ROW SET NEW.id = nextid.next_id('orders')")
+	app.fails(1364, "INSERT INTO shop.strict (note) SELECT 'a'")
+	app.exec("DROP TRIGGER shop.by_hand; ALTER TABLE shop.strict ALTER COLUMN id SET DEFAULT 0")
+	up(t, app.dsn, c)
+	app.exec("INSERT INTO shop.strict (note) SELECT 'a' UNION ALL SELECT 'b'")
+	if id := app.numbers("SELECT LAST_INSERT_ID()"); id[0] != 0 {
+		t.Errorf("LAST_INSERT_ID() is %d: the page says that it is not set", id)
+	}
+}
+
+func wantUpError(t *testing.T, dsn string, c foreign.Config, what, hint string) {
+	t.Helper()
+	err := open(t, dsn).Up(t.Context(), c)
+	e, ok := errors.AsType[*foreign.Error](err)
+	if !ok || !strings.Contains(e.What, what) || !strings.Contains(e.Hint, hint) {
+		t.Errorf("up: %v %+v, want %q and %q", err, e, what, hint)
+	}
+}
+
+// TestRestartUnderMariaDB restarts nextid between two inserts.
+func TestRestartUnderMariaDB(t *testing.T) {
+	t.Parallel()
+	s, app := startServer(t), startMariaDB(t)
+	app.exec(ordersTable)
+	var log history.Log
+	for _, engine := range []string{"federated", "spider", "connect"} {
+		t.Run(engine, func(t *testing.T) {
+			app.t = t
+			needsPlugin(t, app, engine)
+			up(t, app.dsn, fillOrders(t, s, "?engine="+engine))
+			record(&log, app.numbers("INSERT INTO shop.orders (note) VALUES ('before') RETURNING id"))
+			s.kill()
+			if _, err := app.ExecContext(t.Context(), "INSERT INTO shop.orders (note) VALUES ('down')"); err == nil {
+				t.Error("an insert succeeds while the server is down")
+			}
+			s.start()
+			failed := 0
+			for ; failed < 3; failed++ {
+				r, err := app.ExecContext(t.Context(), "INSERT INTO shop.orders (note) VALUES ('after')")
+				if err == nil {
+					id, err := r.LastInsertId()
+					if err != nil {
+						t.Fatal(err)
+					}
+					record(&log, []int64{id})
+					break
+				}
+				t.Logf("after the restart: %v", err)
+			}
+			if failed > 1 {
+				t.Errorf("%d inserts failed after the restart", failed)
+			}
+		})
+	}
+	check(t, &log)
+}
+
+// TestUsersOfMariaDB: the engines know only the old password method.
+func TestUsersOfMariaDB(t *testing.T) {
+	t.Parallel()
+	users := filepath.Join(t.TempDir(), "users")
+	native := "NEXTID_MYSQL_NATIVE_PASSWORD=true"
+	passwd := exec.CommandContext(t.Context(), binary, "passwd", "--users", users, "app")
+	passwd.Env = append(os.Environ(), native)
+	passwd.Stdin = strings.NewReader("it's secret\n")
+	if out, err := passwd.CombinedOutput(); err != nil {
+		t.Fatalf("passwd: %v\n%s", err, out)
+	}
+	s, app := startServer(t, "NEXTID_USERS="+users, native), startMariaDB(t)
+	modern := startServer(t, "NEXTID_USERS="+users)
+	app.exec(ordersTable)
+	for _, engine := range []string{"federated", "spider", "connect"} {
+		t.Run(engine, func(t *testing.T) {
+			app.t = t
+			needsPlugin(t, app, engine)
+			c := fillOrders(t, s, "?engine="+engine)
+			c.Password = "it's secret"
+			up(t, app.dsn, c)
+			if st := status(t, app.dsn); st.Asked != nil {
+				t.Errorf("with the password: %v", st.Asked)
+			}
+			app.exec("INSERT INTO shop.orders (note) VALUES ('a')")
+			other := fillOrders(t, modern, "?engine="+engine)
+			other.Password = c.Password
+			up(t, app.dsn, other)
+			if st := status(t, app.dsn); st.Asked == nil {
+				t.Error("the engine knows caching_sha2_password: the page says that it does not")
+			}
+			c.Password = "wrong"
+			if err := open(t, app.dsn).Up(t.Context(), c); err == nil {
+				app.exec("FLUSH TABLES")
+				if st := status(t, app.dsn); st.Asked == nil {
+					t.Error("a wrong password gets in")
+				}
+			}
+		})
+	}
+}
+
+// TestAccountsOfMariaDB: who inserts needs no right in nextid; who calls the
+// function does.
+func TestAccountsOfMariaDB(t *testing.T) {
+	t.Parallel()
+	s, app := startServer(t), startMariaDB(t)
+	app.exec(ordersTable)
+	app.exec("CREATE USER clerk@localhost, teller@localhost; GRANT INSERT, SELECT ON shop.orders TO clerk@localhost")
+	c := fillOrders(t, s, "")
+	c.Grant = []string{"teller@localhost"}
+	up(t, app.dsn, c)
+	address := strings.TrimSuffix(strings.TrimPrefix(app.dsn, "mysql://root@"), "/shop")
+	clerk, teller := app.login("clerk@tcp("+address+")/shop"), app.login("teller@tcp("+address+")/")
+	if _, err := clerk.ExecContext(t.Context(), "INSERT INTO orders (note) VALUES ('a')"); err != nil {
+		t.Errorf("the trigger: %v", err)
+	}
+	var id int64
+	if err := clerk.QueryRowContext(t.Context(), "SELECT nextid.next_id('orders')").Scan(&id); err == nil {
+		t.Error("somebody without a grant calls the function")
+	}
+	if err := teller.QueryRowContext(t.Context(), "SELECT nextid.next_id('orders')").Scan(&id); err != nil || id == 0 {
+		t.Errorf("with a grant: %v", err)
+	}
+	if err := teller.QueryRowContext(t.Context(), "SELECT id FROM nextid.ids WHERE name = 'orders'").Scan(&id); err == nil {
+		t.Error("the tables are open to everybody")
+	}
+}
+
+func TestDownOfMariaDB(t *testing.T) {
+	t.Parallel()
+	s, app := startServer(t), startMariaDB(t)
+	app.exec(ordersTable)
+	if st := status(t, app.dsn); st.Version != 0 || st.Current() {
+		t.Errorf("before up: %+v", st)
+	}
+	done := make(chan error)
+	c := fillOrders(t, s, "")
+	for range 4 { // at once
+		db := open(t, app.dsn)
+		go func() { done <- db.Up(context.WithoutCancel(t.Context()), c) }()
+	}
+	for range 4 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	app.exec("CREATE VIEW shop.later AS SELECT nextid.next_id('later') AS id")
+	for _, user := range []string{"trigger shop.nextid_orders_id, view shop.later", "view shop.later"} {
+		err := open(t, app.dsn).Down(t.Context())
+		if err == nil || !strings.HasSuffix(err.Error(), "in use by "+user) {
+			t.Errorf("down: %v, want in use by %s", err, user)
+		}
+		app.exec("DROP TRIGGER IF EXISTS shop.nextid_orders_id")
+	}
+	app.exec("DROP VIEW shop.later")
+	for range 2 {
+		if err := open(t, app.dsn).Down(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := app.numbers("SELECT (SELECT COUNT(*) FROM mysql.servers) + (SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = 'nextid')"); n[0] != 0 {
+			t.Errorf("down left %d things", n)
+		}
+	}
+	up(t, app.dsn, c)
+	app.exec("INSERT INTO shop.orders (note) VALUES ('again')")
+}
+
+// TestRefusedByMariaDB: what up says when it cannot.
+func TestRefusedByMariaDB(t *testing.T) {
+	t.Parallel()
+	s, app := startServer(t), startMariaDB(t)
+	c := fillOrders(t, s, "")
+	wantUpError(t, app.dsn, c, "there is no column shop.orders.id", "Create the table")
+	c.Fill = nil
+	wantUpError(t, app.dsn, foreign.Config{Server: parseServer(t, "postgres://app@"+s.address+"/nextid")}, "over MySQL's protocol", "mysql://")
+	wantUpError(t, sharedCluster(t).database(t), c, "over PostgreSQL's protocol", "postgres://")
+	if err := open(t, app.dsn).Down(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	app.exec("CREATE DATABASE nextid; CREATE TABLE nextid.theirs (id BIGINT)")
+	wantUpError(t, app.dsn, c, "not made by nextid", "another database")
+	for _, dsn := range []string{"mysql://root:topsecret@127.0.0.1:1/shop", "mysql://%zz:topsecret@x/shop", "mysql://a:topsecret@x/shop?nonsense=1&tls=none"} {
+		if _, err := foreign.Open(t.Context(), dsn); err == nil || strings.Contains(err.Error(), "topsecret") {
+			t.Errorf("%s: %v", dsn, err)
+		}
+	}
+	for _, url := range []string{"mysql://a@x,y/z", "mysql://a@x/z?engine=innodb", "mysql://a@x/z?sslmode=require", "mysql://a:secret@x/z", "redis://x/y"} {
+		if server, err := foreign.ParseServer(url); err == nil {
+			t.Errorf("%s: %+v", url, server)
+		}
+	}
+	for _, fill := range []string{"", "orders=orders", "orders.id", "a.b.c.d=e", "orders.id=", "orders.id=it's", ".id=orders", "orders.=orders", `orders.id=a\`} {
+		if f, err := foreign.ParseFill(fill); err == nil {
+			t.Errorf("%q: %+v", fill, f)
+		}
+	}
+	wantSQL(t, c)
+}
+
+// wantSQL checks the text of print: what up runs, without the password.
+func wantSQL(t *testing.T, c foreign.Config) {
+	t.Helper()
+	c.Password, c.Grant = "topsecret", []string{"teller@10.0.0.%", "PUBLIC", `o'hara\@x`}
+	c.Fill = []foreign.Fill{{Database: "shop", Table: "or`ders", Column: "id", Generator: "orders"}}
+	text, err := foreign.SQL("mysql://root@db/shop", c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{
+		"INSTALL SONAME 'ha_federatedx'", "CREATE FUNCTION nextid.next_id", "ENGINE=FEDERATED CONNECTION='nextid/ids'", "TO 'teller'@'10.0.0.%'", "TO PUBLIC",
+		"TO X'6f27686172615c'@'x'", "CREATE TRIGGER `shop`.`nextid_or``ders_id` BEFORE INSERT ON `shop`.`or``ders`",
+	} {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q is missing in\n%s", part, text)
+		}
+	}
+	if strings.Contains(text, "topsecret") {
+		t.Error("the text shows the password")
+	}
+}
