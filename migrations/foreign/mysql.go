@@ -115,13 +115,7 @@ func (m *mysqlApp) locked(ctx context.Context, f func() error) error {
 
 // Up implements Database.
 func (m *mysqlApp) Up(ctx context.Context, c Config) error {
-	if c.Server.Protocol != protocolMySQL {
-		return &Error{
-			What: "a MySQL database asks over MySQL's protocol, and --server is not a mysql:// URL",
-			Hint: "Write --server mysql://nextid@HOST:3307/nextid.",
-		}
-	}
-	fills, err := c.fills(m.database)
+	fills, err := asksMySQL(c, m.database)
 	if err != nil {
 		return err
 	}
@@ -151,6 +145,18 @@ func (m *mysqlApp) Up(ctx context.Context, c Config) error {
 		}
 		return nil
 	})
+}
+
+// asksMySQL checks that the configuration is for MySQL, and returns the
+// columns to fill, with their database.
+func asksMySQL(c Config, database string) ([]Fill, error) {
+	if c.Server.Protocol != protocolMySQL {
+		return nil, &Error{
+			What: "a MySQL database asks over MySQL's protocol, and --server is not a mysql:// URL",
+			Hint: "Write --server mysql://nextid@HOST:3307/nextid.",
+		}
+	}
+	return c.fills(database)
 }
 
 // ownSchema creates the database nextid, or checks that the one that is
@@ -451,7 +457,7 @@ func mysqlSQL(dsn string, c Config) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	fills, err := c.fills(database)
+	fills, err := asksMySQL(c, database)
 	if err != nil {
 		return "", err
 	}
