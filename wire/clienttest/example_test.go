@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"nextid/sqlfuncs/mariadbtest"
 	"nextid/sqlfuncs/pgtest"
 )
 
@@ -23,7 +24,8 @@ var exampleBlock = regexp.MustCompile("(?ms)^```\\w+ ([\\w-]+)/(\\S+)\n(.*?)^```
 
 // exampleJars are the class paths of the examples in Java.
 var exampleJars = map[string]string{
-	"pgjdbc": "postgresql\n",
+	"pgjdbc":       "postgresql\n",
+	"mariadb-jdbc": "mariadb-java-client\nslf4j-api\nslf4j-nop\n",
 	"hibernate": "hibernate-core\nhibernate3\npostgresql\nhibernate-commons-annotations\ngeronimo-jpa_2.0_spec\ngeronimo-jta-1.2-spec\n" +
 		"dom4j\ncommons-collections3\njavassist\nantlr\nslf4j-api\nslf4j-nop\n",
 }
@@ -38,8 +40,10 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, app := startServer(t), appDatabase(t)
-	ports := strings.NewReplacer("5433", server, "5432", app.Port())
+	server, app := newServer(t), appDatabase(t)
+	mariadb, socket := mariadbtest.Start(t)
+	_, mariadbPort, _ := strings.Cut(mariadb, ":")
+	ports := strings.NewReplacer("5433", server.port, "5432", app.Port(), "3307", server.mysql, "3306", mariadbPort)
 	examples := map[string]map[string]string{}
 	for _, m := range exampleBlock.FindAllStringSubmatch(string(text), -1) {
 		if examples[m[1]] == nil {
@@ -47,14 +51,13 @@ func TestExamples(t *testing.T) {
 		}
 		examples[m[1]][m[2]] = ports.Replace(m[3])
 	}
-	nextid := "postgres://app@127.0.0.1:" + server + "/nextid"
+	nextid := "postgres://app@127.0.0.1:" + server.port + "/nextid"
 	setup := writeExample(t, "setup", examples["setup"])
-	up := exec.Command("sh", filepath.Join(setup, "up.sh"))
-	up.Env = append(os.Environ(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"))
-	if out, err := up.CombinedOutput(); err != nil {
-		t.Fatalf("up.sh: %v\n%s", err, out)
-	}
+	runSetup(t, setup, "up.sh")
 	runSQL(t, app.String(), filepath.Join(setup, "orders.sql"))
+	runMariaDB(t, socket, "CREATE DATABASE shop; CREATE USER app@localhost; GRANT ALL ON shop.* TO app@localhost")
+	runMariaDB(t, socket, "USE shop; "+examples["setup"]["orders-mysql.sql"])
+	runSetup(t, setup, "up-mysql.sh")
 	delete(examples, "setup")
 	for _, name := range slices.Sorted(maps.Keys(examples)) {
 		t.Run(name, func(t *testing.T) {
@@ -70,6 +73,22 @@ func TestExamples(t *testing.T) {
 			}
 			wantRisingIDs(t, runExample(t, name, dir))
 		})
+	}
+}
+
+func runSetup(t *testing.T, dir, script string) {
+	t.Helper()
+	cmd := exec.Command("sh", filepath.Join(dir, script))
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, out)
+	}
+}
+
+func runMariaDB(t *testing.T, socket, sql string) {
+	t.Helper()
+	if out, err := exec.Command("mariadb", "--no-defaults", "-S", socket, "-u", "root", "-e", sql).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", sql, err, out)
 	}
 }
 
@@ -111,6 +130,13 @@ func writeExample(t *testing.T, name string, files map[string]string) string {
 	dir := t.TempDir()
 	if jars := exampleJars[name]; jars != "" {
 		files["jars"] = jars
+	}
+	if files["main.c"] != "" {
+		libraries, err := os.ReadFile("scripts/" + name + "/libraries")
+		if err != nil {
+			t.Fatal(err)
+		}
+		files["libraries"] = string(libraries)
 	}
 	if files["main.go"] != "" {
 		for _, file := range []string{"go.mod", "go.sum"} {
