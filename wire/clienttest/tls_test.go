@@ -249,7 +249,8 @@ func TestTLSAndUsers(t *testing.T) {
 	s := startSecured(t)
 	for name, test := range map[string]func(t *testing.T, s *secured){
 		"psql": testPsql, "psql-sslmodes": testPsqlModes, "pgx": testPgx, "psycopg3": testPsycopg, "pgjdbc": testPgjdbc, "node-pg": testNodePg,
-		"mariadb": testMariaDB, "go-sql-driver": testGoMySQL, "pymysql": testPyMySQL,
+		"mariadb": testMariaDB, "go-sql-driver": testGoMySQL, "pymysql": testPyMySQL, "mariadb-jdbc": testMariaDBJdbc,
+		"mysql2": testNodeMySQL("mysql2/promise"), "node-mariadb": testNodeMySQL("mariadb"),
 		"mariadb status": testMySQLStatus, "peer": testPeer, "old TLS": testOldTLS,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, s) })
@@ -330,10 +331,7 @@ func testPsycopg(t *testing.T, s *secured) {
 func testPgjdbc(t *testing.T, s *secured) {
 	const jar = "/usr/share/java/postgresql.jar"
 	needs(t, "default-jdk-headless libpostgresql-jdbc-java", "sh", "-c", "javac -version && test -f "+jar)
-	classes := t.TempDir()
-	if out, err := runProgram(t, nil, "javac", "-d", classes, "tls/Pgjdbc.java"); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	classes := compileJdbc(t)
 	key := filepath.Join(classes, "key.der") // pgjdbc reads keys in DER only
 	if out, err := runProgram(t, nil, "openssl", "pkcs8", "-topk8", "-nocrypt", "-in", s.key, "-outform", "DER", "-out", key); err != nil {
 		t.Skipf("needs the Debian package openssl: %s", out)
@@ -355,7 +353,16 @@ func testPgjdbc(t *testing.T, s *secured) {
 		}
 		return url
 	}
-	s.tryAtOnce(t, url, "java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", classes+":"+jar, "Pgjdbc")
+	s.tryAtOnce(t, url, "java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", classes+":"+jar, "Jdbc")
+}
+
+func compileJdbc(t *testing.T) (classes string) {
+	t.Helper()
+	classes = t.TempDir()
+	if out, err := runProgram(t, nil, "javac", "-d", classes, "tls/Jdbc.java"); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return classes
 }
 
 func testNodePg(t *testing.T, s *secured) {
@@ -474,11 +481,7 @@ func (s *secured) clientTLS(t *testing.T, a attempt) *tls.Config {
 func testPyMySQL(t *testing.T, s *secured) {
 	needs(t, "python3-pymysql python3-cryptography", "/usr/bin/python3", "-c", "import pymysql, cryptography")
 	s.try(t, func(a attempt) (string, error) {
-		var port int
-		if _, err := fmt.Sscan(s.mysql, &port); err != nil {
-			t.Fatal(err)
-		}
-		config := map[string]any{"host": "localhost", "port": port, "user": a.user, "password": a.password}
+		config := map[string]any{"host": "localhost", "port": s.mysqlPort(t), "user": a.user, "password": a.password}
 		switch a.tls {
 		case plain:
 			config["ssl_disabled"] = true
@@ -494,6 +497,74 @@ func testPyMySQL(t *testing.T, s *secured) {
 		}
 		return runProgram(t, []string{"CONFIG=" + jsonText(t, config)}, "/usr/bin/python3", "tls/pymysql.py")
 	})
+}
+
+func testMariaDBJdbc(t *testing.T, s *secured) {
+	const jars = "/usr/share/java/mariadb-java-client.jar:/usr/share/java/slf4j-api.jar:/usr/share/java/slf4j-nop.jar"
+	needs(t, "default-jdk-headless libmariadb-java libslf4j-java openssl", "sh", "-c", "javac -version && openssl version && test -f /usr/share/java/mariadb-java-client.jar")
+	classes := compileJdbc(t)
+	store := filepath.Join(classes, "key.p12")
+	if out, err := runProgram(t, nil, "openssl", "pkcs12", "-export", "-in", s.cert, "-inkey", s.key, "-out", store, "-passout", "pass:store"); err != nil {
+		t.Fatalf("openssl: %v\n%s", err, out)
+	}
+	s.tryAtOnce(t, func(a attempt) string {
+		url := fmt.Sprintf("jdbc:mariadb://localhost:%s/nextid?allowPublicKeyRetrieval=true&user=%s&password=%s", s.mysql, a.user, a.password)
+		switch a.tls {
+		case encrypt:
+			url += "&useSsl=true&trustServerCertificate=true"
+		case verify:
+			url += "&useSsl=true&serverSslCert=" + s.ca
+		case distrust:
+			url += "&useSsl=true&serverSslCert=" + s.wrongCA
+		}
+		if a.cert != "" {
+			url += "&keyStore=" + store + "&keyStorePassword=store&keyStoreType=PKCS12"
+		}
+		return url
+	}, "java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dfile.encoding=UTF-8", "-cp", classes+":"+jars, "Jdbc")
+}
+
+func testNodeMySQL(module string) func(t *testing.T, s *secured) {
+	return func(t *testing.T, s *secured) {
+		modules, err := filepath.Abs("scripts/node_modules")
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, _, _ := strings.Cut(module, "/")
+		if _, err := os.Stat(filepath.Join(modules, name)); err != nil {
+			t.Skipf("%s is not installed here: npm ci --ignore-scripts in wire/clienttest/scripts", name)
+		}
+		s.try(t, func(a attempt) (string, error) {
+			config := map[string]any{"host": "localhost", "port": s.mysqlPort(t), "user": a.user, "password": a.password, "database": "nextid"}
+			if name == "mariadb" {
+				config["allowPublicKeyRetrieval"] = true
+			}
+			ssl := map[string]any{}
+			switch a.tls {
+			case encrypt:
+				ssl["rejectUnauthorized"] = false
+			case verify:
+				ssl["ca"] = s.ca
+			case distrust:
+				ssl["ca"] = s.wrongCA
+			}
+			if a.cert != "" {
+				ssl["cert"], ssl["key"] = a.cert, a.key
+			}
+			if a.tls != plain {
+				config["ssl"] = ssl
+			}
+			return runProgram(t, []string{"MODULES=" + modules, "MODULE=" + module, "CONFIG=" + jsonText(t, config)}, "node", "tls/node-mysql.js")
+		})
+	}
+}
+
+func (s *secured) mysqlPort(t *testing.T) (port int) {
+	t.Helper()
+	if _, err := fmt.Sscan(s.mysql, &port); err != nil {
+		t.Fatal(err)
+	}
+	return port
 }
 
 // testPeer logs in over a Unix socket as the system's user, and not as

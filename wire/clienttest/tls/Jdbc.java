@@ -3,7 +3,7 @@ import java.sql.SQLException;
 import java.util.Scanner;
 
 /** Logs in with each URL on standard input and prints one line for it: an id, or the error. */
-class Pgjdbc {
+class Jdbc {
     public static void main(String[] args) {
         for (var urls = new Scanner(System.in); urls.hasNextLine(); ) {
             try (var conn = DriverManager.getConnection(urls.nextLine());
