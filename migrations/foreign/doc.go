@@ -3,7 +3,11 @@
 //
 //	id bigint PRIMARY KEY DEFAULT nextid.next_id('orders')
 //
-// The objects are goose migrations, one folder a database (postgres). What
+// In MySQL and MariaDB, where a DEFAULT may not call a function, a trigger
+// fills the column.
+//
+// The objects are goose migrations, one folder a database (postgres,
+// postgres_mysql for mysql_fdw, mysql). What
 // is configuration (the server's address, the login, who may call the
 // functions) is a template beside them, which every Up applies again.
 //

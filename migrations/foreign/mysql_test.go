@@ -395,7 +395,9 @@ func TestRefusedByMariaDB(t *testing.T) {
 	wantUpError(t, app.dsn, c, "there is no column shop.orders.id", "Create the table")
 	c.Fill = nil
 	wantUpError(t, app.dsn, foreign.Config{Server: parseServer(t, "postgres://app@"+s.address+"/nextid")}, "over MySQL's protocol", "mysql://")
-	wantUpError(t, sharedCluster(t).database(t), c, "over PostgreSQL's protocol", "postgres://")
+	engine := foreign.Config{Server: parseServer(t, "mysql://app@"+s.mysql+"/nextid?engine=spider")}
+	wantUpError(t, sharedCluster(t).database(t), engine, "engine is for MySQL", "mysql_fdw")
+	wantUpError(t, sharedCluster(t).database(t), fillOrders(t, s, ""), "--fill is for MySQL", "SET DEFAULT")
 	if err := open(t, app.dsn).Down(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -439,4 +441,46 @@ func wantSQL(t *testing.T, c foreign.Config) {
 	if strings.Contains(text, "topsecret") {
 		t.Error("the text shows the password")
 	}
+}
+
+// TestPostgresOverMySQL installs mysql_fdw.
+func TestPostgresOverMySQL(t *testing.T) {
+	t.Parallel()
+	s, cluster := startServer(t), sharedCluster(t)
+	dsn := cluster.database(t)
+	app := connect(t, dsn, nil)
+	if app.text("SELECT count(*)::text FROM pg_available_extensions WHERE name = 'mysql_fdw'") == "0" {
+		t.Skip("needs the Debian package postgresql-15-mysql-fdw")
+	}
+	c := foreign.Config{Server: parseServer(t, "mysql://app@"+s.mysql+"/nextid"), Grant: []string{"PUBLIC"}}
+	before := objects(t, dsn)
+	for range 2 {
+		up(t, dsn, c)
+		if st := status(t, dsn); !st.Current() || st.Server != s.mysql {
+			t.Fatalf("after up: %+v", st)
+		}
+	}
+	app.exec("CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT nextid.next_id('orders'), note text)")
+	var log history.Log
+	record(&log, app.numbers("INSERT INTO orders (note) SELECT n FROM generate_series(1, 50) n RETURNING id"))
+	record(&log, app.numbers("INSERT INTO orders (note) VALUES ('a'), ('b') RETURNING id"))
+	check(t, &log)
+	if kind := app.text("SELECT kind FROM nextid.parse_id((SELECT max(id) FROM orders))"); kind != "snowflake" {
+		t.Errorf("parse_id: %s", kind)
+	}
+	app.fails("22004", "SELECT nextid.next_id(NULL)")
+	wantUpError(t, dsn, config(t, s), "the other protocol, mysql", "down first")
+	app.exec("DROP TABLE orders")
+	if err := open(t, dsn).Down(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if after := objects(t, dsn); after != before {
+		t.Errorf("down left:\n%s", after)
+	}
+	text, err := foreign.SQL(dsn, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	connect(t, dsn, nil).exec(text)
+	up(t, cluster.database(t), config(t, s)) // the other protocol in another database
 }

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
@@ -19,8 +20,12 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-//go:embed postgres
+//go:embed postgres postgres_mysql
 var postgresFiles embed.FS
+
+// postgresFolders hold the migrations for each protocol over which the
+// database asks: with postgres_fdw, and with mysql_fdw.
+var postgresFolders = map[string]string{protocolPostgres: "postgres", protocolMySQL: "postgres_mysql"}
 
 // versionTable is in the schema that it tells the version of.
 const versionTable = "nextid.schema_version"
@@ -50,8 +55,32 @@ func openPostgres(ctx context.Context, dsn string) (Database, error) {
 		_ = db.Close()
 		return nil, explain(err)
 	}
-	migrations, err := fs.Sub(postgresFiles, "postgres")
-	return &postgres{db: db, migrations: migrations}, err
+	p := &postgres{db: db}
+	protocol, err := p.installed(ctx)
+	if err == nil {
+		err = p.use(cmp.Or(protocol, protocolPostgres))
+	}
+	if err != nil {
+		return nil, errors.Join(explain(err), db.Close())
+	}
+	return p, nil
+}
+
+// installed is the protocol over which the database asks by now, "" for none.
+func (p *postgres) installed(ctx context.Context) (protocol string, err error) {
+	err = p.db.QueryRowContext(ctx, `SELECT CASE w.fdwname WHEN 'mysql_fdw' THEN '`+protocolMySQL+`' ELSE '`+protocolPostgres+`' END
+		FROM pg_catalog.pg_foreign_server s JOIN pg_catalog.pg_foreign_data_wrapper w ON w.oid = s.srvfdw
+		WHERE s.srvname = 'nextid' AND to_regclass('`+versionTable+`') IS NOT NULL`).Scan(&protocol)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return protocol, err
+}
+
+// use chooses the migrations of a protocol.
+func (p *postgres) use(protocol string) (err error) {
+	p.migrations, err = fs.Sub(postgresFiles, postgresFolders[protocol])
+	return err
 }
 
 func (p *postgres) Close() error { return p.db.Close() }
@@ -93,6 +122,18 @@ func (p *postgres) Up(ctx context.Context, c Config) error {
 		if err := p.ownSchema(ctx); err != nil {
 			return err
 		}
+		switch installed, err := p.installed(ctx); {
+		case err != nil:
+			return err
+		case installed != "" && installed != c.Server.Protocol:
+			return &Error{
+				What: "what is installed asks over the other protocol, " + installed,
+				Hint: "Run nextid migrate foreign down first.",
+			}
+		}
+		if err := p.use(c.Server.Protocol); err != nil {
+			return err
+		}
 		provider, err := p.provider()
 		if err != nil {
 			return err
@@ -107,11 +148,8 @@ func (p *postgres) Up(ctx context.Context, c Config) error {
 // asksPostgres checks that the configuration is for PostgreSQL.
 func asksPostgres(c Config) error {
 	switch {
-	case c.Server.Protocol != protocolPostgres:
-		return &Error{
-			What: "a PostgreSQL database asks over PostgreSQL's protocol, and --server is not a postgres:// URL",
-			Hint: "Write --server postgres://nextid@HOST:5433/nextid.",
-		}
+	case c.Server.option("engine") != "":
+		return &Error{What: "--server: engine is for MySQL and MariaDB", Hint: "PostgreSQL asks over MySQL's protocol with mysql_fdw."}
 	case len(c.Fill) > 0:
 		return &Error{
 			What: "--fill is for MySQL and MariaDB",
@@ -294,7 +332,7 @@ func postgresSQL(_ string, c Config) (string, error) {
 	if err := asksPostgres(c); err != nil {
 		return "", err
 	}
-	folder, err := fs.Sub(postgresFiles, "postgres")
+	folder, err := fs.Sub(postgresFiles, postgresFolders[c.Server.Protocol])
 	if err != nil {
 		return "", err
 	}
@@ -339,7 +377,12 @@ func connectionSQL(c Config) (string, error) {
 	values := struct {
 		ServerOptions, UserOptions []Option
 		Grants                     []string
-	}{c.Server.Options, slices.Concat([]Option{{"user", c.Server.User}}, c.Server.UserOptions), nil}
+		MySQL                      bool
+	}{c.Server.Options, slices.Concat([]Option{{"user", c.Server.User}}, c.Server.UserOptions), nil, c.Server.Protocol == protocolMySQL}
+	if values.MySQL { // its tables name the database
+		values.UserOptions = []Option{{"username", c.Server.User}}
+		values.ServerOptions = slices.DeleteFunc(slices.Clone(c.Server.Options), func(o Option) bool { return o.Name == "dbname" })
+	}
 	for _, role := range c.Grant {
 		quoted := pgx.Identifier{role}.Sanitize()
 		if strings.EqualFold(role, "public") {
