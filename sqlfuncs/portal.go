@@ -375,6 +375,11 @@ func (p *Portal) Next(ctx context.Context) ([]datum.Value, error) {
 	if p.started && !p.done && p.rowLimit >= 0 && int64(p.position) >= p.rowLimit {
 		return nil, p.failed(io.EOF)
 	}
+	if !p.started && p.session.selectLimit(p.st) == 0 { // nothing runs, as with LIMIT 0
+		p.started, p.done = true, true
+		p.session.endStatement(p.st, 0)
+		return nil, io.EOF
+	}
 	row, err := p.pull(ctx)
 	if err == nil {
 		p.position++

@@ -329,7 +329,8 @@ func (s *Session) currval(e *generator.Entry) (int64, bool) {
 // statement and whenever the slow path must decide.
 func (s *Session) TryID(st *Statement, arg []byte) (id int64, ok bool) {
 	f := st.fast
-	if f == nil || s.options.Generators != nil || s.tx.state == txFailed || len(s.mysql.warnings) > 0 {
+	if f == nil || s.options.Generators != nil || s.tx.state == txFailed || len(s.mysql.warnings) > 0 ||
+		s.dialect == syntax.MySQL && s.mysql.rowsAtMost == 0 {
 		return 0, false
 	}
 	var e *generator.Entry
@@ -348,6 +349,7 @@ func (s *Session) TryID(st *Statement, arg []byte) (id int64, ok bool) {
 		return 0, false
 	}
 	s.drew(e, r.First)
+	s.mysql.rowCount, s.mysql.foundRows = -1, 1
 	return r.First, true
 }
 
