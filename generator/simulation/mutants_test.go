@@ -119,10 +119,6 @@ var mutants = []struct {
 		[]change{{"store/shared/reserve.go", "if r.AtLeast >= l.from ||", "if true || r.AtLeast >= l.from ||"}},
 	},
 	{
-		"servers that start together are taken for a failover", "found here in generator/store/shared",
-		[]change{{"store/shared/life.go", "first: seq < skipCount", "first: seq == 1"}},
-	},
-	{
 		"a strict generator answers from memory", "model S4",
 		[]change{
 			{"segment/generator.go", "\tif g.options.Strict {\n\t\treturn g.nextStrict(ctx, n)\n\t}\n", ""},

@@ -489,6 +489,31 @@ func TestWorkerIDsWaitForLostSlices(t *testing.T) {
 }
 
 // One row that cannot be read does not keep the others from being granted.
+// Servers that find a new store at the same moment all note its stamp:
+// that is no failover, and nobody waits.
+func TestServersThatStartTogetherSeeNoFailover(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDatabase()
+		d.delay = 100 * time.Millisecond // so that all read before one has written
+		stores := make([]*Store, 3)
+		var starting sync.WaitGroup
+		for i := range stores {
+			starting.Go(func() { stores[i] = newStore(t, d, Config{Wait: time.Minute}) })
+		}
+		starting.Wait()
+		stores = append(stores, newStore(t, d, Config{Wait: time.Minute})) // and one that finds the note
+		for i, s := range stores {
+			r := generator.Reservation{
+				Key: generator.WorkerKeyPrefix + "10/" + string(rune('0'+i)), AtLeast: s.now(), N: 1000, Limit: generator.NoLimit,
+			}
+			if _, _, err := s.Reserve(t.Context(), r); err != nil {
+				t.Errorf("server %d: %v", i, err)
+			}
+		}
+	})
+}
+
 func TestADamagedRowConcernsItsNameOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
