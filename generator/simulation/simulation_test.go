@@ -39,7 +39,7 @@ func TestSchedules(t *testing.T) {
 	if n == 0 {
 		n = enough
 		if testing.Short() || raceEnabled {
-			n = 2_000
+			n = 1_000
 		}
 	}
 	total, seed, err := runMany(rand.Uint64()>>16, n)

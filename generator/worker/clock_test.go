@@ -167,3 +167,28 @@ func TestBeforeTheFirstClaimTimeFollowsTheClockAtOnce(t *testing.T) {
 		})
 	}
 }
+
+// Somebody else's slice pushes our time ahead. That is no reason to reserve as
+// far ahead again: after a failover of the store, the servers wait for no more
+// than a slice from the clock (rule R7).
+func TestWhoIsPushedAheadReservesLittle(t *testing.T) {
+	inWorld(t, false, func(w *world) {
+		p := w.open(w.server(func(c *Config) { c.Source = Fixed{ID: 1} }))
+		slice := p.pools.cfg.Slice.Milliseconds()
+		for range 5 {
+			l := p.Lease()
+			w.taken(1, l.Hi, p.pools.cfg.Slice)
+			if err := p.Extend(w.t.Context(), l.Hi); err != nil {
+				t.Fatal(err)
+			}
+			if l := p.Lease(); l.Hi-l.Lo > minPiece.Milliseconds() {
+				t.Errorf("%d ms reserved at a lead of %d ms", l.Hi-l.Lo, l.Lo-w.now())
+			}
+		}
+		// The lead melts away, and slices have their length again.
+		time.Sleep(2 * time.Hour)
+		if l := p.Lease(); l.Hi-w.now() < slice/2 || l.Hi-w.now() > slice+1000 {
+			t.Errorf("the slice ends in %d ms", l.Hi-w.now())
+		}
+	})
+}
