@@ -90,7 +90,7 @@ func (n *node) start(ctx context.Context) error {
 		argv = append(argv, n.run.skewclock, n.clock)
 	}
 	argv = append(argv, n.run.cfg.Binary, "serve", "--pg", filepath.Join(n.dir, ".s.PGSQL."+socketPort), "--mysql", "off", "--http", "off",
-		"--data", filepath.Join(n.dir, "data"), "--store", n.link.url)
+		"--data", filepath.Join(n.dir, "data"))
 	said, err := os.OpenFile(filepath.Join(n.dir, "stderr"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -98,6 +98,7 @@ func (n *node) start(ctx context.Context) error {
 	defer func() { _ = said.Close() }()
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir, cmd.Stderr = n.dir, said
+	cmd.Env = append(os.Environ(), "NEXTID_STORE="+n.link.url) // which may hold a password
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	rig.EndWithParent(cmd.SysProcAttr, syscall.SIGKILL)
 	if err := cmd.Start(); err != nil {

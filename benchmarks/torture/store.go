@@ -46,7 +46,7 @@ func (r *run) openStore(ctx context.Context) error {
 				return r.cfg.Store, nil
 			}
 		}
-		return nil
+		return r.nextid(ctx, "migrate", "store", "status", "--dsn", r.cfg.Store)
 	}
 	start := starters[r.cfg.Store]
 	if start == nil {
