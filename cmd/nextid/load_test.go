@@ -110,7 +110,7 @@ store: oracle://user:secret@db/ids
 			strings.Join(sharedSchemes(), ", ") + `, not "oracle"`,
 		`NEXTID_AUTO_CREATE: "rows" is not one of snowflake, segment, off`,
 		`NEXTID_DATABASE: is not a variable of nextid`,
-		`--worker-id: "-3" is neither auto nor a number`,
+		`--worker-id: "-3" is none of auto, a number`,
 		`--mysql: "nowhere" is not an address`,
 		`--pg: 10.1.2.3:5433 can be reached from other machines`,
 	}
