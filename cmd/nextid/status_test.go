@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -13,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"nextid/generator/store/dbtest"
+	"nextid/wire/wiretest"
 )
 
 // ask is one HTTP request to the server.
@@ -172,5 +174,59 @@ func TestReadinessOfAStoreThatIsAway(t *testing.T) {
 	}
 	if s.signal(15); s.wait() != exitOK {
 		t.Errorf("exit code %d", s.cmd.ProcessState.ExitCode())
+	}
+}
+
+// TestStatusForOtherMachines: with TLS, and /metrics with a password.
+func TestStatusForOtherMachines(t *testing.T) {
+	t.Parallel()
+	own := ""
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range addresses {
+		if n, ok := a.(*net.IPNet); ok && n.IP.To4() != nil && !n.IP.IsLoopback() {
+			own = n.IP.String()
+		}
+	}
+	if own == "" {
+		t.Skip("this machine has no address but the loopback")
+	}
+	data := t.TempDir()
+	addUser(t, "secret", "monitor", "--data", data)
+	cert, key := wiretest.NewAuthority(t).Server().Write(t, t.TempDir(), "server")
+	s := startServer(t, nil, "--data", data, "--http", own+":0", "--tls-cert", cert, "--tls-key", key)
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} // its name is not the matter here
+	ask := func(path, password string) int {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+s.http+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if password != "" {
+			r.SetBasicAuth("monitor", password)
+		}
+		answer, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		return answer.StatusCode
+	}
+	for _, c := range []struct {
+		path, password string
+		want           int
+	}{
+		{"/readyz", "", 200}, {"/healthz", "", 200}, {"/metrics", "", 401}, {"/metrics", "wrong", 401}, {"/metrics", "secret", 200},
+	} {
+		if got := ask(c.path, c.password); got != c.want {
+			t.Errorf("%s with password %q: %d, want %d", c.path, c.password, got, c.want)
+		}
+	}
+	if _, _, err := askHTTP(t.Context(), "http://"+s.http+"/metrics"); err == nil {
+		if code, body, _ := askHTTP(t.Context(), "http://"+s.http+"/metrics"); code == 200 {
+			t.Errorf("without TLS: %s", body)
+		}
 	}
 }
