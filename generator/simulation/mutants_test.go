@@ -127,6 +127,10 @@ var mutants = []struct {
 		},
 	},
 	{
+		"a strict snowflake answers from memory", "model S4",
+		[]change{{"snowflake/kind.go", "\tif o.Strict {\n", "\tif o.Strict && ctx == nil {\n"}},
+	},
+	{
 		"a server that ends gives back what it has used", "",
 		[]change{{"worker/pool.go", "to := min(max(p.used.Load(), l.Lo), l.Hi)", "to := l.Lo"}},
 	},
