@@ -73,7 +73,7 @@ const (
 
 // functions maps a name to its overloads.
 var functions = indexFunctions(
-	idFunctions, codeFunctions, parseFunctions, uuidFunctions, sequenceFunctions, adminFunctions,
+	idFunctions, codeFunctions, parseFunctions, uuidFunctions, sequenceFunctions, adminFunctions, importFunctions,
 	sessionFunctions, textFunctions, numberFunctions, timeFunctions,
 	setFunctions, jsonFunctions, aggregateFunctions, windowFunctions, catalogFunctions,
 )

@@ -2,6 +2,7 @@ package sqlfuncs
 
 import (
 	"context"
+	"encoding/json"
 	"sync/atomic"
 	"time"
 
@@ -20,6 +21,18 @@ type Config struct {
 
 	// Nodes lists the servers on the store, for nextid.nodes; nil: none.
 	Nodes func(context.Context) ([]generator.Node, error)
+
+	// Takeover finds the position of another id system and fences it, for
+	// import_generator; nil: not in this server.
+	Takeover func(ctx context.Context, name, system, dsn string, options json.RawMessage) (Position, error)
+}
+
+// Position is where another id system stands.
+type Position struct {
+	Kind    string          // of the generator that goes on
+	Options json.RawMessage // of it, when it is new
+	Next    int64           // no number at or above it was given
+	Report  string          // what was found and done
 }
 
 // Limits bound what one session can make the server hold (invariant 6).
@@ -78,6 +91,7 @@ type Server struct {
 	locks        namedLocks                  // of GET_LOCK
 	uuids        *uuid.Source
 	nodes        func(context.Context) ([]generator.Node, error)
+	takeover     func(ctx context.Context, name, system, dsn string, options json.RawMessage) (Position, error) // may be nil
 }
 
 // NewServer returns a Server. An unknown Config.Layout is an error.
@@ -97,7 +111,7 @@ func NewServer(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		registry: cfg.Registry, version: cfg.Version, limits: cfg.Limits.withDefaults(),
-		clock: cfg.Clock, layout: l, uuids: uuid.NewSource(cfg.Clock), nodes: cfg.Nodes,
+		clock: cfg.Clock, layout: l, uuids: uuid.NewSource(cfg.Clock), nodes: cfg.Nodes, takeover: cfg.Takeover,
 	}
 	s.started = s.now()
 	for i := range s.caches {

@@ -38,6 +38,7 @@ generator/node:            generator
 generator/autorandom:      generator generator/layout generator/option
 generator/dated:           generator generator/gapless generator/option
 generator/external:
+generator/takeover:        generator generator/external generator/option
 generator/ticket:          generator generator/external generator/gapless generator/option
 generator/entropy:
 generator/uuid:            generator generator/entropy generator/option

@@ -174,7 +174,7 @@ func (e *engine) build(ctx context.Context, c Config, log *slog.Logger) (err err
 		return err
 	}
 	e.sql, err = sqlfuncs.NewServer(sqlfuncs.Config{
-		Registry: e.registry, Version: buildVersion(), Limits: c.SQL, Layout: c.Layout,
+		Registry: e.registry, Version: buildVersion(), Limits: c.SQL, Layout: c.Layout, Takeover: c.takeover,
 		Nodes: func(ctx context.Context) ([]generator.Node, error) { return e.nodes.List(ctx) },
 	})
 	return err

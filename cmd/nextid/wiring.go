@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"os"
@@ -26,10 +27,12 @@ import (
 	"nextid/generator/store/shared"
 	"nextid/generator/store/sqlstore"
 	"nextid/generator/store/zookeeper"
+	"nextid/generator/takeover"
 	"nextid/generator/textid"
 	"nextid/generator/ticket"
 	"nextid/generator/uuid"
 	"nextid/generator/worker"
+	"nextid/sqlfuncs"
 )
 
 // kinds are the generator kinds of this build: one line each. Those of
@@ -65,6 +68,12 @@ var sharedStores = []shared.Driver{
 // builtKinds are the kinds for checking options; they cannot open anything.
 func builtKinds(defaultLayout string) []generator.Kind {
 	return kinds(nil, nil, Config{Layout: defaultLayout}, nil)
+}
+
+// takeover is what import_generator does.
+func (c *Config) takeover(ctx context.Context, name, system, dsn string, options json.RawMessage) (sqlfuncs.Position, error) {
+	r, err := takeover.Read(ctx, takeover.Request{Name: name, System: system, DSN: dsn, Options: options}, c.databasePasswords())
+	return sqlfuncs.Position(r), err
 }
 
 // databasePasswords reads the file of passwords when one is needed, so that it

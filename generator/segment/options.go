@@ -23,6 +23,8 @@ type Options struct {
 	PrefetchAt float64         `json:"prefetch_at"` // part of a buffer that is used when the next is fetched
 	Deadline   option.Duration `json:"deadline"`    // for which a draw waits for the store
 	Strict     bool            `json:"strict"`
+
+	Description string `json:"description,omitempty"` // for operators
 }
 
 // Defaults of Options; the step's maximum and the threshold are Leaf's.
@@ -45,6 +47,8 @@ type given struct {
 	PrefetchAt *float64         `json:"prefetch_at"`
 	Deadline   *option.Duration `json:"deadline"`
 	Strict     *bool            `json:"strict"`
+
+	Description *string `json:"description"`
 }
 
 // bound is an option that can be taken back with null.
@@ -70,7 +74,7 @@ func (o *Options) bound() *int64 {
 	return o.Max
 }
 
-const hint = "Options: start, increment, offset, min, max, step, max_step, prefetch_at (0 to 1), deadline, strict."
+const hint = "Options: start, increment, offset, min, max, step, max_step, prefetch_at (0 to 1), deadline, strict, description."
 
 func optionError(format string, args ...any) error { return option.Error(hint, format, args...) }
 
@@ -139,13 +143,14 @@ func (o *Options) defaultStart() int64 {
 }
 
 func (o *Options) set(g given) {
-	assign(&o.Start, g.Start)
-	assign(&o.Increment, g.Increment)
-	assign(&o.Step, g.Step)
-	assign(&o.MaxStep, g.MaxStep)
-	assign(&o.PrefetchAt, g.PrefetchAt)
-	assign(&o.Deadline, g.Deadline)
-	assign(&o.Strict, g.Strict)
+	option.Set(&o.Start, g.Start)
+	option.Set(&o.Increment, g.Increment)
+	option.Set(&o.Step, g.Step)
+	option.Set(&o.MaxStep, g.MaxStep)
+	option.Set(&o.PrefetchAt, g.PrefetchAt)
+	option.Set(&o.Deadline, g.Deadline)
+	option.Set(&o.Strict, g.Strict)
+	option.Set(&o.Description, g.Description)
 	for _, b := range []struct {
 		into **int64
 		from bound
@@ -156,12 +161,6 @@ func (o *Options) set(g given) {
 	}
 	if g.MaxStep == nil {
 		o.MaxStep = max(o.MaxStep, o.Step)
-	}
-}
-
-func assign[T any](into, from *T) {
-	if from != nil {
-		*into = *from
 	}
 }
 
@@ -201,7 +200,7 @@ func (o *Options) check() error {
 	case o.Start == math.MinInt64 || o.Start == math.MaxInt64:
 		return optionError("start (%d) leaves no room", o.Start)
 	}
-	return nil
+	return option.CheckDescription(o.Description)
 }
 
 // alter merges a change into stored options. Reservations on the line of a

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	_ "github.com/go-sql-driver/mysql"
+
+	"nextid/generator/store/dbtest"
+)
+
+func answerTo(t *testing.T, s *server, query string) string {
+	t.Helper()
+	var answer string
+	if err := s.connect().QueryRow(t.Context(), query).Scan(&answer); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return answer
+}
+
+// TestComingFromLeafAndFlickr takes a tag of Leaf over, and draws from
+// Flickr's table, with a password from the file.
+func TestComingFromLeafAndFlickr(t *testing.T) {
+	t.Parallel()
+	my := dbtest.MariaDB(t)
+	db, err := sql.Open("mysql", "root@tcp("+my.Addr+")/nextid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, statement := range []string{
+		"CREATE TABLE leaf_alloc (biz_tag varchar(128) PRIMARY KEY, max_id bigint NOT NULL, step int NOT NULL, description varchar(256))",
+		"INSERT INTO leaf_alloc VALUES ('orders', 2001, 2000, 'all orders')",
+		"CREATE TABLE Tickets64 (id bigint unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY, stub char(1) NOT NULL DEFAULT '', UNIQUE KEY stub (stub)) ENGINE=InnoDB",
+		"INSERT INTO Tickets64 (id, stub) VALUES (1000, 'a')",
+		"CREATE USER ids@'127.0.0.1' IDENTIFIED BY 'secret'", "GRANT ALL ON nextid.* TO ids@'127.0.0.1'",
+	} {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	passwords := filepath.Join(t.TempDir(), "passwords")
+	if err := os.WriteFile(passwords, []byte("127.0.0.1:*:nextid:ids:secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := startServer(t, []string{"NEXTID_DATABASE_PASSWORDS=" + passwords})
+	url := my.MySQLURL("ids", "nextid")
+	for range 2 {
+		if got := answerTo(t, s, "SELECT import_generator('orders', 'leaf', '"+url+"')"); !strings.Contains(got, "goes on at 2001; fenced: ") {
+			t.Error(got)
+		}
+	}
+	if id := draw(t, s.connect(), "orders"); id != 2001 {
+		t.Errorf("%d is the first id after Leaf's 2000", id)
+	}
+	answerTo(t, s, `SELECT create_generator('photos', 'ticket', '{"databases": ["`+url+`"], "table": "Tickets64"}')`)
+	if id := draw(t, s.connect(), "photos"); id != 1001 {
+		t.Errorf("%d is the first id after Flickr's 1000", id)
+	}
+	if _, err := s.connect().Exec(t.Context(), "SELECT import_generator('orders', 'oracle', '"+url+"')"); err == nil || !strings.Contains(err.Error(), "22023") {
+		t.Errorf("an unknown system: %v", err)
+	}
+	if id := draw(t, s.connect(), "flakes"); id < 1<<40 {
+		t.Fatal("not a snowflake")
+	}
+	if _, err := s.connect().Exec(t.Context(), "SELECT import_generator('flakes', 'leaf', '"+url+"')"); err == nil || !strings.Contains(err.Error(), "0A000") {
+		t.Errorf("into a snowflake: %v", err)
+	}
+}
+
+// TestCounterHasNoGaps draws over several connections, with a clean restart in
+// between, and then a kill -9, which may lose what was being drawn.
+func TestCounterHasNoGaps(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	var mu sync.Mutex
+	var all []int64
+	run := func(s *server, clients int) {
+		var wg sync.WaitGroup
+		for range clients {
+			conn := s.connect()
+			wg.Go(func() {
+				for range 100 {
+					id, err := drawOnce(context.Background(), conn, "bills")
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					mu.Lock()
+					all = append(all, id)
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+	}
+	s := startServer(t, nil, "--data", data)
+	answerTo(t, s, "SELECT create_generator('bills', 'counter')")
+	run(s, 4)
+	s.signal(syscall.SIGTERM)
+	s.wait()
+	s = startServer(t, nil, "--data", data)
+	run(s, 4)
+	s.kill9() // nothing is being drawn
+	s = startServer(t, nil, "--data", data)
+	run(s, 1)
+	slices.Sort(all)
+	for i, id := range all {
+		if id != int64(i+1) {
+			t.Fatalf("number %d is %d", i+1, id)
+		}
+	}
+}

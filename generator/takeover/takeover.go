@@ -1,0 +1,238 @@
+// Package takeover finds out how far another id system has come, and fences
+// it: from then on it gives out no number, so that a generator can go on above
+// its last one.
+//
+// A fence is put up in the other system's own database, in the transaction
+// that reads the position, or before it is read. What servers of the other
+// system hold in memory lies below. Taking over a second time finds the fence
+// and the same position.
+package takeover
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/external"
+	"nextid/generator/option"
+)
+
+// Request says what is taken over.
+type Request struct {
+	Name    string // of the generator; the default of Options.Key
+	System  string // leaf, tinyid, sequence, …
+	DSN     string // URLs of the databases, with spaces between them
+	Options json.RawMessage
+}
+
+// Result is what a generator that goes on must look like.
+type Result struct {
+	Kind    string
+	Options json.RawMessage
+	Next    int64  // no number at or above it was given, or will be
+	Report  string // what was found and done, for the operator
+}
+
+// options are what a user can add.
+type options struct {
+	Kind  string `json:"kind"`  // segment or counter
+	Key   string `json:"key"`   // biz tag, sequence, table or key; "": the generator's name
+	Table string `json:"table"` // of the other system; "": its usual name
+	Fence *bool  `json:"fence"`
+}
+
+const optionsHint = "Options: key (biz tag, sequence, table or key), table (of the other system), kind (segment or counter), fence (true or false)."
+
+// position is how far a database has come.
+type position struct {
+	next        int64 // not given
+	increment   int64 // 0: 1
+	step        int64 // 0: unknown
+	description string
+}
+
+// system is one kind of system.
+type system struct {
+	names []string
+	on    []external.System
+	read  func(ctx context.Context, d *database) (position, error)
+	how   string // to fence it by hand
+}
+
+// systems are those that can be taken over.
+var systems = []system{
+	allocSystem(alloc{table: "leaf_alloc", key: "biz_tag", max: "max_id", step: "step", description: "description", width: 128}, "leaf"),
+	allocSystem(alloc{table: "tiny_id_info", key: "biz_type", max: "max_id", step: "step", width: 63, inclusive: true}, "tinyid"),
+	allocSystem(alloc{table: "tinyid_alloc", key: "biz_tag", max: "max_id", step: "step", description: "description", width: 128}, "tinyid-go"),
+	allocSystem(alloc{table: "id_segment", key: "BIZ_TAG", max: "MAX_ID", step: "STEP", width: 50, inclusive: true}, "ecp"),
+	allocSystem(alloc{table: "cosid", key: "name", max: "last_max_id", width: 100, inclusive: true}, "cosid"),
+	{
+		names: []string{"sequence"}, on: []external.System{external.Postgres}, read: readSequence,
+		how: "ALTER SEQUENCE … MAXVALUE with its last value",
+	},
+	{
+		names: []string{"auto_increment"}, on: []external.System{external.MySQL}, read: readAutoIncrement,
+		how: "a trigger that refuses rows without an id",
+	},
+	{
+		names: []string{"redis"}, on: []external.System{external.Redis}, read: readRedis,
+		how: "a text in the place of the number, which INCR refuses",
+	},
+}
+
+// Names lists the systems.
+func Names() []string {
+	var names []string
+	for _, s := range systems {
+		names = append(names, s.names...)
+	}
+	return names
+}
+
+// timeout bounds the work on one database.
+const timeout = 30 * time.Second
+
+// database is one database of a request.
+type database struct {
+	external.Location
+	passwords external.Passwords
+	sql       *sql.DB // nil for a Redis
+	key       string
+	table     string // "" for the usual one
+	fence     bool
+}
+
+// Read finds the position of another system, and fences it unless that was
+// declined. Errors are ErrOption or ErrNotNow.
+func Read(ctx context.Context, r Request, passwords external.Passwords) (Result, error) {
+	var o options
+	if err := option.Decode(r.Options, &o, optionsHint); err != nil {
+		return Result{}, err
+	}
+	if o.Kind == "" {
+		o.Kind = "segment"
+	}
+	if o.Kind != "segment" && o.Kind != "counter" {
+		return Result{}, option.Error(optionsHint, "kind must be segment or counter, not %q", o.Kind)
+	}
+	i := slices.IndexFunc(systems, func(s system) bool { return slices.Contains(s.names, r.System) })
+	if i < 0 {
+		return Result{}, option.Error("Known: "+strings.Join(Names(), ", ")+".", "unknown id system %q", r.System)
+	}
+	s := systems[i]
+	var locations []external.Location
+	for text := range strings.FieldsSeq(r.DSN) {
+		l, err := external.Parse(text)
+		if err != nil {
+			return Result{}, option.Error("Write postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE or redis://HOST.", "dsn: %v", err)
+		}
+		if !slices.Contains(s.on, l.System) {
+			return Result{}, option.Error("Check the system and the URL.", "%s is not found on %s", r.System, l)
+		}
+		locations = append(locations, l)
+	}
+	if len(locations) == 0 {
+		return Result{}, option.Error("Give the URL of its database.", "dsn is empty")
+	}
+	var found []position
+	for _, l := range locations {
+		d := &database{Location: l, passwords: passwords, key: o.Key, table: o.Table, fence: o.Fence == nil || *o.Fence}
+		if d.key == "" {
+			d.key = r.Name
+		}
+		p, err := d.read(ctx, s)
+		if err != nil {
+			return Result{}, explain(l, s, err)
+		}
+		found = append(found, p)
+	}
+	return result(o, s, locations, found)
+}
+
+func (d *database) read(ctx context.Context, s system) (position, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	if d.System != external.Redis {
+		db, err := d.OpenSQL(d.passwords, nil)
+		if err != nil {
+			return position{}, err
+		}
+		defer db.Close()
+		d.sql = db
+	}
+	return s.read(ctx, d)
+}
+
+// explain tells what an error of a database means.
+func explain(l external.Location, s system, err error) error {
+	if e, ok := errors.AsType[*generator.Error](err); ok {
+		return e
+	}
+	return &generator.Error{
+		Kind: generator.ErrNotNow, Message: fmt.Sprintf("the position cannot be taken over from %s", l), Cause: err,
+		Hint: "The user needs the right to change what is fenced. Or fence it by hand (" + s.how +
+			") or stop it, then pass fence => false. Passwords come from the file of the setting database_passwords.",
+	}
+}
+
+// result joins what was found. Of several databases the greatest counts, and
+// their series become one.
+func result(o options, s system, locations []external.Location, found []position) (Result, error) {
+	all := position{next: math.MinInt64, increment: 1}
+	for _, p := range found {
+		all.next, all.step = max(all.next, p.next), max(all.step, p.step)
+		if all.description == "" {
+			all.description = p.description
+		}
+	}
+	if len(found) == 1 {
+		all.increment = max(found[0].increment, 1)
+	}
+	if all.next > math.MaxInt64/2 || all.next < 0 {
+		return Result{}, option.Error("Numbers that are left must be positive.", "the position %d cannot be gone on from", all.next)
+	}
+	settings := map[string]any{"start": all.next}
+	if all.increment > 1 {
+		settings["increment"] = all.increment
+	}
+	if o.Kind == "segment" && all.step > 0 {
+		settings["step"] = min(all.step, 1_000_000)
+	}
+	if all.description != "" {
+		settings["description"] = clean(all.description)
+	}
+	raw, err := json.Marshal(settings)
+	if err != nil {
+		return Result{}, err
+	}
+	var names []string
+	for _, l := range locations {
+		names = append(names, l.String())
+	}
+	report := fmt.Sprintf("goes on at %d; fenced: %s", all.next, strings.Join(names, ", "))
+	if o.Fence != nil && !*o.Fence {
+		report = fmt.Sprintf("goes on at %d; NOT fenced, stop it before you draw (%s): %s", all.next, s.how, strings.Join(names, ", "))
+	}
+	return Result{Kind: o.Kind, Options: raw, Next: all.next, Report: report}, nil
+}
+
+// clean makes a description of another system one that we take.
+func clean(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, text)
+	for len(text) > 256 {
+		text = text[:strings.LastIndexFunc(text, func(rune) bool { return true })]
+	}
+	return text
+}

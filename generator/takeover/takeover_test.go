@@ -1,0 +1,282 @@
+package takeover
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"nextid/generator"
+	"nextid/generator/external"
+	"nextid/generator/store/dbtest"
+)
+
+func location(t *testing.T, url string) external.Location {
+	t.Helper()
+	l, err := external.Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func open(t *testing.T, url string, statements ...string) *sql.DB {
+	t.Helper()
+	db, err := location(t, url).OpenSQL(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(8)
+	t.Cleanup(func() { db.Close() })
+	for _, text := range statements {
+		if _, err := db.Exec(text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	return db
+}
+
+// takes takes a system over, and checks position and options. Twice gives the
+// same.
+func takes(t *testing.T, r Request, next int64, want string) {
+	t.Helper()
+	for range 2 {
+		got, err := Read(t.Context(), r, nil)
+		if err != nil || got.Next != next || string(got.Options) != want {
+			t.Fatalf("%+v: next %d, %s, %v, want %d, %s", r, got.Next, got.Options, err, next, want)
+		}
+	}
+}
+
+func refuses(t *testing.T, r Request, kind error, text string) {
+	t.Helper()
+	got, err := Read(t.Context(), r, nil)
+	if !errors.Is(err, kind) || !strings.Contains(err.Error(), text) {
+		t.Errorf("%+v: %+v, %v, want %q", r, got, err, text)
+	}
+}
+
+// leafFetch is what a Leaf server does for a block: [max - step, max).
+func leafFetch(db *sql.DB, tag string) (lo, hi int64, err error) {
+	tx, err := db.Begin()
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { _ = tx.Rollback() }()
+	if _, err = tx.Exec("UPDATE leaf_alloc SET max_id = max_id + step WHERE biz_tag = ?", tag); err != nil {
+		return 0, 0, err
+	}
+	var step int64
+	if err = tx.QueryRow("SELECT max_id, step FROM leaf_alloc WHERE biz_tag = ?", tag).Scan(&hi, &step); err != nil {
+		return 0, 0, err
+	}
+	return hi - step, hi, tx.Commit()
+}
+
+const leafTable = `CREATE TABLE leaf_alloc (biz_tag varchar(128) NOT NULL DEFAULT '', max_id bigint(20) NOT NULL DEFAULT '1', step int(11) NOT NULL,
+description varchar(256) DEFAULT NULL, update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP, PRIMARY KEY (biz_tag)) ENGINE=InnoDB`
+
+const tinyidTable = `CREATE TABLE tiny_id_info (id bigint(20) unsigned NOT NULL AUTO_INCREMENT, biz_type varchar(63) NOT NULL DEFAULT '',
+begin_id bigint(20) NOT NULL DEFAULT '0', max_id bigint(20) NOT NULL DEFAULT '0', step int(11) DEFAULT '0', delta int(11) NOT NULL DEFAULT '1',
+remainder int(11) NOT NULL DEFAULT '0', create_time timestamp NOT NULL DEFAULT '2010-01-01 00:00:00', update_time timestamp NOT NULL DEFAULT '2010-01-01 00:00:00',
+version bigint(20) NOT NULL DEFAULT '0', PRIMARY KEY (id), UNIQUE KEY uniq_biz_type (biz_type))`
+
+func TestFromMySQL(t *testing.T) {
+	my := dbtest.MariaDB(t)
+	url := my.MySQLURL("root", "nextid")
+	db := open(t, url, leafTable, tinyidTable,
+		"INSERT INTO leaf_alloc (biz_tag, max_id, step, description) VALUES ('leaf-segment-test', 1, 2000, 'Test leaf Segment\nGet Id')",
+		"CREATE DATABASE second", "CREATE TABLE second.tiny_id_info LIKE tiny_id_info",
+		"INSERT INTO tiny_id_info (biz_type, begin_id, max_id, step, delta, remainder) VALUES ('test_odd', 1, 100001, 100000, 2, 1)",
+		"INSERT INTO second.tiny_id_info (biz_type, begin_id, max_id, step, delta, remainder) VALUES ('test_odd', 1, 300001, 100000, 2, 0)",
+		"CREATE TABLE orders (order_id bigint AUTO_INCREMENT PRIMARY KEY, note text)",
+		"INSERT INTO orders (note) VALUES ('a'), ('b'), ('c')", "DELETE FROM orders WHERE order_id = 3", "CREATE TABLE plain (id int)",
+	)
+
+	t.Run("Leaf", func(t *testing.T) {
+		if lo, hi, err := leafFetch(db, "leaf-segment-test"); lo != 1 || hi != 2001 || err != nil {
+			t.Fatal(lo, hi, err)
+		}
+		takes(t, Request{Name: "bills", System: "leaf", DSN: url, Options: json.RawMessage(`{"key":"leaf-segment-test"}`)}, 2001,
+			`{"description":"Test leaf Segment Get Id","start":2001,"step":2000}`)
+		if lo, hi, err := leafFetch(db, "leaf-segment-test"); !errors.Is(err, sql.ErrNoRows) {
+			t.Errorf("Leaf got [%d, %d), %v through the fence", lo, hi, err)
+		}
+		refuses(t, Request{Name: "nobody", System: "leaf", DSN: url}, generator.ErrOption, "has no row \"nobody\"")
+	})
+	t.Run("Leaf under load", func(t *testing.T) { leafUnderLoad(t, url, db) })
+	t.Run("Tinyid on two databases", func(t *testing.T) {
+		takes(t, Request{Name: "test_odd", System: "tinyid", DSN: url + " " + my.MySQLURL("root", "second")}, 300002, `{"start":300002,"step":100000}`)
+		r, err := db.Exec("UPDATE tiny_id_info SET max_id = 200001, version = 1 WHERE id = 1 AND max_id = 100001 AND version = 0 AND biz_type = 'test_odd'")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, _ := r.RowsAffected(); n != 0 {
+			t.Error("Tinyid got a block through the fence")
+		}
+	})
+	t.Run("AUTO_INCREMENT", func(t *testing.T) {
+		takes(t, Request{Name: "orders", System: "auto_increment", DSN: url}, 4, `{"start":4}`)
+		if _, err := db.Exec("INSERT INTO orders (note) VALUES ('d')"); err == nil || !strings.Contains(err.Error(), "come from nextid now") {
+			t.Errorf("%v: the table gives ids through the fence", err)
+		}
+		if _, err := db.Exec("INSERT INTO orders (order_id, note) VALUES (4, 'd')"); err != nil {
+			t.Errorf("an id of nextid: %v", err)
+		}
+		refuses(t, Request{Name: "plain", System: "auto_increment", DSN: url}, generator.ErrOption, "has no AUTO_INCREMENT column")
+	})
+	t.Run("two masters", func(t *testing.T) {
+		open(t, url, "SET GLOBAL auto_increment_increment = 2", "SET GLOBAL auto_increment_offset = 2")
+		second := open(t, url, "CREATE TABLE even (id bigint AUTO_INCREMENT PRIMARY KEY, n int)", "INSERT INTO even (n) VALUES (1), (2), (3)")
+		takes(t, Request{Name: "even", System: "auto_increment", DSN: url}, 8, `{"increment":2,"start":8}`)
+		if _, err := second.Exec("SET GLOBAL auto_increment_increment = 1"); err != nil {
+			t.Fatal(err)
+		}
+	})
+	t.Run("without a fence", func(t *testing.T) {
+		open(t, url, "INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('free', 5001, 1000)")
+		r, err := Read(t.Context(), Request{Name: "free", System: "leaf", DSN: url, Options: json.RawMessage(`{"fence":false,"kind":"counter"}`)}, nil)
+		if err != nil || r.Next != 5001 || r.Kind != "counter" || string(r.Options) != `{"start":5001}` || !strings.Contains(r.Report, "NOT fenced") {
+			t.Errorf("%+v, %v", r, err)
+		}
+		if lo, _, err := leafFetch(db, "free"); lo != 5001 || err != nil {
+			t.Errorf("%d, %v", lo, err)
+		}
+	})
+	refuses(t, Request{Name: "x", System: "leaf", DSN: "mysql://nobody@" + my.Addr + "/nextid"}, generator.ErrNotNow, "mysql://nobody@")
+}
+
+// Leaf servers take blocks while it is taken over: what they got lies below.
+func leafUnderLoad(t *testing.T, url string, db *sql.DB) {
+	open(t, url, "INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('busy', 1, 10)")
+	var newest, fetches atomic.Int64
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for {
+				_, hi, err := leafFetch(db, "busy")
+				if err != nil {
+					return
+				}
+				fetches.Add(1)
+				for seen := newest.Load(); hi > seen && !newest.CompareAndSwap(seen, hi); seen = newest.Load() {
+				}
+			}
+		})
+	}
+	for end := time.Now().Add(20 * time.Second); fetches.Load() < 20 && time.Now().Before(end); {
+		time.Sleep(5 * time.Millisecond)
+	}
+	r, err := Read(t.Context(), Request{Name: "busy", System: "leaf", DSN: url}, nil)
+	wg.Wait()
+	if err != nil || r.Next != newest.Load() {
+		t.Errorf("goes on at %d, %v; Leaf came to %d", r.Next, err, newest.Load())
+	}
+}
+
+func TestFromPostgres(t *testing.T) {
+	pg := dbtest.Postgres(t)
+	url := pg.PostgresURL("postgres")
+	db := open(t, url,
+		"CREATE SEQUENCE used", "SELECT nextval('used') FROM generate_series(1, 41)",
+		"CREATE SEQUENCE fresh", "CREATE SEQUENCE shard INCREMENT BY 3 START WITH 2", "SELECT nextval('shard') FROM generate_series(1, 4)",
+		"CREATE SEQUENCE down INCREMENT BY -1", "CREATE TABLE t (id serial PRIMARY KEY, n int)", "INSERT INTO t (n) VALUES (1), (2)",
+		"CREATE TABLE cosid (name varchar(100) PRIMARY KEY, last_max_id bigint, last_fetch_time bigint)", "INSERT INTO cosid VALUES ('a.b', 500, 1)",
+		"CREATE SEQUENCE busy CACHE 5", "CREATE SEQUENCE full_one MAXVALUE 3", "SELECT nextval('full_one') FROM generate_series(1, 3)",
+	)
+	for _, tc := range []struct {
+		key     string
+		next    int64
+		options string
+	}{
+		{"used", 42, `{"start":42}`},
+		{"fresh", 3, `{"start":3}`}, // a fenced sequence has room for two numbers
+		{"shard", 14, `{"increment":3,"start":14}`},
+		{"t_id_seq", 3, `{"start":3}`},
+		{"full_one", 4, `{"start":4}`},
+	} {
+		takes(t, Request{Name: "x", System: "sequence", DSN: url, Options: json.RawMessage(`{"key":"` + tc.key + `"}`)}, tc.next, tc.options)
+		var id int64
+		if err := db.QueryRow("SELECT nextval('" + tc.key + "')").Scan(&id); err == nil || !strings.Contains(err.Error(), "reached maximum value") {
+			t.Errorf("%s gave %d, %v through the fence", tc.key, id, err)
+		}
+	}
+	takes(t, Request{Name: "a.b", System: "cosid", DSN: url}, 501, `{"start":501}`)
+	refuses(t, Request{Name: "down", System: "sequence", DSN: url}, generator.ErrOption, "descends")
+	refuses(t, Request{Name: "t", System: "sequence", DSN: url}, generator.ErrOption, "is not a sequence")
+	refuses(t, Request{Name: "missing", System: "sequence", DSN: url}, generator.ErrNotNow, "does not exist")
+	t.Run("under load", func(t *testing.T) {
+		var newest, drawn atomic.Int64
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				for {
+					var id int64
+					if db.QueryRow("SELECT nextval('busy')").Scan(&id) != nil {
+						return
+					}
+					drawn.Add(1)
+					for seen := newest.Load(); id > seen && !newest.CompareAndSwap(seen, id); seen = newest.Load() {
+					}
+				}
+			})
+		}
+		for end := time.Now().Add(20 * time.Second); drawn.Load() < 50 && time.Now().Before(end); {
+			time.Sleep(5 * time.Millisecond)
+		}
+		r, err := Read(t.Context(), Request{Name: "busy", System: "sequence", DSN: url}, nil)
+		wg.Wait()
+		if err != nil || newest.Load() >= r.Next {
+			t.Errorf("goes on at %d, %v; the sequence came to %d", r.Next, err, newest.Load())
+		}
+	})
+}
+
+func TestFromRedis(t *testing.T) {
+	re := dbtest.Redis(t)
+	url := re.RedisURL()
+	conn, err := location(t, url).DialRedis(context.Background(), nil, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, command := range [][]any{{"INCRBY", "order:20261121", 40}, {"SET", "text", "abc"}} {
+		if _, err := conn.Do(fmt.Sprint(command[0]), command[1:]...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	takes(t, Request{Name: "bills", System: "redis", DSN: url, Options: json.RawMessage(`{"key":"order:20261121"}`)}, 41, `{"start":41}`)
+	if n, err := redis.Int64(conn.Do("INCR", "order:20261121")); err == nil {
+		t.Errorf("INCR gave %d through the fence", n)
+	}
+	refuses(t, Request{Name: "text", System: "redis", DSN: url}, generator.ErrOption, "holds no number")
+	refuses(t, Request{Name: "nobody", System: "redis", DSN: url}, generator.ErrOption, "there is no key")
+}
+
+func TestBadRequests(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		system, dsn, options, want string
+	}{
+		{"oracle", "mysql://h/d", "", "unknown id system"},
+		{"leaf", "", "", "dsn is empty"},
+		{"leaf", "redis://h", "", "leaf is not found on redis://h"},
+		{"sequence", "mysql://h/d", "", "sequence is not found on"},
+		{"leaf", "nonsense", "", "dsn: the URL begins with"},
+		{"leaf", "mysql://h/d", `{"kind":"snowflake"}`, "kind must be segment or counter"},
+		{"leaf", "mysql://h/d", `{"what":1}`, "unknown option"},
+	} {
+		r := Request{Name: "x", System: tc.system, DSN: tc.dsn, Options: json.RawMessage(tc.options)}
+		if _, err := Read(t.Context(), r, nil); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%+v: %v, want %q", tc, err, tc.want)
+		}
+	}
+}
