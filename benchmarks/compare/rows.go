@@ -100,11 +100,11 @@ func (s *stage) measureIDs(ctx context.Context, c *contestant, n int, length tim
 }
 
 // inProcess is how many ids a second one thread of the application makes.
-func inProcess(make func() load.ID, length time.Duration) float64 {
+func inProcess(draw func() load.ID, length time.Duration) float64 {
 	n, begin := 0, time.Now()
 	for time.Since(begin) < length {
 		for range 100 {
-			make()
+			draw()
 		}
 		n += 100
 	}

@@ -233,8 +233,11 @@ func (r *run) growthSection() report.Section {
 	}
 	written := report.Chart{Title: "Written to disk", Unit: "bytes a row"}
 	columns := []report.Column{
-		{Name: "rows"}, {Name: "bytes a row", Better: "less"}, {Name: "of them primary key and rows", Better: "less"},
-		{Name: "of them other indexes", Better: "less"}, {Name: "written bytes a row", Better: "less"},
+		{Name: "rows"},
+		{Name: "bytes a row", Better: "less"},
+		{Name: "of them primary key and rows", Better: "less"},
+		{Name: "of them other indexes", Better: "less"},
+		{Name: "written bytes a row", Better: "less"},
 	}
 	panel := report.Panel{}
 	s.Table = r.table(columns, func(c *contestant, f *figures) []report.Cell {
@@ -283,8 +286,12 @@ func (r *run) orderSection() report.Section {
 
 func (r *run) shardSection() report.Section {
 	t := report.Table{First: "ids from", Columns: []report.Column{
-		{Name: "servers to change"}, {Name: "statements on them"}, {Name: "nobody may write for, ms"}, {Name: "clients connect again"},
-		{Name: "numbers never given"}, {Name: "twice afterwards"},
+		{Name: "servers to change"},
+		{Name: "statements on them"},
+		{Name: "nobody may write for, ms"},
+		{Name: "clients connect again"},
+		{Name: "numbers never given"},
+		{Name: "twice afterwards"},
 	}}
 	for _, a := range r.added {
 		again := "no"

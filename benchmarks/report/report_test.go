@@ -23,11 +23,15 @@ func sample() *Report {
 			}},
 			Charts: []Chart{
 				{Title: "Throughput", Unit: "ids/s", Panels: []Panel{{"1 client", []Bar{{"other", 30000, false}, {"nextid", 100000, true}, {"nothing", 0, false}}}}},
-				{Title: "Latency", Unit: "ms", Lines: &Lines{X: "share of all", Log: true,
+				{Title: "Latency", Unit: "ms", Lines: &Lines{
+					X: "share of all", Log: true,
 					Ticks:  []Tick{{0, "50 %"}, {1, "99 %"}},
-					Series: []Series{{"nextid", true, [][2]float64{{0, 0.1}, {1, 0.4}}}, {"other", false, [][2]float64{{0, 0.3}, {1, 41}}}}}},
-				{Title: "Growth", Unit: "MB", Lines: &Lines{X: "rows",
-					Series: []Series{{"nextid", true, [][2]float64{{1000, 1}, {2000, 2}, {3000, 3}}}, {"other", false, [][2]float64{{1000, 2}, {2000, 2.1}, {3000, 3}}}}}},
+					Series: []Series{{"nextid", true, [][2]float64{{0, 0.1}, {1, 0.4}}}, {"other", false, [][2]float64{{0, 0.3}, {1, 41}}}},
+				}},
+				{Title: "Growth", Unit: "MB", Lines: &Lines{
+					X:      "rows",
+					Series: []Series{{"nextid", true, [][2]float64{{1000, 1}, {2000, 2}, {3000, 3}}}, {"other", false, [][2]float64{{1000, 2}, {2000, 2.1}, {3000, 3}}}},
+				}},
 				{Title: "Empty", Unit: "MB"},
 			},
 		}},

@@ -112,15 +112,14 @@ func (t *Table) print(w io.Writer) {
 		}
 	}
 	for _, texts := range rows {
-		line := "  "
+		var line strings.Builder
 		for i, s := range texts {
 			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(s))
 			if i == 0 {
-				line += s + pad
-			} else {
-				line += "  " + pad + s
+				pad, s = s, pad // names to the left, numbers to the right
 			}
+			line.WriteString("  " + pad + s)
 		}
-		fmt.Fprintln(w, strings.TrimRight(line, " "))
+		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
 	}
 }

@@ -26,24 +26,42 @@ var quoted = []struct {
 	what, report, section, column string
 	rows                          []string
 }{
-	{"ids/s : PostgreSQL `nextval`, 1 / 8 / 32 / 64 connections", "sql", "PostgreSQL's protocol over TCP", "nextid : PostgreSQL CACHE 1",
-		[]string{"simple, 1 connection", "simple, 8 connections", "simple, 32 connections", "simple, 64 connections"}},
-	{"the same with prepared statements", "sql", "PostgreSQL's protocol over TCP", "nextid : PostgreSQL CACHE 1",
-		[]string{"prepared, 1 connection", "prepared, 8 connections", "prepared, 32 connections", "prepared, 64 connections"}},
-	{"the same pipelined, 8 connections × 16", "sql", "PostgreSQL's protocol over TCP", "nextid : PostgreSQL CACHE 1",
-		[]string{"simple, 16 at a time, 8 connections"}},
-	{"CPU per id, PostgreSQL `nextval` : nextid, 8 / 32 connections", "sql", "PostgreSQL's protocol over TCP: CPU and latency", "CPU PostgreSQL CACHE 1 : nextid",
-		[]string{"simple, 8 connections", "simple, 32 connections"}},
-	{"ids/s : MariaDB `NEXT VALUE FOR`, CACHE 1000, 1 / 8 / 32 connections", "sql", "MySQL's protocol over TCP", "nextid : MariaDB CACHE 1000",
-		[]string{"simple, 1 connection", "simple, 8 connections", "simple, 32 connections"}},
-	{"ids/s : Redis `INCR`, 1 / 8 / 32 connections", "sql", "Beside Redis", "nextid : Redis INCR",
-		[]string{"simple, 1 connection", "simple, 8 connections", "simple, 32 connections"}},
-	{"rows/s with ids taken by 1000 : `auto_increment`, 3 MariaDB shards, 8 clients", "compare", "Rows a second", "ratio at 8 clients",
-		[]string{"next_id snowflake by 1000, 3 MariaDB shards"}},
-	{"rows/s with one `next_id` a row : `identity` of PostgreSQL, 8 clients", "compare", "Rows a second", "ratio at 8 clients",
-		[]string{"next_id snowflake, then INSERT"}},
-	{"rows/s with `DEFAULT next_id` by 1000 through postgres_fdw : `identity`, 8 clients", "compare", "Rows a second", "ratio at 8 clients",
-		[]string{"DEFAULT next_id by 1000, postgres_fdw"}},
+	{
+		"ids/s : PostgreSQL `nextval`, 1 / 8 / 32 / 64 connections", "sql", "PostgreSQL's protocol over TCP", "nextid : PostgreSQL CACHE 1",
+		[]string{"simple, 1 connection", "simple, 8 connections", "simple, 32 connections", "simple, 64 connections"},
+	},
+	{
+		"the same with prepared statements", "sql", "PostgreSQL's protocol over TCP", "nextid : PostgreSQL CACHE 1",
+		[]string{"prepared, 1 connection", "prepared, 8 connections", "prepared, 32 connections", "prepared, 64 connections"},
+	},
+	{
+		"the same pipelined, 8 connections × 16", "sql", "PostgreSQL's protocol over TCP", "nextid : PostgreSQL CACHE 1",
+		[]string{"simple, 16 at a time, 8 connections"},
+	},
+	{
+		"CPU per id, PostgreSQL `nextval` : nextid, 8 / 32 connections", "sql", "PostgreSQL's protocol over TCP: CPU and latency", "CPU PostgreSQL CACHE 1 : nextid",
+		[]string{"simple, 8 connections", "simple, 32 connections"},
+	},
+	{
+		"ids/s : MariaDB `NEXT VALUE FOR`, CACHE 1000, 1 / 8 / 32 connections", "sql", "MySQL's protocol over TCP", "nextid : MariaDB CACHE 1000",
+		[]string{"simple, 1 connection", "simple, 8 connections", "simple, 32 connections"},
+	},
+	{
+		"ids/s : Redis `INCR`, 1 / 8 / 32 connections", "sql", "Beside Redis", "nextid : Redis INCR",
+		[]string{"simple, 1 connection", "simple, 8 connections", "simple, 32 connections"},
+	},
+	{
+		"rows/s with ids taken by 1000 : `auto_increment`, 3 MariaDB shards, 8 clients", "compare", "Rows a second", "ratio at 8 clients",
+		[]string{"next_id snowflake by 1000, 3 MariaDB shards"},
+	},
+	{
+		"rows/s with one `next_id` a row : `identity` of PostgreSQL, 8 clients", "compare", "Rows a second", "ratio at 8 clients",
+		[]string{"next_id snowflake, then INSERT"},
+	},
+	{
+		"rows/s with `DEFAULT next_id` by 1000 through postgres_fdw : `identity`, 8 clients", "compare", "Rows a second", "ratio at 8 clients",
+		[]string{"DEFAULT next_id by 1000, postgres_fdw"},
+	},
 }
 
 func TestReadmeQuotesTheResults(t *testing.T) {

@@ -100,9 +100,9 @@ func (c *floorConn) answer(came, out []byte) []byte {
 		in = c.in
 	}
 	for len(in) >= 5 {
-		size := 0
 		if !c.started {
-			if size = int(binary.BigEndian.Uint32(in)); size > len(in) {
+			size := int(binary.BigEndian.Uint32(in))
+			if size > len(in) {
 				break
 			}
 			if binary.BigEndian.Uint32(in[4:]) == 196608 { // version 3.0; everything else asks for encryption
@@ -114,7 +114,8 @@ func (c *floorConn) answer(came, out []byte) []byte {
 			in = in[size:]
 			continue
 		}
-		if size = 1 + int(binary.BigEndian.Uint32(in[1:])); size > len(in) {
+		size := 1 + int(binary.BigEndian.Uint32(in[1:]))
+		if size > len(in) {
 			break
 		}
 		switch in[0] {

@@ -260,8 +260,15 @@ func (c Config) start(ctx context.Context, r *rig.Rig, rep *report.Report) ([]*g
 			{floor, bottom.URL, nextID, bottom}, {ours, nextid.URL, nextID, nextid.Server},
 		},
 		settings: []setting{
-			{false, 1, 1}, {false, 8, 1}, {false, 32, 1}, {false, 64, 1},
-			{true, 1, 1}, {true, 8, 1}, {true, 32, 1}, {true, 64, 1}, {false, 8, 16},
+			{false, 1, 1},
+			{false, 8, 1},
+			{false, 32, 1},
+			{false, 64, 1},
+			{true, 1, 1},
+			{true, 8, 1},
+			{true, 32, 1},
+			{true, 64, 1},
+			{false, 8, 16},
 		},
 	}
 	pgSocket := &group{

@@ -69,8 +69,8 @@ func (p *program) report(cmd *cobra.Command, f *reportFlags, run func(context.Co
 func withoutSecrets(args []string) []string {
 	shown := slices.Clone(args)
 	for i, arg := range shown {
-		if scheme := strings.Index(arg, "://"); scheme >= 0 {
-			begin := strings.LastIndexByte(arg[:scheme], '=') + 1 // --dsn=URL
+		if scheme, _, ok := strings.Cut(arg, "://"); ok {
+			begin := strings.LastIndexByte(scheme, '=') + 1 // --dsn=URL
 			shown[i] = arg[:begin] + redacted(arg[begin:])
 		}
 	}
