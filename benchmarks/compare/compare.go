@@ -125,6 +125,10 @@ func (r *run) expect() {
 // measure measures everybody, in turns.
 func (r *run) measure(ctx context.Context) {
 	p := r.Plan
+	r.Progress.Part("make the tables")
+	for _, c := range r.all {
+		r.try(ctx, c, "its table", perMeasurement, func() error { return r.stage.prepare(ctx, c) })
+	}
 	for round := range p.Rounds {
 		r.Progress.Part(fmt.Sprintf("ids and rows, round %d of %d", round+1, p.Rounds))
 		for _, n := range p.Clients {

@@ -36,6 +36,8 @@ type contestant struct {
 	inApp func() load.ID
 	// foreign says that the table's server asks nextid itself.
 	foreign foreignWay
+	// table is the name of its table, which stays for the whole run.
+	table string
 }
 
 // source is a server that hands out ids.
@@ -75,7 +77,7 @@ func snowflake(batch int) *source {
 // contestants are all who take part, in the order of the report.
 func contestants(shards int) []*contestant {
 	const increment = "SET auto_increment_increment = {shards}, auto_increment_offset = {shard}"
-	return []*contestant{
+	all := []*contestant{
 		{
 			name: "auto_increment, one MariaDB", engine: mariadb, column: "bigint AUTO_INCREMENT",
 		},
@@ -142,6 +144,10 @@ func contestants(shards int) []*contestant {
 			draw:  "SELECT id FROM orders_id",
 		},
 	}
+	for i, c := range all {
+		c.table = fmt.Sprintf("orders_%d", i)
+	}
+	return all
 }
 
 // generated reports whether the table's server makes the id.

@@ -18,6 +18,9 @@ type growthPoint struct {
 	written int64 // handed to the disk for it, by all servers that hold it
 }
 
+// table is the name of the tables that begin empty.
+const table = "orders"
+
 // statementRows is how many rows one INSERT of the large table has.
 const statementRows = 500
 
@@ -43,7 +46,7 @@ func (s *stage) measureGrowth(ctx context.Context, c *contestant, rows int, most
 	}
 	before := rig.UsageOf(servers...)
 	points := []growthPoint{{}}
-	g := grower{c: c}
+	g := grower{c: c, table: table}
 	for done, begin := 0, time.Now(); done < rows && time.Since(begin) < most; {
 		if err := g.insert(ctx, links[done/statementRows%len(links)], uint64(done)); err != nil {
 			return err
@@ -65,16 +68,17 @@ func (s *stage) measureGrowth(ctx context.Context, c *contestant, rows int, most
 
 // grower writes many rows.
 type grower struct {
-	c   *contestant
-	ids []load.ID
-	sql []byte
+	c     *contestant
+	table string
+	ids   []load.ID
+	sql   []byte
 }
 
 func (g *grower) insert(ctx context.Context, links []*load.Link, n uint64) error {
 	if err := g.draw(ctx, links); err != nil {
 		return err
 	}
-	g.sql = g.c.appendInsert(g.sql[:0], table, statementRows, func(i int) load.ID { return g.ids[i] }, n)
+	g.sql = g.c.appendInsert(g.sql[:0], g.table, statementRows, func(i int) load.ID { return g.ids[i] }, n)
 	_, err := links[0].Exec(ctx, string(g.sql))
 	return err
 }

@@ -54,24 +54,48 @@ func closeAll(clients []load.Client) {
 	}
 }
 
-// table is the name of every contestant's table.
-const table = "orders"
-
 // inserters are n clients that write rows.
 func (s *stage) inserters(ctx context.Context, c *contestant, n int, j *journal) ([]load.Client, error) {
-	if err := s.create(ctx, c, table); err != nil {
-		return nil, err
-	}
 	var first uint64
 	clients, err := s.clients(ctx, c, n, func(links []*load.Link) load.Work {
 		first += 1 << 40
-		return &inserter{c: c, journal: j, table: table, links: links, n: first}
+		return &inserter{c: c, journal: j, table: c.table, links: links, n: first}
 	})
 	if err != nil {
 		return nil, err
 	}
 	*j = journal{keep: j.keep, ids: j.ids[:0]}
 	return clients, nil
+}
+
+// prefill is how many rows each table has before it is measured, and how long
+// writing them may take. While a table is small, InnoDB extends its file page
+// by page and waits for the disk each time; that is not what is to be compared.
+const (
+	prefill      = 5000
+	prefillLimit = time.Second
+)
+
+// prepare makes a contestant's table and writes its first rows.
+func (s *stage) prepare(ctx context.Context, c *contestant) error {
+	if err := s.create(ctx, c, c.table); err != nil {
+		return err
+	}
+	g := grower{c: c, table: c.table}
+	for i := range s.tables(c) {
+		links, err := s.links(ctx, c, i)
+		if err != nil {
+			return err
+		}
+		for done, begin := 0, time.Now(); err == nil && done < prefill && time.Since(begin) < prefillLimit; done += statementRows {
+			err = g.insert(ctx, links, uint64(done))
+		}
+		load.Client{Links: links}.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // measureIDs measures ids without rows.
@@ -83,10 +107,7 @@ func (s *stage) measureIDs(ctx context.Context, c *contestant, n int, length tim
 	if c.draw == "" && c.from == nil {
 		return nil // ids come with rows only
 	}
-	if err := s.create(ctx, c, table); err != nil {
-		return err
-	}
-	clients, err := s.clients(ctx, c, n, func(links []*load.Link) load.Work { return c.drawer(table, links) })
+	clients, err := s.clients(ctx, c, n, c.drawer)
 	if err != nil {
 		return err
 	}

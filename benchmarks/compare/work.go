@@ -140,11 +140,11 @@ func (s *source) single() string {
 
 // drawer draws ids without rows, as load.Work: batches if the contestant
 // takes batches. Its operation is one draw.
-func (c *contestant) drawer(table string, links []*load.Link) load.Work {
+func (c *contestant) drawer(links []*load.Link) load.Work {
 	if c.from != nil {
 		return &load.Repeat{Link: 1, Bytes: links[1].Query(nil, c.from.single()), Answers: 1}
 	}
-	return &load.Repeat{Link: 0, Bytes: links[0].Query(nil, named(c.draw, table)), Answers: 1}
+	return &load.Repeat{Link: 0, Bytes: links[0].Query(nil, named(c.draw, c.table)), Answers: 1}
 }
 
 // idsPerDraw is how many ids one operation of drawer brings.
