@@ -250,7 +250,12 @@ func (s *Server) await(ctx context.Context) error {
 		version, err := s.program.answers(ctx, s.URL)
 		if err == nil {
 			s.Name = s.program.name + " " + version
-			return nil
+			select {
+			case <-s.ended:
+				return errors.New("it ended, and something else answers: address already in use")
+			default:
+				return nil
+			}
 		}
 		select {
 		case <-s.ended:
@@ -324,15 +329,27 @@ func (s *Server) DataBytes() (size int64) {
 	return size
 }
 
-// FreePort returns a port that nobody listened on a moment ago.
+// given are the ports that FreePort has returned.
+var given sync.Map
+
+// FreePort returns a port that nobody listened on a moment ago, and none
+// twice: a server that finds its port taken ends, and we would speak to the
+// other one.
 func FreePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
+	for range 100 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return "", err
+		}
+		_, port, err := net.SplitHostPort(l.Addr().String())
+		if err := errors.Join(err, l.Close()); err != nil {
+			return "", err
+		}
+		if _, known := given.LoadOrStore(port, true); !known {
+			return port, nil
+		}
 	}
-	defer func() { _ = l.Close() }()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	return port, err
+	return "", errors.New("no port is free")
 }
 
 // find finds a program that Debian may keep off the path.
