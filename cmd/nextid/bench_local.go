@@ -12,7 +12,7 @@ import (
 
 func (p *program) benchLocalCommand() *cobra.Command {
 	flags := &reportFlags{}
-	c := local.Config{Length: 20 * time.Millisecond, Rounds: 30}
+	c := local.Config{Length: time.Millisecond, Rounds: 200}
 	cmd := &cobra.Command{
 		Use:   "local",
 		Short: "Measure the generators in this process, beside other Go libraries",

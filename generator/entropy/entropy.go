@@ -7,42 +7,44 @@ package entropy
 
 import (
 	"crypto/rand"
-	"io"
 	"sync"
 )
 
 // size is how many bytes are fetched at a time.
 const size = 1024
 
-// fetched are random bytes, from next on not yet handed out.
-type fetched struct {
+// Buffer is a store of random bytes for one user at a time. The zero Buffer is
+// ready for use.
+type Buffer struct {
 	bytes [size]byte
-	next  int
+	left  int // at the end of bytes
+	given int // by the latest Next, before those that are left
 }
 
-var pool = sync.Pool{New: func() any { return &fetched{next: size} }}
+// Next returns n random bytes, at most 64. They are valid until the next call,
+// which forgets them.
+func (f *Buffer) Next(n int) []byte {
+	end := size - f.left
+	clear(f.bytes[end-f.given : end])
+	if f.left < n {
+		_, _ = rand.Read(f.bytes[:]) // does not fail
+		f.left, end = size, 0
+	}
+	f.left, f.given = f.left-n, n
+	return f.bytes[end : end+n]
+}
+
+var pool = sync.Pool{New: func() any { return new(Buffer) }}
 
 // Read fills b. It does not fail, and is safe for concurrent use.
 func Read(b []byte) {
-	f := pool.Get().(*fetched)
+	f := pool.Get().(*Buffer)
 	for len(b) > 0 {
-		if f.next == size {
-			_, _ = rand.Read(f.bytes[:]) // does not fail
-			f.next = 0
-		}
-		n := copy(b, f.bytes[f.next:])
-		clear(f.bytes[f.next : f.next+n])
-		b, f.next = b[n:], f.next+n
+		n := min(len(b), 64)
+		part := f.Next(n)
+		copy(b, part)
+		clear(part)
+		b = b[n:]
 	}
 	pool.Put(f)
-}
-
-// Reader is Read as an io.Reader.
-var Reader io.Reader = reader{}
-
-type reader struct{}
-
-func (reader) Read(b []byte) (int, error) {
-	Read(b)
-	return len(b), nil
 }

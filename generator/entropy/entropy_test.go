@@ -1,7 +1,7 @@
 package entropy
 
 import (
-	"io"
+	"bytes"
 	"math/bits"
 	"sync"
 	"testing"
@@ -34,12 +34,25 @@ func TestBytesAreHandedOutOnce(t *testing.T) {
 	wg.Wait()
 }
 
+// What was handed out is forgotten with the next piece.
+func TestBuffersForget(t *testing.T) {
+	var f Buffer
+	var last []byte
+	for i := range 500 {
+		b := f.Next(1 + i%64)
+		if fresh := f.left+len(b) == size; !fresh && bytes.ContainsFunc(last, func(r rune) bool { return r != 0 }) {
+			t.Fatalf("% x is still there", last)
+		}
+		if last = b; len(b) != 1+i%64 {
+			t.Fatalf("%d bytes, not %d", len(b), 1+i%64)
+		}
+	}
+}
+
 func TestBytesAreRandom(t *testing.T) {
 	b := make([]byte, 100*16)
 	for i := 0; i < len(b); i += 16 {
-		if n, err := io.ReadFull(Reader, b[i:i+16]); n != 16 || err != nil {
-			t.Fatal(n, err)
-		}
+		Read(b[i : i+16])
 	}
 	ones := 0
 	for _, v := range b {
