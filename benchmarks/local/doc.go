@@ -41,6 +41,11 @@ type Contender struct {
 	Ours bool
 	Note string // what else a reader must know
 
+	// Least is the shortest measurement that says something, for those that
+	// may draw ahead of their rate for a moment. They take part in fewer
+	// rounds. 0: any.
+	Least time.Duration
+
 	// New sets it up. draw makes that many calls and returns the number of
 	// ids; goroutines call it at the same time. done, which may be nil,
 	// releases what New took. Only one contender is set up at a time: some
@@ -109,13 +114,16 @@ func Compare(ctx context.Context, contenders []Contender, goroutines []int, roun
 	for i, c := range contenders {
 		results[i] = Result{Contender: c, Samples: map[int][]float64{}}
 	}
-	for range rounds {
+	for round := range rounds {
 		for i, c := range contenders {
+			if every := int(max(c.Least/d, 1)); round%every != 0 {
+				continue
+			}
 			if step != nil {
 				step(c)
 			}
 			for _, g := range goroutines {
-				ns, err := Measure(ctx, c, g, d)
+				ns, err := Measure(ctx, c, g, max(d, c.Least))
 				if err != nil {
 					return results, err
 				}

@@ -21,7 +21,7 @@ func TestContendersRun(t *testing.T) {
 	ours, theirs := map[string]bool{}, map[string]bool{}
 	for _, r := range results {
 		for _, g := range []int{1, 2} {
-			if r.Best(g) <= 0 || len(r.Samples[g]) != 3 {
+			if r.Best(g) <= 0 || len(r.Samples[g]) != 3 && r.Least == 0 {
 				t.Errorf("%s (%s): %v", r.Name, r.Kind, r.Samples)
 			}
 		}

@@ -32,7 +32,7 @@ func Run(ctx context.Context, c Config) (*report.Report, error) {
 		Intro: "The time of one id, from calls in a loop, without wire and SQL: nextid's generators beside other Go libraries, in turns. " +
 			"The best round says what the code costs; the median what this machine gave it.",
 		Began: time.Now(), Machine: report.ThisMachine(), Versions: versions(),
-		Settings: []string{fmt.Sprintf("%s × %d rounds a measurement", c.Length, c.Rounds)},
+		Settings: []string{fmt.Sprintf("%s × %d rounds a measurement; %s in fewer rounds where the layout limits the rate", c.Length, c.Rounds, limitedLength)},
 	}
 	contenders := Contenders()
 	each := c.Length * time.Duration(len(goroutines))
