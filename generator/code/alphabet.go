@@ -63,7 +63,7 @@ func (a *alphabet) table(digits string) (values [256]int8) {
 	}
 	put := func(s string, v int) {
 		for i := range len(s) {
-			values[s[i]] = int8(v) //nolint:gosec // alphabets are short
+			values[s[i]] = int8(v)
 		}
 	}
 	for i := range len(digits) {

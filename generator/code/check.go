@@ -1,5 +1,7 @@
 package code
 
+import "slices"
+
 // Methods of check digits, in the option check.
 const (
 	// luhn is Luhn's algorithm in any even base ("mod N"; in base 10 that of
@@ -48,7 +50,7 @@ func luhnSum(digits []byte, base byte) byte {
 		}
 		sum += v
 	}
-	return byte((n - sum%n) % n) //nolint:gosec // less than base
+	return byte((n - sum%n) % n)
 }
 
 // dammTable is the quasigroup of order 10 in H. Michael Damm's thesis of 2004,
@@ -60,16 +62,16 @@ var dammTable = [10]string{
 
 func dammSum(digits []byte) byte {
 	var state byte
-	for i := len(digits) - 1; i >= 0; i-- {
-		state = dammTable[state][digits[i]] - '0'
+	for _, d := range slices.Backward(digits) {
+		state = dammTable[state][d] - '0'
 	}
 	return state
 }
 
 func mod37Sum(digits []byte, base byte) byte {
 	rest := 0
-	for i := len(digits) - 1; i >= 0; i-- {
-		rest = (rest*int(base) + int(digits[i])) % 37
+	for _, d := range slices.Backward(digits) {
+		rest = (rest*int(base) + int(d)) % 37
 	}
-	return byte(rest) //nolint:gosec // less than 37
+	return byte(rest)
 }

@@ -39,11 +39,11 @@ func NewPermutation(key string, width int) *Permutation {
 	sum := sha256.Sum256([]byte("nextid scatter 1\x00" + key))
 	p := &Permutation{
 		key:  [2]uint64{binary.LittleEndian.Uint64(sum[0:]), binary.LittleEndian.Uint64(sum[8:])},
-		high: uint8(width / 2), low: uint8(width - width/2), //nolint:gosec // at most 63
+		high: uint8(width / 2), low: uint8(width - width/2),
 	}
 	p.highM, p.lowM, p.domainM = 1<<p.high-1, 1<<p.low-1, 1<<width-1
 	for i := range p.roundTweaks {
-		p.roundTweaks[i] = uint64(i)<<56 | uint64(width)<<48 //nolint:gosec // small and positive
+		p.roundTweaks[i] = uint64(i)<<56 | uint64(width)<<48
 	}
 	return p
 }

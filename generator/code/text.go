@@ -3,6 +3,7 @@ package code
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -147,8 +148,8 @@ func (t *Text) ParseCode(code string) (int64, error) {
 		return 0, t.wrong(code, "has a wrong check digit: a digit was mistaken, or two were exchanged")
 	}
 	var id int64
-	for i := len(number) - 1; i >= 0; i-- {
-		d := int64(number[i])
+	for _, digit := range slices.Backward(number) {
+		d := int64(digit)
 		if id > (math.MaxInt64-d)/int64(base) {
 			return 0, t.wrong(code, "is greater than any id")
 		}

@@ -23,7 +23,7 @@ func TestLowBitsAtALowRate(t *testing.T) {
 	} {
 		inWorld(t, true, func(w *world) {
 			g := w.open(w.kind(static(1)), "orders", c.options)
-			source := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test
+			source := rand.New(rand.NewPCG(1, 2))
 			counts := map[int64][]int{2: make([]int, 2), 10: make([]int, 10), 16: make([]int, 16), 1024: make([]int, 1024)}
 			for range ids {
 				time.Sleep(time.Millisecond + time.Duration(source.Int64N(int64(20*time.Millisecond))))
