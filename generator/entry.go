@@ -3,6 +3,7 @@ package generator
 import (
 	"context"
 	"sync/atomic"
+	"time"
 )
 
 // Entry is the stable place of one name in a process. Plans keep pointers to
@@ -48,6 +49,7 @@ type live struct {
 	try        TryGenerator // nil when gen cannot answer without waiting
 	coder      Coder
 	definition Definition // without secrets
+	ends       time.Time  // see Registry.Ends
 }
 
 // Name returns the generator's name.
@@ -110,6 +112,15 @@ func (e *Entry) Coder(ctx context.Context) (Coder, error) {
 	return l.coder, nil
 }
 
+// Ends is when the ids of the running generator run out because their time
+// does; the zero time if never, or if none is running.
+func (e *Entry) Ends() time.Time {
+	if l := e.live.Load(); l != nil {
+		return l.ends
+	}
+	return time.Time{}
+}
+
 // Running returns the generator if it is open in this process, else nil.
 func (e *Entry) Running() Generator {
 	if l := e.live.Load(); l != nil {
@@ -164,7 +175,7 @@ func (e *Entry) start(ctx context.Context, d Definition) (*live, error) {
 	if coder == nil {
 		coder = decimal{}
 	}
-	l := &live{gen: gen, coder: coder, definition: k.public(d)}
+	l := &live{gen: gen, coder: coder, definition: k.public(d), ends: e.registry.Ends(d)}
 	l.try, _ = gen.(TryGenerator)
 	e.live.Store(l)
 	return l, nil

@@ -83,6 +83,13 @@ type Stats struct {
 	Lasts time.Duration
 }
 
+// Stamper is a Generator whose ids carry the worker id that this server has.
+type Stamper interface {
+	// WorkerID is what the fields of the ids hold now; the datacenter is 0
+	// where a layout has none.
+	WorkerID() (datacenter, worker int64)
+}
+
 // RingReporter is a Generator that keeps ids ready ahead of their use, and
 // can say how its ring stands.
 type RingReporter interface {

@@ -42,6 +42,10 @@ type Kind struct {
 	// are 0 to 1<<IDBits - 1. nil: 63.
 	IDBits func(stored json.RawMessage) (int, error)
 
+	// Ends says when the ids of stored options run out because their time does.
+	// nil, or the zero time: never.
+	Ends func(stored json.RawMessage) time.Time
+
 	// Open starts the engine of a definition. An earlier generator of the
 	// name may have run in this process (altered, or dropped and created
 	// again); it was closed before. The new one goes on above it.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // MaxNameBytes is the longest generator name.
@@ -123,6 +124,22 @@ func (r *Registry) Get(ctx context.Context, name string) (*Entry, error) {
 		return nil, err
 	}
 	return r.entry(name)
+}
+
+// GetAs is Get, except that a name which auto-create makes is of the given
+// kind and options.
+func (r *Registry) GetAs(ctx context.Context, name, kind string, options json.RawMessage) (*Entry, error) {
+	_, err := r.cfg.Store.Defined(ctx, name)
+	_, declared := r.declared[name]
+	if errors.Is(err, ErrUnknown) && r.cfg.AutoCreate != "" && !declared && !r.closed.Load() {
+		if err = r.Create(ctx, name, kind, options); errors.Is(err, ErrExists) {
+			err = nil // another server was first
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return r.Get(ctx, name)
 }
 
 func (r *Registry) shard(name string) *shard {
@@ -319,6 +336,27 @@ func (r *Registry) Running(f func(d Definition, g Generator) bool) {
 			}
 		}
 	}
+}
+
+// EndsSoon is how long before its time runs out a generator is warned of.
+const EndsSoon = 365 * 24 * time.Hour
+
+// Ends is when the ids of a definition run out because their time does; the
+// zero time if that never happens.
+func (r *Registry) Ends(d Definition) time.Time {
+	if k, ok := r.kinds[d.Kind]; ok && k.Ends != nil {
+		return k.Ends(d.Options)
+	}
+	return time.Time{}
+}
+
+// EndsOf is Ends of a name that the store has; the zero time if it has none.
+func (r *Registry) EndsOf(ctx context.Context, name string) time.Time {
+	d, err := r.cfg.Store.Defined(ctx, name)
+	if err != nil {
+		return time.Time{} // a forecast is no reason for an error
+	}
+	return r.Ends(d)
 }
 
 // Kinds lists the kinds, ordered by name.

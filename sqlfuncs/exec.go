@@ -2,6 +2,7 @@ package sqlfuncs
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"time"
 
@@ -138,9 +139,30 @@ func (x *exec) draw(e *generator.Entry, n int64) (generator.Range, error) {
 		if r, err = e.Next(x.ctx, n); err != nil {
 			return r, err
 		}
+		if x.session.warned != e {
+			x.session.warned = e
+			x.warnOfEnd(e.Name(), e.Ends())
+		}
 	}
 	x.session.drew(e, r.Last())
 	return r, nil
+}
+
+// warnOfEnd tells the client that the time of a generator runs out soon, or
+// has run out. The warm path does not come here: who opens the generator, or
+// has to wait for it, is told.
+func (x *exec) warnOfEnd(name string, ends time.Time) {
+	now := x.server.now()
+	if ends.IsZero() || ends.Sub(now) > generator.EndsSoon {
+		return
+	}
+	if !ends.After(now) {
+		x.session.notice(fmt.Sprintf("generator %q gives no ids: its time bits ran out at %s; give a new one a later epoch",
+			name, ends.Format(time.RFC3339)))
+		return
+	}
+	x.session.notice(fmt.Sprintf("the time bits of generator %q run out at %s, in %d days; create its successor before",
+		name, ends.Format(time.RFC3339), daysUntil(now, ends)))
 }
 
 // idRun draws a fixed number of ids as runs.

@@ -22,7 +22,11 @@ var adminFunctions = []function{
 			if err != nil {
 				return datum.Value{}, err
 			}
-			return a[0], x.registry().Create(x.ctx, a[0].Str, a[1].Str, options)
+			if err := x.registry().Create(x.ctx, a[0].Str, a[1].Str, options); err != nil {
+				return a[0], err
+			}
+			x.warnOfEnd(a[0].Str, x.registry().EndsOf(x.ctx, a[0].Str))
+			return a[0], nil
 		},
 	},
 	{

@@ -73,7 +73,8 @@ const (
 
 // functions maps a name to its overloads.
 var functions = indexFunctions(
-	idFunctions, codeFunctions, parseFunctions, uuidFunctions, sequenceFunctions, adminFunctions, importFunctions,
+	idFunctions, codeFunctions, parseFunctions, uuidFunctions, sequenceFunctions, serviceFunctions, adminFunctions,
+	importFunctions,
 	sessionFunctions, textFunctions, numberFunctions, timeFunctions,
 	setFunctions, jsonFunctions, aggregateFunctions, windowFunctions, catalogFunctions,
 )

@@ -19,6 +19,8 @@ type Config struct {
 	Clock    generator.Clock // nil: the system's
 	Layout   string          // default layout of parse_id(number); "": twitter
 
+	// Trail records the ids of get_id; nil: none.
+	Trail Trail
 	// Nodes lists the servers on the store, for nextid.nodes; nil: none.
 	Nodes func(context.Context) ([]generator.Node, error)
 
@@ -90,6 +92,8 @@ type Server struct {
 	relations    atomic.Pointer[relationSet] // the latest
 	locks        namedLocks                  // of GET_LOCK
 	uuids        *uuid.Source
+	agents       agents // of get_id
+	trail        Trail  // nil: none
 	nodes        func(context.Context) ([]generator.Node, error)
 	takeover     func(ctx context.Context, name, system, dsn string, options json.RawMessage) (Position, error) // may be nil
 }
@@ -111,7 +115,8 @@ func NewServer(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		registry: cfg.Registry, version: cfg.Version, limits: cfg.Limits.withDefaults(),
-		clock: cfg.Clock, layout: l, uuids: uuid.NewSource(cfg.Clock), nodes: cfg.Nodes, takeover: cfg.Takeover,
+		clock: cfg.Clock, layout: l, uuids: uuid.NewSource(cfg.Clock), nodes: cfg.Nodes, trail: cfg.Trail,
+		takeover: cfg.Takeover,
 	}
 	s.started = s.now()
 	for i := range s.caches {

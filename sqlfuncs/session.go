@@ -55,6 +55,7 @@ type Session struct {
 	env     datum.Env
 	envOK   bool // env is up to date with vars
 	notices []Notice
+	warned  *generator.Entry // whose end was looked at last
 
 	tx transaction
 

@@ -40,6 +40,7 @@ type testServer struct {
 type serverConfig struct {
 	limits       sqlfuncs.Limits
 	noAutoCreate bool
+	trail        sqlfuncs.Trail
 }
 
 func newServer(t testing.TB, configs ...serverConfig) *testServer {
@@ -66,7 +67,7 @@ func newServer(t testing.TB, configs ...serverConfig) *testServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Version: "test", Limits: cfg.limits})
+	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Version: "test", Trail: cfg.trail, Limits: cfg.limits})
 	if err != nil {
 		t.Fatal(err)
 	}

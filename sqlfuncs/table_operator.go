@@ -30,6 +30,8 @@ var operatorTables = []table{
 			{name: "step", typ: datum.Int8, null: true},
 			{name: "waits", typ: datum.Int8, null: true},
 			{name: "clock_back", typ: datum.Int8, null: true},
+			{name: "ends", typ: datum.TimestampTZ, null: true},
+			{name: "days_left", typ: datum.Int8, null: true},
 		}, scan: fixedRows(generatorRows),
 	},
 	{
@@ -92,6 +94,27 @@ var operatorTables = []table{
 		}, scan: fixedRows(sessionRows),
 	},
 	{
+		schema: nextidSchema, name: "agents", help: "who drew ids with get_id from this server, and how many",
+		columns: []tableColumn{
+			{name: "agent", typ: datum.Text},
+			{name: "ids", typ: datum.Int8},
+			{name: "last_at", typ: datum.TimestampTZ},
+		}, scan: fixedRows(agentRows),
+	},
+	{
+		schema: nextidSchema, name: "audit", help: "one row: the audit trail of get_id on this server, and the calls with an invalid agent",
+		columns: []tableColumn{
+			{name: "file", typ: datum.Text, null: true},
+			{name: "invalid_agents", typ: datum.Int8},
+			{name: "sample", typ: datum.Int8, null: true},
+			{name: "queued", typ: datum.Int8, null: true},
+			{name: "written", typ: datum.Int8, null: true},
+			{name: "dropped", typ: datum.Int8, null: true},
+			{name: "failed", typ: datum.Int8, null: true},
+			{name: "rotated", typ: datum.Int8, null: true},
+		}, scan: fixedRows(trailRows),
+	},
+	{
 		schema: nextidSchema, name: "layouts", help: "the layouts of time-based ids: what they hold and when their time ends",
 		columns: []tableColumn{
 			{name: "name", typ: datum.Text},
@@ -120,7 +143,12 @@ func generatorRows(x *exec) ([][]datum.Value, error) {
 			datum.MakeText(d.Name), datum.MakeText(d.Kind), options, datum.MakeInt8(d.Version),
 			datum.TimestampTZFromTime(d.Created),
 		}
-		rows = append(rows, append(row, runningColumns(x.ctx, x.server.registry, d.Name)...))
+		row = append(row, runningColumns(x.ctx, x.server.registry, d.Name)...)
+		ends, left := datum.Null(datum.TimestampTZ), datum.Null(datum.Int8)
+		if end := x.server.registry.Ends(d); !end.IsZero() {
+			ends, left = datum.TimestampTZFromTime(end), datum.MakeInt8(daysUntil(x.server.now(), end))
+		}
+		rows = append(rows, append(row, ends, left))
 	}
 	return rows, err
 }

@@ -63,13 +63,14 @@ generator/store/enginetest: generator generator/store/shared generator/store/dbt
 
 migrations/...:
 
+sqlfuncs/audit:
 sqlfuncs/sqlstate:
 sqlfuncs/decimal:          sqlfuncs/sqlstate
 sqlfuncs/datum:            sqlfuncs/sqlstate sqlfuncs/decimal
 sqlfuncs/syntax:           sqlfuncs/sqlstate
 sqlfuncs/mariadbtest:
 sqlfuncs/pgtest:
-sqlfuncs:                  generator generator/layout generator/textid generator/uuid sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/decimal sqlfuncs/syntax
+sqlfuncs:                  generator generator/layout generator/textid generator/uuid sqlfuncs/audit sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/decimal sqlfuncs/syntax
 
 wire:                      sqlfuncs/sqlstate
 wire/auth:                 sqlfuncs sqlfuncs/sqlstate wire wire/pgwire wire/mysqlwire

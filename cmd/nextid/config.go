@@ -15,6 +15,7 @@ import (
 	"nextid/generator/store/shared"
 	"nextid/generator/worker/source"
 	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/audit"
 	"nextid/wire"
 )
 
@@ -62,6 +63,8 @@ type Config struct {
 	Layout string
 	Epoch  string
 
+	Audit audit.Config // without a File there is no trail
+
 	SQL      sqlfuncs.Limits
 	Wire     wire.Limits
 	MaxNames int
@@ -88,6 +91,7 @@ func DefaultConfig() Config {
 		LogFormat:    "text",
 		DrainTimeout: 10 * time.Second,
 		Layout:       layout.Default,
+		Audit:        audit.Config{Sample: 1, MaxSize: 100 << 20, Keep: 5, Queue: 100_000},
 		SQL:          sqlfuncs.DefaultLimits,
 		Wire:         wire.DefaultLimits,
 		MaxNames:     generator.DefaultMaxNames,

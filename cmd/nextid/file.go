@@ -148,8 +148,8 @@ func (d *document) section(prefix string, n ast.Node) {
 func (d *document) pair(key string, p *ast.MappingValueNode) {
 	s := settingByKey(key)
 	switch {
-	case key+"." == limitsSection:
-		d.section(limitsSection, p.Value)
+	case slices.Contains(sections, key+"."):
+		d.section(key+".", p.Value)
 	case key == generatorsKey:
 		d.generators(p.Value)
 	case s == nil:
@@ -239,7 +239,10 @@ func scalarText(n ast.Node) (string, bool) {
 }
 
 func fileKeys() []string {
-	keys := []string{generatorsKey, strings.TrimSuffix(limitsSection, ".")}
+	keys := []string{generatorsKey}
+	for _, s := range sections {
+		keys = append(keys, strings.TrimSuffix(s, "."))
+	}
 	for i := range settings {
 		keys = append(keys, settings[i].key)
 	}

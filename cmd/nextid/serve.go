@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"nextid/generator"
@@ -15,6 +16,7 @@ import (
 	"nextid/generator/worker"
 	"nextid/generator/worker/source"
 	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/audit"
 )
 
 // Main is the server as a value: a configuration, and Run.
@@ -137,6 +139,10 @@ type engine struct {
 	registry *generator.Registry
 	nodes    *node.Nodes
 	sql      *sqlfuncs.Server
+	trail    *audit.Trail // nil: none
+
+	stop context.CancelFunc // of work
+	work sync.WaitGroup     // beside the protocols
 }
 
 func (m *Main) openEngine(ctx context.Context, log *slog.Logger) (*engine, error) {
@@ -152,10 +158,29 @@ func (m *Main) openEngine(ctx context.Context, log *slog.Logger) (*engine, error
 	e.pools = worker.New(worker.Config{
 		Store: store, Source: wish, Slice: m.Config.WorkerSlice, Borrow: m.Config.WorkerBorrow, Owner: owner(), Logger: log,
 	})
+	if err := e.openTrail(m.Config.Audit, log); err != nil {
+		return nil, errors.Join(err, e.close())
+	}
 	if err := e.build(ctx, m.Config, log); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	e.stop = stop
+	e.work.Go(func() { forecast(background, e.registry, log) })
 	return e, nil
+}
+
+// openTrail opens the audit trail, where one is wanted.
+func (e *engine) openTrail(c audit.Config, log *slog.Logger) error {
+	if c.File == "" {
+		return nil
+	}
+	trail, err := audit.Open(c, log)
+	if err != nil {
+		return &failure{what: err.Error(), hint: "audit.file must be a file that the server may write to.", cause: err}
+	}
+	e.trail = trail
+	return nil
 }
 
 func (e *engine) build(ctx context.Context, c Config, log *slog.Logger) (err error) {
@@ -173,8 +198,12 @@ func (e *engine) build(ctx context.Context, c Config, log *slog.Logger) (err err
 	if err := e.registry.Declare(ctx); err != nil {
 		return err
 	}
+	var trail sqlfuncs.Trail // nil, not a nil *audit.Trail
+	if e.trail != nil {
+		trail = e.trail
+	}
 	e.sql, err = sqlfuncs.NewServer(sqlfuncs.Config{
-		Registry: e.registry, Version: buildVersion(), Limits: c.SQL, Layout: c.Layout, Takeover: c.takeover,
+		Registry: e.registry, Trail: trail, Version: buildVersion(), Limits: c.SQL, Layout: c.Layout, Takeover: c.takeover,
 		Nodes: func(ctx context.Context) ([]generator.Node, error) { return e.nodes.List(ctx) },
 	})
 	return err
@@ -185,12 +214,19 @@ func (e *engine) build(ctx context.Context, c Config, log *slog.Logger) (err err
 func (e *engine) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
 	defer cancel()
+	if e.stop != nil {
+		e.stop()
+		e.work.Wait()
+	}
 	var errs []error
 	if e.registry != nil {
 		errs = append(errs, e.registry.Close(ctx))
 	}
 	if e.nodes != nil {
 		errs = append(errs, e.nodes.Close(ctx))
+	}
+	if e.trail != nil {
+		errs = append(errs, e.trail.Close(ctx))
 	}
 	return errors.Join(append(errs, e.pools.Close(ctx), e.store.Close())...)
 }

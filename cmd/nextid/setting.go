@@ -31,8 +31,14 @@ func (s *setting) envName() string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(s.key, ".", "_"))
 }
 
-// limitsSection is the section of the file that holds what bounds memory.
-const limitsSection = "limits."
+// Sections of the file: limitsSection holds what bounds memory, auditSection
+// the audit trail.
+const (
+	limitsSection = "limits."
+	auditSection  = "audit."
+)
+
+var sections = []string{limitsSection, auditSection}
 
 // settings is everything that can be set by one value. Generators, which are
 // a list, exist in the file only.
@@ -151,6 +157,26 @@ var settings = []setting{
 		value: func(c *Config) value { return text(&c.Epoch) },
 	},
 
+	{
+		key: auditSection + "file", arg: "FILE", help: "audit trail of the ids of get_id, as lines of JSON; without it there is none",
+		value: func(c *Config) value { return text(&c.Audit.File) },
+	},
+	{
+		key: auditSection + "sample", arg: "N", help: "write one id in N, 1 for all",
+		value: func(c *Config) value { return count(&c.Audit.Sample, 1, 1_000_000_000) },
+	},
+	{
+		key: auditSection + "max_size", arg: "SIZE", help: "size of the file at which it is rotated",
+		value: func(c *Config) value { return bytesOf(&c.Audit.MaxSize, 1<<10, 1<<40) },
+	},
+	{
+		key: auditSection + "keep", arg: "N", help: "rotated files that are kept: FILE.1, the youngest, to FILE.N",
+		value: func(c *Config) value { return count(&c.Audit.Keep, 0, 1000) },
+	},
+	{
+		key: auditSection + "queue", arg: "N", help: "ids that may wait to be written; more are not written but counted, since no id waits for the trail",
+		value: func(c *Config) value { return count(&c.Audit.Queue, 1, 10_000_000) },
+	},
 	{
 		key: limitsSection + "max_names", arg: "N", help: "generator names that this server keeps in memory",
 		value: func(c *Config) value { return count(&c.MaxNames, 1, 100_000_000) },

@@ -43,6 +43,11 @@ var sampleTexts = map[string]string{
 	"drain_timeout":                      "1m30s",
 	"layout":                             "baidu",
 	"epoch":                              "2024-01-01",
+	"audit.file":                         "/var/log/nextid/audit.jsonl",
+	"audit.sample":                       "100",
+	"audit.max_size":                     "10MiB",
+	"audit.keep":                         "9",
+	"audit.queue":                        "5000",
 	"limits.max_names":                   "10",
 	"limits.ids_per_call":                "11",
 	"limits.statements":                  "12",
@@ -127,7 +132,7 @@ func TestEveryConfigFieldHasASetting(t *testing.T) {
 			name := path + a.Type().Field(i).Name
 			switch {
 			case name == "Generators", name == "PG.Network": // the file's list; a socket path is tested on its own
-			case name == "SQL", name == "Wire", name == "SharedStore":
+			case name == "SQL", name == "Wire", name == "SharedStore", name == "Audit":
 				walk(name+".", a.Field(i), b.Field(i))
 			case reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()):
 				t.Errorf("no setting changes Config.%s", name)

@@ -178,6 +178,11 @@ func (l *Layout) WorkerBits() uint8 { return l.datacenter.bits + l.worker.bits }
 // DatacenterBits is the part of WorkerBits that is the datacenter's.
 func (l *Layout) DatacenterBits() uint8 { return l.datacenter.bits }
 
+// SplitWorker is what the datacenter and the worker field of a worker id hold.
+func (l *Layout) SplitWorker(id int64) (datacenter, worker int64) {
+	return id >> l.worker.bits, id & l.worker.mask()
+}
+
 // Workers is the number of worker ids.
 func (l *Layout) Workers() int64 { return 1 << l.WorkerBits() }
 

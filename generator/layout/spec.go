@@ -90,6 +90,20 @@ func (p Pinned) Build() (*Layout, error) {
 	return New(p.Layout, p.Fields, time.Time(p.Epoch), time.Duration(p.Unit))
 }
 
+// Ends is when the time of a layout that stored options pin runs out; the
+// zero time if they cannot be read. It is a generator.Kind's Ends.
+func Ends(stored json.RawMessage) time.Time {
+	var p Pinned
+	if json.Unmarshal(stored, &p) != nil {
+		return time.Time{}
+	}
+	l, err := p.Build()
+	if err != nil || !l.HasTime() {
+		return time.Time{}
+	}
+	return l.Last().Add(l.Unit)
+}
+
 // FieldList reads a list of fields, from high to low, in these forms:
 //
 //	"time 41, worker 10, sequence 12"

@@ -61,6 +61,7 @@ var (
 	_ generator.Reporter     = (*Generator)(nil)
 	_ generator.RingReporter = (*Generator)(nil)
 	_ generator.Explainer    = (*Generator)(nil)
+	_ generator.Stamper      = (*Generator)(nil)
 )
 
 // block is all ids of one tick. Blocks form a list; a block that is used up
@@ -253,6 +254,11 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 		}
 	}
 	return nil
+}
+
+// WorkerID implements generator.Stamper.
+func (g *Generator) WorkerID() (datacenter, worker int64) {
+	return g.layout.SplitWorker(g.pool.Lease().Worker)
 }
 
 // Stats implements generator.Reporter.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/layout"
 	"nextid/generator/worker"
 )
 
@@ -15,7 +16,7 @@ func Kind(pools *worker.Pools) generator.Kind {
 	k := kind{pools}
 	return generator.Kind{
 		Name: KindName, Help: "time-ordered ids made ahead of their use, after Baidu's cached uid-generator",
-		Normalize: normalize, Alter: alter, Open: k.open, Retire: k.retire,
+		Normalize: normalize, Alter: alter, Open: k.open, Retire: k.retire, Ends: layout.Ends,
 	}
 }
 

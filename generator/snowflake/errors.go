@@ -37,6 +37,12 @@ func (g *Generator) errRollback(behind time.Duration) error {
 		"the clock of this server is %v behind the ids of generator %q", behind.Round(time.Millisecond), g.name)
 }
 
+func (g *Generator) errSpent(id, until int64) error {
+	return g.fail(generator.ErrNotNow, "Set the server's clock right, and keep it right; another nextid server may answer.",
+		"the clock of this server was set back again: every rollback value of worker id %d is used until %s for generator %q",
+		id, time.UnixMilli(until).UTC().Format(time.RFC3339), g.name)
+}
+
 func (g *Generator) errAhead(tick int64) error {
 	return g.fail(generator.ErrNotNow, "Wait until then, or use a generator with another name.",
 		"the ids of generator %q are ahead of the clock; it issues again at %s", g.name, g.layout.TimeOf(tick).Format(time.RFC3339))

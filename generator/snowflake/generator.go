@@ -37,7 +37,9 @@ type Generator struct {
 	start        string
 	low, high    int64 // sequence with which every tick begins, 0 and 0 if start says it
 	rollback     string
-	bound        bool // ids must not be ahead of the wall clock: rollback is not Continue
+	bound        bool // ids must not be ahead of the wall clock: rollback is Wait or Refuse
+
+	rewind *rewind // of on_rollback bits, else nil
 
 	window atomic.Pointer[window]
 	waits  atomic.Int64
@@ -58,6 +60,7 @@ var (
 	_ generator.Raiser       = (*Generator)(nil)
 	_ generator.Reporter     = (*Generator)(nil)
 	_ generator.Explainer    = (*Generator)(nil)
+	_ generator.Stamper      = (*Generator)(nil)
 )
 
 // window is a time slice of the pool in the terms of one layout. A slice
@@ -118,7 +121,7 @@ func shape(name string, o Options, l *layout.Layout, used, above int64) *Generat
 		low: low, high: high,
 		name: name, layout: l,
 		epoch: l.Epoch.UnixMicro(), unit: l.Unit.Microseconds(), sequenceBits: l.SequenceBits(), maxTick: l.MaxTick(),
-		ahead: int64(time.Duration(o.MaxAhead) / l.Unit), start: o.SequenceStart, rollback: o.OnRollback, bound: o.OnRollback != Continue,
+		ahead: int64(time.Duration(o.MaxAhead) / l.Unit), start: o.SequenceStart, rollback: o.OnRollback, bound: o.OnRollback == Wait || o.OnRollback == Refuse,
 	}
 	used = min(max(g.tickFrom(used), 0), l.MaxTick()+1) // a slot of a tick before the epoch could overflow
 	g.begun = max(-1, above, g.firstSlot(used)-1)
@@ -195,6 +198,9 @@ func (g *Generator) presentAt(w *window, micros int64) int64 {
 
 // TryNext implements generator.TryGenerator.
 func (g *Generator) TryNext(n int64) (generator.Range, bool) {
+	if g.rewind != nil && g.rewind.behind() {
+		return generator.Range{}, false
+	}
 	w := g.window.Load()
 	mono := g.pool.Monotonic()
 	if last := g.slot.Load(); n == 1 && w.tick.covers(mono, last) && g.slot.CompareAndSwap(last, last+1) {
@@ -280,6 +286,9 @@ func (g *Generator) issued() int64 {
 		last = g.final.Load()
 	}
 	n := last - g.begun - g.skipped.Load()
+	if g.rewind != nil {
+		n += g.rewind.issued.Load()
+	}
 	for {
 		seen := g.seen.Load()
 		if n <= seen || g.seen.CompareAndSwap(seen, n) {
@@ -326,7 +335,16 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 		if r, ok := g.TryNext(n); ok {
 			return r, nil
 		}
-		waited, err := g.prepare(ctx)
+		var waited bool
+		var err error
+		if g.rewind != nil && g.rewind.behind() {
+			var r generator.Range
+			if r, waited, err = g.rewind.next(ctx, n); r.Count > 0 {
+				return r, nil
+			}
+		} else {
+			waited, err = g.prepare(ctx)
+		}
 		if waited && !counted {
 			g.waits.Add(1)
 			counted = true
@@ -399,7 +417,10 @@ func (g *Generator) await(ctx context.Context, tick int64) error {
 
 // Close implements generator.Closer. It needs no store: the pool gives the
 // time back.
-func (g *Generator) Close(context.Context) error {
+func (g *Generator) Close(ctx context.Context) error {
+	if g.rewind != nil {
+		defer g.rewind.close(ctx)
+	}
 	if last := g.finish(); last >= 0 && last != closedSlot {
 		g.pool.Leave(g.endMillis(g.tickOf(last)))
 	} else if last != closedSlot {
@@ -438,9 +459,19 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 		}
 		to := g.firstSlot(tick+1) - 1 // all of v's tick: its worker bits may be greater than ours
 		if last >= to || g.advance(last, to+1, to) {
+			g.rewind.raise(to)
 			return nil
 		}
 	}
+}
+
+// WorkerID implements generator.Stamper.
+func (g *Generator) WorkerID() (datacenter, worker int64) {
+	w := g.window.Load()
+	if w == nil {
+		return 0, 0 // strict, and nothing was drawn
+	}
+	return g.layout.SplitWorker(w.lease.Worker)
 }
 
 // Stats implements generator.Reporter.

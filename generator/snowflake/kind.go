@@ -20,7 +20,7 @@ func Kind(pools *worker.Pools, defaultLayout string) generator.Kind {
 	return generator.Kind{
 		Name: KindName, Help: "time, worker id and sequence, after Twitter's Snowflake",
 		Normalize: func(raw json.RawMessage) (json.RawMessage, error) { return normalize(raw, defaultLayout) },
-		Alter:     alter, Open: k.open, Retire: k.retire, IDBits: idBits,
+		Alter:     alter, Open: k.open, Retire: k.retire, Ends: layout.Ends, IDBits: idBits,
 	}
 }
 
@@ -72,7 +72,11 @@ func (k kind) open(ctx context.Context, d generator.Definition) (generator.Gener
 	if err != nil {
 		return nil, err
 	}
-	return newGenerator(d.Name, o, l, pool, above), nil
+	g := newGenerator(d.Name, o, l, pool, above)
+	if o.OnRollback == Bits {
+		g.rewind = newRewind(g, above, k.pools.Slice())
+	}
+	return g, nil
 }
 
 // widthOf is the worker field of a layout.
@@ -91,5 +95,9 @@ func (k kind) retire(ctx context.Context, d generator.Definition) error {
 	if err != nil {
 		return err
 	}
-	return l.Bury(ctx, k.pools.Store(), d.Name, end)
+	lines, err := k.pools.LinesEnd(ctx, d.Name) // of a clock that was set back
+	if err != nil {
+		return err
+	}
+	return l.Bury(ctx, k.pools.Store(), d.Name, max(end, lines))
 }

@@ -27,6 +27,7 @@ const (
 	Continue = "continue" // ids go on growing; nobody waits
 	Wait     = "wait"     // until the clock has caught up
 	Refuse   = "refuse"   // ErrNotNow, as Twitter does
+	Bits     = "bits"     // ids carry the clock's time and another value in their rollback field
 )
 
 // Options are the options of the kind, as they are stored: everything that
@@ -75,7 +76,7 @@ const defaultMaxAhead = 5 * time.Millisecond
 // the slice in hand, and on a restart they must not lie far ahead.
 const maxMaxAhead = time.Second
 
-const hint = "Options: layout, bits, epoch, unit, sequence_start (zero, random, carry, a number, a range such as 0-99), max_ahead, on_rollback (continue, wait, refuse), strict."
+const hint = "Options: layout, bits, epoch, unit, sequence_start (zero, random, carry, a number, a range such as 0-99), max_ahead, on_rollback (continue, wait, refuse, bits), strict."
 
 func optionError(format string, args ...any) error { return option.Error(hint, format, args...) }
 
@@ -93,6 +94,9 @@ func normalize(raw json.RawMessage, defaultLayout string) (json.RawMessage, erro
 	if p, err := layout.Preset(l.Name); err == nil && p.Start != "" {
 		o.SequenceStart = p.Start
 	}
+	if l.RollbackBits() > 0 {
+		o.OnRollback = Bits
+	}
 	return o.apply(g)
 }
 
@@ -108,14 +112,20 @@ func (o *Options) apply(g given) (json.RawMessage, error) {
 	if _, _, err := startRange(o.SequenceStart, l.SequenceBits()); err != nil {
 		return nil, err
 	}
-	if g.OnRollback != nil && *g.OnRollback == "bits" {
-		return nil, optionError("on_rollback bits is not in this version; ids stay unique without it")
-	}
-	if err := choose(&o.OnRollback, g.OnRollback, "on_rollback", Continue, Wait, Refuse); err != nil {
+	if err := choose(&o.OnRollback, g.OnRollback, "on_rollback", Continue, Wait, Refuse, Bits); err != nil {
 		return nil, err
 	}
 	if g.Strict != nil {
 		o.Strict = *g.Strict
+	}
+	if o.Strict && o.OnRollback == Bits {
+		if g.OnRollback != nil {
+			return nil, optionError("strict ids follow the store's time, which is never set back: on_rollback bits is not for them")
+		}
+		o.OnRollback = Continue
+	}
+	if o.OnRollback == Bits && l.RollbackBits() == 0 {
+		return nil, optionError("on_rollback bits needs a layout with a rollback field, such as rollback; %s has none", l.Name)
 	}
 	if g.MaxAhead != nil {
 		if d := time.Duration(*g.MaxAhead); d < 0 || d > maxMaxAhead {

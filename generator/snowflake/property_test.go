@@ -25,6 +25,7 @@ var names = map[string]string{
 	"twitter": `{}`, "random": `{"sequence_start":"random","max_ahead":0}`, "carry": `{"sequence_start":"carry","max_ahead":"200ms"}`,
 	"sony": `{"layout":"sonyflake"}`, "roach": `{"layout":"cockroach"}`, "baidu": `{"layout":"baidu","epoch":"2024-01-01"}`,
 	"small": `{"bits":"time 41, worker 2, sequence 1"}`, "wait": `{"on_rollback":"wait"}`, "refuse": `{"on_rollback":"refuse"}`,
+	"bits": `{"layout":"rollback"}`,
 }
 
 // process is one server of a schedule.
@@ -43,6 +44,8 @@ type schedule struct {
 	log       history.Log
 	running   []*process
 	clients   int
+	names     []string // of the generators that are drawn from; nil: all that keep their order
+	raised    int      // runs with a rollback value
 }
 
 func (s *schedule) boot() {
@@ -85,10 +88,18 @@ func (s *schedule) draw(server int, p *process, name string) {
 		if err != nil {
 			return
 		}
-		s.log.Add(history.Event{Name: name, Client: client, Range: r})
-		if why := covered(s.store, g.layout, r); why != "" {
+		if g.rewind != nil {
+			client = int(s.log.Len()) // no order over a clock that is set back
+			if _, _, bits, _ := g.layout.Unpack(r.First); bits > 0 {
+				s.raised++
+			}
+			if why := coveredRewound(s.store, g, r); why != "" {
+				s.t.Fatal(why)
+			}
+		} else if why := covered(s.store, g.layout, r); why != "" {
 			s.t.Fatal(why)
 		}
+		s.log.Add(history.Event{Name: name, Client: client, Range: r})
 	}
 }
 
@@ -136,7 +147,11 @@ func (s *schedule) event() {
 			s.clients++
 		}
 		for i, p := range s.running {
-			name := rapid.SampledFrom([]string{"twitter", "random", "carry", "sony", "roach", "baidu", "small", "wait", "refuse"}).Draw(t, "name")
+			all := s.names
+			if all == nil {
+				all = []string{"twitter", "random", "carry", "sony", "roach", "baidu", "small", "wait", "refuse"}
+			}
+			name := rapid.SampledFrom(all).Draw(t, "name")
 			s.draw(s.clients<<4|i, p, name)
 		}
 	}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/store/memory"
+)
+
+func TestTheLogTellsOfTimeThatRunsOut(t *testing.T) {
+	store := memory.New(memory.Config{})
+	registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: builtKinds(DefaultConfig().Layout)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
+	span := time.Duration(1<<28) * time.Second // of Baidu's 28 bits
+	for name, left := range map[string]time.Duration{"late": 400 * 24 * time.Hour, "soon": 300*24*time.Hour + time.Hour, "over": -time.Hour} {
+		options := fmt.Sprintf(`{"layout":"baidu","epoch":%d}`, now.Add(left-span).UnixMilli())
+		if err := registry.Create(t.Context(), name, "snowflake", json.RawMessage(options)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := registry.Create(t.Context(), "numbers", "segment", nil); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	warnOfEnds(t.Context(), registry, now, slog.New(slog.NewTextHandler(&log, nil)))
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	if len(lines) != 2 || !strings.Contains(lines[0], "level=ERROR") || !strings.Contains(lines[0], "generator=over") ||
+		!strings.Contains(lines[1], "level=WARN") || !strings.Contains(lines[1], "generator=soon") || !strings.Contains(lines[1], "days_left=300") {
+		t.Errorf("log:\n%s", log.String())
+	}
+}

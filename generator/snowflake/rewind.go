@@ -1,0 +1,220 @@
+package snowflake
+
+import (
+	"context"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"nextid/generator"
+)
+
+// rewind stamps ids while the wall clock shows a time that was there before
+// (on_rollback bits). Their times are those of the clock, and their rollback
+// field is not 0.
+//
+// Each value of the field has a time line of its own (worker.Pool.Line), on
+// which time is reserved like on that of the worker id. A value is free for
+// the present when its line ends before it. So a value is never used twice
+// for one moment: not by another server, and not after a restart, since the
+// lines are in the store. Value 0 is that of the worker id's own line, on
+// which time never goes back.
+type rewind struct {
+	g      *Generator
+	above  atomic.Int64 // slot: no id at or below
+	issued atomic.Int64
+	lead   int64 // by which our time may be ahead of the wall clock without its having been set back, µs
+
+	turn chan struct{} // holds one token. What follows belongs to who has it
+	line string
+	id   int64 // worker id
+	bits int64 // value of the rollback field
+	lo   int64 // of the line, Unix ms
+	hi   int64
+	slot int64 // last one issued on the line, or below its first
+}
+
+// newRewind returns the rewind of a generator. slice is how much time is
+// reserved ahead: a server that crashed leaves our time ahead by no more.
+func newRewind(g *Generator, above int64, slice time.Duration) *rewind {
+	r := &rewind{g: g, lead: tolerance.Microseconds(), turn: make(chan struct{}, 1)}
+	if lead := g.pool.Now() - g.pool.Wall(); lead <= slice.Microseconds() {
+		r.lead += max(lead, 0)
+	}
+	r.above.Store(above)
+	r.turn <- struct{}{}
+	return r
+}
+
+const (
+	// rewound is the slice of time that is reserved on a line. It is short: a
+	// restart cannot use what is left of it.
+	rewound = 3 * time.Second
+	// lineAttempts bounds how often another server may be first on a line.
+	lineAttempts = 8
+)
+
+// raise keeps ids from going back to slot and below.
+func (r *rewind) raise(slot int64) {
+	if r == nil {
+		return
+	}
+	for old := r.above.Load(); slot > old && !r.above.CompareAndSwap(old, slot); old = r.above.Load() {
+	}
+}
+
+// behind reports whether the wall clock shows a time that was there before.
+func (r *rewind) behind() bool {
+	return r.g.pool.Now()-r.g.pool.Wall() > r.lead
+}
+
+// next draws up to n ids. The run is empty when the clock has caught up.
+func (r *rewind) next(ctx context.Context, n int64) (run generator.Range, waited bool, err error) {
+	if err := r.g.pool.Runtime().Receive(ctx, r.turn); err != nil {
+		return run, false, err
+	}
+	defer func() { r.turn <- struct{}{} }()
+	for attempts := 0; r.behind(); {
+		if r.g.slot.Load() == closedSlot {
+			return run, waited, r.g.errClosed()
+		}
+		now := floorDiv(r.g.pool.Wall()-r.g.epoch, r.g.unit)
+		switch {
+		case now < 0:
+			return run, waited, r.g.errBeforeEpoch()
+		case now > r.g.maxTick:
+			return run, waited, r.g.errExhausted()
+		case r.line == "" || r.id != r.g.pool.Lease().Worker || now+r.slack() < r.g.tickOf(r.slot):
+			if attempts++; attempts > lineAttempts {
+				return run, waited, r.g.errSpent(r.g.pool.Lease().Worker, r.g.pool.Wall()/1000+rewound.Milliseconds())
+			}
+			wait, err := r.begin(ctx, now)
+			if err != nil {
+				return run, waited, err
+			}
+			if wait > 0 {
+				attempts, waited = 0, true
+				if err := r.g.pool.Sleep(ctx, min(wait, glance)); err != nil {
+					return run, waited, err
+				}
+			}
+			continue
+		}
+		first := max(r.slot+1, r.above.Load()+1, r.g.firstSlot(r.g.tickFrom(r.lo)))
+		if now > r.g.tickOf(r.slot) {
+			first = max(first, r.g.startSlot(now, r.slot))
+		}
+		tick := r.g.tickOf(first)
+		if tick > now+r.slack() {
+			missing := time.Duration(r.g.epoch+(tick-r.slack())*r.g.unit-r.g.pool.Wall()) * time.Microsecond
+			if missing > patience {
+				return run, waited, r.g.errAhead(tick)
+			}
+			waited = true
+			if err := r.g.pool.Sleep(ctx, min(max(missing, blink), glance)); err != nil {
+				return run, waited, err
+			}
+			continue
+		}
+		if until := r.g.endMillis(tick); until > r.hi {
+			if err := r.extend(ctx, until); err != nil {
+				return run, waited, r.g.storeError(ctx, err)
+			}
+			continue
+		}
+		end := r.g.firstSlot(tick+1) - 1
+		count := min(n, end-first+1)
+		r.slot = first + count - 1
+		r.issued.Add(count)
+		return generator.Range{
+			First: r.g.layout.Base(r.id, r.bits) | r.g.layout.Place(first), Step: r.g.layout.SlotStep(), Count: count,
+		}, waited, nil
+	}
+	return run, waited, nil
+}
+
+// slack is by how many ticks ids may be ahead of the clock: by max_ahead, and
+// by what a clock may lose without having been set back.
+func (r *rewind) slack() int64 { return r.g.ahead + tolerance.Microseconds()/r.g.unit }
+
+// begin takes a value of the rollback field whose line ends before the
+// present: the next one after the value in hand. It returns how long to wait
+// when all are in use.
+func (r *rewind) begin(ctx context.Context, now int64) (wait time.Duration, err error) {
+	r.giveBack(ctx)
+	id, values := r.g.pool.Lease().Worker, int64(1)<<r.g.layout.RollbackBits()
+	ends, err := r.g.pool.LineEnd(ctx, r.g.name, id, values)
+	if err != nil {
+		return 0, r.g.storeError(ctx, err)
+	}
+	// Ids begin with the present tick if it is free, and the line with it.
+	from := floorDiv(r.g.epoch+now*r.g.unit, 1000)
+	first := int64(math.MaxInt64)
+	for i := range values - 1 {
+		bits := (r.bits+i)%(values-1) + 1
+		if ends[bits] > from {
+			first = min(first, ends[bits])
+			continue
+		}
+		line := r.g.pool.Line(r.g.name, id, bits)
+		lo, hi, err := r.g.pool.ReserveLine(ctx, line, from, r.length())
+		if err != nil {
+			return 0, r.g.storeError(ctx, err)
+		}
+		if lo != from { // another server with this worker id was first
+			_ = r.g.pool.ReleaseLine(ctx, line, hi, lo) // lost if it fails
+			return 0, nil
+		}
+		r.line, r.id, r.bits, r.lo, r.hi = line, id, bits, lo, hi
+		r.slot = r.g.firstSlot(r.g.tickFrom(lo)) - 1
+		r.g.pool.Logger().Warn("the wall clock was set back; ids carry its time and another rollback value",
+			"generator", r.g.name, "worker", id, "rollback", bits)
+		return 0, nil
+	}
+	wait = time.Duration(first*1000-r.g.pool.Wall()) * time.Microsecond
+	if wait > patience {
+		return 0, r.g.errSpent(id, first)
+	}
+	return max(wait, blink), nil
+}
+
+func (r *rewind) length() int64 { return max(rewound, 2*r.g.layout.Unit).Milliseconds() }
+
+// extend reserves more of the line in hand.
+func (r *rewind) extend(ctx context.Context, until int64) error {
+	from := max(r.hi, floorDiv(r.g.pool.Wall(), 1000))
+	lo, hi, err := r.g.pool.ReserveLine(ctx, r.line, from, max(r.length(), until-from))
+	if err != nil {
+		return err
+	}
+	if lo != r.hi {
+		r.lo = lo
+	}
+	r.hi = hi
+	return nil
+}
+
+// giveBack returns what is left of the line in hand. What cannot be returned
+// is lost.
+func (r *rewind) giveBack(ctx context.Context) {
+	if r.line == "" {
+		return
+	}
+	used := r.lo
+	if tick := r.g.tickOf(r.slot); r.slot >= r.g.firstSlot(r.g.tickFrom(r.lo)) {
+		used = max(used, r.g.endMillis(tick))
+	}
+	if used < r.hi {
+		_ = r.g.pool.ReleaseLine(ctx, r.line, r.hi, used)
+	}
+	r.line = ""
+}
+
+// close gives back what is left. No draw follows.
+func (r *rewind) close(ctx context.Context) {
+	if r.g.pool.Runtime().Receive(ctx, r.turn) != nil {
+		return
+	}
+	defer func() { r.turn <- struct{}{} }()
+	r.giveBack(ctx)
+}

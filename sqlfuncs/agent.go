@@ -1,0 +1,136 @@
+package sqlfuncs
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"nextid/sqlfuncs/audit"
+	"nextid/sqlfuncs/datum"
+)
+
+// Agents are those who draw ids with get_id, Twitter's service call. They
+// are counted, and their ids go to the audit trail.
+
+const (
+	// unknownAgent counts the ids of clients that have no name, or one that is
+	// not an agent's.
+	unknownAgent = "unknown"
+	// otherAgents counts those of agents beyond maxAgents: clients can make up
+	// as many names as they like (invariant 6).
+	otherAgents = "(others)"
+	maxAgents   = 1000
+	// maxAgentBytes is the longest agent.
+	maxAgentBytes = 128
+)
+
+// isAgent reports whether s is a letter and then letters, digits and "-", as
+// Twitter's service wants it (IdWorker.scala, AgentParser).
+func isAgent(s string) bool {
+	for i, c := range []byte(s) {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !letter && (i == 0 || c != '-' && (c < '0' || c > '9')) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= maxAgentBytes
+}
+
+// agentCount is what one agent did.
+type agentCount struct {
+	ids  atomic.Int64
+	last atomic.Int64 // Unix µs
+}
+
+// agents counts by agent. Reading takes no lock.
+type agents struct {
+	refused atomic.Int64 // calls with an agent that is none
+	known   atomic.Pointer[map[string]*agentCount]
+	mu      sync.Mutex // to add one
+}
+
+func (a *agents) count(name string, now time.Time) {
+	c := a.of(name)
+	c.ids.Add(1)
+	c.last.Store(now.UnixMicro())
+}
+
+func (a *agents) of(name string) *agentCount {
+	if m := a.known.Load(); m != nil && (*m)[name] != nil {
+		return (*m)[name]
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	known := map[string]*agentCount{}
+	if m := a.known.Load(); m != nil {
+		known = *m
+	}
+	if c := known[name]; c != nil {
+		return c
+	}
+	if len(known) >= maxAgents && name != otherAgents {
+		name = otherAgents
+		if c := known[name]; c != nil {
+			return c
+		}
+	}
+	more := maps.Clone(known)
+	more[name] = &agentCount{}
+	a.known.Store(&more)
+	return more[name]
+}
+
+// Trail is where the ids of agents are recorded; *audit.Trail is one. It
+// never blocks.
+type Trail interface {
+	Sampled() bool
+	Record(e audit.Entry)
+	Stats() audit.Stats
+}
+
+// record counts an id and writes it to the trail.
+func (x *exec) record(agent string, id int64) {
+	s := x.server
+	now := s.now()
+	s.agents.count(agent, now)
+	if s.trail != nil && s.trail.Sampled() {
+		s.trail.Record(audit.Entry{
+			Time: now, ID: id, Agent: agent, User: x.session.options.User, Client: x.session.options.RemoteAddr,
+		})
+	}
+}
+
+func agentRows(x *exec) ([][]datum.Value, error) {
+	known := x.server.agents.known.Load()
+	if known == nil {
+		return nil, nil
+	}
+	var rows [][]datum.Value
+	for name, c := range *known {
+		rows = append(rows, []datum.Value{
+			datum.MakeText(name), datum.MakeInt8(c.ids.Load()), datum.TimestampTZFromTime(time.UnixMicro(c.last.Load())),
+		})
+	}
+	slices.SortFunc(rows, func(a, b []datum.Value) int { return cmp.Compare(a[0].Str, b[0].Str) })
+	return rows, nil
+}
+
+func trailRows(x *exec) ([][]datum.Value, error) {
+	refused := datum.MakeInt8(x.server.agents.refused.Load())
+	if x.server.trail == nil {
+		row := []datum.Value{datum.Null(datum.Text), refused}
+		for range 6 {
+			row = append(row, datum.Null(datum.Int8))
+		}
+		return [][]datum.Value{row}, nil
+	}
+	s := x.server.trail.Stats()
+	row := []datum.Value{datum.MakeText(s.File), refused}
+	for _, n := range []int64{s.Sample, s.Queued, s.Written, s.Dropped, s.Failed, s.Rotated} {
+		row = append(row, datum.MakeInt8(n))
+	}
+	return [][]datum.Value{row}, nil
+}

@@ -1,0 +1,268 @@
+// Package audit writes the trail of ids that were handed out to agents, as
+// Twitter's Snowflake did (AuditLogEntry: id, agent and a random tag). Entries
+// are lines of JSON in a file that is rotated by its size.
+//
+// Whoever hands out an id never waits for the trail: entries go through a
+// queue of fixed length to one goroutine, and an entry that finds the queue
+// full is dropped and counted.
+package audit
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Entry is one line of the trail.
+type Entry struct {
+	Time   time.Time `json:"time"`
+	ID     int64     `json:"id,string"` // a text: JavaScript's numbers end at 2^53
+	Agent  string    `json:"agent"`
+	Tag    int64     `json:"tag,string"` // random, to tell copies of a line from two ids
+	User   string    `json:"user,omitempty"`
+	Client string    `json:"client,omitempty"` // address
+}
+
+// Config configures a Trail. File is required.
+type Config struct {
+	File    string
+	Sample  int64 // one id in Sample is written; 1 writes all
+	MaxSize int   // bytes, above which the file is rotated
+	Keep    int   // rotated files: File.1 (the youngest) to File.Keep
+	Queue   int   // entries that may wait to be written
+}
+
+// Stats is how a trail stands. Counts are of this process.
+type Stats struct {
+	File    string
+	Sample  int64
+	Queued  int64 // entries that wait
+	Written int64
+	Dropped int64 // the queue was full
+	Failed  int64 // the file could not be written
+	Rotated int64
+}
+
+// Trail is an open audit trail. It is safe for concurrent use.
+type Trail struct {
+	cfg   Config
+	log   *slog.Logger
+	queue chan Entry
+	seen  atomic.Int64
+
+	written, dropped, failed, rotated atomic.Int64
+
+	stop chan struct{} // closed by Close
+	once sync.Once
+	done chan struct{} // closed when all that was queued is written
+
+	// Of the writing goroutine.
+	file *os.File
+	buf  *bufio.Writer
+	size int64
+	said time.Time // when a failure was logged last
+}
+
+const (
+	// flushEvery is how long a line may wait in the buffer for others.
+	flushEvery = time.Second
+	// retryEvery is the pause after the file could not be opened or written.
+	retryEvery = time.Second
+	sayEvery   = 10 * time.Second
+)
+
+// Open opens the file, which must be possible: a trail that nobody can write
+// shall be noticed at the start. Close it.
+func Open(cfg Config, log *slog.Logger) (*Trail, error) {
+	t := &Trail{
+		cfg: cfg, log: log, queue: make(chan Entry, cfg.Queue), stop: make(chan struct{}), done: make(chan struct{}),
+	}
+	if err := t.open(); err != nil {
+		return nil, err
+	}
+	go t.write()
+	return t, nil
+}
+
+// Sampled reports whether the next id belongs to the sample. Only then is
+// Record called for it.
+func (t *Trail) Sampled() bool { return t.cfg.Sample <= 1 || t.seen.Add(1)%t.cfg.Sample == 1 }
+
+// Record puts an entry into the queue. It never blocks.
+func (t *Trail) Record(e Entry) {
+	e.Tag = rand.Int64()
+	select {
+	case <-t.stop:
+		t.dropped.Add(1)
+		return
+	default:
+	}
+	select {
+	case t.queue <- e:
+	default:
+		t.dropped.Add(1)
+	}
+}
+
+// Stats says how the trail stands.
+func (t *Trail) Stats() Stats {
+	return Stats{
+		File: t.cfg.File, Sample: max(t.cfg.Sample, 1), Queued: int64(len(t.queue)),
+		Written: t.written.Load(), Dropped: t.dropped.Load(), Failed: t.failed.Load(), Rotated: t.rotated.Load(),
+	}
+}
+
+// Close writes what is queued and closes the file. Entries that come later
+// are dropped.
+func (t *Trail) Close(ctx context.Context) error {
+	t.once.Do(func() { close(t.stop) })
+	select {
+	case <-t.done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%d lines of the audit trail are not written: %w", len(t.queue), ctx.Err())
+	}
+}
+
+// write is the goroutine that owns the file.
+func (t *Trail) write() {
+	defer close(t.done)
+	flush := time.NewTicker(flushEvery)
+	defer flush.Stop()
+	for {
+		select {
+		case e := <-t.queue:
+			t.line(e)
+		case <-flush.C:
+			t.flush()
+		case <-t.stop:
+			for len(t.queue) > 0 {
+				t.line(<-t.queue)
+			}
+			t.flush()
+			if t.file != nil {
+				if err := t.file.Close(); err != nil {
+					t.say(err)
+				}
+			}
+			return
+		}
+	}
+}
+
+// line writes one entry. An entry that cannot be written is lost: waiting for
+// the disk would only fill the queue.
+func (t *Trail) line(e Entry) {
+	b, err := json.Marshal(e)
+	if err != nil {
+		t.failed.Add(1)
+		return
+	}
+	b = append(b, '\n')
+	if t.size > 0 && t.size+int64(len(b)) > int64(t.cfg.MaxSize) {
+		t.rotate()
+	}
+	if t.file == nil {
+		if err := t.open(); err != nil {
+			t.fail(1, err)
+			return
+		}
+	}
+	if _, err := t.buf.Write(b); err != nil {
+		t.broken(err)
+		t.failed.Add(1)
+		return
+	}
+	t.size += int64(len(b))
+	t.written.Add(1)
+}
+
+func (t *Trail) flush() {
+	if t.file == nil {
+		return
+	}
+	if err := t.buf.Flush(); err != nil {
+		t.broken(err)
+	}
+}
+
+// broken gives up a file whose writing failed; lines in the buffer are lost.
+func (t *Trail) broken(err error) {
+	t.say(err)
+	_ = t.file.Close() // the error of the write says it
+	t.file = nil
+}
+
+func (t *Trail) fail(n int64, err error) {
+	t.failed.Add(n)
+	t.say(err)
+	select { // nobody is served by trying again at once
+	case <-time.After(retryEvery):
+	case <-t.stop:
+	}
+}
+
+func (t *Trail) say(err error) {
+	if now := time.Now(); now.Sub(t.said) >= sayEvery {
+		t.said = now
+		t.log.Error("cannot write the audit trail", "file", t.cfg.File, "error", err)
+	}
+}
+
+func (t *Trail) open() error {
+	f, err := os.OpenFile(t.cfg.File, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o640)
+	if err != nil {
+		return err
+	}
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	t.file, t.size = f, size
+	t.buf = bufio.NewWriterSize(f, 64<<10)
+	return nil
+}
+
+// rotate renames File to File.1, File.1 to File.2 and so on. The next line
+// opens File again.
+func (t *Trail) rotate() {
+	if t.file != nil {
+		t.flush()
+	}
+	if t.file != nil {
+		if err := t.file.Close(); err != nil {
+			t.say(err)
+		}
+		t.file = nil
+	}
+	for i := t.cfg.Keep; i > 0; i-- {
+		if err := os.Rename(t.rotatedName(i-1), t.rotatedName(i)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.say(err)
+		}
+	}
+	if t.cfg.Keep == 0 {
+		if err := os.Remove(t.cfg.File); err != nil {
+			t.say(err)
+		}
+	}
+	t.rotated.Add(1)
+	t.size = 0
+}
+
+func (t *Trail) rotatedName(i int) string {
+	if i == 0 {
+		return t.cfg.File
+	}
+	return t.cfg.File + "." + strconv.Itoa(i)
+}
