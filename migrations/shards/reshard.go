@@ -17,6 +17,9 @@ func Reshard(ctx context.Context, dsns []string, add string, o Options) error {
 	return errors.Join(s.reshard(ctx), s.close())
 }
 
+// stillItsOwn is what it means that a shard's sessions draw as before.
+const stillItsOwn = "Nothing collides: the numbers are still this shard's own. "
+
 func (s *set) reshard(ctx context.Context) error {
 	if err := s.lock(ctx); err != nil {
 		return err
@@ -37,7 +40,7 @@ func (s *set) reshard(ctx context.Context) error {
 	// What an earlier run began to take from a shard is taken first.
 	for _, one := range old {
 		if one.state.Member.Draining {
-			if err := s.drain(ctx, one); err != nil {
+			if err := s.drain(ctx, one, stillItsOwn); err != nil {
 				return at(one.name, err)
 			}
 		}
@@ -49,7 +52,7 @@ func (s *set) reshard(ctx context.Context) error {
 	if err := s.give(ctx, add, m); err != nil {
 		return at(add.name, err)
 	}
-	if err := s.drain(ctx, add); err != nil {
+	if err := s.drain(ctx, add, "The other shards are as they were. "); err != nil {
 		return at(add.name, err)
 	}
 	if err := s.read(ctx); err != nil { // after the last number that the donor drew for both
@@ -145,7 +148,7 @@ func (s *set) grow(ctx context.Context, old []*shard, add *shard) (Member, error
 	if err := s.give(ctx, donor, less); err != nil {
 		return m, at(donor.name, err)
 	}
-	if err := s.drain(ctx, donor); err != nil {
+	if err := s.drain(ctx, donor, stillItsOwn); err != nil {
 		return m, at(donor.name, err)
 	}
 	m.Has = give

@@ -163,7 +163,7 @@ func (s *set) up(ctx context.Context) error {
 		}
 	}
 	for _, one := range s.shards {
-		if err := s.drain(ctx, one); err != nil {
+		if err := s.drain(ctx, one, "Until then the databases' ids can collide as before. "); err != nil {
 			return at(one.name, err)
 		}
 	}
@@ -328,7 +328,8 @@ func (s *set) give(ctx context.Context, one *shard, m Member) error {
 }
 
 // drain waits for the sessions that may still draw what the shard had before.
-func (s *set) drain(ctx context.Context, one *shard) error {
+// meanwhile tells what that means.
+func (s *set) drain(ctx context.Context, one *shard, meanwhile string) error {
 	const pause, rollback = 200 * time.Millisecond, time.Minute
 	deadline, said, killed := time.Now().Add(s.Wait), -1, false
 	for {
@@ -344,7 +345,7 @@ func (s *set) drain(ctx context.Context, one *shard) error {
 			if !s.Kill || killed {
 				return &Error{
 					What: fmt.Sprintf("%d sessions are older than the change and may still draw ids in the old progression (%s)", len(left), whoAre(left)),
-					Hint: "Nothing collides: the numbers are still this shard's own. Restart these clients or their pools and run the command again, or add --kill.",
+					Hint: meanwhile + "Restart these clients or their pools and run the command again, or add --kill.",
 				}
 			}
 			for _, session := range left {
