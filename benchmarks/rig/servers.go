@@ -68,7 +68,7 @@ func (r *Rig) MariaDB(ctx context.Context, options ...string) (*Server, error) {
 	return r.start(ctx, &program{
 		name: "MariaDB", owner: "mysql", stop: syscall.SIGTERM,
 		create: func(home string) *exec.Cmd {
-			return exec.Command(install, "--no-defaults", "--datadir="+filepath.Join(home, "data"), "--auth-root-authentication-method=normal")
+			return exec.Command(install, "--no-defaults", "--datadir="+filepath.Join(home, "data"), "--tmpdir="+home, "--auth-root-authentication-method=normal")
 		},
 		command: func(data, home, port string) *exec.Cmd {
 			return exec.Command(daemon, append([]string{

@@ -95,6 +95,7 @@ func (s *server) init() error {
 	args := []string{
 		"--no-defaults", "--datadir=" + s.data(), "--tmpdir=" + dir, "--auth-root-authentication-method=normal",
 		"--innodb-flush-log-at-trx-commit=0", "--innodb-log-file-size=8M",
+		"--tmpdir=" + s.dir, // a server that starts deletes the temporary tables of others in /tmp
 	}
 	out, err := exec.Command(s.install, append(args, s.asUser()...)...).CombinedOutput()
 	if err != nil {
