@@ -83,6 +83,9 @@ func (w *world) wants(g *Generator, n int64, want generator.Range) {
 	}
 }
 
+// pause lets virtual time pass.
+func pause(d time.Duration) { <-time.After(d) }
+
 func one(id int64) generator.Range { return generator.Range{First: id, Step: 1, Count: 1} }
 
 // sorted lists the numbers of the ranges in order.
@@ -149,9 +152,9 @@ func TestNoNumberIsLeftOut(t *testing.T) {
 				mu.Lock()
 				d := time.Duration(latency.IntN(20)) * time.Millisecond
 				mu.Unlock()
-				time.Sleep(d)
+				pause(d)
 				err := call(ctx)
-				time.Sleep(d)
+				pause(d)
 				return err
 			})
 			var given []generator.Range
@@ -200,9 +203,9 @@ func TestOrderOverServers(t *testing.T) {
 	inWorld(t, func(w *world) {
 		servers := []*Generator{w.open(``), w.open(``), w.open(``)}
 		w.store.Inject(storetest.Reserve, 1<<30, func(ctx context.Context, call func(context.Context) error) error {
-			time.Sleep(rand.N(5 * time.Millisecond))
+			pause(rand.N(5 * time.Millisecond))
 			err := call(ctx)
-			time.Sleep(rand.N(5 * time.Millisecond))
+			pause(rand.N(5 * time.Millisecond))
 			return err
 		})
 		var newest atomic.Int64

@@ -268,7 +268,7 @@ func TestMidnightUnderLoad(t *testing.T) {
 	t.Logf("seed %d", seed)
 	inWorld(t, func(w *world) {
 		w.store.Inject(storetest.Reserve, 1<<30, func(ctx context.Context, call func(context.Context) error) error {
-			time.Sleep(rand.N(20 * time.Millisecond))
+			<-time.After(rand.N(20 * time.Millisecond))
 			return call(ctx)
 		})
 		var mu sync.Mutex
@@ -345,8 +345,10 @@ func TestRaise(t *testing.T) {
 			used bool
 			want string
 		}{
-			{20261121010, true, "20261121-011"}, {20261121020, false, "20261121-020"},
-			{20261121005, true, "20261121-021"}, {20261120900, true, "20261121-022"},
+			{20261121010, true, "20261121-011"},
+			{20261121020, false, "20261121-020"},
+			{20261121005, true, "20261121-021"},
+			{20261120900, true, "20261121-022"},
 		} {
 			if err := s.Raise(w.t.Context(), tc.v, tc.used); err != nil {
 				t.Error(err)

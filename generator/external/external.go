@@ -13,6 +13,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"slices"
@@ -146,9 +147,7 @@ func (l Location) OpenSQL(p Passwords, settings map[string]string) (*sql.DB, err
 		if c.Params == nil {
 			c.Params = map[string]string{}
 		}
-		for name, value := range settings {
-			c.Params[name] = value
-		}
+		maps.Copy(c.Params, settings)
 		connector, err := mysqldriver.NewConnector(c)
 		if err != nil {
 			return nil, err

@@ -17,8 +17,8 @@ func TestParse(t *testing.T) {
 		"":                             "begins with",
 	} {
 		l, err := Parse(text)
-		if got := ""; err != nil {
-			if got = err.Error(); want == "" || !strings.Contains(got, want) || strings.Contains(got, "secret") {
+		if err != nil {
+			if got := err.Error(); want == "" || !strings.Contains(got, want) || strings.Contains(got, "secret") {
 				t.Errorf("%s: %s, want %q", text, got, want)
 			}
 			continue

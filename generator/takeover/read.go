@@ -1,6 +1,7 @@
 package takeover
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -51,13 +52,7 @@ func (a alloc) read(ctx context.Context, d *database) (p position, err error) {
 		return p, err
 	}
 	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
-	columns := a.key + ", " + a.max
-	for _, c := range []string{a.step, a.description} {
-		if c == "" {
-			c = "NULL"
-		}
-		columns += ", " + c
-	}
+	columns := strings.Join([]string{a.key, a.max, cmp.Or(a.step, "NULL"), cmp.Or(a.description, "NULL")}, ", ")
 	var key string
 	var step sql.NullInt64
 	var description sql.NullString

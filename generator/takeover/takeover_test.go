@@ -173,7 +173,7 @@ func leafUnderLoad(t *testing.T, url string, db *sql.DB) {
 		})
 	}
 	for end := time.Now().Add(20 * time.Second); fetches.Load() < 20 && time.Now().Before(end); {
-		time.Sleep(5 * time.Millisecond)
+		<-time.After(5 * time.Millisecond)
 	}
 	r, err := Read(t.Context(), Request{Name: "busy", System: "leaf", DSN: url}, nil)
 	wg.Wait()
@@ -230,7 +230,7 @@ func TestFromPostgres(t *testing.T) {
 			})
 		}
 		for end := time.Now().Add(20 * time.Second); drawn.Load() < 50 && time.Now().Before(end); {
-			time.Sleep(5 * time.Millisecond)
+			<-time.After(5 * time.Millisecond)
 		}
 		r, err := Read(t.Context(), Request{Name: "busy", System: "sequence", DSN: url}, nil)
 		wg.Wait()

@@ -113,6 +113,7 @@ type source struct {
 	pending []generator.Range // drawn, and not handed to the Queue
 	lo      int64             // of the last reservation
 
+	closed  atomic.Bool
 	ceiling atomic.Int64 // numbers below it may be given; the store knows of it
 
 	mu      sync.Mutex
@@ -363,7 +364,7 @@ func (s *source) Return(context.Context, generator.Range) error { return nil }
 // close ends the work in the background, and lowers the ceiling to what was
 // given.
 func (s *source) close(ctx context.Context) error {
-	if s.ctx.Err() != nil {
+	if s.closed.Swap(true) {
 		return nil
 	}
 	s.stop()

@@ -71,7 +71,7 @@ func (w *world) open(home int, databases []string, more string) *server {
 // awaitUp waits until a number of databases is in use.
 func (s *server) awaitUp(want int) {
 	s.w.t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); ; <-time.After(20 * time.Millisecond) {
 		s.source.mu.Lock()
 		up := 0
 		for _, d := range s.source.databases {
@@ -356,7 +356,7 @@ func TestADatabaseThatForgets(t *testing.T) {
 	re.Kill() // with everything in its memory
 	re.Start()
 	for _, s := range []*server{s, other} {
-		for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		for end := time.Now().Add(20 * time.Second); ; <-time.After(50 * time.Millisecond) {
 			if _, err := s.Next(t.Context(), 1); err == nil {
 				break
 			} else if time.Now().After(end) {
