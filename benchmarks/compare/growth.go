@@ -108,8 +108,10 @@ func (g *grower) draw(ctx context.Context, links []*load.Link) error {
 		}
 		g.ids = append(g.ids, ids...)
 		if from.run && len(ids) == 1 {
-			for i := range statementRows - 1 {
-				g.ids = append(g.ids, load.ID{Lo: ids[0].Lo - uint64(i) - 1})
+			last := ids[0].Lo
+			g.ids = g.ids[:0]
+			for i := range uint64(statementRows) {
+				g.ids = append(g.ids, load.ID{Lo: last - statementRows + 1 + i})
 			}
 		}
 	}

@@ -94,7 +94,7 @@ func oursClass(ours bool, class string) string {
 }
 
 // textWidth is about how wide a text is, in bold.
-func textWidth(s string) float64 { return 7.3 * float64(utf8.RuneCountInString(s)) }
+func textWidth(s string) float64 { return 7.8 * float64(utf8.RuneCountInString(s)) }
 
 // bars draws the panels below each other, the longest bar first.
 func (d *drawing) bars(c *Chart) {
