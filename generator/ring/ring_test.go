@@ -30,7 +30,8 @@ type world struct {
 	clock  *clocktest.Clock
 	store  *storetest.Faulty
 	log    history.Log
-	lines  bytes.Buffer // of the server's log
+	lines  bytes.Buffer // of the servers' log
+	logger *slog.Logger
 	pools  []*worker.Pools
 	opened []*Generator
 	client int
@@ -40,6 +41,7 @@ func inWorld(t *testing.T, exclusive bool, f func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, clock: clocktest.New(began)}
+		w.logger = slog.New(slog.NewTextHandler(&w.lines, nil)) // one for all servers: it has the lock
 		w.store = storetest.NewFaulty(memory.New(memory.Config{Exclusive: exclusive, Clock: w.clock}))
 		defer func() {
 			w.store.Clear()
@@ -60,7 +62,7 @@ func inWorld(t *testing.T, exclusive bool, f func(w *world)) {
 // server starts a server.
 func (w *world) server() generator.Kind {
 	p := worker.New(worker.Config{
-		Store: w.store, Clock: w.clock, Owner: "test", Logger: slog.New(slog.NewTextHandler(&w.lines, nil)),
+		Store: w.store, Clock: w.clock, Owner: "test", Logger: w.logger,
 	})
 	w.pools = append(w.pools, p)
 	return Kind(p)
@@ -301,7 +303,9 @@ func TestARestartRepeatsNothing(t *testing.T) {
 					w.draw(g, 11)
 					g.stop() // a crash leaves its reservations as they are
 					if how == "close" {
+						<-g.turn // a padding may be on its way
 						hi := g.line.hi
+						g.turn <- struct{}{}
 						if err := g.Close(w.t.Context()); err != nil {
 							t.Fatal(err)
 						}
