@@ -93,10 +93,11 @@ func TestClientsAreToldOfTimeThatRunsOut(t *testing.T) {
 	}
 	said := func(want string) {
 		t.Helper()
-		got := ""
+		var lines strings.Builder
 		for _, n := range s.TakeNotices() {
-			got += n.Severity + " " + n.Message + "\n"
+			lines.WriteString(n.Severity + " " + n.Message + "\n")
 		}
+		got := lines.String()
 		if !strings.Contains(got, want) || (want == "" && got != "") {
 			t.Errorf("notices %q, want %q", got, want)
 		}
