@@ -31,8 +31,9 @@ type contestant struct {
 // ours is the name of the contestant that others are compared with, and floor
 // the name of the one that is no server of ids.
 const (
-	ours  = "nextid"
-	floor = "floor"
+	ours   = "nextid"
+	floor  = "floor"
+	cache1 = "PostgreSQL CACHE 1"
 )
 
 // setting is one way to ask.
@@ -96,6 +97,10 @@ func Run(ctx context.Context, c Config) (*report.Report, error) {
 	for _, g := range groups {
 		c.measure(ctx, g, r)
 		r.Sections = append(r.Sections, g.sections()...)
+	}
+	if own := groups[0].withPgbench(); own != nil {
+		c.Progress.Expect(time.Duration(len(own.contestants)*len(pgbenchConns)*c.Rounds) * c.pgbenchTime())
+		c.pgbench(ctx, own, r)
 	}
 	r.Interrupted = ctx.Err() != nil
 	r.Took = time.Since(r.Began).Seconds()
@@ -293,7 +298,7 @@ func (c Config) start(ctx context.Context, r *rig.Rig, rep *report.Report) ([]*g
 			return nil, err
 		}
 		for _, sequence := range []struct{ name, sql string }{
-			{"PostgreSQL CACHE 1", "SELECT nextval('one')"}, {"PostgreSQL CACHE 1000", "SELECT nextval('thousand')"},
+			{cache1, "SELECT nextval('one')"}, {"PostgreSQL CACHE 1000", "SELECT nextval('thousand')"},
 		} {
 			tcp.contestants = append(tcp.contestants, contestant{sequence.name, pg.URL, sequence.sql, pg})
 			pgSocket.contestants = append(pgSocket.contestants, contestant{sequence.name, pg.Socket, sequence.sql, pg})
