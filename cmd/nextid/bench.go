@@ -4,13 +4,7 @@ import "github.com/spf13/cobra"
 
 // benchCommands are the commands below nextid bench: one line for each thing
 // to measure or to prove. What they do is in benchmarks/.
-var benchCommands = []func(*program) *cobra.Command{
-	(*program).benchCompareCommand,
-	(*program).benchSQLCommand,
-	(*program).benchLocalCommand,
-	(*program).benchFloorCommand,
-	(*program).benchTortureCommand,
-}
+var benchCommands = append(benchServers, (*program).benchLocalCommand)
 
 func (p *program) benchCommand() *cobra.Command {
 	cmd := &cobra.Command{

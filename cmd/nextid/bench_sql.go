@@ -1,0 +1,62 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"net"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nextid/benchmarks/report"
+	"nextid/benchmarks/wire"
+)
+
+func (p *program) benchSQLCommand() *cobra.Command {
+	flags := &reportFlags{}
+	c := wire.Config{Length: 700 * time.Millisecond, Rounds: 3}
+	cmd := &cobra.Command{
+		Use:   "sql",
+		Short: "Measure the server alone, beside nextval, NEXT VALUE FOR and INCR",
+		Long: "Start nextid and, where they are installed, PostgreSQL, MariaDB and Redis, on free ports of\n" +
+			"loopback and in a temporary directory, and ask each for numbers: simple, prepared and\n" +
+			"pipelined, over both protocols, TCP and Unix sockets. Takes about three minutes.",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if flags.quick {
+				c.Length, c.Rounds = 300*time.Millisecond, 1
+			}
+			return p.report(cmd, flags, func(ctx context.Context, progress *report.Progress) (r *report.Report, err error) {
+				c.Progress = progress
+				if c.Binary, err = os.Executable(); err != nil {
+					return nil, err
+				}
+				return wire.Run(ctx, c)
+			})
+		},
+	}
+	flags.register(cmd)
+	cmd.Flags().DurationVar(&c.Length, "length", c.Length, "`TIME` of one measurement")
+	cmd.Flags().IntVar(&c.Rounds, "rounds", c.Rounds, "measurements of each server in each setting")
+	return cmd
+}
+
+// benchFloorCommand is a part of bench sql: a server that is as fast as one
+// can be. It is a command so that it has a process of its own.
+func (p *program) benchFloorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "floor HOST:PORT",
+		Short:  "Answer every query with the same bytes",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			l, err := net.Listen("tcp", args[0])
+			if err != nil {
+				return err
+			}
+			return wire.Floor(l)
+		},
+	}
+}
