@@ -1,9 +1,12 @@
 package worker
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
+
+	"nextid/generator"
 )
 
 // run lets d pass and checks every millisecond that our time does not fall.
@@ -168,24 +171,36 @@ func TestBeforeTheFirstClaimTimeFollowsTheClockAtOnce(t *testing.T) {
 	}
 }
 
-// Somebody else's slice pushes our time ahead. That is no reason to reserve as
-// far ahead again: after a failover of the store, the servers wait for no more
-// than a slice from the clock (rule R7).
-func TestWhoIsPushedAheadReservesLittle(t *testing.T) {
+// Somebody else's slices push our time ahead, but by no more than a slice:
+// that is how long servers wait after the store went back (rule R7).
+func TestServersOnOneWorkerIDPushOneAnotherNoFurtherThanASlice(t *testing.T) {
 	inWorld(t, false, func(w *world) {
 		p := w.open(w.server(func(c *Config) { c.Source = Fixed{ID: 1} }))
 		slice := p.pools.cfg.Slice.Milliseconds()
-		for range 5 {
+		refused := 0
+		for range 20 {
 			l := p.Lease()
-			w.taken(1, l.Hi, p.pools.cfg.Slice)
-			if err := p.Extend(w.t.Context(), l.Hi); err != nil {
+			w.taken(1, l.Hi, 100*time.Millisecond)
+			end := w.hi(1)
+			err := p.Extend(w.t.Context(), l.Hi)
+			if l := p.Lease(); l.Hi > w.now()+slice+2*minPiece.Milliseconds() {
+				t.Fatalf("reserved until %d ms from now", l.Hi-w.now())
+			}
+			if err == nil {
+				continue
+			}
+			refused++
+			if !errors.Is(err, generator.ErrNotNow) || !strings.Contains(err.Error(), "worker id 1") {
 				t.Fatal(err)
 			}
-			if l := p.Lease(); l.Hi-l.Lo > minPiece.Milliseconds() {
-				t.Errorf("%d ms reserved at a lead of %d ms", l.Hi-l.Lo, l.Lo-w.now())
+			if w.hi(1) != end {
+				t.Error("what was refused was not given back")
 			}
 		}
-		// The lead melts away, and slices have their length again.
+		if refused == 0 {
+			t.Error("pushed ahead twenty times without a refusal")
+		}
+		// Time passes, and slices have their length again.
 		time.Sleep(2 * time.Hour)
 		if l := p.Lease(); l.Hi-w.now() < slice/2 || l.Hi-w.now() > slice+1000 {
 			t.Errorf("the slice ends in %d ms", l.Hi-w.now())

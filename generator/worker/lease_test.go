@@ -149,11 +149,11 @@ func TestAnIDThatAnotherServerUsesIsLeft(t *testing.T) {
 	inWorld(t, false, func(w *world) {
 		p := w.open(w.server(static(7)))
 		old := p.Lease()
-		w.taken(7, old.Hi, time.Minute)
+		w.taken(7, old.Hi, 100*time.Millisecond)
 		if err := p.Extend(w.t.Context(), old.Hi); err != nil {
 			t.Fatal(err)
 		}
-		if l := p.Lease(); l.Worker != 7 || l.Lo != old.Hi+60_000 {
+		if l := p.Lease(); l.Worker != 7 || l.Lo != old.Hi+100 {
 			t.Errorf("static id: lease %+v, want worker 7 behind the other server's slice", *l)
 		}
 	})

@@ -208,13 +208,24 @@ func (p *Pool) extend(l *Lease, need int64) error {
 	}
 	if lo > base && !unsure && !p.pools.cfg.Store.Exclusive() { // R4: somebody else stamps with this id, too
 		p.pools.cfg.Logger.Warn("the worker id is in use by another server", "bits", p.bits, "worker", l.Worker)
-		if !p.wish.Firm {
+		switch {
+		case !p.wish.Firm:
 			p.giveBack(l.Worker, lo, hi)
 			return p.claim(l)
+		case hi > p.furthest():
+			p.giveBack(l.Worker, lo, hi)
+			return errSharedID(l.Worker)
 		}
 	}
 	p.adopt(l, l.Worker, lo, hi)
 	return nil
+}
+
+// furthest (Unix ms) bounds how far servers that share a planned worker id
+// push one another ahead: what a store that goes back forgets is over when
+// the servers have waited for a slice (rule R7, and the runbook of a restore).
+func (p *Pool) furthest() int64 {
+	return p.pools.time.unpushed()/1000 + (p.pools.cfg.Slice + 2*minPiece).Milliseconds()
 }
 
 // minPiece is the least that is reserved at a time. On an embedded store

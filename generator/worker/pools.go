@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -312,6 +313,13 @@ func (p *Pools) Close(ctx context.Context) error {
 		errs = append(errs, pool.release(ctx))
 	}
 	return errors.Join(errs...)
+}
+
+func errSharedID(id int64) error {
+	return &generator.Error{
+		Kind: generator.ErrNotNow, Message: fmt.Sprintf("another server stamps with worker id %d as well and has used up its time", id),
+		Hint: "Give each server a worker id of its own, or let it claim one: --worker-id auto.",
+	}
 }
 
 func errClosed() error {
