@@ -51,7 +51,10 @@ func kinds(store generator.Store, pools *worker.Pools, c Config, log *slog.Logge
 				Store: store, Runtime: clock, Owner: owner(), Passwords: c.databasePasswords(), Logger: log,
 			}),
 		),
-		[]generator.Kind{dated.Kind(store, clock, owner()), uuid.Kind(clock)},
+		[]generator.Kind{
+			dated.Kind(store, clock, owner()),
+			uuid.Kind(clock),
+		},
 		textid.Kinds(clock),
 	)
 }
