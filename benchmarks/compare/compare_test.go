@@ -29,7 +29,7 @@ func build(t *testing.T) string {
 
 // smallest measures everything, and nothing well.
 var smallest = Plan{
-	Rounds: 1, Clients: []int{1, 8}, IDs: 20 * time.Millisecond, Rows: 60 * time.Millisecond,
+	Rounds: 1, Clients: []int{1, 8}, IDs: 50 * time.Millisecond, Rows: 400 * time.Millisecond,
 	Rate: 100, Latency: 150 * time.Millisecond, LatencyClients: 4, GrowthRows: 1000, GrowthLimit: 3 * time.Second,
 }
 
