@@ -2,6 +2,7 @@ package generator
 
 import (
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -46,4 +47,17 @@ func (e *Error) Unwrap() []error {
 		return []error{e.Kind}
 	}
 	return []error{e.Kind, e.Cause}
+}
+
+// CountError is the ErrCount of a draw of n < 1 ids.
+func CountError(name string, n int64) error {
+	return &Error{Kind: ErrCount, Name: name, Message: fmt.Sprintf("cannot draw %d ids", n), Hint: "Ask for at least one id."}
+}
+
+// ClosedError is the ErrNotNow of a draw from a generator that was closed.
+func ClosedError(name string) error {
+	return &Error{
+		Kind: ErrNotNow, Name: name, Message: fmt.Sprintf("generator %q is closed", name),
+		Hint: "Connect again: the server is shutting down or the generator was changed.",
+	}
 }

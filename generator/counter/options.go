@@ -59,15 +59,7 @@ func Kind(store generator.Reserver, runtime generator.Scheduler, owner string) g
 
 // read returns stored options.
 func read(stored json.RawMessage) (Options, error) {
-	var o Options
-	err := json.Unmarshal(stored, &o)
-	if err == nil {
-		err = o.check()
-	}
-	if err != nil {
-		return o, &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options of a counter cannot be used", Cause: err}
-	}
-	return o, nil
+	return option.Stored(stored, "a counter", (*Options).check)
 }
 
 // normalize reads the options of a new generator over the defaults.

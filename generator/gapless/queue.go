@@ -103,9 +103,7 @@ func New(name string, source Source, runtime generator.Scheduler, deadline time.
 // Next implements generator.Generator. Of a great n it returns a part.
 func (q *Queue) Next(ctx context.Context, n int64) (generator.Range, error) {
 	if n < 1 {
-		return generator.Range{}, &generator.Error{
-			Kind: generator.ErrCount, Name: q.name, Message: fmt.Sprintf("cannot draw %d ids", n), Hint: "Ask for at least one id.",
-		}
+		return generator.Range{}, generator.CountError(q.name, n)
 	}
 	d := &draw{n: min(n, maxDraw), ready: make(chan struct{})}
 	if err := q.join(d); err != nil {
@@ -126,7 +124,7 @@ func (q *Queue) join(d *draw) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
-		return q.errClosed()
+		return generator.ClosedError(q.name)
 	}
 	q.waits++
 	q.waiting = append(q.waiting, d)
@@ -153,7 +151,7 @@ func (q *Queue) leave(d *draw, why error) (generator.Range, error) {
 func (q *Queue) send() {
 	for {
 		if q.take(q.ctx) != nil {
-			q.fail(q.errClosed())
+			q.fail(generator.ClosedError(q.name))
 			return
 		}
 		more := q.round()
@@ -284,7 +282,7 @@ func (q *Queue) Raise(ctx context.Context, floor int64, raise func(context.Conte
 	closed := q.closed
 	q.mu.Unlock()
 	if closed {
-		return q.errClosed()
+		return generator.ClosedError(q.name)
 	}
 	ctx, cancel := context.WithTimeout(ctx, sourceTimeout)
 	defer cancel()
@@ -356,13 +354,6 @@ func (q *Queue) Fill(st *generator.Stats) {
 	}
 }
 
-func (q *Queue) errClosed() error {
-	return &generator.Error{
-		Kind: generator.ErrNotNow, Name: q.name, Message: fmt.Sprintf("generator %q is closed", q.name),
-		Hint: "Connect again: the server is shutting down or the generator was changed.",
-	}
-}
-
 func (q *Queue) errSlow() error {
 	return &generator.Error{
 		Kind: generator.ErrRetry, Name: q.name,
@@ -374,7 +365,7 @@ func (q *Queue) errSlow() error {
 // sourceError tells the client what an error of the source means for it.
 func (q *Queue) sourceError(err error) error {
 	if q.ctx.Err() != nil {
-		return q.errClosed()
+		return generator.ClosedError(q.name)
 	}
 	kind := generator.ErrNotNow
 	switch {

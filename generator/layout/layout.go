@@ -361,3 +361,22 @@ func (l *Layout) FieldList() string {
 	}
 	return strings.Join(parts, ", ")
 }
+
+// BeforeEpochError is the generator.ErrNotNow of a server whose clock is
+// before the epoch.
+func (l *Layout) BeforeEpochError(name string) error {
+	return &generator.Error{
+		Kind: generator.ErrNotNow, Name: name,
+		Message: fmt.Sprintf("the clock of this server is before %s, the epoch of generator %q", l.Epoch.Format(time.RFC3339), name),
+		Hint:    "Set the server's clock and restart it, or use a generator with an earlier epoch.",
+	}
+}
+
+// ExhaustedError is the generator.ErrExhausted of time bits that ran out.
+func (l *Layout) ExhaustedError(name string) error {
+	return &generator.Error{
+		Kind: generator.ErrExhausted, Name: name,
+		Message: fmt.Sprintf("the time bits of generator %q ran out at %s", name, l.Last().Format(time.RFC3339)),
+		Hint:    "Create a generator with a later epoch or more time bits, and move to it.",
+	}
+}

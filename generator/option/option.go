@@ -22,6 +22,19 @@ func Error(hint, format string, args ...any) error {
 	return &generator.Error{Kind: generator.ErrOption, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
+// Stored reads options that a kind has stored. Those that cannot be read or
+// fail the check are ErrRegressed, since nobody but the kind writes them; what
+// says whose they are: "a counter".
+func Stored[O any](stored json.RawMessage, what string, check func(*O) error) (o O, err error) {
+	if err = json.Unmarshal(stored, &o); err == nil {
+		err = check(&o)
+	}
+	if err != nil {
+		err = &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options of " + what + " cannot be used", Cause: err}
+	}
+	return o, err
+}
+
 // Decode reads a JSON object into the struct that into points to. Options
 // that the struct does not have, and values of a wrong type, are ErrOption;
 // hint is what to do about it. Empty input is an empty object.

@@ -157,7 +157,7 @@ func (g *Generator) left() int64 {
 // Next implements generator.Generator.
 func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) {
 	if n < 1 {
-		return generator.Range{}, g.errCount(n)
+		return generator.Range{}, generator.CountError(g.name, n)
 	}
 	for first := true; ; first = false {
 		if r, ok := g.TryNext(n); ok {
@@ -237,7 +237,7 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 	}
 	defer func() { g.turn <- struct{}{} }()
 	if g.closed.Load() {
-		return g.errClosed()
+		return generator.ClosedError(g.name)
 	}
 	if g.endMicros(tick) > g.pool.Now()+g.borrow.Microseconds() {
 		return g.errFuture(v, g.layout.TimeOf(tick))

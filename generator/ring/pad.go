@@ -86,7 +86,7 @@ func (g *Generator) pad(ctx context.Context, why cause) error {
 	}
 	defer func() { g.turn <- struct{}{} }()
 	if g.closed.Load() {
-		return g.errClosed()
+		return generator.ClosedError(g.name)
 	}
 	if why == demand && g.left() > 0 {
 		return nil // somebody else has padded it
@@ -121,12 +121,12 @@ func (g *Generator) pad(ctx context.Context, why cause) error {
 func (g *Generator) put(ctx context.Context) error {
 	now := g.layout.TickOf(time.UnixMicro(g.pool.Now()))
 	if now < 0 {
-		return g.errBeforeEpoch()
+		return g.layout.BeforeEpochError(g.name)
 	}
 	tick := max(g.next, now)
 	for {
 		if tick > g.layout.MaxTick() {
-			return g.errExhausted()
+			return g.layout.ExhaustedError(g.name)
 		}
 		if late := g.endMicros(tick) - g.pool.Now() - g.borrow.Microseconds(); late > 0 {
 			return borrowedError{time.Duration(late) * time.Microsecond}

@@ -12,15 +12,6 @@ func (g *Generator) fail(kind error, hint, format string, args ...any) error {
 	return &generator.Error{Kind: kind, Name: g.name, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-func (g *Generator) errCount(n int64) error {
-	return g.fail(generator.ErrCount, "Ask for at least one id.", "cannot draw %d ids", n)
-}
-
-func (g *Generator) errClosed() error {
-	return g.fail(generator.ErrNotNow, "Connect again: the server is shutting down or the generator was changed.",
-		"generator %q is closed", g.name)
-}
-
 func (g *Generator) errSlow() error {
 	return g.fail(generator.ErrRetry, "Try again. If it lasts, look at the store, or raise the generator's step so that it is asked less often.",
 		"the store did not grant numbers to generator %q within %v", g.name, time.Duration(g.options.Deadline))

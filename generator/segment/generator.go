@@ -92,7 +92,7 @@ func (g *Generator) run(b *buffer, i, count int64) generator.Range {
 // the option deadline.
 func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) {
 	if n < 1 {
-		return generator.Range{}, g.errCount(n)
+		return generator.Range{}, generator.CountError(g.name, n)
 	}
 	if g.options.Strict {
 		return g.nextStrict(ctx, n)
@@ -144,7 +144,7 @@ func (g *Generator) demand(n int64) (*flight, error) {
 	defer g.mu.Unlock()
 	switch {
 	case g.closed:
-		return nil, g.errClosed()
+		return nil, generator.ClosedError(g.name)
 	case !g.current.Load().empty():
 		return nil, nil
 	case g.next != nil:
@@ -208,7 +208,7 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 		g.mu.Lock()
 		if g.closed {
 			g.mu.Unlock()
-			return g.errClosed()
+			return generator.ClosedError(g.name)
 		}
 		g.raiseLocked(p)
 		if g.end > p {

@@ -50,7 +50,7 @@ func (g *Generator) join(n int64) (b *batch, at int64, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
-		return nil, 0, g.errClosed()
+		return nil, 0, generator.ClosedError(g.name)
 	}
 	g.waits.Add(1)
 	if g.batch == nil {

@@ -13,25 +13,6 @@ func (g *Generator) fail(kind error, hint, format string, args ...any) error {
 	return &generator.Error{Kind: kind, Name: g.name, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-func (g *Generator) errCount(n int64) error {
-	return g.fail(generator.ErrCount, "Ask for at least one id.", "cannot draw %d ids", n)
-}
-
-func (g *Generator) errClosed() error {
-	return g.fail(generator.ErrNotNow, "Connect again: the server is shutting down or the generator was changed.",
-		"generator %q is closed", g.name)
-}
-
-func (g *Generator) errBeforeEpoch() error {
-	return g.fail(generator.ErrNotNow, "Set the server's clock and restart it, or use a generator with an earlier epoch.",
-		"the clock of this server is before %s, the epoch of generator %q", g.layout.Epoch.Format(time.RFC3339), g.name)
-}
-
-func (g *Generator) errExhausted() error {
-	return g.fail(generator.ErrExhausted, "Create a generator with a later epoch or more time bits, and move to it.",
-		"the time bits of generator %q ran out at %s", g.name, g.layout.Last().Format(time.RFC3339))
-}
-
 func (g *Generator) errRollback(behind time.Duration) error {
 	return g.fail(generator.ErrNotNow, "Set the server's clock, or alter the generator to on_rollback continue.",
 		"the clock of this server is %v behind the ids of generator %q", behind.Round(time.Millisecond), g.name)

@@ -328,7 +328,7 @@ func (g *Generator) follow(w *window) bool {
 // Next implements generator.Generator.
 func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) {
 	if n < 1 {
-		return generator.Range{}, g.errCount(n)
+		return generator.Range{}, generator.CountError(g.name, n)
 	}
 	counted := false
 	for {
@@ -361,7 +361,7 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 func (g *Generator) prepare(ctx context.Context) (waited bool, err error) {
 	last := g.slot.Load()
 	if last == closedSlot {
-		return false, g.errClosed()
+		return false, generator.ClosedError(g.name)
 	}
 	w := g.window.Load()
 	if g.follow(w) {
@@ -369,16 +369,16 @@ func (g *Generator) prepare(ctx context.Context) (waited bool, err error) {
 	}
 	now := g.present(w)
 	if now < 0 {
-		return false, g.errBeforeEpoch()
+		return false, g.layout.BeforeEpochError(g.name)
 	}
 	if now > g.maxTick {
-		return false, g.errExhausted()
+		return false, g.layout.ExhaustedError(g.name)
 	}
 	next := max(last+1, w.first, g.firstSlot(now))
 	tick := g.tickOf(next)
 	switch {
 	case tick > g.maxTick || next == closedSlot:
-		return false, g.errExhausted()
+		return false, g.layout.ExhaustedError(g.name)
 	case tick > now+g.ahead:
 		return true, g.await(ctx, tick-g.ahead)
 	case next > w.last:
@@ -445,7 +445,7 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 	for {
 		last := g.slot.Load()
 		if last == closedSlot {
-			return g.errClosed()
+			return generator.ClosedError(g.name)
 		}
 		if g.layout.Ordered() && last >= 0 && g.window.Load().base|g.layout.Place(last) >= v {
 			return nil // passed already

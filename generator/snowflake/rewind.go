@@ -76,14 +76,14 @@ func (r *rewind) next(ctx context.Context, n int64) (run generator.Range, waited
 	defer func() { r.turn <- struct{}{} }()
 	for attempts := 0; r.behind(); {
 		if r.g.slot.Load() == closedSlot {
-			return run, waited, r.g.errClosed()
+			return run, waited, generator.ClosedError(r.g.name)
 		}
 		now := floorDiv(r.g.pool.Wall()-r.g.epoch, r.g.unit)
 		switch {
 		case now < 0:
-			return run, waited, r.g.errBeforeEpoch()
+			return run, waited, r.g.layout.BeforeEpochError(r.g.name)
 		case now > r.g.maxTick:
-			return run, waited, r.g.errExhausted()
+			return run, waited, r.g.layout.ExhaustedError(r.g.name)
 		case r.line == "" || r.id != r.g.pool.Lease().Worker || now+r.slack() < r.g.tickOf(r.slot):
 			if attempts++; attempts > lineAttempts {
 				return run, waited, r.g.errSpent(r.g.pool.Lease().Worker, r.g.pool.Wall()/1000+rewound.Milliseconds())

@@ -62,7 +62,7 @@ func (g *strictGenerator) TryNext(int64) (generator.Range, bool) { return genera
 // Next implements generator.Generator.
 func (g *strictGenerator) Next(ctx context.Context, n int64) (generator.Range, error) {
 	if n < 1 {
-		return generator.Range{}, g.errCount(n)
+		return generator.Range{}, generator.CountError(g.name, n)
 	}
 	g.waits.Add(1)
 	patient, cancel := context.WithTimeout(ctx, strictPatience)
@@ -138,7 +138,7 @@ func (g *strictGenerator) join(n int64) (b *batch, place int, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
-		return nil, 0, g.errClosed()
+		return nil, 0, generator.ClosedError(g.name)
 	}
 	if g.batch == nil {
 		g.batch = &batch{done: make(chan struct{})}
@@ -181,11 +181,11 @@ func (g *strictGenerator) fill(b *batch) error {
 	now := floorDiv(g.time.Now()-g.epoch, g.unit)
 	switch {
 	case last == closedSlot:
-		return g.errClosed()
+		return generator.ClosedError(g.name)
 	case now < 0:
-		return g.errBeforeEpoch()
+		return g.layout.BeforeEpochError(g.name)
 	case now > g.maxTick:
-		return g.errExhausted()
+		return g.layout.ExhaustedError(g.name)
 	}
 	ticks := (b.total-1)>>g.sequenceBits + 1
 	if g.start != Zero { // a tick may begin with its half, see startSlot
@@ -201,7 +201,7 @@ func (g *strictGenerator) fill(b *batch) error {
 	}
 	w := g.newWindow(lease)
 	if w.last < w.first {
-		return g.errExhausted()
+		return g.layout.ExhaustedError(g.name)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -258,7 +258,7 @@ func (g *strictGenerator) Raise(ctx context.Context, v int64, used bool) error {
 	defer g.mu.Unlock()
 	last := g.slot.Load()
 	if last == closedSlot {
-		return g.errClosed()
+		return generator.ClosedError(g.name)
 	}
 	to := max(last, g.firstSlot(tick+1)-1)
 	g.advance(last, to+1, to) // all of v's tick: its worker bits may be greater than ours

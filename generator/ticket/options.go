@@ -69,15 +69,7 @@ func Kind(cfg Config) generator.Kind {
 
 // read returns stored options.
 func read(stored json.RawMessage) (Options, error) {
-	var o Options
-	err := json.Unmarshal(stored, &o)
-	if err == nil {
-		err = o.check()
-	}
-	if err != nil {
-		return o, &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options of a ticket generator cannot be used", Cause: err}
-	}
-	return o, nil
+	return option.Stored(stored, "a ticket generator", (*Options).check)
 }
 
 // normalize reads the options of a new generator over the defaults.
