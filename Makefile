@@ -6,7 +6,7 @@ TEST_TIMEOUT  ?= 15m
 GOLANGCI_LINT_VERSION = v2.15.0
 
 .DEFAULT_GOAL := build
-.PHONY: build test test-clients test-deps format-check vet lint bench fuzz docs docs-clients clean help
+.PHONY: build test test-clients test-deps format-check vet lint bench fuzz simulate docs docs-clients clean help
 
 ## build: the static binary, in bin/nextid
 build:
@@ -43,6 +43,10 @@ bench: build
 ## fuzz: every fuzz target for FUZZTIME each
 fuzz:
 	@GO="$(GO)" .ci/fuzz $(FUZZTIME)
+
+## simulate: a million schedules of faults that nobody has tried before
+simulate:
+	$(GO) test ./generator/simulation -run "^TestSchedules$$" -first 0 -schedules 1000000 -timeout 2h -v
 
 ## docs: write the generated pages again
 docs:

@@ -39,8 +39,8 @@ func (c Client) Close() {
 type Config struct {
 	Clients []Client
 	Warm    time.Duration // before the measurement
-	Length  time.Duration
-	Rate    float64 // operations a second of all clients together; 0: as fast as they can
+	Length  time.Duration // as fast as they can: longer, until there is an answer
+	Rate    float64       // operations a second of all clients together; 0: as fast as they can
 	// Sample, when set, is called at the begin and at the end of the
 	// measurement, while all connections are open.
 	Sample func()

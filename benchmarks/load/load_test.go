@@ -130,6 +130,12 @@ func TestPostgreSQL(t *testing.T) {
 	if err != nil || r.Operations == 0 {
 		t.Errorf("%d long statements, %v", r.Operations, err)
 	}
+	// A measurement is not over before there is an answer.
+	work = &Repeat{0, dial(t, dsn).Query(nil, "SELECT 1 FROM pg_sleep(0.2)"), 1}
+	r, err = Run(t.Context(), Config{Clients: []Client{{[]*Link{dial(t, dsn)}, work}}, Length: time.Millisecond})
+	if err != nil || r.Operations != 1 || r.Elapsed < 100*time.Millisecond {
+		t.Errorf("%d slow statements in %v, %v", r.Operations, r.Elapsed, err)
+	}
 }
 
 func TestMySQL(t *testing.T) {

@@ -207,7 +207,7 @@ func (l *loop) run(ctx context.Context) (Result, error) {
 			l.measure()
 			begin = time.Since(l.start)
 			now = begin
-		case l.counts && now >= begin+l.Length:
+		case l.counts && now >= begin+l.Length && (l.result.Operations > 0 || l.Rate > 0):
 			l.finish(now)
 			l.result.Elapsed = now - begin
 			if l.Sample != nil {
