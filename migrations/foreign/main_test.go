@@ -21,6 +21,7 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/history"
+	"nextid/generator/store/dbtest"
 	"nextid/migrations/foreign"
 	"nextid/sqlfuncs/pgtest"
 )
@@ -110,8 +111,13 @@ func (s *server) stop() {
 }
 
 // freeze stops the process without closing its connections.
-func (s *server) freeze() { s.signal(syscall.SIGSTOP) }
-func (s *server) thaw()   { s.signal(syscall.SIGCONT) }
+func (s *server) freeze() {
+	s.t.Helper()
+	s.signal(syscall.SIGSTOP)
+	dbtest.AwaitStopped(s.t, s.cmd.Process.Pid)
+}
+
+func (s *server) thaw() { s.signal(syscall.SIGCONT) }
 
 func (s *server) signal(sig syscall.Signal) {
 	s.t.Helper()

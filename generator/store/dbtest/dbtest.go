@@ -14,6 +14,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -239,7 +240,34 @@ func (s *Server) end(sig os.Signal) {
 }
 
 // Freeze stops all processes of the server without ending them.
-func (s *Server) Freeze() { s.signal(syscall.SIGSTOP) }
+func (s *Server) Freeze() {
+	s.t.Helper()
+	s.signal(syscall.SIGSTOP)
+	AwaitStopped(s.t, s.cmd.Process.Pid)
+}
+
+// AwaitStopped waits until SIGSTOP has stopped all threads of a process: the
+// signal is sent before that.
+func AwaitStopped(t testing.TB, pid int) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		if err != nil || len(threads) == 0 {
+			return // no /proc here, or it has ended
+		}
+		stopped := 0
+		for _, thread := range threads {
+			stat, err := os.ReadFile(thread)
+			if err != nil || strings.Contains(string(stat), ") T ") {
+				stopped++
+			}
+		}
+		if stopped == len(threads) {
+			return
+		}
+	}
+	t.Fatalf("process %d does not stop", pid)
+}
 
 // Thaw lets a frozen server go on.
 func (s *Server) Thaw() { s.signal(syscall.SIGCONT) }
