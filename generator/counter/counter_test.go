@@ -181,8 +181,10 @@ func TestNoNumberIsLeftOut(t *testing.T) {
 				}
 			}
 			wg.Wait()
-			// What nobody waited for is still to come, on the server that has it.
+			// What nobody waited for is still to come, on the server that has it:
+			// when the reservations on their way have arrived.
 			w.store.Clear()
+			pause(time.Second)
 			for _, g := range w.opened {
 				for g.Stats().Buffered > 0 {
 					given = append(given, w.next(g, 1))
