@@ -33,6 +33,19 @@ var smallest = Plan{
 	Rate: 100, Latency: 150 * time.Millisecond, LatencyClients: 4, GrowthRows: 1000, GrowthLimit: 3 * time.Second,
 }
 
+// started skips a test without the server's package. A server that is
+// installed and does not start is a failure.
+func started(t *testing.T, err error) {
+	t.Helper()
+	switch {
+	case err == nil:
+	case strings.Contains(err.Error(), "not installed"):
+		t.Skip(err)
+	default:
+		t.Fatal(err)
+	}
+}
+
 func section(t *testing.T, r *report.Report, title string) report.Section {
 	t.Helper()
 	for _, s := range r.Sections {
@@ -115,17 +128,11 @@ func TestGivenServersAreLeftAsTheyWere(t *testing.T) {
 	}
 	defer servers.Close()
 	pg, err := servers.PostgreSQL(t.Context())
-	if err != nil {
-		t.Skip(err)
-	}
+	started(t, err)
 	maria, err := servers.MariaDB(t.Context())
-	if err != nil {
-		t.Skip(err)
-	}
+	started(t, err)
 	redis, err := servers.Redis(t.Context())
-	if err != nil {
-		t.Skip(err)
-	}
+	started(t, err)
 	r, err := Run(t.Context(), Config{Binary: binary, DSN: []string{pg.URL, maria.URL, redis.URL}, Plan: smallest, Progress: report.NewProgress(io.Discard)})
 	if err != nil {
 		t.Fatal(err)
@@ -172,9 +179,7 @@ func TestAnInterruptedRunKeepsWhatItHas(t *testing.T) {
 	}
 	defer servers.Close()
 	pg, err := servers.PostgreSQL(t.Context())
-	if err != nil {
-		t.Skip(err)
-	}
+	started(t, err)
 	r, err := Run(ctx, Config{Binary: binary, DSN: []string{pg.URL}, Plan: smallest, Progress: report.NewProgress(stop)})
 	if err != nil {
 		t.Fatal(err)
