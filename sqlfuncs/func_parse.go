@@ -12,14 +12,7 @@ import (
 )
 
 // partColumns are what an id says about itself, in the order of parse_id.
-var partColumns = []tableColumn{
-	{name: "kind", typ: datum.Text, null: true},
-	{name: "time", typ: datum.TimestampTZ, null: true},
-	{name: "datacenter", typ: datum.Int8, null: true},
-	{name: "worker", typ: datum.Int8, null: true},
-	{name: "rollback", typ: datum.Int8, null: true},
-	{name: "sequence", typ: datum.Int8, null: true},
-}
+var partColumns = columnList("kind:text time:timestamptz datacenter:int8 worker:int8 rollback:int8 sequence:int8")
 
 // parseColumns are the columns of SELECT * FROM parse_id(x).
 var parseColumns = []fromColumn{

@@ -104,7 +104,7 @@ func makeShows() {
 	fullColumns := shown{columns: texts("Field", "Type", "Collation", "Null", "Key", "Default", "Extra", "Privileges", "Comment"), rows: showColumns(true)}
 	processes := fromSchema("processlist", "Id", "ID", "User", "USER", "Host", "HOST", "db", "DB", "Command", "COMMAND", "Time", "TIME",
 		"State", "STATE", "Info", "INFO", "Progress", "PROGRESS")
-	warnings := shown{columns: []tableColumn{{name: "Level", typ: datum.Text}, {name: "Code", typ: datum.Int4}, {name: "Message", typ: datum.Text}}}
+	warnings := shown{columns: columnList("Level:text! Code:int4! Message:text!")}
 	warnings.rows = showWarnings(false)
 	errors := warnings
 	errors.rows = showWarnings(true)
@@ -281,28 +281,12 @@ func showTables(full bool) func(*exec, *syntax.ShowMySQL) ([][]datum.Value, erro
 	}
 }
 
-var tableStatusColumns = []tableColumn{
-	{name: "Name", typ: datum.Text},
-	{name: "Engine", typ: datum.Text},
-	{name: "Version", typ: datum.Int8},
-	{name: "Row_format", typ: datum.Text},
-	{name: "Rows", typ: datum.Int8},
-	{name: "Avg_row_length", typ: datum.Int8},
-	{name: "Data_length", typ: datum.Int8},
-	{name: "Max_data_length", typ: datum.Int8},
-	{name: "Index_length", typ: datum.Int8},
-	{name: "Data_free", typ: datum.Int8},
-	{name: "Auto_increment", typ: datum.Int8},
-	{name: "Create_time", typ: datum.Timestamp},
-	{name: "Update_time", typ: datum.Timestamp},
-	{name: "Check_time", typ: datum.Timestamp},
-	{name: "Collation", typ: datum.Text},
-	{name: "Checksum", typ: datum.Int8},
-	{name: "Create_options", typ: datum.Text},
-	{name: "Comment", typ: datum.Text},
-	{name: "Max_index_length", typ: datum.Int8},
-	{name: "Temporary", typ: datum.Text},
-}
+var tableStatusColumns = columnList(`
+	Name:text! Engine:text! Version:int8! Row_format:text! Rows:int8! Avg_row_length:int8!
+	Data_length:int8! Max_data_length:int8! Index_length:int8! Data_free:int8!
+	Auto_increment:int8! Create_time:timestamp! Update_time:timestamp! Check_time:timestamp!
+	Collation:text! Checksum:int8! Create_options:text! Comment:text! Max_index_length:int8!
+	Temporary:text!`)
 
 // showTableStatus is what FederatedX and SPIDER look a table up with. A table
 // of a generator that does not exist yet is there as soon as it is asked for.

@@ -40,6 +40,21 @@ type tableColumn struct {
 	declared datum.OID
 }
 
+// columnList reads columns as NAME:TYPE, with a ! behind the type of one that
+// is never NULL: "name:text! step:int8". The types have pg_type's names.
+func columnList(text string) (columns []tableColumn) {
+	for column := range strings.FieldsSeq(text) {
+		name, typ, _ := strings.Cut(column, ":")
+		typ, notNull := strings.CutSuffix(typ, "!")
+		t, ok := pgTypes().byName[typ]
+		if !ok {
+			panic("no type " + typ + " for column " + name)
+		}
+		columns = append(columns, tableColumn{name: name, typ: t.base, declared: t.oid, null: !notNull})
+	}
+	return columns
+}
+
 func (t *table) fromColumns() []fromColumn {
 	out := make([]fromColumn, len(t.columns))
 	for i, c := range t.columns {

@@ -58,13 +58,10 @@ func readRelations() []table {
 		if len(f) > 5 {
 			t.help = f[5]
 		}
-		for column := range strings.FieldsSeq(f[4]) {
-			name, typ, _ := strings.Cut(column, ":")
-			typ, notNull := strings.CutSuffix(typ, "!")
-			declared := pgTypes().byName[typ]
-			t.columns = append(t.columns, tableColumn{name: name, typ: declared.base, declared: declared.oid, null: !notNull})
-			if isCatalogKey(name) {
-				t.keys = append(t.keys, len(t.columns)-1)
+		t.columns = columnList(f[4])
+		for i, c := range t.columns {
+			if isCatalogKey(c.name) {
+				t.keys = append(t.keys, i)
 			}
 		}
 		out = append(out, t)

@@ -39,9 +39,7 @@ var sequenceKinds = map[string]bool{
 const maxIdentifier = 63
 
 // sequenceColumns are the columns of every sequence.
-var sequenceColumns = []tableColumn{
-	{name: "last_value", typ: datum.Int8}, {name: "log_cnt", typ: datum.Int8}, {name: "is_called", typ: datum.Bool},
-}
+var sequenceColumns = columnList("last_value:int8! log_cnt:int8! is_called:bool!")
 
 // relationSet is the relations of the generators: NAME_id, and the name itself
 // as a sequence.

@@ -15,29 +15,23 @@ var idTables = []table{
 	{
 		schema: "public", name: "ids", help: "one row a generator; reading a row draws an id",
 		definition: " SELECT generators.name,\n    next_id(generators.name) AS id\n   FROM generators;",
-		columns:    []tableColumn{{name: "name", typ: datum.Text}, {name: "id", typ: datum.Int8}},
+		columns:    columnList("name:text! id:int8!"),
 		keys:       []int{0}, scan: scanIDs,
 	},
 	{
 		schema: "public", name: "id_batch", help: "WHERE name = … AND n = …: n rows, each a new id",
-		columns: []tableColumn{{name: "name", typ: datum.Text}, {name: "n", typ: datum.Int8}, {name: "id", typ: datum.Int8}},
+		columns: columnList("name:text! n:int8! id:int8!"),
 		keys:    []int{0, 1}, scan: scanBatch,
 	},
 	{
 		schema: "public", name: "id_ranges", help: "WHERE name = … AND n = …: contiguous runs that together hold n ids",
-		columns: []tableColumn{
-			{name: "name", typ: datum.Text},
-			{name: "n", typ: datum.Int8},
-			{name: "first", typ: datum.Int8},
-			{name: "last", typ: datum.Int8},
-		},
-		keys: []int{0, 1}, scan: scanRanges,
+		columns: columnList("name:text! n:int8! first:int8! last:int8!"),
+		keys:    []int{0, 1}, scan: scanRanges,
 	},
 	{
 		schema: "public", name: "id_parts", help: "WHERE id = … [AND layout = …]: takes an id apart",
-		columns: append([]tableColumn{{name: "id", typ: datum.Int8}, {name: "layout", typ: datum.Text, null: true}},
-			partColumns...),
-		keys: []int{0, 1}, scan: scanParts,
+		columns: append(columnList("id:int8! layout:text"), partColumns...),
+		keys:    []int{0, 1}, scan: scanParts,
 	},
 }
 
@@ -89,7 +83,7 @@ func (s *Server) singleIDTable(name, generatorName string) *table {
 	return &table{
 		schema: "public", name: name, oid: s.idTableOID(generatorName), kind: 'v', help: "one row: a new id of " + generatorName,
 		definition: " SELECT next_id(" + quoteLiteral(generatorName) + "::text) AS id;",
-		columns:    []tableColumn{{name: "id", typ: datum.Int8}},
+		columns:    columnList("id:int8!"),
 		scan: func(*exec, []keyValues) (rowIter, error) {
 			done := false
 			return funcRows(func(x *exec) ([]datum.Value, error) {

@@ -2,7 +2,6 @@ package sqlfuncs
 
 import (
 	"cmp"
-	"context"
 	"math"
 	"slices"
 	"strconv"
@@ -15,120 +14,36 @@ import (
 
 // operatorTables are what an operator asks: SELECT * FROM nextid.generators.
 var operatorTables = []table{
-	{
-		schema: nextidSchema, name: "generators", help: "every generator: definition, and how the running one stands",
-		columns: []tableColumn{
-			{name: "name", typ: datum.Text},
-			{name: "kind", typ: datum.Text},
-			{name: "options", typ: datum.JSONB},
-			{name: "version", typ: datum.Int8},
-			{name: "created_at", typ: datum.TimestampTZ},
-			{name: "running", typ: datum.Bool},
-			{name: "issued", typ: datum.Int8, null: true},
-			{name: "reserved_until", typ: datum.Int8, null: true},
-			{name: "buffered", typ: datum.Int8, null: true},
-			{name: "step", typ: datum.Int8, null: true},
-			{name: "waits", typ: datum.Int8, null: true},
-			{name: "clock_back", typ: datum.Int8, null: true},
-			{name: "ends", typ: datum.TimestampTZ, null: true},
-			{name: "days_left", typ: datum.Int8, null: true},
-		}, scan: fixedRows(generatorRows),
-	},
-	{
-		schema: nextidSchema, name: "rings", help: "generators of kind ring that run here: how full they are, what they borrow, why they were padded",
-		columns: []tableColumn{
-			{name: "name", typ: datum.Text},
-			{name: "capacity", typ: datum.Int8},
-			{name: "buffered", typ: datum.Int8},
-			{name: "threshold", typ: datum.Int8},
-			{name: "borrowed_seconds", typ: datum.Float8},
-			{name: "max_borrow_seconds", typ: datum.Float8},
-			{name: "padded_at_start", typ: datum.Int8},
-			{name: "padded_on_threshold", typ: datum.Int8},
-			{name: "padded_on_schedule", typ: datum.Int8},
-			{name: "padded_on_demand", typ: datum.Int8},
-			{name: "rejected_puts", typ: datum.Int8},
-			{name: "rejected_takes", typ: datum.Int8},
-		}, scan: fixedRows(ringRows),
-	},
-	{
-		schema: nextidSchema, name: "workers", help: "worker ids: who reserved time on each, until when",
-		columns: []tableColumn{
-			{name: "bits", typ: datum.Int4},
-			{name: "worker", typ: datum.Int8},
-			{name: "owner", typ: datum.Text},
-			{name: "reserved_until", typ: datum.TimestampTZ},
-			{name: "updated_at", typ: datum.TimestampTZ},
-		}, scan: fixedRows(workerRows),
-	},
-	{
-		schema: nextidSchema, name: "nodes", help: "the servers on this store: where they are, how they stand, how their clocks differ",
-		columns: []tableColumn{
-			{name: "node", typ: datum.Int4},
-			{name: "state", typ: datum.Text},
-			{name: "this", typ: datum.Bool},
-			{name: "host", typ: datum.Text},
-			{name: "pid", typ: datum.Int4},
-			{name: "address", typ: datum.Text},
-			{name: "version", typ: datum.Text},
-			{name: "ready", typ: datum.Bool},
-			{name: "workers", typ: datum.Text},
-			{name: "issued", typ: datum.Int8},
-			{name: "per_second", typ: datum.Int8},
-			{name: "started_at", typ: datum.TimestampTZ},
-			{name: "seen_at", typ: datum.TimestampTZ},
-			{name: "expires_at", typ: datum.TimestampTZ},
-			{name: "clock_ahead_ms", typ: datum.Int8},
-		}, scan: fixedRows(nodeRows),
-	},
-	{
-		schema: nextidSchema, name: "sessions", help: "connections of this server",
-		columns: []tableColumn{
-			{name: "pid", typ: datum.Int4},
-			{name: "usename", typ: datum.Text},
-			{name: "datname", typ: datum.Text},
-			{name: "application_name", typ: datum.Text},
-			{name: "client_addr", typ: datum.Text},
-			{name: "protocol", typ: datum.Text},
-			{name: "started_at", typ: datum.TimestampTZ},
-		}, scan: fixedRows(sessionRows),
-	},
-	{
-		schema: nextidSchema, name: "agents", help: "who drew ids with get_id from this server, and how many",
-		columns: []tableColumn{
-			{name: "agent", typ: datum.Text},
-			{name: "ids", typ: datum.Int8},
-			{name: "last_at", typ: datum.TimestampTZ},
-		}, scan: fixedRows(agentRows),
-	},
-	{
-		schema: nextidSchema, name: "audit", help: "one row: the audit trail of get_id on this server, and the calls with an invalid agent",
-		columns: []tableColumn{
-			{name: "file", typ: datum.Text, null: true},
-			{name: "invalid_agents", typ: datum.Int8},
-			{name: "sample", typ: datum.Int8, null: true},
-			{name: "queued", typ: datum.Int8, null: true},
-			{name: "written", typ: datum.Int8, null: true},
-			{name: "dropped", typ: datum.Int8, null: true},
-			{name: "failed", typ: datum.Int8, null: true},
-			{name: "rotated", typ: datum.Int8, null: true},
-		}, scan: fixedRows(trailRows),
-	},
-	{
-		schema: nextidSchema, name: "layouts", help: "the layouts of time-based ids: what they hold and when their time ends",
-		columns: []tableColumn{
-			{name: "name", typ: datum.Text},
-			{name: "fields", typ: datum.Text},
-			{name: "epoch", typ: datum.TimestampTZ, null: true},
-			{name: "unit", typ: datum.Text, null: true},
-			{name: "ends", typ: datum.TimestampTZ, null: true},
-			{name: "days_left", typ: datum.Int8, null: true},
-			{name: "workers", typ: datum.Int8},
-			{name: "ids_per_second", typ: datum.Int8, null: true}, // of one worker
-			{name: "capacity", typ: datum.Numeric},
-			{name: "note", typ: datum.Text},
-		}, scan: fixedRows(layoutRows),
-	},
+	operatorTable("generators", "every generator: definition, and how the running one stands", `
+		name:text! kind:text! options:jsonb! version:int8! created_at:timestamptz! running:bool!
+		issued:int8 reserved_until:int8 buffered:int8 step:int8 waits:int8 clock_back:int8
+		ends:timestamptz days_left:int8`, generatorRows),
+	operatorTable("rings", "generators of kind ring that run here: how full they are, what they borrow, why they were padded", `
+		name:text! capacity:int8! buffered:int8! threshold:int8! borrowed_seconds:float8!
+		max_borrow_seconds:float8! padded_at_start:int8! padded_on_threshold:int8!
+		padded_on_schedule:int8! padded_on_demand:int8! rejected_puts:int8! rejected_takes:int8!`, ringRows),
+	operatorTable("workers", "worker ids: who reserved time on each, until when",
+		"bits:int4! worker:int8! owner:text! reserved_until:timestamptz! updated_at:timestamptz!", workerRows),
+	operatorTable("nodes", "the servers on this store: where they are, how they stand, how their clocks differ", `
+		node:int4! state:text! this:bool! host:text! pid:int4! address:text! version:text!
+		ready:bool! workers:text! issued:int8! per_second:int8! started_at:timestamptz!
+		seen_at:timestamptz! expires_at:timestamptz! clock_ahead_ms:int8!`, nodeRows),
+	operatorTable("sessions", "connections of this server", `
+		pid:int4! usename:text! datname:text! application_name:text! client_addr:text!
+		protocol:text! started_at:timestamptz!`, sessionRows),
+	operatorTable("agents", "who drew ids with get_id from this server, and how many",
+		"agent:text! ids:int8! last_at:timestamptz!", agentRows),
+	operatorTable("audit", "one row: the audit trail of get_id on this server, and the calls with an invalid agent", `
+		file:text invalid_agents:int8! sample:int8 queued:int8 written:int8 dropped:int8
+		failed:int8 rotated:int8`, trailRows),
+	operatorTable("layouts", "the layouts of time-based ids: what they hold and when their time ends", `
+		name:text! fields:text! epoch:timestamptz unit:text ends:timestamptz days_left:int8
+		workers:int8! ids_per_second:int8 capacity:numeric! note:text!`, layoutRows),
+}
+
+// operatorTable is a table in the schema nextid whose rows are computed when it is read.
+func operatorTable(name, help, columns string, rows func(*exec) ([][]datum.Value, error)) table {
+	return table{schema: nextidSchema, name: name, help: help, columns: columnList(columns), scan: fixedRows(rows)}
 }
 
 func generatorRows(x *exec) ([][]datum.Value, error) {
@@ -143,7 +58,7 @@ func generatorRows(x *exec) ([][]datum.Value, error) {
 			datum.MakeText(d.Name), datum.MakeText(d.Kind), options, datum.MakeInt8(d.Version),
 			datum.TimestampTZFromTime(d.Created),
 		}
-		row = append(row, runningColumns(x.ctx, x.server.registry, d.Name)...)
+		row = append(row, runningColumns(x.server.registry, d.Name)...)
 		ends, left := datum.Null(datum.TimestampTZ), datum.Null(datum.Int8)
 		if end := x.server.registry.Ends(d); !end.IsZero() {
 			ends, left = datum.TimestampTZFromTime(end), datum.MakeInt8(daysUntil(x.server.now(), end))
@@ -153,7 +68,8 @@ func generatorRows(x *exec) ([][]datum.Value, error) {
 	return rows, err
 }
 
-func runningColumns(_ context.Context, r *generator.Registry, name string) []datum.Value {
+// runningColumns are the columns from running to clock_back.
+func runningColumns(r *generator.Registry, name string) []datum.Value {
 	out := []datum.Value{datum.MakeBool(false)}
 	for range 6 {
 		out = append(out, datum.Null(datum.Int8))
