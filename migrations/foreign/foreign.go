@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"strings"
 	"time"
@@ -97,19 +96,6 @@ func driverOf(dsn string) (driver, error) {
 		What: "the application's database is neither a postgres:// nor a mysql:// URL",
 		Hint: "Give it as --dsn postgres://USER@HOST:PORT/DATABASE or --dsn mysql://USER@HOST:PORT/DATABASE.",
 	}
-}
-
-// inUse is why Down refuses, nil when nobody uses it.
-func inUse(users []string, hint string) error {
-	if len(users) == 0 {
-		return nil
-	}
-	const shown = 5
-	more := ""
-	if n := len(users) - shown; n > 0 {
-		users, more = users[:shown], fmt.Sprintf(" and %d more", n)
-	}
-	return &Error{What: "in use by " + strings.Join(users, ", ") + more, Hint: hint}
 }
 
 // Redact is dsn without its password.

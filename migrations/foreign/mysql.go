@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"text/template"
 	"time"
@@ -30,9 +29,8 @@ const lockWait = 60
 
 // mysqlApp is an application's MariaDB or MySQL.
 type mysqlApp struct {
-	db         *sql.DB
-	migrations fs.FS
-	database   string // of the URL: where tables are whose name has none
+	app
+	database string // of the URL: where tables are whose name has none
 }
 
 func openMySQL(ctx context.Context, dsn string) (Database, error) {
@@ -52,7 +50,16 @@ func openMySQL(ctx context.Context, dsn string) (Database, error) {
 		return nil, errors.Join(explainMySQL(err), db.Close())
 	}
 	migrations, err := fs.Sub(mysqlFiles, "mysql")
-	return &mysqlApp{db: db, migrations: migrations, database: database}, err
+	m := &mysqlApp{app{
+		db: db, dialect: goose.DialectMySQL, migrations: migrations, explain: explainMySQL,
+		versioned: "SELECT COUNT(*) > 0 FROM information_schema.tables WHERE table_schema = 'nextid' AND table_name = 'schema_version'",
+		users:     mysqlUsers,
+		free:      "Drop them first, such as DROP TRIGGER ….",
+		drop:      []string{"DROP DATABASE nextid", "DROP SERVER IF EXISTS nextid"},
+		ask:       "SELECT COUNT(*) FROM nextid.id_parts WHERE id = 0",
+	}, database}
+	m.server = m.address
+	return m, err
 }
 
 // mysqlConfig reads mysql://USER:PASSWORD@HOST:PORT/DATABASE?…, whose
@@ -86,14 +93,6 @@ func mysqlConfig(dsn string) (config *mysqldriver.Config, database string, err e
 	return config, strings.TrimPrefix(u.Path, "/"), nil
 }
 
-func (m *mysqlApp) Close() error { return m.db.Close() }
-
-// provider is goose on this database.
-func (m *mysqlApp) provider() (*goose.Provider, error) {
-	return goose.NewProvider(goose.DialectMySQL, m.db, m.migrations,
-		goose.WithTableName(versionTable), goose.WithDisableGlobalRegistry(true))
-}
-
 // locked runs f while no other nextid changes the schema.
 func (m *mysqlApp) locked(ctx context.Context, f func() error) error {
 	conn, err := m.db.Conn(ctx)
@@ -123,11 +122,7 @@ func (m *mysqlApp) Up(ctx context.Context, c Config) error {
 		if err := m.ownSchema(ctx); err != nil {
 			return err
 		}
-		provider, err := m.provider()
-		if err != nil {
-			return err
-		}
-		if _, err := provider.Up(ctx); err != nil {
+		if err := m.migrate(ctx); err != nil {
 			return err
 		}
 		if err := m.connect(ctx, c); err != nil {
@@ -358,97 +353,23 @@ func (m *mysqlApp) fill(ctx context.Context, f Fill) error {
 
 // Down implements Database.
 func (m *mysqlApp) Down(ctx context.Context) error {
-	return m.locked(ctx, func() error {
-		version, err := m.version(ctx)
-		if err != nil || version < 0 {
-			return err
-		}
-		if err := m.unused(ctx); err != nil {
-			return err
-		}
-		provider, err := m.provider()
-		if err != nil {
-			return err
-		}
-		if _, err := provider.DownTo(ctx, 0); err != nil {
-			return err
-		}
-		for _, statement := range []string{"DROP DATABASE nextid", "DROP SERVER IF EXISTS nextid"} {
-			if _, err := m.db.ExecContext(ctx, statement); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return m.locked(ctx, func() error { return m.uninstall(ctx) })
 }
 
-// unused refuses when triggers, routines or views ask for ids, and names them.
-func (m *mysqlApp) unused(ctx context.Context) error {
-	rows, err := m.db.QueryContext(ctx, `SELECT user FROM (
-		SELECT CONCAT('trigger ', trigger_schema, '.', trigger_name) AS user, action_statement AS text FROM information_schema.triggers
-		UNION ALL SELECT CONCAT(LOWER(routine_type), ' ', routine_schema, '.', routine_name), routine_definition
-			FROM information_schema.routines WHERE routine_schema <> 'nextid'
-		UNION ALL SELECT CONCAT('view ', table_schema, '.', table_name), view_definition FROM information_schema.views) AS texts
-		WHERE REPLACE(text, CHAR(96), '') LIKE '%nextid.%' ORDER BY 1`)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	var users []string
-	for rows.Next() {
-		var user string
-		if err := rows.Scan(&user); err != nil {
-			return err
-		}
-		users = append(users, user)
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	return inUse(users, "Drop them first, such as DROP TRIGGER ….")
-}
+// mysqlUsers are the triggers, routines and views that ask for ids.
+const mysqlUsers = `
+	SELECT user FROM (
+	SELECT CONCAT('trigger ', trigger_schema, '.', trigger_name) AS user, action_statement AS text FROM information_schema.triggers
+	UNION ALL SELECT CONCAT(LOWER(routine_type), ' ', routine_schema, '.', routine_name), routine_definition
+		FROM information_schema.routines WHERE routine_schema <> 'nextid'
+	UNION ALL SELECT CONCAT('view ', table_schema, '.', table_name), view_definition FROM information_schema.views) AS texts
+	WHERE REPLACE(text, CHAR(96), '') LIKE '%nextid.%' ORDER BY 1`
 
-// version is the newest migration applied, -1 when there is not even a place
-// to note it.
-func (m *mysqlApp) version(ctx context.Context) (int64, error) {
-	var there int
-	err := m.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'nextid' AND table_name = 'schema_version'").Scan(&there)
-	if err != nil || there == 0 {
-		return -1, err
-	}
-	provider, err := m.provider()
-	if err != nil {
-		return 0, err
-	}
-	return provider.GetDBVersion(ctx)
-}
-
-// Status implements Database.
-func (m *mysqlApp) Status(ctx context.Context) (Status, error) {
-	var s Status
-	names, err := migrationNames(m.migrations)
-	if err != nil {
-		return s, err
-	}
-	s.Newest = int64(len(names))
-	if s.Version, err = m.version(ctx); err != nil {
-		return s, explainMySQL(err)
-	}
-	s.Version = max(s.Version, 0)
-	if s.Version == 0 {
-		return s, nil
-	}
-	var host string
-	var port int
-	if err := m.db.QueryRowContext(ctx, "SELECT Host, Port FROM mysql.servers WHERE Server_name = 'nextid'").Scan(&host, &port); err != nil {
-		return s, explainMySQL(err)
-	}
-	s.Server = net.JoinHostPort(host, strconv.Itoa(port))
-	start := time.Now()
-	var n int
-	err = m.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM nextid.id_parts WHERE id = 0").Scan(&n)
-	s.Asked, s.Took = explainMySQL(err), time.Since(start)
-	return s, nil
+// address is where the database asks.
+func (m *mysqlApp) address(ctx context.Context) (string, error) {
+	var host, port string
+	err := m.db.QueryRowContext(ctx, "SELECT Host, Port FROM mysql.servers WHERE Server_name = 'nextid'").Scan(&host, &port)
+	return net.JoinHostPort(host, port), err
 }
 
 // mysqlSQL is the text of all that Up runs.
@@ -498,19 +419,16 @@ func backQuoted(name string) string { return "`" + strings.ReplaceAll(name, "`",
 
 // explainMySQL turns an answer of MySQL into one line.
 func explainMySQL(err error) error {
-	if err == nil {
-		return nil
-	}
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e
-	}
-	if e, ok := errors.AsType[*mysqldriver.MySQLError](err); ok {
+	return explained(err, func(err error) *Error {
+		e, ok := errors.AsType[*mysqldriver.MySQLError](err)
+		if !ok {
+			return nil
+		}
 		return &Error{
 			What: fmt.Sprintf("%s (error %d)", strings.TrimSpace(e.Message), e.Number), Err: err,
 			Hint: mysqlHints[e.Number],
 		}
-	}
-	return err
+	})
 }
 
 // mysqlHints say what to do about errors that come up when servers ask each other.

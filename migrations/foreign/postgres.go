@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"text/template"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -27,17 +26,11 @@ var postgresFiles embed.FS
 // database asks: with postgres_fdw, and with mysql_fdw.
 var postgresFolders = map[string]string{protocolPostgres: "postgres", protocolMySQL: "postgres_mysql"}
 
-// versionTable is in the schema that it tells the version of.
-const versionTable = "nextid.schema_version"
-
 // upLock is the advisory lock of whoever changes the schema: "nextid".
 const upLock = 0x6e6578746964
 
 // postgres is an application's PostgreSQL.
-type postgres struct {
-	db         *sql.DB
-	migrations fs.FS
-}
+type postgres struct{ app }
 
 func openPostgres(ctx context.Context, dsn string) (Database, error) {
 	config, err := pgx.ParseConfig(dsn)
@@ -55,7 +48,15 @@ func openPostgres(ctx context.Context, dsn string) (Database, error) {
 		_ = db.Close()
 		return nil, explain(err)
 	}
-	p := &postgres{db: db}
+	p := &postgres{app{
+		db: db, dialect: goose.DialectPostgres, explain: explain,
+		versioned: "SELECT to_regclass('" + versionTable + "') IS NOT NULL",
+		users:     postgresUsers,
+		free:      "Drop them first, such as ALTER TABLE … ALTER COLUMN id DROP DEFAULT.",
+		drop:      []string{"DROP TABLE " + versionTable + "; DROP SCHEMA nextid"}, // both or none
+		ask:       "SELECT FROM nextid.parse_id(0)",
+	}}
+	p.server = p.address
 	protocol, err := p.installed(ctx)
 	if err == nil {
 		err = p.use(cmp.Or(protocol, protocolPostgres))
@@ -81,14 +82,6 @@ func (p *postgres) installed(ctx context.Context) (protocol string, err error) {
 func (p *postgres) use(protocol string) (err error) {
 	p.migrations, err = fs.Sub(postgresFiles, postgresFolders[protocol])
 	return err
-}
-
-func (p *postgres) Close() error { return p.db.Close() }
-
-// provider is goose on this database.
-func (p *postgres) provider() (*goose.Provider, error) {
-	return goose.NewProvider(goose.DialectPostgres, p.db, p.migrations,
-		goose.WithTableName(versionTable), goose.WithDisableGlobalRegistry(true))
 }
 
 // locked runs f while no other nextid changes the schema.
@@ -134,11 +127,7 @@ func (p *postgres) Up(ctx context.Context, c Config) error {
 		if err := p.use(c.Server.Protocol); err != nil {
 			return err
 		}
-		provider, err := p.provider()
-		if err != nil {
-			return err
-		}
-		if _, err := provider.Up(ctx); err != nil {
+		if err := p.migrate(ctx); err != nil {
 			return err
 		}
 		return p.connect(ctx, connection, c.Password)
@@ -214,117 +203,41 @@ func (p *postgres) connect(ctx context.Context, connection, password string) err
 
 // Down implements Database.
 func (p *postgres) Down(ctx context.Context) error {
-	return p.locked(ctx, func() error {
-		version, err := p.version(ctx)
-		if err != nil || version < 0 {
-			return err
-		}
-		if err := p.unused(ctx); err != nil {
-			return err
-		}
-		provider, err := p.provider()
-		if err != nil {
-			return err
-		}
-		if _, err := provider.DownTo(ctx, 0); err != nil {
-			return err
-		}
-		_, err = p.db.ExecContext(ctx, "DROP TABLE "+versionTable+"; DROP SCHEMA nextid")
-		return err
-	})
+	return p.locked(ctx, func() error { return p.uninstall(ctx) })
 }
 
-// unused refuses when other objects need ours, and names them.
-func (p *postgres) unused(ctx context.Context) error {
-	rows, err := p.db.QueryContext(ctx, `WITH made AS (
-			SELECT 'pg_proc'::regclass AS class, f.oid FROM pg_proc f WHERE f.pronamespace = 'nextid'::regnamespace
-			UNION ALL SELECT 'pg_class'::regclass, c.oid FROM pg_class c WHERE c.relnamespace = 'nextid'::regnamespace
-			UNION ALL SELECT 'pg_foreign_server'::regclass, s.oid FROM pg_foreign_server s WHERE s.srvname = 'nextid'
-		), ours AS ( -- without what belongs to an extension
-			SELECT * FROM made m WHERE NOT EXISTS
-				(SELECT FROM pg_depend d WHERE d.classid = m.class AND d.objid = m.oid AND d.deptype = 'e'))
-		SELECT DISTINCT pg_describe_object(d.classid, d.objid, d.objsubid)
-		FROM pg_depend d JOIN ours ON d.refclassid = ours.class AND d.refobjid = ours.oid
-		WHERE d.deptype = 'n' AND d.classid <> 'pg_user_mapping'::regclass
-			AND NOT EXISTS (SELECT FROM ours o WHERE o.class = d.classid AND o.oid = d.objid)
-		ORDER BY 1`)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	var users []string
-	for rows.Next() {
-		var user string
-		if err := rows.Scan(&user); err != nil {
-			return err
-		}
-		users = append(users, user)
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	return inUse(users, "Drop them first, such as ALTER TABLE … ALTER COLUMN id DROP DEFAULT.")
-}
+// postgresUsers are the objects that depend on ours.
+const postgresUsers = `
+	WITH made AS (
+		SELECT 'pg_proc'::regclass AS class, f.oid FROM pg_proc f WHERE f.pronamespace = 'nextid'::regnamespace
+		UNION ALL SELECT 'pg_class'::regclass, c.oid FROM pg_class c WHERE c.relnamespace = 'nextid'::regnamespace
+		UNION ALL SELECT 'pg_foreign_server'::regclass, s.oid FROM pg_foreign_server s WHERE s.srvname = 'nextid'
+	), ours AS ( -- without what belongs to an extension
+		SELECT * FROM made m WHERE NOT EXISTS
+			(SELECT FROM pg_depend d WHERE d.classid = m.class AND d.objid = m.oid AND d.deptype = 'e'))
+	SELECT DISTINCT pg_describe_object(d.classid, d.objid, d.objsubid)
+	FROM pg_depend d JOIN ours ON d.refclassid = ours.class AND d.refobjid = ours.oid
+	WHERE d.deptype = 'n' AND d.classid <> 'pg_user_mapping'::regclass
+		AND NOT EXISTS (SELECT FROM ours o WHERE o.class = d.classid AND o.oid = d.objid)
+	ORDER BY 1`
 
-// version is the newest migration applied, -1 when there is not even a place
-// to note it.
-func (p *postgres) version(ctx context.Context) (v int64, err error) {
-	var there bool
-	if err := p.db.QueryRowContext(ctx, "SELECT to_regclass('"+versionTable+"') IS NOT NULL").Scan(&there); err != nil || !there {
-		return -1, err
-	}
-	provider, err := p.provider()
-	if err != nil {
-		return 0, err
-	}
-	return provider.GetDBVersion(ctx)
-}
-
-// Status implements Database.
-func (p *postgres) Status(ctx context.Context) (Status, error) {
-	var s Status
-	names, err := migrationNames(p.migrations)
-	if err != nil {
-		return s, err
-	}
-	s.Newest = int64(len(names))
-	if s.Version, err = p.version(ctx); err != nil {
-		return s, explain(err)
-	}
-	s.Version = max(s.Version, 0)
-	if s.Version == 0 {
-		return s, nil
-	}
-	var options []Option
+// address is where the database asks.
+func (p *postgres) address(ctx context.Context) (string, error) {
 	rows, err := p.db.QueryContext(ctx, `SELECT split_part(o, '=', 1), substr(o, strpos(o, '=') + 1)
 		FROM pg_foreign_server s, unnest(s.srvoptions) o WHERE s.srvname = 'nextid'`)
 	if err != nil {
-		return s, explain(err)
+		return "", err
 	}
 	defer rows.Close()
+	var options []Option
 	for rows.Next() {
 		var o Option
 		if err := rows.Scan(&o.Name, &o.Value); err != nil {
-			return s, explain(err)
+			return "", err
 		}
 		options = append(options, o)
 	}
-	if err := rows.Err(); err != nil {
-		return s, explain(err)
-	}
-	s.Server = address(options)
-	start := time.Now()
-	_, err = p.db.ExecContext(ctx, "SELECT FROM nextid.parse_id(0)")
-	s.Asked, s.Took = explain(err), time.Since(start)
-	return s, nil
-}
-
-// migrationNames lists the migrations, oldest first. They are numbered from 1
-// without holes, which a test checks.
-func migrationNames(folder fs.FS) ([]string, error) {
-	names, err := fs.Glob(folder, "*.sql")
-	slices.Sort(names)
-	return names, err
+	return address(options), rows.Err()
 }
 
 // postgresSQL is the text of all that Up runs.
@@ -342,29 +255,6 @@ func postgresSQL(_ string, c Config) (string, error) {
 	}
 	connection, err := connectionSQL(c)
 	return fmt.Sprintf("CREATE SCHEMA nextid;\n%s\n-- ---- connection ----\n%s", text, connection), err
-}
-
-// migrationsText is the text of the migrations of a folder.
-func migrationsText(folder fs.FS) (string, error) {
-	names, err := migrationNames(folder)
-	if err != nil {
-		return "", err
-	}
-	var all strings.Builder
-	for _, name := range names {
-		text, err := fs.ReadFile(folder, name)
-		if err != nil {
-			return "", err
-		}
-		up, _, _ := strings.Cut(string(text), "-- +goose Down")
-		fmt.Fprintf(&all, "\n-- ---- %s ----\n", name)
-		for line := range strings.Lines(up) {
-			if !strings.HasPrefix(line, "-- +goose") {
-				all.WriteString(line)
-			}
-		}
-	}
-	return all.String(), nil
 }
 
 // connectionSQL fills the template of the configuration.
@@ -412,18 +302,15 @@ func literal(s string) string {
 // explain turns an answer of PostgreSQL into one line with a hint. The
 // statement, which goose adds to its errors, is left out.
 func explain(err error) error {
-	if err == nil {
-		return nil
-	}
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e
-	}
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+	return explained(err, func(err error) *Error {
+		pg, ok := errors.AsType[*pgconn.PgError](err)
+		if !ok {
+			return nil
+		}
 		what := fmt.Sprintf("%s (SQLSTATE %s)", pg.Message, pg.Code)
 		if pg.Detail != "" {
 			what = fmt.Sprintf("%s: %s (SQLSTATE %s)", pg.Message, strings.TrimSpace(pg.Detail), pg.Code)
 		}
 		return &Error{What: what, Hint: pg.Hint, Err: err}
-	}
-	return err
+	})
 }

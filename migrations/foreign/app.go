@@ -1,0 +1,189 @@
+package foreign
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pressly/goose/v3"
+)
+
+// versionTable is in the schema that it tells the version of.
+const versionTable = "nextid.schema_version"
+
+// app is what the databases of applications have in common: our schema in
+// them, which goose brings up and down.
+type app struct {
+	db         *sql.DB
+	dialect    goose.Dialect
+	migrations fs.FS
+	explain    func(error) error // turns an answer of the database into an Error
+
+	versioned string   // a query: does versionTable exist?
+	users     string   // a query: the objects that use ours, by name
+	free      string   // what to do about them
+	drop      []string // what is left when all migrations are undone
+	server    func(ctx context.Context) (string, error)
+	ask       string // a query that nextid answers, without drawing an id
+}
+
+// Close implements Database.
+func (a *app) Close() error { return a.db.Close() }
+
+// provider is goose on this database.
+func (a *app) provider() (*goose.Provider, error) {
+	return goose.NewProvider(a.dialect, a.db, a.migrations,
+		goose.WithTableName(versionTable), goose.WithDisableGlobalRegistry(true))
+}
+
+// migrate applies the migrations that are missing.
+func (a *app) migrate(ctx context.Context) error {
+	provider, err := a.provider()
+	if err != nil {
+		return err
+	}
+	_, err = provider.Up(ctx)
+	return err
+}
+
+// uninstall takes away all that is ours, if nobody uses it.
+func (a *app) uninstall(ctx context.Context) error {
+	version, err := a.version(ctx)
+	if err != nil || version < 0 {
+		return err
+	}
+	if err := a.unused(ctx); err != nil {
+		return err
+	}
+	provider, err := a.provider()
+	if err != nil {
+		return err
+	}
+	if _, err := provider.DownTo(ctx, 0); err != nil {
+		return err
+	}
+	for _, statement := range a.drop {
+		if _, err := a.db.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unused refuses when other objects need ours, and names them.
+func (a *app) unused(ctx context.Context) error {
+	rows, err := a.db.QueryContext(ctx, a.users)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var users []string
+	for rows.Next() {
+		var user string
+		if err := rows.Scan(&user); err != nil {
+			return err
+		}
+		users = append(users, user)
+	}
+	if err := rows.Err(); err != nil || len(users) == 0 {
+		return err
+	}
+	const shown = 5
+	more := ""
+	if n := len(users) - shown; n > 0 {
+		users, more = users[:shown], fmt.Sprintf(" and %d more", n)
+	}
+	return &Error{What: "in use by " + strings.Join(users, ", ") + more, Hint: a.free}
+}
+
+// version is the newest migration applied, -1 when there is not even a place
+// to note it.
+func (a *app) version(ctx context.Context) (int64, error) {
+	var there bool
+	if err := a.db.QueryRowContext(ctx, a.versioned).Scan(&there); err != nil || !there {
+		return -1, err
+	}
+	provider, err := a.provider()
+	if err != nil {
+		return 0, err
+	}
+	return provider.GetDBVersion(ctx)
+}
+
+// Status implements Database.
+func (a *app) Status(ctx context.Context) (Status, error) {
+	s, err := a.status(ctx)
+	s.Asked = a.explain(s.Asked)
+	return s, a.explain(err)
+}
+
+func (a *app) status(ctx context.Context) (s Status, err error) {
+	names, err := migrationNames(a.migrations)
+	if err != nil {
+		return s, err
+	}
+	s.Newest = int64(len(names))
+	s.Version, err = a.version(ctx)
+	s.Version = max(s.Version, 0)
+	if err != nil || s.Version == 0 {
+		return s, err
+	}
+	if s.Server, err = a.server(ctx); err != nil {
+		return s, err
+	}
+	start := time.Now()
+	_, s.Asked = a.db.ExecContext(ctx, a.ask)
+	s.Took = time.Since(start)
+	return s, nil
+}
+
+// migrationNames lists the migrations, oldest first. They are numbered from 1
+// without holes, which a test checks.
+func migrationNames(folder fs.FS) ([]string, error) {
+	names, err := fs.Glob(folder, "*.sql")
+	slices.Sort(names)
+	return names, err
+}
+
+// migrationsText is the text of the migrations of a folder.
+func migrationsText(folder fs.FS) (string, error) {
+	names, err := migrationNames(folder)
+	if err != nil {
+		return "", err
+	}
+	var all strings.Builder
+	for _, name := range names {
+		text, err := fs.ReadFile(folder, name)
+		if err != nil {
+			return "", err
+		}
+		up, _, _ := strings.Cut(string(text), "-- +goose Down")
+		fmt.Fprintf(&all, "\n-- ---- %s ----\n", name)
+		for line := range strings.Lines(up) {
+			if !strings.HasPrefix(line, "-- +goose") {
+				all.WriteString(line)
+			}
+		}
+	}
+	return all.String(), nil
+}
+
+// explained turns an answer of a database into an Error, as its dialect's
+// answer does.
+func explained(err error, answer func(error) *Error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	if e := answer(err); e != nil {
+		return e
+	}
+	return err
+}
