@@ -1,10 +1,11 @@
-// Package results checks that README.md quotes what was measured.
+// Package results checks that README.md and the reports say what was measured.
 package results
 
 import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -62,6 +63,24 @@ var quoted = []struct {
 		"rows/s with `DEFAULT next_id` by 1000 through postgres_fdw : `identity`, 8 clients", "compare", "Rows a second", "ratio at 8 clients",
 		[]string{"DEFAULT next_id by 1000, postgres_fdw"},
 	},
+}
+
+// The Markdown beside each report is what its JSON says.
+func TestMarkdownIsOfTheReport(t *testing.T) {
+	files, err := filepath.Glob("*/report.json")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		r, err := report.Read(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(strings.TrimSuffix(file, ".json") + ".md")
+		if err != nil || string(text) != r.Markdown() {
+			t.Errorf("report.md beside %s is of another report (%v): nextid bench render benchmarks/results/%s", file, err, file)
+		}
+	}
 }
 
 func TestReadmeQuotesTheResults(t *testing.T) {

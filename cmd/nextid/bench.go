@@ -4,7 +4,7 @@ import "github.com/spf13/cobra"
 
 // benchCommands are the commands below nextid bench: one line for each thing
 // to measure or to prove. What they do is in benchmarks/.
-var benchCommands = append(benchServers, (*program).benchLocalCommand)
+var benchCommands = append(benchServers, (*program).benchLocalCommand, (*program).benchRenderCommand)
 
 func (p *program) benchCommand() *cobra.Command {
 	cmd := &cobra.Command{

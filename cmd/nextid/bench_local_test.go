@@ -21,4 +21,22 @@ func TestBenchLocal(t *testing.T) {
 			t.Error(err)
 		}
 	}
+
+	page := filepath.Join(out, "report.html")
+	before, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(page); err != nil {
+		t.Fatal(err)
+	}
+	if r := runProgram(t, nil, "bench", "render", filepath.Join(out, "report.json")); r.code != exitOK {
+		t.Fatalf("exit code %d:\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	if after, err := os.ReadFile(page); err != nil || string(after) != string(before) {
+		t.Errorf("rendered again, the page is another one (%v)", err)
+	}
+	if r := runProgram(t, nil, "bench", "render", page); r.code == exitOK || !strings.Contains(r.stderr, "is not a report") {
+		t.Errorf("a page instead of JSON: exit code %d: %s", r.code, r.stderr)
+	}
 }
