@@ -10,7 +10,7 @@ import (
 )
 
 // client is one program or library that talks to a server; its checks are in
-// scripts/NAME.
+// scripts/NAME, or in those of the client that it is without -mysql.
 type client struct {
 	name   string
 	title  string // in docs/clients.md

@@ -2,7 +2,7 @@ require "active_record"
 require "verdict"
 
 Verdict.version ActiveRecord.version
-ActiveRecord::Base.establish_connection(Verdict::URL)
+ActiveRecord::Base.establish_connection(Verdict::MYSQL ? "#{Verdict::URL}?prepared_statements=true" : Verdict::URL)
 
 class Ids < ActiveRecord::Base
   self.table_name = "ids"
@@ -21,7 +21,7 @@ Verdict.check("select_value") { two("SELECT next_id('orders')") }
 Verdict.check("bound value") { two("SELECT next_id(?)", "orders") }
 Verdict.check("prepared statement with a bind") do
   bind = ActiveRecord::Relation::QueryAttribute.new("name", "orders", ActiveRecord::Type::String.new)
-  Array.new(2) { connection.select_value("SELECT next_id($1)", "next", [bind]) }
+  Array.new(2) { connection.select_value("SELECT next_id(#{Verdict::MYSQL ? "?" : "$1"})", "next", [bind]) }
 end
 Verdict.check("next_sequence_value") { two("SELECT nextval('orders')") }
 Verdict.check("transaction, nested") do
@@ -41,13 +41,20 @@ Verdict.check("StatementInvalid") do
   connection.execute("SELECT no_such_function(1)")
   false
 rescue ActiveRecord::StatementInvalid => e
-  e.cause.is_a?(PG::UndefinedFunction)
+  e.cause.is_a?(Verdict::MYSQL ? Mysql2::Error : PG::UndefinedFunction)
 end
 if Verdict::META
   Verdict.check("meta model over the table ids") { [Ids.find("orders").id_before_type_cast, Ids.find_by(name: "orders").id_before_type_cast] && true }
-  Verdict.check("meta columns") { Ids.columns.map { |c| [c.name, c.sql_type] } == [%w[name text], %w[id bigint]] && true }
+  Verdict.check("meta columns") do
+    Ids.columns.map { |c| [c.name, c.sql_type] } ==
+      (Verdict::MYSQL ? [["name", "varchar(255)"], ["id", "bigint(20)"]] : [%w[name text], %w[id bigint]])
+  end
   Verdict.check("meta tables, views, indexes") { connection.data_sources.include?("ids") && connection.indexes("ids").empty? }
   Verdict.check("meta primary_key, foreign_keys") { connection.primary_key("ids").nil? && connection.foreign_keys("ids").empty? }
-  Verdict.check("meta extensions, schema_names") { connection.extensions && connection.schema_names.include?("public") }
+  if Verdict::MYSQL
+    Verdict.check("meta charset, collation, version") { connection.charset == "utf8mb4" && connection.collation && connection.mariadb? }
+  else
+    Verdict.check("meta extensions, schema_names") { connection.extensions && connection.schema_names.include?("public") }
+  end
 end
 Verdict.done

@@ -7,7 +7,9 @@ import (
 	"os"
 	"time"
 
+	_ "github.com/go-sql-driver/mysql"
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/mysqldialect"
 	"github.com/uptrace/bun/dialect/pgdialect"
 	"github.com/uptrace/bun/driver/pgdriver"
 )
@@ -19,14 +21,31 @@ type IDs struct {
 	ID            int64
 }
 
-func main() {
-	verdict.Version("github.com/uptrace/bun")
-	ctx := context.Background()
+func open() (*sql.DB, *bun.DB, error) {
+	if verdict.OverMySQL() {
+		pool, err := sql.Open("mysql", verdict.MySQL(""))
+		return pool, bun.NewDB(pool, mysqldialect.New()), err
+	}
 	pool := sql.OpenDB(pgdriver.NewConnector(
 		pgdriver.WithAddr(verdict.Addr()), pgdriver.WithUser(os.Getenv("USER")), pgdriver.WithPassword(os.Getenv("PASSWORD")),
 		pgdriver.WithDatabase(os.Getenv("DB")), pgdriver.WithInsecure(true), pgdriver.WithTimeout(10*time.Second),
 		pgdriver.WithApplicationName("check")))
-	db := bun.NewDB(pool, pgdialect.New())
+	return pool, bun.NewDB(pool, pgdialect.New()), nil
+}
+
+func main() {
+	verdict.Version("github.com/uptrace/bun")
+	ctx := context.Background()
+	pool, db, err := open()
+	if err != nil {
+		verdict.Fail("open", err)
+		verdict.Done()
+	}
+	var sequence any = "orders"
+	prepared := "SELECT next_id($1)"
+	if verdict.OverMySQL() {
+		sequence, prepared = bun.Ident("orders"), "SELECT next_id(?)"
+	}
 	verdict.Succeed("Ping", db.Ping)
 	verdict.Check("NewRaw", func() (a, b int64, err error) {
 		if err = db.NewRaw("SELECT next_id(?)", "orders").Scan(ctx, &a); err == nil {
@@ -36,7 +55,7 @@ func main() {
 	})
 	verdict.Check("NewSelect, ColumnExpr", func() (a, b int64, err error) {
 		if err = db.NewSelect().ColumnExpr("next_id(?)", "orders").Scan(ctx, &a); err == nil {
-			err = db.NewSelect().ColumnExpr("nextval(?)", "orders").Scan(ctx, &b)
+			err = db.NewSelect().ColumnExpr("nextval(?)", sequence).Scan(ctx, &b)
 		}
 		return a, b, err
 	})
@@ -49,7 +68,7 @@ func main() {
 		return a.ID, b.ID, err
 	})
 	verdict.Check("Prepare through database/sql", func() (a, b int64, err error) {
-		s, err := pool.Prepare("SELECT next_id($1)")
+		s, err := pool.Prepare(prepared)
 		if err != nil {
 			return 0, 0, err
 		}

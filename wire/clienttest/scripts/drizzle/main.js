@@ -1,15 +1,25 @@
 const { eq, sql } = require('drizzle-orm');
-const { drizzle } = require('drizzle-orm/node-postgres');
-const { bigint, pgTable, text } = require('drizzle-orm/pg-core');
-const pg = require('pg');
-const { check, main, server } = require('../verdict/verdict');
+const { check, main, mysql, server } = require('../verdict/verdict');
 
-const ids = pgTable('ids', { name: text('name').primaryKey(), id: bigint('id', { mode: 'bigint' }) });
+const { drizzle } = require(mysql ? 'drizzle-orm/mysql2' : 'drizzle-orm/node-postgres');
+const columns = require(mysql ? 'drizzle-orm/mysql-core' : 'drizzle-orm/pg-core');
+
+const table = mysql ? columns.mysqlTable : columns.pgTable;
+const ids = table('ids', { name: columns.text('name').primaryKey(), id: columns.bigint('id', { mode: 'bigint' }) });
+
+// Without supportBigNumbers, mysql2 rounds ids to JavaScript's numbers, and drizzle's transactions show one id twice.
+const open = () =>
+  mysql
+    ? require('mysql2/promise').createPool({ ...server, connectionLimit: 2, supportBigNumbers: true, bigNumberStrings: true })
+    : new (require('pg').Pool)({ ...server, max: 2 });
 
 main('drizzle-orm', async () => {
-  const pool = new pg.Pool({ ...server, max: 2 });
+  const pool = open();
   const db = drizzle(pool);
-  const id = async (query, on = db) => (await on.execute(query)).rows[0].id;
+  const id = async (query, on = db) => {
+    const got = await on.execute(query);
+    return (mysql ? got[0] : got.rows)[0].id;
+  };
 
   await check('execute', async () => [
     await id(sql`SELECT next_id('orders') AS id`),

@@ -4,6 +4,7 @@ import (
 	"clients/verdict"
 	"fmt"
 
+	"gorm.io/driver/mysql"
 	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
@@ -18,17 +19,25 @@ type IDs struct {
 // TableName is GORM's way to name the table.
 func (IDs) TableName() string { return "ids" }
 
+// mode is a way to open the database.
+type mode struct {
+	name      string
+	dialector gorm.Dialector
+	prepare   bool
+}
+
 func main() {
 	verdict.Version("gorm.io/gorm")
-	for _, mode := range []struct {
-		name      string
-		dialector gorm.Dialector
-		prepare   bool
-	}{
+	modes := []mode{
 		{"default", postgres.Open(verdict.DSN()), false},
 		{"PrepareStmt", postgres.Open(verdict.DSN()), true},
 		{"PreferSimpleProtocol", postgres.New(postgres.Config{DSN: verdict.DSN(), PreferSimpleProtocol: true}), false},
-	} {
+	}
+	if verdict.OverMySQL() {
+		dsn := verdict.MySQL("&charset=utf8mb4&parseTime=True&loc=Local")
+		modes = []mode{{"default", mysql.Open(dsn), false}, {"PrepareStmt", mysql.Open(dsn), true}}
+	}
+	for _, mode := range modes {
 		quiet := logger.Default.LogMode(logger.Silent)
 		db, err := gorm.Open(mode.dialector, &gorm.Config{PrepareStmt: mode.prepare, Logger: quiet})
 		if err != nil {

@@ -1,8 +1,14 @@
-const { check, main, server } = require('../verdict/verdict');
+const { check, main, mysql, server } = require('../verdict/verdict');
 
 main('knex', async () => {
-  const knex = require('knex')({ client: 'pg', connection: server, pool: { min: 0, max: 2 } });
-  const raw = async (sql, bindings, on = knex) => (await on.raw(sql, bindings)).rows[0].id;
+  const connection = mysql
+    ? { ...server, supportBigNumbers: true, bigNumberStrings: true, multipleStatements: true }
+    : server;
+  const knex = require('knex')({ client: mysql ? 'mysql2' : 'pg', connection, pool: { min: 0, max: 2 } });
+  const raw = async (sql, bindings, on = knex) => {
+    const got = await on.raw(sql, bindings);
+    return (mysql ? got[0] : got.rows)[0].id;
+  };
 
   await check('raw', async () => [
     await raw("SELECT next_id('orders') AS id"),
@@ -28,11 +34,11 @@ main('knex', async () => {
   );
   await check('several statements in one raw', async () => {
     const results = await knex.raw("SELECT next_id('orders') AS id; SELECT next_id('orders') AS id");
-    return results.map(r => r.rows[0].id);
+    return mysql ? results[0].map(rows => rows[0].id) : results.map(r => r.rows[0].id);
   });
   await check('stream', async () => {
     let rows = 0;
-    for await (const _ of knex.select('*').fromRaw("next_ids('orders', 3)").stream()) rows++;
+    for await (const _ of knex.select('*').fromRaw("next_ids('orders', 3) AS id").stream()) rows++;
     return rows === 3;
   });
   await knex.destroy();

@@ -1,9 +1,14 @@
-const { Kysely, PostgresDialect, sql } = require('kysely');
-const pg = require('pg');
-const { check, main, meta, server } = require('../verdict/verdict');
+const { Kysely, MysqlDialect, PostgresDialect, sql } = require('kysely');
+const { check, main, meta, mysql, server } = require('../verdict/verdict');
+
+const dialect = mysql
+  ? new MysqlDialect({
+      pool: require('mysql2').createPool({ ...server, connectionLimit: 2, supportBigNumbers: true, bigNumberStrings: true }),
+    })
+  : new PostgresDialect({ pool: new (require('pg').Pool)({ ...server, max: 2 }), cursor: require('pg-cursor') });
 
 main('kysely', async () => {
-  const db = new Kysely({ dialect: new PostgresDialect({ pool: new pg.Pool({ ...server, max: 2 }) }) });
+  const db = new Kysely({ dialect });
   const execute = async (query, on = db) => (await query.execute(on)).rows[0].id;
   const twice = async query => [(await query.executeTakeFirst()).id, (await query.executeTakeFirst()).id];
 
@@ -23,14 +28,11 @@ main('kysely', async () => {
   );
   await check('stream', async () => {
     let rows = 0;
-    const pool = new pg.Pool({ ...server, max: 1 });
-    const streaming = new Kysely({ dialect: new PostgresDialect({ pool, cursor: require('pg-cursor') }) });
-    for await (const _ of streaming
-      .selectFrom(sql`next_ids('orders', 3)`.as('n'))
+    for await (const _ of db
+      .selectFrom(sql`next_ids('orders', 3)`.as('id'))
       .selectAll()
       .stream(1))
       rows++;
-    await streaming.destroy();
     return rows === 3;
   });
   if (meta) {

@@ -1,10 +1,12 @@
--- LuaSQL.
-local luasql = require("luasql.postgres")
+-- LuaSQL over libpq and libmariadb.
+local mysql = os.getenv("PROTOCOL") == "mysql"
+local luasql = require(mysql and "luasql.mysql" or "luasql.postgres")
 local client = os.getenv("CLIENT")
 local failed = false
 print("version " .. client .. " " .. luasql._VERSION:match("[%d.]+"))
 
-local c = assert(luasql.postgres():connect(os.getenv("DB"), os.getenv("USER"), os.getenv("PASSWORD"), os.getenv("HOST"), os.getenv("PORT")))
+local environment = mysql and luasql.mysql() or luasql.postgres()
+local c = assert(environment:connect(os.getenv("DB"), os.getenv("USER"), os.getenv("PASSWORD"), os.getenv("HOST"), tonumber(os.getenv("PORT"))))
 
 local function one(sql)
   local cursor = assert(c:execute(sql))
@@ -40,7 +42,7 @@ check("column types", function()
   local cursor = assert(c:execute("SELECT name, id FROM ids WHERE name = 'orders'"))
   local types = table.concat(cursor:getcoltypes(), " ")
   cursor:close()
-  return types == "text int8" or types
+  return types == (mysql and "string(65532) number(20)" or "text int8") or error(types)
 end)
 c:close()
 os.exit(not failed)

@@ -1,13 +1,15 @@
-const { EntitySchema, MikroORM } = require('@mikro-orm/postgresql');
-const { check, main, meta, server } = require('../verdict/verdict');
+const { check, main, meta, mysql, server } = require('../verdict/verdict');
+
+const driver = mysql ? '@mikro-orm/mysql' : '@mikro-orm/postgresql';
+const { EntitySchema, MikroORM } = require(driver);
 
 const Ids = new EntitySchema({
   name: 'Ids',
   tableName: 'ids',
-  properties: { name: { type: 'text', primary: true }, id: { type: 'bigint' } },
+  properties: { name: { type: mysql ? 'string' : 'text', primary: true }, id: { type: 'bigint' } },
 });
 
-main('@mikro-orm/postgresql', async () => {
+main(driver, async () => {
   const { database: dbName, ...rest } = server;
   const orm = await MikroORM.init({ ...rest, dbName, entities: [Ids], allowGlobalContext: true });
   const id = async (sql, params, on = orm.em) =>

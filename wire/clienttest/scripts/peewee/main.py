@@ -1,9 +1,10 @@
 import peewee
 
-from verdict import DB, HOST, META, PASSWORD, PORT, USER, check, done, version
+from verdict import DB, HOST, META, MYSQL, PASSWORD, PORT, USER, check, done, version
 
 version(peewee.__version__)
-db = peewee.PostgresqlDatabase(DB, host=HOST, port=PORT, user=USER, password=PASSWORD)
+database = peewee.MySQLDatabase if MYSQL else peewee.PostgresqlDatabase
+db = database(DB, host=HOST, port=PORT, user=USER, password=PASSWORD)
 
 
 class Ids(peewee.Model):
@@ -33,20 +34,23 @@ def _():
             return a, two("SELECT next_id('orders')")[1]
 
 
-@check("server-side cursor")
-def _():
-    from playhouse.postgres_ext import PostgresqlExtDatabase, ServerSide
+if not MYSQL:
 
-    other = PostgresqlExtDatabase(DB, host=HOST, port=PORT, user=USER, password=PASSWORD, register_hstore=False)
-    with Ids.bind_ctx(other):
-        return len(list(ServerSide(Ids.select().where(Ids.name == "orders")))) == 1
+    @check("server-side cursor")
+    def _():
+        from playhouse.postgres_ext import PostgresqlExtDatabase, ServerSide
+
+        other = PostgresqlExtDatabase(DB, host=HOST, port=PORT, user=USER, password=PASSWORD, register_hstore=False)
+        with Ids.bind_ctx(other):
+            return len(list(ServerSide(Ids.select().where(Ids.name == "orders")))) == 1
 
 
 if META:
     check("meta get_tables, get_views", lambda: "ids" in [v.name for v in db.get_views()] and str(len(db.get_tables())))
     check("meta get_columns", lambda: [c.name for c in db.get_columns("ids")] == ["name", "id"])
     check("meta get_indexes, get_primary_keys", lambda: str((db.get_indexes("ids"), db.get_primary_keys("ids"))))
-    check("meta sequence_exists", lambda: str(db.sequence_exists("orders")))
+    if not MYSQL:
+        check("meta sequence_exists", lambda: str(db.sequence_exists("orders")))
 
 db.close()
 done()

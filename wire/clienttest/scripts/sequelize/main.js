@@ -1,12 +1,13 @@
 const { DataTypes, QueryTypes, Sequelize } = require('sequelize');
-const { check, main, meta, server } = require('../verdict/verdict');
+const { check, main, meta, mysql, server } = require('../verdict/verdict');
 
 main('sequelize', async () => {
   const { database, user, password, host, port } = server;
   const db = new Sequelize(database, user, password, {
     host,
     port,
-    dialect: 'postgres',
+    dialect: mysql ? 'mysql' : 'postgres',
+    dialectOptions: mysql ? { supportBigNumbers: true, bigNumberStrings: true } : {},
     logging: false,
     pool: { max: 2 },
   });

@@ -18,9 +18,11 @@ function thread_done()
    connection:disconnect()
 end
 LUA
+driver=pgsql
+[ "$PROTOCOL" = mysql ] && driver=mysql
 bench() {
-	sysbench --db-driver=pgsql --pgsql-host="$HOST" --pgsql-port="$PORT" --pgsql-user="$USER" --pgsql-password="$PASSWORD" \
-		--pgsql-db="$DB" --threads=1 --events=3 --time=10 "$@" "$script" run 2>&1
+	sysbench "--db-driver=$driver" "--$driver-host=$HOST" "--$driver-port=$PORT" "--$driver-user=$USER" "--$driver-password=$PASSWORD" \
+		"--$driver-db=$DB" --threads=1 --events=3 --time=10 "$@" "$script" run 2>&1
 }
 matches "queries" "$(bench --db-ps-mode=disable)" "total number of events:              3"
 matches "prepared statements" "$(PREPARED=1 bench --db-ps-mode=auto)" "total number of events:              3"

@@ -12,6 +12,7 @@ final class Verdict {
         Object run() throws Exception;
     }
 
+    static final boolean MYSQL = "mysql".equals(System.getenv("PROTOCOL"));
     static final boolean META = Arrays.asList(System.getenv("CHECKS").split(",")).contains("meta");
 
     static String url() {

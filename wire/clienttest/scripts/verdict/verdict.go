@@ -18,6 +18,9 @@ var (
 // Meta reports whether the checks of the catalogs are wanted.
 func Meta() bool { return slices.Contains(strings.Split(os.Getenv("CHECKS"), ","), "meta") }
 
+// OverMySQL reports whether the server is asked over MySQL's protocol.
+func OverMySQL() bool { return os.Getenv("PROTOCOL") == "mysql" }
+
 // DSN returns where the server is, in libpq's form.
 func DSN() string {
 	return fmt.Sprintf("host=%s port=%s user=%s password=%s dbname=%s sslmode=disable connect_timeout=10",

@@ -4,7 +4,7 @@
 const fs = require('node:fs');
 const path = require('node:path');
 
-const { HOST, PORT, USER, PASSWORD, DB, CLIENT, CHECKS } = process.env;
+const { HOST, PORT, USER, PASSWORD, DB, CLIENT, CHECKS, PROTOCOL } = process.env;
 let failed = false;
 
 function fail(what, why) {
@@ -52,5 +52,6 @@ module.exports = {
   check,
   main,
   server: { host: HOST, port: Number(PORT), user: USER, password: PASSWORD, database: DB },
+  mysql: PROTOCOL === 'mysql',
   meta: CHECKS.split(',').includes('meta'),
 };

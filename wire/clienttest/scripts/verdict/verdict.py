@@ -10,7 +10,7 @@ USER = os.environ["USER"]
 PASSWORD = os.environ["PASSWORD"]
 DB = os.environ["DB"]
 CLIENT = os.environ["CLIENT"]
-
+MYSQL = os.environ["PROTOCOL"] == "mysql"
 META = "meta" in os.environ["CHECKS"].split(",")
 
 _failed = False

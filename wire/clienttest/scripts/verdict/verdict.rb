@@ -2,9 +2,9 @@
 module Verdict
   HOST, PORT, USER, PASSWORD, DB = %w[HOST PORT USER PASSWORD DB].map { |name| ENV.fetch(name) }
   CLIENT = ENV.fetch("CLIENT")
+  MYSQL = ENV.fetch("PROTOCOL") == "mysql"
   META = ENV.fetch("CHECKS").split(",").include?("meta")
-  URL = "postgres://#{USER}:#{PASSWORD}@#{HOST}:#{PORT}/#{DB}".freeze
-  MYSQL_URL = "mysql2://#{USER}:#{PASSWORD}@#{HOST}:#{PORT}/#{DB}".freeze
+  URL = "#{MYSQL ? "mysql2" : "postgres"}://#{USER}:#{PASSWORD}@#{HOST}:#{PORT}/#{DB}".freeze
 
   @failed = false
 

@@ -3,6 +3,7 @@ package main
 import (
 	"clients/verdict"
 
+	_ "github.com/go-sql-driver/mysql"
 	_ "github.com/lib/pq"
 	"xorm.io/xorm"
 )
@@ -18,7 +19,11 @@ func (IDs) TableName() string { return "ids" }
 
 func main() {
 	verdict.Version("xorm.io/xorm")
-	db, err := xorm.NewEngine("postgres", verdict.DSN())
+	driver, dsn := "postgres", verdict.DSN()
+	if verdict.OverMySQL() {
+		driver, dsn = "mysql", verdict.MySQL("")
+	}
+	db, err := xorm.NewEngine(driver, dsn)
 	if err != nil {
 		verdict.Fail("NewEngine", err)
 		verdict.Done()
