@@ -11,6 +11,7 @@ import (
 	"math"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/pressly/goose/v3"
 )
@@ -154,6 +155,7 @@ type connection struct {
 	folder  string
 	dialect goose.Dialect
 	dry     io.Writer // where a dry run writes what would be run; nil: run it
+	unlock  string    // the statement that gives the lock back, "" while it is not held
 }
 
 func connect(ctx context.Context, db *sql.DB, folder string, dialect goose.Dialect, dry io.Writer) (*connection, error) {
@@ -166,7 +168,20 @@ func connect(ctx context.Context, db *sql.DB, folder string, dialect goose.Diale
 }
 
 // Close implements database.
-func (c *connection) Close() error { return errors.Join(c.conn.Close(), c.db.Close()) }
+//
+// The lock is given back first: a server may take a while to notice the end of
+// a session, and the next migration would find the lock taken.
+func (c *connection) Close() error {
+	if c.unlock != "" {
+		ctx, cancel := context.WithTimeout(context.Background(), unlockTime)
+		defer cancel()
+		_, _ = c.conn.ExecContext(ctx, c.unlock) // else the session's end does it
+	}
+	return errors.Join(c.conn.Close(), c.db.Close())
+}
+
+// unlockTime bounds how long a dead server keeps us at the end.
+const unlockTime = 2 * time.Second
 
 // exec changes something.
 func (c *connection) exec(ctx context.Context, statement string) error {

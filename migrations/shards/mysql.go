@@ -154,6 +154,7 @@ func (s *mysqlShard) lock(ctx context.Context) error {
 			Hint: "Is the server given twice? Two databases of one MySQL or MariaDB server share its settings and cannot be two shards.",
 		}
 	}
+	s.unlock = "DO RELEASE_LOCK('nextid migrate shards')"
 	return nil
 }
 

@@ -69,6 +69,7 @@ func (s *postgresShard) lock(ctx context.Context) error {
 	if !got {
 		return &Error{What: "another migrate shards is at work on this database", Hint: "Is the database given twice?"}
 	}
+	s.unlock = "SELECT pg_advisory_unlock_all()"
 	return nil
 }
 
