@@ -324,34 +324,40 @@ func (s *Session) currval(e *generator.Entry) (int64, bool) {
 	return id, ok
 }
 
-// TryID is the warm path. For a statement that is just SELECT next_id(name),
-// name a literal or (arg given, in text) its only parameter, it draws one id
-// without waiting, locking or allocating. ok is false for every other
-// statement and whenever the slow path must decide.
-func (s *Session) TryID(st *Statement, arg []byte) (id int64, ok bool) {
+// TryIDs is the warm path. For a statement that is just SELECT next_id(name),
+// name a literal or (arg given, in text) its only parameter, it draws ids for
+// up to n executions without waiting, locking or allocating. ok is false for
+// every other statement and whenever the slow path must decide.
+func (s *Session) TryIDs(st *Statement, arg []byte, n int64) (ids generator.Range, ok bool) {
 	f := st.fast
 	if f == nil || s.options.Generators != nil || s.tx.state == txFailed || len(s.mysql.warnings) > 0 ||
 		s.dialect == syntax.MySQL && s.mysql.rowsAtMost == 0 {
-		return 0, false
+		return generator.Range{}, false
 	}
 	var e *generator.Entry
 	if f.name == "" {
 		if e = s.server.registry.Lookup(arg); e == nil {
-			return 0, false
+			return generator.Range{}, false
 		}
 	} else if e = f.entry.Load(); e == nil {
 		if e = s.server.registry.Lookup([]byte(f.name)); e == nil {
-			return 0, false // the slow path opens or creates it
+			return generator.Range{}, false // the slow path opens or creates it
 		}
 		f.entry.Store(e)
 	}
-	r, ok := e.TryNext(1)
+	r, ok := e.TryNext(n)
 	if !ok {
-		return 0, false
+		return generator.Range{}, false
 	}
-	s.drew(e, r.First)
+	s.drew(e, r.First+(r.Count-1)*r.Step)
 	s.mysql.rowCount, s.mysql.foundRows = -1, 1
-	return r.First, true
+	return r, true
+}
+
+// TryID is TryIDs for one execution.
+func (s *Session) TryID(st *Statement, arg []byte) (id int64, ok bool) {
+	ids, ok := s.TryIDs(st, arg, 1)
+	return ids.First, ok
 }
 
 // may checks whether the session may draw from a generator.
@@ -378,14 +384,23 @@ type Batch struct {
 	next    int
 }
 
-// Simple begins a simple query. text is not kept. The error of a text that
-// does not parse comes from here, before anything runs.
-func (s *Session) Simple(text []byte) (Batch, error) {
+// Cached returns the statement of a simple query that is in the cache, nil if
+// it is not.
+func (s *Session) Cached(text []byte) *Statement {
 	if st := s.memo; st != nil && string(text) == st.Text {
-		return Batch{session: s, single: st}, nil
+		return st
 	}
 	if st := s.cache().get(text); st != nil && len(st.Params) == 0 {
 		s.memo = st
+		return st
+	}
+	return nil
+}
+
+// Simple begins a simple query. text is not kept. The error of a text that
+// does not parse comes from here, before anything runs.
+func (s *Session) Simple(text []byte) (Batch, error) {
+	if st := s.Cached(text); st != nil {
 		return Batch{session: s, single: st}, nil
 	}
 	source := string(text)

@@ -176,6 +176,9 @@ func (c *conn) tune() {
 	_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: keepAliveIdle, Interval: keepAliveSkip, Count: keepAliveTry}) // best effort
 	if raw, err := tcp.SyscallConn(); err == nil {                                                                                   // else it is closed already: the read will tell
 		setUserTimeout(raw, userTimeout)
+		if c.info.IP.IsLoopback() {
+			setNearby(raw)
+		}
 	}
 }
 

@@ -11,3 +11,5 @@ func rawRead(int, []byte) (int, syscall.Errno)  { return 0, syscall.ENOSYS }
 func rawWrite(int, []byte) (int, syscall.Errno) { return 0, syscall.ENOSYS }
 
 func setUserTimeout(syscall.RawConn, time.Duration) {}
+
+func setNearby(syscall.RawConn) {}

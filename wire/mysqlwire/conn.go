@@ -65,11 +65,9 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 	}
 	served := int64(0)
 	for consumed < len(in) {
-		n, command, err := c.feedOne(ctx, in[consumed:], out)
+		n, commands, err := c.feedOne(ctx, in[consumed:], out)
 		consumed += n
-		if command {
-			served++
-		}
+		served += int64(commands)
 		if errors.Is(err, errStop) {
 			return consumed, nil
 		}
@@ -86,12 +84,12 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 	return consumed, nil
 }
 
-// feedOne serves the first message of in, 0 bytes while it has not arrived
-// whole.
-func (c *conn) feedOne(ctx context.Context, in []byte, out *wire.Out) (n int, command bool, err error) {
+// feedOne serves the first message of in, and copies of it that follow; 0 bytes
+// while it has not arrived whole.
+func (c *conn) feedOne(ctx context.Context, in []byte, out *wire.Out) (n, commands int, err error) {
 	if c.skipped.on {
 		n, err = c.skip(in)
-		return n, false, err
+		return n, 0, err
 	}
 	limit := c.commandLimit
 	if c.state != ready {
@@ -102,19 +100,19 @@ func (c *conn) feedOne(ctx context.Context, in []byte, out *wire.Out) (n int, co
 	f, ok, err := readFrame(in, c.seq, limit)
 	switch {
 	case err != nil:
-		return 0, false, c.fatal(out, err)
+		return 0, 0, c.fatal(out, err)
 	case !ok:
-		return 0, false, nil
+		return 0, 0, nil
 	case f.tooLong && c.state != ready:
-		return 0, false, c.fatal(out, errTooLong)
+		return 0, 0, c.fatal(out, errTooLong)
 	}
 	c.seq = f.next
 	if f.tooLong && !hasAnswer(in[headerSize]) {
-		return 0, false, c.fatal(out, errTooLong)
+		return 0, 0, c.fatal(out, errTooLong)
 	}
 	if f.tooLong {
 		c.skipped = skipping{left: f.size, more: f.more, on: true}
-		return 0, false, nil
+		return 0, 0, nil
 	}
 	switch c.state {
 	case greeted:
@@ -123,9 +121,13 @@ func (c *conn) feedOne(ctx context.Context, in []byte, out *wire.Out) (n int, co
 		err = c.answer(ctx, f.payload, out)
 	default:
 		err = c.command(ctx, f.payload, out)
-		command = true
+		commands = 1
+		if len(f.payload) > 0 && f.payload[0] == comQuery && err == nil {
+			commands += c.sameQueries(f.payload[1:], wire.Repeats(in, f.size), out)
+			return commands * f.size, commands, out.Room()
+		}
 	}
-	return f.size, command, err
+	return f.size, commands, err
 }
 
 // loginLimit is how long a packet of a login may be.

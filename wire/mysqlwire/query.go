@@ -90,6 +90,24 @@ func (c *conn) runBatch(ctx context.Context, batch *sqlfuncs.Batch, out *wire.Ou
 	return nil
 }
 
+// sameQueries serves copies of the query that was just served, if it asks for
+// an id. It returns how many.
+func (c *conn) sameQueries(text []byte, copies int, out *wire.Out) (served int) {
+	if copies == 0 || c.caps.has(clientQueryAttributes) {
+		return 0
+	}
+	st := c.session.Cached(text)
+	if st == nil {
+		return 0
+	}
+	ids, ok := c.session.TryIDs(st, nil, int64(copies))
+	if !ok {
+		return 0
+	}
+	out.B = c.appendAnswers(out.B, st, ids)
+	return int(ids.Count)
+}
+
 // runStatement runs one statement of a query.
 func (c *conn) runStatement(ctx context.Context, st *sqlfuncs.Statement, out *wire.Out) error {
 	p, err := c.session.Run(st)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"nextid/generator"
+	"nextid/sqlfuncs"
+	"nextid/wire"
 )
 
 // Runs of ids are the bulk of what a server sends: rows that differ in a
@@ -31,31 +33,15 @@ func rowTemplate(id int64) (t template) {
 	return t
 }
 
-// lowDigits is how much of a number the template leaves to each row.
-const lowDigits = 10_000
-
-// sameTemplate is how many ids from r.First on differ in their last four
-// digits only.
-func sameTemplate(r generator.Range) int64 {
-	if r.First < lowDigits || r.Step <= -lowDigits || r.Step >= lowDigits || r.Step == 0 {
-		return 1
-	}
-	low := r.First % lowDigits
-	if r.Step > 0 {
-		return min((lowDigits-1-low)/r.Step+1, r.Count)
-	}
-	return min(low/-r.Step+1, r.Count)
-}
-
 // appendRun appends a row of text for each id of a run.
 func (c *conn) appendRun(dst []byte, r generator.Range) []byte {
 	for r.Count > 0 {
-		n := sameTemplate(r)
+		n := wire.Alike(r)
 		if n == 1 {
 			dst = c.idRow(dst, r.First)
 		} else {
 			t := rowTemplate(r.First)
-			dst = t.appendRows(dst, c.seq, int(n), int(r.First%lowDigits), int(r.Step))
+			dst = t.appendRows(dst, c.seq, int(n), int(r.First%wire.LowDigits), int(r.Step))
 			c.seq += byte(n)
 		}
 		r.First += n * r.Step
@@ -74,23 +60,13 @@ func (t *template) appendRows(dst []byte, seq byte, n, low, step int) []byte {
 		row := (*[templateSize]byte)(rows)
 		*row = t.bytes
 		row[3] = seq
-		digits := (*[4]byte)(row[t.low:])
-		hi, lo := low/100*2, low%100*2
-		digits[0], digits[1], digits[2], digits[3] = pairs[hi], pairs[hi+1], pairs[lo], pairs[lo+1]
+		wire.PutLow((*[4]byte)(row[t.low:]), low)
 		low += step
 		seq++
 		rows = rows[t.size:]
 	}
 	return dst[:at+n*t.size]
 }
-
-// pairs are the numbers 00 to 99.
-var pairs = func() (p [200]byte) {
-	for i := range 100 {
-		p[2*i], p[2*i+1] = byte('0'+i/10), byte('0'+i%10)
-	}
-	return p
-}()
 
 // appendRunBinary appends a binary row for each id of a run.
 func (c *conn) appendRunBinary(dst []byte, r generator.Range) []byte {
@@ -119,4 +95,20 @@ func (c *conn) binaryIDRow(dst []byte, id int64) []byte {
 	dst = append(dst, 10, 0, 0, c.seq, 0, 0)
 	c.seq++
 	return binary.LittleEndian.AppendUint64(dst, uint64(id))
+}
+
+// appendAnswers appends the whole answer to a query for each id of a run.
+func (c *conn) appendAnswers(dst []byte, st *sqlfuncs.Statement, r generator.Range) []byte {
+	for r.Count > 0 {
+		n := wire.Alike(r)
+		at := len(dst)
+		c.seq = 1 // the command had 0
+		dst = c.idRow(c.head(dst, st, st.Columns, false), r.First)
+		digits := len(dst) - at - 4
+		dst = c.eof(dst, 0)
+		dst = wire.AppendAlike(dst, at, digits, n, int(r.First%wire.LowDigits), int(r.Step))
+		r.First += n * r.Step
+		r.Count -= n
+	}
+	return dst
 }

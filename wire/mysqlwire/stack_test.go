@@ -103,7 +103,6 @@ var flushed sync.Map
 
 // feed gives a machine input that it must consume whole.
 func feed(t testing.TB, m wire.Machine, out *wire.Out, in []byte) {
-	t.Helper()
 	n, err := m.Feed(t.Context(), in, out)
 	if err != nil || n != len(in) {
 		t.Fatalf("Feed consumed %d of %d bytes, error %v", n, len(in), err)

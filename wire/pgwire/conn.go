@@ -80,7 +80,7 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 	return consumed, nil
 }
 
-// message serves the first message of in.
+// message serves the first message of in, and copies of it that follow.
 func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n int, err error) {
 	h, ok, err := readHeader(in, &c.protocol.limits)
 	n = headerSize + h.size
@@ -98,7 +98,11 @@ func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n int, er
 	case len(in) < n:
 		return 0, nil
 	}
-	return n, c.dispatch(ctx, h.typ, in[headerSize:n:n], out)
+	err = c.dispatch(ctx, h.typ, in[headerSize:n:n], out)
+	if h.typ == 'Q' && err == nil {
+		return n + n*c.sameQueries(in[headerSize:n], wire.Repeats(in, n), out), out.Room()
+	}
+	return n, err
 }
 
 // ignores reports whether messages of a type are not even looked at: those

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"nextid/generator"
+	"nextid/wire"
 )
 
 // Runs of ids are the bulk of what a server sends: millions of rows that
@@ -43,31 +44,15 @@ func copyTemplate(id int64) (t template) {
 	return t
 }
 
-// lowDigits is how much of a number the template leaves to each row.
-const lowDigits = 10_000
-
-// sameTemplate is how many ids from r.First on differ in their last four
-// digits only.
-func sameTemplate(r generator.Range) int64 {
-	if r.First < lowDigits || r.Step <= -lowDigits || r.Step >= lowDigits || r.Step == 0 {
-		return 1
-	}
-	low := r.First % lowDigits
-	if r.Step > 0 {
-		return min((lowDigits-1-low)/r.Step+1, r.Count)
-	}
-	return min(low/-r.Step+1, r.Count)
-}
-
 // appendRun appends a message for each id of a run.
 func appendRun(dst []byte, r generator.Range, templateOf func(id int64) template) []byte {
 	for r.Count > 0 {
-		n := sameTemplate(r)
+		n := wire.Alike(r)
 		t := templateOf(r.First)
 		if n == 1 {
 			dst = append(dst, t.bytes[:t.size]...)
 		} else {
-			dst = t.appendRows(dst, int(n), int(r.First%lowDigits), int(r.Step))
+			dst = t.appendRows(dst, int(n), int(r.First%wire.LowDigits), int(r.Step))
 		}
 		r.First += n * r.Step
 		r.Count -= n
@@ -83,22 +68,12 @@ func (t *template) appendRows(dst []byte, n, low, step int) []byte {
 	for range n {
 		row := (*[templateSize]byte)(rows)
 		*row = t.bytes
-		digits := (*[4]byte)(row[t.low:])
-		hi, lo := low/100*2, low%100*2
-		digits[0], digits[1], digits[2], digits[3] = pairs[hi], pairs[hi+1], pairs[lo], pairs[lo+1]
+		wire.PutLow((*[4]byte)(row[t.low:]), low)
 		low += step
 		rows = rows[t.size:]
 	}
 	return dst[:at+n*t.size]
 }
-
-// pairs are the numbers 00 to 99.
-var pairs = func() (p [200]byte) {
-	for i := range 100 {
-		p[2*i], p[2*i+1] = byte('0'+i/10), byte('0'+i%10)
-	}
-	return p
-}()
 
 // appendRunBinary appends a DataRow with the id in binary for each id of a
 // run.
@@ -108,6 +83,22 @@ func appendRunBinary(dst []byte, r generator.Range) []byte {
 	for range r.Count {
 		dst = appendIDBinary(dst, r.First)
 		r.First += r.Step
+	}
+	return dst
+}
+
+// appendAnswers appends the whole answer to a simple query for each id of a
+// run.
+func (c *conn) appendAnswers(dst, description []byte, r generator.Range) []byte {
+	for r.Count > 0 {
+		n := wire.Alike(r)
+		at := len(dst)
+		dst = appendIDText(append(dst, description...), r.First)
+		digits := len(dst) - at - 4
+		dst = appendReady(append(dst, selectOne...), c.session.Status())
+		dst = wire.AppendAlike(dst, at, digits, n, int(r.First%wire.LowDigits), int(r.Step))
+		r.First += n * r.Step
+		r.Count -= n
 	}
 	return dst
 }

@@ -27,6 +27,24 @@ func (c *conn) query(ctx context.Context, body []byte, out *wire.Out) error {
 	return out.Room()
 }
 
+// sameQueries serves copies of the simple Query that was just served, if it
+// asks for an id. It returns how many.
+func (c *conn) sameQueries(body []byte, copies int, out *wire.Out) (served int) {
+	if copies == 0 {
+		return 0
+	}
+	st := c.session.Cached(body[:len(body)-1])
+	if st == nil {
+		return 0
+	}
+	ids, ok := c.session.TryIDs(st, nil, int64(copies))
+	if !ok {
+		return 0
+	}
+	out.B = c.appendAnswers(out.B, c.description(st, 0), ids)
+	return int(ids.Count)
+}
+
 // runQuery runs the statements of a simple query one after another.
 func (c *conn) runQuery(ctx context.Context, text []byte, out *wire.Out) error {
 	if err := checkText(text); err != nil {

@@ -1,0 +1,70 @@
+package wire
+
+import (
+	"bytes"
+
+	"nextid/generator"
+)
+
+// Many ids at once are what a server sends most of: rows of a run, or answers
+// to pipelined queries. They differ in a few digits, and so do their messages.
+// The protocols make one and copy it.
+
+// LowDigits is 10 to the number of digits in which ids that are alike may
+// differ.
+const LowDigits = 10_000
+
+// Alike is how many ids from r.First on differ in their last four digits only.
+func Alike(r generator.Range) int64 {
+	if r.First < LowDigits || r.Step <= -LowDigits || r.Step >= LowDigits || r.Step == 0 {
+		return 1
+	}
+	low := r.First % LowDigits
+	if r.Step > 0 {
+		return min((LowDigits-1-low)/r.Step+1, r.Count)
+	}
+	return min(low/-r.Step+1, r.Count)
+}
+
+// PutLow writes the last four digits of an id.
+func PutLow(digits *[4]byte, low int) {
+	hi, lo := low/100*2, low%100*2
+	digits[0], digits[1], digits[2], digits[3] = pairs[hi], pairs[hi+1], pairs[lo], pairs[lo+1]
+}
+
+// pairs are the numbers 00 to 99.
+var pairs = func() (p [200]byte) {
+	for i := range 100 {
+		p[2*i], p[2*i+1] = byte('0'+i/10), byte('0'+i%10)
+	}
+	return p
+}()
+
+// AppendAlike appends n-1 copies of the answer that begins at dst[at:], which
+// tells one id. digits is where in it the id's last four digits stand; they go
+// on from low in steps.
+func AppendAlike(dst []byte, at, digits int, n int64, low, step int) []byte {
+	answer := dst[at:len(dst):len(dst)]
+	for range n - 1 {
+		low += step
+		start := len(dst)
+		dst = append(dst, answer...)
+		PutLow((*[4]byte)(dst[start+digits:]), low)
+	}
+	return dst
+}
+
+// mostRepeats bounds what Repeats looks for, and with it how much is answered
+// before Out.Room is asked.
+const mostRepeats = 128
+
+// Repeats is how many copies of the first size bytes of in follow them: a
+// client that pipelines asks for one thing many times.
+func Repeats(in []byte, size int) (copies int) {
+	first, rest := in[:size], in[size:]
+	for copies < mostRepeats && len(rest) >= size && bytes.Equal(first, rest[:size]) {
+		rest = rest[size:]
+		copies++
+	}
+	return copies
+}
