@@ -50,7 +50,7 @@ func Floor(l net.Listener) error {
 				if err != nil {
 					continue // gone again
 				}
-				if err := errors.Join(unix.SetsockoptInt(client, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1), watch(poll, client)); err != nil {
+				if err := welcome(poll, client); err != nil {
 					return err
 				}
 				conns[client] = &floorConn{}
@@ -75,6 +75,12 @@ func Floor(l net.Listener) error {
 			}
 		}
 	}
+}
+
+// welcome makes a client's socket as cheap as nextid does.
+func welcome(poll, client int) error {
+	_ = unix.SetsockoptString(client, unix.IPPROTO_TCP, unix.TCP_CONGESTION, "reno") // best effort
+	return errors.Join(unix.SetsockoptInt(client, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1), watch(poll, client))
 }
 
 func watch(poll, fd int) error {
