@@ -1,10 +1,6 @@
 package wire
 
-import (
-	"bytes"
-
-	"nextid/generator"
-)
+import "bytes"
 
 // Many ids at once are what a server sends most of: rows of a run, or answers
 // to pipelined queries. They differ in a few digits, and so do their messages.
@@ -14,16 +10,17 @@ import (
 // differ.
 const LowDigits = 10_000
 
-// Alike is how many ids from r.First on differ in their last four digits only.
-func Alike(r generator.Range) int64 {
-	if r.First < LowDigits || r.Step <= -LowDigits || r.Step >= LowDigits || r.Step == 0 {
+// Alike is how many of count ids, in steps from first on, differ in their last
+// four digits only.
+func Alike(first, step, count int64) int64 {
+	if first < LowDigits || step <= -LowDigits || step >= LowDigits || step == 0 {
 		return 1
 	}
-	low := r.First % LowDigits
-	if r.Step > 0 {
-		return min((LowDigits-1-low)/r.Step+1, r.Count)
+	low := first % LowDigits
+	if step > 0 {
+		return min((LowDigits-1-low)/step+1, count)
 	}
-	return min(low/-r.Step+1, r.Count)
+	return min(low/-step+1, count)
 }
 
 // PutLow writes the last four digits of an id.

@@ -36,7 +36,7 @@ func rowTemplate(id int64) (t template) {
 // appendRun appends a row of text for each id of a run.
 func (c *conn) appendRun(dst []byte, r generator.Range) []byte {
 	for r.Count > 0 {
-		n := wire.Alike(r)
+		n := wire.Alike(r.First, r.Step, r.Count)
 		if n == 1 {
 			dst = c.idRow(dst, r.First)
 		} else {
@@ -100,7 +100,7 @@ func (c *conn) binaryIDRow(dst []byte, id int64) []byte {
 // appendAnswers appends the whole answer to a query for each id of a run.
 func (c *conn) appendAnswers(dst []byte, st *sqlfuncs.Statement, r generator.Range) []byte {
 	for r.Count > 0 {
-		n := wire.Alike(r)
+		n := wire.Alike(r.First, r.Step, r.Count)
 		at := len(dst)
 		c.seq = 1 // the command had 0
 		dst = c.idRow(c.head(dst, st, st.Columns, false), r.First)

@@ -47,7 +47,7 @@ func copyTemplate(id int64) (t template) {
 // appendRun appends a message for each id of a run.
 func appendRun(dst []byte, r generator.Range, templateOf func(id int64) template) []byte {
 	for r.Count > 0 {
-		n := wire.Alike(r)
+		n := wire.Alike(r.First, r.Step, r.Count)
 		t := templateOf(r.First)
 		if n == 1 {
 			dst = append(dst, t.bytes[:t.size]...)
@@ -91,7 +91,7 @@ func appendRunBinary(dst []byte, r generator.Range) []byte {
 // run.
 func (c *conn) appendAnswers(dst, description []byte, r generator.Range) []byte {
 	for r.Count > 0 {
-		n := wire.Alike(r)
+		n := wire.Alike(r.First, r.Step, r.Count)
 		at := len(dst)
 		dst = appendIDText(append(dst, description...), r.First)
 		digits := len(dst) - at - 4
