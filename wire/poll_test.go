@@ -103,7 +103,11 @@ func TestWatchdogWakesUp(t *testing.T) {
 	l := listenTCP(t)
 	serve(t, s, l)
 	stuck, other := dialTCP(t, l).login(), dialTCP(t, l).login()
-	for deadline := time.Now().Add(patience); !s.poller.Load().asleep.Load(); time.Sleep(time.Millisecond) { //nolint:forbidigo // the kernel's own time
+	asleep := func() bool { // the poller is made for the first client that has logged in
+		p := s.poller.Load()
+		return p != nil && p.asleep.Load()
+	}
+	for deadline := time.Now().Add(patience); !asleep(); time.Sleep(time.Millisecond) { //nolint:forbidigo // the kernel's own time
 		if time.Now().After(deadline) {
 			t.Fatal("the watchdog never sleeps")
 		}

@@ -107,9 +107,12 @@ func explainKSUID(code string) (p generator.Parts, ok bool) {
 type xidMaker struct {
 	clock   generator.Clock
 	process [5]byte
-	count   atomic.Uint32 // of which 24 bits are used; it begins anywhere
-	until   atomic.Int64  // ns on the monotonic clock: the end of second
+	until   atomic.Int64 // ns on the monotonic clock: the end of second
 	second  atomic.Uint32
+
+	_     [64]byte      // every id writes the next one: keep it off the line of what is only read
+	count atomic.Uint32 // of which 24 bits are used; it begins anywhere
+	_     [64]byte
 }
 
 func newXIDMaker(clock generator.Clock) *xidMaker {
