@@ -78,6 +78,9 @@ type Stats struct {
 	Waits         int64 // calls that had to wait for a tick or the store
 	ClockBack     int64 // times the wall clock was seen behind the ids
 
+	Refills      int64 // reservations that the store granted
+	RefillErrors int64 // and those that it did not
+
 	// Lasts is for how long ids go on without the store, at the rate of the
 	// last minutes. 0 for generators that ask the store for every id.
 	Lasts time.Duration
@@ -110,4 +113,31 @@ type RingStats struct {
 
 	RejectedPuts  int64 // paddings on schedule that found the ring full
 	RejectedTakes int64 // draws that found it empty
+}
+
+// DatabaseReporter is a Generator that draws from databases of others, and
+// can say how they stand.
+type DatabaseReporter interface {
+	DatabaseStats() []DatabaseStats
+}
+
+// DatabaseStats is what nextid.databases shows of one database. Counts are of
+// this process.
+type DatabaseStats struct {
+	Location string // URL without password and parameters
+	Up       bool
+	Since    time.Time // of the last change of Up; zero before the first answer or error
+	Err      error     // why it is down; nil before the first attempt
+	Answered time.Time // when it last did what it was asked; zero for never
+	Draws    int64     // questions for numbers that it answered
+	Errors   int64     // questions and connections that failed
+}
+
+// Unwrap is the generator inside one that changes its ids, else g itself: for
+// what it alone can say.
+func Unwrap(g Generator) Generator {
+	if w, ok := g.(interface{ Unwrap() Generator }); ok {
+		return w.Unwrap()
+	}
+	return g
 }

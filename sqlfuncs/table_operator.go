@@ -96,11 +96,7 @@ func ringRows(x *exec) ([][]datum.Value, error) {
 		if e == nil {
 			continue
 		}
-		gen := e.Running()
-		if w, ok := gen.(interface{ Unwrap() generator.Generator }); ok {
-			gen = w.Unwrap()
-		}
-		rep, ok := gen.(generator.RingReporter)
+		rep, ok := generator.Unwrap(e.Running()).(generator.RingReporter)
 		if !ok {
 			continue
 		}

@@ -73,6 +73,8 @@ type Queue struct {
 	rest    []generator.Range // obtained, and given to nobody
 	issued  int64
 	waits   int64
+	refills int64 // questions that the source answered
+	failed  int64 // and those that it did not
 	sending bool
 	closed  bool
 }
@@ -211,6 +213,7 @@ func (q *Queue) round() (more bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if err != nil {
+		q.failed++
 		err = q.sourceError(err)
 		for _, d := range q.waiting[:batch] {
 			q.finish(d, generator.Range{}, err)
@@ -218,6 +221,7 @@ func (q *Queue) round() (more bool) {
 		q.waiting = slices.Delete(q.waiting, 0, batch)
 		return true
 	}
+	q.refills++
 	q.rest = append(q.rest, r)
 	q.serve()
 	return true
@@ -344,11 +348,12 @@ func (q *Queue) Close(ctx context.Context) error {
 	return q.source.Return(ctx, rest[len(rest)-1])
 }
 
-// Fill writes what the Queue knows into st: Issued, Buffered, Waits.
+// Fill writes what the Queue knows into st: Issued, Buffered, Waits, Refills
+// and RefillErrors.
 func (q *Queue) Fill(st *generator.Stats) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	st.Issued, st.Waits = q.issued, q.waits
+	st.Issued, st.Waits, st.Refills, st.RefillErrors = q.issued, q.waits, q.refills, q.failed
 	for _, r := range q.rest {
 		st.Buffered += r.Count
 	}

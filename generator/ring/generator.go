@@ -45,6 +45,8 @@ type Generator struct {
 	takes   atomic.Int64 // draws that found the ring empty
 	waits   atomic.Int64
 	skipped atomic.Int64 // ids that left the ring without being drawn
+	refills atomic.Int64 // reservations of time
+	failed  atomic.Int64 // and those that the store did not grant
 
 	_      [64]byte // cursor and tail are written often, by different parties
 	head   atomic.Pointer[block]
@@ -266,7 +268,7 @@ func (g *Generator) Stats() generator.Stats {
 	b := g.head.Load()
 	return generator.Stats{
 		Issued: b.before + b.used() - g.skipped.Load(), Buffered: g.left(), ReservedUntil: g.until.Load(), Step: g.span.Load(),
-		Waits: g.waits.Load(), ClockBack: g.pool.ClockBack(),
+		Waits: g.waits.Load(), ClockBack: g.pool.ClockBack(), Refills: g.refills.Load(), RefillErrors: g.failed.Load(),
 		Lasts: time.Duration(max(g.until.Load()*1000-g.pool.Now(), 0)) * time.Microsecond,
 	}
 }

@@ -170,8 +170,10 @@ func (g *Generator) reserve(ctx context.Context, tick int64) error {
 	key := g.pool.Line(g.name, id, 0)
 	lo, hi, err := g.pool.ReserveLine(ctx, key, from, span)
 	if err != nil {
+		g.failed.Add(1)
 		return err
 	}
+	g.refills.Add(1)
 	if g.line.key != key || lo != g.line.hi {
 		g.line = lease{key: key, worker: id, lo: lo}
 	}

@@ -60,7 +60,7 @@ func (g *Generator) startFlight(n int64) *flight {
 
 // nextStep is Leaf's dynamic step. Called with mu.
 func (g *Generator) nextStep() int64 {
-	if g.fetches < fixedSteps {
+	if g.refills < fixedSteps {
 		return g.options.Step
 	}
 	switch lasted := g.clock.Monotonic() - g.lastFetch; {
@@ -82,13 +82,14 @@ func (g *Generator) fly(f *flight, step, positions, atLeast int64) {
 	g.flight = nil
 	if err != nil {
 		f.err = err
+		g.failures++
 		if !errors.Is(err, generator.ErrExhausted) {
 			g.retryLater()
 		}
 		return
 	}
 	g.step, g.pause = step, retryFirst
-	g.fetches++
+	g.refills++
 	g.lastFetch = g.clock.Monotonic()
 	g.pace.mark(g.issuedLocked(), g.lastFetch)
 	g.end = hi

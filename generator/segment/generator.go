@@ -34,7 +34,8 @@ type Generator struct {
 	flight    *flight       // the reservation that is on its way
 	pause     time.Duration // before the next retry
 	step      int64         // ids in the last reservation of a step
-	fetches   int
+	refills   int64         // granted by the store
+	failures  int64         // not granted
 	lastFetch time.Duration
 	pace      pace
 	above     int64  // ids go on above this position (Raise)
@@ -244,6 +245,7 @@ func (g *Generator) Stats() generator.Stats {
 	b := g.current.Load()
 	st := generator.Stats{
 		Issued: g.issuedLocked(), Buffered: b.size - b.used(), Step: g.step, Waits: g.waits.Load(),
+		Refills: g.refills, RefillErrors: g.failures,
 	}
 	if g.next != nil {
 		st.Buffered += g.next.size - g.next.used()

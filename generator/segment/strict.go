@@ -81,7 +81,10 @@ func (g *Generator) send() {
 
 		lo, hi, err := g.reserve(g.span(b.total), atLeast)
 		g.mu.Lock()
-		if b.err = err; err == nil {
+		if b.err = err; err != nil {
+			g.failures++
+		} else {
+			g.refills++
 			g.end = hi
 			b.b = g.newBuffer(lo, hi, g.above, 1)
 		}

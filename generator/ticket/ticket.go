@@ -41,6 +41,8 @@ var (
 	_ generator.Closer    = (*Generator)(nil)
 	_ generator.Raiser    = (*Generator)(nil)
 	_ generator.Reporter  = (*Generator)(nil)
+
+	_ generator.DatabaseReporter = (*Generator)(nil)
 )
 
 // Config is what the kind is told.
@@ -96,6 +98,9 @@ func (g *Generator) Stats() generator.Stats {
 	return st
 }
 
+// DatabaseStats implements generator.DatabaseReporter.
+func (g *Generator) DatabaseStats() []generator.DatabaseStats { return g.source.stats() }
+
 // source draws tickets from one database at a time.
 type source struct {
 	cfg       Config
@@ -127,8 +132,7 @@ type database struct {
 	location external.Location
 	node     node
 
-	up  bool  // under source.mu
-	err error // why it is down, nil before the first attempt; under source.mu
+	health // under source.mu
 }
 
 var _ gapless.Source = (*source)(nil)
@@ -199,6 +203,7 @@ func (s *source) from(ctx context.Context, d *database, n int64) ([]generator.Ra
 		if err != nil {
 			return nil, err
 		}
+		s.answered(d)
 		for _, r := range runs {
 			if !d.holds(r.First) {
 				return nil, s.errSeries(d, r.First)
@@ -278,23 +283,14 @@ func (s *source) floor(ctx context.Context) (int64, error) {
 
 // fail puts a database out of use until it answers again.
 func (s *source) fail(d *database, err error) {
-	s.cfg.Logger.Warn("a ticket database is down", "generator", s.name, "database", d.location.String(), "error", err)
-	s.set(d, false, err)
+	s.set(d, err)
 	s.revive(d, reviveFirst)
-}
-
-func (s *source) set(d *database, up bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	d.up, d.err = up, err
-	close(s.changed)
-	s.changed = make(chan struct{})
 }
 
 // revive works on a database that is down until it can be used.
 func (s *source) revive(d *database, pause time.Duration) {
 	s.cfg.Runtime.Go(&s.work, func() {
-		for first := true; ; first = false {
+		for {
 			if pause > 0 && s.cfg.Runtime.Pause(s.ctx, pause) != nil {
 				return
 			}
@@ -302,11 +298,8 @@ func (s *source) revive(d *database, pause time.Duration) {
 			if s.ctx.Err() != nil {
 				return
 			}
-			s.set(d, err == nil, err)
+			s.set(d, err)
 			if err == nil {
-				if !first || pause > 0 {
-					s.cfg.Logger.Info("a ticket database is back", "generator", s.name, "database", d.location.String())
-				}
 				return
 			}
 			pause = min(max(2*pause, reviveFirst), reviveMost)

@@ -1,0 +1,77 @@
+package ticket
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"nextid/generator/clocktest"
+	"nextid/generator/external"
+)
+
+// A database that goes down is told once, not with every question; one that
+// comes and goes is told every 10 s. What the log says last is true.
+func TestChangesOfADatabaseAreTold(t *testing.T) {
+	var log bytes.Buffer
+	clock := clocktest.New(time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC))
+	s := &source{
+		name: "photos", changed: make(chan struct{}),
+		cfg: Config{Runtime: clock, Logger: slog.New(slog.NewTextHandler(&log, nil))},
+	}
+	for _, url := range []string{"mysql://tickets@a/flickr", "postgres://tickets:secret@b/flickr?password=secret"} {
+		l, err := external.Parse(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.databases = append(s.databases, &database{location: l})
+	}
+	down := errors.New("connection refused")
+	a, b := s.databases[0], s.databases[1]
+	expect := func(what string, lines ...string) {
+		t.Helper()
+		got := strings.Split(strings.TrimSuffix(log.String(), "\n"), "\n")
+		log.Reset()
+		if len(lines) == 0 && got[0] == "" {
+			return
+		}
+		if len(got) != len(lines) {
+			t.Fatalf("%s: the log has\n%s\nwant %d lines", what, strings.Join(got, "\n"), len(lines))
+		}
+		for i, want := range lines {
+			if !strings.Contains(got[i], want) || strings.Contains(got[i], "secret") {
+				t.Errorf("%s: the log has\n%s\nwant %s", what, got[i], want)
+			}
+		}
+	}
+	s.set(a, nil)
+	expect("a start")
+	s.set(b, down)
+	expect("one that is down at the start", `"a ticket database is down; numbers come from the others" generator=photos database=postgres://tickets:xxxxx@b/flickr`)
+	for range 50 {
+		clock.Advance(5 * time.Second)
+		s.set(b, down)
+		s.answered(a)
+	}
+	expect("it stays down")
+	since := s.stats()[1].Since
+	for range 7 { // it comes and goes
+		clock.Advance(time.Second)
+		s.set(b, nil)
+		clock.Advance(time.Second)
+		s.set(b, down)
+	}
+	clock.Advance(time.Second)
+	s.set(b, nil)
+	expect("it comes and goes", "is back", "is down; numbers come from the others")
+	if st := s.stats(); !st[1].Up || !st[0].Up || st[1].Errors != 58 || st[0].Draws != 50 || !st[1].Since.After(since) || st[1].Err != nil {
+		t.Errorf("%+v", st)
+	}
+	clock.Advance(10 * time.Second)
+	s.answered(a)
+	expect("later", "is back")
+	s.stats()
+	expect("at the end")
+}
