@@ -122,15 +122,40 @@ func trailRows(x *exec) ([][]datum.Value, error) {
 	refused := datum.MakeInt8(x.server.agents.refused.Load())
 	if x.server.trail == nil {
 		row := []datum.Value{datum.Null(datum.Text), refused}
-		for range 6 {
+		for range 7 {
 			row = append(row, datum.Null(datum.Int8))
 		}
-		return [][]datum.Value{row}, nil
+		return [][]datum.Value{append(row, datum.Null(datum.Text), datum.Null(datum.TimestampTZ))}, nil
 	}
 	s := x.server.trail.Stats()
 	row := []datum.Value{datum.MakeText(s.File), refused}
-	for _, n := range []int64{s.Sample, s.Queued, s.Written, s.Dropped, s.Failed, s.Rotated} {
+	for _, n := range []int64{s.Sample, s.Queued, s.Written, s.Dropped, s.Failed, s.Rotated, s.Bytes} {
 		row = append(row, datum.MakeInt8(n))
 	}
-	return [][]datum.Value{row}, nil
+	return [][]datum.Value{append(row, textOrNull(s.LastError), timeOrNull(s.LastErrorAt))}, nil
+}
+
+func timeOrNull(t time.Time) datum.Value {
+	if t.IsZero() {
+		return datum.Null(datum.TimestampTZ)
+	}
+	return datum.TimestampTZFromTime(t)
+}
+
+// AgentCount is how many ids one agent drew.
+type AgentCount struct {
+	Agent string
+	IDs   int64
+}
+
+// Agents lists those who drew ids with get_id, by name, and how many calls
+// were refused because their agent is none.
+func (s *Server) Agents() (all []AgentCount, refused int64) {
+	if known := s.agents.known.Load(); known != nil {
+		for name, c := range *known {
+			all = append(all, AgentCount{name, c.ids.Load()})
+		}
+	}
+	slices.SortFunc(all, func(a, b AgentCount) int { return cmp.Compare(a.Agent, b.Agent) })
+	return all, s.agents.refused.Load()
 }

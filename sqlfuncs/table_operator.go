@@ -22,6 +22,9 @@ var operatorTables = []table{
 		name:text! capacity:int8! buffered:int8! threshold:int8! borrowed_seconds:float8!
 		max_borrow_seconds:float8! padded_at_start:int8! padded_on_threshold:int8!
 		padded_on_schedule:int8! padded_on_demand:int8! rejected_puts:int8! rejected_takes:int8!`, ringRows),
+	operatorTable("databases", "databases that generators of kind ticket draw from here: which are down, since when and why", `
+		generator:text! database:text! up:bool! since:timestamptz error:text
+		answered_at:timestamptz draws:int8! errors:int8!`, ticketDatabaseRows),
 	operatorTable("workers", "worker ids: who reserved time on each, until when",
 		"bits:int4! worker:int8! owner:text! reserved_until:timestamptz! updated_at:timestamptz!", workerRows),
 	operatorTable("nodes", "the servers on this store: where they are, how they stand, how their clocks differ", `
@@ -35,7 +38,7 @@ var operatorTables = []table{
 		"agent:text! ids:int8! last_at:timestamptz!", agentRows),
 	operatorTable("audit", "one row: the audit trail of get_id on this server, and the calls with an invalid agent", `
 		file:text invalid_agents:int8! sample:int8 queued:int8 written:int8 dropped:int8
-		failed:int8 rotated:int8`, trailRows),
+		failed:int8 rotated:int8 bytes:int8 last_error:text last_error_at:timestamptz`, trailRows),
 	operatorTable("layouts", "the layouts of time-based ids: what they hold and when their time ends", `
 		name:text! fields:text! epoch:timestamptz unit:text ends:timestamptz days_left:int8
 		workers:int8! ids_per_second:int8 capacity:numeric! note:text!`, layoutRows),
@@ -113,6 +116,29 @@ func ringRows(x *exec) ([][]datum.Value, error) {
 		rows = append(rows, row)
 	}
 	return rows, err
+}
+
+func ticketDatabaseRows(x *exec) ([][]datum.Value, error) {
+	var rows [][]datum.Value
+	x.server.registry.Running(func(d generator.Definition, g generator.Generator) bool {
+		rep, ok := generator.Unwrap(g).(generator.DatabaseReporter)
+		if !ok {
+			return true
+		}
+		for _, s := range rep.DatabaseStats() {
+			reason := datum.Null(datum.Text)
+			if s.Err != nil {
+				reason = datum.MakeText(s.Err.Error())
+			}
+			rows = append(rows, []datum.Value{
+				datum.MakeText(d.Name), datum.MakeText(s.Location), datum.MakeBool(s.Up), timeOrNull(s.Since), reason,
+				timeOrNull(s.Answered), datum.MakeInt8(s.Draws), datum.MakeInt8(s.Errors),
+			})
+		}
+		return true
+	})
+	slices.SortStableFunc(rows, func(a, b []datum.Value) int { return cmp.Compare(a[0].Str, b[0].Str) })
+	return rows, nil
 }
 
 func workerRows(x *exec) ([][]datum.Value, error) {

@@ -52,6 +52,10 @@ type Stats struct {
 	Dropped int64 // the queue was full
 	Failed  int64 // the file could not be written
 	Rotated int64
+	Bytes   int64 // of the lines that were written
+
+	LastError   string // the newest failure; "" for none
+	LastErrorAt time.Time
 }
 
 // Trail is an open audit trail. It is safe for concurrent use.
@@ -61,7 +65,9 @@ type Trail struct {
 	queue chan Entry
 	seen  atomic.Int64
 
-	written, dropped, failed, rotated atomic.Int64
+	written, dropped, failed, rotated, bytes atomic.Int64
+
+	trouble atomic.Pointer[trouble] // the newest; nil for none
 
 	stop chan struct{} // closed by Close
 	once sync.Once
@@ -72,6 +78,12 @@ type Trail struct {
 	buf  *bufio.Writer
 	size int64
 	said time.Time // when a failure was logged last
+}
+
+// trouble is a failure to write.
+type trouble struct {
+	err error
+	at  time.Time
 }
 
 const (
@@ -117,10 +129,15 @@ func (t *Trail) Record(e Entry) {
 
 // Stats says how the trail stands.
 func (t *Trail) Stats() Stats {
-	return Stats{
+	s := Stats{
 		File: t.cfg.File, Sample: max(t.cfg.Sample, 1), Queued: int64(len(t.queue)),
 		Written: t.written.Load(), Dropped: t.dropped.Load(), Failed: t.failed.Load(), Rotated: t.rotated.Load(),
+		Bytes: t.bytes.Load(),
 	}
+	if last := t.trouble.Load(); last != nil {
+		s.LastError, s.LastErrorAt = last.err.Error(), last.at
+	}
+	return s
 }
 
 // Close writes what is queued and closes the file. Entries that come later
@@ -186,6 +203,7 @@ func (t *Trail) line(e Entry) {
 	}
 	t.size += int64(len(b))
 	t.written.Add(1)
+	t.bytes.Add(int64(len(b)))
 }
 
 func (t *Trail) flush() {
@@ -214,7 +232,9 @@ func (t *Trail) fail(n int64, err error) {
 }
 
 func (t *Trail) say(err error) {
-	if now := time.Now(); now.Sub(t.said) >= sayEvery {
+	now := time.Now()
+	t.trouble.Store(&trouble{err, now})
+	if now.Sub(t.said) >= sayEvery {
 		t.said = now
 		t.log.Error("cannot write the audit trail", "file", t.cfg.File, "error", err)
 	}
