@@ -89,6 +89,7 @@ func newConn(s *Server, nc net.Conn) *conn {
 		c.nudge()
 	}
 	c.info.wait = func() { c.leave.now() }
+	c.info.failed = s.noteError
 	c.info.canTLS = s.TLS != nil
 	switch a := nc.RemoteAddr().(type) {
 	case *net.TCPAddr:
@@ -312,7 +313,7 @@ func (c *conn) readFailed(err error) bool {
 		_ = c.nc.SetReadDeadline(c.deadline) // fails only on a closed connection: the read will tell
 		return true
 	case !c.admitted, c.partial:
-		c.server.refused(c.info.Remote, "too slow")
+		c.server.refused(c.info.Remote, RefusedSlow, "too slow")
 		return false
 	}
 	c.goodbye(func() { c.machine.IdleExpired(&c.out) })
@@ -323,6 +324,7 @@ func (c *conn) readFailed(err error) bool {
 // whether the connection goes on.
 func (c *conn) feed(in []byte) bool {
 	c.acquire()
+	c.info.counters.received.Add(int64(len(in)))
 	data := in
 	if len(c.pending) > 0 {
 		c.pending = append(c.pending, in...)

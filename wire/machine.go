@@ -63,6 +63,9 @@ type Conn struct {
 	canTLS   bool
 	startTLS bool
 	hangUp   func()
+	failed   func(class string) // nil: nobody counts
+
+	counters counters
 }
 
 // HangUp ends the connection when the statement that it runs is over, from

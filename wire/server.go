@@ -46,6 +46,7 @@ type Server struct {
 	preAuth   int                // of conns, on their way to a login
 	strangers map[netip.Addr]int // likewise, by address
 	perIP     map[netip.Addr]int // of conns, logged in
+	done      Traffic            // but for what conns have counted
 	work      sync.WaitGroup
 }
 
@@ -126,7 +127,7 @@ func (s *Server) addListener(l net.Listener) bool {
 func (s *Server) start(nc net.Conn) {
 	c := newConn(s, nc)
 	if !s.register(c) {
-		s.refused(c.info.Remote, "too many connections that have not logged in")
+		s.refused(c.info.Remote, RefusedBeforeLogin, "too many connections that have not logged in")
 		c.turnAway()
 		return
 	}
@@ -172,6 +173,7 @@ func (s *Server) adopt(c *conn) bool {
 // logs in, since only then can the client be told.
 func (s *Server) register(c *conn) bool {
 	s.mu.Lock()
+	s.done.Accepted++
 	c.info.ID = s.nextIDLocked()
 	room := s.preAuth < s.Limits.PreAuth && s.strangers[c.info.IP] < s.Limits.strangersPerIP() && !s.draining.Load()
 	if room {
@@ -199,16 +201,16 @@ func (s *Server) nextIDLocked() int32 {
 
 // admit counts a connection as logged in.
 func (s *Server) admit(c *conn) error {
-	err := s.count(c)
+	err, why := s.count(c)
 	if err != nil {
-		s.refused(c.info.Remote, err.Message)
+		s.refused(c.info.Remote, why, err.Message)
 		return err
 	}
 	return nil
 }
 
 // count does it, or says why there is no room.
-func (s *Server) count(c *conn) *sqlstate.Error {
+func (s *Server) count(c *conn) (err *sqlstate.Error, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	room, in := s.Limits.Connections, len(s.conns)-s.preAuth
@@ -217,19 +219,19 @@ func (s *Server) count(c *conn) *sqlstate.Error {
 	}
 	switch {
 	case s.draining.Load():
-		return sqlstate.New(sqlstate.CannotConnectNow, "the server is shutting down")
+		return sqlstate.New(sqlstate.CannotConnectNow, "the server is shutting down"), RefusedDraining
 	case in >= room:
 		return sqlstate.New(sqlstate.TooManyConnections, "sorry, too many clients already").
-			WithHint("Use a connection pool, or raise limits.connections in the configuration.")
+			WithHint("Use a connection pool, or raise limits.connections in the configuration."), RefusedLimit
 	case c.info.IP.IsValid() && s.perIP[c.info.IP] >= s.Limits.PerIP:
 		return sqlstate.New(sqlstate.TooManyConnections, "too many connections from %s", c.info.IP).
-			WithHint("Use a connection pool, or raise limits.connections_per_ip in the configuration.")
+			WithHint("Use a connection pool, or raise limits.connections_per_ip in the configuration."), RefusedAddress
 	}
 	c.admitted = true
 	s.preAuth--
 	add(s.strangers, c.info.IP, -1)
 	add(s.perIP, c.info.IP, 1)
-	return nil
+	return nil, ""
 }
 
 // add counts for an address; Unix sockets have none.
@@ -247,6 +249,7 @@ func (s *Server) forget(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.conns, c.info.ID)
+	s.done.add(&c.info.counters)
 	if c.admitted {
 		add(s.perIP, c.info.IP, -1)
 		return
@@ -255,8 +258,10 @@ func (s *Server) forget(c *conn) {
 	add(s.strangers, c.info.IP, -1)
 }
 
-// refused logs connections that are turned away, but not every one of a flood.
-func (s *Server) refused(remote, reason string) {
+// refused counts connections that are turned away, and logs them, but not
+// every one of a flood. why is a key of Traffic.Refused.
+func (s *Server) refused(remote, why, reason string) {
+	s.noteRefusal(why)
 	if n, ok := s.refusals.next(time.Now()); ok {
 		s.Logger.Warn("connection refused", "remote", remote, "reason", reason, "not_logged", n)
 	}

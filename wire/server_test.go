@@ -408,8 +408,8 @@ func TestIDsAreUnique(t *testing.T) {
 }
 
 func TestRemoteAddressIsKnown(t *testing.T) {
-	got := make(chan Conn, 1)
-	s := &Server{NewMachine: func(c *Conn) Machine { got <- *c; return &lines{conn: c} }}
+	got := make(chan *Conn, 1)
+	s := &Server{NewMachine: func(c *Conn) Machine { got <- c; return &lines{conn: c} }}
 	l := listenTCP(t)
 	serve(t, s, l)
 	p := dialTCP(t, l)

@@ -144,7 +144,7 @@ func (c *conn) secure() bool {
 	if err := c.tls.Handshake(); err != nil {
 		c.err = err
 		c.impolite = true // let the alert arrive
-		c.server.refused(c.info.Remote, "TLS handshake: "+err.Error())
+		c.server.refused(c.info.Remote, RefusedTLS, "TLS handshake: "+err.Error())
 		return false
 	}
 	state := c.tls.ConnectionState()

@@ -8,6 +8,7 @@ import (
 // write sends b, inside TLS if that has begun. It is the flush function of
 // the connection's Out.
 func (c *conn) write(b []byte) error {
+	c.info.counters.sent.Add(int64(len(b)))
 	if c.tls == nil {
 		return c.send(b)
 	}

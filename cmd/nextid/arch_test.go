@@ -46,6 +46,7 @@ generator/textid:          generator generator/entropy generator/option generato
 generator/code:            generator generator/option
 generator/example:         generator generator/option generator/store/shared
 generator/store/memory:    generator
+generator/store/metered:   generator
 generator/store/sqlstore:  generator migrations/...
 generator/store/shared:    generator
 generator/store/postgres:  generator/store/shared migrations

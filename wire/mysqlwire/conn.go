@@ -80,6 +80,7 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 	}
 	if served > 0 {
 		c.protocol.commands.Add(served)
+		c.info.Served(served)
 	}
 	return consumed, nil
 }

@@ -149,6 +149,7 @@ const maxMessageBytes = 512
 // appendError appends an ERR packet. Before the client has said that it
 // speaks protocol 4.1 there is no SQLSTATE in it.
 func (c *conn) appendError(dst []byte, err error) []byte {
+	c.info.Answered(err)
 	number, text := describe(err)
 	dst, at := begin(dst)
 	dst = appendUint16(append(dst, 0xff), number.Number)

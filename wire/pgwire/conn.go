@@ -52,6 +52,7 @@ var _ wire.Machine = (*conn)(nil)
 
 // Feed implements wire.Machine.
 func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int, err error) {
+	served := int64(0)
 	for consumed < len(in) {
 		rest := in[consumed:]
 		if c.skip > 0 {
@@ -64,6 +65,9 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 		switch c.state {
 		case ready:
 			n, err = c.message(ctx, rest, out)
+			if typ := rest[0]; n > 0 && (typ == 'Q' || typ == 'E') {
+				served++
+			}
 		case starting:
 			n, err = c.startup(ctx, rest, out)
 			if errors.Is(err, errStop) {
@@ -73,11 +77,14 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 			n, err = c.proof(ctx, rest, out)
 		}
 		if err != nil || (n == 0 && c.skip == 0) {
-			return consumed, err
+			break
 		}
 		consumed += n
 	}
-	return consumed, nil
+	if served > 0 {
+		c.info.Served(served)
+	}
+	return consumed, err
 }
 
 // message serves the first message of in, and copies of it that follow.
@@ -199,11 +206,13 @@ func (c *conn) failed(out *wire.Out, err error) {
 			"statement", cutText(c.text, c.protocol.limits.LogText))
 	}
 	c.session.Fail()
+	c.info.Answered(err)
 	out.B = appendError(out.B, "ERROR", err)
 }
 
 // fatal sends an error that ends the connection.
 func (c *conn) fatal(out *wire.Out, err error) error {
+	c.info.Answered(err)
 	out.B = appendError(out.B, "FATAL", err)
 	return errClose
 }

@@ -1,0 +1,88 @@
+package wire
+
+import (
+	"errors"
+	"maps"
+	"sync/atomic"
+
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// Traffic is what a Server has done since it began.
+type Traffic struct {
+	Accepted int64            // connections, those that were turned away as well
+	Received int64            // bytes of the protocol, without TLS around them
+	Sent     int64            // likewise
+	Commands int64            // see Conn.Served
+	Refused  map[string]int64 // connections, by one of the Refused… constants
+	Errors   map[string]int64 // to clients, by the first two characters of their SQLSTATE
+}
+
+// Why connections were refused: the keys of Traffic.Refused.
+const (
+	RefusedBeforeLogin = "before_login" // too many that have not logged in
+	RefusedLimit       = "limit"        // too many all together
+	RefusedAddress     = "address"      // too many from one address
+	RefusedSlow        = "slow"         // the login or a message took too long
+	RefusedTLS         = "tls"          // the handshake failed
+	RefusedDraining    = "draining"     // the server is stopping
+)
+
+// counters are of one connection, which alone writes them, once a read or a
+// write: no two connections share what they count with.
+type counters struct {
+	received, sent, commands atomic.Int64
+}
+
+func (t *Traffic) add(c *counters) {
+	t.Received += c.received.Load()
+	t.Sent += c.sent.Load()
+	t.Commands += c.commands.Load()
+}
+
+// Traffic says what was done.
+func (s *Server) Traffic() Traffic {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.done
+	t.Refused, t.Errors = maps.Clone(t.Refused), maps.Clone(t.Errors)
+	for _, c := range s.conns {
+		t.add(&c.info.counters)
+	}
+	return t
+}
+
+// Served counts messages that asked for something: queries, executions and
+// commands. A Machine calls it once a Feed.
+func (c *Conn) Served(n int64) { c.counters.commands.Add(n) }
+
+// Answered counts an error that a Machine sent to its client.
+func (c *Conn) Answered(err error) {
+	if c.failed == nil {
+		return
+	}
+	code := sqlstate.Internal
+	var e *sqlstate.Error
+	if errors.As(err, &e) && len(e.Code) >= 2 {
+		code = e.Code
+	}
+	c.failed(string(code[:2]))
+}
+
+func (s *Server) noteError(class string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.done.Errors == nil {
+		s.done.Errors = map[string]int64{}
+	}
+	s.done.Errors[class]++
+}
+
+func (s *Server) noteRefusal(why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.done.Refused == nil {
+		s.done.Refused = map[string]int64{}
+	}
+	s.done.Refused[why]++
+}
