@@ -13,6 +13,7 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/node"
+	"nextid/generator/store/metered"
 	"nextid/generator/worker"
 	"nextid/generator/worker/source"
 	"nextid/sqlfuncs"
@@ -135,6 +136,7 @@ func (m *Main) logger() *slog.Logger {
 // engine is what lies below the protocols.
 type engine struct {
 	store    generator.Store
+	meter    *metered.Meter // of store
 	pools    *worker.Pools
 	registry *generator.Registry
 	nodes    *node.Nodes
@@ -150,7 +152,9 @@ func (m *Main) openEngine(ctx context.Context, log *slog.Logger) (*engine, error
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{store: store}
+	e := &engine{}
+	e.store, e.meter = metered.Wrap(store)
+	store = e.store
 	wish, err := source.Open(m.Config.WorkerID, source.Config{Store: store, Dir: m.Config.Data, Port: m.Config.port(), Logger: log})
 	if err != nil {
 		return nil, errors.Join(&failure{what: err.Error(), hint: "See docs/operations.md on --worker-id, or use auto.", cause: err}, store.Close())

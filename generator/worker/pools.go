@@ -292,6 +292,13 @@ func (p *Pools) Held() []Held {
 // ClockBack is how often the wall clock was seen to go back.
 func (p *Pools) ClockBack() int64 { return p.time.backs.Load() }
 
+// ClockLead is by how much the time that ids are stamped with is ahead of the
+// wall clock, after that was set back; negative while it follows one that
+// jumped ahead.
+func (p *Pools) ClockLead() time.Duration {
+	return time.Duration(p.time.now()-p.time.wall()) * time.Microsecond
+}
+
 // Close ends the background work and gives back the unused time of every
 // slice (rule R6), except where a generator has not left.
 func (p *Pools) Close(ctx context.Context) error {

@@ -2,6 +2,7 @@ package httpstatus
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -11,8 +12,9 @@ type Kind string
 
 // The kinds of metrics.
 const (
-	Counter Kind = "counter"
-	Gauge   Kind = "gauge"
+	Counter   Kind = "counter"
+	Gauge     Kind = "gauge"
+	Histogram Kind = "histogram"
 )
 
 // Metrics builds an answer in Prometheus's text format, version 0.0.4
@@ -33,8 +35,27 @@ func (m *Metrics) Family(name string, kind Kind, help string) {
 
 // Sample adds a value to the metric that began last. labels are names and
 // values in turn.
-func (m *Metrics) Sample(value float64, labels ...string) {
-	m.b.WriteString(m.name)
+func (m *Metrics) Sample(value float64, labels ...string) { m.sample("", value, labels) }
+
+// Buckets adds a histogram to the metric that began last. bounds are the
+// upper bounds of the buckets; counts has one more, for what lies above all
+// of them. Each counts what is in its bucket alone.
+func (m *Metrics) Buckets(bounds []float64, counts []int64, sum float64, labels ...string) {
+	total := int64(0)
+	for i, n := range counts {
+		bound := math.Inf(1)
+		if i < len(bounds) {
+			bound = bounds[i]
+		}
+		total += n
+		m.sample("_bucket", float64(total), append(slices.Clone(labels), "le", format(bound)))
+	}
+	m.sample("_sum", sum, labels)
+	m.sample("_count", float64(total), labels)
+}
+
+func (m *Metrics) sample(suffix string, value float64, labels []string) {
+	m.b.WriteString(m.name + suffix)
 	for i := 0; i+1 < len(labels); i += 2 {
 		m.b.WriteByte("{,"[min(i, 1)])
 		m.b.WriteString(labels[i] + `="`)
