@@ -26,6 +26,10 @@ type Node struct {
 	// ClockAhead is by how much its clock is ahead of ours, at least;
 	// negative for behind. 0 as long as no difference is certain.
 	ClockAhead time.Duration
+
+	// StoreAhead is by how much its clock is ahead of that of the store, as
+	// it last said; nil when it does not know.
+	StoreAhead *time.Duration
 }
 
 // The states of a Node.

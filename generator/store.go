@@ -68,6 +68,14 @@ type Prober interface {
 	Probe() error
 }
 
+// Timekeeper is a Store whose database has a clock.
+type Timekeeper interface {
+	// Time asks for the time by the database's clock: it was between earliest
+	// and latest when the database answered. A clock that cannot be asked for
+	// is ErrWrongKind.
+	Time(ctx context.Context) (earliest, latest time.Time, err error)
+}
+
 // Reservation is one request to Reserve.
 type Reservation struct {
 	Key     string

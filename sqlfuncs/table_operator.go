@@ -30,7 +30,7 @@ var operatorTables = []table{
 	operatorTable("nodes", "the servers on this store: where they are, how they stand, how their clocks differ", `
 		node:int4! state:text! this:bool! host:text! pid:int4! address:text! version:text!
 		ready:bool! workers:text! issued:int8! per_second:int8! started_at:timestamptz!
-		seen_at:timestamptz! expires_at:timestamptz! clock_ahead_ms:int8!`, nodeRows),
+		seen_at:timestamptz! expires_at:timestamptz! clock_ahead_ms:int8! store_ahead_ms:int8`, nodeRows),
 	operatorTable("sessions", "connections of this server", `
 		pid:int4! usename:text! datname:text! application_name:text! client_addr:text!
 		protocol:text! started_at:timestamptz!`, sessionRows),
@@ -157,12 +157,16 @@ func nodeRows(x *exec) ([][]datum.Value, error) {
 	nodes, err := x.server.nodes(x.ctx)
 	rows := make([][]datum.Value, 0, len(nodes))
 	for _, n := range nodes {
+		storeAhead := datum.Null(datum.Int8)
+		if n.StoreAhead != nil {
+			storeAhead = datum.MakeInt8(n.StoreAhead.Milliseconds())
+		}
 		rows = append(rows, []datum.Value{
 			datum.MakeInt4(int64(n.Number)), datum.MakeText(n.State), datum.MakeBool(n.Self), datum.MakeText(n.Host),
 			datum.MakeInt4(int64(n.PID)), datum.MakeText(n.Address), datum.MakeText(n.Version), datum.MakeBool(n.Ready),
 			datum.MakeText(n.Workers), datum.MakeInt8(n.Issued), datum.MakeInt8(int64(math.Round(n.Rate))),
 			datum.TimestampTZFromTime(n.Started), datum.TimestampTZFromTime(n.Seen), datum.TimestampTZFromTime(n.Until),
-			datum.MakeInt8(n.ClockAhead.Milliseconds()),
+			datum.MakeInt8(n.ClockAhead.Milliseconds()), storeAhead,
 		})
 	}
 	return rows, err

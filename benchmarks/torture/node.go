@@ -99,6 +99,9 @@ func (n *node) start(ctx context.Context) error {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir, cmd.Stderr = n.dir, said
 	cmd.Env = append(os.Environ(), "NEXTID_STORE="+n.link.url) // which may hold a password
+	if n.clock != "" {
+		cmd.Env = append(cmd.Env, "NEXTID_CLOCK_LIMIT=0s") // it shall start with a wrong clock
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	rig.EndWithParent(cmd.SysProcAttr, syscall.SIGKILL)
 	if err := cmd.Start(); err != nil {

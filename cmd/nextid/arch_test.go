@@ -35,6 +35,7 @@ generator/gapless:         generator
 generator/counter:         generator generator/gapless generator/option
 generator/readiness:       generator
 generator/node:            generator
+generator/skew:            generator
 generator/autorandom:      generator generator/layout generator/option
 generator/dated:           generator generator/gapless generator/option
 generator/external:

@@ -40,6 +40,7 @@ type Config struct {
 	WorkerID       string        // where it comes from, see package source
 	WorkerSlice    time.Duration // 0: as the store deserves
 	WorkerBorrow   bool
+	ClockLimit     time.Duration // 0: none
 	AllowPlaintext bool
 
 	Users       string // a file, usersAuto or usersOff
@@ -89,6 +90,7 @@ func DefaultConfig() Config {
 		Users:        usersAuto,
 		LogLevel:     slog.LevelInfo,
 		LogFormat:    "text",
+		ClockLimit:   5 * time.Second,
 		DrainTimeout: 10 * time.Second,
 		Layout:       layout.Default,
 		Audit:        audit.Config{Sample: 1, MaxSize: 100 << 20, Keep: 5, Queue: 100_000},

@@ -134,6 +134,12 @@ func measureWorkers(m *httpstatus.Metrics, e *engine) {
 		}
 	}
 	m.One("nextid_clock_back_total", httpstatus.Counter, "Times the wall clock was seen to go back.", float64(e.pools.ClockBack()))
+	m.Family("nextid_clock_store_ahead_seconds", httpstatus.Gauge, "By how much the clock of this server is ahead of that of the store, as far as that is certain.")
+	offset := e.clock.Offset()
+	if offset.Known {
+		m.Sample(offset.Ahead.Seconds())
+	}
+	m.One("nextid_clock_alarm", httpstatus.Gauge, "1 while the two differ by more than clock_limit.", httpstatus.Bool(offset.Alarm))
 	m.One("nextid_clock_lead_seconds", httpstatus.Gauge, "By how much the time in ids is ahead of the wall clock.", e.pools.ClockLead().Seconds())
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/node"
+	"nextid/generator/skew"
 	"nextid/generator/store/metered"
 	"nextid/generator/worker"
 	"nextid/generator/worker/source"
@@ -137,6 +138,7 @@ func (m *Main) logger() *slog.Logger {
 type engine struct {
 	store    generator.Store
 	meter    *metered.Meter // of store
+	clock    *skew.Watch    // nil: the store has no clock of its own
 	pools    *worker.Pools
 	registry *generator.Registry
 	nodes    *node.Nodes
@@ -154,7 +156,14 @@ func (m *Main) openEngine(ctx context.Context, log *slog.Logger) (*engine, error
 	}
 	e := &engine{}
 	e.store, e.meter = metered.Wrap(store)
+	keeper, _ := store.(generator.Timekeeper) // nil: this machine's clock is the only one
 	store = e.store
+	clock := skew.Config{Store: keeper, Limit: m.Config.ClockLimit, Logger: log}
+	if keeper != nil {
+		if err := checkClock(ctx, clock); err != nil {
+			return nil, errors.Join(err, store.Close())
+		}
+	}
 	wish, err := source.Open(m.Config.WorkerID, source.Config{Store: store, Dir: m.Config.Data, Port: m.Config.port(), Logger: log})
 	if err != nil {
 		return nil, errors.Join(&failure{what: err.Error(), hint: "See docs/operations.md on --worker-id, or use auto.", cause: err}, store.Close())
@@ -162,6 +171,9 @@ func (m *Main) openEngine(ctx context.Context, log *slog.Logger) (*engine, error
 	e.pools = worker.New(worker.Config{
 		Store: store, Source: wish, Slice: m.Config.WorkerSlice, Borrow: m.Config.WorkerBorrow, Owner: owner(), Logger: log,
 	})
+	if clock.Doubt = e.pools.Doubt; keeper != nil {
+		e.clock = skew.New(clock)
+	}
 	if err := e.openTrail(m.Config.Audit, log); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
@@ -172,6 +184,21 @@ func (m *Main) openEngine(ctx context.Context, log *slog.Logger) (*engine, error
 	e.stop = stop
 	e.work.Go(func() { forecast(background, e.registry, log) })
 	return e, nil
+}
+
+// checkClock refuses to start with a clock that is far from the store's: the
+// ids of this server would carry wrong times, and one that is ahead would
+// reserve times that have not come.
+func checkClock(ctx context.Context, c skew.Config) error {
+	err := skew.Check(ctx, c)
+	if err == nil {
+		return nil
+	}
+	return &failure{
+		what: err.Error(), cause: err,
+		hint: fmt.Sprintf("Set the clock right, of this machine or of the store's. clock_limit (%s) says how much they may differ; 0s lets them.",
+			formatDuration(c.Limit)),
+	}
 }
 
 // openTrail opens the audit trail, where one is wanted.
@@ -222,6 +249,9 @@ func (e *engine) close() error {
 		e.stop()
 		e.work.Wait()
 	}
+	if e.clock != nil {
+		e.clock.Close()
+	}
 	var errs []error
 	if e.registry != nil {
 		errs = append(errs, e.registry.Close(ctx))
@@ -238,6 +268,9 @@ func (e *engine) close() error {
 // describe is this server as nextid.nodes shows it on all of them.
 func (e *engine) describe(endpoints endpoints, status *status) generator.Node {
 	n := generator.Node{PID: os.Getpid(), Version: buildVersion(), Ready: status.ready() == nil, Started: status.started}
+	if o := e.clock.Offset(); o.Known {
+		n.StoreAhead = &o.Ahead
+	}
 	n.Host, _ = os.Hostname() // "" is as good as a made up name
 	if len(endpoints) > 0 {
 		n.Address = endpoints[0].listener.Addr().String()

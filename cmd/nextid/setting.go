@@ -104,6 +104,10 @@ var settings = []setting{
 		value: func(c *Config) value { return boolean(&c.WorkerBorrow) },
 	},
 	{
+		key: "clock_limit", flag: true, arg: "DURATION", help: "how much this machine's clock may differ from that of the shared store: with more a server does not start, and one that runs raises an alarm; 0s for any difference",
+		value: func(c *Config) value { return durationOrZero(&c.ClockLimit, 100*time.Millisecond, 24*time.Hour) },
+	},
+	{
 		key: "users", flag: true, arg: "FILE", help: "users and their verifiers (see nextid passwd): a file; auto for users in the data directory, when it is there; off to let everybody in",
 		value: func(c *Config) value { return text(&c.Users) },
 	},

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"nextid/generator"
 	"nextid/generator/readiness"
 	"nextid/wire"
 	"nextid/wire/httpstatus"
@@ -61,7 +62,7 @@ func (m *Main) openStatus(log *slog.Logger, access *access) (*status, error) {
 		}
 		return nil, err
 	}
-	cfg := httpstatus.Config{Ready: s.ready, Measure: s.measure, Authorize: s.authorize, Logger: log}
+	cfg := httpstatus.Config{Ready: s.ready, Notes: s.notes, Measure: s.measure, Authorize: s.authorize, Logger: log}
 	if access.tls != nil && !a.Local() {
 		cfg.TLS = func() *tls.Config { return access.tls.Config() }
 	}
@@ -96,6 +97,33 @@ func (s *status) ready() error {
 		return errStarting
 	}
 	return readiness.Check(r.engine.store, r.engine.registry, readiness.Margin(r.engine.pools.Slice()))
+}
+
+// notes are what /readyz tells besides. It names no host: everybody may ask.
+func (s *status) notes() []string {
+	r := s.running.Load()
+	if r == nil {
+		return nil
+	}
+	var notes []string
+	if o := r.engine.clock.Offset(); o.Alarm {
+		notes = append(notes, fmt.Sprintf("the clock of this server is %v ahead of that of the store", o.Ahead.Round(time.Millisecond)))
+	}
+	r.engine.registry.Running(func(d generator.Definition, g generator.Generator) bool {
+		if rep, ok := generator.Unwrap(g).(generator.DatabaseReporter); ok {
+			all, down := rep.DatabaseStats(), 0
+			for _, one := range all {
+				if !one.Up && one.Err != nil {
+					down++
+				}
+			}
+			if down > 0 {
+				notes = append(notes, fmt.Sprintf("%d of the %d databases of generator %q are down: see nextid.databases", down, len(all), d.Name))
+			}
+		}
+		return true
+	})
+	return notes
 }
 
 // authorize decides who may read /metrics from another machine.

@@ -18,18 +18,24 @@ type description struct {
 	Workers  string `json:"w"`
 	Ready    bool   `json:"r"`
 	Issued   int64  `json:"n"`
-	Started  int64  `json:"s"` // Unix ms
-	Seen     int64  `json:"t"` // Unix ms
+	Started  int64  `json:"s"`           // Unix ms
+	Seen     int64  `json:"t"`           // Unix ms
+	Ahead    *int64 `json:"c,omitempty"` // of the store's clock, ms
 }
 
 // maxOwner is the shortest that the stores allow.
 const maxOwner = 255
 
 func describe(n generator.Node, instance string, now int64) description {
-	return description{
+	d := description{
 		Instance: instance, Host: n.Host, PID: n.PID, Version: n.Version, Address: n.Address, Workers: n.Workers,
 		Ready: n.Ready, Issued: n.Issued, Started: n.Started.UnixMilli(), Seen: now,
 	}
+	if n.StoreAhead != nil {
+		ms := n.StoreAhead.Milliseconds()
+		d.Ahead = &ms
+	}
+	return d
 }
 
 // encode shortens texts until they fit, the longest of them first.
@@ -62,8 +68,13 @@ func decode(text string) description {
 }
 
 func (d description) node() generator.Node {
-	return generator.Node{
+	n := generator.Node{
 		Host: d.Host, PID: d.PID, Version: d.Version, Address: d.Address, Workers: d.Workers,
 		Ready: d.Ready, Issued: d.Issued, Started: time.UnixMilli(d.Started), Seen: time.UnixMilli(d.Seen),
 	}
+	if d.Ahead != nil {
+		ahead := time.Duration(*d.Ahead) * time.Millisecond
+		n.StoreAhead = &ahead
+	}
+	return n
 }

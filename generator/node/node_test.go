@@ -194,14 +194,22 @@ func TestAStoreOfOneProcessListsIt(t *testing.T) {
 
 func TestDescriptionsFitAStore(t *testing.T) {
 	long := strings.Repeat("ä", 200)
-	d := describe(generator.Node{Host: long, Version: long, Address: long, Workers: long, PID: 1 << 22, Issued: 1 << 62, Ready: true, Started: start},
-		"3w5e11264sgsf", start.UnixMilli())
+	ahead := -365 * 24 * time.Hour
+	d := describe(generator.Node{
+		Host: long, Version: long, Address: long, Workers: long, PID: 1 << 22, Issued: 1 << 62, Ready: true, Started: start, StoreAhead: &ahead,
+	}, "3w5e11264sgsf", start.UnixMilli())
 	text := d.encode()
 	if len(text) > maxOwner {
 		t.Errorf("%d bytes", len(text))
 	}
 	if got := decode(text); got.Issued != 1<<62 || got.Host == "" || got.Instance != d.Instance {
 		t.Errorf("%+v", got)
+	}
+	if got := decode(text).node().StoreAhead; got == nil || *got != ahead {
+		t.Errorf("ahead of the store by %v, want %v", got, ahead)
+	}
+	if got := decode(`{"i":"an older version's"}`).node(); got.StoreAhead != nil {
+		t.Errorf("an older version: %+v", got)
 	}
 	if got := decode("process 7 on x"); got != (description{}) {
 		t.Errorf("another text: %+v", got)

@@ -18,6 +18,7 @@ type timeline struct {
 	log    *slog.Logger
 	anchor atomic.Pointer[anchor]
 	backs  atomic.Int64 // times the wall clock was seen to go back
+	doubt  atomic.Bool  // the wall clock is known to be ahead of the time
 
 	mu       sync.Mutex
 	pinned   bool // ids were stamped: from now on no jumps
@@ -145,6 +146,9 @@ func (t *timeline) beat() {
 		}
 		t.jumped = jumped
 		behind = min(behind, maxForward.Microseconds())
+		if t.doubt.Load() {
+			behind = min(behind, 0)
+		}
 	}
 	if behind > 0 || !t.pinned {
 		ours += behind

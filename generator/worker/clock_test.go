@@ -156,6 +156,29 @@ func TestAForwardStepIsFollowedByASecondASecond(t *testing.T) {
 
 // Before anything was stamped there is nothing to protect: a machine without
 // a battery clock starts in 1970 and gets the time from the network.
+// A clock that the store's contradicts is not followed: time goes on as it was.
+func TestADoubtedClockIsNotFollowed(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		s := w.server()
+		p := w.open(s)
+		s.Doubt(true)
+		w.clock.Step(time.Hour)
+		before := p.Now()
+		run(w, p, 30*time.Second)
+		if got := time.Duration(p.Now()-before) * time.Microsecond; got != 30*time.Second {
+			t.Errorf("our time went on by %v in 30 s", got)
+		}
+		if ahead := s.ClockLead(); ahead != -time.Hour {
+			t.Errorf("%v ahead of the clock", ahead)
+		}
+		s.Doubt(false) // the store's clock is what was wrong
+		run(w, p, 30*time.Second)
+		if got := time.Duration(p.Now()-before) * time.Microsecond; got < 85*time.Second || got > 95*time.Second {
+			t.Errorf("our time went on by %v in 60 s", got)
+		}
+	})
+}
+
 func TestBeforeTheFirstClaimTimeFollowsTheClockAtOnce(t *testing.T) {
 	for _, step := range []time.Duration{30 * 365 * 24 * time.Hour, -30 * 365 * 24 * time.Hour} {
 		inWorld(t, true, func(w *world) {

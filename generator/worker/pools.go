@@ -292,6 +292,11 @@ func (p *Pools) Held() []Held {
 // ClockBack is how often the wall clock was seen to go back.
 func (p *Pools) ClockBack() int64 { return p.time.backs.Load() }
 
+// Doubt says whether the wall clock is known to be ahead of the time, as the
+// store's clock shows it: then the time of ids does not follow it, but goes on
+// with the monotonic clock.
+func (p *Pools) Doubt(ahead bool) { p.time.doubt.Store(ahead) }
+
 // ClockLead is by how much the time that ids are stamped with is ahead of the
 // wall clock, after that was set back; negative while it follows one that
 // jumped ahead.

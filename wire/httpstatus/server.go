@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -23,6 +24,9 @@ import (
 type Config struct {
 	// Ready says why no client should be sent here, nil if clients should.
 	Ready func() error
+	// Notes are what an operator should know although clients may come, a
+	// line each. Everybody can read them. nil: none.
+	Notes func() []string
 	// Measure writes what /metrics shows.
 	Measure func(*Metrics)
 	// Authorize decides about /metrics for a client on another machine. name
@@ -99,11 +103,15 @@ func (s *Server) Shutdown(ctx context.Context) error {
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok\n") }
 
 func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
+	code, text := http.StatusOK, "ready"
 	if err := s.cfg.Ready(); err != nil {
-		answer(w, http.StatusServiceUnavailable, err.Error()+"\n")
-		return
+		code, text = http.StatusServiceUnavailable, err.Error()
 	}
-	answer(w, http.StatusOK, "ready\n")
+	lines := []string{text}
+	if s.cfg.Notes != nil {
+		lines = append(lines, s.cfg.Notes()...)
+	}
+	answer(w, code, strings.Join(lines, "\n")+"\n")
 }
 
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {

@@ -49,6 +49,7 @@ func (o Opener) Conformance(t *testing.T, place func(t *testing.T) string) {
 		where[s] = url
 		return s
 	}
+	t.Run("Time", func(t *testing.T) { o.tellsTheTime(t, place(t)) })
 	storetest.Run(t, func(t *testing.T) generator.Store { return open(t, place(t)) },
 		storetest.Caps{Reopen: func(t *testing.T, old generator.Store) generator.Store {
 			if err := old.Close(); err != nil {
@@ -56,6 +57,27 @@ func (o Opener) Conformance(t *testing.T, place func(t *testing.T) string) {
 			}
 			return open(t, where[old])
 		}})
+}
+
+// tellsTheTime checks generator.Timekeeper: the database runs on this machine.
+func (o Opener) tellsTheTime(t *testing.T, url string) {
+	s := o.Start(t, url, shared.Config{})
+	const precision = 50 * time.Millisecond // of clocks that Linux reads in different ways
+	for range 3 {
+		before := time.Now().Add(-precision)
+		earliest, latest, err := s.Time(t.Context())
+		after := time.Now().Add(precision)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if latest.Before(before) || earliest.After(after) || latest.Before(earliest) || latest.Sub(earliest) > time.Second {
+			t.Errorf("asked between %v and %v: the time is between %v and %v", before, after, earliest, latest)
+		}
+	}
+	s.Close()
+	if _, _, err := s.Time(t.Context()); !errors.Is(err, generator.ErrNotNow) {
+		t.Errorf("after Close: %v", err)
+	}
 }
 
 // CutAnywhere draws from the store at url while connections to its server at

@@ -52,6 +52,7 @@ type (
 	rangeResponse struct {
 		Header header     `json:"header"`
 		KVs    []keyValue `json:"kvs"`
+		date   time.Time  // of the answer; zero if it has none
 	}
 	putRequest struct {
 		Key   []byte `json:"key"`
@@ -222,6 +223,9 @@ func (c *client) send(ctx context.Context, to string, body []byte, response any)
 			said.Text = answer.Status
 		}
 		return said
+	}
+	if found, ok := response.(*rangeResponse); ok {
+		found.date, _ = http.ParseTime(answer.Header.Get("Date")) // zero if there is none
 	}
 	return json.Unmarshal(text, response)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"time"
 
 	"nextid/generator/store/shared"
 )
@@ -69,6 +70,19 @@ func (s swapper) Stamp(ctx context.Context) (string, error) {
 		return "", s.unprepared()
 	}
 	return found.Header.ClusterID + "/" + found.KVs[0].CreateRevision, nil
+}
+
+// Time implements shared.Timekeeper. etcd has no question for it, but every
+// answer over HTTP says when it was made, in whole seconds.
+func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err error) {
+	found, err := e.c.get(ctx, e.marker(), "")
+	if err != nil {
+		return earliest, latest, e.failure(ctx, err)
+	}
+	if found.date.IsZero() {
+		return earliest, latest, e.failure(ctx, errors.New("the answer has no date"))
+	}
+	return found.date, found.date.Add(time.Second), nil
 }
 
 // Load implements shared.Swapper.

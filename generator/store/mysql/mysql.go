@@ -139,6 +139,15 @@ func (e *Engine) Stamp(ctx context.Context) (found string, err error) {
 	return found, err
 }
 
+// Time implements shared.Timekeeper.
+func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err error) {
+	var micros int64
+	err = e.on(ctx, func(c *sql.Conn, _ string) error {
+		return c.QueryRowContext(ctx, "SELECT CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED)").Scan(&micros)
+	})
+	return time.UnixMicro(micros), time.UnixMicro(micros), err
+}
+
 // changes are what a granted ask does to a row that exists, as assignments
 // that are made one after the other. The first says whether it is granted:
 // then the row gets the token. Parameters: the condition's limit, stamp and

@@ -212,6 +212,15 @@ func (e *Engine) Stamp(ctx context.Context) (stamp string, err error) {
 	return stamp, err
 }
 
+// Time implements shared.Timekeeper.
+func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err error) {
+	var micros int64
+	err = e.on(ctx, func(c *pgx.Conn, _ *dialect) error {
+		return c.QueryRow(ctx, "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)").Scan(&micros)
+	})
+	return time.UnixMicro(micros), time.UnixMicro(micros), err
+}
+
 // Advance implements shared.Engine. It is one round trip; asks that were
 // refused cost a second one to learn why.
 func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shared.Answer, err error) {

@@ -205,6 +205,18 @@ func (e *Engine) Stamp(ctx context.Context) (stamp string, err error) {
 	return stamp, err
 }
 
+// Time implements shared.Timekeeper.
+func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err error) {
+	err = e.on(ctx, func(c redis.Conn) error {
+		now, err := redis.Int64s(redis.DoContext(c, ctx, "TIME"))
+		if err == nil && len(now) == 2 {
+			earliest = time.Unix(now[0], now[1]*1000)
+		}
+		return err
+	})
+	return earliest, earliest, err
+}
+
 func (e *Engine) unprepared() error { return shared.NoSchema(e.what, "redis://…", nil) }
 
 // The scripts compare numbers as texts of 20 digits: shifted ones, so that

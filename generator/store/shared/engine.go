@@ -2,6 +2,7 @@ package shared
 
 import (
 	"context"
+	"time"
 
 	"nextid/generator"
 )
@@ -36,6 +37,12 @@ type Engine interface {
 	PutName(ctx context.Context, e Entry, was *Entry) (written bool, err error)
 
 	Close() error
+}
+
+// Timekeeper is an Engine whose database has a clock; see
+// generator.Timekeeper.
+type Timekeeper interface {
+	Time(ctx context.Context) (earliest, latest time.Time, err error)
 }
 
 // Ask is one reservation, and under which circumstances it may be granted:

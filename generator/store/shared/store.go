@@ -89,6 +89,8 @@ var (
 	_ generator.Store     = (*Store)(nil)
 	_ generator.Recoverer = (*Store)(nil)
 	_ generator.Prober    = (*Store)(nil)
+
+	_ generator.Timekeeper = (*Store)(nil)
 )
 
 // New returns a Store on engine, and checks that it answers. The Store closes
@@ -116,6 +118,20 @@ func New(ctx context.Context, engine Engine, cfg Config) (*Store, error) {
 
 // Probe implements generator.Prober.
 func (s *Store) Probe() error { return s.health.probe() }
+
+// Time implements generator.Timekeeper.
+func (s *Store) Time(ctx context.Context) (earliest, latest time.Time, err error) {
+	k, ok := s.engine.(Timekeeper)
+	if !ok {
+		return earliest, latest, &generator.Error{Kind: generator.ErrWrongKind, Message: "the store has no clock"}
+	}
+	if err := s.open(ctx); err != nil {
+		return earliest, latest, err
+	}
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	return k.Time(ctx)
+}
 
 // Exclusive implements generator.Store.
 func (s *Store) Exclusive() bool { return false }

@@ -73,6 +73,9 @@ func (s *Schema) Down(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := remove(s.e.clock()); err != nil {
+		return err
+	}
 	return remove(s.e.root)
 }
 

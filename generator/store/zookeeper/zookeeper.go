@@ -119,6 +119,28 @@ func (e *Engine) names() string             { return e.root + "/generators" }
 func (e *Engine) rowPath(key string) string { return e.rows() + "/" + url.PathEscape(key) }
 func (e *Engine) namePath(n string) string  { return e.names() + "/" + url.PathEscape(n) }
 
+// clock is a node that is written to learn the time.
+func (e *Engine) clock() string { return e.root + "/clock" }
+
+// Time implements shared.Timekeeper. ZooKeeper has no question for it, but
+// notes with every node when it was written, by the leader's clock.
+func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err error) {
+	stat, err := ask(ctx, e, func() (*zk.Stat, error) {
+		stat, err := e.conn.Set(e.clock(), nil, -1)
+		if !errors.Is(err, zk.ErrNoNode) {
+			return stat, err
+		}
+		if _, err := e.conn.Create(e.clock(), nil, 0, e.acl); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+			return nil, err
+		}
+		return e.conn.Set(e.clock(), nil, -1)
+	})
+	if err != nil {
+		return earliest, latest, e.failure(ctx, err)
+	}
+	return time.UnixMilli(stat.Mtime), time.UnixMilli(stat.Mtime + 1), nil
+}
+
 func (e *Engine) unprepared() error { return shared.NoSchema(e.what, "zookeeper://…", nil) }
 
 // ask waits for f no longer than ctx. The library's calls know no context;

@@ -1,0 +1,254 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/jackc/pgx/v5"
+
+	"nextid/generator/store/dbtest"
+)
+
+// family is one metric of a scrape.
+type family struct {
+	kind, help string
+	labels     []string // of its samples, in their order
+	samples    int
+}
+
+// scrape reads Prometheus's text format.
+func scrape(t *testing.T, text string) map[string]*family {
+	t.Helper()
+	all := map[string]*family{}
+	var name string
+	sample := regexp.MustCompile(`^([a-z_]+)(?:\{(.*)\})? (\S+)$`)
+	label := regexp.MustCompile(`([a-z]+)="(?:[^"\\]|\\.)*"`)
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		switch words := strings.SplitN(line, " ", 4); {
+		case words[1] == "HELP":
+			name = words[2]
+			if all[name] != nil {
+				t.Errorf("%s begins twice", name)
+			}
+			all[name] = &family{help: words[3]}
+		case words[1] == "TYPE":
+			if words[2] != name {
+				t.Errorf("TYPE of %s after HELP of %s", words[2], name)
+			}
+			all[name].kind = words[3]
+		default:
+			m := sample.FindStringSubmatch(line)
+			if m == nil {
+				t.Fatalf("not a sample: %s", line)
+			}
+			f := all[name]
+			if m[1] != name && (f.kind != "histogram" || !slices.Contains([]string{name + "_bucket", name + "_sum", name + "_count"}, m[1])) {
+				t.Errorf("a sample of %s below %s", m[1], name)
+			}
+			if _, err := strconv.ParseFloat(m[3], 64); err != nil {
+				t.Errorf("%s: %v", line, err)
+			}
+			f.samples++
+			for _, l := range label.FindAllStringSubmatch(m[2], -1) {
+				if l[1] != "le" && !slices.Contains(f.labels, l[1]) {
+					f.labels = append(f.labels, l[1])
+				}
+			}
+		}
+	}
+	return all
+}
+
+const operationsPage = "../../docs/operations.md"
+
+// part is the text of the page between two lines.
+func part(t *testing.T, page, begin, end string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(page, begin+"\n")
+	inside, _, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		t.Fatalf("%s has nothing between %q and %q", operationsPage, begin, end)
+	}
+	return inside
+}
+
+// TestEveryMetricIsDocumented starts a server that has something of everything
+// and compares what it measures with the table in docs/operations.md, which
+// -update writes again. The alert rules there name metrics and labels that
+// exist.
+func TestEveryMetricIsDocumented(t *testing.T) {
+	t.Parallel()
+	place := dbtest.Redis(t)
+	if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", place.RedisURL()); r.code != exitOK {
+		t.Fatal(r.stderr)
+	}
+	s := startServer(t, []string{
+		"NEXTID_AUDIT_FILE=" + filepath.Join(t.TempDir(), "audit"), "NEXTID_LIMITS_CONNECTIONS_PER_IP=1",
+	}, "--http", "127.0.0.1:0", "--store", place.RedisURL())
+	conn := s.connect()
+	for _, text := range []string{
+		"SELECT next_id('orders')", "SELECT get_id('web')",
+		"SELECT create_generator('cached', 'ring')", "SELECT next_id('cached')",
+		fmt.Sprintf(`SELECT create_generator('photos', 'ticket', '{"databases": [%q, "mysql://tickets@127.0.0.1:1/flickr"]}')`, place.RedisURL()),
+		"SELECT next_id('photos')",
+	} {
+		if _, err := conn.Exec(t.Context(), text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	if _, err := conn.Exec(t.Context(), "SELECT nothing"); err == nil {
+		t.Fatal("there is a column")
+	}
+	if other, err := pgx.Connect(t.Context(), "postgres://anybody@"+s.address+"/nextid?sslmode=disable"); err == nil {
+		other.Close(t.Context())
+		t.Fatal("a second connection from this address")
+	}
+	var text string
+	lines := []string{ // each appears at last
+		`nextid_ticket_database_up{generator="photos",database="mysql://tickets@127.0.0.1:1/flickr"} 0`,
+		`nextid_ticket_database_up{generator="photos",database="` + place.RedisURL() + `"} 1`,
+		`nextid_ticket_database_draws_total{generator="photos",database="` + place.RedisURL() + `"} 1`,
+		`nextid_clock_alarm 0`, `nextid_clock_store_ahead_seconds 0`, `nextid_audit_lines_total 1`, `nextid_agent_ids_total{agent="web"} 1`,
+		`nextid_connections{protocol="pg"} 1`, `nextid_connections_accepted_total{protocol="pg"} 2`,
+		`nextid_connections_refused_total{protocol="pg",reason="address"} 1`,
+		`nextid_errors_total{protocol="pg",class="42"} 1`, `nextid_errors_total{protocol="pg",class="53"} 1`,
+		`nextid_ring_paddings_total{generator="cached",cause="start"} 1`, `nextid_ring_capacity_ids{generator="cached"} 65536`,
+		`nextid_generator_refills_total{generator="photos",kind="ticket"} 1`,
+		`nextid_store_errors_total{call="reserve_time",reason="unavailable"} 0`,
+	}
+	for end := time.Now().Add(patience); ; pause(t, 50*time.Millisecond) {
+		code, body := s.ask("/metrics")
+		missing := slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return strings.Contains(body, l+"\n") })
+		if text = body; code == http.StatusOK && len(missing) == 0 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("/metrics (%d) does not have %s:\n%s", code, strings.Join(missing, "\n"), body)
+		}
+	}
+	if code, body := s.ask("/readyz"); code != http.StatusOK || body != "ready\n1 of the 2 databases of generator \"photos\" are down: see nextid.databases\n" {
+		t.Errorf("/readyz: %d %q", code, body)
+	}
+	rows, err := conn.Query(t.Context(), "SELECT database, up, error IS NULL, answered_at IS NULL, draws > 0 FROM nextid.databases WHERE generator = 'photos' ORDER BY up")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for rows.Next() {
+		values, err := rows.Values()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprint(values...))
+	}
+	if want := []string{"mysql://tickets@127.0.0.1:1/flickr false false true false", place.RedisURL() + " true true false true"}; !slices.Equal(got, want) {
+		t.Errorf("nextid.databases has %q, want %q (%v)", got, want, rows.Err())
+	}
+	s.waitLine("a ticket database is down")
+
+	families := scrape(t, text)
+	var table strings.Builder
+	table.WriteString("| metric | type | labels | meaning |\n|---|---|---|---|\n")
+	for _, name := range slices.Sorted(maps.Keys(families)) {
+		f := families[name]
+		if f.samples == 0 {
+			t.Errorf("%s has no samples: the table could not say its labels", name)
+		}
+		labels := ""
+		if len(f.labels) > 0 {
+			labels = "`" + strings.Join(f.labels, "`, `") + "`"
+		}
+		fmt.Fprintf(&table, "| `%s` | %s | %s | %s |\n", name, f.kind, labels, f.help)
+	}
+	content, err := os.ReadFile(operationsPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(content)
+	const begin, end = "<!-- The metrics of a server: \"make docs\" writes this table again. -->", "<!-- end of the metrics -->"
+	if old := part(t, page, begin, end); old != table.String() {
+		if !*updatePages {
+			t.Errorf("%s is not what a server measures (make docs writes it again):\n%s", operationsPage, table.String())
+		} else if err := os.WriteFile(operationsPage, []byte(strings.Replace(page, old, table.String(), 1)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checkAlerts(t, part(t, page, "<!-- alert rules -->\n\n```yaml", "```"), families)
+}
+
+// checkAlerts checks rules for Prometheus.
+func checkAlerts(t *testing.T, text string, families map[string]*family) {
+	t.Helper()
+	var file struct {
+		Groups []struct {
+			Name  string
+			Rules []struct {
+				Alert, Expr, For    string
+				Labels, Annotations map[string]string
+			}
+		}
+	}
+	if err := yaml.UnmarshalWithOptions([]byte(text), &file, yaml.Strict()); err != nil {
+		t.Fatal(err)
+	}
+	metric := regexp.MustCompile(`\b((?:nextid|go)_[a-z_]+)\b(?:\{([^}]*)\})?`)
+	label := regexp.MustCompile(`([a-z]+)\s*[=!]`)
+	by := regexp.MustCompile(`\b(?:by|on) \(([^)]*)\)`)
+	checked := 0
+	for _, g := range file.Groups {
+		for _, r := range g.Rules {
+			if r.Alert == "" || r.Annotations["summary"] == "" || r.Labels["severity"] == "" {
+				t.Errorf("a rule of %s has no name, summary or severity: %+v", g.Name, r)
+			}
+			if _, err := time.ParseDuration(r.For); err != nil {
+				t.Errorf("%s: %v", r.Alert, err)
+			}
+			if strings.Count(r.Expr, "(") != strings.Count(r.Expr, ")") {
+				t.Errorf("%s: %s", r.Alert, r.Expr)
+			}
+			var known []string
+			for _, m := range metric.FindAllStringSubmatch(r.Expr, -1) {
+				name := m[1]
+				for _, suffix := range []string{"_bucket", "_sum", "_count"} {
+					if base := strings.TrimSuffix(name, suffix); families[base] != nil && families[base].kind == "histogram" {
+						name = base
+					}
+				}
+				f := families[name]
+				if f == nil {
+					t.Errorf("%s names %s, which does not exist", r.Alert, m[1])
+					continue
+				}
+				checked++
+				known = append(known, f.labels...)
+				for _, l := range label.FindAllStringSubmatch(m[2], -1) {
+					if !slices.Contains(f.labels, l[1]) {
+						t.Errorf("%s: %s has no label %s", r.Alert, name, l[1])
+					}
+				}
+			}
+			known = append(known, "instance", "job", "le")
+			for _, m := range by.FindAllStringSubmatch(r.Expr, -1) {
+				for l := range strings.SplitSeq(m[1], ",") {
+					if l = strings.TrimSpace(l); !slices.Contains(known, l) {
+						t.Errorf("%s: no metric has the label %s", r.Alert, l)
+					}
+				}
+			}
+		}
+	}
+	if checked < 6 {
+		t.Errorf("the rules name %d metrics", checked)
+	}
+}
