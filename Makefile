@@ -5,12 +5,15 @@ FUZZTIME      ?= 30s
 TEST_TIMEOUT  ?= 15m
 GOLANGCI_LINT_VERSION = v2.15.0
 
+# The commit, for builds with GOFLAGS=-buildvcs=false.
+COMMIT = $(shell c=$$(git rev-parse HEAD 2>/dev/null) && { git diff --quiet HEAD && echo $$c || echo $$c+changes; })
+
 .DEFAULT_GOAL := build
 .PHONY: build test test-clients test-deps format-check vet lint bench fuzz simulate docs docs-clients clean help
 
 ## build: the static binary, in bin/nextid
 build:
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags="-s -w" -o bin/nextid ./cmd/nextid
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags="-s -w -X main.commit=$(COMMIT)" -o bin/nextid ./cmd/nextid
 
 ## test: everything; ends in go test's own summary
 test: test-deps format-check vet build

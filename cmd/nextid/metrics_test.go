@@ -150,7 +150,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, fmt.Sprint(values...))
+		got = append(got, strings.TrimSuffix(fmt.Sprintln(values...), "\n"))
 	}
 	if want := []string{"mysql://tickets@127.0.0.1:1/flickr false false true false", place.RedisURL() + " true true false true"}; !slices.Equal(got, want) {
 		t.Errorf("nextid.databases has %q, want %q (%v)", got, want, rows.Err())
@@ -180,7 +180,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	if old := part(t, page, begin, end); old != table.String() {
 		if !*updatePages {
 			t.Errorf("%s is not what a server measures (make docs writes it again):\n%s", operationsPage, table.String())
-		} else if err := os.WriteFile(operationsPage, []byte(strings.Replace(page, old, table.String(), 1)), 0o644); err != nil {
+		} else if err := os.WriteFile(operationsPage, []byte(strings.Replace(page, begin+"\n"+old, begin+"\n"+table.String(), 1)), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -10,6 +11,10 @@ import (
 
 // version is set by release builds: -ldflags "-X main.version=1.2.3".
 var version string
+
+// commit is set by make build, for builds in which Go does not look for the
+// commit itself (-buildvcs=false).
+var commit string
 
 // buildVersion is the version of this build: that of the release, else the
 // module's, else "devel".
@@ -26,20 +31,21 @@ func buildVersion() string {
 // buildCommit is the commit of this build, with "+changes" when the tree had
 // some, or "unknown".
 func buildCommit() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	commit, changes := "unknown", ""
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			commit = s.Value
-		case s.Key == "vcs.modified" && s.Value == "true":
-			changes = "+changes"
+	revision, changes := "", ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			switch {
+			case s.Key == "vcs.revision":
+				revision = s.Value
+			case s.Key == "vcs.modified" && s.Value == "true":
+				changes = "+changes"
+			}
 		}
 	}
-	return commit + changes
+	if revision == "" {
+		return cmp.Or(commit, "unknown")
+	}
+	return revision + changes
 }
 
 func (p *program) versionCommand() *cobra.Command {
