@@ -538,7 +538,7 @@ func TestStats(t *testing.T) {
 		}
 		w.draw(g, 60)
 		synctest.Wait()
-		want := generator.Stats{Issued: 60, ReservedUntil: 201, Buffered: 140, Step: 100, Waits: 1, Lasts: math.MaxInt64}
+		want := generator.Stats{Issued: 60, ReservedUntil: 201, Buffered: 140, Step: 100, Waits: 1, Refills: 2, Lasts: math.MaxInt64}
 		if s := g.Stats(); s != want { // no time has passed: nothing is known of the rate
 			t.Errorf("after 60 ids %+v", s)
 		}
