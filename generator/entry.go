@@ -2,6 +2,7 @@ package generator
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 )
@@ -49,7 +50,10 @@ type live struct {
 	try        TryGenerator // nil when gen cannot answer without waiting
 	coder      Coder
 	definition Definition // without secrets
+	stored     Definition // as the store has it; see live.agrees
 	ends       time.Time  // see Registry.Ends
+
+	closed chan struct{} // closed when gen is
 }
 
 // Name returns the generator's name.
@@ -76,6 +80,11 @@ func (e *Entry) Next(ctx context.Context, n int64) (Range, error) {
 			return Range{}, err
 		}
 		r, err := l.gen.Next(ctx, n)
+		if errors.Is(err, errChanged) {
+			if err := e.expire(ctx, l); err != nil {
+				return Range{}, err
+			}
+		}
 		if err != nil && e.live.Load() != l && ctx.Err() == nil {
 			continue // altered or dropped meanwhile: ask its successor
 		}
@@ -140,11 +149,15 @@ func (e *Entry) open(ctx context.Context) (*live, error) {
 	if l := e.live.Load(); l != nil {
 		return l, nil
 	}
-	d, err := e.registry.load(ctx, e.name)
-	if err != nil {
-		return nil, err
+	for {
+		d, err := e.registry.load(ctx, e.name)
+		if err != nil {
+			return nil, err
+		}
+		if l, err := e.start(ctx, d); !errors.Is(err, errChanged) {
+			return l, err
+		}
 	}
-	return e.start(ctx, d)
 }
 
 // start opens the generator of a definition. The caller has the turn.
@@ -175,10 +188,44 @@ func (e *Entry) start(ctx context.Context, d Definition) (*live, error) {
 	if coder == nil {
 		coder = decimal{}
 	}
-	l := &live{gen: gen, coder: coder, definition: k.public(d), ends: e.registry.Ends(d)}
+	l := &live{gen: gen, coder: coder, definition: k.public(d), stored: d, ends: e.registry.Ends(d), closed: make(chan struct{})}
 	l.try, _ = gen.(TryGenerator)
-	e.live.Store(l)
+	if err := e.goLive(ctx, l); err != nil {
+		_ = l.close(ctx) // what it cannot give back is lost
+		return nil, err
+	}
 	return l, nil
+}
+
+// restart is start after a change. If another server has changed the
+// definition again meanwhile, the next draw opens the generator.
+func (e *Entry) restart(ctx context.Context, d Definition) error {
+	if _, err := e.start(ctx, d); !errors.Is(err, errChanged) {
+		return err
+	}
+	return nil
+}
+
+// goLive puts a generator into service, unless another server has changed its
+// definition since that was read.
+func (e *Entry) goLive(ctx context.Context, l *live) error {
+	r := e.registry
+	if r.cfg.Guard == nil {
+		e.live.Store(l)
+		return nil
+	}
+	r.opening.RLock()
+	defer r.opening.RUnlock()
+	d, err := r.cfg.Store.Defined(ctx, e.name)
+	switch {
+	case errors.Is(err, ErrUnknown), err == nil && (d.Version != l.stored.Version || d.Kind != l.stored.Kind):
+		return changedError(e.name)
+	case err != nil:
+		return err
+	}
+	l.stored = d
+	e.live.Store(l)
+	return nil
 }
 
 // stop takes the generator out of service. The caller has the turn. An error
@@ -188,8 +235,30 @@ func (e *Entry) stop(ctx context.Context) error {
 	if l == nil {
 		return nil
 	}
+	return l.close(ctx)
+}
+
+func (l *live) close(ctx context.Context) error {
+	defer close(l.closed)
 	if c, ok := l.gen.(Closer); ok {
 		return c.Close(ctx)
+	}
+	return nil
+}
+
+// expire takes l out of service if it still is in it, and returns when it is
+// closed. Whoever has the turn may be about to do the same.
+func (e *Entry) expire(ctx context.Context, l *live) error {
+	select {
+	case e.turn <- struct{}{}:
+	case <-l.closed:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer e.turn.pass()
+	if e.live.Load() == l {
+		_ = e.stop(ctx) // what it cannot give back is lost
 	}
 	return nil
 }

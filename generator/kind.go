@@ -52,10 +52,11 @@ type Kind struct {
 	Open func(ctx context.Context, d Definition) (Generator, error)
 
 	// Retire is called before the definition of a dropped generator is
-	// removed, after it was closed in this process. It moves the key
-	// NameKey(d.Name) above the absolute value of every id that the name may
-	// have had, so that whatever is created under the name later, of this
-	// kind or another, goes on above them.
+	// removed, after it was closed in this process, and once more when it is
+	// gone, if other servers may have gone on until then (see Guard). It moves
+	// the key NameKey(d.Name) above the absolute value of every id that the
+	// name may have had, so that whatever is created under the name later, of
+	// this kind or another, goes on above them.
 	Retire func(ctx context.Context, d Definition) error
 
 	// Recover starts a name again that the store has stopped (Recoverer):

@@ -41,6 +41,10 @@ type Config struct {
 	Declared []Definition
 
 	MaxNames int // 0: DefaultMaxNames
+
+	// Guard is what the kinds were given of a store that other servers use,
+	// too; nil on a store of this process alone. See Watch.
+	Guard *Guard
 }
 
 // Registry maps names to entries. Lookup is lock-free; everything else may
@@ -53,6 +57,11 @@ type Registry struct {
 	shards   [registryShards]shard
 	names    atomic.Int64
 	closed   atomic.Bool
+
+	settling turn         // to carry out Settle
+	settled  Mark         // of changesKey, at the end of the last Settle; belongs to settling
+	opening  sync.RWMutex // held to look at definitions: to go live with one, and to find those that have changed
+	unsaid   atomic.Bool  // an announcement failed
 }
 
 // shard is copy-on-write: readers load the map, writers replace it.
@@ -71,6 +80,7 @@ func NewRegistry(cfg Config) (*Registry, error) {
 		kinds:    make(map[string]Kind, len(cfg.Kinds)),
 		declared: make(map[string]Definition, len(cfg.Declared)),
 		seed:     maphash.MakeSeed(),
+		settling: newTurn(),
 	}
 	for _, k := range cfg.Kinds {
 		r.kinds[k.Name] = k
@@ -89,6 +99,9 @@ func NewRegistry(cfg Config) (*Registry, error) {
 			return nil, fmt.Errorf("generator %q in the configuration: %w", d.Name, err)
 		}
 		r.declared[d.Name] = n
+	}
+	if cfg.Guard != nil {
+		cfg.Guard.registry.Store(r)
 	}
 	return r, nil
 }
@@ -216,12 +229,12 @@ func (r *Registry) Alter(ctx context.Context, name string, change json.RawMessag
 	if d, err = r.cfg.Store.Redefine(ctx, d); err != nil {
 		return err
 	}
+	_ = r.announce(ctx) // Watch repeats it
 	if e.live.Load() == nil {
 		return nil
 	}
 	_ = e.stop(ctx) // what it could not give back is lost, and no reason to refuse the change
-	_, err = e.start(ctx, d)
-	return err
+	return e.restart(ctx, d)
 }
 
 // Drop removes a generator. What it issued stays issued: a generator that is
@@ -240,12 +253,35 @@ func (r *Registry) Drop(ctx context.Context, name string) error {
 		return err
 	}
 	_ = e.stop(ctx) // as in Alter
-	if k.Retire != nil {
-		if err := k.Retire(ctx, d); err != nil {
-			return named(err, name)
+	if err := retire(ctx, k, d); err != nil {
+		return err
+	}
+	if err := r.cfg.Store.Undefine(ctx, name); err != nil || r.cfg.Guard == nil {
+		return err
+	}
+	err = r.announce(ctx)
+	if err == nil {
+		err = retire(ctx, k, d) // above what other servers have reserved until now
+	}
+	if err != nil {
+		return &Error{
+			Kind: ErrRetry, Name: name, Cause: err, Message: fmt.Sprintf("generator %q was dropped, but the other servers do not know it yet", name),
+			Hint: "Before it is created again with another kind or layout, restart the other servers.",
 		}
 	}
-	return r.cfg.Store.Undefine(ctx, name)
+	return nil
+}
+
+// retire calls Kind.Retire. A key that has come to its end cannot be moved
+// further, and need not.
+func retire(ctx context.Context, k Kind, d Definition) error {
+	if k.Retire == nil {
+		return nil
+	}
+	if err := k.Retire(ctx, d); !errors.Is(err, ErrExhausted) {
+		return named(err, d.Name)
+	}
+	return nil
 }
 
 // Recover starts a generator again that stopped because the store went back
@@ -276,7 +312,7 @@ func (r *Registry) Recover(ctx context.Context, name string, atLeast int64) erro
 		return named(err, name)
 	}
 	if live {
-		_, err = e.start(ctx, d)
+		err = e.restart(ctx, d)
 	}
 	return err
 }

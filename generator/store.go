@@ -109,6 +109,12 @@ func NameKey(name string) string { return nameKeyPrefix + name }
 // "worker/<bits>/<id>", one pool per width of the worker field.
 const WorkerKeyPrefix = workerKeyPrefix
 
+// LineKeyPrefix is the prefix of time lines of one generator each; the keys
+// are "worker/line/<name>/…". They begin as those of worker ids do: after a
+// failover of the store the same rule holds for them, that nothing is granted
+// before every slice that the store may have forgotten has ended.
+const LineKeyPrefix = workerKeyPrefix + "line/"
+
 // Definition says what a name is: written once when the name is created,
 // read by every server, and changed only by AlterGenerator. It pins the
 // layout (bits, epoch, unit) of the name (invariant 4).

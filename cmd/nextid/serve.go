@@ -168,8 +168,14 @@ func (m *Main) openEngine(ctx context.Context, log *slog.Logger) (*engine, error
 	if err != nil {
 		return nil, errors.Join(&failure{what: err.Error(), hint: "See docs/operations.md on --worker-id, or use auto.", cause: err}, store.Close())
 	}
+	var guard *generator.Guard // of a store that other servers use, too
+	reserve := store
+	if !store.Exclusive() {
+		guard = generator.NewGuard(store)
+		reserve = guard
+	}
 	e.pools = worker.New(worker.Config{
-		Store: store, Source: wish, Slice: m.Config.WorkerSlice, Borrow: m.Config.WorkerBorrow, Owner: owner(), Logger: log,
+		Store: reserve, Source: wish, Slice: m.Config.WorkerSlice, Borrow: m.Config.WorkerBorrow, Owner: owner(), Logger: log,
 	})
 	if clock.Doubt = e.pools.Doubt; keeper != nil {
 		e.clock = skew.New(clock)
@@ -177,12 +183,13 @@ func (m *Main) openEngine(ctx context.Context, log *slog.Logger) (*engine, error
 	if err := e.openTrail(m.Config.Audit, log); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
-	if err := e.build(ctx, m.Config, log); err != nil {
+	if err := e.build(ctx, m.Config, guard, log); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	e.stop = stop
 	e.work.Go(func() { forecast(background, e.registry, log) })
+	e.work.Go(func() { e.registry.Watch(background) })
 	return e, nil
 }
 
@@ -214,14 +221,14 @@ func (e *engine) openTrail(c audit.Config, log *slog.Logger) error {
 	return nil
 }
 
-func (e *engine) build(ctx context.Context, c Config, log *slog.Logger) (err error) {
+func (e *engine) build(ctx context.Context, c Config, guard *generator.Guard, log *slog.Logger) (err error) {
 	autoCreate := c.AutoCreate
 	if autoCreate == autoCreateOff {
 		autoCreate = ""
 	}
 	e.registry, err = generator.NewRegistry(generator.Config{
-		Store: e.store, Kinds: kinds(e.store, e.pools, c, log), AutoCreate: autoCreate,
-		AutoOptions: c.autoOptions(), Declared: c.Generators, MaxNames: c.MaxNames,
+		Store: e.store, Kinds: kinds(e.store, guard, e.pools, c, log), AutoCreate: autoCreate,
+		AutoOptions: c.autoOptions(), Declared: c.Generators, MaxNames: c.MaxNames, Guard: guard,
 	})
 	if err != nil {
 		return err

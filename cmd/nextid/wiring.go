@@ -36,10 +36,15 @@ import (
 )
 
 // kinds are the generator kinds of this build: one line each. Those of
-// numbers get text forms and scatter from package code.
-func kinds(store generator.Store, pools *worker.Pools, c Config, log *slog.Logger) []generator.Kind {
+// numbers get text forms and scatter from package code. Those that keep what
+// they reserve do it through the guard, if there is one.
+func kinds(store generator.Store, guard *generator.Guard, pools *worker.Pools, c Config, log *slog.Logger) []generator.Kind {
 	clock := generator.SystemClock{}
-	numbers := segment.Kind(store, clock, owner())
+	keep := store
+	if guard != nil {
+		keep = guard
+	}
+	numbers := segment.Kind(keep, clock, owner())
 	return slices.Concat(
 		code.WrapAll(store,
 			snowflake.Kind(pools, c.Layout),
@@ -48,7 +53,7 @@ func kinds(store generator.Store, pools *worker.Pools, c Config, log *slog.Logge
 			autorandom.Kind(store, numbers),
 			counter.Kind(store, clock, owner()),
 			ticket.Kind(ticket.Config{
-				Store: store, Runtime: clock, Owner: owner(), Passwords: c.databasePasswords(), Logger: log,
+				Store: keep, Runtime: clock, Owner: owner(), Passwords: c.databasePasswords(), Logger: log,
 			}),
 		),
 		[]generator.Kind{
@@ -70,7 +75,7 @@ var sharedStores = []shared.Driver{
 
 // builtKinds are the kinds for checking options; they cannot open anything.
 func builtKinds(defaultLayout string) []generator.Kind {
-	return kinds(nil, nil, Config{Layout: defaultLayout}, nil)
+	return kinds(nil, nil, nil, Config{Layout: defaultLayout}, nil)
 }
 
 // takeover is what import_generator does.

@@ -48,9 +48,9 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 	}
 	floor := g.source.floor(v, used)
 	return g.Queue.Raise(ctx, floor, func(ctx context.Context) (generator.Range, error) {
-		r, err := g.source.reserve(ctx, floor, 1) // it is the next number to be given
-		if errors.Is(err, generator.ErrExhausted) {
-			err = nil // none is left
+		r, err := g.source.reserve(ctx, floor, 1)                                    // it is the next number to be given
+		if errors.Is(err, generator.ErrExhausted) || err == nil && r.First < floor { // below the bound all is used now
+			return generator.Range{}, nil
 		}
 		return r, err
 	})

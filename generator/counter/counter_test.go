@@ -479,3 +479,42 @@ func TestOptions(t *testing.T) {
 		}
 	}
 }
+
+// A bound that was moved to by setval is used: nothing is left to be given.
+func TestRaiseToTheBoundLeavesNothing(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		options string
+		to      int64
+		used    bool
+		next    int64 // 0: exhausted
+	}{
+		{`{"max":100}`, 100, true, 0},
+		{`{"max":100}`, 100, false, 100},
+		{`{"max":100}`, 99, true, 100},
+		{`{"max":100,"increment":10}`, 91, true, 0},
+		{`{"max":91,"increment":10}`, 91, true, 0},
+		{`{"max":91,"increment":10}`, 85, true, 91},
+		{`{"max":100,"increment":10}`, 95, false, 0},
+		{`{"start":9223372034707290000,"increment":500}`, 9223372036854775500, true, 0},
+		{`{"start":9223372034707290000,"increment":500}`, 9223372036854775800, true, 0},
+		{`{"start":9223372034707290000,"increment":1}`, 9223372036854775805, true, 9223372036854775806},
+		{`{"start":9223372034707290000,"increment":1}`, 9223372036854775806, true, 0},
+		{`{"start":-7,"increment":3,"max":5}`, 5, true, 0},
+		{`{"start":-7,"increment":3,"max":5}`, 3, true, 5},
+	} {
+		inWorld(t, func(w *world) {
+			g := w.open(tc.options)
+			if err := g.Raise(w.t.Context(), tc.to, tc.used); err != nil {
+				t.Fatalf("%s: Raise(%d, %v): %v", tc.options, tc.to, tc.used, err)
+			}
+			r, err := g.Next(w.t.Context(), 1)
+			switch {
+			case tc.next == 0 && !errors.Is(err, generator.ErrExhausted):
+				t.Errorf("%s: after Raise(%d, %v) it gives %v, %v; want no number", tc.options, tc.to, tc.used, r, err)
+			case tc.next != 0 && (err != nil || r.First != tc.next):
+				t.Errorf("%s: after Raise(%d, %v) it gives %v, %v; want %d", tc.options, tc.to, tc.used, r, err, tc.next)
+			}
+		})
+	}
+}

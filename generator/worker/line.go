@@ -14,13 +14,9 @@ import (
 // reserves them here: times far ahead (package ring) and times that were
 // there before (rollback bits). The store never gives a stretch of a line
 // twice, so ids stay unique whoever holds the worker id.
-//
-// The keys begin as those of worker ids do: after a failover of the store the
-// same rule holds for them, that nothing is granted before every slice that
-// the store may have forgotten has ended.
-const linePrefix = generator.WorkerKeyPrefix + "line/"
 
-func linesOf(name string) string { return linePrefix + name + "/" }
+// linesOf is the prefix of a name's lines.
+func linesOf(name string) string { return generator.LineKeyPrefix + name + "/" }
 
 // Line is the key of a time line: of a name, a worker id of the pool's width,
 // and a number that the engine gives a meaning.

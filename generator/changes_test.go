@@ -1,0 +1,274 @@
+package generator_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/history"
+	"nextid/generator/ring"
+	"nextid/generator/segment"
+	"nextid/generator/snowflake"
+	"nextid/generator/store/memory"
+	"nextid/generator/store/storetest"
+	"nextid/generator/worker"
+)
+
+// cluster is servers on one store, each with pools, kinds and a registry of
+// its own, as cmd/nextid wires them.
+type cluster struct {
+	t       *testing.T
+	store   *storetest.Faulty
+	servers []*generator.Registry
+	log     history.Log
+
+	retired func() // called after Kind.Retire
+}
+
+func inCluster(t *testing.T, slice time.Duration, f func(t *testing.T, c *cluster)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		c := &cluster{t: t, store: storetest.NewFaulty(memory.New(memory.Config{})), retired: func() {}}
+		var pools []*worker.Pools
+		for i := range 2 {
+			guard := generator.NewGuard(c.store)
+			p := worker.New(worker.Config{
+				Store: guard, Slice: slice, Owner: fmt.Sprint("server ", i), Logger: slog.New(slog.DiscardHandler),
+			})
+			pools = append(pools, p)
+			kinds := []generator.Kind{segment.Kind(guard, generator.SystemClock{}, "test"), snowflake.Kind(p, "twitter"), ring.Kind(p)}
+			for i := range kinds {
+				retire := kinds[i].Retire
+				kinds[i].Retire = func(ctx context.Context, d generator.Definition) error {
+					defer c.retired()
+					return retire(ctx, d)
+				}
+			}
+			r, err := generator.NewRegistry(generator.Config{Store: c.store, Guard: guard, Kinds: kinds})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.servers = append(c.servers, r)
+		}
+		defer stop()
+		f(t, c)
+		c.store.Clear()
+		for i, r := range c.servers {
+			if err := errors.Join(r.Close(context.WithoutCancel(ctx)), pools[i].Close(context.WithoutCancel(ctx))); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := c.log.Check(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// draw draws on every server in turn. A name that is not there gives nothing.
+func (c *cluster) draw(name string, n int64) {
+	c.t.Helper()
+	for i := range c.servers {
+		c.drawOn(i, name, n)
+	}
+}
+
+func (c *cluster) drawOn(server int, name string, n int64) {
+	c.t.Helper()
+	e, err := c.servers[server].Get(c.t.Context(), name)
+	var run generator.Range
+	if err == nil {
+		run, err = e.Next(c.t.Context(), n)
+	}
+	if errors.Is(err, generator.ErrUnknown) || errors.Is(err, generator.ErrNotNow) {
+		return // it is not there, or slices of time must end first
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.log.Add(history.Event{Name: name, Client: server, Range: run})
+}
+
+func (c *cluster) again(server int, name, kind, options string) {
+	c.t.Helper()
+	r := c.servers[server]
+	if err := r.Drop(c.t.Context(), name); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := r.Create(c.t.Context(), name, kind, json.RawMessage(options)); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// Layouts of the same bits in another order: every id of one can be one of
+// the other.
+const (
+	workerFirst   = `{"bits":"time 41, worker 2, sequence 2"}`
+	sequenceFirst = `{"bits":"time 41, sequence 2, worker 2"}`
+)
+
+// A name that one server drops and creates again with another layout or kind
+// gets no id twice from servers that have the old generator open.
+func TestANameThatIsCreatedAgainOnAnotherServer(t *testing.T) {
+	for _, tc := range []struct{ kind, options, newKind, newOptions string }{
+		{"snowflake", workerFirst, "snowflake", sequenceFirst},
+		{"snowflake", workerFirst, "segment", `{"step":1000000,"max_step":1000000}`},
+		{"snowflake", `{"bits":"time 41, worker 2, sequence 2","strict":true}`, "snowflake", sequenceFirst},
+		{"snowflake", workerFirst, "snowflake", `{"bits":"time 41, sequence 2, worker 2","strict":true}`},
+		{"segment", `{}`, "snowflake", workerFirst},
+		{"segment", `{}`, "segment", `{"increment":-1}`},
+		{"ring", `{"bits":"time 35, worker 2, sequence 2","unit":"100ms","epoch":"1999-12-31","max_borrow":"2s"}`, "snowflake", `{"bits":"time 35, sequence 2, worker 2","unit":"100ms","epoch":"1999-12-31"}`},
+		{"snowflake", `{"bits":"time 35, sequence 2, worker 2","unit":"100ms","epoch":"1999-12-31"}`, "ring", `{"bits":"time 35, worker 2, sequence 2","unit":"100ms","epoch":"1999-12-31","max_borrow":"2s"}`},
+	} {
+		slice := 6 * time.Second
+		if tc.kind == "ring" {
+			slice = time.Minute // it does not help the ring to know what it must
+		}
+		inCluster(t, slice, func(t *testing.T, c *cluster) {
+			if tc.kind == "snowflake" && tc.newKind != "ring" || tc.newKind == "snowflake" && tc.kind != "ring" {
+				tc.options = withEpoch(tc.options, tc.kind)
+				tc.newOptions = withEpoch(tc.newOptions, tc.newKind)
+			}
+			if err := c.servers[0].Create(t.Context(), "orders", tc.kind, json.RawMessage(tc.options)); err != nil {
+				t.Fatal(err)
+			}
+			for range 20 {
+				c.draw("orders", 4)
+				time.Sleep(50 * time.Millisecond)
+			}
+			c.again(1, "orders", tc.newKind, tc.newOptions)
+			for range 4000 { // into the next slices
+				c.draw("orders", 4)
+				time.Sleep(4 * time.Millisecond)
+			}
+			d, err := c.servers[0].Get(t.Context(), "orders")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if now, err := d.Definition(t.Context()); err != nil || now.Kind != tc.newKind || now.Version != 2 {
+				t.Errorf("%+v: the other server has %+v, %v", tc, now, err)
+			}
+		})
+	}
+}
+
+// What other servers reserve while a name is being dropped counts, too.
+func TestANameThatIsDroppedWhileOthersReserve(t *testing.T) {
+	inCluster(t, 6*time.Second, func(t *testing.T, c *cluster) {
+		if err := c.servers[0].Create(t.Context(), "orders", "snowflake", json.RawMessage(withEpoch(workerFirst, "snowflake"))); err != nil {
+			t.Fatal(err)
+		}
+		c.draw("orders", 4)
+		c.retired = func() {
+			c.retired = func() {}
+			time.Sleep(6 * time.Second)
+			c.drawOn(0, "orders", 4)
+			time.Sleep(500 * time.Millisecond)
+		}
+		c.again(1, "orders", "snowflake", withEpoch(sequenceFirst, "snowflake"))
+		for range 4000 {
+			c.draw("orders", 4)
+			time.Sleep(4 * time.Millisecond)
+		}
+	})
+}
+
+// withEpoch lets snowflakes begin at the time of the bubble.
+func withEpoch(options, kind string) string {
+	if kind != "snowflake" {
+		return options
+	}
+	return options[:len(options)-1] + `,"epoch":"1999-12-31"}`
+}
+
+// What one server alters holds on the others from their next reservation on,
+// or after a few seconds.
+func TestAlterReachesTheOtherServers(t *testing.T) {
+	inCluster(t, 6*time.Second, func(t *testing.T, c *cluster) {
+		if err := c.servers[0].Create(t.Context(), "orders", "segment", json.RawMessage(`{"step":10,"max_step":10,"prefetch_at":1}`)); err != nil {
+			t.Fatal(err)
+		}
+		c.draw("orders", 3) // server 0 has 1 to 10, server 1 has 11 to 20
+		if err := c.servers[0].Alter(t.Context(), "orders", json.RawMessage(`{"increment":100,"offset":7}`)); err != nil {
+			t.Fatal(err)
+		}
+		e, err := c.servers[1].Get(t.Context(), "orders")
+		if err != nil {
+			t.Fatal(err)
+		}
+		draw := func() int64 {
+			t.Helper()
+			r, err := e.Next(t.Context(), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.log.Add(history.Event{Name: "orders", Client: 1, Range: r})
+			return r.First
+		}
+		for range 7 {
+			if id := draw(); id > 20 {
+				t.Errorf("%d, although there are numbers of the old block", id)
+			}
+		}
+		if id := draw(); id%100 != 7 {
+			t.Errorf("the next block gives %d, not a number of the new series", id)
+		}
+	})
+	inCluster(t, 6*time.Second, func(t *testing.T, c *cluster) {
+		if err := c.servers[0].Create(t.Context(), "orders", "segment", nil); err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { c.servers[1].Watch(ctx); close(done) }()
+		c.draw("orders", 1)
+		if err := c.servers[0].Alter(t.Context(), "orders", json.RawMessage(`{"increment":100,"offset":7}`)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(6 * time.Second)
+		e, err := c.servers[1].Get(t.Context(), "orders")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := e.Next(t.Context(), 1); err != nil || r.First%100 != 7 {
+			t.Errorf("after 6 s %v, %v", r, err)
+		}
+		stop()
+		<-done
+	})
+}
+
+// A server that cannot look at the definitions does not guess.
+func TestAServerThatCannotLookKeepsToWhatItHas(t *testing.T) {
+	inCluster(t, 6*time.Second, func(t *testing.T, c *cluster) {
+		if err := c.servers[0].Create(t.Context(), "orders", "segment", json.RawMessage(`{"step":10,"max_step":10}`)); err != nil {
+			t.Fatal(err)
+		}
+		c.draw("orders", 1)
+		e, err := c.servers[0].Get(t.Context(), "orders")
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		refused, drawn := 0, int64(0)
+		for range 100 {
+			c.store.Clear()
+			c.store.Inject(storetest.Defined, 1, storetest.FailBefore(nil))
+			r, err := e.Next(t.Context(), 1)
+			if err != nil {
+				wantErr(t, err, generator.ErrNotNow)
+				refused++
+			}
+			drawn += r.Count
+		}
+		if refused == 0 || drawn > 20 {
+			t.Errorf("%d draws of 100 were refused, %d ids were given", refused, drawn)
+		}
+	})
+}
