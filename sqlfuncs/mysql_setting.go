@@ -2,7 +2,9 @@ package sqlfuncs
 
 import (
 	_ "embed"
+	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -109,7 +111,7 @@ func (x *exec) normalizeMySQL(s *setting, v datum.Value) (string, error) {
 		return "", sqlstate.New(sqlstate.InvalidParameterValue, "Unknown character set: '%s'", cut(text, 64)).WithMySQL(1115, "42000")
 	case "collation_connection":
 		if charsetOf(text) == "" {
-			return "", sqlstate.New(sqlstate.InvalidParameterValue, "Unknown collation: '%s'", cut(text, 64)).WithMySQL(1273, "HY000")
+			return "", unknownCollation(text)
 		}
 		return strings.ToLower(text), nil
 	}
@@ -274,9 +276,14 @@ func (s *Session) countWarnings(errors bool) int {
 
 // mysqlBase are the values of system variables that the server knows.
 func (s *Server) mysqlBase() map[string]string {
-	return map[string]string{
+	base := map[string]string{
 		"version":         s.MySQLVersion(),
 		"innodb_version":  mariaDBVersion,
 		"max_error_count": strconv.Itoa(maxMySQLWarnings),
+
+		"version_compile_machine": runtime.GOARCH,
+		"version_compile_os":      runtime.GOOS,
 	}
+	maps.Copy(base, s.variables)
+	return base
 }

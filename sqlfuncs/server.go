@@ -24,6 +24,10 @@ type Config struct {
 	// Nodes lists the servers on the store, for nextid.nodes; nil: none.
 	Nodes func(context.Context) ([]generator.Node, error)
 
+	// Variables are the system variables of the MySQL dialect that the server's
+	// configuration decides: port, max_connections, have_ssl, …
+	Variables map[string]string
+
 	// Takeover finds the position of another id system and fences it, for
 	// import_generator; nil: not in this server.
 	Takeover func(ctx context.Context, name, system, dsn string, options json.RawMessage) (Position, error)
@@ -95,6 +99,7 @@ type Server struct {
 	agents       agents // of get_id
 	trail        Trail  // nil: none
 	nodes        func(context.Context) ([]generator.Node, error)
+	variables    map[string]string                                                                              // of MySQL, see Config
 	takeover     func(ctx context.Context, name, system, dsn string, options json.RawMessage) (Position, error) // may be nil
 }
 
@@ -116,7 +121,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s := &Server{
 		registry: cfg.Registry, version: cfg.Version, limits: cfg.Limits.withDefaults(),
 		clock: cfg.Clock, layout: l, uuids: uuid.NewSource(cfg.Clock), nodes: cfg.Nodes, trail: cfg.Trail,
-		takeover: cfg.Takeover,
+		takeover: cfg.Takeover, variables: cfg.Variables,
 	}
 	s.started = s.now()
 	for i := range s.caches {

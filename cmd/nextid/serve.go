@@ -52,7 +52,7 @@ func (m *Main) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e, err := m.openEngine(ctx, log)
+	e, err := m.openEngine(ctx, log, endpoints)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil // asked to stop before it was ready
@@ -149,7 +149,7 @@ type engine struct {
 	work sync.WaitGroup     // beside the protocols
 }
 
-func (m *Main) openEngine(ctx context.Context, log *slog.Logger) (*engine, error) {
+func (m *Main) openEngine(ctx context.Context, log *slog.Logger, endpoints endpoints) (*engine, error) {
 	store, err := awaitStore(ctx, m.Config, m.Adopt, log)
 	if err != nil {
 		return nil, err
@@ -183,7 +183,7 @@ func (m *Main) openEngine(ctx context.Context, log *slog.Logger) (*engine, error
 	if err := e.openTrail(m.Config.Audit, log); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
-	if err := e.build(ctx, m.Config, guard, log); err != nil {
+	if err := e.build(ctx, m.Config, endpoints, guard, log); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -221,7 +221,7 @@ func (e *engine) openTrail(c audit.Config, log *slog.Logger) error {
 	return nil
 }
 
-func (e *engine) build(ctx context.Context, c Config, guard *generator.Guard, log *slog.Logger) (err error) {
+func (e *engine) build(ctx context.Context, c Config, endpoints endpoints, guard *generator.Guard, log *slog.Logger) (err error) {
 	autoCreate := c.AutoCreate
 	if autoCreate == autoCreateOff {
 		autoCreate = ""
@@ -242,7 +242,8 @@ func (e *engine) build(ctx context.Context, c Config, guard *generator.Guard, lo
 	}
 	e.sql, err = sqlfuncs.NewServer(sqlfuncs.Config{
 		Registry: e.registry, Trail: trail, Version: buildVersion(), Limits: c.SQL, Layout: c.Layout, Takeover: c.takeover,
-		Nodes: func(ctx context.Context) ([]generator.Node, error) { return e.nodes.List(ctx) },
+		Variables: mysqlVariables(&c, endpoints),
+		Nodes:     func(ctx context.Context) ([]generator.Node, error) { return e.nodes.List(ctx) },
 	})
 	return err
 }

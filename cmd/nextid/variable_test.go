@@ -1,0 +1,52 @@
+package main
+
+import (
+	"database/sql"
+	"net"
+	"testing"
+)
+
+// TestVariablesSayWhatIsConfigured: SHOW VARIABLES promises nothing that the
+// server does not do.
+func TestVariablesSayWhatIsConfigured(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, nil, "--mysql", "127.0.0.1:0")
+	db, err := sql.Open("mysql", "anybody@tcp("+s.mysql+")/nextid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	_, port, err := net.SplitHostPort(s.mysql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"port": port, "bind_address": "127.0.0.1", "skip_networking": "OFF", "max_connections": "5000", "wait_timeout": "31536000",
+		"have_ssl": "DISABLED", "have_openssl": "DISABLED", "have_compress": "NO", "have_geometry": "NO", "local_infile": "OFF",
+		"log_bin": "OFF", "event_scheduler": "OFF", "performance_schema": "OFF", "require_secure_transport": "OFF",
+		"default_storage_engine": "nextid", "query_cache_size": "0",
+	} {
+		var got string
+		if err := db.QueryRowContext(t.Context(), "SHOW GLOBAL VARIABLES LIKE '"+name+"'").Scan(new(string), &got); err != nil || got != want {
+			t.Errorf("%s: got %q, %v; want %q", name, got, err, want)
+		}
+	}
+}
+
+func TestVariablesOfTLSAndSockets(t *testing.T) {
+	c := &Config{TLSCert: "server.crt", TLSKey: "server.key", RequireTLS: true}
+	l, err := net.Listen("unix", t.TempDir()+"/s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	got := mysqlVariables(c, endpoints{{protocol: &protocols[1], listener: l}})
+	for name, want := range map[string]string{
+		"have_ssl": "YES", "ssl_cert": "server.crt", "ssl_key": "server.key", "require_secure_transport": "ON",
+		"socket": l.Addr().String(), "skip_networking": "ON", "port": "0",
+	} {
+		if got[name] != want {
+			t.Errorf("%s: got %q, want %q", name, got[name], want)
+		}
+	}
+}
