@@ -122,7 +122,10 @@ var sessionFunctions = []function{
 	},
 	{
 		name: "inet_client_port", result: datum.Int4, volatile: stable,
-		eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Int4), nil },
+		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
+			_, port, ok := x.session.options.client()
+			return datum.Value{Type: datum.Int4, Valid: ok, Int: int64(port)}, nil
+		},
 	},
 	{
 		name: "inet_server_addr", result: datum.Text, volatile: stable,
@@ -131,7 +134,8 @@ var sessionFunctions = []function{
 	{
 		name: "inet_client_addr", result: datum.Text, volatile: stable,
 		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
-			return textOrNull(x.session.options.RemoteAddr), nil
+			addr, _, _ := x.session.options.client()
+			return textOrNull(addr), nil
 		},
 	},
 	{

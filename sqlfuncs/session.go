@@ -3,6 +3,7 @@ package sqlfuncs
 import (
 	"context"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -23,9 +24,19 @@ type SessionOptions struct {
 	Admin      bool     // may create, alter and drop generators
 	Generators []string // names that it may draw from, with * for any rest at the end; nil: all
 	PID        int32    // pg_backend_pid(), connection_id()
-	RemoteAddr string   // for nextid.sessions and pg_stat_activity
+	RemoteAddr string   // host:port of the client, "" on a Unix socket
 	TLS        TLS
 	Settings   map[string]string // start-up parameters: application_name, TimeZone, …
+}
+
+// client returns the address and the port of the client as PostgreSQL prints
+// them; ok is false on a Unix socket.
+func (o *SessionOptions) client() (addr string, port int, ok bool) {
+	a, err := netip.ParseAddrPort(o.RemoteAddr)
+	if err != nil {
+		return "", 0, false
+	}
+	return a.Addr().Unmap().WithZone("").String(), int(a.Port()), true
 }
 
 // TLS is what pg_stat_ssl and MySQL's status variables show of a connection's

@@ -50,7 +50,11 @@ func columnList(text string) (columns []tableColumn) {
 		if !ok {
 			panic("no type " + typ + " for column " + name)
 		}
-		columns = append(columns, tableColumn{name: name, typ: t.base, declared: t.oid, null: !notNull})
+		base := t.base
+		if typ == "inet" { // its values are texts here, as PostgreSQL prints them
+			base = datum.Text
+		}
+		columns = append(columns, tableColumn{name: name, typ: base, declared: t.oid, null: !notNull})
 	}
 	return columns
 }

@@ -180,6 +180,8 @@ var unitSize = map[string]float64{
 	"us": 0.001, "ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000,
 }
 
+// activityRows are the connections. Where others come from only administrators
+// learn.
 func activityRows(x *exec, t *table) ([][]datum.Value, error) {
 	x.server.sessions.mu.Lock()
 	defer x.server.sessions.mu.Unlock()
@@ -188,7 +190,14 @@ func activityRows(x *exec, t *table) ([][]datum.Value, error) {
 		pairs := []any{
 			"datid", databaseOID(s.options.Database), "datname", s.options.Database, "pid", int(s.options.PID),
 			"usesysid", roleOID(s.options.User), "usename", s.options.User, "application_name", *s.appName.Load(),
-			"client_port", -1, "backend_start", datum.TimestampTZFromTime(s.started), "backend_type", "client backend",
+			"backend_start", datum.TimestampTZFromTime(s.started), "backend_type", "client backend",
+		}
+		if s.options.User == x.session.options.User || x.session.options.Admin {
+			if addr, port, ok := s.options.client(); ok {
+				pairs = append(pairs, "client_addr", addr, "client_port", port)
+			} else {
+				pairs = append(pairs, "client_port", -1)
+			}
 		}
 		if s == x.session {
 			pairs = append(pairs, "state", "active", "query_start", datum.TimestampTZFromTime(x.started),

@@ -148,11 +148,8 @@ func makeSchemaRows() {
 
 // account is the user as MySQL writes it.
 func (s *Session) account() string {
-	host := s.options.RemoteAddr
-	if i := strings.LastIndexByte(host, ':'); i > 0 {
-		host = strings.Trim(host[:i], "[]")
-	}
-	if host == "" || host[0] == '/' || host[0] == '@' {
+	host, _, ok := s.options.client()
+	if !ok {
 		host = "localhost"
 	}
 	return cut(s.options.User, 64) + "@" + host
@@ -583,7 +580,10 @@ func processlistRows(x *exec, _ []string) ([]record, error) {
 		if !x.session.options.Admin && s != x.session {
 			continue
 		}
-		user, host, _ := strings.Cut(s.account(), "@")
+		user, host := cut(s.options.User, 64), "localhost"
+		if addr, port, ok := s.options.client(); ok {
+			host = addr + ":" + itoa(port)
+		}
 		r := record{
 			"ID": int(s.options.PID), "USER": user, "HOST": host, "COMMAND": "Sleep",
 			"TIME": int(now.Sub(s.started).Seconds()), "STATE": "", "TIME_MS": "0.000", "QUERY_ID": 0, "TID": 0,
