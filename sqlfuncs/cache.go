@@ -34,6 +34,7 @@ func (s *Session) cache() *statementCache { return &s.server.caches[s.cacheIndex
 const (
 	cachePostgreSQL = iota
 	cacheMySQL
+	cacheExact
 	cacheANSIQuotes
 	cacheNone
 	caches

@@ -472,7 +472,7 @@ func joinKey(x *exec, es []*expr) (key string, valid bool, err error) {
 			return "", false, err
 		}
 	}
-	return string(x.rowKey(nil, values, nil)), err == nil, err
+	return string(rowKey(nil, values, nil)), err == nil, err
 }
 
 func (j *joinRows) left0() span { return j.joinSource.left.span() }

@@ -22,6 +22,7 @@ type selectPlan struct {
 	sort       []sortKey
 	distinct   bool
 	distinctOn []int
+	folds      folds // of targets, with DISTINCT
 }
 
 func (p *selectPlan) open(x *exec) (rowIter, error) {
@@ -58,7 +59,7 @@ func (p *selectPlan) open(x *exec) (rowIter, error) {
 	}
 	var it rowIter = &projectRows{plan: p, src: src, row: make([]datum.Value, len(p.targets))}
 	if p.distinct && p.distinctOn == nil {
-		it = &distinctRows{in: it, seen: map[string]int{}}
+		it = &distinctRows{in: it, seen: map[string]int{}, folds: p.folds}
 	}
 	if p.sort != nil {
 		rows, err := drain(x, it)
@@ -262,7 +263,7 @@ func sortRows(rows [][]datum.Value, keys []sortKey) error {
 				}
 				return c
 			}
-			c, err := datum.Compare(v, w)
+			c, err := datum.Compare(k.fold.apply(v), k.fold.apply(w))
 			if err != nil {
 				failed = err
 			}

@@ -109,7 +109,7 @@ func (w *windowPlan) read(x *exec, base, width int) (*windowInput, error) {
 		if err != nil {
 			return nil, err
 		}
-		in.part[i] = string(x.rowKey(nil, by, nil))
+		in.part[i] = string(rowKey(nil, by, nil))
 		in.keys[i] = append(by, order...)
 		for side, b := range []frameBound{d.frame.start, d.frame.end} {
 			if b.offset == nil {
@@ -226,7 +226,7 @@ func (p *partition) aggregate(c *windowCall, call int) error {
 			return err
 		}
 		if agg == nil || lo != from || hi < to || p.def.frame.exclude != "" {
-			agg, from, to = newAggregate(c.f, c.args, c.argType), lo, lo
+			agg, from, to = newAggregate(c.f, c.args, c.argType, c.folds), lo, lo
 		}
 		for ; to < hi; to++ {
 			if err := p.x.tick(); err != nil {

@@ -17,15 +17,16 @@ type expr struct {
 	name  string       // what a result column of this expression is called
 	weak  bool         // the name is only that of a type or CASE: an outer cast or CASE has its own
 
-	refs     []ref        // columns it reads
-	volatile bool         // its value may differ from call to call
-	fields   []fromColumn // of a record whose columns are known
-	column   bool         // it is just refs[0]
-	keys     []*keyTest   // a condition: what it says about single columns
-	equal    []*expr      // a condition: the two sides that it says are equal
-	table    uint32       // pg_class oid and attribute of a plain column
-	attr     int16
-	binary   bool // MySQL: its collation compares bytes
+	refs      []ref        // columns it reads
+	volatile  bool         // its value may differ from call to call
+	fields    []fromColumn // of a record whose columns are known
+	column    bool         // it is just refs[0]
+	keys      []*keyTest   // a condition: what it says about single columns
+	equal     []*expr      // a condition: the two sides that it says are equal
+	table     uint32       // pg_class oid and attribute of a plain column
+	attr      int16
+	collation collation // MySQL: how its text compares
+	origin    *Origin   // MySQL: of a plain column
 }
 
 // ref is a column of a level's row.
@@ -43,6 +44,9 @@ func derive(typ datum.OID, eval func(x *exec) (datum.Value, error), from ...*exp
 		if f != nil {
 			e.refs = append(e.refs, f.refs...)
 			e.volatile = e.volatile || f.volatile
+			if isString(typ) && isString(f.typ) {
+				e.collation = e.collation.with(f.collation)
+			}
 		}
 	}
 	return e

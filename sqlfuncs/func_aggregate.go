@@ -100,17 +100,35 @@ func extremes(name, help string, sign int) []function {
 	for _, t := range orderedTypes {
 		out = append(out, function{
 			name: name, args: args(t), result: t, help: help,
-			agg: newFold(func(so, v datum.Value) (datum.Value, error) {
-				c, err := datum.Compare(v, so)
-				if c*sign > 0 {
-					so = v
-				}
-				return so, err
-			}),
+			agg: func(t datum.OID) aggregate { return &extremeAgg{value: datum.Null(t), sign: sign} },
 		})
 	}
 	return out
 }
+
+// extremeAgg keeps the greatest value, or with sign -1 the least.
+type extremeAgg struct {
+	value datum.Value
+	sign  int
+	fold  textFold
+}
+
+func (e *extremeAgg) add(_ *exec, a []datum.Value) error {
+	if !a[0].Valid {
+		return nil
+	}
+	if !e.value.Valid {
+		e.value = a[0]
+		return nil
+	}
+	c, err := datum.Compare(e.fold.apply(a[0]), e.fold.apply(e.value))
+	if c*e.sign > 0 {
+		e.value = a[0]
+	}
+	return err
+}
+
+func (e *extremeAgg) result() (datum.Value, error) { return e.value, nil }
 
 var collectAggregates = []function{
 	{name: "string_agg", args: args(datum.Text, datum.Text), result: datum.Text, agg: newStringAgg, help: "the values as one text, with a separator"},

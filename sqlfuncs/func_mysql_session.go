@@ -39,9 +39,9 @@ var mysqlSessionFunctions = families(
 			return datum.MakeInt4(int64(x.server.locks.releaseAll(x.session))), nil
 		}},
 		{name: "current_role", result: datum.Text, volatile: stable, eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Text), nil }},
-		{name: "coercibility", args: args(anyElement), result: datum.Int4, eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.MakeInt4(4), nil }},
+		{name: "coercibility", args: args(anyElement), result: datum.Int4, typed: coercibility},
 	},
-	alias(function{name: "database", result: datum.Text, volatile: stable, eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
+	alias(function{name: "database", result: datum.Text, volatile: stable, collation: systemCollation, eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
 		return textOrNull(x.session.mysql.database), nil
 	}}, "schema"),
 	alias(sessionText("user", func(x *exec) string { return x.session.account() }), "session_user", "system_user"),
@@ -58,7 +58,7 @@ func families(lists ...[]function) []function {
 
 func sessionText(name string, f func(x *exec) string) function {
 	return function{
-		name: name, result: datum.Text, volatile: stable,
+		name: name, result: datum.Text, volatile: stable, collation: systemCollation,
 		eval: func(x *exec, _ []datum.Value) (datum.Value, error) { return datum.MakeText(f(x)), nil },
 	}
 }
@@ -310,10 +310,15 @@ func nullIfMySQL(p *planner, es []*expr) (*expr, error) {
 // extremeMySQL is GREATEST and LEAST, which are NULL when an argument is.
 func extremeMySQL(sign int) func(*planner, []*expr) (*expr, error) {
 	return func(p *planner, es []*expr) (*expr, error) {
+		c, err := p.collationOf(es...)
+		if err != nil {
+			return nil, err
+		}
 		t, err := p.commonArgs("GREATEST", es)
 		if err != nil {
 			return nil, err
 		}
+		fold := p.foldOf(t, c)
 		return derive(t, func(x *exec) (datum.Value, error) {
 			var best datum.Value
 			for i, e := range es {
@@ -321,13 +326,9 @@ func extremeMySQL(sign int) func(*planner, []*expr) (*expr, error) {
 				if err != nil || !v.Valid {
 					return datum.Null(t), err
 				}
-				a, b := v, best
-				if t == datum.Text {
-					a.Str, b.Str = foldText(a.Str), foldText(b.Str)
-				}
 				c := 0
 				if i > 0 {
-					if c, err = datum.Compare(a, b); err != nil {
+					if c, err = datum.Compare(fold.apply(v), fold.apply(best)); err != nil {
 						return v, err
 					}
 				}

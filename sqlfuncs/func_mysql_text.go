@@ -64,17 +64,21 @@ var mysqlTextFunctions = slices.Concat(
 		{name: "ltrim", args: []argument{{typ: datum.Text}, {typ: datum.Text, optional: true}}, result: datum.Text, eval: trimMySQL(true, false)},
 		{name: "rtrim", args: []argument{{typ: datum.Text}, {typ: datum.Text, optional: true}}, result: datum.Text, eval: trimMySQL(false, true)},
 		{name: "btrim", args: []argument{{typ: datum.Text}, {typ: datum.Text, optional: true}}, result: datum.Text, eval: trimMySQL(true, true)},
-		{name: "instr", args: args(datum.Text, datum.Text), result: datum.Int4, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
-			return datum.MakeInt4(locate(a[0].Str, a[1].Str, 1)), nil
+		{name: "instr", args: args(datum.Text, datum.Text), result: datum.Int4, collated: func(exact bool) evalFunc {
+			return func(_ *exec, a []datum.Value) (datum.Value, error) {
+				return datum.MakeInt4(locate(a[0].Str, a[1].Str, 1, exact)), nil
+			}
 		}},
 		{
 			name: "locate", args: []argument{{typ: datum.Text}, {typ: datum.Text}, {typ: datum.Int8, optional: true}}, result: datum.Int4,
-			eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
-				from := int64(1)
-				if len(a) > 2 {
-					from = a[2].Int
+			collated: func(exact bool) evalFunc {
+				return func(_ *exec, a []datum.Value) (datum.Value, error) {
+					from := int64(1)
+					if len(a) > 2 {
+						from = a[2].Int
+					}
+					return datum.MakeInt4(locate(a[1].Str, a[0].Str, from, exact)), nil
 				}
-				return datum.MakeInt4(locate(a[1].Str, a[0].Str, from)), nil
 			},
 		},
 		{name: "substring_index", args: args(datum.Text, datum.Text, datum.Int8), result: datum.Text, eval: substringIndex},
@@ -88,9 +92,12 @@ var mysqlTextFunctions = slices.Concat(
 				return a[a[0].Int], nil
 			},
 		},
-		{name: "find_in_set", args: args(datum.Text, datum.Text), result: datum.Int4, eval: findInSet},
-		{name: "strcmp", args: args(datum.Text, datum.Text), result: datum.Int4, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
-			return datum.MakeInt4(int64(strings.Compare(foldText(a[0].Str), foldText(a[1].Str)))), nil
+		{name: "find_in_set", args: args(datum.Text, datum.Text), result: datum.Int4, collated: findInSet},
+		{name: "strcmp", args: args(datum.Text, datum.Text), result: datum.Int4, collated: func(exact bool) evalFunc {
+			f := foldOf(exact)
+			return func(_ *exec, a []datum.Value) (datum.Value, error) {
+				return datum.MakeInt4(int64(strings.Compare(f(a[0].Str), f(a[1].Str)))), nil
+			}
 		}},
 		{name: "insert", args: args(datum.Text, datum.Int8, datum.Int8, datum.Text), result: datum.Text, eval: insertMySQL},
 		{name: "format", args: []argument{{typ: datum.Numeric}, {typ: datum.Int8}, {typ: datum.Text, optional: true}}, result: datum.Text, eval: formatMySQL},
@@ -122,11 +129,11 @@ var mysqlTextFunctions = slices.Concat(
 		{name: "sha2", args: args(datum.Text, datum.Int8), result: datum.Text, eval: sha2},
 		{
 			name: "regexp_like", args: []argument{{typ: datum.Text}, {typ: datum.Text}, {typ: datum.Text, optional: true}}, result: datum.Bool,
-			eval: regexpMySQL(func(re *regexp.Regexp, a []datum.Value) datum.Value { return datum.MakeBool(re.MatchString(a[0].Str)) }),
+			collated: regexpMySQL(func(re *regexp.Regexp, a []datum.Value) datum.Value { return datum.MakeBool(re.MatchString(a[0].Str)) }),
 		},
 		{
 			name: "regexp_instr", args: args(datum.Text, datum.Text), result: datum.Int4,
-			eval: regexpMySQL(func(re *regexp.Regexp, a []datum.Value) datum.Value {
+			collated: regexpMySQL(func(re *regexp.Regexp, a []datum.Value) datum.Value {
 				at := re.FindStringIndex(a[0].Str)
 				if at == nil {
 					return datum.MakeInt4(0)
@@ -136,17 +143,17 @@ var mysqlTextFunctions = slices.Concat(
 		},
 		{
 			name: "regexp_substr", args: args(datum.Text, datum.Text), result: datum.Text,
-			eval: regexpMySQL(func(re *regexp.Regexp, a []datum.Value) datum.Value { return datum.MakeText(re.FindString(a[0].Str)) }),
+			collated: regexpMySQL(func(re *regexp.Regexp, a []datum.Value) datum.Value { return datum.MakeText(re.FindString(a[0].Str)) }),
 		},
 		{
 			name: "regexp_replace", args: args(datum.Text, datum.Text, datum.Text), result: datum.Text,
-			eval: regexpMySQL(func(re *regexp.Regexp, a []datum.Value) datum.Value {
+			collated: regexpMySQL(func(re *regexp.Regexp, a []datum.Value) datum.Value {
 				to := regexp.MustCompile(`\\(\d)`).ReplaceAllString(strings.ReplaceAll(a[2].Str, "$", "$$"), "$${$1}")
 				return datum.MakeText(re.ReplaceAllString(a[0].Str, to))
 			}),
 		},
-		{name: "charset", args: args(anyElement), result: datum.Text, typed: describeText("utf8mb4", "binary")},
-		{name: "collation", args: args(anyElement), result: datum.Text, typed: describeText("utf8mb4_general_ci", "binary")},
+		{name: "charset", args: args(anyElement), result: datum.Text, typed: describeText(func(_ *planner, c collation) string { return charsetOf(c.name) })},
+		{name: "collation", args: args(anyElement), result: datum.Text, typed: describeText(func(_ *planner, c collation) string { return c.name })},
 		{name: "load_file", args: args(datum.Text), result: datum.Text, eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Text), nil }},
 		{name: "inet_aton", args: args(datum.Text), result: datum.Int8, eval: inetAton},
 		{name: "inet_ntoa", args: args(datum.Int8), result: datum.Text, eval: inetNtoa},
@@ -325,13 +332,16 @@ func trimMySQL(left, right bool) evalFunc {
 
 // locate is the place of a text in another, in characters from 1, without
 // regard to case; 0 when it is not there.
-func locate(s, what string, from int64) int64 {
-	r := []rune(strings.ToUpper(s))
+func locate(s, what string, from int64, exact bool) int64 {
+	if !exact {
+		s, what = strings.ToUpper(s), strings.ToUpper(what)
+	}
+	r := []rune(s)
 	if from < 1 || from > int64(len(r))+1 {
 		return 0
 	}
 	rest := string(r[from-1:])
-	i := strings.Index(rest, strings.ToUpper(what))
+	i := strings.Index(rest, what)
 	if i < 0 {
 		return 0
 	}
@@ -376,16 +386,19 @@ func fieldMySQL(p *planner, es []*expr) (*expr, error) {
 	}, tests...)), nil
 }
 
-func findInSet(_ *exec, a []datum.Value) (datum.Value, error) {
-	if a[1].Str == "" {
+func findInSet(exact bool) evalFunc {
+	f := foldOf(exact)
+	return func(_ *exec, a []datum.Value) (datum.Value, error) {
+		if a[1].Str == "" {
+			return datum.MakeInt4(0), nil
+		}
+		for i, part := range strings.Split(a[1].Str, ",") {
+			if f(part) == f(a[0].Str) {
+				return datum.MakeInt4(int64(i) + 1), nil
+			}
+		}
 		return datum.MakeInt4(0), nil
 	}
-	for i, part := range strings.Split(a[1].Str, ",") {
-		if foldText(part) == foldText(a[0].Str) {
-			return datum.MakeInt4(int64(i) + 1), nil
-		}
-	}
-	return datum.MakeInt4(0), nil
 }
 
 func insertMySQL(_ *exec, a []datum.Value) (datum.Value, error) {
@@ -513,24 +526,35 @@ func sha2(_ *exec, a []datum.Value) (datum.Value, error) {
 }
 
 // regexpMySQL runs a function of a text and a pattern.
-func regexpMySQL(f func(re *regexp.Regexp, a []datum.Value) datum.Value) evalFunc {
-	var cache patternCache
-	return func(_ *exec, a []datum.Value) (datum.Value, error) {
-		re, err := cache.get(a[1].Str, func() (string, error) { return "(?si)" + a[1].Str, nil })
-		if err != nil {
-			return datum.Value{}, err
+func regexpMySQL(f func(re *regexp.Regexp, a []datum.Value) datum.Value) func(exact bool) evalFunc {
+	return func(exact bool) evalFunc {
+		flags := "(?si)"
+		if exact {
+			flags = "(?s)"
 		}
-		return f(re, a), nil
+		var cache patternCache
+		return func(_ *exec, a []datum.Value) (datum.Value, error) {
+			re, err := cache.get(a[1].Str, func() (string, error) { return flags + a[1].Str, nil })
+			if err != nil {
+				return datum.Value{}, err
+			}
+			return f(re, a), nil
+		}
 	}
 }
 
-// describeText is CHARSET and COLLATION: they ask only for the type.
-func describeText(text, binary string) func(*planner, []*expr) (*expr, error) {
-	return func(_ *planner, es []*expr) (*expr, error) {
+// describeText is CHARSET, COLLATION and COERCIBILITY: they ask how a text
+// compares, not for the text.
+func describeText(answer func(*planner, collation) string) func(*planner, []*expr) (*expr, error) {
+	return func(p *planner, es []*expr) (*expr, error) {
+		c := collation{"binary", coercible}
 		if isString(es[0].typ) {
-			return constant(datum.MakeText(text)), nil
+			if c = es[0].collation; c.name == "" {
+				p.private = true
+				c.name, _ = p.session.vars.get("collation_connection")
+			}
 		}
-		return constant(datum.MakeText(binary)), nil
+		return constant(datum.MakeText(answer(p, c))), nil
 	}
 }
 

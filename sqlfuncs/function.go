@@ -29,6 +29,10 @@ type function struct {
 	rows  func(x *exec, a []datum.Value) (rowIter, error)
 	agg   func(t datum.OID) aggregate
 	typed func(p *planner, args []*expr) (*expr, error)
+	// collated makes eval where it depends on how the arguments compare. exact:
+	// by their bytes. Only functions of the MySQL dialect have it.
+	collated  func(exact bool) evalFunc
+	collation collation // of its text; the zero one follows the arguments
 	// window computes a function that is called with OVER only.
 	window func(w *windowRow) (datum.Value, error)
 	// fromRow computes the columns of a function that is one value in an

@@ -80,3 +80,18 @@ func defaultCollation(charset string) string {
 	}
 	return ""
 }
+
+// SetCollation makes the settings of a session that begins with a collation,
+// which a client names by its number. All texts are UTF-8: for one of another
+// character set, or a number that nobody knows, the session begins as any.
+func SetCollation(settings map[string]string, id int) {
+	for _, c := range collations {
+		if c.id != id || !strings.HasPrefix(c.charset, "utf8") {
+			continue
+		}
+		for _, key := range []string{"character_set_client", "character_set_connection", "character_set_results"} {
+			settings[key] = c.charset
+		}
+		settings["collation_connection"] = c.name
+	}
+}

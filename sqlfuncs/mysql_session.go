@@ -27,6 +27,7 @@ type mysqlState struct {
 	affected                 int64
 	locks                    bool        // GET_LOCK was called
 	mode                     syntax.Mode // the part of sql_mode that the lexer follows
+	exact                    bool        // the connection's collation compares bytes
 	rowCount                 int64
 	rowsAtMost               int64 // sql_select_limit, -1: none
 }
@@ -44,6 +45,9 @@ func (s *Session) Warnings() int { return len(s.mysql.warnings) }
 
 // Database is the default database, "" when none was chosen.
 func (s *Session) Database() string { return s.mysql.database }
+
+// OwnDatabase is the name of nextid's database, where no default was chosen.
+const OwnDatabase = nextidSchema
 
 // maxDatabaseBytes is MySQL's bound of an identifier, 64 characters.
 const maxDatabaseBytes = 64
@@ -75,6 +79,7 @@ func (s *Session) Reset() {
 	clear(s.currvals)
 	s.mysql = mysqlState{autocommit: true, database: s.mysql.database, rowCount: -1, rowsAtMost: -1}
 	s.setLexicalMode("")
+	s.followCollation()
 }
 
 // MySQLVersion is what VERSION() and the greeting of the MySQL protocol say.
@@ -91,6 +96,7 @@ func (s *Session) initMySQL() error {
 	maps.Copy(s.vars.base, s.options.Settings)
 	s.options.Settings = nil
 	s.setLexicalMode("")
+	s.followCollation()
 	s.noteAppName()
 	s.register()
 	return nil
@@ -117,10 +123,28 @@ func (s *Session) setLexicalMode(sqlMode string) {
 		NoBackslashEscapes: slices.Contains(modes, "NO_BACKSLASH_ESCAPES"),
 	}
 	s.mysql.mode = m
-	switch m {
-	case syntax.Mode{}:
+	s.chooseCache()
+}
+
+// followCollation notes how literals compare in this session.
+func (s *Session) followCollation() {
+	name, _ := s.vars.get("collation_connection")
+	s.mysql.exact = isBinaryCollation(name)
+	s.chooseCache()
+}
+
+// chooseCache picks the cache of statements that mean the same here.
+func (s *Session) chooseCache() {
+	type reading struct {
+		mode  syntax.Mode
+		exact bool
+	}
+	switch (reading{s.mysql.mode, s.mysql.exact}) {
+	case reading{}:
 		s.cacheIndex = cacheMySQL
-	case syntax.Mode{ANSIQuotes: true}:
+	case reading{exact: true}:
+		s.cacheIndex = cacheExact
+	case reading{mode: syntax.Mode{ANSIQuotes: true}}:
 		s.cacheIndex = cacheANSIQuotes
 	default:
 		s.cacheIndex = cacheNone

@@ -210,6 +210,15 @@ func (x *exec) assignAll(plan []assignment) error {
 	todo := make([]ready, len(plan))
 	for i, a := range plan {
 		todo[i].assignment = a
+		if i > 0 && plan[i-1].name == "client_encoding" && a.name == "collation_connection" && a.value != nil {
+			v, err := a.value.eval(x)
+			if err != nil {
+				return err
+			}
+			if err := x.fitsCharset(v, todo[i-1].value); err != nil {
+				return err
+			}
+		}
 		if a.value != nil {
 			v, err := a.value.eval(x)
 			if err != nil {
@@ -246,6 +255,15 @@ func (x *exec) assignAll(plan []assignment) error {
 	return nil
 }
 
+// fitsCharset refuses SET NAMES charset COLLATE a collation of another one.
+func (x *exec) fitsCharset(name, charset datum.Value) error {
+	has, want := charsetOf(x.mysqlText(name)), charsetNamed(x.mysqlText(charset))
+	if has == "" || want == "" || has == want {
+		return nil // the assignment says what is wrong
+	}
+	return notOfCharset(x.mysqlText(name), want)
+}
+
 // setNames is SET NAMES and SET CHARACTER SET.
 func (x *exec) setNames(v datum.Value, reset bool) error {
 	name := "utf8mb4"
@@ -259,6 +277,7 @@ func (x *exec) setNames(v datum.Value, reset bool) error {
 	}
 	x.session.vars.assign("collation_connection", defaultCollation(name), false)
 	x.session.settingsChanged()
+	x.session.followCollation()
 	return nil
 }
 
@@ -299,6 +318,8 @@ func (s *Session) noteMySQLSetting(name string) {
 		if s.mysql.rowsAtMost = n; err != nil { // 18446744073709551615
 			s.mysql.rowsAtMost = -1
 		}
+	case "character_set_connection", "collation_connection":
+		s.followCollation()
 	case "sql_mode":
 		v, _ := s.vars.get("sql_mode")
 		s.setLexicalMode(v)

@@ -16,6 +16,7 @@ type ctePlan struct {
 	plan   *queryPlan // the item, or the first branch of a recursive one
 	repeat *queryPlan // the recursive branch
 	all    bool       // UNION ALL between them
+	folds  folds      // of the columns, where they are compared
 }
 
 // cteRows is a WITH item's rows in one execution.
@@ -33,7 +34,7 @@ func (c *ctePlan) columns() []fromColumn {
 		if i < len(c.names) {
 			name = c.names[i]
 		}
-		out[i] = fromColumn{name: name, typ: col.Type, mod: col.TypeMod, fields: col.fields}
+		out[i] = fromColumn{name: name, typ: col.Type, mod: col.TypeMod, fields: col.fields, collation: collation{col.collation.name, implicit}}
 	}
 	return out
 }
@@ -85,6 +86,7 @@ func (p *planner) cteQuery(s *scope, item *syntax.CTE, c *ctePlan) error {
 	if len(repeat.columns) != len(c.plan.columns) {
 		return at(set.Pos, sqlstate.New(sqlstate.SyntaxError, "each UNION query must have the same number of columns"))
 	}
+	c.folds = p.columnFolds(c.plan.columns)
 	c.repeat = &queryPlan{columns: c.plan.columns, open: converted(repeat, c.plan.columns)}
 	return nil
 }
@@ -128,7 +130,7 @@ func (c *ctePlan) compute(x *exec, state *cteRows) error {
 		}
 		out := rows[:0]
 		for _, r := range rows {
-			if key := string(x.rowKey(nil, r, nil)); !seen[key] {
+			if key := string(rowKey(nil, r, c.folds)); !seen[key] {
 				seen[key] = true
 				out = append(out, r)
 			}

@@ -347,7 +347,7 @@ func once(e *expr) (read *expr, finish func(*expr) *expr) {
 		return e, func(reader *expr) *expr { return reader }
 	}
 	slot := new(slotExpr)
-	read = slot.expr(e.typ)
+	read = slot.expr(e.typ, e.collation)
 	read.pos = e.pos
 	return read, func(reader *expr) *expr {
 		return derive(reader.typ, func(x *exec) (datum.Value, error) {

@@ -155,7 +155,11 @@ func (p *planner) table(s *scope, t *syntax.Table) (source, error) {
 	if len(t.Name) == 1 {
 		if c := s.cte(t.Name[0]); c != nil {
 			p.usesCTE(c)
-			sp, err := p.addItem(s, &fromItem{alias: alias, columns: c.columns()}, t.Columns)
+			it := &fromItem{alias: alias, columns: c.columns()}
+			if p.mysql {
+				it.describeQuery(c.plan.columns)
+			}
+			sp, err := p.addItem(s, it, t.Columns)
 			return &scanSource{sp: sp, rows: c.open}, err
 		}
 	}
@@ -168,6 +172,9 @@ func (p *planner) table(s *scope, t *syntax.Table) (source, error) {
 		return nil, at(t.Pos, err)
 	}
 	it := &fromItem{alias: alias, columns: def.fromColumns(), relation: def.oid}
+	if p.mysql {
+		def.describeMySQL(it, t.Name)
+	}
 	var view *queryPlan
 	if def.isQuery() {
 		if view, err = p.view(def); err != nil {
@@ -228,10 +235,15 @@ func (p *planner) derived(s *scope, t *syntax.Derived) (source, error) {
 	p.settle(q) // untyped literals become text here
 	columns := make([]fromColumn, len(q.columns))
 	for i, c := range q.columns {
-		columns[i] = fromColumn{name: c.Name, typ: c.Type, mod: c.TypeMod, table: c.Table, attr: c.Attr, fields: c.fields}
+		columns[i] = fromColumn{name: c.Name, typ: c.Type, mod: c.TypeMod, table: c.Table, attr: c.Attr, fields: c.fields,
+			collation: collation{c.collation.name, implicit}}
 	}
 	open := converted(&queryPlan{columns: raw, open: q.open}, q.columns)
-	sp, err := p.addItem(s, &fromItem{alias: t.Alias, columns: columns}, t.Columns)
+	it := &fromItem{alias: t.Alias, columns: columns}
+	if p.mysql {
+		it.describeQuery(q.columns)
+	}
+	sp, err := p.addItem(s, it, t.Columns)
 	src := &scanSource{sp: sp, rows: open, inner: newPushTarget(q, columns)}
 	if t.Lateral {
 		src.lateral = []ref{{s.frame, 0}}
@@ -255,6 +267,12 @@ func (p *planner) join(s *scope, t *syntax.Join) (source, error) {
 		return nil, err
 	}
 	left, right := s.items[first:second:second], s.items[second:]
+	if t.Kind == syntax.LeftJoin || t.Kind == syntax.FullJoin {
+		mayMiss(right)
+	}
+	if t.Kind == syntax.RightJoin || t.Kind == syntax.FullJoin {
+		mayMiss(left)
+	}
 	using := t.Using
 	if t.Natural {
 		using = p.sharedColumns(left, right)

@@ -321,14 +321,23 @@ func (p *planner) apply(f *function, args []*expr) (*expr, error) {
 	if f.typed != nil {
 		return f.typed(p, args)
 	}
+	eval := f.eval
+	if f.collated != nil {
+		c, err := p.collationOf(args...)
+		if err != nil {
+			return nil, err
+		}
+		eval = f.collated(p.exact(c))
+	}
 	x := derive(f.result, func(x *exec) (datum.Value, error) {
 		values, null, err := evalArgs(x, args)
 		if err != nil || (null && !f.nullable) {
 			return datum.Null(f.result), err
 		}
-		return f.eval(x, values)
+		return eval(x, values)
 	}, args...)
 	x.volatile = x.volatile || f.volatile == isVolatile
+	x.collation = x.collation.with(f.collation)
 	if f.fromRow == nil {
 		x.fields = f.columns
 	}

@@ -21,6 +21,7 @@ type grouping struct {
 type groupPlan struct {
 	frame   int
 	by      []*expr
+	folds   folds // of by
 	calls   []*aggregateCall
 	having  []*expr
 	visible int
@@ -35,6 +36,7 @@ type aggregateCall struct {
 	filter   *expr
 	order    []sortKey
 	orderBy  []*expr
+	folds    folds // of args
 	argType  datum.OID
 }
 
@@ -86,7 +88,7 @@ func (p *planner) group(s *scope, c *syntax.SelectCore, plan *selectPlan) error 
 		}
 		g.texts, g.exprs = append(g.texts, exprKey(tree)), append(g.exprs, x)
 	}
-	g.plan.by = g.exprs
+	g.plan.by, g.plan.folds = g.exprs, p.foldsOf(g.exprs)
 	s.group = g
 	plan.groups = g.plan
 	for _, e := range conjuncts(c.Having, nil) {
@@ -143,7 +145,7 @@ func (p *planner) groupedExpr(s *scope, e syntax.Expr) *expr {
 
 func groupSlot(frame, i int, of *expr) *expr {
 	return &expr{
-		typ: of.typ, mod: of.mod, name: of.name, table: of.table, attr: of.attr, fields: of.fields,
+		typ: of.typ, mod: of.mod, name: of.name, table: of.table, attr: of.attr, fields: of.fields, collation: of.collation, origin: of.origin,
 		refs: []ref{{frame, i}},
 		eval: func(x *exec) (datum.Value, error) { return x.frames[frame][i], nil },
 	}
@@ -200,7 +202,7 @@ func (p *planner) aggregate(s *scope, e *syntax.FuncCall) (*expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	call := &aggregateCall{text: text, f: f, args: args, distinct: e.Distinct}
+	call := &aggregateCall{text: text, f: f, args: args, folds: p.foldsOf(args), distinct: e.Distinct}
 	if len(args) > 0 {
 		call.argType = args[0].typ
 	}
@@ -210,7 +212,7 @@ func (p *planner) aggregate(s *scope, e *syntax.FuncCall) (*expr, error) {
 		}
 	}
 	for i, o := range e.OrderBy {
-		if e.Distinct && !slices.ContainsFunc(e.Args, func(a syntax.Arg) bool { return exprKey(a.Value) == exprKey(o.Expr) }) {
+		if e.Distinct && !p.mysql && !slices.ContainsFunc(e.Args, func(a syntax.Arg) bool { return exprKey(a.Value) == exprKey(o.Expr) }) {
 			return nil, at(o.Expr.Position(), sqlstate.New(sqlstate.InvalidColumnReference,
 				"in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list"))
 		}
@@ -218,7 +220,7 @@ func (p *planner) aggregate(s *scope, e *syntax.FuncCall) (*expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		call.orderBy, call.order = append(call.orderBy, x), append(call.order, p.newSortKey(i, o))
+		call.orderBy, call.order = append(call.orderBy, x), append(call.order, p.newSortKey(i, o, x))
 	}
 	if e.Distinct && f.name != "count" { // nobody sees in which order it counts
 		call.sortDistinct()
@@ -230,8 +232,8 @@ func (p *planner) aggregate(s *scope, e *syntax.FuncCall) (*expr, error) {
 // sortDistinct orders the values of an aggregate with DISTINCT: PostgreSQL
 // finds the duplicates by sorting, behind what ORDER BY says.
 func (c *aggregateCall) sortDistinct() {
-	for _, a := range c.args {
-		c.order = append(c.order, sortKey{column: len(c.orderBy)})
+	for i, a := range c.args {
+		c.order = append(c.order, sortKey{column: len(c.orderBy), fold: c.folds.at(i)})
 		c.orderBy = append(c.orderBy, a)
 	}
 }
@@ -239,8 +241,12 @@ func (c *aggregateCall) sortDistinct() {
 func aggregateSlot(g *groupPlan, i int) *expr {
 	c, frame := g.calls[i], g.frame
 	slot := len(g.by) + i
+	var said collation
+	for _, a := range c.args {
+		said = said.with(a.collation)
+	}
 	return &expr{
-		typ: c.f.resultFor(c.args), mod: -1, name: c.f.name, refs: []ref{{frame, slot}},
+		typ: c.f.resultFor(c.args), mod: -1, name: c.f.name, refs: []ref{{frame, slot}}, collation: said,
 		eval: func(x *exec) (datum.Value, error) { return x.frames[frame][slot], nil },
 	}
 }
@@ -281,7 +287,7 @@ func (g *groupPlan) open(x *exec, src rowSource) (rowSource, error) {
 		if err != nil {
 			return nil, err
 		}
-		key = x.rowKey(key[:0], by, nil)
+		key = rowKey(key[:0], by, g.folds)
 		one := groups[string(key)]
 		if one == nil {
 			if err := x.hold(1); err != nil {
@@ -303,16 +309,21 @@ func (g *groupPlan) open(x *exec, src rowSource) (rowSource, error) {
 func (g *groupPlan) newGroup(by []datum.Value) *group {
 	one := &group{by: by, calls: make([]aggregateState, len(g.calls))}
 	for i, c := range g.calls {
-		one.calls[i].agg = newAggregate(c.f, c.args, c.argType)
+		one.calls[i].agg = newAggregate(c.f, c.args, c.argType, c.folds)
 	}
 	return one
 }
 
 // newAggregate begins an aggregate.
-func newAggregate(f *function, args []*expr, argType datum.OID) aggregate {
+func newAggregate(f *function, args []*expr, argType datum.OID, folds folds) aggregate {
 	a := f.agg(argType)
-	if j, ok := a.(*jsonAgg); ok && len(args) > 0 {
-		j.fields = args[0].fields
+	switch a := a.(type) {
+	case *jsonAgg:
+		if len(args) > 0 {
+			a.fields = args[0].fields
+		}
+	case *extremeAgg:
+		a.fold = folds.at(0)
 	}
 	return a
 }
@@ -329,7 +340,7 @@ func (c *aggregateCall) add(x *exec, st *aggregateState) error {
 		return err
 	}
 	if c.distinct {
-		key := string(x.rowKey(nil, values, nil))
+		key := string(rowKey(nil, values, c.folds))
 		if st.seen == nil {
 			st.seen = map[string]int{}
 		}

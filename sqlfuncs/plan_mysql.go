@@ -37,13 +37,7 @@ func (p *planner) analyseMySQL(s *scope, e syntax.Expr) (*expr, error) {
 	case *syntax.Cast:
 		return p.castMySQL(s, e)
 	case *syntax.Collate:
-		x, err := p.expr(s, e.X)
-		if err != nil || !strings.HasSuffix(e.Collation.Last(), "bin") {
-			return x, err
-		}
-		c := *x
-		c.binary = true
-		return &c, nil
+		return p.collate(s, e)
 	}
 	return nil, nil
 }
@@ -176,14 +170,18 @@ func (p *planner) coerceParams(es []*expr, types []datum.OID) error {
 // comparableMySQL converts both sides to the type in which MySQL compares
 // them. Texts are folded, so that equal ones are the same.
 func (p *planner) comparableMySQL(l, r *expr) (*expr, *expr, error) {
-	byBytes := l.binary || r.binary || l.typ == datum.Bytea || r.typ == datum.Bytea
 	t := comparisonType(l.typ, r.typ)
+	byBytes := l.typ == datum.Bytea || r.typ == datum.Bytea
+	c, err := p.collationOf(l, r)
+	if err != nil {
+		return nil, nil, err
+	}
 	es := []*expr{l, r}
 	if err := p.coerceAll(es, t); err != nil {
 		return nil, nil, err
 	}
 	if t == datum.Text && !byBytes {
-		es[0], es[1] = folded(es[0]), folded(es[1])
+		es[0], es[1] = p.folded(es[0], c), p.folded(es[1], c)
 	}
 	return es[0], es[1], nil
 }
@@ -223,17 +221,6 @@ func comparisonType(a, b datum.OID) datum.OID {
 		return datum.Numeric
 	}
 	return kindTypes[max(kindOf(a), kindOf(b))]
-}
-
-// folded is a text expression as its collation compares it.
-func folded(e *expr) *expr {
-	return derive(datum.Text, func(x *exec) (datum.Value, error) {
-		v, err := e.eval(x)
-		if err == nil && v.Valid {
-			v.Str = foldText(v.Str)
-		}
-		return v, err
-	}, e)
 }
 
 // comparisonMySQL is l op r. A condition on a plain column keeps what it says
@@ -494,8 +481,12 @@ func (p *planner) likeMySQL(s *scope, e *syntax.Like) (*expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	c, err := p.collationOf(l, r)
+	if err != nil {
+		return nil, at(e.Pos, err)
+	}
 	flags := "(?si)"
-	if l.binary || r.binary || l.typ == datum.Bytea || r.typ == datum.Bytea {
+	if p.exact(c) || l.typ == datum.Bytea || r.typ == datum.Bytea {
 		flags = "(?s)"
 	}
 	escape := `\`
@@ -560,16 +551,17 @@ func (p *planner) outputMySQL(out *output) error {
 // labelMySQL names a result column without alias: columns by their own name,
 // strings by their value, everything else as it was typed.
 func labelMySQL(t syntax.Target) string {
-	switch e := t.Expr.(type) {
+	switch e := unparen(t.Expr).(type) {
 	case *syntax.Column:
 		if !strings.ContainsAny(t.Text, "`\"") {
-			return strings.TrimSpace(t.Text[strings.LastIndexByte(t.Text, '.')+1:])
+			return strings.Trim(t.Text[strings.LastIndexByte(t.Text, '.')+1:], "() \t\r\n")
 		}
 		return e.Name.Last()
 	case *syntax.Literal:
 		if e.Kind == syntax.StringLiteral {
 			return e.Text
 		}
+		return strings.Trim(t.Text, "() \t\r\n")
 	case *syntax.Unary:
 		if e.Op == "+" {
 			return labelMySQL(syntax.Target{Expr: e.X, Text: strings.TrimLeft(t.Text, "+ \t\n")})

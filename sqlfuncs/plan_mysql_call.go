@@ -386,7 +386,7 @@ func (p *planner) castMySQL(s *scope, c *syntax.Cast) (*expr, error) {
 	}
 	if x.typ == t && len(mods) == 0 && t != datum.Timestamp && t != datum.Time && t != datum.Numeric {
 		e := *x
-		e.column, e.keys = false, nil
+		e.column, e.keys, e.origin = false, nil, nil
 		return &e, nil
 	}
 	if x, err = p.coerce(x, t, datum.ExplicitCast); err != nil {

@@ -42,6 +42,9 @@ type fromColumn struct {
 	attr   int16
 	fields []fromColumn // of a record whose columns are known
 	merged bool         // a column of JOIN … USING that is found only with its table's name
+
+	collation collation
+	origin    *Origin
 }
 
 // add appends an item to the level's row.
@@ -147,7 +150,7 @@ func (p *planner) columnMissing(c *syntax.Column, table, column string, tableSee
 // columnExpr reads a column of the level's current row.
 func columnExpr(frame, index int, fc *fromColumn) *expr {
 	return &expr{
-		typ: fc.typ, mod: fc.mod, table: fc.table, attr: fc.attr, fields: fc.fields,
+		typ: fc.typ, mod: fc.mod, table: fc.table, attr: fc.attr, fields: fc.fields, collation: fc.collation, origin: fc.origin,
 		refs: []ref{{frame, index}}, column: true,
 		eval: func(x *exec) (datum.Value, error) { return x.frames[frame][index], nil },
 	}

@@ -63,7 +63,8 @@ type output struct {
 
 func (o *output) add(e *expr, name string) {
 	o.exprs = append(o.exprs, e)
-	o.columns = append(o.columns, Column{Name: name, Type: e.typ, TypeMod: e.mod, Table: e.table, Attr: e.attr, fields: e.fields})
+	o.columns = append(o.columns, Column{Name: name, Type: e.typ, TypeMod: e.mod, Table: e.table, Attr: e.attr,
+		Origin: e.origin, fields: e.fields, collation: e.collation})
 }
 
 // selectCore analyses SELECT … FROM … WHERE … GROUP BY … ORDER BY.
@@ -239,12 +240,17 @@ type sortKey struct {
 	column     int
 	desc       bool
 	nullsFirst bool
+	fold       textFold
 }
 
 // newSortKey sorts NULLs where the dialect does: PostgreSQL takes them for
-// the greatest, MySQL for the least.
-func (p *planner) newSortKey(column int, o syntax.OrderItem) sortKey {
+// the greatest, MySQL for the least. of is what is sorted, nil where it compares
+// as it is.
+func (p *planner) newSortKey(column int, o syntax.OrderItem, of *expr) sortKey {
 	k := sortKey{column: column, desc: o.Desc, nullsFirst: o.Desc != p.mysql}
+	if of != nil {
+		k.fold = p.foldOf(of.typ, of.collation)
+	}
 	if o.NullsFirst != nil {
 		k.nullsFirst = *o.NullsFirst
 	}
@@ -280,11 +286,7 @@ func (p *planner) sortKeys(s *scope, c *syntax.SelectCore, items []syntax.OrderI
 			return nil, err
 		}
 		out.columns[i].Type = out.exprs[i].typ
-		if e := out.exprs[i]; p.mysql && isString(e.typ) && !e.binary && !e.volatile && !c.Distinct {
-			i = len(out.exprs)
-			out.add(folded(e), "")
-		}
-		keys = append(keys, p.newSortKey(i, o))
+		keys = append(keys, p.newSortKey(i, o, out.exprs[i]))
 	}
 	return keys, nil
 }
@@ -329,7 +331,7 @@ func (p *planner) distinct(s *scope, c *syntax.SelectCore, orderBy []syntax.Orde
 	if !c.Distinct {
 		return nil
 	}
-	plan.distinct = true
+	plan.distinct, plan.folds = true, p.foldsOf(out.exprs)
 	for _, e := range c.DistinctOn {
 		i, err := p.outputColumn("DISTINCT ON", e, out.columns[:plan.visible])
 		if err != nil {
@@ -380,7 +382,9 @@ func (p *planner) orderOutput(q *queryPlan, items []syntax.OrderItem) error {
 			return at(o.Expr.Position(), sqlstate.New(sqlstate.FeatureNotSupported, "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").
 				WithHint("Only result column names can be used, not expressions or functions."))
 		}
-		keys = append(keys, p.newSortKey(i, o))
+		key := p.newSortKey(i, o, nil)
+		key.fold = p.foldOf(q.columns[i].Type, q.columns[i].collation)
+		keys = append(keys, key)
 	}
 	inner := q.open
 	q.open = func(x *exec) (rowIter, error) {

@@ -29,23 +29,25 @@ func (p *planner) setOperation(s *scope, o *syntax.SetOp) (*queryPlan, error) {
 			return nil, at(o.Pos, sqlstate.New(sqlstate.DatatypeMismatch, "%s types %s and %s cannot be matched", o.Op,
 				datum.FormatType(l.columns[i].Type, -1), datum.FormatType(r.columns[i].Type, -1)))
 		}
-		columns[i].Type, columns[i].Table, columns[i].Attr = t, 0, 0
+		columns[i].Type, columns[i].Table, columns[i].Attr, columns[i].Origin = t, 0, 0, nil
+		columns[i].collation = l.columns[i].collation.with(r.columns[i].collation)
 		if l.columns[i].TypeMod != r.columns[i].TypeMod {
 			columns[i].TypeMod = -1
 		}
 	}
 	left, right := converted(l, columns), converted(r, columns)
+	folds := p.columnFolds(columns)
 	open := func(x *exec) (rowIter, error) {
 		return &unionRows{parts: []func(*exec) (rowIter, error){left, right}}, nil
 	}
 	switch {
 	case o.Op != "UNION":
-		open = func(x *exec) (rowIter, error) { return openFiltered(x, left, right, o.Op == "EXCEPT", o.All) }
+		open = func(x *exec) (rowIter, error) { return openFiltered(x, left, right, o.Op == "EXCEPT", o.All, folds) }
 	case !o.All:
 		all := open
 		open = func(x *exec) (rowIter, error) {
 			it, err := all(x)
-			return &distinctRows{in: it, seen: map[string]int{}}, err
+			return &distinctRows{in: it, seen: map[string]int{}, folds: folds}, err
 		}
 	}
 	return &queryPlan{columns: columns, open: open}, nil
@@ -143,10 +145,11 @@ func (u *unionRows) close() {
 
 // distinctRows leaves out rows that were there before.
 type distinctRows struct {
-	in   rowIter
-	seen map[string]int
-	key  []byte
-	on   []int // columns that count, nil for all
+	in    rowIter
+	seen  map[string]int
+	key   []byte
+	on    []int // columns that count, nil for all
+	folds folds
 }
 
 func (d *distinctRows) next(x *exec) ([]datum.Value, error) {
@@ -155,7 +158,12 @@ func (d *distinctRows) next(x *exec) ([]datum.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		d.key = x.rowKey(d.key[:0], row, d.on)
+		if d.key = d.key[:0]; d.on == nil {
+			d.key = rowKey(d.key, row, d.folds)
+		}
+		for _, i := range d.on {
+			d.key = datum.AppendKey(d.key, d.folds.at(i).apply(row[i]))
+		}
 		if _, ok := d.seen[string(d.key)]; ok {
 			continue
 		}
@@ -169,30 +177,16 @@ func (d *distinctRows) next(x *exec) ([]datum.Value, error) {
 
 func (d *distinctRows) close() { d.in.close() }
 
-// rowKey appends a key that is equal for rows that are not distinct. In MySQL
-// texts are the same where their collation makes them so.
-func (x *exec) rowKey(dst []byte, row []datum.Value, columns []int) []byte {
-	mysql := x.session.dialect == syntax.MySQL
-	one := func(v datum.Value) {
-		if mysql && v.Valid && isString(v.Type) {
-			v.Str = foldText(v.Str)
-		}
-		dst = datum.AppendKey(dst, v)
-	}
-	if columns != nil {
-		for _, i := range columns {
-			one(row[i])
-		}
-		return dst
-	}
-	for _, v := range row {
-		one(v)
+// rowKey appends a key that is equal for rows that are not distinct.
+func rowKey(dst []byte, row []datum.Value, folds folds) []byte {
+	for i, v := range row {
+		dst = datum.AppendKey(dst, folds.at(i).apply(v))
 	}
 	return dst
 }
 
 // openFiltered is EXCEPT and INTERSECT.
-func openFiltered(x *exec, left, right func(*exec) (rowIter, error), except, all bool) (rowIter, error) {
+func openFiltered(x *exec, left, right func(*exec) (rowIter, error), except, all bool, folds folds) (rowIter, error) {
 	it, err := right(x)
 	if err != nil {
 		return nil, err
@@ -204,13 +198,13 @@ func openFiltered(x *exec, left, right func(*exec) (rowIter, error), except, all
 	}
 	count := map[string]int{}
 	for _, r := range rows {
-		count[string(x.rowKey(nil, r, nil))]++
+		count[string(rowKey(nil, r, folds))]++
 	}
 	if it, err = left(x); err != nil {
 		return nil, err
 	}
 	filtered := &filterRows{in: it, keep: func(row []datum.Value) bool {
-		key := string(x.rowKey(nil, row, nil))
+		key := string(rowKey(nil, row, folds))
 		found := count[key] > 0
 		if found && all {
 			count[key]--
@@ -220,7 +214,7 @@ func openFiltered(x *exec, left, right func(*exec) (rowIter, error), except, all
 	if all {
 		return filtered, nil
 	}
-	return &distinctRows{in: filtered, seen: map[string]int{}}, nil
+	return &distinctRows{in: filtered, seen: map[string]int{}, folds: folds}, nil
 }
 
 // filterRows keeps some rows.

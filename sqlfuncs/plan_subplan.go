@@ -137,7 +137,7 @@ func (p *planner) subquery(s *scope, e *syntax.Subquery) (*expr, error) {
 		}), nil
 	}
 	r := q.expr(t, q.columns[0].TypeMod, q.columns[0].Name, func(x *exec) (datum.Value, error) { return q.single(x, t) })
-	r.fields = q.columns[0].fields
+	r.fields, r.collation = q.columns[0].fields, q.columns[0].collation
 	return r, nil
 }
 
@@ -189,12 +189,12 @@ func (p *planner) quantifiedQuery(s *scope, e *syntax.Quantified) (*expr, error)
 		l, finish[i] = once(l)
 		slot := new(slotExpr)
 		c.slots = append(c.slots, slot)
-		one, err := p.operator(e.Op, l, slot.expr(q.columns[i].Type))
+		one, err := p.operator(e.Op, l, slot.expr(q.columns[i].Type, q.columns[i].collation))
 		if err != nil {
 			return nil, at(e.Pos, err)
 		}
 		if c.isIn {
-			a, b, err := p.comparable(e.Op, l, slot.expr(q.columns[i].Type))
+			a, b, err := p.comparable(e.Op, l, slot.expr(q.columns[i].Type, q.columns[i].collation))
 			if err != nil {
 				return nil, at(e.Pos, err)
 			}

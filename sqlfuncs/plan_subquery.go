@@ -124,7 +124,7 @@ func (p *planner) quantified(s *scope, e *syntax.Quantified) (*expr, error) {
 		return nil, at(e.Pos, sqlstate.New(sqlstate.WrongObjectType, "op ANY/ALL (array) requires array on right side"))
 	}
 	slot := new(slotExpr)
-	elem := slot.expr(info.Elem)
+	elem := slot.expr(info.Elem, array.collation)
 	read, finish := once(l)
 	test, err := p.operator(e.Op, read, elem)
 	if err != nil {
@@ -152,8 +152,8 @@ func (p *planner) quantified(s *scope, e *syntax.Quantified) (*expr, error) {
 // The value lives in the execution, since plans are shared.
 type slotExpr struct{ _ byte } // not empty: each has an address of its own
 
-func (s *slotExpr) expr(t datum.OID) *expr {
-	return &expr{typ: t, mod: -1, eval: func(x *exec) (datum.Value, error) {
+func (s *slotExpr) expr(t datum.OID, c collation) *expr {
+	return &expr{typ: t, mod: -1, collation: c, eval: func(x *exec) (datum.Value, error) {
 		return x.slots[s], nil
 	}}
 }

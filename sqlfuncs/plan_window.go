@@ -43,6 +43,7 @@ type frameBound struct {
 type windowCall struct {
 	f       *function
 	args    []*expr
+	folds   folds // of args
 	argType datum.OID
 	filter  *expr
 	window  int // index of its windowDef
@@ -63,7 +64,7 @@ func (p *planner) windowCall(s *scope, e *syntax.FuncCall) (*expr, error) {
 	if err := checkWindowCall(f, e); err != nil {
 		return nil, err
 	}
-	call := &windowCall{f: f, args: args}
+	call := &windowCall{f: f, args: args, folds: p.foldsOf(args)}
 	if len(args) == 3 && f.args[0].typ == anyElement { // lag and lead: value and default
 		pair := []*expr{args[0], args[2]}
 		if _, err := p.common(e.Pos, f.name, pair); err != nil {
@@ -131,7 +132,7 @@ func (p *planner) window(s *scope, w *windowPlan, t *syntax.Window) (int, error)
 		if err != nil {
 			return 0, err
 		}
-		d.keys = append(d.keys, p.newSortKey(len(d.keys), o))
+		d.keys = append(d.keys, p.newSortKey(len(d.keys), o, nil)) // x is folded
 		d.order = append(d.order, x)
 	}
 	if d.frame, err = p.windowFrame(s, d, t); err != nil {
@@ -141,12 +142,16 @@ func (p *planner) window(s *scope, w *windowPlan, t *syntax.Window) (int, error)
 	return len(w.windows) - 1, nil
 }
 
+// sortable analyses a key of a window; rows with equal ones belong together.
 func (p *planner) sortable(s *scope, e syntax.Expr) (*expr, error) {
 	x, err := p.expr(s, e)
 	if err != nil {
 		return nil, err
 	}
-	return p.resolveUnknown(x)
+	if x, err = p.resolveUnknown(x); err != nil {
+		return nil, err
+	}
+	return p.folded(x, x.collation), nil
 }
 
 // resolve puts in what a definition takes from a named window. Only the

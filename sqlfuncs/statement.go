@@ -19,7 +19,22 @@ type Column struct {
 	Table   uint32 // pg_class oid of the table it comes from, 0: none
 	Attr    int16  // its attribute number, 0: none
 
-	fields []fromColumn // of a record whose columns are known
+	// Origin is the column of a table that it shows, nil for what is computed
+	// and in the PostgreSQL dialect, which has Table and Attr.
+	Origin *Origin
+
+	fields    []fromColumn // of a record whose columns are known
+	collation collation
+}
+
+// Origin is where a result column comes from.
+type Origin struct {
+	Schema    string
+	InDefault bool   // Schema is the session's default database
+	Table     string // "": a query's column
+	Alias     string // what the statement calls the table
+	Column    string
+	NotNull   bool
 }
 
 // Statement is an analysed statement: parameter and result types are known.

@@ -35,7 +35,7 @@ type tableColumn struct {
 	name string
 	typ  datum.OID
 	null bool
-	// declared is the type in the catalogs where it is not typ: a domain of
+	// declared is the type in the catalogs where it is not typ: inet, or a domain of
 	// information_schema, whose values have the type under it.
 	declared datum.OID
 }
@@ -62,7 +62,7 @@ func columnList(text string) (columns []tableColumn) {
 func (t *table) fromColumns() []fromColumn {
 	out := make([]fromColumn, len(t.columns))
 	for i, c := range t.columns {
-		out[i] = fromColumn{name: c.name, typ: c.typ, mod: -1, table: t.oid, attr: int16(i + 1)}
+		out[i] = fromColumn{name: c.name, typ: c.typ, mod: -1, table: t.oid, attr: int16(i + 1), collation: columnCollation}
 	}
 	return out
 }

@@ -169,6 +169,10 @@ func (p *parser) wordOperates(mode exprMode) bool {
 		}
 		return next.kind == tokWord && next.text != "not" && p.wordPrecedence()[next.text] == precPredicate
 	case "div", "mod":
+	case "collate":
+		if mode&restricted != 0 && !p.mysql {
+			return false
+		}
 	default:
 		if mode&restricted != 0 {
 			return false

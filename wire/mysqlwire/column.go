@@ -1,6 +1,9 @@
 package mysqlwire
 
 import (
+	"cmp"
+	"slices"
+
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/datum"
 )
@@ -38,6 +41,7 @@ const (
 
 // Flags of a column definition.
 const (
+	flagNotNull  = 1 << 0
 	flagUnsigned = 1 << 5
 	flagBinary   = 1 << 7
 )
@@ -105,8 +109,8 @@ func shapeOf(t datum.OID) shape {
 const catalog = "def"
 
 // appendDefinition appends a column definition ("Protocol::ColumnDefinition41")
-// to the packet that has begun. table is the table's name, "" for none.
-func (c *conn) appendDefinition(dst []byte, column sqlfuncs.Column, table string) []byte {
+// to the packet that has begun.
+func (c *conn) appendDefinition(dst []byte, column *sqlfuncs.Column) []byte {
 	s := shapeOf(column.Type)
 	if column.Type == datum.Varchar && column.TypeMod > varcharMod {
 		s.length = uint32(column.TypeMod-varcharMod) * bytesPerRune
@@ -125,16 +129,22 @@ func (c *conn) appendDefinition(dst []byte, column sqlfuncs.Column, table string
 			s.decimals = byte((column.TypeMod - varcharMod) & 0x7ff)
 		}
 	}
-	schema, original := "", ""
-	if table != "" {
-		schema, original = c.session.Database(), column.Name
+	var origin sqlfuncs.Origin
+	if column.Origin != nil {
+		origin = *column.Origin
+		if origin.InDefault {
+			origin.Schema = cmp.Or(c.session.Database(), sqlfuncs.OwnDatabase)
+		}
+		if origin.NotNull {
+			s.flags |= flagNotNull
+		}
 	}
 	dst = appendString(dst, catalog)
-	dst = appendString(dst, schema)
-	dst = appendString(dst, table)
-	dst = appendString(dst, table)
+	dst = appendString(dst, origin.Schema)
+	dst = appendString(dst, origin.Alias)
+	dst = appendString(dst, origin.Table)
 	dst = appendString(dst, column.Name)
-	dst = appendString(dst, original)
+	dst = appendString(dst, origin.Column)
 	dst = append(dst, 12) // bytes that follow
 	dst = appendUint16(dst, s.charset)
 	dst = appendUint32(dst, s.length)
@@ -148,10 +158,10 @@ const varcharMod = 4
 
 // definitions appends the column definitions, one packet each.
 func (c *conn) definitions(dst []byte, columns []sqlfuncs.Column) []byte {
-	for _, column := range columns {
+	for i := range columns {
 		var at int
 		dst, at = begin(dst)
-		dst = c.appendDefinition(dst, column, "")
+		dst = c.appendDefinition(dst, &columns[i])
 		dst = c.end(dst, at)
 	}
 	return dst
@@ -160,20 +170,49 @@ func (c *conn) definitions(dst []byte, columns []sqlfuncs.Column) []byte {
 // memoSlot is this package's place in sqlfuncs.Statement.Memo.
 const memoSlot = 2
 
-// statementDefinitions appends the column definitions of a statement, which
-// are encoded once.
+// everyDatabase begins the encoded definitions that are the same in every
+// default database. Others begin with the name of theirs, behind its length.
+const everyDatabase = 0xff
+
+// inDatabase reports whether definitions change with the default database.
+func inDatabase(columns []sqlfuncs.Column) bool {
+	return slices.ContainsFunc(columns, func(c sqlfuncs.Column) bool { return c.Origin != nil && c.Origin.InDefault })
+}
+
+// encodedDefinitions returns the column definitions of a statement, which are
+// encoded once; nil when that was for another default database.
+func (c *conn) encodedDefinitions(st *sqlfuncs.Statement) []byte {
+	if memo := st.Memo[memoSlot].Load(); memo != nil {
+		b := *memo
+		if b[0] == everyDatabase {
+			return b[1:]
+		}
+		if n := 1 + int(b[0]); string(b[1:n]) == c.session.Database() {
+			return b[n:]
+		}
+		return nil
+	}
+	b := []byte{everyDatabase}
+	if inDatabase(st.Columns) {
+		database := c.session.Database()
+		b = append([]byte{byte(len(database))}, database...)
+	}
+	from, first := len(b), c.seq
+	c.seq = 0
+	b = c.definitions(b, st.Columns)
+	c.seq = first
+	st.Memo[memoSlot].Store(&b)
+	return b[from:]
+}
+
+// statementDefinitions appends the column definitions of a statement.
 func (c *conn) statementDefinitions(dst []byte, st *sqlfuncs.Statement) []byte {
-	memo := st.Memo[memoSlot].Load()
-	if memo == nil {
-		first := c.seq
-		c.seq = 0
-		encoded := c.definitions(nil, st.Columns)
-		c.seq = first
-		st.Memo[memoSlot].Store(&encoded)
-		memo = &encoded
+	encoded := c.encodedDefinitions(st)
+	if encoded == nil {
+		return c.definitions(dst, st.Columns)
 	}
 	at := len(dst)
-	dst = append(dst, *memo...)
+	dst = append(dst, encoded...)
 	for at < len(dst) { // number the packets
 		dst[at+3] = c.seq
 		c.seq++

@@ -106,7 +106,7 @@ func (c *conn) fieldList(body []byte, out *wire.Out) error {
 		}
 		var at int
 		out.B, at = begin(out.B)
-		out.B = c.appendDefinition(out.B, column, string(table))
+		out.B = c.appendDefinition(out.B, &column)
 		out.B = append(out.B, 0xfb) // no default value
 		out.B = c.end(out.B, at)
 	}

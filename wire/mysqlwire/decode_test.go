@@ -151,7 +151,7 @@ type column struct {
 
 func (d *decoder) column(b []byte) column {
 	f := &fields{b}
-	catalog, schema, table, _, name, _ := f.lenstr(), f.lenstr(), f.lenstr(), f.lenstr(), f.lenstr(), f.lenstr()
+	catalog, schema, table, ofTable, name, ofName := f.lenstr(), f.lenstr(), f.lenstr(), f.lenstr(), f.lenstr(), f.lenstr()
 	if catalog != "def" {
 		panic(fmt.Errorf("catalog %q", catalog))
 	}
@@ -160,13 +160,17 @@ func (d *decoder) column(b []byte) column {
 	}
 	charset, length, typ, flags, decimals := f.int(2), f.int(4), byte(f.int(1)), f.int(2), f.int(1)
 	f.take(2)
-	if table != "" {
-		name = schema + "." + table + "." + name
+	line := name
+	if table+ofTable != "" { // as it is called, and what it is
+		line = fmt.Sprintf("%s.%s.%s(%s.%s)", schema, table, name, ofTable, ofName)
+		if flags&1 != 0 {
+			line += "!"
+		}
 	}
 	if len(f.b) > 0 && f.b[0] != 0xfb { // a default value, in COM_FIELD_LIST only
 		f.end()
 	}
-	return column{name, typ, fmt.Sprintf("%s:type=%d:charset=%d:len=%d:flags=0x%x:dec=%d", name, typ, charset, length, flags, decimals)}
+	return column{name, typ, fmt.Sprintf("%s:type=%d:charset=%d:len=%d:flags=0x%x:dec=%d", line, typ, charset, length, flags, decimals)}
 }
 
 func (d *decoder) columns(n int) (cs []column, err error) {

@@ -93,6 +93,7 @@ type identity struct {
 	method         string // "": the client knows nothing of methods
 	answer         []byte // to the nonce, borrowed
 	program        string
+	collation      int // its number, 0: none said
 }
 
 // sslRequestSize is the length of a handshake response that stops before
@@ -104,7 +105,7 @@ func (c *conn) handshakeResponse(payload []byte) (id identity, err error) {
 	r := reader{b: payload}
 	flags := capability(r.uint32())
 	r.bytes(4) // the longest packet the client takes
-	r.bytes(1) // character set: all texts are utf8mb4
+	id.collation = int(r.byte())
 	filler := r.bytes(23)
 	if r.bad || !flags.has(clientProtocol41) {
 		return id, errBadHandshake
@@ -187,7 +188,7 @@ func (c *conn) changeUser(body []byte) (id identity, err error) {
 		return id, errMalformed
 	}
 	if len(r.b) > 0 {
-		r.bytes(2) // character set
+		id.collation = int(r.uint16())
 	}
 	return id, c.endOfIdentity(&r, &id)
 }
@@ -205,6 +206,7 @@ func (c *conn) sessionOptions(id identity) sqlfuncs.SessionOptions {
 	if c.info.TLS != nil {
 		o.TLS = sqlfuncs.TLS(c.info.TLS.Encryption)
 	}
+	sqlfuncs.SetCollation(o.Settings, id.collation)
 	if id.program != "" {
 		o.Settings["application_name"] = cutText(id.program, maxProgramBytes)
 	}

@@ -12,12 +12,14 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	driver "github.com/go-sql-driver/mysql"
 
 	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/mariadbtest"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/wire"
 	"nextid/wire/mysqlwire"
@@ -478,4 +480,30 @@ func (refusing) Authorize(*sqlfuncs.SessionOptions)                  {}
 func (refusing) Password(context.Context, []byte) error              { return errNo }
 func (refusing) Proof(context.Context, []byte, []byte) error {
 	return sqlstate.New(sqlstate.CannotConnectNow, "come back later")
+}
+
+// TestCollationOfTheHandshake: the collation that a client names when it logs
+// in is the connection's, as in MariaDB.
+func TestCollationOfTheHandshake(t *testing.T) {
+	ours, _ := startServer(t, mysqlwire.Config{})
+	real, _ := mariadbtest.Start(t)
+	for collation, want := range map[byte]string{
+		45: `Row "utf8mb4" "utf8mb4_general_ci" "1"`, 46: `Row "utf8mb4" "utf8mb4_bin" "0"`,
+		224: `Row "utf8mb4" "utf8mb4_unicode_ci" "1"`, 83: `Row "utf8mb3" "utf8mb3_bin" "0"`,
+	} {
+		for name, address := range map[string]string{"nextid": ours, "MariaDB": real} {
+			c := dial(t, address).greet()
+			b := response(plain, "root", "", "test", "mysql_native_password")
+			b[8] = collation
+			c.write(packet(1, b))
+			c.seq = 2
+			if b, err := c.next(); err != nil || b[0] != 0 {
+				t.Fatalf("%s: login: %q, %v", name, b, err)
+			}
+			got := c.ask("text", query("SELECT @@character_set_client, @@collation_connection, 'a' = 'A'"))
+			if !slices.Contains(got, want) {
+				t.Errorf("%s, collation %d: got %q, want %s", name, collation, got, want)
+			}
+		}
+	}
 }
