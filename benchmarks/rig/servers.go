@@ -207,3 +207,18 @@ func (r *Rig) Floor(ctx context.Context, binary string) (*Server, error) {
 		},
 	}, "")
 }
+
+// FloorMySQL is Floor for MySQL's protocol.
+func (r *Rig) FloorMySQL(ctx context.Context, binary string) (*Server, error) {
+	return r.start(ctx, &program{
+		name: "floor", stop: syscall.SIGKILL,
+		command: func(_, _, port string) *exec.Cmd {
+			return exec.Command(binary, "bench", "floor", "--mysql", "127.0.0.1:"+port)
+		},
+		urls: func(_, port string) (string, string) { return "mysql://bench@127.0.0.1:" + port + "/bench", "" },
+		answers: func(ctx context.Context, dsn string) (string, error) {
+			_, err := mariadbVersion(ctx, dsn) // which is a number, too
+			return "", err
+		},
+	}, "")
+}

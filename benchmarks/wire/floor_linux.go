@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"encoding/binary"
 	"errors"
 	"net"
 	"runtime"
@@ -10,15 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// floorConn is one client of the floor.
-type floorConn struct {
-	started bool
-	in      []byte
-}
-
 // Floor answers every query on a TCP listener with one and the same row,
-// until the process ends. It is one thread around epoll.
-func Floor(l net.Listener) error {
+// until the process ends. It is one thread around epoll. It speaks
+// PostgreSQL's protocol, or MySQL's.
+func Floor(l net.Listener, mysql bool) error {
 	defer runtime.KeepAlive(l) // the collector would close it
 	raw, err := l.(syscall.Conn).SyscallConn()
 	if err != nil {
@@ -53,7 +47,11 @@ func Floor(l net.Listener) error {
 				if err := welcome(poll, client); err != nil {
 					return err
 				}
-				conns[client] = &floorConn{}
+				conns[client] = &floorConn{message: (*floorConn).postgres}
+				if mysql {
+					conns[client].message = (*floorConn).mysql
+					_, _ = unix.Write(client, []byte(mysqlFloorHello)) // the read tells
+				}
 				continue
 			}
 			n, err := unix.Read(fd, buffer)
@@ -85,64 +83,4 @@ func welcome(poll, client int) error {
 
 func watch(poll, fd int) error {
 	return unix.EpollCtl(poll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)})
-}
-
-// The answers: a row description, a row with "7123456789012345678", the end.
-const (
-	floorColumn = "T\x00\x00\x00\x20\x00\x01next_id\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x14\x00\x08\xff\xff\xff\xff\x00\x00"
-	floorRow    = "D\x00\x00\x00\x1d\x00\x01\x00\x00\x00\x137123456789012345678C\x00\x00\x00\x0dSELECT 1\x00"
-	floorReady  = "Z\x00\x00\x00\x05I"
-	floorHello  = "R\x00\x00\x00\x08\x00\x00\x00\x00" +
-		"S\x00\x00\x00\x18server_version\x0015.0\x00" + "S\x00\x00\x00\x19client_encoding\x00UTF8\x00" +
-		"S\x00\x00\x00\x23standard_conforming_strings\x00on\x00" +
-		"K\x00\x00\x00\x0c\x00\x00\x00\x01\x00\x00\x00\x02" + floorReady
-)
-
-// answer appends the answers to the messages in what came.
-func (c *floorConn) answer(came, out []byte) []byte {
-	in := came
-	if len(c.in) > 0 {
-		c.in = append(c.in, came...)
-		in = c.in
-	}
-	for len(in) >= 5 {
-		if !c.started {
-			size := int(binary.BigEndian.Uint32(in))
-			if size > len(in) {
-				break
-			}
-			if binary.BigEndian.Uint32(in[4:]) == 196608 { // version 3.0; everything else asks for encryption
-				c.started = true
-				out = append(out, floorHello...)
-			} else {
-				out = append(out, 'N')
-			}
-			in = in[size:]
-			continue
-		}
-		size := 1 + int(binary.BigEndian.Uint32(in[1:]))
-		if size > len(in) {
-			break
-		}
-		switch in[0] {
-		case 'Q':
-			out = append(append(append(out, floorColumn...), floorRow...), floorReady...)
-		case 'P':
-			out = append(out, "1\x00\x00\x00\x04"...)
-		case 'B':
-			out = append(out, "2\x00\x00\x00\x04"...)
-		case 'D':
-			if in[5] == 'S' {
-				out = append(out, "t\x00\x00\x00\x06\x00\x00"...)
-			}
-			out = append(out, floorColumn...)
-		case 'E':
-			out = append(out, floorRow...)
-		case 'S':
-			out = append(out, floorReady...)
-		}
-		in = in[size:]
-	}
-	c.in = append(c.in[:0], in...)
-	return out
 }

@@ -257,6 +257,10 @@ func (c Config) start(ctx context.Context, r *rig.Rig, rep *report.Report) ([]*g
 	if err != nil {
 		return nil, err
 	}
+	mysqlBottom, err := r.FloorMySQL(ctx, c.Binary)
+	if err != nil {
+		return nil, err
+	}
 	rep.Versions = append(rep.Versions, nextid.Name)
 	tcp := &group{
 		title: "PostgreSQL's protocol over TCP",
@@ -281,7 +285,10 @@ func (c Config) start(ctx context.Context, r *rig.Rig, rep *report.Report) ([]*g
 		settings: []setting{{false, 1, 1}, {false, 8, 1}, {false, 32, 1}, {true, 8, 1}},
 	}
 	mysqlTCP := &group{
-		title: "MySQL's protocol over TCP", contestants: []contestant{{ours, nextid.MySQL, nextID, nextid.Server}},
+		title: "MySQL's protocol over TCP",
+		contestants: []contestant{
+			{floor, mysqlBottom.URL, nextID, mysqlBottom}, {ours, nextid.MySQL, nextID, nextid.Server},
+		},
 		settings: []setting{{false, 1, 1}, {false, 8, 1}, {false, 32, 1}, {true, 8, 1}, {false, 8, 16}},
 	}
 	mysqlSocket := &group{

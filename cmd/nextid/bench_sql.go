@@ -46,7 +46,8 @@ func (p *program) benchSQLCommand() *cobra.Command {
 // benchFloorCommand is a part of bench sql: a server that is as fast as one
 // can be. It is a command so that it has a process of its own.
 func (p *program) benchFloorCommand() *cobra.Command {
-	return &cobra.Command{
+	mysql := false
+	cmd := &cobra.Command{
 		Use:    "floor HOST:PORT",
 		Short:  "Answer every query with the same bytes",
 		Hidden: true,
@@ -56,7 +57,9 @@ func (p *program) benchFloorCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return wire.Floor(l)
+			return wire.Floor(l, mysql)
 		},
 	}
+	cmd.Flags().BoolVar(&mysql, "mysql", false, "speak MySQL's protocol instead of PostgreSQL's")
+	return cmd
 }
