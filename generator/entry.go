@@ -170,7 +170,7 @@ func (e *Entry) start(ctx context.Context, d Definition) (*live, error) {
 		return nil, err
 	}
 	if e.registry.closed.Load() {
-		return nil, errClosed(e.name)
+		return nil, ShutdownError(e.name)
 	}
 	var coder Coder
 	if k.Coder != nil {

@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -60,4 +61,35 @@ func ClosedError(name string) error {
 		Kind: ErrNotNow, Name: name, Message: fmt.Sprintf("generator %q is closed", name),
 		Hint: "Connect again: the server is shutting down or the generator was changed.",
 	}
+}
+
+// ShutdownError is the ErrNotNow of a server that issues no more ids.
+func ShutdownError(name string) error {
+	return &Error{
+		Kind: ErrNotNow, Name: name, Message: "the server is shutting down",
+		Hint: "Connect to another nextid server, or try again when this one is back.",
+	}
+}
+
+// ChangedError is the ErrRetry of a store whose definition of a name is
+// another than the one to change.
+func ChangedError(name string) error {
+	return &Error{
+		Kind: ErrRetry, Name: name,
+		Message: fmt.Sprintf("generator %q was changed by somebody else at the same time", name),
+		Hint:    "Look at it again and repeat the change.",
+	}
+}
+
+// StoreClosedError is the ErrNotNow of a store that was closed.
+func StoreClosedError() error {
+	return &Error{
+		Kind: ErrNotNow, Message: "the store is closed",
+		Hint: "Connect to another nextid server, or try again when this one is back.",
+	}
+}
+
+// StoreLateError is the ErrRetry of a store whose caller waits no longer.
+func StoreLateError(ctx context.Context) error {
+	return &Error{Kind: ErrRetry, Message: "no answer from the store in time", Hint: "Try again.", Cause: ctx.Err()}
 }

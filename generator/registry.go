@@ -208,18 +208,11 @@ func (r *Registry) Create(ctx context.Context, name, kind string, options json.R
 // Alter changes options of a generator; the running one is replaced by its
 // successor, which goes on above it.
 func (r *Registry) Alter(ctx context.Context, name string, change json.RawMessage) error {
-	e, err := r.Existing(ctx, name)
+	e, d, k, err := r.takeTurn(ctx, name)
 	if err != nil {
-		return err
-	}
-	if err := e.turn.take(ctx); err != nil {
 		return err
 	}
 	defer e.turn.pass()
-	d, k, err := r.defined(ctx, name)
-	if err != nil {
-		return err
-	}
 	if d.Options, err = k.Alter(d.Options, change); err != nil {
 		return named(err, name)
 	}
@@ -240,18 +233,11 @@ func (r *Registry) Alter(ctx context.Context, name string, change json.RawMessag
 // Drop removes a generator. What it issued stays issued: a generator that is
 // created again under the name goes on above it.
 func (r *Registry) Drop(ctx context.Context, name string) error {
-	e, err := r.Existing(ctx, name)
+	e, d, k, err := r.takeTurn(ctx, name)
 	if err != nil {
-		return err
-	}
-	if err := e.turn.take(ctx); err != nil {
 		return err
 	}
 	defer e.turn.pass()
-	d, k, err := r.defined(ctx, name)
-	if err != nil {
-		return err
-	}
 	_ = e.stop(ctx) // as in Alter
 	if err := retire(ctx, k, d); err != nil {
 		return err
@@ -288,18 +274,11 @@ func retire(ctx context.Context, k Kind, d Definition) error {
 // (ErrRegressed). The caller knows that no id at atLeast or beyond was ever
 // used. What this server holds of the generator is not issued any more.
 func (r *Registry) Recover(ctx context.Context, name string, atLeast int64) error {
-	e, err := r.Existing(ctx, name)
+	e, d, k, err := r.takeTurn(ctx, name)
 	if err != nil {
-		return err
-	}
-	if err := e.turn.take(ctx); err != nil {
 		return err
 	}
 	defer e.turn.pass()
-	d, k, err := r.defined(ctx, name)
-	if err != nil {
-		return err
-	}
 	if k.Recover == nil {
 		return &Error{
 			Kind: ErrWrongKind, Name: name, Message: fmt.Sprintf("a generator of kind %s needs no recovery", d.Kind),
@@ -315,6 +294,23 @@ func (r *Registry) Recover(ctx context.Context, name string, atLeast int64) erro
 		err = e.restart(ctx, d)
 	}
 	return err
+}
+
+// takeTurn waits for its turn to change a generator that exists. The caller
+// passes the turn on, unless there is an error.
+func (r *Registry) takeTurn(ctx context.Context, name string) (*Entry, Definition, Kind, error) {
+	e, err := r.Existing(ctx, name)
+	if err != nil {
+		return nil, Definition{}, Kind{}, err
+	}
+	if err := e.turn.take(ctx); err != nil {
+		return nil, Definition{}, Kind{}, err
+	}
+	d, k, err := r.defined(ctx, name)
+	if err != nil {
+		e.turn.pass()
+	}
+	return e, d, k, err
 }
 
 // defined reads the definition of a name, and its kind.
@@ -434,7 +430,7 @@ func (r *Registry) Close(ctx context.Context) error {
 // says so.
 func (r *Registry) load(ctx context.Context, name string) (Definition, error) {
 	if r.closed.Load() {
-		return Definition{}, errClosed(name)
+		return Definition{}, ShutdownError(name)
 	}
 	d, err := r.cfg.Store.Defined(ctx, name)
 	if !errors.Is(err, ErrUnknown) {
@@ -553,11 +549,4 @@ func named(err error, name string) error {
 		return &c
 	}
 	return err
-}
-
-func errClosed(name string) error {
-	return &Error{
-		Kind: ErrNotNow, Name: name, Message: "the server is shutting down",
-		Hint: "Connect to another nextid server, or try again when this one is back.",
-	}
 }

@@ -45,15 +45,6 @@ func (l *Latency) Add(d time.Duration) {
 	l.max = max(l.max, d)
 }
 
-// Merge adds what another one has counted.
-func (l *Latency) Merge(other *Latency) {
-	for i, n := range other.counts {
-		l.counts[i] += n
-	}
-	l.n += other.n
-	l.max = max(l.max, other.max)
-}
-
 // N is how many durations were counted.
 func (l *Latency) N() uint64 { return l.n }
 

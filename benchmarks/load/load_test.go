@@ -235,12 +235,6 @@ func TestQuantiles(t *testing.T) {
 			t.Errorf("quantile %g is %s, want %s", q, got, want)
 		}
 	}
-	var merged Latency
-	merged.Add(1)
-	merged.Merge(&l)
-	if merged.N() != l.N()+1 || merged.Quantile(1) != l.Quantile(1) {
-		t.Errorf("merged %d, max %s", merged.N(), merged.Quantile(1))
-	}
 	for d := time.Duration(1); d > 0; d <<= 1 {
 		for _, v := range []time.Duration{d - 1, d, d + 1} {
 			if got := middle(bucket(v)); math.Abs(float64(got-v)) > 0.016*float64(v)+1 {

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -314,19 +313,6 @@ func (r *Rig) Copy(ctx context.Context, s *Server) (start func(context.Context) 
 		return nil, err
 	}
 	return func(ctx context.Context) (*Server, error) { return r.start(ctx, s.program, data) }, nil
-}
-
-// DataBytes is the size of the files of the server's data.
-func (s *Server) DataBytes() (size int64) {
-	_ = filepath.WalkDir(s.data, func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			if info, err := d.Info(); err == nil {
-				size += info.Size()
-			}
-		}
-		return nil // files come and go
-	})
-	return size
 }
 
 // given are the ports that FreePort has returned.

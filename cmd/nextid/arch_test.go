@@ -70,7 +70,7 @@ sqlfuncs/sqlstate:
 sqlfuncs/decimal:          sqlfuncs/sqlstate
 sqlfuncs/datum:            sqlfuncs/sqlstate sqlfuncs/decimal
 sqlfuncs/syntax:           sqlfuncs/sqlstate
-sqlfuncs/mariadbtest:
+sqlfuncs/mariadbtest:      generator/store/dbtest
 sqlfuncs/pgtest:
 sqlfuncs:                  generator generator/layout generator/textid generator/uuid sqlfuncs/audit sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/decimal sqlfuncs/syntax
 

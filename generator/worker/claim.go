@@ -78,7 +78,7 @@ func (p *Pool) claim(old *Lease) error {
 			return p.noneFree(id, m)
 		}
 		if err := p.Sleep(p.pools.ctx, wait); err != nil {
-			return errClosed()
+			return generator.ShutdownError("")
 		}
 	}
 }

@@ -167,7 +167,7 @@ func (p *Pool) Extend(ctx context.Context, need int64) error {
 		}
 		if p.closed {
 			p.mu.Unlock()
-			return errClosed()
+			return generator.ShutdownError("")
 		}
 		a := p.attempt
 		if a == nil {

@@ -128,7 +128,7 @@ func (p *Pools) Open(ctx context.Context, width Width, unit time.Duration) (*Poo
 	pool.mu.Lock()
 	defer pool.mu.Unlock()
 	if pool.closed {
-		return nil, errClosed()
+		return nil, generator.ShutdownError("")
 	}
 	pool.users++
 	return pool, nil
@@ -162,7 +162,7 @@ func (p *Pools) pool(width Width, wish Wish) (*Pool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return nil, errClosed()
+		return nil, generator.ShutdownError("")
 	}
 	key := poolKey{width.Bits(), None}
 	if wish.Firm {
@@ -331,12 +331,5 @@ func errSharedID(id int64) error {
 	return &generator.Error{
 		Kind: generator.ErrNotNow, Message: fmt.Sprintf("another server stamps with worker id %d as well and has used up its time", id),
 		Hint: "Give each server a worker id of its own, or let it claim one: --worker-id auto.",
-	}
-}
-
-func errClosed() error {
-	return &generator.Error{
-		Kind: generator.ErrNotNow, Message: "the server is shutting down",
-		Hint: "Connect to another nextid server, or try again when this one is back.",
 	}
 }

@@ -71,7 +71,7 @@ func (p *Pools) Strict(ctx context.Context, width Width, unit time.Duration, epo
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return nil, errClosed()
+		return nil, generator.ShutdownError("")
 	}
 	if wish.Firm && p.pools[poolKey{key.bits, wish.ID}] != nil {
 		return nil, errBothWays(wish.ID)
@@ -127,7 +127,7 @@ func (s *Strict) Grant(ctx context.Context, span time.Duration, from int64) (*Le
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
-		return nil, errClosed()
+		return nil, generator.ShutdownError("")
 	}
 	if s.round == nil {
 		s.round = &round{done: make(chan struct{})}

@@ -25,9 +25,6 @@ func through(n, increment int64) Progression {
 	return Progression{(n-1)%increment + 1, increment}
 }
 
-// holds reports whether n is one of the numbers.
-func (p Progression) holds(n int64) bool { return n >= p.Offset && (n-p.Offset)%p.Increment == 0 }
-
 // first returns the least number that is at least n, and whether a bigint
 // holds it.
 func (p Progression) first(n int64) (int64, bool) {

@@ -7,6 +7,9 @@ import (
 	"pgregory.net/rapid"
 )
 
+// holds reports whether n is one of the numbers.
+func (p Progression) holds(n int64) bool { return n >= p.Offset && (n-p.Offset)%p.Increment == 0 }
+
 func progressions(most int64) *rapid.Generator[Progression] {
 	return rapid.Custom(func(t *rapid.T) Progression {
 		increment := rapid.Int64Range(1, most).Draw(t, "increment")

@@ -213,9 +213,3 @@ func compareElements(c class, a, b Value) (int, error) {
 	}
 	return cmp.Compare(len(a.Elems), len(b.Elems)), nil
 }
-
-// Equal reports whether two values are equal by Compare; NULL equals NULL.
-func Equal(a, b Value) (bool, error) {
-	c, err := Compare(a, b)
-	return c == 0 && err == nil, err
-}

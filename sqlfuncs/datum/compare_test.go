@@ -104,11 +104,11 @@ func TestKeysOfRowsAreEqualExactlyWhenTheRowsAre(t *testing.T) {
 		equal := true
 		var ka, kb []byte
 		for i := range a {
-			same, err := Equal(a[i], b[i])
+			order, err := Compare(a[i], b[i])
 			if err != nil {
 				t.Fatal(err)
 			}
-			equal = equal && same
+			equal = equal && order == 0
 			ka, kb = AppendKey(ka, a[i]), AppendKey(kb, b[i])
 		}
 		if bytes.Equal(ka, kb) != equal {

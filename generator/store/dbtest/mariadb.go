@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// MariaDB starts a MariaDB with the settings that make it durable, and a
-// database nextid in it. settings are server settings, such as
+// MariaDB starts a MariaDB with the settings that make it durable, and the
+// databases nextid and test in it. settings are server settings, such as
 // "innodb_flush_log_at_trx_commit=0".
 func MariaDB(t testing.TB, settings ...string) *Server {
 	t.Helper()
@@ -17,9 +17,9 @@ func MariaDB(t testing.TB, settings ...string) *Server {
 	client := program(t, "mariadb-client", "mariadb-admin")
 	dir, cred := directory(t, "mysql")
 	s := &Server{Addr: FreeAddr(t), Dir: dir, t: t, name: "MariaDB", cred: cred, quit: syscall.SIGTERM}
-	data, socket := filepath.Join(dir, "data"), filepath.Join(dir, "s")
+	data, socket := filepath.Join(dir, "data"), s.Socket()
 	if err := s.run(install, "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal",
-		"--skip-test-db", "--tmpdir="+dir, "--innodb-log-file-size=8M", "--innodb-flush-log-at-trx-commit=0"); err != nil {
+		"--tmpdir="+dir, "--innodb-log-file-size=8M", "--innodb-flush-log-at-trx-commit=0"); err != nil {
 		t.Fatal(err)
 	}
 	s.argv = func() []string {
@@ -40,6 +40,9 @@ func MariaDB(t testing.TB, settings ...string) *Server {
 	}
 	return s
 }
+
+// Socket is the Unix socket of a MariaDB.
+func (s *Server) Socket() string { return filepath.Join(s.Dir, "s") }
 
 // MySQLURL is the URL of a database on the server, for a user without
 // password.

@@ -146,11 +146,7 @@ func (s *Store) Redefine(ctx context.Context, d generator.Definition) (generator
 		return generator.Definition{}, err
 	}
 	if old.Version != d.Version {
-		return generator.Definition{}, &generator.Error{
-			Kind: generator.ErrRetry, Name: d.Name,
-			Message: fmt.Sprintf("generator %q was changed by somebody else at the same time", d.Name),
-			Hint:    "Look at it again and repeat the change.",
-		}
+		return generator.Definition{}, generator.ChangedError(d.Name)
 	}
 	old.Options = slices.Clone(d.Options)
 	old.Version++
@@ -218,13 +214,13 @@ func (d definition) copied() generator.Definition {
 
 // lock takes the mutex unless ctx has ended or the store is closed.
 func (s *Store) lock(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return &generator.Error{Kind: generator.ErrRetry, Message: "no answer from the store in time", Cause: err}
+	if ctx.Err() != nil {
+		return generator.StoreLateError(ctx)
 	}
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
-		return &generator.Error{Kind: generator.ErrNotNow, Message: "the store is closed"}
+		return generator.StoreClosedError()
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"nextid/generator"
 )
 
 // Value is a text under a key, and its version in the database. Version 0
@@ -192,7 +194,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	case <-t.C:
 		return nil
 	case <-ctx.Done():
-		return outOfTime(ctx)
+		return generator.StoreLateError(ctx)
 	}
 }
 

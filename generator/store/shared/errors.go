@@ -16,7 +16,7 @@ func Unreachable(ctx context.Context, what string, err error) error {
 		return err
 	}
 	if ctx.Err() != nil {
-		return outOfTime(ctx)
+		return generator.StoreLateError(ctx)
 	}
 	return &generator.Error{
 		Kind: generator.ErrNotNow, Message: "cannot use the store " + what, Cause: err,
@@ -64,27 +64,5 @@ func Unknown(name string) error {
 	return &generator.Error{
 		Kind: generator.ErrUnknown, Name: name,
 		Message: fmt.Sprintf("generator %q does not exist", name),
-	}
-}
-
-func changedMeanwhile(name string) error {
-	return &generator.Error{
-		Kind: generator.ErrRetry, Name: name,
-		Message: fmt.Sprintf("generator %q was changed by somebody else at the same time", name),
-		Hint:    "Look at it again and repeat the change.",
-	}
-}
-
-func errClosed() error {
-	return &generator.Error{
-		Kind: generator.ErrNotNow, Message: "the store is closed",
-		Hint: "Connect to another nextid server, or try again when this one is back.",
-	}
-}
-
-// outOfTime is the answer to a caller whose context ended first.
-func outOfTime(ctx context.Context) error {
-	return &generator.Error{
-		Kind: generator.ErrRetry, Message: "no answer from the store in time", Hint: "Try again.", Cause: ctx.Err(),
 	}
 }

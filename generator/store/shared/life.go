@@ -31,7 +31,7 @@ func (s *Store) present(ctx context.Context) (*life, error) {
 // is the present one, unless another goroutine has replaced old meanwhile.
 func (s *Store) meet(ctx context.Context, old *life) (*life, error) {
 	if s.cfg.Clock.Receive(ctx, s.learn) != nil {
-		return nil, outOfTime(ctx)
+		return nil, generator.StoreLateError(ctx)
 	}
 	defer func() { s.learn <- struct{}{} }()
 	if l := s.life.Load(); l != old {

@@ -46,7 +46,7 @@ func (s *Store) Reserve(ctx context.Context, r generator.Reservation) (lo, hi in
 
 func (s *Store) reserve(ctx context.Context, r generator.Reservation) (Answer, error) {
 	if ctx.Err() != nil {
-		return Answer{}, outOfTime(ctx)
+		return Answer{}, generator.StoreLateError(ctx)
 	}
 	l, err := s.present(ctx)
 	if err != nil {

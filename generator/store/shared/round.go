@@ -60,19 +60,19 @@ func newRounds(engine Engine, w *witness, h *health, cfg Config) *rounds {
 // error at once; what the store granted then, if anything, is nobody's.
 func (r *rounds) do(ctx context.Context, ask Ask) (*call, error) {
 	if ctx.Err() != nil {
-		return nil, outOfTime(ctx)
+		return nil, generator.StoreLateError(ctx)
 	}
 	c := &call{ctx: ctx, ask: ask, done: make(chan struct{})}
 	r.mu.Lock()
 	if r.closed {
 		r.mu.Unlock()
-		return nil, errClosed()
+		return nil, generator.StoreClosedError()
 	}
 	r.waiting = append(r.waiting, c)
 	r.mu.Unlock()
 	r.poke()
 	if r.clock.Receive(ctx, c.done) != nil {
-		return nil, outOfTime(ctx)
+		return nil, generator.StoreLateError(ctx)
 	}
 	return c, c.err
 }
@@ -107,7 +107,7 @@ func (r *rounds) take() []*call {
 	for _, c := range r.waiting {
 		switch key := c.ask.Key; {
 		case c.ctx.Err() != nil:
-			c.err = outOfTime(c.ctx)
+			c.err = generator.StoreLateError(c.ctx)
 			close(c.done)
 		case len(taken) < maxRound && !r.flying[key]:
 			r.flying[key] = true
@@ -167,7 +167,7 @@ func (r *rounds) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, c := range r.waiting {
-		c.err = errClosed()
+		c.err = generator.StoreClosedError()
 		close(c.done)
 	}
 	r.waiting = nil

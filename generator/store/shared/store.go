@@ -150,9 +150,9 @@ func (s *Store) Close() error {
 func (s *Store) open(ctx context.Context) error {
 	switch {
 	case s.closed.Load():
-		return errClosed()
+		return generator.StoreClosedError()
 	case ctx.Err() != nil:
-		return outOfTime(ctx)
+		return generator.StoreLateError(ctx)
 	}
 	return nil
 }
@@ -210,7 +210,7 @@ func (s *Store) Define(ctx context.Context, d generator.Definition) (generator.D
 			return e.Definition, true, nil
 		}
 	}
-	return generator.Definition{}, false, changedMeanwhile(d.Name)
+	return generator.Definition{}, false, generator.ChangedError(d.Name)
 }
 
 // entry reads an entry of the catalogue. It is nil with ErrUnknown.
@@ -250,14 +250,14 @@ func (s *Store) Redefine(ctx context.Context, d generator.Definition) (generator
 		return generator.Definition{}, err
 	}
 	if was.Version != d.Version {
-		return generator.Definition{}, changedMeanwhile(d.Name)
+		return generator.Definition{}, generator.ChangedError(d.Name)
 	}
 	e := *was
 	e.Options = slices.Clone(d.Options)
 	e.Version++
 	written, err := s.put(ctx, e, was)
 	if err == nil && !written {
-		err = changedMeanwhile(d.Name)
+		err = generator.ChangedError(d.Name)
 	}
 	if err != nil {
 		return generator.Definition{}, err
@@ -305,7 +305,7 @@ func (s *Store) Undefine(ctx context.Context, name string) error {
 	e.Dropped = true
 	written, err := s.put(ctx, e, was)
 	if err == nil && !written {
-		err = changedMeanwhile(name)
+		err = generator.ChangedError(name)
 	}
 	return err
 }

@@ -32,19 +32,19 @@ func ask[V any](ctx context.Context, s *embedded, reserves bool,
 		return err
 	}
 	if ctx.Err() != nil {
-		return none, outOfTime(ctx)
+		return none, generator.StoreLateError(ctx)
 	}
 	select {
 	case s.queue <- op:
 	case <-ctx.Done():
-		return none, outOfTime(ctx)
+		return none, generator.StoreLateError(ctx)
 	case <-s.closing:
-		return none, errClosed()
+		return none, generator.StoreClosedError()
 	}
 	select {
 	case <-op.done:
 	case <-ctx.Done():
-		return none, outOfTime(ctx)
+		return none, generator.StoreLateError(ctx)
 	}
 	if op.err != nil {
 		return none, op.err
@@ -143,7 +143,7 @@ func (s *session) transact(ctx context.Context, batch []*operation) (reservation
 		granted := 0
 		for _, op := range batch {
 			if op.ctx.Err() != nil {
-				op.err = outOfTime(op.ctx)
+				op.err = generator.StoreLateError(op.ctx)
 				continue
 			}
 			op.err = op.run(ctx, s.statements)

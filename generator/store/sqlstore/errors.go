@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"syscall"
@@ -32,29 +31,6 @@ func inconsistent(hint, format string, args ...any) error {
 // damagedRow is a row whose checksum is wrong.
 func damagedRow(what, name string) error {
 	return inconsistent(hintRestore, "the stored %s %q is damaged, or was changed by hand", what, name)
-}
-
-func changedMeanwhile(name string) error {
-	return &generator.Error{
-		Kind: generator.ErrRetry, Name: name,
-		Message: fmt.Sprintf("generator %q was changed by somebody else at the same time", name),
-		Hint:    "Look at it again and repeat the change.",
-	}
-}
-
-func errClosed() error {
-	return &generator.Error{
-		Kind: generator.ErrNotNow, Message: "the store is closed",
-		Hint: "Connect to another nextid server, or try again when this one is back.",
-	}
-}
-
-// outOfTime is the answer to a caller whose context ended first.
-func outOfTime(ctx context.Context) error {
-	return &generator.Error{
-		Kind: generator.ErrRetry, Message: "no answer from the store in time",
-		Hint: "Try again.", Cause: ctx.Err(),
-	}
 }
 
 // storeError makes an *Error of what SQLite or the file system said about

@@ -190,7 +190,8 @@ func TestKilledAtEverySystemCall(t *testing.T) {
 // as operators do who take it for rubbish.
 func TestLostJournalIsNoticedOrHarmless(t *testing.T) {
 	refused, hot := 0, 0
-	for n := 10; n < 34; n += faultStride {
+	// Which write tears a transaction depends on what is committed together.
+	for n := 10; n < 34 || n < 100 && refused == 0 && faultStride == 1; n += faultStride {
 		dir := used(t)
 		var log history.Log
 		log.Add(history.Event{Name: "k", Client: 0, Range: generator.Range{First: 0, Step: 1, Count: 100}})

@@ -68,7 +68,7 @@ func (s *statements) runDefine(ctx context.Context, d generator.Definition, now 
 	if errors.Is(err, sql.ErrNoRows) {
 		stored, err = s.runDefined(ctx, d.Name)
 		if errors.Is(err, generator.ErrUnknown) {
-			err = changedMeanwhile(d.Name)
+			err = generator.ChangedError(d.Name)
 		}
 		return stored, false, err
 	}
@@ -83,7 +83,7 @@ func (s *statements) runRedefine(ctx context.Context, d generator.Definition) (g
 		if _, err := s.runDefined(ctx, d.Name); err != nil {
 			return generator.Definition{}, err
 		}
-		return generator.Definition{}, changedMeanwhile(d.Name)
+		return generator.Definition{}, generator.ChangedError(d.Name)
 	}
 	d.Created = time.UnixMilli(at)
 	return d, err
@@ -98,7 +98,7 @@ func (s *statements) runUndefine(ctx context.Context, name string) error {
 	if _, err := s.runDefined(ctx, name); err != nil {
 		return err
 	}
-	return changedMeanwhile(name)
+	return generator.ChangedError(name)
 }
 
 func (s *statements) runDefined(ctx context.Context, name string) (generator.Definition, error) {

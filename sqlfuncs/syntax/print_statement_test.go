@@ -2,6 +2,18 @@ package syntax
 
 import "strings"
 
+// String returns the statement in PostgreSQL's syntax. Parsing it gives the
+// same tree again, positions and source texts apart.
+func String(s Statement) string { return string(Append(nil, s, PostgreSQL)) }
+
+// Append appends the statement in the syntax of the dialect that it was
+// parsed in; see String.
+func Append(dst []byte, s Statement, d Dialect) []byte {
+	p := printer{out: dst, dialect: d, mysql: d == MySQL}
+	p.statement(s)
+	return p.out
+}
+
 func (p *printer) statement(s Statement) {
 	switch s := s.(type) {
 	case *Select:
