@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -160,7 +159,7 @@ func (s *schedule) event() {
 // twice, those of a server in order, every one in a reservation that was
 // acknowledged, and none below what the server was raised to.
 func TestNoScheduleRepeatsANumber(t *testing.T) {
-	checkInBubbles(t, func(t *rapid.T) {
+	clocktest.CheckInBubbles(t, func(t *rapid.T) {
 		s := &schedule{t: t, running: map[int]*Generator{}, raised: map[int]int64{}}
 		s.store = storetest.NewFaulty(memory.New(memory.Config{}))
 		s.kind = Kind(s.store, clocktest.New(start), "test")
@@ -185,25 +184,6 @@ func TestNoScheduleRepeatsANumber(t *testing.T) {
 		}
 		if err := s.log.Check(); err != nil {
 			t.Fatal(err)
-		}
-	})
-}
-
-// checkInBubbles is rapid.Check with a bubble of virtual time for each run:
-// rapid stops when a day has passed on the clock that it sees.
-func checkInBubbles(t *testing.T, property func(*rapid.T)) {
-	t.Helper()
-	rapid.Check(t, func(r *rapid.T) {
-		var failure any // rapid ends a run by a panic, which must not end the bubble
-		synctest.Test(t, func(*testing.T) {
-			defer func() { failure = recover() }()
-			property(r)
-		})
-		if fmt.Sprintf("%T", failure) == "rapid.invalidData" {
-			panic(failure) // on a line of its own: rapid tells failures apart by their line
-		}
-		if failure != nil {
-			panic(failure)
 		}
 	})
 }

@@ -3,9 +3,7 @@ package snowflake
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -162,7 +160,7 @@ func (s *schedule) event() {
 // that was acknowledged.
 func TestNoScheduleRepeatsAnID(t *testing.T) {
 	drawn := int64(0)
-	checkInBubbles(t, func(t *rapid.T) {
+	clocktest.CheckInBubbles(t, func(t *rapid.T) {
 		s := &schedule{t: t, exclusive: rapid.Bool().Draw(t, "embedded store"), clock: clocktest.New(start)}
 		s.store = storetest.NewFaulty(memory.New(memory.Config{Exclusive: s.exclusive, Clock: s.clock}))
 		defer func() {
@@ -180,23 +178,4 @@ func TestNoScheduleRepeatsAnID(t *testing.T) {
 	if drawn == 0 {
 		t.Error("no schedule drew an id")
 	}
-}
-
-// checkInBubbles is rapid.Check with a bubble of virtual time for each run:
-// rapid stops when a day has passed on the clock that it sees.
-func checkInBubbles(t *testing.T, property func(*rapid.T)) {
-	t.Helper()
-	rapid.Check(t, func(r *rapid.T) {
-		var failure any // rapid ends a run by a panic, which must not end the bubble
-		synctest.Test(t, func(*testing.T) {
-			defer func() { failure = recover() }()
-			property(r)
-		})
-		if fmt.Sprintf("%T", failure) == "rapid.invalidData" {
-			panic(failure) // on a line of its own: rapid tells failures apart by their line
-		}
-		if failure != nil {
-			panic(failure)
-		}
-	})
 }

@@ -185,7 +185,7 @@ func TestRollbackBitsNeedTheirField(t *testing.T) {
 // comes twice, and each lies inside an acknowledged reservation.
 func TestNoScheduleRepeatsAnIDWithRollbackBits(t *testing.T) {
 	drawn, raised := int64(0), 0
-	checkInBubbles(t, func(t *rapid.T) {
+	clocktest.CheckInBubbles(t, func(t *rapid.T) {
 		s := &schedule{t: t, exclusive: rapid.Bool().Draw(t, "embedded store"), clock: clocktest.New(start), names: []string{"bits"}}
 		s.store = storetest.NewFaulty(memory.New(memory.Config{Exclusive: s.exclusive, Clock: s.clock}))
 		defer func() {

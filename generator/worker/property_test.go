@@ -2,9 +2,7 @@ package worker
 
 import (
 	"context"
-	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -87,7 +85,7 @@ func wantAcknowledged(t *rapid.T, s *storetest.Faulty, p *Pool, l *Lease) {
 // Whatever clocks, stores and servers do: no two servers ever hold the same
 // time of one worker id, and nothing is held that the store did not grant.
 func TestSlicesAreExclusiveOnEverySchedule(t *testing.T) {
-	checkInBubbles(t, func(t *rapid.T) {
+	clocktest.CheckInBubbles(t, func(t *rapid.T) {
 		exclusive := rapid.Bool().Draw(t, "embedded store")
 		clock := clocktest.New(start)
 		store := storetest.NewFaulty(memory.New(memory.Config{Exclusive: exclusive, Clock: clock}))
@@ -151,25 +149,6 @@ func TestSlicesAreExclusiveOnEverySchedule(t *testing.T) {
 					}
 				}
 			}
-		}
-	})
-}
-
-// checkInBubbles is rapid.Check with a bubble of virtual time for each run:
-// rapid stops when a day has passed on the clock that it sees.
-func checkInBubbles(t *testing.T, property func(*rapid.T)) {
-	t.Helper()
-	rapid.Check(t, func(r *rapid.T) {
-		var failure any // rapid ends a run by a panic, which must not end the bubble
-		synctest.Test(t, func(*testing.T) {
-			defer func() { failure = recover() }()
-			property(r)
-		})
-		if fmt.Sprintf("%T", failure) == "rapid.invalidData" {
-			panic(failure) // on a line of its own: rapid tells failures apart by their line
-		}
-		if failure != nil {
-			panic(failure)
 		}
 	})
 }
