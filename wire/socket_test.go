@@ -5,7 +5,7 @@ import (
 	"context"
 	"io"
 	"net"
-	"runtime"
+	"nextid/wire/wiretest"
 	"strings"
 	"sync"
 	"testing"
@@ -101,13 +101,13 @@ func TestDeafClients(t *testing.T) {
 	const count, each = 16, 1 << 20
 	sockets(t, 200*time.Millisecond, func(t *testing.T, s *Server, dial func() *peer) {
 		other := dial().login()
-		before := memoryInUse()
+		before := wiretest.MemoryInUse()
 		for range count {
 			dial().login().send("big 2000000000\n")
 		}
 		other.send("echo prompt\n")
 		other.want("prompt")
-		if held := (memoryInUse() - before) / count; held > each {
+		if held := (wiretest.MemoryInUse() - before) / count; held > each {
 			t.Errorf("a deaf client holds %d bytes, want at most %d", held, each)
 		}
 		_ = other.Close()
@@ -238,7 +238,7 @@ func TestIdleConnectionsAreSmall(t *testing.T) {
 	l := listenTCP(t)
 	serve(t, s, l)
 	dialTCP(t, l)
-	before := memoryInUse()
+	before := wiretest.MemoryInUse()
 	var conns []net.Conn
 	t.Cleanup(func() {
 		for _, c := range conns {
@@ -258,19 +258,9 @@ func TestIdleConnectionsAreSmall(t *testing.T) {
 		}
 	}
 	// The client's end lives in this process, too: it is part of the sum.
-	got := (memoryInUse() - before) / count
+	got := (wiretest.MemoryInUse() - before) / count
 	t.Logf("%d bytes a connection, both ends", got)
 	if got > each && !raceEnabled {
 		t.Errorf("an idle connection takes %d bytes, want at most %d", got, each)
 	}
-}
-
-// memoryInUse is the heap and the stacks after a collection.
-func memoryInUse() int64 {
-	for range 3 { // pools are emptied, stacks are shrunk
-		runtime.GC()
-	}
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc + m.StackInuse)
 }

@@ -30,7 +30,7 @@ func answerTo(t *testing.T, s *server, query string) string {
 func TestComingFromLeafAndFlickr(t *testing.T) {
 	t.Parallel()
 	my := dbtest.MariaDB(t)
-	db, err := sql.Open("mysql", "root@tcp("+my.Addr+")/nextid")
+	db, err := sql.Open("mysql", "root@tcp("+my.Addr+")/test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,18 +40,18 @@ func TestComingFromLeafAndFlickr(t *testing.T) {
 		"INSERT INTO leaf_alloc VALUES ('orders', 2001, 2000, 'all orders')",
 		"CREATE TABLE Tickets64 (id bigint unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY, stub char(1) NOT NULL DEFAULT '', UNIQUE KEY stub (stub)) ENGINE=InnoDB",
 		"INSERT INTO Tickets64 (id, stub) VALUES (1000, 'a')",
-		"CREATE USER ids@'127.0.0.1' IDENTIFIED BY 'secret'", "GRANT ALL ON nextid.* TO ids@'127.0.0.1'",
+		"CREATE USER ids@'127.0.0.1' IDENTIFIED BY 'secret'", "GRANT ALL ON test.* TO ids@'127.0.0.1'",
 	} {
 		if _, err := db.Exec(statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}
 	passwords := filepath.Join(t.TempDir(), "passwords")
-	if err := os.WriteFile(passwords, []byte("127.0.0.1:*:nextid:ids:secret\n"), 0o600); err != nil {
+	if err := os.WriteFile(passwords, []byte("127.0.0.1:*:test:ids:secret\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := startServer(t, []string{"NEXTID_DATABASE_PASSWORDS=" + passwords})
-	url := my.MySQLURL("ids", "nextid")
+	url := my.MySQLURL("ids", "test")
 	for range 2 {
 		if got := answerTo(t, s, "SELECT import_generator('orders', 'leaf', '"+url+"')"); !strings.Contains(got, "goes on at 2001; fenced: ") {
 			t.Error(got)

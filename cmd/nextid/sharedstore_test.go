@@ -34,7 +34,7 @@ var sharedPlaces = map[string]func(t *testing.T) sharedPlace{
 	},
 	"mysql": func(t *testing.T) sharedPlace {
 		s := dbtest.MariaDB(t)
-		return placeOn(s.MySQLURL("root", "nextid"), s)
+		return placeOn(s.MySQLURL("root", "test"), s)
 	},
 	"redis": func(t *testing.T) sharedPlace {
 		s := dbtest.Redis(t)

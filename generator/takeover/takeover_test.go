@@ -91,7 +91,7 @@ version bigint(20) NOT NULL DEFAULT '0', PRIMARY KEY (id), UNIQUE KEY uniq_biz_t
 
 func TestFromMySQL(t *testing.T) {
 	my := dbtest.MariaDB(t)
-	url := my.MySQLURL("root", "nextid")
+	url := my.MySQLURL("root", "test")
 	db := open(t, url, leafTable, tinyidTable,
 		"INSERT INTO leaf_alloc (biz_tag, max_id, step, description) VALUES ('leaf-segment-test', 1, 2000, 'Test leaf Segment\nGet Id')",
 		"CREATE DATABASE second", "CREATE TABLE second.tiny_id_info LIKE tiny_id_info",

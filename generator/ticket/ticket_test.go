@@ -125,7 +125,7 @@ func start(t *testing.T) *databases {
 	d := &databases{}
 	my, pg, re := dbtest.MariaDB(t), dbtest.Postgres(t), dbtest.Redis(t)
 	d.servers = []*dbtest.Server{my, pg, re}
-	d.urls = []string{my.MySQLURL("root", "nextid"), pg.PostgresURL("postgres"), re.RedisURL()}
+	d.urls = []string{my.MySQLURL("root", "test"), pg.PostgresURL("postgres"), re.RedisURL()}
 	return d
 }
 

@@ -6,17 +6,8 @@ import (
 
 	"nextid/wire"
 	"nextid/wire/mysqlwire"
+	"nextid/wire/wiretest"
 )
-
-// memoryInUse is the heap and the stacks after a collection.
-func memoryInUse() int64 {
-	for range 3 { // pools are emptied, stacks are shrunk
-		runtime.GC()
-	}
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc + m.StackInuse)
-}
 
 // An idle connection that has been used holds a session, and no buffer.
 func TestIdleConnectionsAreSmall(t *testing.T) {
@@ -35,11 +26,11 @@ func TestIdleConnectionsAreSmall(t *testing.T) {
 	for range 10 {
 		connect() // what is made once
 	}
-	before := memoryInUse()
+	before := wiretest.MemoryInUse()
 	for range count {
 		connect()
 	}
-	got := (memoryInUse() - before) / count
+	got := (wiretest.MemoryInUse() - before) / count
 	t.Logf("%d bytes a connection", got)
 	if got > each && !raceEnabled {
 		t.Errorf("an idle connection takes %d bytes, want at most %d", got, each)

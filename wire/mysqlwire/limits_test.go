@@ -16,6 +16,7 @@ import (
 
 	"nextid/wire"
 	"nextid/wire/mysqlwire"
+	"nextid/wire/wiretest"
 )
 
 // header is a packet's header.
@@ -417,7 +418,7 @@ func TestShutdownTellsIdleClients(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := mysqlwire.New(mysqlwire.Config{SQL: newSQL(t), Logger: quiet()})
+	server := mysqlwire.New(mysqlwire.Config{SQL: wiretest.SQL(t), Logger: quiet()})
 	go func() { _ = server.Serve(l) }() // ends with Shutdown
 	idle := login(t, l.Addr().String(), plain)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -432,7 +433,7 @@ func TestShutdownTellsIdleClients(t *testing.T) {
 
 // A client that leaves in the middle of an answer is no error of the server.
 func TestVanishedClient(t *testing.T) {
-	m := mysqlwire.New(mysqlwire.Config{SQL: newSQL(t), Logger: quiet()}).NewMachine(&wire.Conn{ID: 1})
+	m := mysqlwire.New(mysqlwire.Config{SQL: wiretest.SQL(t), Logger: quiet()}).NewMachine(&wire.Conn{ID: 1})
 	t.Cleanup(m.Close)
 	var broken error
 	out := wire.NewOut(1<<10, func([]byte) error { return broken })

@@ -1,19 +1,12 @@
 package mysqlwire_test
 
 import (
-	"context"
 	"log/slog"
 	"net"
 	"sync"
 	"testing"
 	"time"
 
-	"nextid/generator"
-	"nextid/generator/segment"
-	"nextid/generator/snowflake"
-	"nextid/generator/store/memory"
-	"nextid/generator/worker"
-	"nextid/sqlfuncs"
 	"nextid/wire"
 	"nextid/wire/mysqlwire"
 	"nextid/wire/wiretest"
@@ -21,36 +14,6 @@ import (
 
 // quiet is a logger that writes nothing.
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
-
-// newSQL makes the SQL layer on a memory store, with the real engines.
-func newSQL(t testing.TB) *sqlfuncs.Server {
-	t.Helper()
-	store := memory.New(memory.Config{Exclusive: true})
-	pools := worker.New(worker.Config{Store: store, Logger: quiet()})
-	registry, err := generator.NewRegistry(generator.Config{
-		Store: store, AutoCreate: snowflake.KindName,
-		Kinds: []generator.Kind{snowflake.Kind(pools, "twitter"), segment.Kind(store, generator.SystemClock{}, "test")},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := registry.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if err := pools.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Version: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := registry.Create(t.Context(), "numbers", segment.KindName, []byte(`{"step": 1000000}`)); err != nil {
-		t.Fatal(err)
-	}
-	return sql
-}
 
 // patience bounds every wait.
 const patience = 20 * time.Second
@@ -69,7 +32,7 @@ func startServer(t testing.TB, cfg mysqlwire.Config) (address string, server *wi
 func serve(t testing.TB, l net.Listener, cfg mysqlwire.Config) *wire.Server {
 	t.Helper()
 	if cfg.SQL == nil {
-		cfg.SQL = newSQL(t)
+		cfg.SQL = wiretest.SQL(t)
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = quiet()
@@ -83,7 +46,7 @@ func serve(t testing.TB, l net.Listener, cfg mysqlwire.Config) *wire.Server {
 // capabilities.
 func machine(t testing.TB, caps uint64) (wire.Machine, *wire.Out) {
 	t.Helper()
-	server := mysqlwire.New(mysqlwire.Config{SQL: newSQL(t), Logger: quiet()})
+	server := mysqlwire.New(mysqlwire.Config{SQL: wiretest.SQL(t), Logger: quiet()})
 	m := server.NewMachine(&wire.Conn{ID: 1})
 	t.Cleanup(m.Close)
 	sent := new([]byte)

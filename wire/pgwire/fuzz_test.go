@@ -13,6 +13,7 @@ import (
 	"nextid/sqlfuncs"
 	"nextid/wire"
 	"nextid/wire/pgwire"
+	"nextid/wire/wiretest"
 )
 
 // fuzzMachine feeds input to a new connection in two parts and checks what
@@ -81,7 +82,7 @@ func FuzzStartup(f *testing.F) {
 	f.Add(startupPacket(3<<16|99, "user", "u", "_pq_.x", "1"), 9)
 	f.Add(join(startupPacket(80877103), startupPacket(3<<16, "user", "u")), 8)
 	f.Add([]byte{0, 0, 0, 8, 4, 210, 22, 47}, 4)
-	sql := newSQL(f)
+	sql := wiretest.SQL(f)
 	f.Fuzz(func(t *testing.T, in []byte, cut int) { fuzzMachine(t, sql, false, in, cut) })
 }
 
@@ -91,7 +92,7 @@ func FuzzMessages(f *testing.F) {
 	}
 	f.Add(join(queryMsg("COPY (SELECT 1) TO STDOUT"), queryMsg("BEGIN; SELECT 1/0"), queryMsg("ROLLBACK")), 20)
 	f.Add(join(parseMsg("", "SELECT $1::int, $2", 23), bindMsg("p", "", 0, "1", "x"), describeMsg('P', "p"), executeMsg("p", 1), closeMsg('P', "p"), syncMsg()), 30)
-	sql := newSQL(f)
+	sql := wiretest.SQL(f)
 	f.Fuzz(func(t *testing.T, in []byte, cut int) { fuzzMachine(t, sql, true, in, cut) })
 }
 
@@ -104,7 +105,7 @@ func FuzzOneMessage(f *testing.F) {
 	} {
 		f.Add(m[0], m[5:])
 	}
-	sql := newSQL(f)
+	sql := wiretest.SQL(f)
 	f.Fuzz(func(t *testing.T, typ byte, body []byte) {
 		known := parseMsg("s", "SELECT next_id($1)")
 		fuzzMachine(t, sql, true, join(known, msg(typ, body), syncMsg()), len(known))

@@ -5,27 +5,17 @@ import (
 	"errors"
 	"io"
 	"net"
-	"runtime"
 	"testing"
 
 	"nextid/wire"
+	"nextid/wire/wiretest"
 )
-
-// memoryInUse is the heap and the stacks after a collection.
-func memoryInUse() int64 {
-	for range 3 { // pools are emptied, stacks are shrunk
-		runtime.GC()
-	}
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc + m.StackInuse)
-}
 
 // An idle connection that has been used holds a goroutine and a session, and
 // no buffer; inside TLS also the ciphers and one record's buffer.
 func TestIdleConnectionsAreSmall(t *testing.T) {
 	plain, _ := startServer(t, wire.Limits{})
-	secured, authority := startTLSServer(t, newSQL(t), nil)
+	secured, authority := startTLSServer(t, wiretest.SQL(t), nil)
 	config := authority.ClientConfig()
 	config.MaxVersion = tls.VersionTLS12 // the client's end is smaller
 	for _, tc := range []struct {
@@ -60,11 +50,11 @@ func TestIdleConnectionsAreSmall(t *testing.T) {
 			for range 10 {
 				conns = append(conns, useOnce(t, tc.connect())) // what is made once
 			}
-			before := memoryInUse()
+			before := wiretest.MemoryInUse()
 			for range tc.count {
 				conns = append(conns, useOnce(t, tc.connect()))
 			}
-			got := (memoryInUse() - before) / int64(tc.count)
+			got := (wiretest.MemoryInUse() - before) / int64(tc.count)
 			t.Logf("%d bytes a connection", got)
 			if got > tc.most && !raceEnabled {
 				t.Errorf("an idle connection takes %d bytes, want at most %d", got, tc.most)

@@ -13,6 +13,7 @@ import (
 
 	"nextid/wire"
 	"nextid/wire/pgwire"
+	"nextid/wire/wiretest"
 )
 
 // TestLengthsAreCheckedBeforeAnythingElse sends every message type with
@@ -249,7 +250,7 @@ func TestShutdownLetsStatementsFinish(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := pgwire.New(pgwire.Config{SQL: newSQL(t), Logger: quiet()})
+	server := pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet()})
 	go func() { _ = server.Serve(l) }() // ends with Shutdown
 	idle, busy := login(t, l.Addr().String()), login(t, l.Addr().String())
 	busy.write(queryMsg("SELECT 1, pg_sleep(0.3)"))
@@ -276,7 +277,7 @@ func TestShutdownCutsOffWhatDoesNotEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := pgwire.New(pgwire.Config{SQL: newSQL(t), Logger: quiet()})
+	server := pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet()})
 	go func() { _ = server.Serve(l) }() // ends with Shutdown
 	c := login(t, l.Addr().String())
 	c.write(queryMsg("SELECT 1; SELECT pg_sleep(60)"))

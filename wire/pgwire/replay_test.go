@@ -21,6 +21,7 @@ import (
 	"nextid/generator/segment"
 	"nextid/wire"
 	"nextid/wire/pgwire"
+	"nextid/wire/wiretest"
 )
 
 // The corpus is what clients really sent, a file for each, and what
@@ -342,7 +343,7 @@ func short(s string, most int) string {
 // replayServer has what the recorded server had.
 func replayServer(t *testing.T) *wire.Server {
 	t.Helper()
-	sql, registry := newSQLWith(t, "")
+	sql, registry := wiretest.SQLWith(t, "")
 	for _, name := range []string{"orders", "orders_seq"} {
 		if err := registry.Create(t.Context(), name, segment.KindName, nil); err != nil {
 			t.Fatal(err)

@@ -1,7 +1,6 @@
 package pgwire_test
 
 import (
-	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -11,12 +10,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"nextid/generator"
-	"nextid/generator/segment"
-	"nextid/generator/snowflake"
-	"nextid/generator/store/memory"
-	"nextid/generator/worker"
-	"nextid/sqlfuncs"
 	"nextid/wire"
 	"nextid/wire/pgwire"
 	"nextid/wire/wiretest"
@@ -24,44 +17,6 @@ import (
 
 // quiet is a logger that writes nothing.
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
-
-// newSQL makes the SQL layer on a memory store, with the real engines.
-func newSQL(t testing.TB) *sqlfuncs.Server {
-	t.Helper()
-	sql, registry := newSQLWith(t, snowflake.KindName)
-	if err := registry.Create(t.Context(), "numbers", segment.KindName, []byte(`{"step": 1000000}`)); err != nil {
-		t.Fatal(err)
-	}
-	return sql
-}
-
-// newSQLWith makes names of the kind autoCreate as they are asked for; ""
-// refuses unknown names.
-func newSQLWith(t testing.TB, autoCreate string) (*sqlfuncs.Server, *generator.Registry) {
-	t.Helper()
-	store := memory.New(memory.Config{Exclusive: true})
-	pools := worker.New(worker.Config{Store: store, Logger: quiet()})
-	registry, err := generator.NewRegistry(generator.Config{
-		Store: store, AutoCreate: autoCreate,
-		Kinds: []generator.Kind{snowflake.Kind(pools, "twitter"), segment.Kind(store, generator.SystemClock{}, "test")},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := registry.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if err := pools.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Version: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sql, registry
-}
 
 // patience bounds every wait.
 const patience = 20 * time.Second
@@ -73,7 +28,7 @@ func startServer(t testing.TB, limits wire.Limits) (address string, server *wire
 	if err != nil {
 		t.Fatal(err)
 	}
-	server = pgwire.New(pgwire.Config{SQL: newSQL(t), Limits: limits, Logger: quiet()})
+	server = pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Limits: limits, Logger: quiet()})
 	wiretest.Serve(t, server, l, wire.ErrServerClosed)
 	return l.Addr().String(), server
 }

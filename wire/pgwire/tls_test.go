@@ -65,7 +65,7 @@ func (c *client) one() byte {
 }
 
 func TestTLSByRequest(t *testing.T) {
-	address, authority := startTLSServer(t, newSQL(t), nil)
+	address, authority := startTLSServer(t, wiretest.SQL(t), nil)
 	for name, requests := range map[string][]int{"SSL": {sslRequestCode}, "GSS, then SSL": {gssRequestCode, sslRequestCode}} {
 		for _, offered := range [][]string{nil, {"postgresql"}} {
 			c := dial(t, address)
@@ -87,7 +87,7 @@ func TestTLSByRequest(t *testing.T) {
 }
 
 func TestRequestsForEncryptionInsideTLS(t *testing.T) {
-	address, authority := startTLSServer(t, newSQL(t), nil)
+	address, authority := startTLSServer(t, wiretest.SQL(t), nil)
 	for _, code := range []int{sslRequestCode, gssRequestCode} {
 		c := dial(t, address)
 		c.write(request(sslRequestCode))
@@ -101,7 +101,7 @@ func TestRequestsForEncryptionInsideTLS(t *testing.T) {
 // Bytes behind SSLRequest were sent before the client could know the answer:
 // by somebody in the middle. They are neither read nor answered.
 func TestPlaintextBehindSSLRequestClosesTheConnection(t *testing.T) {
-	address, _ := startTLSServer(t, newSQL(t), nil)
+	address, _ := startTLSServer(t, wiretest.SQL(t), nil)
 	for name, behind := range map[string][]byte{
 		"a login":       join(startupPacket(3<<16, "user", "mallory"), queryMsg("SELECT next_id('numbers')")),
 		"one byte":      {0},
@@ -116,7 +116,7 @@ func TestPlaintextBehindSSLRequestClosesTheConnection(t *testing.T) {
 }
 
 func TestDirectTLS(t *testing.T) {
-	address, authority := startTLSServer(t, newSQL(t), nil)
+	address, authority := startTLSServer(t, wiretest.SQL(t), nil)
 	config := authority.ClientConfig()
 	config.NextProtos = []string{"postgresql"}
 	c := dial(t, address).secure(config)
@@ -149,7 +149,7 @@ func TestDirectTLS(t *testing.T) {
 // A CancelRequest works inside TLS, and in plaintext for a connection inside
 // TLS, as older clients send it.
 func TestCancelWithTLS(t *testing.T) {
-	address, authority := startTLSServer(t, newSQL(t), nil)
+	address, authority := startTLSServer(t, wiretest.SQL(t), nil)
 	for _, inside := range []bool{true, false} {
 		c := dial(t, address)
 		c.write(request(sslRequestCode))

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// MariaDB starts a MariaDB with the settings that make it durable, and the
-// databases nextid and test in it. settings are server settings, such as
+// MariaDB starts a MariaDB with the settings that make it durable, and an
+// empty database test. settings are server settings, such as
 // "innodb_flush_log_at_trx_commit=0".
 func MariaDB(t testing.TB, settings ...string) *Server {
 	t.Helper()
@@ -34,11 +34,7 @@ func MariaDB(t testing.TB, settings ...string) *Server {
 		return argv
 	}
 	s.ready = func() error { return s.run(client, "--no-defaults", "--socket="+socket, "-uroot", "ping") }
-	s.begin()
-	if err := s.run(client, "--no-defaults", "--socket="+socket, "-uroot", "create", "nextid"); err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return s.begin()
 }
 
 // Socket is the Unix socket of a MariaDB.

@@ -36,9 +36,9 @@ func TestSettingsThatLoseIDsAreRefused(t *testing.T) {
 func TestDatabasesThatAreNotReady(t *testing.T) {
 	t.Parallel()
 	s := dbtest.MariaDB(t)
-	_, err := engine.Try(t.Context(), s.MySQLURL("root", "nextid"), shared.Config{})
+	_, err := engine.Try(t.Context(), s.MySQLURL("root", "test"), shared.Config{})
 	enginetest.WantError(t, err, generator.ErrPinned, "no tables of nextid")
-	_, err = engine.Try(t.Context(), strings.Replace(s.MySQLURL("root:secret", "nextid"), s.Addr, dbtest.FreeAddr(t), 1), shared.Config{})
+	_, err = engine.Try(t.Context(), strings.Replace(s.MySQLURL("root:secret", "test"), s.Addr, dbtest.FreeAddr(t), 1), shared.Config{})
 	enginetest.WantError(t, err, generator.ErrNotNow, "cannot use the store")
 	if strings.Contains(err.Error(), "secret") {
 		t.Errorf("the message holds the password: %v", err)

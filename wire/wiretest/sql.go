@@ -1,0 +1,53 @@
+package wiretest
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+
+	"nextid/generator"
+	"nextid/generator/segment"
+	"nextid/generator/snowflake"
+	"nextid/generator/store/memory"
+	"nextid/generator/worker"
+	"nextid/sqlfuncs"
+)
+
+// SQL makes the SQL layer on a memory store, with the real engines and a
+// generator of kind segment, numbers.
+func SQL(t testing.TB) *sqlfuncs.Server {
+	t.Helper()
+	sql, registry := SQLWith(t, snowflake.KindName)
+	if err := registry.Create(t.Context(), "numbers", segment.KindName, []byte(`{"step": 1000000}`)); err != nil {
+		t.Fatal(err)
+	}
+	return sql
+}
+
+// SQLWith makes names of the kind autoCreate as they are asked for; ""
+// refuses unknown names.
+func SQLWith(t testing.TB, autoCreate string) (*sqlfuncs.Server, *generator.Registry) {
+	t.Helper()
+	store := memory.New(memory.Config{Exclusive: true})
+	pools := worker.New(worker.Config{Store: store, Logger: slog.New(slog.DiscardHandler)})
+	registry, err := generator.NewRegistry(generator.Config{
+		Store: store, AutoCreate: autoCreate,
+		Kinds: []generator.Kind{snowflake.Kind(pools, "twitter"), segment.Kind(store, generator.SystemClock{}, "test")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := registry.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if err := pools.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sql, registry
+}
