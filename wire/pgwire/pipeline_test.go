@@ -10,7 +10,7 @@ import (
 
 func TestAPipelineIsAnsweredLikeSingleQueries(t *testing.T) {
 	login := func() func(in []byte) []byte {
-		sql, _ := newSQLWith(t, "")
+		sql, _ := wiretest.SQLWith(t, "")
 		m := pgwire.New(pgwire.Config{SQL: sql, Logger: quiet()}).NewMachine(&wire.Conn{ID: 1})
 		t.Cleanup(m.Close)
 		ask := asker(t, m)
