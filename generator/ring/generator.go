@@ -241,7 +241,7 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 	if g.closed.Load() {
 		return generator.ClosedError(g.name)
 	}
-	if g.endMicros(tick) > g.pool.Now()+g.borrow.Microseconds() {
+	if g.endMicros(tick) > g.bound() {
 		return g.errFuture(v, g.layout.TimeOf(tick))
 	}
 	if tick >= g.next { // it must outlast a crash

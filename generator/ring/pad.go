@@ -128,7 +128,7 @@ func (g *Generator) put(ctx context.Context) error {
 		if tick > g.layout.MaxTick() {
 			return g.layout.ExhaustedError(g.name)
 		}
-		if late := g.endMicros(tick) - g.pool.Now() - g.borrow.Microseconds(); late > 0 {
+		if late := g.endMicros(tick) - g.bound(); late > 0 {
 			return borrowedError{time.Duration(late) * time.Microsecond}
 		}
 		if err := g.reserve(ctx, tick); err != nil {
@@ -150,6 +150,16 @@ func (g *Generator) put(ctx context.Context) error {
 	return nil
 }
 
+// bound is how far (Unix µs) time may be borrowed now: by max_borrow, and on
+// a store that several servers use no further than Pool.Furthest.
+func (g *Generator) bound() int64 {
+	bound := g.pool.Now() + g.borrow.Microseconds()
+	if far := g.pool.Furthest(); far < math.MaxInt64/1000 {
+		bound = min(bound, far*1000)
+	}
+	return bound
+}
+
 // reserve makes sure that the line in hand reaches over a tick. A worker id
 // that has changed begins another line.
 func (g *Generator) reserve(ctx context.Context, tick int64) error {
@@ -164,8 +174,7 @@ func (g *Generator) reserve(ctx context.Context, tick int64) error {
 		span = 2 * g.span.Load() // the last one did not last for a second
 	}
 	g.last = now
-	bound := g.pool.Now()/1000 + g.borrow.Milliseconds()
-	span = max(min(span, bound-from), until-from)
+	span = max(min(span, g.bound()/1000-from), until-from)
 	g.span.Store(span)
 	key := g.pool.Line(g.name, id, 0)
 	lo, hi, err := g.pool.ReserveLine(ctx, key, from, span)

@@ -476,3 +476,30 @@ func TestOptions(t *testing.T) {
 		t.Errorf("the layout changed: %v", err)
 	}
 }
+
+// On a store that several servers use, a ring borrows no further than a
+// slice of time: what a failover forgets must be over when the servers have
+// waited for one.
+func TestARingBorrowsNoFurtherThanServersWait(t *testing.T) {
+	for _, exclusive := range []bool{false, true} {
+		inWorld(t, exclusive, func(w *world) {
+			g := w.open(w.server(), `{"bits":"time 31, worker 4, sequence 3","unit":"1s","epoch":"2026-01-01","boost_power":6,"max_borrow":"1h"}`)
+			greatest := int64(0)
+			for range 200 {
+				r, err := g.Next(w.t.Context(), 8)
+				if err != nil {
+					break // no more can be borrowed
+				}
+				w.record(g, r)
+				for _, grant := range w.store.Grants() {
+					if strings.Contains(grant.Key, "/line/") {
+						greatest = max(greatest, grant.Hi-w.clock.Wall()/1e6)
+					}
+				}
+			}
+			if far := greatest > 61_000; far != exclusive {
+				t.Errorf("a ring on an exclusive store: %v; reserved %d ms ahead", exclusive, greatest)
+			}
+		})
+	}
+}

@@ -101,9 +101,9 @@ func newPlan(r *rand.Rand) plan {
 	case kind < 70:
 		p.restores, p.clocks = true, false
 	}
-	p.static = !p.embedded && !p.lossy && r.IntN(100) < 20
+	p.static = !p.embedded && r.IntN(100) < 20
 	p.wishes = r.IntN(100) < 20
-	p.borrow = !p.embedded && !p.lossy && r.IntN(100) < 20
+	p.borrow = !p.embedded && r.IntN(100) < 20
 	return p
 }
 

@@ -50,6 +50,7 @@ func (p *Pool) claim(old *Lease) error {
 			base = max(base, m.hi[id])
 		}
 		if free {
+			p.unsure = false // what was lost lies on a line that is not free, or is over
 			lo, hi, err := p.reserve(id, base, 0)
 			if err != nil {
 				return err

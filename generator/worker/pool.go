@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"math"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -206,25 +207,38 @@ func (p *Pool) extend(l *Lease, need int64) error {
 	if err != nil {
 		return err
 	}
-	if lo > base && !unsure && !p.pools.cfg.Store.Exclusive() { // R4: somebody else stamps with this id, too
-		p.pools.cfg.Logger.Warn("the worker id is in use by another server", "bits", p.bits, "worker", l.Worker)
+	if lo > base && !p.pools.cfg.Store.Exclusive() {
+		tooFar := hi > p.Furthest()
+		if !unsure { // R4: somebody else stamps with this id, too
+			p.pools.cfg.Logger.Warn("the worker id is in use by another server", "bits", p.bits, "worker", l.Worker)
+		}
 		switch {
-		case !p.wish.Firm:
+		case !p.wish.Firm && (tooFar || !unsure):
 			p.giveBack(l.Worker, lo, hi)
 			return p.claim(l)
-		case hi > p.furthest():
+		case tooFar:
 			p.giveBack(l.Worker, lo, hi)
-			return errSharedID(l.Worker)
+			p.unsure = unsure
+			return p.errTooFar(l.Worker, lo, unsure)
 		}
 	}
 	p.adopt(l, l.Worker, lo, hi)
 	return nil
 }
 
-// furthest (Unix ms) bounds how far servers that share a planned worker id
-// push one another ahead: what a store that goes back forgets is over when
-// the servers have waited for a slice (rule R7, and the runbook of a restore).
-func (p *Pool) furthest() int64 {
+// Furthest (Unix ms) bounds how far ahead time is reserved on a store that
+// several servers use; on a store of this process alone nothing does.
+//
+// The rule for a store that goes back rests on it (rule R7, and the runbook
+// of a restore): what the store forgot is over when the servers have waited
+// for a slice. So nothing that is used may reach further, whatever pushed the
+// line ahead: servers that share a planned worker id, and reservations whose
+// answers were lost, which the store has and nobody uses. Of those each would
+// push by a slice; reserve asks for no more than a piece where one was lost.
+func (p *Pool) Furthest() int64 {
+	if p.Exclusive() {
+		return math.MaxInt64
+	}
 	return p.pools.time.unpushed()/1000 + (p.pools.cfg.Slice + 2*minPiece).Milliseconds()
 }
 
@@ -244,6 +258,9 @@ func (p *Pool) reserve(id, base, need int64) (lo, hi int64, err error) {
 	}
 	piece := max(min(p.pools.cfg.Slice, minPiece).Milliseconds(), 2*p.unitMs.Load())
 	end := max(now/1000+p.pools.cfg.Slice.Milliseconds(), base+piece, need+1)
+	if p.unsure && !p.Exclusive() { // see Furthest
+		end = max(base+piece, need+1)
+	}
 	lo, hi, err = p.ask(id, base, end-base)
 	p.unsure = err != nil // R3
 	return lo, hi, err

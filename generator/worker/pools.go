@@ -111,6 +111,9 @@ func (p *Pools) Store() generator.Store { return p.cfg.Store }
 // Open returns the pool of a width, claiming a worker id at its first use.
 // unit is the layout's tick. The caller calls Leave when it stamps no more.
 func (p *Pools) Open(ctx context.Context, width Width, unit time.Duration) (*Pool, error) {
+	if err := p.fits(unit); err != nil {
+		return nil, err
+	}
 	wish, err := p.wish(ctx, width)
 	if err != nil {
 		return nil, err
@@ -132,6 +135,19 @@ func (p *Pools) Open(ctx context.Context, width Width, unit time.Duration) (*Poo
 	}
 	pool.users++
 	return pool, nil
+}
+
+// fits refuses ticks that a slice does not hold: reserving whole ones would
+// reach further than other servers wait for; see Pool.Furthest.
+func (p *Pools) fits(unit time.Duration) error {
+	if p.cfg.Store.Exclusive() || 2*unit <= p.cfg.Slice {
+		return nil
+	}
+	return &generator.Error{
+		Kind:    generator.ErrOption,
+		Message: fmt.Sprintf("a slice of time of %v is too short for ticks of %v", p.cfg.Slice, unit),
+		Hint:    "Start all servers with a --worker-slice of at least two ticks, or use a layout with a smaller unit.",
+	}
 }
 
 // wish asks the source once for each width.
@@ -327,9 +343,17 @@ func (p *Pools) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func errSharedID(id int64) error {
+// errTooFar refuses a slice that begins at lo (Unix ms); see Furthest.
+func (p *Pool) errTooFar(id, lo int64, unsure bool) error {
+	if !unsure {
+		return &generator.Error{
+			Kind: generator.ErrNotNow, Message: fmt.Sprintf("another server stamps with worker id %d as well and has used up its time", id),
+			Hint: "Give each server a worker id of its own, or let it claim one: --worker-id auto.",
+		}
+	}
 	return &generator.Error{
-		Kind: generator.ErrNotNow, Message: fmt.Sprintf("another server stamps with worker id %d as well and has used up its time", id),
-		Hint: "Give each server a worker id of its own, or let it claim one: --worker-id auto.",
+		Kind:    generator.ErrNotNow,
+		Message: fmt.Sprintf("the time of worker id %d is reserved until %s, for answers that were lost", id, time.UnixMilli(lo).UTC().Format(time.RFC3339)),
+		Hint:    "Ids go on when it has come. Look at the way to the store; --worker-id auto would take another id.",
 	}
 }

@@ -21,6 +21,7 @@ type Strict struct {
 	pool  *Pool // for its claims only: it has no lease
 	grid  int64 // ms; every grant is whole steps of it
 	phase int64 // ms; where a step begins
+	most  int64 // steps of one grant
 
 	worker atomic.Int64 // None before the first claim
 
@@ -52,13 +53,17 @@ const (
 	// strictAhead is how far the time line of a Strict may be ahead of the
 	// clock. It bounds the rounds to about one a tick.
 	strictAhead = 5 * time.Millisecond
-	// maxSteps bounds one round: the rest asks again.
+	// maxSteps bounds one round, as does the length of a slice (see
+	// Pool.Furthest): the rest asks again.
 	maxSteps = 1000
 )
 
 // Strict returns the worker id for strict generators of a width whose ticks
 // are unit long and begin at epoch.
 func (p *Pools) Strict(ctx context.Context, width Width, unit time.Duration, epoch time.Time) (*Strict, error) {
+	if err := p.fits(unit); err != nil {
+		return nil, err
+	}
 	wish, err := p.wish(ctx, width)
 	if err != nil {
 		return nil, err
@@ -79,6 +84,7 @@ func (p *Pools) Strict(ctx context.Context, width Width, unit time.Duration, epo
 	s := p.stricts[key]
 	if s == nil {
 		s = &Strict{pool: newPool(p, width, wish), grid: key.grid, phase: key.phase}
+		s.most = max(min(maxSteps, p.cfg.Slice.Milliseconds()/key.grid), 1)
 		s.pool.used = p.usedLocked(key.bits)
 		s.worker.Store(None)
 		p.stricts[key] = s
@@ -116,14 +122,14 @@ func (s *Strict) Leave(end int64) { s.pool.raiseUsed(end) }
 func (s *Strict) UsedUntil() int64 { return s.pool.UsedUntil() }
 
 // MaxSpan is the most time that a grant can have.
-func (s *Strict) MaxSpan() time.Duration { return time.Duration(s.grid) * maxSteps * time.Millisecond }
+func (s *Strict) MaxSpan() time.Duration { return time.Duration(s.grid*s.most) * time.Millisecond }
 
 // Grant returns time of this process alone that was reserved after the call
 // began: at least span of it, but no more than MaxSpan, from from on (Unix
 // ms) or later. It shares the reservation with other calls; package snowflake
 // keeps the ids of each name apart.
 func (s *Strict) Grant(ctx context.Context, span time.Duration, from int64) (*Lease, error) {
-	steps := min(max((span.Milliseconds()+s.grid-1)/s.grid, 1), maxSteps)
+	steps := min(max((span.Milliseconds()+s.grid-1)/s.grid, 1), s.most)
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
@@ -167,7 +173,7 @@ func (s *Strict) send() {
 // ask meanwhile share the next round.
 func (s *Strict) await() {
 	if ahead := time.Duration(s.end*1000-s.Now())*time.Microsecond - strictAhead; ahead > 0 {
-		_ = s.Clock().Sleep(s.pool.pools.ctx, min(ahead, defaultStartWait)) // an end shows in the reservation
+		_ = s.Clock().Sleep(s.pool.pools.ctx, ahead) // an end shows in the reservation
 	}
 }
 
