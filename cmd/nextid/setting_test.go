@@ -76,6 +76,7 @@ var sampleTexts = map[string]string{
 	"limits.log_statement_bytes":         "36",
 	"limits.log_name_bytes":              "37",
 	"limits.flush_bytes":                 "32KiB",
+	"clock_limit":                        "38s",
 }
 
 // fileText is a configuration file that gives one setting.
@@ -175,7 +176,7 @@ func TestDefaultsOfTheContract(t *testing.T) {
 	want := map[string]string{
 		"config": "", "data": "./nextid-data", "pg": "127.0.0.1:5433", "mysql": "127.0.0.1:3307", "http": "127.0.0.1:8433",
 		"store": "sqlite in the data directory", "auto-create": "snowflake", "worker-slice": "0s", "worker-borrow": "false", "worker-id": "auto",
-		"store-failover": "auto", "store-unsafe": "", "adopt": "false", "allow-plaintext": "false", "log-level": "info", "log-format": "text",
+		"store-failover": "auto", "clock-limit": "5s", "store-unsafe": "", "adopt": "false", "allow-plaintext": "false", "log-level": "info", "log-format": "text",
 		"users": "auto", "host-rules": "", "tls-cert": "", "tls-key": "", "tls-client-ca": "", "require-tls": "false", "mysql-native-password": "false",
 	}
 	serve.Flags().VisitAll(func(f *pflag.Flag) {

@@ -64,10 +64,9 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 		var n int
 		switch c.state {
 		case ready:
-			n, err = c.message(ctx, rest, out)
-			if typ := rest[0]; n > 0 && (typ == 'Q' || typ == 'E') {
-				served++
-			}
+			var commands int
+			n, commands, err = c.message(ctx, rest, out)
+			served += int64(commands)
 		case starting:
 			n, err = c.startup(ctx, rest, out)
 			if errors.Is(err, errStop) {
@@ -87,29 +86,34 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 	return consumed, err
 }
 
-// message serves the first message of in, and copies of it that follow.
-func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n int, err error) {
+// message serves the first message of in, and copies of it that follow. It
+// returns how many bytes these are, and how many of them asked for something.
+func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n, commands int, err error) {
 	h, ok, err := readHeader(in, &c.protocol.limits)
 	n = headerSize + h.size
 	switch {
 	case err != nil:
-		return 0, c.fatal(out, err)
+		return 0, 0, c.fatal(out, err)
 	case !ok:
-		return 0, nil
+		return 0, 0, nil
 	case h.tooLong:
 		c.skip = int64(n)
-		return 0, c.tooLong(h.typ, out)
+		return 0, 0, c.tooLong(h.typ, out)
 	case c.ignores(h.typ):
 		c.skip = int64(n)
-		return 0, nil
+		return 0, 0, nil
 	case len(in) < n:
-		return 0, nil
+		return 0, 0, nil
 	}
 	err = c.dispatch(ctx, h.typ, in[headerSize:n:n], out)
-	if h.typ == 'Q' && err == nil {
-		return n + n*c.sameQueries(in[headerSize:n], wire.Repeats(in, n), out), out.Room()
+	switch {
+	case h.typ == 'Q' && err == nil:
+		commands = 1 + c.sameQueries(in[headerSize:n], wire.Repeats(in, n), out)
+		return n * commands, commands, out.Room()
+	case h.typ == 'Q', h.typ == 'E':
+		commands = 1
 	}
-	return n, err
+	return n, commands, err
 }
 
 // ignores reports whether messages of a type are not even looked at: those
