@@ -189,7 +189,8 @@ func (x *exec) explainer(name string) (generator.Explainer, error) {
 	}
 	ex, ok := gen.(generator.Explainer)
 	if !ok {
-		return nil, sqlstate.New(sqlstate.FeatureNotSupported, "ids of generator %q cannot be taken apart", name)
+		return nil, sqlstate.New(sqlstate.FeatureNotSupported, "ids of generator %q cannot be taken apart", name).
+			WithHint("They are plain numbers, and hold nothing but their place in the series.")
 	}
 	return ex, nil
 }

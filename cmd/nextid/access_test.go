@@ -232,8 +232,8 @@ func TestDefaultDeny(t *testing.T) {
 		want string
 	}{
 		"nothing": {nil, "neither users (nextid passwd USER) nor a TLS certificate"},
-		"users":   {[]string{"--users", users}, "there are no TLS certificate"},
-		"TLS":     {[]string{"--tls-cert", cert, "--tls-key", key}, "there are no users"},
+		"users":   {[]string{"--users", users}, "has no TLS certificate"},
+		"TLS":     {[]string{"--tls-cert", cert, "--tls-key", key}, "has no users"},
 		"rules":   {[]string{"--tls-cert", cert, "--host-rules", "x"}, "host_rules: needs users"},
 	} {
 		r := runProgram(t, nil, append([]string{"serve", "--pg", "0.0.0.0:0"}, tc.args...)...)

@@ -32,8 +32,9 @@ func (p *program) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "nextid",
 		Short: "Unique ids in SQL",
-		Long: "nextid is a server that speaks the PostgreSQL protocol and hands out unique ids:\n\n" +
-			"  nextid serve\n  psql -h 127.0.0.1 -p 5433 -c \"SELECT next_id('orders')\"",
+		Long: "nextid is a server that speaks the PostgreSQL and the MySQL protocol and hands out unique ids:\n\n" +
+			"  nextid serve\n  psql -h 127.0.0.1 -p 5433 -c \"SELECT next_id('orders')\"\n" +
+			"  mysql -h 127.0.0.1 -P 3307 -e \"SELECT next_id('orders')\"",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noArgs,

@@ -154,7 +154,7 @@ func (c *Config) Validate() Mistakes {
 	}
 	for _, p := range c.addresses() {
 		if a := p.Address; c.exposed(a) != "" && !c.AllowPlaintext {
-			add(p.key, "%s can be reached from other machines, and there are %s: anybody there could draw ids. "+
+			add(p.key, "%s can be reached from other machines, and this server has %s: anybody there could draw ids. "+
 				"Add them (see docs/security.md), or use a loopback address such as 127.0.0.1:%d or a Unix socket, "+
 				"or add --allow-plaintext (allow_plaintext: true) if you trust that network", a, c.exposed(a), p.port)
 		}

@@ -176,7 +176,7 @@ func explain(l external.Location, s system, err error) error {
 		return e
 	}
 	return &generator.Error{
-		Kind: generator.ErrNotNow, Message: fmt.Sprintf("the position cannot be taken over from %s", l), Cause: err,
+		Kind: generator.ErrNotNow, Message: fmt.Sprintf("the position cannot be taken over from %s: %s", l, strings.Join(strings.Fields(err.Error()), " ")),
 		Hint: "The user needs the right to change what is fenced. Or fence it by hand (" + s.how +
 			") or stop it, then pass fence => false. Passwords come from the file of the setting database_passwords.",
 	}
