@@ -112,6 +112,8 @@ func (t *table) row(r record) []datum.Value {
 			row[i] = datum.MakeString(c.typ, v)
 		case int:
 			row[i] = datum.Value{Type: c.typ, Valid: true, Int: int64(v)}
+		case int64:
+			row[i] = datum.Value{Type: c.typ, Valid: true, Int: v}
 		case datum.Value:
 			row[i] = v
 		}
@@ -305,7 +307,7 @@ func tablesRows(x *exec, databases []string) (int, func(int) record, error) {
 // mysqlType describes a column type as information_schema does.
 type mysqlType struct {
 	data, column      string // DATA_TYPE, COLUMN_TYPE
-	length, octets    int    // of texts, else 0
+	length, octets    int64  // of texts, else 0
 	precision, scale  int    // of numbers; scale -1: none
 	datetimePrecision int    // -1: none
 }

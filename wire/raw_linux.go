@@ -9,14 +9,14 @@ import (
 // rawRead and rawWrite are for sockets in the poller. Those are non-blocking,
 // so that a raw system call never blocks the thread; going without the
 // scheduler's bookkeeping saves some of the CPU of a query, and so does going
-// around the file system's half of read and write.
+// around the file system's half of read and write, where that can be done.
 func rawRead(fd int, p []byte) (int, syscall.Errno) {
-	n, _, errno := syscall.RawSyscall6(syscall.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), 0, 0, 0)
+	n, _, errno := syscall.RawSyscall6(sysReceive, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), 0, 0, 0)
 	return int(n), errno
 }
 
 func rawWrite(fd int, p []byte) (int, syscall.Errno) {
-	n, _, errno := syscall.RawSyscall6(syscall.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), syscall.MSG_NOSIGNAL, 0, 0)
+	n, _, errno := syscall.RawSyscall6(sysSend, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), syscall.MSG_NOSIGNAL, 0, 0)
 	return int(n), errno
 }
 

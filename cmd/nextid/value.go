@@ -126,43 +126,43 @@ func (v countValue[T]) Set(s string) error {
 }
 
 // bytesValue is a size in bytes, written plainly or with KiB, MiB or GiB.
-type bytesValue struct {
-	p        *int
-	min, max int
+type bytesValue[T int | int64] struct {
+	p        *T
+	min, max T
 }
 
-func bytesOf(p *int, lowest, highest int) value { return bytesValue{p, lowest, highest} }
+func bytesOf[T int | int64](p *T, lowest, highest T) value { return bytesValue[T]{p, lowest, highest} }
 
 var byteUnits = []struct {
 	suffix string
-	factor int
+	factor int64
 }{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}
 
-func (v bytesValue) String() string { return formatBytes(*v.p) }
+func (v bytesValue[T]) String() string { return formatBytes(int64(*v.p)) }
 
-func formatBytes(n int) string {
+func formatBytes(n int64) string {
 	for _, u := range byteUnits {
 		if n >= u.factor && n%u.factor == 0 && u.factor > 1 {
-			return strconv.Itoa(n/u.factor) + u.suffix
+			return strconv.FormatInt(n/u.factor, 10) + u.suffix
 		}
 	}
-	return strconv.Itoa(n)
+	return strconv.FormatInt(n, 10)
 }
 
-func (v bytesValue) Set(s string) error {
-	digits, factor := s, 1
+func (v bytesValue[T]) Set(s string) error {
+	digits, factor := s, int64(1)
 	for _, u := range byteUnits {
 		if head, ok := strings.CutSuffix(s, u.suffix); ok {
 			digits, factor = strings.TrimSpace(head), u.factor
 			break
 		}
 	}
-	n, err := strconv.Atoi(digits)
-	if err != nil || n < 0 || n > v.max/factor || n*factor < v.min {
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || n < 0 || n > int64(v.max)/factor || n*factor < int64(v.min) {
 		return fmt.Errorf("%q is not a size from %s to %s (digits, or digits with KiB, MiB or GiB)",
-			s, formatBytes(v.min), formatBytes(v.max))
+			s, formatBytes(int64(v.min)), formatBytes(int64(v.max)))
 	}
-	*v.p = n * factor
+	*v.p = T(n * factor)
 	return nil
 }
 

@@ -121,7 +121,7 @@ const (
 func (o *Options) check() error {
 	switch {
 	case o.Increment < 1 || o.Increment > maxIncrement:
-		return optionError("increment must be between 1 and %d, not %d", maxIncrement, o.Increment)
+		return optionError("increment must be between 1 and %d, not %d", int64(maxIncrement), o.Increment)
 	case o.Deadline < minDeadline || o.Deadline > maxDeadline:
 		return optionError("deadline must be between %v and %v, not %v", minDeadline, maxDeadline, o.Deadline)
 	case o.Max != nil && o.Start > *o.Max:

@@ -176,7 +176,7 @@ const (
 func (o *Options) check() error {
 	switch {
 	case o.Increment == 0 || o.Increment > maxIncrement || o.Increment < -maxIncrement:
-		return optionError("increment must be between 1 and %d, or negative, not %d", maxIncrement, o.Increment)
+		return optionError("increment must be between 1 and %d, or negative, not %d", int64(maxIncrement), o.Increment)
 	case o.Step < 1 || o.Step > maxStepLimit:
 		return optionError("step must be between 1 and %d, not %d", maxStepLimit, o.Step)
 	case o.MaxStep < o.Step || o.MaxStep > maxStepLimit:

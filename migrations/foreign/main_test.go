@@ -273,7 +273,7 @@ func (s *session) numbers(sql string) []int64 {
 // one session whose ids need not rise.
 func (s *session) unordered(name string, ids []int64) {
 	for _, id := range ids {
-		s.log.Add(history.Event{Name: name, Client: int(others.Add(1)) << 32, Range: generator.Range{First: id, Count: 1, Step: 1}})
+		s.log.Add(history.Event{Name: name, Client: -int(others.Add(1)), Range: generator.Range{First: id, Count: 1, Step: 1}})
 	}
 }
 

@@ -27,7 +27,7 @@ var postgresFiles embed.FS
 var postgresFolders = map[string]string{protocolPostgres: "postgres", protocolMySQL: "postgres_mysql"}
 
 // upLock is the advisory lock of whoever changes the schema: "nextid".
-const upLock = 0x6e6578746964
+const upLock int64 = 0x6e6578746964
 
 // postgres is an application's PostgreSQL.
 type postgres struct{ app }

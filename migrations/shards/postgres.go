@@ -18,7 +18,7 @@ import (
 )
 
 // postgresLock is the advisory lock of whoever changes a shard: "shards".
-const postgresLock = 0x736861726473
+const postgresLock int64 = 0x736861726473
 
 // pgLockNotAvailable is the SQLSTATE of a lock_timeout.
 const pgLockNotAvailable = "55P03"

@@ -38,7 +38,7 @@ type Entry struct {
 type Config struct {
 	File    string
 	Sample  int64 // one id in Sample is written; 1 writes all
-	MaxSize int   // bytes, above which the file is rotated
+	MaxSize int64 // bytes, above which the file is rotated
 	Keep    int   // rotated files: File.1 (the youngest) to File.Keep
 	Queue   int   // entries that may wait to be written
 }
@@ -187,7 +187,7 @@ func (t *Trail) line(e Entry) {
 		return
 	}
 	b = append(b, '\n')
-	if t.size > 0 && t.size+int64(len(b)) > int64(t.cfg.MaxSize) {
+	if t.size > 0 && t.size+int64(len(b)) > t.cfg.MaxSize {
 		t.rotate()
 	}
 	if t.file == nil {

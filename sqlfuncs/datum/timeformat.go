@@ -11,8 +11,8 @@ func (e *Env) dateStyle() DateStyle {
 }
 
 // appendPadded appends n with at least width digits.
-func appendPadded(dst []byte, n int, width int) []byte {
-	limit := 10
+func appendPadded[T int | uint64](dst []byte, n T, width int) []byte {
+	limit := T(10)
 	for i := 1; i < width; i++ {
 		if n < limit {
 			dst = append(dst, '0')
@@ -60,7 +60,7 @@ func appendEra(dst []byte, c civil) []byte {
 // appendClock prints HH:MM:SS, of any number of hours, and the fraction
 // without needless zeros.
 func appendClock(dst []byte, micros uint64) []byte {
-	dst = append(appendPadded(dst, int(micros/microsPerHour), 2), ':')
+	dst = append(appendPadded(dst, micros/microsPerHour, 2), ':')
 	dst = append(appendPadded(dst, int(micros/microsPerMinute%60), 2), ':')
 	return appendSeconds(dst, micros%microsPerMinute)
 }

@@ -97,7 +97,7 @@ func TestStartupPacketLengths(t *testing.T) {
 		t.Cleanup(m.Close)
 		out := wire.NewOut(1<<30, func([]byte) error { return nil })
 		head := len(startupPacket(3<<16, "user", "u", "database", ""))
-		packet := startupPacket(3<<16, "user", "u", "database", strings.Repeat("d", max(0, min(int(length), 20_000)-head)))
+		packet := startupPacket(3<<16, "user", "u", "database", strings.Repeat("d", max(0, int(min(length, 20_000))-head)))
 		binary.BigEndian.PutUint32(packet, length)
 		_, err := m.Feed(t.Context(), packet, out)
 		if first := decode(t, out.B)[0]; (first == "AuthenticationOk") != ok || (err == nil) != ok {
