@@ -8,12 +8,18 @@ GOLANGCI_LINT_VERSION = v2.15.0
 # The commit, for builds with GOFLAGS=-buildvcs=false.
 COMMIT = $(shell c=$$(git rev-parse HEAD 2>/dev/null) && { git diff --quiet HEAD && echo $$c || echo $$c+changes; })
 
+# What the binary may have. A package that grew by two megabytes was noticed only at the limit of 30.
+MAX_BYTES = 28000000
+
 .DEFAULT_GOAL := build
 .PHONY: build test test-clients test-deps format-check vet lint bench fuzz simulate docs docs-clients clean help
 
 ## build: the static binary, in bin/nextid
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags="-s -w -X main.commit=$(COMMIT)" -o bin/nextid ./cmd/nextid
+	@size=$$(wc -c <bin/nextid); [ $$size -le $(MAX_BYTES) ] || { \
+		echo "bin/nextid has $$size bytes, of at most $(MAX_BYTES): find out why, or raise MAX_BYTES."; \
+		echo "Two megabytes at once: something calls text/template or reflect's MethodByName, which keeps every method in."; exit 1; }
 
 ## test: everything; ends in go test's own summary
 test: test-deps format-check vet build

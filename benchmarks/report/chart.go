@@ -3,7 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"html/template"
+	"html"
 	"math"
 	"slices"
 	"strings"
@@ -56,7 +56,7 @@ type Series struct {
 const chartWidth = 960.0
 
 // svg draws a chart; without values it returns "".
-func (c *Chart) svg() template.HTML {
+func (c *Chart) svg() raw {
 	var d drawing
 	switch {
 	case c.Lines != nil:
@@ -68,8 +68,8 @@ func (c *Chart) svg() template.HTML {
 		return ""
 	}
 	head := fmt.Sprintf(`<svg viewBox="0 0 %.0f %.0f" role="img" aria-label="%s">`,
-		chartWidth, d.height, template.HTMLEscapeString(c.Title))
-	return template.HTML(head + d.b.String() + "</svg>")
+		chartWidth, d.height, html.EscapeString(c.Title))
+	return raw(head + d.b.String() + "</svg>")
 }
 
 // drawing collects the elements of a picture.
@@ -79,7 +79,7 @@ type drawing struct {
 }
 
 func (d *drawing) text(x, y float64, class, s string) {
-	fmt.Fprintf(&d.b, `<text x="%.1f" y="%.1f" class="%s">%s</text>`, x, y, class, template.HTMLEscapeString(s))
+	fmt.Fprintf(&d.b, `<text x="%.1f" y="%.1f" class="%s">%s</text>`, x, y, class, html.EscapeString(s))
 }
 
 func (d *drawing) line(x1, y1, x2, y2 float64, class string) {
@@ -122,7 +122,7 @@ func (d *drawing) bars(c *Chart) {
 			length := max(b.Value*scale, 1.5)
 			d.text(left-8, y+thick-2.5, oursClass(b.Ours, "name"), b.Name)
 			fmt.Fprintf(&d.b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="2" class="%s"><title>%s: %s %s</title></rect>`,
-				left, y, length, thick, oursClass(b.Ours, "bar"), template.HTMLEscapeString(b.Name), Format(b.Value), template.HTMLEscapeString(c.Unit))
+				left, y, length, thick, oursClass(b.Ours, "bar"), html.EscapeString(b.Name), Format(b.Value), html.EscapeString(c.Unit))
 			d.text(left+length+6, y+thick-2.5, oursClass(b.Ours, "value"), Format(b.Value))
 			y += step
 		}
@@ -266,7 +266,7 @@ func (d *drawing) series(series []Series, xs, ys axis, unit string, top, bottom 
 			at.n = ours - 1
 		}
 		fmt.Fprintf(&d.b, `<g class="%s %s%d"><title>%s: %s %s at the end</title>`, oursClass(s.Ours, "series"), kind, at.n%8,
-			template.HTMLEscapeString(s.Name), Format(last[1]), template.HTMLEscapeString(unit))
+			html.EscapeString(s.Name), Format(last[1]), html.EscapeString(unit))
 		fmt.Fprintf(&d.b, `<polyline points="%s"/>`, strings.Join(points, " "))
 		for _, p := range s.Points {
 			fmt.Fprintf(&d.b, `<circle cx="%.1f" cy="%.1f" r="2.5"/>`, xs.at(p[0]), ys.at(p[1]))

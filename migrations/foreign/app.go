@@ -32,6 +32,19 @@ type app struct {
 	ask       string // a query that nextid answers, without drawing an id
 }
 
+// filled is the text of some SQL files with their {{words}} replaced.
+func filled(files fs.FS, dir string, names []string, words *strings.Replacer) (string, error) {
+	var all strings.Builder
+	for _, name := range names {
+		text, err := fs.ReadFile(files, dir+name+".sql")
+		if err != nil {
+			return "", err
+		}
+		all.WriteString(words.Replace(string(text)))
+	}
+	return all.String(), nil
+}
+
 // Close implements Database.
 func (a *app) Close() error { return a.db.Close() }
 

@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -14,7 +13,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"text/template"
 	"time"
 
 	mysqldriver "github.com/go-sql-driver/mysql"
@@ -219,7 +217,7 @@ type engine struct {
 	library string // MariaDB's plugin
 	debian  string // the package of it
 	key     bool   // it sends a condition on the key
-	Batches bool   // it reads several rows of one key
+	batches bool   // it reads several rows of one key
 }
 
 var engines = map[string]engine{
@@ -228,16 +226,16 @@ var engines = map[string]engine{
 	"connect":   {"CONNECT", "ha_connect", "mariadb-plugin-connect", false, true},
 }
 
-// Key is the key of a table, where the engine wants one.
-func (e engine) Key(columns string) string {
+// primaryKey is the key of a table, where the engine wants one.
+func (e engine) primaryKey(columns string) string {
 	if !e.key {
 		return ""
 	}
 	return ",\n    PRIMARY KEY (" + columns + ")"
 }
 
-// At is the end of CREATE TABLE: the engine, and which table it reads.
-func (e engine) At(table string) string {
+// end is the end of CREATE TABLE: the engine, and which table it reads.
+func (e engine) end(table string) string {
 	switch e.name {
 	case "SPIDER":
 		return `ENGINE=SPIDER COMMENT='wrapper "mysql", srv "nextid", table "` + table + `"'`
@@ -302,13 +300,14 @@ func serverSQL(c Config, there bool, password string) string {
 }
 
 func tablesSQL(e engine) (string, error) {
-	t, err := template.ParseFS(mysqlFiles, "mysql/connect/tables.sql")
-	if err != nil {
-		return "", err
+	files := []string{"tables"}
+	if e.batches {
+		files = append(files, "batches")
 	}
-	var out bytes.Buffer
-	err = t.Execute(&out, e)
-	return out.String(), err
+	return filled(mysqlFiles, "mysql/connect/", files, strings.NewReplacer(
+		"{{key name}}", e.primaryKey("name"), "{{key id}}", e.primaryKey("id"), "{{key name, n, id}}", e.primaryKey("name, n, id"),
+		"{{at ids}}", e.end("ids"), "{{at id_parts}}", e.end("id_parts"), "{{at id_batch}}", e.end("id_batch"),
+	))
 }
 
 func mysqlGrants(c Config) (grants []string) {
@@ -322,7 +321,7 @@ func mysqlGrants(c Config) (grants []string) {
 			quoted = "PUBLIC"
 		}
 		grants = append(grants, "GRANT EXECUTE ON FUNCTION nextid.next_id TO "+quoted, "GRANT SELECT ON nextid.id_parts TO "+quoted)
-		if c.Server.engine().Batches {
+		if c.Server.engine().batches {
 			grants = append(grants, "GRANT SELECT ON nextid.id_batch TO "+quoted)
 		}
 	}

@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -11,7 +10,6 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"text/template"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -257,32 +255,26 @@ func postgresSQL(_ string, c Config) (string, error) {
 	return fmt.Sprintf("CREATE SCHEMA nextid;\n%s\n-- ---- connection ----\n%s", text, connection), err
 }
 
-// connectionSQL fills the template of the configuration.
+// connectionSQL is the connection of a configuration.
 func connectionSQL(c Config) (string, error) {
-	t, err := template.New("connection.sql").Funcs(template.FuncMap{"array": array}).
-		ParseFS(postgresFiles, "postgres/connect/connection.sql")
-	if err != nil {
-		return "", err
+	server, user := c.Server.Options, slices.Concat([]Option{{"user", c.Server.User}}, c.Server.UserOptions)
+	grant := "grant"
+	if c.Server.Protocol == protocolMySQL { // its tables name the database
+		user = []Option{{"username", c.Server.User}}
+		server = slices.DeleteFunc(slices.Clone(server), func(o Option) bool { return o.Name == "dbname" })
+		grant = "grant_mysql"
 	}
-	values := struct {
-		ServerOptions, UserOptions []Option
-		Grants                     []string
-		MySQL                      bool
-	}{c.Server.Options, slices.Concat([]Option{{"user", c.Server.User}}, c.Server.UserOptions), nil, c.Server.Protocol == protocolMySQL}
-	if values.MySQL { // its tables name the database
-		values.UserOptions = []Option{{"username", c.Server.User}}
-		values.ServerOptions = slices.DeleteFunc(slices.Clone(c.Server.Options), func(o Option) bool { return o.Name == "dbname" })
-	}
+	const dir = "postgres/connect/"
+	text, err := filled(postgresFiles, dir, []string{"connection"}, strings.NewReplacer("{{server options}}", array(server), "{{user options}}", array(user)))
 	for _, role := range c.Grant {
 		quoted := pgx.Identifier{role}.Sanitize()
 		if strings.EqualFold(role, "public") {
 			quoted = "PUBLIC"
 		}
-		values.Grants = append(values.Grants, quoted)
+		more, failed := filled(postgresFiles, dir, []string{grant}, strings.NewReplacer("{{role}}", quoted))
+		text, err = text+more, errors.Join(err, failed)
 	}
-	var out bytes.Buffer
-	err = t.Execute(&out, values)
-	return out.String(), err
+	return text, err
 }
 
 // array writes options as an array of names and values.

@@ -1,12 +1,13 @@
-{{/* The tables through which the server is asked. up runs this when it finds another engine, or none. */ -}}
+-- The tables through which the server is asked. up runs this when it finds
+-- another engine, or none.
 DROP TABLE IF EXISTS nextid.ids, nextid.id_parts, nextid.id_batch;
 
 -- Reading a row of ids draws an id, and a read that names no generator draws
 -- one of every generator.
 CREATE TABLE nextid.ids (
     name VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-    id   BIGINT NOT NULL{{.Key "name"}}
-) {{.At "ids"}};
+    id   BIGINT NOT NULL{{key name}}
+) {{at ids}};
 
 -- What an id says: WHERE id = …
 CREATE TABLE nextid.id_parts (
@@ -17,14 +18,5 @@ CREATE TABLE nextid.id_parts (
     datacenter BIGINT,
     worker     BIGINT,
     `rollback` BIGINT,
-    sequence   BIGINT{{.Key "id"}}
-) {{.At "id_parts"}};
-{{- if .Batches}}
-
--- n new ids: WHERE name = … AND n = …
-CREATE TABLE nextid.id_batch (
-    name VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-    n    BIGINT NOT NULL,
-    id   BIGINT NOT NULL{{.Key "name, n, id"}}
-) {{.At "id_batch"}};
-{{- end}}
+    sequence   BIGINT{{key id}}
+) {{at id_parts}};

@@ -6,8 +6,8 @@
 
 DO $connection$
 DECLARE
-    server_options CONSTANT text[] := {{array .ServerOptions}};
-    user_options text[] := {{array .UserOptions}};
+    server_options CONSTANT text[] := {{server options}};
+    user_options text[] := {{user options}};
     password CONSTANT text := pg_catalog.current_setting('nextid.password', true);
     present text[];
     changes text;
@@ -41,12 +41,3 @@ BEGIN
 END $connection$;
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA nextid FROM PUBLIC;
-{{range .Grants}}
-GRANT USAGE ON SCHEMA nextid TO {{.}};
-GRANT EXECUTE ON FUNCTION {{if $.MySQL}}nextid.next_id(text), nextid.parse_id(bigint){{else}}nextid.next_id(text), nextid.next_id(text, integer), nextid.next_run(text, bigint, bigint),
-    nextid.next_ids(text, integer), nextid.parse_id(bigint, text), nextid.dblink_next_id(text){{end}} TO {{.}};
-{{- if not $.MySQL}}
-GRANT USAGE ON SEQUENCE nextid.place_1, nextid.place_2, nextid.place_3, nextid.place_4,
-    nextid.place_5, nextid.place_6, nextid.place_7, nextid.place_8 TO {{.}};
-{{- end}}
-{{end}}

@@ -1,0 +1,7 @@
+
+-- n new ids: WHERE name = … AND n = …
+CREATE TABLE nextid.id_batch (
+    name VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+    n    BIGINT NOT NULL,
+    id   BIGINT NOT NULL{{key name, n, id}}
+) {{at id_batch}};
