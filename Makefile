@@ -8,7 +8,7 @@ GOLANGCI_LINT_VERSION = v2.15.0
 # The commit, for builds with GOFLAGS=-buildvcs=false.
 COMMIT = $(shell c=$$(git rev-parse HEAD 2>/dev/null) && { git diff --quiet HEAD && echo $$c || echo $$c+changes; })
 
-# What the binary may have. A package that grew by two megabytes was noticed only at the limit of 30.
+# Bytes that the binary may have. The promise is 30 MB.
 MAX_BYTES = 28000000
 
 .DEFAULT_GOAL := build
