@@ -2,6 +2,7 @@ package layout
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -51,9 +52,11 @@ func (l *Layout) Bury(ctx context.Context, store generator.Store, name string, e
 			return err
 		}
 	}
-	_, _, err := store.Reserve(ctx, generator.Reservation{
-		Key:     generator.NameKey(name),
-		AtLeast: min(greatest, math.MaxInt64-2), N: 1, Limit: generator.NoLimit, Owner: "drop_generator",
-	})
+	key := generator.NameKey(name)
+	greatest = min(greatest, math.MaxInt64-2)
+	_, _, err := store.Reserve(ctx, generator.Reservation{Key: key, AtLeast: greatest, N: 1, Limit: generator.NoLimit, Owner: "drop_generator"})
+	if r, ok := store.(generator.Recoverer); ok && errors.Is(err, generator.ErrRegressed) {
+		return r.Recover(ctx, key, greatest+1) // no id was ever beyond, whatever the store forgot
+	}
 	return err
 }

@@ -115,13 +115,21 @@ var mutants = []struct {
 		[]change{{"store/shared/reserve.go", "past := s.skipped(max(ask.AtLeast, a.Hi))", "past := max(ask.AtLeast, a.Hi)"}},
 	},
 	{
+		"a name whose reservations were lost is taken for a new one", "",
+		[]change{{"store/shared/reserve.go", "\tcase s.cfg.Failover == Lossless:\n\t\treturn nil\n\tcase name == \"\":", "\tcase s.cfg.Failover == Lossless, name != \"\":\n\t\treturn nil\n\tcase name == \"\":"}},
+	},
+	{
+		"a recovery looks for the stamp itself, and believes a number from before", "",
+		[]change{{"store/shared/reserve.go", "l, err := s.present(ctx) // atLeast", "l, err := s.meet(ctx, s.life.Load()) // atLeast"}},
+	},
+	{
 		"after a failover worker ids are claimed at once", "models S6 to S8",
 		[]change{{"store/shared/reserve.go", "if r.AtLeast >= l.from ||", "if true || r.AtLeast >= l.from ||"}},
 	},
 	{
 		"answers that were lost lead a worker id further ahead than servers wait after a failover", "",
 		[]change{
-			{"worker/pool.go", "\tif p.unsure && !p.Exclusive() {\n", "\tif false {\n"},
+			{"worker/pool.go", "if p.unsure && !p.Exclusive() { // see", "if false { // see"},
 			{"worker/pool.go", "tooFar := hi > p.Furthest()", "tooFar := hi > p.Furthest() && !unsure"},
 		},
 	},

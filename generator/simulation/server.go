@@ -215,10 +215,6 @@ func (s *server) refused(ctx context.Context, name *name, err error) {
 	if !ok || name.flake || !errors.Is(err, generator.ErrRegressed) {
 		return
 	}
-	if !s.repeating {
-		s.world.recovering++
-		defer func() { s.world.recovering-- }()
-	}
 	key := generator.NameKey(name.Name)
 	atLeast := s.input(func() int64 { return s.world.database.ever[key] })
 	if err := recoverer.Recover(ctx, key, atLeast); err == nil && !s.repeating {

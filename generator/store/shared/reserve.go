@@ -2,8 +2,9 @@ package shared
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,7 +83,7 @@ func (s *Store) reserve(ctx context.Context, r generator.Reservation) (Answer, e
 		case Moved:
 			err = s.moved(l, &ask, a)
 		case Missing:
-			err = s.missing(ctx, l, &ask)
+			err = s.missing(&ask)
 		}
 		if err != nil {
 			return Answer{}, err
@@ -140,24 +141,18 @@ func (s *Store) noRoom(limit int64) string {
 }
 
 // missing decides about a key that does not exist in a store that has been
-// failed over: it may be new, or forgotten.
-func (s *Store) missing(ctx context.Context, l *life, ask *Ask) error {
+// failed over. A name that was made since has one (see begin), so it may have
+// been forgotten.
+func (s *Store) missing(ask *Ask) error {
 	ask.Create = true
 	name := nameOf(ask.Key)
-	if s.cfg.Failover == Lossless {
+	switch {
+	case s.cfg.Failover == Lossless:
 		return nil
-	}
-	if name == "" {
+	case name == "":
 		ask.Count = skipCount
 		return nil
-	}
-	if e, err := s.entry(ctx, name); e == nil || e.Created.UnixMilli() >= l.since {
-		if e == nil && !errors.Is(err, generator.ErrUnknown) {
-			return err
-		}
-		return nil // made after the failover
-	}
-	if s.cfg.Failover == Skip {
+	case s.cfg.Failover == Skip:
 		if w, known := s.witness.look(ask.Key); known {
 			ask.AtLeast = max(ask.AtLeast, w.hi)
 		}
@@ -169,6 +164,32 @@ func (s *Store) missing(ctx context.Context, l *life, ask *Ask) error {
 		return nil
 	}
 	return s.regressed(name, "the store was failed over or restored, and has no reservation of the name", ask.AtLeast)
+}
+
+// begin makes the key of a name that is about to be defined, in a store that
+// has been failed over: a name without one is taken for one whose
+// reservations were lost. A name that this server knows from before is one.
+func (s *Store) begin(ctx context.Context, name string) error {
+	l, err := s.present(ctx)
+	if err != nil || l.first || s.cfg.Failover == Lossless {
+		return err
+	}
+	key := generator.NameKey(name)
+	if _, known := s.witness.look(key); known {
+		return nil
+	}
+	marks, err := s.Reserved(ctx, key)
+	if err != nil || slices.ContainsFunc(marks, func(m generator.Mark) bool { return m.Key == key }) {
+		return err
+	}
+	c, err := s.rounds.do(ctx, Ask{
+		Reservation: generator.Reservation{Key: key, AtLeast: math.MinInt64, N: 1, Limit: generator.NoLimit, Owner: s.cfg.Owner},
+		Stamp:       l.stamp, Write: l.stamp, Now: s.now(), Create: true, Count: 1,
+	})
+	if err == nil && c.answer.Outcome == Strange { // failed over again: this server learns of it now
+		_, err = s.meet(ctx, l)
+	}
+	return err
 }
 
 // goneBack is the answer to a grant that the witness contradicts. The grant
@@ -224,7 +245,7 @@ func (s *Store) Recover(ctx context.Context, key string, atLeast int64) error {
 	if atLeast > -1<<63 {
 		atLeast-- // the one number that is reserved with it
 	}
-	l, err := s.meet(ctx, s.life.Load()) // this server may not know of the failover yet
+	l, err := s.present(ctx) // atLeast was chosen for what this server knows of
 	if err != nil {
 		return err
 	}
@@ -246,9 +267,12 @@ func (s *Store) Recover(ctx context.Context, key string, atLeast int64) error {
 		case Again:
 		case Moved:
 			ask.From = a.Stamp
-		case Strange: // what atLeast was chosen for is not what there is
+		case Strange: // and is not what there is: more may have been given, and lost
+			if _, err := s.meet(ctx, l); err != nil {
+				return err
+			}
 			return &generator.Error{
-				Kind: generator.ErrRetry, Message: "the store was failed over or restored again at this moment",
+				Kind: generator.ErrRetry, Message: "the store was failed over or restored since this server last asked it",
 				Hint: "Find the greatest id again, and repeat the call.",
 			}
 		default:

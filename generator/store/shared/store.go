@@ -202,6 +202,9 @@ func (s *Store) Define(ctx context.Context, d generator.Definition) (generator.D
 		if was != nil {
 			e.Version = was.Version + 1
 		}
+		if err := s.begin(ctx, d.Name); err != nil {
+			return generator.Definition{}, false, err
+		}
 		written, err := s.put(ctx, e, was)
 		if err != nil {
 			return generator.Definition{}, false, err

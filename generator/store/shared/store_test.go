@@ -340,9 +340,84 @@ func TestWhatFailoverPoliciesDo(t *testing.T) {
 			values, entries := d.copied()
 			d.restore(values, entries, "two")
 			want(t, a)
-			grant(t, newStore(t, d, cfg), name("made later", 10), 1) // nothing of it is in the catalogue
+			b := newStore(t, d, cfg)
+			if _, _, err := b.Define(t.Context(), generator.Definition{Name: "made later", Kind: "segment", Options: []byte("{}")}); err != nil {
+				t.Fatal(err)
+			}
+			grant(t, b, name("made later", 10), 1)
 		})
 	}
+}
+
+// A name whose first reservation was lost is not taken for a new one, however
+// the clocks of those differ who made it and who saw the failover.
+func TestANameThatLostItsOnlyReservation(t *testing.T) {
+	t.Parallel()
+	for policy, want := range map[Failover]func(t *testing.T, s *Store){
+		Stop: func(t *testing.T, s *Store) {
+			refused(t, s, name("orders", 10), generator.ErrRegressed, "no reservation of the name")
+		},
+		Skip: func(t *testing.T, s *Store) { grant(t, s, name("orders", 10), 1001) },
+	} {
+		d := newDatabase()
+		cfg := Config{Failover: policy, Skip: 1000, Clock: ahead{}}
+		a := newStore(t, d, cfg)
+		if _, _, err := a.Define(t.Context(), generator.Definition{Name: "orders", Kind: "segment", Options: []byte("{}")}); err != nil {
+			t.Fatal(err)
+		}
+		values, entries := d.copied()
+		grant(t, a, name("orders", 100), 1)
+		d.restore(values, entries, "two")
+		cfg.Clock = nil
+		want(t, newStore(t, d, cfg))
+	}
+}
+
+// ahead is a clock that is some seconds ahead of the others.
+type ahead struct{ generator.SystemClock }
+
+func (ahead) Wall() int64 { return generator.SystemClock{}.Wall() + 5e9 }
+
+// The number of a recovery was chosen for what its server knew: when the
+// store has been failed over since, more may be lost.
+func TestAFailoverDuringARecovery(t *testing.T) {
+	t.Parallel()
+	d := newDatabase()
+	a, b := newStore(t, d, Config{}), newStore(t, d, Config{})
+	grant(t, a, name("orders", 100), 1)
+	values, entries := d.copied()
+	d.restore(values, entries, "two")
+	refused(t, a, name("orders", 1), generator.ErrRegressed, "failed over")
+	refused(t, b, name("orders", 1), generator.ErrRegressed, "failed over")
+	// Two operators find 100, and call on one server each. Between the calls
+	// the name goes on, and the store fails over once more.
+	if err := a.Recover(t.Context(), generator.NameKey("orders"), 101); err != nil {
+		t.Fatal(err)
+	}
+	grant(t, a, name("orders", 100), 102)
+	d.restore(values, entries, "three")
+	if err := b.Recover(t.Context(), generator.NameKey("orders"), 101); !errors.Is(err, generator.ErrRetry) {
+		t.Fatalf("recovered with a number of the failover before: %v", err)
+	}
+	if err := b.Recover(t.Context(), generator.NameKey("orders"), 202); err != nil {
+		t.Fatal(err)
+	}
+	grant(t, b, name("orders", 10), 202)
+}
+
+// A second failover that loses the numbers which the first one passed over
+// is not covered: a server that saw them stops the name rather than guess.
+func TestASecondFailoverThatLosesWhatWasPassedOver(t *testing.T) {
+	t.Parallel()
+	d := newDatabase()
+	a := newStore(t, d, Config{Failover: Skip, Skip: 1000})
+	grant(t, a, name("orders", 100), 1)
+	values, entries := d.copied()
+	d.restore(values, entries, "two")
+	grant(t, a, name("orders", 100), 1101)
+	d.restore(values, entries, "three")
+	refused(t, a, name("orders", 100), generator.ErrRegressed, "gone back")
+	refused(t, newStore(t, d, Config{Failover: Skip, Skip: 1000}), name("orders", 100), generator.ErrRegressed, "gone back")
 }
 
 // A second server must not skip again.
