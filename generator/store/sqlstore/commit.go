@@ -98,13 +98,19 @@ func (s *embedded) answer(batch []*operation) {
 func (s *embedded) transact(batch []*operation) error {
 	// Not a caller's context: it would take the others down with it.
 	ctx := context.Background()
-	if err := s.dir.unchanged(); err != nil {
+	written, err := s.dir.changed()
+	if err != nil {
 		return err
+	}
+	if written && s.session != nil { // what SQLite remembers of the file is not what is there
+		_ = s.session.close()
+		s.session = nil
 	}
 	if err := s.reopen(ctx); err != nil {
 		return err
 	}
 	granted, err := s.session.transact(ctx, batch)
+	s.dir.wrote()
 	if err != nil {
 		_ = s.session.close() // says the same again
 		s.session = nil
@@ -133,6 +139,7 @@ func (s *embedded) reopen(ctx context.Context) error {
 		return err
 	}
 	s.session = session
+	s.dir.wrote()
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // Names of the files beside the database file.
@@ -36,6 +37,7 @@ type directory struct {
 	lock  *os.File
 
 	database os.FileInfo // the database file that was opened
+	written  time.Time   // when it was changed last, by us; zero if that is not known
 }
 
 // openDirectory creates the directory if needed, checks it and locks it.
@@ -238,15 +240,23 @@ func (d *directory) adoptFile() error {
 	return writable(d.in(d.file), info)
 }
 
-// unchanged reports an error if the database file is not the one that was
-// opened. Reservations that go to a deleted file are lost at the next start.
-func (d *directory) unchanged() error {
+// changed reports whether another program has written to the database file
+// since wrote was called. Another file in its place is an error.
+func (d *directory) changed() (written bool, err error) {
 	info, err := d.root.Stat(d.file)
 	if err == nil && os.SameFile(info, d.database) {
-		return nil
+		return timesAreExact && !d.written.IsZero() && !info.ModTime().Equal(d.written), nil
 	}
-	return inconsistent("Put the file back that was there, or stop the server and look after the data directory.",
+	return false, inconsistent("Put the file back that was there, or stop the server and look after the data directory.",
 		"%s was removed or replaced while the server was running", d.in(d.file))
+}
+
+// wrote notes that what the database file holds is ours.
+func (d *directory) wrote() {
+	d.written = time.Time{} // unknown
+	if info, err := d.root.Stat(d.file); err == nil {
+		d.written = info.ModTime()
+	}
 }
 
 // close lets the next process in.

@@ -3,11 +3,13 @@ package sqlstore_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"nextid/generator"
 	"nextid/generator/store/sqlstore"
@@ -317,6 +319,38 @@ func copyFile(t *testing.T, from, to string) {
 	if err := os.WriteFile(to, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// An older copy that is written over the database while it is in use leaves
+// the file the same. SQLite goes on from its memory, and writes what it
+// changes: old and new pages would be mixed, and the next start would not see
+// it.
+func TestOlderContentThatIsPutBackWhileInUseIsNoticed(t *testing.T) {
+	dir := used(t)
+	file := filepath.Join(dir, "nextid.db")
+	s := open(t, dir)
+	key := func(i int) string { return fmt.Sprintf("name/%s%d", strings.Repeat("long", 20), i) }
+	for i := range 200 { // many pages
+		reserve(t, s, key(i), 100)
+	}
+	copyFile(t, file, file+".older")
+	for i := range 200 {
+		reserve(t, s, key(i), 100)
+	}
+	now := time.Now()
+	if err := os.Chtimes(file, now, now); err != nil { // who only touches it does no harm
+		t.Fatal(err)
+	}
+	reserve(t, s, "k", 1)
+	copyFile(t, file+".older", file)
+	for range 2 {
+		_, _, err := s.Reserve(t.Context(), generator.Reservation{Key: "k", N: 1, Limit: generator.NoLimit})
+		wantError(t, err, generator.ErrRegressed, "older")
+	}
+	if err := s.Close(); err != nil {
+		t.Log(err)
+	}
+	wantRefused(t, sqlstore.Config{Dir: dir}, generator.ErrRegressed)
 }
 
 func TestCopiedDirectoryIsRefusedUntilAdopted(t *testing.T) {

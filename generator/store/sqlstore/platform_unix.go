@@ -8,6 +8,9 @@ import (
 	"syscall"
 )
 
+// timesAreExact: the time of a file's last change is that of the last write.
+const timesAreExact = true
+
 // tryLock takes the lock of f for as long as f is open, without waiting.
 func tryLock(f *os.File) (ok bool, err error) {
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)

@@ -7,6 +7,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// timesAreExact: Windows may note a write when the file is closed.
+const timesAreExact = false
+
 // tryLock takes the lock of f for as long as f is open, without waiting. It
 // locks a byte far behind the content, which others may go on reading.
 func tryLock(f *os.File) (ok bool, err error) {
