@@ -425,3 +425,37 @@ func TestPlansDoNotWanderToSessionsOfAnotherDatabase(t *testing.T) {
 		}
 	}
 }
+
+func TestMySQLHelpAndHints(t *testing.T) {
+	s := newServer(t).mysqlSession(t)
+	s.want(t, "HELP 'next_range'", "next_range|next_range(name, n): contiguous runs that together hold n new ids\n|SELECT next_range(…);\n")
+	s.want(t, "HELP 'next\\_i%'", "next_id|N\nnext_ids|N")
+	s.want(t, "HELP 'nothing of this name'", "")
+	r := s.must(t, "HELP 'contents'")
+	if len(r.rows) < 10 || len(r.columns) != 3 || r.columns[0].Name != "source_category_name" {
+		t.Errorf("HELP 'contents': %d rows of %d columns", len(r.rows), len(r.columns))
+	}
+	for sql, hint := range map[string]string{
+		"CALL next_id('a')": "It is a function: SELECT next_id(…).", "CALL nope()": "nextid has functions only",
+		"FLUSH PRIVILEGES": "SIGHUP", "GRANT SELECT ON *.* TO x": "nextid passwd", "SHUTDOWN": "SIGTERM", "INSERT INTO ids VALUES (1)": "stores no rows",
+	} {
+		_, err := s.run(t, sql)
+		var e *sqlstate.Error
+		if !errors.As(err, &e) || !strings.Contains(e.Hint, hint) {
+			t.Errorf("%s: %v, want a hint with %q", sql, err, hint)
+		}
+	}
+}
+
+func TestMySQLMaintenance(t *testing.T) {
+	s := newServer(t).mysqlSession(t)
+	s.want(t, "CHECK TABLE ids, shop.id_batch, nope FOR UPGRADE", "test.ids|check|status|OK\nshop.id_batch|check|status|OK\n"+
+		"test.nope|check|Error|Table 'test.nope' doesn't exist\ntest.nope|check|status|Operation failed")
+	s.want(t, "ANALYZE LOCAL TABLE ids PERSISTENT FOR ALL", "test.ids|analyze|note|The storage engine for the table doesn't support analyze")
+	s.want(t, "SHOW GRANTS", "GRANT USAGE ON *.* TO `root`@`127.0.0.1`\nGRANT SELECT, EXECUTE ON `nextid`.* TO `root`@`127.0.0.1`\n"+
+		"GRANT CREATE, ALTER, DROP ON `nextid`.* TO `root`@`127.0.0.1`")
+	s.want(t, "SHOW CREATE USER", "CREATE USER `root`@`127.0.0.1`")
+	if got := s.must(t, "SHOW GRANTS").columns[0].Name; got != "Grants for root@127.0.0.1" {
+		t.Errorf("SHOW GRANTS: column %q", got)
+	}
+}

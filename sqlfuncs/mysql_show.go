@@ -32,13 +32,13 @@ func texts(names ...string) []tableColumn {
 func fromSchema(table string, pairs ...string) shown {
 	s := shown{}
 	for i := 0; i < len(pairs); i += 2 {
-		typ := datum.Text
+		column := tableColumn{typ: datum.Text, null: true}
 		for _, c := range schemaTables[table].columns {
 			if c.name == pairs[i+1] {
-				typ = c.typ
+				column = c
 			}
 		}
-		s.columns = append(s.columns, tableColumn{name: pairs[i], typ: typ, null: true})
+		s.columns = append(s.columns, tableColumn{name: pairs[i], typ: column.typ, null: column.null})
 	}
 	s.rows = func(x *exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
 		def := schemaTables[table]
@@ -100,8 +100,11 @@ func makeShows() {
 		_, err := x.shownTable(t)
 		return nil, err
 	}
-	columns := shown{columns: texts("Field", "Type", "Null", "Key", "Default", "Extra"), rows: showColumns(false)}
-	fullColumns := shown{columns: texts("Field", "Type", "Collation", "Null", "Key", "Default", "Extra", "Privileges", "Comment"), rows: showColumns(true)}
+	columns := shown{columns: columnList("Field:text! Type:text! Null:text! Key:text! Default:text Extra:text!"), rows: showColumns(false)}
+	fullColumns := shown{
+		columns: columnList("Field:text! Type:text! Collation:text Null:text! Key:text! Default:text Extra:text! Privileges:text! Comment:text!"),
+		rows:    showColumns(true),
+	}
 	processes := fromSchema("processlist", "Id", "ID", "User", "USER", "Host", "HOST", "db", "DB", "Command", "COMMAND", "Time", "TIME",
 		"State", "STATE", "Info", "INFO", "Progress", "PROGRESS")
 	warnings := shown{columns: columnList("Level:text! Code:int4! Message:text!")}
@@ -112,7 +115,7 @@ func makeShows() {
 	shows = map[string]shown{
 		"VARIABLES": variables("session_variables"), "STATUS": variables("session_status"),
 		"DATABASES": fromSchema("schemata", "Database", "SCHEMA_NAME"),
-		"TABLES":    {columns: texts("Tables_in_"), rows: showTables(false)}, "FULL TABLES": {columns: texts("Tables_in_", "Table_type"), rows: showTables(true)},
+		"TABLES":    {columns: columnList("Tables_in_:text!"), rows: showTables(false)}, "FULL TABLES": {columns: columnList("Tables_in_:text! Table_type:text!"), rows: showTables(true)},
 		"TABLE STATUS": {columns: tableStatusColumns, rows: showTableStatus},
 		"COLUMNS":      columns, "FULL COLUMNS": fullColumns,
 		"CREATE TABLE":    {columns: texts("View", "Create View", "character_set_client", "collation_connection"), rows: showCreateView},
@@ -127,8 +130,9 @@ func makeShows() {
 		"FUNCTION STATUS": functionStatus, "PROCEDURE STATUS": emptyShow(routineStatus...), "PACKAGE STATUS": emptyShow(routineStatus...),
 		"PACKAGE BODY STATUS": emptyShow(routineStatus...),
 		"PROCESSLIST":         processes, "INDEX": index,
-		"GRANTS":  {columns: texts("Grants"), rows: showGrants},
-		"PLUGINS": fromSchema("plugins", "Name", "PLUGIN_NAME", "Status", "PLUGIN_STATUS", "Type", "PLUGIN_TYPE", "Library", "PLUGIN_LIBRARY", "License", "PLUGIN_LICENSE"),
+		"GRANTS":      {columns: texts("Grants for "), rows: showGrants},
+		"CREATE USER": {columns: texts("CREATE USER for "), rows: showCreateUser},
+		"PLUGINS":     fromSchema("plugins", "Name", "PLUGIN_NAME", "Status", "PLUGIN_STATUS", "Type", "PLUGIN_TYPE", "Library", "PLUGIN_LIBRARY", "License", "PLUGIN_LICENSE"),
 		"TRIGGERS": emptyShow("Trigger", "Event", "Table", "Statement", "Timing", "Created (time)", "sql_mode", "Definer",
 			"character_set_client", "collation_connection", "Database Collation"),
 		"EVENTS": emptyShow("Db", "Name", "Definer", "Time zone", "Type", "Execute at (time)", "Interval value", "Interval field", "Starts (time)", "Ends (time)",
@@ -138,7 +142,9 @@ func makeShows() {
 		"COUNT ERRORS":   {columns: []tableColumn{{name: "@@session.error_count", typ: datum.Int8}}, rows: countShown(true)},
 		"MASTER STATUS":  primary, "BINLOG STATUS": primary, "BINARY LOG STATUS": primary,
 		"SLAVE STATUS":  emptyShow("Slave_IO_State", "Master_Host", "Master_User", "Master_Port"),
-		"BINARY LOGS":   emptyShow("Log_name", "File_size"),
+		"SLAVE HOSTS":   emptyShow("Server_id (int)", "Host", "Port (int)", "Master_id (int)"),
+		"BINLOG EVENTS": emptyShow("Log_name", "Pos (int)", "Event_type", "Server_id (int)", "End_log_pos (int)", "Info"),
+		"PROFILE":       {columns: columnList("Status:text! Duration:numeric!"), rows: emptyShow().rows},
 		"OPEN TABLES":   emptyShow("Database", "Table", "In_use", "Name_locked"),
 		"PRIVILEGES":    {columns: texts("Privilege", "Context", "Comment"), rows: showPrivileges},
 		"PROFILES":      emptyShow("Query_ID", "Duration", "Query"),
@@ -151,8 +157,16 @@ var showSynonyms = map[string]string{
 	"SCHEMAS": "DATABASES", "FIELDS": "COLUMNS", "FULL FIELDS": "FULL COLUMNS", "INDEXES": "INDEX", "KEYS": "INDEX", "CHARSET": "CHARACTER SET",
 	"FULL PROCESSLIST": "PROCESSLIST", "CREATE VIEW": "CREATE TABLE", "CREATE SEQUENCE": "CREATE TABLE", "CREATE SCHEMA": "CREATE DATABASE",
 	"STORAGE ENGINES": "ENGINES", "COUNT": "COUNT WARNINGS", "REPLICA STATUS": "SLAVE STATUS", "ALL SLAVES STATUS": "SLAVE STATUS",
-	"ALL REPLICAS STATUS": "SLAVE STATUS", "MASTER LOGS": "BINARY LOGS", "EXTENDED COLUMNS": "COLUMNS", "EXTENDED FULL COLUMNS": "FULL COLUMNS",
+	"ALL REPLICAS STATUS": "SLAVE STATUS", "REPLICA HOSTS": "SLAVE HOSTS", "EXTENDED COLUMNS": "COLUMNS", "EXTENDED FULL COLUMNS": "FULL COLUMNS",
 	"SESSION VARIABLES": "VARIABLES", "LOCAL VARIABLES": "VARIABLES", "SESSION STATUS": "STATUS", "LOCAL STATUS": "STATUS", "GLOBAL STATUS": "STATUS",
+}
+
+// unansweredShows are those that MariaDB knows and nextid has no answer to.
+// Anything else is a mistake of the writer's.
+var unansweredShows = map[string]bool{
+	"AUTHORS": true, "CONTRIBUTORS": true, "LOCALES": true, "EXPLAIN": true, "ANALYZE": true, "ENGINE INNODB STATUS": true, "ENGINE INNODB MUTEX": true,
+	"USER_STATISTICS": true, "CLIENT_STATISTICS": true, "INDEX_STATISTICS": true, "TABLE_STATISTICS": true, "RELAYLOG EVENTS": true,
+	"FUNCTION CODE": true, "PROCEDURE CODE": true, "PACKAGE CODE": true, "QUERY_RESPONSE_TIME": true, "PLUGINS SONAME": true,
 }
 
 // showMySQL plans SHOW and DESCRIBE table.
@@ -167,8 +181,17 @@ func (p *planner) showMySQL(st *Statement, t *syntax.ShowMySQL) error {
 	case global:
 		def = shows["VARIABLES"]
 		def.rows = fromSchema("global_variables", "Variable_name", "VARIABLE_NAME", "Value", "VARIABLE_VALUE").rows
+	case what == "BINARY LOGS" || what == "MASTER LOGS":
+		return sqlstate.New(sqlstate.FeatureNotSupported, "You are not using binary logging").WithMySQL(1381, "HY000")
+	case what == "CREATE TRIGGER":
+		return sqlstate.New(sqlstate.UndefinedTable, "Trigger does not exist").WithMySQL(1360, "HY000")
+	case what == "CREATE EVENT":
+		return sqlstate.New(sqlstate.UndefinedTable, "Unknown event '%s'", cut(t.From.Last(), 64)).WithMySQL(1539, "HY000")
 	case !ok && strings.HasPrefix(what, "CREATE "):
 		return sqlstate.New(sqlstate.UndefinedTable, "%s %s does not exist", strings.TrimPrefix(what, "CREATE "), cut(t.From.Last(), 64)).WithMySQL(1305, "42000")
+	case !ok && !unansweredShows[what]:
+		return sqlstate.New(sqlstate.SyntaxError, "You have an error in your SQL syntax; check the manual that corresponds to your nextid server version "+
+			"for the right syntax to use near '%s' at line 1", cut(what, 64))
 	case !ok:
 		return sqlstate.New(sqlstate.FeatureNotSupported, "SHOW %s is not supported by nextid", cut(what, 64))
 	}
@@ -183,6 +206,10 @@ func (p *planner) showMySQL(st *Statement, t *syntax.ShowMySQL) error {
 		if t.Like != "" {
 			columns[0].name += " (" + t.Like + ")"
 		}
+	}
+	if strings.HasSuffix(columns[0].name, " for ") {
+		p.private = true // whoever asks
+		columns[0].name += p.session.account()
 	}
 	if what == "CREATE TABLE" && t.From != nil {
 		if tbl, err := p.lookupTable(t.From); err == nil && (tbl.schema == informationSchema || tbl.kind == 'S') {
@@ -215,7 +242,7 @@ func (p *planner) showMySQL(st *Statement, t *syntax.ShowMySQL) error {
 		return &sliceRows{rows: keep}, nil
 	}}
 	for i, c := range columns {
-		st.query.columns[i] = Column{Name: c.name, Type: c.typ, TypeMod: -1, Len: typeLen(c.typ)}
+		st.query.columns[i] = Column{Name: c.name, Type: c.typ, TypeMod: -1, Len: typeLen(c.typ), Origin: &Origin{NotNull: !c.null}}
 	}
 	st.Columns = st.query.columns
 	return nil
@@ -282,11 +309,11 @@ func showTables(full bool) func(*exec, *syntax.ShowMySQL) ([][]datum.Value, erro
 }
 
 var tableStatusColumns = columnList(`
-	Name:text! Engine:text! Version:int8! Row_format:text! Rows:int8! Avg_row_length:int8!
-	Data_length:int8! Max_data_length:int8! Index_length:int8! Data_free:int8!
-	Auto_increment:int8! Create_time:timestamp! Update_time:timestamp! Check_time:timestamp!
-	Collation:text! Checksum:int8! Create_options:text! Comment:text! Max_index_length:int8!
-	Temporary:text!`)
+	Name:text! Engine:text Version:int8 Row_format:text Rows:int8 Avg_row_length:int8
+	Data_length:int8 Max_data_length:int8 Index_length:int8 Data_free:int8
+	Auto_increment:int8 Create_time:timestamp Update_time:timestamp Check_time:timestamp
+	Collation:text Checksum:int8 Create_options:text Comment:text Max_index_length:int8
+	Temporary:text`)
 
 // showTableStatus is what FederatedX and SPIDER look a table up with. A table
 // of a generator that does not exist yet is there as soon as it is asked for.
@@ -404,6 +431,11 @@ func showGrants(x *exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
 		rows = append(rows, textRow("GRANT CREATE, ALTER, DROP ON `nextid`.*"+to))
 	}
 	return rows, nil
+}
+
+func showCreateUser(x *exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
+	user, host, _ := strings.Cut(x.session.account(), "@")
+	return [][]datum.Value{textRow("CREATE USER `" + user + "`@`" + host + "`")}, nil
 }
 
 func showPrivileges(*exec, *syntax.ShowMySQL) ([][]datum.Value, error) {

@@ -43,6 +43,12 @@ func (p *planner) statementMySQL(st *Statement, tree syntax.Statement) (bool, er
 		st.tag = t.Tag // nobody else writes what they would lock
 		st.utility = utilityFunc(func(*exec) error { return nil })
 		return true, nil
+	case *syntax.Maintain:
+		return true, p.maintain(st, t)
+	case *syntax.Help:
+		return true, p.help(st, t)
+	case *syntax.CallProcedure:
+		return true, p.callProcedure(t)
 	case *syntax.Unsupported:
 		return true, p.refusedMySQL(t)
 	}
@@ -52,9 +58,22 @@ func (p *planner) statementMySQL(st *Statement, tree syntax.Statement) (bool, er
 // refusedMySQL refuses what nextid never does, with the number that a client
 // of a read-only server knows.
 func (p *planner) refusedMySQL(t *syntax.Unsupported) error {
-	e := sqlstate.New(sqlstate.FeatureNotSupported, "%s is not supported by nextid", t.What).
-		WithHint("nextid answers SELECT over its id functions and tables; it stores no rows.")
-	return at(t.Pos, e)
+	hint, ok := refusalHints[t.What]
+	if !ok {
+		hint = "nextid answers SELECT over its id functions and tables; it stores no rows."
+	}
+	return at(t.Pos, sqlstate.New(sqlstate.FeatureNotSupported, "%s is not supported by nextid", t.What).WithHint("%s", hint))
+}
+
+// refusalHints say what to do in the place of a refused statement.
+var refusalHints = map[string]string{
+	"FLUSH":       "Users, host rules and certificates are read again on SIGHUP.",
+	"GRANT":       "Users and what they may do stand in the users file: see nextid passwd.",
+	"REVOKE":      "Users and what they may do stand in the users file: see nextid passwd.",
+	"CREATE USER": "Users and what they may do stand in the users file: see nextid passwd.",
+	"DROP USER":   "Users and what they may do stand in the users file: see nextid passwd.",
+	"ALTER USER":  "Users and what they may do stand in the users file: see nextid passwd.",
+	"SHUTDOWN":    "Stop the process; SIGTERM lets running statements finish.",
 }
 
 // syntaxErrorMySQL words an error of the parser as MySQL does.

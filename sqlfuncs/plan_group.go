@@ -162,8 +162,13 @@ func (p *planner) grouped(level *scope, c *syntax.Column, found *expr) (*expr, e
 			return groupSlot(g.plan.frame, i, e), nil
 		}
 	}
+	label := cut(columnLabel(level, found, c), 128)
+	if p.mysql {
+		return nil, at(c.Pos, sqlstate.New(sqlstate.Grouping, "'%s' isn't in GROUP BY", label).
+			WithHint("nextid reads queries as with sql_mode ONLY_FULL_GROUP_BY: aggregate the column, or name it in GROUP BY.").WithMySQL(1055, "42000"))
+	}
 	return nil, at(c.Pos, sqlstate.New(sqlstate.Grouping,
-		"column %q must appear in the GROUP BY clause or be used in an aggregate function", cut(columnLabel(level, found, c), 128)))
+		"column %q must appear in the GROUP BY clause or be used in an aggregate function", label))
 }
 
 func columnLabel(level *scope, found *expr, c *syntax.Column) string {

@@ -211,7 +211,7 @@ func (p *planner) star(s *scope, e *syntax.Star, out *output) error {
 	case len(e.Table) > 0:
 		return at(e.Pos, sqlstate.New(sqlstate.UndefinedTable, "missing FROM-clause entry for table %q", cut(e.Table.Last(), 64)))
 	}
-	return at(e.Pos, sqlstate.New(sqlstate.SyntaxError, "SELECT * with no tables specified is not valid"))
+	return at(e.Pos, sqlstate.New(sqlstate.SyntaxError, "SELECT * with no tables specified is not valid").WithMySQL(1096, "HY000"))
 }
 
 // fieldStar expands (record).*.

@@ -20,7 +20,7 @@ func (p *planner) setOperation(s *scope, o *syntax.SetOp) (*queryPlan, error) {
 		return nil, err
 	}
 	if len(l.columns) != len(r.columns) {
-		return nil, at(o.Pos, sqlstate.New(sqlstate.SyntaxError, "each %s query must have the same number of columns", o.Op))
+		return nil, at(o.Pos, sqlstate.New(sqlstate.SyntaxError, "each %s query must have the same number of columns", o.Op).WithMySQL(1222, "21000"))
 	}
 	columns := append([]Column(nil), l.columns...)
 	for i := range columns {

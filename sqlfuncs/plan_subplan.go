@@ -117,7 +117,7 @@ func (p *planner) subquery(s *scope, e *syntax.Subquery) (*expr, error) {
 		return nil, err
 	}
 	if len(q.columns) != 1 {
-		return nil, at(e.Pos, sqlstate.New(sqlstate.SyntaxError, "subquery must return only one column"))
+		return nil, at(e.Pos, sqlstate.New(sqlstate.SyntaxError, "subquery must return only one column").WithMySQL(1241, "21000"))
 	}
 	p.settle(q.queryPlan)
 	t := q.columns[0].Type

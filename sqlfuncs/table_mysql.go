@@ -588,7 +588,7 @@ func processlistRows(x *exec, _ []string) ([]record, error) {
 		}
 		r := record{
 			"ID": int(s.options.PID), "USER": user, "HOST": host, "COMMAND": "Sleep",
-			"TIME": int(now.Sub(s.started).Seconds()), "STATE": "", "TIME_MS": "0.000", "QUERY_ID": 0, "TID": 0,
+			"TIME": int(now.Sub(s.started).Seconds()), "STATE": "", "TIME_MS": "0.000", "PROGRESS": "0.000", "QUERY_ID": 0, "TID": 0,
 		}
 		if s.dialect == x.session.dialect && s == x.session {
 			r["COMMAND"], r["STATE"], r["INFO"], r["TIME"] = "Query", "starting", x.portal.st.Text, 0

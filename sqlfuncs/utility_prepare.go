@@ -77,6 +77,10 @@ func (p *planner) execute(st *Statement, t *syntax.Execute) error {
 	if err != nil {
 		return at(t.Pos, err)
 	}
+	if len(t.Args) != len(inner.Params) && p.mysql {
+		return at(t.Pos, sqlstate.New(sqlstate.SyntaxError, "Incorrect arguments to EXECUTE: the statement has %d parameters, %d are given",
+			len(inner.Params), len(t.Args)).WithMySQL(1210, "HY000"))
+	}
 	if len(t.Args) != len(inner.Params) {
 		return at(t.Pos, sqlstate.New(sqlstate.SyntaxError, "wrong number of parameters for prepared statement %q", cut(t.Name, 64)).
 			WithDetail("Expected %d parameters but got %d.", len(inner.Params), len(t.Args)))

@@ -161,7 +161,20 @@ type (
 		Query bool
 		ID    Expr
 	}
-	// Lock is LOCK [TABLE] … and UNLOCK TABLES.
+	// Maintain is MySQL's CHECK, ANALYZE, OPTIMIZE, REPAIR and CHECKSUM TABLE.
+	Maintain struct {
+		Verb   string // upper case
+		Tables []Name
+	}
+	// CallProcedure is MySQL's CALL name(…).
+	CallProcedure struct {
+		Pos  Pos
+		Name Name
+	}
+	// Help is MySQL's HELP 'topic'.
+	Help struct{ Topic string }
+	// Lock is LOCK [TABLE] …, UNLOCK TABLES and FLUSH: nobody else writes what
+	// they are about.
 	Lock struct{ Tag string }
 	// Unsupported is a statement that is recognised and refused: INSERT,
 	// CREATE TABLE, DO $$…$$, … What is what the message names, e.g. "CREATE TABLE".

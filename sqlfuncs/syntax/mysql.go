@@ -34,8 +34,78 @@ func (p *parser) statementMySQL() Statement {
 		if p.isWords("drop", "prepare") {
 			return p.deallocate()
 		}
+	case "call", "flush", "help", "reset", "check", "analyze", "optimize", "repair", "checksum":
+		return p.maintenance()
 	}
 	return nil
+}
+
+// maintenance reads statements about the server and its tables, or returns nil
+// for those that are refused.
+func (p *parser) maintenance() Statement {
+	verb := p.tok.text
+	switch verb {
+	case "call":
+		c := &CallProcedure{Pos: p.pos()}
+		p.advance()
+		c.Name = p.qualifiedName()
+		if p.acceptPunct("(") && !p.acceptPunct(")") {
+			p.exprList()
+			p.expectPunct(")")
+		}
+		return c
+	case "help":
+		p.advance()
+		return &Help{Topic: p.take(p.tok.isLabel() || p.tok.kind == tokString)}
+	case "flush":
+		at := 1
+		if p.peek(1).isWord("local") || p.peek(1).isWord("no_write_to_binlog") {
+			at = 2
+		}
+		if word := p.peek(at); !word.isWord("tables") && !word.isWord("table") && !word.isWord("status") && !word.isWord("hosts") && !word.isWord("query") {
+			return nil
+		}
+		p.skipStatement()
+		return &Lock{Tag: "FLUSH"}
+	case "reset":
+		if !p.peek(1).isWord("query") {
+			return nil
+		}
+		p.skipStatement()
+		return &Lock{Tag: "RESET"}
+	}
+	at := 1
+	if p.peek(1).isWord("local") || p.peek(1).isWord("no_write_to_binlog") {
+		at = 2
+	}
+	if !p.peek(at).isWord("table") && !p.peek(at).isWord("tables") {
+		return nil
+	}
+	for range at + 1 {
+		p.advance()
+	}
+	m := &Maintain{Verb: strings.ToUpper(verb), Tables: []Name{p.qualifiedName()}}
+	for p.acceptPunct(",") {
+		m.Tables = append(m.Tables, p.qualifiedName())
+	}
+	if p.isWord("persistent") {
+		p.skipStatement() // FOR ALL, FOR COLUMNS (…)
+	}
+	for p.acceptAny("quick", "fast", "medium", "extended", "changed", "use_frm", "force") != "" || p.acceptWords("for", "upgrade") {
+		continue
+	}
+	return m
+}
+
+// executeImmediate is EXECUTE IMMEDIATE 'text': that statement.
+func (p *parser) executeImmediate() Statement {
+	s := &Prepare{}
+	p.expect("execute", "immediate")
+	p.prepareText(s)
+	if p.isWord("using") {
+		p.notSupported(p.pos(), "EXECUTE IMMEDIATE … USING is")
+	}
+	return s.Statement
 }
 
 // kill reads KILL [CONNECTION|QUERY] id.
@@ -84,6 +154,11 @@ func (p *parser) prepareFrom(s *Prepare) {
 		s.Variable = p.take(!strings.HasPrefix(p.tok.text, "@"))
 		return
 	}
+	p.prepareText(s)
+}
+
+// prepareText reads the statement in a text.
+func (p *parser) prepareText(s *Prepare) {
 	pos := p.pos()
 	s.Text = p.stringLiteral()
 	if p.err != nil {
@@ -253,7 +328,7 @@ func (p *parser) showMySQL() Statement {
 	for p.tok.kind == tokWord && !p.isAnyWord("from", "in", "like", "where", "limit", "for") {
 		words = append(words, upperCase(p.tok.text))
 		p.advance()
-		if len(words) == 2 && words[0] == "CREATE" {
+		if len(words) == 2 && words[0] == "CREATE" && words[1] != "USER" {
 			p.acceptWords("if", "not", "exists")
 			s.From = p.qualifiedName()
 			break
@@ -271,7 +346,7 @@ func (p *parser) showMySQL() Statement {
 		s.What += " " + upperCase(p.take(p.isAnyWord("warnings", "errors")))
 		return s
 	}
-	if p.isWord("for") { // SHOW GRANTS FOR user
+	if p.isWord("for") || s.What == "CREATE USER" { // SHOW GRANTS FOR user
 		p.skipStatement()
 		return s
 	}

@@ -23,6 +23,9 @@ func (*Listen) statement()         {}
 func (*Use) statement()            {}
 func (*SetStatement) statement()   {}
 func (*Kill) statement()           {}
+func (*Maintain) statement()       {}
+func (*CallProcedure) statement()  {}
+func (*Help) statement()           {}
 func (*Lock) statement()           {}
 func (*Unsupported) statement()    {}
 

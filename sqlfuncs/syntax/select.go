@@ -68,7 +68,11 @@ func (p *parser) setOperation(left *Select, min int) *Select {
 			p.accept("distinct")
 		}
 		op.Right = p.setOperation(p.queryOperand(), prec+1)
-		left = &Select{Pos: left.Pos, Body: op}
+		if left.Into != nil {
+			p.failAt(op.Pos, sqlstate.SyntaxError, "INTO must stand at the end of a union")
+		}
+		left = &Select{Pos: left.Pos, Body: op, Into: op.Right.Into}
+		op.Right.Into = nil
 		p.grow()
 	}
 	return left

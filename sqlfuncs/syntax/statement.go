@@ -21,6 +21,9 @@ func (p *parser) statement() Statement {
 	case "prepare":
 		return p.prepare()
 	case "execute":
+		if p.mysql && p.peek(1).isWord("immediate") {
+			return p.executeImmediate()
+		}
 		return p.execute()
 	case "deallocate":
 		return p.deallocate()

@@ -1,0 +1,122 @@
+package sqlfuncs
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// maintain is CHECK, ANALYZE, OPTIMIZE, REPAIR and CHECKSUM TABLE (manual,
+// "Table Statements"), which mysqlcheck sends. Tables that are computed are
+// always sound, and there is nothing to rewrite.
+func (p *planner) maintain(st *Statement, t *syntax.Maintain) error {
+	p.private = true
+	op := strings.ToLower(t.Verb)
+	var rows [][]datum.Value
+	for _, name := range t.Tables {
+		database := p.databaseName()
+		if len(name) > 1 {
+			database = cut(name[len(name)-2], maxDatabaseBytes)
+		}
+		label := database + "." + cut(name.Last(), 128)
+		_, err := p.lookupTable(name)
+		switch {
+		case op == "checksum":
+			rows = append(rows, []datum.Value{datum.MakeText(label), datum.Null(datum.Int8)})
+		case err != nil:
+			rows = append(rows, textRow(label, op, "Error", "Table '"+label+"' doesn't exist"), textRow(label, op, "status", "Operation failed"))
+		case op == "check":
+			rows = append(rows, textRow(label, op, "status", "OK"))
+		default:
+			rows = append(rows, textRow(label, op, "note", "The storage engine for the table doesn't support "+op))
+		}
+	}
+	columns := []Column{textColumn("Table"), textColumn("Op"), textColumn("Msg_type"), textColumn("Msg_text")}
+	if op == "checksum" {
+		columns = []Column{textColumn("Table"), {Name: "Checksum", Type: datum.Int8, TypeMod: -1, Len: 8}}
+	}
+	st.tag, st.Columns = t.Verb, columns
+	st.query = &queryPlan{columns: columns, open: func(*exec) (rowIter, error) { return &sliceRows{rows: rows}, nil }}
+	return nil
+}
+
+// callProcedure refuses CALL: there are functions only.
+func (p *planner) callProcedure(t *syntax.CallProcedure) error {
+	database, name := p.databaseName(), cut(t.Name.Last(), 64)
+	if len(t.Name) > 1 {
+		database = cut(t.Name[len(t.Name)-2], maxDatabaseBytes)
+	}
+	e := sqlstate.New(sqlstate.UndefinedFunction, "PROCEDURE %s.%s does not exist", database, name).WithMySQL(1305, "42000")
+	if overloadsMySQL(strings.ToLower(name)) != nil {
+		return at(t.Pos, e.WithHint("It is a function: SELECT %s(…).", name))
+	}
+	return at(t.Pos, e.WithHint("nextid has functions only: SELECT next_id('orders')."))
+}
+
+// help is HELP 'topic', as the mysql client sends it (manual, "HELP"): about
+// nextid's own functions.
+func (p *planner) help(st *Statement, t *syntax.Help) error {
+	pattern := strings.ToLower(t.Topic)
+	var found []string
+	for _, name := range slices.Sorted(maps.Keys(functions)) {
+		if helpOf(name) != "" && (pattern == "contents" || pattern == "nextid" || name == pattern || likeName(name, pattern)) {
+			found = append(found, name)
+		}
+	}
+	var rows [][]datum.Value
+	columns := []Column{textColumn("name"), textColumn("is_it_category")}
+	switch {
+	case pattern == "contents" || pattern == "nextid":
+		columns = append([]Column{textColumn("source_category_name")}, columns...)
+		for _, name := range found {
+			rows = append(rows, textRow(t.Topic, name, "N"))
+		}
+	case len(found) == 1:
+		columns = []Column{textColumn("name"), textColumn("description"), textColumn("example")}
+		rows = append(rows, textRow(found[0], helpOf(found[0])+"\n", "SELECT "+found[0]+"(…);\n"))
+	default:
+		for _, name := range found {
+			rows = append(rows, textRow(name, "N"))
+		}
+	}
+	st.tag, st.Columns = "HELP", columns
+	st.query = &queryPlan{columns: columns, open: func(*exec) (rowIter, error) { return &sliceRows{rows: rows}, nil }}
+	return nil
+}
+
+// helpOf describes one of nextid's own functions, a line for each form; it is
+// "" for the others.
+func helpOf(name string) string {
+	var lines []string
+	for _, f := range functions[name] {
+		if f.schema == nextidSchema && f.help != "" {
+			lines = append(lines, name+"("+strings.Join(argNames(f), ", ")+"): "+f.help)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func argNames(f *function) []string {
+	names := make([]string, len(f.args))
+	for i, a := range f.args {
+		if names[i] = a.name; a.name == "" {
+			names[i] = datum.FormatType(a.typ, -1)
+		}
+	}
+	return names
+}
+
+// likeName matches a name with a pattern of % and _.
+func likeName(name, pattern string) bool {
+	re, err := likeToRegexp(pattern, `\`)
+	if err != nil {
+		return false
+	}
+	var cache patternCache
+	compiled, err := cache.get(pattern, func() (string, error) { return "(?s)" + re, nil })
+	return err == nil && compiled.MatchString(name)
+}
