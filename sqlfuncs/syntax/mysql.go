@@ -62,23 +62,24 @@ func (p *parser) maintenance() Statement {
 		if p.peek(1).isWord("local") || p.peek(1).isWord("no_write_to_binlog") {
 			at = 2
 		}
-		if word := p.peek(at); !word.isWord("tables") && !word.isWord("table") && !word.isWord("status") && !word.isWord("hosts") && !word.isWord("query") {
+		what := p.peek(at)
+		if !what.isWord("tables") && !what.isWord("table") && !what.isWord("status") && !what.isWord("hosts") && !what.isWord("query") {
 			return nil
 		}
 		p.skipStatement()
-		return &Lock{Tag: "FLUSH"}
+		return &Lock{Tag: "FLUSH " + upperCase(what.text)}
 	case "reset":
 		if !p.peek(1).isWord("query") {
 			return nil
 		}
 		p.skipStatement()
-		return &Lock{Tag: "RESET"}
+		return &Lock{Tag: "RESET QUERY CACHE"}
 	}
 	at := 1
 	if p.peek(1).isWord("local") || p.peek(1).isWord("no_write_to_binlog") {
 		at = 2
 	}
-	if !p.peek(at).isWord("table") && !p.peek(at).isWord("tables") {
+	if !p.peek(at).isWord("table") && !p.peek(at).isWord("tables") || !p.peek(at+1).isName() {
 		return nil
 	}
 	for range at + 1 {
