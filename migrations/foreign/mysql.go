@@ -187,7 +187,7 @@ func (m *mysqlApp) connect(ctx context.Context, c Config) error {
 	if _, err := conn.ExecContext(ctx, "SET SESSION sql_log_off = 1"); err == nil {
 		defer func() { _, _ = conn.ExecContext(context.WithoutCancel(ctx), "SET SESSION sql_log_off = 0") }()
 	}
-	var there, engine string
+	var there, engine, comment string
 	err = conn.QueryRowContext(ctx, "SELECT Server_name FROM mysql.servers WHERE Server_name = 'nextid'").Scan(&there)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
@@ -195,11 +195,12 @@ func (m *mysqlApp) connect(ctx context.Context, c Config) error {
 	if _, err := conn.ExecContext(ctx, serverSQL(c, there != "", c.Password)); err != nil {
 		return err
 	}
-	err = conn.QueryRowContext(ctx, "SELECT engine FROM information_schema.tables WHERE table_schema = 'nextid' AND table_name = 'ids'").Scan(&engine)
+	err = conn.QueryRowContext(ctx, "SELECT engine, table_comment FROM information_schema.tables WHERE table_schema = 'nextid' AND table_name = 'ids'").
+		Scan(&engine, &comment)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	if engine == e.name {
+	if e.made(engine, comment) {
 		_, err := conn.ExecContext(ctx, "FLUSH TABLES nextid.ids, nextid.id_parts") // they keep connections to the old address
 		return err
 	}
@@ -218,12 +219,14 @@ type engine struct {
 	debian  string // the package of it
 	key     bool   // it sends a condition on the key
 	batches bool   // it reads several rows of one key
+
+	authority string // a file with the certificate authority of nextid's certificate, "": no TLS
 }
 
 var engines = map[string]engine{
-	"federated": {"FEDERATED", "ha_federatedx", "mariadb-server", true, false},
-	"spider":    {"SPIDER", "ha_spider", "mariadb-plugin-spider", true, true},
-	"connect":   {"CONNECT", "ha_connect", "mariadb-plugin-connect", false, true},
+	"federated": {name: "FEDERATED", library: "ha_federatedx", debian: "mariadb-server", key: true},
+	"spider":    {name: "SPIDER", library: "ha_spider", debian: "mariadb-plugin-spider", key: true, batches: true},
+	"connect":   {name: "CONNECT", library: "ha_connect", debian: "mariadb-plugin-connect", batches: true},
 }
 
 // primaryKey is the key of a table, where the engine wants one.
@@ -238,12 +241,25 @@ func (e engine) primaryKey(columns string) string {
 func (e engine) end(table string) string {
 	switch e.name {
 	case "SPIDER":
-		return `ENGINE=SPIDER COMMENT='wrapper "mysql", srv "nextid", table "` + table + `"'`
+		return `ENGINE=SPIDER COMMENT='wrapper "mysql", srv "nextid", table "` + table + `"` + e.tls() + `'`
 	case "CONNECT":
 		return "ENGINE=CONNECT TABLE_TYPE=MYSQL CONNECTION='nextid/" + table + "'"
 	default:
 		return "ENGINE=" + e.name + " CONNECTION='nextid/" + table + "'"
 	}
+}
+
+// tls is what makes SPIDER speak TLS and check nextid's certificate.
+func (e engine) tls() string {
+	if e.authority == "" {
+		return ""
+	}
+	return `, ssl_ca "` + e.authority + `", ssl_verify_server_cert "1"`
+}
+
+// made reports whether a table of an engine and with a comment is one of e.
+func (e engine) made(name, comment string) bool {
+	return name == e.name && (name != "SPIDER" || strings.HasSuffix(comment, `table "ids"`+e.tls()))
 }
 
 // load loads the plugin of an engine.

@@ -321,6 +321,50 @@ func TestUsersOfMariaDB(t *testing.T) {
 	}
 }
 
+// TestTLSOfMariaDB: SPIDER speaks TLS and checks the certificate; the other
+// engines do not, and a server that asks for TLS refuses them.
+func TestTLSOfMariaDB(t *testing.T) {
+	t.Parallel()
+	users := filepath.Join(t.TempDir(), "users")
+	const native = "NEXTID_MYSQL_NATIVE_PASSWORD=true"
+	passwd := exec.CommandContext(t.Context(), binary, "passwd", "--users", users, "app")
+	passwd.Env = append(os.Environ(), native)
+	passwd.Stdin = strings.NewReader("it's secret\n")
+	if out, err := passwd.CombinedOutput(); err != nil {
+		t.Fatalf("passwd: %v\n%s", err, out)
+	}
+	certificate, key := selfSigned(t)
+	stranger, _ := selfSigned(t)
+	s := startServer(t, "NEXTID_USERS="+users, native, "NEXTID_TLS_CERT="+certificate, "NEXTID_TLS_KEY="+key, "NEXTID_REQUIRE_TLS=true")
+	app := startMariaDB(t)
+	app.exec(ordersTable)
+	for _, c := range []struct {
+		engine, options string
+		works           bool
+	}{
+		{"spider", "&ssl_ca=" + certificate, true}, {"spider", "", false}, {"spider", "&ssl_ca=" + stranger, false},
+		{"spider", "&ssl_ca=" + certificate, true}, {"connect", "", false}, {"federated", "", false},
+	} {
+		t.Run(c.engine+c.options, func(t *testing.T) {
+			app.t = t
+			needsPlugin(t, app, c.engine)
+			config := fillOrders(t, s, "?engine="+c.engine+c.options)
+			config.Password = "it's secret"
+			err := open(t, app.dsn).Up(t.Context(), config)
+			if err == nil {
+				app.exec("FLUSH TABLES")
+				err = status(t, app.dsn).Asked
+			}
+			if (err == nil) != c.works {
+				t.Errorf("%v, want that it works: %t", err, c.works)
+			}
+			if c.works {
+				app.exec("INSERT INTO shop.orders (note) VALUES ('a')")
+			}
+		})
+	}
+}
+
 // TestAccountsOfMariaDB: who inserts needs no right in nextid; who calls the
 // function does.
 func TestAccountsOfMariaDB(t *testing.T) {
@@ -408,7 +452,7 @@ func TestRefusedByMariaDB(t *testing.T) {
 			t.Errorf("%s: %v", dsn, err)
 		}
 	}
-	for _, url := range []string{"mysql://a@x,y/z", "mysql://a@x/z?engine=innodb", "mysql://a@x/z?sslmode=require", "mysql://a:secret@x/z", "redis://x/y"} {
+	for _, url := range []string{"mysql://a@x,y/z", "mysql://a@x/z?engine=innodb", "mysql://a@x/z?sslmode=require", "mysql://a@x/z?ssl_ca=f", "mysql://a@x/z?engine=connect&ssl_ca=f", `mysql://a@x/z?engine=spider&ssl_ca=a"b`, "mysql://a:secret@x/z", "redis://x/y"} {
 		if server, err := foreign.ParseServer(url); err == nil {
 			t.Errorf("%s: %+v", url, server)
 		}

@@ -35,7 +35,11 @@ func (s Server) Address() string { return address(s.Options) }
 func (s Server) option(name string) string { return optionOf(s.Options, name) }
 
 // engine is the storage engine that is to ask.
-func (s Server) engine() engine { return engines[cmp.Or(s.option("engine"), "federated")] }
+func (s Server) engine() engine {
+	e := engines[cmp.Or(s.option("engine"), "federated")]
+	e.authority = s.option("ssl_ca")
+	return e
+}
 
 func optionOf(options []Option, name string) string {
 	if i := slices.IndexFunc(options, func(o Option) bool { return o.Name == name }); i >= 0 {
@@ -73,7 +77,7 @@ var ofUser = []string{"sslcert", "sslkey", "sslcrl", "password_required"}
 
 // ParseServer reads postgres://USER@HOST:PORT[,HOST:PORT…]/DATABASE[?OPTION=VALUE&…].
 // The options are those of libpq and postgres_fdw, which checks them. The
-// other form is mysql://USER@HOST:PORT/DATABASE[?engine=ENGINE].
+// other form is mysql://USER@HOST:PORT/DATABASE[?engine=ENGINE[&ssl_ca=FILE]].
 func ParseServer(text string) (Server, error) {
 	refuse := func(what string) (Server, error) {
 		return Server{}, &Error{What: "--server: " + what, Hint: "Write postgres://nextid@HOST:5433/nextid, and ?sslmode=verify-full for TLS; or mysql://nextid@HOST:3307/nextid."}
@@ -159,6 +163,13 @@ func checkMySQLServer(hosts []string, given map[string]string) string {
 		case "engine":
 			if _, ok := engines[value]; !ok {
 				return "no such engine: there are " + strings.Join(mysqlEngines(), ", ")
+			}
+		case "ssl_ca":
+			switch {
+			case given["engine"] != "spider":
+				return "of MySQL's engines only SPIDER speaks TLS: engine=spider&ssl_ca=FILE"
+			case value == "" || strings.ContainsAny(value, `"'\`):
+				return "ssl_ca is a file at the database's server, without quotes and backslashes in its name"
 			}
 		default:
 			return "MySQL's engines have no option " + strconv.Quote(name)
