@@ -101,7 +101,7 @@ var mysqlTimeFunctions = families(
 			return timeOfMicros(int64(a[0].Float * 1e6)), nil
 		}},
 		{name: "convert_tz", args: args(datum.Timestamp, datum.Text, datum.Text), result: datum.Timestamp, eval: convertTZ},
-		{name: "str_to_date", args: args(datum.Text, datum.Text), result: datum.Timestamp, eval: strToDate},
+		{name: "str_to_date", args: args(datum.Text, datum.Text), result: datum.Timestamp, typed: strToDateTyped},
 		{name: "addtime", args: args(anyElement, datum.Time), result: anyElement, typed: addTime(1)},
 		{name: "subtime", args: args(anyElement, datum.Time), result: anyElement, typed: addTime(-1)},
 	},
@@ -349,6 +349,9 @@ func timeDiff(p *planner, es []*expr) (*expr, error) {
 
 func addTime(sign int64) func(*planner, []*expr) (*expr, error) {
 	return func(p *planner, es []*expr) (*expr, error) {
+		if isString(es[0].typ) || es[0].typ == datum.Unknown {
+			return addTimeToText(p, es, sign)
+		}
 		t := datum.Timestamp
 		if es[0].typ == datum.Time {
 			t = datum.Time
@@ -366,4 +369,51 @@ func addTime(sign int64) func(*planner, []*expr) (*expr, error) {
 			return a, nil
 		}), nil
 	}
+}
+
+// addTimeToText is ADDTIME of a text, which holds a time or a datetime.
+func addTimeToText(p *planner, es []*expr, sign int64) (*expr, error) {
+	l, err := p.coerce(es[0], datum.Text, datum.ImplicitCast)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.coerce(es[1], datum.Time, datum.ImplicitCast)
+	if err != nil {
+		return nil, err
+	}
+	return strict2(datum.Text, l, r, func(x *exec, a, b datum.Value) (datum.Value, error) {
+		t := datum.Time
+		if text := strings.TrimSpace(a.Str); strings.LastIndexByte(text, '-') > 0 {
+			t = datum.Timestamp
+		}
+		v, err := x.mysqlTime(a, t)
+		if err != nil || !v.Valid {
+			return datum.Null(datum.Text), err
+		}
+		v.Int += sign * b.Int
+		return datum.MakeText(x.mysqlText(v)), nil
+	}), nil
+}
+
+// strToDateTyped is STR_TO_DATE: a date where the format is a constant that
+// has no time in it.
+func strToDateTyped(p *planner, es []*expr) (*expr, error) {
+	if err := p.coerceAll(es, datum.Text); err != nil {
+		return nil, err
+	}
+	x := strict2(datum.Timestamp, es[0], es[1], func(x *exec, a, b datum.Value) (datum.Value, error) {
+		return strToDate(x, []datum.Value{a, b})
+	})
+	format, ok := p.constantValue(es[1])
+	if !ok || !format.Valid {
+		return x, nil
+	}
+	for i := 0; i+1 < len(format.Str); i++ {
+		if format.Str[i] == '%' {
+			if i++; strings.IndexByte("HhIiklprSsTf", format.Str[i]) >= 0 {
+				return x, nil
+			}
+		}
+	}
+	return p.coerce(x, datum.Date, datum.ImplicitCast)
 }

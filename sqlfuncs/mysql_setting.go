@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"maps"
 	"math"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -84,6 +85,10 @@ func wrongType(s *setting) error {
 	return sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect argument type to variable '%s'", s.name).WithMySQL(1232, "42000")
 }
 
+// localePattern is what the name of a locale looks like: de_DE. Messages are
+// English in every one.
+var localePattern = regexp.MustCompile(`^[A-Za-z]{2}_[A-Za-z]{2}$`)
+
 // normalizeMySQL checks the value of SET and returns what SHOW VARIABLES
 // prints. A number out of bounds is moved to the bound, with a warning.
 func (x *exec) normalizeMySQL(s *setting, v datum.Value) (string, error) {
@@ -101,7 +106,8 @@ func (x *exec) normalizeMySQL(s *setting, v datum.Value) (string, error) {
 		return normalizeSQLMode(s, v, text)
 	case "tx_isolation":
 		text = strings.ReplaceAll(text, " ", "-")
-	case "character_set_client", "character_set_connection", "character_set_results":
+	case "character_set_client", "character_set_connection", "character_set_results",
+		"character_set_database", "character_set_server", "character_set_filesystem":
 		if cs := charsetNamed(text); cs != "" {
 			return cs, nil
 		}
@@ -109,7 +115,13 @@ func (x *exec) normalizeMySQL(s *setting, v datum.Value) (string, error) {
 			return "", nil
 		}
 		return "", sqlstate.New(sqlstate.InvalidParameterValue, "Unknown character set: '%s'", cut(text, 64)).WithMySQL(1115, "42000")
-	case "collation_connection":
+	case "lc_messages", "lc_time_names":
+		if !localePattern.MatchString(text) || s.name == "lc_time_names" && !strings.EqualFold(text, "en_US") {
+			return "", sqlstate.New(sqlstate.InvalidParameterValue, "Unknown locale: '%s'", cut(text, 64)).
+				WithHint("nextid's names of days and months are English.").WithMySQL(1649, "HY000")
+		}
+		return text, nil
+	case "collation_connection", "collation_database", "collation_server":
 		if charsetOf(text) == "" {
 			return "", unknownCollation(text)
 		}

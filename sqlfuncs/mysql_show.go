@@ -211,6 +211,9 @@ func (p *planner) showMySQL(st *Statement, t *syntax.ShowMySQL) error {
 		p.private = true // whoever asks
 		columns[0].name += p.session.account()
 	}
+	if what == "DATABASES" && t.Like != "" {
+		columns[0].name += " (" + t.Like + ")"
+	}
 	if what == "CREATE TABLE" && t.From != nil {
 		if tbl, err := p.lookupTable(t.From); err == nil && (tbl.schema == informationSchema || tbl.kind == 'S') {
 			columns = texts("Table", "Create Table")
