@@ -11,8 +11,10 @@ COMMIT = $(shell c=$$(git rev-parse HEAD 2>/dev/null) && { git diff --quiet HEAD
 # Bytes that the binary may have. The promise is 30 MB.
 MAX_BYTES = 28000000
 
+CROSS = linux/386 linux/arm linux/arm64 linux/s390x darwin/arm64 freebsd/amd64 windows/amd64
+
 .DEFAULT_GOAL := build
-.PHONY: build test test-clients test-deps format-check vet lint bench fuzz simulate docs docs-clients clean help
+.PHONY: build test test-clients test-deps format-check vet cross lint bench fuzz simulate docs docs-clients clean help
 
 ## build: the static binary, in bin/nextid
 build:
@@ -40,6 +42,13 @@ format-check:
 
 vet:
 	$(GO) vet ./...
+
+## cross: does it compile for other systems and processors?
+cross:
+	GOARCH=386 $(GO) vet ./...
+	@set -ex; for target in $(CROSS); do \
+		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -o /dev/null ./cmd/nextid; \
+	done
 
 ## lint: golangci-lint with .golangci.yml; fetched into bin/ when missing
 lint:
