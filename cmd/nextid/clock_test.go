@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"nextid/generator/store/dbtest"
+)
+
+// TestAClockThatDiffersFromTheStores: a server does not start with it, unless
+// it shall; one whose clock goes wrong later says so everywhere, goes on
+// issuing ids, and does not follow a clock that is ahead.
+func TestAClockThatDiffersFromTheStores(t *testing.T) {
+	t.Parallel()
+	tool := buildSkewclock(t)
+	clock := skewedClock{filepath.Join(t.TempDir(), "clock")}
+	place := dbtest.Redis(t)
+	if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", place.RedisURL()); r.code != exitOK {
+		t.Fatal(r.stderr)
+	}
+	serve := func(args ...string) *exec.Cmd {
+		c := serveCommand(append([]string{"--store", place.RedisURL(), "--http", "127.0.0.1:0"}, args...)...)
+		return exec.Command(tool, append([]string{clock.file}, c.Args...)...)
+	}
+	for _, offset := range []time.Duration{10 * time.Minute, -10 * time.Minute} {
+		clock.set(t, offset, 0)
+		s := spawn(t, serve(), nil)
+		s.waitLine("the clock of this machine is 10m0s " + map[bool]string{true: "ahead of", false: "behind"}[offset > 0] + " that of the store")
+		if code := s.wait(); code != exitFailed {
+			t.Errorf("%v: exit code %d", offset, code)
+		}
+	}
+	launch(t, serve("--clock-limit", "0s"), nil).kill9()
+
+	clock.set(t, 0, 0)
+	s := launch(t, serve(), nil)
+	conn := s.connect()
+	draw(t, conn, "orders")
+	if _, body := s.ask("/readyz"); body != "ready\n" {
+		t.Errorf("/readyz: %q", body)
+	}
+	clock.set(t, 10*time.Minute, 0)
+	s.waitLine("the clock of this server differs from that of the store")
+	if code, body := s.ask("/readyz"); code != http.StatusOK || !strings.Contains(body, "\nthe clock of this server is 10m0") {
+		t.Errorf("/readyz: %d %q", code, body)
+	}
+	if _, body := s.ask("/metrics"); !strings.Contains(body, "\nnextid_clock_alarm 1\n") || !strings.Contains(body, "\nnextid_clock_store_ahead_seconds 600\n") &&
+		!strings.Contains(body, "\nnextid_clock_store_ahead_seconds 599.9") {
+		t.Errorf("/metrics:\n%s", body)
+	}
+	var ahead *int64
+	for end := time.Now().Add(patience); ; pause(t, 200*time.Millisecond) {
+		if err := conn.QueryRow(t.Context(), "SELECT store_ahead_ms FROM nextid.nodes WHERE this").Scan(&ahead); err != nil {
+			t.Fatal(err)
+		}
+		if ahead != nil && math.Abs(float64(*ahead-600_000)) < 1000 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("nextid.nodes has %v", ahead)
+		}
+	}
+	off := func() (seconds float64) { // of the time in an id
+		t.Helper()
+		id, now := draw(t, conn, "orders"), float64(time.Now().UnixMilli())/1000
+		if err := conn.QueryRow(t.Context(), fmt.Sprintf("SELECT extract(epoch FROM id_time(%d))::float8", id)).Scan(&seconds); err != nil {
+			t.Fatal(err)
+		}
+		return seconds - now
+	}
+	before := off()
+	pause(t, 3*time.Second)
+	if after := off(); before > 30 || math.Abs(after-before) > 1 {
+		t.Errorf("ids follow the wrong clock: they were %.1f s ahead, and are %.1f s", before, after)
+	}
+	clock.set(t, 0, 0)
+	s.waitLine("agree again")
+}
