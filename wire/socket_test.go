@@ -5,11 +5,12 @@ import (
 	"context"
 	"io"
 	"net"
-	"nextid/wire/wiretest"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"nextid/wire/wiretest"
 )
 
 // sockets runs a test over TCP and over a Unix socket, with a server that
