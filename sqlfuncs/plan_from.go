@@ -235,8 +235,10 @@ func (p *planner) derived(s *scope, t *syntax.Derived) (source, error) {
 	p.settle(q) // untyped literals become text here
 	columns := make([]fromColumn, len(q.columns))
 	for i, c := range q.columns {
-		columns[i] = fromColumn{name: c.Name, typ: c.Type, mod: c.TypeMod, table: c.Table, attr: c.Attr, fields: c.fields,
-			collation: collation{c.collation.name, implicit}}
+		columns[i] = fromColumn{
+			name: c.Name, typ: c.Type, mod: c.TypeMod, table: c.Table, attr: c.Attr, fields: c.fields,
+			collation: collation{c.collation.name, implicit},
+		}
 	}
 	open := converted(&queryPlan{columns: raw, open: q.open}, q.columns)
 	it := &fromItem{alias: t.Alias, columns: columns}

@@ -63,8 +63,10 @@ type output struct {
 
 func (o *output) add(e *expr, name string) {
 	o.exprs = append(o.exprs, e)
-	o.columns = append(o.columns, Column{Name: name, Type: e.typ, TypeMod: e.mod, Table: e.table, Attr: e.attr,
-		Origin: e.origin, fields: e.fields, collation: e.collation})
+	o.columns = append(o.columns, Column{
+		Name: name, Type: e.typ, TypeMod: e.mod, Table: e.table, Attr: e.attr,
+		Origin: e.origin, fields: e.fields, collation: e.collation,
+	})
 }
 
 // selectCore analyses SELECT … FROM … WHERE … GROUP BY … ORDER BY.

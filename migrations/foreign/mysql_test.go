@@ -342,8 +342,12 @@ func TestTLSOfMariaDB(t *testing.T) {
 		engine, options string
 		works           bool
 	}{
-		{"spider", "&ssl_ca=" + certificate, true}, {"spider", "", false}, {"spider", "&ssl_ca=" + stranger, false},
-		{"spider", "&ssl_ca=" + certificate, true}, {"connect", "", false}, {"federated", "", false},
+		{"spider", "&ssl_ca=" + certificate, true},
+		{"spider", "", false},
+		{"spider", "&ssl_ca=" + stranger, false},
+		{"spider", "&ssl_ca=" + certificate, true},
+		{"connect", "", false},
+		{"federated", "", false},
 	} {
 		t.Run(c.engine+c.options, func(t *testing.T) {
 			app.t = t

@@ -486,12 +486,12 @@ func (refusing) Proof(context.Context, []byte, []byte) error {
 // in is the connection's, as in MariaDB.
 func TestCollationOfTheHandshake(t *testing.T) {
 	ours, _ := startServer(t, mysqlwire.Config{})
-	real, _ := mariadbtest.Start(t)
+	mariadb, _ := mariadbtest.Start(t)
 	for collation, want := range map[byte]string{
 		45: `Row "utf8mb4" "utf8mb4_general_ci" "1"`, 46: `Row "utf8mb4" "utf8mb4_bin" "0"`,
 		224: `Row "utf8mb4" "utf8mb4_unicode_ci" "1"`, 83: `Row "utf8mb3" "utf8mb3_bin" "0"`,
 	} {
-		for name, address := range map[string]string{"nextid": ours, "MariaDB": real} {
+		for name, address := range map[string]string{"nextid": ours, "MariaDB": mariadb} {
 			c := dial(t, address).greet()
 			b := response(plain, "root", "", "test", "mysql_native_password")
 			b[8] = collation
