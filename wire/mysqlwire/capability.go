@@ -61,6 +61,7 @@ const (
 	comInitDB          = 0x02
 	comQuery           = 0x03
 	comFieldList       = 0x04
+	comRefresh         = 0x07
 	comStatistics      = 0x09
 	comProcessKill     = 0x0c
 	comPing            = 0x0e

@@ -44,6 +44,8 @@ func (c *conn) command(ctx context.Context, payload []byte, out *wire.Out) error
 		err = c.initDB(body, out)
 	case comFieldList:
 		err = c.fieldList(body, out)
+	case comRefresh: // mysqladmin refresh, FLUSH of old: there is nothing to flush
+		out.B = c.ok(out.B, 0, 0)
 	case comStatistics:
 		c.statistics(out)
 	case comSetOption:
