@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,9 +48,9 @@ type world struct {
 	clock *clocktest.Clock
 	watch *Watch
 
-	mu     sync.Mutex
-	log    bytes.Buffer
-	doubts []bool
+	mu    sync.Mutex
+	log   bytes.Buffer
+	doubt atomic.Bool
 }
 
 func (w *world) Write(b []byte) (int, error) {
@@ -69,7 +70,7 @@ func (w *world) lines() string {
 func (w *world) config() Config {
 	return Config{
 		Store: w.store, Clock: w.clock, Limit: 5 * time.Second, Logger: slog.New(slog.NewTextHandler(w, nil)),
-		Doubt: func(ahead bool) { w.doubts = append(w.doubts, ahead) },
+		Doubt: w.doubt.Store,
 	}
 }
 
@@ -105,7 +106,7 @@ func TestAClockThatGoesWrongRaisesAnAlarm(t *testing.T) {
 			if said := w.lines(); strings.Count(said, "\n") != 1 || !strings.Contains(said, "level=ERROR") || !strings.Contains(said, "clock_limit=5s") {
 				t.Errorf("%v ahead: the log says %s", ahead, said)
 			}
-			if doubt := w.doubts[len(w.doubts)-1]; doubt != (ahead > 0) {
+			if doubt := w.doubt.Load(); doubt != (ahead > 0) {
 				t.Errorf("%v ahead: it is followed: %v", ahead, !doubt)
 			}
 			time.Sleep(remindEvery)
