@@ -22,20 +22,22 @@ type protocol struct {
 	socket  string // file name of a socket in a directory
 	address func(c *Config) *Address
 	serve   func(m *Main, log *slog.Logger, a *access, e *engine) *wire.Server
+
+	turnAway func(conn net.Conn, why error) // of a client that comes before there is an engine
 }
 
 // protocols are the protocols of this build, in the order of the ready line.
 var protocols = []protocol{
 	{
 		key: "pg", name: "PostgreSQL", port: defaultPGPort, socket: fmt.Sprintf(".s.PGSQL.%d", defaultPGPort),
-		address: func(c *Config) *Address { return &c.PG },
+		address: func(c *Config) *Address { return &c.PG }, turnAway: pgwire.TurnAway,
 		serve: func(m *Main, log *slog.Logger, a *access, e *engine) *wire.Server {
 			return pgwire.New(pgwire.Config{SQL: e.sql, Auth: a.policy.Postgres(), TLS: a.tls, Limits: m.Config.Wire, Logger: log})
 		},
 	},
 	{
 		key: "mysql", name: "MySQL", port: defaultMySQLPort, socket: "mysql.sock",
-		address: func(c *Config) *Address { return &c.MySQL },
+		address: func(c *Config) *Address { return &c.MySQL }, turnAway: mysqlwire.TurnAway,
 		serve: func(m *Main, log *slog.Logger, a *access, e *engine) *wire.Server {
 			return mysqlwire.New(mysqlwire.Config{SQL: e.sql, Auth: a.policy.MySQL(), TLS: a.tls, Limits: m.Config.Wire, Logger: log})
 		},

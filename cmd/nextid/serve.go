@@ -150,7 +150,7 @@ type engine struct {
 }
 
 func (m *Main) openEngine(ctx context.Context, log *slog.Logger, endpoints endpoints) (*engine, error) {
-	store, err := awaitStore(ctx, m.Config, m.Adopt, log)
+	store, err := awaitStore(ctx, m.Config, m.Adopt, endpoints, log)
 	if err != nil {
 		return nil, err
 	}

@@ -71,13 +71,19 @@ func openShared(ctx context.Context, c Config, log *slog.Logger) (generator.Stor
 
 // awaitStore opens the configured store. One on a server that does not answer
 // is tried again until it does: after a power failure everything starts at
-// the same time. It ends with an error of another sort, or with ctx.
-func awaitStore(ctx context.Context, c Config, adopt bool, log *slog.Logger) (generator.Store, error) {
+// the same time. Clients are turned away meanwhile. It ends with an error of
+// another sort, or with ctx.
+func awaitStore(ctx context.Context, c Config, adopt bool, endpoints endpoints, log *slog.Logger) (generator.Store, error) {
 	const most = 5 * time.Second
+	waiting := false
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, most) {
 		store, err := openStore(ctx, c, adopt, log)
 		if err == nil || !c.Store.Shared() || !errors.Is(err, generator.ErrNotNow) && !errors.Is(err, generator.ErrRetry) {
 			return store, err
+		}
+		if !waiting {
+			waiting = true
+			defer endpoints.turnAway()()
 		}
 		log.Warn("waiting for the store", "store", c.Store.String(), "error", err)
 		select {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"database/sql"
 	"errors"
 	"io"
 	"net"
@@ -11,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"nextid/generator/store/dbtest"
@@ -95,6 +98,26 @@ func TestTwoServersOnOneMachine(t *testing.T) {
 	}
 }
 
+// turnedAway checks that clients of a server that waits for its store are told so.
+func turnedAway(t *testing.T, postgres, my string) {
+	t.Helper()
+	for _, mode := range []string{"disable", "prefer"} {
+		_, err := pgx.Connect(t.Context(), "postgres://app@"+postgres+"/?sslmode="+mode)
+		if pg, ok := errors.AsType[*pgconn.PgError](err); !ok || pg.Code != "57P03" || !strings.Contains(pg.Message, "waits for its store") {
+			t.Errorf("PostgreSQL, sslmode=%s, before the store answers: %v", mode, err)
+		}
+	}
+	db, err := sql.Open("mysql", "app@tcp("+my+")/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	err = db.PingContext(t.Context())
+	if e, ok := errors.AsType[*mysql.MySQLError](err); !ok || e.Number != 1053 || !strings.Contains(e.Message, "waits for its store") {
+		t.Errorf("MySQL, before the store answers: %v", err)
+	}
+}
+
 // TestReadinessOfAStoreThatIsAway: the server is alive but not ready while it
 // waits for its store at the start. Later it issues what is reserved, becomes
 // not ready before that ends, answers 57P03 after it, and comes back.
@@ -113,8 +136,10 @@ func TestReadinessOfAStoreThatIsAway(t *testing.T) {
 	address := l.Addr().String()
 	l.Close()
 	const slice = 8 * time.Second
-	s := spawn(t, serveCommand("--store", url, "--http", address, "--worker-slice", slice.String()), nil)
+	postgres, my := dbtest.FreeAddr(t), dbtest.FreeAddr(t)
+	s := spawn(t, serveCommand("--store", url, "--http", address, "--worker-slice", slice.String(), "--pg", postgres, "--mysql", my), nil)
 	s.waitLine("waiting for the store")
+	turnedAway(t, postgres, my)
 	s.http = address
 	if code, body := s.ask("/readyz"); code != http.StatusServiceUnavailable || !strings.Contains(body, "starting") {
 		t.Errorf("/readyz before the store answers: %d %q", code, body)
