@@ -373,6 +373,36 @@ func TestANameThatLostItsOnlyReservation(t *testing.T) {
 	}
 }
 
+// A name that was lost with all that is known of it begins anew where nobody
+// knows it; a server that does stops it.
+func TestANameThatWasLostAltogether(t *testing.T) {
+	t.Parallel()
+	d := newDatabase()
+	cfg := Config{Failover: Skip, Skip: 1000}
+	a := newStore(t, d, cfg)
+	values, entries := d.copied()
+	define := func(s *Store) {
+		t.Helper()
+		if _, created, err := s.Define(t.Context(), generator.Definition{Name: "orders", Kind: "segment", Options: []byte("{}")}); err != nil || !created {
+			t.Fatal(created, err)
+		}
+	}
+	define(a)
+	grant(t, a, name("orders", 100), 1)
+	d.restore(values, entries, "two")
+	define(a)
+	grant(t, a, name("orders", 10), 1101) // it knew of 1 to 100
+
+	d = newDatabase()
+	a = newStore(t, d, Config{})
+	values, entries = d.copied()
+	define(a)
+	grant(t, a, name("orders", 100), 1)
+	d.restore(values, entries, "two")
+	define(a)
+	refused(t, a, name("orders", 10), generator.ErrRegressed, "no reservation")
+}
+
 // ahead is a clock that is some seconds ahead of the others.
 type ahead struct{ generator.SystemClock }
 
