@@ -134,10 +134,6 @@ var mutants = []struct {
 		},
 	},
 	{
-		"servers on one planned worker id push one another ahead without end", "",
-		[]change{{"worker/pool.go", "tooFar := hi > p.Furthest()", "tooFar := hi > p.Furthest() && unsure"}},
-	},
-	{
 		"a strict generator answers from memory", "model S4",
 		[]change{
 			{"segment/generator.go", "\tif g.options.Strict {\n\t\treturn g.nextStrict(ctx, n)\n\t}\n", ""},

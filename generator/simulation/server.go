@@ -43,6 +43,7 @@ type server struct {
 	dead, stopped bool
 	later         []func() // what happens when it stands still no more
 	cut           bool     // from the network
+	mute          bool     // the store hears it, and its connections break before they answer
 
 	offset int64         // of the wall clock, ns
 	lag    time.Duration // how long both clocks stood still
@@ -214,6 +215,9 @@ func (s *server) refused(ctx context.Context, name *name, err error) {
 	recoverer, ok := s.store.(generator.Recoverer)
 	if !ok || name.flake || !errors.Is(err, generator.ErrRegressed) {
 		return
+	}
+	if s.world.plan.lossy && s.world.chance(20) { // at the worst moment
+		s.world.after(s.world.between(0, 50*time.Millisecond), s.world.failOver)
 	}
 	key := generator.NameKey(name.Name)
 	atLeast := s.input(func() int64 { return s.world.database.ever[key] })

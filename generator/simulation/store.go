@@ -85,6 +85,9 @@ func (w *world) send(s *server, do func(*database) (any, error), reply func(any,
 		if w.lost() {
 			return
 		}
+		if s.mute {
+			v, err = nil, errNoAnswer
+		}
 		w.after(w.latency(), func() {
 			if !s.cut {
 				reply(v, err)

@@ -407,7 +407,7 @@ func (w *world) storeFault() {
 }
 
 func (w *world) serverFault(s *server) {
-	switch w.rand.IntN(6) {
+	switch w.rand.IntN(8) {
 	case 0:
 		w.note("server %d is killed", s.id)
 		w.remove(s, w.between(0, 3*time.Second))
@@ -420,6 +420,10 @@ func (w *world) serverFault(s *server) {
 		w.halt(s, false)
 	case 3:
 		w.halt(s, true)
+	case 4, 5:
+		w.note("server %d gets no answers", s.id)
+		s.mute = true
+		w.after(w.between(0, 6*time.Second), func() { s.mute = false })
 	default:
 		w.note("server %d is cut off", s.id)
 		s.cut = true

@@ -53,25 +53,43 @@ func (a alloc) read(ctx context.Context, d *database) (p position, err error) {
 	}
 	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
 	columns := strings.Join([]string{a.key, a.max, cmp.Or(a.step, "NULL"), cmp.Or(a.description, "NULL")}, ", ")
-	var key string
-	var step sql.NullInt64
-	var description sql.NullString
-	err = tx.QueryRowContext(ctx, "SELECT "+columns+" FROM "+table+" WHERE "+a.key+" IN ("+d.mark(1)+", "+d.mark(2)+") FOR UPDATE", d.key, away).
-		Scan(&key, &p.next, &step, &description)
-	if errors.Is(err, sql.ErrNoRows) {
-		return p, option.Error("Pass its key: import_generator(name, system, dsn, key => '…').", "%s has no row %q", table, d.key)
-	}
+	rows, err := tx.QueryContext(ctx, "SELECT "+columns+" FROM "+table+" WHERE "+a.key+" IN ("+d.mark(1)+", "+d.mark(2)+") FOR UPDATE", d.key, away)
 	if err != nil {
 		return p, err
 	}
-	p.step, p.description = step.Int64, description.String
-	if a.inclusive {
-		p.next++
-	}
-	if d.fence && key != away {
-		if _, err := tx.ExecContext(ctx, "UPDATE "+table+" SET "+a.key+" = "+d.mark(1)+" WHERE "+a.key+" = "+d.mark(2), away, d.key); err != nil {
+	defer rows.Close()
+	var open, taken bool // there is a row that is not fenced, and one that is
+	for rows.Next() {
+		var key string
+		var newest int64
+		var step sql.NullInt64
+		var description sql.NullString
+		if err := rows.Scan(&key, &newest, &step, &description); err != nil {
 			return p, err
 		}
+		open, taken = open || key != away, taken || key == away
+		p.next = max(p.next, newest)
+		p.step, p.description = max(p.step, step.Int64), cmp.Or(p.description, description.String)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return p, err
+	}
+	if !open && !taken {
+		return p, option.Error("Pass its key: import_generator(name, system, dsn, key => '…').", "%s has no row %q", table, d.key)
+	}
+	if d.fence && open {
+		if taken { // the other system has made the row again, as CosId does at a start
+			if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE "+a.key+" = "+d.mark(1), away); err != nil {
+				return p, err
+			}
+		}
+		if _, err := tx.ExecContext(ctx, "UPDATE "+table+" SET "+a.key+" = "+d.mark(1)+", "+a.max+" = "+d.mark(2)+
+			" WHERE "+a.key+" = "+d.mark(3), away, p.next, d.key); err != nil {
+			return p, err
+		}
+	}
+	if a.inclusive {
+		p.next++
 	}
 	return p, tx.Commit()
 }

@@ -112,6 +112,22 @@ func TestFromMySQL(t *testing.T) {
 		}
 		refuses(t, Request{Name: "nobody", System: "leaf", DSN: url}, generator.ErrOption, "has no row \"nobody\"")
 	})
+	t.Run("a row that the other system makes again", func(t *testing.T) {
+		for _, again := range []struct{ max, next int64 }{{1, 2001}, {7001, 9001}} {
+			if _, err := db.Exec("INSERT INTO leaf_alloc (biz_tag, max_id, step, description) VALUES ('leaf-segment-test', ?, 2000, 'Test leaf Segment Get Id')", again.max); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := leafFetch(db, "leaf-segment-test"); err != nil {
+				t.Fatal(err)
+			}
+			again.next = max(again.next, again.max+2000)
+			takes(t, Request{Name: "bills", System: "leaf", DSN: url, Options: json.RawMessage(`{"key":"leaf-segment-test"}`)}, again.next,
+				fmt.Sprintf(`{"description":"Test leaf Segment Get Id","start":%d,"step":2000}`, again.next))
+			if lo, hi, err := leafFetch(db, "leaf-segment-test"); !errors.Is(err, sql.ErrNoRows) {
+				t.Errorf("Leaf got [%d, %d), %v through the fence", lo, hi, err)
+			}
+		}
+	})
 	t.Run("Leaf under load", func(t *testing.T) { leafUnderLoad(t, url, db) })
 	t.Run("Tinyid on two databases", func(t *testing.T) {
 		takes(t, Request{Name: "test_odd", System: "tinyid", DSN: url + " " + my.MySQLURL("root", "second")}, 300002, `{"start":300002,"step":100000}`)
