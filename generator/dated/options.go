@@ -3,6 +3,7 @@ package dated
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -53,8 +54,11 @@ func Kind(store generator.Reserver, runtime generator.Runtime, owner string) gen
 	return generator.Kind{
 		Name: KindName, Help: "a date and a number that starts again with each day, month or year: 20261121-000001",
 		Normalize: normalize, Alter: alter,
-		Open: func(_ context.Context, d generator.Definition) (generator.Generator, error) {
+		Open: func(ctx context.Context, d generator.Definition) (generator.Generator, error) {
 			s, err := read(d.Options)
+			if err == nil {
+				err = s.follows(ctx, store, d.Name)
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -64,6 +68,27 @@ func Kind(store generator.Reserver, runtime generator.Runtime, owner string) gen
 			return recoverName(ctx, store, runtime, d, atLeast)
 		},
 	}
+}
+
+// follows refuses a pattern with years of two digits under a name that had
+// numbers of another kind. Its ids are less than what the store counts, and
+// could be numbers that were given.
+func (s *scheme) follows(ctx context.Context, store generator.Reserver, name string) error {
+	if !s.pattern.short {
+		return nil
+	}
+	key := generator.NameKey(name)
+	marks, err := store.Reserved(ctx, key)
+	for _, m := range marks {
+		if m.Key == key && m.Hi > 0 && m.Hi <= century*s.scale()*s.modulus {
+			return &generator.Error{
+				Kind: generator.ErrExhausted, Name: name,
+				Message: fmt.Sprintf("generator %q was dropped after ids up to %d, and those of the pattern %q can be among them", name, m.Hi-1, s.Pattern),
+				Hint:    "Use a pattern with a year of four digits, or a generator with another name.",
+			}
+		}
+	}
+	return err
 }
 
 // read returns the scheme of stored options.
