@@ -455,6 +455,14 @@ func TestMySQLMaintenance(t *testing.T) {
 	s.want(t, "SHOW GRANTS", "GRANT USAGE ON *.* TO `root`@`127.0.0.1`\nGRANT SELECT, EXECUTE ON `nextid`.* TO `root`@`127.0.0.1`\n"+
 		"GRANT CREATE, ALTER, DROP ON `nextid`.* TO `root`@`127.0.0.1`")
 	s.want(t, "SHOW CREATE USER", "CREATE USER `root`@`127.0.0.1`")
+	for _, sql := range []string{"SHOW GRANTS FOR CURRENT_USER()", "SHOW GRANTS FOR root@localhost", "SHOW GRANTS FOR 'root'@'%'"} {
+		if r := s.must(t, sql); len(r.rows) != 3 {
+			t.Errorf("%s: %d rows", sql, len(r.rows))
+		}
+	}
+	if _, err := s.run(t, "SHOW GRANTS FOR 'nobody'@'%'"); err == nil || !strings.Contains(err.Error(), "no such grant") {
+		t.Errorf("SHOW GRANTS FOR nobody: %v", err)
+	}
 	if got := s.must(t, "SHOW GRANTS").columns[0].Name; got != "Grants for root@127.0.0.1" {
 		t.Errorf("SHOW GRANTS: column %q", got)
 	}

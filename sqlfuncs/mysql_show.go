@@ -183,6 +183,9 @@ func (p *planner) showMySQL(st *Statement, t *syntax.ShowMySQL) error {
 		def.rows = fromSchema("global_variables", "Variable_name", "VARIABLE_NAME", "Value", "VARIABLE_VALUE").rows
 	case what == "BINARY LOGS" || what == "MASTER LOGS":
 		return sqlstate.New(sqlstate.FeatureNotSupported, "You are not using binary logging").WithMySQL(1381, "HY000")
+	case (what == "GRANTS" || what == "CREATE USER") && t.User != "" && t.User != p.session.options.User:
+		return sqlstate.New(sqlstate.UndefinedObject, "There is no such grant defined for user '%s' on host '%%'", cut(t.User, 64)).
+			WithHint("Users and what they may do stand in the users file: see nextid passwd.").WithMySQL(1141, "42000")
 	case what == "CREATE TRIGGER":
 		return sqlstate.New(sqlstate.UndefinedTable, "Trigger does not exist").WithMySQL(1360, "HY000")
 	case what == "CREATE EVENT":

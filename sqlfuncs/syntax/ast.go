@@ -71,6 +71,7 @@ type (
 		What  string
 		From  Name   // FROM / IN table
 		In    string // FROM / IN database
+		User  string // of GRANTS FOR, "" for who asks
 		Like  string
 		Where Expr
 	}

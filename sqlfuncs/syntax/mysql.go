@@ -348,6 +348,10 @@ func (p *parser) showMySQL() Statement {
 		return s
 	}
 	if p.isWord("for") || s.What == "CREATE USER" { // SHOW GRANTS FOR user
+		p.accept("for")
+		if !p.isWord("current_user") && !p.isWord("current_role") && (p.tok.isLabel() || p.tok.kind == tokString) {
+			s.User = p.tok.text
+		}
 		p.skipStatement()
 		return s
 	}

@@ -400,6 +400,10 @@ func (p *printer) showMySQL(s *ShowMySQL) {
 		p.put(" FROM ")
 		p.ident(s.In)
 	}
+	if s.User != "" {
+		p.put(" FOR ")
+		p.ident(s.User)
+	}
 	p.copyString(" LIKE ", s.Like != "", s.Like)
 	p.clause(" WHERE ", s.Where)
 }
