@@ -241,6 +241,7 @@ var mysqlConditionalFunctions = []function{
 	{name: "if", args: args(anyElement, anyElement, anyElement), result: anyElement, typed: ifMySQL},
 	{name: "ifnull", args: args(anyElement, anyElement), result: anyElement, typed: coalesce},
 	{name: "nvl", args: args(anyElement, anyElement), result: anyElement, typed: coalesce},
+	{name: "nvl2", args: args(anyElement, anyElement, anyElement), result: anyElement, typed: nvl2},
 	{name: "coalesce", args: args(anyElement), variadic: true, result: anyElement, typed: coalesce},
 	{name: "nullif", args: args(anyElement, anyElement), result: anyElement, typed: nullIfMySQL},
 	{name: "isnull", args: args(anyElement), result: datum.Bool, nullable: true, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
@@ -286,6 +287,25 @@ func ifMySQL(p *planner, es []*expr) (*expr, error) {
 		}
 		return branches[1].eval(x)
 	}, cond, branches[0], branches[1]), nil
+}
+
+// nvl2 is the second argument where the first is not NULL, else the third.
+func nvl2(p *planner, es []*expr) (*expr, error) {
+	branches := []*expr{es[1], es[2]}
+	t, err := p.commonArgs("NVL2", branches)
+	if err != nil {
+		return nil, err
+	}
+	return derive(t, func(x *exec) (datum.Value, error) {
+		v, err := es[0].eval(x)
+		if err != nil {
+			return v, err
+		}
+		if v.Valid {
+			return branches[0].eval(x)
+		}
+		return branches[1].eval(x)
+	}, es[0], branches[0], branches[1]), nil
 }
 
 // nullIfMySQL returns its first argument as it is; only the comparison folds.
