@@ -107,7 +107,7 @@ func (s *status) notes() []string {
 	}
 	var notes []string
 	if o := r.engine.clock.Offset(); o.Alarm {
-		notes = append(notes, fmt.Sprintf("the clock of this server is %v ahead of that of the store", o.Ahead.Round(time.Millisecond)))
+		notes = append(notes, fmt.Sprintf("the clock of this server differs from that of the store by %v", o.Ahead.Round(time.Millisecond)))
 	}
 	r.engine.registry.Running(func(d generator.Definition, g generator.Generator) bool {
 		if rep, ok := generator.Unwrap(g).(generator.DatabaseReporter); ok {

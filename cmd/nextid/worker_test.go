@@ -164,7 +164,7 @@ func TestStrictGenerators(t *testing.T) {
 	}
 	var held int
 	err := servers[0].connect().QueryRow(t.Context(), "SELECT count(*) FROM nextid.workers").Scan(&held)
-	if err != nil || held != 4 {
+	if err != nil || held < 4 || held > 8 { // a claim whose answer was lost in the restart costs one
 		t.Errorf("%d worker ids of two servers with and without strict, %v", held, err)
 	}
 }
