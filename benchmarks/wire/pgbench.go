@@ -34,7 +34,7 @@ func (c Config) pgbench(ctx context.Context, g *group, r *report.Report) {
 		r.Notes = append(r.Notes, fmt.Sprintf("%s: %v", title, err))
 		return
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // of no use any more
+	defer os.RemoveAll(dir)
 	section := report.Section{
 		Title: title, Table: report.Table{First: "setting"},
 		Text: "The same with PostgreSQL's own client (pgbench -M simple -j 1), which takes most of a processor itself.",
