@@ -127,6 +127,13 @@ var mutants = []struct {
 		[]change{{"store/shared/reserve.go", "if r.AtLeast >= l.from ||", "if true || r.AtLeast >= l.from ||"}},
 	},
 	{
+		"answers that were lost lead a worker id further ahead than servers wait after a failover", "",
+		[]change{
+			{"worker/pool.go", "if p.unsure && !p.Exclusive() { // see", "if false { // see"},
+			{"worker/pool.go", "tooFar := hi > p.Furthest()", "tooFar := hi > p.Furthest() && !unsure"},
+		},
+	},
+	{
 		"a strict generator answers from memory", "model S4",
 		[]change{
 			{"segment/generator.go", "\tif g.options.Strict {\n\t\treturn g.nextStrict(ctx, n)\n\t}\n", ""},

@@ -86,6 +86,7 @@ type plan struct {
 	wishes   bool // all servers would like to have the same
 	borrow   bool // servers take worker ids whose holders seem to have crashed
 	numbers  bool // no names with times: then clocks may be wrong also where the store forgets
+	silence  bool // one server gets no answers for long, and dies after a failover that loses what it was granted
 	failover shared.Failover
 }
 
@@ -109,6 +110,9 @@ func newPlan(r *rand.Rand) plan {
 	p.static = !p.embedded && r.IntN(100) < 20
 	p.wishes = r.IntN(100) < 20
 	p.borrow = !p.embedded && r.IntN(100) < 20
+	if p.lossy && !p.numbers && r.IntN(100) < 20 {
+		p.silence, p.static, p.network, p.borrow = true, true, false, false
+	}
 	return p
 }
 
@@ -170,18 +174,49 @@ func Run(seed uint64, log io.Writer) (result Result) {
 	for seat := range w.seats {
 		w.after(w.between(0, 2*time.Second), func() { w.seat(seat) })
 	}
-	for range 2 + w.rand.IntN(8) {
-		w.after(time.Duration(w.rand.Int64N(int64(length))), w.fault)
+	end := length
+	if w.plan.silence {
+		w.silence()
+		end *= 2
+	} else {
+		for range 2 + w.rand.IntN(8) {
+			w.after(time.Duration(w.rand.Int64N(int64(length))), w.fault)
+		}
 	}
-	w.runUntil(length, func() bool { return w.judge.err == nil })
+	w.runUntil(end, func() bool { return w.judge.err == nil })
 	return
+}
+
+// silence is the course of a plan with it. The seats 0 and 1 have the same
+// worker id.
+func (w *world) silence() {
+	const begins = 3 * time.Second
+	lasts := w.between(time.Second, 4*time.Second)
+	w.judge.faults++
+	w.after(begins, func() {
+		if s := w.seats[0]; s != nil {
+			w.note("server %d gets no answers for %v", s.id, lasts)
+			s.mute = true
+			w.after(lasts, func() { s.mute = false })
+		}
+	})
+	var lost *state // a replica that lags behind until then
+	w.after(begins, func() { s := w.database.state.copy(); lost = &s })
+	w.after(begins+lasts+w.between(200*time.Millisecond, 1500*time.Millisecond), func() {
+		w.backups = append(w.backups, *lost)
+		w.failOver()
+		if s := w.seats[0]; s != nil {
+			w.note("server %d is killed", s.id)
+			w.remove(s, time.Minute)
+		}
+	})
 }
 
 // pick is n names.
 func (w *world) pick(n int) []*name {
 	var picked []*name
 	for _, i := range w.rand.Perm(len(names)) {
-		if len(picked) < n && !(w.plan.numbers && names[i].flake) {
+		if len(picked) < n && !(w.plan.numbers && names[i].flake) && !(w.plan.silence && (!names[i].flake || names[i].strict)) {
 			picked = append(picked, names[i])
 		}
 	}
