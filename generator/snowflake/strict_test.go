@@ -54,19 +54,19 @@ func TestStrictAsksForEachDraw(t *testing.T) {
 		w.store.Inject(storetest.Reserve, 1, storetest.Wait(gate))
 		before := w.store.Calls(storetest.Reserve)
 		var work sync.WaitGroup
-		draws := func(clients int) {
+		draws := func(first, clients int) {
 			for i := range clients {
 				work.Go(func() {
 					for drawn := int64(0); drawn < 3; {
-						drawn += w.take(g, "orders", i, 3-drawn).Count
+						drawn += w.take(g, "orders", first+i, 3-drawn).Count
 					}
 				})
 			}
 			time.Sleep(100 * time.Millisecond)
 			synctest.Wait()
 		}
-		draws(1)
-		draws(100) // while the reservation of the first is on its way
+		draws(0, 1)
+		draws(1, 100) // while the reservation of the first is on its way
 		close(gate)
 		work.Wait()
 		if calls := w.store.Calls(storetest.Reserve) - before; calls != 2 {

@@ -24,7 +24,10 @@ type Engine struct {
 	prefix string
 }
 
-var _ shared.Engine = (*Engine)(nil)
+var (
+	_ shared.Engine     = (*Engine)(nil)
+	_ shared.Timekeeper = (*Engine)(nil)
+)
 
 // Open returns an Engine. It does not connect yet.
 func Open(cfg Config) (*Engine, error) {

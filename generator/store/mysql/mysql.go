@@ -37,7 +37,10 @@ type Engine struct {
 	stamp atomic.Pointer[string]
 }
 
-var _ shared.Engine = (*Engine)(nil)
+var (
+	_ shared.Engine     = (*Engine)(nil)
+	_ shared.Timekeeper = (*Engine)(nil)
+)
 
 // Open returns an Engine. It does not connect yet: the first call does, and
 // every new connection checks how durable the database is.

@@ -47,7 +47,10 @@ type Engine struct {
 	unchecked bool // no check of settings: for the commands that prepare
 }
 
-var _ shared.Engine = (*Engine)(nil)
+var (
+	_ shared.Engine     = (*Engine)(nil)
+	_ shared.Timekeeper = (*Engine)(nil)
+)
 
 // Open returns an Engine. It does not connect yet: the first call does, and
 // every new connection checks how durable the database is.

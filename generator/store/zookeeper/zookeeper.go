@@ -33,7 +33,10 @@ type Engine struct {
 	stop chan struct{} // closed by Close
 }
 
-var _ shared.Engine = (*Engine)(nil)
+var (
+	_ shared.Engine     = (*Engine)(nil)
+	_ shared.Timekeeper = (*Engine)(nil)
+)
 
 const (
 	sessionTimeout = 6 * time.Second
