@@ -221,7 +221,7 @@ func (c *conn) turns(way leave) {
 // turn serves what has arrived. It reports whether the connection goes on.
 func (c *conn) turn() (more bool) {
 	defer c.survive()
-	if c.socket.expired.Swap(false) && !c.readFailed(os.ErrDeadlineExceeded) {
+	if c.socket.expired.Load() && c.socket.expired.Swap(false) && !c.readFailed(os.ErrDeadlineExceeded) {
 		return false
 	}
 	c.acquire()

@@ -105,15 +105,16 @@ func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n, comman
 	case len(in) < n:
 		return 0, 0, nil
 	}
-	err = c.dispatch(ctx, h.typ, in[headerSize:n:n], out)
-	switch {
-	case h.typ == 'Q' && err == nil:
-		commands = 1 + c.sameQueries(in[headerSize:n], wire.Repeats(in, n), out)
-		return n * commands, commands, out.Room()
-	case h.typ == 'Q', h.typ == 'E':
+	switch h.typ {
+	case 'Q':
+		if served := c.drawQueries(in[headerSize:n], 1+wire.Repeats(in, n), out); served > 0 {
+			return n * served, served, out.Room()
+		}
+		commands = 1
+	case 'E':
 		commands = 1
 	}
-	return n, commands, err
+	return n, commands, c.dispatch(ctx, h.typ, in[headerSize:n:n], out)
 }
 
 // ignores reports whether messages of a type are not even looked at: those

@@ -27,20 +27,24 @@ func (c *conn) query(ctx context.Context, body []byte, out *wire.Out) error {
 	return out.Room()
 }
 
-// sameQueries serves copies of the simple Query that was just served, if it
-// asks for an id. It returns how many.
-func (c *conn) sameQueries(body []byte, copies int, out *wire.Out) (served int) {
-	if copies == 0 {
+// drawQueries is the warm path of a simple Query that stands there a number of
+// times. It returns how many of them it has served, 0 where the slow path must
+// do it. Nothing that an earlier message left is to be told: each ends with
+// what there was to tell.
+func (c *conn) drawQueries(body []byte, times int, out *wire.Out) (served int) {
+	end := len(body) - 1
+	if end < 0 || body[end] != 0 {
 		return 0
 	}
-	st := c.session.Cached(body[:len(body)-1])
+	st := c.session.Cached(body[:end])
 	if st == nil {
 		return 0
 	}
-	ids, ok := c.session.TryIDs(st, nil, int64(copies))
+	ids, ok := c.session.TryIDs(st, nil, int64(times))
 	if !ok {
 		return 0
 	}
+	c.session.EndBatch()
 	out.B = c.appendAnswers(out.B, c.description(st, 0), ids)
 	return int(ids.Count)
 }
@@ -67,11 +71,6 @@ func (c *conn) runQuery(ctx context.Context, text []byte, out *wire.Out) error {
 			return nil
 		}
 		ran = true
-		if id, ok := c.session.TryID(st, nil); ok {
-			out.B = append(out.B, c.description(st, 0)...)
-			out.B = append(appendIDText(out.B, id), selectOne...)
-			continue
-		}
 		if err := c.runStatement(ctx, st, out); err != nil {
 			return err
 		}
