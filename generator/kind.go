@@ -27,8 +27,9 @@ type Kind struct {
 
 	// Complete fills in what must be made once for a new generator, such as a
 	// random key, in options that Normalize returned. The store keeps the
-	// result. nil: nothing to fill in.
-	Complete func(options json.RawMessage) (json.RawMessage, error)
+	// result. It refuses a name whose earlier numbers could come again. nil:
+	// nothing to fill in.
+	Complete func(ctx context.Context, d Definition) (json.RawMessage, error)
 
 	// Public returns stored options as they may be shown: without secrets,
 	// and with what Complete made as Normalize wrote it. nil: as they are.

@@ -456,9 +456,14 @@ func (r *Registry) load(ctx context.Context, name string) (Definition, error) {
 // define writes a normalized definition into the store unless its name exists.
 func (r *Registry) define(ctx context.Context, d Definition) (stored Definition, created bool, err error) {
 	if k := r.kinds[d.Kind]; k.Complete != nil {
-		if d.Options, err = k.Complete(d.Options); err != nil {
+		options, err := k.Complete(ctx, d)
+		if err != nil {
+			if stored, known := r.cfg.Store.Defined(ctx, d.Name); known == nil {
+				return stored, false, nil
+			}
 			return d, false, named(err, d.Name)
 		}
+		d.Options = options
 	}
 	return r.cfg.Store.Define(ctx, d)
 }

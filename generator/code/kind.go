@@ -97,24 +97,46 @@ func (w wrapped) alter(stored, change json.RawMessage) (json.RawMessage, error) 
 }
 
 // complete makes the key of scatter => true.
-func (w wrapped) complete(stored json.RawMessage) (json.RawMessage, error) {
-	kind := stored
-	o, err := read(stored)
-	if err == nil && (o.Text != nil || o.Scatter != nil) {
-		_, kind, err = split(stored)
-	}
-	if err == nil && w.inner.Complete != nil {
-		kind, err = w.inner.Complete(kind)
-	}
+func (w wrapped) complete(ctx context.Context, d generator.Definition) (json.RawMessage, error) {
+	o, inner, err := w.definition(d)
 	if err != nil {
 		return nil, err
 	}
-	if o.Scatter != nil && o.Scatter.Key == "" {
-		var key [16]byte
-		_, _ = rand.Read(key[:]) // does not fail
-		o.Scatter.Key = hex.EncodeToString(key[:])
+	if w.inner.Complete != nil {
+		if inner.Options, err = w.inner.Complete(ctx, inner); err != nil {
+			return nil, err
+		}
 	}
-	return join(kind, o)
+	if o.Scatter != nil {
+		if err := w.unused(ctx, d.Name); err != nil {
+			return nil, err
+		}
+		if o.Scatter.Key == "" {
+			var key [16]byte
+			_, _ = rand.Read(key[:]) // does not fail
+			o.Scatter.Key = hex.EncodeToString(key[:])
+		}
+	}
+	return join(inner.Options, o)
+}
+
+// unused refuses to scatter the numbers of a name that had a generator before:
+// going on above its numbers does not help, since scattered ones have no order.
+func (w wrapped) unused(ctx context.Context, name string) error {
+	key := generator.NameKey(name)
+	marks, err := w.store.Reserved(ctx, key)
+	if err != nil {
+		return err
+	}
+	for _, m := range marks {
+		if m.Key == key && m.Hi > 0 {
+			return &generator.Error{
+				Kind: generator.ErrOption, Message: "a generator of this name was dropped, and scatter could make its numbers again",
+				Hint: "Use another name.",
+			}
+		}
+	}
+	return nil
 }
 
 // public leaves out the key.

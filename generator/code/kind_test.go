@@ -332,6 +332,25 @@ func TestANameThatWasScatteredGoesOnAboveItsBits(t *testing.T) {
 	}
 }
 
+func TestOnlyAFreshNameIsScattered(t *testing.T) {
+	w := mustWorld(t)
+	w.next(w.create("a", "segment", `{}`))
+	scattered := json.RawMessage(`{"scatter":{"bits":16}}`)
+	if err := w.registry.Create(t.Context(), "a", "segment", scattered); !errors.Is(err, generator.ErrExists) {
+		t.Errorf("over a generator: %v", err)
+	}
+	w.create("unused", "segment", `{}`)
+	for _, name := range []string{"a", "unused"} {
+		if err := w.registry.Drop(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.registry.Create(t.Context(), "a", "segment", scattered); !errors.Is(err, generator.ErrOption) {
+		t.Errorf("after a generator whose numbers it could make again: %v", err)
+	}
+	w.create("unused", "segment", string(scattered))
+}
+
 func TestScatteredDrawsAllocateNothing(t *testing.T) {
 	w := mustWorld(t)
 	e := w.create("a", "segment", `{"step":1000000,"scatter":true}`)
