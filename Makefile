@@ -47,16 +47,17 @@ vet:
 cross:
 	GOARCH=386 $(GO) vet ./...
 	@set -ex; for target in $(CROSS); do \
-		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -o /dev/null ./cmd/nextid; \
+		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -o /dev/null ./cmd/nextid && \
+		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -o /dev/null ./cmd/nextid-bench; \
 	done
 
 ## lint: golangci-lint with .golangci.yml; fetched into bin/ when missing
 lint:
 	@GO="$(GO)" .ci/lint $(GOLANGCI_LINT_VERSION)
 
-## bench: compare with PostgreSQL, MariaDB and Redis on this machine; see benchmarks/
+## bench: nextid-bench beside the server, in bin; then bin/nextid-bench compare, see benchmarks/results/README.md
 bench: build
-	bin/nextid bench sql
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags="-s -w" -o bin/nextid-bench ./cmd/nextid-bench
 
 ## fuzz: every fuzz target for FUZZTIME each
 fuzz:

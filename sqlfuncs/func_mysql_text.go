@@ -584,7 +584,7 @@ func inetNtoa(_ *exec, a []datum.Value) (datum.Value, error) {
 
 // benchmarkRefused is the answer to BENCHMARK.
 var benchmarkRefused = sqlstate.New(sqlstate.FeatureNotSupported, "BENCHMARK is not supported by nextid").
-	WithHint("Measure from outside, with nextid bench.")
+	WithHint("Measure from outside, with nextid-bench.")
 
 // wrapBase64 breaks the lines after 76 characters, as TO_BASE64 does.
 func wrapBase64(s string) string {

@@ -1,6 +1,6 @@
 // Package compare answers, on the machine it runs on, where the ids of a
 // table should come from: the table's own server, several servers with
-// offsets, UUIDs, Redis, a ticket table, or nextid. It is what nextid bench
+// offsets, UUIDs, Redis, a ticket table, or nextid. It is what nextid-bench
 // compare runs.
 //
 // Every contestant fills the same table, with the same client (package load),

@@ -28,7 +28,7 @@ var libraries = []string{
 // Run measures all contenders. After an interruption it reports what there is.
 func Run(ctx context.Context, c Config) (*report.Report, error) {
 	r := &report.Report{
-		Title: "nextid bench local: generators in one process",
+		Title: "nextid-bench local: generators in one process",
 		Intro: "The time of one id, from calls in a loop, without wire and SQL: nextid's generators beside other Go libraries, in turns. " +
 			"The best round says what the code costs; the median what this machine gave it.",
 		Began: time.Now(), Machine: report.ThisMachine(), Versions: versions(),

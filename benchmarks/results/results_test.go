@@ -78,7 +78,7 @@ func TestMarkdownIsOfTheReport(t *testing.T) {
 		}
 		text, err := os.ReadFile(strings.TrimSuffix(file, ".json") + ".md")
 		if err != nil || string(text) != r.Markdown() {
-			t.Errorf("report.md beside %s is of another report (%v): nextid bench render benchmarks/results/%s", file, err, file)
+			t.Errorf("report.md beside %s is of another report (%v): nextid-bench render benchmarks/results/%s", file, err, file)
 		}
 	}
 }

@@ -190,11 +190,11 @@ func (r *Rig) nextid(ctx context.Context, binary string, sockets bool, args []st
 	return &Nextid{s, onMySQL}, nil
 }
 
-// Floor starts nextid bench floor, which answers every query with the same bytes.
+// Floor starts nextid-bench floor, which answers every query with the same bytes.
 func (r *Rig) Floor(ctx context.Context, binary string) (*Server, error) {
 	return r.start(ctx, &program{
 		name: "floor", stop: syscall.SIGKILL,
-		command: func(_, _, port string) *exec.Cmd { return exec.Command(binary, "bench", "floor", "127.0.0.1:"+port) },
+		command: func(_, _, port string) *exec.Cmd { return exec.Command(binary, "floor", "127.0.0.1:"+port) },
 		urls: func(_, port string) (string, string) {
 			return "postgres://bench@127.0.0.1:" + port + "/bench?sslmode=disable", ""
 		},
@@ -213,7 +213,7 @@ func (r *Rig) FloorMySQL(ctx context.Context, binary string) (*Server, error) {
 	return r.start(ctx, &program{
 		name: "floor", stop: syscall.SIGKILL,
 		command: func(_, _, port string) *exec.Cmd {
-			return exec.Command(binary, "bench", "floor", "--mysql", "127.0.0.1:"+port)
+			return exec.Command(binary, "floor", "--mysql", "127.0.0.1:"+port)
 		},
 		urls: func(_, port string) (string, string) { return "mysql://bench@127.0.0.1:" + port + "/bench", "" },
 		answers: func(ctx context.Context, dsn string) (string, error) {

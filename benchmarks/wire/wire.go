@@ -15,6 +15,7 @@ import (
 // Config is one comparison.
 type Config struct {
 	Binary   string        // of nextid
+	Floor    string        // the program whose command floor answers every query with the same bytes: nextid-bench
 	Length   time.Duration // of one measurement
 	Rounds   int           // measurements of each server in each setting
 	Progress *report.Progress
@@ -75,7 +76,7 @@ func (c Config) warm() time.Duration { return min(c.Length, 200*time.Millisecond
 // Run measures. When ctx ends it returns what it has, as interrupted.
 func Run(ctx context.Context, c Config) (*report.Report, error) {
 	r := &report.Report{
-		Title: "nextid bench sql: the server alone",
+		Title: "nextid-bench sql: the server alone",
 		Intro: "Numbers a second, and what they cost, from servers that do nothing else: one light client in a closed loop, " +
 			"all servers on this machine, in turns.",
 		Began: time.Now(), Machine: report.ThisMachine(),
@@ -253,11 +254,11 @@ func (c Config) start(ctx context.Context, r *rig.Rig, rep *report.Report) ([]*g
 	if err != nil {
 		return nil, err
 	}
-	bottom, err := r.Floor(ctx, c.Binary)
+	bottom, err := r.Floor(ctx, c.Floor)
 	if err != nil {
 		return nil, err
 	}
-	mysqlBottom, err := r.FloorMySQL(ctx, c.Binary)
+	mysqlBottom, err := r.FloorMySQL(ctx, c.Floor)
 	if err != nil {
 		return nil, err
 	}

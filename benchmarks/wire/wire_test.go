@@ -12,21 +12,23 @@ import (
 	"nextid/benchmarks/report"
 )
 
-func build(t *testing.T) string {
+// build builds the server and the program with the floor.
+func build(t *testing.T) (server, floor string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts seven servers")
 	}
-	binary := filepath.Join(t.TempDir(), "nextid")
-	if out, err := exec.Command("go", "build", "-o", binary, "nextid/cmd/nextid").CombinedOutput(); err != nil {
+	dir := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", dir, "nextid/cmd/nextid", "nextid/cmd/nextid-bench").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return binary
+	return filepath.Join(dir, "nextid"), filepath.Join(dir, "nextid-bench")
 }
 
 func TestEveryContestantIsMeasuredInEverySetting(t *testing.T) {
 	t.Parallel()
-	r, err := Run(t.Context(), Config{Binary: build(t), Length: 30 * time.Millisecond, Rounds: 1, Progress: report.NewProgress(io.Discard)})
+	server, floor := build(t)
+	r, err := Run(t.Context(), Config{Binary: server, Floor: floor, Length: 30 * time.Millisecond, Rounds: 1, Progress: report.NewProgress(io.Discard)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +62,8 @@ func TestAnInterruptedRunKeepsWhatItHas(t *testing.T) {
 			cancel()
 		}
 	})
-	r, err := Run(ctx, Config{Binary: build(t), Length: 20 * time.Millisecond, Rounds: 1, Progress: report.NewProgress(stopAt)})
+	server, floor := build(t)
+	r, err := Run(ctx, Config{Binary: server, Floor: floor, Length: 20 * time.Millisecond, Rounds: 1, Progress: report.NewProgress(stopAt)})
 	if err != nil {
 		t.Fatal(err)
 	}

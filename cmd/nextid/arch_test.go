@@ -85,7 +85,8 @@ wire/mysqlwire:            generator sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum s
 
 benchmarks/local:          generator/... benchmarks/report
 benchmarks/...:            benchmarks/... generator generator/history
-cmd/nextid:                generator/... sqlfuncs/... wire/... migrations/... benchmarks/...
+cmd/nextid:                generator/... sqlfuncs/... wire/... migrations/...
+cmd/nextid-bench:          benchmarks/...
 `
 
 // testOnly are the packages that exist for tests; they may use testing and

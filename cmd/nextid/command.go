@@ -47,7 +47,7 @@ func (p *program) rootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageFailure(cmd, err.Error())
 	})
-	root.AddCommand(p.serveCommand(), p.parseCommand(), p.passwdCommand(), p.migrateCommand(), p.benchCommand(), p.checkConfigCommand(), p.versionCommand())
+	root.AddCommand(p.serveCommand(), p.parseCommand(), p.passwdCommand(), p.migrateCommand(), p.checkConfigCommand(), p.versionCommand())
 	return root
 }
 

@@ -12,7 +12,6 @@
 //	wiring.go               which stores and generator kinds this build has
 //	config.go, setting.go   what can be configured; one table for all sources
 //	load.go, file.go        defaults < file < environment < flags
-//	bench.go                the commands below bench
 //	parse.go, version.go    the small commands
 package main
 

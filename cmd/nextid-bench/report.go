@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,7 +46,7 @@ func (p *program) report(cmd *cobra.Command, f *reportFlags, run func(context.Co
 	case err != nil:
 		return err
 	}
-	r.Command = "nextid " + strings.Join(withoutSecrets(p.args), " ")
+	r.Command = "nextid-bench " + strings.Join(withoutSecrets(p.args), " ")
 	if earlier != nil {
 		r.Compare(filepath.Base(f.baseline), earlier)
 	}
@@ -67,8 +68,24 @@ func withoutSecrets(args []string) []string {
 	for i, arg := range shown {
 		if scheme, _, ok := strings.Cut(arg, "://"); ok {
 			begin := strings.LastIndexByte(scheme, '=') + 1 // --dsn=URL
-			shown[i] = arg[:begin] + redacted(arg[begin:])
+			shown[i] = arg[:begin] + withoutSecret(arg[begin:])
 		}
 	}
 	return shown
+}
+
+// withoutSecret is a URL without the passwords in it.
+func withoutSecret(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "(a URL that cannot be read)"
+	}
+	query := u.Query()
+	for key := range query {
+		if slices.Contains([]string{"password", "sslpassword"}, strings.ToLower(key)) {
+			query.Set(key, "xxxxx")
+			u.RawQuery = query.Encode()
+		}
+	}
+	return u.Redacted()
 }

@@ -10,7 +10,7 @@ import (
 	"nextid/benchmarks/report"
 )
 
-func (p *program) benchLocalCommand() *cobra.Command {
+func (p *program) localCommand() *cobra.Command {
 	flags := &reportFlags{}
 	c := local.Config{Length: time.Millisecond, Rounds: 200}
 	cmd := &cobra.Command{

@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"time"
 
@@ -15,8 +14,8 @@ import (
 	"nextid/benchmarks/torture"
 )
 
-func (p *program) benchTortureCommand() *cobra.Command {
-	flags := &reportFlags{}
+func (p *program) tortureCommand() *cobra.Command {
+	flags, server := &reportFlags{}, &serverFlag{}
 	c := torture.Config{Nodes: 3, Clients: 64, Duration: time.Minute}
 	cmd := &cobra.Command{
 		Use:   "torture",
@@ -24,8 +23,8 @@ func (p *program) benchTortureCommand() *cobra.Command {
 		Long: "Run several servers on one store and let clients draw from them, while servers are killed, stopped,\n" +
 			"cut off and given wrong clocks, and the store is killed and cut off. Every id that a client got\n" +
 			"is written to a log and checked: none twice, and those of a connection in order.\n\n" +
-			"  nextid bench torture --store postgres --duration 1m\n" +
-			"  nextid bench torture --store postgres://nextid@db/nextid --nodes 5\n\n" +
+			"  nextid-bench torture --store postgres --duration 1m\n" +
+			"  nextid-bench torture --store postgres://nextid@db/nextid --nodes 5\n\n" +
 			"The store is started here, from the program that is installed (" + strings.Join(torture.Stores(), ", ") + "), or\n" +
 			"given as a URL: prepared with nextid migrate store up, and left alone but for three new generators.\n" +
 			"Network namespaces need root; clocks need gcc on Linux (amd64). The exit code is 1 when an id came\n" +
@@ -45,7 +44,7 @@ func (p *program) benchTortureCommand() *cobra.Command {
 			var verdict error
 			err := p.report(cmd, flags, func(ctx context.Context, progress *report.Progress) (r *report.Report, err error) {
 				c.Progress = progress
-				if c.Binary, err = os.Executable(); err != nil {
+				if c.Binary, err = server.find(); err != nil {
 					return nil, err
 				}
 				r, err = torture.Run(ctx, c)
@@ -58,6 +57,7 @@ func (p *program) benchTortureCommand() *cobra.Command {
 		},
 	}
 	flags.register(cmd)
+	server.register(cmd)
 	cmd.Flags().IntVar(&c.Nodes, "nodes", c.Nodes, "servers")
 	cmd.Flags().IntVar(&c.Clients, "clients", c.Clients, "connections at a time")
 	cmd.Flags().DurationVar(&c.Duration, "duration", c.Duration, "`TIME` of faults")

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -12,8 +11,8 @@ import (
 	"nextid/benchmarks/report"
 )
 
-func (p *program) benchCompareCommand() *cobra.Command {
-	flags := &reportFlags{}
+func (p *program) compareCommand() *cobra.Command {
+	flags, server := &reportFlags{}, &serverFlag{}
 	c := compare.Config{Shards: 3}
 	cmd := &cobra.Command{
 		Use:   "compare",
@@ -22,7 +21,7 @@ func (p *program) benchCompareCommand() *cobra.Command {
 			"ticket table, UUIDs and nextid, and measure throughput, latency, CPU, size, order, and what a\n" +
 			"failover and one more shard cost. Without --dsn it starts PostgreSQL, MariaDB and Redis, as far\n" +
 			"as they are installed, on free ports of loopback and in a temporary directory:\n\n" +
-			"  nextid bench compare --quick --out report\n\n" +
+			"  nextid-bench compare --quick --out report\n\n" +
 			"Takes about ten minutes, with --quick less than three. Ctrl-C ends it with what it has measured.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -35,7 +34,7 @@ func (p *program) benchCompareCommand() *cobra.Command {
 			}
 			return p.report(cmd, flags, func(ctx context.Context, progress *report.Progress) (r *report.Report, err error) {
 				c.Progress = progress
-				if c.Binary, err = os.Executable(); err != nil {
+				if c.Binary, err = server.find(); err != nil {
 					return nil, err
 				}
 				return compare.Run(ctx, c)
@@ -43,6 +42,7 @@ func (p *program) benchCompareCommand() *cobra.Command {
 		},
 	}
 	flags.register(cmd)
+	server.register(cmd)
 	cmd.Flags().IntVar(&c.Shards, "shards", c.Shards, "servers to start of PostgreSQL and of MariaDB")
 	cmd.Flags().StringArrayVar(&c.DSN, "dsn", nil, "use this server: postgres://, mysql://, mariadb:// or redis:// `URL`; may be repeated,\n"+
 		"each more of a kind is a shard. It makes a schema, database or key "+compare.Schema+" there, and\nremoves it")

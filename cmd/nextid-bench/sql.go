@@ -14,8 +14,8 @@ import (
 	"nextid/benchmarks/wire"
 )
 
-func (p *program) benchSQLCommand() *cobra.Command {
-	flags := &reportFlags{}
+func (p *program) sqlCommand() *cobra.Command {
+	flags, server := &reportFlags{}, &serverFlag{}
 	c := wire.Config{Length: 700 * time.Millisecond, Rounds: 3}
 	cmd := &cobra.Command{
 		Use:   "sql",
@@ -30,7 +30,10 @@ func (p *program) benchSQLCommand() *cobra.Command {
 			}
 			return p.report(cmd, flags, func(ctx context.Context, progress *report.Progress) (r *report.Report, err error) {
 				c.Progress = progress
-				if c.Binary, err = os.Executable(); err != nil {
+				if c.Binary, err = server.find(); err != nil {
+					return nil, err
+				}
+				if c.Floor, err = os.Executable(); err != nil {
 					return nil, err
 				}
 				return wire.Run(ctx, c)
@@ -38,14 +41,15 @@ func (p *program) benchSQLCommand() *cobra.Command {
 		},
 	}
 	flags.register(cmd)
+	server.register(cmd)
 	cmd.Flags().DurationVar(&c.Length, "length", c.Length, "`TIME` of one measurement")
 	cmd.Flags().IntVar(&c.Rounds, "rounds", c.Rounds, "measurements of each server in each setting")
 	return cmd
 }
 
-// benchFloorCommand is a part of bench sql: a server that is as fast as one
+// floorCommand is a part of nextid-bench sql: a server that is as fast as one
 // can be. It is a command so that it has a process of its own.
-func (p *program) benchFloorCommand() *cobra.Command {
+func (p *program) floorCommand() *cobra.Command {
 	mysql := false
 	cmd := &cobra.Command{
 		Use:    "floor HOST:PORT",

@@ -1,0 +1,13 @@
+//go:build unix
+
+package main
+
+import "github.com/spf13/cobra"
+
+// serverCommands are those that start servers.
+var serverCommands = []func(*program) *cobra.Command{
+	(*program).compareCommand,
+	(*program).sqlCommand,
+	(*program).floorCommand,
+	(*program).tortureCommand,
+}
