@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/layout"
 )
 
 // forecastEvery is how often the log tells of generators whose time bits run
@@ -13,16 +14,32 @@ import (
 const forecastEvery = 24 * time.Hour
 
 // forecast looks at every generator in the store, now and each day until ctx
-// ends.
+// ends. Of layouts that were renamed it tells once.
 func forecast(ctx context.Context, r *generator.Registry, log *slog.Logger) {
 	t := time.NewTicker(forecastEvery)
 	defer t.Stop()
+	warnOfRenamed(ctx, r, log)
 	for {
 		warnOfEnds(ctx, r, time.Now(), log)
 		select {
 		case <-t.C:
 		case <-ctx.Done():
 			return
+		}
+	}
+}
+
+// warnOfRenamed tells of generators whose layout had another name's bits when
+// they were made. They keep them.
+func warnOfRenamed(ctx context.Context, r *generator.Registry, log *slog.Logger) {
+	definitions, err := r.Definitions(ctx)
+	if err != nil {
+		return // the store is watched elsewhere
+	}
+	for _, d := range definitions {
+		if was, now, ok := layout.Renamed(d.Options); ok {
+			log.Warn("a generator keeps bits that its layout has no more: beside servers of the system itself its ids can come twice; "+
+				"create a successor", "generator", d.Name, "layout", was, "bits_of", now)
 		}
 	}
 }

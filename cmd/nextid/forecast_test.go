@@ -38,3 +38,27 @@ func TestTheLogTellsOfTimeThatRunsOut(t *testing.T) {
 		t.Errorf("log:\n%s", log.String())
 	}
 }
+
+// A name that was made when the layout pgedge had its count above the node
+// keeps its bits; parse_id and the log call them by their name.
+func TestTheLogTellsOfRenamedLayouts(t *testing.T) {
+	store := memory.New(memory.Config{})
+	registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: builtKinds(DefaultConfig().Layout)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const before = `{"layout":"pgedge","fields":[{"kind":"time","bits":41},{"kind":"sequence","bits":12},{"kind":"worker","bits":10}],` +
+		`"epoch":"2023-01-01T00:00:00.000Z","unit":"1ms","sequence_start":"zero","max_ahead":"5ms","on_rollback":"continue"}`
+	if _, _, err := store.Define(t.Context(), generator.Definition{Name: "old", Kind: "snowflake", Options: json.RawMessage(before)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := registry.Create(t.Context(), "new", "snowflake", json.RawMessage(`{"layout":"pgedge"}`)); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	warnOfRenamed(t.Context(), registry, slog.New(slog.NewTextHandler(&log, nil)))
+	if lines := strings.Split(strings.TrimSpace(log.String()), "\n"); len(lines) != 1 || !strings.Contains(lines[0], "generator=old") ||
+		!strings.Contains(lines[0], "bits_of=pgedge-2023") {
+		t.Errorf("log:\n%s", log.String())
+	}
+}

@@ -192,8 +192,10 @@ func TestKnownIDsExplainThemselves(t *testing.T) {
 		{"cockroach", 148656994422095873, "2016-06-09T01:48:34.41104Z", -1, 1, -1},
 		{"cockroach-unordered", 1<<62 | 1<<15 | 5, "2059-08-07T01:28:03.55329Z", -1, 5, -1},
 		{"cockroach-unordered", 13<<15 | 1, "2076-04-27T11:01:04.88576Z", -1, 1, -1},
-		// pgEdge's page on the functions of its extension.
-		{"pgedge", 136169504773242881, "2024-01-11T18:08:59.845Z", -1, 1, 0},
+		// By pgEdge's masks and shifts since 2023-10-31; then the example of its page
+		// on the functions, which is older than they are.
+		{"pgedge", 515066803945230338, "2026-11-22T07:31:35.539Z", -1, 5, 2},
+		{"pgedge-2023", 136169504773242881, "2024-01-11T18:08:59.845Z", -1, 1, 0},
 		{"cosid", 1000<<22 | 7<<12 | 9, "2019-12-24T16:00:01Z", -1, 7, 9},
 		{"cosid-js", 1000<<12 | 7<<9 | 9, "2019-12-24T16:00:01Z", -1, 7, 9},
 		{"cosid-s", 1<<32 | 7<<22 | 9, "2019-12-24T16:00:01Z", -1, 7, 9},

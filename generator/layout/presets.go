@@ -2,6 +2,7 @@ package layout
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -112,12 +113,16 @@ var presets = index([]preset{
 		"CockroachDB unordered_unique_rowid(): as cockroach with the bits of the time in reverse; ids do not rise",
 	},
 	{
-		// Its documentation puts the count above the node, and so does its
-		// example 136169504773242881, of node 1.
 		"pgedge", 1672531200000, time.Millisecond,
+		[]Field{{Time, 41}, {Worker, 10}, {Sequence, 12}},
+		"",
+		"pgEdge snowflake since 2023-10-31; its node is worker here",
+	},
+	{
+		"pgedge-2023", 1672531200000, time.Millisecond,
 		[]Field{{Time, 41}, {Sequence, 12}, {Worker, 10}},
 		"",
-		"pgEdge snowflake: the count lies above the node",
+		"pgEdge snowflake before 2023-10-31: the count lies above the node; not for use beside newer nodes",
 	},
 	{
 		"cosid", 1577203200000, time.Millisecond,
@@ -156,6 +161,29 @@ var presets = index([]preset{
 		"TiDB AUTO_RANDOM(5): made by kind auto_random; parse_id shows the shard as worker and the counter as sequence",
 	},
 })
+
+// renamed are presets that had the fields of another one in earlier versions:
+// a layout that is stored with those fields is the other one.
+var renamed = map[string]string{"pgedge": "pgedge-2023"}
+
+// nameOf is the name of a stored layout as this version calls it.
+func (p Pinned) nameOf() string {
+	if now, ok := renamed[p.Layout]; ok && slices.Equal(p.Fields, presets[now].Fields) {
+		return now
+	}
+	return p.Layout
+}
+
+// Renamed says which preset stored options mean when they call it by a name
+// that is another one's now. ok is false when they do not.
+func Renamed(stored json.RawMessage) (was, now string, ok bool) {
+	var p Pinned
+	if json.Unmarshal(stored, &p) != nil {
+		return "", "", false
+	}
+	now = p.nameOf()
+	return p.Layout, now, now != p.Layout
+}
 
 // Carry is the Start of a system whose sequence goes on from tick to tick.
 const Carry = "carry"

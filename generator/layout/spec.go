@@ -53,7 +53,7 @@ func (g Given) Pin(preset string) (Pinned, *Layout, error) {
 		p.Layout = customLayout
 	}
 	if g.Layout != nil {
-		p.Layout = *g.Layout
+		p.Layout = Pinned{Layout: *g.Layout, Fields: own}.nameOf()
 	}
 	if l, err := Preset(p.Layout); err == nil {
 		p = Pinned{l.Name, l.Fields, option.Instant(l.Epoch), option.Duration(l.Unit)}
@@ -87,7 +87,7 @@ func (g Given) Pin(preset string) (Pinned, *Layout, error) {
 
 // Build makes the layout that was pinned.
 func (p Pinned) Build() (*Layout, error) {
-	return New(p.Layout, p.Fields, time.Time(p.Epoch), time.Duration(p.Unit))
+	return New(p.nameOf(), p.Fields, time.Time(p.Epoch), time.Duration(p.Unit))
 }
 
 // Ends is when the time of a layout that stored options pin runs out; the

@@ -34,3 +34,30 @@ func TestBitsAreReadInEveryForm(t *testing.T) {
 		}
 	}
 }
+
+// A layout whose preset had other bits in an earlier version stays what it is.
+func TestAStoredLayoutKeepsItsBits(t *testing.T) {
+	const stored = `{"layout":"pgedge","fields":[{"kind":"time","bits":41},{"kind":"sequence","bits":12},{"kind":"worker","bits":10}],` +
+		`"epoch":"2023-01-01T00:00:00.000Z","unit":"1ms"}`
+	var p Pinned
+	if err := json.Unmarshal([]byte(stored), &p); err != nil {
+		t.Fatal(err)
+	}
+	l, err := p.Build()
+	if err != nil || l.Name != "pgedge-2023" || l.FieldList() != "time 41, sequence 12, worker 10" {
+		t.Fatalf("built %+v, %v", l, err)
+	}
+	var g Given // as the stored form is read again
+	if err := json.Unmarshal([]byte(stored), &g); err != nil {
+		t.Fatal(err)
+	}
+	if again, _, err := g.Pin(Default); err != nil || again.Layout != "pgedge-2023" {
+		t.Errorf("pinned again as %+v, %v", again, err)
+	}
+	if was, now, ok := Renamed([]byte(stored)); !ok || was != "pgedge" || now != "pgedge-2023" {
+		t.Errorf("Renamed: %s, %s, %v", was, now, ok)
+	}
+	if _, _, ok := Renamed([]byte(`{"layout":"pgedge","fields":[{"kind":"time","bits":41},{"kind":"worker","bits":10},{"kind":"sequence","bits":12}]}`)); ok {
+		t.Error("today's pgedge is called renamed")
+	}
+}

@@ -165,3 +165,53 @@ func TestBaidusTimeEndsWithAnError(t *testing.T) {
 		}
 	})
 }
+
+// pgEdgeNode makes ids by the algorithm of pgEdge's extension, as snowflake.c
+// has it since 2023-10-31: the time and the count follow the last value, the
+// node is added. It never waits: a count that is used up moves the time on.
+type pgEdgeNode struct{ node, last int64 }
+
+func (n *pgEdgeNode) nextval(at time.Time) int64 {
+	ms, count := n.last>>22, n.last&0xFFF
+	if now := at.UnixMilli() - 1672531200000; now > ms {
+		ms, count = now, 0
+	} else if count++; count > 0xFFF {
+		ms, count = ms+1, 0
+	}
+	n.last = ms<<22 | n.node<<12 | count
+	return n.last
+}
+
+// nextid as one more node of a pgEdge cluster, under load: no id twice. With
+// the bits that pgEdge had before 2023-10-31 there are some.
+func TestPgEdgesOwnAlgorithmBesideUs(t *testing.T) {
+	for layout, repeats := range map[string]bool{"pgedge": false, "pgedge-2023": true} {
+		inWorld(t, true, func(w *world) {
+			g := w.open(w.kind(static(7)), "orders", `{"layout":"`+layout+`"}`)
+			nodes := []*pgEdgeNode{{node: 1}, {node: 5}, {node: 28}, {node: 1023}}
+			seen, twice := map[int64]bool{}, 0
+			draw := func(id int64) {
+				if seen[id] {
+					twice++
+				}
+				seen[id] = true
+			}
+			for range 40 {
+				r := w.next(g, 300)
+				for i := range r.Count {
+					draw(r.First + i*r.Step)
+				}
+				for _, n := range nodes {
+					for range 3000 {
+						draw(n.nextval(start.Add(w.elapsed())))
+					}
+				}
+				time.Sleep(700 * time.Microsecond)
+			}
+			t.Logf("%s: %d ids, %d of them twice", layout, len(seen), twice)
+			if (twice > 0) != repeats {
+				t.Errorf("%s: %d ids came twice", layout, twice)
+			}
+		})
+	}
+}
