@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"nextid/sqlfuncs/sqlstate"
 )
 
 const (
@@ -56,7 +58,8 @@ type conn struct {
 	tls      *tls.Conn // nil: plaintext
 	machine  Machine
 	accepted time.Time
-	base     context.Context // of the statements
+	base     context.Context         // of the statements
+	giveUp   context.CancelCauseFunc // of base until the login, then nil
 
 	work     *workspace // nil while waiting
 	out      Out
@@ -76,6 +79,7 @@ type conn struct {
 
 	cut    atomic.Bool // the server has given up waiting
 	hungUp atomic.Bool // see Conn.HangUp
+	gone   atomic.Bool // it had to yield, see Places
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
@@ -94,7 +98,7 @@ func newConn(s *Server, nc net.Conn) *conn {
 	switch a := nc.RemoteAddr().(type) {
 	case *net.TCPAddr:
 		c.info.Remote = a.String()
-		c.info.IP = a.AddrPort().Addr().Unmap()
+		c.info.IP = ClientAddress(a.AddrPort().Addr())
 	case *net.UnixAddr:
 		c.info.Local = true
 		c.info.peerUID, c.info.peerKnown = peerUID(nc)
@@ -191,6 +195,10 @@ func (c *conn) servePlain() (adopted bool) {
 		from = c.tls
 	}
 	for {
+		if c.admitted && c.giveUp != nil {
+			c.giveUp(nil)
+			c.base, c.giveUp = c.server.base, nil
+		}
 		if c.admitted && !c.stay && c.server.adopt(c) {
 			return true
 		}
@@ -267,8 +275,8 @@ func (c *conn) drain() bool {
 			return true
 		}
 		c.leave.now() // this client has much to ask
-		if c.server.draining.Load() || c.hungUp.Load() {
-			return true // the call to look around is waiting
+		if c.called() {
+			return true
 		}
 	}
 }
@@ -292,6 +300,20 @@ func (c *conn) abandon() {
 	_ = c.nc.Close() // whoever is blocked on it learns why
 }
 
+// yield ends a connection on its way to a login, which gives its place to
+// another. Called with server.mu held.
+func (c *conn) yield() {
+	c.gone.Store(true)
+	c.giveUp(errYielded)
+	c.cutOff()
+}
+
+// errYielded is what the client of such a connection is told.
+var errYielded = sqlstate.New(sqlstate.TooManyConnections, "too many connections that have not logged in")
+
+// called reports whether the connection was told to look around.
+func (c *conn) called() bool { return c.server.draining.Load() || c.hungUp.Load() || c.gone.Load() }
+
 // past is a deadline that is over.
 var past = time.Unix(1, 0)
 
@@ -305,6 +327,10 @@ func (c *conn) readFailed(err error) bool {
 		return false
 	case c.server.draining.Load():
 		c.goodbye(func() { c.machine.Refuse(&c.out, Shutdown) })
+		return false
+	case c.gone.Load():
+		c.server.refused(c.info.Remote, RefusedBeforeLogin, "others needed its place before it had logged in")
+		c.goodbye(func() { c.machine.Refuse(&c.out, NoRoom) })
 		return false
 	case c.hungUp.Load():
 		c.goodbye(func() { c.machine.Refuse(&c.out, HungUp) })
@@ -397,7 +423,7 @@ func (c *conn) setTimers(heard bool) {
 func (c *conn) waitUntil(t time.Time) {
 	c.deadline = t
 	_ = c.nc.SetReadDeadline(t) // fails only on a closed connection: the read will tell
-	if c.server.draining.Load() || c.hungUp.Load() {
+	if c.called() {
 		c.nudge()
 	}
 }
@@ -430,15 +456,11 @@ func (c *conn) linger() {
 	}
 }
 
-// turnAway tells a client that there is no room, without waiting for it:
+// turnAway tells a client that the server is stopping, without waiting for it:
 // this runs in the accept loop.
 func (c *conn) turnAway() {
-	why := NoRoom
-	if c.server.draining.Load() {
-		why = Shutdown
-	}
 	c.cutOff()
-	c.goodbye(func() { c.machine.Refuse(&c.out, why) })
+	c.goodbye(func() { c.machine.Refuse(&c.out, Shutdown) })
 	c.close()
 }
 

@@ -16,8 +16,8 @@ type Limits struct {
 	// address; Unix sockets do not count.
 	PerIP int
 
-	// PreAuth is how many connections may be on their way to a login. One
-	// address gets three quarters of them, so that the others still get in.
+	// PreAuth is how many connections may be on their way to a login. One more
+	// takes the place of another, see Places.
 	PreAuth int
 
 	FirstByte time.Duration // from accept to the first byte
@@ -70,8 +70,6 @@ var DefaultLimits = Limits{
 	LogText: 200,
 	LogName: 64,
 }
-
-func (l *Limits) strangersPerIP() int { return max(1, l.PreAuth*3/4) }
 
 // WithDefaults returns l with its zero fields filled in.
 func (l Limits) WithDefaults() Limits {

@@ -48,7 +48,7 @@ type Conn struct {
 	ID     int32      // positive, and unique among the open connections of a Server
 	Remote string     // the client's address, "" over a Unix socket
 	Local  bool       // over a Unix socket
-	IP     netip.Addr // the client's, invalid over a Unix socket
+	IP     netip.Addr // the client's as ClientAddress gives it, invalid over a Unix socket
 
 	// TLS is what is known of the connection's encryption, nil before there
 	// is any. This, and not what the client claims, is what says whether a

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"math"
 	"net"
-	"net/netip"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -43,10 +42,9 @@ type Server struct {
 	mu        sync.Mutex
 	listeners map[net.Listener]struct{}
 	conns     map[int32]*conn
-	preAuth   int                // of conns, on their way to a login
-	strangers map[netip.Addr]int // likewise, by address
-	perIP     map[netip.Addr]int // of conns, logged in
-	done      Traffic            // but for what conns have counted
+	strangers *Places[*conn] // of conns, on their way to a login
+	loggedIn  census         // of conns, the others
+	done      Traffic        // but for what conns have counted
 	work      sync.WaitGroup
 }
 
@@ -63,6 +61,10 @@ const (
 	acceptPauseMin = 5 * time.Millisecond
 	acceptPauseMax = time.Second
 
+	// networkShare is how many times PerIP connections a network may have: a
+	// /64 may be one host with many addresses, or a whole local network.
+	networkShare = 4
+
 	// cutGrace is how long a connection that is cut off gets to tell its
 	// client.
 	cutGrace = 500 * time.Millisecond
@@ -78,7 +80,7 @@ func (s *Server) init() {
 		s.stopping = make(chan struct{})
 		s.listeners = map[net.Listener]struct{}{}
 		s.conns = map[int32]*conn{}
-		s.strangers, s.perIP = map[netip.Addr]int{}, map[netip.Addr]int{}
+		s.strangers, s.loggedIn = NewPlaces[*conn](s.Limits.PreAuth), newCensus()
 	})
 }
 
@@ -127,7 +129,7 @@ func (s *Server) addListener(l net.Listener) bool {
 func (s *Server) start(nc net.Conn) {
 	c := newConn(s, nc)
 	if !s.register(c) {
-		s.refused(c.info.Remote, RefusedBeforeLogin, "too many connections that have not logged in")
+		s.refused(c.info.Remote, RefusedDraining, "the server is shutting down")
 		c.turnAway()
 		return
 	}
@@ -164,21 +166,23 @@ func (s *Server) adopt(c *conn) bool {
 	}
 	c.socket, c.nc = socket, socket
 	_ = socket.SetReadDeadline(c.deadline) // it was open a moment ago
-	socket.expired.Store(s.draining.Load() || c.hungUp.Load())
+	socket.expired.Store(c.called())
 	return true
 }
 
-// register gives a new connection its id, if there is room for one that has
-// not logged in. Whether there is room for it at all is found out when it
-// logs in, since only then can the client be told.
+// register gives a new connection its id and a place among those that have not
+// logged in, unless the server is stopping. Whether there is room for it at all
+// is found out when it logs in, since only then can the client be told.
 func (s *Server) register(c *conn) bool {
 	s.mu.Lock()
 	s.done.Accepted++
 	c.info.ID = s.nextIDLocked()
-	room := s.preAuth < s.Limits.PreAuth && s.strangers[c.info.IP] < s.Limits.strangersPerIP() && !s.draining.Load()
+	room := !s.draining.Load()
 	if room {
-		s.preAuth++
-		add(s.strangers, c.info.IP, 1)
+		c.base, c.giveUp = context.WithCancelCause(s.base)
+		if oldest, full := s.strangers.Take(c, c.info.IP); full {
+			oldest.yield()
+		}
 		s.conns[c.info.ID] = c
 		s.work.Add(1) // under the lock: never beside Shutdown's Wait
 	}
@@ -213,7 +217,7 @@ func (s *Server) admit(c *conn) error {
 func (s *Server) count(c *conn) (err *sqlstate.Error, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	room, in := s.Limits.Connections, len(s.conns)-s.preAuth
+	room, in := s.Limits.Connections, s.loggedIn.total
 	if !c.info.Local {
 		room -= s.Limits.ReservedForSocket
 	}
@@ -223,25 +227,18 @@ func (s *Server) count(c *conn) (err *sqlstate.Error, why string) {
 	case in >= room:
 		return sqlstate.New(sqlstate.TooManyConnections, "sorry, too many clients already").
 			WithHint("Use a connection pool, or raise limits.connections in the configuration."), RefusedLimit
-	case c.info.IP.IsValid() && s.perIP[c.info.IP] >= s.Limits.PerIP:
+	case c.info.IP.IsValid() && s.loggedIn.addresses[c.info.IP] >= s.Limits.PerIP:
 		return sqlstate.New(sqlstate.TooManyConnections, "too many connections from %s", c.info.IP).
 			WithHint("Use a connection pool, or raise limits.connections_per_ip in the configuration."), RefusedAddress
+	case c.info.IP.IsValid() && s.loggedIn.networks[Network(c.info.IP)] >= networkShare*s.Limits.PerIP:
+		return sqlstate.New(sqlstate.TooManyConnections, "too many connections from %s", Network(c.info.IP)).
+			WithHint("Use a connection pool, or raise limits.connections_per_ip in the configuration: a /64 of IPv6 may have %d times as many.", networkShare), RefusedAddress
+	case !s.strangers.Leave(c):
+		return errYielded, RefusedBeforeLogin
 	}
 	c.admitted = true
-	s.preAuth--
-	add(s.strangers, c.info.IP, -1)
-	add(s.perIP, c.info.IP, 1)
+	s.loggedIn.add(c.info.IP, 1)
 	return nil, ""
-}
-
-// add counts for an address; Unix sockets have none.
-func add(counts map[netip.Addr]int, ip netip.Addr, n int) {
-	if !ip.IsValid() {
-		return
-	}
-	if counts[ip] += n; counts[ip] == 0 {
-		delete(counts, ip)
-	}
 }
 
 // forget counts a connection out.
@@ -250,12 +247,14 @@ func (s *Server) forget(c *conn) {
 	defer s.mu.Unlock()
 	delete(s.conns, c.info.ID)
 	s.done.add(&c.info.counters)
+	if c.giveUp != nil {
+		c.giveUp(nil)
+	}
 	if c.admitted {
-		add(s.perIP, c.info.IP, -1)
+		s.loggedIn.add(c.info.IP, -1)
 		return
 	}
-	s.preAuth--
-	add(s.strangers, c.info.IP, -1)
+	s.strangers.Leave(c) // unless it had to yield
 }
 
 // refused counts connections that are turned away, and logs them, but not

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -38,31 +40,71 @@ func TestStrangersAreLimited(t *testing.T) {
 	bubble(t, Limits{PreAuth: 2}, func(t *testing.T, dial func() *peer, _ *Server, _ *lines) {
 		one, two := dial(), dial()
 		three := dial()
-		three.want("go away: 1")
-		three.wantEnd()
-		one.login() // makes room
-		dial().login()
+		one.want("go away: 1") // the oldest makes room
+		one.wantEnd()
 		two.login()
+		dial().login()
+		three.login()
 	})
 }
 
-// One address cannot keep all others from logging in.
-func TestStrangersFromOneAddressAreLimited(t *testing.T) {
+// Whoever opens many connections keeps nobody out: neither who comes over
+// another address, nor who comes over the same one and logs in at once.
+func TestStrangersKeepNobodyOut(t *testing.T) {
 	s, _ := linesServer(Limits{PreAuth: 4})
 	l := listenTCP(t)
 	serve(t, s, l)
-	one := dialTCP(t, l)
-	dialTCP(t, l)
-	dialTCP(t, l)
-	dialTCP(t, l).want("go away: 1")
 	socket, err := Listen(socketPath(t), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	serve(t, s, socket)
-	dialTCP(t, socket).login()
-	one.login() // makes room
+	slow := dialTCP(t, socket)
+	for range 20 {
+		dialTCP(t, l)
+	}
 	dialTCP(t, l).login()
+	dialTCP(t, socket).login()
+	slow.login()
+	if n := s.Traffic().Refused[RefusedBeforeLogin]; n < 10 {
+		t.Errorf("%d connections made room, want those of the flood", n)
+	}
+}
+
+// A /64 may be one host. It has four times the connections of an address.
+func TestConnectionsFromOneNetworkAreLimited(t *testing.T) {
+	s, _ := linesServer(Limits{PerIP: 2})
+	s.init()
+	admit := func(ip string) error {
+		c := newConn(s, nowhere{ip: ip})
+		if !s.register(c) {
+			t.Fatal("the server is stopping")
+		}
+		return s.admit(c)
+	}
+	for i := range 8 {
+		if err := admit(fmt.Sprintf("2001:db8::%d", i)); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	if err := admit("2001:db8::ffff"); err == nil || !strings.Contains(err.Error(), "2001:db8::/64") {
+		t.Errorf("a ninth connection from a /64: %v", err)
+	}
+	for _, ip := range []string{"2001:db8:0:1::1", "192.0.2.1"} {
+		if err := admit(ip); err != nil {
+			t.Error(ip, err)
+		}
+	}
+}
+
+// nowhere is a connection from an address.
+type nowhere struct {
+	net.Conn
+	ip string
+}
+
+func (n nowhere) RemoteAddr() net.Addr {
+	return net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(n.ip), 1000))
 }
 
 func TestConnectionsFromOneAddressAreLimited(t *testing.T) {

@@ -279,8 +279,8 @@ func (c *conn) drainTLS() bool {
 			return false
 		case !c.feed(c.work.in[:n]):
 			return false
-		case c.server.draining.Load(), c.hungUp.Load():
-			return true // the call to look around is waiting
+		case c.called():
+			return true
 		case n == readSize:
 			c.leave.now() // this client has much to ask
 		}

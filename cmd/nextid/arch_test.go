@@ -76,7 +76,7 @@ sqlfuncs:                  generator generator/layout generator/textid generator
 
 wire:                      sqlfuncs/sqlstate
 wire/auth:                 sqlfuncs sqlfuncs/sqlstate wire wire/pgwire wire/mysqlwire
-wire/httpstatus:
+wire/httpstatus:           wire
 wire/clienttest:
 wire/poolertest:
 wire/wiretest:             generator generator/segment generator/snowflake generator/store/memory generator/worker sqlfuncs

@@ -219,11 +219,11 @@ var settings = []setting{
 		value: func(c *Config) value { return count(&c.Wire.Connections, 1, 10_000_000) },
 	},
 	{
-		key: limitsSection + "connections_before_login", arg: "N", help: "connections that have not logged in yet; one address gets three quarters of them",
+		key: limitsSection + "connections_before_login", arg: "N", help: "connections that have not logged in yet; one more takes the place of the oldest, from the address that holds the most",
 		value: func(c *Config) value { return count(&c.Wire.PreAuth, 1, 10_000_000) },
 	},
 	{
-		key: limitsSection + "connections_per_ip", arg: "N", help: "connections from one address; Unix sockets do not count",
+		key: limitsSection + "connections_per_ip", arg: "N", help: "connections from one address, and a fourth of those from one IPv6 /64; Unix sockets do not count",
 		value: func(c *Config) value { return count(&c.Wire.PerIP, 1, 10_000_000) },
 	},
 	{

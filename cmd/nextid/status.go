@@ -130,7 +130,7 @@ func (s *status) notes() []string {
 func (s *status) authorize(ctx context.Context, remote net.Addr, secure bool, name, password string) error {
 	c := &wire.Conn{Remote: remote.String()}
 	if port, err := netip.ParseAddrPort(c.Remote); err == nil {
-		c.IP = port.Addr().Unmap()
+		c.IP = wire.ClientAddress(port.Addr())
 	}
 	if secure {
 		c.TLS = &wire.Secured{}

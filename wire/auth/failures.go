@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"nextid/wire"
 )
 
 const (
@@ -23,7 +25,7 @@ const (
 	failureAddresses = 1 << 16
 )
 
-// failures counts failed logins by address. Who knows the password is never
+// failures counts failed logins by network. Who knows the password is never
 // held up.
 type failures struct {
 	mu    sync.Mutex
@@ -31,19 +33,9 @@ type failures struct {
 	swept time.Time
 }
 
-// source is what counts as one address: an IPv6 host has a whole /64.
-func source(ip netip.Addr) netip.Prefix {
-	bits := ip.BitLen()
-	if ip.Is6() {
-		bits = 64
-	}
-	p, _ := ip.Prefix(bits) // the length is right; of the zero address it is the zero prefix
-	return p
-}
-
 // add counts a failure and returns for how long its answer waits.
 func (f *failures) add(ip netip.Addr, now time.Time) time.Duration {
-	from := source(ip)
+	from := wire.Network(ip)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	oldest := now.Add(-failureBurst * failureEvery)

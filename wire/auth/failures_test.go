@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"testing"
 	"time"
+
+	"nextid/wire"
 )
 
 func TestFailuresCostTime(t *testing.T) {
@@ -50,14 +52,14 @@ func TestGuessesAMinute(t *testing.T) {
 
 func TestAddressesOfOneHostCountTogether(t *testing.T) {
 	for a, b := range map[string]string{"2001:db8::1": "2001:db8::ffff:1", "192.0.2.1": "192.0.2.1"} {
-		if source(netip.MustParseAddr(a)) != source(netip.MustParseAddr(b)) {
+		if wire.Network(netip.MustParseAddr(a)) != wire.Network(netip.MustParseAddr(b)) {
 			t.Errorf("%s and %s count apart", a, b)
 		}
 	}
-	if source(netip.MustParseAddr("192.0.2.1")) == source(netip.MustParseAddr("192.0.2.2")) {
+	if wire.Network(netip.MustParseAddr("192.0.2.1")) == wire.Network(netip.MustParseAddr("192.0.2.2")) {
 		t.Error("two addresses count as one")
 	}
-	_ = source(netip.Addr{}) // a Unix socket
+	_ = wire.Network(netip.Addr{}) // a Unix socket
 }
 
 func TestFailuresAreBounded(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"nextid/wire"
 )
 
 // Method is how a client proves who it is.
@@ -119,6 +121,12 @@ func parseAddress(text string) (netip.Prefix, error) {
 	if p != p.Masked() {
 		return p, fmt.Errorf("address %q has bits beyond its length; %s is meant, perhaps", text, p.Masked())
 	}
+	if p.Addr().Is4In6() { // clients' addresses are compared as IPv4
+		if p.Bits() < 96 {
+			return p, fmt.Errorf("address %q holds IPv4 addresses and others; write a line for each", text)
+		}
+		return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96), nil
+	}
 	return p, nil
 }
 
@@ -180,7 +188,7 @@ func (r *Rule) reaches(o origin) bool {
 			return false
 		}
 	}
-	return !o.local && (!r.Address.IsValid() || r.Address.Contains(o.ip))
+	return !o.local && (!r.Address.IsValid() || r.Address.Contains(wire.ClientAddress(o.ip)))
 }
 
 // match finds the rule that counts for a user, nil for none.

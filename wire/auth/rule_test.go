@@ -69,6 +69,32 @@ hostssl    all         all              scram
 	}
 }
 
+// However an address is written, a rule for it holds: rules that reject must not
+// fail open.
+func TestRulesHoldForEveryFormOfAnAddress(t *testing.T) {
+	for _, tc := range []struct{ address, from string }{
+		{"fe80::1", "fe80::1%eth0"},
+		{"fe80::/10", "fe80::1%eth0"},
+		{"::/0", "fe80::1%eth0"},
+		{"10.0.0.0/8", "::ffff:10.1.2.3"},
+		{"10.0.0.0/8", "::ffff:10.1.2.3%eth0"},
+		{"0.0.0.0/0", "::ffff:10.1.2.3"},
+		{"::ffff:10.0.0.0/104", "10.1.2.3"},
+		{"::ffff:10.0.0.0/104", "::ffff:10.1.2.3"},
+		{"::ffff:10.1.2.3", "10.1.2.3"},
+		{"::ffff:0.0.0.0/96", "192.0.2.1"},
+	} {
+		rules, err := ParseRules("host all " + tc.address + " reject\nhost all all trust")
+		if err != nil {
+			t.Errorf("%s: %v", tc.address, err)
+			continue
+		}
+		if r := match(rules, origin{ip: netip.MustParseAddr(tc.from)}, "app"); r.Method != Reject {
+			t.Errorf("a rule for %s does not reject %s", tc.address, tc.from)
+		}
+	}
+}
+
 func TestWrongRules(t *testing.T) {
 	for line, want := range map[string]string{
 		"":                                  "no rule",
@@ -82,6 +108,9 @@ func TestWrongRules(t *testing.T) {
 		"host all 10.0.0.1/8 scram":         "10.0.0.0/8 is meant",
 		"host all example.com scram":        "address",
 		"host all fe80::1%eth0 scram":       "address",
+		"host all fe80::%eth0/64 scram":     "address",
+		"host all ::ffff:0.0.0.0/90 scram":  "address",
+		"host all ::ffff:0:0/80 scram":      "address",
 		"host all all md5":                  "method",
 		"host all all password":             "method",
 		"host all all peer":                 "for type local",

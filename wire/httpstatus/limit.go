@@ -3,35 +3,50 @@ package httpstatus
 import (
 	"net"
 	"sync"
+
+	"nextid/wire"
 )
 
-// limited is a listener that lets only so many connections be open. Others
-// wait in the system's queue.
+// limited is a listener that lets only so many connections be open. One more
+// closes another, so that connections which are idle, or send half a request,
+// never keep a probe out. See wire.Places.
 type limited struct {
 	net.Listener
-	room chan struct{}
+	mu     sync.Mutex
+	places *wire.Places[*counted]
+}
+
+func limit(l net.Listener, size int) *limited {
+	return &limited{Listener: l, places: wire.NewPlaces[*counted](size)}
 }
 
 // Accept implements net.Listener.
 func (l *limited) Accept() (net.Conn, error) {
-	l.room <- struct{}{}
-	c, err := l.Listener.Accept()
+	nc, err := l.Listener.Accept()
 	if err != nil {
-		<-l.room
 		return nil, err
 	}
-	return &counted{Conn: c, room: l.room}, nil
+	c := &counted{Conn: nc, from: l}
+	tcp, _ := nc.RemoteAddr().(*net.TCPAddr)
+	l.mu.Lock()
+	oldest, full := l.places.Take(c, wire.ClientAddress(tcp.AddrPort().Addr()))
+	l.mu.Unlock()
+	if full {
+		_ = oldest.Conn.Close() // who serves it learns why
+	}
+	return c, nil
 }
 
 // counted is a connection of a limited listener.
 type counted struct {
 	net.Conn
-	room chan struct{}
-	once sync.Once
+	from *limited
 }
 
 // Close implements net.Conn.
 func (c *counted) Close() error {
-	c.once.Do(func() { <-c.room })
+	c.from.mu.Lock()
+	c.from.places.Leave(c)
+	c.from.mu.Unlock()
 	return c.Conn.Close()
 }

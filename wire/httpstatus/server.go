@@ -75,7 +75,7 @@ func New(cfg Config) *Server {
 
 // Serve answers until Shutdown, and returns nil then.
 func (s *Server) Serve(l net.Listener) error {
-	l = &limited{Listener: l, room: make(chan struct{}, connections)}
+	l = limit(l, connections)
 	if s.cfg.TLS != nil {
 		l = tls.NewListener(l, &tls.Config{
 			MinVersion: tls.VersionTLS12,

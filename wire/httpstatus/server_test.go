@@ -8,6 +8,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"os"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -147,44 +148,50 @@ func TestMetricsForOtherMachinesNeedAPassword(t *testing.T) {
 	}
 }
 
-// TestConnectionsAreBounded: clients beyond the limit wait, and those that
-// say nothing are disconnected.
-func TestConnectionsAreBounded(t *testing.T) {
-	l := &limited{Listener: listen(t), room: make(chan struct{}, 2)}
-	defer l.Close()
-	accepted := make(chan net.Conn, 10)
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				close(accepted)
-				return
-			}
-			accepted <- c
-		}
-	}()
-	for range 3 {
+// Connections that are idle, or send half a request, must not keep a probe out.
+func TestProbesGetInBesideIdleConnections(t *testing.T) {
+	l := listen(t)
+	serve(t, Config{Ready: func() error { return nil }, Measure: func(*Metrics) {}}, l)
+	var held []net.Conn
+	for i := range 2 * connections {
 		c, err := net.Dial("tcp", l.Addr().String())
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer c.Close()
+		t.Cleanup(func() { _ = c.Close() })
+		request := "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+		if i%2 == 0 {
+			request = request[:len(request)/2]
+		}
+		if _, err := c.Write([]byte(request)); err != nil {
+			t.Fatal(err)
+		}
+		if i%2 == 1 { // idle from now on
+			if _, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		held = append(held, c)
 	}
-	first := <-accepted
-	<-accepted
-	select {
-	case <-accepted:
-		t.Fatal("a third connection was accepted")
-	case <-time.After(50 * time.Millisecond):
+	probe := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 2 * time.Second}
+	for range 10 {
+		answer, err := probe.Get("http://" + l.Addr().String() + "/healthz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _ = answer.Body.Close(); answer.StatusCode != http.StatusOK {
+			t.Errorf("/healthz: %s", answer.Status)
+		}
 	}
-	for range 2 { // a second Close must not make room
-		_ = first.Close()
+	open := 0
+	for _, c := range held {
+		_ = c.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
+		if _, err := c.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+			open++
+		}
 	}
-	<-accepted
-	select {
-	case <-accepted:
-		t.Fatal("more than two are open")
-	case <-time.After(50 * time.Millisecond):
+	if open > connections {
+		t.Errorf("%d connections are open, want at most %d", open, connections)
 	}
 }
 

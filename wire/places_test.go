@@ -1,0 +1,78 @@
+package wire
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+	"testing"
+)
+
+func TestClientAddresses(t *testing.T) {
+	for from, want := range map[string]string{
+		"192.0.2.1":             "192.0.2.1",
+		"::ffff:192.0.2.1":      "192.0.2.1",
+		"::ffff:192.0.2.1%eth0": "192.0.2.1",
+		"fe80::1%eth0":          "fe80::1",
+		"2001:db8::1":           "2001:db8::1",
+	} {
+		if got := ClientAddress(netip.MustParseAddr(from)); got != netip.MustParseAddr(want) {
+			t.Errorf("%s is %s, want %s", from, got, want)
+		}
+	}
+	if got := ClientAddress(netip.Addr{}); got.IsValid() {
+		t.Errorf("a Unix socket has the address %s", got)
+	}
+}
+
+// Whoever holds the most makes room, by network, then by address, then by age.
+func TestWhoYields(t *testing.T) {
+	for _, tc := range []struct{ name, held, comes, yields string }{
+		{"the oldest", "192.0.2.1 192.0.2.2 192.0.2.3 192.0.2.4", "192.0.2.5", "0"},
+		{"the address that holds the most", "192.0.2.1 192.0.2.2 192.0.2.2 192.0.2.3", "192.0.2.4", "1"},
+		{"the newcomer's address, when it would hold the most", "192.0.2.1 192.0.2.2 192.0.2.3 192.0.2.4", "192.0.2.3", "2"},
+		{"the /64 that holds the most", "192.0.2.1 192.0.2.1 2001:db8::1 2001:db8::2 2001:db8::3", "192.0.2.2", "2"},
+		{"in a /64 the address that holds the most", "2001:db8::1 2001:db8::2 2001:db8::2 2001:db8:1::1", "192.0.2.2", "1"},
+		{"Unix sockets are one address", "192.0.2.1 - - -", "192.0.2.2", "1"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			held := fields(tc.held)
+			p := NewPlaces[string](len(held))
+			for i, ip := range held {
+				if _, full := p.Take(fmt.Sprint(i), ip); full {
+					t.Fatal("full too early")
+				}
+			}
+			if got, full := p.Take("new", fields(tc.comes)[0]); !full || got != tc.yields {
+				t.Errorf("%q yields, want %q", got, tc.yields)
+			}
+			if p.Leave(tc.yields) {
+				t.Error("who yielded still holds a place")
+			}
+			if !p.Leave("new") || p.Len() != len(held)-1 {
+				t.Errorf("%d places are held", p.Len())
+			}
+		})
+	}
+}
+
+func TestPlacesForgetWhoLeft(t *testing.T) {
+	p := NewPlaces[int](10)
+	for i := range 100 {
+		p.Take(i, netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}))
+	}
+	for i := range 100 {
+		p.Leave(i)
+	}
+	if p.Len() != 0 || p.counts.total != 0 || len(p.counts.addresses) != 0 || len(p.counts.networks) != 0 {
+		t.Errorf("left behind: %d, %+v", p.Len(), p.counts)
+	}
+}
+
+// fields parses addresses; "-" is a Unix socket.
+func fields(text string) (ips []netip.Addr) {
+	for f := range strings.FieldsSeq(text) {
+		ip, _ := netip.ParseAddr(f)
+		ips = append(ips, ip)
+	}
+	return ips
+}
