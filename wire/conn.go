@@ -356,7 +356,11 @@ func (c *conn) feed(in []byte) bool {
 		c.pending = append(c.pending, in...)
 		data = c.pending
 	}
+	skipped, skipping := c.info.skips, c.info.skipping
 	n, err := c.machine.Feed(c.base, data, &c.out)
+	if n > 0 && !(skipping && c.info.skipping && skipped == c.info.skips) {
+		c.partial = false // what is incomplete now began with this read
+	}
 	if flushErr := c.out.Flush(); flushErr != nil {
 		c.err = flushErr
 		return false
@@ -398,7 +402,7 @@ func (c *conn) setTimers(heard bool) {
 		}
 		return
 	}
-	if len(c.pending) > 0 {
+	if len(c.pending) > 0 || c.info.skipping {
 		if !c.partial {
 			c.partial = true
 			c.waitUntil(time.Now().Add(limits.Message))

@@ -12,7 +12,8 @@ type Machine interface {
 	// Feed consumes the complete messages at the beginning of in and
 	// appends the answers to out. It returns how many bytes it consumed;
 	// the rest comes again, with more behind it. in is valid during the
-	// call only. The first call has an empty in, for protocols in which the
+	// call only. A message that is consumed in pieces is announced with
+	// Conn.Skip. The first call has an empty in, for protocols in which the
 	// server speaks first, and so has the one after a TLS handshake.
 	//
 	// An error ends the connection after out was sent; io.EOF says that the
@@ -65,7 +66,18 @@ type Conn struct {
 	hangUp   func()
 	failed   func(class string) // nil: nobody counts
 
+	skips    uint64 // messages whose bytes were thrown away
+	skipping bool   // the last of them has not arrived whole
+
 	counters counters
+}
+
+// Skip says that Feed consumes a message in pieces, to throw it away: it has
+// begun (true) or has arrived whole (false).
+func (c *Conn) Skip(begun bool) {
+	if c.skipping = begun; begun {
+		c.skips++
+	}
 }
 
 // HangUp ends the connection when the statement that it runs is over, from

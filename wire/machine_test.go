@@ -28,6 +28,7 @@ func TestMain(m *testing.M) { os.Exit(wiretest.Main(m)) }
 //	echo TEXT  answer TEXT
 //	big N      answer N bytes
 //	block      wait for gate, or for the context
+//	skip N     throw N bytes away
 //	begin N    expect something every N ms from now on
 //	tls        answer go, and begin a TLS handshake
 //	who        answer what is known of the client's TLS
@@ -37,12 +38,21 @@ type lines struct {
 	gate    chan struct{} // lets block go on
 	blocked chan struct{} // told when block waits
 	idle    time.Duration
+	skip    int // bytes to be thrown away
 }
 
 var errBad = errors.New("bad line")
 
 func (m *lines) Feed(ctx context.Context, in []byte, out *Out) (n int, err error) {
 	for {
+		if m.skip > 0 {
+			k := min(m.skip, len(in)-n)
+			n += k
+			if m.skip -= k; m.skip > 0 {
+				return n, nil
+			}
+			m.conn.Skip(false)
+		}
 		end := bytes.IndexByte(in[n:], '\n')
 		if end < 0 {
 			return n, nil
@@ -85,6 +95,9 @@ func (m *lines) line(ctx context.Context, verb, arg string, out *Out) error {
 			m.say(out, "cut off: %s", code(context.Cause(ctx)))
 			return context.Cause(ctx)
 		}
+	case "skip":
+		m.skip = number
+		m.conn.Skip(true)
 	case "begin":
 		m.idle = time.Duration(number) * time.Millisecond
 		m.say(out, "begun")

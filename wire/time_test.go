@@ -3,8 +3,10 @@ package wire
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -127,6 +129,43 @@ func TestSlowMessageWithinItsTimeIsServed(t *testing.T) {
 			}
 			p.want("slow")
 		}
+	})
+}
+
+// A client that pipelines through a fixed buffer ends each write in the middle
+// of a message. It is not slow: the time counts for each message.
+func TestPipelineCutAnywhereIsServed(t *testing.T) {
+	bubble(t, Limits{}, func(t *testing.T, dial func() *peer, _ *Server, _ *lines) {
+		p := dial().login()
+		p.send("echo 0\nec")
+		for i := range 30 {
+			p.want(strconv.Itoa(i))
+			<-time.After(10 * time.Second)
+			p.send(fmt.Sprintf("ho %d\nec", i+1))
+		}
+		start := time.Now()
+		p.want("30")
+		p.wantEnd()
+		elapsed(t, start, time.Minute)
+	})
+}
+
+// The same holds for messages that are too long and thrown away.
+func TestSkippedMessageHasItsTime(t *testing.T) {
+	bubble(t, Limits{}, func(t *testing.T, dial func() *peer, _ *Server, _ *lines) {
+		p := dial().login()
+		for range 3 {
+			p.send("skip 100\n")
+			<-time.After(50 * time.Second)
+			p.send(strings.Repeat("x", 100))
+		}
+		p.send("echo x\n")
+		p.want("x")
+		start := time.Now()
+		p.send("skip 1000000\n")
+		drip(t, p, 7*time.Second)
+		p.wantEnd()
+		elapsed(t, start, time.Minute)
 	})
 }
 

@@ -113,6 +113,7 @@ func (c *conn) feedOne(ctx context.Context, in []byte, out *wire.Out) (n, comman
 	}
 	if f.tooLong {
 		c.skipped = skipping{left: f.size, more: f.more, on: true}
+		c.info.Skip(true)
 		return 0, 0, nil
 	}
 	switch c.state {

@@ -124,6 +124,7 @@ func (c *conn) skip(in []byte) (n int, err error) {
 		}
 		if !s.more {
 			s.on = false
+			c.info.Skip(false)
 			c.out.B = c.appendError(c.out.B, errTooLong)
 			return n, nil
 		}

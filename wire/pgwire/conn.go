@@ -57,7 +57,9 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 		rest := in[consumed:]
 		if c.skip > 0 {
 			n := min(int64(len(rest)), c.skip)
-			c.skip -= n
+			if c.skip -= n; c.skip == 0 {
+				c.info.Skip(false)
+			}
 			consumed += int(n)
 			continue
 		}
@@ -97,10 +99,10 @@ func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n, comman
 	case !ok:
 		return 0, 0, nil
 	case h.tooLong:
-		c.skip = int64(n)
+		c.skipMessage(n)
 		return 0, 0, c.tooLong(h.typ, out)
 	case c.ignores(h.typ):
-		c.skip = int64(n)
+		c.skipMessage(n)
 		return 0, 0, nil
 	case len(in) < n:
 		return 0, 0, nil
@@ -115,6 +117,12 @@ func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n, comman
 		commands = 1
 	}
 	return n, commands, c.dispatch(ctx, h.typ, in[headerSize:n:n], out)
+}
+
+// skipMessage throws the next n bytes away.
+func (c *conn) skipMessage(n int) {
+	c.skip = int64(n)
+	c.info.Skip(true)
 }
 
 // ignores reports whether messages of a type are not even looked at: those
