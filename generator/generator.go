@@ -56,6 +56,12 @@ type Raiser interface {
 	Raise(ctx context.Context, v int64, used bool) error
 }
 
+// Peeker is a Generator that can say which number it would give now. Peek gives
+// none, but may reserve some.
+type Peeker interface {
+	Peek(ctx context.Context) (int64, error)
+}
+
 // Closer is a Generator that holds something to give back: reservations
 // are returned to the store as far as they are unused. After Close, Next
 // answers ErrNotNow.

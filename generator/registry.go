@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -333,6 +334,19 @@ func (r *Registry) Existing(ctx context.Context, name string) (*Entry, error) {
 		return nil, err
 	}
 	return r.entry(name)
+}
+
+// Past is the end, exclusive, of what was reserved under a name by any server,
+// also before it was dropped; the least number there is where nothing was.
+func (r *Registry) Past(ctx context.Context, name string) (int64, error) {
+	key := NameKey(name)
+	marks, err := r.cfg.Store.Reserved(ctx, key)
+	for _, m := range marks {
+		if m.Key == key {
+			return m.Hi, err
+		}
+	}
+	return math.MinInt64, err
 }
 
 // Definitions lists what the store knows, ordered by name, without secrets.

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"nextid/generator"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
 )
@@ -56,76 +55,6 @@ var adminFunctions = []function{
 			return a[0], x.registry().Recover(x.ctx, a[0].Str, a[1].Int)
 		},
 	},
-}
-
-// importFunctions take over other id systems.
-var importFunctions = []function{{
-	name: "import_generator", schema: nextidSchema, result: datum.Text, volatile: isVolatile, admin: true, namedOptions: 3,
-	args: []argument{
-		{name: "name", typ: datum.Text},
-		{name: "system", typ: datum.Text},
-		{name: "dsn", typ: datum.Text},
-		{name: "options", typ: datum.JSONB, optional: true},
-	},
-	help: "takes over the position of another id system and fences it; the generator goes on above", eval: importGenerator,
-}}
-
-// importGenerator creates a generator that goes on where another system
-// stands, or moves one that exists. What can be refused is refused before the
-// other system is touched.
-func importGenerator(x *exec, a []datum.Value) (datum.Value, error) {
-	name := a[0].Str
-	options, err := optionsArg(a, 3)
-	if err == nil {
-		err = generator.CheckName(name)
-	}
-	if err != nil {
-		return datum.Value{}, err
-	}
-	if x.server.takeover == nil {
-		return datum.Value{}, sqlstate.New(sqlstate.FeatureNotSupported, "this server takes over no other systems")
-	}
-	x.session.waits()
-	r, err := importTarget(x, name)
-	if err != nil {
-		return datum.Value{}, err
-	}
-	p, err := x.server.takeover(x.ctx, name, a[1].Str, a[2].Str, options)
-	if err != nil {
-		return datum.Value{}, err
-	}
-	if r != nil {
-		err = r.Raise(x.ctx, p.Next, false)
-	} else {
-		err = x.registry().Create(x.ctx, name, p.Kind, p.Options)
-	}
-	return datum.MakeText(name + " " + p.Report), err
-}
-
-// importTarget is the generator of a name that an import raises, nil if there
-// is none yet. Those of other kinds have no position to go on from.
-func importTarget(x *exec, name string) (generator.Raiser, error) {
-	e, err := x.registry().Existing(x.ctx, name)
-	if missing(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	d, err := e.Definition(x.ctx)
-	if err != nil {
-		return nil, err
-	}
-	gen, err := e.Generator(x.ctx)
-	if err != nil {
-		return nil, err
-	}
-	r, ok := gen.(generator.Raiser)
-	if !ok || d.Kind != "segment" && d.Kind != "counter" {
-		return nil, sqlstate.New(sqlstate.FeatureNotSupported, "generator %q exists, and is of kind %s, not segment or counter", name, d.Kind).
-			WithHint("Use another name, or drop it first.")
-	}
-	return r, nil
 }
 
 // optionsArg is the options argument, which must be a JSON object.

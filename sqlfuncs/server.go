@@ -29,16 +29,19 @@ type Config struct {
 	Variables map[string]string
 
 	// Takeover finds the position of another id system and fences it, for
-	// import_generator; nil: not in this server.
-	Takeover func(ctx context.Context, name, system, dsn string, options json.RawMessage) (Position, error)
+	// import_generator; nil: not in this server. Before it fences anything it
+	// asks agree, and an error of that ends it.
+	Takeover func(ctx context.Context, name, system, dsn string, options json.RawMessage, agree func(Position) error) (Position, error)
 }
 
 // Position is where another id system stands.
 type Position struct {
-	Kind    string          // of the generator that goes on
-	Options json.RawMessage // of it, when it is new
-	Next    int64           // no number at or above it was given
-	Report  string          // what was found and done
+	Kind      string          // of the generator that goes on
+	Options   json.RawMessage // of it, when it is new
+	Next      int64           // no number of the series at or above it was given
+	Increment int64           // of the series that is taken over, Next + k·Increment
+	Fenced    bool            // by an earlier call
+	Report    string          // what was done
 }
 
 // Limits bound what one session can make the server hold (invariant 6).
@@ -99,8 +102,8 @@ type Server struct {
 	agents       agents // of get_id
 	trail        Trail  // nil: none
 	nodes        func(context.Context) ([]generator.Node, error)
-	variables    map[string]string                                                                              // of MySQL, see Config
-	takeover     func(ctx context.Context, name, system, dsn string, options json.RawMessage) (Position, error) // may be nil
+	variables    map[string]string                                                                                                          // of MySQL, see Config
+	takeover     func(ctx context.Context, name, system, dsn string, options json.RawMessage, agree func(Position) error) (Position, error) // may be nil
 }
 
 // NewServer returns a Server. An unknown Config.Layout is an error.

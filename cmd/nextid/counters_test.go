@@ -60,6 +60,10 @@ func TestComingFromLeafAndFlickr(t *testing.T) {
 	if id := draw(t, s.connect(), "orders"); id != 2001 {
 		t.Errorf("%d is the first id after Leaf's 2000", id)
 	}
+	if got := answerTo(t, s, "SELECT import_generator('orders', 'leaf', '"+url+"')"); !strings.Contains(got, "goes on at 2002; fenced: ") {
+		t.Errorf("after a draw: %s", got)
+	}
+	refusals(t, s, db, url)
 	answerTo(t, s, `SELECT create_generator('photos', 'ticket', '{"databases": ["`+url+`"], "table": "Tickets64"}')`)
 	if id := draw(t, s.connect(), "photos"); id != 1001 {
 		t.Errorf("%d is the first id after Flickr's 1000", id)
@@ -72,6 +76,38 @@ func TestComingFromLeafAndFlickr(t *testing.T) {
 	}
 	if _, err := s.connect().Exec(t.Context(), "SELECT import_generator('flakes', 'leaf', '"+url+"')"); err == nil || !strings.Contains(err.Error(), "0A000") {
 		t.Errorf("into a snowflake: %v", err)
+	}
+}
+
+// refusals: a name under which greater numbers were reserved, and one that
+// draws numbers of another database. The other system goes on undisturbed.
+func refusals(t *testing.T, s *server, db *sql.DB, url string) {
+	for _, statement := range []string{
+		"CREATE TABLE tiny_id_info (biz_type varchar(63) PRIMARY KEY, max_id bigint, step int, delta int, remainder int)",
+		"INSERT INTO tiny_id_info VALUES ('odd', 5000, 100, 2, 1), ('bills', 5000, 100, 1, 0), ('gone', 5000, 100, 1, 0)",
+	} {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, statement := range []string{
+		"SELECT create_generator('odd', 'segment')",
+		`SELECT create_generator('bills', 'segment', '{"start": 7000}')`, "SELECT next_id('bills')",
+		`SELECT create_generator('gone', 'counter', '{"start": 8000}')`, "SELECT next_id('gone')", "SELECT drop_generator('gone')",
+	} {
+		answerTo(t, s, statement)
+	}
+	for name, want := range map[string]string{
+		"odd": "only 5001, 5003, … is", "bills": "the other system goes on at 5001", "gone": "the other system goes on at 5001",
+	} {
+		_, err := s.connect().Exec(t.Context(), "SELECT import_generator('"+name+"', 'tinyid', '"+url+"')")
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "55000") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	var left int
+	if err := db.QueryRow("SELECT COUNT(*) FROM tiny_id_info WHERE biz_type IN ('odd', 'bills', 'gone')").Scan(&left); err != nil || left != 3 {
+		t.Errorf("%d of 3 rows are without a fence, %v", left, err)
 	}
 }
 

@@ -79,8 +79,13 @@ func builtKinds(defaultLayout string) []generator.Kind {
 }
 
 // takeover is what import_generator does.
-func (c *Config) takeover(ctx context.Context, name, system, dsn string, options json.RawMessage) (sqlfuncs.Position, error) {
-	r, err := takeover.Read(ctx, takeover.Request{Name: name, System: system, DSN: dsn, Options: options}, c.databasePasswords())
+func (c *Config) takeover(
+	ctx context.Context, name, system, dsn string, options json.RawMessage, agree func(sqlfuncs.Position) error,
+) (sqlfuncs.Position, error) {
+	r, err := takeover.Read(ctx, takeover.Request{
+		Name: name, System: system, DSN: dsn, Options: options,
+		Agree: func(r takeover.Result) error { return agree(sqlfuncs.Position(r)) },
+	}, c.databasePasswords())
 	return sqlfuncs.Position(r), err
 }
 

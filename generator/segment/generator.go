@@ -51,6 +51,7 @@ var (
 	_ generator.TryGenerator = (*Generator)(nil)
 	_ generator.Closer       = (*Generator)(nil)
 	_ generator.Raiser       = (*Generator)(nil)
+	_ generator.Peeker       = (*Generator)(nil)
 	_ generator.Reporter     = (*Generator)(nil)
 )
 
@@ -235,6 +236,37 @@ func (g *Generator) raiseLocked(p int64) {
 	g.skipped += b.used() - before
 	if g.next != nil {
 		g.skip(g.next, p)
+	}
+}
+
+// Peek implements generator.Peeker. A strict generator keeps nothing: other
+// servers may take the number.
+func (g *Generator) Peek(ctx context.Context) (int64, error) {
+	for {
+		g.mu.Lock()
+		if g.closed {
+			g.mu.Unlock()
+			return 0, generator.ClosedError(g.name)
+		}
+		if p := max(g.end, g.above+1, g.first); g.options.Strict {
+			g.mu.Unlock()
+			return g.direction * (p + modulo(g.residue-modulo(p, g.increment), g.increment)), nil
+		}
+		for _, b := range []*buffer{g.current.Load(), g.next} {
+			if b != nil && !b.empty() {
+				next := g.direction * (b.first + b.used()*g.increment)
+				g.mu.Unlock()
+				return next, nil
+			}
+		}
+		f := g.startFlight(1)
+		g.mu.Unlock()
+		if err := g.clock.Receive(ctx, f.done); err != nil {
+			return 0, err
+		}
+		if f.err != nil {
+			return 0, f.err
+		}
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 type alloc struct {
 	table, key, max   string // columns
 	step, description string // columns, "" for none
+	increment, offset string // columns, "" for none
 	width             int    // characters of the key
 	inclusive         bool   // max itself may have been given
 }
@@ -47,13 +48,19 @@ func (a alloc) read(ctx context.Context, d *database) (p position, err error) {
 	if len(away) > a.width {
 		away = d.key[:a.width-len(fenced)] + fenced
 	}
-	tx, err := d.sql.BeginTx(ctx, nil)
+	tx, err := d.begin(ctx)
 	if err != nil {
 		return p, err
 	}
 	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
-	columns := strings.Join([]string{a.key, a.max, cmp.Or(a.step, "NULL"), cmp.Or(a.description, "NULL")}, ", ")
-	rows, err := tx.QueryContext(ctx, "SELECT "+columns+" FROM "+table+" WHERE "+a.key+" IN ("+d.mark(1)+", "+d.mark(2)+") FOR UPDATE", d.key, away)
+	columns := strings.Join([]string{
+		a.key, a.max, cmp.Or(a.step, "NULL"), cmp.Or(a.description, "NULL"), cmp.Or(a.increment, "NULL"), cmp.Or(a.offset, "NULL"),
+	}, ", ")
+	question := "SELECT " + columns + " FROM " + table + " WHERE " + a.key + " IN (" + d.mark(1) + ", " + d.mark(2) + ")"
+	if d.fence {
+		question += " FOR UPDATE"
+	}
+	rows, err := tx.QueryContext(ctx, question, d.key, away)
 	if err != nil {
 		return p, err
 	}
@@ -62,12 +69,13 @@ func (a alloc) read(ctx context.Context, d *database) (p position, err error) {
 	for rows.Next() {
 		var key string
 		var newest int64
-		var step sql.NullInt64
+		var step, increment, offset sql.NullInt64
 		var description sql.NullString
-		if err := rows.Scan(&key, &newest, &step, &description); err != nil {
+		if err := rows.Scan(&key, &newest, &step, &description, &increment, &offset); err != nil {
 			return p, err
 		}
 		open, taken = open || key != away, taken || key == away
+		p.increment, p.offset = max(p.increment, increment.Int64), max(p.offset, offset.Int64)
 		p.next = max(p.next, newest)
 		p.step, p.description = max(p.step, step.Int64), cmp.Or(p.description, description.String)
 	}
@@ -77,6 +85,7 @@ func (a alloc) read(ctx context.Context, d *database) (p position, err error) {
 	if !open && !taken {
 		return p, option.Error("Pass its key: import_generator(name, system, dsn, key => '…').", "%s has no row %q", table, d.key)
 	}
+	p.fenced = !open
 	if d.fence && open {
 		if taken { // the other system has made the row again, as CosId does at a start
 			if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE "+a.key+" = "+d.mark(1), away); err != nil {
@@ -92,6 +101,30 @@ func (a alloc) read(ctx context.Context, d *database) (p position, err error) {
 		p.next++
 	}
 	return p, tx.Commit()
+}
+
+// begin starts a transaction that waits for a lock of others no longer than
+// lockWait.
+func (d *database) begin(ctx context.Context) (*sql.Tx, error) {
+	tx, err := d.sql.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, statement := range shortWaits[d.System] {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return nil, errors.Join(err, tx.Rollback())
+		}
+	}
+	return tx, nil
+}
+
+// shortWaits bound the waits for locks of a session, or of a transaction.
+var shortWaits = map[external.System][]string{
+	external.Postgres: {fmt.Sprintf("SET LOCAL lock_timeout = %d", lockWait.Milliseconds())},
+	external.MySQL: {
+		fmt.Sprintf("SET SESSION lock_wait_timeout = %d", int(lockWait.Seconds())),
+		fmt.Sprintf("SET SESSION innodb_lock_wait_timeout = %d", int(lockWait.Seconds())),
+	},
 }
 
 // mark is the n-th parameter of a statement.
@@ -110,7 +143,7 @@ func readSequence(ctx context.Context, d *database) (p position, err error) {
 	if err != nil {
 		return p, err
 	}
-	tx, err := d.sql.BeginTx(ctx, nil)
+	tx, err := d.begin(ctx)
 	if err != nil {
 		return p, err
 	}
@@ -137,19 +170,23 @@ func readSequence(ctx context.Context, d *database) (p position, err error) {
 	if err := tx.QueryRowContext(ctx, "SELECT last_value, is_called FROM "+name).Scan(&last, &called); err != nil {
 		return p, err
 	}
-	p.next = last
-	if called {
+	p.fenced = called && last == maximum
+	if p.next = last; called {
 		p.next += p.increment
 	}
-	if !d.fence || called && last == maximum {
+	p.offset = p.next
+	if p.fenced {
 		return p, tx.Commit()
 	}
 	// Its last number becomes its maximum. A sequence has room for two.
-	for !called || last <= minimum {
+	for d.fence && (!called || last <= minimum) {
 		if called {
 			last += p.increment
 		}
 		called, p.next = true, last+p.increment
+	}
+	if !d.fence {
+		return p, tx.Commit()
 	}
 	if _, err := tx.ExecContext(ctx, "SELECT setval($1::regclass, $2, true)", name, last); err != nil {
 		return p, err
@@ -158,72 +195,6 @@ func readSequence(ctx context.Context, d *database) (p position, err error) {
 		return p, err
 	}
 	return p, tx.Commit()
-}
-
-// readAutoIncrement takes over the numbers of a table's AUTO_INCREMENT
-// column. CREATE TRIGGER waits for the transactions that use the table; after
-// it nobody gets a number there.
-func readAutoIncrement(ctx context.Context, d *database) (p position, err error) {
-	table, err := d.System.QuoteName(d.key)
-	if err != nil {
-		return p, err
-	}
-	conn, err := d.sql.Conn(ctx)
-	if err != nil {
-		return p, err
-	}
-	defer conn.Close()
-	schema, bare := "DATABASE()", d.key
-	if s, t, ok := strings.Cut(d.key, "."); ok {
-		schema, bare = "'"+s+"'", t // letters, digits and _, as QuoteName has seen
-	}
-	var column string
-	err = conn.QueryRowContext(ctx, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "+schema+
-		" AND TABLE_NAME = ? AND EXTRA LIKE '%auto_increment%'", bare).Scan(&column)
-	if errors.Is(err, sql.ErrNoRows) {
-		return p, option.Error("Pass the table's name: import_generator(name, 'auto_increment', dsn, key => '…').",
-			"%s has no AUTO_INCREMENT column", d.key)
-	}
-	if err != nil {
-		return p, err
-	}
-	column = "`" + strings.ReplaceAll(column, "`", "``") + "`"
-	if d.fence {
-		trigger := "`" + (bare + strings.Repeat(" ", 64))[:min(len(bare), 56)] + "_nextid`"
-		if s, _, ok := strings.Cut(d.key, "."); ok {
-			trigger = "`" + s + "`." + trigger
-		}
-		if _, err := conn.ExecContext(ctx, "DROP TRIGGER IF EXISTS "+trigger); err != nil {
-			return p, err
-		}
-		if _, err := conn.ExecContext(ctx, "CREATE TRIGGER "+trigger+" BEFORE INSERT ON "+table+
-			" FOR EACH ROW IF NEW."+column+" IS NULL OR NEW."+column+" = 0 THEN SIGNAL SQLSTATE '45000'"+
-			" SET MESSAGE_TEXT = 'the ids of this table come from nextid now'; END IF"); err != nil {
-			return p, err
-		}
-	}
-	// MySQL 8 shows an old value of AUTO_INCREMENT for a day; others have no such setting.
-	_, _ = conn.ExecContext(ctx, "SET SESSION information_schema_stats_expiry = 0")
-	var next, greatest int64
-	if err := conn.QueryRowContext(ctx, "SELECT COALESCE(AUTO_INCREMENT, 1) FROM information_schema.TABLES WHERE TABLE_SCHEMA = "+schema+
-		" AND TABLE_NAME = ?", bare).Scan(&next); err != nil {
-		return p, err
-	}
-	if err := conn.QueryRowContext(ctx, "SELECT COALESCE(MAX("+column+"), 0) FROM "+table).Scan(&greatest); err != nil {
-		return p, err
-	}
-	if err := conn.QueryRowContext(ctx, "SELECT @@GLOBAL.auto_increment_increment").Scan(&p.increment); err != nil {
-		return p, err
-	}
-	p.next = max(next, greatest+1)
-	if p.increment > 1 { // the series of this server goes on
-		var offset int64
-		if err := conn.QueryRowContext(ctx, "SELECT @@GLOBAL.auto_increment_offset").Scan(&offset); err != nil {
-			return p, err
-		}
-		p.next += ((offset-p.next)%p.increment + p.increment) % p.increment
-	}
-	return p, nil
 }
 
 // readRedis takes over a key of INCR: a text takes its place, with the number
@@ -250,7 +221,7 @@ func readRedis(ctx context.Context, d *database) (p position, err error) {
 		if err != nil {
 			return p, option.Error("Only keys of INCR and INCRBY hold a position.", "the key %q holds no number", d.key)
 		}
-		p.next = last + 1
+		p.next, p.fenced = last+1, already
 		if already || !d.fence {
 			return p, nil
 		}

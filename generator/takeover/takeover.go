@@ -12,14 +12,12 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"time"
 
-	"nextid/generator"
 	"nextid/generator/external"
 	"nextid/generator/option"
 )
@@ -30,14 +28,20 @@ type Request struct {
 	System  string // leaf, tinyid, sequence, …
 	DSN     string // URLs of the databases, with spaces between them
 	Options json.RawMessage
+
+	// Agree is asked when the position is known and nothing is fenced yet; an
+	// error ends Read with that error. nil: everything is agreed to.
+	Agree func(Result) error
 }
 
 // Result is what a generator that goes on must look like.
 type Result struct {
-	Kind    string
-	Options json.RawMessage
-	Next    int64  // no number at or above it was given, or will be
-	Report  string // what was found and done, for the operator
+	Kind      string
+	Options   json.RawMessage
+	Next      int64  // no number of the series at or above it was given, or will be
+	Increment int64  // of the series that is taken over, Next + k·Increment; 1: all numbers
+	Fenced    bool   // found so by Agree: somebody has taken it over before
+	Report    string // what was done, for the operator
 }
 
 // options are what a user can add.
@@ -54,8 +58,10 @@ const optionsHint = "Options: key (biz tag, sequence, table or key), table (of t
 type position struct {
 	next        int64 // not given
 	increment   int64 // 0: 1
+	offset      int64 // the numbers agree with it modulo increment
 	step        int64 // 0: unknown
 	description string
+	fenced      bool // before this look
 }
 
 // system is one kind of system.
@@ -69,7 +75,9 @@ type system struct {
 // systems are those that can be taken over.
 var systems = []system{
 	allocSystem(alloc{table: "leaf_alloc", key: "biz_tag", max: "max_id", step: "step", description: "description", width: 128}, "leaf"),
-	allocSystem(alloc{table: "tiny_id_info", key: "biz_type", max: "max_id", step: "step", width: 63, inclusive: true}, "tinyid"),
+	allocSystem(alloc{
+		table: "tiny_id_info", key: "biz_type", max: "max_id", step: "step", increment: "delta", offset: "remainder", width: 63, inclusive: true,
+	}, "tinyid"),
 	allocSystem(alloc{table: "tinyid_alloc", key: "biz_tag", max: "max_id", step: "step", description: "description", width: 128}, "tinyid-go"),
 	allocSystem(alloc{table: "id_segment", key: "BIZ_TAG", max: "MAX_ID", step: "STEP", width: 50, inclusive: true}, "ecp"),
 	allocSystem(alloc{table: "cosid", key: "name", max: "last_max_id", width: 100, inclusive: true}, "cosid"),
@@ -96,8 +104,15 @@ func Names() []string {
 	return names
 }
 
-// timeout bounds the work on one database.
-const timeout = 30 * time.Second
+const (
+	// timeout bounds the work on one database.
+	timeout = 30 * time.Second
+
+	// lockWait bounds one wait for a lock: the statements of others that come
+	// later wait behind ours.
+	lockWait  = time.Second
+	lockPause = 2 * time.Second
+)
 
 // database is one database of a request.
 type database struct {
@@ -141,19 +156,50 @@ func Read(ctx context.Context, r Request, passwords external.Passwords) (Result,
 	if len(locations) == 0 {
 		return Result{}, option.Error("Give the URL of its database.", "dsn is empty")
 	}
-	var found []position
-	for _, l := range locations {
-		d := &database{Location: l, passwords: passwords, key: o.Key, table: o.Table, fence: o.Fence == nil || *o.Fence}
-		if d.key == "" {
-			d.key = r.Name
+	t := &task{Request: r, options: o, system: s, locations: locations, passwords: passwords}
+	seen, err := t.visit(ctx, false)
+	if err != nil {
+		return Result{}, err
+	}
+	if r.Agree != nil {
+		if err := r.Agree(seen); err != nil {
+			return Result{}, err
 		}
-		p, err := d.read(ctx, s)
+	}
+	if !t.fences() {
+		return seen, nil
+	}
+	return t.visit(ctx, true)
+}
+
+// task is one Read.
+type task struct {
+	Request
+	options   options
+	system    system
+	locations []external.Location
+	passwords external.Passwords
+}
+
+func (t *task) fences() bool { return t.options.Fence == nil || *t.options.Fence }
+
+// visit reads the positions of all databases, and fences them if it is told
+// to. Without that nothing is changed: what is wrong with one of them is known
+// before another one is fenced.
+func (t *task) visit(ctx context.Context, fence bool) (Result, error) {
+	var found []position
+	for _, l := range t.locations {
+		d := &database{Location: l, passwords: t.passwords, key: t.options.Key, table: t.options.Table, fence: fence}
+		if d.key == "" {
+			d.key = t.Name
+		}
+		p, err := d.read(ctx, t.system)
 		if err != nil {
-			return Result{}, explain(l, s, err)
+			return Result{}, explain(l, t.system, err)
 		}
 		found = append(found, p)
 	}
-	return result(o, s, locations, found)
+	return t.result(found)
 }
 
 func (d *database) read(ctx context.Context, s system) (position, error) {
@@ -167,42 +213,44 @@ func (d *database) read(ctx context.Context, s system) (position, error) {
 		defer db.Close()
 		d.sql = db
 	}
-	return s.read(ctx, d)
+	for {
+		p, err := s.read(ctx, d)
+		if !lockBusy(err) {
+			return p, err
+		}
+		// Whoever came behind us gets a turn.
+		select {
+		case <-time.After(lockPause):
+		case <-ctx.Done():
+			return p, err
+		}
+	}
 }
 
-// explain tells what an error of a database means.
-func explain(l external.Location, s system, err error) error {
-	if e, ok := errors.AsType[*generator.Error](err); ok {
-		return e
-	}
-	return &generator.Error{
-		Kind: generator.ErrNotNow, Message: fmt.Sprintf("the position cannot be taken over from %s: %s", l, strings.Join(strings.Fields(err.Error()), " ")),
-		Hint: "The user needs the right to change what is fenced. Or fence it by hand (" + s.how +
-			") or stop it, then pass fence => false. Passwords come from the file of the setting database_passwords.",
-	}
-}
-
-// result joins what was found. Of several databases the greatest counts, and
-// their series become one.
-func result(o options, s system, locations []external.Location, found []position) (Result, error) {
-	all := position{next: math.MinInt64, increment: 1}
+// result joins what was found. Of several databases the greatest position
+// counts, and their series become one.
+func (t *task) result(found []position) (Result, error) {
+	all := position{next: math.MinInt64, fenced: true}
 	for _, p := range found {
 		all.next, all.step = max(all.next, p.next), max(all.step, p.step)
+		all.fenced = all.fenced && p.fenced
 		if all.description == "" {
 			all.description = p.description
 		}
 	}
-	if len(found) == 1 {
-		all.increment = max(found[0].increment, 1)
-	}
 	if all.next > math.MaxInt64/2 || all.next < 0 {
 		return Result{}, option.Error("Numbers that are left must be positive.", "the position %d cannot be gone on from", all.next)
 	}
-	settings := map[string]any{"start": all.next}
-	if all.increment > 1 {
-		settings["increment"] = all.increment
+	own, err := joinSeries(found)
+	if err != nil {
+		return Result{}, err
 	}
-	if o.Kind == "segment" && all.step > 0 {
+	all.next = own.first(all.next)
+	settings := map[string]any{"start": all.next}
+	if own.increment > 1 {
+		settings["increment"] = own.increment
+	}
+	if t.options.Kind == "segment" && all.step > 0 {
 		settings["step"] = min(all.step, 1_000_000)
 	}
 	if all.description != "" {
@@ -213,14 +261,17 @@ func result(o options, s system, locations []external.Location, found []position
 		return Result{}, err
 	}
 	var names []string
-	for _, l := range locations {
+	for _, l := range t.locations {
 		names = append(names, l.String())
 	}
-	report := fmt.Sprintf("goes on at %d; fenced: %s", all.next, strings.Join(names, ", "))
-	if o.Fence != nil && !*o.Fence {
-		report = fmt.Sprintf("goes on at %d; NOT fenced, stop it before you draw (%s): %s", all.next, s.how, strings.Join(names, ", "))
+	report := "fenced: " + strings.Join(names, ", ")
+	if !t.fences() {
+		report = fmt.Sprintf("NOT fenced, stop it before you draw (%s): %s", t.system.how, strings.Join(names, ", "))
 	}
-	return Result{Kind: o.Kind, Options: raw, Next: all.next, Report: report}, nil
+	if own.increment > 1 {
+		report += fmt.Sprintf("; only every %d. number is taken over, the others belong to other databases", own.increment)
+	}
+	return Result{Kind: t.options.Kind, Options: raw, Next: all.next, Increment: own.increment, Fenced: all.fenced, Report: report}, nil
 }
 
 // clean makes a description of another system one that we take.

@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/gomodule/redigo/redis"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"nextid/generator"
 	"nextid/generator/external"
@@ -95,8 +97,6 @@ func TestFromMySQL(t *testing.T) {
 	db := open(t, url, leafTable, tinyidTable,
 		"INSERT INTO leaf_alloc (biz_tag, max_id, step, description) VALUES ('leaf-segment-test', 1, 2000, 'Test leaf Segment\nGet Id')",
 		"CREATE DATABASE second", "CREATE TABLE second.tiny_id_info LIKE tiny_id_info",
-		"INSERT INTO tiny_id_info (biz_type, begin_id, max_id, step, delta, remainder) VALUES ('test_odd', 1, 100001, 100000, 2, 1)",
-		"INSERT INTO second.tiny_id_info (biz_type, begin_id, max_id, step, delta, remainder) VALUES ('test_odd', 1, 300001, 100000, 2, 0)",
 		"CREATE TABLE orders (order_id bigint AUTO_INCREMENT PRIMARY KEY, note text)",
 		"INSERT INTO orders (note) VALUES ('a'), ('b'), ('c')", "DELETE FROM orders WHERE order_id = 3", "CREATE TABLE plain (id int)",
 	)
@@ -129,16 +129,7 @@ func TestFromMySQL(t *testing.T) {
 		}
 	})
 	t.Run("Leaf under load", func(t *testing.T) { leafUnderLoad(t, url, db) })
-	t.Run("Tinyid on two databases", func(t *testing.T) {
-		takes(t, Request{Name: "test_odd", System: "tinyid", DSN: url + " " + my.MySQLURL("root", "second")}, 300002, `{"start":300002,"step":100000}`)
-		r, err := db.Exec("UPDATE tiny_id_info SET max_id = 200001, version = 1 WHERE id = 1 AND max_id = 100001 AND version = 0 AND biz_type = 'test_odd'")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n, _ := r.RowsAffected(); n != 0 {
-			t.Error("Tinyid got a block through the fence")
-		}
-	})
+	t.Run("Tinyid", func(t *testing.T) { tinyids(t, my, db) })
 	t.Run("AUTO_INCREMENT", func(t *testing.T) {
 		takes(t, Request{Name: "orders", System: "auto_increment", DSN: url}, 4, `{"start":4}`)
 		if _, err := db.Exec("INSERT INTO orders (note) VALUES ('d')"); err == nil || !strings.Contains(err.Error(), "come from nextid now") {
@@ -149,6 +140,7 @@ func TestFromMySQL(t *testing.T) {
 		}
 		refuses(t, Request{Name: "plain", System: "auto_increment", DSN: url}, generator.ErrOption, "has no AUTO_INCREMENT column")
 	})
+	t.Run("a fence waits in turns", func(t *testing.T) { fenceWaitsInTurns(t, url) })
 	t.Run("two masters", func(t *testing.T) {
 		open(t, url, "SET GLOBAL auto_increment_increment = 2", "SET GLOBAL auto_increment_offset = 2")
 		second := open(t, url, "CREATE TABLE even (id bigint AUTO_INCREMENT PRIMARY KEY, n int)", "INSERT INTO even (n) VALUES (1), (2), (3)")
@@ -168,6 +160,125 @@ func TestFromMySQL(t *testing.T) {
 		}
 	})
 	refuses(t, Request{Name: "x", System: "leaf", DSN: "mysql://nobody@" + my.Addr + "/nextid"}, generator.ErrNotNow, "mysql://nobody@")
+}
+
+// tinyids takes over databases of Tinyid that share the numbers by delta and
+// remainder. One that is not taken over keeps its own.
+func tinyids(t *testing.T, my *dbtest.Server, db *sql.DB) {
+	url, second := my.MySQLURL("root", "test"), my.MySQLURL("root", "second")
+	row := func(table, biz string, max, delta, remainder int) {
+		t.Helper()
+		if _, err := db.Exec("INSERT INTO "+table+" (biz_type, begin_id, max_id, step, delta, remainder) VALUES (?, 1, ?, 1000, ?, ?)", biz, max, delta, remainder); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tc := range []struct {
+		biz, dsn   string
+		a, b       [3]int // max_id, delta and remainder
+		next       int64
+		want, part string
+	}{
+		{"one", url, [3]int{100001, 2, 1}, [3]int{300001, 2, 0}, 100003, `{"increment":2,"start":100003,"step":1000}`, "only every 2. number"},
+		{"other", second, [3]int{100001, 2, 1}, [3]int{300001, 2, 0}, 300002, `{"increment":2,"start":300002,"step":1000}`, "only every 2. number"},
+		{"both", url + " " + second, [3]int{100001, 2, 1}, [3]int{300001, 2, 0}, 300002, `{"start":300002,"step":1000}`, ""},
+		{"halves", url + " " + second, [3]int{5000, 4, 1}, [3]int{5000, 4, 3}, 5001, `{"increment":2,"start":5001,"step":1000}`, "only every 2. number"},
+		{"neighbors", url + " " + second, [3]int{5000, 4, 1}, [3]int{5000, 4, 2}, 5001, `{"increment":4,"start":5001,"step":1000}`, "only every 4. number"},
+	} {
+		row("tiny_id_info", tc.biz, tc.a[0], tc.a[1], tc.a[2])
+		row("second.tiny_id_info", tc.biz, tc.b[0], tc.b[1], tc.b[2])
+		r := Request{Name: tc.biz, System: "tinyid", DSN: tc.dsn}
+		takes(t, r, tc.next, tc.want)
+		if got, err := Read(t.Context(), r, nil); err != nil || !strings.Contains(got.Report, tc.part) {
+			t.Errorf("%s: %q, %v", tc.biz, got.Report, err)
+		}
+	}
+	r, err := db.Exec("UPDATE tiny_id_info SET max_id = 101001, version = 1 WHERE id = 1 AND max_id = 100001 AND version = 0 AND biz_type = 'one'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := r.RowsAffected(); n != 0 {
+		t.Error("Tinyid got a block through the fence")
+	}
+
+	// A refusal of any database or of the caller leaves all of them as they were.
+	row("tiny_id_info", "half", 1000, 2, 1)
+	refuses(t, Request{Name: "half", System: "tinyid", DSN: url + " " + second}, generator.ErrOption, "has no row")
+	row("second.tiny_id_info", "half", 1000, 3, 1)
+	refuses(t, Request{Name: "half", System: "tinyid", DSN: url + " " + second}, generator.ErrOption, "in steps of 2 and of 3")
+	declined := errors.New("declined")
+	_, err = Read(t.Context(), Request{Name: "half", System: "tinyid", DSN: url, Agree: func(r Result) error {
+		if r.Next != 1001 || r.Increment != 2 || r.Fenced {
+			t.Errorf("agree is asked about %+v", r)
+		}
+		return declined
+	}}, nil)
+	var left int
+	if scan := db.QueryRow("SELECT COUNT(*) FROM tiny_id_info WHERE biz_type = 'half'").Scan(&left); !errors.Is(err, declined) || scan != nil || left != 1 {
+		t.Errorf("%v, %v: %d rows without a fence", err, scan, left)
+	}
+}
+
+// A long transaction uses the table: others get their turns while the fence
+// waits, and it is put up when that one ends.
+func fenceWaitsInTurns(t *testing.T, url string) {
+	db := open(t, url, "CREATE TABLE used (id bigint AUTO_INCREMENT PRIMARY KEY, n int)", "INSERT INTO used (n) VALUES (1)")
+	long, err := db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := long.Exec("SELECT n FROM used"); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan error, 1)
+	go func() {
+		_, err := Read(context.Background(), Request{Name: "used", System: "auto_increment", DSN: url}, nil)
+		read <- err
+	}()
+	var longest time.Duration
+	for until := time.Now().Add(4 * time.Second); time.Now().Before(until); {
+		begun := time.Now()
+		if _, err := db.Exec("INSERT INTO used (n) VALUES (2)"); err != nil {
+			t.Fatal(err)
+		}
+		longest = max(longest, time.Since(begun))
+		<-time.After(10 * time.Millisecond)
+	}
+	if err := long.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-read; err != nil {
+		t.Error(err)
+	}
+	if longest < 500*time.Millisecond || longest > 2500*time.Millisecond {
+		t.Errorf("another INSERT waited %v", longest)
+	}
+	if _, err := db.Exec("INSERT INTO used (n) VALUES (3)"); err == nil {
+		t.Error("there is no fence")
+	}
+}
+
+// Hints fit what went wrong.
+func TestHints(t *testing.T) {
+	t.Parallel()
+	l := location(t, "mysql://ids@h/d")
+	for _, tc := range []struct {
+		err  error
+		hint string
+	}{
+		{&mysql.MySQLError{Number: 1045}, "database_passwords"},
+		{&mysql.MySQLError{Number: 1419}, "log_bin_trust_function_creators"},
+		{&mysql.MySQLError{Number: 1205}, "nothing is changed"},
+		{&mysql.MySQLError{Number: 1142}, "needs the right"},
+		{&mysql.MySQLError{Number: 1146}, "key => "},
+		{&pgconn.PgError{Code: "42501"}, "needs the right"},
+		{&pgconn.PgError{Code: "28P01"}, "database_passwords"},
+		{errors.New("connection refused"), "Is the database up"},
+	} {
+		var e *generator.Error
+		if !errors.As(explain(l, systems[0], tc.err), &e) || !strings.Contains(e.Hint, tc.hint) {
+			t.Errorf("%v: %+v, want %q", tc.err, e, tc.hint)
+		}
+	}
 }
 
 // Leaf servers take blocks while it is taken over: what they got lies below.

@@ -1,0 +1,100 @@
+package takeover
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"nextid/generator/option"
+)
+
+// table is one with an AUTO_INCREMENT column.
+type table struct {
+	*sql.Conn
+	schema, bare string // as they stand in information_schema; schema is SQL
+	name         string // quoted
+	column       string // quoted
+	trigger      string // the fence; quoted
+	triggerName  string
+}
+
+// readAutoIncrement takes over the numbers of a table's AUTO_INCREMENT
+// column. CREATE TRIGGER waits for the transactions that use the table; after
+// it nobody gets a number there.
+func readAutoIncrement(ctx context.Context, d *database) (p position, err error) {
+	conn, err := d.sql.Conn(ctx)
+	if err != nil {
+		return p, err
+	}
+	defer conn.Close()
+	for _, statement := range shortWaits[d.System] {
+		if _, err := conn.ExecContext(ctx, statement); err != nil {
+			return p, err
+		}
+	}
+	t, err := d.findTable(ctx, conn)
+	if err != nil {
+		return p, err
+	}
+	err = conn.QueryRowContext(ctx, "SELECT COUNT(*) > 0 FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = "+t.schema+
+		" AND EVENT_OBJECT_TABLE = ? AND TRIGGER_NAME = ?", t.bare, t.triggerName).Scan(&p.fenced)
+	if err != nil {
+		return p, err
+	}
+	if d.fence && !p.fenced {
+		if _, err := conn.ExecContext(ctx, "CREATE TRIGGER "+t.trigger+" BEFORE INSERT ON "+t.name+
+			" FOR EACH ROW IF NEW."+t.column+" IS NULL OR NEW."+t.column+" = 0 THEN SIGNAL SQLSTATE '45000'"+
+			" SET MESSAGE_TEXT = 'the ids of this table come from nextid now'; END IF"); err != nil {
+			return p, err
+		}
+	}
+	return p, t.position(ctx, &p)
+}
+
+// findTable looks for the column.
+func (d *database) findTable(ctx context.Context, conn *sql.Conn) (*table, error) {
+	name, err := d.System.QuoteName(d.key)
+	if err != nil {
+		return nil, err
+	}
+	t := &table{Conn: conn, name: name, schema: "DATABASE()", bare: d.key}
+	prefix := ""
+	if s, bare, ok := strings.Cut(d.key, "."); ok {
+		t.schema, t.bare = "'"+s+"'", bare // letters, digits and _, as QuoteName has seen
+		prefix = "`" + s + "`."
+	}
+	t.triggerName = t.bare[:min(len(t.bare), 56)] + "_nextid"
+	t.trigger = prefix + "`" + t.triggerName + "`"
+	err = conn.QueryRowContext(ctx, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "+t.schema+
+		" AND TABLE_NAME = ? AND EXTRA LIKE '%auto_increment%'", t.bare).Scan(&t.column)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, option.Error("Pass the table's name: import_generator(name, 'auto_increment', dsn, key => '…').",
+			"%s has no AUTO_INCREMENT column", d.key)
+	}
+	t.column = "`" + strings.ReplaceAll(t.column, "`", "``") + "`"
+	return t, err
+}
+
+// position is above the counter and above all rows.
+func (t *table) position(ctx context.Context, p *position) error {
+	// MySQL 8 shows an old value of AUTO_INCREMENT for a day; others have no such setting.
+	_, _ = t.ExecContext(ctx, "SET SESSION information_schema_stats_expiry = 0")
+	var next, greatest int64
+	if err := t.QueryRowContext(ctx, "SELECT COALESCE(AUTO_INCREMENT, 1) FROM information_schema.TABLES WHERE TABLE_SCHEMA = "+t.schema+
+		" AND TABLE_NAME = ?", t.bare).Scan(&next); err != nil {
+		return err
+	}
+	if err := t.QueryRowContext(ctx, fmt.Sprintf("SELECT COALESCE(MAX(%s), 0) FROM %s", t.column, t.name)).Scan(&greatest); err != nil {
+		return err
+	}
+	if err := t.QueryRowContext(ctx, "SELECT @@GLOBAL.auto_increment_increment, @@GLOBAL.auto_increment_offset").Scan(&p.increment, &p.offset); err != nil {
+		return err
+	}
+	if p.offset > p.increment { // MySQL ignores it then
+		p.offset = 1
+	}
+	p.next = max(next, greatest+1)
+	return nil
+}

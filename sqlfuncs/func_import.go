@@ -1,0 +1,143 @@
+package sqlfuncs
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"nextid/generator"
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// importFunctions take over other id systems.
+var importFunctions = []function{{
+	name: "import_generator", schema: nextidSchema, result: datum.Text, volatile: isVolatile, admin: true, namedOptions: 3,
+	args: []argument{
+		{name: "name", typ: datum.Text},
+		{name: "system", typ: datum.Text},
+		{name: "dsn", typ: datum.Text},
+		{name: "options", typ: datum.JSONB, optional: true},
+	},
+	help: "takes over the position of another id system and fences it; the generator goes on above", eval: importGenerator,
+}}
+
+// importGenerator creates a generator that goes on where another system
+// stands, or moves one that exists. What can be refused is refused before the
+// other system is touched.
+func importGenerator(x *exec, a []datum.Value) (datum.Value, error) {
+	name := a[0].Str
+	options, err := optionsArg(a, 3)
+	if err == nil {
+		err = generator.CheckName(name)
+	}
+	if err != nil {
+		return datum.Value{}, err
+	}
+	if x.server.takeover == nil {
+		return datum.Value{}, sqlstate.New(sqlstate.FeatureNotSupported, "this server takes over no other systems")
+	}
+	x.session.waits()
+	target, err := importTarget(x, name)
+	if err != nil {
+		return datum.Value{}, err
+	}
+	p, err := x.server.takeover(x.ctx, name, a[1].Str, a[2].Str, options, target.agree)
+	if err != nil {
+		return datum.Value{}, err
+	}
+	if !target.exists {
+		if err := x.registry().Create(x.ctx, name, p.Kind, p.Options); err != nil {
+			return datum.Value{}, err
+		}
+	}
+	next, err := target.goOn(x, p)
+	return datum.MakeText(fmt.Sprintf("%s goes on at %d; %s", name, next, p.Report)), err
+}
+
+// imported is the generator of a name that an import creates or raises.
+type imported struct {
+	name   string
+	exists bool
+	past   int64 // numbers below it were reserved under the name, by any server, even before it was dropped
+	start  int64 // of one that exists: its numbers are start + k·increment
+	step   int64
+}
+
+// importTarget looks at a name. Generators of other kinds have no position to
+// go on from.
+func importTarget(x *exec, name string) (*imported, error) {
+	t := &imported{name: name}
+	var err error
+	if t.past, err = x.registry().Past(x.ctx, name); err != nil {
+		return nil, err
+	}
+	e, err := x.registry().Existing(x.ctx, name)
+	if missing(err) {
+		return t, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	d, err := e.Definition(x.ctx)
+	if err != nil {
+		return nil, err
+	}
+	if d.Kind != "segment" && d.Kind != "counter" {
+		return nil, sqlstate.New(sqlstate.FeatureNotSupported, "generator %q exists, and is of kind %s, not segment or counter", name, d.Kind).
+			WithHint("Use another name, or drop it first.")
+	}
+	var o struct {
+		Start, Increment int64
+		Offset           *int64
+	}
+	if err := json.Unmarshal(d.Options, &o); err != nil {
+		return nil, err
+	}
+	t.exists, t.start, t.step = true, o.Start, o.Increment
+	if o.Offset != nil {
+		t.start = *o.Offset
+	}
+	return t, nil
+}
+
+// agree refuses what would give numbers that the other system, or another
+// database of it, has given or will give.
+func (t *imported) agree(p Position) error {
+	switch {
+	case t.exists && t.step < 0:
+		return sqlstate.New(sqlstate.FeatureNotSupported, "generator %q descends", t.name).WithHint("Use another name.")
+	case t.exists && (t.step%p.Increment != 0 || (t.start-p.Next)%p.Increment != 0):
+		return sqlstate.New(sqlstate.NotPrerequisite,
+			"generator %q draws numbers that belong to databases which are not taken over: only %d, %d, … is", t.name, p.Next, p.Next+p.Increment).
+			WithHint("Name all databases, with spaces between their URLs, or use another name.")
+	case t.past > p.Next && !p.Fenced:
+		return sqlstate.New(sqlstate.NotPrerequisite,
+			"numbers up to %d were reserved under the name %q already, and the other system goes on at %d", t.past-1, t.name, p.Next).
+			WithHint("Nothing was changed. Use another name; numbers of both systems would be mixed under this one.")
+	}
+	return nil
+}
+
+// goOn moves the generator above the position, and returns the number that it
+// gives next.
+func (t *imported) goOn(x *exec, p Position) (int64, error) {
+	e, err := x.registry().Existing(x.ctx, t.name)
+	if err != nil {
+		return 0, err
+	}
+	gen, err := e.Generator(x.ctx)
+	if err != nil {
+		return 0, err
+	}
+	r, ok := gen.(generator.Raiser)
+	if !ok {
+		return 0, sqlstate.New(sqlstate.Internal, "generator %q cannot be raised", t.name)
+	}
+	if err := r.Raise(x.ctx, p.Next, false); err != nil {
+		return 0, err
+	}
+	if peeker, ok := gen.(generator.Peeker); ok {
+		return peeker.Peek(x.ctx)
+	}
+	return p.Next, nil
+}
