@@ -48,7 +48,7 @@ generator/code:            generator generator/option
 generator/example:         generator generator/option generator/store/shared
 generator/store/memory:    generator
 generator/store/metered:   generator
-generator/store/sqlstore:  generator migrations/...
+generator/store/sqlite:    generator migrations/...
 generator/store/shared:    generator
 generator/store/postgres:  generator/store/shared migrations
 generator/store/mysql:     generator generator/store/shared migrations

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"nextid/generator/store/shared"
-	"nextid/generator/store/sqlstore"
+	"nextid/generator/store/sqlite"
 )
 
 // The stores of this build that are not on a server, as the part of --store
@@ -122,7 +122,7 @@ func redacted(text string) string {
 // in fills in the file of the zero StoreURL.
 func (u StoreURL) in(data string) StoreURL {
 	if u.Scheme == "" {
-		return StoreURL{Scheme: storeSQLite, File: joinDir(data, sqlstore.DefaultFile)}
+		return StoreURL{Scheme: storeSQLite, File: joinDir(data, sqlite.DefaultFile)}
 	}
 	return u
 }

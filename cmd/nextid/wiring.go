@@ -25,7 +25,7 @@ import (
 	"nextid/generator/store/postgres"
 	"nextid/generator/store/redis"
 	"nextid/generator/store/shared"
-	"nextid/generator/store/sqlstore"
+	"nextid/generator/store/sqlite"
 	"nextid/generator/store/zookeeper"
 	"nextid/generator/takeover"
 	"nextid/generator/textid"
@@ -107,11 +107,11 @@ func openStore(ctx context.Context, c Config, adopt bool, log *slog.Logger) (gen
 	case storeMemory:
 		return memory.New(memory.Config{Exclusive: true}), nil
 	case storeSQLite:
-		return sqlstore.Open(ctx, sqlstore.Config{
+		return sqlite.Open(ctx, sqlite.Config{
 			Dir: filepath.Dir(c.Store.File), File: filepath.Base(c.Store.File), Owner: owner(), Adopt: adopt,
 		})
 	}
-	return sqlstore.Open(ctx, sqlstore.Config{Dir: c.Data, Owner: owner(), Adopt: adopt})
+	return sqlite.Open(ctx, sqlite.Config{Dir: c.Data, Owner: owner(), Adopt: adopt})
 }
 
 // owner names this process in the store, for operators.

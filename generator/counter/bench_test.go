@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"nextid/generator"
-	"nextid/generator/store/sqlstore"
+	"nextid/generator/store/sqlite"
 )
 
 // One number for each durable commit, and one commit for all that wait.
 func BenchmarkEmbeddedStore(b *testing.B) {
 	for name, parallelism := range map[string]int{"1 client": 0, "64 clients": 32} {
 		b.Run(name, func(b *testing.B) {
-			store, err := sqlstore.Open(b.Context(), sqlstore.Config{Dir: b.TempDir(), Owner: "bench"})
+			store, err := sqlite.Open(b.Context(), sqlite.Config{Dir: b.TempDir(), Owner: "bench"})
 			if err != nil {
 				b.Fatal(err)
 			}

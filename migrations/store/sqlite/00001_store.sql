@@ -1,7 +1,7 @@
 -- The embedded store: one SQLite file in the data directory of one server.
 --
 -- Every row carries a checksum (CRC-32C over its other columns, see package
--- sqlstore): a row that was damaged, or changed by hand, is refused.
+-- sqlite): a row that was damaged, or changed by hand, is refused.
 -- Times are Unix milliseconds.
 
 -- +goose Up

@@ -1,0 +1,69 @@
+package sqlite
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// binding is the place that a store belongs to; see the package comment. A
+// zero field says nothing and fits everything.
+type binding struct {
+	machine string
+	inode   uint64
+}
+
+// here is the binding of the database file that was opened.
+func (d *directory) here() binding {
+	b := binding{machine: digest(machineID())}
+	if d.fs.steadyInodes && d.database != nil {
+		b.inode = inodeOf(d.database)
+	}
+	return b
+}
+
+// digest hides a machine-id, as machine-id(5) asks for.
+func digest(machine string) string {
+	if machine == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte("nextid store " + machine))
+	return hex.EncodeToString(sum[:16])
+}
+
+// misplaced says why a store that is bound to b must not be used at now, or
+// "" if it fits.
+func (b binding) misplaced(now binding) string {
+	switch {
+	case b.machine != "" && now.machine != "" && b.machine != now.machine:
+		return "was last used on another machine"
+	case b.inode != 0 && now.inode != 0 && b.inode != now.inode:
+		return "is a copy: the file that was last used was another one"
+	default:
+		return ""
+	}
+}
+
+// checkPlace compares a store with the place where it was found and with what
+// was seen there.
+func (d *directory) checkPlace(stored meta, here binding, seen sighting, adopt bool) error {
+	if adopt {
+		return nil
+	}
+	path := d.in(d.file)
+	if why := stored.misplaced(here); why != "" {
+		return inconsistent("Two copies of a store give out the same ids. If no other copy is in use, nor will be: "+
+			"start with --adopt once. If the file was restored from a backup, raise every segment generator above its "+
+			"last id with setval then.", "the store %s %s", path, why)
+	}
+	if seen.storeID != "" && seen.storeID != stored.storeID {
+		return inconsistent("Put the file back that belongs here, or start with --adopt once to go on with this one.",
+			"%s is another store than the one that this directory belongs to", path)
+	}
+	if seen.reservations > stored.reservations {
+		return inconsistent("An older copy was put in its place, or the disk lost what it had confirmed. Put the newer "+
+			"file back; or start with --adopt once and raise every segment generator above its last id with setval.",
+			"the store %s is older than this directory: it has %d reservations of %d",
+			path, stored.reservations, seen.reservations)
+	}
+	return nil
+}

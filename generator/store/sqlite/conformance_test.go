@@ -1,0 +1,30 @@
+package sqlite_test
+
+import (
+	"testing"
+
+	"nextid/generator"
+	"nextid/generator/store/sqlite"
+	"nextid/generator/store/storetest"
+)
+
+func TestConformance(t *testing.T) {
+	dirs := make(map[generator.Store]string)
+	open := func(t *testing.T, dir string) generator.Store {
+		s, err := sqlite.Open(t.Context(), sqlite.Config{Dir: dir, Owner: "conformance"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dirs[s] = dir
+		return s
+	}
+	storetest.Run(t, func(t *testing.T) generator.Store { return open(t, t.TempDir()) }, storetest.Caps{
+		Exclusive: true,
+		Reopen: func(t *testing.T, s generator.Store) generator.Store {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return open(t, dirs[s])
+		},
+	})
+}

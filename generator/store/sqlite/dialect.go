@@ -1,0 +1,60 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// dialect is how one database says the operations of a generator.Store. Each
+// text is one statement; a change takes its result from its own answer
+// (RETURNING), so that nothing is looked up again after it (rule R3). The
+// parameters are ?1, ?2, … in the order of this list.
+type dialect struct {
+	reserve  string // key, at least, n, limit, owner, now: lo, hi; no row when refused
+	standing string // key: hi, intact
+	release  string // key, hi, to, now
+	reserved string // prefix, end of the prefix or '': key, hi, owner, updated, intact
+
+	define   string // name, kind, options, now: version, created; no row when the name is taken
+	redefine string // name, version, options: kind, version, created; no row when refused
+	undefine string // name: version; no row when refused
+	defined  string // name: as scanDefinition reads it, dropped ones too
+	list     string // as scanDefinition reads it, without the dropped ones
+}
+
+// statements are the prepared texts of a dialect.
+type statements struct {
+	reserve, standing, release, reserved      *sql.Stmt
+	define, redefine, undefine, defined, list *sql.Stmt
+}
+
+// preparer is a *sql.Conn or a *sql.DB.
+type preparer interface {
+	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
+}
+
+func (d *dialect) prepare(ctx context.Context, on preparer) (*statements, error) {
+	s := new(statements)
+	for _, p := range []struct {
+		stmt **sql.Stmt
+		text string
+	}{
+		{&s.reserve, d.reserve},
+		{&s.standing, d.standing},
+		{&s.release, d.release},
+		{&s.reserved, d.reserved},
+		{&s.define, d.define},
+		{&s.redefine, d.redefine},
+		{&s.undefine, d.undefine},
+		{&s.defined, d.defined},
+		{&s.list, d.list},
+	} {
+		stmt, err := on.PrepareContext(ctx, p.text)
+		if err != nil {
+			return nil, fmt.Errorf("prepare %q: %w", p.text, err)
+		}
+		*p.stmt = stmt
+	}
+	return s, nil
+}

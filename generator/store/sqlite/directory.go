@@ -1,0 +1,268 @@
+package sqlite
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Names of the files beside the database file.
+const (
+	lockSuffix    = ".lock" // see directory.takeLock
+	witnessSuffix = ".id"   // see witness
+	newSuffix     = ".new"  // a file that is not finished yet
+	journalSuffix = "-journal"
+)
+
+// directory is the place of an embedded store, locked for this process. Its
+// files are reached through the open directory, so that they stay in reach
+// when the directory is renamed.
+//
+// Nothing here opens the database file itself while SQLite has it open:
+// closing any descriptor of a file drops all POSIX locks of the process on
+// it (fcntl(2)), SQLite's too.
+type directory struct {
+	path  string // as the user wrote it, for messages
+	abs   string // for SQLite
+	file  string // name of the database file
+	fresh bool   // a new store needs an empty directory
+	fs    filesystem
+	root  *os.Root
+	lock  *os.File
+
+	database os.FileInfo // the database file that was opened
+	written  time.Time   // when it was changed last, by us; zero if that is not known
+}
+
+// openDirectory creates the directory if needed, checks it and locks it.
+func openDirectory(cfg Config) (*directory, error) {
+	d := &directory{path: cmp.Or(cfg.Dir, "."), file: cmp.Or(cfg.File, DefaultFile), fresh: cfg.File == ""}
+	if filepath.Base(d.file) != d.file {
+		return nil, refuse("Give the directory as Dir and the file's name as File.",
+			"%q is not the name of a file in the data directory", d.file)
+	}
+	var err error
+	if d.abs, err = filepath.Abs(d.path); err != nil {
+		return nil, storeError("the data directory "+d.path, err)
+	}
+	if err := makeDirectory(d.abs); err != nil {
+		return nil, storeError("the data directory "+d.path, err)
+	}
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(d.path)
+	if err != nil {
+		return nil, storeError("the data directory "+d.path, err)
+	}
+	d.root = root
+	if err := d.takeLock(); err != nil {
+		d.close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// makeDirectory creates a directory with all that is missing above it, so
+// that it is still there after a power failure: a store that vanished with
+// its directory would begin again.
+func makeDirectory(abs string) error {
+	var parents []string // of the directories that are missing
+	for p := abs; p != filepath.Dir(p); p = filepath.Dir(p) {
+		if _, err := os.Stat(p); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		parents = append(parents, filepath.Dir(p))
+	}
+	if err := os.MkdirAll(abs, 0o700); err != nil {
+		return err
+	}
+	for _, p := range parents {
+		if err := syncOpened(os.Open(p)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sync makes the entries of the directory durable.
+func (d *directory) sync() error { return syncOpened(d.root.Open(".")) }
+
+func syncOpened(dir *os.File, err error) error {
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return syncDirectory(dir)
+}
+
+// check refuses directories in which no store can be safe.
+func (d *directory) check() (err error) {
+	info, err := os.Stat(d.path)
+	if err != nil {
+		return storeError("the data directory "+d.path, err)
+	}
+	if !info.IsDir() {
+		return refuse("Name the directory that holds "+d.file+".", "%s is not a directory", d.path)
+	}
+	if err := writable("the data directory "+d.path, info); err != nil {
+		return err
+	}
+	if d.fs, err = filesystemOf(d.path); err != nil {
+		return storeError("the data directory "+d.path, err)
+	}
+	if d.fs.remote {
+		return refuse("Locks and fsync cannot be trusted there. Choose a directory on a local disk.",
+			"the data directory %s is on a file system that machines share (%s)", d.path, d.fs.name)
+	}
+	return nil
+}
+
+// writable looks at the mode itself: it binds root too, for whom the system
+// would make an exception.
+func writable(what string, info os.FileInfo) error {
+	if info.Mode().Perm()&0o200 != 0 {
+		return nil
+	}
+	return refuse("nextid must be able to write the data directory and the files in it: chmod u+w.",
+		"%s is read-only (mode %#o)", what, info.Mode().Perm())
+}
+
+// takeLock locks the lock file for as long as the directory is open, and
+// writes into it who holds it.
+func (d *directory) takeLock() error {
+	name := d.file + lockSuffix
+	for {
+		f, err := d.root.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return storeError(d.in(name), err)
+		}
+		ok, err := tryLock(f)
+		if err != nil {
+			f.Close()
+			return storeError(d.in(name), err)
+		}
+		if !ok {
+			holder := readHolder(f)
+			f.Close()
+			return d.inUse(holder)
+		}
+		if !d.still(f, name) {
+			f.Close() // deleted between opening and locking it
+			continue
+		}
+		d.lock = f
+		writeHolder(f)
+		return nil
+	}
+}
+
+func (d *directory) inUse(holder string) error {
+	return refuse(hintInUse, "the data directory %s is in use by %s", d.path, holder)
+}
+
+// still reports whether name is the file f.
+func (d *directory) still(f *os.File, name string) bool {
+	opened, err1 := f.Stat()
+	there, err2 := d.root.Stat(name)
+	return err1 == nil && err2 == nil && os.SameFile(opened, there)
+}
+
+// writeHolder notes this process in the lock file. It serves the message of
+// the next process only, so it may fail.
+func writeHolder(f *os.File) {
+	host, _ := os.Hostname()
+	if f.Truncate(0) == nil {
+		_, _ = f.WriteAt(fmt.Appendf(nil, "process %d on %s\n", os.Getpid(), cmp.Or(host, "this machine")), 0)
+	}
+}
+
+func readHolder(f *os.File) string {
+	text, _ := io.ReadAll(io.LimitReader(f, 512))
+	return cmp.Or(strings.TrimSpace(string(text)), "another process")
+}
+
+// in is the path of a file in the directory, for messages.
+func (d *directory) in(file string) string { return filepath.Join(d.path, file) }
+
+// has reports whether a file is there.
+func (d *directory) has(file string) (bool, error) {
+	_, err := d.root.Lstat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, storeError(d.in(file), err)
+}
+
+// usersFile is what nextid passwd writes, perhaps before the first start.
+const usersFile = "users"
+
+// checkEmpty refuses to make a new store among the files of others.
+func (d *directory) checkEmpty() error {
+	if !d.fresh {
+		return nil
+	}
+	entries, err := fs.ReadDir(d.root.FS(), ".")
+	if err != nil {
+		return storeError("the data directory "+d.path, err)
+	}
+	for _, e := range entries {
+		switch e.Name() {
+		case d.file + lockSuffix, d.file + newSuffix, d.file + newSuffix + journalSuffix, "lost+found":
+		case usersFile:
+		default:
+			return refuse("Name the data directory, or an empty directory for a new store.",
+				"the directory %s holds no %s but other files, %s among them", d.path, d.file, e.Name())
+		}
+	}
+	return nil
+}
+
+// adoptFile notes which file the database is, and checks that it can be one.
+func (d *directory) adoptFile() error {
+	info, err := d.root.Stat(d.file)
+	if err != nil {
+		return storeError(d.in(d.file), err)
+	}
+	switch {
+	case !info.Mode().IsRegular():
+		return refuse("Name the directory that holds the database file.", "%s is not a regular file", d.in(d.file))
+	case info.Size() == 0:
+		return inconsistent(hintRestore, "%s is empty", d.in(d.file))
+	}
+	d.database = info
+	return writable(d.in(d.file), info)
+}
+
+// changed reports whether another program has written to the database file
+// since wrote was called. Another file in its place is an error.
+func (d *directory) changed() (written bool, err error) {
+	info, err := d.root.Stat(d.file)
+	if err == nil && os.SameFile(info, d.database) {
+		return timesAreExact && !d.written.IsZero() && !info.ModTime().Equal(d.written), nil
+	}
+	return false, inconsistent("Put the file back that was there, or stop the server and look after the data directory.",
+		"%s was removed or replaced while the server was running", d.in(d.file))
+}
+
+// wrote notes that what the database file holds is ours.
+func (d *directory) wrote() {
+	d.written = time.Time{} // unknown
+	if info, err := d.root.Stat(d.file); err == nil {
+		d.written = info.ModTime()
+	}
+}
+
+// close lets the next process in.
+func (d *directory) close() {
+	if d.lock != nil {
+		d.lock.Close()
+	}
+	d.root.Close()
+}

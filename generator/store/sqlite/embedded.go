@@ -1,0 +1,228 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"nextid/generator"
+)
+
+// embedded is the store on one SQLite file. One goroutine (serve) owns the
+// session; all calls go to it as operations.
+type embedded struct {
+	cfg     Config
+	dir     *directory
+	storeID string
+
+	queue   chan *operation
+	closing chan struct{}
+	closed  func() error // waits for serve to end, once
+	trouble atomic.Pointer[trouble]
+
+	// Owned by serve.
+	session *session // nil after an error, until it was opened and checked again
+	witness *witness
+	known   int64 // reservations that were committed, as this process knows
+}
+
+// Open opens the embedded store of a directory, or makes a new one there.
+// Errors are *generator.Error: ErrNotNow when the store cannot be used here
+// and now, ErrRegressed when its content or place is not to be trusted.
+func Open(ctx context.Context, cfg Config) (generator.Store, error) {
+	cfg = cfg.withDefaults()
+	dir, err := openDirectory(cfg)
+	if err != nil {
+		return nil, err
+	}
+	s := &embedded{cfg: cfg, dir: dir, queue: make(chan *operation), closing: make(chan struct{})}
+	if err := s.start(ctx); err != nil {
+		return nil, errors.Join(err, s.release())
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.serve() }()
+	s.closed = sync.OnceValue(func() error {
+		close(s.closing)
+		return <-served
+	})
+	return s, nil
+}
+
+// trouble is what keeps the store from working.
+type trouble struct {
+	err   error
+	since time.Time
+}
+
+// Probe implements generator.Prober: a full disk, for example.
+func (s *embedded) Probe() error {
+	if t := s.trouble.Load(); t != nil {
+		return fmt.Errorf("the store has not worked since %s: %w", t.since.UTC().Format(time.RFC3339), t.err)
+	}
+	return nil
+}
+
+// note remembers how the last transaction ended.
+func (s *embedded) note(err error) {
+	switch before := s.trouble.Load(); {
+	case err == nil && before != nil:
+		s.trouble.Store(nil)
+	case err != nil && before == nil:
+		s.trouble.Store(&trouble{err, time.UnixMilli(millis(s.cfg.Clock))})
+	}
+}
+
+// start finds or makes the database, checks it and binds it to its place.
+func (s *embedded) start(ctx context.Context) error {
+	seen, used, err := s.dir.readWitness()
+	if err != nil {
+		return err
+	}
+	if err := s.find(ctx, used); err != nil {
+		return err
+	}
+	if err := s.dir.adoptFile(); err != nil {
+		return err
+	}
+	var m meta
+	if s.session, m, err = openSession(ctx, s.dir); err != nil {
+		return err
+	}
+	if err := s.dir.checkPlace(m, s.dir.here(), seen, s.cfg.Adopt); err != nil {
+		return err
+	}
+	s.storeID = m.storeID
+	if err := s.settle(ctx); err != nil {
+		return storeError(s.dir.in(s.dir.file), err)
+	}
+	s.witness, err = s.dir.newWitness(sighting{storeID: s.storeID, reservations: s.known})
+	return err
+}
+
+// settle notes where the store is now. It is also the proof that the disk
+// takes writes.
+func (s *embedded) settle(ctx context.Context) error {
+	here := s.dir.here()
+	return s.session.atomically(ctx, func() (err error) {
+		s.known, err = scanMeta(s.session.opened.QueryRowContext(ctx,
+			millis(s.cfg.Clock), s.cfg.Owner, here.machine, int64(here.inode)))
+		return err
+	})
+}
+
+// find sees to it that there is a database file. A missing one is made only
+// where there was none before.
+func (s *embedded) find(ctx context.Context, used bool) error {
+	there, err := s.dir.has(s.dir.file)
+	if err != nil || there {
+		return err
+	}
+	if used {
+		return inconsistent("Put the file back where it was. A new store would give out the same ids again; if that is "+
+			"what you want, remove "+s.dir.file+witnessSuffix+" too.",
+			"%s is missing, but this directory had a store before", s.dir.in(s.dir.file))
+	}
+	if err := s.dir.checkEmpty(); err != nil {
+		return err
+	}
+	return s.dir.create(ctx, s.cfg)
+}
+
+// release gives up everything that the store holds.
+func (s *embedded) release() error {
+	var err error
+	if s.session != nil {
+		err = storeError(s.dir.in(s.dir.file), s.session.close())
+		s.session = nil
+	}
+	if s.witness != nil {
+		s.witness.close()
+	}
+	s.dir.close()
+	return err
+}
+
+// Exclusive implements generator.Store: nobody else has the directory.
+func (s *embedded) Exclusive() bool { return true }
+
+// Close implements generator.Store. It waits for the transaction that is
+// under way.
+func (s *embedded) Close() error { return s.closed() }
+
+// Reserve implements generator.Reserver.
+func (s *embedded) Reserve(ctx context.Context, r generator.Reservation) (lo, hi int64, err error) {
+	if r.N < 1 || r.Key == "" {
+		return 0, 0, &generator.Error{
+			Kind:    generator.ErrCount,
+			Message: fmt.Sprintf("cannot reserve %d numbers for the key %q", r.N, r.Key),
+		}
+	}
+	if r.Owner == "" {
+		r.Owner = s.cfg.Owner
+	}
+	granted, err := ask(ctx, s, true, func(ctx context.Context, q *statements) (g [2]int64, err error) {
+		g[0], g[1], err = q.runReserve(ctx, r, millis(s.cfg.Clock))
+		return g, err
+	})
+	return granted[0], granted[1], err
+}
+
+// Release implements generator.Reserver.
+func (s *embedded) Release(ctx context.Context, key string, hi, to int64) error {
+	_, err := ask(ctx, s, false, func(ctx context.Context, q *statements) (struct{}, error) {
+		return struct{}{}, q.runRelease(ctx, key, hi, to, millis(s.cfg.Clock))
+	})
+	return err
+}
+
+// Reserved implements generator.Reserver.
+func (s *embedded) Reserved(ctx context.Context, prefix string) ([]generator.Mark, error) {
+	return ask(ctx, s, false, func(ctx context.Context, q *statements) ([]generator.Mark, error) {
+		return q.runReserved(ctx, prefix)
+	})
+}
+
+// Define implements generator.Definitions.
+func (s *embedded) Define(ctx context.Context, d generator.Definition) (generator.Definition, bool, error) {
+	type answer struct {
+		stored  generator.Definition
+		created bool
+	}
+	a, err := ask(ctx, s, false, func(ctx context.Context, q *statements) (a answer, err error) {
+		a.stored, a.created, err = q.runDefine(ctx, d, millis(s.cfg.Clock))
+		return a, err
+	})
+	return a.stored, a.created, err
+}
+
+// Redefine implements generator.Definitions.
+func (s *embedded) Redefine(ctx context.Context, d generator.Definition) (generator.Definition, error) {
+	return ask(ctx, s, false, func(ctx context.Context, q *statements) (generator.Definition, error) {
+		return q.runRedefine(ctx, d)
+	})
+}
+
+// Defined implements generator.Definitions.
+func (s *embedded) Defined(ctx context.Context, name string) (generator.Definition, error) {
+	return ask(ctx, s, false, func(ctx context.Context, q *statements) (generator.Definition, error) {
+		return q.runDefined(ctx, name)
+	})
+}
+
+// ListDefined implements generator.Definitions.
+func (s *embedded) ListDefined(ctx context.Context) ([]generator.Definition, error) {
+	return ask(ctx, s, false, func(ctx context.Context, q *statements) ([]generator.Definition, error) {
+		return q.runList(ctx)
+	})
+}
+
+// Undefine implements generator.Definitions.
+func (s *embedded) Undefine(ctx context.Context, name string) error {
+	_, err := ask(ctx, s, false, func(ctx context.Context, q *statements) (struct{}, error) {
+		return struct{}{}, q.runUndefine(ctx, name)
+	})
+	return err
+}

@@ -1,0 +1,166 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"nextid/generator"
+)
+
+// The operations answer *generator.Error for what the caller asked wrongly
+// or what a single row says; any other error is the database's.
+
+// runReserve grants a reservation. now is in Unix milliseconds.
+func (s *statements) runReserve(ctx context.Context, r generator.Reservation, now int64) (lo, hi int64, err error) {
+	err = s.reserve.QueryRowContext(ctx, r.Key, r.AtLeast, r.N, r.Limit, r.Owner, now).Scan(&lo, &hi)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, 0, s.refusedReserve(ctx, r)
+	}
+	return lo, hi, err
+}
+
+// refusedReserve tells why Reserve changed nothing. Nothing is granted from
+// what it reads.
+func (s *statements) refusedReserve(ctx context.Context, r generator.Reservation) error {
+	var hi int64
+	intact := true
+	err := s.standing.QueryRowContext(ctx, r.Key).Scan(&hi, &intact)
+	switch {
+	case err != nil && !errors.Is(err, sql.ErrNoRows):
+		return err
+	case !intact:
+		return damagedRow("reservation", r.Key)
+	default:
+		return &generator.Error{
+			Kind:    generator.ErrExhausted,
+			Message: fmt.Sprintf("%q has no numbers left below %d", r.Key, r.Limit),
+		}
+	}
+}
+
+// runRelease gives back [to, hi) if hi is still the end of key.
+func (s *statements) runRelease(ctx context.Context, key string, hi, to, now int64) error {
+	_, err := s.release.ExecContext(ctx, key, hi, to, now)
+	return err
+}
+
+func (s *statements) runReserved(ctx context.Context, prefix string) ([]generator.Mark, error) {
+	return collect(s.reserved, func(rows *sql.Rows) (m generator.Mark, err error) {
+		var updated int64
+		var intact bool
+		if err = rows.Scan(&m.Key, &m.Hi, &m.Owner, &updated, &intact); err == nil && !intact {
+			err = damagedRow("reservation", m.Key)
+		}
+		m.Updated = time.UnixMilli(updated)
+		return m, err
+	}, ctx, prefix, prefixEnd(prefix))
+}
+
+func (s *statements) runDefine(ctx context.Context, d generator.Definition, now int64) (
+	stored generator.Definition, created bool, err error,
+) {
+	var at int64
+	err = s.define.QueryRowContext(ctx, d.Name, d.Kind, string(d.Options), now).Scan(&d.Version, &at)
+	if errors.Is(err, sql.ErrNoRows) {
+		stored, err = s.runDefined(ctx, d.Name)
+		if errors.Is(err, generator.ErrUnknown) {
+			err = generator.ChangedError(d.Name)
+		}
+		return stored, false, err
+	}
+	d.Created = time.UnixMilli(at)
+	return d, err == nil, err
+}
+
+func (s *statements) runRedefine(ctx context.Context, d generator.Definition) (generator.Definition, error) {
+	var at int64
+	err := s.redefine.QueryRowContext(ctx, d.Name, d.Version, string(d.Options)).Scan(&d.Kind, &d.Version, &at)
+	if errors.Is(err, sql.ErrNoRows) {
+		if _, err := s.runDefined(ctx, d.Name); err != nil {
+			return generator.Definition{}, err
+		}
+		return generator.Definition{}, generator.ChangedError(d.Name)
+	}
+	d.Created = time.UnixMilli(at)
+	return d, err
+}
+
+func (s *statements) runUndefine(ctx context.Context, name string) error {
+	var version int64
+	err := s.undefine.QueryRowContext(ctx, name).Scan(&version)
+	if !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	if _, err := s.runDefined(ctx, name); err != nil {
+		return err
+	}
+	return generator.ChangedError(name)
+}
+
+func (s *statements) runDefined(ctx context.Context, name string) (generator.Definition, error) {
+	d, dropped, err := scanDefinition(s.defined.QueryRowContext(ctx, name))
+	if dropped || errors.Is(err, sql.ErrNoRows) {
+		return generator.Definition{}, &generator.Error{
+			Kind: generator.ErrUnknown, Name: name,
+			Message: fmt.Sprintf("generator %q does not exist", name),
+		}
+	}
+	return d, err
+}
+
+func (s *statements) runList(ctx context.Context) ([]generator.Definition, error) {
+	return collect(s.list, func(rows *sql.Rows) (generator.Definition, error) {
+		d, _, err := scanDefinition(rows)
+		return d, err
+	}, ctx)
+}
+
+// scanDefinition reads name, kind, options, version, created, dropped and
+// intact. A damaged row is an error and never counts as dropped.
+func scanDefinition(row interface{ Scan(dest ...any) error }) (d generator.Definition, dropped bool, err error) {
+	var options string
+	var created int64
+	var intact bool
+	if err := row.Scan(&d.Name, &d.Kind, &options, &d.Version, &created, &dropped, &intact); err != nil {
+		return generator.Definition{}, false, err
+	}
+	if !intact {
+		return generator.Definition{}, false, damagedRow("generator", d.Name)
+	}
+	d.Options = json.RawMessage(options)
+	d.Created = time.UnixMilli(created)
+	return d, dropped, nil
+}
+
+// collect runs a query and reads all of its rows.
+func collect[V any](stmt *sql.Stmt, scan func(*sql.Rows) (V, error), ctx context.Context, args ...any) ([]V, error) {
+	rows, err := stmt.QueryContext(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []V
+	for rows.Next() {
+		v, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, rows.Err()
+}
+
+// prefixEnd is the least text above every text that begins with prefix, ""
+// when there is none that is plain to write.
+func prefixEnd(prefix string) string {
+	for i := len(prefix) - 1; i >= 0; i-- {
+		if c := prefix[i]; c < 0x7f {
+			return prefix[:i] + string(rune(c+1))
+		}
+	}
+	return ""
+}

@@ -1,0 +1,32 @@
+//go:build unix
+
+package sqlite
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// timesAreExact: the time of a file's last change is that of the last write.
+const timesAreExact = true
+
+// tryLock takes the lock of f for as long as f is open, without waiting.
+func tryLock(f *os.File) (ok bool, err error) {
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// syncDirectory makes new and renamed entries of a directory durable.
+func syncDirectory(dir *os.File) error { return dir.Sync() }
+
+// inodeOf is the inode number of a file, 0 when there is none.
+func inodeOf(info os.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Ino
+	}
+	return 0
+}

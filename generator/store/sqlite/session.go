@@ -1,0 +1,140 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+)
+
+// session is one connection to the database file, checked and locked.
+type session struct {
+	db *sql.DB
+	*statements
+	begin, commit, count, opened *sql.Stmt
+}
+
+// meta is the row of nextid_meta.
+type meta struct {
+	storeID      string
+	reservations int64
+	binding
+}
+
+// openSession opens the database file of d and checks everything that can be
+// checked. A hot journal of a killed process is rolled back on the way.
+func openSession(ctx context.Context, d *directory) (*session, meta, error) {
+	s := &session{db: connect(filepath.Join(d.abs, d.file))}
+	m, err := s.open(ctx, d)
+	if err != nil {
+		s.close()
+		return nil, meta{}, storeError(d.in(d.file), err)
+	}
+	return s, m, nil
+}
+
+func (s *session) open(ctx context.Context, d *directory) (meta, error) {
+	if err := identify(ctx, s.db); err != nil {
+		return meta{}, err
+	}
+	if err := configure(ctx, s.db); err != nil {
+		return meta{}, err
+	}
+	if err := checkLength(ctx, s.db, d); err != nil {
+		return meta{}, err
+	}
+	if err := checkIntegrity(ctx, s.db); err != nil {
+		return meta{}, err
+	}
+	if err := migrate(ctx, s.db); err != nil {
+		return meta{}, err
+	}
+	m, err := checkRows(ctx, s.db)
+	if err != nil {
+		return meta{}, err
+	}
+	return m, s.prepare(ctx)
+}
+
+func (s *session) prepare(ctx context.Context) (err error) {
+	if s.statements, err = sqliteDialect.prepare(ctx, s.db); err != nil {
+		return err
+	}
+	for _, p := range []struct {
+		stmt **sql.Stmt
+		text string
+	}{{&s.begin, "BEGIN IMMEDIATE"}, {&s.commit, "COMMIT"}, {&s.count, metaCount}, {&s.opened, metaOpened}} {
+		if *p.stmt, err = s.db.PrepareContext(ctx, p.text); err != nil {
+			return fmt.Errorf("prepare %q: %w", p.text, err)
+		}
+	}
+	return nil
+}
+
+// close gives up the connection and with it an open transaction.
+func (s *session) close() error { return s.db.Close() }
+
+// connect returns a pool of exactly one connection, which is not replaced
+// when it breaks, to the file at an absolute path, which must exist.
+func connect(path string) *sql.DB {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // file:///C:/…
+	}
+	// The exclusive lock is kept until the connection ends.
+	dsn := url.URL{Scheme: "file", Path: path, RawQuery: "mode=rw&_error_rc=1&_busy_timeout=0" +
+		"&_pragma=locking_mode(EXCLUSIVE)&_pragma=temp_store(MEMORY)&_pragma=trusted_schema(OFF)"}
+	db := sql.OpenDB(&oneConnection{dsn: dsn.String()})
+	db.SetMaxOpenConns(1)
+	db.SetMaxIdleConns(1)
+	return db
+}
+
+// configure sets how SQLite writes, sees to it that it was heard, and takes
+// the exclusive lock. fullfsync matters on macOS only.
+func configure(ctx context.Context, db *sql.DB) error {
+	for _, p := range []struct{ set, get, want string }{
+		{"PRAGMA journal_mode = DELETE", "PRAGMA journal_mode", "delete"},
+		{"PRAGMA synchronous = EXTRA", "PRAGMA synchronous", "3"},
+		{"PRAGMA fullfsync = ON", "PRAGMA fullfsync", "1"},
+		{"PRAGMA cell_size_check = ON", "PRAGMA cell_size_check", "1"},
+	} {
+		if _, err := db.ExecContext(ctx, p.set); err != nil {
+			return err
+		}
+		var got string
+		if err := db.QueryRowContext(ctx, p.get).Scan(&got); err != nil {
+			return err
+		}
+		if got != p.want {
+			return fmt.Errorf("%s gives %q, not %q", p.get, got, p.want)
+		}
+	}
+	_, err := db.ExecContext(ctx, "BEGIN EXCLUSIVE; COMMIT")
+	return err
+}
+
+// readMeta reads the one row of nextid_meta.
+func readMeta(ctx context.Context, db *sql.DB) (m meta, err error) {
+	var inode int64
+	var intact bool
+	err = db.QueryRowContext(ctx, metaSelect).Scan(&m.storeID, &m.machine, &inode, &m.reservations, &intact)
+	if errors.Is(err, sql.ErrNoRows) || (err == nil && !intact) {
+		return meta{}, damagedRow("meta", "1")
+	}
+	m.inode = uint64(inode)
+	return m, err
+}
+
+// scanMeta reads the number of reservations that a change of nextid_meta
+// returns. A damaged row is not changed.
+func scanMeta(row *sql.Row) (reservations int64, err error) {
+	err = row.Scan(&reservations)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = damagedRow("meta", "1")
+	}
+	return reservations, err
+}
