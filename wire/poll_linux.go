@@ -124,9 +124,7 @@ func (p *poller) run(b *batch) {
 				_ = syscall.Close(p.bell)
 				return
 			}
-			b.serial++
-			serial := b.serial
-			b.step.Store(serial)
+			serial := p.begin(b)
 			p.dispatch(event, b, serial)
 			if !b.step.CompareAndSwap(serial, 0) {
 				return
@@ -138,10 +136,42 @@ func (p *poller) run(b *batch) {
 		}
 		p.poll(b)
 		p.deal(b)
-		if p.asleep.Load() && p.asleep.CompareAndSwap(true, false) {
-			p.wake <- struct{}{}
+	}
+}
+
+// begin says that the owner of a batch works on its next event, and wakes the
+// watchdog if it sleeps. The order counts, here and in doze: each side says
+// what it does before it looks at the other, so one of them sees the other
+// whatever happens in between. A loop that looked first could find the watchdog
+// awake, which finds nothing to watch and falls asleep, and then be stuck
+// without it.
+func (p *poller) begin(b *batch) (serial uint64) {
+	b.serial++
+	b.step.Store(b.serial)
+	if p.asleep.Load() && p.asleep.CompareAndSwap(true, false) {
+		p.wake <- struct{}{} // has room: a watchdog takes it before it sleeps again
+	}
+	return b.serial
+}
+
+// doze says that the watchdog is about to wait for wake. It reports false when
+// something is being worked on after all.
+func (p *poller) doze() bool {
+	p.asleep.Store(true)
+	for i := -1; i < len(p.shares); i++ {
+		if p.batch(i).step.Load() != 0 {
+			return !p.asleep.CompareAndSwap(true, false) // else begin has seen it, and wakes
 		}
 	}
+	return true
+}
+
+// batch is the one that polls, for -1, or a share.
+func (p *poller) batch(i int) *batch {
+	if i < 0 {
+		return p.lead
+	}
+	return p.shares[i]
 }
 
 // poll waits for the next events. Under load it asks first without giving up
@@ -233,10 +263,7 @@ func (p *poller) watch() {
 		}
 		moved := uint64(0)
 		for i := -1; i < len(p.shares); i++ {
-			b := p.lead
-			if i >= 0 {
-				b = p.shares[i]
-			}
+			b := p.batch(i)
 			step := b.step.Load()
 			moved += step
 			if step != 0 && step == b.seen && b.step.CompareAndSwap(step, 0) {
@@ -248,11 +275,10 @@ func (p *poller) watch() {
 			quiet, last = 0, moved
 			continue
 		}
-		if quiet++; quiet < quietAfter {
+		if quiet++; quiet < quietAfter || !p.doze() {
 			continue
 		}
 		ticker.Stop()
-		p.asleep.Store(true)
 		select {
 		case <-p.done:
 			return

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -94,6 +95,53 @@ func TestAnswersReachWhoAsked(t *testing.T) {
 	}
 	clients.Wait()
 	waitGone(t, s)
+}
+
+// However the loop and its watchdog interleave: a watchdog that sleeps while
+// something is being worked on has been woken.
+func TestWatchdogMissesNoWakeUp(t *testing.T) {
+	const rounds = 300_000
+	p := &poller{lead: &batch{}, shares: []*batch{{share: true}}, wake: make(chan struct{}, 1)}
+	var ready, begun atomic.Int64 // rounds
+	until := func(n *atomic.Int64, round int64) {
+		for spins := 0; n.Load() < round; spins++ {
+			if spins > 2000 {
+				runtime.Gosched() // the other side has no processor
+			}
+		}
+	}
+	var loop sync.WaitGroup
+	loop.Go(func() {
+		for round := int64(1); round <= rounds; round++ {
+			until(&ready, round)
+			for range round % 40 { // begin meets doze in different places
+				ready.Load()
+			}
+			p.begin(p.batch(int(round%2) - 1))
+			begun.Store(round)
+		}
+	})
+	for round := int64(1); round <= rounds; round++ {
+		ready.Store(round)
+		for range round / 40 % 80 {
+			ready.Load()
+		}
+		slept := p.doze()
+		until(&begun, round)
+		if slept {
+			select {
+			case <-p.wake:
+			default:
+				t.Fatalf("round %d: the watchdog sleeps while the loop works", round)
+			}
+		}
+		if p.asleep.Load() {
+			t.Fatalf("round %d: the watchdog is awake and does not know it", round)
+		}
+		p.lead.step.Store(0)
+		p.shares[0].step.Store(0)
+	}
+	loop.Wait()
 }
 
 // A quiet server's watchdog sleeps, and wakes up for the next statement that
