@@ -75,6 +75,7 @@ type Parts struct {
 	Worker     *int64
 	Rollback   *int64
 	Sequence   *int64
+	Field      *int64 // the caller's own bits
 }
 
 // Explainer is a Generator whose ids say something.

@@ -148,17 +148,11 @@ func (x *exec) draw(e *generator.Entry, n int64) (generator.Range, error) {
 	return r, nil
 }
 
-// warnOfEnd tells the client that the time of a generator runs out soon, or
-// has run out. The warm path does not come here: who opens the generator, or
+// warnOfEnd tells the client that the time of a generator runs out soon. The warm path does not come here: who opens the generator, or
 // has to wait for it, is told.
 func (x *exec) warnOfEnd(name string, ends time.Time) {
 	now := x.server.now()
 	if ends.IsZero() || ends.Sub(now) > generator.EndsSoon {
-		return
-	}
-	if !ends.After(now) {
-		x.session.notice(fmt.Sprintf("generator %q gives no ids: its time bits ran out at %s; give a new one a later epoch",
-			name, ends.Format(time.RFC3339)))
 		return
 	}
 	x.session.notice(fmt.Sprintf("the time bits of generator %q run out at %s, in %d days; create its successor before",

@@ -12,7 +12,7 @@ import (
 )
 
 // partColumns are what an id says about itself, in the order of parse_id.
-var partColumns = columnList("kind:text time:timestamptz datacenter:int8 worker:int8 rollback:int8 sequence:int8")
+var partColumns = columnList("kind:text time:timestamptz datacenter:int8 worker:int8 rollback:int8 sequence:int8 field:int8")
 
 // parseColumns are the columns of SELECT * FROM parse_id(x).
 var parseColumns = []fromColumn{
@@ -23,6 +23,7 @@ var parseColumns = []fromColumn{
 	{name: "worker", typ: datum.Int8, mod: -1},
 	{name: "rollback", typ: datum.Int8, mod: -1},
 	{name: "sequence", typ: datum.Int8, mod: -1},
+	{name: "field", typ: datum.Int8, mod: -1},
 }
 
 // parseFunctions take ids apart.
@@ -109,7 +110,7 @@ func partValues(p generator.Parts) []datum.Value {
 	if p.Time != nil {
 		at = datum.TimestampTZFromTime(*p.Time)
 	}
-	return []datum.Value{textOrNull(p.Kind), at, number(p.Datacenter), number(p.Worker), number(p.Rollback), number(p.Sequence)}
+	return []datum.Value{textOrNull(p.Kind), at, number(p.Datacenter), number(p.Worker), number(p.Rollback), number(p.Sequence), number(p.Field)}
 }
 
 // isoMillis prints times as the contract says: ISO 8601, UTC, milliseconds.
@@ -129,13 +130,17 @@ func partsJSON(p generator.Parts) datum.Value {
 	for _, n := range []struct {
 		key   string
 		value *int64
-	}{{"datacenter", p.Datacenter}, {"worker", p.Worker}, {"rollback", p.Rollback}, {"sequence", p.Sequence}} {
+	}{{"datacenter", p.Datacenter}, {"worker", p.Worker}, {"rollback", p.Rollback}, {"sequence", p.Sequence}, {"field", p.Field}} {
 		if n.value != nil {
 			add(n.key, datum.MakeInt8(*n.value))
 		}
 	}
 	return datum.MakeJSONB(pairs)
 }
+
+// maxIDDigits is how many digits a bigint has. A text of more, all of them
+// digits, is another id that tells what it is, such as KSUID's Nil.
+const maxIDDigits = 19
 
 // explain takes an id apart. by is NULL, the name of a generator, or else
 // that of a layout.
@@ -152,11 +157,12 @@ func explain(x *exec, id, by datum.Value) (generator.Parts, error) {
 		if u, err := datum.ParseText(datum.UUID, id.Str, nil); err == nil {
 			return uuidOf(u).Explain(), nil
 		}
+		p, known := textid.Explain(id.Str)
 		n, err := datum.ParseText(datum.Int8, id.Str, nil)
+		if known && (err != nil || len(id.Str) > maxIDDigits) {
+			return p, nil
+		}
 		if err != nil {
-			if p, ok := textid.Explain(id.Str); ok {
-				return p, nil
-			}
 			return generator.Parts{}, sqlstate.New(sqlstate.InvalidParameterValue, "%q is neither a number nor a UUID, nor another id that tells what it is", cut(id.Str, 64)).
 				WithHint("Name the generator whose code it is: parse_id(code, 'name').")
 		}

@@ -23,6 +23,16 @@ var uuidFunctions = append([]function{
 	makeUUID("uuid_generate_v1", nextidSchema, "a UUID of time and node (version 1)", (*uuid.Source).V1),
 	makeUUID("uuid_generate_v1mc", nextidSchema, "a UUID of time and a random node (version 1)", (*uuid.Source).V1MC),
 	nameUUID("uuid_generate_v3", "the UUID of a name, by MD5 (version 3)", uuid.V3),
+	{
+		name: "uuid_generate_v3", schema: nextidSchema, args: []argument{{name: "name", typ: datum.Text}}, result: datum.UUID,
+		help: "the UUID of a name without a namespace, as Java's nameUUIDFromBytes (version 3)",
+		eval: func(_ *exec, a []datum.Value) (datum.Value, error) { return uuidValue(uuid.V3Bytes(a[0].Str)), nil },
+	},
+	{
+		name: "uuid_generate_v3", schema: nextidSchema, args: []argument{{name: "bytes", typ: datum.Bytea}}, result: datum.UUID,
+		help: "the UUID of bytes without a namespace, as Java's nameUUIDFromBytes (version 3)",
+		eval: func(_ *exec, a []datum.Value) (datum.Value, error) { return uuidValue(uuid.V3Bytes(a[0].Str)), nil },
+	},
 	makeUUID("uuid_generate_v4", nextidSchema, "a random UUID (version 4)", (*uuid.Source).V4),
 	nameUUID("uuid_generate_v5", "the UUID of a name, by SHA-1 (version 5)", uuid.V5),
 	makeUUID("uuid_generate_v6", nextidSchema, "a UUID of time and node that grows with time (version 6)", (*uuid.Source).V6),

@@ -455,6 +455,34 @@ func TestParseIdTakesIdsApart(t *testing.T) {
 	s.want(t, "SELECT name FROM nextid.generators", "snow")
 }
 
+// Texts of digits that are no number, ids with the sign bit, and UUIDs of
+// versions that we do not make.
+func TestParseIDOfWhatLooksLikeANumber(t *testing.T) {
+	s := newServer(t).session(t)
+	for _, c := range []struct{ sql, want string }{
+		{"SELECT parse_id('000000000000000000000000000')", `{"kind": "ksuid", "time": "2014-05-13T16:53:20.000Z"}`},
+		{"SELECT id_time('000000000000000000000000000') = '2014-05-13 16:53:20+00'", "t"},
+		{"SELECT parse_id('00000000000000000000000000')", `{"kind": "ulid", "time": "1970-01-01T00:00:00.000Z"}`},
+		{"SELECT parse_id('00000000000000000000')->>'kind'", "xid"},
+		{"SELECT parse_id('00000000000000000001')->>'kind'", "snowflake"},
+		// BitsAllocator and parseUID of uid-generator, at 2026-11-22 08:00:00 UTC.
+		{"SELECT parse_id(-7050965758787919863, 'baidu')", `{"kind": "snowflake", "time": "2026-11-22T08:00:00.000Z", "layout": "baidu", "worker": 7, "sequence": 9}`},
+		{"SELECT id_time(-7050965758787919863, 'baidu') = '2026-11-22 08:00:00+00'", "t"},
+		// Java's UUID.nameUUIDFromBytes.
+		{"SELECT uuid_generate_v3('hello')", "5d41402a-bc4b-3a76-b971-9d911017c592"},
+		{"SELECT uuid_generate_v3('\\x0102ff'::bytea)", "4f989b1a-c8e4-3ab1-9569-6571104cfb67"},
+		// DCE 1.1: user 1000 of a machine.
+		{"SELECT parse_id('000003e8-8cd2-21d1-a300-08002b2dd0de')",
+			`{"kind": "uuid", "time": "1998-01-14T11:22:54.147Z", "field": 1000, "layout": "uuidv2", "worker": 8796817445086, "sequence": 35, "datacenter": 0}`},
+	} {
+		s.want(t, c.sql, c.want)
+	}
+	s.fails(t, "SELECT parse_id(-1, 'twitter')", sqlstate.InvalidParameterValue)
+	if r, err := s.execute(t, "SELECT parse_id($1)->>'kind'", "000000000000000000000000000"); err != nil || r.String() != "ksuid" {
+		t.Errorf("KSUID's Nil as a parameter: %v, %v", r, err)
+	}
+}
+
 func TestOperatorTables(t *testing.T) {
 	server := newServer(t)
 	server.segment(t, "a")

@@ -17,7 +17,9 @@ func TestParseIDOfAnOpenParameter(t *testing.T) {
 		if err != nil || st.Params[0] != datum.Int8 {
 			t.Fatalf("%s: parameters %v, error %v; want bigint", sql, st.Params, err)
 		}
-		for arg, want := range map[string]string{"1099511627776": "twitter", uuid: "uuidv7"} {
+		for arg, want := range map[string]string{
+			"1099511627776": "twitter", uuid: "uuidv7", "+0000000001099511627776": "twitter",
+		} {
 			if r, err := s.execute(t, sql, arg); err != nil || r.String() != want {
 				t.Errorf("%s with %s: %v, error %v; want %q", sql, arg, r, err, want)
 			}

@@ -236,7 +236,7 @@ func TestParseFindsTheLayoutOfAName(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, nil, "--data", data)
 	conn := s.connect()
-	if _, err := conn.Exec(t.Context(), `SELECT create_generator('old', 'snowflake', '{"layout":"baidu"}')`); err != nil {
+	if _, err := conn.Exec(t.Context(), `SELECT create_generator('old', 'snowflake', '{"layout":"baidu","epoch":"2024-01-01"}')`); err != nil {
 		t.Fatal(err)
 	}
 	s.signal(15)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,20 @@ import (
 	"nextid/generator"
 	"nextid/generator/store/memory"
 )
+
+// stored puts a snowflake into the store as an earlier day did.
+func stored(t *testing.T, store generator.Store, name, options string) {
+	t.Helper()
+	kinds := builtKinds(DefaultConfig().Layout)
+	k := kinds[slices.IndexFunc(kinds, func(k generator.Kind) bool { return k.Name == "snowflake" })]
+	o, err := k.Normalize(json.RawMessage(options))
+	if err == nil {
+		_, _, err = store.Define(t.Context(), generator.Definition{Name: name, Kind: k.Name, Options: o})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 func TestTheLogTellsOfTimeThatRunsOut(t *testing.T) {
 	store := memory.New(memory.Config{})
@@ -23,9 +38,7 @@ func TestTheLogTellsOfTimeThatRunsOut(t *testing.T) {
 	span := time.Duration(1<<28) * time.Second // of Baidu's 28 bits
 	for name, left := range map[string]time.Duration{"late": 400 * 24 * time.Hour, "soon": 300*24*time.Hour + time.Hour, "over": -time.Hour} {
 		options := fmt.Sprintf(`{"layout":"baidu","epoch":%d}`, now.Add(left-span).UnixMilli())
-		if err := registry.Create(t.Context(), name, "snowflake", json.RawMessage(options)); err != nil {
-			t.Fatal(err)
-		}
+		stored(t, store, name, options)
 	}
 	if err := registry.Create(t.Context(), "numbers", "segment", nil); err != nil {
 		t.Fatal(err)
@@ -52,9 +65,7 @@ func TestTheLogTellsOfRenamedLayouts(t *testing.T) {
 	if _, _, err := store.Define(t.Context(), generator.Definition{Name: "old", Kind: "snowflake", Options: json.RawMessage(before)}); err != nil {
 		t.Fatal(err)
 	}
-	if err := registry.Create(t.Context(), "new", "snowflake", json.RawMessage(`{"layout":"pgedge"}`)); err != nil {
-		t.Fatal(err)
-	}
+	stored(t, store, "new", `{"layout":"pgedge"}`)
 	var log bytes.Buffer
 	warnOfRenamed(t.Context(), registry, slog.New(slog.NewTextHandler(&log, nil)))
 	if lines := strings.Split(strings.TrimSpace(log.String()), "\n"); len(lines) != 1 || !strings.Contains(lines[0], "generator=old") ||

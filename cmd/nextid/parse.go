@@ -89,13 +89,13 @@ func (p *program) explain(ctx context.Context, flags *parseFlags, id string) (ge
 		return explainDefined(ctx, d, id)
 	}
 	n, err := strconv.ParseInt(id, 10, 64)
+	if u, ok := uuid.Parse(id); ok {
+		return u.Explain(), nil
+	}
+	if parts, ok := textid.Explain(id); ok && (err != nil || len(id) > 19) { // as parse_id has it
+		return parts, nil
+	}
 	if err != nil {
-		if u, ok := uuid.Parse(id); ok {
-			return u.Explain(), nil
-		}
-		if parts, ok := textid.Explain(id); ok {
-			return parts, nil
-		}
 		return generator.Parts{}, &failure{
 			what: fmt.Sprintf("%q is not an id", id),
 			hint: "An id is a whole number below 9223372036854775808, a UUID, ULID, KSUID, XID or TypeID, or a code of a generator (--name).",
@@ -193,12 +193,13 @@ type printedParts struct {
 	Worker     *int64 `json:"worker,omitempty"`
 	Rollback   *int64 `json:"rollback,omitempty"`
 	Sequence   *int64 `json:"sequence,omitempty"`
+	Field      *int64 `json:"field,omitempty"`
 }
 
 func (p *program) printParts(id string, parts generator.Parts, asJSON bool) error {
 	printed := printedParts{
 		Kind: parts.Kind, Layout: parts.Layout,
-		Datacenter: parts.Datacenter, Worker: parts.Worker, Rollback: parts.Rollback, Sequence: parts.Sequence,
+		Datacenter: parts.Datacenter, Worker: parts.Worker, Rollback: parts.Rollback, Sequence: parts.Sequence, Field: parts.Field,
 	}
 	if parts.Time != nil {
 		printed.Time = parts.Time.UTC().Format(isoMillis)
@@ -216,7 +217,7 @@ func (p *program) printParts(id string, parts generator.Parts, asJSON bool) erro
 		name  string
 		value *int64
 	}{
-		{"datacenter", parts.Datacenter}, {"worker", parts.Worker}, {"rollback", parts.Rollback}, {"sequence", parts.Sequence},
+		{"datacenter", parts.Datacenter}, {"worker", parts.Worker}, {"rollback", parts.Rollback}, {"sequence", parts.Sequence}, {"field", parts.Field},
 	} {
 		if field.value != nil {
 			fmt.Fprintf(w, "%s\t%d\n", field.name, *field.value)

@@ -26,6 +26,7 @@ const (
 	Worker     FieldKind = "worker"     // low part of the worker id, or all of it
 	Rollback   FieldKind = "rollback"   // counts how often the clock was set back
 	Sequence   FieldKind = "sequence"   // counts ids within a tick
+	Own        FieldKind = "field"      // what the caller of next_id(name, field) says: a shard, a gene
 
 	// Reversed is the time with its bits in reverse order, which spreads ids
 	// that follow one another (CockroachDB's unordered_unique_rowid).
@@ -56,8 +57,12 @@ type Layout struct {
 	Start string
 	// Note is what else there is to know, for people. Only presets have it.
 	Note string
+	// Signed says that the system's own ids take the sign bit for the highest
+	// bit of the time when the others are used up. Ids that we make never do.
+	// Only presets have it.
+	Signed bool
 
-	time, datacenter, worker, rollback, sequence place
+	time, datacenter, worker, rollback, sequence, own place
 
 	reversed bool // the time field is Reversed: ids do not grow
 }
@@ -155,6 +160,8 @@ func (l *Layout) placeOf(k FieldKind) *place {
 		return &l.rollback
 	case Sequence, Counter:
 		return &l.sequence
+	case Own:
+		return &l.own
 	}
 	return nil
 }
@@ -167,6 +174,15 @@ func (l *Layout) Ordered() bool { return l.HasTime() && !l.reversed }
 
 // RollbackBits is the width of the rollback field.
 func (l *Layout) RollbackBits() uint8 { return l.rollback.bits }
+
+// OwnBits is the width of the field that callers fill.
+func (l *Layout) OwnBits() uint8 { return l.own.bits }
+
+// PutOwn is id, whose field is 0, with v in it. ok is false where v does not
+// fit.
+func (l *Layout) PutOwn(id, v int64) (with int64, ok bool) {
+	return id | l.own.put(v), v >= 0 && v <= l.own.mask()
+}
 
 // SequenceBits is the width of the sequence field.
 func (l *Layout) SequenceBits() uint8 { return l.sequence.bits }
@@ -281,7 +297,8 @@ func (l *Layout) Last() time.Time { return l.TimeOf(l.MaxTick()) }
 // Explain takes an id apart; see generator.Explainer. A number that has more
 // bits than the layout is ErrOption.
 func (l *Layout) Explain(id int64) (generator.Parts, error) {
-	if id < 0 || id > l.maxID() {
+	beyond := id < 0 && l.Signed
+	if !beyond && (id < 0 || id > l.maxID()) {
 		return generator.Parts{}, &generator.Error{
 			Kind:    generator.ErrOption,
 			Message: fmt.Sprintf("%d is not an id of layout %s, whose ids are 0 to %d", id, l.Name, l.maxID()),
@@ -290,13 +307,17 @@ func (l *Layout) Explain(id int64) (generator.Parts, error) {
 	}
 	p := generator.Parts{Kind: "auto_random", Layout: l.Name}
 	if l.HasTime() {
-		at := l.TimeOf(l.getTick(id))
+		tick := l.getTick(id)
+		if beyond {
+			tick = int64(uint64(id) >> l.time.shift)
+		}
+		at := l.TimeOf(tick)
 		p.Kind, p.Time = "snowflake", &at
 	}
 	for _, part := range []struct {
 		into **int64
 		at   place
-	}{{&p.Datacenter, l.datacenter}, {&p.Worker, l.worker}, {&p.Rollback, l.rollback}, {&p.Sequence, l.sequence}} {
+	}{{&p.Datacenter, l.datacenter}, {&p.Worker, l.worker}, {&p.Rollback, l.rollback}, {&p.Sequence, l.sequence}, {&p.Field, l.own}} {
 		if part.at.bits > 0 {
 			v := part.at.get(id)
 			*part.into = &v

@@ -74,7 +74,7 @@ var presets = index([]preset{
 		"baidu", 1463673600000, time.Second,
 		[]Field{{Time, 28}, {Worker, 22}, {Sequence, 13}},
 		"",
-		"Baidu uid-generator; its time has ended, give new generators an epoch of their own",
+		"Baidu uid-generator; its time has ended, and its ids are negative since: parse_id reads them. Give new generators an epoch of their own",
 	},
 	{
 		"ring", 1735689600000, time.Second,
@@ -162,6 +162,11 @@ var presets = index([]preset{
 	},
 })
 
+// signed are the presets of systems that check no end of time and have no
+// bit to spare, see Layout.Signed: Baidu's ids are negative since 2024-11-20,
+// Instagram's will be from 2046 on, Discord's from 2084.
+var signed = []string{"baidu", "instagram", "discord"}
+
 // renamed are presets that had the fields of another one in earlier versions:
 // a layout that is stored with those fields is the other one.
 var renamed = map[string]string{"pgedge": "pgedge-2023"}
@@ -195,7 +200,7 @@ func index(rows []preset) map[string]*Layout {
 		if err != nil {
 			panic("layout " + r.name + ": " + err.Error()) // a mistake in the table above
 		}
-		l.Start, l.Note = r.start, r.note
+		l.Start, l.Note, l.Signed = r.start, r.note, slices.Contains(signed, r.name)
 		m[r.name] = l
 	}
 	return m

@@ -87,7 +87,35 @@ func (g Given) Pin(preset string) (Pinned, *Layout, error) {
 
 // Build makes the layout that was pinned.
 func (p Pinned) Build() (*Layout, error) {
-	return New(p.nameOf(), p.Fields, time.Time(p.Epoch), time.Duration(p.Unit))
+	l, err := New(p.nameOf(), p.Fields, time.Time(p.Epoch), time.Duration(p.Unit))
+	if err == nil {
+		preset := presets[l.Name]
+		l.Signed = preset != nil && preset.Signed && slices.Equal(preset.Fields, l.Fields)
+	}
+	return l, err
+}
+
+// CheckNow refuses stored options whose layout can issue nothing at that
+// moment: its epoch lies ahead, or its time is over. It is for
+// generator.Kind's Complete.
+func CheckNow(stored json.RawMessage, now time.Time) error {
+	var p Pinned
+	if err := json.Unmarshal(stored, &p); err != nil {
+		return option.Error("", "the layout cannot be read: %s", err)
+	}
+	l, err := p.Build()
+	if err != nil {
+		return option.Error("", "layout: %s", err)
+	}
+	switch tick := l.TickOf(now); {
+	case tick < 0:
+		return option.Error("Give an epoch that is over, in UTC.",
+			"the epoch %s of the layout has not come: it is %s", l.Epoch.Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+	case tick > l.MaxTick():
+		return option.Error(`Give a later epoch, such as {"layout": "`+l.Name+`", "epoch": "`+now.UTC().Format("2006")+`-01-01"}, or more bits of time.`,
+			"the time bits of layout %s from %s on ran out at %s", l.Name, l.Epoch.Format(time.DateOnly), l.Last().Format(time.RFC3339))
+	}
+	return nil
 }
 
 // Ends is when the time of a layout that stored options pin runs out; the
@@ -113,7 +141,7 @@ func Ends(stored json.RawMessage) time.Time {
 type FieldList []Field
 
 // usualOrder is the order of fields that are given without one.
-var usualOrder = []FieldKind{Time, Datacenter, Worker, Rollback, Sequence}
+var usualOrder = []FieldKind{Time, Own, Datacenter, Worker, Rollback, Sequence}
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (f *FieldList) UnmarshalJSON(b []byte) error {

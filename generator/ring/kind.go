@@ -2,6 +2,7 @@ package ring
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -16,11 +17,16 @@ func Kind(pools *worker.Pools) generator.Kind {
 	k := kind{pools}
 	return generator.Kind{
 		Name: KindName, Help: "time-ordered ids made ahead of their use, after Baidu's cached uid-generator",
-		Normalize: normalize, Alter: alter, Open: k.open, Retire: k.retire, Ends: layout.Ends,
+		Normalize: normalize, Alter: alter, Complete: k.complete, Open: k.open, Retire: k.retire, Ends: layout.Ends,
 	}
 }
 
 type kind struct{ pools *worker.Pools }
+
+// complete implements generator.Kind.
+func (k kind) complete(_ context.Context, d generator.Definition) (json.RawMessage, error) {
+	return d.Options, layout.CheckNow(d.Options, k.pools.Wall())
+}
 
 // open implements generator.Kind. The ring is full when it returns.
 func (k kind) open(ctx context.Context, d generator.Definition) (generator.Generator, error) {

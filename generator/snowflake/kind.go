@@ -20,11 +20,16 @@ func Kind(pools *worker.Pools, defaultLayout string) generator.Kind {
 	return generator.Kind{
 		Name: KindName, Help: "time, worker id and sequence, after Twitter's Snowflake",
 		Normalize: func(raw json.RawMessage) (json.RawMessage, error) { return normalize(raw, defaultLayout) },
-		Alter:     alter, Open: k.open, Retire: k.retire, Ends: layout.Ends, IDBits: idBits,
+		Alter:     alter, Complete: k.complete, Open: k.open, Retire: k.retire, Ends: layout.Ends, IDBits: idBits,
 	}
 }
 
 type kind struct{ pools *worker.Pools }
+
+// complete implements generator.Kind.
+func (k kind) complete(_ context.Context, d generator.Definition) (json.RawMessage, error) {
+	return d.Options, layout.CheckNow(d.Options, k.pools.Wall())
+}
 
 // read returns the options and the layout of a stored definition.
 func read(d generator.Definition) (Options, *layout.Layout, error) {

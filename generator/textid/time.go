@@ -151,7 +151,7 @@ func (m *xidMaker) make() (string, error) {
 func (m *xidMaker) explain(code string) (generator.Parts, bool) { return explainXID(code) }
 
 func explainXID(code string) (p generator.Parts, ok bool) {
-	if len(code) != 20 || strings.Trim(code, "0123456789") == "" { // rather a number
+	if len(code) != 20 || (strings.Trim(code, "0123456789") == "" && code != xid.NilID().String()) { // rather a number
 		return p, false
 	}
 	id, err := xid.FromString(code)

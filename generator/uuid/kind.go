@@ -212,7 +212,25 @@ func (u UUID) Explain() generator.Parts {
 	if sequence, node, ok := u.Sequence(); ok {
 		p.Sequence, p.Worker = &sequence, &node
 	}
+	if u.Version() == 2 {
+		u.explainDCE(&p)
+	}
 	return p
+}
+
+// explainDCE explains version 2, that of DCE 1.1: version 1 whose lowest 32
+// bits of time are the id of a user or a group (Field), and whose low eight bits
+// of the clock sequence say which of them (Datacenter: 0 person, 1 group, 2
+// organization). What is left of the time is a step of seven minutes.
+func (u UUID) explainDCE(p *generator.Parts) {
+	t := u
+	copy(t[0:4], []byte{0, 0, 0, 0})
+	at, _ := t.mark(1).Time()
+	at = at.Truncate(time.Microsecond)
+	local, domain := int64(binary.BigEndian.Uint32(u[0:])), int64(u[9])
+	sequence, node, _ := t.mark(1).Sequence()
+	sequence >>= 8
+	p.Time, p.Field, p.Datacenter, p.Sequence, p.Worker = &at, &local, &domain, &sequence, &node
 }
 
 // V8 is a UUID of version 8 as RFC 9562, appendix B.1, makes one: 60 bits of

@@ -179,6 +179,10 @@ func V3(space UUID, name string) UUID {
 	return UUID(h.Sum(nil)).mark(3)
 }
 
+// V3Bytes is the UUID of bytes alone, by MD5, without a namespace: Java's
+// UUID.nameUUIDFromBytes.
+func V3Bytes(b string) UUID { return UUID(md5.Sum([]byte(b))).mark(3) }
+
 // V5 is the UUID of a name, by SHA-1 (section 5.5).
 func V5(space UUID, name string) UUID {
 	h := sha1.New()

@@ -105,6 +105,9 @@ func (p *Pools) beat() {
 	}
 }
 
+// Wall is the wall clock's time.
+func (p *Pools) Wall() time.Time { return time.Unix(0, p.cfg.Clock.Wall()) }
+
 // Store is the store in which the time lines are.
 func (p *Pools) Store() generator.Store { return p.cfg.Store }
 
