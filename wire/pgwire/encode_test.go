@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"testing"
 
@@ -12,13 +11,14 @@ import (
 
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/sqlstate"
+	"nextid/wire/wiretest"
 )
 
 // receive decodes the only message in b.
 func receive(t *testing.T, b []byte) pgproto3.BackendMessage {
 	t.Helper()
 	r := bytes.NewReader(b)
-	m, err := pgproto3.NewFrontend(r, io.Discard).Receive()
+	m, err := wiretest.NewDecoder(t, r).Receive()
 	if err != nil || r.Len() > 0 {
 		t.Fatalf("%q: %v, %d bytes left", b, err, r.Len())
 	}

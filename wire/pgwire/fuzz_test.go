@@ -61,7 +61,7 @@ func fuzzMachine(t *testing.T, sql *sqlfuncs.Server, loggedIn bool, in []byte, c
 // checkAnswers decodes what the server sent: whole messages, and nothing
 // else.
 func checkAnswers(t *testing.T, b []byte) {
-	f := pgproto3.NewFrontend(bytes.NewReader(b), io.Discard)
+	f := wiretest.NewDecoder(t, bytes.NewReader(b))
 	for rest := b; len(rest) > 0; {
 		if len(rest) < 5 || int(binary.BigEndian.Uint32(rest[1:]))+1 > len(rest) {
 			t.Fatalf("the answer ends within a message: %q", rest)

@@ -198,8 +198,8 @@ func connections(messages []recorded) [][]recorded {
 }
 
 // received writes messages of the server as the corpus does.
-func received(b []byte) []string {
-	f := pgproto3.NewFrontend(bytes.NewReader(b), io.Discard)
+func received(t testing.TB, b []byte) []string {
+	f := wiretest.NewDecoder(t, bytes.NewReader(b))
 	var lines []string
 	for {
 		m, err := f.Receive()
@@ -376,7 +376,7 @@ func (c *comparison) connection(id int, messages []recorded) {
 		if n, err := m.Feed(c.t.Context(), s.in, out); err != nil || n != len(s.in) {
 			c.t.Fatalf("%s: consumed %d of %d bytes, %v", s.statement, n, len(s.in), err)
 		}
-		reply := received(append(sent, out.B...))
+		reply := received(c.t, append(sent, out.B...))
 		want, got := essence(s.statement, s.want), essence(s.statement, reply)
 		if s.statement == "start-up" && !strings.HasPrefix(want[0], "S[") {
 			want, got = want[len(want)-1:], got[len(got)-1:] // recorded at the first connection only

@@ -33,12 +33,12 @@ func startServer(t testing.TB, limits wire.Limits) (address string, server *wire
 	return l.Addr().String(), server
 }
 
-// client is a raw connection whose answers are read by an independent
-// decoder.
+// client is a raw connection whose answers are read by two
+// decoders.
 type client struct {
 	t    testing.TB
 	conn net.Conn
-	*pgproto3.Frontend
+	*wiretest.Decoder
 }
 
 func dial(t testing.TB, address string) *client {
@@ -55,7 +55,7 @@ func dial(t testing.TB, address string) *client {
 }
 
 func newClient(t testing.TB, conn net.Conn) *client {
-	return &client{t, conn, pgproto3.NewFrontend(conn, conn)}
+	return &client{t, conn, wiretest.NewDecoder(t, conn)}
 }
 
 // login dials and goes through the start-up.

@@ -5,10 +5,11 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"testing"
+
+	"nextid/wire/wiretest"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 )
@@ -170,7 +171,7 @@ func (c *client) until(want string) []string {
 // decode reads the messages in b as text.
 func decode(t testing.TB, b []byte) []string {
 	t.Helper()
-	f := pgproto3.NewFrontend(bytes.NewReader(b), io.Discard)
+	f := wiretest.NewDecoder(t, bytes.NewReader(b))
 	var lines []string
 	for {
 		m, err := f.Receive()
