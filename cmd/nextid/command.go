@@ -52,7 +52,7 @@ func (p *program) rootCommand() *cobra.Command {
 }
 
 func (p *program) serveCommand() *cobra.Command {
-	flags, adopt := &settingFlags{}, false
+	flags, once := &settingFlags{}, Once{}
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the server",
@@ -63,7 +63,7 @@ func (p *program) serveCommand() *cobra.Command {
 			"environment over the file. The file knows more keys: see docs/config.md.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			m := &Main{Adopt: adopt, Stderr: p.stderr, Reload: p.reload}
+			m := &Main{Once: once, Stderr: p.stderr, Reload: p.reload}
 			var err error
 			if m.Config, err = loadConfig(flags.file(p.environ), p.environ, flags.given); err != nil {
 				return err
@@ -72,8 +72,9 @@ func (p *program) serveCommand() *cobra.Command {
 		},
 	}
 	flags.register(cmd.Flags())
-	// Not a setting: what is accepted once must not be accepted forever.
-	cmd.Flags().BoolVar(&adopt, "adopt", false, "accept, this once, a store that was copied, moved or restored: see docs/operations.md")
+	// Not settings: what is accepted once must not be accepted forever.
+	cmd.Flags().BoolVar(&once.Adopt, "adopt", false, "accept, this once, a store that was copied, moved or restored: see docs/operations.md")
+	cmd.Flags().BoolVar(&once.Clock, "accept-clock", false, "accept, this once, a clock that is further ahead of the embedded store than clock_jump")
 	return cmd
 }
 

@@ -41,6 +41,7 @@ type Config struct {
 	WorkerSlice    time.Duration // 0: as the store deserves
 	WorkerBorrow   bool
 	ClockLimit     time.Duration // 0: none
+	ClockJump      time.Duration // 0: any
 	AllowPlaintext bool
 
 	Users       string // a file, usersAuto or usersOff
@@ -91,6 +92,7 @@ func DefaultConfig() Config {
 		LogLevel:     slog.LevelInfo,
 		LogFormat:    "text",
 		ClockLimit:   5 * time.Second,
+		ClockJump:    30 * 24 * time.Hour,
 		DrainTimeout: 10 * time.Second,
 		Layout:       layout.Default,
 		Audit:        audit.Config{Sample: 1, MaxSize: 100 << 20, Keep: 5, Queue: 100_000},

@@ -155,7 +155,7 @@ func storedDefinition(ctx context.Context, cfg Config, name string) (generator.D
 	if url.Shared() {
 		cfg.Data = "" // it is only read: no witness is kept
 	}
-	store, err := openStore(ctx, cfg, false, slog.New(slog.DiscardHandler))
+	store, err := openStore(ctx, cfg, Once{}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return generator.Definition{}, &failure{
 			what: err.Error(), cause: err,

@@ -24,9 +24,15 @@ import (
 // Main is the server as a value: a configuration, and Run.
 type Main struct {
 	Config Config
-	Adopt  bool             // accept a store that was copied, moved or restored
+	Once   Once
 	Reload <-chan os.Signal // each asks to read users, rules and certificates again
 	Stderr io.Writer        // the ready line and the log
+}
+
+// Once is what a start accepts that the next one shall not.
+type Once struct {
+	Adopt bool // a store that was copied, moved or restored
+	Clock bool // a clock that is far ahead of the embedded store
 }
 
 // releaseTimeout bounds giving back reservations to the store, after the
@@ -150,7 +156,7 @@ type engine struct {
 }
 
 func (m *Main) openEngine(ctx context.Context, log *slog.Logger, endpoints endpoints) (*engine, error) {
-	store, err := awaitStore(ctx, m.Config, m.Adopt, endpoints, log)
+	store, err := awaitStore(ctx, m.Config, m.Once, endpoints, log)
 	if err != nil {
 		return nil, err
 	}

@@ -108,6 +108,10 @@ var settings = []setting{
 		value: func(c *Config) value { return durationOrZero(&c.ClockLimit, 100*time.Millisecond, 24*time.Hour) },
 	},
 	{
+		key: "clock_jump", flag: true, arg: "DURATION", help: "how far this machine's clock may be ahead of the time when the embedded store was in use last: with more the server does not start, unless with --accept-clock; 0s for any time",
+		value: func(c *Config) value { return durationOrZero(&c.ClockJump, time.Minute, 10*365*24*time.Hour) },
+	},
+	{
 		key: "users", flag: true, arg: "FILE", help: "users and their verifiers (see nextid passwd): a file; auto for users in the data directory, when it is there; off to let everybody in",
 		value: func(c *Config) value { return text(&c.Users) },
 	},

@@ -73,11 +73,11 @@ func openShared(ctx context.Context, c Config, log *slog.Logger) (generator.Stor
 // is tried again until it does: after a power failure everything starts at
 // the same time. Clients are turned away meanwhile. It ends with an error of
 // another sort, or with ctx.
-func awaitStore(ctx context.Context, c Config, adopt bool, endpoints endpoints, log *slog.Logger) (generator.Store, error) {
+func awaitStore(ctx context.Context, c Config, once Once, endpoints endpoints, log *slog.Logger) (generator.Store, error) {
 	const most = 5 * time.Second
 	waiting := false
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, most) {
-		store, err := openStore(ctx, c, adopt, log)
+		store, err := openStore(ctx, c, once, log)
 		if err == nil || !c.Store.Shared() || !errors.Is(err, generator.ErrNotNow) && !errors.Is(err, generator.ErrRetry) {
 			return store, err
 		}

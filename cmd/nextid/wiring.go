@@ -99,19 +99,18 @@ func (c *Config) databasePasswords() external.Passwords {
 }
 
 // openStore opens the configured store.
-func openStore(ctx context.Context, c Config, adopt bool, log *slog.Logger) (generator.Store, error) {
+func openStore(ctx context.Context, c Config, once Once, log *slog.Logger) (generator.Store, error) {
 	if c.Store.Shared() {
 		return openShared(ctx, c, log)
 	}
-	switch c.Store.Scheme {
-	case storeMemory:
+	if c.Store.Scheme == storeMemory {
 		return memory.New(memory.Config{Exclusive: true}), nil
-	case storeSQLite:
-		return sqlite.Open(ctx, sqlite.Config{
-			Dir: filepath.Dir(c.Store.File), File: filepath.Base(c.Store.File), Owner: owner(), Adopt: adopt,
-		})
 	}
-	return sqlite.Open(ctx, sqlite.Config{Dir: c.Data, Owner: owner(), Adopt: adopt})
+	embedded := sqlite.Config{Dir: c.Data, Owner: owner(), Adopt: once.Adopt, AcceptClock: once.Clock, ClockJump: c.ClockJump}
+	if c.Store.Scheme == storeSQLite {
+		embedded.Dir, embedded.File = filepath.Dir(c.Store.File), filepath.Base(c.Store.File)
+	}
+	return sqlite.Open(ctx, embedded)
 }
 
 // owner names this process in the store, for operators.

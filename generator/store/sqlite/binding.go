@@ -8,17 +8,29 @@ import (
 // binding is the place that a store belongs to; see the package comment. A
 // zero field says nothing and fits everything.
 type binding struct {
-	machine string
-	inode   uint64
+	machine  string // digest of the machine-id
+	hardware string // digest of what the machine, or its hypervisor, calls itself
+	volume   string // id of the file system, and of the part of it
+	inode    uint64 // of the database file
+	birth    string // when that was made
 }
 
-// here is the binding of the database file that was opened.
-func (d *directory) here() binding {
-	b := binding{machine: digest(machineID())}
+// here is the binding of the database file as it is now. It is right only
+// when the file was opened for writing: overlayfs makes a copy then.
+func (d *directory) here() (binding, error) {
+	b := binding{machine: digest(machineID()), hardware: digest(hardwareID())}
+	dir, err := d.root.Open(".")
+	if err != nil {
+		return binding{}, err
+	}
+	defer dir.Close()
+	if b.volume, b.birth, err = d.fs.identify(dir, d.file); err != nil {
+		return binding{}, err
+	}
 	if d.fs.steadyInodes && d.database != nil {
 		b.inode = inodeOf(d.database)
 	}
-	return b
+	return b, nil
 }
 
 // digest hides a machine-id, as machine-id(5) asks for.
@@ -33,10 +45,15 @@ func digest(machine string) string {
 // misplaced says why a store that is bound to b must not be used at now, or
 // "" if it fits.
 func (b binding) misplaced(now binding) string {
+	differ := func(a, b string) bool { return a != "" && b != "" && a != b }
 	switch {
-	case b.machine != "" && now.machine != "" && b.machine != now.machine:
+	case differ(b.machine, now.machine):
 		return "was last used on another machine"
-	case b.inode != 0 && now.inode != 0 && b.inode != now.inode:
+	case differ(b.hardware, now.hardware):
+		return "was last used on another machine, of which this one is a copy"
+	case differ(b.volume, now.volume):
+		return "is a copy: it was last used on another file system, or this is a snapshot of that"
+	case b.inode != 0 && now.inode != 0 && b.inode != now.inode, differ(b.birth, now.birth):
 		return "is a copy: the file that was last used was another one"
 	default:
 		return ""

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"time"
 
 	"nextid/generator"
 )
@@ -56,10 +57,14 @@ func ask[V any](ctx context.Context, s *embedded, reserves bool,
 // moment share one transaction, because a commit costs some fsyncs however
 // much it holds.
 func (s *embedded) serve() error {
+	idle := time.NewTicker(seenEvery)
+	defer idle.Stop()
 	for {
 		select {
 		case op := <-s.queue:
 			s.answer(s.gather(op))
+		case <-idle.C:
+			s.answer(nil)
 		case <-s.closing:
 			return s.release()
 		}
@@ -109,7 +114,7 @@ func (s *embedded) transact(batch []*operation) error {
 	if err := s.reopen(ctx); err != nil {
 		return err
 	}
-	granted, err := s.session.transact(ctx, batch)
+	granted, err := s.session.transact(ctx, batch, s.seen.now(s.cfg))
 	s.dir.wrote()
 	if err != nil {
 		_ = s.session.close() // says the same again
@@ -134,9 +139,13 @@ func (s *embedded) reopen(ctx context.Context) error {
 		return err
 	}
 	seen := sighting{storeID: s.storeID, reservations: s.known}
-	if err := s.dir.checkPlace(m, s.dir.here(), seen, false); err != nil {
+	here, err := s.dir.here()
+	if err == nil {
+		err = s.dir.checkPlace(m, here, seen, false)
+	}
+	if err != nil {
 		_ = session.close()
-		return err
+		return storeError(s.dir.in(s.dir.file), err)
 	}
 	s.session = session
 	s.dir.wrote()
@@ -144,8 +153,9 @@ func (s *embedded) reopen(ctx context.Context) error {
 }
 
 // transact runs a batch in one transaction and returns how many reservations
-// the store has made in its life, 0 if the batch made none.
-func (s *session) transact(ctx context.Context, batch []*operation) (reservations int64, err error) {
+// the store has made in its life, 0 if the batch made none. An empty batch
+// only notes the time (Unix ms).
+func (s *session) transact(ctx context.Context, batch []*operation, now int64) (reservations int64, err error) {
 	err = s.atomically(ctx, func() (err error) {
 		granted := 0
 		for _, op := range batch {
@@ -162,8 +172,8 @@ func (s *session) transact(ctx context.Context, batch []*operation) (reservation
 				return op.err
 			}
 		}
-		if granted > 0 {
-			reservations, err = scanMeta(s.count.QueryRowContext(ctx, granted))
+		if granted > 0 || len(batch) == 0 {
+			reservations, err = scanMeta(s.count.QueryRowContext(ctx, granted, now))
 		}
 		return err
 	})

@@ -29,24 +29,41 @@
 //
 // # Copies
 //
-// Two copies of a store give out the same ids, so a store is bound to its
-// place. The rule binds to little, so that a restart, a reboot, renaming or
-// moving the directory on its disk, or a new container on the same volume
-// need no hand:
+// Two copies of a store give out the same ids, so a store is bound to what a
+// copy cannot carry. A restart, a reboot, renaming or moving the directory on
+// its disk, a bind mount, or a new container on the same volume need no hand.
+// As far as the system tells them, these must be the ones that were noted:
 //
-//   - the inode number of the file must be the one that was noted, on file
-//     systems that are known to keep inode numbers (ext4, XFS, btrfs, ZFS, …);
-//   - the machine-id must be the one that was noted, except in a container
-//     or where there is none.
+//   - when the file was made, to the nanosecond: its time of birth, which no
+//     program can set (statx(2); on ext4 without room for it, the file's
+//     random generation number);
+//   - the inode number of the file, on file systems that are known to keep
+//     inode numbers (ext4, XFS, btrfs, ZFS, …);
+//   - the id of the file system: who makes a second disk of an image gives it
+//     another. On btrfs and ZFS it is that of the subvolume or dataset, so
+//     that their snapshots and clones are noticed;
+//   - the machine-id, and the id that the hardware or the hypervisor gives to
+//     the machine where the process may read it; not in a container, which
+//     may go on elsewhere.
 //
 // A copied or restored file, a directory that was moved to another disk, and
 // a disk that was moved to another machine are refused until Config.Adopt
-// says once that this copy is the one that goes on. Block-level snapshots
-// (LVM, ZFS, btrfs, virtual machines) that run on the same machine-id look
-// like the original and are not noticed.
+// says once that this copy is the one that goes on. What is the same to the
+// last byte cannot be told from the original: a whole disk, or a virtual
+// machine with its disk, that was copied or set back to a snapshot and keeps
+// all of these ids.
+//
+// # The clock
+//
+// The store remembers the last time that it knows of, and refuses to open
+// when the wall clock is far ahead of that (Config.ClockJump).
 package sqlite
 
-import "nextid/generator"
+import (
+	"time"
+
+	"nextid/generator"
+)
 
 // DefaultFile is the name of the database file.
 const DefaultFile = "nextid.db"
@@ -69,6 +86,14 @@ type Config struct {
 	// ids that were given out since then will come again unless the
 	// generators are raised first.
 	Adopt bool
+
+	// ClockJump is how far the wall clock may be ahead of the time when the
+	// store was in use last: with a clock that is years ahead by mistake, the
+	// ids of years would be passed over. 0: as far as it likes.
+	ClockJump time.Duration
+
+	// AcceptClock accepts the clock for once, however far it is ahead.
+	AcceptClock bool
 
 	// Clock stamps what is shown to operators; nil is the system's clock.
 	Clock generator.Clock

@@ -27,6 +27,7 @@ type embedded struct {
 	session *session // nil after an error, until it was opened and checked again
 	witness *witness
 	known   int64 // reservations that were committed, as this process knows
+	seen    seen
 }
 
 // Open opens the embedded store of a directory, or makes a new one there.
@@ -91,24 +92,33 @@ func (s *embedded) start(ctx context.Context) error {
 	if s.session, m, err = openSession(ctx, s.dir); err != nil {
 		return err
 	}
-	if err := s.dir.checkPlace(m, s.dir.here(), seen, s.cfg.Adopt); err != nil {
+	if err := s.dir.adoptFile(); err != nil { // again: to open it may have made another one of it
+		return err
+	}
+	here, err := s.dir.here()
+	if err != nil {
+		return storeError(s.dir.in(s.dir.file), err)
+	}
+	if err := s.dir.checkPlace(m, here, seen, s.cfg.Adopt); err != nil {
+		return err
+	}
+	if err := s.checkClock(m); err != nil {
 		return err
 	}
 	s.storeID = m.storeID
-	if err := s.settle(ctx); err != nil {
+	if err := s.settle(ctx, here); err != nil {
 		return storeError(s.dir.in(s.dir.file), err)
 	}
 	s.witness, err = s.dir.newWitness(sighting{storeID: s.storeID, reservations: s.known})
 	return err
 }
 
-// settle notes where the store is now. It is also the proof that the disk
-// takes writes.
-func (s *embedded) settle(ctx context.Context) error {
-	here := s.dir.here()
+// settle notes where the store is now, and when. It is also the proof that
+// the disk takes writes.
+func (s *embedded) settle(ctx context.Context, here binding) error {
 	return s.session.atomically(ctx, func() (err error) {
-		s.known, err = scanMeta(s.session.opened.QueryRowContext(ctx,
-			millis(s.cfg.Clock), s.cfg.Owner, here.machine, int64(here.inode)))
+		s.known, err = scanMeta(s.session.opened.QueryRowContext(ctx, millis(s.cfg.Clock), s.cfg.Owner,
+			here.machine, here.hardware, here.volume, int64(here.inode), here.birth, s.seen.now(s.cfg)))
 		return err
 	})
 }

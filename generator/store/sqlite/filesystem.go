@@ -3,6 +3,7 @@ package sqlite
 // filesystem is what matters of the file system that a directory is on.
 type filesystem struct {
 	name         string
-	remote       bool // shared between machines: locks and fsync cannot be trusted
-	steadyInodes bool // a file keeps its inode number over a remount
+	magic        uint32 // as statfs(2) says it
+	remote       bool   // shared between machines: locks and fsync cannot be trusted
+	steadyInodes bool   // a file keeps its inode number over a remount
 }

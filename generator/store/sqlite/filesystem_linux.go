@@ -10,7 +10,12 @@ import (
 	"syscall"
 )
 
-const fuseMagic = 0x65735546
+const (
+	fuseMagic  = 0x65735546
+	magicExt4  = 0x0000ef53
+	magicBtrfs = 0x9123683e
+	magicZFS   = 0x2fc12fc1
+)
 
 // remoteMagics are the statfs(2) types of file systems that several machines
 // can have mounted at once.
@@ -37,10 +42,10 @@ var remoteMagics = map[uint32]string{
 // steadyMagics are the types of file systems that keep inode numbers over a
 // remount for sure.
 var steadyMagics = map[uint32]string{
-	0x0000ef53: "ext4",
+	magicExt4:  "ext4",
 	0x58465342: "XFS",
-	0x9123683e: "btrfs",
-	0x2fc12fc1: "ZFS",
+	magicBtrfs: "btrfs",
+	magicZFS:   "ZFS",
 	0xf2f52010: "F2FS",
 	0xca451a4e: "bcachefs",
 	0x01021994: "tmpfs",
@@ -75,15 +80,15 @@ func filesystemOf(dir string) (filesystem, error) {
 // classify judges a statfs type; fuse names the kind of a FUSE mount.
 func classify(magic uint32, fuse string) filesystem {
 	if name, ok := remoteMagics[magic]; ok {
-		return filesystem{name: name, remote: true}
+		return filesystem{name: name, magic: magic, remote: true}
 	}
 	if name, ok := steadyMagics[magic]; ok {
-		return filesystem{name: name, steadyInodes: true}
+		return filesystem{name: name, magic: magic, steadyInodes: true}
 	}
 	if magic == fuseMagic {
-		return filesystem{name: cmp.Or(fuse, "FUSE"), remote: !localFUSE[fuse]}
+		return filesystem{name: cmp.Or(fuse, "FUSE"), magic: magic, remote: !localFUSE[fuse]}
 	}
-	return filesystem{name: fmt.Sprintf("type %#x", magic)}
+	return filesystem{name: fmt.Sprintf("type %#x", magic), magic: magic}
 }
 
 // mountType finds the type of the mount of device dev in the text of
@@ -107,18 +112,27 @@ func mountType(mountinfo io.Reader, dev uint64) string {
 // that lasts: the file system of a container is thrown away with it, and
 // some container tools write a new id into each one.
 func machineID() string {
-	root, err := filesystemOf("/")
-	if err != nil || !root.steadyInodes || os.Getenv("KUBERNETES_SERVICE_HOST") != "" {
+	if inContainer() {
 		return ""
-	}
-	for _, sign := range []string{"/.dockerenv", "/run/.containerenv"} {
-		if _, err := os.Stat(sign); err == nil {
-			return ""
-		}
 	}
 	id, err := os.ReadFile("/etc/machine-id")
 	if err != nil {
 		return ""
 	}
 	return strings.TrimSpace(string(id))
+}
+
+// inContainer reports whether this process sees other files than those of the
+// machine that it runs on.
+func inContainer() bool {
+	root, err := filesystemOf("/")
+	if err != nil || !root.steadyInodes || os.Getenv("KUBERNETES_SERVICE_HOST") != "" {
+		return true
+	}
+	for _, sign := range []string{"/.dockerenv", "/run/.containerenv"} {
+		if _, err := os.Stat(sign); err == nil {
+			return true
+		}
+	}
+	return false
 }

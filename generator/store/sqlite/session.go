@@ -21,6 +21,7 @@ type session struct {
 type meta struct {
 	storeID      string
 	reservations int64
+	seenAt       int64 // Unix ms, see embedded.seen
 	binding
 }
 
@@ -121,7 +122,8 @@ func configure(ctx context.Context, db *sql.DB) error {
 func readMeta(ctx context.Context, db *sql.DB) (m meta, err error) {
 	var inode int64
 	var intact bool
-	err = db.QueryRowContext(ctx, metaSelect).Scan(&m.storeID, &m.machine, &inode, &m.reservations, &intact)
+	err = db.QueryRowContext(ctx, metaSelect).Scan(&m.storeID, &m.machine, &m.hardware, &m.volume, &inode, &m.birth,
+		&m.reservations, &m.seenAt, &intact)
 	if errors.Is(err, sql.ErrNoRows) || (err == nil && !intact) {
 		return meta{}, damagedRow("meta", "1")
 	}

@@ -5,7 +5,7 @@ package sqlite
 const (
 	reservationSum = checksumFunction + `('reservation', key, lo, hi, owner, alloc_seq, updated_at)`
 	generatorSum   = checksumFunction + `('generator', name, kind, options, version, created_at, dropped)`
-	metaSum        = checksumFunction + `('meta', store_id, created_at, opened_at, owner, machine, inode, reservations)`
+	metaSum        = checksumFunction + `('meta', store_id, created_at, opened_at, owner, machine, inode, reservations, hardware, volume, birth, seen_at)`
 )
 
 // sqliteDialect serves the schema of migrations/store/sqlite. A damaged row
@@ -93,30 +93,35 @@ FROM nextid_generators WHERE NOT dropped ORDER BY name`,
 // Statements for the row of nextid_meta, which only the embedded store has.
 const (
 	metaInsert = `
-INSERT INTO nextid_meta (id, store_id, created_at, opened_at, owner, machine, inode, reservations, checksum)
-SELECT 1, store_id, created_at, opened_at, owner, machine, inode, reservations, ` + metaSum + `
-FROM (SELECT ?1 AS store_id, ?2 AS created_at, ?2 AS opened_at, ?3 AS owner, ?4 AS machine, ?5 AS inode,
-             0 AS reservations)`
+INSERT INTO nextid_meta (id, store_id, created_at, opened_at, owner, machine, inode, reservations, hardware, volume,
+                         birth, seen_at, checksum)
+SELECT 1, *, ` + metaSum + `
+FROM (SELECT ?1 AS store_id, ?2 AS created_at, ?2 AS opened_at, ?3 AS owner, '' AS machine, 0 AS inode,
+             0 AS reservations, '' AS hardware, '' AS volume, '' AS birth, 0 AS seen_at)`
 
 	metaSelect = `
-SELECT store_id, machine, inode, reservations, checksum = ` + metaSum + ` FROM nextid_meta WHERE id = 1`
+SELECT store_id, machine, hardware, volume, inode, birth, reservations, seen_at, checksum = ` + metaSum + `
+FROM nextid_meta WHERE id = 1`
 
-	// metaOpened: now, owner, machine, inode.
+	// metaOpened: now, owner, machine, hardware, volume, inode, birth, seen.
 	metaOpened = `
 UPDATE nextid_meta
-SET opened_at = new.opened_at, owner = new.owner, machine = new.machine, inode = new.inode, checksum = new.checksum
-FROM (SELECT opened_at, owner, machine, inode, ` + metaSum + ` AS checksum
-      FROM (SELECT store_id, created_at, ?1 AS opened_at, ?2 AS owner, ?3 AS machine, ?4 AS inode, reservations
+SET opened_at = new.opened_at, owner = new.owner, machine = new.machine, inode = new.inode, hardware = new.hardware,
+    volume = new.volume, birth = new.birth, seen_at = new.seen_at, checksum = new.checksum
+FROM (SELECT *, ` + metaSum + ` AS checksum
+      FROM (SELECT store_id, created_at, ?1 AS opened_at, ?2 AS owner, ?3 AS machine, ?4 AS hardware, ?5 AS volume,
+                   ?6 AS inode, ?7 AS birth, ?8 AS seen_at, reservations
             FROM nextid_meta WHERE id = 1 AND checksum = ` + metaSum + `)) AS new
 WHERE id = 1
 RETURNING reservations`
 
-	// metaCount adds ?1 reservations.
+	// metaCount adds ?1 reservations, and notes the time ?2.
 	metaCount = `
 UPDATE nextid_meta
-SET reservations = new.reservations, checksum = new.checksum
-FROM (SELECT reservations, ` + metaSum + ` AS checksum
-      FROM (SELECT store_id, created_at, opened_at, owner, machine, inode, reservations + ?1 AS reservations
+SET reservations = new.reservations, seen_at = new.seen_at, checksum = new.checksum
+FROM (SELECT reservations, seen_at, ` + metaSum + ` AS checksum
+      FROM (SELECT store_id, created_at, opened_at, owner, machine, inode, reservations + ?1 AS reservations,
+                   hardware, volume, birth, ?2 AS seen_at
             FROM nextid_meta WHERE id = 1 AND checksum = ` + metaSum + `)) AS new
 WHERE id = 1
 RETURNING nextid_meta.reservations`

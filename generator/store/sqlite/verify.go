@@ -16,7 +16,7 @@ const (
 	applicationID = 0x6e786964
 	// formatVersion is the number of the newest migration. It is also the
 	// user_version of a file, so that an older nextid can tell a newer file.
-	formatVersion = 1
+	formatVersion = 2
 
 	sqliteMigrations = "store/sqlite"
 )

@@ -54,7 +54,7 @@ func TestDatabaseChangedByHandIsRefused(t *testing.T) {
 		{"a moved binding", []string{`UPDATE nextid_meta SET inode = 0, machine = ''`}, generator.ErrRegressed, "meta"},
 		{"no row that says what it is", []string{`DELETE FROM nextid_meta`}, generator.ErrRegressed, "damaged"},
 		{"a missing table", []string{`DROP TABLE nextid_generators`}, generator.ErrRegressed, "nextid_generators"},
-		{"a newer format", []string{`PRAGMA user_version = 2`}, generator.ErrNotNow, "format 2"},
+		{"a newer format", []string{`PRAGMA user_version = 99`}, generator.ErrNotNow, "format 99"},
 		{"an older format than it is", []string{`PRAGMA user_version = 0`}, generator.ErrRegressed, "format 0"},
 		{"another program's mark", []string{`PRAGMA application_id = 77`}, generator.ErrRegressed, "not a store of nextid"},
 	} {
