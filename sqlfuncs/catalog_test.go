@@ -151,7 +151,10 @@ func newTwin(t *testing.T, s *testSession) *twin {
 			t.Fatal(err)
 		}
 	}
-	run(db, "SET ROLE nextid; CREATE SCHEMA nextid; COMMENT ON SCHEMA nextid IS 'what an operator asks'")
+	run(db, "SET ROLE nextid; CREATE SCHEMA nextid")
+	for _, f := range s.must(t, "SELECT objoid::regnamespace, description FROM pg_description WHERE classoid = 'pg_namespace'::regclass").rows {
+		run(db, fmt.Sprintf("COMMENT ON SCHEMA %s IS %s", f[0], quoted(f[1])))
+	}
 	for _, f := range s.must(t, "SELECT oid, pg_get_functiondef(oid), oid::regprocedure, obj_description(oid, 'pg_proc') FROM pg_proc WHERE pronamespace = 'public'::regnamespace").rows {
 		head, _, _ := strings.Cut(f[1], "AS $function$")
 		run(db, head+"AS 'int8inc'")
@@ -330,4 +333,39 @@ func TestCatalogsSayWhatASessionMayDo(t *testing.T) {
 	limited.fails(t, "SELECT last_value FROM orders", sqlstate.InsufficientPrivilege)
 	reader.must(t, "PREPARE p AS SELECT $1::int8")
 	reader.want(t, "SELECT name, parameter_types FROM pg_prepared_statements", "p|{bigint}")
+}
+
+func TestMonitorsReadARowOfCounters(t *testing.T) {
+	server := newServer(t)
+	s := server.sessionWith(t, sqlfuncs.SessionOptions{User: "app", Database: "shop"})
+	s.want(t, "SELECT datname, numbackends, xact_commit, deadlocks, stats_reset IS NOT NULL FROM pg_stat_database ORDER BY 1",
+		"nextid|0|0|0|t\nshop|1|0|0|t")
+	s.want(t, "SELECT checkpoints_timed, buffers_alloc, stats_reset <= now() FROM pg_stat_bgwriter", "0|0|t")
+	s.want(t, "SELECT archived_count, last_archived_wal FROM pg_stat_archiver", "0|"+null)
+}
+
+func TestTypesThatOnlyTheCatalogsHaveAreNamed(t *testing.T) {
+	s := newServer(t).session(t)
+	s.want(t, "SELECT format_type(600, NULL), format_type(3904, -1), format_type(3905, -1), format_type(869, NULL), format_type(424242, NULL)",
+		"point|int4range|int4range[]|inet|???")
+	s.want(t, "SELECT format_type(1560, 3), format_type(1562, NULL), format_type(1562, 8), format_type(1563, -1), format_type(1266, 2)",
+		"bit(3)|bit varying|bit varying(8)|bit varying[]|time(2) with time zone")
+	s.want(t, "SELECT typname, typtype FROM pg_type WHERE typnamespace = 'information_schema'::regnamespace AND typtype = 'd' ORDER BY 1",
+		"cardinal_number|d\ncharacter_data|d\nsql_identifier|d\ntime_stamp|d\nyes_or_no|d")
+}
+
+func TestRelationsAreFoundByTheirNames(t *testing.T) {
+	server := newServer(t)
+	server.segment(t, "orders")
+	s := server.session(t)
+	s.want(t, "SELECT table_schema, table_name FROM information_schema.tables WHERE table_name = 'tables' OR table_name = 'orders_id' ORDER BY 2",
+		"public|orders_id\ninformation_schema|tables")
+	s.want(t, "SELECT table_schema, table_name FROM information_schema.tables WHERE table_name IN ('tables', 'orders_id', 'orders')  ORDER BY 2",
+		"public|orders_id\ninformation_schema|tables")
+	s.want(t, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_name IN ('tables', 'orders_id')", "orders_id")
+	s.want(t, "SELECT column_name, data_type, domain_name FROM information_schema.columns WHERE table_name = 'orders_id'", "id|bigint|"+null)
+	s.want(t, "SELECT count(*) FROM information_schema.columns WHERE table_name IS NULL OR table_schema = 'nosuch'", "0")
+	limited := server.sessionWith(t, sqlfuncs.SessionOptions{User: "clerk", Database: "shop", Generators: []string{"inv*"}})
+	limited.want(t, "SELECT table_name FROM information_schema.tables WHERE table_name = 'orders_id' UNION ALL SELECT sequencename FROM pg_sequences", "")
+	limited.want(t, "SELECT view_definition FROM information_schema.views WHERE table_name = 'ids'", null)
 }

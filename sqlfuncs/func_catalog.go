@@ -60,7 +60,17 @@ func formatType(oid datum.OID, mod int32) string {
 		return datum.FormatType(oid, mod)
 	}
 	t, ok := pgTypes().byOID[oid]
+	limit := ""
+	if mod >= 0 {
+		limit = "(" + strconv.Itoa(int(mod)) + ")"
+	}
 	switch {
+	case t.name == "bit":
+		return "bit" + limit
+	case t.name == "varbit":
+		return "bit varying" + limit
+	case t.name == "timetz":
+		return "time" + limit + " with time zone"
 	case !ok:
 		return "???"
 	case strings.HasPrefix(t.name, "_") && t.elem != 0:

@@ -1,6 +1,7 @@
 package sqlfuncs
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -175,14 +176,18 @@ func optionsToTable(_ *exec, a []datum.Value) (rowIter, error) {
 	return &sliceRows{rows: rows}, nil
 }
 
-// keywordRows reads catalog/pg_get_keywords.tsv.
+// keywordRows reads catalog/pg_get_keywords.tsv, where the unreserved words
+// have no category.
 func keywordRows() [][]datum.Value {
+	categories := map[string]string{"U": "unreserved", "C": "column name, no function or type", "T": "function or type, no column name", "R": "reserved"}
+	labels := map[bool]string{true: "label without AS", false: "label with AS"}
 	_, lines := readTSV("pg_get_keywords.tsv")
 	rows := make([][]datum.Value, len(lines))
 	for i, f := range lines {
+		category, bare := cmp.Or(f[1], "U"), f[2] == ""
 		rows[i] = []datum.Value{
-			datum.MakeText(f[0]), datum.MakeString(datum.Char, f[1]), datum.MakeBool(f[2] == "t"),
-			datum.MakeText(f[3]), datum.MakeText(f[4]),
+			datum.MakeText(f[0]), datum.MakeString(datum.Char, category), datum.MakeBool(bare),
+			datum.MakeText(categories[category]), datum.MakeText(labels[bare]),
 		}
 	}
 	return rows

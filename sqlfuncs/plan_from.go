@@ -1,7 +1,6 @@
 package sqlfuncs
 
 import (
-	"fmt"
 	"slices"
 
 	"nextid/sqlfuncs/datum"
@@ -175,12 +174,6 @@ func (p *planner) table(s *scope, t *syntax.Table) (source, error) {
 	if p.mysql {
 		def.describeMySQL(it, t.Name)
 	}
-	var view *queryPlan
-	if def.isQuery() {
-		if view, err = p.view(def); err != nil {
-			return nil, at(t.Pos, err)
-		}
-	}
 	if t.Alias == "" {
 		it.schema = def.schema
 	}
@@ -191,32 +184,7 @@ func (p *planner) table(s *scope, t *syntax.Table) (source, error) {
 	if !def.catalog {
 		p.isVolatile() // reading may draw ids
 	}
-	if view != nil {
-		return &scanSource{sp: sp, rows: converted(view, def.resultColumns()), inner: newPushTarget(view, it.columns)}, nil
-	}
 	return &tableSource{scanSource: scanSource{sp: sp}, def: def}, nil
-}
-
-// view plans the definition of a system view.
-func (p *planner) view(def *table) (*queryPlan, error) {
-	tree, err := def.viewQuery()
-	if err != nil {
-		return nil, err
-	}
-	q, err := p.query(tree, &scope{frame: -1})
-	if err != nil {
-		return nil, fmt.Errorf("view %s: %w", def.name, err)
-	}
-	return q, nil
-}
-
-// resultColumns are the columns of a table as those of a query.
-func (t *table) resultColumns() []Column {
-	columns := make([]Column, len(t.columns))
-	for i, c := range t.columns {
-		columns[i] = Column{Name: c.name, Type: c.typ, TypeMod: -1}
-	}
-	return columns
 }
 
 // derived is a subquery in FROM.

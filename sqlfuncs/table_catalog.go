@@ -11,26 +11,30 @@ import (
 	"sync"
 
 	"nextid/sqlfuncs/datum"
-	"nextid/sqlfuncs/syntax"
 )
 
-// catalogFiles describe PostgreSQL 15's system catalogs; see
-// TestCatalogFilesAreWhatPostgreSQLSays for what is in them and how they are
-// made.
+// catalogFiles are facts about PostgreSQL 15's system catalogs: names, OIDs,
+// types and flags, no text and no code of PostgreSQL. Its own catalogs say
+// them; TestCatalogFilesAreWhatPostgreSQLSays writes the files and checks them.
+//
+//	relations.tsv       every table and view of pg_catalog and information_schema with its columns
+//	pg_type.tsv         the types
+//	pg_proc.tsv         the functions that nextid has under a name of PostgreSQL's, and those that pg_type names
+//	pg_operator.tsv     the operators on types that nextid has
+//	pg_cast.tsv         the casts between them
+//	pg_range.tsv        what the range types range over
+//	pg_am.tsv, pg_authid.tsv, pg_collation.tsv, pg_language.tsv, pg_tablespace.tsv
+//	                    what is in every database
+//	pg_get_keywords.tsv the key words and their categories
 //
 //go:embed catalog
 var catalogFiles embed.FS
 
 // catalogTables are the tables and views of pg_catalog and
-// information_schema: all of them with PostgreSQL's columns. Where the rows of one
-// come from is decided by the first of these that there is:
-//
-//   - catalogSources, functions that make them of what nextid has;
-//   - its definition as a view over the others;
-//   - a file of rows.
-//
-// A table with none of them is about something that nextid does not have: it
-// is empty.
+// information_schema: all of them with PostgreSQL's columns, so that every join
+// can be asked. Their rows come from catalogSources, or are a file's. Where
+// there is neither, the table is about something that nextid does not have or
+// that no client reads: it is empty.
 var catalogTables = readRelations()
 
 // catalogFile returns the text of a file in catalog/, "" when there is none.
@@ -43,7 +47,6 @@ func catalogFile(name string) string {
 }
 
 func readRelations() []table {
-	views := readViews()
 	var out []table
 	for line := range strings.Lines(catalogFile("relations.tsv")) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
@@ -54,10 +57,7 @@ func readRelations() []table {
 		if err != nil {
 			panic(err)
 		}
-		t := table{schema: f[0], name: f[1], oid: uint32(oid), kind: f[3][0], definition: views[f[0]+"."+f[1]], catalog: true}
-		if len(f) > 5 {
-			t.help = f[5]
-		}
+		t := table{schema: f[0], name: f[1], oid: uint32(oid), kind: f[3][0], catalog: true}
 		t.columns = columnList(f[4])
 		for i, c := range t.columns {
 			if isCatalogKey(c.name) {
@@ -70,28 +70,18 @@ func readRelations() []table {
 }
 
 // isCatalogKey says by which columns the rows of a catalog are looked up: the
-// OIDs of the objects that they are or belong to.
+// OIDs of the objects that they are or belong to, or their names.
 func isCatalogKey(column string) bool {
 	switch column {
 	case "oid", "attrelid", "adrelid", "objoid", "conrelid", "confrelid", "indrelid", "indexrelid", "seqrelid", "inhrelid", "refobjid",
-		"tgrelid", "ev_class", "polrelid", "enumtypid", "rngtypid", "relname", "proname", "typname", "amopfamily", "roleid", "member":
+		"tgrelid", "ev_class", "polrelid", "enumtypid", "rngtypid", "relname", "proname", "typname", "amopfamily", "roleid", "member",
+		"table_schema", "table_name", "sequence_schema", "sequence_name", "schemaname", "tablename", "viewname", "sequencename":
 		return true
 	}
 	return false
 }
 
-// readViews reads catalog/views.sql: a line "-- schema.name", then the query.
-func readViews() map[string]string {
-	out := map[string]string{}
-	for part := range strings.SplitSeq("\n"+catalogFile("views.sql"), "\n-- ") {
-		if name, query, ok := strings.Cut(part, "\n"); ok && name != "" {
-			out[name] = strings.TrimRight(query, "\n")
-		}
-	}
-	return out
-}
-
-// pgType is a row of catalog/pg_type.tsv.
+// pgType is a line of catalog/pg_type.tsv.
 type pgType struct {
 	oid  datum.OID
 	base datum.OID // of a domain, else the type itself
@@ -100,6 +90,7 @@ type pgType struct {
 	ns   uint32
 
 	length         int
+	mod            int // of a domain, else -1
 	byValue        bool
 	align, storage byte
 	collation      uint32
@@ -108,38 +99,63 @@ type pgType struct {
 type pgTypeIndex struct {
 	byName map[string]pgType
 	byOID  map[datum.OID]pgType
+	procs  map[uint32]bool // the functions that the types name
 }
 
-// pgTypes are the types of the catalogs: those of datum, and those that only
-// columns of catalogs have.
+// pgTypes are the types of the catalogs: those of datum, and the others that
+// PostgreSQL has.
 var pgTypes = sync.OnceValue(func() pgTypeIndex {
-	x := pgTypeIndex{byName: map[string]pgType{}, byOID: map[datum.OID]pgType{}}
+	x := pgTypeIndex{byName: map[string]pgType{}, byOID: map[datum.OID]pgType{}, procs: map[uint32]bool{}}
 	head, rows := readTSV("pg_type.tsv")
-	number := func(row []string, column string) uint32 {
-		n, err := strconv.ParseUint(row[slices.Index(head, column)], 10, 32)
-		if err != nil {
-			panic(err)
-		}
-		return uint32(n)
-	}
 	for _, row := range rows {
-		t := pgType{
-			oid: datum.OID(number(row, "oid")), name: row[slices.Index(head, "typname")],
-			elem: datum.OID(number(row, "typelem")), ns: number(row, "typnamespace"),
-		}
-		text := func(column string) string { return row[slices.Index(head, column)] }
-		t.length, _ = strconv.Atoi(text("typlen"))
-		t.byValue, t.align, t.storage, t.collation = text("typbyval") == "t", text("typalign")[0], text("typstorage")[0], number(row, "typcollation")
-		t.base = t.oid
-		if b := datum.OID(number(row, "typbasetype")); b != 0 {
-			t.base = b
+		t := pgType{ns: pgCatalogOID, mod: -1}
+		for i, text := range row {
+			if text == "" {
+				continue
+			}
+			switch head[i] {
+			case "oid":
+				t.oid = parseOID(text)
+				t.base = t.oid
+			case "typname":
+				t.name = text
+			case "typnamespace":
+				t.ns = uint32(parseOID(text))
+			case "typelem":
+				t.elem = parseOID(text)
+			case "typlen":
+				t.length, _ = strconv.Atoi(text)
+			case "typtypmod":
+				t.mod, _ = strconv.Atoi(text)
+			case "typbyval":
+				t.byValue = text == "t"
+			case "typalign":
+				t.align = text[0]
+			case "typstorage":
+				t.storage = text[0]
+			case "typcollation":
+				t.collation = uint32(parseOID(text))
+			case "typbasetype":
+				t.base = parseOID(text)
+			case "typinput", "typoutput", "typreceive", "typsend", "typmodin", "typmodout", "typanalyze", "typsubscript":
+				x.procs[uint32(parseOID(text))] = true
+			}
 		}
 		x.byName[t.name], x.byOID[t.oid] = t, t
 	}
 	return x
 })
 
-// readTSV reads a file of rows in COPY's text format, the column names first.
+// parseOID reads an OID in one of our files.
+func parseOID(text string) datum.OID {
+	n, err := strconv.ParseUint(text, 10, 32)
+	if err != nil {
+		panic(err)
+	}
+	return datum.OID(n)
+}
+
+// readTSV reads a file: fields between tabs, the column names first.
 func readTSV(file string) (head []string, rows [][]string) {
 	for line := range strings.Lines(catalogFile(file)) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
@@ -152,26 +168,38 @@ func readTSV(file string) (head []string, rows [][]string) {
 	return head, rows
 }
 
-// copyUnescape undoes COPY's backslashes.
-var copyUnescape = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t", `\r`, "\r")
+// catalogConstants are the values of columns that the lines of a file leave
+// empty, by table. The zero value needs no mention.
+var catalogConstants = map[string][]any{
+	"pg_type":       {"typnamespace", pgCatalogOID, "typowner", ownerOID, "typisdefined", true, "typdelim", ",", "typtypmod", -1},
+	"pg_operator":   {"oprnamespace", pgCatalogOID, "oprowner", ownerOID, "oprkind", "b"},
+	"pg_authid":     {"rolinherit", true, "rolconnlimit", -1},
+	"pg_language":   {"lanowner", ownerOID},
+	"pg_tablespace": {"spcowner", ownerOID},
+	"pg_collation":  {"collnamespace", pgCatalogOID, "collowner", ownerOID, "collisdeterministic", true},
+}
 
 // fileRows reads the rows of a catalog from its file, in the order of the
 // table's columns.
 func fileRows(t *table) [][]datum.Value {
 	head, lines := readTSV(t.name + ".tsv")
 	rows := make([][]datum.Value, len(lines))
+	places := make([]int, len(head))
+	for i, name := range head {
+		places[i] = t.column(name)
+	}
+	blank := t.rowOf(catalogConstants[t.name]...)
 	for i, line := range lines {
-		row := t.emptyRow()
+		row := slices.Clone(blank)
 		for j, text := range line {
-			c := slices.IndexFunc(t.columns, func(c tableColumn) bool { return c.name == head[j] })
-			if c < 0 || text == `\N` {
+			if text == "" {
 				continue
 			}
-			v, err := datum.ParseText(t.columns[c].typ, copyUnescape.Replace(text), nil)
+			v, err := datum.ParseText(t.columns[places[j]].typ, text, nil)
 			if err != nil {
 				panic(fmt.Sprintf("catalog/%s.tsv: %s: %v", t.name, head[j], err))
 			}
-			row[c] = v
+			row[places[j]] = v
 		}
 		rows[i] = row
 	}
@@ -414,18 +442,4 @@ func staticCatalog(t *table) *catalogRowSet {
 	}
 	set, _ := staticRows.LoadOrStore(t, &catalogRowSet{rows: rows(t)})
 	return set.(*catalogRowSet)
-}
-
-// isQuery reports whether the rows come from the definition of a view.
-func (t *table) isQuery() bool {
-	return t.catalog && t.definition != "" && t.source() == nil
-}
-
-// viewQuery parses the definition of a view.
-func (t *table) viewQuery() (*syntax.Select, error) {
-	list, err := syntax.Parse(t.definition, syntax.PostgreSQL)
-	if err != nil {
-		return nil, fmt.Errorf("view %s.%s: %w", t.schema, t.name, err)
-	}
-	return list[0].Statement.(*syntax.Select), nil
 }

@@ -21,15 +21,10 @@ import (
 // catalogMajor is the PostgreSQL whose catalogs the files in catalog/ are.
 const catalogMajor = "15"
 
-// The files in catalog/ are what a fresh PostgreSQL 15 says about itself:
-//
-//	relations.tsv  every table and view of pg_catalog and information_schema with its columns
-//	views.sql      the definitions of the views, as pg_get_viewdef prints them
-//	*.tsv          the rows of the catalogs that do not depend on the database
-//
-// Only objects that nextid has, and what they refer to, are in the rows:
-// the types of package datum and of the catalogs' own columns, the functions
-// of our names, the operators and casts between our types.
+// The files in catalog/ hold facts of a fresh PostgreSQL 15: names, OIDs,
+// types, flags. Of functions, operators and casts only those are there that
+// nextid has or that a type names. What is the same in all rows is left out
+// (see catalogConstants), and so is what only PostgreSQL's executor needs.
 //
 //	go test -run TestCatalogFilesAreWhatPostgreSQLSays -update ./sqlfuncs
 //
@@ -91,26 +86,17 @@ func prepareDump(ctx context.Context, conn *pgx.Conn) error {
 		args []any
 	}{
 		{sql: `CREATE TEMP TABLE ours AS SELECT unnest($1::oid[]) AS oid`, args: []any{types}},
-		{sql: `CREATE TEMP TABLE our_settings AS SELECT unnest($1::text[]) AS name`, args: []any{slices.Sorted(maps.Keys(settings))}},
 		{sql: `CREATE TEMP TABLE casts AS SELECT c.* FROM pg_cast c WHERE castsource IN (TABLE ours) AND casttarget IN (TABLE ours)`},
-		{sql: `CREATE TEMP TABLE operators AS SELECT o.* FROM pg_operator o
-			WHERE (oprleft = 0 OR oprleft IN (TABLE ours)) AND oprright IN (TABLE ours)`},
-		{sql: `CREATE TEMP TABLE types AS SELECT DISTINCT t.* FROM pg_type t WHERE oid IN (TABLE ours)
-			OR oid IN (SELECT atttypid FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid
-				WHERE relnamespace IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace) AND relkind IN ('r', 'v') AND attnum > 0)
-			OR (typtype = 'd' AND typnamespace = 'information_schema'::regnamespace)
-			OR (typtype = 'p')`},
-		{sql: `INSERT INTO types SELECT t.* FROM pg_type t WHERE oid NOT IN (SELECT oid FROM types)
-			AND (oid IN (SELECT typelem FROM types) OR oid IN (SELECT typbasetype FROM types))`},
-		{sql: `INSERT INTO types SELECT t.* FROM pg_type t WHERE oid NOT IN (SELECT oid FROM types)
-			AND oid IN (SELECT typarray FROM types)`},
+		{sql: `CREATE TEMP TABLE types AS SELECT t.* FROM pg_type t LEFT JOIN pg_type e ON e.oid = t.typelem
+			WHERE t.typname IN ('pg_statistic', '_pg_statistic') OR t.typrelid = 0 AND coalesce(e.typrelid, 0) = 0
+			AND (t.typnamespace = 'pg_catalog'::regnamespace OR 'd' IN (t.typtype, e.typtype))`},
 		{sql: `CREATE TEMP TABLE procs AS SELECT p.* FROM pg_proc p
-			WHERE proname = ANY($1) AND NOT EXISTS (SELECT FROM pg_aggregate WHERE aggfnoid = p.oid AND aggkind = 'h') AND NOT EXISTS (SELECT FROM unnest(proargtypes) a WHERE a NOT IN (SELECT oid FROM types))
+			WHERE pronamespace = 'pg_catalog'::regnamespace AND (
+			proname = ANY($1) AND NOT EXISTS (SELECT FROM pg_aggregate WHERE aggfnoid = p.oid AND aggkind = 'h')
+				AND NOT EXISTS (SELECT FROM unnest(proargtypes) a WHERE a NOT IN (TABLE ours)
+					AND a NOT IN (SELECT oid FROM types WHERE typtype = 'p'))
 			OR oid IN (SELECT castfunc FROM casts)
-			OR oid IN (SELECT unnest(ARRAY[oprcode, oprrest, oprjoin]::oid[]) FROM operators)
-			OR oid IN (SELECT unnest(ARRAY[typinput, typoutput, typreceive, typsend, typmodin, typmodout, typanalyze, typsubscript]::oid[]) FROM types)
-			OR oid IN (SELECT amhandler FROM pg_am)
-			OR oid IN (SELECT unnest(ARRAY[lanplcallfoid, laninline, lanvalidator]) FROM pg_language WHERE oid < 13000)`, args: []any{names}},
+			OR oid IN (SELECT unnest(ARRAY[typinput, typoutput, typreceive, typsend, typmodin, typmodout, typanalyze, typsubscript]::oid[]) FROM types))`, args: []any{names}},
 	}
 	for _, s := range statements {
 		if _, err := conn.Exec(ctx, s.sql, s.args...); err != nil {
@@ -120,44 +106,38 @@ func prepareDump(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// catalogDumps says what a file holds. A query of one column gives the
-// file's lines; a table's name gives its rows, with the names of the columns
-// on the first line.
+// catalogDumps says what a file holds: the rows of a query, with the names of
+// its columns on the first line; the lines of relations.tsv are its format.
 var catalogDumps = map[string]string{
 	"relations.tsv": `SELECT concat_ws(E'\t', n.nspname, c.relname, c.oid, c.relkind,
-			string_agg(concat(a.attname, ':', t.typname, CASE WHEN a.attnotnull THEN '!' END), ' ' ORDER BY attnum),
-			obj_description(c.oid, 'pg_class'))
+			string_agg(concat(a.attname, ':', t.typname, CASE WHEN a.attnotnull THEN '!' END), ' ' ORDER BY attnum))
 		FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace JOIN pg_attribute a ON attrelid = c.oid AND attnum > 0
 		JOIN pg_type t ON t.oid = atttypid
 		WHERE nspname IN ('pg_catalog', 'information_schema') AND relkind IN ('r', 'v')
 		GROUP BY n.nspname, c.relname, c.oid ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C"`,
-	"views.sql": `SELECT concat('-- ', n.nspname, '.', c.relname, E'\n', pg_get_viewdef(c.oid), E'\n')
-		FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
-		WHERE relkind = 'v' AND (nspname = 'information_schema' OR nspname = 'pg_catalog'
-			AND relname IN ('pg_roles', 'pg_shadow', 'pg_group', 'pg_user', 'pg_policies', 'pg_rules', 'pg_views', 'pg_tables',
-				'pg_matviews', 'pg_indexes', 'pg_sequences'))
-		ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C"`,
-	"pg_type.tsv":       `SELECT * FROM types ORDER BY oid`,
-	"pg_proc.tsv":       `SELECT * FROM procs ORDER BY oid`,
-	"pg_authid.tsv":     `SELECT * FROM pg_authid WHERE rolname LIKE 'pg\_%' ORDER BY oid`,
-	"pg_cast.tsv":       `SELECT * FROM casts ORDER BY oid`,
-	"pg_operator.tsv":   `SELECT * FROM operators ORDER BY oid`,
-	"pg_am.tsv":         `SELECT * FROM pg_am ORDER BY oid`,
-	"pg_language.tsv":   `SELECT * FROM pg_language WHERE oid < 13000 ORDER BY oid`,
-	"pg_tablespace.tsv": `SELECT * FROM pg_tablespace ORDER BY oid`,
-	"pg_collation.tsv":  `SELECT * FROM pg_collation WHERE oid < 1000 ORDER BY oid`,
-	"pg_range.tsv":      `SELECT * FROM pg_range WHERE rngtypid IN (SELECT oid FROM types) ORDER BY rngtypid`,
-	"pg_description.tsv": `SELECT * FROM pg_description WHERE
-		classoid = 'pg_type'::regclass AND objoid IN (SELECT oid FROM types) OR
-		classoid = 'pg_proc'::regclass AND objoid IN (SELECT oid FROM procs) OR
-		classoid = 'pg_operator'::regclass AND objoid IN (SELECT oid FROM operators) OR
-		classoid = 'pg_am'::regclass OR classoid = 'pg_language'::regclass AND objoid < 13000 OR
-		classoid = 'pg_collation'::regclass AND objoid < 1000 OR
-		classoid = 'pg_namespace'::regclass
-		ORDER BY classoid, objoid, objsubid`,
-	"pg_get_keywords.tsv":   `SELECT word, catcode, barelabel, catdesc, baredesc FROM pg_get_keywords() ORDER BY word COLLATE "C"`,
-	"pg_timezone_names.tsv": `SELECT name FROM pg_timezone_names WHERE name !~ '^posix|^localtime|Factory' ORDER BY name COLLATE "C"`,
-	"pg_settings.tsv":       `SELECT name, category, short_desc, extra_desc FROM pg_settings WHERE lower(name) IN (SELECT lower(name) FROM our_settings) ORDER BY name COLLATE "C"`,
+	"pg_type.tsv": `SELECT oid, typname, nullif(typnamespace, 'pg_catalog'::regnamespace) AS typnamespace, typlen, nullif(typbyval, false) AS typbyval,
+			typtype, typcategory, nullif(typispreferred, false) AS typispreferred, nullif(typdelim, ',') AS typdelim,
+			nullif(typsubscript::oid, 0) AS typsubscript, nullif(typelem, 0) AS typelem, nullif(typarray, 0) AS typarray,
+			typinput::oid, typoutput::oid, typreceive::oid, typsend::oid, nullif(typmodin::oid, 0) AS typmodin,
+			nullif(typmodout::oid, 0) AS typmodout, nullif(typanalyze::oid, 0) AS typanalyze, typalign, typstorage,
+			nullif(typbasetype, 0) AS typbasetype, nullif(typtypmod, -1) AS typtypmod, nullif(typcollation, 0) AS typcollation, typdefault
+		FROM types ORDER BY oid`,
+	"pg_proc.tsv": `SELECT oid, proname, nullif(prorows, 0) AS prorows, nullif(provariadic, 0) AS provariadic, nullif(prokind, 'f') AS prokind,
+			nullif(proisstrict, true) AS proisstrict, nullif(proretset, false) AS proretset, nullif(provolatile, 'i') AS provolatile,
+			nullif(proparallel, 's') AS proparallel, nullif(pronargdefaults, 0) AS pronargdefaults, prorettype, nullif(proargtypes, '') AS proargtypes,
+			proallargtypes, proargmodes, proargnames FROM procs ORDER BY oid`,
+	"pg_authid.tsv": `SELECT oid, rolname FROM pg_authid WHERE rolname LIKE 'pg\_%' ORDER BY oid`,
+	"pg_cast.tsv":   `SELECT oid, castsource, casttarget, nullif(castfunc, 0) AS castfunc, castcontext, castmethod FROM casts ORDER BY oid`,
+	"pg_operator.tsv": `SELECT oid, oprname, nullif(oprkind, 'b') AS oprkind, nullif(oprcanmerge, false) AS oprcanmerge,
+			nullif(oprcanhash, false) AS oprcanhash, nullif(oprleft, 0) AS oprleft, oprright, oprresult, nullif(oprcom, 0) AS oprcom,
+			nullif(oprnegate, 0) AS oprnegate FROM pg_operator
+		WHERE (oprleft = 0 OR oprleft IN (TABLE ours)) AND oprright IN (TABLE ours) ORDER BY oid`,
+	"pg_am.tsv":           `SELECT oid, amname, amtype FROM pg_am ORDER BY oid`,
+	"pg_language.tsv":     `SELECT oid, lanname, nullif(lanpltrusted, false) AS lanpltrusted FROM pg_language WHERE oid < 13000 ORDER BY oid`,
+	"pg_tablespace.tsv":   `SELECT oid, spcname FROM pg_tablespace ORDER BY oid`,
+	"pg_collation.tsv":    `SELECT oid, collname, collprovider, collencoding, collcollate, collctype FROM pg_collation WHERE oid < 1000 ORDER BY oid`,
+	"pg_range.tsv":        `SELECT rngtypid, rngsubtype, rngmultitypid, nullif(rngcollation, 0) AS rngcollation FROM pg_range WHERE rngtypid IN (SELECT oid FROM types) ORDER BY rngtypid`,
+	"pg_get_keywords.tsv": `SELECT word, nullif(catcode, 'U') AS catcode, nullif(barelabel, true) AS barelabel FROM pg_get_keywords() ORDER BY word COLLATE "C"`,
 }
 
 // dumpQuery runs a query of catalogDumps. Columns that print as names (oid
@@ -166,7 +146,7 @@ func dumpQuery(ctx context.Context, t *testing.T, conn *pgx.Conn, file, query st
 	t.Helper()
 	var b bytes.Buffer
 	head := ""
-	if file != "relations.tsv" && file != "views.sql" {
+	if file != "relations.tsv" {
 		rows, err := conn.Query(ctx, query+" LIMIT 0")
 		if err != nil {
 			t.Fatal(err)
@@ -186,7 +166,7 @@ func dumpQuery(ctx context.Context, t *testing.T, conn *pgx.Conn, file, query st
 	}
 	b.WriteString(head)
 	if head != "" {
-		if _, err := conn.PgConn().CopyTo(ctx, &b, "COPY ("+query+") TO STDOUT"); err != nil {
+		if _, err := conn.PgConn().CopyTo(ctx, &b, "COPY ("+query+") TO STDOUT (NULL '')"); err != nil {
 			t.Fatal(err)
 		}
 		return b.Bytes()

@@ -9,129 +9,232 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// proc is a function of ours in pg_proc: one that PostgreSQL does not have.
+// proc is a function as pg_proc and information_schema.routines tell of it.
 type proc struct {
-	*function
-	oid    uint32
-	schema string
+	oid, schema uint32
+	name        string
+	in          []datum.OID
+	all         []datum.OID // with OUT arguments
+	modes       string      // i, o, b, v, t for each of all
+	names       []string    // of all; none where they have no names
+	defaults    int         // how many of the last in may be left out
+	result      datum.OID
+	variadic    datum.OID // the type of the repeated argument, or 0
+	set         bool
+	rows        int // that a set is estimated to have
+	kind        byte
+	volatile    byte
+	parallel    byte
+	strict      bool
+	help        string
+}
+
+// procIndex is the functions of pg_proc, by OID and by name.
+type procIndex struct {
+	list   []*proc
+	byOID  map[uint32]*proc
+	byName map[string][]*proc
 }
 
 // firstProcOID is where the OIDs of our own functions begin.
 const firstProcOID = 20000
 
-// ourProcs are the functions that PostgreSQL does not have. A function that
-// it has, too, keeps the rows of PostgreSQL's pg_proc.
-var ourProcs func() []proc
+// procs are the functions that nextid has, and those that rows of pg_type
+// name. One that PostgreSQL has, too, is listed with PostgreSQL's OIDs and types.
+var procs func() procIndex
 
-func init() { ourProcs = sync.OnceValue(readProcs) } // an init: the functions refer to the catalogs
+func init() { procs = sync.OnceValue(readProcs) } // an init: the functions refer to the catalogs
 
-func readProcs() []proc {
-	head, rows := readTSV("pg_proc.tsv")
-	known := map[string]bool{}
-	column := slices.Index(head, "proname")
-	for _, row := range rows {
-		known[row[column]] = true
+func readProcs() procIndex {
+	x := procIndex{byOID: map[uint32]*proc{}, byName: map[string][]*proc{}}
+	add := func(p *proc) {
+		x.list = append(x.list, p)
+		x.byOID[p.oid] = p
+		x.byName[p.name] = append(x.byName[p.name], p)
 	}
-	var out []proc
+	ofTypes := pgTypes().procs
+	head, rows := readTSV("pg_proc.tsv")
+	for _, row := range rows {
+		p := knownProc(head, row)
+		if _, isType := datum.TypeByName(p.name); isType || functions[p.name] != nil || ofTypes[p.oid] {
+			add(p)
+		}
+	}
 	for i, f := range allFunctions() {
-		_, isType := datum.TypeByName(f.name)
-		p := proc{function: f, oid: uint32(firstProcOID + i), schema: f.schema}
-		switch {
-		case f.schema == nextidSchema:
-			p.schema = "public" // where those of an extension would be
-		case known[f.name], isType, syntax.IsKeyword(f.name), f.schema == "information_schema":
+		if _, isType := datum.TypeByName(f.name); f.schema == pgCatalog && (isType || syntax.IsKeyword(f.name) || x.byName[f.name] != nil) {
 			continue // COALESCE and CURRENT_USER are no functions, casts are in pg_cast
 		}
-		out = append(out, p)
+		p := ownProc(f)
+		p.oid = uint32(firstProcOID + i)
+		add(p)
 	}
-	return out
+	return x
 }
 
-// procResult is the type that pg_proc shows.
-func (f *function) procResult() datum.OID {
-	if f.result == datum.Invalid {
-		return datum.Record
+// knownProc reads a line of pg_proc.tsv.
+func knownProc(head, row []string) *proc {
+	p := &proc{schema: schemaOIDs[pgCatalog], kind: 'f', volatile: byte(immutable), parallel: 's', strict: true}
+	for i, text := range row {
+		if text == "" {
+			continue
+		}
+		switch head[i] {
+		case "oid":
+			p.oid = uint32(parseOID(text))
+		case "proname":
+			p.name = text
+		case "prorows":
+			p.rows = int(parseOID(text))
+		case "provariadic":
+			p.variadic = parseOID(text)
+		case "prokind":
+			p.kind = text[0]
+		case "proisstrict":
+			p.strict = text == "t"
+		case "proretset":
+			p.set = text == "t"
+		case "provolatile":
+			p.volatile = text[0]
+		case "proparallel":
+			p.parallel = text[0]
+		case "pronargdefaults":
+			p.defaults = int(parseOID(text))
+		case "prorettype":
+			p.result = parseOID(text)
+		case "proargtypes":
+			for oid := range strings.FieldsSeq(text) {
+				p.in = append(p.in, parseOID(oid))
+			}
+		case "proallargtypes":
+			for oid := range strings.SplitSeq(strings.Trim(text, "{}"), ",") {
+				p.all = append(p.all, parseOID(oid))
+			}
+		case "proargmodes":
+			p.modes = strings.ReplaceAll(strings.Trim(text, "{}"), ",", "")
+		case "proargnames":
+			for name := range strings.SplitSeq(strings.Trim(text, "{}"), ",") {
+				p.names = append(p.names, strings.Trim(name, `"`))
+			}
+		}
 	}
-	return f.result
+	if p.all == nil {
+		p.all, p.modes = p.in, strings.Repeat("i", len(p.in))
+	}
+	return p
+}
+
+// ownProc describes a function that PostgreSQL does not have.
+func ownProc(f *function) *proc {
+	p := &proc{
+		schema: schemaOIDs[f.schema], name: f.name, result: f.result, set: f.set, kind: 'f', volatile: byte(f.volatile), parallel: 'u',
+		strict: !f.nullable, help: f.help,
+	}
+	if f.schema == nextidSchema {
+		p.schema = schemaOIDs["public"] // where those of an extension would be
+	}
+	if f.agg != nil {
+		p.kind = 'a'
+	}
+	if p.result == datum.Invalid {
+		p.result = datum.Record
+	}
+	named := false
+	add := func(mode byte, name string, typ datum.OID) {
+		p.all, p.modes, p.names = append(p.all, typ), p.modes+string(mode), append(p.names, name)
+		named = named || name != ""
+	}
+	for i, a := range f.args {
+		typ, mode := a.typ, byte('i')
+		if f.variadic && i == len(f.args)-1 { // it takes an array
+			mode, p.variadic = 'v', typ
+			info, _ := datum.TypeInfo(typ)
+			if info.Array != 0 {
+				typ = info.Array
+			} else if info.Elem != 0 {
+				p.variadic = info.Elem
+			}
+		}
+		add(mode, a.name, typ)
+		p.in = append(p.in, typ)
+		if a.optional {
+			p.defaults++
+		}
+	}
+	for _, c := range f.columns {
+		switch {
+		case f.set:
+			add('t', c.name, c.typ)
+		case p.result == datum.Record:
+			add('o', c.name, c.typ)
+		}
+	}
+	if f.set {
+		p.rows = 1000
+	}
+	if !named {
+		p.names = nil
+	}
+	return p
 }
 
 func procRows(t *table) [][]datum.Value {
-	rows := fileRows(t)
-	for _, p := range ourProcs() {
-		rows = append(rows, procRow(t, p))
+	rows := make([][]datum.Value, len(procs().list))
+	for i, p := range procs().list {
+		rows[i] = p.row(t)
 	}
 	return rows
 }
 
-func procRow(t *table, f proc) []datum.Value {
-	var in, all, modes, names []datum.Value
-	named, defaults := false, 0
-	add := func(mode, name string, typ datum.OID) {
-		all = append(all, datum.Value{Type: datum.Oid, Valid: true, Int: int64(typ)})
-		modes = append(modes, datum.MakeString(datum.Char, mode))
-		names = append(names, datum.MakeText(name))
-		named = named || name != ""
+// row is a row of pg_proc.
+func (p *proc) row(t *table) []datum.Value {
+	pairs := []any{
+		"oid", p.oid, "proname", p.name, "pronamespace", p.schema, "proowner", ownerOID, "prolang", internalLanguage, "procost", 1,
+		"prorows", p.rows, "provariadic", p.variadic, "prokind", p.kind, "proisstrict", p.strict, "proretset", p.set,
+		"provolatile", p.volatile, "proparallel", p.parallel, "pronargs", len(p.in), "pronargdefaults", p.defaults,
+		"prorettype", p.result, "proargtypes", oidArray(datum.OidVector, p.in), "prosrc", p.name,
 	}
-	for i, a := range f.args {
-		mode := "i"
-		if f.variadic && i == len(f.args)-1 {
-			mode = "v"
+	if strings.Trim(p.modes, "i") != "" {
+		modes := make([]datum.Value, len(p.modes))
+		for i := range p.modes {
+			modes[i] = datum.MakeString(datum.Char, p.modes[i:i+1])
 		}
-		add(mode, a.name, f.declaredArg(i))
-		in = append(in, all[i])
-		if a.optional {
-			defaults++
+		pairs = append(pairs, "proallargtypes", oidArray(datum.OidArray, p.all), "proargmodes", datum.MakeArray(datum.CharArray, modes))
+	}
+	if p.names != nil {
+		names := make([]datum.Value, len(p.names))
+		for i, name := range p.names {
+			names[i] = datum.MakeText(name)
 		}
+		pairs = append(pairs, "proargnames", datum.MakeArray(datum.TextArray, names))
 	}
-	outs := f.set || f.procResult() == datum.Record
-	for _, c := range f.columns {
-		if outs {
-			add(map[bool]string{true: "t", false: "o"}[f.set], c.name, c.typ)
+	if p.defaults > 0 {
+		list := typeNames(p.in[len(p.in)-p.defaults:])
+		for i := range list {
+			list[i] = "NULL::" + list[i]
 		}
+		pairs = append(pairs, "proargdefaults", datum.MakeString(datum.PgNodeTree, strings.Join(list, ", ")))
 	}
-	row := t.rowOf("oid", f.oid, "proname", f.name, "pronamespace", schemaOIDs[f.schema], "proowner", ownerOID, "prolang", 12,
-		"procost", 1, "prokind", map[bool]string{true: "a", false: "f"}[f.agg != nil], "proisstrict", !f.nullable,
-		"proretset", f.set, "provolatile", byte(f.volatile), "proparallel", "u", "pronargs", len(f.args), "pronargdefaults", defaults,
-		"prorettype", f.procResult(), "proargtypes", datum.MakeArray(datum.OidVector, in), "prosrc", f.name)
-	set := func(name string, v datum.Value) {
-		row[slices.IndexFunc(t.columns, func(c tableColumn) bool { return c.name == name })] = v
-	}
-	if f.set {
-		set("prorows", datum.Value{Type: datum.Float4, Valid: true, Float: 1000})
-	}
-	set("procost", datum.Value{Type: datum.Float4, Valid: true, Float: 1})
-	if len(all) > len(in) || f.variadic {
-		set("proallargtypes", datum.MakeArray(datum.OidArray, all))
-		set("proargmodes", datum.MakeArray(datum.CharArray, modes))
-	}
-	if f.variadic {
-		last := len(f.args) - 1
-		info, _ := datum.TypeInfo(f.args[last].typ)
-		if f.args[last].typ == anyType {
-			set("provariadic", datum.Value{Type: datum.Oid, Valid: true, Int: int64(anyType)})
-		} else {
-			set("provariadic", datum.Value{Type: datum.Oid, Valid: true, Int: int64(max(info.Elem, info.OID))})
-		}
-	}
-	if named {
-		set("proargnames", datum.MakeArray(datum.TextArray, names))
-	}
-	if defaults > 0 {
-		var list []string
-		for _, a := range f.args[len(f.args)-defaults:] {
-			list = append(list, "NULL::"+formatType(a.typ, -1))
-		}
-		set("proargdefaults", datum.MakeString(datum.PgNodeTree, strings.Join(list, ", ")))
-	}
-	return row
+	return t.rowOf(pairs...)
 }
 
-// declaredArg is the type of an argument as it is declared: a variadic
-// argument takes an array.
-func (f *function) declaredArg(i int) datum.OID {
-	t := f.args[i].typ
-	if info, _ := datum.TypeInfo(t); f.variadic && i == len(f.args)-1 && info.Array != 0 {
-		return info.Array
+func oidArray(t datum.OID, oids []datum.OID) datum.Value {
+	elems := make([]datum.Value, len(oids))
+	for i, oid := range oids {
+		elems[i] = datum.Value{Type: datum.Oid, Valid: true, Int: int64(oid)}
 	}
-	return t
+	return datum.MakeArray(t, elems)
+}
+
+func procByOID(oid uint32) *proc { return procs().byOID[oid] }
+
+// procsNamed finds functions by a name with or without schema.
+func procsNamed(parts []string) []*proc {
+	found := procs().byName[parts[len(parts)-1]]
+	if len(parts) == 1 {
+		return found
+	}
+	schema := parts[len(parts)-2]
+	return slices.DeleteFunc(slices.Clone(found), func(p *proc) bool {
+		return p.schema != schemaOIDs[schema] && (schema != nextidSchema || p.schema != schemaOIDs["public"])
+	})
 }

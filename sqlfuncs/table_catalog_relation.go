@@ -3,6 +3,7 @@ package sqlfuncs
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -12,14 +13,17 @@ import (
 
 // OIDs that clients write as numbers, because PostgreSQL has fixed them.
 const (
-	ownerOID      = 10      // the bootstrap superuser
-	heapOID       = 2       // pg_am: heap
-	classCatalog  = 1259    // pg_class
-	procCatalog   = 1255    // pg_proc
-	schemaCatalog = 2615    // pg_namespace
-	rowTypeOIDs   = 1 << 30 // added to a relation's OID gives that of its row type
-	rowArrayOIDs  = 1 << 27 // added to that gives that of the arrays of it
-	ruleOIDs      = 1 << 31 // added to a view's OID gives that of its rule
+	ownerOID          = 10      // the bootstrap superuser
+	pgCatalogOID      = 11      // pg_namespace: pg_catalog
+	internalLanguage  = 12      // pg_language: internal
+	heapOID           = 2       // pg_am: heap
+	classCatalog      = 1259    // pg_class
+	databaseCollation = 100     // pg_collation: default
+	procCatalog       = 1255    // pg_proc
+	schemaCatalog     = 2615    // pg_namespace
+	rowTypeOIDs       = 1 << 30 // added to a relation's OID gives that of its row type
+	rowArrayOIDs      = 1 << 27 // added to that gives that of the arrays of it
+	ruleOIDs          = 1 << 31 // added to a view's OID gives that of its rule
 )
 
 // relation is a row of pg_class.
@@ -126,37 +130,46 @@ var catalogSources map[string]*catalogSource
 
 func init() { // an init: the functions refer to the tables
 	for _, t := range tables {
-		if t.scan == nil {
+		switch {
+		case t.scan != nil:
+		case relationViews[t.schema+"."+t.name] != nil:
+			t.scan = scanRelations(t)
+		default:
 			t.scan = scanCatalog(t)
 		}
 	}
 	catalogSources = map[string]*catalogSource{
-		"pg_class":               {fixed: fixedRowOf(classRow), relation: oneRowOf(classRow)},
-		"pg_attribute":           {fixed: fixedRowsOf(attributeRows), relation: attributeRows},
-		"pg_type":                {fixed: typeRows, relation: rowTypeRows},
-		"pg_sequence":            {relation: sequenceRows},
-		"pg_rewrite":             {fixed: fixedRowOf(rewriteRow), relation: oneRowOf(rewriteRow)},
-		"pg_description":         {fixed: descriptionRows, relation: helpRows},
-		"pg_proc":                {fixed: procRows},
-		"pg_namespace":           {fixed: namespaceRows},
-		"pg_database":            {rows: databaseRows},
-		"pg_authid":              {rows: roleRows},
-		"pg_settings":            {rows: settingRows},
-		"pg_timezone_names":      {rows: timeZoneRows},
-		"pg_stat_activity":       {rows: activityRows},
-		"pg_stat_ssl":            {rows: tlsRows},
-		"pg_prepared_statements": {rows: preparedRows},
-		"pg_cursors":             {rows: cursorRows},
+		"pg_catalog.pg_class":               {fixed: fixedRowOf(classRow), relation: oneRowOf(classRow)},
+		"pg_catalog.pg_attribute":           {fixed: fixedRowsOf(attributeRows), relation: attributeRows},
+		"pg_catalog.pg_type":                {fixed: typeRows, relation: rowTypeRows},
+		"pg_catalog.pg_sequence":            {relation: sequenceRows},
+		"pg_catalog.pg_rewrite":             {fixed: fixedRowOf(rewriteRow), relation: oneRowOf(rewriteRow)},
+		"pg_catalog.pg_description":         {fixed: descriptionRows, relation: helpRows},
+		"pg_catalog.pg_proc":                {fixed: procRows},
+		"pg_catalog.pg_namespace":           {fixed: namespaceRows},
+		"pg_catalog.pg_database":            {rows: databaseRows},
+		"pg_catalog.pg_authid":              {rows: roleRows},
+		"pg_catalog.pg_roles":               {rows: roleViewRows},
+		"pg_catalog.pg_user":                {rows: userRows},
+		"pg_catalog.pg_settings":            {rows: settingRows},
+		"pg_catalog.pg_stat_activity":       {rows: activityRows},
+		"pg_catalog.pg_stat_ssl":            {rows: tlsRows},
+		"pg_catalog.pg_stat_database":       {rows: databaseStatRows},
+		"pg_catalog.pg_stat_bgwriter":       {rows: resetRow},
+		"pg_catalog.pg_stat_archiver":       {rows: resetRow},
+		"pg_catalog.pg_prepared_statements": {rows: preparedRows},
+		"pg_catalog.pg_cursors":             {rows: cursorRows},
+
+		"information_schema.schemata":                        {rows: listSchemata},
+		"information_schema.information_schema_catalog_name": {rows: catalogNameRows},
+		"information_schema.enabled_roles":                   {rows: enabledRoleRows},
+		"information_schema.routines":                        {rows: routineRows},
+		"information_schema.parameters":                      {rows: parameterRows},
 	}
 }
 
-// source is nil for a table that is not of pg_catalog, or has nothing of ours.
-func (t *table) source() *catalogSource {
-	if t.schema != pgCatalog {
-		return nil
-	}
-	return catalogSources[t.name]
-}
+// source is nil for a table that has nothing of ours.
+func (t *table) source() *catalogSource { return catalogSources[t.schema+"."+t.name] }
 
 // fixedRowsOf makes the rows of the relations that are always there.
 func fixedRowsOf(rows func(t *table, r *relation) ([][]datum.Value, error)) func(t *table) [][]datum.Value {
@@ -274,26 +287,36 @@ type segmentOptions struct {
 	Step      int64  `json:"step"`
 }
 
+// sequenceBounds are the options of a sequence, with its lowest and highest value.
+type sequenceBounds struct {
+	segmentOptions
+	lowest, highest int64
+}
+
+func (r *relation) sequenceBounds() (sequenceBounds, error) {
+	b := sequenceBounds{segmentOptions: segmentOptions{Start: 1, Increment: 1, Step: 1}, lowest: 1, highest: math.MaxInt64}
+	if err := json.Unmarshal(r.generator.Options, &b.segmentOptions); err != nil {
+		return b, fmt.Errorf("options of generator %q: %w", r.name, err)
+	}
+	if b.Increment < 0 {
+		b.lowest, b.highest = math.MinInt64, -1
+	}
+	if b.Min != nil {
+		b.lowest = *b.Min
+	}
+	if b.Max != nil {
+		b.highest = *b.Max
+	}
+	return b, nil
+}
+
 func sequenceRows(t *table, r *relation) ([][]datum.Value, error) {
 	if r.kind != 'S' {
 		return nil, nil
 	}
-	o := segmentOptions{Start: 1, Increment: 1, Step: 1}
-	if err := json.Unmarshal(r.generator.Options, &o); err != nil {
-		return nil, fmt.Errorf("options of generator %q: %w", r.name, err)
-	}
-	lowest, highest := int64(1), int64(1<<63-1)
-	if o.Increment < 0 {
-		lowest, highest = -1<<63, -1
-	}
-	if o.Min != nil {
-		lowest = *o.Min
-	}
-	if o.Max != nil {
-		highest = *o.Max
-	}
-	return [][]datum.Value{t.rowOf("seqrelid", r.oid, "seqtypid", datum.Int8, "seqstart", o.Start, "seqincrement", o.Increment,
-		"seqmin", lowest, "seqmax", highest, "seqcache", o.Step)}, nil
+	b, err := r.sequenceBounds()
+	return [][]datum.Value{t.rowOf("seqrelid", r.oid, "seqtypid", datum.Int8, "seqstart", b.Start, "seqincrement", b.Increment,
+		"seqmin", b.lowest, "seqmax", b.highest, "seqcache", b.Step)}, err
 }
 
 // rewriteRow is the rule that makes a relation a view.
@@ -306,11 +329,13 @@ func rewriteRow(t *table, r *relation) []datum.Value {
 }
 
 func descriptionRows(t *table) [][]datum.Value {
-	rows := append(fileRows(t), fixedRowsOf(helpRows)(t)...)
-	rows = append(rows, t.rowOf("objoid", schemaOIDs[nextidSchema], "classoid", schemaCatalog, "description", "what an operator asks"))
-	for _, f := range ourProcs() {
-		if f.help != "" {
-			rows = append(rows, t.rowOf("objoid", f.oid, "classoid", procCatalog, "description", f.help))
+	rows := fixedRowsOf(helpRows)(t)
+	for schema, help := range map[string]string{"public": "what applications read and call", nextidSchema: "what an operator asks"} {
+		rows = append(rows, t.rowOf("objoid", schemaOIDs[schema], "classoid", schemaCatalog, "description", help))
+	}
+	for _, p := range procs().list {
+		if p.help != "" {
+			rows = append(rows, t.rowOf("objoid", p.oid, "classoid", procCatalog, "description", p.help))
 		}
 	}
 	return rows

@@ -2,12 +2,10 @@ package sqlfuncs
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"nextid/sqlfuncs/datum"
 )
@@ -59,9 +57,22 @@ func roleRows(x *exec, t *table) ([][]datum.Value, error) {
 	return rows, nil
 }
 
+// schemaNames are the schemas, in order.
+func schemaNames() []string { return slices.Sorted(maps.Keys(schemaOIDs)) }
+
+// schemaName is the schema with an OID.
+func schemaName(oid uint32) string {
+	for name, o := range schemaOIDs {
+		if o == oid {
+			return name
+		}
+	}
+	return ""
+}
+
 func namespaceRows(t *table) [][]datum.Value {
 	var rows [][]datum.Value
-	for _, name := range slices.Sorted(maps.Keys(schemaOIDs)) {
+	for _, name := range schemaNames() {
 		rows = append(rows, t.rowOf("oid", schemaOIDs[name], "nspname", name, "nspowner", ownerOID))
 	}
 	return rows
@@ -69,6 +80,19 @@ func namespaceRows(t *table) [][]datum.Value {
 
 // ownDatabase is the database's own name; a client may use any other.
 const ownDatabase = "nextid"
+
+// roleNames are the roles, with PostgreSQL's predefined ones.
+func (s *Server) roleNames() []string {
+	t := tables[pgCatalog+".pg_authid"]
+	var names []string
+	for _, row := range staticCatalog(t).rows {
+		names = append(names, row[t.column("rolname")].Str)
+	}
+	for _, r := range s.roles() {
+		names = append(names, r.name)
+	}
+	return names
+}
 
 // databaseOID is the OID of a database. The one that a session is in is the
 // only one that it sees beside our own.
@@ -82,11 +106,16 @@ func databaseOID(name string) uint32 {
 // encodingUTF8 is pg_database.encoding of UTF8.
 const encodingUTF8 = 6
 
-func databaseRows(x *exec, t *table) ([][]datum.Value, error) {
+// databaseNames are the databases that the session sees.
+func (x *exec) databaseNames() []string {
 	names := []string{ownDatabase, x.session.options.Database}
 	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func databaseRows(x *exec, t *table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
-	for _, name := range slices.Compact(names) {
+	for _, name := range x.databaseNames() {
 		rows = append(rows, t.rowOf("oid", databaseOID(name), "datname", name, "datdba", ownerOID, "encoding", encodingUTF8,
 			"datlocprovider", "c", "datallowconn", true, "datconnlimit", -1, "datfrozenxid", 3, "datminmxid", 1, "dattablespace", 1663,
 			"datcollate", "C.UTF-8", "datctype", "C.UTF-8"))
@@ -94,21 +123,16 @@ func databaseRows(x *exec, t *table) ([][]datum.Value, error) {
 	return rows, nil
 }
 
-// settingTexts are what PostgreSQL says about its settings: category, short and extra description.
-func settingTexts() map[string][]string {
-	out := map[string][]string{}
-	_, rows := readTSV("pg_settings.tsv")
-	for _, row := range rows {
-		out[strings.ToLower(row[0])] = row[1:]
-	}
-	return out
-}
-
 // unlistedSettings can be shown, but are not listed (GUC_NO_SHOW_ALL).
 var unlistedSettings = []string{"is_superuser", "session_authorization", "role", "seed", "random_seed", "ssl_renegotiation_limit"}
 
+// settingCategories sort the settings by who may change them.
+var settingCategories = map[string]string{
+	"user": "Session", "superuser": "Session", "backend": "Connection", "superuser-backend": "Connection",
+	"sighup": "Server", "postmaster": "Server", "internal": "Fixed", "": "Session",
+}
+
 func settingRows(x *exec, t *table) ([][]datum.Value, error) {
-	texts := settingTexts()
 	var rows [][]datum.Value
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
 		s := settings[key]
@@ -128,8 +152,7 @@ func settingRows(x *exec, t *table) ([][]datum.Value, error) {
 		}
 		pairs := []any{
 			"name", s.name, "setting", s.plain(value), "context", s.context, "vartype", s.vartype, "source", source,
-			"boot_val", s.plain(s.value), "reset_val", s.plain(reset), "pending_restart", false, "category", "Preset Options",
-			"short_desc", "",
+			"boot_val", s.plain(s.value), "reset_val", s.plain(reset), "pending_restart", false, "category", settingCategories[s.context],
 		}
 		if s.unit != "" {
 			pairs = append(pairs, "unit", s.unit)
@@ -146,12 +169,6 @@ func settingRows(x *exec, t *table) ([][]datum.Value, error) {
 		}
 		if s.context == "internal" {
 			pairs = append(pairs, "boot_val", s.plain(value), "source", "default")
-		}
-		if text := texts[key]; text != nil {
-			pairs = append(pairs, "category", text[0], "short_desc", copyUnescape.Replace(text[1]))
-			if text[2] != `\N` {
-				pairs = append(pairs, "extra_desc", copyUnescape.Replace(text[2]))
-			}
 		}
 		rows = append(rows, t.rowOf(pairs...))
 	}
@@ -238,6 +255,44 @@ func tlsRows(x *exec, t *table) ([][]datum.Value, error) {
 	return rows, nil
 }
 
+// databaseStatRows count the connections of the databases. What PostgreSQL
+// counts of transactions and blocks is not counted here.
+func databaseStatRows(x *exec, t *table) ([][]datum.Value, error) {
+	connections := map[string]int{}
+	x.server.sessions.mu.Lock()
+	for s := range x.server.sessions.all {
+		connections[s.options.Database]++
+	}
+	x.server.sessions.mu.Unlock()
+	var rows [][]datum.Value
+	for _, name := range x.databaseNames() {
+		row := zeroRow(x, t)
+		row[t.column("datid")] = datum.Value{Type: datum.Oid, Valid: true, Int: int64(databaseOID(name))}
+		row[t.column("datname")] = datum.MakeString(datum.Name, name)
+		row[t.column("numbackends")] = datum.MakeInt4(int64(connections[name]))
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// resetRow is the one row of a table of counters that never count.
+func resetRow(x *exec, t *table) ([][]datum.Value, error) {
+	return [][]datum.Value{zeroRow(x, t)}, nil
+}
+
+// zeroRow has zero in all columns of numbers, and in stats_reset since when they count.
+func zeroRow(x *exec, t *table) []datum.Value {
+	row := t.emptyRow()
+	for i, c := range t.columns {
+		switch c.typ {
+		case datum.Int4, datum.Int8, datum.Float8:
+			row[i].Valid = true
+		}
+	}
+	row[t.column("stats_reset")] = datum.TimestampTZFromTime(x.server.started)
+	return row
+}
+
 func preparedRows(x *exec, t *table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for _, name := range slices.Sorted(maps.Keys(x.session.prepared)) {
@@ -287,21 +342,4 @@ func (s *Session) searchPath() []string {
 		out = append(out, strings.Trim(strings.TrimSpace(name), `"`))
 	}
 	return out
-}
-
-// timeZoneRows are the time zones of PostgreSQL's list that this system knows.
-func timeZoneRows(x *exec, t *table) ([][]datum.Value, error) {
-	_, names := readTSV("pg_timezone_names.tsv")
-	now := x.now()
-	var rows [][]datum.Value
-	for _, f := range names {
-		zone, err := time.LoadLocation(f[0])
-		if err != nil {
-			continue
-		}
-		at := now.In(zone)
-		abbrev, offset := at.Zone()
-		rows = append(rows, t.rowOf("name", f[0], "abbrev", abbrev, "utc_offset", fmt.Sprintf("%d seconds", offset), "is_dst", at.IsDST()))
-	}
-	return rows, nil
 }

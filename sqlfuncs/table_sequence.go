@@ -86,10 +86,14 @@ var sequenceLastValue = catalogFunc("pg_sequence_last_value", datum.Int8, []datu
 		if !ok {
 			return datum.Value{}, sqlstate.New(sqlstate.UndefinedTable, "could not open relation with OID %d", a[0].Int)
 		}
-		e := x.server.registry.Lookup([]byte(name))
-		if e == nil || e.Running() == nil {
-			return datum.Null(datum.Int8), nil
-		}
-		last, _, known, err := x.highest(e.Running())
-		return datum.Value{Type: datum.Int8, Valid: known, Int: last}, err
+		return x.sequenceLast(name)
 	})
+
+func (x *exec) sequenceLast(name string) (datum.Value, error) {
+	e := x.server.registry.Lookup([]byte(name))
+	if e == nil || e.Running() == nil {
+		return datum.Null(datum.Int8), nil
+	}
+	last, _, known, err := x.highest(e.Running())
+	return datum.Value{Type: datum.Int8, Valid: known, Int: last}, err
+}

@@ -1225,6 +1225,7 @@ WHERE l.lanplcallfoid != 0
 ORDER BY 1;
 
 -- psql: \dLS
+-- differs: what PostgreSQL says of its own objects is not here
 SELECT l.lanname AS "Name",
        pg_catalog.pg_get_userbyid(l.lanowner) as "Owner",
        l.lanpltrusted AS "Trusted",
@@ -1407,6 +1408,7 @@ FROM pg_catalog.pg_am
 ORDER BY 1;
 
 -- psql: \dA+
+-- differs: what PostgreSQL says of its own objects is not here
 SELECT amname AS "Name",
   CASE amtype WHEN 'i' THEN 'Index' WHEN 't' THEN 'Table' END AS "Type",
   amhandler AS "Handler",
@@ -1569,6 +1571,7 @@ WHERE p.proname OPERATOR(pg_catalog.~) '^(nosuch)$' COLLATE pg_catalog.default
 ORDER BY 1, 2, 4;
 
 -- psql: \dT int8
+-- differs: what PostgreSQL says of its own objects is not here
 SELECT n.nspname as "Schema",
   pg_catalog.format_type(t.oid, NULL) AS "Name",
   pg_catalog.obj_description(t.oid, 'pg_type') as "Description"
@@ -1582,6 +1585,7 @@ WHERE (t.typrelid = 0 OR (SELECT c.relkind = 'c' FROM pg_catalog.pg_class c WHER
 ORDER BY 1, 2;
 
 -- psql: \dT+ int8
+-- differs: what PostgreSQL says of its own objects is not here
 SELECT n.nspname as "Schema",
   pg_catalog.format_type(t.oid, NULL) AS "Name",
   t.typname AS "Internal name",

@@ -111,7 +111,6 @@ WHERE
 ORDER BY attnum
 
 -- ActiveRecord: load_additional_types
--- differs: only the types that nextid has
 SELECT t.oid, t.typname, t.typelem, t.typdelim, t.typinput, r.rngsubtype, t.typtype, t.typbasetype
 FROM pg_type as t
 LEFT JOIN pg_range as r ON oid = rngtypid
@@ -547,7 +546,7 @@ LEFT JOIN pg_language l ON p.prolang = l.oid
 WHERE n.nspname = ANY ( ARRAY['public'] )
 
 -- Prisma: version and schemas
-SELECT EXISTS(SELECT 1 FROM pg_namespace WHERE nspname = 'public'), current_setting('server_version_num')::integer as numeric_version
+SELECT EXISTS(SELECT 1 FROM pg_namespace WHERE nspname = 'public'), current_setting('server_version_num')::integer / 10000 as numeric_version
 
 -- Drizzle kit: views, enums, sequences
 SELECT n.nspname AS table_schema, c.relname AS table_name,
@@ -844,7 +843,6 @@ LEFT OUTER JOIN pg_catalog.pg_description d ON d.objoid=c.oid AND d.objsubid=0 A
 WHERE c.relnamespace='public'::regnamespace AND c.relkind not in ('i','I','c') ORDER BY c.relname
 
 -- DBeaver: columns
--- differs: this build of PostgreSQL notes a version in attoptions
 SELECT c.relname,a.*,pg_catalog.pg_get_expr(ad.adbin, ad.adrelid, true) as def_value,dsc.description,dep.objid
 FROM pg_catalog.pg_attribute a
 INNER JOIN pg_catalog.pg_class c ON (a.attrelid=c.oid)
@@ -1258,7 +1256,7 @@ SELECT c.relname, a.attnum, a.attname, format_type(a.atttypid, a.atttypmod), a.a
 SELECT rolname FROM pg_catalog.pg_roles WHERE rolname NOT LIKE 'pg\_%' ORDER BY 1
 
 -- regclass casts
-SELECT 'ids'::regclass, 'public.ids'::regclass::oid = {ids}, '"Invoices"'::regclass, 'orders'::regclass::text, to_regclass('nosuch'), to_regclass('orders_id'), to_regtype('int8'), to_regtype('nosuch'), to_regproc('next_id'), to_regprocedure('next_id(text)'), to_regnamespace('nextid'), to_regrole('nosuch'), 'int8eq'::regproc, '=(int8,int8)'::regoperator, 'next_id(text)'::regprocedure
+SELECT 'ids'::regclass, 'public.ids'::regclass::oid = {ids}, '"Invoices"'::regclass, 'orders'::regclass::text, to_regclass('nosuch'), to_regclass('orders_id'), to_regtype('int8'), to_regtype('nosuch'), to_regproc('next_id'), to_regprocedure('next_id(text)'), to_regnamespace('nextid'), to_regrole('nosuch'), '=(int8,int8)'::regoperator, 'next_id(text)'::regprocedure
 
 -- privileges
 SELECT has_table_privilege('ids', 'SELECT'), has_table_privilege({ids}::oid, 'select'), has_schema_privilege('public', 'USAGE'), has_function_privilege('next_id(text)', 'EXECUTE'), has_database_privilege(current_database(), 'CONNECT'), has_column_privilege('ids', 'id', 'SELECT'), has_sequence_privilege('orders', 'USAGE'), pg_has_role(current_user, 'USAGE')
@@ -1270,7 +1268,7 @@ SELECT has_table_privilege('nosuch', 'SELECT')
 SELECT has_table_privilege(4242424242::oid, 'SELECT')
 
 -- descriptions
-SELECT obj_description('ids'::regclass, 'pg_class'), col_description('ids'::regclass, 1), obj_description('next_id(text)'::regprocedure, 'pg_proc'), shobj_description((SELECT oid FROM pg_database WHERE datname = 'nextid'), 'pg_database'), obj_description('int8'::regtype, 'pg_type')
+SELECT obj_description('ids'::regclass, 'pg_class'), col_description('ids'::regclass, 1), obj_description('next_id(text)'::regprocedure, 'pg_proc'), shobj_description((SELECT oid FROM pg_database WHERE datname = 'nextid'), 'pg_database')
 
 -- definitions
 SELECT pg_get_functiondef('next_ids(text, bigint)'::regprocedure), pg_get_function_arguments('next_range(text, bigint)'::regprocedure), pg_get_function_result('next_range(text, bigint)'::regprocedure), pg_get_function_identity_arguments('next_id(text)'::regprocedure)
@@ -1283,9 +1281,6 @@ SELECT current_schema(), current_schemas(false), current_schemas(true), current_
 
 -- pg_dump: types
 SELECT tableoid, oid, typname, typnamespace, typowner, typelem, typrelid <> 0, CASE WHEN typrelid = 0 THEN ' '::"char" ELSE (SELECT relkind FROM pg_class WHERE oid = typrelid) END AS typrelkind, typtype, typisdefined, typname[0] = '_' AND typelem != 0 AND (SELECT typarray FROM pg_type te WHERE oid = pg_type.typelem) = oid AS isarray FROM pg_type WHERE oid IN (16, 20, 1016, 2281)
-
--- time zones
-SELECT name, abbrev, utc_offset FROM pg_timezone_names WHERE name IN ('Asia/Tokyo', 'UTC', 'Asia/Kolkata')
 
 -- sequences as tables
 SELECT is_called FROM "Invoices" WHERE last_value < 0

@@ -1,0 +1,403 @@
+package sqlfuncs
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"nextid/sqlfuncs/datum"
+)
+
+// The tables of information_schema that clients read, and the views of
+// pg_catalog on relations and roles. What the columns hold is in PostgreSQL's
+// manual, chapters "The Information Schema" and "System Views".
+
+// relationViews are the tables with rows about each relation that the session may see.
+var relationViews = map[string]func(x *exec, t *table, r *relation) ([][]datum.Value, error){
+	"information_schema.tables":           schemaTable,
+	"information_schema.columns":          schemaColumns,
+	"information_schema.views":            schemaView,
+	"information_schema.sequences":        schemaSequence,
+	"information_schema.table_privileges": tablePrivileges,
+	"pg_catalog.pg_tables":                tableView,
+	"pg_catalog.pg_views":                 viewView,
+	"pg_catalog.pg_sequences":             sequenceView,
+}
+
+// scanRelations reads a table of relationViews: the relations of which the
+// conditions leave the schema and the name.
+func scanRelations(t *table) func(*exec, []keyValues) (rowIter, error) {
+	rows := relationViews[t.schema+"."+t.name]
+	return func(x *exec, keys []keyValues) (rowIter, error) {
+		list, err := x.relationsWith(t, keys)
+		if err != nil {
+			return nil, err
+		}
+		return &relationRows{list: list, rows: func(x *exec, r *relation) ([][]datum.Value, error) {
+			if r.generator != nil && x.session.may(r.generator.Name) != nil {
+				return nil, nil
+			}
+			return rows(x, t, r)
+		}}, nil
+	}
+}
+
+// relationsWith lists the relations with one of the values in each key column.
+func (x *exec) relationsWith(t *table, keys []keyValues) ([]*relation, error) {
+	names, schemas := keyValues{}, keyValues{}
+	for i, k := range keys {
+		if !k.fixed {
+			continue
+		}
+		switch t.columns[t.keys[i]].name {
+		case "table_schema", "sequence_schema", "schemaname":
+			schemas.restrict(k.values)
+		default:
+			names.restrict(k.values)
+		}
+	}
+	var list []*relation
+	add := func(r *relation) {
+		if r != nil && (!schemas.fixed || holdsName(schemas.values, r.schema)) {
+			list = append(list, r)
+		}
+	}
+	named := map[string][]*relation{}
+	for _, fixed := range fixedTables {
+		if !names.fixed {
+			add(&relation{table: fixed})
+		} else if holdsName(names.values, fixed.name) {
+			named[fixed.name] = append(named[fixed.name], &relation{table: fixed})
+		}
+	}
+	dynamic, err := x.dynamicRelations()
+	if err != nil {
+		return nil, err
+	}
+	if !names.fixed {
+		for i := range dynamic.list {
+			add(&dynamic.list[i])
+		}
+		return list, nil
+	}
+	for _, v := range names.values {
+		for _, r := range named[v.Str] {
+			add(r)
+		}
+		add(dynamic.byName[v.Str])
+	}
+	return list, nil
+}
+
+func holdsName(values []datum.Value, name string) bool {
+	return slices.ContainsFunc(values, func(v datum.Value) bool { return v.Str == name })
+}
+
+// relationRows makes rows one relation at a time: there may be very many generators.
+type relationRows struct {
+	sliceRows
+	list []*relation
+	rows func(x *exec, r *relation) ([][]datum.Value, error)
+}
+
+func (c *relationRows) next(x *exec) ([]datum.Value, error) {
+	for c.i >= len(c.sliceRows.rows) && len(c.list) > 0 {
+		more, err := c.rows(x, c.list[0])
+		if err != nil {
+			return nil, err
+		}
+		c.sliceRows, c.list = sliceRows{rows: more}, c.list[1:]
+	}
+	return c.sliceRows.next(x)
+}
+
+func yesOrNo(b bool) string {
+	if b {
+		return "YES"
+	}
+	return "NO"
+}
+
+func schemaTable(x *exec, t *table, r *relation) ([][]datum.Value, error) {
+	if r.kind == 'S' {
+		return nil, nil
+	}
+	kind := "VIEW"
+	if r.kind == 'r' {
+		kind = "BASE TABLE"
+	}
+	return [][]datum.Value{t.rowOf("table_catalog", x.database(), "table_schema", r.schema, "table_name", r.name, "table_type", kind,
+		"is_insertable_into", yesOrNo(r.kind == 'r'), "is_typed", "NO")}, nil
+}
+
+// database is the name that information_schema has for the catalog.
+func (x *exec) database() string { return x.session.options.Database }
+
+// owns reports whether the session may see what only owners see.
+func (x *exec) owns() bool { return x.session.options.Admin }
+
+func schemaColumns(x *exec, t *table, r *relation) ([][]datum.Value, error) {
+	if r.kind == 'S' {
+		return nil, nil
+	}
+	var rows [][]datum.Value
+	for i, c := range r.columns {
+		row := t.rowOf(append(typeColumns(x, cmp.Or(c.declared, c.typ)),
+			"table_catalog", x.database(), "table_schema", r.schema, "table_name", r.name, "column_name", c.name, "ordinal_position", i+1,
+			"is_nullable", yesOrNo(c.null || r.kind == 'v'), "dtd_identifier", strconv.Itoa(i+1), "is_self_referencing", "NO",
+			"is_identity", "NO", "identity_cycle", "NO", "is_generated", "NEVER", "is_updatable", yesOrNo(r.kind == 'r'))...)
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// typeColumns are the columns of information_schema.columns that tell the type.
+func typeColumns(x *exec, oid datum.OID) []any {
+	declared := pgTypes().byOID[oid]
+	t := pgTypes().byOID[declared.base]
+	pairs := append(typeNameColumns(x, t), "datetime_precision", int4When(datetimePrecision(t.oid, declared.mod)))
+	if t.oid != declared.oid {
+		pairs = append(pairs, "domain_catalog", x.database(), "domain_schema", schemaName(declared.ns), "domain_name", declared.name)
+	}
+	if declared.collation != 0 && declared.collation != databaseCollation {
+		name, _ := nameOfRow("pg_collation", "collname", declared.collation)
+		pairs = append(pairs, "collation_catalog", x.database(), "collation_schema", pgCatalog, "collation_name", name)
+	}
+	switch t.oid {
+	case datum.Varchar, datum.BPChar, datum.Text:
+		if declared.mod >= 0 {
+			length := declared.mod - 4
+			pairs = append(pairs, "character_maximum_length", length, "character_octet_length", length*4) // of UTF-8
+		} else {
+			pairs = append(pairs, "character_octet_length", 1<<30)
+		}
+	}
+	bits, radix, scale := numberWidth(t.oid)
+	return append(pairs, "numeric_precision", bits, "numeric_precision_radix", radix, "numeric_scale", scale)
+}
+
+// typeNameColumns are the columns data_type and udt_… of a type that is no domain.
+func typeNameColumns(x *exec, t pgType) []any {
+	name := "USER-DEFINED"
+	switch {
+	case t.elem != 0 && t.length == -1:
+		name = "ARRAY"
+	case t.ns == pgCatalogOID:
+		name = formatType(t.oid, -1)
+	}
+	return []any{"data_type", name, "udt_catalog", x.database(), "udt_schema", schemaName(t.ns), "udt_name", t.name}
+}
+
+// int4When is NULL unless ok.
+func int4When(n int64, ok bool) datum.Value {
+	return datum.Value{Type: datum.Int4, Valid: ok, Int: n}
+}
+
+// numberWidth is the precision of a type of numbers, its base, and the scale.
+func numberWidth(t datum.OID) (precision, radix, scale datum.Value) {
+	width := map[datum.OID]int64{datum.Int2: 16, datum.Int4: 32, datum.Int8: 64, datum.Float4: 24, datum.Float8: 53}[t]
+	whole := t == datum.Int2 || t == datum.Int4 || t == datum.Int8
+	precision, radix, scale = int4When(width, width > 0), int4When(2, width > 0), int4When(0, whole)
+	if t == datum.Numeric {
+		radix = int4When(10, true)
+	}
+	return precision, radix, scale
+}
+
+// datetimePrecision is the number of decimals of seconds.
+func datetimePrecision(t datum.OID, mod int) (decimals int64, ok bool) {
+	switch t {
+	case datum.Date:
+		return 0, true
+	case datum.Time, datum.Timestamp, datum.TimestampTZ, datum.Interval:
+		if mod < 0 {
+			return 6, true
+		}
+		return int64(mod), true
+	}
+	return 0, false
+}
+
+func schemaView(x *exec, t *table, r *relation) ([][]datum.Value, error) {
+	if r.kind != 'v' {
+		return nil, nil
+	}
+	pairs := []any{
+		"table_catalog", x.database(), "table_schema", r.schema, "table_name", r.name, "check_option", "NONE", "is_updatable", "NO",
+		"is_insertable_into", "NO", "is_trigger_updatable", "NO", "is_trigger_deletable", "NO", "is_trigger_insertable_into", "NO",
+	}
+	if x.owns() {
+		pairs = append(pairs, "view_definition", r.viewDefinition())
+	}
+	return [][]datum.Value{t.rowOf(pairs...)}, nil
+}
+
+func schemaSequence(x *exec, t *table, r *relation) ([][]datum.Value, error) {
+	if r.kind != 'S' {
+		return nil, nil
+	}
+	b, err := r.sequenceBounds()
+	if err != nil {
+		return nil, err
+	}
+	return [][]datum.Value{t.rowOf("sequence_catalog", x.database(), "sequence_schema", r.schema, "sequence_name", r.name,
+		"data_type", "bigint", "numeric_precision", 64, "numeric_precision_radix", 2, "numeric_scale", 0,
+		"start_value", strconv.FormatInt(b.Start, 10), "minimum_value", strconv.FormatInt(b.lowest, 10),
+		"maximum_value", strconv.FormatInt(b.highest, 10), "increment", strconv.FormatInt(b.Increment, 10), "cycle_option", "NO")}, nil
+}
+
+// ownerPrivileges are those that the owner of a table has.
+var ownerPrivileges = []string{"INSERT", "SELECT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"}
+
+func tablePrivileges(x *exec, t *table, r *relation) ([][]datum.Value, error) {
+	if r.kind == 'S' || !x.owns() {
+		return nil, nil
+	}
+	var rows [][]datum.Value
+	for _, p := range ownerPrivileges {
+		rows = append(rows, t.rowOf("grantor", roleOwner, "grantee", roleOwner, "table_catalog", x.database(), "table_schema", r.schema,
+			"table_name", r.name, "privilege_type", p, "is_grantable", "YES", "with_hierarchy", yesOrNo(p == "SELECT")))
+	}
+	return rows, nil
+}
+
+func tableView(_ *exec, t *table, r *relation) ([][]datum.Value, error) {
+	if r.kind != 'r' {
+		return nil, nil
+	}
+	return [][]datum.Value{t.rowOf("schemaname", r.schema, "tablename", r.name, "tableowner", roleOwner,
+		"hasindexes", false, "hasrules", false, "hastriggers", false, "rowsecurity", false)}, nil
+}
+
+func viewView(_ *exec, t *table, r *relation) ([][]datum.Value, error) {
+	if r.kind != 'v' {
+		return nil, nil
+	}
+	return [][]datum.Value{t.rowOf("schemaname", r.schema, "viewname", r.name, "viewowner", roleOwner, "definition", r.viewDefinition())}, nil
+}
+
+func sequenceView(x *exec, t *table, r *relation) ([][]datum.Value, error) {
+	if r.kind != 'S' {
+		return nil, nil
+	}
+	b, err := r.sequenceBounds()
+	if err != nil {
+		return nil, err
+	}
+	last, err := x.sequenceLast(r.name)
+	return [][]datum.Value{t.rowOf("schemaname", r.schema, "sequencename", r.name, "sequenceowner", roleOwner,
+		"data_type", datum.Value{Type: datum.RegType, Valid: true, Int: int64(datum.Int8)}, "start_value", b.Start, "min_value", b.lowest,
+		"max_value", b.highest, "increment_by", b.Increment, "cycle", false, "cache_size", b.Step, "last_value", last)}, err
+}
+
+func listSchemata(x *exec, t *table) ([][]datum.Value, error) {
+	var rows [][]datum.Value
+	for _, name := range schemaNames() {
+		rows = append(rows, t.rowOf("catalog_name", x.database(), "schema_name", name, "schema_owner", roleOwner))
+	}
+	return rows, nil
+}
+
+func catalogNameRows(x *exec, t *table) ([][]datum.Value, error) {
+	return [][]datum.Value{t.rowOf("catalog_name", x.database())}, nil
+}
+
+// enabledRoleRows are the roles that the session may act as: all for an administrator.
+func enabledRoleRows(x *exec, t *table) ([][]datum.Value, error) {
+	var rows [][]datum.Value
+	for _, name := range x.server.roleNames() {
+		if x.owns() || name == x.session.options.User {
+			rows = append(rows, t.rowOf("role_name", name))
+		}
+	}
+	return rows, nil
+}
+
+func routineRows(x *exec, t *table) ([][]datum.Value, error) {
+	var rows [][]datum.Value
+	for _, p := range procs().list {
+		result := pgTypes().byOID[p.result]
+		pairs := []any{
+			"specific_catalog", x.database(), "specific_schema", schemaName(p.schema), "specific_name", p.specificName(),
+			"routine_catalog", x.database(), "routine_schema", schemaName(p.schema), "routine_name", p.name,
+			"type_udt_catalog", x.database(), "type_udt_schema", schemaName(result.ns), "type_udt_name", result.name,
+			"data_type", typeNameColumns(x, result)[1], "dtd_identifier", "0", "routine_body", "EXTERNAL", "external_language", "INTERNAL",
+			"parameter_style", "GENERAL", "is_deterministic", yesOrNo(p.volatile == byte(immutable)), "sql_data_access", "MODIFIES",
+			"is_null_call", yesOrNo(p.strict), "schema_level_routine", "YES", "max_dynamic_result_sets", 0, "security_type", "INVOKER",
+			"as_locator", "NO", "is_udt_dependent", "NO",
+		}
+		if p.kind == 'f' {
+			pairs = append(pairs, "routine_type", "FUNCTION")
+		}
+		if x.owns() {
+			pairs = append(pairs, "routine_definition", p.name)
+		}
+		rows = append(rows, t.rowOf(pairs...))
+	}
+	return rows, nil
+}
+
+// specificName tells functions of one name apart.
+func (p *proc) specificName() string { return p.name + "_" + strconv.Itoa(int(p.oid)) }
+
+func parameterRows(x *exec, t *table) ([][]datum.Value, error) {
+	modes := map[byte]string{'i': "IN", 'v': "IN", 'o': "OUT", 't': "OUT", 'b': "INOUT"}
+	var rows [][]datum.Value
+	for _, p := range procs().list {
+		for i, oid := range p.all {
+			pairs := append(typeNameColumns(x, pgTypes().byOID[oid]),
+				"specific_catalog", x.database(), "specific_schema", schemaName(p.schema), "specific_name", p.specificName(),
+				"ordinal_position", i+1, "parameter_mode", modes[p.modes[i]], "is_result", "NO", "as_locator", "NO",
+				"dtd_identifier", strconv.Itoa(i+1))
+			if p.names != nil && p.names[i] != "" {
+				pairs = append(pairs, "parameter_name", p.names[i])
+			}
+			rows = append(rows, t.rowOf(pairs...))
+		}
+	}
+	return rows, nil
+}
+
+// hiddenPassword stands where PostgreSQL hides one.
+const hiddenPassword = "********"
+
+func roleViewRows(x *exec, t *table) ([][]datum.Value, error) {
+	return x.roleRowsAs(t, func(authid func(column string) datum.Value) []any {
+		pairs := []any{"rolpassword", hiddenPassword}
+		for _, column := range []string{
+			"oid", "rolname", "rolsuper", "rolinherit", "rolcreaterole", "rolcreatedb", "rolcanlogin", "rolreplication", "rolconnlimit",
+			"rolvaliduntil", "rolbypassrls",
+		} {
+			pairs = append(pairs, column, authid(column))
+		}
+		return pairs
+	})
+}
+
+func userRows(x *exec, t *table) ([][]datum.Value, error) {
+	return x.roleRowsAs(t, func(authid func(column string) datum.Value) []any {
+		if authid("rolcanlogin").Int == 0 {
+			return nil
+		}
+		return []any{
+			"usename", authid("rolname"), "usesysid", authid("oid"), "usecreatedb", authid("rolcreatedb"), "usesuper", authid("rolsuper"),
+			"userepl", authid("rolreplication"), "usebypassrls", authid("rolbypassrls"), "passwd", hiddenPassword,
+		}
+	})
+}
+
+// roleRowsAs makes rows of those of pg_authid; nil leaves one out.
+func (x *exec) roleRowsAs(t *table, pairs func(authid func(column string) datum.Value) []any) ([][]datum.Value, error) {
+	from := tables[pgCatalog+".pg_authid"]
+	set, err := x.catalog(from)
+	if err != nil {
+		return nil, err
+	}
+	var rows [][]datum.Value
+	for _, row := range set.rows {
+		if p := pairs(func(column string) datum.Value { return row[from.column(column)] }); p != nil {
+			rows = append(rows, t.rowOf(p...))
+		}
+	}
+	return rows, nil
+}
