@@ -843,7 +843,7 @@ LEFT OUTER JOIN pg_catalog.pg_description d ON d.objoid=c.oid AND d.objsubid=0 A
 WHERE c.relnamespace='public'::regnamespace AND c.relkind not in ('i','I','c') ORDER BY c.relname
 
 -- DBeaver: columns
-SELECT c.relname,a.*,pg_catalog.pg_get_expr(ad.adbin, ad.adrelid, true) as def_value,dsc.description,dep.objid
+SELECT c.relname,a.attname,a.atttypid,a.attnotnull,a.attidentity,pg_catalog.pg_get_expr(ad.adbin, ad.adrelid, true) as def_value,dsc.description,dep.objid
 FROM pg_catalog.pg_attribute a
 INNER JOIN pg_catalog.pg_class c ON (a.attrelid=c.oid)
 LEFT OUTER JOIN pg_catalog.pg_attrdef ad ON (a.attrelid=ad.adrelid AND a.attnum = ad.adnum)
