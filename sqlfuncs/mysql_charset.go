@@ -81,10 +81,26 @@ func defaultCollation(charset string) string {
 	return ""
 }
 
+// wideCollations are the numbers of the collations of wideCharsets that a
+// client may begin with.
+var wideCollations = map[int]string{
+	1: "big5", 84: "big5", 12: "ujis", 91: "ujis", 13: "sjis", 88: "sjis", 19: "euckr", 85: "euckr", 24: "gb2312", 86: "gb2312",
+	28: "gbk", 87: "gbk", 95: "cp932", 96: "cp932", 97: "eucjpms", 98: "eucjpms", 248: "gb18030", 249: "gb18030", 250: "gb18030",
+}
+
+// noPad is what MariaDB adds to a collation's number for the one that does
+// not pad.
+const noPad = 1024
+
 // SetCollation makes the settings of a session that begins with a collation,
-// which a client names by its number. All texts are UTF-8: for one of another
-// character set, or a number that nobody knows, the session begins as any.
+// which a client names by its number. All texts are UTF-8: for a character
+// set of single bytes, or a number that nobody knows, the session begins as
+// any. One of wideCharsets is noted, since its texts are read with care.
 func SetCollation(settings map[string]string, id int) {
+	if charset, wide := wideCollations[id%noPad]; wide {
+		settings["character_set_client"] = charset
+		return
+	}
 	for _, c := range collations {
 		if c.id != id || !strings.HasPrefix(c.charset, "utf8") {
 			continue

@@ -3,9 +3,7 @@ package sqlfuncs
 import (
 	"errors"
 	"maps"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"nextid/sqlfuncs/datum"
@@ -25,9 +23,8 @@ type mysqlState struct {
 	userBytes                int
 	foundRows                int64
 	affected                 int64
-	locks                    bool        // GET_LOCK was called
-	mode                     syntax.Mode // the part of sql_mode that the lexer follows
-	exact                    bool        // the connection's collation compares bytes
+	locks                    bool // GET_LOCK was called
+	reading                  mysqlReading
 	rowCount                 int64
 	rowsAtMost               int64 // sql_select_limit, -1: none
 }
@@ -35,6 +32,10 @@ type mysqlState struct {
 // Autocommit reports whether each statement is a transaction of its own
 // (@@autocommit). Only sessions in the MySQL dialect turn it off.
 func (s *Session) Autocommit() bool { return s.mysql.autocommit }
+
+// ReadOnlyTransaction reports whether the open transaction was begun as READ
+// ONLY.
+func (s *Session) ReadOnlyTransaction() bool { return s.tx.readOnly }
 
 // LastInsertID is what the OK packet says: the newest id that the last
 // statement drew or named with LAST_INSERT_ID(n), 0 if it did neither.
@@ -72,14 +73,12 @@ func (s *Session) Reset() {
 	s.closePortals(func(*Portal) bool { return true })
 	s.server.locks.releaseAll(s)
 	s.vars.resetAll()
-	s.settingsChanged()
 	s.unprepareAll()
 	s.notices = nil
 	s.last = lastID{}
 	clear(s.currvals)
-	s.mysql = mysqlState{autocommit: true, database: s.mysql.database, rowCount: -1, rowsAtMost: -1}
-	s.setLexicalMode("")
-	s.followCollation()
+	s.mysql = mysqlState{autocommit: true, database: s.mysql.database, rowCount: -1}
+	s.settingsChanged()
 }
 
 // MySQLVersion is what VERSION() and the greeting of the MySQL protocol say.
@@ -92,12 +91,10 @@ const mariaDBVersion = "10.11.19"
 // initMySQL gives a new session in the MySQL dialect its settings.
 func (s *Session) initMySQL() error {
 	s.vars.defs, s.vars.base = mysqlSettings, s.server.mysqlBase()
-	s.mysql = mysqlState{autocommit: true, database: s.options.Database, rowCount: -1, rowsAtMost: -1}
+	s.mysql = mysqlState{autocommit: true, database: s.options.Database, rowCount: -1}
 	maps.Copy(s.vars.base, s.options.Settings)
 	s.options.Settings = nil
-	s.setLexicalMode("")
-	s.followCollation()
-	s.noteAppName()
+	s.settingsChanged()
 	s.register()
 	return nil
 }
@@ -114,50 +111,12 @@ func (s *Session) envMySQL() *datum.Env {
 	return &s.env
 }
 
-// setLexicalMode notes the parts of sql_mode that change how a text is read.
-func (s *Session) setLexicalMode(sqlMode string) {
-	modes := strings.Split(sqlMode, ",")
-	m := syntax.Mode{
-		ANSIQuotes:         slices.Contains(modes, "ANSI_QUOTES"),
-		PipesAsConcat:      slices.Contains(modes, "PIPES_AS_CONCAT"),
-		NoBackslashEscapes: slices.Contains(modes, "NO_BACKSLASH_ESCAPES"),
-	}
-	s.mysql.mode = m
-	s.chooseCache()
-}
-
-// followCollation notes how literals compare in this session.
-func (s *Session) followCollation() {
-	name, _ := s.vars.get("collation_connection")
-	s.mysql.exact = isBinaryCollation(name)
-	s.chooseCache()
-}
-
-// chooseCache picks the cache of statements that mean the same here.
-func (s *Session) chooseCache() {
-	type reading struct {
-		mode  syntax.Mode
-		exact bool
-	}
-	switch (reading{s.mysql.mode, s.mysql.exact}) {
-	case reading{}:
-		s.cacheIndex = cacheMySQL
-	case reading{exact: true}:
-		s.cacheIndex = cacheExact
-	case reading{mode: syntax.Mode{ANSIQuotes: true}}:
-		s.cacheIndex = cacheANSIQuotes
-	default:
-		s.cacheIndex = cacheNone
-	}
-	s.memo = nil
-}
-
 // parseDialect parses a text as the session reads it.
 func (s *Session) parseDialect(text string) ([]syntax.Parsed, error) {
 	if s.dialect == syntax.PostgreSQL {
 		return syntax.Parse(text, syntax.PostgreSQL)
 	}
-	parsed, err := syntax.ParseMySQL(text, s.mysql.mode)
+	parsed, err := syntax.ParseMySQL(text, s.mysql.reading.mode)
 	if err != nil {
 		return nil, syntaxErrorMySQL(text, err)
 	}

@@ -104,6 +104,11 @@ func (x *exec) normalizeMySQL(s *setting, v datum.Value) (string, error) {
 		return normalizeMySQLZone(s, text)
 	case "sql_mode":
 		return normalizeSQLMode(s, v, text)
+	case "sql_auto_is_null":
+		if text != "0" && !strings.EqualFold(text, "off") && !strings.EqualFold(text, "false") {
+			return "", sqlstate.New(sqlstate.FeatureNotSupported, "This version of nextid doesn't yet support 'sql_auto_is_null'").
+				WithHint("Use LAST_INSERT_ID().")
+		}
 	case "tx_isolation":
 		text = strings.ReplaceAll(text, " ", "-")
 	case "character_set_client", "character_set_connection", "character_set_results",
@@ -174,11 +179,21 @@ func (x *exec) normalizeMySQLInteger(s *setting, v datum.Value, text string) (st
 	return text, nil
 }
 
-// sqlModes are the modes that stand for several.
-var sqlModes = map[string]string{
-	"ANSI":        "REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,ANSI",
-	"TRADITIONAL": "STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,TRADITIONAL,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION",
+// sqlModes are the modes that set others, as MariaDB expands them.
+var sqlModes = map[string][]string{
+	"ANSI":       {"REAL_AS_FLOAT", "PIPES_AS_CONCAT", "ANSI_QUOTES", "IGNORE_SPACE"},
+	"DB2":        foreignMode,
+	"MAXDB":      append([]string{"NO_AUTO_CREATE_USER"}, foreignMode...),
+	"MSSQL":      foreignMode,
+	"POSTGRESQL": foreignMode,
+	"TRADITIONAL": {"STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "NO_ZERO_IN_DATE", "NO_ZERO_DATE", "ERROR_FOR_DIVISION_BY_ZERO",
+		"NO_AUTO_CREATE_USER", "NO_ENGINE_SUBSTITUTION"},
 }
+
+var foreignMode = []string{"PIPES_AS_CONCAT", "ANSI_QUOTES", "IGNORE_SPACE", "NO_KEY_OPTIONS", "NO_TABLE_OPTIONS", "NO_FIELD_OPTIONS"}
+
+// refusedModes change how a text is read in ways that nextid does not follow.
+var refusedModes = []string{"ORACLE", "MYSQL323", "MYSQL40", "HIGH_NOT_PRECEDENCE", "EMPTY_STRING_IS_NULL"}
 
 // normalizeSQLMode checks a list of modes and puts it into the server's
 // order. Modes of other releases are dropped with no word.
@@ -192,23 +207,25 @@ func normalizeSQLMode(s *setting, v datum.Value, text string) (string, error) {
 		}
 	} else {
 		for name := range strings.SplitSeq(text, ",") {
-			name = strings.ToUpper(strings.TrimSpace(name))
-			if more, ok := sqlModes[name]; ok {
-				names = append(names, strings.Split(more, ",")...)
-			} else if name != "" {
+			if name = strings.ToUpper(strings.TrimSpace(name)); name != "" {
 				names = append(names, name)
 			}
 		}
+	}
+	for _, name := range names {
+		switch {
+		case slices.Contains(refusedModes, name):
+			return "", sqlstate.New(sqlstate.FeatureNotSupported, "This version of nextid doesn't yet support 'sql_mode %s'", name).
+				WithHint("It changes how a statement is read. nextid follows ANSI_QUOTES, PIPES_AS_CONCAT and NO_BACKSLASH_ESCAPES.")
+		case !slices.Contains(s.allowed, name) && name != "TIME_TRUNCATE_FRACTIONAL":
+			return "", wrongValue(s, name)
+		}
+		names = append(names, sqlModes[name]...)
 	}
 	var out []string
 	for _, a := range s.allowed {
 		if slices.Contains(names, a) {
 			out = append(out, a)
-		}
-	}
-	for _, name := range names {
-		if !slices.Contains(s.allowed, name) && name != "TIME_TRUNCATE_FRACTIONAL" {
-			return "", wrongValue(s, name)
 		}
 	}
 	return strings.Join(out, ","), nil

@@ -146,65 +146,6 @@ func (x *exec) affected(n int64) {
 	x.session.mysql.affected = n
 }
 
-// setStatement is SET STATEMENT name = value FOR statement: the values hold
-// while the statement runs.
-func (p *planner) setStatement(st *Statement, t *syntax.SetStatement) error {
-	plan, err := p.assignments(t.Items)
-	if err != nil {
-		return err
-	}
-	inner := &Statement{Text: st.Text, tree: t.Statement}
-	if err := p.statement(inner, t.Statement); err != nil {
-		return err
-	}
-	within := func(x *exec, run func() error) error {
-		saved := x.session.vars.save()
-		if err := x.assignAll(plan); err != nil {
-			return err
-		}
-		defer func() {
-			x.session.vars.restore(saved)
-			x.session.settingsChanged()
-		}()
-		return run()
-	}
-	st.tag, st.Columns, st.exits = inner.tag, inner.Columns, inner.exits
-	if inner.query == nil {
-		st.utility = setStatementPlan{inner.utility, within}
-		return nil
-	}
-	st.query = &queryPlan{columns: inner.query.columns, open: func(x *exec) (rowIter, error) {
-		var rows [][]datum.Value
-		err := within(x, func() error {
-			it, err := inner.query.open(x)
-			if err != nil {
-				return err
-			}
-			defer it.close()
-			rows, err = drain(x, it)
-			return err
-		})
-		return &sliceRows{rows: rows}, err
-	}}
-	return nil
-}
-
-type setStatementPlan struct {
-	inner  utility
-	within func(x *exec, run func() error) error
-}
-
-func (s setStatementPlan) run(x *exec) (rows rowIter, err error) {
-	err = s.within(x, func() error {
-		if s.inner == nil {
-			return nil
-		}
-		rows, err = s.inner.run(x)
-		return err
-	})
-	return rows, err
-}
-
 // kill is KILL, which the protocol carries out.
 func (p *planner) kill(st *Statement, t *syntax.Kill) error {
 	id, err := p.expr(nil, t.ID)
@@ -312,7 +253,7 @@ func transactionMySQL(st *Statement, t *syntax.Transaction) error {
 	switch t.Kind {
 	case syntax.Begin, syntax.StartTransaction:
 		st.tag = "BEGIN"
-		run = func(s *Session) error { s.beginMySQL(); return nil }
+		run = func(s *Session) error { s.beginMySQL(readOnly(t.Modes)); return nil }
 	case syntax.Commit, syntax.Rollback:
 		st.tag = map[bool]string{true: "COMMIT", false: "ROLLBACK"}[t.Kind == syntax.Commit]
 		run = func(s *Session) error { s.endMySQL(t.Chain); return nil }
@@ -334,9 +275,20 @@ func transactionMySQL(st *Statement, t *syntax.Transaction) error {
 	return nil
 }
 
-func (s *Session) beginMySQL() {
-	s.tx = transaction{state: txOpen, began: s.server.now(), savepoints: s.tx.savepoints[:0]}
+// beginMySQL opens a transaction. With autocommit off, the first id that is
+// drawn does.
+func (s *Session) beginMySQL(readOnly bool) {
+	def, _ := s.vars.get("tx_read_only")
+	s.tx = transaction{state: txOpen, began: s.server.now(), savepoints: s.tx.savepoints[:0], readOnly: readOnly || def == "ON"}
 	s.envOK = false
+}
+
+// readOnly reports whether the modes of a transaction say READ ONLY.
+func readOnly(modes []syntax.SetItem) bool {
+	return slices.ContainsFunc(modes, func(m syntax.SetItem) bool {
+		value, ok := m.Values[0].(*syntax.Literal)
+		return ok && m.Name == "transaction_read_only" && value.Text == "on"
+	})
 }
 
 func (s *Session) endMySQL(chain bool) {
@@ -344,7 +296,7 @@ func (s *Session) endMySQL(chain bool) {
 		s.leaveBlock(true)
 	}
 	if chain {
-		s.beginMySQL()
+		s.beginMySQL(false)
 	}
 }
 
@@ -355,7 +307,7 @@ func (s *Session) savepointMySQL(name string) error {
 		return nil
 	}
 	if s.tx.state == txIdle {
-		s.beginMySQL()
+		s.beginMySQL(false)
 	}
 	if i := s.savepointIndex(name); i >= 0 {
 		s.tx.savepoints = append(s.tx.savepoints[:i], s.tx.savepoints[i+1:]...)

@@ -244,7 +244,6 @@ func (x *exec) assignAll(plan []assignment) error {
 		case a.assignment.value == nil:
 			x.session.vars.reset(a.def.name, false)
 			x.session.settingsChanged()
-			x.session.noteMySQLSetting(a.def.name)
 		default:
 			err = x.session.assignSystem(a.def, a.text)
 		}
@@ -277,7 +276,6 @@ func (x *exec) setNames(v datum.Value, reset bool) error {
 	}
 	x.session.vars.assign("collation_connection", defaultCollation(name), false)
 	x.session.settingsChanged()
-	x.session.followCollation()
 	return nil
 }
 
@@ -297,31 +295,5 @@ func (s *Session) assignSystem(def *setting, value string) error {
 	}
 	s.vars.assign(def.name, value, false)
 	s.settingsChanged()
-	s.noteMySQLSetting(def.name)
 	return nil
-}
-
-// noteMySQLSetting follows the variables that the session keeps elsewhere.
-func (s *Session) noteMySQLSetting(name string) {
-	switch name {
-	case "autocommit":
-		v, _ := s.vars.get("autocommit")
-		was := s.mysql.autocommit
-		s.mysql.autocommit = v == "ON"
-		if s.mysql.autocommit && !was && s.tx.state != txIdle {
-			s.vars.endTransaction()
-			s.leaveBlock(true)
-		}
-	case "sql_select_limit":
-		v, _ := s.vars.get("sql_select_limit")
-		n, err := strconv.ParseInt(v, 10, 64)
-		if s.mysql.rowsAtMost = n; err != nil { // 18446744073709551615
-			s.mysql.rowsAtMost = -1
-		}
-	case "character_set_connection", "collation_connection":
-		s.followCollation()
-	case "sql_mode":
-		v, _ := s.vars.get("sql_mode")
-		s.setLexicalMode(v)
-	}
 }

@@ -155,7 +155,7 @@ func coercibility(_ *planner, es []*expr) (*expr, error) {
 // otherwise have a statement cache of their own.
 func (p *planner) exact(c collation) bool {
 	if c.name == "" {
-		return p.session.mysql.exact
+		return p.session.mysql.reading.exact
 	}
 	return isBinaryCollation(c.name)
 }

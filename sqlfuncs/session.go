@@ -83,6 +83,8 @@ type Session struct {
 	currvals map[*generator.Entry]int64
 	random   prng // of random()
 
+	asciiOnly bool // texts are read in ASCII alone, see followReading
+
 	onWait func() // see OnWait
 	onKill func(id int64, queryOnly bool) error
 
@@ -237,6 +239,7 @@ func (s *Session) TakeParameters() []Parameter {
 func (s *Session) settingsChanged() {
 	s.envOK = false
 	s.noteAppName()
+	s.followReading()
 }
 
 func (s *Session) noteAppName() {
@@ -324,6 +327,9 @@ func (s *Session) drew(e *generator.Entry, id int64) {
 		s.currvals[s.last.entry] = s.last.id
 	}
 	s.last = lastID{e, id}
+	if !s.mysql.autocommit && s.tx.state == txIdle {
+		s.beginMySQL(false)
+	}
 }
 
 // currval returns the session's newest id of a generator.
@@ -392,6 +398,7 @@ type Batch struct {
 	single  *Statement
 	text    string
 	parsed  []syntax.Parsed
+	script  syntax.Script // in the place of parsed in the MySQL dialect
 	next    int
 }
 
@@ -408,13 +415,17 @@ func (s *Session) Cached(text []byte) *Statement {
 	return nil
 }
 
-// Simple begins a simple query. text is not kept. The error of a text that
-// does not parse comes from here, before anything runs.
+// Simple begins a simple query. text is not kept. In the PostgreSQL dialect
+// the error of a text that does not parse comes from here, before anything
+// runs; in MySQL's each statement is read when the one before it is over.
 func (s *Session) Simple(text []byte) (Batch, error) {
 	if st := s.Cached(text); st != nil {
 		return Batch{session: s, single: st}, nil
 	}
 	source := string(text)
+	if s.dialect == syntax.MySQL {
+		return s.script(source)
+	}
 	parsed, err := s.parse(source)
 	if err != nil {
 		return Batch{}, s.refused(err)
@@ -430,11 +441,10 @@ func (b *Batch) Next() (*Statement, error) {
 		b.single = nil
 		return st, s.checkTransaction(st.exits)
 	}
-	if b.next >= len(b.parsed) {
-		return nil, nil
+	p, found, err := b.read()
+	if err != nil || !found {
+		return nil, err
 	}
-	p := b.parsed[b.next]
-	b.next++
 	if err := s.checkTransaction(exitsTransaction(p.Statement)); err != nil {
 		return nil, err
 	}
@@ -443,7 +453,7 @@ func (b *Batch) Next() (*Statement, error) {
 	if err != nil {
 		return nil, s.refused(err)
 	}
-	if len(b.parsed) == 1 && st.shared {
+	if b.next == 1 && !b.More() && st.shared {
 		st.Text = b.text // the key is the text as sent
 		s.cache().offer(b.text, st)
 	}
@@ -451,7 +461,18 @@ func (b *Batch) Next() (*Statement, error) {
 }
 
 // More reports whether Next has another statement.
-func (b *Batch) More() bool { return b.single != nil || b.next < len(b.parsed) }
+func (b *Batch) More() bool { return b.single != nil || b.next < len(b.parsed) || b.script.More() }
+
+// read returns the next statement's tree.
+func (b *Batch) read() (p syntax.Parsed, found bool, err error) {
+	if b.session.dialect == syntax.MySQL {
+		p, found, err = b.readScript()
+	} else if found = b.next < len(b.parsed); found {
+		p = b.parsed[b.next]
+	}
+	b.next++
+	return p, found, err
+}
 
 // Prepare makes the prepared statement name ("" is the unnamed one, which
 // is replaced) from a text with at most one statement. params are the types

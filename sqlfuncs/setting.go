@@ -227,6 +227,32 @@ func normalizeSetting(s *setting, value string) (string, error) {
 	case "DateStyle":
 		return normalizeDateStyle(s, value)
 	}
+	if only := onlyReading[s.name]; only != nil {
+		return normalizeReading(s, value, only)
+	}
+	return normalizeByType(s, value)
+}
+
+// onlyReading are the values of settings that change how a text is read, as
+// far as nextid reads it so.
+var onlyReading = map[string][]string{
+	"standard_conforming_strings": {"on"},
+	"backslash_quote":             {"safe_encoding", "on"},
+	"transform_null_equals":       {"off"},
+	"array_nulls":                 {"on"},
+}
+
+// normalizeReading refuses a value that nextid does not obey.
+func normalizeReading(s *setting, value string, only []string) (string, error) {
+	v, err := normalizeByType(s, value)
+	if err == nil && !slices.Contains(only, v) {
+		err = sqlstate.New(sqlstate.FeatureNotSupported, "%s = %s is not supported by nextid", s.name, v).
+			WithHint("It would change how statements are read. Use %s.", strings.Join(only, " or "))
+	}
+	return v, err
+}
+
+func normalizeByType(s *setting, value string) (string, error) {
 	switch s.vartype {
 	case "bool":
 		b, err := datum.ParseText(datum.Bool, value, nil)

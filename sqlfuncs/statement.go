@@ -84,15 +84,23 @@ func statementText(text string, p syntax.Parsed) string {
 
 // parse turns a text into trees, within the session's limits.
 func (s *Session) parse(text string) ([]syntax.Parsed, error) {
+	if err := s.readable(text); err != nil {
+		return nil, err
+	}
 	parsed, err := s.parseDialect(text)
 	if err != nil {
 		return nil, err
 	}
-	if len(parsed) > s.server.limits.StatementsPerQuery {
-		return nil, sqlstate.New(sqlstate.LimitExceeded, "a query may hold at most %d statements", s.server.limits.StatementsPerQuery).
-			WithHint("Send the statements in several queries, or raise statements_per_query in the configuration.")
+	return parsed, s.mayHold(len(parsed))
+}
+
+// mayHold refuses a query of n statements where that is too many.
+func (s *Session) mayHold(n int) error {
+	if n <= s.server.limits.StatementsPerQuery {
+		return nil
 	}
-	return parsed, nil
+	return sqlstate.New(sqlstate.LimitExceeded, "a query may hold at most %d statements", s.server.limits.StatementsPerQuery).
+		WithHint("Send the statements in several queries, or raise statements_per_query in the configuration.")
 }
 
 // planner returns a planner for a text.

@@ -27,6 +27,7 @@ type transaction struct {
 	began      time.Time
 	saved      savedVariables
 	savepoints []savepoint
+	readOnly   bool // MySQL's, for ReadOnlyTransaction
 }
 
 type savepoint struct {

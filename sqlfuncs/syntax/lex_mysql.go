@@ -186,15 +186,19 @@ func (l *lexer) bytesMySQL(start, base int) token {
 // stringMySQL reads '…' or "…" at quote.
 func (l *lexer) stringMySQL(start, quote int) token {
 	l.pos = quote
-	escape := l.escapeMySQL
-	if l.mode.NoBackslashEscapes {
-		escape = nil
-	}
-	text, ok := l.literal(start, escape, "quoted string")
+	text, ok := l.literal(start, l.backslash(), "quoted string")
 	if !ok {
 		return l.token(tokError, start, "")
 	}
 	return l.token(tokString, start, text)
+}
+
+// backslash returns what reads an escape, nil where \ is no escape.
+func (l *lexer) backslash() func(dst []byte) []byte {
+	if l.mode.NoBackslashEscapes {
+		return nil
+	}
+	return l.escapeMySQL
 }
 
 // escapeMySQL reads an escape of a MySQL string (manual, "String Literals").
@@ -231,7 +235,11 @@ func (l *lexer) variable(start int) token {
 		l.pos++
 	}
 	if c := l.at(l.pos); !system && (c == '\'' || c == '"' || c == '`') {
-		name, ok := l.quoted(nil)
+		var escape func(dst []byte) []byte
+		if c != '`' {
+			escape = l.backslash()
+		}
+		name, ok := l.quoted(escape)
 		switch {
 		case !ok:
 			return l.fail(start, "unterminated quoted string")

@@ -43,24 +43,32 @@ type Mode struct {
 func ParseMySQL(sql string, m Mode) ([]Parsed, error) { return parse(sql, MySQL, m) }
 
 func parse(sql string, d Dialect, m Mode) ([]Parsed, error) {
-	if bad, found := invalidByte(sql); found {
-		return nil, sqlstate.New(sqlstate.CharacterNotInRepert, "invalid byte sequence for encoding \"UTF8\": 0x%02x", bad)
+	if err := checkEncoding(sql); err != nil {
+		return nil, err
 	}
 	p := parser{lex: lexer{src: sql, dialect: d, mode: m}, mysql: d == MySQL}
 	p.setToken(p.lex.next())
 	var all []Parsed
-	for {
-		for p.acceptPunct(";") {
-		}
-		if p.tok.kind == tokEOF {
-			break
-		}
+	for p.skipSemicolons(); p.tok.kind != tokEOF; p.skipSemicolons() {
 		all = append(all, p.parsed())
 	}
 	if p.err != nil {
 		return nil, p.err
 	}
 	return all, nil
+}
+
+// checkEncoding refuses a text that is not UTF-8.
+func checkEncoding(sql string) error {
+	if bad, found := invalidByte(sql); found {
+		return sqlstate.New(sqlstate.CharacterNotInRepert, "invalid byte sequence for encoding \"UTF8\": 0x%02x", bad)
+	}
+	return nil
+}
+
+func (p *parser) skipSemicolons() {
+	for p.acceptPunct(";") {
+	}
 }
 
 // parser is a recursive-descent parser. The first error sticks: it turns the

@@ -47,12 +47,15 @@ func (c capability) has(flag capability) bool { return c&flag != 0 }
 
 // Status flags (SERVER_STATUS_flags_enum).
 const (
-	statusInTransaction  = 1 << 0
-	statusAutocommit     = 1 << 1
-	statusMoreResults    = 1 << 3
-	statusCursorExists   = 1 << 6
-	statusLastRowSent    = 1 << 7
-	statusSessionChanged = 1 << 14
+	statusInTransaction      = 1 << 0
+	statusAutocommit         = 1 << 1
+	statusMoreResults        = 1 << 3
+	statusCursorExists       = 1 << 6
+	statusLastRowSent        = 1 << 7
+	statusNoBackslashEscapes = 1 << 9 // clients escape by it: a client that is not told lets a value end its quotes
+	statusReadOnly           = 1 << 13
+	statusSessionChanged     = 1 << 14
+	statusANSIQuotes         = 1 << 15 // MariaDB's
 )
 
 // Commands (enum_server_command). Those that are not here are refused.

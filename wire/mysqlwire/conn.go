@@ -219,7 +219,10 @@ func appendChange(dst []byte, kind byte, words ...string) []byte {
 func (c *conn) statementContext(ctx context.Context, st *sqlfuncs.Statement) (context.Context, func()) {
 	c.text = st.Text
 	cancelable, cancel := context.WithCancelCause(ctx)
-	timed, stop := c.session.StatementContext(cancelable)
+	timed, stop := cancelable, func() {}
+	if !st.OwnTimeout() {
+		timed, stop = c.session.StatementContext(cancelable)
+	}
 	c.running.Store(&cancel)
 	return timed, func() {
 		c.running.Store(nil)

@@ -80,9 +80,19 @@ func (c *conn) status() uint16 {
 	var s uint16
 	if c.session.Status() != 'I' {
 		s |= statusInTransaction
+		if c.session.ReadOnlyTransaction() {
+			s |= statusReadOnly
+		}
 	}
 	if c.session.Autocommit() {
 		s |= statusAutocommit
+	}
+	mode := c.session.ReadingMode()
+	if mode.NoBackslashEscapes {
+		s |= statusNoBackslashEscapes
+	}
+	if mode.ANSIQuotes {
+		s |= statusANSIQuotes
 	}
 	return s | c.more
 }

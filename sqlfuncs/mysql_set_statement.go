@@ -1,0 +1,184 @@
+package sqlfuncs
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"time"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// setStatementPlan is SET STATEMENT name = value FOR statement: the values
+// hold while the statement runs. It was read and analysed before they were
+// set, as MariaDB does: an sql_mode has no say in it.
+type setStatementPlan struct {
+	values  []assignment
+	inner   *Statement
+	streams bool // the values are bounds alone: rows need not be kept
+}
+
+// notInSetStatement are the variables that MariaDB keeps out of SET STATEMENT
+// (error 1971).
+var notInSetStatement = []string{
+	"autocommit", "character_set_client", "character_set_connection", "character_set_filesystem", "collation_connection",
+	"interactive_timeout", "profiling", "profiling_history_size", "query_cache_type", "skip_replication", "sql_log_off",
+	"tx_isolation", "wait_timeout",
+}
+
+// boundsOfStatements are the variables that say how long a statement may run
+// or how much it may return, and nothing of what its rows are.
+var boundsOfStatements = []string{
+	"max_statement_time", "max_execution_time", "sql_select_limit", "lock_wait_timeout", "innodb_lock_wait_timeout",
+}
+
+// setStatement plans SET STATEMENT.
+func (p *planner) setStatement(st *Statement, t *syntax.SetStatement) error {
+	for _, item := range t.Items {
+		if def, err := lookupMySQLSetting(item.Name); err == nil && slices.Contains(notInSetStatement, def.name) {
+			return at(item.Pos, sqlstate.New(sqlstate.FeatureNotSupported, "The system variable %s cannot be set in SET STATEMENT.", def.name).
+				WithMySQL(1971, "42000"))
+		}
+	}
+	values, err := p.assignments(t.Items)
+	if err != nil {
+		return err
+	}
+	inner := &Statement{Text: st.Text, tree: t.Statement}
+	if err := p.statement(inner, t.Statement); err != nil {
+		return err
+	}
+	plan := &setStatementPlan{values: values, inner: inner, streams: true}
+	for _, v := range values {
+		plan.streams = plan.streams && slices.Contains(boundsOfStatements, v.def.name)
+	}
+	st.tag, st.Columns, st.exits = inner.tag, inner.Columns, inner.exits
+	if inner.query == nil {
+		st.utility = plan
+		return nil
+	}
+	st.query = &queryPlan{columns: inner.query.columns, open: plan.open}
+	return nil
+}
+
+// OwnTimeout reports whether the statement is a SET STATEMENT that sets how
+// long it may run, which then goes before what the session says.
+func (st *Statement) OwnTimeout() bool {
+	t, ok := st.tree.(*syntax.SetStatement)
+	return ok && slices.ContainsFunc(t.Items, func(item syntax.SetItem) bool {
+		return item.Name == "max_statement_time" || item.Name == "max_execution_time"
+	})
+}
+
+// within calls run with the values set and the context that they give.
+func (s *setStatementPlan) within(x *exec, run func(deadline time.Time) error) error {
+	session, outer := x.session, x.ctx
+	saved := session.vars.save()
+	defer func() {
+		x.ctx = outer
+		session.vars.restore(saved)
+		session.settingsChanged()
+	}()
+	if err := x.assignAll(s.values); err != nil {
+		return err
+	}
+	ctx, stop := session.StatementContext(outer)
+	defer stop()
+	x.ctx = ctx
+	deadline, _ := ctx.Deadline()
+	if err := run(deadline); err != nil {
+		return clientError(ctx, err)
+	}
+	return nil
+}
+
+// run implements utility, for a statement that is no query.
+func (s *setStatementPlan) run(x *exec) (rows rowIter, err error) {
+	err = s.within(x, func(time.Time) error {
+		if s.inner.utility == nil {
+			return nil
+		}
+		it, err := s.inner.utility.run(x)
+		if err != nil || it == nil {
+			return err
+		}
+		defer it.close()
+		kept, err := drain(x, it)
+		rows = &sliceRows{rows: kept}
+		return err
+	})
+	return rows, err
+}
+
+// open opens a query.
+func (s *setStatementPlan) open(x *exec) (rows rowIter, err error) {
+	err = s.within(x, func(deadline time.Time) error {
+		most := x.session.selectLimit(s.inner)
+		if most == 0 { // nothing runs, as with LIMIT 0
+			rows = &sliceRows{}
+			return nil
+		}
+		it, err := s.inner.query.open(x)
+		if err != nil {
+			return err
+		}
+		bounded := &boundedRows{rows: it, left: most, deadline: deadline}
+		if rows = bounded; s.streams {
+			return nil
+		}
+		defer bounded.close()
+		kept, err := drain(x, bounded)
+		rows = &sliceRows{rows: kept}
+		return err
+	})
+	return rows, err
+}
+
+// boundedRows are the rows of a query that has a deadline of its own, and a
+// number of rows that it may return.
+type boundedRows struct {
+	rows     rowIter
+	left     int64     // rows that may still come, less than 0: no limit
+	deadline time.Time // zero: none
+
+	outer, ctx context.Context // ctx has the deadline and is made from outer
+	stop       context.CancelFunc
+}
+
+func (r *boundedRows) next(x *exec) ([]datum.Value, error) {
+	if r.left == 0 {
+		return nil, io.EOF
+	}
+	if r.deadline.IsZero() {
+		r.left--
+		return r.rows.next(x)
+	}
+	outer := x.ctx
+	if outer != r.outer {
+		r.release()
+		r.outer = outer
+		r.ctx, r.stop = context.WithDeadlineCause(outer, r.deadline, errMaxStatementTime)
+	}
+	x.ctx = r.ctx
+	defer func() { x.ctx = outer }()
+	row, err := r.rows.next(x)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = clientError(r.ctx, err)
+	}
+	r.left--
+	return row, err
+}
+
+func (r *boundedRows) release() {
+	if r.stop != nil {
+		r.stop()
+	}
+}
+
+func (r *boundedRows) close() {
+	r.release()
+	r.rows.close()
+}
