@@ -1,7 +1,9 @@
 package sqlfuncs
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
@@ -104,7 +106,39 @@ func raise(x *exec, name string, v int64, used bool) error {
 	if !ok {
 		return sqlstate.New(sqlstate.FeatureNotSupported, "the position of generator %q cannot be set", name)
 	}
-	return r.Raise(x.ctx, v, used)
+	if err := r.Raise(x.ctx, v, used); err != nil {
+		return err
+	}
+	if p, ok := gen.(generator.Peeker); ok {
+		x.warnOfPassed(e, p, v, used)
+	}
+	return nil
+}
+
+// warnOfPassed says that a generator was not moved: it was beyond v already.
+// Clients that take the statement's success for a lower position would look
+// for ids that do not come.
+func (x *exec) warnOfPassed(e *generator.Entry, p generator.Peeker, v int64, used bool) {
+	next, err := p.Peek(x.ctx)
+	if err != nil {
+		return // at its end
+	}
+	d, err := e.Definition(x.ctx)
+	if err != nil {
+		return
+	}
+	var series struct{ Increment int64 }
+	if json.Unmarshal(d.Options, &series) != nil || series.Increment == 0 {
+		series.Increment = 1
+	}
+	beyond, step := uint64(next)-uint64(v), uint64(series.Increment)
+	if series.Increment < 0 {
+		beyond, step = -beyond, -step
+	}
+	if beyond > step || beyond == step && !used {
+		x.session.warn(sqlstate.Warning, fmt.Sprintf("generator %q was not moved: its next id is %d, and it never goes back to %d, whose ids may have been used",
+			e.Name(), next, v))
+	}
 }
 
 // missing reports whether an error says that a generator does not exist.

@@ -311,6 +311,43 @@ func TestSetvalNeverLowers(t *testing.T) {
 	}
 }
 
+// A statement that cannot do what it says, since the ids between may have been
+// used, says so.
+func TestSetvalBelowThePositionWarns(t *testing.T) {
+	s := newServer(t).session(t)
+	s.must(t, "CREATE SEQUENCE a; CREATE SEQUENCE down INCREMENT -2; SELECT create_generator('c', 'counter')")
+	s.must(t, "SELECT setval('a', 100), setval('c', 100), setval('down', -99)")
+	s.TakeNotices()
+	for _, c := range []struct{ sql, next string }{ // next of the warning; none if empty
+		{"SELECT setval('a', 50)", "101"},
+		{"SELECT setval('a', 99)", "101"},
+		{"SELECT setval('a', 100, false)", "101"},
+		{"ALTER SEQUENCE a RESTART WITH 1", "101"},
+		{"SELECT setval('c', 3)", "101"},
+		{"SELECT setval('down', -1)", "-101"},
+		{"SELECT setval('down', -97)", "-101"},
+		{"SELECT setval('a', 100)", ""}, // as it is
+		{"SELECT setval('a', 101, false)", ""},
+		{"SELECT setval('c', 100)", ""},
+		{"SELECT setval('down', -99)", ""},
+		{"SELECT setval('down', -101, false)", ""},
+		{"ALTER SEQUENCE a RESTART WITH 200", ""},
+		{"SELECT setval('a', 300)", ""},
+		{"SELECT setval('c', 300)", ""},
+		{"SELECT setval('down', -301)", ""},
+	} {
+		s.must(t, c.sql)
+		notices := s.TakeNotices()
+		switch {
+		case c.next == "" && len(notices) == 0:
+		case c.next != "" && len(notices) == 1 && notices[0].Severity == "WARNING" && strings.Contains(notices[0].Message, "its next id is "+c.next+","):
+		default:
+			t.Errorf("%s: notices %v, want the next id %q", c.sql, notices, c.next)
+		}
+	}
+	s.want(t, "SELECT nextval('a'), nextval('c'), nextval('down')", "301|301|-303")
+}
+
 func TestSetvalOfADescendingSequence(t *testing.T) {
 	s := newServer(t).session(t)
 	s.must(t, "CREATE SEQUENCE down INCREMENT -1 START 100 MINVALUE -1000 CACHE 50")

@@ -26,6 +26,7 @@ var (
 	_ generator.Generator = (*Generator)(nil)
 	_ generator.Closer    = (*Generator)(nil)
 	_ generator.Raiser    = (*Generator)(nil)
+	_ generator.Peeker    = (*Generator)(nil)
 	_ generator.Reporter  = (*Generator)(nil)
 )
 
@@ -55,6 +56,9 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 		return r, err
 	})
 }
+
+// Peek implements generator.Peeker.
+func (g *Generator) Peek(ctx context.Context) (int64, error) { return g.Queue.First(ctx) }
 
 // Stats implements generator.Reporter.
 func (g *Generator) Stats() generator.Stats {

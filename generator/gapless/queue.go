@@ -309,6 +309,32 @@ func (q *Queue) Raise(ctx context.Context, floor int64, raise func(context.Conte
 	return nil
 }
 
+// First returns the next id without giving it, and obtains one if there is
+// none at hand.
+func (q *Queue) First(ctx context.Context) (int64, error) {
+	if err := q.take(ctx); err != nil {
+		return 0, err
+	}
+	defer q.give()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return 0, generator.ClosedError(q.name)
+	}
+	if len(q.rest) == 0 {
+		q.mu.Unlock()
+		patient, cancel := context.WithTimeout(ctx, sourceTimeout)
+		r, err := q.source.Draw(patient, 1)
+		cancel()
+		q.mu.Lock()
+		if err != nil {
+			return 0, q.sourceError(err)
+		}
+		q.rest = append(q.rest, r)
+	}
+	return q.rest[0].First, nil
+}
+
 // above is the part of a run that lies at floor or above.
 func above(r generator.Range, floor int64) generator.Range {
 	if r.First >= floor {
