@@ -77,6 +77,7 @@ sqlfuncs:                  generator generator/layout generator/textid generator
 wire:                      sqlfuncs/sqlstate
 wire/auth:                 sqlfuncs sqlfuncs/sqlstate wire wire/pgwire wire/mysqlwire
 wire/httpstatus:           wire
+wire/web:                  sqlfuncs sqlfuncs/datum sqlfuncs/sqlstate
 wire/clienttest:
 wire/poolertest:
 wire/wiretest:             generator generator/segment generator/snowflake generator/store/memory generator/worker sqlfuncs

@@ -95,6 +95,7 @@ func (m *Main) serve(ctx context.Context, log *slog.Logger, endpoints endpoints,
 			return errors.Join(err, endpoints.shutdown(ctx, 0))
 		case <-m.Reload:
 			access.reload()
+			status.endLogins()
 		case <-ctx.Done():
 			serving = false
 		}

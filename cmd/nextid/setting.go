@@ -56,7 +56,7 @@ var settings = []setting{
 		value: func(c *Config) value { return &c.MySQL },
 	},
 	{
-		key: "http", flag: true, arg: "ADDR", help: "health checks and metrics over HTTP: /healthz, /readyz, /metrics; likewise",
+		key: "http", flag: true, arg: "ADDR", help: "the page, the JSON API, Leaf's and Tinyid's paths, /healthz, /readyz and /metrics over HTTP; likewise",
 		value: func(c *Config) value { return &c.HTTP },
 	},
 	{

@@ -8,27 +8,36 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"nextid/generator"
 	"nextid/generator/readiness"
+	"nextid/sqlfuncs"
 	"nextid/wire"
 	"nextid/wire/httpstatus"
+	"nextid/wire/web"
 )
 
 // statusPort is that of the default address of --http.
 const statusPort = 8433
 
-// status is what the server says about itself over HTTP. It answers before
-// the store does, and until everything has drained.
+// status is what the server says about itself over HTTP, the page and the
+// JSON API. It answers before the store does, and until everything has
+// drained.
 type status struct {
+	config   *Config
 	log      *slog.Logger
 	access   *access
 	listener net.Listener // nil: off
 	server   *httpstatus.Server
+	web      *web.Server
 	started  time.Time
+
+	stopHistory context.CancelFunc
+	history     sync.WaitGroup
 
 	running  atomic.Pointer[running]
 	draining atomic.Bool
@@ -47,7 +56,7 @@ var (
 
 // openStatus listens and answers. Without an address it does nothing.
 func (m *Main) openStatus(log *slog.Logger, access *access) (*status, error) {
-	s := &status{log: log, access: access, started: time.Now()}
+	s := &status{config: &m.Config, log: log, access: access, started: time.Now()}
 	a := m.Config.HTTP
 	if a.Off() {
 		return s, nil
@@ -62,7 +71,13 @@ func (m *Main) openStatus(log *slog.Logger, access *access) (*status, error) {
 		}
 		return nil, err
 	}
-	cfg := httpstatus.Config{Ready: s.ready, Notes: s.notes, Measure: s.measure, Authorize: s.authorize, Logger: log}
+	s.web = web.New(web.Config{SQL: s.sql, Login: s.login, Closed: access.policy.Closed, Status: s.state, Issued: s.issued})
+	ctx, cancel := context.WithCancel(context.Background())
+	s.stopHistory = cancel
+	s.history.Go(func() { s.web.KeepHistory(ctx) })
+	cfg := httpstatus.Config{
+		Ready: s.ready, Notes: s.notes, Measure: s.measure, Authorize: s.authorize, Pages: s.web, Logger: log,
+	}
 	if access.tls != nil && !a.Local() {
 		cfg.TLS = func() *tls.Config { return access.tls.Config() }
 	}
@@ -80,10 +95,19 @@ func (s *status) close() {
 	if s.server == nil {
 		return
 	}
+	s.stopHistory()
+	s.history.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if err := s.server.Shutdown(ctx); err != nil {
 		s.log.Warn("a health check was cut off", "error", err)
+	}
+}
+
+// endLogins ends the page's logins, after the users were read again.
+func (s *status) endLogins() {
+	if s.web != nil {
+		s.web.EndLogins()
 	}
 }
 
@@ -128,14 +152,53 @@ func (s *status) notes() []string {
 
 // authorize decides who may read /metrics from another machine.
 func (s *status) authorize(ctx context.Context, remote net.Addr, secure bool, name, password string) error {
-	c := &wire.Conn{Remote: remote.String()}
-	if port, err := netip.ParseAddrPort(c.Remote); err == nil {
-		c.IP = wire.ClientAddress(port.Addr())
+	return s.login(ctx, remote, secure, name, password, &sqlfuncs.SessionOptions{})
+}
+
+// login decides about a user of HTTP.
+func (s *status) login(ctx context.Context, remote net.Addr, secure bool, name, password string, o *sqlfuncs.SessionOptions) error {
+	c := &wire.Conn{Local: remote == nil}
+	if remote != nil {
+		c.Remote = remote.String()
+		if port, err := netip.ParseAddrPort(c.Remote); err == nil {
+			c.IP = wire.ClientAddress(port.Addr())
+		}
 	}
 	if secure {
 		c.TLS = &wire.Secured{}
 	}
-	return s.access.policy.CheckPassword(ctx, name, password, c)
+	return s.access.policy.CheckPassword(ctx, name, password, c, o)
+}
+
+// sql is what answers the statements of HTTP; nil before there is an engine.
+func (s *status) sql() *sqlfuncs.Server {
+	if r := s.running.Load(); r != nil {
+		return r.engine.sql
+	}
+	return nil
+}
+
+// state is the first line of the page.
+func (s *status) state() web.Status {
+	state := web.Status{
+		Version: buildVersion(), Store: s.config.Store.in(s.config.Data).String(), Started: s.started.UTC(), Ready: true, Notes: s.notes(),
+	}
+	if err := s.ready(); err != nil {
+		state.Ready, state.Reason = false, err.Error()
+	}
+	return state
+}
+
+// issued tells how many ids each open generator gave.
+func (s *status) issued(yield func(name string, ids int64) bool) {
+	r := s.running.Load()
+	if r == nil {
+		return
+	}
+	r.engine.registry.Running(func(d generator.Definition, g generator.Generator) bool {
+		reporter, ok := g.(generator.Reporter)
+		return !ok || yield(d.Name, reporter.Stats().Issued)
+	})
 }
 
 // where is the part of the ready line.

@@ -33,6 +33,8 @@ type Config struct {
 	// and password are those of HTTP's Basic authentication, empty if there
 	// are none. nil lets everybody read it.
 	Authorize func(ctx context.Context, remote net.Addr, secure bool, name, password string) error
+	// Pages answers every other path; nil: nothing is there.
+	Pages http.Handler
 	// TLS gives the configuration of the next connection; nil for plain HTTP.
 	TLS func() *tls.Config
 
@@ -65,6 +67,9 @@ func New(cfg Config) *Server {
 	mux.HandleFunc("GET /healthz", s.health)
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.HandleFunc("GET /metrics", s.metrics)
+	if cfg.Pages != nil {
+		mux.Handle("/", cfg.Pages)
+	}
 	s.http = http.Server{
 		Handler: mux, ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: answerTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,

@@ -1,0 +1,268 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// routes are the paths of programs.
+func (s *Server) routes() map[string]http.Handler {
+	routes := map[string]http.Handler{"/api/": s.answer(unknown)}
+	for pattern, handle := range map[string]handler{
+		"GET /api/v1/status":                   s.status,
+		"GET /api/v1/history":                  s.rates,
+		"POST /api/v1/login":                   s.logIn,
+		"DELETE /api/v1/login":                 s.logOut,
+		"GET /api/v1/generators":               s.generators,
+		"GET /api/v1/generators/{name}":        s.generator,
+		"POST /api/v1/generators/{name}/ids":   s.ids,
+		"POST /api/v1/generators/{name}/codes": s.codes,
+		"POST /api/v1/generators/{name}/runs":  s.runs,
+		"PUT /api/v1/generators/{name}":        admin(s.create),
+		"PATCH /api/v1/generators/{name}":      admin(s.alter),
+		"DELETE /api/v1/generators/{name}":     admin(s.drop),
+		"GET /api/v1/parse/{id}":               s.parse,
+		"GET /api/segment/get/{name}":          s.leafSegment,
+		"GET /api/snowflake/get/{name}":        s.leafSnowflake,
+		"GET /decodeSnowflakeId":               s.leafDecode,
+	} {
+		routes[pattern] = s.answer(handle)
+	}
+	for _, view := range views {
+		routes["GET /api/v1/"+view] = s.answer(func(w http.ResponseWriter, r *http.Request, c caller) error {
+			return s.list(w, r, c, view, "SELECT * FROM nextid."+view)
+		})
+	}
+	for _, method := range []string{"GET", "POST"} { // Tinyid's client posts, people open links
+		path := method + " /tinyid/id/"
+		routes[path+"nextId"] = s.tinyid(tinyidNumbers, asResponse)
+		routes[path+"nextIdSimple"] = s.tinyid(tinyidNumbers, asText)
+		routes[path+"nextSegmentId"] = s.tinyid(tinyidSegment, asResponse)
+		routes[path+"nextSegmentIdSimple"] = s.tinyid(tinyidSegment, asText)
+	}
+	return routes
+}
+
+// views are the tables of nextid that the API shows as they are.
+var views = []string{"nodes", "workers", "sessions", "layouts", "databases", "rings", "agents"}
+
+func unknown(_ http.ResponseWriter, r *http.Request, _ caller) error {
+	err := sqlstate.New(sqlstate.UndefinedTable, "there is no %s %s", r.Method, r.URL.Path)
+	if parts := strings.Split(r.URL.Path, "/"); r.Method == http.MethodGet && slices.Contains([]string{"ids", "codes", "runs"}, parts[len(parts)-1]) {
+		return err.WithHint("Drawing takes POST: curl -X POST …%s", r.URL.Path)
+	}
+	return err.WithHint("/api/v1/openapi.json lists the paths.")
+}
+
+// admin is for changes, which only a user makes who proved to be one: a page
+// that anybody on the machine can open is no place for them.
+func admin(handle handler) handler {
+	return func(w http.ResponseWriter, r *http.Request, c caller) error {
+		if !c.loggedIn {
+			return sqlstate.New(sqlstate.InsufficientPrivilege, "changes over HTTP need a login, and this server has no users").
+				WithHint("Make one with nextid passwd USER --admin and restart, or use SQL: SELECT create_generator(…).")
+		}
+		return handle(w, r, c)
+	}
+}
+
+func (s *Server) status(w http.ResponseWriter, _ *http.Request, c caller) error {
+	status := s.cfg.Status()
+	if status.Notes == nil {
+		status.Notes = []string{}
+	}
+	return send(w, struct {
+		Status
+		User   string `json:"user"`
+		Admin  bool   `json:"admin"`
+		Closed bool   `json:"users"`
+	}{status, c.options.User, c.options.Admin && c.loggedIn, s.cfg.Closed()})
+}
+
+// logIn begins a login of the page.
+func (s *Server) logIn(w http.ResponseWriter, _ *http.Request, c caller) error {
+	if !c.loggedIn {
+		return sqlstate.New(sqlstate.NotPrerequisite, "this server has no users").WithHint("nextid passwd USER makes one.")
+	}
+	token, ends, err := s.logins.add(c, time.Now())
+	if err != nil {
+		return err
+	}
+	return send(w, map[string]any{"token": token, "ends": ends.UTC().Format(time.RFC3339), "user": c.options.User, "admin": c.options.Admin})
+}
+
+func (s *Server) logOut(w http.ResponseWriter, r *http.Request, _ caller) error {
+	s.logins.end(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// list answers with the rows of a statement.
+func (s *Server) list(w http.ResponseWriter, r *http.Request, c caller, key, text string, args ...string) error {
+	types := make([]datum.OID, len(args))
+	for i := range types {
+		types[i] = datum.Text
+	}
+	result, err := s.query(r.Context(), c, text, types, args...)
+	if err != nil {
+		return err
+	}
+	defer result.Close()
+	return sendRows(w, result, key)
+}
+
+// pageSize is how many generators one answer lists.
+const pageSize = 1000
+
+// generators lists them by name, a page at a time: after= goes on.
+func (s *Server) generators(w http.ResponseWriter, r *http.Request, c caller) error {
+	return s.list(w, r, c, "generators", "SELECT * FROM nextid.generators WHERE name > $1 ORDER BY name LIMIT "+strconv.Itoa(pageSize),
+		r.URL.Query().Get("after"))
+}
+
+func (s *Server) generator(w http.ResponseWriter, r *http.Request, c caller) error {
+	name := r.PathValue("name")
+	result, err := s.query(r.Context(), c, "SELECT * FROM nextid.generators WHERE name = $1", []datum.OID{datum.Text}, name)
+	if err != nil {
+		return err
+	}
+	defer result.Close()
+	row, err := result.next()
+	if errors.Is(err, io.EOF) {
+		return sqlstate.New(sqlstate.UndefinedTable, "there is no generator %q", name)
+	} else if err != nil {
+		return err
+	}
+	out := append(result.appendObject(nil, result.portal.Columns(), row), '\n')
+	setJSON(w)
+	_, _ = w.Write(out) // the client may be gone
+	return nil
+}
+
+// nameAndCount are the types of (name, n).
+var nameAndCount = []datum.OID{datum.Text, datum.Int8}
+
+// draw answers with what a function of (name, n) gives.
+func (s *Server) draw(w http.ResponseWriter, r *http.Request, c caller, key, text string) error {
+	n := r.URL.Query().Get("n")
+	if n == "" {
+		n = "1"
+	}
+	result, err := s.query(r.Context(), c, text, nameAndCount, r.PathValue("name"), n)
+	if err != nil {
+		return err
+	}
+	defer result.Close()
+	return sendRows(w, result, key)
+}
+
+func (s *Server) ids(w http.ResponseWriter, r *http.Request, c caller) error {
+	return s.draw(w, r, c, "ids", "SELECT * FROM next_ids($1, $2)")
+}
+
+func (s *Server) codes(w http.ResponseWriter, r *http.Request, c caller) error {
+	return s.draw(w, r, c, "codes", "SELECT * FROM next_codes($1, $2)")
+}
+
+func (s *Server) runs(w http.ResponseWriter, r *http.Request, c caller) error {
+	return s.draw(w, r, c, "runs", "SELECT first, last FROM next_range($1, $2)")
+}
+
+// parse takes an id apart: ?by= names a generator or a layout, as the second
+// argument of parse_id does.
+func (s *Server) parse(w http.ResponseWriter, r *http.Request, c caller) error {
+	id := r.PathValue("id")
+	text, types, args := "SELECT parse_id($1)", []datum.OID{idType(id)}, []string{id}
+	if by := r.URL.Query().Get("by"); by != "" {
+		text, types, args = "SELECT parse_id($1, $2)", append(types, datum.Text), append(args, by)
+	}
+	result, err := s.query(r.Context(), c, text, types, args...)
+	if err != nil {
+		return err
+	}
+	defer result.Close()
+	row, err := result.row()
+	if err != nil {
+		return err
+	}
+	setJSON(w)
+	_, _ = io.WriteString(w, row[0]+"\n") // the client may be gone
+	return nil
+}
+
+// idType is the type that an id was written as: a number that fits, or text.
+func idType(id string) datum.OID {
+	if _, err := strconv.ParseInt(id, 10, 64); err == nil {
+		return datum.Int8
+	}
+	return datum.Text
+}
+
+// create, alter and drop are the functions of the same names.
+func (s *Server) create(w http.ResponseWriter, r *http.Request, c caller) error {
+	var body struct {
+		Kind    string          `json:"kind"`
+		Options json.RawMessage `json:"options"`
+	}
+	if err := read(r, &body); err != nil {
+		return err
+	}
+	return s.change(w, r, c, http.StatusCreated, "SELECT create_generator($1, $2, $3::jsonb)", r.PathValue("name"), body.Kind, object(body.Options))
+}
+
+func (s *Server) alter(w http.ResponseWriter, r *http.Request, c caller) error {
+	var body struct {
+		Options json.RawMessage `json:"options"`
+	}
+	if err := read(r, &body); err != nil {
+		return err
+	}
+	return s.change(w, r, c, http.StatusOK, "SELECT alter_generator($1, $2::jsonb)", r.PathValue("name"), object(body.Options))
+}
+
+func (s *Server) drop(w http.ResponseWriter, r *http.Request, c caller) error {
+	return s.change(w, r, c, http.StatusOK, "SELECT drop_generator($1)", r.PathValue("name"))
+}
+
+func (s *Server) change(w http.ResponseWriter, r *http.Request, c caller, status int, text string, args ...string) error {
+	types := []datum.OID{datum.Text, datum.Text, datum.Text}[:len(args)]
+	result, err := s.query(r.Context(), c, text, types, args...)
+	if err != nil {
+		return err
+	}
+	defer result.Close()
+	row, err := result.row()
+	if err != nil {
+		return err
+	}
+	setJSON(w)
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{"name": row[0]}) // the client may be gone
+	return nil
+}
+
+func read(r *http.Request, body any) error {
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(body); err != nil {
+		return sqlstate.New(sqlstate.InvalidParameterValue, "the body is not the JSON that this path takes: %v", err).
+			WithHint("/api/v1/openapi.json describes it.")
+	}
+	return nil
+}
+
+func object(options json.RawMessage) string {
+	if options == nil {
+		return "{}"
+	}
+	return string(options)
+}

@@ -1,0 +1,103 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// The history is an hour long, in steps of ten seconds, for at most so many
+// generators: those that were drawn from first.
+const (
+	historyStep  = 10 * time.Second
+	historySteps = int(time.Hour / historyStep)
+	historyNames = 200
+)
+
+// history is how many ids were drawn in each step of the last hour.
+type history struct {
+	mu    sync.Mutex
+	at    time.Time // of the newest step
+	last  map[string]int64
+	total []int64
+	names map[string][]int64 // shorter than total where a name came later
+}
+
+// KeepHistory notes every step until ctx ends.
+func (s *Server) KeepHistory(ctx context.Context) {
+	tick := time.NewTicker(historyStep)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			s.history.step(s.cfg.Issued, now)
+		}
+	}
+}
+
+func (h *history) step(issued func(func(string, int64) bool), now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	before := h.last
+	h.last = make(map[string]int64, len(before))
+	names := make(map[string][]int64, len(h.names))
+	sum, room := int64(0), historyNames-len(h.names)
+	for name, n := range issued {
+		h.last[name] = n
+		drawn := n - before[name]
+		if drawn < 0 { // it was dropped and created again
+			drawn = n
+		}
+		sum += drawn
+		steps, known := h.names[name]
+		if !known {
+			if room == 0 {
+				continue
+			}
+			room--
+		}
+		names[name] = appendStep(steps, drawn)
+	}
+	h.names = names
+	h.total = appendStep(h.total, sum)
+	h.at = now
+}
+
+func appendStep(steps []int64, n int64) []int64 {
+	if len(steps) == historySteps {
+		copy(steps, steps[1:])
+		steps[len(steps)-1] = n
+		return steps
+	}
+	return append(steps, n)
+}
+
+// rates answers with ids a second, oldest first.
+func (s *Server) rates(w http.ResponseWriter, _ *http.Request, c caller) error {
+	h := &s.history
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	answer := struct {
+		Until      time.Time            `json:"until"`
+		Seconds    int                  `json:"step_seconds"`
+		Total      []float64            `json:"total"`
+		Generators map[string][]float64 `json:"generators"`
+	}{h.at, int(historyStep / time.Second), perSecond(h.total), map[string][]float64{}}
+	for name, steps := range h.names {
+		if c.options.Generators == nil { // others would read names that they may not use
+			answer.Generators[name] = perSecond(steps)
+		}
+	}
+	return send(w, answer)
+}
+
+func perSecond(steps []int64) []float64 {
+	rates := make([]float64, len(steps))
+	for i, n := range steps {
+		rates[i] = float64(n) / historyStep.Seconds()
+	}
+	return rates
+}

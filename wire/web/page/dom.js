@@ -1,0 +1,42 @@
+// Elements, tables and how values are written.
+
+// el makes an element. Children are nodes or texts, never markup.
+export function el(tag, attributes = {}, ...children) {
+  const e = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith('on')) e.addEventListener(name.slice(2), value);
+    else if (value !== '') e.setAttribute(name, value);
+  }
+  e.append(...children);
+  return e;
+}
+
+// table shows rows, each an object of column and value; on a phone each row
+// is a card. numeric names the columns that are right-aligned.
+export function table(rows, empty, numeric = []) {
+  if (!rows.length) return el('p', {}, empty);
+  const columns = Object.keys(rows[0]);
+  const align = (c) => (numeric.includes(c) ? 'num' : '');
+  const head = el('thead', {}, el('tr', {}, ...columns.map((c) => el('th', { scope: 'col', class: align(c) }, c))));
+  const body = rows.map((r) => el('tr', {}, ...columns.map((c) => el('td', { 'data-label': c, class: align(c) }, r[c]))));
+  return el('div', { class: 'scroll' }, el('table', { class: 'cards' }, head, el('tbody', {}, ...body)));
+}
+
+const figures = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+const few = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
+
+export const number = (n) => (n < 10 ? few : figures).format(n);
+
+// when writes an ISO time in UTC, to the second; short leaves out the day.
+export function when(iso, short = false) {
+  const text = String(iso).replace('T', ' ').replace(/(\.\d+)?Z$/, '');
+  return short ? text.slice(11) : text + ' UTC';
+}
+
+// left is how long a generator's time or numbers last.
+export function left(ends, days) {
+  if (ends == null) return '–';
+  const n = Number(days);
+  const text = n < 0 ? 'ended' : n < 730 ? `${number(n)} days` : `${number(n / 365.25)} years`;
+  return el('span', { class: n < 0 ? 'ended' : n < 365 ? 'soon' : '', title: when(ends) }, text);
+}

@@ -1,0 +1,233 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// result is a statement that is being executed for a request.
+type result struct {
+	session *sqlfuncs.Session
+	portal  *sqlfuncs.Portal
+	ctx     context.Context
+	cancel  context.CancelFunc
+}
+
+// query begins a statement in a session of the caller. The arguments are
+// texts; Close ends the session.
+func (s *Server) query(ctx context.Context, c caller, text string, types []datum.OID, args ...string) (*result, error) {
+	sql := s.cfg.SQL()
+	if sql == nil {
+		return nil, sqlstate.New(sqlstate.CannotConnectNow, "the server is starting: it waits for its store")
+	}
+	session, err := sql.NewSession(c.options)
+	if err != nil {
+		return nil, err
+	}
+	r := &result{session: session}
+	r.ctx, r.cancel = session.StatementContext(ctx)
+	st, err := session.Prepare("", text, types)
+	if err == nil {
+		values := make([]sqlfuncs.Arg, len(args))
+		for i, a := range args {
+			values[i].Data = []byte(a)
+		}
+		r.portal, err = session.Bind(nil, st, values, nil)
+	}
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Close ends the statement and its session.
+func (r *result) Close() {
+	r.cancel()
+	r.session.Close()
+}
+
+// next returns the next row, io.EOF after the last.
+func (r *result) next() ([]datum.Value, error) {
+	if err := r.ctx.Err(); err != nil {
+		return nil, context.Cause(r.ctx)
+	}
+	return r.portal.Next(r.ctx)
+}
+
+// text is a value as SQL shows it.
+func (r *result) text(v datum.Value) string {
+	return string(datum.AppendText(nil, v, r.session.Env()))
+}
+
+// row returns the values of the first row as texts, nil when there is none.
+func (r *result) row() ([]string, error) {
+	values, err := r.next()
+	if errors.Is(err, io.EOF) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	texts := make([]string, len(values))
+	for i, v := range values {
+		if v.Valid {
+			texts[i] = r.text(v)
+		}
+	}
+	return texts, nil
+}
+
+// appendJSON appends a value. A bigint is a string, as in ProtoJSON
+// (protobuf.dev/programming-guides/json): JavaScript's numbers end at 2^53.
+func (r *result) appendJSON(dst []byte, v datum.Value) []byte {
+	switch {
+	case !v.Valid:
+		return append(dst, "null"...)
+	case v.Type == datum.Bool:
+		return strconv.AppendBool(dst, v.Int != 0)
+	case v.Type == datum.Int2 || v.Type == datum.Int4:
+		return strconv.AppendInt(dst, v.Int, 10)
+	case v.Type == datum.JSON || v.Type == datum.JSONB:
+		return append(dst, r.text(v)...)
+	case v.Type == datum.TimestampTZ:
+		return v.GoTime().UTC().AppendFormat(dst, `"2006-01-02T15:04:05.000Z"`)
+	}
+	return datum.AppendJSONString(dst, r.text(v))
+}
+
+// sendRows answers with {"key": [row, …]}: an object a row, or, where the
+// rows have one column, its values. Long answers are sent as they come;
+// one that fails on the way is cut off, which clients notice.
+func sendRows(w http.ResponseWriter, r *result, key string) error {
+	columns := r.portal.Columns()
+	out := append([]byte(`{"`+key+`":[`), '\n')
+	sent := false
+	for i := 0; ; i++ {
+		row, err := r.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			if sent {
+				panic(http.ErrAbortHandler)
+			}
+			return err
+		}
+		if i > 0 {
+			out = append(out, ",\n"...)
+		}
+		if len(columns) == 1 {
+			out = r.appendJSON(out, row[0])
+		} else {
+			out = r.appendObject(out, columns, row)
+		}
+		if len(out) >= flushAt {
+			sent = true
+			setJSON(w)
+			if _, err := w.Write(out); err != nil {
+				return nil // the client is gone
+			}
+			out = out[:0]
+		}
+	}
+	setJSON(w)
+	_, _ = w.Write(append(out, "\n]}\n"...)) // the client may be gone
+	return nil
+}
+
+// flushAt is how much of an answer is held before it is sent, in bytes.
+const flushAt = 64 << 10
+
+func (r *result) appendObject(dst []byte, columns []sqlfuncs.Column, row []datum.Value) []byte {
+	dst = append(dst, '{')
+	for i, v := range row {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(datum.AppendJSONString(dst, columns[i].Name), ':')
+		dst = r.appendJSON(dst, v)
+	}
+	return append(dst, '}')
+}
+
+func setJSON(w http.ResponseWriter) { w.Header().Set("Content-Type", "application/json") }
+
+// send answers with a value as JSON.
+func send(w http.ResponseWriter, v any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	setJSON(w)
+	_, _ = w.Write(b.Bytes()) // the client may be gone
+	return nil
+}
+
+// problem is an error as the API tells it.
+type problem struct {
+	SQLState string `json:"sqlstate"`
+	Message  string `json:"message"`
+	Detail   string `json:"detail,omitempty"`
+	Hint     string `json:"hint,omitempty"`
+}
+
+// explain turns any error into what a client is told.
+func explain(err error) (int, problem) {
+	e, ok := errors.AsType[*sqlstate.Error](err)
+	if !ok {
+		e = sqlstate.New(sqlstate.Internal, "the request failed")
+		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+			e = sqlstate.New(sqlstate.QueryCanceled, "the request was canceled")
+		}
+	}
+	return httpStatus(e.Code), problem{string(e.Code), e.Message, e.Detail, e.Hint}
+}
+
+// statuses has the HTTP status of SQLSTATEs, or of their classes.
+var statuses = map[string]int{
+	"22": http.StatusBadRequest, "42": http.StatusBadRequest, "0A": http.StatusBadRequest, "54": http.StatusBadRequest,
+	"28": http.StatusUnauthorized, "42501": http.StatusForbidden, "42P01": http.StatusNotFound, "42710": http.StatusConflict,
+	"2200H": http.StatusConflict, "55000": http.StatusConflict, "53400": http.StatusTooManyRequests,
+	"53": http.StatusServiceUnavailable, "55": http.StatusServiceUnavailable, "57": http.StatusServiceUnavailable, "58": http.StatusServiceUnavailable,
+}
+
+func httpStatus(code sqlstate.Code) int {
+	if status, ok := statuses[string(code)]; ok {
+		return status
+	}
+	if status, ok := statuses[string(code[:2])]; ok {
+		return status
+	}
+	return http.StatusInternalServerError
+}
+
+// sendError answers with an error. Only clients that are no page are asked
+// for a password in a way at which browsers show a window of their own.
+func sendError(w http.ResponseWriter, r *http.Request, err error) {
+	status, p := explain(err)
+	switch {
+	case status == http.StatusUnauthorized && strings.Trim(r.Header.Get("Sec-Fetch-Mode"), " ") != "cors" && r.Header.Get("Sec-Fetch-Mode") != "same-origin":
+		w.Header().Set("WWW-Authenticate", `Basic realm="nextid", charset="UTF-8"`)
+	case status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests:
+		w.Header().Set("Retry-After", "1")
+	}
+	body, err := json.Marshal(map[string]problem{"error": p})
+	if err != nil {
+		body = []byte("{}") // strings always can be written
+	}
+	setJSON(w)
+	w.WriteHeader(status)
+	_, _ = w.Write(append(body, '\n')) // the client may be gone
+}
