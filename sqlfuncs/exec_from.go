@@ -273,7 +273,6 @@ type joinSource struct {
 	left, right source
 	on          []*expr // decides which rows match
 	filter      []*expr // WHERE: applied to what comes out
-	merged      []*expr // the columns of FULL JOIN … USING, at the end of the span
 	sp          span
 }
 
@@ -288,9 +287,7 @@ func newJoin(kind syntax.JoinKind, l, r source, on []*expr) *joinSource {
 		kind = syntax.InnerJoin
 	}
 	j := &joinSource{kind: kind, left: l, right: r, on: on, sp: sp}
-	if kind != syntax.FullJoin {
-		j.pushDown(on)
-	}
+	j.pushDown(on)
 	return j
 }
 
@@ -353,8 +350,7 @@ func (j *joinSource) open(x *exec) (rowSource, error) {
 		return nil, err
 	}
 	run := &joinRows{joinSource: j, left: left, lateral: j.left.span().dependsOn(j.right.deps())}
-	if !run.lateral || j.kind == syntax.FullJoin {
-		run.lateral = false
+	if !run.lateral {
 		if err := run.readRight(x); err != nil {
 			left.close()
 			return nil, err
@@ -373,14 +369,12 @@ type joinRows struct {
 	index     map[string][]int // rightRows by hash key
 	hash      *hashKey
 	equal     [2][]*expr // sides of the conditions left = right that the index is made of
-	matched   []bool     // FULL JOIN: right rows that found a partner
 
 	haveLeft   bool
 	found      bool
 	candidates []int // positions in rightRows, nil: all
 	pos        int
 	inner      rowSource // lateral right side
-	unmatched  bool      // FULL JOIN: left side is done
 }
 
 // hashKey is a condition left = right that an index can answer.
@@ -409,7 +403,6 @@ func (j *joinRows) readRight(x *exec) error {
 		}
 		j.rightRows = append(j.rightRows, append([]datum.Value(nil), x.frame(sp.frame, sp.to)[sp.from:sp.to]...))
 	}
-	j.matched = make([]bool, len(j.rightRows))
 	return j.buildIndex(x)
 }
 
@@ -483,26 +476,10 @@ func (j *joinRows) next(x *exec) (bool, error) {
 		if !ok || err != nil {
 			return false, err
 		}
-		if err := j.merge(x); err != nil {
-			return false, err
-		}
 		if ok, err := pass(x, j.filter); ok || err != nil {
 			return ok, err
 		}
 	}
-}
-
-// merge computes the columns that FULL JOIN … USING has of its own.
-func (j *joinRows) merge(x *exec) error {
-	row := x.frame(j.sp.frame, j.sp.to)
-	for i, e := range j.merged {
-		v, err := e.eval(x)
-		if err != nil {
-			return err
-		}
-		row[j.sp.to-len(j.merged)+i] = v
-	}
-	return nil
 }
 
 // step advances to the next joined row.
@@ -511,20 +488,13 @@ func (j *joinRows) step(x *exec) (bool, error) {
 		if err := x.tick(); err != nil {
 			return false, err
 		}
-		if j.unmatched {
-			return j.nextUnmatched(x), nil
-		}
 		if !j.haveLeft {
 			ok, err := j.left.next(x)
 			if err != nil {
 				return false, err
 			}
 			if !ok {
-				if j.kind != syntax.FullJoin {
-					return false, nil
-				}
-				j.unmatched, j.pos = true, 0
-				continue
+				return false, nil
 			}
 			if err := j.startLeft(x); err != nil {
 				return false, err
@@ -603,25 +573,7 @@ func (j *joinRows) nextRight(x *exec) (bool, error) {
 	}
 	j.pos++
 	j.put(x, j.right.span(), j.rightRows[i])
-	if j.kind == syntax.FullJoin {
-		match, err := pass(x, j.on)
-		j.matched[i] = j.matched[i] || match
-		return true, err
-	}
 	return true, nil
-}
-
-// nextUnmatched yields the right rows of a FULL JOIN that found no partner.
-func (j *joinRows) nextUnmatched(x *exec) bool {
-	for ; j.pos < len(j.rightRows); j.pos++ {
-		if !j.matched[j.pos] {
-			j.fillNull(x, j.left0())
-			j.put(x, j.right.span(), j.rightRows[j.pos])
-			j.pos++
-			return true
-		}
-	}
-	return false
 }
 
 func (j *joinRows) put(x *exec, sp span, row []datum.Value) {

@@ -1,24 +1,18 @@
 package sqlfuncs
 
 import (
-	"sort"
-
 	"nextid/sqlfuncs/datum"
-	"nextid/sqlfuncs/sqlstate"
-	"nextid/sqlfuncs/syntax"
 )
 
 // windowInput is one row of the level, and what its window functions make of
 // it.
 type windowInput struct {
-	row     []datum.Value   // of the level, or of its group
-	args    [][]datum.Value // by call
-	passes  []bool          // by call: FILTER lets it pass
-	keys    [][]datum.Value // by window: partition and order
-	part    []string        // by window: which partition
-	offsets [][2]datum.Value
-	edges   [][2]datum.Value // by window: see frameBound.edge
-	out     []datum.Value    // by call
+	row    []datum.Value   // of the level, or of its group
+	args   [][]datum.Value // by call
+	passes []bool          // by call: FILTER lets it pass
+	keys   [][]datum.Value // by window: partition and order
+	part   []string        // by window: which partition
+	out    []datum.Value   // by call
 }
 
 // partition is the rows of one partition in their order, with their peers:
@@ -86,7 +80,6 @@ func (w *windowPlan) read(x *exec, base, width int) (*windowInput, error) {
 		row:  append([]datum.Value(nil), x.frame(base, width)[:width]...),
 		args: make([][]datum.Value, len(w.calls)), passes: make([]bool, len(w.calls)), out: make([]datum.Value, len(w.calls)),
 		keys: make([][]datum.Value, len(w.windows)), part: make([]string, len(w.windows)),
-		offsets: make([][2]datum.Value, len(w.windows)), edges: make([][2]datum.Value, len(w.windows)),
 	}
 	for i, c := range w.calls {
 		var err error
@@ -111,41 +104,9 @@ func (w *windowPlan) read(x *exec, base, width int) (*windowInput, error) {
 		}
 		in.part[i] = string(rowKey(nil, by, nil))
 		in.keys[i] = append(by, order...)
-		for side, b := range []frameBound{d.frame.start, d.frame.end} {
-			if b.offset == nil {
-				continue
-			}
-			if in.offsets[i][side], err = frameOffset(x, b.offset, side); err != nil {
-				return nil, err
-			}
-			if b.edge != nil {
-				if in.edges[i][side], err = b.edge.eval(x); err != nil {
-					return nil, err
-				}
-			}
-		}
 	}
 	return in, nil
 }
-
-// frameOffset checks the n of n PRECEDING.
-func frameOffset(x *exec, e *expr, side int) (datum.Value, error) {
-	v, err := e.eval(x)
-	if err != nil {
-		return v, err
-	}
-	end := [2]string{"starting", "ending"}[side]
-	if !v.Valid {
-		return v, sqlstate.New(sqlstate.NullNotAllowed, "frame %s offset must not be null", end)
-	}
-	if v.Type == datum.Int8 && v.Int < 0 {
-		return v, sqlstate.New(codeFrameSize, "frame %s offset must not be negative", end)
-	}
-	return v, nil
-}
-
-// codeFrameSize is invalid_preceding_or_following_size.
-const codeFrameSize sqlstate.Code = "22013"
 
 // sorted puts rows into the order of a window; rows that it does not tell
 // apart keep their order.
@@ -215,125 +176,28 @@ func (p *partition) run(c *windowCall, call int) error {
 	return nil
 }
 
-// aggregate computes an aggregate over the frame of each row. A frame that
-// only grows at its end is read once.
+// aggregate computes an aggregate over all rows up to the last peer of each.
 func (p *partition) aggregate(c *windowCall, call int) error {
-	var agg aggregate
-	from, to := 0, 0 // what agg has seen
+	agg := newAggregate(c.f, c.args, c.argType, c.folds)
+	to := 0 // what agg has seen
 	for i, row := range p.rows {
-		lo, hi, err := p.frame(i)
-		if err != nil {
-			return err
-		}
-		if agg == nil || lo != from || hi < to || p.def.frame.exclude != "" {
-			agg, from, to = newAggregate(c.f, c.args, c.argType, c.folds), lo, lo
-		}
-		for ; to < hi; to++ {
+		_, end := p.peers(i)
+		for ; to < end; to++ {
 			if err := p.x.tick(); err != nil {
 				return err
 			}
-			if r := p.rows[to]; r.passes[call] && !p.excluded(i, to) {
+			if r := p.rows[to]; r.passes[call] {
 				if err := agg.add(p.x, r.args[call]); err != nil {
 					return err
 				}
 			}
 		}
+		var err error
 		if row.out[call], err = agg.result(); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// excluded reports whether the frame of row i leaves out row j.
-func (p *partition) excluded(i, j int) bool {
-	switch p.def.frame.exclude {
-	case "CURRENT ROW":
-		return i == j
-	case "GROUP":
-		return p.group[i] == p.group[j]
-	case "TIES":
-		return i != j && p.group[i] == p.group[j]
-	}
-	return false
-}
-
-// frame is the rows from lo up to hi that the frame of row i spans.
-func (p *partition) frame(i int) (lo, hi int, err error) {
-	f := p.def.frame
-	if lo, err = p.bound(i, f.start, 0); err != nil {
-		return 0, 0, err
-	}
-	hi, err = p.bound(i, f.end, 1)
-	return lo, max(lo, hi), err
-}
-
-// bound is one end of row i's frame: the first row of it for side 0, the
-// first row behind it for side 1.
-func (p *partition) bound(i int, b frameBound, side int) (int, error) {
-	n := len(p.rows)
-	switch b.kind {
-	case syntax.UnboundedPreceding:
-		return 0, nil
-	case syntax.UnboundedFollowing:
-		return n, nil
-	case syntax.CurrentRow:
-		if p.def.frame.mode == "ROWS" {
-			return i + side, nil
-		}
-		from, to := p.peers(i)
-		return [2]int{from, to}[side], nil
-	}
-	if p.def.frame.mode == "RANGE" {
-		return p.rangeBound(i, b, side)
-	}
-	last := n // positions are rows, or groups
-	at := i
-	if p.def.frame.mode == "GROUPS" {
-		last, at = len(p.starts)-1, p.group[i]
-	}
-	by := int(min(p.rows[i].offsets[p.window][side].Int, int64(last)))
-	if b.kind == syntax.OffsetPreceding {
-		by = -by
-	}
-	at = max(0, min(at+by+side, last))
-	if p.def.frame.mode == "GROUPS" {
-		return p.starts[at], nil
-	}
-	return at, nil
-}
-
-// rangeBound finds the rows whose order key is not beyond the bound's. The
-// frame of a row without a key is its peers.
-func (p *partition) rangeBound(i int, b frameBound, side int) (int, error) {
-	edge := p.rows[i].edges[p.window][side]
-	if !edge.Valid {
-		from, to := p.peers(i)
-		return [2]int{from, to}[side], nil
-	}
-	negative, err := datum.Compare(p.rows[i].keys[p.window][len(p.def.partition)], edge)
-	key := p.def.keys[len(p.def.partition)]
-	if key.desc {
-		negative = -negative
-	}
-	if b.kind == syntax.OffsetPreceding && negative < 0 || b.kind == syntax.OffsetFollowing && negative > 0 {
-		return 0, sqlstate.New(codeFrameSize, "invalid preceding or following size in window function")
-	}
-	at := sort.Search(len(p.rows), func(j int) bool {
-		k := p.rows[j].keys[p.window][len(p.def.partition)]
-		if !k.Valid { // NULLs are at one end
-			return !key.nullsFirst
-		}
-		c, cmpErr := datum.Compare(k, edge)
-		if cmpErr != nil {
-			err = cmpErr
-		}
-		if key.desc {
-			c = -c
-		}
-		return c >= side
-	})
-	return at, err
 }
 
 // windowRows yields the rows with their window functions' results.

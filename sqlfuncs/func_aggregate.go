@@ -11,18 +11,12 @@ import (
 var aggregateFunctions = slices.Concat(
 	countAggregates, sumAggregates, averageAggregates,
 	extremes("min", "smallest value", -1), extremes("max", "largest value", 1),
-	bitAggregates("bit_and", "bits that are set in all values", func(a, b int64) int64 { return a & b }),
-	bitAggregates("bit_or", "bits that are set in any value", func(a, b int64) int64 { return a | b }),
-	bitAggregates("bit_xor", "bits that are set in an odd number of values", func(a, b int64) int64 { return a ^ b }),
-	varianceAggregates, collectAggregates, jsonAggregates,
+	collectAggregates, jsonAggregates,
 )
 
 var countAggregates = []function{
 	{name: "count", result: datum.Int8, agg: newCount, help: "number of rows"},
 	{name: "count", args: args(anyType), result: datum.Int8, agg: newCount, help: "number of rows with a value"},
-	{name: "bool_and", args: args(datum.Bool), result: datum.Bool, agg: newFold(boolAnd), help: "whether all values are true"},
-	{name: "every", args: args(datum.Bool), result: datum.Bool, agg: newFold(boolAnd), help: "whether all values are true"},
-	{name: "bool_or", args: args(datum.Bool), result: datum.Bool, agg: newFold(boolOr), help: "whether any value is true"},
 }
 
 // count counts rows, or values that are not NULL.
@@ -63,30 +57,6 @@ func (f *fold) add(_ *exec, a []datum.Value) error {
 }
 
 func (f *fold) result() (datum.Value, error) { return f.value, nil }
-
-func boolAnd(so, v datum.Value) (datum.Value, error) {
-	so.Int &= v.Int
-	return so, nil
-}
-
-func boolOr(so, v datum.Value) (datum.Value, error) {
-	so.Int |= v.Int
-	return so, nil
-}
-
-func bitAggregates(name, help string, op func(a, b int64) int64) []function {
-	var out []function
-	for _, t := range []datum.OID{datum.Int2, datum.Int4, datum.Int8} {
-		out = append(out, function{
-			name: name, args: args(t), result: t, help: help,
-			agg: newFold(func(so, v datum.Value) (datum.Value, error) {
-				so.Int = op(so.Int, v.Int)
-				return so, nil
-			}),
-		})
-	}
-	return out
-}
 
 // orderedTypes are those that PostgreSQL has min and max for.
 var orderedTypes = []datum.OID{

@@ -6,9 +6,7 @@ import (
 
 var jsonAggregates = []function{
 	{name: "json_agg", args: args(anyElement), result: datum.JSON, volatile: stable, agg: newJSONAgg(datum.JSON), help: "the values as a JSON array, NULLs too"},
-	{name: "jsonb_agg", args: args(anyElement), result: datum.JSONB, volatile: stable, agg: newJSONAgg(datum.JSONB), help: "the values as a JSON array, NULLs too"},
 	{name: "json_object_agg", args: args(anyType, anyType), result: datum.JSON, volatile: stable, agg: newJSONObjectAgg(datum.JSON), help: "a JSON object of keys and values"},
-	{name: "jsonb_object_agg", args: args(anyType, anyType), result: datum.JSONB, volatile: stable, agg: newJSONObjectAgg(datum.JSONB), help: "a JSON object of keys and values"},
 }
 
 // jsonAgg collects values as the text of an array or object.

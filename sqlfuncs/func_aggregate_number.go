@@ -3,11 +3,9 @@ package sqlfuncs
 import (
 	"math"
 	"math/big"
-	"slices"
 	"strconv"
 
 	"nextid/sqlfuncs/datum"
-	"nextid/sqlfuncs/decimal"
 )
 
 var sumAggregates = []function{
@@ -88,31 +86,6 @@ func (g *average) result() (datum.Value, error) {
 	return datum.Div(sum, datum.MakeString(datum.Numeric, strconv.FormatInt(g.n, 10)))
 }
 
-var varianceAggregates = slices.Concat(
-	spread("variance", "variance of a sample", true, false), spread("var_samp", "variance of a sample", true, false),
-	spread("var_pop", "variance of all there is", false, false),
-	spread("stddev", "standard deviation of a sample", true, true), spread("stddev_samp", "standard deviation of a sample", true, true),
-	spread("stddev_pop", "standard deviation of all there is", false, true),
-)
-
-// spread is one of the variances and standard deviations, for all types.
-func spread(name, help string, sample, root bool) []function {
-	var out []function
-	for _, t := range []datum.OID{datum.Int2, datum.Int4, datum.Int8, datum.Numeric} {
-		out = append(out, function{
-			name: name, args: args(t), result: datum.Numeric, help: help,
-			agg: func(datum.OID) aggregate { return &numericSpread{sample: sample, root: root} },
-		})
-	}
-	for _, t := range []datum.OID{datum.Float4, datum.Float8} {
-		out = append(out, function{
-			name: name, args: args(t), result: datum.Float8, help: help,
-			agg: newMoments(func(m *moments) (float64, bool) { return m.spread(sample, root) }),
-		})
-	}
-	return out
-}
-
 // moments are the count, sum and sum of squared differences from the mean of
 // floats, updated by the algorithm of Youngs and Cramer (1971).
 type moments struct {
@@ -160,75 +133,3 @@ func (m *moments) result() (datum.Value, error) {
 }
 
 func (m *moments) average() (float64, bool) { return m.sum / m.n, m.n > 0 }
-
-func (m *moments) spread(sample, root bool) (float64, bool) {
-	n := m.n
-	if sample {
-		n--
-	}
-	if n <= 0 {
-		return 0, false
-	}
-	variance := m.squares / n
-	if root {
-		variance = math.Sqrt(variance)
-	}
-	return variance, true
-}
-
-// numericSpread is a variance or standard deviation of exact numbers.
-type numericSpread struct {
-	sample, root bool
-	n            int64
-	sum, squares decimal.Number
-	special      bool // NaN or an infinity was among the values
-}
-
-func (s *numericSpread) add(_ *exec, a []datum.Value) error {
-	if !a[0].Valid {
-		return nil
-	}
-	if s.n++; s.n == 1 {
-		s.sum, s.squares = decimal.Of(0), decimal.Of(0)
-	}
-	d := decimal.Of(a[0].Int)
-	if a[0].Type == datum.Numeric {
-		var ok bool
-		if d, ok = decimal.Parse(a[0].Str); !ok {
-			s.special = true
-			return nil
-		}
-	}
-	s.sum = s.sum.Plus(d)
-	s.squares = s.squares.Plus(decimal.New(new(big.Int).Mul(d.Coef, d.Coef), 2*d.Scale))
-	return nil
-}
-
-// result is (n·Σx² - (Σx)²) ÷ n², or ÷ n(n-1) of a sample, at the scale that
-// numeric division chooses.
-func (s *numericSpread) result() (datum.Value, error) {
-	n := s.n
-	if s.sample {
-		n--
-	}
-	switch {
-	case n <= 0:
-		return datum.Null(datum.Numeric), nil
-	case s.special:
-		return specialNumeric(math.NaN()), nil
-	}
-	all := big.NewInt(s.n)
-	square := decimal.New(new(big.Int).Mul(s.sum.Coef, s.sum.Coef), 2*s.sum.Scale)
-	square.Coef.Neg(square.Coef)
-	over := decimal.New(new(big.Int).Mul(s.squares.Coef, all), s.squares.Scale).Plus(square)
-	if over.Sign() <= 0 {
-		return specialNumeric(0), nil
-	}
-	under := decimal.New(all.Mul(all, big.NewInt(n)), 0)
-	v, err := datum.Div(datum.MakeString(datum.Numeric, over.String()), datum.MakeString(datum.Numeric, under.String()))
-	if err != nil || !s.root {
-		return v, err
-	}
-	d, _ := decimal.Parse(v.Str)
-	return numericOf(d.Sqrt(d.Scale))
-}

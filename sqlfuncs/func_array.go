@@ -3,8 +3,6 @@ package sqlfuncs
 import (
 	"io"
 	"slices"
-	"strconv"
-	"strings"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
@@ -13,18 +11,10 @@ import (
 var arrayFunctions = []function{
 	{name: "array_length", args: args(datum.AnyArray, datum.Int4), result: datum.Int4, eval: arrayBound(func(n int) int { return n }), help: "length of one dimension of an array"},
 	{name: "array_upper", args: args(datum.AnyArray, datum.Int4), result: datum.Int4, eval: arrayBound(func(n int) int { return n }), help: "last index of one dimension of an array"},
-	{name: "array_lower", args: args(datum.AnyArray, datum.Int4), result: datum.Int4, eval: arrayBound(func(int) int { return 1 }), help: "first index of one dimension of an array"},
-	{name: "array_ndims", args: args(datum.AnyArray), result: datum.Int4, eval: arrayDims, help: "number of dimensions of an array"},
-	{name: "array_dims", args: args(datum.AnyArray), result: datum.Text, eval: arrayDimsText, help: "bounds of an array, as text"},
 	{name: "cardinality", args: args(datum.AnyArray), result: datum.Int4, eval: cardinality, help: "number of elements of an array"},
-	{name: "array_append", args: args(datum.AnyArray, anyElement), result: datum.AnyArray, nullable: true, typed: arrayElementCall("array_append", 0, appendElement), help: "an array with one more element at the end"},
-	{name: "array_prepend", args: args(anyElement, datum.AnyArray), result: datum.AnyArray, nullable: true, typed: arrayElementCall("array_prepend", 1, prependElement), help: "an array with one more element at the start"},
-	{name: "array_cat", args: args(datum.AnyArray, datum.AnyArray), result: datum.AnyArray, nullable: true, typed: arrayCat, help: "two arrays as one"},
 	{name: "array_position", args: args(datum.AnyArray, anyElement), result: datum.Int4, nullable: true, typed: arrayElementCall("array_position", 0, positionOf), help: "index of the first element that equals a value"},
 	{name: "array_position", args: args(datum.AnyArray, anyElement, datum.Int4), result: datum.Int4, nullable: true, typed: arrayElementCall("array_position", 0, positionOf), help: "index of the first such element from an index on"},
-	{name: "array_positions", args: args(datum.AnyArray, anyElement), result: datum.Int4Array, nullable: true, typed: arrayElementCall("array_positions", 0, positionsOf), help: "indexes of the elements that equal a value"},
 	{name: "array_remove", args: args(datum.AnyArray, anyElement), result: datum.AnyArray, nullable: true, typed: arrayElementCall("array_remove", 0, removeElement), help: "an array without the elements that equal a value"},
-	{name: "array_replace", args: args(datum.AnyArray, anyElement, anyElement), result: datum.AnyArray, nullable: true, typed: arrayElementCall("array_replace", 0, replaceElement), help: "an array with one value in place of another"},
 	{name: "unnest", args: args(datum.AnyArray), result: anyElement, set: true, rows: unnest, help: "the elements of an array, as rows"},
 	{name: "generate_subscripts", args: optional(2, datum.AnyArray, datum.Int4, datum.Bool), result: datum.Int4, set: true, rows: generateSubscripts, help: "the indexes of an array, as rows"},
 	{
@@ -88,24 +78,6 @@ func arrayBound(f func(length int) int) evalFunc {
 		}
 		return datum.MakeInt4(int64(f(dims[a[1].Int-1]))), nil
 	}
-}
-
-func arrayDims(_ *exec, a []datum.Value) (datum.Value, error) {
-	if n := len(dimensions(a[0])); n > 0 {
-		return datum.MakeInt4(int64(n)), nil
-	}
-	return datum.Null(datum.Int4), nil
-}
-
-func arrayDimsText(_ *exec, a []datum.Value) (datum.Value, error) {
-	var b strings.Builder
-	for _, n := range dimensions(a[0]) {
-		b.WriteString("[1:" + strconv.Itoa(n) + "]")
-	}
-	if b.Len() == 0 {
-		return datum.Null(datum.Text), nil
-	}
-	return datum.MakeText(b.String()), nil
 }
 
 func cardinality(_ *exec, a []datum.Value) (datum.Value, error) {
@@ -192,55 +164,6 @@ func noArrayFunction(name string, l, r *expr) error {
 		WithHint("No function matches the given name and argument types. You might need to add explicit type casts.")
 }
 
-// makeLike makes an array of the same type.
-func makeLike(array datum.Value, elems []datum.Value) (datum.Value, error) {
-	return datum.MakeArray(array.Type, elems), checkArraySize(len(elems))
-}
-
-func appendElement(array datum.Value, rest []datum.Value) (datum.Value, error) {
-	return makeLike(array, append(slices.Clip(array.Elems), rest[0]))
-}
-
-func prependElement(array datum.Value, rest []datum.Value) (datum.Value, error) {
-	return makeLike(array, append([]datum.Value{rest[0]}, array.Elems...))
-}
-
-// arrayCat is array_cat: NULL is as good as an empty array.
-func arrayCat(p *planner, args []*expr) (*expr, error) {
-	l, r := args[0], args[1]
-	li, _ := datum.TypeInfo(l.typ)
-	ri, _ := datum.TypeInfo(r.typ)
-	if l.typ == datum.Unknown {
-		li.Elem = datum.Unknown
-	}
-	if r.typ == datum.Unknown {
-		ri.Elem = datum.Unknown
-	}
-	elem, err := datum.CommonType([]datum.OID{li.Elem, ri.Elem})
-	if err != nil {
-		return nil, noArrayFunction("array_cat", l, r)
-	}
-	want, _ := datum.TypeInfo(elem)
-	if l, err = p.coerce(l, want.Array, datum.ImplicitCast); err != nil {
-		return nil, err
-	}
-	if r, err = p.coerce(r, want.Array, datum.ImplicitCast); err != nil {
-		return nil, err
-	}
-	return derive(want.Array, func(x *exec) (datum.Value, error) {
-		v, err := evalAll(x, []*expr{l, r})
-		switch {
-		case err != nil:
-			return datum.Value{}, err
-		case !v[0].Valid:
-			return v[1], nil
-		case !v[1].Valid:
-			return v[0], nil
-		}
-		return makeLike(v[0], slices.Concat(v[0].Elems, v[1].Elems))
-	}, l, r), nil
-}
-
 // sameElement compares as IS NOT DISTINCT FROM does.
 func sameElement(a, b datum.Value) (bool, error) {
 	if !a.Valid || !b.Valid {
@@ -288,18 +211,6 @@ func positionOf(array datum.Value, rest []datum.Value) (datum.Value, error) {
 	return datum.Null(datum.Int4), err
 }
 
-func positionsOf(array datum.Value, rest []datum.Value) (datum.Value, error) {
-	if !array.Valid {
-		return datum.Null(datum.Int4Array), nil
-	}
-	at, err := found(array, rest[0])
-	out := make([]datum.Value, len(at))
-	for i, n := range at {
-		out[i] = datum.MakeInt4(int64(n) + 1)
-	}
-	return datum.MakeArray(datum.Int4Array, out), err
-}
-
 func removeElement(array datum.Value, rest []datum.Value) (datum.Value, error) {
 	if !array.Valid {
 		return array, nil
@@ -310,18 +221,6 @@ func removeElement(array datum.Value, rest []datum.Value) (datum.Value, error) {
 		if !slices.Contains(at, i) {
 			out = append(out, e)
 		}
-	}
-	return datum.MakeArray(array.Type, out), err
-}
-
-func replaceElement(array datum.Value, rest []datum.Value) (datum.Value, error) {
-	if !array.Valid {
-		return array, nil
-	}
-	at, err := found(array, rest[0])
-	out := slices.Clone(array.Elems)
-	for _, i := range at {
-		out[i] = rest[1]
 	}
 	return datum.MakeArray(array.Type, out), err
 }

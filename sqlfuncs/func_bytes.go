@@ -1,9 +1,6 @@
 package sqlfuncs
 
 import (
-	"crypto/md5"
-	"crypto/sha256"
-	"crypto/sha512"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
@@ -18,24 +15,15 @@ import (
 var byteFunctions = []function{
 	{name: "length", args: args(datum.Bytea), result: datum.Int4, eval: measure(byteCount), help: "number of bytes"},
 	{name: "octet_length", args: args(datum.Bytea), result: datum.Int4, eval: measure(byteCount), help: "number of bytes"},
-	{name: "bit_length", args: args(datum.Bytea), result: datum.Int4, eval: measure(bitCount), help: "number of bits"},
 	{name: "substring", args: optional(2, datum.Bytea, datum.Int4, datum.Int4), result: datum.Bytea, eval: substringBytes, help: "part of a byte string"},
 	{name: "substr", args: optional(2, datum.Bytea, datum.Int4, datum.Int4), result: datum.Bytea, eval: substringBytes, help: "part of a byte string"},
 	{name: "position", args: args(datum.Bytea, datum.Bytea), result: datum.Int4, eval: positionBytes, help: "where the second byte string begins in the first"},
-	{name: "overlay", args: optional(3, datum.Bytea, datum.Bytea, datum.Int4, datum.Int4), result: datum.Bytea, eval: overlayBytes, help: "replaces a part of a byte string by position"},
 	{name: "btrim", args: args(datum.Bytea, datum.Bytea), result: datum.Bytea, eval: trimBytes(true, true), help: "removes bytes from both ends"},
 	{name: "ltrim", args: args(datum.Bytea, datum.Bytea), result: datum.Bytea, eval: trimBytes(true, false), help: "removes bytes from the start"},
 	{name: "rtrim", args: args(datum.Bytea, datum.Bytea), result: datum.Bytea, eval: trimBytes(false, true), help: "removes bytes from the end"},
-	{name: "md5", args: args(datum.Text), result: datum.Text, eval: mapText(md5Hex), help: "MD5 hash as hexadecimal digits"},
-	{name: "md5", args: args(datum.Bytea), result: datum.Text, eval: mapText(md5Hex), help: "MD5 hash as hexadecimal digits"},
-	{name: "sha224", args: args(datum.Bytea), result: datum.Bytea, eval: hashBytes(func(b []byte) []byte { h := sha256.Sum224(b); return h[:] }), help: "SHA-224 hash"},
-	{name: "sha256", args: args(datum.Bytea), result: datum.Bytea, eval: hashBytes(func(b []byte) []byte { h := sha256.Sum256(b); return h[:] }), help: "SHA-256 hash"},
-	{name: "sha384", args: args(datum.Bytea), result: datum.Bytea, eval: hashBytes(func(b []byte) []byte { h := sha512.Sum384(b); return h[:] }), help: "SHA-384 hash"},
-	{name: "sha512", args: args(datum.Bytea), result: datum.Bytea, eval: hashBytes(func(b []byte) []byte { h := sha512.Sum512(b); return h[:] }), help: "SHA-512 hash"},
 	{name: "encode", args: args(datum.Bytea, datum.Text), result: datum.Text, eval: encodeBytes, help: "bytes as hex, base64 or escape text"},
 	{name: "decode", args: args(datum.Text, datum.Text), result: datum.Bytea, eval: decodeBytes, help: "bytes from hex, base64 or escape text"},
 	{name: "convert_from", args: args(datum.Bytea, datum.Name), result: datum.Text, volatile: stable, eval: convertFrom, help: "text from bytes in an encoding"},
-	{name: "convert_to", args: args(datum.Text, datum.Name), result: datum.Bytea, volatile: stable, eval: convertTo, help: "text as bytes in an encoding"},
 }
 
 func makeBytes(s string) (datum.Value, error) {
@@ -57,14 +45,6 @@ func positionBytes(_ *exec, a []datum.Value) (datum.Value, error) {
 	return datum.MakeInt4(int64(strings.Index(a[0].Str, a[1].Str)) + 1), nil
 }
 
-func overlayBytes(_ *exec, a []datum.Value) (datum.Value, error) {
-	before, after, err := overlaid(len(a[0].Str), len(a[1].Str), a[2:])
-	if err != nil {
-		return a[0], err
-	}
-	return makeBytes(a[0].Str[:before] + a[1].Str + a[0].Str[after:])
-}
-
 func trimBytes(left, right bool) evalFunc {
 	return func(_ *exec, a []datum.Value) (datum.Value, error) {
 		s, set := a[0].Str, a[1].Str
@@ -76,24 +56,6 @@ func trimBytes(left, right bool) evalFunc {
 		}
 		return makeBytes(s)
 	}
-}
-
-func md5Hex(s string) string {
-	h := md5.Sum([]byte(s))
-	return hex.EncodeToString(h[:])
-}
-
-func hashBytes(f func([]byte) []byte) evalFunc {
-	return func(_ *exec, a []datum.Value) (datum.Value, error) { return makeBytes(string(f([]byte(a[0].Str)))) }
-}
-
-// toHex prints negative numbers in two's complement.
-func toHex(_ *exec, a []datum.Value) (datum.Value, error) {
-	bits := uint64(a[0].Int)
-	if a[0].Type == datum.Int4 {
-		bits = uint64(uint32(a[0].Int))
-	}
-	return datum.MakeText(strconv.FormatUint(bits, 16)), nil
 }
 
 // base64Line is the length after which PostgreSQL breaks base64 (RFC 2045, 6.8).
@@ -290,26 +252,6 @@ func convertFrom(_ *exec, a []datum.Value) (datum.Value, error) {
 		}
 	}
 	return boundedText(s)
-}
-
-func convertTo(_ *exec, a []datum.Value) (datum.Value, error) {
-	to, ok := charset(a[1].Str)
-	if !ok {
-		return a[0], sqlstate.New(sqlstate.InvalidParameterValue, "invalid destination encoding name \"%s\"", cut(a[1].Str, 64))
-	}
-	if to != "LATIN1" {
-		return makeBytes(a[0].Str)
-	}
-	var out []byte
-	for i, r := range a[0].Str {
-		if r > 0xff {
-			bytes := a[0].Str[i : i+utf8.RuneLen(r)]
-			return a[0], sqlstate.New(codeUntranslatable,
-				"character with byte sequence %s in encoding \"UTF8\" has no equivalent in encoding \"LATIN1\"", hexBytes(bytes))
-		}
-		out = append(out, byte(r))
-	}
-	return makeBytes(string(out))
 }
 
 // sequence is the bytes that the first one promises to be a UTF-8 sequence.

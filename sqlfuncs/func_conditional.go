@@ -15,8 +15,6 @@ var conditionalFunctions = []function{
 	{name: "nullif", args: args(anyElement, anyElement), result: anyElement, typed: nullIf, help: "NULL if both arguments are equal, else the first"},
 	{name: "greatest", args: args(anyElement), variadic: true, result: anyElement, typed: extreme("GREATEST", 1), help: "the largest argument that is not NULL"},
 	{name: "least", args: args(anyElement), variadic: true, result: anyElement, typed: extreme("LEAST", -1), help: "the smallest argument that is not NULL"},
-	{name: "num_nulls", args: args(anyType), variadic: true, result: datum.Int4, nullable: true, eval: countValid(false), help: "how many arguments are NULL"},
-	{name: "num_nonnulls", args: args(anyType), variadic: true, result: datum.Int4, nullable: true, eval: countValid(true), help: "how many arguments are not NULL"},
 }
 
 // commonArgs converts the arguments of a construct to one type. The caller
@@ -102,18 +100,5 @@ func extreme(what string, sign int) func(p *planner, args []*expr) (*expr, error
 			}
 			return best, nil
 		}, args...), nil
-	}
-}
-
-// countValid counts the arguments that are NULL, or those that are not.
-func countValid(valid bool) evalFunc {
-	return func(_ *exec, a []datum.Value) (datum.Value, error) {
-		n := int64(0)
-		for _, v := range a {
-			if v.Valid == valid {
-				n++
-			}
-		}
-		return datum.MakeInt4(n), nil
 	}
 }

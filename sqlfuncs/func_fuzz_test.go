@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"nextid/sqlfuncs/datum"
-	"nextid/sqlfuncs/decimal"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -55,53 +54,6 @@ func FuzzQuotedPattern(f *testing.F) {
 		}
 		if got := p.re.FindString("<" + s + ">"); got != s {
 			t.Errorf("found %q for %q", got, s)
-		}
-	})
-}
-
-func FuzzNumberPicture(f *testing.F) {
-	for _, s := range []string{"999", "FM9,990.00", "S99PR", "RN", "9.9EEEE", "99V99th", `"a\"b"9`, "PL9SG", "9.9.9", "B9L"} {
-		f.Add(s, int64(12345), 2)
-		f.Add(s, int64(-5), 0)
-	}
-	f.Fuzz(func(t *testing.T, format string, n int64, scale int) {
-		if len(format) > 200 || scale < 0 || scale > 30 {
-			t.Skip()
-		}
-		p, err := newNumberPicture(format)
-		if err != nil {
-			return
-		}
-		v, err := p.decimal(decimal.New(decimal.Of(n).Coef, scale))
-		if err == nil && len(v.Str) > 20*len(format)+40 {
-			t.Errorf("%q gives %d bytes", format, len(v.Str))
-		}
-	})
-}
-
-// FuzzTimePicture: what a format prints, it reads back, where it has all fields.
-func FuzzTimePicture(f *testing.F) {
-	f.Add("YYYY-MM-DD HH24:MI:SS.US", "2020-06-05 13:07:09.5", int64(1))
-	f.Add("FXDDth Month YYYY", "1st June 2020", int64(646279629012345))
-	f.Add("Y,YYY RM J IYYY IW", "2,020 VI", int64(-99999999999))
-	f.Fuzz(func(t *testing.T, format, source string, micros int64) {
-		if len(format) > 200 {
-			t.Skip()
-		}
-		if _, err := newTimeReader(source, format).time(); err != nil {
-			if _, ok := errors.AsType[*sqlstate.Error](err); !ok {
-				t.Fatalf("%q %q: %v", format, source, err)
-			}
-		}
-		const all = "YYYY-MM-DD HH24:MI:SS.US BC"
-		day := wall(micros % (timestampEnd / 2))
-		text, err := timestampToChar(newTestExec(t), []datum.Value{{Type: datum.Timestamp, Valid: true, Int: micros % (timestampEnd / 2)}, datum.MakeText(all)})
-		if err != nil || micros%(timestampEnd/2) < firstTimestamp {
-			return
-		}
-		back, err := newTimeReader(text.Str, all).time()
-		if err != nil || !back.Equal(day) {
-			t.Errorf("%s was read back as %v, %v", text.Str, back, err)
 		}
 	})
 }
@@ -153,21 +105,6 @@ func FuzzFormat(f *testing.F) {
 		}
 		if len(v.Str) > maxTextBytes {
 			t.Errorf("%d bytes", len(v.Str))
-		}
-	})
-}
-
-// FuzzQuoteIdent: parse_ident reads what quote_ident writes.
-func FuzzQuoteIdent(f *testing.F) {
-	f.Add(`a`)
-	f.Add(`A "b".`)
-	f.Fuzz(func(t *testing.T, s string) {
-		if s == "" {
-			t.Skip()
-		}
-		v, err := parseIdent(nil, []datum.Value{datum.MakeText(quoteIdent(s))})
-		if err != nil || len(v.Elems) != 1 || v.Elems[0].Str != s {
-			t.Errorf("%q: %v, %v", s, v.Elems, err)
 		}
 	})
 }

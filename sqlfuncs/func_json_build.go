@@ -11,9 +11,7 @@ import (
 
 var jsonBuildFunctions = slices.Concat(jsonBuilders("json", datum.JSON), jsonBuilders("jsonb", datum.JSONB), []function{
 	{name: "to_json", args: args(anyElement), result: datum.JSON, volatile: stable, typed: jsonCall(datum.JSON), help: "a value as JSON"},
-	{name: "to_jsonb", args: args(anyElement), result: datum.JSONB, volatile: stable, typed: jsonCall(datum.JSONB), help: "a value as JSON"},
 	{name: "row_to_json", args: optional(1, datum.Record, datum.Bool), result: datum.JSON, volatile: stable, typed: jsonCall(datum.JSON), help: "a row as a JSON object"},
-	{name: "array_to_json", args: optional(1, datum.AnyArray, datum.Bool), result: datum.JSON, volatile: stable, typed: jsonCall(datum.JSON), help: "an array as a JSON array"},
 })
 
 func jsonBuilders(prefix string, t datum.OID) []function {

@@ -14,25 +14,17 @@ func TestFunctionsRefuseResultsThatAreTooLarge(t *testing.T) {
 	for _, sql := range []string{
 		"repeat('ab', 600000)",
 		"repeat('a', 2147483647)",
-		"lpad('a', 2147483647)",
-		"rpad('a', 600000, 'é')",
 		"concat(" + mega + ", 'a')",
 		mega + " || 'a'",
-		"textcat(" + mega + ", 'a')",
 		"replace(" + mega + ", 'a', 'ab')",
-		"translate(" + mega + ", 'a', 'é')",
-		"overlay(" + mega + " placing 'bb' from 1 for 1)",
 		"format('%s%s', " + mega + ", 'a')",
 		"format('%1048577s', 'a')",
 		"quote_literal(" + mega + ")",
-		"regexp_replace(" + mega + ", 'a', 'bb', 'g')",
-		"regexp_split_to_array(" + mega + ", '')",
 		"string_to_array(" + mega + ", NULL)",
 		"array_to_string(ARRAY[" + mega + ", 'a'], ',')",
 		"encode(" + mega + "::bytea, 'hex')",
 		"to_json(" + mega + "::text)",
 		"json_build_array(" + mega + ")",
-		"to_char(1, repeat('a', 1048576) || '9')",
 		"(SELECT string_agg(" + mega + ", ',') FROM generate_series(1, 2))",
 		"(SELECT array_agg(x) FROM generate_series(1, 200000) x)",
 		"(SELECT array_agg(" + mega + ") FROM generate_series(1, 2))",
@@ -46,7 +38,7 @@ func TestFunctionsRefuseResultsThatAreTooLarge(t *testing.T) {
 func TestFunctionsAllowResultsUpToTheLimit(t *testing.T) {
 	s := newServer(t).session(t)
 	for _, sql := range []string{
-		"length(repeat('a', 1048576))", "length(lpad('a', 1048576))", "length(concat(repeat('a', 1048575), 'a'))",
+		"length(repeat('a', 1048576))", "length(concat(repeat('a', 1048575), 'a'))",
 		"length(replace(repeat('a', 524288), 'a', 'ab'))",
 		"length((SELECT string_agg('a', NULL) FROM generate_series(1, 1048576)))",
 	} {
@@ -80,7 +72,6 @@ func TestEndlessStatementsEndWithTheirContext(t *testing.T) {
 		"SELECT count(*) FROM generate_series(1, 1e100)",
 		"SELECT count(*) FROM generate_series('2000-01-01'::timestamp, 'infinity', '1 hour')",
 		"SELECT count(*) FROM generate_series('-infinity'::timestamptz, now(), '1 day')",
-		"SELECT count(power(2.5, x)) FROM generate_series(100000, 900000) x",
 	} {
 		s := newServer(t).session(t)
 		_, err := s.queryAll(canceled(t), sql)
@@ -99,19 +90,6 @@ func TestSeriesNeedConstantMemory(t *testing.T) {
 			t.Errorf("%s: %v allocations for 2000 rows, %v for 20000", call, few, many)
 		}
 	}
-}
-
-func TestRandomNumbersRepeatForASeedInOneSession(t *testing.T) {
-	server := newServer(t)
-	const draw = "SELECT random(), random()"
-	a, b := server.session(t), server.session(t)
-	a.must(t, "SELECT setseed(0.25)")
-	first := a.must(t, draw).String()
-	if other := b.must(t, draw).String(); other == first {
-		t.Errorf("another session got the same numbers %s", other)
-	}
-	a.must(t, "SELECT setseed(0.25)")
-	a.want(t, draw, first)
 }
 
 func TestTimeStandsStillInATransaction(t *testing.T) {

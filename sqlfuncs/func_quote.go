@@ -3,7 +3,6 @@ package sqlfuncs
 import (
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"nextid/sqlfuncs/datum"
@@ -15,13 +14,10 @@ var quoteFunctions = []function{
 	{name: "quote_ident", args: args(datum.Text), result: datum.Text, eval: mapText(quoteIdent), help: "a text as an SQL identifier"},
 	{name: "quote_literal", args: args(datum.Text), result: datum.Text, eval: mapText(quoteLiteral), help: "a text as an SQL string constant"},
 	{name: "quote_literal", args: args(anyElement), result: datum.Text, volatile: stable, eval: quoteAny, help: "a value as an SQL string constant"},
-	{name: "quote_nullable", args: args(datum.Text), result: datum.Text, nullable: true, eval: quoteNullable, help: "a text as an SQL string constant, or NULL"},
-	{name: "quote_nullable", args: args(anyElement), result: datum.Text, nullable: true, volatile: stable, eval: quoteNullable, help: "a value as an SQL string constant, or NULL"},
 	{name: "format", args: args(datum.Text), result: datum.Text, nullable: true, volatile: stable, eval: formatText, help: "fills %s, %I and %L in a text"},
 	{name: "format", args: args(datum.Text, anyType), variadic: true, result: datum.Text, nullable: true, volatile: stable, eval: formatText, help: "fills %s, %I and %L in a text"},
 	{name: "concat", args: args(anyType), variadic: true, result: datum.Text, nullable: true, volatile: stable, eval: concatAll, help: "all arguments as one text, without NULLs"},
 	{name: "concat_ws", args: args(datum.Text, anyType), variadic: true, result: datum.Text, nullable: true, volatile: stable, eval: concatWith, help: "all arguments but the first, separated by it"},
-	{name: "parse_ident", args: []argument{{name: "str", typ: datum.Text}, {name: "strict", typ: datum.Bool, optional: true}}, result: datum.TextArray, eval: parseIdent, help: "the parts of a qualified name"},
 }
 
 // outputText is a value's text form, as the client would see it.
@@ -57,13 +53,6 @@ func quoteAny(x *exec, a []datum.Value) (datum.Value, error) {
 		return v, err
 	}
 	return boundedText(quoteLiteral(v.Str))
-}
-
-func quoteNullable(x *exec, a []datum.Value) (datum.Value, error) {
-	if !a[0].Valid {
-		return datum.MakeText("NULL"), nil
-	}
-	return quoteAny(x, a)
 }
 
 func concatAll(x *exec, a []datum.Value) (datum.Value, error) { return joinValues(x, "", a) }
@@ -273,76 +262,4 @@ func (f *formatter) convert(kind string, v datum.Value) (string, error) {
 		text = quoteLiteral(text)
 	}
 	return text, nil
-}
-
-// parseIdent splits a qualified name; with strict false it ignores what
-// follows the last part.
-func parseIdent(_ *exec, a []datum.Value) (datum.Value, error) {
-	strict := len(a) < 2 || a[1].Int == 1
-	bad := func(detail string) error {
-		e := sqlstate.New(sqlstate.InvalidParameterValue, "string is not a valid identifier: \"%s\"", cut(a[0].Str, 128))
-		e.Detail = detail
-		return e
-	}
-	var parts []datum.Value
-	rest := strings.TrimLeftFunc(a[0].Str, unicode.IsSpace)
-	for {
-		part, after, problem := identPart(rest)
-		if problem != "" {
-			return a[0], bad(problem)
-		}
-		if after == rest {
-			switch {
-			case strings.HasPrefix(rest, "."):
-				return a[0], bad(`No valid identifier before ".".`)
-			case len(parts) > 0:
-				return a[0], bad(`No valid identifier after ".".`)
-			}
-			return a[0], bad("")
-		}
-		parts = append(parts, datum.MakeText(part))
-		rest = strings.TrimLeftFunc(after, unicode.IsSpace)
-		switch {
-		case strings.HasPrefix(rest, "."):
-			rest = strings.TrimLeftFunc(rest[1:], unicode.IsSpace)
-		case rest == "" || !strict:
-			return datum.MakeArray(datum.TextArray, parts), nil
-		default:
-			return a[0], bad("")
-		}
-	}
-}
-
-// identPart reads one identifier; rest is s itself when there is none.
-func identPart(s string) (part, rest, problem string) {
-	if !strings.HasPrefix(s, `"`) {
-		n := 0
-		for n < len(s) && isIdentByte(s[n], n > 0) {
-			n++
-		}
-		return strings.ToLower(s[:n]), s[n:], ""
-	}
-	var b strings.Builder
-	for i := 1; i < len(s); i++ {
-		switch {
-		case s[i] != '"':
-			b.WriteByte(s[i])
-		case strings.HasPrefix(s[i+1:], `"`):
-			b.WriteByte('"')
-			i++
-		case b.Len() == 0:
-			return "", s, "Quoted identifier must not be empty."
-		default:
-			return b.String(), s[i+1:], ""
-		}
-	}
-	return "", s, "String has unclosed double quotes."
-}
-
-func isIdentByte(c byte, inside bool) bool {
-	switch {
-	case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '_', c >= 0x80:
-		return true
-	}
-	return inside && (c >= '0' && c <= '9' || c == '$')
 }

@@ -5,10 +5,8 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
-	"strconv"
 
 	"nextid/sqlfuncs/datum"
-	"nextid/sqlfuncs/sqlstate"
 )
 
 // prng is xoroshiro128** (Blackman and Vigna, 2018), which PostgreSQL uses:
@@ -44,20 +42,6 @@ func (g *prng) next() uint64 {
 
 // float is a number from 0 up to 1, of 52 bits.
 func (g *prng) float() float64 { return math.Ldexp(float64(g.next()>>12), -52) }
-
-func randomNumber(x *exec, _ []datum.Value) (datum.Value, error) {
-	return makeFloat(x.session.random.float()), nil
-}
-
-func setSeed(x *exec, a []datum.Value) (datum.Value, error) {
-	f := a[0].Float
-	if !(f >= -1 && f <= 1) {
-		return a[0], sqlstate.New(sqlstate.InvalidParameterValue, "setseed parameter %s is out of allowed range [-1,1]",
-			strconv.FormatFloat(f, 'g', 6, 64))
-	}
-	x.session.random.seed(uint64(int64(f * (1<<52 - 1))))
-	return void, nil
-}
 
 // void is what functions return that return nothing.
 var void = datum.Value{Type: datum.Void, Valid: true}

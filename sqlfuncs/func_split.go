@@ -12,7 +12,6 @@ import (
 var splitFunctions = []function{
 	{name: "split_part", args: args(datum.Text, datum.Text, datum.Int4), result: datum.Text, eval: splitPart, help: "the n-th field of a text, from the end if n is negative"},
 	{name: "string_to_array", args: optional(2, datum.Text, datum.Text, datum.Text), result: datum.TextArray, nullable: true, eval: stringToArray, help: "the fields of a text; the third argument stands for NULL"},
-	{name: "string_to_table", args: optional(2, datum.Text, datum.Text, datum.Text), result: datum.Text, nullable: true, set: true, rows: stringToRows, help: "the fields of a text, as rows"},
 	{name: "array_to_string", args: optional(2, datum.AnyArray, datum.Text, datum.Text), result: datum.Text, nullable: true, volatile: stable, eval: arrayToString, help: "the elements of an array as one text; the third argument stands for NULL"},
 }
 
@@ -72,11 +71,6 @@ func stringToArray(_ *exec, a []datum.Value) (datum.Value, error) {
 	}
 	fields, err := fieldsOf(a)
 	return datum.MakeArray(datum.TextArray, fields), err
-}
-
-func stringToRows(_ *exec, a []datum.Value) (rowIter, error) {
-	fields, err := fieldsOf(a)
-	return valueRows(fields), err
 }
 
 func arrayToString(x *exec, a []datum.Value) (datum.Value, error) {

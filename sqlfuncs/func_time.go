@@ -11,14 +11,13 @@ import (
 )
 
 // timeFunctions are PostgreSQL's functions on dates and times (9.9).
-var timeFunctions = slices.Concat(clockFunctions, timePartFunctions, timeMakeFunctions, toTimeFunctions)
+var timeFunctions = slices.Concat(clockFunctions, timePartFunctions)
 
 var clockFunctions = []function{
 	{name: "now", result: datum.TimestampTZ, volatile: stable, eval: transactionTime, help: "start of the transaction"},
 	{name: "transaction_timestamp", result: datum.TimestampTZ, volatile: stable, eval: transactionTime, help: "start of the transaction"},
 	{name: "statement_timestamp", result: datum.TimestampTZ, volatile: stable, eval: statementTime, help: "start of the statement"},
 	{name: "clock_timestamp", result: datum.TimestampTZ, volatile: isVolatile, eval: clockTime, help: "now, also in the middle of a statement"},
-	{name: "timeofday", result: datum.Text, volatile: isVolatile, eval: timeOfDay, help: "now, also in the middle of a statement, as text"},
 	{name: "current_timestamp", args: optional(0, datum.Int4), result: datum.TimestampTZ, volatile: stable, eval: currentTime(datum.TimestampTZ), help: "start of the transaction, with that many digits of the second"},
 	{name: "localtimestamp", args: optional(0, datum.Int4), result: datum.Timestamp, volatile: stable, eval: currentTime(datum.Timestamp), help: "start of the transaction in the session's time zone"},
 	{name: "current_date", result: datum.Date, volatile: stable, eval: currentTime(datum.Date), help: "today"},
@@ -28,10 +27,6 @@ var clockFunctions = []function{
 	{name: "timezone", args: args(datum.Text, datum.Timestamp), result: datum.TimestampTZ, eval: toZone, help: "the instant at which clocks in a time zone show a time"},
 	{name: "timezone", args: args(datum.Interval, datum.TimestampTZ), result: datum.Timestamp, eval: toOffset, help: "the time that clocks show that are off by an interval"},
 	{name: "timezone", args: args(datum.Interval, datum.Timestamp), result: datum.TimestampTZ, eval: toOffset, help: "the instant at which clocks show a time that are off by an interval"},
-	{name: "isfinite", args: args(datum.Date), result: datum.Bool, eval: isFinite, help: "whether it is a date, not infinity"},
-	{name: "isfinite", args: args(datum.Timestamp), result: datum.Bool, eval: isFinite, help: "whether it is a time, not infinity"},
-	{name: "isfinite", args: args(datum.TimestampTZ), result: datum.Bool, eval: isFinite, help: "whether it is a time, not infinity"},
-	{name: "isfinite", args: args(datum.Interval), result: datum.Bool, eval: isFinite, help: "true: intervals have no infinity"},
 	{name: "pg_sleep", args: args(datum.Float8), result: datum.Void, volatile: isVolatile, eval: sleep, help: "waits for some seconds"},
 }
 
@@ -53,18 +48,6 @@ func statementTime(x *exec, _ []datum.Value) (datum.Value, error) {
 
 func clockTime(x *exec, _ []datum.Value) (datum.Value, error) {
 	return datum.TimestampTZFromTime(x.server.now()), nil
-}
-
-func timeOfDay(x *exec, _ []datum.Value) (datum.Value, error) {
-	return datum.MakeText(x.server.now().In(location(x)).Format("Mon Jan 02 15:04:05.000000 2006 MST")), nil
-}
-
-// location is the session's time zone.
-func location(x *exec) *time.Location {
-	if l := x.env().Location; l != nil {
-		return l
-	}
-	return time.UTC
 }
 
 // currentTime is now as another type, with a[0] digits of the second.
@@ -106,12 +89,8 @@ func toOffset(x *exec, a []datum.Value) (datum.Value, error) {
 const (
 	dateInfinity      = math.MaxInt32
 	dateMinusInfinity = math.MinInt32
-	firstDate         = -2_451_545
-	lastDate          = 2_145_031_948
 	timestampInfinity = math.MaxInt64
 	timestampMinusInf = math.MinInt64
-	firstTimestamp    = -211_813_488_000_000_000
-	timestampEnd      = 9_223_371_331_200_000_000
 	unixToPostgres    = 946_684_800 // seconds from 1970 to 2000
 	julianOf2000      = 2_451_545
 	secondsPerDay     = 86_400
@@ -141,10 +120,6 @@ func infiniteTime(v datum.Value) int {
 		return 1
 	}
 	return 0
-}
-
-func isFinite(_ *exec, a []datum.Value) (datum.Value, error) {
-	return datum.MakeBool(infiniteTime(a[0]) == 0), nil
 }
 
 // sleep waits for a[0] seconds, or until the statement is cancelled.

@@ -14,19 +14,9 @@ import (
 
 var timePartFunctions = slices.Concat(
 	partFunctions(datum.Timestamp, datum.TimestampTZ, datum.Date, datum.Time, datum.Interval),
-	[]function{
-		{name: "date_trunc", args: args(datum.Text, datum.Timestamp), result: datum.Timestamp, eval: truncTimestamp, help: "a time without what is smaller than a unit"},
-		{name: "date_trunc", args: args(datum.Text, datum.TimestampTZ), result: datum.TimestampTZ, volatile: stable, eval: truncTimestamp, help: "a time without what is smaller than a unit"},
-		{name: "date_trunc", args: args(datum.Text, datum.TimestampTZ, datum.Text), result: datum.TimestampTZ, volatile: stable, eval: truncTimestamp, help: "a time without what is smaller than a unit, in a time zone"},
-		{name: "date_trunc", args: args(datum.Text, datum.Interval), result: datum.Interval, eval: truncInterval, help: "an interval without what is smaller than a unit"},
-		{name: "age", args: args(datum.Timestamp, datum.Timestamp), result: datum.Interval, eval: age, help: "difference in years, months, days"},
-		{name: "age", args: args(datum.TimestampTZ, datum.TimestampTZ), result: datum.Interval, volatile: stable, eval: age, help: "difference in years, months, days"},
-		{name: "age", args: args(datum.Timestamp), result: datum.Interval, volatile: stable, eval: ageToday, help: "difference to today's midnight"},
-		{name: "age", args: args(datum.TimestampTZ), result: datum.Interval, volatile: stable, eval: ageToday, help: "difference to today's midnight"},
-	})
+	[]function{})
 
-// partFunctions are date_part, which gives double precision, and extract,
-// which gives numeric.
+// partFunctions are extract for each type.
 func partFunctions(types ...datum.OID) []function {
 	var out []function
 	for _, t := range types {
@@ -35,7 +25,6 @@ func partFunctions(types ...datum.OID) []function {
 			v = stable
 		}
 		out = append(out,
-			function{name: "date_part", args: args(datum.Text, t), result: datum.Float8, volatile: v, eval: datePart, help: "one field of a date or time"},
 			function{name: "extract", args: args(datum.Text, t), result: datum.Numeric, volatile: v, eval: extract, help: "one field of a date or time"})
 	}
 	return out
@@ -89,17 +78,6 @@ func floorDiv(n, unit int64) (quotient, rest int64) {
 	return quotient, rest
 }
 
-// timestampOf is the inverse of wall; out of range is 22008.
-func timestampOf(t time.Time) (datum.Value, error) {
-	seconds := t.Unix() - unixToPostgres
-	if seconds < firstTimestamp/microsPerSecond || seconds >= timestampEnd/microsPerSecond {
-		return datum.Value{}, errTimestampRange
-	}
-	return datum.Value{Type: datum.Timestamp, Valid: true, Int: seconds*microsPerSecond + int64(t.Nanosecond()/1000)}, nil
-}
-
-var errTimestampRange = sqlstate.New(sqlstate.DatetimeOverflow, "timestamp out of range")
-
 // localTime is a date or timestamp as clocks show it, and how many seconds
 // they are ahead of UTC.
 func localTime(x *exec, v datum.Value) (t time.Time, offset int64, err error) {
@@ -146,35 +124,6 @@ func julian(d decimal.Number) (datum.Value, error) {
 		return fraction, err
 	}
 	return datum.Add(datum.MakeString(datum.Numeric, days.String()), fraction)
-}
-
-func datePart(x *exec, a []datum.Value) (datum.Value, error) {
-	v := a[1]
-	if v.Type == datum.Date {
-		var err error
-		if v, err = datum.Cast(v, datum.Timestamp, x.env()); err != nil {
-			return v, err
-		}
-	}
-	unit := timeUnit(a[0].Str)
-	if sign := infiniteTime(v); sign != 0 && unit != "" {
-		f := infiniteField(unit, sign)
-		return datum.Value{Type: datum.Float8, Valid: f.Valid, Float: math.Inf(sign)}, nil
-	}
-	d, ok, err := fieldOf(x, unit, v)
-	switch {
-	case err != nil:
-		return a[0], err
-	case !ok:
-		return a[0], badUnit(a[0].Str, unit != "", v.Type)
-	case unit == "julian":
-		days, micros := new(big.Int).QuoRem(d.Coef, big.NewInt(microsPerDay), new(big.Int))
-		return makeFloat(float64(days.Int64()) + float64(micros.Int64())/microsPerDay), nil
-	case unit == "epoch" && v.Type == datum.Interval:
-		return makeFloat(intervalOf(v).seconds()), nil
-	}
-	f, _ := new(big.Float).SetInt(d.Coef).Float64()
-	return makeFloat(f / math.Pow10(d.Scale)), nil
 }
 
 // fieldOf computes a field; ok is false where the type lacks it. The julian
@@ -302,13 +251,6 @@ func shownEra(year, length int64) int64 {
 		return (year + length - 1) / length
 	}
 	return -((length - 1 - (year - 1)) / length)
-}
-
-// seconds counts a year as 365.25 days and a month as 30.
-func (i interval) seconds() float64 {
-	const day = float64(secondsPerDay)
-	return float64(i.micros)/microsPerSecond + 365.25*day*float64(i.months/monthsPerYear) +
-		daysPerMonth*day*float64(i.months%monthsPerYear) + day*float64(i.days)
 }
 
 func (i interval) field(unit string) (decimal.Number, bool) {

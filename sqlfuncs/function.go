@@ -80,7 +80,7 @@ var functions = indexFunctions(
 	idFunctions, codeFunctions, parseFunctions, uuidFunctions, sequenceFunctions, serviceFunctions, adminFunctions,
 	importFunctions,
 	sessionFunctions, textFunctions, numberFunctions, timeFunctions,
-	setFunctions, jsonFunctions, aggregateFunctions, windowFunctions, catalogFunctions,
+	setFunctions, jsonBuildFunctions, aggregateFunctions, windowFunctions, catalogFunctions,
 )
 
 func indexFunctions(families ...[]function) map[string][]*function {

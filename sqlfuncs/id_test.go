@@ -141,7 +141,7 @@ func TestAnalysisDrawsNothing(t *testing.T) {
 		s.EndBatch()
 		s.must(t, fmt.Sprintf("PREPARE p%d AS %s", i, sql))
 		s.must(t, "EXPLAIN "+sql)
-		s.must(t, "BEGIN; DECLARE c CURSOR FOR "+sql+"; MOVE 0 c; COMMIT")
+		s.must(t, "BEGIN; DECLARE c CURSOR FOR "+sql+"; COMMIT")
 	}
 	if id := s.id(t, "a", "SELECT next_id('a')"); id != 1 {
 		t.Errorf("analysis drew ids: next is %d, want 1", id)

@@ -67,9 +67,6 @@ func TestRowsInMemoryAreBounded(t *testing.T) {
 	} {
 		s.fails(t, sql, sqlstate.LimitExceeded)
 	}
-	s.must(t, "BEGIN; DECLARE c SCROLL CURSOR FOR SELECT generate_series(1, 2000)")
-	s.fails(t, "MOVE ALL c", sqlstate.LimitExceeded)
-	s.must(t, "ROLLBACK")
 	for _, sql := range []string{
 		"SELECT g FROM generate_series(1, 5000) g",
 		"SELECT count(*) FROM generate_series(1, 5000) g",

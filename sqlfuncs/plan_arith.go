@@ -44,11 +44,8 @@ var timeArithmetic = []struct {
 	{datum.Interval, "/", datum.Float8, datum.Interval},
 }
 
-// arithmetic is + - * / % ^ on numbers, dates and times.
+// arithmetic is + - * / % on numbers, dates and times.
 func (p *planner) arithmetic(op string, l, r *expr) (*expr, error) {
-	if op == "^" {
-		return p.power(l, r)
-	}
 	f, ok := arithmetic[op]
 	if !ok {
 		return nil, noOperator(op, l, r)
@@ -135,24 +132,6 @@ func timeOperator(op string, l, r datum.OID) (result, left, right datum.OID, ok 
 		}
 	}
 	return 0, 0, 0, false
-}
-
-// power is ^ : numeric when an operand is, else double precision.
-func (p *planner) power(l, r *expr) (*expr, error) {
-	t := datum.Float8
-	if !isFloat(l.typ) && !isFloat(r.typ) && (l.typ == datum.Numeric || r.typ == datum.Numeric) {
-		t = datum.Numeric
-	}
-	for _, side := range []**expr{&l, &r} {
-		if !isNumber((*side).typ) && (*side).typ != datum.Unknown {
-			return nil, noOperator("^", l, r)
-		}
-		var err error
-		if *side, err = p.coerce(*side, t, datum.ImplicitCast); err != nil {
-			return nil, err
-		}
-	}
-	return strict2(t, l, r, power), nil
 }
 
 // patternCache keeps the compiled regular expressions of one operator. Plans

@@ -237,10 +237,10 @@ func (p *planner) join(s *scope, t *syntax.Join) (source, error) {
 		return nil, err
 	}
 	left, right := s.items[first:second:second], s.items[second:]
-	if t.Kind == syntax.LeftJoin || t.Kind == syntax.FullJoin {
+	if t.Kind == syntax.LeftJoin {
 		mayMiss(right)
 	}
-	if t.Kind == syntax.RightJoin || t.Kind == syntax.FullJoin {
+	if t.Kind == syntax.RightJoin {
 		mayMiss(left)
 	}
 	using := t.Using
@@ -260,17 +260,11 @@ func (p *planner) join(s *scope, t *syntax.Join) (source, error) {
 		conds = append(conds, x)
 	}
 	j := newJoin(t.Kind, l, r, conds)
-	if t.Kind == syntax.FullJoin && len(pairs) > 0 {
-		if err := p.fullUsing(s, j, pairs); err != nil {
-			return nil, err
+	for _, pair := range pairs {
+		if t.Kind == syntax.RightJoin {
+			pair.left, pair.right = pair.right, pair.left
 		}
-	} else {
-		for _, pair := range pairs {
-			if t.Kind == syntax.RightJoin {
-				pair.left, pair.right = pair.right, pair.left
-			}
-			pair.right.hide()
-		}
+		pair.right.hide()
 	}
 	showFirst(s.shown[firstShown:], using)
 	s.shown = slices.DeleteFunc(s.shown, func(c foundColumn) bool { return c.column().merged })
@@ -305,27 +299,6 @@ func (p *planner) usingConditions(s *scope, t *syntax.Join, using []string, left
 		pairs, conds = append(pairs, pair), append(conds, equal)
 	}
 	return pairs, conds, nil
-}
-
-// fullUsing gives a FULL JOIN … USING columns of its own: either side of a
-// row may be missing.
-func (p *planner) fullUsing(s *scope, j *joinSource, pairs []usingPair) error {
-	it := &fromItem{}
-	for _, pair := range pairs {
-		l, r := pair.equal[0], pair.equal[1]
-		it.columns = append(it.columns, fromColumn{name: pair.left.column().name, typ: l.typ, mod: -1})
-		j.merged = append(j.merged, derive(l.typ, func(x *exec) (datum.Value, error) {
-			if v, err := l.eval(x); err != nil || v.Valid {
-				return v, err
-			}
-			return r.eval(x)
-		}, l, r))
-		pair.left.hide()
-		pair.right.hide()
-	}
-	err := s.add(it)
-	j.sp.to = s.width
-	return err
 }
 
 // showFirst moves the visible columns of USING to the front, as * shows them.

@@ -12,7 +12,7 @@ import (
 // GROUP BY is analysed: there, columns are readable only through the group.
 type grouping struct {
 	plan  *groupPlan
-	texts []string // of the GROUP BY expressions
+	trees []syntax.Expr // of GROUP BY
 	exprs []*expr
 }
 
@@ -29,7 +29,7 @@ type groupPlan struct {
 
 // aggregateCall is one aggregate of a grouped query.
 type aggregateCall struct {
-	text     string
+	tree     *syntax.FuncCall
 	f        *function
 	args     []*expr
 	distinct bool
@@ -86,7 +86,7 @@ func (p *planner) group(s *scope, c *syntax.SelectCore, plan *selectPlan) error 
 		if x, err = p.resolveUnknown(x); err != nil {
 			return err
 		}
-		g.texts, g.exprs = append(g.texts, exprKey(tree)), append(g.exprs, x)
+		g.trees, g.exprs = append(g.trees, tree), append(g.exprs, x)
 	}
 	g.plan.by, g.plan.folds = g.exprs, p.foldsOf(g.exprs)
 	s.group = g
@@ -134,9 +134,8 @@ func (p *planner) groupedExpr(s *scope, e syntax.Expr) *expr {
 		return nil
 	}
 	g := s.group
-	text := exprKey(e)
-	for i, t := range g.texts {
-		if t == text {
+	for i, t := range g.trees {
+		if syntax.Same(t, e) {
 			return p.outer(groupSlot(g.plan.frame, i, g.exprs[i]))
 		}
 	}
@@ -190,9 +189,8 @@ func (p *planner) aggregate(s *scope, e *syntax.FuncCall) (*expr, error) {
 		return nil, at(e.Pos, sqlstate.New(sqlstate.Grouping, "aggregate functions are not allowed here"))
 	}
 	g := level.group
-	text := exprKey(e)
 	for i, c := range g.plan.calls {
-		if c.text == text {
+		if syntax.Same(c.tree, e) {
 			return p.outer(aggregateSlot(g.plan, i)), nil
 		}
 	}
@@ -207,7 +205,7 @@ func (p *planner) aggregate(s *scope, e *syntax.FuncCall) (*expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	call := &aggregateCall{text: text, f: f, args: args, folds: p.foldsOf(args), distinct: e.Distinct}
+	call := &aggregateCall{tree: e, f: f, args: args, folds: p.foldsOf(args), distinct: e.Distinct}
 	if len(args) > 0 {
 		call.argType = args[0].typ
 	}
@@ -217,7 +215,7 @@ func (p *planner) aggregate(s *scope, e *syntax.FuncCall) (*expr, error) {
 		}
 	}
 	for i, o := range e.OrderBy {
-		if e.Distinct && !p.mysql && !slices.ContainsFunc(e.Args, func(a syntax.Arg) bool { return exprKey(a.Value) == exprKey(o.Expr) }) {
+		if e.Distinct && !p.mysql && !slices.ContainsFunc(e.Args, func(a syntax.Arg) bool { return syntax.Same(a.Value, o.Expr) }) {
 			return nil, at(o.Expr.Position(), sqlstate.New(sqlstate.InvalidColumnReference,
 				"in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list"))
 		}

@@ -1,7 +1,6 @@
 package sqlfuncs
 
 import (
-	"math"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -39,15 +38,6 @@ func (p *planner) unary(s *scope, e *syntax.Unary) (*expr, error) {
 		op = datum.Neg
 	case e.Op == "~" && isInteger(x.typ):
 		op = func(v datum.Value) (datum.Value, error) { v.Int = ^v.Int; return v, nil }
-	case (e.Op == "|/" || e.Op == "||/") && isNumber(x.typ):
-		return p.root(e.Op, x)
-	case e.Op == "@" && isNumber(x.typ):
-		op = func(v datum.Value) (datum.Value, error) {
-			if v.Int < 0 || v.Float < 0 || strings.HasPrefix(v.Str, "-") {
-				return datum.Neg(v)
-			}
-			return v, nil
-		}
 	default:
 		return nil, at(e.Pos, sqlstate.New(sqlstate.UndefinedFunction, "operator does not exist: %s %s", e.Op, datum.FormatType(x.typ, -1)).
 			WithHint("No operator matches the given name and argument type. You might need to add an explicit type cast."))
@@ -60,26 +50,6 @@ func (p *planner) unary(s *scope, e *syntax.Unary) (*expr, error) {
 		return op(v)
 	}, x)
 	return r, nil
-}
-
-// root is |/ and ||/, the square and the cube root.
-func (p *planner) root(op string, x *expr) (*expr, error) {
-	x, err := p.coerce(x, datum.Float8, datum.ImplicitCast)
-	if err != nil {
-		return nil, err
-	}
-	return derive(datum.Float8, func(ex *exec) (datum.Value, error) {
-		v, err := x.eval(ex)
-		switch {
-		case err != nil || !v.Valid:
-			return v, err
-		case op == "||/":
-			return makeFloat(math.Cbrt(v.Float)), nil
-		case v.Float < 0:
-			return v, errNegativeRoot
-		}
-		return makeFloat(math.Sqrt(v.Float)), nil
-	}, x), nil
 }
 
 // not is three-valued NOT.
@@ -154,9 +124,6 @@ func (p *planner) operator(op string, l, r *expr) (*expr, error) {
 	}
 	if test, ok := comparisons[op]; ok {
 		return p.comparison(op, test, l, r)
-	}
-	if x, err := p.jsonbOperator(op, l, r); x != nil || err != nil {
-		return x, err
 	}
 	if like, ok := likeOperators[op]; ok {
 		return p.pattern(like.op, like.not, l, r, constant(datum.MakeText(`\`)))

@@ -299,8 +299,7 @@ func sameTarget(c *syntax.SelectCore, e syntax.Expr, visible int) int {
 	if len(c.Targets) != visible {
 		return -1 // a * moved the positions
 	}
-	text := exprKey(e)
-	return slices.IndexFunc(c.Targets, func(t syntax.Target) bool { return exprKey(t.Expr) == text })
+	return slices.IndexFunc(c.Targets, func(t syntax.Target) bool { return syntax.Same(t.Expr, e) })
 }
 
 // outputColumn finds ORDER BY 2 and ORDER BY name; -1 when it is neither.
@@ -343,7 +342,7 @@ func (p *planner) distinct(s *scope, c *syntax.SelectCore, orderBy []syntax.Orde
 			i = sameTarget(c, e, plan.visible)
 		}
 		for j, o := range orderBy {
-			if i < 0 && exprKey(o.Expr) == exprKey(e) {
+			if i < 0 && syntax.Same(o.Expr, e) {
 				i = plan.sort[j].column
 			}
 		}
@@ -503,12 +502,4 @@ func (p *planner) values(s *scope, v *syntax.Values) (*queryPlan, error) {
 			return row, nil
 		}), nil
 	}}, nil
-}
-
-// exprKey is a text by which equal expressions are recognised.
-func exprKey(e syntax.Expr) string {
-	if _, ok := e.(*syntax.NextValues); ok {
-		return ""
-	}
-	return string(syntax.AppendExpr(nil, unparen(e), syntax.PostgreSQL))
 }

@@ -15,28 +15,13 @@ type windowPlan struct {
 	calls   []*windowCall
 }
 
-// windowDef is one PARTITION BY … ORDER BY … frame. Calls with the same text
+// windowDef is one PARTITION BY … ORDER BY …. Calls with the same text
 // share it.
 type windowDef struct {
-	text      string
+	tree      *syntax.FuncCall // its Over is the definition
 	partition []*expr
 	order     []*expr
 	keys      []sortKey // of partition and order together
-	frame     windowFrame
-}
-
-// windowFrame says which rows around the current one an aggregate sees.
-type windowFrame struct {
-	mode       string // "ROWS", "RANGE", "GROUPS"
-	start, end frameBound
-	exclude    string
-}
-
-// frameBound is one end of a frame.
-type frameBound struct {
-	kind   syntax.FrameBoundKind
-	offset *expr // of ROWS and GROUPS: how many
-	edge   *expr // of RANGE with an offset: the order key at the bound
 }
 
 // windowCall is one window function.
@@ -65,13 +50,6 @@ func (p *planner) windowCall(s *scope, e *syntax.FuncCall) (*expr, error) {
 		return nil, err
 	}
 	call := &windowCall{f: f, args: args, folds: p.foldsOf(args)}
-	if len(args) == 3 && f.args[0].typ == anyElement { // lag and lead: value and default
-		pair := []*expr{args[0], args[2]}
-		if _, err := p.common(e.Pos, f.name, pair); err != nil {
-			return nil, at(e.Pos, noFunction(e, args))
-		}
-		args[0], args[2] = pair[0], pair[1]
-	}
 	if len(args) > 0 {
 		call.argType = args[0].typ
 	}
@@ -112,13 +90,12 @@ func (p *planner) window(s *scope, w *windowPlan, t *syntax.Window) (int, error)
 	if err != nil {
 		return 0, err
 	}
-	text := exprKey(&syntax.FuncCall{Name: syntax.Name{"w"}, Over: t})
 	for i, d := range w.windows {
-		if d.text == text {
+		if syntax.Same(d.tree, &syntax.FuncCall{Over: t}) {
 			return i, nil
 		}
 	}
-	d := &windowDef{text: text}
+	d := &windowDef{tree: &syntax.FuncCall{Over: t}}
 	for _, e := range t.PartitionBy {
 		x, err := p.sortable(s, e)
 		if err != nil {
@@ -134,9 +111,6 @@ func (p *planner) window(s *scope, w *windowPlan, t *syntax.Window) (int, error)
 		}
 		d.keys = append(d.keys, p.newSortKey(len(d.keys), o, nil)) // x is folded
 		d.order = append(d.order, x)
-	}
-	if d.frame, err = p.windowFrame(s, d, t); err != nil {
-		return 0, err
 	}
 	w.windows = append(w.windows, d)
 	return len(w.windows) - 1, nil
@@ -176,11 +150,8 @@ func (w *windowPlan) resolve(t *syntax.Window, names int) (*syntax.Window, error
 			return refuse("override PARTITION BY clause of")
 		case t.OrderBy != nil && base.OrderBy != nil:
 			return refuse("override ORDER BY clause of")
-		case base.Frame != nil:
-			return nil, at(t.Pos, sqlstate.New(sqlstate.WindowingError,
-				"cannot copy window %q because it has a frame clause", cut(t.Name, 64)))
 		}
-		merged := &syntax.Window{Pos: t.Pos, PartitionBy: base.PartitionBy, OrderBy: base.OrderBy, Frame: t.Frame}
+		merged := &syntax.Window{Pos: t.Pos, PartitionBy: base.PartitionBy, OrderBy: base.OrderBy}
 		if t.OrderBy != nil {
 			merged.OrderBy = t.OrderBy
 		}
@@ -204,52 +175,4 @@ func (p *planner) namedWindows(s *scope, w *windowPlan) error {
 		}
 	}
 	return nil
-}
-
-// windowFrame analyses ROWS, RANGE or GROUPS.
-func (p *planner) windowFrame(s *scope, d *windowDef, w *syntax.Window) (windowFrame, error) {
-	t := w.Frame
-	if t == nil {
-		return windowFrame{mode: "RANGE", end: frameBound{kind: syntax.CurrentRow}}, nil
-	}
-	f := windowFrame{mode: t.Mode, exclude: t.Exclude}
-	if f.mode == "GROUPS" && len(d.order) == 0 {
-		return f, at(w.Pos, sqlstate.New(sqlstate.WindowingError, "GROUPS mode requires an ORDER BY clause"))
-	}
-	var err error
-	if f.start, err = p.frameBound(s, d, w, t.Start); err != nil {
-		return f, err
-	}
-	f.end, err = p.frameBound(s, d, w, t.End)
-	return f, err
-}
-
-func (p *planner) frameBound(s *scope, d *windowDef, w *syntax.Window, b syntax.FrameBound) (frameBound, error) {
-	out := frameBound{kind: b.Kind}
-	if b.Offset == nil {
-		return out, nil
-	}
-	offset, err := p.expr(&scope{parent: s.parent}, b.Offset)
-	if err != nil {
-		return out, err
-	}
-	if w.Frame.Mode != "RANGE" {
-		out.offset, err = p.coerce(offset, datum.Int8, datum.AssignmentCast)
-		return out, at(b.Offset.Position(), err)
-	}
-	if len(d.order) != 1 {
-		return out, at(w.Pos, sqlstate.New(sqlstate.WindowingError,
-			"RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column"))
-	}
-	op := "+"
-	if (b.Kind == syntax.OffsetPreceding) != d.keys[len(d.partition)].desc {
-		op = "-"
-	}
-	if out.edge, err = p.operator(op, d.order[0], offset); err != nil {
-		return out, at(w.Pos, sqlstate.New(sqlstate.FeatureNotSupported,
-			"RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s and offset type %s",
-			datum.FormatType(d.order[0].typ, -1), datum.FormatType(offset.typ, -1)))
-	}
-	out.offset = offset
-	return out, nil
 }

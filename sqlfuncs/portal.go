@@ -36,9 +36,8 @@ type Portal struct {
 	cursor   bool // made by DECLARE
 	binary   bool // DECLARE … BINARY
 	held     bool // WITH HOLD
-	scroll   bool
 	buffered []rowCopy
-	buffer   bool  // rows are kept: scrollable or held
+	buffer   bool  // rows are kept: the cursor is held
 	rowLimit int64 // most rows, -1: no limit; known when started
 	position int   // rows read so far, in the cursor's own order
 

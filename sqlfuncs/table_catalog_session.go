@@ -312,7 +312,7 @@ func cursorRows(x *exec, t *table) ([][]datum.Value, error) {
 	for _, name := range slices.Sorted(maps.Keys(x.session.portals)) {
 		p := x.session.portals[name]
 		rows = append(rows, t.rowOf("name", name, "statement", p.st.Text, "is_holdable", p.held, "is_binary", p.binary,
-			"is_scrollable", p.scroll))
+			"is_scrollable", false)) // cursors only go forward
 	}
 	return rows, nil
 }

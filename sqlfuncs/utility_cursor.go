@@ -39,8 +39,7 @@ func (p *planner) declare(st *Statement, t *syntax.Declare) error {
 		c.bytes = x.portal.bytes
 		s.bytes += c.bytes
 		c.cursor, c.binary, c.held = true, t.Binary, t.Hold
-		c.scroll = !t.NoScroll
-		c.buffer = t.Scroll || t.Hold
+		c.buffer = t.Hold
 		if s.tx.state == txIdle {
 			if err := c.materialize(x.ctx); err != nil {
 				s.dropPortal(c)
@@ -112,43 +111,19 @@ func (f *fetchPlan) run(x *exec) (rowIter, error) {
 		x.moved = n
 		return nil, err
 	}
-	return c.fetch(x, f.t)
+	return c.fetch(f.t), nil
 }
 
 // fetch yields the rows of one FETCH.
-func (p *Portal) fetch(x *exec, t *syntax.Fetch) (rowIter, error) {
-	switch {
-	case t.Direction == syntax.FetchForward && t.Count > 0:
-		left := t.Count
-		return funcRows(func(x *exec) ([]datum.Value, error) {
-			if left <= 0 {
-				return nil, io.EOF
-			}
-			left--
-			return p.Next(x.ctx)
-		}), nil
-	case t.Direction == syntax.FetchForward && t.Count < 0:
-		return p.backward(x, -t.Count)
-	case t.Direction == syntax.FetchBackward:
-		if t.Count < 0 {
-			return p.fetch(x, &syntax.Fetch{Direction: syntax.FetchForward, Count: -t.Count})
+func (p *Portal) fetch(t *syntax.Fetch) rowIter {
+	left := t.Count
+	return funcRows(func(x *exec) ([]datum.Value, error) {
+		if left <= 0 {
+			return nil, io.EOF
 		}
-		return p.backward(x, t.Count)
-	case t.Direction == syntax.FetchRelative && t.Count > 0, t.Direction == syntax.FetchAbsolute && t.Count > int64(p.position):
-		skip := t.Count - 1
-		if t.Direction == syntax.FetchAbsolute {
-			skip -= int64(p.position)
-		}
-		for range skip {
-			if _, err := p.Next(x.ctx); err != nil {
-				return &sliceRows{}, eofIsNil(err)
-			}
-		}
-		return p.fetch(x, &syntax.Fetch{Count: 1})
-	case t.Direction == syntax.FetchForward, t.Direction == syntax.FetchRelative && t.Count == 0:
-		return p.again(x)
-	}
-	return p.absolute(x, t)
+		left--
+		return p.Next(x.ctx)
+	})
 }
 
 func eofIsNil(err error) error {
@@ -158,77 +133,9 @@ func eofIsNil(err error) error {
 	return err
 }
 
-// needScroll refuses to go back in a cursor that keeps no rows.
-func (p *Portal) needScroll() error {
-	if p.buffer {
-		return nil
-	}
-	return sqlstate.New(sqlstate.NotPrerequisite, "cursor can only scan forward").
-		WithHint("Declare it with SCROLL option to enable backward scan.")
-}
-
-// again is FETCH 0: the current row once more.
-func (p *Portal) again(x *exec) (rowIter, error) {
-	if p.position < 1 || (p.done && !p.buffer) || (p.buffer && p.position > len(p.buffered)) {
-		return &sliceRows{}, nil // before the first row or after the last
-	}
-	if err := p.needScroll(); err != nil {
-		return nil, err
-	}
-	return singleRow(p.buffered[p.position-1]...), nil
-}
-
-// backward reads n rows towards the start.
-func (p *Portal) backward(x *exec, n int64) (rowIter, error) {
-	if n == 0 {
-		return p.again(x)
-	}
-	if err := p.needScroll(); err != nil {
-		return nil, err
-	}
-	return funcRows(func(*exec) ([]datum.Value, error) {
-		if n <= 0 || p.position <= 0 {
-			return nil, io.EOF
-		}
-		n--
-		if p.position--; p.position == 0 {
-			return nil, io.EOF
-		}
-		return p.buffered[p.position-1], nil
-	}), nil
-}
-
-// absolute is FETCH ABSOLUTE and RELATIVE to a row that was passed. Negative
-// absolute numbers count from the end.
-func (p *Portal) absolute(x *exec, t *syntax.Fetch) (rowIter, error) {
-	if err := p.needScroll(); err != nil {
-		return nil, err
-	}
-	to := t.Count
-	switch {
-	case t.Direction == syntax.FetchRelative:
-		to += int64(p.position)
-	case t.Count < 0:
-		if err := p.materialize(x.ctx); err != nil {
-			return nil, err
-		}
-		to += int64(len(p.buffered)) + 1
-	}
-	if to < 1 {
-		p.position = 0
-		return &sliceRows{}, nil
-	}
-	p.position = int(to) - 1
-	return p.fetch(x, &syntax.Fetch{Count: 1})
-}
-
 // move passes rows without sending them.
 func (p *Portal) move(x *exec, t *syntax.Fetch) (int64, error) {
-	it, err := p.fetch(x, t)
-	if err != nil {
-		return 0, err
-	}
-	n := int64(0)
+	it, n := p.fetch(t), int64(0)
 	for {
 		if _, err := it.next(x); err != nil {
 			return n, eofIsNil(err)

@@ -80,11 +80,7 @@ func (n planNode) print(t *syntax.Explain) (datum.OID, [][]datum.Value) {
 	typ, text := datum.Text, n.node
 	switch strings.ToLower(t.Format) {
 	case "json":
-		typ, text = datum.JSON, "[\n  {\n    \"Plan\": {\n"+n.fields(t, "      %q: %s", ",\n")+"\n    }\n  }\n]"
-	case "yaml":
-		text = "- Plan: \n" + n.fields(t, "    %s: %s", "\n")
-	case "xml":
-		text = "<explain xmlns=\"http://www.postgresql.org/2009/explain\">\n  <Query>\n    <Plan>\n" + n.xml(t) + "    </Plan>\n  </Query>\n</explain>"
+		typ, text = datum.JSON, "[\n  {\n    \"Plan\": {\n"+n.fields(t)+"\n    }\n  }\n]"
 	default:
 		if n.relation != "" {
 			text += " on " + n.relation
@@ -109,22 +105,12 @@ func (n planNode) properties(t *syntax.Explain) [][2]string {
 	return out
 }
 
-func (n planNode) fields(t *syntax.Explain, format, separator string) string {
+func (n planNode) fields(t *syntax.Explain) string {
 	var lines []string
 	for _, f := range n.properties(t) {
-		lines = append(lines, fmt.Sprintf(format, f[0], f[1]))
+		lines = append(lines, fmt.Sprintf("      %q: %s", f[0], f[1]))
 	}
-	return strings.Join(lines, separator)
-}
-
-func (n planNode) xml(t *syntax.Explain) string {
-	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
-	var b strings.Builder
-	for _, f := range n.properties(t) {
-		tag := strings.ReplaceAll(f[0], " ", "-")
-		fmt.Fprintf(&b, "      <%s>%s</%s>\n", tag, escape.Replace(strings.Trim(f[1], `"`)), tag)
-	}
-	return b.String()
+	return strings.Join(lines, ",\n")
 }
 
 // quoteJSON writes a string as JSON does.

@@ -4,7 +4,6 @@ package decimal
 
 import (
 	"math/big"
-	"strconv"
 	"strings"
 
 	"nextid/sqlfuncs/sqlstate"
@@ -18,15 +17,12 @@ type Number struct {
 
 // What the functions answer where a result cannot be.
 var (
-	ErrOverflow       = sqlstate.New(sqlstate.NumericOutOfRange, "value overflows numeric format")
-	ErrDivisionByZero = sqlstate.New(sqlstate.DivisionByZero, "division by zero")
+	ErrOverflow = sqlstate.New(sqlstate.NumericOutOfRange, "value overflows numeric format")
 )
 
 // Limits of PostgreSQL's numeric (8.1.2 and numeric.h): what functions choose
 // as the scale of an inexact result, and digits before the decimal point.
 const (
-	minSignificant = 16
-	maxResultScale = 1000
 	MaxWholeDigits = 131072
 )
 
@@ -61,12 +57,6 @@ func (d Number) String() string {
 	return digits
 }
 
-// Int64 returns d if it is a whole number of that range.
-func (d Number) Int64() (int64, bool) {
-	t := d.Rescale(0)
-	return t.Coef.Int64(), t.Coef.IsInt64() && t.Cmp(d) == 0
-}
-
 // Rescale cuts digits off or appends zeros.
 func (d Number) Rescale(scale int) Number {
 	switch {
@@ -93,26 +83,12 @@ func (d Number) Round(scale int) Number {
 	return Number{r.Quo(r, unit), scale}.whole()
 }
 
-// Trunc drops the digits behind scale.
-func (d Number) Trunc(scale int) Number {
-	return d.Rescale(scale).whole()
-}
-
 // whole turns a negative scale into zeros before the decimal point.
 func (d Number) whole() Number {
 	if d.Scale < 0 {
 		return d.Rescale(0)
 	}
 	return d
-}
-
-// Towards rounds to a whole number: up (direction 1) or down (-1).
-func (d Number) Towards(direction int) Number {
-	t := d.Rescale(0)
-	if d.Sign() == direction && t.Cmp(d) != 0 {
-		return Number{new(big.Int).Add(t.Coef, big.NewInt(int64(direction))), 0}
-	}
-	return t
 }
 
 // Align brings two decimals to one scale. The numbers may be those of the
@@ -122,57 +98,12 @@ func Align(a, b Number) (x, y *big.Int, scale int) {
 	return a.Rescale(scale).Coef, b.Rescale(scale).Coef, scale
 }
 
-// Cmp is -1, 0 or 1.
-func (d Number) Cmp(e Number) int {
-	x, y, _ := Align(d, e)
-	return x.Cmp(y)
-}
-
-// Shift multiplies by 10^n, n ≥ 0.
-func (d Number) Shift(n int) Number {
-	return Number{new(big.Int).Mul(d.Coef, Pow10(n)), d.Scale}
-}
-
-// Trimmed drops trailing zeros behind the decimal point.
-func (d Number) Trimmed() Number {
-	s := d.String()
-	if d.Scale == 0 {
-		return d
-	}
-	s = strings.TrimRight(s, "0")
-	_, fraction, _ := strings.Cut(s, ".")
-	return d.Rescale(len(fraction))
-}
-
 // Weight is the exponent of the first digit in scientific notation.
 func (d Number) Weight() int {
 	if d.Sign() == 0 {
 		return 0
 	}
 	return len(new(big.Int).Abs(d.Coef).String()) - 1 - d.Scale
-}
-
-// Scientific prints d with post digits behind the point, as 1.50e+03. Like
-// PostgreSQL up to 15 it lets 9.99 become 10.0e+00.
-func (d Number) Scientific(post int) string {
-	exponent := d.Weight()
-	m := Number{d.Coef, d.Scale + exponent}.Round(post)
-	sign, digits := "+", strconv.Itoa(exponent)
-	if exponent < 0 {
-		sign, digits = "-", digits[1:]
-	}
-	if len(digits) < 2 {
-		digits = "0" + digits
-	}
-	return m.String() + "e" + sign + digits
-}
-
-// Sqrt returns the root at a scale, rounded.
-func (d Number) Sqrt(scale int) Number {
-	// One digit more than asked for, then rounded: a root is never exactly
-	// between two decimals of one more digit.
-	x := d.Rescale(2 * (scale + 1))
-	return Number{new(big.Int).Sqrt(x.Coef), scale + 1}.Round(scale)
 }
 
 // Quo returns the quotient at a scale, rounded half away from zero.

@@ -40,7 +40,7 @@ type (
 	Explain struct {
 		Analyze, Verbose bool
 		NoCosts          bool
-		Format           string // "text", "xml", "json", "yaml"
+		Format           string // "text", "json"
 		Statement        Statement
 	}
 	// Set is SET [SESSION|LOCAL] name = value, …; RESET is a Set with Default.
@@ -109,10 +109,9 @@ type (
 	}
 	// Fetch is FETCH or MOVE.
 	Fetch struct {
-		Move      bool
-		Direction FetchDirection
-		Count     int64 // for Forward, Backward, Absolute, Relative; FetchAll for ALL
-		Cursor    string
+		Move   bool
+		Count  int64 // of rows, FetchAll for ALL
+		Cursor string
 	}
 	// CloseCursor is CLOSE name, or ALL with Name "".
 	CloseCursor struct{ Name string }
@@ -200,17 +199,6 @@ const (
 	PrepareTransaction // two-phase forms, refused
 	CommitPrepared
 	RollbackPrepared
-)
-
-// FetchDirection is the direction of FETCH.
-type FetchDirection uint8
-
-// The directions.
-const (
-	FetchForward FetchDirection = iota
-	FetchBackward
-	FetchAbsolute
-	FetchRelative
 )
 
 // FetchAll is Fetch.Count of FETCH ALL.
@@ -343,7 +331,6 @@ const (
 	InnerJoin JoinKind = iota
 	LeftJoin
 	RightJoin
-	FullJoin
 	CrossJoin
 )
 
@@ -423,30 +410,14 @@ type (
 		Name  string
 		Value Expr
 	}
-	// Window is OVER name (Bare) or OVER ([name] PARTITION BY … ORDER BY …
-	// frame).
+	// Window is OVER name (Bare) or OVER ([name] PARTITION BY … ORDER BY …).
 	Window struct {
 		Pos         Pos
 		Name        string
 		Bare        bool
 		PartitionBy []Expr
 		OrderBy     []OrderItem
-		Frame       *Frame
 	}
-	// Frame is ROWS, RANGE or GROUPS BETWEEN Start AND End.
-	Frame struct {
-		Mode       string // "ROWS", "RANGE", "GROUPS"
-		Start, End FrameBound
-		Exclude    string // "CURRENT ROW", "GROUP", "TIES", ""
-	}
-	// FrameBound is one end of a frame.
-	FrameBound struct {
-		Pos    Pos
-		Kind   FrameBoundKind
-		Offset Expr // of OffsetPreceding and OffsetFollowing
-	}
-	// FrameBoundKind says where a frame ends; in the order of the rows.
-	FrameBoundKind uint8
 	// Unary is a prefix operator: "-", "+", "NOT", "~", "@" ….
 	Unary struct {
 		Pos Pos

@@ -167,10 +167,6 @@ func TestExpressions(t *testing.T) {
 		{"f(a, b => 1, c := 2), f(variadic a), f(1, variadic a)", "f(a, b => 1, c => 2), f(VARIADIC a), f(1, VARIADIC a)"},
 		{"string_agg(a, ',' order by b desc nulls last, c)", "string_agg(a, ',' ORDER BY b DESC NULLS LAST, c)"},
 		{"f(a) within group (order by b) filter (where c)", "f(a) WITHIN GROUP (ORDER BY b) FILTER (WHERE c)"},
-		{
-			"f() over (order by a rows 1 preceding), f() over (w range between unbounded preceding and b following exclude ties)",
-			"f() OVER ( ORDER BY a ROWS BETWEEN 1 PRECEDING AND CURRENT ROW), f() OVER (w RANGE BETWEEN UNBOUNDED PRECEDING AND b FOLLOWING EXCLUDE TIES)",
-		},
 		{"f() over (), f() over w, f() over (w partition by a, b order by c)", "f() OVER (), f() OVER w, f() OVER (w PARTITION BY a, b ORDER BY c)"},
 		{"next value for a.b, next, next value", "NEXT VALUE FOR a.b, \"next\", \"next\" AS value"},
 		{"values, row, int, time, interval, coalesce", `"values", "row", "int", "time", "interval", "coalesce"`},

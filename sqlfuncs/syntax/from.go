@@ -99,16 +99,16 @@ func (p *parser) joinCondition(j *Join) {
 	}
 }
 
-// joinKind reads [INNER] or {LEFT|RIGHT|FULL} [OUTER].
+// joinKind reads [INNER] or {LEFT|RIGHT} [OUTER].
 func (p *parser) joinKind() JoinKind {
-	kind := InnerJoin
+	kind, pos := InnerJoin, p.pos()
 	switch p.acceptAny("inner", "left", "right", "full") {
 	case "left":
 		kind = LeftJoin
 	case "right":
 		kind = RightJoin
 	case "full":
-		kind = FullJoin
+		p.notSupported(pos, "FULL JOIN is")
 	default:
 		return kind
 	}

@@ -1,7 +1,6 @@
 package syntax
 
 import (
-	"slices"
 	"strings"
 
 	"nextid/sqlfuncs/sqlstate"
@@ -137,7 +136,9 @@ func (p *parser) explainOptions(x *Explain) {
 			}
 		case "format":
 			x.Format = foldCase(value)
-			if !slices.Contains([]string{"text", "xml", "json", "yaml"}, x.Format) {
+			if x.Format == "xml" || x.Format == "yaml" {
+				p.notSupported(pos, "EXPLAIN (FORMAT "+strings.ToUpper(x.Format)+") is")
+			} else if x.Format != "text" && x.Format != "json" {
 				p.failAt(pos, sqlstate.InvalidParameterValue, "unrecognized value for EXPLAIN option %q: %q", name, value)
 			}
 		default:
@@ -239,21 +240,10 @@ func (p *parser) fetch() Statement {
 		return s
 	}
 	switch {
+	case p.isAnyWord("prior", "first", "last", "absolute", "relative", "backward"):
+		p.notSupported(p.pos(), "cursors only go forward: "+strings.ToUpper(p.tok.text)+" is")
 	case p.accept("next"):
-	case p.accept("prior"):
-		s.Direction = FetchBackward
-	case p.accept("first"):
-		s.Direction = FetchAbsolute
-	case p.accept("last"):
-		s.Direction, s.Count = FetchAbsolute, -1
-	case p.accept("absolute"):
-		s.Direction, s.Count = FetchAbsolute, p.signedInteger()
-	case p.accept("relative"):
-		s.Direction, s.Count = FetchRelative, p.signedInteger()
 	case p.accept("forward"):
-		p.fetchCount(s)
-	case p.accept("backward"):
-		s.Direction = FetchBackward
 		p.fetchCount(s)
 	default:
 		p.fetchCount(s)
@@ -271,7 +261,10 @@ func (p *parser) fetchCount(s *Fetch) {
 	case p.accept("all"):
 		s.Count = FetchAll
 	case p.tok.kind == tokInteger || p.tok.kind == tokOp:
-		s.Count = p.signedInteger()
+		pos := p.pos()
+		if s.Count = p.signedInteger(); s.Count <= 0 {
+			p.notSupported(pos, "cursors only go forward: FETCH of less than one row is")
+		}
 	}
 }
 

@@ -299,17 +299,12 @@ func (p *printer) declare(s *Declare) {
 	p.query(s.Query)
 }
 
-var fetchWords = [...]string{
-	FetchForward: "FORWARD ", FetchBackward: "BACKWARD ", FetchAbsolute: "ABSOLUTE ", FetchRelative: "RELATIVE ",
-}
-
 func (p *printer) fetch(s *Fetch) {
 	if s.Move {
-		p.put("MOVE ")
+		p.put("MOVE FORWARD ")
 	} else {
-		p.put("FETCH ")
+		p.put("FETCH FORWARD ")
 	}
-	p.put(fetchWords[s.Direction])
 	if s.Count == FetchAll {
 		p.put("ALL")
 	} else {

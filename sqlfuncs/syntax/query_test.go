@@ -42,7 +42,7 @@ func TestFrom(t *testing.T) {
 		{"(select 1) a, (values (1)) as b (c), (select 2)", "(SELECT 1) AS a, (VALUES (1)) AS b(c), (SELECT 2)"},
 		{"((select 1) union select 2) a, ((select 1)) b", "(SELECT 1 UNION SELECT 2) AS a, (SELECT 1) AS b"},
 		{"a join b on x inner join c using (d, e)", "a JOIN b ON x JOIN c USING (d, e)"},
-		{"a left outer join b on x right join c on y full join d on z", "a LEFT JOIN b ON x RIGHT JOIN c ON y FULL JOIN d ON z"},
+		{"a left outer join b on x right join c on y cross join d", "a LEFT JOIN b ON x RIGHT JOIN c ON y CROSS JOIN d"},
 		{"a join b left join c on x on y", "a JOIN (b LEFT JOIN c ON x) ON y"},
 		{"a natural left join b cross join c", "a NATURAL LEFT JOIN b CROSS JOIN c"},
 		{"(a join b on x) c (d), ((e cross join f))", "(a JOIN b ON x) AS c(d), e CROSS JOIN f"},

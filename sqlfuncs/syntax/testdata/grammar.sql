@@ -8,7 +8,7 @@ select a is null, b is not distinct from c, d isnull, e notnull, f is not true, 
 select not a = b and c or d, - a ^ b, a + b * c - d, a || b || c, a at time zone 'utc', b collate "C", @ c, ~ d, a operator(pg_catalog.+) b, operator(pg_catalog.-) c
 with recursive a(x) as (values (1) union all select x + 1 from a), b as not materialized (select 1) select * from a, b order by 1 desc nulls first, 2 limit 5 offset 2 rows
 (select 1) union (select 2 order by 1 limit 1) except all select 3 intersect select 4 order by 1 fetch first 3 rows only for update of t nowait
-select distinct on (a, b) a, b from t1 left outer join t2 using (x, y) natural join t3 cross join (t4 full join t5 on true) as j (p, q) where exists (select 1) group by a, b having count(*) > 1
+select distinct on (a, b) a, b from t1 left outer join t2 using (x, y) natural join t3 cross join (t4 right join t5 on true) as j (p, q) where exists (select 1) group by a, b having count(*) > 1
 select * from f(1) with ordinality as t(a, b), lateral (select 1) s, rows from (g(1), h(2)) r, only t6, t7 *, f() as (a int, b text[]), current_date d
 select case a when 1 then 2 else 3 end, case when a then b end, coalesce(a, b), greatest(1, 2), nullif(a, b), exists (select 1), array(select 1)
 select ((select 1)), ((select 1) + 1), (((select 1)) union select 2), (select a, b), ((a)), ((1, 2)), (((a)).b)
@@ -36,8 +36,8 @@ execute p (1, 'a')
 deallocate prepare all
 declare c binary insensitive no scroll cursor with hold for select 1
 fetch forward 10 from c
-fetch absolute -1 in c
-move backward all c
+fetch 5 in c
+move all c
 fetch next from c
 close all
 copy (select 1) to stdout with (format csv, header, delimiter ',', null '', force_quote (a, b), quote '"', encoding 'utf8')

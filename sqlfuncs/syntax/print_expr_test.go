@@ -421,31 +421,7 @@ func (p *printer) window(w *Window) {
 		p.exprs(w.PartitionBy)
 	}
 	p.orderBy(" ORDER BY ", w.OrderBy)
-	if f := w.Frame; f != nil {
-		p.put(" ", f.Mode, " BETWEEN ")
-		p.frameBound(f.Start)
-		p.put(" AND ")
-		p.frameBound(f.End)
-		p.putIf(f.Exclude != "", " EXCLUDE "+f.Exclude)
-	}
 	p.put(")")
-}
-
-func (p *printer) frameBound(b FrameBound) {
-	switch b.Kind {
-	case UnboundedPreceding:
-		p.put("UNBOUNDED PRECEDING")
-	case OffsetPreceding:
-		p.expr(b.Offset)
-		p.put(" PRECEDING")
-	case CurrentRow:
-		p.put("CURRENT ROW")
-	case OffsetFollowing:
-		p.expr(b.Offset)
-		p.put(" FOLLOWING")
-	case UnboundedFollowing:
-		p.put("UNBOUNDED FOLLOWING")
-	}
 }
 
 // orderBy appends the list behind its introduction if there is one.

@@ -211,7 +211,7 @@ func (p *printer) tableFunc(t *TableFunc) {
 }
 
 var joinWords = [...]string{
-	InnerJoin: "JOIN ", LeftJoin: "LEFT JOIN ", RightJoin: "RIGHT JOIN ", FullJoin: "FULL JOIN ", CrossJoin: "CROSS JOIN ",
+	InnerJoin: "JOIN ", LeftJoin: "LEFT JOIN ", RightJoin: "RIGHT JOIN ", CrossJoin: "CROSS JOIN ",
 }
 
 func (p *printer) join(j *Join) {
