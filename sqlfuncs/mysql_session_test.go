@@ -467,3 +467,33 @@ func TestMySQLMaintenance(t *testing.T) {
 		t.Errorf("SHOW GRANTS: column %q", got)
 	}
 }
+
+// TestShowsOfAnyForm goes over the words of SHOW with whatever may stand
+// behind them: a form that nobody thought of is an error, not a panic.
+func TestShowsOfAnyForm(t *testing.T) {
+	server := newServer(t)
+	s := server.mysqlSession(t)
+	words := strings.Split(`VARIABLES,STATUS,DATABASES,TABLES,FULL TABLES,TABLE STATUS,COLUMNS,FULL COLUMNS,CREATE,CREATE TABLE,CREATE DATABASE,
+		CREATE FUNCTION,CREATE USER,CREATE VIEW,CREATE SEQUENCE,CREATE SCHEMA,CREATE PROCEDURE,CREATE TRIGGER,CREATE EVENT,CREATE PACKAGE BODY,CREATE SERVER,
+		ENGINES,COLLATION,CHARACTER SET,FUNCTION STATUS,PROCEDURE STATUS,PROCESSLIST,INDEX,GRANTS,PLUGINS,TRIGGERS,EVENTS,WARNINGS,ERRORS,COUNT,MASTER STATUS,
+		BINARY LOGS,BINLOG EVENTS,PROFILE,OPEN TABLES,PRIVILEGES,ENGINE INNODB STATUS,EXPLAIN,RELAYLOG EVENTS,GLOBAL VARIABLES,ANYTHING,ENGINE,ALL SLAVES STATUS`, ",")
+	tails := []string{
+		"", " root", " root@localhost", " 'root'@'%'", " `a`.`b`", " FROM ids", " FROM nextid", " FROM ids FROM nextid", " IN x LIKE 'y'", " LIKE 'x%'",
+		" WHERE 1=1", " FOR root", " FOR 7", " FOR CURRENT_USER()", "(*)", "(*) WARNINGS", " LIMIT 1", " IF NOT EXISTS x", " USER root", " .", " @a", " CREATE USER",
+	}
+	for _, w := range words {
+		for _, tail := range tails {
+			sql := "SHOW " + strings.TrimSpace(w) + tail
+			_, err := s.run(t, sql)
+			var e *sqlstate.Error
+			if err != nil && (!errors.As(err, &e) || e.Code == sqlstate.Internal) {
+				t.Errorf("%s: %v", sql, err)
+			}
+		}
+	}
+	for _, sql := range []string{"SHOW CREATE USER", "SHOW CREATE USER root", "SHOW CREATE USER 'root'@'%'", "SHOW CREATE USER CURRENT_USER()"} {
+		if got := s.value(t, sql); !strings.HasPrefix(got, "CREATE USER `root`@") {
+			t.Errorf("%s: %s", sql, got)
+		}
+	}
+}

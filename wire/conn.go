@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -148,7 +147,7 @@ func (c *conn) survive() {
 	if p == nil {
 		return
 	}
-	c.server.Logger.Error("panic while serving a connection", "connection", c.info.ID, "panic", p, "stack", string(debug.Stack()))
+	c.server.panics.note(c.server.Logger, "panic while serving a connection", c.info.ID, p)
 	c.draining = false
 	c.out.B = nil // half an answer, perhaps
 	c.err = nil
@@ -166,7 +165,7 @@ func (c *conn) close() {
 		c.sayEnd()
 		_ = c.nc.Close() // nothing is left to be sent
 		if p := recover(); p != nil {
-			c.server.Logger.Error("panic while closing a connection", "connection", c.info.ID, "panic", p, "stack", string(debug.Stack()))
+			c.server.panics.note(c.server.Logger, "panic while closing a connection", c.info.ID, p)
 		}
 	}()
 	c.machine.Close()

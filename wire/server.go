@@ -38,6 +38,7 @@ type Server struct {
 	polling  sync.Once
 	poller   atomic.Pointer[poller] // nil: not needed yet, or there is none
 	refusals throttle
+	panics   panicLog
 
 	mu        sync.Mutex
 	listeners map[net.Listener]struct{}

@@ -329,18 +329,20 @@ func (p *parser) showMySQL() Statement {
 	for p.tok.kind == tokWord && !p.isAnyWord("from", "in", "like", "where", "limit", "for") {
 		words = append(words, upperCase(p.tok.text))
 		p.advance()
-		if len(words) == 2 && words[0] == "CREATE" && words[1] != "USER" {
-			p.acceptWords("if", "not", "exists")
-			s.From = p.qualifiedName()
+		if len(words) == 2 && words[0] == "CREATE" {
+			if words[1] != "USER" { // whose name has a host: see below
+				p.acceptWords("if", "not", "exists")
+				s.From = p.qualifiedName()
+			}
 			break
 		}
 	}
 	s.What = strings.Join(words, " ")
-	if s.What == "" {
+	if s.What == "" || words[0] == "CREATE" && s.From == nil && s.What != "CREATE USER" {
 		p.syntaxError()
 		return s
 	}
-	if p.isPunct("(") { // SHOW COUNT(*) WARNINGS
+	if s.What == "COUNT" && p.isPunct("(") { // SHOW COUNT(*) WARNINGS
 		p.advance()
 		p.acceptOp("*")
 		p.expectPunct(")")
