@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -38,16 +39,26 @@ func (p *program) rootCommand() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	version := root.Flags().Bool("version", false, "print the version of this program")
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *version {
+			return p.printVersion()
+		}
+		return cmd.Help()
 	}
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
-	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetHelpCommand(&cobra.Command{Hidden: true})
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageFailure(cmd, err.Error())
+		missing, ok := errors.AsType[*pflag.NotExistError](err)
+		if !ok {
+			return usageFailure(cmd, err.Error())
+		}
+		var known []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
+		return usageFailure(cmd, err.Error()+didYouMean("--"+missing.GetSpecifiedName(), known))
 	})
-	root.AddCommand(p.serveCommand(), p.parseCommand(), p.passwdCommand(), p.migrateCommand(), p.checkConfigCommand(), p.versionCommand())
+	root.AddCommand(p.serveCommand(), p.demoCommand(), p.parseCommand(), p.passwdCommand(), p.migrateCommand(), p.checkConfigCommand(), p.versionCommand())
 	return root
 }
 
@@ -166,7 +177,11 @@ func noArgs(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if cmd.HasSubCommands() {
-		return usageFailure(cmd, fmt.Sprintf("unknown command %q", args[0]))
+		var known []string
+		for _, c := range cmd.Commands() {
+			known = append(known, c.Name())
+		}
+		return usageFailure(cmd, fmt.Sprintf("unknown command %q%s", args[0], didYouMean(args[0], known)))
 	}
 	return usageFailure(cmd, fmt.Sprintf("unexpected argument %q", args[0]))
 }

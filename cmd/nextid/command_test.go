@@ -24,10 +24,10 @@ func TestEveryCommandHasHelp(t *testing.T) {
 			}
 		})
 	}
-	if want := []string{"check-config", "migrate", "parse", "passwd", "serve", "version"}; !slices.Equal(names, want) {
+	if want := []string{"check-config", "demo", "migrate", "parse", "passwd", "serve", "version"}; !slices.Equal(names, want) {
 		t.Errorf("commands %v, want %v", names, want)
 	}
-	for _, args := range [][]string{nil, {"-h"}, {"--help"}} {
+	for _, args := range [][]string{nil, {"-h"}, {"--help"}, {"help"}} {
 		r := runProgram(t, nil, args...)
 		if r.code != exitOK || !strings.Contains(r.stdout, "nextid serve") {
 			t.Errorf("nextid %v: exit code %d\n%s", args, r.code, r.stdout)
@@ -35,12 +35,31 @@ func TestEveryCommandHasHelp(t *testing.T) {
 	}
 }
 
+func TestHelpCompletionAndVersion(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"help serve":                 "Usage:\n  nextid serve [flags]",
+		"help migrate store":         "nextid migrate store",
+		"completion bash":            "# bash completion V2 for nextid",
+		"completion zsh":             "#compdef nextid",
+		"__complete migrate sh":      "shards",
+		"--version":                  "nextid ",
+		"version":                    "nextid ",
+		"__complete serve --auto-cr": "--auto-create",
+	} {
+		if r := runProgram(t, nil, strings.Fields(line)...); r.code != exitOK || !strings.Contains(r.stdout, want) {
+			t.Errorf("nextid %s: exit code %d, want %q:\n%s%s", line, r.code, want, r.stdout, r.stderr)
+		}
+	}
+}
+
 func TestCommandLinesThatAreNotUnderstood(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"server":                          `unknown command "server"`,
+		"server":                          `unknown command "server"; did you mean serve?`,
+		"frobnicate":                      `unknown command "frobnicate"`,
 		"serve now":                       `unexpected argument "now"`,
-		"serve --dat x":                   "unknown flag: --dat",
+		"serve --dat x":                   "unknown flag: --dat; did you mean --data?",
 		"serve --data":                    "flag needs an argument: --data",
 		"version -x":                      "unknown shorthand flag: 'x'",
 		"check-config":                    "--config FILE is missing",

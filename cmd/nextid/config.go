@@ -78,6 +78,9 @@ type Config struct {
 // autoCreateOff is the --auto-create that refuses unknown names.
 const autoCreateOff = "off"
 
+// logJSON is the log_format of one JSON object a line.
+const logJSON = "json"
+
 // DefaultConfig is the configuration of a server that was told nothing.
 func DefaultConfig() Config {
 	return Config{

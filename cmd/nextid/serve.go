@@ -27,6 +27,9 @@ type Main struct {
 	Once   Once
 	Reload <-chan os.Signal // each asks to read users, rules and certificates again
 	Stderr io.Writer        // the ready line and the log
+
+	// Traffic runs beside the protocols, until its context ends; nil: none.
+	Traffic func(context.Context, *sqlfuncs.Server)
 }
 
 // Once is what a start accepts that the next one shall not.
@@ -88,7 +91,10 @@ func (m *Main) serve(ctx context.Context, log *slog.Logger, endpoints endpoints,
 		}()
 	}
 	status.running.Store(&running{e, endpoints})
-	fmt.Fprintln(m.Stderr, m.readyLine(endpoints, status))
+	m.announce(log, endpoints, status)
+	if m.Traffic != nil {
+		e.work.Go(func() { m.Traffic(ctx, e.sql) })
+	}
 	for serving := true; serving; {
 		select {
 		case err := <-served:
@@ -123,19 +129,42 @@ func (m *Main) warnOfExposure(log *slog.Logger, a listening) {
 	}
 }
 
-// readyLine names every address that is served.
-func (m *Main) readyLine(endpoints endpoints, status *status) string {
+// announce says that clients may come: a line with every address that is
+// served and, for people, what to paste.
+func (m *Main) announce(log *slog.Logger, endpoints endpoints, status *status) {
 	served := make([]string, len(endpoints))
+	var paste []string
 	for i, p := range endpoints {
 		served[i] = fmt.Sprintf("%s on %s", p.protocol.name, p.listener.Addr())
+		paste = append(paste, p.protocol.paste(p.listener.Addr(), m.userToPaste()))
 	}
-	return fmt.Sprintf("nextid ready: %s%s (store %s, worker id %s)",
+	line := fmt.Sprintf("nextid ready: %s%s (store %s, worker id %s)",
 		strings.Join(served, ", "), status.where(), m.Config.Store.in(m.Config.Data), source.Redacted(m.Config.WorkerID))
+	if m.Config.LogFormat == logJSON {
+		log.Info(line)
+		return
+	}
+	fmt.Fprintln(m.Stderr, line)
+	for _, p := range append(paste, status.paste()...) {
+		fmt.Fprintln(m.Stderr, "  "+p)
+	}
+}
+
+// openUser is any name, on a server without users.
+const openUser = "nextid"
+
+// userToPaste stands for the user in commands to paste: nobody has to be one
+// while there are none.
+func (m *Main) userToPaste() string {
+	if m.Config.usersFile() == "" {
+		return openUser
+	}
+	return "USER"
 }
 
 func (m *Main) logger() *slog.Logger {
 	options := &slog.HandlerOptions{Level: m.Config.LogLevel}
-	if m.Config.LogFormat == "json" {
+	if m.Config.LogFormat == logJSON {
 		return slog.New(slog.NewJSONHandler(m.Stderr, options))
 	}
 	return slog.New(slog.NewTextHandler(m.Stderr, options))

@@ -149,7 +149,7 @@ var settings = []setting{
 	},
 	{
 		key: "log_format", flag: true, arg: "FORMAT", help: "form of log lines on standard error: text or json",
-		value: func(c *Config) value { return choice(&c.LogFormat, "text", "json") },
+		value: func(c *Config) value { return choice(&c.LogFormat, "text", logJSON) },
 	},
 
 	{

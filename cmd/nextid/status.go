@@ -208,3 +208,19 @@ func (s *status) where() string {
 	}
 	return fmt.Sprintf(", HTTP on %s", s.listener.Addr())
 }
+
+// paste is the page's address, as the other protocols' commands to paste.
+func (s *status) paste() []string {
+	if s.listener == nil {
+		return nil
+	}
+	host, port, ok := reachable(s.listener.Addr())
+	if !ok {
+		return nil
+	}
+	scheme := "http"
+	if s.access.tls != nil && !s.config.HTTP.Local() {
+		scheme = "https"
+	}
+	return []string{scheme + "://" + net.JoinHostPort(host, port) + "/"}
+}

@@ -53,10 +53,12 @@ func (p *program) versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Print the version of this program",
 		Args:  noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(p.stdout, "nextid %s (%s, %s/%s, commit %s)\n",
-				buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH, buildCommit())
-			return err
-		},
+		RunE:  func(*cobra.Command, []string) error { return p.printVersion() },
 	}
+}
+
+func (p *program) printVersion() error {
+	_, err := fmt.Fprintf(p.stdout, "nextid %s (%s, %s/%s, commit %s)\n",
+		buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH, buildCommit())
+	return err
 }
