@@ -27,10 +27,40 @@ var (
 // Error is one failure with what a DBA needs to act on it.
 type Error struct {
 	Kind    error  // one of the sentinels above
+	Reason  Reason // why not now, for ErrNotNow
 	Name    string // generator name, "" when none is concerned
 	Message string // one sentence, no trailing period
 	Hint    string // what to do about it; may be empty
 	Cause   error  // underlying error, may be nil
+}
+
+// Reason tells the cases of ErrNotNow apart, for programs: what has to be set
+// right before this server issues ids again.
+type Reason string
+
+// The reasons.
+const (
+	ReasonClock    Reason = "clock"     // this server's clock was set back, or is wrong
+	ReasonWorkerID Reason = "worker id" // another server holds it, or all of them are held
+	ReasonSlice    Reason = "slice"     // the time slice in hand is lost or used up by another server, or may be
+	ReasonStore    Reason = "store"     // the store, or the database that ids come from, does not answer or takes no writes
+	ReasonShutdown Reason = "shutdown"  // the server stops, or the generator was changed
+)
+
+// ReasonOf is the reason that an error or one of its causes gives, the
+// innermost one; "" if none does.
+func ReasonOf(err error) Reason {
+	var r Reason
+	for {
+		e, ok := errors.AsType[*Error](err)
+		if !ok {
+			return r
+		}
+		if e.Reason != "" {
+			r = e.Reason
+		}
+		err = e.Cause
+	}
 }
 
 func (e *Error) Error() string {
@@ -58,7 +88,7 @@ func CountError(name string, n int64) error {
 // ClosedError is the ErrNotNow of a draw from a generator that was closed.
 func ClosedError(name string) error {
 	return &Error{
-		Kind: ErrNotNow, Name: name, Message: fmt.Sprintf("generator %q is closed", name),
+		Kind: ErrNotNow, Reason: ReasonShutdown, Name: name, Message: fmt.Sprintf("generator %q is closed", name),
 		Hint: "Connect again: the server is shutting down or the generator was changed.",
 	}
 }
@@ -66,7 +96,7 @@ func ClosedError(name string) error {
 // ShutdownError is the ErrNotNow of a server that issues no more ids.
 func ShutdownError(name string) error {
 	return &Error{
-		Kind: ErrNotNow, Name: name, Message: "the server is shutting down",
+		Kind: ErrNotNow, Reason: ReasonShutdown, Name: name, Message: "the server is shutting down",
 		Hint: "Connect to another nextid server, or try again when this one is back.",
 	}
 }
@@ -84,7 +114,7 @@ func ChangedError(name string) error {
 // StoreClosedError is the ErrNotNow of a store that was closed.
 func StoreClosedError() error {
 	return &Error{
-		Kind: ErrNotNow, Message: "the store is closed",
+		Kind: ErrNotNow, Reason: ReasonShutdown, Message: "the store is closed",
 		Hint: "Connect to another nextid server, or try again when this one is back.",
 	}
 }

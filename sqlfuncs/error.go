@@ -46,7 +46,11 @@ func clientError(ctx context.Context, err error) error {
 	if ge, ok := errors.AsType[*generator.Error](err); ok {
 		for _, m := range generatorCodes {
 			if errors.Is(ge.Kind, m.kind) {
-				return &sqlstate.Error{Code: m.code, Message: ge.Message, Hint: ge.Hint, Cause: err}
+				se := &sqlstate.Error{Code: m.code, Message: ge.Message, Hint: ge.Hint, Cause: err}
+				if r := generator.ReasonOf(err); r != "" && m.kind == generator.ErrNotNow {
+					se.Detail = "Reason: " + string(r) + "."
+				}
+				return se
 			}
 		}
 	}

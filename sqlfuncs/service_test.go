@@ -1,6 +1,7 @@
 package sqlfuncs_test
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -103,6 +104,22 @@ func TestCreateGeneratorRefusesWhatCanIssueNothing(t *testing.T) {
 	s.want(t, "SELECT count(*) FROM nextid.generators", "0")
 	s.must(t, "SELECT create_generator('a', 'segment')")
 	s.fails(t, `SELECT create_generator('a', 'snowflake', '{"layout": "baidu"}')`, sqlstate.DuplicateObject)
+}
+
+// Programs tell the cases of 57P03 apart by the detail.
+func TestNotNowTellsItsReason(t *testing.T) {
+	server := newServer(t)
+	server.segment(t, "a")
+	s := server.session(t)
+	s.id(t, "a", "SELECT next_id('a')")
+	if err := server.registry.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.run(t, "SELECT next_id('a')")
+	wantCode(t, "a draw from a server that stops", err, sqlstate.CannotConnectNow)
+	if se, ok := errors.AsType[*sqlstate.Error](err); !ok || se.Detail != "Reason: shutdown." {
+		t.Errorf("detail of %v, want the reason shutdown", err)
+	}
 }
 
 func TestClientsAreToldOfTimeThatRunsOut(t *testing.T) {

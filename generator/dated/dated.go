@@ -227,7 +227,7 @@ func (s *source) errFull(date int64) error {
 
 func (s *source) errAhead(date int64, now time.Time) error {
 	return &generator.Error{
-		Kind: generator.ErrNotNow, Name: s.name,
+		Kind: generator.ErrNotNow, Reason: generator.ReasonClock, Name: s.name,
 		Message: fmt.Sprintf("generator %q has come to %d already, and the clock of this server says %s", s.name, date, now.Format(time.RFC3339)),
 		Hint:    "Its date never goes back. Set the clocks of all servers; if that of another was wrong, create a generator of another name, or allow more with max_ahead.",
 	}

@@ -409,7 +409,7 @@ func (q *Queue) sourceError(err error) error {
 		return err // the source has worded it for this generator
 	}
 	return &generator.Error{
-		Kind: kind, Name: q.name, Cause: err, Message: fmt.Sprintf("no number is granted to generator %q", q.name),
+		Kind: kind, Reason: generator.ReasonStore, Name: q.name, Cause: err, Message: fmt.Sprintf("no number is granted to generator %q", q.name),
 		Hint: "Look at the store. Another nextid server may answer.",
 	}
 }

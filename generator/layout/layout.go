@@ -387,7 +387,7 @@ func (l *Layout) FieldList() string {
 // before the epoch.
 func (l *Layout) BeforeEpochError(name string) error {
 	return &generator.Error{
-		Kind: generator.ErrNotNow, Name: name,
+		Kind: generator.ErrNotNow, Reason: generator.ReasonClock, Name: name,
 		Message: fmt.Sprintf("the clock of this server is before %s, the epoch of generator %q", l.Epoch.Format(time.RFC3339), name),
 		Hint:    "Set the server's clock and restart it, or use a generator with an earlier epoch.",
 	}

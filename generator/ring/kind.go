@@ -91,8 +91,10 @@ func (g *Generator) errEmpty() error {
 }
 
 func (g *Generator) errAhead(wait time.Duration) error {
-	return g.fail(generator.ErrNotNow, "Wait until then, or use a generator with another name.",
-		"the ids of generator %q are ahead of the clock; it issues again in %v", g.name, wait.Round(time.Millisecond))
+	return &generator.Error{
+		Kind: generator.ErrNotNow, Reason: generator.ReasonClock, Name: g.name, Hint: "Wait until then, or use a generator with another name.",
+		Message: fmt.Sprintf("the ids of generator %q are ahead of the clock; it issues again in %v", g.name, wait.Round(time.Millisecond)),
+	}
 }
 
 func (g *Generator) errFuture(v int64, at time.Time) error {
@@ -107,7 +109,7 @@ func (g *Generator) storeError(ctx context.Context, err error) error {
 		return err
 	}
 	return &generator.Error{
-		Kind: generator.ErrNotNow, Name: g.name, Cause: err,
+		Kind: generator.ErrNotNow, Reason: generator.ReasonStore, Name: g.name, Cause: err,
 		Message: fmt.Sprintf("the store does not grant time to generator %q", g.name),
 		Hint:    "Look at the store. Another nextid server may answer.",
 	}

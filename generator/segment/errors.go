@@ -45,7 +45,7 @@ func (g *Generator) storeError(err error) error {
 		kind = generator.ErrRetry
 	}
 	return &generator.Error{
-		Kind: kind, Name: g.name, Cause: err,
+		Kind: kind, Reason: generator.ReasonStore, Name: g.name, Cause: err,
 		Message: fmt.Sprintf("the store does not grant numbers to generator %q", g.name),
 		Hint:    "Look at the store. Another nextid server may answer.",
 	}

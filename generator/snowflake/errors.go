@@ -9,23 +9,30 @@ import (
 	"nextid/generator"
 )
 
+// clock is the ErrNotNow of a clock that is not right.
+func (g *Generator) clock(hint, format string, args ...any) error {
+	return &generator.Error{
+		Kind: generator.ErrNotNow, Reason: generator.ReasonClock, Name: g.name, Message: fmt.Sprintf(format, args...), Hint: hint,
+	}
+}
+
 func (g *Generator) fail(kind error, hint, format string, args ...any) error {
 	return &generator.Error{Kind: kind, Name: g.name, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
 func (g *Generator) errRollback(behind time.Duration) error {
-	return g.fail(generator.ErrNotNow, "Set the server's clock, or alter the generator to on_rollback continue.",
+	return g.clock("Set the server's clock, or alter the generator to on_rollback continue.",
 		"the clock of this server is %v behind the ids of generator %q", behind.Round(time.Millisecond), g.name)
 }
 
 func (g *Generator) errSpent(id, until int64) error {
-	return g.fail(generator.ErrNotNow, "Set the server's clock right, and keep it right; another nextid server may answer.",
+	return g.clock("Set the server's clock right, and keep it right; another nextid server may answer.",
 		"the clock of this server was set back again: every rollback value of worker id %d is used until %s for generator %q",
 		id, time.UnixMilli(until).UTC().Format(time.RFC3339), g.name)
 }
 
 func (g *Generator) errAhead(tick int64) error {
-	return g.fail(generator.ErrNotNow, "Wait until then, or use a generator with another name.",
+	return g.clock("Wait until then, or use a generator with another name.",
 		"the ids of generator %q are ahead of the clock; it issues again at %s", g.name, g.layout.TimeOf(tick).Format(time.RFC3339))
 }
 
@@ -47,7 +54,7 @@ func (g *Generator) storeError(ctx context.Context, err error) error {
 		return err
 	}
 	return &generator.Error{
-		Kind: generator.ErrNotNow, Name: g.name, Cause: err,
+		Kind: generator.ErrNotNow, Reason: generator.ReasonStore, Name: g.name, Cause: err,
 		Message: fmt.Sprintf("the store does not grant time to generator %q", g.name),
 		Hint:    "Look at the store. Another nextid server may answer.",
 	}

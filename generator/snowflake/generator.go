@@ -37,6 +37,7 @@ type Generator struct {
 	start        string
 	low, high    int64 // sequence with which every tick begins, 0 and 0 if start says it
 	rollback     string
+	rollbackWait time.Duration
 	bound        bool // ids must not be ahead of the wall clock: rollback is Wait or Refuse
 
 	rewind *rewind // of on_rollback bits, else nil
@@ -121,7 +122,7 @@ func shape(name string, o Options, l *layout.Layout, used, above int64) *Generat
 		low: low, high: high,
 		name: name, layout: l,
 		epoch: l.Epoch.UnixMicro(), unit: l.Unit.Microseconds(), sequenceBits: l.SequenceBits(), maxTick: l.MaxTick(),
-		ahead: int64(time.Duration(o.MaxAhead) / l.Unit), start: o.SequenceStart, rollback: o.OnRollback, bound: o.OnRollback == Wait || o.OnRollback == Refuse,
+		ahead: int64(time.Duration(o.MaxAhead) / l.Unit), start: o.SequenceStart, rollback: o.OnRollback, rollbackWait: o.rollbackWait(), bound: o.OnRollback == Wait || o.OnRollback == Refuse,
 	}
 	used = min(max(g.tickFrom(used), 0), l.MaxTick()+1) // a slot of a tick before the epoch could overflow
 	g.begun = max(-1, above, g.firstSlot(used)-1)
@@ -331,6 +332,7 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 		return generator.Range{}, generator.CountError(g.name, n)
 	}
 	counted := false
+	var until time.Duration // see await
 	for {
 		if r, ok := g.TryNext(n); ok {
 			return r, nil
@@ -343,7 +345,7 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 				return r, nil
 			}
 		} else {
-			waited, err = g.prepare(ctx)
+			waited, err = g.prepare(ctx, &until)
 		}
 		if waited && !counted {
 			g.waits.Add(1)
@@ -357,8 +359,8 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 
 // prepare finds out why TryNext could not answer and does something about
 // it: it takes over or extends the slice, or waits for the tick, or says why
-// not. It may find nothing wrong: other draws go on meanwhile.
-func (g *Generator) prepare(ctx context.Context) (waited bool, err error) {
+// not. It may find nothing wrong: other draws go on meanwhile. until is await's.
+func (g *Generator) prepare(ctx context.Context, until *time.Duration) (waited bool, err error) {
 	last := g.slot.Load()
 	if last == closedSlot {
 		return false, generator.ClosedError(g.name)
@@ -380,7 +382,7 @@ func (g *Generator) prepare(ctx context.Context) (waited bool, err error) {
 	case tick > g.maxTick || next == closedSlot:
 		return false, g.layout.ExhaustedError(g.name)
 	case tick > now+g.ahead:
-		return true, g.await(ctx, tick-g.ahead)
+		return true, g.await(ctx, tick-g.ahead, until)
 	case next > w.last:
 		return true, g.storeError(ctx, g.pool.Extend(ctx, g.endMillis(tick)-1))
 	}
@@ -400,14 +402,22 @@ const (
 	blink = time.Millisecond
 )
 
-// await waits for the beginning of a tick.
-func (g *Generator) await(ctx context.Context, tick int64) error {
+// await waits for the beginning of a tick. *until is when a draw that waits for
+// the wall clock gives up, on the monotonic clock; 0 before it waits.
+func (g *Generator) await(ctx context.Context, tick int64, until *time.Duration) error {
 	missing := time.Duration(g.epoch+tick*g.unit-g.micros()) * time.Microsecond
 	if g.bound && g.pool.Now() >= g.epoch+tick*g.unit { // only the wall clock is behind
 		if g.rollback == Refuse && missing > tolerance {
 			return g.errRollback(missing)
 		}
-		return g.pool.Sleep(ctx, min(max(missing, blink), glance))
+		now := g.pool.Monotonic()
+		if *until == 0 {
+			*until = now + g.rollbackWait
+		}
+		if now >= *until {
+			return g.errRollback(missing)
+		}
+		return g.pool.Sleep(ctx, min(max(missing, blink), glance, *until-now))
 	}
 	if missing > patience {
 		return g.errAhead(tick)

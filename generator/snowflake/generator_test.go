@@ -279,7 +279,7 @@ func TestClockSetBack(t *testing.T) {
 	})
 	t.Run("wait: until the clock has caught up, or was set right", func(t *testing.T) {
 		inWorld(t, true, func(w *world) {
-			g := w.open(w.kind(), "orders", `{"on_rollback":"wait","max_ahead":0}`)
+			g := w.open(w.kind(), "orders", `{"on_rollback":"wait","rollback_wait":"2m","max_ahead":0}`)
 			w.next(g, 1)
 			w.clock.Step(-time.Minute)
 			w.next(g, 1)
@@ -295,9 +295,34 @@ func TestClockSetBack(t *testing.T) {
 			}
 		})
 	})
+	t.Run("wait: no longer than rollback_wait", func(t *testing.T) {
+		for options, want := range map[string]time.Duration{
+			`{"on_rollback":"wait"}`: 5 * time.Second, `{"on_rollback":"wait","rollback_wait":"300ms"}`: 300 * time.Millisecond,
+			`{"on_rollback":"wait","rollback_wait":"1s","strict":true}`: time.Second,
+		} {
+			inWorld(t, true, func(w *world) {
+				k := w.kind()
+				g, err := k.Open(w.t.Context(), define(w.t, k, "orders", options))
+				if err == nil {
+					defer func() { _ = g.(generator.Closer).Close(context.Background()) }()
+					_, err = g.Next(w.t.Context(), 1)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				w.clock.Step(-time.Minute)
+				before := w.elapsed()
+				_, err = g.Next(w.t.Context(), 1)
+				wantErr(t, err, generator.ErrNotNow, "behind the ids")
+				if got := w.elapsed() - before; got != want || generator.ReasonOf(err) != generator.ReasonClock {
+					t.Errorf("%s: waited %v, reason %q", options, got, generator.ReasonOf(err))
+				}
+			})
+		}
+	})
 	t.Run("wait: a waiting draw takes no time from the store", func(t *testing.T) {
 		inWorld(t, true, func(w *world) {
-			g := w.open(w.kind(), "orders", `{"on_rollback":"wait"}`)
+			g := w.open(w.kind(), "orders", `{"on_rollback":"wait","rollback_wait":"2m"}`)
 			w.next(g, 1)
 			w.clock.Step(-time.Minute)
 			before := w.store.Calls(storetest.Reserve)

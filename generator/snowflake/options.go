@@ -25,7 +25,7 @@ const (
 // What happens while the wall clock is behind the ids (Options.OnRollback).
 const (
 	Continue = "continue" // ids go on growing; nobody waits
-	Wait     = "wait"     // until the clock has caught up
+	Wait     = "wait"     // until the clock has caught up, no longer than RollbackWait, then ErrNotNow
 	Refuse   = "refuse"   // ErrNotNow, as Twitter does
 	Bits     = "bits"     // ids carry the clock's time and another value in their rollback field
 )
@@ -37,7 +37,10 @@ type Options struct {
 	SequenceStart string          `json:"sequence_start"`
 	MaxAhead      option.Duration `json:"max_ahead"`
 	OnRollback    string          `json:"on_rollback"`
-	Strict        bool            `json:"strict,omitempty"` // a reservation for each draw
+	// RollbackWait bounds the wait of one draw with Wait. nil: defaultRollbackWait.
+	RollbackWait *option.Duration `json:"rollback_wait,omitempty"`
+
+	Strict bool `json:"strict,omitempty"` // a reservation for each draw
 }
 
 // given is what a user writes. All of it is optional.
@@ -46,6 +49,7 @@ type given struct {
 	SequenceStart *startOption     `json:"sequence_start"`
 	MaxAhead      *option.Duration `json:"max_ahead"`
 	OnRollback    *string          `json:"on_rollback"`
+	RollbackWait  *option.Duration `json:"rollback_wait"`
 	Strict        *bool            `json:"strict"`
 }
 
@@ -76,7 +80,22 @@ const defaultMaxAhead = 5 * time.Millisecond
 // the slice in hand, and on a restart they must not lie far ahead.
 const maxMaxAhead = time.Second
 
-const hint = "Options: layout, bits, epoch, unit, sequence_start (zero, random, carry, a number, a range such as 0-99), max_ahead, on_rollback (continue, wait, refuse, bits), strict."
+// The wait for a clock that was set back: long enough for a step of ntpd, and
+// shorter than the patience of most pools.
+const (
+	defaultRollbackWait = 5 * time.Second
+	maxRollbackWait     = time.Hour
+)
+
+func (o *Options) rollbackWait() time.Duration {
+	if o.RollbackWait == nil {
+		return defaultRollbackWait
+	}
+	return time.Duration(*o.RollbackWait)
+}
+
+const hint = "Options: layout, bits, epoch, unit, sequence_start (zero, random, carry, a number, a range such as 0-99), max_ahead, " +
+	"on_rollback (continue, wait, refuse, bits), rollback_wait, strict."
 
 func optionError(format string, args ...any) error { return option.Error(hint, format, args...) }
 
@@ -126,6 +145,15 @@ func (o *Options) apply(g given) (json.RawMessage, error) {
 	}
 	if o.OnRollback == Bits && l.RollbackBits() == 0 {
 		return nil, optionError("on_rollback bits needs a layout with a rollback field, such as rollback; %s has none", l.Name)
+	}
+	if g.RollbackWait != nil {
+		if d := time.Duration(*g.RollbackWait); o.OnRollback != Wait || d <= 0 || d > maxRollbackWait {
+			return nil, optionError("rollback_wait, with on_rollback wait, must be between 1ms and %v, not %v", maxRollbackWait, d)
+		}
+		o.RollbackWait = g.RollbackWait
+	}
+	if o.OnRollback != Wait {
+		o.RollbackWait = nil
 	}
 	if g.MaxAhead != nil {
 		if d := time.Duration(*g.MaxAhead); d < 0 || d > maxMaxAhead {

@@ -65,6 +65,9 @@ func (g *strictGenerator) Next(ctx context.Context, n int64) (generator.Range, e
 		return generator.Range{}, generator.CountError(g.name, n)
 	}
 	g.waits.Add(1)
+	if err := g.clocksAgree(ctx); err != nil {
+		return generator.Range{}, err
+	}
 	patient, cancel := context.WithTimeout(ctx, strictPatience)
 	defer cancel()
 	for {
@@ -81,9 +84,6 @@ func (g *strictGenerator) Next(ctx context.Context, n int64) (generator.Range, e
 // draw takes part in one batch. The result is empty when the others have
 // taken all of it.
 func (g *strictGenerator) draw(ctx context.Context, n int64) (generator.Range, error) {
-	if err := g.clocksAgree(ctx); err != nil {
-		return generator.Range{}, err
-	}
 	b, place, err := g.join(n)
 	if err != nil {
 		return generator.Range{}, err
@@ -118,6 +118,7 @@ func (g *strictGenerator) takeLocked(w *window, n int64) generator.Range {
 
 // clocksAgree is what on_rollback asks for.
 func (g *strictGenerator) clocksAgree(ctx context.Context) error {
+	var until time.Duration
 	for g.rollback != Continue {
 		behind := time.Duration(g.time.Now()-g.time.Wall()) * time.Microsecond
 		switch {
@@ -126,7 +127,14 @@ func (g *strictGenerator) clocksAgree(ctx context.Context) error {
 		case g.rollback == Refuse:
 			return g.errRollback(behind)
 		}
-		if err := g.time.Clock().Sleep(ctx, min(behind, glance)); err != nil {
+		now := g.time.Clock().Monotonic()
+		if until == 0 {
+			until = now + g.rollbackWait
+		}
+		if now >= until {
+			return g.errRollback(behind)
+		}
+		if err := g.time.Clock().Sleep(ctx, min(behind, glance, until-now)); err != nil {
 			return err
 		}
 	}

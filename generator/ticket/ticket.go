@@ -381,7 +381,7 @@ func (s *source) errAllDownLocked() error {
 		causes = append(causes, d.err)
 	}
 	return &generator.Error{
-		Kind: generator.ErrNotNow, Name: s.name, Cause: errors.Join(causes...),
+		Kind: generator.ErrNotNow, Reason: generator.ReasonStore, Name: s.name, Cause: errors.Join(causes...),
 		Message: fmt.Sprintf("no database of generator %q answers (%s)", s.name, strings.Join(names, ", ")),
 		Hint:    "They are tried again all the time. Passwords come from the file of the setting database_passwords.",
 	}

@@ -350,12 +350,13 @@ func (p *Pools) Close(ctx context.Context) error {
 func (p *Pool) errTooFar(id, lo int64, unsure bool) error {
 	if !unsure {
 		return &generator.Error{
-			Kind: generator.ErrNotNow, Message: fmt.Sprintf("another server stamps with worker id %d as well and has used up its time", id),
-			Hint: "Give each server a worker id of its own, or let it claim one: --worker-id auto.",
+			Kind: generator.ErrNotNow, Reason: generator.ReasonSlice,
+			Message: fmt.Sprintf("another server stamps with worker id %d as well and has used up its time", id),
+			Hint:    "Give each server a worker id of its own, or let it claim one: --worker-id auto.",
 		}
 	}
 	return &generator.Error{
-		Kind:    generator.ErrNotNow,
+		Kind: generator.ErrNotNow, Reason: generator.ReasonSlice,
 		Message: fmt.Sprintf("the time of worker id %d is reserved until %s, for answers that were lost", id, time.UnixMilli(lo).UTC().Format(time.RFC3339)),
 		Hint:    "Ids go on when it has come. Look at the way to the store; --worker-id auto would take another id.",
 	}

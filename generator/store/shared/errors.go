@@ -19,7 +19,7 @@ func Unreachable(ctx context.Context, what string, err error) error {
 		return generator.StoreLateError(ctx)
 	}
 	return &generator.Error{
-		Kind: generator.ErrNotNow, Message: "cannot use the store " + what, Cause: err,
+		Kind: generator.ErrNotNow, Reason: generator.ReasonStore, Message: "cannot use the store " + what, Cause: err,
 		Hint: "Look at the database and the network between. Ids that are already reserved can still be issued; " +
 			"nextid goes on by itself when the store answers again.",
 	}
@@ -28,7 +28,7 @@ func Unreachable(ctx context.Context, what string, err error) error {
 // ReadOnly is the error of a standby, or of a database that takes no writes.
 func ReadOnly(what string, err error) error {
 	return &generator.Error{
-		Kind: generator.ErrNotNow, Message: "the store " + what + " is read-only", Cause: err,
+		Kind: generator.ErrNotNow, Reason: generator.ReasonStore, Message: "the store " + what + " is read-only", Cause: err,
 		Hint: "Name the primary, or an address that follows it. nextid goes on by itself when the store takes writes.",
 	}
 }

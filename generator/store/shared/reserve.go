@@ -99,7 +99,7 @@ func (s *Store) awaited(l *life, r generator.Reservation) error {
 		return nil
 	}
 	return &generator.Error{
-		Kind:    generator.ErrNotNow,
+		Kind: generator.ErrNotNow, Reason: generator.ReasonSlice,
 		Message: "the store was failed over or restored: no worker id before " + time.UnixMilli(l.from).UTC().Format(time.RFC3339),
 		Hint: "Servers that hold a time slice which the store forgot finish it until then. " +
 			"If the store can lose nothing, say so with --store-failover lossless.",
@@ -219,7 +219,7 @@ func (s *Store) goneBack(ctx context.Context, l *life, c *call) error {
 	s.life.CompareAndSwap(l, &life{stamp: l.stamp, since: since, from: since + s.cfg.Wait.Milliseconds()})
 	s.witness.note(key, sight{a.Hi, a.Seq})
 	return &generator.Error{
-		Kind: generator.ErrNotNow, Message: why,
+		Kind: generator.ErrNotNow, Reason: generator.ReasonSlice, Message: why,
 		Hint: "The store was restored or changed by hand. Worker ids are claimed again when every slice of time has ended that it may have forgotten.",
 	}
 }

@@ -101,7 +101,7 @@ func New(ctx context.Context, engine Engine, cfg Config) (*Store, error) {
 	if err != nil {
 		engine.Close()
 		return nil, &generator.Error{
-			Kind: generator.ErrNotNow, Message: cfg.Witness + " cannot be written", Cause: err,
+			Kind: generator.ErrNotNow, Reason: generator.ReasonStore, Message: cfg.Witness + " cannot be written", Cause: err,
 			Hint: "nextid must be able to write its data directory.",
 		}
 	}

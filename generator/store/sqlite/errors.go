@@ -20,7 +20,7 @@ const (
 
 // refuse is the error of a store that cannot be used here and now.
 func refuse(hint, format string, args ...any) error {
-	return &generator.Error{Kind: generator.ErrNotNow, Message: fmt.Sprintf(format, args...), Hint: hint}
+	return &generator.Error{Kind: generator.ErrNotNow, Reason: generator.ReasonStore, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
 // inconsistent is the error of a store whose content is not to be trusted.
@@ -40,7 +40,7 @@ func storeError(path string, err error) error {
 	if err == nil || errors.As(err, &known) {
 		return err
 	}
-	e := &generator.Error{Kind: generator.ErrNotNow, Message: "cannot use the store " + path, Hint: hintDisk, Cause: err}
+	e := &generator.Error{Kind: generator.ErrNotNow, Reason: generator.ReasonStore, Message: "cannot use the store " + path, Hint: hintDisk, Cause: err}
 	switch sqliteCode(err) {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH:
 		// The last three: tables that are not as the migrations made them.

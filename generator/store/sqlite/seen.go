@@ -40,7 +40,7 @@ func (s *embedded) checkClock(m meta) error {
 	}
 	day := func(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339) }
 	return &generator.Error{
-		Kind: generator.ErrNotNow,
+		Kind: generator.ErrNotNow, Reason: generator.ReasonClock,
 		Message: "the clock of this machine says " + day(wall) + ", and the store " + s.dir.in(s.dir.file) +
 			" was in use last at " + day(m.seenAt),
 		Hint: "If the clock is wrong, set it right: ids would carry its time from now on, for good. " +
