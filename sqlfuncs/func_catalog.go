@@ -9,7 +9,7 @@ import (
 
 // catalogFunctions are what clients call on the system catalogue.
 var catalogFunctions = joinFamilies(typeFunctions, regFunctions, visibilityFunctions, definitionFunctions, descriptionFunctions,
-	privilegeFunctions, aclFunctions, sizeFunctions, encodingFunctions, schemaFunctions)
+	privilegeFunctions, aclFunctions, sizeFunctions, encodingFunctions, schemaFunctions, monitorFunctions)
 
 func joinFamilies(families ...[]function) []function {
 	var out []function

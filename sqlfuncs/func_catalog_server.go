@@ -89,3 +89,22 @@ var schemaFunctions = []function{
 	always("pg_is_other_temp_schema", datum.MakeBool(false), datum.Oid),
 	always("pg_my_temp_schema", datum.Value{Type: datum.Oid, Valid: true}),
 }
+
+// walPosition is the type pg_lsn.
+const walPosition datum.OID = 3220
+
+// monitorFunctions are asked by monitors. There is no log of changes that
+// would have a position, and no temporary file.
+var monitorFunctions = []function{
+	nothing("pg_current_wal_lsn", walPosition), nothing("pg_lsn", walPosition, datum.Text),
+	nothing("pg_wal_lsn_diff", datum.Numeric, walPosition, walPosition),
+	{
+		name: "pg_ls_tmpdir", args: args(datum.Oid), result: datum.Record, set: true, volatile: stable,
+		columns: []fromColumn{
+			{name: "name", typ: datum.Text, mod: -1},
+			{name: "size", typ: datum.Int8, mod: -1},
+			{name: "modification", typ: datum.TimestampTZ, mod: -1},
+		},
+		rows: func(*exec, []datum.Value) (rowIter, error) { return &sliceRows{}, nil },
+	},
+}

@@ -153,6 +153,7 @@ func settingRows(x *exec, t *table) ([][]datum.Value, error) {
 		pairs := []any{
 			"name", s.name, "setting", s.plain(value), "context", s.context, "vartype", s.vartype, "source", source,
 			"boot_val", s.plain(s.value), "reset_val", s.plain(reset), "pending_restart", false, "category", settingCategories[s.context],
+			"short_desc", "",
 		}
 		if s.unit != "" {
 			pairs = append(pairs, "unit", s.unit)
@@ -266,10 +267,11 @@ func databaseStatRows(x *exec, t *table) ([][]datum.Value, error) {
 	x.server.sessions.mu.Unlock()
 	var rows [][]datum.Value
 	for _, name := range x.databaseNames() {
-		row := zeroRow(x, t)
+		row := t.zeroRow()
 		row[t.column("datid")] = datum.Value{Type: datum.Oid, Valid: true, Int: int64(databaseOID(name))}
 		row[t.column("datname")] = datum.MakeString(datum.Name, name)
 		row[t.column("numbackends")] = datum.MakeInt4(int64(connections[name]))
+		row[t.column("stats_reset")] = datum.TimestampTZFromTime(x.server.started)
 		rows = append(rows, row)
 	}
 	return rows, nil
@@ -277,11 +279,13 @@ func databaseStatRows(x *exec, t *table) ([][]datum.Value, error) {
 
 // resetRow is the one row of a table of counters that never count.
 func resetRow(x *exec, t *table) ([][]datum.Value, error) {
-	return [][]datum.Value{zeroRow(x, t)}, nil
+	row := t.zeroRow()
+	row[t.column("stats_reset")] = datum.TimestampTZFromTime(x.server.started)
+	return [][]datum.Value{row}, nil
 }
 
-// zeroRow has zero in all columns of numbers, and in stats_reset since when they count.
-func zeroRow(x *exec, t *table) []datum.Value {
+// zeroRow has zero in all columns of numbers.
+func (t *table) zeroRow() []datum.Value {
 	row := t.emptyRow()
 	for i, c := range t.columns {
 		switch c.typ {
@@ -289,7 +293,6 @@ func zeroRow(x *exec, t *table) []datum.Value {
 			row[i].Valid = true
 		}
 	}
-	row[t.column("stats_reset")] = datum.TimestampTZFromTime(x.server.started)
 	return row
 }
 
