@@ -1,4 +1,4 @@
-// Package results checks that README.md and the reports say what was measured.
+// Package results checks that README.md and the pictures say what was measured.
 package results
 
 import (
@@ -12,9 +12,9 @@ import (
 	"nextid/benchmarks/report"
 )
 
-var update = flag.Bool("update", false, "write the table in README.md again")
+var update = flag.Bool("update", false, "write the table in this folder's README.md and its pictures again")
 
-const readme = "../../README.md"
+const readme = "README.md"
 
 // The table stands between these lines.
 const (
@@ -117,16 +117,64 @@ func TestReadmeQuotesTheResults(t *testing.T) {
 	before, rest, ok1 := strings.Cut(string(content), begin)
 	now, after, ok2 := strings.Cut(rest, end)
 	if !ok1 || !ok2 {
-		t.Fatalf("README.md lacks the lines %q and %q", begin, end)
+		t.Fatalf("benchmarks/results/README.md lacks the lines %q and %q", begin, end)
 	}
 	if now == table.String() {
 		return
 	}
 	if !*update {
-		t.Fatalf("README.md does not quote benchmarks/results; run make docs. It should say:\n%s", table.String())
+		t.Fatalf("benchmarks/results/README.md does not quote the reports; run make docs. It should say:\n%s", table.String())
 	}
 	if err := os.WriteFile(readme, []byte(before+begin+table.String()+end+after), 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// drawn are the panels of the picture: one setting each, of the run of sql.
+var drawn = []struct{ title, row string }{
+	{"Ids a second, 8 connections, one at a time", "simple, 8 connections"},
+	{"32 connections", "simple, 32 connections"},
+	{"8 connections, 16 queries at a time", "simple, 16 at a time, 8 connections"},
+}
+
+// contestants are the bars of a panel.
+var contestants = []struct {
+	name, section, column string
+	ours                  bool
+}{
+	{"nextid", "PostgreSQL's protocol over TCP", "nextid /s", true},
+	{"PostgreSQL nextval", "PostgreSQL's protocol over TCP", "PostgreSQL CACHE 1 /s", false},
+	{"MariaDB NEXT VALUE, CACHE 1000", "MySQL's protocol over TCP", "MariaDB CACHE 1000 /s", false},
+	{"Redis INCR", "Beside Redis", "Redis INCR /s", false},
+}
+
+// TestPictures: the pictures of the first page are of the newest run.
+func TestPictures(t *testing.T) {
+	r, err := report.Read("sql/report.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	chart := report.Chart{Title: "Ids a second of nextid, PostgreSQL, MariaDB and Redis on one machine; more is better", Unit: "ids/s"}
+	for _, panel := range drawn {
+		p := report.Panel{Title: panel.title}
+		for _, c := range contestants {
+			value, err := cell(r, c.section, panel.row, c.column)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Bars = append(p.Bars, report.Bar{Name: c.name, Value: value.Value, Ours: c.ours})
+		}
+		chart.Panels = append(chart.Panels, p)
+	}
+	for name, night := range map[string]bool{"light.svg": false, "dark.svg": true} {
+		want := chart.Picture(night)
+		if got, err := os.ReadFile(name); err == nil && string(got) == want {
+			continue
+		} else if !*update {
+			t.Errorf("%s is not of sql/report.json; run make docs", name)
+		} else if err := os.WriteFile(name, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
