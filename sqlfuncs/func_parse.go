@@ -6,7 +6,7 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/layout"
-	"nextid/generator/textid"
+	"nextid/generator/uuid"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
 )
@@ -157,7 +157,7 @@ func explain(x *exec, id, by datum.Value) (generator.Parts, error) {
 		if u, err := datum.ParseText(datum.UUID, id.Str, nil); err == nil {
 			return uuidOf(u).Explain(), nil
 		}
-		p, known := textid.Explain(id.Str)
+		p, known := uuid.ExplainText(id.Str)
 		n, err := datum.ParseText(datum.Int8, id.Str, nil)
 		if known && (err != nil || len(id.Str) > maxIDDigits) {
 			return p, nil

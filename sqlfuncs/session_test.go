@@ -20,7 +20,6 @@ import (
 	"nextid/generator/segment"
 	"nextid/generator/snowflake"
 	"nextid/generator/store/memory"
-	"nextid/generator/textid"
 	"nextid/generator/uuid"
 	"nextid/generator/worker"
 	"nextid/sqlfuncs"
@@ -61,7 +60,7 @@ func newServer(t testing.TB, configs ...serverConfig) *testServer {
 			code.WrapAll(store, snowflake.Kind(pools, "twitter"), ring.Kind(pools), segment.Kind(store, generator.SystemClock{}, "test"),
 				counter.Kind(store, generator.SystemClock{}, "test")),
 			[]generator.Kind{dated.Kind(store, generator.SystemClock{}, "test"), uuid.Kind(generator.SystemClock{})},
-			textid.Kinds(generator.SystemClock{}),
+			uuid.TextKinds(generator.SystemClock{}),
 		),
 	})
 	if err != nil {

@@ -18,7 +18,6 @@ import (
 	"nextid/generator/segment"
 	"nextid/generator/snowflake"
 	"nextid/generator/store/memory"
-	"nextid/generator/textid"
 	"nextid/generator/uuid"
 	"nextid/generator/worker"
 )
@@ -103,7 +102,7 @@ func open(ctx context.Context, kind, options string) (*generator.Entry, func(), 
 	clock := generator.SystemClock{}
 	kinds := append(
 		code.WrapAll(store, snowflake.Kind(pools, "twitter"), segment.Kind(store, clock, "benchmark")),
-		textid.Kinds(clock)...,
+		uuid.TextKinds(clock)...,
 	)
 	registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: kinds})
 	if err != nil {

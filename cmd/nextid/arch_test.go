@@ -41,9 +41,7 @@ generator/dated:           generator generator/gapless generator/option
 generator/external:
 generator/takeover:        generator generator/external generator/option
 generator/ticket:          generator generator/external generator/gapless generator/option
-generator/entropy:
-generator/uuid:            generator generator/entropy generator/option
-generator/textid:          generator generator/entropy generator/option generator/uuid
+generator/uuid:            generator generator/option
 generator/code:            generator generator/option
 generator/example:         generator generator/option generator/store/shared
 generator/store/memory:    generator
@@ -72,7 +70,7 @@ sqlfuncs/datum:            sqlfuncs/sqlstate sqlfuncs/decimal
 sqlfuncs/syntax:           sqlfuncs/sqlstate
 sqlfuncs/mariadbtest:      generator/store/dbtest
 sqlfuncs/pgtest:
-sqlfuncs:                  generator generator/layout generator/textid generator/uuid sqlfuncs/audit sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/decimal sqlfuncs/syntax
+sqlfuncs:                  generator generator/layout generator/uuid sqlfuncs/audit sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/decimal sqlfuncs/syntax
 
 wire:                      sqlfuncs/sqlstate
 wire/auth:                 sqlfuncs sqlfuncs/sqlstate wire wire/pgwire wire/mysqlwire

@@ -20,7 +20,6 @@ import (
 	"nextid/generator/code"
 	"nextid/generator/layout"
 	"nextid/generator/snowflake"
-	"nextid/generator/textid"
 	"nextid/generator/uuid"
 )
 
@@ -92,7 +91,7 @@ func (p *program) explain(ctx context.Context, flags *parseFlags, id string) (ge
 	if u, ok := uuid.Parse(id); ok {
 		return u.Explain(), nil
 	}
-	if parts, ok := textid.Explain(id); ok && (err != nil || len(id) > 19) { // as parse_id has it
+	if parts, ok := uuid.ExplainText(id); ok && (err != nil || len(id) > 19) { // as parse_id has it
 		return parts, nil
 	}
 	if err != nil {

@@ -28,7 +28,6 @@ import (
 	"nextid/generator/store/sqlite"
 	"nextid/generator/store/zookeeper"
 	"nextid/generator/takeover"
-	"nextid/generator/textid"
 	"nextid/generator/ticket"
 	"nextid/generator/uuid"
 	"nextid/generator/worker"
@@ -60,7 +59,7 @@ func kinds(store generator.Store, guard *generator.Guard, pools *worker.Pools, c
 			dated.Kind(store, clock, owner()),
 			uuid.Kind(clock),
 		},
-		textid.Kinds(clock),
+		uuid.TextKinds(clock),
 	)
 }
 

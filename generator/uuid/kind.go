@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/entropy"
 	"nextid/generator/option"
 )
 
@@ -238,7 +237,7 @@ func (u UUID) explainDCE(p *generator.Parts) {
 // before it on this server.
 func (s *Source) V8() UUID {
 	var u UUID
-	entropy.Read(u[8:])
+	fillRandom(u[8:])
 	t := uint64(s.time8())
 	binary.BigEndian.PutUint64(u[:], t<<4&^0xffff|t&0x0fff)
 	return u.mark(8)

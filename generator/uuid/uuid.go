@@ -4,6 +4,11 @@
 // that only grows, whatever the wall clock does, so they are unique on the
 // server by their time alone. Between servers, and over a restart, their random
 // bits keep them apart, as in every UUID; nothing is asked of the store.
+//
+// The ids that are texts are kinds here, too: ULID, KSUID, XID, NanoID and
+// TypeID. They come from their authors' Go libraries or, where there is little
+// to it, from UUIDs; here they get names, a clock that is given, an order where
+// their formats promise one, and a way to be taken apart.
 package uuid
 
 import (
@@ -18,7 +23,6 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/entropy"
 )
 
 // UUID is the 16 bytes of a UUID in the order of the network.
@@ -95,7 +99,7 @@ func (s *Source) V1() UUID { return s.v1(s.node) }
 // uuid_generate_v1mc.
 func (s *Source) V1MC() UUID {
 	var node [6]byte
-	entropy.Read(node[:])
+	fillRandom(node[:])
 	node[0] |= 1
 	return s.v1(node)
 }
@@ -124,7 +128,7 @@ func (s *Source) V6() UUID {
 // V4 is a random UUID (section 5.4).
 func (s *Source) V4() UUID {
 	var u UUID
-	entropy.Read(u[:])
+	fillRandom(u[:])
 	return u.mark(4)
 }
 
@@ -166,7 +170,7 @@ func (s *Source) time7() int64 {
 
 func v7(millis, rest int64) UUID {
 	var u UUID
-	entropy.Read(u[8:])
+	fillRandom(u[8:])
 	binary.BigEndian.PutUint64(u[0:], uint64(millis)<<16|uint64(rest<<12/int64(time.Millisecond)))
 	return u.mark(7)
 }

@@ -191,5 +191,5 @@ func BenchmarkV7(b *testing.B) {
 // handClock moves when the test says so.
 type handClock struct{ ns int64 }
 
-func (c *handClock) Wall() int64            { return c.ns }
-func (*handClock) Monotonic() time.Duration { return 0 }
+func (c *handClock) Wall() int64              { return c.ns }
+func (c *handClock) Monotonic() time.Duration { return time.Duration(c.ns) }

@@ -1,4 +1,4 @@
-package entropy
+package uuid
 
 import (
 	"bytes"
@@ -17,9 +17,9 @@ func TestBytesAreHandedOutOnce(t *testing.T) {
 			for n := range 3000 {
 				b := make([]byte, 8+(n*(i+1))%40)
 				if n == 7 {
-					b = make([]byte, 3*size)
+					b = make([]byte, 3*randomSize)
 				}
-				Read(b)
+				fillRandom(b)
 				mu.Lock()
 				for ; len(b) >= 8; b = b[8:] {
 					if seen[[8]byte(b)] {
@@ -36,11 +36,11 @@ func TestBytesAreHandedOutOnce(t *testing.T) {
 
 // What was handed out is forgotten with the next piece.
 func TestBuffersForget(t *testing.T) {
-	var f Buffer
+	var f randomBytes
 	var last []byte
 	for i := range 500 {
 		b := f.Next(1 + i%64)
-		if fresh := f.left+len(b) == size; !fresh && bytes.ContainsFunc(last, func(r rune) bool { return r != 0 }) {
+		if fresh := f.left+len(b) == randomSize; !fresh && bytes.ContainsFunc(last, func(r rune) bool { return r != 0 }) {
 			t.Fatalf("% x is still there", last)
 		}
 		if last = b; len(b) != 1+i%64 {
@@ -52,7 +52,7 @@ func TestBuffersForget(t *testing.T) {
 func TestBytesAreRandom(t *testing.T) {
 	b := make([]byte, 100*16)
 	for i := 0; i < len(b); i += 16 {
-		Read(b[i : i+16])
+		fillRandom(b[i : i+16])
 	}
 	ones := 0
 	for _, v := range b {
@@ -61,12 +61,12 @@ func TestBytesAreRandom(t *testing.T) {
 	if half := len(b) * 4; ones < half-500 || ones > half+500 { // 9 standard deviations
 		t.Errorf("%d of %d bits are 1", ones, len(b)*8)
 	}
-	Read(nil)
+	fillRandom(nil)
 }
 
 func BenchmarkRead(b *testing.B) {
 	var id [10]byte
 	for b.Loop() {
-		Read(id[:])
+		fillRandom(id[:])
 	}
 }

@@ -1,11 +1,4 @@
-// Package textid makes the ids that are texts: ULID, KSUID, XID, NanoID and
-// TypeID, one generator.Kind each. They come from their authors' Go libraries
-// or, where there is little to it, from UUIDs; here they get names, a clock
-// that is given, an order where their formats promise one, and a way to be
-// taken apart.
-//
-// Nothing is asked of the store: their random bits keep them apart.
-package textid
+package uuid
 
 import (
 	"context"
@@ -16,8 +9,9 @@ import (
 	"nextid/generator/option"
 )
 
-// Kinds returns the plug-ins.
-func Kinds(clock generator.Clock) []generator.Kind {
+// TextKinds returns the kinds whose ids are texts: ULID, KSUID, XID, NanoID and
+// TypeID.
+func TextKinds(clock generator.Clock) []generator.Kind {
 	return []generator.Kind{
 		kind("ulid", "48 bits of milliseconds and 80 random ones; they rise on each server", empty,
 			func(struct{}) maker { return &ulidMaker{clock: clock} }),
@@ -78,7 +72,7 @@ func kind[O any](name, help string, check func(*O) error, open func(O) maker) ge
 			if err != nil {
 				return nil, err
 			}
-			return &Generator{name: d.Name, kind: name, maker: open(o)}, nil
+			return &TextGenerator{name: d.Name, kind: name, maker: open(o)}, nil
 		},
 	}
 }
@@ -86,16 +80,16 @@ func kind[O any](name, help string, check func(*O) error, open func(O) maker) ge
 // empty is the check of kinds without options.
 func empty(*struct{}) error { return nil }
 
-// Generator makes the ids of one name.
-type Generator struct {
+// TextGenerator makes the ids of one name.
+type TextGenerator struct {
 	name, kind string
 	maker      maker
 }
 
-var _ generator.CodeGenerator = (*Generator)(nil)
+var _ generator.CodeGenerator = (*TextGenerator)(nil)
 
 // Next implements generator.Generator: these ids are no numbers.
-func (g *Generator) Next(context.Context, int64) (generator.Range, error) {
+func (g *TextGenerator) Next(context.Context, int64) (generator.Range, error) {
 	return generator.Range{}, &generator.Error{
 		Kind: generator.ErrWrongKind, Name: g.name, Message: fmt.Sprintf("generator %s is of kind %s, whose ids are no numbers", g.name, g.kind),
 		Hint: "Call next_code.",
@@ -103,10 +97,10 @@ func (g *Generator) Next(context.Context, int64) (generator.Range, error) {
 }
 
 // NextCode implements generator.CodeGenerator.
-func (g *Generator) NextCode(context.Context) (string, error) { return g.maker.make() }
+func (g *TextGenerator) NextCode(context.Context) (string, error) { return g.maker.make() }
 
 // ExplainCode implements generator.CodeGenerator.
-func (g *Generator) ExplainCode(code string) (generator.Parts, error) {
+func (g *TextGenerator) ExplainCode(code string) (generator.Parts, error) {
 	p, ok := g.maker.explain(code)
 	if !ok {
 		return p, option.Error("Codes of generator "+g.name+" are made by next_code.", "%q is not an id of kind %s", code[:min(len(code), 64)], g.kind)
@@ -117,7 +111,7 @@ func (g *Generator) ExplainCode(code string) (generator.Parts, error) {
 
 // Explain takes apart a text that tells by its form what it is: a TypeID with
 // a prefix, a ULID, a KSUID or an XID.
-func Explain(code string) (generator.Parts, bool) {
+func ExplainText(code string) (generator.Parts, bool) {
 	for _, k := range []struct {
 		kind    string
 		explain func(string) (generator.Parts, bool)

@@ -1,4 +1,4 @@
-package textid
+package uuid
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package textid
+package uuid
 
 import (
 	"context"
@@ -17,17 +17,11 @@ import (
 	"nextid/generator"
 )
 
-// handClock is a wall clock that only the test moves.
-type handClock struct{ ns int64 }
-
-func (c *handClock) Wall() int64              { return c.ns }
-func (c *handClock) Monotonic() time.Duration { return time.Duration(c.ns) }
-
 var start = time.Date(2026, 11, 21, 12, 0, 0, 123_456_789, time.UTC)
 
-func open(t testing.TB, kind, options string, clock generator.Clock) *Generator {
+func open(t testing.TB, kind, options string, clock generator.Clock) *TextGenerator {
 	t.Helper()
-	kinds := Kinds(clock)
+	kinds := TextKinds(clock)
 	k := kinds[slices.IndexFunc(kinds, func(k generator.Kind) bool { return k.Name == kind })]
 	stored, err := k.Normalize(json.RawMessage(options))
 	if err != nil {
@@ -40,7 +34,7 @@ func open(t testing.TB, kind, options string, clock generator.Clock) *Generator 
 	if err != nil {
 		t.Fatalf("%s %s: %v", kind, stored, err)
 	}
-	return gen.(*Generator)
+	return gen.(*TextGenerator)
 }
 
 // The examples that the formats' own documentation gives.
@@ -70,7 +64,7 @@ func TestPublishedExamples(t *testing.T) {
 		// github.com/jetify-com/typeid/spec
 		{"prefix_01h455vb4pex5vsknk084sn02q", "typeid", at("2023-06-30T03:34:18.518Z"), 0, 0},
 	} {
-		p, ok := Explain(c.code)
+		p, ok := ExplainText(c.code)
 		if !ok || p.Kind != c.kind || p.Time == nil || !p.Time.Equal(c.time) ||
 			(p.Worker == nil) != (c.worker == 0) || p.Worker != nil && (*p.Worker != c.worker || *p.Sequence != c.sequence) {
 			t.Errorf("%s: %+v, %v; time %v", c.code, p, ok, p.Time)
@@ -80,7 +74,7 @@ func TestPublishedExamples(t *testing.T) {
 		"", "8ZZZZZZZZZZZZZZZZZZZZZZZZZ", "01ARZ3NDEKTSV4RRFFQ69G5FAU", "01ARZ3NDEKTSV4RRFFQ69G5FA", "aWgEPTl1tmebfsQzFP4bxwgy80W",
 		"0ujtsYcgvSTl8PAuAdqWYSMnLO_", "9m4e2mr0ui3e8a215n4w", "12345678901234567890", "prefix_81h455vb4pex5vsknk084sn02q", "hello",
 	} {
-		if p, ok := Explain(code); ok {
+		if p, ok := ExplainText(code); ok {
 			t.Errorf("%q is read as %+v", code, p)
 		}
 	}
@@ -183,7 +177,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		{"typeid", `{"prefix":"_a"}`, "prefix must be"},
 		{"typeid", `{"prefix":"` + strings.Repeat("a", 64) + `"}`, "prefix must be"},
 	} {
-		kinds := Kinds(generator.SystemClock{})
+		kinds := TextKinds(generator.SystemClock{})
 		k := kinds[slices.IndexFunc(kinds, func(k generator.Kind) bool { return k.Name == c.kind })]
 		if _, err := k.Normalize(json.RawMessage(c.options)); !errors.Is(err, generator.ErrOption) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %s: %v, want %q", c.kind, c.options, err, c.want)
@@ -216,11 +210,11 @@ func TestULIDsOfAFullMillisecond(t *testing.T) {
 // What the libraries write is what we read, and the other way round.
 func TestLibrariesAgree(t *testing.T) {
 	x := xid.New()
-	if p, ok := Explain(x.String()); !ok || *p.Sequence != int64(x.Counter()) || !p.Time.Equal(x.Time()) {
+	if p, ok := ExplainText(x.String()); !ok || *p.Sequence != int64(x.Counter()) || !p.Time.Equal(x.Time()) {
 		t.Errorf("%s: %+v", x, p)
 	}
 	k := ksuid.New()
-	if p, ok := Explain(k.String()); !ok || !p.Time.Equal(k.Time()) {
+	if p, ok := ExplainText(k.String()); !ok || !p.Time.Equal(k.Time()) {
 		t.Errorf("%s: %+v", k, p)
 	}
 	// Two servers in containers of one image have the same machine and process.
@@ -258,7 +252,7 @@ func FuzzExplain(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, code string) {
-		if p, ok := Explain(code); ok && p.Kind == "" {
+		if p, ok := ExplainText(code); ok && p.Kind == "" {
 			t.Fatalf("%q: %+v", code, p)
 		}
 		if prefix, u, ok := parseType(code); ok && prefix != "" && typeID(prefix+"_", u) != code {

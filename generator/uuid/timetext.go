@@ -1,4 +1,4 @@
-package textid
+package uuid
 
 import (
 	"encoding/binary"
@@ -13,7 +13,6 @@ import (
 	"github.com/segmentio/ksuid"
 
 	"nextid/generator"
-	"nextid/generator/entropy"
 )
 
 // ulidMaker makes ULIDs that rise, as the specification's section
@@ -23,7 +22,7 @@ type ulidMaker struct {
 	clock generator.Clock
 
 	mu        sync.Mutex
-	random    entropy.Buffer
+	random    randomBytes
 	until     time.Duration // to which, on the monotonic clock, the latest reading of the wall clock holds
 	ms        uint64
 	high, low uint64 // the random 80 bits of the latest: 16 and 64
@@ -79,7 +78,7 @@ type ksuidMaker struct{ clock generator.Clock }
 
 func (m ksuidMaker) make() (string, error) {
 	var random [16]byte
-	entropy.Read(random[:])
+	fillRandom(random[:])
 	id, err := ksuid.FromParts(time.Unix(0, m.clock.Wall()), random[:])
 	return id.String(), err
 }
@@ -117,9 +116,9 @@ type xidMaker struct {
 
 func newXIDMaker(clock generator.Clock) *xidMaker {
 	m := &xidMaker{clock: clock}
-	entropy.Read(m.process[:])
+	fillRandom(m.process[:])
 	var begin [4]byte
-	entropy.Read(begin[:])
+	fillRandom(begin[:])
 	m.count.Store(binary.BigEndian.Uint32(begin[:]))
 	return m
 }

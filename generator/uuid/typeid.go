@@ -1,4 +1,4 @@
-package textid
+package uuid
 
 import (
 	"strings"
@@ -7,7 +7,6 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/option"
-	"nextid/generator/uuid"
 )
 
 // typeOptions are those of TypeIDs.
@@ -34,11 +33,11 @@ func typePrefix(s string) bool {
 // library would bring another UUID library for these lines.
 type typeMaker struct {
 	prefix string // with the underscore
-	source *uuid.Source
+	source *Source
 }
 
 func newTypeMaker(o typeOptions, clock generator.Clock) typeMaker {
-	m := typeMaker{prefix: o.Prefix, source: uuid.NewSource(clock)}
+	m := typeMaker{prefix: o.Prefix, source: NewSource(clock)}
 	if m.prefix != "" {
 		m.prefix += "_"
 	}
@@ -47,7 +46,7 @@ func newTypeMaker(o typeOptions, clock generator.Clock) typeMaker {
 
 func (m typeMaker) make() (string, error) { return typeID(m.prefix, m.source.V7()), nil }
 
-func typeID(prefix string, u uuid.UUID) string {
+func typeID(prefix string, u UUID) string {
 	return prefix + strings.ToLower(ulid.ULID(u).String())
 }
 
@@ -67,7 +66,7 @@ func explainType(code string) (p generator.Parts, ok bool) {
 }
 
 // parseType reads a TypeID.
-func parseType(code string) (prefix string, u uuid.UUID, ok bool) {
+func parseType(code string) (prefix string, u UUID, ok bool) {
 	suffix := code
 	if i := strings.LastIndexByte(code, '_'); i >= 0 {
 		if prefix, suffix = code[:i], code[i+1:]; prefix == "" {
@@ -78,10 +77,10 @@ func parseType(code string) (prefix string, u uuid.UUID, ok bool) {
 	return prefix, u, ok && typePrefix(prefix)
 }
 
-func typeSuffix(s string) (u uuid.UUID, ok bool) {
+func typeSuffix(s string) (u UUID, ok bool) {
 	if strings.ToLower(s) != s {
 		return u, false
 	}
 	id, err := ulid.ParseStrict(s)
-	return uuid.UUID(id), err == nil
+	return UUID(id), err == nil
 }
