@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/autorandom"
 	"nextid/generator/code"
 	"nextid/generator/counter"
 	"nextid/generator/dated"
@@ -78,7 +77,7 @@ func (l *lifeOf) boot() {
 	clock := generator.SystemClock{}
 	l.pools = worker.New(worker.Config{Store: l.store, Slice: 2 * time.Second, Logger: quiet})
 	numbers := segment.Kind(l.store, clock, "test")
-	kinds := append(code.WrapAll(l.store, numbers, counter.Kind(l.store, clock, "test"), autorandom.Kind(l.store, numbers),
+	kinds := append(code.WrapAll(l.store, numbers, counter.Kind(l.store, clock, "test"), segment.AutoRandom(l.store, numbers),
 		snowflake.Kind(l.pools, "twitter"), ring.Kind(l.pools)), dated.Kind(l.store, clock, "test"))
 	var err error
 	if l.registry, err = generator.NewRegistry(generator.Config{Store: l.store, Kinds: kinds}); err != nil {

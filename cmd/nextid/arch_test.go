@@ -30,13 +30,12 @@ generator/worker:          generator
 generator/worker/source:   generator generator/worker
 generator/snowflake:       generator generator/layout generator/option generator/worker
 generator/ring:            generator generator/layout generator/option generator/worker
-generator/segment:         generator generator/option
+generator/segment:         generator generator/layout generator/option
 generator/gapless:         generator
 generator/counter:         generator generator/gapless generator/option
 generator/readiness:       generator
 generator/node:            generator
 generator/skew:            generator
-generator/autorandom:      generator generator/layout generator/option
 generator/dated:           generator generator/gapless generator/option
 generator/external:
 generator/takeover:        generator generator/external generator/option

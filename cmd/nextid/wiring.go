@@ -11,7 +11,6 @@ import (
 	_ "time/tzdata" // time zones where the machine has none
 
 	"nextid/generator"
-	"nextid/generator/autorandom"
 	"nextid/generator/code"
 	"nextid/generator/counter"
 	"nextid/generator/dated"
@@ -49,7 +48,7 @@ func kinds(store generator.Store, guard *generator.Guard, pools *worker.Pools, c
 			snowflake.Kind(pools, c.Layout),
 			ring.Kind(pools),
 			numbers,
-			autorandom.Kind(store, numbers),
+			segment.AutoRandom(store, numbers),
 			counter.Kind(store, clock, owner()),
 			ticket.Kind(ticket.Config{
 				Store: keep, Runtime: clock, Owner: owner(), Passwords: c.databasePasswords(), Logger: log,

@@ -1,8 +1,4 @@
-// Package autorandom makes the ids of TiDB's AUTO_RANDOM: a counter in the
-// low bits, which is unique, below a few random bits, which spread the rows
-// that are written together over the shards of a table. The counter is a
-// generator of kind segment.
-package autorandom
+package segment
 
 import (
 	"context"
@@ -17,19 +13,19 @@ import (
 	"nextid/generator/option"
 )
 
-// KindName is the name of the kind.
-const KindName = "auto_random"
+// autoRandomName is the name of the kind.
+const autoRandomName = "auto_random"
 
-// Options are the options of the kind, as they are stored.
-type Options struct {
+// AutoRandomOptions are the options of the kind, as they are stored.
+type AutoRandomOptions struct {
 	Layout  string          `json:"layout"`
 	Fields  []layout.Field  `json:"fields"`
 	Counter json.RawMessage `json:"counter"` // options of the kind that counts
 }
 
-// given is what a user writes. AUTO_RANDOM(S, R) is shard_bits S and
+// givenAutoRandom is what a user writes. AUTO_RANDOM(S, R) is shard_bits S and
 // range_bits R, the sign bit included.
-type given struct {
+type givenAutoRandom struct {
 	Layout    *string         `json:"layout"`
 	Fields    []layout.Field  `json:"fields"`
 	ShardBits *uint8          `json:"shard_bits"`
@@ -46,28 +42,31 @@ const (
 	defaultRangeBits, minRangeBits, maxRangeBit = 64, 32, 64
 )
 
-const hint = "Options: shard_bits (1 to 15), range_bits (32 to 64), start, step, max_step."
+const autoRandomHint = "Options: shard_bits (1 to 15), range_bits (32 to 64), start, step, max_step."
 
-// Kind returns the plug-in. counter is the kind that counts.
-func Kind(store generator.Reserver, counter generator.Kind) generator.Kind {
-	k := kind{store, counter}
+// AutoRandom returns the kind whose ids are those of TiDB's AUTO_RANDOM: a
+// counter in the low bits, which is unique, below a few random bits, which
+// spread the rows that are written together over the shards of a table.
+// counter is the kind that counts.
+func AutoRandom(store generator.Reserver, counter generator.Kind) generator.Kind {
+	k := autoRandomKind{store, counter}
 	return generator.Kind{
-		Name: KindName, Help: "a counter below random bits, after TiDB's AUTO_RANDOM",
+		Name: autoRandomName, Help: "a counter below random bits, after TiDB's AUTO_RANDOM",
 		Normalize: k.normalize, Alter: k.alter, Open: k.open, Retire: k.retire, Recover: k.recover,
 	}
 }
 
-type kind struct {
+type autoRandomKind struct {
 	store   generator.Reserver
 	counter generator.Kind
 }
 
-func (k kind) normalize(raw json.RawMessage) (json.RawMessage, error) {
-	var g given
-	if err := option.Decode(raw, &g, hint); err != nil {
+func (k autoRandomKind) normalize(raw json.RawMessage) (json.RawMessage, error) {
+	var g givenAutoRandom
+	if err := option.Decode(raw, &g, autoRandomHint); err != nil {
 		return nil, err
 	}
-	o := Options{Layout: "tidb", Fields: g.Fields}
+	o := AutoRandomOptions{Layout: "tidb", Fields: g.Fields}
 	if g.Layout != nil {
 		o.Layout = *g.Layout
 	}
@@ -80,14 +79,14 @@ func (k kind) normalize(raw json.RawMessage) (json.RawMessage, error) {
 			all = *g.RangeBits
 		}
 		if shard < 1 || shard > maxShardBits || all < minRangeBits || all > maxRangeBit {
-			return nil, option.Error(hint, "AUTO_RANDOM(%d, %d) has bits out of their bounds", shard, all)
+			return nil, option.Error(autoRandomHint, "AUTO_RANDOM(%d, %d) has bits out of their bounds", shard, all)
 		}
 		o.Fields = []layout.Field{{Kind: layout.Shard, Bits: shard}, {Kind: layout.Counter, Bits: all - 1 - shard}}
 		if g.Layout == nil && (shard != defaultShardBits || all != defaultRangeBits) {
 			o.Layout = "custom"
 		}
 	} else if g.ShardBits != nil || g.RangeBits != nil {
-		return nil, option.Error(hint, "fields say the same as shard_bits and range_bits")
+		return nil, option.Error(autoRandomHint, "fields say the same as shard_bits and range_bits")
 	}
 	l, err := o.build()
 	if err != nil {
@@ -106,7 +105,7 @@ func (k kind) normalize(raw json.RawMessage) (json.RawMessage, error) {
 }
 
 // counterOptions bounds the counter by its field.
-func counterOptions(g given, l *layout.Layout) (json.RawMessage, error) {
+func counterOptions(g givenAutoRandom, l *layout.Layout) (json.RawMessage, error) {
 	c := map[string]any{"max": int64(1)<<l.SequenceBits() - 1, "min": 0, "start": int64(1)}
 	if g.Start != nil {
 		c["start"] = *g.Start
@@ -120,30 +119,30 @@ func counterOptions(g given, l *layout.Layout) (json.RawMessage, error) {
 	return json.Marshal(c)
 }
 
-func (o *Options) build() (*layout.Layout, error) {
+func (o *AutoRandomOptions) build() (*layout.Layout, error) {
 	l, err := layout.New(o.Layout, o.Fields, time.Time{}, 0)
 	if err == nil && l.HasTime() {
 		err = fmt.Errorf("layout %s has a time", o.Layout)
 	}
 	if err != nil {
-		return nil, option.Error(hint, "layout: %s", err)
+		return nil, option.Error(autoRandomHint, "layout: %s", err)
 	}
 	return l, nil
 }
 
 // alter passes what may change on to the counter.
-func (k kind) alter(stored, change json.RawMessage) (json.RawMessage, error) {
-	o, _, err := read(stored)
+func (k autoRandomKind) alter(stored, change json.RawMessage) (json.RawMessage, error) {
+	o, _, err := readAutoRandom(stored)
 	if err != nil {
 		return nil, err
 	}
-	var g given
-	if err := option.Decode(change, &g, hint); err != nil {
+	var g givenAutoRandom
+	if err := option.Decode(change, &g, autoRandomHint); err != nil {
 		return nil, err
 	}
 	if g.Layout != nil || g.Fields != nil || g.ShardBits != nil || g.RangeBits != nil || g.Counter != nil || g.Start != nil {
 		return nil, option.Error("Create a generator with another name and move to it.",
-			"only step and max_step of a generator of kind %s can be changed", KindName)
+			"only step and max_step of a generator of kind %s can be changed", autoRandomName)
 	}
 	if o.Counter, err = k.counter.Alter(o.Counter, change); err != nil {
 		return nil, err
@@ -151,8 +150,8 @@ func (k kind) alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(o)
 }
 
-func read(stored json.RawMessage) (Options, *layout.Layout, error) {
-	var o Options
+func readAutoRandom(stored json.RawMessage) (AutoRandomOptions, *layout.Layout, error) {
+	var o AutoRandomOptions
 	err := json.Unmarshal(stored, &o)
 	if err == nil {
 		var l *layout.Layout
@@ -163,13 +162,13 @@ func read(stored json.RawMessage) (Options, *layout.Layout, error) {
 	return o, nil, &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options cannot be used", Cause: err}
 }
 
-func (k kind) inner(d generator.Definition) (generator.Definition, *layout.Layout, error) {
-	o, l, err := read(d.Options)
+func (k autoRandomKind) inner(d generator.Definition) (generator.Definition, *layout.Layout, error) {
+	o, l, err := readAutoRandom(d.Options)
 	d.Options = o.Counter
 	return d, l, err
 }
 
-func (k kind) open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
+func (k autoRandomKind) open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
 	d, l, err := k.inner(d)
 	if err != nil {
 		return nil, err
@@ -178,19 +177,19 @@ func (k kind) open(ctx context.Context, d generator.Definition) (generator.Gener
 	if err != nil {
 		return nil, err
 	}
-	return &Generator{layout: l, counter: counter.(segment)}, nil
+	return &AutoRandomGenerator{layout: l, counter: counter.(segment)}, nil
 }
 
 // retire moves the name's key above all ids, shard included, so that no
 // generator of another kind takes the name and meets them.
-func (k kind) retire(ctx context.Context, d generator.Definition) error {
+func (k autoRandomKind) retire(ctx context.Context, d generator.Definition) error {
 	_, _, err := k.store.Reserve(ctx, generator.Reservation{
 		Key: generator.NameKey(d.Name), AtLeast: math.MaxInt64 - 2, N: 1, Limit: generator.NoLimit, Owner: "drop_generator",
 	})
 	return err
 }
 
-func (k kind) recover(ctx context.Context, d generator.Definition, atLeast int64) error {
+func (k autoRandomKind) recover(ctx context.Context, d generator.Definition, atLeast int64) error {
 	d, l, err := k.inner(d)
 	if err != nil {
 		return err
@@ -207,41 +206,41 @@ type segment interface {
 	generator.Reporter
 }
 
-// Generator issues the ids of one name. A run has one shard: rows of one
+// AutoRandomGenerator issues the ids of one name. A run has one shard: rows of one
 // statement lie together, as TiDB's of one transaction do.
-type Generator struct {
+type AutoRandomGenerator struct {
 	layout  *layout.Layout
 	counter segment
 }
 
 var (
-	_ generator.TryGenerator = (*Generator)(nil)
-	_ generator.Closer       = (*Generator)(nil)
-	_ generator.Raiser       = (*Generator)(nil)
-	_ generator.Reporter     = (*Generator)(nil)
-	_ generator.Explainer    = (*Generator)(nil)
+	_ generator.TryGenerator = (*AutoRandomGenerator)(nil)
+	_ generator.Closer       = (*AutoRandomGenerator)(nil)
+	_ generator.Raiser       = (*AutoRandomGenerator)(nil)
+	_ generator.Reporter     = (*AutoRandomGenerator)(nil)
+	_ generator.Explainer    = (*AutoRandomGenerator)(nil)
 )
 
 // TryNext implements generator.TryGenerator.
-func (g *Generator) TryNext(n int64) (generator.Range, bool) {
+func (g *AutoRandomGenerator) TryNext(n int64) (generator.Range, bool) {
 	r, ok := g.counter.TryNext(n)
 	return g.shard(r), ok
 }
 
 // Next implements generator.Generator.
-func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) {
+func (g *AutoRandomGenerator) Next(ctx context.Context, n int64) (generator.Range, error) {
 	r, err := g.counter.Next(ctx, n)
 	return g.shard(r), err
 }
 
 // shard puts random bits above a run of counts.
-func (g *Generator) shard(r generator.Range) generator.Range {
+func (g *AutoRandomGenerator) shard(r generator.Range) generator.Range {
 	r.First |= g.layout.Base(rand.Int64N(g.layout.Workers()), 0)
 	return r
 }
 
 // Raise implements generator.Raiser: the counter of later ids lies beyond v's.
-func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
+func (g *AutoRandomGenerator) Raise(ctx context.Context, v int64, used bool) error {
 	if _, err := g.layout.Explain(v); err != nil {
 		return err
 	}
@@ -250,16 +249,16 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 }
 
 // Close implements generator.Closer.
-func (g *Generator) Close(ctx context.Context) error { return g.counter.Close(ctx) }
+func (g *AutoRandomGenerator) Close(ctx context.Context) error { return g.counter.Close(ctx) }
 
 // Stats implements generator.Reporter.
-func (g *Generator) Stats() generator.Stats { return g.counter.Stats() }
+func (g *AutoRandomGenerator) Stats() generator.Stats { return g.counter.Stats() }
 
 // Explain implements generator.Explainer.
-func (g *Generator) Explain(id int64) (generator.Parts, error) { return g.layout.Explain(id) }
+func (g *AutoRandomGenerator) Explain(id int64) (generator.Parts, error) { return g.layout.Explain(id) }
 
 // Floor implements generator.Explainer.
-func (g *Generator) Floor(t time.Time) (int64, error) { return g.layout.Floor(t) }
+func (g *AutoRandomGenerator) Floor(t time.Time) (int64, error) { return g.layout.Floor(t) }
 
 // Ceil implements generator.Explainer.
-func (g *Generator) Ceil(t time.Time) (int64, error) { return g.layout.Ceil(t) }
+func (g *AutoRandomGenerator) Ceil(t time.Time) (int64, error) { return g.layout.Ceil(t) }

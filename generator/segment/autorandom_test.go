@@ -1,4 +1,4 @@
-package autorandom_test
+package segment_test
 
 import (
 	"encoding/json"
@@ -7,17 +7,16 @@ import (
 	"testing"
 
 	"nextid/generator"
-	"nextid/generator/autorandom"
 	"nextid/generator/segment"
 	"nextid/generator/store/memory"
 )
 
 func newKind() (generator.Kind, generator.Store) {
 	store := memory.New(memory.Config{})
-	return autorandom.Kind(store, segment.Kind(store, generator.SystemClock{}, "test")), store
+	return segment.AutoRandom(store, segment.Kind(store, generator.SystemClock{}, "test")), store
 }
 
-func open(t *testing.T, k generator.Kind, options string) *autorandom.Generator {
+func open(t *testing.T, k generator.Kind, options string) *segment.AutoRandomGenerator {
 	t.Helper()
 	o, err := k.Normalize(json.RawMessage(options))
 	if err != nil {
@@ -32,7 +31,7 @@ func open(t *testing.T, k generator.Kind, options string) *autorandom.Generator 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { g.(generator.Closer).Close(t.Context()) })
-	return g.(*autorandom.Generator)
+	return g.(*segment.AutoRandomGenerator)
 }
 
 func TestACounterBelowRandomBits(t *testing.T) {
