@@ -24,25 +24,24 @@ import (
 //	generator ──► sqlfuncs ──► wire ──► cmd/nextid
 const arrows = `
 generator:
-generator/option:          generator
-generator/layout:          generator generator/option
+generator/layout:          generator generator/generator
 generator/worker:          generator
 generator/worker/source:   generator generator/worker
-generator/snowflake:       generator generator/layout generator/option generator/worker
-generator/ring:            generator generator/layout generator/option generator/worker
-generator/segment:         generator generator/layout generator/option
+generator/snowflake:       generator generator/layout generator/generator generator/worker
+generator/ring:            generator generator/layout generator/generator generator/worker
+generator/segment:         generator generator/layout generator/generator
 generator/gapless:         generator
-generator/counter:         generator generator/gapless generator/option
+generator/counter:         generator generator/gapless generator/generator
 generator/readiness:       generator
 generator/node:            generator
 generator/skew:            generator
-generator/dated:           generator generator/gapless generator/option
+generator/dated:           generator generator/gapless generator/generator
 generator/external:
-generator/takeover:        generator generator/external generator/option
-generator/ticket:          generator generator/external generator/gapless generator/option
-generator/uuid:            generator generator/option
-generator/code:            generator generator/option
-generator/example:         generator generator/option generator/store/shared
+generator/takeover:        generator generator/external generator/generator
+generator/ticket:          generator generator/external generator/gapless generator/generator
+generator/uuid:            generator generator/generator
+generator/code:            generator generator/generator
+generator/example:         generator generator/generator generator/store/shared
 generator/store/memory:    generator
 generator/store/metered:   generator
 generator/store/sqlite:    generator migrations/...

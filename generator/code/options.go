@@ -7,12 +7,13 @@ import (
 	"slices"
 
 	"nextid/generator"
-	"nextid/generator/option"
 )
 
 const hint = "Options of codes: text (" + baseNames + "), case, prefix, pad, check, group, separator; and scatter (true, a key, or {\"bits\": 40})."
 
-func optionError(format string, args ...any) error { return option.Error(hint, format, args...) }
+func optionError(format string, args ...any) error {
+	return generator.OptionError(hint, format, args...)
+}
 
 // options are ours of a generator, as they are stored.
 type options struct {
@@ -109,7 +110,7 @@ func join(kind json.RawMessage, o options) (json.RawMessage, error) {
 func parse(own json.RawMessage, bits int) (options, error) {
 	var g given
 	var o options
-	if err := option.Decode(own, &g, hint); err != nil {
+	if err := generator.DecodeOptions(own, &g, hint); err != nil {
 		return o, err
 	}
 	text, err := g.text()
@@ -140,7 +141,7 @@ func (g *given) text() (*Text, error) {
 			Base *string `json:"base"`
 			given
 		}
-		if err := option.Decode(g.Text, &whole, hint); err != nil {
+		if err := generator.DecodeOptions(g.Text, &whole, hint); err != nil {
 			return nil, err
 		}
 		if t.Base = decimal; whole.Base != nil {

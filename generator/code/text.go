@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"nextid/generator"
-	"nextid/generator/option"
 )
 
 // Text is a text form of numbers from 0 on. As JSON it is the stored form of
@@ -176,5 +175,5 @@ func (t *Text) wrong(code, why string) error {
 		code = code[:most] + "…"
 	}
 	example, _ := t.AppendCode(nil, 1234567) // not negative
-	return option.Error(fmt.Sprintf("A code of this generator looks like %s.", example), "%q %s", code, why)
+	return generator.OptionError(fmt.Sprintf("A code of this generator looks like %s.", example), "%q %s", code, why)
 }

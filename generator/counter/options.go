@@ -10,30 +10,31 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/gapless"
-	"nextid/generator/option"
 )
 
 // Options are the options of the kind, as they are stored.
 type Options struct {
-	Start       int64           `json:"start"`
-	Increment   int64           `json:"increment"`
-	Max         *int64          `json:"max,omitempty"`
-	Deadline    option.Duration `json:"deadline"` // for which a draw waits for the store
-	Description string          `json:"description,omitempty"`
+	Start       int64              `json:"start"`
+	Increment   int64              `json:"increment"`
+	Max         *int64             `json:"max,omitempty"`
+	Deadline    generator.Duration `json:"deadline"` // for which a draw waits for the store
+	Description string             `json:"description,omitempty"`
 }
 
 // given is what a user writes: all optional. A max of null is none.
 type given struct {
-	Start       *int64           `json:"start"`
-	Increment   *int64           `json:"increment"`
-	Max         json.RawMessage  `json:"max"`
-	Deadline    *option.Duration `json:"deadline"`
-	Description *string          `json:"description"`
+	Start       *int64              `json:"start"`
+	Increment   *int64              `json:"increment"`
+	Max         json.RawMessage     `json:"max"`
+	Deadline    *generator.Duration `json:"deadline"`
+	Description *string             `json:"description"`
 }
 
 const hint = "Options: start, increment, max, deadline, description."
 
-func optionError(format string, args ...any) error { return option.Error(hint, format, args...) }
+func optionError(format string, args ...any) error {
+	return generator.OptionError(hint, format, args...)
+}
 
 // KindName is the name of the kind.
 const KindName = "counter"
@@ -59,12 +60,12 @@ func Kind(store generator.Reserver, runtime generator.Scheduler, owner string) g
 
 // read returns stored options.
 func read(stored json.RawMessage) (Options, error) {
-	return option.Stored(stored, "a counter", (*Options).check)
+	return generator.StoredOptions(stored, "a counter", (*Options).check)
 }
 
 // normalize reads the options of a new generator over the defaults.
 func normalize(raw json.RawMessage) (json.RawMessage, error) {
-	o := Options{Start: 1, Increment: 1, Deadline: option.Duration(gapless.DefaultDeadline)}
+	o := Options{Start: 1, Increment: 1, Deadline: generator.Duration(gapless.DefaultDeadline)}
 	return o.with(raw)
 }
 
@@ -80,9 +81,9 @@ func alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	case err != nil:
 		return nil, err
 	case before.Start != after.Start:
-		return nil, option.Error("Use setval, which goes up.", "start is where a counter began (%d) and cannot be changed", before.Start)
+		return nil, generator.OptionError("Use setval, which goes up.", "start is where a counter began (%d) and cannot be changed", before.Start)
 	case before.Increment != after.Increment:
-		return nil, option.Error("Create another counter for another series.",
+		return nil, generator.OptionError("Create another counter for another series.",
 			"increment (%d) cannot be changed: other servers may have the numbers in between", before.Increment)
 	}
 	return out, nil
@@ -91,13 +92,13 @@ func alter(stored, change json.RawMessage) (json.RawMessage, error) {
 // with sets what is given, checks the options and returns their stored form.
 func (o *Options) with(raw json.RawMessage) (json.RawMessage, error) {
 	var g given
-	if err := option.Decode(raw, &g, hint); err != nil {
+	if err := generator.DecodeOptions(raw, &g, hint); err != nil {
 		return nil, err
 	}
-	option.Set(&o.Start, g.Start)
-	option.Set(&o.Increment, g.Increment)
-	option.Set(&o.Deadline, g.Deadline)
-	option.Set(&o.Description, g.Description)
+	generator.SetOption(&o.Start, g.Start)
+	generator.SetOption(&o.Increment, g.Increment)
+	generator.SetOption(&o.Deadline, g.Deadline)
+	generator.SetOption(&o.Description, g.Description)
 	if g.Max != nil {
 		o.Max = nil
 		if err := json.Unmarshal(g.Max, &o.Max); err != nil {
@@ -114,8 +115,8 @@ func (o *Options) with(raw json.RawMessage) (json.RawMessage, error) {
 // of an int64.
 const (
 	maxIncrement = 1 << 31
-	minDeadline  = option.Duration(10 * time.Millisecond)
-	maxDeadline  = option.Duration(time.Minute)
+	minDeadline  = generator.Duration(10 * time.Millisecond)
+	maxDeadline  = generator.Duration(time.Minute)
 )
 
 func (o *Options) check() error {
@@ -129,7 +130,7 @@ func (o *Options) check() error {
 	case o.Start > math.MaxInt64-maxIncrement || o.Start < -math.MaxInt64/2:
 		return optionError("start (%d) leaves no room", o.Start)
 	}
-	return option.CheckDescription(o.Description)
+	return generator.CheckDescription(o.Description)
 }
 
 func (o *Options) limit() int64 {

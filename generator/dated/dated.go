@@ -20,7 +20,6 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/gapless"
-	"nextid/generator/option"
 )
 
 // Generator issues the numbers of one name. Its ids are the digits of date
@@ -277,7 +276,7 @@ func (s *scheme) ends(n int64) (time.Time, bool) {
 }
 
 func (s *scheme) errFuture(date int64) error {
-	return option.Error("A generator cannot be moved to a date that has not come.", "%d lies in the future", date)
+	return generator.OptionError("A generator cannot be moved to a date that has not come.", "%d lies in the future", date)
 }
 
 // shown is what an id says of a date.

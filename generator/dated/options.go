@@ -9,42 +9,43 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/gapless"
-	"nextid/generator/option"
 )
 
 // Options are the options of the kind, as they are stored.
 type Options struct {
-	Pattern     string          `json:"pattern"`
-	Separator   string          `json:"separator"` // between date and number
-	Width       int             `json:"width"`     // digits of the number
-	Prefix      string          `json:"prefix,omitempty"`
-	Suffix      string          `json:"suffix,omitempty"`
-	Period      string          `json:"period"` // with each the number starts again
-	Start       int64           `json:"start"`  // its first number
-	TimeZone    string          `json:"time_zone"`
-	MaxAhead    option.Duration `json:"max_ahead"` // of a date before this server's clock
-	Deadline    option.Duration `json:"deadline"`  // for which a draw waits for the store
-	Description string          `json:"description,omitempty"`
+	Pattern     string             `json:"pattern"`
+	Separator   string             `json:"separator"` // between date and number
+	Width       int                `json:"width"`     // digits of the number
+	Prefix      string             `json:"prefix,omitempty"`
+	Suffix      string             `json:"suffix,omitempty"`
+	Period      string             `json:"period"` // with each the number starts again
+	Start       int64              `json:"start"`  // its first number
+	TimeZone    string             `json:"time_zone"`
+	MaxAhead    generator.Duration `json:"max_ahead"` // of a date before this server's clock
+	Deadline    generator.Duration `json:"deadline"`  // for which a draw waits for the store
+	Description string             `json:"description,omitempty"`
 }
 
 // given is what a user writes: all optional.
 type given struct {
-	Pattern     *string          `json:"pattern"`
-	Separator   *string          `json:"separator"`
-	Width       *int             `json:"width"`
-	Prefix      *string          `json:"prefix"`
-	Suffix      *string          `json:"suffix"`
-	Period      *string          `json:"period"`
-	Start       *int64           `json:"start"`
-	TimeZone    *string          `json:"time_zone"`
-	MaxAhead    *option.Duration `json:"max_ahead"`
-	Deadline    *option.Duration `json:"deadline"`
-	Description *string          `json:"description"`
+	Pattern     *string             `json:"pattern"`
+	Separator   *string             `json:"separator"`
+	Width       *int                `json:"width"`
+	Prefix      *string             `json:"prefix"`
+	Suffix      *string             `json:"suffix"`
+	Period      *string             `json:"period"`
+	Start       *int64              `json:"start"`
+	TimeZone    *string             `json:"time_zone"`
+	MaxAhead    *generator.Duration `json:"max_ahead"`
+	Deadline    *generator.Duration `json:"deadline"`
+	Description *string             `json:"description"`
 }
 
 const hint = "Options: pattern (yyyyMMdd), separator, width, prefix, suffix, period (year, month, day or hour), start, time_zone, max_ahead, deadline, description."
 
-func optionError(format string, args ...any) error { return option.Error(hint, format, args...) }
+func optionError(format string, args ...any) error {
+	return generator.OptionError(hint, format, args...)
+}
 
 // KindName is the name of the kind.
 const KindName = "dated"
@@ -111,14 +112,14 @@ const (
 	defaultWidth   = 6
 	// defaultMaxAhead is longer than any change of clocks back that law makes
 	// around midnight.
-	defaultMaxAhead = option.Duration(time.Hour)
+	defaultMaxAhead = generator.Duration(time.Hour)
 )
 
 // normalize reads the options of a new generator over the defaults.
 func normalize(raw json.RawMessage) (json.RawMessage, error) {
 	o := Options{
 		Pattern: defaultPattern, Separator: "-", Width: defaultWidth, Start: 1, TimeZone: "UTC",
-		MaxAhead: defaultMaxAhead, Deadline: option.Duration(gapless.DefaultDeadline),
+		MaxAhead: defaultMaxAhead, Deadline: generator.Duration(gapless.DefaultDeadline),
 	}
 	return o.with(raw)
 }
@@ -147,7 +148,7 @@ func alter(stored, change json.RawMessage) (json.RawMessage, error) {
 		{"period", before.Period, after.Period},
 	} {
 		if fixed.before != fixed.after {
-			return nil, option.Error("Create another generator for codes of another form.",
+			return nil, generator.OptionError("Create another generator for codes of another form.",
 				"%s (%q) cannot be changed: an old code could come again", fixed.name, fixed.before)
 		}
 	}
@@ -160,20 +161,20 @@ func alter(stored, change json.RawMessage) (json.RawMessage, error) {
 // with sets what is given, checks the options and returns their stored form.
 func (o *Options) with(raw json.RawMessage) (json.RawMessage, error) {
 	var g given
-	if err := option.Decode(raw, &g, hint); err != nil {
+	if err := generator.DecodeOptions(raw, &g, hint); err != nil {
 		return nil, err
 	}
-	option.Set(&o.Pattern, g.Pattern)
-	option.Set(&o.Separator, g.Separator)
-	option.Set(&o.Width, g.Width)
-	option.Set(&o.Prefix, g.Prefix)
-	option.Set(&o.Suffix, g.Suffix)
-	option.Set(&o.Period, g.Period)
-	option.Set(&o.Start, g.Start)
-	option.Set(&o.TimeZone, g.TimeZone)
-	option.Set(&o.MaxAhead, g.MaxAhead)
-	option.Set(&o.Deadline, g.Deadline)
-	option.Set(&o.Description, g.Description)
+	generator.SetOption(&o.Pattern, g.Pattern)
+	generator.SetOption(&o.Separator, g.Separator)
+	generator.SetOption(&o.Width, g.Width)
+	generator.SetOption(&o.Prefix, g.Prefix)
+	generator.SetOption(&o.Suffix, g.Suffix)
+	generator.SetOption(&o.Period, g.Period)
+	generator.SetOption(&o.Start, g.Start)
+	generator.SetOption(&o.TimeZone, g.TimeZone)
+	generator.SetOption(&o.MaxAhead, g.MaxAhead)
+	generator.SetOption(&o.Deadline, g.Deadline)
+	generator.SetOption(&o.Description, g.Description)
 	if o.Period == "" {
 		p, err := parsePattern(o.Pattern)
 		if err != nil {
@@ -191,9 +192,9 @@ func (o *Options) with(raw json.RawMessage) (json.RawMessage, error) {
 const (
 	maxDigits   = 18 // of a number that always fits into an int64
 	maxText     = 32 // bytes of prefix, separator and suffix
-	maxMaxAhead = option.Duration(366 * 24 * time.Hour)
-	minDeadline = option.Duration(10 * time.Millisecond)
-	maxDeadline = option.Duration(time.Minute)
+	maxMaxAhead = generator.Duration(366 * 24 * time.Hour)
+	minDeadline = generator.Duration(10 * time.Millisecond)
+	maxDeadline = generator.Duration(time.Minute)
 )
 
 // newScheme checks options and makes of them what the generator works with.
@@ -205,7 +206,7 @@ func newScheme(o Options) (*scheme, error) {
 	s := &scheme{Options: o, pattern: p, modulus: 1}
 	period := slices.Index(periods[:], o.Period)
 	if s.period = field(period); period < 0 || s.period > p.finest {
-		return nil, option.Error("Without the option it is the finest part of the pattern.",
+		return nil, generator.OptionError("Without the option it is the finest part of the pattern.",
 			"period must be one of the parts of the pattern %q, not %q", o.Pattern, o.Period)
 	}
 	dateDigits := 4 + 2*int(p.finest)
@@ -232,9 +233,9 @@ func newScheme(o Options) (*scheme, error) {
 		return nil, optionError("time_zone must be named: it holds for all servers")
 	}
 	if s.zone, err = time.LoadLocation(o.TimeZone); err != nil {
-		return nil, option.Error(`Write it as "Europe/Berlin" or "UTC".`, "there is no time zone %q", o.TimeZone)
+		return nil, generator.OptionError(`Write it as "Europe/Berlin" or "UTC".`, "there is no time zone %q", o.TimeZone)
 	}
-	return s, option.CheckDescription(o.Description)
+	return s, generator.CheckDescription(o.Description)
 }
 
 func unprintable(c byte) bool { return c < ' ' || c > '~' }

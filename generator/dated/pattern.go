@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"nextid/generator/option"
+	"nextid/generator"
 )
 
 // field is a part of a date, from the year on.
@@ -61,14 +61,14 @@ func parsePattern(text string) (pattern, error) {
 			piece.field = hour
 		default:
 			if !literal(token[0]) {
-				return p, option.Error(patternHint, "pattern %q has %q, which is no part of a date", text, token)
+				return p, generator.OptionError(patternHint, "pattern %q has %q, which is no part of a date", text, token)
 			}
 			piece.literal, piece.width = token, 0
 			p.pieces = append(p.pieces, piece)
 			continue
 		}
 		if seen[piece.field] {
-			return p, option.Error(patternHint, "pattern %q has the %s twice", text, periods[piece.field])
+			return p, generator.OptionError(patternHint, "pattern %q has the %s twice", text, periods[piece.field])
 		}
 		seen[piece.field] = true
 		p.finest = max(p.finest, piece.field)
@@ -76,7 +76,7 @@ func parsePattern(text string) (pattern, error) {
 	}
 	for f := range p.finest + 1 {
 		if !seen[f] {
-			return p, option.Error(patternHint, "pattern %q has no %s", text, periods[f])
+			return p, generator.OptionError(patternHint, "pattern %q has no %s", text, periods[f])
 		}
 	}
 	return p, nil

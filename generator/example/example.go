@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	"nextid/generator"
-	"nextid/generator/option"
 )
 
 // Options are the options of the kind, as they are stored.
@@ -25,9 +24,9 @@ const hint = "Options: step (1 to 1000000)."
 // Kind returns the plug-in. owner is shown to operators.
 func Kind(store generator.Reserver, owner string) generator.Kind {
 	read := func(into Options, raw json.RawMessage) (Options, error) {
-		err := option.Decode(raw, &into, hint)
+		err := generator.DecodeOptions(raw, &into, hint)
 		if err == nil && (into.Step < 1 || into.Step > 1_000_000) {
-			err = option.Error(hint, "step is between 1 and 1000000")
+			err = generator.OptionError(hint, "step is between 1 and 1000000")
 		}
 		return into, err
 	}

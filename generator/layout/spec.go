@@ -9,27 +9,26 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/option"
 )
 
 // Given is how the options of a generator name a layout: a preset, perhaps
 // with another epoch, or one field by field. It is meant to be embedded in the
 // options of a kind. Bits is another name of Fields.
 type Given struct {
-	Layout *string          `json:"layout"`
-	Fields FieldList        `json:"fields"`
-	Bits   FieldList        `json:"bits"`
-	Epoch  *option.Instant  `json:"epoch"`
-	Unit   *option.Duration `json:"unit"`
+	Layout *string             `json:"layout"`
+	Fields FieldList           `json:"fields"`
+	Bits   FieldList           `json:"bits"`
+	Epoch  *generator.Instant  `json:"epoch"`
+	Unit   *generator.Duration `json:"unit"`
 }
 
 // Pinned is a layout as it is stored with a generator: everything that gives
 // its ids their meaning is written out.
 type Pinned struct {
-	Layout string          `json:"layout"`
-	Fields []Field         `json:"fields"`
-	Epoch  option.Instant  `json:"epoch"`
-	Unit   option.Duration `json:"unit"`
+	Layout string             `json:"layout"`
+	Fields []Field            `json:"fields"`
+	Epoch  generator.Instant  `json:"epoch"`
+	Unit   generator.Duration `json:"unit"`
 }
 
 // customLayout is the name of a layout that was given field by field without
@@ -56,7 +55,7 @@ func (g Given) Pin(preset string) (Pinned, *Layout, error) {
 		p.Layout = Pinned{Layout: *g.Layout, Fields: own}.nameOf()
 	}
 	if l, err := Preset(p.Layout); err == nil {
-		p = Pinned{l.Name, l.Fields, option.Instant(l.Epoch), option.Duration(l.Unit)}
+		p = Pinned{l.Name, l.Fields, generator.Instant(l.Epoch), generator.Duration(l.Unit)}
 		if (own != nil && !slices.Equal(own, l.Fields)) || (g.Unit != nil && *g.Unit != p.Unit) {
 			return p, nil, fmt.Errorf("layout %s has %s of %v; give other bits or units without a layout's name", l.Name, l.FieldList(), l.Unit)
 		}
@@ -64,7 +63,7 @@ func (g Given) Pin(preset string) (Pinned, *Layout, error) {
 		if own == nil {
 			return p, nil, err
 		}
-		p.Fields, p.Unit, p.Epoch = own, option.Duration(time.Millisecond), option.Instant(time.UnixMilli(TwitterEpoch))
+		p.Fields, p.Unit, p.Epoch = own, generator.Duration(time.Millisecond), generator.Instant(time.UnixMilli(TwitterEpoch))
 		if g.Unit != nil {
 			p.Unit = *g.Unit
 		}
@@ -101,18 +100,18 @@ func (p Pinned) Build() (*Layout, error) {
 func CheckNow(stored json.RawMessage, now time.Time) error {
 	var p Pinned
 	if err := json.Unmarshal(stored, &p); err != nil {
-		return option.Error("", "the layout cannot be read: %s", err)
+		return generator.OptionError("", "the layout cannot be read: %s", err)
 	}
 	l, err := p.Build()
 	if err != nil {
-		return option.Error("", "layout: %s", err)
+		return generator.OptionError("", "layout: %s", err)
 	}
 	switch tick := l.TickOf(now); {
 	case tick < 0:
-		return option.Error("Give an epoch that is over, in UTC.",
+		return generator.OptionError("Give an epoch that is over, in UTC.",
 			"the epoch %s of the layout has not come: it is %s", l.Epoch.Format(time.RFC3339), now.UTC().Format(time.RFC3339))
 	case tick > l.MaxTick():
-		return option.Error(`Give a later epoch, such as {"layout": "`+l.Name+`", "epoch": "`+now.UTC().Format("2006")+`-01-01"}, or more bits of time.`,
+		return generator.OptionError(`Give a later epoch, such as {"layout": "`+l.Name+`", "epoch": "`+now.UTC().Format("2006")+`-01-01"}, or more bits of time.`,
 			"the time bits of layout %s from %s on ran out at %s", l.Name, l.Epoch.Format(time.DateOnly), l.Last().Format(time.RFC3339))
 	}
 	return nil

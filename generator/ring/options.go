@@ -8,7 +8,6 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/layout"
-	"nextid/generator/option"
 )
 
 // KindName is the name of the kind.
@@ -31,24 +30,24 @@ const (
 // Options are the options of the kind, as they are stored.
 type Options struct {
 	layout.Pinned
-	BoostPower       int             `json:"boost_power"`       // the ring holds 2^(sequence bits + boost_power) ids
-	PaddingFactor    int             `json:"padding_factor"`    // percent of the ring below which it is padded
-	ScheduleInterval option.Duration `json:"schedule_interval"` // between paddings by the clock; 0: none
-	MaxBorrow        option.Duration `json:"max_borrow"`        // by which ids may be ahead of the clock
-	RejectPut        string          `json:"reject_put"`
-	RejectTake       string          `json:"reject_take"`
+	BoostPower       int                `json:"boost_power"`       // the ring holds 2^(sequence bits + boost_power) ids
+	PaddingFactor    int                `json:"padding_factor"`    // percent of the ring below which it is padded
+	ScheduleInterval generator.Duration `json:"schedule_interval"` // between paddings by the clock; 0: none
+	MaxBorrow        generator.Duration `json:"max_borrow"`        // by which ids may be ahead of the clock
+	RejectPut        string             `json:"reject_put"`
+	RejectTake       string             `json:"reject_take"`
 }
 
 // given is what a user writes. Baidu's boostPower, paddingFactor and
 // scheduleInterval (in seconds) are these.
 type given struct {
 	layout.Given
-	BoostPower       *int             `json:"boost_power"`
-	PaddingFactor    *int             `json:"padding_factor"`
-	ScheduleInterval *option.Duration `json:"schedule_interval"`
-	MaxBorrow        *option.Duration `json:"max_borrow"`
-	RejectPut        *string          `json:"reject_put"`
-	RejectTake       *string          `json:"reject_take"`
+	BoostPower       *int                `json:"boost_power"`
+	PaddingFactor    *int                `json:"padding_factor"`
+	ScheduleInterval *generator.Duration `json:"schedule_interval"`
+	MaxBorrow        *generator.Duration `json:"max_borrow"`
+	RejectPut        *string             `json:"reject_put"`
+	RejectTake       *string             `json:"reject_take"`
 }
 
 // Defaults: those of Baidu's CachedUidGenerator and RingBuffer, where they
@@ -57,27 +56,29 @@ const (
 	defaultLayout        = "ring"
 	defaultBoostPower    = 3
 	defaultPaddingFactor = 50
-	defaultMaxBorrow     = option.Duration(time.Minute)
+	defaultMaxBorrow     = generator.Duration(time.Minute)
 )
 
 // Bounds of the options.
 const (
 	maxBoostPower  = 12
 	maxRingBits    = 30
-	minSchedule    = option.Duration(10 * time.Millisecond)
-	maxMaxBorrow   = option.Duration(24 * time.Hour)
+	minSchedule    = generator.Duration(10 * time.Millisecond)
+	maxMaxBorrow   = generator.Duration(24 * time.Hour)
 	borrowTheRings = 2 // the least max_borrow is that of two rings: one in use, one padded
 )
 
 const hint = "Options: layout, bits, epoch, unit, boost_power (0 to 12), padding_factor (1 to 99), schedule_interval, max_borrow, " +
 	"reject_put (discard, log), reject_take (wait, error)."
 
-func optionError(format string, args ...any) error { return option.Error(hint, format, args...) }
+func optionError(format string, args ...any) error {
+	return generator.OptionError(hint, format, args...)
+}
 
 // normalize reads the options of a new generator over the defaults.
 func normalize(raw json.RawMessage) (json.RawMessage, error) {
 	var g given
-	if err := option.Decode(raw, &g, hint); err != nil {
+	if err := generator.DecodeOptions(raw, &g, hint); err != nil {
 		return nil, err
 	}
 	pinned, l, err := g.Pin(defaultLayout)
@@ -102,11 +103,11 @@ func alter(stored, change json.RawMessage) (json.RawMessage, error) {
 		return nil, err
 	}
 	var g given
-	if err := option.Decode(change, &g, hint); err != nil {
+	if err := generator.DecodeOptions(change, &g, hint); err != nil {
 		return nil, err
 	}
 	if g.Changes() {
-		return nil, option.Error("Create a generator with another name and move to it: under one name every id must mean the same.",
+		return nil, generator.OptionError("Create a generator with another name and move to it: under one name every id must mean the same.",
 			"layout, bits, epoch and unit of a generator cannot be changed")
 	}
 	o.set(g)
@@ -129,7 +130,7 @@ func assign[T any](into, from *T) {
 }
 
 // leastBorrow is what a ring needs to be padded before it is empty.
-func (o *Options) leastBorrow() option.Duration {
+func (o *Options) leastBorrow() generator.Duration {
 	return borrowTheRings * o.Unit << min(max(o.BoostPower, 0), maxBoostPower)
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/layout"
-	"nextid/generator/option"
 )
 
 // autoRandomName is the name of the kind.
@@ -63,7 +62,7 @@ type autoRandomKind struct {
 
 func (k autoRandomKind) normalize(raw json.RawMessage) (json.RawMessage, error) {
 	var g givenAutoRandom
-	if err := option.Decode(raw, &g, autoRandomHint); err != nil {
+	if err := generator.DecodeOptions(raw, &g, autoRandomHint); err != nil {
 		return nil, err
 	}
 	o := AutoRandomOptions{Layout: "tidb", Fields: g.Fields}
@@ -79,14 +78,14 @@ func (k autoRandomKind) normalize(raw json.RawMessage) (json.RawMessage, error) 
 			all = *g.RangeBits
 		}
 		if shard < 1 || shard > maxShardBits || all < minRangeBits || all > maxRangeBit {
-			return nil, option.Error(autoRandomHint, "AUTO_RANDOM(%d, %d) has bits out of their bounds", shard, all)
+			return nil, generator.OptionError(autoRandomHint, "AUTO_RANDOM(%d, %d) has bits out of their bounds", shard, all)
 		}
 		o.Fields = []layout.Field{{Kind: layout.Shard, Bits: shard}, {Kind: layout.Counter, Bits: all - 1 - shard}}
 		if g.Layout == nil && (shard != defaultShardBits || all != defaultRangeBits) {
 			o.Layout = "custom"
 		}
 	} else if g.ShardBits != nil || g.RangeBits != nil {
-		return nil, option.Error(autoRandomHint, "fields say the same as shard_bits and range_bits")
+		return nil, generator.OptionError(autoRandomHint, "fields say the same as shard_bits and range_bits")
 	}
 	l, err := o.build()
 	if err != nil {
@@ -125,7 +124,7 @@ func (o *AutoRandomOptions) build() (*layout.Layout, error) {
 		err = fmt.Errorf("layout %s has a time", o.Layout)
 	}
 	if err != nil {
-		return nil, option.Error(autoRandomHint, "layout: %s", err)
+		return nil, generator.OptionError(autoRandomHint, "layout: %s", err)
 	}
 	return l, nil
 }
@@ -137,11 +136,11 @@ func (k autoRandomKind) alter(stored, change json.RawMessage) (json.RawMessage, 
 		return nil, err
 	}
 	var g givenAutoRandom
-	if err := option.Decode(change, &g, autoRandomHint); err != nil {
+	if err := generator.DecodeOptions(change, &g, autoRandomHint); err != nil {
 		return nil, err
 	}
 	if g.Layout != nil || g.Fields != nil || g.ShardBits != nil || g.RangeBits != nil || g.Counter != nil || g.Start != nil {
-		return nil, option.Error("Create a generator with another name and move to it.",
+		return nil, generator.OptionError("Create a generator with another name and move to it.",
 			"only step and max_step of a generator of kind %s can be changed", autoRandomName)
 	}
 	if o.Counter, err = k.counter.Alter(o.Counter, change); err != nil {

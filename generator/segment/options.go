@@ -8,21 +8,20 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/option"
 )
 
 // Options are the options of the kind, as they are stored.
 type Options struct {
-	Start      int64           `json:"start"`
-	Increment  int64           `json:"increment"`        // negative: descending
-	Offset     *int64          `json:"offset,omitempty"` // ids agree with it modulo increment; nil: with start
-	Min        *int64          `json:"min,omitempty"`
-	Max        *int64          `json:"max,omitempty"`
-	Step       int64           `json:"step"`        // ids in a reservation, at first and at least
-	MaxStep    int64           `json:"max_step"`    // to which the step may grow
-	PrefetchAt float64         `json:"prefetch_at"` // part of a buffer that is used when the next is fetched
-	Deadline   option.Duration `json:"deadline"`    // for which a draw waits for the store
-	Strict     bool            `json:"strict"`
+	Start      int64              `json:"start"`
+	Increment  int64              `json:"increment"`        // negative: descending
+	Offset     *int64             `json:"offset,omitempty"` // ids agree with it modulo increment; nil: with start
+	Min        *int64             `json:"min,omitempty"`
+	Max        *int64             `json:"max,omitempty"`
+	Step       int64              `json:"step"`        // ids in a reservation, at first and at least
+	MaxStep    int64              `json:"max_step"`    // to which the step may grow
+	PrefetchAt float64            `json:"prefetch_at"` // part of a buffer that is used when the next is fetched
+	Deadline   generator.Duration `json:"deadline"`    // for which a draw waits for the store
+	Strict     bool               `json:"strict"`
 
 	Description string `json:"description,omitempty"` // for operators
 }
@@ -32,21 +31,21 @@ const (
 	defaultStep       = 1000
 	defaultMaxStep    = 1_000_000
 	defaultPrefetchAt = 0.1
-	defaultDeadline   = option.Duration(5 * time.Second)
+	defaultDeadline   = generator.Duration(5 * time.Second)
 )
 
 // given is what a user writes: all optional. A bound of null is none.
 type given struct {
-	Start      *int64           `json:"start"`
-	Increment  *int64           `json:"increment"`
-	Offset     bound            `json:"offset"`
-	Min        bound            `json:"min"`
-	Max        bound            `json:"max"`
-	Step       *int64           `json:"step"`
-	MaxStep    *int64           `json:"max_step"`
-	PrefetchAt *float64         `json:"prefetch_at"`
-	Deadline   *option.Duration `json:"deadline"`
-	Strict     *bool            `json:"strict"`
+	Start      *int64              `json:"start"`
+	Increment  *int64              `json:"increment"`
+	Offset     bound               `json:"offset"`
+	Min        bound               `json:"min"`
+	Max        bound               `json:"max"`
+	Step       *int64              `json:"step"`
+	MaxStep    *int64              `json:"max_step"`
+	PrefetchAt *float64            `json:"prefetch_at"`
+	Deadline   *generator.Duration `json:"deadline"`
+	Strict     *bool               `json:"strict"`
 
 	Description *string `json:"description"`
 }
@@ -76,7 +75,9 @@ func (o *Options) bound() *int64 {
 
 const hint = "Options: start, increment, offset, min, max, step, max_step, prefetch_at (0 to 1), deadline, strict, description."
 
-func optionError(format string, args ...any) error { return option.Error(hint, format, args...) }
+func optionError(format string, args ...any) error {
+	return generator.OptionError(hint, format, args...)
+}
 
 // KindName is the name of the kind.
 const KindName = "segment"
@@ -102,13 +103,13 @@ func Kind(store generator.Reserver, clock generator.Runtime, owner string) gener
 
 // read returns stored options.
 func read(stored json.RawMessage) (Options, error) {
-	return option.Stored(stored, "a segment generator", (*Options).check)
+	return generator.StoredOptions(stored, "a segment generator", (*Options).check)
 }
 
 // normalize reads the options of a new generator over the defaults.
 func normalize(raw json.RawMessage) (json.RawMessage, error) {
 	var g given
-	if err := option.Decode(raw, &g, hint); err != nil {
+	if err := generator.DecodeOptions(raw, &g, hint); err != nil {
 		return nil, err
 	}
 	o := Options{Increment: 1, Step: defaultStep, MaxStep: defaultMaxStep, PrefetchAt: defaultPrefetchAt, Deadline: defaultDeadline}
@@ -135,14 +136,14 @@ func (o *Options) defaultStart() int64 {
 }
 
 func (o *Options) set(g given) {
-	option.Set(&o.Start, g.Start)
-	option.Set(&o.Increment, g.Increment)
-	option.Set(&o.Step, g.Step)
-	option.Set(&o.MaxStep, g.MaxStep)
-	option.Set(&o.PrefetchAt, g.PrefetchAt)
-	option.Set(&o.Deadline, g.Deadline)
-	option.Set(&o.Strict, g.Strict)
-	option.Set(&o.Description, g.Description)
+	generator.SetOption(&o.Start, g.Start)
+	generator.SetOption(&o.Increment, g.Increment)
+	generator.SetOption(&o.Step, g.Step)
+	generator.SetOption(&o.MaxStep, g.MaxStep)
+	generator.SetOption(&o.PrefetchAt, g.PrefetchAt)
+	generator.SetOption(&o.Deadline, g.Deadline)
+	generator.SetOption(&o.Strict, g.Strict)
+	generator.SetOption(&o.Description, g.Description)
 	for _, b := range []struct {
 		into **int64
 		from bound
@@ -169,8 +170,8 @@ func (o *Options) written() (json.RawMessage, error) {
 const (
 	maxIncrement = 1 << 31
 	maxStepLimit = 1 << 30
-	minDeadline  = option.Duration(10 * time.Millisecond)
-	maxDeadline  = option.Duration(time.Minute)
+	minDeadline  = generator.Duration(10 * time.Millisecond)
+	maxDeadline  = generator.Duration(time.Minute)
 )
 
 func (o *Options) check() error {
@@ -192,7 +193,7 @@ func (o *Options) check() error {
 	case o.Start == math.MinInt64 || o.Start == math.MaxInt64:
 		return optionError("start (%d) leaves no room", o.Start)
 	}
-	return option.CheckDescription(o.Description)
+	return generator.CheckDescription(o.Description)
 }
 
 // alter merges a change into stored options. Reservations on the line of a
@@ -204,7 +205,7 @@ func alter(stored, change json.RawMessage) (json.RawMessage, error) {
 		return nil, err
 	}
 	var g given
-	if err := option.Decode(change, &g, hint); err != nil {
+	if err := generator.DecodeOptions(change, &g, hint); err != nil {
 		return nil, err
 	}
 	after := before
@@ -213,7 +214,7 @@ func alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	case (before.Increment < 0) != (after.Increment < 0):
 		return nil, optionError("the direction of a generator cannot be changed: its numbers would come again")
 	case before.Start != after.Start:
-		return nil, option.Error("Use setval, or ALTER SEQUENCE … RESTART WITH, which go up.",
+		return nil, generator.OptionError("Use setval, or ALTER SEQUENCE … RESTART WITH, which go up.",
 			"start is where a generator began (%d) and cannot be changed", before.Start)
 	}
 	return after.written()

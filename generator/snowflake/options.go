@@ -10,7 +10,6 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/layout"
-	"nextid/generator/option"
 )
 
 // What the sequence of a new tick starts with (Options.SequenceStart). A
@@ -34,11 +33,11 @@ const (
 // pins the meaning of the ids is written out.
 type Options struct {
 	layout.Pinned
-	SequenceStart string          `json:"sequence_start"`
-	MaxAhead      option.Duration `json:"max_ahead"`
-	OnRollback    string          `json:"on_rollback"`
+	SequenceStart string             `json:"sequence_start"`
+	MaxAhead      generator.Duration `json:"max_ahead"`
+	OnRollback    string             `json:"on_rollback"`
 	// RollbackWait bounds the wait of one draw with Wait. nil: defaultRollbackWait.
-	RollbackWait *option.Duration `json:"rollback_wait,omitempty"`
+	RollbackWait *generator.Duration `json:"rollback_wait,omitempty"`
 
 	Strict bool `json:"strict,omitempty"` // a reservation for each draw
 }
@@ -46,11 +45,11 @@ type Options struct {
 // given is what a user writes. All of it is optional.
 type given struct {
 	layout.Given
-	SequenceStart *startOption     `json:"sequence_start"`
-	MaxAhead      *option.Duration `json:"max_ahead"`
-	OnRollback    *string          `json:"on_rollback"`
-	RollbackWait  *option.Duration `json:"rollback_wait"`
-	Strict        *bool            `json:"strict"`
+	SequenceStart *startOption        `json:"sequence_start"`
+	MaxAhead      *generator.Duration `json:"max_ahead"`
+	OnRollback    *string             `json:"on_rollback"`
+	RollbackWait  *generator.Duration `json:"rollback_wait"`
+	Strict        *bool               `json:"strict"`
 }
 
 // startOption is a sequence_start in JSON: a text, or a number.
@@ -97,19 +96,21 @@ func (o *Options) rollbackWait() time.Duration {
 const hint = "Options: layout, bits, epoch, unit, sequence_start (zero, random, carry, a number, a range such as 0-99), max_ahead, " +
 	"on_rollback (continue, wait, refuse, bits), rollback_wait, strict."
 
-func optionError(format string, args ...any) error { return option.Error(hint, format, args...) }
+func optionError(format string, args ...any) error {
+	return generator.OptionError(hint, format, args...)
+}
 
 // normalize reads the options of a new generator over the defaults.
 func normalize(raw json.RawMessage, defaultLayout string) (json.RawMessage, error) {
 	var g given
-	if err := option.Decode(raw, &g, hint); err != nil {
+	if err := generator.DecodeOptions(raw, &g, hint); err != nil {
 		return nil, err
 	}
 	pinned, l, err := g.Pin(defaultLayout)
 	if err != nil {
 		return nil, optionError("%s", err)
 	}
-	o := Options{Pinned: pinned, SequenceStart: Zero, OnRollback: Continue, MaxAhead: option.Duration(defaultMaxAhead)}
+	o := Options{Pinned: pinned, SequenceStart: Zero, OnRollback: Continue, MaxAhead: generator.Duration(defaultMaxAhead)}
 	if p, err := layout.Preset(l.Name); err == nil && p.Start != "" {
 		o.SequenceStart = p.Start
 	}
@@ -202,11 +203,11 @@ func alter(stored, change json.RawMessage) (json.RawMessage, error) {
 		return nil, &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options cannot be read", Cause: err}
 	}
 	var g given
-	if err := option.Decode(change, &g, hint); err != nil {
+	if err := generator.DecodeOptions(change, &g, hint); err != nil {
 		return nil, err
 	}
 	if g.Changes() {
-		return nil, option.Error("Create a generator with another name and move to it: under one name every id must mean the same.",
+		return nil, generator.OptionError("Create a generator with another name and move to it: under one name every id must mean the same.",
 			"layout, bits, epoch and unit of a generator cannot be changed")
 	}
 	return o.apply(g)

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"nextid/generator/option"
+	"nextid/generator"
 )
 
 // table is one with an AUTO_INCREMENT column.
@@ -70,7 +70,7 @@ func (d *database) findTable(ctx context.Context, conn *sql.Conn) (*table, error
 	err = conn.QueryRowContext(ctx, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "+t.schema+
 		" AND TABLE_NAME = ? AND EXTRA LIKE '%auto_increment%'", t.bare).Scan(&t.column)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, option.Error("Pass the table's name: import_generator(name, 'auto_increment', dsn, key => '…').",
+		return nil, generator.OptionError("Pass the table's name: import_generator(name, 'auto_increment', dsn, key => '…').",
 			"%s has no AUTO_INCREMENT column", d.key)
 	}
 	t.column = "`" + strings.ReplaceAll(t.column, "`", "``") + "`"

@@ -11,8 +11,8 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"nextid/generator"
 	"nextid/generator/external"
-	"nextid/generator/option"
 )
 
 // alloc is a table with a row for each name, of which servers take blocks.
@@ -83,7 +83,7 @@ func (a alloc) read(ctx context.Context, d *database) (p position, err error) {
 		return p, err
 	}
 	if !open && !taken {
-		return p, option.Error("Pass its key: import_generator(name, system, dsn, key => '…').", "%s has no row %q", table, d.key)
+		return p, generator.OptionError("Pass its key: import_generator(name, system, dsn, key => '…').", "%s has no row %q", table, d.key)
 	}
 	p.fenced = !open
 	if d.fence && open {
@@ -152,13 +152,13 @@ func readSequence(ctx context.Context, d *database) (p position, err error) {
 	err = tx.QueryRowContext(ctx, "SELECT seqincrement, seqmin, seqmax FROM pg_sequence WHERE seqrelid = $1::regclass", name).
 		Scan(&p.increment, &minimum, &maximum)
 	if errors.Is(err, sql.ErrNoRows) {
-		return p, option.Error("Pass its name: import_generator(name, 'sequence', dsn, key => '…').", "%s is not a sequence", d.key)
+		return p, generator.OptionError("Pass its name: import_generator(name, 'sequence', dsn, key => '…').", "%s is not a sequence", d.key)
 	}
 	if err != nil {
 		return p, err
 	}
 	if p.increment < 1 {
-		return p, option.Error("Create a segment generator with a negative increment by hand.", "the sequence %s descends", d.key)
+		return p, generator.OptionError("Create a segment generator with a negative increment by hand.", "the sequence %s descends", d.key)
 	}
 	if d.fence {
 		if _, err := tx.ExecContext(ctx, fmt.Sprintf("ALTER SEQUENCE %s INCREMENT BY %d", name, p.increment)); err != nil {
@@ -211,7 +211,7 @@ func readRedis(ctx context.Context, d *database) (p position, err error) {
 		}
 		text, err := redis.String(redis.DoContext(conn, ctx, "GET", d.key))
 		if errors.Is(err, redis.ErrNil) {
-			return p, option.Error("Pass the key: import_generator(name, 'redis', dsn, key => '…').", "there is no key %q", d.key)
+			return p, generator.OptionError("Pass the key: import_generator(name, 'redis', dsn, key => '…').", "there is no key %q", d.key)
 		}
 		if err != nil {
 			return p, err
@@ -219,7 +219,7 @@ func readRedis(ctx context.Context, d *database) (p position, err error) {
 		number, already := strings.CutSuffix(text, fenced)
 		last, err := strconv.ParseInt(number, 10, 64)
 		if err != nil {
-			return p, option.Error("Only keys of INCR and INCRBY hold a position.", "the key %q holds no number", d.key)
+			return p, generator.OptionError("Only keys of INCR and INCRBY hold a position.", "the key %q holds no number", d.key)
 		}
 		p.next, p.fenced = last+1, already
 		if already || !d.fence {

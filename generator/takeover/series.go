@@ -1,6 +1,6 @@
 package takeover
 
-import "nextid/generator/option"
+import "nextid/generator"
 
 // series is the numbers that agree with offset modulo increment:
 // AUTO_INCREMENT's under auto_increment_increment, Tinyid's under delta and
@@ -23,7 +23,7 @@ func joinSeries(found []position) (series, error) {
 	own := make(map[int64]bool, len(found))
 	for _, p := range found {
 		if max(p.increment, 1) != delta {
-			return series{}, option.Error("Take them over one by one, under different names.",
+			return series{}, generator.OptionError("Take them over one by one, under different names.",
 				"the databases count in steps of %d and of %d", delta, max(p.increment, 1))
 		}
 		own[modulo(p.offset, delta)] = true

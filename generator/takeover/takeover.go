@@ -18,8 +18,8 @@ import (
 	"strings"
 	"time"
 
+	"nextid/generator"
 	"nextid/generator/external"
-	"nextid/generator/option"
 )
 
 // Request says what is taken over.
@@ -128,33 +128,33 @@ type database struct {
 // declined. Errors are ErrOption or ErrNotNow.
 func Read(ctx context.Context, r Request, passwords external.Passwords) (Result, error) {
 	var o options
-	if err := option.Decode(r.Options, &o, optionsHint); err != nil {
+	if err := generator.DecodeOptions(r.Options, &o, optionsHint); err != nil {
 		return Result{}, err
 	}
 	if o.Kind == "" {
 		o.Kind = "segment"
 	}
 	if o.Kind != "segment" && o.Kind != "counter" {
-		return Result{}, option.Error(optionsHint, "kind must be segment or counter, not %q", o.Kind)
+		return Result{}, generator.OptionError(optionsHint, "kind must be segment or counter, not %q", o.Kind)
 	}
 	i := slices.IndexFunc(systems, func(s system) bool { return slices.Contains(s.names, r.System) })
 	if i < 0 {
-		return Result{}, option.Error("Known: "+strings.Join(Names(), ", ")+".", "unknown id system %q", r.System)
+		return Result{}, generator.OptionError("Known: "+strings.Join(Names(), ", ")+".", "unknown id system %q", r.System)
 	}
 	s := systems[i]
 	var locations []external.Location
 	for text := range strings.FieldsSeq(r.DSN) {
 		l, err := external.Parse(text)
 		if err != nil {
-			return Result{}, option.Error("Write postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE or redis://HOST.", "dsn: %v", err)
+			return Result{}, generator.OptionError("Write postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE or redis://HOST.", "dsn: %v", err)
 		}
 		if !slices.Contains(s.on, l.System) {
-			return Result{}, option.Error("Check the system and the URL.", "%s is not found on %s", r.System, l)
+			return Result{}, generator.OptionError("Check the system and the URL.", "%s is not found on %s", r.System, l)
 		}
 		locations = append(locations, l)
 	}
 	if len(locations) == 0 {
-		return Result{}, option.Error("Give the URL of its database.", "dsn is empty")
+		return Result{}, generator.OptionError("Give the URL of its database.", "dsn is empty")
 	}
 	t := &task{Request: r, options: o, system: s, locations: locations, passwords: passwords}
 	seen, err := t.visit(ctx, false)
@@ -239,7 +239,7 @@ func (t *task) result(found []position) (Result, error) {
 		}
 	}
 	if all.next > math.MaxInt64/2 || all.next < 0 {
-		return Result{}, option.Error("Numbers that are left must be positive.", "the position %d cannot be gone on from", all.next)
+		return Result{}, generator.OptionError("Numbers that are left must be positive.", "the position %d cannot be gone on from", all.next)
 	}
 	own, err := joinSeries(found)
 	if err != nil {

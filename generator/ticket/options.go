@@ -10,34 +10,35 @@ import (
 	"nextid/generator"
 	"nextid/generator/external"
 	"nextid/generator/gapless"
-	"nextid/generator/option"
 )
 
 // Options are the options of the kind, as they are stored.
 type Options struct {
-	Databases   []string        `json:"databases"` // URLs; the place of each is its offset, from 1 on
-	Increment   int64           `json:"increment"` // of every series: room for as many databases
-	Table       string          `json:"table,omitempty"`
-	Start       int64           `json:"start"` // no number is less
-	Step        int64           `json:"step"`  // tickets drawn at a time, at least
-	Deadline    option.Duration `json:"deadline"`
-	Description string          `json:"description,omitempty"`
+	Databases   []string           `json:"databases"` // URLs; the place of each is its offset, from 1 on
+	Increment   int64              `json:"increment"` // of every series: room for as many databases
+	Table       string             `json:"table,omitempty"`
+	Start       int64              `json:"start"` // no number is less
+	Step        int64              `json:"step"`  // tickets drawn at a time, at least
+	Deadline    generator.Duration `json:"deadline"`
+	Description string             `json:"description,omitempty"`
 }
 
 // given is what a user writes: all optional but the databases.
 type given struct {
-	Databases   []string         `json:"databases"`
-	Increment   *int64           `json:"increment"`
-	Table       *string          `json:"table"`
-	Start       *int64           `json:"start"`
-	Step        *int64           `json:"step"`
-	Deadline    *option.Duration `json:"deadline"`
-	Description *string          `json:"description"`
+	Databases   []string            `json:"databases"`
+	Increment   *int64              `json:"increment"`
+	Table       *string             `json:"table"`
+	Start       *int64              `json:"start"`
+	Step        *int64              `json:"step"`
+	Deadline    *generator.Duration `json:"deadline"`
+	Description *string             `json:"description"`
 }
 
 const hint = "Options: databases (a list of postgres://, mysql:// and redis:// URLs), increment, table, start, step, deadline, description."
 
-func optionError(format string, args ...any) error { return option.Error(hint, format, args...) }
+func optionError(format string, args ...any) error {
+	return generator.OptionError(hint, format, args...)
+}
 
 // KindName is the name of the kind.
 const KindName = "ticket"
@@ -69,12 +70,12 @@ func Kind(cfg Config) generator.Kind {
 
 // read returns stored options.
 func read(stored json.RawMessage) (Options, error) {
-	return option.Stored(stored, "a ticket generator", (*Options).check)
+	return generator.StoredOptions(stored, "a ticket generator", (*Options).check)
 }
 
 // normalize reads the options of a new generator over the defaults.
 func normalize(raw json.RawMessage) (json.RawMessage, error) {
-	o := Options{Start: 1, Step: 1, Deadline: option.Duration(gapless.DefaultDeadline)}
+	o := Options{Start: 1, Step: 1, Deadline: generator.Duration(gapless.DefaultDeadline)}
 	return o.with(raw)
 }
 
@@ -91,10 +92,10 @@ func alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	case err != nil:
 		return nil, err
 	case after.Increment != before.Increment:
-		return nil, option.Error("Create another generator with room for more databases.",
+		return nil, generator.OptionError("Create another generator with room for more databases.",
 			"increment (%d) cannot be changed: other servers go on with it", before.Increment)
 	case len(after.Databases) < len(before.Databases):
-		return nil, option.Error("Leave it in the list: one that is down is passed over.",
+		return nil, generator.OptionError("Leave it in the list: one that is down is passed over.",
 			"a database cannot be taken out of the list: those behind it would get its series")
 	case after.Table != before.Table:
 		return nil, optionError("table (%q) cannot be changed", before.Table)
@@ -105,18 +106,18 @@ func alter(stored, change json.RawMessage) (json.RawMessage, error) {
 // with sets what is given, checks the options and returns their stored form.
 func (o *Options) with(raw json.RawMessage) (json.RawMessage, error) {
 	var g given
-	if err := option.Decode(raw, &g, hint); err != nil {
+	if err := generator.DecodeOptions(raw, &g, hint); err != nil {
 		return nil, err
 	}
 	if g.Databases != nil {
 		o.Databases = g.Databases
 	}
-	option.Set(&o.Increment, g.Increment)
-	option.Set(&o.Table, g.Table)
-	option.Set(&o.Start, g.Start)
-	option.Set(&o.Step, g.Step)
-	option.Set(&o.Deadline, g.Deadline)
-	option.Set(&o.Description, g.Description)
+	generator.SetOption(&o.Increment, g.Increment)
+	generator.SetOption(&o.Table, g.Table)
+	generator.SetOption(&o.Start, g.Start)
+	generator.SetOption(&o.Step, g.Step)
+	generator.SetOption(&o.Deadline, g.Deadline)
+	generator.SetOption(&o.Description, g.Description)
 	if o.Increment == 0 {
 		o.Increment = int64(len(o.Databases))
 	}
@@ -131,8 +132,8 @@ const (
 	maxDatabases = 64
 	maxIncrement = 65535 // of MySQL's auto_increment_increment
 	maxStart     = 1 << 60
-	minDeadline  = option.Duration(10 * time.Millisecond)
-	maxDeadline  = option.Duration(time.Minute)
+	minDeadline  = generator.Duration(10 * time.Millisecond)
+	maxDeadline  = generator.Duration(time.Minute)
 )
 
 func (o *Options) check() error {
@@ -155,7 +156,7 @@ func (o *Options) check() error {
 			return optionError("database %d: %v", i+1, err)
 		}
 		if l.HasPassword() {
-			return option.Error("Options can be read by others. Write the password into the file that the setting database_passwords names.",
+			return generator.OptionError("Options can be read by others. Write the password into the file that the setting database_passwords names.",
 				"the URL of database %d holds a password", i+1)
 		}
 		if slices.Contains(seen, l.String()) {
@@ -166,7 +167,7 @@ func (o *Options) check() error {
 			return optionError("table: %v", err)
 		}
 	}
-	return option.CheckDescription(o.Description)
+	return generator.CheckDescription(o.Description)
 }
 
 // table is the name of the table, the sequence or the key. Names that differ

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/option"
 )
 
 // KindName is the name of the kind.
@@ -82,7 +81,7 @@ func (o Options) with(raw json.RawMessage) (json.RawMessage, error) {
 		Version json.RawMessage `json:"version"`
 		Form    *string         `json:"form"`
 	}
-	if err := option.Decode(raw, &g, hint); err != nil {
+	if err := generator.DecodeOptions(raw, &g, hint); err != nil {
 		return nil, err
 	}
 	if len(g.Version) > 0 {
@@ -102,7 +101,7 @@ func (o Options) with(raw json.RawMessage) (json.RawMessage, error) {
 
 func (o Options) check() error {
 	if makers[o.Version] == nil {
-		return option.Error(hint, "there are no generators of UUID version %q", o.Version)
+		return generator.OptionError(hint, "there are no generators of UUID version %q", o.Version)
 	}
 	switch o.Form {
 	case formStandard, formHex, formGUID:
@@ -111,9 +110,9 @@ func (o Options) check() error {
 		if o.Version == "1" || o.Version == "1mc" {
 			return nil
 		}
-		return option.Error("MySQL's swapped form is for version 1. Versions 6 and 7 rise with time as they are.", "form swapped does not go with version %s", o.Version)
+		return generator.OptionError("MySQL's swapped form is for version 1. Versions 6 and 7 rise with time as they are.", "form swapped does not go with version %s", o.Version)
 	}
-	return option.Error(hint, "form must be standard, hex, guid or swapped, not %q", o.Form)
+	return generator.OptionError(hint, "form must be standard, hex, guid or swapped, not %q", o.Form)
 }
 
 // Generator makes the UUIDs of one name.
@@ -160,7 +159,7 @@ func (g *Generator) NextCode(ctx context.Context) (string, error) {
 func (g *Generator) ExplainCode(code string) (generator.Parts, error) {
 	u, ok := Parse(code)
 	if !ok {
-		return generator.Parts{}, option.Error("A UUID has 32 hexadecimal digits.", "%q is not a UUID", clip(code))
+		return generator.Parts{}, generator.OptionError("A UUID has 32 hexadecimal digits.", "%q is not a UUID", clip(code))
 	}
 	switch g.form {
 	case formGUID:

@@ -7,7 +7,6 @@ import (
 	gonanoid "github.com/matoous/go-nanoid/v2"
 
 	"nextid/generator"
-	"nextid/generator/option"
 )
 
 // nanoOptions are those of NanoIDs.
@@ -37,17 +36,17 @@ func (o *nanoOptions) check() error {
 	n := len(o.Alphabet)
 	for i := range n {
 		if c := o.Alphabet[i]; c <= ' ' || c > '~' || strings.IndexByte(o.Alphabet, c) != i {
-			return option.Error(hint, "alphabet must be different printable letters of ASCII")
+			return generator.OptionError(hint, "alphabet must be different printable letters of ASCII")
 		}
 	}
 	if n < 2 {
-		return option.Error(hint, "alphabet must have at least two letters")
+		return generator.OptionError(hint, "alphabet must have at least two letters")
 	}
 	if o.Size < 1 || o.Size > 255 {
-		return option.Error(hint, "size must be between 1 and 255, not %d", o.Size)
+		return generator.OptionError(hint, "size must be between 1 and 255, not %d", o.Size)
 	}
 	if bits := float64(o.Size) * math.Log2(float64(n)); bits < minRandom {
-		return option.Error(hint, "%d letters out of %d have %.0f random bits; with less than %d the same id would come twice", o.Size, n, math.Floor(bits), minRandom)
+		return generator.OptionError(hint, "%d letters out of %d have %.0f random bits; with less than %d the same id would come twice", o.Size, n, math.Floor(bits), minRandom)
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"nextid/generator"
-	"nextid/generator/option"
 )
 
 // TextKinds returns the kinds whose ids are texts: ULID, KSUID, XID, NanoID and
@@ -35,7 +34,7 @@ type maker interface {
 // kind builds a plug-in whose options are an O. check fills in defaults.
 func kind[O any](name, help string, check func(*O) error, open func(O) maker) generator.Kind {
 	with := func(o O, raw json.RawMessage) (json.RawMessage, error) {
-		if err := option.Decode(raw, &o, "The kind "+name+" makes "+help+"; docs/codes.md has its options."); err != nil {
+		if err := generator.DecodeOptions(raw, &o, "The kind "+name+" makes "+help+"; docs/codes.md has its options."); err != nil {
 			return nil, err
 		}
 		if err := check(&o); err != nil {
@@ -103,7 +102,7 @@ func (g *TextGenerator) NextCode(context.Context) (string, error) { return g.mak
 func (g *TextGenerator) ExplainCode(code string) (generator.Parts, error) {
 	p, ok := g.maker.explain(code)
 	if !ok {
-		return p, option.Error("Codes of generator "+g.name+" are made by next_code.", "%q is not an id of kind %s", code[:min(len(code), 64)], g.kind)
+		return p, generator.OptionError("Codes of generator "+g.name+" are made by next_code.", "%q is not an id of kind %s", code[:min(len(code), 64)], g.kind)
 	}
 	p.Kind = g.kind
 	return p, nil

@@ -1,6 +1,4 @@
-// Package option reads the options of generators: a JSON object whose
-// mistakes are told in words that its writer understands.
-package option
+package generator
 
 import (
 	"bytes"
@@ -13,32 +11,30 @@ import (
 	"strings"
 	"time"
 	"unicode"
-
-	"nextid/generator"
 )
 
-// Error returns an ErrOption with a message and a hint.
-func Error(hint, format string, args ...any) error {
-	return &generator.Error{Kind: generator.ErrOption, Message: fmt.Sprintf(format, args...), Hint: hint}
+// OptionError returns an ErrOption with a message and a hint.
+func OptionError(hint, format string, args ...any) error {
+	return &Error{Kind: ErrOption, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// Stored reads options that a kind has stored. Those that cannot be read or
+// StoredOptions reads options that a kind has stored. Those that cannot be read or
 // fail the check are ErrRegressed, since nobody but the kind writes them; what
 // says whose they are: "a counter".
-func Stored[O any](stored json.RawMessage, what string, check func(*O) error) (o O, err error) {
+func StoredOptions[O any](stored json.RawMessage, what string, check func(*O) error) (o O, err error) {
 	if err = json.Unmarshal(stored, &o); err == nil {
 		err = check(&o)
 	}
 	if err != nil {
-		err = &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options of " + what + " cannot be used", Cause: err}
+		err = &Error{Kind: ErrRegressed, Message: "the stored options of " + what + " cannot be used", Cause: err}
 	}
 	return o, err
 }
 
-// Decode reads a JSON object into the struct that into points to. Options
+// DecodeOptions reads a JSON object into the struct that into points to. Options
 // that the struct does not have, and values of a wrong type, are ErrOption;
 // hint is what to do about it. Empty input is an empty object.
-func Decode(raw json.RawMessage, into any, hint string) error {
+func DecodeOptions(raw json.RawMessage, into any, hint string) error {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil
 	}
@@ -47,21 +43,21 @@ func Decode(raw json.RawMessage, into any, hint string) error {
 	err := d.Decode(into)
 	if err == nil {
 		if _, more := d.Token(); !errors.Is(more, io.EOF) {
-			return Error(hint, "the options are more than one JSON object")
+			return OptionError(hint, "the options are more than one JSON object")
 		}
 		return nil
 	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		if wrong.Field == "" {
-			return Error(hint, "the options must be a JSON object, not a JSON %s", wrong.Value)
+			return OptionError(hint, "the options must be a JSON object, not a JSON %s", wrong.Value)
 		}
 		_, embedded, _ := strings.Cut(wrong.Field, "Given.") // a struct of Go that JSON does not show
-		return Error(hint, "option %s must be %s, not a JSON %s", cmp.Or(embedded, wrong.Field), describe(wrong.Type), wrong.Value)
+		return OptionError(hint, "option %s must be %s, not a JSON %s", cmp.Or(embedded, wrong.Field), describe(wrong.Type), wrong.Value)
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return Error(hint, "unknown option %s", name)
+		return OptionError(hint, "unknown option %s", name)
 	}
-	return Error(hint, "options: %s", strings.TrimPrefix(err.Error(), "json: "))
+	return OptionError(hint, "options: %s", strings.TrimPrefix(err.Error(), "json: "))
 }
 
 func describe(t reflect.Type) string {
@@ -135,8 +131,8 @@ func (i *Instant) UnmarshalJSON(b []byte) error {
 	return fmt.Errorf("a time is written \"2024-01-01T00:00:00Z\", or in Unix milliseconds, not %s", b)
 }
 
-// Set sets an option that was given.
-func Set[T any](into, given *T) {
+// SetOption sets an option that was given.
+func SetOption[T any](into, given *T) {
 	if given != nil {
 		*into = *given
 	}
@@ -151,10 +147,10 @@ const maxDescription = 256
 func CheckDescription(text string) error {
 	const hint = "A description is one line of text for operators."
 	if len(text) > maxDescription {
-		return Error(hint, "the description has %d bytes, more than %d", len(text), maxDescription)
+		return OptionError(hint, "the description has %d bytes, more than %d", len(text), maxDescription)
 	}
 	if strings.ContainsFunc(text, unicode.IsControl) {
-		return Error(hint, "the description contains control characters")
+		return OptionError(hint, "the description contains control characters")
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package option
+package generator
 
 import (
 	"encoding/json"
@@ -6,11 +6,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"nextid/generator"
 )
 
-type sample struct {
+type optionSample struct {
 	Step  *int64    `json:"step"`
 	Ratio float64   `json:"ratio"`
 	Name  string    `json:"name"`
@@ -29,8 +27,8 @@ func TestDecodeReadsEveryForm(t *testing.T) {
 		`{"wait":0.5,"from":"2024-01-01 10:00:00"}`:                                        `{"step":null,"ratio":0,"name":"","fast":false,"wait":"500µs","from":"2024-01-01T10:00:00.000Z"}`,
 		`{"wait":"10ms","from":"2024-01-01T10:00:00.123+08:00"}`:                           `{"step":null,"ratio":0,"name":"","fast":false,"wait":"10ms","from":"2024-01-01T02:00:00.123Z"}`,
 	} {
-		var s sample
-		if err := Decode(json.RawMessage(in), &s, ""); err != nil {
+		var s optionSample
+		if err := DecodeOptions(json.RawMessage(in), &s, ""); err != nil {
 			t.Errorf("%s: %v", in, err)
 			continue
 		}
@@ -41,8 +39,8 @@ func TestDecodeReadsEveryForm(t *testing.T) {
 		if string(got) != want {
 			t.Errorf("%s became\n%s, want\n%s", in, got, want)
 		}
-		var again sample
-		if err := Decode(got, &again, ""); err != nil {
+		var again optionSample
+		if err := DecodeOptions(got, &again, ""); err != nil {
 			t.Errorf("%s does not read what it wrote: %v", in, err)
 		}
 	}
@@ -69,10 +67,10 @@ func TestDecodeSaysWhatIsWrong(t *testing.T) {
 		`{"from":1.5}`:           "a time is written",
 		`{"from":{"year":2024}}`: "a time is written",
 	} {
-		var s sample
-		err := Decode(json.RawMessage(in), &s, "try this")
-		var e *generator.Error
-		if !errors.Is(err, generator.ErrOption) || !errors.As(err, &e) {
+		var s optionSample
+		err := DecodeOptions(json.RawMessage(in), &s, "try this")
+		var e *Error
+		if !errors.Is(err, ErrOption) || !errors.As(err, &e) {
 			t.Errorf("%s: error %v, want ErrOption", in, err)
 			continue
 		}
@@ -87,9 +85,9 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		var s sample
-		if err := Decode(in, &s, ""); err != nil {
-			if !errors.Is(err, generator.ErrOption) {
+		var s optionSample
+		if err := DecodeOptions(in, &s, ""); err != nil {
+			if !errors.Is(err, ErrOption) {
 				t.Fatalf("%q: %v is not ErrOption", in, err)
 			}
 			return
@@ -101,8 +99,8 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return // a year below 0
 		}
-		var again sample
-		if err := Decode(out, &again, ""); err != nil {
+		var again optionSample
+		if err := DecodeOptions(out, &again, ""); err != nil {
 			t.Fatalf("%q was written as %q: %v", in, out, err)
 		}
 	})
