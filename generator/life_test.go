@@ -15,7 +15,6 @@ import (
 	"nextid/generator"
 	"nextid/generator/code"
 	"nextid/generator/counter"
-	"nextid/generator/dated"
 	"nextid/generator/history"
 	"nextid/generator/ring"
 	"nextid/generator/segment"
@@ -78,7 +77,7 @@ func (l *lifeOf) boot() {
 	l.pools = worker.New(worker.Config{Store: l.store, Slice: 2 * time.Second, Logger: quiet})
 	numbers := segment.Kind(l.store, clock, "test")
 	kinds := append(code.WrapAll(l.store, numbers, counter.Kind(l.store, clock, "test"), segment.AutoRandom(l.store, numbers),
-		snowflake.Kind(l.pools, "twitter"), ring.Kind(l.pools)), dated.Kind(l.store, clock, "test"))
+		snowflake.Kind(l.pools, "twitter"), ring.Kind(l.pools)), counter.Dated(l.store, clock, "test"))
 	var err error
 	if l.registry, err = generator.NewRegistry(generator.Config{Store: l.store, Kinds: kinds}); err != nil {
 		l.t.Fatal(err)

@@ -14,7 +14,6 @@ import (
 	"nextid/generator"
 	"nextid/generator/code"
 	"nextid/generator/counter"
-	"nextid/generator/dated"
 	"nextid/generator/history"
 	"nextid/generator/ring"
 	"nextid/generator/segment"
@@ -59,7 +58,7 @@ func newServer(t testing.TB, configs ...serverConfig) *testServer {
 		Kinds: slices.Concat(
 			code.WrapAll(store, snowflake.Kind(pools, "twitter"), ring.Kind(pools), segment.Kind(store, generator.SystemClock{}, "test"),
 				counter.Kind(store, generator.SystemClock{}, "test")),
-			[]generator.Kind{dated.Kind(store, generator.SystemClock{}, "test"), uuid.Kind(generator.SystemClock{})},
+			[]generator.Kind{counter.Dated(store, generator.SystemClock{}, "test"), uuid.Kind(generator.SystemClock{})},
 			uuid.TextKinds(generator.SystemClock{}),
 		),
 	})

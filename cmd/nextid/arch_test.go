@@ -24,24 +24,22 @@ import (
 //	generator ──► sqlfuncs ──► wire ──► cmd/nextid
 const arrows = `
 generator:
-generator/layout:          generator generator/generator
+generator/layout:          generator
 generator/worker:          generator
 generator/worker/source:   generator generator/worker
-generator/snowflake:       generator generator/layout generator/generator generator/worker
-generator/ring:            generator generator/layout generator/generator generator/worker
-generator/segment:         generator generator/layout generator/generator
-generator/gapless:         generator
-generator/counter:         generator generator/gapless generator/generator
+generator/snowflake:       generator generator/layout generator/worker
+generator/ring:            generator generator/layout generator/worker
+generator/segment:         generator generator/layout
+generator/counter:         generator
 generator/readiness:       generator
 generator/node:            generator
 generator/skew:            generator
-generator/dated:           generator generator/gapless generator/generator
 generator/external:
-generator/takeover:        generator generator/external generator/generator
-generator/ticket:          generator generator/external generator/gapless generator/generator
-generator/uuid:            generator generator/generator
-generator/code:            generator generator/generator
-generator/example:         generator generator/generator generator/store/shared
+generator/takeover:        generator generator/external
+generator/ticket:          generator generator/external generator/counter
+generator/uuid:            generator
+generator/code:            generator
+generator/example:         generator generator/store/shared
 generator/store/memory:    generator
 generator/store/metered:   generator
 generator/store/sqlite:    generator migrations/...

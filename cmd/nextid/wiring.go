@@ -13,7 +13,6 @@ import (
 	"nextid/generator"
 	"nextid/generator/code"
 	"nextid/generator/counter"
-	"nextid/generator/dated"
 	"nextid/generator/external"
 	"nextid/generator/ring"
 	"nextid/generator/segment"
@@ -55,7 +54,7 @@ func kinds(store generator.Store, guard *generator.Guard, pools *worker.Pools, c
 			}),
 		),
 		[]generator.Kind{
-			dated.Kind(store, clock, owner()),
+			counter.Dated(store, clock, owner()),
 			uuid.Kind(clock),
 		},
 		uuid.TextKinds(clock),

@@ -12,13 +12,12 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/gapless"
 )
 
 // Generator issues the numbers of one name: those of the form
 // start + k·increment, in order.
 type Generator struct {
-	*gapless.Queue
+	*Queue
 	source *source
 }
 
@@ -32,7 +31,7 @@ var (
 
 func newGenerator(name string, o Options, store generator.Reserver, runtime generator.Scheduler, owner string) *Generator {
 	s := &source{name: name, options: o, limit: o.limit(), store: store, owner: owner}
-	return &Generator{Queue: gapless.New(name, s, runtime, time.Duration(o.Deadline)), source: s}
+	return &Generator{Queue: NewQueue(name, s, runtime, time.Duration(o.Deadline)), source: s}
 }
 
 // Raise implements generator.Raiser. Other servers go on above v, too: they
@@ -78,17 +77,17 @@ type source struct {
 	end     atomic.Int64 // of the last reservation
 }
 
-var _ gapless.Source = (*source)(nil)
+var _ Source = (*source)(nil)
 
-// Draw implements gapless.Source.
+// Draw implements Source.
 func (s *source) Draw(ctx context.Context, n int64) (generator.Range, error) {
 	return s.reserve(ctx, s.options.Start, n)
 }
 
-// Renew implements gapless.Source.
+// Renew implements Source.
 func (s *source) Renew(r generator.Range) generator.Range { return r }
 
-// Return implements gapless.Source.
+// Return implements Source.
 func (s *source) Return(ctx context.Context, r generator.Range) error {
 	if r.Last() < s.end.Load()-s.options.Increment {
 		return nil // not the newest: another reservation came after it

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/gapless"
 )
 
 // Options are the options of the kind, as they are stored.
@@ -65,7 +64,7 @@ func read(stored json.RawMessage) (Options, error) {
 
 // normalize reads the options of a new generator over the defaults.
 func normalize(raw json.RawMessage) (json.RawMessage, error) {
-	o := Options{Start: 1, Increment: 1, Deadline: generator.Duration(gapless.DefaultDeadline)}
+	o := Options{Start: 1, Increment: 1, Deadline: generator.Duration(DefaultDeadline)}
 	return o.with(raw)
 }
 

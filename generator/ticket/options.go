@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/counter"
 	"nextid/generator/external"
-	"nextid/generator/gapless"
 )
 
 // Options are the options of the kind, as they are stored.
@@ -75,7 +75,7 @@ func read(stored json.RawMessage) (Options, error) {
 
 // normalize reads the options of a new generator over the defaults.
 func normalize(raw json.RawMessage) (json.RawMessage, error) {
-	o := Options{Start: 1, Step: 1, Deadline: generator.Duration(gapless.DefaultDeadline)}
+	o := Options{Start: 1, Step: 1, Deadline: generator.Duration(counter.DefaultDeadline)}
 	return o.with(raw)
 }
 

@@ -26,13 +26,13 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/counter"
 	"nextid/generator/external"
-	"nextid/generator/gapless"
 )
 
 // Generator issues the numbers of one name.
 type Generator struct {
-	*gapless.Queue
+	*counter.Queue
 	source *source
 }
 
@@ -73,7 +73,7 @@ func newGenerator(name string, o Options, cfg Config) (*Generator, error) {
 	for _, d := range s.databases {
 		s.revive(d, 0)
 	}
-	return &Generator{Queue: gapless.New(name, s, cfg.Runtime, time.Duration(o.Deadline)), source: s}, nil
+	return &Generator{Queue: counter.NewQueue(name, s, cfg.Runtime, time.Duration(o.Deadline)), source: s}, nil
 }
 
 // Close implements generator.Closer.
@@ -135,7 +135,7 @@ type database struct {
 	health // under source.mu
 }
 
-var _ gapless.Source = (*source)(nil)
+var _ counter.Source = (*source)(nil)
 
 const (
 	// lead is how far the ceiling is moved at a time, in numbers of a series.
@@ -145,7 +145,7 @@ const (
 	reviveMost  = 5 * time.Second
 )
 
-// Draw implements gapless.Source.
+// Draw implements counter.Source.
 func (s *source) Draw(ctx context.Context, n int64) (generator.Range, error) {
 	for len(s.pending) == 0 {
 		d, err := s.choose(ctx)
@@ -348,10 +348,10 @@ func (s *source) raise(ctx context.Context, v int64) error {
 	return nil
 }
 
-// Renew implements gapless.Source.
+// Renew implements counter.Source.
 func (s *source) Renew(r generator.Range) generator.Range { return r }
 
-// Return implements gapless.Source. A database takes no number back.
+// Return implements counter.Source. A database takes no number back.
 func (s *source) Return(context.Context, generator.Range) error { return nil }
 
 // close ends the work in the background, and lowers the ceiling to what was

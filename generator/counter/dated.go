@@ -1,14 +1,4 @@
-// Package dated makes numbers with a date in them: 20261121-000001, counted
-// from 1 each day, month or year. A number is written to the store before it
-// is given, and none is left out, as with package counter.
-//
-// One row of the store holds where a name stands, as one number: the date of
-// the period, then the number in it (20261121000001). It only rises. So the
-// date of a name never goes back, on no server: as soon as one has begun a
-// new day, all go on in it, and a server whose clock is behind cannot touch
-// the day before again. Where its clock is behind by more than the option
-// max_ahead allows, it refuses.
-package dated
+package counter
 
 import (
 	"context"
@@ -19,33 +9,32 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/gapless"
 )
 
-// Generator issues the numbers of one name. Its ids are the digits of date
+// DatedGenerator issues the numbers of one name. Its ids are the digits of date
 // and number, its codes the text with all that the options add.
-type Generator struct {
-	*gapless.Queue
+type DatedGenerator struct {
+	*Queue
 	*scheme
-	source *source
+	source *datedSource
 }
 
 var (
-	_ generator.Generator = (*Generator)(nil)
-	_ generator.Closer    = (*Generator)(nil)
-	_ generator.Raiser    = (*Generator)(nil)
-	_ generator.Reporter  = (*Generator)(nil)
-	_ generator.Explainer = (*Generator)(nil)
-	_ generator.Coder     = (*Generator)(nil)
+	_ generator.Generator = (*DatedGenerator)(nil)
+	_ generator.Closer    = (*DatedGenerator)(nil)
+	_ generator.Raiser    = (*DatedGenerator)(nil)
+	_ generator.Reporter  = (*DatedGenerator)(nil)
+	_ generator.Explainer = (*DatedGenerator)(nil)
+	_ generator.Coder     = (*DatedGenerator)(nil)
 )
 
-func newGenerator(name string, s *scheme, store generator.Reserver, runtime generator.Runtime, owner string) *Generator {
-	src := &source{scheme: s, name: name, store: store, clock: runtime, owner: owner}
-	return &Generator{Queue: gapless.New(name, src, runtime, time.Duration(s.Deadline)), scheme: s, source: src}
+func newDatedGenerator(name string, s *scheme, store generator.Reserver, runtime generator.Runtime, owner string) *DatedGenerator {
+	src := &datedSource{scheme: s, name: name, store: store, clock: runtime, owner: owner}
+	return &DatedGenerator{Queue: NewQueue(name, src, runtime, time.Duration(s.Deadline)), scheme: s, source: src}
 }
 
 // Raise implements generator.Raiser. v is an id whose date has come.
-func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
+func (g *DatedGenerator) Raise(ctx context.Context, v int64, used bool) error {
 	p, err := g.positionOf(v)
 	if err != nil {
 		return err
@@ -54,7 +43,7 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 		p++
 	}
 	if p%g.modulus == 0 {
-		return optionError("%d is the last number of its %s", v, g.Options.Period)
+		return datedError("%d is the last number of its %s", v, g.DatedOptions.Period)
 	}
 	return g.Queue.Raise(ctx, g.idOf(p, g.dateOf(v)), func(ctx context.Context) (generator.Range, error) {
 		return g.source.raise(ctx, p)
@@ -62,14 +51,14 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 }
 
 // Stats implements generator.Reporter.
-func (g *Generator) Stats() generator.Stats {
+func (g *DatedGenerator) Stats() generator.Stats {
 	st := generator.Stats{Step: 1, ReservedUntil: g.source.reserved()}
 	g.Fill(&st)
 	return st
 }
 
-// source takes numbers from the store.
-type source struct {
+// datedSource takes numbers from the store.
+type datedSource struct {
 	*scheme
 	name  string
 	store generator.Reserver
@@ -81,10 +70,10 @@ type source struct {
 	date int64      // newest date that was given or seen, as digits
 }
 
-var _ gapless.Source = (*source)(nil)
+var _ Source = (*datedSource)(nil)
 
-// Draw implements gapless.Source.
-func (s *source) Draw(ctx context.Context, n int64) (generator.Range, error) {
+// Draw implements Source.
+func (s *datedSource) Draw(ctx context.Context, n int64) (generator.Range, error) {
 	const attempts = 3 // a period can end while we ask
 	for range attempts {
 		date, err := s.today()
@@ -110,7 +99,7 @@ func (s *source) Draw(ctx context.Context, n int64) (generator.Range, error) {
 	}
 }
 
-func (s *source) reserve(ctx context.Context, r generator.Reservation) (lo, hi int64, err error) {
+func (s *datedSource) reserve(ctx context.Context, r generator.Reservation) (lo, hi int64, err error) {
 	r.Key, r.Owner = generator.NameKey(s.name), s.owner
 	if lo, hi, err = s.store.Reserve(ctx, r); err == nil {
 		s.mu.Lock()
@@ -120,7 +109,7 @@ func (s *source) reserve(ctx context.Context, r generator.Reservation) (lo, hi i
 	return lo, hi, err
 }
 
-func (s *source) reserved() int64 {
+func (s *datedSource) reserved() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.end
@@ -128,7 +117,7 @@ func (s *source) reserved() int64 {
 
 // today is the date of the clock, or the newest that this server knows of if
 // the clock is behind it.
-func (s *source) today() (date int64, err error) {
+func (s *datedSource) today() (date int64, err error) {
 	now := time.Unix(0, s.clock.Wall()).In(s.zone)
 	if date = partsOf(now).number(s.pattern.finest); !s.fits(date) {
 		return 0, &generator.Error{
@@ -149,7 +138,7 @@ func (s *source) today() (date int64, err error) {
 
 // follow learns from the store that it is in a later period than date. The
 // row is only looked at: numbers come from reservations alone.
-func (s *source) follow(ctx context.Context, date int64) error {
+func (s *datedSource) follow(ctx context.Context, date int64) error {
 	key := generator.NameKey(s.name)
 	marks, err := s.store.Reserved(ctx, key)
 	if err != nil {
@@ -171,7 +160,7 @@ func (s *source) follow(ctx context.Context, date int64) error {
 }
 
 // raise reserves a position that a user chose, on a date that has come.
-func (s *source) raise(ctx context.Context, p int64) (generator.Range, error) {
+func (s *datedSource) raise(ctx context.Context, p int64) (generator.Range, error) {
 	today, err := s.today()
 	if err != nil {
 		return generator.Range{}, err
@@ -193,9 +182,9 @@ func (s *source) raise(ctx context.Context, p int64) (generator.Range, error) {
 	return generator.Range{First: s.idOf(lo, today), Step: 1, Count: hi - lo}, nil
 }
 
-// Renew implements gapless.Source. What is left of a period that is over
+// Renew implements Source. What is left of a period that is over
 // stays unused; a later day of the same period gets its number.
-func (s *source) Renew(r generator.Range) generator.Range {
+func (s *datedSource) Renew(r generator.Range) generator.Range {
 	today, err := s.today()
 	if err != nil || s.periodOf(today) != s.periodOf(s.dateOf(r.First)) {
 		return generator.Range{}
@@ -203,8 +192,8 @@ func (s *source) Renew(r generator.Range) generator.Range {
 	return generator.Range{First: s.idOf(r.First, today), Step: 1, Count: r.Count}
 }
 
-// Return implements gapless.Source.
-func (s *source) Return(ctx context.Context, r generator.Range) error {
+// Return implements Source.
+func (s *datedSource) Return(ctx context.Context, r generator.Range) error {
 	first, err := s.positionOf(r.First)
 	if end := s.reserved(); err == nil && first+r.Count == end {
 		err = s.store.Release(ctx, generator.NameKey(s.name), end, first)
@@ -212,7 +201,7 @@ func (s *source) Return(ctx context.Context, r generator.Range) error {
 	return err
 }
 
-func (s *source) errFull(date int64) error {
+func (s *datedSource) errFull(date int64) error {
 	next := "When the next one begins, it goes on."
 	if t, ok := s.ends(date); ok {
 		next = fmt.Sprintf("The next one begins at %s.", t.Format(time.RFC3339))
@@ -224,7 +213,7 @@ func (s *source) errFull(date int64) error {
 	}
 }
 
-func (s *source) errAhead(date int64, now time.Time) error {
+func (s *datedSource) errAhead(date int64, now time.Time) error {
 	return &generator.Error{
 		Kind: generator.ErrNotNow, Reason: generator.ReasonClock, Name: s.name,
 		Message: fmt.Sprintf("generator %q has come to %d already, and the clock of this server says %s", s.name, date, now.Format(time.RFC3339)),
@@ -238,7 +227,7 @@ func (s *source) errAhead(date int64, now time.Time) error {
 //	id         the date, as the pattern has it from the year down, then the number
 //	code       prefix, the date as the pattern writes it, separator, number, suffix
 type scheme struct {
-	Options
+	DatedOptions
 	pattern pattern
 	period  field
 	zone    *time.Location
@@ -322,7 +311,7 @@ func (s *scheme) dateOf(id int64) int64 { return s.full(id / s.modulus) }
 func (s *scheme) positionOf(id int64) (int64, error) {
 	date := s.dateOf(id)
 	if _, ok := s.begins(date); !ok || id < 0 || !s.fits(date) {
-		return 0, optionError("%d is no id of this generator: %s and a number of %d digits", id, s.Pattern, s.Width)
+		return 0, datedError("%d is no id of this generator: %s and a number of %d digits", id, s.Pattern, s.Width)
 	}
 	return s.periodOf(date)*s.modulus + id%s.modulus, nil
 }
@@ -341,7 +330,7 @@ func (s *scheme) AppendCode(b []byte, id int64) ([]byte, error) {
 
 // ParseCode implements generator.Coder.
 func (s *scheme) ParseCode(code string) (int64, error) {
-	bad := optionError("%.64q is no code of this generator: %s", code, s.example())
+	bad := datedError("%.64q is no code of this generator: %s", code, s.example())
 	rest, ok := strings.CutPrefix(code, s.Prefix)
 	if !ok {
 		return 0, bad
@@ -372,7 +361,7 @@ func (s *scheme) Explain(id int64) (generator.Parts, error) {
 	}
 	t, _ := s.begins(s.dateOf(id))
 	sequence := id % s.modulus
-	return generator.Parts{Kind: KindName, Time: &t, Sequence: &sequence}, nil
+	return generator.Parts{Kind: DatedKindName, Time: &t, Sequence: &sequence}, nil
 }
 
 // Floor implements generator.Explainer.
@@ -384,7 +373,7 @@ func (s *scheme) Ceil(t time.Time) (int64, error) { return s.bound(t, s.modulus-
 func (s *scheme) bound(t time.Time, n int64) (int64, error) {
 	d := partsOf(t.In(s.zone)).number(s.pattern.finest)
 	if !s.fits(d) {
-		return 0, optionError("the pattern %q cannot hold %s", s.Pattern, t.Format(time.RFC3339))
+		return 0, datedError("the pattern %q cannot hold %s", s.Pattern, t.Format(time.RFC3339))
 	}
 	return s.shown(d)*s.modulus + n, nil
 }

@@ -1,4 +1,4 @@
-package dated
+package counter
 
 import (
 	"strings"

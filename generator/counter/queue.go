@@ -1,14 +1,4 @@
-// Package gapless hands out ids one after the other, in the order in which
-// they were asked for, without leaving one out: the part that counters, dated
-// numbers and tickets have in common.
-//
-// Where the ids come from is a Source: a row of the store, a table of another
-// database. Draws that wait at the same time share one question to it (group
-// commit). An id that nobody waits for any more when the answer comes, since
-// its client left, goes to the next draw. What is lost is what nobody knows
-// of: an answer of the source that never came, what a killed process held,
-// and an answer that did not reach its client.
-package gapless
+package counter
 
 import (
 	"context"
@@ -54,8 +44,17 @@ const (
 	maxBatch = 100_000
 )
 
-// Queue is a generator.Generator over a Source. Its methods are safe for
-// concurrent use.
+// Queue is a generator.Generator that hands out the ids of a Source one after
+// the other, in the order in which they were asked for, without leaving one
+// out: the part that counters, dated numbers and tickets have in common.
+//
+// Draws that wait at the same time share one question to the source (group
+// commit). An id that nobody waits for any more when the answer comes, since
+// its client left, goes to the next draw. What is lost is what nobody knows
+// of: an answer of the source that never came, what a killed process held,
+// and an answer that did not reach its client.
+//
+// Its methods are safe for concurrent use.
 type Queue struct {
 	name     string
 	source   Source
@@ -93,9 +92,9 @@ var (
 	_ generator.Closer    = (*Queue)(nil)
 )
 
-// New returns a Queue of the generator name. A draw waits for the source no
+// NewQueue returns a Queue of the generator name. A draw waits for the source no
 // longer than deadline.
-func New(name string, source Source, runtime generator.Scheduler, deadline time.Duration) *Queue {
+func NewQueue(name string, source Source, runtime generator.Scheduler, deadline time.Duration) *Queue {
 	q := &Queue{name: name, source: source, runtime: runtime, deadline: deadline, free: make(chan struct{}, 1)}
 	q.free <- struct{}{}
 	q.ctx, q.stop = context.WithCancel(context.Background())

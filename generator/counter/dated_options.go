@@ -1,4 +1,4 @@
-package dated
+package counter
 
 import (
 	"context"
@@ -8,11 +8,10 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/gapless"
 )
 
-// Options are the options of the kind, as they are stored.
-type Options struct {
+// DatedOptions are the options of the kind, as they are stored.
+type DatedOptions struct {
 	Pattern     string             `json:"pattern"`
 	Separator   string             `json:"separator"` // between date and number
 	Width       int                `json:"width"`     // digits of the number
@@ -26,8 +25,8 @@ type Options struct {
 	Description string             `json:"description,omitempty"`
 }
 
-// given is what a user writes: all optional.
-type given struct {
+// givenDated is what a user writes: all optional.
+type givenDated struct {
 	Pattern     *string             `json:"pattern"`
 	Separator   *string             `json:"separator"`
 	Width       *int                `json:"width"`
@@ -41,32 +40,43 @@ type given struct {
 	Description *string             `json:"description"`
 }
 
-const hint = "Options: pattern (yyyyMMdd), separator, width, prefix, suffix, period (year, month, day or hour), start, time_zone, max_ahead, deadline, description."
+const datedHint = "Options: pattern (yyyyMMdd), separator, width, prefix, suffix, period (year, month, day or hour), start, time_zone, max_ahead, deadline, description."
 
-func optionError(format string, args ...any) error {
-	return generator.OptionError(hint, format, args...)
+func datedError(format string, args ...any) error {
+	return generator.OptionError(datedHint, format, args...)
 }
 
-// KindName is the name of the kind.
-const KindName = "dated"
+// DatedKindName is the name of the kind.
+const DatedKindName = "dated"
 
-// Kind returns the plug-in. owner is shown to operators.
-func Kind(store generator.Reserver, runtime generator.Runtime, owner string) generator.Kind {
+// Dated returns the kind whose numbers have a date in them: 20261121-000001,
+// counted from 1 each day, month or year. A number is written to the store
+// before it is given, and none is left out, as with Kind.
+//
+// One row of the store holds where a name stands, as one number: the date of
+// the period, then the number in it (20261121000001). It only rises. So the
+// date of a name never goes back, on no server: as soon as one has begun a
+// new day, all go on in it, and a server whose clock is behind cannot touch
+// the day before again. Where its clock is behind by more than the option
+// max_ahead allows, it refuses.
+//
+// owner is shown to operators.
+func Dated(store generator.Reserver, runtime generator.Runtime, owner string) generator.Kind {
 	return generator.Kind{
-		Name: KindName, Help: "a date and a number that starts again with each day, month or year: 20261121-000001",
-		Normalize: normalize, Alter: alter,
+		Name: DatedKindName, Help: "a date and a number that starts again with each day, month or year: 20261121-000001",
+		Normalize: normalizeDated, Alter: alterDated,
 		Open: func(ctx context.Context, d generator.Definition) (generator.Generator, error) {
-			s, err := read(d.Options)
+			s, err := readDated(d.Options)
 			if err == nil {
 				err = s.follows(ctx, store, d.Name)
 			}
 			if err != nil {
 				return nil, err
 			}
-			return newGenerator(d.Name, s, store, runtime, owner), nil
+			return newDatedGenerator(d.Name, s, store, runtime, owner), nil
 		},
 		Recover: func(ctx context.Context, d generator.Definition, atLeast int64) error {
-			return recoverName(ctx, store, runtime, d, atLeast)
+			return recoverDated(ctx, store, runtime, d, atLeast)
 		},
 	}
 }
@@ -92,9 +102,9 @@ func (s *scheme) follows(ctx context.Context, store generator.Reserver, name str
 	return err
 }
 
-// read returns the scheme of stored options.
-func read(stored json.RawMessage) (*scheme, error) {
-	var o Options
+// readDated returns the scheme of stored options.
+func readDated(stored json.RawMessage) (*scheme, error) {
+	var o DatedOptions
 	err := json.Unmarshal(stored, &o)
 	var s *scheme
 	if err == nil {
@@ -115,23 +125,23 @@ const (
 	defaultMaxAhead = generator.Duration(time.Hour)
 )
 
-// normalize reads the options of a new generator over the defaults.
-func normalize(raw json.RawMessage) (json.RawMessage, error) {
-	o := Options{
+// normalizeDated reads the options of a new generator over the defaults.
+func normalizeDated(raw json.RawMessage) (json.RawMessage, error) {
+	o := DatedOptions{
 		Pattern: defaultPattern, Separator: "-", Width: defaultWidth, Start: 1, TimeZone: "UTC",
-		MaxAhead: defaultMaxAhead, Deadline: generator.Duration(gapless.DefaultDeadline),
+		MaxAhead: defaultMaxAhead, Deadline: generator.Duration(DefaultDeadline),
 	}
 	return o.with(raw)
 }
 
-// alter merges a change into stored options. What is part of a code cannot be
+// alterDated merges a change into stored options. What is part of a code cannot be
 // changed: an old code could come again.
-func alter(stored, change json.RawMessage) (json.RawMessage, error) {
-	s, err := read(stored)
+func alterDated(stored, change json.RawMessage) (json.RawMessage, error) {
+	s, err := readDated(stored)
 	if err != nil {
 		return nil, err
 	}
-	before := s.Options
+	before := s.DatedOptions
 	after := before
 	out, err := after.with(change)
 	if err != nil {
@@ -153,15 +163,15 @@ func alter(stored, change json.RawMessage) (json.RawMessage, error) {
 		}
 	}
 	if after.Width < before.Width {
-		return nil, optionError("width (%d) can only be made greater", before.Width)
+		return nil, datedError("width (%d) can only be made greater", before.Width)
 	}
 	return out, nil
 }
 
 // with sets what is given, checks the options and returns their stored form.
-func (o *Options) with(raw json.RawMessage) (json.RawMessage, error) {
-	var g given
-	if err := generator.DecodeOptions(raw, &g, hint); err != nil {
+func (o *DatedOptions) with(raw json.RawMessage) (json.RawMessage, error) {
+	var g givenDated
+	if err := generator.DecodeOptions(raw, &g, datedHint); err != nil {
 		return nil, err
 	}
 	generator.SetOption(&o.Pattern, g.Pattern)
@@ -193,17 +203,15 @@ const (
 	maxDigits   = 18 // of a number that always fits into an int64
 	maxText     = 32 // bytes of prefix, separator and suffix
 	maxMaxAhead = generator.Duration(366 * 24 * time.Hour)
-	minDeadline = generator.Duration(10 * time.Millisecond)
-	maxDeadline = generator.Duration(time.Minute)
 )
 
 // newScheme checks options and makes of them what the generator works with.
-func newScheme(o Options) (*scheme, error) {
+func newScheme(o DatedOptions) (*scheme, error) {
 	p, err := parsePattern(o.Pattern)
 	if err != nil {
 		return nil, err
 	}
-	s := &scheme{Options: o, pattern: p, modulus: 1}
+	s := &scheme{DatedOptions: o, pattern: p, modulus: 1}
 	period := slices.Index(periods[:], o.Period)
 	if s.period = field(period); period < 0 || s.period > p.finest {
 		return nil, generator.OptionError("Without the option it is the finest part of the pattern.",
@@ -212,25 +220,25 @@ func newScheme(o Options) (*scheme, error) {
 	dateDigits := 4 + 2*int(p.finest)
 	switch {
 	case o.Width < 1 || dateDigits+o.Width > maxDigits:
-		return nil, optionError("width must be between 1 and %d for the pattern %q, not %d", maxDigits-dateDigits, o.Pattern, o.Width)
+		return nil, datedError("width must be between 1 and %d for the pattern %q, not %d", maxDigits-dateDigits, o.Pattern, o.Width)
 	case o.MaxAhead < 0 || o.MaxAhead > maxMaxAhead:
-		return nil, optionError("max_ahead must be between 0 and %v, not %v", maxMaxAhead, o.MaxAhead)
+		return nil, datedError("max_ahead must be between 0 and %v, not %v", maxMaxAhead, o.MaxAhead)
 	case o.Deadline < minDeadline || o.Deadline > maxDeadline:
-		return nil, optionError("deadline must be between %v and %v, not %v", minDeadline, maxDeadline, o.Deadline)
+		return nil, datedError("deadline must be between %v and %v, not %v", minDeadline, maxDeadline, o.Deadline)
 	}
 	for range o.Width {
 		s.modulus *= 10
 	}
 	if o.Start < 0 || o.Start >= s.modulus {
-		return nil, optionError("start must be between 0 and %d, not %d", s.modulus-1, o.Start)
+		return nil, datedError("start must be between 0 and %d, not %d", s.modulus-1, o.Start)
 	}
 	for _, text := range []struct{ name, value string }{{"prefix", o.Prefix}, {"separator", o.Separator}, {"suffix", o.Suffix}} {
 		if len(text.value) > maxText || slices.ContainsFunc([]byte(text.value), unprintable) {
-			return nil, optionError("%s must be at most %d printable ASCII characters", text.name, maxText)
+			return nil, datedError("%s must be at most %d printable ASCII characters", text.name, maxText)
 		}
 	}
 	if o.TimeZone == "" || o.TimeZone == "Local" {
-		return nil, optionError("time_zone must be named: it holds for all servers")
+		return nil, datedError("time_zone must be named: it holds for all servers")
 	}
 	if s.zone, err = time.LoadLocation(o.TimeZone); err != nil {
 		return nil, generator.OptionError(`Write it as "Europe/Berlin" or "UTC".`, "there is no time zone %q", o.TimeZone)
@@ -240,10 +248,10 @@ func newScheme(o Options) (*scheme, error) {
 
 func unprintable(c byte) bool { return c < ' ' || c > '~' }
 
-// recoverName implements generator.Kind: the codes go on with that of the id
+// recoverDated implements generator.Kind: the codes go on with that of the id
 // atLeast, whose date has come.
-func recoverName(ctx context.Context, store generator.Reserver, clock generator.Clock, d generator.Definition, atLeast int64) error {
-	s, err := read(d.Options)
+func recoverDated(ctx context.Context, store generator.Reserver, clock generator.Clock, d generator.Definition, atLeast int64) error {
+	s, err := readDated(d.Options)
 	if err != nil {
 		return err
 	}

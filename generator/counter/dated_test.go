@@ -1,4 +1,4 @@
-package dated
+package counter
 
 import (
 	"context"
@@ -19,8 +19,8 @@ import (
 	"nextid/generator/store/storetest"
 )
 
-// world is a store, and servers with clocks of their own.
-type world struct {
+// datedWorld is a store, and servers with clocks of their own.
+type datedWorld struct {
 	t      *testing.T
 	store  *storetest.Faulty
 	log    history.Log
@@ -29,16 +29,16 @@ type world struct {
 
 // server is one server's generator.
 type server struct {
-	*Generator
-	w     *world
+	*DatedGenerator
+	w     *datedWorld
 	clock *clocktest.Clock
 	n     int
 }
 
-func inWorld(t *testing.T, f func(w *world)) {
+func inDatedWorld(t *testing.T, f func(w *datedWorld)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, store: storetest.NewFaulty(memory.New(memory.Config{}))}
+		w := &datedWorld{t: t, store: storetest.NewFaulty(memory.New(memory.Config{}))}
 		defer func() {
 			w.store.Clear()
 			for _, s := range w.opened {
@@ -61,19 +61,19 @@ func at(text string) time.Time {
 }
 
 // open starts a server whose clock shows now.
-func (w *world) open(now time.Time, options string) *server {
+func (w *datedWorld) open(now time.Time, options string) *server {
 	w.t.Helper()
 	s := &server{w: w, clock: clocktest.New(now), n: len(w.opened)}
-	k := Kind(w.store, s.clock, "test")
+	k := Dated(w.store, s.clock, "test")
 	o, err := k.Normalize(json.RawMessage(options))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	g, err := k.Open(w.t.Context(), generator.Definition{Name: "bills", Kind: KindName, Options: o})
+	g, err := k.Open(w.t.Context(), generator.Definition{Name: "bills", Kind: DatedKindName, Options: o})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	s.Generator = g.(*Generator)
+	s.DatedGenerator = g.(*DatedGenerator)
 	w.opened = append(w.opened, s)
 	return s
 }
@@ -127,12 +127,12 @@ func TestCodes(t *testing.T) {
 		`{"time_zone":"Pacific/Kiritimati"}`:                  {"20261121-000001", "20261121-000002"},
 		`{"pattern":"yyyyMMdd","period":"year"}`:              {"20261121-000001", "20261121-000002"},
 	} {
-		inWorld(t, func(w *world) { w.open(now, options).wants(want[0], want[1]) })
+		inDatedWorld(t, func(w *datedWorld) { w.open(now, options).wants(want[0], want[1]) })
 	}
 }
 
 func TestIDsAreTheDigits(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inDatedWorld(t, func(w *datedWorld) {
 		for options, want := range map[string]int64{
 			`{}`: 20261121000001, `{"pattern":"yyMMdd"}`: 261121000001, `{"pattern":"ddMMyyyy","width":3}`: 20261121001,
 		} {
@@ -208,7 +208,7 @@ func TestPeriods(t *testing.T) {
 			[]string{"2026102502-01", "2026102502-02", "2026102503-01"},
 		},
 	} {
-		inWorld(t, func(w *world) {
+		inDatedWorld(t, func(w *datedWorld) {
 			s := w.open(at(tc.times[0]), tc.options)
 			s.clock.Freeze(true)
 			for i, now := range tc.times {
@@ -217,7 +217,7 @@ func TestPeriods(t *testing.T) {
 			}
 		})
 		// A server that was restarted in between says the same.
-		inWorld(t, func(w *world) {
+		inDatedWorld(t, func(w *datedWorld) {
 			for i, now := range tc.times {
 				s := w.open(at(now), tc.options)
 				s.wants(tc.want[i])
@@ -228,7 +228,7 @@ func TestPeriods(t *testing.T) {
 }
 
 func TestClocksThatDifferOverMidnight(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inDatedWorld(t, func(w *datedWorld) {
 		fast := w.open(at("2026-11-21T23:59:59Z"), `{}`)
 		slow := w.open(at("2026-11-21T23:59:40Z"), `{}`)
 		fast.wants("20261121-000001")
@@ -249,7 +249,7 @@ func TestClocksThatDifferOverMidnight(t *testing.T) {
 }
 
 func TestClockSetBack(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inDatedWorld(t, func(w *datedWorld) {
 		s := w.open(at("2026-11-22T00:00:01Z"), `{"max_ahead":"10s"}`)
 		s.wants("20261122-000001")
 		s.clock.Step(-5 * time.Second)
@@ -266,7 +266,7 @@ func TestClockSetBack(t *testing.T) {
 func TestMidnightUnderLoad(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	inWorld(t, func(w *world) {
+	inDatedWorld(t, func(w *datedWorld) {
 		w.store.Inject(storetest.Reserve, 1<<30, func(ctx context.Context, call func(context.Context) error) error {
 			<-time.After(rand.N(20 * time.Millisecond))
 			return call(ctx)
@@ -318,7 +318,7 @@ func TestMidnightUnderLoad(t *testing.T) {
 }
 
 func TestFullPeriod(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inDatedWorld(t, func(w *datedWorld) {
 		s := w.open(at("2026-11-21T12:00:00Z"), `{"width":1,"time_zone":"Europe/Berlin"}`)
 		s.wants("20261121-1", "20261121-2")
 		r, err := s.Next(w.t.Context(), 100)
@@ -336,8 +336,8 @@ func TestFullPeriod(t *testing.T) {
 	})
 }
 
-func TestRaise(t *testing.T) {
-	inWorld(t, func(w *world) {
+func TestRaiseDated(t *testing.T) {
+	inDatedWorld(t, func(w *datedWorld) {
 		s := w.open(at("2026-11-21T12:00:00Z"), `{"width":3}`)
 		s.wants("20261121-001")
 		for _, tc := range []struct {
@@ -360,17 +360,17 @@ func TestRaise(t *testing.T) {
 				t.Errorf("raise to %d: %v, want ErrOption", v, err)
 			}
 		}
-		if err := Kind(w.store, s.clock, "").Recover(w.t.Context(), definition(t, `{"width":3}`), 20261121500); err != nil {
+		if err := Dated(w.store, s.clock, "").Recover(w.t.Context(), definition(t, `{"width":3}`), 20261121500); err != nil {
 			t.Error(err)
 		}
 		s.wants("20261121-500")
 		for _, id := range []int64{20261122001, 30261121001} {
-			if err := Kind(w.store, s.clock, "").Recover(w.t.Context(), definition(t, `{"width":3}`), id); !errors.Is(err, generator.ErrOption) {
+			if err := Dated(w.store, s.clock, "").Recover(w.t.Context(), definition(t, `{"width":3}`), id); !errors.Is(err, generator.ErrOption) {
 				t.Errorf("recover at %d: %v", id, err)
 			}
 		}
 		// An id of a pattern with two digits of a year has none of four.
-		if err := Kind(w.store, s.clock, "").Recover(w.t.Context(), definition(t, `{"width":3,"pattern":"yyMMdd"}`), 20261121001); !errors.Is(err, generator.ErrOption) {
+		if err := Dated(w.store, s.clock, "").Recover(w.t.Context(), definition(t, `{"width":3,"pattern":"yyMMdd"}`), 20261121001); !errors.Is(err, generator.ErrOption) {
 			t.Error(err)
 		}
 	})
@@ -378,16 +378,16 @@ func TestRaise(t *testing.T) {
 
 func definition(t *testing.T, options string) generator.Definition {
 	t.Helper()
-	o, err := normalize(json.RawMessage(options))
+	o, err := normalizeDated(json.RawMessage(options))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return generator.Definition{Name: "bills", Kind: KindName, Options: o}
+	return generator.Definition{Name: "bills", Kind: DatedKindName, Options: o}
 }
 
 // What another generator of the name had before lies below, or is refused.
 func TestNameThatWasUsedBefore(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inDatedWorld(t, func(w *datedWorld) {
 		for hi, kind := range map[int64]error{5000: nil, 1 << 60: generator.ErrNotNow} {
 			w.store = storetest.NewFaulty(memory.New(memory.Config{}))
 			if _, _, err := w.store.Reserve(w.t.Context(), generator.Reservation{
@@ -403,7 +403,7 @@ func TestNameThatWasUsedBefore(t *testing.T) {
 }
 
 func TestEndOfACentury(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inDatedWorld(t, func(w *datedWorld) {
 		s := w.open(at("2099-12-31T23:59:59Z"), `{"pattern":"yyMM"}`)
 		s.wants("9912-000001")
 		s.clock.Advance(time.Second)
@@ -412,7 +412,7 @@ func TestEndOfACentury(t *testing.T) {
 }
 
 func TestStoreErrorsAreTold(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inDatedWorld(t, func(w *datedWorld) {
 		s := w.open(at("2026-11-21T12:00:00Z"), `{"deadline":"1s"}`)
 		w.store.Inject(storetest.Reserve, 1, storetest.FailBefore(nil))
 		s.refuses(generator.ErrNotNow, "no number is granted")
@@ -424,7 +424,7 @@ func TestStoreErrorsAreTold(t *testing.T) {
 	})
 }
 
-func TestOptions(t *testing.T) {
+func TestDatedOptions(t *testing.T) {
 	t.Parallel()
 	for options, want := range map[string]string{
 		`{"pattern":"yyyydd"}`:                         "has no month",
@@ -446,12 +446,12 @@ func TestOptions(t *testing.T) {
 		`{"deadline":"1h"}`:                            "deadline must be between",
 		`{"colour":1}`:                                 `unknown option "colour"`,
 	} {
-		_, err := normalize(json.RawMessage(options))
+		_, err := normalizeDated(json.RawMessage(options))
 		if !errors.Is(err, generator.ErrOption) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", options, err, want)
 		}
 	}
-	stored, err := normalize(nil)
+	stored, err := normalizeDated(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -459,7 +459,7 @@ func TestOptions(t *testing.T) {
 		`{"width":7}`: true, `{"width":5}`: false, `{"prefix":"A"}`: false, `{"pattern":"yyMMdd"}`: false,
 		`{"period":"month"}`: false, `{"time_zone":"Asia/Tokyo"}`: true, `{"max_ahead":"0s"}`: true,
 	} {
-		if _, err := alter(stored, json.RawMessage(change)); (err == nil) != ok {
+		if _, err := alterDated(stored, json.RawMessage(change)); (err == nil) != ok {
 			t.Errorf("alter %s: %v", change, err)
 		}
 	}
@@ -467,7 +467,7 @@ func TestOptions(t *testing.T) {
 
 // More digits can be had while the numbers of a day are used up.
 func TestWiderNumbers(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inDatedWorld(t, func(w *datedWorld) {
 		now := at("2026-11-21T12:00:00Z")
 		s := w.open(now, `{"width":1,"start":9}`)
 		s.wants("20261121-9")
@@ -478,7 +478,7 @@ func TestWiderNumbers(t *testing.T) {
 }
 
 func TestForeignCodesAreRefused(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inDatedWorld(t, func(w *datedWorld) {
 		s := w.open(at("2026-11-21T12:00:00Z"), `{"prefix":"B","pattern":"yyyy-MM-dd"}`)
 		for _, code := range []string{
 			"", "B", "2026-11-21-000001", "B2026-11-21-00001", "B2026-11-21-0000011", "B2026-02-30-000001", "B2026-11-21_000001",
