@@ -34,9 +34,7 @@ generator/counter:         generator
 generator/readiness:       generator
 generator/node:            generator
 generator/skew:            generator
-generator/external:
-generator/takeover:        generator generator/external
-generator/ticket:          generator generator/external generator/counter
+generator/ticket:          generator generator/counter
 generator/uuid:            generator
 generator/code:            generator
 generator/example:         generator generator/store/shared

@@ -13,7 +13,6 @@ import (
 	"nextid/generator"
 	"nextid/generator/code"
 	"nextid/generator/counter"
-	"nextid/generator/external"
 	"nextid/generator/ring"
 	"nextid/generator/segment"
 	"nextid/generator/snowflake"
@@ -25,7 +24,6 @@ import (
 	"nextid/generator/store/shared"
 	"nextid/generator/store/sqlite"
 	"nextid/generator/store/zookeeper"
-	"nextid/generator/takeover"
 	"nextid/generator/ticket"
 	"nextid/generator/uuid"
 	"nextid/generator/worker"
@@ -79,16 +77,16 @@ func builtKinds(defaultLayout string) []generator.Kind {
 func (c *Config) takeover(
 	ctx context.Context, name, system, dsn string, options json.RawMessage, agree func(sqlfuncs.Position) error,
 ) (sqlfuncs.Position, error) {
-	r, err := takeover.Read(ctx, takeover.Request{
+	r, err := ticket.TakeOver(ctx, ticket.TakeoverRequest{
 		Name: name, System: system, DSN: dsn, Options: options,
-		Agree: func(r takeover.Result) error { return agree(sqlfuncs.Position(r)) },
+		Agree: func(r ticket.Takeover) error { return agree(sqlfuncs.Position(r)) },
 	}, c.databasePasswords())
 	return sqlfuncs.Position(r), err
 }
 
 // databasePasswords reads the file of passwords when one is needed, so that it
 // can be changed while the server runs.
-func (c *Config) databasePasswords() external.Passwords {
+func (c *Config) databasePasswords() ticket.Passwords {
 	if c.DatabasePasswords == "" {
 		return nil
 	}

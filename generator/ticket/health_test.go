@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"nextid/generator/clocktest"
-	"nextid/generator/external"
 )
 
 // A database that goes down is told once, not with every question; one that
@@ -22,7 +21,7 @@ func TestChangesOfADatabaseAreTold(t *testing.T) {
 		cfg: Config{Runtime: clock, Logger: slog.New(slog.NewTextHandler(&log, nil))},
 	}
 	for _, url := range []string{"mysql://tickets@a/flickr", "postgres://tickets:secret@b/flickr?password=secret"} {
-		l, err := external.Parse(url)
+		l, err := ParseLocation(url)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"nextid/generator"
-	"nextid/generator/external"
 )
 
 // series is the numbers of one database: offset, offset + increment, …
@@ -46,9 +45,9 @@ type node interface {
 
 // newNode returns the node of a database. table is the name of the table, the
 // sequence or the key.
-func newNode(l external.Location, table string, s series, p external.Passwords) (node, error) {
+func newNode(l Location, table string, s series, p Passwords) (node, error) {
 	switch l.System {
-	case external.MySQL:
+	case MySQL:
 		name, err := l.System.QuoteName(table)
 		if err != nil {
 			return nil, err
@@ -59,14 +58,14 @@ func newNode(l external.Location, table string, s series, p external.Passwords) 
 			"sql_mode": "'STRICT_ALL_TABLES'",
 		})
 		return &mysqlNode{session: session{db: db}, table: name, series: s}, err
-	case external.Postgres:
+	case Postgres:
 		name, err := l.System.QuoteName(table)
 		if err != nil {
 			return nil, err
 		}
 		db, err := l.OpenSQL(p, nil)
 		return &postgresNode{session: session{db: db}, sequence: name, series: s}, err
-	case external.Redis:
+	case Redis:
 		return &redisNode{location: l, passwords: p, key: table, series: s}, nil
 	}
 	return nil, fmt.Errorf("no tickets can be drawn from %s", l)
@@ -253,8 +252,8 @@ func (n *postgresNode) raise(ctx context.Context, v int64) error {
 
 // redisNode is a key that INCRBY moves.
 type redisNode struct {
-	location  external.Location
-	passwords external.Passwords
+	location  Location
+	passwords Passwords
 	key       string
 	series
 	conn redis.Conn

@@ -9,7 +9,6 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/counter"
-	"nextid/generator/external"
 )
 
 // Options are the options of the kind, as they are stored.
@@ -151,7 +150,7 @@ func (o *Options) check() error {
 	}
 	var seen []string
 	for i, text := range o.Databases {
-		l, err := external.Parse(text)
+		l, err := ParseLocation(text)
 		if err != nil {
 			return optionError("database %d: %v", i+1, err)
 		}

@@ -12,6 +12,9 @@
 //     backup, gives nothing twice. The store holds a ceiling above every
 //     number that was given, and each new connection raises its database above
 //     it before anything is drawn.
+//
+// TakeOver ends the work of another id system, from whose position a generator
+// goes on.
 package ticket
 
 import (
@@ -27,7 +30,6 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/counter"
-	"nextid/generator/external"
 )
 
 // Generator issues the numbers of one name.
@@ -49,8 +51,8 @@ var (
 type Config struct {
 	Store     generator.Reserver
 	Runtime   generator.Runtime
-	Owner     string             // shown to operators
-	Passwords external.Passwords // of the databases; nil for none
+	Owner     string    // shown to operators
+	Passwords Passwords // of the databases; nil for none
 	Logger    *slog.Logger
 }
 
@@ -58,7 +60,7 @@ func newGenerator(name string, o Options, cfg Config) (*Generator, error) {
 	s := &source{cfg: cfg, name: name, options: o, last: o.Start - 1, changed: make(chan struct{})}
 	s.home = rand.IntN(len(o.Databases))
 	for i, text := range o.Databases {
-		l, err := external.Parse(text)
+		l, err := ParseLocation(text)
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +131,7 @@ type source struct {
 // goroutine of its own works on it, and nobody else.
 type database struct {
 	series
-	location external.Location
+	location Location
 	node     node
 
 	health // under source.mu

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/external"
 	"nextid/generator/history"
 	"nextid/generator/store/dbtest"
 	"nextid/generator/store/memory"
@@ -273,7 +272,7 @@ func TestTickets(t *testing.T) {
 
 func openSQL(t *testing.T, url string) *sql.DB {
 	t.Helper()
-	l, err := external.Parse(url)
+	l, err := ParseLocation(url)
 	if err != nil {
 		t.Fatal(err)
 	}

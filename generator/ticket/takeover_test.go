@@ -1,4 +1,4 @@
-package takeover
+package ticket
 
 import (
 	"context"
@@ -17,13 +17,12 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"nextid/generator"
-	"nextid/generator/external"
 	"nextid/generator/store/dbtest"
 )
 
-func location(t *testing.T, url string) external.Location {
+func location(t *testing.T, url string) Location {
 	t.Helper()
-	l, err := external.Parse(url)
+	l, err := ParseLocation(url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,19 +47,19 @@ func open(t *testing.T, url string, statements ...string) *sql.DB {
 
 // takes takes a system over, and checks position and options. Twice gives the
 // same.
-func takes(t *testing.T, r Request, next int64, want string) {
+func takes(t *testing.T, r TakeoverRequest, next int64, want string) {
 	t.Helper()
 	for range 2 {
-		got, err := Read(t.Context(), r, nil)
+		got, err := TakeOver(t.Context(), r, nil)
 		if err != nil || got.Next != next || string(got.Options) != want {
 			t.Fatalf("%+v: next %d, %s, %v, want %d, %s", r, got.Next, got.Options, err, next, want)
 		}
 	}
 }
 
-func refuses(t *testing.T, r Request, kind error, text string) {
+func refuses(t *testing.T, r TakeoverRequest, kind error, text string) {
 	t.Helper()
-	got, err := Read(t.Context(), r, nil)
+	got, err := TakeOver(t.Context(), r, nil)
 	if !errors.Is(err, kind) || !strings.Contains(err.Error(), text) {
 		t.Errorf("%+v: %+v, %v, want %q", r, got, err, text)
 	}
@@ -105,12 +104,12 @@ func TestFromMySQL(t *testing.T) {
 		if lo, hi, err := leafFetch(db, "leaf-segment-test"); lo != 1 || hi != 2001 || err != nil {
 			t.Fatal(lo, hi, err)
 		}
-		takes(t, Request{Name: "bills", System: "leaf", DSN: url, Options: json.RawMessage(`{"key":"leaf-segment-test"}`)}, 2001,
+		takes(t, TakeoverRequest{Name: "bills", System: "leaf", DSN: url, Options: json.RawMessage(`{"key":"leaf-segment-test"}`)}, 2001,
 			`{"description":"Test leaf Segment Get Id","start":2001,"step":2000}`)
 		if lo, hi, err := leafFetch(db, "leaf-segment-test"); !errors.Is(err, sql.ErrNoRows) {
 			t.Errorf("Leaf got [%d, %d), %v through the fence", lo, hi, err)
 		}
-		refuses(t, Request{Name: "nobody", System: "leaf", DSN: url}, generator.ErrOption, "has no row \"nobody\"")
+		refuses(t, TakeoverRequest{Name: "nobody", System: "leaf", DSN: url}, generator.ErrOption, "has no row \"nobody\"")
 	})
 	t.Run("a row that the other system makes again", func(t *testing.T) {
 		for _, again := range []struct{ max, next int64 }{{1, 2001}, {7001, 9001}} {
@@ -121,7 +120,7 @@ func TestFromMySQL(t *testing.T) {
 				t.Fatal(err)
 			}
 			again.next = max(again.next, again.max+2000)
-			takes(t, Request{Name: "bills", System: "leaf", DSN: url, Options: json.RawMessage(`{"key":"leaf-segment-test"}`)}, again.next,
+			takes(t, TakeoverRequest{Name: "bills", System: "leaf", DSN: url, Options: json.RawMessage(`{"key":"leaf-segment-test"}`)}, again.next,
 				fmt.Sprintf(`{"description":"Test leaf Segment Get Id","start":%d,"step":2000}`, again.next))
 			if lo, hi, err := leafFetch(db, "leaf-segment-test"); !errors.Is(err, sql.ErrNoRows) {
 				t.Errorf("Leaf got [%d, %d), %v through the fence", lo, hi, err)
@@ -131,27 +130,27 @@ func TestFromMySQL(t *testing.T) {
 	t.Run("Leaf under load", func(t *testing.T) { leafUnderLoad(t, url, db) })
 	t.Run("Tinyid", func(t *testing.T) { tinyids(t, my, db) })
 	t.Run("AUTO_INCREMENT", func(t *testing.T) {
-		takes(t, Request{Name: "orders", System: "auto_increment", DSN: url}, 4, `{"start":4}`)
+		takes(t, TakeoverRequest{Name: "orders", System: "auto_increment", DSN: url}, 4, `{"start":4}`)
 		if _, err := db.Exec("INSERT INTO orders (note) VALUES ('d')"); err == nil || !strings.Contains(err.Error(), "come from nextid now") {
 			t.Errorf("%v: the table gives ids through the fence", err)
 		}
 		if _, err := db.Exec("INSERT INTO orders (order_id, note) VALUES (4, 'd')"); err != nil {
 			t.Errorf("an id of nextid: %v", err)
 		}
-		refuses(t, Request{Name: "plain", System: "auto_increment", DSN: url}, generator.ErrOption, "has no AUTO_INCREMENT column")
+		refuses(t, TakeoverRequest{Name: "plain", System: "auto_increment", DSN: url}, generator.ErrOption, "has no AUTO_INCREMENT column")
 	})
 	t.Run("a fence waits in turns", func(t *testing.T) { fenceWaitsInTurns(t, url) })
 	t.Run("two masters", func(t *testing.T) {
 		open(t, url, "SET GLOBAL auto_increment_increment = 2", "SET GLOBAL auto_increment_offset = 2")
 		second := open(t, url, "CREATE TABLE even (id bigint AUTO_INCREMENT PRIMARY KEY, n int)", "INSERT INTO even (n) VALUES (1), (2), (3)")
-		takes(t, Request{Name: "even", System: "auto_increment", DSN: url}, 8, `{"increment":2,"start":8}`)
+		takes(t, TakeoverRequest{Name: "even", System: "auto_increment", DSN: url}, 8, `{"increment":2,"start":8}`)
 		if _, err := second.Exec("SET GLOBAL auto_increment_increment = 1"); err != nil {
 			t.Fatal(err)
 		}
 	})
 	t.Run("without a fence", func(t *testing.T) {
 		open(t, url, "INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('free', 5001, 1000)")
-		r, err := Read(t.Context(), Request{Name: "free", System: "leaf", DSN: url, Options: json.RawMessage(`{"fence":false,"kind":"counter"}`)}, nil)
+		r, err := TakeOver(t.Context(), TakeoverRequest{Name: "free", System: "leaf", DSN: url, Options: json.RawMessage(`{"fence":false,"kind":"counter"}`)}, nil)
 		if err != nil || r.Next != 5001 || r.Kind != "counter" || string(r.Options) != `{"start":5001}` || !strings.Contains(r.Report, "NOT fenced") {
 			t.Errorf("%+v, %v", r, err)
 		}
@@ -159,7 +158,7 @@ func TestFromMySQL(t *testing.T) {
 			t.Errorf("%d, %v", lo, err)
 		}
 	})
-	refuses(t, Request{Name: "x", System: "leaf", DSN: "mysql://nobody@" + my.Addr + "/nextid"}, generator.ErrNotNow, "mysql://nobody@")
+	refuses(t, TakeoverRequest{Name: "x", System: "leaf", DSN: "mysql://nobody@" + my.Addr + "/nextid"}, generator.ErrNotNow, "mysql://nobody@")
 }
 
 // tinyids takes over databases of Tinyid that share the numbers by delta and
@@ -186,9 +185,9 @@ func tinyids(t *testing.T, my *dbtest.Server, db *sql.DB) {
 	} {
 		row("tiny_id_info", tc.biz, tc.a[0], tc.a[1], tc.a[2])
 		row("second.tiny_id_info", tc.biz, tc.b[0], tc.b[1], tc.b[2])
-		r := Request{Name: tc.biz, System: "tinyid", DSN: tc.dsn}
+		r := TakeoverRequest{Name: tc.biz, System: "tinyid", DSN: tc.dsn}
 		takes(t, r, tc.next, tc.want)
-		if got, err := Read(t.Context(), r, nil); err != nil || !strings.Contains(got.Report, tc.part) {
+		if got, err := TakeOver(t.Context(), r, nil); err != nil || !strings.Contains(got.Report, tc.part) {
 			t.Errorf("%s: %q, %v", tc.biz, got.Report, err)
 		}
 	}
@@ -202,11 +201,11 @@ func tinyids(t *testing.T, my *dbtest.Server, db *sql.DB) {
 
 	// A refusal of any database or of the caller leaves all of them as they were.
 	row("tiny_id_info", "half", 1000, 2, 1)
-	refuses(t, Request{Name: "half", System: "tinyid", DSN: url + " " + second}, generator.ErrOption, "has no row")
+	refuses(t, TakeoverRequest{Name: "half", System: "tinyid", DSN: url + " " + second}, generator.ErrOption, "has no row")
 	row("second.tiny_id_info", "half", 1000, 3, 1)
-	refuses(t, Request{Name: "half", System: "tinyid", DSN: url + " " + second}, generator.ErrOption, "in steps of 2 and of 3")
+	refuses(t, TakeoverRequest{Name: "half", System: "tinyid", DSN: url + " " + second}, generator.ErrOption, "in steps of 2 and of 3")
 	declined := errors.New("declined")
-	_, err = Read(t.Context(), Request{Name: "half", System: "tinyid", DSN: url, Agree: func(r Result) error {
+	_, err = TakeOver(t.Context(), TakeoverRequest{Name: "half", System: "tinyid", DSN: url, Agree: func(r Takeover) error {
 		if r.Next != 1001 || r.Increment != 2 || r.Fenced {
 			t.Errorf("agree is asked about %+v", r)
 		}
@@ -231,7 +230,7 @@ func fenceWaitsInTurns(t *testing.T, url string) {
 	}
 	read := make(chan error, 1)
 	go func() {
-		_, err := Read(context.Background(), Request{Name: "used", System: "auto_increment", DSN: url}, nil)
+		_, err := TakeOver(context.Background(), TakeoverRequest{Name: "used", System: "auto_increment", DSN: url}, nil)
 		read <- err
 	}()
 	var longest time.Duration
@@ -302,7 +301,7 @@ func leafUnderLoad(t *testing.T, url string, db *sql.DB) {
 	for end := time.Now().Add(20 * time.Second); fetches.Load() < 20 && time.Now().Before(end); {
 		<-time.After(5 * time.Millisecond)
 	}
-	r, err := Read(t.Context(), Request{Name: "busy", System: "leaf", DSN: url}, nil)
+	r, err := TakeOver(t.Context(), TakeoverRequest{Name: "busy", System: "leaf", DSN: url}, nil)
 	wg.Wait()
 	if err != nil || r.Next != newest.Load() {
 		t.Errorf("goes on at %d, %v; Leaf came to %d", r.Next, err, newest.Load())
@@ -330,16 +329,16 @@ func TestFromPostgres(t *testing.T) {
 		{"t_id_seq", 3, `{"start":3}`},
 		{"full_one", 4, `{"start":4}`},
 	} {
-		takes(t, Request{Name: "x", System: "sequence", DSN: url, Options: json.RawMessage(`{"key":"` + tc.key + `"}`)}, tc.next, tc.options)
+		takes(t, TakeoverRequest{Name: "x", System: "sequence", DSN: url, Options: json.RawMessage(`{"key":"` + tc.key + `"}`)}, tc.next, tc.options)
 		var id int64
 		if err := db.QueryRow("SELECT nextval('" + tc.key + "')").Scan(&id); err == nil || !strings.Contains(err.Error(), "reached maximum value") {
 			t.Errorf("%s gave %d, %v through the fence", tc.key, id, err)
 		}
 	}
-	takes(t, Request{Name: "a.b", System: "cosid", DSN: url}, 501, `{"start":501}`)
-	refuses(t, Request{Name: "down", System: "sequence", DSN: url}, generator.ErrOption, "descends")
-	refuses(t, Request{Name: "t", System: "sequence", DSN: url}, generator.ErrOption, "is not a sequence")
-	refuses(t, Request{Name: "missing", System: "sequence", DSN: url}, generator.ErrNotNow, "does not exist")
+	takes(t, TakeoverRequest{Name: "a.b", System: "cosid", DSN: url}, 501, `{"start":501}`)
+	refuses(t, TakeoverRequest{Name: "down", System: "sequence", DSN: url}, generator.ErrOption, "descends")
+	refuses(t, TakeoverRequest{Name: "t", System: "sequence", DSN: url}, generator.ErrOption, "is not a sequence")
+	refuses(t, TakeoverRequest{Name: "missing", System: "sequence", DSN: url}, generator.ErrNotNow, "does not exist")
 	t.Run("under load", func(t *testing.T) {
 		var newest, drawn atomic.Int64
 		var wg sync.WaitGroup
@@ -359,7 +358,7 @@ func TestFromPostgres(t *testing.T) {
 		for end := time.Now().Add(20 * time.Second); drawn.Load() < 50 && time.Now().Before(end); {
 			<-time.After(5 * time.Millisecond)
 		}
-		r, err := Read(t.Context(), Request{Name: "busy", System: "sequence", DSN: url}, nil)
+		r, err := TakeOver(t.Context(), TakeoverRequest{Name: "busy", System: "sequence", DSN: url}, nil)
 		wg.Wait()
 		if err != nil || newest.Load() >= r.Next {
 			t.Errorf("goes on at %d, %v; the sequence came to %d", r.Next, err, newest.Load())
@@ -380,12 +379,12 @@ func TestFromRedis(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	takes(t, Request{Name: "bills", System: "redis", DSN: url, Options: json.RawMessage(`{"key":"order:20261121"}`)}, 41, `{"start":41}`)
+	takes(t, TakeoverRequest{Name: "bills", System: "redis", DSN: url, Options: json.RawMessage(`{"key":"order:20261121"}`)}, 41, `{"start":41}`)
 	if n, err := redis.Int64(conn.Do("INCR", "order:20261121")); err == nil {
 		t.Errorf("INCR gave %d through the fence", n)
 	}
-	refuses(t, Request{Name: "text", System: "redis", DSN: url}, generator.ErrOption, "holds no number")
-	refuses(t, Request{Name: "nobody", System: "redis", DSN: url}, generator.ErrOption, "there is no key")
+	refuses(t, TakeoverRequest{Name: "text", System: "redis", DSN: url}, generator.ErrOption, "holds no number")
+	refuses(t, TakeoverRequest{Name: "nobody", System: "redis", DSN: url}, generator.ErrOption, "there is no key")
 }
 
 func TestBadRequests(t *testing.T) {
@@ -401,8 +400,8 @@ func TestBadRequests(t *testing.T) {
 		{"leaf", "mysql://h/d", `{"kind":"snowflake"}`, "kind must be segment or counter"},
 		{"leaf", "mysql://h/d", `{"what":1}`, "unknown option"},
 	} {
-		r := Request{Name: "x", System: tc.system, DSN: tc.dsn, Options: json.RawMessage(tc.options)}
-		if _, err := Read(t.Context(), r, nil); err == nil || !strings.Contains(err.Error(), tc.want) {
+		r := TakeoverRequest{Name: "x", System: tc.system, DSN: tc.dsn, Options: json.RawMessage(tc.options)}
+		if _, err := TakeOver(t.Context(), r, nil); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%+v: %v, want %q", tc, err, tc.want)
 		}
 	}

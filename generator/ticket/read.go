@@ -1,4 +1,4 @@
-package takeover
+package ticket
 
 import (
 	"cmp"
@@ -12,7 +12,6 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"nextid/generator"
-	"nextid/generator/external"
 )
 
 // alloc is a table with a row for each name, of which servers take blocks.
@@ -30,13 +29,13 @@ const fenced = "@nextid"
 
 func allocSystem(a alloc, name string) system {
 	return system{
-		names: []string{name}, on: []external.System{external.MySQL, external.Postgres}, read: a.read,
+		names: []string{name}, on: []System{MySQL, Postgres}, read: a.read,
 		how: fmt.Sprintf("UPDATE %s SET %s = another one", a.table, a.key),
 	}
 }
 
 // read locks the row, so that no block is taken between the look and the fence.
-func (a alloc) read(ctx context.Context, d *database) (p position, err error) {
+func (a alloc) read(ctx context.Context, d *takenDatabase) (p position, err error) {
 	table := a.table
 	if d.table != "" {
 		table = d.table
@@ -105,7 +104,7 @@ func (a alloc) read(ctx context.Context, d *database) (p position, err error) {
 
 // begin starts a transaction that waits for a lock of others no longer than
 // lockWait.
-func (d *database) begin(ctx context.Context) (*sql.Tx, error) {
+func (d *takenDatabase) begin(ctx context.Context) (*sql.Tx, error) {
 	tx, err := d.sql.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, err
@@ -119,17 +118,17 @@ func (d *database) begin(ctx context.Context) (*sql.Tx, error) {
 }
 
 // shortWaits bound the waits for locks of a session, or of a transaction.
-var shortWaits = map[external.System][]string{
-	external.Postgres: {fmt.Sprintf("SET LOCAL lock_timeout = %d", lockWait.Milliseconds())},
-	external.MySQL: {
+var shortWaits = map[System][]string{
+	Postgres: {fmt.Sprintf("SET LOCAL lock_timeout = %d", lockWait.Milliseconds())},
+	MySQL: {
 		fmt.Sprintf("SET SESSION lock_wait_timeout = %d", int(lockWait.Seconds())),
 		fmt.Sprintf("SET SESSION innodb_lock_wait_timeout = %d", int(lockWait.Seconds())),
 	},
 }
 
 // mark is the n-th parameter of a statement.
-func (d *database) mark(n int) string {
-	if d.System == external.Postgres {
+func (d *takenDatabase) mark(n int) string {
+	if d.System == Postgres {
 		return "$" + strconv.Itoa(n)
 	}
 	return "?"
@@ -138,7 +137,7 @@ func (d *database) mark(n int) string {
 // readSequence takes over a sequence of PostgreSQL. ALTER SEQUENCE keeps
 // others from it until the end of the transaction; what sessions have cached
 // lies below its last value.
-func readSequence(ctx context.Context, d *database) (p position, err error) {
+func readSequence(ctx context.Context, d *takenDatabase) (p position, err error) {
 	name, err := d.System.QuoteName(d.key)
 	if err != nil {
 		return p, err
@@ -199,7 +198,7 @@ func readSequence(ctx context.Context, d *database) (p position, err error) {
 
 // readRedis takes over a key of INCR: a text takes its place, with the number
 // in it, so that INCR fails.
-func readRedis(ctx context.Context, d *database) (p position, err error) {
+func readRedis(ctx context.Context, d *takenDatabase) (p position, err error) {
 	conn, err := d.DialRedis(ctx, d.passwords, timeout)
 	if err != nil {
 		return p, err

@@ -1,4 +1,4 @@
-package takeover
+package ticket
 
 import (
 	"errors"
@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"nextid/generator"
-	"nextid/generator/external"
 )
 
 // reasons are what errors of databases mean, by SQLSTATE of PostgreSQL and
@@ -60,7 +59,7 @@ func matches(err error, states []string, numbers []uint16) bool {
 }
 
 // explain tells what an error of a database means.
-func explain(l external.Location, s system, err error) error {
+func explain(l Location, s system, err error) error {
 	if e, ok := errors.AsType[*generator.Error](err); ok {
 		return e
 	}

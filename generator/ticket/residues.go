@@ -1,14 +1,14 @@
-package takeover
+package ticket
 
 import "nextid/generator"
 
-// series is the numbers that agree with offset modulo increment:
+// residues is the numbers that agree with offset modulo increment:
 // AUTO_INCREMENT's under auto_increment_increment, Tinyid's under delta and
 // remainder.
-type series struct{ offset, increment int64 }
+type residues struct{ offset, increment int64 }
 
 // first is the least number of the series at v or above.
-func (s series) first(v int64) int64 { return v + modulo(s.offset-v, s.increment) }
+func (s residues) first(v int64) int64 { return v + modulo(s.offset-v, s.increment) }
 
 func modulo(a, m int64) int64 { return (a%m + m) % m }
 
@@ -18,18 +18,18 @@ const maxDelta = 1 << 16
 // joinSeries is the widest series of which every number belongs to one of the
 // databases: both of two make all numbers, one of two every second one. What
 // belongs to a database that is not taken over is left to it.
-func joinSeries(found []position) (series, error) {
+func joinSeries(found []position) (residues, error) {
 	delta := max(found[0].increment, 1)
 	own := make(map[int64]bool, len(found))
 	for _, p := range found {
 		if max(p.increment, 1) != delta {
-			return series{}, generator.OptionError("Take them over one by one, under different names.",
+			return residues{}, generator.OptionError("Take them over one by one, under different names.",
 				"the databases count in steps of %d and of %d", delta, max(p.increment, 1))
 		}
 		own[modulo(p.offset, delta)] = true
 	}
 	if delta > maxDelta {
-		return series{modulo(found[0].offset, delta), delta}, nil
+		return residues{modulo(found[0].offset, delta), delta}, nil
 	}
 	for increment := int64(1); increment < delta; increment++ {
 		if delta%increment != 0 {
@@ -37,11 +37,11 @@ func joinSeries(found []position) (series, error) {
 		}
 		for offset := range increment {
 			if all(own, offset, increment, delta) {
-				return series{offset, increment}, nil
+				return residues{offset, increment}, nil
 			}
 		}
 	}
-	return series{modulo(found[0].offset, delta), delta}, nil
+	return residues{modulo(found[0].offset, delta), delta}, nil
 }
 
 // all reports whether every number below delta that agrees with offset modulo

@@ -1,4 +1,4 @@
-package external
+package ticket
 
 import (
 	"strings"
@@ -16,7 +16,7 @@ func TestParse(t *testing.T) {
 		"postgres://u:secret@h:port/d": "not a URL",
 		"":                             "begins with",
 	} {
-		l, err := Parse(text)
+		l, err := ParseLocation(text)
 		if err != nil {
 			if got := err.Error(); want == "" || !strings.Contains(got, want) || strings.Contains(got, "secret") {
 				t.Errorf("%s: %s, want %q", text, got, want)
@@ -37,7 +37,7 @@ func TestPasswordFile(t *testing.T) {
 	for text, want := range map[string]string{
 		"postgres://u@h/d": "one", "mysql://x@h/y": "two", "redis://other:1/0": "three", "postgres://u:own@h/d": "own",
 	} {
-		l, err := Parse(text)
+		l, err := ParseLocation(text)
 		if err != nil {
 			t.Fatal(err)
 		}

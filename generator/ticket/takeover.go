@@ -1,12 +1,4 @@
-// Package takeover finds out how far another id system has come, and fences
-// it: from then on it gives out no number, so that a generator can go on above
-// its last one.
-//
-// A fence is put up in the other system's own database, in the transaction
-// that reads the position, or before it is read. What servers of the other
-// system hold in memory lies below. Taking over a second time finds the fence
-// and the same position.
-package takeover
+package ticket
 
 import (
 	"context"
@@ -19,11 +11,10 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/external"
 )
 
-// Request says what is taken over.
-type Request struct {
+// TakeoverRequest says what is taken over.
+type TakeoverRequest struct {
 	Name    string // of the generator; the default of Options.Key
 	System  string // leaf, tinyid, sequence, …
 	DSN     string // URLs of the databases, with spaces between them
@@ -31,11 +22,11 @@ type Request struct {
 
 	// Agree is asked when the position is known and nothing is fenced yet; an
 	// error ends Read with that error. nil: everything is agreed to.
-	Agree func(Result) error
+	Agree func(Takeover) error
 }
 
-// Result is what a generator that goes on must look like.
-type Result struct {
+// Takeover is what a generator that goes on must look like.
+type Takeover struct {
 	Kind      string
 	Options   json.RawMessage
 	Next      int64  // no number of the series at or above it was given, or will be
@@ -67,8 +58,8 @@ type position struct {
 // system is one kind of system.
 type system struct {
 	names []string
-	on    []external.System
-	read  func(ctx context.Context, d *database) (position, error)
+	on    []System
+	read  func(ctx context.Context, d *takenDatabase) (position, error)
 	how   string // to fence it by hand
 }
 
@@ -82,21 +73,21 @@ var systems = []system{
 	allocSystem(alloc{table: "id_segment", key: "BIZ_TAG", max: "MAX_ID", step: "STEP", width: 50, inclusive: true}, "ecp"),
 	allocSystem(alloc{table: "cosid", key: "name", max: "last_max_id", width: 100, inclusive: true}, "cosid"),
 	{
-		names: []string{"sequence"}, on: []external.System{external.Postgres}, read: readSequence,
+		names: []string{"sequence"}, on: []System{Postgres}, read: readSequence,
 		how: "ALTER SEQUENCE … MAXVALUE with its last value",
 	},
 	{
-		names: []string{"auto_increment"}, on: []external.System{external.MySQL}, read: readAutoIncrement,
+		names: []string{"auto_increment"}, on: []System{MySQL}, read: readAutoIncrement,
 		how: "a trigger that refuses rows without an id",
 	},
 	{
-		names: []string{"redis"}, on: []external.System{external.Redis}, read: readRedis,
+		names: []string{"redis"}, on: []System{Redis}, read: readRedis,
 		how: "a text in the place of the number, which INCR refuses",
 	},
 }
 
-// Names lists the systems.
-func Names() []string {
+// TakeoverSystems lists the systems.
+func TakeoverSystems() []string {
 	var names []string
 	for _, s := range systems {
 		names = append(names, s.names...)
@@ -114,56 +105,62 @@ const (
 	lockPause = 2 * time.Second
 )
 
-// database is one database of a request.
-type database struct {
-	external.Location
-	passwords external.Passwords
+// takenDatabase is one database of a request.
+type takenDatabase struct {
+	Location
+	passwords Passwords
 	sql       *sql.DB // nil for a Redis
 	key       string
 	table     string // "" for the usual one
 	fence     bool
 }
 
-// Read finds the position of another system, and fences it unless that was
-// declined. Errors are ErrOption or ErrNotNow.
-func Read(ctx context.Context, r Request, passwords external.Passwords) (Result, error) {
+// TakeOver finds out how far another id system has come, and fences it unless
+// that was declined: from then on the system gives out no number, so that a
+// generator can go on above its last one.
+//
+// The fence is put up in the other system's own database, in the transaction
+// that reads the position, or before it is read. What servers of the other
+// system hold in memory lies below. Taking over a second time finds the fence
+// and the same position. Errors are ErrOption or ErrNotNow.
+func TakeOver(ctx context.Context, r TakeoverRequest, passwords Passwords) (Takeover, error) {
 	var o options
 	if err := generator.DecodeOptions(r.Options, &o, optionsHint); err != nil {
-		return Result{}, err
+		return Takeover{}, err
 	}
 	if o.Kind == "" {
 		o.Kind = "segment"
 	}
 	if o.Kind != "segment" && o.Kind != "counter" {
-		return Result{}, generator.OptionError(optionsHint, "kind must be segment or counter, not %q", o.Kind)
+		return Takeover{}, generator.OptionError(optionsHint, "kind must be segment or counter, not %q", o.Kind)
 	}
 	i := slices.IndexFunc(systems, func(s system) bool { return slices.Contains(s.names, r.System) })
 	if i < 0 {
-		return Result{}, generator.OptionError("Known: "+strings.Join(Names(), ", ")+".", "unknown id system %q", r.System)
+		return Takeover{}, generator.OptionError("Known: "+strings.Join(TakeoverSystems(), ", ")+".", "unknown id system %q", r.System)
 	}
 	s := systems[i]
-	var locations []external.Location
+	var locations []Location
 	for text := range strings.FieldsSeq(r.DSN) {
-		l, err := external.Parse(text)
+		l, err := ParseLocation(text)
 		if err != nil {
-			return Result{}, generator.OptionError("Write postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE or redis://HOST.", "dsn: %v", err)
+			return Takeover{}, generator.OptionError("Write postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE or redis://HOST.", "dsn: %v", err)
 		}
 		if !slices.Contains(s.on, l.System) {
-			return Result{}, generator.OptionError("Check the system and the URL.", "%s is not found on %s", r.System, l)
+			return Takeover{}, generator.OptionError("Check the system and the URL.", "%s is not found on %s", r.System, l)
 		}
 		locations = append(locations, l)
 	}
 	if len(locations) == 0 {
-		return Result{}, generator.OptionError("Give the URL of its database.", "dsn is empty")
+		return Takeover{}, generator.OptionError("Give the URL of its database.", "dsn is empty")
 	}
-	t := &task{Request: r, options: o, system: s, locations: locations, passwords: passwords}
+	t := &task{TakeoverRequest: r, options: o, system: s, locations: locations, passwords: passwords}
 	seen, err := t.visit(ctx, false)
 	if err != nil {
-		return Result{}, err
+		return Takeover{}, err
 	}
 	if r.Agree != nil {
 		if err := r.Agree(seen); err != nil {
-			return Result{}, err
+			return Takeover{}, err
 		}
 	}
 	if !t.fences() {
@@ -174,11 +171,11 @@ func Read(ctx context.Context, r Request, passwords external.Passwords) (Result,
 
 // task is one Read.
 type task struct {
-	Request
+	TakeoverRequest
 	options   options
 	system    system
-	locations []external.Location
-	passwords external.Passwords
+	locations []Location
+	passwords Passwords
 }
 
 func (t *task) fences() bool { return t.options.Fence == nil || *t.options.Fence }
@@ -186,26 +183,26 @@ func (t *task) fences() bool { return t.options.Fence == nil || *t.options.Fence
 // visit reads the positions of all databases, and fences them if it is told
 // to. Without that nothing is changed: what is wrong with one of them is known
 // before another one is fenced.
-func (t *task) visit(ctx context.Context, fence bool) (Result, error) {
+func (t *task) visit(ctx context.Context, fence bool) (Takeover, error) {
 	var found []position
 	for _, l := range t.locations {
-		d := &database{Location: l, passwords: t.passwords, key: t.options.Key, table: t.options.Table, fence: fence}
+		d := &takenDatabase{Location: l, passwords: t.passwords, key: t.options.Key, table: t.options.Table, fence: fence}
 		if d.key == "" {
 			d.key = t.Name
 		}
 		p, err := d.read(ctx, t.system)
 		if err != nil {
-			return Result{}, explain(l, t.system, err)
+			return Takeover{}, explain(l, t.system, err)
 		}
 		found = append(found, p)
 	}
 	return t.result(found)
 }
 
-func (d *database) read(ctx context.Context, s system) (position, error) {
+func (d *takenDatabase) read(ctx context.Context, s system) (position, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	if d.System != external.Redis {
+	if d.System != Redis {
 		db, err := d.OpenSQL(d.passwords, nil)
 		if err != nil {
 			return position{}, err
@@ -229,7 +226,7 @@ func (d *database) read(ctx context.Context, s system) (position, error) {
 
 // result joins what was found. Of several databases the greatest position
 // counts, and their series become one.
-func (t *task) result(found []position) (Result, error) {
+func (t *task) result(found []position) (Takeover, error) {
 	all := position{next: math.MinInt64, fenced: true}
 	for _, p := range found {
 		all.next, all.step = max(all.next, p.next), max(all.step, p.step)
@@ -239,11 +236,11 @@ func (t *task) result(found []position) (Result, error) {
 		}
 	}
 	if all.next > math.MaxInt64/2 || all.next < 0 {
-		return Result{}, generator.OptionError("Numbers that are left must be positive.", "the position %d cannot be gone on from", all.next)
+		return Takeover{}, generator.OptionError("Numbers that are left must be positive.", "the position %d cannot be gone on from", all.next)
 	}
 	own, err := joinSeries(found)
 	if err != nil {
-		return Result{}, err
+		return Takeover{}, err
 	}
 	all.next = own.first(all.next)
 	settings := map[string]any{"start": all.next}
@@ -258,7 +255,7 @@ func (t *task) result(found []position) (Result, error) {
 	}
 	raw, err := json.Marshal(settings)
 	if err != nil {
-		return Result{}, err
+		return Takeover{}, err
 	}
 	var names []string
 	for _, l := range t.locations {
@@ -271,7 +268,7 @@ func (t *task) result(found []position) (Result, error) {
 	if own.increment > 1 {
 		report += fmt.Sprintf("; only every %d. number is taken over, the others belong to other databases", own.increment)
 	}
-	return Result{Kind: t.options.Kind, Options: raw, Next: all.next, Increment: own.increment, Fenced: all.fenced, Report: report}, nil
+	return Takeover{Kind: t.options.Kind, Options: raw, Next: all.next, Increment: own.increment, Fenced: all.fenced, Report: report}, nil
 }
 
 // clean makes a description of another system one that we take.

@@ -1,10 +1,4 @@
-// Package external connects to databases that belong to somebody else: those
-// that tickets are drawn from, and those whose numbers are taken over.
-//
-// A Location is a URL: postgres://USER@HOST:PORT/DATABASE,
-// mysql://USER@HOST:PORT/DATABASE or redis://HOST:PORT/NUMBER. Where it holds
-// no password, one is looked up in a file of passwords.
-package external
+package ticket
 
 import (
 	"bytes"
@@ -51,14 +45,18 @@ const ConnectTimeout = 2 * time.Second
 // no file.
 type Passwords func() ([]byte, error)
 
-// Location is one database.
+// Location is a database that belongs to somebody else, one that tickets are
+// drawn from or whose numbers are taken over, as a URL:
+// postgres://USER@HOST:PORT/DATABASE, mysql://USER@HOST:PORT/DATABASE or
+// redis://HOST:PORT/NUMBER. Where it holds no password, one is looked up in a
+// file of passwords.
 type Location struct {
 	System System
 	url    *url.URL
 }
 
-// Parse reads a URL.
-func Parse(text string) (Location, error) {
+// ParseLocation reads a URL.
+func ParseLocation(text string) (Location, error) {
 	u, err := url.Parse(text)
 	if err != nil {
 		return Location{}, errors.New("not a URL") // the parser's message repeats it, password and all

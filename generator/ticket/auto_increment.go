@@ -1,4 +1,4 @@
-package takeover
+package ticket
 
 import (
 	"context"
@@ -23,7 +23,7 @@ type table struct {
 // readAutoIncrement takes over the numbers of a table's AUTO_INCREMENT
 // column. CREATE TRIGGER waits for the transactions that use the table; after
 // it nobody gets a number there.
-func readAutoIncrement(ctx context.Context, d *database) (p position, err error) {
+func readAutoIncrement(ctx context.Context, d *takenDatabase) (p position, err error) {
 	conn, err := d.sql.Conn(ctx)
 	if err != nil {
 		return p, err
@@ -54,7 +54,7 @@ func readAutoIncrement(ctx context.Context, d *database) (p position, err error)
 }
 
 // findTable looks for the column.
-func (d *database) findTable(ctx context.Context, conn *sql.Conn) (*table, error) {
+func (d *takenDatabase) findTable(ctx context.Context, conn *sql.Conn) (*table, error) {
 	name, err := d.System.QuoteName(d.key)
 	if err != nil {
 		return nil, err
