@@ -31,9 +31,7 @@ generator/snowflake:       generator generator/layout generator/worker
 generator/ring:            generator generator/layout generator/worker
 generator/segment:         generator generator/layout
 generator/counter:         generator
-generator/readiness:       generator
 generator/node:            generator
-generator/skew:            generator
 generator/ticket:          generator generator/counter
 generator/uuid:            generator
 generator/code:            generator

@@ -13,7 +13,6 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/node"
-	"nextid/generator/skew"
 	"nextid/generator/store/metered"
 	"nextid/generator/worker"
 	"nextid/generator/worker/source"
@@ -173,8 +172,8 @@ func (m *Main) logger() *slog.Logger {
 // engine is what lies below the protocols.
 type engine struct {
 	store    generator.Store
-	meter    *metered.Meter // of store
-	clock    *skew.Watch    // nil: the store has no clock of its own
+	meter    *metered.Meter   // of store
+	clock    *node.ClockWatch // nil: the store has no clock of its own
 	pools    *worker.Pools
 	registry *generator.Registry
 	nodes    *node.Nodes
@@ -194,7 +193,7 @@ func (m *Main) openEngine(ctx context.Context, log *slog.Logger, endpoints endpo
 	e.store, e.meter = metered.Wrap(store)
 	keeper, _ := store.(generator.Timekeeper) // nil: this machine's clock is the only one
 	store = e.store
-	clock := skew.Config{Store: keeper, Limit: m.Config.ClockLimit, Logger: log}
+	clock := node.ClockConfig{Store: keeper, Limit: m.Config.ClockLimit, Logger: log}
 	if keeper != nil {
 		if err := checkClock(ctx, clock); err != nil {
 			return nil, errors.Join(err, store.Close())
@@ -214,7 +213,7 @@ func (m *Main) openEngine(ctx context.Context, log *slog.Logger, endpoints endpo
 		Store: reserve, Source: wish, Slice: m.Config.WorkerSlice, Borrow: m.Config.WorkerBorrow, Owner: owner(), Logger: log,
 	})
 	if clock.Doubt = e.pools.Doubt; keeper != nil {
-		e.clock = skew.New(clock)
+		e.clock = node.NewClockWatch(clock)
 	}
 	if err := e.openTrail(m.Config.Audit, log); err != nil {
 		return nil, errors.Join(err, e.close())
@@ -232,8 +231,8 @@ func (m *Main) openEngine(ctx context.Context, log *slog.Logger, endpoints endpo
 // checkClock refuses to start with a clock that is far from the store's: the
 // ids of this server would carry wrong times, and one that is ahead would
 // reserve times that have not come.
-func checkClock(ctx context.Context, c skew.Config) error {
-	err := skew.Check(ctx, c)
+func checkClock(ctx context.Context, c node.ClockConfig) error {
+	err := node.CheckClock(ctx, c)
 	if err == nil {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/readiness"
+	"nextid/generator/node"
 	"nextid/sqlfuncs"
 	"nextid/wire"
 	"nextid/wire/httpstatus"
@@ -120,7 +120,7 @@ func (s *status) ready() error {
 	case r == nil:
 		return errStarting
 	}
-	return readiness.Check(r.engine.store, r.engine.registry, readiness.Margin(r.engine.pools.Slice()))
+	return node.Ready(r.engine.store, r.engine.registry, node.ReadyMargin(r.engine.pools.Slice()))
 }
 
 // notes are what /readyz tells besides. It names no host: everybody may ask.

@@ -1,7 +1,9 @@
-// Package node keeps the list of the servers that share a store, for
-// operators: SELECT * FROM nextid.nodes.
+// Package node says how this server stands: beside the others on its store
+// (Nodes), beside the clock of the store's database (ClockWatch), and whether
+// it should get new clients (Ready).
 //
-// A server takes the first place whose holder is gone, and writes there every
+// Nodes are the servers that share a store, for operators: SELECT * FROM
+// nextid.nodes. A server takes the first place whose holder is gone, and writes there every
 // few seconds: a reservation of time under the key "node/<number>", whose
 // owner is a short description of the server. Nothing depends on it. Its one
 // side effect is wanted: a server that issues no ids notices as well when the

@@ -1,13 +1,4 @@
-// Package skew compares this server's clock with that of the store's
-// database.
-//
-// Ids are unique whatever clocks say; but those of several servers follow the
-// time only as far as their clocks agree, and a server whose clock is far
-// ahead reserves times that have not come, which all others have to wait for.
-// So a server does not start with such a clock, and one whose clock goes wrong
-// later raises an alarm and does not follow it. It goes on issuing ids: its
-// own time goes on with the monotonic clock.
-package skew
+package node
 
 import (
 	"context"
@@ -20,8 +11,8 @@ import (
 	"nextid/generator"
 )
 
-// Config configures New and Check. Store is required.
-type Config struct {
+// ClockConfig configures NewClockWatch and CheckClock. Store is required.
+type ClockConfig struct {
 	Store generator.Timekeeper
 	Limit time.Duration     // greatest difference without an alarm; 0: there is no alarm
 	Clock generator.Runtime // nil: the system's
@@ -40,7 +31,7 @@ const (
 	remindEvery = 10 * time.Minute
 )
 
-func (c *Config) withDefaults() {
+func (c *ClockConfig) withDefaults() {
 	if c.Clock == nil {
 		c.Clock = generator.SystemClock{}
 	}
@@ -52,38 +43,38 @@ func (c *Config) withDefaults() {
 	}
 }
 
-// Offset is a comparison of the two clocks.
-type Offset struct {
+// ClockOffset is a comparison of the two clocks.
+type ClockOffset struct {
 	Ahead time.Duration // by how much ours is certainly ahead; negative for behind, 0 for no certain difference
 	Known bool          // false: the store has not said what time it is
 	Alarm bool          // it is more than Limit
 }
 
-// Watch compares the clocks until Close.
-type Watch struct {
-	cfg  Config
+// ClockWatch compares the clocks until Close.
+type ClockWatch struct {
+	cfg  ClockConfig
 	ctx  context.Context // ends with Close
 	stop context.CancelFunc
 	work sync.WaitGroup
 
 	mu     sync.Mutex
-	offset Offset
+	offset ClockOffset
 	logged time.Duration // when the alarm was logged, by the monotonic clock
 }
 
-// New returns a Watch. Close it.
-func New(cfg Config) *Watch {
+// NewClockWatch returns a Watch. Close it.
+func NewClockWatch(cfg ClockConfig) *ClockWatch {
 	cfg.withDefaults()
-	w := &Watch{cfg: cfg}
+	w := &ClockWatch{cfg: cfg}
 	w.ctx, w.stop = context.WithCancel(context.Background())
 	cfg.Clock.Go(&w.work, w.watch)
 	return w
 }
 
 // Offset is the last comparison.
-func (w *Watch) Offset() Offset {
+func (w *ClockWatch) Offset() ClockOffset {
 	if w == nil {
-		return Offset{}
+		return ClockOffset{}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -91,12 +82,12 @@ func (w *Watch) Offset() Offset {
 }
 
 // Close ends the comparisons.
-func (w *Watch) Close() {
+func (w *ClockWatch) Close() {
 	w.stop()
 	w.cfg.Clock.Join(&w.work)
 }
 
-func (w *Watch) watch() {
+func (w *ClockWatch) watch() {
 	for {
 		ahead, err := w.cfg.compare(w.ctx)
 		switch {
@@ -111,9 +102,9 @@ func (w *Watch) watch() {
 	}
 }
 
-func (w *Watch) note(ahead time.Duration) {
+func (w *ClockWatch) note(ahead time.Duration) {
 	limit := w.cfg.Limit
-	o := Offset{Ahead: ahead, Known: true, Alarm: limit > 0 && ahead.Abs() > limit}
+	o := ClockOffset{Ahead: ahead, Known: true, Alarm: limit > 0 && ahead.Abs() > limit}
 	w.cfg.Doubt(o.Alarm && ahead > 0)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -133,7 +124,7 @@ var errSlow = errors.New("the answer took too long, or the clock was set meanwhi
 
 // compare asks the store for its time. The difference is what cannot be the
 // time that the answer took: one clock is certainly that much ahead.
-func (c *Config) compare(ctx context.Context) (ahead time.Duration, err error) {
+func (c *ClockConfig) compare(ctx context.Context) (ahead time.Duration, err error) {
 	mono, wall := c.Clock.Monotonic(), c.Clock.Wall()
 	earliest, latest, err := c.Store.Time(ctx)
 	if err != nil {
@@ -153,10 +144,10 @@ func (c *Config) compare(ctx context.Context) (ahead time.Duration, err error) {
 	return 0, nil
 }
 
-// Error is that of a clock with which a server should not start.
-type Error struct{ Ahead, Limit time.Duration }
+// ClockError is that of a clock with which a server should not start.
+type ClockError struct{ Ahead, Limit time.Duration }
 
-func (e *Error) Error() string {
+func (e *ClockError) Error() string {
 	where := "ahead of"
 	if e.Ahead < 0 {
 		where = "behind"
@@ -164,9 +155,9 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("the clock of this machine is %v %s that of the store", e.Ahead.Abs().Round(time.Millisecond), where)
 }
 
-// Check compares the clocks once. It returns an *Error if they differ by more
+// CheckClock compares the clocks once. It returns an *Error if they differ by more
 // than Limit, and nil if they do not or nobody knows.
-func Check(ctx context.Context, cfg Config) error {
+func CheckClock(ctx context.Context, cfg ClockConfig) error {
 	cfg.withDefaults()
 	if cfg.Limit == 0 {
 		return nil
@@ -177,7 +168,7 @@ func Check(ctx context.Context, cfg Config) error {
 		return nil
 	}
 	if ahead.Abs() > cfg.Limit {
-		return &Error{ahead, cfg.Limit}
+		return &ClockError{ahead, cfg.Limit}
 	}
 	return nil
 }

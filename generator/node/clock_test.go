@@ -1,4 +1,4 @@
-package skew
+package node
 
 import (
 	"bytes"
@@ -15,8 +15,8 @@ import (
 	"nextid/generator/clocktest"
 )
 
-// start is where the store's clock begins; time of the bubble is added to it.
-var start = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
+// clockStart is where the store's clock begins; time of the bubble is added to it.
+var clockStart = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 
 // store is a database whose answers take a while.
 type store struct {
@@ -29,7 +29,7 @@ type store struct {
 
 func (s *store) Time(ctx context.Context) (earliest, latest time.Time, err error) {
 	time.Sleep(s.took / 2)
-	earliest = start.Add(time.Since(s.began))
+	earliest = clockStart.Add(time.Since(s.began))
 	latest = earliest
 	if s.whole {
 		earliest = earliest.Truncate(time.Second)
@@ -42,42 +42,42 @@ func (s *store) Time(ctx context.Context) (earliest, latest time.Time, err error
 	return earliest, latest, errors.Join(s.err, ctx.Err())
 }
 
-// world is a server beside its store, in a bubble of virtual time.
-type world struct {
+// clockWorld is a server beside its store, in a bubble of virtual time.
+type clockWorld struct {
 	*store
 	clock *clocktest.Clock
-	watch *Watch
+	watch *ClockWatch
 
 	mu    sync.Mutex
 	log   bytes.Buffer
 	doubt atomic.Bool
 }
 
-func (w *world) Write(b []byte) (int, error) {
+func (w *clockWorld) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.log.Write(b)
 }
 
 // lines are the log since the last call.
-func (w *world) lines() string {
+func (w *clockWorld) lines() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	defer w.log.Reset()
 	return w.log.String()
 }
 
-func (w *world) config() Config {
-	return Config{
+func (w *clockWorld) config() ClockConfig {
+	return ClockConfig{
 		Store: w.store, Clock: w.clock, Limit: 5 * time.Second, Logger: slog.New(slog.NewTextHandler(w, nil)),
 		Doubt: w.doubt.Store,
 	}
 }
 
-func inWorld(t *testing.T, f func(w *world)) {
+func inClockWorld(t *testing.T, f func(w *clockWorld)) {
 	t.Helper()
 	synctest.Test(t, func(*testing.T) {
-		f(&world{store: &store{began: time.Now()}, clock: clocktest.New(start)})
+		f(&clockWorld{store: &store{began: time.Now()}, clock: clocktest.New(clockStart)})
 	})
 }
 
@@ -88,12 +88,12 @@ func settle() {
 }
 
 func TestAClockThatGoesWrongRaisesAnAlarm(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inClockWorld(t, func(w *clockWorld) {
 		w.took = 20 * time.Millisecond
-		w.watch = New(w.config())
+		w.watch = NewClockWatch(w.config())
 		defer w.watch.Close()
 		settle()
-		if o := w.watch.Offset(); o != (Offset{Known: true}) || w.lines() != "" {
+		if o := w.watch.Offset(); o != (ClockOffset{Known: true}) || w.lines() != "" {
 			t.Errorf("clocks that agree: %+v", o)
 		}
 		for _, ahead := range []time.Duration{10 * time.Minute, -10 * time.Minute} {
@@ -129,7 +129,7 @@ func TestAClockThatGoesWrongRaisesAnAlarm(t *testing.T) {
 
 // What may be the way of the answer is no difference.
 func TestOnlyCertainDifferencesCount(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inClockWorld(t, func(w *clockWorld) {
 		cfg := w.config()
 		for _, c := range []struct {
 			took  time.Duration
@@ -156,7 +156,7 @@ func TestOnlyCertainDifferencesCount(t *testing.T) {
 
 // Answers that say nothing leave things as they are.
 func TestAnswersThatSayNothing(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inClockWorld(t, func(w *clockWorld) {
 		w.clock.Step(time.Hour)
 		cfg := w.config()
 		w.took = slow + time.Millisecond
@@ -168,20 +168,20 @@ func TestAnswersThatSayNothing(t *testing.T) {
 		if !errors.Is(late, errSlow) || !errors.Is(stepped, errSlow) || away == nil {
 			t.Errorf("late: %v; stepped: %v; away: %v", late, stepped, away)
 		}
-		w.watch = New(cfg)
+		w.watch = NewClockWatch(cfg)
 		defer w.watch.Close()
 		settle()
-		if o := w.watch.Offset(); o != (Offset{}) || w.lines() != "" {
+		if o := w.watch.Offset(); o != (ClockOffset{}) || w.lines() != "" {
 			t.Errorf("%+v", o)
 		}
 	})
 }
 
 func TestAServerDoesNotStartWithAWrongClock(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inClockWorld(t, func(w *clockWorld) {
 		cfg := w.config()
 		check := func() string {
-			if err := Check(t.Context(), cfg); err != nil {
+			if err := CheckClock(t.Context(), cfg); err != nil {
 				return err.Error()
 			}
 			return ""

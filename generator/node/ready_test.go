@@ -1,4 +1,4 @@
-package readiness
+package node
 
 import (
 	"context"
@@ -68,7 +68,7 @@ func TestCheck(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			switch err := Check(store, registry, Margin(time.Minute)); {
+			switch err := Ready(store, registry, ReadyMargin(time.Minute)); {
 			case c.want == "" && err != nil:
 				t.Errorf("not ready: %v", err)
 			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
@@ -76,7 +76,7 @@ func TestCheck(t *testing.T) {
 			}
 		})
 	}
-	if m := Margin(8 * time.Second); m != 2*time.Second {
+	if m := ReadyMargin(8 * time.Second); m != 2*time.Second {
 		t.Errorf("the margin of a slice of 8 s is %v", m)
 	}
 }
@@ -84,7 +84,7 @@ func TestCheck(t *testing.T) {
 // A store that is always at hand needs no probe.
 func TestStoresWithoutProbeAreReady(t *testing.T) {
 	store := memory.New(memory.Config{})
-	if err := Check(store, nil, time.Second); err != nil {
+	if err := Ready(store, nil, time.Second); err != nil {
 		t.Error(err)
 	}
 }
