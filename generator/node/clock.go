@@ -155,7 +155,7 @@ func (e *ClockError) Error() string {
 	return fmt.Sprintf("the clock of this machine is %v %s that of the store", e.Ahead.Abs().Round(time.Millisecond), where)
 }
 
-// CheckClock compares the clocks once. It returns an *Error if they differ by more
+// CheckClock compares the clocks once. It returns a *ClockError if they differ by more
 // than Limit, and nil if they do not or nobody knows.
 func CheckClock(ctx context.Context, cfg ClockConfig) error {
 	cfg.withDefaults()
