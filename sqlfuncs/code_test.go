@@ -46,7 +46,7 @@ func TestCodesOfAGeneratorWithoutATextForm(t *testing.T) {
 		refused(t, s, "SELECT parse_code('1', 'nobody')", sqlstate.UndefinedTable)
 		refused(t, s, "SELECT to_code(1, 'nobody')", sqlstate.UndefinedTable)
 		refused(t, s, "SELECT * FROM next_codes('a', 0)", sqlstate.InvalidParameterValue)
-		refused(t, s, "SELECT * FROM next_codes('a', 1000000)", sqlstate.InvalidParameterValue)
+		refused(t, s, "SELECT * FROM next_codes('a', 1000001)", sqlstate.InvalidParameterValue)
 		refused(t, s, "SELECT next_uuid('a')", sqlstate.FeatureNotSupported)
 	}
 }

@@ -1,6 +1,7 @@
 package sqlfuncs_test
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -645,4 +646,23 @@ func TestRingsShowWhatTheyBorrow(t *testing.T) {
 	s.want(t, "SELECT borrowed_seconds BETWEEN 0 AND 1 FROM nextid.rings WHERE name = 'uid'", "t")
 	s.want(t, "SELECT parse_id(next_id('uid'), 'uid')->>'layout'", "ring")
 	s.fails(t, "SELECT create_generator('bad', 'ring', '{\"boost_power\": 20}')", sqlstate.InvalidParameterValue)
+}
+
+// TestHintsAreAboutTheMistake.
+func TestHintsAreAboutTheMistake(t *testing.T) {
+	s := newServer(t).session(t)
+	for sql, want := range map[string]string{
+		"SELECT next_id(orders)":                        "A text has single quotes around it: next_id('orders')",
+		"SELECT * FROM next_ids(orders, 5)":             "A text has single quotes around it: next_ids('orders')",
+		"SELECT * FROM next_ids('a', -1)":               "n is how many ids are wanted.",
+		"SELECT * FROM next_ids('a', 1000001)":          "Call again for more ids, or raise ids_per_call in the configuration.",
+		"SELECT next_id(nosuch) FROM nextid.generators": "",
+		"SELECT orders":                                 "",
+	} {
+		_, err := s.run(t, sql)
+		e, ok := errors.AsType[*sqlstate.Error](err)
+		if !ok || e.Hint != want {
+			t.Errorf("%s: %v, want the hint %q", sql, err, want)
+		}
+	}
 }

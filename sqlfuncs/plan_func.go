@@ -1,6 +1,8 @@
 package sqlfuncs
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -45,7 +47,7 @@ func (p *planner) resolveCall(s *scope, e *syntax.FuncCall) (*function, []*expr,
 	for _, a := range e.Args {
 		x, err := p.expr(s, a.Value)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, hintQuotes(err, s, name, a.Value)
 		}
 		if x.param > 0 && x.typ == datum.Void {
 			continue // JDBC's {? = call f(?)} counts the result as a parameter; PostgreSQL leaves it out, too
@@ -60,6 +62,17 @@ func (p *planner) resolveCall(s *scope, e *syntax.FuncCall) (*function, []*expr,
 		return nil, nil, at(e.Pos, sqlstate.New(sqlstate.WrongObjectType, "window function %s requires an OVER clause", f.name))
 	}
 	return f, args, nil
+}
+
+// hintQuotes tells who writes next_id(orders), without any table to have such
+// a column, that a text has quotes.
+func hintQuotes(err error, s *scope, function string, arg syntax.Expr) error {
+	c, ok := arg.(*syntax.Column)
+	e, missing := errors.AsType[*sqlstate.Error](err)
+	if ok && missing && e.Code == sqlstate.UndefinedColumn && len(c.Name) == 1 && (s == nil || len(s.items) == 0) {
+		e.Hint = fmt.Sprintf("A text has single quotes around it: %s('%s')", function, cut(c.Name[0], 64))
+	}
+	return err
 }
 
 // chooseFunction is PostgreSQL's function type resolution (10.3): exact

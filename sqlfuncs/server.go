@@ -58,7 +58,7 @@ type Limits struct {
 
 // DefaultLimits are the limits of an unconfigured server.
 var DefaultLimits = Limits{
-	IDsPerCall:         10_000,
+	IDsPerCall:         1_000_000,
 	Statements:         256,
 	Portals:            64,
 	PreparedBytes:      1 << 20,

@@ -131,11 +131,15 @@ type batch struct {
 
 // checkCount refuses counts outside 1 … IDsPerCall.
 func checkCount(x *exec, n int64) error {
-	if limit := x.server.limits.IDsPerCall; n < 1 || n > limit {
-		return sqlstate.New(sqlstate.InvalidParameterValue, "n must be between 1 and %d, not %d", limit, n).
-			WithHint("Call again for more ids, or raise ids_per_call in the configuration.")
+	limit := x.server.limits.IDsPerCall
+	if n >= 1 && n <= limit {
+		return nil
 	}
-	return nil
+	err := sqlstate.New(sqlstate.InvalidParameterValue, "n must be between 1 and %d, not %d", limit, n)
+	if n < 1 {
+		return err.WithHint("n is how many ids are wanted.")
+	}
+	return err.WithHint("Call again for more ids, or raise ids_per_call in the configuration.")
 }
 
 func scanBatch(x *exec, keys []keyValues) (rowIter, error) {
