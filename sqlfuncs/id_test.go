@@ -254,7 +254,7 @@ func TestBadNamesAndCountsAreRefused(t *testing.T) {
 		_, err := s.execute(t, "SELECT next_id($1)", name)
 		wantCode(t, name, err, sqlstate.InvalidParameterValue)
 	}
-	for _, n := range []string{"0", "-1", "10001", "9223372036854775807", "-9223372036854775808"} {
+	for _, n := range []string{"0", "-1", "1000001", "9223372036854775807", "-9223372036854775808"} {
 		s.fails(t, "SELECT * FROM next_ids('a', "+n+")", sqlstate.InvalidParameterValue)
 		s.fails(t, "SELECT * FROM next_range('a', "+n+")", sqlstate.InvalidParameterValue)
 		s.fails(t, "SELECT * FROM id_batch WHERE name = 'a' AND n = "+n, sqlstate.InvalidParameterValue)
