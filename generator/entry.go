@@ -3,6 +3,7 @@ package generator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 )
@@ -48,6 +49,8 @@ func (t turn) pass() { <-t }
 type live struct {
 	gen        Generator
 	try        TryGenerator // nil when gen cannot answer without waiting
+	fieldShift uint8        // see Fielder
+	fieldBits  uint8
 	coder      Coder
 	definition Definition // without secrets
 	stored     Definition // as the store has it; see live.agrees
@@ -79,17 +82,80 @@ func (e *Entry) Next(ctx context.Context, n int64) (Range, error) {
 		if err != nil {
 			return Range{}, err
 		}
-		r, err := l.gen.Next(ctx, n)
-		if errors.Is(err, errChanged) {
-			if err := e.expire(ctx, l); err != nil {
-				return Range{}, err
-			}
+		r, err := e.draw(ctx, l, n)
+		if !errors.Is(err, errGone) {
+			return r, err
 		}
-		if err != nil && e.live.Load() != l && ctx.Err() == nil {
-			continue // altered or dropped meanwhile: ask its successor
-		}
-		return r, err
 	}
+}
+
+// TryNextWith is NextWith without waiting; see TryGenerator.
+func (e *Entry) TryNextWith(v int64) (int64, bool) {
+	l := e.live.Load()
+	if l == nil || l.try == nil || l.fieldBits == 0 || v < 0 || v>>l.fieldBits != 0 {
+		return 0, false
+	}
+	r, ok := l.try.TryNext(1)
+	return r.First | v<<l.fieldShift, ok
+}
+
+// NextWith draws one id whose field for the caller (Fielder) holds v, opening
+// the generator first where needed. A v that does not fit is ErrOption and
+// costs no id, a generator without such a field ErrWrongKind.
+func (e *Entry) NextWith(ctx context.Context, v int64) (int64, error) {
+	for {
+		l, err := e.open(ctx)
+		if err == nil {
+			err = l.checkField(e.name, v)
+		}
+		if err != nil {
+			return 0, err
+		}
+		r, err := e.draw(ctx, l, 1)
+		if errors.Is(err, errGone) {
+			continue
+		}
+		return r.First | v<<l.fieldShift, err
+	}
+}
+
+func (l *live) checkField(name string, v int64) error {
+	if l.fieldBits == 0 {
+		return &Error{
+			Kind: ErrWrongKind, Name: name, Message: fmt.Sprintf("the ids of generator %q have no field for the caller's bits", name),
+			Hint: `Name the field in the layout of a new one: {"bits": "time 41, field 8, worker 6, sequence 8"}.`,
+		}
+	}
+	if v < 0 || v >= 1<<l.fieldBits {
+		return &Error{
+			Kind: ErrOption, Name: name, Message: fmt.Sprintf("%d does not fit the field of generator %q", v, name),
+			Hint: fmt.Sprintf("The field has %d bits: 0 to %d.", l.fieldBits, int64(1)<<l.fieldBits-1),
+		}
+	}
+	return nil
+}
+
+// errGone says that a generator was altered or dropped meanwhile: its
+// successor is to be asked.
+var errGone = errors.New("the generator is not the name's any more")
+
+// draw draws from l, which may not be in service any more.
+func (e *Entry) draw(ctx context.Context, l *live, n int64) (Range, error) {
+	if l.try != nil {
+		if r, ok := l.try.TryNext(n); ok {
+			return r, nil
+		}
+	}
+	r, err := l.gen.Next(ctx, n)
+	if errors.Is(err, errChanged) {
+		if err := e.expire(ctx, l); err != nil {
+			return Range{}, err
+		}
+	}
+	if err != nil && e.live.Load() != l && ctx.Err() == nil {
+		return Range{}, errGone
+	}
+	return r, err
 }
 
 // Definition returns the definition behind the entry without its secrets,
@@ -190,6 +256,9 @@ func (e *Entry) start(ctx context.Context, d Definition) (*live, error) {
 	}
 	l := &live{gen: gen, coder: coder, definition: k.public(d), stored: d, ends: e.registry.Ends(d), closed: make(chan struct{})}
 	l.try, _ = gen.(TryGenerator)
+	if f, ok := gen.(Fielder); ok {
+		l.fieldShift, l.fieldBits = f.Field()
+	}
 	if err := e.goLive(ctx, l); err != nil {
 		_ = l.close(ctx) // what it cannot give back is lost
 		return nil, err

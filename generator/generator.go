@@ -62,6 +62,14 @@ type Peeker interface {
 	Peek(ctx context.Context) (int64, error)
 }
 
+// Fielder is a Generator whose ids have a field for the caller: bits that are 0
+// in what Next and TryNext draw, and that a caller may set to a value of its
+// own, such as the shard of a row. Ids are unique without those bits already.
+type Fielder interface {
+	// Field is where the field lies; bits is 0 where the layout has none.
+	Field() (shift, bits uint8)
+}
+
 // Closer is a Generator that holds something to give back: reservations
 // are returned to the store as far as they are unused. After Close, Next
 // answers ErrNotNow.

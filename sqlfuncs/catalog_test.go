@@ -309,7 +309,7 @@ func TestCatalogsSayWhatASessionMayDo(t *testing.T) {
 	server := newServer(t)
 	admin := server.sessionWith(t, sqlfuncs.SessionOptions{User: "root", Database: "nextid", Admin: true})
 	reader := server.sessionWith(t, sqlfuncs.SessionOptions{User: "app", Database: "shop"})
-	const may = "SELECT has_table_privilege('ids', 'SELECT'), has_table_privilege('ids', 'INSERT'), has_schema_privilege('public', 'CREATE'), pg_has_role('nextid', 'MEMBER'), has_function_privilege('next_id(text)', 'EXECUTE')"
+	const may = "SELECT has_table_privilege('ids', 'SELECT'), has_table_privilege('ids', 'INSERT'), has_schema_privilege('public', 'CREATE'), pg_has_role('nextid', 'MEMBER'), has_function_privilege('next_id(text,bigint)', 'EXECUTE')"
 	admin.want(t, may, "t|t|t|t|t")
 	reader.want(t, may, "t|f|f|f|t")
 	reader.want(t, "SELECT rolname, rolsuper FROM pg_roles WHERE rolname !~ '^pg_' ORDER BY 1", "app|f\nnextid|t\nroot|t")

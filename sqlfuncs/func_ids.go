@@ -17,9 +17,15 @@ var countArgs = []argument{{name: "name", typ: datum.Text}, {name: "n", typ: dat
 // idFunctions draw ids.
 var idFunctions = []function{
 	{
-		name: "next_id", schema: nextidSchema, args: nameArg, result: datum.Int8, volatile: isVolatile,
-		help: "one new id from the generator",
-		eval: func(x *exec, a []datum.Value) (datum.Value, error) { return drawID(x, a[0].Str) },
+		name: "next_id", schema: nextidSchema, result: datum.Int8, volatile: isVolatile,
+		args: []argument{{name: "name", typ: datum.Text}, {name: "field", typ: datum.Int8, optional: true, open: datum.Int8}},
+		help: "one new id from the generator; field is the caller's bits, where its layout has a field",
+		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
+			if len(a) > 1 {
+				return drawWith(x, a[0].Str, a[1].Int)
+			}
+			return drawID(x, a[0].Str)
+		},
 	},
 	{
 		name: "next_ids", schema: nextidSchema, args: countArgs,
@@ -49,6 +55,31 @@ func drawID(x *exec, name string) (datum.Value, error) {
 	}
 	id, err := x.nextID(e)
 	return datum.MakeInt8(id), err
+}
+
+// drawWith draws an id with the caller's bits. It creates no generator: those
+// that are made of a name alone have no field.
+func drawWith(x *exec, name string, v int64) (datum.Value, error) {
+	if err := x.session.may(name); err != nil {
+		return datum.Value{}, err
+	}
+	e := x.server.registry.Lookup([]byte(name))
+	if e == nil {
+		var err error
+		if e, err = x.registry().Existing(x.ctx, name); err != nil {
+			return datum.Value{}, err
+		}
+	}
+	id, ok := e.TryNextWith(v)
+	if !ok {
+		x.session.waits()
+		var err error
+		if id, err = e.NextWith(x.ctx, v); err != nil {
+			return datum.Value{}, err
+		}
+	}
+	x.session.drew(e, id)
+	return datum.MakeInt8(id), nil
 }
 
 // newIDRun prepares n ids of a generator.

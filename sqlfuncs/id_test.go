@@ -521,6 +521,48 @@ func TestParseIDOfWhatLooksLikeANumber(t *testing.T) {
 	}
 }
 
+// next_id(name, field): the caller's bits, where the layout has a field.
+func TestIDsWithTheCallersBits(t *testing.T) {
+	server := newServer(t)
+	s := server.session(t)
+	s.must(t, `SELECT create_generator('users', 'snowflake', '{"bits": "time 41, field 10, worker 4, sequence 8"}')`)
+	s.must(t, `SELECT create_generator('posts', 'ring', '{"bits": "time 31, worker 10, sequence 12, field 10", "unit": "1s", "epoch": "2025-01-01"}')`)
+	s.must(t, `SELECT create_generator('rows', 'snowflake', '{"bits": "time 40, field 13, sequence 10", "text": "base62"}')`) // Instagram's
+	for _, name := range []string{"users", "posts", "rows"} {
+		seen := map[int64]bool{}
+		for i := range 3000 {
+			shard := i * 7 % 1024
+			id, err := strconv.ParseInt(s.must(t, fmt.Sprintf("SELECT next_id('%s', %d)", name, shard)).String(), 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := s.must(t, fmt.Sprintf("SELECT field FROM parse_id(%d, '%s')", id, name))
+			if seen[id] || r.String() != strconv.Itoa(shard) {
+				t.Fatalf("%s: id %d of shard %d: twice %v, field %s", name, id, shard, seen[id], r)
+			}
+			seen[id] = true
+		}
+		s.want(t, fmt.Sprintf("SELECT parse_id(next_id('%s', 1023), '%s')->>'field', parse_id(next_id('%s'), '%s')->'field'", name, name, name, name), "1023|0")
+		s.want(t, fmt.Sprintf("SELECT x = currval('%s'), x = lastval() FROM (SELECT next_id('%s', 5) AS x) q", name, name), "t|t")
+		s.want(t, fmt.Sprintf("SELECT count(DISTINCT next_id('%s', 9)) FROM generate_series(1, 500)", name), "500")
+		s.want(t, fmt.Sprintf("SELECT next_id('%s', NULL) IS NULL", name), "t")
+		s.fails(t, fmt.Sprintf("SELECT next_id('%s', -1)", name), sqlstate.InvalidParameterValue)
+	}
+	s.fails(t, "SELECT next_id('users', 1024)", sqlstate.InvalidParameterValue)
+	s.want(t, "SELECT id_floor('users', now()) < next_id('users', 1023), id_ceil('users', now()) >= next_id('users', 1023)", "t|t")
+	if r, err := s.execute(t, "SELECT parse_id(next_id($1, $2), 'users')->>'field'", "users", "77"); err != nil || r.String() != "77" {
+		t.Errorf("with parameters: %v, %v", r, err)
+	}
+	// No field, no generator, and one whose bits mean nothing any more.
+	s.must(t, "SELECT create_generator('plain', 'snowflake'); SELECT create_generator('numbers', 'segment')")
+	s.must(t, `SELECT create_generator('hidden', 'snowflake', '{"bits": "time 41, field 10, worker 4, sequence 8", "scatter": true}')`)
+	for _, name := range []string{"plain", "numbers", "hidden"} {
+		s.fails(t, "SELECT next_id('"+name+"', 1)", sqlstate.FeatureNotSupported)
+	}
+	s.fails(t, "SELECT next_id('nosuch', 1)", sqlstate.UndefinedTable)
+	s.want(t, "SELECT count(*) FROM nextid.generators WHERE name = 'nosuch'", "0")
+}
+
 func TestOperatorTables(t *testing.T) {
 	server := newServer(t)
 	server.segment(t, "a")

@@ -175,14 +175,8 @@ func (l *Layout) Ordered() bool { return l.HasTime() && !l.reversed }
 // RollbackBits is the width of the rollback field.
 func (l *Layout) RollbackBits() uint8 { return l.rollback.bits }
 
-// OwnBits is the width of the field that callers fill.
-func (l *Layout) OwnBits() uint8 { return l.own.bits }
-
-// PutOwn is id, whose field is 0, with v in it. ok is false where v does not
-// fit.
-func (l *Layout) PutOwn(id, v int64) (with int64, ok bool) {
-	return id | l.own.put(v), v >= 0 && v <= l.own.mask()
-}
+// Own is where the field lies that callers fill; see generator.Fielder.
+func (l *Layout) Own() (shift, bits uint8) { return l.own.shift, l.own.bits }
 
 // SequenceBits is the width of the sequence field.
 func (l *Layout) SequenceBits() uint8 { return l.sequence.bits }

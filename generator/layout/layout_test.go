@@ -78,7 +78,7 @@ func drawLayout(t *rapid.T) *Layout {
 	bits := rapid.IntRange(minTimeBits, 37).Draw(t, "time bits") // 37 bits of seconds end before the year 9999
 	fields := []Field{{rapid.SampledFrom([]FieldKind{Time, Time, Reversed}).Draw(t, "lead"), uint8(bits)}}
 	left -= bits
-	for _, k := range rapid.Permutation([]FieldKind{Datacenter, Worker, Rollback, Sequence}).Draw(t, "order") {
+	for _, k := range rapid.Permutation([]FieldKind{Datacenter, Worker, Rollback, Sequence, Own}).Draw(t, "order") {
 		if bits := rapid.IntRange(0, min(left, 43)).Draw(t, string(k)); bits > 0 {
 			fields = append(fields, Field{k, uint8(bits)})
 			left -= bits

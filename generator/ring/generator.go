@@ -288,6 +288,9 @@ func (g *Generator) RingStats() generator.RingStats {
 	return s
 }
 
+// Field implements generator.Fielder.
+func (g *Generator) Field() (shift, bits uint8) { return g.layout.Own() }
+
 // Explain implements generator.Explainer.
 func (g *Generator) Explain(id int64) (generator.Parts, error) { return g.layout.Explain(id) }
 

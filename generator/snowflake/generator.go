@@ -62,6 +62,7 @@ var (
 	_ generator.Reporter     = (*Generator)(nil)
 	_ generator.Explainer    = (*Generator)(nil)
 	_ generator.Stamper      = (*Generator)(nil)
+	_ generator.Fielder      = (*Generator)(nil)
 )
 
 // window is a time slice of the pool in the terms of one layout. A slice
@@ -495,6 +496,9 @@ func (g *Generator) Stats() generator.Stats {
 		Lasts: time.Duration(max(l.Hi*1000-g.pool.Now(), 0)) * time.Microsecond,
 	}
 }
+
+// Field implements generator.Fielder.
+func (g *Generator) Field() (shift, bits uint8) { return g.layout.Own() }
 
 // Explain implements generator.Explainer.
 func (g *Generator) Explain(id int64) (generator.Parts, error) { return g.layout.Explain(id) }

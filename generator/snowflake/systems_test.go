@@ -215,3 +215,39 @@ func TestPgEdgesOwnAlgorithmBesideUs(t *testing.T) {
 		})
 	}
 }
+
+// Two servers, and callers with any bits: the ids are unique without those
+// bits already, and in order for each value of them.
+func TestCallersBitsNeverMakeIDsEqual(t *testing.T) {
+	for _, bits := range []string{
+		"time 41, field 10, worker 4, sequence 8", "time 41, worker 4, sequence 8, field 10", "time 41, worker 4, field 10, sequence 8",
+	} {
+		inWorld(t, false, func(w *world) {
+			options := `{"bits":"` + bits + `"}`
+			servers := []*Generator{w.open(w.kind(), "users", options), w.open(w.kind(), "users", options)}
+			without, last := map[int64]bool{}, map[[2]int64]int64{}
+			for i := range 5000 {
+				g := servers[i%2]
+				shift, width := g.Field()
+				v := int64(i*37) % (1 << width)
+				r, err := g.Next(w.t.Context(), 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if why := covered(w.store, g.layout, r); why != "" {
+					t.Fatal(why)
+				}
+				plain := r.First
+				id := plain | v<<shift
+				if p, err := g.Explain(id); err != nil || *p.Field != v {
+					t.Fatalf("%s: %d is explained as %+v, %v", bits, id, p, err)
+				}
+				at := [2]int64{int64(i % 2), v}
+				if without[plain] || id <= last[at] {
+					t.Fatalf("%s: %d came twice, or out of order after %d", bits, id, last[at])
+				}
+				without[plain], last[at] = true, id
+			}
+		})
+	}
+}

@@ -1511,10 +1511,10 @@ ORDER BY 1, 2,
 SELECT 'next_id'::pg_catalog.regproc::pg_catalog.oid
 
 -- psql: \sf next_id
-SELECT pg_catalog.pg_get_functiondef({next_id(text)})
+SELECT pg_catalog.pg_get_functiondef({next_id(text,bigint)})
 
--- psql: \sf next_id(text)
-SELECT 'next_id(text)'::pg_catalog.regprocedure::pg_catalog.oid
+-- psql: \sf next_id(text,bigint)
+SELECT 'next_id(text,bigint)'::pg_catalog.regprocedure::pg_catalog.oid
 
 -- psql: \sv ids
 SELECT 'ids'::pg_catalog.regclass::pg_catalog.oid
