@@ -8,7 +8,6 @@ import (
 
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
-	"nextid/sqlfuncs/sqlstate"
 )
 
 // exec is one execution of a plan.
@@ -23,7 +22,8 @@ type exec struct {
 	portal  *Portal
 	tag     string // command tag; a statement may change it (COMMIT → ROLLBACK)
 	moved   int64  // rows passed by MOVE
-	held    int    // rows held in memory by sorts, joins, aggregates
+	held    int64  // bytes held by sorts, joins, aggregates; see hold
+	values  int64  // bytes of values that are being computed; see value
 	steps   int    // rows since the context was looked at
 	idRow   [1]datum.Value
 	slots   map[*slotExpr]datum.Value
@@ -48,15 +48,6 @@ func (x *exec) frame(i, n int) []datum.Value {
 		x.frames[i] = make([]datum.Value, n)
 	}
 	return x.frames[i]
-}
-
-// hold counts rows kept in memory.
-func (x *exec) hold(n int) error {
-	if x.held += n; x.held > x.server.limits.RowsInMemory {
-		return sqlstate.New(sqlstate.LimitExceeded, "the statement holds more than %d rows in memory", x.server.limits.RowsInMemory).
-			WithHint("Use a LIMIT, or leave out ORDER BY and joins over large sets.")
-	}
-	return nil
 }
 
 // contextEvery is how many rows may pass before a loop looks at its context.

@@ -3,6 +3,7 @@ package sqlfuncs
 import (
 	"errors"
 	"io"
+	"slices"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/syntax"
@@ -10,6 +11,7 @@ import (
 
 // pass reports whether every condition is true for the current rows.
 func pass(x *exec, conds []*expr) (bool, error) {
+	defer x.rowDone(x.values)
 	for _, c := range conds {
 		v, err := c.eval(x)
 		if err != nil || !v.Valid || v.Int != 1 {
@@ -398,10 +400,11 @@ func (j *joinRows) readRight(x *exec) error {
 		if !ok {
 			break
 		}
-		if err := x.hold(1); err != nil {
+		row := x.frame(sp.frame, sp.to)[sp.from:sp.to]
+		if err := x.holdRow(row); err != nil {
 			return err
 		}
-		j.rightRows = append(j.rightRows, append([]datum.Value(nil), x.frame(sp.frame, sp.to)[sp.from:sp.to]...))
+		j.rightRows = append(j.rightRows, slices.Clone(row))
 	}
 	return j.buildIndex(x)
 }

@@ -57,7 +57,7 @@ func (p *selectPlan) open(x *exec) (rowIter, error) {
 		}
 		src = rows
 	}
-	var it rowIter = &projectRows{plan: p, src: src, row: make([]datum.Value, len(p.targets))}
+	var it rowIter = &projectRows{plan: p, src: src, row: make([]datum.Value, len(p.targets)), mark: x.values}
 	if p.distinct && p.distinctOn == nil {
 		it = &distinctRows{in: it, seen: map[string]int{}, folds: p.folds}
 	}
@@ -122,6 +122,7 @@ type projectRows struct {
 	src  rowSource
 	row  []datum.Value
 	sets []setRun
+	mark int64 // see exec.rowDone
 }
 
 func (r *projectRows) next(x *exec) ([]datum.Value, error) {
@@ -129,6 +130,7 @@ func (r *projectRows) next(x *exec) ([]datum.Value, error) {
 	if r.plan.sets != nil && r.plan.sets.used {
 		advance = r.nextSet
 	}
+	x.rowDone(r.mark)
 	ok, err := advance(x)
 	if err != nil {
 		return nil, err

@@ -26,6 +26,20 @@ type partition struct {
 	starts []int // by group: its first row; one more at the end
 }
 
+// size is what the row holds.
+func (in *windowInput) size() int {
+	n := sizeOfRow(in.row) + sizeOfRow(in.out)
+	for _, part := range [][][]datum.Value{in.args, in.keys} {
+		for _, values := range part {
+			n += sizeOfRow(values)
+		}
+	}
+	for _, key := range in.part {
+		n += keyBytes + len(key)
+	}
+	return n
+}
+
 // open reads all rows of src and computes the window functions. The rows lie
 // in the frame base and are width wide.
 func (w *windowPlan) open(x *exec, src rowSource, base, width int) (rowSource, error) {
@@ -38,10 +52,12 @@ func (w *windowPlan) open(x *exec, src rowSource, base, width int) (rowSource, e
 		if !ok {
 			break
 		}
-		if err := x.hold(1 + len(w.calls)); err != nil {
-			return nil, err
-		}
+		mark := x.values
 		in, err := w.read(x, base, width)
+		if err == nil {
+			x.rowDone(mark)
+			err = x.hold(in.size())
+		}
 		if err != nil {
 			return nil, err
 		}

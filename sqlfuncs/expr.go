@@ -27,6 +27,7 @@ type expr struct {
 	attr      int16
 	collation collation // MySQL: how its text compares
 	origin    *Origin   // MySQL: of a plain column
+	counted   bool      // see counted
 }
 
 // ref is a column of a level's row.

@@ -81,11 +81,18 @@ type extremeAgg struct {
 	value datum.Value
 	sign  int
 	fold  textFold
+	held  int // bytes, of the largest value so far
 }
 
-func (e *extremeAgg) add(_ *exec, a []datum.Value) error {
+func (e *extremeAgg) add(x *exec, a []datum.Value) error {
 	if !a[0].Valid {
 		return nil
+	}
+	if n := sizeOf(a[0]) - e.held; n > 0 {
+		if err := x.hold(n); err != nil {
+			return err
+		}
+		e.held += n
 	}
 	if !e.value.Valid {
 		e.value = a[0]
@@ -120,9 +127,12 @@ func newStringAgg(t datum.OID) aggregate {
 	return &stringAgg{typ: t}
 }
 
-func (s *stringAgg) add(_ *exec, a []datum.Value) error {
+func (s *stringAgg) add(x *exec, a []datum.Value) error {
 	if !a[0].Valid {
 		return nil
+	}
+	if err := x.hold(2 * (len(a[0].Str) + len(a[1].Str))); err != nil { // twice: it grows
+		return err
 	}
 	if s.valid {
 		s.text = append(s.text, a[1].Str...) // of a NULL separator: nothing
@@ -171,7 +181,7 @@ func (g *arrayAgg) add(x *exec, a []datum.Value) error {
 	if err := checkArraySize(len(g.elems)); err != nil {
 		return err
 	}
-	return x.hold(1 + len(v.Elems))
+	return x.holdRow([]datum.Value{v})
 }
 
 // checkShape refuses arrays that do not fit together.

@@ -27,6 +27,7 @@ func newJSONObjectAgg(t datum.OID) func(datum.OID) aggregate {
 
 func (g *jsonAgg) add(x *exec, a []datum.Value) error {
 	e := newJSONEncoder(x)
+	before := len(g.text)
 	if g.object {
 		if err := g.addMember(e, a); err != nil {
 			return err
@@ -37,7 +38,7 @@ func (g *jsonAgg) add(x *exec, a []datum.Value) error {
 	if len(g.text) > maxTextBytes {
 		return errTextTooLong
 	}
-	return nil
+	return x.hold(2 * (len(g.text) - before)) // twice: it grows
 }
 
 func (g *jsonAgg) addElement(e jsonEncoder, v datum.Value) {

@@ -19,7 +19,7 @@ import (
 // fuzzLimits keep one statement small.
 var fuzzLimits = sqlfuncs.Limits{
 	IDsPerCall: 50, Statements: 4, Portals: 4, PreparedBytes: 1 << 14,
-	StatementsPerQuery: 8, RowsInMemory: 500, PlanCache: 16,
+	StatementsPerQuery: 8, PlanCache: 16,
 }
 
 const (

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -47,25 +48,39 @@ func TestStatementsPerQueryAreBounded(t *testing.T) {
 	}
 }
 
-func TestRowsInMemoryAreBounded(t *testing.T) {
-	s := newServer(t, serverConfig{limits: sqlfuncs.Limits{RowsInMemory: 1000}}).session(t)
+func TestMemoryIsBounded(t *testing.T) {
+	server := newServer(t, serverConfig{memory: account.Limits{Session: 1_000_000}})
+	s := server.session(t)
 	for _, sql := range []string{
-		"SELECT g FROM generate_series(1, 2000) g ORDER BY g",
-		"SELECT DISTINCT g FROM generate_series(1, 2000) g",
-		"SELECT g FROM generate_series(1, 2000) g GROUP BY g",
-		"SELECT count(DISTINCT g) FROM generate_series(1, 2000) g",
-		"SELECT array_agg(g ORDER BY g) FROM generate_series(1, 2000) g",
-		"SELECT * FROM generate_series(1, 2) a JOIN generate_series(1, 2000) b ON true",
-		"SELECT 5 IN (SELECT generate_series(1, 2000))",
-		"SELECT ARRAY(SELECT generate_series(1, 2000))",
-		"SELECT generate_series(1, 2000) EXCEPT SELECT 1",
-		"SELECT 1 INTERSECT SELECT generate_series(1, 2000)",
-		"WITH a AS (SELECT generate_series(1, 2000)) SELECT count(*) FROM a",
+		"SELECT g FROM generate_series(1, 20000) g ORDER BY g",
+		"SELECT DISTINCT g FROM generate_series(1, 20000) g",
+		"SELECT g FROM generate_series(1, 20000) g GROUP BY g",
+		"SELECT count(DISTINCT g) FROM generate_series(1, 20000) g",
+		"SELECT array_agg(g ORDER BY g) FROM generate_series(1, 20000) g",
+		"SELECT * FROM generate_series(1, 2) a JOIN generate_series(1, 20000) b ON true",
+		"SELECT 5 IN (SELECT generate_series(1, 20000))",
+		"SELECT ARRAY(SELECT generate_series(1, 20000))",
+		"SELECT generate_series(1, 20000) EXCEPT SELECT 1",
+		"SELECT 1 INTERSECT SELECT generate_series(1, 20000)",
+		"WITH a AS (SELECT generate_series(1, 20000)) SELECT count(*) FROM a",
 		"WITH RECURSIVE t (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT n FROM t",
-		"WITH RECURSIVE t (n) AS (SELECT 1 UNION SELECT n FROM t, generate_series(1, 2000)) SELECT n FROM t",
-		"DECLARE c CURSOR WITH HOLD FOR SELECT generate_series(1, 2000)",
+		"WITH RECURSIVE t (n) AS (SELECT 1 UNION SELECT n FROM t, generate_series(1, 20000)) SELECT n FROM t",
+		"DECLARE c CURSOR WITH HOLD FOR SELECT generate_series(1, 20000)",
+		"SELECT count(DISTINCT repeat('x', 10000) || g) FROM generate_series(1, 200) g",
+		"SELECT repeat('x', 10000) || g AS t FROM generate_series(1, 200) g ORDER BY t",
+		"SELECT DISTINCT repeat('x', 10000) || g FROM generate_series(1, 200) g",
+		"SELECT 1 FROM generate_series(1, 200) g GROUP BY repeat('x', 10000) || g",
+		"SELECT count(*) FROM generate_series(1, 2) a JOIN (SELECT repeat('x', 10000) || g AS t FROM generate_series(1, 200) g) b ON true",
+		"SELECT max(t) OVER () FROM (SELECT repeat('x', 10000) || g AS t FROM generate_series(1, 200) g) a",
+		"SELECT g, max(repeat('x', 10000) || g) FROM generate_series(1, 200) g GROUP BY g",
+		"SELECT g, string_agg(repeat('x', 10000), ',') FROM generate_series(1, 200) g GROUP BY g",
+		"SELECT g, json_agg(repeat('x', 10000)) FROM generate_series(1, 200) g GROUP BY g",
+		"SELECT " + strings.Repeat("repeat('x', 10000), ", 150) + "1",
+		"SELECT ARRAY[" + strings.Repeat("repeat('x', 10000), ", 150) + "'x']",
+		"SELECT length(concat(" + strings.Repeat("repeat('x', 10000), ", 150) + "'x'))",
+		"SELECT " + strings.Repeat("1+", 5000) + "1",
 	} {
-		s.fails(t, sql, sqlstate.LimitExceeded)
+		s.fails(t, sql, sqlstate.OutOfMemory)
 	}
 	for _, sql := range []string{
 		"SELECT g FROM generate_series(1, 5000) g",
@@ -74,10 +89,20 @@ func TestRowsInMemoryAreBounded(t *testing.T) {
 		"SELECT g FROM generate_series(1, 5000) g WHERE EXISTS (SELECT 1 WHERE g > 10)",
 		"SELECT g, (SELECT max(x) FROM (VALUES (1), (2)) v (x) WHERE x < g) FROM generate_series(1, 2000) g",
 		"SELECT * FROM generate_series(1, 2000) a, LATERAL (SELECT a + 1) b",
+		"SELECT length(repeat('x', 10000) || g) FROM generate_series(1, 1000) g",
+		"SELECT g FROM generate_series(1, 1000) g WHERE repeat('x', 10000) || g = ''",
+		"SELECT max(length(repeat('x', 10000))) FROM generate_series(1, 1000) g",
+		"SELECT (SELECT length(repeat('x', 10000) || g)) FROM generate_series(1, 1000) g",
+		"SELECT count(*) FROM (SELECT repeat('x', 10000) FROM generate_series(1, 1000)) a",
+		"SELECT count(*) FROM generate_series(1, 1000) g GROUP BY length(repeat('x', 10000) || g)",
 	} {
 		if _, err := s.run(t, sql); err != nil {
-			t.Errorf("%s holds few rows: %v", sql, err)
+			t.Errorf("%s holds little: %v", sql, err)
 		}
+	}
+	s.must(t, "SELECT 1") // instead of a large text before it
+	if used := s.Memory().Used(); used > 20_000 {
+		t.Errorf("%d bytes are still counted", used)
 	}
 }
 

@@ -11,6 +11,9 @@ import (
 // list of parameter types.
 const maxVariants = 16
 
+// maxVariantBytes is the largest plan that is kept for several types.
+const maxVariantBytes = 64 << 10
+
 // forTypes returns the statement planned for the types that the client bound
 // with this execution. MySQL's clients tell them only then; Prepare took a
 // parameter whose type did not follow from its place for text.
@@ -36,11 +39,16 @@ func (s *Session) forTypes(st *Statement, args []Arg) (*Statement, error) {
 			return v, nil
 		}
 	}
+	if err := s.memory.Draw(st.cost); err != nil {
+		return nil, err
+	}
+	defer s.memory.Return(st.cost)
 	v, err := s.plan(st.tree, st.Text, st.Text, types)
 	if err != nil {
 		return nil, err
 	}
-	if v.shared && (known == nil || len(*known) < maxVariants) {
+	v.cost = st.cost
+	if v.shared && st.cost < maxVariantBytes && (known == nil || len(*known) < maxVariants) {
 		next := map[string]*Statement{}
 		if known != nil {
 			next = maps.Clone(*known)

@@ -13,10 +13,13 @@ import (
 // expr analyses an expression in a scope.
 func (p *planner) expr(s *scope, e syntax.Expr) (*expr, error) {
 	x, err := p.analyse(s, e)
-	if err == nil && x.pos == 0 {
+	if err != nil {
+		return x, err
+	}
+	if x.pos == 0 {
 		x.pos = e.Position()
 	}
-	return x, err
+	return counted(x), p.session.planned(len(x.refs) * refBytes)
 }
 
 func (p *planner) analyse(s *scope, e syntax.Expr) (*expr, error) {

@@ -347,6 +347,10 @@ func (p *planner) apply(f *function, args []*expr) (*expr, error) {
 		if err != nil || (null && !f.nullable) {
 			return datum.Null(f.result), err
 		}
+		defer x.rowDone(x.values)
+		if err := x.working(values); err != nil {
+			return datum.Null(f.result), err
+		}
 		return eval(x, values)
 	}, args...)
 	x.volatile = x.volatile || f.volatile == isVolatile

@@ -286,6 +286,7 @@ func (g *groupPlan) open(x *exec, src rowSource) (rowSource, error) {
 		if !ok {
 			break
 		}
+		mark := x.values
 		by, err := evalAll(x, g.by)
 		if err != nil {
 			return nil, err
@@ -293,7 +294,7 @@ func (g *groupPlan) open(x *exec, src rowSource) (rowSource, error) {
 		key = rowKey(key[:0], by, g.folds)
 		one := groups[string(key)]
 		if one == nil {
-			if err := x.hold(1); err != nil {
+			if err := x.hold(keyBytes + len(key) + sizeOfRow(by) + len(g.calls)*groupBytes); err != nil {
 				return nil, err
 			}
 			one = g.newGroup(by)
@@ -304,6 +305,7 @@ func (g *groupPlan) open(x *exec, src rowSource) (rowSource, error) {
 			if err := c.add(x, &one.calls[i]); err != nil {
 				return nil, err
 			}
+			x.rowDone(mark)
 		}
 	}
 	return &groupRows{plan: g, groups: order}, nil
@@ -350,7 +352,7 @@ func (c *aggregateCall) add(x *exec, st *aggregateState) error {
 		if st.seen[key]++; st.seen[key] > 1 {
 			return nil
 		}
-		if err := x.hold(1); err != nil {
+		if err := x.hold(keyBytes + len(key)); err != nil {
 			return err
 		}
 	}
@@ -361,8 +363,9 @@ func (c *aggregateCall) add(x *exec, st *aggregateState) error {
 	if err != nil {
 		return err
 	}
-	st.rows = append(st.rows, append(keys, values...))
-	return x.hold(1)
+	row := append(keys, values...)
+	st.rows = append(st.rows, row)
+	return x.holdRow(row)
 }
 
 // groupRows yields the groups.

@@ -348,7 +348,9 @@ func (p *planner) constantValue(e *expr) (datum.Value, bool) {
 	if !e.isConstant() || e.param > 0 {
 		return datum.Value{}, false
 	}
-	v, err := e.eval(newExec(context.Background(), p.session, nil))
+	x := newExec(context.Background(), p.session, nil)
+	defer x.release()
+	v, err := e.eval(x)
 	return v, err == nil
 }
 

@@ -116,6 +116,9 @@ func (p *planner) selectCore(s *scope, c *syntax.SelectCore, orderBy []syntax.Or
 	}
 	s.sets.used = len(s.sets.calls) > 0
 	plan.sets, plan.targets, plan.width = s.sets, out.exprs, s.width
+	if err := p.session.planned(len(out.exprs) * targetBytes); err != nil {
+		return nil, err
+	}
 	if len(windows.calls) > 0 {
 		plan.windows = windows
 	}

@@ -167,7 +167,7 @@ func (d *distinctRows) next(x *exec) ([]datum.Value, error) {
 		if _, ok := d.seen[string(d.key)]; ok {
 			continue
 		}
-		if err := x.hold(1); err != nil {
+		if err := x.hold(keyBytes + len(d.key)); err != nil {
 			return nil, err
 		}
 		d.seen[string(d.key)] = 1

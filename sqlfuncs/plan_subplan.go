@@ -132,7 +132,7 @@ func (p *planner) subquery(s *scope, e *syntax.Subquery) (*expr, error) {
 			for i, r := range rows {
 				elems[i] = r[0]
 			}
-			x.held -= len(rows)
+			x.dropRows(rows)
 			return datum.MakeArray(info.Array, elems), err
 		}), nil
 	}
@@ -259,7 +259,7 @@ func (c *rowsTest) eval(x *exec) (datum.Value, error) {
 	if err != nil {
 		return datum.Value{}, err
 	}
-	defer func() { x.held -= len(rows) }()
+	defer x.dropRows(rows)
 	return c.linear(x, rows)
 }
 

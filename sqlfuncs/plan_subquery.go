@@ -3,6 +3,7 @@ package sqlfuncs
 import (
 	"errors"
 	"io"
+	"slices"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
@@ -207,10 +208,10 @@ func drain(x *exec, it rowIter) ([][]datum.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := x.hold(1); err != nil {
+		if err := x.holdRow(row); err != nil {
 			return nil, err
 		}
-		rows = append(rows, append([]datum.Value(nil), row...))
+		rows = append(rows, slices.Clone(row))
 	}
 }
 

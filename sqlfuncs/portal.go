@@ -45,6 +45,7 @@ type Portal struct {
 
 	opened int64 // when: the how-manieth portal of the session
 	bytes  int   // of the bound values, part of Session.bytes
+	memory int64 // drawn for the plan and the values
 }
 
 // rowCopy is a row that outlives the next one.
@@ -82,8 +83,10 @@ func (s *Session) Bind(name []byte, st *Statement, args []Arg, formats []int16) 
 		return nil, err
 	}
 	p.init(s, st, params)
-	p.bytes = size
-	s.bytes += size
+	if err := p.keeps(size, st.cost, params); err != nil {
+		s.dropPortal(p)
+		return nil, err
+	}
 	p.formats = slices.Clone(formats)
 	if n := len(p.columns); len(formats) > 1 && len(formats) != n {
 		s.dropPortal(p)
@@ -122,8 +125,10 @@ func (s *Session) Open(st *Statement, args []Arg) (*Portal, error) {
 	}
 	p := &Portal{}
 	p.init(s, st, params)
-	p.bytes = size
-	s.bytes += size
+	if err := p.keeps(size, st.cost, params); err != nil {
+		p.Close()
+		return nil, err
+	}
 	return p, nil
 }
 
@@ -173,9 +178,10 @@ func (s *Session) bindArgs(st *Statement, args []Arg) (values []datum.Value, siz
 	for _, a := range args {
 		size += len(a.Data)
 	}
-	if err := s.roomFor(size); err != nil {
+	if err := s.memory.Draw(int64(size) * workFactor); err != nil {
 		return nil, 0, err
 	}
+	defer s.memory.Return(int64(size) * workFactor)
 	values = make([]datum.Value, len(args))
 	for i, a := range args {
 		t := st.Params[i]
@@ -196,6 +202,21 @@ func (s *Session) bindArgs(st *Statement, args []Arg) (values []datum.Value, siz
 		}
 	}
 	return values, size, nil
+}
+
+// keeps counts what the portal holds until Close: bound values of a size, and a
+// plan, which may outlive the statement that it was made for.
+func (p *Portal) keeps(size int, plan int64, values []datum.Value) error {
+	if err := p.session.takeRoom(size); err != nil {
+		return err
+	}
+	p.bytes = size
+	memory := plan + int64(sizeOfRow(values))
+	if err := p.session.memory.Draw(memory); err != nil {
+		return err
+	}
+	p.memory = memory
+	return nil
 }
 
 func (s *Session) textArg(t datum.OID, data []byte) (datum.Value, error) {
@@ -436,6 +457,9 @@ func (p *Portal) finish() {
 		p.rows = nil
 	}
 	p.ids = nil
+	if p.x != nil && !p.buffer {
+		p.x.release()
+	}
 }
 
 // IDs reports whether the result is one bigint column of ids that NextIDs
@@ -491,8 +515,15 @@ func (p *Portal) Close() {
 	}
 	p.done = true
 	p.buffered, p.params = nil, nil
+	if p.x != nil {
+		p.x.release()
+	}
 	if p.bytes > 0 {
-		p.session.bytes -= p.bytes
+		p.session.giveRoom(p.bytes)
 		p.bytes = 0
+	}
+	if p.memory > 0 {
+		p.session.memory.Return(p.memory)
+		p.memory = 0
 	}
 }

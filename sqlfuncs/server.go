@@ -9,6 +9,7 @@ import (
 	"nextid/generator"
 	"nextid/generator/layout"
 	"nextid/generator/uuid"
+	"nextid/sqlfuncs/account"
 )
 
 // Config configures a Server. Registry is required.
@@ -16,6 +17,7 @@ type Config struct {
 	Registry *generator.Registry
 	Version  string // of nextid, for version()
 	Limits   Limits
+	Memory   account.Limits  // of all sessions together, see package account
 	Clock    generator.Clock // nil: the system's
 	Layout   string          // default layout of parse_id(number); "": twitter
 
@@ -52,7 +54,6 @@ type Limits struct {
 	Portals            int   // open portals (cursors) of a session
 	PreparedBytes      int   // text of all prepared statements and bound values of a session
 	StatementsPerQuery int   // statements in one simple query
-	RowsInMemory       int   // rows that a sort, a join, a cursor or an aggregate may hold
 	PlanCache          int   // statements in the server-wide cache
 }
 
@@ -63,7 +64,6 @@ var DefaultLimits = Limits{
 	Portals:            64,
 	PreparedBytes:      1 << 20,
 	StatementsPerQuery: 32,
-	RowsInMemory:       1_000_000,
 	PlanCache:          1024,
 }
 
@@ -80,7 +80,6 @@ func (l Limits) withDefaults() Limits {
 	or(&l.Portals, DefaultLimits.Portals)
 	or(&l.PreparedBytes, DefaultLimits.PreparedBytes)
 	or(&l.StatementsPerQuery, DefaultLimits.StatementsPerQuery)
-	or(&l.RowsInMemory, DefaultLimits.RowsInMemory)
 	or(&l.PlanCache, DefaultLimits.PlanCache)
 	return l
 }
@@ -88,6 +87,7 @@ func (l Limits) withDefaults() Limits {
 // Server is what all sessions share: functions, tables, settings, plans.
 type Server struct {
 	registry     *generator.Registry
+	memory       *account.Server
 	version      string
 	limits       Limits
 	clock        generator.Clock
@@ -122,7 +122,7 @@ func NewServer(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		registry: cfg.Registry, version: cfg.Version, limits: cfg.Limits.withDefaults(),
+		registry: cfg.Registry, memory: account.NewServer(cfg.Memory), version: cfg.Version, limits: cfg.Limits.withDefaults(),
 		clock: cfg.Clock, layout: l, uuids: uuid.NewSource(cfg.Clock), nodes: cfg.Nodes, trail: cfg.Trail,
 		takeover: cfg.Takeover, variables: cfg.Variables,
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
@@ -78,6 +79,8 @@ type Session struct {
 	hasPortal bool   // unnamedPo is open
 	opened    int64  // portals so far
 	bytes     int    // of prepared texts and bound values, see Limits.PreparedBytes
+	memory    *account.Session
+	planning  int64 // drawn for the text that was read last
 
 	last     lastID
 	currvals map[*generator.Entry]int64
@@ -112,11 +115,20 @@ const maxStartupSettings = 64
 
 // NewSession begins a session. Bad start-up settings are 22023 or 42704.
 func (s *Server) NewSession(o SessionOptions) (*Session, error) {
+	memory := s.memory.Open(o.User)
+	session, err := s.newSession(o, memory)
+	if err != nil {
+		memory.Close()
+	}
+	return session, err
+}
+
+func (s *Server) newSession(o SessionOptions, memory *account.Session) (*Session, error) {
 	if o.Database == "" && o.Dialect == syntax.PostgreSQL {
 		o.Database = o.User
 	}
 	session := &Session{
-		server: s, dialect: o.Dialect, options: o, started: s.now(),
+		server: s, dialect: o.Dialect, options: o, started: s.now(), memory: memory,
 		prepared: map[string]*Statement{}, portals: map[string]*Portal{}, currvals: map[*generator.Entry]int64{},
 	}
 	if o.Dialect == syntax.MySQL {
@@ -164,6 +176,7 @@ func (s *Session) register() {
 func (s *Session) Close() {
 	s.server.locks.releaseAll(s)
 	s.closePortals(func(*Portal) bool { return true })
+	s.memory.Close()
 	s.server.sessions.mu.Lock()
 	defer s.server.sessions.mu.Unlock()
 	delete(s.server.sessions.all, s)
@@ -303,6 +316,9 @@ func (s *Session) IdleInTransactionTimeout() time.Duration {
 	}
 	return s.vars.duration("idle_in_transaction_session_timeout")
 }
+
+// Memory is the account on which the session draws, for its goroutine alone.
+func (s *Session) Memory() *account.Session { return s.memory }
 
 // OnWait sets a function that is called before a statement waits for a tick,
 // the store or a timer: the protocol sends what it has answered so far.
@@ -536,22 +552,35 @@ func (s *Session) keep(name string, st *Statement) error {
 		return sqlstate.New(sqlstate.LimitExceeded, "this session already has %d prepared statements", len(s.prepared)).
 			WithHint("DEALLOCATE statements that are no longer used.")
 	}
-	size := len(name) + len(st.Text)
-	if err := s.roomFor(size); err != nil {
+	if err := s.memory.Draw(st.cost); err != nil {
 		return err
 	}
-	s.bytes += size
+	if err := s.takeRoom(len(name) + len(st.Text)); err != nil {
+		s.memory.Return(st.cost)
+		return err
+	}
 	s.prepared[strings.Clone(name)] = st
 	return nil
 }
 
-// roomFor refuses texts and values beyond Limits.PreparedBytes.
-func (s *Session) roomFor(size int) error {
+// takeRoom counts texts and values, and refuses them beyond
+// Limits.PreparedBytes.
+func (s *Session) takeRoom(size int) error {
 	if s.bytes+size > s.server.limits.PreparedBytes {
 		return sqlstate.New(sqlstate.LimitExceeded, "the prepared statements and bound values of this session are larger than %d bytes",
 			s.server.limits.PreparedBytes).WithHint("DEALLOCATE statements and CLOSE cursors that are no longer used.")
 	}
+	if err := s.memory.Draw(int64(size)); err != nil {
+		return err
+	}
+	s.bytes += size
 	return nil
+}
+
+// giveRoom undoes takeRoom.
+func (s *Session) giveRoom(size int) {
+	s.bytes -= size
+	s.memory.Return(int64(size))
 }
 
 // Prepared returns a prepared statement (26000 when there is none).
@@ -575,7 +604,8 @@ func (s *Session) Unprepare(name []byte) {
 		return
 	}
 	if st, ok := s.prepared[string(name)]; ok {
-		s.bytes -= len(name) + len(st.Text)
+		s.giveRoom(len(name) + len(st.Text))
+		s.memory.Return(st.cost)
 		delete(s.prepared, string(name))
 	}
 }

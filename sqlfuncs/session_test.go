@@ -22,6 +22,7 @@ import (
 	"nextid/generator/uuid"
 	"nextid/generator/worker"
 	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
 )
@@ -37,6 +38,7 @@ type testServer struct {
 // serverConfig is what tests vary.
 type serverConfig struct {
 	limits       sqlfuncs.Limits
+	memory       account.Limits
 	noAutoCreate bool
 	trail        sqlfuncs.Trail
 }
@@ -65,7 +67,7 @@ func newServer(t testing.TB, configs ...serverConfig) *testServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Version: "test", Trail: cfg.trail, Limits: cfg.limits})
+	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Version: "test", Trail: cfg.trail, Limits: cfg.limits, Memory: cfg.memory})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/pgtest"
 	"nextid/sqlfuncs/sqlstate"
@@ -186,7 +186,7 @@ func sltFiles(t *testing.T) []string {
 func TestStatementFiles(t *testing.T) {
 	for _, file := range sltFiles(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			server := newServer(t, serverConfig{limits: sqlfuncs.Limits{RowsInMemory: 10_000}})
+			server := newServer(t, serverConfig{memory: account.Limits{Session: 64 << 20}})
 			s := server.session(t)
 			for _, c := range readSLT(t, file) {
 				if got := ourAnswer(t, s, c.sql); got != c.want {

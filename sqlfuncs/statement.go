@@ -58,6 +58,7 @@ type Statement struct {
 	openIDs []int      // numbers of parameters that may be any id
 	exits   bool       // COMMIT, ROLLBACK, …: allowed in a failed transaction
 	shared  bool       // does not depend on the session that planned it
+	cost    int64      // bytes that its tree and plan hold, at most
 
 	keepsWarnings bool // SHOW WARNINGS: does not clear what it shows
 
@@ -87,11 +88,45 @@ func (s *Session) parse(text string) ([]syntax.Parsed, error) {
 	if err := s.readable(text); err != nil {
 		return nil, err
 	}
+	if err := s.willPlan(text); err != nil {
+		return nil, err
+	}
 	parsed, err := s.parseDialect(text)
 	if err != nil {
 		return nil, err
 	}
 	return parsed, s.mayHold(len(parsed))
+}
+
+// What a statement's tree and plan hold, at most: for each token of its text,
+// for each column of a select list (a * has many), and for each column that an
+// expression reads, in the expression and in those that it is a part of.
+const (
+	tokenBytes  = 512
+	targetBytes = 512
+	refBytes    = 64
+)
+
+// willPlan counts what a text will hold when it is planned, instead of the text
+// before it: a statement that is kept is counted by who keeps it.
+func (s *Session) willPlan(text string) error {
+	s.memory.Return(s.planning)
+	s.planning = 0
+	cost := int64(syntax.CountTokens(text, s.dialect, s.mysql.reading.mode)) * tokenBytes
+	if err := s.memory.Draw(cost); err != nil {
+		return err
+	}
+	s.planning = cost
+	return nil
+}
+
+// planned counts what the text being planned holds beyond its tokens.
+func (s *Session) planned(n int) error {
+	if err := s.memory.Draw(int64(n)); err != nil {
+		return err
+	}
+	s.planning += int64(n)
+	return nil
 }
 
 // mayHold refuses a query of n statements where that is too many.
@@ -128,6 +163,7 @@ func (p *planner) plan(tree syntax.Statement, text string) (*Statement, error) {
 	if err := p.statement(st, tree); err != nil {
 		return nil, p.located(err)
 	}
+	st.cost = p.session.planning
 	st.Params = p.finishParams()
 	for _, n := range p.openIDs {
 		if p.uses[n-1] == 1 { // nothing else takes it for a number

@@ -424,6 +424,11 @@ func (x *exec) catalog(t *table) (*catalogRowSet, error) {
 	if x.catalogs == nil {
 		x.catalogs = map[*table]*catalogRowSet{}
 	}
+	for _, row := range rows {
+		if err := x.holdRow(row); err != nil {
+			return nil, err
+		}
+	}
 	x.catalogs[t] = &catalogRowSet{rows: rows}
 	return x.catalogs[t], nil
 }

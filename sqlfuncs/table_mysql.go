@@ -222,8 +222,11 @@ func idTablesOf(x *exec) ([]*table, error) {
 		}
 	}
 	slices.SortFunc(out, func(a, b *table) int { return strings.Compare(a.name, b.name) })
-	return out, x.hold(len(out))
+	return out, x.hold(len(out) * listedBytes)
 }
+
+// listedBytes is what a table costs that was made to be listed.
+const listedBytes = 1 << 10
 
 // sequenceTable shows a generator as one of MariaDB's sequences. Reading it
 // draws nothing: what it hands out next is not told.
@@ -274,7 +277,7 @@ func listTables(x *exec, databases []string) ([]listedTable, error) {
 			out = append(out, listedTable{database, t})
 		}
 	}
-	return out, x.hold(len(out))
+	return out, x.hold(len(out) * listedBytes)
 }
 
 // mysqlTableType is TABLE_TYPE.

@@ -28,16 +28,15 @@ func (p *planner) declare(st *Statement, t *syntax.Declare) error {
 		if t.Name == "" {
 			return sqlstate.New(sqlstate.InvalidCursorName, "cursor name must not be empty")
 		}
-		if err := s.roomFor(x.portal.bytes); err != nil {
-			return err
-		}
 		c, err := s.newPortal(t.Name)
 		if err != nil {
 			return err
 		}
 		c.init(s, inner, slices.Clone(x.params))
-		c.bytes = x.portal.bytes
-		s.bytes += c.bytes
+		if err := c.keeps(x.portal.bytes, st.cost, x.params); err != nil {
+			s.dropPortal(c)
+			return err
+		}
 		c.cursor, c.binary, c.held = true, t.Binary, t.Hold
 		c.buffer = t.Hold
 		if s.tx.state == txIdle {
@@ -155,7 +154,7 @@ func (p *Portal) nextBuffered(ctx context.Context) ([]datum.Value, error) {
 		p.position = len(p.buffered) + 1
 		return nil, err
 	}
-	if err := p.x.hold(1); err != nil {
+	if err := p.x.holdRow(row); err != nil {
 		return nil, p.failed(err)
 	}
 	p.buffered = append(p.buffered, slices.Clone(row))
@@ -174,7 +173,7 @@ func (p *Portal) materialize(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := p.x.hold(1); err != nil {
+		if err := p.x.holdRow(row); err != nil {
 			return err
 		}
 		p.buffered = append(p.buffered, slices.Clone(row))

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -62,7 +63,9 @@ type conn struct {
 
 	work     *workspace // nil while waiting
 	out      Out
-	pending  []byte    // the beginning of a message that has not arrived whole
+	pending  []byte // the beginning of a message that has not arrived whole
+	counted  int64  // bytes of pending that account has counted
+	account  *account.Session
 	partial  bool      // pending has its deadline
 	heard    bool      // the first byte has arrived
 	admitted bool      // logged in; under server.mu, and read by the connection's goroutine
@@ -352,6 +355,11 @@ func (c *conn) feed(in []byte) bool {
 	c.info.counters.received.Add(int64(len(in)))
 	data := in
 	if len(c.pending) > 0 {
+		if !c.grow(len(c.pending) + len(in)) {
+			c.goodbye(func() { c.machine.Refuse(&c.out, NoMemory) })
+			c.impolite = true
+			return false
+		}
 		c.pending = append(c.pending, in...)
 		data = c.pending
 	}
@@ -378,11 +386,47 @@ func (c *conn) feed(in []byte) bool {
 	return true
 }
 
+// grow makes room for the beginning of a message, by a quarter more each time.
+// It reports whether the connection may have it.
+func (c *conn) grow(size int) bool {
+	if size <= cap(c.pending) {
+		return true
+	}
+	size += size / 4
+	if !c.count(size) {
+		return false
+	}
+	c.pending = append(make([]byte, 0, size), c.pending...)
+	return true
+}
+
+// count draws on the session's account for what the connection keeps, unless
+// it is less than what one read brings.
+func (c *conn) count(size int) bool {
+	if size <= readSize {
+		size = 0
+	}
+	if c.account != c.info.Memory { // another user: the old account is closed
+		c.account, c.counted = c.info.Memory, 0
+	}
+	if int64(size) == c.counted || c.account == nil {
+		return true
+	}
+	c.account.Return(c.counted)
+	c.counted = 0
+	if err := c.account.Draw(int64(size)); err != nil {
+		return false
+	}
+	c.counted = int64(size)
+	return true
+}
+
 // keep stores the beginning of a message for the next read.
 func (c *conn) keep(rest []byte) {
 	switch {
 	case len(rest) == 0:
 		c.pending = nil
+		c.count(0)
 	case len(c.pending) > 0:
 		c.pending = c.pending[:copy(c.pending, rest)]
 	default:

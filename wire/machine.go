@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/netip"
 	"time"
+
+	"nextid/sqlfuncs/account"
 )
 
 // Machine is one connection's side of a protocol, without input and output:
@@ -42,6 +44,7 @@ const (
 	NoRoom                 // a limit on connections
 	Failed                 // a bug of ours
 	HungUp                 // Conn.HangUp: another client, or an operator, wanted it
+	NoMemory               // the beginning of a message finds no room, see Conn.Memory
 )
 
 // Conn is what a Machine knows of its connection and asks of it.
@@ -55,6 +58,10 @@ type Conn struct {
 	// is any. This, and not what the client claims, is what says whether a
 	// connection is secure.
 	TLS *Secured
+
+	// Memory is the account on which messages draw that have not arrived
+	// whole; the machine sets it at the login. nil: they are not counted.
+	Memory *account.Session
 
 	peerUID   uint32
 	peerKnown bool

@@ -59,12 +59,13 @@ sqlfuncs/audit:
 sqlfuncs/sqlstate:
 sqlfuncs/decimal:          sqlfuncs/sqlstate
 sqlfuncs/datum:            sqlfuncs/sqlstate sqlfuncs/decimal
+sqlfuncs/account:          sqlfuncs/sqlstate
 sqlfuncs/syntax:           sqlfuncs/sqlstate
 sqlfuncs/mariadbtest:      generator/store/dbtest
 sqlfuncs/pgtest:
-sqlfuncs:                  generator generator/layout generator/uuid sqlfuncs/audit sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/decimal sqlfuncs/syntax
+sqlfuncs:                  generator generator/layout generator/uuid sqlfuncs/account sqlfuncs/audit sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/decimal sqlfuncs/syntax
 
-wire:                      sqlfuncs/sqlstate
+wire:                      sqlfuncs/account sqlfuncs/sqlstate
 wire/auth:                 sqlfuncs sqlfuncs/sqlstate wire wire/pgwire wire/mysqlwire
 wire/httpstatus:           wire
 wire/web:                  sqlfuncs sqlfuncs/datum sqlfuncs/sqlstate

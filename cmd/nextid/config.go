@@ -15,6 +15,7 @@ import (
 	"nextid/generator/store/shared"
 	"nextid/generator/worker/source"
 	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/audit"
 	"nextid/wire"
 )
@@ -68,6 +69,7 @@ type Config struct {
 	Audit audit.Config // without a File there is no trail
 
 	SQL      sqlfuncs.Limits
+	Memory   account.Limits
 	Wire     wire.Limits
 	MaxNames int
 

@@ -276,7 +276,7 @@ func (e *engine) build(ctx context.Context, c Config, endpoints endpoints, guard
 		trail = e.trail
 	}
 	e.sql, err = sqlfuncs.NewServer(sqlfuncs.Config{
-		Registry: e.registry, Trail: trail, Version: buildVersion(), Limits: c.SQL, Layout: c.Layout, Takeover: c.takeover,
+		Registry: e.registry, Trail: trail, Version: buildVersion(), Limits: c.SQL, Memory: limitMemory(c.Memory, log), Layout: c.Layout, Takeover: c.takeover,
 		Variables: mysqlVariables(&c, endpoints),
 		Nodes:     func(ctx context.Context) ([]generator.Node, error) { return e.nodes.List(ctx) },
 	})

@@ -210,8 +210,16 @@ var settings = []setting{
 		value: func(c *Config) value { return count(&c.SQL.StatementsPerQuery, 1, 1_000_000) },
 	},
 	{
-		key: limitsSection + "rows_in_memory", arg: "N", help: "rows that a sort, a join, a cursor or an aggregate may hold",
-		value: func(c *Config) value { return count(&c.SQL.RowsInMemory, 1, 1_000_000_000) },
+		key: limitsSection + "memory", arg: "SIZE", help: "what all connections together may hold: rows that are sorted or joined, values, plans, unfinished messages; 0 for a quarter of the memory of the machine or the container",
+		value: func(c *Config) value { return bytesOf(&c.Memory.Server, 0, 1<<50) },
+	},
+	{
+		key: limitsSection + "memory_per_user", arg: "SIZE", help: "likewise, the connections of one user; 0 for half of memory",
+		value: func(c *Config) value { return bytesOf(&c.Memory.User, 0, 1<<50) },
+	},
+	{
+		key: limitsSection + "memory_per_session", arg: "SIZE", help: "likewise, one connection; 0 for a quarter of memory",
+		value: func(c *Config) value { return bytesOf(&c.Memory.Session, 0, 1<<50) },
 	},
 	{
 		key: limitsSection + "plan_cache", arg: "N", help: "statement texts in the cache that all connections share",

@@ -37,6 +37,18 @@ func (l *lexer) next() token {
 	return l.nextPostgreSQL(start)
 }
 
+// CountTokens is how many tokens a text has, up to the first that is none.
+func CountTokens(sql string, d Dialect, m Mode) (n int) {
+	if _, found := invalidByte(sql); found {
+		return 0
+	}
+	l := lexer{src: sql, dialect: d, mode: m}
+	for t := l.next(); t.kind != tokEOF && t.kind != tokError; t = l.next() {
+		n++
+	}
+	return n
+}
+
 func (l *lexer) nextPostgreSQL(start int) token {
 	c := l.src[start]
 	switch {

@@ -253,6 +253,8 @@ func (c *conn) Refuse(out *wire.Out, why wire.Reason) {
 		err = sqlstate.New(sqlstate.AdminShutdown, "Server shutdown in progress")
 	case wire.NoRoom:
 		err = sqlstate.New(sqlstate.TooManyConnections, "Too many connections").WithHint("Use a connection pool, or raise the limits in the configuration.")
+	case wire.NoMemory:
+		err = sqlstate.New(sqlstate.OutOfMemory, "Out of memory for a long packet; send shorter statements, or raise limits.memory in the configuration")
 	case wire.HungUp:
 		err = errKilled
 	default:

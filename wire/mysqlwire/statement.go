@@ -260,6 +260,9 @@ func (c *conn) longData(body []byte) {
 		s.failed = sqlstate.New(sqlstate.LimitExceeded, "Parameter of prepared statement which is set through mysql_send_long_data() is longer than %d bytes",
 			c.protocol.limits.Statement).WithHint("Raise limits.statement_bytes in the configuration.").WithMySQL(1301, "HY000")
 	}
+	if s.failed == nil {
+		s.failed = c.session.Memory().Draw(longFactor * int64(len(r.b)))
+	}
 	if s.failed != nil {
 		failed := s.failed
 		c.forgetLongData(s)
@@ -274,10 +277,14 @@ func (c *conn) longData(body []byte) {
 	s.long[n].data = append(s.long[n].data, r.rest()...)
 }
 
+// longFactor is how much memory long data takes at most: it grows.
+const longFactor = 2
+
 // forgetLongData drops what COM_STMT_SEND_LONG_DATA brought for a statement.
 func (c *conn) forgetLongData(s *statement) {
 	for _, v := range s.long {
 		c.longBytes -= len(v.data)
+		c.session.Memory().Return(longFactor * int64(len(v.data)))
 	}
 	s.long, s.failed = nil, nil
 }

@@ -12,6 +12,10 @@ import (
 	"nextid/wire"
 )
 
+// errNoMemory is about a message that has not arrived whole.
+var errNoMemory = sqlstate.New(sqlstate.OutOfMemory, "out of memory for a long message").
+	WithHint("Send shorter statements, or raise limits.memory in the configuration.")
+
 // errClose ends the connection after a fatal error.
 var errClose = errors.New("connection ended")
 
@@ -313,6 +317,8 @@ func (c *conn) Refuse(out *wire.Out, why wire.Reason) {
 		}
 	case wire.NoRoom:
 		err = sqlstate.New(sqlstate.TooManyConnections, "sorry, too many clients already").WithHint("Use a connection pool, or raise the limits in the configuration.")
+	case wire.NoMemory:
+		err = errNoMemory
 	default:
 		err = sqlstate.New(sqlstate.Internal, "internal error").WithHint("The server's log has the details.")
 	}
