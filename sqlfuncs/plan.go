@@ -131,6 +131,8 @@ func (p *planner) statement(st *Statement, tree syntax.Statement) error {
 		err = alterSequencePlan(st, t)
 	case *syntax.DropSequence:
 		dropSequencePlan(st, t)
+	case *syntax.SequenceNote:
+		sequenceNotePlan(st, t)
 	case *syntax.Listen:
 		err = listenPlan(st, t)
 	case *syntax.Lock:

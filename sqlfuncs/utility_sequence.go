@@ -3,8 +3,10 @@ package sqlfuncs
 import (
 	"encoding/json"
 	"errors"
+	"math"
 
 	"nextid/generator"
+	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
@@ -25,6 +27,11 @@ func sequenceOptions(o *syntax.SequenceOptions) (json.RawMessage, error) {
 		return nil, sqlstate.New(sqlstate.FeatureNotSupported, "CYCLE is not supported: it would give ids twice").
 			WithHint("Leave CYCLE out; an exhausted generator answers 2200H.")
 	}
+	bounded := *o
+	if err := boundSequence(&bounded); err != nil {
+		return nil, err
+	}
+	o = &bounded
 	var out sequenceOptionsJSON
 	out.add("start", o.Start)
 	out.add("increment", o.Increment)
@@ -59,8 +66,27 @@ func createSequencePlan(st *Statement, t *syntax.CreateSequence) error {
 			}
 			return sqlstate.New(sqlstate.DuplicateTable, "relation %q already exists", name)
 		}
+		if err == nil && t.Options.Start != nil { // a dropped one of this name may have got further
+			return x.warnOfStart(name, *t.Options.Start)
+		}
 		return err
 	})
+	return nil
+}
+
+// warnOfStart says when a new sequence does not begin where it was told to.
+func (x *exec) warnOfStart(name string, start int64) error {
+	e, err := x.entry(name)
+	if err != nil {
+		return err
+	}
+	g, err := e.Generator(x.ctx)
+	if err != nil {
+		return err
+	}
+	if p, ok := g.(generator.Peeker); ok {
+		x.warnOfPassed(e, p, start, false)
+	}
 	return nil
 }
 
@@ -126,4 +152,56 @@ func dropSequencePlan(st *Statement, t *syntax.DropSequence) {
 		}
 		return nil
 	})
+}
+
+// sequenceNotePlan answers statements about what nextid keeps nothing of, so
+// that a dump of PostgreSQL's sequences can be read.
+func sequenceNotePlan(st *Statement, t *syntax.SequenceNote) {
+	st.tag = t.Tag
+	st.utility = utilityFunc(func(x *exec) error {
+		if err := needAdmin(x, t.Tag); err != nil {
+			return err
+		}
+		for _, n := range t.Names {
+			name := n.Last()
+			if _, err := x.registry().Existing(x.ctx, name); missing(err) && !t.IfExists {
+				return at(t.Pos, sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", name))
+			} else if err != nil && !missing(err) {
+				return err
+			}
+		}
+		x.session.notice("nextid keeps no " + t.What + " of sequences: nothing is changed")
+		return nil
+	})
+}
+
+// sequenceTypes are the greatest values of AS type.
+var sequenceTypes = map[datum.OID]int64{datum.Int2: math.MaxInt16, datum.Int4: math.MaxInt32, datum.Int8: math.MaxInt64}
+
+// boundSequence applies AS type: its ends are those of the sequence where none are given.
+func boundSequence(o *syntax.SequenceOptions) error {
+	if o.As == nil {
+		return nil
+	}
+	oid, _ := datum.TypeByName(o.As.Name.Last())
+	highest, ok := sequenceTypes[oid]
+	if !ok || o.As.Array > 0 {
+		return at(o.As.Pos, sqlstate.New(sqlstate.InvalidParameterValue, "sequence type must be smallint, integer, or bigint"))
+	}
+	if highest == math.MaxInt64 {
+		return nil
+	}
+	lowest := -highest - 1
+	for name, v := range map[string]*int64{"MINVALUE": o.MinValue, "MAXVALUE": o.MaxValue} {
+		if v != nil && (*v < lowest || *v > highest) {
+			return at(o.As.Pos, sqlstate.New(sqlstate.InvalidParameterValue, "%s (%d) is out of range for sequence data type %s",
+				name, *v, datum.FormatType(oid, -1)))
+		}
+	}
+	if down := o.Increment != nil && *o.Increment < 0; down && o.MinValue == nil {
+		o.MinValue, o.NoMinValue = &lowest, false
+	} else if !down && o.MaxValue == nil {
+		o.MaxValue, o.NoMaxValue = &highest, false
+	}
+	return nil
 }

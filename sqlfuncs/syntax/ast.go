@@ -144,6 +144,15 @@ type (
 		Names    []Name
 		IfExists bool
 	}
+	// SequenceNote is a statement on sequences about what nextid keeps nothing of:
+	// ALTER SEQUENCE or TABLE … OWNER TO, COMMENT ON SEQUENCE, GRANT and REVOKE … ON SEQUENCE.
+	SequenceNote struct {
+		Pos      Pos // of the first name
+		Tag      string
+		What     string // "owners", "comments" or "grants"
+		Names    []Name // nil: ALL SEQUENCES IN SCHEMA
+		IfExists bool
+	}
 	// Listen is LISTEN, UNLISTEN ("*" for all) or NOTIFY.
 	Listen struct {
 		Kind             string // "LISTEN", "UNLISTEN", "NOTIFY"

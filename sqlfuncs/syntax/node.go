@@ -19,6 +19,7 @@ func (*Call) statement()           {}
 func (*CreateSequence) statement() {}
 func (*AlterSequence) statement()  {}
 func (*DropSequence) statement()   {}
+func (*SequenceNote) statement()   {}
 func (*Listen) statement()         {}
 func (*Use) statement()            {}
 func (*SetStatement) statement()   {}

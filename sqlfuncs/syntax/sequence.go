@@ -25,7 +25,10 @@ func (p *parser) alterSequence() Statement {
 	p.advance()
 	s.IfExists = p.ifExists()
 	s.Pos, s.Name = p.pos(), p.qualifiedName()
-	if p.isAnyWord("owner", "rename", "set") {
+	if p.isWord("owner") {
+		return p.ownerOf("ALTER SEQUENCE", s.Pos, s.Name, s.IfExists)
+	}
+	if p.isAnyWord("rename", "set") {
 		p.notSupported(p.pos(), "ALTER SEQUENCE … "+strings.ToUpper(p.tok.text)+" is")
 	}
 	if p.atEnd() {
@@ -35,16 +38,89 @@ func (p *parser) alterSequence() Statement {
 	return s
 }
 
+// ownerOf reads OWNER TO.
+func (p *parser) ownerOf(tag string, pos Pos, name Name, ifExists bool) Statement {
+	p.advance()
+	p.expect("to")
+	p.label()
+	return &SequenceNote{Pos: pos, Tag: tag, What: "owners", Names: []Name{name}, IfExists: ifExists}
+}
+
+// alterTable reads ALTER TABLE … OWNER TO, which pg_dump writes for sequences
+// as well, and refuses all else.
+func (p *parser) alterTable() Statement {
+	p.advance()
+	ifExists := p.ifExists()
+	p.accept("only")
+	if p.atEnd() {
+		return p.refusal("ALTER TABLE")
+	}
+	pos, name := p.pos(), p.qualifiedName()
+	if p.isWord("owner") {
+		return p.ownerOf("ALTER TABLE", pos, name, ifExists)
+	}
+	return p.refusal("ALTER TABLE")
+}
+
+// comment reads COMMENT ON SEQUENCE, and refuses comments on anything else.
+func (p *parser) comment() Statement {
+	p.advance()
+	if !p.acceptWords("on", "sequence") {
+		return p.refusal("COMMENT")
+	}
+	s := &SequenceNote{Pos: p.pos(), Tag: "COMMENT", What: "comments", Names: []Name{p.qualifiedName()}}
+	p.expect("is")
+	if !p.accept("null") {
+		p.stringLiteral()
+	}
+	return s
+}
+
+// grant reads GRANT and REVOKE … ON SEQUENCE, and refuses those on anything else.
+func (p *parser) grant() Statement {
+	s := &SequenceNote{Tag: strings.ToUpper(p.tok.text), What: "grants"}
+	for !p.atEnd() && !p.isWord("on") {
+		p.advance()
+	}
+	switch p.advance(); {
+	case p.accept("sequence"):
+		s.Pos, s.Names = p.pos(), p.nameAndMore()
+	case p.acceptWords("all", "sequences", "in", "schema"):
+		p.nameAndMore()
+	default:
+		return p.refusal(s.Tag)
+	}
+	if s.Tag == "GRANT" {
+		p.expect("to")
+	} else {
+		p.expect("from")
+	}
+	p.skipStatement() // roles, and WITH GRANT OPTION or CASCADE
+	return s
+}
+
+// refusal is what a refused statement is read as.
+func (p *parser) refusal(what string) Statement {
+	p.refuse(what)
+	return &Unsupported{What: what}
+}
+
+// nameAndMore reads qualified names between commas.
+func (p *parser) nameAndMore() []Name {
+	names := []Name{p.qualifiedName()}
+	for p.acceptPunct(",") {
+		names = append(names, p.qualifiedName())
+	}
+	return names
+}
+
 // dropSequence reads DROP SEQUENCE.
 func (p *parser) dropSequence() Statement {
 	s := &DropSequence{}
 	p.advance()
 	s.IfExists = p.ifExists()
 	s.Pos = p.pos()
-	s.Names = append(s.Names, p.qualifiedName())
-	for p.acceptPunct(",") {
-		s.Names = append(s.Names, p.qualifiedName())
-	}
+	s.Names = p.nameAndMore()
 	p.acceptAny("cascade", "restrict")
 	return s
 }

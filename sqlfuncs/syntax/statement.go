@@ -71,6 +71,10 @@ func (p *parser) statementPostgreSQL() Statement {
 	case "lock":
 		p.skipStatement()
 		return &Lock{Tag: "LOCK TABLE"}
+	case "comment":
+		return p.comment()
+	case "grant", "revoke":
+		return p.grant()
 	}
 	return nil
 }
@@ -165,6 +169,8 @@ func (p *parser) define() Statement {
 	switch {
 	case verb == "alter" && p.isWord("sequence"):
 		return p.alterSequence()
+	case verb == "alter" && !p.mysql && p.isWord("table"):
+		return p.alterTable()
 	case verb == "drop" && p.isWord("sequence"):
 		return p.dropSequence()
 	}

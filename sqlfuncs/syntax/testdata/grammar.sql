@@ -50,6 +50,11 @@ discard temp
 create temp sequence if not exists a.b as bigint start with 1 increment by 2 no maxvalue minvalue 1 cache 5 no cycle owned by none
 alter sequence if exists a restart with 5 cycle
 drop sequence if exists a, b.c cascade
+alter sequence if exists a.b owner to current_user
+alter table if exists only a.b owner to c
+comment on sequence a.b is 'x'
+grant select, usage on sequence a, b.c to d with grant option
+revoke all on all sequences in schema a, b from c cascade
 explain (analyze, verbose off, format json) select 1
 explain analyze verbose select 1
 select all 'a'
