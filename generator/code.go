@@ -3,6 +3,7 @@ package generator
 import (
 	"context"
 	"strconv"
+	"time"
 )
 
 // Coder writes ids as text and reads them back (next_code, parse_code). A
@@ -27,6 +28,13 @@ type CodeGenerator interface {
 	// ExplainCode takes a code apart. A text that is no code of this kind is
 	// ErrOption.
 	ExplainCode(code string) (Parts, error)
+}
+
+// CodeBounder is a CodeGenerator that can say between which codes, in the order
+// of their bytes, those of an instant lie. Kinds whose codes are not in the
+// order of time answer ErrWrongKind.
+type CodeBounder interface {
+	Bounds(t time.Time) (least, greatest string, err error)
 }
 
 // decimal is the Coder of generators that have no other.

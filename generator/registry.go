@@ -396,6 +396,16 @@ func (r *Registry) Ends(d Definition) time.Time {
 	return time.Time{}
 }
 
+// KindOf is the kind of a generator that the store has; ErrUnknown otherwise.
+// It opens nothing.
+func (r *Registry) KindOf(ctx context.Context, name string) (Kind, error) {
+	if err := CheckName(name); err != nil {
+		return Kind{}, err
+	}
+	_, k, err := r.defined(ctx, name)
+	return k, err
+}
+
 // EndsOf is Ends of a name that the store has; the zero time if it has none.
 func (r *Registry) EndsOf(ctx context.Context, name string) time.Time {
 	d, err := r.cfg.Store.Defined(ctx, name)

@@ -1,7 +1,9 @@
 package sqlfuncs
 
 import (
+	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"nextid/generator"
@@ -30,16 +32,7 @@ var parseColumns = []fromColumn{
 var parseFunctions = []function{
 	parseFunction("parse_id", datum.Int8), parseFunction("parse_id", datum.UUID), parseFunction("parse_id", datum.Text),
 	timeFunction(datum.Int8), timeFunction(datum.UUID), timeFunction(datum.Text),
-	{
-		name: "id_floor", schema: nextidSchema, volatile: stable, result: datum.Int8, help: "least id of an instant",
-		args: []argument{{name: "name", typ: datum.Text}, {name: "ts", typ: datum.TimestampTZ}},
-		eval: func(x *exec, a []datum.Value) (datum.Value, error) { return idBound(x, a, generator.Explainer.Floor) },
-	},
-	{
-		name: "id_ceil", schema: nextidSchema, volatile: stable, result: datum.Int8, help: "greatest id of an instant",
-		args: []argument{{name: "name", typ: datum.Text}, {name: "ts", typ: datum.TimestampTZ}},
-		eval: func(x *exec, a []datum.Value) (datum.Value, error) { return idBound(x, a, generator.Explainer.Ceil) },
-	},
+	boundFunction("id_floor", false, "least id of an instant"), boundFunction("id_ceil", true, "greatest id of an instant"),
 }
 
 // timeFunction is id_time for one type of id.
@@ -216,9 +209,75 @@ func (x *exec) existing(name string) (generator.Generator, error) {
 	return e.Generator(x.ctx)
 }
 
-// idBound is id_floor and id_ceil.
-func idBound(x *exec, a []datum.Value, bound func(generator.Explainer, time.Time) (int64, error)) (datum.Value, error) {
-	name := a[0].Str
+// boundFunction is id_floor or id_ceil. Its result has the type of the ids:
+// where the name is a constant, planning looks its kind up. Otherwise it is
+// bigint.
+func boundFunction(name string, greatest bool, help string) function {
+	return function{
+		name: name, schema: nextidSchema, volatile: stable, result: datum.Int8, help: help,
+		args: []argument{{name: "name", typ: datum.Text}, {name: "ts", typ: datum.TimestampTZ}},
+		typed: func(p *planner, args []*expr) (*expr, error) {
+			by, err := p.coerce(args[0], datum.Text, datum.ImplicitCast)
+			if err != nil {
+				return nil, err
+			}
+			ts, err := p.coerce(args[1], datum.TimestampTZ, datum.ImplicitCast)
+			if err != nil {
+				return nil, err
+			}
+			result := datum.Int8
+			if v, ok := p.constantValue(by); ok && v.Valid {
+				result = p.boundType(v.Str)
+			}
+			return derive(result, func(x *exec) (datum.Value, error) {
+				values, null, err := evalArgs(x, []*expr{by, ts})
+				if err != nil || null {
+					return datum.Null(result), err
+				}
+				return idBound(x, values[0].Str, values[1].GoTime(), greatest, result)
+			}, by, ts), nil
+		},
+	}
+}
+
+// boundType is the type of the ids of a generator or, if there is none of the
+// name, of a layout or a format.
+func (p *planner) boundType(name string) datum.OID {
+	p.private = true // a generator of the name may be of another kind later
+	p.session.waits()
+	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
+	defer cancel()
+	switch k, err := p.server.registry.KindOf(ctx, name); {
+	case err == nil && k.Name == uuid.KindName:
+		return datum.UUID
+	case err == nil && k.Codes:
+		return datum.Text
+	case err == nil:
+		return datum.Int8
+	}
+	switch strings.ToLower(name) {
+	case "uuidv6", "uuidv7":
+		return datum.UUID
+	case "ulid", "ksuid", "xid":
+		return datum.Text
+	}
+	return datum.Int8
+}
+
+// idBound is id_floor and id_ceil of a type.
+func idBound(x *exec, name string, t time.Time, greatest bool, result datum.OID) (datum.Value, error) {
+	gen, err := x.existing(name)
+	if err != nil {
+		return datum.Value{}, err
+	}
+	_, codes := gen.(generator.CodeGenerator)
+	if codes != (result != datum.Int8) && gen != nil {
+		return datum.Value{}, sqlstate.New(sqlstate.FeatureNotSupported, "the ids of generator %q are not of type %s here", name, datum.FormatType(result, -1)).
+			WithHint("Write its name as a literal in the statement, and prepare it again when the generator was dropped and created.")
+	}
+	if result != datum.Int8 {
+		return codeBound(gen, name, t, greatest, result)
+	}
 	ex, err := x.explainer(name)
 	if err != nil {
 		return datum.Value{}, err
@@ -228,11 +287,40 @@ func idBound(x *exec, a []datum.Value, bound func(generator.Explainer, time.Time
 		if err != nil {
 			return datum.Value{}, &generator.Error{
 				Kind: generator.ErrUnknown, Name: name,
-				Message: "generator \"" + cut(name, 64) + "\" does not exist", Hint: "Use the name of a generator, or of a layout.",
+				Message: "generator \"" + cut(name, 64) + "\" does not exist",
+				Hint:    "Use the name of a generator, of a layout, or uuidv6, uuidv7, ulid, ksuid or xid, as a literal.",
 			}
 		}
 		ex = l
 	}
-	id, err := bound(ex, a[1].GoTime())
+	bound := ex.Floor
+	if greatest {
+		bound = ex.Ceil
+	}
+	id, err := bound(t)
 	return datum.MakeInt8(id), err
+}
+
+// codeBound is idBound of ids that are no numbers. gen is nil for a format.
+func codeBound(gen generator.Generator, name string, t time.Time, greatest bool, result datum.OID) (datum.Value, error) {
+	var lo, hi string
+	var err error
+	format := strings.ToLower(name)
+	switch b, ok := gen.(generator.CodeBounder); {
+	case ok:
+		lo, hi, err = b.Bounds(t)
+	case result == datum.UUID:
+		var least, most uuid.UUID
+		least, most, err = uuid.Bounds(int(format[len(format)-1]-'0'), t)
+		lo, hi = least.String(), most.String()
+	default:
+		lo, hi, err = uuid.TextBounds(format, t)
+	}
+	if err != nil {
+		return datum.Value{}, err
+	}
+	if greatest {
+		lo = hi
+	}
+	return datum.ParseText(result, lo, nil)
 }

@@ -563,6 +563,49 @@ func TestIDsWithTheCallersBits(t *testing.T) {
 	s.want(t, "SELECT count(*) FROM nextid.generators WHERE name = 'nosuch'", "0")
 }
 
+// id_floor and id_ceil enclose the ids of an instant in the order of the column
+// that holds them, whatever its type is.
+func TestBoundsOfIDsThatAreNoNumbers(t *testing.T) {
+	s := newServer(t).session(t)
+	for _, kind := range []string{
+		"'uuid'", "'uuid', version => '6'", "'uuid', version => '8'", "'uuid', form => 'hex'", "'ulid'", "'ksuid'", "'xid'", "'typeid', prefix => 'user'",
+	} {
+		s.must(t, "SELECT create_generator('c', "+kind+")")
+		typ, draw := "text", "next_code('c')"
+		if strings.HasPrefix(kind, "'uuid'") {
+			typ, draw = "uuid", "next_uuid('c')"
+		}
+		s.want(t, "SELECT pg_typeof(id_floor('c', now())), pg_typeof(id_ceil('c', now()))", typ+"|"+typ)
+		s.want(t, "SELECT count(*) FROM (SELECT "+draw+" AS id, now() AS t FROM generate_series(1, 500)) q "+
+			"WHERE id BETWEEN id_floor('c', id_time(id::text, 'c')) AND id_ceil('c', id_time(id::text, 'c'))", "500")
+		s.want(t, "SELECT id_floor('c', '2026-11-22 08:00:00+00') < id_ceil('c', '2026-11-22 08:00:00+00'), "+
+			"id_ceil('c', '2026-11-22 08:00:00+00') < id_floor('c', '2026-11-22 08:00:01+00')", "t|t")
+		s.want(t, "SELECT id_time(id_floor('c', '2026-11-22 08:00:00+00')::text, 'c') = '2026-11-22 08:00:00+00'", "t")
+		s.must(t, "SELECT drop_generator('c')")
+	}
+	s.want(t, "SELECT id_floor('uuidv7', '2026-11-22 08:00:00.123+00'), id_ceil('uuidv7', '2026-11-22 08:00:00.123+00')",
+		"01a20244-e87b-7000-8000-000000000000|01a20244-e87b-7fff-bfff-ffffffffffff")
+	s.want(t, "SELECT id_floor('ulid', '1970-01-01 00:00:00+00'), id_ceil('ksuid', '2014-05-13 16:53:20+00')",
+		"00000000000000000000000000|000007n42DGM5Tflk9n8mt7Fhc7")
+	for _, sql := range []string{"SELECT id_floor('ksuid', '1999-01-01')", "SELECT id_floor('uuidv7', '1969-01-01')", "SELECT id_ceil('ulid', '1969-01-01')"} {
+		s.fails(t, sql, sqlstate.InvalidParameterValue)
+	}
+	for _, kind := range []string{"'nanoid'", "'uuid', version => '4'", "'uuid', form => 'guid'"} {
+		s.must(t, "SELECT create_generator('n', "+kind+")")
+		s.fails(t, "SELECT id_floor('n', now())", sqlstate.FeatureNotSupported)
+		s.must(t, "SELECT drop_generator('n')")
+	}
+	// A name that is no literal, and one that changed its kind.
+	s.must(t, "SELECT create_generator('c', 'ulid')")
+	_, err := s.execute(t, "SELECT id_floor($1, now())", "c")
+	wantCode(t, "a ulid by a parameter", err, sqlstate.FeatureNotSupported)
+	if _, err := s.Prepare("p", "SELECT id_floor('c', now())", nil); err != nil {
+		t.Fatal(err)
+	}
+	s.must(t, "SELECT drop_generator('c'); SELECT create_generator('c', 'snowflake')")
+	s.want(t, "SELECT id_floor('c', now()) <= next_id('c')", "t")
+}
+
 func TestOperatorTables(t *testing.T) {
 	server := newServer(t)
 	server.segment(t, "a")

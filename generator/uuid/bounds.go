@@ -1,0 +1,123 @@
+package uuid
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+	"github.com/rs/xid"
+	"github.com/segmentio/ksuid"
+
+	"nextid/generator"
+)
+
+// Bounds returns the least and the greatest UUID of a version for the instant
+// of t: its millisecond for version 7, its microsecond for 6 and for the 8 that
+// V8 makes. The order of other versions is not that of time: ErrWrongKind.
+func Bounds(version int, t time.Time) (least, greatest UUID, err error) {
+	var first, last int64 // the bits above the random ones, without version and variant
+	switch micros := t.UnixMicro(); version {
+	case 6:
+		first = micros*10 + gregorian
+		last = first + 9
+	case 7:
+		first = t.UnixMilli() << 12
+		last = first | 0xfff
+	case 8:
+		first = micros * 100
+		last = first + 99
+	default:
+		return Nil, Nil, &generator.Error{
+			Kind: generator.ErrWrongKind, Message: fmt.Sprintf("UUIDs of version %d are not in the order of time", version),
+			Hint: "Those of versions 6 and 7 are. For others keep the time in a column of its own.",
+		}
+	}
+	if first < 0 || last >= 1<<60 {
+		return Nil, Nil, outside(t, fmt.Sprintf("UUIDs of version %d", version))
+	}
+	put := func(time int64, low uint64) UUID {
+		var u UUID
+		binary.BigEndian.PutUint64(u[0:], uint64(time)<<4&^0xffff|uint64(time)&0x0fff)
+		binary.BigEndian.PutUint64(u[8:], low)
+		return u.mark(byte(version))
+	}
+	return put(first, 0), put(last, 1<<64-1), nil
+}
+
+func outside(t time.Time, what string) error {
+	return &generator.Error{
+		Kind: generator.ErrOption, Message: fmt.Sprintf("%s is outside the time of %s", t.UTC().Format(time.RFC3339), what),
+		Hint: "Take a time that ids can have.",
+	}
+}
+
+// Bounds implements generator.CodeBounder. The bytes of other forms are not in
+// the order of time.
+func (g *Generator) Bounds(t time.Time) (least, greatest string, err error) {
+	if g.form != formStandard && g.form != formHex {
+		return "", "", &generator.Error{
+			Kind: generator.ErrWrongKind, Name: g.name, Message: fmt.Sprintf("UUIDs of the form %s are not in the order of time", g.form),
+			Hint: "Keep the time in a column of its own.",
+		}
+	}
+	lo, hi, err := Bounds(int(g.version[0]-'0'), t)
+	if g.form == formHex {
+		return strings.ReplaceAll(lo.String(), "-", ""), strings.ReplaceAll(hi.String(), "-", ""), err
+	}
+	return lo.String(), hi.String(), err
+}
+
+// TextBounds is Bounds of a kind of ids that are texts: ulid, ksuid or xid. Others
+// have no order in time: ErrWrongKind.
+func TextBounds(kind string, t time.Time) (least, greatest string, err error) {
+	ones := func(b []byte) []byte {
+		for i := range b {
+			b[i] = 0xff
+		}
+		return b
+	}
+	switch kind {
+	case "ulid":
+		var lo, hi ulid.ULID
+		if ms := t.UnixMilli(); ms < 0 || lo.SetTime(uint64(ms)) != nil || hi.SetTime(uint64(ms)) != nil {
+			return "", "", outside(t, "ULIDs")
+		}
+		ones(hi[6:])
+		return lo.String(), hi.String(), nil
+	case "ksuid":
+		// The library's seconds overflow at both ends.
+		const epoch = 1400000000
+		if s := t.Unix() - epoch; s < 0 || s >= 1<<32 {
+			return "", "", outside(t, "KSUIDs")
+		}
+		lo, err := ksuid.FromParts(t, make([]byte, 16))
+		if err != nil {
+			return "", "", err
+		}
+		hi, err := ksuid.FromParts(t, ones(make([]byte, 16)))
+		return lo.String(), hi.String(), err
+	case "xid":
+		if s := t.Unix(); s < 0 || s >= 1<<32 {
+			return "", "", outside(t, "XIDs")
+		}
+		var lo, hi xid.ID
+		binary.BigEndian.PutUint32(lo[:], uint32(t.Unix()))
+		binary.BigEndian.PutUint32(hi[:], uint32(t.Unix()))
+		ones(hi[4:])
+		return lo.String(), hi.String(), nil
+	}
+	return "", "", &generator.Error{
+		Kind: generator.ErrWrongKind, Message: "ids of kind " + kind + " hold no time", Hint: "Keep the time in a column of its own.",
+	}
+}
+
+// Bounds implements generator.CodeBounder.
+func (g *TextGenerator) Bounds(t time.Time) (least, greatest string, err error) {
+	if m, ok := g.maker.(typeMaker); ok {
+		lo, hi, err := Bounds(7, t)
+		return typeID(m.prefix, lo), typeID(m.prefix, hi), err
+	}
+	return TextBounds(g.kind, t)
+}
