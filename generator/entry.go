@@ -16,7 +16,8 @@ type Entry struct {
 	name     string
 	registry *Registry
 
-	live atomic.Pointer[live] // nil: not opened, dropped or altered
+	live  atomic.Pointer[live]  // nil: not opened, dropped or altered
+	tally atomic.Pointer[tally] // nil: never opened
 
 	turn turn // to open, alter or drop this name
 }
@@ -280,7 +281,7 @@ func (e *Entry) restart(ctx context.Context, d Definition) error {
 func (e *Entry) goLive(ctx context.Context, l *live) error {
 	r := e.registry
 	if r.cfg.Guard == nil {
-		e.live.Store(l)
+		e.serve(l)
 		return nil
 	}
 	r.opening.RLock()
@@ -293,8 +294,13 @@ func (e *Entry) goLive(ctx context.Context, l *live) error {
 		return err
 	}
 	l.stored = d
-	e.live.Store(l)
+	e.serve(l)
 	return nil
+}
+
+func (e *Entry) serve(l *live) {
+	e.tally.Store(e.tally.Load().begin(l.stored.Kind, l.gen))
+	e.live.Store(l)
 }
 
 // stop takes the generator out of service. The caller has the turn. An error
@@ -304,7 +310,9 @@ func (e *Entry) stop(ctx context.Context) error {
 	if l == nil {
 		return nil
 	}
-	return l.close(ctx)
+	err := l.close(ctx)
+	e.tally.Store(e.tally.Load().end()) // after what it issued last
+	return err
 }
 
 func (l *live) close(ctx context.Context) error {

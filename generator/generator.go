@@ -107,46 +107,6 @@ type Stamper interface {
 	WorkerID() (datacenter, worker int64)
 }
 
-// RingReporter is a Generator that keeps ids ready ahead of their use, and
-// can say how its ring stands.
-type RingReporter interface {
-	RingStats() RingStats
-}
-
-// RingStats is what nextid.rings shows of one running generator. Counts are
-// of this process.
-type RingStats struct {
-	Capacity  int64 // ids that fit into the ring
-	Buffered  int64 // ids that wait in it
-	Threshold int64 // a padding is asked for when fewer wait
-
-	Borrowed  time.Duration // by which the next id is ahead of the clock
-	MaxBorrow time.Duration // by which ids may be
-
-	PaddedAtStart, PaddedOnThreshold, PaddedOnSchedule, PaddedOnDemand int64
-
-	RejectedPuts  int64 // paddings on schedule that found the ring full
-	RejectedTakes int64 // draws that found it empty
-}
-
-// DatabaseReporter is a Generator that draws from databases of others, and
-// can say how they stand.
-type DatabaseReporter interface {
-	DatabaseStats() []DatabaseStats
-}
-
-// DatabaseStats is what nextid.databases shows of one database. Counts are of
-// this process.
-type DatabaseStats struct {
-	Location string // URL without password and parameters
-	Up       bool
-	Since    time.Time // of the last change of Up; zero before the first answer or error
-	Err      error     // why it is down; nil before the first attempt
-	Answered time.Time // when it last did what it was asked; zero for never
-	Draws    int64     // questions for numbers that it answered
-	Errors   int64     // questions and connections that failed
-}
-
 // Unwrap is the generator inside one that changes its ids, else g itself: for
 // what it alone can say.
 func Unwrap(g Generator) Generator {

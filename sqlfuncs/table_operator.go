@@ -18,13 +18,13 @@ var operatorTables = []table{
 		name:text! kind:text! options:jsonb! version:int8! created_at:timestamptz! running:bool!
 		issued:int8 reserved_until:int8 buffered:int8 step:int8 waits:int8 clock_back:int8
 		ends:timestamptz days_left:int8`, generatorRows),
-	operatorTable("rings", "generators of kind ring that run here: how full they are, what they borrow, why they were padded", `
+	detailTable("rings", "generators of kind ring that run here: how full they are, what they borrow, why they were padded", `
 		name:text! capacity:int8! buffered:int8! threshold:int8! borrowed_seconds:float8!
 		max_borrow_seconds:float8! padded_at_start:int8! padded_on_threshold:int8!
-		padded_on_schedule:int8! padded_on_demand:int8! rejected_puts:int8! rejected_takes:int8!`, ringRows),
-	operatorTable("databases", "databases that generators of kind ticket draw from here: which are down, since when and why", `
+		padded_on_schedule:int8! padded_on_demand:int8! rejected_puts:int8! rejected_takes:int8!`),
+	detailTable("databases", "databases that generators of kind ticket draw from here: which are down, since when and why", `
 		generator:text! database:text! up:bool! since:timestamptz error:text
-		answered_at:timestamptz draws:int8! errors:int8!`, ticketDatabaseRows),
+		answered_at:timestamptz draws:int8! errors:int8!`),
 	operatorTable("workers", "worker ids: who reserved time on each, until when",
 		"bits:int4! worker:int8! owner:text! reserved_until:timestamptz! updated_at:timestamptz!", workerRows),
 	operatorTable("nodes", "the servers on this store: where they are, how they stand, how their clocks differ", `
@@ -91,54 +91,46 @@ func runningColumns(r *generator.Registry, name string) []datum.Value {
 	return out
 }
 
-func ringRows(x *exec) ([][]datum.Value, error) {
-	definitions, err := x.registry().Definitions(x.ctx)
-	var rows [][]datum.Value
-	for _, d := range definitions {
-		e := x.server.registry.Lookup([]byte(d.Name))
-		if e == nil {
-			continue
-		}
-		rep, ok := generator.Unwrap(e.Running()).(generator.RingReporter)
-		if !ok {
-			continue
-		}
-		s := rep.RingStats()
-		row := []datum.Value{
-			datum.MakeText(d.Name), datum.MakeInt8(s.Capacity), datum.MakeInt8(s.Buffered), datum.MakeInt8(s.Threshold),
-			makeFloat(s.Borrowed.Seconds()), makeFloat(s.MaxBorrow.Seconds()),
-		}
-		for _, n := range []int64{
-			s.PaddedAtStart, s.PaddedOnThreshold, s.PaddedOnSchedule, s.PaddedOnDemand, s.RejectedPuts, s.RejectedTakes,
-		} {
-			row = append(row, datum.MakeInt8(n))
-		}
-		rows = append(rows, row)
-	}
-	return rows, err
+// detailTable is a table whose rows the running generators of a kind offer; its
+// first column is the generator's name.
+func detailTable(name, help, columns string) table {
+	list := columnList(columns)
+	return operatorTable(name, help, columns, func(x *exec) ([][]datum.Value, error) {
+		var rows [][]datum.Value
+		x.server.registry.Counted(func(c generator.Counted) bool {
+			d, ok := c.Details()
+			if !ok || d.Table != name {
+				return true
+			}
+			for _, r := range d.Rows {
+				row := []datum.Value{datum.MakeText(c.Name)}
+				for _, column := range list[1:] {
+					row = append(row, detail(r.Value(column.name), column.typ))
+				}
+				rows = append(rows, row)
+			}
+			return true
+		})
+		slices.SortStableFunc(rows, func(a, b []datum.Value) int { return cmp.Compare(a[0].Str, b[0].Str) })
+		return rows, nil
+	})
 }
 
-func ticketDatabaseRows(x *exec) ([][]datum.Value, error) {
-	var rows [][]datum.Value
-	x.server.registry.Running(func(d generator.Definition, g generator.Generator) bool {
-		rep, ok := generator.Unwrap(g).(generator.DatabaseReporter)
-		if !ok {
-			return true
-		}
-		for _, s := range rep.DatabaseStats() {
-			reason := datum.Null(datum.Text)
-			if s.Err != nil {
-				reason = datum.MakeText(s.Err.Error())
-			}
-			rows = append(rows, []datum.Value{
-				datum.MakeText(d.Name), datum.MakeText(s.Location), datum.MakeBool(s.Up), timeOrNull(s.Since), reason,
-				timeOrNull(s.Answered), datum.MakeInt8(s.Draws), datum.MakeInt8(s.Errors),
-			})
-		}
-		return true
-	})
-	slices.SortStableFunc(rows, func(a, b []datum.Value) int { return cmp.Compare(a[0].Str, b[0].Str) })
-	return rows, nil
+// detail is the value of a generator.Field.
+func detail(value any, t datum.OID) datum.Value {
+	switch v := value.(type) {
+	case int64:
+		return datum.MakeInt8(v)
+	case float64:
+		return makeFloat(v)
+	case bool:
+		return datum.MakeBool(v)
+	case string:
+		return datum.MakeText(v)
+	case time.Time:
+		return timeOrNull(v)
+	}
+	return datum.Null(t)
 }
 
 func workerRows(x *exec) ([][]datum.Value, error) {

@@ -37,7 +37,6 @@ generator/uuid:            generator
 generator/code:            generator
 generator/example:         generator generator/store/shared
 generator/store/memory:    generator
-generator/store/metered:   generator
 generator/store/sqlite:    generator migrations/...
 generator/store/shared:    generator
 generator/store/postgres:  generator/store/shared migrations

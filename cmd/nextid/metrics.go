@@ -2,209 +2,282 @@ package main
 
 import (
 	"cmp"
-	"maps"
+	"log/slog"
+	"net/http"
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
 	"nextid/generator"
-	"nextid/generator/store/metered"
 	"nextid/wire"
-	"nextid/wire/httpstatus"
 )
 
 // measuredNames bounds the generators that /metrics shows one by one: those
 // that issued most. The totals are of all.
 const measuredNames = 1000
 
-// measured is one running generator.
-type measured struct {
-	name, kind string
-	running    generator.Generator
-	generator.Stats
+// metrics answers /metrics: what this server counts, and go_* and process_* as
+// other programs in Go have them.
+func (s *status) metrics() http.Handler {
+	r := prometheus.NewRegistry()
+	r.MustRegister(
+		s, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+	return promhttp.HandlerFor(r, promhttp.HandlerOpts{
+		ErrorHandling: promhttp.ContinueOnError, // the other metrics are worth having
+		ErrorLog:      slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+	})
 }
 
-// labels are those of the samples of one generator.
-func (g *measured) labels(more ...string) []string {
-	return append([]string{"generator", g.name, "kind", g.kind}, more...)
+// family is a metric with all its samples.
+type family struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
 }
 
-// measure implements /metrics. It reads what is counted anyway, and asks
-// nobody. Names follow Prometheus's conventions: base units, and _total for
-// what only grows. Every family is there from the time when the server is
-// ready, with or without samples; docs/operations.md has the list of them.
-func (s *status) measure(m *httpstatus.Metrics) {
-	m.Family("nextid_build_info", httpstatus.Gauge, "The version that runs.")
-	m.Sample(1, "version", buildVersion(), "commit", buildCommit(), "go", runtime.Version())
-	m.One("nextid_start_time_seconds", httpstatus.Gauge, "When the process started, in Unix time.", seconds(s.started))
-	m.One("nextid_ready", httpstatus.Gauge, "1 while clients should come here, as /readyz says.", httpstatus.Bool(s.ready() == nil))
-	measureProcess(m)
-	r := s.running.Load()
-	if r == nil {
-		return
+// newCounter returns a family that only grows.
+func newCounter(name, help string, labels ...string) family {
+	return family{prometheus.NewDesc(name, help, labels, nil), prometheus.CounterValue}
+}
+
+// newGauge returns a family that rises and falls.
+func newGauge(name, help string, labels ...string) family {
+	return family{prometheus.NewDesc(name, help, labels, nil), prometheus.GaugeValue}
+}
+
+// sample sends a value, with those of the family's labels in their order.
+func (f family) sample(to chan<- prometheus.Metric, value float64, labels ...string) {
+	for i, l := range labels {
+		labels[i] = strings.ToValidUTF8(l, "\uFFFD")
 	}
-	measureStore(m, r.engine)
-	measureWire(m, r.endpoints)
-	measureWorkers(m, r.engine)
-	all := measureGenerators(m, r.engine)
-	measureRings(m, all)
-	measureDatabases(m, all)
-	measureAgents(m, r.engine)
-	measureTrail(m, r.engine)
+	m, err := prometheus.NewConstMetric(f.desc, f.kind, value, labels...)
+	if err != nil {
+		m = prometheus.NewInvalidMetric(f.desc, err)
+	}
+	to <- m
 }
 
-// seconds is a time as Prometheus wants it, 0 for none.
-func seconds(t time.Time) float64 {
+// number is a bool as metrics have it.
+func number(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// timestamp is a time as Prometheus wants it, 0 for none.
+func timestamp(t time.Time) float64 {
 	if t.IsZero() {
 		return 0
 	}
 	return float64(t.UnixMilli()) / 1000
 }
 
-func measureStore(m *httpstatus.Metrics, e *engine) {
-	m.Family("nextid_store_up", httpstatus.Gauge, "1 if the store answered the last question.")
-	if p, ok := e.store.(generator.Prober); ok {
-		m.Sample(httpstatus.Bool(p.Probe() == nil))
-	} else {
-		m.Sample(1) // in memory
+// Describe implements prometheus.Collector: what there is depends on what runs.
+func (*status) Describe(chan<- *prometheus.Desc) {}
+
+var (
+	buildInfo = newGauge("nextid_build_info", "The version that runs.", "version", "commit", "go")
+	readyNow  = newGauge("nextid_ready", "1 while clients should come here, as /readyz says.")
+)
+
+// Collect implements prometheus.Collector. It reads what is counted anyway, and
+// asks nobody. Names follow Prometheus's conventions: base units, and _total
+// for what only grows, which no change of a generator takes back.
+// docs/operations.md has the list of them.
+func (s *status) Collect(to chan<- prometheus.Metric) {
+	buildInfo.sample(to, 1, buildVersion(), buildCommit(), runtime.Version())
+	readyNow.sample(to, number(s.ready() == nil))
+	r := s.running.Load()
+	if r == nil {
+		return
 	}
-	m.Family("nextid_store_call_duration_seconds", httpstatus.Histogram, "How long questions to the store took.")
-	var bounds []float64
-	for _, b := range metered.Bounds() {
-		bounds = append(bounds, b.Seconds())
-	}
-	e.meter.Each(func(c metered.Call, s metered.Snapshot, _ func(func(metered.Failure, int64))) {
-		m.Buckets(bounds, s.Counts[:], s.Sum.Seconds(), "call", c.String())
-	})
-	m.Family("nextid_store_errors_total", httpstatus.Counter, "Questions to the store that failed, by reason.")
-	e.meter.Each(func(c metered.Call, _ metered.Snapshot, failed func(func(metered.Failure, int64))) {
-		failed(func(f metered.Failure, n int64) { m.Sample(float64(n), "call", c.String(), "reason", f.String()) })
-	})
+	collectStore(to, r.engine)
+	collectWire(to, r.endpoints)
+	collectWorkers(to, r.engine)
+	collectDetails(to, collectGenerators(to, r.engine))
+	collectAgents(to, r.engine)
+	collectTrail(to, r.engine)
 }
+
+var storeUp = newGauge("nextid_store_up", "1 if the store answered the last question.")
+
+func collectStore(to chan<- prometheus.Metric, e *engine) {
+	up := true // in memory
+	if p, ok := e.store.(generator.Prober); ok {
+		up = p.Probe() == nil
+	}
+	storeUp.sample(to, number(up))
+	e.meter.durations.Collect(to)
+	e.meter.errors.Collect(to)
+}
+
+var (
+	openConnections    = newGauge("nextid_connections", "Open connections.", "protocol")
+	refusedConnections = newCounter("nextid_connections_refused_total", "Connections that were turned away or given up, by reason.", "protocol", "reason")
+	errorsSent         = newCounter("nextid_errors_total", "Errors that clients got, by the class of their SQLSTATE.", "protocol", "class")
+)
 
 // wireMetrics are the numbers of one protocol.
 var wireMetrics = []struct {
-	name, help string
-	value      func(*wire.Traffic) int64
+	family
+	value func(*wire.Traffic) int64
 }{
-	{"nextid_connections_accepted_total", "Connections that came in.", func(t *wire.Traffic) int64 { return t.Accepted }},
-	{"nextid_received_bytes_total", "Bytes from clients, without TLS around them.", func(t *wire.Traffic) int64 { return t.Received }},
-	{"nextid_sent_bytes_total", "Bytes to clients, without TLS around them.", func(t *wire.Traffic) int64 { return t.Sent }},
-	{"nextid_commands_total", "Queries and executions (pg), or commands (mysql).", func(t *wire.Traffic) int64 { return t.Commands }},
+	{newCounter("nextid_connections_accepted_total", "Connections that came in.", "protocol"), func(t *wire.Traffic) int64 { return t.Accepted }},
+	{newCounter("nextid_received_bytes_total", "Bytes from clients, without TLS around them.", "protocol"), func(t *wire.Traffic) int64 { return t.Received }},
+	{newCounter("nextid_sent_bytes_total", "Bytes to clients, without TLS around them.", "protocol"), func(t *wire.Traffic) int64 { return t.Sent }},
+	{newCounter("nextid_commands_total", "Queries and executions (pg), or commands (mysql).", "protocol"), func(t *wire.Traffic) int64 { return t.Commands }},
 }
 
-func measureWire(m *httpstatus.Metrics, endpoints endpoints) {
-	m.Family("nextid_connections", httpstatus.Gauge, "Open connections.")
-	traffic := make([]wire.Traffic, len(endpoints))
-	for i, p := range endpoints {
-		m.Sample(float64(p.server.Connections()), "protocol", p.protocol.key)
-		traffic[i] = p.server.Traffic()
-	}
-	for _, f := range wireMetrics {
-		m.Family(f.name, httpstatus.Counter, f.help)
-		for i, p := range endpoints {
-			m.Sample(float64(f.value(&traffic[i])), "protocol", p.protocol.key)
+func collectWire(to chan<- prometheus.Metric, endpoints endpoints) {
+	for _, p := range endpoints {
+		protocol, traffic := p.protocol.key, p.server.Traffic()
+		openConnections.sample(to, float64(p.server.Connections()), protocol)
+		for _, f := range wireMetrics {
+			f.sample(to, float64(f.value(&traffic)), protocol)
 		}
-	}
-	m.Family("nextid_connections_refused_total", httpstatus.Counter, "Connections that were turned away or given up, by reason.")
-	for i, p := range endpoints {
-		for _, why := range slices.Sorted(maps.Keys(traffic[i].Refused)) {
-			m.Sample(float64(traffic[i].Refused[why]), "protocol", p.protocol.key, "reason", why)
+		for why, n := range traffic.Refused {
+			refusedConnections.sample(to, float64(n), protocol, why)
 		}
-	}
-	m.Family("nextid_errors_total", httpstatus.Counter, "Errors that clients got, by the class of their SQLSTATE.")
-	for i, p := range endpoints {
-		for _, class := range slices.Sorted(maps.Keys(traffic[i].Errors)) {
-			m.Sample(float64(traffic[i].Errors[class]), "protocol", p.protocol.key, "class", class)
+		for class, n := range traffic.Errors {
+			errorsSent.sample(to, float64(n), protocol, class)
 		}
 	}
 }
 
-func measureWorkers(m *httpstatus.Metrics, e *engine) {
-	held := e.pools.Held()
-	m.Family("nextid_worker_id", httpstatus.Gauge, "The worker id that this server stamps with, by the width of the worker field.")
-	for _, h := range held {
-		m.Sample(float64(h.Worker), "bits", strconv.Itoa(int(h.Bits)), "strict", strconv.FormatBool(h.Strict))
-	}
-	m.Family("nextid_worker_reserved_seconds", httpstatus.Gauge, "For how long the time slice in hand lasts.")
-	for _, h := range held {
+var (
+	workerID       = newGauge("nextid_worker_id", "The worker id that this server stamps with, by the width of the worker field.", "bits", "strict")
+	workerReserved = newGauge("nextid_worker_reserved_seconds", "For how long the time slice in hand lasts.", "bits")
+	clockBack      = newCounter("nextid_clock_back_total", "Times the wall clock was seen to go back.")
+	clockAhead     = newGauge("nextid_clock_store_ahead_seconds", "By how much the clock of this server is ahead of that of the store, as far as that is certain.")
+	clockAlarm     = newGauge("nextid_clock_alarm", "1 while the two differ by more than clock_limit.")
+	clockLead      = newGauge("nextid_clock_lead_seconds", "By how much the time in ids is ahead of the wall clock.")
+)
+
+func collectWorkers(to chan<- prometheus.Metric, e *engine) {
+	for _, h := range e.pools.Held() {
+		bits := strconv.Itoa(int(h.Bits))
+		workerID.sample(to, float64(h.Worker), bits, strconv.FormatBool(h.Strict))
 		if !h.Strict {
-			m.Sample(h.Lasts.Seconds(), "bits", strconv.Itoa(int(h.Bits)))
+			workerReserved.sample(to, h.Lasts.Seconds(), bits)
 		}
 	}
-	m.One("nextid_clock_back_total", httpstatus.Counter, "Times the wall clock was seen to go back.", float64(e.pools.ClockBack()))
-	m.Family("nextid_clock_store_ahead_seconds", httpstatus.Gauge, "By how much the clock of this server is ahead of that of the store, as far as that is certain.")
+	clockBack.sample(to, float64(e.pools.ClockBack()))
 	offset := e.clock.Offset()
 	if offset.Known {
-		m.Sample(offset.Ahead.Seconds())
+		clockAhead.sample(to, offset.Ahead.Seconds())
 	}
-	m.One("nextid_clock_alarm", httpstatus.Gauge, "1 while the two differ by more than clock_limit.", httpstatus.Bool(offset.Alarm))
-	m.One("nextid_clock_lead_seconds", httpstatus.Gauge, "By how much the time in ids is ahead of the wall clock.", e.pools.ClockLead().Seconds())
+	clockAlarm.sample(to, number(offset.Alarm))
+	clockLead.sample(to, e.pools.ClockLead().Seconds())
 }
 
-// generatorMetrics are the numbers of one generator.
-var generatorMetrics = []struct {
-	name  string
-	kind  httpstatus.Kind
-	help  string
+var (
+	generators = newGauge("nextid_generators", "Generators in use on this server.")
+	idsTotal   = newCounter("nextid_ids_total", "Ids issued by this server.")
+	waitsTotal = newCounter("nextid_waits_total", "Calls that waited for a tick or the store.")
+
+	stepIDs = newGauge("nextid_generator_step_ids", "Size of a reservation of numbers.", "generator", "kind")
+	stepSec = newGauge("nextid_generator_step_seconds", "Size of a reservation of time, for ids that hold it.", "generator", "kind")
+)
+
+// generatorCounters are what the generators of one name did, over all changes
+// of it.
+var generatorCounters = []struct {
+	family
+	value func(*generator.Counts) int64
+}{
+	{
+		newCounter("nextid_generator_ids_total", "Ids issued under the name by this server.", "generator", "kind"),
+		func(c *generator.Counts) int64 { return c.Issued },
+	},
+	{
+		newCounter("nextid_generator_waits_total", "Calls that waited for a tick or the store.", "generator", "kind"),
+		func(c *generator.Counts) int64 { return c.Waits },
+	},
+	{
+		newCounter("nextid_generator_refills_total", "Reservations of the generator that were granted; those of snowflakes are their worker id's.", "generator", "kind"),
+		func(c *generator.Counts) int64 { return c.Refills },
+	},
+	{
+		newCounter("nextid_generator_refill_errors_total", "Reservations of the generator that were not granted.", "generator", "kind"),
+		func(c *generator.Counts) int64 { return c.RefillErrors },
+	},
+}
+
+// generatorGauges are how a running generator stands.
+var generatorGauges = []struct {
+	family
 	value func(*generator.Stats) float64
 }{
 	{
-		"nextid_generator_ids_total", httpstatus.Counter, "Ids issued since the generator was opened.",
-		func(s *generator.Stats) float64 { return float64(s.Issued) },
-	},
-	{
-		"nextid_generator_buffered_ids", httpstatus.Gauge, "Ids that can be issued without the store.",
+		newGauge("nextid_generator_buffered_ids", "Ids that can be issued without the store.", "generator", "kind"),
 		func(s *generator.Stats) float64 { return float64(s.Buffered) },
 	},
 	{
-		"nextid_generator_step", httpstatus.Gauge, "Size of a reservation: ids, or milliseconds for ids that hold the time.",
-		func(s *generator.Stats) float64 { return float64(s.Step) },
-	},
-	{
-		"nextid_generator_lasts_seconds", httpstatus.Gauge, "For how long ids go on without the store, at the present rate.",
+		newGauge("nextid_generator_lasts_seconds", "For how long ids go on without the store, at the present rate.", "generator", "kind"),
 		func(s *generator.Stats) float64 { return s.Lasts.Seconds() },
-	},
-	{
-		"nextid_generator_waits_total", httpstatus.Counter, "Calls that waited for a tick or the store.",
-		func(s *generator.Stats) float64 { return float64(s.Waits) },
-	},
-	{
-		"nextid_generator_refills_total", httpstatus.Counter, "Reservations of the generator that were granted; those of snowflakes are their worker id's.",
-		func(s *generator.Stats) float64 { return float64(s.Refills) },
-	},
-	{
-		"nextid_generator_refill_errors_total", httpstatus.Counter, "Reservations of the generator that were not granted.",
-		func(s *generator.Stats) float64 { return float64(s.RefillErrors) },
 	},
 }
 
-// measureGenerators returns those that are shown one by one.
-func measureGenerators(m *httpstatus.Metrics, e *engine) []measured {
-	var all []measured
-	var total generator.Stats
-	e.registry.Running(func(d generator.Definition, g generator.Generator) bool {
-		if reporter, ok := g.(generator.Reporter); ok {
-			one := measured{d.Name, d.Kind, generator.Unwrap(g), reporter.Stats()}
-			all = append(all, one)
-			total.Issued += one.Issued
-			total.Waits += one.Waits
+// collectGenerators returns those that are shown one by one.
+func collectGenerators(to chan<- prometheus.Metric, e *engine) []generator.Counted {
+	var all []generator.Counted
+	var total generator.Counts
+	running := 0
+	e.registry.Counted(func(c generator.Counted) bool {
+		all = append(all, c)
+		total.Issued += c.Counts.Issued
+		total.Waits += c.Counts.Waits
+		if c.Generator != nil {
+			running++
 		}
 		return true
 	})
-	m.One("nextid_generators", httpstatus.Gauge, "Generators in use on this server.", float64(len(all)))
-	m.One("nextid_ids_total", httpstatus.Counter, "Ids issued by the generators in use.", float64(total.Issued))
-	m.One("nextid_waits_total", httpstatus.Counter, "Calls that waited for a tick or the store.", float64(total.Waits))
-	slices.SortFunc(all, func(a, b measured) int {
-		return cmp.Or(cmp.Compare(b.Issued, a.Issued), cmp.Compare(a.name, b.name))
+	generators.sample(to, float64(running))
+	idsTotal.sample(to, float64(total.Issued))
+	waitsTotal.sample(to, float64(total.Waits))
+	slices.SortFunc(all, func(a, b generator.Counted) int {
+		return cmp.Or(cmp.Compare(b.Counts.Issued, a.Counts.Issued), cmp.Compare(a.Name, b.Name))
 	})
 	all = all[:min(len(all), measuredNames)]
-	for _, f := range generatorMetrics {
-		m.Family(f.name, f.kind, f.help)
-		for i := range all {
-			m.Sample(f.value(&all[i].Stats), all[i].labels()...)
+	for i := range all {
+		g := &all[i]
+		for _, f := range generatorCounters {
+			f.sample(to, float64(f.value(&g.Counts)), g.Name, g.Kind)
+		}
+		reporter, ok := g.Generator.(generator.Reporter)
+		if !ok {
+			continue
+		}
+		stats := reporter.Stats()
+		for _, f := range generatorGauges {
+			f.sample(to, f.value(&stats), g.Name, g.Kind)
+		}
+		if _, timed := generator.Unwrap(g.Generator).(generator.Stamper); timed {
+			stepSec.sample(to, float64(stats.Step)/1000, g.Name, g.Kind)
+		} else {
+			stepIDs.sample(to, float64(stats.Step), g.Name, g.Kind)
 		}
 	}
 	return all
+}
+
+var agentIDs = newCounter("nextid_agent_ids_total", "Ids of get_id, by agent.", "agent")
+
+var agentsRefused = newCounter("nextid_agent_refused_total", "Calls of get_id with an agent that is none.")
+
+// collectAgents shows at most sqlfuncs's bound of agents; what others drew is
+// counted for all of them together.
+func collectAgents(to chan<- prometheus.Metric, e *engine) {
+	agents, refused := e.sql.Agents()
+	for _, a := range agents {
+		agentIDs.sample(to, float64(a.IDs), a.Agent)
+	}
+	agentsRefused.sample(to, float64(refused))
 }

@@ -1,175 +1,124 @@
 package main
 
 import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
 	"nextid/generator"
 	"nextid/sqlfuncs/audit"
-	"nextid/wire/httpstatus"
 )
 
-// ringMetrics are the numbers of a generator that keeps ids in a ring.
-var ringMetrics = []struct {
-	name  string
-	kind  httpstatus.Kind
-	help  string
-	value func(*generator.RingStats) float64
+// detailMetrics are the fields of generator.Details that are metrics, by the
+// table they are of. The labels are the generator's name, then the row's key
+// where the table has several rows a generator, then the value in label.
+var detailMetrics = map[string][]struct {
+	family
+	field string
+	label string
 }{
-	{
-		"nextid_ring_capacity_ids", httpstatus.Gauge, "Ids that fit into the ring.",
-		func(s *generator.RingStats) float64 { return float64(s.Capacity) },
+	"rings": {
+		{newGauge("nextid_ring_capacity_ids", "Ids that fit into the ring.", "generator"), "capacity", ""},
+		{newGauge("nextid_ring_buffered_ids", "Ids that wait in the ring.", "generator"), "buffered", ""},
+		{newGauge("nextid_ring_borrowed_seconds", "By how much the next id of the ring is ahead of the clock.", "generator"), "borrowed_seconds", ""},
+		{newGauge("nextid_ring_max_borrow_seconds", "By how much ids may be ahead of the clock.", "generator"), "max_borrow_seconds", ""},
+		{newCounter("nextid_ring_rejected_puts_total", "Paddings on schedule that found the ring full.", "generator"), "rejected_puts", ""},
+		{newCounter("nextid_ring_rejected_takes_total", "Draws that found the ring empty.", "generator"), "rejected_takes", ""},
+		{ringPaddings, "padded_at_start", "start"},
+		{ringPaddings, "padded_on_threshold", "threshold"},
+		{ringPaddings, "padded_on_schedule", "schedule"},
+		{ringPaddings, "padded_on_demand", "demand"},
 	},
-	{
-		"nextid_ring_buffered_ids", httpstatus.Gauge, "Ids that wait in the ring.",
-		func(s *generator.RingStats) float64 { return float64(s.Buffered) },
-	},
-	{
-		"nextid_ring_borrowed_seconds", httpstatus.Gauge, "By how much the next id of the ring is ahead of the clock.",
-		func(s *generator.RingStats) float64 { return s.Borrowed.Seconds() },
-	},
-	{
-		"nextid_ring_max_borrow_seconds", httpstatus.Gauge, "By how much ids may be ahead of the clock.",
-		func(s *generator.RingStats) float64 { return s.MaxBorrow.Seconds() },
-	},
-	{
-		"nextid_ring_rejected_puts_total", httpstatus.Counter, "Paddings on schedule that found the ring full.",
-		func(s *generator.RingStats) float64 { return float64(s.RejectedPuts) },
-	},
-	{
-		"nextid_ring_rejected_takes_total", httpstatus.Counter, "Draws that found the ring empty.",
-		func(s *generator.RingStats) float64 { return float64(s.RejectedTakes) },
+	"databases": {
+		{newGauge("nextid_ticket_database_up", "1 if the database can be drawn from.", "generator", "database"), "up", ""},
+		{newCounter("nextid_ticket_database_draws_total", "Questions for numbers that the database answered.", "generator", "database"), "draws", ""},
+		{newCounter("nextid_ticket_database_errors_total", "Questions and connections that failed.", "generator", "database"), "errors", ""},
+		{
+			newGauge("nextid_ticket_database_last_answer_timestamp_seconds", "When the database last did what it was asked, in Unix time; 0 for never.", "generator", "database"),
+			"answered_at", "",
+		},
 	},
 }
 
-func measureRings(m *httpstatus.Metrics, all []measured) {
-	type ring struct {
-		*measured
-		generator.RingStats
-	}
-	var rings []ring
+var ringPaddings = newCounter("nextid_ring_paddings_total", "Times the ring was padded, by cause.", "generator", "cause")
+
+func collectDetails(to chan<- prometheus.Metric, all []generator.Counted) {
 	for i := range all {
-		if r, ok := all[i].running.(generator.RingReporter); ok {
-			rings = append(rings, ring{&all[i], r.RingStats()})
+		d, ok := all[i].Details()
+		if !ok {
+			continue
 		}
-	}
-	for _, f := range ringMetrics {
-		m.Family(f.name, f.kind, f.help)
-		for i := range rings {
-			m.Sample(f.value(&rings[i].RingStats), "generator", rings[i].name)
-		}
-	}
-	m.Family("nextid_ring_paddings_total", httpstatus.Counter, "Times the ring was padded, by cause.")
-	for i := range rings {
-		r := &rings[i]
-		m.Sample(float64(r.PaddedAtStart), "generator", r.name, "cause", "start")
-		m.Sample(float64(r.PaddedOnThreshold), "generator", r.name, "cause", "threshold")
-		m.Sample(float64(r.PaddedOnSchedule), "generator", r.name, "cause", "schedule")
-		m.Sample(float64(r.PaddedOnDemand), "generator", r.name, "cause", "demand")
-	}
-}
-
-// databaseMetrics are the numbers of one database of a ticket generator.
-var databaseMetrics = []struct {
-	name  string
-	kind  httpstatus.Kind
-	help  string
-	value func(*generator.DatabaseStats) float64
-}{
-	{
-		"nextid_ticket_database_up", httpstatus.Gauge, "1 if the database can be drawn from.",
-		func(s *generator.DatabaseStats) float64 { return httpstatus.Bool(s.Up) },
-	},
-	{
-		"nextid_ticket_database_draws_total", httpstatus.Counter, "Questions for numbers that the database answered.",
-		func(s *generator.DatabaseStats) float64 { return float64(s.Draws) },
-	},
-	{
-		"nextid_ticket_database_errors_total", httpstatus.Counter, "Questions and connections that failed.",
-		func(s *generator.DatabaseStats) float64 { return float64(s.Errors) },
-	},
-	{
-		"nextid_ticket_database_last_answer_seconds", httpstatus.Gauge, "When the database last did what it was asked, in Unix time; 0 for never.",
-		func(s *generator.DatabaseStats) float64 { return seconds(s.Answered) },
-	},
-}
-
-func measureDatabases(m *httpstatus.Metrics, all []measured) {
-	type database struct {
-		generator string
-		generator.DatabaseStats
-	}
-	var databases []database
-	for i := range all {
-		if r, ok := all[i].running.(generator.DatabaseReporter); ok {
-			for _, d := range r.DatabaseStats() {
-				databases = append(databases, database{all[i].name, d})
+		for _, row := range d.Rows {
+			for _, m := range detailMetrics[d.Table] {
+				labels := []string{all[i].Name}
+				if row.Key != "" {
+					labels = append(labels, row.Key)
+				}
+				if m.label != "" {
+					labels = append(labels, m.label)
+				}
+				m.sample(to, numberOf(row.Value(m.field)), labels...)
 			}
 		}
 	}
-	for _, f := range databaseMetrics {
-		m.Family(f.name, f.kind, f.help)
-		for i := range databases {
-			d := &databases[i]
-			m.Sample(f.value(&d.DatabaseStats), "generator", d.generator, "database", d.Location)
-		}
-	}
 }
 
-// measureAgents shows at most sqlfuncs's bound of agents; what others drew is
-// counted for all of them together.
-func measureAgents(m *httpstatus.Metrics, e *engine) {
-	agents, refused := e.sql.Agents()
-	m.Family("nextid_agent_ids_total", httpstatus.Counter, "Ids of get_id, by agent.")
-	for _, a := range agents {
-		m.Sample(float64(a.IDs), "agent", a.Agent)
+// numberOf is the value of a generator.Field.
+func numberOf(value any) float64 {
+	switch v := value.(type) {
+	case int64:
+		return float64(v)
+	case float64:
+		return v
+	case bool:
+		return number(v)
+	case time.Time:
+		return timestamp(v)
 	}
-	m.One("nextid_agent_refused_total", httpstatus.Counter, "Calls of get_id with an agent that is none.", float64(refused))
+	return 0
 }
 
 // trailMetrics are the numbers of the audit trail.
 var trailMetrics = []struct {
-	name  string
-	kind  httpstatus.Kind
-	help  string
+	family
 	value func(*audit.Stats) float64
 }{
 	{
-		"nextid_audit_lines_total", httpstatus.Counter, "Lines of the audit trail that were written.",
+		newCounter("nextid_audit_lines_total", "Lines of the audit trail that were written."),
 		func(s *audit.Stats) float64 { return float64(s.Written) },
 	},
 	{
-		"nextid_audit_bytes_total", httpstatus.Counter, "Bytes of them.",
+		newCounter("nextid_audit_bytes_total", "Bytes of them."),
 		func(s *audit.Stats) float64 { return float64(s.Bytes) },
 	},
 	{
-		"nextid_audit_queued_lines", httpstatus.Gauge, "Lines that wait to be written.",
+		newGauge("nextid_audit_queued_lines", "Lines that wait to be written."),
 		func(s *audit.Stats) float64 { return float64(s.Queued) },
 	},
 	{
-		"nextid_audit_dropped_total", httpstatus.Counter, "Lines that found the queue full and are lost.",
+		newCounter("nextid_audit_dropped_total", "Lines that found the queue full and are lost."),
 		func(s *audit.Stats) float64 { return float64(s.Dropped) },
 	},
 	{
-		"nextid_audit_failed_total", httpstatus.Counter, "Lines that the file did not take and that are lost.",
+		newCounter("nextid_audit_failed_total", "Lines that the file did not take and that are lost."),
 		func(s *audit.Stats) float64 { return float64(s.Failed) },
 	},
 	{
-		"nextid_audit_rotations_total", httpstatus.Counter, "Times the file was rotated.",
+		newCounter("nextid_audit_rotations_total", "Times the file was rotated."),
 		func(s *audit.Stats) float64 { return float64(s.Rotated) },
 	},
 	{
-		"nextid_audit_last_error_seconds", httpstatus.Gauge, "When the file last could not be written, in Unix time; 0 for never.",
-		func(s *audit.Stats) float64 { return seconds(s.LastErrorAt) },
+		newGauge("nextid_audit_last_error_timestamp_seconds", "When the file last could not be written, in Unix time; 0 for never."),
+		func(s *audit.Stats) float64 { return timestamp(s.LastErrorAt) },
 	},
 }
 
-func measureTrail(m *httpstatus.Metrics, e *engine) {
-	var stats audit.Stats
-	if e.trail != nil {
-		stats = e.trail.Stats()
+func collectTrail(to chan<- prometheus.Metric, e *engine) {
+	if e.trail == nil {
+		return
 	}
+	stats := e.trail.Stats()
 	for _, f := range trailMetrics {
-		m.Family(f.name, f.kind, f.help)
-		if e.trail != nil {
-			m.Sample(f.value(&stats))
-		}
+		f.sample(to, f.value(&stats))
 	}
 }

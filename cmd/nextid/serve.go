@@ -13,7 +13,6 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/node"
-	"nextid/generator/store/metered"
 	"nextid/generator/worker"
 	"nextid/generator/worker/source"
 	"nextid/sqlfuncs"
@@ -172,7 +171,7 @@ func (m *Main) logger() *slog.Logger {
 // engine is what lies below the protocols.
 type engine struct {
 	store    generator.Store
-	meter    *metered.Meter   // of store
+	meter    *storeMeter      // of store
 	clock    *node.ClockWatch // nil: the store has no clock of its own
 	pools    *worker.Pools
 	registry *generator.Registry
@@ -190,7 +189,7 @@ func (m *Main) openEngine(ctx context.Context, log *slog.Logger, endpoints endpo
 		return nil, err
 	}
 	e := &engine{}
-	e.store, e.meter = metered.Wrap(store)
+	e.store, e.meter = meter(store)
 	keeper, _ := store.(generator.Timekeeper) // nil: this machine's clock is the only one
 	store = e.store
 	clock := node.ClockConfig{Store: keeper, Limit: m.Config.ClockLimit, Logger: log}
@@ -323,10 +322,8 @@ func (e *engine) describe(endpoints endpoints, status *status) generator.Node {
 		workers = append(workers, fmt.Sprintf("%d/%d", h.Bits, h.Worker))
 	}
 	n.Workers = strings.Join(workers, " ")
-	e.registry.Running(func(_ generator.Definition, g generator.Generator) bool {
-		if r, ok := g.(generator.Reporter); ok {
-			n.Issued += r.Stats().Issued
-		}
+	e.registry.Counted(func(c generator.Counted) bool {
+		n.Issued += c.Counts.Issued
 		return true
 	})
 	return n

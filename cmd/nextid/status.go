@@ -76,7 +76,7 @@ func (m *Main) openStatus(log *slog.Logger, access *access) (*status, error) {
 	s.stopHistory = cancel
 	s.history.Go(func() { s.web.KeepHistory(ctx) })
 	cfg := httpstatus.Config{
-		Ready: s.ready, Notes: s.notes, Measure: s.measure, Authorize: s.authorize, Pages: s.web, Logger: log,
+		Ready: s.ready, Notes: s.notes, Metrics: s.metrics(), Authorize: s.authorize, Pages: s.web, Logger: log,
 	}
 	if access.tls != nil && !a.Local() {
 		cfg.TLS = func() *tls.Config { return access.tls.Config() }
@@ -133,17 +133,9 @@ func (s *status) notes() []string {
 	if o := r.engine.clock.Offset(); o.Alarm {
 		notes = append(notes, fmt.Sprintf("the clock of this server differs from that of the store by %v", o.Ahead.Round(time.Millisecond)))
 	}
-	r.engine.registry.Running(func(d generator.Definition, g generator.Generator) bool {
-		if rep, ok := generator.Unwrap(g).(generator.DatabaseReporter); ok {
-			all, down := rep.DatabaseStats(), 0
-			for _, one := range all {
-				if !one.Up && one.Err != nil {
-					down++
-				}
-			}
-			if down > 0 {
-				notes = append(notes, fmt.Sprintf("%d of the %d databases of generator %q are down: see nextid.databases", down, len(all), d.Name))
-			}
+	r.engine.registry.Counted(func(c generator.Counted) bool {
+		if d, ok := c.Details(); ok && d.Note != "" {
+			notes = append(notes, d.Note)
 		}
 		return true
 	})
@@ -189,16 +181,13 @@ func (s *status) state() web.Status {
 	return state
 }
 
-// issued tells how many ids each open generator gave.
+// issued tells how many ids were given under each name.
 func (s *status) issued(yield func(name string, ids int64) bool) {
 	r := s.running.Load()
 	if r == nil {
 		return
 	}
-	r.engine.registry.Running(func(d generator.Definition, g generator.Generator) bool {
-		reporter, ok := g.(generator.Reporter)
-		return !ok || yield(d.Name, reporter.Stats().Issued)
-	})
+	r.engine.registry.Counted(func(c generator.Counted) bool { return yield(c.Name, c.Counts.Issued) })
 }
 
 // where is the part of the ready line.

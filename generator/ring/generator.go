@@ -61,7 +61,7 @@ var (
 	_ generator.Closer       = (*Generator)(nil)
 	_ generator.Raiser       = (*Generator)(nil)
 	_ generator.Reporter     = (*Generator)(nil)
-	_ generator.RingReporter = (*Generator)(nil)
+	_ generator.Detailed     = (*Generator)(nil)
 	_ generator.Explainer    = (*Generator)(nil)
 	_ generator.Stamper      = (*Generator)(nil)
 )
@@ -273,10 +273,40 @@ func (g *Generator) Stats() generator.Stats {
 	}
 }
 
-// RingStats implements generator.RingReporter.
-func (g *Generator) RingStats() generator.RingStats {
+// Standing is how a ring stands. Counts are of this process.
+type Standing struct {
+	Capacity  int64 // ids that fit into the ring
+	Buffered  int64 // ids that wait in it
+	Threshold int64 // a padding is asked for when fewer wait
+
+	Borrowed  time.Duration // by which the next id is ahead of the clock
+	MaxBorrow time.Duration // by which ids may be
+
+	PaddedAtStart, PaddedOnThreshold, PaddedOnSchedule, PaddedOnDemand int64
+
+	RejectedPuts  int64 // paddings on schedule that found the ring full
+	RejectedTakes int64 // draws that found it empty
+}
+
+// Details implements generator.Detailed: nextid.rings.
+func (g *Generator) Details() generator.Details {
+	s := g.Standing()
+	fields := []generator.Field{
+		{Name: "capacity", Value: s.Capacity}, {Name: "buffered", Value: s.Buffered}, {Name: "threshold", Value: s.Threshold},
+		{Name: "borrowed_seconds", Value: s.Borrowed.Seconds()}, {Name: "max_borrow_seconds", Value: s.MaxBorrow.Seconds()},
+		{Name: "padded_at_start", Value: s.PaddedAtStart, Counter: true},
+		{Name: "padded_on_threshold", Value: s.PaddedOnThreshold, Counter: true},
+		{Name: "padded_on_schedule", Value: s.PaddedOnSchedule, Counter: true},
+		{Name: "padded_on_demand", Value: s.PaddedOnDemand, Counter: true},
+		{Name: "rejected_puts", Value: s.RejectedPuts, Counter: true}, {Name: "rejected_takes", Value: s.RejectedTakes, Counter: true},
+	}
+	return generator.Details{Table: "rings", Rows: []generator.Row{{Fields: fields}}}
+}
+
+// Standing says how the ring stands.
+func (g *Generator) Standing() Standing {
 	b := g.head.Load()
-	s := generator.RingStats{
+	s := Standing{
 		Capacity: g.capacity, Buffered: g.left(), Threshold: g.threshold, MaxBorrow: g.borrow,
 		PaddedAtStart: g.counts[start].Load(), PaddedOnThreshold: g.counts[threshold].Load(),
 		PaddedOnSchedule: g.counts[schedule].Load(), PaddedOnDemand: g.counts[demand].Load(),

@@ -1,6 +1,7 @@
 package ticket
 
 import (
+	"fmt"
 	"time"
 
 	"nextid/generator"
@@ -74,16 +75,28 @@ func (s *source) answered(d *database) {
 	s.tellLocked(d.answered)
 }
 
-// stats is Generator.DatabaseStats.
-func (s *source) stats() []generator.DatabaseStats {
+// details is Generator.Details.
+func (s *source) details() generator.Details {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tellLocked(s.now())
-	all := make([]generator.DatabaseStats, 0, len(s.databases))
+	all, down := generator.Details{Table: "databases"}, 0
 	for _, d := range s.databases {
-		all = append(all, generator.DatabaseStats{
-			Location: d.location.String(), Up: d.up, Since: d.since, Err: d.err, Answered: d.answered, Draws: d.draws, Errors: d.errors,
-		})
+		var why any
+		if d.err != nil {
+			why = d.err.Error()
+		}
+		if !d.up && d.err != nil {
+			down++
+		}
+		location := d.location.String()
+		all.Rows = append(all.Rows, generator.Row{Key: location, Fields: []generator.Field{
+			{Name: "database", Value: location}, {Name: "up", Value: d.up}, {Name: "since", Value: d.since}, {Name: "error", Value: why},
+			{Name: "answered_at", Value: d.answered}, {Name: "draws", Value: d.draws, Counter: true}, {Name: "errors", Value: d.errors, Counter: true},
+		}})
+	}
+	if down > 0 {
+		all.Note = fmt.Sprintf("%d of the %d databases of generator %q are down: see nextid.databases", down, len(s.databases), s.name)
 	}
 	return all
 }

@@ -55,7 +55,7 @@ func TestChangesOfADatabaseAreTold(t *testing.T) {
 		s.answered(a)
 	}
 	expect("it stays down")
-	since := s.stats()[1].Since
+	since := s.details().Rows[1].Value("since").(time.Time)
 	for range 7 { // it comes and goes
 		clock.Advance(time.Second)
 		s.set(b, nil)
@@ -65,12 +65,14 @@ func TestChangesOfADatabaseAreTold(t *testing.T) {
 	clock.Advance(time.Second)
 	s.set(b, nil)
 	expect("it comes and goes", "is back", "is down; numbers come from the others")
-	if st := s.stats(); !st[1].Up || !st[0].Up || st[1].Errors != 58 || st[0].Draws != 50 || !st[1].Since.After(since) || st[1].Err != nil {
+	st := s.details().Rows
+	if st[1].Value("up") != true || st[0].Value("up") != true || st[1].Value("errors") != int64(58) || st[0].Value("draws") != int64(50) ||
+		!st[1].Value("since").(time.Time).After(since) || st[1].Value("error") != nil {
 		t.Errorf("%+v", st)
 	}
 	clock.Advance(10 * time.Second)
 	s.answered(a)
 	expect("later", "is back")
-	s.stats()
+	s.details()
 	expect("at the end")
 }

@@ -44,7 +44,7 @@ var (
 	_ generator.Raiser    = (*Generator)(nil)
 	_ generator.Reporter  = (*Generator)(nil)
 
-	_ generator.DatabaseReporter = (*Generator)(nil)
+	_ generator.Detailed = (*Generator)(nil)
 )
 
 // Config is what the kind is told.
@@ -100,8 +100,8 @@ func (g *Generator) Stats() generator.Stats {
 	return st
 }
 
-// DatabaseStats implements generator.DatabaseReporter.
-func (g *Generator) DatabaseStats() []generator.DatabaseStats { return g.source.stats() }
+// Details implements generator.Detailed: nextid.databases.
+func (g *Generator) Details() generator.Details { return g.source.details() }
 
 // source draws tickets from one database at a time.
 type source struct {

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// Config configures a Server. Ready and Measure are required; both are called
+// Config configures a Server. Ready and Metrics are required; both are called
 // from several goroutines.
 type Config struct {
 	// Ready says why no client should be sent here, nil if clients should.
@@ -27,8 +27,8 @@ type Config struct {
 	// Notes are what an operator should know although clients may come, a
 	// line each. Everybody can read them. nil: none.
 	Notes func() []string
-	// Measure writes what /metrics shows.
-	Measure func(*Metrics)
+	// Metrics answers /metrics.
+	Metrics http.Handler
 	// Authorize decides about /metrics for a client on another machine. name
 	// and password are those of HTTP's Basic authentication, empty if there
 	// are none. nil lets everybody read it.
@@ -128,10 +128,9 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	var m Metrics
-	s.cfg.Measure(&m)
-	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	answer(w, http.StatusOK, m.String())
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	s.cfg.Metrics.ServeHTTP(w, r)
 }
 
 func answer(w http.ResponseWriter, code int, text string) {

@@ -1,9 +1,11 @@
-package metered
+package main
 
 import (
 	"context"
 	"testing"
-	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 
 	"nextid/generator"
 	"nextid/generator/store/memory"
@@ -11,52 +13,36 @@ import (
 )
 
 // The wrapper is a store like the one inside.
-func TestConformance(t *testing.T) {
+func TestMeteredStoreIsAStore(t *testing.T) {
 	storetest.Run(t, func(*testing.T) generator.Store {
-		s, _ := Wrap(memory.New(memory.Config{}))
+		s, _ := meter(memory.New(memory.Config{}))
 		return s
 	}, storetest.Caps{})
 }
 
-func TestBuckets(t *testing.T) {
-	bounds := Bounds()
-	if bounds[0] != firstBucket || bounds[Buckets-1] != 16384*time.Millisecond {
-		t.Errorf("the bounds are %v", bounds)
-	}
-	for i, bound := range bounds {
-		var h Histogram
-		h.Observe(bound)
-		h.Observe(bound + 1)
-		s := h.Snapshot()
-		if s.Counts[i] != 1 || s.Counts[i+1] != 1 || s.Sum != 2*bound+1 {
-			t.Errorf("%v and a nanosecond more are in %v", bound, s)
-		}
-	}
-	var h Histogram
-	h.Observe(0)
-	h.Observe(time.Hour)
-	if s := h.Snapshot(); s.Counts[0] != 1 || s.Counts[Buckets] != 1 {
-		t.Errorf("nothing and an hour are in %v", s)
-	}
-}
-
 // What goes wrong is counted by the call and by what it means for the
 // operator; what a caller did wrong is not.
-func TestFailuresAreCounted(t *testing.T) {
+func TestFailuresOfTheStoreAreCounted(t *testing.T) {
 	faulty := storetest.NewFaulty(memory.New(memory.Config{}))
-	s, m := Wrap(faulty)
+	s, m := meter(faulty)
 	counts := func() map[string]int64 {
 		got := map[string]int64{}
-		m.Each(func(c Call, s Snapshot, failed func(func(Failure, int64))) {
-			for _, n := range s.Counts {
-				got[c.String()] += n
+		for call, name := range storeCallNames {
+			var d dto.Metric
+			if err := m.duration[call].(prometheus.Metric).Write(&d); err != nil {
+				t.Fatal(err)
 			}
-			failed(func(f Failure, n int64) {
-				if n > 0 {
-					got[c.String()+" "+f.String()] = n
+			got[name] = int64(d.GetHistogram().GetSampleCount())
+			for why, reason := range storeFailureNames {
+				var n dto.Metric
+				if err := m.failed[call][why].Write(&n); err != nil {
+					t.Fatal(err)
 				}
-			})
-		})
+				if n := n.GetCounter().GetValue(); n > 0 {
+					got[name+" "+reason] = int64(n)
+				}
+			}
+		}
 		return got
 	}
 	ctx := t.Context()
