@@ -75,8 +75,20 @@ func (x *exec) release() {
 	}
 }
 
+// cast is datum.Cast, counted.
+func (x *exec) cast(v datum.Value, t datum.OID) (datum.Value, error) {
+	if len(v.Str)+len(v.Elems) > uncounted/valueBytes {
+		defer x.rowDone(x.values)
+		if err := x.working([]datum.Value{v}); err != nil {
+			return v, err
+		}
+	}
+	return datum.Cast(v, t, x.env())
+}
+
 // working counts what a function needs while it works on its arguments. The
-// caller ends it with rowDone.
+// caller ends it with rowDone. Large arguments take time, too: a statement that
+// has been stopped does not begin with them.
 func (x *exec) working(args []datum.Value) error {
 	n := 0
 	for i := range args {
@@ -84,6 +96,9 @@ func (x *exec) working(args []datum.Value) error {
 	}
 	if n <= uncounted {
 		return nil
+	}
+	if err := x.ctx.Err(); err != nil {
+		return err
 	}
 	return x.value(n * workFactor)
 }

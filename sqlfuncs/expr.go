@@ -108,7 +108,7 @@ func (p *planner) coerce(e *expr, t datum.OID, ctx coerceContext) (*expr, error)
 		if err != nil || !v.Valid {
 			return datum.Null(t), err
 		}
-		return datum.Cast(v, t, x.env())
+		return x.cast(v, t)
 	}, e)
 	return c.named(e), nil
 }

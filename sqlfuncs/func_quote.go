@@ -146,6 +146,9 @@ func (f *formatter) field() error {
 	if err != nil {
 		return err
 	}
+	if f.out.Len()+max(width, len(text)) > maxTextBytes {
+		return errTextTooLong
+	}
 	pad := strings.Repeat(" ", max(width-utf8.RuneCountInString(text), 0))
 	if left {
 		f.out.WriteString(text + pad)
@@ -181,9 +184,6 @@ func (f *formatter) layout() (position, width int, left bool, err error) {
 		}
 	} else {
 		width, _, err = f.number()
-	}
-	if width > maxTextBytes && err == nil {
-		err = errTextTooLong
 	}
 	return position, width, left, err
 }

@@ -374,7 +374,7 @@ func (x *exec) castTemporal(v datum.Value, t datum.OID) (datum.Value, error) {
 	if v.Type == datum.Date && t == datum.Time {
 		return datum.Value{Type: t, Valid: true}, nil
 	}
-	return datum.Cast(v, t, x.env())
+	return x.cast(v, t)
 }
 
 // localNow is the time of the statement in the session's time zone, as if it

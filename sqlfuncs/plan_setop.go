@@ -91,7 +91,7 @@ func castValue(x *exec, v datum.Value, t datum.OID) (datum.Value, error) {
 	case v.Type == datum.Unknown:
 		return datum.ParseText(t, v.Str, x.env())
 	}
-	return datum.Cast(v, t, x.env())
+	return x.cast(v, t)
 }
 
 // mappedRows changes rows one by one.
