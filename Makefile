@@ -14,7 +14,7 @@ MAX_BYTES = 40000000
 CROSS = linux/386 linux/arm linux/arm64 linux/s390x darwin/arm64 freebsd/amd64 windows/amd64
 
 .DEFAULT_GOAL := build
-.PHONY: build test test-clients test-deps format-check vet cross lint bench fuzz simulate docs docs-clients clean help
+.PHONY: build test test-clients test-deps format-check vet cross lint bench packages test-package fuzz simulate docs docs-clients clean help
 
 ## build: the static binary, in bin/nextid
 build:
@@ -59,6 +59,14 @@ lint:
 bench: build
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags="-s -w" -o bin/nextid-bench ./cmd/nextid-bench
 
+## packages: tarballs, .deb and .rpm of a VERSION, in dist
+packages:
+	@GO="$(GO)" .ci/package $(VERSION)
+
+## test-package: install, upgrade and remove the Debian package on this machine (root)
+test-package:
+	@GO="$(GO)" .ci/test-package
+
 ## fuzz: every fuzz target for FUZZTIME each
 fuzz:
 	@GO="$(GO)" .ci/fuzz $(FUZZTIME)
@@ -77,7 +85,7 @@ docs-clients:
 	TEST_CLIENTS=all $(GO) test -count=1 -timeout $(TEST_TIMEOUT) ./wire/clienttest -run "^TestClients" -update
 
 clean:
-	rm -rf bin
+	rm -rf bin dist
 
 help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)

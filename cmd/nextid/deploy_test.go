@@ -102,6 +102,58 @@ func TestKubernetesFileFitsTheSettings(t *testing.T) {
 	}
 }
 
+// TestComposeFileFitsTheSettings: the servers' commands and variables exist,
+// and published ports are those that are listened on.
+func TestComposeFileFitsTheSettings(t *testing.T) {
+	t.Parallel()
+	var file struct {
+		Services map[string]struct {
+			Command     []string
+			Environment map[string]string
+			Ports       []string
+		}
+	}
+	if err := yaml.Unmarshal([]byte(readDeploy(t, "compose.yaml")), &file); err != nil {
+		t.Fatal(err)
+	}
+	servers := 0
+	for name, service := range file.Services {
+		if len(service.Command) == 0 || service.Command[0] != "serve" {
+			continue
+		}
+		servers++
+		var environ []string
+		for k, v := range service.Environment {
+			environ = append(environ, k+"="+v)
+		}
+		var config Config
+		command := (&program{stderr: io.Discard}).rootCommand()
+		serve, rest, err := command.Find(service.Command)
+		if err != nil {
+			t.Fatal(err)
+		}
+		flags := &settingFlags{}
+		serve.ResetFlags()
+		flags.register(serve.Flags())
+		if err := serve.ParseFlags(rest); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if config, err = loadConfig("", environ, flags.given); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, p := range service.Ports {
+			port := p[strings.LastIndexByte(p, ':')+1:]
+			listens := slices.ContainsFunc(config.addresses(), func(a listening) bool { return a.Address.Address == "0.0.0.0:"+port })
+			if !listens || !strings.HasPrefix(p, "127.0.0.1:") {
+				t.Errorf("%s publishes %s", name, p)
+			}
+		}
+	}
+	if servers != 2 {
+		t.Errorf("%d servers", servers)
+	}
+}
+
 func TestServiceOfSystemd(t *testing.T) {
 	t.Parallel()
 	analyze, err := exec.LookPath("systemd-analyze")
