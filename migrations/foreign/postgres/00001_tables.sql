@@ -20,7 +20,7 @@ CREATE FOREIGN TABLE nextid.id_ranges (name text NOT NULL, n bigint NOT NULL, fi
 
 CREATE FOREIGN TABLE nextid.id_parts (
     id bigint NOT NULL, layout text, kind text, "time" timestamptz,
-    datacenter bigint, worker bigint, rollback bigint, sequence bigint)
+    datacenter bigint, worker bigint, rollback bigint, sequence bigint, field bigint)
     SERVER nextid OPTIONS (schema_name 'public', table_name 'id_parts');
 
 -- +goose Down
