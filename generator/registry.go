@@ -9,6 +9,7 @@ import (
 	"hash/maphash"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -516,6 +517,16 @@ func (r *Registry) normalize(name, kind string, options json.RawMessage) (Defini
 		return Definition{}, named(err, name)
 	}
 	return Definition{Name: name, Kind: kind, Options: o}, nil
+}
+
+// Alike reports whether Create with these options would make what d is.
+func (r *Registry) Alike(d Definition, options json.RawMessage) bool {
+	made, err := r.normalize(d.Name, d.Kind, options)
+	if err != nil {
+		return false
+	}
+	var a, b any
+	return json.Unmarshal(made.Options, &a) == nil && json.Unmarshal(d.Options, &b) == nil && reflect.DeepEqual(a, b)
 }
 
 // checkDeclared refuses a definition that this server's configuration

@@ -125,6 +125,12 @@ func (o *sequenceOptionsJSON) raw(key, value string) {
 	o.b.WriteString(`"` + key + `":` + value)
 }
 
+func (o *sequenceOptionsJSON) text(key, value string) {
+	if quoted, err := json.Marshal(value); err == nil && value != "" { // a text has a form
+		o.raw(key, string(quoted))
+	}
+}
+
 func (o *sequenceOptionsJSON) json() json.RawMessage {
 	return json.RawMessage("{" + o.b.String() + "}")
 }

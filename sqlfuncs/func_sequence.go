@@ -8,6 +8,7 @@ import (
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
 )
 
 // sequenceArg takes the name of a sequence: text, or PostgreSQL's regclass
@@ -88,7 +89,18 @@ func lastval(x *exec, _ []datum.Value) (datum.Value, error) {
 // setval moves a generator on. is_called false means that n itself is still
 // to be handed out.
 func setval(x *exec, name string, a []datum.Value) (datum.Value, error) {
-	return a[1], raise(x, name, a[1].Int, len(a) < 3 || a[2].Int != 0)
+	v, used := a[1].Int, len(a) < 3 || a[2].Int != 0
+	if x.session.dialect == syntax.MySQL && !used {
+		var err error
+		if v, used, err = x.lastBefore(name, v); err != nil {
+			return a[1], err
+		}
+		if err := raise(x, name, v, used); !used || !errors.Is(err, generator.ErrExhausted) { // it has run out already
+			return a[1], err
+		}
+		return a[1], nil
+	}
+	return a[1], raise(x, name, v, used)
 }
 
 // raise makes a generator go on beyond v, or from v where it is not used.

@@ -401,7 +401,8 @@ func showCreateView(x *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
 		return [][]datum.Value{textRow(def.name, "CREATE TEMPORARY TABLE `"+def.name+"` (\n"+strings.Join(lines, ",\n")+"\n)")}, nil
 	}
 	if def.kind == 'S' {
-		return [][]datum.Value{textRow(def.name, "CREATE SEQUENCE `"+def.name+"`")}, nil
+		q, err := x.mariaDBSequence(def.name)
+		return [][]datum.Value{textRow(def.name, q.statement(def.name))}, err
 	}
 	text := "CREATE ALGORITHM=UNDEFINED DEFINER=`nextid`@`localhost` SQL SECURITY INVOKER VIEW `" + def.name + "` AS " + def.mysqlViewQuery()
 	return [][]datum.Value{textRow(def.name, text, "utf8mb4", "utf8mb4_general_ci")}, nil

@@ -288,7 +288,7 @@ var specialCalls map[string]specialCall
 
 func makeSpecialCalls() {
 	specialCalls = map[string]specialCall{
-		"nextval": sequenceCall, "lastval": sequenceCall, "setval": sequenceCall, "currval": sequenceCall,
+		"nextval": sequenceCall, "lastval": sequenceCall, "setval": setvalCall, "currval": sequenceCall,
 		"date_add": dateAddCall, "date_sub": dateAddCall, "adddate": dateAddCall, "subdate": dateAddCall,
 		"timestampadd": timestampAddCall, "timestampdiff": timestampDiffCall, "extract": extractCall,
 		"position": positionCall, "convert": convertCall, "char": charCall, "values": nil,
@@ -296,7 +296,6 @@ func makeSpecialCalls() {
 }
 
 // sequenceCall is NEXTVAL(orders): MariaDB's sequences are named as tables are.
-// LASTVAL(orders) is the newest value of that sequence in this session.
 func sequenceCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
 	if len(e.Args) == 0 {
 		return nil, nil
@@ -307,8 +306,8 @@ func sequenceCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
 	if ok {
 		call.Args[0] = syntax.Arg{Value: &syntax.Literal{Pos: c.Pos, Kind: syntax.StringLiteral, Text: c.Name.Last()}}
 	}
-	if e.Name.Last() == "lastval" {
-		call.Name = syntax.Name{"currval"}
+	if e.Name.Last() == "lastval" && len(call.Args) == 1 {
+		return p.lastValueCall(s, call.Args[0].Value)
 	}
 	return p.funcCall(s, &call)
 }

@@ -228,25 +228,6 @@ func idTablesOf(x *exec) ([]*table, error) {
 // listedBytes is what a table costs that was made to be listed.
 const listedBytes = 1 << 10
 
-// sequenceTable shows a generator as one of MariaDB's sequences. Reading it
-// draws nothing: what it hands out next is not told.
-func sequenceTable(name string) *table {
-	return &table{schema: "public", name: name, kind: 'S', columns: mariaDBSequenceColumns, scan: mariaDBSequenceRow}
-}
-
-// mariaDBSequenceColumns are those of MariaDB's sequences.
-var mariaDBSequenceColumns = func() (out []tableColumn) {
-	for _, c := range []string{"next_not_cached_value", "minimum_value", "maximum_value", "start_value", "increment", "cache_size", "cycle_option", "cycle_count"} {
-		out = append(out, tableColumn{name: c, typ: datum.Int8, null: c == "next_not_cached_value"})
-	}
-	return out
-}()
-
-var mariaDBSequenceRow = fixedRows(func(*exec) ([][]datum.Value, error) {
-	n := datum.MakeInt8
-	return [][]datum.Value{{datum.Null(datum.Int8), n(1), n(1<<63 - 1), n(1), n(1), n(1000), n(0), n(0)}}, nil
-})
-
 // tablesOf lists the tables of one database.
 func tablesOf(x *exec, database string) ([]*table, error) {
 	if strings.EqualFold(database, informationSchema) {
@@ -399,13 +380,14 @@ func viewsRows(x *exec, databases []string) (int, func(int) record, error) {
 	}, err
 }
 
-// mysqlViewQuery is what a table would be, were it a view.
+// mysqlViewQuery is the view that a dump makes of a table in another database:
+// one with its columns and no rows, since nobody answers it there.
 func (t *table) mysqlViewQuery() string {
 	names := make([]string, len(t.columns))
 	for i, c := range t.columns {
-		names[i] = "`" + t.name + "`.`" + c.name + "` AS `" + c.name + "`"
+		names[i] = "NULL AS `" + c.name + "`"
 	}
-	return "select " + strings.Join(names, ",") + " from `" + nextidSchema + "`.`" + t.name + "`"
+	return "select " + strings.Join(names, ",") + " from DUAL where 0"
 }
 
 // routines lists our functions as stored functions, once each name.

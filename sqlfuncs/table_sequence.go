@@ -11,9 +11,8 @@ import (
 
 // A generator is a table of one row as PostgreSQL's sequences are: SELECT
 // last_value FROM orders. pg_dump and administration tools read it, and may
-// set another sequence to it; therefore last_value is the end of what this
-// server reserved, not below any id that it issued. Other servers on the same
-// store may be further.
+// set another sequence to it; therefore last_value is the end of what was
+// reserved, not below any id that a server on the same store has issued.
 
 // sequenceTable is the table of a generator.
 func (s *Server) sequenceTable(name string) *table {
@@ -42,7 +41,11 @@ func (x *exec) sequenceState(name string) (last, buffered int64, err error) {
 		return 0, 0, err
 	}
 	last, buffered, known, err := x.highest(g)
-	if known || err != nil {
+	if err != nil {
+		return last, buffered, err
+	}
+	if known {
+		last, err = x.highestOfAll(e, last)
 		return last, buffered, err
 	}
 	drawn, err := x.nextID(e)
@@ -53,6 +56,24 @@ func (x *exec) sequenceState(name string) (last, buffered int64, err error) {
 		last = drawn
 	}
 	return last, buffered, err
+}
+
+// highestOfAll is the highest id that may have been issued by any server on
+// the store, where this one has reserved up to last.
+func (x *exec) highestOfAll(e *generator.Entry, last int64) (int64, error) {
+	d, err := e.Definition(x.ctx)
+	if err != nil {
+		return last, err
+	}
+	s, counts := seriesOf(d)
+	if !counts {
+		return last, nil
+	}
+	past, err := x.server.registry.Past(x.ctx, e.Name())
+	if s.Increment < 0 {
+		return min(last, -(past - 1)), err
+	}
+	return max(last, past-1), err
 }
 
 // highest is the highest id that g may have issued. known is

@@ -38,6 +38,9 @@ func sequenceOptions(o *syntax.SequenceOptions) (json.RawMessage, error) {
 	out.add("min", o.MinValue)
 	out.add("max", o.MaxValue)
 	out.add("step", o.Cache)
+	if o.Comment != nil {
+		out.text("description", *o.Comment)
+	}
 	if o.NoMinValue {
 		out.raw("min", "null")
 	}
@@ -57,6 +60,11 @@ func createSequencePlan(st *Statement, t *syntax.CreateSequence) error {
 	st.utility = utilityFunc(func(x *exec) error {
 		if err := needAdmin(x, "CREATE SEQUENCE"); err != nil {
 			return err
+		}
+		if t.OrReplace {
+			if err := x.dropSequence(name); err != nil && !missing(err) {
+				return err
+			}
 		}
 		err := x.registry().Create(x.ctx, name, "segment", options)
 		if errors.Is(err, generator.ErrExists) {
@@ -90,6 +98,37 @@ func (x *exec) warnOfStart(name string, start int64) error {
 	return nil
 }
 
+// dropSequence drops a generator that CREATE SEQUENCE could make again. Dumps
+// drop a sequence before they create it: what the dump cannot say would be
+// lost, and ids of another kind would follow.
+func (x *exec) dropSequence(name string) error {
+	e, err := x.registry().Existing(x.ctx, name)
+	if err != nil {
+		return err
+	}
+	d, err := e.Definition(x.ctx)
+	if err != nil {
+		return err
+	}
+	s, counts := seriesOf(d)
+	var again sequenceOptionsJSON
+	again.add("start", &s.Start)
+	again.add("increment", &s.Increment)
+	again.add("min", s.Min)
+	again.add("max", s.Max)
+	again.add("step", &s.Step)
+	again.text("description", s.Description)
+	same := counts && d.Kind == "segment"
+	if same {
+		same = x.server.registry.Alike(d, again.json())
+	}
+	if !same {
+		return sqlstate.New(sqlstate.WrongObjectType, "%q is no sequence that CREATE SEQUENCE could make again: it is a generator of kind %s with options of its own", name, d.Kind).
+			WithHint("drop_generator('%s') drops it.", name)
+	}
+	return x.registry().Drop(x.ctx, name)
+}
+
 func alterSequencePlan(st *Statement, t *syntax.AlterSequence) error {
 	options, err := sequenceOptions(&t.Options)
 	if err != nil {
@@ -107,6 +146,9 @@ func alterSequencePlan(st *Statement, t *syntax.AlterSequence) error {
 				return nil
 			}
 			return sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", name)
+		}
+		if t.Options.Comment != nil && *t.Options.Comment == "" {
+			options = json.RawMessage(`{"description": ""}`)
 		}
 		if string(options) != "{}" {
 			if err := x.registry().Alter(x.ctx, name, options); err != nil {
@@ -138,7 +180,7 @@ func dropSequencePlan(st *Statement, t *syntax.DropSequence) {
 		}
 		for _, n := range t.Names {
 			name := n.Last()
-			err := x.registry().Drop(x.ctx, name)
+			err := x.dropSequence(name)
 			if missing(err) {
 				if !t.IfExists {
 					return sqlstate.New(sqlstate.UndefinedTable, "sequence %q does not exist", name)

@@ -129,6 +129,7 @@ type (
 		Pos         Pos
 		Name        Name
 		IfNotExists bool
+		OrReplace   bool // MariaDB's
 		Options     SequenceOptions
 	}
 	// AlterSequence is ALTER SEQUENCE [IF EXISTS] name options.
@@ -232,7 +233,8 @@ type SequenceOptions struct {
 	Restart                                     bool // RESTART [WITH n]
 	RestartWith                                 *int64
 	As                                          *TypeName
-	OwnedBy                                     bool // OWNED BY anything: accepted and ignored
+	OwnedBy                                     bool    // OWNED BY anything: accepted and ignored
+	Comment                                     *string // MariaDB's, as is ENGINE, which is read over
 }
 
 // ---- queries ----

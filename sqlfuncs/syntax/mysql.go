@@ -182,10 +182,7 @@ func (p *parser) prepareText(s *Prepare) {
 
 // definitionOptions passes the DEFINER, ALGORITHM and SQL SECURITY of
 // CREATE and ALTER, up to the kind of object.
-func (p *parser) definitionOptions(verb string) {
-	if p.isWord("sequence") {
-		p.notSupported(p.pos(), strings.ToUpper(verb)+" OR REPLACE SEQUENCE is")
-	}
+func (p *parser) definitionOptions() {
 	p.acceptAny("fulltext", "spatial", "online", "offline", "ignore", "aggregate")
 	if !p.isAnyWord("definer", "algorithm", "sql") {
 		return

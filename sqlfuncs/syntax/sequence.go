@@ -7,12 +7,15 @@ import (
 )
 
 // createSequence reads CREATE SEQUENCE behind its modifiers.
-func (p *parser) createSequence() Statement {
-	s := &CreateSequence{Pos: p.pos()}
+func (p *parser) createSequence(orReplace bool) Statement {
+	s := &CreateSequence{Pos: p.pos(), OrReplace: orReplace}
 	p.advance()
 	if p.acceptWords("if", "not") {
 		p.expect("exists")
 		s.IfNotExists = true
+	}
+	if s.OrReplace && s.IfNotExists {
+		p.failAt(s.Pos, sqlstate.SyntaxError, "OR REPLACE and IF NOT EXISTS do not go together")
 	}
 	s.Pos, s.Name = p.pos(), p.qualifiedName()
 	s.Options = p.sequenceOptions()
@@ -154,7 +157,9 @@ func (p *parser) sequenceOption(o *SequenceOptions) {
 		p.redundant(pos, o.NoMaxValue)
 		p.setOption(pos, &o.MaxValue)
 	case p.accept("cache"):
-		p.setOption(pos, &o.Cache)
+		if p.setOption(pos, &o.Cache); p.mysql && *o.Cache == 0 {
+			*o.Cache = 1 // NOCACHE
+		}
 	case p.accept("cycle"):
 		p.setCycle(pos, o, true)
 	case p.accept("no"):
@@ -174,6 +179,14 @@ func (p *parser) sequenceOption(o *SequenceOptions) {
 		p.expect("by")
 		o.OwnedBy = true
 		p.qualifiedName()
+	case p.mysql && p.accept("engine"):
+		p.acceptOp("=")
+		p.take(p.tok.isLabel() || p.tok.kind == tokString)
+	case p.mysql && p.accept("comment"):
+		p.redundant(pos, o.Comment != nil)
+		p.acceptOp("=")
+		text := p.stringLiteral()
+		o.Comment = &text
 	case p.mysql && p.isAnyWord("nocache", "nocycle", "nomaxvalue", "nominvalue"):
 		p.noOptionMySQL(pos, o)
 	default:

@@ -164,7 +164,11 @@ func (p *parser) define() Statement {
 	modifiers := []string{"temp", "temporary", "unlogged"}
 	if verb == "create" && (p.isWord("sequence") || p.isAnyWord(modifiers...) && p.peek(1).isWord("sequence")) {
 		p.acceptAny(modifiers...)
-		return p.createSequence()
+		return p.createSequence(false)
+	}
+	if verb == "create" && p.mysql && p.isWords("or", "replace", "sequence") {
+		p.acceptWords("or", "replace")
+		return p.createSequence(true)
 	}
 	switch {
 	case verb == "alter" && p.isWord("sequence"):
@@ -179,7 +183,7 @@ func (p *parser) define() Statement {
 		continue
 	}
 	if p.mysql {
-		p.definitionOptions(verb)
+		p.definitionOptions()
 	}
 	object := p.definedObject()
 	if object == "" {

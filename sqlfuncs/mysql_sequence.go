@@ -1,0 +1,217 @@
+package sqlfuncs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"nextid/generator"
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// mariaDBSequence is a generator as one of MariaDB's sequences: what a dump
+// carries over to a MariaDB, which then goes on where the generator stands.
+type mariaDBSequence struct {
+	start, min, max, increment, cache int64
+
+	next    int64 // beyond every id that any server has reserved; beyond the bounds: there is none
+	comment string
+}
+
+// MariaDB's sequences keep off the ends of an int64: they stand for "run out".
+const (
+	mariaDBLast  = math.MaxInt64 - 1
+	mariaDBFirst = math.MinInt64 + 1
+)
+
+// mariaDBSequence reads where a generator stands; it draws nothing. Kinds that
+// do not count along a line are shown as a sequence from beyond their newest
+// id, or, where their ids have no order, as one that has run out: whatever a
+// restored MariaDB gave could be an id already.
+func (x *exec) mariaDBSequence(name string) (mariaDBSequence, error) {
+	if err := x.session.may(name); err != nil {
+		return mariaDBSequence{}, err
+	}
+	e, err := x.registry().Existing(x.ctx, name)
+	if err != nil {
+		return mariaDBSequence{}, err
+	}
+	d, err := e.Definition(x.ctx)
+	if err != nil {
+		return mariaDBSequence{}, err
+	}
+	series, counts := seriesOf(d)
+	if !counts {
+		q := mariaDBSequence{start: 1, min: 1, max: mariaDBLast, increment: 1, cache: 1000, comment: "nextid " + d.Kind}
+		q.next, err = x.beyondAll(e)
+		return q, err
+	}
+	q := mariaDBSequence{
+		start: series.Start, min: min(1, series.Start), max: mariaDBLast, increment: series.Increment,
+		cache: max(series.Step, 1), comment: series.Description,
+	}
+	if q.increment < 0 {
+		q.min, q.max = mariaDBFirst, max(-1, series.Start)
+	}
+	if series.Min != nil {
+		q.min = max(*series.Min, mariaDBFirst)
+	}
+	if series.Max != nil {
+		q.max = min(*series.Max, mariaDBLast)
+	}
+	past, err := x.server.registry.Past(x.ctx, name)
+	q.next = series.from(past)
+	return q, err
+}
+
+// series are the options of the kinds whose ids are start + k · increment.
+type series struct {
+	Start, Increment, Step int64
+	Offset, Min, Max       *int64
+	Description            string
+	Scatter                json.RawMessage
+}
+
+// seriesOf returns the options of a generator that counts; ok is false for
+// other kinds, and for numbers that are scattered.
+func seriesOf(d generator.Definition) (s series, ok bool) {
+	if d.Kind != "segment" && d.Kind != "counter" {
+		return s, false
+	}
+	err := json.Unmarshal(d.Options, &s)
+	return s, err == nil && s.Increment != 0 && s.Scatter == nil
+}
+
+// from returns the first id of the series that lies at or beyond the end of
+// what was reserved, which a descending one counts on a mirrored line.
+func (s *series) from(past int64) int64 {
+	direction, step := int64(1), s.Increment
+	if step < 0 {
+		direction, step = -1, -step
+	}
+	residue := direction * s.Start
+	if s.Offset != nil {
+		residue = direction * *s.Offset
+	}
+	p := max(past, direction*s.Start)
+	gap := ((residue-p)%step + step) % step
+	if p > math.MaxInt64-gap {
+		return direction * math.MaxInt64
+	}
+	return direction * (p + gap)
+}
+
+// beyondAll returns a number above every id that the generator has given.
+func (x *exec) beyondAll(e *generator.Entry) (int64, error) {
+	g, err := e.Generator(x.ctx)
+	if err != nil {
+		return 0, err
+	}
+	follows, ok := g.(generator.Explainer)
+	if !ok {
+		return math.MaxInt64, nil
+	}
+	last, err := follows.Ceil(x.server.now())
+	if errors.Is(err, generator.ErrWrongKind) || last == math.MaxInt64 {
+		return math.MaxInt64, nil
+	}
+	return last + 1, err
+}
+
+// lastBefore turns the next id of a SETVAL that lies beyond the bound of its
+// sequence, as dumps say of one that has run out, into the last that is used.
+func (x *exec) lastBefore(name string, next int64) (v int64, used bool, err error) {
+	e, err := x.entry(name)
+	if err != nil {
+		return next, false, err
+	}
+	d, err := e.Definition(x.ctx)
+	if err != nil {
+		return next, false, err
+	}
+	switch s, counts := seriesOf(d); {
+	case counts && s.Increment > 0 && s.Max != nil && next > *s.Max:
+		return *s.Max, true, nil
+	case counts && s.Increment < 0 && s.Min != nil && next < *s.Min:
+		return *s.Min, true, nil
+	}
+	return next, false, nil
+}
+
+// row is what SELECT * FROM the sequence returns.
+func (q *mariaDBSequence) row() []datum.Value {
+	n := datum.MakeInt8
+	return []datum.Value{n(q.next), n(q.min), n(q.max), n(q.start), n(q.increment), n(q.cache), n(0), n(0)}
+}
+
+// statement is the CREATE SEQUENCE that makes it.
+func (q *mariaDBSequence) statement(name string) string {
+	text := fmt.Sprintf("CREATE SEQUENCE `%s` start with %d minvalue %d maxvalue %d increment by %d cache %d nocycle ENGINE=InnoDB",
+		name, q.start, q.min, q.max, q.increment, q.cache)
+	if q.comment != "" {
+		text += " COMMENT='" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(q.comment) + "'"
+	}
+	return text
+}
+
+// mariaDBSequenceColumns are those of MariaDB's sequences.
+var mariaDBSequenceColumns = columnList(`next_not_cached_value:int8! minimum_value:int8! maximum_value:int8! start_value:int8!
+	increment:int8! cache_size:int8! cycle_option:int8! cycle_count:int8!`)
+
+// sequenceTable is the table of a generator in the MySQL dialect.
+func sequenceTable(name string) *table {
+	return &table{schema: "public", name: name, kind: 'S', columns: mariaDBSequenceColumns, scan: func(x *exec, _ []keyValues) (rowIter, error) {
+		q, err := x.mariaDBSequence(name)
+		return singleRow(q.row()...), err
+	}}
+}
+
+// lastValueCall is LASTVAL(orders) and PREVIOUS VALUE FOR orders: the newest
+// id of the generator that this session drew, NULL when it drew none.
+func (p *planner) lastValueCall(s *scope, arg syntax.Expr) (*expr, error) {
+	name, err := p.expr(s, arg)
+	if err == nil {
+		name, err = p.resolveUnknown(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	x := derive(datum.Int8, func(x *exec) (datum.Value, error) {
+		v, err := name.eval(x)
+		if err != nil || !v.Valid {
+			return datum.Null(datum.Int8), err
+		}
+		of, err := sequenceName(x.mysqlText(v))
+		if err != nil {
+			return datum.Value{}, err
+		}
+		e, err := x.registry().Existing(x.ctx, of)
+		if missing(err) {
+			return datum.Value{}, sqlstate.New(sqlstate.UndefinedTable, "Unknown SEQUENCE: '%s'", cut(of, 64)).WithMySQL(4091, "42S02")
+		}
+		if err != nil {
+			return datum.Value{}, err
+		}
+		id, drawn := x.session.currval(e)
+		return datum.Value{Type: datum.Int8, Valid: drawn, Int: id}, nil
+	}, name)
+	x.volatile = true
+	return x, nil
+}
+
+// setvalCall is SETVAL(orders, n, is_used, round). There are no rounds, since
+// nothing cycles.
+func setvalCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
+	call := *e
+	if len(e.Args) == 4 {
+		if round, ok := unparen(e.Args[3].Value).(*syntax.Literal); !ok || round.Text != "0" {
+			return nil, at(e.Pos, sqlstate.New(sqlstate.FeatureNotSupported, "a round of SETVAL other than 0 is not supported: sequences do not cycle"))
+		}
+		call.Args = e.Args[:3]
+	}
+	return sequenceCall(p, s, &call)
+}
