@@ -267,6 +267,10 @@ func (s tlsSocket) SetReadDeadline(time.Time) error { return nil }
 // SetWriteDeadline implements net.Conn; see SetDeadline.
 func (s tlsSocket) SetWriteDeadline(time.Time) error { return nil }
 
+// maxRecord is how much a Read of TLS returns at most: one record (RFC 8446,
+// section 5.1).
+const maxRecord = 16 << 10
+
 // drainTLS is drain for a connection inside TLS.
 func (c *conn) drainTLS() bool {
 	for {
@@ -281,7 +285,7 @@ func (c *conn) drainTLS() bool {
 			return false
 		case c.called():
 			return true
-		case n == readSize:
+		case n == maxRecord:
 			c.leave.now() // this client has much to ask
 		}
 	}

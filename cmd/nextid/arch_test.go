@@ -289,6 +289,47 @@ func TestLinkedModules(t *testing.T) {
 	}
 }
 
+// TestReplaceOfLibc keeps the version of modernc.org/libc that is linked the one
+// which SQLite was translated against, and go.mod's replace no longer than
+// another module asks for a later one.
+func TestReplaceOfLibc(t *testing.T) {
+	t.Parallel()
+	goCommand := func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command("go", args...)
+		cmd.Dir = moduleRoot(t)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("go %s: %v", strings.Join(args, " "), err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	const libc = "modernc.org/libc"
+	sqlite := "modernc.org/sqlite@" + goCommand("list", "-m", "-f", "{{.Version}}", "modernc.org/sqlite")
+	wanted, others := "", map[string]string{}
+	for line := range strings.Lines(goCommand("mod", "graph")) {
+		from, to, _ := strings.Cut(strings.TrimSpace(line), " ")
+		version, ok := strings.CutPrefix(to, libc+"@")
+		switch {
+		case !ok || from == module: // go.mod repeats the latest of them
+		case from == sqlite:
+			wanted = version
+		default:
+			others[from] = version
+		}
+	}
+	linked := goCommand("list", "-m", "-f", "{{with .Replace}}{{.Version}}{{else}}{{.Version}}{{end}}", libc)
+	if linked != wanted {
+		t.Errorf("%s %s is linked, but %s was translated against %s: change the replace in go.mod", libc, linked, sqlite, wanted)
+	}
+	for _, version := range others {
+		if version != wanted {
+			return
+		}
+	}
+	t.Errorf("nobody asks for another %s than %s does: take the replace out of go.mod", libc, sqlite)
+}
+
 // readReasons reads lines of "module reason…"; # begins a comment.
 func readReasons(t *testing.T, file string) map[string]string {
 	t.Helper()

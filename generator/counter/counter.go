@@ -34,8 +34,8 @@ func newGenerator(name string, o Options, store generator.Reserver, runtime gene
 	return &Generator{Queue: NewQueue(name, s, runtime, time.Duration(o.Deadline)), source: s}
 }
 
-// Raise implements generator.Raiser. Other servers go on above v, too: they
-// hold no numbers.
+// Raise implements generator.Raiser. Other servers go on above v, too, but for
+// numbers that they drew for clients which left.
 func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 	if v >= g.source.limit {
 		return &generator.Error{

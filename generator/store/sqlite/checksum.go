@@ -1,14 +1,11 @@
 package sqlite
 
 import (
-	"context"
 	"database/sql/driver"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"sync"
-	"sync/atomic"
 
 	"modernc.org/sqlite"
 )
@@ -49,24 +46,3 @@ var sqliteDriver = sync.OnceValue(func() *sqlite.Driver {
 		func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) { return rowChecksum(args) })
 	return d
 })
-
-// oneConnection is a driver.Connector that connects once. database/sql would
-// replace a broken connection without a word; here the next one must go
-// through all checks of openDatabase again.
-type oneConnection struct {
-	dsn  string
-	used atomic.Bool
-}
-
-var errConnectionLost = errors.New("the connection to SQLite was lost")
-
-// Connect implements driver.Connector.
-func (c *oneConnection) Connect(context.Context) (driver.Conn, error) {
-	if c.used.Swap(true) {
-		return nil, errConnectionLost
-	}
-	return sqliteDriver().Open(c.dsn)
-}
-
-// Driver implements driver.Connector.
-func (c *oneConnection) Driver() driver.Driver { return sqliteDriver() }

@@ -3,11 +3,13 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 )
 
 // session is one connection to the database file, checked and locked.
@@ -140,3 +142,24 @@ func scanMeta(row *sql.Row) (reservations int64, err error) {
 	}
 	return reservations, err
 }
+
+// oneConnection is a driver.Connector that connects once. database/sql would
+// replace a broken connection without a word; here the next one must go
+// through all checks of openDatabase again.
+type oneConnection struct {
+	dsn  string
+	used atomic.Bool
+}
+
+var errConnectionLost = errors.New("the connection to SQLite was lost")
+
+// Connect implements driver.Connector.
+func (c *oneConnection) Connect(context.Context) (driver.Conn, error) {
+	if c.used.Swap(true) {
+		return nil, errConnectionLost
+	}
+	return sqliteDriver().Open(c.dsn)
+}
+
+// Driver implements driver.Connector.
+func (c *oneConnection) Driver() driver.Driver { return sqliteDriver() }
