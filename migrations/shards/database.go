@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"net/url"
 	"strings"
 	"time"
@@ -32,31 +31,6 @@ type Error struct {
 func (e *Error) Error() string { return e.What }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Line is one series of ids of a shard: an AUTO_INCREMENT column, or a
-// sequence that a column draws from.
-type Line struct {
-	Name    string      // table.column, the same on all shards
-	Draws   Progression // the numbers it draws, for sessions that begin now
-	Next    int64       // the least number that it will draw
-	Most    int64       // the greatest number that the column holds
-	Unique  bool        // the column alone has a unique key
-	Started bool        // up has moved it above what other shards had drawn
-
-	table, column string // quoted
-	sequence      string // PostgreSQL only, quoted
-	free          int64  // no number from here on was drawn or is in the table
-	trouble       string // why it cannot be a line of a shard, "" if it can
-}
-
-// next is computed from where the line is.
-func (l *Line) next() {
-	next, ok := l.Draws.first(l.free)
-	if !ok {
-		next = math.MaxInt64
-	}
-	l.Next = next
-}
-
 // Member is the note that a shard has of itself.
 type Member struct {
 	Set      string // random name of the set of shards
@@ -73,15 +47,17 @@ type State struct {
 	Setting Progression // MySQL and MariaDB: of sessions that begin now
 	Lines   []Line
 	Notes   []string // what an operator should know
+	Missed  []string // what Status could not look at
 	trouble string   // why the server cannot be a shard, "" if it can
 	blind   bool     // the account cannot see the sessions of others
 	session bool     // MySQL and MariaDB: connections set the progression
+	guarded bool     // MySQL and MariaDB: triggers refuse sessions with other settings
 }
 
 // asNoted reports whether the shard's settings are those in its note.
 func (s State) asNoted() bool {
 	for _, l := range s.Lines {
-		if l.Started && l.Draws != s.Member.Has {
+		if l.Started && l.Draws != l.of(s.Member.Has) {
 			return false
 		}
 	}
@@ -95,7 +71,9 @@ type database interface {
 	// once when the same database is given twice.
 	lock(ctx context.Context) error
 	state(ctx context.Context) (State, error)
-	// script runs somebody else's SQL.
+	// able sees that the account may do what assign does, and changes nothing.
+	able(ctx context.Context) error
+	// script runs somebody else's SQL. What it makes may be there already.
 	script(ctx context.Context, text string) error
 	// install makes the tables of the note.
 	install(ctx context.Context) error
@@ -103,18 +81,25 @@ type database interface {
 	join(ctx context.Context, m Member) error
 	// assign makes sessions that begin from now on draw what the note says.
 	assign(ctx context.Context, lines []Line, has Progression) error
+	// unsettle notes that lines may have left the shard's progression, so that
+	// up starts them again.
+	unsettle(ctx context.Context) error
 	// older lists the sessions that may still draw as before assign, and
 	// notes it when there are none.
 	older(ctx context.Context) ([]session, error)
 	kill(ctx context.Context, s session) error
 	// start moves a line so that it draws no number below least.
 	start(ctx context.Context, l Line, has Progression, least int64) error
+	// guard makes triggers that refuse ids of sessions with other settings.
+	guard(ctx context.Context, lines []Line, has Progression) error
+	// ids reads the ids of a line's rows, the greatest first.
+	ids(ctx context.Context, l Line) (*idRows, error)
 	// restore brings the settings back and removes the note.
 	restore(ctx context.Context) error
 	// most is the greatest increment.
 	most() int64
-	// Settings writes what the operator has to do so that the settings last.
-	Settings(w io.Writer, name string, has Progression) error
+	// settings writes what the operator has to do so that the settings last.
+	settings(ctx context.Context, w io.Writer, name string, has Progression) error
 	Close() error
 }
 
@@ -152,19 +137,20 @@ func nameOf(dsn string) string {
 type connection struct {
 	db      *sql.DB
 	conn    *sql.Conn
+	name    string // of the shard, for the dry run
 	folder  string
 	dialect goose.Dialect
 	dry     io.Writer // where a dry run writes what would be run; nil: run it
 	unlock  string    // the statement that gives the lock back, "" while it is not held
 }
 
-func connect(ctx context.Context, db *sql.DB, folder string, dialect goose.Dialect, dry io.Writer) (*connection, error) {
+func connect(ctx context.Context, db *sql.DB, name, folder string, dialect goose.Dialect, dry io.Writer) (*connection, error) {
 	db.SetMaxIdleConns(0) // no session of ours stays behind the one below
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &connection{db: db, conn: conn, folder: folder, dialect: dialect, dry: dry}, nil
+	return &connection{db: db, conn: conn, name: name, folder: folder, dialect: dialect, dry: dry}, nil
 }
 
 // Close implements database.
@@ -186,16 +172,11 @@ const unlockTime = 2 * time.Second
 // exec changes something.
 func (c *connection) exec(ctx context.Context, statement string) error {
 	if c.dry != nil {
-		_, err := fmt.Fprintf(c.dry, "%s;\n", statement)
+		_, err := fmt.Fprintf(c.dry, "/* %s */ %s;\n", c.name, statement)
 		return err
 	}
 	_, err := c.conn.ExecContext(ctx, statement)
 	return err
-}
-
-// script implements database.
-func (c *connection) script(ctx context.Context, text string) error {
-	return c.exec(ctx, strings.TrimRight(text, "; \n"))
 }
 
 func (c *connection) provider() (*goose.Provider, error) {
@@ -210,7 +191,10 @@ func (c *connection) provider() (*goose.Provider, error) {
 // install implements database.
 func (c *connection) install(ctx context.Context) error {
 	if c.dry != nil {
-		_, err := fmt.Fprintf(c.dry, "-- CREATE TABLE nextid_shard, nextid_shard_lines: see migrations/shards/%s\n", c.folder)
+		_, err := fmt.Fprintf(c.dry, "/* %s */ -- CREATE TABLE nextid_shard, nextid_shard_lines: see migrations/shards/%s\n", c.name, c.folder)
+		return err
+	}
+	if err := c.forgetDump(ctx); err != nil {
 		return err
 	}
 	provider, err := c.provider()
@@ -221,10 +205,25 @@ func (c *connection) install(ctx context.Context) error {
 	return err
 }
 
+// forgetDump removes the empty tables that came with a dump of another shard's
+// schema: nothing is installed where no version is noted.
+func (c *connection) forgetDump(ctx context.Context) error {
+	var versions int
+	if err := c.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+versionTable).Scan(&versions); err != nil || versions > 0 {
+		return nil // there is no such table, or it is in use
+	}
+	for _, table := range []string{"nextid_shard_lines", "nextid_shard", versionTable} {
+		if err := c.exec(ctx, "DROP TABLE IF EXISTS "+table); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // remove takes away what install has made.
 func (c *connection) remove(ctx context.Context) error {
 	if c.dry != nil {
-		_, err := fmt.Fprintln(c.dry, "-- DROP TABLE nextid_shard, nextid_shard_lines")
+		_, err := fmt.Fprintf(c.dry, "/* %s */ DROP TABLE nextid_shard, nextid_shard_lines, %s;\n", c.name, versionTable)
 		return err
 	}
 	provider, err := c.provider()

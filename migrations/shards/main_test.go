@@ -31,12 +31,14 @@ func TestMain(m *testing.M) {
 
 // fleet is some databases that a test makes shards of.
 type fleet struct {
-	t    *testing.T
-	dsns []string
-	dbs  []*sql.DB // with one connection each
-	open func(i int) *sql.DB
-	log  history.Log
-	out  bytes.Buffer
+	t       *testing.T
+	dsns    []string
+	dbs     []*sql.DB // with one connection each
+	open    func(i int) *sql.DB
+	log     history.Log
+	out     bytes.Buffer
+	rows    shards.Rows
+	exclude []string
 
 	clients atomic.Int64
 }
@@ -77,7 +79,7 @@ func (f *fleet) everywhere(statement string) {
 // command waiting.
 func (f *fleet) options() shards.Options {
 	f.renew()
-	return shards.Options{Out: &f.out, Wait: 10 * time.Second}
+	return shards.Options{Out: &f.out, Wait: 10 * time.Second, Exclude: f.exclude}
 }
 
 func (f *fleet) up(n int) {
@@ -96,7 +98,7 @@ func (f *fleet) down(n int) {
 
 func (f *fleet) status(n int) shards.Report {
 	f.t.Helper()
-	r, err := shards.Status(f.t.Context(), f.dsns[:n])
+	r, err := shards.Status(f.t.Context(), f.dsns[:n], shards.Options{Rows: f.rows, Exclude: f.exclude})
 	if err != nil {
 		f.t.Fatalf("status: %v", err)
 	}
@@ -106,8 +108,8 @@ func (f *fleet) status(n int) shards.Report {
 // sound sees that status finds nothing.
 func (f *fleet) sound(n int) {
 	f.t.Helper()
-	if r := f.status(n); len(r.Problems) > 0 {
-		f.t.Errorf("status of %d shards: %q", n, r.Problems)
+	if r := f.status(n); len(r.Problems) > 0 || len(r.Missed) > 0 {
+		f.t.Errorf("status of %d shards: %q, not looked at: %q", n, r.Problems, r.Missed)
 	}
 }
 

@@ -40,6 +40,12 @@ func TestMariaDB(t *testing.T) {
 		{"refusals", testMariaDBRefusals},
 		{"session scope", testSessionScope},
 		{"print changes nothing", testPrint},
+		{"settings are told every time", testToldEveryTime},
+		{"status looks at all", testMariaDBLooks},
+		{"up mends what it can", testMariaDBMends},
+		{"dumps of a schema", testMariaDBDump},
+		{"without SUPER", testWithoutSuper},
+		{"a script runs twice", testScriptTwice},
 		{"interrupted", func(t *testing.T, _ *fleet) {
 			if testing.Short() {
 				t.Skip("takes half a minute")
@@ -73,6 +79,15 @@ func mariadbFleet(t *testing.T, addresses []string) *fleet {
 		_ = admin.Close()
 		f.dsns = append(f.dsns, "mysql://root@"+address+"/"+name)
 	}
+	t.Cleanup(func() {
+		for _, address := range addresses {
+			admin := openMariaDB(t, address, "test")
+			if _, err := admin.Exec("DROP DATABASE " + name); err != nil {
+				t.Error(err)
+			}
+			_ = admin.Close()
+		}
+	})
 	f.open = func(i int) *sql.DB { return openMariaDB(t, addresses[i], name) }
 	f.connect(len(addresses))
 	return f
@@ -296,6 +311,7 @@ func testSessionThatStays(t *testing.T, f *fleet) {
 // testExistingRows: databases that drew ids from 1 on each, which only new ids
 // can avoid, and a counter far ahead.
 func testExistingRows(t *testing.T, f *fleet) {
+	f.rows = shards.RowsNone
 	for i := range 3 {
 		f.exec(i, insert(40*(i+1)))
 	}
@@ -324,13 +340,14 @@ func testMariaDBRefusals(t *testing.T, f *fleet) {
 	fails(t, up("mysql://root@127.0.0.1:1"), "names no database")
 
 	f.exec(1, "CREATE TABLE items (id TINYINT AUTO_INCREMENT PRIMARY KEY)")
-	fails(t, up(f.dsns...), "there is no column items.id")
+	fails(t, up(f.dsns...), "there is no items.id that draws ids")
 	f.exec(1, "INSERT INTO items VALUES (126)")
 	for _, i := range []int{0, 2, 3} {
 		f.exec(i, "CREATE TABLE items (id TINYINT AUTO_INCREMENT PRIMARY KEY)")
 	}
 	fails(t, up(f.dsns...), "column items.id ends at 127, and its next id would be 129")
 	f.everywhere("DROP TABLE items")
+	f.down(4) // what could be mended was
 	f.up(3)
 	fails(t, shards.Reshard(t.Context(), f.dsns[:2], f.dsns[3], f.options()), "is one of 3 shards, and 2 are given")
 	fails(t, shards.Reshard(t.Context(), f.dsns[:3], f.dsns[2], f.options()), "another migrate shards is at work")
@@ -369,6 +386,17 @@ func testSessionScope(t *testing.T, f *fleet) {
 	}
 	if out := f.out.String(); !strings.Contains(out, "SET SESSION auto_increment_increment = 3, SESSION auto_increment_offset = 2") {
 		t.Errorf("up says\n%s", out)
+	}
+	if r := f.status(3); len(r.Missed) != 3 || !strings.Contains(r.Missed[0], "set their progression") {
+		t.Errorf("without a guard, not looked at: %q", r.Missed)
+	}
+	o = f.options()
+	o.Guard = true
+	if err := shards.Up(t.Context(), f.dsns[:3], o); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.dbs[0].Exec("INSERT INTO orders (note) VALUES ('x')"); err == nil || !strings.Contains(err.Error(), "set them in this session") {
+		t.Errorf("a session that sets nothing: %v", err)
 	}
 	for i := range 3 {
 		if s := f.setting(i); s != "1/1" {

@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
-	"math"
 	"net"
 	"net/url"
 	"slices"
@@ -34,6 +32,8 @@ const (
 	erNoSuchThread    = 1094
 	erUnknownVariable = 1193
 	erAccessDenied    = 1227
+	erWrongType       = 1232
+	erNoTriggers      = 1419
 )
 
 // mysqlShard is a shard on MySQL or MariaDB.
@@ -55,7 +55,7 @@ func openMySQL(ctx context.Context, dsn string, o Options) (database, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect(ctx, sql.OpenDB(connector), "mysql", goose.DialectMySQL, o.dry)
+	c, err := connect(ctx, sql.OpenDB(connector), nameOf(dsn), "mysql", goose.DialectMySQL, o.dry)
 	if err != nil {
 		return nil, explainMySQL(err)
 	}
@@ -169,9 +169,11 @@ func (s *mysqlShard) state(ctx context.Context) (State, error) {
 func (s *mysqlShard) read(ctx context.Context) (State, error) {
 	st := State{Title: s.title}
 	var readOnly bool
-	err := s.conn.QueryRowContext(ctx, "SELECT @@GLOBAL.auto_increment_offset, @@GLOBAL.auto_increment_increment, @@GLOBAL.read_only").
-		Scan(&st.Setting.Offset, &st.Setting.Increment, &readOnly)
-	if err != nil {
+	var err error
+	if st.Setting, err = s.setting(ctx); err != nil {
+		return st, err
+	}
+	if err := s.conn.QueryRowContext(ctx, "SELECT @@GLOBAL.read_only").Scan(&readOnly); err != nil {
 		return st, err
 	}
 	if readOnly {
@@ -193,8 +195,19 @@ func (s *mysqlShard) read(ctx context.Context) (State, error) {
 	if err := s.member(ctx, &st); err != nil {
 		return st, err
 	}
-	st.Lines, err = s.lines(ctx, st)
-	return st, err
+	if err := s.origin(ctx, &st); err != nil {
+		return st, err
+	}
+	if err := s.guards(ctx, &st); err != nil {
+		return st, err
+	}
+	return st, s.lines(ctx, &st)
+}
+
+// setting is what sessions get that begin now.
+func (s *mysqlShard) setting(ctx context.Context) (p Progression, err error) {
+	err = s.conn.QueryRowContext(ctx, "SELECT @@GLOBAL.auto_increment_offset, @@GLOBAL.auto_increment_increment").Scan(&p.Offset, &p.Increment)
+	return p, err
 }
 
 // galera refuses a cluster that sets auto_increment_* by itself.
@@ -240,116 +253,7 @@ func (s *mysqlShard) member(ctx context.Context, st *State) error {
 	}
 	st.Member, st.session = &m, scope == Session
 	s.scope = scope
-	switch scope {
-	case Global:
-		st.Notes = append(st.Notes, "a restart takes the settings from my.cnf: auto-increment-increment = "+
-			strconv.FormatInt(m.Has.Increment, 10)+", auto-increment-offset = "+strconv.FormatInt(m.Has.Offset, 10))
-	case Session:
-		st.Notes = append(st.Notes, "the application's connections set auto_increment_increment and auto_increment_offset; the server cannot show whether they do")
-	}
 	return nil
-}
-
-// lines reads the AUTO_INCREMENT columns of the database.
-func (s *mysqlShard) lines(ctx context.Context, st State) ([]Line, error) {
-	draws := st.Setting
-	started := map[string]bool{}
-	if st.Member != nil {
-		if st.session {
-			draws = st.Member.Has
-		}
-		var err error
-		if started, err = s.started(ctx); err != nil {
-			return nil, err
-		}
-	}
-	lines, err := s.columns(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for i := range lines {
-		l := &lines[i]
-		l.Draws, l.Started = draws, started[l.Name]
-		var greatest uint64
-		err := s.conn.QueryRowContext(ctx, "SELECT COALESCE(MAX("+l.column+"), 0) FROM "+l.table+" WHERE "+l.column+" > 0").Scan(&greatest)
-		if err != nil {
-			return nil, err
-		}
-		if greatest >= math.MaxInt64 {
-			l.trouble = "holds numbers beyond a bigint"
-			continue
-		}
-		l.free = max(l.free, int64(greatest)+1)
-		l.next()
-	}
-	return lines, nil
-}
-
-func (s *mysqlShard) started(ctx context.Context) (map[string]bool, error) {
-	rows, err := s.conn.QueryContext(ctx, "SELECT line FROM nextid_shard_lines")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	started := map[string]bool{}
-	for rows.Next() {
-		var line string
-		if err := rows.Scan(&line); err != nil {
-			return nil, err
-		}
-		started[line] = true
-	}
-	return started, rows.Err()
-}
-
-func (s *mysqlShard) columns(ctx context.Context) ([]Line, error) {
-	rows, err := s.conn.QueryContext(ctx, `SELECT c.TABLE_NAME, c.COLUMN_NAME, c.COLUMN_TYPE, COALESCE(t.AUTO_INCREMENT, 1),
-			EXISTS (SELECT 1 FROM information_schema.STATISTICS i
-				WHERE i.TABLE_SCHEMA = c.TABLE_SCHEMA AND i.TABLE_NAME = c.TABLE_NAME AND i.NON_UNIQUE = 0 AND i.COLUMN_NAME = c.COLUMN_NAME
-					AND i.SEQ_IN_INDEX = 1 AND NOT EXISTS (SELECT 1 FROM information_schema.STATISTICS j
-						WHERE j.TABLE_SCHEMA = i.TABLE_SCHEMA AND j.TABLE_NAME = i.TABLE_NAME AND j.INDEX_NAME = i.INDEX_NAME AND j.SEQ_IN_INDEX > 1))
-		FROM information_schema.COLUMNS c
-		JOIN information_schema.TABLES t ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND t.TABLE_NAME = c.TABLE_NAME
-		WHERE c.TABLE_SCHEMA = DATABASE() AND c.EXTRA LIKE '%auto_increment%' AND t.TABLE_TYPE = 'BASE TABLE'
-			AND c.TABLE_NAME NOT LIKE 'nextid\_%'
-		ORDER BY c.TABLE_NAME`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var lines []Line
-	for rows.Next() {
-		var table, column, kind string
-		var next uint64
-		var l Line
-		if err := rows.Scan(&table, &column, &kind, &next, &l.Unique); err != nil {
-			return nil, err
-		}
-		l.Name, l.table, l.column = table+"."+column, quoteMySQL(table), quoteMySQL(column)
-		l.free = int64(min(next, math.MaxInt64))
-		if l.Most = mostOfType(kind); l.Most == 0 {
-			l.trouble = "is of type " + kind + ", not an integer"
-		}
-		lines = append(lines, l)
-	}
-	return lines, rows.Err()
-}
-
-// mostOfType is the greatest number of a column type of MySQL, 0 where that
-// is no integer.
-func mostOfType(kind string) int64 {
-	name, _, _ := strings.Cut(kind, "(")
-	name, _, _ = strings.Cut(name, " ")
-	bits := map[string]int{"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}[name]
-	switch {
-	case bits == 0:
-		return 0
-	case bits == 64:
-		return math.MaxInt64
-	case strings.Contains(kind, "unsigned"):
-		return 1<<bits - 1
-	}
-	return 1<<(bits-1) - 1
 }
 
 // join implements database.
@@ -396,11 +300,31 @@ func (s *mysqlShard) assign(ctx context.Context, _ []Line, has Progression) erro
 	if err := s.exec(ctx, "UPDATE nextid_shard SET drain_below = 0"); err != nil {
 		return explainMySQL(err)
 	}
+	// What a configuration file has set already is left to it.
+	if now, err := s.setting(ctx); err != nil || s.scope == Global && now == has {
+		return explainMySQL(err)
+	}
 	scope := strings.ToUpper(string(s.scope))
 	err := s.exec(ctx, fmt.Sprintf("SET %s auto_increment_increment = %d, %s auto_increment_offset = %d", scope, has.Increment, scope, has.Offset))
 	s.changed = time.Now()
 	return explainMySQL(err)
 }
+
+// able implements database: the right is looked at before the value, which is
+// none. A value would hide that a configuration file has set it.
+func (s *mysqlShard) able(ctx context.Context) error {
+	if s.scope == Session || s.dry != nil {
+		return nil
+	}
+	_, err := s.conn.ExecContext(ctx, "SET GLOBAL auto_increment_increment = 'right?'")
+	if isMySQL(err, erWrongType) {
+		return nil
+	}
+	return explainMySQL(err)
+}
+
+// unsettle implements database: assign notes it.
+func (s *mysqlShard) unsettle(context.Context) error { return nil }
 
 // settle is how long after a change a new connection may still have copied
 // the settings before it and not yet have got its id.
@@ -451,7 +375,27 @@ func (s *mysqlShard) findOlder(ctx context.Context) ([]session, error) {
 	if err := rows.Err(); err != nil || len(found) > 0 {
 		return found, err
 	}
+	if err := s.settleLines(ctx); err != nil {
+		return nil, err
+	}
 	return nil, s.exec(ctx, "UPDATE nextid_shard SET drain_below = NULL")
+}
+
+// settleLines notes that rows from here on are of the present progression.
+func (s *mysqlShard) settleLines(ctx context.Context) error {
+	lines, err := s.columns(ctx)
+	if err != nil {
+		return err
+	}
+	for _, l := range lines {
+		if l.Aside {
+			continue
+		}
+		if err := s.exec(ctx, fmt.Sprintf("UPDATE nextid_shard_lines SET started = GREATEST(started, %d) WHERE line = '%s'", l.free, textMySQL(l.Name))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // newest is the connection id of a connection that is made now.
@@ -490,21 +434,25 @@ func (s *mysqlShard) raise(ctx context.Context, l Line, has Progression, least i
 		return usedUp(l, first)
 	}
 	if l.free < first {
-		deadline := time.Now().Add(s.wait)
-		for {
-			err := s.exec(ctx, fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", l.table, first))
-			if err == nil {
-				break
-			}
-			if !isMySQL(err, erLockWaitTimeout) || time.Now().After(deadline) {
-				return err
-			}
+		if err := s.patiently(ctx, fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", l.table, first)); err != nil {
+			return err
 		}
 		if err := s.check(ctx, l.Name, first); err != nil {
 			return err
 		}
 	}
-	return s.exec(ctx, fmt.Sprintf("REPLACE INTO nextid_shard_lines VALUES ('%s', %d)", strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(l.Name), first))
+	return s.exec(ctx, fmt.Sprintf("REPLACE INTO nextid_shard_lines VALUES ('%s', %d)", textMySQL(l.Name), first))
+}
+
+// patiently runs a statement that waits for the transactions of others.
+func (s *mysqlShard) patiently(ctx context.Context, statement string) error {
+	deadline := time.Now().Add(s.wait)
+	for {
+		err := s.exec(ctx, statement)
+		if err == nil || !isMySQL(err, erLockWaitTimeout) || time.Now().After(deadline) {
+			return err
+		}
+	}
 }
 
 // check sees that the server has taken a counter: some engines do not.
@@ -542,7 +490,10 @@ func (s *mysqlShard) undo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var statements []string
+	statements, err := s.unguarding(ctx)
+	if err != nil {
+		return err
+	}
 	if scope == Persist {
 		for _, v := range []struct {
 			name  string
@@ -555,7 +506,11 @@ func (s *mysqlShard) undo(ctx context.Context) error {
 			}
 		}
 	}
-	if scope != Session {
+	now, err := s.setting(ctx)
+	if err != nil {
+		return err
+	}
+	if scope != Session && now != before { // else the account need not have the right
 		statements = append(statements, fmt.Sprintf("SET GLOBAL auto_increment_increment = %d, GLOBAL auto_increment_offset = %d", before.Increment, before.Offset))
 	}
 	for _, statement := range statements {
@@ -565,6 +520,9 @@ func (s *mysqlShard) undo(ctx context.Context) error {
 	}
 	return s.remove(ctx)
 }
+
+// textMySQL is what stands between the quotes of a literal.
+func textMySQL(text string) string { return strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(text) }
 
 func quoteMySQL(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
@@ -586,24 +544,10 @@ func explainMySQL(err error) error {
 	switch {
 	case e.Number == erAccessDenied:
 		hint = "SET GLOBAL takes SUPER on MariaDB, SYSTEM_VARIABLES_ADMIN on MySQL 8. Or use --scope session."
+	case e.Number == erNoTriggers:
+		hint = "With a binary log only administrators make triggers: SET GLOBAL log_bin_trust_function_creators = 1, or leave --guard out."
 	case e.Number == erLockWaitTimeout:
 		hint = "A transaction uses the table. Run it again when that has ended, or with a longer --wait."
 	}
 	return &Error{What: fmt.Sprintf("%s (error %d)", e.Message, e.Number), Hint: hint, Err: err}
-}
-
-// Settings writes what makes a shard's settings last on a server without SET
-// PERSIST, or what connections have to send under the scope session.
-func (s *mysqlShard) Settings(w io.Writer, name string, has Progression) error {
-	switch s.scope {
-	case Global:
-		_, err := fmt.Fprintf(w, "%s: SET GLOBAL ends with a restart of the server. Put into its my.cnf:\n  [mysqld]\n  auto-increment-increment = %d\n  auto-increment-offset    = %d\n",
-			name, has.Increment, has.Offset)
-		return err
-	case Session:
-		_, err := fmt.Fprintf(w, "%s: every connection of the application has to send:\n  SET SESSION auto_increment_increment = %d, SESSION auto_increment_offset = %d\n",
-			name, has.Increment, has.Offset)
-		return err
-	}
-	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,7 +39,7 @@ func openPostgres(ctx context.Context, dsn string, o Options) (database, error) 
 	config.RuntimeParams["client_encoding"] = "UTF8"
 	config.RuntimeParams["application_name"] = "nextid migrate"
 	config.RuntimeParams["client_min_messages"] = "warning"
-	c, err := connect(ctx, stdlib.OpenDB(*config), "postgres", goose.DialectPostgres, o.dry)
+	c, err := connect(ctx, stdlib.OpenDB(*config), nameOf(dsn), "postgres", goose.DialectPostgres, o.dry)
 	if err != nil {
 		return nil, explainPostgres(err)
 	}
@@ -51,6 +51,9 @@ func openPostgres(ctx context.Context, dsn string, o Options) (database, error) 
 	}
 	number, _, _ := strings.Cut(version, " ")
 	s.title = "PostgreSQL " + number
+	if o.Guard {
+		return nil, errors.Join(&Error{What: "--guard is for MySQL and MariaDB", Hint: "In PostgreSQL no session has settings of its own."}, s.Close())
+	}
 	if o.Scope != "" {
 		return nil, errors.Join(&Error{
 			What: "--scope is for MySQL and MariaDB",
@@ -98,102 +101,12 @@ func (s *postgresShard) read(ctx context.Context) (State, error) {
 		switch {
 		case err == nil:
 			st.Member = &m
+			st.Notes = append(st.Notes, "a table that is created later draws 1, 2, 3, … until up is run again")
 		case !errors.Is(err, sql.ErrNoRows):
 			return st, err
 		}
 	}
-	st.Lines, err = s.lines(ctx, noted)
-	return st, err
-}
-
-// lines finds the columns that draw from a sequence: as serial and identity
-// columns, and as DEFAULT nextval('…').
-func (s *postgresShard) lines(ctx context.Context, noted bool) ([]Line, error) {
-	started := "false"
-	if noted {
-		started = "EXISTS (SELECT FROM nextid_shard_lines n WHERE n.sequence = u.sequence::text AND n.started IS NOT NULL)"
-	}
-	rows, err := s.conn.QueryContext(ctx, `WITH used AS (
-			SELECT d.objid::regclass AS sequence, d.refobjid AS tab, d.refobjsubid AS col
-			FROM pg_depend d JOIN pg_class q ON q.oid = d.objid AND q.relkind = 'S'
-			WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass AND d.deptype IN ('a', 'i') AND d.refobjsubid > 0
-			UNION
-			SELECT d.refobjid::regclass, f.adrelid, f.adnum
-			FROM pg_depend d JOIN pg_attrdef f ON d.classid = 'pg_attrdef'::regclass AND f.oid = d.objid
-			JOIN pg_class q ON d.refclassid = 'pg_class'::regclass AND q.oid = d.refobjid AND q.relkind = 'S')
-		SELECT u.sequence::text, quote_ident(t.relname), quote_ident(a.attname), format_type(a.atttypid, NULL),
-			q.seqincrement, q.seqcycle, least(q.seqmax, CASE a.atttypid WHEN 'int2'::regtype THEN 32767 WHEN 'int4'::regtype THEN 2147483647 ELSE q.seqmax END),
-			EXISTS (SELECT FROM pg_index i WHERE i.indrelid = t.oid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL
-				AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum), `+started+`
-		FROM used u JOIN pg_class t ON t.oid = u.tab JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = u.col
-		JOIN pg_sequence q ON q.seqrelid = u.sequence
-		WHERE t.relnamespace = current_schema()::regnamespace AND NOT t.relispartition AND t.relkind IN ('r', 'p') AND t.relname NOT LIKE 'nextid\_%'
-		ORDER BY 2, 3`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var lines []Line
-	for rows.Next() {
-		var l Line
-		var table, column, kind string
-		var cycles bool
-		if err := rows.Scan(&l.sequence, &table, &column, &kind, &l.Draws.Increment, &cycles, &l.Most, &l.Unique, &l.Started); err != nil {
-			return nil, err
-		}
-		l.Name, l.table, l.column = table+"."+column, table, column
-		switch {
-		case cycles:
-			l.trouble = "its sequence has CYCLE and repeats itself"
-		case l.Draws.Increment < 1:
-			l.trouble = "its sequence goes down"
-		case kind != "bigint" && kind != "integer" && kind != "smallint":
-			l.trouble = "is of type " + kind + ", not an integer"
-		}
-		lines = append(lines, l)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	for i := range lines {
-		if lines[i].trouble != "" {
-			continue
-		}
-		if err := s.position(ctx, &lines[i]); err != nil {
-			return nil, err
-		}
-	}
-	return lines, nil
-}
-
-// position reads where a sequence and its column are.
-func (s *postgresShard) position(ctx context.Context, l *Line) error {
-	var last, greatest int64
-	var called bool
-	err := s.conn.QueryRowContext(ctx, "SELECT last_value, is_called, coalesce((SELECT max("+l.column+") FROM "+l.table+"), 0) FROM "+l.sequence).Scan(&last, &called, &greatest)
-	if err != nil {
-		return err
-	}
-	if last < 1 {
-		l.trouble = "its sequence is below 1"
-		return nil
-	}
-	l.Draws = through(last, l.Draws.Increment)
-	l.free = last
-	if called {
-		l.free = beyond(last, 1)
-	}
-	l.next() // of the sequence, which does not know what is in the table
-	l.free = max(l.free, beyond(greatest, 1))
-	return nil
-}
-
-// beyond is n+by, or the greatest bigint.
-func beyond(n, by int64) int64 {
-	if n > math.MaxInt64-by {
-		return math.MaxInt64
-	}
-	return n + by
+	return st, s.lines(ctx, noted, &st)
 }
 
 // join implements database.
@@ -208,15 +121,31 @@ func (s *postgresShard) join(ctx context.Context, m Member) error {
 // start gives to others.
 func (s *postgresShard) assign(ctx context.Context, lines []Line, has Progression) error {
 	for _, l := range lines {
-		if l.Draws == has {
-			continue
-		}
-		if err := s.place(ctx, l, has, 0); err != nil {
-			return explainPostgres(err)
+		if own := l.of(has); l.Draws != own && l.trouble == "" && !l.Aside {
+			least := int64(0)
+			if l.stride > 1 {
+				least = l.free // a block begun before must not reach into a new one
+			}
+			err := s.place(ctx, l, own, least)
+			if err != nil && !errors.Is(err, errUsedUp) { // start tells of those
+				return explainPostgres(err)
+			}
 		}
 	}
 	return nil
 }
+
+// able implements database: who may create the tables of the note may do the
+// rest, or is told by the first statement, which changes nothing.
+func (s *postgresShard) able(context.Context) error { return nil }
+
+// unsettle implements database.
+func (s *postgresShard) unsettle(ctx context.Context) error {
+	return explainPostgres(s.exec(ctx, "UPDATE nextid_shard_lines SET started = NULL"))
+}
+
+// guard implements database: no session has settings of its own.
+func (s *postgresShard) guard(context.Context, []Line, Progression) error { return nil }
 
 // older implements database.
 func (s *postgresShard) older(context.Context) ([]session, error) { return nil, nil }
@@ -238,8 +167,7 @@ func (s *postgresShard) place(ctx context.Context, l Line, has Progression, leas
 	deadline := time.Now().Add(s.wait)
 	for {
 		err := s.tryPlace(ctx, l, has, least)
-		pg, ok := errors.AsType[*pgconn.PgError](err)
-		if !ok || pg.Code != pgLockNotAvailable || time.Now().After(deadline) {
+		if !isPostgres(err, pgLockNotAvailable) || time.Now().After(deadline) {
 			return err
 		}
 	}
@@ -259,7 +187,7 @@ func (s *postgresShard) tryPlace(ctx context.Context, l Line, has Progression, l
 	}
 	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
 	if _, err := tx.ExecContext(ctx, `INSERT INTO nextid_shard_lines (sequence, before_start, before_increment)
-		SELECT `+literal(l.sequence)+`, seqstart, seqincrement FROM pg_sequence WHERE seqrelid = `+literal(l.sequence)+`::regclass
+		SELECT `+literal(l.sequence)+`, seqstart, `+strconv.FormatInt(l.stride, 10)+` FROM pg_sequence WHERE seqrelid = `+literal(l.sequence)+`::regclass
 		ON CONFLICT (sequence) DO NOTHING`); err != nil {
 		return err
 	}
@@ -282,6 +210,11 @@ func (s *postgresShard) tryPlace(ctx context.Context, l Line, has Progression, l
 		return usedUp(l, first)
 	}
 	if _, err := tx.ExecContext(ctx, fmt.Sprintf("ALTER SEQUENCE %s START WITH %d RESTART WITH %d", l.sequence, first, first)); err != nil {
+		return err
+	}
+	// What it drew in its former progression lies below.
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf("UPDATE nextid_shard_lines SET started = greatest(started, %d) WHERE started IS NOT NULL AND sequence = %s",
+		first, literal(l.sequence))); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -330,10 +263,15 @@ func (s *postgresShard) undoing(ctx context.Context) ([]string, error) {
 	return statements, rows.Err()
 }
 
-// Settings implements database: in PostgreSQL they last.
-func (s *postgresShard) Settings(io.Writer, string, Progression) error { return nil }
+// settings implements database: in PostgreSQL they last.
+func (s *postgresShard) settings(context.Context, io.Writer, string, Progression) error { return nil }
 
 func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+func isPostgres(err error, states ...string) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && slices.Contains(states, e.Code)
+}
 
 // explainPostgres turns an answer of the server into one line with a hint.
 func explainPostgres(err error) error {

@@ -48,6 +48,10 @@ func TestPostgreSQL(t *testing.T) {
 		{"status finds overlaps", testPostgresStatus},
 		{"cached numbers", testCachedNumbers},
 		{"refusals", testPostgresRefusals},
+		{"steps of their own", testStrides},
+		{"status looks at all", testPostgresLooks},
+		{"up mends what it can", testPostgresMends},
+		{"dumps of a schema", testPostgresDump},
 		{"interrupted", func(t *testing.T, _ *fleet) {
 			testInterrupted(t, func(t *testing.T) *fleet { return postgresFleet(t, identity) }, 500, 5)
 		}},
@@ -126,6 +130,7 @@ func testPostgresDown(t *testing.T, f *fleet) {
 }
 
 func testPostgresExistingRows(t *testing.T, f *fleet) {
+	f.rows = shards.RowsNone
 	for i := range 3 {
 		f.exec(i, insert(40*(i+1)))
 	}
@@ -219,14 +224,16 @@ func testPostgresRefusals(t *testing.T, f *fleet) {
 	fails(t, shards.Up(t.Context(), f.dsns[:2], o), "--scope is for MySQL")
 
 	f.exec(1, "CREATE TABLE items (id smallserial)")
-	fails(t, up(f.dsns[:3]...), "there is no column items.id")
+	fails(t, up(f.dsns[:3]...), "there is no items.id that draws ids")
 	f.everywhere("CREATE TABLE IF NOT EXISTS items (id smallserial)")
 	f.exec(1, "SELECT setval('items_id_seq', 32766)")
+	f.down(3)
 	fails(t, up(f.dsns...), "column items.id ends at 32767")
 	f.everywhere("DROP TABLE items; CREATE TABLE items (id smallserial)")
 	f.exec(2, "ALTER SEQUENCE items_id_seq CYCLE")
 	fails(t, up(f.dsns...), "has CYCLE")
 	f.everywhere("DROP TABLE items")
+	f.down(4) // what could be mended was
 
 	f.up(3)
 	if !strings.Contains(f.out.String(), "items.id has no unique key") {

@@ -25,6 +25,17 @@ func through(n, increment int64) Progression {
 	return Progression{(n-1)%increment + 1, increment}
 }
 
+// has reports whether a number from 1 on is in the progression.
+func (p Progression) has(n int64) bool { return n >= p.Offset && (n-p.Offset)%p.Increment == 0 }
+
+// near reports whether a number of p and one of q are less than a block apart:
+// then some number is in a block of both.
+func (p Progression) near(q Progression, size int64) bool {
+	g := gcd(p.Increment, q.Increment)
+	d := ((p.Offset-q.Offset)%g + g) % g
+	return min(d, g-d) < size
+}
+
 // first returns the least number that is at least n, and whether a bigint
 // holds it.
 func (p Progression) first(n int64) (int64, bool) {

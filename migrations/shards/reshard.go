@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // Reshard adds a database to the set of shards dsns, while these are in use.
@@ -25,7 +27,7 @@ func (s *set) reshard(ctx context.Context) error {
 		return err
 	}
 	old, add := s.shards[:len(s.shards)-1], s.shards[len(s.shards)-1]
-	if err := errors.Join(s.able(), s.whole(old, add)); err != nil {
+	if err := errors.Join(s.able(ctx), s.whole(old, add)); err != nil {
 		return err
 	}
 	if err := s.prepare(ctx, add); err != nil {
@@ -34,8 +36,8 @@ func (s *set) reshard(ctx context.Context) error {
 	if err := s.read(ctx); err != nil {
 		return err
 	}
-	if err := s.fit(add); err != nil {
-		return err
+	if complaints, err := s.fit(add); err != nil || len(complaints) > 0 {
+		return errors.Join(err, unfit(complaints))
 	}
 	// What an earlier run began to take from a shard is taken first.
 	for _, one := range old {
@@ -58,8 +60,8 @@ func (s *set) reshard(ctx context.Context) error {
 	if err := s.read(ctx); err != nil { // after the last number that the donor drew for both
 		return err
 	}
-	if err := s.startLines(ctx, add, m.Has, true); err != nil {
-		return at(add.name, err)
+	if full, err := s.startLines(ctx, add, m.Has, true); err != nil || len(full) > 0 {
+		return errors.Join(at(add.name, err), unfit(full))
 	}
 	for _, one := range old {
 		member := *one.state.Member
@@ -68,8 +70,28 @@ func (s *set) reshard(ctx context.Context) error {
 			return at(one.name, err)
 		}
 	}
+	add.state.Member = &m
+	add.state.guarded = slices.ContainsFunc(old, func(one *shard) bool { return one.state.guarded })
+	for _, one := range s.shards {
+		if err := s.protect(ctx, one, one.state.Member.Has, false); err != nil {
+			return at(one.name, err)
+		}
+	}
 	s.say(add, "ready: its ids are apart from those of the other %d shards", len(old))
-	return s.advise(add, m.Has)
+	// A run before this one may have changed others.
+	for _, one := range s.shards {
+		if err := s.advise(ctx, one, one.state.Member.Has); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func unfit(complaints []string) error {
+	if len(complaints) == 0 {
+		return nil
+	}
+	return &Error{What: strings.Join(complaints, "; "), Hint: "Create missing tables on the new shard, or give their SQL with --script FILE."}
 }
 
 // whole sees that the old shards are the whole set, and draw what they should.
@@ -152,13 +174,17 @@ func (s *set) grow(ctx context.Context, old []*shard, add *shard) (Member, error
 		return m, at(donor.name, err)
 	}
 	m.Has = give
-	return m, s.advise(donor, stay)
+	return m, nil
 }
 
 // headroom sees that the columns of a shard hold what it will draw next.
 func (s *set) headroom(one *shard, has Progression) error {
 	for _, l := range one.state.Lines {
-		if first, ok := has.first(s.drawn(l.Name)); !ok || first > l.Most {
+		if l.trouble != "" || l.Aside {
+			continue
+		}
+		own := l.of(has)
+		if first, ok := own.first(s.drawn(l.Name)); !ok || first > l.Most {
 			return at(one.name, usedUp(l, first))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +20,9 @@ type Options struct {
 	Script    string        // SQL that makes the tables, run on each shard that joins
 	Wait      time.Duration // for sessions that are older than a change, and for locks
 	Kill      bool          // end the sessions that are left then
+	Guard     bool          // MySQL and MariaDB: triggers refuse ids of sessions with other settings
+	Exclude   []string      // tables, columns or sequences that are left alone
+	Rows      Rows          // whether Status looks at rows
 	Out       io.Writer     // what is done, a line each
 
 	dry io.Writer
@@ -45,22 +49,26 @@ type set struct {
 }
 
 // openSet connects to all shards.
-func openSet(ctx context.Context, dsns []string, o Options) (_ *set, err error) {
-	s := &set{Options: o}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.close())
-		}
-	}()
+func openSet(ctx context.Context, dsns []string, o Options) (*set, error) {
+	s, failures := openReachable(ctx, dsns, o)
+	if len(failures) > 0 {
+		return nil, errors.Join(failures[0], s.close())
+	}
+	return s, nil
+}
+
+// openReachable connects to the shards that can be reached.
+func openReachable(ctx context.Context, dsns []string, o Options) (s *set, failures []error) {
+	s = &set{Options: o}
 	for _, dsn := range dsns {
 		db, err := open(ctx, dsn, o)
 		if err != nil {
-			return nil, at(nameOf(dsn), err)
+			failures = append(failures, at(nameOf(dsn), err))
+			continue
 		}
-		one := &shard{database: db, name: nameOf(dsn)}
-		s.shards = append(s.shards, one)
+		s.shards = append(s.shards, &shard{database: db, name: nameOf(dsn)})
 	}
-	return s, nil
+	return s, failures
 }
 
 // lock keeps others away from all shards, and reads what these are.
@@ -88,8 +96,30 @@ func (s *set) read(ctx context.Context) error {
 		if one.state, err = one.database.state(ctx); err != nil {
 			return at(one.name, err)
 		}
+		one.state.Lines = slices.DeleteFunc(one.state.Lines, func(l Line) bool { return s.excluded(l.Name) })
 	}
+	s.agreeOnStrides()
 	return nil
+}
+
+// agreeOnStrides gives lines the stride that up has noted for them on another
+// shard: a dump of that one's schema holds the product.
+func (s *set) agreeOnStrides() {
+	noted := map[string]int64{}
+	for _, one := range s.shards {
+		for _, l := range one.state.Lines {
+			if l.Started {
+				noted[l.Name] = l.stride
+			}
+		}
+	}
+	for _, one := range s.shards {
+		for i := range one.state.Lines {
+			if l := &one.state.Lines[i]; !l.Started && noted[l.Name] > 0 {
+				l.stride = noted[l.Name]
+			}
+		}
+	}
 }
 
 // at adds the shard's name to an error.
@@ -105,33 +135,42 @@ func at(name string, err error) error {
 }
 
 func (s *set) say(one *shard, format string, args ...any) {
+	s.warn(one.name+": "+format, args...)
+}
+
+func (s *set) warn(format string, args ...any) {
 	prefix := ""
 	if s.dry != nil {
 		prefix = "-- "
 	}
-	fmt.Fprintf(s.Out, prefix+one.name+": "+format+"\n", args...)
+	fmt.Fprintf(s.Out, prefix+format+"\n", args...)
 }
 
 // Up makes databases a set of shards, number i of N with the progression i,
 // i+N, …. A second Up with the same databases sets again what was lost, and
-// takes in tables that are new.
+// takes in tables that are new. What is wrong with one shard or column does
+// not keep the others from being mended; it is the error in the end.
 func Up(ctx context.Context, dsns []string, o Options) error {
-	s, err := openSet(ctx, dsns, o)
-	if err != nil {
-		return err
-	}
-	return errors.Join(s.up(ctx), s.close())
+	s, unreachable := openReachable(ctx, dsns, o)
+	return errors.Join(s.up(ctx, unreachable), s.close())
 }
 
-func (s *set) up(ctx context.Context) error {
+func (s *set) up(ctx context.Context, unreachable []error) error {
 	if err := s.lock(ctx); err != nil {
+		return errors.Join(append(unreachable, err)...)
+	}
+	mended, err := s.mend(ctx)
+	if err = errors.Join(append(unreachable, err)...); err != nil {
+		if mended > 0 {
+			s.warn("the settings of %d shards were set again, and their counters not yet raised: run up again when this is mended", mended)
+		}
 		return err
 	}
 	members, err := s.members()
 	if err != nil {
 		return err
 	}
-	if err := s.able(); err != nil {
+	if err := s.able(ctx); err != nil {
 		return err
 	}
 	for _, one := range s.shards {
@@ -142,16 +181,12 @@ func (s *set) up(ctx context.Context) error {
 	if err := s.read(ctx); err != nil {
 		return err
 	}
-	if err := s.fit(s.shards...); err != nil {
+	complaints, err := s.fit(s.shards...)
+	if err != nil {
 		return err
 	}
-	for i, one := range s.shards {
-		if err := s.headroom(one, members[i].Has); err != nil {
-			return err
-		}
-	}
 	// What was drawn while the settings were others may be anywhere.
-	again := false
+	again := mended > 0
 	for i, one := range s.shards {
 		if one.state.Member == nil || !one.state.asNoted() || one.state.Member.Draining {
 			again = true
@@ -171,22 +206,66 @@ func (s *set) up(ctx context.Context) error {
 		return err
 	}
 	for i, one := range s.shards {
-		if err := s.startLines(ctx, one, members[i].Has, again); err != nil {
+		full, err := s.startLines(ctx, one, members[i].Has, again)
+		if err != nil {
 			return at(one.name, err)
 		}
-		if err := s.advise(one, members[i].Has); err != nil {
+		complaints = append(complaints, full...)
+		if err := s.protect(ctx, one, members[i].Has, s.Guard); err != nil {
+			return at(one.name, err)
+		}
+		if err := s.advise(ctx, one, members[i].Has); err != nil {
 			return err
 		}
 	}
-	return nil
+	return complaint(complaints)
+}
+
+// mend sets again what shards have noted: that is apart whatever else is wrong.
+func (s *set) mend(ctx context.Context) (mended int, err error) {
+	for _, one := range s.shards {
+		st := one.state
+		if st.Member == nil || st.asNoted() || st.trouble != "" {
+			continue
+		}
+		if e := errors.Join(one.able(ctx), one.unsettle(ctx), one.assign(ctx, st.Lines, st.Member.Has)); e != nil {
+			err = errors.Join(err, at(one.name, e))
+			continue
+		}
+		s.say(one, "draws %s again", st.Member.Has)
+		mended++
+	}
+	if mended == 0 || s.dry != nil {
+		return mended, err
+	}
+	return mended, errors.Join(err, s.read(ctx))
+}
+
+// complaint is what was wrong with single columns, as one error.
+func complaint(all []string) error {
+	if len(all) == 0 {
+		return nil
+	}
+	return &Error{
+		What: strings.Join(all, "; "),
+		Hint: "Everything else is done. Mend that and run up again, or leave the column out with --exclude.",
+	}
+}
+
+// protect makes the guard, or makes it anew where there is one.
+func (s *set) protect(ctx context.Context, one *shard, has Progression, wanted bool) error {
+	if !wanted && !one.state.guarded {
+		return nil
+	}
+	return one.guard(ctx, one.state.Lines, has)
 }
 
 // advise tells what makes the settings last.
-func (s *set) advise(one *shard, has Progression) error {
+func (s *set) advise(ctx context.Context, one *shard, has Progression) error {
 	if s.dry != nil {
 		return nil
 	}
-	return one.Settings(s.Out, one.name, has)
+	return one.settings(ctx, s.Out, one.name, has)
 }
 
 // members says which shard is which.
@@ -257,8 +336,13 @@ func apartOrError(shards []*shard, members []Member) error {
 }
 
 // able sees that all servers can be shards, and their sessions be seen.
-func (s *set) able() error {
+func (s *set) able(ctx context.Context) error {
 	for _, one := range s.shards {
+		if one.state.Member == nil {
+			if err := one.able(ctx); err != nil {
+				return at(one.name, err)
+			}
+		}
 		st := one.state
 		if st.trouble != "" {
 			return at(one.name, &Error{What: st.trouble})
@@ -284,38 +368,42 @@ func (s *set) prepare(ctx context.Context, one *shard) error {
 }
 
 // fit sees that all shards have the same lines, and that each can be one.
-func (s *set) fit(shards ...*shard) error {
-	all := map[string]bool{}
+// What is wrong with a line is a complaint.
+func (s *set) fit(shards ...*shard) (complaints []string, err error) {
+	strides := map[string]int64{}
 	for _, one := range s.shards {
 		for _, l := range one.state.Lines {
-			all[l.Name] = true
-			if l.trouble != "" {
-				return at(one.name, &Error{What: l.Name + " " + l.trouble})
+			switch stride, there := strides[l.Name]; {
+			case l.Aside:
+			case l.trouble != "":
+				complaints = append(complaints, one.name+": "+l.Name+" "+l.trouble)
+			case there && stride != l.stride:
+				complaints = append(complaints, fmt.Sprintf("%s: the sequence of %s has INCREMENT BY %d, and that of another shard %d",
+					one.name, l.Name, l.stride, stride))
+			default:
+				strides[l.Name] = l.stride
 			}
 		}
 	}
-	if len(all) == 0 && s.dry == nil {
-		return &Error{
+	if len(strides) == 0 && len(complaints) == 0 && s.dry == nil {
+		return nil, &Error{
 			What: "no table of these databases has a column that draws ids",
 			Hint: "Create them first, or give their SQL with --script FILE.",
 		}
 	}
 	for _, one := range shards {
 		for _, l := range one.state.Lines {
-			if !l.Unique {
+			if !l.Unique && l.column != "" && !l.Aside {
 				s.say(one, "column %s has no unique key of its own: this database would take an id twice", l.Name)
 			}
 		}
-		for name := range all {
+		for _, name := range slices.Sorted(maps.Keys(strides)) {
 			if s.dry == nil && !slices.ContainsFunc(one.state.Lines, func(l Line) bool { return l.Name == name }) {
-				return at(one.name, &Error{
-					What: "there is no column " + name + " that draws ids, as there is on another shard",
-					Hint: "Create the table first, or give its SQL with --script FILE.",
-				})
+				complaints = append(complaints, one.name+": there is no "+name+" that draws ids, as there is on another shard")
 			}
 		}
 	}
-	return nil
+	return complaints, nil
 }
 
 // give notes what a shard has, and applies it.
@@ -377,16 +465,21 @@ func whoAre(sessions []session) string {
 }
 
 // startLines moves the lines of a shard above what all shards have drawn.
-func (s *set) startLines(ctx context.Context, one *shard, has Progression, again bool) error {
+// Those that have no room for that are complained of.
+func (s *set) startLines(ctx context.Context, one *shard, has Progression, again bool) (full []string, err error) {
 	for _, l := range one.state.Lines {
-		if l.Started && !again {
+		if l.Started && !again || l.trouble != "" || l.Aside {
 			continue
 		}
-		if err := one.start(ctx, l, has, s.drawn(l.Name)); err != nil {
-			return err
+		err := one.start(ctx, l, l.of(has), s.drawn(l.Name))
+		switch {
+		case errors.Is(err, errUsedUp):
+			full = append(full, at(one.name, err).Error())
+		case err != nil:
+			return full, err
 		}
 	}
-	return nil
+	return full, nil
 }
 
 // drawn is the least number of a line that no shard has drawn.
@@ -394,7 +487,7 @@ func (s *set) drawn(name string) int64 {
 	least := int64(1)
 	for _, one := range s.shards {
 		for _, l := range one.state.Lines {
-			if l.Name == name {
+			if l.Name == name && l.trouble == "" {
 				least = max(least, l.free)
 			}
 		}
@@ -402,10 +495,14 @@ func (s *set) drawn(name string) int64 {
 	return least
 }
 
+// errUsedUp is the cause of the error below.
+var errUsedUp = errors.New("the column's type ends")
+
 func usedUp(l Line, next int64) error {
 	return &Error{
 		What: fmt.Sprintf("column %s ends at %d, and its next id would be %d", l.Name, l.Most, next),
 		Hint: "Make it a bigint.",
+		Err:  errUsedUp,
 	}
 }
 

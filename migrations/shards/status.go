@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Report is what Status found.
@@ -11,25 +12,39 @@ type Report struct {
 	Names    []string // of the shards
 	States   []State
 	Problems []string // why ids can collide or end, a line each
+	Missed   []string // what was not looked at, a line each
 }
 
-// Status asks databases for their settings and counters, whether Up has made
-// them shards or somebody by hand.
-func Status(ctx context.Context, dsns []string) (Report, error) {
-	s, err := openSet(ctx, dsns, Options{})
+// Status asks databases for their settings, counters and rows, whether Up has
+// made them shards or somebody by hand.
+func Status(ctx context.Context, dsns []string, o Options) (Report, error) {
+	s, err := openSet(ctx, dsns, o)
 	if err != nil {
 		return Report{}, err
 	}
+	r, err := s.report(ctx)
+	return r, errors.Join(err, s.close())
+}
+
+func (s *set) report(ctx context.Context) (r Report, err error) {
 	if err := s.read(ctx); err != nil {
-		return Report{}, errors.Join(err, s.close())
+		return r, err
 	}
-	var r Report
 	r.Problems = append(problems(s.shards), collisions(s.shards)...)
+	err = s.rows(ctx, &r)
 	for _, one := range s.shards {
+		for _, l := range one.state.Lines {
+			if l.full() && l.Next <= l.Most {
+				one.state.Notes = append(one.state.Notes, fmt.Sprintf("%s is at %d of %d: make it a bigint in time", l.Name, l.Next, l.Most))
+			}
+		}
+		for _, missed := range one.state.Missed {
+			r.Missed = append(r.Missed, one.name+": "+missed)
+		}
 		r.Names = append(r.Names, one.name)
 		r.States = append(r.States, one.state)
 	}
-	return r, s.close()
+	return r, err
 }
 
 // problems are those of single shards.
@@ -56,12 +71,13 @@ func problems(shards []*shard) []string {
 		}
 		for _, l := range st.Lines {
 			switch {
+			case l.trouble != "" && l.Aside: // said where it was not looked at
 			case l.trouble != "":
 				add(one, "%s %s", l.Name, l.trouble)
 			case l.Next > l.Most:
 				add(one, "%s", usedUp(l, l.Next))
-			case st.Member != nil && !l.Started && l.Draws != st.Member.Has:
-				add(one, "column %s is new and draws %s: run nextid migrate shards up again", l.Name, l.Draws)
+			case st.Member != nil && !l.Aside && !l.Started && l.Draws != l.of(st.Member.Has):
+				add(one, "%s is new and draws %s: run nextid migrate shards up again", l.Name, l.Draws)
 			}
 		}
 	}
@@ -88,7 +104,9 @@ func collide(a, b *shard) []string {
 				continue
 			}
 			if n, ok := l.Draws.meet(k.Draws, max(l.Next, k.Next)); ok && n <= min(l.Most, k.Most) {
-				all = append(all, fmt.Sprintf(will+" %d for %s: %s and %s", a.name, b.name, n, l.Name, l.Draws, k.Draws))
+				all = append(all, fmt.Sprintf(will+" %d for %s: %s and %s", a.name, b.name, n, l.Name, l.Draws, k.Draws)+aside(l, max(l.Next, k.Next)))
+			} else if l.stride > 1 && l.Started && k.Started && l.Draws.near(k.Draws, l.stride) {
+				all = append(all, fmt.Sprintf("%s and %s both draw numbers of the same blocks of %d for %s: %s and %s", a.name, b.name, l.stride, l.Name, l.Draws, k.Draws))
 			}
 		}
 	}
@@ -98,4 +116,17 @@ func collide(a, b *shard) []string {
 		}
 	}
 	return all
+}
+
+// aside tells how to mend a line that up does not set.
+func aside(l Line, next int64) string {
+	switch {
+	case !l.Aside:
+		return ""
+	case strings.HasPrefix(l.sequence, "`"):
+		return fmt.Sprintf("; up does not set sequences of MariaDB: ALTER SEQUENCE %s INCREMENT BY 0 RESTART %d on all shards makes them follow the servers' settings", l.sequence, next)
+	case l.sequence != "":
+		return "; it is not among what up sets: run up for its schema, too"
+	}
+	return ""
 }
