@@ -47,12 +47,15 @@ type State struct {
 	Setting Progression // MySQL and MariaDB: of sessions that begin now
 	Lines   []Line
 	Notes   []string // what an operator should know
-	Missed  []string // what Status could not look at
+	missed  []missed // what Status could not look at
 	trouble string   // why the server cannot be a shard, "" if it can
 	blind   bool     // the account cannot see the sessions of others
 	session bool     // MySQL and MariaDB: connections set the progression
 	guarded bool     // MySQL and MariaDB: triggers refuse sessions with other settings
 }
+
+// missed is something that was not looked at.
+type missed struct{ line, what string }
 
 // asNoted reports whether the shard's settings are those in its note.
 func (s State) asNoted() bool {

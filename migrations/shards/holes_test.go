@@ -79,6 +79,9 @@ func testToldEveryTime(t *testing.T, f *fleet) {
 // looks is for both kinds of database: rows that status has to find.
 func looks(t *testing.T, f *fleet, insert string) {
 	t.Helper()
+	for i := range 3 {
+		f.ids(i, 5)
+	}
 	f.sound(3)
 	lines := f.status(3).States[0].Lines
 	next := lines[slices.IndexFunc(lines, func(l shards.Line) bool { return l.Name == "orders.id" })].Next

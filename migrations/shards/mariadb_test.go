@@ -64,7 +64,7 @@ var databases atomic.Int64
 
 // mariadbFleet makes a new database with the table on every server.
 func mariadbFleet(t *testing.T, addresses []string) *fleet {
-	f := &fleet{t: t}
+	f := &fleet{t: t, rows: shards.RowsAll}
 	name := fmt.Sprintf("app%d", databases.Add(1))
 	for _, address := range addresses {
 		admin := openMariaDB(t, address, "test")

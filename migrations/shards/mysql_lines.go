@@ -36,7 +36,7 @@ func (s *mysqlShard) lines(ctx context.Context, st *State) error {
 			l.Draws = own
 			l.since, l.Started = started[l.Name], started[l.Name] > 0
 			if st.Member != nil && st.session && !guards[guardName(*l)] {
-				st.Missed = append(st.Missed, "whether the sessions that insert into "+l.Name+" set their progression (up --guard refuses those that do not)")
+				st.missed = append(st.missed, missed{l.Name, "whether the sessions that insert into " + l.Name + " set their progression (up --guard refuses those that do not)"})
 			}
 		}
 		var greatest uint64
@@ -44,7 +44,7 @@ func (s *mysqlShard) lines(ctx context.Context, st *State) error {
 		switch {
 		case err != nil && l.Aside:
 			l.trouble = "cannot be read"
-			st.Missed = append(st.Missed, l.Name+": "+explainMySQL(err).Error())
+			st.missed = append(st.missed, missed{l.Name, l.Name + ": " + explainMySQL(err).Error()})
 			continue
 		case err != nil:
 			return err
@@ -154,7 +154,7 @@ func (s *mysqlShard) sequences(ctx context.Context, st *State) ([]Line, error) {
 			l.Name = schema + "." + l.Name
 		}
 		if !known {
-			st.Missed = append(st.Missed, "the rows that take their ids from the sequence "+l.Name+", which no column names")
+			st.missed = append(st.missed, missed{l.Name, "the rows that take their ids from the sequence " + l.Name + ", which no column names"})
 		}
 		lines = append(lines, l)
 	}
@@ -170,7 +170,7 @@ func (s *mysqlShard) sequences(ctx context.Context, st *State) ([]Line, error) {
 		switch {
 		case err != nil:
 			l.trouble = "cannot be read"
-			st.Missed = append(st.Missed, l.Name+": "+explainMySQL(err).Error())
+			st.missed = append(st.missed, missed{l.Name, l.Name + ": " + explainMySQL(err).Error()})
 			continue
 		case increment < 0 || cycles || l.free < 1:
 			l.trouble = "has a sequence that goes down, is below 1 or has CYCLE"

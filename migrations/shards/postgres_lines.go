@@ -69,9 +69,9 @@ func (s *postgresShard) lines(ctx context.Context, noted bool, st *State) error 
 		case "bigint", "integer", "smallint":
 			l.table, l.column = tableSchema+"."+table, column
 		case "":
-			st.Missed = append(st.Missed, "the rows that take their ids from the sequence "+l.Name+", which no column names")
+			st.missed = append(st.missed, missed{l.Name, "the rows that take their ids from the sequence " + l.Name + ", which no column names"})
 		default:
-			st.Missed = append(st.Missed, "the rows of "+l.Name+", which is of type "+kind)
+			st.missed = append(st.missed, missed{l.Name, "the rows of " + l.Name + ", which is of type " + kind})
 		}
 		const most = 1 << 30
 		switch {
@@ -95,7 +95,7 @@ func (s *postgresShard) lines(ctx context.Context, noted bool, st *State) error 
 		err := s.position(ctx, l)
 		if err != nil && l.Aside {
 			l.trouble = "cannot be read"
-			st.Missed = append(st.Missed, l.Name+": "+explainPostgres(err).Error())
+			st.missed = append(st.missed, missed{l.Name, l.Name + ": " + explainPostgres(err).Error()})
 			continue
 		}
 		if err != nil {

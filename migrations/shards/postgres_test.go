@@ -65,7 +65,7 @@ func TestPostgreSQL(t *testing.T) {
 
 func postgresFleet(t *testing.T, table string) *fleet {
 	dsn := pgtest.Shared(t)
-	f := &fleet{t: t}
+	f := &fleet{t: t, rows: shards.RowsAll}
 	admin := openPostgres(t, dsn)
 	defer admin.Close()
 	for range 4 {
