@@ -98,6 +98,9 @@ type Stats struct {
 	// Lasts is for how long ids go on without the store, at the rate of the
 	// last minutes. 0 for generators that ask the store for every id.
 	Lasts time.Duration
+
+	Direct bool // it asks for every id, and keeps none in hand
+	Ended  bool // the time of its ids is beyond the last that they can hold
 }
 
 // Stamper is a Generator whose ids carry the worker id that this server has.

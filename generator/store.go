@@ -3,6 +3,7 @@ package generator
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -65,7 +66,27 @@ type Prober interface {
 	// else what was wrong and since when. It asks nothing itself: servers
 	// with generators in use ask all the time. A server whose Probe is not
 	// nil still issues what it has reserved, but should get no new clients.
+	// The error is a *StoreDown.
 	Probe() error
+}
+
+// StoreDown is what keeps a Store from working, and since when.
+type StoreDown struct {
+	Since time.Time
+	Err   error
+}
+
+func (d *StoreDown) Error() string {
+	return fmt.Sprintf("the store has not worked since %s: %v", d.Since.UTC().Format(time.RFC3339), d.Err)
+}
+
+func (d *StoreDown) Unwrap() error { return d.Err }
+
+// Seeder is a Store of one server alone that has a random number of its own,
+// for its whole life. Servers with such stores know nothing of each other:
+// what they begin with should differ.
+type Seeder interface {
+	Seed() uint64
 }
 
 // Timekeeper is a Store whose database has a clock.

@@ -10,7 +10,7 @@ import (
 type WorkerMark struct {
 	Bits int   // width of the worker field
 	ID   int64 // worker id
-	Mark       // Hi in Unix milliseconds
+	Mark       // Hi in Unix milliseconds; NoLimit for one that was given up, see worker.Repair
 }
 
 // Workers lists the worker ids that were ever claimed.

@@ -137,9 +137,13 @@ func workerRows(x *exec) ([][]datum.Value, error) {
 	workers, err := x.registry().Workers(x.ctx)
 	var rows [][]datum.Value
 	for _, w := range workers {
+		until := datum.Null(datum.TimestampTZ)
+		if w.Hi != generator.NoLimit {
+			until = datum.TimestampTZFromTime(time.UnixMilli(w.Hi))
+		}
 		rows = append(rows, []datum.Value{
 			datum.MakeInt4(int64(w.Bits)), datum.MakeInt8(w.ID), datum.MakeText(w.Owner),
-			datum.TimestampTZFromTime(time.UnixMilli(w.Hi)), datum.TimestampTZFromTime(w.Updated),
+			until, datum.TimestampTZFromTime(w.Updated),
 		})
 	}
 	return rows, err

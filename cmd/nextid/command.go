@@ -58,7 +58,7 @@ func (p *program) rootCommand() *cobra.Command {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
 		return usageFailure(cmd, err.Error()+didYouMean("--"+missing.GetSpecifiedName(), known))
 	})
-	root.AddCommand(p.serveCommand(), p.demoCommand(), p.parseCommand(), p.passwdCommand(), p.migrateCommand(), p.checkConfigCommand(), p.versionCommand())
+	root.AddCommand(p.serveCommand(), p.demoCommand(), p.parseCommand(), p.passwdCommand(), p.migrateCommand(), p.repairCommand(), p.checkConfigCommand(), p.versionCommand())
 	return root
 }
 

@@ -24,7 +24,7 @@ func TestEveryCommandHasHelp(t *testing.T) {
 			}
 		})
 	}
-	if want := []string{"check-config", "demo", "migrate", "parse", "passwd", "serve", "version"}; !slices.Equal(names, want) {
+	if want := []string{"check-config", "demo", "migrate", "parse", "passwd", "repair", "serve", "version"}; !slices.Equal(names, want) {
 		t.Errorf("commands %v, want %v", names, want)
 	}
 	for _, args := range [][]string{nil, {"-h"}, {"--help"}, {"help"}} {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/layout"
 	"nextid/generator/node"
 	"nextid/generator/worker"
 	"nextid/generator/worker/source"
@@ -176,6 +177,7 @@ type engine struct {
 	pools    *worker.Pools
 	registry *generator.Registry
 	nodes    *node.Nodes
+	layout   string // of snowflakes that name none
 	sql      *sqlfuncs.Server
 	trail    *audit.Trail // nil: none
 
@@ -188,8 +190,12 @@ func (m *Main) openEngine(ctx context.Context, log *slog.Logger, endpoints endpo
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{}
+	e := &engine{layout: m.Config.Layout}
 	e.store, e.meter = meter(store)
+	seed, err := firstWorker(ctx, store, m.Config.Layout, log)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
 	keeper, _ := store.(generator.Timekeeper) // nil: this machine's clock is the only one
 	store = e.store
 	clock := node.ClockConfig{Store: keeper, Limit: m.Config.ClockLimit, Logger: log}
@@ -209,7 +215,7 @@ func (m *Main) openEngine(ctx context.Context, log *slog.Logger, endpoints endpo
 		reserve = guard
 	}
 	e.pools = worker.New(worker.Config{
-		Store: reserve, Source: wish, Slice: m.Config.WorkerSlice, Borrow: m.Config.WorkerBorrow, Owner: owner(), Logger: log,
+		Store: reserve, Source: wish, Seed: seed, Slice: m.Config.WorkerSlice, Borrow: m.Config.WorkerBorrow, Owner: owner(), Logger: log,
 	})
 	if clock.Doubt = e.pools.Doubt; keeper != nil {
 		e.clock = node.NewClockWatch(clock)
@@ -225,6 +231,22 @@ func (m *Main) openEngine(ctx context.Context, log *slog.Logger, endpoints endpo
 	e.work.Go(func() { forecast(background, e.registry, log) })
 	e.work.Go(func() { e.registry.Watch(background) })
 	return e, nil
+}
+
+// firstWorker is where worker ids begin in a store of this server alone, and
+// tells so when the store is new.
+func firstWorker(ctx context.Context, store generator.Store, layoutName string, log *slog.Logger) (seed uint64, err error) {
+	s, ok := store.(generator.Seeder)
+	if !ok {
+		return 0, nil
+	}
+	seed = s.Seed()
+	used, err := store.Reserved(ctx, generator.WorkerKeyPrefix)
+	if l, known := layout.Preset(layoutName); known == nil && err == nil && len(used) == 0 {
+		log.Info("a new store: its worker ids begin at a random one. Servers with stores of their own do not know of each other: one id space is one store",
+			"bits", l.WorkerBits(), "worker", seed%(1<<l.WorkerBits()))
+	}
+	return seed, err
 }
 
 // checkClock refuses to start with a clock that is far from the store's: the

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/layout"
 	"nextid/generator/node"
 	"nextid/sqlfuncs"
 	"nextid/wire"
@@ -120,7 +121,21 @@ func (s *status) ready() error {
 	case r == nil:
 		return errStarting
 	}
-	return node.Ready(r.engine.store, r.engine.registry, node.ReadyMargin(r.engine.pools.Slice()))
+	if err := s.layoutEnded(r); err != nil {
+		return err
+	}
+	return node.Ready(r.engine.store, r.engine.registry, node.ReadyMargin(r.engine.pools.Slice()), time.Now())
+}
+
+// layoutEnded is the error of a server whose new names would have no ids: the
+// time that it stamps with is beyond the end of the layout that they get.
+func (s *status) layoutEnded(r *running) error {
+	l, err := layout.Preset(r.engine.layout)
+	now := r.engine.pools.Now()
+	if err != nil || l.TickOf(now) <= l.MaxTick() {
+		return nil
+	}
+	return fmt.Errorf("the time of ids is %s, and layout %s ends before: set the clock right, and see nextid repair", now.UTC().Format(time.RFC3339), l.Name)
 }
 
 // notes are what /readyz tells besides. It names no host: everybody may ask.
@@ -132,6 +147,9 @@ func (s *status) notes() []string {
 	var notes []string
 	if o := r.engine.clock.Offset(); o.Alarm {
 		notes = append(notes, fmt.Sprintf("the clock of this server differs from that of the store by %v", o.Ahead.Round(time.Millisecond)))
+	}
+	if names := node.Waiting(r.engine.store, r.engine.registry); len(names) > 0 {
+		notes = append(notes, fmt.Sprintf("%d generators ask the store for every id and wait for it, %q among them", len(names), names[0]))
 	}
 	r.engine.registry.Counted(func(c generator.Counted) bool {
 		if d, ok := c.Details(); ok && d.Note != "" {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -99,7 +100,7 @@ func openStore(ctx context.Context, c Config, once Once, log *slog.Logger) (gene
 		return openShared(ctx, c, log)
 	}
 	if c.Store.Scheme == storeMemory {
-		return memory.New(memory.Config{Exclusive: true}), nil
+		return memory.New(memory.Config{Exclusive: true, Seed: rand.Uint64()}), nil
 	}
 	embedded := sqlite.Config{Dir: c.Data, Owner: owner(), Adopt: once.Adopt, AcceptClock: once.Clock, ClockJump: c.ClockJump}
 	if c.Store.Scheme == storeSQLite {

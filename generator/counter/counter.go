@@ -61,7 +61,7 @@ func (g *Generator) Peek(ctx context.Context) (int64, error) { return g.Queue.Fi
 
 // Stats implements generator.Reporter.
 func (g *Generator) Stats() generator.Stats {
-	st := generator.Stats{ReservedUntil: g.source.end.Load(), Step: 1}
+	st := generator.Stats{Direct: true, ReservedUntil: g.source.end.Load(), Step: 1}
 	g.Fill(&st)
 	return st
 }

@@ -52,7 +52,7 @@ func (g *DatedGenerator) Raise(ctx context.Context, v int64, used bool) error {
 
 // Stats implements generator.Reporter.
 func (g *DatedGenerator) Stats() generator.Stats {
-	st := generator.Stats{Step: 1, ReservedUntil: g.source.reserved()}
+	st := generator.Stats{Direct: true, Step: 1, ReservedUntil: g.source.reserved()}
 	g.Fill(&st)
 	return st
 }

@@ -23,14 +23,27 @@ func (p *probed) Probe() error { return p.err }
 // lasting is a generator that lasts for a while without the store.
 type lasting time.Duration
 
+// Those that ask the store for every id, and those whose time is over.
+const (
+	direct lasting = -1
+	over   lasting = -2
+)
+
+// WorkerID implements generator.Stamper.
+func (lasting) WorkerID() (datacenter, worker int64) { return 0, 0 }
+
 func (lasting) Next(context.Context, int64) (generator.Range, error) {
 	return generator.Range{First: 1, Step: 1, Count: 1}, nil
 }
 
-func (l lasting) Stats() generator.Stats { return generator.Stats{Lasts: time.Duration(l)} }
+func (l lasting) Stats() generator.Stats {
+	return generator.Stats{Lasts: max(time.Duration(l), 0), Direct: l == direct, Ended: l == over}
+}
 
 func TestCheck(t *testing.T) {
 	away := errors.New("the store is away")
+	now := time.Now()
+	since := func(d time.Duration) error { return &generator.StoreDown{Since: now.Add(-d), Err: away} }
 	for name, c := range map[string]struct {
 		err   error
 		lasts []time.Duration
@@ -42,6 +55,11 @@ func TestCheck(t *testing.T) {
 		"little is left of one":       {away, []time.Duration{time.Hour, 15 * time.Second}, "lasts for 15s, and the store is away"},
 		"nothing is left of one":      {away, []time.Duration{time.Hour, 0}, "lasts for 0s"},
 		"the store answers, idle too": {nil, nil, ""},
+		"a counter beside others":     {since(time.Minute), []time.Duration{time.Hour, time.Duration(direct)}, ""},
+		"only counters, for a moment": {since(time.Second), []time.Duration{time.Duration(direct)}, ""},
+		"only counters":               {since(time.Minute), []time.Duration{time.Duration(direct)}, "nothing is reserved"},
+		"the time is over":            {nil, []time.Duration{time.Duration(over), time.Duration(over)}, "nextid repair"},
+		"the time of one is over":     {nil, []time.Duration{time.Duration(over), time.Hour}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := &probed{memory.New(memory.Config{}), c.err}
@@ -68,7 +86,7 @@ func TestCheck(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			switch err := Ready(store, registry, ReadyMargin(time.Minute)); {
+			switch err := Ready(store, registry, ReadyMargin(time.Minute), now); {
 			case c.want == "" && err != nil:
 				t.Errorf("not ready: %v", err)
 			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
@@ -78,13 +96,5 @@ func TestCheck(t *testing.T) {
 	}
 	if m := ReadyMargin(8 * time.Second); m != 2*time.Second {
 		t.Errorf("the margin of a slice of 8 s is %v", m)
-	}
-}
-
-// A store that is always at hand needs no probe.
-func TestStoresWithoutProbeAreReady(t *testing.T) {
-	store := memory.New(memory.Config{})
-	if err := Ready(store, nil, time.Second); err != nil {
-		t.Error(err)
 	}
 }

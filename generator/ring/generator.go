@@ -270,6 +270,7 @@ func (g *Generator) Stats() generator.Stats {
 		Issued: b.before + b.used() - g.skipped.Load(), Buffered: g.left(), ReservedUntil: g.until.Load(), Step: g.span.Load(),
 		Waits: g.waits.Load(), ClockBack: g.pool.ClockBack(), Refills: g.refills.Load(), RefillErrors: g.failed.Load(),
 		Lasts: time.Duration(max(g.until.Load()*1000-g.pool.Now(), 0)) * time.Microsecond,
+		Ended: g.layout.TickOf(time.UnixMicro(g.pool.Now())) > g.layout.MaxTick(),
 	}
 }
 

@@ -277,7 +277,7 @@ func (g *Generator) Stats() generator.Stats {
 	b := g.current.Load()
 	st := generator.Stats{
 		Issued: g.issuedLocked(), Buffered: b.size - b.used(), Step: g.step, Waits: g.waits.Load(),
-		Refills: g.refills, RefillErrors: g.failures,
+		Refills: g.refills, RefillErrors: g.failures, Direct: g.options.Strict,
 	}
 	if g.next != nil {
 		st.Buffered += g.next.size - g.next.used()

@@ -494,6 +494,7 @@ func (g *Generator) Stats() generator.Stats {
 		Issued: g.issued(), ReservedUntil: l.Hi, Buffered: max(w.last-next, 0),
 		Step: l.Hi - l.Lo, Waits: g.waits.Load(), ClockBack: g.pool.ClockBack(),
 		Lasts: time.Duration(max(l.Hi*1000-g.pool.Now(), 0)) * time.Microsecond,
+		Ended: g.layout.TickOf(time.UnixMicro(g.pool.Now())) > g.layout.MaxTick(),
 	}
 }
 

@@ -96,7 +96,7 @@ func (k kind) retire(ctx context.Context, d generator.Definition) error {
 	if err != nil {
 		return err
 	}
-	end, err := k.pools.Stamped(ctx, widthOf(l))
+	end, err := k.pools.Stamped(ctx, widthOf(l), d.Created)
 	if err != nil {
 		return err
 	}

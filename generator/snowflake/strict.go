@@ -279,5 +279,6 @@ func (g *strictGenerator) Stats() generator.Stats {
 	defer g.mu.Unlock()
 	return generator.Stats{
 		Issued: g.issued(), ReservedUntil: g.until, Step: 1, Waits: g.waits.Load(), ClockBack: g.time.ClockBack(),
+		Direct: true, Ended: g.layout.TickOf(time.UnixMicro(g.time.Now())) > g.layout.MaxTick(),
 	}
 }

@@ -95,7 +95,7 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 
 // Stats implements generator.Reporter.
 func (g *Generator) Stats() generator.Stats {
-	st := generator.Stats{ReservedUntil: g.source.ceiling.Load(), Step: g.source.options.Step}
+	st := generator.Stats{Direct: true, ReservedUntil: g.source.ceiling.Load(), Step: g.source.options.Step}
 	g.Fill(&st)
 	return st
 }

@@ -43,6 +43,12 @@ func (p *Pool) claim(old *Lease) error {
 		}
 		if cfg.Store.Exclusive() {
 			base = max(base, m.greatest)
+			if wait := p.crashLead(base, deadline); wait > 0 {
+				if err := p.Sleep(p.pools.ctx, wait); err != nil {
+					return generator.ShutdownError("")
+				}
+				continue
+			}
 		}
 		id, free := p.choose(m, wish, now)
 		if !free && p.abandoned(m, id, now) {
@@ -64,7 +70,7 @@ func (p *Pool) claim(old *Lease) error {
 			p.giveBack(id, lo, hi) // another server took the id in this moment
 			m.hi[id] = lo
 		}
-		if id == None {
+		if id == None || m.hi[id] == ours {
 			return p.noneFree(id, m)
 		}
 		until := m.hi[id]
@@ -82,6 +88,23 @@ func (p *Pool) claim(old *Lease) error {
 			return generator.ShutdownError("")
 		}
 	}
+}
+
+// maxLead is how far ahead of the clock the time of an embedded store may get
+// by crashes. Each adds what was left of its slice, see minPiece.
+const maxLead = 10 * time.Second
+
+// crashLead is for how long a server should wait before it goes on at base
+// (Unix ms): one that crashes in a loop would run further and further ahead.
+// A lead that lasts longer than deadline is that of a clock that was set
+// back, and nobody waits for it.
+func (p *Pool) crashLead(base int64, deadline time.Duration) time.Duration {
+	lead := time.Duration(min(base-p.Wall()/1000, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
+	wait := lead - maxLead
+	if p.Monotonic()+wait > deadline {
+		return 0
+	}
+	return wait
 }
 
 // patience is the time (ms) of a slice that is left when a holder has missed
@@ -146,6 +169,7 @@ func (p *Pool) alarm(m marks, now int64) {
 }
 
 // ours stands for the end of a worker id that this process uses otherwise.
+// The end of one that was given up is the same, see Repair.
 const ours = math.MaxInt64
 
 // marks is where the time lines of a width stand: the end of each worker id
@@ -175,7 +199,9 @@ func (p *Pool) marks(ctx context.Context) (marks, error) {
 			}
 		}
 		m.hi[id], m.owner[id] = k.Hi, k.Owner
-		m.end = max(m.end, k.Hi)
+		if k.Hi != spent {
+			m.end = max(m.end, k.Hi)
+		}
 	}
 	for _, id := range p.pools.mine(p) {
 		m.hi[id] = ours
@@ -216,7 +242,11 @@ func (p *Pool) choose(m marks, wish Wish, now int64) (id int64, free bool) {
 	}
 	all := int64(1) << p.bits
 	if n := int64(len(m.hi)); n < all && (n < manyIDs || (oldest > now && !exclusive)) {
-		for id = 0; ; id++ {
+		first := int64(0)
+		if exclusive {
+			first = int64(p.pools.cfg.Seed % uint64(all))
+		}
+		for id = first; ; id = (id + 1) % all {
 			if _, used := m.hi[id]; !used {
 				return id, true
 			}
@@ -232,6 +262,13 @@ func (p *Pool) noneFree(id int64, m marks) error {
 			Kind: generator.ErrNotNow, Reason: generator.ReasonWorkerID,
 			Message: fmt.Sprintf("this server uses all %d worker ids of the layout already", p.width.IDs()),
 			Hint:    "Strict generators need a worker id of their own. Use a layout with more worker bits.",
+		}
+	}
+	if p.wish.Firm && m.owner[id] == repairer {
+		return &generator.Error{
+			Kind:    generator.ErrNotNow,
+			Message: fmt.Sprintf("worker id %d was given up by nextid repair: its time is used up", id),
+			Hint:    "Start with another --worker-id, or auto.",
 		}
 	}
 	until := time.UnixMilli(m.hi[id]).UTC().Format(time.RFC3339)

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"testing"
@@ -50,6 +51,109 @@ func TestCrashLoopSticksToNoWorkerID(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCrashLoopDoesNotRunAhead: each crash leaves some time unused that was
+// reserved already. On an embedded store the next start goes on above it.
+func TestCrashLoopDoesNotRunAhead(t *testing.T) {
+	for _, unit := range []time.Duration{time.Millisecond, time.Second} {
+		inWorld(t, true, func(w *world) {
+			for i := range 500 {
+				s := w.server()
+				before := w.now()
+				pool, err := s.Open(w.t.Context(), Width{Worker: bits}, unit)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if waited := w.now() - before; waited > (2*unit + minPiece).Milliseconds() {
+					t.Fatalf("unit %v: start %d waited for %d ms", unit, i, waited)
+				}
+				if lead := pool.Lease().Lo - w.now(); lead > maxLead.Milliseconds() {
+					t.Fatalf("unit %v: start %d is %d ms ahead", unit, i, lead)
+				}
+				time.Sleep(10 * time.Millisecond)
+				crash(s)
+				w.pools = w.pools[:len(w.pools)-1]
+			}
+		})
+	}
+	inWorld(t, true, func(w *world) { // of a clock that was an hour ahead
+		w.taken(0, w.now()+time.Hour.Milliseconds(), time.Second)
+		before := w.now()
+		if l := w.open(w.server()).Lease(); w.now() != before || l.Lo < before+time.Hour.Milliseconds() {
+			t.Errorf("it waited for %d ms and begins at %d", w.now()-before, l.Lo)
+		}
+	})
+}
+
+func TestWorkerIDsBeginAtTheSeed(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		for i, want := range []int64{1022, 1023, 0, 1} {
+			s := w.server(func(c *Config) { c.Seed = 5*1024 + 1022 })
+			if l := w.open(s).Lease(); l.Worker != want {
+				t.Errorf("start %d: worker id %d, want %d", i, l.Worker, want)
+			}
+			crash(s)
+			w.pools = w.pools[:len(w.pools)-1]
+		}
+	})
+}
+
+// TestRepair: a clock that was 60 years ahead, and is right again.
+func TestRepair(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		const years = 60 * 365 * 24 * time.Hour
+		w.taken(3, w.now()-time.Hour.Milliseconds(), time.Second)
+		w.taken(7, w.now()+years.Milliseconds(), time.Second)
+		if l := w.open(w.server()).Lease(); l.Lo < w.now()+years.Milliseconds() {
+			t.Errorf("before the repair the lease is %+v", *l)
+		}
+		crash(w.pools[0])
+		w.pools = nil
+		find := func() []Ahead {
+			t.Helper()
+			ahead, err := FindAhead(w.t.Context(), w.store, time.UnixMilli(w.now()), time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return ahead
+		}
+		ahead := find()
+		if len(ahead) != 2 || ahead[0].Left != 1021 {
+			t.Fatalf("ahead are %+v", ahead)
+		}
+		if err := Repair(w.t.Context(), w.store, ahead); err != nil {
+			t.Fatal(err)
+		}
+		if left := find(); len(left) != 0 {
+			t.Errorf("still ahead: %+v", left)
+		}
+		created := time.UnixMilli(w.now()).Add(-time.Hour)
+		time.Sleep(time.Second)
+		before := w.ends()
+		s := w.server()
+		l := w.open(s).Lease()
+		if _, used := before[l.Worker]; used || l.Lo != w.now() {
+			t.Errorf("after the repair the lease is %+v", *l)
+		}
+		for _, c := range []struct {
+			created time.Time
+			ahead   bool
+		}{{created, true}, {time.UnixMilli(w.now()), false}, {time.UnixMilli(w.now()).Add(years), true}} {
+			end, err := s.Stamped(w.t.Context(), Width{Worker: bits}, c.created)
+			if got := end > w.now()+years.Milliseconds(); got != c.ahead || err != nil {
+				t.Errorf("created at %v: stamped up to %d, %v", c.created, end, err)
+			}
+		}
+		_, err := w.server(static(7)).Open(w.t.Context(), Width{Worker: bits}, time.Millisecond)
+		wantErr(t, err, generator.ErrNotNow, "given up") // a planned id does not bring it back
+	})
+	inWorld(t, true, func(w *world) {
+		ahead := []Ahead{{Bits: 10, Worker: 1, Until: time.UnixMilli(w.now()), Left: 3}, {Bits: 0, Worker: 0, Until: time.UnixMilli(w.now())}}
+		if err := Repair(w.t.Context(), w.store, ahead); !errors.Is(err, generator.ErrExhausted) || len(w.ends()) != 0 {
+			t.Errorf("a width without another worker id: %v, %v", err, w.ends())
+		}
+	})
 }
 
 // ends is the end of every time line in the store, by worker id.

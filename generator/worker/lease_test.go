@@ -271,7 +271,7 @@ func TestClosedPoolsClaimAndExtendNothing(t *testing.T) {
 func TestStampedBoundsEverythingBefore(t *testing.T) {
 	stamped := func(w *world, s *Pools) int64 {
 		w.t.Helper()
-		ms, err := s.Stamped(w.t.Context(), Width{Worker: bits})
+		ms, err := s.Stamped(w.t.Context(), Width{Worker: bits}, time.Now())
 		if err != nil {
 			w.t.Fatal(err)
 		}

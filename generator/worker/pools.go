@@ -21,6 +21,11 @@ type Config struct {
 	Source Source            // which worker id it would like to have; nil: any
 	Owner  string            // who holds the slices, shown to operators
 
+	// Seed is where the worker ids begin in a store of this process alone
+	// that has none yet: two servers that know nothing of each other should
+	// not both take the first.
+	Seed uint64
+
 	// Slice is how much time is reserved ahead. 0: 3 s on a store that only
 	// this process uses, 60 s on a shared one. It is how long ids go on
 	// while the store is away, and for how long a crash blocks a worker id.
@@ -243,8 +248,10 @@ func (p *Pools) mine(except *Pool) []int64 {
 
 // Stamped is an instant (Unix ms) before which every id lies that was ever
 // stamped in the given width: by other processes, and by the generators of
-// this one that have left.
-func (p *Pools) Stamped(ctx context.Context, width Width) (int64, error) {
+// this one that have left. Time of worker ids that Repair gave up counts for
+// names that were created before.
+func (p *Pools) Stamped(ctx context.Context, width Width, created time.Time) (int64, error) {
+	pool := newPool(p, width, Wish{}) // only to read the time lines
 	end, claimed := int64(0), false
 	for _, pool := range p.ofWidth(width.Bits()) {
 		if pool.lease.Load() != nil {
@@ -252,11 +259,15 @@ func (p *Pools) Stamped(ctx context.Context, width Width) (int64, error) {
 			end = max(end, pool.claimed.Load(), pool.used.Load())
 		}
 	}
-	if claimed && p.cfg.Store.Exclusive() {
-		return end, nil
+	if !claimed || !p.cfg.Store.Exclusive() {
+		m, err := pool.marks(ctx)
+		if err != nil {
+			return 0, err
+		}
+		end = m.end
 	}
-	m, err := newPool(p, width, Wish{}).marks(ctx) // only to read the time lines
-	return m.end, err
+	spent, err := pool.spentBefore(ctx, created)
+	return max(end, spent), err
 }
 
 // ofWidth lists the pools of a width.
@@ -271,6 +282,9 @@ func (p *Pools) ofWidth(bits uint8) []*Pool {
 	}
 	return all
 }
+
+// Now is the time to stamp ids with. It never goes back.
+func (p *Pools) Now() time.Time { return time.UnixMicro(p.time.now()) }
 
 // Slice is how much time is reserved ahead.
 func (p *Pools) Slice() time.Duration { return p.cfg.Slice }

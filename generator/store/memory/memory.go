@@ -19,6 +19,7 @@ import (
 // system's clock.
 type Config struct {
 	Exclusive bool            // what Store.Exclusive answers
+	Seed      uint64          // what Store.Seed answers
 	Clock     generator.Clock // stamps marks and definitions; nil: generator.SystemClock
 }
 
@@ -51,6 +52,9 @@ func New(cfg Config) *Store {
 
 // Exclusive implements generator.Store; Config.Exclusive decides.
 func (s *Store) Exclusive() bool { return s.cfg.Exclusive }
+
+// Seed implements generator.Seeder.
+func (s *Store) Seed() uint64 { return s.cfg.Seed }
 
 // Close implements generator.Store. Every later call answers ErrNotNow.
 func (s *Store) Close() error {

@@ -80,45 +80,31 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, nil
 }
 
-// flavours are the databases whose stamp is not MySQL's, by a mark in
-// VERSION(). durable ones keep what they confirmed whatever their settings.
-var flavours = []struct {
+// flavour is a kind of database, by a mark in VERSION().
+type flavour struct {
 	mark, stamp string
-	durable     bool
-}{
+	durable     bool // it keeps what it confirmed whatever its settings
+}
+
+var flavours = []flavour{
 	{"MariaDB", `CONCAT(@@GLOBAL.server_id, '/', @@GLOBAL.gtid_domain_id)`, false},
 	{"TiDB", `'tidb'`, true},
 	{"Vitess", `'vitess'`, true},
 	{"", `@@server_uuid`, false},
 }
 
-func (e *Engine) check(ctx context.Context, conn driver.Conn) error {
-	row, err := queryRow(ctx, conn, `SELECT VERSION()`, 1)
-	if err != nil {
-		return err
+// settings are those of the whole server that make a commit durable, and can
+// be changed while it runs: every answer to a commit comes with them.
+func (f *flavour) settings() string {
+	if f.durable {
+		return `1, 1, 0, 1`
 	}
-	i := slices.IndexFunc(flavours, func(f struct {
-		mark, stamp string
-		durable     bool
-	},
-	) bool {
-		return strings.Contains(row[0], f.mark)
-	})
-	e.stamp.Store(&flavours[i].stamp)
-	if flavours[i].durable {
-		return nil
-	}
-	row, err = queryRow(ctx, conn, `SELECT @@read_only, @@innodb_flush_log_at_trx_commit, @@innodb_doublewrite, @@log_bin, @@sync_binlog,
-(SELECT COALESCE(MIN(ENGINE), 'InnoDB') FROM information_schema.TABLES
- WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ('nextid_reservations', 'nextid_generators') AND ENGINE <> 'InnoDB')`, 6)
-	if err != nil {
-		return err
-	}
-	readOnly, flush, double, binlog, sync, engine := row[0], row[1], row[2], row[3], row[4], row[5]
-	off := func(s string) bool { return s == "0" || s == "OFF" }
-	if !off(readOnly) {
-		return shared.ReadOnly(e.what, nil)
-	}
+	return `@@GLOBAL.innodb_flush_log_at_trx_commit, @@GLOBAL.innodb_doublewrite, @@GLOBAL.log_bin, @@GLOBAL.sync_binlog`
+}
+
+// checkSettings refuses settings with which the server can forget what it
+// confirmed.
+func (e *Engine) checkSettings(flush, double, binlog, sync string) error {
 	for _, s := range []struct {
 		name, value string
 		bad         bool
@@ -127,11 +113,41 @@ func (e *Engine) check(ctx context.Context, conn driver.Conn) error {
 		{"innodb_flush_log_at_trx_commit", flush, flush != "1", "1"},
 		{"innodb_doublewrite", double, off(double), "ON"},
 		{"sync_binlog", sync, !off(binlog) && sync != "1", "1 (the binary log is on)"},
-		{"engine", engine, engine != "InnoDB", "InnoDB for the tables of nextid (ALTER TABLE … ENGINE = InnoDB)"},
 	} {
 		if s.bad && !slices.Contains(e.cfg.Unsafe, s.name) {
 			return shared.Unsafe(s.name, s.value, s.want)
 		}
+	}
+	return nil
+}
+
+func off(s string) bool { return s == "0" || s == "OFF" }
+
+func (e *Engine) check(ctx context.Context, conn driver.Conn) error {
+	row, err := queryRow(ctx, conn, `SELECT VERSION()`, 1)
+	if err != nil {
+		return err
+	}
+	f := &flavours[slices.IndexFunc(flavours, func(f flavour) bool { return strings.Contains(row[0], f.mark) })]
+	e.flavour.Store(f)
+	if f.durable {
+		return nil
+	}
+	row, err = queryRow(ctx, conn, `SELECT `+f.settings()+`, @@read_only,
+(SELECT COALESCE(MIN(ENGINE), 'InnoDB') FROM information_schema.TABLES
+ WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ('nextid_reservations', 'nextid_generators') AND ENGINE <> 'InnoDB')`, 6)
+	if err != nil {
+		return err
+	}
+	readOnly, engine := row[4], row[5]
+	if !off(readOnly) {
+		return shared.ReadOnly(e.what, nil)
+	}
+	if err := e.checkSettings(row[0], row[1], row[2], row[3]); err != nil {
+		return err
+	}
+	if engine != "InnoDB" && !slices.Contains(e.cfg.Unsafe, "engine") {
+		return shared.Unsafe("engine", engine, "InnoDB for the tables of nextid (ALTER TABLE … ENGINE = InnoDB)")
 	}
 	return nil
 }

@@ -13,5 +13,5 @@
 // Refused, unless Config.Unsafe names the setting:
 // innodb_flush_log_at_trx_commit other than 1, innodb_doublewrite = OFF,
 // sync_binlog other than 1 where the binary log is on, and tables in another
-// engine than InnoDB.
+// engine than InnoDB. The settings are looked at with every reservation.
 package mysql

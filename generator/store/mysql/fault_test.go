@@ -55,6 +55,31 @@ func TestDatabasesThatAreNotReady(t *testing.T) {
 	enginetest.Grant(t, store, enginetest.Order(10), 11)
 }
 
+// TestSettingsThatChangeWhileServersRun: nothing is granted on a server that
+// may forget it, and all is well when it is set right.
+func TestSettingsThatChangeWhileServersRun(t *testing.T) {
+	t.Parallel()
+	s := dbtest.MariaDB(t, "log-bin=binlog", "sync-binlog=1")
+	url := place(t, s)
+	db := open(t, s.MySQLURL("root", "mysql"))
+	store := engine.Start(t, url, shared.Config{})
+	enginetest.Grant(t, store, enginetest.Order(1), 1)
+	for name, bad := range map[string]string{"innodb_flush_log_at_trx_commit": "0", "sync_binlog": "0"} {
+		execute(t, db, "SET GLOBAL "+name+" = "+bad)
+		_, _, err := store.Reserve(t.Context(), enginetest.Order(1))
+		enginetest.WantError(t, err, generator.ErrPinned, name+" = "+bad)
+		_, _, err = store.Define(t.Context(), generator.Definition{Name: name, Kind: "k", Options: []byte("{}")})
+		enginetest.WantError(t, err, generator.ErrPinned, name+" = "+bad)
+		if store.Probe() == nil {
+			t.Errorf("%s = %s: the store says that it is well", name, bad)
+		}
+		execute(t, db, "SET GLOBAL "+name+" = 1")
+		if _, _, err := store.Reserve(t.Context(), enginetest.Order(1)); err != nil || store.Probe() != nil {
+			t.Errorf("%s is set right: %v, %v", name, err, store.Probe())
+		}
+	}
+}
+
 func TestACrashUnderLoadRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	s := dbtest.MariaDB(t)

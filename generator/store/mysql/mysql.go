@@ -31,10 +31,10 @@ const defaultConns = 6
 
 // Engine implements shared.Engine.
 type Engine struct {
-	db    *sql.DB
-	cfg   Config
-	what  string // for messages, without a password
-	stamp atomic.Pointer[string]
+	db      *sql.DB
+	cfg     Config
+	what    string // for messages, without a password
+	flavour atomic.Pointer[flavour]
 }
 
 var (
@@ -105,7 +105,7 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 // on runs f on a connection, again when the database has rolled back and asks
 // for that. After an error the connection is given up: it may be in a
 // transaction, or belong to a server that is a standby now.
-func (e *Engine) on(ctx context.Context, f func(c *sql.Conn, stamp string) error) error {
+func (e *Engine) on(ctx context.Context, f func(c *sql.Conn, db *flavour) error) error {
 	const tries = 5
 	for try := 1; ; try++ {
 		err := e.once(ctx, f)
@@ -120,13 +120,13 @@ func (e *Engine) on(ctx context.Context, f func(c *sql.Conn, stamp string) error
 	}
 }
 
-func (e *Engine) once(ctx context.Context, f func(c *sql.Conn, stamp string) error) error {
+func (e *Engine) once(ctx context.Context, f func(c *sql.Conn, db *flavour) error) error {
 	c, err := e.db.Conn(ctx)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	err = f(c, *e.stamp.Load()) // check has stored it
+	err = f(c, e.flavour.Load()) // check has stored it
 	var known *generator.Error
 	if err != nil && !errors.As(err, &known) {
 		_ = c.Raw(func(any) error { return driver.ErrBadConn })
@@ -136,8 +136,8 @@ func (e *Engine) once(ctx context.Context, f func(c *sql.Conn, stamp string) err
 
 // Stamp implements shared.Engine.
 func (e *Engine) Stamp(ctx context.Context) (found string, err error) {
-	err = e.on(ctx, func(c *sql.Conn, stamp string) error {
-		return c.QueryRowContext(ctx, "SELECT "+stamp).Scan(&found)
+	err = e.on(ctx, func(c *sql.Conn, db *flavour) error {
+		return c.QueryRowContext(ctx, "SELECT "+db.stamp).Scan(&found)
 	})
 	return found, err
 }
@@ -145,7 +145,7 @@ func (e *Engine) Stamp(ctx context.Context) (found string, err error) {
 // Time implements shared.Timekeeper.
 func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err error) {
 	var micros int64
-	err = e.on(ctx, func(c *sql.Conn, _ string) error {
+	err = e.on(ctx, func(c *sql.Conn, _ *flavour) error {
 		return c.QueryRowContext(ctx, "SELECT CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED)").Scan(&micros)
 	})
 	return time.UnixMicro(micros), time.UnixMicro(micros), err
@@ -194,7 +194,7 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 	}
 	// In one order everywhere, so that two rounds do not wait for each other.
 	slices.SortFunc(order, func(a, b *shared.Ask) int { return strings.Compare(a.Key, b.Key) })
-	err = e.on(ctx, func(c *sql.Conn, stamp string) error {
+	err = e.on(ctx, func(c *sql.Conn, db *flavour) error {
 		tokens := make(map[string][]byte, len(asks))
 		var text strings.Builder
 		var args, keys []any
@@ -203,17 +203,17 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 			token := make([]byte, 16)
 			rand.Read(token)
 			tokens[a.Key] = token
-			args = write(&text, args, a, token, stamp)
+			args = write(&text, args, a, token, db.stamp)
 			keys = append(keys, a.Key)
 		}
 		text.WriteString("SELECT `key`, lo, hi, seq, stamp, token FROM nextid_reservations WHERE `key` IN (?" +
-			strings.Repeat(", ?", len(keys)-1) + ");\nCOMMIT;\nSELECT " + stamp)
+			strings.Repeat(", ?", len(keys)-1) + ");\nCOMMIT;\nSELECT " + db.stamp + ", " + db.settings())
 		rows, err := c.QueryContext(ctx, text.String(), append(args, keys...)...)
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
-		answers, err = read(rows, asks, tokens)
+		answers, err = e.read(rows, asks, tokens)
 		return err
 	})
 	if err != nil {
@@ -223,7 +223,7 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 }
 
 // read takes the answers out of what Advance is told.
-func read(rows *sql.Rows, asks []shared.Ask, tokens map[string][]byte) ([]shared.Answer, error) {
+func (e *Engine) read(rows *sql.Rows, asks []shared.Ask, tokens map[string][]byte) ([]shared.Answer, error) {
 	found := make(map[string]*shared.Row, len(asks))
 	granted := map[string]bool{}
 	for rows.Next() {
@@ -239,8 +239,11 @@ func read(rows *sql.Rows, asks []shared.Ask, tokens map[string][]byte) ([]shared
 	if !rows.NextResultSet() || !rows.Next() {
 		return nil, errors.Join(errors.New("no answer to the commit"), rows.Err())
 	}
-	var stamp string
-	if err := rows.Scan(&stamp); err != nil {
+	var stamp, flush, double, binlog, sync string
+	if err := rows.Scan(&stamp, &flush, &double, &binlog, &sync); err != nil {
+		return nil, err
+	}
+	if err := e.checkSettings(flush, double, binlog, sync); err != nil {
 		return nil, err
 	}
 	answers := make([]shared.Answer, len(asks))
@@ -257,7 +260,7 @@ func read(rows *sql.Rows, asks []shared.Ask, tokens map[string][]byte) ([]shared
 
 // Lower implements shared.Engine.
 func (e *Engine) Lower(ctx context.Context, r shared.Return) error {
-	return e.on(ctx, func(c *sql.Conn, _ string) error {
+	return e.on(ctx, func(c *sql.Conn, _ *flavour) error {
 		_, err := c.ExecContext(ctx, "UPDATE nextid_reservations SET lo = LEAST(lo, ?), hi = ?, updated_at = ? WHERE `key` = ? AND hi = ? AND seq = ? AND stamp = ?",
 			r.To, r.To, r.Now, r.Key, r.Hi, r.Seq, r.Stamp)
 		return err
@@ -266,7 +269,7 @@ func (e *Engine) Lower(ctx context.Context, r shared.Return) error {
 
 // Rows implements shared.Engine.
 func (e *Engine) Rows(ctx context.Context, prefix string) (all []shared.Row, err error) {
-	err = e.on(ctx, func(c *sql.Conn, _ string) error {
+	err = e.on(ctx, func(c *sql.Conn, _ *flavour) error {
 		all = nil
 		rows, err := c.QueryContext(ctx, "SELECT `key`, lo, hi, seq, stamp, owner, updated_at FROM nextid_reservations WHERE LEFT(`key`, ?) = ?",
 			len(prefix), prefix)
@@ -290,7 +293,7 @@ const entryColumns = `name, kind, options, version, created_at, dropped`
 
 // entries reads the catalogue, or one name of it.
 func (e *Engine) entries(ctx context.Context, where string, args ...any) (all []shared.Entry, err error) {
-	err = e.on(ctx, func(c *sql.Conn, _ string) error {
+	err = e.on(ctx, func(c *sql.Conn, _ *flavour) error {
 		all = nil
 		rows, err := c.QueryContext(ctx, "SELECT "+entryColumns+" FROM nextid_generators"+where, args...)
 		if err != nil {
@@ -335,9 +338,16 @@ func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry)
 			" WHERE name = ? AND version = ? AND dropped = ?"
 		args = append(args[1:], n.Name, was.Version, was.Dropped)
 	}
-	err = e.on(ctx, func(c *sql.Conn, _ string) error {
+	err = e.on(ctx, func(c *sql.Conn, db *flavour) error {
 		result, err := c.ExecContext(ctx, text, args...)
 		if err != nil {
+			return err
+		}
+		var flush, double, binlog, sync string
+		if err := c.QueryRowContext(ctx, "SELECT "+db.settings()).Scan(&flush, &double, &binlog, &sync); err != nil {
+			return err
+		}
+		if err := e.checkSettings(flush, double, binlog, sync); err != nil {
 			return err
 		}
 		changed, err := result.RowsAffected()

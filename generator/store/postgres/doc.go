@@ -10,7 +10,8 @@
 // a promoted standby and point-in-time recovery change it, a crash does not.
 // On CockroachDB it is the cluster's id.
 //
-// Refused, unless Config.Unsafe names the setting: synchronous_commit = off,
-// fsync = off, full_page_writes = off, and tables that are UNLOGGED or
-// temporary.
+// Refused, unless Config.Unsafe names the setting: fsync = off,
+// full_page_writes = off (both with every reservation), and tables that are
+// UNLOGGED or temporary. synchronous_commit = off is overruled for each
+// transaction.
 package postgres

@@ -17,7 +17,7 @@ import (
 func TestSettingsThatLoseIDsAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ setting, name string }{
-		{"fsync=off", "fsync"}, {"full_page_writes=off", "full_page_writes"}, {"synchronous_commit=off", "synchronous_commit"},
+		{"fsync=off", "fsync"}, {"full_page_writes=off", "full_page_writes"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -26,6 +26,69 @@ func TestSettingsThatLoseIDsAreRefused(t *testing.T) {
 			enginetest.WantError(t, err, generator.ErrPinned, tc.name+" = off")
 			enginetest.Grant(t, engine.Start(t, dsn, shared.Config{}, tc.name), enginetest.Order(1), 1)
 		})
+	}
+}
+
+// TestSynchronousCommitIsSetForEachReservation: whoever turns it off, at the
+// start or while servers run, a crash forgets nothing that was confirmed.
+func TestSynchronousCommitIsSetForEachReservation(t *testing.T) {
+	t.Parallel()
+	s := dbtest.Postgres(t, "synchronous_commit=off", "wal_writer_delay=10s")
+	store := engine.Start(t, place(t, s), shared.Config{})
+	last := int64(0)
+	for range 5 {
+		var err error
+		for range 20 {
+			lo, _, e := store.Reserve(t.Context(), enginetest.Order(1))
+			if e == nil && lo <= last {
+				t.Fatalf("%d after %d", lo, last)
+			}
+			if err = e; e == nil {
+				last = lo
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Kill()
+		s.Start()
+	}
+	if last < 50 {
+		t.Errorf("the last number is %d", last)
+	}
+}
+
+// TestSettingsThatChangeWhileServersRun: nothing is granted on a server that
+// may forget it, and all is well when it is set right.
+func TestSettingsThatChangeWhileServersRun(t *testing.T) {
+	t.Parallel()
+	s := dbtest.Postgres(t)
+	db := open(t, s.PostgresURL("postgres"))
+	store := engine.Start(t, place(t, s), shared.Config{})
+	enginetest.Grant(t, store, enginetest.Order(1), 1)
+	set := func(name, value string, ok func(err error) bool) {
+		t.Helper()
+		execute(t, db, "ALTER SYSTEM SET "+name+" = "+value)
+		execute(t, db, "SELECT pg_reload_conf()")
+		var err error
+		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+			if _, _, err = store.Reserve(t.Context(), enginetest.Order(1)); ok(err) {
+				return
+			}
+		}
+		t.Fatalf("%s = %s: %v", name, value, err)
+	}
+	for _, name := range []string{"fsync", "full_page_writes"} {
+		set(name, "off", func(err error) bool { return errors.Is(err, generator.ErrPinned) })
+		_, _, err := store.Define(t.Context(), generator.Definition{Name: name, Kind: "k", Options: []byte("{}")})
+		enginetest.WantError(t, err, generator.ErrPinned, name+" = off")
+		if store.Probe() == nil {
+			t.Errorf("%s = off: the store says that it is well", name)
+		}
+		set(name, "on", func(err error) bool { return err == nil })
+		if err := store.Probe(); err != nil {
+			t.Errorf("%s is on again: %v", name, err)
+		}
 	}
 }
 

@@ -84,11 +84,15 @@ const (
 )
 
 // dialect holds the statements, which differ by the stamp only.
-type dialect struct{ stamp, advance, standing string }
+type dialect struct {
+	stamp, advance, standing string
+	durable                  bool // by consensus, whatever the settings
+}
 
-func newDialect(stamp string) *dialect {
+func newDialect(stamp string, durable bool) *dialect {
 	return &dialect{
-		stamp: `SELECT ` + stamp,
+		durable: durable,
+		stamp:   `SELECT ` + stamp,
 		// $1 key, $2 at least, $3 n, $4 limit, $5 owner, $6 now, $7 the
 		// present stamp, $8 count, $9 create, $10 an older stamp, $11 the
 		// stamp to write. In numeric, since a sum may not fit a bigint.
@@ -111,9 +115,9 @@ FROM (SELECT 1) AS one LEFT JOIN nextid_reservations AS r ON r.key = $1`,
 }
 
 var dialects = map[string]*dialect{
-	"":            newDialect(postgresStamp),
-	"CockroachDB": newDialect(cockroachStamp),
-	"-YB-":        newDialect(yugabyteStamp),
+	"":            newDialect(postgresStamp, false),
+	"CockroachDB": newDialect(cockroachStamp, true),
+	"-YB-":        newDialect(yugabyteStamp, true),
 }
 
 // dialectOf finds the dialect by the text of version().
@@ -138,17 +142,17 @@ func (e *Engine) check(ctx context.Context, c *pgx.Conn) error {
 	}
 	flavour := dialectOf(version)
 	c.PgConn().CustomData()[flavourKey] = flavour
-	if flavour != "" {
-		return nil // always durable, by consensus
+	if dialects[flavour].durable {
+		return nil
 	}
 	var standby bool
-	var readOnly, commit, fsync, pages, persistence string
+	var readOnly, fsync, pages, persistence string
 	err := c.QueryRow(ctx, `
-SELECT pg_is_in_recovery(), current_setting('transaction_read_only'), current_setting('synchronous_commit'),
+SELECT pg_is_in_recovery(), current_setting('transaction_read_only'),
        current_setting('fsync'), current_setting('full_page_writes'),
        coalesce((SELECT min(relpersistence::text) FILTER (WHERE relpersistence <> 'p')
                  FROM pg_class WHERE oid IN (to_regclass('nextid_reservations'), to_regclass('nextid_generators'))), 'p')`).
-		Scan(&standby, &readOnly, &commit, &fsync, &pages, &persistence)
+		Scan(&standby, &readOnly, &fsync, &pages, &persistence)
 	if err != nil {
 		return e.failure(ctx, err)
 	}
@@ -156,10 +160,10 @@ SELECT pg_is_in_recovery(), current_setting('transaction_read_only'), current_se
 		return shared.ReadOnly(e.what, nil)
 	}
 	persistence = map[string]string{"p": "logged", "u": "UNLOGGED", "t": "temporary"}[persistence]
+	if err := e.checkServer(fsync, pages); err != nil {
+		return err
+	}
 	for _, s := range []struct{ name, value, bad, want string }{
-		{"synchronous_commit", commit, "off", "on for the role of nextid (ALTER ROLE … SET synchronous_commit = on)"},
-		{"fsync", fsync, "off", "on"},
-		{"full_page_writes", pages, "off", "on"},
 		{"persistence", persistence, "UNLOGGED", "logged (ALTER TABLE … SET LOGGED)"},
 		{"persistence", persistence, "temporary", "logged (remove the temporary table)"},
 	} {
@@ -168,6 +172,39 @@ SELECT pg_is_in_recovery(), current_setting('transaction_read_only'), current_se
 		}
 	}
 	return nil
+}
+
+// checkServer refuses settings of the whole server with which it can forget
+// what it confirmed.
+func (e *Engine) checkServer(fsync, fullPageWrites string) error {
+	for _, s := range []struct{ name, value string }{{"fsync", fsync}, {"full_page_writes", fullPageWrites}} {
+		if s.value == "off" && !slices.Contains(e.cfg.Unsafe, s.name) {
+			return shared.Unsafe(s.name, s.value, "on")
+		}
+	}
+	return nil
+}
+
+// durably begins the transaction of a batch. synchronous_commit is set for the
+// transaction alone: whoever turns it off, for the role or the server, cannot
+// take back what is confirmed here, and the next client of a pooler gets its
+// own setting. What cannot be set is looked at each time.
+func (e *Engine) durably(batch *pgx.Batch, d *dialect) {
+	if d.durable {
+		return
+	}
+	commit := `CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END`
+	if slices.Contains(e.cfg.Unsafe, "synchronous_commit") {
+		commit = `current_setting('synchronous_commit')`
+	}
+	batch.Queue(`SELECT current_setting('fsync'), current_setting('full_page_writes'), set_config('synchronous_commit', ` + commit + `, true)`).
+		QueryRow(func(row pgx.Row) error {
+			var fsync, pages, commit string
+			if err := row.Scan(&fsync, &pages, &commit); err != nil {
+				return err
+			}
+			return e.checkServer(fsync, pages)
+		})
 }
 
 // failure words an error of the database.
@@ -237,6 +274,7 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 		answers = make([]shared.Answer, len(asks))
 		var refused []int
 		var batch pgx.Batch
+		e.durably(&batch, d)
 		for _, i := range order {
 			a := &asks[i]
 			batch.Queue(d.advance, a.Key, a.AtLeast, a.N, a.Limit, a.Owner, a.Now, a.Stamp, a.Count, a.Create, a.From, a.Write).
@@ -356,10 +394,14 @@ SET kind = $2::text, options = $3::text, version = $4::bigint, created_at = $5::
 WHERE name = $1::text AND version = $7::bigint AND dropped = $8::boolean`
 		args = append(args, was.Version, was.Dropped)
 	}
-	err = e.on(ctx, func(c *pgx.Conn, _ *dialect) error {
-		tag, err := c.Exec(ctx, text, args...)
-		written = tag.RowsAffected() == 1
-		return err
+	err = e.on(ctx, func(c *pgx.Conn, d *dialect) error {
+		var batch pgx.Batch
+		e.durably(&batch, d)
+		batch.Queue(text, args...).Exec(func(tag pgconn.CommandTag) error {
+			written = tag.RowsAffected() == 1
+			return nil
+		})
+		return c.SendBatch(ctx, &batch).Close()
 	})
 	return written, err
 }

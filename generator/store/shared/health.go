@@ -1,10 +1,11 @@
 package shared
 
 import (
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
+
+	"nextid/generator"
 )
 
 // health is whether the database answers, by the last round.
@@ -46,5 +47,5 @@ func (h *health) probe() error {
 	if h.err == nil {
 		return nil
 	}
-	return fmt.Errorf("the store has not answered since %s: %w", h.since.UTC().Format(time.RFC3339), h.err)
+	return &generator.StoreDown{Since: h.since, Err: h.err}
 }

@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync"
@@ -21,7 +23,7 @@ type embedded struct {
 	queue   chan *operation
 	closing chan struct{}
 	closed  func() error // waits for serve to end, once
-	trouble atomic.Pointer[trouble]
+	trouble atomic.Pointer[generator.StoreDown]
 
 	// Owned by serve.
 	session *session // nil after an error, until it was opened and checked again
@@ -52,16 +54,10 @@ func Open(ctx context.Context, cfg Config) (generator.Store, error) {
 	return s, nil
 }
 
-// trouble is what keeps the store from working.
-type trouble struct {
-	err   error
-	since time.Time
-}
-
 // Probe implements generator.Prober: a full disk, for example.
 func (s *embedded) Probe() error {
 	if t := s.trouble.Load(); t != nil {
-		return fmt.Errorf("the store has not worked since %s: %w", t.since.UTC().Format(time.RFC3339), t.err)
+		return t
 	}
 	return nil
 }
@@ -72,7 +68,7 @@ func (s *embedded) note(err error) {
 	case err == nil && before != nil:
 		s.trouble.Store(nil)
 	case err != nil && before == nil:
-		s.trouble.Store(&trouble{err, time.UnixMilli(millis(s.cfg.Clock))})
+		s.trouble.Store(&generator.StoreDown{Since: time.UnixMilli(millis(s.cfg.Clock)), Err: err})
 	}
 }
 
@@ -157,6 +153,12 @@ func (s *embedded) release() error {
 
 // Exclusive implements generator.Store: nobody else has the directory.
 func (s *embedded) Exclusive() bool { return true }
+
+// Seed implements generator.Seeder: the id of the store is random.
+func (s *embedded) Seed() uint64 {
+	sum := sha256.Sum256([]byte(s.storeID))
+	return binary.BigEndian.Uint64(sum[:])
+}
 
 // Close implements generator.Store. It waits for the transaction that is
 // under way.

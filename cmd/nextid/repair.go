@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nextid/generator"
+	"nextid/generator/worker"
+)
+
+// aheadTolerance is how far the time of ids may be ahead of the clock without
+// a repair: crashes and slices account for seconds.
+const aheadTolerance = time.Minute
+
+func (p *program) repairCommand() *cobra.Command {
+	flags, look := &settingFlags{}, false
+	cmd := &cobra.Command{
+		Use:   "repair [--data DIR | --store sqlite:FILE]",
+		Short: "Make an embedded store usable again that a wrong clock has led into the future",
+		Long: "Make an embedded store usable again after its server ran with a clock that was far ahead.\n" +
+			"Stop the server and set the clock right first.\n\n" +
+			"Ids never go back in time, so snowflakes would carry that time from then on, or there are\n" +
+			"none left. repair gives up the worker ids that have reached it: the time that is left of\n" +
+			"them is reserved to its end, for nobody. Servers go on with worker ids on which nothing was\n" +
+			"ever reserved, at the present time. An id holds its worker id, so none comes again.",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			config, err := loadConfig(flags.file(p.environ), p.environ, flags.given)
+			if err != nil {
+				return err
+			}
+			return p.repair(cmd.Context(), config, look)
+		},
+	}
+	flags.register(cmd.Flags(), "data", "store")
+	cmd.Flags().BoolVar(&look, "dry-run", false, "only say what would be done")
+	return cmd
+}
+
+func (p *program) repair(ctx context.Context, config Config, look bool) error {
+	if config.Store.Shared() || config.Store.Scheme == storeMemory {
+		return &failure{
+			what: "only an embedded store is repaired: " + config.Store.String() + " is none",
+			hint: "On a shared store a server with a wrong clock does not start, and others go on with other worker ids.",
+		}
+	}
+	config.ClockJump = 0
+	store, err := openStore(ctx, config, Once{}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	ahead, err := worker.FindAhead(ctx, store, time.Now(), aheadTolerance)
+	if err != nil {
+		return err
+	}
+	if len(ahead) == 0 {
+		_, err := fmt.Fprintf(p.stdout, "nothing to repair: no worker id is ahead of %s\n", time.Now().UTC().Format(time.RFC3339))
+		return err
+	}
+	if !look {
+		if err := worker.Repair(ctx, store, ahead); err != nil {
+			return err
+		}
+	}
+	for _, a := range ahead {
+		fmt.Fprintf(p.stdout, "worker id %d of %d bits: its ids reach %s. %s\n", a.Worker, a.Bits, a.Until.Format(time.RFC3339),
+			map[bool]string{true: "It would be given up", false: "It is given up: the rest of its time is reserved for nobody"}[look])
+	}
+	return p.proveRepaired(ctx, store, ahead, look)
+}
+
+// proveRepaired reads back what the store says now.
+func (p *program) proveRepaired(ctx context.Context, store generator.Store, ahead []worker.Ahead, look bool) error {
+	if look {
+		return nil
+	}
+	left, err := worker.FindAhead(ctx, store, time.Now(), aheadTolerance)
+	if err != nil {
+		return err
+	}
+	if len(left) > 0 {
+		return &failure{what: fmt.Sprintf("worker id %d of %d bits is still ahead", left[0].Worker, left[0].Bits), hint: "Run the command again."}
+	}
+	widths := map[int]bool{}
+	for _, a := range ahead {
+		if !widths[a.Bits] {
+			widths[a.Bits] = true
+			fmt.Fprintf(p.stdout, "%d bits: ids go on at the present time with one of %d worker ids on which nothing was ever reserved: no id comes again\n", a.Bits, a.Left)
+		}
+	}
+	_, err = fmt.Fprintln(p.stdout, "ids from now on are smaller than those that were given while the clock was wrong")
+	return err
+}

@@ -1,0 +1,112 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"nextid/generator"
+)
+
+// A clock that was years ahead leaves a store whose ids have reached its time:
+// all ids would carry later times from then on, or there are none left. Repair
+// makes such a store usable without giving an id twice.
+//
+// What it does is one more reservation: all time that is left of the worker
+// ids which are ahead, to the end. Nobody can reserve time on them any more,
+// and servers go on with worker ids on which nothing was ever reserved. An id
+// holds its worker id, so none can come again, whatever the clock says.
+
+// spent is the end of the time line of a worker id that was given up.
+const spent = generator.NoLimit
+
+// repairer is the owner of such a time line.
+const repairer = "nextid repair"
+
+// spentPrefix begins the keys that say how far the ids of these worker ids
+// reach: "worker/spent/<bits>/<id>".
+const spentPrefix = generator.WorkerKeyPrefix + "spent/"
+
+// Ahead is a worker id whose time is ahead of the clock.
+type Ahead struct {
+	Bits   int
+	Worker int64
+	Until  time.Time // no id that was stamped with it is of this time or later
+	Left   int64     // worker ids of this width on which nothing was reserved
+}
+
+// FindAhead lists the worker ids whose time is ahead of now by more than
+// tolerance.
+func FindAhead(ctx context.Context, store generator.Store, now time.Time, tolerance time.Duration) ([]Ahead, error) {
+	marks, err := store.Reserved(ctx, generator.WorkerKeyPrefix)
+	if err != nil {
+		return nil, err
+	}
+	used := map[int]int64{}
+	var ahead []Ahead
+	for _, m := range marks {
+		bits, id, _ := strings.Cut(strings.TrimPrefix(m.Key, generator.WorkerKeyPrefix), "/")
+		width, err1 := strconv.Atoi(bits)
+		worker, err2 := strconv.ParseInt(id, 10, 64)
+		if err1 != nil || err2 != nil {
+			continue // lines of names, which go with the worker id; see Pool.Line
+		}
+		used[width]++
+		if m.Hi != spent && m.Hi > now.Add(tolerance).UnixMilli() {
+			ahead = append(ahead, Ahead{Bits: width, Worker: worker, Until: time.UnixMilli(m.Hi).UTC()})
+		}
+	}
+	for i := range ahead {
+		ahead[i].Left = 1<<ahead[i].Bits - used[ahead[i].Bits]
+	}
+	return ahead, nil
+}
+
+// Repair gives up worker ids that FindAhead found, for good. The store must be
+// one that only this process uses. Where a width has no other worker id to go
+// on with, nothing is changed and the error is ErrExhausted.
+func Repair(ctx context.Context, store generator.Store, ahead []Ahead) error {
+	for _, a := range ahead {
+		if a.Left < 1 {
+			return &generator.Error{
+				Kind:    generator.ErrExhausted,
+				Message: fmt.Sprintf("there is no worker id of %d bits on which nothing was ever reserved: whether ids would come twice cannot be known", a.Bits),
+				Hint:    "Nothing was changed. Use generators with other names, and a layout with more worker bits.",
+			}
+		}
+	}
+	for _, a := range ahead {
+		id := strconv.Itoa(a.Bits) + "/" + strconv.FormatInt(a.Worker, 10)
+		for _, r := range []generator.Reservation{
+			{Key: spentPrefix + id, AtLeast: a.Until.UnixMilli() - 1}, // first: it must not be forgotten
+			{Key: generator.WorkerKeyPrefix + id, AtLeast: spent - 1},
+		} {
+			r.N, r.Limit, r.Owner = 1, generator.NoLimit, repairer
+			if _, _, err := store.Reserve(ctx, r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// spentBefore is the end (Unix ms) of what ids of names that were created at a
+// time may have reached with worker ids which were given up later;
+// math.MinInt64 for nothing.
+func (p *Pool) spentBefore(ctx context.Context, created time.Time) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	marks, err := p.pools.cfg.Store.Reserved(ctx, spentPrefix+strconv.Itoa(int(p.bits))+"/")
+	end := int64(math.MinInt64)
+	now := time.UnixMicro(p.Wall())
+	for _, m := range marks {
+		// A time that has not come is that of the clock which was wrong.
+		if created.Before(m.Updated) || created.After(now) {
+			end = max(end, m.Hi)
+		}
+	}
+	return end, err
+}
