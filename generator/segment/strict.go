@@ -12,8 +12,11 @@ import (
 type batch struct {
 	total int64 // ids, of all draws
 	done  chan struct{}
-	b     *buffer // set before done is closed
-	err   error   // set before done is closed
+
+	// Set before done is closed.
+	b   *buffer
+	end int64 // of the reservation
+	err error
 }
 
 // nextStrict answers from a reservation that began after the request: what a
@@ -21,27 +24,33 @@ type batch struct {
 // wait at the same time share a reservation (group commit); what a draw does
 // not fetch is lost.
 func (g *Generator) nextStrict(ctx context.Context, n int64) (generator.Range, error) {
-	batch, at, err := g.join(n)
-	if err != nil {
-		return generator.Range{}, err
-	}
 	patient, cancel := g.patience(ctx)
 	defer cancel()
-	if err := g.clock.Receive(patient, batch.done); err != nil {
-		return generator.Range{}, g.impatient(ctx)
+	for {
+		batch, at, err := g.join(n)
+		if err != nil {
+			return generator.Range{}, err
+		}
+		if err := g.clock.Receive(patient, batch.done); err != nil {
+			return generator.Range{}, g.impatient(ctx)
+		}
+		if batch.err != nil {
+			return generator.Range{}, batch.err
+		}
+		at += batch.b.next.Load() // ids that were used already, see newBuffer
+		count := min(n, batch.b.size-at)
+		switch {
+		case count > 0:
+			g.mu.Lock()
+			g.spent += count
+			g.mu.Unlock()
+			return g.run(batch.b, at, count), nil
+		case batch.end >= g.limit:
+			return generator.Range{}, g.errExhausted()
+		}
+		// Raise has passed over what was reserved meanwhile: a later
+		// reservation lies above.
 	}
-	if batch.err != nil {
-		return generator.Range{}, batch.err
-	}
-	at += batch.b.next.Load() // ids that were used already, see newBuffer
-	count := min(n, batch.b.size-at)
-	if count < 1 {
-		return generator.Range{}, g.errExhausted()
-	}
-	g.mu.Lock()
-	g.spent += count
-	g.mu.Unlock()
-	return g.run(batch.b, at, count), nil
 }
 
 // join adds a draw to the batch that has not been sent. at is the index of
@@ -85,7 +94,7 @@ func (g *Generator) send() {
 			g.failures++
 		} else {
 			g.refills++
-			g.end = hi
+			g.end, b.end = hi, hi
 			b.b = g.newBuffer(lo, hi, g.above, 1)
 		}
 		g.mu.Unlock()

@@ -175,3 +175,33 @@ func TestStrictClosesWithDrawsWaiting(t *testing.T) {
 		}
 	})
 }
+
+// TestStrictBesideSetval: a reservation that setval has passed over is no end
+// of the numbers.
+func TestStrictBesideSetval(t *testing.T) {
+	inWorld(t, func(w *world) {
+		g := w.open(`{"strict":true}`)
+		w.next(g, 1)
+		gate := make(chan struct{})
+		w.store.Inject(storetest.Reserve, 1, func(ctx context.Context, call func(context.Context) error) error {
+			err := call(ctx)
+			<-gate // the answer is late
+			return err
+		})
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if r, err := g.Next(w.t.Context(), 1); err != nil || r.First <= 1000 {
+				t.Errorf("%+v, %v", r, err)
+			}
+		})
+		synctest.Wait() // its reservation is on its way
+		wg.Go(func() {
+			if err := g.Raise(w.t.Context(), 1000, true); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		close(gate)
+		wg.Wait()
+	})
+}

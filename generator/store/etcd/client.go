@@ -160,8 +160,21 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.Text }
 
-// unauthenticated is gRPC's code for a token that is missing or too old.
-const unauthenticated = 16
+// Codes of gRPC.
+const (
+	invalidArgument    = 3
+	failedPrecondition = 9
+	unauthenticated    = 16
+)
+
+// wantsLogin reports whether a token is missing or too old. Without one etcd
+// calls the argument invalid.
+func (r *refusal) wantsLogin() bool {
+	return r.Code == unauthenticated || r.Code == invalidArgument && strings.Contains(r.Text, "user name is empty")
+}
+
+// noToken stands for the token of a cluster that asks for none.
+const noToken = "-"
 
 // call sends one request. It goes to another endpoint only when no connection
 // was made, or the request was refused for certain: a second try of what may
@@ -174,26 +187,50 @@ func (c *client) call(ctx context.Context, method string, request, response any)
 	renewed := false
 	for range len(c.endpoints) + 1 {
 		at := c.at.Load()
+		if c.user != "" && !c.loggedIn() {
+			if err = c.login(ctx); err != nil {
+				c.at.CompareAndSwap(at, at+1)
+				if unreached(ctx, err) {
+					continue
+				}
+				return err
+			}
+		}
 		err = c.send(ctx, c.endpoints[int(at)%len(c.endpoints)]+method, body, response)
 		if err == nil {
 			return nil
 		}
 		var said *refusal
-		if errors.As(err, &said) && said.Code == unauthenticated && c.user != "" && !renewed {
+		if errors.As(err, &said) && said.wantsLogin() && c.user != "" && !renewed {
 			renewed = true
-			if err = c.login(ctx); err != nil {
-				return err
-			}
+			c.forgetToken()
 			continue
 		}
 		// The next call, at least, asks another member.
 		c.at.CompareAndSwap(at, at+1)
-		var op *net.OpError
-		if ctx.Err() != nil || !errors.As(err, &op) || op.Op != "dial" {
+		if !unreached(ctx, err) {
 			return err
 		}
 	}
 	return err
+}
+
+// unreached reports whether a request was not sent, for want of a connection.
+func unreached(ctx context.Context, err error) bool {
+	var op *net.OpError
+	return ctx.Err() == nil && errors.As(err, &op) && op.Op == "dial"
+}
+
+func (c *client) loggedIn() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.token != ""
+}
+
+func (c *client) forgetToken() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.token = ""
 }
 
 func (c *client) send(ctx context.Context, to string, body []byte, response any) error {
@@ -204,7 +241,7 @@ func (c *client) send(ctx context.Context, to string, body []byte, response any)
 	r.Header.Set("Content-Type", "application/json")
 	// net/http sends a POST again only if nothing of it was written.
 	c.mu.Lock()
-	if c.token != "" {
+	if c.token != "" && c.token != noToken {
 		r.Header.Set("Authorization", c.token)
 	}
 	c.mu.Unlock()
@@ -236,13 +273,14 @@ func (c *client) login(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.mu.Lock()
-	c.token = ""
-	c.mu.Unlock()
 	var said struct {
 		Token string `json:"token"`
 	}
-	if err := c.send(ctx, c.endpoints[int(c.at.Load())%len(c.endpoints)]+"auth/authenticate", body, &said); err != nil {
+	err = c.send(ctx, c.endpoints[int(c.at.Load())%len(c.endpoints)]+"auth/authenticate", body, &said)
+	if refused, ok := errors.AsType[*refusal](err); ok && refused.Code == failedPrecondition {
+		said.Token, err = noToken, nil // the cluster knows no users
+	}
+	if err != nil {
 		return err
 	}
 	c.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"nextid/generator"
 	"nextid/generator/store/dbtest"
 	"nextid/generator/store/enginetest"
 	"nextid/generator/store/etcd"
@@ -43,6 +44,37 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Etcd(t, 1)
 	engine.Conformance(t, func(t *testing.T) string { return place(t, s) })
+}
+
+// TestConformanceWithLoginAndTLS: users are on, and a role holds only the keys
+// of the store.
+func TestConformanceWithLoginAndTLS(t *testing.T) {
+	t.Parallel()
+	s := dbtest.EtcdTLS(t)
+	var n atomic.Int64
+	engine.Conformance(t, func(t *testing.T) string {
+		u := fmt.Sprintf("%s/n%d?ca=%s", s.URL("nextid:pass word"), n.Add(1), s.CA)
+		prepare(t, u)
+		return u
+	})
+	wrong := fmt.Sprintf("%s/n1?ca=%s", s.URL("nextid:wrong"), s.CA)
+	_, err := engine.Try(t.Context(), wrong, shared.Config{})
+	enginetest.WantError(t, err, generator.ErrNotNow, "authentication failed")
+}
+
+// TestLoginIsTurnedOnAndOff while servers run.
+func TestLoginIsTurnedOnAndOff(t *testing.T) {
+	t.Parallel()
+	s := dbtest.EtcdTLS(t)
+	s.Auth("disable")
+	u := fmt.Sprintf("%s/x?ca=%s", s.URL("root:root"), s.CA)
+	prepare(t, u)
+	store := engine.Start(t, u, shared.Config{})
+	enginetest.Grant(t, store, enginetest.Order(1), 1)
+	s.Auth("enable")
+	enginetest.Grant(t, store, enginetest.Order(1), 2)
+	s.Auth("disable")
+	enginetest.Grant(t, store, enginetest.Order(1), 3)
 }
 
 func BenchmarkReserve(b *testing.B) {
