@@ -96,7 +96,7 @@ func (h *hostile) run(t *testing.T, protocol, port string) []string {
 	cmd.Dir = "scripts/hostile"
 	user := map[string]string{"mysql": "root", "postgresql": "postgres"}[protocol]
 	cmd.Env = append(os.Environ(), "PROTOCOL="+protocol, "HOST=127.0.0.1", "PORT="+port, "USER="+user, "PASSWORD=", "DB=nextid",
-		"BIN="+filepath.Join(programs, h.client))
+		"BIN="+filepath.Join(programs, "hostile", h.client)) // beside the checks' own
 	out, err := cmd.Output()
 	if err != nil {
 		var exit *exec.ExitError
