@@ -36,13 +36,14 @@ func openBrowser(t *testing.T) *browser {
 	}
 	port := l.Addr().(*net.TCPAddr).Port
 	l.Close()
-	cmd := exec.CommandContext(t.Context(), driver, fmt.Sprint("--port=", port))
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = patience
+	cmd := exec.Command(driver, fmt.Sprint("--port=", port)) // it outlives the test's context, to end its browser
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Wait() }) // it was told to stop when the test's context ended
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // its browser has ended before it
+		_ = cmd.Wait()
+	})
 	b := &browser{t: t, url: fmt.Sprintf("http://127.0.0.1:%d", port)}
 	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		if _, _, err := askHTTP(t.Context(), b.url+"/status"); err == nil {
