@@ -93,18 +93,18 @@ type Trail interface {
 
 // record counts an id and writes it to the trail.
 func (x *exec) record(agent string, id int64) {
-	s := x.server
+	s := sessionOf(x).server
 	now := s.now()
 	s.agents.count(agent, now)
 	if s.trail != nil && s.trail.Sampled() {
 		s.trail.Record(audit.Entry{
-			Time: now, ID: id, Agent: agent, User: x.session.options.User, Client: x.session.options.RemoteAddr,
+			Time: now, ID: id, Agent: agent, User: sessionOf(x).options.User, Client: sessionOf(x).options.RemoteAddr,
 		})
 	}
 }
 
 func agentRows(x *exec) ([][]datum.Value, error) {
-	known := x.server.agents.known.Load()
+	known := sessionOf(x).server.agents.known.Load()
 	if known == nil {
 		return nil, nil
 	}
@@ -119,15 +119,15 @@ func agentRows(x *exec) ([][]datum.Value, error) {
 }
 
 func trailRows(x *exec) ([][]datum.Value, error) {
-	refused := datum.MakeInt8(x.server.agents.refused.Load())
-	if x.server.trail == nil {
+	refused := datum.MakeInt8(sessionOf(x).server.agents.refused.Load())
+	if sessionOf(x).server.trail == nil {
 		row := []datum.Value{datum.Null(datum.Text), refused}
 		for range 7 {
 			row = append(row, datum.Null(datum.Int8))
 		}
 		return [][]datum.Value{append(row, datum.Null(datum.Text), datum.Null(datum.TimestampTZ))}, nil
 	}
-	s := x.server.trail.Stats()
+	s := sessionOf(x).server.trail.Stats()
 	row := []datum.Value{datum.MakeText(s.File), refused}
 	for _, n := range []int64{s.Sample, s.Queued, s.Written, s.Dropped, s.Failed, s.Rotated, s.Bytes} {
 		row = append(row, datum.MakeInt8(n))

@@ -14,6 +14,12 @@ const (
 	keyBytes   = 64  // an entry in a map, without the key
 	groupBytes = 512 // the state of an aggregate
 
+	// A plan holds at most so much for each column of a select list (a * has
+	// many), and for each column that an expression reads, in the expression
+	// and in those that it is a part of.
+	targetBytes = 512
+	refBytes    = 64
+
 	// uncounted is how large a computed value may be without being counted
 	// while it is computed: most are, and a row has few.
 	uncounted = 4 << 10
@@ -25,7 +31,7 @@ const (
 
 // hold counts bytes that are kept until the statement ends.
 func (x *exec) hold(n int) error {
-	if err := x.session.memory.Draw(int64(n)); err != nil {
+	if err := x.host.Memory().Draw(int64(n)); err != nil {
 		return err
 	}
 	x.held += int64(n)
@@ -42,7 +48,7 @@ func (x *exec) dropRows(rows [][]datum.Value) {
 		n += int64(sizeOfRow(row))
 	}
 	x.held -= n
-	x.session.memory.Return(n)
+	x.host.Memory().Return(n)
 }
 
 // value counts a computed value until the row is done; see rowDone.
@@ -50,7 +56,7 @@ func (x *exec) value(n int) error {
 	if n <= uncounted {
 		return nil
 	}
-	if err := x.session.memory.Draw(int64(n)); err != nil {
+	if err := x.host.Memory().Draw(int64(n)); err != nil {
 		return err
 	}
 	x.values += int64(n)
@@ -61,7 +67,7 @@ func (x *exec) value(n int) error {
 // the last row, or of a condition that has been decided.
 func (x *exec) rowDone(mark int64) {
 	if n := x.values - mark; n > 0 {
-		x.session.memory.Return(n)
+		x.host.Memory().Return(n)
 		x.values = mark
 	}
 }
@@ -70,7 +76,7 @@ func (x *exec) rowDone(mark int64) {
 func (x *exec) release() {
 	x.rowDone(0)
 	if x.held > 0 {
-		x.session.memory.Return(x.held)
+		x.host.Memory().Return(x.held)
 		x.held = 0
 	}
 }

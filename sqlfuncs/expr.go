@@ -63,7 +63,7 @@ type coerceContext = datum.CastContext
 // parameters become t.
 func (p *planner) coerce(e *expr, t datum.OID, ctx coerceContext) (*expr, error) {
 	if p.mysql {
-		return p.coerceMySQL(e, t)
+		return p.dialect.coerce(p, e, t)
 	}
 	if e.typ == t || t == datum.Unknown {
 		return e, nil
@@ -137,7 +137,7 @@ func (p *planner) literalAs(e *expr, t datum.OID) (*expr, error) {
 		}
 		return constant(v).named(e), nil
 	}
-	if _, err := datum.ParseText(t, text, p.session.Env()); err != nil {
+	if _, err := datum.ParseText(t, text, p.host.Env()); err != nil {
 		return nil, at(e.pos, err)
 	}
 	c := derive(t, func(x *exec) (datum.Value, error) { return datum.ParseText(t, text, x.env()) })
@@ -172,7 +172,7 @@ func (p *planner) boolean(s *scope, e syntax.Expr, what string) (*expr, error) {
 		return nil, err
 	}
 	if p.mysql {
-		return p.truthMySQL(c)
+		return p.dialect.truth(p, c)
 	}
 	if c.typ != datum.Bool && c.typ != datum.Unknown {
 		return nil, at(e.Position(), sqlstate.New(sqlstate.DatatypeMismatch, "argument of %s must be type boolean, not type %s",
@@ -189,7 +189,7 @@ func (p *planner) common(pos syntax.Pos, what string, es []*expr) (datum.OID, er
 		types[i] = e.typ
 	}
 	if p.mysql {
-		t := commonMySQL(types)
+		t := p.dialect.common(types)
 		return t, at(pos, p.coerceAll(es, t))
 	}
 	t, err := datum.CommonType(types)
@@ -213,4 +213,22 @@ func (p *planner) common(pos syntax.Pos, what string, es []*expr) (datum.OID, er
 		}
 	}
 	return t, nil
+}
+
+// commonType is the type of a column of a UNION.
+func (p *planner) commonType(types ...datum.OID) (datum.OID, error) {
+	if p.mysql {
+		return p.dialect.common(types), nil
+	}
+	return datum.CommonType(types)
+}
+
+func (p *planner) coerceAll(es []*expr, t datum.OID) error {
+	for i, e := range es {
+		var err error
+		if es[i], err = p.coerce(e, t, datum.ImplicitCast); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -63,48 +63,10 @@ func optionsArg(a []datum.Value, i int) (json.RawMessage, error) {
 		return nil, nil
 	}
 	if !strings.HasPrefix(a[i].Str, "{") {
-		return nil, sqlstate.New(sqlstate.InvalidParameterValue, "options must be a JSON object, not %s", cut(a[i].Str, 64)).
+		return nil, sqlstate.New(sqlstate.InvalidParameterValue, "options must be a JSON object, not %s", sqlstate.Cut(a[i].Str, 64)).
 			WithHint(`Write: '{"step": 1000}'.`)
 	}
 	return json.RawMessage(a[i].Str), nil
-}
-
-// foldOptions turns named arguments that the function does not have into its
-// options object: step => 1000 becomes {"step": 1000}.
-func (p *planner) foldOptions(f *function, given []*expr, names []string) ([]*expr, []string, error) {
-	var keys []string
-	var values []*expr
-	keptArgs, keptNames := given[:0:0], names[:0:0]
-	for i, g := range given {
-		known := names[i] == ""
-		for _, a := range f.args {
-			known = known || a.name == names[i]
-		}
-		if known {
-			keptArgs, keptNames = append(keptArgs, g), append(keptNames, names[i])
-			continue
-		}
-		v, err := p.resolveUnknown(g)
-		if err != nil {
-			return nil, nil, err
-		}
-		keys, values = append(keys, names[i]), append(values, v)
-	}
-	if len(keys) == 0 {
-		return given, names, nil
-	}
-	options := derive(datum.JSONB, func(x *exec) (datum.Value, error) {
-		pairs := make([]datum.JSONPair, len(keys))
-		for i, e := range values {
-			v, err := e.eval(x)
-			if err != nil {
-				return v, err
-			}
-			pairs[i] = datum.JSONPair{Key: keys[i], Value: v}
-		}
-		return datum.MakeJSONB(pairs), nil
-	}, values...)
-	return append(keptArgs, options), append(keptNames, "options"), nil
 }
 
 // sequenceOptionsJSON writes the options of CREATE and ALTER SEQUENCE as

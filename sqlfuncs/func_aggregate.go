@@ -84,6 +84,8 @@ type extremeAgg struct {
 	held  int // bytes, of the largest value so far
 }
 
+func (e *extremeAgg) foldedBy(f textFold) { e.fold = f }
+
 func (e *extremeAgg) add(x *exec, a []datum.Value) error {
 	if !a[0].Valid {
 		return nil

@@ -25,6 +25,8 @@ func newJSONObjectAgg(t datum.OID) func(datum.OID) aggregate {
 	return func(datum.OID) aggregate { return &jsonAgg{jsonReader: jsonReader{typ: t}, object: true} }
 }
 
+func (g *jsonAgg) ofRows(columns []fromColumn) { g.fields = columns }
+
 func (g *jsonAgg) add(x *exec, a []datum.Value) error {
 	e := newJSONEncoder(x)
 	before := len(g.text)

@@ -47,29 +47,6 @@ func valueRows(values []datum.Value) rowIter {
 	})
 }
 
-// dimensions are the lengths of an array, outermost first; none when empty.
-func dimensions(v datum.Value) []int {
-	var out []int
-	for array := v.Type; len(v.Elems) > 0; v = v.Elems[0] {
-		if out = append(out, len(v.Elems)); v.Elems[0].Type != array {
-			break
-		}
-	}
-	return out
-}
-
-// leaves are the elements of all dimensions.
-func leaves(v datum.Value) []datum.Value {
-	if len(dimensions(v)) < 2 {
-		return v.Elems
-	}
-	var out []datum.Value
-	for _, e := range v.Elems {
-		out = append(out, leaves(e)...)
-	}
-	return out
-}
-
 func arrayBound(f func(length int) int) evalFunc {
 	return func(_ *exec, a []datum.Value) (datum.Value, error) {
 		dims := dimensions(a[0])

@@ -91,7 +91,7 @@ func encodeBytes(_ *exec, a []datum.Value) (datum.Value, error) {
 }
 
 func unknownEncoding(name string) error {
-	return sqlstate.New(sqlstate.InvalidParameterValue, "unrecognized encoding: %q", cut(name, 64))
+	return sqlstate.New(sqlstate.InvalidParameterValue, "unrecognized encoding: %q", sqlstate.Cut(name, 64))
 }
 
 func decodeBytes(_ *exec, a []datum.Value) (datum.Value, error) {
@@ -111,14 +111,6 @@ func decodeBytes(_ *exec, a []datum.Value) (datum.Value, error) {
 		return a[0], err
 	}
 	return makeBytes(string(out))
-}
-
-func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
-
-// firstRune is the character at s[i:], for messages.
-func firstRune(s string, i int) string {
-	r, _ := utf8.DecodeRuneInString(s[i:])
-	return string(r)
 }
 
 // decodeHex allows white space between bytes.
@@ -233,7 +225,7 @@ func charset(name string) (string, bool) {
 func convertFrom(_ *exec, a []datum.Value) (datum.Value, error) {
 	from, ok := charset(a[1].Str)
 	if !ok {
-		return a[0], sqlstate.New(sqlstate.InvalidParameterValue, "invalid source encoding name \"%s\"", cut(a[1].Str, 64))
+		return a[0], sqlstate.New(sqlstate.InvalidParameterValue, "invalid source encoding name \"%s\"", sqlstate.Cut(a[1].Str, 64))
 	}
 	s := a[0].Str
 	if from == "LATIN1" {

@@ -42,7 +42,7 @@ var typeFunctions = []function{
 			if !a[0].Valid {
 				return datum.Null(datum.Text), nil
 			}
-			if name, ok := x.server.rowTypeName(uint32(a[0].Int)); ok {
+			if name, ok := sessionOf(x).server.rowTypeName(uint32(a[0].Int)); ok {
 				return datum.MakeText(name), nil
 			}
 			mod := int32(-1)

@@ -17,7 +17,7 @@ func visible(name string, schema func(x *exec, oid uint32) (uint32, error)) func
 		if s == 0 || err != nil {
 			return datum.Null(datum.Bool), err
 		}
-		return datum.MakeBool(slices.ContainsFunc(x.session.schemas(), func(name string) bool { return schemaOIDs[name] == s })), nil
+		return datum.MakeBool(slices.ContainsFunc(sessionOf(x).schemas(), func(name string) bool { return schemaOIDs[name] == s })), nil
 	})
 }
 
@@ -77,7 +77,7 @@ func viewDef(t datum.OID, more ...datum.OID) function {
 		if a[0].Type == datum.Text {
 			r, err = x.relationByName(a[0].Str)
 			if r == nil && err == nil {
-				err = sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", cut(a[0].Str, 64))
+				err = sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", sqlstate.Cut(a[0].Str, 64))
 			}
 		} else {
 			r, err = x.relationByOID(uint32(a[0].Int))

@@ -23,7 +23,7 @@ func hasPrivilege(user, object datum.OID, name string, more ...datum.OID) functi
 	}
 	types = append(types, datum.Text)
 	return catalogFunc(name, datum.Bool, types, func(x *exec, a []datum.Value) (datum.Value, error) {
-		who := role{name: x.session.options.User, admin: x.session.options.Admin}
+		who := role{name: sessionOf(x).options.User, admin: sessionOf(x).options.Admin}
 		if user != 0 {
 			var err error
 			if who, err = x.roleArg(a[0]); err != nil {
@@ -35,7 +35,7 @@ func hasPrivilege(user, object datum.OID, name string, more ...datum.OID) functi
 		if !known {
 			return datum.Null(datum.Bool), err
 		}
-		if r != nil && r.generator != nil && who.name == x.session.options.User && x.session.may(r.generator.Name) != nil {
+		if r != nil && r.generator != nil && who.name == sessionOf(x).options.User && sessionOf(x).may(r.generator.Name) != nil {
 			return datum.MakeBool(false), nil
 		}
 		for p := range strings.SplitSeq(a[len(a)-1].Str, ",") {
@@ -51,7 +51,7 @@ func hasPrivilege(user, object datum.OID, name string, more ...datum.OID) functi
 
 // roleArg is a role given by name or OID.
 func (x *exec) roleArg(v datum.Value) (role, error) {
-	for _, r := range x.server.roles() {
+	for _, r := range sessionOf(x).server.roles() {
 		if v.Type == datum.Name && r.name == v.Str || v.Type == datum.Oid && int64(r.oid) == v.Int {
 			return r, nil
 		}
@@ -60,7 +60,7 @@ func (x *exec) roleArg(v datum.Value) (role, error) {
 		return role{name: v.Str}, nil
 	}
 	if v.Type == datum.Name && v.Str != "public" {
-		return role{}, sqlstate.New(sqlstate.UndefinedObject, "role %q does not exist", cut(v.Str, 64))
+		return role{}, sqlstate.New(sqlstate.UndefinedObject, "role %q does not exist", sqlstate.Cut(v.Str, 64))
 	}
 	return role{name: "public"}, nil
 }
@@ -78,10 +78,10 @@ func (x *exec) privilegeObject(function string, v datum.Value) (r *relation, kno
 		if r, err = x.relationByName(v.Str); r != nil || err != nil {
 			return r, r != nil, err
 		}
-		return nil, false, sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", cut(v.Str, 64))
+		return nil, false, sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", sqlstate.Cut(v.Str, 64))
 	case "has_schema_privilege":
 		if byName && schemaOIDs[v.Str] == 0 {
-			return nil, false, sqlstate.New(sqlstate.InvalidSchema, "schema %q does not exist", cut(v.Str, 64))
+			return nil, false, sqlstate.New(sqlstate.InvalidSchema, "schema %q does not exist", sqlstate.Cut(v.Str, 64))
 		}
 	}
 	return nil, true, nil
@@ -116,7 +116,7 @@ func roleMembership(object datum.OID) []function {
 			types = append([]datum.OID{user}, types...)
 		}
 		out = append(out, catalogFunc("pg_has_role", datum.Bool, types, func(x *exec, a []datum.Value) (datum.Value, error) {
-			who := role{name: x.session.options.User, admin: x.session.options.Admin}
+			who := role{name: sessionOf(x).options.User, admin: sessionOf(x).options.Admin}
 			if user != 0 {
 				var err error
 				if who, err = x.roleArg(a[0]); err != nil {
@@ -149,7 +149,7 @@ var aclFunctions = []function{
 		if !ok {
 			return datum.Value{}, sqlstate.New(sqlstate.InvalidParameterValue, "unrecognized object type abbreviation: %s", a[0].Str)
 		}
-		owner, _ := x.server.roleName(uint32(a[1].Int))
+		owner, _ := sessionOf(x).server.roleName(uint32(a[1].Int))
 		var items []datum.Value
 		for i, grantee := range []string{"", quoteIdent(owner)} {
 			if granted[i] != "" {

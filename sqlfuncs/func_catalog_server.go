@@ -27,7 +27,7 @@ var encodingFunctions = []function{
 	}),
 	always("getdatabaseencoding", datum.MakeString(datum.Name, "UTF8")),
 	catalogFunc("pg_get_userbyid", datum.Name, []datum.OID{datum.Oid}, func(x *exec, a []datum.Value) (datum.Value, error) {
-		name, ok := x.server.roleName(uint32(a[0].Int))
+		name, ok := sessionOf(x).server.roleName(uint32(a[0].Int))
 		if !ok {
 			name = fmt.Sprintf("unknown (OID=%d)", a[0].Int)
 		}

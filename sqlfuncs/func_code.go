@@ -71,7 +71,7 @@ func (x *exec) newCodes(name string) (*codes, error) {
 		return nil, err
 	}
 	if e.Running() == nil {
-		x.session.waits()
+		sessionOf(x).waits()
 	}
 	gen, err := e.Generator(x.ctx)
 	if err != nil {
@@ -129,7 +129,7 @@ func nextUUID(x *exec, a []datum.Value) (datum.Value, error) {
 	if err != nil {
 		return datum.Value{}, err
 	}
-	x.session.waits()
+	sessionOf(x).waits()
 	gen, err := e.Generator(x.ctx)
 	if err != nil {
 		return datum.Value{}, err

@@ -7,8 +7,7 @@ import (
 
 // SQLSTATEs of PostgreSQL's appendix A that only functions raise.
 const (
-	codeSubstring      sqlstate.Code = "22011" // substring_error
-	codeArraySubscript sqlstate.Code = "2202E" // array_subscript_error
+	codeSubstring sqlstate.Code = "22011" // substring_error
 )
 
 var (

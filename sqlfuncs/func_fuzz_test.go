@@ -59,7 +59,7 @@ func FuzzQuotedPattern(f *testing.F) {
 }
 
 func newTestExec(t testing.TB) *exec {
-	return &exec{ctx: t.Context(), session: &Session{server: &Server{}, envOK: true}}
+	return &exec{ctx: t.Context(), host: host{&Session{server: &Server{}, envOK: true}}}
 }
 
 // FuzzJSONText: the parts of a value are values, and nothing gets lost.

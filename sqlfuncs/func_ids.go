@@ -26,11 +26,15 @@ var idFunctions = []function{
 			}
 			return drawID(x, a[0].Str)
 		},
+		repeat: func(x *exec, a []datum.Value, n int64) (numberRun, error) {
+			e, err := x.entry(a[0].Str)
+			return &idRun{entry: e, left: n}, err
+		},
 	},
 	{
 		name: "next_ids", schema: nextidSchema, args: countArgs,
 		result: datum.Int8, set: true, volatile: isVolatile, help: "n new ids, one a row",
-		ids: func(x *exec, a []datum.Value) (*idRun, error) { return newIDRun(x, a[0].Str, a[1].Int) },
+		ids: func(x *exec, a []datum.Value) (numberRun, error) { return newIDRun(x, a[0].Str, a[1].Int) },
 		rows: func(x *exec, a []datum.Value) (rowIter, error) {
 			run, err := newIDRun(x, a[0].Str, a[1].Int)
 			if err != nil {
@@ -60,10 +64,10 @@ func drawID(x *exec, name string) (datum.Value, error) {
 // drawWith draws an id with the caller's bits. It creates no generator: those
 // that are made of a name alone have no field.
 func drawWith(x *exec, name string, v int64) (datum.Value, error) {
-	if err := x.session.may(name); err != nil {
+	if err := sessionOf(x).may(name); err != nil {
 		return datum.Value{}, err
 	}
-	e := x.server.registry.Lookup([]byte(name))
+	e := sessionOf(x).server.registry.Lookup([]byte(name))
 	if e == nil {
 		var err error
 		if e, err = x.registry().Existing(x.ctx, name); err != nil {
@@ -72,13 +76,13 @@ func drawWith(x *exec, name string, v int64) (datum.Value, error) {
 	}
 	id, ok := e.TryNextWith(v)
 	if !ok {
-		x.session.waits()
+		sessionOf(x).waits()
 		var err error
 		if id, err = e.NextWith(x.ctx, v); err != nil {
 			return datum.Value{}, err
 		}
 	}
-	x.session.drew(e, id)
+	sessionOf(x).drew(e, id)
 	return datum.MakeInt8(id), nil
 }
 
@@ -107,97 +111,15 @@ func nextRange(x *exec, a []datum.Value) (rowIter, error) {
 	}), nil
 }
 
-// idsQuery recognises queries that yield nothing but a run of ids, so that
-// the wire can send them without making rows:
-//
-//	SELECT * FROM next_ids(name, n)        SELECT next_ids(name, n)
-//	SELECT next_id(name) FROM generate_series(a, b)
-func (p *planner) idsQuery(c *syntax.SelectCore, plan *selectPlan) *idsPlan {
-	if plan.filter != nil || plan.groups != nil || plan.windows != nil || plan.sort != nil || plan.distinct || len(c.Targets) != 1 || len(plan.targets) != 1 {
-		return nil
-	}
-	if len(c.From) == 0 {
-		if sets := plan.sets.calls; len(sets) == 1 && sets[0].f.ids != nil {
-			if _, ok := unparen(c.Targets[0].Expr).(*syntax.FuncCall); ok {
-				return sets[0].idsPlan()
-			}
-		}
-		return nil
-	}
-	scan, ok := plan.source.(*scanSource)
-	if !ok || len(scan.filter) > 0 || scan.call == nil {
-		return nil
-	}
-	if scan.call.f.ids != nil && plan.targets[0].column {
-		return scan.call.idsPlan()
-	}
-	return p.seriesQuery(c, scan.call)
-}
-
-// idsPlan opens the run of a call.
-func (c *setCall) idsPlan() *idsPlan {
-	return &idsPlan{open: func(x *exec) (*idRun, error) {
-		values, null, err := evalArgs(x, c.args)
-		if err != nil || null {
-			return &idRun{}, err
-		}
-		return c.f.ids(x, values)
-	}}
-}
-
-// seriesQuery is SELECT next_id(name) FROM generate_series(a, b).
-func (p *planner) seriesQuery(c *syntax.SelectCore, series *setCall) *idsPlan {
-	call, ok := unparen(c.Targets[0].Expr).(*syntax.FuncCall)
-	if !ok || call.Name.Last() != "next_id" || len(call.Args) != 1 || series.f.name != "generate_series" ||
-		len(series.args) != 2 || !isInteger(series.f.result) {
-		return nil
-	}
-	name, err := p.expr(nil, call.Args[0].Value)
-	if err != nil || !name.isConstant() {
-		return nil
-	}
-	if name, err = p.coerce(name, datum.Text, datum.ImplicitCast); err != nil {
-		return nil
-	}
-	return &idsPlan{open: func(x *exec) (*idRun, error) {
-		values, null, err := evalArgs(x, append([]*expr{name}, series.args...))
-		if err != nil || null || values[2].Int < values[1].Int {
-			return &idRun{}, err
-		}
-		e, err := x.entry(values[0].Str)
-		if err != nil {
-			return nil, err
-		}
-		return &idRun{entry: e, left: seriesLength(values[1].Int, values[2].Int)}, nil
-	}}
-}
-
-// seriesLength is b - a + 1, bounded by what an int64 can count.
-func seriesLength(a, b int64) int64 {
-	if n := uint64(b) - uint64(a); n < 1<<63-1 {
-		return int64(n) + 1
-	}
-	return 1<<63 - 1
-}
-
-// isNextValues recognises Vitess's form.
-func isNextValues(c *syntax.SelectCore) bool {
-	if len(c.Targets) != 1 {
-		return false
-	}
-	_, ok := c.Targets[0].Expr.(*syntax.NextValues)
-	return ok
-}
-
 // nextValues is Vitess's SELECT NEXT n VALUES FROM seq: one row, the first
 // of n ids in a row.
-func (p *planner) nextValues(s *scope, c *syntax.SelectCore, e *syntax.NextValues, out *output) error {
+func nextValues(p *planner, s *scope, c *syntax.SelectCore, e *syntax.NextValues) (*expr, error) {
 	if len(c.From) != 1 {
-		return at(e.Pos, sqlstate.New(sqlstate.SyntaxError, "NEXT VALUES needs one generator in FROM"))
+		return nil, at(e.Pos, sqlstate.New(sqlstate.SyntaxError, "NEXT VALUES needs one generator in FROM"))
 	}
 	t, ok := c.From[0].(*syntax.Table)
 	if !ok {
-		return at(e.Pos, sqlstate.New(sqlstate.SyntaxError, "NEXT VALUES needs a generator's name in FROM"))
+		return nil, at(e.Pos, sqlstate.New(sqlstate.SyntaxError, "NEXT VALUES needs a generator's name in FROM"))
 	}
 	count := constant(datum.MakeInt8(1))
 	if e.Count != nil {
@@ -206,7 +128,7 @@ func (p *planner) nextValues(s *scope, c *syntax.SelectCore, e *syntax.NextValue
 			count, err = p.coerce(count, datum.Int8, datum.AssignmentCast)
 		}
 		if err != nil {
-			return at(e.Pos, err)
+			return nil, at(e.Pos, err)
 		}
 	}
 	name := t.Name.Last()
@@ -227,8 +149,7 @@ func (p *planner) nextValues(s *scope, c *syntax.SelectCore, e *syntax.NextValue
 		return datum.MakeInt8(r.First), err
 	}, count)
 	x.volatile = true
-	out.add(x, "nextval")
-	return nil
+	return x, nil
 }
 
 // sequenceName reads the argument of nextval and its family: a name as SQL

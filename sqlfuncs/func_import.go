@@ -33,15 +33,15 @@ func importGenerator(x *exec, a []datum.Value) (datum.Value, error) {
 	if err != nil {
 		return datum.Value{}, err
 	}
-	if x.server.takeover == nil {
+	if sessionOf(x).server.takeover == nil {
 		return datum.Value{}, sqlstate.New(sqlstate.FeatureNotSupported, "this server takes over no other systems")
 	}
-	x.session.waits()
+	sessionOf(x).waits()
 	target, err := importTarget(x, name)
 	if err != nil {
 		return datum.Value{}, err
 	}
-	p, err := x.server.takeover(x.ctx, name, a[1].Str, a[2].Str, options, target.agree)
+	p, err := sessionOf(x).server.takeover(x.ctx, name, a[1].Str, a[2].Str, options, target.agree)
 	if err != nil {
 		return datum.Value{}, err
 	}

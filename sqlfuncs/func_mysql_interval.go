@@ -283,7 +283,7 @@ func extractCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
 	}
 	f, ok := format[unit]
 	if !ok {
-		return nil, sqlstate.New(sqlstate.SyntaxError, "EXTRACT does not know the unit %s", cut(unit, 32))
+		return nil, sqlstate.New(sqlstate.SyntaxError, "EXTRACT does not know the unit %s", sqlstate.Cut(unit, 32))
 	}
 	x, err := p.expr(s, e.Args[1].Value)
 	if err == nil && x.typ != datum.Time {

@@ -67,7 +67,7 @@ type jsonStep struct {
 const maxJSONSteps = 100
 
 func badJSONPath(path string) error {
-	return sqlstate.New(sqlstate.InvalidText, "Invalid JSON path expression '%s'", cut(path, 64)).WithMySQL(3143, "42000")
+	return sqlstate.New(sqlstate.InvalidText, "Invalid JSON path expression '%s'", sqlstate.Cut(path, 64)).WithMySQL(3143, "42000")
 }
 
 // parseJSONPath reads $.key, $."key", $[0], .* and [*].

@@ -50,7 +50,7 @@ var mysqlNumberFunctions = families(
 				if len(a) > 0 {
 					return finite(rand.New(rand.NewPCG(uint64(a[0].Int), 0)).Float64()), nil
 				}
-				return finite(x.session.random.float()), nil
+				return finite(sessionOf(x).random.float()), nil
 			},
 		},
 		{name: "bit_count", args: args(datum.Int8), result: datum.Int8, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {

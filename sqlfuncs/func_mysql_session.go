@@ -12,19 +12,19 @@ import (
 // mysqlSessionFunctions tell a client where it is (manual, 12.16).
 var mysqlSessionFunctions = families(
 	[]function{
-		sessionText("version", func(x *exec) string { return x.server.MySQLVersion() }),
+		sessionText("version", func(x *exec) string { return sessionOf(x).server.MySQLVersion() }),
 		{name: "connection_id", result: datum.Int4, volatile: stable, eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
-			return datum.MakeInt4(int64(x.session.options.PID)), nil
+			return datum.MakeInt4(int64(sessionOf(x).options.PID)), nil
 		}},
 		{
 			name: "last_insert_id", args: []argument{{typ: datum.Int8, optional: true}}, result: datum.Int8, volatile: isVolatile,
 			help: "the newest id that this session drew, or set with LAST_INSERT_ID(n)", eval: lastInsertID,
 		},
 		{name: "found_rows", result: datum.Int8, volatile: isVolatile, eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
-			return datum.MakeInt8(x.session.mysql.foundRows), nil
+			return datum.MakeInt8(sessionOf(x).mysql.foundRows), nil
 		}},
 		{name: "row_count", result: datum.Int8, volatile: isVolatile, eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
-			return datum.MakeInt8(x.session.mysql.rowCount), nil
+			return datum.MakeInt8(sessionOf(x).mysql.rowCount), nil
 		}},
 		{name: "sleep", args: args(datum.Float8), result: datum.Int4, volatile: isVolatile, eval: sleepMySQL},
 		{
@@ -36,16 +36,16 @@ var mysqlSessionFunctions = families(
 		{name: "is_free_lock", args: args(datum.Text), result: datum.Int4, volatile: isVolatile, eval: isFreeLock},
 		{name: "is_used_lock", args: args(datum.Text), result: datum.Int4, volatile: isVolatile, eval: isUsedLock},
 		{name: "release_all_locks", result: datum.Int4, volatile: isVolatile, eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
-			return datum.MakeInt4(int64(x.server.locks.releaseAll(x.session))), nil
+			return datum.MakeInt4(int64(sessionOf(x).server.locks.releaseAll(sessionOf(x)))), nil
 		}},
 		{name: "current_role", result: datum.Text, volatile: stable, eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Text), nil }},
 		{name: "coercibility", args: args(anyElement), result: datum.Int4, typed: coercibility},
 	},
 	alias(function{name: "database", result: datum.Text, volatile: stable, collation: systemCollation, eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
-		return textOrNull(x.session.mysql.database), nil
+		return textOrNull(sessionOf(x).mysql.database), nil
 	}}, "schema"),
-	alias(sessionText("user", func(x *exec) string { return x.session.account() }), "session_user", "system_user"),
-	[]function{sessionText("current_user", func(x *exec) string { return cut(x.session.options.User, 64) + "@%" })},
+	alias(sessionText("user", func(x *exec) string { return sessionOf(x).account() }), "session_user", "system_user"),
+	[]function{sessionText("current_user", func(x *exec) string { return sqlstate.Cut(sessionOf(x).options.User, 64) + "@%" })},
 )
 
 func families(lists ...[]function) []function {
@@ -64,7 +64,7 @@ func sessionText(name string, f func(x *exec) string) function {
 }
 
 func lastInsertID(x *exec, a []datum.Value) (datum.Value, error) {
-	m := &x.session.mysql
+	m := &sessionOf(x).mysql
 	if len(a) > 0 {
 		m.lastInsert, m.insertID = uint64(a[0].Int), uint64(a[0].Int)
 		return a[0], nil
@@ -79,7 +79,7 @@ func sleepMySQL(x *exec, a []datum.Value) (datum.Value, error) {
 	if a[0].Float < 0 {
 		return datum.Value{}, sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect arguments to sleep")
 	}
-	x.session.waits()
+	sessionOf(x).waits()
 	timer := time.NewTimer(time.Duration(min(a[0].Float, maxSleep.Seconds()) * float64(time.Second)))
 	defer timer.Stop()
 	select {
@@ -169,7 +169,7 @@ func (l *namedLocks) releaseAll(s *Session) int {
 // lockName checks a name: MySQL's have at most 64 characters, without case.
 func lockName(s string) (string, error) {
 	if s == "" || len([]rune(s)) > 64 {
-		return "", sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect user-level lock name '%s'.", cut(s, 64)).WithMySQL(3057, "42000")
+		return "", sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect user-level lock name '%s'.", sqlstate.Cut(s, 64)).WithMySQL(3057, "42000")
 	}
 	return foldText(s), nil
 }
@@ -184,11 +184,11 @@ func getLock(x *exec, a []datum.Value) (datum.Value, error) {
 		wait = maxSleep
 	}
 	if wait > 0 {
-		x.session.waits()
+		sessionOf(x).waits()
 	}
 	ctx, cancel := context.WithTimeout(x.ctx, wait)
 	defer cancel()
-	ok, err := x.server.locks.get(ctx, x.session, name)
+	ok, err := sessionOf(x).server.locks.get(ctx, sessionOf(x), name)
 	if err == nil && !ok && x.ctx.Err() != nil {
 		err = x.ctx.Err()
 	}
@@ -200,14 +200,14 @@ func releaseLock(x *exec, a []datum.Value) (datum.Value, error) {
 	if err != nil {
 		return datum.Value{}, err
 	}
-	l := &x.server.locks
+	l := &sessionOf(x).server.locks
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	lock := l.held[name]
 	switch {
 	case lock == nil:
 		return datum.Null(datum.Int4), nil
-	case lock.owner != x.session:
+	case lock.owner != sessionOf(x):
 		return datum.MakeInt4(0), nil
 	}
 	if lock.count--; lock.count == 0 {
@@ -226,9 +226,9 @@ func isUsedLock(x *exec, a []datum.Value) (datum.Value, error) {
 	if err != nil {
 		return datum.Value{}, err
 	}
-	x.server.locks.mu.Lock()
-	defer x.server.locks.mu.Unlock()
-	if lock := x.server.locks.held[name]; lock != nil {
+	sessionOf(x).server.locks.mu.Lock()
+	defer sessionOf(x).server.locks.mu.Unlock()
+	if lock := sessionOf(x).server.locks.held[name]; lock != nil {
 		return datum.MakeInt4(int64(lock.owner.options.PID)), nil
 	}
 	return datum.Null(datum.Int4), nil
@@ -366,11 +366,11 @@ var mysqlIDFunctions = []function{
 	{
 		name: "uuid", result: datum.Text, volatile: isVolatile, help: "a UUID of version 1",
 		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
-			return datum.MakeText(x.server.uuids.V1().String()), nil
+			return datum.MakeText(sessionOf(x).server.uuids.V1().String()), nil
 		},
 	},
 	{name: "sys_guid", result: datum.Text, volatile: isVolatile, eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
-		id := x.server.uuids.V1()
+		id := sessionOf(x).server.uuids.V1()
 		return datum.MakeText(hexUpper(string(id[:]))), nil
 	}},
 	{
@@ -386,7 +386,7 @@ var mysqlIDFunctions = []function{
 }
 
 func uuidError(text, function string) error {
-	return sqlstate.New(sqlstate.InvalidText, "Incorrect string value: '%s' for function %s", cut(text, 64), function).WithMySQL(1411, "HY000")
+	return sqlstate.New(sqlstate.InvalidText, "Incorrect string value: '%s' for function %s", sqlstate.Cut(text, 64), function).WithMySQL(1411, "HY000")
 }
 
 func uuidToBin(_ *exec, a []datum.Value) (datum.Value, error) {

@@ -551,7 +551,7 @@ func describeText(answer func(*planner, collation) string) func(*planner, []*exp
 		if isString(es[0].typ) {
 			if c = es[0].collation; c.name == "" {
 				p.private = true
-				c.name, _ = p.session.vars.get("collation_connection")
+				c.name, _ = plannedFor(p).vars.get("collation_connection")
 			}
 		}
 		return constant(datum.MakeText(answer(p, c))), nil

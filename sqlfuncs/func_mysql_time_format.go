@@ -179,7 +179,7 @@ func strToDate(x *exec, a []datum.Value) (datum.Value, error) {
 	}
 	t := time.Date(year, time.Month(month), day, hour, minute, second, micros*1000, time.UTC)
 	if !ok || hour > 23 || minute > 59 || second > 59 || t.Day() != day || int(t.Month()) != month {
-		x.warnMySQL(sqlstate.New(sqlstate.InvalidDatetime, "Incorrect datetime value: '%s' for function str_to_date", cut(a[0].Str, 64)).WithMySQL(1411, "HY000"))
+		x.warnMySQL(sqlstate.New(sqlstate.InvalidDatetime, "Incorrect datetime value: '%s' for function str_to_date", sqlstate.Cut(a[0].Str, 64)).WithMySQL(1411, "HY000"))
 		return datum.Null(datum.Timestamp), nil
 	}
 	return datetimeOf(t), nil

@@ -156,7 +156,7 @@ func explain(x *exec, id, by datum.Value) (generator.Parts, error) {
 			return p, nil
 		}
 		if err != nil {
-			return generator.Parts{}, sqlstate.New(sqlstate.InvalidParameterValue, "%q is neither a number nor a UUID, nor another id that tells what it is", cut(id.Str, 64)).
+			return generator.Parts{}, sqlstate.New(sqlstate.InvalidParameterValue, "%q is neither a number nor a UUID, nor another id that tells what it is", sqlstate.Cut(id.Str, 64)).
 				WithHint("Name the generator whose code it is: parse_id(code, 'name').")
 		}
 		id = n
@@ -171,12 +171,12 @@ func explain(x *exec, id, by datum.Value) (generator.Parts, error) {
 		}
 		l, err := layout.Preset(by.Str)
 		if err != nil {
-			return generator.Parts{}, sqlstate.New(sqlstate.InvalidParameterValue, "there is no generator and no layout %q", cut(by.Str, 64)).
+			return generator.Parts{}, sqlstate.New(sqlstate.InvalidParameterValue, "there is no generator and no layout %q", sqlstate.Cut(by.Str, 64)).
 				WithHint("SELECT name FROM nextid.layouts lists the layouts.")
 		}
 		return l.Explain(id.Int)
 	}
-	return x.server.layout.Explain(id.Int)
+	return sessionOf(x).server.layout.Explain(id.Int)
 }
 
 // explainer returns the Explainer of a generator that exists, nil when there
@@ -244,10 +244,10 @@ func boundFunction(name string, greatest bool, help string) function {
 // name, of a layout or a format.
 func (p *planner) boundType(name string) datum.OID {
 	p.private = true // a generator of the name may be of another kind later
-	p.session.waits()
+	plannedFor(p).waits()
 	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
 	defer cancel()
-	switch k, err := p.server.registry.KindOf(ctx, name); {
+	switch k, err := plannedFor(p).server.registry.KindOf(ctx, name); {
 	case err == nil && k.Name == uuid.KindName:
 		return datum.UUID
 	case err == nil && k.Codes:
@@ -287,7 +287,7 @@ func idBound(x *exec, name string, t time.Time, greatest bool, result datum.OID)
 		if err != nil {
 			return datum.Value{}, &generator.Error{
 				Kind: generator.ErrUnknown, Name: name,
-				Message: "generator \"" + cut(name, 64) + "\" does not exist",
+				Message: "generator \"" + sqlstate.Cut(name, 64) + "\" does not exist",
 				Hint:    "Use the name of a generator, of a layout, or uuidv6, uuidv7, ulid, ksuid or xid, as a literal.",
 			}
 		}

@@ -50,7 +50,7 @@ func onSequence(f func(x *exec, name string, a []datum.Value) (datum.Value, erro
 	return func(x *exec, a []datum.Value) (datum.Value, error) {
 		text := a[0].Str
 		if a[0].Type == datum.RegClass {
-			name, ok := catalogNames{x.server}.ObjectName(datum.RegClass, uint32(a[0].Int))
+			name, ok := catalogNames{sessionOf(x).server}.ObjectName(datum.RegClass, uint32(a[0].Int))
 			if !ok {
 				return datum.Value{}, sqlstate.New(sqlstate.UndefinedTable, "could not open relation with OID %d", a[0].Int)
 			}
@@ -71,7 +71,7 @@ func currval(x *exec, name string, _ []datum.Value) (datum.Value, error) {
 	if err != nil {
 		return datum.Value{}, err
 	}
-	if id, ok := x.session.currval(e); ok {
+	if id, ok := sessionOf(x).currval(e); ok {
 		return datum.MakeInt8(id), nil
 	}
 	return datum.Value{}, sqlstate.New(sqlstate.NotPrerequisite, "currval of sequence %q is not yet defined in this session", name).
@@ -79,18 +79,18 @@ func currval(x *exec, name string, _ []datum.Value) (datum.Value, error) {
 }
 
 func lastval(x *exec, _ []datum.Value) (datum.Value, error) {
-	if x.session.last.entry == nil {
+	if sessionOf(x).last.entry == nil {
 		return datum.Value{}, sqlstate.New(sqlstate.NotPrerequisite, "lastval is not yet defined in this session").
 			WithHint("Call next_id or nextval first, in the same session.")
 	}
-	return datum.MakeInt8(x.session.last.id), nil
+	return datum.MakeInt8(sessionOf(x).last.id), nil
 }
 
 // setval moves a generator on. is_called false means that n itself is still
 // to be handed out.
 func setval(x *exec, name string, a []datum.Value) (datum.Value, error) {
 	v, used := a[1].Int, len(a) < 3 || a[2].Int != 0
-	if x.session.dialect == syntax.MySQL && !used {
+	if sessionOf(x).dialect == syntax.MySQL && !used {
 		var err error
 		if v, used, err = x.lastBefore(name, v); err != nil {
 			return a[1], err
@@ -109,7 +109,7 @@ func raise(x *exec, name string, v int64, used bool) error {
 	if err != nil {
 		return err
 	}
-	x.session.waits()
+	sessionOf(x).waits()
 	gen, err := e.Generator(x.ctx)
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func (x *exec) warnOfPassed(e *generator.Entry, p generator.Peeker, v int64, use
 		beyond, step = -beyond, -step
 	}
 	if beyond > step || beyond == step && !used {
-		x.session.warn(sqlstate.Warning, fmt.Sprintf("generator %q was not moved: its next id is %d, and it never goes back to %d, whose ids may have been used",
+		sessionOf(x).warn(sqlstate.Warning, fmt.Sprintf("generator %q was not moved: its next id is %d, and it never goes back to %d, whose ids may have been used",
 			e.Name(), next, v))
 	}
 }

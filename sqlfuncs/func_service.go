@@ -41,7 +41,7 @@ var serviceFunctions = []function{
 		name: "get_timestamp", schema: nextidSchema, result: datum.Int8, volatile: isVolatile,
 		help: "the clock of this server in Unix milliseconds",
 		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
-			return datum.MakeInt8(x.server.now().UnixMilli()), nil
+			return datum.MakeInt8(sessionOf(x).server.now().UnixMilli()), nil
 		},
 	},
 }
@@ -50,11 +50,11 @@ func getID(x *exec, a []datum.Value) (datum.Value, error) {
 	agent := unknownAgent
 	if len(a) > 0 {
 		if agent = a[0].Str; !isAgent(agent) {
-			x.server.agents.refused.Add(1)
-			return datum.Value{}, sqlstate.New(sqlstate.InvalidParameterValue, "invalid agent %q", cut(agent, 64)).
+			sessionOf(x).server.agents.refused.Add(1)
+			return datum.Value{}, sqlstate.New(sqlstate.InvalidParameterValue, "invalid agent %q", sqlstate.Cut(agent, 64)).
 				WithHint("An agent is a letter, then letters, digits and -, at most %d characters.", maxAgentBytes)
 		}
-	} else if name := *x.session.appName.Load(); isAgent(name) {
+	} else if name := *sessionOf(x).appName.Load(); isAgent(name) {
 		agent = name
 	}
 	e, err := x.serviceEntry()
@@ -71,10 +71,10 @@ func getID(x *exec, a []datum.Value) (datum.Value, error) {
 
 // serviceEntry is the generator of get_id.
 func (x *exec) serviceEntry() (*generator.Entry, error) {
-	if err := x.session.may(serviceGenerator); err != nil {
+	if err := sessionOf(x).may(serviceGenerator); err != nil {
 		return nil, err
 	}
-	if e := x.server.registry.Lookup([]byte(serviceGenerator)); e != nil {
+	if e := sessionOf(x).server.registry.Lookup([]byte(serviceGenerator)); e != nil {
 		return e, nil
 	}
 	return x.registry().GetAs(x.ctx, serviceGenerator, "snowflake", json.RawMessage(`{"layout":"twitter"}`))

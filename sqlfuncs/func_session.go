@@ -40,7 +40,7 @@ func unlockFunc(name, lock string, types ...datum.OID) function {
 	return function{
 		name: name, args: args(types...), result: datum.Bool, volatile: isVolatile,
 		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
-			x.session.warn(sqlstate.Warning, "you don't own a lock of type "+lock)
+			sessionOf(x).warn(sqlstate.Warning, "you don't own a lock of type "+lock)
 			return datum.MakeBool(false), nil
 		},
 	}
@@ -49,32 +49,32 @@ func unlockFunc(name, lock string, types ...datum.OID) function {
 // sessionFunctions tell a client where it is.
 var sessionFunctions = []function{
 	textFunc("version", func(x *exec) string {
-		return "PostgreSQL " + settings["server_version"].value + " (nextid " + x.server.version + ")"
+		return "PostgreSQL " + settings["server_version"].value + " (nextid " + sessionOf(x).server.version + ")"
 	}),
-	nameFunc("current_database", func(x *exec) string { return x.session.options.Database }),
-	nameFunc("current_catalog", func(x *exec) string { return x.session.options.Database }),
+	nameFunc("current_database", func(x *exec) string { return sessionOf(x).options.Database }),
+	nameFunc("current_catalog", func(x *exec) string { return sessionOf(x).options.Database }),
 	{
 		name: "current_schema", result: datum.Name, volatile: stable,
 		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
-			for _, schema := range x.session.schemas() {
-				if schema != pgCatalog || x.session.namesCatalog() {
+			for _, schema := range sessionOf(x).schemas() {
+				if schema != pgCatalog || sessionOf(x).namesCatalog() {
 					return datum.MakeString(datum.Name, schema), nil
 				}
 			}
 			return datum.Null(datum.Name), nil
 		},
 	},
-	nameFunc("current_user", func(x *exec) string { return x.session.options.User }),
-	nameFunc("session_user", func(x *exec) string { return x.session.options.User }),
-	nameFunc("current_role", func(x *exec) string { return x.session.options.User }),
-	nameFunc("user", func(x *exec) string { return x.session.options.User }),
-	textFunc("system_user", func(x *exec) string { return x.session.options.User }),
+	nameFunc("current_user", func(x *exec) string { return sessionOf(x).options.User }),
+	nameFunc("session_user", func(x *exec) string { return sessionOf(x).options.User }),
+	nameFunc("current_role", func(x *exec) string { return sessionOf(x).options.User }),
+	nameFunc("user", func(x *exec) string { return sessionOf(x).options.User }),
+	textFunc("system_user", func(x *exec) string { return sessionOf(x).options.User }),
 	{
 		name: "current_schemas", args: args(datum.Bool), result: datum.NameArray, volatile: stable,
 		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
 			schemas := []datum.Value{}
-			for _, schema := range x.session.schemas() {
-				if schema != pgCatalog || a[0].Int == 1 || x.session.namesCatalog() {
+			for _, schema := range sessionOf(x).schemas() {
+				if schema != pgCatalog || a[0].Int == 1 || sessionOf(x).namesCatalog() {
 					schemas = append(schemas, datum.MakeString(datum.Name, schema))
 				}
 			}
@@ -84,7 +84,7 @@ var sessionFunctions = []function{
 	{
 		name: "pg_backend_pid", result: datum.Int4, volatile: stable,
 		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
-			return datum.MakeInt4(int64(x.session.options.PID)), nil
+			return datum.MakeInt4(int64(sessionOf(x).options.PID)), nil
 		},
 	},
 	{
@@ -98,7 +98,7 @@ var sessionFunctions = []function{
 	{
 		name: "pg_postmaster_start_time", result: datum.TimestampTZ, volatile: stable,
 		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
-			return datum.TimestampTZFromTime(x.server.started), nil
+			return datum.TimestampTZFromTime(sessionOf(x).server.started), nil
 		},
 	},
 	boolFunc("pg_is_in_recovery", false),
@@ -113,7 +113,7 @@ var sessionFunctions = []function{
 	{
 		name: "txid_current", result: datum.Int8, volatile: stable,
 		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
-			return datum.MakeInt8(x.session.txNow().UnixMicro()), nil
+			return datum.MakeInt8(sessionOf(x).txNow().UnixMicro()), nil
 		},
 	},
 	{
@@ -123,7 +123,7 @@ var sessionFunctions = []function{
 	{
 		name: "inet_client_port", result: datum.Int4, volatile: stable,
 		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
-			_, port, ok := x.session.options.client()
+			_, port, ok := sessionOf(x).options.client()
 			return datum.Value{Type: datum.Int4, Valid: ok, Int: int64(port)}, nil
 		},
 	},
@@ -134,14 +134,14 @@ var sessionFunctions = []function{
 	{
 		name: "inet_client_addr", result: datum.Text, volatile: stable,
 		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
-			addr, _, _ := x.session.options.client()
+			addr, _, _ := sessionOf(x).options.client()
 			return textOrNull(addr), nil
 		},
 	},
 	{
 		name: "pg_client_encoding", result: datum.Name, volatile: stable,
 		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
-			v, _ := x.session.vars.get("client_encoding")
+			v, _ := sessionOf(x).vars.get("client_encoding")
 			return datum.MakeString(datum.Name, v), nil
 		},
 	},
@@ -149,13 +149,13 @@ var sessionFunctions = []function{
 
 func currentSetting(x *exec, a []datum.Value) (datum.Value, error) {
 	key := strings.ToLower(a[0].Str)
-	if v, ok := x.session.vars.get(key); ok {
+	if v, ok := sessionOf(x).vars.get(key); ok {
 		return datum.MakeText(v), nil
 	}
 	if len(a) > 1 && a[1].Int == 1 {
 		return datum.Null(datum.Text), nil
 	}
-	return datum.Value{}, sqlstate.New(sqlstate.UndefinedObject, "unrecognized configuration parameter %q", cut(a[0].Str, 64))
+	return datum.Value{}, sqlstate.New(sqlstate.UndefinedObject, "unrecognized configuration parameter %q", sqlstate.Cut(a[0].Str, 64))
 }
 
 func setConfig(x *exec, a []datum.Value) (datum.Value, error) {
@@ -172,7 +172,7 @@ func setConfig(x *exec, a []datum.Value) (datum.Value, error) {
 			return datum.Value{}, err
 		}
 	}
-	if err := x.session.assign(s, value, a[2].Valid && a[2].Int == 1); err != nil {
+	if err := sessionOf(x).assign(s, value, a[2].Valid && a[2].Int == 1); err != nil {
 		return datum.Value{}, err
 	}
 	return datum.MakeText(value), nil

@@ -31,27 +31,6 @@ var stringFunctions = []function{
 	{name: "repeat", args: args(datum.Text, datum.Int4), result: datum.Text, eval: repeatText, help: "a text n times"},
 }
 
-// evalFunc computes a function's value.
-type evalFunc = func(x *exec, a []datum.Value) (datum.Value, error)
-
-// optional is args with arguments that may be left out from the n-th on.
-func optional(n int, types ...datum.OID) []argument {
-	out := args(types...)
-	for i := n; i < len(out); i++ {
-		out[i].optional = true
-	}
-	return out
-}
-
-// named is args with names.
-func named(names string, types ...datum.OID) []argument {
-	out := args(types...)
-	for i, name := range strings.Fields(names) {
-		out[i].name = name
-	}
-	return out
-}
-
 // boundedText makes a text, unless it is larger than we hold.
 func boundedText(s string) (datum.Value, error) {
 	if len(s) > maxTextBytes {

@@ -30,16 +30,16 @@ var clockFunctions = []function{
 	{name: "pg_sleep", args: args(datum.Float8), result: datum.Void, volatile: isVolatile, eval: sleep, help: "waits for some seconds"},
 }
 
-// now is the start of the transaction.
-func (x *exec) now() time.Time {
-	if x.session.tx.state == txIdle {
-		return x.started
+// transactionNow is the start of the transaction.
+func transactionNow(x *exec) time.Time {
+	if s := sessionOf(x); s.tx.state != txIdle {
+		return s.tx.began
 	}
-	return x.session.tx.began
+	return x.started
 }
 
 func transactionTime(x *exec, _ []datum.Value) (datum.Value, error) {
-	return datum.TimestampTZFromTime(x.now()), nil
+	return datum.TimestampTZFromTime(transactionNow(x)), nil
 }
 
 func statementTime(x *exec, _ []datum.Value) (datum.Value, error) {
@@ -47,13 +47,13 @@ func statementTime(x *exec, _ []datum.Value) (datum.Value, error) {
 }
 
 func clockTime(x *exec, _ []datum.Value) (datum.Value, error) {
-	return datum.TimestampTZFromTime(x.server.now()), nil
+	return datum.TimestampTZFromTime(sessionOf(x).server.now()), nil
 }
 
 // currentTime is now as another type, with a[0] digits of the second.
 func currentTime(t datum.OID) evalFunc {
 	return func(x *exec, a []datum.Value) (datum.Value, error) {
-		v, err := datum.Cast(datum.TimestampTZFromTime(x.now()), t, x.env())
+		v, err := datum.Cast(datum.TimestampTZFromTime(transactionNow(x)), t, x.env())
 		if err != nil || len(a) == 0 {
 			return v, err
 		}
@@ -132,10 +132,10 @@ func sleep(x *exec, a []datum.Value) (datum.Value, error) {
 	if seconds < d.Seconds() {
 		d = time.Duration(seconds * float64(time.Second))
 	}
-	x.session.waits()
-	if x.portal != nil {
-		x.session.asleep.Store(&x.portal.st.Text)
-		defer x.session.asleep.Store(nil)
+	sessionOf(x).waits()
+	if portalOf(x) != nil {
+		sessionOf(x).asleep.Store(&portalOf(x).st.Text)
+		defer sessionOf(x).asleep.Store(nil)
 	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -58,9 +58,9 @@ func timeUnit(name string) string {
 // badUnit is the refusal of a unit: known says whether other types have it.
 func badUnit(name string, known bool, t datum.OID) *sqlstate.Error {
 	if known {
-		return sqlstate.New(sqlstate.FeatureNotSupported, "unit \"%s\" not supported for type %s", cut(name, 64), datum.FormatType(t, -1))
+		return sqlstate.New(sqlstate.FeatureNotSupported, "unit \"%s\" not supported for type %s", sqlstate.Cut(name, 64), datum.FormatType(t, -1))
 	}
-	return sqlstate.New(sqlstate.InvalidParameterValue, "unit \"%s\" not recognized for type %s", cut(name, 64), datum.FormatType(t, -1))
+	return sqlstate.New(sqlstate.InvalidParameterValue, "unit \"%s\" not recognized for type %s", sqlstate.Cut(name, 64), datum.FormatType(t, -1))
 }
 
 // wall is what clocks show some microseconds after 2000-01-01 00:00.

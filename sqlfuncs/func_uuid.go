@@ -63,7 +63,9 @@ func uuidOf(v datum.Value) uuid.UUID    { return uuid.UUID([]byte(v.Str)) }
 func makeUUID(name, schema, help string, draw func(*uuid.Source) uuid.UUID) function {
 	return function{
 		name: name, schema: schema, result: datum.UUID, volatile: isVolatile, help: help,
-		eval: func(x *exec, _ []datum.Value) (datum.Value, error) { return uuidValue(draw(x.server.uuids)), nil },
+		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
+			return uuidValue(draw(sessionOf(x).server.uuids)), nil
+		},
 	}
 }
 
@@ -88,15 +90,15 @@ func uuidConstants(constants map[string]uuid.UUID) []function {
 
 func uuidV7(x *exec, a []datum.Value) (datum.Value, error) {
 	if len(a) == 0 {
-		return uuidValue(x.server.uuids.V7()), nil
+		return uuidValue(sessionOf(x).server.uuids.V7()), nil
 	}
 	// Months and days are those of the calendar from now on.
-	now := datum.TimestampTZFromTime(x.server.now())
+	now := datum.TimestampTZFromTime(sessionOf(x).server.now())
 	shifted, err := datum.AddIn(now, a[0], x.env())
 	if err != nil {
 		return datum.Value{}, err
 	}
-	u, err := x.server.uuids.V7Shifted(shifted.Int - now.Int)
+	u, err := sessionOf(x).server.uuids.V7Shifted(shifted.Int - now.Int)
 	if errors.Is(err, uuid.ErrRange) {
 		return datum.Value{}, sqlstate.New(sqlstate.DatetimeOverflow, "timestamp out of range for UUID version 7").
 			WithHint("A UUID of version 7 holds the times from 1970 to the year 10889.")

@@ -1,8 +1,7 @@
 package sqlfuncs
 
 import (
-	"maps"
-	"slices"
+	"strings"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/syntax"
@@ -42,7 +41,10 @@ type function struct {
 	// arguments the function does not have, 0: none.
 	namedOptions int
 	// ids is set for functions whose rows are a run of ids.
-	ids func(x *exec, a []datum.Value) (*idRun, error)
+	ids func(x *exec, a []datum.Value) (numberRun, error)
+	// repeat is set for functions of which n calls with the same arguments
+	// yield a run of ids.
+	repeat func(x *exec, a []datum.Value, n int64) (numberRun, error)
 }
 
 // argument is one argument of a function.
@@ -69,18 +71,11 @@ const (
 	anyType    datum.OID = 2276
 )
 
-// Schemas of functions.
+// Schemas.
 const (
-	pgCatalog    = "pg_catalog"
-	nextidSchema = "nextid"
-)
-
-// functions maps a name to its overloads.
-var functions = indexFunctions(
-	idFunctions, codeFunctions, parseFunctions, uuidFunctions, sequenceFunctions, serviceFunctions, adminFunctions,
-	importFunctions,
-	sessionFunctions, textFunctions, numberFunctions, timeFunctions,
-	setFunctions, jsonBuildFunctions, aggregateFunctions, windowFunctions, catalogFunctions,
+	pgCatalog         = "pg_catalog"
+	nextidSchema      = "nextid"
+	informationSchema = "information_schema"
 )
 
 func indexFunctions(families ...[]function) map[string][]*function {
@@ -100,16 +95,7 @@ func indexFunctions(families ...[]function) map[string][]*function {
 	return m
 }
 
-// allFunctions lists the functions by name.
-func allFunctions() []*function {
-	var out []*function
-	for _, name := range slices.Sorted(maps.Keys(functions)) {
-		out = append(out, functions[name]...)
-	}
-	return out
-}
-
-// text1 and friends are argument lists.
+// args are arguments of some types, without names.
 func args(types ...datum.OID) []argument {
 	out := make([]argument, len(types))
 	for i, t := range types {
@@ -158,4 +144,25 @@ func (f *function) inSchema(name syntax.Name) bool {
 		return f.schema == schema
 	}
 	return false
+}
+
+// evalFunc computes a function's value.
+type evalFunc = func(x *exec, a []datum.Value) (datum.Value, error)
+
+// optional is args with arguments that may be left out from the n-th on.
+func optional(n int, types ...datum.OID) []argument {
+	out := args(types...)
+	for i := n; i < len(out); i++ {
+		out[i].optional = true
+	}
+	return out
+}
+
+// named is args with names.
+func named(names string, types ...datum.OID) []argument {
+	out := args(types...)
+	for i, name := range strings.Fields(names) {
+		out[i].name = name
+	}
+	return out
 }

@@ -20,9 +20,9 @@ func (p *planner) maintain(st *Statement, t *syntax.Maintain) error {
 	for _, name := range t.Tables {
 		database := p.databaseName()
 		if len(name) > 1 {
-			database = cut(name[len(name)-2], maxDatabaseBytes)
+			database = sqlstate.Cut(name[len(name)-2], maxDatabaseBytes)
 		}
-		label := database + "." + cut(name.Last(), 128)
+		label := database + "." + sqlstate.Cut(name.Last(), 128)
 		_, err := p.lookupTable(name)
 		switch {
 		case op == "checksum":
@@ -46,9 +46,9 @@ func (p *planner) maintain(st *Statement, t *syntax.Maintain) error {
 
 // callProcedure refuses CALL: there are functions only.
 func (p *planner) callProcedure(t *syntax.CallProcedure) error {
-	database, name := p.databaseName(), cut(t.Name.Last(), 64)
+	database, name := p.databaseName(), sqlstate.Cut(t.Name.Last(), 64)
 	if len(t.Name) > 1 {
-		database = cut(t.Name[len(t.Name)-2], maxDatabaseBytes)
+		database = sqlstate.Cut(t.Name[len(t.Name)-2], maxDatabaseBytes)
 	}
 	e := sqlstate.New(sqlstate.UndefinedFunction, "PROCEDURE %s.%s does not exist", database, name).WithMySQL(1305, "42000")
 	if overloadsMySQL(strings.ToLower(name)) != nil {

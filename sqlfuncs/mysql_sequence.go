@@ -33,7 +33,7 @@ const (
 // id, or, where their ids have no order, as one that has run out: whatever a
 // restored MariaDB gave could be an id already.
 func (x *exec) mariaDBSequence(name string) (mariaDBSequence, error) {
-	if err := x.session.may(name); err != nil {
+	if err := sessionOf(x).may(name); err != nil {
 		return mariaDBSequence{}, err
 	}
 	e, err := x.registry().Existing(x.ctx, name)
@@ -63,7 +63,7 @@ func (x *exec) mariaDBSequence(name string) (mariaDBSequence, error) {
 	if series.Max != nil {
 		q.max = min(*series.Max, mariaDBLast)
 	}
-	past, err := x.server.registry.Past(x.ctx, name)
+	past, err := sessionOf(x).server.registry.Past(x.ctx, name)
 	q.next = series.from(past)
 	return q, err
 }
@@ -115,7 +115,7 @@ func (x *exec) beyondAll(e *generator.Entry) (int64, error) {
 	if !ok {
 		return math.MaxInt64, nil
 	}
-	last, err := follows.Ceil(x.server.now())
+	last, err := follows.Ceil(sessionOf(x).server.now())
 	if errors.Is(err, generator.ErrWrongKind) || last == math.MaxInt64 {
 		return math.MaxInt64, nil
 	}
@@ -191,12 +191,12 @@ func (p *planner) lastValueCall(s *scope, arg syntax.Expr) (*expr, error) {
 		}
 		e, err := x.registry().Existing(x.ctx, of)
 		if missing(err) {
-			return datum.Value{}, sqlstate.New(sqlstate.UndefinedTable, "Unknown SEQUENCE: '%s'", cut(of, 64)).WithMySQL(4091, "42S02")
+			return datum.Value{}, sqlstate.New(sqlstate.UndefinedTable, "Unknown SEQUENCE: '%s'", sqlstate.Cut(of, 64)).WithMySQL(4091, "42S02")
 		}
 		if err != nil {
 			return datum.Value{}, err
 		}
-		id, drawn := x.session.currval(e)
+		id, drawn := sessionOf(x).currval(e)
 		return datum.Value{Type: datum.Int8, Valid: drawn, Int: id}, nil
 	}, name)
 	x.volatile = true

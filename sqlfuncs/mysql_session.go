@@ -57,7 +57,7 @@ const maxDatabaseBytes = 64
 // answers to every name; a name that no database can have is 3D000.
 func (s *Session) UseDatabase(name string) error {
 	if name == "" || len(name) > maxDatabaseBytes {
-		return sqlstate.New(sqlstate.InvalidCatalog, "Unknown database '%s'", cut(name, maxDatabaseBytes))
+		return sqlstate.New(sqlstate.InvalidCatalog, "Unknown database '%s'", sqlstate.Cut(name, maxDatabaseBytes))
 	}
 	s.mysql.database = name
 	return nil

@@ -75,7 +75,7 @@ func (st *Statement) OwnTimeout() bool {
 
 // within calls run with the values set and the context that they give.
 func (s *setStatementPlan) within(x *exec, run func(deadline time.Time) error) error {
-	session, outer := x.session, x.ctx
+	session, outer := sessionOf(x), x.ctx
 	saved := session.vars.save()
 	defer func() {
 		x.ctx = outer
@@ -116,7 +116,7 @@ func (s *setStatementPlan) run(x *exec) (rows rowIter, err error) {
 // open opens a query.
 func (s *setStatementPlan) open(x *exec) (rows rowIter, err error) {
 	err = s.within(x, func(deadline time.Time) error {
-		most := x.session.selectLimit(s.inner)
+		most := sessionOf(x).selectLimit(s.inner)
 		if most == 0 { // nothing runs, as with LIMIT 0
 			rows = &sliceRows{}
 			return nil

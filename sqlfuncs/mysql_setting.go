@@ -62,7 +62,7 @@ func lookupMySQLSetting(name string) (*setting, error) {
 	if s := mysqlSettings[key]; s != nil {
 		return s, nil
 	}
-	return nil, sqlstate.New(sqlstate.UndefinedObject, "Unknown system variable '%s'", cut(name, 64)).WithMySQL(1193, "HY000")
+	return nil, sqlstate.New(sqlstate.UndefinedObject, "Unknown system variable '%s'", sqlstate.Cut(name, 64)).WithMySQL(1193, "HY000")
 }
 
 // columnType is the type of SELECT @@name.
@@ -77,7 +77,7 @@ func (s *setting) columnType() datum.OID {
 }
 
 func wrongValue(s *setting, value string) error {
-	return sqlstate.New(sqlstate.InvalidParameterValue, "Variable '%s' can't be set to the value of '%s'", s.name, cut(value, 64)).
+	return sqlstate.New(sqlstate.InvalidParameterValue, "Variable '%s' can't be set to the value of '%s'", s.name, sqlstate.Cut(value, 64)).
 		WithMySQL(1231, "42000")
 }
 
@@ -119,10 +119,10 @@ func (x *exec) normalizeMySQL(s *setting, v datum.Value) (string, error) {
 		if !v.Valid {
 			return "", nil
 		}
-		return "", sqlstate.New(sqlstate.InvalidParameterValue, "Unknown character set: '%s'", cut(text, 64)).WithMySQL(1115, "42000")
+		return "", sqlstate.New(sqlstate.InvalidParameterValue, "Unknown character set: '%s'", sqlstate.Cut(text, 64)).WithMySQL(1115, "42000")
 	case "lc_messages", "lc_time_names":
 		if !localePattern.MatchString(text) || s.name == "lc_time_names" && !strings.EqualFold(text, "en_US") {
-			return "", sqlstate.New(sqlstate.InvalidParameterValue, "Unknown locale: '%s'", cut(text, 64)).
+			return "", sqlstate.New(sqlstate.InvalidParameterValue, "Unknown locale: '%s'", sqlstate.Cut(text, 64)).
 				WithHint("nextid's names of days and months are English.").WithMySQL(1649, "HY000")
 		}
 		return text, nil
@@ -233,7 +233,7 @@ func normalizeSQLMode(s *setting, v datum.Value, text string) (string, error) {
 
 func normalizeMySQLZone(s *setting, value string) (string, error) {
 	if _, err := mysqlZone(value); err != nil {
-		return "", sqlstate.New(sqlstate.InvalidParameterValue, "Unknown or incorrect time zone: '%s'", cut(value, 64)).WithMySQL(1298, "HY000")
+		return "", sqlstate.New(sqlstate.InvalidParameterValue, "Unknown or incorrect time zone: '%s'", sqlstate.Cut(value, 64)).WithMySQL(1298, "HY000")
 	}
 	if strings.EqualFold(value, "system") {
 		return "SYSTEM", nil

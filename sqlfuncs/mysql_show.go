@@ -183,20 +183,20 @@ func (p *planner) showMySQL(st *Statement, t *syntax.ShowMySQL) error {
 		def.rows = fromSchema("global_variables", "Variable_name", "VARIABLE_NAME", "Value", "VARIABLE_VALUE").rows
 	case what == "BINARY LOGS" || what == "MASTER LOGS":
 		return sqlstate.New(sqlstate.FeatureNotSupported, "You are not using binary logging").WithMySQL(1381, "HY000")
-	case (what == "GRANTS" || what == "CREATE USER") && t.User != "" && t.User != p.session.options.User:
-		return sqlstate.New(sqlstate.UndefinedObject, "There is no such grant defined for user '%s' on host '%%'", cut(t.User, 64)).
+	case (what == "GRANTS" || what == "CREATE USER") && t.User != "" && t.User != plannedFor(p).options.User:
+		return sqlstate.New(sqlstate.UndefinedObject, "There is no such grant defined for user '%s' on host '%%'", sqlstate.Cut(t.User, 64)).
 			WithHint("Users and what they may do stand in the users file: see nextid passwd.").WithMySQL(1141, "42000")
 	case what == "CREATE TRIGGER":
 		return sqlstate.New(sqlstate.UndefinedTable, "Trigger does not exist").WithMySQL(1360, "HY000")
 	case what == "CREATE EVENT":
-		return sqlstate.New(sqlstate.UndefinedTable, "Unknown event '%s'", cut(t.From.Last(), 64)).WithMySQL(1539, "HY000")
+		return sqlstate.New(sqlstate.UndefinedTable, "Unknown event '%s'", sqlstate.Cut(t.From.Last(), 64)).WithMySQL(1539, "HY000")
 	case !ok && strings.HasPrefix(what, "CREATE "):
-		return sqlstate.New(sqlstate.UndefinedTable, "%s %s does not exist", strings.TrimPrefix(what, "CREATE "), cut(t.From.Last(), 64)).WithMySQL(1305, "42000")
+		return sqlstate.New(sqlstate.UndefinedTable, "%s %s does not exist", strings.TrimPrefix(what, "CREATE "), sqlstate.Cut(t.From.Last(), 64)).WithMySQL(1305, "42000")
 	case !ok && !unansweredShows[what]:
 		return sqlstate.New(sqlstate.SyntaxError, "You have an error in your SQL syntax; check the manual that corresponds to your nextid server version "+
-			"for the right syntax to use near '%s' at line 1", cut(what, 64))
+			"for the right syntax to use near '%s' at line 1", sqlstate.Cut(what, 64))
 	case !ok:
-		return sqlstate.New(sqlstate.FeatureNotSupported, "SHOW %s is not supported by nextid", cut(what, 64))
+		return sqlstate.New(sqlstate.FeatureNotSupported, "SHOW %s is not supported by nextid", sqlstate.Cut(what, 64))
 	}
 	columns := slices.Clone(def.columns)
 	if strings.HasSuffix(what, "TABLES") && len(columns) > 0 && strings.HasPrefix(columns[0].name, "Tables_in_") {
@@ -212,7 +212,7 @@ func (p *planner) showMySQL(st *Statement, t *syntax.ShowMySQL) error {
 	}
 	if strings.HasSuffix(columns[0].name, " for ") {
 		p.private = true // whoever asks
-		columns[0].name += p.session.account()
+		columns[0].name += plannedFor(p).account()
 	}
 	if what == "DATABASES" && t.Like != "" {
 		columns[0].name += " (" + t.Like + ")"
@@ -281,14 +281,14 @@ func (x *exec) shownTable(t *syntax.ShowMySQL) (*table, error) {
 	if t.In != "" {
 		name = syntax.Name{t.In, t.From.Last()}
 	}
-	return x.session.planner("").lookupTable(name)
+	return sessionOf(x).planner("").lookupTable(name)
 }
 
 func (x *exec) shownDatabase(t *syntax.ShowMySQL) string {
 	if t.In != "" {
 		return t.In
 	}
-	return x.session.planner("").databaseName()
+	return sessionOf(x).planner("").databaseName()
 }
 
 func textRow(values ...string) []datum.Value {
@@ -330,7 +330,7 @@ func showTableStatus(x *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
 	}
 	name := unescapeLike(t.Like)
 	if name != "" && !slices.ContainsFunc(ts, func(def *table) bool { return strings.EqualFold(def.name, name) }) {
-		if def, err := x.session.planner("").lookupTable(syntax.Name{x.shownDatabase(t), name}); err == nil {
+		if def, err := sessionOf(x).planner("").lookupTable(syntax.Name{x.shownDatabase(t), name}); err == nil {
 			ts = append(ts, def)
 		}
 	}
@@ -422,7 +422,7 @@ func showCreateFunction(_ *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
 			"\n    NO SQL\n    COMMENT '" + strings.ReplaceAll(f.help, "'", "''") + "'\n/* built into nextid */"
 		return [][]datum.Value{textRow(f.name, "", text, "utf8mb4", "utf8mb4_general_ci", "utf8mb4_general_ci")}, nil
 	}
-	return nil, sqlstate.New(sqlstate.UndefinedFunction, "FUNCTION %s does not exist", cut(t.From.Last(), 64))
+	return nil, sqlstate.New(sqlstate.UndefinedFunction, "FUNCTION %s does not exist", sqlstate.Cut(t.From.Last(), 64))
 }
 
 func showCreateDatabase(_ *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
@@ -431,17 +431,17 @@ func showCreateDatabase(_ *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
 }
 
 func showGrants(x *exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
-	user, host, _ := strings.Cut(x.session.account(), "@")
+	user, host, _ := strings.Cut(sessionOf(x).account(), "@")
 	to := " TO `" + user + "`@`" + host + "`"
 	rows := [][]datum.Value{textRow("GRANT USAGE ON *.*" + to), textRow("GRANT SELECT, EXECUTE ON `nextid`.*" + to)}
-	if x.session.options.Admin {
+	if sessionOf(x).options.Admin {
 		rows = append(rows, textRow("GRANT CREATE, ALTER, DROP ON `nextid`.*"+to))
 	}
 	return rows, nil
 }
 
 func showCreateUser(x *exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
-	user, host, _ := strings.Cut(x.session.account(), "@")
+	user, host, _ := strings.Cut(sessionOf(x).account(), "@")
 	return [][]datum.Value{textRow("CREATE USER `" + user + "`@`" + host + "`")}, nil
 }
 
@@ -456,7 +456,7 @@ func showPrivileges(*exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
 func showWarnings(errors bool) func(*exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
 	return func(x *exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
 		var rows [][]datum.Value
-		for _, w := range x.session.mysql.warnings {
+		for _, w := range sessionOf(x).mysql.warnings {
 			if !errors || w.level == "Error" {
 				rows = append(rows, []datum.Value{datum.MakeText(w.level), datum.MakeInt4(int64(w.code)), datum.MakeText(w.message)})
 			}
@@ -467,6 +467,6 @@ func showWarnings(errors bool) func(*exec, *syntax.ShowMySQL) ([][]datum.Value, 
 
 func countShown(errors bool) func(*exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
 	return func(x *exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
-		return [][]datum.Value{{datum.MakeInt8(int64(x.session.countWarnings(errors)))}}, nil
+		return [][]datum.Value{{datum.MakeInt8(int64(sessionOf(x).countWarnings(errors)))}}, nil
 	}
 }

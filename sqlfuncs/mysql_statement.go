@@ -33,7 +33,7 @@ func (p *planner) statementMySQL(st *Statement, tree syntax.Statement) (bool, er
 		return true, p.explainMySQL(st, t)
 	case *syntax.Use:
 		st.tag = "USE"
-		st.utility = utilityFunc(func(x *exec) error { return x.session.UseDatabase(t.Database) })
+		st.utility = utilityFunc(func(x *exec) error { return sessionOf(x).UseDatabase(t.Database) })
 		return true, nil
 	case *syntax.Kill:
 		return true, p.kill(st, t)
@@ -131,7 +131,7 @@ func (p *planner) selectInto(st *Statement, t *syntax.Select) error {
 			return sqlstate.New(sqlstate.Cardinality, "Result consisted of more than one row").WithMySQL(1172, "42000")
 		}
 		for i, name := range t.Into {
-			if err := x.session.setUserVariable(name, values[i]); err != nil {
+			if err := sessionOf(x).setUserVariable(name, values[i]); err != nil {
 				return err
 			}
 		}
@@ -143,7 +143,7 @@ func (p *planner) selectInto(st *Statement, t *syntax.Select) error {
 
 // affected notes the number of rows that the OK packet tells.
 func (x *exec) affected(n int64) {
-	x.session.mysql.affected = n
+	sessionOf(x).mysql.affected = n
 }
 
 // kill is KILL, which the protocol carries out.
@@ -161,8 +161,8 @@ func (p *planner) kill(st *Statement, t *syntax.Kill) error {
 		if err != nil {
 			return err
 		}
-		if x.session.onKill != nil {
-			return x.session.onKill(v.Int, t.Query)
+		if sessionOf(x).onKill != nil {
+			return sessionOf(x).onKill(v.Int, t.Query)
 		}
 		return sqlstate.New(sqlstate.UndefinedObject, "Unknown thread id: %d", v.Int).
 			WithMySQL(1094, "HY000")
@@ -175,7 +175,7 @@ func (p *planner) kill(st *Statement, t *syntax.Kill) error {
 func (p *planner) prepareMySQL(st *Statement, t *syntax.Prepare) error {
 	st.tag = "PREPARE"
 	st.utility = utilityFunc(func(x *exec) error {
-		s, text := x.session, t.Text
+		s, text := sessionOf(x), t.Text
 		if t.Variable != "" {
 			text = x.mysqlText(s.mysql.users[t.Variable])
 		}
@@ -271,7 +271,7 @@ func transactionMySQL(st *Statement, t *syntax.Transaction) error {
 		return sqlstate.New(sqlstate.FeatureNotSupported, "two-phase transactions are not supported by nextid").
 			WithHint("nextid has no data to commit; use COMMIT or ROLLBACK.")
 	}
-	st.utility = utilityFunc(func(x *exec) error { return run(x.session) })
+	st.utility = utilityFunc(func(x *exec) error { return run(sessionOf(x)) })
 	return nil
 }
 
@@ -330,7 +330,7 @@ func (s *Session) toSavepointMySQL(name string, keep int) error {
 		i = s.savepointIndex(name)
 	}
 	if i < 0 {
-		return sqlstate.New(sqlstate.InvalidSavepoint, "SAVEPOINT %s does not exist", cut(name, 64))
+		return sqlstate.New(sqlstate.InvalidSavepoint, "SAVEPOINT %s does not exist", sqlstate.Cut(name, 64))
 	}
 	s.tx.savepoints = s.tx.savepoints[:i+keep]
 	return nil

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
@@ -57,7 +56,7 @@ func isMySQLNumber(t datum.OID) bool { return t == datum.Bool || isInteger(t) ||
 const maxMySQLWarnings = 64
 
 // warnMySQL adds a warning for SHOW WARNINGS.
-func (x *exec) warnMySQL(e *sqlstate.Error) { x.session.warnMySQL("Warning", e) }
+func (x *exec) warnMySQL(e *sqlstate.Error) { sessionOf(x).warnMySQL("Warning", e) }
 
 func (s *Session) warnMySQL(severity string, e *sqlstate.Error) {
 	if len(s.mysql.warnings) < maxMySQLWarnings {
@@ -66,7 +65,7 @@ func (s *Session) warnMySQL(severity string, e *sqlstate.Error) {
 }
 
 func truncated(what, text string) *sqlstate.Error {
-	return sqlstate.New(sqlstate.InvalidText, "Truncated incorrect %s value: '%s'", what, cut(text, 64))
+	return sqlstate.New(sqlstate.InvalidText, "Truncated incorrect %s value: '%s'", what, sqlstate.Cut(text, 64))
 }
 
 // mysqlCast converts a value to type t.
@@ -100,7 +99,7 @@ func (x *exec) mysqlCast(v datum.Value, t datum.OID) (datum.Value, error) {
 		}
 		out, err := datum.ParseText(t, x.mysqlText(v), x.env())
 		if err != nil {
-			return out, sqlstate.New(sqlstate.InvalidText, "Invalid JSON text: %q", cut(v.Str, 64)).WithMySQL(3140, "22032")
+			return out, sqlstate.New(sqlstate.InvalidText, "Invalid JSON text: %q", sqlstate.Cut(v.Str, 64)).WithMySQL(3140, "22032")
 		}
 		return out, nil
 	case t == datum.UUID:
@@ -273,7 +272,7 @@ func floatDecimal(f float64) string {
 }
 
 func outOfRangeMySQL(text string) error {
-	return sqlstate.New(sqlstate.NumericOutOfRange, "BIGINT value is out of range in '%s'", cut(text, 64))
+	return sqlstate.New(sqlstate.NumericOutOfRange, "BIGINT value is out of range in '%s'", sqlstate.Cut(text, 64))
 }
 
 // mysqlInt rounds numbers half away from zero and cuts texts.
@@ -357,7 +356,7 @@ func (x *exec) mysqlTime(v datum.Value, t datum.OID) (datum.Value, error) {
 		if what == "" {
 			what = "datetime"
 		}
-		x.warnMySQL(sqlstate.New(sqlstate.InvalidDatetime, "Incorrect %s value: '%s'", what, cut(text, 64)))
+		x.warnMySQL(sqlstate.New(sqlstate.InvalidDatetime, "Incorrect %s value: '%s'", what, sqlstate.Cut(text, 64)))
 		return datum.Null(t), nil
 	}
 	return x.castTemporal(parsed, t)
@@ -565,19 +564,6 @@ const maxTimeMicros = (838*3600 + 59*60 + 59) * 1_000_000
 
 // ---- collation ----
 
-// foldText maps a text so that texts which are equal in utf8mb4_general_ci
-// become the same: case and trailing blanks do not count.
-func foldText(s string) string {
-	s = strings.TrimRight(s, " ")
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c >= utf8.RuneSelf || c >= 'a' && c <= 'z' {
-			return strings.Map(unicode.ToUpper, s)
-		}
-	}
-	return s
-}
-
 // mysqlWarning is a line of SHOW WARNINGS.
 type mysqlWarning struct {
 	level   string // Note, Warning, Error
@@ -601,7 +587,7 @@ func clockText(micros int64, digits int) string {
 func itoa64(n int64) string { return strconv.FormatInt(n, 10) }
 
 func mysqlOutOfRange(typ, what string) error {
-	return sqlstate.New(sqlstate.NumericOutOfRange, "%s value is out of range in '%s'", typ, cut(what, 64))
+	return sqlstate.New(sqlstate.NumericOutOfRange, "%s value is out of range in '%s'", typ, sqlstate.Cut(what, 64))
 }
 
 // timeText is a time with a number of digits behind the point.

@@ -30,9 +30,9 @@ func (p *planner) variable(e *syntax.Variable) (*expr, error) {
 	t := def.columnType()
 	global := e.Scope == "global"
 	x := derive(t, func(x *exec) (datum.Value, error) {
-		text := x.session.systemVariable(def)
+		text := sessionOf(x).systemVariable(def)
 		if global {
-			text = x.session.globalVariable(def)
+			text = sessionOf(x).globalVariable(def)
 		}
 		switch {
 		case t == datum.Text && text == "" && nullVariables[def.name]:
@@ -70,13 +70,13 @@ func (s *Session) globalVariable(def *setting) string {
 // plan belongs to this session.
 func (p *planner) userVariable(name string) *expr {
 	p.private = true
-	now, ok := p.session.mysql.users[name]
+	now, ok := plannedFor(p).mysql.users[name]
 	t := datum.Text
 	if ok {
 		t = now.Type
 	}
 	x := derive(t, func(x *exec) (datum.Value, error) {
-		v, ok := x.session.mysql.users[name]
+		v, ok := sessionOf(x).mysql.users[name]
 		if !ok {
 			return datum.Null(t), nil
 		}
@@ -99,7 +99,7 @@ func (p *planner) assignVariable(s *scope, e *syntax.Assign) (*expr, error) {
 	x := derive(value.typ, func(x *exec) (datum.Value, error) {
 		v, err := value.eval(x)
 		if err == nil {
-			err = x.session.setUserVariable(e.Name, v)
+			err = sessionOf(x).setUserVariable(e.Name, v)
 		}
 		return v, err
 	}, value)
@@ -164,7 +164,7 @@ func (p *planner) assignments(items []syntax.SetItem) ([]assignment, error) {
 			if err != nil {
 				return nil, at(item.Pos, err)
 			}
-			if a.def, err = def, settable(def, item.Global, p.session.options.Admin); err != nil {
+			if a.def, err = def, settable(def, item.Global, plannedFor(p).options.Admin); err != nil {
 				return nil, at(item.Pos, err)
 			}
 		}
@@ -240,12 +240,12 @@ func (x *exec) assignAll(plan []assignment) error {
 		case a.name == "client_encoding":
 			err = x.setNames(a.value, a.assignment.value == nil)
 		case a.def == nil:
-			err = x.session.setUserVariable(a.name, a.value)
+			err = sessionOf(x).setUserVariable(a.name, a.value)
 		case a.assignment.value == nil:
-			x.session.vars.reset(a.def.name, false)
-			x.session.settingsChanged()
+			sessionOf(x).vars.reset(a.def.name, false)
+			sessionOf(x).settingsChanged()
 		default:
-			err = x.session.assignSystem(a.def, a.text)
+			err = sessionOf(x).assignSystem(a.def, a.text)
 		}
 		if err != nil {
 			return err
@@ -268,14 +268,14 @@ func (x *exec) setNames(v datum.Value, reset bool) error {
 	name := "utf8mb4"
 	if !reset {
 		if name = charsetNamed(x.mysqlText(v)); name == "" {
-			return sqlstate.New(sqlstate.InvalidParameterValue, "Unknown character set: '%s'", cut(x.mysqlText(v), 64)).WithMySQL(1115, "42000")
+			return sqlstate.New(sqlstate.InvalidParameterValue, "Unknown character set: '%s'", sqlstate.Cut(x.mysqlText(v), 64)).WithMySQL(1115, "42000")
 		}
 	}
 	for _, key := range []string{"character_set_client", "character_set_connection", "character_set_results"} {
-		x.session.vars.assign(key, name, false)
+		sessionOf(x).vars.assign(key, name, false)
 	}
-	x.session.vars.assign("collation_connection", defaultCollation(name), false)
-	x.session.settingsChanged()
+	sessionOf(x).vars.assign("collation_connection", defaultCollation(name), false)
+	sessionOf(x).settingsChanged()
 	return nil
 }
 

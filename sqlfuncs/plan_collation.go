@@ -2,6 +2,8 @@ package sqlfuncs
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
@@ -96,66 +98,12 @@ func (c collation) with(d collation) collation {
 	return c
 }
 
-// collate is x COLLATE name.
-func (p *planner) collate(s *scope, e *syntax.Collate) (*expr, error) {
-	x, err := p.expr(s, e.X)
-	if err != nil {
-		return nil, err
-	}
-	if x, err = p.resolveUnknown(x); err != nil {
-		return nil, err
-	}
-	name, charset := e.Collation.Last(), charsetOf(e.Collation.Last())
-	if charset == "" {
-		return nil, at(e.Pos, unknownCollation(name))
-	}
-	has := "utf8mb4"
-	if x.typ == datum.Bytea {
-		has = "binary"
-	}
-	if charset != has && (has == "binary" || charset != "utf8mb3") {
-		return nil, at(e.Pos, notOfCharset(name, has))
-	}
-	if !isString(x.typ) {
-		if x, err = p.coerce(x, datum.Text, datum.ImplicitCast); err != nil {
-			return nil, at(e.Pos, err)
-		}
-	}
-	c := *x
-	c.collation = collation{strings.ToLower(name), explicit}
-	c.column, c.keys, c.origin = false, nil, nil
-	return &c, nil
-}
-
-func notOfCharset(name, charset string) error {
-	return sqlstate.New(sqlstate.InvalidParameterValue, "COLLATION '%s' is not valid for CHARACTER SET '%s'", cut(name, 64), charset).
-		WithMySQL(1253, "42000")
-}
-
-func unknownCollation(name string) error {
-	return sqlstate.New(sqlstate.InvalidParameterValue, "Unknown collation: '%s'", cut(name, 64)).WithMySQL(1273, "HY000")
-}
-
-// coercibility is COERCIBILITY(x): 0 is the strongest.
-func coercibility(_ *planner, es []*expr) (*expr, error) {
-	n := int64(4 - es[0].collation.strength)
-	switch e := es[0]; {
-	case e.collation.strength == explicit:
-		n = 0
-	case e.typ == datum.Unknown && e.lit != nil:
-		n = 6
-	case !isString(e.typ) && e.typ != datum.Bytea && e.typ != datum.Unknown:
-		n = 5
-	}
-	return constant(datum.MakeInt4(n)), nil
-}
-
 // exact reports whether texts of a collation compare by their bytes. What the
 // connection's says is no secret of the session: sessions in which it compares
 // otherwise have a statement cache of their own.
 func (p *planner) exact(c collation) bool {
 	if c.name == "" {
-		return p.session.mysql.reading.exact
+		return p.dialect.exact(p)
 	}
 	return isBinaryCollation(c.name)
 }
@@ -248,4 +196,17 @@ func (p *planner) folded(e *expr, c collation) *expr {
 		v, err := e.eval(x)
 		return f.apply(v), err
 	}, e)
+}
+
+// foldText maps a text so that texts which are equal in utf8mb4_general_ci
+// become the same: case and trailing blanks do not count.
+func foldText(s string) string {
+	s = strings.TrimRight(s, " ")
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= utf8.RuneSelf || c >= 'a' && c <= 'z' {
+			return strings.Map(unicode.ToUpper, s)
+		}
+	}
+	return s
 }

@@ -46,7 +46,7 @@ func (p *planner) with(s *scope, t *syntax.Select) error {
 			s.ctes = map[string]*ctePlan{}
 		}
 		if s.ctes[item.Name] != nil {
-			return sqlstate.New(sqlstate.DuplicateAlias, "WITH query name %q specified more than once", cut(item.Name, 64))
+			return sqlstate.New(sqlstate.DuplicateAlias, "WITH query name %q specified more than once", sqlstate.Cut(item.Name, 64))
 		}
 		c := &ctePlan{index: p.ctes, names: item.Columns}
 		p.ctes++
@@ -55,7 +55,7 @@ func (p *planner) with(s *scope, t *syntax.Select) error {
 		}
 		if len(item.Columns) > len(c.plan.columns) {
 			return sqlstate.New(sqlstate.InvalidColumnReference, "WITH query %q has %d columns available but %d columns specified",
-				cut(item.Name, 64), len(c.plan.columns), len(item.Columns))
+				sqlstate.Cut(item.Name, 64), len(c.plan.columns), len(item.Columns))
 		}
 		s.ctes[item.Name] = c
 	}

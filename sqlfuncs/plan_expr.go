@@ -19,7 +19,7 @@ func (p *planner) expr(s *scope, e syntax.Expr) (*expr, error) {
 	if x.pos == 0 {
 		x.pos = e.Position()
 	}
-	return counted(x), p.session.planned(len(x.refs) * refBytes)
+	return counted(x), p.host.Planned(len(x.refs) * refBytes)
 }
 
 func (p *planner) analyse(s *scope, e syntax.Expr) (*expr, error) {
@@ -27,7 +27,7 @@ func (p *planner) analyse(s *scope, e syntax.Expr) (*expr, error) {
 		return g, nil
 	}
 	if p.mysql {
-		if x, err := p.analyseMySQL(s, e); x != nil || err != nil {
+		if x, err := p.dialect.analyse(p, s, e); x != nil || err != nil {
 			return x, err
 		}
 	}
@@ -219,15 +219,15 @@ func (p *planner) typeName(t syntax.TypeName) (datum.OID, int32, error) {
 		switch t.Name[0] {
 		case "pg_catalog", "public", "information_schema":
 		default:
-			return 0, 0, at(t.Pos, sqlstate.New(sqlstate.InvalidSchema, "schema %q does not exist", cut(t.Name[0], 64)))
+			return 0, 0, at(t.Pos, sqlstate.New(sqlstate.InvalidSchema, "schema %q does not exist", sqlstate.Cut(t.Name[0], 64)))
 		}
-		if d, ok := pgTypes().byName[name]; ok && d.base != d.oid { // a domain of information_schema
-			return d.base, -1, nil
+		if base, ok := p.catalog.domains[name]; ok {
+			return base, -1, nil
 		}
 	}
 	oid, ok := datum.TypeByName(name)
 	if !ok {
-		return 0, 0, at(t.Pos, sqlstate.New(sqlstate.UndefinedObject, "type %q does not exist", cut(strings.Join(t.Name, "."), 64)))
+		return 0, 0, at(t.Pos, sqlstate.New(sqlstate.UndefinedObject, "type %q does not exist", sqlstate.Cut(strings.Join(t.Name, "."), 64)))
 	}
 	for range min(t.Array, 1) {
 		info, _ := datum.TypeInfo(oid)
@@ -463,7 +463,7 @@ func (p *planner) field(s *scope, f *syntax.Field) (*expr, error) {
 	}
 	if len(rec.fields) == 0 {
 		return nil, at(unparen(f.X).Position(), sqlstate.New(sqlstate.WrongObjectType, "column notation .%s applied to type %s, which is not a composite type",
-			cut(f.Name, 64), datum.FormatType(rec.typ, -1)))
+			sqlstate.Cut(f.Name, 64), datum.FormatType(rec.typ, -1)))
 	}
-	return nil, at(unparen(f.X).Position(), sqlstate.New(sqlstate.UndefinedColumn, "could not identify column %q in record data type", cut(f.Name, 64)))
+	return nil, at(unparen(f.X).Position(), sqlstate.New(sqlstate.UndefinedColumn, "could not identify column %q in record data type", sqlstate.Cut(f.Name, 64)))
 }

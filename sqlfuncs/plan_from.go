@@ -162,11 +162,7 @@ func (p *planner) table(s *scope, t *syntax.Table) (source, error) {
 			return &scanSource{sp: sp, rows: c.open}, err
 		}
 	}
-	def, err := p.lookupTable(t.Name)
-	public := len(t.Name) == 1 || t.Name[len(t.Name)-2] == "public"
-	if err != nil && p.session.dialect == syntax.PostgreSQL && public && p.isGenerator(t.Name.Last()) {
-		def, err = p.server.sequenceTable(t.Name.Last()), nil
-	}
+	def, err := p.host.Table(p, t.Name)
 	if err != nil {
 		return nil, at(t.Pos, err)
 	}
@@ -285,7 +281,7 @@ func (p *planner) usingConditions(s *scope, t *syntax.Join, using []string, left
 		pair := usingPair{left: p.findColumn(left, name), right: p.findColumn(right, name)}
 		if pair.left == nil || pair.right == nil {
 			return nil, nil, sqlstate.New(sqlstate.UndefinedColumn, "column %q specified in USING clause does not exist in %s table",
-				cut(name, 64), map[bool]string{true: "left", false: "right"}[pair.left == nil])
+				sqlstate.Cut(name, 64), map[bool]string{true: "left", false: "right"}[pair.left == nil])
 		}
 		l, r, err := p.comparable("=", pair.left.expr(s.frame), pair.right.expr(s.frame))
 		if err != nil {

@@ -16,7 +16,7 @@ func (p *planner) funcCall(s *scope, e *syntax.FuncCall) (*expr, error) {
 	if e.Over != nil {
 		return p.windowCall(s, e)
 	}
-	if isAggregate(e) {
+	if p.isAggregate(e) {
 		return p.aggregate(s, e)
 	}
 	f, args, err := p.resolveCall(s, e)
@@ -70,7 +70,7 @@ func hintQuotes(err error, s *scope, function string, arg syntax.Expr) error {
 	c, ok := arg.(*syntax.Column)
 	e, missing := errors.AsType[*sqlstate.Error](err)
 	if ok && missing && e.Code == sqlstate.UndefinedColumn && len(c.Name) == 1 && (s == nil || len(s.items) == 0) {
-		e.Hint = fmt.Sprintf("A text has single quotes around it: %s('%s')", function, cut(c.Name[0], 64))
+		e.Hint = fmt.Sprintf("A text has single quotes around it: %s('%s')", function, sqlstate.Cut(c.Name[0], 64))
 	}
 	return err
 }
@@ -79,11 +79,11 @@ func hintQuotes(err error, s *scope, function string, arg syntax.Expr) error {
 // matches first, then implicit conversions, preferred types last.
 func (p *planner) chooseFunction(e *syntax.FuncCall, name string, given []*expr, names []string) (*function, []*expr, error) {
 	if p.mysql {
-		return p.chooseMySQL(e, name, given, names)
+		return p.dialect.choose(p, e, name, given, names)
 	}
 	best, bestScore, ties := (*function)(nil), -1, 0
 	var bestArgs []*expr
-	candidates := functions[name]
+	candidates := p.catalog.functions[name]
 	if e.Variadic {
 		var err error
 		if candidates, err = variadicCandidates(candidates, given); err != nil {
@@ -129,7 +129,7 @@ func (p *planner) chooseFunction(e *syntax.FuncCall, name string, given []*expr,
 		}
 		return p.chooseFunction(e, name, given, names)
 	}
-	if best.admin && !p.session.options.Admin {
+	if best.admin && !p.host.Admin() {
 		return nil, nil, sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied for function %s", name).
 			WithHint("Connect as a user with the role admin.")
 	}
@@ -314,7 +314,7 @@ func signature(e *syntax.FuncCall, args []*expr) string {
 	if e.Star {
 		star = "*"
 	}
-	return cut(strings.Join(e.Name, "."), 128) + "(" + star + ")"
+	return sqlstate.Cut(strings.Join(e.Name, "."), 128) + "(" + star + ")"
 }
 
 func noFunction(e *syntax.FuncCall, args []*expr) error {
@@ -322,7 +322,7 @@ func noFunction(e *syntax.FuncCall, args []*expr) error {
 		switch schema := e.Name[len(e.Name)-2]; schema {
 		case pgCatalog, nextidSchema, "public", "information_schema":
 		default:
-			return sqlstate.New(sqlstate.InvalidSchema, "schema %q does not exist", cut(schema, 64))
+			return sqlstate.New(sqlstate.InvalidSchema, "schema %q does not exist", sqlstate.Cut(schema, 64))
 		}
 	}
 	return sqlstate.New(sqlstate.UndefinedFunction, "function %s does not exist", signature(e, args)).
@@ -375,4 +375,42 @@ func evalArgs(x *exec, args []*expr) (values []datum.Value, null bool, err error
 		null = null || !values[i].Valid
 	}
 	return values, null, nil
+}
+
+// foldOptions turns named arguments that the function does not have into its
+// options object: step => 1000 becomes {"step": 1000}.
+func (p *planner) foldOptions(f *function, given []*expr, names []string) ([]*expr, []string, error) {
+	var keys []string
+	var values []*expr
+	keptArgs, keptNames := given[:0:0], names[:0:0]
+	for i, g := range given {
+		known := names[i] == ""
+		for _, a := range f.args {
+			known = known || a.name == names[i]
+		}
+		if known {
+			keptArgs, keptNames = append(keptArgs, g), append(keptNames, names[i])
+			continue
+		}
+		v, err := p.resolveUnknown(g)
+		if err != nil {
+			return nil, nil, err
+		}
+		keys, values = append(keys, names[i]), append(values, v)
+	}
+	if len(keys) == 0 {
+		return given, names, nil
+	}
+	options := derive(datum.JSONB, func(x *exec) (datum.Value, error) {
+		pairs := make([]datum.JSONPair, len(keys))
+		for i, e := range values {
+			v, err := e.eval(x)
+			if err != nil {
+				return v, err
+			}
+			pairs[i] = datum.JSONPair{Key: keys[i], Value: v}
+		}
+		return datum.MakeJSONB(pairs), nil
+	}, values...)
+	return append(keptArgs, options), append(keptNames, "options"), nil
 }

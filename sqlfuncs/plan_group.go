@@ -62,8 +62,16 @@ func (p *planner) isGrouped(c *syntax.SelectCore, orderBy []syntax.OrderItem) bo
 	return found
 }
 
-func isAggregate(e *syntax.FuncCall) bool {
-	for _, f := range functions[e.Name.Last()] {
+// isAggregate reports whether a call is one of an aggregate.
+func (p *planner) isAggregate(e *syntax.FuncCall) bool {
+	if p.dialect != nil {
+		return p.dialect.isAggregate(p, e)
+	}
+	return p.catalog.isAggregate(e)
+}
+
+func (c *catalog) isAggregate(e *syntax.FuncCall) bool {
+	for _, f := range c.functions[e.Name.Last()] {
 		if f.agg != nil && f.inSchema(e.Name) {
 			return true
 		}
@@ -161,7 +169,7 @@ func (p *planner) grouped(level *scope, c *syntax.Column, found *expr) (*expr, e
 			return groupSlot(g.plan.frame, i, e), nil
 		}
 	}
-	label := cut(columnLabel(level, found, c), 128)
+	label := sqlstate.Cut(columnLabel(level, found, c), 128)
 	if p.mysql {
 		return nil, at(c.Pos, sqlstate.New(sqlstate.Grouping, "'%s' isn't in GROUP BY", label).
 			WithHint("nextid reads queries as with sql_mode ONLY_FULL_GROUP_BY: aggregate the column, or name it in GROUP BY.").WithMySQL(1055, "42000"))
@@ -319,16 +327,20 @@ func (g *groupPlan) newGroup(by []datum.Value) *group {
 	return one
 }
 
+// rowAggregate wants to know the columns of the rows that it collects.
+type rowAggregate interface{ ofRows(columns []fromColumn) }
+
+// textAggregate compares texts as their collation does.
+type textAggregate interface{ foldedBy(textFold) }
+
 // newAggregate begins an aggregate.
 func newAggregate(f *function, args []*expr, argType datum.OID, folds folds) aggregate {
 	a := f.agg(argType)
-	switch a := a.(type) {
-	case *jsonAgg:
-		if len(args) > 0 {
-			a.fields = args[0].fields
-		}
-	case *extremeAgg:
-		a.fold = folds.at(0)
+	if a, ok := a.(rowAggregate); ok && len(args) > 0 {
+		a.ofRows(args[0].fields)
+	}
+	if a, ok := a.(textAggregate); ok {
+		a.foldedBy(folds.at(0))
 	}
 	return a
 }

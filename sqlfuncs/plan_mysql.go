@@ -50,7 +50,7 @@ func (p *planner) literalMySQL(l *syntax.Literal) (*expr, error) {
 	case l.Kind == syntax.NumericLiteral && strings.ContainsAny(l.Text, "eE"):
 		v, err := datum.ParseText(datum.Float8, l.Text, nil)
 		if err != nil {
-			err = sqlstate.New(sqlstate.NumericOutOfRange, "Illegal double '%s' value found during parsing", cut(l.Text, 64)).WithMySQL(1367, "22007")
+			err = sqlstate.New(sqlstate.NumericOutOfRange, "Illegal double '%s' value found during parsing", sqlstate.Cut(l.Text, 64)).WithMySQL(1367, "22007")
 		}
 		return constant(v), at(l.Pos, err)
 	}
@@ -136,24 +136,6 @@ func commonMySQL(types []datum.OID) datum.OID {
 		result = datum.Int4
 	}
 	return result
-}
-
-// commonType is the type of a column of a UNION.
-func (p *planner) commonType(types ...datum.OID) (datum.OID, error) {
-	if p.mysql {
-		return commonMySQL(types), nil
-	}
-	return datum.CommonType(types)
-}
-
-func (p *planner) coerceAll(es []*expr, t datum.OID) error {
-	for i, e := range es {
-		var err error
-		if es[i], err = p.coerce(e, t, datum.ImplicitCast); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // coerceParams converts the arguments of EXECUTE to the types of the parameters.
@@ -616,9 +598,9 @@ var systemSchemas = map[string]bool{"mysql": true, "performance_schema": true, "
 // database but information_schema.
 func (p *planner) lookupTable(name syntax.Name) (*table, error) {
 	if !p.mysql {
-		return p.server.lookupTable(name)
+		return plannedFor(p).server.lookupTable(name)
 	}
-	last, database := strings.ToLower(name.Last()), p.session.mysql.database
+	last, database := strings.ToLower(name.Last()), plannedFor(p).mysql.database
 	if len(name) > 1 {
 		database = name[len(name)-2]
 	}
@@ -628,12 +610,12 @@ func (p *planner) lookupTable(name syntax.Name) (*table, error) {
 		if t := schemaTables[last]; t != nil {
 			return t, nil
 		}
-		return nil, sqlstate.New(sqlstate.UndefinedTable, "Unknown table '%s' in information_schema", cut(strings.ToUpper(last), 64)).WithMySQL(1109, "42S02")
+		return nil, sqlstate.New(sqlstate.UndefinedTable, "Unknown table '%s' in information_schema", sqlstate.Cut(strings.ToUpper(last), 64)).WithMySQL(1109, "42S02")
 	case systemSchemas[schema]:
 		return nil, sqlstate.New(sqlstate.InsufficientPrivilege, "SELECT command denied to user '%s' for table `%s`.`%s`",
-			p.session.account(), schema, cut(name.Last(), 64)).WithHint("nextid has no tables of this kind.")
+			plannedFor(p).account(), schema, sqlstate.Cut(name.Last(), 64)).WithHint("nextid has no tables of this kind.")
 	}
-	t, err := p.server.lookupTable(syntax.Name{name.Last()})
+	t, err := plannedFor(p).server.lookupTable(syntax.Name{name.Last()})
 	if err == nil && t.schema != pgCatalog {
 		return t, nil
 	}
@@ -643,20 +625,20 @@ func (p *planner) lookupTable(name syntax.Name) (*table, error) {
 	if database == "" {
 		database = nextidSchema
 	}
-	return nil, sqlstate.New(sqlstate.UndefinedTable, "Table '%s.%s' doesn't exist", cut(database, 64), cut(name.Last(), 128)).
+	return nil, sqlstate.New(sqlstate.UndefinedTable, "Table '%s.%s' doesn't exist", sqlstate.Cut(database, 64), sqlstate.Cut(name.Last(), 128)).
 		WithHint("Tables to read ids from: ids, id_batch, id_ranges, id_parts, and NAME_id for a generator NAME.")
 }
 
 // isGenerator reports whether a name is one of a generator that exists. Only
 // tables that are none of ours are looked up so.
 func (p *planner) isGenerator(name string) bool {
-	if p.server.registry.Lookup([]byte(name)) != nil {
+	if plannedFor(p).server.registry.Lookup([]byte(name)) != nil {
 		return true
 	}
-	p.session.waits()
+	plannedFor(p).waits()
 	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
 	defer cancel()
-	_, err := p.server.registry.Existing(ctx, name)
+	_, err := plannedFor(p).server.registry.Existing(ctx, name)
 	return err == nil
 }
 

@@ -48,12 +48,12 @@ var aggregateNames = map[string]string{
 	"std": "stddev_pop", "stddev": "stddev_pop", "variance": "var_pop",
 }
 
-// isAggregate reports whether a call is one of an aggregate.
-func (p *planner) isAggregate(e *syntax.FuncCall) bool {
+// isAggregateMySQL reports whether a call is one of an aggregate.
+func isAggregateMySQL(p *planner, e *syntax.FuncCall) bool {
 	if p.mysql && aggregateNames[e.Name.Last()] != "" {
 		return true
 	}
-	return isAggregate(e)
+	return p.catalog.isAggregate(e)
 }
 
 // callMySQL analyses a call of a function.
@@ -75,7 +75,7 @@ func (p *planner) callMySQL(s *scope, e *syntax.FuncCall) (*expr, error) {
 	if len(e.Name) > 1 && e.Name[0] != pgCatalog {
 		call.Name = syntax.Name{e.Name[len(e.Name)-2], name}
 	}
-	if isAggregate(&syntax.FuncCall{Name: syntax.Name{name}}) {
+	if p.catalog.isAggregate(&syntax.FuncCall{Name: syntax.Name{name}}) {
 		call.Name = syntax.Name{name}
 		x, err := p.aggregate(s, &call)
 		if err == nil && name == "avg" && x.typ == datum.Numeric {
@@ -162,7 +162,7 @@ func (p *planner) aggregateMySQL(s *scope, e *syntax.FuncCall, to string) (*expr
 }
 
 func parameterCount(name string) error {
-	return sqlstate.New(sqlstate.UndefinedFunction, "Incorrect parameter count in the call to native function '%s'", cut(name, 64)).
+	return sqlstate.New(sqlstate.UndefinedFunction, "Incorrect parameter count in the call to native function '%s'", sqlstate.Cut(name, 64)).
 		WithMySQL(1582, "42000")
 }
 
@@ -199,9 +199,9 @@ func (p *planner) chooseMySQL(e *syntax.FuncCall, name string, given []*expr, na
 		}
 		return nil, nil, parameterCount(name)
 	}
-	if best.admin && !p.session.options.Admin {
+	if best.admin && !plannedFor(p).options.Admin {
 		return nil, nil, sqlstate.New(sqlstate.InsufficientPrivilege, "execute command denied to user '%s' for routine '%s.%s'",
-			cut(p.session.options.User, 64), p.databaseName(), name).WithHint("Connect as a user with the role admin.").WithMySQL(1370, "42000")
+			sqlstate.Cut(plannedFor(p).options.User, 64), p.databaseName(), name).WithHint("Connect as a user with the role admin.").WithMySQL(1370, "42000")
 	}
 	p.private = p.private || best.admin
 	if best.typed != nil {
@@ -265,8 +265,8 @@ func nearness(have, want datum.OID) int {
 
 // databaseName is the default database for messages.
 func (p *planner) databaseName() string {
-	if d := p.session.mysql.database; d != "" {
-		return cut(d, maxDatabaseBytes)
+	if d := plannedFor(p).mysql.database; d != "" {
+		return sqlstate.Cut(d, maxDatabaseBytes)
 	}
 	return nextidSchema
 }
@@ -276,7 +276,7 @@ func (p *planner) noFunctionMySQL(e *syntax.FuncCall, name string) error {
 	if len(e.Name) > 1 {
 		database = e.Name[len(e.Name)-2]
 	}
-	return sqlstate.New(sqlstate.UndefinedFunction, "FUNCTION %s.%s does not exist", cut(database, 64), cut(name, 64))
+	return sqlstate.New(sqlstate.UndefinedFunction, "FUNCTION %s.%s does not exist", sqlstate.Cut(database, 64), sqlstate.Cut(name, 64))
 }
 
 // specialCall plans a call whose arguments are not plain expressions. It
@@ -330,7 +330,7 @@ func convertCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
 	lit := e.Args[1].Value.(*syntax.Literal)
 	cs := charsetNamed(lit.Text)
 	if cs == "" {
-		return nil, sqlstate.New(sqlstate.InvalidParameterValue, "Unknown character set: '%s'", cut(lit.Text, 64)).WithMySQL(1115, "42000")
+		return nil, sqlstate.New(sqlstate.InvalidParameterValue, "Unknown character set: '%s'", sqlstate.Cut(lit.Text, 64)).WithMySQL(1115, "42000")
 	}
 	x, err := p.expr(s, e.Args[0].Value)
 	if err != nil {
@@ -347,7 +347,7 @@ func (p *planner) constantValue(e *expr) (datum.Value, bool) {
 	if !e.isConstant() || e.param > 0 {
 		return datum.Value{}, false
 	}
-	x := newExec(context.Background(), p.session, nil)
+	x := plannedFor(p).execution(context.Background(), nil)
 	defer x.release()
 	v, err := e.eval(x)
 	return v, err == nil
@@ -379,7 +379,7 @@ func (p *planner) castMySQL(s *scope, c *syntax.Cast) (*expr, error) {
 	name := c.Type.Name.Last()
 	t, ok := castTypes[name]
 	if !ok {
-		return nil, at(c.Type.Pos, sqlstate.New(sqlstate.SyntaxError, "a cast to %s does not exist", cut(name, 64)))
+		return nil, at(c.Type.Pos, sqlstate.New(sqlstate.SyntaxError, "a cast to %s does not exist", sqlstate.Cut(name, 64)))
 	}
 	mods := c.Type.Mods
 	if name == "unsigned" {
@@ -435,7 +435,7 @@ func (x *exec) fitCast(v datum.Value, t datum.OID, limit int64, mods []int64) da
 	switch t {
 	case datum.Text:
 		if r := []rune(v.Str); limit >= 0 && int64(len(r)) > limit {
-			x.warnMySQL(sqlstate.New(sqlstate.StringTooLong, "Truncated incorrect CHAR(%d) value: '%s'", limit, cut(v.Str, 64)).WithMySQL(1292, "22007"))
+			x.warnMySQL(sqlstate.New(sqlstate.StringTooLong, "Truncated incorrect CHAR(%d) value: '%s'", limit, sqlstate.Cut(v.Str, 64)).WithMySQL(1292, "22007"))
 			v.Str = string(r[:limit])
 		}
 	case datum.Bytea:

@@ -120,7 +120,7 @@ func (p *planner) binary(s *scope, e *syntax.Binary) (*expr, error) {
 // operator builds l op r.
 func (p *planner) operator(op string, l, r *expr) (*expr, error) {
 	if p.mysql {
-		return p.operatorMySQL(op, l, r)
+		return p.dialect.operator(p, op, l, r)
 	}
 	if test, ok := comparisons[op]; ok {
 		return p.comparison(op, test, l, r)
@@ -187,7 +187,7 @@ func logic(op string, l, r *expr) *expr {
 // comparable converts both sides to one type.
 func (p *planner) comparable(op string, l, r *expr) (*expr, *expr, error) {
 	if p.mysql {
-		return p.comparableMySQL(l, r)
+		return p.dialect.comparable(p, l, r)
 	}
 	if l.typ == datum.Unknown && r.typ == datum.Unknown {
 		var err error

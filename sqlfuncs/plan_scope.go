@@ -104,7 +104,7 @@ func (p *planner) resolveColumn(s *scope, c *syntax.Column) (*expr, error) {
 		}
 		if found == nil && table == "" {
 			if p.mysql {
-				if e, err := p.aliased(level, column); e != nil || err != nil {
+				if e, err := p.dialect.aliased(p, level, column); e != nil || err != nil {
 					return e, err
 				}
 			} else {
@@ -136,15 +136,15 @@ func (p *planner) sameSchema(have, want string) bool {
 
 func (p *planner) columnMissing(c *syntax.Column, table, column string, tableSeen bool) error {
 	if p.mysql {
-		return sqlstate.New(sqlstate.UndefinedColumn, "Unknown column '%s' in 'SELECT'", cut(strings.Join(c.Name, "."), 128))
+		return sqlstate.New(sqlstate.UndefinedColumn, "Unknown column '%s' in 'SELECT'", sqlstate.Cut(strings.Join(c.Name, "."), 128))
 	}
 	switch {
 	case table == "":
-		return sqlstate.New(sqlstate.UndefinedColumn, "column %q does not exist", cut(column, 64))
+		return sqlstate.New(sqlstate.UndefinedColumn, "column %q does not exist", sqlstate.Cut(column, 64))
 	case tableSeen:
-		return sqlstate.New(sqlstate.UndefinedColumn, "column %s does not exist", cut(strings.Join(c.Name, "."), 128))
+		return sqlstate.New(sqlstate.UndefinedColumn, "column %s does not exist", sqlstate.Cut(strings.Join(c.Name, "."), 128))
 	}
-	return sqlstate.New(sqlstate.UndefinedTable, "missing FROM-clause entry for table %q", cut(table, 64))
+	return sqlstate.New(sqlstate.UndefinedTable, "missing FROM-clause entry for table %q", sqlstate.Cut(table, 64))
 }
 
 // columnExpr reads a column of the level's current row.

@@ -73,7 +73,7 @@ func (o *output) add(e *expr, name string) {
 func (p *planner) selectCore(s *scope, c *syntax.SelectCore, orderBy []syntax.OrderItem) (*queryPlan, error) {
 	s.frame = p.newFrame()
 	if p.mysql {
-		c = p.havingMySQL(s, c, orderBy)
+		c = p.dialect.having(p, s, c, orderBy)
 	}
 	from := c
 	if isNextValues(c) { // its FROM names a generator, no table
@@ -102,7 +102,7 @@ func (p *planner) selectCore(s *scope, c *syntax.SelectCore, orderBy []syntax.Or
 		return nil, err
 	}
 	if p.mysql {
-		if err := p.outputMySQL(out); err != nil {
+		if err := p.dialect.output(p, out); err != nil {
 			return nil, err
 		}
 	}
@@ -116,7 +116,7 @@ func (p *planner) selectCore(s *scope, c *syntax.SelectCore, orderBy []syntax.Or
 	}
 	s.sets.used = len(s.sets.calls) > 0
 	plan.sets, plan.targets, plan.width = s.sets, out.exprs, s.width
-	if err := p.session.planned(len(out.exprs) * targetBytes); err != nil {
+	if err := p.host.Planned(len(out.exprs) * targetBytes); err != nil {
 		return nil, err
 	}
 	if len(windows.calls) > 0 {
@@ -126,7 +126,7 @@ func (p *planner) selectCore(s *scope, c *syntax.SelectCore, orderBy []syntax.Or
 		plan.groups.finish()
 	}
 	q := &queryPlan{columns: out.columns[:plan.visible], open: plan.open}
-	q.ids = p.idsQuery(c, plan)
+	q.ids = p.runsOf(c, plan)
 	if plan.source != nil && plan.groups == nil && plan.windows == nil && !plan.sets.used && plan.distinctOn == nil {
 		q.plain = plan
 	}
@@ -155,9 +155,11 @@ func (p *planner) targets(s *scope, c *syntax.SelectCore, out *output) error {
 				continue
 			}
 		case *syntax.NextValues:
-			if err := p.nextValues(s, c, e, out); err != nil {
+			x, err := p.dialect.nextValues(p, s, c, e)
+			if err != nil {
 				return err
 			}
+			out.add(x, "nextval")
 			continue
 		}
 		x, err := p.expr(s, t.Expr)
@@ -179,7 +181,7 @@ func (p *planner) columnName(t syntax.Target, x *expr) string {
 	case t.Alias != "":
 		return t.Alias
 	case p.mysql && t.Text != "":
-		return labelMySQL(t)
+		return p.dialect.label(t)
 	case x.name != "":
 		return x.name
 	}
@@ -214,7 +216,7 @@ func (p *planner) star(s *scope, e *syntax.Star, out *output) error {
 	case found:
 		return nil
 	case len(e.Table) > 0:
-		return at(e.Pos, sqlstate.New(sqlstate.UndefinedTable, "missing FROM-clause entry for table %q", cut(e.Table.Last(), 64)))
+		return at(e.Pos, sqlstate.New(sqlstate.UndefinedTable, "missing FROM-clause entry for table %q", sqlstate.Cut(e.Table.Last(), 64)))
 	}
 	return at(e.Pos, sqlstate.New(sqlstate.SyntaxError, "SELECT * with no tables specified is not valid").WithMySQL(1096, "HY000"))
 }
@@ -318,7 +320,7 @@ func (p *planner) outputColumn(clause string, e syntax.Expr, columns []Column) (
 		}
 		n, err := strconv.Atoi(e.Text)
 		if err != nil || n < 1 || n > len(columns) {
-			return -1, at(e.Pos, sqlstate.New(sqlstate.InvalidColumnReference, "%s position %s is not in select list", clause, cut(e.Text, 20)))
+			return -1, at(e.Pos, sqlstate.New(sqlstate.InvalidColumnReference, "%s position %s is not in select list", clause, sqlstate.Cut(e.Text, 20)))
 		}
 		return n - 1, nil
 	case *syntax.Column:
@@ -380,7 +382,7 @@ func (p *planner) orderOutput(q *queryPlan, items []syntax.OrderItem) error {
 			return err
 		}
 		if c, ok := unparen(o.Expr).(*syntax.Column); ok && i < 0 && len(c.Name) == 1 {
-			return at(c.Pos, sqlstate.New(sqlstate.UndefinedColumn, "column %q does not exist", cut(c.Name[0], 64)))
+			return at(c.Pos, sqlstate.New(sqlstate.UndefinedColumn, "column %q does not exist", sqlstate.Cut(c.Name[0], 64)))
 		}
 		if i < 0 {
 			return at(o.Expr.Position(), sqlstate.New(sqlstate.FeatureNotSupported, "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").

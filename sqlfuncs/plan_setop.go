@@ -86,8 +86,8 @@ func castValue(x *exec, v datum.Value, t datum.OID) (datum.Value, error) {
 	switch {
 	case !v.Valid:
 		return datum.Null(t), nil
-	case x.session.dialect == syntax.MySQL:
-		return x.mysqlCast(v, t)
+	case x.dialect != nil:
+		return x.dialect.cast(x, v, t)
 	case v.Type == datum.Unknown:
 		return datum.ParseText(t, v.Str, x.env())
 	}

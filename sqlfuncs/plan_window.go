@@ -143,7 +143,7 @@ func (w *windowPlan) resolve(t *syntax.Window, names int) (*syntax.Window, error
 			return base, err
 		}
 		refuse := func(why string) (*syntax.Window, error) {
-			return nil, at(t.Pos, sqlstate.New(sqlstate.WindowingError, "cannot %s window %q", why, cut(t.Name, 64)))
+			return nil, at(t.Pos, sqlstate.New(sqlstate.WindowingError, "cannot %s window %q", why, sqlstate.Cut(t.Name, 64)))
 		}
 		switch {
 		case t.PartitionBy != nil:
@@ -157,7 +157,7 @@ func (w *windowPlan) resolve(t *syntax.Window, names int) (*syntax.Window, error
 		}
 		return merged, nil
 	}
-	return nil, at(t.Pos, sqlstate.New(sqlstate.UndefinedObject, "window %q does not exist", cut(t.Name, 64)))
+	return nil, at(t.Pos, sqlstate.New(sqlstate.UndefinedObject, "window %q does not exist", sqlstate.Cut(t.Name, 64)))
 }
 
 // namedWindows checks the WINDOW clause; a definition that no call uses may
@@ -166,7 +166,7 @@ func (p *planner) namedWindows(s *scope, w *windowPlan) error {
 	for i, n := range w.named {
 		for _, before := range w.named[:i] {
 			if before.Name == n.Name {
-				return at(n.Window.Pos, sqlstate.New(sqlstate.WindowingError, "window %q is already defined", cut(n.Name, 64)))
+				return at(n.Window.Pos, sqlstate.New(sqlstate.WindowingError, "window %q is already defined", sqlstate.Cut(n.Name, 64)))
 			}
 		}
 		unused := &windowPlan{frame: w.frame, named: w.named[:i]}

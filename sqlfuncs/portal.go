@@ -31,7 +31,7 @@ type Portal struct {
 	done     bool
 	x        *exec
 	rows     rowIter
-	ids      *idRun
+	ids      numberRun
 	tag      string
 	cursor   bool // made by DECLARE
 	binary   bool // DECLARE … BINARY
@@ -236,7 +236,7 @@ func (s *Session) newPortal(name string) (*Portal, error) {
 		return &s.unnamedPo, nil
 	}
 	if _, ok := s.portals[name]; ok {
-		return nil, sqlstate.New(sqlstate.DuplicateCursor, "cursor %q already exists", cut(name, 64))
+		return nil, sqlstate.New(sqlstate.DuplicateCursor, "cursor %q already exists", sqlstate.Cut(name, 64))
 	}
 	if len(s.portals) >= s.server.limits.Portals {
 		return nil, sqlstate.New(sqlstate.LimitExceeded, "this session already has %d open cursors", len(s.portals)).
@@ -266,7 +266,7 @@ func (s *Session) Portal(name []byte) (*Portal, error) {
 	if p, ok := s.portals[string(name)]; ok {
 		return p, nil
 	}
-	return nil, sqlstate.New(sqlstate.InvalidCursorName, "portal %q does not exist", cut(string(name), 64))
+	return nil, sqlstate.New(sqlstate.InvalidCursorName, "portal %q does not exist", sqlstate.Cut(string(name), 64))
 }
 
 // ClosePortal closes a portal; an unknown name is no error.
@@ -362,8 +362,8 @@ func (p *Portal) start(ctx context.Context) error {
 	if p.isFast && p.st.fast.name == "" {
 		p.params = []datum.Value{datum.MakeString(p.st.Params[0], string(p.fastArg))}
 	}
-	x := newExec(ctx, p.session, p.params)
-	x.portal, x.tag = p, p.tag
+	x := p.session.execution(ctx, p.params)
+	x.caller, x.tag = p, p.tag
 	p.x = x
 	if p.st.Empty() {
 		p.done = true
@@ -377,7 +377,7 @@ func (p *Portal) start(ctx context.Context) error {
 	}
 	if q := p.st.query; q.ids != nil && p.IDs() {
 		var err error
-		p.ids, err = q.ids.open(x)
+		p.ids, err = q.ids(x)
 		return err
 	}
 	var err error

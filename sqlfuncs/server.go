@@ -88,6 +88,7 @@ func (l Limits) withDefaults() Limits {
 type Server struct {
 	registry     *generator.Registry
 	memory       *account.Server
+	catalog      *catalog
 	version      string
 	limits       Limits
 	clock        generator.Clock
@@ -122,7 +123,7 @@ func NewServer(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		registry: cfg.Registry, memory: account.NewServer(cfg.Memory), version: cfg.Version, limits: cfg.Limits.withDefaults(),
+		registry: cfg.Registry, catalog: &catalog{functions: functions, domains: domainTypes()}, memory: account.NewServer(cfg.Memory), version: cfg.Version, limits: cfg.Limits.withDefaults(),
 		clock: cfg.Clock, layout: l, uuids: uuid.NewSource(cfg.Clock), nodes: cfg.Nodes, trail: cfg.Trail,
 		takeover: cfg.Takeover, variables: cfg.Variables,
 	}

@@ -497,7 +497,7 @@ func (b *Batch) read() (p syntax.Parsed, found bool, err error) {
 func (s *Session) Prepare(name, text string, params []datum.OID) (*Statement, error) {
 	if name != "" {
 		if _, ok := s.prepared[name]; ok {
-			return nil, sqlstate.New(sqlstate.DuplicateStatement, "prepared statement %q already exists", cut(name, 64))
+			return nil, sqlstate.New(sqlstate.DuplicateStatement, "prepared statement %q already exists", sqlstate.Cut(name, 64))
 		}
 	} else {
 		s.unnamed = nil
@@ -594,7 +594,7 @@ func (s *Session) Prepared(name []byte) (*Statement, error) {
 	if st, ok := s.prepared[string(name)]; ok {
 		return st, nil
 	}
-	return nil, sqlstate.New(sqlstate.InvalidStatementName, "prepared statement %q does not exist", cut(string(name), 64))
+	return nil, sqlstate.New(sqlstate.InvalidStatementName, "prepared statement %q does not exist", sqlstate.Cut(string(name), 64))
 }
 
 // Unprepare drops a prepared statement; an unknown name is no error.

@@ -204,7 +204,7 @@ func lookupSetting(name string) (*setting, error) {
 	if strings.Contains(key, ".") && len(key) <= 128 {
 		return &setting{name: key, vartype: "string", context: "user", min: math.Inf(-1), max: math.Inf(1)}, nil
 	}
-	return nil, sqlstate.New(sqlstate.UndefinedObject, "unrecognized configuration parameter %q", cut(name, 64))
+	return nil, sqlstate.New(sqlstate.UndefinedObject, "unrecognized configuration parameter %q", sqlstate.Cut(name, 64))
 }
 
 // normalizeSetting checks a value for a setting and returns the form that
@@ -217,7 +217,7 @@ func normalizeSetting(s *setting, value string) (string, error) {
 		return "", sqlstate.New(sqlstate.CannotChangeNow, "parameter %q cannot be changed now", s.name)
 	}
 	if len(value) > maxSettingBytes {
-		return "", invalidSetting(s, cut(value, 64))
+		return "", invalidSetting(s, sqlstate.Cut(value, 64))
 	}
 	switch s.name {
 	case "TimeZone":
@@ -286,7 +286,7 @@ func normalizeEnum(s *setting, value string) (string, error) {
 			return map[int64]string{0: "off", 1: "on"}[b.Int], nil
 		}
 	}
-	return "", invalidSetting(s, cut(value, 64)).WithHint("Available values: %s.", strings.Join(s.allowed, ", "))
+	return "", invalidSetting(s, sqlstate.Cut(value, 64)).WithHint("Available values: %s.", strings.Join(s.allowed, ", "))
 }
 
 // timeUnits and memoryUnits are the suffixes of numeric settings, in
@@ -304,7 +304,7 @@ func normalizeNumber(s *setting, value string) (string, error) {
 	}
 	number, err := strconv.ParseFloat(strings.TrimSpace(text[:end]), 64)
 	if err != nil || math.IsNaN(number) {
-		return "", invalidSetting(s, cut(value, 64))
+		return "", invalidSetting(s, sqlstate.Cut(value, 64))
 	}
 	if suffix := strings.TrimSpace(text[end:]); suffix != "" {
 		units := timeUnits
@@ -314,13 +314,13 @@ func normalizeNumber(s *setting, value string) (string, error) {
 		}
 		factor, ok := units[suffix]
 		if !ok || base == 0 {
-			return "", invalidSetting(s, cut(value, 64))
+			return "", invalidSetting(s, sqlstate.Cut(value, 64))
 		}
 		number = number * factor / base
 	}
 	if number < s.min || number > s.max {
 		return "", sqlstate.New(sqlstate.InvalidParameterValue, "%s is outside the valid range for parameter %q (%s .. %s)",
-			cut(value, 64), s.name, formatFloat(s.min), formatFloat(s.max))
+			sqlstate.Cut(value, 64), s.name, formatFloat(s.min), formatFloat(s.max))
 	}
 	if s.vartype == "integer" {
 		return showWithUnit(s, int64(math.Round(number))), nil
@@ -375,7 +375,7 @@ func normalizeTimeZone(s *setting, value string) (string, error) {
 		return strings.ToUpper(value), nil
 	}
 	if _, err := loadLocation(value); err != nil {
-		return "", invalidSetting(s, cut(value, 64))
+		return "", invalidSetting(s, sqlstate.Cut(value, 64))
 	}
 	return value, nil
 }
@@ -455,7 +455,7 @@ func normalizeEncoding(s *setting, value string) (string, error) {
 	if e, ok := encodings[key]; ok {
 		return e, nil
 	}
-	return "", invalidSetting(s, cut(value, 64)).WithHint("Use UTF8.")
+	return "", invalidSetting(s, sqlstate.Cut(value, 64)).WithHint("Use UTF8.")
 }
 
 func normalizeDateStyle(s *setting, value string) (string, error) {
@@ -478,7 +478,7 @@ func normalizeDateStyle(s *setting, value string) (string, error) {
 			order = "YMD"
 		case "DEFAULT":
 		default:
-			return "", invalidSetting(s, cut(value, 64))
+			return "", invalidSetting(s, sqlstate.Cut(value, 64))
 		}
 	}
 	return style + ", " + order, nil
@@ -486,12 +486,4 @@ func normalizeDateStyle(s *setting, value string) (string, error) {
 
 var dateStyles = map[string]datum.DateStyle{
 	"ISO": datum.ISO, "SQL": datum.SQLStyle, "Postgres": datum.PostgresStyle, "German": datum.GermanStyle,
-}
-
-// cut shortens a client's text for a message.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
 }

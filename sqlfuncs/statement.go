@@ -10,33 +10,6 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// Column is one column of a result.
-type Column struct {
-	Name    string
-	Type    datum.OID
-	TypeMod int32  // -1: none
-	Len     int16  // pg_type.typlen
-	Table   uint32 // pg_class oid of the table it comes from, 0: none
-	Attr    int16  // its attribute number, 0: none
-
-	// Origin is the column of a table that it shows, nil for what is computed
-	// and in the PostgreSQL dialect, which has Table and Attr.
-	Origin *Origin
-
-	fields    []fromColumn // of a record whose columns are known
-	collation collation
-}
-
-// Origin is where a result column comes from.
-type Origin struct {
-	Schema    string
-	InDefault bool   // Schema is the session's default database
-	Table     string // "": a query's column
-	Alias     string // what the statement calls the table
-	Column    string
-	NotNull   bool
-}
-
 // Statement is an analysed statement: parameter and result types are known.
 // It may be shared by sessions and does not change, but for Memo.
 type Statement struct {
@@ -98,14 +71,9 @@ func (s *Session) parse(text string) ([]syntax.Parsed, error) {
 	return parsed, s.mayHold(len(parsed))
 }
 
-// What a statement's tree and plan hold, at most: for each token of its text,
-// for each column of a select list (a * has many), and for each column that an
-// expression reads, in the expression and in those that it is a part of.
-const (
-	tokenBytes  = 512
-	targetBytes = 512
-	refBytes    = 64
-)
+// tokenBytes is what a statement's tree and plan hold for each token of its
+// text, at most; see targetBytes for what comes to it.
+const tokenBytes = 512
 
 // willPlan counts what a text will hold when it is planned, instead of the text
 // before it: a statement that is kept is counted by who keeps it.
@@ -140,7 +108,7 @@ func (s *Session) mayHold(n int) error {
 
 // planner returns a planner for a text.
 func (s *Session) planner(source string) *planner {
-	return &planner{session: s, server: s.server, source: source, mysql: s.dialect == syntax.MySQL}
+	return &planner{host: host{s}, catalog: s.server.catalog, dialect: s.expressions(), source: source, mysql: s.dialect == syntax.MySQL}
 }
 
 // plan analyses one parsed statement.
@@ -163,7 +131,7 @@ func (p *planner) plan(tree syntax.Statement, text string) (*Statement, error) {
 	if err := p.statement(st, tree); err != nil {
 		return nil, p.located(err)
 	}
-	st.cost = p.session.planning
+	st.cost = plannedFor(p).planning
 	st.Params = p.finishParams()
 	for _, n := range p.openIDs {
 		if p.uses[n-1] == 1 { // nothing else takes it for a number

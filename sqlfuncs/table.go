@@ -1,16 +1,9 @@
 package sqlfuncs
 
 import (
-	"cmp"
-	"maps"
-	"slices"
 	"strings"
-	"sync"
 
-	"nextid/generator"
 	"nextid/sqlfuncs/datum"
-	"nextid/sqlfuncs/sqlstate"
-	"nextid/sqlfuncs/syntax"
 )
 
 // table describes one virtual table.
@@ -42,19 +35,24 @@ type tableColumn struct {
 
 // columnList reads columns as NAME:TYPE, with a ! behind the type of one that
 // is never NULL: "name:text! step:int8". The types have pg_type's names.
-func columnList(text string) (columns []tableColumn) {
+func columnList(text string) []tableColumn {
+	return columnsOf(text, func(name string) (base, declared datum.OID, ok bool) {
+		t, ok := datum.TypeByName(name)
+		return t, t, ok
+	})
+}
+
+// columnsOf is columnList with the types that typ knows: what their values
+// are, and what the catalogs say that they are.
+func columnsOf(text string, typ func(name string) (base, declared datum.OID, ok bool)) (columns []tableColumn) {
 	for column := range strings.FieldsSeq(text) {
-		name, typ, _ := strings.Cut(column, ":")
-		typ, notNull := strings.CutSuffix(typ, "!")
-		t, ok := pgTypes().byName[typ]
+		name, typeName, _ := strings.Cut(column, ":")
+		typeName, notNull := strings.CutSuffix(typeName, "!")
+		base, declared, ok := typ(typeName)
 		if !ok {
-			panic("no type " + typ + " for column " + name)
+			panic("no type " + typeName + " for column " + name)
 		}
-		base := t.base
-		if typ == "inet" { // its values are texts here, as PostgreSQL prints them
-			base = datum.Text
-		}
-		columns = append(columns, tableColumn{name: name, typ: base, declared: t.oid, null: !notNull})
+		columns = append(columns, tableColumn{name: name, typ: base, declared: declared, null: !notNull})
 	}
 	return columns
 }
@@ -70,12 +68,6 @@ func (t *table) fromColumns() []fromColumn {
 // firstTableOID is where the OIDs of our own tables begin (PostgreSQL's
 // first normal object id).
 const firstTableOID = 16384
-
-// publicTables are found without a schema.
-var tables = indexTables(idTables, operatorTables, catalogTables)
-
-// fixedTables are the tables that are always there, by OID.
-var fixedTables = slices.SortedFunc(maps.Values(tables), func(a, b *table) int { return cmp.Compare(a.oid, b.oid) })
 
 func indexTables(families ...[]table) map[string]*table {
 	m := map[string]*table{}
@@ -112,44 +104,6 @@ func (t *table) column(name string) int {
 		}
 	}
 	panic(t.name + " has no column " + name)
-}
-
-// fixedTablesByOID is fixedTables by OID.
-var fixedTablesByOID = sync.OnceValue(func() map[uint32]*table {
-	m := map[uint32]*table{}
-	for _, t := range fixedTables {
-		m[t.oid] = t
-	}
-	return m
-})
-
-// fixedTable finds one of the tables that are always there, nil if none has that name.
-func fixedTable(name []string) *table {
-	schemas := searchPath
-	if len(name) > 1 {
-		schemas = name[len(name)-2 : len(name)-1]
-	}
-	for _, schema := range schemas {
-		if t := tables[schema+"."+name[len(name)-1]]; t != nil {
-			return t
-		}
-	}
-	return nil
-}
-
-// lookupTable finds a table by name. NAME_id is a table of one row for every
-// generator name.
-func (s *Server) lookupTable(name syntax.Name) (*table, error) {
-	if t := fixedTable(name); t != nil {
-		return t, nil
-	}
-	last := name.Last()
-	public := len(name) == 1 || name[len(name)-2] == "public" || name[len(name)-2] == nextidSchema
-	if generatorName, ok := strings.CutSuffix(last, idTableSuffix); ok && public && generator.CheckName(generatorName) == nil {
-		return s.singleIDTable(last, generatorName), nil
-	}
-	return nil, sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", cut(strings.Join(name, "."), 128)).
-		WithHint("Tables to read ids from: ids, id_batch, id_ranges, id_parts, and NAME_id for a generator NAME.")
 }
 
 // fixedRows makes a scan of rows that are computed when it begins.

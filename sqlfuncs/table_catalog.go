@@ -58,7 +58,7 @@ func readRelations() []table {
 			panic(err)
 		}
 		t := table{schema: f[0], name: f[1], oid: uint32(oid), kind: f[3][0], catalog: true}
-		t.columns = columnList(f[4])
+		t.columns = columnsOf(f[4], typeOfColumn)
 		for i, c := range t.columns {
 			if isCatalogKey(c.name) {
 				t.keys = append(t.keys, i)
@@ -67,6 +67,26 @@ func readRelations() []table {
 		out = append(out, t)
 	}
 	return out
+}
+
+// typeOfColumn is a type of pg_type.tsv.
+func typeOfColumn(name string) (base, declared datum.OID, ok bool) {
+	t, ok := pgTypes().byName[name]
+	if base = t.base; name == "inet" { // its values are texts here, as PostgreSQL prints them
+		base = datum.Text
+	}
+	return base, t.oid, ok
+}
+
+// domainTypes are the domains of information_schema and what is under them.
+func domainTypes() map[string]datum.OID {
+	m := map[string]datum.OID{}
+	for name, t := range pgTypes().byName {
+		if t.base != t.oid {
+			m[name] = t.base
+		}
+	}
+	return m
 }
 
 // isCatalogKey says by which columns the rows of a catalog are looked up: the
@@ -414,23 +434,21 @@ func (x *exec) catalog(t *table) (*catalogRowSet, error) {
 	if s == nil || s.rows == nil {
 		return staticCatalog(t), nil
 	}
-	if set := x.catalogs[t]; set != nil {
+	if set, ok := x.memo[t].(*catalogRowSet); ok {
 		return set, nil
 	}
 	rows, err := s.rows(x, t)
 	if err != nil {
 		return nil, err
 	}
-	if x.catalogs == nil {
-		x.catalogs = map[*table]*catalogRowSet{}
-	}
 	for _, row := range rows {
 		if err := x.holdRow(row); err != nil {
 			return nil, err
 		}
 	}
-	x.catalogs[t] = &catalogRowSet{rows: rows}
-	return x.catalogs[t], nil
+	set := &catalogRowSet{rows: rows}
+	x.remember(t, set)
+	return set, nil
 }
 
 // staticRows holds what staticCatalog made, by table.

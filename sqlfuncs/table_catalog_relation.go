@@ -54,18 +54,22 @@ type relationSet struct {
 	byName      map[string]*relation
 }
 
+// relationsOfStatement is where exec.memo has the relationSet of a statement.
+type relationsOfStatement struct{}
+
 // dynamicRelations are the relations of the generators as they stand for this
 // statement.
 func (x *exec) dynamicRelations() (*relationSet, error) {
-	if x.relations != nil {
-		return x.relations, nil
+	if set, ok := x.memo[relationsOfStatement{}].(*relationSet); ok {
+		return set, nil
 	}
 	definitions, err := x.registry().Numbered(x.ctx)
 	if err != nil {
 		return nil, err
 	}
-	x.relations = x.server.relationSet(definitions)
-	return x.relations, nil
+	set := sessionOf(x).server.relationSet(definitions)
+	x.remember(relationsOfStatement{}, set)
+	return set, nil
 }
 
 // relationSet keeps the set for as long as the generators stay the same.

@@ -34,7 +34,7 @@ func scanRelations(t *table) func(*exec, []keyValues) (rowIter, error) {
 			return nil, err
 		}
 		return &relationRows{list: list, rows: func(x *exec, r *relation) ([][]datum.Value, error) {
-			if r.generator != nil && x.session.may(r.generator.Name) != nil {
+			if r.generator != nil && sessionOf(x).may(r.generator.Name) != nil {
 				return nil, nil
 			}
 			return rows(x, t, r)
@@ -131,10 +131,10 @@ func schemaTable(x *exec, t *table, r *relation) ([][]datum.Value, error) {
 }
 
 // database is the name that information_schema has for the catalog.
-func (x *exec) database() string { return x.session.options.Database }
+func (x *exec) database() string { return sessionOf(x).options.Database }
 
 // owns reports whether the session may see what only owners see.
-func (x *exec) owns() bool { return x.session.options.Admin }
+func (x *exec) owns() bool { return sessionOf(x).options.Admin }
 
 func schemaColumns(x *exec, t *table, r *relation) ([][]datum.Value, error) {
 	if r.kind == 'S' {
@@ -305,8 +305,8 @@ func catalogNameRows(x *exec, t *table) ([][]datum.Value, error) {
 // enabledRoleRows are the roles that the session may act as: all for an administrator.
 func enabledRoleRows(x *exec, t *table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
-	for _, name := range x.server.roleNames() {
-		if x.owns() || name == x.session.options.User {
+	for _, name := range sessionOf(x).server.roleNames() {
+		if x.owns() || name == sessionOf(x).options.User {
 			rows = append(rows, t.rowOf("role_name", name))
 		}
 	}

@@ -50,7 +50,7 @@ func roleOID(name string) uint32 {
 
 func roleRows(x *exec, t *table) ([][]datum.Value, error) {
 	rows := slices.Clone(staticCatalog(t).rows) // the predefined ones
-	for _, r := range x.server.roles() {
+	for _, r := range sessionOf(x).server.roles() {
 		rows = append(rows, t.rowOf("oid", r.oid, "rolname", r.name, "rolsuper", r.admin, "rolinherit", true, "rolcreaterole", r.admin,
 			"rolcreatedb", r.admin, "rolcanlogin", true, "rolreplication", r.admin, "rolbypassrls", r.admin, "rolconnlimit", -1))
 	}
@@ -108,7 +108,7 @@ const encodingUTF8 = 6
 
 // databaseNames are the databases that the session sees.
 func (x *exec) databaseNames() []string {
-	names := []string{ownDatabase, x.session.options.Database}
+	names := []string{ownDatabase, sessionOf(x).options.Database}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
@@ -139,8 +139,8 @@ func settingRows(x *exec, t *table) ([][]datum.Value, error) {
 		if slices.Contains(unlistedSettings, key) {
 			continue
 		}
-		value, _ := x.session.vars.get(key)
-		reset, ok := x.session.vars.base[key]
+		value, _ := sessionOf(x).vars.get(key)
+		reset, ok := sessionOf(x).vars.base[key]
 		if !ok {
 			reset = s.value
 		}
@@ -201,25 +201,25 @@ var unitSize = map[string]float64{
 // activityRows are the connections. Where others come from only administrators
 // learn.
 func activityRows(x *exec, t *table) ([][]datum.Value, error) {
-	x.server.sessions.mu.Lock()
-	defer x.server.sessions.mu.Unlock()
+	sessionOf(x).server.sessions.mu.Lock()
+	defer sessionOf(x).server.sessions.mu.Unlock()
 	var rows [][]datum.Value
-	for s := range x.server.sessions.all {
+	for s := range sessionOf(x).server.sessions.all {
 		pairs := []any{
 			"datid", databaseOID(s.options.Database), "datname", s.options.Database, "pid", int(s.options.PID),
 			"usesysid", roleOID(s.options.User), "usename", s.options.User, "application_name", *s.appName.Load(),
 			"backend_start", datum.TimestampTZFromTime(s.started), "backend_type", "client backend",
 		}
-		if s.options.User == x.session.options.User || x.session.options.Admin {
+		if s.options.User == sessionOf(x).options.User || sessionOf(x).options.Admin {
 			if addr, port, ok := s.options.client(); ok {
 				pairs = append(pairs, "client_addr", addr, "client_port", port)
 			} else {
 				pairs = append(pairs, "client_port", -1)
 			}
 		}
-		if s == x.session {
+		if s == sessionOf(x) {
 			pairs = append(pairs, "state", "active", "query_start", datum.TimestampTZFromTime(x.started),
-				"state_change", datum.TimestampTZFromTime(x.started), "query", x.portal.st.Text)
+				"state_change", datum.TimestampTZFromTime(x.started), "query", portalOf(x).st.Text)
 		} else if text := s.asleep.Load(); text != nil { // of other statements, only those that wait long tell
 			pairs = append(pairs, "state", "active", "wait_event_type", "Timeout", "wait_event", "PgSleep", "query", *text)
 		}
@@ -233,12 +233,12 @@ func activityRows(x *exec, t *table) ([][]datum.Value, error) {
 // tlsRows are the connections with what is known of their TLS; who is no
 // administrator learns of his own only.
 func tlsRows(x *exec, t *table) ([][]datum.Value, error) {
-	x.server.sessions.mu.Lock()
-	defer x.server.sessions.mu.Unlock()
+	sessionOf(x).server.sessions.mu.Lock()
+	defer sessionOf(x).server.sessions.mu.Unlock()
 	var rows [][]datum.Value
-	for s := range x.server.sessions.all {
+	for s := range sessionOf(x).server.sessions.all {
 		pairs := []any{"pid", int(s.options.PID)}
-		if s == x.session || x.session.options.Admin {
+		if s == sessionOf(x) || sessionOf(x).options.Admin {
 			encryption := s.options.TLS
 			pairs = append(pairs, "ssl", encryption.Version != "")
 			if encryption.Version != "" {
@@ -260,18 +260,18 @@ func tlsRows(x *exec, t *table) ([][]datum.Value, error) {
 // counts of transactions and blocks is not counted here.
 func databaseStatRows(x *exec, t *table) ([][]datum.Value, error) {
 	connections := map[string]int{}
-	x.server.sessions.mu.Lock()
-	for s := range x.server.sessions.all {
+	sessionOf(x).server.sessions.mu.Lock()
+	for s := range sessionOf(x).server.sessions.all {
 		connections[s.options.Database]++
 	}
-	x.server.sessions.mu.Unlock()
+	sessionOf(x).server.sessions.mu.Unlock()
 	var rows [][]datum.Value
 	for _, name := range x.databaseNames() {
 		row := t.zeroRow()
 		row[t.column("datid")] = datum.Value{Type: datum.Oid, Valid: true, Int: int64(databaseOID(name))}
 		row[t.column("datname")] = datum.MakeString(datum.Name, name)
 		row[t.column("numbackends")] = datum.MakeInt4(int64(connections[name]))
-		row[t.column("stats_reset")] = datum.TimestampTZFromTime(x.server.started)
+		row[t.column("stats_reset")] = datum.TimestampTZFromTime(sessionOf(x).server.started)
 		rows = append(rows, row)
 	}
 	return rows, nil
@@ -280,7 +280,7 @@ func databaseStatRows(x *exec, t *table) ([][]datum.Value, error) {
 // resetRow is the one row of a table of counters that never count.
 func resetRow(x *exec, t *table) ([][]datum.Value, error) {
 	row := t.zeroRow()
-	row[t.column("stats_reset")] = datum.TimestampTZFromTime(x.server.started)
+	row[t.column("stats_reset")] = datum.TimestampTZFromTime(sessionOf(x).server.started)
 	return [][]datum.Value{row}, nil
 }
 
@@ -298,8 +298,8 @@ func (t *table) zeroRow() []datum.Value {
 
 func preparedRows(x *exec, t *table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
-	for _, name := range slices.Sorted(maps.Keys(x.session.prepared)) {
-		st := x.session.prepared[name]
+	for _, name := range slices.Sorted(maps.Keys(sessionOf(x).prepared)) {
+		st := sessionOf(x).prepared[name]
 		types := make([]datum.Value, len(st.Params))
 		for i, p := range st.Params {
 			types[i] = datum.Value{Type: datum.RegType, Valid: true, Int: int64(p)}
@@ -312,8 +312,8 @@ func preparedRows(x *exec, t *table) ([][]datum.Value, error) {
 
 func cursorRows(x *exec, t *table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
-	for _, name := range slices.Sorted(maps.Keys(x.session.portals)) {
-		p := x.session.portals[name]
+	for _, name := range slices.Sorted(maps.Keys(sessionOf(x).portals)) {
+		p := sessionOf(x).portals[name]
 		rows = append(rows, t.rowOf("name", name, "statement", p.st.Text, "is_holdable", p.held, "is_binary", p.binary,
 			"is_scrollable", false)) // cursors only go forward
 	}

@@ -47,7 +47,7 @@ func generatorNames(x *exec, wanted keyValues) ([]string, error) {
 	}
 	definitions, err := x.registry().Numbered(x.ctx)
 	for _, d := range definitions {
-		if x.session.may(d.Name) == nil {
+		if sessionOf(x).may(d.Name) == nil {
 			names = append(names, d.Name)
 		}
 	}
@@ -131,7 +131,7 @@ type batch struct {
 
 // checkCount refuses counts outside 1 … IDsPerCall.
 func checkCount(x *exec, n int64) error {
-	limit := x.server.limits.IDsPerCall
+	limit := sessionOf(x).server.limits.IDsPerCall
 	if n >= 1 && n <= limit {
 		return nil
 	}

@@ -9,9 +9,8 @@ import (
 	"strings"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
 )
-
-const informationSchema = "information_schema"
 
 // mysqlSchemaTable lists the columns of MariaDB's information_schema: table,
 // column, type, whether it may be NULL.
@@ -78,7 +77,7 @@ func schemaScan(t *table) func(*exec, []keyValues) (rowIter, error) {
 		if rows == nil {
 			return &sliceRows{}, nil
 		}
-		n, at, err := rows(x, x.session.databases(keys))
+		n, at, err := rows(x, sessionOf(x).databases(keys))
 		if err != nil {
 			return nil, err
 		}
@@ -154,7 +153,7 @@ func (s *Session) account() string {
 	if !ok {
 		host = "localhost"
 	}
-	return cut(s.options.User, 64) + "@" + host
+	return sqlstate.Cut(s.options.User, 64) + "@" + host
 }
 
 // databases lists the databases that a statement is about: those that its
@@ -209,7 +208,7 @@ func idTablesOf(x *exec) ([]*table, error) {
 			out = append(out, t)
 		}
 	}
-	definitions, err := x.server.registry.Numbered(x.ctx)
+	definitions, err := sessionOf(x).server.registry.Numbered(x.ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +217,7 @@ func idTablesOf(x *exec) ([]*table, error) {
 			out = append(out, sequenceTable(d.Name))
 		}
 		if name := d.Name + idTableSuffix; tables["public."+name] == nil {
-			out = append(out, x.server.singleIDTable(name, d.Name))
+			out = append(out, sessionOf(x).server.singleIDTable(name, d.Name))
 		}
 	}
 	slices.SortFunc(out, func(a, b *table) int { return strings.Compare(a.name, b.name) })
@@ -416,8 +415,8 @@ func routinesRows(x *exec, databases []string) ([]record, error) {
 				"SPECIFIC_NAME": f.name, "ROUTINE_CATALOG": "def", "ROUTINE_SCHEMA": database, "ROUTINE_NAME": f.name,
 				"ROUTINE_TYPE": "FUNCTION", "DATA_TYPE": m.data, "DTD_IDENTIFIER": m.column, "ROUTINE_BODY": "SQL",
 				"ROUTINE_DEFINITION": "", "PARAMETER_STYLE": "SQL", "IS_DETERMINISTIC": yesNo(f.volatile == immutable),
-				"SQL_DATA_ACCESS": "NO SQL", "SECURITY_TYPE": "INVOKER", "CREATED": datetimeOf(x.server.started.Truncate(1e9)),
-				"LAST_ALTERED": datetimeOf(x.server.started.Truncate(1e9)), "SQL_MODE": "", "ROUTINE_COMMENT": f.help,
+				"SQL_DATA_ACCESS": "NO SQL", "SECURITY_TYPE": "INVOKER", "CREATED": datetimeOf(sessionOf(x).server.started.Truncate(1e9)),
+				"LAST_ALTERED": datetimeOf(sessionOf(x).server.started.Truncate(1e9)), "SQL_MODE": "", "ROUTINE_COMMENT": f.help,
 				"DEFINER": "nextid@localhost", "CHARACTER_SET_CLIENT": "utf8mb4", "COLLATION_CONNECTION": "utf8mb4_general_ci",
 				"DATABASE_COLLATION": "utf8mb4_general_ci",
 			}
@@ -506,7 +505,7 @@ func charsetsRows(*exec, []string) ([]record, error) {
 
 func userVariablesRows(x *exec, _ []string) ([]record, error) {
 	var out []record
-	users := x.session.mysql.users
+	users := sessionOf(x).mysql.users
 	for _, name := range slices.Sorted(maps.Keys(users)) {
 		r := record{"VARIABLE_NAME": name, "VARIABLE_TYPE": strings.ToUpper(mysqlTypeOf(tableColumn{typ: users[name].Type}).data)}
 		if users[name].Valid {
@@ -518,7 +517,7 @@ func userVariablesRows(x *exec, _ []string) ([]record, error) {
 }
 
 func privilegesRows(x *exec, _ []string) ([]record, error) {
-	user, host, _ := strings.Cut(x.session.account(), "@")
+	user, host, _ := strings.Cut(sessionOf(x).account(), "@")
 	return []record{{"GRANTEE": "'" + user + "'@'" + host + "'", "TABLE_CATALOG": "def", "PRIVILEGE_TYPE": "USAGE", "IS_GRANTABLE": "NO"}}, nil
 }
 
@@ -526,9 +525,9 @@ func variablesRows(global bool) rowMaker {
 	return few(func(x *exec, _ []string) ([]record, error) {
 		var out []record
 		for _, key := range slices.Sorted(maps.Keys(mysqlSettings)) {
-			value := x.session.systemVariable(mysqlSettings[key])
+			value := sessionOf(x).systemVariable(mysqlSettings[key])
 			if global {
-				value = x.session.globalVariable(mysqlSettings[key])
+				value = sessionOf(x).globalVariable(mysqlSettings[key])
 			}
 			out = append(out, record{"VARIABLE_NAME": key, "VARIABLE_VALUE": value})
 		}
@@ -539,15 +538,15 @@ func variablesRows(global bool) rowMaker {
 // statusRows are the counters that monitoring reads. Those that mean nothing
 // here are left out.
 func statusRows(x *exec, _ []string) ([]record, error) {
-	x.server.sessions.mu.Lock()
-	connected := len(x.server.sessions.all)
-	x.server.sessions.mu.Unlock()
-	uptime := int(x.server.now().Sub(x.server.started).Seconds())
+	sessionOf(x).server.sessions.mu.Lock()
+	connected := len(sessionOf(x).server.sessions.all)
+	sessionOf(x).server.sessions.mu.Unlock()
+	uptime := int(sessionOf(x).server.now().Sub(sessionOf(x).server.started).Seconds())
 	values := map[string]string{
 		"Uptime": itoa(uptime), "Uptime_since_flush_status": itoa(uptime), "Threads_connected": itoa(connected),
 		"Threads_running": "1", "Aborted_clients": "0", "Aborted_connects": "0", "Compression": "OFF", "Last_query_cost": "0.000000",
 		"Max_used_connections": itoa(connected), "Open_tables": "0", "Opened_tables": "0", "Slow_queries": "0",
-		"Ssl_cipher": x.session.options.TLS.Cipher, "Ssl_version": x.session.options.TLS.Version, "Flush_commands": "0", "Prepared_stmt_count": itoa(len(x.session.prepared)),
+		"Ssl_cipher": sessionOf(x).options.TLS.Cipher, "Ssl_version": sessionOf(x).options.TLS.Version, "Flush_commands": "0", "Prepared_stmt_count": itoa(len(sessionOf(x).prepared)),
 	}
 	var out []record
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -559,15 +558,15 @@ func statusRows(x *exec, _ []string) ([]record, error) {
 func itoa(n int) string { return strconv.Itoa(n) }
 
 func processlistRows(x *exec, _ []string) ([]record, error) {
-	x.server.sessions.mu.Lock()
-	defer x.server.sessions.mu.Unlock()
+	sessionOf(x).server.sessions.mu.Lock()
+	defer sessionOf(x).server.sessions.mu.Unlock()
 	var out []record
-	now := x.server.now()
-	for s := range x.server.sessions.all {
-		if !x.session.options.Admin && s != x.session {
+	now := sessionOf(x).server.now()
+	for s := range sessionOf(x).server.sessions.all {
+		if !sessionOf(x).options.Admin && s != sessionOf(x) {
 			continue
 		}
-		user, host := cut(s.options.User, 64), "localhost"
+		user, host := sqlstate.Cut(s.options.User, 64), "localhost"
 		if addr, port, ok := s.options.client(); ok {
 			host = addr + ":" + itoa(port)
 		}
@@ -575,8 +574,8 @@ func processlistRows(x *exec, _ []string) ([]record, error) {
 			"ID": int(s.options.PID), "USER": user, "HOST": host, "COMMAND": "Sleep",
 			"TIME": int(now.Sub(s.started).Seconds()), "STATE": "", "TIME_MS": "0.000", "PROGRESS": "0.000", "QUERY_ID": 0, "TID": 0,
 		}
-		if s.dialect == x.session.dialect && s == x.session {
-			r["COMMAND"], r["STATE"], r["INFO"], r["TIME"] = "Query", "starting", x.portal.st.Text, 0
+		if s.dialect == sessionOf(x).dialect && s == sessionOf(x) {
+			r["COMMAND"], r["STATE"], r["INFO"], r["TIME"] = "Query", "starting", portalOf(x).st.Text, 0
 			if s.mysql.database != "" {
 				r["DB"] = s.mysql.database
 			}

@@ -61,10 +61,10 @@ func generatorRows(x *exec) ([][]datum.Value, error) {
 			datum.MakeText(d.Name), datum.MakeText(d.Kind), options, datum.MakeInt8(d.Version),
 			datum.TimestampTZFromTime(d.Created),
 		}
-		row = append(row, runningColumns(x.server.registry, d.Name)...)
+		row = append(row, runningColumns(sessionOf(x).server.registry, d.Name)...)
 		ends, left := datum.Null(datum.TimestampTZ), datum.Null(datum.Int8)
-		if end := x.server.registry.Ends(d); !end.IsZero() {
-			ends, left = datum.TimestampTZFromTime(end), datum.MakeInt8(daysUntil(x.server.now(), end))
+		if end := sessionOf(x).server.registry.Ends(d); !end.IsZero() {
+			ends, left = datum.TimestampTZFromTime(end), datum.MakeInt8(daysUntil(sessionOf(x).server.now(), end))
 		}
 		rows = append(rows, append(row, ends, left))
 	}
@@ -97,7 +97,7 @@ func detailTable(name, help, columns string) table {
 	list := columnList(columns)
 	return operatorTable(name, help, columns, func(x *exec) ([][]datum.Value, error) {
 		var rows [][]datum.Value
-		x.server.registry.Counted(func(c generator.Counted) bool {
+		sessionOf(x).server.registry.Counted(func(c generator.Counted) bool {
 			d, ok := c.Details()
 			if !ok || d.Table != name {
 				return true
@@ -150,7 +150,7 @@ func workerRows(x *exec) ([][]datum.Value, error) {
 }
 
 func nodeRows(x *exec) ([][]datum.Value, error) {
-	nodes, err := x.server.nodes(x.ctx)
+	nodes, err := sessionOf(x).server.nodes(x.ctx)
 	rows := make([][]datum.Value, 0, len(nodes))
 	for _, n := range nodes {
 		storeAhead := datum.Null(datum.Int8)
@@ -169,10 +169,10 @@ func nodeRows(x *exec) ([][]datum.Value, error) {
 }
 
 func sessionRows(x *exec) ([][]datum.Value, error) {
-	x.server.sessions.mu.Lock()
-	defer x.server.sessions.mu.Unlock()
+	sessionOf(x).server.sessions.mu.Lock()
+	defer sessionOf(x).server.sessions.mu.Unlock()
 	var rows [][]datum.Value
-	for s := range x.server.sessions.all {
+	for s := range sessionOf(x).server.sessions.all {
 		protocol := [...]string{"postgresql", "mysql"}[s.dialect]
 		rows = append(rows, []datum.Value{
 			datum.MakeInt4(int64(s.options.PID)), datum.MakeText(s.options.User),
@@ -186,7 +186,7 @@ func sessionRows(x *exec) ([][]datum.Value, error) {
 
 func layoutRows(x *exec) ([][]datum.Value, error) {
 	var rows [][]datum.Value
-	now := x.server.now()
+	now := sessionOf(x).server.now()
 	for _, l := range layout.Presets() {
 		capacity, err := datum.ParseText(datum.Numeric, strconv.FormatUint(l.Capacity(), 10), nil)
 		if err != nil {

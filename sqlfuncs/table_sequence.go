@@ -29,7 +29,7 @@ func (s *Server) sequenceTable(name string) *table {
 // sequenceState returns the highest id that may have been issued. A
 // generator that this server has not used yet draws one to learn where it is.
 func (x *exec) sequenceState(name string) (last, buffered int64, err error) {
-	if err := x.session.may(name); err != nil {
+	if err := sessionOf(x).may(name); err != nil {
 		return 0, 0, err
 	}
 	e, err := x.registry().Existing(x.ctx, name)
@@ -69,7 +69,7 @@ func (x *exec) highestOfAll(e *generator.Entry, last int64) (int64, error) {
 	if !counts {
 		return last, nil
 	}
-	past, err := x.server.registry.Past(x.ctx, e.Name())
+	past, err := sessionOf(x).server.registry.Past(x.ctx, e.Name())
 	if s.Increment < 0 {
 		return min(last, -(past - 1)), err
 	}
@@ -84,7 +84,7 @@ func (x *exec) highest(g generator.Generator) (last, buffered int64, known bool,
 		stats = r.Stats()
 	}
 	if e, ok := g.(generator.Explainer); ok {
-		last, err = e.Ceil(x.server.now())
+		last, err = e.Ceil(sessionOf(x).server.now())
 		if errors.Is(err, generator.ErrWrongKind) { // its ids do not follow time
 			return math.MaxInt64, stats.Buffered, true, nil
 		}
@@ -103,7 +103,7 @@ func (x *exec) highest(g generator.Generator) (last, buffered int64, known bool,
 // draw an id.
 var sequenceLastValue = catalogFunc("pg_sequence_last_value", datum.Int8, []datum.OID{datum.RegClass},
 	func(x *exec, a []datum.Value) (datum.Value, error) {
-		name, ok := x.server.sequenceOIDs.name(uint32(a[0].Int))
+		name, ok := sessionOf(x).server.sequenceOIDs.name(uint32(a[0].Int))
 		if !ok {
 			return datum.Value{}, sqlstate.New(sqlstate.UndefinedTable, "could not open relation with OID %d", a[0].Int)
 		}
@@ -111,7 +111,7 @@ var sequenceLastValue = catalogFunc("pg_sequence_last_value", datum.Int8, []datu
 	})
 
 func (x *exec) sequenceLast(name string) (datum.Value, error) {
-	e := x.server.registry.Lookup([]byte(name))
+	e := sessionOf(x).server.registry.Lookup([]byte(name))
 	if e == nil || e.Running() == nil {
 		return datum.Null(datum.Int8), nil
 	}

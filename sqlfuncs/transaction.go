@@ -91,17 +91,17 @@ func transactionPlan(t *syntax.Transaction) (tag string, run utilityFunc, err er
 		if t.Kind == syntax.StartTransaction {
 			tag = "START TRANSACTION"
 		}
-		return tag, func(x *exec) error { return x.session.begin(x, t) }, nil
+		return tag, func(x *exec) error { return sessionOf(x).begin(x, t) }, nil
 	case syntax.Commit:
-		return "COMMIT", func(x *exec) error { return x.session.endBlock(x, t, true) }, nil
+		return "COMMIT", func(x *exec) error { return sessionOf(x).endBlock(x, t, true) }, nil
 	case syntax.Rollback:
-		return "ROLLBACK", func(x *exec) error { return x.session.endBlock(x, t, false) }, nil
+		return "ROLLBACK", func(x *exec) error { return sessionOf(x).endBlock(x, t, false) }, nil
 	case syntax.Savepoint:
-		return "SAVEPOINT", func(x *exec) error { return x.session.savepoint(t.Savepoint) }, nil
+		return "SAVEPOINT", func(x *exec) error { return sessionOf(x).savepoint(t.Savepoint) }, nil
 	case syntax.ReleaseSavepoint:
-		return "RELEASE", func(x *exec) error { return x.session.release(t.Savepoint) }, nil
+		return "RELEASE", func(x *exec) error { return sessionOf(x).release(t.Savepoint) }, nil
 	case syntax.RollbackToSavepoint:
-		return "ROLLBACK", func(x *exec) error { return x.session.rollbackTo(x, t.Savepoint) }, nil
+		return "ROLLBACK", func(x *exec) error { return sessionOf(x).rollbackTo(x, t.Savepoint) }, nil
 	default:
 		return "", nil, sqlstate.New(sqlstate.FeatureNotSupported, "two-phase transactions are not supported").
 			WithHint("nextid has no data to commit; use COMMIT or ROLLBACK.")
@@ -217,7 +217,7 @@ func (s *Session) findSavepoint(what, name string) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, sqlstate.New(sqlstate.InvalidSavepoint, "savepoint %q does not exist", cut(name, 64))
+	return 0, sqlstate.New(sqlstate.InvalidSavepoint, "savepoint %q does not exist", sqlstate.Cut(name, 64))
 }
 
 func (s *Session) release(name string) error {
@@ -238,7 +238,7 @@ func (s *Session) rollbackTo(x *exec, name string) error {
 	s.settingsChanged()
 	s.tx.savepoints = s.tx.savepoints[:i+1]
 	opened := s.tx.savepoints[i].portals
-	s.closePortals(func(p *Portal) bool { return p.opened > opened && p != x.portal })
+	s.closePortals(func(p *Portal) bool { return p.opened > opened && p != portalOf(x) })
 	s.tx.state = txOpen
 	return nil
 }

@@ -21,7 +21,7 @@ func (p *planner) declare(st *Statement, t *syntax.Declare) error {
 	inner.fast = nil
 	st.tag = "DECLARE CURSOR"
 	st.utility = utilityFunc(func(x *exec) error {
-		s := x.session
+		s := sessionOf(x)
 		if s.tx.state == txIdle && !t.Hold {
 			return sqlstate.New(sqlstate.NoActiveTransaction, "DECLARE CURSOR can only be used in transaction blocks")
 		}
@@ -33,7 +33,7 @@ func (p *planner) declare(st *Statement, t *syntax.Declare) error {
 			return err
 		}
 		c.init(s, inner, slices.Clone(x.params))
-		if err := c.keeps(x.portal.bytes, st.cost, x.params); err != nil {
+		if err := c.keeps(portalOf(x).bytes, st.cost, x.params); err != nil {
 			s.dropPortal(c)
 			return err
 		}
@@ -57,9 +57,9 @@ func closeCursorPlan(st *Statement, t *syntax.CloseCursor) {
 		st.tag = "CLOSE CURSOR ALL"
 	}
 	st.utility = utilityFunc(func(x *exec) error {
-		s := x.session
+		s := sessionOf(x)
 		if t.Name == "" {
-			s.closePortals(func(p *Portal) bool { return p != x.portal && p != &s.unnamedPo })
+			s.closePortals(func(p *Portal) bool { return p != portalOf(x) && p != &s.unnamedPo })
 			return nil
 		}
 		c, err := s.cursorNamed(t.Name)
@@ -75,7 +75,7 @@ func (s *Session) cursorNamed(name string) (*Portal, error) {
 	if c, ok := s.portals[name]; ok {
 		return c, nil
 	}
-	return nil, sqlstate.New(sqlstate.InvalidCursorName, "cursor %q does not exist", cut(name, 64))
+	return nil, sqlstate.New(sqlstate.InvalidCursorName, "cursor %q does not exist", sqlstate.Cut(name, 64))
 }
 
 // fetchPlan is FETCH and MOVE.
@@ -88,7 +88,7 @@ func (p *planner) fetch(st *Statement, t *syntax.Fetch) {
 		st.tag = "MOVE"
 	}
 	f := &fetchPlan{t}
-	st.utility, st.Columns = f, f.columns(p.session)
+	st.utility, st.Columns = f, f.columns(plannedFor(p))
 }
 
 // columns are the cursor's; they are known only while it is open.
@@ -101,7 +101,7 @@ func (f *fetchPlan) columns(s *Session) []Column {
 }
 
 func (f *fetchPlan) run(x *exec) (rowIter, error) {
-	c, err := x.session.cursorNamed(f.t.Cursor)
+	c, err := sessionOf(x).cursorNamed(f.t.Cursor)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func (p *planner) explain(st *Statement, t *syntax.Explain) error {
 	statement := t.Statement
 	if e, ok := statement.(*syntax.Execute); ok {
 		p.private = true
-		inner, err := p.session.Prepared([]byte(e.Name))
+		inner, err := plannedFor(p).Prepared([]byte(e.Name))
 		if err != nil {
 			return err
 		}

@@ -22,9 +22,9 @@ func (p *planner) prepare(st *Statement, t *syntax.Prepare) error {
 		types = append(types, oid)
 	}
 	st.utility = utilityFunc(func(x *exec) error {
-		s := x.session
+		s := sessionOf(x)
 		if _, ok := s.prepared[t.Name]; ok {
-			return sqlstate.New(sqlstate.DuplicateStatement, "prepared statement %q already exists", cut(t.Name, 64))
+			return sqlstate.New(sqlstate.DuplicateStatement, "prepared statement %q already exists", sqlstate.Cut(t.Name, 64))
 		}
 		parsed, err := s.parse(t.Text) // anew, so that positions are those of the inner text
 		if err != nil {
@@ -49,13 +49,13 @@ func deallocatePlan(st *Statement, t *syntax.Deallocate) {
 	}
 	st.utility = utilityFunc(func(x *exec) error {
 		if t.Name == "" {
-			x.session.unprepareAll()
+			sessionOf(x).unprepareAll()
 			return nil
 		}
-		if _, err := x.session.Prepared([]byte(t.Name)); err != nil {
+		if _, err := sessionOf(x).Prepared([]byte(t.Name)); err != nil {
 			return err
 		}
-		x.session.Unprepare([]byte(t.Name))
+		sessionOf(x).Unprepare([]byte(t.Name))
 		return nil
 	})
 }
@@ -73,7 +73,7 @@ type executePlan struct {
 // is planned anew each time.
 func (p *planner) execute(st *Statement, t *syntax.Execute) error {
 	p.private = true
-	inner, err := p.session.Prepared([]byte(t.Name))
+	inner, err := plannedFor(p).Prepared([]byte(t.Name))
 	if err != nil {
 		return at(t.Pos, err)
 	}
@@ -82,7 +82,7 @@ func (p *planner) execute(st *Statement, t *syntax.Execute) error {
 			len(inner.Params), len(t.Args)).WithMySQL(1210, "HY000"))
 	}
 	if len(t.Args) != len(inner.Params) {
-		return at(t.Pos, sqlstate.New(sqlstate.SyntaxError, "wrong number of parameters for prepared statement %q", cut(t.Name, 64)).
+		return at(t.Pos, sqlstate.New(sqlstate.SyntaxError, "wrong number of parameters for prepared statement %q", sqlstate.Cut(t.Name, 64)).
 			WithDetail("Expected %d parameters but got %d.", len(inner.Params), len(t.Args)))
 	}
 	e := &executePlan{name: t.Name, ast: t}
@@ -103,7 +103,7 @@ func (p *planner) execute(st *Statement, t *syntax.Execute) error {
 		e.args = append(e.args, x)
 	}
 	if p.mysql {
-		if inner, err = p.session.forTypes(inner, given); err == nil {
+		if inner, err = plannedFor(p).forTypes(inner, given); err == nil {
 			e.variant, err = inner, p.coerceParams(e.args, inner.Params)
 		}
 		if err != nil {
@@ -127,14 +127,14 @@ func (e *executePlan) columns(s *Session) []Column {
 }
 
 func (e *executePlan) run(x *exec) (rowIter, error) {
-	st, err := x.session.Prepared([]byte(e.name))
+	st, err := sessionOf(x).Prepared([]byte(e.name))
 	if err != nil {
 		return nil, err
 	}
 	if e.variant != nil {
 		st = e.variant
 	}
-	if err := x.session.checkTransaction(st.exits); err != nil {
+	if err := sessionOf(x).checkTransaction(st.exits); err != nil {
 		return nil, err
 	}
 	params, err := evalAll(x, e.args)
@@ -142,7 +142,7 @@ func (e *executePlan) run(x *exec) (rowIter, error) {
 		return nil, err
 	}
 	inner := &Portal{}
-	inner.init(x.session, st, params)
+	inner.init(sessionOf(x), st, params)
 	if st.Columns == nil {
 		_, err := inner.Next(x.ctx)
 		if errors.Is(err, io.EOF) {

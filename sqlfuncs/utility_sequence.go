@@ -13,7 +13,7 @@ import (
 
 // needAdmin refuses a statement to sessions that may not change generators.
 func needAdmin(x *exec, what string) error {
-	if !x.session.options.Admin {
+	if !sessionOf(x).options.Admin {
 		return sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied for %s", what).
 			WithHint("Connect as a user with the role admin.")
 	}
@@ -69,7 +69,7 @@ func createSequencePlan(st *Statement, t *syntax.CreateSequence) error {
 		err := x.registry().Create(x.ctx, name, "segment", options)
 		if errors.Is(err, generator.ErrExists) {
 			if t.IfNotExists {
-				x.session.notice("relation \"" + name + "\" already exists, skipping")
+				sessionOf(x).notice("relation \"" + name + "\" already exists, skipping")
 				return nil
 			}
 			return sqlstate.New(sqlstate.DuplicateTable, "relation %q already exists", name)
@@ -120,7 +120,7 @@ func (x *exec) dropSequence(name string) error {
 	again.text("description", s.Description)
 	same := counts && d.Kind == "segment"
 	if same {
-		same = x.server.registry.Alike(d, again.json())
+		same = sessionOf(x).server.registry.Alike(d, again.json())
 	}
 	if !same {
 		return sqlstate.New(sqlstate.WrongObjectType, "%q is no sequence that CREATE SEQUENCE could make again: it is a generator of kind %s with options of its own", name, d.Kind).
@@ -142,7 +142,7 @@ func alterSequencePlan(st *Statement, t *syntax.AlterSequence) error {
 		}
 		if _, err := x.registry().Existing(x.ctx, name); missing(err) {
 			if t.IfExists {
-				x.session.notice("relation \"" + name + "\" does not exist, skipping")
+				sessionOf(x).notice("relation \"" + name + "\" does not exist, skipping")
 				return nil
 			}
 			return sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", name)
@@ -185,7 +185,7 @@ func dropSequencePlan(st *Statement, t *syntax.DropSequence) {
 				if !t.IfExists {
 					return sqlstate.New(sqlstate.UndefinedTable, "sequence %q does not exist", name)
 				}
-				x.session.notice("sequence \"" + name + "\" does not exist, skipping")
+				sessionOf(x).notice("sequence \"" + name + "\" does not exist, skipping")
 				err = nil
 			}
 			if err != nil {
@@ -212,7 +212,7 @@ func sequenceNotePlan(st *Statement, t *syntax.SequenceNote) {
 				return err
 			}
 		}
-		x.session.notice("nextid keeps no " + t.What + " of sequences: nothing is changed")
+		sessionOf(x).notice("nextid keeps no " + t.What + " of sequences: nothing is changed")
 		return nil
 	})
 }

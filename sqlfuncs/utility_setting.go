@@ -16,7 +16,7 @@ func (s *Session) assign(def *setting, value string, local bool) error {
 	switch key {
 	case "session_authorization", "role":
 		if def, _ := s.vars.base[key]; value != "default" && value != "none" && value != def && value != s.options.User {
-			return sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied to set %s %q", strings.ReplaceAll(key, "_", " "), cut(value, 64)).
+			return sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied to set %s %q", strings.ReplaceAll(key, "_", " "), sqlstate.Cut(value, 64)).
 				WithHint("Connect as that user instead.")
 		}
 		if value == "default" {
@@ -46,7 +46,7 @@ const maxSessionSettings = 512
 func (p *planner) set(st *Statement, t *syntax.Set) error {
 	st.tag = t.Tag
 	for _, item := range t.Items {
-		if _, err := lookupSetting(item.Name); err != nil && !item.Global && p.session.dialect == syntax.PostgreSQL {
+		if _, err := lookupSetting(item.Name); err != nil && !item.Global && plannedFor(p).dialect == syntax.PostgreSQL {
 			return at(item.Pos, err)
 		}
 	}
@@ -69,8 +69,8 @@ func (x *exec) assign(item *syntax.SetItem) error {
 	}
 	local := item.Local || strings.HasPrefix(s.name, "transaction_")
 	if item.Default {
-		x.session.vars.reset(strings.ToLower(s.name), local)
-		x.session.settingsChanged()
+		sessionOf(x).vars.reset(strings.ToLower(s.name), local)
+		sessionOf(x).settingsChanged()
 		return nil
 	}
 	value, err := x.settingText(s, item.Values)
@@ -80,7 +80,7 @@ func (x *exec) assign(item *syntax.SetItem) error {
 	if value, err = normalizeSetting(s, value); err != nil {
 		return err
 	}
-	return x.session.assign(s, value, local)
+	return sessionOf(x).assign(s, value, local)
 }
 
 // settingText joins the values of SET: words, strings and numbers. The
@@ -94,7 +94,7 @@ func (x *exec) settingText(def *setting, values []syntax.Expr) (string, error) {
 		case *syntax.Literal:
 			parts[i] = e.Text
 		default:
-			p := x.session.planner("")
+			p := sessionOf(x).planner("")
 			c, err := p.expr(nil, e)
 			interval := err == nil && c.typ == datum.Interval
 			if err == nil {
@@ -121,8 +121,8 @@ func (x *exec) settingText(def *setting, values []syntax.Expr) (string, error) {
 }
 
 func resetAll(x *exec) error {
-	x.session.vars.resetAll()
-	x.session.settingsChanged()
+	sessionOf(x).vars.resetAll()
+	sessionOf(x).settingsChanged()
 	return nil
 }
 
@@ -135,7 +135,7 @@ func (p *planner) show(st *Statement, t *syntax.Show) error {
 			open: func(x *exec) (rowIter, error) {
 				var rows [][]datum.Value
 				for _, key := range slices.Sorted(maps.Keys(settings)) {
-					value, _ := x.session.vars.get(key)
+					value, _ := sessionOf(x).vars.get(key)
 					rows = append(rows, []datum.Value{datum.MakeText(settings[key].name), datum.MakeText(value), datum.MakeText("")})
 				}
 				return &sliceRows{rows: rows}, nil
@@ -150,9 +150,9 @@ func (p *planner) show(st *Statement, t *syntax.Show) error {
 	}
 	key := strings.ToLower(def.name)
 	st.query = &queryPlan{columns: []Column{textColumn(def.name)}, open: func(x *exec) (rowIter, error) {
-		value, ok := x.session.vars.get(key)
+		value, ok := sessionOf(x).vars.get(key)
 		if !ok {
-			return nil, sqlstate.New(sqlstate.UndefinedObject, "unrecognized configuration parameter %q", cut(t.Name, 64))
+			return nil, sqlstate.New(sqlstate.UndefinedObject, "unrecognized configuration parameter %q", sqlstate.Cut(t.Name, 64))
 		}
 		return singleRow(datum.MakeText(value)), nil
 	}}
@@ -168,7 +168,7 @@ func textColumn(name string) Column {
 func discardPlan(st *Statement, t *syntax.Discard) error {
 	st.tag = "DISCARD " + t.What
 	st.utility = utilityFunc(func(x *exec) error {
-		s := x.session
+		s := sessionOf(x)
 		switch t.What {
 		case "SEQUENCES":
 			s.last = lastID{}
@@ -177,7 +177,7 @@ func discardPlan(st *Statement, t *syntax.Discard) error {
 			if s.tx.state != txIdle {
 				return sqlstate.New(sqlstate.ActiveTransaction, "DISCARD ALL cannot run inside a transaction block")
 			}
-			s.closePortals(func(p *Portal) bool { return p != x.portal })
+			s.closePortals(func(p *Portal) bool { return p != portalOf(x) })
 			s.vars.resetAll()
 			s.settingsChanged()
 			s.unprepareAll()

@@ -403,3 +403,9 @@ func (t *areTranslator) hex(least, most int) error {
 	t.character(rune(v))
 	return nil
 }
+
+// firstRune is the character at s[i:], for messages.
+func firstRune(s string, i int) string {
+	r, _ := utf8.DecodeRuneInString(s[i:])
+	return string(r)
+}

@@ -143,3 +143,5 @@ func (j jsonText) element(n int64) (value jsonText, ok bool) {
 
 // unquote is the text of a string.
 func (j jsonText) unquote() (string, error) { return datum.UnquoteJSON(string(j)) }
+
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
