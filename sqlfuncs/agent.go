@@ -10,6 +10,7 @@ import (
 
 	"nextid/sqlfuncs/audit"
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 )
 
 // Agents are those who draw ids with get_id, Twitter's service call. They
@@ -92,7 +93,7 @@ type Trail interface {
 }
 
 // record counts an id and writes it to the trail.
-func (x *exec) record(agent string, id int64) {
+func recordAgent(x *engine.Exec, agent string, id int64) {
 	s := sessionOf(x).server
 	now := s.now()
 	s.agents.count(agent, now)
@@ -103,7 +104,7 @@ func (x *exec) record(agent string, id int64) {
 	}
 }
 
-func agentRows(x *exec) ([][]datum.Value, error) {
+func agentRows(x *engine.Exec) ([][]datum.Value, error) {
 	known := sessionOf(x).server.agents.known.Load()
 	if known == nil {
 		return nil, nil
@@ -118,7 +119,7 @@ func agentRows(x *exec) ([][]datum.Value, error) {
 	return rows, nil
 }
 
-func trailRows(x *exec) ([][]datum.Value, error) {
+func trailRows(x *engine.Exec) ([][]datum.Value, error) {
 	refused := datum.MakeInt8(sessionOf(x).server.agents.refused.Load())
 	if sessionOf(x).server.trail == nil {
 		row := []datum.Value{datum.Null(datum.Text), refused}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
@@ -20,27 +21,27 @@ type CopyOut struct {
 	quote     byte
 	escape    byte
 	header    bool
-	columns   []Column
+	columns   []engine.Column
 	force     []bool // columns that are always quoted
 }
 
 // copy plans COPY (query) TO STDOUT.
-func (p *planner) copy(st *Statement, t *syntax.Copy) error {
+func planCopy(p *engine.Planner, st *Statement, t *syntax.Copy) error {
 	if t.Unsupported != "" {
-		return unsupported(t.Pos, t.Unsupported)
+		return engine.Unsupported(t.Pos, t.Unsupported)
 	}
-	if err := p.selectStatement(st, t.Query); err != nil {
+	if err := selectStatement(p, st, t.Query); err != nil {
 		return err
 	}
 	out, err := newCopyOut(&t.Options, st.Columns)
 	if err != nil {
-		return at(t.Pos, err)
+		return engine.At(t.Pos, err)
 	}
 	st.copy, st.tag, st.fast = out, "COPY", nil
 	return nil
 }
 
-func newCopyOut(o *syntax.CopyOptions, columns []Column) (*CopyOut, error) {
+func newCopyOut(o *syntax.CopyOptions, columns []engine.Column) (*CopyOut, error) {
 	c := &CopyOut{format: o.Format, delimiter: '\t', null: `\N`, quote: '"', header: o.Header, columns: columns}
 	if c.format == "" {
 		c.format = "text"

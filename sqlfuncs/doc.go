@@ -7,6 +7,8 @@
 //	syntax    text to tree, both dialects
 //	datum     values, types, casts, text and binary forms
 //	sqlstate  the one error type that reaches a client
+//	account   what sessions hold in memory
+//	engine    planner and executor: functions, tables and expressions of any kind
 //	sqlfuncs  Server (shared), Session (one connection), Statement (analysed
 //	          text), Portal (a statement being executed)
 //
@@ -24,18 +26,18 @@
 //
 // # Where to find things
 //
-//	functions    func_*.go, one file a family; function.go describes one
-//	tables       table_*.go; table.go describes one
-//	planner      plan_*.go
-//	execution    exec_*.go
-//	statements that return no rows: utility_*.go
+//	functions                        func_*.go, one file a family; engine.Function describes one
+//	tables                           table_*.go; engine.Table describes one
+//	what statements can name         registry.go
+//	what the engine asks of a session  session_host.go
+//	statements                       plan_statement.go; those that return no rows: utility_*.go
 //
 // # The MySQL dialect
 //
-// Both dialects share the planner, the executor and nextid's own functions.
-// Where an expression means something else in MySQL, the planner's method
-// begins with a branch on planner.mysql:
+// Both dialects share the engine and nextid's own functions. Where an
+// expression means something else in MySQL, the engine asks its Dialect:
 //
+//	the rules                    plan_mysql_dialect.go
 //	literals, operators, types   plan_mysql.go
 //	calls and casts              plan_mysql_call.go, func_mysql_*.go
 //	conversions of values        mysql_value.go, mysql_decimal.go

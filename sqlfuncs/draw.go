@@ -7,34 +7,35 @@ import (
 
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 )
 
 // entry resolves a generator's name.
-func (x *exec) entry(name string) (*generator.Entry, error) {
+func entry(x *engine.Exec, name string) (*generator.Entry, error) {
 	if err := sessionOf(x).may(name); err != nil {
 		return nil, err
 	}
 	if e := sessionOf(x).server.registry.Lookup([]byte(name)); e != nil {
 		return e, nil
 	}
-	return x.registry().Get(x.ctx, name)
+	return registryOf(x).Get(x.Ctx, name)
 }
 
 // registry is for questions that may reach the store: what was answered
 // before need not wait for them.
-func (x *exec) registry() *generator.Registry {
+func registryOf(x *engine.Exec) *generator.Registry {
 	sessionOf(x).waits()
 	return sessionOf(x).server.registry
 }
 
 // nextID draws one id.
-func (x *exec) nextID(e *generator.Entry) (int64, error) {
-	r, err := x.draw(e, 1)
+func nextID(x *engine.Exec, e *generator.Entry) (int64, error) {
+	r, err := draw(x, e, 1)
 	return r.First, err
 }
 
 // draw draws a run of ids, waiting where it must.
-func (x *exec) draw(e *generator.Entry, n int64) (generator.Range, error) {
+func draw(x *engine.Exec, e *generator.Entry, n int64) (generator.Range, error) {
 	if err := sessionOf(x).may(e.Name()); err != nil {
 		return generator.Range{}, err
 	}
@@ -42,12 +43,12 @@ func (x *exec) draw(e *generator.Entry, n int64) (generator.Range, error) {
 	if !ok {
 		sessionOf(x).waits()
 		var err error
-		if r, err = e.Next(x.ctx, n); err != nil {
+		if r, err = e.Next(x.Ctx, n); err != nil {
 			return r, err
 		}
 		if sessionOf(x).warned != e {
 			sessionOf(x).warned = e
-			x.warnOfEnd(e.Name(), e.Ends())
+			warnOfEnd(x, e.Name(), e.Ends())
 		}
 	}
 	sessionOf(x).drew(e, r.Last())
@@ -56,7 +57,7 @@ func (x *exec) draw(e *generator.Entry, n int64) (generator.Range, error) {
 
 // warnOfEnd tells the client that the time of a generator runs out soon. The warm path does not come here: who opens the generator, or
 // has to wait for it, is told.
-func (x *exec) warnOfEnd(name string, ends time.Time) {
+func warnOfEnd(x *engine.Exec, name string, ends time.Time) {
 	now := sessionOf(x).server.now()
 	if ends.IsZero() || ends.Sub(now) > generator.EndsSoon {
 		return
@@ -71,28 +72,28 @@ type idRun struct {
 	left  int64
 }
 
-func (r *idRun) next(x *exec, max int64) (generator.Range, error) {
+func (r *idRun) Next(x *engine.Exec, max int64) (generator.Range, error) {
 	if r.left <= 0 {
 		return generator.Range{}, io.EOF
 	}
-	run, err := x.draw(r.entry, min(max, r.left))
+	run, err := draw(x, r.entry, min(max, r.left))
 	r.left -= run.Count
 	return run, err
 }
 
 // rows makes an idRun a rowIter.
-func (r *idRun) rows() rowIter {
+func (r *idRun) rows() engine.Rows {
 	var run generator.Range
-	return funcRows(func(x *exec) ([]datum.Value, error) {
+	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
 		if run.Count == 0 {
 			var err error
-			if run, err = r.next(x, 1); err != nil {
+			if run, err = r.Next(x, 1); err != nil {
 				return nil, err
 			}
 		}
 		id := run.First
 		run.First, run.Count = run.First+run.Step, run.Count-1
-		x.idRow[0] = datum.MakeInt8(id)
-		return x.idRow[:], nil
+		x.IDRow[0] = datum.MakeInt8(id)
+		return x.IDRow[:], nil
 	})
 }

@@ -6,53 +6,54 @@ import (
 	"strings"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
 
 // adminFunctions create, change and drop generators. Options are a JSON
 // object, or named arguments: create_generator('a', 'segment', step => 1000).
-var adminFunctions = []function{
+var adminFunctions = []engine.Function{
 	{
-		name: "create_generator", schema: nextidSchema, result: datum.Text, volatile: isVolatile, admin: true,
-		args: []argument{{name: "name", typ: datum.Text}, {name: "kind", typ: datum.Text}, {name: "options", typ: datum.JSONB, optional: true}},
-		help: "creates a generator; returns its name", namedOptions: 2,
-		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
+		Name: "create_generator", Schema: engine.NextidSchema, Result: datum.Text, Volatile: engine.Volatile, Admin: true,
+		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "kind", Type: datum.Text}, {Name: "options", Type: datum.JSONB, Optional: true}},
+		Help: "creates a generator; returns its name", NamedOptions: 2,
+		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			options, err := optionsArg(a, 2)
 			if err != nil {
 				return datum.Value{}, err
 			}
-			if err := x.registry().Create(x.ctx, a[0].Str, a[1].Str, options); err != nil {
+			if err := registryOf(x).Create(x.Ctx, a[0].Str, a[1].Str, options); err != nil {
 				return a[0], err
 			}
-			x.warnOfEnd(a[0].Str, x.registry().EndsOf(x.ctx, a[0].Str))
+			warnOfEnd(x, a[0].Str, registryOf(x).EndsOf(x.Ctx, a[0].Str))
 			return a[0], nil
 		},
 	},
 	{
-		name: "alter_generator", schema: nextidSchema, result: datum.Text, volatile: isVolatile, admin: true,
-		args: []argument{{name: "name", typ: datum.Text}, {name: "options", typ: datum.JSONB, optional: true}},
-		help: "changes options of a generator; returns its name", namedOptions: 1,
-		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
+		Name: "alter_generator", Schema: engine.NextidSchema, Result: datum.Text, Volatile: engine.Volatile, Admin: true,
+		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "options", Type: datum.JSONB, Optional: true}},
+		Help: "changes options of a generator; returns its name", NamedOptions: 1,
+		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			options, err := optionsArg(a, 1)
 			if err != nil {
 				return datum.Value{}, err
 			}
-			return a[0], x.registry().Alter(x.ctx, a[0].Str, options)
+			return a[0], registryOf(x).Alter(x.Ctx, a[0].Str, options)
 		},
 	},
 	{
-		name: "drop_generator", schema: nextidSchema, result: datum.Text, volatile: isVolatile, admin: true,
-		args: nameArg, help: "drops a generator; its ids stay used",
-		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
-			return a[0], x.registry().Drop(x.ctx, a[0].Str)
+		Name: "drop_generator", Schema: engine.NextidSchema, Result: datum.Text, Volatile: engine.Volatile, Admin: true,
+		Args: nameArg, Help: "drops a generator; its ids stay used",
+		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+			return a[0], registryOf(x).Drop(x.Ctx, a[0].Str)
 		},
 	},
 	{
-		name: "recover_generator", schema: nextidSchema, result: datum.Text, volatile: isVolatile, admin: true,
-		args: []argument{{name: "name", typ: datum.Text}, {name: "at_least", typ: datum.Int8}},
-		help: "starts a generator again that stopped because the shared store went back; its ids go on at at_least or above",
-		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
-			return a[0], x.registry().Recover(x.ctx, a[0].Str, a[1].Int)
+		Name: "recover_generator", Schema: engine.NextidSchema, Result: datum.Text, Volatile: engine.Volatile, Admin: true,
+		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "at_least", Type: datum.Int8}},
+		Help: "starts a generator again that stopped because the shared store went back; its ids go on at at_least or above",
+		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+			return a[0], registryOf(x).Recover(x.Ctx, a[0].Str, a[1].Int)
 		},
 	},
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -14,24 +15,24 @@ var aggregateFunctions = slices.Concat(
 	collectAggregates, jsonAggregates,
 )
 
-var countAggregates = []function{
-	{name: "count", result: datum.Int8, agg: newCount, help: "number of rows"},
-	{name: "count", args: args(anyType), result: datum.Int8, agg: newCount, help: "number of rows with a value"},
+var countAggregates = []engine.Function{
+	{Name: "count", Result: datum.Int8, Aggregate: newCount, Help: "number of rows"},
+	{Name: "count", Args: engine.Args(engine.AnyType), Result: datum.Int8, Aggregate: newCount, Help: "number of rows with a value"},
 }
 
 // count counts rows, or values that are not NULL.
 type count struct{ n int64 }
 
-func newCount(datum.OID) aggregate { return new(count) }
+func newCount(datum.OID) engine.Aggregate { return new(count) }
 
-func (c *count) add(_ *exec, a []datum.Value) error {
+func (c *count) Add(_ *engine.Exec, a []datum.Value) error {
 	if len(a) == 0 || a[0].Valid {
 		c.n++
 	}
 	return nil
 }
 
-func (c *count) result() (datum.Value, error) { return datum.MakeInt8(c.n), nil }
+func (c *count) Result() (datum.Value, error) { return datum.MakeInt8(c.n), nil }
 
 // fold combines the values one by one; NULLs are left out.
 type fold struct {
@@ -39,11 +40,11 @@ type fold struct {
 	step  func(so, v datum.Value) (datum.Value, error)
 }
 
-func newFold(step func(so, v datum.Value) (datum.Value, error)) func(datum.OID) aggregate {
-	return func(t datum.OID) aggregate { return &fold{value: datum.Null(t), step: step} }
+func newFold(step func(so, v datum.Value) (datum.Value, error)) func(datum.OID) engine.Aggregate {
+	return func(t datum.OID) engine.Aggregate { return &fold{value: datum.Null(t), step: step} }
 }
 
-func (f *fold) add(_ *exec, a []datum.Value) error {
+func (f *fold) Add(_ *engine.Exec, a []datum.Value) error {
 	switch {
 	case !a[0].Valid:
 		return nil
@@ -56,7 +57,7 @@ func (f *fold) add(_ *exec, a []datum.Value) error {
 	return err
 }
 
-func (f *fold) result() (datum.Value, error) { return f.value, nil }
+func (f *fold) Result() (datum.Value, error) { return f.value, nil }
 
 // orderedTypes are those that PostgreSQL has min and max for.
 var orderedTypes = []datum.OID{
@@ -65,12 +66,12 @@ var orderedTypes = []datum.OID{
 }
 
 // extremes are min (sign -1) and max (sign 1).
-func extremes(name, help string, sign int) []function {
-	var out []function
+func extremes(name, help string, sign int) []engine.Function {
+	var out []engine.Function
 	for _, t := range orderedTypes {
-		out = append(out, function{
-			name: name, args: args(t), result: t, help: help,
-			agg: func(t datum.OID) aggregate { return &extremeAgg{value: datum.Null(t), sign: sign} },
+		out = append(out, engine.Function{
+			Name: name, Args: engine.Args(t), Result: t, Help: help,
+			Aggregate: func(t datum.OID) engine.Aggregate { return &extremeAgg{value: datum.Null(t), sign: sign} },
 		})
 	}
 	return out
@@ -80,18 +81,18 @@ func extremes(name, help string, sign int) []function {
 type extremeAgg struct {
 	value datum.Value
 	sign  int
-	fold  textFold
+	fold  engine.TextFold
 	held  int // bytes, of the largest value so far
 }
 
-func (e *extremeAgg) foldedBy(f textFold) { e.fold = f }
+func (e *extremeAgg) FoldedBy(f engine.TextFold) { e.fold = f }
 
-func (e *extremeAgg) add(x *exec, a []datum.Value) error {
+func (e *extremeAgg) Add(x *engine.Exec, a []datum.Value) error {
 	if !a[0].Valid {
 		return nil
 	}
-	if n := sizeOf(a[0]) - e.held; n > 0 {
-		if err := x.hold(n); err != nil {
+	if n := engine.SizeOf(a[0]) - e.held; n > 0 {
+		if err := x.Hold(n); err != nil {
 			return err
 		}
 		e.held += n
@@ -100,19 +101,19 @@ func (e *extremeAgg) add(x *exec, a []datum.Value) error {
 		e.value = a[0]
 		return nil
 	}
-	c, err := datum.Compare(e.fold.apply(a[0]), e.fold.apply(e.value))
+	c, err := datum.Compare(e.fold.Apply(a[0]), e.fold.Apply(e.value))
 	if c*e.sign > 0 {
 		e.value = a[0]
 	}
 	return err
 }
 
-func (e *extremeAgg) result() (datum.Value, error) { return e.value, nil }
+func (e *extremeAgg) Result() (datum.Value, error) { return e.value, nil }
 
-var collectAggregates = []function{
-	{name: "string_agg", args: args(datum.Text, datum.Text), result: datum.Text, agg: newStringAgg, help: "the values as one text, with a separator"},
-	{name: "string_agg", args: args(datum.Bytea, datum.Bytea), result: datum.Bytea, agg: newStringAgg, help: "the values as one byte string, with a separator"},
-	{name: "array_agg", args: args(anyElement), result: datum.AnyArray, agg: newArrayAgg, help: "the values as an array, NULLs too"},
+var collectAggregates = []engine.Function{
+	{Name: "string_agg", Args: engine.Args(datum.Text, datum.Text), Result: datum.Text, Aggregate: newStringAgg, Help: "the values as one text, with a separator"},
+	{Name: "string_agg", Args: engine.Args(datum.Bytea, datum.Bytea), Result: datum.Bytea, Aggregate: newStringAgg, Help: "the values as one byte string, with a separator"},
+	{Name: "array_agg", Args: engine.Args(engine.AnyElement), Result: datum.AnyArray, Aggregate: newArrayAgg, Help: "the values as an array, NULLs too"},
 }
 
 // stringAgg joins texts or byte strings.
@@ -122,31 +123,31 @@ type stringAgg struct {
 	valid bool
 }
 
-func newStringAgg(t datum.OID) aggregate {
+func newStringAgg(t datum.OID) engine.Aggregate {
 	if t != datum.Bytea {
 		t = datum.Text
 	}
 	return &stringAgg{typ: t}
 }
 
-func (s *stringAgg) add(x *exec, a []datum.Value) error {
+func (s *stringAgg) Add(x *engine.Exec, a []datum.Value) error {
 	if !a[0].Valid {
 		return nil
 	}
-	if err := x.hold(2 * (len(a[0].Str) + len(a[1].Str))); err != nil { // twice: it grows
+	if err := x.Hold(2 * (len(a[0].Str) + len(a[1].Str))); err != nil { // twice: it grows
 		return err
 	}
 	if s.valid {
 		s.text = append(s.text, a[1].Str...) // of a NULL separator: nothing
 	}
 	s.valid = true
-	if s.text = append(s.text, a[0].Str...); len(s.text) > maxTextBytes {
-		return errTextTooLong
+	if s.text = append(s.text, a[0].Str...); len(s.text) > engine.MaxTextBytes {
+		return engine.ErrTextTooLong
 	}
 	return nil
 }
 
-func (s *stringAgg) result() (datum.Value, error) {
+func (s *stringAgg) Result() (datum.Value, error) {
 	if !s.valid {
 		return datum.Null(s.typ), nil
 	}
@@ -161,7 +162,7 @@ type arrayAgg struct {
 	bytes  int
 }
 
-func newArrayAgg(t datum.OID) aggregate {
+func newArrayAgg(t datum.OID) engine.Aggregate {
 	info, _ := datum.TypeInfo(t)
 	if info.Elem != 0 && info.Category == 'A' {
 		return &arrayAgg{array: t, nested: true}
@@ -169,21 +170,21 @@ func newArrayAgg(t datum.OID) aggregate {
 	return &arrayAgg{array: info.Array}
 }
 
-func (g *arrayAgg) add(x *exec, a []datum.Value) error {
+func (g *arrayAgg) Add(x *engine.Exec, a []datum.Value) error {
 	v := a[0]
 	if g.nested {
 		if err := g.checkShape(v); err != nil {
 			return err
 		}
 	}
-	if g.bytes += len(v.Str); g.bytes > maxTextBytes {
-		return errTextTooLong
+	if g.bytes += len(v.Str); g.bytes > engine.MaxTextBytes {
+		return engine.ErrTextTooLong
 	}
 	g.elems = append(g.elems, v)
 	if err := checkArraySize(len(g.elems)); err != nil {
 		return err
 	}
-	return x.holdRow([]datum.Value{v})
+	return x.HoldRow([]datum.Value{v})
 }
 
 // checkShape refuses arrays that do not fit together.
@@ -192,14 +193,14 @@ func (g *arrayAgg) checkShape(v datum.Value) error {
 	case !v.Valid:
 		return sqlstate.New(sqlstate.NullNotAllowed, "cannot accumulate null arrays")
 	case len(v.Elems) == 0:
-		return sqlstate.New(codeArraySubscript, "cannot accumulate empty arrays")
-	case len(g.elems) > 0 && !slices.Equal(dimensions(v), dimensions(g.elems[0])):
-		return sqlstate.New(codeArraySubscript, "cannot accumulate arrays of different dimensionality")
+		return sqlstate.New(engine.CodeArraySubscript, "cannot accumulate empty arrays")
+	case len(g.elems) > 0 && !slices.Equal(engine.Dimensions(v), engine.Dimensions(g.elems[0])):
+		return sqlstate.New(engine.CodeArraySubscript, "cannot accumulate arrays of different dimensionality")
 	}
 	return nil
 }
 
-func (g *arrayAgg) result() (datum.Value, error) {
+func (g *arrayAgg) Result() (datum.Value, error) {
 	if len(g.elems) == 0 {
 		return datum.Null(g.array), nil
 	}

@@ -2,11 +2,12 @@ package sqlfuncs
 
 import (
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 )
 
-var jsonAggregates = []function{
-	{name: "json_agg", args: args(anyElement), result: datum.JSON, volatile: stable, agg: newJSONAgg(datum.JSON), help: "the values as a JSON array, NULLs too"},
-	{name: "json_object_agg", args: args(anyType, anyType), result: datum.JSON, volatile: stable, agg: newJSONObjectAgg(datum.JSON), help: "a JSON object of keys and values"},
+var jsonAggregates = []engine.Function{
+	{Name: "json_agg", Args: engine.Args(engine.AnyElement), Result: datum.JSON, Volatile: engine.Stable, Aggregate: newJSONAgg(datum.JSON), Help: "the values as a JSON array, NULLs too"},
+	{Name: "json_object_agg", Args: engine.Args(engine.AnyType, engine.AnyType), Result: datum.JSON, Volatile: engine.Stable, Aggregate: newJSONObjectAgg(datum.JSON), Help: "a JSON object of keys and values"},
 }
 
 // jsonAgg collects values as the text of an array or object.
@@ -14,20 +15,20 @@ type jsonAgg struct {
 	jsonReader
 	object bool
 	text   []byte
-	fields []fromColumn // of the rows that are collected
+	fields []engine.FromColumn // of the rows that are collected
 }
 
-func newJSONAgg(t datum.OID) func(datum.OID) aggregate {
-	return func(datum.OID) aggregate { return &jsonAgg{jsonReader: jsonReader{typ: t}} }
+func newJSONAgg(t datum.OID) func(datum.OID) engine.Aggregate {
+	return func(datum.OID) engine.Aggregate { return &jsonAgg{jsonReader: jsonReader{typ: t}} }
 }
 
-func newJSONObjectAgg(t datum.OID) func(datum.OID) aggregate {
-	return func(datum.OID) aggregate { return &jsonAgg{jsonReader: jsonReader{typ: t}, object: true} }
+func newJSONObjectAgg(t datum.OID) func(datum.OID) engine.Aggregate {
+	return func(datum.OID) engine.Aggregate { return &jsonAgg{jsonReader: jsonReader{typ: t}, object: true} }
 }
 
-func (g *jsonAgg) ofRows(columns []fromColumn) { g.fields = columns }
+func (g *jsonAgg) OfRows(columns []engine.FromColumn) { g.fields = columns }
 
-func (g *jsonAgg) add(x *exec, a []datum.Value) error {
+func (g *jsonAgg) Add(x *engine.Exec, a []datum.Value) error {
 	e := newJSONEncoder(x)
 	before := len(g.text)
 	if g.object {
@@ -37,10 +38,10 @@ func (g *jsonAgg) add(x *exec, a []datum.Value) error {
 	} else {
 		g.addElement(e, a[0])
 	}
-	if len(g.text) > maxTextBytes {
-		return errTextTooLong
+	if len(g.text) > engine.MaxTextBytes {
+		return engine.ErrTextTooLong
 	}
-	return x.hold(2 * (len(g.text) - before)) // twice: it grows
+	return x.Hold(2 * (len(g.text) - before)) // twice: it grows
 }
 
 func (g *jsonAgg) addElement(e jsonEncoder, v datum.Value) {
@@ -73,7 +74,7 @@ func (g *jsonAgg) addMember(e jsonEncoder, a []datum.Value) error {
 	return nil
 }
 
-func (g *jsonAgg) result() (datum.Value, error) {
+func (g *jsonAgg) Result() (datum.Value, error) {
 	switch {
 	case g.text == nil:
 		return datum.Null(g.typ), nil

@@ -6,16 +6,17 @@ import (
 	"strconv"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 )
 
-var sumAggregates = []function{
-	{name: "sum", args: args(datum.Int2), result: datum.Int8, agg: newIntegerSum(datum.Int8), help: "sum of the values"},
-	{name: "sum", args: args(datum.Int4), result: datum.Int8, agg: newIntegerSum(datum.Int8), help: "sum of the values"},
-	{name: "sum", args: args(datum.Int8), result: datum.Numeric, agg: newIntegerSum(datum.Numeric), help: "sum of the values"},
-	{name: "sum", args: args(datum.Numeric), result: datum.Numeric, agg: newFold(datum.Add), help: "sum of the values"},
-	{name: "sum", args: args(datum.Float4), result: datum.Float4, agg: newFold(datum.Add), help: "sum of the values"},
-	{name: "sum", args: args(datum.Float8), result: datum.Float8, agg: newFold(datum.Add), help: "sum of the values"},
-	{name: "sum", args: args(datum.Interval), result: datum.Interval, agg: newFold(datum.Add), help: "sum of the values"},
+var sumAggregates = []engine.Function{
+	{Name: "sum", Args: engine.Args(datum.Int2), Result: datum.Int8, Aggregate: newIntegerSum(datum.Int8), Help: "sum of the values"},
+	{Name: "sum", Args: engine.Args(datum.Int4), Result: datum.Int8, Aggregate: newIntegerSum(datum.Int8), Help: "sum of the values"},
+	{Name: "sum", Args: engine.Args(datum.Int8), Result: datum.Numeric, Aggregate: newIntegerSum(datum.Numeric), Help: "sum of the values"},
+	{Name: "sum", Args: engine.Args(datum.Numeric), Result: datum.Numeric, Aggregate: newFold(datum.Add), Help: "sum of the values"},
+	{Name: "sum", Args: engine.Args(datum.Float4), Result: datum.Float4, Aggregate: newFold(datum.Add), Help: "sum of the values"},
+	{Name: "sum", Args: engine.Args(datum.Float8), Result: datum.Float8, Aggregate: newFold(datum.Add), Help: "sum of the values"},
+	{Name: "sum", Args: engine.Args(datum.Interval), Result: datum.Interval, Aggregate: newFold(datum.Add), Help: "sum of the values"},
 }
 
 // integerSum adds integers without overflow on the way.
@@ -26,11 +27,11 @@ type integerSum struct {
 	count int64
 }
 
-func newIntegerSum(t datum.OID) func(datum.OID) aggregate {
-	return func(datum.OID) aggregate { return &integerSum{typ: t} }
+func newIntegerSum(t datum.OID) func(datum.OID) engine.Aggregate {
+	return func(datum.OID) engine.Aggregate { return &integerSum{typ: t} }
 }
 
-func (s *integerSum) add(_ *exec, a []datum.Value) error {
+func (s *integerSum) Add(_ *engine.Exec, a []datum.Value) error {
 	if a[0].Valid {
 		s.sum.Add(&s.sum, s.step.SetInt64(a[0].Int))
 		s.count++
@@ -38,7 +39,7 @@ func (s *integerSum) add(_ *exec, a []datum.Value) error {
 	return nil
 }
 
-func (s *integerSum) result() (datum.Value, error) {
+func (s *integerSum) Result() (datum.Value, error) {
 	switch {
 	case s.count == 0:
 		return datum.Null(s.typ), nil
@@ -48,35 +49,35 @@ func (s *integerSum) result() (datum.Value, error) {
 	return fitInteger(s.typ, &s.sum)
 }
 
-var averageAggregates = []function{
-	{name: "avg", args: args(datum.Int2), result: datum.Numeric, agg: newAverage(newIntegerSum(datum.Numeric)), help: "average of the values"},
-	{name: "avg", args: args(datum.Int4), result: datum.Numeric, agg: newAverage(newIntegerSum(datum.Numeric)), help: "average of the values"},
-	{name: "avg", args: args(datum.Int8), result: datum.Numeric, agg: newAverage(newIntegerSum(datum.Numeric)), help: "average of the values"},
-	{name: "avg", args: args(datum.Numeric), result: datum.Numeric, agg: newAverage(newFold(datum.Add)), help: "average of the values"},
-	{name: "avg", args: args(datum.Float4), result: datum.Float8, agg: newMoments((*moments).average), help: "average of the values"},
-	{name: "avg", args: args(datum.Float8), result: datum.Float8, agg: newMoments((*moments).average), help: "average of the values"},
-	{name: "avg", args: args(datum.Interval), result: datum.Interval, agg: newAverage(newFold(datum.Add)), help: "average of the values"},
+var averageAggregates = []engine.Function{
+	{Name: "avg", Args: engine.Args(datum.Int2), Result: datum.Numeric, Aggregate: newAverage(newIntegerSum(datum.Numeric)), Help: "average of the values"},
+	{Name: "avg", Args: engine.Args(datum.Int4), Result: datum.Numeric, Aggregate: newAverage(newIntegerSum(datum.Numeric)), Help: "average of the values"},
+	{Name: "avg", Args: engine.Args(datum.Int8), Result: datum.Numeric, Aggregate: newAverage(newIntegerSum(datum.Numeric)), Help: "average of the values"},
+	{Name: "avg", Args: engine.Args(datum.Numeric), Result: datum.Numeric, Aggregate: newAverage(newFold(datum.Add)), Help: "average of the values"},
+	{Name: "avg", Args: engine.Args(datum.Float4), Result: datum.Float8, Aggregate: newMoments((*moments).average), Help: "average of the values"},
+	{Name: "avg", Args: engine.Args(datum.Float8), Result: datum.Float8, Aggregate: newMoments((*moments).average), Help: "average of the values"},
+	{Name: "avg", Args: engine.Args(datum.Interval), Result: datum.Interval, Aggregate: newAverage(newFold(datum.Add)), Help: "average of the values"},
 }
 
 // average divides a sum by the number of values.
 type average struct {
-	sum aggregate
+	sum engine.Aggregate
 	n   int64
 }
 
-func newAverage(sum func(datum.OID) aggregate) func(datum.OID) aggregate {
-	return func(t datum.OID) aggregate { return &average{sum: sum(t)} }
+func newAverage(sum func(datum.OID) engine.Aggregate) func(datum.OID) engine.Aggregate {
+	return func(t datum.OID) engine.Aggregate { return &average{sum: sum(t)} }
 }
 
-func (g *average) add(x *exec, a []datum.Value) error {
+func (g *average) Add(x *engine.Exec, a []datum.Value) error {
 	if a[0].Valid {
 		g.n++
 	}
-	return g.sum.add(x, a)
+	return g.sum.Add(x, a)
 }
 
-func (g *average) result() (datum.Value, error) {
-	sum, err := g.sum.result()
+func (g *average) Result() (datum.Value, error) {
+	sum, err := g.sum.Result()
 	switch {
 	case err != nil || g.n == 0:
 		return sum, err
@@ -93,11 +94,11 @@ type moments struct {
 	finish          func(m *moments) (float64, bool)
 }
 
-func newMoments(finish func(m *moments) (float64, bool)) func(datum.OID) aggregate {
-	return func(datum.OID) aggregate { return &moments{finish: finish} }
+func newMoments(finish func(m *moments) (float64, bool)) func(datum.OID) engine.Aggregate {
+	return func(datum.OID) engine.Aggregate { return &moments{finish: finish} }
 }
 
-func (m *moments) add(_ *exec, a []datum.Value) error {
+func (m *moments) Add(_ *engine.Exec, a []datum.Value) error {
 	if !a[0].Valid {
 		return nil
 	}
@@ -124,7 +125,7 @@ func (m *moments) add(_ *exec, a []datum.Value) error {
 	return nil
 }
 
-func (m *moments) result() (datum.Value, error) {
+func (m *moments) Result() (datum.Value, error) {
 	f, ok := m.finish(m)
 	if !ok {
 		return datum.Null(datum.Float8), nil

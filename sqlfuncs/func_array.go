@@ -5,21 +5,22 @@ import (
 	"slices"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
 
-var arrayFunctions = []function{
-	{name: "array_length", args: args(datum.AnyArray, datum.Int4), result: datum.Int4, eval: arrayBound(func(n int) int { return n }), help: "length of one dimension of an array"},
-	{name: "array_upper", args: args(datum.AnyArray, datum.Int4), result: datum.Int4, eval: arrayBound(func(n int) int { return n }), help: "last index of one dimension of an array"},
-	{name: "cardinality", args: args(datum.AnyArray), result: datum.Int4, eval: cardinality, help: "number of elements of an array"},
-	{name: "array_position", args: args(datum.AnyArray, anyElement), result: datum.Int4, nullable: true, typed: arrayElementCall("array_position", 0, positionOf), help: "index of the first element that equals a value"},
-	{name: "array_position", args: args(datum.AnyArray, anyElement, datum.Int4), result: datum.Int4, nullable: true, typed: arrayElementCall("array_position", 0, positionOf), help: "index of the first such element from an index on"},
-	{name: "array_remove", args: args(datum.AnyArray, anyElement), result: datum.AnyArray, nullable: true, typed: arrayElementCall("array_remove", 0, removeElement), help: "an array without the elements that equal a value"},
-	{name: "unnest", args: args(datum.AnyArray), result: anyElement, set: true, rows: unnest, help: "the elements of an array, as rows"},
-	{name: "generate_subscripts", args: optional(2, datum.AnyArray, datum.Int4, datum.Bool), result: datum.Int4, set: true, rows: generateSubscripts, help: "the indexes of an array, as rows"},
+var arrayFunctions = []engine.Function{
+	{Name: "array_length", Args: engine.Args(datum.AnyArray, datum.Int4), Result: datum.Int4, Eval: arrayBound(func(n int) int { return n }), Help: "length of one dimension of an array"},
+	{Name: "array_upper", Args: engine.Args(datum.AnyArray, datum.Int4), Result: datum.Int4, Eval: arrayBound(func(n int) int { return n }), Help: "last index of one dimension of an array"},
+	{Name: "cardinality", Args: engine.Args(datum.AnyArray), Result: datum.Int4, Eval: cardinality, Help: "number of elements of an array"},
+	{Name: "array_position", Args: engine.Args(datum.AnyArray, engine.AnyElement), Result: datum.Int4, Nullable: true, Typed: arrayElementCall("array_position", 0, positionOf), Help: "index of the first element that equals a value"},
+	{Name: "array_position", Args: engine.Args(datum.AnyArray, engine.AnyElement, datum.Int4), Result: datum.Int4, Nullable: true, Typed: arrayElementCall("array_position", 0, positionOf), Help: "index of the first such element from an index on"},
+	{Name: "array_remove", Args: engine.Args(datum.AnyArray, engine.AnyElement), Result: datum.AnyArray, Nullable: true, Typed: arrayElementCall("array_remove", 0, removeElement), Help: "an array without the elements that equal a value"},
+	{Name: "unnest", Args: engine.Args(datum.AnyArray), Result: engine.AnyElement, Set: true, Rows: unnest, Help: "the elements of an array, as rows"},
+	{Name: "generate_subscripts", Args: engine.Optional(2, datum.AnyArray, datum.Int4, datum.Bool), Result: datum.Int4, Set: true, Rows: generateSubscripts, Help: "the indexes of an array, as rows"},
 	{
-		name: "_pg_expandarray", schema: "information_schema", args: args(datum.AnyArray), result: datum.Record, set: true, rows: expandArray,
-		columns: []fromColumn{{name: "x", typ: anyElement, mod: -1}, {name: "n", typ: datum.Int4, mod: -1}}, help: "the elements of an array with their indexes",
+		Name: "_pg_expandarray", Schema: "information_schema", Args: engine.Args(datum.AnyArray), Result: datum.Record, Set: true, Rows: expandArray,
+		Columns: []engine.FromColumn{{Name: "x", Type: engine.AnyElement, TypeMod: -1}, {Name: "n", Type: datum.Int4, TypeMod: -1}}, Help: "the elements of an array with their indexes",
 	},
 }
 
@@ -34,22 +35,22 @@ func checkArraySize(n int) error {
 }
 
 // valueRows yields values as rows of one column.
-func valueRows(values []datum.Value) rowIter {
+func valueRows(values []datum.Value) engine.Rows {
 	row := make([]datum.Value, 1)
 	i := 0
-	return funcRows(func(x *exec) ([]datum.Value, error) {
+	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
 		if i >= len(values) {
 			return nil, io.EOF
 		}
 		row[0] = values[i]
 		i++
-		return row, x.tick()
+		return row, x.Tick()
 	})
 }
 
-func arrayBound(f func(length int) int) evalFunc {
-	return func(_ *exec, a []datum.Value) (datum.Value, error) {
-		dims := dimensions(a[0])
+func arrayBound(f func(length int) int) engine.Eval {
+	return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+		dims := engine.Dimensions(a[0])
 		if a[1].Int < 1 || a[1].Int > int64(len(dims)) {
 			return datum.Null(datum.Int4), nil
 		}
@@ -57,8 +58,8 @@ func arrayBound(f func(length int) int) evalFunc {
 	}
 }
 
-func cardinality(_ *exec, a []datum.Value) (datum.Value, error) {
-	return datum.MakeInt4(int64(len(leaves(a[0])))), nil
+func cardinality(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+	return datum.MakeInt4(int64(len(engine.Leaves(a[0])))), nil
 }
 
 // arrayOp computes with an array and the other arguments, all of the types
@@ -67,7 +68,7 @@ type arrayOp func(array datum.Value, rest []datum.Value) (datum.Value, error)
 
 // arrayElementCall types a call with an array at index at; elements and
 // array get a common type, other arguments keep theirs.
-func arrayElementCall(name string, at int, op arrayOp) func(p *planner, args []*expr) (*expr, error) {
+func arrayElementCall(name string, at int, op arrayOp) func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 	result := datum.AnyArray
 	switch name {
 	case "array_position":
@@ -75,31 +76,31 @@ func arrayElementCall(name string, at int, op arrayOp) func(p *planner, args []*
 	case "array_positions":
 		result = datum.Int4Array
 	}
-	return func(p *planner, args []*expr) (*expr, error) {
+	return func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 		rest := slices.Delete(slices.Clone(args), at, at+1)
 		elems := rest
 		if name == "array_position" {
 			elems = rest[:1] // the start is no element
 		}
-		array, err := p.matchElements(name, args[at], elems)
+		array, err := matchElements(p, name, args[at], elems)
 		if err != nil {
 			return nil, err
 		}
 		if len(rest) > len(elems) {
-			if rest[1], err = p.coerce(rest[1], datum.Int4, datum.ImplicitCast); err != nil {
+			if rest[1], err = p.Coerce(rest[1], datum.Int4, datum.ImplicitCast); err != nil {
 				return nil, err
 			}
 		}
 		t := result
 		if t == datum.AnyArray {
-			t = array.typ
+			t = array.Type
 		}
-		return derive(t, func(x *exec) (datum.Value, error) {
-			v, err := array.eval(x)
+		return engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
+			v, err := array.Eval(x)
 			if err != nil {
 				return v, err
 			}
-			values, err := evalAll(x, rest)
+			values, err := engine.EvalAll(x, rest)
 			if err != nil {
 				return v, err
 			}
@@ -110,21 +111,21 @@ func arrayElementCall(name string, at int, op arrayOp) func(p *planner, args []*
 
 // matchElements converts an array and values to a common element type, for
 // the function of that name.
-func (p *planner) matchElements(name string, array *expr, elems []*expr) (*expr, error) {
-	info, _ := datum.TypeInfo(array.typ)
+func matchElements(p *engine.Planner, name string, array *engine.Expr, elems []*engine.Expr) (*engine.Expr, error) {
+	info, _ := datum.TypeInfo(array.Type)
 	types := []datum.OID{info.Elem}
-	if array.typ == datum.Unknown {
+	if array.Type == datum.Unknown {
 		types[0] = datum.Unknown
 	}
 	for _, e := range elems {
-		types = append(types, e.typ)
+		types = append(types, e.Type)
 	}
 	t, err := datum.CommonType(types)
 	if err != nil {
 		return nil, noArrayFunction(name, array, elems[0])
 	}
 	for i, e := range elems {
-		if elems[i], err = p.coerce(e, t, datum.ImplicitCast); err != nil {
+		if elems[i], err = p.Coerce(e, t, datum.ImplicitCast); err != nil {
 			return nil, err
 		}
 	}
@@ -132,12 +133,12 @@ func (p *planner) matchElements(name string, array *expr, elems []*expr) (*expr,
 		return array, nil
 	}
 	want, _ := datum.TypeInfo(t)
-	return p.coerce(array, want.Array, datum.ImplicitCast)
+	return p.Coerce(array, want.Array, datum.ImplicitCast)
 }
 
-func noArrayFunction(name string, l, r *expr) error {
+func noArrayFunction(name string, l, r *engine.Expr) error {
 	return sqlstate.New(sqlstate.UndefinedFunction, "function %s(%s, %s) does not exist",
-		name, datum.FormatType(l.typ, -1), datum.FormatType(r.typ, -1)).
+		name, datum.FormatType(l.Type, -1), datum.FormatType(r.Type, -1)).
 		WithHint("No function matches the given name and argument types. You might need to add explicit type casts.")
 }
 
@@ -155,7 +156,7 @@ var errManyDimensions = sqlstate.New(sqlstate.FeatureNotSupported, "searching fo
 
 // found lists the indexes, from 0, of the elements that equal a value.
 func found(array, value datum.Value) ([]int, error) {
-	if len(dimensions(array)) > 1 {
+	if len(engine.Dimensions(array)) > 1 {
 		return nil, errManyDimensions
 	}
 	var out []int
@@ -202,7 +203,9 @@ func removeElement(array datum.Value, rest []datum.Value) (datum.Value, error) {
 	return datum.MakeArray(array.Type, out), err
 }
 
-func unnest(_ *exec, a []datum.Value) (rowIter, error) { return valueRows(leaves(a[0])), nil }
+func unnest(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
+	return valueRows(engine.Leaves(a[0])), nil
+}
 
 // firstIndex is 0 for the vectors of the system catalogues, else 1.
 func firstIndex(array datum.Value) int64 {
@@ -212,10 +215,10 @@ func firstIndex(array datum.Value) int64 {
 	return 1
 }
 
-func generateSubscripts(_ *exec, a []datum.Value) (rowIter, error) {
-	dims := dimensions(a[0])
+func generateSubscripts(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
+	dims := engine.Dimensions(a[0])
 	if a[1].Int < 1 || a[1].Int > int64(len(dims)) {
-		return &sliceRows{}, nil
+		return &engine.SliceRows{}, nil
 	}
 	first := firstIndex(a[0])
 	s := integerSeries{row: []datum.Value{datum.MakeInt4(first)}, stop: first + int64(dims[a[1].Int-1]) - 1, step: 1}
@@ -226,16 +229,16 @@ func generateSubscripts(_ *exec, a []datum.Value) (rowIter, error) {
 }
 
 // expandArray counts from 1, also in vectors.
-func expandArray(_ *exec, a []datum.Value) (rowIter, error) {
-	elems := leaves(a[0])
+func expandArray(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
+	elems := engine.Leaves(a[0])
 	row := make([]datum.Value, 2)
 	i := 0
-	return funcRows(func(x *exec) ([]datum.Value, error) {
+	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
 		if i >= len(elems) {
 			return nil, io.EOF
 		}
 		row[0], row[1] = elems[i], datum.MakeInt4(int64(i)+1)
 		i++
-		return row, x.tick()
+		return row, x.Tick()
 	}), nil
 }

@@ -9,31 +9,32 @@ import (
 	"unicode/utf8"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
 
-var byteFunctions = []function{
-	{name: "length", args: args(datum.Bytea), result: datum.Int4, eval: measure(byteCount), help: "number of bytes"},
-	{name: "octet_length", args: args(datum.Bytea), result: datum.Int4, eval: measure(byteCount), help: "number of bytes"},
-	{name: "substring", args: optional(2, datum.Bytea, datum.Int4, datum.Int4), result: datum.Bytea, eval: substringBytes, help: "part of a byte string"},
-	{name: "substr", args: optional(2, datum.Bytea, datum.Int4, datum.Int4), result: datum.Bytea, eval: substringBytes, help: "part of a byte string"},
-	{name: "position", args: args(datum.Bytea, datum.Bytea), result: datum.Int4, eval: positionBytes, help: "where the second byte string begins in the first"},
-	{name: "btrim", args: args(datum.Bytea, datum.Bytea), result: datum.Bytea, eval: trimBytes(true, true), help: "removes bytes from both ends"},
-	{name: "ltrim", args: args(datum.Bytea, datum.Bytea), result: datum.Bytea, eval: trimBytes(true, false), help: "removes bytes from the start"},
-	{name: "rtrim", args: args(datum.Bytea, datum.Bytea), result: datum.Bytea, eval: trimBytes(false, true), help: "removes bytes from the end"},
-	{name: "encode", args: args(datum.Bytea, datum.Text), result: datum.Text, eval: encodeBytes, help: "bytes as hex, base64 or escape text"},
-	{name: "decode", args: args(datum.Text, datum.Text), result: datum.Bytea, eval: decodeBytes, help: "bytes from hex, base64 or escape text"},
-	{name: "convert_from", args: args(datum.Bytea, datum.Name), result: datum.Text, volatile: stable, eval: convertFrom, help: "text from bytes in an encoding"},
+var byteFunctions = []engine.Function{
+	{Name: "length", Args: engine.Args(datum.Bytea), Result: datum.Int4, Eval: measure(byteCount), Help: "number of bytes"},
+	{Name: "octet_length", Args: engine.Args(datum.Bytea), Result: datum.Int4, Eval: measure(byteCount), Help: "number of bytes"},
+	{Name: "substring", Args: engine.Optional(2, datum.Bytea, datum.Int4, datum.Int4), Result: datum.Bytea, Eval: substringBytes, Help: "part of a byte string"},
+	{Name: "substr", Args: engine.Optional(2, datum.Bytea, datum.Int4, datum.Int4), Result: datum.Bytea, Eval: substringBytes, Help: "part of a byte string"},
+	{Name: "position", Args: engine.Args(datum.Bytea, datum.Bytea), Result: datum.Int4, Eval: positionBytes, Help: "where the second byte string begins in the first"},
+	{Name: "btrim", Args: engine.Args(datum.Bytea, datum.Bytea), Result: datum.Bytea, Eval: trimBytes(true, true), Help: "removes bytes from both ends"},
+	{Name: "ltrim", Args: engine.Args(datum.Bytea, datum.Bytea), Result: datum.Bytea, Eval: trimBytes(true, false), Help: "removes bytes from the start"},
+	{Name: "rtrim", Args: engine.Args(datum.Bytea, datum.Bytea), Result: datum.Bytea, Eval: trimBytes(false, true), Help: "removes bytes from the end"},
+	{Name: "encode", Args: engine.Args(datum.Bytea, datum.Text), Result: datum.Text, Eval: encodeBytes, Help: "bytes as hex, base64 or escape text"},
+	{Name: "decode", Args: engine.Args(datum.Text, datum.Text), Result: datum.Bytea, Eval: decodeBytes, Help: "bytes from hex, base64 or escape text"},
+	{Name: "convert_from", Args: engine.Args(datum.Bytea, datum.Name), Result: datum.Text, Volatile: engine.Stable, Eval: convertFrom, Help: "text from bytes in an encoding"},
 }
 
 func makeBytes(s string) (datum.Value, error) {
-	if len(s) > maxTextBytes {
-		return datum.Value{}, errTextTooLong
+	if len(s) > engine.MaxTextBytes {
+		return datum.Value{}, engine.ErrTextTooLong
 	}
 	return datum.MakeString(datum.Bytea, s), nil
 }
 
-func substringBytes(_ *exec, a []datum.Value) (datum.Value, error) {
+func substringBytes(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	from, to, err := span1(len(a[0].Str), a[1:])
 	if err != nil {
 		return a[0], err
@@ -41,12 +42,12 @@ func substringBytes(_ *exec, a []datum.Value) (datum.Value, error) {
 	return makeBytes(a[0].Str[from:to])
 }
 
-func positionBytes(_ *exec, a []datum.Value) (datum.Value, error) {
+func positionBytes(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	return datum.MakeInt4(int64(strings.Index(a[0].Str, a[1].Str)) + 1), nil
 }
 
-func trimBytes(left, right bool) evalFunc {
-	return func(_ *exec, a []datum.Value) (datum.Value, error) {
+func trimBytes(left, right bool) engine.Eval {
+	return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		s, set := a[0].Str, a[1].Str
 		for left && s != "" && strings.IndexByte(set, s[0]) >= 0 {
 			s = s[1:]
@@ -61,7 +62,7 @@ func trimBytes(left, right bool) evalFunc {
 // base64Line is the length after which PostgreSQL breaks base64 (RFC 2045, 6.8).
 const base64Line = 76
 
-func encodeBytes(_ *exec, a []datum.Value) (datum.Value, error) {
+func encodeBytes(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	var out strings.Builder
 	switch s := a[0].Str; strings.ToLower(a[1].Str) {
 	case "hex":
@@ -94,7 +95,7 @@ func unknownEncoding(name string) error {
 	return sqlstate.New(sqlstate.InvalidParameterValue, "unrecognized encoding: %q", sqlstate.Cut(name, 64))
 }
 
-func decodeBytes(_ *exec, a []datum.Value) (datum.Value, error) {
+func decodeBytes(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	var out []byte
 	var err error
 	switch strings.ToLower(a[1].Str) {
@@ -118,13 +119,13 @@ func decodeHex(s string) ([]byte, error) {
 	digit := func(i int) (byte, error) {
 		v, err := strconv.ParseUint(s[i:i+1], 16, 8)
 		if err != nil {
-			return 0, sqlstate.New(sqlstate.InvalidParameterValue, "invalid hexadecimal digit: \"%s\"", firstRune(s, i))
+			return 0, sqlstate.New(sqlstate.InvalidParameterValue, "invalid hexadecimal digit: \"%s\"", engine.FirstRune(s, i))
 		}
 		return byte(v), nil
 	}
 	var out []byte
 	for i := 0; i < len(s); {
-		if isSpace(s[i]) {
+		if engine.IsSpace(s[i]) {
 			i++
 			continue
 		}
@@ -155,7 +156,7 @@ func decodeBase64(s string) ([]byte, error) {
 	count, keep := 0, 3 // digits in this group; bytes that a group gives
 	for i := range len(s) {
 		c := s[i]
-		if isSpace(c) {
+		if engine.IsSpace(c) {
 			continue
 		}
 		v := strings.IndexByte(base64Alphabet, c)
@@ -167,7 +168,7 @@ func decodeBase64(s string) ([]byte, error) {
 				keep = count - 1
 			}
 		case v < 0:
-			return nil, sqlstate.New(sqlstate.InvalidParameterValue, "invalid symbol \"%s\" found while decoding base64 sequence", firstRune(s, i))
+			return nil, sqlstate.New(sqlstate.InvalidParameterValue, "invalid symbol \"%s\" found while decoding base64 sequence", engine.FirstRune(s, i))
 		}
 		group = group<<6 | uint32(v)
 		if count++; count == 4 {
@@ -222,7 +223,7 @@ func charset(name string) (string, bool) {
 	return "", false
 }
 
-func convertFrom(_ *exec, a []datum.Value) (datum.Value, error) {
+func convertFrom(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	from, ok := charset(a[1].Str)
 	if !ok {
 		return a[0], sqlstate.New(sqlstate.InvalidParameterValue, "invalid source encoding name \"%s\"", sqlstate.Cut(a[1].Str, 64))

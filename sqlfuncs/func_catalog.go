@@ -5,14 +5,15 @@ import (
 	"strings"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 )
 
 // catalogFunctions are what clients call on the system catalogue.
 var catalogFunctions = joinFamilies(typeFunctions, regFunctions, visibilityFunctions, definitionFunctions, descriptionFunctions,
 	privilegeFunctions, aclFunctions, sizeFunctions, encodingFunctions, schemaFunctions, monitorFunctions)
 
-func joinFamilies(families ...[]function) []function {
-	var out []function
+func joinFamilies(families ...[]engine.Function) []engine.Function {
+	var out []engine.Function
 	for _, f := range families {
 		out = append(out, f...)
 	}
@@ -20,25 +21,25 @@ func joinFamilies(families ...[]function) []function {
 }
 
 // catalogFunc makes a function of the catalogue: stable, NULL for NULL.
-func catalogFunc(name string, result datum.OID, types []datum.OID, eval func(x *exec, a []datum.Value) (datum.Value, error)) function {
-	return function{name: name, args: args(types...), result: result, volatile: stable, eval: eval}
+func catalogFunc(name string, result datum.OID, types []datum.OID, eval func(x *engine.Exec, a []datum.Value) (datum.Value, error)) engine.Function {
+	return engine.Function{Name: name, Args: engine.Args(types...), Result: result, Volatile: engine.Stable, Eval: eval}
 }
 
 // nothing makes the functions about objects that there are none of: their
 // answer is NULL whatever the arguments.
-func nothing(name string, result datum.OID, types ...datum.OID) function {
-	return catalogFunc(name, result, types, func(*exec, []datum.Value) (datum.Value, error) { return datum.Null(result), nil })
+func nothing(name string, result datum.OID, types ...datum.OID) engine.Function {
+	return catalogFunc(name, result, types, func(*engine.Exec, []datum.Value) (datum.Value, error) { return datum.Null(result), nil })
 }
 
 // always makes a function that gives the same value for all arguments.
-func always(name string, v datum.Value, types ...datum.OID) function {
-	return catalogFunc(name, v.Type, types, func(*exec, []datum.Value) (datum.Value, error) { return v, nil })
+func always(name string, v datum.Value, types ...datum.OID) engine.Function {
+	return catalogFunc(name, v.Type, types, func(*engine.Exec, []datum.Value) (datum.Value, error) { return v, nil })
 }
 
-var typeFunctions = []function{
+var typeFunctions = []engine.Function{
 	{
-		name: "format_type", args: args(datum.Oid, datum.Int4), result: datum.Text, volatile: stable, nullable: true,
-		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
+		Name: "format_type", Args: engine.Args(datum.Oid, datum.Int4), Result: datum.Text, Volatile: engine.Stable, Nullable: true,
+		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			if !a[0].Valid {
 				return datum.Null(datum.Text), nil
 			}
@@ -81,54 +82,54 @@ func formatType(oid datum.OID, mod int32) string {
 	return quoteIdent(t.name)
 }
 
-var regFunctions = []function{
+var regFunctions = []engine.Function{
 	toReg("to_regclass", datum.RegClass), toReg("to_regtype", datum.RegType), toReg("to_regproc", datum.RegProc),
 	toReg("to_regprocedure", datum.RegProcedure), toReg("to_regnamespace", datum.RegNamespace), toReg("to_regrole", datum.RegRole),
 	toReg("to_regoper", datum.RegOper), toReg("to_regoperator", datum.RegOperator), toReg("to_regcollation", datum.RegCollation),
 }
 
 // toReg finds an object by its name; NULL when there is none.
-func toReg(name string, t datum.OID) function {
-	return catalogFunc(name, t, []datum.OID{datum.Text}, func(x *exec, a []datum.Value) (datum.Value, error) {
+func toReg(name string, t datum.OID) engine.Function {
+	return catalogFunc(name, t, []datum.OID{datum.Text}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		if t == datum.RegClass {
-			r, err := x.relationByName(a[0].Str)
+			r, err := relationByName(x, a[0].Str)
 			if r == nil || err != nil {
 				return datum.Null(t), err
 			}
-			return datum.Value{Type: t, Valid: true, Int: int64(r.oid)}, nil
+			return datum.Value{Type: t, Valid: true, Int: int64(r.OID)}, nil
 		}
-		oid, ok := x.env().Names.ObjectOID(t, a[0].Str)
+		oid, ok := x.Env().Names.ObjectOID(t, a[0].Str)
 		return datum.Value{Type: t, Valid: ok, Int: int64(oid)}, nil
 	})
 }
 
 // relationByName finds a table, a view or a sequence that exists; nil when
 // there is none of that name.
-func (x *exec) relationByName(name string) (*relation, error) {
+func relationByName(x *engine.Exec, name string) (*relation, error) {
 	parts := splitIdentifier(name)
 	if len(parts) == 0 {
 		return nil, nil
 	}
 	if t := fixedTable(parts); t != nil {
-		return &relation{table: t}, nil
+		return &relation{Table: t}, nil
 	}
-	dynamic, err := x.dynamicRelations()
+	dynamic, err := dynamicRelations(x)
 	if err != nil {
 		return nil, err
 	}
 	r := dynamic.byName[parts[len(parts)-1]]
-	if r != nil && len(parts) > 1 && parts[len(parts)-2] != r.schema {
+	if r != nil && len(parts) > 1 && parts[len(parts)-2] != r.Schema {
 		r = nil
 	}
 	return r, nil
 }
 
 // relationByOID finds a relation; nil when there is none.
-func (x *exec) relationByOID(oid uint32) (*relation, error) {
+func relationByOID(x *engine.Exec, oid uint32) (*relation, error) {
 	if t := fixedTablesByOID()[oid]; t != nil {
-		return &relation{table: t}, nil
+		return &relation{Table: t}, nil
 	}
-	dynamic, err := x.dynamicRelations()
+	dynamic, err := dynamicRelations(x)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +140,7 @@ func (x *exec) relationByOID(oid uint32) (*relation, error) {
 type catalogNames struct{ server *Server }
 
 // schemaOIDs are PostgreSQL's own for its schemas; ours follows the tables.
-var schemaOIDs = map[string]uint32{pgCatalog: 11, "public": 2200, "information_schema": 13207, nextidSchema: 16383}
+var schemaOIDs = map[string]uint32{engine.PGCatalog: 11, "public": 2200, "information_schema": 13207, engine.NextidSchema: 16383}
 
 // ObjectOID implements datum.Names. A name that is no table but could be a
 // generator is a sequence: nextval('orders'::regclass) works for names that
@@ -152,7 +153,7 @@ func (c catalogNames) ObjectOID(t datum.OID, name string) (uint32, bool) {
 	switch t {
 	case datum.RegClass:
 		if tab, err := c.server.lookupTable(parts); err == nil {
-			return tab.oid, true
+			return tab.OID, true
 		}
 		if sequence, err := sequenceName(name); err == nil {
 			return c.server.sequenceOIDs.oid(sequence)
@@ -161,7 +162,7 @@ func (c catalogNames) ObjectOID(t datum.OID, name string) (uint32, bool) {
 		oid, ok := schemaOIDs[parts[0]]
 		return oid, ok
 	case datum.RegType:
-		name = strings.TrimPrefix(name, pgCatalog+".")
+		name = strings.TrimPrefix(name, engine.PGCatalog+".")
 		if oid, ok := datum.TypeByName(name); ok {
 			return uint32(oid), ok
 		}
@@ -169,7 +170,7 @@ func (c catalogNames) ObjectOID(t datum.OID, name string) (uint32, bool) {
 			return uint32(t.oid), ok
 		}
 		if r := fixedTable(parts); r != nil {
-			return r.oid | rowTypeOIDs, true
+			return r.OID | rowTypeOIDs, true
 		}
 	case datum.RegRole:
 		for _, r := range c.server.roles() {
@@ -196,10 +197,10 @@ func (c catalogNames) ObjectName(t datum.OID, oid uint32) (string, bool) {
 	switch t {
 	case datum.RegClass:
 		if tab := fixedTablesByOID()[oid]; tab != nil {
-			if tab.schema == "information_schema" {
-				return tab.schema + "." + quoteIdent(tab.name), true
+			if tab.Schema == "information_schema" {
+				return tab.Schema + "." + quoteIdent(tab.Name), true
 			}
-			return quoteIdent(tab.name), true
+			return quoteIdent(tab.Name), true
 		}
 		name, ok := c.server.relationName(oid)
 		return quoteIdent(name), ok
@@ -246,21 +247,21 @@ func typeNames(types []datum.OID) []string {
 
 // rowNamed finds a row of a catalog file by its name.
 func rowNamed(catalog, column, name string) (uint32, bool) {
-	t := tables[pgCatalog+"."+catalog]
-	at := t.column(column)
+	t := tables[engine.PGCatalog+"."+catalog]
+	at := t.Column(column)
 	for _, row := range staticCatalog(t).rows {
 		if row[at].Str == name {
-			return uint32(row[t.column("oid")].Int), true
+			return uint32(row[t.Column("oid")].Int), true
 		}
 	}
 	return 0, false
 }
 
 func nameOfRow(catalog, column string, oid uint32) (string, bool) {
-	t := tables[pgCatalog+"."+catalog]
+	t := tables[engine.PGCatalog+"."+catalog]
 	for _, row := range staticCatalog(t).rows {
-		if uint32(row[t.column("oid")].Int) == oid {
-			return quoteIdent(row[t.column(column)].Str), true
+		if uint32(row[t.Column("oid")].Int) == oid {
+			return quoteIdent(row[t.Column(column)].Str), true
 		}
 	}
 	return "", false
@@ -268,34 +269,34 @@ func nameOfRow(catalog, column string, oid uint32) (string, bool) {
 
 // operatorOID finds an operator by its name, =, or with its operands, =(bigint,bigint).
 func operatorOID(text string) (uint32, bool) {
-	name, operands, _ := strings.Cut(strings.TrimPrefix(text, pgCatalog+"."), "(")
-	t := tables[pgCatalog+".pg_operator"]
+	name, operands, _ := strings.Cut(strings.TrimPrefix(text, engine.PGCatalog+"."), "(")
+	t := tables[engine.PGCatalog+".pg_operator"]
 	found, oid := 0, uint32(0)
 	for _, row := range staticCatalog(t).rows {
-		left, right := datum.OID(row[t.column("oprleft")].Int), datum.OID(row[t.column("oprright")].Int)
-		if row[t.column("oprname")].Str != name {
+		left, right := datum.OID(row[t.Column("oprleft")].Int), datum.OID(row[t.Column("oprright")].Int)
+		if row[t.Column("oprname")].Str != name {
 			continue
 		}
 		if types, ok := parseTypes(strings.TrimSuffix(operands, ")")); operands != "" && (!ok || len(types) != 2 || types[0] != left || types[1] != right) {
 			continue
 		}
-		found, oid = found+1, uint32(row[t.column("oid")].Int)
+		found, oid = found+1, uint32(row[t.Column("oid")].Int)
 	}
 	return oid, found == 1
 }
 
 func operatorName(as datum.OID, oid uint32) (string, bool) {
-	t := tables[pgCatalog+".pg_operator"]
+	t := tables[engine.PGCatalog+".pg_operator"]
 	for _, row := range staticCatalog(t).rows {
-		if uint32(row[t.column("oid")].Int) != oid {
+		if uint32(row[t.Column("oid")].Int) != oid {
 			continue
 		}
-		name := row[t.column("oprname")].Str
+		name := row[t.Column("oprname")].Str
 		if as == datum.RegOper {
-			return pgCatalog + "." + name, true
+			return engine.PGCatalog + "." + name, true
 		}
 		operand := func(column string) string {
-			if v := row[t.column(column)].Int; v != 0 {
+			if v := row[t.Column(column)].Int; v != 0 {
 				return formatType(datum.OID(v), -1)
 			}
 			return "NONE"

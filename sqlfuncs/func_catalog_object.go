@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
 
 // visible makes a function that says whether an object is found without its
 // schema: NULL when there is no such object.
-func visible(name string, schema func(x *exec, oid uint32) (uint32, error)) function {
-	return catalogFunc(name, datum.Bool, []datum.OID{datum.Oid}, func(x *exec, a []datum.Value) (datum.Value, error) {
+func visible(name string, schema func(x *engine.Exec, oid uint32) (uint32, error)) engine.Function {
+	return catalogFunc(name, datum.Bool, []datum.OID{datum.Oid}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		s, err := schema(x, uint32(a[0].Int))
 		if s == 0 || err != nil {
 			return datum.Null(datum.Bool), err
@@ -22,35 +23,35 @@ func visible(name string, schema func(x *exec, oid uint32) (uint32, error)) func
 }
 
 // inCatalog is the schema of objects that only pg_catalog has.
-func inCatalog(catalog string) func(*exec, uint32) (uint32, error) {
-	return func(x *exec, oid uint32) (uint32, error) {
-		rows, err := x.catalogRows(tables[pgCatalog+"."+catalog], 0, []datum.Value{{Type: datum.Oid, Valid: true, Int: int64(oid)}})
+func inCatalog(catalog string) func(*engine.Exec, uint32) (uint32, error) {
+	return func(x *engine.Exec, oid uint32) (uint32, error) {
+		rows, err := catalogRows(x, tables[engine.PGCatalog+"."+catalog], 0, []datum.Value{{Type: datum.Oid, Valid: true, Int: int64(oid)}})
 		if len(rows) == 0 {
 			return 0, err
 		}
-		return schemaOIDs[pgCatalog], nil
+		return schemaOIDs[engine.PGCatalog], nil
 	}
 }
 
-var visibilityFunctions = []function{
-	visible("pg_table_is_visible", func(x *exec, oid uint32) (uint32, error) {
-		r, err := x.relationByOID(oid)
+var visibilityFunctions = []engine.Function{
+	visible("pg_table_is_visible", func(x *engine.Exec, oid uint32) (uint32, error) {
+		r, err := relationByOID(x, oid)
 		if r == nil {
 			return 0, err
 		}
-		return schemaOIDs[r.schema], nil
+		return schemaOIDs[r.Schema], nil
 	}),
-	visible("pg_type_is_visible", func(x *exec, oid uint32) (uint32, error) {
+	visible("pg_type_is_visible", func(x *engine.Exec, oid uint32) (uint32, error) {
 		if oid&rowTypeOIDs != 0 {
-			r, err := x.relationByOID(oid &^ (rowTypeOIDs | rowArrayOIDs))
+			r, err := relationByOID(x, oid&^(rowTypeOIDs|rowArrayOIDs))
 			if r == nil {
 				return 0, err
 			}
-			return schemaOIDs[r.schema], nil
+			return schemaOIDs[r.Schema], nil
 		}
 		return pgTypes().byOID[datum.OID(oid)].ns, nil
 	}),
-	visible("pg_function_is_visible", func(_ *exec, oid uint32) (uint32, error) {
+	visible("pg_function_is_visible", func(_ *engine.Exec, oid uint32) (uint32, error) {
 		if p := procByOID(oid); p != nil {
 			return p.schema, nil
 		}
@@ -70,25 +71,25 @@ var visibilityFunctions = []function{
 
 // viewDef is pg_get_viewdef. NULL when there is no such relation; a table has
 // an empty definition, as in PostgreSQL.
-func viewDef(t datum.OID, more ...datum.OID) function {
-	return catalogFunc("pg_get_viewdef", datum.Text, append([]datum.OID{t}, more...), func(x *exec, a []datum.Value) (datum.Value, error) {
+func viewDef(t datum.OID, more ...datum.OID) engine.Function {
+	return catalogFunc("pg_get_viewdef", datum.Text, append([]datum.OID{t}, more...), func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		var r *relation
 		var err error
 		if a[0].Type == datum.Text {
-			r, err = x.relationByName(a[0].Str)
+			r, err = relationByName(x, a[0].Str)
 			if r == nil && err == nil {
 				err = sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", sqlstate.Cut(a[0].Str, 64))
 			}
 		} else {
-			r, err = x.relationByOID(uint32(a[0].Int))
+			r, err = relationByOID(x, uint32(a[0].Int))
 		}
 		switch {
 		case r == nil:
 			return datum.Null(datum.Text), err
-		case r.kind != 'v':
+		case r.Kind != 'v':
 			return datum.MakeText(""), nil
 		}
-		return datum.MakeText(r.viewDefinition()), nil
+		return datum.MakeText(viewDefinition(r.Table)), nil
 	})
 }
 
@@ -106,35 +107,37 @@ var definitionFunctions = append(slices.Clone(procFunctions),
 	nothing("pg_get_replica_identity_index", datum.RegClass, datum.RegClass),
 	nothing("pg_partition_root", datum.RegClass, datum.RegClass),
 	ruleDef(datum.Oid), ruleDef(datum.Oid, datum.Bool),
-	function{
-		name: "pg_partition_ancestors", args: args(datum.RegClass), result: datum.RegClass, set: true, volatile: stable,
-		rows: func(*exec, []datum.Value) (rowIter, error) { return &sliceRows{}, nil },
+	engine.Function{
+		Name: "pg_partition_ancestors", Args: engine.Args(datum.RegClass), Result: datum.RegClass, Set: true, Volatile: engine.Stable,
+		Rows: func(*engine.Exec, []datum.Value) (engine.Rows, error) { return &engine.SliceRows{}, nil },
 	},
-	function{
-		name: "pg_partition_tree", args: args(datum.RegClass), result: datum.Record, set: true, volatile: stable,
-		columns: []fromColumn{
-			{name: "relid", typ: datum.RegClass, mod: -1},
-			{name: "parentrelid", typ: datum.RegClass, mod: -1},
-			{name: "isleaf", typ: datum.Bool, mod: -1},
-			{name: "level", typ: datum.Int4, mod: -1},
+	engine.Function{
+		Name: "pg_partition_tree", Args: engine.Args(datum.RegClass), Result: datum.Record, Set: true, Volatile: engine.Stable,
+		Columns: []engine.FromColumn{
+			{Name: "relid", Type: datum.RegClass, TypeMod: -1},
+			{Name: "parentrelid", Type: datum.RegClass, TypeMod: -1},
+			{Name: "isleaf", Type: datum.Bool, TypeMod: -1},
+			{Name: "level", Type: datum.Int4, TypeMod: -1},
 		},
-		rows: func(*exec, []datum.Value) (rowIter, error) { return &sliceRows{}, nil },
+		Rows: func(*engine.Exec, []datum.Value) (engine.Rows, error) { return &engine.SliceRows{}, nil },
 	},
-	function{
-		name: "pg_options_to_table", args: args(datum.TextArray), result: datum.Record, set: true, volatile: stable,
-		columns: []fromColumn{{name: "option_name", typ: datum.Text, mod: -1}, {name: "option_value", typ: datum.Text, mod: -1}},
-		rows:    optionsToTable,
+	engine.Function{
+		Name: "pg_options_to_table", Args: engine.Args(datum.TextArray), Result: datum.Record, Set: true, Volatile: engine.Stable,
+		Columns: []engine.FromColumn{{Name: "option_name", Type: datum.Text, TypeMod: -1}, {Name: "option_value", Type: datum.Text, TypeMod: -1}},
+		Rows:    optionsToTable,
 	},
-	function{
-		name: "pg_get_keywords", result: datum.Record, set: true, volatile: stable,
-		columns: []fromColumn{
-			{name: "word", typ: datum.Text, mod: -1},
-			{name: "catcode", typ: datum.Char, mod: -1},
-			{name: "barelabel", typ: datum.Bool, mod: -1},
-			{name: "catdesc", typ: datum.Text, mod: -1},
-			{name: "baredesc", typ: datum.Text, mod: -1},
+	engine.Function{
+		Name: "pg_get_keywords", Result: datum.Record, Set: true, Volatile: engine.Stable,
+		Columns: []engine.FromColumn{
+			{Name: "word", Type: datum.Text, TypeMod: -1},
+			{Name: "catcode", Type: datum.Char, TypeMod: -1},
+			{Name: "barelabel", Type: datum.Bool, TypeMod: -1},
+			{Name: "catdesc", Type: datum.Text, TypeMod: -1},
+			{Name: "baredesc", Type: datum.Text, TypeMod: -1},
 		},
-		rows: func(*exec, []datum.Value) (rowIter, error) { return &sliceRows{rows: keywordRows()}, nil },
+		Rows: func(*engine.Exec, []datum.Value) (engine.Rows, error) {
+			return &engine.SliceRows{Rows: keywordRows()}, nil
+		},
 	},
 	always("pg_relation_is_updatable", datum.MakeInt4(0), datum.RegClass, datum.Bool),
 	always("pg_column_is_updatable", datum.MakeBool(false), datum.RegClass, datum.Int2, datum.Bool),
@@ -145,25 +148,25 @@ var definitionFunctions = append(slices.Clone(procFunctions),
 
 // getExpr prints a stored expression. The only ones are the defaults of
 // functions' arguments.
-func getExpr(types ...datum.OID) function {
-	return catalogFunc("pg_get_expr", datum.Text, types, func(_ *exec, a []datum.Value) (datum.Value, error) {
+func getExpr(types ...datum.OID) engine.Function {
+	return catalogFunc("pg_get_expr", datum.Text, types, func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.MakeText(a[0].Str), nil
 	})
 }
 
 // ruleDef is pg_get_ruledef: every view has the one rule that makes it one.
-func ruleDef(types ...datum.OID) function {
-	return catalogFunc("pg_get_ruledef", datum.Text, types, func(x *exec, a []datum.Value) (datum.Value, error) {
-		r, err := x.relationByOID(uint32(a[0].Int) &^ ruleOIDs)
-		if r == nil || r.kind != 'v' || uint32(a[0].Int)&ruleOIDs == 0 {
+func ruleDef(types ...datum.OID) engine.Function {
+	return catalogFunc("pg_get_ruledef", datum.Text, types, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		r, err := relationByOID(x, uint32(a[0].Int)&^ruleOIDs)
+		if r == nil || r.Kind != 'v' || uint32(a[0].Int)&ruleOIDs == 0 {
 			return datum.Null(datum.Text), err
 		}
-		return datum.MakeText("CREATE RULE \"_RETURN\" AS\n    ON SELECT TO " + r.schema + "." + quoteIdent(r.name) +
-			" DO INSTEAD " + r.viewDefinition()), nil
+		return datum.MakeText("CREATE RULE \"_RETURN\" AS\n    ON SELECT TO " + r.Schema + "." + quoteIdent(r.Name) +
+			" DO INSTEAD " + viewDefinition(r.Table)), nil
 	})
 }
 
-func optionsToTable(_ *exec, a []datum.Value) (rowIter, error) {
+func optionsToTable(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
 	var rows [][]datum.Value
 	for _, v := range a[0].Elems {
 		name, value, ok := strings.Cut(v.Str, "=")
@@ -173,7 +176,7 @@ func optionsToTable(_ *exec, a []datum.Value) (rowIter, error) {
 		}
 		rows = append(rows, row)
 	}
-	return &sliceRows{rows: rows}, nil
+	return &engine.SliceRows{Rows: rows}, nil
 }
 
 // keywordRows reads catalog/pg_get_keywords.tsv, where the unreserved words
@@ -193,20 +196,20 @@ func keywordRows() [][]datum.Value {
 	return rows
 }
 
-var sequenceParameters = function{
-	name: "pg_sequence_parameters", args: args(datum.Oid), result: datum.Record, volatile: stable,
-	columns: []fromColumn{
-		{name: "start_value", typ: datum.Int8, mod: -1},
-		{name: "minimum_value", typ: datum.Int8, mod: -1},
-		{name: "maximum_value", typ: datum.Int8, mod: -1},
-		{name: "increment", typ: datum.Int8, mod: -1},
-		{name: "cycle_option", typ: datum.Bool, mod: -1},
-		{name: "cache_size", typ: datum.Int8, mod: -1},
-		{name: "data_type", typ: datum.Oid, mod: -1},
+var sequenceParameters = engine.Function{
+	Name: "pg_sequence_parameters", Args: engine.Args(datum.Oid), Result: datum.Record, Volatile: engine.Stable,
+	Columns: []engine.FromColumn{
+		{Name: "start_value", Type: datum.Int8, TypeMod: -1},
+		{Name: "minimum_value", Type: datum.Int8, TypeMod: -1},
+		{Name: "maximum_value", Type: datum.Int8, TypeMod: -1},
+		{Name: "increment", Type: datum.Int8, TypeMod: -1},
+		{Name: "cycle_option", Type: datum.Bool, TypeMod: -1},
+		{Name: "cache_size", Type: datum.Int8, TypeMod: -1},
+		{Name: "data_type", Type: datum.Oid, TypeMod: -1},
 	},
-	eval: func(x *exec, a []datum.Value) (datum.Value, error) {
-		t := tables[pgCatalog+".pg_sequence"]
-		rows, err := x.catalogRows(t, t.column("seqrelid"), a[:1])
+	Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		t := tables[engine.PGCatalog+".pg_sequence"]
+		rows, err := catalogRows(x, t, t.Column("seqrelid"), a[:1])
 		if err != nil {
 			return datum.Value{}, err
 		}
@@ -215,7 +218,7 @@ var sequenceParameters = function{
 		}
 		var out []datum.Value
 		for _, column := range []string{"seqstart", "seqmin", "seqmax", "seqincrement", "seqcycle", "seqcache", "seqtypid"} {
-			out = append(out, rows[0][t.column(column)])
+			out = append(out, rows[0][t.Column(column)])
 		}
 		return datum.MakeArray(datum.Record, out), nil
 	},
@@ -223,34 +226,34 @@ var sequenceParameters = function{
 
 // describe makes obj_description and its like: the text in a catalog of
 // descriptions for class, object and column.
-func describe(name, catalog string, types []datum.OID, key func(a []datum.Value) (class string, oid, column int64)) function {
-	return catalogFunc(name, datum.Text, types, func(x *exec, a []datum.Value) (datum.Value, error) {
-		t := tables[pgCatalog+"."+catalog]
+func describe(name, catalog string, types []datum.OID, key func(a []datum.Value) (class string, oid, column int64)) engine.Function {
+	return catalogFunc(name, datum.Text, types, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		t := tables[engine.PGCatalog+"."+catalog]
 		class, oid, column := key(a)
 		want := int64(0)
-		if c := tables[pgCatalog+"."+class]; c != nil {
-			want = int64(c.oid)
+		if c := tables[engine.PGCatalog+"."+class]; c != nil {
+			want = int64(c.OID)
 		} else if class != "" {
 			return datum.Null(datum.Text), nil
 		}
-		rows, err := x.catalogRows(t, t.column("objoid"), []datum.Value{{Type: datum.Oid, Valid: true, Int: oid}})
+		rows, err := catalogRows(x, t, t.Column("objoid"), []datum.Value{{Type: datum.Oid, Valid: true, Int: oid}})
 		if err != nil {
 			return datum.Null(datum.Text), err
 		}
 		for _, row := range rows {
-			if want != 0 && row[t.column("classoid")].Int != want {
+			if want != 0 && row[t.Column("classoid")].Int != want {
 				continue
 			}
-			if sub := slices.IndexFunc(t.columns, func(c tableColumn) bool { return c.name == "objsubid" }); sub >= 0 && row[sub].Int != column {
+			if sub := slices.IndexFunc(t.Columns, func(c engine.TableColumn) bool { return c.Name == "objsubid" }); sub >= 0 && row[sub].Int != column {
 				continue
 			}
-			return row[t.column("description")], nil
+			return row[t.Column("description")], nil
 		}
 		return datum.Null(datum.Text), nil
 	})
 }
 
-var descriptionFunctions = []function{
+var descriptionFunctions = []engine.Function{
 	describe("obj_description", "pg_description", []datum.OID{datum.Oid, datum.Name},
 		func(a []datum.Value) (string, int64, int64) { return a[1].Str, a[0].Int, 0 }),
 	describe("obj_description", "pg_description", []datum.OID{datum.Oid},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -16,22 +17,22 @@ import (
 var readPrivileges = []string{"SELECT", "USAGE", "EXECUTE", "CONNECT", "TEMP", "TEMPORARY"}
 
 // hasPrivilege is one of the has_…_privilege functions.
-func hasPrivilege(user, object datum.OID, name string, more ...datum.OID) function {
+func hasPrivilege(user, object datum.OID, name string, more ...datum.OID) engine.Function {
 	types := append([]datum.OID{object}, more...)
 	if user != 0 {
 		types = append([]datum.OID{user}, types...)
 	}
 	types = append(types, datum.Text)
-	return catalogFunc(name, datum.Bool, types, func(x *exec, a []datum.Value) (datum.Value, error) {
+	return catalogFunc(name, datum.Bool, types, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		who := role{name: sessionOf(x).options.User, admin: sessionOf(x).options.Admin}
 		if user != 0 {
 			var err error
-			if who, err = x.roleArg(a[0]); err != nil {
+			if who, err = roleArg(x, a[0]); err != nil {
 				return datum.Value{}, err
 			}
 			a = a[1:]
 		}
-		r, known, err := x.privilegeObject(name, a[0])
+		r, known, err := privilegeObject(x, name, a[0])
 		if !known {
 			return datum.Null(datum.Bool), err
 		}
@@ -50,7 +51,7 @@ func hasPrivilege(user, object datum.OID, name string, more ...datum.OID) functi
 }
 
 // roleArg is a role given by name or OID.
-func (x *exec) roleArg(v datum.Value) (role, error) {
+func roleArg(x *engine.Exec, v datum.Value) (role, error) {
 	for _, r := range sessionOf(x).server.roles() {
 		if v.Type == datum.Name && r.name == v.Str || v.Type == datum.Oid && int64(r.oid) == v.Int {
 			return r, nil
@@ -67,15 +68,15 @@ func (x *exec) roleArg(v datum.Value) (role, error) {
 
 // privilegeObject finds the object of a has_…_privilege function, where it is
 // a relation: an unknown name is an error, an unknown OID gives NULL.
-func (x *exec) privilegeObject(function string, v datum.Value) (r *relation, known bool, err error) {
+func privilegeObject(x *engine.Exec, function string, v datum.Value) (r *relation, known bool, err error) {
 	byName := v.Type == datum.Text
 	switch function {
 	case "has_table_privilege", "has_any_column_privilege", "has_column_privilege", "has_sequence_privilege":
 		if !byName {
-			r, err = x.relationByOID(uint32(v.Int))
+			r, err = relationByOID(x, uint32(v.Int))
 			return r, r != nil, err
 		}
-		if r, err = x.relationByName(v.Str); r != nil || err != nil {
+		if r, err = relationByName(x, v.Str); r != nil || err != nil {
 			return r, r != nil, err
 		}
 		return nil, false, sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", sqlstate.Cut(v.Str, 64))
@@ -87,8 +88,8 @@ func (x *exec) privilegeObject(function string, v datum.Value) (r *relation, kno
 	return nil, true, nil
 }
 
-func privilegeFamily(name string, more ...datum.OID) []function {
-	var out []function
+func privilegeFamily(name string, more ...datum.OID) []engine.Function {
+	var out []engine.Function
 	for _, object := range []datum.OID{datum.Text, datum.Oid} {
 		for _, user := range []datum.OID{0, datum.Name, datum.Oid} {
 			out = append(out, hasPrivilege(user, object, name, more...))
@@ -108,23 +109,23 @@ var privilegeFunctions = joinFamilies(
 )
 
 // roleMembership is pg_has_role: a superuser is a member of every role, anybody of his own.
-func roleMembership(object datum.OID) []function {
-	var out []function
+func roleMembership(object datum.OID) []engine.Function {
+	var out []engine.Function
 	for _, user := range []datum.OID{0, datum.Name, datum.Oid} {
 		types := []datum.OID{object, datum.Text}
 		if user != 0 {
 			types = append([]datum.OID{user}, types...)
 		}
-		out = append(out, catalogFunc("pg_has_role", datum.Bool, types, func(x *exec, a []datum.Value) (datum.Value, error) {
+		out = append(out, catalogFunc("pg_has_role", datum.Bool, types, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			who := role{name: sessionOf(x).options.User, admin: sessionOf(x).options.Admin}
 			if user != 0 {
 				var err error
-				if who, err = x.roleArg(a[0]); err != nil {
+				if who, err = roleArg(x, a[0]); err != nil {
 					return datum.Value{}, err
 				}
 				a = a[1:]
 			}
-			of, err := x.roleArg(a[0])
+			of, err := roleArg(x, a[0])
 			return datum.MakeBool(who.admin || of.name == who.name), err
 		}))
 	}
@@ -143,8 +144,8 @@ var privilegeNames = map[byte]string{
 	'U': "USAGE", 'C': "CREATE", 'T': "TEMPORARY", 'c': "CONNECT", 's': "SET", 'A': "ALTER SYSTEM",
 }
 
-var aclFunctions = []function{
-	catalogFunc("acldefault", datum.ACLItemArray, []datum.OID{datum.Char, datum.Oid}, func(x *exec, a []datum.Value) (datum.Value, error) {
+var aclFunctions = []engine.Function{
+	catalogFunc("acldefault", datum.ACLItemArray, []datum.OID{datum.Char, datum.Oid}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		granted, ok := defaultACL[a[0].Str]
 		if !ok {
 			return datum.Value{}, sqlstate.New(sqlstate.InvalidParameterValue, "unrecognized object type abbreviation: %s", a[0].Str)
@@ -159,18 +160,18 @@ var aclFunctions = []function{
 		return datum.MakeArray(datum.ACLItemArray, items), nil
 	}),
 	{
-		name: "aclexplode", args: args(datum.ACLItemArray), result: datum.Record, set: true, volatile: stable, rows: aclExplode,
-		columns: []fromColumn{
-			{name: "grantor", typ: datum.Oid, mod: -1},
-			{name: "grantee", typ: datum.Oid, mod: -1},
-			{name: "privilege_type", typ: datum.Text, mod: -1},
-			{name: "is_grantable", typ: datum.Bool, mod: -1},
+		Name: "aclexplode", Args: engine.Args(datum.ACLItemArray), Result: datum.Record, Set: true, Volatile: engine.Stable, Rows: aclExplode,
+		Columns: []engine.FromColumn{
+			{Name: "grantor", Type: datum.Oid, TypeMod: -1},
+			{Name: "grantee", Type: datum.Oid, TypeMod: -1},
+			{Name: "privilege_type", Type: datum.Text, TypeMod: -1},
+			{Name: "is_grantable", Type: datum.Bool, TypeMod: -1},
 		},
 	},
 }
 
 // aclExplode reads items like user=arwd*/owner.
-func aclExplode(_ *exec, a []datum.Value) (rowIter, error) {
+func aclExplode(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
 	var rows [][]datum.Value
 	roleOf := func(name string) datum.Value {
 		v := datum.Value{Type: datum.Oid, Valid: true}
@@ -190,5 +191,5 @@ func aclExplode(_ *exec, a []datum.Value) (rowIter, error) {
 			}
 		}
 	}
-	return &sliceRows{rows: rows}, nil
+	return &engine.SliceRows{Rows: rows}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -71,7 +72,7 @@ func (p *proc) definition() (string, error) {
 	if p.kind == 'a' {
 		return "", sqlstate.New(sqlstate.WrongObjectType, "%q is an aggregate function", p.name)
 	}
-	schema := pgCatalog
+	schema := engine.PGCatalog
 	for name, oid := range schemaOIDs {
 		if oid == p.schema {
 			schema = name
@@ -96,8 +97,8 @@ func (p *proc) definition() (string, error) {
 }
 
 // procText makes a function that tells something about a function.
-func procText(name string, tell func(p *proc) (string, error)) function {
-	return catalogFunc(name, datum.Text, []datum.OID{datum.Oid}, func(_ *exec, a []datum.Value) (datum.Value, error) {
+func procText(name string, tell func(p *proc) (string, error)) engine.Function {
+	return catalogFunc(name, datum.Text, []datum.OID{datum.Oid}, func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		p := procByOID(uint32(a[0].Int))
 		if p == nil {
 			return datum.Null(datum.Text), nil
@@ -107,14 +108,14 @@ func procText(name string, tell func(p *proc) (string, error)) function {
 	})
 }
 
-var procFunctions = []function{
+var procFunctions = []engine.Function{
 	procText("pg_get_function_arguments", func(p *proc) (string, error) { return p.arguments(true), nil }),
 	procText("pg_get_function_identity_arguments", func(p *proc) (string, error) { return p.arguments(false), nil }),
 	procText("pg_get_function_result", func(p *proc) (string, error) { return p.returns(), nil }),
 	procText("pg_get_functiondef", (*proc).definition),
 	nothing("pg_get_function_sqlbody", datum.Text, datum.Oid),
 	catalogFunc("pg_get_function_arg_default", datum.Text, []datum.OID{datum.Oid, datum.Int4},
-		func(_ *exec, a []datum.Value) (datum.Value, error) {
+		func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			p, n := procByOID(uint32(a[0].Int)), int(a[1].Int)
 			if p == nil || n < 1 || n > len(p.in) || n <= len(p.in)-p.defaults {
 				return datum.Null(datum.Text), nil

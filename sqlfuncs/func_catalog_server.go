@@ -5,16 +5,17 @@ import (
 	"strings"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 )
 
 // encodingNames are the numbers of PostgreSQL's server encodings that are of use here.
 var encodingNames = map[int64]string{0: "SQL_ASCII", encodingUTF8: "UTF8", 8: "LATIN1"}
 
-var encodingFunctions = []function{
-	catalogFunc("pg_encoding_to_char", datum.Name, []datum.OID{datum.Int4}, func(_ *exec, a []datum.Value) (datum.Value, error) {
+var encodingFunctions = []engine.Function{
+	catalogFunc("pg_encoding_to_char", datum.Name, []datum.OID{datum.Int4}, func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.MakeString(datum.Name, encodingNames[a[0].Int]), nil
 	}),
-	catalogFunc("pg_char_to_encoding", datum.Int4, []datum.OID{datum.Name}, func(_ *exec, a []datum.Value) (datum.Value, error) {
+	catalogFunc("pg_char_to_encoding", datum.Int4, []datum.OID{datum.Name}, func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		for n, name := range encodingNames {
 			if strings.EqualFold(strings.ReplaceAll(a[0].Str, "-", ""), name) {
 				return datum.MakeInt4(n), nil
@@ -22,11 +23,11 @@ var encodingFunctions = []function{
 		}
 		return datum.MakeInt4(-1), nil
 	}),
-	catalogFunc("pg_encoding_max_length", datum.Int4, []datum.OID{datum.Int4}, func(_ *exec, a []datum.Value) (datum.Value, error) {
+	catalogFunc("pg_encoding_max_length", datum.Int4, []datum.OID{datum.Int4}, func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.MakeInt4(map[int64]int64{0: 1, encodingUTF8: 4, 8: 1}[a[0].Int]), nil
 	}),
 	always("getdatabaseencoding", datum.MakeString(datum.Name, "UTF8")),
-	catalogFunc("pg_get_userbyid", datum.Name, []datum.OID{datum.Oid}, func(x *exec, a []datum.Value) (datum.Value, error) {
+	catalogFunc("pg_get_userbyid", datum.Name, []datum.OID{datum.Oid}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		name, ok := sessionOf(x).server.roleName(uint32(a[0].Int))
 		if !ok {
 			name = fmt.Sprintf("unknown (OID=%d)", a[0].Int)
@@ -47,22 +48,22 @@ func (s *Server) roleName(oid uint32) (string, bool) {
 
 // size makes a function about the size of something on disk. Our tables have
 // none: their rows are made when they are read.
-func size(name string, types ...datum.OID) function {
+func size(name string, types ...datum.OID) engine.Function {
 	return always(name, datum.MakeInt8(0), types...)
 }
 
-var sizeFunctions = []function{
+var sizeFunctions = []engine.Function{
 	size("pg_relation_size", datum.RegClass), size("pg_relation_size", datum.RegClass, datum.Text),
 	size("pg_total_relation_size", datum.RegClass), size("pg_table_size", datum.RegClass), size("pg_indexes_size", datum.RegClass),
 	size("pg_database_size", datum.Oid), size("pg_database_size", datum.Name),
 	size("pg_tablespace_size", datum.Oid), size("pg_tablespace_size", datum.Name),
 	nothing("pg_relation_filenode", datum.Oid, datum.RegClass), nothing("pg_relation_filepath", datum.Text, datum.RegClass),
 	always("pg_tablespace_location", datum.MakeText(""), datum.Oid),
-	catalogFunc("pg_size_pretty", datum.Text, []datum.OID{datum.Int8}, func(_ *exec, a []datum.Value) (datum.Value, error) {
+	catalogFunc("pg_size_pretty", datum.Text, []datum.OID{datum.Int8}, func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.MakeText(sizePretty(a[0].Int)), nil
 	}),
-	catalogFunc("pg_size_pretty", datum.Text, []datum.OID{datum.Numeric}, func(x *exec, a []datum.Value) (datum.Value, error) {
-		n, err := datum.Cast(a[0], datum.Int8, x.env())
+	catalogFunc("pg_size_pretty", datum.Text, []datum.OID{datum.Numeric}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		n, err := datum.Cast(a[0], datum.Int8, x.Env())
 		return datum.MakeText(sizePretty(n.Int)), err
 	}),
 }
@@ -85,7 +86,7 @@ func sizePretty(n int64) string {
 }
 
 // schemaFunctions are about schemas.
-var schemaFunctions = []function{
+var schemaFunctions = []engine.Function{
 	always("pg_is_other_temp_schema", datum.MakeBool(false), datum.Oid),
 	always("pg_my_temp_schema", datum.Value{Type: datum.Oid, Valid: true}),
 }
@@ -95,16 +96,16 @@ const walPosition datum.OID = 3220
 
 // monitorFunctions are asked by monitors. There is no log of changes that
 // would have a position, and no temporary file.
-var monitorFunctions = []function{
+var monitorFunctions = []engine.Function{
 	nothing("pg_current_wal_lsn", walPosition), nothing("pg_lsn", walPosition, datum.Text),
 	nothing("pg_wal_lsn_diff", datum.Numeric, walPosition, walPosition),
 	{
-		name: "pg_ls_tmpdir", args: args(datum.Oid), result: datum.Record, set: true, volatile: stable,
-		columns: []fromColumn{
-			{name: "name", typ: datum.Text, mod: -1},
-			{name: "size", typ: datum.Int8, mod: -1},
-			{name: "modification", typ: datum.TimestampTZ, mod: -1},
+		Name: "pg_ls_tmpdir", Args: engine.Args(datum.Oid), Result: datum.Record, Set: true, Volatile: engine.Stable,
+		Columns: []engine.FromColumn{
+			{Name: "name", Type: datum.Text, TypeMod: -1},
+			{Name: "size", Type: datum.Int8, TypeMod: -1},
+			{Name: "modification", Type: datum.TimestampTZ, TypeMod: -1},
 		},
-		rows: func(*exec, []datum.Value) (rowIter, error) { return &sliceRows{}, nil },
+		Rows: func(*engine.Exec, []datum.Value) (engine.Rows, error) { return &engine.SliceRows{}, nil },
 	},
 }

@@ -6,16 +6,17 @@ import (
 
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
 
 // codeFunctions are ids as texts.
-var codeFunctions = []function{
+var codeFunctions = []engine.Function{
 	{
-		name: "next_code", schema: nextidSchema, args: nameArg, result: datum.Text, volatile: isVolatile,
-		help: "one new id of the generator in its text form",
-		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
-			c, err := x.newCodes(a[0].Str)
+		Name: "next_code", Schema: engine.NextidSchema, Args: nameArg, Result: datum.Text, Volatile: engine.Volatile,
+		Help: "one new id of the generator in its text form",
+		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+			c, err := newCodes(x, a[0].Str)
 			if err != nil {
 				return datum.Value{}, err
 			}
@@ -23,19 +24,19 @@ var codeFunctions = []function{
 		},
 	},
 	{
-		name: "next_codes", schema: nextidSchema, args: countArgs,
-		result: datum.Text, set: true, volatile: isVolatile, help: "n new ids in their text form, one a row",
-		rows: nextCodes,
+		Name: "next_codes", Schema: engine.NextidSchema, Args: countArgs,
+		Result: datum.Text, Set: true, Volatile: engine.Volatile, Help: "n new ids in their text form, one a row",
+		Rows: nextCodes,
 	},
 	{
-		name: "next_uuid", schema: nextidSchema, args: nameArg, result: datum.UUID, volatile: isVolatile,
-		help: "one new UUID from the generator", eval: nextUUID,
+		Name: "next_uuid", Schema: engine.NextidSchema, Args: nameArg, Result: datum.UUID, Volatile: engine.Volatile,
+		Help: "one new UUID from the generator", Eval: nextUUID,
 	},
 	{
-		name: "to_code", schema: nextidSchema, result: datum.Text, volatile: stable, help: "the text form of an id of the generator",
-		args: []argument{{name: "id", typ: datum.Int8}, {name: "name", typ: datum.Text}},
-		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
-			coder, err := x.coder(a[1].Str)
+		Name: "to_code", Schema: engine.NextidSchema, Result: datum.Text, Volatile: engine.Stable, Help: "the text form of an id of the generator",
+		Args: []engine.Argument{{Name: "id", Type: datum.Int8}, {Name: "name", Type: datum.Text}},
+		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+			coder, err := coder(x, a[1].Str)
 			if err != nil {
 				return datum.Value{}, err
 			}
@@ -44,10 +45,10 @@ var codeFunctions = []function{
 		},
 	},
 	{
-		name: "parse_code", schema: nextidSchema, result: datum.Int8, volatile: stable, help: "the id that a code of the generator stands for",
-		args: []argument{{name: "code", typ: datum.Text}, {name: "name", typ: datum.Text}},
-		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
-			coder, err := x.coder(a[1].Str)
+		Name: "parse_code", Schema: engine.NextidSchema, Result: datum.Int8, Volatile: engine.Stable, Help: "the id that a code of the generator stands for",
+		Args: []engine.Argument{{Name: "code", Type: datum.Text}, {Name: "name", Type: datum.Text}},
+		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+			coder, err := coder(x, a[1].Str)
 			if err != nil {
 				return datum.Value{}, err
 			}
@@ -65,15 +66,15 @@ type codes struct {
 	buf   []byte
 }
 
-func (x *exec) newCodes(name string) (*codes, error) {
-	e, err := x.entry(name)
+func newCodes(x *engine.Exec, name string) (*codes, error) {
+	e, err := entry(x, name)
 	if err != nil {
 		return nil, err
 	}
 	if e.Running() == nil {
 		sessionOf(x).waits()
 	}
-	gen, err := e.Generator(x.ctx)
+	gen, err := e.Generator(x.Ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -82,16 +83,16 @@ func (x *exec) newCodes(name string) (*codes, error) {
 		c.own = own
 		return c, nil
 	}
-	c.coder, err = e.Coder(x.ctx)
+	c.coder, err = e.Coder(x.Ctx)
 	return c, err
 }
 
-func (c *codes) draw(x *exec) (datum.Value, error) {
+func (c *codes) draw(x *engine.Exec) (datum.Value, error) {
 	if c.own != nil {
-		code, err := c.own.NextCode(x.ctx)
+		code, err := c.own.NextCode(x.Ctx)
 		return datum.MakeText(code), err
 	}
-	id, err := x.nextID(c.entry)
+	id, err := nextID(x, c.entry)
 	if err != nil {
 		return datum.Value{}, err
 	}
@@ -99,16 +100,16 @@ func (c *codes) draw(x *exec) (datum.Value, error) {
 	return datum.MakeText(string(c.buf)), err
 }
 
-func nextCodes(x *exec, a []datum.Value) (rowIter, error) {
+func nextCodes(x *engine.Exec, a []datum.Value) (engine.Rows, error) {
 	if err := checkCount(x, a[1].Int); err != nil {
 		return nil, err
 	}
-	c, err := x.newCodes(a[0].Str)
+	c, err := newCodes(x, a[0].Str)
 	if err != nil {
 		return nil, err
 	}
 	left, row := a[1].Int, make([]datum.Value, 1)
-	return funcRows(func(x *exec) ([]datum.Value, error) {
+	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
 		if left == 0 {
 			return nil, io.EOF
 		}
@@ -124,13 +125,13 @@ type uuidGenerator interface {
 	NextUUID(ctx context.Context) ([16]byte, error)
 }
 
-func nextUUID(x *exec, a []datum.Value) (datum.Value, error) {
-	e, err := x.entry(a[0].Str)
+func nextUUID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	e, err := entry(x, a[0].Str)
 	if err != nil {
 		return datum.Value{}, err
 	}
 	sessionOf(x).waits()
-	gen, err := e.Generator(x.ctx)
+	gen, err := e.Generator(x.Ctx)
 	if err != nil {
 		return datum.Value{}, err
 	}
@@ -139,17 +140,17 @@ func nextUUID(x *exec, a []datum.Value) (datum.Value, error) {
 		return datum.Value{}, sqlstate.New(sqlstate.FeatureNotSupported, "the ids of generator %q are no UUIDs", a[0].Str).
 			WithHint("Create one of kind uuid, or use next_id or next_code.")
 	}
-	u, err := g.NextUUID(x.ctx)
+	u, err := g.NextUUID(x.Ctx)
 	return datum.MakeUUID(u), err
 }
 
 // coder returns the text form of a generator that exists.
-func (x *exec) coder(name string) (generator.Coder, error) {
-	e, err := x.registry().Existing(x.ctx, name)
+func coder(x *engine.Exec, name string) (generator.Coder, error) {
+	e, err := registryOf(x).Existing(x.Ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	gen, err := e.Generator(x.ctx)
+	gen, err := e.Generator(x.Ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -157,14 +158,14 @@ func (x *exec) coder(name string) (generator.Coder, error) {
 		return nil, sqlstate.New(sqlstate.FeatureNotSupported, "the codes of generator %q stand for no numbers", name).
 			WithHint("parse_id(code, name) takes them apart.")
 	}
-	return e.Coder(x.ctx)
+	return e.Coder(x.Ctx)
 }
 
 // explainCode takes apart what a generator's next_code gave. done is false
 // where the text is to be read without the generator: there is none of that
 // name.
-func (x *exec) explainCode(code, name string) (p generator.Parts, done bool, err error) {
-	gen, err := x.existing(name)
+func explainCode(x *engine.Exec, code, name string) (p generator.Parts, done bool, err error) {
+	gen, err := existing(x, name)
 	if gen == nil || err != nil {
 		return p, false, err
 	}
@@ -172,7 +173,7 @@ func (x *exec) explainCode(code, name string) (p generator.Parts, done bool, err
 		p, err = own.ExplainCode(code)
 		return p, true, err
 	}
-	coder, err := x.coder(name)
+	coder, err := coder(x, name)
 	if err != nil {
 		return p, true, err
 	}
@@ -184,10 +185,10 @@ func (x *exec) explainCode(code, name string) (p generator.Parts, done bool, err
 		p, err = ex.Explain(id)
 		return p, true, err
 	}
-	e, err := x.registry().Existing(x.ctx, name)
+	e, err := registryOf(x).Existing(x.Ctx, name)
 	if err != nil {
 		return p, true, err
 	}
-	d, err := e.Definition(x.ctx)
+	d, err := e.Definition(x.Ctx)
 	return generator.Parts{Kind: d.Kind, Sequence: &id}, true, err
 }

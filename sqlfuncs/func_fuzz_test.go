@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -21,7 +22,7 @@ func FuzzPattern(f *testing.F) {
 		f.Add(s, "nx", "a\nb")
 	}
 	f.Fuzz(func(t *testing.T, pattern, options, s string) {
-		p, _, err := compilePattern(pattern, options)
+		p, _, err := engine.CompilePattern(pattern, options)
 		if err != nil {
 			e, ok := errors.AsType[*sqlstate.Error](err)
 			if !ok || (e.Code != sqlstate.InvalidRegex && e.Code != sqlstate.FeatureNotSupported &&
@@ -45,21 +46,21 @@ func FuzzQuotedPattern(f *testing.F) {
 	f.Add("a.b")
 	f.Add(`\[x`)
 	f.Fuzz(func(t *testing.T, s string) {
-		if !utf8.ValidString(s) || len(s) > maxPatternBytes {
+		if !utf8.ValidString(s) || len(s) > engine.MaxPatternBytes {
 			t.Skip()
 		}
-		p, _, err := compilePattern(s, "q")
+		p, _, err := engine.CompilePattern(s, "q")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.re.FindString("<" + s + ">"); got != s {
+		if got := p.Re.FindString("<" + s + ">"); got != s {
 			t.Errorf("found %q for %q", got, s)
 		}
 	})
 }
 
-func newTestExec(t testing.TB) *exec {
-	return &exec{ctx: t.Context(), host: host{&Session{server: &Server{}, envOK: true}}}
+func newTestExec(t testing.TB) *engine.Exec {
+	return &engine.Exec{Ctx: t.Context(), Host: host{&Session{server: &Server{}, envOK: true}}}
 }
 
 // FuzzJSONText: the parts of a value are values, and nothing gets lost.
@@ -71,14 +72,14 @@ func FuzzJSONText(f *testing.F) {
 		if _, err := datum.ParseText(datum.JSON, s, nil); err != nil {
 			t.Skip()
 		}
-		var rebuild func(j jsonText) string
-		rebuild = func(j jsonText) string {
-			kind := j.kind()
+		var rebuild func(j engine.JSONText) string
+		rebuild = func(j engine.JSONText) string {
+			kind := j.Kind()
 			if kind != '{' && kind != '[' {
 				return string(j)
 			}
 			var parts []string
-			for k, v := range j.items() {
+			for k, v := range j.Items() {
 				part := rebuild(v)
 				if kind == '{' {
 					part = string(k) + ":" + part
@@ -88,7 +89,7 @@ func FuzzJSONText(f *testing.F) {
 			return string(kind) + strings.Join(parts, ",") + string(kind+2)
 		}
 		a, errA := datum.ParseText(datum.JSONB, s, nil)
-		b, errB := datum.ParseText(datum.JSONB, rebuild(jsonOf(s)), nil)
+		b, errB := datum.ParseText(datum.JSONB, rebuild(engine.JSONOf(s)), nil)
 		if (errA == nil) != (errB == nil) || a.Str != b.Str {
 			t.Errorf("%s became %s: %v, %v", s, b.Str, errA, errB)
 		}
@@ -103,7 +104,7 @@ func FuzzFormat(f *testing.F) {
 		if _, ok := errors.AsType[*sqlstate.Error](err); err != nil && !ok {
 			t.Fatal(err)
 		}
-		if len(v.Str) > maxTextBytes {
+		if len(v.Str) > engine.MaxTextBytes {
 			t.Errorf("%d bytes", len(v.Str))
 		}
 	})
@@ -113,17 +114,17 @@ func TestEveryFunctionIsComplete(t *testing.T) {
 	named := regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 	for _, f := range allFunctions() {
 		kinds := 0
-		for _, has := range []bool{f.eval != nil, f.rows != nil, f.agg != nil, f.typed != nil, f.window != nil, f.fromRow != nil && f.eval == nil} {
+		for _, has := range []bool{f.Eval != nil, f.Rows != nil, f.Aggregate != nil, f.Typed != nil, f.Window != nil, f.FromRow != nil && f.Eval == nil} {
 			if has {
 				kinds++
 			}
 		}
-		if kinds != 1 || f.set != (f.rows != nil) || !named.MatchString(f.name) || (f.result == datum.Invalid && len(f.columns) == 0) {
-			t.Errorf("%s: %d implementations, set %v, result %d", f.name, kinds, f.set, f.result)
+		if kinds != 1 || f.Set != (f.Rows != nil) || !named.MatchString(f.Name) || (f.Result == datum.Invalid && len(f.Columns) == 0) {
+			t.Errorf("%s: %d implementations, set %v, result %d", f.Name, kinds, f.Set, f.Result)
 		}
-		for i, a := range f.args {
-			if i > 0 && f.args[i-1].optional && !a.optional {
-				t.Errorf("%s: argument %d may not be left out, the one before may", f.name, i+1)
+		for i, a := range f.Args {
+			if i > 0 && f.Args[i-1].Optional && !a.Optional {
+				t.Errorf("%s: argument %d may not be left out, the one before may", f.Name, i+1)
 			}
 		}
 	}

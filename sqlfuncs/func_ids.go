@@ -4,38 +4,41 @@ import (
 	"strings"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
 
-var nameArg = []argument{{name: "name", typ: datum.Text}}
+var nameArg = []engine.Argument{{Name: "name", Type: datum.Text}}
 
 // countArgs take any integer. Clients that encode by the described type have
 // an int at hand for a count, so a bare $2 is one.
-var countArgs = []argument{{name: "name", typ: datum.Text}, {name: "n", typ: datum.Int8, open: datum.Int4}}
+var countArgs = []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "n", Type: datum.Int8, Open: datum.Int4}}
 
 // idFunctions draw ids.
-var idFunctions = []function{
+var idFunctions = []engine.Function{
 	{
-		name: "next_id", schema: nextidSchema, result: datum.Int8, volatile: isVolatile,
-		args: []argument{{name: "name", typ: datum.Text}, {name: "field", typ: datum.Int8, optional: true, open: datum.Int8}},
-		help: "one new id from the generator; field is the caller's bits, where its layout has a field",
-		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
+		Name: "next_id", Schema: engine.NextidSchema, Result: datum.Int8, Volatile: engine.Volatile,
+		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "field", Type: datum.Int8, Optional: true, Open: datum.Int8}},
+		Help: "one new id from the generator; field is the caller's bits, where its layout has a field",
+		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			if len(a) > 1 {
 				return drawWith(x, a[0].Str, a[1].Int)
 			}
 			return drawID(x, a[0].Str)
 		},
-		repeat: func(x *exec, a []datum.Value, n int64) (numberRun, error) {
-			e, err := x.entry(a[0].Str)
+		Repeat: func(x *engine.Exec, a []datum.Value, n int64) (engine.NumberRun, error) {
+			e, err := entry(x, a[0].Str)
 			return &idRun{entry: e, left: n}, err
 		},
 	},
 	{
-		name: "next_ids", schema: nextidSchema, args: countArgs,
-		result: datum.Int8, set: true, volatile: isVolatile, help: "n new ids, one a row",
-		ids: func(x *exec, a []datum.Value) (numberRun, error) { return newIDRun(x, a[0].Str, a[1].Int) },
-		rows: func(x *exec, a []datum.Value) (rowIter, error) {
+		Name: "next_ids", Schema: engine.NextidSchema, Args: countArgs,
+		Result: datum.Int8, Set: true, Volatile: engine.Volatile, Help: "n new ids, one a row",
+		IDs: func(x *engine.Exec, a []datum.Value) (engine.NumberRun, error) {
+			return newIDRun(x, a[0].Str, a[1].Int)
+		},
+		Rows: func(x *engine.Exec, a []datum.Value) (engine.Rows, error) {
 			run, err := newIDRun(x, a[0].Str, a[1].Int)
 			if err != nil {
 				return nil, err
@@ -44,33 +47,33 @@ var idFunctions = []function{
 		},
 	},
 	{
-		name: "next_range", schema: nextidSchema, args: countArgs,
-		result: datum.Record, set: true, volatile: isVolatile,
-		columns: []fromColumn{{name: "first", typ: datum.Int8, mod: -1}, {name: "last", typ: datum.Int8, mod: -1}},
-		help:    "contiguous runs that together hold n new ids",
-		rows:    nextRange,
+		Name: "next_range", Schema: engine.NextidSchema, Args: countArgs,
+		Result: datum.Record, Set: true, Volatile: engine.Volatile,
+		Columns: []engine.FromColumn{{Name: "first", Type: datum.Int8, TypeMod: -1}, {Name: "last", Type: datum.Int8, TypeMod: -1}},
+		Help:    "contiguous runs that together hold n new ids",
+		Rows:    nextRange,
 	},
 }
 
-func drawID(x *exec, name string) (datum.Value, error) {
-	e, err := x.entry(name)
+func drawID(x *engine.Exec, name string) (datum.Value, error) {
+	e, err := entry(x, name)
 	if err != nil {
 		return datum.Value{}, err
 	}
-	id, err := x.nextID(e)
+	id, err := nextID(x, e)
 	return datum.MakeInt8(id), err
 }
 
 // drawWith draws an id with the caller's bits. It creates no generator: those
 // that are made of a name alone have no field.
-func drawWith(x *exec, name string, v int64) (datum.Value, error) {
+func drawWith(x *engine.Exec, name string, v int64) (datum.Value, error) {
 	if err := sessionOf(x).may(name); err != nil {
 		return datum.Value{}, err
 	}
 	e := sessionOf(x).server.registry.Lookup([]byte(name))
 	if e == nil {
 		var err error
-		if e, err = x.registry().Existing(x.ctx, name); err != nil {
+		if e, err = registryOf(x).Existing(x.Ctx, name); err != nil {
 			return datum.Value{}, err
 		}
 	}
@@ -78,7 +81,7 @@ func drawWith(x *exec, name string, v int64) (datum.Value, error) {
 	if !ok {
 		sessionOf(x).waits()
 		var err error
-		if id, err = e.NextWith(x.ctx, v); err != nil {
+		if id, err = e.NextWith(x.Ctx, v); err != nil {
 			return datum.Value{}, err
 		}
 	}
@@ -87,21 +90,21 @@ func drawWith(x *exec, name string, v int64) (datum.Value, error) {
 }
 
 // newIDRun prepares n ids of a generator.
-func newIDRun(x *exec, name string, n int64) (*idRun, error) {
+func newIDRun(x *engine.Exec, name string, n int64) (*idRun, error) {
 	if err := checkCount(x, n); err != nil {
 		return nil, err
 	}
-	e, err := x.entry(name)
+	e, err := entry(x, name)
 	return &idRun{entry: e, left: n}, err
 }
 
-func nextRange(x *exec, a []datum.Value) (rowIter, error) {
+func nextRange(x *engine.Exec, a []datum.Value) (engine.Rows, error) {
 	run, err := newIDRun(x, a[0].Str, a[1].Int)
 	if err != nil {
 		return nil, err
 	}
 	row, next := make([]datum.Value, 2), contiguousRuns(run)
-	return funcRows(func(x *exec) ([]datum.Value, error) {
+	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
 		r, err := next(x)
 		if err != nil {
 			return nil, err
@@ -113,27 +116,27 @@ func nextRange(x *exec, a []datum.Value) (rowIter, error) {
 
 // nextValues is Vitess's SELECT NEXT n VALUES FROM seq: one row, the first
 // of n ids in a row.
-func nextValues(p *planner, s *scope, c *syntax.SelectCore, e *syntax.NextValues) (*expr, error) {
+func nextValues(p *engine.Planner, s *engine.Scope, c *syntax.SelectCore, e *syntax.NextValues) (*engine.Expr, error) {
 	if len(c.From) != 1 {
-		return nil, at(e.Pos, sqlstate.New(sqlstate.SyntaxError, "NEXT VALUES needs one generator in FROM"))
+		return nil, engine.At(e.Pos, sqlstate.New(sqlstate.SyntaxError, "NEXT VALUES needs one generator in FROM"))
 	}
 	t, ok := c.From[0].(*syntax.Table)
 	if !ok {
-		return nil, at(e.Pos, sqlstate.New(sqlstate.SyntaxError, "NEXT VALUES needs a generator's name in FROM"))
+		return nil, engine.At(e.Pos, sqlstate.New(sqlstate.SyntaxError, "NEXT VALUES needs a generator's name in FROM"))
 	}
-	count := constant(datum.MakeInt8(1))
+	count := engine.Constant(datum.MakeInt8(1))
 	if e.Count != nil {
 		var err error
-		if count, err = p.expr(s, e.Count); err == nil {
-			count, err = p.coerce(count, datum.Int8, datum.AssignmentCast)
+		if count, err = p.Expr(s, e.Count); err == nil {
+			count, err = p.Coerce(count, datum.Int8, datum.AssignmentCast)
 		}
 		if err != nil {
-			return nil, at(e.Pos, err)
+			return nil, engine.At(e.Pos, err)
 		}
 	}
 	name := t.Name.Last()
-	x := derive(datum.Int8, func(x *exec) (datum.Value, error) {
-		n, err := count.eval(x)
+	x := engine.Derive(datum.Int8, func(x *engine.Exec) (datum.Value, error) {
+		n, err := count.Eval(x)
 		if err != nil {
 			return n, err
 		}
@@ -141,14 +144,14 @@ func nextValues(p *planner, s *scope, c *syntax.SelectCore, e *syntax.NextValues
 		if err != nil {
 			return datum.Value{}, err
 		}
-		r, err := run.next(x, n.Int)
+		r, err := run.Next(x, n.Int)
 		if err == nil && (r.Count < n.Int || r.Step != 1) {
 			err = sqlstate.New(sqlstate.LockNotAvailable, "generator %q has no %d ids in a row now", name, n.Int).
 				WithHint("Try again, or ask for fewer.")
 		}
 		return datum.MakeInt8(r.First), err
 	}, count)
-	x.volatile = true
+	x.Volatile = true
 	return x, nil
 }
 
@@ -160,7 +163,7 @@ func sequenceName(text string) (string, error) {
 		return "", sqlstate.New(sqlstate.InvalidName, "invalid name syntax")
 	}
 	if len(parts) > 1 {
-		if schema := parts[0]; len(parts) == 2 && (schema == "public" || schema == nextidSchema || schema == pgCatalog) {
+		if schema := parts[0]; len(parts) == 2 && (schema == "public" || schema == engine.NextidSchema || schema == engine.PGCatalog) {
 			return parts[1], nil
 		}
 		return text, nil // a dot is allowed in our names

@@ -6,25 +6,26 @@ import (
 
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
 
 // importFunctions take over other id systems.
-var importFunctions = []function{{
-	name: "import_generator", schema: nextidSchema, result: datum.Text, volatile: isVolatile, admin: true, namedOptions: 3,
-	args: []argument{
-		{name: "name", typ: datum.Text},
-		{name: "system", typ: datum.Text},
-		{name: "dsn", typ: datum.Text},
-		{name: "options", typ: datum.JSONB, optional: true},
+var importFunctions = []engine.Function{{
+	Name: "import_generator", Schema: engine.NextidSchema, Result: datum.Text, Volatile: engine.Volatile, Admin: true, NamedOptions: 3,
+	Args: []engine.Argument{
+		{Name: "name", Type: datum.Text},
+		{Name: "system", Type: datum.Text},
+		{Name: "dsn", Type: datum.Text},
+		{Name: "options", Type: datum.JSONB, Optional: true},
 	},
-	help: "takes over the position of another id system and fences it; the generator goes on above", eval: importGenerator,
+	Help: "takes over the position of another id system and fences it; the generator goes on above", Eval: importGenerator,
 }}
 
 // importGenerator creates a generator that goes on where another system
 // stands, or moves one that exists. What can be refused is refused before the
 // other system is touched.
-func importGenerator(x *exec, a []datum.Value) (datum.Value, error) {
+func importGenerator(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	name := a[0].Str
 	options, err := optionsArg(a, 3)
 	if err == nil {
@@ -41,12 +42,12 @@ func importGenerator(x *exec, a []datum.Value) (datum.Value, error) {
 	if err != nil {
 		return datum.Value{}, err
 	}
-	p, err := sessionOf(x).server.takeover(x.ctx, name, a[1].Str, a[2].Str, options, target.agree)
+	p, err := sessionOf(x).server.takeover(x.Ctx, name, a[1].Str, a[2].Str, options, target.agree)
 	if err != nil {
 		return datum.Value{}, err
 	}
 	if !target.exists {
-		if err := x.registry().Create(x.ctx, name, p.Kind, p.Options); err != nil {
+		if err := registryOf(x).Create(x.Ctx, name, p.Kind, p.Options); err != nil {
 			return datum.Value{}, err
 		}
 	}
@@ -65,20 +66,20 @@ type imported struct {
 
 // importTarget looks at a name. Generators of other kinds have no position to
 // go on from.
-func importTarget(x *exec, name string) (*imported, error) {
+func importTarget(x *engine.Exec, name string) (*imported, error) {
 	t := &imported{name: name}
 	var err error
-	if t.past, err = x.registry().Past(x.ctx, name); err != nil {
+	if t.past, err = registryOf(x).Past(x.Ctx, name); err != nil {
 		return nil, err
 	}
-	e, err := x.registry().Existing(x.ctx, name)
+	e, err := registryOf(x).Existing(x.Ctx, name)
 	if missing(err) {
 		return t, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	d, err := e.Definition(x.ctx)
+	d, err := e.Definition(x.Ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -120,12 +121,12 @@ func (t *imported) agree(p Position) error {
 
 // goOn moves the generator above the position, and returns the number that it
 // gives next.
-func (t *imported) goOn(x *exec, p Position) (int64, error) {
-	e, err := x.registry().Existing(x.ctx, t.name)
+func (t *imported) goOn(x *engine.Exec, p Position) (int64, error) {
+	e, err := registryOf(x).Existing(x.Ctx, t.name)
 	if err != nil {
 		return 0, err
 	}
-	gen, err := e.Generator(x.ctx)
+	gen, err := e.Generator(x.Ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -133,11 +134,11 @@ func (t *imported) goOn(x *exec, p Position) (int64, error) {
 	if !ok {
 		return 0, sqlstate.New(sqlstate.Internal, "generator %q cannot be raised", t.name)
 	}
-	if err := r.Raise(x.ctx, p.Next, false); err != nil {
+	if err := r.Raise(x.Ctx, p.Next, false); err != nil {
 		return 0, err
 	}
 	if peeker, ok := gen.(generator.Peeker); ok {
-		return peeker.Peek(x.ctx)
+		return peeker.Peek(x.Ctx)
 	}
 	return p.Next, nil
 }

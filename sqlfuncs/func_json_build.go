@@ -6,22 +6,23 @@ import (
 	"strings"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
 
-var jsonBuildFunctions = slices.Concat(jsonBuilders("json", datum.JSON), jsonBuilders("jsonb", datum.JSONB), []function{
-	{name: "to_json", args: args(anyElement), result: datum.JSON, volatile: stable, typed: jsonCall(datum.JSON), help: "a value as JSON"},
-	{name: "row_to_json", args: optional(1, datum.Record, datum.Bool), result: datum.JSON, volatile: stable, typed: jsonCall(datum.JSON), help: "a row as a JSON object"},
+var jsonBuildFunctions = slices.Concat(jsonBuilders("json", datum.JSON), jsonBuilders("jsonb", datum.JSONB), []engine.Function{
+	{Name: "to_json", Args: engine.Args(engine.AnyElement), Result: datum.JSON, Volatile: engine.Stable, Typed: jsonCall(datum.JSON), Help: "a value as JSON"},
+	{Name: "row_to_json", Args: engine.Optional(1, datum.Record, datum.Bool), Result: datum.JSON, Volatile: engine.Stable, Typed: jsonCall(datum.JSON), Help: "a row as a JSON object"},
 })
 
-func jsonBuilders(prefix string, t datum.OID) []function {
+func jsonBuilders(prefix string, t datum.OID) []engine.Function {
 	r := jsonReader{prefix, t}
 	object, array := prefix+"_build_object", prefix+"_build_array"
-	return []function{
-		{name: object, result: t, volatile: stable, typed: r.buildCall(r.object), help: "an empty object"},
-		{name: object, args: args(anyType), variadic: true, result: t, nullable: true, volatile: stable, typed: r.buildCall(r.object), help: "an object of keys and values in turn"},
-		{name: array, result: t, volatile: stable, typed: r.buildCall(r.array), help: "an empty array"},
-		{name: array, args: args(anyType), variadic: true, result: t, nullable: true, volatile: stable, typed: r.buildCall(r.array), help: "an array of the arguments"},
+	return []engine.Function{
+		{Name: object, Result: t, Volatile: engine.Stable, Typed: r.buildCall(r.object), Help: "an empty object"},
+		{Name: object, Args: engine.Args(engine.AnyType), Variadic: true, Result: t, Nullable: true, Volatile: engine.Stable, Typed: r.buildCall(r.object), Help: "an object of keys and values in turn"},
+		{Name: array, Result: t, Volatile: engine.Stable, Typed: r.buildCall(r.array), Help: "an empty array"},
+		{Name: array, Args: engine.Args(engine.AnyType), Variadic: true, Result: t, Nullable: true, Volatile: engine.Stable, Typed: r.buildCall(r.array), Help: "an array of the arguments"},
 	}
 }
 
@@ -31,14 +32,14 @@ type jsonEncoder struct {
 	lines bool // line breaks between the outermost elements
 }
 
-func newJSONEncoder(x *exec) jsonEncoder {
-	env := *x.env()
+func newJSONEncoder(x *engine.Exec) jsonEncoder {
+	env := *x.Env()
 	env.DateStyle = datum.ISO
 	return jsonEncoder{env: &env}
 }
 
 // append writes v. fields names the columns of a record, where they are known.
-func (e jsonEncoder) append(dst []byte, v datum.Value, fields []fromColumn) []byte {
+func (e jsonEncoder) append(dst []byte, v datum.Value, fields []engine.FromColumn) []byte {
 	if !v.Valid {
 		return append(dst, "null"...)
 	}
@@ -60,7 +61,7 @@ func (e jsonEncoder) append(dst []byte, v datum.Value, fields []fromColumn) []by
 	}
 	text := string(datum.AppendText(nil, v, e.env))
 	switch {
-	case isNumber(v.Type) && !strings.ContainsAny(text, "NI"): // NaN, Infinity
+	case engine.IsNumber(v.Type) && !strings.ContainsAny(text, "NI"): // NaN, Infinity
 		return append(dst, text...)
 	case v.Type == datum.Timestamp || v.Type == datum.TimestampTZ:
 		text = isoTime(text, v.Type == datum.TimestampTZ)
@@ -91,7 +92,7 @@ func (e jsonEncoder) separator() string {
 	return ","
 }
 
-func (e jsonEncoder) appendRecord(dst []byte, v datum.Value, fields []fromColumn) []byte {
+func (e jsonEncoder) appendRecord(dst []byte, v datum.Value, fields []engine.FromColumn) []byte {
 	inner := jsonEncoder{env: e.env}
 	dst = append(dst, '{')
 	for i, c := range v.Elems {
@@ -100,7 +101,7 @@ func (e jsonEncoder) appendRecord(dst []byte, v datum.Value, fields []fromColumn
 		}
 		name := "f" + strconv.Itoa(i+1)
 		if i < len(fields) {
-			name = fields[i].name
+			name = fields[i].Name
 		}
 		dst = append(datum.AppendJSONString(dst, name), ':')
 		dst = inner.append(dst, c, nil)
@@ -122,41 +123,41 @@ func (e jsonEncoder) appendArray(dst []byte, v datum.Value) []byte {
 
 // jsonCall builds to_json and its like, which need to know the names of a
 // row's columns.
-func jsonCall(t datum.OID) func(p *planner, args []*expr) (*expr, error) {
+func jsonCall(t datum.OID) func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 	r := jsonReader{typ: t}
-	return func(p *planner, args []*expr) (*expr, error) {
-		if args[0].typ == datum.Unknown && args[0].lit != nil && args[0].lit.Valid {
-			return nil, errUnknownPolymorphic
+	return func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
+		if args[0].Type == datum.Unknown && args[0].Literal != nil && args[0].Literal.Valid {
+			return nil, engine.ErrUnknownPolymorphic
 		}
-		arg, err := p.resolveUnknown(args[0])
+		arg, err := p.ResolveUnknown(args[0])
 		if err != nil {
 			return nil, err
 		}
-		pretty := constant(datum.MakeBool(false))
+		pretty := engine.Constant(datum.MakeBool(false))
 		if len(args) > 1 {
-			if pretty, err = p.coerce(args[1], datum.Bool, datum.ImplicitCast); err != nil {
+			if pretty, err = p.Coerce(args[1], datum.Bool, datum.ImplicitCast); err != nil {
 				return nil, err
 			}
 		}
-		return strict2(t, arg, pretty, func(x *exec, v, lines datum.Value) (datum.Value, error) {
+		return engine.Strict2(t, arg, pretty, func(x *engine.Exec, v, lines datum.Value) (datum.Value, error) {
 			e := newJSONEncoder(x)
 			e.lines = lines.Int == 1
-			return r.parse(e.append(nil, v, arg.fields))
+			return r.parse(e.append(nil, v, arg.Fields))
 		}), nil
 	}
 }
 
 // buildCall builds json_build_object and its like.
-func (r jsonReader) buildCall(build func(e jsonEncoder, values []datum.Value, args []*expr) ([]byte, error)) func(p *planner, args []*expr) (*expr, error) {
-	return func(p *planner, args []*expr) (*expr, error) {
+func (r jsonReader) buildCall(build func(e jsonEncoder, values []datum.Value, args []*engine.Expr) ([]byte, error)) func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
+	return func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 		for i := range args {
 			var err error
-			if args[i], err = p.resolveUnknown(args[i]); err != nil {
+			if args[i], err = p.ResolveUnknown(args[i]); err != nil {
 				return nil, err
 			}
 		}
-		return derive(r.typ, func(x *exec) (datum.Value, error) {
-			values, err := evalAll(x, args)
+		return engine.Derive(r.typ, func(x *engine.Exec) (datum.Value, error) {
+			values, err := engine.EvalAll(x, args)
 			if err != nil {
 				return datum.Value{}, err
 			}
@@ -169,7 +170,7 @@ func (r jsonReader) buildCall(build func(e jsonEncoder, values []datum.Value, ar
 	}
 }
 
-func (r jsonReader) object(e jsonEncoder, values []datum.Value, args []*expr) ([]byte, error) {
+func (r jsonReader) object(e jsonEncoder, values []datum.Value, args []*engine.Expr) ([]byte, error) {
 	if len(values)%2 != 0 {
 		return nil, sqlstate.New(sqlstate.InvalidParameterValue, "argument list must have even number of elements").
 			WithHint("The arguments of %s_build_object() must consist of alternating keys and values.", r.prefix)
@@ -189,9 +190,9 @@ func (r jsonReader) object(e jsonEncoder, values []datum.Value, args []*expr) ([
 		if out, err = e.appendKey(out, values[i]); err != nil {
 			return nil, err
 		}
-		out = e.append(append(out, " : "...), values[i+1], args[i+1].fields)
-		if len(out) > maxTextBytes {
-			return nil, errTextTooLong
+		out = e.append(append(out, " : "...), values[i+1], args[i+1].Fields)
+		if len(out) > engine.MaxTextBytes {
+			return nil, engine.ErrTextTooLong
 		}
 	}
 	return append(out, '}'), nil
@@ -210,15 +211,36 @@ func (e jsonEncoder) appendKey(dst []byte, v datum.Value) ([]byte, error) {
 	return append(append(append(dst, '"'), key...), '"'), nil
 }
 
-func (r jsonReader) array(e jsonEncoder, values []datum.Value, args []*expr) ([]byte, error) {
+func (r jsonReader) array(e jsonEncoder, values []datum.Value, args []*engine.Expr) ([]byte, error) {
 	out := []byte{'['}
 	for i, v := range values {
 		if i > 0 {
 			out = append(out, ", "...)
 		}
-		if out = e.append(out, v, args[i].fields); len(out) > maxTextBytes {
-			return nil, errTextTooLong
+		if out = e.append(out, v, args[i].Fields); len(out) > engine.MaxTextBytes {
+			return nil, engine.ErrTextTooLong
 		}
 	}
 	return append(out, ']'), nil
+}
+
+// jsonReader holds what differs between json and jsonb.
+type jsonReader struct {
+	prefix string
+	typ    datum.OID
+}
+
+func jsonError(format string, args ...any) error {
+	return sqlstate.New(sqlstate.InvalidParameterValue, format, args...)
+}
+
+// parse makes a value of JSON that we wrote; jsonb has a form of its own.
+func (r jsonReader) parse(text []byte) (datum.Value, error) {
+	if len(text) > engine.MaxTextBytes {
+		return datum.Value{}, engine.ErrTextTooLong
+	}
+	if r.typ == datum.JSONB {
+		return datum.ParseText(datum.JSONB, string(text), nil)
+	}
+	return datum.MakeString(datum.JSON, string(text)), nil
 }

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
 
 // intervalCast finds INTERVAL x unit, which the parser leaves as a cast.
 func intervalCast(e syntax.Expr) (*syntax.Cast, bool) {
-	c, ok := unparen(e).(*syntax.Cast)
+	c, ok := engine.Unparen(e).(*syntax.Cast)
 	if !ok || !strings.HasPrefix(c.Type.Name.Last(), "interval ") {
 		return nil, false
 	}
@@ -21,37 +22,37 @@ func intervalCast(e syntax.Expr) (*syntax.Cast, bool) {
 }
 
 // addInterval is date ± INTERVAL x unit.
-func (p *planner) addInterval(s *scope, pos syntax.Pos, date syntax.Expr, c *syntax.Cast, subtract bool) (*expr, error) {
-	d, err := p.expr(s, date)
+func addInterval(p *engine.Planner, s *engine.Scope, pos syntax.Pos, date syntax.Expr, c *syntax.Cast, subtract bool) (*engine.Expr, error) {
+	d, err := p.Expr(s, date)
 	if err != nil {
 		return nil, err
 	}
-	n, err := p.expr(s, c.X)
+	n, err := p.Expr(s, c.X)
 	if err != nil {
 		return nil, err
 	}
-	x, err := p.shiftDate(d, n, strings.TrimPrefix(c.Type.Name.Last(), "interval "), subtract)
-	return x, at(pos, err)
+	x, err := shiftDate(p, d, n, strings.TrimPrefix(c.Type.Name.Last(), "interval "), subtract)
+	return x, engine.At(pos, err)
 }
 
 // shiftDate moves a date by n units. A date moved by days stays a date.
-func (p *planner) shiftDate(d, n *expr, unit string, subtract bool) (*expr, error) {
-	t := d.typ
+func shiftDate(p *engine.Planner, d, n *engine.Expr, unit string, subtract bool) (*engine.Expr, error) {
+	t := d.Type
 	switch {
 	case t == datum.Date && unitIsDays(unit), t == datum.Time && !unitIsDays(unit), t == datum.Timestamp:
-	case isString(t):
+	case engine.IsString(t):
 		t = datum.Text
 	default:
 		t = datum.Timestamp
 	}
-	n, err := p.coerce(n, datum.Text, datum.ImplicitCast)
+	n, err := p.Coerce(n, datum.Text, datum.ImplicitCast)
 	if err != nil {
 		return nil, err
 	}
-	if d, err = p.resolveUnknown(d); err != nil {
+	if d, err = p.ResolveUnknown(d); err != nil {
 		return nil, err
 	}
-	e := strict2(t, d, n, func(x *exec, a, b datum.Value) (datum.Value, error) {
+	e := engine.Strict2(t, d, n, func(x *engine.Exec, a, b datum.Value) (datum.Value, error) {
 		if t == datum.Time {
 			months, days, micros := unitsOf(b.Str, unit)
 			_ = months
@@ -60,7 +61,7 @@ func (p *planner) shiftDate(d, n *expr, unit string, subtract bool) (*expr, erro
 			}
 			return timeOfMicros(a.Int + micros + days*86_400_000_000), nil
 		}
-		at, err := x.mysqlTime(a, datum.Timestamp)
+		at, err := mysqlTime(x, a, datum.Timestamp)
 		if err != nil || !at.Valid {
 			return datum.Null(t), err
 		}
@@ -70,7 +71,7 @@ func (p *planner) shiftDate(d, n *expr, unit string, subtract bool) (*expr, erro
 		}
 		moved, ok := moveTime(civilTime(at), months, days, micros)
 		if !ok {
-			x.warnMySQL(sqlstate.New(sqlstate.DatetimeOverflow, "Datetime function: datetime field overflow"))
+			warnMySQL(x, sqlstate.New(sqlstate.DatetimeOverflow, "Datetime function: datetime field overflow"))
 			return datum.Null(t), nil
 		}
 		switch {
@@ -83,12 +84,12 @@ func (p *planner) shiftDate(d, n *expr, unit string, subtract bool) (*expr, erro
 			} else if moved.Nanosecond() != 0 {
 				return datum.MakeText(moved.Format("2006-01-02 15:04:05.999999")), nil
 			}
-			return datum.MakeText(x.mysqlText(v)), nil
+			return datum.MakeText(mysqlText(x, v)), nil
 		}
 		return datetimeOf(moved), nil
 	})
-	if e.mod = d.mod; t != datum.Timestamp {
-		e.mod = -1
+	if e.TypeMod = d.TypeMod; t != datum.Timestamp {
+		e.TypeMod = -1
 	}
 	return e, nil
 }
@@ -191,7 +192,7 @@ func decimalText(number string) string {
 
 // dateAddCall is DATE_ADD(d, INTERVAL x unit), ADDDATE(d, days) and their
 // opposites.
-func dateAddCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
+func dateAddCall(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error) {
 	name := e.Name.Last()
 	if len(e.Args) != 2 {
 		return nil, parameterCount(name)
@@ -204,7 +205,7 @@ func dateAddCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
 		}
 		c = &syntax.Cast{X: e.Args[1].Value, Type: syntax.TypeName{Name: syntax.Name{"interval day"}}}
 	}
-	return p.addInterval(s, e.Pos, e.Args[0].Value, c, subtract)
+	return addInterval(p, s, e.Pos, e.Args[0].Value, c, subtract)
 }
 
 // unitArgument reads the unit of TIMESTAMPADD and TIMESTAMPDIFF.
@@ -217,7 +218,7 @@ func unitArgument(e syntax.Expr) (string, bool) {
 	return unit, unitMicros[unit] != 0 || unit == "month" || unit == "quarter" || unit == "year"
 }
 
-func timestampAddCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
+func timestampAddCall(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error) {
 	if len(e.Args) != 3 {
 		return nil, parameterCount("timestampadd")
 	}
@@ -226,10 +227,10 @@ func timestampAddCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
 		return nil, sqlstate.New(sqlstate.SyntaxError, "TIMESTAMPADD needs a unit")
 	}
 	c := &syntax.Cast{X: e.Args[1].Value, Type: syntax.TypeName{Name: syntax.Name{"interval " + unit}}}
-	return p.addInterval(s, e.Pos, e.Args[2].Value, c, false)
+	return addInterval(p, s, e.Pos, e.Args[2].Value, c, false)
 }
 
-func timestampDiffCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
+func timestampDiffCall(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error) {
 	if len(e.Args) != 3 {
 		return nil, parameterCount("timestampdiff")
 	}
@@ -237,14 +238,14 @@ func timestampDiffCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) 
 	if !ok {
 		return nil, sqlstate.New(sqlstate.SyntaxError, "TIMESTAMPDIFF needs a unit")
 	}
-	es, err := p.exprs(s, []syntax.Expr{e.Args[1].Value, e.Args[2].Value})
+	es, err := p.Exprs(s, []syntax.Expr{e.Args[1].Value, e.Args[2].Value})
 	if err == nil {
-		err = p.coerceAll(es, datum.Timestamp)
+		err = p.CoerceAll(es, datum.Timestamp)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return strict2(datum.Int8, es[0], es[1], func(_ *exec, a, b datum.Value) (datum.Value, error) {
+	return engine.Strict2(datum.Int8, es[0], es[1], func(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
 		if us := unitMicros[unit]; us != 0 {
 			return datum.MakeInt8((b.Int - a.Int) / us), nil
 		}
@@ -269,7 +270,7 @@ func monthsBetween(a, b time.Time) int64 {
 }
 
 // extractCall is EXTRACT(unit FROM x).
-func extractCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
+func extractCall(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error) {
 	lit, ok := e.Args[0].Value.(*syntax.Literal)
 	if !ok || len(e.Args) != 2 {
 		return nil, sqlstate.New(sqlstate.SyntaxError, "EXTRACT needs a unit")
@@ -285,17 +286,17 @@ func extractCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
 	if !ok {
 		return nil, sqlstate.New(sqlstate.SyntaxError, "EXTRACT does not know the unit %s", sqlstate.Cut(unit, 32))
 	}
-	x, err := p.expr(s, e.Args[1].Value)
-	if err == nil && x.typ != datum.Time {
-		x, err = p.coerce(x, datum.Timestamp, datum.ImplicitCast)
+	x, err := p.Expr(s, e.Args[1].Value)
+	if err == nil && x.Type != datum.Time {
+		x, err = p.Coerce(x, datum.Timestamp, datum.ImplicitCast)
 	} else if err == nil {
-		x, err = p.coerce(x, datum.Timestamp, datum.ImplicitCast)
+		x, err = p.Coerce(x, datum.Timestamp, datum.ImplicitCast)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return derive(datum.Int8, func(ex *exec) (datum.Value, error) {
-		v, err := x.eval(ex)
+	return engine.Derive(datum.Int8, func(ex *engine.Exec) (datum.Value, error) {
+		v, err := x.Eval(ex)
 		if err != nil || !v.Valid {
 			return datum.Null(datum.Int8), err
 		}

@@ -8,51 +8,52 @@ import (
 	"strings"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
 
 // mysqlJSONFunctions work on JSON texts (manual, 12.18), as MariaDB's do: a
 // part of a document keeps the form in which it was written.
-var mysqlJSONFunctions = families([]function{
-	{name: "json_extract", args: args(datum.Text, datum.Text), variadic: true, result: datum.JSON, eval: jsonExtract},
-	{name: "json_unquote", args: args(datum.Text), result: datum.Text, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+var mysqlJSONFunctions = families([]engine.Function{
+	{Name: "json_extract", Args: engine.Args(datum.Text, datum.Text), Variadic: true, Result: datum.JSON, Eval: jsonExtract},
+	{Name: "json_unquote", Args: engine.Args(datum.Text), Result: datum.Text, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.MakeText(jsonUnquoted(a[0].Str)), nil
 	}},
-	{name: "json_value", args: args(datum.Text, datum.Text), result: datum.Text, eval: func(x *exec, a []datum.Value) (datum.Value, error) {
+	{Name: "json_value", Args: engine.Args(datum.Text, datum.Text), Result: datum.Text, Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		v, err := jsonExtract(x, a)
 		if err != nil || !v.Valid || strings.HasPrefix(v.Str, "{") || strings.HasPrefix(v.Str, "[") {
 			return datum.Null(datum.Text), err
 		}
 		return datum.MakeText(jsonUnquoted(v.Str)), nil
 	}},
-	{name: "json_query", args: args(datum.Text, datum.Text), result: datum.JSON, eval: func(x *exec, a []datum.Value) (datum.Value, error) {
+	{Name: "json_query", Args: engine.Args(datum.Text, datum.Text), Result: datum.JSON, Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		v, err := jsonExtract(x, a)
 		if err != nil || !v.Valid || !strings.HasPrefix(v.Str, "{") && !strings.HasPrefix(v.Str, "[") {
 			return datum.Null(datum.JSON), err
 		}
 		return v, nil
 	}},
-	{name: "json_exists", args: args(datum.Text, datum.Text), result: datum.Bool, eval: func(x *exec, a []datum.Value) (datum.Value, error) {
+	{Name: "json_exists", Args: engine.Args(datum.Text, datum.Text), Result: datum.Bool, Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		v, err := jsonExtract(x, a)
 		return datum.MakeBool(v.Valid), err
 	}},
-	{name: "json_valid", args: args(datum.Text), result: datum.Bool, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+	{Name: "json_valid", Args: engine.Args(datum.Text), Result: datum.Bool, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.MakeBool(json.Valid([]byte(a[0].Str))), nil
 	}},
-	{name: "json_quote", args: args(datum.Text), result: datum.JSON, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+	{Name: "json_quote", Args: engine.Args(datum.Text), Result: datum.JSON, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.MakeString(datum.JSON, string(datum.AppendJSONString(nil, a[0].Str))), nil
 	}},
-	{name: "json_type", args: args(datum.Text), result: datum.Text, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+	{Name: "json_type", Args: engine.Args(datum.Text), Result: datum.Text, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return jsonType(a[0].Str), nil
 	}},
-	{name: "json_length", args: []argument{{typ: datum.Text}, {typ: datum.Text, optional: true}}, result: datum.Int4, eval: jsonLength},
-	{name: "json_keys", args: []argument{{typ: datum.Text}, {typ: datum.Text, optional: true}}, result: datum.JSON, eval: jsonKeys},
-	{name: "json_object", args: args(anyElement), variadic: true, result: datum.JSON, typed: jsonObject},
-	{name: "json_array", args: args(anyElement), variadic: true, result: datum.JSON, typed: jsonArray},
-	{name: "json_compact", args: args(datum.Text), result: datum.JSON, eval: jsonReformat(func(b *bytes.Buffer, src []byte) error { return json.Compact(b, src) })},
-}, alias(function{
-	name: "json_detailed", args: args(datum.Text), result: datum.JSON,
-	eval: jsonReformat(func(b *bytes.Buffer, src []byte) error { return json.Indent(b, src, "", "    ") }),
+	{Name: "json_length", Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Text, Optional: true}}, Result: datum.Int4, Eval: jsonLength},
+	{Name: "json_keys", Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Text, Optional: true}}, Result: datum.JSON, Eval: jsonKeys},
+	{Name: "json_object", Args: engine.Args(engine.AnyElement), Variadic: true, Result: datum.JSON, Typed: jsonObject},
+	{Name: "json_array", Args: engine.Args(engine.AnyElement), Variadic: true, Result: datum.JSON, Typed: jsonArray},
+	{Name: "json_compact", Args: engine.Args(datum.Text), Result: datum.JSON, Eval: jsonReformat(func(b *bytes.Buffer, src []byte) error { return json.Compact(b, src) })},
+}, alias(engine.Function{
+	Name: "json_detailed", Args: engine.Args(datum.Text), Result: datum.JSON,
+	Eval: jsonReformat(func(b *bytes.Buffer, src []byte) error { return json.Indent(b, src, "", "    ") }),
 }, "json_pretty"))
 
 // jsonStep is one step of a path: a key or an index; "" and -1 for * .
@@ -182,16 +183,16 @@ func jsonFind(doc json.RawMessage, steps []jsonStep) []json.RawMessage {
 }
 
 // jsonDocument reads a document; what is none is NULL with a warning.
-func jsonDocument(x *exec, text, function string) (json.RawMessage, bool) {
+func jsonDocument(x *engine.Exec, text, function string) (json.RawMessage, bool) {
 	doc := []byte(strings.TrimSpace(text))
 	if !json.Valid(doc) {
-		x.warnMySQL(sqlstate.New(sqlstate.InvalidText, "Syntax error in JSON text in argument 1 to function '%s'", function).WithMySQL(4038, "HY000"))
+		warnMySQL(x, sqlstate.New(sqlstate.InvalidText, "Syntax error in JSON text in argument 1 to function '%s'", function).WithMySQL(4038, "HY000"))
 		return nil, false
 	}
 	return doc, true
 }
 
-func jsonExtract(x *exec, a []datum.Value) (datum.Value, error) {
+func jsonExtract(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	doc, ok := jsonDocument(x, a[0].Str, "json_extract")
 	var found []json.RawMessage
 	many := len(a) > 2
@@ -253,7 +254,7 @@ func jsonType(text string) datum.Value {
 }
 
 // jsonAt is the part of a document that an optional path names.
-func jsonAt(x *exec, a []datum.Value, function string) (json.RawMessage, bool, error) {
+func jsonAt(x *engine.Exec, a []datum.Value, function string) (json.RawMessage, bool, error) {
 	doc, ok := jsonDocument(x, a[0].Str, function)
 	if len(a) < 2 || !ok {
 		return doc, ok, nil
@@ -269,7 +270,7 @@ func jsonAt(x *exec, a []datum.Value, function string) (json.RawMessage, bool, e
 	return found[0], true, nil
 }
 
-func jsonLength(x *exec, a []datum.Value) (datum.Value, error) {
+func jsonLength(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	doc, ok, err := jsonAt(x, a, "json_length")
 	if err != nil || !ok {
 		return datum.Null(datum.Int4), err
@@ -281,7 +282,7 @@ func jsonLength(x *exec, a []datum.Value) (datum.Value, error) {
 	return datum.MakeInt4(int64(len(list))), nil
 }
 
-func jsonKeys(x *exec, a []datum.Value) (datum.Value, error) {
+func jsonKeys(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	doc, ok, err := jsonAt(x, a, "json_keys")
 	list, object := jsonMembers(doc)
 	if err != nil || !ok || !object {
@@ -295,7 +296,7 @@ func jsonKeys(x *exec, a []datum.Value) (datum.Value, error) {
 }
 
 // jsonValue writes a value as JSON.
-func jsonValue(x *exec, v datum.Value, isJSON bool) string {
+func jsonValue(x *engine.Exec, v datum.Value, isJSON bool) string {
 	switch {
 	case !v.Valid:
 		return "null"
@@ -304,40 +305,40 @@ func jsonValue(x *exec, v datum.Value, isJSON bool) string {
 	case v.Type == datum.Bool:
 		return strconv.FormatBool(v.Int != 0)
 	case isMySQLNumber(v.Type):
-		return x.mysqlText(v)
+		return mysqlText(x, v)
 	}
-	return string(datum.AppendJSONString(nil, x.mysqlText(v)))
+	return string(datum.AppendJSONString(nil, mysqlText(x, v)))
 }
 
-func jsonObject(p *planner, es []*expr) (*expr, error) {
+func jsonObject(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 	if len(es)%2 != 0 {
 		return nil, parameterCount("json_object")
 	}
-	return derive(datum.JSON, func(x *exec) (datum.Value, error) {
+	return engine.Derive(datum.JSON, func(x *engine.Exec) (datum.Value, error) {
 		parts := make([]string, 0, len(es)/2)
 		for i := 0; i < len(es); i += 2 {
-			k, err := es[i].eval(x)
+			k, err := es[i].Eval(x)
 			if err != nil {
 				return k, err
 			}
-			v, err := es[i+1].eval(x)
+			v, err := es[i+1].Eval(x)
 			if err != nil {
 				return v, err
 			}
 			if !k.Valid {
 				k = datum.MakeText("")
 			}
-			parts = append(parts, string(datum.AppendJSONString(nil, x.mysqlText(k)))+": "+jsonValue(x, v, false))
+			parts = append(parts, string(datum.AppendJSONString(nil, mysqlText(x, k)))+": "+jsonValue(x, v, false))
 		}
 		return datum.MakeString(datum.JSON, "{"+strings.Join(parts, ", ")+"}"), nil
 	}, es...), nil
 }
 
-func jsonArray(p *planner, es []*expr) (*expr, error) {
-	return derive(datum.JSON, func(x *exec) (datum.Value, error) {
+func jsonArray(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
+	return engine.Derive(datum.JSON, func(x *engine.Exec) (datum.Value, error) {
 		parts := make([]string, len(es))
 		for i, e := range es {
-			v, err := e.eval(x)
+			v, err := e.Eval(x)
 			if err != nil {
 				return v, err
 			}
@@ -347,8 +348,8 @@ func jsonArray(p *planner, es []*expr) (*expr, error) {
 	}, es...), nil
 }
 
-func jsonReformat(f func(*bytes.Buffer, []byte) error) evalFunc {
-	return func(_ *exec, a []datum.Value) (datum.Value, error) {
+func jsonReformat(f func(*bytes.Buffer, []byte) error) engine.Eval {
+	return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		var b bytes.Buffer
 		if err := f(&b, []byte(a[0].Str)); err != nil {
 			return datum.Null(datum.JSON), nil

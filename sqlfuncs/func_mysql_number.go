@@ -6,13 +6,14 @@ import (
 	"math/rand/v2"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 )
 
 // mysqlNumberFunctions are MySQL's mathematical functions (manual, 12.6).
 var mysqlNumberFunctions = families(
-	[]function{
-		{name: "abs", args: args(anyElement), result: anyElement, typed: onNumber(absMySQL)},
-		{name: "sign", args: args(datum.Float8), result: datum.Int4, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+	[]engine.Function{
+		{Name: "abs", Args: engine.Args(engine.AnyElement), Result: engine.AnyElement, Typed: onNumber(absMySQL)},
+		{Name: "sign", Args: engine.Args(datum.Float8), Result: datum.Int4, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			switch f := a[0].Float; {
 			case f > 0:
 				return datum.MakeInt4(1), nil
@@ -21,11 +22,11 @@ var mysqlNumberFunctions = families(
 			}
 			return datum.MakeInt4(0), nil
 		}},
-		{name: "round", args: []argument{{typ: anyElement}, {typ: datum.Int8, optional: true}}, result: anyElement, typed: roundMySQL(false)},
-		{name: "truncate", args: args(anyElement, datum.Int8), result: anyElement, typed: roundMySQL(true)},
-		{name: "floor", args: args(anyElement), result: anyElement, typed: wholeMySQL(math.Floor, -1)},
-		{name: "mod", args: args(anyElement, anyElement), result: anyElement, typed: func(p *planner, es []*expr) (*expr, error) {
-			return p.arithmeticMySQL("MOD", es[0], es[1])
+		{Name: "round", Args: []engine.Argument{{Type: engine.AnyElement}, {Type: datum.Int8, Optional: true}}, Result: engine.AnyElement, Typed: roundMySQL(false)},
+		{Name: "truncate", Args: engine.Args(engine.AnyElement, datum.Int8), Result: engine.AnyElement, Typed: roundMySQL(true)},
+		{Name: "floor", Args: engine.Args(engine.AnyElement), Result: engine.AnyElement, Typed: wholeMySQL(math.Floor, -1)},
+		{Name: "mod", Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: func(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
+			return arithmeticMySQL(p, "MOD", es[0], es[1])
 		}},
 		floatFn("sqrt", math.Sqrt), floatFn("exp", math.Exp), floatFn("sin", math.Sin), floatFn("cos", math.Cos),
 		floatFn("tan", math.Tan), floatFn("asin", math.Asin), floatFn("acos", math.Acos),
@@ -33,32 +34,32 @@ var mysqlNumberFunctions = families(
 		floatFn("log2", math.Log2), floatFn("log10", math.Log10),
 		floatFn("degrees", func(f float64) float64 { return f * (180 / math.Pi) }), floatFn("radians", func(f float64) float64 { return f * (math.Pi / 180) }),
 		{
-			name: "log", args: []argument{{typ: datum.Float8}, {typ: datum.Float8, optional: true}}, result: datum.Float8,
-			eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+			Name: "log", Args: []engine.Argument{{Type: datum.Float8}, {Type: datum.Float8, Optional: true}}, Result: datum.Float8,
+			Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 				if len(a) == 1 {
 					return finite(math.Log(a[0].Float)), nil
 				}
 				return finite(math.Log(a[1].Float) / math.Log(a[0].Float)), nil
 			},
 		},
-		{name: "atan", args: []argument{{typ: datum.Float8}, {typ: datum.Float8, optional: true}}, result: datum.Float8, eval: atanMySQL},
-		{name: "atan2", args: args(datum.Float8, datum.Float8), result: datum.Float8, eval: atanMySQL},
-		{name: "pi", result: datum.Float8, eval: func(*exec, []datum.Value) (datum.Value, error) { return finite(math.Pi), nil }},
+		{Name: "atan", Args: []engine.Argument{{Type: datum.Float8}, {Type: datum.Float8, Optional: true}}, Result: datum.Float8, Eval: atanMySQL},
+		{Name: "atan2", Args: engine.Args(datum.Float8, datum.Float8), Result: datum.Float8, Eval: atanMySQL},
+		{Name: "pi", Result: datum.Float8, Eval: func(*engine.Exec, []datum.Value) (datum.Value, error) { return finite(math.Pi), nil }},
 		{
-			name: "rand", args: []argument{{typ: datum.Int8, optional: true}}, result: datum.Float8, volatile: isVolatile, nullable: true,
-			eval: func(x *exec, a []datum.Value) (datum.Value, error) {
+			Name: "rand", Args: []engine.Argument{{Type: datum.Int8, Optional: true}}, Result: datum.Float8, Volatile: engine.Volatile, Nullable: true,
+			Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 				if len(a) > 0 {
 					return finite(rand.New(rand.NewPCG(uint64(a[0].Int), 0)).Float64()), nil
 				}
 				return finite(sessionOf(x).random.float()), nil
 			},
 		},
-		{name: "bit_count", args: args(datum.Int8), result: datum.Int8, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+		{Name: "bit_count", Args: engine.Args(datum.Int8), Result: datum.Int8, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return datum.MakeInt8(int64(bits.OnesCount64(uint64(a[0].Int)))), nil
 		}},
 	},
-	alias(function{name: "ceiling", args: args(anyElement), result: anyElement, typed: wholeMySQL(math.Ceil, 1)}, "ceil"),
-	alias(function{name: "pow", args: args(datum.Float8, datum.Float8), result: datum.Float8, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+	alias(engine.Function{Name: "ceiling", Args: engine.Args(engine.AnyElement), Result: engine.AnyElement, Typed: wholeMySQL(math.Ceil, 1)}, "ceil"),
+	alias(engine.Function{Name: "pow", Args: engine.Args(datum.Float8, datum.Float8), Result: datum.Float8, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		f := math.Pow(a[0].Float, a[1].Float)
 		if math.IsInf(f, 0) {
 			return a[0], outOfRangeDouble("pow")
@@ -79,14 +80,14 @@ func finite(f float64) datum.Value {
 	return datum.Value{Type: datum.Float8, Valid: true, Float: f}
 }
 
-func floatFn(name string, f func(float64) float64) function {
-	return function{
-		name: name, args: args(datum.Float8), result: datum.Float8,
-		eval: func(_ *exec, a []datum.Value) (datum.Value, error) { return finite(f(a[0].Float)), nil },
+func floatFn(name string, f func(float64) float64) engine.Function {
+	return engine.Function{
+		Name: name, Args: engine.Args(datum.Float8), Result: datum.Float8,
+		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) { return finite(f(a[0].Float)), nil },
 	}
 }
 
-func atanMySQL(_ *exec, a []datum.Value) (datum.Value, error) {
+func atanMySQL(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if len(a) == 1 {
 		return finite(math.Atan(a[0].Float)), nil
 	}
@@ -94,15 +95,15 @@ func atanMySQL(_ *exec, a []datum.Value) (datum.Value, error) {
 }
 
 // onNumber makes a function of one number that keeps the number's kind.
-func onNumber(f func(v datum.Value) (datum.Value, error)) func(*planner, []*expr) (*expr, error) {
-	return func(p *planner, es []*expr) (*expr, error) {
-		t := kindTypes[kindOf(es[0].typ)]
-		e, err := p.coerce(es[0], t, datum.ImplicitCast)
+func onNumber(f func(v datum.Value) (datum.Value, error)) func(*engine.Planner, []*engine.Expr) (*engine.Expr, error) {
+	return func(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
+		t := kindTypes[kindOf(es[0].Type)]
+		e, err := p.Coerce(es[0], t, datum.ImplicitCast)
 		if err != nil {
 			return nil, err
 		}
-		return derive(t, func(x *exec) (datum.Value, error) {
-			v, err := e.eval(x)
+		return engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
+			v, err := e.Eval(x)
 			if err != nil || !v.Valid {
 				return datum.Null(t), err
 			}
@@ -125,24 +126,24 @@ func absMySQL(v datum.Value) (datum.Value, error) {
 
 // roundMySQL is ROUND and TRUNCATE. Decimals and integers round half away
 // from zero, doubles half to even.
-func roundMySQL(cutOff bool) func(*planner, []*expr) (*expr, error) {
-	return func(p *planner, es []*expr) (*expr, error) {
-		k := kindOf(es[0].typ)
+func roundMySQL(cutOff bool) func(*engine.Planner, []*engine.Expr) (*engine.Expr, error) {
+	return func(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
+		k := kindOf(es[0].Type)
 		t := kindTypes[k]
-		digits := constant(datum.MakeInt8(0))
-		e, err := p.coerce(es[0], t, datum.ImplicitCast)
+		digits := engine.Constant(datum.MakeInt8(0))
+		e, err := p.Coerce(es[0], t, datum.ImplicitCast)
 		if err == nil && len(es) > 1 {
-			digits, err = p.coerce(es[1], datum.Int8, datum.ImplicitCast)
+			digits, err = p.Coerce(es[1], datum.Int8, datum.ImplicitCast)
 		}
 		if err != nil {
 			return nil, err
 		}
-		return strict2(t, e, digits, func(x *exec, v, d datum.Value) (datum.Value, error) {
+		return engine.Strict2(t, e, digits, func(x *engine.Exec, v, d datum.Value) (datum.Value, error) {
 			n := int(max(min(d.Int, maxScale), -maxScale))
 			if k == kindDouble {
 				return roundDouble(v.Float, n, cutOff), nil
 			}
-			out := roundDecimal(x.mysqlDecimal(v), n, cutOff)
+			out := roundDecimal(mysqlDecimal(x, v), n, cutOff)
 			if k == kindDecimal {
 				return out, nil
 			}
@@ -167,10 +168,10 @@ func roundDouble(f float64, digits int, cutOff bool) datum.Value {
 }
 
 // wholeMySQL is FLOOR and CEILING: integers of integers and decimals.
-func wholeMySQL(round func(float64) float64, away int64) func(*planner, []*expr) (*expr, error) {
-	return func(p *planner, es []*expr) (*expr, error) {
-		k := kindOf(es[0].typ)
-		e, err := p.coerce(es[0], kindTypes[k], datum.ImplicitCast)
+func wholeMySQL(round func(float64) float64, away int64) func(*engine.Planner, []*engine.Expr) (*engine.Expr, error) {
+	return func(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
+		k := kindOf(es[0].Type)
+		e, err := p.Coerce(es[0], kindTypes[k], datum.ImplicitCast)
 		if err != nil {
 			return nil, err
 		}
@@ -178,8 +179,8 @@ func wholeMySQL(round func(float64) float64, away int64) func(*planner, []*expr)
 		if k == kindDouble {
 			t = datum.Float8
 		}
-		return derive(t, func(x *exec) (datum.Value, error) {
-			v, err := e.eval(x)
+		return engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
+			v, err := e.Eval(x)
 			if err != nil || !v.Valid {
 				return datum.Null(t), err
 			}

@@ -6,64 +6,65 @@ import (
 	"time"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
 
 // mysqlSessionFunctions tell a client where it is (manual, 12.16).
 var mysqlSessionFunctions = families(
-	[]function{
-		sessionText("version", func(x *exec) string { return sessionOf(x).server.MySQLVersion() }),
-		{name: "connection_id", result: datum.Int4, volatile: stable, eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
+	[]engine.Function{
+		sessionText("version", func(x *engine.Exec) string { return sessionOf(x).server.MySQLVersion() }),
+		{Name: "connection_id", Result: datum.Int4, Volatile: engine.Stable, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			return datum.MakeInt4(int64(sessionOf(x).options.PID)), nil
 		}},
 		{
-			name: "last_insert_id", args: []argument{{typ: datum.Int8, optional: true}}, result: datum.Int8, volatile: isVolatile,
-			help: "the newest id that this session drew, or set with LAST_INSERT_ID(n)", eval: lastInsertID,
+			Name: "last_insert_id", Args: []engine.Argument{{Type: datum.Int8, Optional: true}}, Result: datum.Int8, Volatile: engine.Volatile,
+			Help: "the newest id that this session drew, or set with LAST_INSERT_ID(n)", Eval: lastInsertID,
 		},
-		{name: "found_rows", result: datum.Int8, volatile: isVolatile, eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
+		{Name: "found_rows", Result: datum.Int8, Volatile: engine.Volatile, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			return datum.MakeInt8(sessionOf(x).mysql.foundRows), nil
 		}},
-		{name: "row_count", result: datum.Int8, volatile: isVolatile, eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
+		{Name: "row_count", Result: datum.Int8, Volatile: engine.Volatile, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			return datum.MakeInt8(sessionOf(x).mysql.rowCount), nil
 		}},
-		{name: "sleep", args: args(datum.Float8), result: datum.Int4, volatile: isVolatile, eval: sleepMySQL},
+		{Name: "sleep", Args: engine.Args(datum.Float8), Result: datum.Int4, Volatile: engine.Volatile, Eval: sleepMySQL},
 		{
-			name: "benchmark", args: args(anyElement, anyElement), result: datum.Int4, volatile: isVolatile,
-			eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.Value{}, benchmarkRefused },
+			Name: "benchmark", Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: datum.Int4, Volatile: engine.Volatile,
+			Eval: func(*engine.Exec, []datum.Value) (datum.Value, error) { return datum.Value{}, benchmarkRefused },
 		},
-		{name: "get_lock", args: args(datum.Text, datum.Float8), result: datum.Int4, volatile: isVolatile, eval: getLock},
-		{name: "release_lock", args: args(datum.Text), result: datum.Int4, volatile: isVolatile, eval: releaseLock},
-		{name: "is_free_lock", args: args(datum.Text), result: datum.Int4, volatile: isVolatile, eval: isFreeLock},
-		{name: "is_used_lock", args: args(datum.Text), result: datum.Int4, volatile: isVolatile, eval: isUsedLock},
-		{name: "release_all_locks", result: datum.Int4, volatile: isVolatile, eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
+		{Name: "get_lock", Args: engine.Args(datum.Text, datum.Float8), Result: datum.Int4, Volatile: engine.Volatile, Eval: getLock},
+		{Name: "release_lock", Args: engine.Args(datum.Text), Result: datum.Int4, Volatile: engine.Volatile, Eval: releaseLock},
+		{Name: "is_free_lock", Args: engine.Args(datum.Text), Result: datum.Int4, Volatile: engine.Volatile, Eval: isFreeLock},
+		{Name: "is_used_lock", Args: engine.Args(datum.Text), Result: datum.Int4, Volatile: engine.Volatile, Eval: isUsedLock},
+		{Name: "release_all_locks", Result: datum.Int4, Volatile: engine.Volatile, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			return datum.MakeInt4(int64(sessionOf(x).server.locks.releaseAll(sessionOf(x)))), nil
 		}},
-		{name: "current_role", result: datum.Text, volatile: stable, eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Text), nil }},
-		{name: "coercibility", args: args(anyElement), result: datum.Int4, typed: coercibility},
+		{Name: "current_role", Result: datum.Text, Volatile: engine.Stable, Eval: func(*engine.Exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Text), nil }},
+		{Name: "coercibility", Args: engine.Args(engine.AnyElement), Result: datum.Int4, Typed: coercibility},
 	},
-	alias(function{name: "database", result: datum.Text, volatile: stable, collation: systemCollation, eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
+	alias(engine.Function{Name: "database", Result: datum.Text, Volatile: engine.Stable, Collation: engine.SystemCollation, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 		return textOrNull(sessionOf(x).mysql.database), nil
 	}}, "schema"),
-	alias(sessionText("user", func(x *exec) string { return sessionOf(x).account() }), "session_user", "system_user"),
-	[]function{sessionText("current_user", func(x *exec) string { return sqlstate.Cut(sessionOf(x).options.User, 64) + "@%" })},
+	alias(sessionText("user", func(x *engine.Exec) string { return sessionOf(x).account() }), "session_user", "system_user"),
+	[]engine.Function{sessionText("current_user", func(x *engine.Exec) string { return sqlstate.Cut(sessionOf(x).options.User, 64) + "@%" })},
 )
 
-func families(lists ...[]function) []function {
-	var out []function
+func families(lists ...[]engine.Function) []engine.Function {
+	var out []engine.Function
 	for _, f := range lists {
 		out = append(out, f...)
 	}
 	return out
 }
 
-func sessionText(name string, f func(x *exec) string) function {
-	return function{
-		name: name, result: datum.Text, volatile: stable, collation: systemCollation,
-		eval: func(x *exec, _ []datum.Value) (datum.Value, error) { return datum.MakeText(f(x)), nil },
+func sessionText(name string, f func(x *engine.Exec) string) engine.Function {
+	return engine.Function{
+		Name: name, Result: datum.Text, Volatile: engine.Stable, Collation: engine.SystemCollation,
+		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) { return datum.MakeText(f(x)), nil },
 	}
 }
 
-func lastInsertID(x *exec, a []datum.Value) (datum.Value, error) {
+func lastInsertID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	m := &sessionOf(x).mysql
 	if len(a) > 0 {
 		m.lastInsert, m.insertID = uint64(a[0].Int), uint64(a[0].Int)
@@ -75,7 +76,7 @@ func lastInsertID(x *exec, a []datum.Value) (datum.Value, error) {
 // maxSleep bounds SLEEP; max_statement_time may end it before.
 const maxSleep = 24 * time.Hour
 
-func sleepMySQL(x *exec, a []datum.Value) (datum.Value, error) {
+func sleepMySQL(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if a[0].Float < 0 {
 		return datum.Value{}, sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect arguments to sleep")
 	}
@@ -85,8 +86,8 @@ func sleepMySQL(x *exec, a []datum.Value) (datum.Value, error) {
 	select {
 	case <-timer.C:
 		return datum.MakeInt4(0), nil
-	case <-x.ctx.Done():
-		return datum.Value{}, x.ctx.Err()
+	case <-x.Ctx.Done():
+		return datum.Value{}, x.Ctx.Err()
 	}
 }
 
@@ -171,10 +172,10 @@ func lockName(s string) (string, error) {
 	if s == "" || len([]rune(s)) > 64 {
 		return "", sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect user-level lock name '%s'.", sqlstate.Cut(s, 64)).WithMySQL(3057, "42000")
 	}
-	return foldText(s), nil
+	return engine.FoldText(s), nil
 }
 
-func getLock(x *exec, a []datum.Value) (datum.Value, error) {
+func getLock(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	name, err := lockName(a[0].Str)
 	if err != nil {
 		return datum.Value{}, err
@@ -186,16 +187,16 @@ func getLock(x *exec, a []datum.Value) (datum.Value, error) {
 	if wait > 0 {
 		sessionOf(x).waits()
 	}
-	ctx, cancel := context.WithTimeout(x.ctx, wait)
+	ctx, cancel := context.WithTimeout(x.Ctx, wait)
 	defer cancel()
 	ok, err := sessionOf(x).server.locks.get(ctx, sessionOf(x), name)
-	if err == nil && !ok && x.ctx.Err() != nil {
-		err = x.ctx.Err()
+	if err == nil && !ok && x.Ctx.Err() != nil {
+		err = x.Ctx.Err()
 	}
 	return datum.Value{Type: datum.Int4, Valid: true, Int: map[bool]int64{true: 1}[ok]}, err
 }
 
-func releaseLock(x *exec, a []datum.Value) (datum.Value, error) {
+func releaseLock(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	name, err := lockName(a[0].Str)
 	if err != nil {
 		return datum.Value{}, err
@@ -216,12 +217,12 @@ func releaseLock(x *exec, a []datum.Value) (datum.Value, error) {
 	return datum.MakeInt4(1), nil
 }
 
-func isFreeLock(x *exec, a []datum.Value) (datum.Value, error) {
+func isFreeLock(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	v, err := isUsedLock(x, a)
 	return datum.Value{Type: datum.Int4, Valid: true, Int: map[bool]int64{false: 1}[v.Valid]}, err
 }
 
-func isUsedLock(x *exec, a []datum.Value) (datum.Value, error) {
+func isUsedLock(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	name, err := lockName(a[0].Str)
 	if err != nil {
 		return datum.Value{}, err
@@ -237,21 +238,21 @@ func isUsedLock(x *exec, a []datum.Value) (datum.Value, error) {
 // ---- conditions ----
 
 // mysqlConditionalFunctions compute no more arguments than they need.
-var mysqlConditionalFunctions = []function{
-	{name: "if", args: args(anyElement, anyElement, anyElement), result: anyElement, typed: ifMySQL},
-	{name: "ifnull", args: args(anyElement, anyElement), result: anyElement, typed: coalesce},
-	{name: "nvl", args: args(anyElement, anyElement), result: anyElement, typed: coalesce},
-	{name: "nvl2", args: args(anyElement, anyElement, anyElement), result: anyElement, typed: nvl2},
-	{name: "coalesce", args: args(anyElement), variadic: true, result: anyElement, typed: coalesce},
-	{name: "nullif", args: args(anyElement, anyElement), result: anyElement, typed: nullIfMySQL},
-	{name: "isnull", args: args(anyElement), result: datum.Bool, nullable: true, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+var mysqlConditionalFunctions = []engine.Function{
+	{Name: "if", Args: engine.Args(engine.AnyElement, engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: ifMySQL},
+	{Name: "ifnull", Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: engine.Coalesce},
+	{Name: "nvl", Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: engine.Coalesce},
+	{Name: "nvl2", Args: engine.Args(engine.AnyElement, engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: nvl2},
+	{Name: "coalesce", Args: engine.Args(engine.AnyElement), Variadic: true, Result: engine.AnyElement, Typed: engine.Coalesce},
+	{Name: "nullif", Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: nullIfMySQL},
+	{Name: "isnull", Args: engine.Args(engine.AnyElement), Result: datum.Bool, Nullable: true, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.MakeBool(!a[0].Valid), nil
 	}},
-	{name: "greatest", args: args(anyElement, anyElement), variadic: true, result: anyElement, typed: extremeMySQL(1)},
-	{name: "least", args: args(anyElement, anyElement), variadic: true, result: anyElement, typed: extremeMySQL(-1)},
+	{Name: "greatest", Args: engine.Args(engine.AnyElement, engine.AnyElement), Variadic: true, Result: engine.AnyElement, Typed: extremeMySQL(1)},
+	{Name: "least", Args: engine.Args(engine.AnyElement, engine.AnyElement), Variadic: true, Result: engine.AnyElement, Typed: extremeMySQL(-1)},
 	{
-		name: "interval", args: args(datum.Float8, datum.Float8), variadic: true, result: datum.Int4, nullable: true,
-		eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+		Name: "interval", Args: engine.Args(datum.Float8, datum.Float8), Variadic: true, Result: datum.Int4, Nullable: true,
+		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			if !a[0].Valid {
 				return datum.MakeInt4(-1), nil
 			}
@@ -267,88 +268,88 @@ var mysqlConditionalFunctions = []function{
 	},
 }
 
-func ifMySQL(p *planner, es []*expr) (*expr, error) {
-	cond, err := p.truthMySQL(es[0])
+func ifMySQL(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
+	cond, err := truthMySQL(p, es[0])
 	if err != nil {
 		return nil, err
 	}
-	branches := []*expr{es[1], es[2]}
-	t, err := p.commonArgs("IF", branches)
+	branches := []*engine.Expr{es[1], es[2]}
+	t, err := p.CommonArgs("IF", branches)
 	if err != nil {
 		return nil, err
 	}
-	return derive(t, func(x *exec) (datum.Value, error) {
-		v, err := cond.eval(x)
+	return engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
+		v, err := cond.Eval(x)
 		if err != nil {
 			return v, err
 		}
 		if v.Valid && v.Int == 1 {
-			return branches[0].eval(x)
+			return branches[0].Eval(x)
 		}
-		return branches[1].eval(x)
+		return branches[1].Eval(x)
 	}, cond, branches[0], branches[1]), nil
 }
 
 // nvl2 is the second argument where the first is not NULL, else the third.
-func nvl2(p *planner, es []*expr) (*expr, error) {
-	branches := []*expr{es[1], es[2]}
-	t, err := p.commonArgs("NVL2", branches)
+func nvl2(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
+	branches := []*engine.Expr{es[1], es[2]}
+	t, err := p.CommonArgs("NVL2", branches)
 	if err != nil {
 		return nil, err
 	}
-	return derive(t, func(x *exec) (datum.Value, error) {
-		v, err := es[0].eval(x)
+	return engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
+		v, err := es[0].Eval(x)
 		if err != nil {
 			return v, err
 		}
 		if v.Valid {
-			return branches[0].eval(x)
+			return branches[0].Eval(x)
 		}
-		return branches[1].eval(x)
+		return branches[1].Eval(x)
 	}, es[0], branches[0], branches[1]), nil
 }
 
 // nullIfMySQL returns its first argument as it is; only the comparison folds.
-func nullIfMySQL(p *planner, es []*expr) (*expr, error) {
-	x, finish := once(es[0])
-	same, err := p.comparisonMySQL("nullif", comparisons["="], x, es[1])
+func nullIfMySQL(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
+	x, finish := engine.Once(es[0])
+	same, err := comparisonMySQL(p, "nullif", engine.Comparisons["="], x, es[1])
 	if err != nil {
 		return nil, err
 	}
-	if x, err = p.resolveUnknown(x); err != nil {
+	if x, err = p.ResolveUnknown(x); err != nil {
 		return nil, err
 	}
-	return finish(derive(x.typ, func(ex *exec) (datum.Value, error) {
-		v, err := same.eval(ex)
+	return finish(engine.Derive(x.Type, func(ex *engine.Exec) (datum.Value, error) {
+		v, err := same.Eval(ex)
 		if err != nil || v.Valid && v.Int == 1 {
-			return datum.Null(x.typ), err
+			return datum.Null(x.Type), err
 		}
-		return x.eval(ex)
+		return x.Eval(ex)
 	}, x, same)), nil
 }
 
 // extremeMySQL is GREATEST and LEAST, which are NULL when an argument is.
-func extremeMySQL(sign int) func(*planner, []*expr) (*expr, error) {
-	return func(p *planner, es []*expr) (*expr, error) {
-		c, err := p.collationOf(es...)
+func extremeMySQL(sign int) func(*engine.Planner, []*engine.Expr) (*engine.Expr, error) {
+	return func(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
+		c, err := p.CollationOf(es...)
 		if err != nil {
 			return nil, err
 		}
-		t, err := p.commonArgs("GREATEST", es)
+		t, err := p.CommonArgs("GREATEST", es)
 		if err != nil {
 			return nil, err
 		}
-		fold := p.foldOf(t, c)
-		return derive(t, func(x *exec) (datum.Value, error) {
+		fold := p.FoldOf(t, c)
+		return engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
 			var best datum.Value
 			for i, e := range es {
-				v, err := e.eval(x)
+				v, err := e.Eval(x)
 				if err != nil || !v.Valid {
 					return datum.Null(t), err
 				}
 				c := 0
 				if i > 0 {
-					if c, err = datum.Compare(fold.apply(v), fold.apply(best)); err != nil {
+					if c, err = datum.Compare(fold.Apply(v), fold.Apply(best)); err != nil {
 						return v, err
 					}
 				}
@@ -362,34 +363,34 @@ func extremeMySQL(sign int) func(*planner, []*expr) (*expr, error) {
 }
 
 // mysqlIDFunctions make and convert UUIDs (manual, 12.24), and take ids apart.
-var mysqlIDFunctions = []function{
+var mysqlIDFunctions = []engine.Function{
 	{
-		name: "uuid", result: datum.Text, volatile: isVolatile, help: "a UUID of version 1",
-		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
+		Name: "uuid", Result: datum.Text, Volatile: engine.Volatile, Help: "a UUID of version 1",
+		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			return datum.MakeText(sessionOf(x).server.uuids.V1().String()), nil
 		},
 	},
-	{name: "sys_guid", result: datum.Text, volatile: isVolatile, eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
+	{Name: "sys_guid", Result: datum.Text, Volatile: engine.Volatile, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 		id := sessionOf(x).server.uuids.V1()
 		return datum.MakeText(hexUpper(string(id[:]))), nil
 	}},
 	{
-		name: "uuid_short", result: datum.Int8, volatile: isVolatile, help: "an id of the generator uuid_short, of its own kind",
-		eval: func(x *exec, _ []datum.Value) (datum.Value, error) { return drawID(x, "uuid_short") },
+		Name: "uuid_short", Result: datum.Int8, Volatile: engine.Volatile, Help: "an id of the generator uuid_short, of its own kind",
+		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) { return drawID(x, "uuid_short") },
 	},
-	{name: "is_uuid", args: args(datum.Text), result: datum.Bool, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+	{Name: "is_uuid", Args: engine.Args(datum.Text), Result: datum.Bool, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		_, ok := parseUUIDMySQL(a[0].Str)
 		return datum.MakeBool(ok), nil
 	}},
-	{name: "uuid_to_bin", args: []argument{{typ: datum.Text}, {typ: datum.Int8, optional: true}}, result: datum.Bytea, eval: uuidToBin},
-	{name: "bin_to_uuid", args: []argument{{typ: datum.Bytea}, {typ: datum.Int8, optional: true}}, result: datum.Text, eval: binToUUID},
+	{Name: "uuid_to_bin", Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Int8, Optional: true}}, Result: datum.Bytea, Eval: uuidToBin},
+	{Name: "bin_to_uuid", Args: []engine.Argument{{Type: datum.Bytea}, {Type: datum.Int8, Optional: true}}, Result: datum.Text, Eval: binToUUID},
 }
 
 func uuidError(text, function string) error {
 	return sqlstate.New(sqlstate.InvalidText, "Incorrect string value: '%s' for function %s", sqlstate.Cut(text, 64), function).WithMySQL(1411, "HY000")
 }
 
-func uuidToBin(_ *exec, a []datum.Value) (datum.Value, error) {
+func uuidToBin(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	b, ok := parseUUIDMySQL(a[0].Str)
 	if !ok {
 		return datum.Value{}, uuidError(a[0].Str, "uuid_to_bin")
@@ -400,7 +401,7 @@ func uuidToBin(_ *exec, a []datum.Value) (datum.Value, error) {
 	return datum.MakeString(datum.Bytea, unhex(b)), nil
 }
 
-func binToUUID(_ *exec, a []datum.Value) (datum.Value, error) {
+func binToUUID(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if len(a[0].Str) != 16 {
 		return datum.Value{}, uuidError(a[0].Str, "bin_to_uuid")
 	}

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -26,7 +27,7 @@ var mysqlTextFunctions = slices.Concat(
 	alias(textFn("upper", strings.ToUpper), "ucase"),
 	alias(intFn("length", func(s string) int64 { return int64(len(s)) }), "octet_length"),
 	alias(intFn("char_length", func(s string) int64 { return int64(utf8.RuneCountInString(s)) }), "character_length"),
-	[]function{
+	[]engine.Function{
 		intFn("bit_length", func(s string) int64 { return 8 * int64(len(s)) }),
 		textFn("reverse", reversedText),
 		textFn("md5", func(s string) string { b := md5.Sum([]byte(s)); return hex.EncodeToString(b[:]) }),
@@ -35,44 +36,44 @@ var mysqlTextFunctions = slices.Concat(
 		intFn("ascii", func(s string) int64 { return firstByte(s) }),
 		intFn("ord", ordMySQL),
 		textFn("to_base64", func(s string) string { return wrapBase64(base64.StdEncoding.EncodeToString([]byte(s))) }),
-		{name: "concat", args: args(anyElement), variadic: true, result: datum.Text, typed: concatMySQL},
-		{name: "concat_ws", args: args(datum.Text, datum.Text), variadic: true, result: datum.Text, nullable: true, eval: concatWS},
-		{name: "repeat", args: args(datum.Text, datum.Int8), result: datum.Text, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+		{Name: "concat", Args: engine.Args(engine.AnyElement), Variadic: true, Result: datum.Text, Typed: concatMySQL},
+		{Name: "concat_ws", Args: engine.Args(datum.Text, datum.Text), Variadic: true, Result: datum.Text, Nullable: true, Eval: concatWS},
+		{Name: "repeat", Args: engine.Args(datum.Text, datum.Int8), Result: datum.Text, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return repeated(a[0].Str, a[1].Int)
 		}},
-		{name: "space", args: args(datum.Int8), result: datum.Text, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+		{Name: "space", Args: engine.Args(datum.Int8), Result: datum.Text, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return repeated(" ", a[0].Int)
 		}},
-		{name: "replace", args: args(datum.Text, datum.Text, datum.Text), result: datum.Text, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+		{Name: "replace", Args: engine.Args(datum.Text, datum.Text, datum.Text), Result: datum.Text, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			if a[1].Str == "" {
 				return a[0], nil
 			}
-			if len(a[0].Str)+strings.Count(a[0].Str, a[1].Str)*len(a[2].Str) > maxTextBytes {
-				return a[0], errTextTooLong
+			if len(a[0].Str)+strings.Count(a[0].Str, a[1].Str)*len(a[2].Str) > engine.MaxTextBytes {
+				return a[0], engine.ErrTextTooLong
 			}
 			return datum.MakeText(strings.ReplaceAll(a[0].Str, a[1].Str, a[2].Str)), nil
 		}},
-		{name: "left", args: args(datum.Text, datum.Int8), result: datum.Text, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+		{Name: "left", Args: engine.Args(datum.Text, datum.Int8), Result: datum.Text, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return datum.MakeText(sliceText(a[0].Str, 1, a[1].Int)), nil
 		}},
-		{name: "right", args: args(datum.Text, datum.Int8), result: datum.Text, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+		{Name: "right", Args: engine.Args(datum.Text, datum.Int8), Result: datum.Text, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			n := int64(utf8.RuneCountInString(a[0].Str))
 			return datum.MakeText(sliceText(a[0].Str, max(n-max(a[1].Int, 0), 0)+1, n)), nil
 		}},
-		{name: "lpad", args: args(datum.Text, datum.Int8, datum.Text), result: datum.Text, eval: pad(true)},
-		{name: "rpad", args: args(datum.Text, datum.Int8, datum.Text), result: datum.Text, eval: pad(false)},
-		{name: "ltrim", args: []argument{{typ: datum.Text}, {typ: datum.Text, optional: true}}, result: datum.Text, eval: trimMySQL(true, false)},
-		{name: "rtrim", args: []argument{{typ: datum.Text}, {typ: datum.Text, optional: true}}, result: datum.Text, eval: trimMySQL(false, true)},
-		{name: "btrim", args: []argument{{typ: datum.Text}, {typ: datum.Text, optional: true}}, result: datum.Text, eval: trimMySQL(true, true)},
-		{name: "instr", args: args(datum.Text, datum.Text), result: datum.Int4, collated: func(exact bool) evalFunc {
-			return func(_ *exec, a []datum.Value) (datum.Value, error) {
+		{Name: "lpad", Args: engine.Args(datum.Text, datum.Int8, datum.Text), Result: datum.Text, Eval: pad(true)},
+		{Name: "rpad", Args: engine.Args(datum.Text, datum.Int8, datum.Text), Result: datum.Text, Eval: pad(false)},
+		{Name: "ltrim", Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Text, Optional: true}}, Result: datum.Text, Eval: trimMySQL(true, false)},
+		{Name: "rtrim", Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Text, Optional: true}}, Result: datum.Text, Eval: trimMySQL(false, true)},
+		{Name: "btrim", Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Text, Optional: true}}, Result: datum.Text, Eval: trimMySQL(true, true)},
+		{Name: "instr", Args: engine.Args(datum.Text, datum.Text), Result: datum.Int4, Collated: func(exact bool) engine.Eval {
+			return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 				return datum.MakeInt4(locate(a[0].Str, a[1].Str, 1, exact)), nil
 			}
 		}},
 		{
-			name: "locate", args: []argument{{typ: datum.Text}, {typ: datum.Text}, {typ: datum.Int8, optional: true}}, result: datum.Int4,
-			collated: func(exact bool) evalFunc {
-				return func(_ *exec, a []datum.Value) (datum.Value, error) {
+			Name: "locate", Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Text}, {Type: datum.Int8, Optional: true}}, Result: datum.Int4,
+			Collated: func(exact bool) engine.Eval {
+				return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 					from := int64(1)
 					if len(a) > 2 {
 						from = a[2].Int
@@ -81,28 +82,28 @@ var mysqlTextFunctions = slices.Concat(
 				}
 			},
 		},
-		{name: "substring_index", args: args(datum.Text, datum.Text, datum.Int8), result: datum.Text, eval: substringIndex},
-		{name: "field", args: args(anyElement, anyElement), variadic: true, result: datum.Int4, typed: fieldMySQL},
+		{Name: "substring_index", Args: engine.Args(datum.Text, datum.Text, datum.Int8), Result: datum.Text, Eval: substringIndex},
+		{Name: "field", Args: engine.Args(engine.AnyElement, engine.AnyElement), Variadic: true, Result: datum.Int4, Typed: fieldMySQL},
 		{
-			name: "elt", args: args(datum.Int8, datum.Text), variadic: true, result: datum.Text, nullable: true,
-			eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+			Name: "elt", Args: engine.Args(datum.Int8, datum.Text), Variadic: true, Result: datum.Text, Nullable: true,
+			Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 				if !a[0].Valid || a[0].Int < 1 || a[0].Int >= int64(len(a)) {
 					return datum.Null(datum.Text), nil
 				}
 				return a[a[0].Int], nil
 			},
 		},
-		{name: "find_in_set", args: args(datum.Text, datum.Text), result: datum.Int4, collated: findInSet},
-		{name: "strcmp", args: args(datum.Text, datum.Text), result: datum.Int4, collated: func(exact bool) evalFunc {
-			f := foldOf(exact)
-			return func(_ *exec, a []datum.Value) (datum.Value, error) {
+		{Name: "find_in_set", Args: engine.Args(datum.Text, datum.Text), Result: datum.Int4, Collated: findInSet},
+		{Name: "strcmp", Args: engine.Args(datum.Text, datum.Text), Result: datum.Int4, Collated: func(exact bool) engine.Eval {
+			f := engine.FoldOf(exact)
+			return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 				return datum.MakeInt4(int64(strings.Compare(f(a[0].Str), f(a[1].Str)))), nil
 			}
 		}},
-		{name: "insert", args: args(datum.Text, datum.Int8, datum.Int8, datum.Text), result: datum.Text, eval: insertMySQL},
-		{name: "format", args: []argument{{typ: datum.Numeric}, {typ: datum.Int8}, {typ: datum.Text, optional: true}}, result: datum.Text, eval: formatMySQL},
-		{name: "hex", args: args(anyElement), result: datum.Text, typed: hexMySQL},
-		{name: "unhex", args: args(datum.Text), result: datum.Bytea, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+		{Name: "insert", Args: engine.Args(datum.Text, datum.Int8, datum.Int8, datum.Text), Result: datum.Text, Eval: insertMySQL},
+		{Name: "format", Args: []engine.Argument{{Type: datum.Numeric}, {Type: datum.Int8}, {Type: datum.Text, Optional: true}}, Result: datum.Text, Eval: formatMySQL},
+		{Name: "hex", Args: engine.Args(engine.AnyElement), Result: datum.Text, Typed: hexMySQL},
+		{Name: "unhex", Args: engine.Args(datum.Text), Result: datum.Bytea, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			s := a[0].Str
 			if len(s)%2 == 1 {
 				s = "0" + s
@@ -113,27 +114,27 @@ var mysqlTextFunctions = slices.Concat(
 			}
 			return datum.MakeString(datum.Bytea, string(b)), nil
 		}},
-		{name: "from_base64", args: args(datum.Text), result: datum.Bytea, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+		{Name: "from_base64", Args: engine.Args(datum.Text), Result: datum.Bytea, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			b, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(a[0].Str), ""))
 			if err != nil {
 				return datum.Null(datum.Bytea), nil
 			}
 			return datum.MakeString(datum.Bytea, string(b)), nil
 		}},
-		{name: "char", args: args(datum.Int8), variadic: true, result: datum.Bytea, nullable: true, eval: charMySQL},
-		{name: "conv", args: args(datum.Text, datum.Int8, datum.Int8), result: datum.Text, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+		{Name: "char", Args: engine.Args(datum.Int8), Variadic: true, Result: datum.Bytea, Nullable: true, Eval: charMySQL},
+		{Name: "conv", Args: engine.Args(datum.Text, datum.Int8, datum.Int8), Result: datum.Text, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return conv(a[0].Str, a[1].Int, a[2].Int), nil
 		}},
-		{name: "bin", args: args(datum.Text), result: datum.Text, eval: func(_ *exec, a []datum.Value) (datum.Value, error) { return conv(a[0].Str, 10, 2), nil }},
-		{name: "oct", args: args(datum.Text), result: datum.Text, eval: func(_ *exec, a []datum.Value) (datum.Value, error) { return conv(a[0].Str, 10, 8), nil }},
-		{name: "sha2", args: args(datum.Text, datum.Int8), result: datum.Text, eval: sha2},
+		{Name: "bin", Args: engine.Args(datum.Text), Result: datum.Text, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) { return conv(a[0].Str, 10, 2), nil }},
+		{Name: "oct", Args: engine.Args(datum.Text), Result: datum.Text, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) { return conv(a[0].Str, 10, 8), nil }},
+		{Name: "sha2", Args: engine.Args(datum.Text, datum.Int8), Result: datum.Text, Eval: sha2},
 		{
-			name: "regexp_like", args: []argument{{typ: datum.Text}, {typ: datum.Text}, {typ: datum.Text, optional: true}}, result: datum.Bool,
-			collated: regexpMySQL(func(re *regexp.Regexp, a []datum.Value) datum.Value { return datum.MakeBool(re.MatchString(a[0].Str)) }),
+			Name: "regexp_like", Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Text}, {Type: datum.Text, Optional: true}}, Result: datum.Bool,
+			Collated: regexpMySQL(func(re *regexp.Regexp, a []datum.Value) datum.Value { return datum.MakeBool(re.MatchString(a[0].Str)) }),
 		},
 		{
-			name: "regexp_instr", args: args(datum.Text, datum.Text), result: datum.Int4,
-			collated: regexpMySQL(func(re *regexp.Regexp, a []datum.Value) datum.Value {
+			Name: "regexp_instr", Args: engine.Args(datum.Text, datum.Text), Result: datum.Int4,
+			Collated: regexpMySQL(func(re *regexp.Regexp, a []datum.Value) datum.Value {
 				at := re.FindStringIndex(a[0].Str)
 				if at == nil {
 					return datum.MakeInt4(0)
@@ -142,47 +143,47 @@ var mysqlTextFunctions = slices.Concat(
 			}),
 		},
 		{
-			name: "regexp_substr", args: args(datum.Text, datum.Text), result: datum.Text,
-			collated: regexpMySQL(func(re *regexp.Regexp, a []datum.Value) datum.Value { return datum.MakeText(re.FindString(a[0].Str)) }),
+			Name: "regexp_substr", Args: engine.Args(datum.Text, datum.Text), Result: datum.Text,
+			Collated: regexpMySQL(func(re *regexp.Regexp, a []datum.Value) datum.Value { return datum.MakeText(re.FindString(a[0].Str)) }),
 		},
 		{
-			name: "regexp_replace", args: args(datum.Text, datum.Text, datum.Text), result: datum.Text,
-			collated: regexpMySQL(func(re *regexp.Regexp, a []datum.Value) datum.Value {
+			Name: "regexp_replace", Args: engine.Args(datum.Text, datum.Text, datum.Text), Result: datum.Text,
+			Collated: regexpMySQL(func(re *regexp.Regexp, a []datum.Value) datum.Value {
 				to := regexp.MustCompile(`\\(\d)`).ReplaceAllString(strings.ReplaceAll(a[2].Str, "$", "$$"), "$${$1}")
 				return datum.MakeText(re.ReplaceAllString(a[0].Str, to))
 			}),
 		},
-		{name: "charset", args: args(anyElement), result: datum.Text, typed: describeText(func(_ *planner, c collation) string { return charsetOf(c.name) })},
-		{name: "collation", args: args(anyElement), result: datum.Text, typed: describeText(func(_ *planner, c collation) string { return c.name })},
-		{name: "load_file", args: args(datum.Text), result: datum.Text, eval: func(*exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Text), nil }},
-		{name: "inet_aton", args: args(datum.Text), result: datum.Int8, eval: inetAton},
-		{name: "inet_ntoa", args: args(datum.Int8), result: datum.Text, eval: inetNtoa},
+		{Name: "charset", Args: engine.Args(engine.AnyElement), Result: datum.Text, Typed: describeText(func(_ *engine.Planner, c engine.Collation) string { return charsetOf(c.Name) })},
+		{Name: "collation", Args: engine.Args(engine.AnyElement), Result: datum.Text, Typed: describeText(func(_ *engine.Planner, c engine.Collation) string { return c.Name })},
+		{Name: "load_file", Args: engine.Args(datum.Text), Result: datum.Text, Eval: func(*engine.Exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Text), nil }},
+		{Name: "inet_aton", Args: engine.Args(datum.Text), Result: datum.Int8, Eval: inetAton},
+		{Name: "inet_ntoa", Args: engine.Args(datum.Int8), Result: datum.Text, Eval: inetNtoa},
 	},
-	alias(function{name: "substring", args: []argument{{typ: datum.Text}, {typ: datum.Int8}, {typ: datum.Int8, optional: true}}, result: datum.Text, eval: substringMySQL}, "substr", "mid"),
+	alias(engine.Function{Name: "substring", Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Int8}, {Type: datum.Int8, Optional: true}}, Result: datum.Text, Eval: substringMySQL}, "substr", "mid"),
 	alias(textFn("sha1", func(s string) string { b := sha1.Sum([]byte(s)); return hex.EncodeToString(b[:]) }), "sha"),
 )
 
 // alias lists a function under other names, too.
-func alias(f function, names ...string) []function {
-	out := []function{f}
+func alias(f engine.Function, names ...string) []engine.Function {
+	out := []engine.Function{f}
 	for _, n := range names {
-		f.name = n
+		f.Name = n
 		out = append(out, f)
 	}
 	return out
 }
 
-func textFn(name string, f func(string) string) function {
-	return function{
-		name: name, args: args(datum.Text), result: datum.Text,
-		eval: func(_ *exec, a []datum.Value) (datum.Value, error) { return datum.MakeText(f(a[0].Str)), nil },
+func textFn(name string, f func(string) string) engine.Function {
+	return engine.Function{
+		Name: name, Args: engine.Args(datum.Text), Result: datum.Text,
+		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) { return datum.MakeText(f(a[0].Str)), nil },
 	}
 }
 
-func intFn(name string, f func(string) int64) function {
-	return function{
-		name: name, args: args(datum.Text), result: datum.Int8,
-		eval: func(_ *exec, a []datum.Value) (datum.Value, error) { return datum.MakeInt8(f(a[0].Str)), nil },
+func intFn(name string, f func(string) int64) engine.Function {
+	return engine.Function{
+		Name: name, Args: engine.Args(datum.Text), Result: datum.Int8,
+		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) { return datum.MakeInt8(f(a[0].Str)), nil },
 	}
 }
 
@@ -210,26 +211,26 @@ func ordMySQL(s string) int64 {
 }
 
 // concatMySQL joins its arguments; bytes where one is binary.
-func concatMySQL(p *planner, es []*expr) (*expr, error) {
+func concatMySQL(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 	t := datum.Text
 	for _, e := range es {
-		if e.typ == datum.Bytea {
+		if e.Type == datum.Bytea {
 			t = datum.Bytea
 		}
 	}
 	es = slices.Clone(es)
-	if err := p.coerceAll(es, t); err != nil {
+	if err := p.CoerceAll(es, t); err != nil {
 		return nil, err
 	}
-	return derive(t, func(x *exec) (datum.Value, error) {
+	return engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
 		var b strings.Builder
 		for _, e := range es {
-			v, err := e.eval(x)
+			v, err := e.Eval(x)
 			if err != nil || !v.Valid {
 				return datum.Null(t), err
 			}
-			if b.Len()+len(v.Str) > maxTextBytes {
-				return v, errTextTooLong
+			if b.Len()+len(v.Str) > engine.MaxTextBytes {
+				return v, engine.ErrTextTooLong
 			}
 			b.WriteString(v.Str)
 		}
@@ -237,7 +238,7 @@ func concatMySQL(p *planner, es []*expr) (*expr, error) {
 	}, es...), nil
 }
 
-func concatWS(_ *exec, a []datum.Value) (datum.Value, error) {
+func concatWS(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if !a[0].Valid {
 		return datum.Null(datum.Text), nil
 	}
@@ -249,8 +250,8 @@ func concatWS(_ *exec, a []datum.Value) (datum.Value, error) {
 			size += len(v.Str) + len(a[0].Str)
 		}
 	}
-	if size > maxTextBytes {
-		return datum.Value{}, errTextTooLong
+	if size > engine.MaxTextBytes {
+		return datum.Value{}, engine.ErrTextTooLong
 	}
 	return datum.MakeText(strings.Join(parts, a[0].Str)), nil
 }
@@ -259,8 +260,8 @@ func repeated(s string, n int64) (datum.Value, error) {
 	if n <= 0 || s == "" {
 		return datum.MakeText(""), nil
 	}
-	if n > maxTextBytes/int64(len(s)) {
-		return datum.Null(datum.Text), errTextTooLong
+	if n > engine.MaxTextBytes/int64(len(s)) {
+		return datum.Null(datum.Text), engine.ErrTextTooLong
 	}
 	return datum.MakeText(strings.Repeat(s, int(n))), nil
 }
@@ -278,7 +279,7 @@ func sliceText(s string, from, n int64) string {
 }
 
 // substringMySQL: a negative position counts from the end, 0 is nowhere.
-func substringMySQL(_ *exec, a []datum.Value) (datum.Value, error) {
+func substringMySQL(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	from, n := a[1].Int, int64(utf8.RuneCountInString(a[0].Str))
 	if from < 0 {
 		from += n + 1
@@ -290,8 +291,8 @@ func substringMySQL(_ *exec, a []datum.Value) (datum.Value, error) {
 	return datum.MakeText(sliceText(a[0].Str, from, count)), nil
 }
 
-func pad(left bool) evalFunc {
-	return func(_ *exec, a []datum.Value) (datum.Value, error) {
+func pad(left bool) engine.Eval {
+	return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		r, fill := []rune(a[0].Str), []rune(a[2].Str)
 		n := a[1].Int
 		switch {
@@ -299,8 +300,8 @@ func pad(left bool) evalFunc {
 			return datum.Null(datum.Text), nil
 		case n <= int64(len(r)):
 			return datum.MakeText(string(r[:n])), nil
-		case n > maxTextBytes:
-			return datum.Null(datum.Text), errTextTooLong
+		case n > engine.MaxTextBytes:
+			return datum.Null(datum.Text), engine.ErrTextTooLong
 		}
 		add := make([]rune, 0, n)
 		for i := 0; int64(len(add)+len(r)) < n; i++ {
@@ -314,8 +315,8 @@ func pad(left bool) evalFunc {
 }
 
 // trimMySQL takes off whole copies of the second argument, blanks by default.
-func trimMySQL(left, right bool) evalFunc {
-	return func(_ *exec, a []datum.Value) (datum.Value, error) {
+func trimMySQL(left, right bool) engine.Eval {
+	return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		s, what := a[0].Str, " "
 		if len(a) > 1 {
 			what = a[1].Str
@@ -348,7 +349,7 @@ func locate(s, what string, from int64, exact bool) int64 {
 	return from + int64(utf8.RuneCountInString(rest[:i]))
 }
 
-func substringIndex(_ *exec, a []datum.Value) (datum.Value, error) {
+func substringIndex(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	s, d, n := a[0].Str, a[1].Str, a[2].Int
 	if d == "" || n == 0 {
 		return datum.MakeText(""), nil
@@ -363,18 +364,18 @@ func substringIndex(_ *exec, a []datum.Value) (datum.Value, error) {
 }
 
 // fieldMySQL is the place of the first argument among the others.
-func fieldMySQL(p *planner, es []*expr) (*expr, error) {
-	x, finish := once(es[0])
-	tests := make([]*expr, len(es)-1)
+func fieldMySQL(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
+	x, finish := engine.Once(es[0])
+	tests := make([]*engine.Expr, len(es)-1)
 	for i, e := range es[1:] {
 		var err error
-		if tests[i], err = p.comparisonMySQL("field", comparisons["="], x, e); err != nil {
+		if tests[i], err = comparisonMySQL(p, "field", engine.Comparisons["="], x, e); err != nil {
 			return nil, err
 		}
 	}
-	return finish(derive(datum.Int4, func(x *exec) (datum.Value, error) {
+	return finish(engine.Derive(datum.Int4, func(x *engine.Exec) (datum.Value, error) {
 		for i, t := range tests {
-			v, err := t.eval(x)
+			v, err := t.Eval(x)
 			if err != nil {
 				return v, err
 			}
@@ -386,9 +387,9 @@ func fieldMySQL(p *planner, es []*expr) (*expr, error) {
 	}, tests...)), nil
 }
 
-func findInSet(exact bool) evalFunc {
-	f := foldOf(exact)
-	return func(_ *exec, a []datum.Value) (datum.Value, error) {
+func findInSet(exact bool) engine.Eval {
+	f := engine.FoldOf(exact)
+	return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		if a[1].Str == "" {
 			return datum.MakeInt4(0), nil
 		}
@@ -401,7 +402,7 @@ func findInSet(exact bool) evalFunc {
 	}
 }
 
-func insertMySQL(_ *exec, a []datum.Value) (datum.Value, error) {
+func insertMySQL(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	r, at, n := []rune(a[0].Str), a[1].Int, a[2].Int
 	if at < 1 || at > int64(len(r)) {
 		return a[0], nil
@@ -413,7 +414,7 @@ func insertMySQL(_ *exec, a []datum.Value) (datum.Value, error) {
 	return datum.MakeText(string(r[:at-1]) + a[3].Str + string(r[end:])), nil
 }
 
-func formatMySQL(_ *exec, a []datum.Value) (datum.Value, error) {
+func formatMySQL(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	scale := int(min(max(a[1].Int, 0), maxScale))
 	text := roundUp(roundDecimal(a[0].Str, scale, false).Str, scale)
 	whole, fraction, point := strings.Cut(text, ".")
@@ -431,18 +432,18 @@ func formatMySQL(_ *exec, a []datum.Value) (datum.Value, error) {
 }
 
 // hexMySQL: numbers in base 16, texts byte by byte.
-func hexMySQL(p *planner, es []*expr) (*expr, error) {
+func hexMySQL(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 	e := es[0]
 	t := datum.Bytea
-	if isMySQLNumber(e.typ) {
+	if isMySQLNumber(e.Type) {
 		t = datum.Int8
 	}
-	e, err := p.coerce(e, t, datum.ImplicitCast)
+	e, err := p.Coerce(e, t, datum.ImplicitCast)
 	if err != nil {
 		return nil, err
 	}
-	return derive(datum.Text, func(x *exec) (datum.Value, error) {
-		v, err := e.eval(x)
+	return engine.Derive(datum.Text, func(x *engine.Exec) (datum.Value, error) {
+		v, err := e.Eval(x)
 		if err != nil || !v.Valid {
 			return datum.Null(datum.Text), err
 		}
@@ -453,7 +454,7 @@ func hexMySQL(p *planner, es []*expr) (*expr, error) {
 	}, e), nil
 }
 
-func charMySQL(_ *exec, a []datum.Value) (datum.Value, error) {
+func charMySQL(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	var b []byte
 	for _, v := range a {
 		if !v.Valid {
@@ -503,7 +504,7 @@ func conv(s string, from, to int64) datum.Value {
 	return datum.MakeText(strings.ToUpper(strconv.FormatUint(u, int(to))))
 }
 
-func sha2(_ *exec, a []datum.Value) (datum.Value, error) {
+func sha2(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	b := []byte(a[0].Str)
 	var sum []byte
 	switch a[1].Int {
@@ -526,15 +527,15 @@ func sha2(_ *exec, a []datum.Value) (datum.Value, error) {
 }
 
 // regexpMySQL runs a function of a text and a pattern.
-func regexpMySQL(f func(re *regexp.Regexp, a []datum.Value) datum.Value) func(exact bool) evalFunc {
-	return func(exact bool) evalFunc {
+func regexpMySQL(f func(re *regexp.Regexp, a []datum.Value) datum.Value) func(exact bool) engine.Eval {
+	return func(exact bool) engine.Eval {
 		flags := "(?si)"
 		if exact {
 			flags = "(?s)"
 		}
-		var cache patternCache
-		return func(_ *exec, a []datum.Value) (datum.Value, error) {
-			re, err := cache.get(a[1].Str, func() (string, error) { return flags + a[1].Str, nil })
+		var cache engine.PatternCache
+		return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+			re, err := cache.Get(a[1].Str, func() (string, error) { return flags + a[1].Str, nil })
 			if err != nil {
 				return datum.Value{}, err
 			}
@@ -545,20 +546,20 @@ func regexpMySQL(f func(re *regexp.Regexp, a []datum.Value) datum.Value) func(ex
 
 // describeText is CHARSET, COLLATION and COERCIBILITY: they ask how a text
 // compares, not for the text.
-func describeText(answer func(*planner, collation) string) func(*planner, []*expr) (*expr, error) {
-	return func(p *planner, es []*expr) (*expr, error) {
-		c := collation{"binary", coercible}
-		if isString(es[0].typ) {
-			if c = es[0].collation; c.name == "" {
-				p.private = true
-				c.name, _ = plannedFor(p).vars.get("collation_connection")
+func describeText(answer func(*engine.Planner, engine.Collation) string) func(*engine.Planner, []*engine.Expr) (*engine.Expr, error) {
+	return func(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
+		c := engine.Collation{Name: "binary", Strength: engine.Coercible}
+		if engine.IsString(es[0].Type) {
+			if c = es[0].Collation; c.Name == "" {
+				p.Private = true
+				c.Name, _ = plannedFor(p).vars.get("collation_connection")
 			}
 		}
-		return constant(datum.MakeText(answer(p, c))), nil
+		return engine.Constant(datum.MakeText(answer(p, c))), nil
 	}
 }
 
-func inetAton(_ *exec, a []datum.Value) (datum.Value, error) {
+func inetAton(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	parts := strings.Split(a[0].Str, ".")
 	if len(parts) != 4 {
 		return datum.Null(datum.Int8), nil
@@ -574,7 +575,7 @@ func inetAton(_ *exec, a []datum.Value) (datum.Value, error) {
 	return datum.MakeInt8(n), nil
 }
 
-func inetNtoa(_ *exec, a []datum.Value) (datum.Value, error) {
+func inetNtoa(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	n := a[0].Int
 	if n < 0 || n > 1<<32-1 {
 		return datum.Null(datum.Text), nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -15,21 +16,21 @@ var mysqlTimeFunctions = families(
 	alias(nowFunction("now", datum.Timestamp, localNow), "current_timestamp", "localtime", "localtimestamp", "sysdate"),
 	alias(nowFunction("curtime", datum.Time, localNow), "current_time"),
 	alias(todayFunction("curdate", localNow), "current_date"),
-	[]function{
+	[]engine.Function{
 		nowFunction("utc_timestamp", datum.Timestamp, utcNow), nowFunction("utc_time", datum.Time, utcNow), todayFunction("utc_date", utcNow),
-		{name: "unix_timestamp", args: []argument{{typ: anyElement, optional: true}}, result: datum.Int8, volatile: stable, typed: unixTimestampMySQL},
-		{name: "from_unixtime", args: []argument{{typ: datum.Numeric}, {typ: datum.Text, optional: true}}, result: datum.Timestamp, volatile: stable, typed: fromUnixtime},
-		{name: "date_format", args: args(datum.Timestamp, datum.Text), result: datum.Text, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+		{Name: "unix_timestamp", Args: []engine.Argument{{Type: engine.AnyElement, Optional: true}}, Result: datum.Int8, Volatile: engine.Stable, Typed: unixTimestampMySQL},
+		{Name: "from_unixtime", Args: []engine.Argument{{Type: datum.Numeric}, {Type: datum.Text, Optional: true}}, Result: datum.Timestamp, Volatile: engine.Stable, Typed: fromUnixtime},
+		{Name: "date_format", Args: engine.Args(datum.Timestamp, datum.Text), Result: datum.Text, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return datum.MakeText(dateFormat(civilTime(a[0]), a[1].Str)), nil
 		}},
-		{name: "time_format", args: args(datum.Time, datum.Text), result: datum.Text, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+		{Name: "time_format", Args: engine.Args(datum.Time, datum.Text), Result: datum.Text, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return datum.MakeText(dateFormat(time.Unix(0, a[0].Int*1000).UTC(), a[1].Str)), nil
 		}},
-		{name: "date", args: args(datum.Date), result: datum.Date, eval: first},
-		{name: "time", args: args(datum.Time), result: datum.Time, eval: first},
+		{Name: "date", Args: engine.Args(datum.Date), Result: datum.Date, Eval: first},
+		{Name: "time", Args: engine.Args(datum.Time), Result: datum.Time, Eval: first},
 		{
-			name: "timestamp", args: []argument{{typ: datum.Timestamp}, {typ: datum.Time, optional: true}}, result: datum.Timestamp,
-			eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+			Name: "timestamp", Args: []engine.Argument{{Type: datum.Timestamp}, {Type: datum.Time, Optional: true}}, Result: datum.Timestamp,
+			Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 				if len(a) > 1 {
 					a[0].Int += a[1].Int
 				}
@@ -45,8 +46,8 @@ var mysqlTimeFunctions = families(
 		clockPart("second", func(us int64) int64 { return us / 1_000_000 % 60 }), clockPart("microsecond", func(us int64) int64 { return us % 1_000_000 }),
 		clockPart("time_to_sec", func(us int64) int64 { return us / 1_000_000 }),
 		{
-			name: "week", args: []argument{{typ: datum.Timestamp}, {typ: datum.Int8, optional: true}}, result: datum.Int4,
-			eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+			Name: "week", Args: []engine.Argument{{Type: datum.Timestamp}, {Type: datum.Int8, Optional: true}}, Result: datum.Int4,
+			Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 				mode := int64(0)
 				if len(a) > 1 {
 					mode = a[1].Int
@@ -56,8 +57,8 @@ var mysqlTimeFunctions = families(
 			},
 		},
 		{
-			name: "yearweek", args: []argument{{typ: datum.Timestamp}, {typ: datum.Int8, optional: true}}, result: datum.Int4,
-			eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+			Name: "yearweek", Args: []engine.Argument{{Type: datum.Timestamp}, {Type: datum.Int8, Optional: true}}, Result: datum.Int4,
+			Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 				mode := int64(0)
 				if len(a) > 1 {
 					mode = a[1].Int
@@ -68,42 +69,42 @@ var mysqlTimeFunctions = families(
 		},
 		dateText("dayname", func(t time.Time) string { return t.Weekday().String() }),
 		dateText("monthname", func(t time.Time) string { return t.Month().String() }),
-		{name: "last_day", args: args(datum.Timestamp), result: datum.Date, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+		{Name: "last_day", Args: engine.Args(datum.Timestamp), Result: datum.Date, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			t := civilTime(a[0])
 			return dateOf(time.Date(t.Year(), t.Month()+1, 0, 0, 0, 0, 0, time.UTC)), nil
 		}},
-		{name: "datediff", args: args(datum.Date, datum.Date), result: datum.Int4, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+		{Name: "datediff", Args: engine.Args(datum.Date, datum.Date), Result: datum.Int4, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return datum.MakeInt4(a[0].Int - a[1].Int), nil
 		}},
-		{name: "timediff", args: args(anyElement, anyElement), result: datum.Time, typed: timeDiff},
-		{name: "to_days", args: args(datum.Date), result: datum.Int4, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+		{Name: "timediff", Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: datum.Time, Typed: timeDiff},
+		{Name: "to_days", Args: engine.Args(datum.Date), Result: datum.Int4, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return datum.MakeInt4(a[0].Int + daysTo2000), nil
 		}},
-		{name: "from_days", args: args(datum.Int8), result: datum.Date, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+		{Name: "from_days", Args: engine.Args(datum.Int8), Result: datum.Date, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return datum.Value{Type: datum.Date, Valid: true, Int: a[0].Int - daysTo2000}, nil
 		}},
-		{name: "to_seconds", args: args(datum.Timestamp), result: datum.Int8, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+		{Name: "to_seconds", Args: engine.Args(datum.Timestamp), Result: datum.Int8, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return datum.MakeInt8(civilTime(a[0]).Unix() - time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Unix() + daysTo2000*86400), nil
 		}},
-		{name: "makedate", args: args(datum.Int8, datum.Int8), result: datum.Date, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+		{Name: "makedate", Args: engine.Args(datum.Int8, datum.Int8), Result: datum.Date, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			if a[1].Int < 1 || a[0].Int < 0 || a[0].Int > 9999 || a[1].Int > 366*9999 {
 				return datum.Null(datum.Date), nil
 			}
 			return dateOf(time.Date(int(a[0].Int), 1, int(a[1].Int), 0, 0, 0, 0, time.UTC)), nil
 		}},
-		{name: "maketime", args: args(datum.Int8, datum.Int8, datum.Int8), result: datum.Time, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+		{Name: "maketime", Args: engine.Args(datum.Int8, datum.Int8, datum.Int8), Result: datum.Time, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			if a[1].Int < 0 || a[1].Int > 59 || a[2].Int < 0 || a[2].Int > 59 {
 				return datum.Null(datum.Time), nil
 			}
 			return timeOfMicros((a[0].Int*3600 + a[1].Int*60 + a[2].Int) * 1e6), nil
 		}},
-		{name: "sec_to_time", args: args(datum.Float8), result: datum.Time, eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+		{Name: "sec_to_time", Args: engine.Args(datum.Float8), Result: datum.Time, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return timeOfMicros(int64(a[0].Float * 1e6)), nil
 		}},
-		{name: "convert_tz", args: args(datum.Timestamp, datum.Text, datum.Text), result: datum.Timestamp, eval: convertTZ},
-		{name: "str_to_date", args: args(datum.Text, datum.Text), result: datum.Timestamp, typed: strToDateTyped},
-		{name: "addtime", args: args(anyElement, datum.Time), result: anyElement, typed: addTime(1)},
-		{name: "subtime", args: args(anyElement, datum.Time), result: anyElement, typed: addTime(-1)},
+		{Name: "convert_tz", Args: engine.Args(datum.Timestamp, datum.Text, datum.Text), Result: datum.Timestamp, Eval: convertTZ},
+		{Name: "str_to_date", Args: engine.Args(datum.Text, datum.Text), Result: datum.Timestamp, Typed: strToDateTyped},
+		{Name: "addtime", Args: engine.Args(engine.AnyElement, datum.Time), Result: engine.AnyElement, Typed: addTime(1)},
+		{Name: "subtime", Args: engine.Args(engine.AnyElement, datum.Time), Result: engine.AnyElement, Typed: addTime(-1)},
 	},
 	alias(partOfDate("dayofmonth", time.Time.Day), "day"),
 )
@@ -111,9 +112,9 @@ var mysqlTimeFunctions = families(
 // daysTo2000 is TO_DAYS('2000-01-01').
 const daysTo2000 = 730485
 
-func first(_ *exec, a []datum.Value) (datum.Value, error) { return a[0], nil }
+func first(_ *engine.Exec, a []datum.Value) (datum.Value, error) { return a[0], nil }
 
-func utcNow(x *exec) time.Time { return x.started.UTC() }
+func utcNow(x *engine.Exec) time.Time { return x.Started.UTC() }
 
 func dateOf(t time.Time) datum.Value {
 	d, err := datum.Cast(datetimeOf(t), datum.Date, nil)
@@ -128,26 +129,26 @@ func timeOfMicros(us int64) datum.Value {
 }
 
 // nowFunction is NOW and the like, with a precision of 0 to 6 digits.
-func nowFunction(name string, t datum.OID, now func(x *exec) time.Time) function {
-	return function{
-		name: name, args: []argument{{typ: datum.Int8, optional: true}}, result: t, volatile: stable,
-		typed: func(p *planner, es []*expr) (*expr, error) {
+func nowFunction(name string, t datum.OID, now func(x *engine.Exec) time.Time) engine.Function {
+	return engine.Function{
+		Name: name, Args: []engine.Argument{{Type: datum.Int8, Optional: true}}, Result: t, Volatile: engine.Stable,
+		Typed: func(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 			digits := int64(0)
 			if len(es) > 0 {
-				v, ok := p.constantValue(es[0])
+				v, ok := constantValue(p, es[0])
 				if !ok || !v.Valid || v.Int < 0 || v.Int > 6 {
 					return nil, sqlstate.New(sqlstate.SyntaxError, "Too big precision specified for '%s'. Maximum is 6", name).WithMySQL(1426, "42000")
 				}
 				digits = v.Int
 			}
-			e := derive(t, func(x *exec) (datum.Value, error) {
+			e := engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
 				at := now(x).Truncate(time.Second / time.Duration(pow10Int(digits)))
 				if t == datum.Time {
 					return timeOfMicros(int64(at.Sub(at.Truncate(24*time.Hour)) / time.Microsecond)), nil
 				}
 				return datetimeOf(at), nil
 			})
-			e.mod = int32(digits)
+			e.TypeMod = int32(digits)
 			return e, nil
 		},
 	}
@@ -161,33 +162,35 @@ func pow10Int(n int64) int64 {
 	return p
 }
 
-func todayFunction(name string, now func(x *exec) time.Time) function {
-	return function{
-		name: name, result: datum.Date, volatile: stable,
-		eval: func(x *exec, _ []datum.Value) (datum.Value, error) { return dateOf(now(x)), nil },
+func todayFunction(name string, now func(x *engine.Exec) time.Time) engine.Function {
+	return engine.Function{
+		Name: name, Result: datum.Date, Volatile: engine.Stable,
+		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) { return dateOf(now(x)), nil },
 	}
 }
 
-func partOfDate(name string, f func(time.Time) int) function {
-	return function{
-		name: name, args: args(datum.Timestamp), result: datum.Int4,
-		eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+func partOfDate(name string, f func(time.Time) int) engine.Function {
+	return engine.Function{
+		Name: name, Args: engine.Args(datum.Timestamp), Result: datum.Int4,
+		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return datum.MakeInt4(int64(f(civilTime(a[0])))), nil
 		},
 	}
 }
 
-func dateText(name string, f func(time.Time) string) function {
-	return function{
-		name: name, args: args(datum.Timestamp), result: datum.Text,
-		eval: func(_ *exec, a []datum.Value) (datum.Value, error) { return datum.MakeText(f(civilTime(a[0]))), nil },
+func dateText(name string, f func(time.Time) string) engine.Function {
+	return engine.Function{
+		Name: name, Args: engine.Args(datum.Timestamp), Result: datum.Text,
+		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+			return datum.MakeText(f(civilTime(a[0]))), nil
+		},
 	}
 }
 
-func clockPart(name string, f func(micros int64) int64) function {
-	return function{
-		name: name, args: args(datum.Time), result: datum.Int4,
-		eval: func(_ *exec, a []datum.Value) (datum.Value, error) {
+func clockPart(name string, f func(micros int64) int64) engine.Function {
+	return engine.Function{
+		Name: name, Args: engine.Args(datum.Time), Result: datum.Int4,
+		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return datum.MakeInt4(f(max(a[0].Int, -a[0].Int))), nil
 		},
 	}
@@ -195,27 +198,27 @@ func clockPart(name string, f func(micros int64) int64) function {
 
 // unixTimestampMySQL is UNIX_TIMESTAMP([datetime]), with a fraction where the
 // argument has one.
-func unixTimestampMySQL(p *planner, es []*expr) (*expr, error) {
+func unixTimestampMySQL(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 	if len(es) == 0 {
-		e := derive(datum.Int8, func(x *exec) (datum.Value, error) { return datum.MakeInt8(x.started.Unix()), nil })
+		e := engine.Derive(datum.Int8, func(x *engine.Exec) (datum.Value, error) { return datum.MakeInt8(x.Started.Unix()), nil })
 		return e, nil
 	}
 	t := datum.Int8
-	if isString(es[0].typ) || es[0].mod > 0 {
-		if v, ok := p.constantValue(es[0]); !ok || strings.Contains(v.Str, ".") {
+	if engine.IsString(es[0].Type) || es[0].TypeMod > 0 {
+		if v, ok := constantValue(p, es[0]); !ok || strings.Contains(v.Str, ".") {
 			t = datum.Numeric
 		}
 	}
-	e, err := p.coerce(es[0], datum.Timestamp, datum.ImplicitCast)
+	e, err := p.Coerce(es[0], datum.Timestamp, datum.ImplicitCast)
 	if err != nil {
 		return nil, err
 	}
-	return derive(t, func(x *exec) (datum.Value, error) {
-		v, err := e.eval(x)
+	return engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
+		v, err := e.Eval(x)
 		if err != nil || !v.Valid {
 			return datum.Null(t), err
 		}
-		at, err := datum.Cast(v, datum.TimestampTZ, x.env())
+		at, err := datum.Cast(v, datum.TimestampTZ, x.Env())
 		if err != nil {
 			return at, err
 		}
@@ -227,14 +230,14 @@ func unixTimestampMySQL(p *planner, es []*expr) (*expr, error) {
 	}, e), nil
 }
 
-func fromUnixtime(p *planner, es []*expr) (*expr, error) {
-	exact := isInteger(es[0].typ)
-	n, err := p.coerce(es[0], datum.Numeric, datum.ImplicitCast)
+func fromUnixtime(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
+	exact := engine.IsInteger(es[0].Type)
+	n, err := p.Coerce(es[0], datum.Numeric, datum.ImplicitCast)
 	if err != nil {
 		return nil, err
 	}
-	e := derive(datum.Timestamp, func(x *exec) (datum.Value, error) {
-		v, err := n.eval(x)
+	e := engine.Derive(datum.Timestamp, func(x *engine.Exec) (datum.Value, error) {
+		v, err := n.Eval(x)
 		if err != nil || !v.Valid {
 			return datum.Null(datum.Timestamp), err
 		}
@@ -242,19 +245,19 @@ func fromUnixtime(p *planner, es []*expr) (*expr, error) {
 		if err != nil || f < 0 || f > 1e6*(1<<38) {
 			return datum.Null(datum.Timestamp), nil
 		}
-		return datum.Cast(datum.TimestampTZFromTime(time.UnixMicro(f)), datum.Timestamp, x.env())
+		return datum.Cast(datum.TimestampTZFromTime(time.UnixMicro(f)), datum.Timestamp, x.Env())
 	}, n)
-	if e.mod = 0; !exact {
-		e.mod = 6
+	if e.TypeMod = 0; !exact {
+		e.TypeMod = 6
 	}
 	if len(es) == 1 {
 		return e, nil
 	}
-	format, err := p.coerce(es[1], datum.Text, datum.ImplicitCast)
+	format, err := p.Coerce(es[1], datum.Text, datum.ImplicitCast)
 	if err != nil {
 		return nil, err
 	}
-	return strict2(datum.Text, e, format, func(_ *exec, a, b datum.Value) (datum.Value, error) {
+	return engine.Strict2(datum.Text, e, format, func(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
 		return datum.MakeText(dateFormat(civilTime(a), b.Str)), nil
 	}), nil
 }
@@ -310,7 +313,7 @@ func weekMySQL(t time.Time, mode int64) (year, week int) {
 	return year, d/7 + 1
 }
 
-func convertTZ(_ *exec, a []datum.Value) (datum.Value, error) {
+func convertTZ(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	from, err1 := mysqlZone(a[1].Str)
 	to, err2 := mysqlZone(a[2].Str)
 	if err1 != nil || err2 != nil {
@@ -322,24 +325,24 @@ func convertTZ(_ *exec, a []datum.Value) (datum.Value, error) {
 }
 
 // timeDiff subtracts times, or datetimes.
-func timeDiff(p *planner, es []*expr) (*expr, error) {
-	if es[0].typ != datum.Time && es[1].typ != datum.Time {
+func timeDiff(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
+	if es[0].Type != datum.Time && es[1].Type != datum.Time {
 		es = slices.Clone(es)
-		text := isString(es[0].typ) || isString(es[1].typ)
-		if err := p.coerceAll(es, datum.Text); text && err != nil {
+		text := engine.IsString(es[0].Type) || engine.IsString(es[1].Type)
+		if err := p.CoerceAll(es, datum.Text); text && err != nil {
 			return nil, err
 		}
 	}
-	return strict2(datum.Time, es[0], es[1], func(x *exec, a, b datum.Value) (datum.Value, error) {
+	return engine.Strict2(datum.Time, es[0], es[1], func(x *engine.Exec, a, b datum.Value) (datum.Value, error) {
 		t := datum.Time
-		if isString(a.Type) && strings.Contains(a.Str, "-") && !strings.HasPrefix(a.Str, "-") || a.Type == datum.Timestamp {
+		if engine.IsString(a.Type) && strings.Contains(a.Str, "-") && !strings.HasPrefix(a.Str, "-") || a.Type == datum.Timestamp {
 			t = datum.Timestamp
 		}
-		l, err := x.mysqlTime(a, t)
+		l, err := mysqlTime(x, a, t)
 		if err != nil || !l.Valid {
 			return datum.Null(datum.Time), err
 		}
-		r, err := x.mysqlTime(b, t)
+		r, err := mysqlTime(x, b, t)
 		if err != nil || !r.Valid {
 			return datum.Null(datum.Time), err
 		}
@@ -347,24 +350,24 @@ func timeDiff(p *planner, es []*expr) (*expr, error) {
 	}), nil
 }
 
-func addTime(sign int64) func(*planner, []*expr) (*expr, error) {
-	return func(p *planner, es []*expr) (*expr, error) {
-		if isString(es[0].typ) || es[0].typ == datum.Unknown {
+func addTime(sign int64) func(*engine.Planner, []*engine.Expr) (*engine.Expr, error) {
+	return func(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
+		if engine.IsString(es[0].Type) || es[0].Type == datum.Unknown {
 			return addTimeToText(p, es, sign)
 		}
 		t := datum.Timestamp
-		if es[0].typ == datum.Time {
+		if es[0].Type == datum.Time {
 			t = datum.Time
 		}
-		l, err := p.coerce(es[0], t, datum.ImplicitCast)
+		l, err := p.Coerce(es[0], t, datum.ImplicitCast)
 		if err != nil {
 			return nil, err
 		}
-		r, err := p.coerce(es[1], datum.Time, datum.ImplicitCast)
+		r, err := p.Coerce(es[1], datum.Time, datum.ImplicitCast)
 		if err != nil {
 			return nil, err
 		}
-		return strict2(t, l, r, func(_ *exec, a, b datum.Value) (datum.Value, error) {
+		return engine.Strict2(t, l, r, func(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
 			a.Int += sign * b.Int
 			return a, nil
 		}), nil
@@ -372,39 +375,39 @@ func addTime(sign int64) func(*planner, []*expr) (*expr, error) {
 }
 
 // addTimeToText is ADDTIME of a text, which holds a time or a datetime.
-func addTimeToText(p *planner, es []*expr, sign int64) (*expr, error) {
-	l, err := p.coerce(es[0], datum.Text, datum.ImplicitCast)
+func addTimeToText(p *engine.Planner, es []*engine.Expr, sign int64) (*engine.Expr, error) {
+	l, err := p.Coerce(es[0], datum.Text, datum.ImplicitCast)
 	if err != nil {
 		return nil, err
 	}
-	r, err := p.coerce(es[1], datum.Time, datum.ImplicitCast)
+	r, err := p.Coerce(es[1], datum.Time, datum.ImplicitCast)
 	if err != nil {
 		return nil, err
 	}
-	return strict2(datum.Text, l, r, func(x *exec, a, b datum.Value) (datum.Value, error) {
+	return engine.Strict2(datum.Text, l, r, func(x *engine.Exec, a, b datum.Value) (datum.Value, error) {
 		t := datum.Time
 		if text := strings.TrimSpace(a.Str); strings.LastIndexByte(text, '-') > 0 {
 			t = datum.Timestamp
 		}
-		v, err := x.mysqlTime(a, t)
+		v, err := mysqlTime(x, a, t)
 		if err != nil || !v.Valid {
 			return datum.Null(datum.Text), err
 		}
 		v.Int += sign * b.Int
-		return datum.MakeText(x.mysqlText(v)), nil
+		return datum.MakeText(mysqlText(x, v)), nil
 	}), nil
 }
 
 // strToDateTyped is STR_TO_DATE: a date where the format is a constant that
 // has no time in it.
-func strToDateTyped(p *planner, es []*expr) (*expr, error) {
-	if err := p.coerceAll(es, datum.Text); err != nil {
+func strToDateTyped(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
+	if err := p.CoerceAll(es, datum.Text); err != nil {
 		return nil, err
 	}
-	x := strict2(datum.Timestamp, es[0], es[1], func(x *exec, a, b datum.Value) (datum.Value, error) {
+	x := engine.Strict2(datum.Timestamp, es[0], es[1], func(x *engine.Exec, a, b datum.Value) (datum.Value, error) {
 		return strToDate(x, []datum.Value{a, b})
 	})
-	format, ok := p.constantValue(es[1])
+	format, ok := constantValue(p, es[1])
 	if !ok || !format.Valid {
 		return x, nil
 	}
@@ -415,5 +418,5 @@ func strToDateTyped(p *planner, es []*expr) (*expr, error) {
 			}
 		}
 	}
-	return p.coerce(x, datum.Date, datum.ImplicitCast)
+	return p.Coerce(x, datum.Date, datum.ImplicitCast)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -97,7 +98,7 @@ func ordinal(n int) string {
 }
 
 // strToDate reads a text by a format; what does not fit is NULL.
-func strToDate(x *exec, a []datum.Value) (datum.Value, error) {
+func strToDate(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	s := a[0].Str
 	year, month, day, hour, minute, second, micros := 0, 1, 1, 0, 0, 0, 0
 	pm, twelve, ok := false, false, true
@@ -179,7 +180,7 @@ func strToDate(x *exec, a []datum.Value) (datum.Value, error) {
 	}
 	t := time.Date(year, time.Month(month), day, hour, minute, second, micros*1000, time.UTC)
 	if !ok || hour > 23 || minute > 59 || second > 59 || t.Day() != day || int(t.Month()) != month {
-		x.warnMySQL(sqlstate.New(sqlstate.InvalidDatetime, "Incorrect datetime value: '%s' for function str_to_date", sqlstate.Cut(a[0].Str, 64)).WithMySQL(1411, "HY000"))
+		warnMySQL(x, sqlstate.New(sqlstate.InvalidDatetime, "Incorrect datetime value: '%s' for function str_to_date", sqlstate.Cut(a[0].Str, 64)).WithMySQL(1411, "HY000"))
 		return datum.Null(datum.Timestamp), nil
 	}
 	return datetimeOf(t), nil

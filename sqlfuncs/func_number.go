@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 )
 
 // numberFunctions are PostgreSQL's mathematical functions (9.3), and the
@@ -23,14 +24,14 @@ func fitInteger(t datum.OID, n *big.Int) (datum.Value, error) {
 	return datum.Value{Type: t, Valid: true, Int: n.Int64()}, nil
 }
 
-var floatFunctions = []function{
-	{name: "round", args: args(datum.Float8), result: datum.Float8, eval: floatFunc(math.RoundToEven), help: "nearest whole number, the even one of two"},
+var floatFunctions = []engine.Function{
+	{Name: "round", Args: engine.Args(datum.Float8), Result: datum.Float8, Eval: floatFunc(math.RoundToEven), Help: "nearest whole number, the even one of two"},
 }
 
 func makeFloat(f float64) datum.Value { return datum.Value{Type: datum.Float8, Valid: true, Float: f} }
 
-func floatFunc(f func(float64) float64) evalFunc {
-	return func(_ *exec, a []datum.Value) (datum.Value, error) {
+func floatFunc(f func(float64) float64) engine.Eval {
+	return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		a[0].Float = f(a[0].Float)
 		return a[0], nil
 	}

@@ -7,10 +7,11 @@ import (
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/decimal"
+	"nextid/sqlfuncs/engine"
 )
 
-var numericFunctions = []function{
-	{name: "round", args: optional(1, datum.Numeric, datum.Int4), result: datum.Numeric, eval: numericDigits(decimal.Number.Round), help: "rounds to a number of digits behind the point"},
+var numericFunctions = []engine.Function{
+	{Name: "round", Args: engine.Optional(1, datum.Numeric, datum.Int4), Result: datum.Numeric, Eval: numericDigits(decimal.Number.Round), Help: "rounds to a number of digits behind the point"},
 }
 
 // specialNumeric is a float that came of NaN or an infinity as numeric.
@@ -29,8 +30,8 @@ func specialNumeric(f float64) datum.Value {
 // maxRoundScale is where round and trunc stop counting digits.
 const maxRoundScale = 2000
 
-func numericDigits(f func(d decimal.Number, scale int) decimal.Number) evalFunc {
-	return func(_ *exec, a []datum.Value) (datum.Value, error) {
+func numericDigits(f func(d decimal.Number, scale int) decimal.Number) engine.Eval {
+	return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		d, ok := decimal.Parse(a[0].Str)
 		if !ok {
 			return a[0], nil

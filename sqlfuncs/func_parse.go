@@ -10,37 +10,38 @@ import (
 	"nextid/generator/layout"
 	"nextid/generator/uuid"
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
 
 // partColumns are what an id says about itself, in the order of parse_id.
-var partColumns = columnList("kind:text time:timestamptz datacenter:int8 worker:int8 rollback:int8 sequence:int8 field:int8")
+var partColumns = engine.ColumnList("kind:text time:timestamptz datacenter:int8 worker:int8 rollback:int8 sequence:int8 field:int8")
 
 // parseColumns are the columns of SELECT * FROM parse_id(x).
-var parseColumns = []fromColumn{
-	{name: "kind", typ: datum.Text, mod: -1},
-	{name: "layout", typ: datum.Text, mod: -1},
-	{name: "time", typ: datum.TimestampTZ, mod: -1},
-	{name: "datacenter", typ: datum.Int8, mod: -1},
-	{name: "worker", typ: datum.Int8, mod: -1},
-	{name: "rollback", typ: datum.Int8, mod: -1},
-	{name: "sequence", typ: datum.Int8, mod: -1},
-	{name: "field", typ: datum.Int8, mod: -1},
+var parseColumns = []engine.FromColumn{
+	{Name: "kind", Type: datum.Text, TypeMod: -1},
+	{Name: "layout", Type: datum.Text, TypeMod: -1},
+	{Name: "time", Type: datum.TimestampTZ, TypeMod: -1},
+	{Name: "datacenter", Type: datum.Int8, TypeMod: -1},
+	{Name: "worker", Type: datum.Int8, TypeMod: -1},
+	{Name: "rollback", Type: datum.Int8, TypeMod: -1},
+	{Name: "sequence", Type: datum.Int8, TypeMod: -1},
+	{Name: "field", Type: datum.Int8, TypeMod: -1},
 }
 
 // parseFunctions take ids apart.
-var parseFunctions = []function{
+var parseFunctions = []engine.Function{
 	parseFunction("parse_id", datum.Int8), parseFunction("parse_id", datum.UUID), parseFunction("parse_id", datum.Text),
 	timeFunction(datum.Int8), timeFunction(datum.UUID), timeFunction(datum.Text),
 	boundFunction("id_floor", false, "least id of an instant"), boundFunction("id_ceil", true, "greatest id of an instant"),
 }
 
 // timeFunction is id_time for one type of id.
-func timeFunction(t datum.OID) function {
-	return function{
-		name: "id_time", schema: nextidSchema, volatile: stable, result: datum.TimestampTZ, help: "when an id was made",
-		args: []argument{{name: "id", typ: t, open: datum.Int8, anyID: true}, {name: "by", typ: datum.Text, optional: true}},
-		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
+func timeFunction(t datum.OID) engine.Function {
+	return engine.Function{
+		Name: "id_time", Schema: engine.NextidSchema, Volatile: engine.Stable, Result: datum.TimestampTZ, Help: "when an id was made",
+		Args: []engine.Argument{{Name: "id", Type: t, Open: datum.Int8, AnyID: true}, {Name: "by", Type: datum.Text, Optional: true}},
+		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			p, err := explain(x, a[0], optionalText(a, 1))
 			if err != nil || p.Time == nil {
 				return datum.Null(datum.TimestampTZ), err
@@ -53,20 +54,20 @@ func timeFunction(t datum.OID) function {
 // parseFunction is parse_id for one type of id: jsonb as a value, columns
 // in FROM. A bare $1 is a number, which most ids are, for clients that ask; one
 // that sends text without asking may send any id.
-func parseFunction(name string, t datum.OID) function {
-	return function{
-		name: name, schema: nextidSchema, volatile: stable, result: datum.JSONB,
-		args: []argument{{name: "id", typ: t, open: datum.Int8, anyID: true}, {name: "by", typ: datum.Text, optional: true}},
-		help: "takes an id apart; by is a generator's name, else a layout's",
-		eval: func(x *exec, a []datum.Value) (datum.Value, error) {
+func parseFunction(name string, t datum.OID) engine.Function {
+	return engine.Function{
+		Name: name, Schema: engine.NextidSchema, Volatile: engine.Stable, Result: datum.JSONB,
+		Args: []engine.Argument{{Name: "id", Type: t, Open: datum.Int8, AnyID: true}, {Name: "by", Type: datum.Text, Optional: true}},
+		Help: "takes an id apart; by is a generator's name, else a layout's",
+		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			p, err := explain(x, a[0], optionalText(a, 1))
 			if err != nil {
 				return datum.Value{}, err
 			}
 			return partsJSON(p), nil
 		},
-		columns: parseColumns,
-		fromRow: func(x *exec, a []datum.Value) ([]datum.Value, error) {
+		Columns: parseColumns,
+		FromRow: func(x *engine.Exec, a []datum.Value) ([]datum.Value, error) {
 			p, err := explain(x, a[0], optionalText(a, 1))
 			if err != nil {
 				return nil, err
@@ -137,13 +138,13 @@ const maxIDDigits = 19
 
 // explain takes an id apart. by is NULL, the name of a generator, or else
 // that of a layout.
-func explain(x *exec, id, by datum.Value) (generator.Parts, error) {
+func explain(x *engine.Exec, id, by datum.Value) (generator.Parts, error) {
 	switch id.Type {
 	case datum.UUID:
 		return uuidOf(id).Explain(), nil
 	case datum.Text:
 		if by.Valid {
-			if p, done, err := x.explainCode(id.Str, by.Str); done || err != nil {
+			if p, done, err := explainCode(x, id.Str, by.Str); done || err != nil {
 				return p, err
 			}
 		}
@@ -162,7 +163,7 @@ func explain(x *exec, id, by datum.Value) (generator.Parts, error) {
 		id = n
 	}
 	if by.Valid {
-		ex, err := x.explainer(by.Str)
+		ex, err := explainer(x, by.Str)
 		if err != nil {
 			return generator.Parts{}, err
 		}
@@ -181,8 +182,8 @@ func explain(x *exec, id, by datum.Value) (generator.Parts, error) {
 
 // explainer returns the Explainer of a generator that exists, nil when there
 // is no such generator. It never creates one.
-func (x *exec) explainer(name string) (generator.Explainer, error) {
-	gen, err := x.existing(name)
+func explainer(x *engine.Exec, name string) (generator.Explainer, error) {
+	gen, err := existing(x, name)
 	if gen == nil || err != nil {
 		return nil, err
 	}
@@ -195,42 +196,42 @@ func (x *exec) explainer(name string) (generator.Explainer, error) {
 }
 
 // existing returns the running generator of a name that the store knows.
-func (x *exec) existing(name string) (generator.Generator, error) {
+func existing(x *engine.Exec, name string) (generator.Generator, error) {
 	if generator.CheckName(name) != nil {
 		return nil, nil //nolint:nilerr // there is no generator of such a name
 	}
-	e, err := x.registry().Existing(x.ctx, name)
+	e, err := registryOf(x).Existing(x.Ctx, name)
 	if errors.Is(err, generator.ErrUnknown) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return e.Generator(x.ctx)
+	return e.Generator(x.Ctx)
 }
 
 // boundFunction is id_floor or id_ceil. Its result has the type of the ids:
 // where the name is a constant, planning looks its kind up. Otherwise it is
 // bigint.
-func boundFunction(name string, greatest bool, help string) function {
-	return function{
-		name: name, schema: nextidSchema, volatile: stable, result: datum.Int8, help: help,
-		args: []argument{{name: "name", typ: datum.Text}, {name: "ts", typ: datum.TimestampTZ}},
-		typed: func(p *planner, args []*expr) (*expr, error) {
-			by, err := p.coerce(args[0], datum.Text, datum.ImplicitCast)
+func boundFunction(name string, greatest bool, help string) engine.Function {
+	return engine.Function{
+		Name: name, Schema: engine.NextidSchema, Volatile: engine.Stable, Result: datum.Int8, Help: help,
+		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "ts", Type: datum.TimestampTZ}},
+		Typed: func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
+			by, err := p.Coerce(args[0], datum.Text, datum.ImplicitCast)
 			if err != nil {
 				return nil, err
 			}
-			ts, err := p.coerce(args[1], datum.TimestampTZ, datum.ImplicitCast)
+			ts, err := p.Coerce(args[1], datum.TimestampTZ, datum.ImplicitCast)
 			if err != nil {
 				return nil, err
 			}
 			result := datum.Int8
-			if v, ok := p.constantValue(by); ok && v.Valid {
-				result = p.boundType(v.Str)
+			if v, ok := constantValue(p, by); ok && v.Valid {
+				result = boundType(p, v.Str)
 			}
-			return derive(result, func(x *exec) (datum.Value, error) {
-				values, null, err := evalArgs(x, []*expr{by, ts})
+			return engine.Derive(result, func(x *engine.Exec) (datum.Value, error) {
+				values, null, err := engine.EvalArgs(x, []*engine.Expr{by, ts})
 				if err != nil || null {
 					return datum.Null(result), err
 				}
@@ -242,8 +243,8 @@ func boundFunction(name string, greatest bool, help string) function {
 
 // boundType is the type of the ids of a generator or, if there is none of the
 // name, of a layout or a format.
-func (p *planner) boundType(name string) datum.OID {
-	p.private = true // a generator of the name may be of another kind later
+func boundType(p *engine.Planner, name string) datum.OID {
+	p.Private = true // a generator of the name may be of another kind later
 	plannedFor(p).waits()
 	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
 	defer cancel()
@@ -265,8 +266,8 @@ func (p *planner) boundType(name string) datum.OID {
 }
 
 // idBound is id_floor and id_ceil of a type.
-func idBound(x *exec, name string, t time.Time, greatest bool, result datum.OID) (datum.Value, error) {
-	gen, err := x.existing(name)
+func idBound(x *engine.Exec, name string, t time.Time, greatest bool, result datum.OID) (datum.Value, error) {
+	gen, err := existing(x, name)
 	if err != nil {
 		return datum.Value{}, err
 	}
@@ -278,7 +279,7 @@ func idBound(x *exec, name string, t time.Time, greatest bool, result datum.OID)
 	if result != datum.Int8 {
 		return codeBound(gen, name, t, greatest, result)
 	}
-	ex, err := x.explainer(name)
+	ex, err := explainer(x, name)
 	if err != nil {
 		return datum.Value{}, err
 	}

@@ -6,23 +6,24 @@ import (
 	"unicode/utf8"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
 
-var quoteFunctions = []function{
-	{name: "quote_ident", args: args(datum.Text), result: datum.Text, eval: mapText(quoteIdent), help: "a text as an SQL identifier"},
-	{name: "quote_literal", args: args(datum.Text), result: datum.Text, eval: mapText(quoteLiteral), help: "a text as an SQL string constant"},
-	{name: "quote_literal", args: args(anyElement), result: datum.Text, volatile: stable, eval: quoteAny, help: "a value as an SQL string constant"},
-	{name: "format", args: args(datum.Text), result: datum.Text, nullable: true, volatile: stable, eval: formatText, help: "fills %s, %I and %L in a text"},
-	{name: "format", args: args(datum.Text, anyType), variadic: true, result: datum.Text, nullable: true, volatile: stable, eval: formatText, help: "fills %s, %I and %L in a text"},
-	{name: "concat", args: args(anyType), variadic: true, result: datum.Text, nullable: true, volatile: stable, eval: concatAll, help: "all arguments as one text, without NULLs"},
-	{name: "concat_ws", args: args(datum.Text, anyType), variadic: true, result: datum.Text, nullable: true, volatile: stable, eval: concatWith, help: "all arguments but the first, separated by it"},
+var quoteFunctions = []engine.Function{
+	{Name: "quote_ident", Args: engine.Args(datum.Text), Result: datum.Text, Eval: mapText(quoteIdent), Help: "a text as an SQL identifier"},
+	{Name: "quote_literal", Args: engine.Args(datum.Text), Result: datum.Text, Eval: mapText(quoteLiteral), Help: "a text as an SQL string constant"},
+	{Name: "quote_literal", Args: engine.Args(engine.AnyElement), Result: datum.Text, Volatile: engine.Stable, Eval: quoteAny, Help: "a value as an SQL string constant"},
+	{Name: "format", Args: engine.Args(datum.Text), Result: datum.Text, Nullable: true, Volatile: engine.Stable, Eval: formatText, Help: "fills %s, %I and %L in a text"},
+	{Name: "format", Args: engine.Args(datum.Text, engine.AnyType), Variadic: true, Result: datum.Text, Nullable: true, Volatile: engine.Stable, Eval: formatText, Help: "fills %s, %I and %L in a text"},
+	{Name: "concat", Args: engine.Args(engine.AnyType), Variadic: true, Result: datum.Text, Nullable: true, Volatile: engine.Stable, Eval: concatAll, Help: "all arguments as one text, without NULLs"},
+	{Name: "concat_ws", Args: engine.Args(datum.Text, engine.AnyType), Variadic: true, Result: datum.Text, Nullable: true, Volatile: engine.Stable, Eval: concatWith, Help: "all arguments but the first, separated by it"},
 }
 
 // outputText is a value's text form, as the client would see it.
-func outputText(x *exec, v datum.Value) string {
-	return string(datum.AppendText(nil, v, x.env()))
+func outputText(x *engine.Exec, v datum.Value) string {
+	return string(datum.AppendText(nil, v, x.Env()))
 }
 
 // quoteIdent quotes a name where it would not be read back as it is.
@@ -47,17 +48,17 @@ func quoteLiteral(s string) string {
 }
 
 // quoteAny casts to text first: true, not t.
-func quoteAny(x *exec, a []datum.Value) (datum.Value, error) {
-	v, err := datum.Cast(a[0], datum.Text, x.env())
+func quoteAny(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	v, err := datum.Cast(a[0], datum.Text, x.Env())
 	if err != nil {
 		return v, err
 	}
 	return boundedText(quoteLiteral(v.Str))
 }
 
-func concatAll(x *exec, a []datum.Value) (datum.Value, error) { return joinValues(x, "", a) }
+func concatAll(x *engine.Exec, a []datum.Value) (datum.Value, error) { return joinValues(x, "", a) }
 
-func concatWith(x *exec, a []datum.Value) (datum.Value, error) {
+func concatWith(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if !a[0].Valid {
 		return datum.Null(datum.Text), nil
 	}
@@ -65,7 +66,7 @@ func concatWith(x *exec, a []datum.Value) (datum.Value, error) {
 }
 
 // joinValues puts the text forms of what is not NULL behind one another.
-func joinValues(x *exec, separator string, values []datum.Value) (datum.Value, error) {
+func joinValues(x *engine.Exec, separator string, values []datum.Value) (datum.Value, error) {
 	var out []byte
 	first := true
 	for _, v := range values {
@@ -76,8 +77,8 @@ func joinValues(x *exec, separator string, values []datum.Value) (datum.Value, e
 			out = append(out, separator...)
 		}
 		first = false
-		if out = datum.AppendText(out, v, x.env()); len(out) > maxTextBytes {
-			return v, errTextTooLong
+		if out = datum.AppendText(out, v, x.Env()); len(out) > engine.MaxTextBytes {
+			return v, engine.ErrTextTooLong
 		}
 	}
 	return datum.MakeText(string(out)), nil
@@ -85,7 +86,7 @@ func joinValues(x *exec, separator string, values []datum.Value) (datum.Value, e
 
 // formatter fills format()'s template.
 type formatter struct {
-	x      *exec
+	x      *engine.Exec
 	text   string
 	i      int
 	values []datum.Value
@@ -93,7 +94,7 @@ type formatter struct {
 	out    strings.Builder
 }
 
-func formatText(x *exec, a []datum.Value) (datum.Value, error) {
+func formatText(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if !a[0].Valid {
 		return datum.Null(datum.Text), nil
 	}
@@ -108,8 +109,8 @@ func formatText(x *exec, a []datum.Value) (datum.Value, error) {
 		if err := f.field(); err != nil {
 			return a[0], err
 		}
-		if f.out.Len() > maxTextBytes {
-			return a[0], errTextTooLong
+		if f.out.Len() > engine.MaxTextBytes {
+			return a[0], engine.ErrTextTooLong
 		}
 	}
 	return boundedText(f.out.String())
@@ -132,7 +133,7 @@ func (f *formatter) field() error {
 	if f.i >= len(f.text) {
 		return errFormatEnd
 	}
-	kind := firstRune(f.text, f.i)
+	kind := engine.FirstRune(f.text, f.i)
 	f.i += len(kind)
 	if !strings.Contains("sIL", kind) {
 		return sqlstate.New(sqlstate.InvalidParameterValue, "unrecognized format() type specifier \"%s\"", kind).
@@ -146,8 +147,8 @@ func (f *formatter) field() error {
 	if err != nil {
 		return err
 	}
-	if f.out.Len()+max(width, len(text)) > maxTextBytes {
-		return errTextTooLong
+	if f.out.Len()+max(width, len(text)) > engine.MaxTextBytes {
+		return engine.ErrTextTooLong
 	}
 	pad := strings.Repeat(" ", max(width-utf8.RuneCountInString(text), 0))
 	if left {

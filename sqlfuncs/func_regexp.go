@@ -4,17 +4,18 @@ import (
 	"unicode/utf8"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
 
-var regexpFunctions = []function{
-	{name: "substring", args: args(datum.Text, datum.Text), result: datum.Text, eval: substringPattern, help: "part of a text that matches a regular expression"},
-	{name: "regexp_match", args: optional(2, datum.Text, datum.Text, datum.Text), result: datum.TextArray, eval: regexpMatch, help: "captured parts of the first match"},
+var regexpFunctions = []engine.Function{
+	{Name: "substring", Args: engine.Args(datum.Text, datum.Text), Result: datum.Text, Eval: substringPattern, Help: "part of a text that matches a regular expression"},
+	{Name: "regexp_match", Args: engine.Optional(2, datum.Text, datum.Text, datum.Text), Result: datum.TextArray, Eval: regexpMatch, Help: "captured parts of the first match"},
 }
 
 // matches steps through the matches of a pattern.
 type matches struct {
-	p    *textPattern
+	p    *engine.TextPattern
 	s    string
 	at   int // where to search
 	all  [][]int
@@ -46,8 +47,8 @@ func (m *matches) next() []int {
 // find searches from m.at. A pattern that looks at what is before must see
 // the whole text, which package regexp can do for all matches at once only.
 func (m *matches) find() []int {
-	if !m.p.looksBack {
-		loc := m.p.re.FindStringSubmatchIndex(m.s[m.at:])
+	if !m.p.LooksBack {
+		loc := m.p.Re.FindStringSubmatchIndex(m.s[m.at:])
 		for i := range loc {
 			if loc[i] >= 0 {
 				loc[i] += m.at
@@ -56,7 +57,7 @@ func (m *matches) find() []int {
 		return loc
 	}
 	if m.all == nil {
-		m.all = m.p.re.FindAllStringSubmatchIndex(m.s, -1)
+		m.all = m.p.Re.FindAllStringSubmatchIndex(m.s, -1)
 	}
 	for len(m.all) > 0 && m.all[0][0] < m.at {
 		m.all = m.all[1:]
@@ -75,7 +76,7 @@ func newMatches(a []datum.Value, noGlobal string) (m *matches, global bool, err 
 	if len(a) > 2 {
 		options = a[2].Str
 	}
-	p, global, err := compilePattern(a[1].Str, options)
+	p, global, err := engine.CompilePattern(a[1].Str, options)
 	if err != nil {
 		return nil, false, err
 	}
@@ -109,7 +110,7 @@ func captures(s string, loc []int) datum.Value {
 	return datum.MakeArray(datum.TextArray, parts)
 }
 
-func substringPattern(_ *exec, a []datum.Value) (datum.Value, error) {
+func substringPattern(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	m, _, err := newMatches(a, "")
 	if err != nil {
 		return a[0], err
@@ -118,7 +119,7 @@ func substringPattern(_ *exec, a []datum.Value) (datum.Value, error) {
 	return capture(m.s, loc, min(1, max(len(loc)/2-1, 0))), nil
 }
 
-func regexpMatch(_ *exec, a []datum.Value) (datum.Value, error) {
+func regexpMatch(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	m, _, err := newMatches(a, "regexp_match")
 	if err != nil {
 		return a[0], err

@@ -7,38 +7,39 @@ import (
 
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
 
 // sequenceArg takes the name of a sequence: text, or PostgreSQL's regclass
 // (nextval('orders'::regclass)).
-func sequenceArg(t datum.OID, more ...argument) []argument {
-	return append([]argument{{name: "name", typ: t}}, more...)
+func sequenceArg(t datum.OID, more ...engine.Argument) []engine.Argument {
+	return append([]engine.Argument{{Name: "name", Type: t}}, more...)
 }
 
 // sequenceFunctions let clients that know sequences just work.
 var sequenceFunctions = sequenceFamily(datum.Text, datum.RegClass)
 
-func sequenceFamily(types ...datum.OID) []function {
-	out := []function{{
-		name: "lastval", schema: pgCatalog, result: datum.Int8, volatile: isVolatile,
-		help: "the newest id that this session drew", eval: lastval,
+func sequenceFamily(types ...datum.OID) []engine.Function {
+	out := []engine.Function{{
+		Name: "lastval", Schema: engine.PGCatalog, Result: datum.Int8, Volatile: engine.Volatile,
+		Help: "the newest id that this session drew", Eval: lastval,
 	}}
 	for _, t := range types {
 		out = append(out,
-			function{
-				name: "nextval", args: sequenceArg(t), result: datum.Int8, volatile: isVolatile,
-				help: "one new id from the generator", eval: onSequence(nextval),
+			engine.Function{
+				Name: "nextval", Args: sequenceArg(t), Result: datum.Int8, Volatile: engine.Volatile,
+				Help: "one new id from the generator", Eval: onSequence(nextval),
 			},
-			function{
-				name: "currval", args: sequenceArg(t), result: datum.Int8, volatile: isVolatile,
-				help: "the newest id of the generator that this session drew", eval: onSequence(currval),
+			engine.Function{
+				Name: "currval", Args: sequenceArg(t), Result: datum.Int8, Volatile: engine.Volatile,
+				Help: "the newest id of the generator that this session drew", Eval: onSequence(currval),
 			},
-			function{
-				name: "setval", args: sequenceArg(t, argument{name: "n", typ: datum.Int8}, argument{name: "is_called", typ: datum.Bool, optional: true}),
-				result: datum.Int8, volatile: isVolatile, admin: true,
-				help: "raises the generator above n; it never lowers it", eval: onSequence(setval),
+			engine.Function{
+				Name: "setval", Args: sequenceArg(t, engine.Argument{Name: "n", Type: datum.Int8}, engine.Argument{Name: "is_called", Type: datum.Bool, Optional: true}),
+				Result: datum.Int8, Volatile: engine.Volatile, Admin: true,
+				Help: "raises the generator above n; it never lowers it", Eval: onSequence(setval),
 			},
 		)
 	}
@@ -46,8 +47,8 @@ func sequenceFamily(types ...datum.OID) []function {
 }
 
 // onSequence resolves the name argument of a sequence function.
-func onSequence(f func(x *exec, name string, a []datum.Value) (datum.Value, error)) func(*exec, []datum.Value) (datum.Value, error) {
-	return func(x *exec, a []datum.Value) (datum.Value, error) {
+func onSequence(f func(x *engine.Exec, name string, a []datum.Value) (datum.Value, error)) func(*engine.Exec, []datum.Value) (datum.Value, error) {
+	return func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		text := a[0].Str
 		if a[0].Type == datum.RegClass {
 			name, ok := catalogNames{sessionOf(x).server}.ObjectName(datum.RegClass, uint32(a[0].Int))
@@ -64,10 +65,12 @@ func onSequence(f func(x *exec, name string, a []datum.Value) (datum.Value, erro
 	}
 }
 
-func nextval(x *exec, name string, _ []datum.Value) (datum.Value, error) { return drawID(x, name) }
+func nextval(x *engine.Exec, name string, _ []datum.Value) (datum.Value, error) {
+	return drawID(x, name)
+}
 
-func currval(x *exec, name string, _ []datum.Value) (datum.Value, error) {
-	e, err := x.registry().Existing(x.ctx, name)
+func currval(x *engine.Exec, name string, _ []datum.Value) (datum.Value, error) {
+	e, err := registryOf(x).Existing(x.Ctx, name)
 	if err != nil {
 		return datum.Value{}, err
 	}
@@ -78,7 +81,7 @@ func currval(x *exec, name string, _ []datum.Value) (datum.Value, error) {
 		WithHint("Call next_id or nextval on the generator first, in the same session.")
 }
 
-func lastval(x *exec, _ []datum.Value) (datum.Value, error) {
+func lastval(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 	if sessionOf(x).last.entry == nil {
 		return datum.Value{}, sqlstate.New(sqlstate.NotPrerequisite, "lastval is not yet defined in this session").
 			WithHint("Call next_id or nextval first, in the same session.")
@@ -88,11 +91,11 @@ func lastval(x *exec, _ []datum.Value) (datum.Value, error) {
 
 // setval moves a generator on. is_called false means that n itself is still
 // to be handed out.
-func setval(x *exec, name string, a []datum.Value) (datum.Value, error) {
+func setval(x *engine.Exec, name string, a []datum.Value) (datum.Value, error) {
 	v, used := a[1].Int, len(a) < 3 || a[2].Int != 0
 	if sessionOf(x).dialect == syntax.MySQL && !used {
 		var err error
-		if v, used, err = x.lastBefore(name, v); err != nil {
+		if v, used, err = lastBefore(x, name, v); err != nil {
 			return a[1], err
 		}
 		if err := raise(x, name, v, used); !used || !errors.Is(err, generator.ErrExhausted) { // it has run out already
@@ -104,13 +107,13 @@ func setval(x *exec, name string, a []datum.Value) (datum.Value, error) {
 }
 
 // raise makes a generator go on beyond v, or from v where it is not used.
-func raise(x *exec, name string, v int64, used bool) error {
-	e, err := x.entry(name)
+func raise(x *engine.Exec, name string, v int64, used bool) error {
+	e, err := entry(x, name)
 	if err != nil {
 		return err
 	}
 	sessionOf(x).waits()
-	gen, err := e.Generator(x.ctx)
+	gen, err := e.Generator(x.Ctx)
 	if err != nil {
 		return err
 	}
@@ -118,11 +121,11 @@ func raise(x *exec, name string, v int64, used bool) error {
 	if !ok {
 		return sqlstate.New(sqlstate.FeatureNotSupported, "the position of generator %q cannot be set", name)
 	}
-	if err := r.Raise(x.ctx, v, used); err != nil {
+	if err := r.Raise(x.Ctx, v, used); err != nil {
 		return err
 	}
 	if p, ok := gen.(generator.Peeker); ok {
-		x.warnOfPassed(e, p, v, used)
+		warnOfPassed(x, e, p, v, used)
 	}
 	return nil
 }
@@ -130,12 +133,12 @@ func raise(x *exec, name string, v int64, used bool) error {
 // warnOfPassed says that a generator was not moved: it was beyond v already.
 // Clients that take the statement's success for a lower position would look
 // for ids that do not come.
-func (x *exec) warnOfPassed(e *generator.Entry, p generator.Peeker, v int64, used bool) {
-	next, err := p.Peek(x.ctx)
+func warnOfPassed(x *engine.Exec, e *generator.Entry, p generator.Peeker, v int64, used bool) {
+	next, err := p.Peek(x.Ctx)
 	if err != nil {
 		return // at its end
 	}
-	d, err := e.Definition(x.ctx)
+	d, err := e.Definition(x.Ctx)
 	if err != nil {
 		return
 	}

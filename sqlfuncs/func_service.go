@@ -5,6 +5,7 @@ import (
 
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -14,39 +15,39 @@ const serviceGenerator = "twitter"
 
 // serviceFunctions are the calls of Twitter's Snowflake service
 // (Snowflake.thrift, 2010).
-var serviceFunctions = []function{
+var serviceFunctions = []engine.Function{
 	{
-		name: "get_id", schema: nextidSchema, args: []argument{{name: "agent", typ: datum.Text, optional: true}},
-		result: datum.Int8, volatile: isVolatile,
-		help: "one id of the generator twitter, counted for the agent: a letter, then letters, digits and -; without one, for the application_name",
-		eval: getID,
+		Name: "get_id", Schema: engine.NextidSchema, Args: []engine.Argument{{Name: "agent", Type: datum.Text, Optional: true}},
+		Result: datum.Int8, Volatile: engine.Volatile,
+		Help: "one id of the generator twitter, counted for the agent: a letter, then letters, digits and -; without one, for the application_name",
+		Eval: getID,
 	},
 	{
-		name: "get_worker_id", schema: nextidSchema, result: datum.Int8, volatile: isVolatile,
-		help: "the worker id in the ids of get_id",
-		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
-			_, worker, err := x.serviceWorker()
+		Name: "get_worker_id", Schema: engine.NextidSchema, Result: datum.Int8, Volatile: engine.Volatile,
+		Help: "the worker id in the ids of get_id",
+		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+			_, worker, err := serviceWorker(x)
 			return datum.MakeInt8(worker), err
 		},
 	},
 	{
-		name: "get_datacenter_id", schema: nextidSchema, result: datum.Int8, volatile: isVolatile,
-		help: "the datacenter id in the ids of get_id",
-		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
-			datacenter, _, err := x.serviceWorker()
+		Name: "get_datacenter_id", Schema: engine.NextidSchema, Result: datum.Int8, Volatile: engine.Volatile,
+		Help: "the datacenter id in the ids of get_id",
+		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+			datacenter, _, err := serviceWorker(x)
 			return datum.MakeInt8(datacenter), err
 		},
 	},
 	{
-		name: "get_timestamp", schema: nextidSchema, result: datum.Int8, volatile: isVolatile,
-		help: "the clock of this server in Unix milliseconds",
-		eval: func(x *exec, _ []datum.Value) (datum.Value, error) {
+		Name: "get_timestamp", Schema: engine.NextidSchema, Result: datum.Int8, Volatile: engine.Volatile,
+		Help: "the clock of this server in Unix milliseconds",
+		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			return datum.MakeInt8(sessionOf(x).server.now().UnixMilli()), nil
 		},
 	},
 }
 
-func getID(x *exec, a []datum.Value) (datum.Value, error) {
+func getID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	agent := unknownAgent
 	if len(a) > 0 {
 		if agent = a[0].Str; !isAgent(agent) {
@@ -57,36 +58,36 @@ func getID(x *exec, a []datum.Value) (datum.Value, error) {
 	} else if name := *sessionOf(x).appName.Load(); isAgent(name) {
 		agent = name
 	}
-	e, err := x.serviceEntry()
+	e, err := serviceEntry(x)
 	if err != nil {
 		return datum.Value{}, err
 	}
-	id, err := x.nextID(e)
+	id, err := nextID(x, e)
 	if err != nil {
 		return datum.Value{}, err
 	}
-	x.record(agent, id)
+	recordAgent(x, agent, id)
 	return datum.MakeInt8(id), nil
 }
 
 // serviceEntry is the generator of get_id.
-func (x *exec) serviceEntry() (*generator.Entry, error) {
+func serviceEntry(x *engine.Exec) (*generator.Entry, error) {
 	if err := sessionOf(x).may(serviceGenerator); err != nil {
 		return nil, err
 	}
 	if e := sessionOf(x).server.registry.Lookup([]byte(serviceGenerator)); e != nil {
 		return e, nil
 	}
-	return x.registry().GetAs(x.ctx, serviceGenerator, "snowflake", json.RawMessage(`{"layout":"twitter"}`))
+	return registryOf(x).GetAs(x.Ctx, serviceGenerator, "snowflake", json.RawMessage(`{"layout":"twitter"}`))
 }
 
 // serviceWorker is the worker id that the ids of get_id carry now.
-func (x *exec) serviceWorker() (datacenter, worker int64, err error) {
-	e, err := x.serviceEntry()
+func serviceWorker(x *engine.Exec) (datacenter, worker int64, err error) {
+	e, err := serviceEntry(x)
 	if err != nil {
 		return 0, 0, err
 	}
-	gen, err := e.Generator(x.ctx)
+	gen, err := e.Generator(x.Ctx)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -5,18 +5,19 @@ import (
 	"slices"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
 
 // setFunctions are series, arrays, and the functions that work on any type.
-var setFunctions = slices.Concat(seriesFunctions, arrayFunctions, conditionalFunctions)
+var setFunctions = slices.Concat(seriesFunctions, arrayFunctions, engine.ConditionalFunctions)
 
-var seriesFunctions = []function{
-	{name: "generate_series", args: optional(2, datum.Int4, datum.Int4, datum.Int4), result: datum.Int4, set: true, rows: countUp, help: "numbers from start to stop, as rows"},
-	{name: "generate_series", args: optional(2, datum.Int8, datum.Int8, datum.Int8), result: datum.Int8, set: true, rows: countUp, help: "numbers from start to stop, as rows"},
-	{name: "generate_series", args: optional(2, datum.Numeric, datum.Numeric, datum.Numeric), result: datum.Numeric, set: true, rows: numericSeries, help: "numbers from start to stop, as rows"},
-	{name: "generate_series", args: args(datum.Timestamp, datum.Timestamp, datum.Interval), result: datum.Timestamp, set: true, rows: timeSeries, help: "times from start to stop, as rows"},
-	{name: "generate_series", args: args(datum.TimestampTZ, datum.TimestampTZ, datum.Interval), result: datum.TimestampTZ, set: true, volatile: stable, rows: timeSeries, help: "times from start to stop, as rows"},
+var seriesFunctions = []engine.Function{
+	{Name: "generate_series", Args: engine.Optional(2, datum.Int4, datum.Int4, datum.Int4), Result: datum.Int4, Set: true, Rows: countUp, Help: "numbers from start to stop, as rows"},
+	{Name: "generate_series", Args: engine.Optional(2, datum.Int8, datum.Int8, datum.Int8), Result: datum.Int8, Set: true, Rows: countUp, Help: "numbers from start to stop, as rows"},
+	{Name: "generate_series", Args: engine.Optional(2, datum.Numeric, datum.Numeric, datum.Numeric), Result: datum.Numeric, Set: true, Rows: numericSeries, Help: "numbers from start to stop, as rows"},
+	{Name: "generate_series", Args: engine.Args(datum.Timestamp, datum.Timestamp, datum.Interval), Result: datum.Timestamp, Set: true, Rows: timeSeries, Help: "times from start to stop, as rows"},
+	{Name: "generate_series", Args: engine.Args(datum.TimestampTZ, datum.TimestampTZ, datum.Interval), Result: datum.TimestampTZ, Set: true, Volatile: engine.Stable, Rows: timeSeries, Help: "times from start to stop, as rows"},
 }
 
 var errZeroStep = sqlstate.New(sqlstate.InvalidParameterValue, "step size cannot equal zero")
@@ -30,7 +31,7 @@ type integerSeries struct {
 	done       bool
 }
 
-func (s *integerSeries) next(x *exec) ([]datum.Value, error) {
+func (s *integerSeries) Next(x *engine.Exec) ([]datum.Value, error) {
 	now := &s.row[0].Int
 	if s.started && !s.done {
 		before := *now
@@ -42,12 +43,12 @@ func (s *integerSeries) next(x *exec) ([]datum.Value, error) {
 		s.done = true
 		return nil, io.EOF
 	}
-	return s.row, x.tick()
+	return s.row, x.Tick()
 }
 
-func (s *integerSeries) close() {}
+func (s *integerSeries) Close() {}
 
-func countUp(_ *exec, a []datum.Value) (rowIter, error) {
+func countUp(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
 	s := &integerSeries{row: []datum.Value{a[0]}, stop: a[1].Int, step: 1}
 	if len(a) > 2 {
 		s.step = a[2].Int
@@ -70,7 +71,7 @@ func checkSeries(what string, v datum.Value) error {
 }
 
 // numericSeries names start, stop and step where one is no finite number.
-func numericSeries(_ *exec, a []datum.Value) (rowIter, error) {
+func numericSeries(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
 	step := datum.MakeString(datum.Numeric, "1")
 	if len(a) > 2 {
 		step = a[2]
@@ -88,25 +89,25 @@ func numericSeries(_ *exec, a []datum.Value) (rowIter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return anySeries(a[0], a[1], sign, func(_ *exec, v datum.Value) (datum.Value, error) { return datum.Add(v, step) })
+	return anySeries(a[0], a[1], sign, func(_ *engine.Exec, v datum.Value) (datum.Value, error) { return datum.Add(v, step) })
 }
 
-func timeSeries(_ *exec, a []datum.Value) (rowIter, error) {
+func timeSeries(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
 	sign, err := datum.Compare(a[2], datum.MakeInterval(0, 0, 0))
 	if err != nil {
 		return nil, err
 	}
-	return anySeries(a[0], a[1], sign, func(x *exec, v datum.Value) (datum.Value, error) { return datum.AddIn(v, a[2], x.env()) })
+	return anySeries(a[0], a[1], sign, func(x *engine.Exec, v datum.Value) (datum.Value, error) { return datum.AddIn(v, a[2], x.Env()) })
 }
 
 // anySeries steps from start to stop; sign is the direction of the steps.
-func anySeries(start, stop datum.Value, sign int, step func(x *exec, v datum.Value) (datum.Value, error)) (rowIter, error) {
+func anySeries(start, stop datum.Value, sign int, step func(x *engine.Exec, v datum.Value) (datum.Value, error)) (engine.Rows, error) {
 	if sign == 0 {
 		return nil, errZeroStep
 	}
 	row := []datum.Value{start}
 	started, done := false, false
-	return funcRows(func(x *exec) ([]datum.Value, error) {
+	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
 		if done {
 			return nil, io.EOF
 		}
@@ -124,6 +125,6 @@ func anySeries(start, stop datum.Value, sign int, step func(x *exec, v datum.Val
 		if done = c*sign > 0; done {
 			return nil, io.EOF
 		}
-		return row, x.tick()
+		return row, x.Tick()
 	}), nil
 }

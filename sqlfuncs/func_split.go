@@ -6,16 +6,17 @@ import (
 	"unicode/utf8"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
 
-var splitFunctions = []function{
-	{name: "split_part", args: args(datum.Text, datum.Text, datum.Int4), result: datum.Text, eval: splitPart, help: "the n-th field of a text, from the end if n is negative"},
-	{name: "string_to_array", args: optional(2, datum.Text, datum.Text, datum.Text), result: datum.TextArray, nullable: true, eval: stringToArray, help: "the fields of a text; the third argument stands for NULL"},
-	{name: "array_to_string", args: optional(2, datum.AnyArray, datum.Text, datum.Text), result: datum.Text, nullable: true, volatile: stable, eval: arrayToString, help: "the elements of an array as one text; the third argument stands for NULL"},
+var splitFunctions = []engine.Function{
+	{Name: "split_part", Args: engine.Args(datum.Text, datum.Text, datum.Int4), Result: datum.Text, Eval: splitPart, Help: "the n-th field of a text, from the end if n is negative"},
+	{Name: "string_to_array", Args: engine.Optional(2, datum.Text, datum.Text, datum.Text), Result: datum.TextArray, Nullable: true, Eval: stringToArray, Help: "the fields of a text; the third argument stands for NULL"},
+	{Name: "array_to_string", Args: engine.Optional(2, datum.AnyArray, datum.Text, datum.Text), Result: datum.Text, Nullable: true, Volatile: engine.Stable, Eval: arrayToString, Help: "the elements of an array as one text; the third argument stands for NULL"},
 }
 
-func splitPart(_ *exec, a []datum.Value) (datum.Value, error) {
+func splitPart(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	s, separator, n := a[0].Str, a[1].Str, int(a[2].Int)
 	if n == 0 {
 		return a[0], sqlstate.New(sqlstate.InvalidParameterValue, "field position must not be zero")
@@ -65,7 +66,7 @@ func fieldsOf(a []datum.Value) ([]datum.Value, error) {
 	return out, nil
 }
 
-func stringToArray(_ *exec, a []datum.Value) (datum.Value, error) {
+func stringToArray(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if !a[0].Valid {
 		return datum.Null(datum.TextArray), nil
 	}
@@ -73,11 +74,11 @@ func stringToArray(_ *exec, a []datum.Value) (datum.Value, error) {
 	return datum.MakeArray(datum.TextArray, fields), err
 }
 
-func arrayToString(x *exec, a []datum.Value) (datum.Value, error) {
+func arrayToString(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if !a[0].Valid || !a[1].Valid {
 		return datum.Null(datum.Text), nil
 	}
-	elems := leaves(a[0])
+	elems := engine.Leaves(a[0])
 	if len(a) > 2 && a[2].Valid {
 		elems = slices.Clone(elems)
 		for i, e := range elems {

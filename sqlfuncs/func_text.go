@@ -7,44 +7,47 @@ import (
 	"unicode/utf8"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 )
 
 // textFunctions are PostgreSQL's functions on text and bytea (9.4, 9.5, 9.7).
 var textFunctions = slices.Concat(stringFunctions, byteFunctions, quoteFunctions, regexpFunctions, splitFunctions)
 
-var stringFunctions = []function{
-	{name: "length", args: args(datum.Text), result: datum.Int4, eval: measure(utf8.RuneCountInString), help: "number of characters"},
-	{name: "char_length", args: args(datum.Text), result: datum.Int4, eval: measure(utf8.RuneCountInString), help: "number of characters"},
-	{name: "octet_length", args: args(datum.Text), result: datum.Int4, eval: measure(byteCount), help: "number of bytes"},
-	{name: "lower", args: args(datum.Text), result: datum.Text, eval: mapText(strings.ToLower), help: "lower case"},
-	{name: "upper", args: args(datum.Text), result: datum.Text, eval: mapText(upperCase), help: "upper case"},
-	{name: "substring", args: args(datum.Text, datum.Int4), result: datum.Text, eval: substringText, help: "part of a text from a position"},
-	{name: "substring", args: args(datum.Text, datum.Int4, datum.Int4), result: datum.Text, eval: substringText, help: "part of a text from a position, of a length"},
-	{name: "substr", args: args(datum.Text, datum.Int4), result: datum.Text, eval: substringText, help: "part of a text from a position"},
-	{name: "substr", args: args(datum.Text, datum.Int4, datum.Int4), result: datum.Text, eval: substringText, help: "part of a text from a position, of a length"},
-	{name: "position", args: args(datum.Text, datum.Text), result: datum.Int4, eval: positionText, help: "where the second text begins in the first, 0 if nowhere"},
-	{name: "strpos", args: args(datum.Text, datum.Text), result: datum.Int4, eval: positionText, help: "where the second text begins in the first, 0 if nowhere"},
-	{name: "replace", args: args(datum.Text, datum.Text, datum.Text), result: datum.Text, eval: replaceText, help: "replaces all occurrences of a text"},
-	{name: "btrim", args: optional(1, datum.Text, datum.Text), result: datum.Text, eval: trimText(true, true), help: "removes characters (spaces) from both ends"},
-	{name: "ltrim", args: optional(1, datum.Text, datum.Text), result: datum.Text, eval: trimText(true, false), help: "removes characters (spaces) from the start"},
-	{name: "rtrim", args: optional(1, datum.Text, datum.Text), result: datum.Text, eval: trimText(false, true), help: "removes characters (spaces) from the end"},
-	{name: "repeat", args: args(datum.Text, datum.Int4), result: datum.Text, eval: repeatText, help: "a text n times"},
+var stringFunctions = []engine.Function{
+	{Name: "length", Args: engine.Args(datum.Text), Result: datum.Int4, Eval: measure(utf8.RuneCountInString), Help: "number of characters"},
+	{Name: "char_length", Args: engine.Args(datum.Text), Result: datum.Int4, Eval: measure(utf8.RuneCountInString), Help: "number of characters"},
+	{Name: "octet_length", Args: engine.Args(datum.Text), Result: datum.Int4, Eval: measure(byteCount), Help: "number of bytes"},
+	{Name: "lower", Args: engine.Args(datum.Text), Result: datum.Text, Eval: mapText(strings.ToLower), Help: "lower case"},
+	{Name: "upper", Args: engine.Args(datum.Text), Result: datum.Text, Eval: mapText(upperCase), Help: "upper case"},
+	{Name: "substring", Args: engine.Args(datum.Text, datum.Int4), Result: datum.Text, Eval: substringText, Help: "part of a text from a position"},
+	{Name: "substring", Args: engine.Args(datum.Text, datum.Int4, datum.Int4), Result: datum.Text, Eval: substringText, Help: "part of a text from a position, of a length"},
+	{Name: "substr", Args: engine.Args(datum.Text, datum.Int4), Result: datum.Text, Eval: substringText, Help: "part of a text from a position"},
+	{Name: "substr", Args: engine.Args(datum.Text, datum.Int4, datum.Int4), Result: datum.Text, Eval: substringText, Help: "part of a text from a position, of a length"},
+	{Name: "position", Args: engine.Args(datum.Text, datum.Text), Result: datum.Int4, Eval: positionText, Help: "where the second text begins in the first, 0 if nowhere"},
+	{Name: "strpos", Args: engine.Args(datum.Text, datum.Text), Result: datum.Int4, Eval: positionText, Help: "where the second text begins in the first, 0 if nowhere"},
+	{Name: "replace", Args: engine.Args(datum.Text, datum.Text, datum.Text), Result: datum.Text, Eval: replaceText, Help: "replaces all occurrences of a text"},
+	{Name: "btrim", Args: engine.Optional(1, datum.Text, datum.Text), Result: datum.Text, Eval: trimText(true, true), Help: "removes characters (spaces) from both ends"},
+	{Name: "ltrim", Args: engine.Optional(1, datum.Text, datum.Text), Result: datum.Text, Eval: trimText(true, false), Help: "removes characters (spaces) from the start"},
+	{Name: "rtrim", Args: engine.Optional(1, datum.Text, datum.Text), Result: datum.Text, Eval: trimText(false, true), Help: "removes characters (spaces) from the end"},
+	{Name: "repeat", Args: engine.Args(datum.Text, datum.Int4), Result: datum.Text, Eval: repeatText, Help: "a text n times"},
 }
 
 // boundedText makes a text, unless it is larger than we hold.
 func boundedText(s string) (datum.Value, error) {
-	if len(s) > maxTextBytes {
-		return datum.Value{}, errTextTooLong
+	if len(s) > engine.MaxTextBytes {
+		return datum.Value{}, engine.ErrTextTooLong
 	}
 	return datum.MakeText(s), nil
 }
 
-func mapText(f func(string) string) evalFunc {
-	return func(_ *exec, a []datum.Value) (datum.Value, error) { return boundedText(f(a[0].Str)) }
+func mapText(f func(string) string) engine.Eval {
+	return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) { return boundedText(f(a[0].Str)) }
 }
 
-func measure(f func(string) int) evalFunc {
-	return func(_ *exec, a []datum.Value) (datum.Value, error) { return datum.MakeInt4(int64(f(a[0].Str))), nil }
+func measure(f func(string) int) engine.Eval {
+	return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+		return datum.MakeInt4(int64(f(a[0].Str))), nil
+	}
 }
 
 func byteCount(s string) int { return len(s) }
@@ -67,7 +70,7 @@ func span1(n int, a []datum.Value) (from, to int, err error) {
 	return int(start - 1), int(max(end, start) - 1), nil
 }
 
-func substringText(_ *exec, a []datum.Value) (datum.Value, error) {
+func substringText(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	runes := []rune(a[0].Str)
 	from, to, err := span1(len(runes), a[1:])
 	if err != nil {
@@ -76,7 +79,7 @@ func substringText(_ *exec, a []datum.Value) (datum.Value, error) {
 	return datum.MakeText(string(runes[from:to])), nil
 }
 
-func positionText(_ *exec, a []datum.Value) (datum.Value, error) {
+func positionText(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	at := strings.Index(a[0].Str, a[1].Str)
 	if at < 0 {
 		return datum.MakeInt4(0), nil
@@ -84,19 +87,19 @@ func positionText(_ *exec, a []datum.Value) (datum.Value, error) {
 	return datum.MakeInt4(int64(utf8.RuneCountInString(a[0].Str[:at])) + 1), nil
 }
 
-func replaceText(_ *exec, a []datum.Value) (datum.Value, error) {
+func replaceText(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	s, old, with := a[0].Str, a[1].Str, a[2].Str
 	if old == "" {
 		return a[0], nil
 	}
-	if len(s)+strings.Count(s, old)*(len(with)-len(old)) > maxTextBytes {
-		return a[0], errTextTooLong
+	if len(s)+strings.Count(s, old)*(len(with)-len(old)) > engine.MaxTextBytes {
+		return a[0], engine.ErrTextTooLong
 	}
 	return datum.MakeText(strings.ReplaceAll(s, old, with)), nil
 }
 
-func trimText(left, right bool) evalFunc {
-	return func(_ *exec, a []datum.Value) (datum.Value, error) {
+func trimText(left, right bool) engine.Eval {
+	return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		s, set := a[0].Str, " "
 		if len(a) > 1 {
 			set = a[1].Str
@@ -111,10 +114,10 @@ func trimText(left, right bool) evalFunc {
 	}
 }
 
-func repeatText(_ *exec, a []datum.Value) (datum.Value, error) {
+func repeatText(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	n := max(a[1].Int, 0)
-	if int64(len(a[0].Str))*n > maxTextBytes {
-		return a[0], errTextTooLong
+	if int64(len(a[0].Str))*n > engine.MaxTextBytes {
+		return a[0], engine.ErrTextTooLong
 	}
 	if a[0].Str == "" {
 		return a[0], nil

@@ -7,53 +7,54 @@ import (
 	"time"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
 
 // timeFunctions are PostgreSQL's functions on dates and times (9.9).
 var timeFunctions = slices.Concat(clockFunctions, timePartFunctions)
 
-var clockFunctions = []function{
-	{name: "now", result: datum.TimestampTZ, volatile: stable, eval: transactionTime, help: "start of the transaction"},
-	{name: "transaction_timestamp", result: datum.TimestampTZ, volatile: stable, eval: transactionTime, help: "start of the transaction"},
-	{name: "statement_timestamp", result: datum.TimestampTZ, volatile: stable, eval: statementTime, help: "start of the statement"},
-	{name: "clock_timestamp", result: datum.TimestampTZ, volatile: isVolatile, eval: clockTime, help: "now, also in the middle of a statement"},
-	{name: "current_timestamp", args: optional(0, datum.Int4), result: datum.TimestampTZ, volatile: stable, eval: currentTime(datum.TimestampTZ), help: "start of the transaction, with that many digits of the second"},
-	{name: "localtimestamp", args: optional(0, datum.Int4), result: datum.Timestamp, volatile: stable, eval: currentTime(datum.Timestamp), help: "start of the transaction in the session's time zone"},
-	{name: "current_date", result: datum.Date, volatile: stable, eval: currentTime(datum.Date), help: "today"},
-	{name: "current_time", args: optional(0, datum.Int4), result: datum.Time, volatile: stable, eval: currentTime(datum.Time), help: "time of day in the session's time zone"},
-	{name: "localtime", args: optional(0, datum.Int4), result: datum.Time, volatile: stable, eval: currentTime(datum.Time), help: "time of day in the session's time zone"},
-	{name: "timezone", args: args(datum.Text, datum.TimestampTZ), result: datum.Timestamp, eval: toZone, help: "the time that clocks in a time zone show"},
-	{name: "timezone", args: args(datum.Text, datum.Timestamp), result: datum.TimestampTZ, eval: toZone, help: "the instant at which clocks in a time zone show a time"},
-	{name: "timezone", args: args(datum.Interval, datum.TimestampTZ), result: datum.Timestamp, eval: toOffset, help: "the time that clocks show that are off by an interval"},
-	{name: "timezone", args: args(datum.Interval, datum.Timestamp), result: datum.TimestampTZ, eval: toOffset, help: "the instant at which clocks show a time that are off by an interval"},
-	{name: "pg_sleep", args: args(datum.Float8), result: datum.Void, volatile: isVolatile, eval: sleep, help: "waits for some seconds"},
+var clockFunctions = []engine.Function{
+	{Name: "now", Result: datum.TimestampTZ, Volatile: engine.Stable, Eval: transactionTime, Help: "start of the transaction"},
+	{Name: "transaction_timestamp", Result: datum.TimestampTZ, Volatile: engine.Stable, Eval: transactionTime, Help: "start of the transaction"},
+	{Name: "statement_timestamp", Result: datum.TimestampTZ, Volatile: engine.Stable, Eval: statementTime, Help: "start of the statement"},
+	{Name: "clock_timestamp", Result: datum.TimestampTZ, Volatile: engine.Volatile, Eval: clockTime, Help: "now, also in the middle of a statement"},
+	{Name: "current_timestamp", Args: engine.Optional(0, datum.Int4), Result: datum.TimestampTZ, Volatile: engine.Stable, Eval: currentTime(datum.TimestampTZ), Help: "start of the transaction, with that many digits of the second"},
+	{Name: "localtimestamp", Args: engine.Optional(0, datum.Int4), Result: datum.Timestamp, Volatile: engine.Stable, Eval: currentTime(datum.Timestamp), Help: "start of the transaction in the session's time zone"},
+	{Name: "current_date", Result: datum.Date, Volatile: engine.Stable, Eval: currentTime(datum.Date), Help: "today"},
+	{Name: "current_time", Args: engine.Optional(0, datum.Int4), Result: datum.Time, Volatile: engine.Stable, Eval: currentTime(datum.Time), Help: "time of day in the session's time zone"},
+	{Name: "localtime", Args: engine.Optional(0, datum.Int4), Result: datum.Time, Volatile: engine.Stable, Eval: currentTime(datum.Time), Help: "time of day in the session's time zone"},
+	{Name: "timezone", Args: engine.Args(datum.Text, datum.TimestampTZ), Result: datum.Timestamp, Eval: toZone, Help: "the time that clocks in a time zone show"},
+	{Name: "timezone", Args: engine.Args(datum.Text, datum.Timestamp), Result: datum.TimestampTZ, Eval: toZone, Help: "the instant at which clocks in a time zone show a time"},
+	{Name: "timezone", Args: engine.Args(datum.Interval, datum.TimestampTZ), Result: datum.Timestamp, Eval: toOffset, Help: "the time that clocks show that are off by an interval"},
+	{Name: "timezone", Args: engine.Args(datum.Interval, datum.Timestamp), Result: datum.TimestampTZ, Eval: toOffset, Help: "the instant at which clocks show a time that are off by an interval"},
+	{Name: "pg_sleep", Args: engine.Args(datum.Float8), Result: datum.Void, Volatile: engine.Volatile, Eval: sleep, Help: "waits for some seconds"},
 }
 
 // transactionNow is the start of the transaction.
-func transactionNow(x *exec) time.Time {
+func transactionNow(x *engine.Exec) time.Time {
 	if s := sessionOf(x); s.tx.state != txIdle {
 		return s.tx.began
 	}
-	return x.started
+	return x.Started
 }
 
-func transactionTime(x *exec, _ []datum.Value) (datum.Value, error) {
+func transactionTime(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 	return datum.TimestampTZFromTime(transactionNow(x)), nil
 }
 
-func statementTime(x *exec, _ []datum.Value) (datum.Value, error) {
-	return datum.TimestampTZFromTime(x.started), nil
+func statementTime(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+	return datum.TimestampTZFromTime(x.Started), nil
 }
 
-func clockTime(x *exec, _ []datum.Value) (datum.Value, error) {
+func clockTime(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 	return datum.TimestampTZFromTime(sessionOf(x).server.now()), nil
 }
 
 // currentTime is now as another type, with a[0] digits of the second.
-func currentTime(t datum.OID) evalFunc {
-	return func(x *exec, a []datum.Value) (datum.Value, error) {
-		v, err := datum.Cast(datum.TimestampTZFromTime(transactionNow(x)), t, x.env())
+func currentTime(t datum.OID) engine.Eval {
+	return func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		v, err := datum.Cast(datum.TimestampTZFromTime(transactionNow(x)), t, x.Env())
 		if err != nil || len(a) == 0 {
 			return v, err
 		}
@@ -68,7 +69,7 @@ func currentTime(t datum.OID) evalFunc {
 // maxTimePrecision is how many digits of the second are kept.
 const maxTimePrecision = 6
 
-func toZone(_ *exec, a []datum.Value) (datum.Value, error) {
+func toZone(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	zone, err := zoneOf(a[0].Str)
 	if err != nil {
 		return a[0], err
@@ -76,7 +77,7 @@ func toZone(_ *exec, a []datum.Value) (datum.Value, error) {
 	return datum.AtTimeZone(a[1], zone)
 }
 
-func toOffset(x *exec, a []datum.Value) (datum.Value, error) {
+func toOffset(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	months, days, micros := a[0].Span()
 	if months != 0 || days != 0 {
 		return a[0], sqlstate.New(sqlstate.InvalidParameterValue, "interval time zone \"%s\" must not include months or days", outputText(x, a[0]))
@@ -123,10 +124,10 @@ func infiniteTime(v datum.Value) int {
 }
 
 // sleep waits for a[0] seconds, or until the statement is cancelled.
-func sleep(x *exec, a []datum.Value) (datum.Value, error) {
+func sleep(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	seconds := a[0].Float
 	if !(seconds > 0) {
-		return void, x.ctx.Err()
+		return void, x.Ctx.Err()
 	}
 	d := time.Duration(math.MaxInt64)
 	if seconds < d.Seconds() {
@@ -142,7 +143,7 @@ func sleep(x *exec, a []datum.Value) (datum.Value, error) {
 	select {
 	case <-timer.C:
 		return void, nil
-	case <-x.ctx.Done():
-		return void, x.ctx.Err()
+	case <-x.Ctx.Done():
+		return void, x.Ctx.Err()
 	}
 }

@@ -9,23 +9,24 @@ import (
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/decimal"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
 
 var timePartFunctions = slices.Concat(
 	partFunctions(datum.Timestamp, datum.TimestampTZ, datum.Date, datum.Time, datum.Interval),
-	[]function{})
+	[]engine.Function{})
 
 // partFunctions are extract for each type.
-func partFunctions(types ...datum.OID) []function {
-	var out []function
+func partFunctions(types ...datum.OID) []engine.Function {
+	var out []engine.Function
 	for _, t := range types {
-		v := immutable
+		v := engine.Immutable
 		if t == datum.TimestampTZ {
-			v = stable
+			v = engine.Stable
 		}
 		out = append(out,
-			function{name: "extract", args: args(datum.Text, t), result: datum.Numeric, volatile: v, eval: extract, help: "one field of a date or time"})
+			engine.Function{Name: "extract", Args: engine.Args(datum.Text, t), Result: datum.Numeric, Volatile: v, Eval: extract, Help: "one field of a date or time"})
 	}
 	return out
 }
@@ -80,18 +81,18 @@ func floorDiv(n, unit int64) (quotient, rest int64) {
 
 // localTime is a date or timestamp as clocks show it, and how many seconds
 // they are ahead of UTC.
-func localTime(x *exec, v datum.Value) (t time.Time, offset int64, err error) {
+func localTime(x *engine.Exec, v datum.Value) (t time.Time, offset int64, err error) {
 	switch v.Type {
 	case datum.Date:
 		return time.Unix(v.Int*secondsPerDay+unixToPostgres, 0).UTC(), 0, nil
 	case datum.Timestamp:
 		return wall(v.Int), 0, nil
 	}
-	local, err := datum.Cast(v, datum.Timestamp, x.env())
+	local, err := datum.Cast(v, datum.Timestamp, x.Env())
 	return wall(local.Int), (local.Int - v.Int) / microsPerSecond, err
 }
 
-func extract(x *exec, a []datum.Value) (datum.Value, error) {
+func extract(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	unit := timeUnit(a[0].Str)
 	if sign := infiniteTime(a[1]); sign != 0 && unit != "" {
 		return infiniteField(unit, sign), nil
@@ -128,7 +129,7 @@ func julian(d decimal.Number) (datum.Value, error) {
 
 // fieldOf computes a field; ok is false where the type lacks it. The julian
 // day of a timestamp comes in microseconds.
-func fieldOf(x *exec, unit string, v datum.Value) (d decimal.Number, ok bool, err error) {
+func fieldOf(x *engine.Exec, unit string, v datum.Value) (d decimal.Number, ok bool, err error) {
 	switch v.Type {
 	case datum.Interval:
 		d, ok = intervalOf(v).field(unit)

@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 )
 
 // maxVariants bounds the plans that one statement is kept in, one for each
@@ -20,7 +21,7 @@ const maxVariantBytes = 64 << 10
 func (s *Session) forTypes(st *Statement, args []Arg) (*Statement, error) {
 	same := true
 	for i, a := range args {
-		same = same && (a.Type == datum.Invalid || a.Type == st.Params[i] || isString(a.Type) && isString(st.Params[i]))
+		same = same && (a.Type == datum.Invalid || a.Type == st.Params[i] || engine.IsString(a.Type) && engine.IsString(st.Params[i]))
 	}
 	if same {
 		return st, nil
@@ -28,7 +29,7 @@ func (s *Session) forTypes(st *Statement, args []Arg) (*Statement, error) {
 	types := make([]datum.OID, len(args))
 	var key []byte
 	for i, a := range args {
-		if types[i] = a.Type; isString(a.Type) {
+		if types[i] = a.Type; engine.IsString(a.Type) {
 			types[i] = datum.Text
 		}
 		key = binary.BigEndian.AppendUint32(key, uint32(types[i]))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
@@ -13,17 +14,17 @@ import (
 // maintain is CHECK, ANALYZE, OPTIMIZE, REPAIR and CHECKSUM TABLE (manual,
 // "Table Statements"), which mysqlcheck sends. Tables that are computed are
 // always sound, and there is nothing to rewrite.
-func (p *planner) maintain(st *Statement, t *syntax.Maintain) error {
-	p.private = true
+func maintain(p *engine.Planner, st *Statement, t *syntax.Maintain) error {
+	p.Private = true
 	op := strings.ToLower(t.Verb)
 	var rows [][]datum.Value
 	for _, name := range t.Tables {
-		database := p.databaseName()
+		database := databaseName(p)
 		if len(name) > 1 {
 			database = sqlstate.Cut(name[len(name)-2], maxDatabaseBytes)
 		}
 		label := database + "." + sqlstate.Cut(name.Last(), 128)
-		_, err := p.lookupTable(name)
+		_, err := lookupTable(p, name)
 		switch {
 		case op == "checksum":
 			rows = append(rows, []datum.Value{datum.MakeText(label), datum.Null(datum.Int8)})
@@ -35,31 +36,31 @@ func (p *planner) maintain(st *Statement, t *syntax.Maintain) error {
 			rows = append(rows, textRow(label, op, "note", "The storage engine for the table doesn't support "+op))
 		}
 	}
-	columns := []Column{textColumn("Table"), textColumn("Op"), textColumn("Msg_type"), textColumn("Msg_text")}
+	columns := []engine.Column{textColumn("Table"), textColumn("Op"), textColumn("Msg_type"), textColumn("Msg_text")}
 	if op == "checksum" {
-		columns = []Column{textColumn("Table"), {Name: "Checksum", Type: datum.Int8, TypeMod: -1, Len: 8}}
+		columns = []engine.Column{textColumn("Table"), {Name: "Checksum", Type: datum.Int8, TypeMod: -1, Len: 8}}
 	}
 	st.tag, st.Columns = t.Verb, columns
-	st.query = &queryPlan{columns: columns, open: func(*exec) (rowIter, error) { return &sliceRows{rows: rows}, nil }}
+	st.query = &engine.QueryPlan{Columns: columns, Open: func(*engine.Exec) (engine.Rows, error) { return &engine.SliceRows{Rows: rows}, nil }}
 	return nil
 }
 
 // callProcedure refuses CALL: there are functions only.
-func (p *planner) callProcedure(t *syntax.CallProcedure) error {
-	database, name := p.databaseName(), sqlstate.Cut(t.Name.Last(), 64)
+func callProcedure(p *engine.Planner, t *syntax.CallProcedure) error {
+	database, name := databaseName(p), sqlstate.Cut(t.Name.Last(), 64)
 	if len(t.Name) > 1 {
 		database = sqlstate.Cut(t.Name[len(t.Name)-2], maxDatabaseBytes)
 	}
 	e := sqlstate.New(sqlstate.UndefinedFunction, "PROCEDURE %s.%s does not exist", database, name).WithMySQL(1305, "42000")
 	if overloadsMySQL(strings.ToLower(name)) != nil {
-		return at(t.Pos, e.WithHint("It is a function: SELECT %s(…).", name))
+		return engine.At(t.Pos, e.WithHint("It is a function: SELECT %s(…).", name))
 	}
-	return at(t.Pos, e.WithHint("nextid has functions only: SELECT next_id('orders')."))
+	return engine.At(t.Pos, e.WithHint("nextid has functions only: SELECT next_id('orders')."))
 }
 
 // help is HELP 'topic', as the mysql client sends it (manual, "HELP"): about
 // nextid's own functions.
-func (p *planner) help(st *Statement, t *syntax.Help) error {
+func help(p *engine.Planner, st *Statement, t *syntax.Help) error {
 	pattern := strings.ToLower(t.Topic)
 	var found []string
 	for _, name := range slices.Sorted(maps.Keys(functions)) {
@@ -68,15 +69,15 @@ func (p *planner) help(st *Statement, t *syntax.Help) error {
 		}
 	}
 	var rows [][]datum.Value
-	columns := []Column{textColumn("name"), textColumn("is_it_category")}
+	columns := []engine.Column{textColumn("name"), textColumn("is_it_category")}
 	switch {
 	case pattern == "contents" || pattern == "nextid":
-		columns = append([]Column{textColumn("source_category_name")}, columns...)
+		columns = append([]engine.Column{textColumn("source_category_name")}, columns...)
 		for _, name := range found {
 			rows = append(rows, textRow(t.Topic, name, "N"))
 		}
 	case len(found) == 1:
-		columns = []Column{textColumn("name"), textColumn("description"), textColumn("example")}
+		columns = []engine.Column{textColumn("name"), textColumn("description"), textColumn("example")}
 		rows = append(rows, textRow(found[0], helpOf(found[0])+"\n", "SELECT "+found[0]+"(…);\n"))
 	default:
 		for _, name := range found {
@@ -84,7 +85,7 @@ func (p *planner) help(st *Statement, t *syntax.Help) error {
 		}
 	}
 	st.tag, st.Columns = "HELP", columns
-	st.query = &queryPlan{columns: columns, open: func(*exec) (rowIter, error) { return &sliceRows{rows: rows}, nil }}
+	st.query = &engine.QueryPlan{Columns: columns, Open: func(*engine.Exec) (engine.Rows, error) { return &engine.SliceRows{Rows: rows}, nil }}
 	return nil
 }
 
@@ -93,18 +94,18 @@ func (p *planner) help(st *Statement, t *syntax.Help) error {
 func helpOf(name string) string {
 	var lines []string
 	for _, f := range functions[name] {
-		if f.schema == nextidSchema && f.help != "" {
-			lines = append(lines, name+"("+strings.Join(argNames(f), ", ")+"): "+f.help)
+		if f.Schema == engine.NextidSchema && f.Help != "" {
+			lines = append(lines, name+"("+strings.Join(argNames(f), ", ")+"): "+f.Help)
 		}
 	}
 	return strings.Join(lines, "\n")
 }
 
-func argNames(f *function) []string {
-	names := make([]string, len(f.args))
-	for i, a := range f.args {
-		if names[i] = a.name; a.name == "" {
-			names[i] = datum.FormatType(a.typ, -1)
+func argNames(f *engine.Function) []string {
+	names := make([]string, len(f.Args))
+	for i, a := range f.Args {
+		if names[i] = a.Name; a.Name == "" {
+			names[i] = datum.FormatType(a.Type, -1)
 		}
 	}
 	return names
@@ -112,11 +113,11 @@ func argNames(f *function) []string {
 
 // likeName matches a name with a pattern of % and _.
 func likeName(name, pattern string) bool {
-	re, err := likeToRegexp(pattern, `\`)
+	re, err := engine.LikeToRegexp(pattern, `\`)
 	if err != nil {
 		return false
 	}
-	var cache patternCache
-	compiled, err := cache.get(pattern, func() (string, error) { return "(?s)" + re, nil })
+	var cache engine.PatternCache
+	compiled, err := cache.Get(pattern, func() (string, error) { return "(?s)" + re, nil })
 	return err == nil && compiled.MatchString(name)
 }

@@ -9,6 +9,7 @@ import (
 
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
@@ -32,22 +33,22 @@ const (
 // do not count along a line are shown as a sequence from beyond their newest
 // id, or, where their ids have no order, as one that has run out: whatever a
 // restored MariaDB gave could be an id already.
-func (x *exec) mariaDBSequence(name string) (mariaDBSequence, error) {
+func mariaDBSequenceOf(x *engine.Exec, name string) (mariaDBSequence, error) {
 	if err := sessionOf(x).may(name); err != nil {
 		return mariaDBSequence{}, err
 	}
-	e, err := x.registry().Existing(x.ctx, name)
+	e, err := registryOf(x).Existing(x.Ctx, name)
 	if err != nil {
 		return mariaDBSequence{}, err
 	}
-	d, err := e.Definition(x.ctx)
+	d, err := e.Definition(x.Ctx)
 	if err != nil {
 		return mariaDBSequence{}, err
 	}
 	series, counts := seriesOf(d)
 	if !counts {
 		q := mariaDBSequence{start: 1, min: 1, max: mariaDBLast, increment: 1, cache: 1000, comment: "nextid " + d.Kind}
-		q.next, err = x.beyondAll(e)
+		q.next, err = beyondAll(x, e)
 		return q, err
 	}
 	q := mariaDBSequence{
@@ -63,7 +64,7 @@ func (x *exec) mariaDBSequence(name string) (mariaDBSequence, error) {
 	if series.Max != nil {
 		q.max = min(*series.Max, mariaDBLast)
 	}
-	past, err := sessionOf(x).server.registry.Past(x.ctx, name)
+	past, err := sessionOf(x).server.registry.Past(x.Ctx, name)
 	q.next = series.from(past)
 	return q, err
 }
@@ -106,8 +107,8 @@ func (s *series) from(past int64) int64 {
 }
 
 // beyondAll returns a number above every id that the generator has given.
-func (x *exec) beyondAll(e *generator.Entry) (int64, error) {
-	g, err := e.Generator(x.ctx)
+func beyondAll(x *engine.Exec, e *generator.Entry) (int64, error) {
+	g, err := e.Generator(x.Ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -124,12 +125,12 @@ func (x *exec) beyondAll(e *generator.Entry) (int64, error) {
 
 // lastBefore turns the next id of a SETVAL that lies beyond the bound of its
 // sequence, as dumps say of one that has run out, into the last that is used.
-func (x *exec) lastBefore(name string, next int64) (v int64, used bool, err error) {
-	e, err := x.entry(name)
+func lastBefore(x *engine.Exec, name string, next int64) (v int64, used bool, err error) {
+	e, err := entry(x, name)
 	if err != nil {
 		return next, false, err
 	}
-	d, err := e.Definition(x.ctx)
+	d, err := e.Definition(x.Ctx)
 	if err != nil {
 		return next, false, err
 	}
@@ -159,37 +160,37 @@ func (q *mariaDBSequence) statement(name string) string {
 }
 
 // mariaDBSequenceColumns are those of MariaDB's sequences.
-var mariaDBSequenceColumns = columnList(`next_not_cached_value:int8! minimum_value:int8! maximum_value:int8! start_value:int8!
+var mariaDBSequenceColumns = engine.ColumnList(`next_not_cached_value:int8! minimum_value:int8! maximum_value:int8! start_value:int8!
 	increment:int8! cache_size:int8! cycle_option:int8! cycle_count:int8!`)
 
 // sequenceTable is the table of a generator in the MySQL dialect.
-func sequenceTable(name string) *table {
-	return &table{schema: "public", name: name, kind: 'S', columns: mariaDBSequenceColumns, scan: func(x *exec, _ []keyValues) (rowIter, error) {
-		q, err := x.mariaDBSequence(name)
-		return singleRow(q.row()...), err
+func sequenceTable(name string) *engine.Table {
+	return &engine.Table{Schema: "public", Name: name, Kind: 'S', Columns: mariaDBSequenceColumns, Scan: func(x *engine.Exec, _ []engine.KeyValues) (engine.Rows, error) {
+		q, err := mariaDBSequenceOf(x, name)
+		return engine.SingleRow(q.row()...), err
 	}}
 }
 
 // lastValueCall is LASTVAL(orders) and PREVIOUS VALUE FOR orders: the newest
 // id of the generator that this session drew, NULL when it drew none.
-func (p *planner) lastValueCall(s *scope, arg syntax.Expr) (*expr, error) {
-	name, err := p.expr(s, arg)
+func lastValueCall(p *engine.Planner, s *engine.Scope, arg syntax.Expr) (*engine.Expr, error) {
+	name, err := p.Expr(s, arg)
 	if err == nil {
-		name, err = p.resolveUnknown(name)
+		name, err = p.ResolveUnknown(name)
 	}
 	if err != nil {
 		return nil, err
 	}
-	x := derive(datum.Int8, func(x *exec) (datum.Value, error) {
-		v, err := name.eval(x)
+	x := engine.Derive(datum.Int8, func(x *engine.Exec) (datum.Value, error) {
+		v, err := name.Eval(x)
 		if err != nil || !v.Valid {
 			return datum.Null(datum.Int8), err
 		}
-		of, err := sequenceName(x.mysqlText(v))
+		of, err := sequenceName(mysqlText(x, v))
 		if err != nil {
 			return datum.Value{}, err
 		}
-		e, err := x.registry().Existing(x.ctx, of)
+		e, err := registryOf(x).Existing(x.Ctx, of)
 		if missing(err) {
 			return datum.Value{}, sqlstate.New(sqlstate.UndefinedTable, "Unknown SEQUENCE: '%s'", sqlstate.Cut(of, 64)).WithMySQL(4091, "42S02")
 		}
@@ -199,17 +200,17 @@ func (p *planner) lastValueCall(s *scope, arg syntax.Expr) (*expr, error) {
 		id, drawn := sessionOf(x).currval(e)
 		return datum.Value{Type: datum.Int8, Valid: drawn, Int: id}, nil
 	}, name)
-	x.volatile = true
+	x.Volatile = true
 	return x, nil
 }
 
 // setvalCall is SETVAL(orders, n, is_used, round). There are no rounds, since
 // nothing cycles.
-func setvalCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
+func setvalCall(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error) {
 	call := *e
 	if len(e.Args) == 4 {
-		if round, ok := unparen(e.Args[3].Value).(*syntax.Literal); !ok || round.Text != "0" {
-			return nil, at(e.Pos, sqlstate.New(sqlstate.FeatureNotSupported, "a round of SETVAL other than 0 is not supported: sequences do not cycle"))
+		if round, ok := engine.Unparen(e.Args[3].Value).(*syntax.Literal); !ok || round.Text != "0" {
+			return nil, engine.At(e.Pos, sqlstate.New(sqlstate.FeatureNotSupported, "a round of SETVAL other than 0 is not supported: sequences do not cycle"))
 		}
 		call.Args = e.Args[:3]
 	}

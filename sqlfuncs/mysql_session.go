@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
@@ -48,7 +49,7 @@ func (s *Session) Warnings() int { return len(s.mysql.warnings) }
 func (s *Session) Database() string { return s.mysql.database }
 
 // OwnDatabase is the name of nextid's database, where no default was chosen.
-const OwnDatabase = nextidSchema
+const OwnDatabase = engine.NextidSchema
 
 // maxDatabaseBytes is MySQL's bound of an identifier, 64 characters.
 const maxDatabaseBytes = 64

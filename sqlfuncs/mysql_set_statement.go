@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
@@ -36,19 +37,19 @@ var boundsOfStatements = []string{
 }
 
 // setStatement plans SET STATEMENT.
-func (p *planner) setStatement(st *Statement, t *syntax.SetStatement) error {
+func setStatement(p *engine.Planner, st *Statement, t *syntax.SetStatement) error {
 	for _, item := range t.Items {
 		if def, err := lookupMySQLSetting(item.Name); err == nil && slices.Contains(notInSetStatement, def.name) {
-			return at(item.Pos, sqlstate.New(sqlstate.FeatureNotSupported, "The system variable %s cannot be set in SET STATEMENT.", def.name).
+			return engine.At(item.Pos, sqlstate.New(sqlstate.FeatureNotSupported, "The system variable %s cannot be set in SET STATEMENT.", def.name).
 				WithMySQL(1971, "42000"))
 		}
 	}
-	values, err := p.assignments(t.Items)
+	values, err := assignments(p, t.Items)
 	if err != nil {
 		return err
 	}
 	inner := &Statement{Text: st.Text, tree: t.Statement}
-	if err := p.statement(inner, t.Statement); err != nil {
+	if err := planStatement(p, inner, t.Statement); err != nil {
 		return err
 	}
 	plan := &setStatementPlan{values: values, inner: inner, streams: true}
@@ -60,7 +61,7 @@ func (p *planner) setStatement(st *Statement, t *syntax.SetStatement) error {
 		st.utility = plan
 		return nil
 	}
-	st.query = &queryPlan{columns: inner.query.columns, open: plan.open}
+	st.query = &engine.QueryPlan{Columns: inner.query.Columns, Open: plan.open}
 	return nil
 }
 
@@ -74,20 +75,20 @@ func (st *Statement) OwnTimeout() bool {
 }
 
 // within calls run with the values set and the context that they give.
-func (s *setStatementPlan) within(x *exec, run func(deadline time.Time) error) error {
-	session, outer := sessionOf(x), x.ctx
+func (s *setStatementPlan) within(x *engine.Exec, run func(deadline time.Time) error) error {
+	session, outer := sessionOf(x), x.Ctx
 	saved := session.vars.save()
 	defer func() {
-		x.ctx = outer
+		x.Ctx = outer
 		session.vars.restore(saved)
 		session.settingsChanged()
 	}()
-	if err := x.assignAll(s.values); err != nil {
+	if err := assignAll(x, s.values); err != nil {
 		return err
 	}
 	ctx, stop := session.StatementContext(outer)
 	defer stop()
-	x.ctx = ctx
+	x.Ctx = ctx
 	deadline, _ := ctx.Deadline()
 	if err := run(deadline); err != nil {
 		return clientError(ctx, err)
@@ -96,7 +97,7 @@ func (s *setStatementPlan) within(x *exec, run func(deadline time.Time) error) e
 }
 
 // run implements utility, for a statement that is no query.
-func (s *setStatementPlan) run(x *exec) (rows rowIter, err error) {
+func (s *setStatementPlan) run(x *engine.Exec) (rows engine.Rows, err error) {
 	err = s.within(x, func(time.Time) error {
 		if s.inner.utility == nil {
 			return nil
@@ -105,23 +106,23 @@ func (s *setStatementPlan) run(x *exec) (rows rowIter, err error) {
 		if err != nil || it == nil {
 			return err
 		}
-		defer it.close()
-		kept, err := drain(x, it)
-		rows = &sliceRows{rows: kept}
+		defer it.Close()
+		kept, err := engine.Drain(x, it)
+		rows = &engine.SliceRows{Rows: kept}
 		return err
 	})
 	return rows, err
 }
 
 // open opens a query.
-func (s *setStatementPlan) open(x *exec) (rows rowIter, err error) {
+func (s *setStatementPlan) open(x *engine.Exec) (rows engine.Rows, err error) {
 	err = s.within(x, func(deadline time.Time) error {
 		most := sessionOf(x).selectLimit(s.inner)
 		if most == 0 { // nothing runs, as with LIMIT 0
-			rows = &sliceRows{}
+			rows = &engine.SliceRows{}
 			return nil
 		}
-		it, err := s.inner.query.open(x)
+		it, err := s.inner.query.Open(x)
 		if err != nil {
 			return err
 		}
@@ -129,9 +130,9 @@ func (s *setStatementPlan) open(x *exec) (rows rowIter, err error) {
 		if rows = bounded; s.streams {
 			return nil
 		}
-		defer bounded.close()
-		kept, err := drain(x, bounded)
-		rows = &sliceRows{rows: kept}
+		defer bounded.Close()
+		kept, err := engine.Drain(x, bounded)
+		rows = &engine.SliceRows{Rows: kept}
 		return err
 	})
 	return rows, err
@@ -140,7 +141,7 @@ func (s *setStatementPlan) open(x *exec) (rows rowIter, err error) {
 // boundedRows are the rows of a query that has a deadline of its own, and a
 // number of rows that it may return.
 type boundedRows struct {
-	rows     rowIter
+	rows     engine.Rows
 	left     int64     // rows that may still come, less than 0: no limit
 	deadline time.Time // zero: none
 
@@ -148,23 +149,23 @@ type boundedRows struct {
 	stop       context.CancelFunc
 }
 
-func (r *boundedRows) next(x *exec) ([]datum.Value, error) {
+func (r *boundedRows) Next(x *engine.Exec) ([]datum.Value, error) {
 	if r.left == 0 {
 		return nil, io.EOF
 	}
 	if r.deadline.IsZero() {
 		r.left--
-		return r.rows.next(x)
+		return r.rows.Next(x)
 	}
-	outer := x.ctx
+	outer := x.Ctx
 	if outer != r.outer {
 		r.release()
 		r.outer = outer
 		r.ctx, r.stop = context.WithDeadlineCause(outer, r.deadline, errMaxStatementTime)
 	}
-	x.ctx = r.ctx
-	defer func() { x.ctx = outer }()
-	row, err := r.rows.next(x)
+	x.Ctx = r.ctx
+	defer func() { x.Ctx = outer }()
+	row, err := r.rows.Next(x)
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = clientError(r.ctx, err)
 	}
@@ -178,7 +179,7 @@ func (r *boundedRows) release() {
 	}
 }
 
-func (r *boundedRows) close() {
+func (r *boundedRows) Close() {
 	r.release()
-	r.rows.close()
+	r.rows.Close()
 }

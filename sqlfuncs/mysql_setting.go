@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"maps"
 	"math"
+	"nextid/sqlfuncs/engine"
 	"regexp"
 	"runtime"
 	"slices"
@@ -91,8 +92,8 @@ var localePattern = regexp.MustCompile(`^[A-Za-z]{2}_[A-Za-z]{2}$`)
 
 // normalizeMySQL checks the value of SET and returns what SHOW VARIABLES
 // prints. A number out of bounds is moved to the bound, with a warning.
-func (x *exec) normalizeMySQL(s *setting, v datum.Value) (string, error) {
-	text := x.mysqlText(v)
+func normalizeMySQL(x *engine.Exec, s *setting, v datum.Value) (string, error) {
+	text := mysqlText(x, v)
 	if !v.Valid && s.name != "character_set_results" {
 		return "", wrongValue(s, "NULL")
 	}
@@ -154,18 +155,18 @@ func (x *exec) normalizeMySQL(s *setting, v datum.Value) (string, error) {
 	case "set":
 		return text, nil
 	case "integer":
-		return x.normalizeMySQLInteger(s, v, text)
+		return normalizeMySQLInteger(x, s, v, text)
 	case "real":
 		if !isMySQLNumber(v.Type) {
 			return "", wrongType(s)
 		}
-		return strconv.FormatFloat(min(max(x.mysqlFloat(v), s.min), s.max), 'f', 6, 64), nil
+		return strconv.FormatFloat(min(max(mysqlFloat(x, v), s.min), s.max), 'f', 6, 64), nil
 	}
 	return text, nil
 }
 
-func (x *exec) normalizeMySQLInteger(s *setting, v datum.Value, text string) (string, error) {
-	if v.Type != datum.Bool && !isInteger(v.Type) && v.Type != datum.Numeric || strings.Contains(text, ".") {
+func normalizeMySQLInteger(x *engine.Exec, s *setting, v datum.Value, text string) (string, error) {
+	if v.Type != datum.Bool && !engine.IsInteger(v.Type) && v.Type != datum.Numeric || strings.Contains(text, ".") {
 		return "", wrongType(s)
 	}
 	n, err := strconv.ParseFloat(text, 64)
@@ -173,7 +174,7 @@ func (x *exec) normalizeMySQLInteger(s *setting, v datum.Value, text string) (st
 		return "", wrongType(s)
 	}
 	if n < s.min || n > s.max || n < 0 {
-		x.warnMySQL(truncated(s.name, text))
+		warnMySQL(x, truncated(s.name, text))
 		return strconv.FormatFloat(max(min(n, s.max), s.min, 0), 'f', -1, 64), nil
 	}
 	return text, nil
@@ -199,7 +200,7 @@ var refusedModes = []string{"ORACLE", "MYSQL323", "MYSQL40", "HIGH_NOT_PRECEDENC
 // order. Modes of other releases are dropped with no word.
 func normalizeSQLMode(s *setting, v datum.Value, text string) (string, error) {
 	var names []string
-	if isInteger(v.Type) {
+	if engine.IsInteger(v.Type) {
 		for i, a := range s.allowed {
 			if i < 63 && v.Int>>i&1 == 1 {
 				names = append(names, a)

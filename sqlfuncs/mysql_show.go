@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
@@ -14,15 +15,15 @@ import (
 // shown is what a SHOW statement answers: columns, and rows that LIKE and
 // WHERE choose from.
 type shown struct {
-	columns []tableColumn
+	columns []engine.TableColumn
 	like    int // the column that LIKE looks at
-	rows    func(x *exec, t *syntax.ShowMySQL) ([][]datum.Value, error)
+	rows    func(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error)
 }
 
-func texts(names ...string) []tableColumn {
-	out := make([]tableColumn, len(names))
+func texts(names ...string) []engine.TableColumn {
+	out := make([]engine.TableColumn, len(names))
 	for i, n := range names {
-		out[i] = tableColumn{name: n, typ: datum.Text, null: true}
+		out[i] = engine.TableColumn{Name: n, Type: datum.Text, Null: true}
 	}
 	return out
 }
@@ -32,23 +33,23 @@ func texts(names ...string) []tableColumn {
 func fromSchema(table string, pairs ...string) shown {
 	s := shown{}
 	for i := 0; i < len(pairs); i += 2 {
-		column := tableColumn{typ: datum.Text, null: true}
-		for _, c := range schemaTables[table].columns {
-			if c.name == pairs[i+1] {
+		column := engine.TableColumn{Type: datum.Text, Null: true}
+		for _, c := range schemaTables[table].Columns {
+			if c.Name == pairs[i+1] {
 				column = c
 			}
 		}
-		s.columns = append(s.columns, tableColumn{name: pairs[i], typ: column.typ, null: column.null})
+		s.columns = append(s.columns, engine.TableColumn{Name: pairs[i], Type: column.Type, Null: column.Null})
 	}
-	s.rows = func(x *exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
+	s.rows = func(x *engine.Exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
 		def := schemaTables[table]
-		it, err := def.scan(x, nil)
+		it, err := def.Scan(x, nil)
 		if err != nil {
 			return nil, err
 		}
 		var rows [][]datum.Value
 		for {
-			full, err := it.next(x)
+			full, err := it.Next(x)
 			if errors.Is(err, io.EOF) {
 				return rows, nil
 			}
@@ -57,7 +58,7 @@ func fromSchema(table string, pairs ...string) shown {
 			}
 			row := make([]datum.Value, 0, len(s.columns))
 			for i := 1; i < len(pairs); i += 2 {
-				row = append(row, full[slices.IndexFunc(def.columns, func(c tableColumn) bool { return c.name == pairs[i] })])
+				row = append(row, full[slices.IndexFunc(def.Columns, func(c engine.TableColumn) bool { return c.Name == pairs[i] })])
 			}
 			rows = append(rows, row)
 		}
@@ -71,12 +72,12 @@ func emptyShow(names ...string) shown {
 	columns := texts(names...)
 	for i, n := range names {
 		if before, ok := strings.CutSuffix(n, " (time)"); ok {
-			columns[i] = tableColumn{name: before, typ: datum.Timestamp, null: true}
+			columns[i] = engine.TableColumn{Name: before, Type: datum.Timestamp, Null: true}
 		} else if before, ok := strings.CutSuffix(n, " (int)"); ok {
-			columns[i] = tableColumn{name: before, typ: datum.Int8, null: true}
+			columns[i] = engine.TableColumn{Name: before, Type: datum.Int8, Null: true}
 		}
 	}
-	return shown{columns: columns, rows: func(*exec, *syntax.ShowMySQL) ([][]datum.Value, error) { return nil, nil }}
+	return shown{columns: columns, rows: func(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) { return nil, nil }}
 }
 
 // shows has the SHOW statements by their words, see init.
@@ -96,18 +97,18 @@ func makeShows() {
 	functionStatus.like = 1
 	index := emptyShow("Table", "Non_unique (int)", "Key_name", "Seq_in_index (int)", "Column_name", "Collation", "Cardinality (int)",
 		"Sub_part (int)", "Packed", "Null", "Index_type", "Comment", "Index_comment", "Ignored")
-	index.rows = func(x *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
-		_, err := x.shownTable(t)
+	index.rows = func(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
+		_, err := shownTable(x, t)
 		return nil, err
 	}
-	columns := shown{columns: columnList("Field:text! Type:text! Null:text! Key:text! Default:text Extra:text!"), rows: showColumns(false)}
+	columns := shown{columns: engine.ColumnList("Field:text! Type:text! Null:text! Key:text! Default:text Extra:text!"), rows: showColumns(false)}
 	fullColumns := shown{
-		columns: columnList("Field:text! Type:text! Collation:text Null:text! Key:text! Default:text Extra:text! Privileges:text! Comment:text!"),
+		columns: engine.ColumnList("Field:text! Type:text! Collation:text Null:text! Key:text! Default:text Extra:text! Privileges:text! Comment:text!"),
 		rows:    showColumns(true),
 	}
 	processes := fromSchema("processlist", "Id", "ID", "User", "USER", "Host", "HOST", "db", "DB", "Command", "COMMAND", "Time", "TIME",
 		"State", "STATE", "Info", "INFO", "Progress", "PROGRESS")
-	warnings := shown{columns: columnList("Level:text! Code:int4! Message:text!")}
+	warnings := shown{columns: engine.ColumnList("Level:text! Code:int4! Message:text!")}
 	warnings.rows = showWarnings(false)
 	errors := warnings
 	errors.rows = showWarnings(true)
@@ -115,7 +116,7 @@ func makeShows() {
 	shows = map[string]shown{
 		"VARIABLES": variables("session_variables"), "STATUS": variables("session_status"),
 		"DATABASES": fromSchema("schemata", "Database", "SCHEMA_NAME"),
-		"TABLES":    {columns: columnList("Tables_in_:text!"), rows: showTables(false)}, "FULL TABLES": {columns: columnList("Tables_in_:text! Table_type:text!"), rows: showTables(true)},
+		"TABLES":    {columns: engine.ColumnList("Tables_in_:text!"), rows: showTables(false)}, "FULL TABLES": {columns: engine.ColumnList("Tables_in_:text! Table_type:text!"), rows: showTables(true)},
 		"TABLE STATUS": {columns: tableStatusColumns, rows: showTableStatus},
 		"COLUMNS":      columns, "FULL COLUMNS": fullColumns,
 		"CREATE TABLE":    {columns: texts("View", "Create View", "character_set_client", "collation_connection"), rows: showCreateView},
@@ -138,13 +139,13 @@ func makeShows() {
 		"EVENTS": emptyShow("Db", "Name", "Definer", "Time zone", "Type", "Execute at (time)", "Interval value", "Interval field", "Starts (time)", "Ends (time)",
 			"Status", "Originator (int)", "character_set_client", "collation_connection", "Database Collation"),
 		"WARNINGS": warnings, "ERRORS": errors,
-		"COUNT WARNINGS": {columns: []tableColumn{{name: "@@session.warning_count", typ: datum.Int8}}, rows: countShown(false)},
-		"COUNT ERRORS":   {columns: []tableColumn{{name: "@@session.error_count", typ: datum.Int8}}, rows: countShown(true)},
+		"COUNT WARNINGS": {columns: []engine.TableColumn{{Name: "@@session.warning_count", Type: datum.Int8}}, rows: countShown(false)},
+		"COUNT ERRORS":   {columns: []engine.TableColumn{{Name: "@@session.error_count", Type: datum.Int8}}, rows: countShown(true)},
 		"MASTER STATUS":  primary, "BINLOG STATUS": primary, "BINARY LOG STATUS": primary,
 		"SLAVE STATUS":  emptyShow("Slave_IO_State", "Master_Host", "Master_User", "Master_Port"),
 		"SLAVE HOSTS":   emptyShow("Server_id (int)", "Host", "Port (int)", "Master_id (int)"),
 		"BINLOG EVENTS": emptyShow("Log_name", "Pos (int)", "Event_type", "Server_id (int)", "End_log_pos (int)", "Info"),
-		"PROFILE":       {columns: columnList("Status:text! Duration:numeric!"), rows: emptyShow().rows},
+		"PROFILE":       {columns: engine.ColumnList("Status:text! Duration:numeric!"), rows: emptyShow().rows},
 		"OPEN TABLES":   emptyShow("Database", "Table", "In_use", "Name_locked"),
 		"PRIVILEGES":    {columns: texts("Privilege", "Context", "Comment"), rows: showPrivileges},
 		"PROFILES":      emptyShow("Query_ID", "Duration", "Query"),
@@ -170,7 +171,7 @@ var unansweredShows = map[string]bool{
 }
 
 // showMySQL plans SHOW and DESCRIBE table.
-func (p *planner) showMySQL(st *Statement, t *syntax.ShowMySQL) error {
+func showMySQL(p *engine.Planner, st *Statement, t *syntax.ShowMySQL) error {
 	what := t.What
 	global := what == "GLOBAL VARIABLES"
 	if to, ok := showSynonyms[what]; ok {
@@ -199,45 +200,45 @@ func (p *planner) showMySQL(st *Statement, t *syntax.ShowMySQL) error {
 		return sqlstate.New(sqlstate.FeatureNotSupported, "SHOW %s is not supported by nextid", sqlstate.Cut(what, 64))
 	}
 	columns := slices.Clone(def.columns)
-	if strings.HasSuffix(what, "TABLES") && len(columns) > 0 && strings.HasPrefix(columns[0].name, "Tables_in_") {
-		p.private = true // the name of the column is that of the database
+	if strings.HasSuffix(what, "TABLES") && len(columns) > 0 && strings.HasPrefix(columns[0].Name, "Tables_in_") {
+		p.Private = true // the name of the column is that of the database
 		database := t.In
 		if database == "" {
-			database = p.databaseName()
+			database = databaseName(p)
 		}
-		columns[0].name += database
+		columns[0].Name += database
 		if t.Like != "" {
-			columns[0].name += " (" + t.Like + ")"
+			columns[0].Name += " (" + t.Like + ")"
 		}
 	}
-	if strings.HasSuffix(columns[0].name, " for ") {
-		p.private = true // whoever asks
-		columns[0].name += plannedFor(p).account()
+	if strings.HasSuffix(columns[0].Name, " for ") {
+		p.Private = true // whoever asks
+		columns[0].Name += plannedFor(p).account()
 	}
 	if what == "DATABASES" && t.Like != "" {
-		columns[0].name += " (" + t.Like + ")"
+		columns[0].Name += " (" + t.Like + ")"
 	}
 	if what == "CREATE TABLE" && t.From != nil {
-		if tbl, err := p.lookupTable(t.From); err == nil && (tbl.schema == informationSchema || tbl.kind == 'S') {
+		if tbl, err := lookupTable(p, t.From); err == nil && (tbl.Schema == engine.InformationSchema || tbl.Kind == 'S') {
 			columns = texts("Table", "Create Table")
 		}
 	}
-	filter, frame, err := p.showFilter(t, columns, def.like)
+	filter, frame, err := showFilter(p, t, columns, def.like)
 	if err != nil {
 		return err
 	}
 	st.tag = "SHOW"
 	st.keepsWarnings = strings.HasSuffix(what, "WARNINGS") || strings.HasSuffix(what, "ERRORS")
-	st.query = &queryPlan{columns: make([]Column, len(columns)), open: func(x *exec) (rowIter, error) {
+	st.query = &engine.QueryPlan{Columns: make([]engine.Column, len(columns)), Open: func(x *engine.Exec) (engine.Rows, error) {
 		rows, err := def.rows(x, t)
 		if err != nil || filter == nil {
-			return &sliceRows{rows: rows}, err
+			return &engine.SliceRows{Rows: rows}, err
 		}
 		var keep [][]datum.Value
-		x.frame(frame, len(columns))
+		x.Frame(frame, len(columns))
 		for _, r := range rows {
-			x.frames[frame] = r
-			v, err := filter.eval(x)
+			x.Frames[frame] = r
+			v, err := filter.Eval(x)
 			if err != nil {
 				return nil, err
 			}
@@ -245,35 +246,35 @@ func (p *planner) showMySQL(st *Statement, t *syntax.ShowMySQL) error {
 				keep = append(keep, r)
 			}
 		}
-		return &sliceRows{rows: keep}, nil
+		return &engine.SliceRows{Rows: keep}, nil
 	}}
 	for i, c := range columns {
-		st.query.columns[i] = Column{Name: c.name, Type: c.typ, TypeMod: -1, Len: typeLen(c.typ), Origin: &Origin{NotNull: !c.null}}
+		st.query.Columns[i] = engine.Column{Name: c.Name, Type: c.Type, TypeMod: -1, Len: engine.TypeLen(c.Type), Origin: &engine.Origin{NotNull: !c.Null}}
 	}
-	st.Columns = st.query.columns
+	st.Columns = st.query.Columns
 	return nil
 }
 
 // showFilter analyses LIKE and WHERE over the columns that are shown.
-func (p *planner) showFilter(t *syntax.ShowMySQL, columns []tableColumn, like int) (*expr, int, error) {
+func showFilter(p *engine.Planner, t *syntax.ShowMySQL, columns []engine.TableColumn, like int) (*engine.Expr, int, error) {
 	if t.Like == "" && t.Where == nil {
 		return nil, 0, nil
 	}
-	s := &scope{frame: p.newFrame()}
-	def := table{columns: columns}
-	if err := s.add(&fromItem{columns: def.fromColumns()}); err != nil {
+	s := &engine.Scope{Frame: p.NewFrame()}
+	def := engine.Table{Columns: columns}
+	if err := s.Add(&engine.FromItem{Columns: def.FromColumns()}); err != nil {
 		return nil, 0, err
 	}
 	e := t.Where
 	if e == nil {
-		e = &syntax.Like{Op: "LIKE", X: &syntax.Column{Name: syntax.Name{columns[like].name}}, Pattern: &syntax.Literal{Kind: syntax.StringLiteral, Text: t.Like}}
+		e = &syntax.Like{Op: "LIKE", X: &syntax.Column{Name: syntax.Name{columns[like].Name}}, Pattern: &syntax.Literal{Kind: syntax.StringLiteral, Text: t.Like}}
 	}
-	x, err := p.boolean(s, e, "WHERE")
-	return x, s.frame, err
+	x, err := p.Boolean(s, e, "WHERE")
+	return x, s.Frame, err
 }
 
 // shownTable finds the table that a SHOW names.
-func (x *exec) shownTable(t *syntax.ShowMySQL) (*table, error) {
+func shownTable(x *engine.Exec, t *syntax.ShowMySQL) (*engine.Table, error) {
 	if t.From == nil {
 		return nil, sqlstate.New(sqlstate.SyntaxError, "SHOW %s needs a table", t.What)
 	}
@@ -281,14 +282,14 @@ func (x *exec) shownTable(t *syntax.ShowMySQL) (*table, error) {
 	if t.In != "" {
 		name = syntax.Name{t.In, t.From.Last()}
 	}
-	return sessionOf(x).planner("").lookupTable(name)
+	return lookupTable(sessionOf(x).planner(""), name)
 }
 
-func (x *exec) shownDatabase(t *syntax.ShowMySQL) string {
+func shownDatabase(x *engine.Exec, t *syntax.ShowMySQL) string {
 	if t.In != "" {
 		return t.In
 	}
-	return sessionOf(x).planner("").databaseName()
+	return databaseName(sessionOf(x).planner(""))
 }
 
 func textRow(values ...string) []datum.Value {
@@ -299,14 +300,14 @@ func textRow(values ...string) []datum.Value {
 	return row
 }
 
-func showTables(full bool) func(*exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
-	return func(x *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
-		ts, err := tablesOf(x, x.shownDatabase(t))
+func showTables(full bool) func(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
+	return func(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
+		ts, err := tablesOf(x, shownDatabase(x, t))
 		var rows [][]datum.Value
 		for _, def := range ts {
-			row := textRow(def.name)
+			row := textRow(def.Name)
 			if full {
-				row = append(row, datum.MakeText(def.mysqlTableType()))
+				row = append(row, datum.MakeText(mysqlTableType(def)))
 			}
 			rows = append(rows, row)
 		}
@@ -314,7 +315,7 @@ func showTables(full bool) func(*exec, *syntax.ShowMySQL) ([][]datum.Value, erro
 	}
 }
 
-var tableStatusColumns = columnList(`
+var tableStatusColumns = engine.ColumnList(`
 	Name:text! Engine:text Version:int8 Row_format:text Rows:int8 Avg_row_length:int8
 	Data_length:int8 Max_data_length:int8 Index_length:int8 Data_free:int8
 	Auto_increment:int8 Create_time:timestamp Update_time:timestamp Check_time:timestamp
@@ -323,14 +324,14 @@ var tableStatusColumns = columnList(`
 
 // showTableStatus is what FederatedX and SPIDER look a table up with. A table
 // of a generator that does not exist yet is there as soon as it is asked for.
-func showTableStatus(x *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
-	ts, err := tablesOf(x, x.shownDatabase(t))
+func showTableStatus(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
+	ts, err := tablesOf(x, shownDatabase(x, t))
 	if err != nil {
 		return nil, err
 	}
 	name := unescapeLike(t.Like)
-	if name != "" && !slices.ContainsFunc(ts, func(def *table) bool { return strings.EqualFold(def.name, name) }) {
-		if def, err := sessionOf(x).planner("").lookupTable(syntax.Name{x.shownDatabase(t), name}); err == nil {
+	if name != "" && !slices.ContainsFunc(ts, func(def *engine.Table) bool { return strings.EqualFold(def.Name, name) }) {
+		if def, err := lookupTable(sessionOf(x).planner(""), syntax.Name{shownDatabase(x, t), name}); err == nil {
 			ts = append(ts, def)
 		}
 	}
@@ -338,9 +339,9 @@ func showTableStatus(x *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
 	for _, def := range ts {
 		row := make([]datum.Value, len(tableStatusColumns))
 		for i, c := range tableStatusColumns {
-			row[i] = datum.Null(c.typ)
+			row[i] = datum.Null(c.Type)
 		}
-		row[0], row[17] = datum.MakeText(def.name), datum.MakeText(def.mysqlTableType())
+		row[0], row[17] = datum.MakeText(def.Name), datum.MakeText(mysqlTableType(def))
 		rows = append(rows, row)
 	}
 	return rows, nil
@@ -355,17 +356,17 @@ func unescapeLike(pattern string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(pattern, `\_`, "_"), `\%`, "%")
 }
 
-func showColumns(full bool) func(*exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
-	return func(x *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
-		def, err := x.shownTable(t)
+func showColumns(full bool) func(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
+	return func(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
+		def, err := shownTable(x, t)
 		if err != nil {
 			return nil, err
 		}
 		var rows [][]datum.Value
-		for _, c := range def.columns {
+		for _, c := range def.Columns {
 			m := mysqlTypeOf(c)
 			null, none := datum.Null(datum.Text), datum.MakeText("")
-			row := []datum.Value{datum.MakeText(c.name), datum.MakeText(m.column)}
+			row := []datum.Value{datum.MakeText(c.Name), datum.MakeText(m.column)}
 			if full {
 				collation := null
 				if m.data == "varchar" || m.data == "longtext" {
@@ -373,7 +374,7 @@ func showColumns(full bool) func(*exec, *syntax.ShowMySQL) ([][]datum.Value, err
 				}
 				row = append(row, collation)
 			}
-			row = append(row, datum.MakeText(yesNo(c.null)), none, null, none)
+			row = append(row, datum.MakeText(yesNo(c.Null)), none, null, none)
 			if full {
 				row = append(row, datum.MakeText("select"), none)
 			}
@@ -385,52 +386,52 @@ func showColumns(full bool) func(*exec, *syntax.ShowMySQL) ([][]datum.Value, err
 
 // showCreateView shows our tables as the views they are; those of
 // information_schema are tables.
-func showCreateView(x *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
-	def, err := x.shownTable(t)
+func showCreateView(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
+	def, err := shownTable(x, t)
 	if err != nil {
 		return nil, err
 	}
-	if def.schema == informationSchema {
-		lines := make([]string, len(def.columns))
-		for i, c := range def.columns {
-			lines[i] = "  `" + c.name + "` " + mysqlTypeOf(c).column
-			if !c.null {
+	if def.Schema == engine.InformationSchema {
+		lines := make([]string, len(def.Columns))
+		for i, c := range def.Columns {
+			lines[i] = "  `" + c.Name + "` " + mysqlTypeOf(c).column
+			if !c.Null {
 				lines[i] += " NOT NULL"
 			}
 		}
-		return [][]datum.Value{textRow(def.name, "CREATE TEMPORARY TABLE `"+def.name+"` (\n"+strings.Join(lines, ",\n")+"\n)")}, nil
+		return [][]datum.Value{textRow(def.Name, "CREATE TEMPORARY TABLE `"+def.Name+"` (\n"+strings.Join(lines, ",\n")+"\n)")}, nil
 	}
-	if def.kind == 'S' {
-		q, err := x.mariaDBSequence(def.name)
-		return [][]datum.Value{textRow(def.name, q.statement(def.name))}, err
+	if def.Kind == 'S' {
+		q, err := mariaDBSequenceOf(x, def.Name)
+		return [][]datum.Value{textRow(def.Name, q.statement(def.Name))}, err
 	}
-	text := "CREATE ALGORITHM=UNDEFINED DEFINER=`nextid`@`localhost` SQL SECURITY INVOKER VIEW `" + def.name + "` AS " + def.mysqlViewQuery()
-	return [][]datum.Value{textRow(def.name, text, "utf8mb4", "utf8mb4_general_ci")}, nil
+	text := "CREATE ALGORITHM=UNDEFINED DEFINER=`nextid`@`localhost` SQL SECURITY INVOKER VIEW `" + def.Name + "` AS " + mysqlViewQuery(def)
+	return [][]datum.Value{textRow(def.Name, text, "utf8mb4", "utf8mb4_general_ci")}, nil
 }
 
 // showCreateFunction shows one of our functions as a stored one.
-func showCreateFunction(_ *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
+func showCreateFunction(_ *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
 	for _, f := range routines() {
-		if !strings.EqualFold(f.name, t.From.Last()) {
+		if !strings.EqualFold(f.Name, t.From.Last()) {
 			continue
 		}
-		args := make([]string, len(f.args))
-		for i, a := range f.args {
-			args[i] = "`" + a.name + "` " + mysqlTypeOf(tableColumn{typ: a.typ}).column
+		args := make([]string, len(f.Args))
+		for i, a := range f.Args {
+			args[i] = "`" + a.Name + "` " + mysqlTypeOf(engine.TableColumn{Type: a.Type}).column
 		}
-		text := "CREATE FUNCTION `" + f.name + "`(" + strings.Join(args, ", ") + ") RETURNS " + mysqlTypeOf(tableColumn{typ: f.result}).column +
-			"\n    NO SQL\n    COMMENT '" + strings.ReplaceAll(f.help, "'", "''") + "'\n/* built into nextid */"
-		return [][]datum.Value{textRow(f.name, "", text, "utf8mb4", "utf8mb4_general_ci", "utf8mb4_general_ci")}, nil
+		text := "CREATE FUNCTION `" + f.Name + "`(" + strings.Join(args, ", ") + ") RETURNS " + mysqlTypeOf(engine.TableColumn{Type: f.Result}).column +
+			"\n    NO SQL\n    COMMENT '" + strings.ReplaceAll(f.Help, "'", "''") + "'\n/* built into nextid */"
+		return [][]datum.Value{textRow(f.Name, "", text, "utf8mb4", "utf8mb4_general_ci", "utf8mb4_general_ci")}, nil
 	}
 	return nil, sqlstate.New(sqlstate.UndefinedFunction, "FUNCTION %s does not exist", sqlstate.Cut(t.From.Last(), 64))
 }
 
-func showCreateDatabase(_ *exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
+func showCreateDatabase(_ *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
 	name := t.From.Last()
 	return [][]datum.Value{textRow(name, "CREATE DATABASE `"+name+"` /*!40100 DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci */")}, nil
 }
 
-func showGrants(x *exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
+func showGrants(x *engine.Exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
 	user, host, _ := strings.Cut(sessionOf(x).account(), "@")
 	to := " TO `" + user + "`@`" + host + "`"
 	rows := [][]datum.Value{textRow("GRANT USAGE ON *.*" + to), textRow("GRANT SELECT, EXECUTE ON `nextid`.*" + to)}
@@ -440,12 +441,12 @@ func showGrants(x *exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
 	return rows, nil
 }
 
-func showCreateUser(x *exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
+func showCreateUser(x *engine.Exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
 	user, host, _ := strings.Cut(sessionOf(x).account(), "@")
 	return [][]datum.Value{textRow("CREATE USER `" + user + "`@`" + host + "`")}, nil
 }
 
-func showPrivileges(*exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
+func showPrivileges(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
 	return [][]datum.Value{
 		textRow("Select", "Tables", "To read ids"),
 		textRow("Execute", "Functions,Procedures", "To call next_id and the other functions"),
@@ -453,8 +454,8 @@ func showPrivileges(*exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
 	}, nil
 }
 
-func showWarnings(errors bool) func(*exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
-	return func(x *exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
+func showWarnings(errors bool) func(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
+	return func(x *engine.Exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
 		var rows [][]datum.Value
 		for _, w := range sessionOf(x).mysql.warnings {
 			if !errors || w.level == "Error" {
@@ -465,8 +466,8 @@ func showWarnings(errors bool) func(*exec, *syntax.ShowMySQL) ([][]datum.Value, 
 	}
 }
 
-func countShown(errors bool) func(*exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
-	return func(x *exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
+func countShown(errors bool) func(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
+	return func(x *engine.Exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
 		return [][]datum.Value{{datum.MakeInt8(int64(sessionOf(x).countWarnings(errors)))}}, nil
 	}
 }

@@ -8,61 +8,62 @@ import (
 	"unicode/utf8"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
 
 // statementMySQL plans the statements that the MySQL dialect has, or in which
 // it differs. It reports whether t was one.
-func (p *planner) statementMySQL(st *Statement, tree syntax.Statement) (bool, error) {
+func statementMySQL(p *engine.Planner, st *Statement, tree syntax.Statement) (bool, error) {
 	switch t := tree.(type) {
 	case *syntax.Select:
 		if len(t.Into) > 0 {
-			return true, p.selectInto(st, t)
+			return true, selectInto(p, st, t)
 		}
 		return false, nil
 	case *syntax.Transaction:
 		return true, transactionMySQL(st, t)
 	case *syntax.Set:
-		return true, p.setMySQL(st, t.Items)
+		return true, setMySQL(p, st, t.Items)
 	case *syntax.SetStatement:
-		return true, p.setStatement(st, t)
+		return true, setStatement(p, st, t)
 	case *syntax.ShowMySQL:
-		return true, p.showMySQL(st, t)
+		return true, showMySQL(p, st, t)
 	case *syntax.Explain:
-		return true, p.explainMySQL(st, t)
+		return true, explainMySQL(p, st, t)
 	case *syntax.Use:
 		st.tag = "USE"
-		st.utility = utilityFunc(func(x *exec) error { return sessionOf(x).UseDatabase(t.Database) })
+		st.utility = utilityFunc(func(x *engine.Exec) error { return sessionOf(x).UseDatabase(t.Database) })
 		return true, nil
 	case *syntax.Kill:
-		return true, p.kill(st, t)
+		return true, kill(p, st, t)
 	case *syntax.Prepare:
-		return true, p.prepareMySQL(st, t)
+		return true, prepareMySQL(p, st, t)
 	case *syntax.Lock:
 		st.tag = t.Tag // nobody else writes what they would lock
-		st.utility = utilityFunc(func(*exec) error { return nil })
+		st.utility = utilityFunc(func(*engine.Exec) error { return nil })
 		return true, nil
 	case *syntax.Maintain:
-		return true, p.maintain(st, t)
+		return true, maintain(p, st, t)
 	case *syntax.Help:
-		return true, p.help(st, t)
+		return true, help(p, st, t)
 	case *syntax.CallProcedure:
-		return true, p.callProcedure(t)
+		return true, callProcedure(p, t)
 	case *syntax.Unsupported:
-		return true, p.refusedMySQL(t)
+		return true, refusedMySQL(p, t)
 	}
 	return false, nil
 }
 
 // refusedMySQL refuses what nextid never does, with the number that a client
 // of a read-only server knows.
-func (p *planner) refusedMySQL(t *syntax.Unsupported) error {
+func refusedMySQL(p *engine.Planner, t *syntax.Unsupported) error {
 	hint, ok := refusalHints[t.What]
 	if !ok {
 		hint = "nextid answers SELECT over its id functions and tables; it stores no rows."
 	}
-	return at(t.Pos, sqlstate.New(sqlstate.FeatureNotSupported, "%s is not supported by nextid", t.What).WithHint("%s", hint))
+	return engine.At(t.Pos, sqlstate.New(sqlstate.FeatureNotSupported, "%s is not supported by nextid", t.What).WithHint("%s", hint))
 }
 
 // refusalHints say what to do in the place of a refused statement.
@@ -98,33 +99,33 @@ func syntaxErrorMySQL(text string, err error) error {
 }
 
 // selectInto is SELECT … INTO @a, @b: at most one row.
-func (p *planner) selectInto(st *Statement, t *syntax.Select) error {
-	q, err := p.query(t, nil)
+func selectInto(p *engine.Planner, st *Statement, t *syntax.Select) error {
+	q, err := p.Query(t, nil)
 	if err != nil {
 		return err
 	}
-	p.settle(q)
-	if len(q.columns) != len(t.Into) {
+	p.Settle(q)
+	if len(q.Columns) != len(t.Into) {
 		return sqlstate.New(sqlstate.Cardinality, "The used SELECT statements have a different number of columns").WithMySQL(1222, "21000")
 	}
 	st.tag = "SELECT INTO"
-	st.utility = utilityFunc(func(x *exec) error {
-		rows, err := q.open(x)
+	st.utility = utilityFunc(func(x *engine.Exec) error {
+		rows, err := q.Open(x)
 		if err != nil {
 			return err
 		}
-		defer rows.close()
-		row, err := rows.next(x)
+		defer rows.Close()
+		row, err := rows.Next(x)
 		if errors.Is(err, io.EOF) {
-			x.warnMySQL(sqlstate.New(sqlstate.Warning, "No data - zero rows fetched, selected, or processed").WithMySQL(1329, "02000"))
-			x.affected(0)
+			warnMySQL(x, sqlstate.New(sqlstate.Warning, "No data - zero rows fetched, selected, or processed").WithMySQL(1329, "02000"))
+			affected(x, 0)
 			return nil
 		}
 		if err != nil {
 			return err
 		}
 		values := append([]datum.Value(nil), row...)
-		if _, err := rows.next(x); !errors.Is(err, io.EOF) {
+		if _, err := rows.Next(x); !errors.Is(err, io.EOF) {
 			if err != nil {
 				return err
 			}
@@ -135,29 +136,29 @@ func (p *planner) selectInto(st *Statement, t *syntax.Select) error {
 				return err
 			}
 		}
-		x.affected(1)
+		affected(x, 1)
 		return nil
 	})
 	return nil
 }
 
 // affected notes the number of rows that the OK packet tells.
-func (x *exec) affected(n int64) {
+func affected(x *engine.Exec, n int64) {
 	sessionOf(x).mysql.affected = n
 }
 
 // kill is KILL, which the protocol carries out.
-func (p *planner) kill(st *Statement, t *syntax.Kill) error {
-	id, err := p.expr(nil, t.ID)
+func kill(p *engine.Planner, st *Statement, t *syntax.Kill) error {
+	id, err := p.Expr(nil, t.ID)
 	if err == nil {
-		id, err = p.coerce(id, datum.Int8, datum.ImplicitCast)
+		id, err = p.Coerce(id, datum.Int8, datum.ImplicitCast)
 	}
 	if err != nil {
 		return err
 	}
 	st.tag = "KILL"
-	st.utility = utilityFunc(func(x *exec) error {
-		v, err := id.eval(x)
+	st.utility = utilityFunc(func(x *engine.Exec) error {
+		v, err := id.Eval(x)
 		if err != nil {
 			return err
 		}
@@ -172,12 +173,12 @@ func (p *planner) kill(st *Statement, t *syntax.Kill) error {
 
 // prepareMySQL is PREPARE name FROM 'text' or @variable. A name that is taken
 // is given to the new statement.
-func (p *planner) prepareMySQL(st *Statement, t *syntax.Prepare) error {
+func prepareMySQL(p *engine.Planner, st *Statement, t *syntax.Prepare) error {
 	st.tag = "PREPARE"
-	st.utility = utilityFunc(func(x *exec) error {
+	st.utility = utilityFunc(func(x *engine.Exec) error {
 		s, text := sessionOf(x), t.Text
 		if t.Variable != "" {
-			text = x.mysqlText(s.mysql.users[t.Variable])
+			text = mysqlText(x, s.mysql.users[t.Variable])
 		}
 		parsed, err := s.parse(text)
 		if err != nil {
@@ -200,27 +201,27 @@ func (p *planner) prepareMySQL(st *Statement, t *syntax.Prepare) error {
 }
 
 // explainMySQL answers EXPLAIN with one row; nothing runs, no id is drawn.
-func (p *planner) explainMySQL(st *Statement, t *syntax.Explain) error {
+func explainMySQL(p *engine.Planner, st *Statement, t *syntax.Explain) error {
 	if t.Analyze {
 		return sqlstate.New(sqlstate.FeatureNotSupported, "ANALYZE is not supported by nextid").
 			WithHint("It would run the statement and draw ids. Use EXPLAIN.")
 	}
 	inner := &Statement{}
-	if err := p.statement(inner, t.Statement); err != nil {
+	if err := planStatement(p, inner, t.Statement); err != nil {
 		return err
 	}
 	if strings.EqualFold(t.Format, "json") {
-		st.query = &queryPlan{columns: []Column{textColumn("EXPLAIN")}, open: func(*exec) (rowIter, error) {
-			return singleRow(datum.MakeText(`{"query_block": {"select_id": 1}}`)), nil
+		st.query = &engine.QueryPlan{Columns: []engine.Column{textColumn("EXPLAIN")}, Open: func(*engine.Exec) (engine.Rows, error) {
+			return engine.SingleRow(datum.MakeText(`{"query_block": {"select_id": 1}}`)), nil
 		}}
 	} else {
 		st.query = explainRow(t.Statement)
 	}
-	st.tag, st.Columns = "EXPLAIN", st.query.columns
+	st.tag, st.Columns = "EXPLAIN", st.query.Columns
 	return nil
 }
 
-func explainRow(t syntax.Statement) *queryPlan {
+func explainRow(t syntax.Statement) *engine.QueryPlan {
 	table, access, extra := datum.Null(datum.Text), datum.Null(datum.Text), "No tables used"
 	rows := datum.Null(datum.Int8)
 	if sel, ok := t.(*syntax.Select); ok {
@@ -232,16 +233,16 @@ func explainRow(t syntax.Statement) *queryPlan {
 		}
 	}
 	null := datum.Null(datum.Text)
-	return &queryPlan{
-		columns: []Column{
+	return &engine.QueryPlan{
+		Columns: []engine.Column{
 			{Name: "id", Type: datum.Int8, TypeMod: -1, Len: 8},
 			textColumn("select_type"), textColumn("table"), textColumn("type"),
 			textColumn("possible_keys"), textColumn("key"), textColumn("key_len"), textColumn("ref"),
 			{Name: "rows", Type: datum.Int8, TypeMod: -1, Len: 8},
 			textColumn("Extra"),
 		},
-		open: func(*exec) (rowIter, error) {
-			return singleRow(datum.MakeInt8(1), datum.MakeText("SIMPLE"), table, access, null, null, null, null, rows, datum.MakeText(extra)), nil
+		Open: func(*engine.Exec) (engine.Rows, error) {
+			return engine.SingleRow(datum.MakeInt8(1), datum.MakeText("SIMPLE"), table, access, null, null, null, null, rows, datum.MakeText(extra)), nil
 		},
 	}
 }
@@ -271,7 +272,7 @@ func transactionMySQL(st *Statement, t *syntax.Transaction) error {
 		return sqlstate.New(sqlstate.FeatureNotSupported, "two-phase transactions are not supported by nextid").
 			WithHint("nextid has no data to commit; use COMMIT or ROLLBACK.")
 	}
-	st.utility = utilityFunc(func(x *exec) error { return run(sessionOf(x)) })
+	st.utility = utilityFunc(func(x *engine.Exec) error { return run(sessionOf(x)) })
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -29,7 +30,7 @@ const (
 // kindOf is the type in which a value of type t takes part in arithmetic.
 func kindOf(t datum.OID) numberKind {
 	switch {
-	case t == datum.Bool || isInteger(t):
+	case t == datum.Bool || engine.IsInteger(t):
 		return kindInt
 	case t == datum.Numeric:
 		return kindDecimal
@@ -50,13 +51,15 @@ func isTemporal(t datum.OID) bool {
 }
 
 // isMySQLNumber reports whether t is a number, truth values included.
-func isMySQLNumber(t datum.OID) bool { return t == datum.Bool || isInteger(t) || isNumber(t) }
+func isMySQLNumber(t datum.OID) bool {
+	return t == datum.Bool || engine.IsInteger(t) || engine.IsNumber(t)
+}
 
 // maxMySQLWarnings bounds the warnings of a statement (@@max_error_count).
 const maxMySQLWarnings = 64
 
 // warnMySQL adds a warning for SHOW WARNINGS.
-func (x *exec) warnMySQL(e *sqlstate.Error) { sessionOf(x).warnMySQL("Warning", e) }
+func warnMySQL(x *engine.Exec, e *sqlstate.Error) { sessionOf(x).warnMySQL("Warning", e) }
 
 func (s *Session) warnMySQL(severity string, e *sqlstate.Error) {
 	if len(s.mysql.warnings) < maxMySQLWarnings {
@@ -69,47 +72,47 @@ func truncated(what, text string) *sqlstate.Error {
 }
 
 // mysqlCast converts a value to type t.
-func (x *exec) mysqlCast(v datum.Value, t datum.OID) (datum.Value, error) {
+func mysqlCast(x *engine.Exec, v datum.Value, t datum.OID) (datum.Value, error) {
 	if !v.Valid || v.Type == t {
 		return datum.Value{Type: t, Valid: v.Valid, Int: v.Int, Float: v.Float, Str: v.Str, Elems: v.Elems}, nil
 	}
 	switch {
 	case t == datum.Bool:
-		return datum.MakeBool(x.truth(v)), nil
-	case isInteger(t):
-		n, err := x.mysqlInt(v)
+		return datum.MakeBool(truth(x, v)), nil
+	case engine.IsInteger(t):
+		n, err := mysqlInt(x, v)
 		if err == nil && t == datum.Int4 && n != int64(int32(n)) {
 			t = datum.Int8
 		}
 		return datum.Value{Type: t, Valid: true, Int: n}, err
 	case t == datum.Numeric:
-		return datum.MakeString(t, x.mysqlDecimal(v)), nil
+		return datum.MakeString(t, mysqlDecimal(x, v)), nil
 	case t == datum.Float8, t == datum.Float4:
-		return datum.Value{Type: t, Valid: true, Float: x.mysqlFloat(v)}, nil
-	case isString(t), t == datum.Bytea, t == datum.Unknown:
-		return datum.MakeString(t, x.mysqlText(v)), nil
+		return datum.Value{Type: t, Valid: true, Float: mysqlFloat(x, v)}, nil
+	case engine.IsString(t), t == datum.Bytea, t == datum.Unknown:
+		return datum.MakeString(t, mysqlText(x, v)), nil
 	case isTemporal(t):
-		return x.mysqlTime(v, t)
+		return mysqlTime(x, v, t)
 	case t == datum.JSON || t == datum.JSONB:
 		if isMySQLNumber(v.Type) {
-			return datum.MakeString(t, x.mysqlText(v)), nil
+			return datum.MakeString(t, mysqlText(x, v)), nil
 		}
 		if v.Type == datum.JSON || v.Type == datum.JSONB {
 			return datum.MakeString(t, v.Str), nil
 		}
-		out, err := datum.ParseText(t, x.mysqlText(v), x.env())
+		out, err := datum.ParseText(t, mysqlText(x, v), x.Env())
 		if err != nil {
 			return out, sqlstate.New(sqlstate.InvalidText, "Invalid JSON text: %q", sqlstate.Cut(v.Str, 64)).WithMySQL(3140, "22032")
 		}
 		return out, nil
 	case t == datum.UUID:
-		return datum.ParseText(t, x.mysqlText(v), nil)
+		return datum.ParseText(t, mysqlText(x, v), nil)
 	}
 	return v, sqlstate.New(sqlstate.CannotCoerce, "cannot convert %s to %s", datum.FormatType(v.Type, -1), datum.FormatType(t, -1))
 }
 
 // mysqlText is the text form of a value.
-func (x *exec) mysqlText(v datum.Value) string {
+func mysqlText(x *engine.Exec, v datum.Value) string {
 	switch v.Type {
 	case datum.Bool:
 		return strconv.FormatInt(v.Int, 10)
@@ -124,14 +127,14 @@ func (x *exec) mysqlText(v datum.Value) string {
 		}
 		return clockText(v.Int, digits)
 	case datum.TimestampTZ:
-		if local, err := datum.Cast(v, datum.Timestamp, x.env()); err == nil {
+		if local, err := datum.Cast(v, datum.Timestamp, x.Env()); err == nil {
 			v = local
 		}
 	}
-	if isString(v.Type) || v.Type == datum.Unknown || v.Type == datum.Numeric || v.Type == datum.JSON || v.Type == datum.JSONB {
+	if engine.IsString(v.Type) || v.Type == datum.Unknown || v.Type == datum.Numeric || v.Type == datum.JSON || v.Type == datum.JSONB {
 		return v.Str
 	}
-	return string(datum.AppendText(nil, v, x.env()))
+	return string(datum.AppendText(nil, v, x.Env()))
 }
 
 // mysqlFloatText prints a double: plain up to 15 digits, else 1e20.
@@ -197,8 +200,8 @@ func bigEndian(s string) uint64 {
 }
 
 // temporalNumber is a date or time as a decimal number.
-func temporalNumber(x *exec, v datum.Value) string {
-	digits := strings.NewReplacer("-", "", ":", "", " ", "").Replace(x.mysqlText(v))
+func temporalNumber(x *engine.Exec, v datum.Value) string {
+	digits := strings.NewReplacer("-", "", ":", "", " ", "").Replace(mysqlText(x, v))
 	if v.Type == datum.Time {
 		digits = strings.TrimLeft(digits, "0")
 		if digits == "" || digits[0] == '.' {
@@ -208,9 +211,9 @@ func temporalNumber(x *exec, v datum.Value) string {
 	return digits
 }
 
-func (x *exec) mysqlFloat(v datum.Value) float64 {
+func mysqlFloat(x *engine.Exec, v datum.Value) float64 {
 	switch {
-	case v.Type == datum.Bool || isInteger(v.Type):
+	case v.Type == datum.Bool || engine.IsInteger(v.Type):
 		return float64(v.Int)
 	case v.Type == datum.Float4 || v.Type == datum.Float8:
 		return v.Float
@@ -221,30 +224,30 @@ func (x *exec) mysqlFloat(v datum.Value) float64 {
 		f, _ := strconv.ParseFloat(v.Str, 64)
 		return f
 	}
-	text := x.mysqlText(v)
+	text := mysqlText(x, v)
 	number, whole := numberPrefix(text)
 	if !whole {
-		x.warnMySQL(truncated("DOUBLE", text))
+		warnMySQL(x, truncated("DOUBLE", text))
 	}
 	f, _ := strconv.ParseFloat(number, 64)
 	return f
 }
 
-func (x *exec) mysqlDecimal(v datum.Value) string {
+func mysqlDecimal(x *engine.Exec, v datum.Value) string {
 	switch {
 	case v.Type == datum.Numeric:
 		return v.Str
-	case v.Type == datum.Bool || isInteger(v.Type):
+	case v.Type == datum.Bool || engine.IsInteger(v.Type):
 		return strconv.FormatInt(v.Int, 10)
 	case v.Type == datum.Float4 || v.Type == datum.Float8:
 		return floatDecimal(v.Float)
 	case isTemporal(v.Type):
 		return temporalNumber(x, v)
 	}
-	text := x.mysqlText(v)
+	text := mysqlText(x, v)
 	number, whole := numberPrefix(text)
 	if !whole {
-		x.warnMySQL(truncated("DECIMAL", text))
+		warnMySQL(x, truncated("DECIMAL", text))
 	}
 	if strings.ContainsAny(number, "eE") {
 		f, _ := strconv.ParseFloat(number, 64)
@@ -276,28 +279,28 @@ func outOfRangeMySQL(text string) error {
 }
 
 // mysqlInt rounds numbers half away from zero and cuts texts.
-func (x *exec) mysqlInt(v datum.Value) (int64, error) {
+func mysqlInt(x *engine.Exec, v datum.Value) (int64, error) {
 	switch {
-	case v.Type == datum.Bool || isInteger(v.Type):
+	case v.Type == datum.Bool || engine.IsInteger(v.Type):
 		return v.Int, nil
 	case v.Type == datum.Bytea:
 		if len(v.Str) <= 8 && !isDigits(v.Str) {
 			return int64(bigEndian(v.Str)), nil
 		}
 	case isMySQLNumber(v.Type), isTemporal(v.Type):
-		return decimalInt(x.mysqlDecimal(v))
+		return decimalInt(mysqlDecimal(x, v))
 	}
-	text := x.mysqlText(v)
+	text := mysqlText(x, v)
 	number, whole := numberPrefix(text)
 	if i := strings.IndexAny(number, ".eE"); i >= 0 {
 		number, whole = number[:i], false
 	}
 	if !whole {
-		x.warnMySQL(truncated("INTEGER", text))
+		warnMySQL(x, truncated("INTEGER", text))
 	}
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil && number != "" && number != "-" && number != "+" {
-		x.warnMySQL(truncated("INTEGER", text))
+		warnMySQL(x, truncated("INTEGER", text))
 	}
 	return n, nil
 }
@@ -331,38 +334,38 @@ func decimalInt(text string) (int64, error) {
 }
 
 // truth is what a value means as a condition.
-func (x *exec) truth(v datum.Value) bool {
+func truth(x *engine.Exec, v datum.Value) bool {
 	switch {
-	case v.Type == datum.Bool || isInteger(v.Type):
+	case v.Type == datum.Bool || engine.IsInteger(v.Type):
 		return v.Int != 0
 	case v.Type == datum.Numeric:
 		return strings.Trim(v.Str, "-0.") != ""
 	}
-	return x.mysqlFloat(v) != 0
+	return mysqlFloat(x, v) != 0
 }
 
 // ---- dates and times ----
 
 // mysqlTime converts to a date or time; what is none becomes NULL with a
 // warning.
-func (x *exec) mysqlTime(v datum.Value, t datum.OID) (datum.Value, error) {
+func mysqlTime(x *engine.Exec, v datum.Value, t datum.OID) (datum.Value, error) {
 	if isTemporal(v.Type) {
-		return x.castTemporal(v, t)
+		return castTemporal(x, v, t)
 	}
-	text := x.mysqlText(v)
+	text := mysqlText(x, v)
 	parsed, ok := parseMySQLTime(text, t == datum.Time)
 	if !ok {
 		what := map[datum.OID]string{datum.Date: "date", datum.Time: "time"}[t]
 		if what == "" {
 			what = "datetime"
 		}
-		x.warnMySQL(sqlstate.New(sqlstate.InvalidDatetime, "Incorrect %s value: '%s'", what, sqlstate.Cut(text, 64)))
+		warnMySQL(x, sqlstate.New(sqlstate.InvalidDatetime, "Incorrect %s value: '%s'", what, sqlstate.Cut(text, 64)))
 		return datum.Null(t), nil
 	}
-	return x.castTemporal(parsed, t)
+	return castTemporal(x, parsed, t)
 }
 
-func (x *exec) castTemporal(v datum.Value, t datum.OID) (datum.Value, error) {
+func castTemporal(x *engine.Exec, v datum.Value, t datum.OID) (datum.Value, error) {
 	if v.Type == t {
 		return v, nil
 	}
@@ -373,13 +376,13 @@ func (x *exec) castTemporal(v datum.Value, t datum.OID) (datum.Value, error) {
 	if v.Type == datum.Date && t == datum.Time {
 		return datum.Value{Type: t, Valid: true}, nil
 	}
-	return x.cast(v, t)
+	return x.Cast(v, t)
 }
 
 // localNow is the time of the statement in the session's time zone, as if it
 // were UTC.
-func localNow(x *exec) time.Time {
-	now := x.started.In(x.env().Location)
+func localNow(x *engine.Exec) time.Time {
+	now := x.Started.In(x.Env().Location)
 	return time.Date(now.Year(), now.Month(), now.Day(), now.Hour(), now.Minute(), now.Second(), now.Nanosecond(), time.UTC)
 }
 
@@ -591,7 +594,7 @@ func mysqlOutOfRange(typ, what string) error {
 }
 
 // timeText is a time with a number of digits behind the point.
-func (x *exec) timeText(v datum.Value, digits int) string {
-	whole, fraction, _ := strings.Cut(x.mysqlText(v), ".")
+func timeText(x *engine.Exec, v datum.Value, digits int) string {
+	whole, fraction, _ := strings.Cut(mysqlText(x, v), ".")
 	return whole + "." + (fraction + "000000")[:min(digits, 6)]
 }

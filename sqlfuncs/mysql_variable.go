@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
@@ -16,20 +17,20 @@ const (
 )
 
 // variable analyses @@name and @name.
-func (p *planner) variable(e *syntax.Variable) (*expr, error) {
+func variable(p *engine.Planner, e *syntax.Variable) (*engine.Expr, error) {
 	if !e.System {
-		return p.userVariable(e.Name), nil
+		return userVariable(p, e.Name), nil
 	}
 	def, err := lookupMySQLSetting(e.Name)
 	if err != nil {
-		return nil, at(e.Pos, err)
+		return nil, engine.At(e.Pos, err)
 	}
 	if e.Scope == "session" && def.context == "global" {
-		return nil, at(e.Pos, sqlstate.New(sqlstate.InvalidParameterValue, "Variable '%s' is a GLOBAL variable", def.name).WithMySQL(1238, "HY000"))
+		return nil, engine.At(e.Pos, sqlstate.New(sqlstate.InvalidParameterValue, "Variable '%s' is a GLOBAL variable", def.name).WithMySQL(1238, "HY000"))
 	}
 	t := def.columnType()
 	global := e.Scope == "global"
-	x := derive(t, func(x *exec) (datum.Value, error) {
+	x := engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
 		text := sessionOf(x).systemVariable(def)
 		if global {
 			text = sessionOf(x).globalVariable(def)
@@ -51,7 +52,7 @@ func (p *planner) variable(e *syntax.Variable) (*expr, error) {
 		}
 		return datum.MakeText(text), nil
 	})
-	x.volatile = true
+	x.Volatile = true
 	return x, nil
 }
 
@@ -68,42 +69,42 @@ func (s *Session) globalVariable(def *setting) string {
 
 // userVariable reads @name. Its type is that of its value now, so that the
 // plan belongs to this session.
-func (p *planner) userVariable(name string) *expr {
-	p.private = true
+func userVariable(p *engine.Planner, name string) *engine.Expr {
+	p.Private = true
 	now, ok := plannedFor(p).mysql.users[name]
 	t := datum.Text
 	if ok {
 		t = now.Type
 	}
-	x := derive(t, func(x *exec) (datum.Value, error) {
+	x := engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
 		v, ok := sessionOf(x).mysql.users[name]
 		if !ok {
 			return datum.Null(t), nil
 		}
-		return x.mysqlCast(v, t)
+		return mysqlCast(x, v, t)
 	})
-	x.volatile = true
+	x.Volatile = true
 	return x
 }
 
 // assignVariable is @a := value.
-func (p *planner) assignVariable(s *scope, e *syntax.Assign) (*expr, error) {
-	value, err := p.expr(s, e.Value)
+func assignVariable(p *engine.Planner, s *engine.Scope, e *syntax.Assign) (*engine.Expr, error) {
+	value, err := p.Expr(s, e.Value)
 	if err == nil {
-		value, err = p.resolveUnknown(value)
+		value, err = p.ResolveUnknown(value)
 	}
 	if err != nil {
 		return nil, err
 	}
-	p.private = true
-	x := derive(value.typ, func(x *exec) (datum.Value, error) {
-		v, err := value.eval(x)
+	p.Private = true
+	x := engine.Derive(value.Type, func(x *engine.Exec) (datum.Value, error) {
+		v, err := value.Eval(x)
 		if err == nil {
 			err = sessionOf(x).setUserVariable(e.Name, v)
 		}
 		return v, err
 	}, value)
-	x.volatile = true
+	x.Volatile = true
 	return x, nil
 }
 
@@ -135,21 +136,21 @@ func (s *Session) setUserVariable(name string, v datum.Value) error {
 type assignment struct {
 	def    *setting // nil: a user variable
 	name   string
-	value  *expr // nil: DEFAULT
+	value  *engine.Expr // nil: DEFAULT
 	global bool
 }
 
 // setMySQL plans SET. All items are checked before the first one is set.
-func (p *planner) setMySQL(st *Statement, items []syntax.SetItem) error {
-	plan, err := p.assignments(items)
+func setMySQL(p *engine.Planner, st *Statement, items []syntax.SetItem) error {
+	plan, err := assignments(p, items)
 	if err != nil {
 		return err
 	}
-	st.tag, st.utility = "SET", utilityFunc(func(x *exec) error { return x.assignAll(plan) })
+	st.tag, st.utility = "SET", utilityFunc(func(x *engine.Exec) error { return assignAll(x, plan) })
 	return nil
 }
 
-func (p *planner) assignments(items []syntax.SetItem) ([]assignment, error) {
+func assignments(p *engine.Planner, items []syntax.SetItem) ([]assignment, error) {
 	var plan []assignment
 	for i := range items {
 		item := &items[i]
@@ -162,22 +163,22 @@ func (p *planner) assignments(items []syntax.SetItem) ([]assignment, error) {
 		} else if item.Name != "client_encoding" {
 			def, err := lookupMySQLSetting(item.Name)
 			if err != nil {
-				return nil, at(item.Pos, err)
+				return nil, engine.At(item.Pos, err)
 			}
 			if a.def, err = def, settable(def, item.Global, plannedFor(p).options.Admin); err != nil {
-				return nil, at(item.Pos, err)
+				return nil, engine.At(item.Pos, err)
 			}
 		}
 		if !item.Default {
 			if len(item.Values) != 1 {
-				return nil, at(item.Pos, sqlstate.New(sqlstate.SyntaxError, "SET takes one value"))
+				return nil, engine.At(item.Pos, sqlstate.New(sqlstate.SyntaxError, "SET takes one value"))
 			}
-			value, err := p.expr(nil, item.Values[0])
+			value, err := p.Expr(nil, item.Values[0])
 			if err == nil {
-				value, err = p.resolveUnknown(value)
+				value, err = p.ResolveUnknown(value)
 			}
 			if err != nil {
-				return nil, at(item.Pos, err)
+				return nil, engine.At(item.Pos, err)
 			}
 			a.value = value
 		}
@@ -201,7 +202,7 @@ func settable(def *setting, global, _ bool) error {
 }
 
 // assignAll carries out SET.
-func (x *exec) assignAll(plan []assignment) error {
+func assignAll(x *engine.Exec, plan []assignment) error {
 	type ready struct {
 		assignment
 		value datum.Value
@@ -211,23 +212,23 @@ func (x *exec) assignAll(plan []assignment) error {
 	for i, a := range plan {
 		todo[i].assignment = a
 		if i > 0 && plan[i-1].name == "client_encoding" && a.name == "collation_connection" && a.value != nil {
-			v, err := a.value.eval(x)
+			v, err := a.value.Eval(x)
 			if err != nil {
 				return err
 			}
-			if err := x.fitsCharset(v, todo[i-1].value); err != nil {
+			if err := fitsCharset(x, v, todo[i-1].value); err != nil {
 				return err
 			}
 		}
 		if a.value != nil {
-			v, err := a.value.eval(x)
+			v, err := a.value.Eval(x)
 			if err != nil {
 				return err
 			}
 			todo[i].value = v
 		}
 		if a.def != nil && a.value != nil {
-			text, err := x.normalizeMySQL(a.def, todo[i].value)
+			text, err := normalizeMySQL(x, a.def, todo[i].value)
 			if err != nil {
 				return err
 			}
@@ -238,7 +239,7 @@ func (x *exec) assignAll(plan []assignment) error {
 		var err error
 		switch {
 		case a.name == "client_encoding":
-			err = x.setNames(a.value, a.assignment.value == nil)
+			err = setNames(x, a.value, a.assignment.value == nil)
 		case a.def == nil:
 			err = sessionOf(x).setUserVariable(a.name, a.value)
 		case a.assignment.value == nil:
@@ -255,20 +256,20 @@ func (x *exec) assignAll(plan []assignment) error {
 }
 
 // fitsCharset refuses SET NAMES charset COLLATE a collation of another one.
-func (x *exec) fitsCharset(name, charset datum.Value) error {
-	has, want := charsetOf(x.mysqlText(name)), charsetNamed(x.mysqlText(charset))
+func fitsCharset(x *engine.Exec, name, charset datum.Value) error {
+	has, want := charsetOf(mysqlText(x, name)), charsetNamed(mysqlText(x, charset))
 	if has == "" || want == "" || has == want {
 		return nil // the assignment says what is wrong
 	}
-	return notOfCharset(x.mysqlText(name), want)
+	return notOfCharset(mysqlText(x, name), want)
 }
 
 // setNames is SET NAMES and SET CHARACTER SET.
-func (x *exec) setNames(v datum.Value, reset bool) error {
+func setNames(x *engine.Exec, v datum.Value, reset bool) error {
 	name := "utf8mb4"
 	if !reset {
-		if name = charsetNamed(x.mysqlText(v)); name == "" {
-			return sqlstate.New(sqlstate.InvalidParameterValue, "Unknown character set: '%s'", sqlstate.Cut(x.mysqlText(v), 64)).WithMySQL(1115, "42000")
+		if name = charsetNamed(mysqlText(x, v)); name == "" {
+			return sqlstate.New(sqlstate.InvalidParameterValue, "Unknown character set: '%s'", sqlstate.Cut(mysqlText(x, v), 64)).WithMySQL(1115, "42000")
 		}
 	}
 	for _, key := range []string{"character_set_client", "character_set_connection", "character_set_results"} {

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"nextid/generator"
+	"nextid/sqlfuncs/engine"
 )
 
 // sequenceOIDs gives generator names the OIDs that regclass values need.
@@ -56,7 +57,7 @@ func (s *Server) idTableOID(generatorName string) uint32 {
 func (s *Server) relationName(oid uint32) (string, bool) {
 	if oid >= idTableOIDs+firstSequenceOID {
 		name, ok := s.sequenceOIDs.name(oid - idTableOIDs)
-		return name + idTableSuffix, ok
+		return name + engine.IDTableSuffix, ok
 	}
 	return s.sequenceOIDs.name(oid)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
@@ -16,93 +17,93 @@ import (
 
 // analyseMySQL analyses the expressions that mean something else in MySQL.
 // It returns nil, nil for the others.
-func (p *planner) analyseMySQL(s *scope, e syntax.Expr) (*expr, error) {
+func analyseMySQL(p *engine.Planner, s *engine.Scope, e syntax.Expr) (*engine.Expr, error) {
 	switch e := e.(type) {
 	case *syntax.Literal:
-		return p.literalMySQL(e)
+		return literalMySQL(p, e)
 	case *syntax.Variable:
-		return p.variable(e)
+		return variable(p, e)
 	case *syntax.Assign:
-		return p.assignVariable(s, e)
+		return assignVariable(p, s, e)
 	case *syntax.FuncCall:
-		return p.callMySQL(s, e)
+		return callMySQL(p, s, e)
 	case *syntax.Unary:
-		return p.unaryMySQL(s, e)
+		return unaryMySQL(p, s, e)
 	case *syntax.Binary:
-		return p.binaryMySQL(s, e)
+		return binaryMySQL(p, s, e)
 	case *syntax.Like:
-		return p.likeMySQL(s, e)
+		return likeMySQL(p, s, e)
 	case *syntax.In:
-		return p.inMySQL(s, e)
+		return inMySQL(p, s, e)
 	case *syntax.Cast:
-		return p.castMySQL(s, e)
+		return castMySQL(p, s, e)
 	case *syntax.Collate:
-		return p.collate(s, e)
+		return collate(p, s, e)
 	}
 	return nil, nil
 }
 
 // literalMySQL: strings are texts, numbers with an exponent doubles.
-func (p *planner) literalMySQL(l *syntax.Literal) (*expr, error) {
+func literalMySQL(p *engine.Planner, l *syntax.Literal) (*engine.Expr, error) {
 	switch {
 	case l.Kind == syntax.StringLiteral:
-		return constant(datum.MakeText(l.Text)), nil
+		return engine.Constant(datum.MakeText(l.Text)), nil
 	case l.Kind == syntax.NumericLiteral && strings.ContainsAny(l.Text, "eE"):
 		v, err := datum.ParseText(datum.Float8, l.Text, nil)
 		if err != nil {
 			err = sqlstate.New(sqlstate.NumericOutOfRange, "Illegal double '%s' value found during parsing", sqlstate.Cut(l.Text, 64)).WithMySQL(1367, "22007")
 		}
-		return constant(v), at(l.Pos, err)
+		return engine.Constant(v), engine.At(l.Pos, err)
 	}
 	return nil, nil
 }
 
 // truthMySQL makes a condition of any value.
-func (p *planner) truthMySQL(e *expr) (*expr, error) {
+func truthMySQL(p *engine.Planner, e *engine.Expr) (*engine.Expr, error) {
 	switch {
-	case e.typ == datum.Bool:
+	case e.Type == datum.Bool:
 		return e, nil
-	case e.typ == datum.Unknown && e.lit != nil:
-		return constant(datum.Null(datum.Bool)), nil
+	case e.Type == datum.Unknown && e.Literal != nil:
+		return engine.Constant(datum.Null(datum.Bool)), nil
 	}
-	return p.coerce(e, datum.Bool, datum.ImplicitCast)
+	return p.Coerce(e, datum.Bool, datum.ImplicitCast)
 }
 
 // coerceMySQL converts where PostgreSQL would refuse; see exec.mysqlCast.
-func (p *planner) coerceMySQL(e *expr, t datum.OID) (*expr, error) {
-	if e.typ == t || t == datum.Unknown {
+func coerceMySQL(p *engine.Planner, e *engine.Expr, t datum.OID) (*engine.Expr, error) {
+	if e.Type == t || t == datum.Unknown {
 		return e, nil
 	}
-	if e.param > 0 && e.typ == datum.Unknown {
-		if now := p.params[e.param-1]; now == datum.Unknown || now == t {
-			p.params[e.param-1], e.typ = t, t
+	if e.Param > 0 && e.Type == datum.Unknown {
+		if now := p.Params[e.Param-1]; now == datum.Unknown || now == t {
+			p.Params[e.Param-1], e.Type = t, t
 			return e, nil
 		} else {
 			c := *e
-			c.typ, c.param = now, 0
-			return p.coerceMySQL(&c, t)
+			c.Type, c.Param = now, 0
+			return coerceMySQL(p, &c, t)
 		}
 	}
-	if e.lit != nil && e.typ == datum.Unknown && !e.lit.Valid {
-		return constant(datum.Null(t)).named(e), nil
+	if e.Literal != nil && e.Type == datum.Unknown && !e.Literal.Valid {
+		return engine.Constant(datum.Null(t)).Named(e), nil
 	}
-	for _, typ := range []datum.OID{e.typ, t} {
+	for _, typ := range []datum.OID{e.Type, t} {
 		info, ok := datum.TypeInfo(typ)
-		if typ == datum.Record || typ == datum.Interval || ok && info.Elem != 0 && !isString(typ) {
+		if typ == datum.Record || typ == datum.Interval || ok && info.Elem != 0 && !engine.IsString(typ) {
 			return nil, sqlstate.New(sqlstate.Cardinality, "Operand should contain 1 column(s)").WithMySQL(1241, "21000")
 		}
 	}
-	c := derive(t, func(x *exec) (datum.Value, error) {
-		v, err := e.eval(x)
+	c := engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
+		v, err := e.Eval(x)
 		if err != nil {
 			return v, err
 		}
-		if v.Valid && e.mod > 0 && isTemporal(v.Type) && !isTemporal(t) && isString(t) {
-			return datum.MakeString(t, x.timeText(v, int(e.mod))), nil
+		if v.Valid && e.TypeMod > 0 && isTemporal(v.Type) && !isTemporal(t) && engine.IsString(t) {
+			return datum.MakeString(t, timeText(x, v, int(e.TypeMod))), nil
 		}
-		return x.mysqlCast(v, t)
+		return mysqlCast(x, v, t)
 	}, e)
-	return c.named(e), nil
+	return c.Named(e), nil
 }
 
 // commonMySQL is the type of CASE, IF, COALESCE and UNION (manual, "Flow
@@ -139,10 +140,10 @@ func commonMySQL(types []datum.OID) datum.OID {
 }
 
 // coerceParams converts the arguments of EXECUTE to the types of the parameters.
-func (p *planner) coerceParams(es []*expr, types []datum.OID) error {
+func coerceParams(p *engine.Planner, es []*engine.Expr, types []datum.OID) error {
 	for i, e := range es {
 		var err error
-		if es[i], err = p.coerce(e, types[i], datum.ImplicitCast); err != nil {
+		if es[i], err = p.Coerce(e, types[i], datum.ImplicitCast); err != nil {
 			return err
 		}
 	}
@@ -151,25 +152,27 @@ func (p *planner) coerceParams(es []*expr, types []datum.OID) error {
 
 // comparableMySQL converts both sides to the type in which MySQL compares
 // them. Texts are folded, so that equal ones are the same.
-func (p *planner) comparableMySQL(l, r *expr) (*expr, *expr, error) {
-	t := comparisonType(l.typ, r.typ)
-	byBytes := l.typ == datum.Bytea || r.typ == datum.Bytea
-	c, err := p.collationOf(l, r)
+func comparableMySQL(p *engine.Planner, l, r *engine.Expr) (*engine.Expr, *engine.Expr, error) {
+	t := comparisonType(l.Type, r.Type)
+	byBytes := l.Type == datum.Bytea || r.Type == datum.Bytea
+	c, err := p.CollationOf(l, r)
 	if err != nil {
 		return nil, nil, err
 	}
-	es := []*expr{l, r}
-	if err := p.coerceAll(es, t); err != nil {
+	es := []*engine.Expr{l, r}
+	if err := p.CoerceAll(es, t); err != nil {
 		return nil, nil, err
 	}
 	if t == datum.Text && !byBytes {
-		es[0], es[1] = p.folded(es[0], c), p.folded(es[1], c)
+		es[0], es[1] = p.Folded(es[0], c), p.Folded(es[1], c)
 	}
 	return es[0], es[1], nil
 }
 
 func comparisonType(a, b datum.OID) datum.OID {
-	text := func(t datum.OID) bool { return isString(t) || t == datum.UUID || t == datum.JSON || t == datum.JSONB }
+	text := func(t datum.OID) bool {
+		return engine.IsString(t) || t == datum.UUID || t == datum.JSON || t == datum.JSONB
+	}
 	switch {
 	case a == datum.Unknown && b == datum.Unknown:
 		return datum.Text
@@ -207,24 +210,24 @@ func comparisonType(a, b datum.OID) datum.OID {
 
 // comparisonMySQL is l op r. A condition on a plain column keeps what it says
 // about the column for the tables that want to know.
-func (p *planner) comparisonMySQL(op string, test func(int) bool, l, r *expr) (*expr, error) {
-	left, right, err := p.comparableMySQL(l, r)
+func comparisonMySQL(p *engine.Planner, op string, test func(int) bool, l, r *engine.Expr) (*engine.Expr, error) {
+	left, right, err := comparableMySQL(p, l, r)
 	if err != nil {
 		return nil, err
 	}
-	e := strict2(datum.Bool, left, right, func(_ *exec, a, b datum.Value) (datum.Value, error) {
+	e := engine.Strict2(datum.Bool, left, right, func(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
 		c, err := datum.Compare(a, b)
 		return datum.MakeBool(test(c)), err
 	})
 	if op == "=" {
-		for _, pair := range [][2]*expr{{l, r}, {r, l}} {
+		for _, pair := range [][2]*engine.Expr{{l, r}, {r, l}} {
 			// A join that looks rows up by their texts would tell case apart.
-			if column := pair[0]; column.column && (!isString(column.typ) || len(pair[1].refs) == 0) {
-				value, err := p.coerce(pair[1], column.typ, datum.ImplicitCast)
+			if column := pair[0]; column.Column && (!engine.IsString(column.Type) || len(pair[1].Refs) == 0) {
+				value, err := p.Coerce(pair[1], column.Type, datum.ImplicitCast)
 				if err != nil {
 					return nil, err
 				}
-				e.keys = append(e.keys, equalsKey(column, value)...)
+				e.Keys = append(e.Keys, engine.EqualsKey(column, value)...)
 			}
 		}
 	}
@@ -232,72 +235,72 @@ func (p *planner) comparisonMySQL(op string, test func(int) bool, l, r *expr) (*
 }
 
 // inMySQL is [NOT] IN (list).
-func (p *planner) inMySQL(s *scope, e *syntax.In) (*expr, error) {
+func inMySQL(p *engine.Planner, s *engine.Scope, e *syntax.In) (*engine.Expr, error) {
 	if _, row := e.X.(*syntax.Row); row || e.Query != nil {
 		return nil, nil
 	}
-	es, err := p.exprs(s, append([]syntax.Expr{e.X}, e.List...))
+	es, err := p.Exprs(s, append([]syntax.Expr{e.X}, e.List...))
 	if err != nil {
 		return nil, err
 	}
-	x, finish := once(es[0])
-	var in *expr
-	values := make([]*expr, len(es)-1)
+	x, finish := engine.Once(es[0])
+	var in *engine.Expr
+	values := make([]*engine.Expr, len(es)-1)
 	for i, item := range es[1:] {
-		eq, err := p.comparisonMySQL("IN", comparisons["="], x, item)
+		eq, err := comparisonMySQL(p, "IN", engine.Comparisons["="], x, item)
 		if err != nil {
-			return nil, at(e.Pos, err)
+			return nil, engine.At(e.Pos, err)
 		}
-		if values[i], err = p.coerce(item, es[0].typ, datum.ImplicitCast); err != nil {
-			return nil, at(e.Pos, err)
+		if values[i], err = p.Coerce(item, es[0].Type, datum.ImplicitCast); err != nil {
+			return nil, engine.At(e.Pos, err)
 		}
 		if in == nil {
 			in = eq
 		} else {
-			in = logic("OR", in, eq)
+			in = engine.Logic("OR", in, eq)
 		}
 	}
 	if e.Not {
-		return finish(not(in)), nil
+		return finish(engine.Not(in)), nil
 	}
 	in = finish(in)
-	if rest := derive(0, nil, values...); es[0].column && !rest.volatile {
-		in.keys = []*keyTest{{
-			column: es[0].refs[0], refs: rest.refs,
-			values: func(x *exec) ([]datum.Value, error) { return evalAll(x, values) },
+	if rest := engine.Derive(0, nil, values...); es[0].Column && !rest.Volatile {
+		in.Keys = []*engine.KeyTest{{
+			Column: es[0].Refs[0], Refs: rest.Refs,
+			Values: func(x *engine.Exec) ([]datum.Value, error) { return engine.EvalAll(x, values) },
 		}}
 	}
 	return in, nil
 }
 
 // binaryMySQL analyses the operators that PostgreSQL does not have.
-func (p *planner) binaryMySQL(s *scope, e *syntax.Binary) (*expr, error) {
+func binaryMySQL(p *engine.Planner, s *engine.Scope, e *syntax.Binary) (*engine.Expr, error) {
 	switch e.Op {
 	case "XOR":
-		l, err := p.boolean(s, e.L, e.Op)
+		l, err := p.Boolean(s, e.L, e.Op)
 		if err != nil {
 			return nil, err
 		}
-		r, err := p.boolean(s, e.R, e.Op)
+		r, err := p.Boolean(s, e.R, e.Op)
 		if err != nil {
 			return nil, err
 		}
-		return strict2(datum.Bool, l, r, func(_ *exec, a, b datum.Value) (datum.Value, error) {
+		return engine.Strict2(datum.Bool, l, r, func(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
 			return datum.MakeBool(a.Int != b.Int), nil
 		}), nil
 	case "||": // PIPES_AS_CONCAT
-		return p.expr(s, &syntax.FuncCall{Pos: e.Pos, Name: syntax.Name{"concat"}, Args: []syntax.Arg{{Value: e.L}, {Value: e.R}}})
+		return p.Expr(s, &syntax.FuncCall{Pos: e.Pos, Name: syntax.Name{"concat"}, Args: []syntax.Arg{{Value: e.L}, {Value: e.R}}})
 	case "->", "->>":
 		x := syntax.Expr(&syntax.FuncCall{Pos: e.Pos, Name: syntax.Name{"json_extract"}, Args: []syntax.Arg{{Value: e.L}, {Value: e.R}}})
 		if e.Op == "->>" {
 			x = &syntax.FuncCall{Pos: e.Pos, Name: syntax.Name{"json_unquote"}, Args: []syntax.Arg{{Value: x}}}
 		}
-		return p.expr(s, x)
+		return p.Expr(s, x)
 	case "+", "-":
 		for i, side := range []syntax.Expr{e.L, e.R} {
 			other := []syntax.Expr{e.R, e.L}[i]
 			if c, ok := intervalCast(side); ok && (e.Op == "+" || i == 1) {
-				return p.addInterval(s, e.Pos, other, c, e.Op == "-")
+				return addInterval(p, s, e.Pos, other, c, e.Op == "-")
 			}
 		}
 	}
@@ -305,19 +308,19 @@ func (p *planner) binaryMySQL(s *scope, e *syntax.Binary) (*expr, error) {
 }
 
 // operatorMySQL builds l op r.
-func (p *planner) operatorMySQL(op string, l, r *expr) (*expr, error) {
-	if test, ok := comparisons[op]; ok {
-		return p.comparisonMySQL(op, test, l, r)
+func operatorMySQL(p *engine.Planner, op string, l, r *engine.Expr) (*engine.Expr, error) {
+	if test, ok := engine.Comparisons[op]; ok {
+		return comparisonMySQL(p, op, test, l, r)
 	}
 	switch op {
 	case "+", "-", "*", "/", "%", "MOD", "DIV":
-		return p.arithmeticMySQL(op, l, r)
+		return arithmeticMySQL(p, op, l, r)
 	case "&", "|", "^", "<<", ">>":
-		es := []*expr{l, r}
-		if err := p.coerceAll(es, datum.Int8); err != nil {
+		es := []*engine.Expr{l, r}
+		if err := p.CoerceAll(es, datum.Int8); err != nil {
 			return nil, err
 		}
-		return strict2(datum.Int8, es[0], es[1], func(_ *exec, a, b datum.Value) (datum.Value, error) {
+		return engine.Strict2(datum.Int8, es[0], es[1], func(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
 			u, v := uint64(a.Int), uint64(b.Int)
 			switch op {
 			case "&":
@@ -347,14 +350,14 @@ func unsignedTooLarge(u uint64) error {
 
 // arithmeticMySQL computes with integers, decimals or doubles, by the wider
 // operand. / makes decimals of integers; division by zero is NULL.
-func (p *planner) arithmeticMySQL(op string, l, r *expr) (*expr, error) {
-	k := max(kindOf(l.typ), kindOf(r.typ))
-	if l.typ == datum.Unknown || r.typ == datum.Unknown {
-		k = kindOf(l.typ)
-		if l.typ == datum.Unknown {
-			k = kindOf(r.typ)
+func arithmeticMySQL(p *engine.Planner, op string, l, r *engine.Expr) (*engine.Expr, error) {
+	k := max(kindOf(l.Type), kindOf(r.Type))
+	if l.Type == datum.Unknown || r.Type == datum.Unknown {
+		k = kindOf(l.Type)
+		if l.Type == datum.Unknown {
+			k = kindOf(r.Type)
 		}
-		if l.typ == r.typ {
+		if l.Type == r.Type {
 			k = kindDouble
 		}
 	}
@@ -362,12 +365,12 @@ func (p *planner) arithmeticMySQL(op string, l, r *expr) (*expr, error) {
 		k = kindDecimal
 	}
 	t := kindTypes[k]
-	es := []*expr{l, r}
-	if err := p.coerceAll(es, t); err != nil {
+	es := []*engine.Expr{l, r}
+	if err := p.CoerceAll(es, t); err != nil {
 		return nil, err
 	}
 	result := t
-	f := arithmetic[op]
+	f := engine.Arithmetic[op]
 	switch op {
 	case "/":
 		if k == kindDecimal {
@@ -383,66 +386,66 @@ func (p *planner) arithmeticMySQL(op string, l, r *expr) (*expr, error) {
 		f = modDouble
 	}
 	divides := op == "/" || op == "%" || op == "MOD" || op == "DIV"
-	return strict2(result, es[0], es[1], func(x *exec, a, b datum.Value) (datum.Value, error) {
-		if divides && !x.truth(b) {
-			x.warnMySQL(sqlstate.New(sqlstate.DivisionByZero, "Division by 0"))
+	return engine.Strict2(result, es[0], es[1], func(x *engine.Exec, a, b datum.Value) (datum.Value, error) {
+		if divides && !truth(x, b) {
+			warnMySQL(x, sqlstate.New(sqlstate.DivisionByZero, "Division by 0"))
 			return datum.Null(result), nil
 		}
 		v, err := f(a, b)
 		if err != nil {
-			return v, outOfRangeMySQL("(" + x.mysqlText(a) + " " + op + " " + x.mysqlText(b) + ")")
+			return v, outOfRangeMySQL("(" + mysqlText(x, a) + " " + op + " " + mysqlText(x, b) + ")")
 		}
 		return v, nil
 	}), nil
 }
 
-func (p *planner) unaryMySQL(s *scope, e *syntax.Unary) (*expr, error) {
+func unaryMySQL(p *engine.Planner, s *engine.Scope, e *syntax.Unary) (*engine.Expr, error) {
 	switch e.Op {
 	case "-", "+":
-		x, err := p.expr(s, e.X)
+		x, err := p.Expr(s, e.X)
 		if err != nil {
 			return nil, err
 		}
 		if e.Op == "+" {
 			return x, nil
 		}
-		if lit, ok := unparen(e.X).(*syntax.Literal); ok && lit.Kind == syntax.IntegerLiteral && lit.Text == "9223372036854775808" {
-			return constant(datum.MakeInt8(-1 << 63)), nil
+		if lit, ok := engine.Unparen(e.X).(*syntax.Literal); ok && lit.Kind == syntax.IntegerLiteral && lit.Text == "9223372036854775808" {
+			return engine.Constant(datum.MakeInt8(-1 << 63)), nil
 		}
-		t := kindTypes[kindOf(x.typ)]
-		if x.typ == datum.Int4 {
+		t := kindTypes[kindOf(x.Type)]
+		if x.Type == datum.Int4 {
 			t = datum.Int4
 		}
-		if x, err = p.coerce(x, t, datum.ImplicitCast); err != nil {
+		if x, err = p.Coerce(x, t, datum.ImplicitCast); err != nil {
 			return nil, err
 		}
-		return derive(t, func(ex *exec) (datum.Value, error) {
-			v, err := x.eval(ex)
+		return engine.Derive(t, func(ex *engine.Exec) (datum.Value, error) {
+			v, err := x.Eval(ex)
 			if err != nil || !v.Valid {
 				return v, err
 			}
 			n, err := datum.Neg(v)
 			if err != nil {
-				err = outOfRangeMySQL("-(" + ex.mysqlText(v) + ")")
+				err = outOfRangeMySQL("-(" + mysqlText(ex, v) + ")")
 			}
 			return n, err
 		}, x), nil
 	case "NOT", "!":
-		x, err := p.boolean(s, e.X, "NOT")
+		x, err := p.Boolean(s, e.X, "NOT")
 		if err != nil {
 			return nil, err
 		}
-		return not(x), nil
+		return engine.Not(x), nil
 	case "~":
-		x, err := p.expr(s, e.X)
+		x, err := p.Expr(s, e.X)
 		if err == nil {
-			x, err = p.coerce(x, datum.Int8, datum.ImplicitCast)
+			x, err = p.Coerce(x, datum.Int8, datum.ImplicitCast)
 		}
 		if err != nil {
 			return nil, err
 		}
-		return derive(datum.Numeric, func(ex *exec) (datum.Value, error) {
-			v, err := x.eval(ex)
+		return engine.Derive(datum.Numeric, func(ex *engine.Exec) (datum.Value, error) {
+			v, err := x.Eval(ex)
 			if err != nil || !v.Valid {
 				return datum.Null(datum.Numeric), err
 			}
@@ -454,45 +457,45 @@ func (p *planner) unaryMySQL(s *scope, e *syntax.Unary) (*expr, error) {
 
 // likeMySQL is LIKE, REGEXP and RLIKE, which look at case only where an
 // operand is binary.
-func (p *planner) likeMySQL(s *scope, e *syntax.Like) (*expr, error) {
-	l, err := p.expr(s, e.X)
+func likeMySQL(p *engine.Planner, s *engine.Scope, e *syntax.Like) (*engine.Expr, error) {
+	l, err := p.Expr(s, e.X)
 	if err != nil {
 		return nil, err
 	}
-	r, err := p.expr(s, e.Pattern)
+	r, err := p.Expr(s, e.Pattern)
 	if err != nil {
 		return nil, err
 	}
-	c, err := p.collationOf(l, r)
+	c, err := p.CollationOf(l, r)
 	if err != nil {
-		return nil, at(e.Pos, err)
+		return nil, engine.At(e.Pos, err)
 	}
 	flags := "(?si)"
-	if p.exact(c) || l.typ == datum.Bytea || r.typ == datum.Bytea {
+	if p.Exact(c) || l.Type == datum.Bytea || r.Type == datum.Bytea {
 		flags = "(?s)"
 	}
 	escape := `\`
 	if e.Escape != nil {
-		lit, ok := unparen(e.Escape).(*syntax.Literal)
+		lit, ok := engine.Unparen(e.Escape).(*syntax.Literal)
 		if !ok || len([]rune(lit.Text)) > 1 {
-			return nil, at(e.Pos, sqlstate.New(sqlstate.InvalidEscape, "Incorrect arguments to ESCAPE"))
+			return nil, engine.At(e.Pos, sqlstate.New(sqlstate.InvalidEscape, "Incorrect arguments to ESCAPE"))
 		}
 		escape = lit.Text
 	}
-	es := []*expr{l, r}
-	if err := p.coerceAll(es, datum.Text); err != nil {
-		return nil, at(e.Pos, err)
+	es := []*engine.Expr{l, r}
+	if err := p.CoerceAll(es, datum.Text); err != nil {
+		return nil, engine.At(e.Pos, err)
 	}
-	var cache patternCache
-	return strict2(datum.Bool, es[0], es[1], func(_ *exec, a, b datum.Value) (datum.Value, error) {
-		re, err := cache.get(b.Str, func() (string, error) {
+	var cache engine.PatternCache
+	return engine.Strict2(datum.Bool, es[0], es[1], func(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
+		re, err := cache.Get(b.Str, func() (string, error) {
 			if e.Op == "REGEXP" {
 				return flags + b.Str, nil
 			}
 			if strings.HasSuffix(b.Str, escape) && escape != "" && !strings.HasSuffix(b.Str, escape+escape) {
 				b.Str += escape // an escape at the end stands for itself
 			}
-			body, err := likeToRegexp(b.Str, escape)
+			body, err := engine.LikeToRegexp(b.Str, escape)
 			return flags + body, err
 		})
 		if err != nil {
@@ -504,9 +507,9 @@ func (p *planner) likeMySQL(s *scope, e *syntax.Like) (*expr, error) {
 
 // outputMySQL gives the result columns types that MySQL has: truth is an
 // integer, times are those of the session's time zone.
-func (p *planner) outputMySQL(out *output) error {
-	for i, e := range out.exprs {
-		t := e.typ
+func outputMySQL(p *engine.Planner, out *engine.Output) error {
+	for i, e := range out.Exprs {
+		t := e.Type
 		switch t {
 		case datum.Bool:
 			t = datum.Int4
@@ -517,15 +520,15 @@ func (p *planner) outputMySQL(out *output) error {
 		case datum.UUID, datum.Name, datum.Char:
 			t = datum.Text
 		}
-		if t == e.typ {
+		if t == e.Type {
 			continue
 		}
-		x, err := p.coerce(e, t, datum.ImplicitCast)
+		x, err := p.Coerce(e, t, datum.ImplicitCast)
 		if err != nil {
 			return err
 		}
-		out.exprs[i] = x
-		out.columns[i].Type = t
+		out.Exprs[i] = x
+		out.Columns[i].Type = t
 	}
 	return nil
 }
@@ -533,7 +536,7 @@ func (p *planner) outputMySQL(out *output) error {
 // labelMySQL names a result column without alias: columns by their own name,
 // strings by their value, everything else as it was typed.
 func labelMySQL(t syntax.Target) string {
-	switch e := unparen(t.Expr).(type) {
+	switch e := engine.Unparen(t.Expr).(type) {
 	case *syntax.Column:
 		if !strings.ContainsAny(t.Text, "`\"") {
 			return strings.Trim(t.Text[strings.LastIndexByte(t.Text, '.')+1:], "() \t\r\n")
@@ -554,13 +557,13 @@ func labelMySQL(t syntax.Target) string {
 
 // havingMySQL lets HAVING and ORDER BY see the labels of the select list. A
 // HAVING of a query that has no groups is one more condition.
-func (p *planner) havingMySQL(s *scope, c *syntax.SelectCore, orderBy []syntax.OrderItem) *syntax.SelectCore {
+func havingMySQL(p *engine.Planner, s *engine.Scope, c *syntax.SelectCore, orderBy []syntax.OrderItem) *syntax.SelectCore {
 	for _, t := range c.Targets {
 		if t.Alias != "" && (c.Having != nil || len(orderBy) > 0) {
-			if s.aliases == nil {
-				s.aliases = map[string]syntax.Expr{}
+			if s.Aliases == nil {
+				s.Aliases = map[string]syntax.Expr{}
 			}
-			s.aliases[strings.ToLower(t.Alias)] = t.Expr
+			s.Aliases[strings.ToLower(t.Alias)] = t.Expr
 		}
 	}
 	if c.Having == nil || len(c.GroupBy) > 0 {
@@ -568,7 +571,7 @@ func (p *planner) havingMySQL(s *scope, c *syntax.SelectCore, orderBy []syntax.O
 	}
 	plain := *c
 	plain.Having = nil
-	if p.isGrouped(&plain, append([]syntax.OrderItem{{Expr: c.Having}}, orderBy...)) {
+	if p.IsGrouped(&plain, append([]syntax.OrderItem{{Expr: c.Having}}, orderBy...)) {
 		return c
 	}
 	plain.Where = c.Having
@@ -579,15 +582,15 @@ func (p *planner) havingMySQL(s *scope, c *syntax.SelectCore, orderBy []syntax.O
 }
 
 // aliased is the item of the select list that a name stands for, nil if none.
-func (p *planner) aliased(level *scope, name string) (*expr, error) {
-	e := level.aliases[strings.ToLower(name)]
+func aliased(p *engine.Planner, level *engine.Scope, name string) (*engine.Expr, error) {
+	e := level.Aliases[strings.ToLower(name)]
 	if e == nil {
 		return nil, nil
 	}
-	labels := level.aliases
-	level.aliases = nil // inside of it the names are those of FROM
-	defer func() { level.aliases = labels }()
-	return p.expr(level, e)
+	labels := level.Aliases
+	level.Aliases = nil // inside of it the names are those of FROM
+	defer func() { level.Aliases = labels }()
+	return p.Expr(level, e)
 }
 
 // systemSchemas are databases that MySQL keeps for itself. Ours has none of
@@ -596,8 +599,8 @@ var systemSchemas = map[string]bool{"mysql": true, "performance_schema": true, "
 
 // lookupTable finds a table by name. In MySQL our tables are in every
 // database but information_schema.
-func (p *planner) lookupTable(name syntax.Name) (*table, error) {
-	if !p.mysql {
+func lookupTable(p *engine.Planner, name syntax.Name) (*engine.Table, error) {
+	if !p.MySQL {
 		return plannedFor(p).server.lookupTable(name)
 	}
 	last, database := strings.ToLower(name.Last()), plannedFor(p).mysql.database
@@ -605,8 +608,8 @@ func (p *planner) lookupTable(name syntax.Name) (*table, error) {
 		database = name[len(name)-2]
 	}
 	switch schema := strings.ToLower(database); {
-	case schema == informationSchema:
-		p.private = p.private || len(name) == 1 // by USE information_schema
+	case schema == engine.InformationSchema:
+		p.Private = p.Private || len(name) == 1 // by USE information_schema
 		if t := schemaTables[last]; t != nil {
 			return t, nil
 		}
@@ -616,14 +619,14 @@ func (p *planner) lookupTable(name syntax.Name) (*table, error) {
 			plannedFor(p).account(), schema, sqlstate.Cut(name.Last(), 64)).WithHint("nextid has no tables of this kind.")
 	}
 	t, err := plannedFor(p).server.lookupTable(syntax.Name{name.Last()})
-	if err == nil && t.schema != pgCatalog {
+	if err == nil && t.Schema != engine.PGCatalog {
 		return t, nil
 	}
-	if p.isGenerator(name.Last()) {
+	if isGenerator(p, name.Last()) {
 		return sequenceTable(name.Last()), nil
 	}
 	if database == "" {
-		database = nextidSchema
+		database = engine.NextidSchema
 	}
 	return nil, sqlstate.New(sqlstate.UndefinedTable, "Table '%s.%s' doesn't exist", sqlstate.Cut(database, 64), sqlstate.Cut(name.Last(), 128)).
 		WithHint("Tables to read ids from: ids, id_batch, id_ranges, id_parts, and NAME_id for a generator NAME.")
@@ -631,7 +634,7 @@ func (p *planner) lookupTable(name syntax.Name) (*table, error) {
 
 // isGenerator reports whether a name is one of a generator that exists. Only
 // tables that are none of ours are looked up so.
-func (p *planner) isGenerator(name string) bool {
+func isGenerator(p *engine.Planner, name string) bool {
 	if plannedFor(p).server.registry.Lookup([]byte(name)) != nil {
 		return true
 	}

@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
 
 // mysqlFunctions are MySQL's and MariaDB's own functions by name.
-var mysqlFunctions = indexFunctions(
+var mysqlFunctions = engine.IndexFunctions(
 	mysqlSessionFunctions, mysqlTextFunctions, mysqlNumberFunctions, mysqlTimeFunctions,
 	mysqlConditionalFunctions, mysqlJSONFunctions, mysqlIDFunctions,
 )
@@ -29,13 +30,13 @@ var sharedFunctions = map[string]bool{
 }
 
 // overloads lists the functions of a name in the MySQL dialect.
-func overloadsMySQL(name string) []*function {
+func overloadsMySQL(name string) []*engine.Function {
 	if fs := mysqlFunctions[name]; fs != nil {
 		return fs
 	}
-	var out []*function
+	var out []*engine.Function
 	for _, f := range functions[name] {
-		if f.schema == nextidSchema || sharedFunctions[name] || strings.HasPrefix(name, "uuid") {
+		if f.Schema == engine.NextidSchema || sharedFunctions[name] || strings.HasPrefix(name, "uuid") {
 			out = append(out, f)
 		}
 	}
@@ -49,41 +50,41 @@ var aggregateNames = map[string]string{
 }
 
 // isAggregateMySQL reports whether a call is one of an aggregate.
-func isAggregateMySQL(p *planner, e *syntax.FuncCall) bool {
-	if p.mysql && aggregateNames[e.Name.Last()] != "" {
+func isAggregateMySQL(p *engine.Planner, e *syntax.FuncCall) bool {
+	if p.MySQL && aggregateNames[e.Name.Last()] != "" {
 		return true
 	}
-	return p.catalog.isAggregate(e)
+	return p.Catalog.IsAggregate(e)
 }
 
 // callMySQL analyses a call of a function.
-func (p *planner) callMySQL(s *scope, e *syntax.FuncCall) (*expr, error) {
+func callMySQL(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error) {
 	call := *e
 	name := strings.ToLower(e.Name.Last())
 	call.Name = syntax.Name{name}
 	if e.Over != nil {
-		return p.funcCall(s, &call)
+		return p.FuncCall(s, &call)
 	}
 	if f := specialCalls[name]; f != nil {
 		if x, err := f(p, s, &call); x != nil || err != nil {
-			return x, at(e.Pos, err)
+			return x, engine.At(e.Pos, err)
 		}
 	}
 	if to, ok := aggregateNames[name]; ok {
-		return p.aggregateMySQL(s, &call, to)
+		return aggregateMySQL(p, s, &call, to)
 	}
-	if len(e.Name) > 1 && e.Name[0] != pgCatalog {
+	if len(e.Name) > 1 && e.Name[0] != engine.PGCatalog {
 		call.Name = syntax.Name{e.Name[len(e.Name)-2], name}
 	}
-	if p.catalog.isAggregate(&syntax.FuncCall{Name: syntax.Name{name}}) {
+	if p.Catalog.IsAggregate(&syntax.FuncCall{Name: syntax.Name{name}}) {
 		call.Name = syntax.Name{name}
-		x, err := p.aggregate(s, &call)
-		if err == nil && name == "avg" && x.typ == datum.Numeric {
+		x, err := p.Aggregate(s, &call)
+		if err == nil && name == "avg" && x.Type == datum.Numeric {
 			return shortened(x), nil
 		}
 		return x, err
 	}
-	x, err := p.funcCall(s, &call)
+	x, err := p.FuncCall(s, &call)
 	if err != nil {
 		return nil, err
 	}
@@ -92,15 +93,15 @@ func (p *planner) callMySQL(s *scope, e *syntax.FuncCall) (*expr, error) {
 
 // bounded refuses results that are too long: nested calls could double a text
 // at every level.
-func bounded(e *expr) *expr {
-	if !isString(e.typ) && e.typ != datum.Bytea && e.typ != datum.JSON {
+func bounded(e *engine.Expr) *engine.Expr {
+	if !engine.IsString(e.Type) && e.Type != datum.Bytea && e.Type != datum.JSON {
 		return e
 	}
 	b := *e
-	b.eval = func(x *exec) (datum.Value, error) {
-		v, err := e.eval(x)
-		if err == nil && len(v.Str) > maxTextBytes {
-			return v, errTextTooLong
+	b.Eval = func(x *engine.Exec) (datum.Value, error) {
+		v, err := e.Eval(x)
+		if err == nil && len(v.Str) > engine.MaxTextBytes {
+			return v, engine.ErrTextTooLong
 		}
 		return v, err
 	}
@@ -108,9 +109,9 @@ func bounded(e *expr) *expr {
 }
 
 // shortened gives an average the digits that MySQL's has.
-func shortened(e *expr) *expr {
-	return derive(e.typ, func(x *exec) (datum.Value, error) {
-		v, err := e.eval(x)
+func shortened(e *engine.Expr) *engine.Expr {
+	return engine.Derive(e.Type, func(x *engine.Exec) (datum.Value, error) {
+		v, err := e.Eval(x)
 		if err != nil || !v.Valid {
 			return v, err
 		}
@@ -132,7 +133,7 @@ func roundUp(text string, scale int) string {
 }
 
 // aggregateMySQL maps an aggregate to PostgreSQL's.
-func (p *planner) aggregateMySQL(s *scope, e *syntax.FuncCall, to string) (*expr, error) {
+func aggregateMySQL(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall, to string) (*engine.Expr, error) {
 	call := *e
 	call.Name = syntax.Name{to}
 	call.Args = slices.Clone(e.Args)
@@ -145,7 +146,7 @@ func (p *planner) aggregateMySQL(s *scope, e *syntax.FuncCall, to string) (*expr
 		value := syntax.Arg{}
 		switch len(call.Args) {
 		case 0:
-			return nil, at(e.Pos, parameterCount(e.Name.Last()))
+			return nil, engine.At(e.Pos, parameterCount(e.Name.Last()))
 		case 1:
 			value = call.Args[0]
 		default:
@@ -154,9 +155,9 @@ func (p *planner) aggregateMySQL(s *scope, e *syntax.FuncCall, to string) (*expr
 		value.Value = &syntax.Cast{Pos: e.Pos, X: value.Value, Type: syntax.TypeName{Pos: e.Pos, Name: syntax.Name{"varchar"}}}
 		call.Args = []syntax.Arg{value, separator}
 	}
-	x, err := p.aggregate(s, &call)
-	if err == nil && x.typ == datum.JSONB {
-		x, err = p.coerce(x, datum.JSON, datum.ImplicitCast)
+	x, err := p.Aggregate(s, &call)
+	if err == nil && x.Type == datum.JSONB {
+		x, err = p.Coerce(x, datum.JSON, datum.ImplicitCast)
 	}
 	return x, err
 }
@@ -168,23 +169,23 @@ func parameterCount(name string) error {
 
 // chooseMySQL picks the overload whose argument types are nearest. MySQL
 // converts every argument, so that only their number can be wrong.
-func (p *planner) chooseMySQL(e *syntax.FuncCall, name string, given []*expr, names []string) (*function, []*expr, error) {
+func chooseMySQL(p *engine.Planner, e *syntax.FuncCall, name string, given []*engine.Expr, names []string) (*engine.Function, []*engine.Expr, error) {
 	candidates := overloadsMySQL(name)
 	if len(candidates) == 0 {
-		return nil, nil, p.noFunctionMySQL(e, name)
+		return nil, nil, noFunctionMySQL(p, e, name)
 	}
 	if slices.ContainsFunc(names, func(n string) bool { return n != "" }) {
 		return nil, nil, sqlstate.New(sqlstate.SyntaxError, "%s does not take named arguments", name)
 	}
-	var best *function
+	var best *engine.Function
 	bestScore := -1
 	for _, f := range candidates {
-		if len(given) < f.minArgs() || !f.variadic && len(given) > len(f.args) || e.Star && f.agg == nil {
+		if len(given) < f.MinArgs() || !f.Variadic && len(given) > len(f.Args) || e.Star && f.Aggregate == nil {
 			continue
 		}
 		score, fits := 0, true
 		for i, a := range given {
-			n := nearness(a.typ, f.argType(i))
+			n := nearness(a.Type, f.ArgType(i))
 			fits = fits && n >= 0
 			score += n
 		}
@@ -193,37 +194,37 @@ func (p *planner) chooseMySQL(e *syntax.FuncCall, name string, given []*expr, na
 		}
 	}
 	if best == nil {
-		if f := candidates[0]; f.schema == nextidSchema {
+		if f := candidates[0]; f.Schema == engine.NextidSchema {
 			return nil, nil, sqlstate.New(sqlstate.UndefinedFunction, "Incorrect number of arguments for FUNCTION %s.%s; expected %d, got %d",
-				p.databaseName(), name, len(f.args), len(given)).WithMySQL(1318, "42000")
+				databaseName(p), name, len(f.Args), len(given)).WithMySQL(1318, "42000")
 		}
 		return nil, nil, parameterCount(name)
 	}
-	if best.admin && !plannedFor(p).options.Admin {
+	if best.Admin && !plannedFor(p).options.Admin {
 		return nil, nil, sqlstate.New(sqlstate.InsufficientPrivilege, "execute command denied to user '%s' for routine '%s.%s'",
-			sqlstate.Cut(plannedFor(p).options.User, 64), p.databaseName(), name).WithHint("Connect as a user with the role admin.").WithMySQL(1370, "42000")
+			sqlstate.Cut(plannedFor(p).options.User, 64), databaseName(p), name).WithHint("Connect as a user with the role admin.").WithMySQL(1370, "42000")
 	}
-	p.private = p.private || best.admin
-	if best.typed != nil {
+	p.Private = p.Private || best.Admin
+	if best.Typed != nil {
 		return best, given, nil
 	}
 	args := slices.Clone(given)
-	if name == "sum" && len(args) == 1 && isInteger(args[0].typ) && best.argType(0) != datum.Int8 { // a decimal, as SUM always is
+	if name == "sum" && len(args) == 1 && engine.IsInteger(args[0].Type) && best.ArgType(0) != datum.Int8 { // a decimal, as SUM always is
 		var err error
-		if args[0], err = p.coerce(args[0], datum.Int8, datum.ImplicitCast); err != nil {
+		if args[0], err = p.Coerce(args[0], datum.Int8, datum.ImplicitCast); err != nil {
 			return nil, nil, err
 		}
-		return p.chooseMySQL(e, name, args, names)
+		return chooseMySQL(p, e, name, args, names)
 	}
 	for i, a := range args {
-		t := best.argType(i)
+		t := best.ArgType(i)
 		var err error
 		switch t {
-		case anyElement, anyType:
-			args[i], err = p.resolveUnknown(a)
+		case engine.AnyElement, engine.AnyType:
+			args[i], err = p.ResolveUnknown(a)
 		case datum.AnyArray:
 		default:
-			args[i], err = p.coerce(a, t, datum.ImplicitCast)
+			args[i], err = p.Coerce(a, t, datum.ImplicitCast)
 		}
 		if err != nil {
 			return nil, nil, err
@@ -238,7 +239,7 @@ func nearness(have, want datum.OID) int {
 	info, _ := datum.TypeInfo(want)
 	haveInfo, _ := datum.TypeInfo(have)
 	switch {
-	case want == datum.AnyArray || info.Elem != 0 && !isString(want):
+	case want == datum.AnyArray || info.Elem != 0 && !engine.IsString(want):
 		if haveInfo.Elem == 0 {
 			return -1
 		}
@@ -247,32 +248,32 @@ func nearness(have, want datum.OID) int {
 		return -1
 	case have == want:
 		return 100
-	case want == anyElement || want == anyType:
+	case want == engine.AnyElement || want == engine.AnyType:
 		return 1
-	case isString(have) && isString(want):
+	case engine.IsString(have) && engine.IsString(want):
 		return 90
 	case isMySQLNumber(have) && isMySQLNumber(want):
 		return 50 + min(20, 10*int(kindOf(want))) - 20*max(0, int(kindOf(have))-int(kindOf(want)))
 	case isTemporal(have) && isTemporal(want):
 		return 40
-	case have == datum.Unknown && isString(want):
+	case have == datum.Unknown && engine.IsString(want):
 		return 30
-	case isString(have) && (want == datum.Float8 || want == datum.Timestamp):
+	case engine.IsString(have) && (want == datum.Float8 || want == datum.Timestamp):
 		return 10
 	}
 	return 2
 }
 
 // databaseName is the default database for messages.
-func (p *planner) databaseName() string {
+func databaseName(p *engine.Planner) string {
 	if d := plannedFor(p).mysql.database; d != "" {
 		return sqlstate.Cut(d, maxDatabaseBytes)
 	}
-	return nextidSchema
+	return engine.NextidSchema
 }
 
-func (p *planner) noFunctionMySQL(e *syntax.FuncCall, name string) error {
-	database := p.databaseName()
+func noFunctionMySQL(p *engine.Planner, e *syntax.FuncCall, name string) error {
+	database := databaseName(p)
 	if len(e.Name) > 1 {
 		database = e.Name[len(e.Name)-2]
 	}
@@ -281,7 +282,7 @@ func (p *planner) noFunctionMySQL(e *syntax.FuncCall, name string) error {
 
 // specialCall plans a call whose arguments are not plain expressions. It
 // returns nil, nil for the ordinary way.
-type specialCall func(p *planner, s *scope, e *syntax.FuncCall) (*expr, error)
+type specialCall func(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error)
 
 // specialCalls are the functions with a syntax of their own, see init.
 var specialCalls map[string]specialCall
@@ -296,34 +297,34 @@ func makeSpecialCalls() {
 }
 
 // sequenceCall is NEXTVAL(orders): MariaDB's sequences are named as tables are.
-func sequenceCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
+func sequenceCall(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error) {
 	if len(e.Args) == 0 {
 		return nil, nil
 	}
-	c, ok := unparen(e.Args[0].Value).(*syntax.Column)
+	c, ok := engine.Unparen(e.Args[0].Value).(*syntax.Column)
 	call := *e
 	call.Args = slices.Clone(e.Args)
 	if ok {
 		call.Args[0] = syntax.Arg{Value: &syntax.Literal{Pos: c.Pos, Kind: syntax.StringLiteral, Text: c.Name.Last()}}
 	}
 	if e.Name.Last() == "lastval" && len(call.Args) == 1 {
-		return p.lastValueCall(s, call.Args[0].Value)
+		return lastValueCall(p, s, call.Args[0].Value)
 	}
-	return p.funcCall(s, &call)
+	return p.FuncCall(s, &call)
 }
 
 // positionCall: the parser puts the text first.
-func positionCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
+func positionCall(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error) {
 	if len(e.Args) != 2 {
 		return nil, nil
 	}
 	call := *e
 	call.Name, call.Args = syntax.Name{"instr"}, e.Args
-	return p.funcCall(s, &call)
+	return p.FuncCall(s, &call)
 }
 
 // convertCall is CONVERT(x USING charset): all text is UTF-8.
-func convertCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
+func convertCall(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error) {
 	if len(e.Args) != 2 || e.Args[1].Name != "using" {
 		return nil, nil
 	}
@@ -332,30 +333,30 @@ func convertCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
 	if cs == "" {
 		return nil, sqlstate.New(sqlstate.InvalidParameterValue, "Unknown character set: '%s'", sqlstate.Cut(lit.Text, 64)).WithMySQL(1115, "42000")
 	}
-	x, err := p.expr(s, e.Args[0].Value)
+	x, err := p.Expr(s, e.Args[0].Value)
 	if err != nil {
 		return nil, err
 	}
 	if cs == "binary" {
-		return p.coerce(x, datum.Bytea, datum.ImplicitCast)
+		return p.Coerce(x, datum.Bytea, datum.ImplicitCast)
 	}
-	return p.coerce(x, datum.Text, datum.ImplicitCast)
+	return p.Coerce(x, datum.Text, datum.ImplicitCast)
 }
 
 // constantValue computes an expression that does not depend on the execution.
-func (p *planner) constantValue(e *expr) (datum.Value, bool) {
-	if !e.isConstant() || e.param > 0 {
+func constantValue(p *engine.Planner, e *engine.Expr) (datum.Value, bool) {
+	if !e.IsConstant() || e.Param > 0 {
 		return datum.Value{}, false
 	}
 	x := plannedFor(p).execution(context.Background(), nil)
-	defer x.release()
-	v, err := e.eval(x)
+	defer x.Release()
+	v, err := e.Eval(x)
 	return v, err == nil
 }
 
 // charCall is CHAR(n, … [USING charset]): bytes, or text where a character
 // set is given.
-func charCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
+func charCall(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error) {
 	call := *e
 	call.Args = slices.Clone(e.Args)
 	n := len(call.Args)
@@ -363,50 +364,50 @@ func charCall(p *planner, s *scope, e *syntax.FuncCall) (*expr, error) {
 	if using {
 		call.Args = call.Args[:n-1]
 	}
-	x, err := p.funcCall(s, &call)
+	x, err := p.FuncCall(s, &call)
 	if err == nil && using {
-		x, err = p.coerce(x, datum.Text, datum.ImplicitCast)
+		x, err = p.Coerce(x, datum.Text, datum.ImplicitCast)
 	}
 	return x, err
 }
 
 // castMySQL is CAST(x AS type), CONVERT(x, type) and BINARY x.
-func (p *planner) castMySQL(s *scope, c *syntax.Cast) (*expr, error) {
-	x, err := p.expr(s, c.X)
+func castMySQL(p *engine.Planner, s *engine.Scope, c *syntax.Cast) (*engine.Expr, error) {
+	x, err := p.Expr(s, c.X)
 	if err != nil {
 		return nil, err
 	}
 	name := c.Type.Name.Last()
 	t, ok := castTypes[name]
 	if !ok {
-		return nil, at(c.Type.Pos, sqlstate.New(sqlstate.SyntaxError, "a cast to %s does not exist", sqlstate.Cut(name, 64)))
+		return nil, engine.At(c.Type.Pos, sqlstate.New(sqlstate.SyntaxError, "a cast to %s does not exist", sqlstate.Cut(name, 64)))
 	}
 	mods := c.Type.Mods
 	if name == "unsigned" {
-		return p.castUnsigned(x)
+		return castUnsigned(p, x)
 	}
-	if x.typ == t && len(mods) == 0 && t != datum.Timestamp && t != datum.Time && t != datum.Numeric {
+	if x.Type == t && len(mods) == 0 && t != datum.Timestamp && t != datum.Time && t != datum.Numeric {
 		e := *x
-		e.column, e.keys, e.origin = false, nil, nil
+		e.Column, e.Keys, e.Origin = false, nil, nil
 		return &e, nil
 	}
-	if x, err = p.coerce(x, t, datum.ExplicitCast); err != nil {
-		return nil, at(c.Pos, err)
+	if x, err = p.Coerce(x, t, datum.ExplicitCast); err != nil {
+		return nil, engine.At(c.Pos, err)
 	}
 	limit := int64(-1)
 	if len(mods) > 0 {
 		limit = mods[0]
 	}
 	inner := x
-	out := derive(t, func(x *exec) (datum.Value, error) {
-		v, err := inner.eval(x)
+	out := engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
+		v, err := inner.Eval(x)
 		if err != nil || !v.Valid {
 			return v, err
 		}
-		return x.fitCast(v, t, limit, mods), nil
+		return fitCast(x, v, t, limit, mods), nil
 	}, inner)
 	if t == datum.Timestamp || t == datum.Time {
-		out.mod = int32(max(limit, 0))
+		out.TypeMod = int32(max(limit, 0))
 	}
 	if t == datum.Numeric {
 		scale := int64(0)
@@ -416,7 +417,7 @@ func (p *planner) castMySQL(s *scope, c *syntax.Cast) (*expr, error) {
 		if len(mods) > 1 {
 			scale = mods[1]
 		}
-		out.mod = typeMod(datum.Numeric, []int64{limit, scale})
+		out.TypeMod = engine.TypeMod(datum.Numeric, []int64{limit, scale})
 	}
 	return out, nil
 }
@@ -431,15 +432,15 @@ var castTypes = map[string]datum.OID{
 }
 
 // fitCast cuts a converted value to the length, precision or scale of a cast.
-func (x *exec) fitCast(v datum.Value, t datum.OID, limit int64, mods []int64) datum.Value {
+func fitCast(x *engine.Exec, v datum.Value, t datum.OID, limit int64, mods []int64) datum.Value {
 	switch t {
 	case datum.Text:
 		if r := []rune(v.Str); limit >= 0 && int64(len(r)) > limit {
-			x.warnMySQL(sqlstate.New(sqlstate.StringTooLong, "Truncated incorrect CHAR(%d) value: '%s'", limit, sqlstate.Cut(v.Str, 64)).WithMySQL(1292, "22007"))
+			warnMySQL(x, sqlstate.New(sqlstate.StringTooLong, "Truncated incorrect CHAR(%d) value: '%s'", limit, sqlstate.Cut(v.Str, 64)).WithMySQL(1292, "22007"))
 			v.Str = string(r[:limit])
 		}
 	case datum.Bytea:
-		if limit >= 0 && limit <= maxTextBytes {
+		if limit >= 0 && limit <= engine.MaxTextBytes {
 			if int64(len(v.Str)) > limit {
 				v.Str = v.Str[:limit]
 			}
@@ -465,16 +466,16 @@ func (x *exec) fitCast(v datum.Value, t datum.OID, limit int64, mods []int64) da
 
 // castUnsigned is CAST(x AS UNSIGNED). Our integers are signed: a value above
 // them is an error, not another number.
-func (p *planner) castUnsigned(e *expr) (*expr, error) {
-	if e.typ == datum.Unknown {
-		return p.coerce(e, datum.Int8, datum.ImplicitCast)
+func castUnsigned(p *engine.Planner, e *engine.Expr) (*engine.Expr, error) {
+	if e.Type == datum.Unknown {
+		return p.Coerce(e, datum.Int8, datum.ImplicitCast)
 	}
-	return derive(datum.Int8, func(x *exec) (datum.Value, error) {
-		v, err := e.eval(x)
+	return engine.Derive(datum.Int8, func(x *engine.Exec) (datum.Value, error) {
+		v, err := e.Eval(x)
 		if err != nil || !v.Valid {
 			return datum.Null(datum.Int8), err
 		}
-		n, err := x.mysqlInt(v)
+		n, err := mysqlInt(x, v)
 		if err == nil && n < 0 {
 			err = unsignedTooLarge(uint64(n))
 		}

@@ -4,38 +4,39 @@ import (
 	"strings"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
 
 // collate is x COLLATE name.
-func (p *planner) collate(s *scope, e *syntax.Collate) (*expr, error) {
-	x, err := p.expr(s, e.X)
+func collate(p *engine.Planner, s *engine.Scope, e *syntax.Collate) (*engine.Expr, error) {
+	x, err := p.Expr(s, e.X)
 	if err != nil {
 		return nil, err
 	}
-	if x, err = p.resolveUnknown(x); err != nil {
+	if x, err = p.ResolveUnknown(x); err != nil {
 		return nil, err
 	}
 	name, charset := e.Collation.Last(), charsetOf(e.Collation.Last())
 	if charset == "" {
-		return nil, at(e.Pos, unknownCollation(name))
+		return nil, engine.At(e.Pos, unknownCollation(name))
 	}
 	has := "utf8mb4"
-	if x.typ == datum.Bytea {
+	if x.Type == datum.Bytea {
 		has = "binary"
 	}
 	if charset != has && (has == "binary" || charset != "utf8mb3") {
-		return nil, at(e.Pos, notOfCharset(name, has))
+		return nil, engine.At(e.Pos, notOfCharset(name, has))
 	}
-	if !isString(x.typ) {
-		if x, err = p.coerce(x, datum.Text, datum.ImplicitCast); err != nil {
-			return nil, at(e.Pos, err)
+	if !engine.IsString(x.Type) {
+		if x, err = p.Coerce(x, datum.Text, datum.ImplicitCast); err != nil {
+			return nil, engine.At(e.Pos, err)
 		}
 	}
 	c := *x
-	c.collation = collation{strings.ToLower(name), explicit}
-	c.column, c.keys, c.origin = false, nil, nil
+	c.Collation = engine.Collation{Name: strings.ToLower(name), Strength: engine.Explicit}
+	c.Column, c.Keys, c.Origin = false, nil, nil
 	return &c, nil
 }
 
@@ -49,15 +50,15 @@ func unknownCollation(name string) error {
 }
 
 // coercibility is COERCIBILITY(x): 0 is the strongest.
-func coercibility(_ *planner, es []*expr) (*expr, error) {
-	n := int64(4 - es[0].collation.strength)
+func coercibility(_ *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
+	n := int64(4 - es[0].Collation.Strength)
 	switch e := es[0]; {
-	case e.collation.strength == explicit:
+	case e.Collation.Strength == engine.Explicit:
 		n = 0
-	case e.typ == datum.Unknown && e.lit != nil:
+	case e.Type == datum.Unknown && e.Literal != nil:
 		n = 6
-	case !isString(e.typ) && e.typ != datum.Bytea && e.typ != datum.Unknown:
+	case !engine.IsString(e.Type) && e.Type != datum.Bytea && e.Type != datum.Unknown:
 		n = 5
 	}
-	return constant(datum.MakeInt4(n)), nil
+	return engine.Constant(datum.MakeInt4(n)), nil
 }

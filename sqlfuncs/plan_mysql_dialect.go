@@ -2,56 +2,61 @@ package sqlfuncs
 
 import (
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/syntax"
 )
 
 // mysqlDialect is how MySQL and MariaDB read expressions.
 type mysqlDialect struct{}
 
-func (mysqlDialect) analyse(p *planner, s *scope, e syntax.Expr) (*expr, error) {
-	return p.analyseMySQL(s, e)
+func (mysqlDialect) Analyse(p *engine.Planner, s *engine.Scope, e syntax.Expr) (*engine.Expr, error) {
+	return analyseMySQL(p, s, e)
 }
 
-func (mysqlDialect) choose(p *planner, e *syntax.FuncCall, name string, given []*expr, names []string) (*function, []*expr, error) {
-	return p.chooseMySQL(e, name, given, names)
+func (mysqlDialect) Choose(p *engine.Planner, e *syntax.FuncCall, name string, given []*engine.Expr, names []string) (*engine.Function, []*engine.Expr, error) {
+	return chooseMySQL(p, e, name, given, names)
 }
 
-func (mysqlDialect) isAggregate(p *planner, e *syntax.FuncCall) bool { return isAggregateMySQL(p, e) }
-
-func (mysqlDialect) operator(p *planner, op string, l, r *expr) (*expr, error) {
-	return p.operatorMySQL(op, l, r)
+func (mysqlDialect) IsAggregate(p *engine.Planner, e *syntax.FuncCall) bool {
+	return isAggregateMySQL(p, e)
 }
 
-func (mysqlDialect) comparable(p *planner, l, r *expr) (*expr, *expr, error) {
-	return p.comparableMySQL(l, r)
+func (mysqlDialect) Operator(p *engine.Planner, op string, l, r *engine.Expr) (*engine.Expr, error) {
+	return operatorMySQL(p, op, l, r)
 }
 
-func (mysqlDialect) coerce(p *planner, e *expr, t datum.OID) (*expr, error) {
-	return p.coerceMySQL(e, t)
+func (mysqlDialect) Comparable(p *engine.Planner, l, r *engine.Expr) (*engine.Expr, *engine.Expr, error) {
+	return comparableMySQL(p, l, r)
 }
 
-func (mysqlDialect) truth(p *planner, e *expr) (*expr, error) { return p.truthMySQL(e) }
-
-func (mysqlDialect) common(types []datum.OID) datum.OID { return commonMySQL(types) }
-
-func (mysqlDialect) cast(x *exec, v datum.Value, t datum.OID) (datum.Value, error) {
-	return x.mysqlCast(v, t)
+func (mysqlDialect) Coerce(p *engine.Planner, e *engine.Expr, t datum.OID) (*engine.Expr, error) {
+	return coerceMySQL(p, e, t)
 }
 
-func (mysqlDialect) exact(p *planner) bool { return plannedFor(p).mysql.reading.exact }
-
-func (mysqlDialect) having(p *planner, s *scope, c *syntax.SelectCore, orderBy []syntax.OrderItem) *syntax.SelectCore {
-	return p.havingMySQL(s, c, orderBy)
+func (mysqlDialect) Truth(p *engine.Planner, e *engine.Expr) (*engine.Expr, error) {
+	return truthMySQL(p, e)
 }
 
-func (mysqlDialect) aliased(p *planner, level *scope, name string) (*expr, error) {
-	return p.aliased(level, name)
+func (mysqlDialect) Common(types []datum.OID) datum.OID { return commonMySQL(types) }
+
+func (mysqlDialect) Cast(x *engine.Exec, v datum.Value, t datum.OID) (datum.Value, error) {
+	return mysqlCast(x, v, t)
 }
 
-func (mysqlDialect) output(p *planner, out *output) error { return p.outputMySQL(out) }
+func (mysqlDialect) Exact(p *engine.Planner) bool { return plannedFor(p).mysql.reading.exact }
 
-func (mysqlDialect) label(t syntax.Target) string { return labelMySQL(t) }
+func (mysqlDialect) Having(p *engine.Planner, s *engine.Scope, c *syntax.SelectCore, orderBy []syntax.OrderItem) *syntax.SelectCore {
+	return havingMySQL(p, s, c, orderBy)
+}
 
-func (mysqlDialect) nextValues(p *planner, s *scope, c *syntax.SelectCore, e *syntax.NextValues) (*expr, error) {
+func (mysqlDialect) Aliased(p *engine.Planner, level *engine.Scope, name string) (*engine.Expr, error) {
+	return aliased(p, level, name)
+}
+
+func (mysqlDialect) Output(p *engine.Planner, out *engine.Output) error { return outputMySQL(p, out) }
+
+func (mysqlDialect) Label(t syntax.Target) string { return labelMySQL(t) }
+
+func (mysqlDialect) NextValues(p *engine.Planner, s *engine.Scope, c *syntax.SelectCore, e *syntax.NextValues) (*engine.Expr, error) {
 	return nextValues(p, s, c, e)
 }

@@ -11,6 +11,7 @@ import (
 
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
@@ -21,7 +22,7 @@ type Portal struct {
 	session *Session
 	name    string
 	st      *Statement
-	columns []Column
+	columns []engine.Column
 	formats []int16
 	params  []datum.Value
 
@@ -29,9 +30,9 @@ type Portal struct {
 	isFast   bool   // TryID may answer
 	started  bool
 	done     bool
-	x        *exec
-	rows     rowIter
-	ids      numberRun
+	x        *engine.Exec
+	rows     engine.Rows
+	ids      engine.NumberRun
 	tag      string
 	cursor   bool // made by DECLARE
 	binary   bool // DECLARE … BINARY
@@ -136,7 +137,9 @@ func (p *Portal) init(s *Session, st *Statement, params []datum.Value) {
 	name := p.name
 	s.opened++
 	*p = Portal{session: s, name: name, st: st, columns: st.Columns, params: params, tag: st.tag, fastArg: p.fastArg[:0], opened: s.opened}
-	if f, ok := st.utility.(interface{ columns(*Session) []Column }); ok {
+	if f, ok := st.utility.(interface {
+		columns(*Session) []engine.Column
+	}); ok {
 		p.columns = f.columns(s)
 	}
 	if f, ok := st.utility.(*fetchPlan); ok {
@@ -178,10 +181,10 @@ func (s *Session) bindArgs(st *Statement, args []Arg) (values []datum.Value, siz
 	for _, a := range args {
 		size += len(a.Data)
 	}
-	if err := s.memory.Draw(int64(size) * workFactor); err != nil {
+	if err := s.memory.Draw(int64(size) * engine.WorkFactor); err != nil {
 		return nil, 0, err
 	}
-	defer s.memory.Return(int64(size) * workFactor)
+	defer s.memory.Return(int64(size) * engine.WorkFactor)
 	values = make([]datum.Value, len(args))
 	for i, a := range args {
 		t := st.Params[i]
@@ -211,7 +214,7 @@ func (p *Portal) keeps(size int, plan int64, values []datum.Value) error {
 		return err
 	}
 	p.bytes = size
-	memory := plan + int64(sizeOfRow(values))
+	memory := plan + int64(engine.SizeOfRow(values))
 	if err := p.session.memory.Draw(memory); err != nil {
 		return err
 	}
@@ -324,7 +327,7 @@ func (p *Portal) Statement() *Statement { return p.st }
 
 // Columns returns the result columns, nil when it returns no rows. For
 // FETCH and EXECUTE they are known only here, not in the Statement.
-func (p *Portal) Columns() []Column { return p.columns }
+func (p *Portal) Columns() []engine.Column { return p.columns }
 
 // Binary reports whether column i is wanted in binary.
 func (p *Portal) Binary(i int) bool {
@@ -363,7 +366,7 @@ func (p *Portal) start(ctx context.Context) error {
 		p.params = []datum.Value{datum.MakeString(p.st.Params[0], string(p.fastArg))}
 	}
 	x := p.session.execution(ctx, p.params)
-	x.caller, x.tag = p, p.tag
+	x.Caller, x.Tag = p, p.tag
 	p.x = x
 	if p.st.Empty() {
 		p.done = true
@@ -371,17 +374,17 @@ func (p *Portal) start(ctx context.Context) error {
 	}
 	if p.st.utility != nil {
 		rows, err := p.st.utility.run(x)
-		p.tag, p.rows = x.tag, rows
+		p.tag, p.rows = x.Tag, rows
 		p.done = rows == nil
 		return err
 	}
-	if q := p.st.query; q.ids != nil && p.IDs() {
+	if q := p.st.query; q.IDs != nil && p.IDs() {
 		var err error
-		p.ids, err = q.ids(x)
+		p.ids, err = q.IDs(x)
 		return err
 	}
 	var err error
-	p.rows, err = p.st.query.open(x)
+	p.rows, err = p.st.query.Open(x)
 	return err
 }
 
@@ -421,15 +424,15 @@ func (p *Portal) pull(ctx context.Context) ([]datum.Value, error) {
 			return nil, io.EOF
 		}
 	}
-	p.x.ctx = ctx
+	p.x.Ctx = ctx
 	if p.ids != nil {
-		r, err := p.ids.next(p.x, 1)
+		r, err := p.ids.Next(p.x, 1)
 		if err != nil {
 			return nil, p.failed(err)
 		}
-		return append(p.x.idRow[:0], datum.MakeInt8(r.First)), nil
+		return append(p.x.IDRow[:0], datum.MakeInt8(r.First)), nil
 	}
-	row, err := p.rows.next(p.x)
+	row, err := p.rows.Next(p.x)
 	if err != nil {
 		return nil, p.failed(err)
 	}
@@ -443,7 +446,7 @@ func (p *Portal) failed(err error) error {
 		p.session.endStatement(p.st, int64(p.position))
 		return io.EOF
 	}
-	err = clientError(p.x.ctx, err)
+	err = clientError(p.x.Ctx, err)
 	if p.session.dialect == syntax.MySQL {
 		p.session.noteError(err)
 	}
@@ -453,19 +456,19 @@ func (p *Portal) failed(err error) error {
 func (p *Portal) finish() {
 	p.done = true
 	if p.rows != nil {
-		p.rows.close()
+		p.rows.Close()
 		p.rows = nil
 	}
 	p.ids = nil
 	if p.x != nil && !p.buffer {
-		p.x.release()
+		p.x.Release()
 	}
 }
 
 // IDs reports whether the result is one bigint column of ids that NextIDs
 // can return as runs.
 func (p *Portal) IDs() bool {
-	return !p.buffer && p.st.query != nil && p.st.query.ids != nil && p.session.selectLimit(p.st) < 0
+	return !p.buffer && p.st.query != nil && p.st.query.IDs != nil && p.session.selectLimit(p.st) < 0
 }
 
 // NextIDs returns up to max rows of an IDs portal as one run, io.EOF after
@@ -479,8 +482,8 @@ func (p *Portal) NextIDs(ctx context.Context, max int64) (generator.Range, error
 			return generator.Range{}, p.failed(err)
 		}
 	}
-	p.x.ctx = ctx
-	r, err := p.ids.next(p.x, max)
+	p.x.Ctx = ctx
+	r, err := p.ids.Next(p.x, max)
 	if err != nil {
 		return r, p.failed(err)
 	}
@@ -494,7 +497,7 @@ func (p *Portal) AppendTag(dst []byte, rows int64) []byte {
 	switch p.tag {
 	case "SELECT", "FETCH", "COPY", "MOVE":
 		if p.tag == "MOVE" {
-			rows = p.x.moved
+			rows = p.x.Moved
 		}
 		dst = append(dst, p.tag...)
 		dst = append(dst, ' ')
@@ -510,13 +513,13 @@ func (p *Portal) Copy() *CopyOut { return p.st.copy }
 // Close ends the portal.
 func (p *Portal) Close() {
 	if p.rows != nil {
-		p.rows.close()
+		p.rows.Close()
 		p.rows = nil
 	}
 	p.done = true
 	p.buffered, p.params = nil, nil
 	if p.x != nil {
-		p.x.release()
+		p.x.Release()
 	}
 	if p.bytes > 0 {
 		p.session.giveRoom(p.bytes)

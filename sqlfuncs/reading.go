@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
@@ -54,7 +55,7 @@ func (s *Session) followVariables() (cacheIndex int) {
 	m := &s.mysql
 	sqlMode, _ := s.vars.get("sql_mode")
 	collation, _ := s.vars.get("collation_connection")
-	m.reading = mysqlReading{mode: modeOf(sqlMode), exact: isBinaryCollation(collation)}
+	m.reading = mysqlReading{mode: modeOf(sqlMode), exact: engine.IsBinaryCollation(collation)}
 	limit, _ := s.vars.get("sql_select_limit")
 	n, err := strconv.ParseInt(limit, 10, 64)
 	if m.rowsAtMost = n; err != nil { // 18446744073709551615

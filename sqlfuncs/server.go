@@ -10,6 +10,7 @@ import (
 	"nextid/generator/layout"
 	"nextid/generator/uuid"
 	"nextid/sqlfuncs/account"
+	"nextid/sqlfuncs/engine"
 )
 
 // Config configures a Server. Registry is required.
@@ -88,7 +89,7 @@ func (l Limits) withDefaults() Limits {
 type Server struct {
 	registry     *generator.Registry
 	memory       *account.Server
-	catalog      *catalog
+	catalog      *engine.Catalog
 	version      string
 	limits       Limits
 	clock        generator.Clock
@@ -123,7 +124,7 @@ func NewServer(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		registry: cfg.Registry, catalog: &catalog{functions: functions, domains: domainTypes()}, memory: account.NewServer(cfg.Memory), version: cfg.Version, limits: cfg.Limits.withDefaults(),
+		registry: cfg.Registry, catalog: &engine.Catalog{Functions: functions, Domains: domainTypes()}, memory: account.NewServer(cfg.Memory), version: cfg.Version, limits: cfg.Limits.withDefaults(),
 		clock: cfg.Clock, layout: l, uuids: uuid.NewSource(cfg.Clock), nodes: cfg.Nodes, trail: cfg.Trail,
 		takeover: cfg.Takeover, variables: cfg.Variables,
 	}

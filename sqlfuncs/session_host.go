@@ -6,6 +6,7 @@ import (
 
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/syntax"
 )
 
@@ -13,14 +14,14 @@ import (
 type host struct{ s *Session }
 
 // sessionOf is the session for which a statement runs.
-func sessionOf(x *exec) *Session { return x.host.(host).s }
+func sessionOf(x *engine.Exec) *Session { return x.Host.(host).s }
 
 // plannedFor is the session for which a statement is planned.
-func plannedFor(p *planner) *Session { return p.host.(host).s }
+func plannedFor(p *engine.Planner) *Session { return p.Host.(host).s }
 
 // portalOf is the portal for which a statement runs, nil if it has none.
-func portalOf(x *exec) *Portal {
-	p, _ := x.caller.(*Portal)
+func portalOf(x *engine.Exec) *Portal {
+	p, _ := x.Caller.(*Portal)
 	return p
 }
 
@@ -30,27 +31,27 @@ func (h host) Memory() *account.Session { return h.s.memory }
 func (h host) Planned(n int) error      { return h.s.planned(n) }
 func (h host) Admin() bool              { return h.s.options.Admin }
 
-func (h host) Table(p *planner, name syntax.Name) (*table, error) {
-	if p.mysql {
-		return p.lookupTable(name)
+func (h host) Table(p *engine.Planner, name syntax.Name) (*engine.Table, error) {
+	if p.MySQL {
+		return lookupTable(p, name)
 	}
 	t, err := h.s.server.lookupTable(name)
 	public := len(name) == 1 || name[len(name)-2] == "public"
-	if err != nil && public && p.isGenerator(name.Last()) {
+	if err != nil && public && isGenerator(p, name.Last()) {
 		return h.s.server.sequenceTable(name.Last()), nil
 	}
 	return t, err
 }
 
 // execution begins the execution of a statement.
-func (s *Session) execution(ctx context.Context, params []datum.Value) *exec {
-	x := newExec(ctx, host{s}, s.expressions(), params)
+func (s *Session) execution(ctx context.Context, params []datum.Value) *engine.Exec {
+	x := engine.NewExec(ctx, host{s}, s.expressions(), params)
 	s.env.Now = transactionNow(x) // what 'now'::timestamp means
 	return x
 }
 
 // expressions is how the session's dialect reads expressions.
-func (s *Session) expressions() dialect {
+func (s *Session) expressions() engine.Dialect {
 	if s.dialect == syntax.MySQL {
 		return mysqlDialect{}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
@@ -15,7 +16,7 @@ import (
 type Statement struct {
 	Text    string
 	Params  []datum.OID
-	Columns []Column // nil: returns no rows
+	Columns []engine.Column // nil: returns no rows
 
 	// Memo holds what a protocol encoded once for this statement, e.g. its
 	// RowDescription. The protocols agree on the slots: 0 and 1 are
@@ -23,15 +24,15 @@ type Statement struct {
 	Memo [4]atomic.Pointer[[]byte]
 
 	tree    syntax.Statement
-	query   *queryPlan // rows come from here; nil for utility statements
-	utility utility    // what a statement without a query does
-	tag     string     // command tag; "SELECT" gets the row count
-	copy    *CopyOut   // COPY … TO STDOUT
-	fast    *fastID    // SELECT next_id(name)
-	openIDs []int      // numbers of parameters that may be any id
-	exits   bool       // COMMIT, ROLLBACK, …: allowed in a failed transaction
-	shared  bool       // does not depend on the session that planned it
-	cost    int64      // bytes that its tree and plan hold, at most
+	query   *engine.QueryPlan // rows come from here; nil for utility statements
+	utility utility           // what a statement without a query does
+	tag     string            // command tag; "SELECT" gets the row count
+	copy    *CopyOut          // COPY … TO STDOUT
+	fast    *fastID           // SELECT next_id(name)
+	openIDs []int             // numbers of parameters that may be any id
+	exits   bool              // COMMIT, ROLLBACK, …: allowed in a failed transaction
+	shared  bool              // does not depend on the session that planned it
+	cost    int64             // bytes that its tree and plan hold, at most
 
 	keepsWarnings bool // SHOW WARNINGS: does not clear what it shows
 
@@ -107,34 +108,34 @@ func (s *Session) mayHold(n int) error {
 }
 
 // planner returns a planner for a text.
-func (s *Session) planner(source string) *planner {
-	return &planner{host: host{s}, catalog: s.server.catalog, dialect: s.expressions(), source: source, mysql: s.dialect == syntax.MySQL}
+func (s *Session) planner(source string) *engine.Planner {
+	return &engine.Planner{Host: host{s}, Catalog: s.server.catalog, Dialect: s.expressions(), Source: source, MySQL: s.dialect == syntax.MySQL}
 }
 
 // plan analyses one parsed statement.
 func (s *Session) plan(tree syntax.Statement, text, source string, params []datum.OID) (*Statement, error) {
 	p := s.planner(source)
-	p.declared = params
-	return p.plan(tree, text)
+	p.Declared = params
+	return plan(p, tree, text)
 }
 
 // planSimple analyses one statement of a simple query, which has no
 // parameters.
 func (s *Session) planSimple(tree syntax.Statement, text, source string) (*Statement, error) {
 	p := s.planner(source)
-	p.simple = true
-	return p.plan(tree, text)
+	p.Simple = true
+	return plan(p, tree, text)
 }
 
-func (p *planner) plan(tree syntax.Statement, text string) (*Statement, error) {
+func plan(p *engine.Planner, tree syntax.Statement, text string) (*Statement, error) {
 	st := &Statement{Text: text, tree: tree, shared: true}
-	if err := p.statement(st, tree); err != nil {
-		return nil, p.located(err)
+	if err := planStatement(p, st, tree); err != nil {
+		return nil, p.Located(err)
 	}
 	st.cost = plannedFor(p).planning
-	st.Params = p.finishParams()
-	for _, n := range p.openIDs {
-		if p.uses[n-1] == 1 { // nothing else takes it for a number
+	st.Params = p.FinishParams()
+	for _, n := range p.OpenIDs {
+		if p.Uses[n-1] == 1 { // nothing else takes it for a number
 			st.openIDs = append(st.openIDs, n)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 )
 
 // catalogFiles are facts about PostgreSQL 15's system catalogs: names, OIDs,
@@ -46,8 +47,8 @@ func catalogFile(name string) string {
 	return string(text)
 }
 
-func readRelations() []table {
-	var out []table
+func readRelations() []engine.Table {
+	var out []engine.Table
 	for line := range strings.Lines(catalogFile("relations.tsv")) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		if len(f) < 5 {
@@ -57,11 +58,11 @@ func readRelations() []table {
 		if err != nil {
 			panic(err)
 		}
-		t := table{schema: f[0], name: f[1], oid: uint32(oid), kind: f[3][0], catalog: true}
-		t.columns = columnsOf(f[4], typeOfColumn)
-		for i, c := range t.columns {
-			if isCatalogKey(c.name) {
-				t.keys = append(t.keys, i)
+		t := engine.Table{Schema: f[0], Name: f[1], OID: uint32(oid), Kind: f[3][0], Catalog: true}
+		t.Columns = engine.ColumnsOf(f[4], typeOfColumn)
+		for i, c := range t.Columns {
+			if isCatalogKey(c.Name) {
+				t.Keys = append(t.Keys, i)
 			}
 		}
 		out = append(out, t)
@@ -201,23 +202,23 @@ var catalogConstants = map[string][]any{
 
 // fileRows reads the rows of a catalog from its file, in the order of the
 // table's columns.
-func fileRows(t *table) [][]datum.Value {
-	head, lines := readTSV(t.name + ".tsv")
+func fileRows(t *engine.Table) [][]datum.Value {
+	head, lines := readTSV(t.Name + ".tsv")
 	rows := make([][]datum.Value, len(lines))
 	places := make([]int, len(head))
 	for i, name := range head {
-		places[i] = t.column(name)
+		places[i] = t.Column(name)
 	}
-	blank := t.rowOf(catalogConstants[t.name]...)
+	blank := rowOf(t, catalogConstants[t.Name]...)
 	for i, line := range lines {
 		row := slices.Clone(blank)
 		for j, text := range line {
 			if text == "" {
 				continue
 			}
-			v, err := datum.ParseText(t.columns[places[j]].typ, text, nil)
+			v, err := datum.ParseText(t.Columns[places[j]].Type, text, nil)
 			if err != nil {
-				panic(fmt.Sprintf("catalog/%s.tsv: %s: %v", t.name, head[j], err))
+				panic(fmt.Sprintf("catalog/%s.tsv: %s: %v", t.Name, head[j], err))
 			}
 			row[places[j]] = v
 		}
@@ -227,29 +228,29 @@ func fileRows(t *table) [][]datum.Value {
 }
 
 // emptyRow is a row of NULLs.
-func (t *table) emptyRow() []datum.Value {
-	row := make([]datum.Value, len(t.columns))
-	for i, c := range t.columns {
-		row[i] = datum.Null(c.typ)
+func emptyRow(t *engine.Table) []datum.Value {
+	row := make([]datum.Value, len(t.Columns))
+	for i, c := range t.Columns {
+		row[i] = datum.Null(c.Type)
 	}
 	return row
 }
 
 // rowOf makes a row: zero, false or empty where a column cannot be NULL, else
 // NULL, but for the given pairs of column name and value.
-func (t *table) rowOf(pairs ...any) []datum.Value {
+func rowOf(t *engine.Table, pairs ...any) []datum.Value {
 	shape, ok := rowShapes.Load(t)
 	if !ok {
-		shape, _ = rowShapes.LoadOrStore(t, t.shape())
+		shape, _ = rowShapes.LoadOrStore(t, shapeOf(t))
 	}
 	s := shape.(*rowShape)
 	row := slices.Clone(s.zero)
 	for i := 0; i < len(pairs); i += 2 {
 		c, ok := s.column[pairs[i].(string)]
 		if !ok {
-			panic(t.name + " has no column " + pairs[i].(string))
+			panic(t.Name + " has no column " + pairs[i].(string))
 		}
-		row[c] = catalogValue(t.columns[c].typ, pairs[i+1])
+		row[c] = catalogValue(t.Columns[c].Type, pairs[i+1])
 	}
 	return row
 }
@@ -262,18 +263,18 @@ type rowShape struct {
 
 var rowShapes sync.Map // by table
 
-func (t *table) shape() *rowShape {
-	s := &rowShape{zero: t.emptyRow(), column: map[string]int{}}
-	for i, c := range t.columns {
-		s.column[c.name] = i
-		if c.null {
+func shapeOf(t *engine.Table) *rowShape {
+	s := &rowShape{zero: emptyRow(t), column: map[string]int{}}
+	for i, c := range t.Columns {
+		s.column[c.Name] = i
+		if c.Null {
 			continue
 		}
-		switch c.typ {
+		switch c.Type {
 		case datum.Text, datum.Name, datum.Char:
-			s.zero[i] = datum.MakeString(c.typ, "")
+			s.zero[i] = datum.MakeString(c.Type, "")
 		case datum.Bool, datum.Oid, datum.Int2, datum.Int4, datum.Int8, datum.Float4, datum.Xid, datum.RegProc:
-			s.zero[i] = datum.Value{Type: c.typ, Valid: true}
+			s.zero[i] = datum.Value{Type: c.Type, Valid: true}
 		}
 	}
 	return s
@@ -282,7 +283,7 @@ func (t *table) shape() *rowShape {
 func catalogValue(t datum.OID, v any) datum.Value {
 	switch v := v.(type) {
 	case string:
-		if isString(t) {
+		if engine.IsString(t) {
 			return datum.MakeString(t, v)
 		}
 		d, err := datum.ParseText(t, v, nil)
@@ -353,45 +354,45 @@ func (s *catalogRowSet) byColumn(column int) map[string][]int {
 }
 
 // scanCatalog reads a catalog.
-func scanCatalog(t *table) func(*exec, []keyValues) (rowIter, error) {
-	return func(x *exec, keys []keyValues) (rowIter, error) {
+func scanCatalog(t *engine.Table) func(*engine.Exec, []engine.KeyValues) (engine.Rows, error) {
+	return func(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
 		for i, k := range keys {
-			if k.fixed {
-				rows, err := x.catalogRows(t, t.keys[i], k.values)
-				return &sliceRows{rows: rows}, err
+			if k.Fixed {
+				rows, err := catalogRows(x, t, t.Keys[i], k.Values)
+				return &engine.SliceRows{Rows: rows}, err
 			}
 		}
-		set, err := x.catalog(t)
+		set, err := catalogOf(x, t)
 		if err != nil {
 			return nil, err
 		}
-		if s := t.source(); s == nil || s.relation == nil {
-			return &sliceRows{rows: set.rows}, nil
+		if s := sourceOf(t); s == nil || s.relation == nil {
+			return &engine.SliceRows{Rows: set.rows}, nil
 		}
-		relations, err := x.dynamicRelations()
+		relations, err := dynamicRelations(x)
 		if err != nil {
 			return nil, err
 		}
-		return &catalogIter{t: t, sliceRows: sliceRows{rows: set.rows}, relations: relations.list}, nil
+		return &catalogIter{t: t, SliceRows: engine.SliceRows{Rows: set.rows}, relations: relations.list}, nil
 	}
 }
 
 // catalogIter yields rows that are there, then those about relations, which
 // it makes one relation at a time: there may be very many generators.
 type catalogIter struct {
-	sliceRows
-	t         *table
+	engine.SliceRows
+	t         *engine.Table
 	relations []relation
 }
 
-func (c *catalogIter) next(x *exec) ([]datum.Value, error) {
+func (c *catalogIter) Next(x *engine.Exec) ([]datum.Value, error) {
 	for {
-		row, err := c.sliceRows.next(x)
+		row, err := c.SliceRows.Next(x)
 		if !errors.Is(err, io.EOF) || len(c.relations) == 0 {
 			return row, err
 		}
-		c.i = 0
-		if c.rows, err = c.t.source().relation(c.t, &c.relations[0]); err != nil {
+		c.I = 0
+		if c.Rows, err = sourceOf(c.t).relation(c.t, &c.relations[0]); err != nil {
 			return nil, err
 		}
 		c.relations = c.relations[1:]
@@ -399,18 +400,18 @@ func (c *catalogIter) next(x *exec) ([]datum.Value, error) {
 }
 
 // catalogRows returns the rows of a catalog with one of the values in a key column.
-func (x *exec) catalogRows(t *table, column int, values []datum.Value) ([][]datum.Value, error) {
-	set, err := x.catalog(t)
+func catalogRows(x *engine.Exec, t *engine.Table, column int, values []datum.Value) ([][]datum.Value, error) {
+	set, err := catalogOf(x, t)
 	if err != nil {
 		return nil, err
 	}
 	rows := set.find(column, values)
-	s := t.source()
-	builtIn := func(v datum.Value) bool { return !isString(v.Type) && v.Int < firstSequenceOID }
+	s := sourceOf(t)
+	builtIn := func(v datum.Value) bool { return !engine.IsString(v.Type) && v.Int < firstSequenceOID }
 	if s == nil || s.relation == nil || !slices.ContainsFunc(values, func(v datum.Value) bool { return !builtIn(v) }) {
 		return rows, nil // no need to ask the store for the generators
 	}
-	relations, err := x.dynamicRelations()
+	relations, err := dynamicRelations(x)
 	if err != nil {
 		return nil, err
 	}
@@ -420,7 +421,7 @@ func (x *exec) catalogRows(t *table, column int, values []datum.Value) ([][]datu
 			return nil, err
 		}
 		for _, row := range more {
-			if holdsValue(values, row[column]) {
+			if engine.HoldsValue(values, row[column]) {
 				rows = append(rows, row)
 			}
 		}
@@ -429,12 +430,12 @@ func (x *exec) catalogRows(t *table, column int, values []datum.Value) ([][]datu
 }
 
 // catalog returns the rows of a catalog that are not about generators.
-func (x *exec) catalog(t *table) (*catalogRowSet, error) {
-	s := t.source()
+func catalogOf(x *engine.Exec, t *engine.Table) (*catalogRowSet, error) {
+	s := sourceOf(t)
 	if s == nil || s.rows == nil {
 		return staticCatalog(t), nil
 	}
-	if set, ok := x.memo[t].(*catalogRowSet); ok {
+	if set, ok := x.Memo[t].(*catalogRowSet); ok {
 		return set, nil
 	}
 	rows, err := s.rows(x, t)
@@ -442,12 +443,12 @@ func (x *exec) catalog(t *table) (*catalogRowSet, error) {
 		return nil, err
 	}
 	for _, row := range rows {
-		if err := x.holdRow(row); err != nil {
+		if err := x.HoldRow(row); err != nil {
 			return nil, err
 		}
 	}
 	set := &catalogRowSet{rows: rows}
-	x.remember(t, set)
+	x.Remember(t, set)
 	return set, nil
 }
 
@@ -455,12 +456,12 @@ func (x *exec) catalog(t *table) (*catalogRowSet, error) {
 var staticRows sync.Map
 
 // staticCatalog is the rows of a catalog that never change.
-func staticCatalog(t *table) *catalogRowSet {
+func staticCatalog(t *engine.Table) *catalogRowSet {
 	if set, ok := staticRows.Load(t); ok {
 		return set.(*catalogRowSet)
 	}
 	rows := fileRows
-	if s := t.source(); s != nil && s.fixed != nil {
+	if s := sourceOf(t); s != nil && s.fixed != nil {
 		rows = s.fixed
 	}
 	set, _ := staticRows.LoadOrStore(t, &catalogRowSet{rows: rows(t)})

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/syntax"
 )
 
@@ -61,7 +62,7 @@ func readProcs() procIndex {
 		}
 	}
 	for i, f := range allFunctions() {
-		if _, isType := datum.TypeByName(f.name); f.schema == pgCatalog && (isType || syntax.IsKeyword(f.name) || x.byName[f.name] != nil) {
+		if _, isType := datum.TypeByName(f.Name); f.Schema == engine.PGCatalog && (isType || syntax.IsKeyword(f.Name) || x.byName[f.Name] != nil) {
 			continue // COALESCE and CURRENT_USER are no functions, casts are in pg_cast
 		}
 		p := ownProc(f)
@@ -73,7 +74,7 @@ func readProcs() procIndex {
 
 // knownProc reads a line of pg_proc.tsv.
 func knownProc(head, row []string) *proc {
-	p := &proc{schema: schemaOIDs[pgCatalog], kind: 'f', volatile: byte(immutable), parallel: 's', strict: true}
+	p := &proc{schema: schemaOIDs[engine.PGCatalog], kind: 'f', volatile: byte(engine.Immutable), parallel: 's', strict: true}
 	for i, text := range row {
 		if text == "" {
 			continue
@@ -124,15 +125,15 @@ func knownProc(head, row []string) *proc {
 }
 
 // ownProc describes a function that PostgreSQL does not have.
-func ownProc(f *function) *proc {
+func ownProc(f *engine.Function) *proc {
 	p := &proc{
-		schema: schemaOIDs[f.schema], name: f.name, result: f.result, set: f.set, kind: 'f', volatile: byte(f.volatile), parallel: 'u',
-		strict: !f.nullable, help: f.help,
+		schema: schemaOIDs[f.Schema], name: f.Name, result: f.Result, set: f.Set, kind: 'f', volatile: byte(f.Volatile), parallel: 'u',
+		strict: !f.Nullable, help: f.Help,
 	}
-	if f.schema == nextidSchema {
+	if f.Schema == engine.NextidSchema {
 		p.schema = schemaOIDs["public"] // where those of an extension would be
 	}
-	if f.agg != nil {
+	if f.Aggregate != nil {
 		p.kind = 'a'
 	}
 	if p.result == datum.Invalid {
@@ -143,9 +144,9 @@ func ownProc(f *function) *proc {
 		p.all, p.modes, p.names = append(p.all, typ), p.modes+string(mode), append(p.names, name)
 		named = named || name != ""
 	}
-	for i, a := range f.args {
-		typ, mode := a.typ, byte('i')
-		if f.variadic && i == len(f.args)-1 { // it takes an array
+	for i, a := range f.Args {
+		typ, mode := a.Type, byte('i')
+		if f.Variadic && i == len(f.Args)-1 { // it takes an array
 			mode, p.variadic = 'v', typ
 			info, _ := datum.TypeInfo(typ)
 			if info.Array != 0 {
@@ -154,21 +155,21 @@ func ownProc(f *function) *proc {
 				p.variadic = info.Elem
 			}
 		}
-		add(mode, a.name, typ)
+		add(mode, a.Name, typ)
 		p.in = append(p.in, typ)
-		if a.optional {
+		if a.Optional {
 			p.defaults++
 		}
 	}
-	for _, c := range f.columns {
+	for _, c := range f.Columns {
 		switch {
-		case f.set:
-			add('t', c.name, c.typ)
+		case f.Set:
+			add('t', c.Name, c.Type)
 		case p.result == datum.Record:
-			add('o', c.name, c.typ)
+			add('o', c.Name, c.Type)
 		}
 	}
-	if f.set {
+	if f.Set {
 		p.rows = 1000
 	}
 	if !named {
@@ -177,7 +178,7 @@ func ownProc(f *function) *proc {
 	return p
 }
 
-func procRows(t *table) [][]datum.Value {
+func procRows(t *engine.Table) [][]datum.Value {
 	rows := make([][]datum.Value, len(procs().list))
 	for i, p := range procs().list {
 		rows[i] = p.row(t)
@@ -186,7 +187,7 @@ func procRows(t *table) [][]datum.Value {
 }
 
 // row is a row of pg_proc.
-func (p *proc) row(t *table) []datum.Value {
+func (p *proc) row(t *engine.Table) []datum.Value {
 	pairs := []any{
 		"oid", p.oid, "proname", p.name, "pronamespace", p.schema, "proowner", ownerOID, "prolang", internalLanguage, "procost", 1,
 		"prorows", p.rows, "provariadic", p.variadic, "prokind", p.kind, "proisstrict", p.strict, "proretset", p.set,
@@ -214,7 +215,7 @@ func (p *proc) row(t *table) []datum.Value {
 		}
 		pairs = append(pairs, "proargdefaults", datum.MakeString(datum.PgNodeTree, strings.Join(list, ", ")))
 	}
-	return t.rowOf(pairs...)
+	return rowOf(t, pairs...)
 }
 
 func oidArray(t datum.OID, oids []datum.OID) datum.Value {
@@ -235,6 +236,6 @@ func procsNamed(parts []string) []*proc {
 	}
 	schema := parts[len(parts)-2]
 	return slices.DeleteFunc(slices.Clone(found), func(p *proc) bool {
-		return p.schema != schemaOIDs[schema] && (schema != nextidSchema || p.schema != schemaOIDs["public"])
+		return p.schema != schemaOIDs[schema] && (schema != engine.NextidSchema || p.schema != schemaOIDs["public"])
 	})
 }

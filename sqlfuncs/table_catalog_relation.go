@@ -9,6 +9,7 @@ import (
 
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 )
 
 // OIDs that clients write as numbers, because PostgreSQL has fixed them.
@@ -28,7 +29,7 @@ const (
 
 // relation is a row of pg_class.
 type relation struct {
-	*table
+	*engine.Table
 	generator *generator.Definition // a sequence's, or NAME_id's; nil for our other tables
 }
 
@@ -43,7 +44,7 @@ var sequenceKinds = map[string]bool{
 const maxIdentifier = 63
 
 // sequenceColumns are the columns of every sequence.
-var sequenceColumns = columnList("last_value:int8! log_cnt:int8! is_called:bool!")
+var sequenceColumns = engine.ColumnList("last_value:int8! log_cnt:int8! is_called:bool!")
 
 // relationSet is the relations of the generators: NAME_id, and the name itself
 // as a sequence.
@@ -59,16 +60,16 @@ type relationsOfStatement struct{}
 
 // dynamicRelations are the relations of the generators as they stand for this
 // statement.
-func (x *exec) dynamicRelations() (*relationSet, error) {
-	if set, ok := x.memo[relationsOfStatement{}].(*relationSet); ok {
+func dynamicRelations(x *engine.Exec) (*relationSet, error) {
+	if set, ok := x.Memo[relationsOfStatement{}].(*relationSet); ok {
 		return set, nil
 	}
-	definitions, err := x.registry().Numbered(x.ctx)
+	definitions, err := registryOf(x).Numbered(x.Ctx)
 	if err != nil {
 		return nil, err
 	}
 	set := sessionOf(x).server.relationSet(definitions)
-	x.remember(relationsOfStatement{}, set)
+	x.Remember(relationsOfStatement{}, set)
 	return set, nil
 }
 
@@ -87,16 +88,16 @@ func (s *Server) relationSet(definitions []generator.Definition) *relationSet {
 		}
 		if sequenceKinds[d.Kind] && tables["public."+d.Name] == nil {
 			set.list = append(set.list, relation{
-				table: &table{schema: "public", name: d.Name, oid: oid, kind: 'S', columns: sequenceColumns}, generator: d,
+				Table: &engine.Table{Schema: "public", Name: d.Name, OID: oid, Kind: 'S', Columns: sequenceColumns}, generator: d,
 			})
 		}
-		if name := d.Name + idTableSuffix; len(name) <= maxIdentifier && tables["public."+name] == nil {
-			set.list = append(set.list, relation{table: s.singleIDTable(name, d.Name), generator: d})
+		if name := d.Name + engine.IDTableSuffix; len(name) <= maxIdentifier && tables["public."+name] == nil {
+			set.list = append(set.list, relation{Table: s.singleIDTable(name, d.Name), generator: d})
 		}
 	}
 	for i := range set.list {
 		r := &set.list[i]
-		set.byOID[r.oid], set.byName[r.name] = r, r
+		set.byOID[r.OID], set.byName[r.Name] = r, r
 	}
 	s.relations.Store(set)
 	return set
@@ -112,7 +113,7 @@ func (s *relationSet) about(values []datum.Value) []*relation {
 		}
 	}
 	for _, v := range values {
-		if isString(v.Type) {
+		if engine.IsString(v.Type) {
 			add(s.byName[v.Str])
 			add(s.byName[strings.TrimPrefix(v.Str, "_")]) // the type of arrays of its rows
 		} else {
@@ -124,9 +125,9 @@ func (s *relationSet) about(values []datum.Value) []*relation {
 
 // catalogSource says where the rows of a catalog come from.
 type catalogSource struct {
-	fixed    func(t *table) [][]datum.Value                            // those that are always there; nil: of the file
-	relation func(t *table, r *relation) ([][]datum.Value, error)      // those about a relation of a generator
-	rows     func(x *exec, t *table) (rows [][]datum.Value, err error) // all of them, made anew for each statement
+	fixed    func(t *engine.Table) [][]datum.Value                                   // those that are always there; nil: of the file
+	relation func(t *engine.Table, r *relation) ([][]datum.Value, error)             // those about a relation of a generator
+	rows     func(x *engine.Exec, t *engine.Table) (rows [][]datum.Value, err error) // all of them, made anew for each statement
 }
 
 // catalogSources are the catalogs that are about nextid, by name.
@@ -135,11 +136,11 @@ var catalogSources map[string]*catalogSource
 func init() { // an init: the functions refer to the tables
 	for _, t := range tables {
 		switch {
-		case t.scan != nil:
-		case relationViews[t.schema+"."+t.name] != nil:
-			t.scan = scanRelations(t)
+		case t.Scan != nil:
+		case relationViews[t.Schema+"."+t.Name] != nil:
+			t.Scan = scanRelations(t)
 		default:
-			t.scan = scanCatalog(t)
+			t.Scan = scanCatalog(t)
 		}
 	}
 	catalogSources = map[string]*catalogSource{
@@ -173,14 +174,14 @@ func init() { // an init: the functions refer to the tables
 }
 
 // source is nil for a table that has nothing of ours.
-func (t *table) source() *catalogSource { return catalogSources[t.schema+"."+t.name] }
+func sourceOf(t *engine.Table) *catalogSource { return catalogSources[t.Schema+"."+t.Name] }
 
 // fixedRowsOf makes the rows of the relations that are always there.
-func fixedRowsOf(rows func(t *table, r *relation) ([][]datum.Value, error)) func(t *table) [][]datum.Value {
-	return func(t *table) [][]datum.Value {
+func fixedRowsOf(rows func(t *engine.Table, r *relation) ([][]datum.Value, error)) func(t *engine.Table) [][]datum.Value {
+	return func(t *engine.Table) [][]datum.Value {
 		var all [][]datum.Value
 		for _, r := range fixedTables {
-			some, err := rows(t, &relation{table: r})
+			some, err := rows(t, &relation{Table: r})
 			if err != nil {
 				panic(err) // our own tables
 			}
@@ -191,8 +192,8 @@ func fixedRowsOf(rows func(t *table, r *relation) ([][]datum.Value, error)) func
 }
 
 // oneRowOf is for catalogs with one row a relation, or none.
-func oneRowOf(row func(t *table, r *relation) []datum.Value) func(t *table, r *relation) ([][]datum.Value, error) {
-	return func(t *table, r *relation) ([][]datum.Value, error) {
+func oneRowOf(row func(t *engine.Table, r *relation) []datum.Value) func(t *engine.Table, r *relation) ([][]datum.Value, error) {
+	return func(t *engine.Table, r *relation) ([][]datum.Value, error) {
 		if v := row(t, r); v != nil {
 			return [][]datum.Value{v}, nil
 		}
@@ -200,56 +201,56 @@ func oneRowOf(row func(t *table, r *relation) []datum.Value) func(t *table, r *r
 	}
 }
 
-func fixedRowOf(row func(t *table, r *relation) []datum.Value) func(t *table) [][]datum.Value {
+func fixedRowOf(row func(t *engine.Table, r *relation) []datum.Value) func(t *engine.Table) [][]datum.Value {
 	return fixedRowsOf(oneRowOf(row))
 }
 
-func classRow(t *table, r *relation) []datum.Value {
+func classRow(t *engine.Table, r *relation) []datum.Value {
 	am := 0
-	if r.kind == 'r' {
+	if r.Kind == 'r' {
 		am = heapOID
 	}
 	rowType, pages, tuples := uint32(0), 0, -1
 	switch {
-	case r.kind == 'S':
+	case r.Kind == 'S':
 		pages, tuples = 1, 1
 	default:
-		rowType = r.oid | rowTypeOIDs
+		rowType = r.OID | rowTypeOIDs
 	}
-	return t.rowOf("oid", r.oid, "relname", r.name, "relnamespace", schemaOIDs[r.schema], "relowner", ownerOID, "relam", am, "reltype", rowType,
-		"relpages", pages, "reltuples", tuples, "relpersistence", "p", "relkind", r.kind, "relnatts", len(r.columns), "relhasrules", r.kind == 'v',
+	return rowOf(t, "oid", r.OID, "relname", r.Name, "relnamespace", schemaOIDs[r.Schema], "relowner", ownerOID, "relam", am, "reltype", rowType,
+		"relpages", pages, "reltuples", tuples, "relpersistence", "p", "relkind", r.Kind, "relnatts", len(r.Columns), "relhasrules", r.Kind == 'v',
 		"relispopulated", true, "relreplident", "n")
 }
 
-func attributeRows(t *table, of *relation) ([][]datum.Value, error) {
+func attributeRows(t *engine.Table, of *relation) ([][]datum.Value, error) {
 	var rows [][]datum.Value
-	for i, c := range of.columns {
-		typ := c.typ
-		if c.declared != 0 {
-			typ = c.declared
+	for i, c := range of.Columns {
+		typ := c.Type
+		if c.Declared != 0 {
+			typ = c.Declared
 		}
 		info := pgTypes().byOID[typ]
-		rows = append(rows, t.rowOf("attrelid", of.oid, "attname", c.name, "atttypid", typ, "attlen", info.length, "attnum", i+1,
+		rows = append(rows, rowOf(t, "attrelid", of.OID, "attname", c.Name, "atttypid", typ, "attlen", info.length, "attnum", i+1,
 			"attcacheoff", -1, "atttypmod", -1, "attbyval", info.byValue, "attalign", info.align, "attstorage", info.storage,
-			"attnotnull", !c.null && of.kind != 'v', "attislocal", true, "attstattarget", -1, "attcollation", info.collation))
+			"attnotnull", !c.Null && of.Kind != 'v', "attislocal", true, "attstattarget", -1, "attcollation", info.collation))
 	}
 	return rows, nil
 }
 
 // typeRows are the types, and the row types of relations with their arrays.
-func typeRows(t *table) [][]datum.Value {
+func typeRows(t *engine.Table) [][]datum.Value {
 	return append(fileRows(t), fixedRowsOf(rowTypeRows)(t)...)
 }
 
-func rowTypeRows(t *table, of *relation) ([][]datum.Value, error) {
-	if of.kind == 'S' {
+func rowTypeRows(t *engine.Table, of *relation) ([][]datum.Value, error) {
+	if of.Kind == 'S' {
 		return nil, nil
 	}
 	common := []any{
-		"typnamespace", schemaOIDs[of.schema], "typowner", ownerOID, "typlen", -1, "typisdefined", true, "typdelim", ",",
+		"typnamespace", schemaOIDs[of.Schema], "typowner", ownerOID, "typlen", -1, "typisdefined", true, "typdelim", ",",
 		"typalign", "d", "typstorage", "x", "typtypmod", -1,
 	}
-	row, array := of.oid|rowTypeOIDs, of.oid|rowTypeOIDs|rowArrayOIDs
+	row, array := of.OID|rowTypeOIDs, of.OID|rowTypeOIDs|rowArrayOIDs
 	io := func(prefix string) []any {
 		var out []any
 		for column, suffix := range map[string]string{"typinput": "in", "typoutput": "out", "typreceive": "recv", "typsend": "send"} {
@@ -258,12 +259,12 @@ func rowTypeRows(t *table, of *relation) ([][]datum.Value, error) {
 		return out
 	}
 	return [][]datum.Value{
-		t.rowOf(slices.Concat(common, io("record_"), []any{
-			"oid", row, "typname", of.name, "typtype", "c", "typcategory", "C",
-			"typrelid", of.oid, "typarray", array,
+		rowOf(t, slices.Concat(common, io("record_"), []any{
+			"oid", row, "typname", of.Name, "typtype", "c", "typcategory", "C",
+			"typrelid", of.OID, "typarray", array,
 		})...),
-		t.rowOf(slices.Concat(common, io("array_"), []any{
-			"oid", array, "typname", "_" + of.name, "typtype", "b", "typcategory", "A",
+		rowOf(t, slices.Concat(common, io("array_"), []any{
+			"oid", array, "typname", "_" + of.Name, "typtype", "b", "typcategory", "A",
 			"typelem", row, "typsubscript", procs().byName["array_subscript_handler"][0].oid,
 			"typanalyze", procs().byName["array_typanalyze"][0].oid,
 		})...),
@@ -300,7 +301,7 @@ type sequenceBounds struct {
 func (r *relation) sequenceBounds() (sequenceBounds, error) {
 	b := sequenceBounds{segmentOptions: segmentOptions{Start: 1, Increment: 1, Step: 1}, lowest: 1, highest: math.MaxInt64}
 	if err := json.Unmarshal(r.generator.Options, &b.segmentOptions); err != nil {
-		return b, fmt.Errorf("options of generator %q: %w", r.name, err)
+		return b, fmt.Errorf("options of generator %q: %w", r.Name, err)
 	}
 	if b.Increment < 0 {
 		b.lowest, b.highest = math.MinInt64, -1
@@ -314,55 +315,55 @@ func (r *relation) sequenceBounds() (sequenceBounds, error) {
 	return b, nil
 }
 
-func sequenceRows(t *table, r *relation) ([][]datum.Value, error) {
-	if r.kind != 'S' {
+func sequenceRows(t *engine.Table, r *relation) ([][]datum.Value, error) {
+	if r.Kind != 'S' {
 		return nil, nil
 	}
 	b, err := r.sequenceBounds()
-	return [][]datum.Value{t.rowOf("seqrelid", r.oid, "seqtypid", datum.Int8, "seqstart", b.Start, "seqincrement", b.Increment,
+	return [][]datum.Value{rowOf(t, "seqrelid", r.OID, "seqtypid", datum.Int8, "seqstart", b.Start, "seqincrement", b.Increment,
 		"seqmin", b.lowest, "seqmax", b.highest, "seqcache", b.Step)}, err
 }
 
 // rewriteRow is the rule that makes a relation a view.
-func rewriteRow(t *table, r *relation) []datum.Value {
-	if r.kind != 'v' {
+func rewriteRow(t *engine.Table, r *relation) []datum.Value {
+	if r.Kind != 'v' {
 		return nil
 	}
-	return t.rowOf("oid", r.oid|ruleOIDs, "rulename", "_RETURN", "ev_class", r.oid, "ev_type", "1", "ev_enabled", "O", "is_instead", true,
+	return rowOf(t, "oid", r.OID|ruleOIDs, "rulename", "_RETURN", "ev_class", r.OID, "ev_type", "1", "ev_enabled", "O", "is_instead", true,
 		"ev_qual", "<>", "ev_action", "<>")
 }
 
-func descriptionRows(t *table) [][]datum.Value {
+func descriptionRows(t *engine.Table) [][]datum.Value {
 	rows := fixedRowsOf(helpRows)(t)
-	for schema, help := range map[string]string{"public": "what applications read and call", nextidSchema: "what an operator asks"} {
-		rows = append(rows, t.rowOf("objoid", schemaOIDs[schema], "classoid", schemaCatalog, "description", help))
+	for schema, help := range map[string]string{"public": "what applications read and call", engine.NextidSchema: "what an operator asks"} {
+		rows = append(rows, rowOf(t, "objoid", schemaOIDs[schema], "classoid", schemaCatalog, "description", help))
 	}
 	for _, p := range procs().list {
 		if p.help != "" {
-			rows = append(rows, t.rowOf("objoid", p.oid, "classoid", procCatalog, "description", p.help))
+			rows = append(rows, rowOf(t, "objoid", p.oid, "classoid", procCatalog, "description", p.help))
 		}
 	}
 	return rows
 }
 
 // helpRows are what there is to say about a relation.
-func helpRows(t *table, r *relation) ([][]datum.Value, error) {
-	if r.help == "" {
+func helpRows(t *engine.Table, r *relation) ([][]datum.Value, error) {
+	if r.Help == "" {
 		return nil, nil
 	}
-	return [][]datum.Value{t.rowOf("objoid", r.oid, "classoid", classCatalog, "description", r.help)}, nil
+	return [][]datum.Value{rowOf(t, "objoid", r.OID, "classoid", classCatalog, "description", r.Help)}, nil
 }
 
 // viewDefinition is the query of a view. Where no query says what a table of
 // ours does, it is what pg_dump writes for a view that it must declare first:
 // the columns.
-func (t *table) viewDefinition() string {
-	if t.definition != "" {
-		return t.definition
+func viewDefinition(t *engine.Table) string {
+	if t.Definition != "" {
+		return t.Definition
 	}
-	columns := make([]string, len(t.columns))
-	for i, c := range t.columns {
-		columns[i] = "NULL::" + datum.FormatType(c.typ, -1) + " AS " + quoteIdent(c.name)
+	columns := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		columns[i] = "NULL::" + datum.FormatType(c.Type, -1) + " AS " + quoteIdent(c.Name)
 	}
 	return " SELECT " + strings.Join(columns, ",\n    ") + ";"
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 )
 
 // The tables of information_schema that clients read, and the views of
@@ -13,7 +14,7 @@ import (
 // manual, chapters "The Information Schema" and "System Views".
 
 // relationViews are the tables with rows about each relation that the session may see.
-var relationViews = map[string]func(x *exec, t *table, r *relation) ([][]datum.Value, error){
+var relationViews = map[string]func(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, error){
 	"information_schema.tables":           schemaTable,
 	"information_schema.columns":          schemaColumns,
 	"information_schema.views":            schemaView,
@@ -26,14 +27,14 @@ var relationViews = map[string]func(x *exec, t *table, r *relation) ([][]datum.V
 
 // scanRelations reads a table of relationViews: the relations of which the
 // conditions leave the schema and the name.
-func scanRelations(t *table) func(*exec, []keyValues) (rowIter, error) {
-	rows := relationViews[t.schema+"."+t.name]
-	return func(x *exec, keys []keyValues) (rowIter, error) {
-		list, err := x.relationsWith(t, keys)
+func scanRelations(t *engine.Table) func(*engine.Exec, []engine.KeyValues) (engine.Rows, error) {
+	rows := relationViews[t.Schema+"."+t.Name]
+	return func(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
+		list, err := relationsWith(x, t, keys)
 		if err != nil {
 			return nil, err
 		}
-		return &relationRows{list: list, rows: func(x *exec, r *relation) ([][]datum.Value, error) {
+		return &relationRows{list: list, rows: func(x *engine.Exec, r *relation) ([][]datum.Value, error) {
 			if r.generator != nil && sessionOf(x).may(r.generator.Name) != nil {
 				return nil, nil
 			}
@@ -43,44 +44,44 @@ func scanRelations(t *table) func(*exec, []keyValues) (rowIter, error) {
 }
 
 // relationsWith lists the relations with one of the values in each key column.
-func (x *exec) relationsWith(t *table, keys []keyValues) ([]*relation, error) {
-	names, schemas := keyValues{}, keyValues{}
+func relationsWith(x *engine.Exec, t *engine.Table, keys []engine.KeyValues) ([]*relation, error) {
+	names, schemas := engine.KeyValues{}, engine.KeyValues{}
 	for i, k := range keys {
-		if !k.fixed {
+		if !k.Fixed {
 			continue
 		}
-		switch t.columns[t.keys[i]].name {
+		switch t.Columns[t.Keys[i]].Name {
 		case "table_schema", "sequence_schema", "schemaname":
-			schemas.restrict(k.values)
+			schemas.Restrict(k.Values)
 		default:
-			names.restrict(k.values)
+			names.Restrict(k.Values)
 		}
 	}
 	var list []*relation
 	add := func(r *relation) {
-		if r != nil && (!schemas.fixed || holdsName(schemas.values, r.schema)) {
+		if r != nil && (!schemas.Fixed || holdsName(schemas.Values, r.Schema)) {
 			list = append(list, r)
 		}
 	}
 	named := map[string][]*relation{}
 	for _, fixed := range fixedTables {
-		if !names.fixed {
-			add(&relation{table: fixed})
-		} else if holdsName(names.values, fixed.name) {
-			named[fixed.name] = append(named[fixed.name], &relation{table: fixed})
+		if !names.Fixed {
+			add(&relation{Table: fixed})
+		} else if holdsName(names.Values, fixed.Name) {
+			named[fixed.Name] = append(named[fixed.Name], &relation{Table: fixed})
 		}
 	}
-	dynamic, err := x.dynamicRelations()
+	dynamic, err := dynamicRelations(x)
 	if err != nil {
 		return nil, err
 	}
-	if !names.fixed {
+	if !names.Fixed {
 		for i := range dynamic.list {
 			add(&dynamic.list[i])
 		}
 		return list, nil
 	}
-	for _, v := range names.values {
+	for _, v := range names.Values {
 		for _, r := range named[v.Str] {
 			add(r)
 		}
@@ -95,20 +96,20 @@ func holdsName(values []datum.Value, name string) bool {
 
 // relationRows makes rows one relation at a time: there may be very many generators.
 type relationRows struct {
-	sliceRows
+	engine.SliceRows
 	list []*relation
-	rows func(x *exec, r *relation) ([][]datum.Value, error)
+	rows func(x *engine.Exec, r *relation) ([][]datum.Value, error)
 }
 
-func (c *relationRows) next(x *exec) ([]datum.Value, error) {
-	for c.i >= len(c.sliceRows.rows) && len(c.list) > 0 {
+func (c *relationRows) Next(x *engine.Exec) ([]datum.Value, error) {
+	for c.I >= len(c.SliceRows.Rows) && len(c.list) > 0 {
 		more, err := c.rows(x, c.list[0])
 		if err != nil {
 			return nil, err
 		}
-		c.sliceRows, c.list = sliceRows{rows: more}, c.list[1:]
+		c.SliceRows, c.list = engine.SliceRows{Rows: more}, c.list[1:]
 	}
-	return c.sliceRows.next(x)
+	return c.SliceRows.Next(x)
 }
 
 func yesOrNo(b bool) string {
@@ -118,50 +119,50 @@ func yesOrNo(b bool) string {
 	return "NO"
 }
 
-func schemaTable(x *exec, t *table, r *relation) ([][]datum.Value, error) {
-	if r.kind == 'S' {
+func schemaTable(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, error) {
+	if r.Kind == 'S' {
 		return nil, nil
 	}
 	kind := "VIEW"
-	if r.kind == 'r' {
+	if r.Kind == 'r' {
 		kind = "BASE TABLE"
 	}
-	return [][]datum.Value{t.rowOf("table_catalog", x.database(), "table_schema", r.schema, "table_name", r.name, "table_type", kind,
-		"is_insertable_into", yesOrNo(r.kind == 'r'), "is_typed", "NO")}, nil
+	return [][]datum.Value{rowOf(t, "table_catalog", database(x), "table_schema", r.Schema, "table_name", r.Name, "table_type", kind,
+		"is_insertable_into", yesOrNo(r.Kind == 'r'), "is_typed", "NO")}, nil
 }
 
 // database is the name that information_schema has for the catalog.
-func (x *exec) database() string { return sessionOf(x).options.Database }
+func database(x *engine.Exec) string { return sessionOf(x).options.Database }
 
 // owns reports whether the session may see what only owners see.
-func (x *exec) owns() bool { return sessionOf(x).options.Admin }
+func owns(x *engine.Exec) bool { return sessionOf(x).options.Admin }
 
-func schemaColumns(x *exec, t *table, r *relation) ([][]datum.Value, error) {
-	if r.kind == 'S' {
+func schemaColumns(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, error) {
+	if r.Kind == 'S' {
 		return nil, nil
 	}
 	var rows [][]datum.Value
-	for i, c := range r.columns {
-		row := t.rowOf(append(typeColumns(x, cmp.Or(c.declared, c.typ)),
-			"table_catalog", x.database(), "table_schema", r.schema, "table_name", r.name, "column_name", c.name, "ordinal_position", i+1,
-			"is_nullable", yesOrNo(c.null || r.kind == 'v'), "dtd_identifier", strconv.Itoa(i+1), "is_self_referencing", "NO",
-			"is_identity", "NO", "identity_cycle", "NO", "is_generated", "NEVER", "is_updatable", yesOrNo(r.kind == 'r'))...)
+	for i, c := range r.Columns {
+		row := rowOf(t, append(typeColumns(x, cmp.Or(c.Declared, c.Type)),
+			"table_catalog", database(x), "table_schema", r.Schema, "table_name", r.Name, "column_name", c.Name, "ordinal_position", i+1,
+			"is_nullable", yesOrNo(c.Null || r.Kind == 'v'), "dtd_identifier", strconv.Itoa(i+1), "is_self_referencing", "NO",
+			"is_identity", "NO", "identity_cycle", "NO", "is_generated", "NEVER", "is_updatable", yesOrNo(r.Kind == 'r'))...)
 		rows = append(rows, row)
 	}
 	return rows, nil
 }
 
 // typeColumns are the columns of information_schema.columns that tell the type.
-func typeColumns(x *exec, oid datum.OID) []any {
+func typeColumns(x *engine.Exec, oid datum.OID) []any {
 	declared := pgTypes().byOID[oid]
 	t := pgTypes().byOID[declared.base]
 	pairs := append(typeNameColumns(x, t), "datetime_precision", int4When(datetimePrecision(t.oid, declared.mod)))
 	if t.oid != declared.oid {
-		pairs = append(pairs, "domain_catalog", x.database(), "domain_schema", schemaName(declared.ns), "domain_name", declared.name)
+		pairs = append(pairs, "domain_catalog", database(x), "domain_schema", schemaName(declared.ns), "domain_name", declared.name)
 	}
 	if declared.collation != 0 && declared.collation != databaseCollation {
 		name, _ := nameOfRow("pg_collation", "collname", declared.collation)
-		pairs = append(pairs, "collation_catalog", x.database(), "collation_schema", pgCatalog, "collation_name", name)
+		pairs = append(pairs, "collation_catalog", database(x), "collation_schema", engine.PGCatalog, "collation_name", name)
 	}
 	switch t.oid {
 	case datum.Varchar, datum.BPChar, datum.Text:
@@ -177,7 +178,7 @@ func typeColumns(x *exec, oid datum.OID) []any {
 }
 
 // typeNameColumns are the columns data_type and udt_… of a type that is no domain.
-func typeNameColumns(x *exec, t pgType) []any {
+func typeNameColumns(x *engine.Exec, t pgType) []any {
 	name := "USER-DEFINED"
 	switch {
 	case t.elem != 0 && t.length == -1:
@@ -185,7 +186,7 @@ func typeNameColumns(x *exec, t pgType) []any {
 	case t.ns == pgCatalogOID:
 		name = formatType(t.oid, -1)
 	}
-	return []any{"data_type", name, "udt_catalog", x.database(), "udt_schema", schemaName(t.ns), "udt_name", t.name}
+	return []any{"data_type", name, "udt_catalog", database(x), "udt_schema", schemaName(t.ns), "udt_name", t.name}
 }
 
 // int4When is NULL unless ok.
@@ -218,29 +219,29 @@ func datetimePrecision(t datum.OID, mod int) (decimals int64, ok bool) {
 	return 0, false
 }
 
-func schemaView(x *exec, t *table, r *relation) ([][]datum.Value, error) {
-	if r.kind != 'v' {
+func schemaView(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, error) {
+	if r.Kind != 'v' {
 		return nil, nil
 	}
 	pairs := []any{
-		"table_catalog", x.database(), "table_schema", r.schema, "table_name", r.name, "check_option", "NONE", "is_updatable", "NO",
+		"table_catalog", database(x), "table_schema", r.Schema, "table_name", r.Name, "check_option", "NONE", "is_updatable", "NO",
 		"is_insertable_into", "NO", "is_trigger_updatable", "NO", "is_trigger_deletable", "NO", "is_trigger_insertable_into", "NO",
 	}
-	if x.owns() {
-		pairs = append(pairs, "view_definition", r.viewDefinition())
+	if owns(x) {
+		pairs = append(pairs, "view_definition", viewDefinition(r.Table))
 	}
-	return [][]datum.Value{t.rowOf(pairs...)}, nil
+	return [][]datum.Value{rowOf(t, pairs...)}, nil
 }
 
-func schemaSequence(x *exec, t *table, r *relation) ([][]datum.Value, error) {
-	if r.kind != 'S' {
+func schemaSequence(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, error) {
+	if r.Kind != 'S' {
 		return nil, nil
 	}
 	b, err := r.sequenceBounds()
 	if err != nil {
 		return nil, err
 	}
-	return [][]datum.Value{t.rowOf("sequence_catalog", x.database(), "sequence_schema", r.schema, "sequence_name", r.name,
+	return [][]datum.Value{rowOf(t, "sequence_catalog", database(x), "sequence_schema", r.Schema, "sequence_name", r.Name,
 		"data_type", "bigint", "numeric_precision", 64, "numeric_precision_radix", 2, "numeric_scale", 0,
 		"start_value", strconv.FormatInt(b.Start, 10), "minimum_value", strconv.FormatInt(b.lowest, 10),
 		"maximum_value", strconv.FormatInt(b.highest, 10), "increment", strconv.FormatInt(b.Increment, 10), "cycle_option", "NO")}, nil
@@ -249,90 +250,90 @@ func schemaSequence(x *exec, t *table, r *relation) ([][]datum.Value, error) {
 // ownerPrivileges are those that the owner of a table has.
 var ownerPrivileges = []string{"INSERT", "SELECT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"}
 
-func tablePrivileges(x *exec, t *table, r *relation) ([][]datum.Value, error) {
-	if r.kind == 'S' || !x.owns() {
+func tablePrivileges(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, error) {
+	if r.Kind == 'S' || !owns(x) {
 		return nil, nil
 	}
 	var rows [][]datum.Value
 	for _, p := range ownerPrivileges {
-		rows = append(rows, t.rowOf("grantor", roleOwner, "grantee", roleOwner, "table_catalog", x.database(), "table_schema", r.schema,
-			"table_name", r.name, "privilege_type", p, "is_grantable", "YES", "with_hierarchy", yesOrNo(p == "SELECT")))
+		rows = append(rows, rowOf(t, "grantor", roleOwner, "grantee", roleOwner, "table_catalog", database(x), "table_schema", r.Schema,
+			"table_name", r.Name, "privilege_type", p, "is_grantable", "YES", "with_hierarchy", yesOrNo(p == "SELECT")))
 	}
 	return rows, nil
 }
 
-func tableView(_ *exec, t *table, r *relation) ([][]datum.Value, error) {
-	if r.kind != 'r' {
+func tableView(_ *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, error) {
+	if r.Kind != 'r' {
 		return nil, nil
 	}
-	return [][]datum.Value{t.rowOf("schemaname", r.schema, "tablename", r.name, "tableowner", roleOwner,
+	return [][]datum.Value{rowOf(t, "schemaname", r.Schema, "tablename", r.Name, "tableowner", roleOwner,
 		"hasindexes", false, "hasrules", false, "hastriggers", false, "rowsecurity", false)}, nil
 }
 
-func viewView(_ *exec, t *table, r *relation) ([][]datum.Value, error) {
-	if r.kind != 'v' {
+func viewView(_ *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, error) {
+	if r.Kind != 'v' {
 		return nil, nil
 	}
-	return [][]datum.Value{t.rowOf("schemaname", r.schema, "viewname", r.name, "viewowner", roleOwner, "definition", r.viewDefinition())}, nil
+	return [][]datum.Value{rowOf(t, "schemaname", r.Schema, "viewname", r.Name, "viewowner", roleOwner, "definition", viewDefinition(r.Table))}, nil
 }
 
-func sequenceView(x *exec, t *table, r *relation) ([][]datum.Value, error) {
-	if r.kind != 'S' {
+func sequenceView(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, error) {
+	if r.Kind != 'S' {
 		return nil, nil
 	}
 	b, err := r.sequenceBounds()
 	if err != nil {
 		return nil, err
 	}
-	last, err := x.sequenceLast(r.name)
-	return [][]datum.Value{t.rowOf("schemaname", r.schema, "sequencename", r.name, "sequenceowner", roleOwner,
+	last, err := sequenceLast(x, r.Name)
+	return [][]datum.Value{rowOf(t, "schemaname", r.Schema, "sequencename", r.Name, "sequenceowner", roleOwner,
 		"data_type", datum.Value{Type: datum.RegType, Valid: true, Int: int64(datum.Int8)}, "start_value", b.Start, "min_value", b.lowest,
 		"max_value", b.highest, "increment_by", b.Increment, "cycle", false, "cache_size", b.Step, "last_value", last)}, err
 }
 
-func listSchemata(x *exec, t *table) ([][]datum.Value, error) {
+func listSchemata(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for _, name := range schemaNames() {
-		rows = append(rows, t.rowOf("catalog_name", x.database(), "schema_name", name, "schema_owner", roleOwner))
+		rows = append(rows, rowOf(t, "catalog_name", database(x), "schema_name", name, "schema_owner", roleOwner))
 	}
 	return rows, nil
 }
 
-func catalogNameRows(x *exec, t *table) ([][]datum.Value, error) {
-	return [][]datum.Value{t.rowOf("catalog_name", x.database())}, nil
+func catalogNameRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
+	return [][]datum.Value{rowOf(t, "catalog_name", database(x))}, nil
 }
 
 // enabledRoleRows are the roles that the session may act as: all for an administrator.
-func enabledRoleRows(x *exec, t *table) ([][]datum.Value, error) {
+func enabledRoleRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for _, name := range sessionOf(x).server.roleNames() {
-		if x.owns() || name == sessionOf(x).options.User {
-			rows = append(rows, t.rowOf("role_name", name))
+		if owns(x) || name == sessionOf(x).options.User {
+			rows = append(rows, rowOf(t, "role_name", name))
 		}
 	}
 	return rows, nil
 }
 
-func routineRows(x *exec, t *table) ([][]datum.Value, error) {
+func routineRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for _, p := range procs().list {
 		result := pgTypes().byOID[p.result]
 		pairs := []any{
-			"specific_catalog", x.database(), "specific_schema", schemaName(p.schema), "specific_name", p.specificName(),
-			"routine_catalog", x.database(), "routine_schema", schemaName(p.schema), "routine_name", p.name,
-			"type_udt_catalog", x.database(), "type_udt_schema", schemaName(result.ns), "type_udt_name", result.name,
+			"specific_catalog", database(x), "specific_schema", schemaName(p.schema), "specific_name", p.specificName(),
+			"routine_catalog", database(x), "routine_schema", schemaName(p.schema), "routine_name", p.name,
+			"type_udt_catalog", database(x), "type_udt_schema", schemaName(result.ns), "type_udt_name", result.name,
 			"data_type", typeNameColumns(x, result)[1], "dtd_identifier", "0", "routine_body", "EXTERNAL", "external_language", "INTERNAL",
-			"parameter_style", "GENERAL", "is_deterministic", yesOrNo(p.volatile == byte(immutable)), "sql_data_access", "MODIFIES",
+			"parameter_style", "GENERAL", "is_deterministic", yesOrNo(p.volatile == byte(engine.Immutable)), "sql_data_access", "MODIFIES",
 			"is_null_call", yesOrNo(p.strict), "schema_level_routine", "YES", "max_dynamic_result_sets", 0, "security_type", "INVOKER",
 			"as_locator", "NO", "is_udt_dependent", "NO",
 		}
 		if p.kind == 'f' {
 			pairs = append(pairs, "routine_type", "FUNCTION")
 		}
-		if x.owns() {
+		if owns(x) {
 			pairs = append(pairs, "routine_definition", p.name)
 		}
-		rows = append(rows, t.rowOf(pairs...))
+		rows = append(rows, rowOf(t, pairs...))
 	}
 	return rows, nil
 }
@@ -340,19 +341,19 @@ func routineRows(x *exec, t *table) ([][]datum.Value, error) {
 // specificName tells functions of one name apart.
 func (p *proc) specificName() string { return p.name + "_" + strconv.Itoa(int(p.oid)) }
 
-func parameterRows(x *exec, t *table) ([][]datum.Value, error) {
+func parameterRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	modes := map[byte]string{'i': "IN", 'v': "IN", 'o': "OUT", 't': "OUT", 'b': "INOUT"}
 	var rows [][]datum.Value
 	for _, p := range procs().list {
 		for i, oid := range p.all {
 			pairs := append(typeNameColumns(x, pgTypes().byOID[oid]),
-				"specific_catalog", x.database(), "specific_schema", schemaName(p.schema), "specific_name", p.specificName(),
+				"specific_catalog", database(x), "specific_schema", schemaName(p.schema), "specific_name", p.specificName(),
 				"ordinal_position", i+1, "parameter_mode", modes[p.modes[i]], "is_result", "NO", "as_locator", "NO",
 				"dtd_identifier", strconv.Itoa(i+1))
 			if p.names != nil && p.names[i] != "" {
 				pairs = append(pairs, "parameter_name", p.names[i])
 			}
-			rows = append(rows, t.rowOf(pairs...))
+			rows = append(rows, rowOf(t, pairs...))
 		}
 	}
 	return rows, nil
@@ -361,8 +362,8 @@ func parameterRows(x *exec, t *table) ([][]datum.Value, error) {
 // hiddenPassword stands where PostgreSQL hides one.
 const hiddenPassword = "********"
 
-func roleViewRows(x *exec, t *table) ([][]datum.Value, error) {
-	return x.roleRowsAs(t, func(authid func(column string) datum.Value) []any {
+func roleViewRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
+	return roleRowsAs(x, t, func(authid func(column string) datum.Value) []any {
 		pairs := []any{"rolpassword", hiddenPassword}
 		for _, column := range []string{
 			"oid", "rolname", "rolsuper", "rolinherit", "rolcreaterole", "rolcreatedb", "rolcanlogin", "rolreplication", "rolconnlimit",
@@ -374,8 +375,8 @@ func roleViewRows(x *exec, t *table) ([][]datum.Value, error) {
 	})
 }
 
-func userRows(x *exec, t *table) ([][]datum.Value, error) {
-	return x.roleRowsAs(t, func(authid func(column string) datum.Value) []any {
+func userRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
+	return roleRowsAs(x, t, func(authid func(column string) datum.Value) []any {
 		if authid("rolcanlogin").Int == 0 {
 			return nil
 		}
@@ -387,16 +388,16 @@ func userRows(x *exec, t *table) ([][]datum.Value, error) {
 }
 
 // roleRowsAs makes rows of those of pg_authid; nil leaves one out.
-func (x *exec) roleRowsAs(t *table, pairs func(authid func(column string) datum.Value) []any) ([][]datum.Value, error) {
-	from := tables[pgCatalog+".pg_authid"]
-	set, err := x.catalog(from)
+func roleRowsAs(x *engine.Exec, t *engine.Table, pairs func(authid func(column string) datum.Value) []any) ([][]datum.Value, error) {
+	from := tables[engine.PGCatalog+".pg_authid"]
+	set, err := catalogOf(x, from)
 	if err != nil {
 		return nil, err
 	}
 	var rows [][]datum.Value
 	for _, row := range set.rows {
-		if p := pairs(func(column string) datum.Value { return row[from.column(column)] }); p != nil {
-			rows = append(rows, t.rowOf(p...))
+		if p := pairs(func(column string) datum.Value { return row[from.Column(column)] }); p != nil {
+			rows = append(rows, rowOf(t, p...))
 		}
 	}
 	return rows, nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 )
 
 // roleOwner is the role that owns everything.
@@ -48,10 +49,10 @@ func roleOID(name string) uint32 {
 	return 1<<29 | h>>4
 }
 
-func roleRows(x *exec, t *table) ([][]datum.Value, error) {
+func roleRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	rows := slices.Clone(staticCatalog(t).rows) // the predefined ones
 	for _, r := range sessionOf(x).server.roles() {
-		rows = append(rows, t.rowOf("oid", r.oid, "rolname", r.name, "rolsuper", r.admin, "rolinherit", true, "rolcreaterole", r.admin,
+		rows = append(rows, rowOf(t, "oid", r.oid, "rolname", r.name, "rolsuper", r.admin, "rolinherit", true, "rolcreaterole", r.admin,
 			"rolcreatedb", r.admin, "rolcanlogin", true, "rolreplication", r.admin, "rolbypassrls", r.admin, "rolconnlimit", -1))
 	}
 	return rows, nil
@@ -70,10 +71,10 @@ func schemaName(oid uint32) string {
 	return ""
 }
 
-func namespaceRows(t *table) [][]datum.Value {
+func namespaceRows(t *engine.Table) [][]datum.Value {
 	var rows [][]datum.Value
 	for _, name := range schemaNames() {
-		rows = append(rows, t.rowOf("oid", schemaOIDs[name], "nspname", name, "nspowner", ownerOID))
+		rows = append(rows, rowOf(t, "oid", schemaOIDs[name], "nspname", name, "nspowner", ownerOID))
 	}
 	return rows
 }
@@ -83,10 +84,10 @@ const ownDatabase = "nextid"
 
 // roleNames are the roles, with PostgreSQL's predefined ones.
 func (s *Server) roleNames() []string {
-	t := tables[pgCatalog+".pg_authid"]
+	t := tables[engine.PGCatalog+".pg_authid"]
 	var names []string
 	for _, row := range staticCatalog(t).rows {
-		names = append(names, row[t.column("rolname")].Str)
+		names = append(names, row[t.Column("rolname")].Str)
 	}
 	for _, r := range s.roles() {
 		names = append(names, r.name)
@@ -98,25 +99,25 @@ func (s *Server) roleNames() []string {
 // only one that it sees beside our own.
 func databaseOID(name string) uint32 {
 	if name == ownDatabase {
-		return firstTableOID - 2
+		return engine.FirstTableOID - 2
 	}
-	return firstTableOID - 3
+	return engine.FirstTableOID - 3
 }
 
 // encodingUTF8 is pg_database.encoding of UTF8.
 const encodingUTF8 = 6
 
 // databaseNames are the databases that the session sees.
-func (x *exec) databaseNames() []string {
+func databaseNames(x *engine.Exec) []string {
 	names := []string{ownDatabase, sessionOf(x).options.Database}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-func databaseRows(x *exec, t *table) ([][]datum.Value, error) {
+func databaseRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
-	for _, name := range x.databaseNames() {
-		rows = append(rows, t.rowOf("oid", databaseOID(name), "datname", name, "datdba", ownerOID, "encoding", encodingUTF8,
+	for _, name := range databaseNames(x) {
+		rows = append(rows, rowOf(t, "oid", databaseOID(name), "datname", name, "datdba", ownerOID, "encoding", encodingUTF8,
 			"datlocprovider", "c", "datallowconn", true, "datconnlimit", -1, "datfrozenxid", 3, "datminmxid", 1, "dattablespace", 1663,
 			"datcollate", "C.UTF-8", "datctype", "C.UTF-8"))
 	}
@@ -132,7 +133,7 @@ var settingCategories = map[string]string{
 	"sighup": "Server", "postmaster": "Server", "internal": "Fixed", "": "Session",
 }
 
-func settingRows(x *exec, t *table) ([][]datum.Value, error) {
+func settingRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
 		s := settings[key]
@@ -171,7 +172,7 @@ func settingRows(x *exec, t *table) ([][]datum.Value, error) {
 		if s.context == "internal" {
 			pairs = append(pairs, "boot_val", s.plain(value), "source", "default")
 		}
-		rows = append(rows, t.rowOf(pairs...))
+		rows = append(rows, rowOf(t, pairs...))
 	}
 	return rows, nil
 }
@@ -200,7 +201,7 @@ var unitSize = map[string]float64{
 
 // activityRows are the connections. Where others come from only administrators
 // learn.
-func activityRows(x *exec, t *table) ([][]datum.Value, error) {
+func activityRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	sessionOf(x).server.sessions.mu.Lock()
 	defer sessionOf(x).server.sessions.mu.Unlock()
 	var rows [][]datum.Value
@@ -218,21 +219,21 @@ func activityRows(x *exec, t *table) ([][]datum.Value, error) {
 			}
 		}
 		if s == sessionOf(x) {
-			pairs = append(pairs, "state", "active", "query_start", datum.TimestampTZFromTime(x.started),
-				"state_change", datum.TimestampTZFromTime(x.started), "query", portalOf(x).st.Text)
+			pairs = append(pairs, "state", "active", "query_start", datum.TimestampTZFromTime(x.Started),
+				"state_change", datum.TimestampTZFromTime(x.Started), "query", portalOf(x).st.Text)
 		} else if text := s.asleep.Load(); text != nil { // of other statements, only those that wait long tell
 			pairs = append(pairs, "state", "active", "wait_event_type", "Timeout", "wait_event", "PgSleep", "query", *text)
 		}
-		rows = append(rows, t.rowOf(pairs...))
+		rows = append(rows, rowOf(t, pairs...))
 	}
-	pid := slices.IndexFunc(t.columns, func(c tableColumn) bool { return c.name == "pid" })
+	pid := slices.IndexFunc(t.Columns, func(c engine.TableColumn) bool { return c.Name == "pid" })
 	slices.SortFunc(rows, func(a, b []datum.Value) int { return cmp.Compare(a[pid].Int, b[pid].Int) })
 	return rows, nil
 }
 
 // tlsRows are the connections with what is known of their TLS; who is no
 // administrator learns of his own only.
-func tlsRows(x *exec, t *table) ([][]datum.Value, error) {
+func tlsRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	sessionOf(x).server.sessions.mu.Lock()
 	defer sessionOf(x).server.sessions.mu.Unlock()
 	var rows [][]datum.Value
@@ -249,16 +250,16 @@ func tlsRows(x *exec, t *table) ([][]datum.Value, error) {
 					"issuer_dn", encryption.IssuerDN)
 			}
 		}
-		rows = append(rows, t.rowOf(pairs...))
+		rows = append(rows, rowOf(t, pairs...))
 	}
-	pid := slices.IndexFunc(t.columns, func(c tableColumn) bool { return c.name == "pid" })
+	pid := slices.IndexFunc(t.Columns, func(c engine.TableColumn) bool { return c.Name == "pid" })
 	slices.SortFunc(rows, func(a, b []datum.Value) int { return cmp.Compare(a[pid].Int, b[pid].Int) })
 	return rows, nil
 }
 
 // databaseStatRows count the connections of the databases. What PostgreSQL
 // counts of transactions and blocks is not counted here.
-func databaseStatRows(x *exec, t *table) ([][]datum.Value, error) {
+func databaseStatRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	connections := map[string]int{}
 	sessionOf(x).server.sessions.mu.Lock()
 	for s := range sessionOf(x).server.sessions.all {
@@ -266,29 +267,29 @@ func databaseStatRows(x *exec, t *table) ([][]datum.Value, error) {
 	}
 	sessionOf(x).server.sessions.mu.Unlock()
 	var rows [][]datum.Value
-	for _, name := range x.databaseNames() {
-		row := t.zeroRow()
-		row[t.column("datid")] = datum.Value{Type: datum.Oid, Valid: true, Int: int64(databaseOID(name))}
-		row[t.column("datname")] = datum.MakeString(datum.Name, name)
-		row[t.column("numbackends")] = datum.MakeInt4(int64(connections[name]))
-		row[t.column("stats_reset")] = datum.TimestampTZFromTime(sessionOf(x).server.started)
+	for _, name := range databaseNames(x) {
+		row := zeroRow(t)
+		row[t.Column("datid")] = datum.Value{Type: datum.Oid, Valid: true, Int: int64(databaseOID(name))}
+		row[t.Column("datname")] = datum.MakeString(datum.Name, name)
+		row[t.Column("numbackends")] = datum.MakeInt4(int64(connections[name]))
+		row[t.Column("stats_reset")] = datum.TimestampTZFromTime(sessionOf(x).server.started)
 		rows = append(rows, row)
 	}
 	return rows, nil
 }
 
 // resetRow is the one row of a table of counters that never count.
-func resetRow(x *exec, t *table) ([][]datum.Value, error) {
-	row := t.zeroRow()
-	row[t.column("stats_reset")] = datum.TimestampTZFromTime(sessionOf(x).server.started)
+func resetRow(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
+	row := zeroRow(t)
+	row[t.Column("stats_reset")] = datum.TimestampTZFromTime(sessionOf(x).server.started)
 	return [][]datum.Value{row}, nil
 }
 
 // zeroRow has zero in all columns of numbers.
-func (t *table) zeroRow() []datum.Value {
-	row := t.emptyRow()
-	for i, c := range t.columns {
-		switch c.typ {
+func zeroRow(t *engine.Table) []datum.Value {
+	row := emptyRow(t)
+	for i, c := range t.Columns {
+		switch c.Type {
 		case datum.Int4, datum.Int8, datum.Float8:
 			row[i].Valid = true
 		}
@@ -296,7 +297,7 @@ func (t *table) zeroRow() []datum.Value {
 	return row
 }
 
-func preparedRows(x *exec, t *table) ([][]datum.Value, error) {
+func preparedRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for _, name := range slices.Sorted(maps.Keys(sessionOf(x).prepared)) {
 		st := sessionOf(x).prepared[name]
@@ -304,17 +305,17 @@ func preparedRows(x *exec, t *table) ([][]datum.Value, error) {
 		for i, p := range st.Params {
 			types[i] = datum.Value{Type: datum.RegType, Valid: true, Int: int64(p)}
 		}
-		rows = append(rows, t.rowOf("name", name, "statement", st.Text, "parameter_types", datum.MakeArray(datum.RegTypeArray, types),
+		rows = append(rows, rowOf(t, "name", name, "statement", st.Text, "parameter_types", datum.MakeArray(datum.RegTypeArray, types),
 			"from_sql", false, "generic_plans", 0, "custom_plans", 0))
 	}
 	return rows, nil
 }
 
-func cursorRows(x *exec, t *table) ([][]datum.Value, error) {
+func cursorRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for _, name := range slices.Sorted(maps.Keys(sessionOf(x).portals)) {
 		p := sessionOf(x).portals[name]
-		rows = append(rows, t.rowOf("name", name, "statement", p.st.Text, "is_holdable", p.held, "is_binary", p.binary,
+		rows = append(rows, rowOf(t, "name", name, "statement", p.st.Text, "is_holdable", p.held, "is_binary", p.binary,
 			"is_scrollable", false)) // cursors only go forward
 	}
 	return rows, nil
@@ -329,14 +330,14 @@ func (s *Session) schemas() []string {
 			out = append(out, name)
 		}
 	}
-	if !slices.Contains(out, pgCatalog) {
-		out = append([]string{pgCatalog}, out...)
+	if !slices.Contains(out, engine.PGCatalog) {
+		out = append([]string{engine.PGCatalog}, out...)
 	}
 	return out
 }
 
 // namesCatalog reports whether the setting search_path names pg_catalog.
-func (s *Session) namesCatalog() bool { return slices.Contains(s.searchPath(), pgCatalog) }
+func (s *Session) namesCatalog() bool { return slices.Contains(s.searchPath(), engine.PGCatalog) }
 
 func (s *Session) searchPath() []string {
 	path, _ := s.vars.get("search_path")

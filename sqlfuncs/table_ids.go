@@ -6,46 +6,47 @@ import (
 
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
 
 // idTables are the tables whose rows are ids: what postgres_fdw, dblink,
 // FEDERATED and the like read.
-var idTables = []table{
+var idTables = []engine.Table{
 	{
-		schema: "public", name: "ids", help: "one row a generator; reading a row draws an id",
-		definition: " SELECT generators.name,\n    next_id(generators.name) AS id\n   FROM generators;",
-		columns:    columnList("name:text! id:int8!"),
-		keys:       []int{0}, scan: scanIDs,
+		Schema: "public", Name: "ids", Help: "one row a generator; reading a row draws an id",
+		Definition: " SELECT generators.name,\n    next_id(generators.name) AS id\n   FROM generators;",
+		Columns:    engine.ColumnList("name:text! id:int8!"),
+		Keys:       []int{0}, Scan: scanIDs,
 	},
 	{
-		schema: "public", name: "id_batch", help: "WHERE name = … AND n = …: n rows, each a new id",
-		columns: columnList("name:text! n:int8! id:int8!"),
-		keys:    []int{0, 1}, scan: scanBatch,
+		Schema: "public", Name: "id_batch", Help: "WHERE name = … AND n = …: n rows, each a new id",
+		Columns: engine.ColumnList("name:text! n:int8! id:int8!"),
+		Keys:    []int{0, 1}, Scan: scanBatch,
 	},
 	{
-		schema: "public", name: "id_ranges", help: "WHERE name = … AND n = …: contiguous runs that together hold n ids",
-		columns: columnList("name:text! n:int8! first:int8! last:int8!"),
-		keys:    []int{0, 1}, scan: scanRanges,
+		Schema: "public", Name: "id_ranges", Help: "WHERE name = … AND n = …: contiguous runs that together hold n ids",
+		Columns: engine.ColumnList("name:text! n:int8! first:int8! last:int8!"),
+		Keys:    []int{0, 1}, Scan: scanRanges,
 	},
 	{
-		schema: "public", name: "id_parts", help: "WHERE id = … [AND layout = …]: takes an id apart",
-		columns: append(columnList("id:int8! layout:text"), partColumns...),
-		keys:    []int{0, 1}, scan: scanParts,
+		Schema: "public", Name: "id_parts", Help: "WHERE id = … [AND layout = …]: takes an id apart",
+		Columns: append(engine.ColumnList("id:int8! layout:text"), partColumns...),
+		Keys:    []int{0, 1}, Scan: scanParts,
 	},
 }
 
 // generatorNames lists the names a scan is about: those that the WHERE asks
 // for, else all in the store that the session may use.
-func generatorNames(x *exec, wanted keyValues) ([]string, error) {
+func generatorNames(x *engine.Exec, wanted engine.KeyValues) ([]string, error) {
 	var names []string
-	if wanted.fixed {
-		for _, v := range wanted.values {
+	if wanted.Fixed {
+		for _, v := range wanted.Values {
 			names = append(names, v.Str)
 		}
 		return names, nil
 	}
-	definitions, err := x.registry().Numbered(x.ctx)
+	definitions, err := registryOf(x).Numbered(x.Ctx)
 	for _, d := range definitions {
 		if sessionOf(x).may(d.Name) == nil {
 			names = append(names, d.Name)
@@ -56,65 +57,65 @@ func generatorNames(x *exec, wanted keyValues) ([]string, error) {
 
 // scanIDs draws an id for each row when the row is read, not before: a LIMIT
 // costs no more ids than it shows.
-func scanIDs(x *exec, keys []keyValues) (rowIter, error) {
+func scanIDs(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
 	names, err := generatorNames(x, keys[0])
 	if err != nil {
 		return nil, err
 	}
 	row := make([]datum.Value, 2)
-	return funcRows(func(x *exec) ([]datum.Value, error) {
+	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
 		if len(names) == 0 {
 			return nil, io.EOF
 		}
 		name := names[0]
 		names = names[1:]
-		e, err := x.entry(name)
+		e, err := entry(x, name)
 		if err != nil {
 			return nil, err
 		}
-		id, err := x.nextID(e)
+		id, err := nextID(x, e)
 		row[0], row[1] = datum.MakeText(name), datum.MakeInt8(id)
 		return row, err
 	}), nil
 }
 
 // singleIDTable is NAME_id.
-func (s *Server) singleIDTable(name, generatorName string) *table {
-	return &table{
-		schema: "public", name: name, oid: s.idTableOID(generatorName), kind: 'v', help: "one row: a new id of " + generatorName,
-		definition: " SELECT next_id(" + quoteLiteral(generatorName) + "::text) AS id;",
-		columns:    columnList("id:int8!"),
-		scan: func(*exec, []keyValues) (rowIter, error) {
+func (s *Server) singleIDTable(name, generatorName string) *engine.Table {
+	return &engine.Table{
+		Schema: "public", Name: name, OID: s.idTableOID(generatorName), Kind: 'v', Help: "one row: a new id of " + generatorName,
+		Definition: " SELECT next_id(" + quoteLiteral(generatorName) + "::text) AS id;",
+		Columns:    engine.ColumnList("id:int8!"),
+		Scan: func(*engine.Exec, []engine.KeyValues) (engine.Rows, error) {
 			done := false
-			return funcRows(func(x *exec) ([]datum.Value, error) {
+			return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
 				if done {
 					return nil, io.EOF
 				}
 				done = true
-				e, err := x.entry(generatorName)
+				e, err := entry(x, generatorName)
 				if err != nil {
 					return nil, err
 				}
-				id, err := x.nextID(e)
-				x.idRow[0] = datum.MakeInt8(id)
-				return x.idRow[:], err
+				id, err := nextID(x, e)
+				x.IDRow[0] = datum.MakeInt8(id)
+				return x.IDRow[:], err
 			}), nil
 		},
 	}
 }
 
 // batches lists the (name, n) pairs of a WHERE on id_batch or id_ranges.
-func batches(x *exec, keys []keyValues, table string) (runs []batch, err error) {
-	if !keys[0].fixed || !keys[1].fixed {
+func batches(x *engine.Exec, keys []engine.KeyValues, table string) (runs []batch, err error) {
+	if !keys[0].Fixed || !keys[1].Fixed {
 		return nil, sqlstate.New(sqlstate.InvalidParameterValue, "%s needs conditions on name and n", table).
 			WithHint("Write: SELECT … FROM %s WHERE name = 'orders' AND n = 100.", table)
 	}
-	for _, name := range keys[0].values {
-		for _, n := range keys[1].values {
+	for _, name := range keys[0].Values {
+		for _, n := range keys[1].Values {
 			if err := checkCount(x, n.Int); err != nil {
 				return nil, err
 			}
-			e, err := x.entry(name.Str)
+			e, err := entry(x, name.Str)
 			if err != nil {
 				return nil, err
 			}
@@ -130,7 +131,7 @@ type batch struct {
 }
 
 // checkCount refuses counts outside 1 … IDsPerCall.
-func checkCount(x *exec, n int64) error {
+func checkCount(x *engine.Exec, n int64) error {
 	limit := sessionOf(x).server.limits.IDsPerCall
 	if n >= 1 && n <= limit {
 		return nil
@@ -142,20 +143,20 @@ func checkCount(x *exec, n int64) error {
 	return err.WithHint("Call again for more ids, or raise ids_per_call in the configuration.")
 }
 
-func scanBatch(x *exec, keys []keyValues) (rowIter, error) {
+func scanBatch(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
 	runs, err := batches(x, keys, "id_batch")
 	if err != nil {
 		return nil, err
 	}
 	row := make([]datum.Value, 3)
-	var ids rowIter
-	return funcRows(func(x *exec) ([]datum.Value, error) {
+	var ids engine.Rows
+	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
 		for len(runs) > 0 {
 			b := runs[0]
 			if ids == nil {
 				ids = b.run.rows()
 			}
-			r, err := ids.next(x)
+			r, err := ids.Next(x)
 			if errors.Is(err, io.EOF) {
 				runs, ids = runs[1:], nil
 				continue
@@ -170,14 +171,14 @@ func scanBatch(x *exec, keys []keyValues) (rowIter, error) {
 	}), nil
 }
 
-func scanRanges(x *exec, keys []keyValues) (rowIter, error) {
+func scanRanges(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
 	runs, err := batches(x, keys, "id_ranges")
 	if err != nil {
 		return nil, err
 	}
 	row := make([]datum.Value, 4)
-	var next func(x *exec) (generator.Range, error)
-	return funcRows(func(x *exec) ([]datum.Value, error) {
+	var next func(x *engine.Exec) (generator.Range, error)
+	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
 		for len(runs) > 0 {
 			b := runs[0]
 			if next == nil {
@@ -201,12 +202,12 @@ func scanRanges(x *exec, keys []keyValues) (rowIter, error) {
 
 // contiguousRuns draws runs whose ids follow one another without a hole. A
 // generator with another step gives runs of one.
-func contiguousRuns(run *idRun) func(x *exec) (generator.Range, error) {
+func contiguousRuns(run *idRun) func(x *engine.Exec) (generator.Range, error) {
 	var rest generator.Range
-	return func(x *exec) (generator.Range, error) {
+	return func(x *engine.Exec) (generator.Range, error) {
 		if rest.Count == 0 {
 			var err error
-			if rest, err = run.next(x, run.left); err != nil {
+			if rest, err = run.Next(x, run.left); err != nil {
 				return rest, err
 			}
 		}
@@ -220,17 +221,17 @@ func contiguousRuns(run *idRun) func(x *exec) (generator.Range, error) {
 }
 
 // scanParts answers id_parts: it explains the ids that the WHERE names.
-func scanParts(x *exec, keys []keyValues) (rowIter, error) {
-	if !keys[0].fixed {
+func scanParts(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
+	if !keys[0].Fixed {
 		return nil, sqlstate.New(sqlstate.InvalidParameterValue, "id_parts needs a condition on id").
 			WithHint("Write: SELECT * FROM id_parts WHERE id = 123.")
 	}
 	by := []datum.Value{{}}
-	if keys[1].fixed {
-		by = keys[1].values
+	if keys[1].Fixed {
+		by = keys[1].Values
 	}
 	var rows [][]datum.Value
-	for _, id := range keys[0].values {
+	for _, id := range keys[0].Values {
 		for _, b := range by {
 			parts, err := explain(x, id, b)
 			if err != nil {
@@ -243,5 +244,5 @@ func scanParts(x *exec, keys []keyValues) (rowIter, error) {
 			rows = append(rows, append([]datum.Value{id, layout}, partValues(parts)...))
 		}
 	}
-	return &sliceRows{rows: rows}, nil
+	return &engine.SliceRows{Rows: rows}, nil
 }

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"io"
 	"maps"
+	"nextid/sqlfuncs/engine"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +21,7 @@ var mysqlSchemaTable string
 
 // schemaTables are the tables of information_schema by lower-case name.
 // Those without rows in schemaRows are empty. See init.
-var schemaTables map[string]*table
+var schemaTables map[string]*engine.Table
 
 // The tables of the MySQL dialect refer to the functions that read them: they
 // are made here, since such a cycle cannot be in an initial value.
@@ -32,20 +33,20 @@ func init() {
 }
 
 func makeSchemaTables() {
-	schemaTables = map[string]*table{}
+	schemaTables = map[string]*engine.Table{}
 	for line := range strings.Lines(mysqlSchemaTable) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		key := strings.ToLower(f[0])
 		t := schemaTables[key]
 		if t == nil {
-			t = &table{schema: informationSchema, name: f[0], kind: 'v'}
-			t.scan = schemaScan(t)
+			t = &engine.Table{Schema: engine.InformationSchema, Name: f[0], Kind: 'v'}
+			t.Scan = schemaScan(t)
 			schemaTables[key] = t
 		}
-		if slices.Contains(databaseColumns, f[1]) && len(t.keys) == 0 {
-			t.keys = []int{len(t.columns)}
+		if slices.Contains(databaseColumns, f[1]) && len(t.Keys) == 0 {
+			t.Keys = []int{len(t.Columns)}
 		}
-		t.columns = append(t.columns, tableColumn{name: f[1], typ: mysqlColumnType(f[2]), null: f[3] == "YES"})
+		t.Columns = append(t.Columns, engine.TableColumn{Name: f[1], Type: mysqlColumnType(f[2]), Null: f[3] == "YES"})
 	}
 }
 
@@ -71,23 +72,23 @@ func mysqlColumnType(text string) datum.OID {
 type record map[string]any
 
 // schemaScan makes the rows of a table of information_schema.
-func schemaScan(t *table) func(*exec, []keyValues) (rowIter, error) {
-	return func(x *exec, keys []keyValues) (rowIter, error) {
-		rows := schemaRows[strings.ToLower(t.name)]
+func schemaScan(t *engine.Table) func(*engine.Exec, []engine.KeyValues) (engine.Rows, error) {
+	return func(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
+		rows := schemaRows[strings.ToLower(t.Name)]
 		if rows == nil {
-			return &sliceRows{}, nil
+			return &engine.SliceRows{}, nil
 		}
 		n, at, err := rows(x, sessionOf(x).databases(keys))
 		if err != nil {
 			return nil, err
 		}
 		i := 0
-		return funcRows(func(*exec) ([]datum.Value, error) {
+		return engine.RowsFunc(func(*engine.Exec) ([]datum.Value, error) {
 			if i >= n {
 				return nil, io.EOF
 			}
 			i++
-			return t.row(at(i - 1)), nil
+			return row(t, at(i-1)), nil
 		}), nil
 	}
 }
@@ -95,24 +96,24 @@ func schemaScan(t *table) func(*exec, []keyValues) (rowIter, error) {
 // databaseColumns are the columns that name the database of a row.
 var databaseColumns = []string{"TABLE_SCHEMA", "SCHEMA_NAME", "ROUTINE_SCHEMA", "SPECIFIC_SCHEMA"}
 
-func (t *table) row(r record) []datum.Value {
-	row := make([]datum.Value, len(t.columns))
-	for i, c := range t.columns {
-		row[i] = datum.Null(c.typ)
-		switch v := r[c.name].(type) {
+func row(t *engine.Table, r record) []datum.Value {
+	row := make([]datum.Value, len(t.Columns))
+	for i, c := range t.Columns {
+		row[i] = datum.Null(c.Type)
+		switch v := r[c.Name].(type) {
 		case nil:
-			if !c.null {
+			if !c.Null {
 				row[i].Valid = true
-				if c.typ == datum.Numeric {
+				if c.Type == datum.Numeric {
 					row[i].Str = "0"
 				}
 			}
 		case string:
-			row[i] = datum.MakeString(c.typ, v)
+			row[i] = datum.MakeString(c.Type, v)
 		case int:
-			row[i] = datum.Value{Type: c.typ, Valid: true, Int: int64(v)}
+			row[i] = datum.Value{Type: c.Type, Valid: true, Int: int64(v)}
 		case int64:
-			row[i] = datum.Value{Type: c.typ, Valid: true, Int: v}
+			row[i] = datum.Value{Type: c.Type, Valid: true, Int: v}
 		case datum.Value:
 			row[i] = v
 		}
@@ -122,11 +123,11 @@ func (t *table) row(r record) []datum.Value {
 
 // rowMaker makes the rows of a table for some databases: their number, and
 // one by one when they are read.
-type rowMaker func(x *exec, databases []string) (n int, at func(i int) record, err error)
+type rowMaker func(x *engine.Exec, databases []string) (n int, at func(i int) record, err error)
 
 // few makes a rowMaker of a function that makes all rows at once.
-func few(rows func(x *exec, databases []string) ([]record, error)) rowMaker {
-	return func(x *exec, databases []string) (int, func(int) record, error) {
+func few(rows func(x *engine.Exec, databases []string) ([]record, error)) rowMaker {
+	return func(x *engine.Exec, databases []string) (int, func(int) record, error) {
 		all, err := rows(x, databases)
 		return len(all), func(i int) record { return all[i] }, err
 	}
@@ -159,11 +160,11 @@ func (s *Session) account() string {
 // databases lists the databases that a statement is about: those that its
 // WHERE names, else those that SHOW DATABASES shows. Every name is one for the
 // same tables.
-func (s *Session) databases(keys []keyValues) []string {
-	names := []string{informationSchema, nextidSchema}
-	if len(keys) > 0 && keys[0].fixed {
+func (s *Session) databases(keys []engine.KeyValues) []string {
+	names := []string{engine.InformationSchema, engine.NextidSchema}
+	if len(keys) > 0 && keys[0].Fixed {
 		names = nil
-		for _, v := range keys[0].values {
+		for _, v := range keys[0].Values {
 			names = append(names, v.Str)
 		}
 	} else if s.mysql.database != "" {
@@ -171,7 +172,7 @@ func (s *Session) databases(keys []keyValues) []string {
 	}
 	names = slices.DeleteFunc(names, func(n string) bool { return n == "" || systemSchemas[strings.ToLower(n)] })
 	for i, n := range names {
-		if strings.EqualFold(n, informationSchema) || strings.EqualFold(n, nextidSchema) {
+		if strings.EqualFold(n, engine.InformationSchema) || strings.EqualFold(n, engine.NextidSchema) {
 			names[i] = strings.ToLower(n)
 		}
 	}
@@ -179,11 +180,11 @@ func (s *Session) databases(keys []keyValues) []string {
 	return slices.Compact(names)
 }
 
-func schemataRows(x *exec, databases []string) ([]record, error) {
+func schemataRows(x *engine.Exec, databases []string) ([]record, error) {
 	var out []record
 	for _, name := range databases {
 		charset, collation := "utf8mb4", "utf8mb4_general_ci"
-		if name == informationSchema {
+		if name == engine.InformationSchema {
 			charset, collation = "utf8mb3", "utf8mb3_general_ci"
 		}
 		out = append(out, record{
@@ -197,18 +198,18 @@ func schemataRows(x *exec, databases []string) ([]record, error) {
 // listedTable is a table of one database.
 type listedTable struct {
 	database string
-	def      *table
+	def      *engine.Table
 }
 
 // idTablesOf lists our tables, NAME_id of each generator included.
-func idTablesOf(x *exec) ([]*table, error) {
-	var out []*table
+func idTablesOf(x *engine.Exec) ([]*engine.Table, error) {
+	var out []*engine.Table
 	for _, t := range tables {
-		if t.schema == "public" || t.schema == nextidSchema {
+		if t.Schema == "public" || t.Schema == engine.NextidSchema {
 			out = append(out, t)
 		}
 	}
-	definitions, err := sessionOf(x).server.registry.Numbered(x.ctx)
+	definitions, err := sessionOf(x).server.registry.Numbered(x.Ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -216,21 +217,21 @@ func idTablesOf(x *exec) ([]*table, error) {
 		if tables["public."+d.Name] == nil {
 			out = append(out, sequenceTable(d.Name))
 		}
-		if name := d.Name + idTableSuffix; tables["public."+name] == nil {
+		if name := d.Name + engine.IDTableSuffix; tables["public."+name] == nil {
 			out = append(out, sessionOf(x).server.singleIDTable(name, d.Name))
 		}
 	}
-	slices.SortFunc(out, func(a, b *table) int { return strings.Compare(a.name, b.name) })
-	return out, x.hold(len(out) * listedBytes)
+	slices.SortFunc(out, func(a, b *engine.Table) int { return strings.Compare(a.Name, b.Name) })
+	return out, x.Hold(len(out) * listedBytes)
 }
 
 // listedBytes is what a table costs that was made to be listed.
 const listedBytes = 1 << 10
 
 // tablesOf lists the tables of one database.
-func tablesOf(x *exec, database string) ([]*table, error) {
-	if strings.EqualFold(database, informationSchema) {
-		var out []*table
+func tablesOf(x *engine.Exec, database string) ([]*engine.Table, error) {
+	if strings.EqualFold(database, engine.InformationSchema) {
+		var out []*engine.Table
 		for _, key := range slices.Sorted(maps.Keys(schemaTables)) {
 			out = append(out, schemaTables[key])
 		}
@@ -240,13 +241,13 @@ func tablesOf(x *exec, database string) ([]*table, error) {
 		return nil, nil
 	}
 	ts, err := idTablesOf(x)
-	if !strings.EqualFold(database, nextidSchema) { // the operator's tables are shown in their own database
-		ts = slices.DeleteFunc(ts, func(t *table) bool { return t.schema == nextidSchema })
+	if !strings.EqualFold(database, engine.NextidSchema) { // the operator's tables are shown in their own database
+		ts = slices.DeleteFunc(ts, func(t *engine.Table) bool { return t.Schema == engine.NextidSchema })
 	}
 	return ts, err
 }
 
-func listTables(x *exec, databases []string) ([]listedTable, error) {
+func listTables(x *engine.Exec, databases []string) ([]listedTable, error) {
 	var out []listedTable
 	for _, database := range databases {
 		ts, err := tablesOf(x, database)
@@ -257,29 +258,29 @@ func listTables(x *exec, databases []string) ([]listedTable, error) {
 			out = append(out, listedTable{database, t})
 		}
 	}
-	return out, x.hold(len(out) * listedBytes)
+	return out, x.Hold(len(out) * listedBytes)
 }
 
 // mysqlTableType is TABLE_TYPE.
-func (t *table) mysqlTableType() string {
+func mysqlTableType(t *engine.Table) string {
 	switch {
-	case t.schema == informationSchema:
+	case t.Schema == engine.InformationSchema:
 		return "SYSTEM VIEW"
-	case t.kind == 'S':
+	case t.Kind == 'S':
 		return "SEQUENCE"
 	}
 	return "VIEW"
 }
 
-func tablesRows(x *exec, databases []string) (int, func(int) record, error) {
+func tablesRows(x *engine.Exec, databases []string) (int, func(int) record, error) {
 	list, err := listTables(x, databases)
 	return len(list), func(i int) record {
 		t := list[i]
 		r := record{
-			"TABLE_CATALOG": "def", "TABLE_SCHEMA": t.database, "TABLE_NAME": t.def.name,
-			"TABLE_TYPE": t.def.mysqlTableType(), "TABLE_COMMENT": t.def.mysqlTableType(),
+			"TABLE_CATALOG": "def", "TABLE_SCHEMA": t.database, "TABLE_NAME": t.def.Name,
+			"TABLE_TYPE": mysqlTableType(t.def), "TABLE_COMMENT": mysqlTableType(t.def),
 		}
-		if t.def.schema == informationSchema {
+		if t.def.Schema == engine.InformationSchema {
 			r["TABLE_COMMENT"] = ""
 			r["ENGINE"] = "MEMORY"
 		}
@@ -295,8 +296,8 @@ type mysqlType struct {
 	datetimePrecision int    // -1: none
 }
 
-func mysqlTypeOf(c tableColumn) mysqlType {
-	switch c.typ {
+func mysqlTypeOf(c engine.TableColumn) mysqlType {
+	switch c.Type {
 	case datum.Int8:
 		return mysqlType{"bigint", "bigint(20)", 0, 0, 19, 0, -1}
 	case datum.Int4, datum.Int2, datum.Bool, datum.Oid:
@@ -317,28 +318,28 @@ func mysqlTypeOf(c tableColumn) mysqlType {
 	return mysqlType{"varchar", "varchar(255)", 255, 1020, 0, -1, -1}
 }
 
-func columnsRows(x *exec, databases []string) (int, func(int) record, error) {
+func columnsRows(x *engine.Exec, databases []string) (int, func(int) record, error) {
 	list, err := listTables(x, databases)
 	n := 0
 	ends := make([]int, len(list)) // of each table's columns
 	for i, t := range list {
-		n += len(t.def.columns)
+		n += len(t.def.Columns)
 		ends[i] = n
 	}
 	return n, func(i int) record {
 		at, _ := slices.BinarySearch(ends, i+1)
 		t := list[at]
-		return columnRecord(t, i-ends[at]+len(t.def.columns))
+		return columnRecord(t, i-ends[at]+len(t.def.Columns))
 	}, err
 }
 
 // columnRecord is the row of COLUMNS for the i-th column of a table.
 func columnRecord(t listedTable, i int) record {
-	c := t.def.columns[i]
+	c := t.def.Columns[i]
 	m := mysqlTypeOf(c)
 	r := record{
-		"TABLE_CATALOG": "def", "TABLE_SCHEMA": t.database, "TABLE_NAME": t.def.name,
-		"COLUMN_NAME": c.name, "ORDINAL_POSITION": i + 1, "IS_NULLABLE": yesNo(c.null),
+		"TABLE_CATALOG": "def", "TABLE_SCHEMA": t.database, "TABLE_NAME": t.def.Name,
+		"COLUMN_NAME": c.Name, "ORDINAL_POSITION": i + 1, "IS_NULLABLE": yesNo(c.Null),
 		"DATA_TYPE": m.data, "COLUMN_TYPE": m.column, "PRIVILEGES": "select", "IS_GENERATED": "NEVER",
 	}
 	if m.length > 0 {
@@ -366,14 +367,14 @@ func yesNo(b bool) string {
 	return "NO"
 }
 
-func viewsRows(x *exec, databases []string) (int, func(int) record, error) {
+func viewsRows(x *engine.Exec, databases []string) (int, func(int) record, error) {
 	list, err := listTables(x, databases)
-	list = slices.DeleteFunc(list, func(t listedTable) bool { return t.def.mysqlTableType() != "VIEW" })
+	list = slices.DeleteFunc(list, func(t listedTable) bool { return mysqlTableType(t.def) != "VIEW" })
 	return len(list), func(i int) record {
 		t := list[i]
 		return record{
-			"TABLE_CATALOG": "def", "TABLE_SCHEMA": t.database, "TABLE_NAME": t.def.name,
-			"VIEW_DEFINITION": t.def.mysqlViewQuery(), "CHECK_OPTION": "NONE", "IS_UPDATABLE": "NO", "DEFINER": "nextid@localhost",
+			"TABLE_CATALOG": "def", "TABLE_SCHEMA": t.database, "TABLE_NAME": t.def.Name,
+			"VIEW_DEFINITION": mysqlViewQuery(t.def), "CHECK_OPTION": "NONE", "IS_UPDATABLE": "NO", "DEFINER": "nextid@localhost",
 			"SECURITY_TYPE": "INVOKER", "CHARACTER_SET_CLIENT": "utf8mb4", "COLLATION_CONNECTION": "utf8mb4_general_ci", "ALGORITHM": "UNDEFINED",
 		}
 	}, err
@@ -381,20 +382,20 @@ func viewsRows(x *exec, databases []string) (int, func(int) record, error) {
 
 // mysqlViewQuery is the view that a dump makes of a table in another database:
 // one with its columns and no rows, since nobody answers it there.
-func (t *table) mysqlViewQuery() string {
-	names := make([]string, len(t.columns))
-	for i, c := range t.columns {
-		names[i] = "NULL AS `" + c.name + "`"
+func mysqlViewQuery(t *engine.Table) string {
+	names := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		names[i] = "NULL AS `" + c.Name + "`"
 	}
 	return "select " + strings.Join(names, ",") + " from DUAL where 0"
 }
 
 // routines lists our functions as stored functions, once each name.
-func routines() []*function {
-	var out []*function
+func routines() []*engine.Function {
+	var out []*engine.Function
 	for _, name := range slices.Sorted(maps.Keys(functions)) {
 		for _, f := range functions[name] {
-			if f.schema == nextidSchema && f.agg == nil && !f.set {
+			if f.Schema == engine.NextidSchema && f.Aggregate == nil && !f.Set {
 				out = append(out, f)
 				break
 			}
@@ -403,20 +404,20 @@ func routines() []*function {
 	return out
 }
 
-func routinesRows(x *exec, databases []string) ([]record, error) {
+func routinesRows(x *engine.Exec, databases []string) ([]record, error) {
 	var out []record
 	for _, database := range databases {
-		if database == informationSchema {
+		if database == engine.InformationSchema {
 			continue
 		}
 		for _, f := range routines() {
-			m := mysqlTypeOf(tableColumn{typ: f.result})
+			m := mysqlTypeOf(engine.TableColumn{Type: f.Result})
 			r := record{
-				"SPECIFIC_NAME": f.name, "ROUTINE_CATALOG": "def", "ROUTINE_SCHEMA": database, "ROUTINE_NAME": f.name,
+				"SPECIFIC_NAME": f.Name, "ROUTINE_CATALOG": "def", "ROUTINE_SCHEMA": database, "ROUTINE_NAME": f.Name,
 				"ROUTINE_TYPE": "FUNCTION", "DATA_TYPE": m.data, "DTD_IDENTIFIER": m.column, "ROUTINE_BODY": "SQL",
-				"ROUTINE_DEFINITION": "", "PARAMETER_STYLE": "SQL", "IS_DETERMINISTIC": yesNo(f.volatile == immutable),
+				"ROUTINE_DEFINITION": "", "PARAMETER_STYLE": "SQL", "IS_DETERMINISTIC": yesNo(f.Volatile == engine.Immutable),
 				"SQL_DATA_ACCESS": "NO SQL", "SECURITY_TYPE": "INVOKER", "CREATED": datetimeOf(sessionOf(x).server.started.Truncate(1e9)),
-				"LAST_ALTERED": datetimeOf(sessionOf(x).server.started.Truncate(1e9)), "SQL_MODE": "", "ROUTINE_COMMENT": f.help,
+				"LAST_ALTERED": datetimeOf(sessionOf(x).server.started.Truncate(1e9)), "SQL_MODE": "", "ROUTINE_COMMENT": f.Help,
 				"DEFINER": "nextid@localhost", "CHARACTER_SET_CLIENT": "utf8mb4", "COLLATION_CONNECTION": "utf8mb4_general_ci",
 				"DATABASE_COLLATION": "utf8mb4_general_ci",
 			}
@@ -426,22 +427,22 @@ func routinesRows(x *exec, databases []string) ([]record, error) {
 	return out, nil
 }
 
-func parametersRows(x *exec, databases []string) ([]record, error) {
+func parametersRows(x *engine.Exec, databases []string) ([]record, error) {
 	var out []record
 	for _, database := range databases {
-		if database == informationSchema {
+		if database == engine.InformationSchema {
 			continue
 		}
 		for _, f := range routines() {
-			all := append([]argument{{typ: f.result}}, f.args...)
+			all := append([]engine.Argument{{Type: f.Result}}, f.Args...)
 			for i, a := range all {
-				m := mysqlTypeOf(tableColumn{typ: a.typ})
+				m := mysqlTypeOf(engine.TableColumn{Type: a.Type})
 				r := record{
-					"SPECIFIC_CATALOG": "def", "SPECIFIC_SCHEMA": database, "SPECIFIC_NAME": f.name, "ORDINAL_POSITION": i,
+					"SPECIFIC_CATALOG": "def", "SPECIFIC_SCHEMA": database, "SPECIFIC_NAME": f.Name, "ORDINAL_POSITION": i,
 					"DATA_TYPE": m.data, "DTD_IDENTIFIER": m.column, "ROUTINE_TYPE": "FUNCTION",
 				}
 				if i > 0 {
-					r["PARAMETER_MODE"], r["PARAMETER_NAME"] = "IN", a.name
+					r["PARAMETER_MODE"], r["PARAMETER_NAME"] = "IN", a.Name
 				}
 				if m.precision > 0 {
 					r["NUMERIC_PRECISION"], r["NUMERIC_SCALE"] = m.precision, max(m.scale, 0)
@@ -456,11 +457,11 @@ func parametersRows(x *exec, databases []string) ([]record, error) {
 	return out, nil
 }
 
-func enginesRows(*exec, []string) ([]record, error) {
-	return []record{{"ENGINE": nextidSchema, "SUPPORT": "DEFAULT", "COMMENT": "Ids from generators", "TRANSACTIONS": "NO", "XA": "NO", "SAVEPOINTS": "NO"}}, nil
+func enginesRows(*engine.Exec, []string) ([]record, error) {
+	return []record{{"ENGINE": engine.NextidSchema, "SUPPORT": "DEFAULT", "COMMENT": "Ids from generators", "TRANSACTIONS": "NO", "XA": "NO", "SAVEPOINTS": "NO"}}, nil
 }
 
-func pluginsRows(*exec, []string) ([]record, error) {
+func pluginsRows(*engine.Exec, []string) ([]record, error) {
 	var out []record
 	for _, name := range []string{"caching_sha2_password", "mysql_native_password"} {
 		out = append(out, record{
@@ -471,7 +472,7 @@ func pluginsRows(*exec, []string) ([]record, error) {
 	return out, nil
 }
 
-func collationsRows(*exec, []string) ([]record, error) {
+func collationsRows(*engine.Exec, []string) ([]record, error) {
 	var out []record
 	for _, c := range collations {
 		r := record{"COLLATION_NAME": c.name, "CHARACTER_SET_NAME": c.charset, "ID": c.id, "IS_DEFAULT": "", "IS_COMPILED": "Yes", "SORTLEN": 1}
@@ -483,7 +484,7 @@ func collationsRows(*exec, []string) ([]record, error) {
 	return out, nil
 }
 
-func applicabilityRows(*exec, []string) ([]record, error) {
+func applicabilityRows(*engine.Exec, []string) ([]record, error) {
 	var out []record
 	for _, c := range collations {
 		r := record{"COLLATION_NAME": c.name, "CHARACTER_SET_NAME": c.charset, "FULL_COLLATION_NAME": c.name, "ID": c.id, "IS_DEFAULT": ""}
@@ -495,7 +496,7 @@ func applicabilityRows(*exec, []string) ([]record, error) {
 	return out, nil
 }
 
-func charsetsRows(*exec, []string) ([]record, error) {
+func charsetsRows(*engine.Exec, []string) ([]record, error) {
 	var out []record
 	for _, c := range charsets {
 		out = append(out, record{"CHARACTER_SET_NAME": c.name, "DEFAULT_COLLATE_NAME": c.collation, "DESCRIPTION": c.help, "MAXLEN": c.bytes})
@@ -503,26 +504,26 @@ func charsetsRows(*exec, []string) ([]record, error) {
 	return out, nil
 }
 
-func userVariablesRows(x *exec, _ []string) ([]record, error) {
+func userVariablesRows(x *engine.Exec, _ []string) ([]record, error) {
 	var out []record
 	users := sessionOf(x).mysql.users
 	for _, name := range slices.Sorted(maps.Keys(users)) {
-		r := record{"VARIABLE_NAME": name, "VARIABLE_TYPE": strings.ToUpper(mysqlTypeOf(tableColumn{typ: users[name].Type}).data)}
+		r := record{"VARIABLE_NAME": name, "VARIABLE_TYPE": strings.ToUpper(mysqlTypeOf(engine.TableColumn{Type: users[name].Type}).data)}
 		if users[name].Valid {
-			r["VARIABLE_VALUE"] = x.mysqlText(users[name])
+			r["VARIABLE_VALUE"] = mysqlText(x, users[name])
 		}
 		out = append(out, r)
 	}
 	return out, nil
 }
 
-func privilegesRows(x *exec, _ []string) ([]record, error) {
+func privilegesRows(x *engine.Exec, _ []string) ([]record, error) {
 	user, host, _ := strings.Cut(sessionOf(x).account(), "@")
 	return []record{{"GRANTEE": "'" + user + "'@'" + host + "'", "TABLE_CATALOG": "def", "PRIVILEGE_TYPE": "USAGE", "IS_GRANTABLE": "NO"}}, nil
 }
 
 func variablesRows(global bool) rowMaker {
-	return few(func(x *exec, _ []string) ([]record, error) {
+	return few(func(x *engine.Exec, _ []string) ([]record, error) {
 		var out []record
 		for _, key := range slices.Sorted(maps.Keys(mysqlSettings)) {
 			value := sessionOf(x).systemVariable(mysqlSettings[key])
@@ -537,7 +538,7 @@ func variablesRows(global bool) rowMaker {
 
 // statusRows are the counters that monitoring reads. Those that mean nothing
 // here are left out.
-func statusRows(x *exec, _ []string) ([]record, error) {
+func statusRows(x *engine.Exec, _ []string) ([]record, error) {
 	sessionOf(x).server.sessions.mu.Lock()
 	connected := len(sessionOf(x).server.sessions.all)
 	sessionOf(x).server.sessions.mu.Unlock()
@@ -557,7 +558,7 @@ func statusRows(x *exec, _ []string) ([]record, error) {
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-func processlistRows(x *exec, _ []string) ([]record, error) {
+func processlistRows(x *engine.Exec, _ []string) ([]record, error) {
 	sessionOf(x).server.sessions.mu.Lock()
 	defer sessionOf(x).server.sessions.mu.Unlock()
 	var out []record

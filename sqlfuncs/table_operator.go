@@ -10,10 +10,11 @@ import (
 	"nextid/generator"
 	"nextid/generator/layout"
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 )
 
 // operatorTables are what an operator asks: SELECT * FROM nextid.generators.
-var operatorTables = []table{
+var operatorTables = []engine.Table{
 	operatorTable("generators", "every generator: definition, and how the running one stands", `
 		name:text! kind:text! options:jsonb! version:int8! created_at:timestamptz! running:bool!
 		issued:int8 reserved_until:int8 buffered:int8 step:int8 waits:int8 clock_back:int8
@@ -45,12 +46,12 @@ var operatorTables = []table{
 }
 
 // operatorTable is a table in the schema nextid whose rows are computed when it is read.
-func operatorTable(name, help, columns string, rows func(*exec) ([][]datum.Value, error)) table {
-	return table{schema: nextidSchema, name: name, help: help, columns: columnList(columns), scan: fixedRows(rows)}
+func operatorTable(name, help, columns string, rows func(*engine.Exec) ([][]datum.Value, error)) engine.Table {
+	return engine.Table{Schema: engine.NextidSchema, Name: name, Help: help, Columns: engine.ColumnList(columns), Scan: engine.FixedRows(rows)}
 }
 
-func generatorRows(x *exec) ([][]datum.Value, error) {
-	definitions, err := x.registry().Definitions(x.ctx)
+func generatorRows(x *engine.Exec) ([][]datum.Value, error) {
+	definitions, err := registryOf(x).Definitions(x.Ctx)
 	rows := make([][]datum.Value, 0, len(definitions))
 	for _, d := range definitions {
 		options, err := datum.ParseText(datum.JSONB, string(d.Options), nil)
@@ -93,9 +94,9 @@ func runningColumns(r *generator.Registry, name string) []datum.Value {
 
 // detailTable is a table whose rows the running generators of a kind offer; its
 // first column is the generator's name.
-func detailTable(name, help, columns string) table {
-	list := columnList(columns)
-	return operatorTable(name, help, columns, func(x *exec) ([][]datum.Value, error) {
+func detailTable(name, help, columns string) engine.Table {
+	list := engine.ColumnList(columns)
+	return operatorTable(name, help, columns, func(x *engine.Exec) ([][]datum.Value, error) {
 		var rows [][]datum.Value
 		sessionOf(x).server.registry.Counted(func(c generator.Counted) bool {
 			d, ok := c.Details()
@@ -105,7 +106,7 @@ func detailTable(name, help, columns string) table {
 			for _, r := range d.Rows {
 				row := []datum.Value{datum.MakeText(c.Name)}
 				for _, column := range list[1:] {
-					row = append(row, detail(r.Value(column.name), column.typ))
+					row = append(row, detail(r.Value(column.Name), column.Type))
 				}
 				rows = append(rows, row)
 			}
@@ -133,8 +134,8 @@ func detail(value any, t datum.OID) datum.Value {
 	return datum.Null(t)
 }
 
-func workerRows(x *exec) ([][]datum.Value, error) {
-	workers, err := x.registry().Workers(x.ctx)
+func workerRows(x *engine.Exec) ([][]datum.Value, error) {
+	workers, err := registryOf(x).Workers(x.Ctx)
 	var rows [][]datum.Value
 	for _, w := range workers {
 		until := datum.Null(datum.TimestampTZ)
@@ -149,8 +150,8 @@ func workerRows(x *exec) ([][]datum.Value, error) {
 	return rows, err
 }
 
-func nodeRows(x *exec) ([][]datum.Value, error) {
-	nodes, err := sessionOf(x).server.nodes(x.ctx)
+func nodeRows(x *engine.Exec) ([][]datum.Value, error) {
+	nodes, err := sessionOf(x).server.nodes(x.Ctx)
 	rows := make([][]datum.Value, 0, len(nodes))
 	for _, n := range nodes {
 		storeAhead := datum.Null(datum.Int8)
@@ -168,7 +169,7 @@ func nodeRows(x *exec) ([][]datum.Value, error) {
 	return rows, err
 }
 
-func sessionRows(x *exec) ([][]datum.Value, error) {
+func sessionRows(x *engine.Exec) ([][]datum.Value, error) {
 	sessionOf(x).server.sessions.mu.Lock()
 	defer sessionOf(x).server.sessions.mu.Unlock()
 	var rows [][]datum.Value
@@ -184,7 +185,7 @@ func sessionRows(x *exec) ([][]datum.Value, error) {
 	return rows, nil
 }
 
-func layoutRows(x *exec) ([][]datum.Value, error) {
+func layoutRows(x *engine.Exec) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	now := sessionOf(x).server.now()
 	for _, l := range layout.Presets() {

@@ -6,6 +6,7 @@ import (
 
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -15,44 +16,44 @@ import (
 // reserved, not below any id that a server on the same store has issued.
 
 // sequenceTable is the table of a generator.
-func (s *Server) sequenceTable(name string) *table {
+func (s *Server) sequenceTable(name string) *engine.Table {
 	oid, _ := s.sequenceOIDs.oid(name)
-	return &table{
-		schema: "public", name: name, oid: oid, kind: 'S', columns: sequenceColumns,
-		scan: func(x *exec, _ []keyValues) (rowIter, error) {
-			last, buffered, err := x.sequenceState(name)
-			return singleRow(datum.MakeInt8(last), datum.MakeInt8(buffered), datum.MakeBool(true)), err
+	return &engine.Table{
+		Schema: "public", Name: name, OID: oid, Kind: 'S', Columns: sequenceColumns,
+		Scan: func(x *engine.Exec, _ []engine.KeyValues) (engine.Rows, error) {
+			last, buffered, err := sequenceState(x, name)
+			return engine.SingleRow(datum.MakeInt8(last), datum.MakeInt8(buffered), datum.MakeBool(true)), err
 		},
 	}
 }
 
 // sequenceState returns the highest id that may have been issued. A
 // generator that this server has not used yet draws one to learn where it is.
-func (x *exec) sequenceState(name string) (last, buffered int64, err error) {
+func sequenceState(x *engine.Exec, name string) (last, buffered int64, err error) {
 	if err := sessionOf(x).may(name); err != nil {
 		return 0, 0, err
 	}
-	e, err := x.registry().Existing(x.ctx, name)
+	e, err := registryOf(x).Existing(x.Ctx, name)
 	if err != nil {
 		return 0, 0, err
 	}
-	g, err := e.Generator(x.ctx)
+	g, err := e.Generator(x.Ctx)
 	if err != nil {
 		return 0, 0, err
 	}
-	last, buffered, known, err := x.highest(g)
+	last, buffered, known, err := highest(x, g)
 	if err != nil {
 		return last, buffered, err
 	}
 	if known {
-		last, err = x.highestOfAll(e, last)
+		last, err = highestOfAll(x, e, last)
 		return last, buffered, err
 	}
-	drawn, err := x.nextID(e)
+	drawn, err := nextID(x, e)
 	if err != nil {
 		return 0, 0, err
 	}
-	if last, buffered, known, err = x.highest(g); !known {
+	if last, buffered, known, err = highest(x, g); !known {
 		last = drawn
 	}
 	return last, buffered, err
@@ -60,8 +61,8 @@ func (x *exec) sequenceState(name string) (last, buffered int64, err error) {
 
 // highestOfAll is the highest id that may have been issued by any server on
 // the store, where this one has reserved up to last.
-func (x *exec) highestOfAll(e *generator.Entry, last int64) (int64, error) {
-	d, err := e.Definition(x.ctx)
+func highestOfAll(x *engine.Exec, e *generator.Entry, last int64) (int64, error) {
+	d, err := e.Definition(x.Ctx)
 	if err != nil {
 		return last, err
 	}
@@ -69,7 +70,7 @@ func (x *exec) highestOfAll(e *generator.Entry, last int64) (int64, error) {
 	if !counts {
 		return last, nil
 	}
-	past, err := sessionOf(x).server.registry.Past(x.ctx, e.Name())
+	past, err := sessionOf(x).server.registry.Past(x.Ctx, e.Name())
 	if s.Increment < 0 {
 		return min(last, -(past - 1)), err
 	}
@@ -78,7 +79,7 @@ func (x *exec) highestOfAll(e *generator.Entry, last int64) (int64, error) {
 
 // highest is the highest id that g may have issued. known is
 // false when g has not reserved anything here.
-func (x *exec) highest(g generator.Generator) (last, buffered int64, known bool, err error) {
+func highest(x *engine.Exec, g generator.Generator) (last, buffered int64, known bool, err error) {
 	var stats generator.Stats
 	if r, ok := g.(generator.Reporter); ok {
 		stats = r.Stats()
@@ -102,19 +103,19 @@ func (x *exec) highest(g generator.Generator) (last, buffered int64, known bool,
 // sequenceLastValue is pg_sequence_last_value: NULL where answering would
 // draw an id.
 var sequenceLastValue = catalogFunc("pg_sequence_last_value", datum.Int8, []datum.OID{datum.RegClass},
-	func(x *exec, a []datum.Value) (datum.Value, error) {
+	func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		name, ok := sessionOf(x).server.sequenceOIDs.name(uint32(a[0].Int))
 		if !ok {
 			return datum.Value{}, sqlstate.New(sqlstate.UndefinedTable, "could not open relation with OID %d", a[0].Int)
 		}
-		return x.sequenceLast(name)
+		return sequenceLast(x, name)
 	})
 
-func (x *exec) sequenceLast(name string) (datum.Value, error) {
+func sequenceLast(x *engine.Exec, name string) (datum.Value, error) {
 	e := sessionOf(x).server.registry.Lookup([]byte(name))
 	if e == nil || e.Running() == nil {
 		return datum.Null(datum.Int8), nil
 	}
-	last, _, known, err := x.highest(e.Running())
+	last, _, known, err := highest(x, e.Running())
 	return datum.Value{Type: datum.Int8, Valid: known, Int: last}, err
 }

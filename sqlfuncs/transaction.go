@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
@@ -91,24 +92,24 @@ func transactionPlan(t *syntax.Transaction) (tag string, run utilityFunc, err er
 		if t.Kind == syntax.StartTransaction {
 			tag = "START TRANSACTION"
 		}
-		return tag, func(x *exec) error { return sessionOf(x).begin(x, t) }, nil
+		return tag, func(x *engine.Exec) error { return sessionOf(x).begin(x, t) }, nil
 	case syntax.Commit:
-		return "COMMIT", func(x *exec) error { return sessionOf(x).endBlock(x, t, true) }, nil
+		return "COMMIT", func(x *engine.Exec) error { return sessionOf(x).endBlock(x, t, true) }, nil
 	case syntax.Rollback:
-		return "ROLLBACK", func(x *exec) error { return sessionOf(x).endBlock(x, t, false) }, nil
+		return "ROLLBACK", func(x *engine.Exec) error { return sessionOf(x).endBlock(x, t, false) }, nil
 	case syntax.Savepoint:
-		return "SAVEPOINT", func(x *exec) error { return sessionOf(x).savepoint(t.Savepoint) }, nil
+		return "SAVEPOINT", func(x *engine.Exec) error { return sessionOf(x).savepoint(t.Savepoint) }, nil
 	case syntax.ReleaseSavepoint:
-		return "RELEASE", func(x *exec) error { return sessionOf(x).release(t.Savepoint) }, nil
+		return "RELEASE", func(x *engine.Exec) error { return sessionOf(x).release(t.Savepoint) }, nil
 	case syntax.RollbackToSavepoint:
-		return "ROLLBACK", func(x *exec) error { return sessionOf(x).rollbackTo(x, t.Savepoint) }, nil
+		return "ROLLBACK", func(x *engine.Exec) error { return sessionOf(x).rollbackTo(x, t.Savepoint) }, nil
 	default:
 		return "", nil, sqlstate.New(sqlstate.FeatureNotSupported, "two-phase transactions are not supported").
 			WithHint("nextid has no data to commit; use COMMIT or ROLLBACK.")
 	}
 }
 
-func (s *Session) begin(x *exec, t *syntax.Transaction) error {
+func (s *Session) begin(x *engine.Exec, t *syntax.Transaction) error {
 	if s.tx.state != txIdle {
 		s.warn(sqlstate.ActiveTransaction, "there is already a transaction in progress")
 		return s.setModes(x, t.Modes)
@@ -124,21 +125,21 @@ func (s *Session) begin(x *exec, t *syntax.Transaction) error {
 }
 
 // setModes applies ISOLATION LEVEL, READ ONLY and DEFERRABLE to the block.
-func (s *Session) setModes(x *exec, modes []syntax.SetItem) error {
+func (s *Session) setModes(x *engine.Exec, modes []syntax.SetItem) error {
 	for _, m := range modes {
 		m.Local = true
-		if err := x.assign(&m); err != nil {
+		if err := assign(x, &m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Session) endBlock(x *exec, t *syntax.Transaction, commit bool) error {
+func (s *Session) endBlock(x *engine.Exec, t *syntax.Transaction, commit bool) error {
 	state := s.tx.state
 	if state == txIdle {
 		if t.Chain {
-			return sqlstate.New(sqlstate.NoActiveTransaction, "%s AND CHAIN can only be used in transaction blocks", x.tag)
+			return sqlstate.New(sqlstate.NoActiveTransaction, "%s AND CHAIN can only be used in transaction blocks", x.Tag)
 		}
 		s.warn(sqlstate.NoActiveTransaction, "there is no transaction in progress")
 		if !commit {
@@ -149,14 +150,14 @@ func (s *Session) endBlock(x *exec, t *syntax.Transaction, commit bool) error {
 	}
 	if state == txFailed {
 		commit = false
-		x.tag = "ROLLBACK"
+		x.Tag = "ROLLBACK"
 	}
 	var kept []savedVariables
 	if t.Chain {
 		kept = append(kept, savedVariables{local: s.vars.local})
 	}
 	if commit {
-		if err := s.holdCursors(x.ctx); err != nil {
+		if err := s.holdCursors(x.Ctx); err != nil {
 			s.abort()
 			return err
 		}
@@ -229,7 +230,7 @@ func (s *Session) release(name string) error {
 	return nil
 }
 
-func (s *Session) rollbackTo(x *exec, name string) error {
+func (s *Session) rollbackTo(x *engine.Exec, name string) error {
 	i, err := s.findSavepoint("ROLLBACK TO SAVEPOINT", name)
 	if err != nil {
 		return err

@@ -7,20 +7,21 @@ import (
 	"slices"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
 
 // declare plans DECLARE name CURSOR FOR query. The query is analysed with
 // the statement, so that its parameters are the statement's.
-func (p *planner) declare(st *Statement, t *syntax.Declare) error {
+func declare(p *engine.Planner, st *Statement, t *syntax.Declare) error {
 	inner := &Statement{Text: t.Text, tree: t.Query}
-	if err := p.selectStatement(inner, t.Query); err != nil {
+	if err := selectStatement(p, inner, t.Query); err != nil {
 		return err
 	}
 	inner.fast = nil
 	st.tag = "DECLARE CURSOR"
-	st.utility = utilityFunc(func(x *exec) error {
+	st.utility = utilityFunc(func(x *engine.Exec) error {
 		s := sessionOf(x)
 		if s.tx.state == txIdle && !t.Hold {
 			return sqlstate.New(sqlstate.NoActiveTransaction, "DECLARE CURSOR can only be used in transaction blocks")
@@ -32,15 +33,15 @@ func (p *planner) declare(st *Statement, t *syntax.Declare) error {
 		if err != nil {
 			return err
 		}
-		c.init(s, inner, slices.Clone(x.params))
-		if err := c.keeps(portalOf(x).bytes, st.cost, x.params); err != nil {
+		c.init(s, inner, slices.Clone(x.Params))
+		if err := c.keeps(portalOf(x).bytes, st.cost, x.Params); err != nil {
 			s.dropPortal(c)
 			return err
 		}
 		c.cursor, c.binary, c.held = true, t.Binary, t.Hold
 		c.buffer = t.Hold
 		if s.tx.state == txIdle {
-			if err := c.materialize(x.ctx); err != nil {
+			if err := c.materialize(x.Ctx); err != nil {
 				s.dropPortal(c)
 				return err
 			}
@@ -56,7 +57,7 @@ func closeCursorPlan(st *Statement, t *syntax.CloseCursor) {
 	if t.Name == "" {
 		st.tag = "CLOSE CURSOR ALL"
 	}
-	st.utility = utilityFunc(func(x *exec) error {
+	st.utility = utilityFunc(func(x *engine.Exec) error {
 		s := sessionOf(x)
 		if t.Name == "" {
 			s.closePortals(func(p *Portal) bool { return p != portalOf(x) && p != &s.unnamedPo })
@@ -81,8 +82,8 @@ func (s *Session) cursorNamed(name string) (*Portal, error) {
 // fetchPlan is FETCH and MOVE.
 type fetchPlan struct{ t *syntax.Fetch }
 
-func (p *planner) fetch(st *Statement, t *syntax.Fetch) {
-	p.private = true
+func fetch(p *engine.Planner, st *Statement, t *syntax.Fetch) {
+	p.Private = true
 	st.tag = "FETCH"
 	if t.Move {
 		st.tag = "MOVE"
@@ -92,7 +93,7 @@ func (p *planner) fetch(st *Statement, t *syntax.Fetch) {
 }
 
 // columns are the cursor's; they are known only while it is open.
-func (f *fetchPlan) columns(s *Session) []Column {
+func (f *fetchPlan) columns(s *Session) []engine.Column {
 	c, ok := s.portals[f.t.Cursor]
 	if !ok || f.t.Move {
 		return nil
@@ -100,28 +101,28 @@ func (f *fetchPlan) columns(s *Session) []Column {
 	return c.columns
 }
 
-func (f *fetchPlan) run(x *exec) (rowIter, error) {
+func (f *fetchPlan) run(x *engine.Exec) (engine.Rows, error) {
 	c, err := sessionOf(x).cursorNamed(f.t.Cursor)
 	if err != nil {
 		return nil, err
 	}
 	if f.t.Move {
 		n, err := c.move(x, f.t)
-		x.moved = n
+		x.Moved = n
 		return nil, err
 	}
 	return c.fetch(f.t), nil
 }
 
 // fetch yields the rows of one FETCH.
-func (p *Portal) fetch(t *syntax.Fetch) rowIter {
+func (p *Portal) fetch(t *syntax.Fetch) engine.Rows {
 	left := t.Count
-	return funcRows(func(x *exec) ([]datum.Value, error) {
+	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
 		if left <= 0 {
 			return nil, io.EOF
 		}
 		left--
-		return p.Next(x.ctx)
+		return p.Next(x.Ctx)
 	})
 }
 
@@ -133,10 +134,10 @@ func eofIsNil(err error) error {
 }
 
 // move passes rows without sending them.
-func (p *Portal) move(x *exec, t *syntax.Fetch) (int64, error) {
+func (p *Portal) move(x *engine.Exec, t *syntax.Fetch) (int64, error) {
 	it, n := p.fetch(t), int64(0)
 	for {
-		if _, err := it.next(x); err != nil {
+		if _, err := it.Next(x); err != nil {
 			return n, eofIsNil(err)
 		}
 		n++
@@ -154,7 +155,7 @@ func (p *Portal) nextBuffered(ctx context.Context) ([]datum.Value, error) {
 		p.position = len(p.buffered) + 1
 		return nil, err
 	}
-	if err := p.x.holdRow(row); err != nil {
+	if err := p.x.HoldRow(row); err != nil {
 		return nil, p.failed(err)
 	}
 	p.buffered = append(p.buffered, slices.Clone(row))
@@ -173,7 +174,7 @@ func (p *Portal) materialize(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := p.x.holdRow(row); err != nil {
+		if err := p.x.HoldRow(row); err != nil {
 			return err
 		}
 		p.buffered = append(p.buffered, slices.Clone(row))

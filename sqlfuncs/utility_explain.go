@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
@@ -18,14 +19,14 @@ type planNode struct {
 }
 
 // explain plans EXPLAIN: the statement is analysed, never run.
-func (p *planner) explain(st *Statement, t *syntax.Explain) error {
+func planExplain(p *engine.Planner, st *Statement, t *syntax.Explain) error {
 	if t.Analyze {
 		return sqlstate.New(sqlstate.FeatureNotSupported, "EXPLAIN ANALYZE is not supported by nextid").
 			WithHint("It would run the statement and draw ids. Use EXPLAIN.")
 	}
 	statement := t.Statement
 	if e, ok := statement.(*syntax.Execute); ok {
-		p.private = true
+		p.Private = true
 		inner, err := plannedFor(p).Prepared([]byte(e.Name))
 		if err != nil {
 			return err
@@ -35,7 +36,7 @@ func (p *planner) explain(st *Statement, t *syntax.Explain) error {
 		}
 	}
 	inner := &Statement{}
-	if err := p.statement(inner, statement); err != nil {
+	if err := planStatement(p, inner, statement); err != nil {
 		return err
 	}
 	if d, ok := statement.(*syntax.Declare); ok {
@@ -49,11 +50,11 @@ func (p *planner) explain(st *Statement, t *syntax.Explain) error {
 	}
 	typ, lines := node.print(t)
 	st.tag = "EXPLAIN"
-	st.query = &queryPlan{
-		columns: []Column{{Name: "QUERY PLAN", Type: typ, TypeMod: -1, Len: -1}},
-		open:    func(*exec) (rowIter, error) { return &sliceRows{rows: lines}, nil },
+	st.query = &engine.QueryPlan{
+		Columns: []engine.Column{{Name: "QUERY PLAN", Type: typ, TypeMod: -1, Len: -1}},
+		Open:    func(*engine.Exec) (engine.Rows, error) { return &engine.SliceRows{Rows: lines}, nil },
 	}
-	st.Columns = st.query.columns
+	st.Columns = st.query.Columns
 	return nil
 }
 

@@ -5,23 +5,24 @@ import (
 	"io"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
 
 // prepare plans PREPARE name AS statement. The inner statement is analysed
 // when PREPARE runs.
-func (p *planner) prepare(st *Statement, t *syntax.Prepare) error {
+func prepare(p *engine.Planner, st *Statement, t *syntax.Prepare) error {
 	st.tag = "PREPARE"
 	var types []datum.OID
 	for _, tn := range t.Types {
-		oid, _, err := p.typeName(tn)
+		oid, _, err := p.TypeName(tn)
 		if err != nil {
 			return err
 		}
 		types = append(types, oid)
 	}
-	st.utility = utilityFunc(func(x *exec) error {
+	st.utility = utilityFunc(func(x *engine.Exec) error {
 		s := sessionOf(x)
 		if _, ok := s.prepared[t.Name]; ok {
 			return sqlstate.New(sqlstate.DuplicateStatement, "prepared statement %q already exists", sqlstate.Cut(t.Name, 64))
@@ -47,7 +48,7 @@ func deallocatePlan(st *Statement, t *syntax.Deallocate) {
 	if t.Name == "" {
 		st.tag = "DEALLOCATE ALL"
 	}
-	st.utility = utilityFunc(func(x *exec) error {
+	st.utility = utilityFunc(func(x *engine.Exec) error {
 		if t.Name == "" {
 			sessionOf(x).unprepareAll()
 			return nil
@@ -63,7 +64,7 @@ func deallocatePlan(st *Statement, t *syntax.Deallocate) {
 // executePlan is EXECUTE name (args): a portal within the portal.
 type executePlan struct {
 	name string
-	args []*expr
+	args []*engine.Expr
 	ast  *syntax.Execute
 
 	variant *Statement // MySQL: planned for the types of the arguments
@@ -71,40 +72,40 @@ type executePlan struct {
 
 // execute plans EXECUTE. It depends on what the session prepared, so that it
 // is planned anew each time.
-func (p *planner) execute(st *Statement, t *syntax.Execute) error {
-	p.private = true
+func execute(p *engine.Planner, st *Statement, t *syntax.Execute) error {
+	p.Private = true
 	inner, err := plannedFor(p).Prepared([]byte(t.Name))
 	if err != nil {
-		return at(t.Pos, err)
+		return engine.At(t.Pos, err)
 	}
-	if len(t.Args) != len(inner.Params) && p.mysql {
-		return at(t.Pos, sqlstate.New(sqlstate.SyntaxError, "Incorrect arguments to EXECUTE: the statement has %d parameters, %d are given",
+	if len(t.Args) != len(inner.Params) && p.MySQL {
+		return engine.At(t.Pos, sqlstate.New(sqlstate.SyntaxError, "Incorrect arguments to EXECUTE: the statement has %d parameters, %d are given",
 			len(inner.Params), len(t.Args)).WithMySQL(1210, "HY000"))
 	}
 	if len(t.Args) != len(inner.Params) {
-		return at(t.Pos, sqlstate.New(sqlstate.SyntaxError, "wrong number of parameters for prepared statement %q", sqlstate.Cut(t.Name, 64)).
+		return engine.At(t.Pos, sqlstate.New(sqlstate.SyntaxError, "wrong number of parameters for prepared statement %q", sqlstate.Cut(t.Name, 64)).
 			WithDetail("Expected %d parameters but got %d.", len(inner.Params), len(t.Args)))
 	}
 	e := &executePlan{name: t.Name, ast: t}
 	given := make([]Arg, len(t.Args))
 	for i, a := range t.Args {
-		x, err := p.expr(nil, a)
-		if err == nil && p.mysql {
-			given[i].Type = x.typ
+		x, err := p.Expr(nil, a)
+		if err == nil && p.MySQL {
+			given[i].Type = x.Type
 			e.args = append(e.args, x)
 			continue
 		}
 		if err == nil {
-			x, err = p.coerce(x, inner.Params[i], datum.AssignmentCast)
+			x, err = p.Coerce(x, inner.Params[i], datum.AssignmentCast)
 		}
 		if err != nil {
-			return at(a.Position(), err)
+			return engine.At(a.Position(), err)
 		}
 		e.args = append(e.args, x)
 	}
-	if p.mysql {
+	if p.MySQL {
 		if inner, err = plannedFor(p).forTypes(inner, given); err == nil {
-			e.variant, err = inner, p.coerceParams(e.args, inner.Params)
+			e.variant, err = inner, coerceParams(p, e.args, inner.Params)
 		}
 		if err != nil {
 			return err
@@ -116,7 +117,7 @@ func (p *planner) execute(st *Statement, t *syntax.Execute) error {
 
 // columns implements the part of utility that knows its columns only in a
 // session.
-func (e *executePlan) columns(s *Session) []Column {
+func (e *executePlan) columns(s *Session) []engine.Column {
 	if e.variant != nil {
 		return e.variant.Columns
 	}
@@ -126,7 +127,7 @@ func (e *executePlan) columns(s *Session) []Column {
 	return nil
 }
 
-func (e *executePlan) run(x *exec) (rowIter, error) {
+func (e *executePlan) run(x *engine.Exec) (engine.Rows, error) {
 	st, err := sessionOf(x).Prepared([]byte(e.name))
 	if err != nil {
 		return nil, err
@@ -137,39 +138,39 @@ func (e *executePlan) run(x *exec) (rowIter, error) {
 	if err := sessionOf(x).checkTransaction(st.exits); err != nil {
 		return nil, err
 	}
-	params, err := evalAll(x, e.args)
+	params, err := engine.EvalAll(x, e.args)
 	if err != nil {
 		return nil, err
 	}
 	inner := &Portal{}
 	inner.init(sessionOf(x), st, params)
 	if st.Columns == nil {
-		_, err := inner.Next(x.ctx)
+		_, err := inner.Next(x.Ctx)
 		if errors.Is(err, io.EOF) {
 			err = nil
 		}
-		x.tag = inner.tag
+		x.Tag = inner.tag
 		return nil, err
 	}
-	x.tag = inner.tag
+	x.Tag = inner.tag
 	return &portalRows{inner}, nil
 }
 
 // portalRows reads a portal inside another statement.
 type portalRows struct{ p *Portal }
 
-func (r *portalRows) next(x *exec) ([]datum.Value, error) { return r.p.Next(x.ctx) }
-func (r *portalRows) close()                              { r.p.Close() }
+func (r *portalRows) Next(x *engine.Exec) ([]datum.Value, error) { return r.p.Next(x.Ctx) }
+func (r *portalRows) Close()                                     { r.p.Close() }
 
 // call plans MySQL's DO: expressions are computed and thrown away.
-func (p *planner) call(st *Statement, t *syntax.Call) error {
-	exprs, err := p.exprs(nil, t.Exprs)
+func call(p *engine.Planner, st *Statement, t *syntax.Call) error {
+	exprs, err := p.Exprs(nil, t.Exprs)
 	if err != nil {
 		return err
 	}
 	st.tag = "DO"
-	st.utility = utilityFunc(func(x *exec) error {
-		_, err := evalAll(x, exprs)
+	st.utility = utilityFunc(func(x *engine.Exec) error {
+		_, err := engine.EvalAll(x, exprs)
 		return err
 	})
 	return nil

@@ -7,12 +7,13 @@ import (
 
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
 
 // needAdmin refuses a statement to sessions that may not change generators.
-func needAdmin(x *exec, what string) error {
+func needAdmin(x *engine.Exec, what string) error {
 	if !sessionOf(x).options.Admin {
 		return sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied for %s", what).
 			WithHint("Connect as a user with the role admin.")
@@ -53,20 +54,20 @@ func sequenceOptions(o *syntax.SequenceOptions) (json.RawMessage, error) {
 func createSequencePlan(st *Statement, t *syntax.CreateSequence) error {
 	options, err := sequenceOptions(&t.Options)
 	if err != nil {
-		return at(t.Pos, err)
+		return engine.At(t.Pos, err)
 	}
 	name := t.Name.Last()
 	st.tag = "CREATE SEQUENCE"
-	st.utility = utilityFunc(func(x *exec) error {
+	st.utility = utilityFunc(func(x *engine.Exec) error {
 		if err := needAdmin(x, "CREATE SEQUENCE"); err != nil {
 			return err
 		}
 		if t.OrReplace {
-			if err := x.dropSequence(name); err != nil && !missing(err) {
+			if err := dropSequence(x, name); err != nil && !missing(err) {
 				return err
 			}
 		}
-		err := x.registry().Create(x.ctx, name, "segment", options)
+		err := registryOf(x).Create(x.Ctx, name, "segment", options)
 		if errors.Is(err, generator.ErrExists) {
 			if t.IfNotExists {
 				sessionOf(x).notice("relation \"" + name + "\" already exists, skipping")
@@ -75,7 +76,7 @@ func createSequencePlan(st *Statement, t *syntax.CreateSequence) error {
 			return sqlstate.New(sqlstate.DuplicateTable, "relation %q already exists", name)
 		}
 		if err == nil && t.Options.Start != nil { // a dropped one of this name may have got further
-			return x.warnOfStart(name, *t.Options.Start)
+			return warnOfStart(x, name, *t.Options.Start)
 		}
 		return err
 	})
@@ -83,17 +84,17 @@ func createSequencePlan(st *Statement, t *syntax.CreateSequence) error {
 }
 
 // warnOfStart says when a new sequence does not begin where it was told to.
-func (x *exec) warnOfStart(name string, start int64) error {
-	e, err := x.entry(name)
+func warnOfStart(x *engine.Exec, name string, start int64) error {
+	e, err := entry(x, name)
 	if err != nil {
 		return err
 	}
-	g, err := e.Generator(x.ctx)
+	g, err := e.Generator(x.Ctx)
 	if err != nil {
 		return err
 	}
 	if p, ok := g.(generator.Peeker); ok {
-		x.warnOfPassed(e, p, start, false)
+		warnOfPassed(x, e, p, start, false)
 	}
 	return nil
 }
@@ -101,12 +102,12 @@ func (x *exec) warnOfStart(name string, start int64) error {
 // dropSequence drops a generator that CREATE SEQUENCE could make again. Dumps
 // drop a sequence before they create it: what the dump cannot say would be
 // lost, and ids of another kind would follow.
-func (x *exec) dropSequence(name string) error {
-	e, err := x.registry().Existing(x.ctx, name)
+func dropSequence(x *engine.Exec, name string) error {
+	e, err := registryOf(x).Existing(x.Ctx, name)
 	if err != nil {
 		return err
 	}
-	d, err := e.Definition(x.ctx)
+	d, err := e.Definition(x.Ctx)
 	if err != nil {
 		return err
 	}
@@ -126,21 +127,21 @@ func (x *exec) dropSequence(name string) error {
 		return sqlstate.New(sqlstate.WrongObjectType, "%q is no sequence that CREATE SEQUENCE could make again: it is a generator of kind %s with options of its own", name, d.Kind).
 			WithHint("drop_generator('%s') drops it.", name)
 	}
-	return x.registry().Drop(x.ctx, name)
+	return registryOf(x).Drop(x.Ctx, name)
 }
 
 func alterSequencePlan(st *Statement, t *syntax.AlterSequence) error {
 	options, err := sequenceOptions(&t.Options)
 	if err != nil {
-		return at(t.Pos, err)
+		return engine.At(t.Pos, err)
 	}
 	name := t.Name.Last()
 	st.tag = "ALTER SEQUENCE"
-	st.utility = utilityFunc(func(x *exec) error {
+	st.utility = utilityFunc(func(x *engine.Exec) error {
 		if err := needAdmin(x, "ALTER SEQUENCE"); err != nil {
 			return err
 		}
-		if _, err := x.registry().Existing(x.ctx, name); missing(err) {
+		if _, err := registryOf(x).Existing(x.Ctx, name); missing(err) {
 			if t.IfExists {
 				sessionOf(x).notice("relation \"" + name + "\" does not exist, skipping")
 				return nil
@@ -151,7 +152,7 @@ func alterSequencePlan(st *Statement, t *syntax.AlterSequence) error {
 			options = json.RawMessage(`{"description": ""}`)
 		}
 		if string(options) != "{}" {
-			if err := x.registry().Alter(x.ctx, name, options); err != nil {
+			if err := registryOf(x).Alter(x.Ctx, name, options); err != nil {
 				return err
 			}
 		}
@@ -161,7 +162,7 @@ func alterSequencePlan(st *Statement, t *syntax.AlterSequence) error {
 }
 
 // restartSequence is RESTART WITH n. Only onwards: ids before n were issued.
-func restartSequence(x *exec, name string, o *syntax.SequenceOptions) error {
+func restartSequence(x *engine.Exec, name string, o *syntax.SequenceOptions) error {
 	if !o.Restart {
 		return nil
 	}
@@ -174,13 +175,13 @@ func restartSequence(x *exec, name string, o *syntax.SequenceOptions) error {
 
 func dropSequencePlan(st *Statement, t *syntax.DropSequence) {
 	st.tag = "DROP SEQUENCE"
-	st.utility = utilityFunc(func(x *exec) error {
+	st.utility = utilityFunc(func(x *engine.Exec) error {
 		if err := needAdmin(x, "DROP SEQUENCE"); err != nil {
 			return err
 		}
 		for _, n := range t.Names {
 			name := n.Last()
-			err := x.dropSequence(name)
+			err := dropSequence(x, name)
 			if missing(err) {
 				if !t.IfExists {
 					return sqlstate.New(sqlstate.UndefinedTable, "sequence %q does not exist", name)
@@ -200,14 +201,14 @@ func dropSequencePlan(st *Statement, t *syntax.DropSequence) {
 // that a dump of PostgreSQL's sequences can be read.
 func sequenceNotePlan(st *Statement, t *syntax.SequenceNote) {
 	st.tag = t.Tag
-	st.utility = utilityFunc(func(x *exec) error {
+	st.utility = utilityFunc(func(x *engine.Exec) error {
 		if err := needAdmin(x, t.Tag); err != nil {
 			return err
 		}
 		for _, n := range t.Names {
 			name := n.Last()
-			if _, err := x.registry().Existing(x.ctx, name); missing(err) && !t.IfExists {
-				return at(t.Pos, sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", name))
+			if _, err := registryOf(x).Existing(x.Ctx, name); missing(err) && !t.IfExists {
+				return engine.At(t.Pos, sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", name))
 			} else if err != nil && !missing(err) {
 				return err
 			}
@@ -228,7 +229,7 @@ func boundSequence(o *syntax.SequenceOptions) error {
 	oid, _ := datum.TypeByName(o.As.Name.Last())
 	highest, ok := sequenceTypes[oid]
 	if !ok || o.As.Array > 0 {
-		return at(o.As.Pos, sqlstate.New(sqlstate.InvalidParameterValue, "sequence type must be smallint, integer, or bigint"))
+		return engine.At(o.As.Pos, sqlstate.New(sqlstate.InvalidParameterValue, "sequence type must be smallint, integer, or bigint"))
 	}
 	if highest == math.MaxInt64 {
 		return nil
@@ -236,7 +237,7 @@ func boundSequence(o *syntax.SequenceOptions) error {
 	lowest := -highest - 1
 	for name, v := range map[string]*int64{"MINVALUE": o.MinValue, "MAXVALUE": o.MaxValue} {
 		if v != nil && (*v < lowest || *v > highest) {
-			return at(o.As.Pos, sqlstate.New(sqlstate.InvalidParameterValue, "%s (%d) is out of range for sequence data type %s",
+			return engine.At(o.As.Pos, sqlstate.New(sqlstate.InvalidParameterValue, "%s (%d) is out of range for sequence data type %s",
 				name, *v, datum.FormatType(oid, -1)))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
@@ -43,16 +44,16 @@ func (s *Session) assign(def *setting, value string, local bool) error {
 const maxSessionSettings = 512
 
 // set plans SET and RESET.
-func (p *planner) set(st *Statement, t *syntax.Set) error {
+func set(p *engine.Planner, st *Statement, t *syntax.Set) error {
 	st.tag = t.Tag
 	for _, item := range t.Items {
 		if _, err := lookupSetting(item.Name); err != nil && !item.Global && plannedFor(p).dialect == syntax.PostgreSQL {
-			return at(item.Pos, err)
+			return engine.At(item.Pos, err)
 		}
 	}
-	st.utility = utilityFunc(func(x *exec) error {
+	st.utility = utilityFunc(func(x *engine.Exec) error {
 		for i := range t.Items {
-			if err := x.assign(&t.Items[i]); err != nil {
+			if err := assign(x, &t.Items[i]); err != nil {
 				return err
 			}
 		}
@@ -62,7 +63,7 @@ func (p *planner) set(st *Statement, t *syntax.Set) error {
 }
 
 // assign carries out one item of SET.
-func (x *exec) assign(item *syntax.SetItem) error {
+func assign(x *engine.Exec, item *syntax.SetItem) error {
 	s, err := lookupSetting(item.Name)
 	if err != nil {
 		return err
@@ -73,7 +74,7 @@ func (x *exec) assign(item *syntax.SetItem) error {
 		sessionOf(x).settingsChanged()
 		return nil
 	}
-	value, err := x.settingText(s, item.Values)
+	value, err := settingText(x, s, item.Values)
 	if err != nil {
 		return err
 	}
@@ -85,25 +86,25 @@ func (x *exec) assign(item *syntax.SetItem) error {
 
 // settingText joins the values of SET: words, strings and numbers. The
 // search path is a list of identifiers and is shown with their quotes.
-func (x *exec) settingText(def *setting, values []syntax.Expr) (string, error) {
+func settingText(x *engine.Exec, def *setting, values []syntax.Expr) (string, error) {
 	parts := make([]string, len(values))
 	for i, e := range values {
-		switch e := unparen(e).(type) {
+		switch e := engine.Unparen(e).(type) {
 		case *syntax.Column:
 			parts[i] = strings.Join(e.Name, ".")
 		case *syntax.Literal:
 			parts[i] = e.Text
 		default:
 			p := sessionOf(x).planner("")
-			c, err := p.expr(nil, e)
-			interval := err == nil && c.typ == datum.Interval
+			c, err := p.Expr(nil, e)
+			interval := err == nil && c.Type == datum.Interval
 			if err == nil {
-				c, err = p.coerce(c, datum.Text, datum.ExplicitCast)
+				c, err = p.Coerce(c, datum.Text, datum.ExplicitCast)
 			}
 			if err != nil {
 				return "", err
 			}
-			v, err := c.eval(x)
+			v, err := c.Eval(x)
 			if err != nil {
 				return "", err
 			}
@@ -120,28 +121,28 @@ func (x *exec) settingText(def *setting, values []syntax.Expr) (string, error) {
 	return strings.Join(parts, ", "), nil
 }
 
-func resetAll(x *exec) error {
+func resetAll(x *engine.Exec) error {
 	sessionOf(x).vars.resetAll()
 	sessionOf(x).settingsChanged()
 	return nil
 }
 
 // show plans SHOW name and SHOW ALL.
-func (p *planner) show(st *Statement, t *syntax.Show) error {
+func show(p *engine.Planner, st *Statement, t *syntax.Show) error {
 	st.tag = "SHOW"
 	if strings.EqualFold(t.Name, "all") {
-		st.query = &queryPlan{
-			columns: []Column{textColumn("name"), textColumn("setting"), textColumn("description")},
-			open: func(x *exec) (rowIter, error) {
+		st.query = &engine.QueryPlan{
+			Columns: []engine.Column{textColumn("name"), textColumn("setting"), textColumn("description")},
+			Open: func(x *engine.Exec) (engine.Rows, error) {
 				var rows [][]datum.Value
 				for _, key := range slices.Sorted(maps.Keys(settings)) {
 					value, _ := sessionOf(x).vars.get(key)
 					rows = append(rows, []datum.Value{datum.MakeText(settings[key].name), datum.MakeText(value), datum.MakeText("")})
 				}
-				return &sliceRows{rows: rows}, nil
+				return &engine.SliceRows{Rows: rows}, nil
 			},
 		}
-		st.Columns = st.query.columns
+		st.Columns = st.query.Columns
 		return nil
 	}
 	def, err := lookupSetting(t.Name)
@@ -149,25 +150,25 @@ func (p *planner) show(st *Statement, t *syntax.Show) error {
 		return err
 	}
 	key := strings.ToLower(def.name)
-	st.query = &queryPlan{columns: []Column{textColumn(def.name)}, open: func(x *exec) (rowIter, error) {
+	st.query = &engine.QueryPlan{Columns: []engine.Column{textColumn(def.name)}, Open: func(x *engine.Exec) (engine.Rows, error) {
 		value, ok := sessionOf(x).vars.get(key)
 		if !ok {
 			return nil, sqlstate.New(sqlstate.UndefinedObject, "unrecognized configuration parameter %q", sqlstate.Cut(t.Name, 64))
 		}
-		return singleRow(datum.MakeText(value)), nil
+		return engine.SingleRow(datum.MakeText(value)), nil
 	}}
-	st.Columns = st.query.columns
+	st.Columns = st.query.Columns
 	return nil
 }
 
-func textColumn(name string) Column {
-	return Column{Name: name, Type: datum.Text, TypeMod: -1, Len: -1}
+func textColumn(name string) engine.Column {
+	return engine.Column{Name: name, Type: datum.Text, TypeMod: -1, Len: -1}
 }
 
 // discardPlan is DISCARD.
 func discardPlan(st *Statement, t *syntax.Discard) error {
 	st.tag = "DISCARD " + t.What
-	st.utility = utilityFunc(func(x *exec) error {
+	st.utility = utilityFunc(func(x *engine.Exec) error {
 		s := sessionOf(x)
 		switch t.What {
 		case "SEQUENCES":
@@ -196,6 +197,6 @@ func listenPlan(st *Statement, t *syntax.Listen) error {
 		return sqlstate.New(sqlstate.FeatureNotSupported, "%s is not supported by nextid", t.Kind).
 			WithHint("nextid sends no notifications.")
 	}
-	st.tag, st.utility = t.Kind, utilityFunc(func(*exec) error { return nil })
+	st.tag, st.utility = t.Kind, utilityFunc(func(*engine.Exec) error { return nil })
 	return nil
 }

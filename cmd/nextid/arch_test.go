@@ -62,7 +62,8 @@ sqlfuncs/account:          sqlfuncs/sqlstate
 sqlfuncs/syntax:           sqlfuncs/sqlstate
 sqlfuncs/mariadbtest:      generator/store/dbtest
 sqlfuncs/pgtest:
-sqlfuncs:                  generator generator/layout generator/uuid sqlfuncs/account sqlfuncs/audit sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/decimal sqlfuncs/syntax
+sqlfuncs/engine:           generator sqlfuncs/account sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax
+sqlfuncs:                  generator generator/layout generator/uuid sqlfuncs/account sqlfuncs/audit sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/decimal sqlfuncs/syntax sqlfuncs/engine
 
 wire:                      sqlfuncs/account sqlfuncs/sqlstate
 wire/auth:                 sqlfuncs sqlfuncs/sqlstate wire wire/pgwire wire/mysqlwire

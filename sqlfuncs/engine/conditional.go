@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"errors"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// ConditionalFunctions are COALESCE, NULLIF, GREATEST and LEAST (9.18), which
+// compute no more arguments than they need.
+var ConditionalFunctions = []Function{
+	{Name: "coalesce", Args: Args(AnyElement), Variadic: true, Result: AnyElement, Typed: Coalesce, Help: "the first argument that is not NULL"},
+	{Name: "nullif", Args: Args(AnyElement, AnyElement), Result: AnyElement, Typed: nullIf, Help: "NULL if both arguments are equal, else the first"},
+	{Name: "greatest", Args: Args(AnyElement), Variadic: true, Result: AnyElement, Typed: extreme("GREATEST", 1), Help: "the largest argument that is not NULL"},
+	{Name: "least", Args: Args(AnyElement), Variadic: true, Result: AnyElement, Typed: extreme("LEAST", -1), Help: "the smallest argument that is not NULL"},
+}
+
+// CommonArgs converts the arguments of a construct to one type. The caller
+// knows where it stands.
+func (p *Planner) CommonArgs(what string, args []*Expr) (datum.OID, error) {
+	t, err := p.common(noPos, what, args)
+	if pe, ok := errors.AsType[*posError](err); ok {
+		err = pe.err
+	}
+	return t, err
+}
+
+// noPos is no place in the statement.
+const noPos syntax.Pos = -1
+
+// ErrUnknownPolymorphic comes without a place, as in PostgreSQL.
+var ErrUnknownPolymorphic = At(noPos, sqlstate.New(sqlstate.DatatypeMismatch,
+	"could not determine polymorphic type because input has type unknown"))
+
+func Coalesce(p *Planner, args []*Expr) (*Expr, error) {
+	t, err := p.CommonArgs("COALESCE", args)
+	if err != nil {
+		return nil, err
+	}
+	return Derive(t, func(x *Exec) (datum.Value, error) {
+		for _, a := range args {
+			if v, err := a.Eval(x); err != nil || v.Valid {
+				return v, err
+			}
+		}
+		return datum.Null(t), nil
+	}, args...), nil
+}
+
+func nullIf(p *Planner, args []*Expr) (*Expr, error) {
+	l, r, err := p.comparable("=", args[0], args[1])
+	if err != nil {
+		return nil, err
+	}
+	return Derive(l.Type, func(x *Exec) (datum.Value, error) {
+		a, err := l.Eval(x)
+		if err != nil || !a.Valid {
+			return datum.Null(l.Type), err
+		}
+		b, err := r.Eval(x)
+		if err != nil || !b.Valid {
+			return a, err
+		}
+		if c, err := datum.Compare(a, b); err != nil || c == 0 {
+			return datum.Null(l.Type), err
+		}
+		return a, nil
+	}, l, r), nil
+}
+
+// extreme is GREATEST (sign 1) or LEAST (sign -1).
+func extreme(what string, sign int) func(p *Planner, args []*Expr) (*Expr, error) {
+	return func(p *Planner, args []*Expr) (*Expr, error) {
+		t, err := p.CommonArgs(what, args)
+		if err != nil {
+			return nil, err
+		}
+		return Derive(t, func(x *Exec) (datum.Value, error) {
+			best := datum.Null(t)
+			for _, a := range args {
+				v, err := a.Eval(x)
+				if err != nil {
+					return v, err
+				}
+				if !v.Valid || !best.Valid {
+					if v.Valid {
+						best = v
+					}
+					continue
+				}
+				c, err := datum.Compare(v, best)
+				if err != nil {
+					return v, err
+				}
+				if c*sign > 0 {
+					best = v
+				}
+			}
+			return best, nil
+		}, args...), nil
+	}
+}

@@ -1,0 +1,16 @@
+// Package engine plans and runs queries. It knows what a function, a table and
+// an expression are, and none of those that nextid has: a Catalog names them,
+// a Host is the session that lends its settings and its memory, a Dialect
+// reads expressions as MySQL does.
+//
+//	plan.go       Planner: one statement being analysed; parameters
+//	plan_*.go     names, expressions, operators, calls, FROM, GROUP BY, windows, set operations
+//	expr.go       Expr: an analysed expression, and conversions
+//	function.go   Function: what a function says of itself
+//	table.go      Table: what a virtual table says of itself
+//	exec*.go      Exec: one execution; rows, joins, sorts, what they hold in memory
+//	pattern.go    PostgreSQL's regular expressions
+//
+// Expressions become closures over Exec. A query draws nothing before its
+// rows are pulled.
+package engine

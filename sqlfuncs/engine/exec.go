@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"nextid/sqlfuncs/datum"
+)
+
+// Exec is one execution of a plan.
+type Exec struct {
+	Ctx     context.Context
+	Host    Host
+	dialect Dialect
+	Params  []datum.Value
+	Started time.Time       // of the statement
+	Frames  [][]datum.Value // current row of each query level, see scope.frame
+	ctes    []*cteRows
+	Caller  any    // what the statement runs for: the session's portal
+	Tag     string // command tag; a statement may change it (COMMIT → ROLLBACK)
+	Moved   int64  // rows passed by MOVE
+	held    int64  // bytes held by sorts, joins, aggregates; see hold
+	values  int64  // bytes of values that are being computed; see value
+	steps   int    // rows since the context was looked at
+	IDRow   [1]datum.Value
+	slots   map[*slotExpr]datum.Value
+
+	Memo     map[any]any      // what tables remember for the time of the statement
+	subplans map[*subplan]any // results of subqueries that are run once
+}
+
+// NewExec begins an execution. dialect is nil for PostgreSQL's.
+func NewExec(ctx context.Context, host Host, dialect Dialect, params []datum.Value) *Exec {
+	return &Exec{Ctx: ctx, Host: host, dialect: dialect, Params: params, Started: host.Started()}
+}
+
+// Remember keeps something for the time of the statement, see memo.
+func (x *Exec) Remember(key, value any) {
+	if x.Memo == nil {
+		x.Memo = map[any]any{}
+	}
+	x.Memo[key] = value
+}
+
+// Frame returns the row buffer of a query level, of at least n columns.
+func (x *Exec) Frame(i, n int) []datum.Value {
+	for len(x.Frames) <= i {
+		x.Frames = append(x.Frames, nil)
+	}
+	if len(x.Frames[i]) < n {
+		x.Frames[i] = make([]datum.Value, n)
+	}
+	return x.Frames[i]
+}
+
+// contextEvery is how many rows may pass before a loop looks at its context.
+const contextEvery = 256
+
+// Tick lets loops that draw nothing end with their context.
+func (x *Exec) Tick() error {
+	if x.steps++; x.steps%contextEvery == 0 {
+		return x.Ctx.Err()
+	}
+	return nil
+}
+
+func (x *Exec) Env() *datum.Env { return x.Host.Env() }
+
+// Rows yields rows. A row is valid until the next call; io.EOF ends.
+type Rows interface {
+	Next(x *Exec) ([]datum.Value, error)
+	Close()
+}
+
+// SliceRows yields rows that are in memory.
+type SliceRows struct {
+	Rows [][]datum.Value
+	I    int
+}
+
+func (r *SliceRows) Next(*Exec) ([]datum.Value, error) {
+	if r.I >= len(r.Rows) {
+		return nil, io.EOF
+	}
+	r.I++
+	return r.Rows[r.I-1], nil
+}
+
+func (r *SliceRows) Close() {}
+
+// RowsFunc makes a rowIter of a function.
+type RowsFunc func(x *Exec) ([]datum.Value, error)
+
+func (f RowsFunc) Next(x *Exec) ([]datum.Value, error) { return f(x) }
+func (f RowsFunc) Close()                              {}
+
+// SingleRow yields one row.
+func SingleRow(row ...datum.Value) Rows { return &SliceRows{Rows: [][]datum.Value{row}} }

@@ -1,0 +1,305 @@
+package engine
+
+import (
+	"errors"
+	"io"
+	"slices"
+
+	"nextid/sqlfuncs/datum"
+)
+
+// selectPlan is an analysed SELECT core.
+type selectPlan struct {
+	frame      int
+	width      int
+	source     source // nil: one row of nothing
+	filter     []*Expr
+	groups     *groupPlan
+	windows    *windowPlan
+	sets       *setSlots
+	targets    []*Expr
+	visible    int // targets that are shown; the rest are sort keys
+	sort       []sortKey
+	distinct   bool
+	distinctOn []int
+	folds      folds // of targets, with DISTINCT
+}
+
+func (p *selectPlan) open(x *Exec) (Rows, error) {
+	x.Frame(p.frame, p.width)
+	var src rowSource = &oneRow{}
+	if p.source != nil {
+		var err error
+		if src, err = p.source.open(x); err != nil {
+			return nil, err
+		}
+	}
+	if len(p.filter) > 0 {
+		src = &filteredSource{src, p.filter}
+	}
+	if p.groups != nil {
+		grouped, err := p.groups.open(x, src)
+		src.close()
+		if err != nil {
+			return nil, err
+		}
+		src = grouped
+	}
+	if p.windows != nil {
+		base, width := p.frame, p.width
+		if p.groups != nil {
+			base, width = p.groups.frame, p.groups.visible
+		}
+		rows, err := p.windows.open(x, src, base, width)
+		src.close()
+		if err != nil {
+			return nil, err
+		}
+		src = rows
+	}
+	var it Rows = &projectRows{plan: p, src: src, row: make([]datum.Value, len(p.targets)), mark: x.values}
+	if p.distinct && p.distinctOn == nil {
+		it = &distinctRows{in: it, seen: map[string]int{}, folds: p.folds}
+	}
+	if p.sort != nil {
+		rows, err := Drain(x, it)
+		it.Close()
+		if err == nil {
+			err = sortRows(rows, p.sort)
+		}
+		if err != nil {
+			return nil, err
+		}
+		it = &SliceRows{Rows: rows}
+	}
+	if p.distinctOn != nil {
+		it = &distinctRows{in: it, seen: map[string]int{}, on: p.distinctOn}
+	}
+	if p.visible < len(p.targets) {
+		it = &mappedRows{in: it, f: func(_ *Exec, row []datum.Value) ([]datum.Value, error) { return row[:p.visible], nil }}
+	}
+	return it, nil
+}
+
+// oneRow is the FROM of a query without FROM.
+type oneRow struct{ done bool }
+
+func (o *oneRow) next(*Exec) (bool, error) {
+	more := !o.done
+	o.done = true
+	return more, nil
+}
+
+func (o *oneRow) close() {}
+
+// filteredSource applies the conditions that no join step could take.
+type filteredSource struct {
+	in    rowSource
+	conds []*Expr
+}
+
+func (f *filteredSource) next(x *Exec) (bool, error) {
+	for {
+		ok, err := f.in.next(x)
+		if !ok || err != nil {
+			return false, err
+		}
+		if ok, err := pass(x, f.conds); ok || err != nil {
+			return ok, err
+		}
+		if err := x.Tick(); err != nil {
+			return false, err
+		}
+	}
+}
+
+func (f *filteredSource) close() { f.in.close() }
+
+// projectRows computes the select list. Set-returning functions in it make
+// several rows of one: they run side by side until the longest ends.
+type projectRows struct {
+	plan *selectPlan
+	src  rowSource
+	row  []datum.Value
+	sets []setRun
+	mark int64 // see exec.rowDone
+}
+
+func (r *projectRows) Next(x *Exec) ([]datum.Value, error) {
+	advance := r.src.next
+	if r.plan.sets != nil && r.plan.sets.used {
+		advance = r.nextSet
+	}
+	x.rowDone(r.mark)
+	ok, err := advance(x)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, io.EOF
+	}
+	if err := x.Tick(); err != nil {
+		return nil, err
+	}
+	for i, t := range r.plan.targets {
+		if r.row[i], err = t.Eval(x); err != nil {
+			return nil, err
+		}
+	}
+	return r.row, nil
+}
+
+func (r *projectRows) Close() {
+	r.src.close()
+	for i := range r.sets {
+		r.sets[i].close()
+	}
+}
+
+// setSlots are the set-returning functions of a select list. Each has a
+// place in a frame of its own where the rest of the list reads its value.
+type setSlots struct {
+	frame int
+	calls []*setCall
+	used  bool
+}
+
+type setCall struct {
+	f    *Function
+	args []*Expr
+}
+
+// add registers a call and returns the expression that reads its value.
+func (s *setSlots) add(f *Function, args []*Expr) *Expr {
+	slot := len(s.calls)
+	s.calls = append(s.calls, &setCall{f, args})
+	t := f.resultFor(args)
+	var fields []FromColumn
+	if len(f.Columns) > 1 { // one column is a plain value with a name
+		t, fields = datum.Record, f.columnsFor(args)
+	}
+	frame := s.frame
+	return &Expr{
+		Type: t, TypeMod: -1, Volatile: true, Fields: fields,
+		Eval: func(x *Exec) (datum.Value, error) { return x.Frames[frame][slot], nil },
+	}
+}
+
+// setRun is one set-returning function being read.
+type setRun struct{ it Rows }
+
+func (s *setRun) close() {
+	if s.it != nil {
+		s.it.Close()
+		s.it = nil
+	}
+}
+
+// nextSet advances the set-returning functions, and the source when all of
+// them have ended.
+func (r *projectRows) nextSet(x *Exec) (bool, error) {
+	slots := r.plan.sets
+	frame := x.Frame(slots.frame, len(slots.calls))
+	for {
+		live := false
+		for i := range r.sets {
+			run := &r.sets[i]
+			frame[i] = datum.Null(frame[i].Type)
+			if run.it == nil {
+				continue
+			}
+			row, err := run.it.Next(x)
+			switch {
+			case errors.Is(err, io.EOF):
+				run.close()
+			case err != nil:
+				return false, err
+			case len(slots.calls[i].f.Columns) > 1:
+				frame[i], live = datum.MakeArray(datum.Record, slices.Clone(row)), true
+			default:
+				frame[i], live = row[0], true
+			}
+		}
+		if live {
+			return true, nil
+		}
+		ok, err := r.src.next(x)
+		if !ok || err != nil {
+			return false, err
+		}
+		if r.sets == nil {
+			r.sets = make([]setRun, len(slots.calls))
+		}
+		for i, c := range slots.calls {
+			values, null, err := EvalArgs(x, c.args)
+			if err != nil {
+				return false, err
+			}
+			if null && !c.f.Nullable {
+				continue
+			}
+			if r.sets[i].it, err = c.f.Rows(x, values); err != nil {
+				return false, err
+			}
+		}
+	}
+}
+
+// sortRows sorts in place, stable.
+func sortRows(rows [][]datum.Value, keys []sortKey) error {
+	var failed error
+	slices.SortStableFunc(rows, func(a, b []datum.Value) int {
+		for _, k := range keys {
+			v, w := a[k.column], b[k.column]
+			var c int
+			switch {
+			case !v.Valid && !w.Valid:
+				continue
+			case !v.Valid || !w.Valid:
+				c = 1
+				if v.Valid {
+					c = -1
+				}
+				if k.nullsFirst {
+					c = -c
+				}
+				return c
+			}
+			c, err := datum.Compare(k.fold.Apply(v), k.fold.Apply(w))
+			if err != nil {
+				failed = err
+			}
+			if k.desc {
+				c = -c
+			}
+			if c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+	return failed
+}
+
+// limitRows is LIMIT and OFFSET.
+type limitRows struct {
+	in         Rows
+	limited    bool
+	left, skip int64
+}
+
+func (l *limitRows) Next(x *Exec) ([]datum.Value, error) {
+	if l.limited && l.left <= 0 {
+		return nil, io.EOF
+	}
+	for ; l.skip > 0; l.skip-- {
+		if _, err := l.in.Next(x); err != nil {
+			return nil, err
+		}
+	}
+	row, err := l.in.Next(x)
+	l.left--
+	return row, err
+}
+
+func (l *limitRows) Close() { l.in.Close() }

@@ -1,0 +1,168 @@
+package engine
+
+import (
+	"strings"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/syntax"
+)
+
+// Function describes one SQL function: everything that planning a call,
+// the catalogue and the documentation need to know.
+type Function struct {
+	Name     string
+	Args     []Argument
+	Variadic bool // the last argument may be repeated
+	Result   datum.OID
+	Columns  []FromColumn // of the record it returns (OUT parameters)
+	Set      bool         // returns rows
+	Volatile volatility
+	Nullable bool // is called with NULL arguments; others return NULL then
+	Admin    bool // only for sessions that may change generators
+	Schema   string
+	Help     string
+
+	// Eval computes a value, rows a set, agg an aggregate. typed builds eval
+	// where the result type depends on the arguments.
+	Eval      func(x *Exec, a []datum.Value) (datum.Value, error)
+	Rows      func(x *Exec, a []datum.Value) (Rows, error)
+	Aggregate func(t datum.OID) Aggregate
+	Typed     func(p *Planner, args []*Expr) (*Expr, error)
+	// Collated makes eval where it depends on how the arguments compare. exact:
+	// by their bytes. Only functions of the MySQL dialect have it.
+	Collated  func(exact bool) Eval
+	Collation Collation // of its text; the zero one follows the arguments
+	// Window computes a function that is called with OVER only.
+	Window func(w *windowRow) (datum.Value, error)
+	// FromRow computes the columns of a function that is one value in an
+	// expression and one row in FROM (parse_id).
+	FromRow func(x *Exec, a []datum.Value) ([]datum.Value, error)
+	// NamedOptions is the place of an options argument that takes up named
+	// arguments the function does not have, 0: none.
+	NamedOptions int
+	// IDs is set for functions whose rows are a run of ids.
+	IDs func(x *Exec, a []datum.Value) (NumberRun, error)
+	// Repeat is set for functions of which n calls with the same arguments
+	// yield a run of ids.
+	Repeat func(x *Exec, a []datum.Value, n int64) (NumberRun, error)
+}
+
+// Argument is one argument of a function.
+type Argument struct {
+	Name     string
+	Type     datum.OID // anyElement: any type
+	Optional bool      // may be left out: the function gets fewer values
+	Open     datum.OID // what a parameter without a type becomes, 0: typ
+	AnyID    bool      // open, and what is no number reaches the function as text
+}
+
+// volatility is PostgreSQL's provolatile.
+type volatility byte
+
+const (
+	Immutable volatility = 'i'
+	Stable    volatility = 's'
+	Volatile  volatility = 'v'
+)
+
+// Pseudo-types of arguments and results. They are PostgreSQL's OIDs.
+const (
+	AnyElement datum.OID = 2283
+	AnyType    datum.OID = 2276
+)
+
+// Schemas.
+const (
+	PGCatalog         = "pg_catalog"
+	NextidSchema      = "nextid"
+	InformationSchema = "information_schema"
+)
+
+func IndexFunctions(families ...[]Function) map[string][]*Function {
+	m := map[string][]*Function{}
+	for _, fam := range families {
+		for i := range fam {
+			f := &fam[i]
+			if f.Schema == "" {
+				f.Schema = PGCatalog
+			}
+			if f.Volatile == 0 {
+				f.Volatile = Immutable
+			}
+			m[f.Name] = append(m[f.Name], f)
+		}
+	}
+	return m
+}
+
+// Args are arguments of some types, without names.
+func Args(types ...datum.OID) []Argument {
+	out := make([]Argument, len(types))
+	for i, t := range types {
+		out[i] = Argument{Type: t}
+	}
+	return out
+}
+
+// Aggregate is the state of one aggregate in one group.
+type Aggregate interface {
+	Add(x *Exec, a []datum.Value) error
+	Result() (datum.Value, error)
+}
+
+// MinArgs returns how many arguments a call must give.
+func (f *Function) MinArgs() int {
+	n := 0
+	for _, a := range f.Args {
+		if !a.Optional {
+			n++
+		}
+	}
+	return n // PostgreSQL wants at least one variadic argument, too
+}
+
+// ArgType returns the type of the i-th argument of a call.
+func (f *Function) ArgType(i int) datum.OID {
+	if f.Variadic && i >= len(f.Args)-1 {
+		i = len(f.Args) - 1
+	}
+	return f.Args[i].Type
+}
+
+// inSchema reports whether a qualified name can mean f: nextid's own
+// functions are found in public, too, and every schema may be pg_catalog.
+func (f *Function) inSchema(name syntax.Name) bool {
+	if len(name) == 1 {
+		return true
+	}
+	switch schema := name[len(name)-2]; schema {
+	case f.Schema, PGCatalog:
+		return true
+	case "public", NextidSchema:
+		return f.Schema == NextidSchema
+	case "information_schema":
+		return f.Schema == schema
+	}
+	return false
+}
+
+// Eval computes a function's value.
+type Eval = func(x *Exec, a []datum.Value) (datum.Value, error)
+
+// Optional is args with arguments that may be left out from the n-th on.
+func Optional(n int, types ...datum.OID) []Argument {
+	out := Args(types...)
+	for i := n; i < len(out); i++ {
+		out[i].Optional = true
+	}
+	return out
+}
+
+// Named is args with names.
+func Named(names string, types ...datum.OID) []Argument {
+	out := Args(types...)
+	for i, name := range strings.Fields(names) {
+		out[i].Name = name
+	}
+	return out
+}

@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"time"
+
+	"nextid/generator"
+	"nextid/sqlfuncs/account"
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/syntax"
+)
+
+// Host is what a session lends to the statements that are planned and run for
+// it.
+type Host interface {
+	// Env is what the text forms of values depend on.
+	Env() *datum.Env
+	// Started is the time at which a statement that begins now starts.
+	Started() time.Time
+	// Memory is the account of what the session's statements hold.
+	Memory() *account.Session
+	// Planned counts bytes that the plan being made holds.
+	Planned(n int) error
+	// Admin reports whether the session may call functions for administrators.
+	Admin() bool
+	// Table finds a table that a statement names.
+	Table(p *Planner, name syntax.Name) (*Table, error)
+}
+
+// Catalog is what statements can name: functions, and tables that are always
+// there.
+type Catalog struct {
+	Functions map[string][]*Function
+	Domains   map[string]datum.OID // types that are found with their schema only, and what is under them
+}
+
+// Dialect is how a dialect other than PostgreSQL's reads expressions.
+type Dialect interface {
+	// Analyse analyses an expression that means something else in the dialect;
+	// it returns nil, nil for the others.
+	Analyse(p *Planner, s *Scope, e syntax.Expr) (*Expr, error)
+	// Choose finds the function of a call and converts its arguments.
+	Choose(p *Planner, e *syntax.FuncCall, name string, given []*Expr, names []string) (*Function, []*Expr, error)
+	// IsAggregate reports whether a call is one of an aggregate.
+	IsAggregate(p *Planner, e *syntax.FuncCall) bool
+	// Operator builds l op r.
+	Operator(p *Planner, op string, l, r *Expr) (*Expr, error)
+	// Comparable converts both sides to the type in which they are compared.
+	Comparable(p *Planner, l, r *Expr) (*Expr, *Expr, error)
+	// Coerce converts an expression to a type.
+	Coerce(p *Planner, e *Expr, t datum.OID) (*Expr, error)
+	// Truth makes a condition of any value.
+	Truth(p *Planner, e *Expr) (*Expr, error)
+	// Common is the type of CASE, COALESCE and UNION.
+	Common(types []datum.OID) datum.OID
+	// Cast converts a value.
+	Cast(x *Exec, v datum.Value, t datum.OID) (datum.Value, error)
+	// Exact reports whether the connection's collation compares bytes.
+	Exact(p *Planner) bool
+	// Having rewrites a query before it is analysed.
+	Having(p *Planner, s *Scope, c *syntax.SelectCore, orderBy []syntax.OrderItem) *syntax.SelectCore
+	// Aliased finds a name of the select list, nil if there is none.
+	Aliased(p *Planner, level *Scope, name string) (*Expr, error)
+	// Output settles the columns of a select list.
+	Output(p *Planner, out *Output) error
+	// Label names a result column without alias.
+	Label(t syntax.Target) string
+	// NextValues is SELECT NEXT n VALUES FROM name.
+	NextValues(p *Planner, s *Scope, c *syntax.SelectCore, e *syntax.NextValues) (*Expr, error)
+}
+
+// NumberRun yields numbers of a series in runs, io.EOF after the last.
+type NumberRun interface {
+	Next(x *Exec, max int64) (generator.Range, error)
+}

@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// Planner analyses one statement. It draws nothing and runs nothing.
+type Planner struct {
+	Host     Host
+	Catalog  *Catalog
+	Dialect  Dialect     // nil: PostgreSQL's
+	Source   string      // whole text, for positions
+	Declared []datum.OID // parameter types given by the client
+	Params   []datum.OID // parameter types so far, Unknown where open
+	Uses     []int       // how often each parameter is used
+	OpenIDs  []int       // numbers of parameters that may be any id, see argument.anyID
+	frames   int         // query levels so far
+	depth    int         // of nested queries
+	ctes     int         // WITH items so far
+	Private  bool        // the plan depends on this session
+	Simple   bool        // a simple query: there are no parameters
+	inside   []*subplan  // subqueries being analysed, outermost first
+	MySQL    bool        // the dialect is MySQL's
+}
+
+// QueryPlan is an analysed query.
+type QueryPlan struct {
+	Columns []Column
+	Open    func(x *Exec) (Rows, error)
+	IDs     func(x *Exec) (NumberRun, error) // the query is one column of numbers that come in runs
+	plain   *selectPlan                      // conditions on its columns may be looked at before its rows are made
+}
+
+// maxParams bounds $n; RELIABILITY limits a Bind to this many values.
+const maxParams = 256
+
+// param notes the use of $n and returns its type so far.
+func (p *Planner) param(pos syntax.Pos, n int) (datum.OID, error) {
+	if p.MySQL && p.Simple {
+		return 0, At(pos, sqlstate.New(sqlstate.SyntaxError, "You have an error in your SQL syntax: ? stands for a value in a prepared statement only"))
+	}
+	if n < 1 || n > maxParams || p.Simple {
+		return 0, At(pos, sqlstate.New(sqlstate.UndefinedParameter, "there is no parameter $%d", n))
+	}
+	for len(p.Params) < n {
+		t := datum.Unknown
+		if i := len(p.Params); i < len(p.Declared) && p.Declared[i] != datum.Invalid {
+			t = p.Declared[i]
+		}
+		p.Params, p.Uses = append(p.Params, t), append(p.Uses, 0)
+	}
+	p.Uses[n-1]++
+	return p.Params[n-1], nil
+}
+
+// FinishParams returns the parameter types; what is still open is text.
+func (p *Planner) FinishParams() []datum.OID {
+	for len(p.Params) < len(p.Declared) && len(p.Declared) <= maxParams {
+		p.Params = append(p.Params, p.Declared[len(p.Params)])
+	}
+	for i, t := range p.Params {
+		if t == datum.Unknown || t == datum.Invalid {
+			p.Params[i] = datum.Text
+		}
+	}
+	return p.Params
+}
+
+// Settle gives the result columns of unknown type (bare string literals and
+// parameters) the type text, as PostgreSQL does for a final result.
+func (p *Planner) Settle(q *QueryPlan) {
+	for i := range q.Columns {
+		c := &q.Columns[i]
+		if c.Type == datum.Unknown {
+			c.Type = datum.Text
+		}
+		c.Len = TypeLen(c.Type)
+	}
+	if q.Columns == nil {
+		q.Columns = []Column{}
+	}
+}
+
+func TypeLen(t datum.OID) int16 {
+	if i, ok := datum.TypeInfo(t); ok {
+		return i.Len
+	}
+	return -1
+}
+
+func Unparen(e syntax.Expr) syntax.Expr {
+	for {
+		q, ok := e.(*syntax.Paren)
+		if !ok {
+			return e
+		}
+		e = q.X
+	}
+}

@@ -1,0 +1,181 @@
+package engine
+
+import (
+	"container/list"
+	"regexp"
+	"sync"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+var Arithmetic = map[string]func(a, b datum.Value) (datum.Value, error){
+	"+": datum.Add, "-": datum.Sub, "*": datum.Mul, "/": datum.Div, "%": datum.Mod,
+}
+
+// numberRank orders the numeric types by what they are converted to.
+var numberRank = map[datum.OID]int{datum.Int2: 1, datum.Int4: 2, datum.Int8: 3, datum.Numeric: 4, datum.Float4: 5, datum.Float8: 6}
+
+// timeArithmetic lists the operators on dates and times that keep the types
+// of their operands: left, operator, right, result.
+var timeArithmetic = []struct {
+	left   datum.OID
+	op     string
+	right  datum.OID
+	result datum.OID
+}{
+	{datum.Date, "+", datum.Int4, datum.Date},
+	{datum.Int4, "+", datum.Date, datum.Date},
+	{datum.Date, "-", datum.Int4, datum.Date},
+	{datum.Date, "-", datum.Date, datum.Int4},
+	{datum.Date, "+", datum.Interval, datum.Timestamp},
+	{datum.Date, "-", datum.Interval, datum.Timestamp},
+	{datum.Timestamp, "+", datum.Interval, datum.Timestamp},
+	{datum.Timestamp, "-", datum.Interval, datum.Timestamp},
+	{datum.Timestamp, "-", datum.Timestamp, datum.Interval},
+	{datum.TimestampTZ, "+", datum.Interval, datum.TimestampTZ},
+	{datum.Interval, "+", datum.TimestampTZ, datum.TimestampTZ},
+	{datum.TimestampTZ, "-", datum.Interval, datum.TimestampTZ},
+	{datum.TimestampTZ, "-", datum.TimestampTZ, datum.Interval},
+	{datum.Interval, "+", datum.Interval, datum.Interval},
+	{datum.Interval, "-", datum.Interval, datum.Interval},
+	{datum.Interval, "*", datum.Float8, datum.Interval},
+	{datum.Float8, "*", datum.Interval, datum.Interval},
+	{datum.Interval, "/", datum.Float8, datum.Interval},
+}
+
+// arithmetic is + - * / % on numbers, dates and times.
+func (p *Planner) arithmetic(op string, l, r *Expr) (*Expr, error) {
+	f, ok := Arithmetic[op]
+	if !ok {
+		return nil, noOperator(op, l, r)
+	}
+	if l.Type == datum.Unknown && r.Type == datum.Unknown {
+		return nil, sqlstate.New(sqlstate.AmbiguousFunction, "operator is not unique: unknown %s unknown", op).
+			WithHint("Could not choose a best candidate operator. You might need to add explicit type casts.")
+	}
+	if t, lt, rt, ok := timeOperator(op, l.Type, r.Type); ok {
+		inZone := func(_ *Exec, a, b datum.Value) (datum.Value, error) { return f(a, b) }
+		switch op { // days and months are the session's time zone's
+		case "+":
+			inZone = func(x *Exec, a, b datum.Value) (datum.Value, error) { return datum.AddIn(a, b, x.Env()) }
+		case "-":
+			inZone = func(x *Exec, a, b datum.Value) (datum.Value, error) { return datum.SubIn(a, b, x.Env()) }
+		}
+		var err error
+		if l, err = p.Coerce(l, lt, datum.ImplicitCast); err != nil {
+			return nil, err
+		}
+		if r, err = p.Coerce(r, rt, datum.ImplicitCast); err != nil {
+			return nil, err
+		}
+		return Strict2(t, l, r, inZone), nil
+	}
+	lt, rt := l.Type, r.Type
+	if lt == datum.Unknown {
+		lt = rt
+	}
+	if rt == datum.Unknown {
+		rt = lt
+	}
+	if lt == datum.Oid || rt == datum.Oid {
+		lt, rt = oidAsInt8(lt), oidAsInt8(rt)
+	}
+	if numberRank[lt] == 0 || numberRank[rt] == 0 {
+		return nil, noOperator(op, l, r)
+	}
+	t := lt
+	if numberRank[rt] > numberRank[lt] {
+		t = rt
+	}
+	if t == datum.Float4 && lt != rt {
+		t = datum.Float8
+	}
+	var err error
+	if l, err = p.Coerce(l, t, datum.ImplicitCast); err != nil {
+		return nil, err
+	}
+	if r, err = p.Coerce(r, t, datum.ImplicitCast); err != nil {
+		return nil, err
+	}
+	return Strict2(t, l, r, func(_ *Exec, a, b datum.Value) (datum.Value, error) { return f(a, b) }), nil
+}
+
+func oidAsInt8(t datum.OID) datum.OID {
+	if t == datum.Oid {
+		return datum.Int8
+	}
+	return t
+}
+
+// timeOperator finds the date and time operator for two operand types.
+func timeOperator(op string, l, r datum.OID) (result, left, right datum.OID, ok bool) {
+	fits := func(have, want datum.OID) bool {
+		switch {
+		case have == want:
+			return true
+		case want == datum.Float8:
+			return numberRank[have] > 0
+		case want == datum.Int4:
+			return have == datum.Int2
+		}
+		return false
+	}
+	for _, t := range timeArithmetic {
+		if t.op == op && fits(l, t.left) && fits(r, t.right) {
+			return t.result, t.left, t.right, true
+		}
+	}
+	for _, t := range timeArithmetic { // an untyped literal takes the other side's partner
+		if t.op == op && ((l == datum.Unknown && r == t.right && t.left == r) || (r == datum.Unknown && l == t.left && (t.right == datum.Interval || t.right == l))) {
+			return t.result, t.left, t.right, true
+		}
+	}
+	return 0, 0, 0, false
+}
+
+// PatternCache keeps the compiled regular expressions of one operator. Plans
+// are shared by sessions, so it has a lock; patterns are mostly constant.
+type PatternCache struct {
+	mu    sync.Mutex
+	byKey map[string]*list.Element
+	order list.List
+}
+
+type compiledPattern struct {
+	key string
+	re  *regexp.Regexp
+}
+
+// maxPatterns bounds a patternCache; maxPatternBytes one pattern.
+const (
+	maxPatterns     = 16
+	MaxPatternBytes = 1024
+)
+
+func (c *PatternCache) Get(key string, source func() (string, error)) (*regexp.Regexp, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.byKey[key]; e != nil {
+		return e.Value.(*compiledPattern).re, nil
+	}
+	text, err := source()
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > MaxPatternBytes {
+		return nil, sqlstate.New(sqlstate.LimitExceeded, "a pattern may have at most %d bytes", MaxPatternBytes)
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return nil, sqlstate.New(sqlstate.InvalidRegex, "invalid regular expression: %v", err)
+	}
+	if c.byKey == nil {
+		c.byKey = map[string]*list.Element{}
+	}
+	c.byKey[key] = c.order.PushBack(&compiledPattern{key, re})
+	if c.order.Len() > maxPatterns {
+		delete(c.byKey, c.order.Remove(c.order.Front()).(*compiledPattern).key)
+	}
+	return re, nil
+}

@@ -1,0 +1,469 @@
+package engine
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// Expr analyses an expression in a scope.
+func (p *Planner) Expr(s *Scope, e syntax.Expr) (*Expr, error) {
+	x, err := p.analyse(s, e)
+	if err != nil {
+		return x, err
+	}
+	if x.pos == 0 {
+		x.pos = e.Position()
+	}
+	return counted(x), p.Host.Planned(len(x.Refs) * refBytes)
+}
+
+func (p *Planner) analyse(s *Scope, e syntax.Expr) (*Expr, error) {
+	if g := p.groupedExpr(s, e); g != nil {
+		return g, nil
+	}
+	if p.MySQL {
+		if x, err := p.Dialect.Analyse(p, s, e); x != nil || err != nil {
+			return x, err
+		}
+	}
+	switch e := e.(type) {
+	case *syntax.Literal:
+		return p.literal(e)
+	case *syntax.Param:
+		return p.paramExpr(e)
+	case *syntax.Column:
+		return p.column(s, e)
+	case *syntax.Paren:
+		return p.Expr(s, e.X)
+	case *syntax.FuncCall:
+		return p.FuncCall(s, e)
+	case *syntax.Unary:
+		return p.unary(s, e)
+	case *syntax.Binary:
+		return p.binary(s, e)
+	case *syntax.Like:
+		return p.like(s, e)
+	case *syntax.Is:
+		return p.is(s, e)
+	case *syntax.IsDistinct:
+		return p.isDistinct(s, e)
+	case *syntax.Between:
+		return p.between(s, e)
+	case *syntax.In:
+		return p.in(s, e)
+	case *syntax.Quantified:
+		return p.quantified(s, e)
+	case *syntax.Exists:
+		return p.exists(s, e)
+	case *syntax.Subquery:
+		return p.subquery(s, e)
+	case *syntax.Case:
+		return p.caseExpr(s, e)
+	case *syntax.Cast:
+		return p.cast(s, e)
+	case *syntax.Collate:
+		x, err := p.Expr(s, e.X)
+		return x, err
+	case *syntax.AtTimeZone:
+		return p.Expr(s, &syntax.FuncCall{Pos: e.Pos, Name: syntax.Name{"timezone"}, Args: []syntax.Arg{{Value: e.Zone}, {Value: e.X}}})
+	case *syntax.Array:
+		return p.array(s, e)
+	case *syntax.Row:
+		return p.row(s, e)
+	case *syntax.Subscript:
+		return p.subscript(s, e)
+	case *syntax.Field:
+		return p.field(s, e)
+	case *syntax.NextValueFor:
+		return p.Expr(s, &syntax.FuncCall{
+			Pos: e.Pos, Name: syntax.Name{"nextval"},
+			Args: []syntax.Arg{{Value: &syntax.Literal{Pos: e.Pos, Kind: syntax.StringLiteral, Text: e.Name.Last()}}},
+		})
+	case *syntax.Star:
+		if len(e.Table) > 0 { // t.* as an argument is the row
+			for level := s; level != nil; level = level.parent {
+				if row := p.wholeRow(level, e.Table.Last()); row != nil {
+					return p.outer(row), nil
+				}
+			}
+		}
+		return nil, At(e.Pos, sqlstate.New(sqlstate.SyntaxError, "row expansion via \"*\" is not supported here"))
+	case *syntax.Default:
+		return nil, At(e.Pos, sqlstate.New(sqlstate.SyntaxError, "DEFAULT is not allowed in this context"))
+	}
+	return nil, Unsupported(e.Position(), "this expression")
+}
+
+func (p *Planner) Exprs(s *Scope, list []syntax.Expr) ([]*Expr, error) {
+	out := make([]*Expr, len(list))
+	for i, e := range list {
+		var err error
+		if out[i], err = p.Expr(s, e); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// literal types a constant as PostgreSQL does: integers by size, decimals
+// numeric, strings unknown.
+func (p *Planner) literal(l *syntax.Literal) (*Expr, error) {
+	switch l.Kind {
+	case syntax.NullLiteral:
+		v := datum.Null(datum.Unknown)
+		e := Constant(v)
+		e.Literal = &v
+		return e, nil
+	case syntax.BoolLiteral:
+		return Constant(datum.MakeBool(l.Text == "true")), nil
+	case syntax.IntegerLiteral:
+		n, err := strconv.ParseInt(l.Text, 10, 64)
+		switch {
+		case err != nil:
+			v, err := datum.ParseText(datum.Numeric, l.Text, nil)
+			return Constant(v), At(l.Pos, err)
+		case n == int64(int32(n)):
+			return Constant(datum.MakeInt4(n)), nil
+		}
+		return Constant(datum.MakeInt8(n)), nil
+	case syntax.NumericLiteral:
+		v, err := datum.ParseText(datum.Numeric, l.Text, nil)
+		return Constant(v), At(l.Pos, err)
+	case syntax.StringLiteral:
+		v := datum.MakeString(datum.Unknown, l.Text)
+		e := Constant(v)
+		e.Literal = &v
+		return e, nil
+	case syntax.BytesLiteral:
+		return Constant(datum.MakeString(datum.Bytea, l.Text)), nil
+	}
+	return nil, Unsupported(l.Pos, "a bit string constant")
+}
+
+func (p *Planner) paramExpr(e *syntax.Param) (*Expr, error) {
+	t, err := p.param(e.Pos, e.Number)
+	if err != nil {
+		return nil, err
+	}
+	n := e.Number
+	return &Expr{Type: t, TypeMod: -1, Param: n, Eval: func(x *Exec) (datum.Value, error) { return x.Params[n-1], nil }}, nil
+}
+
+func (p *Planner) column(s *Scope, c *syntax.Column) (*Expr, error) {
+	e, err := p.resolveColumn(s, c)
+	if err != nil {
+		return nil, err
+	}
+	e.name = c.Name.Last()
+	return e, nil
+}
+
+func (p *Planner) cast(s *Scope, c *syntax.Cast) (*Expr, error) {
+	t, mod, err := p.TypeName(c.Type)
+	if err != nil {
+		return nil, err
+	}
+	if a, ok := Unparen(c.X).(*syntax.Array); ok && len(a.Elems) == 0 {
+		x := Constant(datum.MakeArray(t, nil))
+		x.name = "array"
+		return x, nil
+	}
+	x, err := p.Expr(s, c.X)
+	if err != nil {
+		return nil, err
+	}
+	name, weak := x.name, x.weak
+	if x, err = p.Coerce(x, t, datum.ExplicitCast); err != nil {
+		return nil, At(c.Pos, err)
+	}
+	if mod >= 0 {
+		inner := x
+		x = Derive(t, func(x *Exec) (datum.Value, error) {
+			v, err := inner.Eval(x)
+			if err != nil || !v.Valid {
+				return v, err
+			}
+			return datum.ApplyTypeMod(v, mod)
+		}, inner)
+		x.TypeMod = mod
+	} else if x.Param == 0 {
+		e := *x
+		x = &e
+	}
+	x.name, x.weak = name, weak
+	if name == "" || weak {
+		x.name, x.weak = typeColumnName(t), true
+	}
+	return x, nil
+}
+
+// typeColumnName is what a cast to a type calls its column: the type's name,
+// without the [] of an array.
+func typeColumnName(t datum.OID) string {
+	info, _ := datum.TypeInfo(t)
+	if elem, ok := datum.TypeInfo(info.Elem); ok && elem.Array == t {
+		return elem.Name
+	}
+	return info.Name
+}
+
+// TypeName resolves a written type and its modifier.
+func (p *Planner) TypeName(t syntax.TypeName) (datum.OID, int32, error) {
+	name := t.Name.Last()
+	if len(t.Name) > 1 {
+		switch t.Name[0] {
+		case "pg_catalog", "public", "information_schema":
+		default:
+			return 0, 0, At(t.Pos, sqlstate.New(sqlstate.InvalidSchema, "schema %q does not exist", sqlstate.Cut(t.Name[0], 64)))
+		}
+		if base, ok := p.Catalog.Domains[name]; ok {
+			return base, -1, nil
+		}
+	}
+	oid, ok := datum.TypeByName(name)
+	if !ok {
+		return 0, 0, At(t.Pos, sqlstate.New(sqlstate.UndefinedObject, "type %q does not exist", sqlstate.Cut(strings.Join(t.Name, "."), 64)))
+	}
+	for range min(t.Array, 1) {
+		info, _ := datum.TypeInfo(oid)
+		if info.Array == 0 {
+			return 0, 0, At(t.Pos, sqlstate.New(sqlstate.UndefinedObject, "type %q does not exist", name+"[]"))
+		}
+		oid = info.Array
+	}
+	return oid, TypeMod(oid, t.Mods), nil
+}
+
+// TypeMod encodes (n) and (p,s) as PostgreSQL's atttypmod.
+func TypeMod(t datum.OID, mods []int64) int32 {
+	if len(mods) == 0 {
+		return -1
+	}
+	switch t {
+	case datum.Varchar, datum.BPChar, datum.VarcharArray:
+		return int32(mods[0]) + 4
+	case datum.Numeric:
+		scale := int64(0)
+		if len(mods) > 1 {
+			scale = mods[1]
+		}
+		return int32(mods[0]<<16|scale&0x7ff) + 4
+	case datum.Timestamp, datum.TimestampTZ, datum.Time:
+		return int32(mods[0])
+	}
+	return -1
+}
+
+func (p *Planner) caseExpr(s *Scope, c *syntax.Case) (*Expr, error) {
+	var operand *Expr
+	finish := func(e *Expr) *Expr { return e }
+	if c.Operand != nil {
+		x, err := p.Expr(s, c.Operand)
+		if err != nil {
+			return nil, err
+		}
+		operand, finish = Once(x)
+	}
+	var conds, results []*Expr
+	for _, w := range c.Whens {
+		ce, err := p.whenCondition(s, operand, w.Cond)
+		if err != nil {
+			return nil, err
+		}
+		re, err := p.Expr(s, w.Result)
+		if err != nil {
+			return nil, err
+		}
+		conds, results = append(conds, ce), append(results, re)
+	}
+	if c.Else != nil {
+		e, err := p.Expr(s, c.Else)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, e)
+	}
+	t, err := p.caseType(c, results)
+	if err != nil {
+		return nil, err
+	}
+	e := Derive(t, func(x *Exec) (datum.Value, error) {
+		for i, cond := range conds {
+			v, err := cond.Eval(x)
+			if err != nil {
+				return v, err
+			}
+			if v.Valid && v.Int == 1 {
+				return results[i].Eval(x)
+			}
+		}
+		if len(results) > len(conds) {
+			return results[len(conds)].Eval(x)
+		}
+		return datum.Null(t), nil
+	}, append(conds, results...)...)
+	e = finish(e)
+	e.name, e.weak = "case", true
+	if last := results[len(results)-1]; c.Else != nil && last.name != "" && !last.weak {
+		e.name, e.weak = last.name, false
+	}
+	return e, nil
+}
+
+// whenCondition is the condition after WHEN; with an operand, operand = cond.
+func (p *Planner) whenCondition(s *Scope, operand *Expr, cond syntax.Expr) (*Expr, error) {
+	if operand == nil {
+		return p.Boolean(s, cond, "CASE/WHEN")
+	}
+	x, err := p.Expr(s, cond)
+	if err != nil {
+		return nil, err
+	}
+	x, err = p.operator("=", operand, x)
+	return x, At(cond.Position(), err)
+}
+
+// caseType converts the results of CASE to their common type. ELSE counts
+// first, as in PostgreSQL.
+func (p *Planner) caseType(c *syntax.Case, results []*Expr) (datum.OID, error) {
+	last := len(results) - 1
+	if c.Else == nil {
+		return p.common(c.Pos, "CASE", results)
+	}
+	ordered := append([]*Expr{results[last]}, results[:last]...)
+	t, err := p.common(c.Pos, "CASE", ordered)
+	copy(results, ordered[1:])
+	results[last] = ordered[0]
+	return t, err
+}
+
+// Once makes an expression readable several times while it is computed once;
+// finish wraps the expression that reads it. Reading it twice could draw two
+// ids, and doubles the work at every level of nesting.
+func Once(e *Expr) (read *Expr, finish func(*Expr) *Expr) {
+	if e.Column || e.Literal != nil || e.Param > 0 {
+		return e, func(reader *Expr) *Expr { return reader }
+	}
+	slot := new(slotExpr)
+	read = slot.expr(e.Type, e.Collation)
+	read.pos = e.pos
+	return read, func(reader *Expr) *Expr {
+		return Derive(reader.Type, func(x *Exec) (datum.Value, error) {
+			v, err := e.Eval(x)
+			if err != nil {
+				return v, err
+			}
+			return slot.with(x, v, reader)
+		}, e, reader)
+	}
+}
+
+func (p *Planner) array(s *Scope, a *syntax.Array) (*Expr, error) {
+	elems, err := p.Exprs(s, a.Elems)
+	if err != nil {
+		return nil, err
+	}
+	if len(elems) == 0 {
+		return nil, At(a.Pos, sqlstate.New(sqlstate.IndeterminateDatatype, "cannot determine type of empty array").
+			WithHint("Explicitly cast to the desired type, for example ARRAY[]::integer[]."))
+	}
+	t, err := p.common(a.Pos, "ARRAY", elems)
+	if err != nil {
+		return nil, err
+	}
+	info, _ := datum.TypeInfo(t)
+	array := info.Array
+	nested := info.Category == 'A' && info.Elem != 0 // arrays make one of a dimension more
+	if nested {
+		array = t
+	}
+	if array == 0 {
+		return nil, At(a.Pos, sqlstate.New(sqlstate.UndefinedObject, "could not find array type for data type %s", datum.FormatType(t, -1)))
+	}
+	e := Derive(array, func(x *Exec) (datum.Value, error) {
+		out, err := EvalAll(x, elems)
+		if err == nil && nested {
+			return nestArrays(array, out)
+		}
+		return datum.MakeArray(array, out), err
+	}, elems...)
+	e.name = "array"
+	return e, nil
+}
+
+func EvalAll(x *Exec, es []*Expr) ([]datum.Value, error) {
+	out := make([]datum.Value, len(es))
+	for i, e := range es {
+		var err error
+		if out[i], err = e.Eval(x); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// nestArrays makes arrays of one shape the rows of an array.
+func nestArrays(array datum.OID, rows []datum.Value) (datum.Value, error) {
+	empty := true
+	for _, r := range rows {
+		empty = empty && len(r.Elems) == 0
+		if !slices.Equal(Dimensions(r), Dimensions(rows[0])) {
+			return datum.Value{}, sqlstate.New(CodeArraySubscript, "multidimensional arrays must have array expressions with matching dimensions")
+		}
+	}
+	if empty {
+		rows = nil
+	}
+	return datum.MakeArray(array, rows), nil
+}
+
+func (p *Planner) row(s *Scope, r *syntax.Row) (*Expr, error) {
+	elems, err := p.Exprs(s, r.Elems)
+	if err != nil {
+		return nil, err
+	}
+	fields := make([]FromColumn, len(elems))
+	for i, e := range elems {
+		if elems[i], err = p.ResolveUnknown(e); err != nil {
+			return nil, err
+		}
+		fields[i] = FromColumn{Name: "f" + strconv.Itoa(i+1), Type: elems[i].Type, TypeMod: -1}
+	}
+	e := Derive(datum.Record, func(x *Exec) (datum.Value, error) {
+		out, err := EvalAll(x, elems)
+		return datum.MakeArray(datum.Record, out), err
+	}, elems...)
+	e.name, e.Fields = "row", fields
+	return e, nil
+}
+
+func (p *Planner) field(s *Scope, f *syntax.Field) (*Expr, error) {
+	rec, err := p.Expr(s, f.X)
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range rec.Fields {
+		if c.Name != f.Name {
+			continue
+		}
+		e := Derive(c.Type, func(x *Exec) (datum.Value, error) {
+			v, err := rec.Eval(x)
+			if err != nil || !v.Valid || i >= len(v.Elems) {
+				return datum.Null(c.Type), err
+			}
+			return v.Elems[i], nil
+		}, rec)
+		e.name = f.Name
+		return e, nil
+	}
+	if len(rec.Fields) == 0 {
+		return nil, At(Unparen(f.X).Position(), sqlstate.New(sqlstate.WrongObjectType, "column notation .%s applied to type %s, which is not a composite type",
+			sqlstate.Cut(f.Name, 64), datum.FormatType(rec.Type, -1)))
+	}
+	return nil, At(Unparen(f.X).Position(), sqlstate.New(sqlstate.UndefinedColumn, "could not identify column %q in record data type", sqlstate.Cut(f.Name, 64)))
+}

@@ -1,0 +1,513 @@
+package engine
+
+import (
+	"slices"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// source is a part of FROM: it fills its stretch of the level's row.
+type source interface {
+	open(x *Exec) (rowSource, error)
+	span() span
+	// deps lists what rows the source depends on within its own level.
+	deps() []ref
+	addFilter(conds []*Expr)
+}
+
+// rowSource is a source being read.
+type rowSource interface {
+	next(x *Exec) (bool, error)
+	close()
+}
+
+// span is a stretch of a level's row.
+type span struct{ frame, from, to int }
+
+func (s span) holds(r ref) bool { return r.frame == s.frame && r.index >= s.from && r.index < s.to }
+
+// dependsOn reports whether any of refs lies in the span.
+func (s span) dependsOn(refs []ref) bool {
+	return slices.ContainsFunc(refs, s.holds)
+}
+
+// from analyses FROM and WHERE. Each condition goes to the first join step
+// that has all columns it reads; what is left is returned.
+func (p *Planner) from(s *Scope, c *syntax.SelectCore) (source, []*Expr, error) {
+	var parts []source
+	for _, t := range c.From {
+		part, err := p.tableRef(s, t)
+		if err != nil {
+			return nil, nil, err
+		}
+		parts = append(parts, part)
+	}
+	var conds []*Expr
+	for _, e := range conjuncts(c.Where, nil) {
+		x, err := p.Boolean(s, e, "WHERE")
+		if err != nil {
+			return nil, nil, err
+		}
+		conds = append(conds, x)
+	}
+	conds, once := splitOnce(conds, s.Frame, len(parts) > 0)
+	var src source
+	for i, part := range parts {
+		if src == nil {
+			src = part
+		} else {
+			src = newJoin(syntax.InnerJoin, src, part, nil)
+		}
+		whole := span{s.Frame, 0, src.span().to}
+		var mine []*Expr
+		rest := conds[:0:0]
+		for _, cond := range conds {
+			if i == len(parts)-1 || readable(cond, whole) {
+				mine = append(mine, cond)
+			} else {
+				rest = append(rest, cond)
+			}
+		}
+		conds = rest
+		src.addFilter(mine)
+	}
+	if len(once) > 0 {
+		src = &gateSource{src, once}
+	}
+	return src, conds, nil
+}
+
+// splitOnce takes out the conditions that are the same for every row: they
+// are looked at before the first row is read, since reading may draw ids.
+func splitOnce(conds []*Expr, frame int, from bool) (rows, once []*Expr) {
+	for _, c := range conds {
+		if from && !c.Volatile && len(sameLevel(c.Refs, frame)) == 0 {
+			once = append(once, c)
+		} else {
+			rows = append(rows, c)
+		}
+	}
+	return rows, once
+}
+
+// readable reports whether cond can be computed from the columns of a span.
+func readable(cond *Expr, s span) bool {
+	for _, r := range cond.Refs {
+		if r.frame == s.frame && !s.holds(r) {
+			return false
+		}
+	}
+	return !cond.Volatile
+}
+
+// conjuncts splits a condition at its ANDs.
+func conjuncts(e syntax.Expr, out []syntax.Expr) []syntax.Expr {
+	if e == nil {
+		return out
+	}
+	if b, ok := Unparen(e).(*syntax.Binary); ok && b.Op == "AND" {
+		return conjuncts(b.R, conjuncts(b.L, out))
+	}
+	return append(out, e)
+}
+
+func (p *Planner) tableRef(s *Scope, t syntax.TableRef) (source, error) {
+	switch t := t.(type) {
+	case *syntax.Table:
+		return p.table(s, t)
+	case *syntax.TableFunc:
+		return p.tableFunc(s, t)
+	case *syntax.Derived:
+		return p.derived(s, t)
+	case *syntax.Join:
+		return p.join(s, t)
+	}
+	return nil, sqlstate.New(sqlstate.FeatureNotSupported, "this item of FROM is not supported")
+}
+
+// addItem gives a FROM item its place, with the alias's column names.
+func (p *Planner) addItem(s *Scope, it *FromItem, aliases []string) (span, error) {
+	if len(aliases) > len(it.Columns) {
+		return span{}, sqlstate.New(sqlstate.InvalidColumnReference, "table %q has %d columns available but %d columns specified",
+			it.alias, len(it.Columns), len(aliases))
+	}
+	if len(aliases) > 0 {
+		it.Columns = append([]FromColumn(nil), it.Columns...)
+		for i, a := range aliases {
+			it.Columns[i].Name = a
+		}
+	}
+	if err := s.Add(it); err != nil {
+		return span{}, err
+	}
+	return span{s.Frame, it.offset, it.offset + len(it.Columns)}, nil
+}
+
+// table is a relation: a WITH item, or one of ours.
+func (p *Planner) table(s *Scope, t *syntax.Table) (source, error) {
+	alias := t.Alias
+	if alias == "" {
+		alias = t.Name.Last()
+	}
+	if len(t.Name) == 1 {
+		if c := s.cte(t.Name[0]); c != nil {
+			p.usesCTE(c)
+			it := &FromItem{alias: alias, Columns: c.columns()}
+			if p.MySQL {
+				it.describeQuery(c.plan.Columns)
+			}
+			sp, err := p.addItem(s, it, t.Columns)
+			return &scanSource{sp: sp, rows: c.open}, err
+		}
+	}
+	def, err := p.Host.Table(p, t.Name)
+	if err != nil {
+		return nil, At(t.Pos, err)
+	}
+	it := &FromItem{alias: alias, Columns: def.FromColumns(), relation: def.OID}
+	if p.MySQL {
+		def.describeMySQL(it, t.Name)
+	}
+	if t.Alias == "" {
+		it.schema = def.Schema
+	}
+	sp, err := p.addItem(s, it, t.Columns)
+	if err != nil {
+		return nil, err
+	}
+	if !def.Catalog {
+		p.isVolatile() // reading may draw ids
+	}
+	return &tableSource{scanSource: scanSource{sp: sp}, def: def}, nil
+}
+
+// derived is a subquery in FROM.
+func (p *Planner) derived(s *Scope, t *syntax.Derived) (source, error) {
+	outer := s.parent
+	if t.Lateral {
+		outer = s
+	} else if outer == nil || len(s.ctes) > 0 {
+		outer = &Scope{parent: s.parent, ctes: s.ctes, Frame: -1}
+	}
+	q, err := p.Query(t.Query, outer)
+	if err != nil {
+		return nil, err
+	}
+	raw := slices.Clone(q.Columns)
+	p.Settle(q) // untyped literals become text here
+	columns := make([]FromColumn, len(q.Columns))
+	for i, c := range q.Columns {
+		columns[i] = FromColumn{
+			Name: c.Name, Type: c.Type, TypeMod: c.TypeMod, table: c.Table, attr: c.Attr, fields: c.fields,
+			collation: Collation{c.collation.Name, implicit},
+		}
+	}
+	open := converted(&QueryPlan{Columns: raw, Open: q.Open}, q.Columns)
+	it := &FromItem{alias: t.Alias, Columns: columns}
+	if p.MySQL {
+		it.describeQuery(q.Columns)
+	}
+	sp, err := p.addItem(s, it, t.Columns)
+	src := &scanSource{sp: sp, rows: open, inner: newPushTarget(q, columns)}
+	if t.Lateral {
+		src.lateral = []ref{{s.Frame, 0}}
+		if sp.from == 0 {
+			src.lateral = nil
+		}
+	}
+	return src, err
+}
+
+// join analyses JOIN.
+func (p *Planner) join(s *Scope, t *syntax.Join) (source, error) {
+	first, firstShown := len(s.items), len(s.shown)
+	l, err := p.tableRef(s, t.Left)
+	if err != nil {
+		return nil, err
+	}
+	second := len(s.items)
+	r, err := p.tableRef(s, t.Right)
+	if err != nil {
+		return nil, err
+	}
+	left, right := s.items[first:second:second], s.items[second:]
+	if t.Kind == syntax.LeftJoin {
+		mayMiss(right)
+	}
+	if t.Kind == syntax.RightJoin {
+		mayMiss(left)
+	}
+	using := t.Using
+	if t.Natural {
+		using = p.sharedColumns(left, right)
+	}
+	pairs, conds, err := p.usingConditions(s, t, using, left, right)
+	if err != nil {
+		return nil, err
+	}
+	local := &Scope{parent: s.parent, Frame: s.Frame, items: s.items[first:], ctes: s.ctes, width: s.width}
+	for _, e := range conjuncts(t.On, nil) {
+		x, err := p.Boolean(local, e, "JOIN/ON")
+		if err != nil {
+			return nil, err
+		}
+		conds = append(conds, x)
+	}
+	j := newJoin(t.Kind, l, r, conds)
+	for _, pair := range pairs {
+		if t.Kind == syntax.RightJoin {
+			pair.left, pair.right = pair.right, pair.left
+		}
+		pair.right.hide()
+	}
+	showFirst(s.shown[firstShown:], using)
+	s.shown = slices.DeleteFunc(s.shown, func(c foundColumn) bool { return c.column().merged })
+	return j, nil
+}
+
+// usingPair is one name of USING.
+type usingPair struct {
+	left, right *foundColumn
+	equal       [2]*Expr // both, converted to one type
+}
+
+// usingConditions finds the columns of USING and compares them.
+func (p *Planner) usingConditions(s *Scope, t *syntax.Join, using []string, left, right []*FromItem) ([]usingPair, []*Expr, error) {
+	var pairs []usingPair
+	var conds []*Expr
+	for _, name := range using {
+		pair := usingPair{left: p.findColumn(left, name), right: p.findColumn(right, name)}
+		if pair.left == nil || pair.right == nil {
+			return nil, nil, sqlstate.New(sqlstate.UndefinedColumn, "column %q specified in USING clause does not exist in %s table",
+				sqlstate.Cut(name, 64), map[bool]string{true: "left", false: "right"}[pair.left == nil])
+		}
+		l, r, err := p.comparable("=", pair.left.expr(s.Frame), pair.right.expr(s.Frame))
+		if err != nil {
+			return nil, nil, At(t.Pos, err)
+		}
+		equal, err := p.operator("=", l, r)
+		if err != nil {
+			return nil, nil, At(t.Pos, err)
+		}
+		pair.equal = [2]*Expr{l, r}
+		pairs, conds = append(pairs, pair), append(conds, equal)
+	}
+	return pairs, conds, nil
+}
+
+// showFirst moves the visible columns of USING to the front, as * shows them.
+func showFirst(shown []foundColumn, using []string) {
+	rank := func(c foundColumn) int {
+		if i := slices.Index(using, c.column().Name); i >= 0 && !c.column().merged {
+			return i
+		}
+		return len(using)
+	}
+	slices.SortStableFunc(shown, func(a, b foundColumn) int { return rank(a) - rank(b) })
+}
+
+type foundColumn struct {
+	item  *FromItem
+	index int
+}
+
+func (c *foundColumn) column() *FromColumn { return &c.item.Columns[c.index] }
+func (c *foundColumn) hide()               { c.column().merged = true }
+
+func (c *foundColumn) expr(frame int) *Expr {
+	return columnExpr(frame, c.item.offset+c.index, c.column())
+}
+
+func (p *Planner) findColumn(items []*FromItem, name string) *foundColumn {
+	for _, it := range items {
+		for i := range it.Columns {
+			if p.same(it.Columns[i].Name, name) && !it.Columns[i].merged {
+				return &foundColumn{it, i}
+			}
+		}
+	}
+	return nil
+}
+
+func (p *Planner) sharedColumns(left, right []*FromItem) []string {
+	var names []string
+	for _, it := range left {
+		for _, c := range it.Columns {
+			if !c.merged && p.findColumn(right, c.Name) != nil {
+				names = append(names, c.Name)
+			}
+		}
+	}
+	return names
+}
+
+// spreadUnnest writes unnest(a, b) in FROM as PostgreSQL does: ROWS FROM
+// (unnest(a), unnest(b)).
+func spreadUnnest(calls []*syntax.FuncCall) []*syntax.FuncCall {
+	var spread []*syntax.FuncCall
+	for _, call := range calls {
+		if call.Name.Last() != "unnest" || len(call.Args) < 2 {
+			spread = append(spread, call)
+			continue
+		}
+		for i := range call.Args {
+			one := *call
+			one.Args = call.Args[i : i+1]
+			spread = append(spread, &one)
+		}
+	}
+	return spread
+}
+
+// tableFunc is a function in FROM.
+func (p *Planner) tableFunc(s *Scope, t *syntax.TableFunc) (source, error) {
+	it := &FromItem{alias: t.Alias}
+	var opens []func(x *Exec) (Rows, error)
+	var widths []int
+	var refs []ref
+	var only *setCall
+	calls := spreadUnnest(t.Funcs)
+	for _, call := range calls {
+		inner := &Scope{parent: s.parent, Frame: s.Frame, items: s.items, ctes: s.ctes, width: s.width}
+		f, args, err := p.resolveCall(inner, call)
+		if err != nil {
+			return nil, err
+		}
+		if f.Aggregate != nil {
+			return nil, At(call.Pos, sqlstate.New(sqlstate.Grouping, "aggregate functions are not allowed in functions in FROM"))
+		}
+		if it.alias == "" {
+			it.alias = f.Name
+		}
+		name := f.Name
+		if len(calls) == 1 {
+			name = it.alias
+		}
+		columns, open, err := p.functionRows(f, args, name, t)
+		if err != nil {
+			return nil, At(call.Pos, err)
+		}
+		it.scalar = len(calls) == 1 && len(f.Columns) <= 1
+		it.Columns = append(it.Columns, columns...)
+		opens, widths = append(opens, open), append(widths, len(columns))
+		only = &setCall{f, args}
+		for _, a := range args {
+			if a != nil {
+				refs = append(refs, a.Refs...)
+			}
+		}
+	}
+	if t.Ordinality {
+		it.Columns = append(it.Columns, FromColumn{Name: "ordinality", Type: datum.Int8, TypeMod: -1})
+	}
+	sp, err := p.addItem(s, it, t.Columns)
+	if err != nil {
+		return nil, err
+	}
+	src := &scanSource{sp: sp, rows: opens[0], call: only}
+	if len(opens) > 1 || t.Ordinality {
+		src.call = nil
+		src.rows = func(x *Exec) (Rows, error) { return zipRows(x, opens, widths, t.Ordinality) }
+	}
+	for _, r := range refs {
+		if r.frame == s.Frame {
+			src.lateral = append(src.lateral, r)
+		}
+	}
+	return src, nil
+}
+
+// functionRows makes the rows of a function in FROM, and their columns. A
+// function of one plain value names its column name.
+func (p *Planner) functionRows(f *Function, args []*Expr, name string, t *syntax.TableFunc) ([]FromColumn, func(*Exec) (Rows, error), error) {
+	columns := f.columnsFor(args)
+	if f.Set {
+		result := f.resultFor(args)
+		if len(columns) == 0 {
+			columns = []FromColumn{{Name: name, Type: result, TypeMod: -1}}
+		}
+		return columns, func(x *Exec) (Rows, error) {
+			values, null, err := EvalArgs(x, args)
+			if err != nil || (null && !f.Nullable) {
+				return &SliceRows{}, err
+			}
+			return f.Rows(x, values)
+		}, nil
+	}
+	if f.FromRow != nil {
+		return columns, func(x *Exec) (Rows, error) {
+			values, null, err := EvalArgs(x, args)
+			if err != nil || null {
+				return nullRow(columns), err
+			}
+			row, err := f.FromRow(x, values)
+			return SingleRow(row...), err
+		}, nil
+	}
+	x, err := p.apply(f, args)
+	if err != nil {
+		return nil, nil, err
+	}
+	if x, err = p.ResolveUnknown(x); err != nil {
+		return nil, nil, err
+	}
+	if len(x.Fields) > 0 {
+		return x.Fields, func(ex *Exec) (Rows, error) {
+			v, err := x.Eval(ex)
+			if err != nil || !v.Valid {
+				return nullRow(x.Fields), err
+			}
+			return SingleRow(v.Elems...), nil
+		}, nil
+	}
+	return []FromColumn{{Name: name, Type: x.Type, TypeMod: -1}}, func(ex *Exec) (Rows, error) {
+		v, err := x.Eval(ex)
+		return SingleRow(v), err
+	}, nil
+}
+
+// nullRow is what a function of one row gives for NULL.
+func nullRow(columns []FromColumn) Rows {
+	row := make([]datum.Value, len(columns))
+	for i, c := range columns {
+		row[i] = datum.Null(c.Type)
+	}
+	return SingleRow(row...)
+}
+
+// columnsFor are the columns of the rows of a call; a column of type
+// anyElement has that of the elements of the array that is the first argument.
+func (f *Function) columnsFor(args []*Expr) []FromColumn {
+	columns := slices.Clone(f.Columns)
+	for i := range columns {
+		if columns[i].Type == AnyElement {
+			info, _ := datum.TypeInfo(args[0].Type)
+			columns[i].Type = info.Elem
+		}
+	}
+	return columns
+}
+
+// resultFor is the result type of a call: anyElement and anyArray follow
+// the first argument.
+func (f *Function) resultFor(args []*Expr) datum.OID {
+	if len(args) == 0 || args[0] == nil {
+		return f.Result
+	}
+	info, _ := datum.TypeInfo(args[0].Type)
+	switch f.Result {
+	case AnyElement:
+		if info.Elem != 0 && f.Args[0].Type == datum.AnyArray {
+			return info.Elem
+		}
+		return args[0].Type
+	case datum.AnyArray:
+		if info.Elem != 0 {
+			return args[0].Type
+		}
+		return info.Array
+	}
+	return f.Result
+}

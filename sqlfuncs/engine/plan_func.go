@@ -1,0 +1,416 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// FuncCall analyses a call in an expression.
+func (p *Planner) FuncCall(s *Scope, e *syntax.FuncCall) (*Expr, error) {
+	if e.Over != nil {
+		return p.windowCall(s, e)
+	}
+	if p.isAggregate(e) {
+		return p.Aggregate(s, e)
+	}
+	f, args, err := p.resolveCall(s, e)
+	if err != nil {
+		return nil, err
+	}
+	if f.Set {
+		if s == nil || s.sets == nil {
+			return nil, At(e.Pos, sqlstate.New(sqlstate.FeatureNotSupported, "set-returning functions are not allowed here"))
+		}
+		x := s.sets.add(f, args)
+		x.name = f.Name
+		return x, nil
+	}
+	x, err := p.apply(f, args)
+	if err != nil {
+		return nil, At(e.Pos, err)
+	}
+	x.name = f.Name
+	return x, nil
+}
+
+// resolveCall finds the function of a call and converts its arguments.
+func (p *Planner) resolveCall(s *Scope, e *syntax.FuncCall) (*Function, []*Expr, error) {
+	name := e.Name.Last()
+	var given []*Expr
+	var names []string
+	for _, a := range e.Args {
+		x, err := p.Expr(s, a.Value)
+		if err != nil {
+			return nil, nil, hintQuotes(err, s, name, a.Value)
+		}
+		if x.Param > 0 && x.Type == datum.Void {
+			continue // JDBC's {? = call f(?)} counts the result as a parameter; PostgreSQL leaves it out, too
+		}
+		given, names = append(given, x), append(names, a.Name)
+	}
+	f, args, err := p.chooseFunction(e, name, given, names)
+	if err != nil {
+		return nil, nil, At(e.Pos, err)
+	}
+	if f.Window != nil && e.Over == nil {
+		return nil, nil, At(e.Pos, sqlstate.New(sqlstate.WrongObjectType, "window function %s requires an OVER clause", f.Name))
+	}
+	return f, args, nil
+}
+
+// hintQuotes tells who writes next_id(orders), without any table to have such
+// a column, that a text has quotes.
+func hintQuotes(err error, s *Scope, function string, arg syntax.Expr) error {
+	c, ok := arg.(*syntax.Column)
+	e, missing := errors.AsType[*sqlstate.Error](err)
+	if ok && missing && e.Code == sqlstate.UndefinedColumn && len(c.Name) == 1 && (s == nil || len(s.items) == 0) {
+		e.Hint = fmt.Sprintf("A text has single quotes around it: %s('%s')", function, sqlstate.Cut(c.Name[0], 64))
+	}
+	return err
+}
+
+// chooseFunction is PostgreSQL's function type resolution (10.3): exact
+// matches first, then implicit conversions, preferred types last.
+func (p *Planner) chooseFunction(e *syntax.FuncCall, name string, given []*Expr, names []string) (*Function, []*Expr, error) {
+	if p.MySQL {
+		return p.Dialect.Choose(p, e, name, given, names)
+	}
+	best, bestScore, ties := (*Function)(nil), -1, 0
+	var bestArgs []*Expr
+	candidates := p.Catalog.Functions[name]
+	if e.Variadic {
+		var err error
+		if candidates, err = variadicCandidates(candidates, given); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, f := range candidates {
+		if !f.inSchema(e.Name) || (e.Star && f.Aggregate == nil) {
+			continue
+		}
+		given, names := given, names
+		if f.NamedOptions > 0 {
+			var err error
+			if given, names, err = p.foldOptions(f, given, names); err != nil {
+				return nil, nil, err
+			}
+		}
+		args, ok := f.arrange(given, names)
+		if !ok {
+			continue
+		}
+		score, ok := f.score(args)
+		if !ok {
+			continue
+		}
+		switch {
+		case score > bestScore:
+			best, bestScore, bestArgs, ties = f, score, args, 1
+		case score == bestScore:
+			ties++
+		}
+	}
+	if best == nil {
+		return nil, nil, noFunction(e, given)
+	}
+	if ties > 1 {
+		return nil, nil, sqlstate.New(sqlstate.AmbiguousFunction, "function %s is not unique", signature(e, given)).
+			WithHint("Could not choose a best candidate function. You might need to add explicit type casts.")
+	}
+	if decided, err := p.decideOpen(best, bestArgs); decided || err != nil {
+		if err != nil {
+			return nil, nil, err
+		}
+		return p.chooseFunction(e, name, given, names)
+	}
+	if best.Admin && !p.Host.Admin() {
+		return nil, nil, sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied for function %s", name).
+			WithHint("Connect as a user with the role admin.")
+	}
+	if best.Volatile == Volatile {
+		p.isVolatile()
+	}
+	p.Private = p.Private || best.Admin // the permission is not that of other sessions
+	if best.Typed != nil {
+		return best, bestArgs, nil
+	}
+	for i, a := range bestArgs {
+		if a == nil {
+			continue
+		}
+		t := best.ArgType(i)
+		var err error
+		switch {
+		case t == datum.AnyArray && a.Type == datum.Unknown:
+			err = ErrUnknownPolymorphic
+		case t == datum.AnyArray:
+		case t == AnyElement || t == AnyType:
+			bestArgs[i], err = p.ResolveUnknown(a)
+		default:
+			bestArgs[i], err = p.Coerce(a, t, datum.ImplicitCast)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return best, bestArgs, nil
+}
+
+// variadicCandidates returns the functions that a call with VARIADIC array can mean: the
+// array stands for the last arguments.
+func variadicCandidates(candidates []*Function, given []*Expr) ([]*Function, error) {
+	array := given[len(given)-1]
+	info, _ := datum.TypeInfo(array.Type)
+	var out []*Function
+	for _, f := range candidates {
+		if !f.Variadic || len(given) != len(f.Args) {
+			continue
+		}
+		if f.Eval == nil {
+			return nil, Unsupported(array.pos, "VARIADIC for "+f.Name)
+		}
+		last := f.Args[len(f.Args)-1].Type
+		want, _ := datum.TypeInfo(last)
+		if last == AnyType {
+			if info.Elem == 0 {
+				return nil, At(array.pos, sqlstate.New(sqlstate.DatatypeMismatch, "VARIADIC argument must be an array"))
+			}
+			want.Array = array.Type
+		}
+		g := *f
+		g.Variadic = false
+		g.Args = slices.Clone(f.Args)
+		g.Args[len(g.Args)-1].Type = want.Array
+		g.Eval = func(x *Exec, a []datum.Value) (datum.Value, error) {
+			n := len(a) - 1
+			if !a[n].Valid && f.Name != "format" { // format takes it as no arguments
+				return datum.Null(f.Result), nil
+			}
+			return f.Eval(x, append(a[:n:n], Leaves(a[n])...))
+		}
+		out = append(out, &g)
+	}
+	return out, nil
+}
+
+// decideOpen gives parameters whose type is still open the type that the
+// function would like best, and reports whether there were any.
+func (p *Planner) decideOpen(f *Function, args []*Expr) (decided bool, err error) {
+	for i, a := range args {
+		if i >= len(f.Args) || f.Args[i].Open == 0 || a == nil || a.Param == 0 || a.Type != datum.Unknown {
+			continue
+		}
+		if _, err := p.Coerce(a, f.Args[i].Open, datum.ImplicitCast); err != nil {
+			return false, err
+		}
+		if f.Args[i].AnyID {
+			p.OpenIDs = append(p.OpenIDs, a.Param)
+		}
+		decided = decided || a.Type != datum.Unknown
+	}
+	return decided, nil
+}
+
+// arrange puts named arguments in order. Arguments that are left out are
+// nil, but for trailing ones.
+func (f *Function) arrange(given []*Expr, names []string) ([]*Expr, bool) {
+	if len(given) < f.MinArgs() || (!f.Variadic && len(given) > len(f.Args)) {
+		return nil, false
+	}
+	args := make([]*Expr, 0, len(given))
+	for i, g := range given {
+		if names[i] == "" {
+			if len(args) > i {
+				return nil, false // positional after named
+			}
+			args = append(args, g)
+			continue
+		}
+		at := -1
+		for j, a := range f.Args {
+			if a.Name == names[i] {
+				at = j
+			}
+		}
+		if at < 0 {
+			return nil, false
+		}
+		for len(args) <= at {
+			args = append(args, nil)
+		}
+		if args[at] != nil {
+			return nil, false
+		}
+		args[at] = g
+	}
+	for i, a := range args {
+		if a == nil && !f.Args[i].Optional {
+			return nil, false
+		}
+	}
+	return args, true
+}
+
+// score rates how well argument types fit.
+func (f *Function) score(args []*Expr) (int, bool) {
+	total := 0
+	for i, a := range args {
+		if a == nil {
+			continue
+		}
+		want := f.ArgType(i)
+		switch {
+		case a.Type == want:
+			total += 100
+		case want == AnyElement || want == AnyType:
+			total++
+		case want == datum.AnyArray:
+			if info, _ := datum.TypeInfo(a.Type); info.Elem == 0 && a.Type != datum.Unknown {
+				return 0, false
+			}
+			total++
+		case a.Type == datum.Unknown:
+			total += 2
+			if info, _ := datum.TypeInfo(want); info.Preferred {
+				total++
+			}
+			if IsString(want) { // untyped literals are texts first
+				total += 2
+			}
+		default:
+			if !castFits(datum.CastAllowed(a.Type, want), datum.ImplicitCast) {
+				return 0, false
+			}
+			total += 10
+			if info, _ := datum.TypeInfo(want); info.Preferred {
+				total += 5
+			}
+			if n := numberRank[want]; n > 0 { // the nearest wider number
+				total += 9 - n
+			}
+		}
+	}
+	return total, true
+}
+
+func signature(e *syntax.FuncCall, args []*Expr) string {
+	types := make([]string, len(args))
+	for i, a := range args {
+		types[i] = datum.FormatType(a.Type, -1)
+		if a.Type == datum.Unknown {
+			types[i] = "unknown"
+		}
+		if n := e.Args[i].Name; n != "" {
+			types[i] = n + " => " + types[i]
+		}
+	}
+	star := strings.Join(types, ", ")
+	if e.Star {
+		star = "*"
+	}
+	return sqlstate.Cut(strings.Join(e.Name, "."), 128) + "(" + star + ")"
+}
+
+func noFunction(e *syntax.FuncCall, args []*Expr) error {
+	if len(e.Name) > 1 {
+		switch schema := e.Name[len(e.Name)-2]; schema {
+		case PGCatalog, NextidSchema, "public", "information_schema":
+		default:
+			return sqlstate.New(sqlstate.InvalidSchema, "schema %q does not exist", sqlstate.Cut(schema, 64))
+		}
+	}
+	return sqlstate.New(sqlstate.UndefinedFunction, "function %s does not exist", signature(e, args)).
+		WithHint("No function matches the given name and argument types. You might need to add explicit type casts.")
+}
+
+// apply makes the expression of a call to a plain function.
+func (p *Planner) apply(f *Function, args []*Expr) (*Expr, error) {
+	if f.Typed != nil {
+		return f.Typed(p, args)
+	}
+	eval := f.Eval
+	if f.Collated != nil {
+		c, err := p.CollationOf(args...)
+		if err != nil {
+			return nil, err
+		}
+		eval = f.Collated(p.Exact(c))
+	}
+	x := Derive(f.Result, func(x *Exec) (datum.Value, error) {
+		values, null, err := EvalArgs(x, args)
+		if err != nil || (null && !f.Nullable) {
+			return datum.Null(f.Result), err
+		}
+		defer x.rowDone(x.values)
+		if err := x.working(values); err != nil {
+			return datum.Null(f.Result), err
+		}
+		return eval(x, values)
+	}, args...)
+	x.Volatile = x.Volatile || f.Volatile == Volatile
+	x.Collation = x.Collation.with(f.Collation)
+	if f.FromRow == nil {
+		x.Fields = f.Columns
+	}
+	return x, nil
+}
+
+// EvalArgs computes arguments; null reports whether one is NULL. A left-out
+// argument in the middle is an invalid value of type Invalid.
+func EvalArgs(x *Exec, args []*Expr) (values []datum.Value, null bool, err error) {
+	values = make([]datum.Value, len(args))
+	for i, a := range args {
+		if a == nil {
+			continue
+		}
+		if values[i], err = a.Eval(x); err != nil {
+			return nil, false, err
+		}
+		null = null || !values[i].Valid
+	}
+	return values, null, nil
+}
+
+// foldOptions turns named arguments that the function does not have into its
+// options object: step => 1000 becomes {"step": 1000}.
+func (p *Planner) foldOptions(f *Function, given []*Expr, names []string) ([]*Expr, []string, error) {
+	var keys []string
+	var values []*Expr
+	keptArgs, keptNames := given[:0:0], names[:0:0]
+	for i, g := range given {
+		known := names[i] == ""
+		for _, a := range f.Args {
+			known = known || a.Name == names[i]
+		}
+		if known {
+			keptArgs, keptNames = append(keptArgs, g), append(keptNames, names[i])
+			continue
+		}
+		v, err := p.ResolveUnknown(g)
+		if err != nil {
+			return nil, nil, err
+		}
+		keys, values = append(keys, names[i]), append(values, v)
+	}
+	if len(keys) == 0 {
+		return given, names, nil
+	}
+	options := Derive(datum.JSONB, func(x *Exec) (datum.Value, error) {
+		pairs := make([]datum.JSONPair, len(keys))
+		for i, e := range values {
+			v, err := e.Eval(x)
+			if err != nil {
+				return v, err
+			}
+			pairs[i] = datum.JSONPair{Key: keys[i], Value: v}
+		}
+		return datum.MakeJSONB(pairs), nil
+	}, values...)
+	return append(keptArgs, options), append(keptNames, "options"), nil
+}

@@ -1,0 +1,424 @@
+package engine
+
+import (
+	"slices"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// grouping is set in a scope while the part of a query that comes after
+// GROUP BY is analysed: there, columns are readable only through the group.
+type grouping struct {
+	plan  *groupPlan
+	trees []syntax.Expr // of GROUP BY
+	exprs []*Expr
+}
+
+// groupPlan computes groups and aggregates. Its rows live in a frame of
+// their own: the group's expressions, then the aggregates.
+type groupPlan struct {
+	frame   int
+	by      []*Expr
+	folds   folds // of by
+	calls   []*aggregateCall
+	having  []*Expr
+	visible int
+}
+
+// aggregateCall is one aggregate of a grouped query.
+type aggregateCall struct {
+	tree     *syntax.FuncCall
+	f        *Function
+	args     []*Expr
+	distinct bool
+	filter   *Expr
+	order    []sortKey
+	orderBy  []*Expr
+	folds    folds // of args
+	argType  datum.OID
+}
+
+// IsGrouped reports whether a query has GROUP BY, HAVING or aggregates.
+func (p *Planner) IsGrouped(c *syntax.SelectCore, orderBy []syntax.OrderItem) bool {
+	if len(c.GroupBy) > 0 || c.Having != nil {
+		return true
+	}
+	found := false
+	look := func(e syntax.Expr) bool {
+		call, ok := e.(*syntax.FuncCall)
+		if ok && call.Over == nil && p.isAggregate(call) {
+			found = true
+		}
+		return !found
+	}
+	for _, t := range c.Targets {
+		walkExpr(t.Expr, look)
+	}
+	for _, o := range orderBy {
+		walkExpr(o.Expr, look)
+	}
+	return found
+}
+
+// isAggregate reports whether a call is one of an aggregate.
+func (p *Planner) isAggregate(e *syntax.FuncCall) bool {
+	if p.Dialect != nil {
+		return p.Dialect.IsAggregate(p, e)
+	}
+	return p.Catalog.IsAggregate(e)
+}
+
+func (c *Catalog) IsAggregate(e *syntax.FuncCall) bool {
+	for _, f := range c.Functions[e.Name.Last()] {
+		if f.Aggregate != nil && f.inSchema(e.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+// group analyses GROUP BY and HAVING and switches the scope to the groups.
+func (p *Planner) group(s *Scope, c *syntax.SelectCore, plan *selectPlan) error {
+	g := &grouping{plan: &groupPlan{frame: p.NewFrame()}}
+	for _, e := range c.GroupBy {
+		tree, err := p.groupTarget(s, c, e)
+		if err != nil {
+			return err
+		}
+		x, err := p.Expr(s, tree)
+		if err != nil {
+			return err
+		}
+		if x, err = p.ResolveUnknown(x); err != nil {
+			return err
+		}
+		g.trees, g.exprs = append(g.trees, tree), append(g.exprs, x)
+	}
+	g.plan.by, g.plan.folds = g.exprs, p.foldsOf(g.exprs)
+	s.group = g
+	plan.groups = g.plan
+	for _, e := range conjuncts(c.Having, nil) {
+		x, err := p.Boolean(s, e, "HAVING")
+		if err != nil {
+			return err
+		}
+		g.plan.having = append(g.plan.having, x)
+	}
+	return nil
+}
+
+// groupTarget lets GROUP BY 1 and GROUP BY alias mean a select-list item.
+func (p *Planner) groupTarget(s *Scope, c *syntax.SelectCore, e syntax.Expr) (syntax.Expr, error) {
+	columns := make([]Column, len(c.Targets))
+	for i, t := range c.Targets {
+		columns[i].Name = t.Alias
+	}
+	if col, ok := Unparen(e).(*syntax.Column); ok && len(col.Name) == 1 {
+		for _, it := range s.items { // a column of FROM goes before an alias
+			if p.findColumn([]*FromItem{it}, col.Name[0]) != nil {
+				return e, nil
+			}
+		}
+	}
+	if i, err := p.outputColumn("GROUP BY", e, columns); err != nil || i >= 0 {
+		if err != nil {
+			return nil, err
+		}
+		return c.Targets[i].Expr, nil
+	}
+	return e, nil
+}
+
+// groupedExpr returns the group's place for an expression that is a GROUP
+// BY expression or an aggregate, else nil.
+func (p *Planner) groupedExpr(s *Scope, e syntax.Expr) *Expr {
+	if s == nil || s.group == nil {
+		return nil
+	}
+	switch e.(type) {
+	case *syntax.Literal, *syntax.Param:
+		return nil
+	}
+	g := s.group
+	for i, t := range g.trees {
+		if syntax.Same(t, e) {
+			return p.outer(groupSlot(g.plan.frame, i, g.exprs[i]))
+		}
+	}
+	return nil
+}
+
+func groupSlot(frame, i int, of *Expr) *Expr {
+	return &Expr{
+		Type: of.Type, TypeMod: of.TypeMod, name: of.name, table: of.table, attr: of.attr, Fields: of.Fields, Collation: of.Collation, Origin: of.Origin,
+		Refs: []ref{{frame, i}},
+		Eval: func(x *Exec) (datum.Value, error) { return x.Frames[frame][i], nil },
+	}
+}
+
+// grouped checks a column of a grouped level: it must be in GROUP BY.
+func (p *Planner) grouped(level *Scope, c *syntax.Column, found *Expr) (*Expr, error) {
+	g := level.group
+	if g == nil {
+		return found, nil
+	}
+	for i, e := range g.exprs {
+		if e.Column && found.Column && e.Refs[0] == found.Refs[0] {
+			return groupSlot(g.plan.frame, i, e), nil
+		}
+	}
+	label := sqlstate.Cut(columnLabel(level, found, c), 128)
+	if p.MySQL {
+		return nil, At(c.Pos, sqlstate.New(sqlstate.Grouping, "'%s' isn't in GROUP BY", label).
+			WithHint("nextid reads queries as with sql_mode ONLY_FULL_GROUP_BY: aggregate the column, or name it in GROUP BY.").WithMySQL(1055, "42000"))
+	}
+	return nil, At(c.Pos, sqlstate.New(sqlstate.Grouping,
+		"column %q must appear in the GROUP BY clause or be used in an aggregate function", label))
+}
+
+func columnLabel(level *Scope, found *Expr, c *syntax.Column) string {
+	for _, it := range level.items {
+		if len(found.Refs) > 0 && found.Refs[0].index >= it.offset && found.Refs[0].index < it.offset+len(it.Columns) {
+			return it.alias + "." + c.Name.Last()
+		}
+	}
+	return c.Name.Last()
+}
+
+// Aggregate analyses an aggregate call after GROUP BY.
+func (p *Planner) Aggregate(s *Scope, e *syntax.FuncCall) (*Expr, error) {
+	level := s
+	for level != nil && level.group == nil {
+		level = level.parent
+	}
+	if level == nil {
+		return nil, At(e.Pos, sqlstate.New(sqlstate.Grouping, "aggregate functions are not allowed here"))
+	}
+	g := level.group
+	for i, c := range g.plan.calls {
+		if syntax.Same(c.tree, e) {
+			return p.outer(aggregateSlot(g.plan, i)), nil
+		}
+	}
+	for _, a := range e.Args {
+		if over := windowCallIn(a.Value); over != nil {
+			return nil, At(over.Pos, sqlstate.New(sqlstate.Grouping, "aggregate function calls cannot contain window function calls"))
+		}
+	}
+	level.group = nil // its arguments see the rows before grouping
+	defer func() { level.group = g }()
+	f, args, err := p.resolveCall(s, e)
+	if err != nil {
+		return nil, err
+	}
+	call := &aggregateCall{tree: e, f: f, args: args, folds: p.foldsOf(args), distinct: e.Distinct}
+	if len(args) > 0 {
+		call.argType = args[0].Type
+	}
+	if e.Filter != nil {
+		if call.filter, err = p.Boolean(s, e.Filter, "FILTER"); err != nil {
+			return nil, err
+		}
+	}
+	for i, o := range e.OrderBy {
+		if e.Distinct && !p.MySQL && !slices.ContainsFunc(e.Args, func(a syntax.Arg) bool { return syntax.Same(a.Value, o.Expr) }) {
+			return nil, At(o.Expr.Position(), sqlstate.New(sqlstate.InvalidColumnReference,
+				"in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list"))
+		}
+		x, err := p.Expr(s, o.Expr)
+		if err != nil {
+			return nil, err
+		}
+		call.orderBy, call.order = append(call.orderBy, x), append(call.order, p.newSortKey(i, o, x))
+	}
+	if e.Distinct && f.Name != "count" { // nobody sees in which order it counts
+		call.sortDistinct()
+	}
+	g.plan.calls = append(g.plan.calls, call)
+	return p.outer(aggregateSlot(g.plan, len(g.plan.calls)-1)), nil
+}
+
+// sortDistinct orders the values of an aggregate with DISTINCT: PostgreSQL
+// finds the duplicates by sorting, behind what ORDER BY says.
+func (c *aggregateCall) sortDistinct() {
+	for i, a := range c.args {
+		c.order = append(c.order, sortKey{column: len(c.orderBy), fold: c.folds.at(i)})
+		c.orderBy = append(c.orderBy, a)
+	}
+}
+
+func aggregateSlot(g *groupPlan, i int) *Expr {
+	c, frame := g.calls[i], g.frame
+	slot := len(g.by) + i
+	var said Collation
+	for _, a := range c.args {
+		said = said.with(a.Collation)
+	}
+	return &Expr{
+		Type: c.f.resultFor(c.args), TypeMod: -1, name: c.f.Name, Refs: []ref{{frame, slot}}, Collation: said,
+		Eval: func(x *Exec) (datum.Value, error) { return x.Frames[frame][slot], nil },
+	}
+}
+
+// finish is called when all aggregates are known.
+func (g *groupPlan) finish() { g.visible = len(g.by) + len(g.calls) }
+
+// group is the state of one group.
+type group struct {
+	by    []datum.Value
+	calls []aggregateState
+}
+
+type aggregateState struct {
+	agg  Aggregate
+	seen map[string]int  // DISTINCT
+	rows [][]datum.Value // ORDER BY: sort keys, then arguments
+}
+
+// open reads all of src and returns the groups.
+func (g *groupPlan) open(x *Exec, src rowSource) (rowSource, error) {
+	groups := map[string]*group{}
+	var order []*group
+	var key []byte
+	if len(g.by) == 0 {
+		only := g.newGroup(nil)
+		groups[""], order = only, append(order, only)
+	}
+	for {
+		ok, err := src.next(x)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			break
+		}
+		mark := x.values
+		by, err := EvalAll(x, g.by)
+		if err != nil {
+			return nil, err
+		}
+		key = rowKey(key[:0], by, g.folds)
+		one := groups[string(key)]
+		if one == nil {
+			if err := x.Hold(keyBytes + len(key) + SizeOfRow(by) + len(g.calls)*groupBytes); err != nil {
+				return nil, err
+			}
+			one = g.newGroup(by)
+			groups[string(key)] = one
+			order = append(order, one)
+		}
+		for i, c := range g.calls {
+			if err := c.add(x, &one.calls[i]); err != nil {
+				return nil, err
+			}
+			x.rowDone(mark)
+		}
+	}
+	return &groupRows{plan: g, groups: order}, nil
+}
+
+func (g *groupPlan) newGroup(by []datum.Value) *group {
+	one := &group{by: by, calls: make([]aggregateState, len(g.calls))}
+	for i, c := range g.calls {
+		one.calls[i].agg = newAggregate(c.f, c.args, c.argType, c.folds)
+	}
+	return one
+}
+
+// rowAggregate wants to know the columns of the rows that it collects.
+type rowAggregate interface{ OfRows(columns []FromColumn) }
+
+// textAggregate compares texts as their collation does.
+type textAggregate interface{ FoldedBy(TextFold) }
+
+// newAggregate begins an aggregate.
+func newAggregate(f *Function, args []*Expr, argType datum.OID, folds folds) Aggregate {
+	a := f.Aggregate(argType)
+	if a, ok := a.(rowAggregate); ok && len(args) > 0 {
+		a.OfRows(args[0].Fields)
+	}
+	if a, ok := a.(textAggregate); ok {
+		a.FoldedBy(folds.at(0))
+	}
+	return a
+}
+
+// add feeds the current row to one aggregate.
+func (c *aggregateCall) add(x *Exec, st *aggregateState) error {
+	if c.filter != nil {
+		if ok, err := pass(x, []*Expr{c.filter}); !ok || err != nil {
+			return err
+		}
+	}
+	values, _, err := EvalArgs(x, c.args)
+	if err != nil {
+		return err
+	}
+	if c.distinct {
+		key := string(rowKey(nil, values, c.folds))
+		if st.seen == nil {
+			st.seen = map[string]int{}
+		}
+		if st.seen[key]++; st.seen[key] > 1 {
+			return nil
+		}
+		if err := x.Hold(keyBytes + len(key)); err != nil {
+			return err
+		}
+	}
+	if len(c.order) == 0 {
+		return st.agg.Add(x, values)
+	}
+	keys, err := EvalAll(x, c.orderBy)
+	if err != nil {
+		return err
+	}
+	row := append(keys, values...)
+	st.rows = append(st.rows, row)
+	return x.HoldRow(row)
+}
+
+// groupRows yields the groups.
+type groupRows struct {
+	plan   *groupPlan
+	groups []*group
+	i      int
+}
+
+func (r *groupRows) next(x *Exec) (bool, error) {
+	for r.i < len(r.groups) {
+		one := r.groups[r.i]
+		r.i++
+		frame := x.Frame(r.plan.frame, r.plan.visible)
+		copy(frame, one.by)
+		for i, c := range r.plan.calls {
+			v, err := c.result(x, &one.calls[i])
+			if err != nil {
+				return false, err
+			}
+			frame[len(r.plan.by)+i] = v
+		}
+		if ok, err := pass(x, r.plan.having); ok || err != nil {
+			return ok, err
+		}
+	}
+	return false, nil
+}
+
+func (c *aggregateCall) result(x *Exec, st *aggregateState) (datum.Value, error) {
+	if len(c.order) > 0 {
+		if err := sortRows(st.rows, c.order); err != nil {
+			return datum.Value{}, err
+		}
+		for _, row := range st.rows {
+			if err := st.agg.Add(x, row[len(c.order):]); err != nil {
+				return datum.Value{}, err
+			}
+		}
+	}
+	return st.agg.Result()
+}
+
+func (r *groupRows) close() {}

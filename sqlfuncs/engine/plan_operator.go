@@ -1,0 +1,664 @@
+package engine
+
+import (
+	"regexp"
+	"strings"
+	"sync/atomic"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+func (p *Planner) unary(s *Scope, e *syntax.Unary) (*Expr, error) {
+	if e.Op == "NOT" {
+		x, err := p.Boolean(s, e.X, "NOT")
+		if err != nil {
+			return nil, err
+		}
+		return Not(x), nil
+	}
+	x, err := p.Expr(s, e.X)
+	if err != nil {
+		return nil, err
+	}
+	if l, ok := e.X.(*syntax.Literal); ok && e.Op == "-" && l.Kind == syntax.IntegerLiteral {
+		return p.literal(&syntax.Literal{Pos: e.Pos, Kind: l.Kind, Text: "-" + l.Text}) // the least integers are literals, too
+	}
+	if x.Type == datum.Unknown {
+		if x, err = p.Coerce(x, datum.Float8, datum.ImplicitCast); err != nil {
+			return nil, At(e.Pos, err)
+		}
+	}
+	var op func(datum.Value) (datum.Value, error)
+	switch {
+	case e.Op == "+" && IsNumber(x.Type):
+		return x, nil
+	case e.Op == "-" && (IsNumber(x.Type) || x.Type == datum.Interval):
+		op = datum.Neg
+	case e.Op == "~" && IsInteger(x.Type):
+		op = func(v datum.Value) (datum.Value, error) { v.Int = ^v.Int; return v, nil }
+	default:
+		return nil, At(e.Pos, sqlstate.New(sqlstate.UndefinedFunction, "operator does not exist: %s %s", e.Op, datum.FormatType(x.Type, -1)).
+			WithHint("No operator matches the given name and argument type. You might need to add an explicit type cast."))
+	}
+	r := Derive(x.Type, func(ex *Exec) (datum.Value, error) {
+		v, err := x.Eval(ex)
+		if err != nil || !v.Valid {
+			return v, err
+		}
+		return op(v)
+	}, x)
+	return r, nil
+}
+
+// Not is three-valued NOT.
+func Not(e *Expr) *Expr {
+	return Derive(datum.Bool, func(x *Exec) (datum.Value, error) {
+		v, err := e.Eval(x)
+		if err != nil || !v.Valid {
+			return datum.Null(datum.Bool), err
+		}
+		return datum.MakeBool(v.Int == 0), nil
+	}, e)
+}
+
+func IsInteger(t datum.OID) bool {
+	return t == datum.Int2 || t == datum.Int4 || t == datum.Int8 || t == datum.Oid || t == datum.Xid
+}
+
+func IsNumber(t datum.OID) bool {
+	return t == datum.Int2 || t == datum.Int4 || t == datum.Int8 || t == datum.Float4 || t == datum.Float8 || t == datum.Numeric
+}
+
+func IsString(t datum.OID) bool {
+	switch t {
+	case datum.Text, datum.Varchar, datum.BPChar, datum.Name, datum.Char, datum.CString:
+		return true
+	}
+	return false
+}
+
+var Comparisons = map[string]func(c int) bool{
+	"=":  func(c int) bool { return c == 0 },
+	"<>": func(c int) bool { return c != 0 },
+	"!=": func(c int) bool { return c != 0 },
+	"<":  func(c int) bool { return c < 0 },
+	"<=": func(c int) bool { return c <= 0 },
+	">":  func(c int) bool { return c > 0 },
+	">=": func(c int) bool { return c >= 0 },
+}
+
+func (p *Planner) binary(s *Scope, e *syntax.Binary) (*Expr, error) {
+	switch e.Op {
+	case "AND", "OR":
+		return p.logical(s, e)
+	case "<=>":
+		return p.isDistinct(s, &syntax.IsDistinct{Pos: e.Pos, Not: true, L: e.L, R: e.R})
+	}
+	if l, ok := e.L.(*syntax.Row); ok {
+		if r, ok := e.R.(*syntax.Row); ok {
+			left, err := p.Exprs(s, l.Elems)
+			if err != nil {
+				return nil, err
+			}
+			return p.rowComparison(s, e.Pos, e.Op, left, r)
+		}
+	}
+	l, err := p.Expr(s, e.L)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.Expr(s, e.R)
+	if err != nil {
+		return nil, err
+	}
+	x, err := p.operator(e.Op, l, r)
+	return x, At(e.Pos, err)
+}
+
+// operator builds l op r.
+func (p *Planner) operator(op string, l, r *Expr) (*Expr, error) {
+	if p.MySQL {
+		return p.Dialect.Operator(p, op, l, r)
+	}
+	if test, ok := Comparisons[op]; ok {
+		return p.comparison(op, test, l, r)
+	}
+	if like, ok := likeOperators[op]; ok {
+		return p.pattern(like.op, like.not, l, r, Constant(datum.MakeText(`\`)))
+	}
+	switch op {
+	case "||":
+		return p.concat(l, r)
+	case "~", "~*", "!~", "!~*":
+		return p.regex(op, l, r)
+	case "&", "|", "#", "<<", ">>":
+		return p.bitwise(op, l, r)
+	case "->", "->>", "#>", "#>>":
+		return p.jsonOperator(op, l, r)
+	case "@>", "<@", "&&":
+		return p.arrayOperator(op, l, r)
+	}
+	return p.arithmetic(op, l, r)
+}
+
+func noOperator(op string, l, r *Expr) error {
+	return sqlstate.New(sqlstate.UndefinedFunction, "operator does not exist: %s %s %s",
+		datum.FormatType(l.Type, -1), op, datum.FormatType(r.Type, -1)).
+		WithHint("No operator matches the given name and argument types. You might need to add explicit type casts.")
+}
+
+// logical is three-valued AND and OR.
+func (p *Planner) logical(s *Scope, e *syntax.Binary) (*Expr, error) {
+	l, err := p.Boolean(s, e.L, e.Op)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.Boolean(s, e.R, e.Op)
+	if err != nil {
+		return nil, err
+	}
+	return Logic(e.Op, l, r), nil
+}
+
+// Logic is l AND r, l OR r.
+func Logic(op string, l, r *Expr) *Expr {
+	decides := int64(0) // false decides AND, true decides OR
+	if op == "OR" {
+		decides = 1
+	}
+	return Derive(datum.Bool, func(x *Exec) (datum.Value, error) {
+		a, err := l.Eval(x)
+		if err != nil || (a.Valid && a.Int == decides) {
+			return a, err
+		}
+		b, err := r.Eval(x)
+		if err != nil || (b.Valid && b.Int == decides) {
+			return b, err
+		}
+		if !a.Valid || !b.Valid {
+			return datum.Null(datum.Bool), nil
+		}
+		return datum.MakeBool(decides == 0), nil
+	}, l, r)
+}
+
+// comparable converts both sides to one type.
+func (p *Planner) comparable(op string, l, r *Expr) (*Expr, *Expr, error) {
+	if p.MySQL {
+		return p.Dialect.Comparable(p, l, r)
+	}
+	if l.Type == datum.Unknown && r.Type == datum.Unknown {
+		var err error
+		if l, err = p.Coerce(l, datum.Text, datum.ImplicitCast); err != nil {
+			return nil, nil, err
+		}
+	}
+	pair := []*Expr{l, r}
+	t, err := datum.CommonType([]datum.OID{l.Type, r.Type})
+	if err != nil {
+		if s := sharedString(l.Type, r.Type); s != 0 {
+			t, err = s, nil
+		}
+	}
+	if err != nil || isReg(l.Type) != isReg(r.Type) {
+		if t, err = oidLike(l.Type, r.Type); err != nil {
+			return nil, nil, noOperator(op, l, r)
+		}
+	}
+	for i, e := range pair {
+		as := t
+		if t == datum.Varchar && e.Type == datum.Unknown {
+			as = datum.Text // varchar has no operators of its own
+		}
+		if pair[i], err = p.Coerce(e, as, datum.ImplicitCast); err != nil {
+			if e.Literal != nil {
+				return nil, nil, err
+			}
+			return nil, nil, noOperator(op, l, r)
+		}
+	}
+	return pair[0], pair[1], nil
+}
+
+// sharedString is the string type to which "char" and a longer one convert
+// implicitly; 0 where there is none. "char" is in a category of its own.
+func sharedString(a, b datum.OID) datum.OID {
+	if (a == datum.Char || b == datum.Char) && IsString(a) && IsString(b) {
+		return datum.Text
+	}
+	return 0
+}
+
+func isReg(t datum.OID) bool {
+	switch t {
+	case datum.RegClass, datum.RegType, datum.RegProc, datum.RegNamespace, datum.RegRole,
+		datum.RegProcedure, datum.RegOper, datum.RegOperator, datum.RegCollation, datum.RegConfig, datum.RegDictionary:
+		return true
+	}
+	return false
+}
+
+// oidLike is the type in which an oid, a reg type and an integer compare.
+func oidLike(a, b datum.OID) (datum.OID, error) {
+	like := func(t datum.OID) bool { return isReg(t) || IsInteger(t) || t == datum.Unknown }
+	switch {
+	case isReg(a) && b == datum.Unknown:
+		return a, nil
+	case isReg(b) && a == datum.Unknown:
+		return b, nil
+	case like(a) && like(b):
+		return datum.Oid, nil
+	}
+	return 0, noOperator("=", &Expr{Type: a}, &Expr{Type: b})
+}
+
+func (p *Planner) comparison(op string, test func(int) bool, l, r *Expr) (*Expr, error) {
+	l, r, err := p.comparable(op, l, r)
+	if err != nil {
+		return nil, err
+	}
+	e := Strict2(datum.Bool, l, r, func(_ *Exec, a, b datum.Value) (datum.Value, error) {
+		c, err := datum.Compare(a, b)
+		return datum.MakeBool(test(c)), err
+	})
+	if op == "=" {
+		e.Keys = append(EqualsKey(l, r), EqualsKey(r, l)...)
+		e.equal = []*Expr{l, r}
+	}
+	return e, nil
+}
+
+// EqualsKey is what column = value says about the column.
+func EqualsKey(column, value *Expr) []*KeyTest {
+	if !column.Column || value.Volatile {
+		return nil
+	}
+	return []*KeyTest{{Column: column.Refs[0], Refs: value.Refs, Values: func(x *Exec) ([]datum.Value, error) {
+		v, err := value.Eval(x)
+		return []datum.Value{v}, err
+	}}}
+}
+
+// rowComparison is (a, b) op (c, d).
+func (p *Planner) rowComparison(s *Scope, pos syntax.Pos, op string, l []*Expr, r *syntax.Row) (*Expr, error) {
+	test, ok := Comparisons[op]
+	if !ok {
+		return nil, Unsupported(pos, "this operator on rows")
+	}
+	if len(l) != len(r.Elems) {
+		return nil, At(pos, sqlstate.New(sqlstate.SyntaxError, "unequal number of entries in row expressions"))
+	}
+	n := len(l)
+	left, right := make([]*Expr, n), make([]*Expr, n)
+	for i := range n {
+		b, err := p.Expr(s, r.Elems[i])
+		if err != nil {
+			return nil, err
+		}
+		if left[i], right[i], err = p.comparable(op, l[i], b); err != nil {
+			return nil, At(pos, err)
+		}
+	}
+	return Derive(datum.Bool, func(x *Exec) (datum.Value, error) {
+		for i := range n {
+			a, err := left[i].Eval(x)
+			if err != nil {
+				return a, err
+			}
+			b, err := right[i].Eval(x)
+			if err != nil || !a.Valid || !b.Valid {
+				return datum.Null(datum.Bool), err
+			}
+			if c, err := datum.Compare(a, b); err != nil || c != 0 {
+				return datum.MakeBool(test(c)), err
+			}
+		}
+		return datum.MakeBool(test(0)), nil
+	}, append(left, right...)...), nil
+}
+
+// Strict2 makes an operator that is NULL when an operand is.
+func Strict2(t datum.OID, l, r *Expr, op func(x *Exec, a, b datum.Value) (datum.Value, error)) *Expr {
+	return Derive(t, func(x *Exec) (datum.Value, error) {
+		a, err := l.Eval(x)
+		if err != nil || !a.Valid {
+			return datum.Null(t), err
+		}
+		b, err := r.Eval(x)
+		if err != nil || !b.Valid {
+			return datum.Null(t), err
+		}
+		return op(x, a, b)
+	}, l, r)
+}
+
+func (p *Planner) concat(l, r *Expr) (*Expr, error) {
+	li, _ := datum.TypeInfo(l.Type)
+	ri, _ := datum.TypeInfo(r.Type)
+	switch {
+	case li.Elem != 0 || ri.Elem != 0:
+		return p.arrayConcat(l, r, li, ri)
+	case l.Type == datum.Bytea && r.Type == datum.Bytea:
+		return Strict2(datum.Bytea, l, r, func(_ *Exec, a, b datum.Value) (datum.Value, error) {
+			return datum.MakeString(datum.Bytea, a.Str+b.Str), nil
+		}), nil
+	case !IsString(l.Type) && !IsString(r.Type) && l.Type != datum.Unknown && r.Type != datum.Unknown:
+		return nil, noOperator("||", l, r)
+	}
+	var err error
+	if l, err = p.Coerce(l, datum.Text, datum.ExplicitCast); err != nil {
+		return nil, err
+	}
+	if r, err = p.Coerce(r, datum.Text, datum.ExplicitCast); err != nil {
+		return nil, err
+	}
+	return Strict2(datum.Text, l, r, func(_ *Exec, a, b datum.Value) (datum.Value, error) {
+		if len(a.Str)+len(b.Str) > MaxTextBytes {
+			return a, ErrTextTooLong
+		}
+		return datum.MakeText(a.Str + b.Str), nil
+	}), nil
+}
+
+// MaxTextBytes bounds a text that an expression builds.
+const MaxTextBytes = 1 << 20
+
+var ErrTextTooLong = sqlstate.New(sqlstate.LimitExceeded, "a text value may have at most %d bytes", MaxTextBytes)
+
+func (p *Planner) arrayConcat(l, r *Expr, li, ri datum.Info) (*Expr, error) {
+	array := l.Type
+	elem := li.Elem
+	if elem == 0 {
+		array, elem = r.Type, ri.Elem
+	}
+	refused := noOperator("||", l, r)
+	var err error
+	for _, side := range []**Expr{&l, &r} {
+		want := array
+		if info, _ := datum.TypeInfo((*side).Type); info.Elem == 0 && (*side).Type != datum.Unknown {
+			want = elem
+		}
+		if *side, err = p.Coerce(*side, want, datum.ImplicitCast); err != nil {
+			return nil, refused
+		}
+	}
+	return Derive(array, func(x *Exec) (datum.Value, error) {
+		var out []datum.Value
+		for _, side := range []*Expr{l, r} {
+			v, err := side.Eval(x)
+			if err != nil {
+				return v, err
+			}
+			switch {
+			case side.Type == elem:
+				out = append(out, v)
+			case v.Valid:
+				out = append(out, v.Elems...)
+			}
+		}
+		return datum.MakeArray(array, out), nil
+	}, l, r), nil
+}
+
+func (p *Planner) bitwise(op string, l, r *Expr) (*Expr, error) {
+	refused := noOperator(op, l, r)
+	l, r, err := p.comparable(op, l, r)
+	if err != nil || !IsInteger(l.Type) {
+		return nil, refused
+	}
+	bits := uint64(64)
+	if l.Type == datum.Int4 {
+		bits = 32
+	}
+	return Strict2(l.Type, l, r, func(_ *Exec, a, b datum.Value) (datum.Value, error) {
+		switch op {
+		case "&":
+			a.Int &= b.Int
+		case "|":
+			a.Int |= b.Int
+		case "#":
+			a.Int ^= b.Int
+		case "<<":
+			a.Int <<= uint64(b.Int) % bits
+		case ">>":
+			a.Int >>= uint64(b.Int) % bits
+		}
+		if bits == 32 {
+			a.Int = int64(int32(a.Int))
+		}
+		return a, nil
+	}), nil
+}
+
+// like is LIKE, ILIKE, SIMILAR TO and REGEXP.
+func (p *Planner) like(s *Scope, e *syntax.Like) (*Expr, error) {
+	l, err := p.Expr(s, e.X)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.Expr(s, e.Pattern)
+	if err != nil {
+		return nil, err
+	}
+	if e.Op == "REGEXP" {
+		op := "~*"
+		if e.Not {
+			op = "!~*"
+		}
+		x, err := p.regex(op, l, r)
+		return x, At(e.Pos, err)
+	}
+	escape := Constant(datum.MakeText(`\`))
+	if e.Escape != nil {
+		if escape, err = p.Expr(s, e.Escape); err != nil {
+			return nil, err
+		}
+	}
+	x, err := p.pattern(e.Op, e.Not, l, r, escape)
+	return x, At(e.Pos, err)
+}
+
+// likeOperators are LIKE and ILIKE as operators, which LIKE ANY and
+// OPERATOR(pg_catalog.~~) take, too.
+var likeOperators = map[string]struct {
+	op  string
+	not bool
+}{
+	"LIKE": {"LIKE", false}, "NOT LIKE": {"LIKE", true}, "ILIKE": {"ILIKE", false}, "NOT ILIKE": {"ILIKE", true},
+	"~~": {"LIKE", false}, "!~~": {"LIKE", true}, "~~*": {"ILIKE", false}, "!~~*": {"ILIKE", true},
+}
+
+// pattern tests l against a pattern of LIKE, ILIKE or SIMILAR TO.
+func (p *Planner) pattern(op string, not bool, l, r, escape *Expr) (x *Expr, err error) {
+	refused := noOperator("~~", l, r)
+	for _, side := range []**Expr{&l, &r, &escape} {
+		if *side, err = p.Coerce(*side, datum.Text, datum.ImplicitCast); err != nil {
+			return nil, refused
+		}
+	}
+	var cache PatternCache
+	toRegexp := func(pattern, escape string) (string, error) {
+		if op == "SIMILAR TO" {
+			return similarToRegexp(pattern), nil
+		}
+		prefix := "(?s)"
+		if op == "ILIKE" {
+			prefix = "(?si)"
+		}
+		body, err := LikeToRegexp(pattern, escape)
+		return prefix + body, err
+	}
+	return Strict2(datum.Bool, l, r, func(x *Exec, a, b datum.Value) (datum.Value, error) {
+		esc, err := escape.Eval(x)
+		if err != nil || !esc.Valid {
+			return datum.Null(datum.Bool), err
+		}
+		re, err := cache.Get(b.Str+"\x00"+esc.Str, func() (string, error) { return toRegexp(b.Str, esc.Str) })
+		if err != nil {
+			return a, err
+		}
+		return datum.MakeBool(re.MatchString(a.Str) != not), nil
+	}), nil
+}
+
+// LikeToRegexp translates a LIKE pattern.
+func LikeToRegexp(pattern, escape string) (string, error) {
+	var b strings.Builder
+	b.WriteByte('^')
+	escaped := false
+	for _, r := range pattern {
+		switch {
+		case escaped:
+			b.WriteString(regexp.QuoteMeta(string(r)))
+			escaped = false
+		case escape != "" && string(r) == escape:
+			escaped = true
+		case r == '%':
+			b.WriteString(".*")
+		case r == '_':
+			b.WriteByte('.')
+		default:
+			b.WriteString(regexp.QuoteMeta(string(r)))
+		}
+	}
+	if escaped {
+		return "", sqlstate.New(sqlstate.InvalidEscape, "LIKE pattern must not end with escape character")
+	}
+	b.WriteByte('$')
+	return b.String(), nil
+}
+
+// similarToRegexp translates a SIMILAR TO pattern.
+func similarToRegexp(pattern string) string {
+	r := strings.NewReplacer("%", ".*", "_", ".", ".", `\.`, "^", `\^`, "$", `\$`)
+	return "(?s)^(?:" + r.Replace(pattern) + ")$"
+}
+
+// regex is PostgreSQL's ~ family.
+func (p *Planner) regex(op string, l, r *Expr) (*Expr, error) {
+	refused := noOperator(op, l, r)
+	var err error
+	if l, err = p.Coerce(l, datum.Text, datum.ImplicitCast); err != nil {
+		return nil, refused
+	}
+	if r, err = p.Coerce(r, datum.Text, datum.ImplicitCast); err != nil {
+		return nil, refused
+	}
+	options := ""
+	if strings.HasSuffix(op, "*") {
+		options = "i"
+	}
+	type compiled struct {
+		source string
+		*TextPattern
+	}
+	var last atomic.Pointer[compiled] // most patterns are constants
+	return Strict2(datum.Bool, l, r, func(_ *Exec, a, b datum.Value) (datum.Value, error) {
+		p := last.Load()
+		if p == nil || p.source != b.Str {
+			pattern, _, err := CompilePattern(b.Str, options)
+			if err != nil {
+				return a, err
+			}
+			p = &compiled{b.Str, pattern}
+			last.Store(p)
+		}
+		return datum.MakeBool(p.Re.MatchString(a.Str) != (op[0] == '!')), nil
+	}), nil
+}
+
+func (p *Planner) is(s *Scope, e *syntax.Is) (*Expr, error) {
+	var x *Expr
+	var err error
+	if e.What == "NULL" {
+		if x, err = p.Expr(s, e.X); err == nil {
+			x, err = p.ResolveUnknown(x)
+		}
+	} else {
+		x, err = p.Boolean(s, e.X, "IS "+e.What)
+	}
+	if err != nil {
+		return nil, At(e.Pos, err)
+	}
+	return Derive(datum.Bool, func(ex *Exec) (datum.Value, error) {
+		v, err := x.Eval(ex)
+		var yes bool
+		switch e.What {
+		case "NULL", "UNKNOWN":
+			yes = !v.Valid
+		case "TRUE":
+			yes = v.Valid && v.Int == 1
+		case "FALSE":
+			yes = v.Valid && v.Int == 0
+		}
+		return datum.MakeBool(yes != e.Not), err
+	}, x), nil
+}
+
+func (p *Planner) isDistinct(s *Scope, e *syntax.IsDistinct) (*Expr, error) {
+	l, err := p.Expr(s, e.L)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.Expr(s, e.R)
+	if err != nil {
+		return nil, err
+	}
+	if l, r, err = p.comparable("=", l, r); err != nil {
+		return nil, At(e.Pos, err)
+	}
+	return Derive(datum.Bool, func(x *Exec) (datum.Value, error) {
+		a, err := l.Eval(x)
+		if err != nil {
+			return a, err
+		}
+		b, err := r.Eval(x)
+		if err != nil {
+			return b, err
+		}
+		same := !a.Valid && !b.Valid
+		if a.Valid && b.Valid {
+			c, err := datum.Compare(a, b)
+			if err != nil {
+				return a, err
+			}
+			same = c == 0
+		}
+		return datum.MakeBool(same == e.Not), nil
+	}, l, r), nil
+}
+
+func (p *Planner) between(s *Scope, e *syntax.Between) (*Expr, error) {
+	es, err := p.Exprs(s, []syntax.Expr{e.X, e.Low, e.High})
+	if err != nil {
+		return nil, err
+	}
+	x, finish := Once(es[0])
+	within := func(low, high *Expr) (*Expr, error) {
+		above, err := p.operator(">=", x, low)
+		if err != nil {
+			return nil, At(e.Pos, err)
+		}
+		below, err := p.operator("<=", x, high)
+		if err != nil {
+			return nil, At(e.Pos, err)
+		}
+		return Logic("AND", above, below), nil
+	}
+	test, err := within(es[1], es[2])
+	if err == nil && e.Symmetric {
+		var swapped *Expr
+		if swapped, err = within(es[2], es[1]); err == nil {
+			test = Logic("OR", test, swapped)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if e.Not {
+		test = Not(test)
+	}
+	return finish(test), nil
+}

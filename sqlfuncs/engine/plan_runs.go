@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"io"
+
+	"nextid/generator"
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/syntax"
+)
+
+// runsOf recognises queries that yield nothing but a run of ids, so that the
+// wire can send them without making rows:
+//
+//	SELECT * FROM next_ids(name, n)        SELECT next_ids(name, n)
+//	SELECT next_id(name) FROM generate_series(a, b)
+func (p *Planner) runsOf(c *syntax.SelectCore, plan *selectPlan) func(x *Exec) (NumberRun, error) {
+	if plan.filter != nil || plan.groups != nil || plan.windows != nil || plan.sort != nil || plan.distinct || len(c.Targets) != 1 || len(plan.targets) != 1 {
+		return nil
+	}
+	if len(c.From) == 0 {
+		if sets := plan.sets.calls; len(sets) == 1 && sets[0].f.IDs != nil {
+			if _, ok := Unparen(c.Targets[0].Expr).(*syntax.FuncCall); ok {
+				return sets[0].runs
+			}
+		}
+		return nil
+	}
+	scan, ok := plan.source.(*scanSource)
+	if !ok || len(scan.filter) > 0 || scan.call == nil {
+		return nil
+	}
+	if scan.call.f.IDs != nil && plan.targets[0].Column {
+		return scan.call.runs
+	}
+	return p.repeated(c, scan.call)
+}
+
+// noNumbers is a run that is over.
+type noNumbers struct{}
+
+func (noNumbers) Next(*Exec, int64) (generator.Range, error) { return generator.Range{}, io.EOF }
+
+// runs opens the run of a call.
+func (c *setCall) runs(x *Exec) (NumberRun, error) {
+	values, null, err := EvalArgs(x, c.args)
+	if err != nil || null {
+		return noNumbers{}, err
+	}
+	return c.f.IDs(x, values)
+}
+
+// repeated is SELECT f(constant) FROM generate_series(a, b).
+func (p *Planner) repeated(c *syntax.SelectCore, series *setCall) func(x *Exec) (NumberRun, error) {
+	call, ok := Unparen(c.Targets[0].Expr).(*syntax.FuncCall)
+	if !ok || len(call.Args) != 1 || series.f.Name != "generate_series" || len(series.args) != 2 || !IsInteger(series.f.Result) {
+		return nil
+	}
+	var f *Function
+	for _, candidate := range p.Catalog.Functions[call.Name.Last()] {
+		if candidate.Repeat != nil && candidate.MinArgs() == 1 {
+			f = candidate
+		}
+	}
+	if f == nil {
+		return nil
+	}
+	name, err := p.Expr(nil, call.Args[0].Value)
+	if err != nil || !name.IsConstant() {
+		return nil
+	}
+	if name, err = p.Coerce(name, f.Args[0].Type, datum.ImplicitCast); err != nil {
+		return nil
+	}
+	return func(x *Exec) (NumberRun, error) {
+		values, null, err := EvalArgs(x, append([]*Expr{name}, series.args...))
+		if err != nil || null || values[2].Int < values[1].Int {
+			return noNumbers{}, err
+		}
+		return f.Repeat(x, values[:1], seriesLength(values[1].Int, values[2].Int))
+	}
+}
+
+// seriesLength is b - a + 1, bounded by what an int64 can count.
+func seriesLength(a, b int64) int64 {
+	if n := uint64(b) - uint64(a); n < 1<<63-1 {
+		return int64(n) + 1
+	}
+	return 1<<63 - 1
+}
+
+// isNextValues recognises Vitess's form.
+func isNextValues(c *syntax.SelectCore) bool {
+	if len(c.Targets) != 1 {
+		return false
+	}
+	_, ok := c.Targets[0].Expr.(*syntax.NextValues)
+	return ok
+}

@@ -1,0 +1,216 @@
+package engine
+
+import (
+	"strings"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// Scope is the names that an expression can see: the FROM items of one query
+// level, and those of the levels around it.
+type Scope struct {
+	parent  *Scope
+	Frame   int // index of this level's row in exec.frames
+	width   int // columns of the row so far
+	items   []*FromItem
+	shown   []foundColumn // the columns that * stands for, in its order
+	ctes    map[string]*ctePlan
+	group   *grouping              // set while the select list of a grouped query is analysed
+	windows *windowPlan            // collects the window functions of the select list and ORDER BY, nil where they are not allowed
+	Aliases map[string]syntax.Expr // MySQL: the labels of the select list, where HAVING and ORDER BY may use them
+	sets    *setSlots              // collects set-returning functions of the select list, nil where they are not allowed
+}
+
+// FromItem is one table of FROM: a stretch of the level's row.
+type FromItem struct {
+	alias    string
+	schema   string
+	Columns  []FromColumn
+	offset   int
+	relation uint32 // pg_class OID of a table, 0 for others
+	scalar   bool   // a function that returns one plain value: the alias names that value
+}
+
+// FromColumn is a column of a fromItem.
+type FromColumn struct {
+	Name    string
+	Type    datum.OID
+	TypeMod int32
+	table   uint32
+	attr    int16
+	fields  []FromColumn // of a record whose columns are known
+	merged  bool         // a column of JOIN … USING that is found only with its table's name
+
+	collation Collation
+	origin    *Origin
+}
+
+// Add appends an item to the level's row.
+func (s *Scope) Add(it *FromItem) error {
+	for _, other := range s.items {
+		if other.alias == it.alias && it.alias != "" && other.schema == it.schema {
+			return sqlstate.New(sqlstate.DuplicateAlias, "table name %q specified more than once", it.alias)
+		}
+	}
+	it.offset = s.width
+	s.width += len(it.Columns)
+	s.items = append(s.items, it)
+	for i := range it.Columns {
+		s.shown = append(s.shown, foundColumn{it, i})
+	}
+	return nil
+}
+
+func (s *Scope) cte(name string) *ctePlan {
+	for ; s != nil; s = s.parent {
+		if c := s.ctes[name]; c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// resolveColumn finds a column reference and returns an expression for it.
+func (p *Planner) resolveColumn(s *Scope, c *syntax.Column) (*Expr, error) {
+	name := c.Name
+	column := name.Last()
+	table, schema := "", ""
+	if len(name) > 1 {
+		table = name[len(name)-2]
+	}
+	if len(name) > 2 {
+		schema = name[len(name)-3]
+	}
+	tableSeen := false
+	for level := s; level != nil; level = level.parent {
+		var found *Expr
+		for _, it := range level.items {
+			if table != "" && (!p.same(it.alias, table) || !p.sameSchema(it.schema, schema)) {
+				continue
+			}
+			tableSeen = tableSeen || table != ""
+			for i := range it.Columns {
+				fc := &it.Columns[i]
+				if !p.same(fc.Name, column) || (fc.merged && table == "") {
+					continue
+				}
+				if found != nil {
+					return nil, At(c.Pos, sqlstate.New(sqlstate.AmbiguousColumn, "column reference %q is ambiguous", column))
+				}
+				found = columnExpr(level.Frame, it.offset+i, fc)
+			}
+		}
+		if found == nil && table == "" {
+			if p.MySQL {
+				if e, err := p.Dialect.Aliased(p, level, column); e != nil || err != nil {
+					return e, err
+				}
+			} else {
+				found = p.wholeRow(level, column)
+			}
+		}
+		if found == nil {
+			found = systemColumn(level, table, column)
+		}
+		if found != nil {
+			e, err := p.grouped(level, c, found)
+			return p.outer(e), err
+		}
+	}
+	return nil, At(c.Pos, p.columnMissing(c, table, column, tableSeen))
+}
+
+// same compares identifiers: in MySQL their case does not count.
+func (p *Planner) same(a, b string) bool { return a == b || p.MySQL && strings.EqualFold(a, b) }
+
+// sameSchema reports whether a qualified column can mean a table of schema
+// have. In MySQL our tables are in every database.
+func (p *Planner) sameSchema(have, want string) bool {
+	if want == "" || have == "" || p.MySQL && !strings.EqualFold(want, InformationSchema) {
+		return true
+	}
+	return p.same(have, want)
+}
+
+func (p *Planner) columnMissing(c *syntax.Column, table, column string, tableSeen bool) error {
+	if p.MySQL {
+		return sqlstate.New(sqlstate.UndefinedColumn, "Unknown column '%s' in 'SELECT'", sqlstate.Cut(strings.Join(c.Name, "."), 128))
+	}
+	switch {
+	case table == "":
+		return sqlstate.New(sqlstate.UndefinedColumn, "column %q does not exist", sqlstate.Cut(column, 64))
+	case tableSeen:
+		return sqlstate.New(sqlstate.UndefinedColumn, "column %s does not exist", sqlstate.Cut(strings.Join(c.Name, "."), 128))
+	}
+	return sqlstate.New(sqlstate.UndefinedTable, "missing FROM-clause entry for table %q", sqlstate.Cut(table, 64))
+}
+
+// columnExpr reads a column of the level's current row.
+func columnExpr(frame, index int, fc *FromColumn) *Expr {
+	return &Expr{
+		Type: fc.Type, TypeMod: fc.TypeMod, table: fc.table, attr: fc.attr, Fields: fc.fields, Collation: fc.collation, Origin: fc.origin,
+		Refs: []ref{{frame, index}}, Column: true,
+		Eval: func(x *Exec) (datum.Value, error) { return x.Frames[frame][index], nil },
+	}
+}
+
+// systemColumns are what every row of a table has (PostgreSQL 5.5). Ours have
+// no versions, so that these values say: written once, by the bootstrap.
+var systemColumns = map[string]datum.Value{
+	"xmin": {Type: datum.Xid, Valid: true, Int: 1}, "xmax": {Type: datum.Xid, Valid: true}, "tableoid": {Type: datum.Oid, Valid: true},
+}
+
+// systemColumn finds a system column; nil when there is none of that name,
+// or in more than one table.
+func systemColumn(level *Scope, table, column string) *Expr {
+	value, ok := systemColumns[column]
+	if !ok {
+		return nil
+	}
+	var found *Expr
+	for _, it := range level.items {
+		if (table != "" && it.alias != table) || len(it.Columns) == 0 || it.relation == 0 {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		v, first := value, columnExpr(level.Frame, it.offset, &it.Columns[0])
+		if column == "tableoid" {
+			v.Int = int64(it.relation)
+		}
+		found = Derive(v.Type, func(x *Exec) (datum.Value, error) {
+			if c, err := first.Eval(x); err != nil || !c.Valid { // the missing side of an outer join
+				return datum.Null(v.Type), err
+			}
+			return v, nil
+		}, first)
+	}
+	return found
+}
+
+// wholeRow is a reference to a table as one value: t in SELECT t FROM … t.
+func (p *Planner) wholeRow(level *Scope, alias string) *Expr {
+	for _, it := range level.items {
+		if it.alias != alias {
+			continue
+		}
+		if it.scalar && len(it.Columns) >= 1 {
+			return columnExpr(level.Frame, it.offset, &it.Columns[0])
+		}
+		frame, from, to := level.Frame, it.offset, it.offset+len(it.Columns)
+		e := &Expr{Type: datum.Record, TypeMod: -1, Fields: it.Columns}
+		for i := from; i < to; i++ {
+			e.Refs = append(e.Refs, ref{frame, i})
+		}
+		e.Eval = func(x *Exec) (datum.Value, error) {
+			elems := make([]datum.Value, to-from)
+			copy(elems, x.Frames[frame][from:to])
+			return datum.MakeArray(datum.Record, elems), nil
+		}
+		return e
+	}
+	return nil
+}

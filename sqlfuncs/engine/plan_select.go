@@ -1,0 +1,510 @@
+package engine
+
+import (
+	"io"
+	"slices"
+	"strconv"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// Query analyses a query below a scope (nil at the top).
+func (p *Planner) Query(t *syntax.Select, outer *Scope) (*QueryPlan, error) {
+	if p.depth++; p.depth > maxQueryDepth {
+		return nil, sqlstate.New(sqlstate.TooComplex, "queries are nested more than %d levels deep", maxQueryDepth)
+	}
+	defer func() { p.depth-- }()
+	scope := &Scope{parent: outer}
+	if outer == nil || len(t.With) > 0 {
+		if err := p.with(scope, t); err != nil {
+			return nil, err
+		}
+	}
+	var q *QueryPlan
+	var err error
+	switch body := t.Body.(type) {
+	case *syntax.SelectCore:
+		q, err = p.selectCore(scope, body, t.OrderBy)
+	case *syntax.Values:
+		q, err = p.values(scope, body)
+		if err == nil {
+			err = p.orderOutput(q, t.OrderBy)
+		}
+	case *syntax.SetOp:
+		q, err = p.setOperation(scope, body)
+		if err == nil {
+			err = p.orderOutput(q, t.OrderBy)
+		}
+	default:
+		err = sqlstate.New(sqlstate.FeatureNotSupported, "this form of query is not supported")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := p.limit(scope, q, t); err != nil {
+		return nil, err
+	}
+	return p.withCTEs(q, scope), nil
+}
+
+// maxQueryDepth bounds nested subqueries.
+const maxQueryDepth = 64
+
+// maxColumns bounds the columns of a result, as PostgreSQL does (1664).
+const maxColumns = 1664
+
+// Output is the select list of a core: what is shown, and hidden sort keys.
+type Output struct {
+	Exprs   []*Expr
+	Columns []Column
+}
+
+func (o *Output) add(e *Expr, name string) {
+	o.Exprs = append(o.Exprs, e)
+	o.Columns = append(o.Columns, Column{
+		Name: name, Type: e.Type, TypeMod: e.TypeMod, Table: e.table, Attr: e.attr,
+		Origin: e.Origin, fields: e.Fields, collation: e.Collation,
+	})
+}
+
+// selectCore analyses SELECT … FROM … WHERE … GROUP BY … ORDER BY.
+func (p *Planner) selectCore(s *Scope, c *syntax.SelectCore, orderBy []syntax.OrderItem) (*QueryPlan, error) {
+	s.Frame = p.NewFrame()
+	if p.MySQL {
+		c = p.Dialect.Having(p, s, c, orderBy)
+	}
+	from := c
+	if isNextValues(c) { // its FROM names a generator, no table
+		from = &syntax.SelectCore{Where: c.Where}
+	}
+	src, conds, err := p.from(s, from)
+	if err != nil {
+		return nil, err
+	}
+	plan := &selectPlan{frame: s.Frame, source: src, filter: conds}
+	if p.IsGrouped(c, orderBy) {
+		if err := p.group(s, c, plan); err != nil {
+			return nil, err
+		}
+	}
+	s.sets = &setSlots{frame: p.NewFrame()}
+	windows := &windowPlan{frame: p.NewFrame(), named: c.Windows}
+	if err := p.namedWindows(s, windows); err != nil {
+		return nil, err
+	}
+	s.windows = windows
+	out := &Output{}
+	labels := s.Aliases
+	s.Aliases = nil
+	if err := p.targets(s, c, out); err != nil {
+		return nil, err
+	}
+	if p.MySQL {
+		if err := p.Dialect.Output(p, out); err != nil {
+			return nil, err
+		}
+	}
+	plan.visible = len(out.Exprs)
+	s.Aliases = labels
+	if plan.sort, err = p.sortKeys(s, c, orderBy, out); err != nil {
+		return nil, err
+	}
+	if err := p.distinct(s, c, orderBy, plan, out); err != nil {
+		return nil, err
+	}
+	s.sets.used = len(s.sets.calls) > 0
+	plan.sets, plan.targets, plan.width = s.sets, out.Exprs, s.width
+	if err := p.Host.Planned(len(out.Exprs) * targetBytes); err != nil {
+		return nil, err
+	}
+	if len(windows.calls) > 0 {
+		plan.windows = windows
+	}
+	if plan.groups != nil {
+		plan.groups.finish()
+	}
+	q := &QueryPlan{Columns: out.Columns[:plan.visible], Open: plan.open}
+	q.IDs = p.runsOf(c, plan)
+	if plan.source != nil && plan.groups == nil && plan.windows == nil && !plan.sets.used && plan.distinctOn == nil {
+		q.plain = plan
+	}
+	return q, nil
+}
+
+func (p *Planner) NewFrame() int {
+	p.frames++
+	return p.frames - 1
+}
+
+// targets analyses the select list.
+func (p *Planner) targets(s *Scope, c *syntax.SelectCore, out *Output) error {
+	for _, t := range c.Targets {
+		switch e := t.Expr.(type) {
+		case *syntax.Star:
+			if err := p.star(s, e, out); err != nil {
+				return err
+			}
+			continue
+		case *syntax.Field:
+			if e.Name == "*" {
+				if err := p.fieldStar(s, e, out); err != nil {
+					return err
+				}
+				continue
+			}
+		case *syntax.NextValues:
+			x, err := p.Dialect.NextValues(p, s, c, e)
+			if err != nil {
+				return err
+			}
+			out.add(x, "nextval")
+			continue
+		}
+		x, err := p.Expr(s, t.Expr)
+		if err != nil {
+			return err
+		}
+		out.add(x, p.columnName(t, x))
+		if len(out.Exprs) > maxColumns {
+			return sqlstate.New(sqlstate.LimitExceeded, "target lists can have at most %d entries", maxColumns)
+		}
+	}
+	return nil
+}
+
+// columnName is the name of a result column without alias: PostgreSQL takes
+// the column's or function's name, MySQL the text as typed.
+func (p *Planner) columnName(t syntax.Target, x *Expr) string {
+	switch {
+	case t.Alias != "":
+		return t.Alias
+	case p.MySQL && t.Text != "":
+		return p.Dialect.Label(t)
+	case x.name != "":
+		return x.name
+	}
+	return "?column?"
+}
+
+// star expands * and t.*.
+func (p *Planner) star(s *Scope, e *syntax.Star, out *Output) error {
+	columns := s.shown
+	found := len(s.items) > 0
+	if len(e.Table) > 0 {
+		columns, found = nil, false
+		for _, it := range s.items {
+			if !p.same(it.alias, e.Table.Last()) {
+				continue
+			}
+			found = true
+			for i := range it.Columns {
+				columns = append(columns, foundColumn{it, i})
+			}
+		}
+	}
+	for _, c := range columns {
+		name := c.column().Name
+		x, err := p.grouped(s, &syntax.Column{Pos: e.Pos, Name: syntax.Name{name}}, c.expr(s.Frame))
+		if err != nil {
+			return err
+		}
+		out.add(x, name)
+	}
+	switch {
+	case found:
+		return nil
+	case len(e.Table) > 0:
+		return At(e.Pos, sqlstate.New(sqlstate.UndefinedTable, "missing FROM-clause entry for table %q", sqlstate.Cut(e.Table.Last(), 64)))
+	}
+	return At(e.Pos, sqlstate.New(sqlstate.SyntaxError, "SELECT * with no tables specified is not valid").WithMySQL(1096, "HY000"))
+}
+
+// fieldStar expands (record).*.
+func (p *Planner) fieldStar(s *Scope, e *syntax.Field, out *Output) error {
+	rec, err := p.Expr(s, e.X)
+	if err != nil {
+		return err
+	}
+	if len(rec.Fields) == 0 {
+		return At(e.Pos, sqlstate.New(sqlstate.WrongObjectType, "type %s is not composite", datum.FormatType(rec.Type, -1)))
+	}
+	for i, f := range rec.Fields {
+		out.add(Derive(f.Type, func(x *Exec) (datum.Value, error) {
+			v, err := rec.Eval(x)
+			if err != nil || !v.Valid {
+				return datum.Null(f.Type), err
+			}
+			return v.Elems[i], nil
+		}, rec), f.Name)
+	}
+	return nil
+}
+
+// sortKey is one ORDER BY item: an index into the output.
+type sortKey struct {
+	column     int
+	desc       bool
+	nullsFirst bool
+	fold       TextFold
+}
+
+// newSortKey sorts NULLs where the dialect does: PostgreSQL takes them for
+// the greatest, MySQL for the least. of is what is sorted, nil where it compares
+// as it is.
+func (p *Planner) newSortKey(column int, o syntax.OrderItem, of *Expr) sortKey {
+	k := sortKey{column: column, desc: o.Desc, nullsFirst: o.Desc != p.MySQL}
+	if of != nil {
+		k.fold = p.FoldOf(of.Type, of.Collation)
+	}
+	if o.NullsFirst != nil {
+		k.nullsFirst = *o.NullsFirst
+	}
+	return k
+}
+
+// sortKeys analyses ORDER BY: output columns by number or name first, else
+// any expression over FROM, as a hidden column.
+func (p *Planner) sortKeys(s *Scope, c *syntax.SelectCore, items []syntax.OrderItem, out *Output) ([]sortKey, error) {
+	var keys []sortKey
+	visible := len(out.Exprs)
+	for _, o := range items {
+		i, err := p.outputColumn("ORDER BY", o.Expr, out.Columns[:visible])
+		if err != nil {
+			return nil, err
+		}
+		if i < 0 {
+			i = sameTarget(c, o.Expr, visible)
+		}
+		if i < 0 {
+			if c.Distinct && c.DistinctOn == nil {
+				return nil, At(o.Expr.Position(), sqlstate.New(sqlstate.InvalidColumnReference,
+					"for SELECT DISTINCT, ORDER BY expressions must appear in select list"))
+			}
+			x, err := p.Expr(s, o.Expr)
+			if err != nil {
+				return nil, err
+			}
+			i = len(out.Exprs)
+			out.add(x, "")
+		}
+		if out.Exprs[i], err = p.ResolveUnknown(out.Exprs[i]); err != nil {
+			return nil, err
+		}
+		out.Columns[i].Type = out.Exprs[i].Type
+		keys = append(keys, p.newSortKey(i, o, out.Exprs[i]))
+	}
+	return keys, nil
+}
+
+// sameTarget finds the item of the select list that is the same expression,
+// -1 when there is none.
+func sameTarget(c *syntax.SelectCore, e syntax.Expr, visible int) int {
+	if len(c.Targets) != visible {
+		return -1 // a * moved the positions
+	}
+	return slices.IndexFunc(c.Targets, func(t syntax.Target) bool { return syntax.Same(t.Expr, e) })
+}
+
+// outputColumn finds ORDER BY 2 and ORDER BY name; -1 when it is neither.
+// clause names the clause for the message.
+func (p *Planner) outputColumn(clause string, e syntax.Expr, columns []Column) (int, error) {
+	switch e := Unparen(e).(type) {
+	case *syntax.Literal:
+		switch {
+		case e.Kind == syntax.BoolLiteral, e.Kind != syntax.IntegerLiteral && p.MySQL:
+			return -1, nil
+		case e.Kind != syntax.IntegerLiteral:
+			return -1, At(e.Pos, sqlstate.New(sqlstate.SyntaxError, "non-integer constant in %s", clause))
+		}
+		n, err := strconv.Atoi(e.Text)
+		if err != nil || n < 1 || n > len(columns) {
+			return -1, At(e.Pos, sqlstate.New(sqlstate.InvalidColumnReference, "%s position %s is not in select list", clause, sqlstate.Cut(e.Text, 20)))
+		}
+		return n - 1, nil
+	case *syntax.Column:
+		if len(e.Name) != 1 {
+			return -1, nil
+		}
+		return slices.IndexFunc(columns, func(c Column) bool { return p.same(c.Name, e.Name[0]) }), nil
+	}
+	return -1, nil
+}
+
+// distinct analyses DISTINCT and DISTINCT ON.
+func (p *Planner) distinct(s *Scope, c *syntax.SelectCore, orderBy []syntax.OrderItem, plan *selectPlan, out *Output) error {
+	if !c.Distinct {
+		return nil
+	}
+	plan.distinct, plan.folds = true, p.foldsOf(out.Exprs)
+	for _, e := range c.DistinctOn {
+		i, err := p.outputColumn("DISTINCT ON", e, out.Columns[:plan.visible])
+		if err != nil {
+			return err
+		}
+		if i < 0 {
+			i = sameTarget(c, e, plan.visible)
+		}
+		for j, o := range orderBy {
+			if i < 0 && syntax.Same(o.Expr, e) {
+				i = plan.sort[j].column
+			}
+		}
+		if i < 0 {
+			x, err := p.Expr(s, e)
+			if err != nil {
+				return err
+			}
+			i = len(out.Exprs)
+			out.add(x, "")
+		}
+		plan.distinctOn = append(plan.distinctOn, i)
+	}
+	for i, k := range plan.sort {
+		if len(plan.distinctOn) > i && !slices.Contains(plan.distinctOn, k.column) {
+			return At(leftmost(c.DistinctOn[0]), sqlstate.New(sqlstate.InvalidColumnReference,
+				"SELECT DISTINCT ON expressions must match initial ORDER BY expressions"))
+		}
+	}
+	return nil
+}
+
+// orderOutput sorts a query whose rows are already made (VALUES, UNION).
+func (p *Planner) orderOutput(q *QueryPlan, items []syntax.OrderItem) error {
+	if len(items) == 0 {
+		return nil
+	}
+	var keys []sortKey
+	for _, o := range items {
+		i, err := p.outputColumn("ORDER BY", o.Expr, q.Columns)
+		if err != nil {
+			return err
+		}
+		if c, ok := Unparen(o.Expr).(*syntax.Column); ok && i < 0 && len(c.Name) == 1 {
+			return At(c.Pos, sqlstate.New(sqlstate.UndefinedColumn, "column %q does not exist", sqlstate.Cut(c.Name[0], 64)))
+		}
+		if i < 0 {
+			return At(o.Expr.Position(), sqlstate.New(sqlstate.FeatureNotSupported, "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").
+				WithHint("Only result column names can be used, not expressions or functions."))
+		}
+		key := p.newSortKey(i, o, nil)
+		key.fold = p.FoldOf(q.Columns[i].Type, q.Columns[i].collation)
+		keys = append(keys, key)
+	}
+	inner := q.Open
+	q.Open = func(x *Exec) (Rows, error) {
+		it, err := inner(x)
+		if err != nil {
+			return nil, err
+		}
+		defer it.Close()
+		rows, err := Drain(x, it)
+		if err != nil {
+			return nil, err
+		}
+		return &SliceRows{Rows: rows}, sortRows(rows, keys)
+	}
+	return nil
+}
+
+// limit adds LIMIT and OFFSET.
+func (p *Planner) limit(s *Scope, q *QueryPlan, t *syntax.Select) error {
+	if t.Limit == nil && t.Offset == nil {
+		return nil
+	}
+	count := func(clause string, e syntax.Expr) (*Expr, error) {
+		if e == nil {
+			return Constant(datum.Null(datum.Int8)), nil
+		}
+		x, err := p.Expr(&Scope{parent: s.parent}, e)
+		if err != nil {
+			return nil, err
+		}
+		if n, err := p.Coerce(x, datum.Int8, datum.AssignmentCast); err == nil || x.Literal != nil {
+			return n, At(e.Position(), err)
+		}
+		return nil, At(e.Position(), sqlstate.New(sqlstate.DatatypeMismatch, "argument of %s must be type bigint, not type %s",
+			clause, datum.FormatType(x.Type, -1)))
+	}
+	limit, err := count("LIMIT", t.Limit)
+	if err != nil {
+		return err
+	}
+	offset, err := count("OFFSET", t.Offset)
+	if err != nil {
+		return err
+	}
+	inner := q.Open
+	q.IDs, q.plain = nil, nil
+	q.Open = func(x *Exec) (Rows, error) {
+		n, err := limit.Eval(x)
+		if err != nil {
+			return nil, err
+		}
+		skip, err := offset.Eval(x)
+		if err != nil {
+			return nil, err
+		}
+		if n.Valid && n.Int < 0 {
+			return nil, sqlstate.New(sqlstate.InvalidRowCountLimit, "LIMIT must not be negative")
+		}
+		if skip.Valid && skip.Int < 0 {
+			return nil, sqlstate.New(sqlstate.InvalidRowCountOffset, "OFFSET must not be negative")
+		}
+		it, err := inner(x)
+		if err != nil {
+			return nil, err
+		}
+		return &limitRows{in: it, limited: n.Valid, left: n.Int, skip: skip.Int}, nil
+	}
+	return nil
+}
+
+// values analyses VALUES.
+func (p *Planner) values(s *Scope, v *syntax.Values) (*QueryPlan, error) {
+	s.Frame = p.NewFrame()
+	width := len(v.Rows[0])
+	rows := make([][]*Expr, len(v.Rows))
+	for i, r := range v.Rows {
+		if len(r) != width {
+			return nil, At(r[0].Position(), sqlstate.New(sqlstate.SyntaxError, "VALUES lists must all be the same length"))
+		}
+		var err error
+		if rows[i], err = p.Exprs(s, r); err != nil {
+			return nil, err
+		}
+	}
+	columns := make([]Column, width)
+	for c := range width {
+		column := make([]*Expr, len(rows))
+		for i := range rows {
+			column[i] = rows[i][c]
+		}
+		t, err := p.common(v.Pos, "VALUES", column)
+		if err != nil {
+			return nil, err
+		}
+		for i := range rows {
+			rows[i][c] = column[i]
+		}
+		columns[c] = Column{Name: "column" + strconv.Itoa(c+1), Type: t, TypeMod: -1}
+	}
+	return &QueryPlan{Columns: columns, Open: func(*Exec) (Rows, error) {
+		i := 0
+		row := make([]datum.Value, width)
+		return RowsFunc(func(x *Exec) ([]datum.Value, error) {
+			if i >= len(rows) {
+				return nil, io.EOF
+			}
+			for c, e := range rows[i] {
+				var err error
+				if row[c], err = e.Eval(x); err != nil {
+					return nil, err
+				}
+			}
+			i++
+			return row, nil
+		}), nil
+	}}, nil
+}

@@ -1,0 +1,238 @@
+package engine
+
+import (
+	"errors"
+	"io"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// setOperation analyses UNION, INTERSECT and EXCEPT.
+func (p *Planner) setOperation(s *Scope, o *syntax.SetOp) (*QueryPlan, error) {
+	l, err := p.Query(o.Left, s)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.Query(o.Right, s)
+	if err != nil {
+		return nil, err
+	}
+	if len(l.Columns) != len(r.Columns) {
+		return nil, At(o.Pos, sqlstate.New(sqlstate.SyntaxError, "each %s query must have the same number of columns", o.Op).WithMySQL(1222, "21000"))
+	}
+	columns := append([]Column(nil), l.Columns...)
+	for i := range columns {
+		t, err := p.commonType(l.Columns[i].Type, r.Columns[i].Type)
+		if err != nil {
+			return nil, At(o.Pos, sqlstate.New(sqlstate.DatatypeMismatch, "%s types %s and %s cannot be matched", o.Op,
+				datum.FormatType(l.Columns[i].Type, -1), datum.FormatType(r.Columns[i].Type, -1)))
+		}
+		columns[i].Type, columns[i].Table, columns[i].Attr, columns[i].Origin = t, 0, 0, nil
+		columns[i].collation = l.Columns[i].collation.with(r.Columns[i].collation)
+		if l.Columns[i].TypeMod != r.Columns[i].TypeMod {
+			columns[i].TypeMod = -1
+		}
+	}
+	left, right := converted(l, columns), converted(r, columns)
+	folds := p.columnFolds(columns)
+	open := func(x *Exec) (Rows, error) {
+		return &unionRows{parts: []func(*Exec) (Rows, error){left, right}}, nil
+	}
+	switch {
+	case o.Op != "UNION":
+		open = func(x *Exec) (Rows, error) { return openFiltered(x, left, right, o.Op == "EXCEPT", o.All, folds) }
+	case !o.All:
+		all := open
+		open = func(x *Exec) (Rows, error) {
+			it, err := all(x)
+			return &distinctRows{in: it, seen: map[string]int{}, folds: folds}, err
+		}
+	}
+	return &QueryPlan{Columns: columns, Open: open}, nil
+}
+
+// converted casts the rows of a query to the types of the set operation.
+func converted(q *QueryPlan, columns []Column) func(*Exec) (Rows, error) {
+	same := true
+	for i, c := range q.Columns {
+		same = same && c.Type == columns[i].Type
+	}
+	if same {
+		return q.Open
+	}
+	return func(x *Exec) (Rows, error) {
+		it, err := q.Open(x)
+		if err != nil {
+			return nil, err
+		}
+		row := make([]datum.Value, len(columns))
+		return &mappedRows{in: it, f: func(x *Exec, in []datum.Value) ([]datum.Value, error) {
+			for i, v := range in {
+				if row[i] = v; v.Type != columns[i].Type {
+					if row[i], err = castValue(x, v, columns[i].Type); err != nil {
+						return nil, err
+					}
+				}
+			}
+			return row, nil
+		}}, nil
+	}
+}
+
+// castValue converts a value that may be an untyped literal or NULL.
+func castValue(x *Exec, v datum.Value, t datum.OID) (datum.Value, error) {
+	switch {
+	case !v.Valid:
+		return datum.Null(t), nil
+	case x.dialect != nil:
+		return x.dialect.Cast(x, v, t)
+	case v.Type == datum.Unknown:
+		return datum.ParseText(t, v.Str, x.Env())
+	}
+	return x.Cast(v, t)
+}
+
+// mappedRows changes rows one by one.
+type mappedRows struct {
+	in Rows
+	f  func(x *Exec, row []datum.Value) ([]datum.Value, error)
+}
+
+func (m *mappedRows) Next(x *Exec) ([]datum.Value, error) {
+	row, err := m.in.Next(x)
+	if err != nil {
+		return nil, err
+	}
+	return m.f(x, row)
+}
+
+func (m *mappedRows) Close() { m.in.Close() }
+
+// unionRows is UNION ALL: the parts one after another, opened when needed.
+type unionRows struct {
+	parts []func(*Exec) (Rows, error)
+	in    Rows
+}
+
+func (u *unionRows) Next(x *Exec) ([]datum.Value, error) {
+	for {
+		if u.in == nil {
+			if len(u.parts) == 0 {
+				return nil, io.EOF
+			}
+			var err error
+			if u.in, err = u.parts[0](x); err != nil {
+				return nil, err
+			}
+			u.parts = u.parts[1:]
+		}
+		row, err := u.in.Next(x)
+		if !errors.Is(err, io.EOF) {
+			return row, err
+		}
+		u.Close()
+	}
+}
+
+func (u *unionRows) Close() {
+	if u.in != nil {
+		u.in.Close()
+		u.in = nil
+	}
+}
+
+// distinctRows leaves out rows that were there before.
+type distinctRows struct {
+	in    Rows
+	seen  map[string]int
+	key   []byte
+	on    []int // columns that count, nil for all
+	folds folds
+}
+
+func (d *distinctRows) Next(x *Exec) ([]datum.Value, error) {
+	for {
+		row, err := d.in.Next(x)
+		if err != nil {
+			return nil, err
+		}
+		if d.key = d.key[:0]; d.on == nil {
+			d.key = rowKey(d.key, row, d.folds)
+		}
+		for _, i := range d.on {
+			d.key = datum.AppendKey(d.key, d.folds.at(i).Apply(row[i]))
+		}
+		if _, ok := d.seen[string(d.key)]; ok {
+			continue
+		}
+		if err := x.Hold(keyBytes + len(d.key)); err != nil {
+			return nil, err
+		}
+		d.seen[string(d.key)] = 1
+		return row, nil
+	}
+}
+
+func (d *distinctRows) Close() { d.in.Close() }
+
+// rowKey appends a key that is equal for rows that are not distinct.
+func rowKey(dst []byte, row []datum.Value, folds folds) []byte {
+	for i, v := range row {
+		dst = datum.AppendKey(dst, folds.at(i).Apply(v))
+	}
+	return dst
+}
+
+// openFiltered is EXCEPT and INTERSECT.
+func openFiltered(x *Exec, left, right func(*Exec) (Rows, error), except, all bool, folds folds) (Rows, error) {
+	it, err := right(x)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := Drain(x, it)
+	it.Close()
+	if err != nil {
+		return nil, err
+	}
+	count := map[string]int{}
+	for _, r := range rows {
+		count[string(rowKey(nil, r, folds))]++
+	}
+	if it, err = left(x); err != nil {
+		return nil, err
+	}
+	filtered := &filterRows{in: it, keep: func(row []datum.Value) bool {
+		key := string(rowKey(nil, row, folds))
+		found := count[key] > 0
+		if found && all {
+			count[key]--
+		}
+		return found != except
+	}}
+	if all {
+		return filtered, nil
+	}
+	return &distinctRows{in: filtered, seen: map[string]int{}, folds: folds}, nil
+}
+
+// filterRows keeps some rows.
+type filterRows struct {
+	in   Rows
+	keep func(row []datum.Value) bool
+}
+
+func (f *filterRows) Next(x *Exec) ([]datum.Value, error) {
+	for {
+		row, err := f.in.Next(x)
+		if err != nil || f.keep(row) {
+			return row, err
+		}
+		if err := x.Tick(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (f *filterRows) Close() { f.in.Close() }

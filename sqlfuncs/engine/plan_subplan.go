@@ -1,0 +1,318 @@
+package engine
+
+import (
+	"errors"
+	"io"
+	"slices"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// subplan is a subquery in an expression. One that reads nothing of the
+// queries around it is run once for the whole statement, as PostgreSQL does,
+// unless it may draw ids: those must not come out twice.
+type subplan struct {
+	*QueryPlan
+	firstFrame int   // frames from here on are its own
+	firstCTE   int   // likewise its WITH items
+	refs       []ref // columns of outer queries that it reads
+	outerCTE   bool  // it reads a WITH item of an outer query
+	volatile   bool  // it may draw ids
+}
+
+// outer notes for the subqueries being analysed that e is read in them.
+func (p *Planner) outer(e *Expr) *Expr {
+	if e == nil {
+		return nil
+	}
+	for _, sub := range p.inside {
+		for _, r := range e.Refs {
+			if r.frame < sub.firstFrame && !slices.Contains(sub.refs, r) {
+				sub.refs = append(sub.refs, r)
+			}
+		}
+	}
+	return e
+}
+
+// usesCTE notes that a WITH item is read.
+func (p *Planner) usesCTE(c *ctePlan) {
+	for _, sub := range p.inside {
+		sub.outerCTE = sub.outerCTE || c.index < sub.firstCTE
+	}
+}
+
+// isVolatile notes that what is analysed may draw ids.
+func (p *Planner) isVolatile() {
+	for _, sub := range p.inside {
+		sub.volatile = true
+	}
+}
+
+// subquery analyses the query of an expression.
+func (p *Planner) subplan(s *Scope, t *syntax.Select) (*subplan, error) {
+	sub := &subplan{firstFrame: p.frames, firstCTE: p.ctes}
+	p.inside = append(p.inside, sub)
+	var err error
+	sub.QueryPlan, err = p.Query(t, s)
+	p.inside = p.inside[:len(p.inside)-1]
+	return sub, err
+}
+
+// once reports whether the rows are the same for the whole statement.
+func (s *subplan) once() bool { return len(s.refs) == 0 && !s.outerCTE && !s.volatile }
+
+// expr makes an expression of the subquery's value. Its value is kept for
+// the statement where it cannot change.
+func (s *subplan) expr(typ datum.OID, mod int32, name string, eval func(x *Exec) (datum.Value, error)) *Expr {
+	e := &Expr{Type: typ, TypeMod: mod, name: name, Refs: s.refs, Volatile: s.volatile || s.outerCTE, Eval: eval}
+	if s.once() {
+		e.Eval = func(x *Exec) (datum.Value, error) {
+			if v, ok := x.subplans[s].(datum.Value); ok {
+				return v, nil
+			}
+			v, err := eval(x)
+			if err == nil {
+				x.keep(s, v)
+			}
+			return v, err
+		}
+	}
+	return e
+}
+
+// keep remembers the result of a subquery that is run once.
+func (x *Exec) keep(s *subplan, v any) {
+	if x.subplans == nil {
+		x.subplans = map[*subplan]any{}
+	}
+	x.subplans[s] = v
+}
+
+func (p *Planner) exists(s *Scope, e *syntax.Exists) (*Expr, error) {
+	q, err := p.subplan(s, e.Query)
+	if err != nil {
+		return nil, err
+	}
+	return q.expr(datum.Bool, -1, "exists", func(x *Exec) (datum.Value, error) {
+		it, err := q.Open(x)
+		if err != nil {
+			return datum.Value{}, err
+		}
+		defer it.Close()
+		_, err = it.Next(x)
+		if errors.Is(err, io.EOF) {
+			return datum.MakeBool(false), nil
+		}
+		return datum.MakeBool(true), err
+	}), nil
+}
+
+// subquery is a scalar subquery or ARRAY(SELECT …).
+func (p *Planner) subquery(s *Scope, e *syntax.Subquery) (*Expr, error) {
+	q, err := p.subplan(s, e.Query)
+	if err != nil {
+		return nil, err
+	}
+	if len(q.Columns) != 1 {
+		return nil, At(e.Pos, sqlstate.New(sqlstate.SyntaxError, "subquery must return only one column").WithMySQL(1241, "21000"))
+	}
+	p.Settle(q.QueryPlan)
+	t := q.Columns[0].Type
+	if e.Array {
+		info, _ := datum.TypeInfo(t)
+		if info.Array == 0 {
+			return nil, At(e.Pos, sqlstate.New(sqlstate.UndefinedObject, "could not find array type for data type %s", datum.FormatType(t, -1)))
+		}
+		return q.expr(info.Array, -1, "array", func(x *Exec) (datum.Value, error) {
+			rows, err := q.all(x)
+			elems := make([]datum.Value, len(rows))
+			for i, r := range rows {
+				elems[i] = r[0]
+			}
+			x.dropRows(rows)
+			return datum.MakeArray(info.Array, elems), err
+		}), nil
+	}
+	r := q.expr(t, q.Columns[0].TypeMod, q.Columns[0].Name, func(x *Exec) (datum.Value, error) { return q.single(x, t) })
+	r.Fields, r.Collation = q.Columns[0].fields, q.Columns[0].collation
+	return r, nil
+}
+
+// single is the one value of a scalar subquery, NULL when it has no row.
+func (s *subplan) single(x *Exec, t datum.OID) (datum.Value, error) {
+	it, err := s.Open(x)
+	if err != nil {
+		return datum.Value{}, err
+	}
+	defer it.Close()
+	row, err := it.Next(x)
+	if errors.Is(err, io.EOF) {
+		return datum.Null(t), nil
+	}
+	if err != nil {
+		return datum.Value{}, err
+	}
+	v := row[0]
+	if _, err = it.Next(x); err == nil {
+		return v, sqlstate.New(sqlstate.Cardinality, "more than one row returned by a subquery used as an expression")
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return v, err
+}
+
+// quantifiedQuery is x op ANY/ALL (SELECT …).
+func (p *Planner) quantifiedQuery(s *Scope, e *syntax.Quantified) (*Expr, error) {
+	q, err := p.subplan(s, e.Query)
+	if err != nil {
+		return nil, err
+	}
+	lefts := []syntax.Expr{e.X}
+	if row, ok := e.X.(*syntax.Row); ok {
+		lefts = row.Elems
+	}
+	if len(q.Columns) != len(lefts) {
+		return nil, At(e.Pos, sqlstate.New(sqlstate.SyntaxError, "subquery has too %s columns",
+			map[bool]string{true: "many", false: "few"}[len(q.Columns) > len(lefts)]))
+	}
+	left, err := p.Exprs(s, lefts)
+	if err != nil {
+		return nil, err
+	}
+	c := &rowsTest{sub: q, all: e.All, isIn: e.Op == "=" && !e.All || e.Op == "<>" && e.All}
+	finish := make([]func(*Expr) *Expr, len(left))
+	for i, l := range left {
+		l, finish[i] = Once(l)
+		slot := new(slotExpr)
+		c.slots = append(c.slots, slot)
+		one, err := p.operator(e.Op, l, slot.expr(q.Columns[i].Type, q.Columns[i].collation))
+		if err != nil {
+			return nil, At(e.Pos, err)
+		}
+		if c.isIn {
+			a, b, err := p.comparable(e.Op, l, slot.expr(q.Columns[i].Type, q.Columns[i].collation))
+			if err != nil {
+				return nil, At(e.Pos, err)
+			}
+			c.left, c.right = append(c.left, a), append(c.right, b)
+		}
+		if c.test == nil {
+			c.test = one
+			continue
+		}
+		both := c.test
+		op := map[bool]int64{false: 0, true: 1}[e.Op == "<>"] // rows differ when any column does
+		c.test = Derive(datum.Bool, func(x *Exec) (datum.Value, error) {
+			v, err := both.Eval(x)
+			if err != nil || (v.Valid && v.Int == op) {
+				return v, err
+			}
+			return one.Eval(x)
+		}, both, one)
+	}
+	r := Derive(datum.Bool, c.eval, left...)
+	r.Refs = append(r.Refs, q.refs...)
+	r.Volatile = r.Volatile || q.volatile || q.outerCTE
+	for _, f := range finish {
+		r = f(r)
+	}
+	return r, nil
+}
+
+// rowsTest compares a row with the rows of a subquery.
+type rowsTest struct {
+	sub         *subplan
+	slots       []*slotExpr // the subquery's row
+	test        *Expr       // of the row in slots
+	all         bool
+	isIn        bool    // IN or NOT IN: equal rows are found by hash
+	left, right []*Expr // of one type
+}
+
+// rowsHash is the rows of an IN (SELECT …) that is run once.
+type rowsHash struct {
+	rows  [][]datum.Value
+	keys  map[string]struct{} // of rows without NULL
+	nulls [][]datum.Value     // the other rows
+}
+
+func (c *rowsTest) eval(x *Exec) (datum.Value, error) {
+	if c.sub.once() {
+		h, ok := x.subplans[c.sub].(*rowsHash)
+		if !ok {
+			rows, err := c.sub.all(x)
+			if err != nil {
+				return datum.Value{}, err
+			}
+			if h, err = c.hash(x, rows); err != nil {
+				return datum.Value{}, err
+			}
+			x.keep(c.sub, h)
+		}
+		return c.find(x, h)
+	}
+	rows, err := c.sub.all(x)
+	if err != nil {
+		return datum.Value{}, err
+	}
+	defer x.dropRows(rows)
+	return c.linear(x, rows)
+}
+
+// linear tries the rows one after the other.
+func (c *rowsTest) linear(x *Exec, rows [][]datum.Value) (datum.Value, error) {
+	return quantify(c.all, len(rows), func(i int) (datum.Value, error) {
+		c.set(x, rows[i])
+		return c.test.Eval(x)
+	})
+}
+
+func (c *rowsTest) set(x *Exec, row []datum.Value) {
+	if x.slots == nil {
+		x.slots = map[*slotExpr]datum.Value{}
+	}
+	for j, slot := range c.slots {
+		x.slots[slot] = row[j]
+	}
+}
+
+func (c *rowsTest) hash(x *Exec, rows [][]datum.Value) (*rowsHash, error) {
+	h := &rowsHash{rows: rows, keys: map[string]struct{}{}}
+	if !c.isIn {
+		return h, nil
+	}
+	for _, row := range rows {
+		c.set(x, row)
+		key, valid, err := joinKey(x, c.right)
+		if err != nil {
+			return nil, err
+		}
+		if valid {
+			h.keys[key] = struct{}{}
+		} else {
+			h.nulls = append(h.nulls, row)
+		}
+	}
+	return h, nil
+}
+
+func (c *rowsTest) find(x *Exec, h *rowsHash) (datum.Value, error) {
+	if !c.isIn {
+		return c.linear(x, h.rows)
+	}
+	key, valid, err := joinKey(x, c.left)
+	if err != nil {
+		return datum.Value{}, err
+	}
+	if !valid {
+		return c.linear(x, h.rows)
+	}
+	if _, ok := h.keys[key]; ok {
+		return datum.MakeBool(!c.all), nil
+	}
+	return c.linear(x, h.nulls)
+}

@@ -1,0 +1,246 @@
+package engine
+
+import (
+	"errors"
+	"io"
+	"slices"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// in is [NOT] IN (list) and [NOT] IN (subquery).
+func (p *Planner) in(s *Scope, e *syntax.In) (*Expr, error) {
+	if e.Query != nil {
+		q := &syntax.Quantified{Pos: e.Pos, Op: "=", X: e.X, Query: e.Query}
+		if e.Not {
+			q.Op, q.All = "<>", true
+		}
+		return p.quantified(s, q)
+	}
+	if row, ok := e.X.(*syntax.Row); ok {
+		return p.rowIn(s, e, row)
+	}
+	es, err := p.Exprs(s, append([]syntax.Expr{e.X}, e.List...))
+	if err != nil {
+		return nil, err
+	}
+	refused := noOperator("=", es[0], es[1])
+	if _, err := p.common(e.Pos, "IN", es); err != nil {
+		return nil, At(e.Pos, refused)
+	}
+	in := Derive(datum.Bool, func(x *Exec) (datum.Value, error) {
+		v, err := es[0].Eval(x)
+		if err != nil || !v.Valid {
+			return datum.Null(datum.Bool), err
+		}
+		null := false
+		for _, item := range es[1:] {
+			w, err := item.Eval(x)
+			if err != nil {
+				return w, err
+			}
+			if !w.Valid {
+				null = true
+				continue
+			}
+			if c, err := datum.Compare(v, w); err != nil || c == 0 {
+				return datum.MakeBool(!e.Not), err
+			}
+		}
+		if null {
+			return datum.Null(datum.Bool), nil
+		}
+		return datum.MakeBool(e.Not), nil
+	}, es...)
+	if rest := Derive(0, nil, es[1:]...); es[0].Column && !e.Not && !rest.Volatile {
+		in.Keys = []*KeyTest{{
+			Column: es[0].Refs[0], Refs: rest.Refs,
+			Values: func(x *Exec) ([]datum.Value, error) { return EvalAll(x, es[1:]) },
+		}}
+	}
+	return in, nil
+}
+
+// rowIn is (a, b) IN ((1, 2), …).
+func (p *Planner) rowIn(s *Scope, e *syntax.In, row *syntax.Row) (*Expr, error) {
+	left, err := p.Exprs(s, row.Elems)
+	if err != nil {
+		return nil, err
+	}
+	finish := make([]func(*Expr) *Expr, len(left))
+	for i, l := range left {
+		left[i], finish[i] = Once(l)
+	}
+	var in *Expr
+	for _, item := range e.List {
+		r, ok := Unparen(item).(*syntax.Row)
+		if !ok {
+			return nil, Unsupported(item.Position(), "IN that compares a row with another expression")
+		}
+		eq, err := p.rowComparison(s, e.Pos, "=", left, r)
+		if err != nil {
+			return nil, err
+		}
+		if in == nil {
+			in = eq
+		} else {
+			in = Logic("OR", in, eq)
+		}
+	}
+	if e.Not {
+		in = Not(in)
+	}
+	for _, f := range finish {
+		in = f(in)
+	}
+	return in, nil
+}
+
+// quantified is x op ANY/ALL (array or subquery).
+func (p *Planner) quantified(s *Scope, e *syntax.Quantified) (*Expr, error) {
+	if e.Query != nil {
+		return p.quantifiedQuery(s, e)
+	}
+	l, err := p.Expr(s, e.X)
+	if err != nil {
+		return nil, err
+	}
+	array, err := p.Expr(s, e.Array)
+	if err != nil {
+		return nil, err
+	}
+	if array.Type == datum.Unknown {
+		want := datum.TextArray
+		if info, _ := datum.TypeInfo(l.Type); l.Type != datum.Unknown && info.Array != 0 {
+			want = info.Array
+		}
+		if array, err = p.Coerce(array, want, datum.ImplicitCast); err != nil {
+			return nil, At(e.Pos, err)
+		}
+	}
+	info, _ := datum.TypeInfo(array.Type)
+	if info.Elem == 0 {
+		return nil, At(e.Pos, sqlstate.New(sqlstate.WrongObjectType, "op ANY/ALL (array) requires array on right side"))
+	}
+	slot := new(slotExpr)
+	elem := slot.expr(info.Elem, array.Collation)
+	read, finish := Once(l)
+	test, err := p.operator(e.Op, read, elem)
+	if err != nil {
+		return nil, At(e.Pos, err)
+	}
+	r := Derive(datum.Bool, func(x *Exec) (datum.Value, error) {
+		a, err := array.Eval(x)
+		if err != nil || !a.Valid {
+			return datum.Null(datum.Bool), err
+		}
+		return quantify(e.All, len(a.Elems), func(i int) (datum.Value, error) {
+			return slot.with(x, a.Elems[i], test)
+		})
+	}, read, array)
+	if l.Column && e.Op == "=" && !e.All && !array.Volatile && l.Type == info.Elem {
+		r.Keys = []*KeyTest{{Column: l.Refs[0], Refs: array.Refs, Values: func(x *Exec) ([]datum.Value, error) {
+			v, err := array.Eval(x)
+			return v.Elems, err
+		}}}
+	}
+	return finish(r), nil
+}
+
+// slotExpr is an expression whose value is set for one evaluation at a time.
+// The value lives in the execution, since plans are shared.
+type slotExpr struct{ _ byte } // not empty: each has an address of its own
+
+func (s *slotExpr) expr(t datum.OID, c Collation) *Expr {
+	return &Expr{Type: t, TypeMod: -1, Collation: c, Eval: func(x *Exec) (datum.Value, error) {
+		return x.slots[s], nil
+	}}
+}
+
+func (s *slotExpr) with(x *Exec, v datum.Value, e *Expr) (datum.Value, error) {
+	if x.slots == nil {
+		x.slots = map[*slotExpr]datum.Value{}
+	}
+	x.slots[s] = v
+	return e.Eval(x)
+}
+
+// quantify is the three-valued ANY and ALL over n tests.
+func quantify(all bool, n int, test func(i int) (datum.Value, error)) (datum.Value, error) {
+	null := false
+	for i := range n {
+		v, err := test(i)
+		if err != nil {
+			return v, err
+		}
+		if !v.Valid {
+			null = true
+		} else if (v.Int == 1) != all {
+			return datum.MakeBool(!all), nil
+		}
+	}
+	if null {
+		return datum.Null(datum.Bool), nil
+	}
+	return datum.MakeBool(all), nil
+}
+
+// all runs a query and keeps its rows.
+func (q *QueryPlan) all(x *Exec) ([][]datum.Value, error) {
+	it, err := q.Open(x)
+	if err != nil {
+		return nil, err
+	}
+	defer it.Close()
+	return Drain(x, it)
+}
+
+// Drain reads the rest of it into memory.
+func Drain(x *Exec, it Rows) ([][]datum.Value, error) {
+	var rows [][]datum.Value
+	for {
+		row, err := it.Next(x)
+		if errors.Is(err, io.EOF) {
+			return rows, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := x.HoldRow(row); err != nil {
+			return nil, err
+		}
+		rows = append(rows, slices.Clone(row))
+	}
+}
+
+// arrayOperator is @>, <@ and && on arrays.
+func (p *Planner) arrayOperator(op string, l, r *Expr) (*Expr, error) {
+	l, r, err := p.comparable(op, l, r)
+	if err != nil {
+		return nil, err
+	}
+	if info, _ := datum.TypeInfo(l.Type); info.Elem == 0 {
+		return nil, noOperator(op, l, r)
+	}
+	contains := func(set []datum.Value, v datum.Value) bool {
+		for _, e := range set {
+			if c, err := datum.Compare(e, v); err == nil && e.Valid && v.Valid && c == 0 {
+				return true
+			}
+		}
+		return false
+	}
+	return Strict2(datum.Bool, l, r, func(_ *Exec, a, b datum.Value) (datum.Value, error) {
+		if op == "<@" {
+			a, b = b, a
+		}
+		for _, v := range b.Elems {
+			if found := contains(a.Elems, v); found == (op == "&&") {
+				return datum.MakeBool(found), nil
+			}
+		}
+		return datum.MakeBool(op != "&&"), nil
+	}), nil
+}

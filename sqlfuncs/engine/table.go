@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"strings"
+
+	"nextid/sqlfuncs/datum"
+)
+
+// Table describes one virtual table.
+type Table struct {
+	Schema  string
+	Name    string
+	OID     uint32
+	Kind    byte // pg_class.relkind: 'v' view, 'r' table, 'S' sequence
+	Columns []TableColumn
+	Keys    []int // columns that scan wants to know the conditions on
+	Help    string
+
+	Catalog    bool   // one of PostgreSQL's system catalogs
+	Definition string // of a view: the query, as pg_get_viewdef prints it
+
+	// Scan yields rows. keys holds, for each key column, the values that
+	// the WHERE leaves for it; the WHERE is checked again afterwards.
+	Scan func(x *Exec, keys []KeyValues) (Rows, error)
+}
+
+type TableColumn struct {
+	Name string
+	Type datum.OID
+	Null bool
+	// Declared is the type in the catalogs where it is not typ: inet, or a domain of
+	// information_schema, whose values have the type under it.
+	Declared datum.OID
+}
+
+// ColumnList reads columns as NAME:TYPE, with a ! behind the type of one that
+// is never NULL: "name:text! step:int8". The types have pg_type's names.
+func ColumnList(text string) []TableColumn {
+	return ColumnsOf(text, func(name string) (base, declared datum.OID, ok bool) {
+		t, ok := datum.TypeByName(name)
+		return t, t, ok
+	})
+}
+
+// ColumnsOf is columnList with the types that typ knows: what their values
+// are, and what the catalogs say that they are.
+func ColumnsOf(text string, typ func(name string) (base, declared datum.OID, ok bool)) (columns []TableColumn) {
+	for column := range strings.FieldsSeq(text) {
+		name, typeName, _ := strings.Cut(column, ":")
+		typeName, notNull := strings.CutSuffix(typeName, "!")
+		base, declared, ok := typ(typeName)
+		if !ok {
+			panic("no type " + typeName + " for column " + name)
+		}
+		columns = append(columns, TableColumn{Name: name, Type: base, Declared: declared, Null: !notNull})
+	}
+	return columns
+}
+
+func (t *Table) FromColumns() []FromColumn {
+	out := make([]FromColumn, len(t.Columns))
+	for i, c := range t.Columns {
+		out[i] = FromColumn{Name: c.Name, Type: c.Type, TypeMod: -1, table: t.OID, attr: int16(i + 1), collation: columnCollation}
+	}
+	return out
+}
+
+// FirstTableOID is where the OIDs of our own tables begin (PostgreSQL's
+// first normal object id).
+const FirstTableOID = 16384
+
+func IndexTables(families ...[]Table) map[string]*Table {
+	m := map[string]*Table{}
+	oid := uint32(FirstTableOID)
+	for _, fam := range families {
+		for i := range fam {
+			t := &fam[i]
+			if t.OID == 0 {
+				t.OID = oid
+				oid++
+			}
+			if t.Kind == 0 {
+				t.Kind = 'v'
+			}
+			m[t.Schema+"."+t.Name] = t
+		}
+	}
+	return m
+}
+
+// SearchPath is the order in which a table name without schema is looked up,
+// whatever the setting search_path says: a pool that sets it to the
+// application's schema still finds ids.
+var SearchPath = []string{PGCatalog, "public", NextidSchema}
+
+// IDTableSuffix makes a table of a generator: orders_id has one new id.
+const IDTableSuffix = "_id"
+
+// Column is the place of a column that the table has.
+func (t *Table) Column(name string) int {
+	for i, c := range t.Columns {
+		if c.Name == name {
+			return i
+		}
+	}
+	panic(t.Name + " has no column " + name)
+}
+
+// FixedRows makes a scan of rows that are computed when it begins.
+func FixedRows(rows func(x *Exec) ([][]datum.Value, error)) func(*Exec, []KeyValues) (Rows, error) {
+	return func(x *Exec, _ []KeyValues) (Rows, error) {
+		r, err := rows(x)
+		return &SliceRows{Rows: r}, err
+	}
+}
