@@ -79,7 +79,7 @@ func (r *Registry) allows(ctx context.Context, key string) error {
 		return r.unchanged(ctx, name)
 	}
 	if strings.HasPrefix(key, WorkerKeyPrefix) {
-		return r.Settle(ctx)
+		return r.CloseChanged(ctx)
 	}
 	return nil
 }
@@ -114,16 +114,16 @@ func (l *live) agrees(d Definition) bool {
 	return l.stored.Version == d.Version && l.stored.Kind == d.Kind && bytes.Equal(l.stored.Options, d.Options)
 }
 
-// Settle closes the generators of this process whose definitions other
+// CloseChanged closes the generators of this process whose definitions other
 // servers have changed. They are opened again when they are used next.
-func (r *Registry) Settle(ctx context.Context) error {
+func (r *Registry) CloseChanged(ctx context.Context) error {
 	if r.cfg.Guard == nil {
 		return nil
 	}
-	if err := r.settling.take(ctx); err != nil {
+	if err := r.changing.acquire(ctx); err != nil {
 		return err
 	}
-	defer r.settling.pass()
+	defer r.changing.release()
 	mark, stale, err := r.stale(ctx)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (r *Registry) Settle(ctx context.Context) error {
 			return err
 		}
 	}
-	r.settled = mark // now that none of them issues any more
+	r.seenChange = mark // now that none of them issues any more
 	return nil
 }
 
@@ -142,7 +142,7 @@ func (r *Registry) Settle(ctx context.Context) error {
 func (r *Registry) stale(ctx context.Context) (mark Mark, stale map[*Entry]*live, err error) {
 	r.opening.Lock() // what is opened later sees the definitions as they are now
 	defer r.opening.Unlock()
-	if mark, err = r.changes(ctx); err != nil || sameMark(mark, r.settled) {
+	if mark, err = r.changes(ctx); err != nil || sameMark(mark, r.seenChange) {
 		return mark, nil, err
 	}
 	list, err := r.cfg.Store.ListDefined(ctx)
@@ -210,7 +210,7 @@ func (r *Registry) Watch(ctx context.Context) {
 		if r.unsaid.Load() {
 			_ = r.announce(bounded) // or the next time
 		}
-		_ = r.Settle(bounded) // likewise
+		_ = r.CloseChanged(bounded) // likewise
 		cancel()
 	}
 }

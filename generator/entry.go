@@ -19,32 +19,32 @@ type Entry struct {
 	live  atomic.Pointer[live]  // nil: not opened, dropped or altered
 	tally atomic.Pointer[tally] // nil: never opened
 
-	turn turn // to open, alter or drop this name
+	lock lock // to open, alter or drop this name
 }
 
-// turn is a lock whose waiters leave with their context: opening a generator
+// lock is a mutex whose waiters give up with their context: opening a generator
 // may wait long for the store.
-type turn chan struct{}
+type lock chan struct{}
 
-func newTurn() turn { return make(turn, 1) }
+func newLock() lock { return make(lock, 1) }
 
-// take waits for the turn. A free turn is taken even when ctx has ended, so
-// that closing works then.
-func (t turn) take(ctx context.Context) error {
+// acquire waits for the lock. A free lock is acquired even when ctx has ended,
+// so that closing works then.
+func (l lock) acquire(ctx context.Context) error {
 	select {
-	case t <- struct{}{}:
+	case l <- struct{}{}:
 		return nil
 	default:
 	}
 	select {
-	case t <- struct{}{}:
+	case l <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (t turn) pass() { <-t }
+func (l lock) release() { <-l }
 
 // live is what the warm path needs of an open generator.
 type live struct {
@@ -209,10 +209,10 @@ func (e *Entry) open(ctx context.Context) (*live, error) {
 	if l := e.live.Load(); l != nil {
 		return l, nil
 	}
-	if err := e.turn.take(ctx); err != nil {
+	if err := e.lock.acquire(ctx); err != nil {
 		return nil, err
 	}
-	defer e.turn.pass()
+	defer e.lock.release()
 	if l := e.live.Load(); l != nil {
 		return l, nil
 	}
@@ -227,7 +227,7 @@ func (e *Entry) open(ctx context.Context) (*live, error) {
 	}
 }
 
-// start opens the generator of a definition. The caller has the turn.
+// start opens the generator of a definition. The caller holds the lock.
 func (e *Entry) start(ctx context.Context, d Definition) (*live, error) {
 	k, err := e.registry.kind(d.Kind)
 	if err != nil {
@@ -303,7 +303,7 @@ func (e *Entry) serve(l *live) {
 	e.live.Store(l)
 }
 
-// stop takes the generator out of service. The caller has the turn. An error
+// stop takes the generator out of service. The caller holds the lock. An error
 // means that something was not given back; the generator issues no more.
 func (e *Entry) stop(ctx context.Context) error {
 	l := e.live.Swap(nil)
@@ -324,16 +324,16 @@ func (l *live) close(ctx context.Context) error {
 }
 
 // expire takes l out of service if it still is in it, and returns when it is
-// closed. Whoever has the turn may be about to do the same.
+// closed. Whoever holds the lock may be about to do the same.
 func (e *Entry) expire(ctx context.Context, l *live) error {
 	select {
-	case e.turn <- struct{}{}:
+	case e.lock <- struct{}{}:
 	case <-l.closed:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer e.turn.pass()
+	defer e.lock.release()
 	if e.live.Load() == l {
 		_ = e.stop(ctx) // what it cannot give back is lost
 	}

@@ -60,10 +60,10 @@ type Registry struct {
 	names    atomic.Int64
 	closed   atomic.Bool
 
-	settling turn         // to carry out Settle
-	settled  Mark         // of changesKey, at the end of the last Settle; belongs to settling
-	opening  sync.RWMutex // held to look at definitions: to go live with one, and to find those that have changed
-	unsaid   atomic.Bool  // an announcement failed
+	changing   lock         // to carry out CloseChanged
+	seenChange Mark         // of changesKey, at the end of the last CloseChanged; belongs to changing
+	opening    sync.RWMutex // held to look at definitions: to go live with one, and to find those that have changed
+	unsaid     atomic.Bool  // an announcement failed
 }
 
 // shard is copy-on-write: readers load the map, writers replace it.
@@ -82,7 +82,7 @@ func NewRegistry(cfg Config) (*Registry, error) {
 		kinds:    make(map[string]Kind, len(cfg.Kinds)),
 		declared: make(map[string]Definition, len(cfg.Declared)),
 		seed:     maphash.MakeSeed(),
-		settling: newTurn(),
+		changing: newLock(),
 	}
 	for _, k := range cfg.Kinds {
 		r.kinds[k.Name] = k
@@ -178,7 +178,7 @@ func (r *Registry) entry(name string) (*Entry, error) {
 			Hint:    "Raise max_names in the configuration, or use fewer names.",
 		}
 	}
-	e := &Entry{name: strings.Clone(name), registry: r, turn: newTurn()}
+	e := &Entry{name: strings.Clone(name), registry: r, lock: newLock()}
 	next := maps.Clone(old)
 	next[e.name] = e
 	s.entries.Store(&next)
@@ -210,11 +210,11 @@ func (r *Registry) Create(ctx context.Context, name, kind string, options json.R
 // Alter changes options of a generator; the running one is replaced by its
 // successor, which goes on above it.
 func (r *Registry) Alter(ctx context.Context, name string, change json.RawMessage) error {
-	e, d, k, err := r.takeTurn(ctx, name)
+	e, d, k, err := r.acquire(ctx, name)
 	if err != nil {
 		return err
 	}
-	defer e.turn.pass()
+	defer e.lock.release()
 	if d.Options, err = k.Alter(d.Options, change); err != nil {
 		return named(err, name)
 	}
@@ -235,11 +235,11 @@ func (r *Registry) Alter(ctx context.Context, name string, change json.RawMessag
 // Drop removes a generator. What it issued stays issued: a generator that is
 // created again under the name goes on above it.
 func (r *Registry) Drop(ctx context.Context, name string) error {
-	e, d, k, err := r.takeTurn(ctx, name)
+	e, d, k, err := r.acquire(ctx, name)
 	if err != nil {
 		return err
 	}
-	defer e.turn.pass()
+	defer e.lock.release()
 	_ = e.stop(ctx) // as in Alter
 	if err := retire(ctx, k, d); err != nil {
 		return err
@@ -276,11 +276,11 @@ func retire(ctx context.Context, k Kind, d Definition) error {
 // (ErrRegressed). The caller knows that no id at atLeast or beyond was ever
 // used. What this server holds of the generator is not issued any more.
 func (r *Registry) Recover(ctx context.Context, name string, atLeast int64) error {
-	e, d, k, err := r.takeTurn(ctx, name)
+	e, d, k, err := r.acquire(ctx, name)
 	if err != nil {
 		return err
 	}
-	defer e.turn.pass()
+	defer e.lock.release()
 	if k.Recover == nil {
 		return &Error{
 			Kind: ErrWrongKind, Name: name, Message: fmt.Sprintf("a generator of kind %s needs no recovery", d.Kind),
@@ -298,19 +298,19 @@ func (r *Registry) Recover(ctx context.Context, name string, atLeast int64) erro
 	return err
 }
 
-// takeTurn waits for its turn to change a generator that exists. The caller
-// passes the turn on, unless there is an error.
-func (r *Registry) takeTurn(ctx context.Context, name string) (*Entry, Definition, Kind, error) {
+// acquire locks a generator that exists, to change it. The caller releases it,
+// unless there is an error.
+func (r *Registry) acquire(ctx context.Context, name string) (*Entry, Definition, Kind, error) {
 	e, err := r.Existing(ctx, name)
 	if err != nil {
 		return nil, Definition{}, Kind{}, err
 	}
-	if err := e.turn.take(ctx); err != nil {
+	if err := e.lock.acquire(ctx); err != nil {
 		return nil, Definition{}, Kind{}, err
 	}
 	d, k, err := r.defined(ctx, name)
 	if err != nil {
-		e.turn.pass()
+		e.lock.release()
 	}
 	return e, d, k, err
 }
@@ -432,10 +432,10 @@ func (r *Registry) Close(ctx context.Context) error {
 	var first error
 	for i := range r.shards {
 		for _, e := range *r.shards[i].entries.Load() {
-			err := e.turn.take(ctx)
+			err := e.lock.acquire(ctx)
 			if err == nil {
 				err = e.stop(ctx)
-				e.turn.pass()
+				e.lock.release()
 			}
 			if err == nil {
 				continue

@@ -116,9 +116,9 @@ func (q *Queue) Next(ctx context.Context, n int64) (generator.Range, error) {
 		return d.got, d.err
 	}
 	if err := ctx.Err(); err != nil {
-		return q.leave(d, err)
+		return q.abandon(d, err)
 	}
-	return q.leave(d, q.errSlow())
+	return q.abandon(d, q.errSlow())
 }
 
 func (q *Queue) join(d *draw) error {
@@ -136,9 +136,9 @@ func (q *Queue) join(d *draw) error {
 	return nil
 }
 
-// leave takes a draw out of the queue. One that was answered in the same
+// abandon takes a draw out of the queue. One that was answered in the same
 // moment keeps its answer: the ids are its own.
-func (q *Queue) leave(d *draw, why error) (generator.Range, error) {
+func (q *Queue) abandon(d *draw, why error) (generator.Range, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if d.over {

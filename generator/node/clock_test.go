@@ -81,8 +81,8 @@ func inClockWorld(t *testing.T, f func(w *clockWorld)) {
 	})
 }
 
-// settle lets a few comparisons happen.
-func settle() {
+// compareSome lets a few comparisons happen.
+func compareSome() {
 	time.Sleep(3*every + every/2)
 	synctest.Wait()
 }
@@ -92,13 +92,13 @@ func TestAClockThatGoesWrongRaisesAnAlarm(t *testing.T) {
 		w.took = 20 * time.Millisecond
 		w.watch = NewClockWatch(w.config())
 		defer w.watch.Close()
-		settle()
+		compareSome()
 		if o := w.watch.Offset(); o != (ClockOffset{Known: true}) || w.lines() != "" {
 			t.Errorf("clocks that agree: %+v", o)
 		}
 		for _, ahead := range []time.Duration{10 * time.Minute, -10 * time.Minute} {
 			w.clock.Step(ahead)
-			settle()
+			compareSome()
 			o := w.watch.Offset()
 			if !o.Alarm || (o.Ahead-ahead).Abs() > w.took {
 				t.Errorf("%v ahead: %+v", ahead, o)
@@ -114,13 +114,13 @@ func TestAClockThatGoesWrongRaisesAnAlarm(t *testing.T) {
 				t.Errorf("%v ahead, later: the log says %s", ahead, said)
 			}
 			w.clock.Step(-ahead)
-			settle()
+			compareSome()
 			if said := w.lines(); w.watch.Offset().Alarm || !strings.Contains(said, "agree again") {
 				t.Errorf("set right: %+v; the log says %s", w.watch.Offset(), said)
 			}
 		}
 		w.clock.Step(4 * time.Second)
-		settle()
+		compareSome()
 		if o := w.watch.Offset(); o.Alarm || o.Ahead < 3*time.Second || w.lines() != "" {
 			t.Errorf("less than the limit: %+v", o)
 		}
@@ -170,7 +170,7 @@ func TestAnswersThatSayNothing(t *testing.T) {
 		}
 		w.watch = NewClockWatch(cfg)
 		defer w.watch.Close()
-		settle()
+		compareSome()
 		if o := w.watch.Offset(); o != (ClockOffset{}) || w.lines() != "" {
 			t.Errorf("%+v", o)
 		}

@@ -37,10 +37,10 @@ type Config struct {
 }
 
 const (
-	// beatEvery is how often a server writes, and life for how long that is
+	// beatEvery is how often a server writes, and lease for how long that is
 	// good: two writes may fail.
 	beatEvery = 10 * time.Second
-	life      = 3 * beatEvery
+	lease     = 3 * beatEvery
 
 	storeTimeout = 5 * time.Second
 	// clockAlarm is a difference of clocks that is logged: ids of several
@@ -61,13 +61,13 @@ type Nodes struct {
 	mu     sync.Mutex
 	number int // -1 for none
 	until  int64
-	last   map[int]sighting // what the others wrote when we looked last
-	looked int64            // Unix ms
-	warned map[string]bool  // instances whose clock was logged
+	last   map[int]observation // what the others wrote when we looked last
+	looked int64               // Unix ms
+	warned map[string]bool     // instances whose clock was logged
 }
 
-// sighting is what a server wrote and by how much its clock was ahead then.
-type sighting struct {
+// observation is what a server wrote and by how much its clock was ahead then.
+type observation struct {
 	instance   string
 	seen       int64
 	noticed    int64 // by our clock; 0 if it stood there when we looked first
@@ -87,7 +87,7 @@ func New(cfg Config) *Nodes {
 	}
 	n := &Nodes{
 		cfg: cfg, instance: strconv.FormatUint(rand.Uint64(), 36), number: -1,
-		last: map[int]sighting{}, warned: map[string]bool{},
+		last: map[int]observation{}, warned: map[string]bool{},
 	}
 	n.ctx, n.stop = context.WithCancel(context.Background())
 	cfg.Clock.Go(&n.work, n.beat)
@@ -160,7 +160,7 @@ func (n *Nodes) write(ctx context.Context) error {
 		now := n.now()
 		n.look(rows, now)
 		number, base := n.place(rows, now)
-		hi := max(now+life.Milliseconds(), base+1)
+		hi := max(now+lease.Milliseconds(), base+1)
 		ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 		lo, _, err := n.cfg.Store.Reserve(ctx, generator.Reservation{
 			Key: generator.NodeKeyPrefix + strconv.Itoa(number), AtLeast: base, N: hi - base,
@@ -214,7 +214,7 @@ func (n *Nodes) look(rows []row, now int64) {
 		if r.Seen == before.seen && r.Instance == before.instance {
 			continue
 		}
-		s := sighting{instance: r.Instance, seen: r.Seen, issued: r.Issued}
+		s := observation{instance: r.Instance, seen: r.Seen, issued: r.Issued}
 		if n.looked > 0 {
 			s.noticed = now
 		}
@@ -268,10 +268,10 @@ func (n *Nodes) List(ctx context.Context) ([]generator.Node, error) {
 		if s := n.last[r.number]; s.instance == r.Instance {
 			node.Rate, node.ClockAhead = s.rate, s.clockAhead
 			// A clock that is behind makes what is new look old.
-			writes = writes || s.clockAhead < 0 && s.noticed > now-life.Milliseconds()
+			writes = writes || s.clockAhead < 0 && s.noticed > now-lease.Milliseconds()
 		}
 		switch {
-		case r.until < r.Seen+life.Milliseconds():
+		case r.until < r.Seen+lease.Milliseconds():
 			node.State = generator.NodeStopped
 		case writes:
 			node.State = generator.NodeUp

@@ -107,7 +107,7 @@ func TestServersSeeEachOther(t *testing.T) {
 		if list := w.list(a); list["b"].State != generator.NodeStopped || list["b"].Ready || list["c"].State != generator.NodeUp {
 			t.Errorf("at once: %+v", list)
 		}
-		time.Sleep(life)
+		time.Sleep(lease)
 		if list := w.list(a); list["b"].State != generator.NodeStopped || list["c"].State != generator.NodeLost || list["c"].Ready {
 			t.Errorf("later: %+v", list)
 		}
@@ -129,7 +129,7 @@ func TestPlacesAreTakenByOneServerEach(t *testing.T) {
 			t.Errorf("%d servers: %v", len(list), list)
 		}
 		w.store.Inject(storetest.Reserve, storetest.Always, storetest.FailAfter(nil)) // each answer is lost
-		time.Sleep(2 * life)
+		time.Sleep(2 * lease)
 		w.store.Clear()
 		time.Sleep(beatEvery)
 		list := w.list(w.all[0])

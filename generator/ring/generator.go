@@ -32,7 +32,7 @@ type Generator struct {
 	wake chan struct{} // asks for a padding
 
 	closed atomic.Bool
-	turn   chan struct{} // holds one token: who has it may pad. What follows belongs to the turn
+	lock   chan struct{} // holds one token: who has it may pad. It guards what follows
 	tail   *block
 	next   int64 // first tick that was never put into the ring
 	line   lease
@@ -107,14 +107,14 @@ func newGenerator(name string, o Options, l *layout.Layout, pool *worker.Pool, f
 	g := &Generator{
 		name: name, options: o, layout: l, pool: pool, clock: pool.Runtime(),
 		perTick: 1 << l.SequenceBits(), step: l.SlotStep(), borrow: time.Duration(o.MaxBorrow),
-		wake: make(chan struct{}, 1), turn: make(chan struct{}, 1),
+		wake: make(chan struct{}, 1), lock: make(chan struct{}, 1),
 		next: max(first, 0), tail: &block{},
 	}
 	g.capacity = g.perTick << o.BoostPower
 	g.threshold = max(g.capacity*int64(o.PaddingFactor)/100, 1)
 	g.ctx, g.stop = context.WithCancel(context.Background())
 	g.head.Store(g.tail)
-	g.turn <- struct{}{}
+	g.lock <- struct{}{}
 	return g
 }
 
@@ -199,7 +199,7 @@ func (g *Generator) Close(ctx context.Context) error {
 	}
 	g.stop()
 	g.clock.Join(&g.work)
-	err := g.clock.Receive(ctx, g.turn) // a draw may be padding
+	err := g.clock.Receive(ctx, g.lock) // a draw may be padding
 	unused := int64(math.MaxInt64)      // first tick of those that nobody has drawn from
 	for b := g.head.Load(); b != nil; b = b.following.Load() {
 		if drawn := b.skip(); drawn > 0 || b.size == 0 {
@@ -212,7 +212,7 @@ func (g *Generator) Close(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() { g.turn <- struct{}{} }()
+	defer func() { g.lock <- struct{}{} }()
 	unused = min(unused, g.next)
 	to := max(-floorDiv(-g.layout.TimeOf(unused).UnixMicro(), 1000), g.line.lo)
 	if g.line.key == "" || to >= g.line.hi {
@@ -234,10 +234,10 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 		return err
 	}
 	tick, _, _, _ := g.layout.Unpack(v)
-	if err := g.clock.Receive(ctx, g.turn); err != nil {
+	if err := g.clock.Receive(ctx, g.lock); err != nil {
 		return err
 	}
-	defer func() { g.turn <- struct{}{} }()
+	defer func() { g.lock <- struct{}{} }()
 	if g.closed.Load() {
 		return generator.ClosedError(g.name)
 	}

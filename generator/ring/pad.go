@@ -81,10 +81,10 @@ func (g *Generator) padOnSchedule() {
 // pad puts ids into the ring until it is full. The error is a borrowedError
 // when time must go on first.
 func (g *Generator) pad(ctx context.Context, why cause) error {
-	if err := g.clock.Receive(ctx, g.turn); err != nil {
+	if err := g.clock.Receive(ctx, g.lock); err != nil {
 		return err
 	}
-	defer func() { g.turn <- struct{}{} }()
+	defer func() { g.lock <- struct{}{} }()
 	if g.closed.Load() {
 		return generator.ClosedError(g.name)
 	}

@@ -303,9 +303,9 @@ func TestARestartRepeatsNothing(t *testing.T) {
 					w.draw(g, 11)
 					g.stop() // a crash leaves its reservations as they are
 					if how == "close" {
-						<-g.turn // a padding may be on its way
+						<-g.lock // a padding may be on its way
 						hi := g.line.hi
-						g.turn <- struct{}{}
+						g.lock <- struct{}{}
 						if err := g.Close(w.t.Context()); err != nil {
 							t.Fatal(err)
 						}

@@ -120,7 +120,7 @@ var mutants = []struct {
 	},
 	{
 		"a recovery looks for the stamp itself, and believes a number from before", "",
-		[]change{{"store/shared/reserve.go", "l, err := s.present(ctx) // atLeast", "l, err := s.meet(ctx, s.life.Load()) // atLeast"}},
+		[]change{{"store/shared/reserve.go", "l, err := s.present(ctx) // atLeast", "l, err := s.meet(ctx, s.epoch.Load()) // atLeast"}},
 	},
 	{
 		"after a failover worker ids are claimed at once", "models S6 to S8",

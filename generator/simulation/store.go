@@ -11,7 +11,7 @@ import (
 	"nextid/generator/store/shared"
 )
 
-// database is what the servers share: the rows, and the name of the life of
+// database is what the servers share: the rows, and the name of the epoch of
 // the server that holds them.
 type database struct {
 	state

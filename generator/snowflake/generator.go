@@ -395,12 +395,12 @@ const (
 	patience = 5 * time.Second
 	// tolerance is the lag of the wall clock that on_rollback refuse bears.
 	tolerance = 10 * time.Millisecond
-	// glance is how long on_rollback wait sleeps before it looks at the wall
+	// maxRecheck is how long on_rollback wait sleeps before it looks at the wall
 	// clock again, which may be set right at any moment.
-	glance = 100 * time.Millisecond
-	// blink is the shortest such sleep: a wall clock that stands still just
+	maxRecheck = 100 * time.Millisecond
+	// minRecheck is the shortest such sleep: a wall clock that stands still just
 	// before a tick must not make us spin.
-	blink = time.Millisecond
+	minRecheck = time.Millisecond
 )
 
 // await waits for the beginning of a tick. *until is when a draw that waits for
@@ -418,7 +418,7 @@ func (g *Generator) await(ctx context.Context, tick int64, until *time.Duration)
 		if now >= *until {
 			return g.errRollback(missing)
 		}
-		return g.pool.Sleep(ctx, min(max(missing, blink), glance, *until-now))
+		return g.pool.Sleep(ctx, min(max(missing, minRecheck), maxRecheck, *until-now))
 	}
 	if missing > patience {
 		return g.errAhead(tick)

@@ -25,7 +25,7 @@ type rewind struct {
 	issued atomic.Int64
 	lead   int64 // by which our time may be ahead of the wall clock without its having been set back, µs
 
-	turn chan struct{} // holds one token. What follows belongs to who has it
+	lock chan struct{} // holds one token, and guards what follows
 	line string
 	id   int64 // worker id
 	bits int64 // value of the rollback field
@@ -37,12 +37,12 @@ type rewind struct {
 // newRewind returns the rewind of a generator. slice is how much time is
 // reserved ahead: a server that crashed leaves our time ahead by no more.
 func newRewind(g *Generator, above int64, slice time.Duration) *rewind {
-	r := &rewind{g: g, lead: tolerance.Microseconds(), turn: make(chan struct{}, 1)}
+	r := &rewind{g: g, lead: tolerance.Microseconds(), lock: make(chan struct{}, 1)}
 	if lead := g.pool.Now() - g.pool.Wall(); lead <= slice.Microseconds() {
 		r.lead += max(lead, 0)
 	}
 	r.above.Store(above)
-	r.turn <- struct{}{}
+	r.lock <- struct{}{}
 	return r
 }
 
@@ -70,10 +70,10 @@ func (r *rewind) behind() bool {
 
 // next draws up to n ids. The run is empty when the clock has caught up.
 func (r *rewind) next(ctx context.Context, n int64) (run generator.Range, waited bool, err error) {
-	if err := r.g.pool.Runtime().Receive(ctx, r.turn); err != nil {
+	if err := r.g.pool.Runtime().Receive(ctx, r.lock); err != nil {
 		return run, false, err
 	}
-	defer func() { r.turn <- struct{}{} }()
+	defer func() { r.lock <- struct{}{} }()
 	for attempts := 0; r.behind(); {
 		if r.g.slot.Load() == closedSlot {
 			return run, waited, generator.ClosedError(r.g.name)
@@ -94,7 +94,7 @@ func (r *rewind) next(ctx context.Context, n int64) (run generator.Range, waited
 			}
 			if wait > 0 {
 				attempts, waited = 0, true
-				if err := r.g.pool.Sleep(ctx, min(wait, glance)); err != nil {
+				if err := r.g.pool.Sleep(ctx, min(wait, maxRecheck)); err != nil {
 					return run, waited, err
 				}
 			}
@@ -111,7 +111,7 @@ func (r *rewind) next(ctx context.Context, n int64) (run generator.Range, waited
 				return run, waited, r.g.errAhead(tick)
 			}
 			waited = true
-			if err := r.g.pool.Sleep(ctx, min(max(missing, blink), glance)); err != nil {
+			if err := r.g.pool.Sleep(ctx, min(max(missing, minRecheck), maxRecheck)); err != nil {
 				return run, waited, err
 			}
 			continue
@@ -175,7 +175,7 @@ func (r *rewind) begin(ctx context.Context, now int64) (wait time.Duration, err 
 	if wait > patience {
 		return 0, r.g.errSpent(id, first)
 	}
-	return max(wait, blink), nil
+	return max(wait, minRecheck), nil
 }
 
 func (r *rewind) length() int64 { return max(rewound, 2*r.g.layout.Unit).Milliseconds() }
@@ -212,9 +212,9 @@ func (r *rewind) giveBack(ctx context.Context) {
 
 // close gives back what is left. No draw follows.
 func (r *rewind) close(ctx context.Context) {
-	if r.g.pool.Runtime().Receive(ctx, r.turn) != nil {
+	if r.g.pool.Runtime().Receive(ctx, r.lock) != nil {
 		return
 	}
-	defer func() { r.turn <- struct{}{} }()
+	defer func() { r.lock <- struct{}{} }()
 	r.giveBack(ctx)
 }

@@ -134,7 +134,7 @@ func (g *strictGenerator) clocksAgree(ctx context.Context) error {
 		if now >= until {
 			return g.errRollback(behind)
 		}
-		if err := g.time.Clock().Sleep(ctx, min(behind, glance, until-now)); err != nil {
+		if err := g.time.Clock().Sleep(ctx, min(behind, maxRecheck, until-now)); err != nil {
 			return err
 		}
 	}

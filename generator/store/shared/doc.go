@@ -4,7 +4,7 @@
 //
 //	Store ── rounds (group commit) ──► Engine.Advance   one round trip for all that wait
 //	  │
-//	  ├── stamp     which server, and which life of it, holds the data
+//	  ├── stamp     which server, and which epoch of it, holds the data
 //	  └── witness   how far each key had come when this server last saw it
 //
 // # Failover, restore, hand edits (rule R7 of the protocol)
@@ -14,7 +14,7 @@
 // lagged behind and was promoted, a backup that was restored, a row that was
 // edited. Two things notice it.
 //
-// The stamp names the server and the life of it that holds the data, as
+// The stamp names the server and the epoch of it that holds the data, as
 // PostgreSQL's system identifier and timeline. Every row carries the stamp
 // under which it was written last. A row with another stamp than the present
 // one is not touched; Config.Failover says what happens then:

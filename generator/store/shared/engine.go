@@ -12,7 +12,7 @@ import (
 // that cannot be reached or written, ErrRetry when the context ended first,
 // ErrPinned for one whose settings are refused.
 type Engine interface {
-	// Stamp names the server and the life of it that answers now.
+	// Stamp names the server and the epoch of it that answers now.
 	Stamp(ctx context.Context) (string, error)
 
 	// Advance carries out asks, which are for distinct keys, in one round

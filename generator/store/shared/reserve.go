@@ -94,7 +94,7 @@ func (s *Store) reserve(ctx context.Context, r generator.Reservation) (Answer, e
 
 // awaited refuses time on a worker id that a server may hold whose slice the
 // store has forgotten: below the moment of the failover and Config.Wait.
-func (s *Store) awaited(l *life, r generator.Reservation) error {
+func (s *Store) awaited(l *epoch, r generator.Reservation) error {
 	if r.AtLeast >= l.from || !strings.HasPrefix(r.Key, generator.WorkerKeyPrefix) {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (s *Store) awaited(l *life, r generator.Reservation) error {
 }
 
 // moved decides about a key that was last written under another stamp.
-func (s *Store) moved(l *life, ask *Ask, a Answer) error {
+func (s *Store) moved(l *epoch, ask *Ask, a Answer) error {
 	name := nameOf(ask.Key)
 	switch {
 	case strings.HasPrefix(a.Stamp, stopped):
@@ -194,7 +194,7 @@ func (s *Store) begin(ctx context.Context, name string) error {
 
 // goneBack is the answer to a grant that the witness contradicts. The grant
 // is not used, and its key is stopped for all servers.
-func (s *Store) goneBack(ctx context.Context, l *life, c *call) error {
+func (s *Store) goneBack(ctx context.Context, l *epoch, c *call) error {
 	key, a, w := c.ask.Key, c.answer, c.before
 	why := fmt.Sprintf("the store has gone back: it grants from %d on (change %d) after it had granted up to %d (change %d)",
 		a.Lo, a.Seq, w.hi, w.seq)
@@ -216,8 +216,8 @@ func (s *Store) goneBack(ctx context.Context, l *life, c *call) error {
 	if c, err := s.rounds.do(ctx, stop); err == nil && c.answer.Outcome == Granted {
 		since = c.answer.Lo
 	}
-	s.life.CompareAndSwap(l, &life{stamp: l.stamp, since: since, from: since + s.cfg.Wait.Milliseconds()})
-	s.witness.note(key, sight{a.Hi, a.Seq})
+	s.epoch.CompareAndSwap(l, &epoch{stamp: l.stamp, since: since, from: since + s.cfg.Wait.Milliseconds()})
+	s.witness.note(key, position{a.Hi, a.Seq})
 	return &generator.Error{
 		Kind: generator.ErrNotNow, Reason: generator.ReasonSlice, Message: why,
 		Hint: "The store was restored or changed by hand. Worker ids are claimed again when every slice of time has ended that it may have forgotten.",
@@ -261,7 +261,7 @@ func (s *Store) Recover(ctx context.Context, key string, atLeast int64) error {
 		}
 		switch a := c.answer; a.Outcome {
 		case Granted:
-			s.witness.note(key, sight{a.Hi, a.Seq})
+			s.witness.note(key, position{a.Hi, a.Seq})
 			s.cfg.Logger.Warn("a key was recovered", "key", key, "goes_on_at", a.Hi)
 			return nil
 		case Again:

@@ -36,7 +36,7 @@ type call struct {
 	ask    Ask
 	answer Answer
 	back   bool // a grant that goes back behind before, which the witness saw
-	before sight
+	before position
 	err    error
 	done   chan struct{} // closed when all of them are final
 }
@@ -142,7 +142,7 @@ func (r *rounds) run(calls []*call) {
 		c.err = c.answer.Err
 		if a := &c.answer; c.err == nil && a.Outcome == Granted && c.ask.Key != stampKey {
 			// Here, where the grants of a key still come in their order.
-			c.before, c.back = r.witness.grant(c.ask.Key, a.Lo, sight{a.Hi, a.Seq})
+			c.before, c.back = r.witness.grant(c.ask.Key, a.Lo, position{a.Hi, a.Seq})
 		}
 	}
 	r.mu.Lock()

@@ -79,7 +79,7 @@ type Store struct {
 	cfg     Config
 	rounds  *rounds
 	witness *witness
-	life    atomic.Pointer[life]
+	epoch   atomic.Pointer[epoch]
 	learn   chan struct{} // holds a token: only one goroutine at a time asks for the stamp
 	closed  atomic.Bool
 	health  health

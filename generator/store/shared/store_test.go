@@ -726,7 +726,7 @@ func TestWitnessFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range int64(5000) { // over several times of writing it anew
-		if _, back := w.grant(`name/a "b"`, i*10, sight{i*10 + 10, i + 1}); back {
+		if _, back := w.grant(`name/a "b"`, i*10, position{i*10 + 10, i + 1}); back {
 			t.Fatal(i)
 		}
 	}
@@ -738,7 +738,7 @@ func TestWitnessFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.close()
-	if s, _ := w.look(`name/a "b"`); s != (sight{49995, 5000}) {
+	if s, _ := w.look(`name/a "b"`); s != (position{49995, 5000}) {
 		t.Errorf("read %+v", s)
 	}
 }

@@ -16,20 +16,20 @@ type witness struct {
 	path string // "" for none
 
 	mu    sync.Mutex
-	seen  map[string]sight
+	seen  map[string]position
 	file  *os.File // nil without a path, or after an error
 	lines int      // in file
 }
 
-// sight is the end of the last reservation of a key, and its seq.
-type sight struct{ hi, seq int64 }
+// position is the end of the last reservation of a key, and its seq.
+type position struct{ hi, seq int64 }
 
 const witnessHead = "# How far each key of the shared store had come when this server last saw it: key, end, count.\n" +
 	"# It shows a store that went back. Remove it only when the server is to use another store.\n"
 
 // openWitness reads the file at path, if there is one, and writes it anew.
 func openWitness(path string) (*witness, error) {
-	w := &witness{path: path, seen: map[string]sight{}}
+	w := &witness{path: path, seen: map[string]position{}}
 	if path == "" {
 		return w, nil
 	}
@@ -53,7 +53,7 @@ func (w *witness) read() error {
 	defer f.Close()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		var key string
-		var s sight
+		var s position
 		// A line that was cut off by a crash says nothing.
 		if n, err := fmt.Sscanf(lines.Text(), "%q %d %d.", &key, &s.hi, &s.seq); err == nil && n == 3 {
 			w.seen[key] = s
@@ -90,10 +90,10 @@ func (w *witness) rewrite() error {
 }
 
 // The full stop shows that the line is whole.
-func line(key string, s sight) string { return fmt.Sprintf("%q %d %d.\n", key, s.hi, s.seq) }
+func line(key string, s position) string { return fmt.Sprintf("%q %d %d.\n", key, s.hi, s.seq) }
 
 // look returns what was last seen of a key.
-func (w *witness) look(key string) (s sight, known bool) {
+func (w *witness) look(key string) (s position, known bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s, known = w.seen[key]
@@ -103,7 +103,7 @@ func (w *witness) look(key string) (s sight, known bool) {
 // grant compares a grant with what was seen before and remembers it, unless
 // it goes back: then it returns what it contradicts. The grants of a key must
 // come in their order.
-func (w *witness) grant(key string, lo int64, s sight) (before sight, back bool) {
+func (w *witness) grant(key string, lo int64, s position) (before position, back bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	before, known := w.seen[key]
@@ -111,12 +111,12 @@ func (w *witness) grant(key string, lo int64, s sight) (before sight, back bool)
 		return before, true
 	}
 	w.set(key, s)
-	return sight{}, false
+	return position{}, false
 }
 
 // note remembers s whatever was seen before. An error of the file is of no
 // account: a witness that lags behind only sees less.
-func (w *witness) note(key string, s sight) {
+func (w *witness) note(key string, s position) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.set(key, s)
@@ -138,7 +138,7 @@ func (w *witness) lower(key string, hi, to int64) (seq int64, last bool) {
 }
 
 // set is called with mu.
-func (w *witness) set(key string, s sight) {
+func (w *witness) set(key string, s position) {
 	w.seen[key] = s
 	if w.file == nil {
 		return

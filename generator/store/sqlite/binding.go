@@ -62,7 +62,7 @@ func (b binding) misplaced(now binding) string {
 
 // checkPlace compares a store with the place where it was found and with what
 // was seen there.
-func (d *directory) checkPlace(stored meta, here binding, seen sighting, adopt bool) error {
+func (d *directory) checkPlace(stored meta, here binding, seen witnessed, adopt bool) error {
 	if adopt {
 		return nil
 	}

@@ -138,7 +138,7 @@ func (s *embedded) reopen(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	seen := sighting{storeID: s.storeID, reservations: s.known}
+	seen := witnessed{storeID: s.storeID, reservations: s.known}
 	here, err := s.dir.here()
 	if err == nil {
 		err = s.dir.checkPlace(m, here, seen, false)
@@ -153,7 +153,7 @@ func (s *embedded) reopen(ctx context.Context) error {
 }
 
 // transact runs a batch in one transaction and returns how many reservations
-// the store has made in its life, 0 if the batch made none. An empty batch
+// the store has made since it was created, 0 if the batch made none. An empty batch
 // only notes the time (Unix ms).
 func (s *session) transact(ctx context.Context, batch []*operation, now int64) (reservations int64, err error) {
 	err = s.atomically(ctx, func() (err error) {

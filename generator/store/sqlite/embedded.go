@@ -102,16 +102,16 @@ func (s *embedded) start(ctx context.Context) error {
 		return err
 	}
 	s.storeID = m.storeID
-	if err := s.settle(ctx, here); err != nil {
+	if err := s.notePlace(ctx, here); err != nil {
 		return storeError(s.dir.in(s.dir.file), err)
 	}
-	s.witness, err = s.dir.newWitness(sighting{storeID: s.storeID, reservations: s.known})
+	s.witness, err = s.dir.newWitness(witnessed{storeID: s.storeID, reservations: s.known})
 	return err
 }
 
-// settle notes where the store is now, and when. It is also the proof that
+// notePlace notes where the store is now, and when. It is also the proof that
 // the disk takes writes.
-func (s *embedded) settle(ctx context.Context, here binding) error {
+func (s *embedded) notePlace(ctx context.Context, here binding) error {
 	return s.session.atomically(ctx, func() (err error) {
 		s.known, err = scanMeta(s.session.opened.QueryRowContext(ctx, millis(s.cfg.Clock), s.cfg.Owner,
 			here.machine, here.hardware, here.volume, int64(here.inode), here.birth, s.seen.now(s.cfg)))

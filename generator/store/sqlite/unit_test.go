@@ -82,16 +82,16 @@ func TestCheckPlace(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		stored meta
-		seen   sighting
+		seen   witnessed
 		want   string
 	}{
-		{"what the witness saw", stored, sighting{"one", 10}, ""},
-		{"more than the witness saw", stored, sighting{"one", 9}, ""},
-		{"no witness", stored, sighting{}, ""},
-		{"less than the witness saw", stored, sighting{"one", 11}, "10 reservations of 11"},
-		{"another store", stored, sighting{"two", 10}, "another store"},
-		{"another machine", meta{storeID: "one", binding: binding{machine: "x"}}, sighting{}, "another machine"},
-		{"another file", meta{storeID: "one", binding: binding{inode: 8}}, sighting{}, "a copy"},
+		{"what the witness saw", stored, witnessed{"one", 10}, ""},
+		{"more than the witness saw", stored, witnessed{"one", 9}, ""},
+		{"no witness", stored, witnessed{}, ""},
+		{"less than the witness saw", stored, witnessed{"one", 11}, "10 reservations of 11"},
+		{"another store", stored, witnessed{"two", 10}, "another store"},
+		{"another machine", meta{storeID: "one", binding: binding{machine: "x"}}, witnessed{}, "another machine"},
+		{"another file", meta{storeID: "one", binding: binding{inode: 8}}, witnessed{}, "a copy"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := d.checkPlace(c.stored, here, c.seen, false)

@@ -17,8 +17,8 @@ type witness struct {
 	f *os.File
 }
 
-// sighting is the content of a witness.
-type sighting struct {
+// witnessed is the content of a witness.
+type witnessed struct {
 	storeID      string
 	reservations int64
 }
@@ -33,23 +33,23 @@ const (
 
 // readWitness returns what the witness file says. found tells that there is
 // one; a damaged one says nothing.
-func (d *directory) readWitness() (said sighting, found bool, err error) {
+func (d *directory) readWitness() (said witnessed, found bool, err error) {
 	text, err := d.root.ReadFile(d.file + witnessSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
-		return sighting{}, false, nil
+		return witnessed{}, false, nil
 	}
 	if err != nil {
-		return sighting{}, true, storeError(d.in(d.file+witnessSuffix), err)
+		return witnessed{}, true, storeError(d.in(d.file+witnessSuffix), err)
 	}
-	var s sighting
+	var s witnessed
 	if _, err := fmt.Sscanf(string(text), witnessHead+"%d\n", &s.storeID, &s.reservations); err != nil {
-		return sighting{}, true, nil //nolint:nilerr // damaged: the database has its own checks
+		return witnessed{}, true, nil //nolint:nilerr // damaged: the database has its own checks
 	}
 	return s, true, nil
 }
 
 // newWitness writes the file anew and opens it.
-func (d *directory) newWitness(s sighting) (*witness, error) {
+func (d *directory) newWitness(s witnessed) (*witness, error) {
 	name := d.file + witnessSuffix
 	if err := d.replace(name, fmt.Sprintf(witnessHead+witnessCount+witnessTail, s.storeID, s.reservations)); err != nil {
 		return nil, storeError(d.in(name), err)

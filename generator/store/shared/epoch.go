@@ -11,17 +11,17 @@ import (
 // had another one: servers that start at the same time all note the first.
 const stampKey = "stamp"
 
-// life is what this server knows about the database's present stamp.
-type life struct {
+// epoch is what this server knows about the database's present stamp.
+type epoch struct {
 	stamp string
 	since int64 // Unix ms: when a server first saw the stamp
 	first bool  // the store never had another one
 	from  int64 // Unix ms: no worker id before
 }
 
-// present returns the life that this server knows of, asking if it knows none.
-func (s *Store) present(ctx context.Context) (*life, error) {
-	if l := s.life.Load(); l != nil {
+// present returns the epoch that this server knows of, asking if it knows none.
+func (s *Store) present(ctx context.Context) (*epoch, error) {
+	if l := s.epoch.Load(); l != nil {
 		return l, nil
 	}
 	return s.meet(ctx, nil)
@@ -29,12 +29,12 @@ func (s *Store) present(ctx context.Context) (*life, error) {
 
 // meet asks the database for its present stamp and notes in the store that it
 // is the present one, unless another goroutine has replaced old meanwhile.
-func (s *Store) meet(ctx context.Context, old *life) (*life, error) {
+func (s *Store) meet(ctx context.Context, old *epoch) (*epoch, error) {
 	if s.cfg.Clock.Receive(ctx, s.learn) != nil {
 		return nil, generator.StoreLateError(ctx)
 	}
 	defer func() { s.learn <- struct{}{} }()
-	if l := s.life.Load(); l != old {
+	if l := s.epoch.Load(); l != old {
 		return l, nil
 	}
 	ctx, cancel := s.bounded(ctx)
@@ -55,14 +55,14 @@ func (s *Store) meet(ctx context.Context, old *life) (*life, error) {
 			s.cfg.Logger.Warn("the store was failed over or restored",
 				"before", old.stamp, "now", l.stamp, "failover", string(s.cfg.Failover))
 		}
-		s.life.Store(l)
+		s.epoch.Store(l)
 		return l, nil
 	}
 	return nil, busy()
 }
 
 // note writes stamp into the store unless it stands there already.
-func (s *Store) note(ctx context.Context, stamp string) (*life, error) {
+func (s *Store) note(ctx context.Context, stamp string) (*epoch, error) {
 	rows, err := s.engine.Rows(ctx, stampKey)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (s *Store) note(ctx context.Context, stamp string) (*life, error) {
 	}
 	for _, r := range rows {
 		if r.Key == stampKey && r.Stamp == stamp {
-			return s.newLife(stamp, r.Lo, r.Seq), nil
+			return s.newEpoch(stamp, r.Lo, r.Seq), nil
 		}
 		if r.Key == stampKey {
 			ask.From, ask.Count = r.Stamp, skipCount
@@ -84,12 +84,12 @@ func (s *Store) note(ctx context.Context, stamp string) (*life, error) {
 		return nil, err
 	}
 	a := c.answer
-	return s.newLife(stamp, a.Lo, a.Seq), nil
+	return s.newEpoch(stamp, a.Lo, a.Seq), nil
 }
 
-// newLife is the life that a stamp began; seq is that of stampKey.
-func (s *Store) newLife(stamp string, since, seq int64) *life {
-	l := &life{stamp: stamp, since: since, first: seq < skipCount}
+// newEpoch is the epoch that a stamp began; seq is that of stampKey.
+func (s *Store) newEpoch(stamp string, since, seq int64) *epoch {
+	l := &epoch{stamp: stamp, since: since, first: seq < skipCount}
 	if !l.first && s.cfg.Failover != Lossless {
 		l.from = since + s.cfg.Wait.Milliseconds()
 	}
