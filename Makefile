@@ -14,7 +14,7 @@ MAX_BYTES = 40000000
 CROSS = linux/386 linux/arm linux/arm64 linux/s390x darwin/arm64 freebsd/amd64 windows/amd64
 
 .DEFAULT_GOAL := build
-.PHONY: build test test-clients test-deps format-check vet cross lint bench packages test-package fuzz simulate docs docs-clients clean help
+.PHONY: build test test-quick test-clients test-deps format-check vet cross lint bench packages test-package fuzz simulate docs docs-clients clean help
 
 ## build: the static binary, in bin/nextid
 build:
@@ -27,6 +27,14 @@ build:
 test: test-deps format-check vet build
 	@race=$$(.ci/race-flag); set -x; \
 	$(GO) test $$race -shuffle=on -timeout $(TEST_TIMEOUT) ./...
+
+# Packages whose tests start databases, clients or browsers, or take minutes.
+SLOW = /(migrations|benchmarks)(/|$$)|/(clienttest|poolertest|mariadbtest|pgtest|dbtest|simulation|ticket|source|example)$$|/store/(sqlite|postgres|mysql|redis|etcd|zookeeper)$$|/cmd/
+
+## test-quick: for the edit loop: nothing is installed or started, and no race detector; two minutes
+test-quick: format-check vet
+	$(GO) test -short -timeout 3m $$($(GO) list ./... | grep -vE '$(SLOW)')
+	$(GO) test -short -run 'Arrow|Linked|TestCode|Setting|Config|Command' ./cmd/...
 
 ## test-clients: install and drive every client, see docs/clients.md
 test-clients:
