@@ -269,3 +269,12 @@ func TestParseFindsTheLayoutOfAName(t *testing.T) {
 		t.Errorf("unknown name: exit code %d:\n%s", r.code, r.stderr)
 	}
 }
+
+// The variables of other commands may be set where serve runs.
+func TestPasswordsOfOtherCommandsAreNoMistake(t *testing.T) {
+	l := newLoader()
+	l.environment([]string{"NEXTID_FOREIGN_PASSWORD=a", "NEXTID_SHARDS_PASSWORD=b", "NEXTID_STORE_PASSWORD=c", "NEXTID_NONSENSE=d"})
+	if len(l.mistakes) != 1 || l.mistakes[0].Place.source != "NEXTID_NONSENSE" {
+		t.Errorf("mistakes %v", l.mistakes)
+	}
+}

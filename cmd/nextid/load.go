@@ -12,6 +12,9 @@ import (
 // key in the file that it names.
 const configEnv = envPrefix + "CONFIG"
 
+// commandEnvs are variables of other commands than serve.
+var commandEnvs = []string{foreignPasswordEnv, shardsPasswordEnv, storePasswordEnv}
+
 // loader puts the configuration together: defaults, then the file, then the
 // environment, then the flags, each over the one before. It goes on after a
 // mistake, so that one start shows all of them.
@@ -41,7 +44,7 @@ func (l *loader) set(s *setting, text string, at place) {
 func (l *loader) environment(environ []string) {
 	for _, pair := range slices.Sorted(slices.Values(environ)) {
 		name, text, ok := strings.Cut(pair, "=")
-		if !ok || !strings.HasPrefix(name, envPrefix) || name == configEnv || serviceLink.MatchString(name) {
+		if !ok || !strings.HasPrefix(name, envPrefix) || name == configEnv || slices.Contains(commandEnvs, name) || serviceLink.MatchString(name) {
 			continue
 		}
 		i := slices.IndexFunc(settings, func(s setting) bool { return s.envName() == name })

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -18,10 +20,11 @@ const foreignPasswordEnv = "NEXTID_FOREIGN_PASSWORD"
 
 // foreignFlags are the flags of migrate foreign.
 type foreignFlags struct {
-	dsn    []string
-	server string
-	grant  []string
-	fill   []string
+	dsn     []string
+	server  string
+	grant   []string
+	fill    []string
+	unasked bool
 }
 
 func (f *foreignFlags) registerDSN(cmd *cobra.Command) {
@@ -29,22 +32,26 @@ func (f *foreignFlags) registerDSN(cmd *cobra.Command) {
 }
 
 func (f *foreignFlags) registerServer(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.server, "server", "postgres://nextid@127.0.0.1:5433/nextid",
-		"`URL` of the nextid server as the database reaches it; HOST:PORT,HOST:PORT tries several, ?NAME=VALUE sets an option of libpq or postgres_fdw. "+
-			"For MySQL and MariaDB mysql://nextid@127.0.0.1:3307/nextid, and ?engine=federated, spider or connect")
+	cmd.Flags().StringVar(&f.server, "server", "",
+		"`URL` of the nextid server as the database reaches it (default: as installed, else postgres://nextid@127.0.0.1:5433/nextid); HOST:PORT,HOST:PORT tries several, ?NAME=VALUE sets an option of libpq or postgres_fdw. "+
+			"For MySQL and MariaDB mysql://nextid@127.0.0.1:3307/nextid, and ?engine=federated or spider")
 	cmd.Flags().StringArrayVar(&f.grant, "grant", nil, "`ROLE` that may call the functions, or PUBLIC; MySQL: USER or USER@HOST; may be repeated")
 	cmd.Flags().StringArrayVar(&f.fill, "fill", nil, "MySQL: make a trigger that fills `TABLE.COLUMN=GENERATOR`; may be repeated")
 }
 
 // config reads what up installs.
 func (f *foreignFlags) config(environ []string) (foreign.Config, error) {
-	c := foreign.Config{Password: lookupEnv(environ, foreignPasswordEnv), Grant: f.grant}
+	c := foreign.Config{Password: lookupEnv(environ, foreignPasswordEnv), Grant: f.grant, Unasked: f.unasked}
+	c.KeepPassword = !slices.ContainsFunc(environ, func(pair string) bool { return strings.HasPrefix(pair, foreignPasswordEnv+"=") })
 	for _, text := range f.fill {
 		fill, err := foreign.ParseFill(text)
 		if err != nil {
 			return c, err
 		}
 		c.Fill = append(c.Fill, fill)
+	}
+	if f.server == "" {
+		return c, nil
 	}
 	var err error
 	c.Server, err = foreign.ParseServer(f.server)
@@ -95,6 +102,7 @@ func (p *program) foreignUpCommand() *cobra.Command {
 	}
 	flags.registerDSN(cmd)
 	flags.registerServer(cmd)
+	cmd.Flags().BoolVar(&flags.unasked, "unasked", false, "apply address and password although the server does not answer")
 	return cmd
 }
 
@@ -210,8 +218,7 @@ func foreignHint(err error) string {
 	return ""
 }
 
-// foreignAnswer says whether the server answered the database. That it does
-// not is no failure of up: the server may come later.
+// foreignAnswer says whether the server answered the database.
 func foreignAnswer(s foreign.Status) string {
 	if s.Asked != nil {
 		return "no: " + oneLine(s.Asked.Error())
@@ -232,7 +239,12 @@ func (p *program) printForeignStatus(dsn string, s foreign.Status) error {
 	if err := w.Flush(); err != nil || s.Current() {
 		return err
 	}
+	for _, problem := range s.Problems {
+		fmt.Fprintf(p.stdout, "problem: %s\n", problem)
+	}
 	switch {
+	case len(s.Problems) > 0:
+		return &foreign.Error{What: fmt.Sprintf("%d columns are not filled", len(s.Problems)), Hint: "See docs/foreign.md."}
 	case s.Version < s.Newest:
 		return &foreign.Error{What: "not up to date", Hint: "Run nextid migrate foreign up."}
 	case s.Version > s.Newest:

@@ -49,7 +49,8 @@ func TestMigrateForeign(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.kill9()
-	has(run(exitOK, "up", "--dsn", dsn, "--server", server), "answers: no: could not connect")
+	has(run(exitFailed, "up", "--dsn", dsn, "--server", server), "as before: could not connect", "--unasked")
+	has(run(exitOK, "up", "--dsn", dsn, "--unasked"), s.address+" answers: no: could not connect") // the server is kept
 	has(run(exitFailed, "status", "--dsn", dsn), "no: could not connect", "does not answer")
 	// One database that fails does not keep the others from their turn.
 	other := strings.Replace(dsn, "postgres@", "postgres:secret@", 1)

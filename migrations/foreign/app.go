@@ -30,6 +30,9 @@ type app struct {
 	drop      []string // what is left when all migrations are undone
 	server    func(ctx context.Context) (string, error)
 	ask       string // a query that nextid answers, without drawing an id
+
+	adopt    func(ctx context.Context) error             // makes an installation of what a dump without rows brought
+	problems func(ctx context.Context) ([]string, error) // what is wrong with triggers, may be nil
 }
 
 // filled is the text of some SQL files with their {{words}} replaced.
@@ -54,8 +57,25 @@ func (a *app) provider() (*goose.Provider, error) {
 		goose.WithTableName(versionTable), goose.WithDisableGlobalRegistry(true))
 }
 
+// dumped reports whether the schema came with a dump that holds no rows, so
+// that no version is noted.
+func (a *app) dumped(ctx context.Context) (bool, error) {
+	var there bool
+	if err := a.db.QueryRowContext(ctx, a.versioned).Scan(&there); err != nil || !there {
+		return false, err
+	}
+	var versions int
+	err := a.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+versionTable).Scan(&versions)
+	return versions == 0, err
+}
+
 // migrate applies the migrations that are missing.
 func (a *app) migrate(ctx context.Context) error {
+	if dumped, err := a.dumped(ctx); err != nil || dumped {
+		if err = errors.Join(err, a.adopt(ctx)); err != nil {
+			return err
+		}
+	}
 	provider, err := a.provider()
 	if err != nil {
 		return err
@@ -69,6 +89,11 @@ func (a *app) uninstall(ctx context.Context) error {
 	version, err := a.version(ctx)
 	if err != nil || version < 0 {
 		return err
+	}
+	if version == 0 {
+		if err := a.migrate(ctx); err != nil { // so that there is all that is taken away
+			return err
+		}
 	}
 	if err := a.unused(ctx); err != nil {
 		return err
@@ -121,6 +146,9 @@ func (a *app) version(ctx context.Context) (int64, error) {
 	if err := a.db.QueryRowContext(ctx, a.versioned).Scan(&there); err != nil || !there {
 		return -1, err
 	}
+	if dumped, err := a.dumped(ctx); err != nil || dumped {
+		return 0, err
+	}
 	provider, err := a.provider()
 	if err != nil {
 		return 0, err
@@ -152,7 +180,10 @@ func (a *app) status(ctx context.Context) (s Status, err error) {
 	start := time.Now()
 	_, s.Asked = a.db.ExecContext(ctx, a.ask)
 	s.Took = time.Since(start)
-	return s, nil
+	if a.problems != nil {
+		s.Problems, err = a.problems(ctx)
+	}
+	return s, err
 }
 
 // migrationNames lists the migrations, oldest first. They are numbered from 1

@@ -1,6 +1,9 @@
 package foreign
 
 import (
+	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -46,16 +49,108 @@ func (c Config) fills(database string) ([]Fill, error) {
 // name is the table's name in SQL.
 func (f Fill) name() string { return backQuoted(f.Database) + "." + backQuoted(f.Table) }
 
-// sql makes the trigger. A value that the application gives stays.
-func (f Fill) sql() string {
-	column, trigger := "NEW."+backQuoted(f.Column), "nextid_"+f.Table+"_"+f.Column
-	if len(trigger) > 64 {
-		trigger = trigger[:64]
+// trigger is the name of the trigger, without its database.
+func (f Fill) trigger() string {
+	name := "nextid_" + f.Table + "_" + f.Column
+	return name[:min(len(name), 64)]
+}
+
+// sql makes the trigger. A value that the application gives stays. It comes
+// before the trigger of that name, "" for none.
+func (f Fill) sql(before string) string {
+	column, trigger := "NEW."+backQuoted(f.Column), backQuoted(f.Database)+"."+backQuoted(f.trigger())
+	precedes := ""
+	if before != "" {
+		precedes = " PRECEDES " + backQuoted(before)
 	}
-	trigger = backQuoted(f.Database) + "." + backQuoted(trigger)
 	return fmt.Sprintf(`DROP TRIGGER IF EXISTS %[1]s;
-CREATE TRIGGER %[1]s BEFORE INSERT ON %[2]s FOR EACH ROW
+CREATE TRIGGER %[1]s BEFORE INSERT ON %[2]s FOR EACH ROW%[5]s
     IF %[3]s IS NULL OR %[3]s = 0 THEN
         SET %[3]s = nextid.next_id('%[4]s');
-    END IF`, trigger, f.name(), column, f.Generator)
+    END IF`, trigger, f.name(), column, f.Generator, precedes)
+}
+
+// fill makes the trigger of a column, and notes it.
+func (m *mysqlApp) fill(ctx context.Context, f Fill) error {
+	var extra, nullable, kind string
+	var digits, scale sql.NullInt64
+	var byDefault sql.NullString
+	err := m.db.QueryRowContext(ctx, `SELECT extra, is_nullable, column_default, data_type, numeric_precision, numeric_scale FROM information_schema.columns
+		WHERE table_schema = ? AND table_name = ? AND column_name = ?`, f.Database, f.Table, f.Column).Scan(&extra, &nullable, &byDefault, &kind, &digits, &scale)
+	if errors.Is(err, sql.ErrNoRows) {
+		return &Error{What: fmt.Sprintf("there is no column %s.%s.%s", f.Database, f.Table, f.Column), Hint: "Create the table first."}
+	}
+	if err != nil {
+		return err
+	}
+	if !holdsIDs(kind, digits.Int64, scale.Int64) {
+		return &Error{
+			What: fmt.Sprintf("the column %s.%s.%s is of type %s, which does not hold an id of 64 bits", f.Database, f.Table, f.Column, kind),
+			Hint: fmt.Sprintf("Run ALTER TABLE %s MODIFY %s BIGINT NOT NULL AUTO_INCREMENT, or what fits the table.", f.name(), backQuoted(f.Column)),
+		}
+	}
+	if nullable == "NO" && !byDefault.Valid && !strings.Contains(extra, "auto_increment") {
+		return &Error{
+			What: fmt.Sprintf("the column %s.%s.%s has no default, and MySQL's strict mode looks for one before it runs triggers", f.Database, f.Table, f.Column),
+			Hint: fmt.Sprintf("Run ALTER TABLE %s ALTER COLUMN %s SET DEFAULT 0; or make it AUTO_INCREMENT, and drivers report the id.", f.name(), backQuoted(f.Column)),
+		}
+	}
+	// The fence of import_generator refuses rows that have no id yet.
+	var fence sql.NullString
+	if err := m.db.QueryRowContext(ctx, `SELECT MIN(trigger_name) FROM information_schema.triggers
+		WHERE event_object_schema = ? AND event_object_table = ? AND trigger_name LIKE '%\\_nextid'`, f.Database, f.Table).Scan(&fence); err != nil {
+		return err
+	}
+	if _, err := m.db.ExecContext(ctx, f.sql(fence.String)); err != nil {
+		return err
+	}
+	_, err = m.db.ExecContext(ctx, "REPLACE INTO nextid.fills VALUES ("+strings.Join([]string{
+		mysqlLiteral(f.Database), mysqlLiteral(f.Table), mysqlLiteral(f.Column), mysqlLiteral(f.Generator),
+	}, ", ")+")")
+	return err
+}
+
+// holdsIDs reports whether a column's type holds a positive number of 63 bits.
+func holdsIDs(kind string, digits, scale int64) bool {
+	return kind == "bigint" || kind == "decimal" && digits-scale >= 19
+}
+
+// fillProblems looks at the triggers that are noted. One whose table is gone
+// is not missed.
+func (m *mysqlApp) fillProblems(ctx context.Context) ([]string, error) {
+	rows, err := m.db.QueryContext(ctx, `SELECT f.table_schema, f.table_name, f.column_name, f.generator, t.trigger_name, t.action_statement, t.action_order,
+			(SELECT MIN(o.action_order) FROM information_schema.triggers o WHERE o.event_object_schema = f.table_schema
+				AND o.event_object_table = f.table_name AND o.trigger_name LIKE '%\\_nextid')
+		FROM nextid.fills f
+		JOIN information_schema.columns c ON c.table_schema = f.table_schema AND c.table_name = f.table_name AND c.column_name = f.column_name
+		LEFT JOIN information_schema.triggers t ON t.trigger_schema = f.table_schema AND t.event_object_table = f.table_name
+			AND t.event_manipulation = 'INSERT' AND t.trigger_name = LEFT(CONCAT('nextid_', f.table_name, '_', f.column_name), 64)
+		ORDER BY 1, 2, 3`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var problems []string
+	for rows.Next() {
+		var f Fill
+		var trigger, text sql.NullString
+		var order, fence sql.NullInt64
+		if err := rows.Scan(&f.Database, &f.Table, &f.Column, &f.Generator, &trigger, &text, &order, &fence); err != nil {
+			return nil, err
+		}
+		what := ""
+		switch {
+		case !trigger.Valid:
+			what = "has no trigger any more"
+		case !strings.Contains(text.String, "nextid.next_id('"+f.Generator+"')"):
+			what = "has a trigger that somebody has changed"
+		case fence.Valid && fence.Int64 < order.Int64:
+			what = "has its trigger behind the one of import_generator, which refuses the rows"
+		}
+		if what != "" {
+			problems = append(problems, fmt.Sprintf("the column %s.%s.%s %s: run up with --fill %s.%s.%s=%s",
+				f.Database, f.Table, f.Column, what, f.Database, f.Table, f.Column, f.Generator))
+		}
+	}
+	return problems, rows.Err()
 }

@@ -9,10 +9,28 @@ import (
 
 // Config is what Up installs.
 type Config struct {
-	Server   Server
-	Password string   // of Server.User; "" for none
-	Grant    []string // roles that may call the functions; "PUBLIC" for all
-	Fill     []Fill   // columns that get a trigger: MySQL and MariaDB
+	Server       Server   // without options: the one that is installed, else that of this machine
+	Password     string   // of Server.User; "" for none
+	KeepPassword bool     // take the one that is installed for the same user instead
+	Unasked      bool     // apply it although the server does not answer
+	Grant        []string // roles that may call the functions; "PUBLIC" for all
+	Fill         []Fill   // columns that get a trigger: MySQL and MariaDB
+}
+
+// keep fills in what is not given: from what is installed, was and password,
+// or else with the server of this machine.
+func (c Config) keep(was Server, password, protocol string) Config {
+	if len(c.Server.Options) == 0 {
+		if c.Server = was; len(was.Options) == 0 {
+			c.Server = localServers[protocol]
+		}
+	}
+	if c.KeepPassword {
+		if c.Password = ""; c.Server.User == was.User {
+			c.Password = password
+		}
+	}
+	return c
 }
 
 // Status is what an application's database says about nextid in it.
@@ -22,10 +40,14 @@ type Status struct {
 	Server  string        // where the functions ask, as the database has it
 	Asked   error         // why the server did not answer the database, nil if it did
 	Took    time.Duration // until it answered
+
+	Problems []string // of the columns that Up made triggers for, a line each
 }
 
 // Current reports whether everything is installed and the server answers.
-func (s Status) Current() bool { return s.Version == s.Newest && s.Asked == nil }
+func (s Status) Current() bool {
+	return s.Version == s.Newest && s.Asked == nil && len(s.Problems) == 0
+}
 
 // Database is one application's database.
 type Database interface {

@@ -361,7 +361,7 @@ func TestWithoutSuperuser(t *testing.T) {
 	}
 	admin.exec("GRANT CREATE ON DATABASE " + admin.text("SELECT current_database()") + " TO deployer")
 	admin.exec("CREATE EXTENSION postgres_fdw; GRANT USAGE ON FOREIGN DATA WRAPPER postgres_fdw TO deployer")
-	up(t, mine, foreign.Config{Server: parseServer(t, server.url()), Password: "x", Grant: []string{"shop2"}})
+	up(t, mine, foreign.Config{Server: parseServer(t, server.url()), Password: "x", Unasked: true, Grant: []string{"shop2"}})
 
 	// The server of this test asks for no password, which PostgreSQL allows to
 	// superusers only, or when one of them says so.
@@ -406,7 +406,7 @@ func TestUsers(t *testing.T) {
 	dsn = strings.Replace(dsn, "postgres@", "deployer3@", 1)
 	c := config(t, server)
 	for _, wrong := range []string{"", "guessed"} {
-		c.Password = wrong
+		c.Password, c.Unasked = wrong, true
 		up(t, dsn, c)
 		if s := status(t, dsn); s.Current() || s.Asked == nil || !strings.Contains(s.Asked.Error(), "password") {
 			t.Errorf("with password %q: %+v", wrong, s)
@@ -447,6 +447,7 @@ func TestTLS(t *testing.T) {
 	server := startServer(t, "NEXTID_TLS_CERT="+certificate, "NEXTID_TLS_KEY="+key, "NEXTID_REQUIRE_TLS=true")
 	dsn := sharedCluster(t).database(t)
 	c := config(t, server)
+	c.Unasked = true
 	for options, works := range map[string]bool{
 		"?sslmode=disable": false, "?sslmode=require": true,
 		"?sslmode=verify-full": false, "?sslmode=verify-full&sslrootcert=" + certificate: true,

@@ -56,7 +56,7 @@ func openMySQL(ctx context.Context, dsn string) (Database, error) {
 		drop:      []string{"DROP DATABASE nextid", "DROP SERVER IF EXISTS nextid"},
 		ask:       "SELECT COUNT(*) FROM nextid.id_parts WHERE id = 0",
 	}, database}
-	m.server = m.address
+	m.server, m.adopt, m.problems = m.address, m.adoptDump, m.fillProblems
 	return m, err
 }
 
@@ -123,8 +123,20 @@ func (m *mysqlApp) Up(ctx context.Context, c Config) error {
 		if err := m.migrate(ctx); err != nil {
 			return err
 		}
+		was, password, err := m.present(ctx)
+		if err != nil {
+			return err
+		}
+		c := c.keep(was, password, protocolMySQL)
 		if err := m.connect(ctx, c); err != nil {
 			return err
+		}
+		if err := m.answers(ctx, c); err != nil && !c.Unasked {
+			if len(was.Options) > 0 { // CREATE SERVER knows no transaction
+				err = errors.Join(unanswered(err), m.connect(ctx, Config{Server: was, Password: password}))
+				return err
+			}
+			return unanswered(err)
 		}
 		for _, grant := range mysqlGrants(c) {
 			if _, err := m.db.ExecContext(ctx, grant); err != nil {
@@ -140,10 +152,83 @@ func (m *mysqlApp) Up(ctx context.Context, c Config) error {
 	})
 }
 
+// answers asks the server through the database.
+func (m *mysqlApp) answers(ctx context.Context, c Config) error {
+	_, err := m.db.ExecContext(ctx, m.ask)
+	if err == nil {
+		return nil
+	}
+	e, ok := errors.AsType[*Error](explainMySQL(err))
+	if !ok {
+		return err
+	}
+	if hidden := diagnose(ctx, c.Server, c.Password); hidden != "" {
+		e.Hint = hidden
+	}
+	return e
+}
+
+// present is the server that is installed, and the password of its user.
+func (m *mysqlApp) present(ctx context.Context) (s Server, password string, err error) {
+	var host, port, database, name, comment string
+	err = m.db.QueryRowContext(ctx, `SELECT s.Host, s.Port, s.Db, s.Username, s.Password, t.engine, t.table_comment FROM mysql.servers s
+		JOIN information_schema.tables t ON t.table_schema = 'nextid' AND t.table_name = 'ids' WHERE s.Server_name = 'nextid'`).
+		Scan(&host, &port, &database, &s.User, &password, &name, &comment)
+	if errors.Is(err, sql.ErrNoRows) {
+		return s, "", nil
+	}
+	s.Protocol = protocolMySQL
+	s.Options = []Option{{"dbname", database}, {"engine", strings.ToLower(name)}, {"host", host}, {"port", port}}
+	if _, file, ok := strings.Cut(comment, `ssl_ca "`); ok {
+		file, _, _ = strings.Cut(file, `"`)
+		s.Options = append(s.Options, Option{"ssl_ca", file})
+	}
+	return s, password, err
+}
+
+// adoptDump removes what a dump without rows brought: nothing in MySQL
+// depends on it before it is called.
+func (m *mysqlApp) adoptDump(ctx context.Context) error {
+	for _, statement := range []string{"DROP FUNCTION IF EXISTS nextid.next_id", "DROP TABLE IF EXISTS nextid.fills", "DROP TABLE " + versionTable} {
+		if _, err := m.db.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// diagnose asks the server from here. The engines tell little of what they
+// were told.
+func diagnose(ctx context.Context, s Server, password string) (hint string) {
+	config := mysqldriver.NewConfig()
+	config.User, config.Passwd, config.Net, config.DBName = s.User, password, "tcp", s.option("dbname")
+	config.Addr = net.JoinHostPort(s.option("host"), s.option("port"))
+	config.Timeout, config.Logger = 3*time.Second, &mysqldriver.NopLogger{}
+	connector, err := mysqldriver.NewConnector(config)
+	if err != nil {
+		return ""
+	}
+	db := sql.OpenDB(connector)
+	defer db.Close()
+	err = db.PingContext(ctx)
+	e, answered := errors.AsType[*mysqldriver.MySQLError](err)
+	switch {
+	case err == nil:
+		return "It answers from here: may the database's machine reach that address, and does the user have mysql_native_password (docs/foreign.md)?"
+	case answered && e.Number == 1045:
+		return "nextid refuses the user or its password: NEXTID_FOREIGN_PASSWORD, and nextid passwd with mysql_native_password: true."
+	case answered && e.Number == 3159:
+		return "nextid requires TLS, which only SPIDER speaks: ?engine=spider&ssl_ca=FILE."
+	case answered:
+		return fmt.Sprintf("nextid says: %s (error %d).", e.Message, e.Number)
+	}
+	return "From here it cannot be reached either: is nextid running where --server says?"
+}
+
 // asksMySQL checks that the configuration is for MySQL, and returns the
 // columns to fill, with their database.
 func asksMySQL(c Config, database string) ([]Fill, error) {
-	if c.Server.Protocol != protocolMySQL {
+	if len(c.Server.Options) > 0 && c.Server.Protocol != protocolMySQL {
 		return nil, &Error{
 			What: "a MySQL database asks over MySQL's protocol, and --server is not a mysql:// URL",
 			Hint: "Write --server mysql://nextid@HOST:3307/nextid.",
@@ -217,24 +302,14 @@ type engine struct {
 	name    string // as information_schema has it
 	library string // MariaDB's plugin
 	debian  string // the package of it
-	key     bool   // it sends a condition on the key
 	batches bool   // it reads several rows of one key
 
 	authority string // a file with the certificate authority of nextid's certificate, "": no TLS
 }
 
 var engines = map[string]engine{
-	"federated": {name: "FEDERATED", library: "ha_federatedx", debian: "mariadb-server", key: true},
-	"spider":    {name: "SPIDER", library: "ha_spider", debian: "mariadb-plugin-spider", key: true, batches: true},
-	"connect":   {name: "CONNECT", library: "ha_connect", debian: "mariadb-plugin-connect", batches: true},
-}
-
-// primaryKey is the key of a table, where the engine wants one.
-func (e engine) primaryKey(columns string) string {
-	if !e.key {
-		return ""
-	}
-	return ",\n    PRIMARY KEY (" + columns + ")"
+	"federated": {name: "FEDERATED", library: "ha_federatedx", debian: "mariadb-server"},
+	"spider":    {name: "SPIDER", library: "ha_spider", debian: "mariadb-plugin-spider", batches: true},
 }
 
 // end is the end of CREATE TABLE: the engine, and which table it reads.
@@ -242,8 +317,6 @@ func (e engine) end(table string) string {
 	switch e.name {
 	case "SPIDER":
 		return `ENGINE=SPIDER COMMENT='wrapper "mysql", srv "nextid", table "` + table + `"` + e.tls() + `'`
-	case "CONNECT":
-		return "ENGINE=CONNECT TABLE_TYPE=MYSQL CONNECTION='nextid/" + table + "'"
 	default:
 		return "ENGINE=" + e.name + " CONNECTION='nextid/" + table + "'"
 	}
@@ -321,7 +394,6 @@ func tablesSQL(e engine) (string, error) {
 		files = append(files, "batches")
 	}
 	return filled(mysqlFiles, "mysql/connect/", files, strings.NewReplacer(
-		"{{key name}}", e.primaryKey("name"), "{{key id}}", e.primaryKey("id"), "{{key name, n, id}}", e.primaryKey("name, n, id"),
 		"{{at ids}}", e.end("ids"), "{{at id_parts}}", e.end("id_parts"), "{{at id_batch}}", e.end("id_batch"),
 	))
 }
@@ -342,28 +414,6 @@ func mysqlGrants(c Config) (grants []string) {
 		}
 	}
 	return grants
-}
-
-// fill makes the trigger of a column.
-func (m *mysqlApp) fill(ctx context.Context, f Fill) error {
-	var extra, nullable string
-	var byDefault sql.NullString
-	err := m.db.QueryRowContext(ctx, `SELECT extra, is_nullable, column_default FROM information_schema.columns
-		WHERE table_schema = ? AND table_name = ? AND column_name = ?`, f.Database, f.Table, f.Column).Scan(&extra, &nullable, &byDefault)
-	if errors.Is(err, sql.ErrNoRows) {
-		return &Error{What: fmt.Sprintf("there is no column %s.%s.%s", f.Database, f.Table, f.Column), Hint: "Create the table first."}
-	}
-	if err != nil {
-		return err
-	}
-	if nullable == "NO" && !byDefault.Valid && !strings.Contains(extra, "auto_increment") {
-		return &Error{
-			What: fmt.Sprintf("the column %s.%s.%s has no default, and MySQL's strict mode looks for one before it runs triggers", f.Database, f.Table, f.Column),
-			Hint: fmt.Sprintf("Run ALTER TABLE %s ALTER COLUMN %s SET DEFAULT 0; or make it AUTO_INCREMENT, and drivers report the id.", f.name(), backQuoted(f.Column)),
-		}
-	}
-	_, err = m.db.ExecContext(ctx, f.sql())
-	return err
 }
 
 // Down implements Database.
@@ -405,6 +455,7 @@ func mysqlSQL(dsn string, c Config) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	c = c.keep(Server{}, "", protocolMySQL)
 	e := c.Server.engine()
 	tables, err := tablesSQL(e)
 	if err != nil {
@@ -417,7 +468,7 @@ func mysqlSQL(dsn string, c Config) (string, error) {
 		all.WriteString(grant + ";\n")
 	}
 	for _, f := range fills {
-		fmt.Fprintf(&all, "\nDELIMITER //\n%s//\nDELIMITER ;\n", f.sql())
+		fmt.Fprintf(&all, "\nDELIMITER //\n%s//\nDELIMITER ;\n", f.sql(""))
 	}
 	return all.String(), nil
 }
@@ -446,12 +497,15 @@ func explainMySQL(err error) error {
 	})
 }
 
+// noAnswer is for the errors that FederatedX and SPIDER turn all others into.
+const noAnswer = "The engine does not say why. Is nextid running where --server says, may the database's machine reach it, are user and password right, and does nextid ask for TLS? Its log tells."
+
 // mysqlHints say what to do about errors that come up when servers ask each other.
 var mysqlHints = map[uint16]string{
 	1045: "The account or its password is wrong: the one of --dsn, or the one of --server with NEXTID_FOREIGN_PASSWORD.",
 	1227: "Run it as an account that may create databases and servers, such as root.",
-	1429: "Is nextid running where --server says, and may it be reached from the database's machine?",
-	1434: "Is nextid running where --server says, and may it be reached from the database's machine?",
+	1429: noAnswer,
+	1434: noAnswer,
 }
 
 // mysqlEngines are the names for the parameter engine.

@@ -54,7 +54,7 @@ func openPostgres(ctx context.Context, dsn string) (Database, error) {
 		drop:      []string{"DROP TABLE " + versionTable + "; DROP SCHEMA nextid"}, // both or none
 		ask:       "SELECT FROM nextid.parse_id(0)",
 	}}
-	p.server = p.address
+	p.server, p.adopt = p.address, p.adoptDump
 	protocol, err := p.installed(ctx)
 	if err == nil {
 		err = p.use(cmp.Or(protocol, protocolPostgres))
@@ -105,12 +105,17 @@ func (p *postgres) Up(ctx context.Context, c Config) error {
 	if err := asksPostgres(c); err != nil {
 		return err
 	}
-	connection, err := connectionSQL(c)
-	if err != nil {
-		return err
-	}
 	return p.locked(ctx, func() error {
 		if err := p.ownSchema(ctx); err != nil {
+			return err
+		}
+		was, password, err := p.present(ctx)
+		if err != nil {
+			return err
+		}
+		c = c.keep(was, password, protocolPostgres)
+		connection, err := connectionSQL(c)
+		if err != nil {
 			return err
 		}
 		switch installed, err := p.installed(ctx); {
@@ -128,8 +133,57 @@ func (p *postgres) Up(ctx context.Context, c Config) error {
 		if err := p.migrate(ctx); err != nil {
 			return err
 		}
-		return p.connect(ctx, connection, c.Password)
+		return p.connect(ctx, connection, c)
 	})
+}
+
+// present is the server that is installed, and the password of its user.
+func (p *postgres) present(ctx context.Context) (s Server, password string, err error) {
+	if s.Protocol, err = p.installed(ctx); err != nil || s.Protocol == "" {
+		return s, "", err
+	}
+	if s.Options, err = p.options(ctx, "SELECT unnest(srvoptions) FROM pg_foreign_server WHERE srvname = 'nextid'"); err != nil {
+		return s, "", err
+	}
+	login, err := p.options(ctx, "SELECT unnest(umoptions) FROM pg_user_mappings WHERE srvname = 'nextid' AND usename = CURRENT_USER")
+	for _, o := range login {
+		switch o.Name {
+		case "user", "username":
+			s.User = o.Value
+		case "password":
+			password = o.Value
+		default:
+			s.UserOptions = append(s.UserOptions, o)
+		}
+	}
+	return s, password, err
+}
+
+// options reads options of the form name=value.
+func (p *postgres) options(ctx context.Context, query string) (options []Option, err error) {
+	rows, err := p.db.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		name, value, _ := strings.Cut(text, "=")
+		options = append(options, Option{name, value})
+	}
+	return options, rows.Err()
+}
+
+// adoptDump notes the migrations whose objects a dump without rows brought.
+func (p *postgres) adoptDump(ctx context.Context) error {
+	_, err := p.db.ExecContext(ctx, `INSERT INTO `+versionTable+` (version_id, is_applied)
+		SELECT v, true FROM (VALUES (0, true), (1, to_regclass('nextid.ids') IS NOT NULL),
+			(2, to_regproc('nextid.next_ids') IS NOT NULL), (3, to_regproc('nextid.dblink_next_id') IS NOT NULL)) AS made (v, there)
+		WHERE there ORDER BY v`)
+	return err
 }
 
 // asksPostgres checks that the configuration is for PostgreSQL.
@@ -176,7 +230,9 @@ func (p *postgres) ownSchema(ctx context.Context) error {
 
 // connect applies the configuration in one transaction, in which nothing is
 // logged that could hold the password, if this role may say so.
-func (p *postgres) connect(ctx context.Context, connection, password string) error {
+//
+// The server is asked before the transaction ends.
+func (p *postgres) connect(ctx context.Context, connection string, c Config) error {
 	tx, err := p.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -189,12 +245,18 @@ func (p *postgres) connect(ctx context.Context, connection, password string) err
 		{`SELECT pg_catalog.set_config(name, value, true)
 			FROM (VALUES ('log_statement', 'none'), ('log_min_duration_statement', '-1'), ('log_min_error_statement', 'panic')) AS quiet (name, value)
 			WHERE (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = CURRENT_USER)`, nil},
-		{"SELECT pg_catalog.set_config('nextid.password', $1, true)", []any{password}},
+		{"SELECT pg_catalog.set_config('nextid.password', $1, true)", []any{c.Password}},
 		{connection, nil},
 	} {
 		if _, err := tx.ExecContext(ctx, s.sql, s.args...); err != nil {
 			return err
 		}
+	}
+	if c.Unasked {
+		return tx.Commit()
+	}
+	if _, err := tx.ExecContext(ctx, p.ask); err != nil {
+		return unanswered(explain(err))
 	}
 	return tx.Commit()
 }
@@ -221,21 +283,8 @@ const postgresUsers = `
 
 // address is where the database asks.
 func (p *postgres) address(ctx context.Context) (string, error) {
-	rows, err := p.db.QueryContext(ctx, `SELECT split_part(o, '=', 1), substr(o, strpos(o, '=') + 1)
-		FROM pg_foreign_server s, unnest(s.srvoptions) o WHERE s.srvname = 'nextid'`)
-	if err != nil {
-		return "", err
-	}
-	defer rows.Close()
-	var options []Option
-	for rows.Next() {
-		var o Option
-		if err := rows.Scan(&o.Name, &o.Value); err != nil {
-			return "", err
-		}
-		options = append(options, o)
-	}
-	return address(options), rows.Err()
+	options, err := p.options(ctx, "SELECT unnest(srvoptions) FROM pg_foreign_server WHERE srvname = 'nextid'")
+	return address(options), err
 }
 
 // postgresSQL is the text of all that Up runs.
@@ -243,6 +292,7 @@ func postgresSQL(_ string, c Config) (string, error) {
 	if err := asksPostgres(c); err != nil {
 		return "", err
 	}
+	c = c.keep(Server{}, "", protocolPostgres)
 	folder, err := fs.Sub(postgresFiles, postgresFolders[c.Server.Protocol])
 	if err != nil {
 		return "", err
@@ -305,4 +355,16 @@ func explain(err error) error {
 		}
 		return &Error{What: what, Hint: pg.Hint, Err: err}
 	})
+}
+
+// unanswered is the failure of an up whose server gave no answer.
+func unanswered(err error) error {
+	hint := ""
+	if e, ok := errors.AsType[*Error](err); ok {
+		hint = e.Hint
+	}
+	return &Error{
+		What: "the server does not answer the database, so address and password are as before: " + err.Error(), Err: err,
+		Hint: strings.TrimSpace(hint + " To apply them before the server is there, add --unasked."),
+	}
 }

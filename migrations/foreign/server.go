@@ -28,6 +28,20 @@ const (
 // Option is an option of postgres_fdw or libpq.
 type Option struct{ Name, Value string }
 
+// localServers are those of this machine, by protocol.
+var localServers = map[string]Server{
+	protocolPostgres: parsed("postgres://nextid@127.0.0.1:5433/nextid"),
+	protocolMySQL:    parsed("mysql://nextid@127.0.0.1:3307/nextid"),
+}
+
+func parsed(text string) Server {
+	s, err := ParseServer(text)
+	if err != nil {
+		panic(err) // it is one of the constants above
+	}
+	return s
+}
+
 // Address is the server's host and port.
 func (s Server) Address() string { return address(s.Options) }
 

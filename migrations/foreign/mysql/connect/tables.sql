@@ -6,7 +6,8 @@ DROP TABLE IF EXISTS nextid.ids, nextid.id_parts, nextid.id_batch;
 -- one of every generator.
 CREATE TABLE nextid.ids (
     name VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-    id   BIGINT NOT NULL{{key name}}
+    id   BIGINT NOT NULL,
+    PRIMARY KEY (name)
 ) {{at ids}};
 
 -- What an id says: WHERE id = …
@@ -18,5 +19,6 @@ CREATE TABLE nextid.id_parts (
     datacenter BIGINT,
     worker     BIGINT,
     `rollback` BIGINT,
-    sequence   BIGINT{{key id}}
+    sequence   BIGINT,
+    PRIMARY KEY (id)
 ) {{at id_parts}};

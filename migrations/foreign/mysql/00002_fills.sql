@@ -1,0 +1,13 @@
+-- The columns that up made triggers for, so that status misses one that is gone.
+
+-- +goose Up
+CREATE TABLE nextid.fills (
+    table_schema VARCHAR(64)  NOT NULL,
+    table_name   VARCHAR(64)  NOT NULL,
+    column_name  VARCHAR(64)  NOT NULL,
+    generator    VARCHAR(128) NOT NULL,
+    PRIMARY KEY (table_schema, table_name, column_name)
+) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4;
+
+-- +goose Down
+DROP TABLE nextid.fills;
