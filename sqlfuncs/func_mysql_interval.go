@@ -143,7 +143,7 @@ func unitsOf(text, unit string) (months, days, micros int64) {
 		case "week":
 			return 0, n * 7, 0
 		case "second":
-			us, _ := decimalInt(roundDecimal(mustMillion(decimalText(number)), 0, false).Str)
+			us, _ := decimalInt(roundDecimal(mustMillion(decimalText(number)), 0).Str)
 			return 0, 0, us
 		}
 		if n > 1<<62/unitMicros[unit] || n < -(1<<62)/unitMicros[unit] {
@@ -267,44 +267,4 @@ func monthsBetween(a, b time.Time) int64 {
 		n--
 	}
 	return n
-}
-
-// extractCall is EXTRACT(unit FROM x).
-func extractCall(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error) {
-	lit, ok := e.Args[0].Value.(*syntax.Literal)
-	if !ok || len(e.Args) != 2 {
-		return nil, sqlstate.New(sqlstate.SyntaxError, "EXTRACT needs a unit")
-	}
-	unit := strings.ToLower(lit.Text)
-	format := map[string]string{
-		"year": "%Y", "quarter": "", "month": "%m", "week": "%U", "day": "%d", "hour": "%H", "minute": "%i", "second": "%s",
-		"microsecond": "%f", "year_month": "%Y%m", "day_hour": "%d%H", "day_minute": "%d%H%i", "day_second": "%d%H%i%s",
-		"hour_minute": "%H%i", "hour_second": "%H%i%s", "minute_second": "%i%s", "second_microsecond": "%s%f", "day_microsecond": "%d%H%i%s%f",
-		"hour_microsecond": "%H%i%s%f", "minute_microsecond": "%i%s%f",
-	}
-	f, ok := format[unit]
-	if !ok {
-		return nil, sqlstate.New(sqlstate.SyntaxError, "EXTRACT does not know the unit %s", sqlstate.Cut(unit, 32))
-	}
-	x, err := p.Expr(s, e.Args[1].Value)
-	if err == nil && x.Type != datum.Time {
-		x, err = p.Coerce(x, datum.Timestamp, datum.ImplicitCast)
-	} else if err == nil {
-		x, err = p.Coerce(x, datum.Timestamp, datum.ImplicitCast)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return engine.Derive(datum.Int8, func(ex *engine.Exec) (datum.Value, error) {
-		v, err := x.Eval(ex)
-		if err != nil || !v.Valid {
-			return datum.Null(datum.Int8), err
-		}
-		t := civilTime(v)
-		if unit == "quarter" {
-			return datum.MakeInt8(int64(t.Month()+2) / 3), nil
-		}
-		n, _ := strconv.ParseInt(dateFormat(t, f), 10, 64)
-		return datum.MakeInt8(n), nil
-	}, x), nil
 }

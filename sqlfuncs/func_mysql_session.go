@@ -1,8 +1,6 @@
 package sqlfuncs
 
 import (
-	"context"
-	"sync"
 	"time"
 
 	"nextid/sqlfuncs/datum"
@@ -28,17 +26,6 @@ var mysqlSessionFunctions = families(
 			return datum.MakeInt8(sessionOf(x).mysql.rowCount), nil
 		}},
 		{Name: "sleep", Args: engine.Args(datum.Float8), Result: datum.Int4, Volatile: engine.Volatile, Eval: sleepMySQL},
-		{
-			Name: "benchmark", Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: datum.Int4, Volatile: engine.Volatile,
-			Eval: func(*engine.Exec, []datum.Value) (datum.Value, error) { return datum.Value{}, benchmarkRefused },
-		},
-		{Name: "get_lock", Args: engine.Args(datum.Text, datum.Float8), Result: datum.Int4, Volatile: engine.Volatile, Eval: getLock},
-		{Name: "release_lock", Args: engine.Args(datum.Text), Result: datum.Int4, Volatile: engine.Volatile, Eval: releaseLock},
-		{Name: "is_free_lock", Args: engine.Args(datum.Text), Result: datum.Int4, Volatile: engine.Volatile, Eval: isFreeLock},
-		{Name: "is_used_lock", Args: engine.Args(datum.Text), Result: datum.Int4, Volatile: engine.Volatile, Eval: isUsedLock},
-		{Name: "release_all_locks", Result: datum.Int4, Volatile: engine.Volatile, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			return datum.MakeInt4(int64(sessionOf(x).server.locks.releaseAll(sessionOf(x)))), nil
-		}},
 		{Name: "current_role", Result: datum.Text, Volatile: engine.Stable, Eval: func(*engine.Exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Text), nil }},
 		{Name: "coercibility", Args: engine.Args(engine.AnyElement), Result: datum.Int4, Typed: coercibility},
 	},
@@ -91,150 +78,6 @@ func sleepMySQL(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	}
 }
 
-// ---- GET_LOCK ----
-
-// namedLocks are the locks of GET_LOCK: advisory, of this server only.
-type namedLocks struct {
-	mu   sync.Mutex
-	held map[string]*namedLock
-}
-
-type namedLock struct {
-	owner *Session
-	count int
-	freed chan struct{} // closed when it is free
-}
-
-// maxNamedLocks bounds the locks of one session.
-const maxNamedLocks = 64
-
-func (l *namedLocks) get(ctx context.Context, s *Session, name string) (bool, error) {
-	for {
-		l.mu.Lock()
-		if l.held == nil {
-			l.held = map[string]*namedLock{}
-		}
-		lock := l.held[name]
-		switch {
-		case lock == nil:
-			mine := 0
-			for _, other := range l.held {
-				if other.owner == s {
-					mine++
-				}
-			}
-			if mine >= maxNamedLocks {
-				l.mu.Unlock()
-				return false, sqlstate.New(sqlstate.LimitExceeded, "a session may hold at most %d locks", maxNamedLocks)
-			}
-			l.held[name] = &namedLock{owner: s, count: 1, freed: make(chan struct{})}
-			s.mysql.locks = true
-			l.mu.Unlock()
-			return true, nil
-		case lock.owner == s:
-			lock.count++
-			l.mu.Unlock()
-			return true, nil
-		}
-		l.mu.Unlock()
-		select {
-		case <-lock.freed:
-		case <-ctx.Done():
-			return false, nil
-		}
-	}
-}
-
-func (l *namedLocks) release(name string, lock *namedLock) {
-	delete(l.held, name)
-	close(lock.freed)
-}
-
-func (l *namedLocks) releaseAll(s *Session) int {
-	if !s.mysql.locks {
-		return 0
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	n := 0
-	for name, lock := range l.held {
-		if lock.owner == s {
-			n += lock.count
-			l.release(name, lock)
-		}
-	}
-	s.mysql.locks = false
-	return n
-}
-
-// lockName checks a name: MySQL's have at most 64 characters, without case.
-func lockName(s string) (string, error) {
-	if s == "" || len([]rune(s)) > 64 {
-		return "", sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect user-level lock name '%s'.", sqlstate.Cut(s, 64)).WithMySQL(3057, "42000")
-	}
-	return engine.FoldText(s), nil
-}
-
-func getLock(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-	name, err := lockName(a[0].Str)
-	if err != nil {
-		return datum.Value{}, err
-	}
-	wait := time.Duration(min(max(a[1].Float, 0), maxSleep.Seconds()) * float64(time.Second))
-	if a[1].Float < 0 {
-		wait = maxSleep
-	}
-	if wait > 0 {
-		sessionOf(x).waits()
-	}
-	ctx, cancel := context.WithTimeout(x.Ctx, wait)
-	defer cancel()
-	ok, err := sessionOf(x).server.locks.get(ctx, sessionOf(x), name)
-	if err == nil && !ok && x.Ctx.Err() != nil {
-		err = x.Ctx.Err()
-	}
-	return datum.Value{Type: datum.Int4, Valid: true, Int: map[bool]int64{true: 1}[ok]}, err
-}
-
-func releaseLock(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-	name, err := lockName(a[0].Str)
-	if err != nil {
-		return datum.Value{}, err
-	}
-	l := &sessionOf(x).server.locks
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	lock := l.held[name]
-	switch {
-	case lock == nil:
-		return datum.Null(datum.Int4), nil
-	case lock.owner != sessionOf(x):
-		return datum.MakeInt4(0), nil
-	}
-	if lock.count--; lock.count == 0 {
-		l.release(name, lock)
-	}
-	return datum.MakeInt4(1), nil
-}
-
-func isFreeLock(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-	v, err := isUsedLock(x, a)
-	return datum.Value{Type: datum.Int4, Valid: true, Int: map[bool]int64{false: 1}[v.Valid]}, err
-}
-
-func isUsedLock(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-	name, err := lockName(a[0].Str)
-	if err != nil {
-		return datum.Value{}, err
-	}
-	sessionOf(x).server.locks.mu.Lock()
-	defer sessionOf(x).server.locks.mu.Unlock()
-	if lock := sessionOf(x).server.locks.held[name]; lock != nil {
-		return datum.MakeInt4(int64(lock.owner.options.PID)), nil
-	}
-	return datum.Null(datum.Int4), nil
-}
-
 // ---- conditions ----
 
 // mysqlConditionalFunctions compute no more arguments than they need.
@@ -242,7 +85,6 @@ var mysqlConditionalFunctions = []engine.Function{
 	{Name: "if", Args: engine.Args(engine.AnyElement, engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: ifMySQL},
 	{Name: "ifnull", Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: engine.Coalesce},
 	{Name: "nvl", Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: engine.Coalesce},
-	{Name: "nvl2", Args: engine.Args(engine.AnyElement, engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: nvl2},
 	{Name: "coalesce", Args: engine.Args(engine.AnyElement), Variadic: true, Result: engine.AnyElement, Typed: engine.Coalesce},
 	{Name: "nullif", Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: nullIfMySQL},
 	{Name: "isnull", Args: engine.Args(engine.AnyElement), Result: datum.Bool, Nullable: true, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
@@ -250,22 +92,6 @@ var mysqlConditionalFunctions = []engine.Function{
 	}},
 	{Name: "greatest", Args: engine.Args(engine.AnyElement, engine.AnyElement), Variadic: true, Result: engine.AnyElement, Typed: extremeMySQL(1)},
 	{Name: "least", Args: engine.Args(engine.AnyElement, engine.AnyElement), Variadic: true, Result: engine.AnyElement, Typed: extremeMySQL(-1)},
-	{
-		Name: "interval", Args: engine.Args(datum.Float8, datum.Float8), Variadic: true, Result: datum.Int4, Nullable: true,
-		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-			if !a[0].Valid {
-				return datum.MakeInt4(-1), nil
-			}
-			n := int64(0)
-			for _, v := range a[1:] {
-				if v.Valid && v.Float > a[0].Float {
-					break
-				}
-				n++
-			}
-			return datum.MakeInt4(n), nil
-		},
-	},
 }
 
 func ifMySQL(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
@@ -288,25 +114,6 @@ func ifMySQL(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 		}
 		return branches[1].Eval(x)
 	}, cond, branches[0], branches[1]), nil
-}
-
-// nvl2 is the second argument where the first is not NULL, else the third.
-func nvl2(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
-	branches := []*engine.Expr{es[1], es[2]}
-	t, err := p.CommonArgs("NVL2", branches)
-	if err != nil {
-		return nil, err
-	}
-	return engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
-		v, err := es[0].Eval(x)
-		if err != nil {
-			return v, err
-		}
-		if v.Valid {
-			return branches[0].Eval(x)
-		}
-		return branches[1].Eval(x)
-	}, es[0], branches[0], branches[1]), nil
 }
 
 // nullIfMySQL returns its first argument as it is; only the comparison folds.
@@ -370,10 +177,6 @@ var mysqlIDFunctions = []engine.Function{
 			return datum.MakeText(sessionOf(x).server.uuids.V1().String()), nil
 		},
 	},
-	{Name: "sys_guid", Result: datum.Text, Volatile: engine.Volatile, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-		id := sessionOf(x).server.uuids.V1()
-		return datum.MakeText(hexUpper(string(id[:]))), nil
-	}},
 	{
 		Name: "uuid_short", Result: datum.Int8, Volatile: engine.Volatile, Help: "an id of the generator uuid_short, of its own kind",
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) { return drawID(x, "uuid_short") },

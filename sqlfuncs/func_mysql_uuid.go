@@ -2,10 +2,7 @@ package sqlfuncs
 
 import (
 	"encoding/hex"
-	"strings"
 )
-
-func hexUpper(s string) string { return strings.ToUpper(hex.EncodeToString([]byte(s))) }
 
 func unhex(s string) string {
 	b, err := hex.DecodeString(s)

@@ -24,7 +24,6 @@ type mysqlState struct {
 	userBytes                int
 	foundRows                int64
 	affected                 int64
-	locks                    bool // GET_LOCK was called
 	reading                  mysqlReading
 	rowCount                 int64
 	rowsAtMost               int64 // sql_select_limit, -1: none
@@ -72,7 +71,6 @@ func (s *Session) Reset() {
 		s.abort()
 	}
 	s.closePortals(func(*Portal) bool { return true })
-	s.server.locks.releaseAll(s)
 	s.vars.resetAll()
 	s.unprepareAll()
 	s.notices = nil

@@ -4,13 +4,14 @@ import (
 	_ "embed"
 	"maps"
 	"math"
-	"nextid/sqlfuncs/engine"
 	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"nextid/sqlfuncs/engine"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"

@@ -587,12 +587,6 @@ func clockText(micros int64, digits int) string {
 	return text
 }
 
-func itoa64(n int64) string { return strconv.FormatInt(n, 10) }
-
-func mysqlOutOfRange(typ, what string) error {
-	return sqlstate.New(sqlstate.NumericOutOfRange, "%s value is out of range in '%s'", typ, sqlstate.Cut(what, 64))
-}
-
 // timeText is a time with a number of digits behind the point.
 func timeText(x *engine.Exec, v datum.Value, digits int) string {
 	whole, fraction, _ := strings.Cut(mysqlText(x, v), ".")

@@ -13,7 +13,7 @@ import (
 
 // mysqlFunctions are MySQL's and MariaDB's own functions by name.
 var mysqlFunctions = engine.IndexFunctions(
-	mysqlSessionFunctions, mysqlTextFunctions, mysqlNumberFunctions, mysqlTimeFunctions,
+	mysqlSessionFunctions, mysqlTextFunctions, mysqlTimeFunctions,
 	mysqlConditionalFunctions, mysqlJSONFunctions, mysqlIDFunctions,
 )
 
@@ -22,11 +22,8 @@ var mysqlFunctions = engine.IndexFunctions(
 var sharedFunctions = map[string]bool{
 	"nextval": true, "currval": true, "lastval": true, "setval": true,
 	"gen_random_uuid": true, "generate_series": true,
-	"count": true, "sum": true, "avg": true, "min": true, "max": true, "bit_and": true, "bit_or": true, "bit_xor": true,
-	"row_number": true, "rank": true, "dense_rank": true, "percent_rank": true, "cume_dist": true, "ntile": true,
-	"lag": true, "lead": true, "first_value": true, "last_value": true, "nth_value": true,
+	"count": true, "sum": true, "avg": true, "min": true, "max": true, "row_number": true, "rank": true,
 	"string_agg": true, "json_agg": true, "json_object_agg": true,
-	"std": true, "stddev": true, "stddev_pop": true, "stddev_samp": true, "variance": true, "var_pop": true, "var_samp": true,
 }
 
 // overloads lists the functions of a name in the MySQL dialect.
@@ -46,7 +43,6 @@ func overloadsMySQL(name string) []*engine.Function {
 // aggregateNames are MySQL's names of aggregates.
 var aggregateNames = map[string]string{
 	"group_concat": "string_agg", "json_arrayagg": "json_agg", "json_objectagg": "json_object_agg",
-	"std": "stddev_pop", "stddev": "stddev_pop", "variance": "var_pop",
 }
 
 // isAggregateMySQL reports whether a call is one of an aggregate.
@@ -115,21 +111,8 @@ func shortened(e *engine.Expr) *engine.Expr {
 		if err != nil || !v.Valid {
 			return v, err
 		}
-		if _, scale := splitDecimal(v.Str); scale < divPrecisionIncrement {
-			v.Str = roundUp(v.Str, divPrecisionIncrement)
-			return v, nil
-		}
-		return roundDecimal(v.Str, divPrecisionIncrement, false), nil
+		return decimalValue(decimalOf(v.Str).Round(divPrecisionIncrement)), nil
 	}, e)
-}
-
-// roundUp writes a decimal with at least so many digits behind the point.
-func roundUp(text string, scale int) string {
-	n, have := splitDecimal(text)
-	if have >= scale {
-		return text
-	}
-	return joinDecimal(n.Mul(n, powerOf10(scale-have)), scale).Str
 }
 
 // aggregateMySQL maps an aggregate to PostgreSQL's.
@@ -290,9 +273,9 @@ var specialCalls map[string]specialCall
 func makeSpecialCalls() {
 	specialCalls = map[string]specialCall{
 		"nextval": sequenceCall, "lastval": sequenceCall, "setval": setvalCall, "currval": sequenceCall,
-		"date_add": dateAddCall, "date_sub": dateAddCall, "adddate": dateAddCall, "subdate": dateAddCall,
-		"timestampadd": timestampAddCall, "timestampdiff": timestampDiffCall, "extract": extractCall,
-		"position": positionCall, "convert": convertCall, "char": charCall, "values": nil,
+		"date_add": dateAddCall, "date_sub": dateAddCall,
+		"timestampadd": timestampAddCall, "timestampdiff": timestampDiffCall,
+		"position": positionCall, "convert": convertCall, "values": nil,
 	}
 }
 
@@ -352,23 +335,6 @@ func constantValue(p *engine.Planner, e *engine.Expr) (datum.Value, bool) {
 	defer x.Release()
 	v, err := e.Eval(x)
 	return v, err == nil
-}
-
-// charCall is CHAR(n, … [USING charset]): bytes, or text where a character
-// set is given.
-func charCall(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error) {
-	call := *e
-	call.Args = slices.Clone(e.Args)
-	n := len(call.Args)
-	using := n > 0 && call.Args[n-1].Name == "using"
-	if using {
-		call.Args = call.Args[:n-1]
-	}
-	x, err := p.FuncCall(s, &call)
-	if err == nil && using {
-		x, err = p.Coerce(x, datum.Text, datum.ImplicitCast)
-	}
-	return x, err
 }
 
 // castMySQL is CAST(x AS type), CONVERT(x, type) and BINARY x.
@@ -452,8 +418,7 @@ func fitCast(x *engine.Exec, v datum.Value, t datum.OID, limit int64, mods []int
 			scale = mods[1]
 		}
 		scale = min(max(scale, 0), maxScale)
-		v = roundDecimal(v.Str, int(scale), false)
-		v.Str = roundUp(v.Str, int(scale))
+		v = decimalValue(decimalOf(v.Str).Round(int(scale)))
 	case datum.Timestamp, datum.Time:
 		unit := int64(1)
 		for i := max(limit, 0); i < 6; i++ {

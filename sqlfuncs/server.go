@@ -99,7 +99,6 @@ type Server struct {
 	sessions     sessionSet
 	sequenceOIDs sequenceOIDs
 	relations    atomic.Pointer[relationSet] // the latest
-	locks        namedLocks                  // of GET_LOCK
 	uuids        *uuid.Source
 	agents       agents // of get_id
 	trail        Trail  // nil: none

@@ -174,7 +174,6 @@ func (s *Session) register() {
 
 // Close ends the session.
 func (s *Session) Close() {
-	s.server.locks.releaseAll(s)
 	s.closePortals(func(*Portal) bool { return true })
 	s.memory.Close()
 	s.server.sessions.mu.Lock()
