@@ -22,6 +22,9 @@ import (
 
 func TestMain(m *testing.M) {
 	code := m.Run()
+	if programDir != "" {
+		_ = os.RemoveAll(programDir)
+	}
 	if err := pgtest.StopShared(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1

@@ -1,0 +1,169 @@
+package shards_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"nextid/migrations/shards"
+)
+
+// programDir is removed at the end.
+var programDir string
+
+var buildProgram = sync.OnceValues(func() (file string, err error) {
+	if programDir, err = os.MkdirTemp("", "nextid-shards"); err != nil {
+		return "", err
+	}
+	file = filepath.Join(programDir, "nextid")
+	build := exec.Command("go", "build", "-o", file, "nextid/cmd/nextid")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return file, nil
+})
+
+// program is the nextid that is killed.
+func program(t *testing.T) string {
+	t.Helper()
+	file, err := buildProgram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// killed runs a command and kills it after a while, if it is still there.
+func (f *fleet) killed(after time.Duration, arguments ...string) (killed bool) {
+	f.t.Helper()
+	f.renew()
+	var out strings.Builder
+	cmd := exec.Command(program(f.t), append([]string{"migrate", "shards"}, arguments...)...)
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		f.t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case err := <-ended:
+		if err != nil && !strings.Contains(out.String(), "another migrate shards is at work") {
+			f.t.Fatalf("%s: %v\n%s", arguments[0], err, &out)
+		}
+		return false
+	case <-time.After(after):
+		_ = cmd.Process.Kill() // it may end just now
+		<-ended
+		return true
+	}
+}
+
+// apart sees that what status says of shards is so: where it finds nothing,
+// their next ids are different ones. The log of all ids is checked, too.
+func (f *fleet) apart(n int) (clear bool) {
+	f.t.Helper()
+	r := f.status(n)
+	if len(r.Missed) > 0 {
+		f.t.Errorf("not looked at: %q", r.Missed)
+	}
+	if len(r.Problems) > 0 {
+		return false
+	}
+	for i := range n {
+		f.ids(i, 3)
+	}
+	return true
+}
+
+// surely runs a command until it succeeds: the server may not yet have noticed
+// that the one before was killed.
+func (f *fleet) surely(arguments ...string) {
+	f.t.Helper()
+	for range 20 {
+		if !f.killed(time.Minute, arguments...) && f.finished(arguments) {
+			return
+		}
+		<-time.After(100 * time.Millisecond)
+	}
+	f.t.Fatalf("%s does not end", arguments[0])
+}
+
+func (f *fleet) finished(arguments []string) bool {
+	states := f.status(strings.Count(strings.Join(arguments, " "), "--dsn") + strings.Count(strings.Join(arguments, " "), "--add")).States
+	for _, st := range states {
+		if (st.Member != nil) != (arguments[0] != "down") || st.Member != nil && (st.Member.Of != len(states) || st.Member.Draining) {
+			return false
+		}
+	}
+	return true
+}
+
+// testKills kills up, reshard and down at random moments. While the shards are
+// apart they are under load.
+func testKills(t *testing.T, f *fleet, kills int) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
+	three := []string{"--dsn", f.dsns[0], "--dsn", f.dsns[1], "--dsn", f.dsns[2]}
+	four := append(append([]string(nil), three...), "--dsn", f.dsns[3])
+	with := func(command string, dsns []string, more ...string) []string {
+		return append(append([]string{command}, dsns...), more...)
+	}
+	soon := func() time.Duration { return time.Duration(20+random.IntN(700)) * time.Millisecond }
+	done, cleared := 0, 0
+	kill := func(shards int, command ...string) {
+		t.Helper()
+		if f.killed(soon(), command...) {
+			done++
+		}
+		if f.apart(shards) {
+			cleared++
+		}
+	}
+	f.rows = shards.RowsNone // what collides between down and up is not of interest
+	for done < kills {
+		kill(3, with("up", three)...)
+		f.surely(with("up", three)...)
+		f.rows = shards.RowsForAWhile
+		if !f.apart(3) {
+			t.Fatalf("after up: %q", f.status(3).Problems)
+		}
+		l, ctx := f.startLoad(3, 200*time.Millisecond, time.Second)
+		f.more(30)
+		kill(3, with("up", three)...)
+		for range 2 {
+			kill(3, with("reshard", three, "--add", f.dsns[3])...)
+			if r := f.status(3); strings.Contains(strings.Join(r.Problems, "\n"), "both draw") {
+				t.Errorf("during reshard: %q", r.Problems)
+			}
+		}
+		if !f.finished(with("up", four)) {
+			f.surely(with("reshard", three, "--add", f.dsns[3])...)
+		}
+		f.load(l, ctx, 3, 200*time.Millisecond)
+		f.more(30)
+		if !f.apart(4) {
+			t.Fatalf("after reshard: %q", f.status(4).Problems)
+		}
+		l.end(t)
+		f.rows = shards.RowsNone
+		if f.killed(soon(), with("down", four)...) {
+			done++
+		}
+		f.status(4)
+		f.surely(with("down", four)...)
+		if r := f.status(4); len(r.Problems) == 0 {
+			t.Error("shards without settings draw the same ids, and status finds nothing")
+		}
+	}
+	f.check(100)
+	t.Logf("%d kills, status saw no problem after %d of them", done, cleared)
+}
