@@ -44,4 +44,23 @@
 //	statements, SHOW, variables  mysql_statement.go, mysql_show.go, mysql_variable.go
 //	information_schema           table_mysql.go, mysql_schema.tsv
 //	sessions and parameters      mysql_session.go, mysql_bind.go
+//
+// # Data files
+//
+// They hold facts (names, types, numbers, flags), which the named database
+// says of itself, and no text of another project:
+//
+//	catalog/*.tsv                  PostgreSQL 15's catalogs, see catalogFiles; written and checked against one by a test
+//	settings.tsv                   names, types, bounds and defaults of settings: pg_settings of PostgreSQL 15 to 18
+//	mysql_settings.tsv             the same of system variables: SHOW VARIABLES of MariaDB 10.11
+//	mysql_schema.tsv               columns of information_schema: MariaDB 10.11
+//	testdata/*.slt                 statements of ours, with the answers of PostgreSQL 15
+//	testdata/mysql/*.slt           statements of ours, with the answers of MariaDB 10.11
+//	testdata/mysql/corpus*         what clients sent in recorded sessions, with MariaDB's answers
+//	testdata/catalog/psql.sql, recorded.sql, tools.sql
+//	                               what programs of Debian and npm sent while they read a PostgreSQL
+//	testdata/catalog/shapes.sql    statements of ours
+//	syntax/testdata/postgresql.sql, mysql.sql
+//	                               the statements of recorded sessions; grammar*.sql are ours
+//	datum/testdata/postgres15.tsv  inputs of ours, with the answers of PostgreSQL 15
 package sqlfuncs

@@ -2,6 +2,7 @@ package sqlfuncs
 
 import (
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 
@@ -12,6 +13,16 @@ import (
 
 var numericFunctions = []engine.Function{
 	{Name: "round", Args: engine.Optional(1, datum.Numeric, datum.Int4), Result: datum.Numeric, Eval: numericDigits(decimal.Number.Round), Help: "rounds to a number of digits behind the point"},
+	{Name: "ceil", Args: engine.Args(datum.Numeric), Result: datum.Numeric, Eval: numericDigits(ceil), Help: "the next whole number"},
+}
+
+// ceil is the least whole number that is not below d. check_postgres asks for it.
+func ceil(d decimal.Number, _ int) decimal.Number {
+	whole := d.Rescale(0)
+	if rest := d.Plus(decimal.New(new(big.Int).Neg(whole.Coef), 0)); rest.Sign() > 0 {
+		return whole.Plus(decimal.Of(1))
+	}
+	return whole
 }
 
 // specialNumeric is a float that came of NaN or an infinity as numeric.

@@ -59,3 +59,21 @@ func TestADroppedSequenceGoesOnAbove(t *testing.T) {
 	}
 	s.want(t, "SELECT nextval('inv') > 100", "t")
 }
+
+// pg_dump reads the catalogs in many statements of one snapshot.
+func TestCatalogsStandStillInASnapshot(t *testing.T) {
+	server := newServer(t)
+	s := server.session(t)
+	const look = "SELECT relname FROM pg_class WHERE relname = 'late'"
+	s.must(t, "BEGIN; SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+	s.want(t, look, "")
+	server.segment(t, "late")
+	s.want(t, look, "")
+	s.must(t, "COMMIT")
+	s.want(t, look, "late")
+	s.must(t, "BEGIN")
+	s.want(t, look, "late")
+	s.must(t, "SELECT drop_generator('late')")
+	s.want(t, look, "")
+	s.must(t, "COMMIT")
+}

@@ -64,12 +64,19 @@ func dynamicRelations(x *engine.Exec) (*relationSet, error) {
 	if set, ok := x.Memo[relationsOfStatement{}].(*relationSet); ok {
 		return set, nil
 	}
+	session := sessionOf(x)
+	if set := session.tx.relations; set != nil {
+		return set, nil
+	}
 	definitions, err := registryOf(x).Numbered(x.Ctx)
 	if err != nil {
 		return nil, err
 	}
-	set := sessionOf(x).server.relationSet(definitions)
+	set := session.server.relationSet(definitions)
 	x.Remember(relationsOfStatement{}, set)
+	if session.snapshot() {
+		session.tx.relations = set
+	}
 	return set, nil
 }
 

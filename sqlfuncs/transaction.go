@@ -29,6 +29,8 @@ type transaction struct {
 	saved      savedVariables
 	savepoints []savepoint
 	readOnly   bool // MySQL's, for ReadOnlyTransaction
+
+	relations *relationSet // those that a snapshot began with, see snapshot
 }
 
 type savepoint struct {
@@ -74,6 +76,18 @@ func (s *Session) checkTransaction(exits bool) error {
 func exitsTransaction(tree syntax.Statement) bool {
 	t, ok := tree.(*syntax.Transaction)
 	return ok && (t.Kind == syntax.Commit || t.Kind == syntax.Rollback || t.Kind == syntax.RollbackToSavepoint)
+}
+
+// snapshot reports whether the catalogs stay as they are up to the end of the
+// transaction: pg_dump reads them in many statements, and fails when a
+// generator appears between two.
+func (s *Session) snapshot() bool {
+	if s.tx.state != txOpen || s.dialect != syntax.PostgreSQL {
+		return false
+	}
+	isolation, _ := s.vars.get("transaction_isolation")
+	readOnly, _ := s.vars.get("transaction_read_only")
+	return readOnly == "on" && (isolation == "repeatable read" || isolation == "serializable")
 }
 
 // txNow is now(): the start of the transaction block, or of the statement.
@@ -187,7 +201,7 @@ func (s *Session) abort() {
 
 // leaveBlock closes what lives only as long as the transaction block.
 func (s *Session) leaveBlock(commit bool) {
-	s.tx.state = txIdle
+	s.tx.state, s.tx.relations = txIdle, nil
 	s.tx.savepoints = s.tx.savepoints[:0]
 	s.vars.touched = false
 	s.settingsChanged()

@@ -71,10 +71,18 @@ func TestExamples(t *testing.T) {
 			if _, ok := examples[name]["app.sql"]; ok {
 				runSQL(t, app.String(), filepath.Join(dir, "app.sql"))
 			}
-			wantRisingIDs(t, runExample(t, name, dir))
+			output := runExample(t, name, dir)
+			wantRisingIDs(t, output)
+			if first, _, _ := strings.Cut(output, "\n"); slices.Contains(ownTables, name) && len(first) < 15 {
+				t.Errorf("%s is an id of the database's own sequence", first)
+			}
 		})
 	}
 }
+
+// ownTables are the examples with a table of their own, whose migrations give
+// the id a sequence of the database's unless the example does it right.
+var ownTables = []string{"django", "mikro-orm"}
 
 func runSetup(t *testing.T, dir, script string) {
 	t.Helper()
