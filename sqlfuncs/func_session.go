@@ -1,6 +1,7 @@
 package sqlfuncs
 
 import (
+	"fmt"
 	"strings"
 
 	"nextid/sqlfuncs/datum"
@@ -28,6 +29,21 @@ func boolFunc(name string, value bool, types ...datum.OID) engine.Function {
 	return engine.Function{
 		Name: name, Args: engine.Args(types...), Result: datum.Bool, Volatile: engine.Volatile,
 		Eval: func(*engine.Exec, []datum.Value) (datum.Value, error) { return datum.MakeBool(value), nil },
+	}
+}
+
+// endFunc is a function that ends another connection, or its statement.
+func endFunc(name string, queryOnly bool, help string) engine.Function {
+	return engine.Function{
+		Name: name, Args: engine.Args(datum.Int4), Result: datum.Bool, Volatile: engine.Volatile, Help: help,
+		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+			s := sessionOf(x)
+			found := s.EndOther(a[0].Int, queryOnly)
+			if !found {
+				s.warn(sqlstate.Warning, fmt.Sprintf("PID %d is not a connection that you may end", a[0].Int))
+			}
+			return datum.MakeBool(found), nil
+		},
 	}
 }
 
@@ -111,7 +127,8 @@ var sessionFunctions = []engine.Function{
 	unlockFunc("pg_advisory_unlock_shared", "ShareLock", datum.Int8),
 	unlockFunc("pg_advisory_unlock_shared", "ShareLock", datum.Int4, datum.Int4),
 	voidFunc("pg_advisory_unlock_all"),
-	boolFunc("pg_cancel_backend", false, datum.Int4),
+	endFunc("pg_cancel_backend", true, "ends the statement of a connection, pid in nextid.sessions: of the same user, or for an administrator"),
+	endFunc("pg_terminate_backend", false, "ends a connection, likewise"),
 	boolFunc("pg_jit_available", false),
 	{
 		Name: "txid_current", Result: datum.Int8, Volatile: engine.Stable,

@@ -316,5 +316,8 @@ func (s *Server) mysqlBase() map[string]string {
 		"version_compile_os":      runtime.GOOS,
 	}
 	maps.Copy(base, s.variables)
+	if d := s.limits.StatementTime; d > 0 {
+		base["max_statement_time"] = strconv.FormatFloat(d.Seconds(), 'f', 6, 64)
+	}
 	return base
 }

@@ -56,9 +56,14 @@ type Limits struct {
 	PreparedBytes      int   // text of all prepared statements and bound values of a session
 	StatementsPerQuery int   // statements in one simple query
 	PlanCache          int   // statements in the server-wide cache
+
+	// StatementTime is the default of PostgreSQL's statement_timeout and of
+	// MariaDB's max_statement_time; a session may change it. 0: no limit.
+	StatementTime time.Duration
 }
 
-// DefaultLimits are the limits of an unconfigured server.
+// DefaultLimits are the limits of an unconfigured server. (A zero StatementTime
+// stays zero.)
 var DefaultLimits = Limits{
 	IDsPerCall:         1_000_000,
 	Statements:         256,
@@ -66,6 +71,7 @@ var DefaultLimits = Limits{
 	PreparedBytes:      1 << 20,
 	StatementsPerQuery: 32,
 	PlanCache:          1024,
+	StatementTime:      30 * time.Second,
 }
 
 func (l Limits) withDefaults() Limits {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -90,6 +91,7 @@ type Session struct {
 
 	onWait func() // see OnWait
 	onKill func(id int64, queryOnly bool) error
+	end    func(queryOnly bool) // see OnEnd; under sessionSet.mu
 
 	mysql      mysqlState
 	cacheIndex int // of the server's statement caches
@@ -139,6 +141,9 @@ func (s *Server) newSession(o SessionOptions, memory *account.Session) (*Session
 		"session_authorization": o.User,
 		"is_superuser":          map[bool]string{true: "on", false: "off"}[o.Admin],
 		"server_version":        settings["server_version"].value + " (nextid " + s.version + ")",
+	}
+	if d := s.limits.StatementTime; d > 0 {
+		session.vars.base["statement_timeout"], _ = normalizeSetting(settings["statement_timeout"], strconv.FormatInt(d.Milliseconds(), 10)) // a number fits
 	}
 	if len(o.Settings) > maxStartupSettings {
 		return nil, sqlstate.New(sqlstate.LimitExceeded, "too many start-up parameters")
@@ -327,6 +332,44 @@ func (s *Session) OnWait(f func()) { s.onWait = f }
 // or only the statement that it runs. A session without one knows of no
 // connections.
 func (s *Session) OnKill(f func(id int64, queryOnly bool) error) { s.onKill = f }
+
+// OnEnd sets the function that ends the session's connection, or only the
+// statement that it runs, from any goroutine: for administrators, and for users
+// who are removed. It must not wait.
+func (s *Session) OnEnd(f func(queryOnly bool)) {
+	s.server.sessions.mu.Lock()
+	defer s.server.sessions.mu.Unlock()
+	s.end = f
+}
+
+// EndOther ends the connection pid, or only its statement, of either protocol.
+// An administrator may end all, others those of the same user. found is false
+// where there is none, or none that the user may know of.
+func (s *Session) EndOther(pid int64, queryOnly bool) (found bool) {
+	set := &s.server.sessions
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	for other := range set.all {
+		if int64(other.options.PID) == pid && other.end != nil && (s.options.Admin || other.options.User == s.options.User) {
+			other.end(queryOnly)
+			return true
+		}
+	}
+	return false
+}
+
+// EndSessions ends the connections of the users that are gone.
+func (s *Server) EndSessions(gone func(user string) bool) (ended int) {
+	s.sessions.mu.Lock()
+	defer s.sessions.mu.Unlock()
+	for session := range s.sessions.all {
+		if session.end != nil && gone(session.options.User) {
+			session.end(false)
+			ended++
+		}
+	}
+	return ended
+}
 
 // waits tells the protocol that this may take a while.
 func (s *Session) waits() {

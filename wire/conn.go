@@ -32,6 +32,10 @@ const (
 	keepAliveSkip = 10 * time.Second
 	keepAliveTry  = 3
 
+	// freshTime is how long a client that has just connected may take for its
+	// first statement when the server stops.
+	freshTime = time.Second
+
 	// lingerTime and lingerBytes bound how much input is thrown away after
 	// the last answer.
 	lingerTime  = 250 * time.Millisecond
@@ -71,6 +75,7 @@ type conn struct {
 	admitted bool      // logged in; under server.mu, and read by the connection's goroutine
 	deadline time.Time // of the read, as far as the connection itself wants one
 	leave    leave     // out of the poller's loop
+	staying  bool      // although the server is stopping, see mayStay
 	draining bool      // inside drain: TLS must not wait for input
 	dry      bool      // draining: the socket has been emptied
 	stay     bool      // the poller cannot take the connection
@@ -327,6 +332,9 @@ func (c *conn) readFailed(err error) bool {
 	case !errors.Is(err, os.ErrDeadlineExceeded):
 		c.err = err
 		return false
+	case c.server.draining.Load() && c.mayStay():
+		c.staying = true
+		return true
 	case c.server.draining.Load():
 		c.goodbye(func() { c.machine.Refuse(&c.out, Shutdown) })
 		return false
@@ -383,6 +391,30 @@ func (c *conn) feed(in []byte) bool {
 	}
 	c.keep(data[n:])
 	c.setTimers(len(in) > 0)
+	if c.staying {
+		c.nudge() // what it stays for may be done
+	}
+	return true
+}
+
+// mayStay reports whether a connection stays for a moment although the server
+// is stopping: until its transaction ends, or, if it has just logged in, until
+// its first statement has been answered. It sets the deadline for that.
+func (c *conn) mayStay() bool {
+	if !c.admitted || c.cut.Load() {
+		return false
+	}
+	until := c.deadline
+	if !c.machine.Busy() {
+		if c.info.counters.commands.Load() > 0 || c.staying {
+			return false
+		}
+		until = c.accepted.Add(freshTime)
+	}
+	if !until.IsZero() && !time.Now().Before(until) {
+		return false
+	}
+	_ = c.nc.SetReadDeadline(until) // fails only on a closed connection: the read will tell
 	return true
 }
 

@@ -28,6 +28,10 @@ type Machine interface {
 	IdleTimeout() time.Duration
 	IdleExpired(out *Out)
 
+	// Busy reports whether the client would lose something if the connection
+	// ended now: it is in a transaction.
+	Busy() bool
+
 	// Refuse appends what to tell a client that must go.
 	Refuse(out *Out, why Reason)
 

@@ -167,7 +167,7 @@ func TestShutdownTellsIdleClientsAndReturnsAtOnce(t *testing.T) {
 		idle, stranger := dialMemory(t, l).login(), dialMemory(t, l)
 		half := dialMemory(t, l).login()
 		half.send("echo no end of line")
-		synctest.Wait()
+		<-time.After(freshTime)
 		start := time.Now()
 		if err := s.Shutdown(context.Background()); err != nil {
 			t.Error(err)
@@ -268,6 +268,7 @@ func TestShutdownWhileAMessageArrives(t *testing.T) {
 		p := dialMemory(t, l).login()
 		p.send("block\necho unfinis")
 		<-m.blocked
+		<-time.After(freshTime)
 		done := make(chan error, 1)
 		go func() { done <- s.Shutdown(context.Background()) }()
 		synctest.Wait()
@@ -310,6 +311,57 @@ func TestShutdownUnderAFlood(t *testing.T) {
 		}
 		_ = p.Close()
 		work.Wait()
+	})
+}
+
+// A client in a transaction ends it before the connection ends, and one that has
+// just logged in gets the answer to its first statement.
+func TestShutdownLetsTransactionsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := linesServer(Limits{})
+		l := wiretest.Listen()
+		go func() { _ = s.Serve(l) }()
+		working, quiet := dialMemory(t, l).login(), dialMemory(t, l).login()
+		working.send("begin 60000\n")
+		working.want("begun")
+		<-time.After(freshTime / 2)
+		fresh := dialMemory(t, l).login()
+		<-time.After(freshTime / 2)
+		done := make(chan error, 1)
+		start := time.Now()
+		go func() { done <- s.Shutdown(context.Background()) }()
+		quiet.want("go away: 0")
+		quiet.wantEnd()
+		elapsed(t, start, 0)
+		fresh.want("go away: 0")
+		elapsed(t, start, freshTime/2)
+		<-time.After(3 * time.Second)
+		working.send("echo still here\n")
+		working.want("still here")
+		working.send("begin 0\n") // the end of the transaction
+		working.want("begun")
+		working.want("go away: 0")
+		working.wantEnd()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		elapsed(t, start, freshTime/2+3*time.Second)
+	})
+}
+
+// The caller's patience is the limit for transactions, too.
+func TestShutdownCutsTransactionsOff(t *testing.T) {
+	sockets(t, patience, func(t *testing.T, s *Server, dial func() *peer) {
+		working := dial().login()
+		working.send("begin 60000\n")
+		working.want("begun")
+		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+		defer cancel()
+		if err := s.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		working.want("go away: 0")
+		working.wantEnd()
 	})
 }
 
@@ -419,6 +471,7 @@ type brokenMachine struct{}
 
 func (brokenMachine) Feed(context.Context, []byte, *Out) (int, error) { panic("feed") }
 func (brokenMachine) IdleTimeout() time.Duration                      { panic("idle") }
+func (brokenMachine) Busy() bool                                      { panic("busy") }
 func (brokenMachine) IdleExpired(*Out)                                { panic("expired") }
 func (brokenMachine) Refuse(*Out, Reason)                             { panic("refuse") }
 func (brokenMachine) Close()                                          { panic("close") }

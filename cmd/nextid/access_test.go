@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -295,7 +296,9 @@ func TestReload(t *testing.T) {
 	if err := loginError(t, dsn("alice", "pencil", secondCA)); sqlState(t, err) != "28P01" {
 		t.Errorf("a removed user: %v", err)
 	}
-	draw(t, logged, "orders") // who is in stays in
+	if _, err := logged.Exec(t.Context(), "SELECT 1"); sqlState(t, err) != "57P01" {
+		t.Errorf("the session of a removed user: %v", err)
+	}
 
 	if err := os.Remove(users); err != nil {
 		t.Fatal(err)
@@ -304,6 +307,56 @@ func TestReload(t *testing.T) {
 	s.waitLine("reload: the users and rules stay as they were")
 	if err := loginError(t, dsn("mallory", "x", secondCA)); sqlState(t, err) != "28P01" {
 		t.Errorf("without the file everybody gets in: %v", err)
+	}
+}
+
+// An administrator ends connections and statements of others, over both
+// protocols; everybody those of their own.
+func TestAdministratorsEndConnections(t *testing.T) {
+	t.Parallel()
+	users := filepath.Join(t.TempDir(), "users")
+	for _, user := range []string{"ann", "bob"} {
+		addUser(t, "pencil", user, "--users", users)
+	}
+	addUser(t, "pencil", "root", "--users", users, "--admin")
+	s := startServer(t, nil, "--users", users)
+	login := func(user string) *pgx.Conn {
+		return connect(t, "postgres://"+user+":pencil@"+s.address+"/nextid?sslmode=disable")
+	}
+	ann, bob, root := login("ann"), login("bob"), login("root")
+	end := func(by *pgx.Conn, how string, victim *pgx.Conn) (found bool) {
+		t.Helper()
+		if err := by.QueryRow(t.Context(), "SELECT "+how+"($1)", int32(victim.PgConn().PID())).Scan(&found); err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	if end(bob, "pg_terminate_backend", ann) || end(bob, "pg_cancel_backend", root) {
+		t.Error("bob ends connections of others")
+	}
+	slept := make(chan error, 1)
+	go func() {
+		_, err := ann.Exec(t.Context(), "SELECT pg_sleep(20)")
+		slept <- err
+	}()
+	for canceled := false; !canceled; {
+		select {
+		case err := <-slept:
+			if canceled = true; sqlState(t, err) != "57014" {
+				t.Errorf("a cancelled statement: %v", err)
+			}
+		case <-time.After(20 * time.Millisecond):
+			end(root, "pg_cancel_backend", ann)
+		}
+	}
+	if !end(root, "pg_terminate_backend", ann) {
+		t.Error("root cannot end a connection")
+	}
+	if _, err := ann.Exec(t.Context(), "SELECT 1"); sqlState(t, err) != "57P01" {
+		t.Errorf("a connection that was ended: %v", err)
+	}
+	if !end(bob, "pg_terminate_backend", login("bob")) {
+		t.Error("bob cannot end his own connection")
 	}
 }
 

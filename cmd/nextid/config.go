@@ -58,6 +58,7 @@ type Config struct {
 
 	LogLevel     slog.Level
 	LogFormat    string
+	DrainDelay   time.Duration
 	DrainTimeout time.Duration
 
 	// Layout is that of snowflakes which name none, and of the numbers that

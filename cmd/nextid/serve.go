@@ -100,13 +100,21 @@ func (m *Main) serve(ctx context.Context, log *slog.Logger, endpoints endpoints,
 			return errors.Join(err, endpoints.shutdown(ctx, 0))
 		case <-m.Reload:
 			access.reload()
+			if n := e.sql.EndSessions(access.policy.Gone); n > 0 {
+				log.Info("reload: sessions of removed users ended", "sessions", n)
+			}
 			status.endLogins()
 		case <-ctx.Done():
 			serving = false
 		}
 	}
 	status.draining.Store(true)
-	log.Info("draining", "drain_timeout", m.Config.DrainTimeout)
+	log.Info("draining", "drain_delay", m.Config.DrainDelay, "drain_timeout", m.Config.DrainTimeout)
+	select { // load balancers hear of it, while all is served
+	case err := <-served:
+		return errors.Join(err, endpoints.shutdown(ctx, 0))
+	case <-time.After(m.Config.DrainDelay):
+	}
 	if err := endpoints.shutdown(ctx, m.Config.DrainTimeout); err != nil {
 		return &failure{
 			what: fmt.Sprintf("some statements did not end within %s and were cut off", formatDuration(m.Config.DrainTimeout)),

@@ -153,7 +153,11 @@ var settings = []setting{
 	},
 
 	{
-		key: "drain_timeout", arg: "DURATION", help: "how long running statements may take to finish when the server stops",
+		key: "drain_delay", flag: true, arg: "DURATION", help: "how long a server that is to stop still serves everybody, while /readyz says 503 so that load balancers send clients elsewhere",
+		value: func(c *Config) value { return duration(&c.DrainDelay, 0, time.Hour) },
+	},
+	{
+		key: "drain_timeout", arg: "DURATION", help: "how long statements and transactions may take to finish when the server stops, after drain_delay",
 		value: func(c *Config) value { return duration(&c.DrainTimeout, 0, time.Hour) },
 	},
 	{
@@ -208,6 +212,10 @@ var settings = []setting{
 	{
 		key: limitsSection + "statements_per_query", arg: "N", help: "statements in one simple query",
 		value: func(c *Config) value { return count(&c.SQL.StatementsPerQuery, 1, 1_000_000) },
+	},
+	{
+		key: limitsSection + "statement_time", arg: "DURATION", help: "default of statement_timeout, in MySQL of max_statement_time: how long a statement may take; a session may change it; 0s for ever",
+		value: func(c *Config) value { return durationOrZero(&c.SQL.StatementTime, time.Millisecond, 10_000*time.Hour) },
 	},
 	{
 		key: limitsSection + "memory", arg: "SIZE", help: "what all connections together may hold: rows that are sorted or joined, values, plans, unfinished messages; 0 for a quarter of the memory of the machine or the container",

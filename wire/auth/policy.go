@@ -63,6 +63,12 @@ func New(cfg Config) *Policy {
 // Closed reports whether there are users, so that not everybody may log in.
 func (p *Policy) Closed() bool { return p.current.Load().users != nil }
 
+// Gone reports whether a user was removed: there are users, and this is none.
+func (p *Policy) Gone(name string) bool {
+	users := p.current.Load().users
+	return users != nil && users.Lookup(name) == nil
+}
+
 // Size is the number of users and of rules.
 func (p *Policy) Size() (users, rules int) {
 	t := p.current.Load()
@@ -70,7 +76,7 @@ func (p *Policy) Size() (users, rules int) {
 }
 
 // Replace changes the users and rules, as in Config, for the logins that
-// begin from now on. Connections that have logged in stay.
+// begin from now on. Connections that have logged in stay; see Gone.
 func (p *Policy) Replace(users *Users, rules []Rule) {
 	if rules == nil {
 		rules = DefaultRules(false)

@@ -239,6 +239,9 @@ func (c *conn) IdleTimeout() time.Duration {
 	return c.protocol.limits.IdleInTransaction
 }
 
+// Busy implements wire.Machine.
+func (c *conn) Busy() bool { return c.session != nil && c.session.Status() != 'I' }
+
 // IdleExpired implements wire.Machine.
 func (c *conn) IdleExpired(out *wire.Out) {
 	c.seq = 0

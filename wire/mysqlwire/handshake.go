@@ -229,6 +229,7 @@ func (c *conn) open(out *wire.Out) error {
 		return c.fatal(out, err)
 	}
 	c.info.Memory = c.session.Memory()
+	c.session.OnEnd(c.ended)
 	limit := c.protocol.limits.LogName
 	c.protocol.log.Debug("logged in", "connection", c.info.ID, "remote", c.info.Remote,
 		"user", cutText(options.User, limit), "database", cutText(options.Database, limit))

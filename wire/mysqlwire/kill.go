@@ -54,6 +54,8 @@ var (
 func (c *conn) kill(id int64, queryOnly bool) error {
 	victim := c.protocol.conns.owned(id, c.user)
 	switch {
+	case victim == nil && c.session.EndOther(id, queryOnly): // an administrator's
+		return nil
 	case victim == nil:
 		return sqlstate.New(sqlstate.UndefinedObject, "Unknown thread id: %d", id).WithMySQL(1094, "HY000")
 	case victim == c && queryOnly:
@@ -61,12 +63,22 @@ func (c *conn) kill(id int64, queryOnly bool) error {
 	case victim == c:
 		return errKilled
 	case queryOnly:
-		victim.interrupt(errInterrupted)
+		victim.ended(true)
 		return nil
 	}
-	victim.interrupt(errKilled)
-	victim.info.HangUp()
+	victim.ended(false)
 	return nil
+}
+
+// ended ends the connection, or only the statement that it runs, from any
+// goroutine.
+func (c *conn) ended(queryOnly bool) {
+	if queryOnly {
+		c.interrupt(errInterrupted)
+		return
+	}
+	c.interrupt(errKilled)
+	c.info.HangUp()
 }
 
 // interrupt ends the statement that is running, from any goroutine.

@@ -282,10 +282,10 @@ func (c *conn) statementContext(ctx context.Context, st *sqlfuncs.Statement) (co
 
 var errCanceled = sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to user request")
 
-// cancel ends the statement that is running, from any goroutine.
-func (c *conn) cancel() {
+// interrupt ends the statement that is running, from any goroutine.
+func (c *conn) interrupt(why error) {
 	if cancel := c.running.Load(); cancel != nil {
-		(*cancel)(errCanceled)
+		(*cancel)(why)
 	}
 }
 
@@ -296,6 +296,9 @@ func (c *conn) IdleTimeout() time.Duration {
 	}
 	return c.session.IdleInTransactionTimeout()
 }
+
+// Busy implements wire.Machine.
+func (c *conn) Busy() bool { return c.session != nil && c.session.Status() != 'I' }
 
 // IdleExpired implements wire.Machine.
 func (c *conn) IdleExpired(out *wire.Out) {

@@ -81,6 +81,6 @@ func (k *cancelKeys) cancel(body []byte) {
 	c := k.conns[pid]
 	k.mu.Unlock()
 	if c != nil && subtle.ConstantTimeCompare(c.secret, body[4:]) == 1 {
-		c.cancel()
+		c.interrupt(errCanceled)
 	}
 }

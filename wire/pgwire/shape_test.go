@@ -239,6 +239,8 @@ func TestSessionChoosesItsIdleInTransactionTimeout(t *testing.T) {
 		<-time.After(24 * time.Hour)
 		c.write(queryMsg("SELECT 1"))
 		c.until("ReadyForQuery T")
+		c.write(queryMsg("ROLLBACK")) // for which the server would wait
+		c.until("ReadyForQuery I")
 	})
 }
 

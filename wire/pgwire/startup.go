@@ -164,6 +164,14 @@ func (c *conn) open(out *wire.Out) error {
 		_ = out.Flush() // a broken connection shows at the next flush
 		c.info.Wait()
 	})
+	c.session.OnEnd(func(queryOnly bool) {
+		if queryOnly {
+			c.interrupt(errCanceled)
+			return
+		}
+		c.interrupt(wire.ErrShutdown)
+		c.info.HangUp()
+	})
 	c.out = out
 	c.protocol.keys.add(c)
 	out.B = append(out.B, authenticated...)
