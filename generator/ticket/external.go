@@ -141,7 +141,7 @@ func (l Location) OpenSQL(p Passwords, settings map[string]string) (*sql.DB, err
 		}
 		c.User, c.Passwd, c.Timeout = l.url.User.Username(), password, ConnectTimeout
 		c.InterpolateParams = true
-		c.Logger = silent{}
+		c.Logger = &mysqldriver.NopLogger{} // what it says comes as an error, too
 		if c.Params == nil {
 			c.Params = map[string]string{}
 		}
@@ -157,12 +157,6 @@ func (l Location) OpenSQL(p Passwords, settings map[string]string) (*sql.DB, err
 	db.SetMaxOpenConns(1)
 	return db, nil
 }
-
-// silent is the driver's logger: what it says comes as an error, too.
-type silent struct{}
-
-// Print implements the driver's Logger.
-func (silent) Print(...any) {}
 
 // DialRedis connects to a Redis. Answers are waited for no longer than
 // timeout.

@@ -89,17 +89,11 @@ func mysqlConfig(text string) (*mysql.Config, error) {
 	if c.Timeout == 0 {
 		c.Timeout = 5 * time.Second
 	}
-	c.ParseTime = true       // of goose's table
-	c.MultiStatements = true // in scripts
-	c.Logger = log{}
+	c.ParseTime = true            // of goose's table
+	c.MultiStatements = true      // in scripts
+	c.Logger = &mysql.NopLogger{} // what it says comes as an error, too
 	return c, nil
 }
-
-// log is the driver's logger: what it says comes as an error, too.
-type log struct{}
-
-// Print implements the driver's Logger.
-func (log) Print(...any) {}
 
 // begin looks at the server and makes the session ready.
 func (s *mysqlShard) begin(ctx context.Context, scope Scope) error {

@@ -50,15 +50,9 @@ func parse(text string) (*mysql.Config, error) {
 	if c.Timeout == 0 {
 		c.Timeout = 5 * time.Second
 	}
-	c.Logger = silent{}
+	c.Logger = &mysql.NopLogger{} // what it says comes as an error, too
 	return c, nil
 }
-
-// silent is the driver's logger: what it says comes as an error, too.
-type silent struct{}
-
-// Print implements the driver's Logger.
-func (silent) Print(...any) {}
 
 // connector checks every new connection: settings may have changed, and
 // another server may have taken over the address.

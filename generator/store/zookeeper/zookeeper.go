@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/url"
 	"strings"
@@ -43,12 +45,6 @@ const (
 	format         = "1" // of what the marker says
 )
 
-// silent is the library's logger: what it says comes as an error, too.
-type silent struct{}
-
-// Printf implements zk.Logger.
-func (silent) Printf(string, ...any) {}
-
 // Open returns an Engine, which connects in the background.
 func Open(cfg Config) (*Engine, error) {
 	u, hosts, err := shared.ParseURL(cfg.URL)
@@ -67,7 +63,7 @@ func Open(cfg Config) (*Engine, error) {
 	if e.root == "" {
 		e.root = "/nextid"
 	}
-	e.conn, _, err = zk.Connect(hosts, sessionTimeout, zk.WithLogger(silent{}), zk.WithEventCallback(func(zk.Event) {}),
+	e.conn, _, err = zk.Connect(hosts, sessionTimeout, zk.WithLogger(log.New(io.Discard, "", 0)), zk.WithEventCallback(func(zk.Event) {}),
 		zk.WithDialer(dial))
 	if err != nil {
 		return nil, err

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"log/slog"
 	"net"
 	"net/url"
@@ -98,7 +100,7 @@ func (l leaf) Wish(ctx context.Context, w worker.Width) (worker.Wish, error) {
 func (l leaf) number(ctx context.Context) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, leafTimeout)
 	defer cancel()
-	conn, _, err := zk.Connect(l.hosts, leafTimeout, zk.WithLogger(silent{}), zk.WithEventCallback(func(zk.Event) {}))
+	conn, _, err := zk.Connect(l.hosts, leafTimeout, zk.WithLogger(quiet()), zk.WithEventCallback(func(zk.Event) {}))
 	if err != nil {
 		return 0, err
 	}
@@ -245,8 +247,5 @@ func (l leaf) remembered() (n int64, known bool) {
 	return m.Number, true
 }
 
-// silent is the library's logger: what it says comes as an error, too.
-type silent struct{}
-
-// Printf implements zk.Logger.
-func (silent) Printf(string, ...any) {}
+// quiet is a logger of the ZooKeeper client: what it says comes as an error, too.
+func quiet() zk.Logger { return log.New(io.Discard, "", 0) }
