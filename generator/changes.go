@@ -145,33 +145,58 @@ func (r *Registry) stale(ctx context.Context) (mark Mark, stale map[*Entry]*live
 	if mark, err = r.changes(ctx); err != nil || sameMark(mark, r.seenChange) {
 		return mark, nil, err
 	}
-	list, err := r.cfg.Store.ListDefined(ctx)
+	open := map[*Entry]*live{}
+	for i := range r.shards {
+		for _, e := range *r.shards[i].entries.Load() {
+			if l := e.live.Load(); l != nil {
+				open[e] = l
+			}
+		}
+	}
+	defined, err := r.definitionsOf(ctx, open)
 	if err != nil {
 		return mark, nil, err
 	}
-	defined := make(map[string]Definition, len(list))
-	for _, d := range list {
-		defined[d.Name] = d
-	}
 	stale = map[*Entry]*live{}
-	for i := range r.shards {
-		for name, e := range *r.shards[i].entries.Load() {
-			if l := e.live.Load(); l != nil && !l.agrees(defined[name]) {
-				stale[e] = l
-			}
+	for e, l := range open {
+		if !l.agrees(defined[e.name]) {
+			stale[e] = l
 		}
 	}
 	return mark, stale, nil
 }
 
-func (r *Registry) changes(ctx context.Context) (Mark, error) {
-	marks, err := r.cfg.Store.Reserved(ctx, changesKey)
-	for _, m := range marks {
-		if m.Key == changesKey {
-			return m, err
+// fewNames is up to how many names are looked up one by one. The catalogue may
+// hold a hundred times more, and time on a worker id waits for the answer.
+const fewNames = 100
+
+// definitionsOf reads what the store says of running generators. A name that
+// is not there has the zero Definition, with which nothing agrees.
+func (r *Registry) definitionsOf(ctx context.Context, open map[*Entry]*live) (map[string]Definition, error) {
+	defined := make(map[string]Definition, len(open))
+	if len(open) > fewNames {
+		list, err := r.cfg.Store.ListDefined(ctx)
+		for _, d := range list {
+			defined[d.Name] = d
 		}
+		return defined, err
 	}
-	return Mark{Key: changesKey}, err
+	for e := range open {
+		d, err := r.cfg.Store.Defined(ctx, e.name)
+		if err != nil && !errors.Is(err, ErrUnknown) {
+			return nil, err
+		}
+		defined[e.name] = d
+	}
+	return defined, nil
+}
+
+func (r *Registry) changes(ctx context.Context) (Mark, error) {
+	m, ok, err := r.cfg.Store.Mark(ctx, changesKey)
+	if !ok {
+		m = Mark{Key: changesKey}
+	}
+	return m, err
 }
 
 // sameMark compares all of a mark: after a failover that lost changes their

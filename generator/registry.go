@@ -341,13 +341,11 @@ func (r *Registry) Existing(ctx context.Context, name string) (*Entry, error) {
 // also before it was dropped; the least number there is where nothing was.
 func (r *Registry) Past(ctx context.Context, name string) (int64, error) {
 	key := NameKey(name)
-	marks, err := r.cfg.Store.Reserved(ctx, key)
-	for _, m := range marks {
-		if m.Key == key {
-			return m.Hi, err
-		}
+	m, ok, err := r.cfg.Store.Mark(ctx, key)
+	if !ok {
+		return math.MinInt64, err
 	}
-	return math.MinInt64, err
+	return m.Hi, err
 }
 
 // Definitions lists what the store knows, ordered by name, without secrets.

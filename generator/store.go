@@ -48,6 +48,10 @@ type Reserver interface {
 	// has moved on is left alone; that is not an error (rule R6).
 	Release(ctx context.Context, key string, hi, to int64) error
 
+	// Mark returns where one key stands; ok is false when nothing was ever
+	// reserved under it. It costs the same however many keys there are.
+	Mark(ctx context.Context, key string) (m Mark, ok bool, err error)
+
 	// Reserved lists the keys that begin with prefix, ordered by key.
 	Reserved(ctx context.Context, prefix string) ([]Mark, error)
 }

@@ -151,6 +151,14 @@ func (s *meteredStore) Release(ctx context.Context, key string, hi, to int64) er
 	return err
 }
 
+// Mark implements generator.Reserver.
+func (s *meteredStore) Mark(ctx context.Context, key string) (generator.Mark, bool, error) {
+	start := time.Now()
+	m, ok, err := s.Store.Mark(ctx, key)
+	s.meter.done(ctx, callList, start, err)
+	return m, ok, err
+}
+
 // Reserved implements generator.Reserver.
 func (s *meteredStore) Reserved(ctx context.Context, prefix string) ([]generator.Mark, error) {
 	start := time.Now()

@@ -124,19 +124,14 @@ func (w wrapped) complete(ctx context.Context, d generator.Definition) (json.Raw
 // going on above its numbers does not help, since scattered ones have no order.
 func (w wrapped) unused(ctx context.Context, name string) error {
 	key := generator.NameKey(name)
-	marks, err := w.store.Reserved(ctx, key)
-	if err != nil {
-		return err
-	}
-	for _, m := range marks {
-		if m.Key == key && m.Hi > 0 {
-			return &generator.Error{
-				Kind: generator.ErrOption, Message: "a generator of this name was dropped, and scatter could make its numbers again",
-				Hint: "Use another name.",
-			}
+	m, _, err := w.store.Mark(ctx, key)
+	if err == nil && m.Hi > 0 {
+		err = &generator.Error{
+			Kind: generator.ErrOption, Message: "a generator of this name was dropped, and scatter could make its numbers again",
+			Hint: "Use another name.",
 		}
 	}
-	return nil
+	return err
 }
 
 // public leaves out the key.
@@ -217,16 +212,11 @@ func (w wrapped) retire(ctx context.Context, d generator.Definition) error {
 		return nil
 	}
 	key := generator.NameKey(d.Name)
-	marks, err := w.store.Reserved(ctx, key)
-	if err != nil {
-		return err
-	}
-	for _, m := range marks {
-		if greatest := min(int64(1)<<o.Scatter.Bits-1, math.MaxInt64-2); m.Key == key && m.Hi > 0 && m.Hi <= greatest {
-			_, _, err = w.store.Reserve(ctx, generator.Reservation{
-				Key: key, AtLeast: greatest, N: 1, Limit: generator.NoLimit, Owner: "drop_generator",
-			})
-		}
+	m, _, err := w.store.Mark(ctx, key)
+	if greatest := min(int64(1)<<o.Scatter.Bits-1, math.MaxInt64-2); err == nil && m.Hi > 0 && m.Hi <= greatest {
+		_, _, err = w.store.Reserve(ctx, generator.Reservation{
+			Key: key, AtLeast: greatest, N: 1, Limit: generator.NoLimit, Owner: "drop_generator",
+		})
 	}
 	return err
 }

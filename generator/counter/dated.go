@@ -140,14 +140,11 @@ func (s *datedSource) today() (date int64, err error) {
 // row is only looked at: numbers come from reservations alone.
 func (s *datedSource) follow(ctx context.Context, date int64) error {
 	key := generator.NameKey(s.name)
-	marks, err := s.store.Reserved(ctx, key)
+	m, ok, err := s.store.Mark(ctx, key)
 	if err != nil {
 		return err
 	}
-	for _, m := range marks {
-		if m.Key != key {
-			continue
-		}
+	if ok {
 		if newest := s.first((m.Hi - 1) / s.modulus); newest > date {
 			if _, ok := s.begins(newest); !ok {
 				return s.errAhead(newest, time.Unix(0, s.clock.Wall()).In(s.zone))

@@ -89,14 +89,12 @@ func (s *scheme) follows(ctx context.Context, store generator.Reserver, name str
 		return nil
 	}
 	key := generator.NameKey(name)
-	marks, err := store.Reserved(ctx, key)
-	for _, m := range marks {
-		if m.Key == key && m.Hi > 0 && m.Hi <= century*s.scale()*s.modulus {
-			return &generator.Error{
-				Kind: generator.ErrExhausted, Name: name,
-				Message: fmt.Sprintf("generator %q was dropped after ids up to %d, and those of the pattern %q can be among them", name, m.Hi-1, s.Pattern),
-				Hint:    "Use a pattern with a year of four digits, or a generator with another name.",
-			}
+	m, _, err := store.Mark(ctx, key)
+	if err == nil && m.Hi > 0 && m.Hi <= century*s.scale()*s.modulus {
+		err = &generator.Error{
+			Kind: generator.ErrExhausted, Name: name,
+			Message: fmt.Sprintf("generator %q was dropped after ids up to %d, and those of the pattern %q can be among them", name, m.Hi-1, s.Pattern),
+			Hint:    "Use a pattern with a year of four digits, or a generator with another name.",
 		}
 	}
 	return err

@@ -180,6 +180,15 @@ func (d *directory) Lower(ctx context.Context, r shared.Return) error {
 	})
 }
 
+// Row implements shared.Engine.
+func (d *directory) Row(ctx context.Context, key string) (*shared.Row, error) {
+	s, err := d.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.row(key)
+}
+
 // Rows implements shared.Engine.
 func (d *directory) Rows(ctx context.Context, prefix string) (rows []shared.Row, err error) {
 	s, err := d.load(ctx)

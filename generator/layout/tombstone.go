@@ -15,27 +15,24 @@ import (
 // left in the store. It is -1 if there was none.
 func (l *Layout) Above(ctx context.Context, store generator.Store, name string) (int64, error) {
 	key := generator.NameKey(name)
-	marks, err := store.Reserved(ctx, key)
+	m, _, err := store.Mark(ctx, key)
 	if err != nil {
 		return 0, err
 	}
-	for _, m := range marks {
-		if m.Key != key || m.Hi <= 0 {
-			continue
-		}
-		greatest := m.Hi - 1
-		_, err := l.Explain(greatest)
-		tick, _, _, _ := l.Unpack(greatest)
-		if err != nil || tick >= l.MaxTick() || !l.Ordered() {
-			return 0, &generator.Error{
-				Kind: generator.ErrExhausted, Name: name,
-				Message: fmt.Sprintf("generator %q was dropped after ids up to %d, and layout %s has none beyond", name, greatest, l.Name),
-				Hint:    "Use a generator with another name.",
-			}
-		}
-		return (tick+1)<<l.SequenceBits() - 1, nil
+	if m.Hi <= 0 {
+		return -1, nil
 	}
-	return -1, nil
+	greatest := m.Hi - 1
+	_, err = l.Explain(greatest)
+	tick, _, _, _ := l.Unpack(greatest)
+	if err != nil || tick >= l.MaxTick() || !l.Ordered() {
+		return 0, &generator.Error{
+			Kind: generator.ErrExhausted, Name: name,
+			Message: fmt.Sprintf("generator %q was dropped after ids up to %d, and layout %s has none beyond", name, greatest, l.Name),
+			Hint:    "Use a generator with another name.",
+		}
+	}
+	return (tick+1)<<l.SequenceBits() - 1, nil
 }
 
 // Bury leaves in the store that the name had ids of times up to end

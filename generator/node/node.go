@@ -16,9 +16,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -132,20 +130,16 @@ type row struct {
 func (n *Nodes) rows(ctx context.Context) ([]row, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	marks, err := n.cfg.Store.Reserved(ctx, generator.NodeKeyPrefix)
-	if err != nil {
-		return nil, err
-	}
 	var all []row
-	for _, m := range marks {
-		number, err := strconv.Atoi(strings.TrimPrefix(m.Key, generator.NodeKeyPrefix))
-		if err != nil || number < 0 {
-			continue
+	// Places are taken from 0 on and never removed. Some stores read all their
+	// keys to list those that begin with a prefix.
+	for number := 0; ; number++ {
+		m, ok, err := n.cfg.Store.Mark(ctx, generator.NodeKeyPrefix+strconv.Itoa(number))
+		if err != nil || !ok {
+			return all, err
 		}
 		all = append(all, row{number, m.Hi, decode(m.Owner)})
 	}
-	slices.SortFunc(all, func(a, b row) int { return a.number - b.number })
-	return all, nil
 }
 
 var errNoPlace = errors.New("other servers were faster each time")

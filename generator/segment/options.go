@@ -256,14 +256,9 @@ func retire(ctx context.Context, store generator.Reserver, d generator.Definitio
 		return nil
 	}
 	key := generator.NameKey(d.Name)
-	marks, err := store.Reserved(ctx, key)
-	if err != nil {
-		return err
-	}
-	for _, m := range marks {
-		if m.Key == key && m.Hi <= -l.first {
-			_, _, err = store.Reserve(ctx, generator.Reservation{Key: key, AtLeast: -l.first, N: 1, Limit: generator.NoLimit, Owner: "drop_generator"})
-		}
+	m, ok, err := store.Mark(ctx, key)
+	if ok && err == nil && m.Hi <= -l.first {
+		_, _, err = store.Reserve(ctx, generator.Reservation{Key: key, AtLeast: -l.first, N: 1, Limit: generator.NoLimit, Owner: "drop_generator"})
 	}
 	return err
 }

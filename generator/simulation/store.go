@@ -189,6 +189,16 @@ func (e engine) Lower(_ context.Context, r shared.Return) error {
 	return err
 }
 
+// Row implements shared.Engine.
+func (e engine) Row(_ context.Context, key string) (*shared.Row, error) {
+	return answer[*shared.Row](e.server.call(func(d *database) (any, error) {
+		if r, ok := d.rows[key]; ok {
+			return &r, nil
+		}
+		return (*shared.Row)(nil), nil
+	}))
+}
+
 // Rows implements shared.Engine.
 func (e engine) Rows(_ context.Context, prefix string) ([]shared.Row, error) {
 	return answer[[]shared.Row](e.server.call(func(d *database) (any, error) {
@@ -263,6 +273,16 @@ func (e embedded) Release(_ context.Context, key string, hi, to int64) error {
 		return nil, d.disk.Release(context.Background(), key, hi, to)
 	})
 	return err
+}
+
+// Mark implements generator.Reserver.
+func (e embedded) Mark(_ context.Context, key string) (m generator.Mark, ok bool, err error) {
+	_, err = e.server.call(func(d *database) (any, error) {
+		var err error
+		m, ok, err = d.disk.Mark(context.Background(), key)
+		return nil, err
+	})
+	return m, ok, err
 }
 
 // Reserved implements generator.Reserver.

@@ -270,15 +270,13 @@ func (s *source) cover(ctx context.Context, v int64) error {
 // was ever given.
 func (s *source) floor(ctx context.Context) (int64, error) {
 	key := generator.NameKey(s.name)
-	marks, err := s.cfg.Store.Reserved(ctx, key)
+	m, ok, err := s.cfg.Store.Mark(ctx, key)
 	if err != nil {
 		return 0, fmt.Errorf("the store does not say what was given: %w", err)
 	}
 	floor := s.options.Start - 1
-	for _, m := range marks {
-		if m.Key == key {
-			floor = max(floor, m.Hi-1)
-		}
+	if ok {
+		floor = max(floor, m.Hi-1)
 	}
 	return floor, nil
 }

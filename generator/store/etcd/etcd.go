@@ -97,6 +97,11 @@ func (s swapper) Load(ctx context.Context, key string) (shared.Value, error) {
 	return found.KVs[0].value()
 }
 
+// Latest implements shared.Swapper: reads of etcd are linearizable.
+func (s swapper) Latest(ctx context.Context, key string) (shared.Value, error) {
+	return s.Load(ctx, key)
+}
+
 // Swap implements shared.Swapper.
 func (s swapper) Swap(ctx context.Context, key string, was shared.Value, text string) (shared.Value, bool, error) {
 	return s.swap(ctx, s.rowKey(key), was, text)

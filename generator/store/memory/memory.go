@@ -107,6 +107,16 @@ func (s *Store) Release(ctx context.Context, key string, hi, to int64) error {
 	return nil
 }
 
+// Mark implements generator.Reserver.
+func (s *Store) Mark(ctx context.Context, key string) (generator.Mark, bool, error) {
+	if err := s.lock(ctx); err != nil {
+		return generator.Mark{}, false, err
+	}
+	defer s.mu.Unlock()
+	m, ok := s.marks[key]
+	return m, ok, nil
+}
+
 // Reserved implements generator.Reserver.
 func (s *Store) Reserved(ctx context.Context, prefix string) ([]generator.Mark, error) {
 	if err := s.lock(ctx); err != nil {

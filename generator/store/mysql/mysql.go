@@ -267,12 +267,24 @@ func (e *Engine) Lower(ctx context.Context, r shared.Return) error {
 	})
 }
 
+// Row implements shared.Engine.
+func (e *Engine) Row(ctx context.Context, key string) (*shared.Row, error) {
+	all, err := e.rows(ctx, "`key` = ?", key)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return &all[0], nil
+}
+
 // Rows implements shared.Engine.
-func (e *Engine) Rows(ctx context.Context, prefix string) (all []shared.Row, err error) {
+func (e *Engine) Rows(ctx context.Context, prefix string) ([]shared.Row, error) {
+	return e.rows(ctx, "LEFT(`key`, ?) = ?", len(prefix), prefix)
+}
+
+func (e *Engine) rows(ctx context.Context, where string, args ...any) (all []shared.Row, err error) {
 	err = e.on(ctx, func(c *sql.Conn, _ *flavour) error {
 		all = nil
-		rows, err := c.QueryContext(ctx, "SELECT `key`, lo, hi, seq, stamp, owner, updated_at FROM nextid_reservations WHERE LEFT(`key`, ?) = ?",
-			len(prefix), prefix)
+		rows, err := c.QueryContext(ctx, "SELECT `key`, lo, hi, seq, stamp, owner, updated_at FROM nextid_reservations WHERE "+where, args...)
 		if err != nil {
 			return err
 		}

@@ -330,11 +330,23 @@ WHERE key = $1::text AND hi = $2::bigint AND stamp = $4::text AND seq = $6::bigi
 	})
 }
 
+// Row implements shared.Engine.
+func (e *Engine) Row(ctx context.Context, key string) (*shared.Row, error) {
+	all, err := e.rows(ctx, `key = $1::text`, key)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return &all[0], nil
+}
+
 // Rows implements shared.Engine.
-func (e *Engine) Rows(ctx context.Context, prefix string) (all []shared.Row, err error) {
+func (e *Engine) Rows(ctx context.Context, prefix string) ([]shared.Row, error) {
+	return e.rows(ctx, `left(key, length($1::text)) = $1::text`, prefix)
+}
+
+func (e *Engine) rows(ctx context.Context, where, arg string) (all []shared.Row, err error) {
 	err = e.on(ctx, func(c *pgx.Conn, _ *dialect) error {
-		rows, err := c.Query(ctx, `SELECT key, lo, hi, seq, stamp, owner, updated_at FROM nextid_reservations
-WHERE left(key, length($1::text)) = $1::text`, prefix)
+		rows, err := c.Query(ctx, `SELECT key, lo, hi, seq, stamp, owner, updated_at FROM nextid_reservations WHERE `+where, arg)
 		if err != nil {
 			return err
 		}

@@ -347,6 +347,23 @@ func (e *Engine) Lower(ctx context.Context, r shared.Return) error {
 	})
 }
 
+// Row implements shared.Engine.
+func (e *Engine) Row(ctx context.Context, key string) (row *shared.Row, err error) {
+	err = e.on(ctx, func(c redis.Conn) error {
+		text, err := redis.String(redis.DoContext(c, ctx, "HGET", e.rows, key))
+		if errors.Is(err, redis.ErrNil) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		r, err := decode(key, text)
+		row = &r
+		return err
+	})
+	return row, err
+}
+
 // Rows implements shared.Engine.
 func (e *Engine) Rows(ctx context.Context, prefix string) (all []shared.Row, err error) {
 	err = e.on(ctx, func(c redis.Conn) error {

@@ -21,8 +21,11 @@ type Swapper interface {
 	// Stamp is as in Engine. It asks the database.
 	Stamp(ctx context.Context) (string, error)
 
-	// Load reads a row's value.
+	// Load reads a row's value. It may be an older one.
 	Load(ctx context.Context, key string) (Value, error)
+
+	// Latest is Load, but of what was confirmed last.
+	Latest(ctx context.Context, key string) (Value, error)
 
 	// Swap writes text as the row's value if that still has was.Version. If
 	// it has not, now is the present value.
@@ -104,6 +107,15 @@ func (c *CAS) known(key string) Value {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.seen[key]
+}
+
+// Row implements Engine.
+func (c *CAS) Row(ctx context.Context, key string) (*Row, error) {
+	v, err := c.swapper.Latest(ctx, key)
+	if err != nil || v.Version == 0 {
+		return nil, err
+	}
+	return DecodeRow(key, v.Text)
 }
 
 // Advance implements Engine. The swaps of a round run at the same time; the

@@ -23,6 +23,10 @@ type Engine interface {
 	// Lower carries out a Return, or does nothing.
 	Lower(ctx context.Context, r Return) error
 
+	// Row returns where a key stands, nil for one that does not exist. It
+	// reads no other.
+	Row(ctx context.Context, key string) (*Row, error)
+
 	// Rows lists the keys that begin with prefix, in any order.
 	Rows(ctx context.Context, prefix string) ([]Row, error)
 

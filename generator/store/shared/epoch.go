@@ -63,7 +63,7 @@ func (s *Store) meet(ctx context.Context, old *epoch) (*epoch, error) {
 
 // note writes stamp into the store unless it stands there already.
 func (s *Store) note(ctx context.Context, stamp string) (*epoch, error) {
-	rows, err := s.engine.Rows(ctx, stampKey)
+	r, err := s.engine.Row(ctx, stampKey)
 	if err != nil {
 		return nil, err
 	}
@@ -71,13 +71,11 @@ func (s *Store) note(ctx context.Context, stamp string) (*epoch, error) {
 		Reservation: generator.Reservation{Key: stampKey, AtLeast: s.now(), N: 1, Limit: generator.NoLimit, Owner: s.cfg.Owner},
 		Stamp:       stamp, Write: stamp, Now: s.now(), Create: true, Count: 1,
 	}
-	for _, r := range rows {
-		if r.Key == stampKey && r.Stamp == stamp {
-			return s.newEpoch(stamp, r.Lo, r.Seq), nil
-		}
-		if r.Key == stampKey {
-			ask.From, ask.Count = r.Stamp, skipCount
-		}
+	if r != nil && r.Stamp == stamp {
+		return s.newEpoch(stamp, r.Lo, r.Seq), nil
+	}
+	if r != nil {
+		ask.From, ask.Count = r.Stamp, skipCount
 	}
 	c, err := s.rounds.do(ctx, ask)
 	if err != nil || c.answer.Outcome != Granted {

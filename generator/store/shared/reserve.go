@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -178,8 +177,7 @@ func (s *Store) begin(ctx context.Context, name string) error {
 	if _, known := s.witness.look(key); known {
 		return nil
 	}
-	marks, err := s.Reserved(ctx, key)
-	if err != nil || slices.ContainsFunc(marks, func(m generator.Mark) bool { return m.Key == key }) {
+	if r, err := s.row(ctx, key); err != nil || r != nil {
 		return err
 	}
 	c, err := s.rounds.do(ctx, Ask{

@@ -164,6 +164,28 @@ func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFun
 
 func (s *Store) now() int64 { return s.cfg.Clock.Wall() / int64(time.Millisecond) }
 
+// Mark implements generator.Reserver.
+func (s *Store) Mark(ctx context.Context, key string) (generator.Mark, bool, error) {
+	r, err := s.row(ctx, key)
+	if err != nil || r == nil || key == stampKey {
+		return generator.Mark{}, false, err
+	}
+	return r.mark(), true, nil
+}
+
+func (s *Store) row(ctx context.Context, key string) (*Row, error) {
+	if err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	return s.engine.Row(ctx, key)
+}
+
+func (r *Row) mark() generator.Mark {
+	return generator.Mark{Key: r.Key, Hi: r.Hi, Owner: r.Owner, Updated: time.UnixMilli(r.Updated)}
+}
+
 // Reserved implements generator.Reserver.
 func (s *Store) Reserved(ctx context.Context, prefix string) ([]generator.Mark, error) {
 	if err := s.open(ctx); err != nil {
@@ -180,7 +202,7 @@ func (s *Store) Reserved(ctx context.Context, prefix string) ([]generator.Mark, 
 		if r.Key == stampKey || !strings.HasPrefix(r.Key, prefix) {
 			continue
 		}
-		marks = append(marks, generator.Mark{Key: r.Key, Hi: r.Hi, Owner: r.Owner, Updated: time.UnixMilli(r.Updated)})
+		marks = append(marks, r.mark())
 	}
 	slices.SortFunc(marks, func(a, b generator.Mark) int { return cmp.Compare(a.Key, b.Key) })
 	return marks, nil

@@ -110,6 +110,8 @@ func (l link) Load(ctx context.Context, key string) (Value, error) {
 	return l.values[key], nil
 }
 
+func (l link) Latest(ctx context.Context, key string) (Value, error) { return l.Load(ctx, key) }
+
 func (l link) Swap(ctx context.Context, key string, was Value, text string) (Value, bool, error) {
 	if err := l.enter(ctx); err != nil {
 		return Value{}, false, err

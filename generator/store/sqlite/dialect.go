@@ -14,6 +14,7 @@ type dialect struct {
 	reserve  string // key, at least, n, limit, owner, now: lo, hi; no row when refused
 	standing string // key: hi, intact
 	release  string // key, hi, to, now
+	mark     string // key: as reserved
 	reserved string // prefix, end of the prefix or '': key, hi, owner, updated, intact
 
 	define   string // name, kind, options, now: version, created; no row when the name is taken
@@ -25,8 +26,8 @@ type dialect struct {
 
 // statements are the prepared texts of a dialect.
 type statements struct {
-	reserve, standing, release, reserved      *sql.Stmt
-	define, redefine, undefine, defined, list *sql.Stmt
+	reserve, standing, release, mark, reserved *sql.Stmt
+	define, redefine, undefine, defined, list  *sql.Stmt
 }
 
 // preparer is a *sql.Conn or a *sql.DB.
@@ -43,6 +44,7 @@ func (d *dialect) prepare(ctx context.Context, on preparer) (*statements, error)
 		{&s.reserve, d.reserve},
 		{&s.standing, d.standing},
 		{&s.release, d.release},
+		{&s.mark, d.mark},
 		{&s.reserved, d.reserved},
 		{&s.define, d.define},
 		{&s.redefine, d.redefine},

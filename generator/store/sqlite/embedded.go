@@ -190,6 +190,17 @@ func (s *embedded) Release(ctx context.Context, key string, hi, to int64) error 
 	return err
 }
 
+// Mark implements generator.Reserver.
+func (s *embedded) Mark(ctx context.Context, key string) (generator.Mark, bool, error) {
+	marks, err := ask(ctx, s, false, func(ctx context.Context, q *statements) ([]generator.Mark, error) {
+		return q.runMark(ctx, key)
+	})
+	if err != nil || len(marks) == 0 {
+		return generator.Mark{}, false, err
+	}
+	return marks[0], true, nil
+}
+
 // Reserved implements generator.Reserver.
 func (s *embedded) Reserved(ctx context.Context, prefix string) ([]generator.Mark, error) {
 	return ask(ctx, s, false, func(ctx context.Context, q *statements) ([]generator.Mark, error) {

@@ -49,15 +49,21 @@ func (s *statements) runRelease(ctx context.Context, key string, hi, to, now int
 }
 
 func (s *statements) runReserved(ctx context.Context, prefix string) ([]generator.Mark, error) {
-	return collect(s.reserved, func(rows *sql.Rows) (m generator.Mark, err error) {
-		var updated int64
-		var intact bool
-		if err = rows.Scan(&m.Key, &m.Hi, &m.Owner, &updated, &intact); err == nil && !intact {
-			err = damagedRow("reservation", m.Key)
-		}
-		m.Updated = time.UnixMilli(updated)
-		return m, err
-	}, ctx, prefix, prefixEnd(prefix))
+	return collect(s.reserved, scanMark, ctx, prefix, prefixEnd(prefix))
+}
+
+func (s *statements) runMark(ctx context.Context, key string) ([]generator.Mark, error) {
+	return collect(s.mark, scanMark, ctx, key)
+}
+
+func scanMark(rows *sql.Rows) (m generator.Mark, err error) {
+	var updated int64
+	var intact bool
+	if err = rows.Scan(&m.Key, &m.Hi, &m.Owner, &updated, &intact); err == nil && !intact {
+		err = damagedRow("reservation", m.Key)
+	}
+	m.Updated = time.UnixMilli(updated)
+	return m, err
 }
 
 func (s *statements) runDefine(ctx context.Context, d generator.Definition, now int64) (

@@ -43,6 +43,9 @@ FROM (SELECT key, lo, hi, updated_at, ` + reservationSum + ` AS checksum
             WHERE key = ?1 AND hi = ?2 AND ?3 <= ?2 AND checksum = ` + reservationSum + `)) AS back
 WHERE nextid_reservations.key = back.key`,
 
+	mark: `
+SELECT key, hi, owner, updated_at, checksum = ` + reservationSum + ` FROM nextid_reservations WHERE key = ?1`,
+
 	reserved: `
 SELECT key, hi, owner, updated_at, checksum = ` + reservationSum + `
 FROM nextid_reservations WHERE key >= ?1 AND (?2 = '' OR key < ?2) ORDER BY key`,

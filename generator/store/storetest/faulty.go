@@ -206,6 +206,15 @@ func (f *Faulty) Release(ctx context.Context, key string, hi, to int64) error {
 	return f.do(ctx, Release, func(ctx context.Context) error { return f.below.Release(ctx, key, hi, to) })
 }
 
+// Mark implements generator.Reserver. It is a Reserved to Inject.
+func (f *Faulty) Mark(ctx context.Context, key string) (m generator.Mark, ok bool, err error) {
+	m, err = answered(ctx, f, Reserved, func(ctx context.Context) (m generator.Mark, err error) {
+		m, ok, err = f.below.Mark(ctx, key)
+		return m, err
+	})
+	return m, ok && err == nil, err
+}
+
 // Reserved implements generator.Reserver.
 func (f *Faulty) Reserved(ctx context.Context, prefix string) ([]generator.Mark, error) {
 	return answered(ctx, f, Reserved, func(ctx context.Context) ([]generator.Mark, error) {

@@ -348,6 +348,21 @@ func mustRelease(ctx context.Context, t *testing.T, s generator.Store, key strin
 
 func mustReserved(ctx context.Context, t *testing.T, s generator.Store, prefix string) []generator.Mark {
 	t.Helper()
+	marks := reservedOf(ctx, t, s, prefix)
+	for _, m := range marks { // a look at one says the same
+		one, ok, err := s.Mark(ctx, m.Key)
+		if err != nil || !ok || one.Key != m.Key || one.Hi < m.Hi {
+			t.Errorf("Mark(%q): %+v, %v, %v; listed %+v", m.Key, one, ok, err, m)
+		}
+	}
+	if m, ok, err := s.Mark(ctx, prefix+"\x01none"); ok || err != nil {
+		t.Errorf("a key that was never used: %+v, %v", m, err)
+	}
+	return marks
+}
+
+func reservedOf(ctx context.Context, t *testing.T, s generator.Store, prefix string) []generator.Mark {
+	t.Helper()
 	marks, err := s.Reserved(ctx, prefix)
 	if err != nil {
 		t.Fatalf("Reserved(%q): %v", prefix, err)

@@ -228,6 +228,14 @@ func (s swapper) Load(ctx context.Context, key string) (shared.Value, error) {
 	return s.read(ctx, s.rowPath(key))
 }
 
+// Latest implements shared.Swapper.
+func (s swapper) Latest(ctx context.Context, key string) (shared.Value, error) {
+	if err := s.catchUp(ctx, s.rowPath(key)); err != nil {
+		return shared.Value{}, err
+	}
+	return s.read(ctx, s.rowPath(key))
+}
+
 // Swap implements shared.Swapper.
 func (s swapper) Swap(ctx context.Context, key string, was shared.Value, text string) (shared.Value, bool, error) {
 	return s.swap(ctx, s.rowPath(key), was, text)
