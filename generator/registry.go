@@ -20,7 +20,8 @@ import (
 // MaxNameBytes is the longest generator name.
 const MaxNameBytes = 128
 
-// DefaultMaxNames bounds the names one process keeps in memory.
+// DefaultMaxNames bounds the names that a store has, and one process keeps in
+// memory.
 const DefaultMaxNames = 100_000
 
 const registryShards = 64
@@ -52,13 +53,14 @@ type Config struct {
 // Registry maps names to entries. Lookup is lock-free; everything else may
 // ask the store.
 type Registry struct {
-	cfg      Config
-	kinds    map[string]Kind
-	declared map[string]Definition
-	seed     maphash.Seed
-	shards   [registryShards]shard
-	names    atomic.Int64
-	closed   atomic.Bool
+	cfg       Config
+	kinds     map[string]Kind
+	declared  map[string]Definition
+	seed      maphash.Seed
+	shards    [registryShards]shard
+	names     atomic.Int64
+	catalogue catalogue
+	closed    atomic.Bool
 
 	changing   lock         // to carry out CloseChanged
 	seenChange Mark         // of changesKey, at the end of the last CloseChanged; belongs to changing
@@ -170,13 +172,9 @@ func (r *Registry) entry(name string) (*Entry, error) {
 	if e := old[name]; e != nil {
 		return e, nil
 	}
-	if r.names.Add(1) > int64(r.cfg.MaxNames) {
+	if _, declared := r.declared[name]; r.names.Add(1) > int64(r.cfg.MaxNames) && !declared {
 		r.names.Add(-1)
-		return nil, &Error{
-			Kind: ErrTooMany, Name: name,
-			Message: fmt.Sprintf("this server already knows %d generator names", r.cfg.MaxNames),
-			Hint:    "Raise max_names in the configuration, or use fewer names.",
-		}
+		return nil, r.tooMany(name, "this server already knows %d generator names", r.cfg.MaxNames)
 	}
 	e := &Entry{name: strings.Clone(name), registry: r, lock: newLock()}
 	next := maps.Clone(old)
@@ -488,7 +486,62 @@ func (r *Registry) define(ctx context.Context, d Definition) (stored Definition,
 		}
 		d.Options = options
 	}
-	return r.cfg.Store.Define(ctx, d)
+	if err := r.room(ctx, d.Name); err != nil {
+		return d, false, err
+	}
+	stored, created, err = r.cfg.Store.Define(ctx, d)
+	if created {
+		r.catalogue.mu.Lock()
+		r.catalogue.names++
+		r.catalogue.mu.Unlock()
+	}
+	return stored, created, err
+}
+
+// catalogue is how many names the store has, as this server knows.
+type catalogue struct {
+	mu      sync.Mutex
+	names   int
+	counted time.Time // zero: never
+}
+
+const (
+	countEvery = time.Minute     // while names are created
+	countFull  = 5 * time.Second // while there is no room
+)
+
+// room refuses to create a name when the store has MaxNames: whoever may use
+// the server could fill it otherwise. Declared names always have room. What
+// other servers created is noticed when the names are counted next.
+func (r *Registry) room(ctx context.Context, name string) error {
+	if _, declared := r.declared[name]; declared {
+		return nil
+	}
+	c := &r.catalogue
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	age := time.Since(c.counted)
+	if full := c.names >= r.cfg.MaxNames; c.counted.IsZero() || age > countEvery || full && age > countFull {
+		list, err := r.cfg.Store.ListDefined(ctx)
+		if err != nil {
+			return err
+		}
+		c.names, c.counted = len(list), time.Now()
+	}
+	if c.names < r.cfg.MaxNames {
+		return nil
+	}
+	if _, err := r.cfg.Store.Defined(ctx, name); err == nil {
+		return nil // it is there already
+	}
+	return r.tooMany(name, "the store has %d generator names already", c.names)
+}
+
+func (r *Registry) tooMany(name, format string, n int) error {
+	return &Error{
+		Kind: ErrTooMany, Name: name, Message: fmt.Sprintf(format, n),
+		Hint: "Raise max_names in the configuration, drop names that nobody uses, or use fewer names.",
+	}
 }
 
 func (r *Registry) kind(name string) (Kind, error) {

@@ -374,6 +374,39 @@ func TestCloseTellsWhatItCouldNotGiveBackAndStopsAllTheSame(t *testing.T) {
 	}
 }
 
+// TestNamesBeyondTheLimitAreNotWritten: clients cannot fill the store, and the
+// names of the configuration have room in a full one.
+func TestNamesBeyondTheLimitAreNotWritten(t *testing.T) {
+	store := memory.New(memory.Config{})
+	create := func(r *registry, names ...string) {
+		t.Helper()
+		for _, name := range names {
+			if _, err := r.Get(t.Context(), name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	limit := func(c *generator.Config) { c.Store, c.MaxNames = store, 3 }
+	create(newRegistry(t, autoCreate("segment", ``), limit), "a", "b")
+	r := newRegistry(t, autoCreate("segment", ``), limit, func(c *generator.Config) {
+		c.Declared = []generator.Definition{{Name: "declared", Kind: "segment"}}
+	})
+	create(r, "c")
+	for _, name := range []string{"d", "e"} {
+		_, err := r.Get(t.Context(), name)
+		wantErr(t, err, generator.ErrTooMany, "3 generator names", "max_names")
+		wantErr(t, r.Create(t.Context(), name, "segment", nil), generator.ErrTooMany, "max_names")
+	}
+	if err := r.Declare(t.Context()); err != nil {
+		t.Error(err)
+	}
+	create(r, "declared", "a")
+	list, err := store.ListDefined(t.Context())
+	if err != nil || len(list) != 4 {
+		t.Errorf("the store has %d names, %v", len(list), err)
+	}
+}
+
 func TestTheNumberOfNamesIsBounded(t *testing.T) {
 	r := newRegistry(t, autoCreate("segment", ``), func(c *generator.Config) { c.MaxNames = 3 })
 	for i := range 3 {
