@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"nextid/generator"
 	"nextid/wire"
 	"nextid/wire/auth"
 )
@@ -79,6 +81,32 @@ func openAccess(c Config, log *slog.Logger) (*access, error) {
 	return a, nil
 }
 
+// usersKey is in a store whose servers have had users.
+const usersKey = "users"
+
+// remember notes in the store that there are users, and refuses to let
+// everybody in where there were some: with users: auto a file that got lost,
+// or a data directory that was not mounted, would open the server.
+func (a *access) remember(ctx context.Context, store generator.Store) error {
+	if a.config.Users == usersOff || !a.policy.Closed() && a.config.Users != usersAuto {
+		return nil
+	}
+	_, had, err := store.Mark(ctx, usersKey)
+	switch {
+	case err != nil:
+		return err
+	case a.policy.Closed() && !had:
+		_, _, err = store.Reserve(ctx, generator.Reservation{Key: usersKey, AtLeast: 1, N: 1, Limit: generator.NoLimit, Owner: owner()})
+		return err
+	case !a.policy.Closed() && had:
+		return &failure{
+			what: fmt.Sprintf("this store's servers had users, and the file %s is gone: everybody would be let in", filepath.Join(a.config.Data, usersName)),
+			hint: "Put the file back, or name it with --users FILE. If everybody shall be let in from now on, start with --users off.",
+		}
+	}
+	return nil
+}
+
 // announce logs what is in force when the server starts.
 func (a *access) announce() {
 	if a.policy.Closed() {
@@ -123,6 +151,12 @@ func (a *access) readUsers() (*auth.Users, []auth.Rule, error) {
 	content, err := readPrivate("users file", file)
 	if err != nil {
 		return nil, nil, err
+	}
+	if info, err := os.Stat(file); err == nil && ownedByOther(info) {
+		return nil, nil, &failure{
+			what: fmt.Sprintf("the users file %s belongs to another user than the one that runs nextid, who can change it", file),
+			hint: "Give it to the user that runs nextid, or to root (chown).",
+		}
 	}
 	users, err := auth.ParseUsers(string(content))
 	if err != nil {

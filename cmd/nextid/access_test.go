@@ -175,6 +175,37 @@ func TestUsersFileThatOthersMayRead(t *testing.T) {
 	}
 }
 
+// TestUsersThatAreGone: a server whose users file got lost lets nobody in.
+func TestUsersThatAreGone(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	file := filepath.Join(data, "users")
+	startServer(t, nil, "--data", data).kill9() // never had users
+	addUser(t, "pencil", "alice", "--data", data)
+	startServer(t, nil, "--data", data).kill9()
+	if err := os.Rename(file, file+".bak"); err != nil {
+		t.Fatal(err)
+	}
+	r := runProgram(t, nil, "serve", "--pg", "127.0.0.1:0", "--mysql", "off", "--http", "off", "--data", data)
+	if r.code != exitFailed || !strings.Contains(r.stderr, "had users, and the file "+file+" is gone") {
+		t.Errorf("exit code %d\n%s", r.code, r.stderr)
+	}
+	startServer(t, nil, "--data", data, "--users", "off").kill9()
+	if err := os.Rename(file+".bak", file); err != nil {
+		t.Fatal(err)
+	}
+	startServer(t, nil, "--data", data).kill9()
+	if os.Geteuid() == 0 {
+		if err := os.Chown(file, 12345, 0); err != nil {
+			t.Fatal(err)
+		}
+		r := runProgram(t, nil, "serve", "--pg", "127.0.0.1:0", "--mysql", "off", "--http", "off", "--data", data)
+		if r.code != exitFailed || !strings.Contains(r.stderr, "belongs to another user") {
+			t.Errorf("exit code %d\n%s", r.code, r.stderr)
+		}
+	}
+}
+
 func TestAccessThatCannotBeUnderstood(t *testing.T) {
 	t.Parallel()
 	authority := wiretest.NewAuthority(t)

@@ -16,6 +16,13 @@ func ownedByRoot(info fs.FileInfo) bool {
 	return ok && stat.Uid == 0
 }
 
+// ownedByOther reports whether a file belongs to neither this process's user
+// nor root.
+func ownedByOther(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && stat.Uid != 0 && int(stat.Uid) != os.Geteuid()
+}
+
 // giveLike gives a new file to the owner of the old one, or of the directory:
 // when root adds a user, the server must still be able to read the file.
 func giveLike(f *os.File, like fs.FileInfo) error {

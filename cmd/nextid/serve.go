@@ -67,6 +67,9 @@ func (m *Main) Run(ctx context.Context) error {
 		}
 		return err
 	}
+	if err := access.remember(ctx, e.store); err != nil {
+		return errors.Join(err, e.close())
+	}
 	err = m.serve(ctx, log, endpoints, access, status, e)
 	return errors.Join(err, e.close())
 }

@@ -190,7 +190,7 @@ var settings = []setting{
 		value: func(c *Config) value { return count(&c.Audit.Queue, 1, 10_000_000) },
 	},
 	{
-		key: limitsSection + "max_names", arg: "N", help: "generator names that this server keeps in memory",
+		key: limitsSection + "max_names", arg: "N", help: "generator names that the store may have, and that this server keeps in memory; those of the file always have room",
 		value: func(c *Config) value { return count(&c.MaxNames, 1, 100_000_000) },
 	},
 	{
