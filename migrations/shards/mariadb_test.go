@@ -46,6 +46,7 @@ func TestMariaDB(t *testing.T) {
 		{"dumps of a schema", testMariaDBDump},
 		{"without SUPER", testWithoutSuper},
 		{"a script runs twice", testScriptTwice},
+		{"the page's commands", testPage},
 		{"killed", func(t *testing.T, f *fleet) { testKills(t, f, 10) }},
 		{"interrupted", func(t *testing.T, _ *fleet) {
 			if testing.Short() {

@@ -1,0 +1,50 @@
+package foreign_test
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestThePagesCommands runs the commands and the SQL of docs/foreign.md on
+// databases and a server in the place of those that it names.
+func TestThePagesCommands(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/foreign.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, cluster, app := startServer(t), startCluster(t), startMariaDB(t)
+	dsn := cluster.database(t)
+	connect(t, dsn, nil).exec("CREATE ROLE shop")
+	words := strings.NewReplacer("postgres://postgres@db/shop", dsn, "nextid@ids:5433", "app@"+s.address, "mysql://root@db/shop", app.dsn, "nextid@ids:3307", "app@"+s.mysql)
+	postgres, mysql, found := strings.Cut(string(text), "\n# MariaDB and MySQL\n")
+	if !found {
+		t.Fatal("the page has no part on MariaDB")
+	}
+	command := regexp.MustCompile(`(?m)^    nextid (migrate foreign .+)$`)
+	run := func(part string, least int) {
+		t.Helper()
+		commands := command.FindAllStringSubmatch(part, -1)
+		if len(commands) < least {
+			t.Fatalf("a part of the page has %d commands", len(commands))
+		}
+		for _, c := range commands {
+			if out, err := exec.CommandContext(t.Context(), binary, strings.Fields(words.Replace(c[1]))...).CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v\n%s", c[1], err, out)
+			}
+		}
+	}
+	statements := regexp.MustCompile("(?s)```sql\n(.*?)```")
+	run(postgres, 3)
+	shop := connect(t, dsn, nil)
+	for _, block := range statements.FindAllStringSubmatch(postgres, -1) {
+		shop.exec(block[1])
+	}
+	blocks := statements.FindAllStringSubmatch(mysql, -1)
+	app.exec(blocks[0][1])
+	run(mysql, 1)
+	app.exec(blocks[1][1])
+}
