@@ -66,7 +66,47 @@ func onSequence(f func(x *engine.Exec, name string, a []datum.Value) (datum.Valu
 }
 
 func nextval(x *engine.Exec, name string, _ []datum.Value) (datum.Value, error) {
+	if err := sequenceFor(x, name); err != nil {
+		return datum.Value{}, err
+	}
 	return drawID(x, name)
+}
+
+// sequenceFor makes the generator of a name that a client asks for as a
+// sequence and that does not exist: of the kind that the configuration gives
+// to sequences, or as next_id would. A client that counts on from what it gets
+// (JPA's allocationSize, hi/lo) needs a sequence with an increment, and would
+// take ids of others from a snowflake's: it is told.
+func sequenceFor(x *engine.Exec, name string) error {
+	s := sessionOf(x)
+	if err := s.may(name); err != nil || s.server.registry.Lookup([]byte(name)) != nil {
+		return err
+	}
+	_, err := registryOf(x).Existing(x.Ctx, name)
+	if !missing(err) {
+		return err
+	}
+	if kind := s.server.sequenceKind; kind != "" {
+		_, err = s.server.registry.GetAs(x.Ctx, name, kind, nil)
+	} else {
+		_, err = s.server.registry.Get(x.Ctx, name)
+	}
+	if err != nil {
+		return err
+	}
+	e, err := s.server.registry.Existing(x.Ctx, name)
+	if err != nil {
+		return err
+	}
+	d, err := e.Definition(x.Ctx)
+	if err != nil {
+		return err
+	}
+	if d.Kind != "segment" {
+		s.notice(fmt.Sprintf("sequence %q did not exist: a generator of kind %s was made. For a client that takes several numbers from one call, "+
+			"drop_generator and CREATE SEQUENCE %s INCREMENT BY as many; auto_create_sequence sets the kind", name, d.Kind, name))
+	}
+	return nil
 }
 
 func currval(x *engine.Exec, name string, _ []datum.Value) (datum.Value, error) {

@@ -27,6 +27,10 @@ type Config struct {
 	// Nodes lists the servers on the store, for nextid.nodes; nil: none.
 	Nodes func(context.Context) ([]generator.Node, error)
 
+	// SequenceKind is the kind that nextval makes of a name that does not
+	// exist; "": as next_id does.
+	SequenceKind string
+
 	// Variables are the system variables of the MySQL dialect that the server's
 	// configuration decides: port, max_connections, have_ssl, …
 	Variables map[string]string
@@ -109,7 +113,8 @@ type Server struct {
 	agents       agents // of get_id
 	trail        Trail  // nil: none
 	nodes        func(context.Context) ([]generator.Node, error)
-	variables    map[string]string                                                                                                          // of MySQL, see Config
+	variables    map[string]string // of MySQL, see Config
+	sequenceKind string
 	takeover     func(ctx context.Context, name, system, dsn string, options json.RawMessage, agree func(Position) error) (Position, error) // may be nil
 }
 
@@ -131,7 +136,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s := &Server{
 		registry: cfg.Registry, catalog: &engine.Catalog{Functions: functions, Domains: domainTypes()}, memory: account.NewServer(cfg.Memory), version: cfg.Version, limits: cfg.Limits.withDefaults(),
 		clock: cfg.Clock, layout: l, uuids: uuid.NewSource(cfg.Clock), nodes: cfg.Nodes, trail: cfg.Trail,
-		takeover: cfg.Takeover, variables: cfg.Variables,
+		takeover: cfg.Takeover, variables: cfg.Variables, sequenceKind: cfg.SequenceKind,
 	}
 	s.started = s.now()
 	for i := range s.caches {

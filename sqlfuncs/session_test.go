@@ -40,6 +40,7 @@ type serverConfig struct {
 	limits       sqlfuncs.Limits
 	memory       account.Limits
 	noAutoCreate bool
+	sequenceKind string
 	trail        sqlfuncs.Trail
 }
 
@@ -67,7 +68,7 @@ func newServer(t testing.TB, configs ...serverConfig) *testServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Version: "test", Trail: cfg.trail, Limits: cfg.limits, Memory: cfg.memory})
+	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Version: "test", Trail: cfg.trail, Limits: cfg.limits, Memory: cfg.memory, SequenceKind: cfg.sequenceKind})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,13 +31,16 @@ const (
 // plain values out of it and know neither files nor flags. Every scalar in it
 // has a row in settings.
 type Config struct {
-	Data           string
-	PG             Address
-	MySQL          Address
-	HTTP           Address
-	Store          StoreURL
-	SharedStore    StoreSettings
-	AutoCreate     string        // a kind, or autoCreateOff
+	Data        string
+	PG          Address
+	MySQL       Address
+	HTTP        Address
+	Store       StoreURL
+	SharedStore StoreSettings
+	AutoCreate  string // a kind, or autoCreateOff
+
+	AutoCreateSequence string // a kind, or autoCreateSame
+
 	WorkerID       string        // where it comes from, see package source
 	WorkerSlice    time.Duration // 0: as the store deserves
 	WorkerBorrow   bool
@@ -81,30 +84,35 @@ type Config struct {
 // autoCreateOff is the --auto-create that refuses unknown names.
 const autoCreateOff = "off"
 
+// autoCreateSame is the auto_create_sequence that leaves it to auto_create.
+const autoCreateSame = "same"
+
 // logJSON is the log_format of one JSON object a line.
 const logJSON = "json"
 
 // DefaultConfig is the configuration of a server that was told nothing.
 func DefaultConfig() Config {
 	return Config{
-		Data:         "./nextid-data",
-		PG:           Address{Network: "tcp", Address: "127.0.0.1:" + strconv.Itoa(defaultPGPort)},
-		SharedStore:  StoreSettings{Failover: failoverAuto, Skip: shared.DefaultSkip},
-		MySQL:        Address{Network: "tcp", Address: "127.0.0.1:" + strconv.Itoa(defaultMySQLPort)},
-		HTTP:         Address{Network: "tcp", Address: "127.0.0.1:" + strconv.Itoa(statusPort)},
-		AutoCreate:   snowflake.KindName,
-		WorkerID:     source.Auto,
-		Users:        usersAuto,
-		LogLevel:     slog.LevelInfo,
-		LogFormat:    "text",
-		ClockLimit:   5 * time.Second,
-		ClockJump:    30 * 24 * time.Hour,
-		DrainTimeout: 10 * time.Second,
-		Layout:       layout.Default,
-		Audit:        audit.Config{Sample: 1, MaxSize: 100 << 20, Keep: 5, Queue: 100_000},
-		SQL:          sqlfuncs.DefaultLimits,
-		Wire:         wire.DefaultLimits,
-		MaxNames:     generator.DefaultMaxNames,
+		Data:        "./nextid-data",
+		PG:          Address{Network: "tcp", Address: "127.0.0.1:" + strconv.Itoa(defaultPGPort)},
+		SharedStore: StoreSettings{Failover: failoverAuto, Skip: shared.DefaultSkip},
+		MySQL:       Address{Network: "tcp", Address: "127.0.0.1:" + strconv.Itoa(defaultMySQLPort)},
+		HTTP:        Address{Network: "tcp", Address: "127.0.0.1:" + strconv.Itoa(statusPort)},
+		AutoCreate:  snowflake.KindName,
+
+		AutoCreateSequence: autoCreateSame,
+		WorkerID:           source.Auto,
+		Users:              usersAuto,
+		LogLevel:           slog.LevelInfo,
+		LogFormat:          "text",
+		ClockLimit:         5 * time.Second,
+		ClockJump:          30 * 24 * time.Hour,
+		DrainTimeout:       10 * time.Second,
+		Layout:             layout.Default,
+		Audit:              audit.Config{Sample: 1, MaxSize: 100 << 20, Keep: 5, Queue: 100_000},
+		SQL:                sqlfuncs.DefaultLimits,
+		Wire:               wire.DefaultLimits,
+		MaxNames:           generator.DefaultMaxNames,
 	}
 }
 
@@ -229,6 +237,15 @@ func (c *Config) validateAccess(add func(key, format string, args ...any)) {
 	if c.HostRules != "" && c.usersFile() == "" {
 		add("host_rules", "needs users: rules say how they log in. Add one with nextid passwd USER")
 	}
+}
+
+// sequenceKind is the kind that nextval makes of a new name, "" for what
+// next_id makes.
+func (c *Config) sequenceKind() string {
+	if c.AutoCreateSequence == autoCreateSame {
+		return ""
+	}
+	return c.AutoCreateSequence
 }
 
 // autoOptions are the options of auto-created generators, by kind.

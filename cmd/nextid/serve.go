@@ -309,8 +309,8 @@ func (e *engine) build(ctx context.Context, c Config, endpoints endpoints, guard
 	}
 	e.sql, err = sqlfuncs.NewServer(sqlfuncs.Config{
 		Registry: e.registry, Trail: trail, Version: buildVersion(), Limits: c.SQL, Memory: limitMemory(c.Memory, log), Layout: c.Layout, Takeover: c.takeover,
-		Variables: mysqlVariables(&c, endpoints),
-		Nodes:     func(ctx context.Context) ([]generator.Node, error) { return e.nodes.List(ctx) },
+		Variables: mysqlVariables(&c, endpoints), SequenceKind: c.sequenceKind(),
+		Nodes: func(ctx context.Context) ([]generator.Node, error) { return e.nodes.List(ctx) },
 	})
 	return err
 }

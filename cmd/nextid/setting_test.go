@@ -26,6 +26,7 @@ var sampleTexts = map[string]string{
 	"store_unsafe":                       "fsync,synchronous_commit",
 	"store_password":                     "open sesame",
 	"auto_create":                        "segment",
+	"auto_create_sequence":               "segment",
 	"worker_id":                          "7",
 	"worker_borrow":                      "true",
 	"worker_slice":                       "2m",
