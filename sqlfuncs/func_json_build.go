@@ -10,19 +10,27 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-var jsonBuildFunctions = slices.Concat(jsonBuilders("json", datum.JSON), jsonBuilders("jsonb", datum.JSONB), []engine.Function{
-	{Name: "to_json", Args: engine.Args(engine.AnyElement), Result: datum.JSON, Volatile: engine.Stable, Typed: jsonCall(datum.JSON), Help: "a value as JSON"},
-	{Name: "row_to_json", Args: engine.Optional(1, datum.Record, datum.Bool), Result: datum.JSON, Volatile: engine.Stable, Typed: jsonCall(datum.JSON), Help: "a row as a JSON object"},
-})
+var jsonBuildFunctions = slices.Concat(
+	jsonReader{"json", datum.JSON}.objectBuilders(), jsonReader{"jsonb", datum.JSONB}.objectBuilders(), jsonReader{"json", datum.JSON}.arrayBuilders(),
+	[]engine.Function{
+		{Name: "to_json", Args: engine.Args(engine.AnyElement), Result: datum.JSON, Volatile: engine.Stable, Typed: jsonCall(datum.JSON), Help: "a value as JSON"},
+		{Name: "row_to_json", Args: engine.Optional(1, datum.Record, datum.Bool), Result: datum.JSON, Volatile: engine.Stable, Typed: jsonCall(datum.JSON), Help: "a row as a JSON object"},
+	},
+)
 
-func jsonBuilders(prefix string, t datum.OID) []engine.Function {
-	r := jsonReader{prefix, t}
-	object, array := prefix+"_build_object", prefix+"_build_array"
+func (r jsonReader) objectBuilders() []engine.Function {
+	name := r.prefix + "_build_object"
 	return []engine.Function{
-		{Name: object, Result: t, Volatile: engine.Stable, Typed: r.buildCall(r.object), Help: "an empty object"},
-		{Name: object, Args: engine.Args(engine.AnyType), Variadic: true, Result: t, Nullable: true, Volatile: engine.Stable, Typed: r.buildCall(r.object), Help: "an object of keys and values in turn"},
-		{Name: array, Result: t, Volatile: engine.Stable, Typed: r.buildCall(r.array), Help: "an empty array"},
-		{Name: array, Args: engine.Args(engine.AnyType), Variadic: true, Result: t, Nullable: true, Volatile: engine.Stable, Typed: r.buildCall(r.array), Help: "an array of the arguments"},
+		{Name: name, Result: r.typ, Volatile: engine.Stable, Typed: r.buildCall(r.object), Help: "an empty object"},
+		{Name: name, Args: engine.Args(engine.AnyType), Variadic: true, Result: r.typ, Nullable: true, Volatile: engine.Stable, Typed: r.buildCall(r.object), Help: "an object of keys and values in turn"},
+	}
+}
+
+func (r jsonReader) arrayBuilders() []engine.Function {
+	name := r.prefix + "_build_array"
+	return []engine.Function{
+		{Name: name, Result: r.typ, Volatile: engine.Stable, Typed: r.buildCall(r.array), Help: "an empty array"},
+		{Name: name, Args: engine.Args(engine.AnyType), Variadic: true, Result: r.typ, Nullable: true, Volatile: engine.Stable, Typed: r.buildCall(r.array), Help: "an array of the arguments"},
 	}
 }
 
