@@ -277,4 +277,7 @@ func TestPasswordsOfOtherCommandsAreNoMistake(t *testing.T) {
 	if len(l.mistakes) != 1 || l.mistakes[0].Place.source != "NEXTID_NONSENSE" {
 		t.Errorf("mistakes %v", l.mistakes)
 	}
+	if l.config.SharedStore.Password != "c" {
+		t.Error("the password of the store was not taken")
+	}
 }

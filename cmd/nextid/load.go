@@ -12,8 +12,9 @@ import (
 // key in the file that it names.
 const configEnv = envPrefix + "CONFIG"
 
-// commandEnvs are variables of other commands than serve.
-var commandEnvs = []string{foreignPasswordEnv, shardsPasswordEnv, storePasswordEnv}
+// commandEnvs are variables of other commands than serve. That of migrate
+// store is a setting, too.
+var commandEnvs = []string{foreignPasswordEnv, shardsPasswordEnv}
 
 // loader puts the configuration together: defaults, then the file, then the
 // environment, then the flags, each over the one before. It goes on after a

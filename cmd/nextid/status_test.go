@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -61,11 +62,14 @@ func TestStatusOverHTTP(t *testing.T) {
 	_, metrics := s.ask("/metrics")
 	for _, line := range []string{
 		"nextid_ready 1", `nextid_connections{protocol="pg"} 1`,
-		`nextid_worker_id{bits="10",strict="false"} 0`, "nextid_ids_total 3", `nextid_generator_ids_total{generator="orders",kind="snowflake"} 3`,
+		"nextid_ids_total 3", `nextid_generator_ids_total{generator="orders",kind="snowflake"} 3`,
 	} {
 		if !strings.Contains(metrics, line+"\n") {
 			t.Errorf("/metrics does not have %s:\n%s", line, metrics)
 		}
+	}
+	if !regexp.MustCompile(`(?m)^nextid_worker_id\{bits="10",strict="false"\} \d+$`).MatchString(metrics) { // a new store begins anywhere
+		t.Errorf("/metrics does not have the worker id:\n%s", metrics)
 	}
 }
 
