@@ -1,0 +1,58 @@
+package sqlfuncs
+
+import "sync"
+
+// sessionSet is the sessions of a server, for nextid.sessions.
+type sessionSet struct {
+	mu  sync.Mutex
+	all map[*Session]struct{}
+}
+
+// register makes the session one that others see.
+func (s *Session) register() {
+	set := &s.server.sessions
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	if set.all == nil {
+		set.all = map[*Session]struct{}{}
+	}
+	set.all[s] = struct{}{}
+}
+
+// OnEnd sets the function that ends the session's connection, or only the
+// statement that it runs, from any goroutine: for administrators, and for users
+// who are removed. It must not wait.
+func (s *Session) OnEnd(f func(queryOnly bool)) {
+	s.server.sessions.mu.Lock()
+	defer s.server.sessions.mu.Unlock()
+	s.end = f
+}
+
+// EndOther ends the connection pid, or only its statement, of either protocol.
+// An administrator may end all, others those of the same user. found is false
+// where there is none, or none that the user may know of.
+func (s *Session) EndOther(pid int64, queryOnly bool) (found bool) {
+	set := &s.server.sessions
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	for other := range set.all {
+		if int64(other.options.PID) == pid && other.end != nil && (s.options.Admin || other.options.User == s.options.User) {
+			other.end(queryOnly)
+			return true
+		}
+	}
+	return false
+}
+
+// EndSessions ends the connections of the users that are gone.
+func (s *Server) EndSessions(gone func(user string) bool) (ended int) {
+	s.sessions.mu.Lock()
+	defer s.sessions.mu.Unlock()
+	for session := range s.sessions.all {
+		if session.end != nil && gone(session.options.User) {
+			session.end(false)
+			ended++
+		}
+	}
+	return ended
+}
