@@ -182,7 +182,7 @@ func TestDefaultsOfTheContract(t *testing.T) {
 	want := map[string]string{
 		"config": "", "data": "./nextid-data", "pg": "127.0.0.1:5433", "mysql": "127.0.0.1:3307", "http": "127.0.0.1:8433",
 		"store": "sqlite in the data directory", "auto-create": "snowflake", "worker-slice": "0s", "worker-borrow": "false", "worker-id": "auto",
-		"store-failover": "auto", "clock-limit": "5s", "clock-jump": "720h", "accept-clock": "false", "store-unsafe": "", "adopt": "false", "allow-plaintext": "false", "log-level": "info", "log-format": "text",
+		"store-failover": "auto", "clock-limit": "5s", "clock-jump": "720h", "accept-clock": "false", "store-unsafe": "", "adopt": "false", "allow-plaintext": "false", "log-level": "info", "log-format": "text", "drain-delay": "0s",
 		"users": "auto", "host-rules": "", "tls-cert": "", "tls-key": "", "tls-client-ca": "", "require-tls": "false", "mysql-native-password": "false",
 	}
 	serve.Flags().VisitAll(func(f *pflag.Flag) {
