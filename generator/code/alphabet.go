@@ -8,10 +8,11 @@ const (
 	base16  = "hex"
 	base32  = "base32" // Douglas Crockford's, without I, L, O and U
 	base36  = "base36"
+	base58  = "base58" // Bitcoin's, without 0, O, I and l: sorts as its numbers do
 	base62  = "base62" // 0-9 A-Z a-z: sorts as its numbers do, as KSUID has it
 )
 
-const baseNames = decimal + ", " + base16 + ", " + base32 + ", " + base36 + ", " + base62
+const baseNames = decimal + ", " + base16 + ", " + base32 + ", " + base36 + ", " + base58 + ", " + base62
 
 // Values of the option case.
 const (
@@ -38,6 +39,7 @@ var alphabets = map[string]*alphabet{
 	base16:  {digits: "0123456789abcdef", fold: true},
 	base32:  {digits: crockford, check: crockford + "*~$=U", fold: true, upper: true},
 	base36:  {digits: "0123456789abcdefghijklmnopqrstuvwxyz", fold: true},
+	base58:  {digits: "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"},
 	base62:  {digits: "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"},
 }
 

@@ -43,6 +43,8 @@ func TestAppendCode(t *testing.T) {
 		{`{"text":"base32","check":true}`, 36, "14U"},
 		{`{"text":"base32"}`, math.MaxInt64, "7ZZZZZZZZZZZZ"},
 		{`{"text":"base36"}`, math.MaxInt64, strconv.FormatInt(math.MaxInt64, 36)},
+		{`{"text":"base58"}`, math.MaxInt64, "NQm6nKp8qFC"}, // bytes 7fff… in Bitcoin's encoding
+		{`{"text":"base58","pad":3}`, 57, "11z"},
 		{`{"text":"base62"}`, math.MaxInt64, "AzL8n0Y58m7"},
 		{`{"text":"base62","pad":11}`, 61, "0000000000z"},
 		{`{"text":"decimal","check":true}`, 572, "5724"},
@@ -162,7 +164,7 @@ func TestOptionsOfCodesAreChecked(t *testing.T) {
 // forms draws a text form at random.
 func forms(t *rapid.T) *Text {
 	form := &Text{
-		Base:   rapid.SampledFrom([]string{decimal, base16, base32, base36, base62}).Draw(t, "base"),
+		Base:   rapid.SampledFrom([]string{decimal, base16, base32, base36, base58, base62}).Draw(t, "base"),
 		Prefix: rapid.SampledFrom([]string{"", "ORD-", "a", "9", "0x", "ü "}).Draw(t, "prefix"),
 		Pad:    rapid.IntRange(0, maxPad).Draw(t, "pad"),
 		Group:  rapid.IntRange(0, 9).Draw(t, "group"),

@@ -204,6 +204,9 @@ func TestKnownIDsExplainThemselves(t *testing.T) {
 		{"mastodon", 1656432460105<<16 | 9, "2022-06-28T16:07:40.105Z", -1, -1, 9},
 		{"yitter", 1000<<12 | 7<<6 | 9, "2020-02-19T18:20:03Z", -1, 7, 9},
 		{"js", 1000<<11 | 7<<6 | 9, "2025-01-01T00:00:01Z", -1, 7, 9},
+		{"tsid", 1000<<22 | 7<<12 | 9, "2020-01-01T00:00:01Z", -1, 7, 9},
+		// The example of the AT Protocol's specification, 3jzfcijpj2z2a.
+		{"tid", 1728652679052295174, "2023-06-30T15:03:01.887007Z", -1, 6, -1},
 		// PingCAP's page on AUTO_RANDOM.
 		{"tidb", 1152921504606846978, "", -1, 4, 2},
 		{"tidb", 4899916394579099651, "", -1, 17, 3},
@@ -246,7 +249,7 @@ func TestPresetsEndWhenTheirSystemsSay(t *testing.T) {
 		"twitter": "2080-07-10", "discord": "2084-09-06", "instagram": "2046-06-27", "baidu": "2024-11-20",
 		"cosid": "2089-08-30", "cosid-js": "2089-08-30", "pgedge": "2092-09-06", "cockroach": "2104-03-13",
 		"sonyflake": "2199-03-19", "sonyflake-v1": "2188-11-16", "yitter": "3135-02-01", "js": "2164-05-15",
-		"beyond": "2086-08-03", "ecp": "2087-08-31", "cosid-s": "2088-01-11",
+		"beyond": "2086-08-03", "ecp": "2087-08-31", "cosid-s": "2088-01-11", "tsid": "2089-09-06", "tid": "2255-06-05",
 	} {
 		if got := mustPreset(t, name).Last().Format(time.DateOnly); got != want {
 			t.Errorf("%s ends on %s, want %s", name, got, want)

@@ -155,6 +155,18 @@ var presets = index([]preset{
 		"below 2^53, the integers that JavaScript's numbers hold exactly, for 139 years",
 	},
 	{
+		"tsid", 1577836800000, time.Millisecond,
+		[]Field{{Time, 41}, {Worker, 10}, {Sequence, 12}},
+		"",
+		"tsid-creator and Hypersistence TSID with 10 bits for the node; a bigint has 41 of its 42 bits of time",
+	},
+	{
+		"tid", 0, time.Microsecond,
+		[]Field{{Time, 53}, {Worker, 10}},
+		"",
+		"timestamp identifiers of the AT Protocol (Bluesky) as numbers: one id a microsecond; worker is the clock id",
+	},
+	{
 		"tidb", 0, 0,
 		[]Field{{Shard, 5}, {Counter, 58}},
 		"",
@@ -164,8 +176,8 @@ var presets = index([]preset{
 
 // signed are the presets of systems that check no end of time and have no
 // bit to spare, see Layout.Signed: Baidu's ids are negative since 2024-11-20,
-// Instagram's will be from 2046 on, Discord's from 2084.
-var signed = []string{"baidu", "instagram", "discord"}
+// Instagram's will be from 2046 on, Discord's from 2084, TSIDs from 2089.
+var signed = []string{"baidu", "instagram", "discord", "tsid"}
 
 // renamed are presets that had the fields of another one in earlier versions:
 // a layout that is stored with those fields is the other one.

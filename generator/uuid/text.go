@@ -108,13 +108,16 @@ func (g *TextGenerator) ExplainCode(code string) (generator.Parts, error) {
 	return p, nil
 }
 
-// Explain takes apart a text that tells by its form what it is: a TypeID with
-// a prefix, a ULID, a KSUID or an XID.
+// ExplainText takes apart a text that tells by its form what it is: a TypeID with
+// a prefix, a ULID, a KSUID, an XID, or an id of foreign.go.
 func ExplainText(code string) (generator.Parts, bool) {
 	for _, k := range []struct {
 		kind    string
 		explain func(string) (generator.Parts, bool)
-	}{{"typeid", explainType}, {"ulid", explainULID}, {"ksuid", explainKSUID}, {"xid", explainXID}} {
+	}{
+		{"typeid", explainType}, {"ulid", explainULID}, {"ksuid", explainKSUID}, {"xid", explainXID},
+		{"objectid", explainObjectID}, {"tid", explainTID}, {"cuid2", explainCUID2},
+	} {
 		if p, ok := k.explain(code); ok {
 			p.Kind = k.kind
 			return p, true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -38,6 +39,36 @@ func open(t testing.TB, kind, options string, clock generator.Clock) *TextGenera
 }
 
 // The examples that the formats' own documentation gives.
+// The examples of MongoDB's manual and of the AT Protocol's specification, and a
+// CUID2 of its README; and what is none of them.
+func TestIDsThatOthersMake(t *testing.T) {
+	for id, want := range map[string]string{
+		"507f1f77bcf86cd799439011": "objectid 2012-10-17T21:13:27Z 811621734297 4427793",
+		"3jzfcijpj2z2a":            "tid 2023-06-30T15:03:01.887007Z 6",
+		"tz4a98xxat96iws9zmbrgj3a": "cuid2",
+		"zzzzzzzzzzzzz":            "", // beyond the digits of a TID
+		"abcdefghijkla":            "", // a TID of the past or the future
+		"507f1f77bcf86cd79943901g": "", // begins with no letter
+	} {
+		p, ok := ExplainText(id)
+		got := ""
+		if ok {
+			got = p.Kind
+			if p.Time != nil {
+				got += " " + p.Time.Format(time.RFC3339Nano)
+			}
+			for _, n := range []*int64{p.Worker, p.Sequence} {
+				if n != nil {
+					got += fmt.Sprintf(" %d", *n)
+				}
+			}
+		}
+		if got != want {
+			t.Errorf("%s is %q, want %q", id, got, want)
+		}
+	}
+}
+
 func TestPublishedExamples(t *testing.T) {
 	at := func(s string) time.Time {
 		v, err := time.Parse(time.RFC3339Nano, s)

@@ -1,0 +1,33 @@
+// Prints ids of the libraries of npm with what the libraries themselves say
+// about them: name, id, Unix milliseconds or seconds, worker, sequence; "-" where
+// a library says nothing. node ids.mjs COUNT
+import { DiscordSnowflake, TwitterSnowflake } from '@sapphire/snowflake';
+import KSUID from 'ksuid';
+import { typeid, TypeID } from 'typeid-js';
+import { decodeTime, ulid } from 'ulid';
+import { v1, v6, v7 } from 'uuid';
+
+const count = Number(process.argv[2]);
+const lines = [];
+const put = (...columns) => lines.push(columns.join('\t'));
+
+for (let i = 0; i < count; i++) {
+  for (const [name, flake] of [['discord', DiscordSnowflake], ['twitter', TwitterSnowflake]]) {
+    const id = flake.generate({ workerId: BigInt(i % 32), processId: BigInt((i >> 5) % 32), increment: BigInt(i % 4096) });
+    const d = flake.deconstruct(id);
+    put(name, id, d.timestamp, (d.workerId << 5n) | d.processId, d.increment);
+  }
+  const u = ulid();
+  put('ulid', u, decodeTime(u), '-', '-');
+  const k = KSUID.randomSync();
+  put('ksuid', k.string, k.date.getTime(), '-', '-');
+  const t = typeid('user');
+  const hex = TypeID.fromString(t.toString()).toUUID().replaceAll('-', '');
+  put('typeid', t.toString(), parseInt(hex.slice(0, 12), 16), '-', '-');
+  const msecs = 1700000000000 + i * 977;
+  const clockseq = i % 16384;
+  put('uuidv1', v1({ msecs, nsecs: 0, clockseq, node: [1, 2, 3, 4, 5, 6] }), msecs, 0x010203040506, clockseq);
+  put('uuidv6', v6({ msecs, nsecs: 0, clockseq, node: [1, 2, 3, 4, 5, 6] }), msecs, 0x010203040506, clockseq);
+  put('uuidv7', v7({ msecs }), msecs, '-', '-');
+}
+process.stdout.write(lines.join('\n') + '\n');

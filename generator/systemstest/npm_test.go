@@ -1,0 +1,97 @@
+package systemstest
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/layout"
+)
+
+// ids.mjs prints ids of the libraries in npm/package.json.
+func TestIDsOfTheLibrariesOfNpm(t *testing.T) {
+	for _, program := range []string{"node", "npm"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(program + " is not here")
+		}
+	}
+	dir := t.TempDir()
+	for _, file := range []string{"package.json", "ids.mjs"} {
+		b, err := os.ReadFile("npm/" + file)
+		if err == nil {
+			err = os.WriteFile(dir+"/"+file, b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(name string, args ...string) []byte {
+		cmd := exec.CommandContext(t.Context(), name, args...)
+		cmd.Dir = dir
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s %v: %v", name, args, err)
+		}
+		return out
+	}
+	run("npm", "install", "--no-audit", "--no-fund", "--ignore-scripts")
+	counts := map[string]int{}
+	for lines := bufio.NewScanner(bytes.NewReader(run("node", "ids.mjs", strconv.Itoa(each)))); lines.Scan(); {
+		f := strings.Split(lines.Text(), "\t")
+		if len(f) != 5 {
+			t.Fatalf("line %q", lines.Text())
+		}
+		want := parts{at: time.UnixMilli(number(t, f[2])), worker: number(t, f[3]), sequence: number(t, f[4])}
+		got := explained(t, f[0], f[1])
+		if why := want.differs(got); why != "" {
+			t.Fatalf("%s %s: %s", f[0], f[1], why)
+		}
+		counts[f[0]]++
+	}
+	for name, n := range counts {
+		if n != each {
+			t.Errorf("%d ids of %s", n, name)
+		}
+	}
+	if len(counts) != 8 {
+		t.Errorf("ids of %v", counts)
+	}
+}
+
+func number(t *testing.T, s string) int64 {
+	if s == "-" {
+		return -1
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// explained takes an id apart: a number by the layout that its system's name
+// is, with datacenter and worker as one.
+func explained(t *testing.T, name, id string) generator.Parts {
+	l, err := layout.Preset(name)
+	if err != nil {
+		p, kind := explain(id)
+		if kind != name && kind != "typeid" && p.Kind != "typeid" {
+			t.Fatalf("%s %s is taken for %q", name, id, kind)
+		}
+		return p
+	}
+	n := number(t, id)
+	p, err := l.Explain(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, worker, _, _ := l.Unpack(n)
+	p.Worker = &worker
+	return p
+}

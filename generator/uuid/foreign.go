@@ -1,0 +1,67 @@
+package uuid
+
+import (
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"nextid/generator"
+)
+
+// Ids that others make and that nextid only reads.
+
+// explainObjectID takes MongoDB's ObjectId apart: 24 hexadecimal digits of
+// seconds (4 bytes), a random number of the process (5) and a counter (3).
+func explainObjectID(code string) (p generator.Parts, ok bool) {
+	b, err := hex.DecodeString(code)
+	if err != nil || len(b) != 12 {
+		return p, false
+	}
+	number := func(bytes []byte) *int64 {
+		var n int64
+		for _, c := range bytes {
+			n = n<<8 | int64(c)
+		}
+		return &n
+	}
+	at := time.Unix(*number(b[:4]), 0).UTC()
+	p.Time, p.Worker, p.Sequence = &at, number(b[4:9]), number(b[9:])
+	return p, true
+}
+
+// tidDigits are those of Bluesky's TIDs, in the order of their values and of
+// ASCII, so that TIDs sort as texts.
+const tidDigits = "234567abcdefghijklmnopqrstuvwxyz"
+
+// explainTID takes a timestamp identifier of the AT Protocol apart: 13 digits of
+// base 32 for a zero bit, 53 bits of Unix microseconds and 10 of a clock id. A word
+// of 13 letters could be one of the year 2140, so others than those of this
+// century since the protocol began are not taken for one.
+func explainTID(code string) (p generator.Parts, ok bool) {
+	if len(code) != 13 {
+		return p, false
+	}
+	var n int64
+	for i := range len(code) {
+		d := strings.IndexByte(tidDigits, code[i])
+		if d < 0 || i == 0 && d > 15 {
+			return p, false
+		}
+		n = n<<5 | int64(d)
+	}
+	at, clock := time.UnixMicro(n>>10).UTC(), n&1023
+	if at.Year() < 2022 || at.Year() > 2099 {
+		return p, false
+	}
+	p.Time, p.Worker = &at, &clock
+	return p, true
+}
+
+// explainCUID2 recognises a CUID2 of the usual length: a letter, and 23 letters
+// and digits. It is a hash, and holds nothing else.
+func explainCUID2(code string) (p generator.Parts, ok bool) {
+	const size = 24
+	return p, len(code) == size && code[0] >= 'a' && code[0] <= 'z' &&
+		strings.Trim(code, "0123456789abcdefghijklmnopqrstuvwxyz") == "" &&
+		strings.ContainsAny(code, "0123456789") && strings.ContainsAny(code[1:], "abcdefghijklmnopqrstuvwxyz")
+}
