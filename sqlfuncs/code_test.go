@@ -21,6 +21,18 @@ func refused(t *testing.T, s *testSession, sql string, code sqlstate.Code) {
 }
 
 // A generator without a text form has decimal codes.
+// Spanner's bit-reversed sequences: the positive numbers with their 63 bits the
+// other way round, from 1 on.
+func TestBitReversedSequences(t *testing.T) {
+	s := newServer(t).session(t)
+	s.must(t, `SELECT create_generator('spread', 'segment', '{"scatter": "bit_reverse"}')`)
+	s.want(t, "SELECT next_id('spread') FROM generate_series(1, 4)",
+		"4611686018427387904\n2305843009213693952\n6917529027641081856\n1152921504606846976")
+	s.want(t, "SELECT parse_id(6917529027641081856, 'spread')->>'sequence'", "3")
+	s.want(t, "SELECT options->'scatter' FROM nextid.generators WHERE name = 'spread'", `{"bits": 63, "bit_reverse": true}`)
+	s.fails(t, `SELECT create_generator('both', 'segment', '{"scatter": {"bit_reverse": true, "key": "0123456789abcdef"}}')`, sqlstate.InvalidParameterValue)
+}
+
 func TestCodesOfAGeneratorWithoutATextForm(t *testing.T) {
 	server := newServer(t)
 	server.segment(t, "a")

@@ -23,6 +23,10 @@ var serviceFunctions = []engine.Function{
 		Eval: getID,
 	},
 	{
+		Name: "unique_rowid", Schema: engine.NextidSchema, Result: datum.Int8, Volatile: engine.Volatile,
+		Help: "one id of the generator unique_rowid, which has CockroachDB's layout", Eval: uniqueRowID,
+	},
+	{
 		Name: "get_worker_id", Schema: engine.NextidSchema, Result: datum.Int8, Volatile: engine.Volatile,
 		Help: "the worker id in the ids of get_id",
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
@@ -72,13 +76,31 @@ func getID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 
 // serviceEntry is the generator of get_id.
 func serviceEntry(x *engine.Exec) (*generator.Entry, error) {
-	if err := sessionOf(x).may(serviceGenerator); err != nil {
+	return layoutEntry(x, serviceGenerator, "twitter")
+}
+
+// layoutEntry is the generator of a name that a function of another system
+// draws from. Its first use makes it with that system's layout.
+func layoutEntry(x *engine.Exec, name, layout string) (*generator.Entry, error) {
+	if err := sessionOf(x).may(name); err != nil {
 		return nil, err
 	}
-	if e := sessionOf(x).server.registry.Lookup([]byte(serviceGenerator)); e != nil {
+	if e := sessionOf(x).server.registry.Lookup([]byte(name)); e != nil {
 		return e, nil
 	}
-	return registryOf(x).GetAs(x.Ctx, serviceGenerator, "snowflake", json.RawMessage(`{"layout":"twitter"}`))
+	return registryOf(x).GetAs(x.Ctx, name, "snowflake", json.RawMessage(`{"layout":"`+layout+`"}`))
+}
+
+// rowIDGenerator is the generator of unique_rowid().
+const rowIDGenerator = "unique_rowid"
+
+func uniqueRowID(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+	e, err := layoutEntry(x, rowIDGenerator, "cockroach")
+	if err != nil {
+		return datum.Value{}, err
+	}
+	id, err := nextID(x, e)
+	return datum.MakeInt8(id), err
 }
 
 // serviceWorker is the worker id that the ids of get_id carry now.

@@ -42,6 +42,10 @@ var uuidFunctions = append([]engine.Function{
 	nameUUID("uuid_generate_v5", "the UUID of a name, by SHA-1 (version 5)", uuid.V5),
 	makeUUID("uuid_generate_v6", engine.NextidSchema, "a UUID of time and node that grows with time (version 6)", (*uuid.Source).V6),
 	makeUUID("uuid_generate_v7", engine.NextidSchema, "a UUID that grows with time (version 7)", (*uuid.Source).V7),
+	makeUUID("uuid_v4", engine.NextidSchema, "MariaDB's name of uuidv4", (*uuid.Source).V4),
+	makeUUID("uuid_v7", engine.NextidSchema, "MariaDB's name of uuidv7", (*uuid.Source).V7),
+	makeULID("gen_ulid", "a ULID that rises, as the extension pgx_ulid names it"),
+	makeULID("generate_ulid", "a ULID that rises, as pgulid names it"),
 	{
 		Name: "uuid_generate_v8", Schema: engine.NextidSchema, Args: []engine.Argument{{Name: "bits", Type: datum.Bytea}}, Result: datum.UUID, Eval: uuidV8,
 		Help: "a UUID of 16 bytes of one's own (version 8)",
@@ -74,6 +78,16 @@ func makeUUID(name, schema, help string, draw func(*uuid.Source) uuid.UUID) engi
 		Name: name, Schema: schema, Result: datum.UUID, Volatile: engine.Volatile, Help: help,
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			return uuidValue(draw(sessionOf(x).server.uuids)), nil
+		},
+	}
+}
+
+func makeULID(name, help string) engine.Function {
+	return engine.Function{
+		Name: name, Schema: engine.NextidSchema, Result: datum.Text, Volatile: engine.Volatile, Help: help,
+		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+			code, err := sessionOf(x).server.uuids.ULID()
+			return datum.MakeText(code), err
 		},
 	}
 }

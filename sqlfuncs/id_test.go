@@ -606,6 +606,14 @@ func TestBoundsOfIDsThatAreNoNumbers(t *testing.T) {
 	s.want(t, "SELECT id_floor('c', now()) <= next_id('c')", "t")
 }
 
+// Names that the DEFAULTs of existing tables call.
+func TestNamesOfExistingDDL(t *testing.T) {
+	s := newServer(t).session(t)
+	s.want(t, "SELECT uuid_extract_version(UUID_v4()), uuid_extract_version(uuid_v7()), uuid_extract_version(uuid_generate_v7())", "4|7|7")
+	s.want(t, "SELECT parse_id(gen_ulid())->>'kind', parse_id(generate_ulid())->>'kind', gen_ulid() < gen_ulid()", "ulid|ulid|t")
+	s.want(t, "SELECT unique_rowid() < unique_rowid(), parse_id(unique_rowid(), 'unique_rowid')->>'layout'", "t|cockroach")
+}
+
 func TestOperatorTables(t *testing.T) {
 	server := newServer(t)
 	server.segment(t, "a")

@@ -79,6 +79,8 @@ type Config struct {
 
 	// Generators are the names that the file declares, in its order.
 	Generators []generator.Definition
+	// OpenAtStart are those of them that are opened before the server listens.
+	OpenAtStart []string
 }
 
 // autoCreateOff is the --auto-create that refuses unknown names.

@@ -90,7 +90,11 @@ generators:
     kind: segment
     start: 1
     step: 1000
+    open: start
 ` + "```" + `
+
+` + "`open: start`" + ` opens the generator, with its first reservation, before the server listens: its first draw is as fast as the next.
+Without it (` + "`open: use`" + `) the first draw opens it.
 
 Each name has its ` + "`kind`" + ` and the options of that kind, as in ` + "`create_generator`" + `. The names are created in the store
 when the server starts. If the store already has a name with other options, the server refuses that name and says so:

@@ -174,38 +174,48 @@ func (d *document) generators(n ast.Node) {
 	for _, p := range pairs {
 		key := generatorsKey + "." + keyText(p.Key)
 		d.origin[key] = d.line(p.Key)
-		definition, err := declaredGenerator(keyText(p.Key), p.Value)
+		definition, open, err := declaredGenerator(keyText(p.Key), p.Value)
 		if err != nil {
 			d.mistake(d.line(p.Key), key, "%s", oneLine(err.Error()))
 			continue
 		}
 		d.config.Generators = append(d.config.Generators, definition)
+		if open {
+			d.config.OpenAtStart = append(d.config.OpenAtStart, definition.Name)
+		}
 	}
 }
 
-// declaredGenerator makes a definition of one name: kind is a key of its own,
-// everything else goes to the kind as its options.
-func declaredGenerator(name string, n ast.Node) (generator.Definition, error) {
+// declaredGenerator makes a definition of one name: kind and open are keys of
+// their own, everything else goes to the kind as its options.
+func declaredGenerator(name string, n ast.Node) (d generator.Definition, open bool, err error) {
 	if _, ok := mapping(n); !ok {
-		return generator.Definition{}, errors.New(`expected kind and options, such as {kind: segment, step: 1000}`)
+		return d, false, errors.New(`expected kind and options, such as {kind: segment, step: 1000}`)
 	}
 	var options map[string]any
 	if err := yaml.NodeToValue(n, &options); err != nil {
 		if y, ok := errors.AsType[yaml.Error](err); ok {
 			err = errors.New(y.GetMessage())
 		}
-		return generator.Definition{}, err
+		return d, false, err
 	}
 	kind, ok := options["kind"].(string)
 	if !ok {
-		return generator.Definition{}, errors.New("kind is missing")
+		return d, false, errors.New("kind is missing")
 	}
 	delete(options, "kind")
+	if when, ok := options["open"]; ok {
+		if when != "start" && when != "use" {
+			return d, false, errors.New("open must be start, or use, the default")
+		}
+		open = when == "start"
+		delete(options, "open")
+	}
 	encoded, err := json.Marshal(options)
 	if err != nil {
-		return generator.Definition{}, err
+		return d, false, err
 	}
-	return generator.Definition{Name: name, Kind: kind, Options: encoded}, nil
+	return generator.Definition{Name: name, Kind: kind, Options: encoded}, open, nil
 }
 
 // mapping returns the pairs of a mapping. goccy has two node types for it.

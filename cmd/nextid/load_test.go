@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -143,6 +144,7 @@ func TestFilesThatAreNotAConfiguration(t *testing.T) {
 		"null for a value":    {"pg: null\n", "f.yaml:1: pg: expected one value"},
 		"an empty text":       {"data: ''\n", "f.yaml:1: data: must not be empty"},
 		"limits as a value":   {"limits: 5\n", "f.yaml:1: limits: expected keys and values"},
+		"an unknown open":     {"generators: {a: {kind: segment, open: never}}\n", "f.yaml:1: generators.a: open must be start"},
 		"a list of names":     {"generators: [orders]\n", "f.yaml:1: generators: expected names"},
 		"an anchor":           {"data: &a x\n", "f.yaml:1: anchors, aliases, merge keys and tags"},
 		"an alias":            {"data: &a x\npg: *a\n", "anchors, aliases, merge keys and tags"},
@@ -196,7 +198,8 @@ func TestDeclaredGeneratorsKeepTheirOptions(t *testing.T) {
     kind: segment
     step: 9007199254740993
     strict: true
-  users: {kind: snowflake, epoch: "2024-01-01T00:00:00Z"}
+    open: start
+  users: {open: use, kind: snowflake, epoch: "2024-01-01T00:00:00Z"}
 `))
 	want := []generator.Definition{
 		{Name: "orders", Kind: "segment", Options: json.RawMessage(`{"step":9007199254740993,"strict":true}`)},
@@ -204,6 +207,9 @@ func TestDeclaredGeneratorsKeepTheirOptions(t *testing.T) {
 	}
 	if len(l.mistakes) > 0 || !reflect.DeepEqual(l.config.Generators, want) {
 		t.Errorf("%v, %+v", l.mistakes, l.config.Generators)
+	}
+	if !slices.Equal(l.config.OpenAtStart, []string{"orders"}) {
+		t.Errorf("open at the start: %v", l.config.OpenAtStart)
 	}
 }
 

@@ -237,6 +237,7 @@ func (m *Main) openEngine(ctx context.Context, log *slog.Logger, endpoints endpo
 	if err := e.build(ctx, m.Config, endpoints, guard, log); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
+	e.openAtStart(ctx, m.Config.OpenAtStart, log)
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	e.stop = stop
 	e.work.Go(func() { forecast(background, e.registry, log) })
@@ -313,6 +314,31 @@ func (e *engine) build(ctx context.Context, c Config, endpoints endpoints, guard
 		Nodes: func(ctx context.Context) ([]generator.Node, error) { return e.nodes.List(ctx) },
 	})
 	return err
+}
+
+// openTimeout bounds how long generators that are to be opened at the start
+// keep the server from listening.
+const openTimeout = 5 * time.Second
+
+// openAtStart makes generators ready, so that their first draw is as fast as the
+// next. One that cannot be opened now is opened by its first draw.
+func (e *engine) openAtStart(ctx context.Context, names []string, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	for _, name := range names {
+		entry, err := e.registry.Get(ctx, name)
+		if err == nil {
+			var gen generator.Generator
+			if gen, err = entry.Generator(ctx); err == nil {
+				if p, ok := gen.(generator.Peeker); ok { // which reserves
+					_, err = p.Peek(ctx)
+				}
+			}
+		}
+		if err != nil {
+			log.Warn("a generator cannot be opened at the start; its first draw will try again", "generator", name, "error", err)
+		}
+	}
 }
 
 // close gives reservations back and releases the store: generators first,

@@ -207,13 +207,19 @@ worker_id: 5
 limits:
   ids_per_call: 7
 generators:
-  invoices: {kind: segment, start: 1000}
+  invoices: {kind: segment, start: 1000, open: start}
+  later: {kind: segment}
 `)
 	s := startServer(t, []string{"NEXTID_CONFIG=" + file, "NEXTID_AUTO_CREATE=off", "NEXTID_STORE=memory:"}, "--worker-id", "6")
 	if !strings.HasSuffix(s.ready, "(store memory:, worker id 6)") {
 		t.Errorf("ready line %q", s.ready)
 	}
 	conn := s.connect()
+	var ready string
+	const running = "SELECT string_agg(name, ' ') FROM nextid.generators WHERE buffered > 0"
+	if err := conn.QueryRow(t.Context(), running).Scan(&ready); err != nil || ready != "invoices" {
+		t.Errorf("before a draw %q has numbers, %v; want what is opened at the start", ready, err)
+	}
 	if id := draw(t, conn, "invoices"); id != 1000 {
 		t.Errorf("first id of a declared generator is %d, want its start, 1000", id)
 	}

@@ -111,7 +111,7 @@ func (w wrapped) complete(ctx context.Context, d generator.Definition) (json.Raw
 		if err := w.unused(ctx, d.Name); err != nil {
 			return nil, err
 		}
-		if o.Scatter.Key == "" {
+		if o.Scatter.Key == "" && !o.Scatter.Reverse {
 			var key [16]byte
 			_, _ = rand.Read(key[:]) // does not fail
 			o.Scatter.Key = hex.EncodeToString(key[:])
@@ -148,7 +148,7 @@ func (w wrapped) public(stored json.RawMessage) json.RawMessage {
 		kind = w.inner.Public(kind)
 	}
 	if o.Scatter != nil {
-		o.Scatter = &scatter{Bits: o.Scatter.Bits}
+		o.Scatter = &scatter{Bits: o.Scatter.Bits, Reverse: o.Scatter.Reverse}
 	}
 	shown, err := join(kind, o)
 	if err != nil {
@@ -180,10 +180,17 @@ func (w wrapped) open(ctx context.Context, d generator.Definition) (generator.Ge
 	if err != nil || o.Scatter == nil {
 		return gen, err
 	}
-	s := &scattered{gen: gen, name: d.Name, kind: d.Kind, p: NewPermutation(o.Scatter.Key, o.Scatter.Bits)}
+	s := &scattered{gen: gen, name: d.Name, kind: d.Kind, p: o.Scatter.permutation()}
 	s.try, _ = gen.(generator.TryGenerator)
 	s.explainer, _ = gen.(generator.Explainer)
 	return s, nil
+}
+
+func (s *scatter) permutation() *Permutation {
+	if s.Reverse {
+		return NewReversal(s.Bits)
+	}
+	return NewPermutation(s.Key, s.Bits)
 }
 
 // definition takes our options out of a definition.

@@ -9,7 +9,7 @@ import (
 	"nextid/generator"
 )
 
-const hint = "Options of codes: text (" + baseNames + "), case, prefix, pad, check, group, separator; and scatter (true, a key, or {\"bits\": 40})."
+const hint = "Options of codes: text (" + baseNames + "), case, prefix, pad, check, group, separator; and scatter (true, bit_reverse, a key, or {\"bits\": 40})."
 
 func optionError(format string, args ...any) error {
 	return generator.OptionError(hint, format, args...)
@@ -24,8 +24,9 @@ type options struct {
 // scatter is the option of that name. Key is empty where the server is to
 // make one.
 type scatter struct {
-	Bits int    `json:"bits"`
-	Key  string `json:"key,omitempty"`
+	Bits    int    `json:"bits"`
+	Key     string `json:"key,omitempty"`
+	Reverse bool   `json:"bit_reverse,omitempty"` // no key: NewReversal
 }
 
 // minKey is the least length of a key in bytes.
@@ -189,7 +190,10 @@ func set[T any](into, from *T) {
 
 func absent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
-// parseScatter reads true, a key, or {"bits": …, "key": …}. No message shows
+// bitReverse is the scatter without a key; see NewReversal.
+const bitReverse = "bit_reverse"
+
+// parseScatter reads true, "bit_reverse", a key, or {"bits": …, "key": …}. No message shows
 // what was given: it may be a key.
 func parseScatter(raw json.RawMessage, bits int) (*scatter, error) {
 	s := &scatter{Bits: bits}
@@ -201,6 +205,8 @@ func parseScatter(raw json.RawMessage, bits int) (*scatter, error) {
 		if !yes {
 			return nil, nil //nolint:nilnil // as above
 		}
+	case string(raw) == `"`+bitReverse+`"`:
+		s.Reverse = true
 	case json.Unmarshal(raw, &s.Key) == nil:
 		if s.Key == "" {
 			return nil, optionError("the key of scatter must have at least %d characters", minKey)
@@ -209,10 +215,12 @@ func parseScatter(raw json.RawMessage, bits int) (*scatter, error) {
 		d := json.NewDecoder(bytes.NewReader(raw))
 		d.DisallowUnknownFields()
 		if d.Decode(s) != nil {
-			return nil, optionError("scatter must be true, a key, or an object of bits and key")
+			return nil, optionError("scatter must be true, bit_reverse, a key, or an object of bits and key")
 		}
 	}
 	switch {
+	case s.Reverse && s.Key != "":
+		return nil, optionError("scatter with bit_reverse has no key")
 	case s.Key != "" && len(s.Key) < minKey:
 		return nil, optionError("the key of scatter must have at least %d characters", minKey)
 	case s.Bits < minBits || s.Bits > maxBits:

@@ -17,7 +17,7 @@ func NewReader(stored json.RawMessage) (Reader, error) {
 	o, err := read(stored)
 	r := Reader{text: o.Text}
 	if o.Scatter != nil {
-		r.scatter = NewPermutation(o.Scatter.Key, o.Scatter.Bits)
+		r.scatter = o.Scatter.permutation()
 	}
 	return r, err
 }

@@ -30,6 +30,7 @@ type Permutation struct {
 	highM, lowM uint64
 	domainM     uint64
 	roundTweaks [rounds]uint64
+	reversed    uint8     // the width of one that turns the bits round, else 0
 	_           [0]func() // not comparable: the key must not end up in a map or a message
 }
 
@@ -48,11 +49,26 @@ func NewPermutation(key string, width int) *Permutation {
 	return p
 }
 
+// NewReversal returns the permutation that turns round that many bits. It
+// undoes itself, has no key and hides nothing: it spreads numbers that follow
+// one another over a table that is cut by the ranges of its key, as Spanner's
+// bit-reversed sequences do with 63 bits.
+func NewReversal(width int) *Permutation {
+	return &Permutation{reversed: uint8(width), domainM: 1<<width - 1}
+}
+
+func (p *Permutation) reverse(id int64) int64 {
+	return int64(bits.Reverse64(uint64(id)) >> (64 - p.reversed))
+}
+
 // Holds reports whether id is one of the numbers that are permuted.
 func (p *Permutation) Holds(id int64) bool { return uint64(id)&^p.domainM == 0 }
 
 // Scatter returns the image of a number that p Holds.
 func (p *Permutation) Scatter(id int64) int64 {
+	if p.reversed > 0 {
+		return p.reverse(id)
+	}
 	h, l := uint64(id)>>p.low, uint64(id)&p.lowM
 	for i := 0; i < rounds; i += 2 {
 		h ^= p.round(i, l) & p.highM
@@ -63,6 +79,9 @@ func (p *Permutation) Scatter(id int64) int64 {
 
 // Unscatter undoes Scatter.
 func (p *Permutation) Unscatter(id int64) int64 {
+	if p.reversed > 0 {
+		return p.reverse(id)
+	}
 	h, l := uint64(id)>>p.low, uint64(id)&p.lowM
 	for i := rounds - 2; i >= 0; i -= 2 {
 		l ^= p.round(i+1, h) & p.lowM

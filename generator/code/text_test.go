@@ -148,8 +148,8 @@ func TestOptionsOfCodesAreChecked(t *testing.T) {
 		`{"scatter":""}`:                                   "at least 16 characters",
 		`{"scatter":{"bits":8}}`:                           "16 to 63 bits",
 		`{"scatter":{"bits":64}}`:                          "16 to 63 bits",
-		`{"scatter":{"bits":40,"kee":"very secret text"}}`: "scatter must be true, a key, or an object",
-		`{"scatter":5}`:                                    "scatter must be true, a key, or an object",
+		`{"scatter":{"bits":40,"kee":"very secret text"}}`: "scatter must be true, bit_reverse, a key, or an object",
+		`{"scatter":5}`:                                    "scatter must be true, bit_reverse, a key, or an object",
 	} {
 		_, err := parse(json.RawMessage(options), maxBits)
 		if !errors.Is(err, generator.ErrOption) || !strings.Contains(err.Error(), want) {

@@ -61,6 +61,9 @@ func (m *ulidMaker) make() (string, error) {
 	return string(text[:]), err
 }
 
+// ULID is a ULID, greater than the one before it on this server.
+func (s *Source) ULID() (string, error) { return s.ulids.make() }
+
 func (m *ulidMaker) explain(code string) (generator.Parts, bool) { return explainULID(code) }
 
 func explainULID(code string) (p generator.Parts, ok bool) {

@@ -70,12 +70,14 @@ type Source struct {
 	last1 int64  // tick of the latest version 1 or 6
 	seq   uint16 // clock sequence, random at each start
 	node  [6]byte
+
+	ulids ulidMaker
 }
 
 // NewSource returns a Source with a random node, which is new at each start:
 // a network card's address would tell the world which machine it was.
 func NewSource(clock generator.Clock) *Source {
-	s := &Source{clock: clock}
+	s := &Source{clock: clock, ulids: ulidMaker{clock: clock}}
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // does not fail
 	s.seq = binary.BigEndian.Uint16(b[:]) & 0x3fff
