@@ -26,8 +26,7 @@ build:
 ## test: everything; ends in go test's own summary
 test: test-deps format-check vet build
 	@race=$$(.ci/race-flag); set -x; \
-	$(GO) test $$race -shuffle=on -timeout $(TEST_TIMEOUT) ./... && \
-	cd generator/systemstest && $(GO) test -count=1 ./...
+	$(GO) test $$race -shuffle=on -timeout $(TEST_TIMEOUT) ./...
 
 # Packages whose tests start databases, clients or browsers, or take minutes.
 SLOW = /(migrations|benchmarks)(/|$$)|/(clienttest|poolertest|mariadbtest|pgtest|dbtest|simulation|ticket|source|example)$$|/store/(sqlite|postgres|mysql|redis|etcd|zookeeper)$$|/cmd/
