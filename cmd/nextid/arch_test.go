@@ -47,6 +47,7 @@ generator/store/zookeeper: generator generator/store/shared
 
 generator/clocktest:       generator
 generator/simulation:      generator generator/layout generator/segment generator/snowflake generator/worker generator/store/memory generator/store/shared
+generator/systemstest:     generator generator/layout generator/uuid
 generator/history:         generator
 generator/store/storetest: generator generator/history
 generator/store/dbtest:
@@ -83,7 +84,7 @@ cmd/nextid-bench:          benchmarks/...
 
 // testOnly are the packages that exist for tests; they may use testing and
 // nothing that is linked into the binary may import them.
-var testOnly = []string{"generator/clocktest", "generator/simulation", "generator/store/storetest", "generator/store/dbtest", "generator/store/enginetest", "sqlfuncs/mariadbtest", "sqlfuncs/pgtest", "wire/wiretest", "wire/clienttest", "wire/poolertest", "benchmarks/report/charttest"}
+var testOnly = []string{"generator/clocktest", "generator/simulation", "generator/systemstest", "generator/store/storetest", "generator/store/dbtest", "generator/store/enginetest", "sqlfuncs/mariadbtest", "sqlfuncs/pgtest", "wire/wiretest", "wire/clienttest", "wire/poolertest", "benchmarks/report/charttest"}
 
 // layers are the top folders from the bottom up. Test files may reach
 // sideways and down (a wire test runs on real engines), never up.
