@@ -117,7 +117,7 @@ func (p *Planner) chooseFunction(e *syntax.FuncCall, name string, given []*Expr,
 		}
 	}
 	if best == nil {
-		return nil, nil, noFunction(e, given)
+		return nil, nil, noFunction(e, given, len(candidates) > 0)
 	}
 	if ties > 1 {
 		return nil, nil, sqlstate.New(sqlstate.AmbiguousFunction, "function %s is not unique", signature(e, given)).
@@ -317,7 +317,7 @@ func signature(e *syntax.FuncCall, args []*Expr) string {
 	return sqlstate.Cut(strings.Join(e.Name, "."), 128) + "(" + star + ")"
 }
 
-func noFunction(e *syntax.FuncCall, args []*Expr) error {
+func noFunction(e *syntax.FuncCall, args []*Expr, otherTypes bool) error {
 	if len(e.Name) > 1 {
 		switch schema := e.Name[len(e.Name)-2]; schema {
 		case PGCatalog, NextidSchema, "public", "information_schema":
@@ -325,8 +325,11 @@ func noFunction(e *syntax.FuncCall, args []*Expr) error {
 			return sqlstate.New(sqlstate.InvalidSchema, "schema %q does not exist", sqlstate.Cut(schema, 64))
 		}
 	}
-	return sqlstate.New(sqlstate.UndefinedFunction, "function %s does not exist", signature(e, args)).
-		WithHint("No function matches the given name and argument types. You might need to add explicit type casts.")
+	err := sqlstate.New(sqlstate.UndefinedFunction, "function %s does not exist", signature(e, args))
+	if otherTypes {
+		return err.WithHint("There is one of this name for other arguments: count them, or cast them to its types.")
+	}
+	return err.WithHint("nextid has functions for ids and what drivers and tools ask for; compute the rest in your own database.")
 }
 
 // apply makes the expression of a call to a plain function.
