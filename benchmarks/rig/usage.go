@@ -20,9 +20,8 @@ func (u Usage) Sub(earlier Usage) Usage {
 	return Usage{u.CPU - earlier.CPU, u.Written - earlier.Written}
 }
 
-// UsageOf adds up what the servers and their child processes have used. What
-// a child used that has ended since is missing, so look while all connections
-// are open.
+// UsageOf adds up what the servers and their child processes have used, also
+// those that have ended (PostgreSQL's autovacuum workers come and go).
 func UsageOf(servers ...*Server) (u Usage) {
 	for _, s := range servers {
 		if s.PID != 0 {
@@ -41,6 +40,7 @@ func (u *Usage) add(pid int) {
 			u.Written += n
 		}
 	}
+	u.CPU += ended(proc)
 	tasks, err := os.ReadDir(proc + "/task")
 	if err != nil {
 		return // it has ended
@@ -63,6 +63,30 @@ func (u *Usage) add(pid int) {
 			}
 		}
 	}
+}
+
+// userHZ is the unit of times in /proc/PID/stat (proc(5)): 100 a second on
+// Linux, whatever the kernel was built with.
+const userHZ = time.Second / 100
+
+// ended is what a process's children used that it has waited for: cutime and
+// cstime, the fields 16 and 17 of stat.
+func ended(proc string) (total time.Duration) {
+	stat, err := os.ReadFile(proc + "/stat")
+	if err != nil {
+		return 0
+	}
+	name := strings.LastIndexByte(string(stat), ')') // which may hold spaces; it is field 2
+	fields := strings.Fields(string(stat)[name+1:])
+	for _, field := range []int{16, 17} {
+		if field-3 >= len(fields) {
+			return 0
+		}
+		if n, err := strconv.ParseInt(fields[field-3], 10, 64); err == nil {
+			total += time.Duration(n) * userHZ
+		}
+	}
+	return total
 }
 
 // Parent is the parent of a process, if that is one of the named programs,
