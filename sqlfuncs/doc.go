@@ -9,6 +9,7 @@
 //	sqlstate  the one error type that reaches a client
 //	account   what sessions hold in memory
 //	engine    planner and executor: functions, tables and expressions of any kind
+//	pgfunc    PostgreSQL's functions and aggregates
 //	sqlfuncs  Server (shared), Session (one connection), Statement (analysed
 //	          text), Portal (a statement being executed)
 //
@@ -26,7 +27,8 @@
 //
 // # Where to find things
 //
-//	functions                        func_*.go, one file a family; engine.Function describes one
+//	functions                        nextid's and those of sessions and catalogs: func_*.go, one file a family;
+//	                                 PostgreSQL's: pgfunc; engine.Function describes one
 //	tables                           table_*.go; engine.Table describes one
 //	what statements can name         registry.go
 //	what the engine asks of a session  session_host.go

@@ -6,6 +6,7 @@ import (
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/syntax"
 )
 
 // catalogFunctions are what clients call on the system catalogue.
@@ -79,7 +80,7 @@ func formatType(oid datum.OID, mod int32) string {
 	case t.ns == schemaOIDs["information_schema"]:
 		return "information_schema." + t.name
 	}
-	return quoteIdent(t.name)
+	return syntax.QuoteIdent(t.name)
 }
 
 var regFunctions = []engine.Function{
@@ -198,12 +199,12 @@ func (c catalogNames) ObjectName(t datum.OID, oid uint32) (string, bool) {
 	case datum.RegClass:
 		if tab := fixedTablesByOID()[oid]; tab != nil {
 			if tab.Schema == "information_schema" {
-				return tab.Schema + "." + quoteIdent(tab.Name), true
+				return tab.Schema + "." + syntax.QuoteIdent(tab.Name), true
 			}
-			return quoteIdent(tab.Name), true
+			return syntax.QuoteIdent(tab.Name), true
 		}
 		name, ok := c.server.relationName(oid)
-		return quoteIdent(name), ok
+		return syntax.QuoteIdent(name), ok
 	case datum.RegNamespace:
 		for name, o := range schemaOIDs {
 			if o == oid {
@@ -219,11 +220,11 @@ func (c catalogNames) ObjectName(t datum.OID, oid uint32) (string, bool) {
 		}
 	case datum.RegRole:
 		if name, ok := c.server.roleName(oid); ok {
-			return quoteIdent(name), true
+			return syntax.QuoteIdent(name), true
 		}
 	case datum.RegProc, datum.RegProcedure:
 		if p := procByOID(oid); p != nil {
-			name := quoteIdent(p.name)
+			name := syntax.QuoteIdent(p.name)
 			if t == datum.RegProcedure {
 				name += "(" + strings.Join(typeNames(p.in), ",") + ")"
 			}
@@ -261,7 +262,7 @@ func nameOfRow(catalog, column string, oid uint32) (string, bool) {
 	t := tables[engine.PGCatalog+"."+catalog]
 	for _, row := range staticCatalog(t).rows {
 		if uint32(row[t.Column("oid")].Int) == oid {
-			return quoteIdent(row[t.Column(column)].Str), true
+			return syntax.QuoteIdent(row[t.Column(column)].Str), true
 		}
 	}
 	return "", false

@@ -8,6 +8,7 @@ import (
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
 )
 
 // visible makes a function that says whether an object is found without its
@@ -161,7 +162,7 @@ func ruleDef(types ...datum.OID) engine.Function {
 		if r == nil || r.Kind != 'v' || uint32(a[0].Int)&ruleOIDs == 0 {
 			return datum.Null(datum.Text), err
 		}
-		return datum.MakeText("CREATE RULE \"_RETURN\" AS\n    ON SELECT TO " + r.Schema + "." + quoteIdent(r.Name) +
+		return datum.MakeText("CREATE RULE \"_RETURN\" AS\n    ON SELECT TO " + r.Schema + "." + syntax.QuoteIdent(r.Name) +
 			" DO INSTEAD " + viewDefinition(r.Table)), nil
 	})
 }

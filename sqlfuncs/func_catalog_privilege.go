@@ -7,6 +7,7 @@ import (
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
 )
 
 // What sessions may do: everybody reads all tables and calls all functions,
@@ -152,9 +153,9 @@ var aclFunctions = []engine.Function{
 		}
 		owner, _ := sessionOf(x).server.roleName(uint32(a[1].Int))
 		var items []datum.Value
-		for i, grantee := range []string{"", quoteIdent(owner)} {
+		for i, grantee := range []string{"", syntax.QuoteIdent(owner)} {
 			if granted[i] != "" {
-				items = append(items, datum.MakeString(datum.ACLItem, grantee+"="+granted[i]+"/"+quoteIdent(owner)))
+				items = append(items, datum.MakeString(datum.ACLItem, grantee+"="+granted[i]+"/"+syntax.QuoteIdent(owner)))
 			}
 		}
 		return datum.MakeArray(datum.ACLItemArray, items), nil

@@ -8,6 +8,7 @@ import (
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
 )
 
 // procedureOID finds a function by its signature: next_id(text).
@@ -37,7 +38,7 @@ func (p *proc) arguments(defaults bool) string {
 		}
 		text := map[byte]string{'o': "OUT ", 'b': "INOUT ", 'v': "VARIADIC "}[mode]
 		if p.names != nil && p.names[i] != "" {
-			text += quoteIdent(p.names[i]) + " "
+			text += syntax.QuoteIdent(p.names[i]) + " "
 		}
 		text += formatType(t, -1)
 		if mode != 'o' {
@@ -55,7 +56,7 @@ func (p *proc) returns() string {
 	var columns []string
 	for i, t := range p.all {
 		if p.modes[i] == 't' {
-			columns = append(columns, quoteIdent(p.names[i])+" "+formatType(t, -1))
+			columns = append(columns, syntax.QuoteIdent(p.names[i])+" "+formatType(t, -1))
 		}
 	}
 	switch {
@@ -88,7 +89,7 @@ func (p *proc) definition() (string, error) {
 	if p.strict {
 		options = append(options, "STRICT")
 	}
-	text := fmt.Sprintf("CREATE OR REPLACE FUNCTION %s.%s(%s)\n RETURNS %s\n LANGUAGE internal\n", quoteIdent(schema), quoteIdent(p.name),
+	text := fmt.Sprintf("CREATE OR REPLACE FUNCTION %s.%s(%s)\n RETURNS %s\n LANGUAGE internal\n", syntax.QuoteIdent(schema), syntax.QuoteIdent(p.name),
 		p.arguments(true), p.returns())
 	if len(options) > 0 {
 		text += " " + strings.Join(options, " ") + "\n"

@@ -67,15 +67,8 @@ func sleepMySQL(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if a[0].Float < 0 {
 		return datum.Value{}, sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect arguments to sleep")
 	}
-	sessionOf(x).waits()
-	timer := time.NewTimer(time.Duration(min(a[0].Float, maxSleep.Seconds()) * float64(time.Second)))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return datum.MakeInt4(0), nil
-	case <-x.Ctx.Done():
-		return datum.Value{}, x.Ctx.Err()
-	}
+	d := time.Duration(min(a[0].Float, maxSleep.Seconds()) * float64(time.Second))
+	return datum.MakeInt4(0), x.Host.Sleep(x, d)
 }
 
 // ---- conditions ----

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"nextid/sqlfuncs/pgfunc"
+
 	"nextid/generator"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
@@ -17,8 +19,7 @@ import (
 var functions = engine.IndexFunctions(
 	idFunctions, codeFunctions, parseFunctions, uuidFunctions, sequenceFunctions, serviceFunctions, adminFunctions,
 	importFunctions,
-	sessionFunctions, textFunctions, numberFunctions, timeFunctions,
-	setFunctions, jsonBuildFunctions, aggregateFunctions, engine.WindowFunctions, catalogFunctions,
+	pgfunc.Functions, engine.ConditionalFunctions, engine.WindowFunctions, sessionFunctions, catalogFunctions,
 )
 
 // allFunctions lists the functions by name.

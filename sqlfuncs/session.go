@@ -84,7 +84,6 @@ type Session struct {
 
 	last     lastID
 	currvals map[*generator.Entry]int64
-	random   prng // of random()
 
 	asciiOnly bool // texts are read in ASCII alone, see followReading
 

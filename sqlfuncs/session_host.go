@@ -26,7 +26,7 @@ func portalOf(x *engine.Exec) *Portal {
 }
 
 func (h host) Env() *datum.Env          { return h.s.Env() }
-func (h host) Started() time.Time       { return h.s.server.now() }
+func (h host) Now() time.Time           { return h.s.server.now() }
 func (h host) Memory() *account.Session { return h.s.memory }
 func (h host) Planned(n int) error      { return h.s.planned(n) }
 func (h host) Admin() bool              { return h.s.options.Admin }
@@ -43,10 +43,33 @@ func (h host) Table(p *engine.Planner, name syntax.Name) (*engine.Table, error) 
 	return t, err
 }
 
+func (h host) TransactionTime(x *engine.Exec) time.Time {
+	if h.s.tx.state != txIdle {
+		return h.s.tx.began
+	}
+	return x.Started
+}
+
+func (h host) Sleep(x *engine.Exec, d time.Duration) error {
+	h.s.waits()
+	if p := portalOf(x); p != nil {
+		h.s.asleep.Store(&p.st.Text)
+		defer h.s.asleep.Store(nil)
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-x.Ctx.Done():
+		return x.Ctx.Err()
+	}
+}
+
 // execution begins the execution of a statement.
 func (s *Session) execution(ctx context.Context, params []datum.Value) *engine.Exec {
 	x := engine.NewExec(ctx, host{s}, s.expressions(), params)
-	s.env.Now = transactionNow(x) // what 'now'::timestamp means
+	s.env.Now = x.Host.TransactionTime(x) // what 'now'::timestamp means
 	return x
 }
 

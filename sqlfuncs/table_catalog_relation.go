@@ -10,6 +10,7 @@ import (
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/syntax"
 )
 
 // OIDs that clients write as numbers, because PostgreSQL has fixed them.
@@ -370,7 +371,7 @@ func viewDefinition(t *engine.Table) string {
 	}
 	columns := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
-		columns[i] = "NULL::" + datum.FormatType(c.Type, -1) + " AS " + quoteIdent(c.Name)
+		columns[i] = "NULL::" + datum.FormatType(c.Type, -1) + " AS " + syntax.QuoteIdent(c.Name)
 	}
 	return " SELECT " + strings.Join(columns, ",\n    ") + ";"
 }

@@ -8,6 +8,7 @@ import (
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
 )
 
 // idTables are the tables whose rows are ids: what postgres_fdw, dblink,
@@ -83,7 +84,7 @@ func scanIDs(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
 func (s *Server) singleIDTable(name, generatorName string) *engine.Table {
 	return &engine.Table{
 		Schema: "public", Name: name, OID: s.idTableOID(generatorName), Kind: 'v', Help: "one row: a new id of " + generatorName,
-		Definition: " SELECT next_id(" + quoteLiteral(generatorName) + "::text) AS id;",
+		Definition: " SELECT next_id(" + syntax.QuoteLiteral(generatorName) + "::text) AS id;",
 		Columns:    engine.ColumnList("id:int8!"),
 		Scan: func(*engine.Exec, []engine.KeyValues) (engine.Rows, error) {
 			done := false

@@ -4,10 +4,11 @@ import (
 	_ "embed"
 	"io"
 	"maps"
-	"nextid/sqlfuncs/engine"
 	"slices"
 	"strconv"
 	"strings"
+
+	"nextid/sqlfuncs/engine"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"

@@ -123,7 +123,7 @@ func detail(value any, t datum.OID) datum.Value {
 	case int64:
 		return datum.MakeInt8(v)
 	case float64:
-		return makeFloat(v)
+		return datum.MakeFloat8(v)
 	case bool:
 		return datum.MakeBool(v)
 	case string:

@@ -115,7 +115,7 @@ func settingText(x *engine.Exec, def *setting, values []syntax.Expr) (string, er
 	}
 	if def.name == "search_path" {
 		for i, part := range parts {
-			parts[i] = quoteIdent(part)
+			parts[i] = syntax.QuoteIdent(part)
 		}
 	}
 	return strings.Join(parts, ", "), nil

@@ -96,6 +96,9 @@ func Null(t OID) Value { return Value{Type: t} }
 // MakeInt8 returns a bigint.
 func MakeInt8(v int64) Value { return Value{Type: Int8, Valid: true, Int: v} }
 
+// MakeFloat8 returns a double precision number.
+func MakeFloat8(v float64) Value { return Value{Type: Float8, Valid: true, Float: v} }
+
 // MakeInt4 returns an integer.
 func MakeInt4(v int64) Value { return Value{Type: Int4, Valid: true, Int: v} }
 

@@ -32,7 +32,7 @@ type Exec struct {
 
 // NewExec begins an execution. dialect is nil for PostgreSQL's.
 func NewExec(ctx context.Context, host Host, dialect Dialect, params []datum.Value) *Exec {
-	return &Exec{Ctx: ctx, Host: host, dialect: dialect, Params: params, Started: host.Started()}
+	return &Exec{Ctx: ctx, Host: host, dialect: dialect, Params: params, Started: host.Now()}
 }
 
 // Remember keeps something for the time of the statement, see memo.

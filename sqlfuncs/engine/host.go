@@ -14,8 +14,14 @@ import (
 type Host interface {
 	// Env is what the text forms of values depend on.
 	Env() *datum.Env
-	// Started is the time at which a statement that begins now starts.
-	Started() time.Time
+	// Now is the time that the server's clock shows.
+	Now() time.Time
+	// TransactionTime is the start of the transaction in which a statement runs,
+	// outside a transaction block that of the statement.
+	TransactionTime(x *Exec) time.Time
+	// Sleep waits, until the statement is cancelled at the longest; what was
+	// answered so far is sent before.
+	Sleep(x *Exec, d time.Duration) error
 	// Memory is the account of what the session's statements hold.
 	Memory() *account.Session
 	// Planned counts bytes that the plan being made holds.

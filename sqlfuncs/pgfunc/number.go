@@ -1,4 +1,4 @@
-package sqlfuncs
+package pgfunc
 
 import (
 	"math"
@@ -27,8 +27,6 @@ func fitInteger(t datum.OID, n *big.Int) (datum.Value, error) {
 var floatFunctions = []engine.Function{
 	{Name: "round", Args: engine.Args(datum.Float8), Result: datum.Float8, Eval: floatFunc(math.RoundToEven), Help: "nearest whole number, the even one of two"},
 }
-
-func makeFloat(f float64) datum.Value { return datum.Value{Type: datum.Float8, Valid: true, Float: f} }
 
 func floatFunc(f func(float64) float64) engine.Eval {
 	return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {

@@ -1,4 +1,4 @@
-package sqlfuncs
+package pgfunc
 
 import (
 	"nextid/sqlfuncs/decimal"

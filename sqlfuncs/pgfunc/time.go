@@ -1,4 +1,4 @@
-package sqlfuncs
+package pgfunc
 
 import (
 	"math"
@@ -31,16 +31,8 @@ var clockFunctions = []engine.Function{
 	{Name: "pg_sleep", Args: engine.Args(datum.Float8), Result: datum.Void, Volatile: engine.Volatile, Eval: sleep, Help: "waits for some seconds"},
 }
 
-// transactionNow is the start of the transaction.
-func transactionNow(x *engine.Exec) time.Time {
-	if s := sessionOf(x); s.tx.state != txIdle {
-		return s.tx.began
-	}
-	return x.Started
-}
-
 func transactionTime(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-	return datum.TimestampTZFromTime(transactionNow(x)), nil
+	return datum.TimestampTZFromTime(x.Host.TransactionTime(x)), nil
 }
 
 func statementTime(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
@@ -48,13 +40,13 @@ func statementTime(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 }
 
 func clockTime(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-	return datum.TimestampTZFromTime(sessionOf(x).server.now()), nil
+	return datum.TimestampTZFromTime(x.Host.Now()), nil
 }
 
 // currentTime is now as another type, with a[0] digits of the second.
 func currentTime(t datum.OID) engine.Eval {
 	return func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-		v, err := datum.Cast(datum.TimestampTZFromTime(transactionNow(x)), t, x.Env())
+		v, err := datum.Cast(datum.TimestampTZFromTime(x.Host.TransactionTime(x)), t, x.Env())
 		if err != nil || len(a) == 0 {
 			return v, err
 		}
@@ -123,6 +115,9 @@ func infiniteTime(v datum.Value) int {
 	return 0
 }
 
+// void is what pg_sleep returns.
+var void = datum.Value{Type: datum.Void, Valid: true}
+
 // sleep waits for a[0] seconds, or until the statement is cancelled.
 func sleep(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	seconds := a[0].Float
@@ -133,17 +128,5 @@ func sleep(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if seconds < d.Seconds() {
 		d = time.Duration(seconds * float64(time.Second))
 	}
-	sessionOf(x).waits()
-	if portalOf(x) != nil {
-		sessionOf(x).asleep.Store(&portalOf(x).st.Text)
-		defer sessionOf(x).asleep.Store(nil)
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return void, nil
-	case <-x.Ctx.Done():
-		return void, x.Ctx.Err()
-	}
+	return void, x.Host.Sleep(x, d)
 }

@@ -1,4 +1,4 @@
-package sqlfuncs
+package pgfunc
 
 import (
 	"math"
@@ -82,7 +82,7 @@ func (g *average) Result() (datum.Value, error) {
 	case err != nil || g.n == 0:
 		return sum, err
 	case sum.Type == datum.Interval:
-		return datum.Div(sum, makeFloat(float64(g.n)))
+		return datum.Div(sum, datum.MakeFloat8(float64(g.n)))
 	}
 	return datum.Div(sum, datum.MakeString(datum.Numeric, strconv.FormatInt(g.n, 10)))
 }
@@ -130,7 +130,7 @@ func (m *moments) Result() (datum.Value, error) {
 	if !ok {
 		return datum.Null(datum.Float8), nil
 	}
-	return makeFloat(f), nil
+	return datum.MakeFloat8(f), nil
 }
 
 func (m *moments) average() (float64, bool) { return m.sum / m.n, m.n > 0 }

@@ -1,4 +1,4 @@
-package sqlfuncs
+package pgfunc
 
 import (
 	"strconv"
@@ -12,8 +12,8 @@ import (
 )
 
 var quoteFunctions = []engine.Function{
-	{Name: "quote_ident", Args: engine.Args(datum.Text), Result: datum.Text, Eval: mapText(quoteIdent), Help: "a text as an SQL identifier"},
-	{Name: "quote_literal", Args: engine.Args(datum.Text), Result: datum.Text, Eval: mapText(quoteLiteral), Help: "a text as an SQL string constant"},
+	{Name: "quote_ident", Args: engine.Args(datum.Text), Result: datum.Text, Eval: mapText(syntax.QuoteIdent), Help: "a text as an SQL identifier"},
+	{Name: "quote_literal", Args: engine.Args(datum.Text), Result: datum.Text, Eval: mapText(syntax.QuoteLiteral), Help: "a text as an SQL string constant"},
 	{Name: "quote_literal", Args: engine.Args(engine.AnyElement), Result: datum.Text, Volatile: engine.Stable, Eval: quoteAny, Help: "a value as an SQL string constant"},
 	{Name: "format", Args: engine.Args(datum.Text), Result: datum.Text, Nullable: true, Volatile: engine.Stable, Eval: formatText, Help: "fills %s, %I and %L in a text"},
 	{Name: "format", Args: engine.Args(datum.Text, engine.AnyType), Variadic: true, Result: datum.Text, Nullable: true, Volatile: engine.Stable, Eval: formatText, Help: "fills %s, %I and %L in a text"},
@@ -26,34 +26,13 @@ func outputText(x *engine.Exec, v datum.Value) string {
 	return string(datum.AppendText(nil, v, x.Env()))
 }
 
-// quoteIdent quotes a name where it would not be read back as it is.
-func quoteIdent(s string) string {
-	safe := s != "" && (s[0] < '0' || s[0] > '9') && !syntax.IsKeyword(s)
-	for i := range len(s) {
-		c := s[i]
-		safe = safe && (c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_')
-	}
-	if safe {
-		return s
-	}
-	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
-}
-
-func quoteLiteral(s string) string {
-	quoted := "'" + strings.ReplaceAll(s, "'", "''") + "'"
-	if strings.Contains(s, `\`) {
-		return "E" + strings.ReplaceAll(quoted, `\`, `\\`)
-	}
-	return quoted
-}
-
 // quoteAny casts to text first: true, not t.
 func quoteAny(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	v, err := datum.Cast(a[0], datum.Text, x.Env())
 	if err != nil {
 		return v, err
 	}
-	return boundedText(quoteLiteral(v.Str))
+	return boundedText(syntax.QuoteLiteral(v.Str))
 }
 
 func concatAll(x *engine.Exec, a []datum.Value) (datum.Value, error) { return joinValues(x, "", a) }
@@ -258,9 +237,9 @@ func (f *formatter) convert(kind string, v datum.Value) (string, error) {
 	text := outputText(f.x, v)
 	switch kind {
 	case "I":
-		text = quoteIdent(text)
+		text = syntax.QuoteIdent(text)
 	case "L":
-		text = quoteLiteral(text)
+		text = syntax.QuoteLiteral(text)
 	}
 	return text, nil
 }

@@ -1,4 +1,4 @@
-package sqlfuncs
+package pgfunc
 
 import (
 	"io"
@@ -9,8 +9,8 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// setFunctions are series, arrays, and the functions that work on any type.
-var setFunctions = slices.Concat(seriesFunctions, arrayFunctions, engine.ConditionalFunctions)
+// setFunctions are series and arrays.
+var setFunctions = slices.Concat(seriesFunctions, arrayFunctions)
 
 var seriesFunctions = []engine.Function{
 	{Name: "generate_series", Args: engine.Optional(2, datum.Int4, datum.Int4, datum.Int4), Result: datum.Int4, Set: true, Rows: countUp, Help: "numbers from start to stop, as rows"},

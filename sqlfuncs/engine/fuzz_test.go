@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"nextid/sqlfuncs/datum"
+)
+
+// FuzzQuotedPattern: a pattern of quoted text matches just that text.
+func FuzzQuotedPattern(f *testing.F) {
+	f.Add("a.b")
+	f.Add(`\[x`)
+	f.Fuzz(func(t *testing.T, s string) {
+		if !utf8.ValidString(s) || len(s) > MaxPatternBytes {
+			t.Skip()
+		}
+		p, _, err := CompilePattern(s, "q")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Re.FindString("<" + s + ">"); got != s {
+			t.Errorf("found %q for %q", got, s)
+		}
+	})
+}
+
+// FuzzJSONText: the parts of a value are values, and nothing gets lost.
+func FuzzJSONText(f *testing.F) {
+	for _, s := range []string{`{"a":[1,{"b":"x\"]"}],"c":null}`, `[ 1 , [ ] , { } , "a,b" ]`, `"\u0041\n"`, `5`, `{}`, ` [true] `} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if _, err := datum.ParseText(datum.JSON, s, nil); err != nil {
+			t.Skip()
+		}
+		var rebuild func(j JSONText) string
+		rebuild = func(j JSONText) string {
+			kind := j.Kind()
+			if kind != '{' && kind != '[' {
+				return string(j)
+			}
+			var parts []string
+			for k, v := range j.Items() {
+				part := rebuild(v)
+				if kind == '{' {
+					part = string(k) + ":" + part
+				}
+				parts = append(parts, part)
+			}
+			return string(kind) + strings.Join(parts, ",") + string(kind+2)
+		}
+		a, errA := datum.ParseText(datum.JSONB, s, nil)
+		b, errB := datum.ParseText(datum.JSONB, rebuild(JSONOf(s)), nil)
+		if (errA == nil) != (errB == nil) || a.Str != b.Str {
+			t.Errorf("%s became %s: %v, %v", s, b.Str, errA, errB)
+		}
+	})
+}

@@ -1,0 +1,44 @@
+package sqlfuncs
+
+import (
+	"regexp"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
+)
+
+func TestEveryFunctionIsComplete(t *testing.T) {
+	named := regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
+	for _, f := range allFunctions() {
+		kinds := 0
+		for _, has := range []bool{f.Eval != nil, f.Rows != nil, f.Aggregate != nil, f.Typed != nil, f.Window != nil, f.FromRow != nil && f.Eval == nil} {
+			if has {
+				kinds++
+			}
+		}
+		if kinds != 1 || f.Set != (f.Rows != nil) || !named.MatchString(f.Name) || (f.Result == datum.Invalid && len(f.Columns) == 0) {
+			t.Errorf("%s: %d implementations, set %v, result %d", f.Name, kinds, f.Set, f.Result)
+		}
+		for i, a := range f.Args {
+			if i > 0 && f.Args[i-1].Optional && !a.Optional {
+				t.Errorf("%s: argument %d may not be left out, the one before may", f.Name, i+1)
+			}
+		}
+	}
+}
+
+func TestSleepTakesTheTimeAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := &engine.Exec{Ctx: t.Context(), Host: host{&Session{server: &Server{}, envOK: true}}}
+		start := time.Now()
+		if _, err := functions["pg_sleep"][0].Eval(x, []datum.Value{datum.MakeFloat8(2.5)}); err != nil {
+			t.Fatal(err)
+		}
+		if d := time.Since(start); d != 2500*time.Millisecond {
+			t.Errorf("slept %v", d)
+		}
+	})
+}

@@ -1,0 +1,56 @@
+package pgfunc
+
+import (
+	"errors"
+	"testing"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// FuzzPattern: every pattern compiles or is refused with a code that says so,
+// and what compiles can be used.
+func FuzzPattern(f *testing.F) {
+	for _, s := range []string{`a|b`, `(?i)a`, `***=x`, `[[:alpha:]_-]`, `\m\w+\M`, `a{2,3}?`, `[^]a]`, `(?x) a # b`, `\u00e9`, `(`, `[`, `\`, `(?=a)`, `{`, `a{,3}`, `[[.a.]]`} {
+		f.Add(s, "", "aab")
+		f.Add(s, "nx", "a\nb")
+	}
+	f.Fuzz(func(t *testing.T, pattern, options, s string) {
+		p, _, err := engine.CompilePattern(pattern, options)
+		if err != nil {
+			e, ok := errors.AsType[*sqlstate.Error](err)
+			if !ok || (e.Code != sqlstate.InvalidRegex && e.Code != sqlstate.FeatureNotSupported &&
+				e.Code != sqlstate.InvalidParameterValue && e.Code != sqlstate.LimitExceeded) {
+				t.Fatalf("%q %q: %v", pattern, options, err)
+			}
+			return
+		}
+		m, end := &matches{p: p, s: s}, 0
+		for loc := m.next(); loc != nil; loc = m.next() {
+			if loc[0] < end || loc[1] < loc[0] || loc[1] > len(s) {
+				t.Fatalf("%q on %q: match %v after %d", pattern, s, loc, end)
+			}
+			end = loc[1]
+		}
+	})
+}
+
+// host is a session with the settings that all begin with.
+type host struct{ engine.Host }
+
+func (host) Env() *datum.Env { return nil }
+
+func FuzzFormat(f *testing.F) {
+	f.Add("%s %I %L %%", "a", "b")
+	f.Add("%2$*1$s|%-5s", "3", "x")
+	f.Fuzz(func(t *testing.T, format, a, b string) {
+		v, err := formatText(&engine.Exec{Ctx: t.Context(), Host: host{}}, []datum.Value{datum.MakeText(format), datum.MakeText(a), datum.MakeText(b)})
+		if _, ok := errors.AsType[*sqlstate.Error](err); err != nil && !ok {
+			t.Fatal(err)
+		}
+		if len(v.Str) > engine.MaxTextBytes {
+			t.Errorf("%d bytes", len(v.Str))
+		}
+	})
+}
