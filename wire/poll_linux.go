@@ -146,12 +146,13 @@ func (p *poller) run(b *batch) {
 // awake, which finds nothing to watch and falls asleep, and then be stuck
 // without it.
 func (p *poller) begin(b *batch) (serial uint64) {
-	b.serial++
-	b.step.Store(b.serial)
+	serial = b.serial + 1
+	b.serial = serial
+	b.step.Store(serial) // from here on the watchdog may give the batch to another owner, who counts on
 	if p.asleep.Load() && p.asleep.CompareAndSwap(true, false) {
 		p.wake <- struct{}{} // has room: a watchdog takes it before it sleeps again
 	}
-	return b.serial
+	return serial
 }
 
 // doze says that the watchdog is about to wait for wake. It reports false when

@@ -70,8 +70,12 @@ func (f *fleet) killed(after time.Duration, arguments ...string) (killed bool) {
 func (f *fleet) apart(n int) (clear bool) {
 	f.t.Helper()
 	r := f.status(n)
-	if len(r.Missed) > 0 {
-		f.t.Errorf("not looked at: %q", r.Missed)
+	for _, missed := range r.Missed {
+		// A machine that inserts faster than status reads in its few seconds
+		// leaves old rows over, and says so. The log of ids has them all.
+		if !strings.Contains(missed, "more than can be read in") {
+			f.t.Errorf("not looked at: %q", missed)
+		}
 	}
 	if len(r.Problems) > 0 {
 		return false
