@@ -53,7 +53,7 @@ func TestForwardCursorReadsOnlyWhatIsFetched(t *testing.T) {
 	if id := s.id(t, "a", "SELECT next_id('a')"); id != 3 {
 		t.Errorf("next id %d, want 3", id)
 	}
-	s.fails(t, "FETCH PRIOR c", sqlstate.FeatureNotSupported)
+	s.fails(t, "FETCH PRIOR c", sqlstate.NotPrerequisite)
 	s.must(t, "ROLLBACK")
 }
 

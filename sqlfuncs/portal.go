@@ -38,7 +38,7 @@ type Portal struct {
 	binary   bool // DECLARE … BINARY
 	held     bool // WITH HOLD
 	buffered []rowCopy
-	buffer   bool  // rows are kept: the cursor is held
+	buffer   bool  // rows are kept: scrollable or held
 	rowLimit int64 // most rows, -1: no limit; known when started
 	position int   // rows read so far, in the cursor's own order
 

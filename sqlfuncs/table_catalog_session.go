@@ -316,7 +316,7 @@ func cursorRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	for _, name := range slices.Sorted(maps.Keys(sessionOf(x).portals)) {
 		p := sessionOf(x).portals[name]
 		rows = append(rows, rowOf(t, "name", name, "statement", p.st.Text, "is_holdable", p.held, "is_binary", p.binary,
-			"is_scrollable", false)) // cursors only go forward
+			"is_scrollable", p.buffer))
 	}
 	return rows, nil
 }

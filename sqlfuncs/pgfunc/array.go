@@ -12,6 +12,7 @@ import (
 var arrayFunctions = []engine.Function{
 	{Name: "array_length", Args: engine.Args(datum.AnyArray, datum.Int4), Result: datum.Int4, Eval: arrayBound(func(n int) int { return n }), Help: "length of one dimension of an array"},
 	{Name: "array_upper", Args: engine.Args(datum.AnyArray, datum.Int4), Result: datum.Int4, Eval: arrayBound(func(n int) int { return n }), Help: "last index of one dimension of an array"},
+	{Name: "array_lower", Args: engine.Args(datum.AnyArray, datum.Int4), Result: datum.Int4, Eval: arrayBound(func(int) int { return 1 }), Help: "first index of one dimension of an array"},
 	{Name: "cardinality", Args: engine.Args(datum.AnyArray), Result: datum.Int4, Eval: cardinality, Help: "number of elements of an array"},
 	{Name: "array_position", Args: engine.Args(datum.AnyArray, engine.AnyElement), Result: datum.Int4, Nullable: true, Typed: arrayElementCall("array_position", 0, positionOf), Help: "index of the first element that equals a value"},
 	{Name: "array_position", Args: engine.Args(datum.AnyArray, engine.AnyElement, datum.Int4), Result: datum.Int4, Nullable: true, Typed: arrayElementCall("array_position", 0, positionOf), Help: "index of the first such element from an index on"},

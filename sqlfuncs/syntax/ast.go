@@ -109,9 +109,10 @@ type (
 	}
 	// Fetch is FETCH or MOVE.
 	Fetch struct {
-		Move   bool
-		Count  int64 // of rows, FetchAll for ALL
-		Cursor string
+		Move      bool
+		Direction FetchDirection
+		Count     int64 // for Forward, Backward, Absolute, Relative; FetchAll for ALL
+		Cursor    string
 	}
 	// CloseCursor is CLOSE name, or ALL with Name "".
 	CloseCursor struct{ Name string }
@@ -576,4 +577,15 @@ const (
 	StringLiteral
 	BytesLiteral // b”…” of MySQL, X'..': Text is the raw bytes
 	BitLiteral   // B'0101': Text is the digits
+)
+
+// FetchDirection is the direction of FETCH.
+type FetchDirection uint8
+
+// The directions.
+const (
+	FetchForward FetchDirection = iota
+	FetchBackward
+	FetchAbsolute
+	FetchRelative
 )

@@ -240,10 +240,21 @@ func (p *parser) fetch() Statement {
 		return s
 	}
 	switch {
-	case p.isAnyWord("prior", "first", "last", "absolute", "relative", "backward"):
-		p.notSupported(p.pos(), "cursors only go forward: "+strings.ToUpper(p.tok.text)+" is")
 	case p.accept("next"):
+	case p.accept("prior"):
+		s.Direction = FetchBackward
+	case p.accept("first"):
+		s.Direction = FetchAbsolute
+	case p.accept("last"):
+		s.Direction, s.Count = FetchAbsolute, -1
+	case p.accept("absolute"):
+		s.Direction, s.Count = FetchAbsolute, p.signedInteger()
+	case p.accept("relative"):
+		s.Direction, s.Count = FetchRelative, p.signedInteger()
 	case p.accept("forward"):
+		p.fetchCount(s)
+	case p.accept("backward"):
+		s.Direction = FetchBackward
 		p.fetchCount(s)
 	default:
 		p.fetchCount(s)
@@ -261,10 +272,7 @@ func (p *parser) fetchCount(s *Fetch) {
 	case p.accept("all"):
 		s.Count = FetchAll
 	case p.tok.kind == tokInteger || p.tok.kind == tokOp:
-		pos := p.pos()
-		if s.Count = p.signedInteger(); s.Count <= 0 {
-			p.notSupported(pos, "cursors only go forward: FETCH of less than one row is")
-		}
+		s.Count = p.signedInteger()
 	}
 }
 
