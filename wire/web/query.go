@@ -7,8 +7,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
-	"strings"
 
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/datum"
@@ -217,8 +217,9 @@ func httpStatus(code sqlstate.Code) int {
 // for a password in a way at which browsers show a window of their own.
 func sendError(w http.ResponseWriter, r *http.Request, err error) {
 	status, p := explain(err)
+	fromPage := slices.Contains([]string{"cors", "same-origin"}, r.Header.Get("Sec-Fetch-Mode"))
 	switch {
-	case status == http.StatusUnauthorized && strings.Trim(r.Header.Get("Sec-Fetch-Mode"), " ") != "cors" && r.Header.Get("Sec-Fetch-Mode") != "same-origin":
+	case status == http.StatusUnauthorized && !fromPage:
 		w.Header().Set("WWW-Authenticate", `Basic realm="nextid", charset="UTF-8"`)
 	case status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests:
 		w.Header().Set("Retry-After", "1")
