@@ -75,10 +75,14 @@ func Measure(ctx context.Context, c Contender, goroutines int, d time.Duration) 
 	end := begin.Add(d)
 	for i := range goroutines {
 		wg.Go(func() {
-			for errs[i] == nil && time.Now().Before(end) && ctx.Err() == nil {
-				var n int64
-				n, errs[i] = draw(chunk)
+			// A goroutine draws before it looks at the clock: on a busy
+			// machine it may first run when d is over.
+			for {
+				n, err := draw(chunk)
 				ids[i] += n
+				if errs[i] = err; err != nil || ctx.Err() != nil || !time.Now().Before(end) {
+					return
+				}
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,17 @@ func TestContendersRun(t *testing.T) {
 		if !ours[kind] {
 			t.Errorf("nothing of ours beside %s", kind)
 		}
+	}
+}
+
+// A machine that runs the goroutines only when the time is over still gets a
+// figure: 0 ids would be an infinite time of each, which JSON has no word for.
+func TestMeasureWhenTheTimeIsOver(t *testing.T) {
+	c := Contender{Name: "one", New: func(context.Context) (func(int) (int64, error), func(), error) {
+		return func(calls int) (int64, error) { return int64(calls), nil }, nil, nil
+	}}
+	if ns, err := Measure(t.Context(), c, 2, 0); err != nil || ns <= 0 || math.IsInf(ns, 0) {
+		t.Errorf("%v ns an id: %v", ns, err)
 	}
 }
 
