@@ -8,6 +8,7 @@
 //	datum     values, types, casts, text and binary forms
 //	sqlstate  the one error type that reaches a client
 //	account   what sessions hold in memory
+//	setting   settings of PostgreSQL's sessions, system variables of MySQL's
 //	engine    planner and executor: functions, tables and expressions of any kind
 //	pgfunc    PostgreSQL's functions and aggregates
 //	sqlfuncs  Server (shared), Session (one connection), Statement (analysed
@@ -53,8 +54,7 @@
 // says of itself, and no text of another project:
 //
 //	catalog/*.tsv                  PostgreSQL 15's catalogs, see catalogFiles; written and checked against one by a test
-//	settings.tsv                   names, types, bounds and defaults of settings: pg_settings of PostgreSQL 15 to 18
-//	mysql_settings.tsv             the same of system variables: SHOW VARIABLES of MariaDB 10.11
+//	setting/*.tsv                  names, types, bounds and defaults of settings and system variables
 //	mysql_schema.tsv               columns of information_schema: MariaDB 10.11
 //	testdata/*.slt                 statements of ours, with the answers of PostgreSQL 15
 //	testdata/mysql/*.slt           statements of ours, with the answers of MariaDB 10.11

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"nextid/sqlfuncs/setting"
+
 	"math/big"
 
 	"nextid/sqlfuncs/datum"
@@ -123,8 +125,8 @@ func mustMillion(text string) string {
 }
 
 func convertTZ(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-	from, err1 := mysqlZone(a[1].Str)
-	to, err2 := mysqlZone(a[2].Str)
+	from, err1 := setting.MySQLZone(a[1].Str)
+	to, err2 := setting.MySQLZone(a[2].Str)
 	if err1 != nil || err2 != nil {
 		return datum.Null(datum.Timestamp), nil
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"nextid/sqlfuncs/setting"
+
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
@@ -68,7 +70,7 @@ func unlockFunc(name, lock string, types ...datum.OID) engine.Function {
 // sessionFunctions tell a client where it is.
 var sessionFunctions = []engine.Function{
 	textFunc("version", func(x *engine.Exec) string {
-		return "PostgreSQL " + settings["server_version"].value + " (nextid " + sessionOf(x).server.version + ")"
+		return "PostgreSQL " + setting.PostgreSQL["server_version"].Default + " (nextid " + sessionOf(x).server.version + ")"
 	}),
 	nameFunc("current_database", func(x *engine.Exec) string { return sessionOf(x).options.Database }),
 	nameFunc("current_catalog", func(x *engine.Exec) string { return sessionOf(x).options.Database }),
@@ -161,7 +163,7 @@ var sessionFunctions = []engine.Function{
 	{
 		Name: "pg_client_encoding", Result: datum.Name, Volatile: engine.Stable,
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			v, _ := sessionOf(x).vars.get("client_encoding")
+			v, _ := sessionOf(x).vars.Get("client_encoding")
 			return datum.MakeString(datum.Name, v), nil
 		},
 	},
@@ -169,7 +171,7 @@ var sessionFunctions = []engine.Function{
 
 func currentSetting(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	key := strings.ToLower(a[0].Str)
-	if v, ok := sessionOf(x).vars.get(key); ok {
+	if v, ok := sessionOf(x).vars.Get(key); ok {
 		return datum.MakeText(v), nil
 	}
 	if len(a) > 1 && a[1].Int == 1 {
@@ -182,13 +184,13 @@ func setConfig(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if !a[0].Valid {
 		return datum.Value{}, sqlstate.New(sqlstate.NullNotAllowed, "SET requires parameter name")
 	}
-	s, err := lookupSetting(a[0].Str)
+	s, err := setting.Lookup(a[0].Str)
 	if err != nil {
 		return datum.Value{}, err
 	}
-	value := s.value
+	value := s.Default
 	if a[1].Valid {
-		if value, err = normalizeSetting(s, a[1].Str); err != nil {
+		if value, err = s.Normalize(a[1].Str); err != nil {
 			return datum.Value{}, err
 		}
 	}

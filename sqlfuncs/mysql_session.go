@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"nextid/sqlfuncs/setting"
+
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
@@ -71,7 +73,7 @@ func (s *Session) Reset() {
 		s.abort()
 	}
 	s.closePortals(func(*Portal) bool { return true })
-	s.vars.resetAll()
+	s.vars.ResetAll()
 	s.unprepareAll()
 	s.notices = nil
 	s.last = lastID{}
@@ -89,9 +91,10 @@ const mariaDBVersion = "10.11.19"
 
 // initMySQL gives a new session in the MySQL dialect its settings.
 func (s *Session) initMySQL() error {
-	s.vars.defs, s.vars.base = mysqlSettings, s.server.mysqlBase()
+	base := s.server.mysqlBase()
 	s.mysql = mysqlState{autocommit: true, database: s.options.Database, rowCount: -1}
-	maps.Copy(s.vars.base, s.options.Settings)
+	maps.Copy(base, s.options.Settings)
+	s.vars = setting.NewVariables(setting.MySQL, base)
 	s.options.Settings = nil
 	s.settingsChanged()
 	s.register()
@@ -100,8 +103,8 @@ func (s *Session) initMySQL() error {
 
 // envMySQL is Env in the MySQL dialect, where only the time zone counts.
 func (s *Session) envMySQL() *datum.Env {
-	zone, _ := s.vars.get("time_zone")
-	location, err := mysqlZone(zone)
+	zone, _ := s.vars.Get("time_zone")
+	location, err := setting.MySQLZone(zone)
 	if err != nil {
 		location = time.UTC
 	}
@@ -180,7 +183,7 @@ func (s *Session) maxStatementTime() time.Duration {
 
 // seconds reads a variable that is a time in seconds.
 func (s *Session) seconds(key string) time.Duration {
-	text, _ := s.vars.get(key)
+	text, _ := s.vars.Get(key)
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || f <= 0 {
 		return 0

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"nextid/sqlfuncs/setting"
+
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
@@ -39,8 +41,8 @@ var boundsOfStatements = []string{
 // setStatement plans SET STATEMENT.
 func setStatement(p *engine.Planner, st *Statement, t *syntax.SetStatement) error {
 	for _, item := range t.Items {
-		if def, err := lookupMySQLSetting(item.Name); err == nil && slices.Contains(notInSetStatement, def.name) {
-			return engine.At(item.Pos, sqlstate.New(sqlstate.FeatureNotSupported, "The system variable %s cannot be set in SET STATEMENT.", def.name).
+		if def, err := setting.LookupMySQL(item.Name); err == nil && slices.Contains(notInSetStatement, def.Name) {
+			return engine.At(item.Pos, sqlstate.New(sqlstate.FeatureNotSupported, "The system variable %s cannot be set in SET STATEMENT.", def.Name).
 				WithMySQL(1971, "42000"))
 		}
 	}
@@ -54,7 +56,7 @@ func setStatement(p *engine.Planner, st *Statement, t *syntax.SetStatement) erro
 	}
 	plan := &setStatementPlan{values: values, inner: inner, streams: true}
 	for _, v := range values {
-		plan.streams = plan.streams && slices.Contains(boundsOfStatements, v.def.name)
+		plan.streams = plan.streams && slices.Contains(boundsOfStatements, v.def.Name)
 	}
 	st.tag, st.Columns, st.exits = inner.tag, inner.Columns, inner.exits
 	if inner.query == nil {
@@ -77,10 +79,10 @@ func (st *Statement) OwnTimeout() bool {
 // within calls run with the values set and the context that they give.
 func (s *setStatementPlan) within(x *engine.Exec, run func(deadline time.Time) error) error {
 	session, outer := sessionOf(x), x.Ctx
-	saved := session.vars.save()
+	saved := session.vars.Save()
 	defer func() {
 		x.Ctx = outer
-		session.vars.restore(saved)
+		session.vars.Restore(saved)
 		session.settingsChanged()
 	}()
 	if err := assignAll(x, s.values); err != nil {

@@ -3,13 +3,13 @@ package sqlfuncs
 import (
 	_ "embed"
 	"maps"
-	"math"
 	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+
+	"nextid/sqlfuncs/setting"
 
 	"nextid/sqlfuncs/engine"
 
@@ -17,74 +17,13 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// mysqlSettingsTable lists MariaDB's system variables that a client may ask
-// for or set: name, default, type, context, min, max, allowed values. The
-// context is "user" where a session has its own value, "global" where only
-// the server has one, "internal" where it cannot be set.
-//
-//go:embed mysql_settings.tsv
-var mysqlSettingsTable string
-
-// mysqlSettings maps the name of a system variable to its description.
-var mysqlSettings = parseMySQLSettings(mysqlSettingsTable)
-
-func parseMySQLSettings(table string) map[string]*setting {
-	m := map[string]*setting{}
-	for line := range strings.Lines(table) {
-		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		s := &setting{name: f[0], value: f[1], vartype: f[2], context: f[3], min: math.Inf(-1), max: math.Inf(1)}
-		if f[4] != "" {
-			s.min, _ = strconv.ParseFloat(f[4], 64)
-			s.max, _ = strconv.ParseFloat(f[5], 64)
-		}
-		if f[6] != "" {
-			s.allowed = strings.Split(f[6], ",")
-		}
-		m[s.name] = s
-	}
-	return m
-}
-
-// settingAliases are the names under which the parser or another release
-// knows a variable.
-var settingAliases = map[string]string{
-	"transaction_isolation":         "tx_isolation",
-	"default_transaction_isolation": "tx_isolation",
-	"transaction_read_only":         "tx_read_only",
-	"default_transaction_read_only": "tx_read_only",
-	"storage_engine":                "default_storage_engine",
-}
-
-// lookupMySQLSetting finds a system variable.
-func lookupMySQLSetting(name string) (*setting, error) {
-	key := strings.ToLower(name)
-	if alias, ok := settingAliases[key]; ok {
-		key = alias
-	}
-	if s := mysqlSettings[key]; s != nil {
-		return s, nil
-	}
-	return nil, sqlstate.New(sqlstate.UndefinedObject, "Unknown system variable '%s'", sqlstate.Cut(name, 64)).WithMySQL(1193, "HY000")
-}
-
-// columnType is the type of SELECT @@name.
-func (s *setting) columnType() datum.OID {
-	switch s.vartype {
-	case "bool", "integer":
-		return datum.Int8
-	case "real":
-		return datum.Float8
-	}
-	return datum.Text
-}
-
-func wrongValue(s *setting, value string) error {
-	return sqlstate.New(sqlstate.InvalidParameterValue, "Variable '%s' can't be set to the value of '%s'", s.name, sqlstate.Cut(value, 64)).
+func wrongValue(s *setting.Definition, value string) error {
+	return sqlstate.New(sqlstate.InvalidParameterValue, "Variable '%s' can't be set to the value of '%s'", s.Name, sqlstate.Cut(value, 64)).
 		WithMySQL(1231, "42000")
 }
 
-func wrongType(s *setting) error {
-	return sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect argument type to variable '%s'", s.name).WithMySQL(1232, "42000")
+func wrongType(s *setting.Definition) error {
+	return sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect argument type to variable '%s'", s.Name).WithMySQL(1232, "42000")
 }
 
 // localePattern is what the name of a locale looks like: de_DE. Messages are
@@ -93,15 +32,15 @@ var localePattern = regexp.MustCompile(`^[A-Za-z]{2}_[A-Za-z]{2}$`)
 
 // normalizeMySQL checks the value of SET and returns what SHOW VARIABLES
 // prints. A number out of bounds is moved to the bound, with a warning.
-func normalizeMySQL(x *engine.Exec, s *setting, v datum.Value) (string, error) {
+func normalizeMySQL(x *engine.Exec, s *setting.Definition, v datum.Value) (string, error) {
 	text := mysqlText(x, v)
-	if !v.Valid && s.name != "character_set_results" {
+	if !v.Valid && s.Name != "character_set_results" {
 		return "", wrongValue(s, "NULL")
 	}
-	if len(text) > maxSettingBytes {
+	if len(text) > setting.MaxSettingBytes {
 		return "", wrongValue(s, text)
 	}
-	switch s.name {
+	switch s.Name {
 	case "time_zone":
 		return normalizeMySQLZone(s, text)
 	case "sql_mode":
@@ -123,7 +62,7 @@ func normalizeMySQL(x *engine.Exec, s *setting, v datum.Value) (string, error) {
 		}
 		return "", sqlstate.New(sqlstate.InvalidParameterValue, "Unknown character set: '%s'", sqlstate.Cut(text, 64)).WithMySQL(1115, "42000")
 	case "lc_messages", "lc_time_names":
-		if !localePattern.MatchString(text) || s.name == "lc_time_names" && !strings.EqualFold(text, "en_US") {
+		if !localePattern.MatchString(text) || s.Name == "lc_time_names" && !strings.EqualFold(text, "en_US") {
 			return "", sqlstate.New(sqlstate.InvalidParameterValue, "Unknown locale: '%s'", sqlstate.Cut(text, 64)).
 				WithHint("nextid's names of days and months are English.").WithMySQL(1649, "HY000")
 		}
@@ -134,7 +73,7 @@ func normalizeMySQL(x *engine.Exec, s *setting, v datum.Value) (string, error) {
 		}
 		return strings.ToLower(text), nil
 	}
-	switch s.vartype {
+	switch s.Type {
 	case "bool":
 		switch strings.ToUpper(text) {
 		case "ON", "1", "TRUE", "YES":
@@ -144,13 +83,13 @@ func normalizeMySQL(x *engine.Exec, s *setting, v datum.Value) (string, error) {
 		}
 		return "", wrongValue(s, text)
 	case "enum":
-		for _, a := range s.allowed {
+		for _, a := range s.Allowed {
 			if strings.EqualFold(a, text) {
 				return a, nil
 			}
 		}
-		if n, err := strconv.Atoi(text); err == nil && n >= 0 && n < len(s.allowed) {
-			return s.allowed[n], nil
+		if n, err := strconv.Atoi(text); err == nil && n >= 0 && n < len(s.Allowed) {
+			return s.Allowed[n], nil
 		}
 		return "", wrongValue(s, text)
 	case "set":
@@ -161,12 +100,12 @@ func normalizeMySQL(x *engine.Exec, s *setting, v datum.Value) (string, error) {
 		if !isMySQLNumber(v.Type) {
 			return "", wrongType(s)
 		}
-		return strconv.FormatFloat(min(max(mysqlFloat(x, v), s.min), s.max), 'f', 6, 64), nil
+		return strconv.FormatFloat(min(max(mysqlFloat(x, v), s.Min), s.Max), 'f', 6, 64), nil
 	}
 	return text, nil
 }
 
-func normalizeMySQLInteger(x *engine.Exec, s *setting, v datum.Value, text string) (string, error) {
+func normalizeMySQLInteger(x *engine.Exec, s *setting.Definition, v datum.Value, text string) (string, error) {
 	if v.Type != datum.Bool && !engine.IsInteger(v.Type) && v.Type != datum.Numeric || strings.Contains(text, ".") {
 		return "", wrongType(s)
 	}
@@ -174,9 +113,9 @@ func normalizeMySQLInteger(x *engine.Exec, s *setting, v datum.Value, text strin
 	if err != nil {
 		return "", wrongType(s)
 	}
-	if n < s.min || n > s.max || n < 0 {
-		warnMySQL(x, truncated(s.name, text))
-		return strconv.FormatFloat(max(min(n, s.max), s.min, 0), 'f', -1, 64), nil
+	if n < s.Min || n > s.Max || n < 0 {
+		warnMySQL(x, truncated(s.Name, text))
+		return strconv.FormatFloat(max(min(n, s.Max), s.Min, 0), 'f', -1, 64), nil
 	}
 	return text, nil
 }
@@ -199,10 +138,10 @@ var refusedModes = []string{"ORACLE", "MYSQL323", "MYSQL40", "HIGH_NOT_PRECEDENC
 
 // normalizeSQLMode checks a list of modes and puts it into the server's
 // order. Modes of other releases are dropped with no word.
-func normalizeSQLMode(s *setting, v datum.Value, text string) (string, error) {
+func normalizeSQLMode(s *setting.Definition, v datum.Value, text string) (string, error) {
 	var names []string
 	if engine.IsInteger(v.Type) {
-		for i, a := range s.allowed {
+		for i, a := range s.Allowed {
 			if i < 63 && v.Int>>i&1 == 1 {
 				names = append(names, a)
 			}
@@ -219,13 +158,13 @@ func normalizeSQLMode(s *setting, v datum.Value, text string) (string, error) {
 		case slices.Contains(refusedModes, name):
 			return "", sqlstate.New(sqlstate.FeatureNotSupported, "This version of nextid doesn't yet support 'sql_mode %s'", name).
 				WithHint("It changes how a statement is read. nextid follows ANSI_QUOTES, PIPES_AS_CONCAT and NO_BACKSLASH_ESCAPES.")
-		case !slices.Contains(s.allowed, name) && name != "TIME_TRUNCATE_FRACTIONAL":
+		case !slices.Contains(s.Allowed, name) && name != "TIME_TRUNCATE_FRACTIONAL":
 			return "", wrongValue(s, name)
 		}
 		names = append(names, sqlModes[name]...)
 	}
 	var out []string
-	for _, a := range s.allowed {
+	for _, a := range s.Allowed {
 		if slices.Contains(names, a) {
 			out = append(out, a)
 		}
@@ -233,8 +172,8 @@ func normalizeSQLMode(s *setting, v datum.Value, text string) (string, error) {
 	return strings.Join(out, ","), nil
 }
 
-func normalizeMySQLZone(s *setting, value string) (string, error) {
-	if _, err := mysqlZone(value); err != nil {
+func normalizeMySQLZone(s *setting.Definition, value string) (string, error) {
+	if _, err := setting.MySQLZone(value); err != nil {
 		return "", sqlstate.New(sqlstate.InvalidParameterValue, "Unknown or incorrect time zone: '%s'", sqlstate.Cut(value, 64)).WithMySQL(1298, "HY000")
 	}
 	if strings.EqualFold(value, "system") {
@@ -243,31 +182,10 @@ func normalizeMySQLZone(s *setting, value string) (string, error) {
 	return value, nil
 }
 
-// mysqlZone reads a time zone: SYSTEM, +hh:mm east of Greenwich, or a name.
-func mysqlZone(value string) (*time.Location, error) {
-	if strings.EqualFold(value, "system") {
-		return time.UTC, nil
-	}
-	if len(value) >= 5 && (value[0] == '+' || value[0] == '-') {
-		h, m, found := strings.Cut(value[1:], ":")
-		hours, err1 := strconv.Atoi(h)
-		minutes, err2 := strconv.Atoi(m)
-		seconds := hours*3600 + minutes*60
-		if !found || err1 != nil || err2 != nil || minutes > 59 || seconds > 14*3600 {
-			return nil, sqlstate.New(sqlstate.InvalidParameterValue, "no time zone")
-		}
-		if value[0] == '-' {
-			seconds = -seconds
-		}
-		return time.FixedZone(value, seconds), nil
-	}
-	return datum.LoadZone(value)
-}
-
 // setting returns the value of a system variable by its lower-case name.
 // Some follow the session.
-func (s *Session) systemVariable(def *setting) string {
-	switch def.name {
+func (s *Session) systemVariable(def *setting.Definition) string {
+	switch def.Name {
 	case "autocommit":
 		return onOff(s.mysql.autocommit)
 	case "in_transaction":
@@ -283,7 +201,7 @@ func (s *Session) systemVariable(def *setting) string {
 	case "timestamp":
 		return strconv.FormatFloat(float64(s.server.now().UnixMicro())/1e6, 'f', 6, 64)
 	}
-	v, _ := s.vars.get(def.name)
+	v, _ := s.vars.Get(def.Name)
 	return v
 }
 

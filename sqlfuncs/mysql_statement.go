@@ -279,7 +279,7 @@ func transactionMySQL(st *Statement, t *syntax.Transaction) error {
 // beginMySQL opens a transaction. With autocommit off, the first id that is
 // drawn does.
 func (s *Session) beginMySQL(readOnly bool) {
-	def, _ := s.vars.get("tx_read_only")
+	def, _ := s.vars.Get("tx_read_only")
 	s.tx = transaction{state: txOpen, began: s.server.now(), savepoints: s.tx.savepoints[:0], readOnly: readOnly || def == "ON"}
 	s.envOK = false
 }

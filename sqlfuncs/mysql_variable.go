@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"nextid/sqlfuncs/setting"
+
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
@@ -21,14 +23,14 @@ func variable(p *engine.Planner, e *syntax.Variable) (*engine.Expr, error) {
 	if !e.System {
 		return userVariable(p, e.Name), nil
 	}
-	def, err := lookupMySQLSetting(e.Name)
+	def, err := setting.LookupMySQL(e.Name)
 	if err != nil {
 		return nil, engine.At(e.Pos, err)
 	}
-	if e.Scope == "session" && def.context == "global" {
-		return nil, engine.At(e.Pos, sqlstate.New(sqlstate.InvalidParameterValue, "Variable '%s' is a GLOBAL variable", def.name).WithMySQL(1238, "HY000"))
+	if e.Scope == "session" && def.Context == "global" {
+		return nil, engine.At(e.Pos, sqlstate.New(sqlstate.InvalidParameterValue, "Variable '%s' is a GLOBAL variable", def.Name).WithMySQL(1238, "HY000"))
 	}
-	t := def.columnType()
+	t := def.ColumnType()
 	global := e.Scope == "global"
 	x := engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
 		text := sessionOf(x).systemVariable(def)
@@ -36,9 +38,9 @@ func variable(p *engine.Planner, e *syntax.Variable) (*engine.Expr, error) {
 			text = sessionOf(x).globalVariable(def)
 		}
 		switch {
-		case t == datum.Text && text == "" && nullVariables[def.name]:
+		case t == datum.Text && text == "" && nullVariables[def.Name]:
 			return datum.Null(t), nil
-		case def.vartype == "bool":
+		case def.Type == "bool":
 			return datum.MakeInt8(map[string]int64{"ON": 1, "YES": 1}[text]), nil
 		case t == datum.Int8:
 			n, err := strconv.ParseInt(text, 10, 64)
@@ -60,11 +62,9 @@ func variable(p *engine.Planner, e *syntax.Variable) (*engine.Expr, error) {
 var nullVariables = map[string]bool{"character_set_results": true, "secure_file_priv": true, "external_user": true, "proxy_user": true}
 
 // globalVariable is the value that new sessions begin with.
-func (s *Session) globalVariable(def *setting) string {
-	if v, ok := s.vars.base[def.name]; ok {
-		return v
-	}
-	return def.value
+func (s *Session) globalVariable(def *setting.Definition) string {
+	v, _ := s.vars.Begins(def.Name)
+	return v
 }
 
 // userVariable reads @name. Its type is that of its value now, so that the
@@ -134,7 +134,7 @@ func (s *Session) setUserVariable(name string, v datum.Value) error {
 
 // assignment is one planned item of SET.
 type assignment struct {
-	def    *setting // nil: a user variable
+	def    *setting.Definition // nil: a user variable
 	name   string
 	value  *engine.Expr // nil: DEFAULT
 	global bool
@@ -161,7 +161,7 @@ func assignments(p *engine.Planner, items []syntax.SetItem) ([]assignment, error
 		if name, user := strings.CutPrefix(item.Name, "@"); user {
 			a.name = name
 		} else if item.Name != "client_encoding" {
-			def, err := lookupMySQLSetting(item.Name)
+			def, err := setting.LookupMySQL(item.Name)
 			if err != nil {
 				return nil, engine.At(item.Pos, err)
 			}
@@ -188,15 +188,15 @@ func assignments(p *engine.Planner, items []syntax.SetItem) ([]assignment, error
 }
 
 // settable refuses what a session cannot set.
-func settable(def *setting, global, _ bool) error {
+func settable(def *setting.Definition, global, _ bool) error {
 	switch {
-	case def.context == "internal":
-		return sqlstate.New(sqlstate.CannotChangeNow, "Variable '%s' is a read only variable", def.name).WithMySQL(1238, "HY000")
+	case def.Context == "internal":
+		return sqlstate.New(sqlstate.CannotChangeNow, "Variable '%s' is a read only variable", def.Name).WithMySQL(1238, "HY000")
 	case global:
 		return sqlstate.New(sqlstate.InsufficientPrivilege, "Access denied; nextid has no global variables that SQL can set").
 			WithHint("Change the configuration of the server.").WithMySQL(1227, "42000")
-	case def.context == "global":
-		return sqlstate.New(sqlstate.CannotChangeNow, "Variable '%s' is a GLOBAL variable and should be set with SET GLOBAL", def.name).WithMySQL(1229, "HY000")
+	case def.Context == "global":
+		return sqlstate.New(sqlstate.CannotChangeNow, "Variable '%s' is a GLOBAL variable and should be set with SET GLOBAL", def.Name).WithMySQL(1229, "HY000")
 	}
 	return nil
 }
@@ -243,7 +243,7 @@ func assignAll(x *engine.Exec, plan []assignment) error {
 		case a.def == nil:
 			err = sessionOf(x).setUserVariable(a.name, a.value)
 		case a.assignment.value == nil:
-			sessionOf(x).vars.reset(a.def.name, false)
+			sessionOf(x).vars.Reset(a.def.Name, false)
 			sessionOf(x).settingsChanged()
 		default:
 			err = sessionOf(x).assignSystem(a.def, a.text)
@@ -273,16 +273,16 @@ func setNames(x *engine.Exec, v datum.Value, reset bool) error {
 		}
 	}
 	for _, key := range []string{"character_set_client", "character_set_connection", "character_set_results"} {
-		sessionOf(x).vars.assign(key, name, false)
+		sessionOf(x).vars.Assign(key, name, false)
 	}
-	sessionOf(x).vars.assign("collation_connection", defaultCollation(name), false)
+	sessionOf(x).vars.Assign("collation_connection", defaultCollation(name), false)
 	sessionOf(x).settingsChanged()
 	return nil
 }
 
 // assignSystem sets a system variable whose value has been checked.
-func (s *Session) assignSystem(def *setting, value string) error {
-	switch def.name {
+func (s *Session) assignSystem(def *setting.Definition, value string) error {
+	switch def.Name {
 	case "last_insert_id", "identity":
 		n, _ := strconv.ParseUint(value, 10, 64)
 		s.mysql.lastInsert = n
@@ -290,11 +290,11 @@ func (s *Session) assignSystem(def *setting, value string) error {
 	case "timestamp", "pseudo_thread_id", "rand_seed1", "rand_seed2", "insert_id":
 		return nil // accepted: they are for replaying a binary log
 	case "character_set_connection":
-		s.vars.assign("collation_connection", defaultCollation(value), false)
+		s.vars.Assign("collation_connection", defaultCollation(value), false)
 	case "collation_connection":
-		s.vars.assign("character_set_connection", charsetOf(value), false)
+		s.vars.Assign("character_set_connection", charsetOf(value), false)
 	}
-	s.vars.assign(def.name, value, false)
+	s.vars.Assign(def.Name, value, false)
 	s.settingsChanged()
 	return nil
 }

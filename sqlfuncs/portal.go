@@ -306,7 +306,7 @@ func (s *Session) closePortals(which func(*Portal) bool) {
 // EndBatch is the protocol's Sync, or the end of a simple query: outside a
 // transaction block the portals go.
 func (s *Session) EndBatch() {
-	s.vars.touched = false
+	s.vars.Settle()
 	if s.tx.state != txIdle {
 		return
 	}
@@ -316,8 +316,8 @@ func (s *Session) EndBatch() {
 	if len(s.portals) > 0 {
 		s.closePortals(func(p *Portal) bool { return !p.held })
 	}
-	if len(s.vars.local) > 0 {
-		s.vars.endTransaction()
+	if s.vars.HasLocal() {
+		s.vars.EndTransaction()
 		s.settingsChanged()
 	}
 }

@@ -35,10 +35,10 @@ func (s *Session) followReading() {
 	index := cachePostgreSQL
 	if s.dialect == syntax.MySQL {
 		index = s.followVariables()
-		charset, _ := s.vars.get("character_set_client")
+		charset, _ := s.vars.Get("character_set_client")
 		s.asciiOnly = slices.Contains(wideCharsets, charset)
 	} else {
-		encoding, _ := s.vars.get("client_encoding")
+		encoding, _ := s.vars.Get("client_encoding")
 		s.asciiOnly = slices.Contains(wideEncodings, encoding)
 	}
 	if s.asciiOnly {
@@ -53,18 +53,18 @@ func (s *Session) followReading() {
 // elsewhere. It returns the cache of statements that mean the same here.
 func (s *Session) followVariables() (cacheIndex int) {
 	m := &s.mysql
-	sqlMode, _ := s.vars.get("sql_mode")
-	collation, _ := s.vars.get("collation_connection")
+	sqlMode, _ := s.vars.Get("sql_mode")
+	collation, _ := s.vars.Get("collation_connection")
 	m.reading = mysqlReading{mode: modeOf(sqlMode), exact: engine.IsBinaryCollation(collation)}
-	limit, _ := s.vars.get("sql_select_limit")
+	limit, _ := s.vars.Get("sql_select_limit")
 	n, err := strconv.ParseInt(limit, 10, 64)
 	if m.rowsAtMost = n; err != nil { // 18446744073709551615
 		m.rowsAtMost = -1
 	}
-	autocommit, _ := s.vars.get("autocommit")
+	autocommit, _ := s.vars.Get("autocommit")
 	was := m.autocommit
 	if m.autocommit = autocommit == "ON"; m.autocommit && !was && s.tx.state != txIdle {
-		s.vars.endTransaction()
+		s.vars.EndTransaction()
 		s.leaveBlock(true)
 	}
 	switch m.reading {
@@ -112,7 +112,7 @@ func (s *Session) readable(text string) error {
 	if s.dialect == syntax.MySQL {
 		set, utf8Name = "character_set_client", "utf8mb4"
 	}
-	name, _ := s.vars.get(set)
+	name, _ := s.vars.Get(set)
 	return sqlstate.New(sqlstate.CharacterNotInRepert, "nextid reads only ASCII in %s", name).
 		WithHint("Connect with the character set %s, or SET NAMES '%s'.", utf8Name, utf8Name)
 }

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"nextid/sqlfuncs/setting"
+
 	"nextid/generator"
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/datum"
@@ -63,7 +65,7 @@ type Session struct {
 	options SessionOptions
 	started time.Time
 
-	vars    variables
+	vars    setting.Variables
 	env     datum.Env
 	envOK   bool // env is up to date with vars
 	notices []Notice
@@ -128,29 +130,29 @@ func (s *Server) newSession(o SessionOptions, memory *account.Session) (*Session
 	if o.Dialect == syntax.MySQL {
 		return session, session.initMySQL()
 	}
-	session.vars.defs = settings
-	session.vars.base = map[string]string{
+	base := map[string]string{
 		"session_authorization": o.User,
 		"is_superuser":          map[bool]string{true: "on", false: "off"}[o.Admin],
-		"server_version":        settings["server_version"].value + " (nextid " + s.version + ")",
+		"server_version":        setting.PostgreSQL["server_version"].Default + " (nextid " + s.version + ")",
 	}
 	if d := s.limits.StatementTime; d > 0 {
-		session.vars.base["statement_timeout"], _ = normalizeSetting(settings["statement_timeout"], strconv.FormatInt(d.Milliseconds(), 10)) // a number fits
+		base["statement_timeout"], _ = setting.PostgreSQL["statement_timeout"].Normalize(strconv.FormatInt(d.Milliseconds(), 10)) // a number fits
 	}
 	if len(o.Settings) > maxStartupSettings {
 		return nil, sqlstate.New(sqlstate.LimitExceeded, "too many start-up parameters")
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Settings)) {
-		def, err := lookupSetting(name)
+		def, err := setting.Lookup(name)
 		if err != nil {
 			return nil, err
 		}
-		value, err := normalizeSetting(def, o.Settings[name])
+		value, err := def.Normalize(o.Settings[name])
 		if err != nil {
 			return nil, err
 		}
-		session.vars.base[strings.ToLower(name)] = value
+		base[strings.ToLower(name)] = value
 	}
+	session.vars = setting.NewVariables(setting.PostgreSQL, base)
 	session.options.Settings = nil // all of it is in vars now
 	session.mysql.autocommit = true
 	session.noteAppName()
@@ -209,10 +211,10 @@ type Parameter struct{ Name, Value string }
 
 // Parameters returns the settings to report at the start, in a fixed order.
 func (s *Session) Parameters() []Parameter {
-	s.vars.changed = nil
-	out := make([]Parameter, len(reported))
-	for i, name := range reported {
-		value, _ := s.vars.get(strings.ToLower(name))
+	s.vars.TakeChanged()
+	out := make([]Parameter, len(setting.Reported))
+	for i, name := range setting.Reported {
+		value, _ := s.vars.Get(strings.ToLower(name))
 		out[i] = Parameter{name, value}
 	}
 	return out
@@ -221,15 +223,15 @@ func (s *Session) Parameters() []Parameter {
 // TakeParameters returns the reported settings that changed since the last
 // call, mostly nil.
 func (s *Session) TakeParameters() []Parameter {
-	if len(s.vars.changed) == 0 {
+	changed := s.vars.TakeChanged()
+	if len(changed) == 0 {
 		return nil
 	}
-	out := make([]Parameter, len(s.vars.changed))
-	for i, key := range s.vars.changed {
-		value, _ := s.vars.get(key)
-		out[i] = Parameter{settings[key].name, value}
+	out := make([]Parameter, len(changed))
+	for i, key := range changed {
+		value, _ := s.vars.Get(key)
+		out[i] = Parameter{setting.PostgreSQL[key].Name, value}
 	}
-	s.vars.changed = nil
 	return out
 }
 
@@ -241,7 +243,7 @@ func (s *Session) settingsChanged() {
 }
 
 func (s *Session) noteAppName() {
-	name, _ := s.vars.get("application_name")
+	name, _ := s.vars.Get("application_name")
 	s.appName.Store(&name)
 }
 
@@ -254,17 +256,17 @@ func (s *Session) Env() *datum.Env {
 	if s.dialect == syntax.MySQL {
 		return s.envMySQL()
 	}
-	zone, _ := s.vars.get("timezone")
-	location, err := loadLocation(zone)
+	zone, _ := s.vars.Get("timezone")
+	location, err := setting.LoadLocation(zone)
 	if err != nil {
 		location = time.UTC
 	}
-	style, _ := s.vars.get("datestyle")
+	style, _ := s.vars.Get("datestyle")
 	style, _, _ = strings.Cut(style, ",")
-	bytea, _ := s.vars.get("bytea_output")
-	digits, _ := s.vars.get("extra_float_digits")
+	bytea, _ := s.vars.Get("bytea_output")
+	digits, _ := s.vars.Get("extra_float_digits")
 	s.env = datum.Env{
-		Location: location, DateStyle: dateStyles[style], ByteaEscape: bytea == "escape",
+		Location: location, DateStyle: setting.DateStyles[style], ByteaEscape: bytea == "escape",
 		ExtraFloatDigits: parseSmallInt(digits), Names: catalogNames{s.server}, Now: s.txNow(),
 	}
 	s.envOK = true
@@ -282,7 +284,7 @@ func parseSmallInt(s string) int {
 // StatementContext derives the context of one statement from the
 // connection's: it ends at statement_timeout where that is set.
 func (s *Session) StatementContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	d, timeout := s.vars.duration("statement_timeout"), errStatementTimeout
+	d, timeout := s.vars.Duration("statement_timeout"), errStatementTimeout
 	if s.dialect == syntax.MySQL {
 		d, timeout = s.maxStatementTime(), errMaxStatementTime
 	}
@@ -299,7 +301,7 @@ func (s *Session) IdleInTransactionTimeout() time.Duration {
 	if s.dialect == syntax.MySQL {
 		return s.seconds("idle_transaction_timeout")
 	}
-	return s.vars.duration("idle_in_transaction_session_timeout")
+	return s.vars.Duration("idle_in_transaction_session_timeout")
 }
 
 // Memory is the account on which the session draws, for its goroutine alone.

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"nextid/sqlfuncs/setting"
+
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 )
@@ -135,68 +137,43 @@ var settingCategories = map[string]string{
 
 func settingRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
-	for _, key := range slices.Sorted(maps.Keys(settings)) {
-		s := settings[key]
+	for _, key := range slices.Sorted(maps.Keys(setting.PostgreSQL)) {
+		s := setting.PostgreSQL[key]
 		if slices.Contains(unlistedSettings, key) {
 			continue
 		}
-		value, _ := sessionOf(x).vars.get(key)
-		reset, ok := sessionOf(x).vars.base[key]
-		if !ok {
-			reset = s.value
-		}
+		value, _ := sessionOf(x).vars.Get(key)
+		reset, own := sessionOf(x).vars.Begins(key)
 		source := "default"
 		if value != reset {
 			source = "session"
-		} else if ok {
+		} else if own {
 			source = "client"
 		}
 		pairs := []any{
-			"name", s.name, "setting", s.plain(value), "context", s.context, "vartype", s.vartype, "source", source,
-			"boot_val", s.plain(s.value), "reset_val", s.plain(reset), "pending_restart", false, "category", settingCategories[s.context],
+			"name", s.Name, "setting", s.Plain(value), "context", s.Context, "vartype", s.Type, "source", source,
+			"boot_val", s.Plain(s.Default), "reset_val", s.Plain(reset), "pending_restart", false, "category", settingCategories[s.Context],
 			"short_desc", "",
 		}
-		if s.unit != "" {
-			pairs = append(pairs, "unit", s.unit)
+		if s.Unit != "" {
+			pairs = append(pairs, "unit", s.Unit)
 		}
-		if (s.vartype == "integer" || s.vartype == "real") && s.min <= s.max && s.context != "" {
-			pairs = append(pairs, "min_val", formatBound(s.min), "max_val", formatBound(s.max))
+		if (s.Type == "integer" || s.Type == "real") && s.Min <= s.Max && s.Context != "" {
+			pairs = append(pairs, "min_val", strconv.FormatFloat(s.Min, 'g', -1, 64), "max_val", strconv.FormatFloat(s.Max, 'g', -1, 64))
 		}
-		if len(s.allowed) > 0 && s.vartype == "enum" {
-			elems := make([]datum.Value, len(s.allowed))
-			for i, a := range s.allowed {
+		if len(s.Allowed) > 0 && s.Type == "enum" {
+			elems := make([]datum.Value, len(s.Allowed))
+			for i, a := range s.Allowed {
 				elems[i] = datum.MakeText(a)
 			}
 			pairs = append(pairs, "enumvals", datum.MakeArray(datum.TextArray, elems))
 		}
-		if s.context == "internal" {
-			pairs = append(pairs, "boot_val", s.plain(value), "source", "default")
+		if s.Context == "internal" {
+			pairs = append(pairs, "boot_val", s.Plain(value), "source", "default")
 		}
 		rows = append(rows, rowOf(t, pairs...))
 	}
 	return rows, nil
-}
-
-func formatBound(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
-
-// plain is a value as pg_settings shows it: in the setting's unit, without it.
-func (s *setting) plain(value string) string {
-	if s.unit == "" {
-		return value
-	}
-	number := strings.TrimRight(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-	n, err := strconv.ParseFloat(number, 64)
-	from, to := unitSize[value[len(number):]], unitSize[s.unit]
-	if err != nil || from == 0 || to == 0 {
-		return value
-	}
-	return strconv.FormatFloat(n*from/to, 'f', -1, 64)
-}
-
-// unitSize is the size of the units of settings, in bytes or milliseconds.
-var unitSize = map[string]float64{
-	"B": 1, "kB": 1 << 10, "8kB": 8 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40,
-	"us": 0.001, "ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000,
 }
 
 // activityRows are the connections. Where others come from only administrators
@@ -340,7 +317,7 @@ func (s *Session) schemas() []string {
 func (s *Session) namesCatalog() bool { return slices.Contains(s.searchPath(), engine.PGCatalog) }
 
 func (s *Session) searchPath() []string {
-	path, _ := s.vars.get("search_path")
+	path, _ := s.vars.Get("search_path")
 	var out []string
 	for name := range strings.SplitSeq(path, ",") {
 		out = append(out, strings.Trim(strings.TrimSpace(name), `"`))

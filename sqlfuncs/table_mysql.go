@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"nextid/sqlfuncs/setting"
+
 	"nextid/sqlfuncs/engine"
 
 	"nextid/sqlfuncs/datum"
@@ -526,10 +528,10 @@ func privilegesRows(x *engine.Exec, _ []string) ([]record, error) {
 func variablesRows(global bool) rowMaker {
 	return few(func(x *engine.Exec, _ []string) ([]record, error) {
 		var out []record
-		for _, key := range slices.Sorted(maps.Keys(mysqlSettings)) {
-			value := sessionOf(x).systemVariable(mysqlSettings[key])
+		for _, key := range slices.Sorted(maps.Keys(setting.MySQL)) {
+			value := sessionOf(x).systemVariable(setting.MySQL[key])
 			if global {
-				value = sessionOf(x).globalVariable(mysqlSettings[key])
+				value = sessionOf(x).globalVariable(setting.MySQL[key])
 			}
 			out = append(out, record{"VARIABLE_NAME": key, "VARIABLE_VALUE": value})
 		}

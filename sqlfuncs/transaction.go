@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"nextid/sqlfuncs/setting"
+
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
@@ -26,7 +28,7 @@ const (
 type transaction struct {
 	state      txState
 	began      time.Time
-	saved      savedVariables
+	saved      setting.Saved
 	savepoints []savepoint
 	readOnly   bool // MySQL's, for ReadOnlyTransaction
 
@@ -35,7 +37,7 @@ type transaction struct {
 
 type savepoint struct {
 	name    string
-	saved   savedVariables
+	saved   setting.Saved
 	portals int64 // Session.opened at that time
 }
 
@@ -58,8 +60,7 @@ func (s *Session) Fail() {
 
 // rollbackImplicit undoes what the implicit transaction has set.
 func (s *Session) rollbackImplicit() {
-	if s.vars.touched {
-		s.vars.restore(s.vars.undo)
+	if s.vars.Rollback() {
 		s.settingsChanged()
 	}
 }
@@ -85,8 +86,8 @@ func (s *Session) snapshot() bool {
 	if s.tx.state != txOpen || s.dialect != syntax.PostgreSQL {
 		return false
 	}
-	isolation, _ := s.vars.get("transaction_isolation")
-	readOnly, _ := s.vars.get("transaction_read_only")
+	isolation, _ := s.vars.Get("transaction_isolation")
+	readOnly, _ := s.vars.Get("transaction_read_only")
 	return readOnly == "on" && (isolation == "repeatable read" || isolation == "serializable")
 }
 
@@ -129,11 +130,7 @@ func (s *Session) begin(x *engine.Exec, t *syntax.Transaction) error {
 		return s.setModes(x, t.Modes)
 	}
 	began := s.server.now()
-	saved := s.vars.save()
-	if s.vars.touched && s.dialect == syntax.PostgreSQL { // the block takes in the implicit transaction
-		saved = s.vars.undo
-	}
-	s.tx = transaction{state: txOpen, began: began, saved: saved, savepoints: s.tx.savepoints[:0]}
+	s.tx = transaction{state: txOpen, began: began, saved: s.vars.Before(), savepoints: s.tx.savepoints[:0]}
 	s.envOK = false
 	return s.setModes(x, t.Modes)
 }
@@ -159,43 +156,36 @@ func (s *Session) endBlock(x *engine.Exec, t *syntax.Transaction, commit bool) e
 		if !commit {
 			s.rollbackImplicit()
 		}
-		s.vars.touched = false
+		s.vars.Settle()
 		return nil
 	}
 	if state == txFailed {
 		commit = false
 		x.Tag = "ROLLBACK"
 	}
-	var kept []savedVariables
-	if t.Chain {
-		kept = append(kept, savedVariables{local: s.vars.local})
-	}
+	over := s.vars.Save()
 	if commit {
 		if err := s.holdCursors(x.Ctx); err != nil {
 			s.abort()
 			return err
 		}
-		s.vars.endTransaction()
+		s.vars.EndTransaction()
 	} else {
-		s.vars.restore(s.tx.saved)
+		s.vars.Restore(s.tx.saved)
 	}
 	s.leaveBlock(commit)
 	if t.Chain {
 		if err := s.begin(x, &syntax.Transaction{Kind: syntax.Begin}); err != nil {
 			return err
 		}
-		for name := range modeDefaults {
-			if v, ok := kept[0].local[name]; ok {
-				s.vars.assign(name, v, true)
-			}
-		}
+		s.vars.Chain(over)
 	}
 	return nil
 }
 
 // abort ends a block whose COMMIT failed.
 func (s *Session) abort() {
-	s.vars.restore(s.tx.saved)
+	s.vars.Restore(s.tx.saved)
 	s.leaveBlock(false)
 }
 
@@ -203,7 +193,7 @@ func (s *Session) abort() {
 func (s *Session) leaveBlock(commit bool) {
 	s.tx.state, s.tx.relations = txIdle, nil
 	s.tx.savepoints = s.tx.savepoints[:0]
-	s.vars.touched = false
+	s.vars.Settle()
 	s.settingsChanged()
 	s.closePortals(func(p *Portal) bool { return !p.held || (!commit && !p.committed) })
 	for _, p := range s.portals {
@@ -218,7 +208,7 @@ func (s *Session) savepoint(name string) error {
 	if len(s.tx.savepoints) >= maxSavepoints {
 		return sqlstate.New(sqlstate.LimitExceeded, "a transaction may have at most %d savepoints", maxSavepoints)
 	}
-	s.tx.savepoints = append(s.tx.savepoints, savepoint{name, s.vars.save(), s.opened})
+	s.tx.savepoints = append(s.tx.savepoints, savepoint{name, s.vars.Save(), s.opened})
 	return nil
 }
 
@@ -249,7 +239,7 @@ func (s *Session) rollbackTo(x *engine.Exec, name string) error {
 	if err != nil {
 		return err
 	}
-	s.vars.restore(s.tx.savepoints[i].saved)
+	s.vars.Restore(s.tx.savepoints[i].saved)
 	s.settingsChanged()
 	s.tx.savepoints = s.tx.savepoints[:i+1]
 	opened := s.tx.savepoints[i].portals

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"nextid/sqlfuncs/setting"
+
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
@@ -12,30 +14,28 @@ import (
 )
 
 // assign sets a setting for the session or the transaction.
-func (s *Session) assign(def *setting, value string, local bool) error {
-	key := strings.ToLower(def.name)
+func (s *Session) assign(def *setting.Definition, value string, local bool) error {
+	key := strings.ToLower(def.Name)
 	switch key {
 	case "session_authorization", "role":
-		if def, _ := s.vars.base[key]; value != "default" && value != "none" && value != def && value != s.options.User {
+		if def, _ := s.vars.Begins(key); value != "default" && value != "none" && value != def && value != s.options.User {
 			return sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied to set %s %q", strings.ReplaceAll(key, "_", " "), sqlstate.Cut(value, 64)).
 				WithHint("Connect as that user instead.")
 		}
 		if value == "default" {
-			value = s.vars.base[key]
+			value, _ = s.vars.Begins(key)
 		}
 	}
 	if local && s.tx.state == txIdle {
 		s.warn(sqlstate.NoActiveTransaction, "SET LOCAL can only be used in transaction blocks")
 	}
-	if len(s.vars.set)+len(s.vars.local) > maxSessionSettings {
+	if s.vars.Count() > maxSessionSettings {
 		return sqlstate.New(sqlstate.LimitExceeded, "a session may change at most %d settings", maxSessionSettings)
 	}
-	if mode, ok := strings.CutPrefix(key, "default_"); ok && s.tx.state != txIdle && modeDefaults[mode] == key {
-		// A new default is for the next transactions: this one keeps its mode.
-		now, _ := s.vars.get(mode)
-		s.vars.assign(mode, now, true)
+	if s.tx.state != txIdle {
+		s.vars.KeepMode(key)
 	}
-	s.vars.assign(key, value, local)
+	s.vars.Assign(key, value, local)
 	s.settingsChanged()
 	return nil
 }
@@ -47,7 +47,7 @@ const maxSessionSettings = 512
 func set(p *engine.Planner, st *Statement, t *syntax.Set) error {
 	st.tag = t.Tag
 	for _, item := range t.Items {
-		if _, err := lookupSetting(item.Name); err != nil && !item.Global && plannedFor(p).dialect == syntax.PostgreSQL {
+		if _, err := setting.Lookup(item.Name); err != nil && !item.Global && plannedFor(p).dialect == syntax.PostgreSQL {
 			return engine.At(item.Pos, err)
 		}
 	}
@@ -64,13 +64,13 @@ func set(p *engine.Planner, st *Statement, t *syntax.Set) error {
 
 // assign carries out one item of SET.
 func assign(x *engine.Exec, item *syntax.SetItem) error {
-	s, err := lookupSetting(item.Name)
+	s, err := setting.Lookup(item.Name)
 	if err != nil {
 		return err
 	}
-	local := item.Local || strings.HasPrefix(s.name, "transaction_")
+	local := item.Local || strings.HasPrefix(s.Name, "transaction_")
 	if item.Default {
-		sessionOf(x).vars.reset(strings.ToLower(s.name), local)
+		sessionOf(x).vars.Reset(strings.ToLower(s.Name), local)
 		sessionOf(x).settingsChanged()
 		return nil
 	}
@@ -78,7 +78,7 @@ func assign(x *engine.Exec, item *syntax.SetItem) error {
 	if err != nil {
 		return err
 	}
-	if value, err = normalizeSetting(s, value); err != nil {
+	if value, err = s.Normalize(value); err != nil {
 		return err
 	}
 	return sessionOf(x).assign(s, value, local)
@@ -86,7 +86,7 @@ func assign(x *engine.Exec, item *syntax.SetItem) error {
 
 // settingText joins the values of SET: words, strings and numbers. The
 // search path is a list of identifiers and is shown with their quotes.
-func settingText(x *engine.Exec, def *setting, values []syntax.Expr) (string, error) {
+func settingText(x *engine.Exec, def *setting.Definition, values []syntax.Expr) (string, error) {
 	parts := make([]string, len(values))
 	for i, e := range values {
 		switch e := engine.Unparen(e).(type) {
@@ -108,12 +108,12 @@ func settingText(x *engine.Exec, def *setting, values []syntax.Expr) (string, er
 			if err != nil {
 				return "", err
 			}
-			if parts[i] = v.Str; interval && def.name == "TimeZone" {
-				parts[i] = eastZone(v.Str)
+			if parts[i] = v.Str; interval && def.Name == "TimeZone" {
+				parts[i] = setting.EastZone(v.Str)
 			}
 		}
 	}
-	if def.name == "search_path" {
+	if def.Name == "search_path" {
 		for i, part := range parts {
 			parts[i] = syntax.QuoteIdent(part)
 		}
@@ -122,7 +122,7 @@ func settingText(x *engine.Exec, def *setting, values []syntax.Expr) (string, er
 }
 
 func resetAll(x *engine.Exec) error {
-	sessionOf(x).vars.resetAll()
+	sessionOf(x).vars.ResetAll()
 	sessionOf(x).settingsChanged()
 	return nil
 }
@@ -135,9 +135,9 @@ func show(p *engine.Planner, st *Statement, t *syntax.Show) error {
 			Columns: []engine.Column{textColumn("name"), textColumn("setting"), textColumn("description")},
 			Open: func(x *engine.Exec) (engine.Rows, error) {
 				var rows [][]datum.Value
-				for _, key := range slices.Sorted(maps.Keys(settings)) {
-					value, _ := sessionOf(x).vars.get(key)
-					rows = append(rows, []datum.Value{datum.MakeText(settings[key].name), datum.MakeText(value), datum.MakeText("")})
+				for _, key := range slices.Sorted(maps.Keys(setting.PostgreSQL)) {
+					value, _ := sessionOf(x).vars.Get(key)
+					rows = append(rows, []datum.Value{datum.MakeText(setting.PostgreSQL[key].Name), datum.MakeText(value), datum.MakeText("")})
 				}
 				return &engine.SliceRows{Rows: rows}, nil
 			},
@@ -145,13 +145,13 @@ func show(p *engine.Planner, st *Statement, t *syntax.Show) error {
 		st.Columns = st.query.Columns
 		return nil
 	}
-	def, err := lookupSetting(t.Name)
+	def, err := setting.Lookup(t.Name)
 	if err != nil {
 		return err
 	}
-	key := strings.ToLower(def.name)
-	st.query = &engine.QueryPlan{Columns: []engine.Column{textColumn(def.name)}, Open: func(x *engine.Exec) (engine.Rows, error) {
-		value, ok := sessionOf(x).vars.get(key)
+	key := strings.ToLower(def.Name)
+	st.query = &engine.QueryPlan{Columns: []engine.Column{textColumn(def.Name)}, Open: func(x *engine.Exec) (engine.Rows, error) {
+		value, ok := sessionOf(x).vars.Get(key)
 		if !ok {
 			return nil, sqlstate.New(sqlstate.UndefinedObject, "unrecognized configuration parameter %q", sqlstate.Cut(t.Name, 64))
 		}
@@ -179,7 +179,7 @@ func discardPlan(st *Statement, t *syntax.Discard) error {
 				return sqlstate.New(sqlstate.ActiveTransaction, "DISCARD ALL cannot run inside a transaction block")
 			}
 			s.closePortals(func(p *Portal) bool { return p != portalOf(x) })
-			s.vars.resetAll()
+			s.vars.ResetAll()
 			s.settingsChanged()
 			s.unprepareAll()
 			s.last = lastID{}

@@ -1,4 +1,4 @@
-package sqlfuncs
+package setting
 
 import "testing"
 
@@ -18,10 +18,10 @@ func TestZonesGivenByAnOffset(t *testing.T) {
 		}
 	}
 	for interval, zone := range map[string]string{"02:00:00": "<+02>-02", "-05:30:00": "<-05:30>+05:30", "00:00:00": "<+00>-00"} {
-		if got := eastZone(interval); got != zone {
+		if got := EastZone(interval); got != zone {
 			t.Errorf("interval %s: %s, want %s", interval, got, zone)
 		}
-		if _, err := loadLocation(zone); err != nil {
+		if _, err := LoadLocation(zone); err != nil {
 			t.Errorf("%s: %v", zone, err)
 		}
 	}

@@ -1,0 +1,70 @@
+package setting
+
+import (
+	"strings"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// encodings are the client encodings by PostgreSQL's names: those that a
+// database can have, since postgres_fdw asks for its database's. All of our
+// text is ASCII or what the client sent, and all of them contain ASCII.
+var encodings = func() map[string]string {
+	byKey := map[string]string{
+		"unicode": "UTF8", "iso88591": "LATIN1", "iso88592": "LATIN2", "iso885915": "LATIN9",
+		"koi8": "KOI8R", "windows1251": "WIN1251", "windows1252": "WIN1252", "alt": "WIN866",
+	}
+	for name := range strings.FieldsSeq(`UTF8 SQL_ASCII LATIN1 LATIN2 LATIN3 LATIN4 LATIN5 LATIN6 LATIN7 LATIN8 LATIN9 LATIN10
+		WIN866 WIN874 WIN1250 WIN1251 WIN1252 WIN1253 WIN1254 WIN1255 WIN1256 WIN1257 WIN1258 KOI8R KOI8U
+		ISO_8859_5 ISO_8859_6 ISO_8859_7 ISO_8859_8 EUC_JP EUC_JIS_2004 EUC_CN EUC_KR EUC_TW MULE_INTERNAL`) {
+		byKey[encodingKey(name)] = name
+	}
+	return byKey
+}()
+
+// encodingKey is a name as PostgreSQL compares it.
+func encodingKey(name string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
+}
+
+func normalizeEncoding(s *Definition, value string) (string, error) {
+	key := encodingKey(strings.Trim(value, "'\""))
+	if key == "" {
+		return "UTF8", nil
+	}
+	if e, ok := encodings[key]; ok {
+		return e, nil
+	}
+	return "", invalidSetting(s, sqlstate.Cut(value, 64)).WithHint("Use UTF8.")
+}
+
+func normalizeDateStyle(s *Definition, value string) (string, error) {
+	style, order := "ISO", "MDY"
+	for part := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ',' || r == ' ' }) {
+		switch strings.ToUpper(part) {
+		case "ISO":
+			style = "ISO"
+		case "SQL":
+			style = "SQL"
+		case "POSTGRES", "POSTGRESQL":
+			style = "Postgres"
+		case "GERMAN":
+			style, order = "German", "DMY"
+		case "MDY", "US", "NONEURO", "NONEUROPEAN":
+			order = "MDY"
+		case "DMY", "EURO", "EUROPEAN":
+			order = "DMY"
+		case "YMD":
+			order = "YMD"
+		case "DEFAULT":
+		default:
+			return "", invalidSetting(s, sqlstate.Cut(value, 64))
+		}
+	}
+	return style + ", " + order, nil
+}
+
+var DateStyles = map[string]datum.DateStyle{
+	"ISO": datum.ISO, "SQL": datum.SQLStyle, "Postgres": datum.PostgresStyle, "German": datum.GermanStyle,
+}

@@ -1,0 +1,231 @@
+package setting
+
+import (
+	_ "embed"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// postgresqlTable lists PostgreSQL 15's parameters that a client may ask for:
+// name, default, vartype, context, unit, min, max, allowed values.
+//
+//go:embed postgresql.tsv
+var postgresqlTable string
+
+// Definition describes one parameter.
+type Definition struct {
+	Name    string // as PostgreSQL spells it
+	Default string // default, as SHOW prints it
+	Type    string // bool, integer, real, enum, string
+	Context string // "internal" and "postmaster" ones cannot be set
+	Unit    string
+	Min     float64
+	Max     float64
+	Allowed []string
+}
+
+// PostgreSQL maps the lower-case name to its description.
+var PostgreSQL = parsePostgreSQL(postgresqlTable)
+
+// Reported are the parameters a client is told of, in PostgreSQL's order.
+var Reported = []string{
+	"in_hot_standby", "integer_datetimes", "TimeZone", "IntervalStyle", "is_superuser",
+	"application_name", "default_transaction_read_only", "DateStyle", "standard_conforming_strings",
+	"session_authorization", "client_encoding", "server_version", "server_encoding",
+}
+
+func parsePostgreSQL(table string) map[string]*Definition {
+	m := map[string]*Definition{}
+	for line := range strings.Lines(table) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		s := &Definition{Name: f[0], Default: f[1], Type: f[2], Context: f[3], Unit: f[4], Min: math.Inf(-1), Max: math.Inf(1)}
+		if f[5] != "" {
+			s.Min, _ = strconv.ParseFloat(f[5], 64)
+			s.Max, _ = strconv.ParseFloat(f[6], 64)
+		}
+		if f[7] != "" {
+			s.Allowed = strings.Split(f[7], ",")
+		}
+		m[strings.ToLower(s.Name)] = s
+	}
+	return m
+}
+
+// Lookup finds a parameter; custom ones need a dot in the name.
+func Lookup(name string) (*Definition, error) {
+	key := strings.ToLower(name)
+	if s := PostgreSQL[key]; s != nil {
+		return s, nil
+	}
+	if strings.Contains(key, ".") && len(key) <= 128 {
+		return &Definition{Name: key, Type: "string", Context: "user", Min: math.Inf(-1), Max: math.Inf(1)}, nil
+	}
+	return nil, sqlstate.New(sqlstate.UndefinedObject, "unrecognized configuration parameter %q", sqlstate.Cut(name, 64))
+}
+
+// Normalize checks a value for a setting and returns the form that
+// SHOW prints.
+func (s *Definition) Normalize(value string) (string, error) {
+	switch s.Context {
+	case "internal":
+		return "", sqlstate.New(sqlstate.CannotChangeNow, "parameter %q cannot be changed", s.Name)
+	case "postmaster", "sighup":
+		return "", sqlstate.New(sqlstate.CannotChangeNow, "parameter %q cannot be changed now", s.Name)
+	}
+	if len(value) > MaxSettingBytes {
+		return "", invalidSetting(s, sqlstate.Cut(value, 64))
+	}
+	switch s.Name {
+	case "TimeZone":
+		return normalizeTimeZone(s, value)
+	case "client_encoding":
+		return normalizeEncoding(s, value)
+	case "DateStyle":
+		return normalizeDateStyle(s, value)
+	}
+	if only := onlyReading[s.Name]; only != nil {
+		return normalizeReading(s, value, only)
+	}
+	return normalizeByType(s, value)
+}
+
+// onlyReading are the values of settings that change how a text is read, as
+// far as nextid reads it so.
+var onlyReading = map[string][]string{
+	"standard_conforming_strings": {"on"},
+	"backslash_quote":             {"safe_encoding", "on"},
+	"transform_null_equals":       {"off"},
+	"array_nulls":                 {"on"},
+}
+
+// normalizeReading refuses a value that nextid does not obey.
+func normalizeReading(s *Definition, value string, only []string) (string, error) {
+	v, err := normalizeByType(s, value)
+	if err == nil && !slices.Contains(only, v) {
+		err = sqlstate.New(sqlstate.FeatureNotSupported, "%s = %s is not supported by nextid", s.Name, v).
+			WithHint("It would change how statements are read. Use %s.", strings.Join(only, " or "))
+	}
+	return v, err
+}
+
+func normalizeByType(s *Definition, value string) (string, error) {
+	switch s.Type {
+	case "bool":
+		b, err := datum.ParseText(datum.Bool, value, nil)
+		if err != nil {
+			return "", sqlstate.New(sqlstate.InvalidParameterValue, "parameter %q requires a Boolean value", s.Name)
+		}
+		return map[int64]string{0: "off", 1: "on"}[b.Int], nil
+	case "enum":
+		return normalizeEnum(s, value)
+	case "integer", "real":
+		return normalizeNumber(s, value)
+	}
+	return value, nil
+}
+
+// MaxSettingBytes bounds what a session keeps for one setting.
+const MaxSettingBytes = 4096
+
+func invalidSetting(s *Definition, value string) *sqlstate.Error {
+	return sqlstate.New(sqlstate.InvalidParameterValue, "invalid value for parameter %q: %q", s.Name, value)
+}
+
+func normalizeEnum(s *Definition, value string) (string, error) {
+	for _, a := range s.Allowed {
+		if strings.EqualFold(a, value) {
+			return a, nil
+		}
+	}
+	if slices.Contains(s.Allowed, "on") { // enums that also take the boolean spellings
+		if b, err := datum.ParseText(datum.Bool, value, nil); err == nil {
+			return map[int64]string{0: "off", 1: "on"}[b.Int], nil
+		}
+	}
+	return "", invalidSetting(s, sqlstate.Cut(value, 64)).WithHint("Available values: %s.", strings.Join(s.Allowed, ", "))
+}
+
+// timeUnits and memoryUnits are the suffixes of numeric settings, in
+// milliseconds and bytes; 8kB is the unit of settings that count pages.
+var (
+	timeUnits   = map[string]float64{"us": 0.001, "ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
+	memoryUnits = map[string]float64{"B": 1, "kB": 1 << 10, "8kB": 8 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
+)
+
+// suffixesOf are the suffixes that a setting with a unit takes.
+func suffixesOf(unit string) map[string]float64 {
+	if memoryUnits[unit] > 0 {
+		return memoryUnits
+	}
+	return timeUnits
+}
+
+func normalizeNumber(s *Definition, value string) (string, error) {
+	text := strings.TrimSpace(value)
+	end := len(text)
+	for end > 0 && (text[end-1] < '0' || text[end-1] > '9') && text[end-1] != '.' {
+		end--
+	}
+	number, err := strconv.ParseFloat(strings.TrimSpace(text[:end]), 64)
+	if err != nil || math.IsNaN(number) {
+		return "", invalidSetting(s, sqlstate.Cut(value, 64))
+	}
+	if suffix := strings.TrimSpace(text[end:]); suffix != "" {
+		units := suffixesOf(s.Unit)
+		base := units[s.Unit]
+		factor, ok := units[suffix]
+		if !ok || base == 0 {
+			return "", invalidSetting(s, sqlstate.Cut(value, 64))
+		}
+		number = number * factor / base
+	}
+	if number < s.Min || number > s.Max {
+		return "", sqlstate.New(sqlstate.InvalidParameterValue, "%s is outside the valid range for parameter %q (%s .. %s)",
+			sqlstate.Cut(value, 64), s.Name, formatFloat(s.Min), formatFloat(s.Max))
+	}
+	if s.Type == "integer" {
+		return showWithUnit(s, int64(math.Round(number))), nil
+	}
+	return formatFloat(number), nil
+}
+
+// showWithUnit prints an integer with the largest unit that divides it, as
+// SHOW does.
+func showWithUnit(s *Definition, n int64) string {
+	sizes, names := timeUnits, []string{"d", "h", "min", "s", "ms"}
+	if memoryUnits[s.Unit] > 0 {
+		sizes, names = memoryUnits, []string{"TB", "GB", "MB", "kB", "B"}
+	}
+	if n <= 0 || sizes[s.Unit] == 0 {
+		return strconv.FormatInt(n, 10)
+	}
+	n *= int64(sizes[s.Unit])
+	for _, name := range names {
+		if size := int64(sizes[name]); n%size == 0 {
+			return strconv.FormatInt(n/size, 10) + name
+		}
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+func formatFloat(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+
+// Plain is a value as pg_settings shows it: in the setting's unit, without it.
+func (s *Definition) Plain(value string) string {
+	if s.Unit == "" {
+		return value
+	}
+	number := strings.TrimRight(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	n, err := strconv.ParseFloat(number, 64)
+	sizes := suffixesOf(s.Unit)
+	from, to := sizes[value[len(number):]], sizes[s.Unit]
+	if err != nil || from == 0 || to == 0 {
+		return value
+	}
+	return strconv.FormatFloat(n*from/to, 'f', -1, 64)
+}

@@ -1,0 +1,227 @@
+package setting
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// modeDefaults names the setting that gives the next transactions a mode.
+var modeDefaults = map[string]string{
+	"transaction_isolation":  "default_transaction_isolation",
+	"transaction_read_only":  "default_transaction_read_only",
+	"transaction_deferrable": "default_transaction_deferrable",
+}
+
+// Variables are the settings of one session: what differs from the defaults,
+// and what ROLLBACK and the end of the transaction must restore.
+type Variables struct {
+	defs    map[string]*Definition
+	base    map[string]string // defaults of this session: start-up parameters, version
+	set     map[string]string // SET in this session
+	local   map[string]string // SET LOCAL in this transaction
+	changed []string          // reported settings changed since the client was told, lower case
+
+	undo    Saved // how it was when the implicit transaction began
+	touched bool  // there was a change since, so that undo is valid
+}
+
+// NewVariables are the settings of a session that begins. base has what the
+// server and the start-up packet say.
+func NewVariables(defs map[string]*Definition, base map[string]string) Variables {
+	return Variables{defs: defs, base: base}
+}
+
+// Begins returns what a setting was when the session began.
+func (v *Variables) Begins(key string) (value string, own bool) {
+	if value, own = v.base[key]; own {
+		return value, true
+	}
+	if s := v.defs[key]; s != nil {
+		return s.Default, false
+	}
+	return "", false
+}
+
+// TakeChanged returns the reported settings that changed since the last call,
+// in lower case.
+func (v *Variables) TakeChanged() []string {
+	changed := v.changed
+	v.changed = nil
+	return changed
+}
+
+// Count is the number of settings that the session and its transaction set.
+func (v *Variables) Count() int { return len(v.set) + len(v.local) }
+
+// HasLocal reports whether the transaction has settings of its own.
+func (v *Variables) HasLocal() bool { return len(v.local) > 0 }
+
+// Settle makes the changes of an implicit transaction stay.
+func (v *Variables) Settle() { v.touched = false }
+
+// Rollback undoes the changes of an implicit transaction.
+func (v *Variables) Rollback() (any bool) {
+	if any = v.touched; any {
+		v.Restore(v.undo)
+	}
+	return any
+}
+
+// Before is the state to which a block that begins now goes back: it takes in
+// the changes of the implicit transaction.
+func (v *Variables) Before() Saved {
+	if v.touched {
+		return v.undo
+	}
+	return v.Save()
+}
+
+// Chain gives the transaction that follows the modes of the one that is over.
+func (v *Variables) Chain(over Saved) {
+	for name := range modeDefaults {
+		if mode, ok := over.local[name]; ok {
+			v.Assign(name, mode, true)
+		}
+	}
+}
+
+// KeepMode notes, for a setting that gives the next transactions a mode,
+// that this one keeps the mode that it has.
+func (v *Variables) KeepMode(key string) {
+	if mode, ok := strings.CutPrefix(key, "default_"); ok && modeDefaults[mode] == key {
+		now, _ := v.Get(mode)
+		v.Assign(mode, now, true)
+	}
+}
+
+// Saved is the state to go back to.
+type Saved struct{ set, local map[string]string }
+
+func (v *Variables) Save() Saved {
+	return Saved{maps.Clone(v.set), maps.Clone(v.local)}
+}
+
+// touch must come before every change: what is set outside a transaction
+// block is undone when the implicit transaction fails, too.
+func (v *Variables) touch() {
+	if !v.touched {
+		v.undo, v.touched = v.Save(), true
+	}
+}
+
+func (v *Variables) Restore(s Saved) {
+	v.touched = false
+	before := v.reportedValues()
+	v.set, v.local = maps.Clone(s.set), maps.Clone(s.local)
+	v.noteChanges(before)
+}
+
+// EndTransaction drops what SET LOCAL changed.
+func (v *Variables) EndTransaction() {
+	if len(v.local) == 0 {
+		return
+	}
+	before := v.reportedValues()
+	v.local = nil
+	v.noteChanges(before)
+}
+
+func (v *Variables) reportedValues() []string {
+	values := make([]string, len(Reported))
+	for i, name := range Reported {
+		values[i], _ = v.Get(strings.ToLower(name))
+	}
+	return values
+}
+
+func (v *Variables) noteChanges(before []string) {
+	for i, name := range Reported {
+		key := strings.ToLower(name)
+		if now, _ := v.Get(key); now != before[i] {
+			v.noteChange(key)
+		}
+	}
+}
+
+func (v *Variables) noteChange(key string) {
+	isReported := slices.ContainsFunc(Reported, func(r string) bool { return strings.EqualFold(r, key) })
+	if isReported && !slices.Contains(v.changed, key) {
+		v.changed = append(v.changed, key)
+	}
+}
+
+// Get returns the value of a setting by its lower-case name. A mode of the
+// current transaction that nothing has set is the session's default for it.
+func (v *Variables) Get(key string) (string, bool) {
+	if value, ok := v.local[key]; ok {
+		return value, true
+	}
+	if def, ok := modeDefaults[key]; ok {
+		return v.Get(def)
+	}
+	for _, m := range []map[string]string{v.set, v.base} {
+		if value, ok := m[key]; ok {
+			return value, true
+		}
+	}
+	if s := v.defs[key]; s != nil {
+		return s.Default, true
+	}
+	return "", false
+}
+
+// Assign sets a setting. value has passed normalize.
+func (v *Variables) Assign(key, value string, local bool) {
+	v.touch()
+	old, known := v.Get(key)
+	if local {
+		if v.local == nil {
+			v.local = map[string]string{}
+		}
+		v.local[key] = value
+	} else {
+		if v.set == nil {
+			v.set = map[string]string{}
+		}
+		v.set[key] = value
+		delete(v.local, key)
+	}
+	if !known || old != value {
+		v.noteChange(key)
+	}
+}
+
+// Reset returns a setting to the session's default.
+func (v *Variables) Reset(key string, local bool) {
+	def, _ := v.Begins(key)
+	v.Assign(key, def, local)
+}
+
+// ResetAll is RESET ALL; role and authorization stay.
+func (v *Variables) ResetAll() {
+	v.touch()
+	before := v.reportedValues()
+	v.set, v.local = nil, nil
+	v.noteChanges(before)
+}
+
+// Duration reads a time setting as normalize left it.
+func (v *Variables) Duration(key string) time.Duration {
+	value, _ := v.Get(key)
+	end := len(value)
+	for end > 0 && (value[end-1] < '0' || value[end-1] > '9') {
+		end--
+	}
+	n, err := strconv.ParseInt(value[:end], 10, 64)
+	if err != nil || n <= 0 {
+		return 0
+	}
+	unit := 1.0
+	if value[end:] != "" {
+		unit = timeUnits[value[end:]]
+	}
+	return time.Duration(float64(n) * unit * float64(time.Millisecond))
+}

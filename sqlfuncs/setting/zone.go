@@ -1,0 +1,70 @@
+package setting
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"nextid/sqlfuncs/sqlstate"
+)
+
+func normalizeTimeZone(s *Definition, value string) (string, error) {
+	switch strings.ToLower(value) {
+	case "default", "local":
+		return s.Default, nil
+	case "utc", "gmt", "z", "zulu":
+		return strings.ToUpper(value), nil
+	}
+	if _, err := LoadLocation(value); err != nil {
+		return "", invalidSetting(s, sqlstate.Cut(value, 64))
+	}
+	return value, nil
+}
+
+// LoadLocation reads a time zone: a name of the tz database, or an offset as
+// SET TIME ZONE takes it (hours east of Greenwich, "+02:00", "-7.5").
+func LoadLocation(value string) (*time.Location, error) {
+	if east, ok := parseOffset(value); ok {
+		return time.FixedZone(value, east), nil
+	}
+	return time.LoadLocation(value)
+}
+
+// posixZone is a POSIX time zone without daylight saving: a name that says
+// nothing, and an offset that counts west of Greenwich ("GMT-02:00",
+// "<+02>-02", "+02:00").
+var posixZone = regexp.MustCompile(`^(<[^<>]+>|[A-Za-z]{3,8})?([+-]?)(\d{1,2})(?::(\d{2})(?::(\d{2}))?)?$`)
+
+// parseOffset returns the seconds east of Greenwich of a zone that is given
+// by an offset: a plain number is hours east, anything else is POSIX.
+func parseOffset(value string) (seconds int, ok bool) {
+	if hours, err := strconv.ParseFloat(value, 64); err == nil {
+		return int(hours * 3600), math.Abs(hours) <= maxZoneHours
+	}
+	m := posixZone.FindStringSubmatch(value)
+	if m == nil {
+		return 0, false
+	}
+	number := func(s string) int { n, _ := strconv.Atoi(s); return n } // digits only, see posixZone
+	west := number(m[3])*3600 + number(m[4])*60 + number(m[5])
+	if m[2] == "-" {
+		west = -west
+	}
+	return -west, number(m[3]) <= maxZoneHours && number(m[4]) < 60 && number(m[5]) < 60
+}
+
+// maxZoneHours bounds an offset, as PostgreSQL does.
+const maxZoneHours = 167
+
+// EastZone writes an interval east of Greenwich, as SET TIME ZONE INTERVAL
+// gives it, as a POSIX zone: 02:00:00 becomes <+02>-02.
+func EastZone(interval string) string {
+	sign, back := "+", "-"
+	if strings.HasPrefix(interval, "-") {
+		sign, back = "-", "+"
+	}
+	offset := strings.TrimSuffix(strings.TrimSuffix(strings.TrimLeft(interval, "+-"), ":00"), ":00")
+	return "<" + sign + offset + ">" + back + offset
+}
