@@ -28,13 +28,44 @@ func registryOf(x *engine.Exec) *generator.Registry {
 	return sessionOf(x).server.registry
 }
 
+// limited reports whether quotas may bound what the session draws.
+func (s *Session) limited() bool {
+	q := s.server.quotas.Load()
+	if q != s.quotas {
+		s.quotas, s.bounded = q, q != nil && q.Concerns(s.options.User)
+	}
+	return s.bounded
+}
+
+// charge counts n ids of a name against the quotas, or refuses them.
+func (s *Session) charge(name string, n int64) error {
+	if !s.limited() {
+		return nil
+	}
+	return s.quotas.Take(s.options.User, name, n, s.server.clock.Monotonic())
+}
+
+// refund takes back what was charged for ids that were not drawn.
+func (s *Session) refund(name string, n int64) {
+	if s.bounded {
+		s.quotas.Give(s.options.User, name, n)
+	}
+}
+
 // nextID draws one id.
 func nextID(x *engine.Exec, e *generator.Entry) (int64, error) {
+	s := sessionOf(x)
+	if err := s.charge(e.Name(), 1); err != nil {
+		return 0, err
+	}
 	r, err := draw(x, e, 1)
+	if err != nil {
+		s.refund(e.Name(), 1)
+	}
 	return r.First, err
 }
 
-// draw draws a run of ids, waiting where it must.
+// draw draws a run of ids that was charged, waiting where it must.
 func draw(x *engine.Exec, e *generator.Entry, n int64) (generator.Range, error) {
 	if err := sessionOf(x).may(e.Name()); err != nil {
 		return generator.Range{}, err
@@ -66,18 +97,29 @@ func warnOfEnd(x *engine.Exec, name string, ends time.Time) {
 		name, ends.Format(time.RFC3339), daysUntil(now, ends)))
 }
 
-// idRun draws a fixed number of ids as runs.
+// idRun draws a fixed number of ids as runs. The first one charges all of them:
+// a statement that a quota refuses has cost none.
 type idRun struct {
-	entry *generator.Entry
-	left  int64
+	entry   *generator.Entry
+	left    int64
+	charged bool
 }
 
 func (r *idRun) Next(x *engine.Exec, max int64) (generator.Range, error) {
 	if r.left <= 0 {
 		return generator.Range{}, io.EOF
 	}
+	if !r.charged {
+		if err := sessionOf(x).charge(r.entry.Name(), r.left); err != nil {
+			return generator.Range{}, err
+		}
+		r.charged = true
+	}
 	run, err := draw(x, r.entry, min(max, r.left))
 	r.left -= run.Count
+	if err != nil {
+		sessionOf(x).refund(r.entry.Name(), r.left)
+	}
 	return run, err
 }
 

@@ -20,6 +20,9 @@ var codeFunctions = []engine.Function{
 			if err != nil {
 				return datum.Value{}, err
 			}
+			if err := sessionOf(x).charge(a[0].Str, 1); err != nil {
+				return datum.Value{}, err
+			}
 			return c.draw(x)
 		},
 	},
@@ -87,16 +90,17 @@ func newCodes(x *engine.Exec, name string) (*codes, error) {
 	return c, err
 }
 
+// draw draws a code that was charged.
 func (c *codes) draw(x *engine.Exec) (datum.Value, error) {
 	if c.own != nil {
 		code, err := c.own.NextCode(x.Ctx)
 		return datum.MakeText(code), err
 	}
-	id, err := nextID(x, c.entry)
+	run, err := draw(x, c.entry, 1)
 	if err != nil {
 		return datum.Value{}, err
 	}
-	c.buf, err = c.coder.AppendCode(c.buf[:0], id)
+	c.buf, err = c.coder.AppendCode(c.buf[:0], run.First)
 	return datum.MakeText(string(c.buf)), err
 }
 
@@ -106,6 +110,9 @@ func nextCodes(x *engine.Exec, a []datum.Value) (engine.Rows, error) {
 	}
 	c, err := newCodes(x, a[0].Str)
 	if err != nil {
+		return nil, err
+	}
+	if err := sessionOf(x).charge(a[0].Str, a[1].Int); err != nil {
 		return nil, err
 	}
 	left, row := a[1].Int, make([]datum.Value, 1)
@@ -139,6 +146,9 @@ func nextUUID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if !ok {
 		return datum.Value{}, sqlstate.New(sqlstate.FeatureNotSupported, "the ids of generator %q are no UUIDs", a[0].Str).
 			WithHint("Create one of kind uuid, or use next_id or next_code.")
+	}
+	if err := sessionOf(x).charge(a[0].Str, 1); err != nil {
+		return datum.Value{}, err
 	}
 	u, err := g.NextUUID(x.Ctx)
 	return datum.MakeUUID(u), err

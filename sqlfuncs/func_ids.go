@@ -77,11 +77,15 @@ func drawWith(x *engine.Exec, name string, v int64) (datum.Value, error) {
 			return datum.Value{}, err
 		}
 	}
+	if err := sessionOf(x).charge(name, 1); err != nil {
+		return datum.Value{}, err
+	}
 	id, ok := e.TryNextWith(v)
 	if !ok {
 		sessionOf(x).waits()
 		var err error
 		if id, err = e.NextWith(x.Ctx, v); err != nil {
+			sessionOf(x).refund(name, 1)
 			return datum.Value{}, err
 		}
 	}

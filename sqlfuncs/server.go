@@ -11,6 +11,7 @@ import (
 	"nextid/generator/uuid"
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/quota"
 )
 
 // Config configures a Server. Registry is required.
@@ -99,6 +100,7 @@ func (l Limits) withDefaults() Limits {
 type Server struct {
 	registry     *generator.Registry
 	memory       *account.Server
+	quotas       atomic.Pointer[quota.Set] // nil: none
 	catalog      *engine.Catalog
 	version      string
 	limits       Limits
@@ -145,5 +147,12 @@ func NewServer(cfg Config) (*Server, error) {
 	s.caches[cacheNone].init(0)
 	return s, nil
 }
+
+// SetQuotas puts quotas into force, in the place of those before; see
+// quota.Rule.Check. Rules that stay go on with what was drawn under them.
+func (s *Server) SetQuotas(rules []quota.Rule) { s.quotas.Store(quota.New(rules, s.quotas.Load())) }
+
+// Quotas lists them.
+func (s *Server) Quotas() []quota.State { return s.quotas.Load().States() }
 
 func (s *Server) now() time.Time { return time.Unix(0, s.clock.Wall()).UTC() }

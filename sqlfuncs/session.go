@@ -15,6 +15,7 @@ import (
 	"nextid/generator"
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/quota"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
@@ -82,7 +83,9 @@ type Session struct {
 	opened    int64  // portals so far
 	bytes     int    // of prepared texts and bound values, see Limits.PreparedBytes
 	memory    *account.Session
-	planning  int64 // drawn for the text that was read last
+	quotas    *quota.Set // of the server, when bounded was looked up
+	bounded   bool       // they concern this user
+	planning  int64      // drawn for the text that was read last
 
 	last     lastID
 	currvals map[*generator.Entry]int64
@@ -365,7 +368,14 @@ func (s *Session) TryIDs(st *Statement, arg []byte, n int64) (ids generator.Rang
 		}
 		f.entry.Store(e)
 	}
+	limited := s.limited()
+	if limited && !s.quotas.TryTake(s.options.User, e.Name(), n, s.server.clock.Monotonic()) {
+		return generator.Range{}, false
+	}
 	r, ok := e.TryNext(n)
+	if limited {
+		s.refund(e.Name(), n-r.Count)
+	}
 	if !ok {
 		return generator.Range{}, false
 	}

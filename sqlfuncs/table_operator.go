@@ -35,6 +35,8 @@ var operatorTables = []engine.Table{
 	operatorTable("sessions", "connections of this server", `
 		pid:int4! usename:text! datname:text! application_name:text! client_addr:text!
 		protocol:text! started_at:timestamptz!`, sessionRows),
+	operatorTable("quotas", "how many ids users may draw and names may give, by pattern, and how many statements were refused here", `
+		usename:text name:text ids:int8! per:interval! burst:int8! refused:int8!`, quotaRows),
 	operatorTable("agents", "who drew ids with get_id from this server, and how many",
 		"agent:text! ids:int8! last_at:timestamptz!", agentRows),
 	operatorTable("audit", "one row: the audit trail of get_id on this server, and the calls with an invalid agent", `
@@ -182,6 +184,26 @@ func sessionRows(x *engine.Exec) ([][]datum.Value, error) {
 		})
 	}
 	slices.SortFunc(rows, func(a, b []datum.Value) int { return cmp.Compare(a[0].Int, b[0].Int) })
+	return rows, nil
+}
+
+func quotaRows(x *engine.Exec) ([][]datum.Value, error) {
+	var rows [][]datum.Value
+	orNull := func(pattern string) datum.Value {
+		if pattern == "" {
+			return datum.Null(datum.Text)
+		}
+		return datum.MakeText(pattern)
+	}
+	for _, q := range sessionOf(x).server.Quotas() {
+		per, err := datum.ParseText(datum.Interval, strconv.FormatFloat(q.Per.Seconds(), 'f', -1, 64)+" s", nil)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, []datum.Value{
+			orNull(q.User), orNull(q.Generator), datum.MakeInt8(q.IDs), per, datum.MakeInt8(q.Burst), datum.MakeInt8(q.Refused),
+		})
+	}
 	return rows, nil
 }
 

@@ -75,8 +75,9 @@ func (p *program) serveCommand() *cobra.Command {
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			m := &Main{Once: once, Stderr: p.stderr, Reload: p.reload}
+			m.Reread = func() (Config, error) { return loadConfig(flags.file(p.environ), p.environ, flags.given) }
 			var err error
-			if m.Config, err = loadConfig(flags.file(p.environ), p.environ, flags.given); err != nil {
+			if m.Config, err = m.Reread(); err != nil {
 				return err
 			}
 			return m.Run(cmd.Context())

@@ -17,6 +17,7 @@ import (
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/audit"
+	"nextid/sqlfuncs/quota"
 	"nextid/wire"
 )
 
@@ -81,6 +82,8 @@ type Config struct {
 	Generators []generator.Definition
 	// OpenAtStart are those of them that are opened before the server listens.
 	OpenAtStart []string
+	// Quotas are those of the file, in its order.
+	Quotas []quota.Rule
 }
 
 // autoCreateOff is the --auto-create that refuses unknown names.

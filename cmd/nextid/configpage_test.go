@@ -21,7 +21,11 @@ func configPage() string {
 		if shown != "" {
 			shown = "`" + shown + "`"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | `%s` | %s | %s |\n", s.key, flag, s.envName(), shown, s.help)
+		live := ""
+		if s.live {
+			live = " ↻"
+		}
+		fmt.Fprintf(&b, "| `%s`%s | %s | `%s` | %s | %s |\n", s.key, live, flag, s.envName(), shown, s.help)
 	}
 	b.WriteString(configPageTail)
 	return b.String()
@@ -50,6 +54,9 @@ limits:
   portals: 128
 ` + "```" + `
 
+On SIGHUP (` + "`systemctl reload`" + `) a server reads all of it again, with users, host rules and certificates. Keys marked with ↻ change
+at once; the log names others that differ and need a restart. A configuration with a mistake changes nothing.
+
 Sizes are digits, or digits with KiB, MiB or GiB. Durations look like 500ms, 30s, 1m30s.
 
 ## Settings
@@ -57,6 +64,33 @@ Sizes are digits, or digits with KiB, MiB or GiB. Durations look like 500ms, 30s
 `
 
 const configPageTail = `
+## Quotas
+
+How many ids users may draw and names may give (↻):
+
+` + "```yaml" + `
+quotas:
+  - {user: app, ids: 1000, per: 1s, burst: 5000}
+  - {user: "batch_*", ids: 10000000, per: 24h}
+  - {generator: "invoice_*", ids: 100}
+  - {user: partner, generator: orders, ids: 50000, per: 1h}
+` + "```" + `
+
+| key | meaning |
+|---|---|
+| ` + "`user`, `generator`" + ` | whom it is for: a name, or a pattern with ` + "`*`" + ` at its end, in quotes where it begins with one. One of them is needed |
+| ` + "`ids`" + ` | how many ids |
+| ` + "`per`" + ` | in which time; 1s by default |
+| ` + "`burst`" + ` | how many at once, after a pause; as many as ` + "`ids`" + ` by default |
+
+Each user that the pattern matches has the quota for itself, or each name, or each pair where both are given. A draw takes from
+all that match it. It is a token bucket: full at the start, filled again at an even pace. ` + "`next_ids('orders', 500)`" + ` counts as 500
+before the first is given; what is refused costs no id, and answers 53400 with the time after which it works (MySQL: 1226; HTTP:
+429 with ` + "`Retry-After`" + `). Each server counts for itself, from its start. ` + "`nextid.quotas`" + ` shows them, and
+` + "`nextid_quota_refused_total`" + ` counts. A user of a quota is known by the name of the login: without users everybody chooses theirs.
+Functions that need no generator, such as ` + "`gen_random_uuid()`" + `, are not counted. Where there are
+quotas, a draw takes a lock for each that matches it.
+
 ## Addresses
 
 ` + "`pg`" + ` takes HOST:PORT, or a path (with a slash in it) for a Unix socket, or ` + "`off`" + `. A path to a directory means the

@@ -152,6 +152,8 @@ func (d *document) pair(key string, p *ast.MappingValueNode) {
 		d.section(key+".", p.Value)
 	case key == generatorsKey:
 		d.generators(p.Value)
+	case key == quotasKey:
+		d.quotas(p.Value)
 	case s == nil:
 		d.mistake(d.line(p.Key), key, "unknown key%s", didYouMean(key, fileKeys()))
 	default:
@@ -249,7 +251,7 @@ func scalarText(n ast.Node) (string, bool) {
 }
 
 func fileKeys() []string {
-	keys := []string{generatorsKey}
+	keys := []string{generatorsKey, quotasKey}
 	for _, s := range sections {
 		keys = append(keys, strings.TrimSuffix(s, "."))
 	}

@@ -11,7 +11,8 @@
 //	private.go              files that nobody else may read
 //	wiring.go               which stores and generator kinds this build has
 //	config.go, setting.go   what can be configured; one table for all sources
-//	load.go, file.go        defaults < file < environment < flags
+//	load.go, file.go        defaults < file < environment < flags; quota.go: the list of quotas
+//	reload.go               SIGHUP
 //	parse.go, version.go    the small commands
 package main
 
@@ -49,8 +50,8 @@ func stopContext() context.Context {
 	return ctx
 }
 
-// reloadSignals delivers SIGHUP, which asks a server to read its users,
-// rules and certificates again.
+// reloadSignals delivers SIGHUP, which asks a server to read its configuration,
+// users, rules and certificates again.
 func reloadSignals() <-chan os.Signal {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGHUP)

@@ -104,7 +104,12 @@ func (s *status) Collect(to chan<- prometheus.Metric) {
 	collectDetails(to, collectGenerators(to, r.engine))
 	collectAgents(to, r.engine)
 	collectTrail(to, r.engine)
+	for _, q := range r.engine.sql.Quotas() {
+		quotaRefused.sample(to, float64(q.Refused), q.User, q.Generator)
+	}
 }
+
+var quotaRefused = newCounter("nextid_quota_refused_total", "Statements that a quota refused, by the patterns of the quota.", "user", "generator")
 
 var storeUp = newGauge("nextid_store_up", "1 if the store answered the last question.")
 

@@ -95,7 +95,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	}
 	s := startServer(t, []string{
 		"NEXTID_AUDIT_FILE=" + filepath.Join(t.TempDir(), "audit"), "NEXTID_LIMITS_CONNECTIONS_PER_IP=1",
-	}, "--http", "127.0.0.1:0", "--store", place.RedisURL())
+	}, "--config", writeFile(t, "nextid.yaml", "quotas: [{user: anybody, generator: orders, ids: 1000}]"), "--http", "127.0.0.1:0", "--store", place.RedisURL())
 	conn := s.connect()
 	for _, text := range []string{
 		"SELECT next_id('orders')", "SELECT get_id('web')",

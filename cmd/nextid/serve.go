@@ -24,11 +24,16 @@ import (
 type Main struct {
 	Config Config
 	Once   Once
-	Reload <-chan os.Signal // each asks to read users, rules and certificates again
+	Reload <-chan os.Signal // each asks to read the configuration, users, rules and certificates again
 	Stderr io.Writer        // the ready line and the log
+
+	// Reread reads the configuration again; nil: it stays.
+	Reread func() (Config, error)
 
 	// Traffic runs beside the protocols, until its context ends; nil: none.
 	Traffic func(context.Context, *sqlfuncs.Server)
+
+	level slog.LevelVar // of the log
 }
 
 // Once is what a start accepts that the next one shall not.
@@ -102,11 +107,7 @@ func (m *Main) serve(ctx context.Context, log *slog.Logger, endpoints endpoints,
 		case err := <-served:
 			return errors.Join(err, endpoints.shutdown(ctx, 0))
 		case <-m.Reload:
-			access.reload()
-			if n := e.sql.EndSessions(access.policy.Gone); n > 0 {
-				log.Info("reload: sessions of removed users ended", "sessions", n)
-			}
-			status.endLogins()
+			m.reload(log, access, status, e)
 		case <-ctx.Done():
 			serving = false
 		}
@@ -173,7 +174,8 @@ func (m *Main) userToPaste() string {
 }
 
 func (m *Main) logger() *slog.Logger {
-	options := &slog.HandlerOptions{Level: m.Config.LogLevel}
+	m.level.Set(m.Config.LogLevel)
+	options := &slog.HandlerOptions{Level: &m.level}
 	if m.Config.LogFormat == logJSON {
 		return slog.New(slog.NewJSONHandler(m.Stderr, options))
 	}
@@ -313,6 +315,9 @@ func (e *engine) build(ctx context.Context, c Config, endpoints endpoints, guard
 		Variables: mysqlVariables(&c, endpoints), SequenceKind: c.sequenceKind(),
 		Nodes: func(ctx context.Context) ([]generator.Node, error) { return e.nodes.List(ctx) },
 	})
+	if err == nil {
+		e.sql.SetQuotas(c.Quotas)
+	}
 	return err
 }
 

@@ -20,6 +20,7 @@ type setting struct {
 	flag  bool   // serve has a flag for it
 	arg   string // what stands for the value in help texts, "" for a switch
 	help  string // one sentence without a period
+	live  bool   // SIGHUP puts a change into force
 	value func(c *Config) value
 }
 
@@ -148,7 +149,7 @@ var settings = []setting{
 		value: func(c *Config) value { return boolean(&c.AllowPlaintext) },
 	},
 	{
-		key: "log_level", flag: true, arg: "LEVEL", help: "least important log lines to print: debug, info, warn or error",
+		key: "log_level", flag: true, live: true, arg: "LEVEL", help: "least important log lines to print: debug, info, warn or error",
 		value: func(c *Config) value { return level(&c.LogLevel) },
 	},
 	{
@@ -157,11 +158,11 @@ var settings = []setting{
 	},
 
 	{
-		key: "drain_delay", flag: true, arg: "DURATION", help: "how long a server that is to stop still serves everybody, while /readyz says 503 so that load balancers send clients elsewhere",
+		key: "drain_delay", flag: true, live: true, arg: "DURATION", help: "how long a server that is to stop still serves everybody, while /readyz says 503 so that load balancers send clients elsewhere",
 		value: func(c *Config) value { return duration(&c.DrainDelay, 0, time.Hour) },
 	},
 	{
-		key: "drain_timeout", arg: "DURATION", help: "how long statements and transactions may take to finish when the server stops, after drain_delay",
+		key: "drain_timeout", live: true, arg: "DURATION", help: "how long statements and transactions may take to finish when the server stops, after drain_delay",
 		value: func(c *Config) value { return duration(&c.DrainTimeout, 0, time.Hour) },
 	},
 	{

@@ -63,6 +63,7 @@ var mysqlNumbers = map[Code]MySQLNumber{
 	Cardinality:            {1242, "21000"},
 	LimitExceeded:          {1226, "42000"},
 	TooComplex:             {1436, "HY000"},
+	QuotaExceeded:          {1226, "42000"},
 	TooManyConnections:     {1040, "08004"},
 	OutOfMemory:            {1041, "HY000"},
 	CannotChangeNow:        {1238, "HY000"},

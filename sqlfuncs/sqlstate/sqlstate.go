@@ -3,7 +3,10 @@
 // error number beside each.
 package sqlstate
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Code is a five-character SQLSTATE.
 type Code string
@@ -63,6 +66,7 @@ const (
 	Cardinality            Code = "21000" // cardinality_violation
 	LimitExceeded          Code = "54000" // program_limit_exceeded
 	TooComplex             Code = "54001" // statement_too_complex
+	QuotaExceeded          Code = "53400" // configuration_limit_exceeded
 	TooManyConnections     Code = "53300" // too_many_connections
 	OutOfMemory            Code = "53200" // out_of_memory
 	CannotChangeNow        Code = "55P02" // cant_change_runtime_param
@@ -85,8 +89,9 @@ type Error struct {
 	Message  string
 	Detail   string
 	Hint     string
-	Position int   // 1-based character (not byte) offset into the statement, 0: none
-	Cause    error // for the log, never sent
+	Position int           // 1-based character (not byte) offset into the statement, 0: none
+	Retry    time.Duration // after which it may work, 0: not known
+	Cause    error         // for the log, never sent
 
 	mysql MySQLNumber // see WithMySQL
 }
@@ -110,6 +115,12 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 // WithDetail returns e with a detail line; see WithHint.
 func (e *Error) WithDetail(format string, args ...any) *Error {
 	e.Detail = fmt.Sprintf(format, args...)
+	return e
+}
+
+// WithRetry returns e with a time after which to try again; see WithHint.
+func (e *Error) WithRetry(after time.Duration) *Error {
+	e.Retry = after
 	return e
 }
 

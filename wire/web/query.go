@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/datum"
@@ -181,6 +183,8 @@ type problem struct {
 	Message  string `json:"message"`
 	Detail   string `json:"detail,omitempty"`
 	Hint     string `json:"hint,omitempty"`
+
+	retry time.Duration // see sqlstate.Error
 }
 
 // explain turns any error into what a client is told.
@@ -192,7 +196,7 @@ func explain(err error) (int, problem) {
 			e = sqlstate.New(sqlstate.QueryCanceled, "the request was canceled")
 		}
 	}
-	return httpStatus(e.Code), problem{string(e.Code), e.Message, e.Detail, e.Hint}
+	return httpStatus(e.Code), problem{string(e.Code), e.Message, e.Detail, e.Hint, e.Retry}
 }
 
 // statuses has the HTTP status of SQLSTATEs, or of their classes.
@@ -221,7 +225,9 @@ func sendError(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case status == http.StatusUnauthorized && !fromPage:
 		w.Header().Set("WWW-Authenticate", `Basic realm="nextid", charset="UTF-8"`)
-	case status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests:
+	case p.retry > 0:
+		w.Header().Set("Retry-After", strconv.FormatInt(int64(math.Ceil(p.retry.Seconds())), 10))
+	case status == http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "1")
 	}
 	body, err := json.Marshal(map[string]problem{"error": p})

@@ -1,0 +1,279 @@
+// Package quota bounds how many ids users may draw and names may give: so many
+// in a time, by token buckets that are full at the start. A statement that would
+// exceed a quota is refused as a whole with 53400 (MySQL 1226), before it has
+// cost an id. Each server counts for itself.
+package quota
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// Rule is one quota. Every user that User matches has a bucket of its own, or
+// every name that Generator matches; with both, every pair. A pattern is a name
+// with * for any rest at the end; "" stands for all together.
+type Rule struct {
+	User      string
+	Generator string
+	IDs       int64         // ids in a time, at least 1
+	Per       time.Duration // the time, above 0
+	Burst     int64         // ids at once, after a pause; 0: IDs
+}
+
+// burst is how many ids a full bucket holds.
+func (r Rule) burst() int64 {
+	if r.Burst > 0 {
+		return r.Burst
+	}
+	return r.IDs
+}
+
+// Check says what is wrong with a rule.
+func (r Rule) Check() error {
+	switch {
+	case r.User == "" && r.Generator == "":
+		return fmt.Errorf("a quota is of a user, a generator or both: user and generator are missing")
+	case r.IDs < 1:
+		return fmt.Errorf("ids must be 1 or more")
+	case r.Per < time.Millisecond:
+		return fmt.Errorf("per must be 1ms or more")
+	case r.Burst < 0:
+		return fmt.Errorf("burst must be 1 or more")
+	}
+	for _, pattern := range []string{r.User, r.Generator} {
+		if strings.Contains(strings.TrimSuffix(pattern, "*"), "*") {
+			return fmt.Errorf("a pattern has * at its end only, such as app_*")
+		}
+	}
+	return nil
+}
+
+func matches(pattern, name string) bool {
+	start, open := strings.CutSuffix(pattern, "*")
+	return pattern == "" || name == pattern || open && strings.HasPrefix(name, start)
+}
+
+// Set is the quotas of a server. It is safe for concurrent use.
+type Set struct{ limits []*limit }
+
+// limit is a rule at work.
+type limit struct {
+	rule    Rule
+	refused atomic.Int64
+
+	mu      sync.Mutex
+	buckets map[owner]*bucket // those that may be less than full
+	sweepAt int               // size of buckets at which full ones are dropped
+}
+
+// owner is whose bucket it is.
+type owner struct{ user, generator string }
+
+// bucket holds tokens, an id each. They come back with time.
+type bucket struct {
+	tokens float64
+	at     time.Duration // when there were so many, on the monotonic clock
+}
+
+// leastSweep keeps small maps from being swept at all.
+const leastSweep = 1024
+
+// New returns the quotas of rules that Check accepts, nil for none. A rule that
+// before has, too, goes on with what was drawn under it.
+func New(rules []Rule, before *Set) *Set {
+	if len(rules) == 0 {
+		return nil
+	}
+	s := &Set{}
+	for _, r := range rules {
+		l := &limit{rule: r, buckets: map[owner]*bucket{}, sweepAt: leastSweep}
+		if before != nil {
+			for _, old := range before.limits {
+				if old.rule == r {
+					l = old
+				}
+			}
+		}
+		s.limits = append(s.limits, l)
+	}
+	return s
+}
+
+// Concerns reports whether any quota may bound what a user draws.
+func (s *Set) Concerns(user string) bool {
+	for _, l := range s.limits {
+		if matches(l.rule.User, user) {
+			return true
+		}
+	}
+	return false
+}
+
+// Take counts n ids of a name for a user, or counts nothing and says which
+// quota does not allow them. now is the monotonic clock.
+func (s *Set) Take(user, generator string, n int64, now time.Duration) error {
+	l, lacks := s.take(user, generator, n, now)
+	if l == nil {
+		return nil
+	}
+	l.refused.Add(1)
+	o, _ := l.rule.ownerOf(user, generator)
+	err := l.rule.exceeded(o)
+	if n > l.rule.burst() {
+		return err.WithHint("The quota allows no more than %d ids at once: ask for fewer.", l.rule.burst())
+	}
+	wait := roundUp(time.Duration(lacks * float64(l.rule.Per) / float64(l.rule.IDs)))
+	return err.WithHint("Try again in %s. Quotas stand in the configuration of the server.", spell(wait)).WithRetry(wait)
+}
+
+// TryTake is Take for a caller that asks again, with Take, when it is false.
+func (s *Set) TryTake(user, generator string, n int64, now time.Duration) bool {
+	l, _ := s.take(user, generator, n, now)
+	return l == nil
+}
+
+// take takes from all buckets, or from none and returns the one that lacks ids.
+func (s *Set) take(user, generator string, n int64, now time.Duration) (full *limit, lacks float64) {
+	for i, l := range s.limits {
+		if lacks := l.take(user, generator, n, now); lacks > 0 {
+			for _, taken := range s.limits[:i] {
+				taken.give(user, generator, n)
+			}
+			return l, lacks
+		}
+	}
+	return nil, 0
+}
+
+// Give takes back n ids that were counted and not drawn.
+func (s *Set) Give(user, generator string, n int64) {
+	for _, l := range s.limits {
+		l.give(user, generator, n)
+	}
+}
+
+// ownerOf is whose bucket a draw takes from; ok is false when the rule is not
+// about it.
+func (r Rule) ownerOf(user, generator string) (o owner, ok bool) {
+	if r.User != "" {
+		o.user = user
+	}
+	if r.Generator != "" {
+		o.generator = generator
+	}
+	return o, matches(r.User, user) && matches(r.Generator, generator)
+}
+
+// take takes n, or nothing and tells how many are lacking.
+func (l *limit) take(user, generator string, n int64, now time.Duration) (lacks float64) {
+	o, ok := l.rule.ownerOf(user, generator)
+	if !ok {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.buckets[o]
+	if b == nil {
+		l.sweep(now)
+		o.user, o.generator = strings.Clone(o.user), strings.Clone(o.generator)
+		b = &bucket{tokens: float64(l.rule.burst()), at: now}
+		l.buckets[o] = b
+	}
+	b.refill(l.rule, now)
+	if lacks = float64(n) - b.tokens; lacks > 0 {
+		return lacks
+	}
+	b.tokens -= float64(n)
+	return 0
+}
+
+func (l *limit) give(user, generator string, n int64) {
+	o, ok := l.rule.ownerOf(user, generator)
+	if !ok {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if b := l.buckets[o]; b != nil { // one that was dropped was full
+		b.tokens = min(b.tokens+float64(n), float64(l.rule.burst()))
+	}
+}
+
+// refill adds what came back since the bucket was looked at.
+func (b *bucket) refill(r Rule, now time.Duration) {
+	back := float64(now-b.at) * float64(r.IDs) / float64(r.Per)
+	b.tokens, b.at = min(b.tokens+back, float64(r.burst())), now
+}
+
+// sweep drops full buckets, which are as good as none, so that users and names
+// that are gone hold no memory.
+func (l *limit) sweep(now time.Duration) {
+	if len(l.buckets) < l.sweepAt {
+		return
+	}
+	for o, b := range l.buckets {
+		if b.refill(l.rule, now); b.tokens >= float64(l.rule.burst()) {
+			delete(l.buckets, o)
+		}
+	}
+	l.sweepAt = max(leastSweep, 2*len(l.buckets))
+}
+
+// exceeded says whose quota it is.
+func (r Rule) exceeded(o owner) *sqlstate.Error {
+	var whose string
+	switch {
+	case r.Generator == "":
+		whose = fmt.Sprintf("user %q", o.user)
+	case r.User == "":
+		whose = fmt.Sprintf("generator %q", o.generator)
+	default:
+		whose = fmt.Sprintf("user %q for generator %q", o.user, o.generator)
+	}
+	return sqlstate.New(sqlstate.QuotaExceeded, "quota of %s exceeded: %d ids in %s", whose, r.IDs, spell(r.Per))
+}
+
+// roundUp makes a time to wait one that people read: in seconds, unless it is short.
+func roundUp(d time.Duration) time.Duration {
+	unit := time.Second
+	if d < 10*time.Second {
+		unit = time.Millisecond
+	}
+	return (d/unit + 1) * unit
+}
+
+// spell prints a duration without the zero minutes and seconds of String.
+func spell(d time.Duration) string {
+	s := d.String()
+	if head, ok := strings.CutSuffix(s, "m0s"); ok {
+		s = head + "m"
+	}
+	if head, ok := strings.CutSuffix(s, "h0m"); ok {
+		s = head + "h"
+	}
+	return s
+}
+
+// State is how a quota stands.
+type State struct {
+	Rule
+	Refused int64 // statements
+}
+
+// States lists the quotas in their order; none for nil.
+func (s *Set) States() []State {
+	if s == nil {
+		return nil
+	}
+	states := make([]State, len(s.limits))
+	for i, l := range s.limits {
+		states[i] = State{l.rule, l.refused.Load()}
+		states[i].Burst = l.rule.burst()
+	}
+	return states
+}

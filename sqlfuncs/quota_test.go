@@ -1,0 +1,109 @@
+package sqlfuncs_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/quota"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// Every statement that draws is counted, for as many ids as it asks for, and
+// one that is refused has cost none.
+func TestQuotas(t *testing.T) {
+	server := newServer(t)
+	server.segment(t, "s")
+	if err := server.registry.Create(t.Context(), "u", "uuid", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.registry.Create(t.Context(), "f", "snowflake", []byte(`{"bits": "time 41, field 8, worker 6, sequence 8"}`)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, sql string
+		ids       int64
+	}{
+		{"s", "SELECT next_id('s')", 1},
+		{"s", "SELECT nextval('s')", 1},
+		{"s", "SELECT next_code('s')", 1},
+		{"s", "SELECT * FROM next_codes('s', 3)", 3},
+		{"s", "SELECT * FROM next_ids('s', 5)", 5},
+		{"s", "SELECT next_ids('s', 5)", 5},
+		{"s", "SELECT * FROM next_range('s', 7)", 7},
+		{"s", "SELECT next_id('s') FROM generate_series(1, 4)", 4},
+		{"s", "SELECT id FROM ids WHERE name = 's'", 1},
+		{"s", "SELECT id FROM s_id", 1},
+		{"s", "SELECT id FROM id_batch WHERE name = 's' AND n = 6", 6},
+		{"s", "SELECT first FROM id_ranges WHERE name = 's' AND n = 6", 6},
+		{"f", "SELECT next_id('f', 3)", 1},
+		{"u", "SELECT next_uuid('u')", 1},
+	} {
+		server.SetQuotas(nil)
+		server.SetQuotas([]quota.Rule{{User: "tester", Generator: c.name, IDs: c.ids, Per: 1000 * time.Hour}})
+		s := server.session(t)
+		s.must(t, c.sql)
+		before := s.must(t, "SELECT issued FROM nextid.generators WHERE name = '"+c.name+"'").rows[0][0]
+		if _, err := s.run(t, c.sql); err == nil {
+			t.Errorf("%s: a second time under a quota of %d ids", c.sql, c.ids)
+		} else {
+			wantCode(t, c.sql, err, sqlstate.QuotaExceeded)
+		}
+		if after := s.must(t, "SELECT issued FROM nextid.generators WHERE name = '"+c.name+"'").rows[0][0]; after != before {
+			t.Errorf("%s was refused, and %s ids are issued instead of %s", c.sql, after, before)
+		}
+		other := server.sessionWith(t, sqlfuncs.SessionOptions{User: "other", Database: "db"})
+		if _, err := other.run(t, c.sql); err != nil {
+			t.Errorf("%s: another user: %v", c.sql, err)
+		}
+		if r := s.must(t, "SELECT usename, name, ids, burst, refused FROM nextid.quotas"); strings.Join(r.rows[0], " ") == "" || r.rows[0][4] != "1" {
+			t.Errorf("%s: nextid.quotas %v", c.sql, r.rows)
+		}
+	}
+	mysql := server.mysqlSession(t)
+	server.SetQuotas([]quota.Rule{{Generator: "s", IDs: 1, Per: 1000 * time.Hour}})
+	mysql.must(t, "SELECT next_id('s')")
+	if number, state := mysql.mysqlError(t, "SELECT next_id('s')"); number != 1226 || state != "42000" {
+		t.Errorf("MySQL: %d %s", number, state)
+	}
+}
+
+// The warm path counts as well; where it cannot, the other one decides.
+func TestQuotasAndTheWarmPath(t *testing.T) {
+	s, st := warm(t, "SELECT next_id('a')")
+	try := func(when string, want bool) {
+		t.Helper()
+		id, ok := s.TryID(st, nil)
+		if ok {
+			s.noteID("a", id)
+		}
+		if ok != want {
+			t.Errorf("%s: warm path %v", when, ok)
+		}
+	}
+	try("without quotas", true)
+	s.server.SetQuotas([]quota.Rule{{User: "other", IDs: 1, Per: time.Second}})
+	try("with those of another user", true)
+	s.server.SetQuotas([]quota.Rule{{Generator: "b", IDs: 1, Per: time.Second}})
+	try("with those of another name", true)
+	s.server.SetQuotas([]quota.Rule{{Generator: "a", IDs: 3, Per: time.Hour}})
+	ids, ok := s.TryIDs(st, nil, 2)
+	for id := range ids.Count {
+		s.noteID("a", ids.First+id)
+	}
+	if !ok || ids.Count != 2 {
+		t.Errorf("two of three ids: %v %v", ids, ok)
+	}
+	try("the third", true)
+	try("the fourth", false)
+	if n := s.server.Quotas()[0].Refused; n != 0 {
+		t.Errorf("%d refusals before the statement was refused", n)
+	}
+	s.fails(t, "SELECT next_id('a')", sqlstate.QuotaExceeded)
+	if n := s.server.Quotas()[0].Refused; n != 1 {
+		t.Errorf("one refused statement counts as %d", n)
+	}
+	s.server.SetQuotas(nil)
+	try("when they are gone", true)
+}
