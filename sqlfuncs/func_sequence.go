@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"nextid/generator"
+	"nextid/generator/layout"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
@@ -73,10 +74,10 @@ func nextval(x *engine.Exec, name string, _ []datum.Value) (datum.Value, error) 
 }
 
 // sequenceFor makes the generator of a name that a client asks for as a
-// sequence and that does not exist: of the kind that the configuration gives
-// to sequences, or as next_id would. A client that counts on from what it gets
-// (JPA's allocationSize, hi/lo) needs a sequence with an increment, and would
-// take ids of others from a snowflake's: it is told.
+// sequence and that does not exist: what the configuration gives to sequences,
+// or what next_id would make. A client that counts on from what it gets (JPA's
+// allocationSize, hi/lo) needs room between the ids, or two of them take the
+// same: it is told how much there is.
 func sequenceFor(x *engine.Exec, name string) error {
 	s := sessionOf(x)
 	if err := s.may(name); err != nil || s.server.registry.Lookup([]byte(name)) != nil {
@@ -86,8 +87,8 @@ func sequenceFor(x *engine.Exec, name string) error {
 	if !missing(err) {
 		return err
 	}
-	if kind := s.server.sequenceKind; kind != "" {
-		_, err = s.server.registry.GetAs(x.Ctx, name, kind, nil)
+	if auto := s.server.sequence; auto.Kind != "" {
+		_, err = s.server.registry.GetAs(x.Ctx, name, auto.Kind, auto.Options)
 	} else {
 		_, err = s.server.registry.Get(x.Ctx, name)
 	}
@@ -102,11 +103,22 @@ func sequenceFor(x *engine.Exec, name string) error {
 	if err != nil {
 		return err
 	}
-	if d.Kind != "segment" {
-		s.notice(fmt.Sprintf("sequence %q did not exist: a generator of kind %s was made. For a client that takes several numbers from one call, "+
-			"drop_generator and CREATE SEQUENCE %s INCREMENT BY as many; auto_create_sequence sets the kind", name, d.Kind, name))
+	room := "1 apart: a client that takes several numbers from one call would take those of others"
+	if n := increment(d); n != 1 {
+		room = fmt.Sprintf("%d or more apart, for clients that take so many numbers from one call", n)
 	}
+	s.notice(fmt.Sprintf("sequence %q did not exist: a generator of kind %s was made, whose ids are %s; "+
+		"CREATE SEQUENCE … INCREMENT BY makes others, and auto_create_sequence says what is made", name, d.Kind, room))
 	return nil
+}
+
+// increment is how far the next id of a generator is off at least, as
+// sequences have it.
+func increment(d generator.Definition) int64 {
+	if s, counts := seriesOf(d); counts {
+		return s.Increment
+	}
+	return layout.PoolOf(d.Options)
 }
 
 func currval(x *engine.Exec, name string, _ []datum.Value) (datum.Value, error) {

@@ -47,7 +47,7 @@ func mariaDBSequenceOf(x *engine.Exec, name string) (mariaDBSequence, error) {
 	}
 	series, counts := seriesOf(d)
 	if !counts {
-		q := mariaDBSequence{start: 1, min: 1, max: mariaDBLast, increment: 1, cache: 1000, comment: "nextid " + d.Kind}
+		q := mariaDBSequence{start: 1, min: 1, max: mariaDBLast, increment: increment(d), cache: 1000, comment: "nextid " + d.Kind}
 		q.next, err = beyondAll(x, e)
 		return q, err
 	}

@@ -28,9 +28,8 @@ type Config struct {
 	// Nodes lists the servers on the store, for nextid.nodes; nil: none.
 	Nodes func(context.Context) ([]generator.Node, error)
 
-	// SequenceKind is the kind that nextval makes of a name that does not
-	// exist; "": as next_id does.
-	SequenceKind string
+	// Sequence is what nextval makes of a name that does not exist.
+	Sequence Auto
 
 	// Variables are the system variables of the MySQL dialect that the server's
 	// configuration decides: port, max_connections, have_ssl, …
@@ -40,6 +39,12 @@ type Config struct {
 	// import_generator; nil: not in this server. Before it fences anything it
 	// asks agree, and an error of that ends it.
 	Takeover func(ctx context.Context, name, system, dsn string, options json.RawMessage, agree func(Position) error) (Position, error)
+}
+
+// Auto is what a first use makes of a name. Without a Kind it is what next_id makes.
+type Auto struct {
+	Kind    string
+	Options json.RawMessage
 }
 
 // Position is where another id system stands.
@@ -115,8 +120,8 @@ type Server struct {
 	agents       agents // of get_id
 	trail        Trail  // nil: none
 	nodes        func(context.Context) ([]generator.Node, error)
-	variables    map[string]string // of MySQL, see Config
-	sequenceKind string
+	variables    map[string]string                                                                                                          // of MySQL, see Config
+	sequence     Auto                                                                                                                       // of nextval, see Config
 	takeover     func(ctx context.Context, name, system, dsn string, options json.RawMessage, agree func(Position) error) (Position, error) // may be nil
 }
 
@@ -138,7 +143,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s := &Server{
 		registry: cfg.Registry, catalog: &engine.Catalog{Functions: functions, Domains: domainTypes()}, memory: account.NewServer(cfg.Memory), version: cfg.Version, limits: cfg.Limits.withDefaults(),
 		clock: cfg.Clock, layout: l, uuids: uuid.NewSource(cfg.Clock), nodes: cfg.Nodes, trail: cfg.Trail,
-		takeover: cfg.Takeover, variables: cfg.Variables, sequenceKind: cfg.SequenceKind,
+		takeover: cfg.Takeover, variables: cfg.Variables, sequence: cfg.Sequence,
 	}
 	s.started = s.now()
 	for i := range s.caches {

@@ -40,7 +40,7 @@ type serverConfig struct {
 	limits       sqlfuncs.Limits
 	memory       account.Limits
 	noAutoCreate bool
-	sequenceKind string
+	sequence     sqlfuncs.Auto
 	trail        sqlfuncs.Trail
 }
 
@@ -68,7 +68,7 @@ func newServer(t testing.TB, configs ...serverConfig) *testServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Version: "test", Trail: cfg.trail, Limits: cfg.limits, Memory: cfg.memory, SequenceKind: cfg.sequenceKind})
+	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Version: "test", Trail: cfg.trail, Limits: cfg.limits, Memory: cfg.memory, Sequence: cfg.sequence})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"nextid/generator"
+	"nextid/generator/layout"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/syntax"
@@ -307,7 +308,7 @@ type sequenceBounds struct {
 }
 
 func (r *relation) sequenceBounds() (sequenceBounds, error) {
-	b := sequenceBounds{segmentOptions: segmentOptions{Start: 1, Increment: 1, Step: 1}, lowest: 1, highest: math.MaxInt64}
+	b := sequenceBounds{segmentOptions: segmentOptions{Start: 1, Increment: layout.PoolOf(r.generator.Options), Step: 1}, lowest: 1, highest: math.MaxInt64}
 	if err := json.Unmarshal(r.generator.Options, &b.segmentOptions); err != nil {
 		return b, fmt.Errorf("options of generator %q: %w", r.Name, err)
 	}

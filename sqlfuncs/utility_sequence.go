@@ -99,9 +99,10 @@ func warnOfStart(x *engine.Exec, name string, start int64) error {
 	return nil
 }
 
-// dropSequence drops a generator that CREATE SEQUENCE could make again. Dumps
-// drop a sequence before they create it: what the dump cannot say would be
-// lost, and ids of another kind would follow.
+// dropSequence drops a generator that CREATE SEQUENCE could make again, or that
+// nextval made of a new name: ORMs drop what they have used before they create
+// it. Dumps do so, too: what the dump cannot say of another generator would be
+// lost. Whatever follows under the name goes on above.
 func dropSequence(x *engine.Exec, name string) error {
 	e, err := registryOf(x).Existing(x.Ctx, name)
 	if err != nil {
@@ -119,11 +120,9 @@ func dropSequence(x *engine.Exec, name string) error {
 	again.add("max", s.Max)
 	again.add("step", &s.Step)
 	again.text("description", s.Description)
-	same := counts && d.Kind == "segment"
-	if same {
-		same = sessionOf(x).server.registry.Alike(d, again.json())
-	}
-	if !same {
+	server := sessionOf(x).server
+	same := counts && d.Kind == "segment" && server.registry.Alike(d, again.json())
+	if made := server.sequence; !same && (d.Kind != made.Kind || !server.registry.Alike(d, made.Options)) {
 		return sqlstate.New(sqlstate.WrongObjectType, "%q is no sequence that CREATE SEQUENCE could make again: it is a generator of kind %s with options of its own", name, d.Kind).
 			WithHint("drop_generator('%s') drops it.", name)
 	}

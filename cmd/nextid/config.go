@@ -11,6 +11,7 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/layout"
+	"nextid/generator/segment"
 	"nextid/generator/snowflake"
 	"nextid/generator/store/shared"
 	"nextid/generator/worker/source"
@@ -40,7 +41,7 @@ type Config struct {
 	SharedStore StoreSettings
 	AutoCreate  string // a kind, or autoCreateOff
 
-	AutoCreateSequence string // a kind, or autoCreateSame
+	AutoCreateSequence string // a kind, autoCreatePools or autoCreateSame
 
 	WorkerID       string        // where it comes from, see package source
 	WorkerSlice    time.Duration // 0: as the store deserves
@@ -89,8 +90,17 @@ type Config struct {
 // autoCreateOff is the --auto-create that refuses unknown names.
 const autoCreateOff = "off"
 
-// autoCreateSame is the auto_create_sequence that leaves it to auto_create.
-const autoCreateSame = "same"
+// What auto_create_sequence can be besides a kind: what auto_create makes, but
+// with room between the ids, and the very same.
+const (
+	autoCreatePools = "pools"
+	autoCreateSame  = "same"
+)
+
+// pooledSegment are the options of a sequence for clients that take 50 numbers
+// from one call. From 51 on no client takes one of them for 0 or less, whether
+// it counts up or down from what it gets.
+const pooledSegment = `{"increment": 50, "start": 51}`
 
 // logJSON is the log_format of one JSON object a line.
 const logJSON = "json"
@@ -105,7 +115,7 @@ func DefaultConfig() Config {
 		HTTP:        Address{Network: "tcp", Address: "127.0.0.1:" + strconv.Itoa(statusPort)},
 		AutoCreate:  snowflake.KindName,
 
-		AutoCreateSequence: autoCreateSame,
+		AutoCreateSequence: autoCreatePools,
 		WorkerID:           source.Auto,
 		Users:              usersAuto,
 		LogLevel:           slog.LevelInfo,
@@ -244,13 +254,32 @@ func (c *Config) validateAccess(add func(key, format string, args ...any)) {
 	}
 }
 
-// sequenceKind is the kind that nextval makes of a new name, "" for what
+// sequence is what nextval makes of a new name; without a kind it is what
 // next_id makes.
-func (c *Config) sequenceKind() string {
-	if c.AutoCreateSequence == autoCreateSame {
-		return ""
+func (c *Config) sequence() sqlfuncs.Auto {
+	switch {
+	case c.AutoCreateSequence == autoCreateSame:
+		return sqlfuncs.Auto{}
+	case c.AutoCreateSequence == segment.KindName || c.AutoCreate == segment.KindName:
+		return sqlfuncs.Auto{Kind: segment.KindName, Options: json.RawMessage(pooledSegment)}
 	}
-	return c.AutoCreateSequence
+	l, err := layout.Preset(c.Layout)
+	if err != nil {
+		return sqlfuncs.Auto{} // Validate has said so
+	}
+	pooled, ok := l.Pooled()
+	if !ok {
+		return sqlfuncs.Auto{}
+	}
+	options := map[string]any{"layout": pooled.Layout, "fields": pooled.Fields, "unit": pooled.Unit, "epoch": pooled.Epoch}
+	if c.Epoch != "" {
+		options["epoch"] = c.Epoch
+	}
+	encoded, err := json.Marshal(options)
+	if err != nil {
+		panic(err) // texts and numbers always encode
+	}
+	return sqlfuncs.Auto{Kind: snowflake.KindName, Options: encoded}
 }
 
 // autoOptions are the options of auto-created generators, by kind.

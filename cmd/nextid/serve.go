@@ -312,7 +312,7 @@ func (e *engine) build(ctx context.Context, c Config, endpoints endpoints, guard
 	}
 	e.sql, err = sqlfuncs.NewServer(sqlfuncs.Config{
 		Registry: e.registry, Trail: trail, Version: buildVersion(), Limits: c.SQL, Memory: limitMemory(c.Memory, log), Layout: c.Layout, Takeover: c.takeover,
-		Variables: mysqlVariables(&c, endpoints), SequenceKind: c.sequenceKind(),
+		Variables: mysqlVariables(&c, endpoints), Sequence: c.sequence(),
 		Nodes: func(ctx context.Context) ([]generator.Node, error) { return e.nodes.List(ctx) },
 	})
 	if err == nil {

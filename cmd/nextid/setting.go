@@ -93,8 +93,10 @@ var settings = []setting{
 		},
 	},
 	{
-		key: "auto_create_sequence", arg: "KIND", help: "what nextval('new_name') creates: segment, whose numbers follow each other as a sequence's do, or same: what next_id creates",
-		value: func(c *Config) value { return choice(&c.AutoCreateSequence, autoCreateSame, segment.KindName) },
+		key: "auto_create_sequence", arg: "KIND", help: "what nextval('new_name') creates: pools, what auto_create says with ids 50 or more apart, right for clients that count on from what they get; segment, numbers from 51 in steps of 50; or same, what next_id creates",
+		value: func(c *Config) value {
+			return choice(&c.AutoCreateSequence, autoCreatePools, segment.KindName, autoCreateSame)
+		},
 	},
 	{
 		key: "worker_id", flag: true, arg: "N", help: "worker id of snowflake ids: a number, or auto to claim a free one from the store; docs/operations.md has more ways",

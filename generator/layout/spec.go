@@ -94,6 +94,39 @@ func (p Pinned) Build() (*Layout, error) {
 	return l, err
 }
 
+// Pool is how many numbers a client may take from one id of a layout that
+// Pooled made: JPA's allocationSize where none is given. The field of poolBits
+// has room for them.
+const (
+	Pool     = 50
+	poolBits = 6
+	pooled   = "-pooled" // the end of the layout's name
+)
+
+// Pooled is l for clients that count on from an id, as JPA's pooled ids do: the
+// low bits of its sequence are the caller's own, so that the ids of all servers
+// are further apart than Pool. ok is false when the sequence is not at the end
+// of l, or too short.
+func (l *Layout) Pooled() (p Pinned, ok bool) {
+	last := len(l.Fields) - 1
+	if f := l.Fields[last]; f.Kind != Sequence || f.Bits < poolBits+4 || l.own.bits > 0 {
+		return p, false
+	}
+	fields := append(slices.Clone(l.Fields), Field{Own, poolBits})
+	fields[last].Bits -= poolBits
+	return Pinned{l.Name + pooled, fields, generator.Instant(l.Epoch), generator.Duration(l.Unit)}, true
+}
+
+// PoolOf is how many numbers a client may take from one id of a generator with
+// these stored options: Pool where Pooled made the layout, otherwise 1.
+func PoolOf(stored json.RawMessage) int64 {
+	var p Pinned
+	if json.Unmarshal(stored, &p) != nil || !strings.HasSuffix(p.Layout, pooled) || p.Fields[len(p.Fields)-1] != (Field{Own, poolBits}) {
+		return 1
+	}
+	return Pool
+}
+
 // CheckNow refuses stored options whose layout can issue nothing at that
 // moment: its epoch lies ahead, or its time is over. It is for
 // generator.Kind's Complete.

@@ -61,3 +61,35 @@ func TestAStoredLayoutKeepsItsBits(t *testing.T) {
 		t.Error("today's pgedge is called renamed")
 	}
 }
+
+func TestPooledLeavesRoomBetweenIDs(t *testing.T) {
+	for _, preset := range Presets() {
+		pooled, ok := preset.Pooled()
+		if last := preset.Fields[len(preset.Fields)-1]; ok != (last.Kind == Sequence && last.Bits >= 10) {
+			t.Errorf("%s: %v", preset.Name, ok)
+		}
+		if !ok {
+			continue
+		}
+		l, err := pooled.Build()
+		if err != nil {
+			t.Fatalf("%s: %v", preset.Name, err)
+		}
+		if l.Bits() != preset.Bits() || l.WorkerBits() != preset.WorkerBits() || l.MaxTick() != preset.MaxTick() {
+			t.Errorf("%s: %s is not as wide as %s", preset.Name, l.FieldList(), preset.FieldList())
+		}
+		if all := l.Pack(-1, -1, -1, -1); all%64 != 0 || Pool > 64 {
+			t.Errorf("%s: %x has no room for pools in the lowest bits", preset.Name, all)
+		}
+		stored, err := json.Marshal(pooled)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := PoolOf(stored); n != Pool {
+			t.Errorf("%s: pools of %d", pooled.Layout, n)
+		}
+	}
+	if n := PoolOf([]byte(`{"layout": "gene", "fields": [{"kind": "time", "bits": 41}, {"kind": "field", "bits": 6}]}`)); n != 1 {
+		t.Errorf("a field of the caller's is no room for pools: %d", n)
+	}
+}

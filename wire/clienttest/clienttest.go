@@ -8,7 +8,8 @@
 //	HOST=127.0.0.1 PORT=5433 wire/clienttest/scripts/run psql
 //	HOST=127.0.0.1 PORT=3307 wire/clienttest/scripts/run gorm-mysql
 //
-// A plain go test runs a few clients that are quick. make test-clients runs
+// A plain go test runs a few clients that are quick, TEST_CLIENTS="psql pgx"
+// those and their examples. make test-clients runs
 // all of them (TEST_CLIENTS=all), installs what they need, runs the
 // examples of docs/clients.md and compares the page's table with what passed;
 // make docs-clients writes the table.

@@ -24,6 +24,7 @@ import (
 var (
 	update = flag.Bool("update", false, "write the table of docs/clients.md")
 	all    = os.Getenv("TEST_CLIENTS") == "all"
+	named  = strings.Fields(os.Getenv("TEST_CLIENTS"))
 
 	binary   string // nextid
 	programs string // where the clients' compiled programs go
@@ -110,6 +111,11 @@ func (s *server) stop() {
 	}
 }
 
+// wanted reports whether TEST_CLIENTS asks for a client.
+func wanted(c *client) bool {
+	return all || slices.Contains(named, c.name) || len(named) == 0 && c.quick
+}
+
 // report is what the checks of a client said.
 type report struct {
 	version    string
@@ -131,7 +137,7 @@ func TestClients(t *testing.T) {
 	reports := map[string]report{}
 	t.Run("all", func(t *testing.T) {
 		for _, c := range clients {
-			if (!c.quick && !all) || c.module != "" {
+			if !wanted(&c) || c.module != "" {
 				continue
 			}
 			t.Run(c.name, func(t *testing.T) {

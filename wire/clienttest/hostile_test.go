@@ -63,7 +63,7 @@ func TestHostileValues(t *testing.T) {
 	for _, h := range hostiles {
 		t.Run(h.driver, func(t *testing.T) {
 			c := clients[slices.IndexFunc(clients, func(c client) bool { return c.name == h.client })]
-			if !all && !c.quick {
+			if !wanted(&c) {
 				t.Skip("make test-clients runs it")
 			}
 			c.skipWithout(t)

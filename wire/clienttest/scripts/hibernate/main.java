@@ -1,4 +1,6 @@
 import java.math.BigInteger;
+import java.util.HashSet;
+import java.util.Set;
 import org.hibernate.Session;
 import org.hibernate.SessionFactory;
 import org.hibernate.Transaction;
@@ -13,6 +15,7 @@ class Main {
         Configuration configuration = new Configuration()
                 .addAnnotatedClass(Ids.class)
                 .addAnnotatedClass(Order.class)
+                .addAnnotatedClass(Pooled.class)
                 .setProperty("hibernate.connection.url", Verdict.url())
                 .setProperty("hibernate.connection.username", Verdict.user())
                 .setProperty("hibernate.connection.password", Verdict.password())
@@ -32,6 +35,22 @@ class Main {
                 s.evict(order);
             }
             return ids;
+        });
+        Verdict.check("pools of two programs, from a sequence that did not exist", () -> {
+            SessionFactory other = configuration.buildSessionFactory();
+            Session two = other.openSession();
+            Set<Long> ids = new HashSet<>();
+            for (int i = 0; i < 120; i++) {
+                for (Session each : new Session[] {s, two}) {
+                    Pooled pooled = new Pooled();
+                    each.persist(pooled);
+                    each.evict(pooled);
+                    ids.add(pooled.id);
+                }
+            }
+            two.close();
+            other.close();
+            return ids.size() == 240;
         });
         Verdict.check("entity over the table ids", () -> {
             long[] ids = new long[2];
