@@ -31,6 +31,14 @@ type Config struct {
 	// Sequence is what nextval makes of a name that does not exist.
 	Sequence Auto
 
+	// Parameters are the settings of the PostgreSQL dialect that the server's
+	// configuration decides, by their lower-case name, as SHOW prints them:
+	// port, max_connections, ssl, …
+	Parameters map[string]string
+
+	// Settings lists the configuration, for nextid.settings; nil: none.
+	Settings func() []Setting
+
 	// Variables are the system variables of the MySQL dialect that the server's
 	// configuration decides: port, max_connections, have_ssl, …
 	Variables map[string]string
@@ -45,6 +53,16 @@ type Config struct {
 type Auto struct {
 	Kind    string
 	Options json.RawMessage
+}
+
+// Setting is one key of the server's configuration.
+type Setting struct {
+	Name    string
+	Value   string // without secrets
+	Default string
+	Source  string // file:line, flag or variable; "" for the default
+	Restart bool   // a change needs one
+	Help    string
 }
 
 // Position is where another id system stands.
@@ -120,7 +138,9 @@ type Server struct {
 	agents       agents // of get_id
 	trail        Trail  // nil: none
 	nodes        func(context.Context) ([]generator.Node, error)
-	variables    map[string]string                                                                                                          // of MySQL, see Config
+	variables    map[string]string // of MySQL, see Config
+	parameters   map[string]string // of PostgreSQL, likewise
+	settings     func() []Setting
 	sequence     Auto                                                                                                                       // of nextval, see Config
 	takeover     func(ctx context.Context, name, system, dsn string, options json.RawMessage, agree func(Position) error) (Position, error) // may be nil
 }
@@ -133,6 +153,9 @@ func NewServer(cfg Config) (*Server, error) {
 	if cfg.Nodes == nil {
 		cfg.Nodes = func(context.Context) ([]generator.Node, error) { return nil, nil }
 	}
+	if cfg.Settings == nil {
+		cfg.Settings = func() []Setting { return nil }
+	}
 	if cfg.Layout == "" {
 		cfg.Layout = layout.Default
 	}
@@ -143,7 +166,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s := &Server{
 		registry: cfg.Registry, catalog: &engine.Catalog{Functions: functions, Domains: domainTypes()}, memory: account.NewServer(cfg.Memory), version: cfg.Version, limits: cfg.Limits.withDefaults(),
 		clock: cfg.Clock, layout: l, uuids: uuid.NewSource(cfg.Clock), nodes: cfg.Nodes, trail: cfg.Trail,
-		takeover: cfg.Takeover, variables: cfg.Variables, sequence: cfg.Sequence,
+		takeover: cfg.Takeover, variables: cfg.Variables, parameters: cfg.Parameters, settings: cfg.Settings, sequence: cfg.Sequence,
 	}
 	s.started = s.now()
 	for i := range s.caches {

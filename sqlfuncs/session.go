@@ -138,6 +138,7 @@ func (s *Server) newSession(o SessionOptions, memory *account.Session) (*Session
 		"is_superuser":          map[bool]string{true: "on", false: "off"}[o.Admin],
 		"server_version":        setting.PostgreSQL["server_version"].Default + " (nextid " + s.version + ")",
 	}
+	maps.Copy(base, s.parameters)
 	if d := s.limits.StatementTime; d > 0 {
 		base["statement_timeout"], _ = setting.PostgreSQL["statement_timeout"].Normalize(strconv.FormatInt(d.Milliseconds(), 10)) // a number fits
 	}

@@ -11,6 +11,7 @@ import (
 	"nextid/generator/layout"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/sqlstate"
 )
 
 // operatorTables are what an operator asks: SELECT * FROM nextid.generators.
@@ -35,6 +36,8 @@ var operatorTables = []engine.Table{
 	operatorTable("sessions", "connections of this server", `
 		pid:int4! usename:text! datname:text! application_name:text! client_addr:text!
 		protocol:text! started_at:timestamptz!`, sessionRows),
+	operatorTable("settings", "the configuration of this server, for admins: each key, where its value comes from, and whether a change needs a restart", `
+		name:text! value:text! default_value:text! source:text! needs_restart:bool! description:text!`, serverSettingRows),
 	operatorTable("quotas", "how many ids users may draw and names may give, by pattern, and how many statements were refused here", `
 		usename:text name:text ids:int8! per:interval! burst:int8! refused:int8!`, quotaRows),
 	operatorTable("agents", "who drew ids with get_id from this server, and how many",
@@ -184,6 +187,25 @@ func sessionRows(x *engine.Exec) ([][]datum.Value, error) {
 		})
 	}
 	slices.SortFunc(rows, func(a, b []datum.Value) int { return cmp.Compare(a[0].Int, b[0].Int) })
+	return rows, nil
+}
+
+func serverSettingRows(x *engine.Exec) ([][]datum.Value, error) {
+	if !sessionOf(x).options.Admin {
+		return nil, sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied for table settings").
+			WithHint("The configuration is for users with the word admin in the users file.")
+	}
+	var rows [][]datum.Value
+	for _, s := range sessionOf(x).server.settings() {
+		source := s.Source
+		if source == "" {
+			source = "default"
+		}
+		rows = append(rows, []datum.Value{
+			datum.MakeText(s.Name), datum.MakeText(s.Value), datum.MakeText(s.Default), datum.MakeText(source),
+			datum.MakeBool(s.Restart), datum.MakeText(s.Help),
+		})
+	}
 	return rows, nil
 }
 

@@ -90,29 +90,6 @@ func (p *program) serveCommand() *cobra.Command {
 	return cmd
 }
 
-func (p *program) checkConfigCommand() *cobra.Command {
-	var file string
-	cmd := &cobra.Command{
-		Use:   "check-config --config FILE",
-		Short: "Check a configuration file",
-		Long: "Check a configuration file and print everything that is wrong with it, one mistake a line,\n" +
-			"or ok. Neither the environment nor the store is looked at.",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if file == "" {
-				return usageFailure(cmd, "--config FILE is missing")
-			}
-			if _, err := loadConfig(file, nil, nil); err != nil {
-				return err
-			}
-			_, err := fmt.Fprintln(p.stdout, "ok")
-			return err
-		},
-	}
-	cmd.Flags().StringVar(&file, "config", "", "the `FILE` to check")
-	return cmd
-}
-
 // settingFlags are the flags that come from settings. They only record what
 // was given: loader reads the texts, as it does with those of the file and
 // the environment, so that one run reports the mistakes of all three.

@@ -2,6 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -128,6 +131,37 @@ func TestCheckConfig(t *testing.T) {
 	for i := range want {
 		if !strings.HasPrefix(lines[i], want[i]) {
 			t.Errorf("line %d is %q, want %q", i, lines[i], want[i])
+		}
+	}
+}
+
+// check-config finds what would keep serve from starting, in the files that the
+// configuration names, too.
+func TestCheckConfigReadsTheFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	users, open := filepath.Join(dir, "users"), filepath.Join(dir, "open")
+	for file, mode := range map[string]os.FileMode{users: 0o600, open: 0o644} {
+		if err := os.WriteFile(file, []byte("alice nonsense\n"), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bad := writeFile(t, "bad.yaml", fmt.Sprintf("users: %s\ntls_cert: /nowhere/server.crt\ndatabase_passwords: %s\naudit: {file: /nowhere/audit}\n", users, open))
+	r := runProgram(t, nil, "check-config", "--config", bad)
+	for _, want := range []string{
+		bad + ":1: users: " + users + ":1: field 2 of user \"alice\"", bad + ":2: tls_cert: the certificate /nowhere/server.crt",
+		bad + ":3: database_passwords: the file of passwords " + open + " can be read or changed by others", bad + ":4: audit.file: the directory /nowhere",
+	} {
+		if !strings.Contains(r.stderr, "nextid: "+want) {
+			t.Errorf("no %q in\n%s", want, r.stderr)
+		}
+	}
+	if r.code != exitFailed || r.stdout != "" {
+		t.Errorf("exit code %d, %s", r.code, r.stdout)
+	}
+	for _, text := range []string{"limits: {connections: 5}", "limits: {memory: 1MiB, memory_per_user: 2MiB}", "limits: {memory_per_user: 1MiB, memory_per_session: 2MiB}"} {
+		if r := runProgram(t, nil, "check-config", "--config", writeFile(t, "limits.yaml", text)); r.code != exitFailed || !strings.Contains(r.stderr, "limits.") {
+			t.Errorf("%s: %d %s", text, r.code, r.stderr)
 		}
 	}
 }

@@ -85,6 +85,8 @@ type Config struct {
 	OpenAtStart []string
 	// Quotas are those of the file, in its order.
 	Quotas []quota.Rule
+
+	Origin map[string]place // where keys got their values; nil: all are defaults
 }
 
 // autoCreateOff is the --auto-create that refuses unknown names.
@@ -198,6 +200,7 @@ func (c *Config) Validate() Mistakes {
 	} else if _, err := normalize(kinds, snowflake.KindName, c.autoOptions()[snowflake.KindName]); err != nil {
 		add("epoch", "%v", err)
 	}
+	c.validateLimits(add)
 	seen := map[string]bool{}
 	for _, d := range c.Generators {
 		key := generatorsKey + "." + d.Name
@@ -251,6 +254,26 @@ func (c *Config) validateAccess(add func(key, format string, args ...any)) {
 	}
 	if c.HostRules != "" && c.usersFile() == "" {
 		add("host_rules", "needs users: rules say how they log in. Add one with nextid passwd USER")
+	}
+}
+
+// validateLimits reports limits that leave no room for each other.
+func (c *Config) validateLimits(add func(key, format string, args ...any)) {
+	if c.Wire.ReservedForSocket >= c.Wire.Connections {
+		add("limits.connections_for_socket", "%d of %d connections leave none for TCP", c.Wire.ReservedForSocket, c.Wire.Connections)
+	}
+	for _, l := range []struct {
+		key           string
+		part, whole   int64
+		partOf, other string
+	}{
+		{"limits.memory_per_user", c.Memory.User, c.Memory.Server, "what one user may hold", "limits.memory"},
+		{"limits.memory_per_session", c.Memory.Session, c.Memory.Server, "what one connection may hold", "limits.memory"},
+		{"limits.memory_per_session", c.Memory.Session, c.Memory.User, "what one connection may hold", "limits.memory_per_user"},
+	} {
+		if l.whole > 0 && l.part > l.whole {
+			add(l.key, "%s: %s is more than %s (%s)", formatBytes(l.part), l.partOf, l.other, formatBytes(l.whole))
+		}
 	}
 }
 

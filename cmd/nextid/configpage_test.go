@@ -44,7 +44,7 @@ nextid needs no configuration. What you set comes from four places, each winning
 
 A key, a variable or a flag that nextid does not know is an error, and so is a value that makes no sense. nextid
 reports all mistakes at once, each with its file and line, and does not start. ` + "`nextid check-config --config FILE`" + `
-does the same check without starting anything. (Variables that Kubernetes sets for a Service called nextid, such as
+does the same check, with the files that it names, without starting anything. (Variables that Kubernetes sets for a Service called nextid, such as
 ` + "`NEXTID_PORT_5433_TCP_ADDR`" + `, are left alone.)
 
 Keys may be written with ` + "`_` or `-`" + `. A dot in this table is a section of the file: ` + "`limits.portals`" + ` is written

@@ -89,6 +89,7 @@ func (l *loader) finish() (Config, error) {
 	if len(l.mistakes) > 0 {
 		return Config{}, l.mistakes
 	}
+	l.config.Origin = l.origin
 	return l.config, nil
 }
 

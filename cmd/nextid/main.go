@@ -13,7 +13,7 @@
 //	config.go, setting.go   what can be configured; one table for all sources
 //	load.go, file.go        defaults < file < environment < flags; quota.go: the list of quotas
 //	reload.go               SIGHUP
-//	parse.go, version.go    the small commands
+//	check.go, parse.go, version.go    the small commands
 package main
 
 import (

@@ -2,10 +2,12 @@ package main
 
 import (
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 
 	"nextid/generator"
+	"nextid/sqlfuncs"
 )
 
 // reload reads the configuration, the users, the rules and the certificates
@@ -42,8 +44,12 @@ func (m *Main) reconfigure(log *slog.Logger, e *engine) {
 		}
 	}
 	m.Config.Quotas = next.Quotas
+	m.Config.Origin = maps.Clone(m.Config.Origin)
+	for _, key := range inForce {
+		m.Config.Origin[key] = next.Origin[key]
+	}
 	m.level.Set(m.Config.LogLevel)
-	e.sql.SetQuotas(m.Config.Quotas)
+	e.inForce(m.Config)
 	log.Info("reload: the configuration was read", "in_force", strings.Join(inForce, " "))
 }
 
@@ -70,6 +76,29 @@ func changedKeys(was, is *Config) (inForce, restart []string) {
 		restart = append(restart, generatorsKey)
 	}
 	return inForce, restart
+}
+
+// inForce puts the part of a configuration into force that can change while the
+// server runs.
+func (e *engine) inForce(c Config) {
+	e.config.Store(&c)
+	e.sql.SetQuotas(c.Quotas)
+}
+
+// settings is what nextid.settings shows. Generators are in nextid.generators.
+func (e *engine) settings() []sqlfuncs.Setting {
+	c, defaults := e.config.Load(), DefaultConfig()
+	var all []sqlfuncs.Setting
+	for i := range settings {
+		s := &settings[i]
+		all = append(all, sqlfuncs.Setting{
+			Name: s.key, Value: s.value(c).String(), Default: s.value(&defaults).String(),
+			Source: c.Origin[s.key].String(), Restart: !s.live, Help: s.help,
+		})
+	}
+	return append(all, sqlfuncs.Setting{
+		Name: quotasKey, Value: quotasText(c.Quotas), Source: c.Origin[quotasKey].String(), Help: "how many ids users may draw and names may give",
+	})
 }
 
 // secretChanged compares what is printed nowhere.

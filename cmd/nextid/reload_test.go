@@ -3,6 +3,7 @@ package main
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -85,6 +86,21 @@ func TestReloadOfTheConfiguration(t *testing.T) {
 		t.Error(line)
 	}
 	s.waitLine(`in_force=log_level`)
+	admin := s.connect()
+	for key, want := range map[string]string{
+		"log_level": "debug|info|" + file + ":1|false", "layout": "twitter|twitter|default|true", "store_password": "||default|true",
+		"http": "off|127.0.0.1:8433|--http|true", "limits.portals": "64|64|default|true", "quotas": "||default|false",
+	} {
+		var value, standard, source string
+		var restart bool
+		row := admin.QueryRow(t.Context(), "SELECT value, default_value, source, needs_restart FROM nextid.settings WHERE name = $1", key)
+		if err := row.Scan(&value, &standard, &source, &restart); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprintf("%s|%s|%s|%v", value, standard, source, restart); got != want {
+			t.Errorf("%s: %s, want %s", key, got, want)
+		}
+	}
 	s.rewrite(file, "log_levle: info\n")
 	if line := s.waitLine("the configuration stays as it was"); !strings.Contains(line, "log_levle: unknown key; did you mean") {
 		t.Error(line)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"nextid/generator"
@@ -193,6 +194,7 @@ type engine struct {
 	layout   string // of snowflakes that name none
 	sql      *sqlfuncs.Server
 	trail    *audit.Trail // nil: none
+	config   atomic.Pointer[Config]
 
 	stop context.CancelFunc // of work
 	work sync.WaitGroup     // beside the protocols
@@ -312,11 +314,11 @@ func (e *engine) build(ctx context.Context, c Config, endpoints endpoints, guard
 	}
 	e.sql, err = sqlfuncs.NewServer(sqlfuncs.Config{
 		Registry: e.registry, Trail: trail, Version: buildVersion(), Limits: c.SQL, Memory: limitMemory(c.Memory, log), Layout: c.Layout, Takeover: c.takeover,
-		Variables: mysqlVariables(&c, endpoints), Sequence: c.sequence(),
+		Variables: mysqlVariables(&c, endpoints), Parameters: postgresParameters(&c, endpoints), Settings: e.settings, Sequence: c.sequence(),
 		Nodes: func(ctx context.Context) ([]generator.Node, error) { return e.nodes.List(ctx) },
 	})
 	if err == nil {
-		e.sql.SetQuotas(c.Quotas)
+		e.inForce(c)
 	}
 	return err
 }

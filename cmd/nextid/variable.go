@@ -48,5 +48,40 @@ func mysqlVariables(c *Config, endpoints endpoints) map[string]string {
 	return v
 }
 
+// postgresParameters are the settings of PostgreSQL that say how this server is
+// configured: SHOW must not promise what it does not do.
+func postgresParameters(c *Config, endpoints endpoints) map[string]string {
+	p := map[string]string{
+		"max_connections":                strconv.Itoa(c.Wire.Connections),
+		"superuser_reserved_connections": "0",
+		"authentication_timeout":         postgresTime(c.Wire.Login),
+		"idle_session_timeout":           postgresTime(c.Wire.Idle),
+		"ssl":                            map[bool]string{true: "on", false: "off"}[c.TLSCert != ""],
+	}
+	for _, e := range endpoints {
+		if a, ok := e.listener.Addr().(*net.TCPAddr); ok && e.protocol.key == "pg" {
+			p["port"] = strconv.Itoa(a.Port)
+		}
+	}
+	return p
+}
+
+// postgresTime is a duration as SHOW prints it: in the largest unit that needs
+// no fraction.
+func postgresTime(d time.Duration) string {
+	for _, u := range []struct {
+		of   time.Duration
+		name string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}} {
+		if d >= u.of && d%u.of == 0 {
+			return strconv.FormatInt(int64(d/u.of), 10) + u.name
+		}
+	}
+	if d <= 0 {
+		return "0"
+	}
+	return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
+}
+
 // neverIdle is what MySQL's wait_timeout says of no limit: its greatest value.
 const neverIdle = 365 * 24 * time.Hour

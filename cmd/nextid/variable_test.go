@@ -33,6 +33,29 @@ func TestVariablesSayWhatIsConfigured(t *testing.T) {
 	}
 }
 
+// TestParametersSayWhatIsConfigured: likewise SHOW and pg_settings.
+func TestParametersSayWhatIsConfigured(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, []string{"NEXTID_LIMITS_CONNECTIONS=77", "NEXTID_LIMITS_LOGIN_TIMEOUT=2m", "NEXTID_LIMITS_IDLE_TIMEOUT=90s"})
+	_, port, err := net.SplitHostPort(s.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := s.connect()
+	for name, want := range map[string][2]string{
+		"port": {port, port}, "max_connections": {"77", "77"}, "ssl": {"off", "off"}, "authentication_timeout": {"2min", "120"},
+		"idle_session_timeout": {"90s", "90000"}, "superuser_reserved_connections": {"0", "0"}, "statement_timeout": {"30s", "30000"},
+	} {
+		var shown, plain string
+		if err := conn.QueryRow(t.Context(), "SHOW "+name).Scan(&shown); err != nil || shown != want[0] {
+			t.Errorf("SHOW %s: %q %v, want %q", name, shown, err, want[0])
+		}
+		if err := conn.QueryRow(t.Context(), "SELECT setting FROM pg_settings WHERE name = $1", name).Scan(&plain); err != nil || plain != want[1] {
+			t.Errorf("pg_settings of %s: %q %v, want %q", name, plain, err, want[1])
+		}
+	}
+}
+
 func TestVariablesOfTLSAndSockets(t *testing.T) {
 	c := &Config{TLSCert: "server.crt", TLSKey: "server.key", RequireTLS: true}
 	l, err := net.Listen("unix", t.TempDir()+"/s")
