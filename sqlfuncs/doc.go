@@ -23,7 +23,7 @@
 // is drawn from a generator before rows are pulled, so Describe, EXPLAIN and
 // PREPARE cost no id.
 //
-// SELECT next_id('name') has a shorter way: Session.TryID and Portal.TryID
+// SELECT next_id('name') has a shorter way: Session.TryIDs and Portal.TryIDs
 // draw straight from the generator's Entry, with no lock and no allocation.
 //
 // # Where to find things

@@ -27,7 +27,7 @@ type Portal struct {
 	params  []datum.Value
 
 	fastArg  []byte // text argument of a fast statement, storage reused
-	isFast   bool   // TryID may answer
+	isFast   bool   // TryIDs may answer
 	started  bool
 	done     bool
 	x        *engine.Exec
@@ -154,18 +154,24 @@ func fastArgs(st *Statement, args []Arg) bool {
 	return len(args) == 0 || (len(args) == 1 && !args[0].Null && st.fast.name == "" && len(args[0].Data) <= generator.MaxNameBytes)
 }
 
-// bindFast fills the unnamed portal without allocating.
+// bindFast fills the unnamed portal without allocating. Where only TryIDs has
+// used it, it needs no clearing.
 func (s *Session) bindFast(st *Statement, args []Arg, formats []int16) *Portal {
 	p := &s.unnamedPo
-	if s.hasPortal {
-		p.Close()
+	if p.isFast && !p.started {
+		p.done = false
+	} else {
+		if s.hasPortal {
+			p.Close()
+		}
+		*p = Portal{session: s, isFast: true, fastArg: p.fastArg, formats: p.formats}
 	}
 	s.hasPortal = true
-	keepArg, keepFormats := p.fastArg[:0], p.formats[:0]
-	*p = Portal{
-		session: s, st: st, columns: st.Columns, tag: st.tag, isFast: true,
-		fastArg: keepArg, formats: append(keepFormats, formats...),
+	if p.st != st {
+		p.st, p.columns, p.tag = st, st.Columns, st.tag
 	}
+	p.formats = append(p.formats[:0], formats...)
+	p.fastArg = p.fastArg[:0]
 	if len(args) == 1 {
 		p.fastArg = append(p.fastArg, args[0].Data...)
 	}
@@ -340,20 +346,21 @@ func (p *Portal) Binary(i int) bool {
 	return p.formats[i] == 1
 }
 
-// TryID is the warm path of a bound portal; see Session.TryID. After ok the
-// portal is done.
-func (p *Portal) TryID() (id int64, ok bool) {
+// TryIDs is the warm path of a bound portal: ids for up to n executions of it,
+// each after a Bind like its own; see Session.TryIDs. After ok the portal is
+// done.
+func (p *Portal) TryIDs(n int64) (ids generator.Range, ok bool) {
 	if !p.isFast || p.done || p.started {
-		return 0, false
+		return generator.Range{}, false
 	}
 	arg := p.fastArg
 	if p.st.fast.name != "" {
 		arg = nil
 	}
-	if id, ok = p.session.TryID(p.st, arg); ok {
+	if ids, ok = p.session.TryIDs(p.st, arg, n); ok {
 		p.done = true
 	}
-	return id, ok
+	return ids, ok
 }
 
 // start begins execution: utility statements do their work here.

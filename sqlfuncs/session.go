@@ -455,6 +455,9 @@ func (b *Batch) Next() (*Statement, error) {
 		b.single = nil
 		return st, s.checkTransaction(st.exits)
 	}
+	if b.text == "" { // also behind a statement of the cache
+		return nil, nil
+	}
 	p, found, err := b.read()
 	if err != nil || !found {
 		return nil, err
@@ -593,6 +596,16 @@ func (s *Session) Prepared(name []byte) (*Statement, error) {
 		return st, nil
 	}
 	return nil, sqlstate.New(sqlstate.InvalidStatementName, "prepared statement %q does not exist", sqlstate.Cut(string(name), 64))
+}
+
+// Warm reports whether a prepared statement asks for just an id, so that
+// Portal.TryIDs may answer.
+func (s *Session) Warm(name []byte) bool {
+	st := s.unnamed
+	if len(name) > 0 {
+		st = s.prepared[string(name)]
+	}
+	return st != nil && st.fast != nil
 }
 
 // Unprepare drops a prepared statement; an unknown name is no error.

@@ -55,14 +55,14 @@ func TestBoundPortalsTryIDAllocatesNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			id, ok := p.TryID()
+			id, ok := p.TryIDs(1)
 			if !ok {
 				t.Fatalf("%s: not on the warm path", c.sql)
 			}
-			if _, again := p.TryID(); again {
+			if _, again := p.TryIDs(1); again {
 				t.Fatal("a portal gave two ids")
 			}
-			s.last(id)
+			s.last(id.First)
 			s.EndBatch()
 		})
 		if allocs != 0 {

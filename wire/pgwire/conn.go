@@ -44,6 +44,7 @@ type conn struct {
 
 	text       string // of the statement that ran last the slow way, for the log
 	skipToSync bool   // after an error in an extended query
+	ran        bool   // a statement has run the long way since the last ReadyForQuery
 	skip       int64  // bytes of an over-long message that are still to come
 
 	args    []sqlfuncs.Arg // of the Bind being read, storage reused
@@ -92,8 +93,9 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 	return consumed, err
 }
 
-// message serves the first message of in, and copies of it that follow. It
-// returns how many bytes these are, and how many of them asked for something.
+// message serves the first message of in, or more where they ask for an id
+// together. It returns how many bytes these are, and how many statements they
+// executed.
 func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n, commands int, err error) {
 	h, ok, err := readHeader(in, &c.protocol.limits)
 	n = headerSize + h.size
@@ -111,13 +113,12 @@ func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n, comman
 	case len(in) < n:
 		return 0, 0, nil
 	}
-	switch h.typ {
-	case 'Q':
-		if served := c.drawQueries(in[headerSize:n], 1+wire.Repeats(in, n), out); served > 0 {
-			return n * served, served, out.Room()
+	if h.typ == 'Q' || h.typ == 'B' {
+		if size, executed := c.draw(in, n, out); executed > 0 {
+			return size, executed, out.Room()
 		}
-		commands = 1
-	case 'E':
+	}
+	if h.typ == 'Q' || h.typ == 'E' {
 		commands = 1
 	}
 	return n, commands, c.dispatch(ctx, h.typ, in[headerSize:n:n], out)
@@ -263,13 +264,13 @@ func (c *conn) ready(out *wire.Out) {
 		out.B = appendParameterStatus(out.B, p)
 	}
 	out.B = appendReady(out.B, c.session.Status())
-	c.text = "" // it may be long
+	c.ran, c.text = false, "" // the text may be long
 }
 
 // statementContext is the context of one statement that may wait: a cancel
 // request or the end of the server ends it.
 func (c *conn) statementContext(ctx context.Context, st *sqlfuncs.Statement) (context.Context, func()) {
-	c.text = st.Text
+	c.ran, c.text = true, st.Text
 	cancelable, cancel := context.WithCancelCause(ctx)
 	timed, stop := c.session.StatementContext(cancelable)
 	c.running.Store(&cancel)

@@ -47,30 +47,40 @@ func tooMany(what string, n, limit int) error {
 	return sqlstate.New(sqlstate.LimitExceeded, "%d %s are more than the limit of %d", n, what, limit)
 }
 
-// bind serves Bind: portal, statement, formats, values, result formats.
+// bind serves Bind.
 func (c *conn) bind(body []byte, out *wire.Out) error {
+	if _, err := c.bound(body); err != nil {
+		return err
+	}
+	out.B = append(out.B, bindComplete...)
+	return nil
+}
+
+// bound makes the portal of a Bind: portal, statement, formats, values,
+// result formats.
+func (c *conn) bound(body []byte) (*sqlfuncs.Portal, error) {
 	r := reader{b: body}
 	portal, name := r.cstring(), r.cstring()
 	formatCount := r.count(2)
 	formats := r.bytes(2 * formatCount)
 	n := r.count(4)
 	if r.bad {
-		return errMalformed('B')
+		return nil, errMalformed('B')
 	}
 	if n > c.protocol.limits.Parameters {
-		return tooMany("parameters", n, c.protocol.limits.Parameters)
+		return nil, tooMany("parameters", n, c.protocol.limits.Parameters)
 	}
 	if err := checkName(portal); err != nil {
-		return err
+		return nil, err
 	}
 	if formatCount > 1 && formatCount != n {
-		return sqlstate.New(sqlstate.ProtocolViolation, "bind message has %d parameter formats but %d parameters", formatCount, n)
+		return nil, sqlstate.New(sqlstate.ProtocolViolation, "bind message has %d parameter formats but %d parameters", formatCount, n)
 	}
 	c.args = c.args[:0]
 	for i := range n {
 		binary, err := argFormat(formats, formatCount, i)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		arg := sqlfuncs.Arg{Binary: binary}
 		if size := r.int32(); size == -1 {
@@ -80,7 +90,7 @@ func (c *conn) bind(body []byte, out *wire.Out) error {
 		}
 		if !binary {
 			if err := checkText(arg.Data); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		c.args = append(c.args, arg)
@@ -88,29 +98,25 @@ func (c *conn) bind(body []byte, out *wire.Out) error {
 	c.formats = c.formats[:0]
 	n = r.count(2)
 	if n > c.protocol.limits.ResultFormats {
-		return tooMany("result formats", n, c.protocol.limits.ResultFormats)
+		return nil, tooMany("result formats", n, c.protocol.limits.ResultFormats)
 	}
 	for range n {
 		f := r.int16()
 		if f != 0 && f != 1 {
-			return sqlstate.New(sqlstate.InvalidParameterValue, "invalid format code: %d", f)
+			return nil, sqlstate.New(sqlstate.InvalidParameterValue, "invalid format code: %d", f)
 		}
 		c.formats = append(c.formats, f)
 	}
 	if !r.ok() {
-		return errMalformed('B')
+		return nil, errMalformed('B')
 	}
 	st, err := c.session.Prepared(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = c.session.Bind(portal, st, c.args, c.formats)
+	p, err := c.session.Bind(portal, st, c.args, c.formats)
 	clear(c.args) // borrowed from the message
-	if err != nil {
-		return err
-	}
-	out.B = append(out.B, bindComplete...)
-	return nil
+	return p, err
 }
 
 // argFormat reads the format code of the i-th value: none, one for all, or
@@ -199,19 +205,6 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 	p, err := c.session.Portal(name)
 	if err != nil {
 		return err
-	}
-	if id, ok := p.TryID(); ok {
-		if p.Binary(0) {
-			out.B = appendIDBinary(out.B, id)
-		} else {
-			out.B = appendIDText(out.B, id)
-		}
-		if limit == 1 { // the portal does not know yet that there are no more rows
-			out.B = append(out.B, portalSuspended...)
-		} else {
-			out.B = append(out.B, selectOne...)
-		}
-		return nil
 	}
 	if p.Statement().Empty() {
 		out.B = append(out.B, emptyQuery...)

@@ -1,6 +1,9 @@
 package pgwire_test
 
 import (
+	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
 	"testing"
 
 	"nextid/wire"
@@ -21,6 +24,63 @@ func TestAPipelineIsAnsweredLikeSingleQueries(t *testing.T) {
 		"SET application_name = 'x'; SELECT next_id('numbers')", "SELECT next_id('numbers'); SELECT next_id('near')")
 }
 
+// Executions of prepared statements that arrive together are answered like the
+// same messages one by one, which never find what follows them.
+func TestExecutionsTogetherAreAnsweredLikeMessagesAlone(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	names := []string{"numbers", "near", "down", "far", "few", "absent"}
+	login := func() func(in []byte) []byte {
+		sql, _ := wiretest.SQLWith(t, "")
+		m := pgwire.New(pgwire.Config{SQL: sql, Logger: quiet()}).NewMachine(&wire.Conn{ID: 1})
+		t.Cleanup(m.Close)
+		ask := asker(t, m)
+		ask(startupPacket(3<<16, "user", "u"))
+		for _, name := range names {
+			ask(parseMsg(name, "SELECT next_id('"+name+"')"))
+		}
+		ask(join(parseMsg("any", "SELECT next_id($1)"), syncMsg()))
+		return ask
+	}
+	loginAlone := func() func(in []byte) []byte {
+		ask := login()
+		return func(in []byte) (answers []byte) {
+			for len(in) > 0 {
+				n := 1 + int(binary.BigEndian.Uint32(in[1:]))
+				answers = append(answers, ask(in[:n])...)
+				in = in[n:]
+			}
+			return answers
+		}
+	}
+	request := func(sql string) []byte {
+		var b []byte
+		portal := []string{"", "", "", "x"}[random.IntN(4)]
+		format := random.IntN(2)
+		switch name := names[random.IntN(len(names))]; random.IntN(4) {
+		case 0:
+			b = join(parseMsg("", sql), bindMsg(portal, "", format))
+		case 1:
+			b = bindMsg(portal, name, format)
+		case 2:
+			b = bindMsg(portal, "any", format, name)
+		case 3:
+			return queryMsg(sql)
+		}
+		if random.IntN(2) == 0 {
+			b = join(b, describeMsg('P', portal))
+		}
+		if random.IntN(10) > 0 {
+			b = join(b, executeMsg(portal, random.IntN(3)))
+		}
+		if random.IntN(2) > 0 {
+			b = join(b, syncMsg())
+		}
+		return b
+	}
+	wiretest.CheckRequests(t, loginAlone, login, queryMsg, request, "SET application_name = 'x'", "SET application_name = 'y'",
+		"SET LOCAL application_name = 'z'", "RESET application_name", "SELECT 1/0", "SELECT currval('far')")
+}
+
 // asker returns what feeds a machine and returns its answers.
 func asker(t *testing.T, m wire.Machine) func(in []byte) []byte {
 	var sent []byte
@@ -37,5 +97,23 @@ func asker(t *testing.T, m wire.Machine) func(in []byte) []byte {
 			t.Fatal(err)
 		}
 		return sent
+	}
+}
+
+// What a statement changed is told with the ReadyForQuery that ends its batch,
+// also where the batch goes on with a request for an id.
+func TestASettingIsToldBeforeTheReadyOfItsBatch(t *testing.T) {
+	m, out := machine(t)
+	feed(t, m, out, join(parseMsg("id", "SELECT next_id('numbers')"), bindMsg("", "id", 0), executeMsg("", 0), syncMsg()))
+	for name, id := range map[string][]byte{
+		"execution": join(bindMsg("", "id", 0), executeMsg("", 0), syncMsg()),
+		"query":     queryMsg("SELECT next_id('numbers')"),
+	} {
+		out.B = out.B[:0]
+		feed(t, m, out, join(parseMsg("", "SET application_name = '"+name+"'"), bindMsg("", "", 0), executeMsg("", 0), id))
+		told, ready := bytes.Index(out.B, []byte("application_name\x00"+name)), bytes.IndexByte(out.B, 'Z')
+		if told < 0 || told > ready {
+			t.Errorf("%s: told at byte %d, ReadyForQuery at %d", name, told, ready)
+		}
 	}
 }

@@ -86,19 +86,3 @@ func appendRunBinary(dst []byte, r generator.Range) []byte {
 	}
 	return dst
 }
-
-// appendAnswers appends the whole answer to a simple query for each id of a
-// run.
-func (c *conn) appendAnswers(dst, description []byte, r generator.Range) []byte {
-	for r.Count > 0 {
-		n := wire.Alike(r.First, r.Step, r.Count)
-		at := len(dst)
-		dst = appendIDText(append(dst, description...), r.First)
-		digits := len(dst) - at - 4
-		dst = appendReady(append(dst, selectOne...), c.session.Status())
-		dst = wire.AppendAlike(dst, at, digits, n, int(r.First%wire.LowDigits), int(r.Step))
-		r.First += n * r.Step
-		r.Count -= n
-	}
-	return dst
-}

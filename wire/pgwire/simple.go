@@ -27,28 +27,6 @@ func (c *conn) query(ctx context.Context, body []byte, out *wire.Out) error {
 	return out.Room()
 }
 
-// drawQueries is the warm path of a simple Query that stands there a number of
-// times. It returns how many of them it has served, 0 where the slow path must
-// do it. Nothing that an earlier message left is to be told: each ends with
-// what there was to tell.
-func (c *conn) drawQueries(body []byte, times int, out *wire.Out) (served int) {
-	end := len(body) - 1
-	if end < 0 || body[end] != 0 {
-		return 0
-	}
-	st := c.session.Cached(body[:end])
-	if st == nil {
-		return 0
-	}
-	ids, ok := c.session.TryIDs(st, nil, int64(times))
-	if !ok {
-		return 0
-	}
-	c.session.EndBatch()
-	out.B = c.appendAnswers(out.B, c.description(st, 0), ids)
-	return int(ids.Count)
-}
-
 // runQuery runs the statements of a simple query one after another.
 func (c *conn) runQuery(ctx context.Context, text []byte, out *wire.Out) error {
 	if err := checkText(text); err != nil {
@@ -92,19 +70,4 @@ func (c *conn) runStatement(ctx context.Context, st *sqlfuncs.Statement, out *wi
 	}
 	_, err = c.sendRows(ctx, p, 0, out)
 	return err
-}
-
-// description returns the RowDescription of a statement, encoded once. slot
-// is 0 for text, 1 for binary.
-func (c *conn) description(st *sqlfuncs.Statement, slot int) []byte {
-	if memo := st.Memo[slot].Load(); memo != nil {
-		return *memo
-	}
-	binary := allText
-	if slot == 1 {
-		binary = allBinary
-	}
-	encoded := appendRowDescription(nil, st.Columns, binary)
-	st.Memo[slot].Store(&encoded)
-	return encoded
 }

@@ -28,17 +28,25 @@ var pipelineNames = []string{
 // server of its own and returns what asks it; more are queries of one dialect.
 func CheckPipelines(t *testing.T, login func() (ask func(in []byte) []byte), query func(sql string) []byte, more ...string) {
 	t.Helper()
+	CheckRequests(t, login, login, query, query, more...)
+}
+
+// CheckRequests is CheckPipelines with other requests than those that name the
+// generators at the beginning, and with a login of its own for those that are
+// sent one after another.
+func CheckRequests(t *testing.T, loginAlone, login func() (ask func(in []byte) []byte), query, request func(sql string) []byte, more ...string) {
+	t.Helper()
 	queries := append(more, pipelined...)
 	for seed := range uint64(40) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		var asked [][]byte
 		for range 12 {
-			one := query(queries[random.IntN(len(queries))])
+			one := request(queries[random.IntN(len(queries))])
 			for range []int{1, 2, 20, 300}[random.IntN(4)] {
 				asked = append(asked, one)
 			}
 		}
-		alone, together := login(), login()
+		alone, together := loginAlone(), login()
 		for _, name := range pipelineNames {
 			if a, b := alone(query(name)), together(query(name)); !bytes.Equal(a, b) {
 				t.Fatalf("%s: %q and %q", name, a, b)
