@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/url"
 	"strings"
 
-	"github.com/gomodule/redigo/redis"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/redis/go-redis/v9"
 )
 
 // Link is a connection to a server.
@@ -58,7 +57,7 @@ func Dial(ctx context.Context, dsn string) (*Link, error) {
 	case "mysql", "mariadb":
 		return dialMySQL(ctx, dsn)
 	case "redis":
-		return dialRedis(dsn)
+		return dialRedis(ctx, dsn)
 	}
 	return nil, fmt.Errorf("%q is no URL that begins with postgres://, mysql://, mariadb:// or redis://", scheme)
 }
@@ -75,22 +74,26 @@ func dialPostgres(ctx context.Context, dsn string) (*Link, error) {
 	return takeOver(hijacked.Conn, &pgProtocol{})
 }
 
-func dialRedis(dsn string) (*Link, error) {
-	if u, err := url.Parse(dsn); err != nil || u.Scheme != "redis" {
+func dialRedis(ctx context.Context, dsn string) (*Link, error) {
+	options, err := redis.ParseURL(dsn)
+	if err != nil {
 		return nil, fmt.Errorf("not a URL of Redis: %w", err)
 	}
 	var raw net.Conn
-	conn, err := redis.DialURL(dsn, redis.DialNetDial(func(network, address string) (net.Conn, error) {
+	options.Protocol, options.MaxRetries = 2, -1
+	options.Dialer = func(ctx context.Context, network, address string) (net.Conn, error) {
 		var err error
-		raw, err = net.Dial(network, address)
+		raw, err = (&net.Dialer{}).DialContext(ctx, network, address)
 		return raw, err
-	}))
-	if err != nil {
+	}
+	c := redis.NewClient(options)
+	if err := c.Ping(ctx).Err(); err != nil {
+		_ = c.Close()
 		return nil, err
 	}
 	link, err := takeOver(raw, redisProtocol{})
 	if link != nil {
-		link.keep = conn
+		link.keep = c
 	}
 	return link, err
 }

@@ -11,7 +11,7 @@ import (
 	"syscall"
 
 	_ "github.com/go-sql-driver/mysql" // the driver of MariaDB
-	"github.com/gomodule/redigo/redis"
+	"github.com/redis/go-redis/v9"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -121,13 +121,14 @@ func (r *Rig) redis(ctx context.Context, options ...string) (*Server, error) {
 			}, options...)...)
 		},
 		urls: func(_, port string) (string, string) { return "redis://127.0.0.1:" + port, "" },
-		answers: func(_ context.Context, dsn string) (string, error) {
-			conn, err := redis.DialURL(dsn)
+		answers: func(ctx context.Context, dsn string) (string, error) {
+			options, err := redis.ParseURL(dsn)
 			if err != nil {
 				return "", err
 			}
-			defer func() { _ = conn.Close() }()
-			info, err := redis.String(conn.Do("INFO", "server"))
+			c := redis.NewClient(options)
+			defer func() { _ = c.Close() }()
+			info, err := c.Info(ctx, "server").Result()
 			if err != nil {
 				return "", err
 			}

@@ -24,6 +24,7 @@ import (
 )
 
 func main() {
+	quietLibraries()
 	p := &program{
 		args:    os.Args[1:],
 		environ: os.Environ(),

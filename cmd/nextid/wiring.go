@@ -11,6 +11,8 @@ import (
 	"slices"
 	_ "time/tzdata" // time zones where the machine has none
 
+	"github.com/redis/go-redis/v9/logging"
+
 	"nextid/generator"
 	"nextid/generator/code"
 	"nextid/generator/counter"
@@ -93,6 +95,10 @@ func (c *Config) databasePasswords() ticket.Passwords {
 	}
 	return func() ([]byte, error) { return readPrivate("file of passwords", c.DatabasePasswords) }
 }
+
+// quietLibraries turns off the log that go-redis has for a whole process: what
+// it says comes as an error, too.
+func quietLibraries() { logging.Disable() }
 
 // openStore opens the configured store.
 func openStore(ctx context.Context, c Config, once Once, log *slog.Logger) (generator.Store, error) {

@@ -2,7 +2,6 @@ package ticket
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
 	"database/sql"
 	"errors"
@@ -16,10 +15,10 @@ import (
 	"time"
 
 	mysqldriver "github.com/go-sql-driver/mysql"
-	"github.com/gomodule/redigo/redis"
 	"github.com/jackc/pgpassfile"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/redis/go-redis/v9"
 )
 
 // System is what a Location points to.
@@ -158,9 +157,10 @@ func (l Location) OpenSQL(p Passwords, settings map[string]string) (*sql.DB, err
 	return db, nil
 }
 
-// DialRedis connects to a Redis. Answers are waited for no longer than
-// timeout.
-func (l Location) DialRedis(ctx context.Context, p Passwords, timeout time.Duration) (redis.Conn, error) {
+// OpenRedis returns a client of a Redis, with at most one connection, made
+// when it is first used. Answers are waited for no longer than timeout, and
+// nothing is sent again.
+func (l Location) OpenRedis(p Passwords, timeout time.Duration) (*redis.Client, error) {
 	password, err := l.password(p)
 	if err != nil {
 		return nil, err
@@ -171,16 +171,16 @@ func (l Location) DialRedis(ctx context.Context, p Passwords, timeout time.Durat
 			return nil, fmt.Errorf("%q is no number of a Redis database", d)
 		}
 	}
-	options := []redis.DialOption{
-		redis.DialConnectTimeout(ConnectTimeout), redis.DialReadTimeout(timeout), redis.DialWriteTimeout(timeout),
-		redis.DialDatabase(number), redis.DialPassword(password), redis.DialClientName("nextid"),
-		redis.DialUseTLS(l.url.Scheme == "rediss"),
-		redis.DialTLSConfig(&tls.Config{MinVersion: tls.VersionTLS12, ServerName: l.url.Hostname()}),
+	o := &redis.Options{
+		Addr: net.JoinHostPort(l.url.Hostname(), l.port()), DB: number, Username: l.url.User.Username(), Password: password,
+		ClientName: "nextid", Protocol: 2, DisableIdentity: true, MaxRetries: -1, DialerRetries: 1,
+		DialTimeout: ConnectTimeout, ReadTimeout: timeout, WriteTimeout: timeout, ContextTimeoutEnabled: true,
+		PoolSize: 1, PipelinePoolSize: -1,
 	}
-	if user := l.url.User.Username(); user != "" {
-		options = append(options, redis.DialUsername(user))
+	if l.url.Scheme == "rediss" {
+		o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, ServerName: l.url.Hostname()}
 	}
-	return redis.DialContext(ctx, "tcp", net.JoinHostPort(l.url.Hostname(), l.port()), options...)
+	return redis.NewClient(o), nil
 }
 
 // QuoteName quotes the name of a table, or schema.table, for a database's

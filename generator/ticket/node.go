@@ -10,7 +10,7 @@ import (
 	"time"
 
 	mysqldriver "github.com/go-sql-driver/mysql"
-	"github.com/gomodule/redigo/redis"
+	"github.com/redis/go-redis/v9"
 
 	"nextid/generator"
 )
@@ -256,67 +256,55 @@ type redisNode struct {
 	passwords Passwords
 	key       string
 	series
-	conn redis.Conn
+	client *redis.Client
+	conn   *redis.Conn // one connection, as that of a session
 }
 
 func (n *redisNode) prepare(ctx context.Context) error {
 	n.close()
-	conn, err := n.location.DialRedis(ctx, n.passwords, nodeTimeout)
+	client, err := n.location.OpenRedis(n.passwords, nodeTimeout)
 	if err != nil {
 		return err
 	}
-	n.conn = conn
-	_, err = redis.DoContext(conn, ctx, "PING")
-	return err
+	n.client, n.conn = client, client.Conn()
+	return n.conn.Ping(ctx).Err()
 }
 
 func (n *redisNode) draw(ctx context.Context, count int64) ([]generator.Range, error) {
-	// Both commands in one step: a Redis that lost the key begins again at
-	// the series, and the caller sees that it went back.
-	c := n.conn
-	if c == nil {
+	if n.conn == nil {
 		return nil, errors.New("not connected")
 	}
-	for _, command := range []struct {
-		name string
-		args []any
-	}{
-		{"MULTI", nil},
-		{"SET", []any{n.key, n.offset - n.increment, "NX"}},
-		{"INCRBY", []any{n.key, count * n.increment}},
-	} {
-		if err := c.Send(command.name, command.args...); err != nil {
-			return nil, err
-		}
-	}
-	answers, err := redis.Values(redis.DoContext(c, ctx, "EXEC"))
-	if err != nil {
-		return nil, err
-	}
-	last, err := redis.Int64(answers[len(answers)-1], nil)
-	return []generator.Range{{First: last - (count-1)*n.increment, Step: n.increment, Count: count}}, err
+	// Both commands in one step: a Redis that lost the key begins again at
+	// the series, and the caller sees that it went back.
+	var last *redis.IntCmd
+	_, err := n.conn.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		p.SetNX(ctx, n.key, n.offset-n.increment, 0)
+		last = p.IncrBy(ctx, n.key, count*n.increment)
+		return nil
+	})
+	return []generator.Range{{First: last.Val() - (count-1)*n.increment, Step: n.increment, Count: count}}, err
 }
 
 // raise adds what is missing. Two servers that do it at once add too much,
 // which does no harm.
 func (n *redisNode) raise(ctx context.Context, v int64) error {
 	target := n.above(v) - n.increment // the next ticket is above v
-	have, err := redis.Int64(redis.DoContext(n.conn, ctx, "GET", n.key))
-	if errors.Is(err, redis.ErrNil) {
+	have, err := n.conn.Get(ctx, n.key).Int64()
+	if errors.Is(err, redis.Nil) {
 		have = n.offset - n.increment
-		_, err = redis.DoContext(n.conn, ctx, "SET", n.key, have, "NX")
+		err = n.conn.SetNX(ctx, n.key, have, 0).Err()
 	}
 	if err != nil || have >= target {
 		return err
 	}
-	_, err = redis.DoContext(n.conn, ctx, "INCRBY", n.key, target-have)
-	return err
+	return n.conn.IncrBy(ctx, n.key, target-have).Err()
 }
 
 func (n *redisNode) close() {
-	if n.conn != nil {
+	if n.client != nil {
 		n.conn.Close()
-		n.conn = nil
+		n.client.Close()
+		n.client, n.conn = nil, nil
 	}
 }
 

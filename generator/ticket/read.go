@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gomodule/redigo/redis"
+	"github.com/redis/go-redis/v9"
 
 	"nextid/generator"
 )
@@ -199,43 +199,34 @@ func readSequence(ctx context.Context, d *takenDatabase) (p position, err error)
 // readRedis takes over a key of INCR: a text takes its place, with the number
 // in it, so that INCR fails.
 func readRedis(ctx context.Context, d *takenDatabase) (p position, err error) {
-	conn, err := d.DialRedis(ctx, d.passwords, timeout)
+	c, err := d.OpenRedis(d.passwords, timeout)
 	if err != nil {
 		return p, err
 	}
-	defer conn.Close()
+	defer c.Close()
 	for range 10 {
-		if _, err := redis.DoContext(conn, ctx, "WATCH", d.key); err != nil {
+		err := c.Watch(ctx, func(tx *redis.Tx) error {
+			text, err := tx.Get(ctx, d.key).Result()
+			if errors.Is(err, redis.Nil) {
+				return generator.OptionError("Pass the key: import_generator(name, 'redis', dsn, key => '…').", "there is no key %q", d.key)
+			}
+			if err != nil {
+				return err
+			}
+			number, already := strings.CutSuffix(text, fenced)
+			last, err := strconv.ParseInt(number, 10, 64)
+			if err != nil {
+				return generator.OptionError("Only keys of INCR and INCRBY hold a position.", "the key %q holds no number", d.key)
+			}
+			p.next, p.fenced = last+1, already
+			if already || !d.fence {
+				return nil
+			}
+			_, err = tx.TxPipelined(ctx, func(p redis.Pipeliner) error { return p.Set(ctx, d.key, number+fenced, 0).Err() })
+			return err
+		}, d.key)
+		if !errors.Is(err, redis.TxFailedErr) {
 			return p, err
-		}
-		text, err := redis.String(redis.DoContext(conn, ctx, "GET", d.key))
-		if errors.Is(err, redis.ErrNil) {
-			return p, generator.OptionError("Pass the key: import_generator(name, 'redis', dsn, key => '…').", "there is no key %q", d.key)
-		}
-		if err != nil {
-			return p, err
-		}
-		number, already := strings.CutSuffix(text, fenced)
-		last, err := strconv.ParseInt(number, 10, 64)
-		if err != nil {
-			return p, generator.OptionError("Only keys of INCR and INCRBY hold a position.", "the key %q holds no number", d.key)
-		}
-		p.next, p.fenced = last+1, already
-		if already || !d.fence {
-			return p, nil
-		}
-		if err := conn.Send("MULTI"); err != nil {
-			return p, err
-		}
-		if err := conn.Send("SET", d.key, number+fenced); err != nil {
-			return p, err
-		}
-		done, err := redis.DoContext(conn, ctx, "EXEC")
-		if err != nil {
-			return p, err
-		}
-		if done != nil {
-			return p, nil
 		}
 	}
 	return p, fmt.Errorf("others change the key %q all the time", d.key)

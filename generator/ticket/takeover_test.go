@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
-	"github.com/gomodule/redigo/redis"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"nextid/generator"
@@ -369,18 +368,18 @@ func TestFromPostgres(t *testing.T) {
 func TestFromRedis(t *testing.T) {
 	re := dbtest.Redis(t)
 	url := re.RedisURL()
-	conn, err := location(t, url).DialRedis(context.Background(), nil, time.Minute)
+	c, err := location(t, url).OpenRedis(nil, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
+	defer c.Close()
 	for _, command := range [][]any{{"INCRBY", "order:20261121", 40}, {"SET", "text", "abc"}} {
-		if _, err := conn.Do(fmt.Sprint(command[0]), command[1:]...); err != nil {
+		if err := c.Do(t.Context(), command...).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	takes(t, TakeoverRequest{Name: "bills", System: "redis", DSN: url, Options: json.RawMessage(`{"key":"order:20261121"}`)}, 41, `{"start":41}`)
-	if n, err := redis.Int64(conn.Do("INCR", "order:20261121")); err == nil {
+	if n, err := c.Incr(t.Context(), "order:20261121").Result(); err == nil {
 		t.Errorf("INCR gave %d through the fence", n)
 	}
 	refuses(t, TakeoverRequest{Name: "text", System: "redis", DSN: url}, generator.ErrOption, "holds no number")

@@ -301,7 +301,7 @@ func ask(addr, line string) (string, error) {
 	if _, err := c.Write([]byte(line)); err != nil {
 		return "", err
 	}
-	answer := make([]byte, 256)
+	answer := make([]byte, 4096)
 	n, err := c.Read(answer)
 	return string(answer[:n]), err
 }

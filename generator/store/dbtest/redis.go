@@ -2,8 +2,13 @@ package dbtest
 
 import (
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // Redis starts a Redis that writes everything to disk at once. settings are
@@ -23,15 +28,155 @@ func Redis(t testing.TB, settings ...string) *Server {
 		}
 		return argv
 	}
-	s.ready = func() error {
-		said, err := ask(s.Addr, "PING\r\n")
-		if err == nil && said != "+PONG\r\n" {
-			err = errors.New(said)
-		}
-		return err
-	}
+	s.ready = func() error { return pong(s.Addr) }
 	return s.begin()
+}
+
+// pong is the answer of a Redis that is there.
+func pong(addr string) error {
+	said, err := ask(addr, "PING\r\n")
+	if err == nil && said != "+PONG\r\n" {
+		err = errors.New(said)
+	}
+	return err
 }
 
 // RedisURL is the URL of the server.
 func (s *Server) RedisURL() string { return "redis://" + s.Addr }
+
+// MasterName is what RedisSentinels' sentinels call their master.
+const MasterName = "ids"
+
+// RedisSentinels starts a master with two replicas, and three sentinels that
+// put a replica in its place when it has not answered for a second. Nobody
+// may write to a master that no replica follows.
+func RedisSentinels(t testing.TB) (nodes, sentinels []*Server) {
+	t.Helper()
+	safe := []string{"min-replicas-to-write", "1", "min-replicas-max-lag", "5"}
+	master := Redis(t, safe...)
+	nodes = []*Server{master}
+	for range 2 {
+		nodes = append(nodes, Redis(t, append(safe, "replicaof", strings.Replace(master.Addr, ":", " ", 1))...))
+	}
+	program := program(t, "redis-server", "redis-server")
+	for range 3 {
+		dir, _ := directory(t, "")
+		s := &Server{Addr: FreeAddr(t), Dir: dir, t: t, name: "Redis Sentinel", quit: syscall.SIGTERM}
+		file := filepath.Join(dir, "sentinel.conf") // which it writes to
+		text := fmt.Sprintf("bind 127.0.0.1\nport %s\ndir %s\nsentinel monitor %s %s 2\n"+
+			"sentinel down-after-milliseconds %[3]s 1000\nsentinel failover-timeout %[3]s 4000\n",
+			port(s.Addr), dir, MasterName, strings.Replace(master.Addr, ":", " ", 1))
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.argv = func() []string { return []string{program, file, "--sentinel"} }
+		s.ready = func() error { return pong(s.Addr) }
+		sentinels = append(sentinels, s.begin())
+	}
+	Await(t, "sentinels that know each other and the replicas", func() bool {
+		for _, s := range sentinels {
+			said, err := ask(s.Addr, "INFO sentinel\r\n")
+			if err != nil || !strings.Contains(said, "slaves=2,sentinels=3") {
+				return false
+			}
+		}
+		return true
+	})
+	return nodes, sentinels
+}
+
+// SentinelURL is the URL of the master that sentinels name.
+func SentinelURL(sentinels []*Server) string {
+	return "redis+sentinel://" + addresses(sentinels) + "/" + MasterName
+}
+
+// RedisCluster starts a Redis Cluster of three masters, and as many replicas
+// of each. A replica takes the place of a master that has been silent for a
+// second.
+func RedisCluster(t testing.TB) []*Server {
+	t.Helper()
+	const masters, slots = 3, 16384
+	var nodes []*Server
+	for range 2 * masters {
+		nodes = append(nodes, Redis(t, "cluster-enabled", "yes", "cluster-node-timeout", "1000", "cluster-replica-validity-factor", "0"))
+	}
+	said := func(s *Server, line string) string {
+		answer, err := ask(s.Addr, line+"\r\n")
+		if err != nil || strings.HasPrefix(answer, "-") {
+			t.Fatalf("%s: %s %v", line, answer, err)
+		}
+		return answer
+	}
+	for i, s := range nodes {
+		if i < masters {
+			said(s, fmt.Sprintf("CLUSTER ADDSLOTSRANGE %d %d", i*slots/masters, (i+1)*slots/masters-1))
+			said(s, fmt.Sprintf("CLUSTER SET-CONFIG-EPOCH %d", i+1))
+		}
+		said(s, "CLUSTER MEET "+strings.Replace(nodes[0].Addr, ":", " ", 1))
+	}
+	Await(t, "nodes that know each other", func() bool {
+		for _, s := range nodes {
+			if !strings.Contains(said(s, "CLUSTER INFO"), fmt.Sprintf("cluster_known_nodes:%d", len(nodes))) {
+				return false
+			}
+		}
+		return true
+	})
+	for i, s := range nodes[masters:] {
+		id := strings.Fields(said(nodes[i], "CLUSTER MYID"))[1]
+		Await(t, "a replica", func() bool {
+			answer, err := ask(s.Addr, "CLUSTER REPLICATE "+id+"\r\n")
+			return err == nil && answer == "+OK\r\n"
+		})
+	}
+	Await(t, "a cluster with replicas", func() bool {
+		for i, s := range nodes {
+			info := said(s, "INFO replication")
+			if i < masters && !strings.Contains(info, "state=online") || i >= masters && !strings.Contains(info, "master_link_status:up") ||
+				!strings.Contains(said(s, "CLUSTER INFO"), "cluster_state:ok") {
+				return false
+			}
+		}
+		return true
+	})
+	return nodes
+}
+
+// ClusterURL is the URL of a Redis Cluster.
+func ClusterURL(nodes []*Server) string { return "redis+cluster://" + addresses(nodes) }
+
+func addresses(servers []*Server) string {
+	all := make([]string, len(servers))
+	for i, s := range servers {
+		all[i] = s.Addr
+	}
+	return strings.Join(all, ",")
+}
+
+// RedisRole is what a Redis says that it is: master or slave.
+func (s *Server) RedisRole() string {
+	said, err := ask(s.Addr, "INFO replication\r\n")
+	if err != nil {
+		return ""
+	}
+	_, role, _ := strings.Cut(said, "role:")
+	role, _, _ = strings.Cut(role, "\r")
+	return role
+}
+
+// RedisFollows reports whether a Redis is a replica that has all that its
+// master has.
+func (s *Server) RedisFollows() bool {
+	said, err := ask(s.Addr, "INFO replication\r\n")
+	return err == nil && strings.Contains(said, "role:slave") && strings.Contains(said, "master_link_status:up")
+}
+
+// Await waits until done.
+func Await(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !done(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("no %s after %v", what, patience)
+		}
+	}
+}

@@ -3,16 +3,12 @@ package etcd
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -103,7 +99,7 @@ func newClient(u *url.URL, hosts []string) (*client, error) {
 	}
 	if u.Scheme == "etcds" {
 		scheme = "https"
-		config, err := tlsConfig(u.Query())
+		config, err := shared.TLS(u.Query())
 		if err != nil {
 			return nil, err
 		}
@@ -117,28 +113,6 @@ func newClient(u *url.URL, hosts []string) (*client, error) {
 		c.endpoints = append(c.endpoints, scheme+"://"+host+"/v3/")
 	}
 	return c, nil
-}
-
-func tlsConfig(query url.Values) (*tls.Config, error) {
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if file := query.Get("ca"); file != "" {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("%s holds no certificate", file)
-		}
-	}
-	if cert, key := query.Get("cert"), query.Get("key"); cert != "" || key != "" {
-		pair, err := tls.LoadX509KeyPair(cert, key)
-		if err != nil {
-			return nil, err
-		}
-		config.Certificates = []tls.Certificate{pair}
-	}
-	return config, nil
 }
 
 func (c *client) get(ctx context.Context, key, end string) (found rangeResponse, err error) {

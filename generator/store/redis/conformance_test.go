@@ -22,7 +22,13 @@ var places atomic.Int64
 // place prepares an empty namespace and returns its URL.
 func place(t testing.TB, s *dbtest.Server) string {
 	t.Helper()
-	u := fmt.Sprintf("%s?namespace=n%d", s.RedisURL(), places.Add(1))
+	return empty(t, s.RedisURL())
+}
+
+// empty prepares an empty namespace of a database.
+func empty(t testing.TB, url string) string {
+	t.Helper()
+	u := fmt.Sprintf("%s?namespace=n%d", url, places.Add(1))
 	prepare(t, u)
 	return u
 }

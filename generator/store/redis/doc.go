@@ -1,10 +1,12 @@
-// Package redis is the shared store on one Redis master, version 6 or newer,
-// or a Valkey.
+// Package redis is the shared store on Redis, version 6 or newer, or Valkey:
+// on one master, on the master that sentinels name, or on the master of a
+// Redis Cluster that has our keys.
 //
-// Everything is in two hashes and a marker, whose names begin with the
+// Everything is in two hashes, a list and a marker, whose names begin with the
 // namespace (nextid: unless the URL has ?namespace=…):
 //
 //	{nextid}:reservations  key → lo, hi, seq, updated, stamp, owner
+//	{nextid}:keys          the same keys in order
 //	{nextid}:generators    name → its definition as JSON
 //	{nextid}:format        made by nextid migrate store up
 //
@@ -19,7 +21,12 @@
 // without the marker (FLUSHALL, an empty volume, a wrong number) is refused.
 //
 // Refused, unless Config.Unsafe names the setting: appendonly = no,
-// appendfsync other than always, and an eviction policy that may drop keys
-// without expiry. Not supported: Redis Cluster, and Sentinel's protocol; an
-// address that follows the master works.
+// appendfsync other than always, an eviction policy that may drop keys
+// without expiry, and min-replicas-to-write = 0 where sentinels replace the
+// master and the URL has no wait=1. They are looked at with every reservation.
+//
+// A master that is cut off and goes on while another one is promoted is what
+// would repeat time slices: it must stop within Config.Wait of shared. In a
+// cluster it does (cluster-node-timeout); below sentinels min-replicas-to-write
+// or wait sees to it.
 package redis

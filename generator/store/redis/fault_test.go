@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	redigo "github.com/gomodule/redigo/redis"
+	client "github.com/redis/go-redis/v9"
 
 	"nextid/generator"
 	"nextid/generator/store/dbtest"
@@ -16,17 +16,20 @@ import (
 	"nextid/generator/store/shared"
 )
 
-// command runs a command by hand.
-func command(t *testing.T, s *dbtest.Server, name string, args ...any) any {
+// dial returns a client that sends commands by hand.
+func dial(t *testing.T, s *dbtest.Server) *client.Client {
 	t.Helper()
-	c, err := redigo.DialURL(s.RedisURL())
+	c := client.NewClient(&client.Options{Addr: s.Addr, Protocol: 2, DisableIdentity: true})
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// command runs a command by hand.
+func command(t *testing.T, s *dbtest.Server, args ...any) any {
+	t.Helper()
+	reply, err := dial(t, s).Do(t.Context(), args...).Result()
 	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	reply, err := c.Do(name, args...)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
+		t.Fatalf("%s: %v", args[0], err)
 	}
 	return reply
 }
@@ -41,9 +44,6 @@ func TestSettingsThatLoseIDsAreRefused(t *testing.T) {
 		{"appendonly", "no", "yes"},
 		{"maxmemory-policy", "allkeys-lru", "volatile-lru"},
 	} {
-		if tc.name == "maxmemory-policy" {
-			command(t, s, "CONFIG", "SET", "maxmemory", "100mb")
-		}
 		command(t, s, "CONFIG", "SET", tc.name, tc.bad)
 		_, err := engine.Try(t.Context(), u, shared.Config{})
 		enginetest.WantError(t, err, generator.ErrPinned, tc.name+" = "+tc.bad)
@@ -51,6 +51,46 @@ func TestSettingsThatLoseIDsAreRefused(t *testing.T) {
 		command(t, s, "CONFIG", "SET", tc.name, tc.good)
 		engine.Start(t, u, shared.Config{}).Close()
 	}
+}
+
+// The settings can be changed while servers run: nothing more is granted then,
+// and all is well again when they are.
+func TestSettingsThatChangeWhileServersRun(t *testing.T) {
+	t.Parallel()
+	s := dbtest.Redis(t)
+	u := place(t, s)
+	store := engine.Start(t, u, shared.Config{})
+	enginetest.Grant(t, store, enginetest.Order(10), 1)
+	for _, tc := range []struct{ name, bad, good string }{
+		{"appendfsync", "everysec", "always"},
+		{"maxmemory-policy", "allkeys-lru", "noeviction"},
+		{"appendonly", "no", "yes"},
+	} {
+		command(t, s, "CONFIG", "SET", tc.name, tc.bad)
+		_, _, err := store.Reserve(t.Context(), enginetest.Order(10))
+		enginetest.WantError(t, err, generator.ErrPinned, tc.name+" = "+tc.bad)
+		_, _, err = store.Define(t.Context(), generator.Definition{Name: tc.name, Kind: "segment"})
+		enginetest.WantError(t, err, generator.ErrPinned, tc.name+" = "+tc.bad)
+		command(t, s, "CONFIG", "SET", tc.name, tc.good)
+		if _, _, err := store.Reserve(t.Context(), enginetest.Order(10)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A Redis that does not say how it is set is not taken for one that is set
+// well, unless the operator says so.
+func TestSettingsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	s := dbtest.Redis(t)
+	u := place(t, s)
+	store := engine.Start(t, u, shared.Config{})
+	command(t, s, "ACL", "SETUSER", "default", "-config")
+	_, _, err := store.Reserve(t.Context(), enginetest.Order(1))
+	enginetest.WantError(t, err, generator.ErrPinned, "CONFIG GET is not allowed")
+	_, err = engine.Try(t.Context(), u, shared.Config{})
+	enginetest.WantError(t, err, generator.ErrPinned, "CONFIG GET is not allowed")
+	engine.Start(t, u, shared.Config{}, "appendonly", "appendfsync", "maxmemory-policy")
 }
 
 func TestDatabasesThatAreNotReady(t *testing.T) {
@@ -126,16 +166,13 @@ func TestAPromotedReplicaIsNoticed(t *testing.T) {
 // awaitReplica waits until a primary's replica has everything.
 func awaitReplica(t *testing.T, primary *dbtest.Server) {
 	t.Helper()
-	c, err := redigo.DialURL(primary.RedisURL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := dial(t, primary).Conn() // WAIT is about the writes of its connection
 	defer c.Close()
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if _, err := c.Do("SET", "probe", 1); err != nil { // WAIT is about the writes of its connection
+		if err := c.Set(t.Context(), "probe", 1, 0).Err(); err != nil {
 			t.Fatal(err)
 		}
-		if n, err := redigo.Int(c.Do("WAIT", 1, 1000)); err == nil && n == 1 {
+		if n, err := c.Wait(t.Context(), 1, time.Second).Result(); err == nil && n == 1 {
 			return
 		}
 	}

@@ -1,16 +1,15 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/gomodule/redigo/redis"
+	"github.com/redis/go-redis/v9"
 
 	"nextid/generator"
 	"nextid/generator/store/shared"
@@ -18,33 +17,39 @@ import (
 
 // Config says where the database is.
 type Config struct {
-	// URL is redis://USER:PASSWORD@HOST:PORT/NUMBER, or rediss:// for TLS.
-	// Parameters: namespace (default nextid), and wait=N, the replicas that
-	// must have confirmed a reservation before it is believed.
+	// URL is one of
+	//
+	//	redis://USER:PASSWORD@HOST:PORT/NUMBER
+	//	redis+sentinel://USER:PASSWORD@SENTINEL:PORT,SENTINEL:PORT/MASTER/NUMBER
+	//	redis+cluster://USER:PASSWORD@HOST:PORT,HOST:PORT
+	//
+	// or the same with rediss for TLS. Parameters: namespace (default nextid);
+	// wait=N, the replicas that must have confirmed a reservation before it is
+	// believed; ca, cert and key, names of PEM files for TLS; sentinel_user and
+	// sentinel_password, where the sentinels ask for them.
 	URL    string
-	Unsafe []string // settings that may be as they are: appendonly, appendfsync, maxmemory-policy
+	Unsafe []string // settings that may be as they are: appendonly, appendfsync, maxmemory-policy, min-replicas-to-write
 	Conns  int      // greatest number of connections; 0: 6
 }
 
 const (
 	defaultConns = 6
-	format       = "1" // of what the marker says
+	format       = "2" // of what the marker says
 	waitMost     = 2 * time.Second
 )
 
 // Engine implements shared.Engine.
 type Engine struct {
-	pool      *redis.Pool
-	cfg       Config
-	what      string // for messages, without a password
-	wait      int
-	rows      string // names of the keys
-	entries   string
-	marker    string
-	advance   *redis.Script
-	lower     *redis.Script
-	put       *redis.Script
-	unchecked bool // no check of settings: for the commands that prepare
+	client   *redis.Client        // of one master, or of the one that the sentinels name
+	cluster  *redis.ClusterClient // nil outside a cluster
+	cfg      Config
+	what     string // for messages, without a password
+	wait     int
+	settings []setting
+	rows     string // names of the keys
+	index    string
+	entries  string
+	marker   string
 }
 
 var (
@@ -52,169 +57,107 @@ var (
 	_ shared.Timekeeper = (*Engine)(nil)
 )
 
-// Open returns an Engine. It does not connect yet: the first call does, and
-// every new connection checks how durable the database is.
+// Open returns an Engine. It does not connect yet.
 func Open(cfg Config) (*Engine, error) {
-	u, err := url.Parse(cfg.URL)
+	l, err := parse(cfg.URL)
 	if err != nil {
-		return nil, errors.New("not a URL") // the parser's message repeats it, password and all
+		return nil, err
 	}
-	query := u.Query()
-	namespace := "nextid"
-	if n := query.Get("namespace"); n != "" {
-		namespace = n
-	}
-	e := &Engine{
-		cfg: cfg, what: u.Redacted(), rows: "{" + namespace + "}:reservations", entries: "{" + namespace + "}:generators",
-		marker:  "{" + namespace + "}:format",
-		advance: redis.NewScript(2, luaAdvance), lower: redis.NewScript(2, luaLower), put: redis.NewScript(2, luaPut),
-	}
-	if w := query.Get("wait"); w != "" {
-		if e.wait, err = strconv.Atoi(w); err != nil || e.wait < 0 {
-			return nil, fmt.Errorf("wait=%s is not a number of replicas", w)
-		}
-	}
-	u.RawQuery = ""
-	conns := defaultConns
-	if cfg.Conns > 0 {
-		conns = cfg.Conns
-	}
-	address := u.String()
-	e.pool = &redis.Pool{
-		MaxActive: conns, MaxIdle: conns, Wait: true, IdleTimeout: 5 * time.Minute,
-		DialContext: func(ctx context.Context) (redis.Conn, error) {
-			c, err := redis.DialURLContext(ctx, address, redis.DialConnectTimeout(5*time.Second), redis.DialClientName("nextid"))
-			if err != nil {
-				return nil, err
-			}
-			if err := e.prepare(ctx, c); err != nil {
-				c.Close()
-				return nil, err
-			}
-			return c, nil
-		},
-	}
+	e := &Engine{cfg: cfg, what: l.shown, wait: l.wait}
+	e.rows, e.index = "{"+l.namespace+"}:reservations", "{"+l.namespace+"}:keys"
+	e.entries, e.marker = "{"+l.namespace+"}:generators", "{"+l.namespace+"}:format"
+	e.settings = settings(cfg.Unsafe, l.master != "" && l.wait == 0)
+	e.client, e.cluster = l.open(cmp.Or(cfg.Conns, defaultConns))
 	return e, nil
-}
-
-// prepare checks a new connection's server and gives it the scripts.
-func (e *Engine) prepare(ctx context.Context, c redis.Conn) error {
-	info, err := redis.String(redis.DoContext(c, ctx, "INFO"))
-	if err != nil {
-		return err
-	}
-	field := func(name string) string {
-		_, rest, _ := strings.Cut(info, "\n"+name+":")
-		value, _, _ := strings.Cut(rest, "\r")
-		return value
-	}
-	if field("role") != "master" {
-		return shared.ReadOnly(e.what, nil)
-	}
-	if field("cluster_enabled") == "1" {
-		return shared.Unsafe("cluster-enabled", "yes", "no (nextid needs one master that holds all keys)")
-	}
-	if !e.unchecked {
-		if err := e.check(ctx, c); err != nil {
-			return err
-		}
-	}
-	for _, text := range []string{luaAdvance, luaLower, luaPut} {
-		if _, err := redis.DoContext(c, ctx, "SCRIPT", "LOAD", text); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// check refuses settings with which Redis forgets what it confirmed.
-func (e *Engine) check(ctx context.Context, c redis.Conn) error {
-	setting := func(name string) string {
-		pair, err := redis.StringMap(redis.DoContext(c, ctx, "CONFIG", "GET", name))
-		if value, ok := pair[name]; err == nil && ok {
-			return value
-		}
-		return "unknown (CONFIG GET is not allowed)"
-	}
-	policy := setting("maxmemory-policy")
-	if setting("maxmemory") == "0" {
-		policy = "noeviction"
-	}
-	appendonly := setting("appendonly")
-	for _, s := range []struct {
-		name, value string
-		bad         bool
-		want        string
-	}{
-		{"appendonly", appendonly, appendonly != "yes", "yes: snapshots alone (save) lose what came after the last one"},
-		{"appendfsync", setting("appendfsync"), setting("appendfsync") != "always", "always"},
-		// The policies volatile-… drop only keys that expire, and ours do not.
-		{"maxmemory-policy", policy, policy != "noeviction" && !strings.HasPrefix(policy, "volatile-"), "noeviction"},
-	} {
-		if s.bad && !slices.Contains(e.cfg.Unsafe, s.name) {
-			return shared.Unsafe(s.name, s.value, s.want)
-		}
-	}
-	return nil
 }
 
 // failure words an error of the database.
 func (e *Engine) failure(ctx context.Context, err error) error {
-	var said redis.Error
-	if errors.As(err, &said) && strings.HasPrefix(string(said), "READONLY") {
+	if _, moved := redis.IsMovedError(err); moved && e.cluster == nil {
+		return &generator.Error{
+			Kind: generator.ErrPinned, Message: "the store " + e.what + " is a Redis Cluster", Cause: err,
+			Hint: "Write redis+cluster://HOST:PORT,HOST:PORT.",
+		}
+	}
+	if redis.IsReadOnlyError(err) {
 		return shared.ReadOnly(e.what, err)
 	}
 	return shared.Unreachable(ctx, e.what, err)
 }
 
-// on runs f on a connection. After an error the connection is given up.
-func (e *Engine) on(ctx context.Context, f func(c redis.Conn) error) error {
-	c, err := e.pool.GetContext(ctx)
+// on runs f on the client of the master that has our keys.
+func (e *Engine) on(ctx context.Context, f func(c *redis.Client) error) error {
+	if e.cluster == nil {
+		return e.failure(ctx, f(e.client))
+	}
+	c, err := e.cluster.MasterForKey(ctx, e.rows)
+	if err == nil {
+		err = f(c)
+	}
 	if err != nil {
-		return e.failure(ctx, err)
+		e.cluster.ReloadState(ctx) // another node may be the master now
 	}
-	err = f(c)
-	var said redis.Error
-	if err != nil && (errors.As(err, &said) || c.Err() == nil) {
-		drop(c)
-	}
-	c.Close()
 	return e.failure(ctx, err)
 }
 
-// drop closes a pooled connection for good: its server may be a replica now,
-// or have lost the scripts, or still owe an answer.
-func drop(c redis.Conn) {
-	ended, cancel := context.WithCancel(context.Background())
-	cancel()
-	_, _ = redis.DoContext(c, ended, "PING") // an ended context breaks the connection
+// pipeline sends the commands that fill makes in one go, on one connection,
+// and once more if the server did not have our scripts: then it did nothing.
+// Nothing else is ever sent again.
+func pipeline(ctx context.Context, c *redis.Client, fill func(p redis.Pipeliner)) error {
+	for try := 1; ; try++ {
+		p := c.Pipeline()
+		fill(p)
+		_, err := p.Exec(ctx)
+		if try > 1 || !redis.HasErrorPrefix(err, "NOSCRIPT") {
+			return err
+		}
+		for _, s := range scripts {
+			if err := s.Load(ctx, c).Err(); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // Stamp implements shared.Engine.
 func (e *Engine) Stamp(ctx context.Context) (stamp string, err error) {
-	err = e.on(ctx, func(c redis.Conn) error {
-		there, err := redis.Bool(redis.DoContext(c, ctx, "EXISTS", e.marker))
+	err = e.on(ctx, func(c *redis.Client) error {
+		var info, marker *redis.Cmd
+		var found []*redis.MapStringStringCmd
+		_ = pipeline(ctx, c, func(p redis.Pipeliner) { // every answer has the error that there is
+			info, marker = p.Do(ctx, "INFO"), p.Do(ctx, "GET", e.marker)
+			found = e.ask(ctx, p)
+		})
+		text, err := info.Text()
 		if err != nil {
 			return err
 		}
-		if !there {
-			return e.unprepared()
+		field := func(name string) string {
+			_, rest, _ := strings.Cut(text, "\n"+name+":")
+			value, _, _ := strings.Cut(rest, "\r")
+			return value
 		}
-		info, err := redis.String(redis.DoContext(c, ctx, "INFO", "replication"))
-		_, rest, _ := strings.Cut(info, "master_replid:")
-		stamp, _, _ = strings.Cut(rest, "\r")
-		return err
+		if field("role") != "master" {
+			return shared.ReadOnly(e.what, nil)
+		}
+		if err := e.checkSettings(found); err != nil {
+			return err
+		}
+		if said, err := marker.Text(); errors.Is(err, redis.Nil) || err == nil && said != format {
+			return e.unprepared()
+		} else if err != nil {
+			return err
+		}
+		stamp = field("master_replid")
+		return nil
 	})
 	return stamp, err
 }
 
 // Time implements shared.Timekeeper.
 func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err error) {
-	err = e.on(ctx, func(c redis.Conn) error {
-		now, err := redis.Int64s(redis.DoContext(c, ctx, "TIME"))
-		if err == nil && len(now) == 2 {
-			earliest = time.Unix(now[0], now[1]*1000)
-		}
+	err = e.on(ctx, func(c *redis.Client) error {
+		earliest, err = c.Time(ctx).Result()
 		return err
 	})
 	return earliest, earliest, err
@@ -233,33 +176,27 @@ func unshifted(text string) (int64, error) {
 	return int64(n - 1<<63), err
 }
 
-// Advance implements shared.Engine.
+// Advance implements shared.Engine. The settings and the replicas are asked
+// for after the scripts, on the same connection.
 func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shared.Answer, err error) {
-	err = e.on(ctx, func(c redis.Conn) error {
-		for i := range asks {
-			a := &asks[i]
-			if err := e.advance.SendHash(c, e.rows, e.marker, a.Key, shifted(a.AtLeast), plain(a.N), shifted(a.Limit),
-				a.Owner, a.Now, a.Stamp, a.Count, flag(a.Create), a.From, a.Write); err != nil {
-				return err
+	err = e.on(ctx, func(c *redis.Client) error {
+		said := make([]*redis.Cmd, len(asks))
+		var found []*redis.MapStringStringCmd
+		var confirmed *redis.Cmd
+		_ = pipeline(ctx, c, func(p redis.Pipeliner) { // every answer has the error that there is
+			for i := range asks {
+				a := &asks[i]
+				said[i] = advance.EvalSha(ctx, p, []string{e.rows, e.marker, e.index}, a.Key, shifted(a.AtLeast), plain(a.N), shifted(a.Limit),
+					a.Owner, a.Now, a.Stamp, a.Count, flag(a.Create), a.From, a.Write)
 			}
-		}
-		if e.wait > 0 {
-			if err := c.Send("WAIT", e.wait, waitMost.Milliseconds()); err != nil {
-				return err
+			found = e.ask(ctx, p)
+			if e.wait > 0 {
+				confirmed = p.Do(ctx, "WAIT", e.wait, waitMost.Milliseconds())
 			}
-		}
-		replies, err := flush(ctx, c, len(asks)+min(e.wait, 1))
-		if err != nil {
-			return err
-		}
-		if e.wait > 0 {
-			if have, err := redis.Int(replies[len(asks)], nil); err != nil || have < e.wait {
-				return fmt.Errorf("%d of %d replicas confirmed the reservation", have, e.wait)
-			}
-		}
+		})
 		answers = make([]shared.Answer, len(asks))
 		for i := range asks {
-			answer, err := e.answer(&asks[i], replies[i])
+			answer, err := e.answer(&asks[i], said[i])
 			switch {
 			case errors.Is(err, generator.ErrRegressed): // of this row alone
 				answer.Err = err
@@ -267,6 +204,14 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 				return err
 			}
 			answers[i] = answer
+		}
+		if err := e.checkSettings(found); err != nil {
+			return err
+		}
+		if confirmed != nil {
+			if have, err := confirmed.Int(); err != nil || have < e.wait {
+				return errors.Join(fmt.Errorf("%d of %d replicas confirmed the reservation", have, e.wait), err)
+			}
 		}
 		return nil
 	})
@@ -283,38 +228,15 @@ func flag(b bool) int {
 	return 0
 }
 
-// flush sends the pipeline and reads n replies. All are read, whatever they
-// say, so that the connection stays in step.
-func flush(ctx context.Context, c redis.Conn, n int) ([]any, error) {
-	if err := c.Flush(); err != nil {
-		return nil, err
-	}
-	replies := make([]any, n)
-	var first error
-	for i := range replies {
-		reply, err := redis.ReceiveContext(c, ctx)
-		if err != nil && first == nil {
-			first = err
-		}
-		if c.Err() != nil {
-			break
-		}
-		replies[i] = reply
-	}
-	return replies, first
-}
-
 // answer reads what the script advance returned.
-func (e *Engine) answer(a *shared.Ask, reply any) (shared.Answer, error) {
-	said, err := redis.Values(reply, nil)
+func (e *Engine) answer(a *shared.Ask, reply *redis.Cmd) (shared.Answer, error) {
+	said, err := reply.Slice()
 	if err != nil {
 		return shared.Answer{}, err
 	}
-	text := make([]string, 6)
-	for i, v := range said {
-		if b, ok := v.([]byte); ok && i < len(text) {
-			text[i] = string(b)
-		}
+	var text [6]string
+	for i := range min(len(said), len(text)) {
+		text[i], _ = said[i].(string) // nil: ""
 	}
 	var r *shared.Row
 	if text[2] != "" {
@@ -341,17 +263,18 @@ func (e *Engine) answer(a *shared.Ask, reply any) (shared.Answer, error) {
 
 // Lower implements shared.Engine.
 func (e *Engine) Lower(ctx context.Context, r shared.Return) error {
-	return e.on(ctx, func(c redis.Conn) error {
-		_, err := e.lower.DoContext(ctx, c, e.rows, e.marker, r.Key, shifted(r.Hi), shifted(r.To), r.Stamp, r.Now, r.Seq)
-		return err
+	return e.on(ctx, func(c *redis.Client) error {
+		return pipeline(ctx, c, func(p redis.Pipeliner) {
+			lower.EvalSha(ctx, p, []string{e.rows, e.marker}, r.Key, shifted(r.Hi), shifted(r.To), r.Stamp, r.Now, r.Seq)
+		})
 	})
 }
 
 // Row implements shared.Engine.
 func (e *Engine) Row(ctx context.Context, key string) (row *shared.Row, err error) {
-	err = e.on(ctx, func(c redis.Conn) error {
-		text, err := redis.String(redis.DoContext(c, ctx, "HGET", e.rows, key))
-		if errors.Is(err, redis.ErrNil) {
+	err = e.on(ctx, func(c *redis.Client) error {
+		text, err := c.HGet(ctx, e.rows, key).Result()
+		if errors.Is(err, redis.Nil) {
 			return nil
 		}
 		if err != nil {
@@ -364,24 +287,35 @@ func (e *Engine) Row(ctx context.Context, key string) (row *shared.Row, err erro
 	return row, err
 }
 
+// listAtOnce is how many keys of a list are read with one command: Redis does
+// nothing else meanwhile.
+const listAtOnce = 1000
+
 // Rows implements shared.Engine.
 func (e *Engine) Rows(ctx context.Context, prefix string) (all []shared.Row, err error) {
-	err = e.on(ctx, func(c redis.Conn) error {
-		found, err := redis.StringMap(redis.DoContext(c, ctx, "HGETALL", e.rows))
-		if err != nil {
-			return err
-		}
-		for key, text := range found {
-			if !strings.HasPrefix(key, prefix) {
-				continue
+	err = e.on(ctx, func(c *redis.Client) error {
+		for from := "[" + prefix; ; {
+			keys, err := c.ZRangeByLex(ctx, e.index, &redis.ZRangeBy{Min: from, Max: "[" + prefix + "\xff", Count: listAtOnce}).Result()
+			if err != nil || len(keys) == 0 {
+				return err
 			}
-			r, err := decode(key, text)
+			texts, err := c.HMGet(ctx, e.rows, keys...).Result()
 			if err != nil {
 				return err
 			}
-			all = append(all, r)
+			for i, key := range keys {
+				text, there := texts[i].(string)
+				if !there {
+					continue // deleted by hand
+				}
+				r, err := decode(key, text)
+				if err != nil {
+					return err
+				}
+				all = append(all, r)
+			}
+			from = "(" + keys[len(keys)-1]
 		}
-		return nil
 	})
 	return all, err
 }
@@ -406,9 +340,9 @@ func decode(key, text string) (shared.Row, error) {
 
 // Name implements shared.Engine.
 func (e *Engine) Name(ctx context.Context, name string) (entry shared.Entry, err error) {
-	err = e.on(ctx, func(c redis.Conn) error {
-		text, err := redis.String(redis.DoContext(c, ctx, "HGET", e.entries, name))
-		if errors.Is(err, redis.ErrNil) {
+	err = e.on(ctx, func(c *redis.Client) error {
+		text, err := c.HGet(ctx, e.entries, name).Result()
+		if errors.Is(err, redis.Nil) {
 			return shared.Unknown(name)
 		}
 		if err == nil {
@@ -421,19 +355,29 @@ func (e *Engine) Name(ctx context.Context, name string) (entry shared.Entry, err
 
 // Names implements shared.Engine.
 func (e *Engine) Names(ctx context.Context) (all []shared.Entry, err error) {
-	err = e.on(ctx, func(c redis.Conn) error {
-		found, err := redis.StringMap(redis.DoContext(c, ctx, "HGETALL", e.entries))
-		if err != nil {
-			return err
-		}
-		for name, text := range found {
-			entry, err := shared.DecodeEntry(name, text)
+	err = e.on(ctx, func(c *redis.Client) error {
+		all = nil
+		seen := map[string]bool{} // HSCAN may say a name twice
+		for cursor := uint64(0); ; {
+			pairs, next, err := c.HScan(ctx, e.entries, cursor, "", listAtOnce).Result()
 			if err != nil {
 				return err
 			}
-			all = append(all, entry)
+			for i := 0; i+1 < len(pairs); i += 2 {
+				if seen[pairs[i]] {
+					continue
+				}
+				seen[pairs[i]] = true
+				entry, err := shared.DecodeEntry(pairs[i], pairs[i+1])
+				if err != nil {
+					return err
+				}
+				all = append(all, entry)
+			}
+			if cursor = next; cursor == 0 {
+				return nil
+			}
 		}
-		return nil
 	})
 	return all, err
 }
@@ -444,16 +388,30 @@ func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry)
 	if was != nil {
 		old = shared.EncodeEntry(was)
 	}
-	err = e.on(ctx, func(c redis.Conn) error {
-		said, err := redis.Strings(e.put.DoContext(ctx, c, e.entries, e.marker, n.Name, shared.EncodeEntry(&n), old))
-		if err == nil && said[0] == "unprepared" {
-			err = e.unprepared()
+	err = e.on(ctx, func(c *redis.Client) error {
+		var said *redis.Cmd
+		var found []*redis.MapStringStringCmd
+		_ = pipeline(ctx, c, func(p redis.Pipeliner) { // every answer has the error that there is
+			said = put.EvalSha(ctx, p, []string{e.entries, e.marker}, n.Name, shared.EncodeEntry(&n), old)
+			found = e.ask(ctx, p)
+		})
+		outcome, err := said.Text()
+		if err != nil {
+			return err
 		}
-		written = err == nil && said[0] == "done"
-		return err
+		if outcome == "unprepared" {
+			return e.unprepared()
+		}
+		written = outcome == "done"
+		return e.checkSettings(found)
 	})
 	return written, err
 }
 
 // Close implements shared.Engine.
-func (e *Engine) Close() error { return e.pool.Close() }
+func (e *Engine) Close() error {
+	if e.cluster != nil {
+		return e.cluster.Close()
+	}
+	return e.client.Close()
+}

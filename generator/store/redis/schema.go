@@ -2,9 +2,10 @@ package redis
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
-	"github.com/gomodule/redigo/redis"
+	"github.com/redis/go-redis/v9"
 )
 
 // Schema prepares a database for use as a store: it holds a marker, without
@@ -17,39 +18,60 @@ func OpenSchema(cfg Config) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.unchecked = true
 	return &Schema{e}, nil
 }
 
-// Up makes the marker. What is there already stays.
+// Up makes the marker. What is there already stays; what version 1 of the
+// format did not have is added: the index of the keys.
 func (s *Schema) Up(ctx context.Context) error {
-	return s.e.on(ctx, func(c redis.Conn) error {
-		_, err := redis.DoContext(c, ctx, "SET", s.e.marker, format)
-		return err
+	return s.e.on(ctx, func(c *redis.Client) error {
+		for cursor := uint64(0); ; {
+			pairs, next, err := c.HScan(ctx, s.e.rows, cursor, "", listAtOnce).Result()
+			if err != nil {
+				return err
+			}
+			var keys []redis.Z
+			for i := 0; i < len(pairs); i += 2 {
+				keys = append(keys, redis.Z{Member: pairs[i]})
+			}
+			if len(keys) > 0 {
+				if err := c.ZAdd(ctx, s.e.index, keys...).Err(); err != nil {
+					return err
+				}
+			}
+			if cursor = next; cursor == 0 {
+				return c.Set(ctx, s.e.marker, format, 0).Err()
+			}
+		}
 	})
 }
 
 // Down removes everything.
 func (s *Schema) Down(ctx context.Context) error {
-	return s.e.on(ctx, func(c redis.Conn) error {
-		_, err := redis.DoContext(c, ctx, "DEL", s.e.marker, s.e.rows, s.e.entries)
-		return err
+	return s.e.on(ctx, func(c *redis.Client) error {
+		return c.Del(ctx, s.e.marker, s.e.rows, s.e.index, s.e.entries).Err()
 	})
 }
 
 // Status tells what is there.
 func (s *Schema) Status(ctx context.Context) (text string, complete bool, err error) {
-	err = s.e.on(ctx, func(c redis.Conn) error {
-		if complete, err = redis.Bool(redis.DoContext(c, ctx, "EXISTS", s.e.marker)); err != nil || !complete {
+	err = s.e.on(ctx, func(c *redis.Client) error {
+		switch said, err := c.Get(ctx, s.e.marker).Result(); {
+		case errors.Is(err, redis.Nil):
 			text = "not prepared"
+			return nil
+		case err != nil:
 			return err
+		case said != format:
+			text = "prepared by another version of nextid"
+			return nil
 		}
-		rows, err := redis.Int(redis.DoContext(c, ctx, "HLEN", s.e.rows))
+		rows, err := c.HLen(ctx, s.e.rows).Result()
 		if err != nil {
 			return err
 		}
-		names, err := redis.Int(redis.DoContext(c, ctx, "HLEN", s.e.entries))
-		text = fmt.Sprintf("prepared; %d generators, %d keys", names, rows)
+		names, err := c.HLen(ctx, s.e.entries).Result()
+		text, complete = fmt.Sprintf("prepared; %d generators, %d keys", names, rows), true
 		return err
 	})
 	return text, complete, err

@@ -1,11 +1,21 @@
 package redis
 
-// answers of the scripts, and errors that they begin with.
+import "github.com/redis/go-redis/v9"
+
+// The scripts work on the hash of KEYS[1] in a store that KEYS[2] marks.
+var (
+	advance = redis.NewScript(luaAdvance)
+	lower   = redis.NewScript(luaLower)
+	put     = redis.NewScript(luaPut)
+
+	scripts = []*redis.Script{advance, lower, put}
+)
+
 const (
 	luaPrelude = `
 local info = redis.call('INFO', 'replication')
 local stamp = string.match(info, 'master_replid:(%x+)')
-if redis.call('EXISTS', KEYS[2]) == 0 then return {'unprepared'} end
+if redis.call('GET', KEYS[2]) ~= '2' then return {'unprepared'} end
 local function row(text)
   if not text then return nil end
   local lo, hi, seq, updated, of, owner = string.match(text, '^(%d+)\t(%d+)\t(%d+)\t(%d+)\t([^\t]*)\t(.*)$')
@@ -16,7 +26,8 @@ if old == false then return {'damaged'} end
 `
 
 	// advance: key, at least, n, limit, owner, now, stamp, count, create,
-	// from, stamp to write. Numbers that are compared have 20 digits.
+	// from, stamp to write. Numbers that are compared have 20 digits. KEYS[3]
+	// lists the keys in order.
 	luaAdvance = luaPrelude + `
 local atleast, n, limit = ARGV[2], ARGV[3], ARGV[4]
 local function refused(why) return {why, stamp, old and old.lo, old and old.hi, old and old.seq, old and old.stamp} end
@@ -33,6 +44,7 @@ local hi = string.format('%010.0f%010.0f', high, low - carry * 1e10)
 if hi > limit then hi = limit end
 local seq = string.format('%.0f', (old and tonumber(old.seq) or 0) + tonumber(ARGV[8]))
 redis.call('HSET', KEYS[1], ARGV[1], table.concat({lo, hi, seq, ARGV[6], ARGV[11], ARGV[5]}, '\t'))
+if not old then redis.call('ZADD', KEYS[3], 0, ARGV[1]) end
 return {'granted', stamp, lo, hi, seq}
 `
 
@@ -47,10 +59,10 @@ return {'done'}
 
 	// put: name, the new value, the old value or ''.
 	luaPut = `
-if redis.call('EXISTS', KEYS[2]) == 0 then return {'unprepared'} end
+if redis.call('GET', KEYS[2]) ~= '2' then return 'unprepared' end
 local now = redis.call('HGET', KEYS[1], ARGV[1]) or ''
-if now ~= ARGV[3] then return {'refused'} end
+if now ~= ARGV[3] then return 'refused' end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-return {'done'}
+return 'done'
 `
 )

@@ -1,8 +1,12 @@
 package shared
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"fmt"
 	"net/url"
+	"os"
 	"strings"
 )
 
@@ -35,4 +39,29 @@ func Redacted(u *url.URL, hosts []string) string {
 	shown := *u
 	shown.Host, shown.RawQuery = "HOSTS", ""
 	return strings.Replace(shown.Redacted(), "HOSTS", strings.Join(hosts, ","), 1)
+}
+
+// TLS reads the parameters ca, cert and key of a URL, names of PEM files: the
+// authority that has signed for the servers, if it is not one of the
+// system's, and what this client shows.
+func TLS(query url.Values) (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if file := query.Get("ca"); file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("%s holds no certificate", file)
+		}
+	}
+	if cert, key := query.Get("cert"), query.Get("key"); cert != "" || key != "" {
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		if err != nil {
+			return nil, err
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return config, nil
 }

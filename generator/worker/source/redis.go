@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/gomodule/redigo/redis"
+	"github.com/redis/go-redis/v9"
 
 	"nextid/generator/worker"
 )
@@ -15,7 +15,7 @@ import (
 // gives a number again without looking whether its holder lives; here the
 // store knows, and the next number is taken.
 type handOut struct {
-	address string
+	options *redis.Options
 	shown   string // without a password
 	key     string
 	log     *slog.Logger
@@ -23,12 +23,12 @@ type handOut struct {
 
 // handOutScript is one step of the counter KEYS[1], which comes round after
 // ARGV[1] numbers.
-const handOutScript = `local n = redis.call('INCR', KEYS[1])
+var handOutScript = redis.NewScript(`local n = redis.call('INCR', KEYS[1])
 if n > tonumber(ARGV[1]) then
   n = 1
   redis.call('SET', KEYS[1], n)
 end
-return n - 1`
+return n - 1`)
 
 const (
 	defaultHandOutKey = "nextid:worker-id"
@@ -47,7 +47,11 @@ func parseRedis(text string) (opener, error) {
 	}
 	h.shown = u.Redacted()
 	u.RawQuery = ""
-	h.address = u.String()
+	if h.options, err = redis.ParseURL(u.String()); err != nil {
+		return nil, errNotAURL
+	}
+	h.options.MaxRetries, h.options.DialerRetries = -1, 1
+	h.options.Protocol, h.options.ContextTimeoutEnabled, h.options.ClientName = 2, true, "nextid"
 	return func(cfg Config) (worker.Source, error) {
 		h := h
 		h.log = cfg.Logger
@@ -69,12 +73,9 @@ func (h handOut) Wish(ctx context.Context, w worker.Width) (worker.Wish, error) 
 func (h handOut) next(ctx context.Context, ids int64) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, handOutTimeout)
 	defer cancel()
-	c, err := redis.DialURLContext(ctx, h.address, redis.DialConnectTimeout(handOutTimeout), redis.DialClientName("nextid"))
-	if err != nil {
-		return 0, err
-	}
+	c := redis.NewClient(h.options)
 	defer func() { _ = c.Close() }() // it was asked all that it is asked
-	return redis.Int64(redis.NewScript(1, handOutScript).DoContext(ctx, c, h.key, ids))
+	return handOutScript.Eval(ctx, c, []string{h.key}, ids).Int64()
 }
 
 // String implements worker.Source.

@@ -1,0 +1,183 @@
+package redis
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"nextid/generator/store/shared"
+)
+
+// location is what a URL says.
+type location struct {
+	shown     string // for messages, without a password
+	hosts     []string
+	user      *url.Userinfo
+	tls       *tls.Config
+	cluster   bool
+	master    string // what the sentinels call it; "" without sentinels
+	number    int
+	namespace string
+	wait      int
+	sentinel  *url.Userinfo
+}
+
+const (
+	defaultPort         = "6379"
+	defaultSentinelPort = "26379"
+)
+
+func parse(text string) (location, error) {
+	u, hosts, err := shared.ParseURL(text)
+	if err != nil {
+		return location{}, err
+	}
+	query := u.Query()
+	l := location{
+		shown: shared.Redacted(u, hosts), hosts: hosts, user: u.User, namespace: query.Get("namespace"),
+		sentinel: url.UserPassword(query.Get("sentinel_user"), query.Get("sentinel_password")),
+	}
+	if l.namespace == "" {
+		l.namespace = "nextid"
+	}
+	if w := query.Get("wait"); w != "" {
+		if l.wait, err = strconv.Atoi(w); err != nil || l.wait < 0 {
+			return l, fmt.Errorf("wait=%s is not a number of replicas", w)
+		}
+	}
+	if strings.HasPrefix(u.Scheme, "rediss") {
+		if l.tls, err = shared.TLS(query); err != nil {
+			return l, err
+		}
+	}
+	path := strings.Trim(u.Path, "/")
+	port := defaultPort
+	_, kind, _ := strings.Cut(u.Scheme, "+")
+	switch kind {
+	case "cluster":
+		l.cluster = true
+		if path != "" && path != "0" {
+			return l, errors.New("a Redis Cluster has no numbered databases")
+		}
+		path = ""
+	case "sentinel":
+		port = defaultSentinelPort
+		if l.master, path, _ = strings.Cut(path, "/"); l.master == "" {
+			return l, errors.New("the URL does not say what the sentinels call the master: redis+sentinel://HOST:26379/MASTER")
+		}
+	default:
+		if len(hosts) > 1 {
+			return l, errors.New("several hosts are those of sentinels (redis+sentinel://) or of a cluster (redis+cluster://)")
+		}
+	}
+	if path != "" {
+		if l.number, err = strconv.Atoi(path); err != nil {
+			return l, fmt.Errorf("%q is no number of a Redis database", path)
+		}
+	}
+	for i, host := range hosts {
+		if _, _, err := net.SplitHostPort(host); err != nil {
+			hosts[i] = net.JoinHostPort(strings.Trim(host, "[]"), port)
+		}
+	}
+	return l, nil
+}
+
+const (
+	dialTimeout = 5 * time.Second
+	idleTimeout = 5 * time.Minute
+)
+
+// open returns the client of one master, or of a cluster. Neither ever sends a
+// command again: what was not answered may have been done.
+func (l location) open(conns int) (*redis.Client, *redis.ClusterClient) {
+	password, _ := l.user.Password()
+	none := &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	if l.cluster {
+		return nil, redis.NewClusterClient(&redis.ClusterOptions{
+			Addrs: l.hosts, ClientName: "nextid", Protocol: 2, Username: l.user.Username(), Password: password, TLSConfig: l.tls,
+			MaxRetries: -1, MaxRedirects: -1, DialerRetries: 1, DialTimeout: dialTimeout, ContextTimeoutEnabled: true,
+			PoolSize: conns, PipelinePoolSize: -1, ConnMaxIdleTime: idleTimeout, DisableIdentity: true, MaintNotificationsConfig: none,
+		})
+	}
+	if l.master != "" {
+		sentinelPassword, _ := l.sentinel.Password()
+		return redis.NewFailoverClient(&redis.FailoverOptions{
+			MasterName: l.master, SentinelAddrs: l.hosts, SentinelUsername: l.sentinel.Username(), SentinelPassword: sentinelPassword,
+			ClientName: "nextid", Protocol: 2, Username: l.user.Username(), Password: password, DB: l.number, TLSConfig: l.tls,
+			MaxRetries: -1, DialerRetries: 1, DialTimeout: dialTimeout, ContextTimeoutEnabled: true,
+			PoolSize: conns, PipelinePoolSize: -1, ConnMaxIdleTime: idleTimeout, DisableIdentity: true,
+		}), nil
+	}
+	return redis.NewClient(&redis.Options{
+		Addr: l.hosts[0], ClientName: "nextid", Protocol: 2, Username: l.user.Username(), Password: password, DB: l.number, TLSConfig: l.tls,
+		MaxRetries: -1, DialerRetries: 1, DialTimeout: dialTimeout, ContextTimeoutEnabled: true,
+		PoolSize: conns, PipelinePoolSize: -1, ConnMaxIdleTime: idleTimeout, DisableIdentity: true, MaintNotificationsConfig: none,
+	}), nil
+}
+
+// setting is one with which Redis forgets what it confirmed.
+type setting struct {
+	name   string // as CONFIG and Config.Unsafe know it
+	safe   func(value string) bool
+	wanted string
+}
+
+// settings are those to look at. A master that sentinels replace may live on,
+// cut off: it must stop by itself.
+func settings(unsafe []string, replaced bool) []setting {
+	all := []setting{
+		{"appendonly", func(v string) bool { return v == "yes" }, "yes: snapshots alone (save) lose what came after the last one"},
+		{"appendfsync", func(v string) bool { return v == "always" }, "always"},
+		// The policies volatile-… drop only keys that expire, and ours do not.
+		{"maxmemory-policy", func(v string) bool { return v == "noeviction" || strings.HasPrefix(v, "volatile-") }, "noeviction"},
+	}
+	if replaced {
+		all = append(all, setting{
+			"min-replicas-to-write", func(v string) bool { return v != "0" },
+			"1, or write ?wait=1: else a master that is cut off goes on after another one was promoted",
+		})
+	}
+	return slices.DeleteFunc(all, func(s setting) bool { return slices.Contains(unsafe, s.name) })
+}
+
+// ask adds the questions of checkSettings to a pipeline. They can be changed
+// while Redis runs, so they are asked with every reservation.
+func (e *Engine) ask(ctx context.Context, p redis.Pipeliner) []*redis.MapStringStringCmd {
+	found := make([]*redis.MapStringStringCmd, len(e.settings))
+	for i, s := range e.settings {
+		found[i] = p.ConfigGet(ctx, s.name)
+	}
+	return found
+}
+
+// checkSettings refuses a Redis that can forget what it confirmed, and one
+// that does not tell.
+func (e *Engine) checkSettings(found []*redis.MapStringStringCmd) error {
+	for i, s := range e.settings {
+		pair, err := found[i].Result()
+		value, there := pair[s.name]
+		switch {
+		case redis.IsPermissionError(err) || redis.HasErrorPrefix(err, "ERR unknown command"):
+			value = "unknown (CONFIG GET is not allowed)"
+		case err != nil:
+			return err
+		case !there:
+			value = "unknown"
+		}
+		if !s.safe(value) {
+			return shared.Unsafe(s.name, value, s.wanted)
+		}
+	}
+	return nil
+}
