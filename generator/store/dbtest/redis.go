@@ -64,7 +64,7 @@ func RedisSentinels(t testing.TB) (nodes, sentinels []*Server) {
 		s := &Server{Addr: FreeAddr(t), Dir: dir, t: t, name: "Redis Sentinel", quit: syscall.SIGTERM}
 		file := filepath.Join(dir, "sentinel.conf") // which it writes to
 		text := fmt.Sprintf("bind 127.0.0.1\nport %s\ndir %s\nsentinel monitor %s %s 2\n"+
-			"sentinel down-after-milliseconds %[3]s 1000\nsentinel failover-timeout %[3]s 4000\n",
+			"sentinel down-after-milliseconds %[3]s 1000\nsentinel failover-timeout %[3]s 1000\n",
 			port(s.Addr), dir, MasterName, strings.Replace(master.Addr, ":", " ", 1))
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
