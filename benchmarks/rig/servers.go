@@ -11,8 +11,8 @@ import (
 	"syscall"
 
 	_ "github.com/go-sql-driver/mysql" // the driver of MariaDB
-	"github.com/redis/go-redis/v9"
 	"github.com/jackc/pgx/v5"
+	"github.com/redis/go-redis/v9"
 )
 
 // connections is how many clients the servers admit.
