@@ -39,7 +39,7 @@ func fromSchema(table string, pairs ...string) shown {
 				column = c
 			}
 		}
-		s.columns = append(s.columns, engine.TableColumn{Name: pairs[i], Type: column.Type, Null: column.Null})
+		s.columns = append(s.columns, engine.TableColumn{Name: pairs[i], Type: column.Type, Null: column.Null, Length: column.Length})
 	}
 	s.rows = func(x *engine.Exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
 		def := schemaTables[table]
@@ -101,14 +101,15 @@ func makeShows() {
 		_, err := shownTable(x, t)
 		return nil, err
 	}
-	columns := shown{columns: engine.ColumnList("Field:text! Type:text! Null:text! Key:text! Default:text Extra:text!"), rows: showColumns(false)}
+	columns := shown{columns: engine.ColumnList("Field:text(64)! Type:text(196605)! Null:text(3)! Key:text(3)! Default:text(196605) Extra:text(80)!"), rows: showColumns(false)}
 	fullColumns := shown{
-		columns: engine.ColumnList("Field:text! Type:text! Collation:text Null:text! Key:text! Default:text Extra:text! Privileges:text! Comment:text!"),
-		rows:    showColumns(true),
+		columns: engine.ColumnList("Field:text(64)! Type:text(196605)! Collation:text(64) Null:text(3)! Key:text(3)! Default:text(196605) Extra:text(80)! " +
+			"Privileges:text(80)! Comment:text(1024)!"),
+		rows: showColumns(true),
 	}
 	processes := fromSchema("processlist", "Id", "ID", "User", "USER", "Host", "HOST", "db", "DB", "Command", "COMMAND", "Time", "TIME",
 		"State", "STATE", "Info", "INFO", "Progress", "PROGRESS")
-	warnings := shown{columns: engine.ColumnList("Level:text! Code:int4! Message:text!")}
+	warnings := shown{columns: engine.ColumnList("Level:text(7)! Code:int4! Message:text(512)!")}
 	warnings.rows = showWarnings(false)
 	errors := warnings
 	errors.rows = showWarnings(true)
@@ -116,7 +117,7 @@ func makeShows() {
 	shows = map[string]shown{
 		"VARIABLES": variables("session_variables"), "STATUS": variables("session_status"),
 		"DATABASES": fromSchema("schemata", "Database", "SCHEMA_NAME"),
-		"TABLES":    {columns: engine.ColumnList("Tables_in_:text!"), rows: showTables(false)}, "FULL TABLES": {columns: engine.ColumnList("Tables_in_:text! Table_type:text!"), rows: showTables(true)},
+		"TABLES":    {columns: engine.ColumnList("Tables_in_:text(128)!"), rows: showTables(false)}, "FULL TABLES": {columns: engine.ColumnList("Tables_in_:text(128)! Table_type:text(64)!"), rows: showTables(true)},
 		"TABLE STATUS": {columns: tableStatusColumns, rows: showTableStatus},
 		"COLUMNS":      columns, "FULL COLUMNS": fullColumns,
 		"CREATE TABLE":    {columns: texts("View", "Create View", "character_set_client", "collation_connection"), rows: showCreateView},
@@ -249,7 +250,7 @@ func showMySQL(p *engine.Planner, st *Statement, t *syntax.ShowMySQL) error {
 		return &engine.SliceRows{Rows: keep}, nil
 	}}
 	for i, c := range columns {
-		st.query.Columns[i] = engine.Column{Name: c.Name, Type: c.Type, TypeMod: -1, Len: engine.TypeLen(c.Type), Origin: &engine.Origin{NotNull: !c.Null}}
+		st.query.Columns[i] = engine.Column{Name: c.Name, Type: c.Type, TypeMod: engine.TextMod(c.Length), Len: engine.TypeLen(c.Type), Origin: &engine.Origin{NotNull: !c.Null}}
 	}
 	st.Columns = st.query.Columns
 	return nil

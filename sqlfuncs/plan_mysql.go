@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
@@ -47,7 +48,9 @@ func analyseMySQL(p *engine.Planner, s *engine.Scope, e syntax.Expr) (*engine.Ex
 func literalMySQL(p *engine.Planner, l *syntax.Literal) (*engine.Expr, error) {
 	switch {
 	case l.Kind == syntax.StringLiteral:
-		return engine.Constant(datum.MakeText(l.Text)), nil
+		e := engine.Constant(datum.MakeText(l.Text))
+		e.TypeMod = engine.TextMod(int32(utf8.RuneCountInString(l.Text)))
+		return e, nil
 	case l.Kind == syntax.NumericLiteral && strings.ContainsAny(l.Text, "eE"):
 		v, err := datum.ParseText(datum.Float8, l.Text, nil)
 		if err != nil {

@@ -43,6 +43,10 @@ type Config struct {
 	// configuration decides: port, max_connections, have_ssl, …
 	Variables map[string]string
 
+	// Counters are the values of SHOW STATUS that the connections of the MySQL
+	// protocol count; nil: none.
+	Counters func() map[string]string
+
 	// Takeover finds the position of another id system and fences it, for
 	// import_generator; nil: not in this server. Before it fences anything it
 	// asks agree, and an error of that ends it.
@@ -141,8 +145,10 @@ type Server struct {
 	variables    map[string]string // of MySQL, see Config
 	parameters   map[string]string // of PostgreSQL, likewise
 	settings     func() []Setting
-	sequence     Auto                                                                                                                       // of nextval, see Config
-	takeover     func(ctx context.Context, name, system, dsn string, options json.RawMessage, agree func(Position) error) (Position, error) // may be nil
+	counters     func() map[string]string // likewise, may be nil
+	sequence     Auto                     // of nextval, see Config
+
+	takeover func(ctx context.Context, name, system, dsn string, options json.RawMessage, agree func(Position) error) (Position, error) // may be nil
 }
 
 // NewServer returns a Server. An unknown Config.Layout is an error.
@@ -166,7 +172,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s := &Server{
 		registry: cfg.Registry, catalog: &engine.Catalog{Functions: functions, Domains: domainTypes()}, memory: account.NewServer(cfg.Memory), version: cfg.Version, limits: cfg.Limits.withDefaults(),
 		clock: cfg.Clock, layout: l, uuids: uuid.NewSource(cfg.Clock), nodes: cfg.Nodes, trail: cfg.Trail,
-		takeover: cfg.Takeover, variables: cfg.Variables, parameters: cfg.Parameters, settings: cfg.Settings, sequence: cfg.Sequence,
+		takeover: cfg.Takeover, variables: cfg.Variables, parameters: cfg.Parameters, settings: cfg.Settings, sequence: cfg.Sequence, counters: cfg.Counters,
 	}
 	s.started = s.now()
 	for i := range s.caches {

@@ -49,7 +49,7 @@ func makeSchemaTables() {
 		if slices.Contains(databaseColumns, f[1]) && len(t.Keys) == 0 {
 			t.Keys = []int{len(t.Columns)}
 		}
-		t.Columns = append(t.Columns, engine.TableColumn{Name: f[1], Type: mysqlColumnType(f[2]), Null: f[3] == "YES"})
+		t.Columns = append(t.Columns, engine.TableColumn{Name: f[1], Type: mysqlColumnType(f[2]), Null: f[3] == "YES", Length: mysqlTextLength(f[2])})
 	}
 }
 
@@ -68,6 +68,23 @@ func mysqlColumnType(text string) datum.OID {
 		return datum.Bytea
 	}
 	return datum.Text
+}
+
+// longText is the length of MariaDB's longtext in information_schema: as many
+// characters as the server's greatest packet may hold.
+const longText = 196605
+
+// mysqlTextLength is how many characters the texts of a type have at most.
+func mysqlTextLength(text string) int32 {
+	if text == "longtext" {
+		return longText
+	}
+	size, ok := strings.CutPrefix(text, "varchar(")
+	n, err := strconv.Atoi(strings.TrimSuffix(size, ")"))
+	if !ok || err != nil {
+		return 0
+	}
+	return int32(n)
 }
 
 // record is a row by column name; what it does not name is NULL, or empty
@@ -548,9 +565,12 @@ func statusRows(x *engine.Exec, _ []string) ([]record, error) {
 	uptime := int(sessionOf(x).server.now().Sub(sessionOf(x).server.started).Seconds())
 	values := map[string]string{
 		"Uptime": itoa(uptime), "Uptime_since_flush_status": itoa(uptime), "Threads_connected": itoa(connected),
-		"Threads_running": "1", "Aborted_clients": "0", "Aborted_connects": "0", "Compression": "OFF", "Last_query_cost": "0.000000",
+		"Threads_running": "1", "Aborted_clients": "0", "Compression": "OFF", "Last_query_cost": "0.000000",
 		"Max_used_connections": itoa(connected), "Open_tables": "0", "Opened_tables": "0", "Slow_queries": "0",
 		"Ssl_cipher": sessionOf(x).options.TLS.Cipher, "Ssl_version": sessionOf(x).options.TLS.Version, "Flush_commands": "0", "Prepared_stmt_count": itoa(len(sessionOf(x).prepared)),
+	}
+	if counted := sessionOf(x).server.counters; counted != nil {
+		maps.Copy(values, counted())
 	}
 	var out []record
 	for _, name := range slices.Sorted(maps.Keys(values)) {

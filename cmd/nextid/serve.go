@@ -315,7 +315,8 @@ func (e *engine) build(ctx context.Context, c Config, endpoints endpoints, guard
 	e.sql, err = sqlfuncs.NewServer(sqlfuncs.Config{
 		Registry: e.registry, Trail: trail, Version: buildVersion(), Limits: c.SQL, Memory: limitMemory(c.Memory, log), Layout: c.Layout, Takeover: c.takeover,
 		Variables: mysqlVariables(&c, endpoints), Parameters: postgresParameters(&c, endpoints), Settings: e.settings, Sequence: c.sequence(),
-		Nodes: func(ctx context.Context) ([]generator.Node, error) { return e.nodes.List(ctx) },
+		Counters: func() map[string]string { return mysqlCounters(endpoints) },
+		Nodes:    func(ctx context.Context) ([]generator.Node, error) { return e.nodes.List(ctx) },
 	})
 	if err == nil {
 		e.inForce(c)

@@ -83,5 +83,28 @@ func postgresTime(d time.Duration) string {
 	return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
 }
 
+// mysqlCounters are the values of SHOW STATUS that MySQL's connections count.
+// Only sessions of theirs ask, which begin when their server is there.
+func mysqlCounters(endpoints endpoints) map[string]string {
+	v := map[string]string{}
+	for _, e := range endpoints {
+		if e.protocol.key != "mysql" {
+			continue
+		}
+		t := e.server.Traffic()
+		refused := int64(0)
+		for _, n := range t.Refused {
+			refused += n
+		}
+		for name, n := range map[string]int64{
+			"Bytes_received": t.Received, "Bytes_sent": t.Sent, "Connections": t.Accepted, "Aborted_connects": refused,
+			"Queries": t.Commands, "Questions": t.Commands,
+		} {
+			v[name] = strconv.FormatInt(n, 10)
+		}
+	}
+	return v
+}
+
 // neverIdle is what MySQL's wait_timeout says of no limit: its greatest value.
 const neverIdle = 365 * 24 * time.Hour

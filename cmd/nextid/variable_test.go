@@ -73,3 +73,40 @@ func TestVariablesOfTLSAndSockets(t *testing.T) {
 		}
 	}
 }
+
+// TestStatusCounts: the counters that monitoring of MySQL servers reads grow.
+func TestStatusCounts(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, nil, "--mysql", "127.0.0.1:0")
+	db, err := sql.Open("mysql", "anybody@tcp("+s.mysql+")/nextid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	read := func() map[string]int64 {
+		rows, err := db.QueryContext(t.Context(), "SHOW GLOBAL STATUS WHERE Variable_name IN ('Bytes_received', 'Bytes_sent', 'Connections', 'Questions')")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		got := map[string]int64{}
+		for rows.Next() {
+			var name string
+			var n int64
+			if err := rows.Scan(&name, &n); err != nil {
+				t.Fatal(err)
+			}
+			got[name] = n
+		}
+		if rows.Err() != nil || len(got) != 4 || got["Connections"] == 0 {
+			t.Fatalf("%v, %v", got, rows.Err())
+		}
+		return got
+	}
+	before := read()
+	for _, name := range []string{"Bytes_received", "Bytes_sent", "Questions"} {
+		if after := read(); after[name] <= before[name] {
+			t.Errorf("%s: %d after %d", name, after[name], before[name])
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strconv"
 	"strings"
 
 	"nextid/sqlfuncs/datum"
@@ -31,10 +32,13 @@ type TableColumn struct {
 	// Declared is the type in the catalogs where it is not typ: inet, or a domain of
 	// information_schema, whose values have the type under it.
 	Declared datum.OID
+	// Length is how many characters a text of the MySQL dialect has at most; 0
+	// where that is not said.
+	Length int32
 }
 
 // ColumnList reads columns as NAME:TYPE, with a ! behind the type of one that
-// is never NULL: "name:text! step:int8". The types have pg_type's names.
+// is never NULL: "name:text! step:int8 note:text(80)". The types have pg_type's names.
 func ColumnList(text string) []TableColumn {
 	return ColumnsOf(text, func(name string) (base, declared datum.OID, ok bool) {
 		t, ok := datum.TypeByName(name)
@@ -48,11 +52,13 @@ func ColumnsOf(text string, typ func(name string) (base, declared datum.OID, ok 
 	for column := range strings.FieldsSeq(text) {
 		name, typeName, _ := strings.Cut(column, ":")
 		typeName, notNull := strings.CutSuffix(typeName, "!")
+		typeName, size, _ := strings.Cut(typeName, "(")
+		length, _ := strconv.Atoi(strings.TrimSuffix(size, ")")) // 0 without one
 		base, declared, ok := typ(typeName)
 		if !ok {
 			panic("no type " + typeName + " for column " + name)
 		}
-		columns = append(columns, TableColumn{Name: name, Type: base, Declared: declared, Null: !notNull})
+		columns = append(columns, TableColumn{Name: name, Type: base, Declared: declared, Null: !notNull, Length: int32(length)})
 	}
 	return columns
 }
@@ -60,9 +66,18 @@ func ColumnsOf(text string, typ func(name string) (base, declared datum.OID, ok 
 func (t *Table) FromColumns() []FromColumn {
 	out := make([]FromColumn, len(t.Columns))
 	for i, c := range t.Columns {
-		out[i] = FromColumn{Name: c.Name, Type: c.Type, TypeMod: -1, table: t.OID, attr: int16(i + 1), collation: columnCollation}
+		out[i] = FromColumn{Name: c.Name, Type: c.Type, TypeMod: TextMod(c.Length), table: t.OID, attr: int16(i + 1), collation: columnCollation}
 	}
 	return out
+}
+
+// TextMod is the type modifier of a text with so many characters at most, as
+// PostgreSQL has it for varchar; 0: no end.
+func TextMod(length int32) int32 {
+	if length <= 0 {
+		return -1
+	}
+	return length + 4
 }
 
 // FirstTableOID is where the OIDs of our own tables begin (PostgreSQL's

@@ -63,8 +63,15 @@ const bytesPerRune = 4
 // anyDecimals says that a number has no fixed decimals.
 const anyDecimals = 31
 
+// describedLength is the length, in characters, of texts in our own tables as
+// DESCRIBE tells it: varchar(255).
+const describedLength = 255
+
+// maxVarString is the greatest length of a typeVarString, in bytes.
+const maxVarString = 65535
+
 // textShape is that of every type which MySQL does not have.
-var textShape = shape{typ: typeVarString, charset: charsetUTF8MB4, length: 65535 / bytesPerRune * bytesPerRune}
+var textShape = shape{typ: typeVarString, charset: charsetUTF8MB4, length: maxVarString / bytesPerRune * bytesPerRune}
 
 // shapeOf returns the shape of a type.
 func shapeOf(t datum.OID) shape {
@@ -112,10 +119,16 @@ const catalog = "def"
 // to the packet that has begun.
 func (c *conn) appendDefinition(dst []byte, column *sqlfuncs.Column) []byte {
 	s := shapeOf(column.Type)
-	if column.Type == datum.Varchar && column.TypeMod > varcharMod {
-		s.length = uint32(column.TypeMod-varcharMod) * bytesPerRune
-	}
 	switch column.Type {
+	case datum.Varchar, datum.Text:
+		if column.TypeMod > varcharMod {
+			s.length = uint32(column.TypeMod-varcharMod) * bytesPerRune
+		} else if column.Origin != nil && column.Origin.Table != "" {
+			s.length = describedLength * bytesPerRune
+		}
+		if s.length > maxVarString {
+			s.typ = typeBlob
+		}
 	case datum.Timestamp, datum.Time:
 		if d := column.TypeMod; d >= 0 && d < 6 {
 			s.decimals = byte(d)
@@ -129,6 +142,11 @@ func (c *conn) appendDefinition(dst []byte, column *sqlfuncs.Column) []byte {
 			s.decimals = byte((column.TypeMod - varcharMod) & 0x7ff)
 		}
 	}
+	return c.appendShape(dst, column, s)
+}
+
+// appendShape appends a column definition with a shape.
+func (c *conn) appendShape(dst []byte, column *sqlfuncs.Column, s shape) []byte {
 	var origin sqlfuncs.Origin
 	if column.Origin != nil {
 		origin = *column.Origin

@@ -96,8 +96,12 @@ func (c *conn) newestID() uint32 {
 	return c.newest
 }
 
-// parameterColumn describes a parameter.
-var parameterColumn = []sqlfuncs.Column{{Name: "?", Type: datum.Text, TypeMod: -1}}
+// parameterColumn and parameterShape describe a parameter, whose type is
+// known when a value is bound.
+var (
+	parameterColumn = sqlfuncs.Column{Name: "?"}
+	parameterShape  = shape{typ: typeNull, charset: charsetBinary, flags: flagBinary}
+)
 
 // prepared answers COM_STMT_PREPARE ("COM_STMT_PREPARE_OK").
 func (c *conn) prepared(st *sqlfuncs.Statement, id uint32, out *wire.Out) {
@@ -110,7 +114,9 @@ func (c *conn) prepared(st *sqlfuncs.Statement, id uint32, out *wire.Out) {
 	out.B = c.end(out.B, at)
 	if len(st.Params) > 0 {
 		for range st.Params {
-			out.B = c.definitions(out.B, parameterColumn)
+			out.B, at = begin(out.B)
+			out.B = c.appendShape(out.B, &parameterColumn, parameterShape)
+			out.B = c.end(out.B, at)
 		}
 		out.B = c.endDefinitions(out.B)
 	}

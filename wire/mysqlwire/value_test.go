@@ -1,6 +1,8 @@
 package mysqlwire_test
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +58,44 @@ func TestValuesAgainstMariaDB(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestLengthsAreThoseOfMariaDB: how long the texts of a column can be, and what
+// is said of parameters. Clients size columns and buffers by it.
+func TestLengthsAreThoseOfMariaDB(t *testing.T) {
+	theirs, _ := mariadbtest.Start(t)
+	ours, _ := startServer(t, mysqlwire.Config{})
+	a, b := login(t, ours, plain), loginTo(t, theirs, plain, "test")
+	pattern := regexp.MustCompile(`^(?:Column|Param) .*:(type=\d+):.*:(len=\d+):`)
+	definitions := func(c *client, sql string) (all []string) {
+		lines := c.ask("text", query(sql))
+		if strings.Contains(sql, "?") {
+			lines = c.ask("prepare", prepare(sql))
+		}
+		for _, line := range lines {
+			if m := pattern.FindStringSubmatch(line); m != nil && m[1] != "type=8" && m[1] != "type=3" {
+				all = append(all, m[1]+" "+m[2])
+			}
+		}
+		return all
+	}
+	for _, sql := range []string{
+		"SELECT 'abc', 'é漢𝄞'", "SELECT 1 WHERE 'a' = ?", "DESCRIBE information_schema.COLUMNS", "SHOW FULL COLUMNS FROM information_schema.TABLES",
+		"SHOW VARIABLES", "SHOW STATUS", "SHOW DATABASES", "SHOW WARNINGS", "SHOW ENGINES", "SHOW CHARACTER SET", "SHOW COLLATION", "SHOW PLUGINS",
+		"SELECT TABLE_CATALOG, TABLE_NAME, COLUMN_DEFAULT FROM information_schema.COLUMNS",
+	} {
+		got, want := definitions(a, sql), definitions(b, sql)
+		for i := range want {
+			want[i] = strings.ReplaceAll(want[i], "len=786384", "len=786420") // its default values have 36 bytes less
+		}
+		if len(want) == 0 || !slices.Equal(got, want) {
+			t.Errorf("%s:\ngot  %v\nwant %v", sql, got, want)
+		}
+	}
+	described := []string{"type=253 len=1020"} // varchar(255)
+	if got := definitions(a, "SELECT name, id FROM ids"); !slices.Equal(got, described) {
+		t.Errorf("our own columns: got %v, want %v", got, described)
 	}
 }
 
