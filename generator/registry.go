@@ -323,6 +323,15 @@ func (r *Registry) defined(ctx context.Context, name string) (Definition, Kind, 
 	return d, k, named(err, name)
 }
 
+// Known returns the entry of a name that exists. Where its generator runs here
+// the store is not asked, as for a draw; otherwise Existing decides.
+func (r *Registry) Known(ctx context.Context, name string) (*Entry, error) {
+	if e := r.Lookup([]byte(name)); e != nil && e.live.Load() != nil {
+		return e, nil
+	}
+	return r.Existing(ctx, name)
+}
+
 // Existing returns the entry of a name that the store has (ErrUnknown
 // otherwise). It never creates one.
 func (r *Registry) Existing(ctx context.Context, name string) (*Entry, error) {

@@ -156,7 +156,7 @@ func nextUUID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 
 // coder returns the text form of a generator that exists.
 func coder(x *engine.Exec, name string) (generator.Coder, error) {
-	e, err := registryOf(x).Existing(x.Ctx, name)
+	e, err := registryOf(x).Known(x.Ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +195,7 @@ func explainCode(x *engine.Exec, code, name string) (p generator.Parts, done boo
 		p, err = ex.Explain(id)
 		return p, true, err
 	}
-	e, err := registryOf(x).Existing(x.Ctx, name)
+	e, err := registryOf(x).Known(x.Ctx, name)
 	if err != nil {
 		return p, true, err
 	}

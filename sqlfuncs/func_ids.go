@@ -70,12 +70,9 @@ func drawWith(x *engine.Exec, name string, v int64) (datum.Value, error) {
 	if err := sessionOf(x).may(name); err != nil {
 		return datum.Value{}, err
 	}
-	e := sessionOf(x).server.registry.Lookup([]byte(name))
-	if e == nil {
-		var err error
-		if e, err = registryOf(x).Existing(x.Ctx, name); err != nil {
-			return datum.Value{}, err
-		}
+	e, err := registryOf(x).Known(x.Ctx, name)
+	if err != nil {
+		return datum.Value{}, err
 	}
 	if err := sessionOf(x).charge(name, 1); err != nil {
 		return datum.Value{}, err

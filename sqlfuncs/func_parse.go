@@ -200,7 +200,7 @@ func existing(x *engine.Exec, name string) (generator.Generator, error) {
 	if generator.CheckName(name) != nil {
 		return nil, nil //nolint:nilerr // there is no generator of such a name
 	}
-	e, err := registryOf(x).Existing(x.Ctx, name)
+	e, err := registryOf(x).Known(x.Ctx, name)
 	if errors.Is(err, generator.ErrUnknown) {
 		return nil, nil
 	}

@@ -122,7 +122,7 @@ func increment(d generator.Definition) int64 {
 }
 
 func currval(x *engine.Exec, name string, _ []datum.Value) (datum.Value, error) {
-	e, err := registryOf(x).Existing(x.Ctx, name)
+	e, err := registryOf(x).Known(x.Ctx, name)
 	if err != nil {
 		return datum.Value{}, err
 	}

@@ -190,7 +190,7 @@ func lastValueCall(p *engine.Planner, s *engine.Scope, arg syntax.Expr) (*engine
 		if err != nil {
 			return datum.Value{}, err
 		}
-		e, err := registryOf(x).Existing(x.Ctx, of)
+		e, err := registryOf(x).Known(x.Ctx, of)
 		if missing(err) {
 			return datum.Value{}, sqlstate.New(sqlstate.UndefinedTable, "Unknown SEQUENCE: '%s'", sqlstate.Cut(of, 64)).WithMySQL(4091, "42S02")
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"nextid/generator"
@@ -42,6 +43,18 @@ type serverConfig struct {
 	noAutoCreate bool
 	sequence     sqlfuncs.Auto
 	trail        sqlfuncs.Trail
+	lookups      *atomic.Int64 // counts how often the store is asked for a definition
+}
+
+// countedStore counts look-ups of definitions.
+type countedStore struct {
+	*memory.Store
+	lookups *atomic.Int64
+}
+
+func (s countedStore) Defined(ctx context.Context, name string) (generator.Definition, error) {
+	s.lookups.Add(1)
+	return s.Store.Defined(ctx, name)
 }
 
 func newServer(t testing.TB, configs ...serverConfig) *testServer {
@@ -50,7 +63,10 @@ func newServer(t testing.TB, configs ...serverConfig) *testServer {
 	for _, c := range configs {
 		cfg = c
 	}
-	store := memory.New(memory.Config{Exclusive: true})
+	if cfg.lookups == nil {
+		cfg.lookups = new(atomic.Int64)
+	}
+	store := countedStore{memory.New(memory.Config{Exclusive: true}), cfg.lookups}
 	pools := worker.New(worker.Config{Store: store, Logger: slog.New(slog.DiscardHandler)})
 	autoCreate := snowflake.KindName
 	if cfg.noAutoCreate {

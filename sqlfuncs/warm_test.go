@@ -2,6 +2,7 @@ package sqlfuncs_test
 
 import (
 	"strconv"
+	"sync/atomic"
 	"testing"
 
 	"nextid/sqlfuncs"
@@ -201,5 +202,25 @@ func BenchmarkSimpleMiss(b *testing.B) {
 			b.Fatal(err)
 		}
 		i++
+	}
+}
+
+// What is asked of a generator that runs here costs no way to the store, which
+// may be far: a draw does not ask it either.
+func TestARunningGeneratorIsNotLookedUpInTheStore(t *testing.T) {
+	var lookups atomic.Int64
+	s := newServer(t, serverConfig{lookups: &lookups}).session(t)
+	s.must(t, "SELECT create_generator('orders', 'segment'), create_generator('shop', 'snowflake')")
+	s.must(t, "SELECT next_id('orders'), next_code('orders'), next_id('shop')")
+	before := lookups.Load()
+	for _, sql := range []string{
+		"SELECT currval('orders')", "SELECT next_code('orders')", 
+		"SELECT parse_id(lastval(), 'shop')", "SELECT id_time(lastval(), 'shop')", "SELECT parse_id(next_code('orders'), 'orders')",
+	} {
+		s.must(t, sql)
+		if n := lookups.Load() - before; n != 0 {
+			t.Errorf("%s: %d look-ups", sql, n)
+			before = lookups.Load()
+		}
 	}
 }
