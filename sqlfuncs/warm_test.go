@@ -214,7 +214,7 @@ func TestARunningGeneratorIsNotLookedUpInTheStore(t *testing.T) {
 	s.must(t, "SELECT next_id('orders'), next_code('orders'), next_id('shop')")
 	before := lookups.Load()
 	for _, sql := range []string{
-		"SELECT currval('orders')", "SELECT next_code('orders')", 
+		"SELECT currval('orders')", "SELECT next_code('orders')",
 		"SELECT parse_id(lastval(), 'shop')", "SELECT id_time(lastval(), 'shop')", "SELECT parse_id(next_code('orders'), 'orders')",
 	} {
 		s.must(t, sql)
