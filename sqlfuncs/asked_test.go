@@ -13,7 +13,7 @@ func TestEveryFunctionIsAskedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := map[string]bool{}
+	asked, known := map[string]bool{}, newCatalog()
 	for line := range strings.Lines(string(text)) {
 		if strings.HasPrefix(line, "#") {
 			continue
@@ -23,11 +23,11 @@ func TestEveryFunctionIsAskedFor(t *testing.T) {
 			t.Errorf("%q: once, with who asks for it", line)
 		}
 		asked[name] = true
-		if functions[name] == nil {
+		if known.Functions[name] == nil {
 			t.Errorf("%s is asked for by %s, and nextid does not have it", name, who)
 		}
 	}
-	for _, f := range allFunctions() {
+	for _, f := range known.AllFunctions() {
 		if !asked[f.Name] {
 			t.Errorf("%s: nobody asks for it; cut it, or write into asked.tsv who does", f.Name)
 			asked[f.Name] = true

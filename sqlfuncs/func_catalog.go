@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"nextid/sqlfuncs/ids"
+
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/syntax"
@@ -44,7 +46,7 @@ var typeFunctions = []engine.Function{
 			if !a[0].Valid {
 				return datum.Null(datum.Text), nil
 			}
-			if name, ok := sessionOf(x).server.rowTypeName(uint32(a[0].Int)); ok {
+			if name, ok := systemOf(x).rowTypeName(uint32(a[0].Int)); ok {
 				return datum.MakeText(name), nil
 			}
 			mod := int32(-1)
@@ -107,11 +109,11 @@ func toReg(name string, t datum.OID) engine.Function {
 // relationByName finds a table, a view or a sequence that exists; nil when
 // there is none of that name.
 func relationByName(x *engine.Exec, name string) (*relation, error) {
-	parts := splitIdentifier(name)
+	parts := syntax.SplitIdentifier(name)
 	if len(parts) == 0 {
 		return nil, nil
 	}
-	if t := fixedTable(parts); t != nil {
+	if t := x.Host.Catalog().Table(parts); t != nil {
 		return &relation{Table: t}, nil
 	}
 	dynamic, err := dynamicRelations(x)
@@ -127,7 +129,7 @@ func relationByName(x *engine.Exec, name string) (*relation, error) {
 
 // relationByOID finds a relation; nil when there is none.
 func relationByOID(x *engine.Exec, oid uint32) (*relation, error) {
-	if t := fixedTablesByOID()[oid]; t != nil {
+	if t := x.Host.Catalog().TableByOID(oid); t != nil {
 		return &relation{Table: t}, nil
 	}
 	dynamic, err := dynamicRelations(x)
@@ -137,27 +139,24 @@ func relationByOID(x *engine.Exec, oid uint32) (*relation, error) {
 	return dynamic.byOID[oid], nil
 }
 
-// catalogNames resolves reg* values against our tables, functions and types.
-type catalogNames struct{ server *Server }
-
 // schemaOIDs are PostgreSQL's own for its schemas; ours follows the tables.
 var schemaOIDs = map[string]uint32{engine.PGCatalog: 11, "public": 2200, "information_schema": 13207, engine.NextidSchema: 16383}
 
 // ObjectOID implements datum.Names. A name that is no table but could be a
 // generator is a sequence: nextval('orders'::regclass) works for names that
 // do not exist yet.
-func (c catalogNames) ObjectOID(t datum.OID, name string) (uint32, bool) {
-	parts := splitIdentifier(name)
+func (s *system) ObjectOID(t datum.OID, name string) (uint32, bool) {
+	parts := syntax.SplitIdentifier(name)
 	if len(parts) == 0 {
 		return 0, false
 	}
 	switch t {
 	case datum.RegClass:
-		if tab, err := c.server.lookupTable(parts); err == nil {
+		if tab, err := ids.Table(s.known, parts); err == nil {
 			return tab.OID, true
 		}
-		if sequence, err := sequenceName(name); err == nil {
-			return c.server.sequenceOIDs.oid(sequence)
+		if sequence, err := ids.SequenceName(name); err == nil {
+			return s.known.OIDs.Sequence(sequence)
 		}
 	case datum.RegNamespace:
 		oid, ok := schemaOIDs[parts[0]]
@@ -170,40 +169,40 @@ func (c catalogNames) ObjectOID(t datum.OID, name string) (uint32, bool) {
 		if t, ok := pgTypes().byName[parts[len(parts)-1]]; ok {
 			return uint32(t.oid), ok
 		}
-		if r := fixedTable(parts); r != nil {
+		if r := s.known.Table(parts); r != nil {
 			return r.OID | rowTypeOIDs, true
 		}
 	case datum.RegRole:
-		for _, r := range c.server.roles() {
+		for _, r := range s.roles() {
 			if r.name == parts[0] {
 				return r.oid, true
 			}
 		}
 	case datum.RegProc:
-		if found := procsNamed(parts); len(found) == 1 {
+		if found := s.procsNamed(parts); len(found) == 1 {
 			return found[0].oid, true
 		}
 	case datum.RegProcedure:
-		return procedureOID(name)
+		return s.procedureOID(name)
 	case datum.RegOper, datum.RegOperator:
-		return operatorOID(name)
+		return s.operatorOID(name)
 	case datum.RegCollation:
-		return rowNamed("pg_collation", "collname", parts[len(parts)-1])
+		return s.rowNamed("pg_collation", "collname", parts[len(parts)-1])
 	}
 	return 0, false
 }
 
 // ObjectName implements datum.Names.
-func (c catalogNames) ObjectName(t datum.OID, oid uint32) (string, bool) {
+func (s *system) ObjectName(t datum.OID, oid uint32) (string, bool) {
 	switch t {
 	case datum.RegClass:
-		if tab := fixedTablesByOID()[oid]; tab != nil {
+		if tab := s.known.TableByOID(oid); tab != nil {
 			if tab.Schema == "information_schema" {
 				return tab.Schema + "." + syntax.QuoteIdent(tab.Name), true
 			}
 			return syntax.QuoteIdent(tab.Name), true
 		}
-		name, ok := c.server.relationName(oid)
+		name, ok := s.known.OIDs.Name(oid)
 		return syntax.QuoteIdent(name), ok
 	case datum.RegNamespace:
 		for name, o := range schemaOIDs {
@@ -215,15 +214,15 @@ func (c catalogNames) ObjectName(t datum.OID, oid uint32) (string, bool) {
 		if _, ok := pgTypes().byOID[datum.OID(oid)]; ok {
 			return formatType(datum.OID(oid), -1), true
 		}
-		if name, ok := c.server.rowTypeName(oid); ok {
+		if name, ok := s.rowTypeName(oid); ok {
 			return name, true
 		}
 	case datum.RegRole:
-		if name, ok := c.server.roleName(oid); ok {
+		if name, ok := s.roleName(oid); ok {
 			return syntax.QuoteIdent(name), true
 		}
 	case datum.RegProc, datum.RegProcedure:
-		if p := procByOID(oid); p != nil {
+		if p := s.procs().byOID[oid]; p != nil {
 			name := syntax.QuoteIdent(p.name)
 			if t == datum.RegProcedure {
 				name += "(" + strings.Join(typeNames(p.in), ",") + ")"
@@ -231,9 +230,9 @@ func (c catalogNames) ObjectName(t datum.OID, oid uint32) (string, bool) {
 			return name, true
 		}
 	case datum.RegOper, datum.RegOperator:
-		return operatorName(t, oid)
+		return s.operatorName(t, oid)
 	case datum.RegCollation:
-		return nameOfRow("pg_collation", "collname", oid)
+		return s.nameOfRow("pg_collation", "collname", oid)
 	}
 	return strconv.FormatUint(uint64(oid), 10), false
 }
@@ -247,10 +246,10 @@ func typeNames(types []datum.OID) []string {
 }
 
 // rowNamed finds a row of a catalog file by its name.
-func rowNamed(catalog, column, name string) (uint32, bool) {
-	t := tables[engine.PGCatalog+"."+catalog]
+func (s *system) rowNamed(catalog, column, name string) (uint32, bool) {
+	t := s.table(catalog)
 	at := t.Column(column)
-	for _, row := range staticCatalog(t).rows {
+	for _, row := range s.staticRows(t).rows {
 		if row[at].Str == name {
 			return uint32(row[t.Column("oid")].Int), true
 		}
@@ -258,9 +257,9 @@ func rowNamed(catalog, column, name string) (uint32, bool) {
 	return 0, false
 }
 
-func nameOfRow(catalog, column string, oid uint32) (string, bool) {
-	t := tables[engine.PGCatalog+"."+catalog]
-	for _, row := range staticCatalog(t).rows {
+func (s *system) nameOfRow(catalog, column string, oid uint32) (string, bool) {
+	t := s.table(catalog)
+	for _, row := range s.staticRows(t).rows {
 		if uint32(row[t.Column("oid")].Int) == oid {
 			return syntax.QuoteIdent(row[t.Column(column)].Str), true
 		}
@@ -269,11 +268,11 @@ func nameOfRow(catalog, column string, oid uint32) (string, bool) {
 }
 
 // operatorOID finds an operator by its name, =, or with its operands, =(bigint,bigint).
-func operatorOID(text string) (uint32, bool) {
+func (s *system) operatorOID(text string) (uint32, bool) {
 	name, operands, _ := strings.Cut(strings.TrimPrefix(text, engine.PGCatalog+"."), "(")
-	t := tables[engine.PGCatalog+".pg_operator"]
+	t := s.table("pg_operator")
 	found, oid := 0, uint32(0)
-	for _, row := range staticCatalog(t).rows {
+	for _, row := range s.staticRows(t).rows {
 		left, right := datum.OID(row[t.Column("oprleft")].Int), datum.OID(row[t.Column("oprright")].Int)
 		if row[t.Column("oprname")].Str != name {
 			continue
@@ -286,9 +285,9 @@ func operatorOID(text string) (uint32, bool) {
 	return oid, found == 1
 }
 
-func operatorName(as datum.OID, oid uint32) (string, bool) {
-	t := tables[engine.PGCatalog+".pg_operator"]
-	for _, row := range staticCatalog(t).rows {
+func (s *system) operatorName(as datum.OID, oid uint32) (string, bool) {
+	t := s.table("pg_operator")
+	for _, row := range s.staticRows(t).rows {
 		if uint32(row[t.Column("oid")].Int) != oid {
 			continue
 		}

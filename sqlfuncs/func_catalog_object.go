@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"nextid/sqlfuncs/ids"
+
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
@@ -19,14 +21,14 @@ func visible(name string, schema func(x *engine.Exec, oid uint32) (uint32, error
 		if s == 0 || err != nil {
 			return datum.Null(datum.Bool), err
 		}
-		return datum.MakeBool(slices.ContainsFunc(sessionOf(x).schemas(), func(name string) bool { return schemaOIDs[name] == s })), nil
+		return datum.MakeBool(slices.ContainsFunc(schemas(x), func(name string) bool { return schemaOIDs[name] == s })), nil
 	})
 }
 
 // inCatalog is the schema of objects that only pg_catalog has.
 func inCatalog(catalog string) func(*engine.Exec, uint32) (uint32, error) {
 	return func(x *engine.Exec, oid uint32) (uint32, error) {
-		rows, err := catalogRows(x, tables[engine.PGCatalog+"."+catalog], 0, []datum.Value{{Type: datum.Oid, Valid: true, Int: int64(oid)}})
+		rows, err := catalogRows(x, systemOf(x).table(catalog), 0, []datum.Value{{Type: datum.Oid, Valid: true, Int: int64(oid)}})
 		if len(rows) == 0 {
 			return 0, err
 		}
@@ -52,8 +54,8 @@ var visibilityFunctions = []engine.Function{
 		}
 		return pgTypes().byOID[datum.OID(oid)].ns, nil
 	}),
-	visible("pg_function_is_visible", func(_ *engine.Exec, oid uint32) (uint32, error) {
-		if p := procByOID(oid); p != nil {
+	visible("pg_function_is_visible", func(x *engine.Exec, oid uint32) (uint32, error) {
+		if p := procByOID(x, oid); p != nil {
 			return p.schema, nil
 		}
 		return 0, nil
@@ -209,7 +211,7 @@ var sequenceParameters = engine.Function{
 		{Name: "data_type", Type: datum.Oid, TypeMod: -1},
 	},
 	Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-		t := tables[engine.PGCatalog+".pg_sequence"]
+		t := systemOf(x).table("pg_sequence")
 		rows, err := catalogRows(x, t, t.Column("seqrelid"), a[:1])
 		if err != nil {
 			return datum.Value{}, err
@@ -229,10 +231,10 @@ var sequenceParameters = engine.Function{
 // descriptions for class, object and column.
 func describe(name, catalog string, types []datum.OID, key func(a []datum.Value) (class string, oid, column int64)) engine.Function {
 	return catalogFunc(name, datum.Text, types, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-		t := tables[engine.PGCatalog+"."+catalog]
+		t := systemOf(x).table(catalog)
 		class, oid, column := key(a)
 		want := int64(0)
-		if c := tables[engine.PGCatalog+"."+class]; c != nil {
+		if c := systemOf(x).table(class); c != nil {
 			want = int64(c.OID)
 		} else if class != "" {
 			return datum.Null(datum.Text), nil
@@ -264,3 +266,14 @@ var descriptionFunctions = []engine.Function{
 	describe("shobj_description", "pg_shdescription", []datum.OID{datum.Oid, datum.Name},
 		func(a []datum.Value) (string, int64, int64) { return a[1].Str, a[0].Int, 0 }),
 }
+
+// sequenceLastValue is pg_sequence_last_value: NULL where answering would
+// draw an id.
+var sequenceLastValue = catalogFunc("pg_sequence_last_value", datum.Int8, []datum.OID{datum.RegClass},
+	func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		name, ok := x.Host.Catalog().OIDs.SequenceName(uint32(a[0].Int))
+		if !ok {
+			return datum.Value{}, sqlstate.New(sqlstate.UndefinedTable, "could not open relation with OID %d", a[0].Int)
+		}
+		return ids.SequenceLast(x, name)
+	})

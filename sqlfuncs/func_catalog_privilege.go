@@ -25,7 +25,7 @@ func hasPrivilege(user, object datum.OID, name string, more ...datum.OID) engine
 	}
 	types = append(types, datum.Text)
 	return catalogFunc(name, datum.Bool, types, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-		who := role{name: sessionOf(x).options.User, admin: sessionOf(x).options.Admin}
+		who := role{name: x.Host.Client().User, admin: x.Host.Client().Admin}
 		if user != 0 {
 			var err error
 			if who, err = roleArg(x, a[0]); err != nil {
@@ -37,7 +37,7 @@ func hasPrivilege(user, object datum.OID, name string, more ...datum.OID) engine
 		if !known {
 			return datum.Null(datum.Bool), err
 		}
-		if r != nil && r.generator != nil && who.name == sessionOf(x).options.User && sessionOf(x).may(r.generator.Name) != nil {
+		if r != nil && r.generator != nil && who.name == x.Host.Client().User && x.Host.Client().May(r.generator.Name) != nil {
 			return datum.MakeBool(false), nil
 		}
 		for p := range strings.SplitSeq(a[len(a)-1].Str, ",") {
@@ -53,12 +53,12 @@ func hasPrivilege(user, object datum.OID, name string, more ...datum.OID) engine
 
 // roleArg is a role given by name or OID.
 func roleArg(x *engine.Exec, v datum.Value) (role, error) {
-	for _, r := range sessionOf(x).server.roles() {
+	for _, r := range systemOf(x).roles() {
 		if v.Type == datum.Name && r.name == v.Str || v.Type == datum.Oid && int64(r.oid) == v.Int {
 			return r, nil
 		}
 	}
-	if _, ok := rowNamed("pg_authid", "rolname", v.Str); ok {
+	if _, ok := systemOf(x).rowNamed("pg_authid", "rolname", v.Str); ok {
 		return role{name: v.Str}, nil
 	}
 	if v.Type == datum.Name && v.Str != "public" {
@@ -118,7 +118,7 @@ func roleMembership(object datum.OID) []engine.Function {
 			types = append([]datum.OID{user}, types...)
 		}
 		out = append(out, catalogFunc("pg_has_role", datum.Bool, types, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-			who := role{name: sessionOf(x).options.User, admin: sessionOf(x).options.Admin}
+			who := role{name: x.Host.Client().User, admin: x.Host.Client().Admin}
 			if user != 0 {
 				var err error
 				if who, err = roleArg(x, a[0]); err != nil {
@@ -151,7 +151,7 @@ var aclFunctions = []engine.Function{
 		if !ok {
 			return datum.Value{}, sqlstate.New(sqlstate.InvalidParameterValue, "unrecognized object type abbreviation: %s", a[0].Str)
 		}
-		owner, _ := sessionOf(x).server.roleName(uint32(a[1].Int))
+		owner, _ := systemOf(x).roleName(uint32(a[1].Int))
 		var items []datum.Value
 		for i, grantee := range []string{"", syntax.QuoteIdent(owner)} {
 			if granted[i] != "" {

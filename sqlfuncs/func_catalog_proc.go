@@ -12,14 +12,14 @@ import (
 )
 
 // procedureOID finds a function by its signature: next_id(text).
-func procedureOID(signature string) (uint32, bool) {
+func (s *system) procedureOID(signature string) (uint32, bool) {
 	name, list, ok := strings.Cut(signature, "(")
 	types, known := parseTypes(strings.TrimSuffix(strings.TrimSpace(list), ")"))
-	parts := splitIdentifier(strings.TrimSpace(name))
+	parts := syntax.SplitIdentifier(strings.TrimSpace(name))
 	if !ok || !known || len(parts) == 0 {
 		return 0, false
 	}
-	for _, p := range procsNamed(parts) {
+	for _, p := range s.procsNamed(parts) {
 		if slices.Equal(p.in, types) {
 			return p.oid, true
 		}
@@ -99,8 +99,8 @@ func (p *proc) definition() (string, error) {
 
 // procText makes a function that tells something about a function.
 func procText(name string, tell func(p *proc) (string, error)) engine.Function {
-	return catalogFunc(name, datum.Text, []datum.OID{datum.Oid}, func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-		p := procByOID(uint32(a[0].Int))
+	return catalogFunc(name, datum.Text, []datum.OID{datum.Oid}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		p := procByOID(x, uint32(a[0].Int))
 		if p == nil {
 			return datum.Null(datum.Text), nil
 		}
@@ -116,8 +116,8 @@ var procFunctions = []engine.Function{
 	procText("pg_get_functiondef", (*proc).definition),
 	nothing("pg_get_function_sqlbody", datum.Text, datum.Oid),
 	catalogFunc("pg_get_function_arg_default", datum.Text, []datum.OID{datum.Oid, datum.Int4},
-		func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-			p, n := procByOID(uint32(a[0].Int)), int(a[1].Int)
+		func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+			p, n := procByOID(x, uint32(a[0].Int)), int(a[1].Int)
 			if p == nil || n < 1 || n > len(p.in) || n <= len(p.in)-p.defaults {
 				return datum.Null(datum.Text), nil
 			}

@@ -28,7 +28,7 @@ var encodingFunctions = []engine.Function{
 	}),
 	always("getdatabaseencoding", datum.MakeString(datum.Name, "UTF8")),
 	catalogFunc("pg_get_userbyid", datum.Name, []datum.OID{datum.Oid}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-		name, ok := sessionOf(x).server.roleName(uint32(a[0].Int))
+		name, ok := systemOf(x).roleName(uint32(a[0].Int))
 		if !ok {
 			name = fmt.Sprintf("unknown (OID=%d)", a[0].Int)
 		}
@@ -37,13 +37,13 @@ var encodingFunctions = []engine.Function{
 }
 
 // roleName is the name behind a role's OID.
-func (s *Server) roleName(oid uint32) (string, bool) {
+func (s *system) roleName(oid uint32) (string, bool) {
 	for _, r := range s.roles() {
 		if r.oid == oid {
 			return r.name, true
 		}
 	}
-	return nameOfRow("pg_authid", "rolname", oid)
+	return s.nameOfRow("pg_authid", "rolname", oid)
 }
 
 // size makes a function about the size of something on disk. Our tables have

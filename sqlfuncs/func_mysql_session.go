@@ -3,6 +3,8 @@ package sqlfuncs
 import (
 	"time"
 
+	"nextid/sqlfuncs/ids"
+
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
@@ -11,29 +13,29 @@ import (
 // mysqlSessionFunctions tell a client where it is (manual, 12.16).
 var mysqlSessionFunctions = families(
 	[]engine.Function{
-		sessionText("version", func(x *engine.Exec) string { return sessionOf(x).server.MySQLVersion() }),
+		sessionText("version", func(x *engine.Exec) string { return Version(x.Host.Version()) }),
 		{Name: "connection_id", Result: datum.Int4, Volatile: engine.Stable, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			return datum.MakeInt4(int64(sessionOf(x).options.PID)), nil
+			return datum.MakeInt4(int64(x.Host.Client().PID)), nil
 		}},
 		{
 			Name: "last_insert_id", Args: []engine.Argument{{Type: datum.Int8, Optional: true}}, Result: datum.Int8, Volatile: engine.Volatile,
 			Help: "the newest id that this session drew, or set with LAST_INSERT_ID(n)", Eval: lastInsertID,
 		},
 		{Name: "found_rows", Result: datum.Int8, Volatile: engine.Volatile, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			return datum.MakeInt8(sessionOf(x).mysql.foundRows), nil
+			return datum.MakeInt8(stateOf(x).foundRows), nil
 		}},
 		{Name: "row_count", Result: datum.Int8, Volatile: engine.Volatile, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			return datum.MakeInt8(sessionOf(x).mysql.rowCount), nil
+			return datum.MakeInt8(stateOf(x).rowCount), nil
 		}},
 		{Name: "sleep", Args: engine.Args(datum.Float8), Result: datum.Int4, Volatile: engine.Volatile, Eval: sleepMySQL},
 		{Name: "current_role", Result: datum.Text, Volatile: engine.Stable, Eval: func(*engine.Exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Text), nil }},
 		{Name: "coercibility", Args: engine.Args(engine.AnyElement), Result: datum.Int4, Typed: coercibility},
 	},
 	alias(engine.Function{Name: "database", Result: datum.Text, Volatile: engine.Stable, Collation: engine.SystemCollation, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-		return textOrNull(sessionOf(x).mysql.database), nil
+		return datum.TextOrNull(stateOf(x).database), nil
 	}}, "schema"),
-	alias(sessionText("user", func(x *engine.Exec) string { return sessionOf(x).account() }), "session_user", "system_user"),
-	[]engine.Function{sessionText("current_user", func(x *engine.Exec) string { return sqlstate.Cut(sessionOf(x).options.User, 64) + "@%" })},
+	alias(sessionText("user", func(x *engine.Exec) string { return accountOf(x.Host.Client()) }), "session_user", "system_user"),
+	[]engine.Function{sessionText("current_user", func(x *engine.Exec) string { return sqlstate.Cut(x.Host.Client().User, 64) + "@%" })},
 )
 
 func families(lists ...[]engine.Function) []engine.Function {
@@ -52,7 +54,7 @@ func sessionText(name string, f func(x *engine.Exec) string) engine.Function {
 }
 
 func lastInsertID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-	m := &sessionOf(x).mysql
+	m := stateOf(x)
 	if len(a) > 0 {
 		m.lastInsert, m.insertID = uint64(a[0].Int), uint64(a[0].Int)
 		return a[0], nil
@@ -167,12 +169,12 @@ var mysqlIDFunctions = []engine.Function{
 	{
 		Name: "uuid", Result: datum.Text, Volatile: engine.Volatile, Help: "a UUID of version 1",
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			return datum.MakeText(sessionOf(x).server.uuids.V1().String()), nil
+			return datum.MakeText(ids.TimeUUID(x).String()), nil
 		},
 	},
 	{
 		Name: "uuid_short", Result: datum.Int8, Volatile: engine.Volatile, Help: "an id of the generator uuid_short, of its own kind",
-		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) { return drawID(x, "uuid_short") },
+		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) { return ids.DrawID(x, "uuid_short") },
 	},
 	{Name: "is_uuid", Args: engine.Args(datum.Text), Result: datum.Bool, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		_, ok := parseUUIDMySQL(a[0].Str)
@@ -201,7 +203,7 @@ func binToUUID(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if len(a[0].Str) != 16 {
 		return datum.Value{}, uuidError(a[0].Str, "bin_to_uuid")
 	}
-	u := uuidOf(a[0])
+	u := ids.UUIDOf(a[0])
 	if len(a) > 1 && a[1].Int != 0 {
 		u = u.Unswapped()
 	}

@@ -272,7 +272,7 @@ func describeText(answer func(*engine.Planner, engine.Collation) string) func(*e
 		if engine.IsString(es[0].Type) {
 			if c = es[0].Collation; c.Name == "" {
 				p.Private = true
-				c.Name, _ = plannedFor(p).vars.Get("collation_connection")
+				c.Name, _ = p.Host.Settings().Get("collation_connection")
 			}
 		}
 		return engine.Constant(datum.MakeText(answer(p, c))), nil

@@ -50,7 +50,7 @@ func nowFunction(name string, t datum.OID, now func(x *engine.Exec) time.Time) e
 		Typed: func(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 			digits := int64(0)
 			if len(es) > 0 {
-				v, ok := constantValue(p, es[0])
+				v, ok := p.ConstantValue(es[0])
 				if !ok || !v.Valid || v.Int < 0 || v.Int > 6 {
 					return nil, sqlstate.New(sqlstate.SyntaxError, "Too big precision specified for '%s'. Maximum is 6", name).WithMySQL(1426, "42000")
 				}
@@ -93,7 +93,7 @@ func unixTimestampMySQL(p *engine.Planner, es []*engine.Expr) (*engine.Expr, err
 	}
 	t := datum.Int8
 	if engine.IsString(es[0].Type) || es[0].TypeMod > 0 {
-		if v, ok := constantValue(p, es[0]); !ok || strings.Contains(v.Str, ".") {
+		if v, ok := p.ConstantValue(es[0]); !ok || strings.Contains(v.Str, ".") {
 			t = datum.Numeric
 		}
 	}

@@ -39,10 +39,10 @@ func endFunc(name string, queryOnly bool, help string) engine.Function {
 	return engine.Function{
 		Name: name, Args: engine.Args(datum.Int4), Result: datum.Bool, Volatile: engine.Volatile, Help: help,
 		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-			s := sessionOf(x)
+			s := catalogSessionOf(x)
 			found := s.EndOther(a[0].Int, queryOnly)
 			if !found {
-				s.warn(sqlstate.Warning, fmt.Sprintf("PID %d is not a connection that you may end", a[0].Int))
+				s.Warn(sqlstate.Warning, fmt.Sprintf("PID %d is not a connection that you may end", a[0].Int))
 			}
 			return datum.MakeBool(found), nil
 		},
@@ -61,7 +61,7 @@ func unlockFunc(name, lock string, types ...datum.OID) engine.Function {
 	return engine.Function{
 		Name: name, Args: engine.Args(types...), Result: datum.Bool, Volatile: engine.Volatile,
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			sessionOf(x).warn(sqlstate.Warning, "you don't own a lock of type "+lock)
+			x.Host.Warn(sqlstate.Warning, "you don't own a lock of type "+lock)
 			return datum.MakeBool(false), nil
 		},
 	}
@@ -70,42 +70,42 @@ func unlockFunc(name, lock string, types ...datum.OID) engine.Function {
 // sessionFunctions tell a client where it is.
 var sessionFunctions = []engine.Function{
 	textFunc("version", func(x *engine.Exec) string {
-		return "PostgreSQL " + setting.PostgreSQL["server_version"].Default + " (nextid " + sessionOf(x).server.version + ")"
+		return "PostgreSQL " + setting.PostgreSQL["server_version"].Default + " (nextid " + x.Host.Version() + ")"
 	}),
-	nameFunc("current_database", func(x *engine.Exec) string { return sessionOf(x).options.Database }),
-	nameFunc("current_catalog", func(x *engine.Exec) string { return sessionOf(x).options.Database }),
+	nameFunc("current_database", func(x *engine.Exec) string { return x.Host.Client().Database }),
+	nameFunc("current_catalog", func(x *engine.Exec) string { return x.Host.Client().Database }),
 	{
 		Name: "current_schema", Result: datum.Name, Volatile: engine.Stable,
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			for _, schema := range sessionOf(x).schemas() {
-				if schema != engine.PGCatalog || sessionOf(x).namesCatalog() {
+			for _, schema := range schemas(x) {
+				if schema != engine.PGCatalog || namesCatalog(x) {
 					return datum.MakeString(datum.Name, schema), nil
 				}
 			}
 			return datum.Null(datum.Name), nil
 		},
 	},
-	nameFunc("current_user", func(x *engine.Exec) string { return sessionOf(x).options.User }),
-	nameFunc("session_user", func(x *engine.Exec) string { return sessionOf(x).options.User }),
-	nameFunc("current_role", func(x *engine.Exec) string { return sessionOf(x).options.User }),
-	nameFunc("user", func(x *engine.Exec) string { return sessionOf(x).options.User }),
-	textFunc("system_user", func(x *engine.Exec) string { return sessionOf(x).options.User }),
+	nameFunc("current_user", func(x *engine.Exec) string { return x.Host.Client().User }),
+	nameFunc("session_user", func(x *engine.Exec) string { return x.Host.Client().User }),
+	nameFunc("current_role", func(x *engine.Exec) string { return x.Host.Client().User }),
+	nameFunc("user", func(x *engine.Exec) string { return x.Host.Client().User }),
+	textFunc("system_user", func(x *engine.Exec) string { return x.Host.Client().User }),
 	{
 		Name: "current_schemas", Args: engine.Args(datum.Bool), Result: datum.NameArray, Volatile: engine.Stable,
 		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-			schemas := []datum.Value{}
-			for _, schema := range sessionOf(x).schemas() {
-				if schema != engine.PGCatalog || a[0].Int == 1 || sessionOf(x).namesCatalog() {
-					schemas = append(schemas, datum.MakeString(datum.Name, schema))
+			list := []datum.Value{}
+			for _, schema := range schemas(x) {
+				if schema != engine.PGCatalog || a[0].Int == 1 || namesCatalog(x) {
+					list = append(list, datum.MakeString(datum.Name, schema))
 				}
 			}
-			return datum.MakeArray(datum.NameArray, schemas), nil
+			return datum.MakeArray(datum.NameArray, list), nil
 		},
 	},
 	{
 		Name: "pg_backend_pid", Result: datum.Int4, Volatile: engine.Stable,
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			return datum.MakeInt4(int64(sessionOf(x).options.PID)), nil
+			return datum.MakeInt4(int64(x.Host.Client().PID)), nil
 		},
 	},
 	{
@@ -119,7 +119,7 @@ var sessionFunctions = []engine.Function{
 	{
 		Name: "pg_postmaster_start_time", Result: datum.TimestampTZ, Volatile: engine.Stable,
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			return datum.TimestampTZFromTime(sessionOf(x).server.started), nil
+			return datum.TimestampTZFromTime(x.Host.Started()), nil
 		},
 	},
 	boolFunc("pg_is_in_recovery", false),
@@ -135,7 +135,7 @@ var sessionFunctions = []engine.Function{
 	{
 		Name: "txid_current", Result: datum.Int8, Volatile: engine.Stable,
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			return datum.MakeInt8(sessionOf(x).txNow().UnixMicro()), nil
+			return datum.MakeInt8(x.Host.TransactionTime(x).UnixMicro()), nil
 		},
 	},
 	{
@@ -145,7 +145,7 @@ var sessionFunctions = []engine.Function{
 	{
 		Name: "inet_client_port", Result: datum.Int4, Volatile: engine.Stable,
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			_, port, ok := sessionOf(x).options.client()
+			_, port, ok := x.Host.Client().Address()
 			return datum.Value{Type: datum.Int4, Valid: ok, Int: int64(port)}, nil
 		},
 	},
@@ -156,14 +156,14 @@ var sessionFunctions = []engine.Function{
 	{
 		Name: "inet_client_addr", Result: datum.Text, Volatile: engine.Stable,
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			addr, _, _ := sessionOf(x).options.client()
-			return textOrNull(addr), nil
+			addr, _, _ := x.Host.Client().Address()
+			return datum.TextOrNull(addr), nil
 		},
 	},
 	{
 		Name: "pg_client_encoding", Result: datum.Name, Volatile: engine.Stable,
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			v, _ := sessionOf(x).vars.Get("client_encoding")
+			v, _ := x.Host.Settings().Get("client_encoding")
 			return datum.MakeString(datum.Name, v), nil
 		},
 	},
@@ -171,7 +171,7 @@ var sessionFunctions = []engine.Function{
 
 func currentSetting(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	key := strings.ToLower(a[0].Str)
-	if v, ok := sessionOf(x).vars.Get(key); ok {
+	if v, ok := x.Host.Settings().Get(key); ok {
 		return datum.MakeText(v), nil
 	}
 	if len(a) > 1 && a[1].Int == 1 {
@@ -194,7 +194,7 @@ func setConfig(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return datum.Value{}, err
 		}
 	}
-	if err := sessionOf(x).assign(s, value, a[2].Valid && a[2].Int == 1); err != nil {
+	if err := catalogSessionOf(x).Assign(s, value, a[2].Valid && a[2].Int == 1); err != nil {
 		return datum.Value{}, err
 	}
 	return datum.MakeText(value), nil

@@ -12,7 +12,7 @@ import (
 
 func TestEveryFunctionIsComplete(t *testing.T) {
 	named := regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
-	for _, f := range allFunctions() {
+	for _, f := range newCatalog().AllFunctions() {
 		kinds := 0
 		for _, has := range []bool{f.Eval != nil, f.Rows != nil, f.Aggregate != nil, f.Typed != nil, f.Window != nil, f.FromRow != nil && f.Eval == nil} {
 			if has {
@@ -34,7 +34,7 @@ func TestSleepTakesTheTimeAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := &engine.Exec{Ctx: t.Context(), Host: host{&Session{server: &Server{}, envOK: true}}}
 		start := time.Now()
-		if _, err := functions["pg_sleep"][0].Eval(x, []datum.Value{datum.MakeFloat8(2.5)}); err != nil {
+		if _, err := newCatalog().Functions["pg_sleep"][0].Eval(x, []datum.Value{datum.MakeFloat8(2.5)}); err != nil {
 			t.Fatal(err)
 		}
 		if d := time.Since(start); d != 2500*time.Millisecond {

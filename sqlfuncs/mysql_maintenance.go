@@ -14,17 +14,17 @@ import (
 // maintain is CHECK, ANALYZE, OPTIMIZE, REPAIR and CHECKSUM TABLE (manual,
 // "Table Statements"), which mysqlcheck sends. Tables that are computed are
 // always sound, and there is nothing to rewrite.
-func maintain(p *engine.Planner, st *Statement, t *syntax.Maintain) error {
+func maintain(p *engine.Planner, t *syntax.Maintain) *engine.QueryPlan {
 	p.Private = true
 	op := strings.ToLower(t.Verb)
 	var rows [][]datum.Value
 	for _, name := range t.Tables {
-		database := databaseName(p)
+		database := databaseName(plannedState(p))
 		if len(name) > 1 {
-			database = sqlstate.Cut(name[len(name)-2], maxDatabaseBytes)
+			database = sqlstate.Cut(name[len(name)-2], MaxDatabaseBytes)
 		}
 		label := database + "." + sqlstate.Cut(name.Last(), 128)
-		_, err := lookupTable(p, name)
+		_, err := p.Host.Table(p, name)
 		switch {
 		case op == "checksum":
 			rows = append(rows, []datum.Value{datum.MakeText(label), datum.Null(datum.Int8)})
@@ -36,23 +36,21 @@ func maintain(p *engine.Planner, st *Statement, t *syntax.Maintain) error {
 			rows = append(rows, textRow(label, op, "note", "The storage engine for the table doesn't support "+op))
 		}
 	}
-	columns := []engine.Column{textColumn("Table"), textColumn("Op"), textColumn("Msg_type"), textColumn("Msg_text")}
+	columns := []engine.Column{engine.TextColumn("Table"), engine.TextColumn("Op"), engine.TextColumn("Msg_type"), engine.TextColumn("Msg_text")}
 	if op == "checksum" {
-		columns = []engine.Column{textColumn("Table"), {Name: "Checksum", Type: datum.Int8, TypeMod: -1, Len: 8}}
+		columns = []engine.Column{engine.TextColumn("Table"), {Name: "Checksum", Type: datum.Int8, TypeMod: -1, Len: 8}}
 	}
-	st.tag, st.Columns = t.Verb, columns
-	st.query = &engine.QueryPlan{Columns: columns, Open: func(*engine.Exec) (engine.Rows, error) { return &engine.SliceRows{Rows: rows}, nil }}
-	return nil
+	return &engine.QueryPlan{Columns: columns, Open: func(*engine.Exec) (engine.Rows, error) { return &engine.SliceRows{Rows: rows}, nil }}
 }
 
 // callProcedure refuses CALL: there are functions only.
 func callProcedure(p *engine.Planner, t *syntax.CallProcedure) error {
-	database, name := databaseName(p), sqlstate.Cut(t.Name.Last(), 64)
+	database, name := databaseName(plannedState(p)), sqlstate.Cut(t.Name.Last(), 64)
 	if len(t.Name) > 1 {
-		database = sqlstate.Cut(t.Name[len(t.Name)-2], maxDatabaseBytes)
+		database = sqlstate.Cut(t.Name[len(t.Name)-2], MaxDatabaseBytes)
 	}
 	e := sqlstate.New(sqlstate.UndefinedFunction, "PROCEDURE %s.%s does not exist", database, name).WithMySQL(1305, "42000")
-	if overloadsMySQL(strings.ToLower(name)) != nil {
+	if overloadsMySQL(p, strings.ToLower(name)) != nil {
 		return engine.At(t.Pos, e.WithHint("It is a function: SELECT %s(…).", name))
 	}
 	return engine.At(t.Pos, e.WithHint("nextid has functions only: SELECT next_id('orders')."))
@@ -60,40 +58,38 @@ func callProcedure(p *engine.Planner, t *syntax.CallProcedure) error {
 
 // help is HELP 'topic', as the mysql client sends it (manual, "HELP"): about
 // nextid's own functions.
-func help(p *engine.Planner, st *Statement, t *syntax.Help) error {
+func help(p *engine.Planner, t *syntax.Help) *engine.QueryPlan {
 	pattern := strings.ToLower(t.Topic)
 	var found []string
-	for _, name := range slices.Sorted(maps.Keys(functions)) {
-		if helpOf(name) != "" && (pattern == "contents" || pattern == "nextid" || name == pattern || likeName(name, pattern)) {
+	for _, name := range slices.Sorted(maps.Keys(p.Catalog.Functions)) {
+		if helpOf(p, name) != "" && (pattern == "contents" || pattern == "nextid" || name == pattern || likeName(name, pattern)) {
 			found = append(found, name)
 		}
 	}
 	var rows [][]datum.Value
-	columns := []engine.Column{textColumn("name"), textColumn("is_it_category")}
+	columns := []engine.Column{engine.TextColumn("name"), engine.TextColumn("is_it_category")}
 	switch {
 	case pattern == "contents" || pattern == "nextid":
-		columns = append([]engine.Column{textColumn("source_category_name")}, columns...)
+		columns = append([]engine.Column{engine.TextColumn("source_category_name")}, columns...)
 		for _, name := range found {
 			rows = append(rows, textRow(t.Topic, name, "N"))
 		}
 	case len(found) == 1:
-		columns = []engine.Column{textColumn("name"), textColumn("description"), textColumn("example")}
-		rows = append(rows, textRow(found[0], helpOf(found[0])+"\n", "SELECT "+found[0]+"(…);\n"))
+		columns = []engine.Column{engine.TextColumn("name"), engine.TextColumn("description"), engine.TextColumn("example")}
+		rows = append(rows, textRow(found[0], helpOf(p, found[0])+"\n", "SELECT "+found[0]+"(…);\n"))
 	default:
 		for _, name := range found {
 			rows = append(rows, textRow(name, "N"))
 		}
 	}
-	st.tag, st.Columns = "HELP", columns
-	st.query = &engine.QueryPlan{Columns: columns, Open: func(*engine.Exec) (engine.Rows, error) { return &engine.SliceRows{Rows: rows}, nil }}
-	return nil
+	return &engine.QueryPlan{Columns: columns, Open: func(*engine.Exec) (engine.Rows, error) { return &engine.SliceRows{Rows: rows}, nil }}
 }
 
 // helpOf describes one of nextid's own functions, a line for each form; it is
 // "" for the others.
-func helpOf(name string) string {
+func helpOf(p *engine.Planner, name string) string {
 	var lines []string
-	for _, f := range functions[name] {
+	for _, f := range p.Catalog.Functions[name] {
 		if f.Schema == engine.NextidSchema && f.Help != "" {
 			lines = append(lines, name+"("+strings.Join(argNames(f), ", ")+"): "+f.Help)
 		}

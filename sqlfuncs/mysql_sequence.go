@@ -1,13 +1,12 @@
 package sqlfuncs
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
 
-	"nextid/generator"
+	"nextid/sqlfuncs/ids"
+
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
@@ -34,10 +33,10 @@ const (
 // id, or, where their ids have no order, as one that has run out: whatever a
 // restored MariaDB gave could be an id already.
 func mariaDBSequenceOf(x *engine.Exec, name string) (mariaDBSequence, error) {
-	if err := sessionOf(x).may(name); err != nil {
+	if err := x.Host.Client().May(name); err != nil {
 		return mariaDBSequence{}, err
 	}
-	e, err := registryOf(x).Existing(x.Ctx, name)
+	e, err := ids.Registry(x).Existing(x.Ctx, name)
 	if err != nil {
 		return mariaDBSequence{}, err
 	}
@@ -45,10 +44,10 @@ func mariaDBSequenceOf(x *engine.Exec, name string) (mariaDBSequence, error) {
 	if err != nil {
 		return mariaDBSequence{}, err
 	}
-	series, counts := seriesOf(d)
+	series, counts := ids.SeriesOf(d)
 	if !counts {
-		q := mariaDBSequence{start: 1, min: 1, max: mariaDBLast, increment: increment(d), cache: 1000, comment: "nextid " + d.Kind}
-		q.next, err = beyondAll(x, e)
+		q := mariaDBSequence{start: 1, min: 1, max: mariaDBLast, increment: ids.Increment(d), cache: 1000, comment: "nextid " + d.Kind}
+		q.next, err = ids.BeyondAll(x, e)
 		return q, err
 	}
 	q := mariaDBSequence{
@@ -64,83 +63,9 @@ func mariaDBSequenceOf(x *engine.Exec, name string) (mariaDBSequence, error) {
 	if series.Max != nil {
 		q.max = min(*series.Max, mariaDBLast)
 	}
-	past, err := sessionOf(x).server.registry.Past(x.Ctx, name)
-	q.next = series.from(past)
+	past, err := x.Host.Registry().Past(x.Ctx, name)
+	q.next = series.From(past)
 	return q, err
-}
-
-// series are the options of the kinds whose ids are start + k · increment.
-type series struct {
-	Start, Increment, Step int64
-	Offset, Min, Max       *int64
-	Description            string
-	Scatter                json.RawMessage
-}
-
-// seriesOf returns the options of a generator that counts; ok is false for
-// other kinds, and for numbers that are scattered.
-func seriesOf(d generator.Definition) (s series, ok bool) {
-	if d.Kind != "segment" && d.Kind != "counter" {
-		return s, false
-	}
-	err := json.Unmarshal(d.Options, &s)
-	return s, err == nil && s.Increment != 0 && s.Scatter == nil
-}
-
-// from returns the first id of the series that lies at or beyond the end of
-// what was reserved, which a descending one counts on a mirrored line.
-func (s *series) from(past int64) int64 {
-	direction, step := int64(1), s.Increment
-	if step < 0 {
-		direction, step = -1, -step
-	}
-	residue := direction * s.Start
-	if s.Offset != nil {
-		residue = direction * *s.Offset
-	}
-	p := max(past, direction*s.Start)
-	gap := ((residue-p)%step + step) % step
-	if p > math.MaxInt64-gap {
-		return direction * math.MaxInt64
-	}
-	return direction * (p + gap)
-}
-
-// beyondAll returns a number above every id that the generator has given.
-func beyondAll(x *engine.Exec, e *generator.Entry) (int64, error) {
-	g, err := e.Generator(x.Ctx)
-	if err != nil {
-		return 0, err
-	}
-	follows, ok := g.(generator.Explainer)
-	if !ok {
-		return math.MaxInt64, nil
-	}
-	last, err := follows.Ceil(sessionOf(x).server.now())
-	if errors.Is(err, generator.ErrWrongKind) || last == math.MaxInt64 {
-		return math.MaxInt64, nil
-	}
-	return last + 1, err
-}
-
-// lastBefore turns the next id of a SETVAL that lies beyond the bound of its
-// sequence, as dumps say of one that has run out, into the last that is used.
-func lastBefore(x *engine.Exec, name string, next int64) (v int64, used bool, err error) {
-	e, err := entry(x, name)
-	if err != nil {
-		return next, false, err
-	}
-	d, err := e.Definition(x.Ctx)
-	if err != nil {
-		return next, false, err
-	}
-	switch s, counts := seriesOf(d); {
-	case counts && s.Increment > 0 && s.Max != nil && next > *s.Max:
-		return *s.Max, true, nil
-	case counts && s.Increment < 0 && s.Min != nil && next < *s.Min:
-		return *s.Min, true, nil
-	}
-	return next, false, nil
 }
 
 // row is what SELECT * FROM the sequence returns.
@@ -163,8 +88,8 @@ func (q *mariaDBSequence) statement(name string) string {
 var mariaDBSequenceColumns = engine.ColumnList(`next_not_cached_value:int8! minimum_value:int8! maximum_value:int8! start_value:int8!
 	increment:int8! cache_size:int8! cycle_option:int8! cycle_count:int8!`)
 
-// sequenceTable is the table of a generator in the MySQL dialect.
-func sequenceTable(name string) *engine.Table {
+// mariaDBSequenceTable is the table of a generator in the MySQL dialect.
+func mariaDBSequenceTable(name string) *engine.Table {
 	return &engine.Table{Schema: "public", Name: name, Kind: 'S', Columns: mariaDBSequenceColumns, Scan: func(x *engine.Exec, _ []engine.KeyValues) (engine.Rows, error) {
 		q, err := mariaDBSequenceOf(x, name)
 		return engine.SingleRow(q.row()...), err
@@ -186,18 +111,18 @@ func lastValueCall(p *engine.Planner, s *engine.Scope, arg syntax.Expr) (*engine
 		if err != nil || !v.Valid {
 			return datum.Null(datum.Int8), err
 		}
-		of, err := sequenceName(mysqlText(x, v))
+		of, err := ids.SequenceName(mysqlText(x, v))
 		if err != nil {
 			return datum.Value{}, err
 		}
-		e, err := registryOf(x).Known(x.Ctx, of)
-		if missing(err) {
+		e, err := ids.Registry(x).Known(x.Ctx, of)
+		if ids.Missing(err) {
 			return datum.Value{}, sqlstate.New(sqlstate.UndefinedTable, "Unknown SEQUENCE: '%s'", sqlstate.Cut(of, 64)).WithMySQL(4091, "42S02")
 		}
 		if err != nil {
 			return datum.Value{}, err
 		}
-		id, drawn := sessionOf(x).currval(e)
+		id, drawn := ids.NewestID(x, e)
 		return datum.Value{Type: datum.Int8, Valid: drawn, Int: id}, nil
 	}, name)
 	x.Volatile = true

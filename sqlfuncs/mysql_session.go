@@ -3,6 +3,7 @@ package sqlfuncs
 import (
 	"errors"
 	"maps"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -13,23 +14,6 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
-
-// mysqlState is what only sessions in the MySQL dialect have.
-type mysqlState struct {
-	autocommit               bool   // @@autocommit, kept here since every answer tells it
-	database                 string // of USE, "": none
-	insertID                 uint64 // drawn, or set by LAST_INSERT_ID(n), in this statement
-	lastInsert               uint64 // what LAST_INSERT_ID() returns
-	warnings                 []mysqlWarning
-	lastWarnings, lastErrors int                    // of the statement before: @@warning_count
-	users                    map[string]datum.Value // @variables, by lower-case name
-	userBytes                int
-	foundRows                int64
-	affected                 int64
-	reading                  mysqlReading
-	rowCount                 int64
-	rowsAtMost               int64 // sql_select_limit, -1: none
-}
 
 // Autocommit reports whether each statement is a transaction of its own
 // (@@autocommit). Only sessions in the MySQL dialect turn it off.
@@ -52,14 +36,11 @@ func (s *Session) Database() string { return s.mysql.database }
 // OwnDatabase is the name of nextid's database, where no default was chosen.
 const OwnDatabase = engine.NextidSchema
 
-// maxDatabaseBytes is MySQL's bound of an identifier, 64 characters.
-const maxDatabaseBytes = 64
-
 // UseDatabase makes name the default database. There is only one, which
 // answers to every name; a name that no database can have is 3D000.
 func (s *Session) UseDatabase(name string) error {
-	if name == "" || len(name) > maxDatabaseBytes {
-		return sqlstate.New(sqlstate.InvalidCatalog, "Unknown database '%s'", sqlstate.Cut(name, maxDatabaseBytes))
+	if name == "" || len(name) > MaxDatabaseBytes {
+		return sqlstate.New(sqlstate.InvalidCatalog, "Unknown database '%s'", sqlstate.Cut(name, MaxDatabaseBytes))
 	}
 	s.mysql.database = name
 	return nil
@@ -76,18 +57,13 @@ func (s *Session) Reset() {
 	s.vars.ResetAll()
 	s.unprepareAll()
 	s.notices = nil
-	s.last = lastID{}
-	clear(s.currvals)
+	s.drawn.Reset()
 	s.mysql = mysqlState{autocommit: true, database: s.mysql.database, rowCount: -1}
 	s.settingsChanged()
 }
 
 // MySQLVersion is what VERSION() and the greeting of the MySQL protocol say.
-// It names MariaDB, whose dialect with sequences ours is.
-func (s *Server) MySQLVersion() string { return mariaDBVersion + "-MariaDB-nextid-" + s.version }
-
-// mariaDBVersion is the release that the dialect is tested against.
-const mariaDBVersion = "10.11.19"
+func (s *Server) MySQLVersion() string { return Version(s.version) }
 
 // initMySQL gives a new session in the MySQL dialect its settings.
 func (s *Session) initMySQL() error {
@@ -108,7 +84,7 @@ func (s *Session) envMySQL() *datum.Env {
 	if err != nil {
 		location = time.UTC
 	}
-	s.env = datum.Env{Location: location, ExtraFloatDigits: 1, Names: catalogNames{s.server}, Now: s.txNow()}
+	s.env = datum.Env{Location: location, ExtraFloatDigits: 1, Names: s.server.system, Now: s.txNow()}
 	s.envOK = true
 	return &s.env
 }
@@ -134,7 +110,7 @@ func (s *Session) AffectedRows() int64 { return s.mysql.affected }
 func (s *Session) beginStatement(st *Statement) {
 	m := &s.mysql
 	if !st.keepsWarnings && len(m.warnings) > 0 {
-		m.lastWarnings, m.lastErrors = s.countWarnings(false), s.countWarnings(true)
+		m.lastWarnings, m.lastErrors = m.countWarnings(false), m.countWarnings(true)
 		m.warnings = nil
 	} else if !st.keepsWarnings {
 		m.lastWarnings, m.lastErrors = 0, 0
@@ -164,7 +140,7 @@ func (s *Session) refused(err error) error {
 // noteError makes an error a line of SHOW WARNINGS.
 func (s *Session) noteError(err error) {
 	if e, ok := errors.AsType[*sqlstate.Error](err); ok {
-		s.warnMySQL("Error", e)
+		s.mysql.warn("Error", e)
 	}
 	s.mysql.rowCount = -1
 }
@@ -202,4 +178,21 @@ func (s *Session) selectLimit(st *Statement) int64 {
 		return -1
 	}
 	return s.mysql.rowsAtMost
+}
+
+// mysqlBase are the values of system variables that the server knows.
+func (s *Server) mysqlBase() map[string]string {
+	base := map[string]string{
+		"version":         s.MySQLVersion(),
+		"innodb_version":  MariaDBVersion,
+		"max_error_count": strconv.Itoa(maxWarnings),
+
+		"version_compile_machine": runtime.GOARCH,
+		"version_compile_os":      runtime.GOOS,
+	}
+	maps.Copy(base, s.variables)
+	if d := s.limits.StatementTime; d > 0 {
+		base["max_statement_time"] = strconv.FormatFloat(d.Seconds(), 'f', 6, 64)
+	}
+	return base
 }

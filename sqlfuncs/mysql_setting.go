@@ -2,9 +2,7 @@ package sqlfuncs
 
 import (
 	_ "embed"
-	"maps"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -182,26 +180,26 @@ func normalizeMySQLZone(s *setting.Definition, value string) (string, error) {
 	return value, nil
 }
 
-// setting returns the value of a system variable by its lower-case name.
-// Some follow the session.
-func (s *Session) systemVariable(def *setting.Definition) string {
+// systemVariable returns the value of a system variable. Some follow the session.
+func systemVariable(x *engine.Exec, def *setting.Definition) string {
+	m := stateOf(x)
 	switch def.Name {
 	case "autocommit":
-		return onOff(s.mysql.autocommit)
+		return onOff(m.autocommit)
 	case "in_transaction":
-		return strconv.Itoa(int(s.tx.state))
+		return map[bool]string{false: "0", true: "1"}[x.Host.(mysqlSession).InTransaction()]
 	case "warning_count":
-		return strconv.Itoa(s.mysql.lastWarnings)
+		return strconv.Itoa(m.lastWarnings)
 	case "error_count":
-		return strconv.Itoa(s.mysql.lastErrors)
+		return strconv.Itoa(m.lastErrors)
 	case "last_insert_id", "identity":
-		return strconv.FormatUint(s.mysql.lastInsert, 10)
+		return strconv.FormatUint(m.lastInsert, 10)
 	case "pseudo_thread_id":
-		return strconv.Itoa(int(s.options.PID))
+		return strconv.Itoa(int(x.Host.Client().PID))
 	case "timestamp":
-		return strconv.FormatFloat(float64(s.server.now().UnixMicro())/1e6, 'f', 6, 64)
+		return strconv.FormatFloat(float64(x.Host.Now().UnixMicro())/1e6, 'f', 6, 64)
 	}
-	v, _ := s.vars.Get(def.Name)
+	v, _ := x.Host.Settings().Get(def.Name)
 	return v
 }
 
@@ -210,32 +208,4 @@ func onOff(b bool) string {
 		return "ON"
 	}
 	return "OFF"
-}
-
-// countWarnings counts the lines of SHOW WARNINGS, or of SHOW ERRORS.
-func (s *Session) countWarnings(errors bool) int {
-	n := 0
-	for _, w := range s.mysql.warnings {
-		if !errors || w.level == "Error" {
-			n++
-		}
-	}
-	return n
-}
-
-// mysqlBase are the values of system variables that the server knows.
-func (s *Server) mysqlBase() map[string]string {
-	base := map[string]string{
-		"version":         s.MySQLVersion(),
-		"innodb_version":  mariaDBVersion,
-		"max_error_count": strconv.Itoa(maxMySQLWarnings),
-
-		"version_compile_machine": runtime.GOARCH,
-		"version_compile_os":      runtime.GOOS,
-	}
-	maps.Copy(base, s.variables)
-	if d := s.limits.StatementTime; d > 0 {
-		base["max_statement_time"] = strconv.FormatFloat(d.Seconds(), 'f', 6, 64)
-	}
-	return base
 }

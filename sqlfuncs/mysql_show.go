@@ -30,11 +30,11 @@ func texts(names ...string) []engine.TableColumn {
 
 // fromSchema answers SHOW from a table of information_schema: pairs of a
 // column's name and where it comes from.
-func fromSchema(table string, pairs ...string) shown {
+func fromSchema(def *engine.Table, pairs ...string) shown {
 	s := shown{}
 	for i := 0; i < len(pairs); i += 2 {
 		column := engine.TableColumn{Type: datum.Text, Null: true}
-		for _, c := range schemaTables[table].Columns {
+		for _, c := range def.Columns {
 			if c.Name == pairs[i+1] {
 				column = c
 			}
@@ -42,7 +42,6 @@ func fromSchema(table string, pairs ...string) shown {
 		s.columns = append(s.columns, engine.TableColumn{Name: pairs[i], Type: column.Type, Null: column.Null, Length: column.Length})
 	}
 	s.rows = func(x *engine.Exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
-		def := schemaTables[table]
 		it, err := def.Scan(x, nil)
 		if err != nil {
 			return nil, err
@@ -80,18 +79,17 @@ func emptyShow(names ...string) shown {
 	return shown{columns: columns, rows: func(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) { return nil, nil }}
 }
 
-// shows has the SHOW statements by their words, see init.
-var shows map[string]shown
-
-func makeShows() {
+// shows makes the SHOW statements by their words. tables are those of
+// information_schema.
+func shows(tables map[string]*engine.Table) map[string]shown {
 	variables := func(table string) shown {
-		return fromSchema(table, "Variable_name", "VARIABLE_NAME", "Value", "VARIABLE_VALUE")
+		return fromSchema(tables[table], "Variable_name", "VARIABLE_NAME", "Value", "VARIABLE_VALUE")
 	}
 	routineStatus := []string{
 		"Db", "Name", "Type", "Definer", "Modified (time)", "Created (time)", "Security_type", "Comment",
 		"character_set_client", "collation_connection", "Database Collation",
 	}
-	functionStatus := fromSchema("routines", "Db", "ROUTINE_SCHEMA", "Name", "ROUTINE_NAME", "Type", "ROUTINE_TYPE", "Definer", "DEFINER",
+	functionStatus := fromSchema(tables["routines"], "Db", "ROUTINE_SCHEMA", "Name", "ROUTINE_NAME", "Type", "ROUTINE_TYPE", "Definer", "DEFINER",
 		"Modified", "LAST_ALTERED", "Created", "CREATED", "Security_type", "SECURITY_TYPE", "Comment", "ROUTINE_COMMENT",
 		"character_set_client", "CHARACTER_SET_CLIENT", "collation_connection", "COLLATION_CONNECTION", "Database Collation", "DATABASE_COLLATION")
 	functionStatus.like = 1
@@ -107,34 +105,34 @@ func makeShows() {
 			"Privileges:text(80)! Comment:text(1024)!"),
 		rows: showColumns(true),
 	}
-	processes := fromSchema("processlist", "Id", "ID", "User", "USER", "Host", "HOST", "db", "DB", "Command", "COMMAND", "Time", "TIME",
+	processes := fromSchema(tables["processlist"], "Id", "ID", "User", "USER", "Host", "HOST", "db", "DB", "Command", "COMMAND", "Time", "TIME",
 		"State", "STATE", "Info", "INFO", "Progress", "PROGRESS")
 	warnings := shown{columns: engine.ColumnList("Level:text(7)! Code:int4! Message:text(512)!")}
 	warnings.rows = showWarnings(false)
 	errors := warnings
 	errors.rows = showWarnings(true)
 	primary := emptyShow("File", "Position", "Binlog_Do_DB", "Binlog_Ignore_DB")
-	shows = map[string]shown{
+	return map[string]shown{
 		"VARIABLES": variables("session_variables"), "STATUS": variables("session_status"),
-		"DATABASES": fromSchema("schemata", "Database", "SCHEMA_NAME"),
+		"DATABASES": fromSchema(tables["schemata"], "Database", "SCHEMA_NAME"),
 		"TABLES":    {columns: engine.ColumnList("Tables_in_:text(128)!"), rows: showTables(false)}, "FULL TABLES": {columns: engine.ColumnList("Tables_in_:text(128)! Table_type:text(64)!"), rows: showTables(true)},
 		"TABLE STATUS": {columns: tableStatusColumns, rows: showTableStatus},
 		"COLUMNS":      columns, "FULL COLUMNS": fullColumns,
 		"CREATE TABLE":    {columns: texts("View", "Create View", "character_set_client", "collation_connection"), rows: showCreateView},
 		"CREATE DATABASE": {columns: texts("Database", "Create Database"), rows: showCreateDatabase},
 		"CREATE FUNCTION": {columns: texts("Function", "sql_mode", "Create Function", "character_set_client", "collation_connection", "Database Collation"), rows: showCreateFunction},
-		"ENGINES": fromSchema("engines", "Engine", "ENGINE", "Support", "SUPPORT", "Comment", "COMMENT",
+		"ENGINES": fromSchema(tables["engines"], "Engine", "ENGINE", "Support", "SUPPORT", "Comment", "COMMENT",
 			"Transactions", "TRANSACTIONS", "XA", "XA", "Savepoints", "SAVEPOINTS"),
-		"COLLATION": fromSchema("collations", "Collation", "COLLATION_NAME", "Charset", "CHARACTER_SET_NAME", "Id", "ID",
+		"COLLATION": fromSchema(tables["collations"], "Collation", "COLLATION_NAME", "Charset", "CHARACTER_SET_NAME", "Id", "ID",
 			"Default", "IS_DEFAULT", "Compiled", "IS_COMPILED", "Sortlen", "SORTLEN"),
-		"CHARACTER SET": fromSchema("character_sets", "Charset", "CHARACTER_SET_NAME", "Description", "DESCRIPTION",
+		"CHARACTER SET": fromSchema(tables["character_sets"], "Charset", "CHARACTER_SET_NAME", "Description", "DESCRIPTION",
 			"Default collation", "DEFAULT_COLLATE_NAME", "Maxlen", "MAXLEN"),
 		"FUNCTION STATUS": functionStatus, "PROCEDURE STATUS": emptyShow(routineStatus...), "PACKAGE STATUS": emptyShow(routineStatus...),
 		"PACKAGE BODY STATUS": emptyShow(routineStatus...),
 		"PROCESSLIST":         processes, "INDEX": index,
 		"GRANTS":      {columns: texts("Grants for "), rows: showGrants},
 		"CREATE USER": {columns: texts("CREATE USER for "), rows: showCreateUser},
-		"PLUGINS":     fromSchema("plugins", "Name", "PLUGIN_NAME", "Status", "PLUGIN_STATUS", "Type", "PLUGIN_TYPE", "Library", "PLUGIN_LIBRARY", "License", "PLUGIN_LICENSE"),
+		"PLUGINS":     fromSchema(tables["plugins"], "Name", "PLUGIN_NAME", "Status", "PLUGIN_STATUS", "Type", "PLUGIN_TYPE", "Library", "PLUGIN_LIBRARY", "License", "PLUGIN_LICENSE"),
 		"TRIGGERS": emptyShow("Trigger", "Event", "Table", "Statement", "Timing", "Created (time)", "sql_mode", "Definer",
 			"character_set_client", "collation_connection", "Database Collation"),
 		"EVENTS": emptyShow("Db", "Name", "Definer", "Time zone", "Type", "Execute at (time)", "Interval value", "Interval field", "Starts (time)", "Ends (time)",
@@ -171,41 +169,43 @@ var unansweredShows = map[string]bool{
 	"FUNCTION CODE": true, "PROCEDURE CODE": true, "PACKAGE CODE": true, "QUERY_RESPONSE_TIME": true, "PLUGINS SONAME": true,
 }
 
-// showMySQL plans SHOW and DESCRIBE table.
-func showMySQL(p *engine.Planner, st *Statement, t *syntax.ShowMySQL) error {
+// Show plans SHOW and DESCRIBE table. keepsWarnings says that it does not clear
+// what SHOW WARNINGS shows.
+func Show(p *engine.Planner, t *syntax.ShowMySQL) (query *engine.QueryPlan, keepsWarnings bool, err error) {
 	what := t.What
 	global := what == "GLOBAL VARIABLES"
 	if to, ok := showSynonyms[what]; ok {
 		what = to
 	}
+	shows := dialectPlanned(p).shows
 	def, ok := shows[what]
 	switch {
 	case global:
 		def = shows["VARIABLES"]
-		def.rows = fromSchema("global_variables", "Variable_name", "VARIABLE_NAME", "Value", "VARIABLE_VALUE").rows
+		def.rows = fromSchema(dialectPlanned(p).tables["global_variables"], "Variable_name", "VARIABLE_NAME", "Value", "VARIABLE_VALUE").rows
 	case what == "BINARY LOGS" || what == "MASTER LOGS":
-		return sqlstate.New(sqlstate.FeatureNotSupported, "You are not using binary logging").WithMySQL(1381, "HY000")
-	case (what == "GRANTS" || what == "CREATE USER") && t.User != "" && t.User != plannedFor(p).options.User:
-		return sqlstate.New(sqlstate.UndefinedObject, "There is no such grant defined for user '%s' on host '%%'", sqlstate.Cut(t.User, 64)).
+		return nil, false, sqlstate.New(sqlstate.FeatureNotSupported, "You are not using binary logging").WithMySQL(1381, "HY000")
+	case (what == "GRANTS" || what == "CREATE USER") && t.User != "" && t.User != p.Host.Client().User:
+		return nil, false, sqlstate.New(sqlstate.UndefinedObject, "There is no such grant defined for user '%s' on host '%%'", sqlstate.Cut(t.User, 64)).
 			WithHint("Users and what they may do stand in the users file: see nextid passwd.").WithMySQL(1141, "42000")
 	case what == "CREATE TRIGGER":
-		return sqlstate.New(sqlstate.UndefinedTable, "Trigger does not exist").WithMySQL(1360, "HY000")
+		return nil, false, sqlstate.New(sqlstate.UndefinedTable, "Trigger does not exist").WithMySQL(1360, "HY000")
 	case what == "CREATE EVENT":
-		return sqlstate.New(sqlstate.UndefinedTable, "Unknown event '%s'", sqlstate.Cut(t.From.Last(), 64)).WithMySQL(1539, "HY000")
+		return nil, false, sqlstate.New(sqlstate.UndefinedTable, "Unknown event '%s'", sqlstate.Cut(t.From.Last(), 64)).WithMySQL(1539, "HY000")
 	case !ok && strings.HasPrefix(what, "CREATE "):
-		return sqlstate.New(sqlstate.UndefinedTable, "%s %s does not exist", strings.TrimPrefix(what, "CREATE "), sqlstate.Cut(t.From.Last(), 64)).WithMySQL(1305, "42000")
+		return nil, false, sqlstate.New(sqlstate.UndefinedTable, "%s %s does not exist", strings.TrimPrefix(what, "CREATE "), sqlstate.Cut(t.From.Last(), 64)).WithMySQL(1305, "42000")
 	case !ok && !unansweredShows[what]:
-		return sqlstate.New(sqlstate.SyntaxError, "You have an error in your SQL syntax; check the manual that corresponds to your nextid server version "+
+		return nil, false, sqlstate.New(sqlstate.SyntaxError, "You have an error in your SQL syntax; check the manual that corresponds to your nextid server version "+
 			"for the right syntax to use near '%s' at line 1", sqlstate.Cut(what, 64))
 	case !ok:
-		return sqlstate.New(sqlstate.FeatureNotSupported, "SHOW %s is not supported by nextid", sqlstate.Cut(what, 64))
+		return nil, false, sqlstate.New(sqlstate.FeatureNotSupported, "SHOW %s is not supported by nextid", sqlstate.Cut(what, 64))
 	}
 	columns := slices.Clone(def.columns)
 	if strings.HasSuffix(what, "TABLES") && len(columns) > 0 && strings.HasPrefix(columns[0].Name, "Tables_in_") {
 		p.Private = true // the name of the column is that of the database
 		database := t.In
 		if database == "" {
-			database = databaseName(p)
+			database = databaseName(plannedState(p))
 		}
 		columns[0].Name += database
 		if t.Like != "" {
@@ -214,23 +214,22 @@ func showMySQL(p *engine.Planner, st *Statement, t *syntax.ShowMySQL) error {
 	}
 	if strings.HasSuffix(columns[0].Name, " for ") {
 		p.Private = true // whoever asks
-		columns[0].Name += plannedFor(p).account()
+		columns[0].Name += accountOf(p.Host.Client())
 	}
 	if what == "DATABASES" && t.Like != "" {
 		columns[0].Name += " (" + t.Like + ")"
 	}
 	if what == "CREATE TABLE" && t.From != nil {
-		if tbl, err := lookupTable(p, t.From); err == nil && (tbl.Schema == engine.InformationSchema || tbl.Kind == 'S') {
+		if tbl, err := p.Host.Table(p, t.From); err == nil && (tbl.Schema == engine.InformationSchema || tbl.Kind == 'S') {
 			columns = texts("Table", "Create Table")
 		}
 	}
 	filter, frame, err := showFilter(p, t, columns, def.like)
 	if err != nil {
-		return err
+		return nil, false, err
 	}
-	st.tag = "SHOW"
-	st.keepsWarnings = strings.HasSuffix(what, "WARNINGS") || strings.HasSuffix(what, "ERRORS")
-	st.query = &engine.QueryPlan{Columns: make([]engine.Column, len(columns)), Open: func(x *engine.Exec) (engine.Rows, error) {
+	keepsWarnings = strings.HasSuffix(what, "WARNINGS") || strings.HasSuffix(what, "ERRORS")
+	query = &engine.QueryPlan{Columns: make([]engine.Column, len(columns)), Open: func(x *engine.Exec) (engine.Rows, error) {
 		rows, err := def.rows(x, t)
 		if err != nil || filter == nil {
 			return &engine.SliceRows{Rows: rows}, err
@@ -250,10 +249,9 @@ func showMySQL(p *engine.Planner, st *Statement, t *syntax.ShowMySQL) error {
 		return &engine.SliceRows{Rows: keep}, nil
 	}}
 	for i, c := range columns {
-		st.query.Columns[i] = engine.Column{Name: c.Name, Type: c.Type, TypeMod: engine.TextMod(c.Length), Len: engine.TypeLen(c.Type), Origin: &engine.Origin{NotNull: !c.Null}}
+		query.Columns[i] = engine.Column{Name: c.Name, Type: c.Type, TypeMod: engine.TextMod(c.Length), Len: engine.TypeLen(c.Type), Origin: &engine.Origin{NotNull: !c.Null}}
 	}
-	st.Columns = st.query.Columns
-	return nil
+	return query, keepsWarnings, nil
 }
 
 // showFilter analyses LIKE and WHERE over the columns that are shown.
@@ -274,6 +272,11 @@ func showFilter(p *engine.Planner, t *syntax.ShowMySQL, columns []engine.TableCo
 	return x, s.Frame, err
 }
 
+// planner is one that finds tables while a statement runs.
+func planner(x *engine.Exec) *engine.Planner {
+	return &engine.Planner{Host: x.Host, Catalog: x.Host.Catalog(), Dialect: x.Dialect, MySQL: true}
+}
+
 // shownTable finds the table that a SHOW names.
 func shownTable(x *engine.Exec, t *syntax.ShowMySQL) (*engine.Table, error) {
 	if t.From == nil {
@@ -283,14 +286,14 @@ func shownTable(x *engine.Exec, t *syntax.ShowMySQL) (*engine.Table, error) {
 	if t.In != "" {
 		name = syntax.Name{t.In, t.From.Last()}
 	}
-	return lookupTable(sessionOf(x).planner(""), name)
+	return x.Host.Table(planner(x), name)
 }
 
 func shownDatabase(x *engine.Exec, t *syntax.ShowMySQL) string {
 	if t.In != "" {
 		return t.In
 	}
-	return databaseName(sessionOf(x).planner(""))
+	return databaseName(stateOf(x))
 }
 
 func textRow(values ...string) []datum.Value {
@@ -332,7 +335,7 @@ func showTableStatus(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, erro
 	}
 	name := unescapeLike(t.Like)
 	if name != "" && !slices.ContainsFunc(ts, func(def *engine.Table) bool { return strings.EqualFold(def.Name, name) }) {
-		if def, err := lookupTable(sessionOf(x).planner(""), syntax.Name{shownDatabase(x, t), name}); err == nil {
+		if def, err := x.Host.Table(planner(x), syntax.Name{shownDatabase(x, t), name}); err == nil {
 			ts = append(ts, def)
 		}
 	}
@@ -411,8 +414,8 @@ func showCreateView(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error
 }
 
 // showCreateFunction shows one of our functions as a stored one.
-func showCreateFunction(_ *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
-	for _, f := range routines() {
+func showCreateFunction(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
+	for _, f := range routines(x.Host.Catalog()) {
 		if !strings.EqualFold(f.Name, t.From.Last()) {
 			continue
 		}
@@ -433,17 +436,17 @@ func showCreateDatabase(_ *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, e
 }
 
 func showGrants(x *engine.Exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
-	user, host, _ := strings.Cut(sessionOf(x).account(), "@")
+	user, host, _ := strings.Cut(accountOf(x.Host.Client()), "@")
 	to := " TO `" + user + "`@`" + host + "`"
 	rows := [][]datum.Value{textRow("GRANT USAGE ON *.*" + to), textRow("GRANT SELECT, EXECUTE ON `nextid`.*" + to)}
-	if sessionOf(x).options.Admin {
+	if x.Host.Client().Admin {
 		rows = append(rows, textRow("GRANT CREATE, ALTER, DROP ON `nextid`.*"+to))
 	}
 	return rows, nil
 }
 
 func showCreateUser(x *engine.Exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
-	user, host, _ := strings.Cut(sessionOf(x).account(), "@")
+	user, host, _ := strings.Cut(accountOf(x.Host.Client()), "@")
 	return [][]datum.Value{textRow("CREATE USER `" + user + "`@`" + host + "`")}, nil
 }
 
@@ -458,7 +461,7 @@ func showPrivileges(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
 func showWarnings(errors bool) func(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
 	return func(x *engine.Exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
 		var rows [][]datum.Value
-		for _, w := range sessionOf(x).mysql.warnings {
+		for _, w := range stateOf(x).warnings {
 			if !errors || w.level == "Error" {
 				rows = append(rows, []datum.Value{datum.MakeText(w.level), datum.MakeInt4(int64(w.code)), datum.MakeText(w.message)})
 			}
@@ -469,6 +472,6 @@ func showWarnings(errors bool) func(*engine.Exec, *syntax.ShowMySQL) ([][]datum.
 
 func countShown(errors bool) func(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
 	return func(x *engine.Exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
-		return [][]datum.Value{{datum.MakeInt8(int64(sessionOf(x).countWarnings(errors)))}}, nil
+		return [][]datum.Value{{datum.MakeInt8(int64(stateOf(x).countWarnings(errors)))}}, nil
 	}
 }

@@ -29,7 +29,9 @@ func statementMySQL(p *engine.Planner, st *Statement, tree syntax.Statement) (bo
 	case *syntax.SetStatement:
 		return true, setStatement(p, st, t)
 	case *syntax.ShowMySQL:
-		return true, showMySQL(p, st, t)
+		var err error
+		st.query, st.keepsWarnings, err = Show(p, t)
+		return true, st.answers("SHOW", err)
 	case *syntax.Explain:
 		return true, explainMySQL(p, st, t)
 	case *syntax.Use:
@@ -45,15 +47,25 @@ func statementMySQL(p *engine.Planner, st *Statement, tree syntax.Statement) (bo
 		st.utility = utilityFunc(func(*engine.Exec) error { return nil })
 		return true, nil
 	case *syntax.Maintain:
-		return true, maintain(p, st, t)
+		st.query = maintain(p, t)
+		return true, st.answers(t.Verb, nil)
 	case *syntax.Help:
-		return true, help(p, st, t)
+		st.query = help(p, t)
+		return true, st.answers("HELP", nil)
 	case *syntax.CallProcedure:
 		return true, callProcedure(p, t)
 	case *syntax.Unsupported:
 		return true, refusedMySQL(p, t)
 	}
 	return false, nil
+}
+
+// answers completes a statement whose rows are those of its query.
+func (st *Statement) answers(tag string, err error) error {
+	if err == nil {
+		st.tag, st.Columns = tag, st.query.Columns
+	}
+	return err
 }
 
 // refusedMySQL refuses what nextid never does, with the number that a client
@@ -132,7 +144,7 @@ func selectInto(p *engine.Planner, st *Statement, t *syntax.Select) error {
 			return sqlstate.New(sqlstate.Cardinality, "Result consisted of more than one row").WithMySQL(1172, "42000")
 		}
 		for i, name := range t.Into {
-			if err := sessionOf(x).setUserVariable(name, values[i]); err != nil {
+			if err := sessionOf(x).mysql.setUserVariable(name, values[i]); err != nil {
 				return err
 			}
 		}
@@ -211,7 +223,7 @@ func explainMySQL(p *engine.Planner, st *Statement, t *syntax.Explain) error {
 		return err
 	}
 	if strings.EqualFold(t.Format, "json") {
-		st.query = &engine.QueryPlan{Columns: []engine.Column{textColumn("EXPLAIN")}, Open: func(*engine.Exec) (engine.Rows, error) {
+		st.query = &engine.QueryPlan{Columns: []engine.Column{engine.TextColumn("EXPLAIN")}, Open: func(*engine.Exec) (engine.Rows, error) {
 			return engine.SingleRow(datum.MakeText(`{"query_block": {"select_id": 1}}`)), nil
 		}}
 	} else {
@@ -236,10 +248,10 @@ func explainRow(t syntax.Statement) *engine.QueryPlan {
 	return &engine.QueryPlan{
 		Columns: []engine.Column{
 			{Name: "id", Type: datum.Int8, TypeMod: -1, Len: 8},
-			textColumn("select_type"), textColumn("table"), textColumn("type"),
-			textColumn("possible_keys"), textColumn("key"), textColumn("key_len"), textColumn("ref"),
+			engine.TextColumn("select_type"), engine.TextColumn("table"), engine.TextColumn("type"),
+			engine.TextColumn("possible_keys"), engine.TextColumn("key"), engine.TextColumn("key_len"), engine.TextColumn("ref"),
 			{Name: "rows", Type: datum.Int8, TypeMod: -1, Len: 8},
-			textColumn("Extra"),
+			engine.TextColumn("Extra"),
 		},
 		Open: func(*engine.Exec) (engine.Rows, error) {
 			return engine.SingleRow(datum.MakeInt8(1), datum.MakeText("SIMPLE"), table, access, null, null, null, null, rows, datum.MakeText(extra)), nil
@@ -334,5 +346,15 @@ func (s *Session) toSavepointMySQL(name string, keep int) error {
 		return sqlstate.New(sqlstate.InvalidSavepoint, "SAVEPOINT %s does not exist", sqlstate.Cut(name, 64))
 	}
 	s.tx.savepoints = s.tx.savepoints[:i+keep]
+	return nil
+}
+
+// setMySQL plans SET. All items are checked before the first one is set.
+func setMySQL(p *engine.Planner, st *Statement, items []syntax.SetItem) error {
+	plan, err := assignments(p, items)
+	if err != nil {
+		return err
+	}
+	st.tag, st.utility = "SET", utilityFunc(func(x *engine.Exec) error { return assignAll(x, plan) })
 	return nil
 }

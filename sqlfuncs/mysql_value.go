@@ -55,18 +55,6 @@ func isMySQLNumber(t datum.OID) bool {
 	return t == datum.Bool || engine.IsInteger(t) || engine.IsNumber(t)
 }
 
-// maxMySQLWarnings bounds the warnings of a statement (@@max_error_count).
-const maxMySQLWarnings = 64
-
-// warnMySQL adds a warning for SHOW WARNINGS.
-func warnMySQL(x *engine.Exec, e *sqlstate.Error) { sessionOf(x).warnMySQL("Warning", e) }
-
-func (s *Session) warnMySQL(severity string, e *sqlstate.Error) {
-	if len(s.mysql.warnings) < maxMySQLWarnings {
-		s.mysql.warnings = append(s.mysql.warnings, mysqlWarning{severity, e.MySQL().Number, e.Message})
-	}
-}
-
 func truncated(what, text string) *sqlstate.Error {
 	return sqlstate.New(sqlstate.InvalidText, "Truncated incorrect %s value: '%s'", what, sqlstate.Cut(text, 64))
 }
@@ -566,13 +554,6 @@ func parseMySQLClock(s string) (datum.Value, bool) {
 const maxTimeMicros = (838*3600 + 59*60 + 59) * 1_000_000
 
 // ---- collation ----
-
-// mysqlWarning is a line of SHOW WARNINGS.
-type mysqlWarning struct {
-	level   string // Note, Warning, Error
-	code    uint16
-	message string
-}
 
 func clockText(micros int64, digits int) string {
 	sign := ""

@@ -12,12 +12,6 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// Bounds of what a session keeps in @variables.
-const (
-	maxUserVariables     = 512
-	maxUserVariableBytes = 1 << 20
-)
-
 // variable analyses @@name and @name.
 func variable(p *engine.Planner, e *syntax.Variable) (*engine.Expr, error) {
 	if !e.System {
@@ -33,9 +27,9 @@ func variable(p *engine.Planner, e *syntax.Variable) (*engine.Expr, error) {
 	t := def.ColumnType()
 	global := e.Scope == "global"
 	x := engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
-		text := sessionOf(x).systemVariable(def)
+		text := systemVariable(x, def)
 		if global {
-			text = sessionOf(x).globalVariable(def)
+			text, _ = x.Host.Settings().Begins(def.Name)
 		}
 		switch {
 		case t == datum.Text && text == "" && nullVariables[def.Name]:
@@ -61,23 +55,17 @@ func variable(p *engine.Planner, e *syntax.Variable) (*engine.Expr, error) {
 // nullVariables are NULL when they have no value.
 var nullVariables = map[string]bool{"character_set_results": true, "secure_file_priv": true, "external_user": true, "proxy_user": true}
 
-// globalVariable is the value that new sessions begin with.
-func (s *Session) globalVariable(def *setting.Definition) string {
-	v, _ := s.vars.Begins(def.Name)
-	return v
-}
-
 // userVariable reads @name. Its type is that of its value now, so that the
 // plan belongs to this session.
 func userVariable(p *engine.Planner, name string) *engine.Expr {
 	p.Private = true
-	now, ok := plannedFor(p).mysql.users[name]
+	now, ok := plannedState(p).users[name]
 	t := datum.Text
 	if ok {
 		t = now.Type
 	}
 	x := engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
-		v, ok := sessionOf(x).mysql.users[name]
+		v, ok := stateOf(x).users[name]
 		if !ok {
 			return datum.Null(t), nil
 		}
@@ -100,36 +88,12 @@ func assignVariable(p *engine.Planner, s *engine.Scope, e *syntax.Assign) (*engi
 	x := engine.Derive(value.Type, func(x *engine.Exec) (datum.Value, error) {
 		v, err := value.Eval(x)
 		if err == nil {
-			err = sessionOf(x).setUserVariable(e.Name, v)
+			err = stateOf(x).setUserVariable(e.Name, v)
 		}
 		return v, err
 	}, value)
 	x.Volatile = true
 	return x, nil
-}
-
-// setUserVariable keeps a value. Truth values become integers.
-func (s *Session) setUserVariable(name string, v datum.Value) error {
-	m := &s.mysql
-	switch v.Type {
-	case datum.Bool, datum.Int4, datum.Int2:
-		v.Type = datum.Int8
-	case datum.Varchar, datum.Name, datum.Unknown:
-		v.Type = datum.Text
-	}
-	old, known := m.users[name]
-	size := m.userBytes + len(v.Str) - len(old.Str)
-	if !known {
-		size += len(name)
-	}
-	if !known && len(m.users) >= maxUserVariables || size > maxUserVariableBytes {
-		return sqlstate.New(sqlstate.LimitExceeded, "a session may have at most %d user variables of %d bytes in all", maxUserVariables, maxUserVariableBytes)
-	}
-	if m.users == nil {
-		m.users = map[string]datum.Value{}
-	}
-	m.users[strings.Clone(name)], m.userBytes = v, size
-	return nil
 }
 
 // assignment is one planned item of SET.
@@ -138,16 +102,6 @@ type assignment struct {
 	name   string
 	value  *engine.Expr // nil: DEFAULT
 	global bool
-}
-
-// setMySQL plans SET. All items are checked before the first one is set.
-func setMySQL(p *engine.Planner, st *Statement, items []syntax.SetItem) error {
-	plan, err := assignments(p, items)
-	if err != nil {
-		return err
-	}
-	st.tag, st.utility = "SET", utilityFunc(func(x *engine.Exec) error { return assignAll(x, plan) })
-	return nil
 }
 
 func assignments(p *engine.Planner, items []syntax.SetItem) ([]assignment, error) {
@@ -165,7 +119,7 @@ func assignments(p *engine.Planner, items []syntax.SetItem) ([]assignment, error
 			if err != nil {
 				return nil, engine.At(item.Pos, err)
 			}
-			if a.def, err = def, settable(def, item.Global, plannedFor(p).options.Admin); err != nil {
+			if a.def, err = def, settable(def, item.Global, p.Host.Client().Admin); err != nil {
 				return nil, engine.At(item.Pos, err)
 			}
 		}
@@ -241,12 +195,12 @@ func assignAll(x *engine.Exec, plan []assignment) error {
 		case a.name == "client_encoding":
 			err = setNames(x, a.value, a.assignment.value == nil)
 		case a.def == nil:
-			err = sessionOf(x).setUserVariable(a.name, a.value)
+			err = stateOf(x).setUserVariable(a.name, a.value)
 		case a.assignment.value == nil:
-			sessionOf(x).vars.Reset(a.def.Name, false)
-			sessionOf(x).settingsChanged()
+			x.Host.Settings().Reset(a.def.Name, false)
+			x.Host.SettingsChanged()
 		default:
-			err = sessionOf(x).assignSystem(a.def, a.text)
+			err = assignSystem(x, a.def, a.text)
 		}
 		if err != nil {
 			return err
@@ -273,28 +227,28 @@ func setNames(x *engine.Exec, v datum.Value, reset bool) error {
 		}
 	}
 	for _, key := range []string{"character_set_client", "character_set_connection", "character_set_results"} {
-		sessionOf(x).vars.Assign(key, name, false)
+		x.Host.Settings().Assign(key, name, false)
 	}
-	sessionOf(x).vars.Assign("collation_connection", defaultCollation(name), false)
-	sessionOf(x).settingsChanged()
+	x.Host.Settings().Assign("collation_connection", defaultCollation(name), false)
+	x.Host.SettingsChanged()
 	return nil
 }
 
 // assignSystem sets a system variable whose value has been checked.
-func (s *Session) assignSystem(def *setting.Definition, value string) error {
+func assignSystem(x *engine.Exec, def *setting.Definition, value string) error {
 	switch def.Name {
 	case "last_insert_id", "identity":
 		n, _ := strconv.ParseUint(value, 10, 64)
-		s.mysql.lastInsert = n
+		stateOf(x).lastInsert = n
 		return nil
 	case "timestamp", "pseudo_thread_id", "rand_seed1", "rand_seed2", "insert_id":
 		return nil // accepted: they are for replaying a binary log
 	case "character_set_connection":
-		s.vars.Assign("collation_connection", defaultCollation(value), false)
+		x.Host.Settings().Assign("collation_connection", defaultCollation(value), false)
 	case "collation_connection":
-		s.vars.Assign("character_set_connection", charsetOf(value), false)
+		x.Host.Settings().Assign("character_set_connection", charsetOf(value), false)
 	}
-	s.vars.Assign(def.Name, value, false)
-	s.settingsChanged()
+	x.Host.Settings().Assign(def.Name, value, false)
+	x.Host.SettingsChanged()
 	return nil
 }

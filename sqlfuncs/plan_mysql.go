@@ -1,10 +1,10 @@
 package sqlfuncs
 
 import (
-	"context"
 	"strings"
-	"time"
 	"unicode/utf8"
+
+	"nextid/sqlfuncs/ids"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
@@ -600,33 +600,30 @@ func aliased(p *engine.Planner, level *engine.Scope, name string) (*engine.Expr,
 // their tables.
 var systemSchemas = map[string]bool{"mysql": true, "performance_schema": true, "sys": true}
 
-// lookupTable finds a table by name. In MySQL our tables are in every
+// tableMySQL finds a table by name. Our tables are in every
 // database but information_schema.
-func lookupTable(p *engine.Planner, name syntax.Name) (*engine.Table, error) {
-	if !p.MySQL {
-		return plannedFor(p).server.lookupTable(name)
-	}
-	last, database := strings.ToLower(name.Last()), plannedFor(p).mysql.database
+func tableMySQL(p *engine.Planner, name syntax.Name) (*engine.Table, error) {
+	last, database := strings.ToLower(name.Last()), plannedState(p).database
 	if len(name) > 1 {
 		database = name[len(name)-2]
 	}
 	switch schema := strings.ToLower(database); {
 	case schema == engine.InformationSchema:
 		p.Private = p.Private || len(name) == 1 // by USE information_schema
-		if t := schemaTables[last]; t != nil {
+		if t := dialectPlanned(p).tables[last]; t != nil {
 			return t, nil
 		}
 		return nil, sqlstate.New(sqlstate.UndefinedTable, "Unknown table '%s' in information_schema", sqlstate.Cut(strings.ToUpper(last), 64)).WithMySQL(1109, "42S02")
 	case systemSchemas[schema]:
 		return nil, sqlstate.New(sqlstate.InsufficientPrivilege, "SELECT command denied to user '%s' for table `%s`.`%s`",
-			plannedFor(p).account(), schema, sqlstate.Cut(name.Last(), 64)).WithHint("nextid has no tables of this kind.")
+			accountOf(p.Host.Client()), schema, sqlstate.Cut(name.Last(), 64)).WithHint("nextid has no tables of this kind.")
 	}
-	t, err := plannedFor(p).server.lookupTable(syntax.Name{name.Last()})
+	t, err := ids.Table(p.Catalog, syntax.Name{name.Last()})
 	if err == nil && t.Schema != engine.PGCatalog {
 		return t, nil
 	}
-	if isGenerator(p, name.Last()) {
-		return sequenceTable(name.Last()), nil
+	if ids.IsGenerator(p, name.Last()) {
+		return mariaDBSequenceTable(name.Last()), nil
 	}
 	if database == "" {
 		database = engine.NextidSchema
@@ -634,20 +631,3 @@ func lookupTable(p *engine.Planner, name syntax.Name) (*engine.Table, error) {
 	return nil, sqlstate.New(sqlstate.UndefinedTable, "Table '%s.%s' doesn't exist", sqlstate.Cut(database, 64), sqlstate.Cut(name.Last(), 128)).
 		WithHint("Tables to read ids from: ids, id_batch, id_ranges, id_parts, and NAME_id for a generator NAME.")
 }
-
-// isGenerator reports whether a name is one of a generator that exists. Only
-// tables that are none of ours are looked up so.
-func isGenerator(p *engine.Planner, name string) bool {
-	if plannedFor(p).server.registry.Lookup([]byte(name)) != nil {
-		return true
-	}
-	plannedFor(p).waits()
-	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
-	defer cancel()
-	_, err := plannedFor(p).server.registry.Existing(ctx, name)
-	return err == nil
-}
-
-// lookupTimeout bounds what the store may take to say whether a generator is
-// there.
-const lookupTimeout = 2 * time.Second

@@ -1,7 +1,6 @@
 package sqlfuncs
 
 import (
-	"context"
 	"slices"
 	"strings"
 
@@ -9,12 +8,6 @@ import (
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
-)
-
-// mysqlFunctions are MySQL's and MariaDB's own functions by name.
-var mysqlFunctions = engine.IndexFunctions(
-	mysqlSessionFunctions, mysqlTextFunctions, mysqlTimeFunctions,
-	mysqlConditionalFunctions, mysqlJSONFunctions, mysqlIDFunctions,
 )
 
 // sharedFunctions are PostgreSQL's functions that the MySQL dialect has, too:
@@ -27,12 +20,12 @@ var sharedFunctions = map[string]bool{
 }
 
 // overloads lists the functions of a name in the MySQL dialect.
-func overloadsMySQL(name string) []*engine.Function {
-	if fs := mysqlFunctions[name]; fs != nil {
+func overloadsMySQL(p *engine.Planner, name string) []*engine.Function {
+	if fs := dialectPlanned(p).functions[name]; fs != nil {
 		return fs
 	}
 	var out []*engine.Function
-	for _, f := range functions[name] {
+	for _, f := range p.Catalog.Functions[name] {
 		if f.Schema == engine.NextidSchema || sharedFunctions[name] || strings.HasPrefix(name, "uuid") {
 			out = append(out, f)
 		}
@@ -61,7 +54,7 @@ func callMySQL(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.
 	if e.Over != nil {
 		return p.FuncCall(s, &call)
 	}
-	if f := specialCalls[name]; f != nil {
+	if f := dialectPlanned(p).special[name]; f != nil {
 		if x, err := f(p, s, &call); x != nil || err != nil {
 			return x, engine.At(e.Pos, err)
 		}
@@ -153,7 +146,7 @@ func parameterCount(name string) error {
 // chooseMySQL picks the overload whose argument types are nearest. MySQL
 // converts every argument, so that only their number can be wrong.
 func chooseMySQL(p *engine.Planner, e *syntax.FuncCall, name string, given []*engine.Expr, names []string) (*engine.Function, []*engine.Expr, error) {
-	candidates := overloadsMySQL(name)
+	candidates := overloadsMySQL(p, name)
 	if len(candidates) == 0 {
 		return nil, nil, noFunctionMySQL(p, e, name)
 	}
@@ -179,13 +172,13 @@ func chooseMySQL(p *engine.Planner, e *syntax.FuncCall, name string, given []*en
 	if best == nil {
 		if f := candidates[0]; f.Schema == engine.NextidSchema {
 			return nil, nil, sqlstate.New(sqlstate.UndefinedFunction, "Incorrect number of arguments for FUNCTION %s.%s; expected %d, got %d",
-				databaseName(p), name, len(f.Args), len(given)).WithMySQL(1318, "42000")
+				databaseName(plannedState(p)), name, len(f.Args), len(given)).WithMySQL(1318, "42000")
 		}
 		return nil, nil, parameterCount(name)
 	}
-	if best.Admin && !plannedFor(p).options.Admin {
+	if best.Admin && !p.Host.Client().Admin {
 		return nil, nil, sqlstate.New(sqlstate.InsufficientPrivilege, "execute command denied to user '%s' for routine '%s.%s'",
-			sqlstate.Cut(plannedFor(p).options.User, 64), databaseName(p), name).WithHint("Connect as a user with the role admin.").WithMySQL(1370, "42000")
+			sqlstate.Cut(p.Host.Client().User, 64), databaseName(plannedState(p)), name).WithHint("Connect as a user with the role admin.").WithMySQL(1370, "42000")
 	}
 	p.Private = p.Private || best.Admin
 	if best.Typed != nil {
@@ -248,15 +241,15 @@ func nearness(have, want datum.OID) int {
 }
 
 // databaseName is the default database for messages.
-func databaseName(p *engine.Planner) string {
-	if d := plannedFor(p).mysql.database; d != "" {
-		return sqlstate.Cut(d, maxDatabaseBytes)
+func databaseName(m *mysqlState) string {
+	if m.database != "" {
+		return sqlstate.Cut(m.database, MaxDatabaseBytes)
 	}
 	return engine.NextidSchema
 }
 
 func noFunctionMySQL(p *engine.Planner, e *syntax.FuncCall, name string) error {
-	database := databaseName(p)
+	database := databaseName(plannedState(p))
 	if len(e.Name) > 1 {
 		database = e.Name[len(e.Name)-2]
 	}
@@ -267,11 +260,9 @@ func noFunctionMySQL(p *engine.Planner, e *syntax.FuncCall, name string) error {
 // returns nil, nil for the ordinary way.
 type specialCall func(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error)
 
-// specialCalls are the functions with a syntax of their own, see init.
-var specialCalls map[string]specialCall
-
-func makeSpecialCalls() {
-	specialCalls = map[string]specialCall{
+// specialCalls are the functions with a syntax of their own.
+func specialCalls() map[string]specialCall {
+	return map[string]specialCall{
 		"nextval": sequenceCall, "lastval": sequenceCall, "setval": setvalCall, "currval": sequenceCall,
 		"date_add": dateAddCall, "date_sub": dateAddCall,
 		"timestampadd": timestampAddCall, "timestampdiff": timestampDiffCall,
@@ -324,17 +315,6 @@ func convertCall(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engin
 		return p.Coerce(x, datum.Bytea, datum.ImplicitCast)
 	}
 	return p.Coerce(x, datum.Text, datum.ImplicitCast)
-}
-
-// constantValue computes an expression that does not depend on the execution.
-func constantValue(p *engine.Planner, e *engine.Expr) (datum.Value, bool) {
-	if !e.IsConstant() || e.Param > 0 {
-		return datum.Value{}, false
-	}
-	x := plannedFor(p).execution(context.Background(), nil)
-	defer x.Release()
-	v, err := e.Eval(x)
-	return v, err == nil
 }
 
 // castMySQL is CAST(x AS type), CONVERT(x, type) and BINARY x.

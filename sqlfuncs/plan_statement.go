@@ -4,6 +4,7 @@ import (
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/ids"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
@@ -50,14 +51,10 @@ func planStatement(p *engine.Planner, st *Statement, tree syntax.Statement) erro
 		err = planCopy(p, st, t)
 	case *syntax.Call:
 		err = call(p, st, t)
-	case *syntax.CreateSequence:
-		err = createSequencePlan(st, t)
-	case *syntax.AlterSequence:
-		err = alterSequencePlan(st, t)
-	case *syntax.DropSequence:
-		dropSequencePlan(st, t)
-	case *syntax.SequenceNote:
-		sequenceNotePlan(st, t)
+	case *syntax.CreateSequence, *syntax.AlterSequence, *syntax.DropSequence, *syntax.SequenceNote:
+		var run func(x *engine.Exec) error
+		st.tag, run, err = ids.SequenceStatement(t)
+		st.utility = utilityFunc(run)
 	case *syntax.Listen:
 		err = listenPlan(st, t)
 	case *syntax.Lock:
@@ -113,7 +110,7 @@ func fastStatement(p *engine.Planner, t *syntax.Select) *fastID {
 		}
 		name, err := a.Text, error(nil)
 		if !plain {
-			name, err = sequenceName(a.Text)
+			name, err = ids.SequenceName(a.Text)
 		}
 		if err == nil {
 			return fastName(name)

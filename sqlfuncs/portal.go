@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"nextid/sqlfuncs/ids"
+
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
@@ -202,7 +204,7 @@ func (s *Session) bindArgs(st *Statement, args []Arg) (values []datum.Value, siz
 			values[i], err = datum.DecodeBinary(t, a.Data)
 		} else {
 			values[i], err = s.textArg(t, a.Data)
-			if (err != nil || len(a.Data) > maxIDDigits) && slices.Contains(st.openIDs, i+1) {
+			if (err != nil || len(a.Data) > ids.MaxIDDigits) && slices.Contains(st.openIDs, i+1) {
 				values[i], err = s.textArg(datum.Text, a.Data)
 			}
 		}

@@ -18,13 +18,6 @@ import (
 // them is therefore obeyed and reported to the client, or refused when it is
 // set; TestReading goes through them.
 
-// mysqlReading is what MySQL's variables say of how a session's texts are
-// read.
-type mysqlReading struct {
-	mode  syntax.Mode // of sql_mode
-	exact bool        // the connection's collation compares bytes
-}
-
 // ReadingMode is the part of sql_mode by which the session's texts are read,
 // which every answer of MySQL's protocol tells its client.
 func (s *Session) ReadingMode() syntax.Mode { return s.mysql.reading.mode }

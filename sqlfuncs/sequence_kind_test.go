@@ -7,6 +7,7 @@ import (
 
 	"nextid/generator/layout"
 	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/ids"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -29,7 +30,7 @@ func TestNextvalOfANewName(t *testing.T) {
 		t.Errorf("MySQL's warnings: %s", got)
 	}
 
-	sequences := newServer(t, serverConfig{sequence: sqlfuncs.Auto{Kind: "segment", Options: []byte(`{"increment": 50, "start": 51}`)}})
+	sequences := newServer(t, serverConfig{sequence: ids.Auto{Kind: "segment", Options: []byte(`{"increment": 50, "start": 51}`)}})
 	s = sequences.sessionWith(t, sqlfuncs.SessionOptions{User: "app", Database: "nextid"})
 	for want := range int64(3) {
 		if id := s.id(t, "invoices", "SELECT nextval('invoices')"); id != 51+50*want {
@@ -45,7 +46,7 @@ func TestNextvalOfANewName(t *testing.T) {
 }
 
 // pooledOf is what cmd/nextid gives to sequences where nothing is configured.
-func pooledOf(t *testing.T) sqlfuncs.Auto {
+func pooledOf(t *testing.T) ids.Auto {
 	t.Helper()
 	l, err := layout.Preset(layout.Default)
 	if err != nil {
@@ -56,7 +57,7 @@ func pooledOf(t *testing.T) sqlfuncs.Auto {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sqlfuncs.Auto{Kind: "snowflake", Options: options}
+	return ids.Auto{Kind: "snowflake", Options: options}
 }
 
 // TestPoolsOfNewNames: two clients that take 50 numbers from each call, up or

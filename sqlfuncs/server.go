@@ -2,15 +2,17 @@ package sqlfuncs
 
 import (
 	"context"
-	"encoding/json"
 	"sync/atomic"
 	"time"
+
+	"nextid/sqlfuncs/ids"
 
 	"nextid/generator"
 	"nextid/generator/layout"
 	"nextid/generator/uuid"
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/pgfunc"
 	"nextid/sqlfuncs/quota"
 )
 
@@ -24,12 +26,12 @@ type Config struct {
 	Layout   string          // default layout of parse_id(number); "": twitter
 
 	// Trail records the ids of get_id; nil: none.
-	Trail Trail
+	Trail ids.Trail
 	// Nodes lists the servers on the store, for nextid.nodes; nil: none.
 	Nodes func(context.Context) ([]generator.Node, error)
 
 	// Sequence is what nextval makes of a name that does not exist.
-	Sequence Auto
+	Sequence ids.Auto
 
 	// Parameters are the settings of the PostgreSQL dialect that the server's
 	// configuration decides, by their lower-case name, as SHOW prints them:
@@ -37,7 +39,7 @@ type Config struct {
 	Parameters map[string]string
 
 	// Settings lists the configuration, for nextid.settings; nil: none.
-	Settings func() []Setting
+	Settings func() []ids.Setting
 
 	// Variables are the system variables of the MySQL dialect that the server's
 	// configuration decides: port, max_connections, have_ssl, …
@@ -48,35 +50,8 @@ type Config struct {
 	Counters func() map[string]string
 
 	// Takeover finds the position of another id system and fences it, for
-	// import_generator; nil: not in this server. Before it fences anything it
-	// asks agree, and an error of that ends it.
-	Takeover func(ctx context.Context, name, system, dsn string, options json.RawMessage, agree func(Position) error) (Position, error)
-}
-
-// Auto is what a first use makes of a name. Without a Kind it is what next_id makes.
-type Auto struct {
-	Kind    string
-	Options json.RawMessage
-}
-
-// Setting is one key of the server's configuration.
-type Setting struct {
-	Name    string
-	Value   string // without secrets
-	Default string
-	Source  string // file:line, flag or variable; "" for the default
-	Restart bool   // a change needs one
-	Help    string
-}
-
-// Position is where another id system stands.
-type Position struct {
-	Kind      string          // of the generator that goes on
-	Options   json.RawMessage // of it, when it is new
-	Next      int64           // no number of the series at or above it was given
-	Increment int64           // of the series that is taken over, Next + k·Increment
-	Fenced    bool            // by an earlier call
-	Report    string          // what was done
+	// import_generator; nil: not in this server.
+	Takeover ids.Takeover
 }
 
 // Limits bound what one session can make the server hold (invariant 6).
@@ -125,30 +100,22 @@ func (l Limits) withDefaults() Limits {
 
 // Server is what all sessions share: functions, tables, settings, plans.
 type Server struct {
-	registry     *generator.Registry
-	memory       *account.Server
-	quotas       atomic.Pointer[quota.Set] // nil: none
-	catalog      *engine.Catalog
-	version      string
-	limits       Limits
-	clock        generator.Clock
-	layout       *layout.Layout // of parse_id(number)
-	started      time.Time
-	caches       [caches]statementCache
-	sessions     sessionSet
-	sequenceOIDs sequenceOIDs
-	relations    atomic.Pointer[relationSet] // the latest
-	uuids        *uuid.Source
-	agents       agents // of get_id
-	trail        Trail  // nil: none
-	nodes        func(context.Context) ([]generator.Node, error)
-	variables    map[string]string // of MySQL, see Config
-	parameters   map[string]string // of PostgreSQL, likewise
-	settings     func() []Setting
-	counters     func() map[string]string // likewise, may be nil
-	sequence     Auto                     // of nextval, see Config
-
-	takeover func(ctx context.Context, name, system, dsn string, options json.RawMessage, agree func(Position) error) (Position, error) // may be nil
+	registry   *generator.Registry
+	memory     *account.Server
+	quotas     atomic.Pointer[quota.Set] // nil: none
+	catalog    *engine.Catalog
+	ids        *ids.Server
+	system     *system
+	mysql      *mysqlDialect
+	version    string
+	limits     Limits
+	clock      generator.Clock
+	started    time.Time
+	caches     [caches]statementCache
+	sessions   sessionSet
+	variables  map[string]string        // of MySQL, see Config
+	parameters map[string]string        // of PostgreSQL, likewise
+	counters   func() map[string]string // of MySQL, likewise
 }
 
 // NewServer returns a Server. An unknown Config.Layout is an error.
@@ -160,7 +127,10 @@ func NewServer(cfg Config) (*Server, error) {
 		cfg.Nodes = func(context.Context) ([]generator.Node, error) { return nil, nil }
 	}
 	if cfg.Settings == nil {
-		cfg.Settings = func() []Setting { return nil }
+		cfg.Settings = func() []ids.Setting { return nil }
+	}
+	if cfg.Counters == nil {
+		cfg.Counters = func() map[string]string { return nil }
 	}
 	if cfg.Layout == "" {
 		cfg.Layout = layout.Default
@@ -169,11 +139,17 @@ func NewServer(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	limits := cfg.Limits.withDefaults()
 	s := &Server{
-		registry: cfg.Registry, catalog: &engine.Catalog{Functions: functions, Domains: domainTypes()}, memory: account.NewServer(cfg.Memory), version: cfg.Version, limits: cfg.Limits.withDefaults(),
-		clock: cfg.Clock, layout: l, uuids: uuid.NewSource(cfg.Clock), nodes: cfg.Nodes, trail: cfg.Trail,
-		takeover: cfg.Takeover, variables: cfg.Variables, parameters: cfg.Parameters, settings: cfg.Settings, sequence: cfg.Sequence, counters: cfg.Counters,
+		registry: cfg.Registry, memory: account.NewServer(cfg.Memory), version: cfg.Version, limits: limits, clock: cfg.Clock,
+		catalog: newCatalog(), mysql: newMySQLDialect(), variables: cfg.Variables, parameters: cfg.Parameters, counters: cfg.Counters,
+		ids: &ids.Server{
+			PerCall: limits.IDsPerCall, Layout: l, UUIDs: uuid.NewSource(cfg.Clock), Sequence: cfg.Sequence,
+			Trail: cfg.Trail, Nodes: cfg.Nodes, Takeover: cfg.Takeover, Settings: cfg.Settings,
+		},
 	}
+	s.ids.Quotas = s.Quotas
+	s.system = newSystem(s.catalog, s.sessions.clients)
 	s.started = s.now()
 	for i := range s.caches {
 		s.caches[i].init(s.limits.PlanCache)
@@ -190,3 +166,16 @@ func (s *Server) SetQuotas(rules []quota.Rule) { s.quotas.Store(quota.New(rules,
 func (s *Server) Quotas() []quota.State { return s.quotas.Load().States() }
 
 func (s *Server) now() time.Time { return time.Unix(0, s.clock.Wall()).UTC() }
+
+// Agents lists those who drew ids with get_id, by name, and how many calls
+// were refused because their agent is none.
+func (s *Server) Agents() (all []ids.AgentCount, refused int64) { return s.ids.Agents.Counts() }
+
+// newCatalog is all that statements can name: what the rooms have.
+func newCatalog() *engine.Catalog {
+	return engine.NewCatalog(
+		[][]engine.Function{
+			ids.Functions(), pgfunc.Functions, engine.ConditionalFunctions, engine.WindowFunctions, sessionFunctions, catalogFunctions,
+		},
+		[][]engine.Table{ids.Tables(), catalogTables()}, domainTypes())
+}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"nextid/sqlfuncs/audit"
+	"nextid/generator/audit"
 	"nextid/sqlfuncs/sqlstate"
 )
 

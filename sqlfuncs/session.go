@@ -3,13 +3,15 @@ package sqlfuncs
 import (
 	"context"
 	"maps"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"nextid/sqlfuncs/ids"
+
+	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/setting"
 
 	"nextid/generator"
@@ -21,38 +23,10 @@ import (
 )
 
 // SessionOptions is what a connection knows when its session begins.
-type SessionOptions struct {
-	Dialect    syntax.Dialect
-	User       string
-	Database   string
-	Admin      bool     // may create, alter and drop generators
-	Generators []string // names that it may draw from, with * for any rest at the end; nil: all
-	PID        int32    // pg_backend_pid(), connection_id()
-	RemoteAddr string   // host:port of the client, "" on a Unix socket
-	TLS        TLS
-	Settings   map[string]string // start-up parameters: application_name, TimeZone, …
-}
+type SessionOptions = engine.Client
 
-// client returns the address and the port of the client as PostgreSQL prints
-// them; ok is false on a Unix socket.
-func (o *SessionOptions) client() (addr string, port int, ok bool) {
-	a, err := netip.ParseAddrPort(o.RemoteAddr)
-	if err != nil {
-		return "", 0, false
-	}
-	return a.Addr().Unmap().WithZone("").String(), int(a.Port()), true
-}
-
-// TLS is what pg_stat_ssl and MySQL's status variables show of a connection's
-// encryption. The zero TLS is none.
-type TLS struct {
-	Version string // TLSv1.3
-	Cipher  string
-	Bits    int // of the cipher's key
-
-	// Of the client's certificate, if it has one.
-	ClientDN, ClientSerial, IssuerDN string
-}
+// TLS is what a session shows of its connection's encryption.
+type TLS = engine.TLS
 
 // Session is the SQL state of one connection: settings, transaction block,
 // prepared statements, portals, currval. It is used by one goroutine.
@@ -70,7 +44,6 @@ type Session struct {
 	env     datum.Env
 	envOK   bool // env is up to date with vars
 	notices []Notice
-	warned  *generator.Entry // whose end was looked at last
 
 	tx transaction
 
@@ -87,8 +60,7 @@ type Session struct {
 	bounded   bool       // they concern this user
 	planning  int64      // drawn for the text that was read last
 
-	last     lastID
-	currvals map[*generator.Entry]int64
+	drawn ids.Drawn
 
 	asciiOnly bool // texts are read in ASCII alone, see followReading
 
@@ -101,12 +73,6 @@ type Session struct {
 
 	appName atomic.Pointer[string] // for other sessions' eyes
 	asleep  atomic.Pointer[string] // likewise: the statement that is in pg_sleep
-}
-
-// lastID is the newest id that the session drew: lastval() and currval().
-type lastID struct {
-	entry *generator.Entry
-	id    int64
 }
 
 // maxStartupSettings bounds what a start-up packet can set.
@@ -128,7 +94,7 @@ func (s *Server) newSession(o SessionOptions, memory *account.Session) (*Session
 	}
 	session := &Session{
 		server: s, dialect: o.Dialect, options: o, started: s.now(), memory: memory,
-		prepared: map[string]*Statement{}, portals: map[string]*Portal{}, currvals: map[*generator.Entry]int64{},
+		prepared: map[string]*Statement{}, portals: map[string]*Portal{},
 	}
 	if o.Dialect == syntax.MySQL {
 		return session, session.initMySQL()
@@ -185,7 +151,7 @@ const maxNotices = 100
 
 func (s *Session) warn(code sqlstate.Code, message string) {
 	if s.dialect == syntax.MySQL {
-		s.warnMySQL("Warning", sqlstate.New(code, "%s", message))
+		s.mysql.warn("Warning", sqlstate.New(code, "%s", message))
 		return
 	}
 	if len(s.notices) < maxNotices {
@@ -195,7 +161,7 @@ func (s *Session) warn(code sqlstate.Code, message string) {
 
 func (s *Session) notice(message string) {
 	if s.dialect == syntax.MySQL {
-		s.warnMySQL("Note", sqlstate.New(sqlstate.Warning, "%s", message))
+		s.mysql.warn("Note", sqlstate.New(sqlstate.Warning, "%s", message))
 		return
 	}
 	if len(s.notices) < maxNotices {
@@ -271,7 +237,7 @@ func (s *Session) Env() *datum.Env {
 	digits, _ := s.vars.Get("extra_float_digits")
 	s.env = datum.Env{
 		Location: location, DateStyle: setting.DateStyles[style], ByteaEscape: bytea == "escape",
-		ExtraFloatDigits: parseSmallInt(digits), Names: catalogNames{s.server}, Now: s.txNow(),
+		ExtraFloatDigits: parseSmallInt(digits), Names: s.server.system, Now: s.txNow(),
 	}
 	s.envOK = true
 	return &s.env
@@ -330,22 +296,34 @@ func (s *Session) waits() {
 // drew notes the newest id for lastval and currval.
 func (s *Session) drew(e *generator.Entry, id int64) {
 	s.mysql.insertID, s.mysql.lastInsert = uint64(id), uint64(id)
-	if s.last.entry != e && s.last.entry != nil {
-		s.currvals[s.last.entry] = s.last.id
-	}
-	s.last = lastID{e, id}
+	s.drawn.Note(e, id)
 	if !s.mysql.autocommit && s.tx.state == txIdle {
 		s.beginMySQL(false)
 	}
 }
 
-// currval returns the session's newest id of a generator.
-func (s *Session) currval(e *generator.Entry) (int64, bool) {
-	if s.last.entry == e {
-		return s.last.id, true
+// limited reports whether quotas may bound what the session draws.
+func (s *Session) limited() bool {
+	q := s.server.quotas.Load()
+	if q != s.quotas {
+		s.quotas, s.bounded = q, q != nil && q.Concerns(s.options.User)
 	}
-	id, ok := s.currvals[e]
-	return id, ok
+	return s.bounded
+}
+
+// charge counts n ids of a name against the quotas, or refuses them.
+func (s *Session) charge(name string, n int64) error {
+	if !s.limited() {
+		return nil
+	}
+	return s.quotas.Take(s.options.User, name, n, s.server.clock.Monotonic())
+}
+
+// refund takes back what was charged for ids that were not drawn.
+func (s *Session) refund(name string, n int64) {
+	if s.bounded {
+		s.quotas.Give(s.options.User, name, n)
+	}
 }
 
 // TryIDs is the warm path. For a statement that is just SELECT next_id(name),
@@ -389,21 +367,6 @@ func (s *Session) TryIDs(st *Statement, arg []byte, n int64) (ids generator.Rang
 func (s *Session) TryID(st *Statement, arg []byte) (id int64, ok bool) {
 	ids, ok := s.TryIDs(st, arg, 1)
 	return ids.First, ok
-}
-
-// may checks whether the session may draw from a generator.
-func (s *Session) may(name string) error {
-	if s.options.Generators == nil {
-		return nil
-	}
-	for _, pattern := range s.options.Generators {
-		start, open := strings.CutSuffix(pattern, "*")
-		if name == pattern || open && strings.HasPrefix(name, start) {
-			return nil
-		}
-	}
-	return sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied for generator %s", name).
-		WithHint("The user's line in the users file names the generators that it may use.")
 }
 
 // Batch is the statements of one simple query. The zero Batch has none.

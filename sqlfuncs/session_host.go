@@ -2,11 +2,18 @@ package sqlfuncs
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
+	"nextid/sqlfuncs/ids"
+
+	"nextid/generator"
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/setting"
+	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
 
@@ -25,20 +32,79 @@ func portalOf(x *engine.Exec) *Portal {
 	return p
 }
 
-func (h host) Env() *datum.Env          { return h.s.Env() }
-func (h host) Now() time.Time           { return h.s.server.now() }
-func (h host) Memory() *account.Session { return h.s.memory }
-func (h host) Planned(n int) error      { return h.s.planned(n) }
-func (h host) Admin() bool              { return h.s.options.Admin }
+func (h host) Env() *datum.Env                           { return h.s.Env() }
+func (h host) Now() time.Time                            { return h.s.server.now() }
+func (h host) Memory() *account.Session                  { return h.s.memory }
+func (h host) Planned(n int) error                       { return h.s.planned(n) }
+func (h host) Client() *engine.Client                    { return &h.s.options }
+func (h host) Settings() *setting.Variables              { return &h.s.vars }
+func (h host) SettingsChanged()                          { h.s.settingsChanged() }
+func (h host) Registry() *generator.Registry             { return h.s.server.registry }
+func (h host) Catalog() *engine.Catalog                  { return h.s.server.catalog }
+func (h host) Version() string                           { return h.s.server.version }
+func (h host) Started() time.Time                        { return h.s.server.started }
+func (h host) Waits()                                    { h.s.waits() }
+func (h host) Notice(message string)                     { h.s.notice(message) }
+func (h host) Warn(code sqlstate.Code, message string)   { h.s.warn(code, message) }
+func (h host) Sessions(x *engine.Exec) []engine.Activity { return h.s.server.sessions.list(h.s, x) }
+
+// For the functions of ids.
+
+func (h host) IDServer() *ids.Server             { return h.s.server.ids }
+func (h host) Drawn() *ids.Drawn                 { return &h.s.drawn }
+func (h host) Charge(name string, n int64) error { return h.s.charge(name, n) }
+func (h host) Refund(name string, n int64)       { h.s.refund(name, n) }
+func (h host) Drew(e *generator.Entry, id int64) { h.s.drew(e, id) }
+
+// For the catalogs of PostgreSQL.
+
+func (h host) System() *system                         { return h.s.server.system }
+func (h host) EndOther(pid int64, queryOnly bool) bool { return h.s.EndOther(pid, queryOnly) }
+
+func (h host) Assign(def *setting.Definition, value string, local bool) error {
+	return h.s.assign(def, value, local)
+}
+
+func (h host) Snapshot() *any {
+	if h.s.snapshot() {
+		return &h.s.tx.seen
+	}
+	return nil
+}
+
+func (h host) Prepared() []preparedStatement {
+	var list []preparedStatement
+	for _, name := range slices.Sorted(maps.Keys(h.s.prepared)) {
+		st := h.s.prepared[name]
+		list = append(list, preparedStatement{name, st.Text, st.Params})
+	}
+	return list
+}
+
+func (h host) Cursors() []cursor {
+	var list []cursor
+	for _, name := range slices.Sorted(maps.Keys(h.s.portals)) {
+		p := h.s.portals[name]
+		list = append(list, cursor{name, p.st.Text, p.held, p.binary, p.buffer})
+	}
+	return list
+}
+
+// For MySQL's dialect.
+
+func (h host) MySQL() *mysqlState          { return &h.s.mysql }
+func (h host) InTransaction() bool         { return h.s.tx.state != txIdle }
+func (h host) PreparedCount() int          { return len(h.s.prepared) }
+func (h host) Counters() map[string]string { return h.s.server.counters() }
 
 func (h host) Table(p *engine.Planner, name syntax.Name) (*engine.Table, error) {
 	if p.MySQL {
-		return lookupTable(p, name)
+		return tableMySQL(p, name)
 	}
-	t, err := h.s.server.lookupTable(name)
+	t, err := ids.Table(p.Catalog, name)
 	public := len(name) == 1 || name[len(name)-2] == "public"
-	if err != nil && public && isGenerator(p, name.Last()) {
-		return h.s.server.sequenceTable(name.Last()), nil
+	if err != nil && public && ids.IsGenerator(p, name.Last()) {
+		return ids.SequenceTable(p.Catalog, name.Last()), nil
 	}
 	return t, err
 }
@@ -76,7 +142,7 @@ func (s *Session) execution(ctx context.Context, params []datum.Value) *engine.E
 // expressions is how the session's dialect reads expressions.
 func (s *Session) expressions() engine.Dialect {
 	if s.dialect == syntax.MySQL {
-		return mysqlDialect{}
+		return s.server.mysql
 	}
 	return nil
 }

@@ -1,6 +1,10 @@
 package sqlfuncs
 
-import "sync"
+import (
+	"sync"
+
+	"nextid/sqlfuncs/engine"
+)
 
 // sessionSet is the sessions of a server, for nextid.sessions.
 type sessionSet struct {
@@ -17,6 +21,34 @@ func (s *Session) register() {
 		set.all = map[*Session]struct{}{}
 	}
 	set.all[s] = struct{}{}
+}
+
+// clients are whom the sessions answer.
+func (set *sessionSet) clients() []*engine.Client {
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	var list []*engine.Client
+	for s := range set.all {
+		list = append(list, &s.options)
+	}
+	return list
+}
+
+// list is what the session own, which runs x, sees of the sessions.
+func (set *sessionSet) list(own *Session, x *engine.Exec) []engine.Activity {
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	var list []engine.Activity
+	for s := range set.all {
+		a := engine.Activity{Client: &s.options, Own: s == own, Started: s.started, AppName: *s.appName.Load()}
+		if p := portalOf(x); a.Own && p != nil {
+			a.Text = p.st.Text
+		} else if text := s.asleep.Load(); text != nil {
+			a.Text = *text
+		}
+		list = append(list, a)
+	}
+	return list
 }
 
 // OnEnd sets the function that ends the session's connection, or only the

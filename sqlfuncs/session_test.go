@@ -25,6 +25,7 @@ import (
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/ids"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -41,8 +42,8 @@ type serverConfig struct {
 	limits       sqlfuncs.Limits
 	memory       account.Limits
 	noAutoCreate bool
-	sequence     sqlfuncs.Auto
-	trail        sqlfuncs.Trail
+	sequence     ids.Auto
+	trail        ids.Trail
 	lookups      *atomic.Int64 // counts how often the store is asked for a definition
 }
 

@@ -36,7 +36,20 @@ var catalogFiles embed.FS
 // can be asked. Their rows come from catalogSources, or are a file's. Where
 // there is neither, the table is about something that nextid does not have or
 // that no client reads: it is empty.
-var catalogTables = readRelations()
+func catalogTables() []engine.Table {
+	list := slices.Clone(relationFile())
+	for i := range list {
+		if t := &list[i]; relationViews[t.Schema+"."+t.Name] != nil {
+			t.Scan = scanRelations(t)
+		} else {
+			t.Scan = scanCatalog(t)
+		}
+	}
+	return list
+}
+
+// relationFile is what relations.tsv says.
+var relationFile = sync.OnceValue(readRelations)
 
 // catalogFile returns the text of a file in catalog/, "" when there is none.
 func catalogFile(name string) string {
@@ -239,9 +252,9 @@ func emptyRow(t *engine.Table) []datum.Value {
 // rowOf makes a row: zero, false or empty where a column cannot be NULL, else
 // NULL, but for the given pairs of column name and value.
 func rowOf(t *engine.Table, pairs ...any) []datum.Value {
-	shape, ok := rowShapes.Load(t)
+	shape, ok := rowShapes.Load(t.Schema + "." + t.Name)
 	if !ok {
-		shape, _ = rowShapes.LoadOrStore(t, shapeOf(t))
+		shape, _ = rowShapes.LoadOrStore(t.Schema+"."+t.Name, shapeOf(t))
 	}
 	s := shape.(*rowShape)
 	row := slices.Clone(s.zero)
@@ -366,7 +379,7 @@ func scanCatalog(t *engine.Table) func(*engine.Exec, []engine.KeyValues) (engine
 		if err != nil {
 			return nil, err
 		}
-		if s := sourceOf(t); s == nil || s.relation == nil {
+		if s := systemOf(x).source(t); s == nil || s.relation == nil {
 			return &engine.SliceRows{Rows: set.rows}, nil
 		}
 		relations, err := dynamicRelations(x)
@@ -392,7 +405,7 @@ func (c *catalogIter) Next(x *engine.Exec) ([]datum.Value, error) {
 			return row, err
 		}
 		c.I = 0
-		if c.Rows, err = sourceOf(c.t).relation(c.t, &c.relations[0]); err != nil {
+		if c.Rows, err = systemOf(x).source(c.t).relation(systemOf(x), c.t, &c.relations[0]); err != nil {
 			return nil, err
 		}
 		c.relations = c.relations[1:]
@@ -406,8 +419,8 @@ func catalogRows(x *engine.Exec, t *engine.Table, column int, values []datum.Val
 		return nil, err
 	}
 	rows := set.find(column, values)
-	s := sourceOf(t)
-	builtIn := func(v datum.Value) bool { return !engine.IsString(v.Type) && v.Int < firstSequenceOID }
+	s := systemOf(x).source(t)
+	builtIn := func(v datum.Value) bool { return !engine.IsString(v.Type) && v.Int < engine.FirstSequenceOID }
 	if s == nil || s.relation == nil || !slices.ContainsFunc(values, func(v datum.Value) bool { return !builtIn(v) }) {
 		return rows, nil // no need to ask the store for the generators
 	}
@@ -416,7 +429,7 @@ func catalogRows(x *engine.Exec, t *engine.Table, column int, values []datum.Val
 		return nil, err
 	}
 	for _, r := range relations.about(values) {
-		more, err := s.relation(t, r)
+		more, err := s.relation(systemOf(x), t, r)
 		if err != nil {
 			return nil, err
 		}
@@ -431,9 +444,9 @@ func catalogRows(x *engine.Exec, t *engine.Table, column int, values []datum.Val
 
 // catalog returns the rows of a catalog that are not about generators.
 func catalogOf(x *engine.Exec, t *engine.Table) (*catalogRowSet, error) {
-	s := sourceOf(t)
+	s := systemOf(x).source(t)
 	if s == nil || s.rows == nil {
-		return staticCatalog(t), nil
+		return systemOf(x).staticRows(t), nil
 	}
 	if set, ok := x.Memo[t].(*catalogRowSet); ok {
 		return set, nil
@@ -452,18 +465,15 @@ func catalogOf(x *engine.Exec, t *engine.Table) (*catalogRowSet, error) {
 	return set, nil
 }
 
-// staticRows holds what staticCatalog made, by table.
-var staticRows sync.Map
-
-// staticCatalog is the rows of a catalog that never change.
-func staticCatalog(t *engine.Table) *catalogRowSet {
-	if set, ok := staticRows.Load(t); ok {
+// staticRows is the rows of a catalog that never change.
+func (s *system) staticRows(t *engine.Table) *catalogRowSet {
+	if set, ok := s.static.Load(t); ok {
 		return set.(*catalogRowSet)
 	}
-	rows := fileRows
-	if s := sourceOf(t); s != nil && s.fixed != nil {
-		rows = s.fixed
+	rows := func(_ *system, t *engine.Table) [][]datum.Value { return fileRows(t) }
+	if source := s.source(t); source != nil && source.fixed != nil {
+		rows = source.fixed
 	}
-	set, _ := staticRows.LoadOrStore(t, &catalogRowSet{rows: rows(t)})
+	set, _ := s.static.LoadOrStore(t, &catalogRowSet{rows: rows(s, t)})
 	return set.(*catalogRowSet)
 }

@@ -80,7 +80,7 @@ func prepareDump(ctx context.Context, conn *pgx.Conn) error {
 	for _, info := range datum.Types() {
 		types = append(types, uint32(info.OID))
 	}
-	names := slices.Sorted(maps.Keys(functions))
+	names := slices.Sorted(maps.Keys(newCatalog().Functions))
 	statements := []struct {
 		sql  string
 		args []any

@@ -3,7 +3,6 @@ package sqlfuncs
 import (
 	"slices"
 	"strings"
-	"sync"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
@@ -40,13 +39,9 @@ type procIndex struct {
 // firstProcOID is where the OIDs of our own functions begin.
 const firstProcOID = 20000
 
-// procs are the functions that nextid has, and those that rows of pg_type
+// readProcs lists the functions that nextid has, and those that rows of pg_type
 // name. One that PostgreSQL has, too, is listed with PostgreSQL's OIDs and types.
-var procs func() procIndex
-
-func init() { procs = sync.OnceValue(readProcs) } // an init: the functions refer to the catalogs
-
-func readProcs() procIndex {
+func (s *system) readProcs() procIndex {
 	x := procIndex{byOID: map[uint32]*proc{}, byName: map[string][]*proc{}}
 	add := func(p *proc) {
 		x.list = append(x.list, p)
@@ -57,11 +52,11 @@ func readProcs() procIndex {
 	head, rows := readTSV("pg_proc.tsv")
 	for _, row := range rows {
 		p := knownProc(head, row)
-		if _, isType := datum.TypeByName(p.name); isType || functions[p.name] != nil || ofTypes[p.oid] {
+		if _, isType := datum.TypeByName(p.name); isType || s.known.Functions[p.name] != nil || ofTypes[p.oid] {
 			add(p)
 		}
 	}
-	for i, f := range allFunctions() {
+	for i, f := range s.known.AllFunctions() {
 		if _, isType := datum.TypeByName(f.Name); f.Schema == engine.PGCatalog && (isType || syntax.IsKeyword(f.Name) || x.byName[f.Name] != nil) {
 			continue // COALESCE and CURRENT_USER are no functions, casts are in pg_cast
 		}
@@ -178,9 +173,9 @@ func ownProc(f *engine.Function) *proc {
 	return p
 }
 
-func procRows(t *engine.Table) [][]datum.Value {
-	rows := make([][]datum.Value, len(procs().list))
-	for i, p := range procs().list {
+func procRows(s *system, t *engine.Table) [][]datum.Value {
+	rows := make([][]datum.Value, len(s.procs().list))
+	for i, p := range s.procs().list {
 		rows[i] = p.row(t)
 	}
 	return rows
@@ -226,11 +221,11 @@ func oidArray(t datum.OID, oids []datum.OID) datum.Value {
 	return datum.MakeArray(t, elems)
 }
 
-func procByOID(oid uint32) *proc { return procs().byOID[oid] }
+func procByOID(x *engine.Exec, oid uint32) *proc { return systemOf(x).procs().byOID[oid] }
 
 // procsNamed finds functions by a name with or without schema.
-func procsNamed(parts []string) []*proc {
-	found := procs().byName[parts[len(parts)-1]]
+func (s *system) procsNamed(parts []string) []*proc {
+	found := s.procs().byName[parts[len(parts)-1]]
 	if len(parts) == 1 {
 		return found
 	}

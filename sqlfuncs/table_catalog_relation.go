@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"nextid/sqlfuncs/ids"
+
 	"nextid/generator"
 	"nextid/generator/layout"
 	"nextid/sqlfuncs/datum"
@@ -45,9 +47,6 @@ var sequenceKinds = map[string]bool{
 // maxIdentifier is the length of PostgreSQL's names, in bytes.
 const maxIdentifier = 63
 
-// sequenceColumns are the columns of every sequence.
-var sequenceColumns = engine.ColumnList("last_value:int8! log_cnt:int8! is_called:bool!")
-
 // relationSet is the relations of the generators: NAME_id, and the name itself
 // as a sequence.
 type relationSet struct {
@@ -66,24 +65,24 @@ func dynamicRelations(x *engine.Exec) (*relationSet, error) {
 	if set, ok := x.Memo[relationsOfStatement{}].(*relationSet); ok {
 		return set, nil
 	}
-	session := sessionOf(x)
-	if set := session.tx.relations; set != nil {
-		return set, nil
+	snapshot := catalogSessionOf(x).Snapshot()
+	if snapshot != nil && *snapshot != nil {
+		return (*snapshot).(*relationSet), nil
 	}
-	definitions, err := registryOf(x).Numbered(x.Ctx)
+	definitions, err := ids.Registry(x).Numbered(x.Ctx)
 	if err != nil {
 		return nil, err
 	}
-	set := session.server.relationSet(definitions)
+	set := systemOf(x).relationSet(definitions)
 	x.Remember(relationsOfStatement{}, set)
-	if session.snapshot() {
-		session.tx.relations = set
+	if snapshot != nil {
+		*snapshot = set
 	}
 	return set, nil
 }
 
 // relationSet keeps the set for as long as the generators stay the same.
-func (s *Server) relationSet(definitions []generator.Definition) *relationSet {
+func (s *system) relationSet(definitions []generator.Definition) *relationSet {
 	same := func(a, b generator.Definition) bool { return a.Name == b.Name && a.Version == b.Version }
 	if set := s.relations.Load(); set != nil && slices.EqualFunc(set.definitions, definitions, same) {
 		return set
@@ -91,17 +90,17 @@ func (s *Server) relationSet(definitions []generator.Definition) *relationSet {
 	set := &relationSet{definitions: definitions, byOID: map[uint32]*relation{}, byName: map[string]*relation{}}
 	for i := range definitions {
 		d := &definitions[i]
-		oid, ok := s.sequenceOIDs.oid(d.Name)
+		oid, ok := s.known.OIDs.Sequence(d.Name)
 		if !ok || len(d.Name) > maxIdentifier {
 			continue
 		}
-		if sequenceKinds[d.Kind] && tables["public."+d.Name] == nil {
+		if sequenceKinds[d.Kind] && s.known.Tables["public."+d.Name] == nil {
 			set.list = append(set.list, relation{
-				Table: &engine.Table{Schema: "public", Name: d.Name, OID: oid, Kind: 'S', Columns: sequenceColumns}, generator: d,
+				Table: &engine.Table{Schema: "public", Name: d.Name, OID: oid, Kind: 'S', Columns: ids.SequenceColumns}, generator: d,
 			})
 		}
-		if name := d.Name + engine.IDTableSuffix; len(name) <= maxIdentifier && tables["public."+name] == nil {
-			set.list = append(set.list, relation{Table: s.singleIDTable(name, d.Name), generator: d})
+		if name := d.Name + engine.IDTableSuffix; len(name) <= maxIdentifier && s.known.Tables["public."+name] == nil {
+			set.list = append(set.list, relation{Table: ids.IDTable(s.known, d.Name), generator: d})
 		}
 	}
 	for i := range set.list {
@@ -134,25 +133,18 @@ func (s *relationSet) about(values []datum.Value) []*relation {
 
 // catalogSource says where the rows of a catalog come from.
 type catalogSource struct {
-	fixed    func(t *engine.Table) [][]datum.Value                                   // those that are always there; nil: of the file
-	relation func(t *engine.Table, r *relation) ([][]datum.Value, error)             // those about a relation of a generator
+	fixed    func(s *system, t *engine.Table) [][]datum.Value                        // those that are always there; nil: of the file
+	relation func(s *system, t *engine.Table, r *relation) ([][]datum.Value, error)  // those about a relation of a generator
 	rows     func(x *engine.Exec, t *engine.Table) (rows [][]datum.Value, err error) // all of them, made anew for each statement
 }
 
-// catalogSources are the catalogs that are about nextid, by name.
-var catalogSources map[string]*catalogSource
+// source says where the rows of a table come from; nil for one that has nothing of
+// ours.
+func (s *system) source(t *engine.Table) *catalogSource { return s.sources[t.Schema+"."+t.Name] }
 
-func init() { // an init: the functions refer to the tables
-	for _, t := range tables {
-		switch {
-		case t.Scan != nil:
-		case relationViews[t.Schema+"."+t.Name] != nil:
-			t.Scan = scanRelations(t)
-		default:
-			t.Scan = scanCatalog(t)
-		}
-	}
-	catalogSources = map[string]*catalogSource{
+// catalogSources are the catalogs that are about nextid, by name.
+func catalogSources() map[string]*catalogSource {
+	return map[string]*catalogSource{
 		"pg_catalog.pg_class":               {fixed: fixedRowOf(classRow), relation: oneRowOf(classRow)},
 		"pg_catalog.pg_attribute":           {fixed: fixedRowsOf(attributeRows), relation: attributeRows},
 		"pg_catalog.pg_type":                {fixed: typeRows, relation: rowTypeRows},
@@ -182,15 +174,12 @@ func init() { // an init: the functions refer to the tables
 	}
 }
 
-// source is nil for a table that has nothing of ours.
-func sourceOf(t *engine.Table) *catalogSource { return catalogSources[t.Schema+"."+t.Name] }
-
 // fixedRowsOf makes the rows of the relations that are always there.
-func fixedRowsOf(rows func(t *engine.Table, r *relation) ([][]datum.Value, error)) func(t *engine.Table) [][]datum.Value {
-	return func(t *engine.Table) [][]datum.Value {
+func fixedRowsOf(rows func(s *system, t *engine.Table, r *relation) ([][]datum.Value, error)) func(s *system, t *engine.Table) [][]datum.Value {
+	return func(s *system, t *engine.Table) [][]datum.Value {
 		var all [][]datum.Value
-		for _, r := range fixedTables {
-			some, err := rows(t, &relation{Table: r})
+		for _, r := range s.known.AllTables() {
+			some, err := rows(s, t, &relation{Table: r})
 			if err != nil {
 				panic(err) // our own tables
 			}
@@ -201,20 +190,20 @@ func fixedRowsOf(rows func(t *engine.Table, r *relation) ([][]datum.Value, error
 }
 
 // oneRowOf is for catalogs with one row a relation, or none.
-func oneRowOf(row func(t *engine.Table, r *relation) []datum.Value) func(t *engine.Table, r *relation) ([][]datum.Value, error) {
-	return func(t *engine.Table, r *relation) ([][]datum.Value, error) {
-		if v := row(t, r); v != nil {
+func oneRowOf(row func(s *system, t *engine.Table, r *relation) []datum.Value) func(s *system, t *engine.Table, r *relation) ([][]datum.Value, error) {
+	return func(s *system, t *engine.Table, r *relation) ([][]datum.Value, error) {
+		if v := row(s, t, r); v != nil {
 			return [][]datum.Value{v}, nil
 		}
 		return nil, nil
 	}
 }
 
-func fixedRowOf(row func(t *engine.Table, r *relation) []datum.Value) func(t *engine.Table) [][]datum.Value {
+func fixedRowOf(row func(s *system, t *engine.Table, r *relation) []datum.Value) func(s *system, t *engine.Table) [][]datum.Value {
 	return fixedRowsOf(oneRowOf(row))
 }
 
-func classRow(t *engine.Table, r *relation) []datum.Value {
+func classRow(s *system, t *engine.Table, r *relation) []datum.Value {
 	am := 0
 	if r.Kind == 'r' {
 		am = heapOID
@@ -231,7 +220,7 @@ func classRow(t *engine.Table, r *relation) []datum.Value {
 		"relispopulated", true, "relreplident", "n")
 }
 
-func attributeRows(t *engine.Table, of *relation) ([][]datum.Value, error) {
+func attributeRows(s *system, t *engine.Table, of *relation) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for i, c := range of.Columns {
 		typ := c.Type
@@ -247,11 +236,11 @@ func attributeRows(t *engine.Table, of *relation) ([][]datum.Value, error) {
 }
 
 // typeRows are the types, and the row types of relations with their arrays.
-func typeRows(t *engine.Table) [][]datum.Value {
-	return append(fileRows(t), fixedRowsOf(rowTypeRows)(t)...)
+func typeRows(s *system, t *engine.Table) [][]datum.Value {
+	return append(fileRows(t), fixedRowsOf(rowTypeRows)(s, t)...)
 }
 
-func rowTypeRows(t *engine.Table, of *relation) ([][]datum.Value, error) {
+func rowTypeRows(s *system, t *engine.Table, of *relation) ([][]datum.Value, error) {
 	if of.Kind == 'S' {
 		return nil, nil
 	}
@@ -263,7 +252,7 @@ func rowTypeRows(t *engine.Table, of *relation) ([][]datum.Value, error) {
 	io := func(prefix string) []any {
 		var out []any
 		for column, suffix := range map[string]string{"typinput": "in", "typoutput": "out", "typreceive": "recv", "typsend": "send"} {
-			out = append(out, column, procs().byName[prefix+suffix][0].oid)
+			out = append(out, column, s.procs().byName[prefix+suffix][0].oid)
 		}
 		return out
 	}
@@ -274,18 +263,18 @@ func rowTypeRows(t *engine.Table, of *relation) ([][]datum.Value, error) {
 		})...),
 		rowOf(t, slices.Concat(common, io("array_"), []any{
 			"oid", array, "typname", "_" + of.Name, "typtype", "b", "typcategory", "A",
-			"typelem", row, "typsubscript", procs().byName["array_subscript_handler"][0].oid,
-			"typanalyze", procs().byName["array_typanalyze"][0].oid,
+			"typelem", row, "typsubscript", s.procs().byName["array_subscript_handler"][0].oid,
+			"typanalyze", s.procs().byName["array_typanalyze"][0].oid,
 		})...),
 	}, nil
 }
 
 // rowTypeName is the name of a row type or of the arrays of it.
-func (s *Server) rowTypeName(oid uint32) (string, bool) {
+func (s *system) rowTypeName(oid uint32) (string, bool) {
 	if oid&rowTypeOIDs == 0 {
 		return "", false
 	}
-	name, ok := catalogNames{s}.ObjectName(datum.RegClass, oid&^(rowTypeOIDs|rowArrayOIDs))
+	name, ok := s.ObjectName(datum.RegClass, oid&^(rowTypeOIDs|rowArrayOIDs))
 	if oid&rowArrayOIDs != 0 {
 		name += "[]"
 	}
@@ -324,7 +313,7 @@ func (r *relation) sequenceBounds() (sequenceBounds, error) {
 	return b, nil
 }
 
-func sequenceRows(t *engine.Table, r *relation) ([][]datum.Value, error) {
+func sequenceRows(s *system, t *engine.Table, r *relation) ([][]datum.Value, error) {
 	if r.Kind != 'S' {
 		return nil, nil
 	}
@@ -334,7 +323,7 @@ func sequenceRows(t *engine.Table, r *relation) ([][]datum.Value, error) {
 }
 
 // rewriteRow is the rule that makes a relation a view.
-func rewriteRow(t *engine.Table, r *relation) []datum.Value {
+func rewriteRow(s *system, t *engine.Table, r *relation) []datum.Value {
 	if r.Kind != 'v' {
 		return nil
 	}
@@ -342,12 +331,12 @@ func rewriteRow(t *engine.Table, r *relation) []datum.Value {
 		"ev_qual", "<>", "ev_action", "<>")
 }
 
-func descriptionRows(t *engine.Table) [][]datum.Value {
-	rows := fixedRowsOf(helpRows)(t)
+func descriptionRows(s *system, t *engine.Table) [][]datum.Value {
+	rows := fixedRowsOf(helpRows)(s, t)
 	for schema, help := range map[string]string{"public": "what applications read and call", engine.NextidSchema: "what an operator asks"} {
 		rows = append(rows, rowOf(t, "objoid", schemaOIDs[schema], "classoid", schemaCatalog, "description", help))
 	}
-	for _, p := range procs().list {
+	for _, p := range s.procs().list {
 		if p.help != "" {
 			rows = append(rows, rowOf(t, "objoid", p.oid, "classoid", procCatalog, "description", p.help))
 		}
@@ -356,7 +345,7 @@ func descriptionRows(t *engine.Table) [][]datum.Value {
 }
 
 // helpRows are what there is to say about a relation.
-func helpRows(t *engine.Table, r *relation) ([][]datum.Value, error) {
+func helpRows(s *system, t *engine.Table, r *relation) ([][]datum.Value, error) {
 	if r.Help == "" {
 		return nil, nil
 	}

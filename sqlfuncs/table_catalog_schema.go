@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 
+	"nextid/sqlfuncs/ids"
+
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 )
@@ -35,7 +37,7 @@ func scanRelations(t *engine.Table) func(*engine.Exec, []engine.KeyValues) (engi
 			return nil, err
 		}
 		return &relationRows{list: list, rows: func(x *engine.Exec, r *relation) ([][]datum.Value, error) {
-			if r.generator != nil && sessionOf(x).may(r.generator.Name) != nil {
+			if r.generator != nil && x.Host.Client().May(r.generator.Name) != nil {
 				return nil, nil
 			}
 			return rows(x, t, r)
@@ -64,7 +66,7 @@ func relationsWith(x *engine.Exec, t *engine.Table, keys []engine.KeyValues) ([]
 		}
 	}
 	named := map[string][]*relation{}
-	for _, fixed := range fixedTables {
+	for _, fixed := range x.Host.Catalog().AllTables() {
 		if !names.Fixed {
 			add(&relation{Table: fixed})
 		} else if holdsName(names.Values, fixed.Name) {
@@ -132,10 +134,10 @@ func schemaTable(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value,
 }
 
 // database is the name that information_schema has for the catalog.
-func database(x *engine.Exec) string { return sessionOf(x).options.Database }
+func database(x *engine.Exec) string { return x.Host.Client().Database }
 
 // owns reports whether the session may see what only owners see.
-func owns(x *engine.Exec) bool { return sessionOf(x).options.Admin }
+func owns(x *engine.Exec) bool { return x.Host.Client().Admin }
 
 func schemaColumns(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, error) {
 	if r.Kind == 'S' {
@@ -161,7 +163,7 @@ func typeColumns(x *engine.Exec, oid datum.OID) []any {
 		pairs = append(pairs, "domain_catalog", database(x), "domain_schema", schemaName(declared.ns), "domain_name", declared.name)
 	}
 	if declared.collation != 0 && declared.collation != databaseCollation {
-		name, _ := nameOfRow("pg_collation", "collname", declared.collation)
+		name, _ := systemOf(x).nameOfRow("pg_collation", "collname", declared.collation)
 		pairs = append(pairs, "collation_catalog", database(x), "collation_schema", engine.PGCatalog, "collation_name", name)
 	}
 	switch t.oid {
@@ -285,7 +287,7 @@ func sequenceView(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value
 	if err != nil {
 		return nil, err
 	}
-	last, err := sequenceLast(x, r.Name)
+	last, err := ids.SequenceLast(x, r.Name)
 	return [][]datum.Value{rowOf(t, "schemaname", r.Schema, "sequencename", r.Name, "sequenceowner", roleOwner,
 		"data_type", datum.Value{Type: datum.RegType, Valid: true, Int: int64(datum.Int8)}, "start_value", b.Start, "min_value", b.lowest,
 		"max_value", b.highest, "increment_by", b.Increment, "cycle", false, "cache_size", b.Step, "last_value", last)}, err
@@ -306,8 +308,8 @@ func catalogNameRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 // enabledRoleRows are the roles that the session may act as: all for an administrator.
 func enabledRoleRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
-	for _, name := range sessionOf(x).server.roleNames() {
-		if owns(x) || name == sessionOf(x).options.User {
+	for _, name := range systemOf(x).roleNames() {
+		if owns(x) || name == x.Host.Client().User {
 			rows = append(rows, rowOf(t, "role_name", name))
 		}
 	}
@@ -316,7 +318,7 @@ func enabledRoleRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 
 func routineRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
-	for _, p := range procs().list {
+	for _, p := range systemOf(x).procs().list {
 		result := pgTypes().byOID[p.result]
 		pairs := []any{
 			"specific_catalog", database(x), "specific_schema", schemaName(p.schema), "specific_name", p.specificName(),
@@ -344,7 +346,7 @@ func (p *proc) specificName() string { return p.name + "_" + strconv.Itoa(int(p.
 func parameterRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	modes := map[byte]string{'i': "IN", 'v': "IN", 'o': "OUT", 't': "OUT", 'b': "INOUT"}
 	var rows [][]datum.Value
-	for _, p := range procs().list {
+	for _, p := range systemOf(x).procs().list {
 		for i, oid := range p.all {
 			pairs := append(typeNameColumns(x, pgTypes().byOID[oid]),
 				"specific_catalog", database(x), "specific_schema", schemaName(p.schema), "specific_name", p.specificName(),
@@ -389,7 +391,7 @@ func userRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 
 // roleRowsAs makes rows of those of pg_authid; nil leaves one out.
 func roleRowsAs(x *engine.Exec, t *engine.Table, pairs func(authid func(column string) datum.Value) []any) ([][]datum.Value, error) {
-	from := tables[engine.PGCatalog+".pg_authid"]
+	from := systemOf(x).table("pg_authid")
 	set, err := catalogOf(x, from)
 	if err != nil {
 		return nil, err

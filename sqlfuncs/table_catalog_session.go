@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"nextid/sqlfuncs/setting"
 
@@ -25,12 +24,10 @@ type role struct {
 
 // roles are the owner and whoever is connected: nextid keeps no other list
 // that this layer could see.
-func (s *Server) roles() []role {
-	s.sessions.mu.Lock()
-	defer s.sessions.mu.Unlock()
+func (s *system) roles() []role {
 	users := map[string]bool{roleOwner: true}
-	for session := range s.sessions.all {
-		users[session.options.User] = users[session.options.User] || session.options.Admin
+	for _, c := range s.clients() {
+		users[c.User] = users[c.User] || c.Admin
 	}
 	var out []role
 	for _, name := range slices.Sorted(maps.Keys(users)) {
@@ -52,8 +49,8 @@ func roleOID(name string) uint32 {
 }
 
 func roleRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
-	rows := slices.Clone(staticCatalog(t).rows) // the predefined ones
-	for _, r := range sessionOf(x).server.roles() {
+	rows := slices.Clone(systemOf(x).staticRows(t).rows) // the predefined ones
+	for _, r := range systemOf(x).roles() {
 		rows = append(rows, rowOf(t, "oid", r.oid, "rolname", r.name, "rolsuper", r.admin, "rolinherit", true, "rolcreaterole", r.admin,
 			"rolcreatedb", r.admin, "rolcanlogin", true, "rolreplication", r.admin, "rolbypassrls", r.admin, "rolconnlimit", -1))
 	}
@@ -73,7 +70,7 @@ func schemaName(oid uint32) string {
 	return ""
 }
 
-func namespaceRows(t *engine.Table) [][]datum.Value {
+func namespaceRows(_ *system, t *engine.Table) [][]datum.Value {
 	var rows [][]datum.Value
 	for _, name := range schemaNames() {
 		rows = append(rows, rowOf(t, "oid", schemaOIDs[name], "nspname", name, "nspowner", ownerOID))
@@ -85,10 +82,10 @@ func namespaceRows(t *engine.Table) [][]datum.Value {
 const ownDatabase = "nextid"
 
 // roleNames are the roles, with PostgreSQL's predefined ones.
-func (s *Server) roleNames() []string {
-	t := tables[engine.PGCatalog+".pg_authid"]
+func (s *system) roleNames() []string {
+	t := s.table("pg_authid")
 	var names []string
-	for _, row := range staticCatalog(t).rows {
+	for _, row := range s.staticRows(t).rows {
 		names = append(names, row[t.Column("rolname")].Str)
 	}
 	for _, r := range s.roles() {
@@ -111,7 +108,7 @@ const encodingUTF8 = 6
 
 // databaseNames are the databases that the session sees.
 func databaseNames(x *engine.Exec) []string {
-	names := []string{ownDatabase, sessionOf(x).options.Database}
+	names := []string{ownDatabase, x.Host.Client().Database}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
@@ -142,8 +139,8 @@ func settingRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 		if slices.Contains(unlistedSettings, key) {
 			continue
 		}
-		value, _ := sessionOf(x).vars.Get(key)
-		reset, own := sessionOf(x).vars.Begins(key)
+		value, _ := x.Host.Settings().Get(key)
+		reset, own := x.Host.Settings().Begins(key)
 		source := "default"
 		if value != reset {
 			source = "session"
@@ -179,27 +176,25 @@ func settingRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 // activityRows are the connections. Where others come from only administrators
 // learn.
 func activityRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
-	sessionOf(x).server.sessions.mu.Lock()
-	defer sessionOf(x).server.sessions.mu.Unlock()
 	var rows [][]datum.Value
-	for s := range sessionOf(x).server.sessions.all {
+	for _, s := range x.Host.Sessions(x) {
 		pairs := []any{
-			"datid", databaseOID(s.options.Database), "datname", s.options.Database, "pid", int(s.options.PID),
-			"usesysid", roleOID(s.options.User), "usename", s.options.User, "application_name", *s.appName.Load(),
-			"backend_start", datum.TimestampTZFromTime(s.started), "backend_type", "client backend",
+			"datid", databaseOID(s.Database), "datname", s.Database, "pid", int(s.PID),
+			"usesysid", roleOID(s.User), "usename", s.User, "application_name", s.AppName,
+			"backend_start", datum.TimestampTZFromTime(s.Started), "backend_type", "client backend",
 		}
-		if s.options.User == sessionOf(x).options.User || sessionOf(x).options.Admin {
-			if addr, port, ok := s.options.client(); ok {
+		if s.User == x.Host.Client().User || x.Host.Client().Admin {
+			if addr, port, ok := s.Address(); ok {
 				pairs = append(pairs, "client_addr", addr, "client_port", port)
 			} else {
 				pairs = append(pairs, "client_port", -1)
 			}
 		}
-		if s == sessionOf(x) {
+		if s.Own {
 			pairs = append(pairs, "state", "active", "query_start", datum.TimestampTZFromTime(x.Started),
-				"state_change", datum.TimestampTZFromTime(x.Started), "query", portalOf(x).st.Text)
-		} else if text := s.asleep.Load(); text != nil { // of other statements, only those that wait long tell
-			pairs = append(pairs, "state", "active", "wait_event_type", "Timeout", "wait_event", "PgSleep", "query", *text)
+				"state_change", datum.TimestampTZFromTime(x.Started), "query", s.Text)
+		} else if s.Text != "" { // of other statements, only those that wait long tell
+			pairs = append(pairs, "state", "active", "wait_event_type", "Timeout", "wait_event", "PgSleep", "query", s.Text)
 		}
 		rows = append(rows, rowOf(t, pairs...))
 	}
@@ -211,13 +206,11 @@ func activityRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 // tlsRows are the connections with what is known of their TLS; who is no
 // administrator learns of his own only.
 func tlsRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
-	sessionOf(x).server.sessions.mu.Lock()
-	defer sessionOf(x).server.sessions.mu.Unlock()
 	var rows [][]datum.Value
-	for s := range sessionOf(x).server.sessions.all {
-		pairs := []any{"pid", int(s.options.PID)}
-		if s == sessionOf(x) || sessionOf(x).options.Admin {
-			encryption := s.options.TLS
+	for _, s := range x.Host.Sessions(x) {
+		pairs := []any{"pid", int(s.PID)}
+		if s.Own || x.Host.Client().Admin {
+			encryption := s.TLS
 			pairs = append(pairs, "ssl", encryption.Version != "")
 			if encryption.Version != "" {
 				pairs = append(pairs, "version", encryption.Version, "cipher", encryption.Cipher, "bits", encryption.Bits)
@@ -238,18 +231,16 @@ func tlsRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 // counts of transactions and blocks is not counted here.
 func databaseStatRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	connections := map[string]int{}
-	sessionOf(x).server.sessions.mu.Lock()
-	for s := range sessionOf(x).server.sessions.all {
-		connections[s.options.Database]++
+	for _, s := range x.Host.Sessions(x) {
+		connections[s.Database]++
 	}
-	sessionOf(x).server.sessions.mu.Unlock()
 	var rows [][]datum.Value
 	for _, name := range databaseNames(x) {
 		row := zeroRow(t)
 		row[t.Column("datid")] = datum.Value{Type: datum.Oid, Valid: true, Int: int64(databaseOID(name))}
 		row[t.Column("datname")] = datum.MakeString(datum.Name, name)
 		row[t.Column("numbackends")] = datum.MakeInt4(int64(connections[name]))
-		row[t.Column("stats_reset")] = datum.TimestampTZFromTime(sessionOf(x).server.started)
+		row[t.Column("stats_reset")] = datum.TimestampTZFromTime(x.Host.Started())
 		rows = append(rows, row)
 	}
 	return rows, nil
@@ -258,7 +249,7 @@ func databaseStatRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) 
 // resetRow is the one row of a table of counters that never count.
 func resetRow(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	row := zeroRow(t)
-	row[t.Column("stats_reset")] = datum.TimestampTZFromTime(sessionOf(x).server.started)
+	row[t.Column("stats_reset")] = datum.TimestampTZFromTime(x.Host.Started())
 	return [][]datum.Value{row}, nil
 }
 
@@ -276,13 +267,12 @@ func zeroRow(t *engine.Table) []datum.Value {
 
 func preparedRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
-	for _, name := range slices.Sorted(maps.Keys(sessionOf(x).prepared)) {
-		st := sessionOf(x).prepared[name]
-		types := make([]datum.Value, len(st.Params))
-		for i, p := range st.Params {
+	for _, st := range catalogSessionOf(x).Prepared() {
+		types := make([]datum.Value, len(st.params))
+		for i, p := range st.params {
 			types[i] = datum.Value{Type: datum.RegType, Valid: true, Int: int64(p)}
 		}
-		rows = append(rows, rowOf(t, "name", name, "statement", st.Text, "parameter_types", datum.MakeArray(datum.RegTypeArray, types),
+		rows = append(rows, rowOf(t, "name", st.name, "statement", st.text, "parameter_types", datum.MakeArray(datum.RegTypeArray, types),
 			"from_sql", false, "generic_plans", 0, "custom_plans", 0))
 	}
 	return rows, nil
@@ -290,37 +280,9 @@ func preparedRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 
 func cursorRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
-	for _, name := range slices.Sorted(maps.Keys(sessionOf(x).portals)) {
-		p := sessionOf(x).portals[name]
-		rows = append(rows, rowOf(t, "name", name, "statement", p.st.Text, "is_holdable", p.held, "is_binary", p.binary,
-			"is_scrollable", p.buffer))
+	for _, c := range catalogSessionOf(x).Cursors() {
+		rows = append(rows, rowOf(t, "name", c.name, "statement", c.text, "is_holdable", c.hold, "is_binary", c.binary,
+			"is_scrollable", c.scrollable))
 	}
 	return rows, nil
-}
-
-// schemas are the schemas of the setting search_path that exist, with
-// pg_catalog in front unless it is named.
-func (s *Session) schemas() []string {
-	var out []string
-	for _, name := range s.searchPath() {
-		if schemaOIDs[name] != 0 && !slices.Contains(out, name) {
-			out = append(out, name)
-		}
-	}
-	if !slices.Contains(out, engine.PGCatalog) {
-		out = append([]string{engine.PGCatalog}, out...)
-	}
-	return out
-}
-
-// namesCatalog reports whether the setting search_path names pg_catalog.
-func (s *Session) namesCatalog() bool { return slices.Contains(s.searchPath(), engine.PGCatalog) }
-
-func (s *Session) searchPath() []string {
-	path, _ := s.vars.Get("search_path")
-	var out []string
-	for name := range strings.SplitSeq(path, ",") {
-		out = append(out, strings.Trim(strings.TrimSpace(name), `"`))
-	}
-	return out
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"nextid/sqlfuncs/ids"
+
 	"nextid/sqlfuncs/setting"
 
 	"nextid/sqlfuncs/engine"
@@ -22,35 +24,25 @@ import (
 //go:embed mysql_schema.tsv
 var mysqlSchemaTable string
 
-// schemaTables are the tables of information_schema by lower-case name.
-// Those without rows in schemaRows are empty. See init.
-var schemaTables map[string]*engine.Table
-
-// The tables of the MySQL dialect refer to the functions that read them: they
-// are made here, since such a cycle cannot be in an initial value.
-func init() {
-	makeSchemaTables()
-	makeSchemaRows()
-	makeShows()
-	makeSpecialCalls()
-}
-
-func makeSchemaTables() {
-	schemaTables = map[string]*engine.Table{}
+// schemaTables makes the tables of information_schema by lower-case name. Those
+// without rows in schemaRows are empty.
+func schemaTables() map[string]*engine.Table {
+	tables := map[string]*engine.Table{}
 	for line := range strings.Lines(mysqlSchemaTable) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		key := strings.ToLower(f[0])
-		t := schemaTables[key]
+		t := tables[key]
 		if t == nil {
 			t = &engine.Table{Schema: engine.InformationSchema, Name: f[0], Kind: 'v'}
 			t.Scan = schemaScan(t)
-			schemaTables[key] = t
+			tables[key] = t
 		}
 		if slices.Contains(databaseColumns, f[1]) && len(t.Keys) == 0 {
 			t.Keys = []int{len(t.Columns)}
 		}
 		t.Columns = append(t.Columns, engine.TableColumn{Name: f[1], Type: mysqlColumnType(f[2]), Null: f[3] == "YES", Length: mysqlTextLength(f[2])})
 	}
+	return tables
 }
 
 func mysqlColumnType(text string) datum.OID {
@@ -94,11 +86,11 @@ type record map[string]any
 // schemaScan makes the rows of a table of information_schema.
 func schemaScan(t *engine.Table) func(*engine.Exec, []engine.KeyValues) (engine.Rows, error) {
 	return func(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
-		rows := schemaRows[strings.ToLower(t.Name)]
+		rows := dialectOf(x).rows[strings.ToLower(t.Name)]
 		if rows == nil {
 			return &engine.SliceRows{}, nil
 		}
-		n, at, err := rows(x, sessionOf(x).databases(keys))
+		n, at, err := rows(x, databases(x, keys))
 		if err != nil {
 			return nil, err
 		}
@@ -153,11 +145,9 @@ func few(rows func(x *engine.Exec, databases []string) ([]record, error)) rowMak
 	}
 }
 
-// schemaRows makes the rows of the tables that have some.
-var schemaRows map[string]rowMaker
-
-func makeSchemaRows() {
-	schemaRows = map[string]rowMaker{
+// schemaRows make the rows of the tables that have some.
+func schemaRows() map[string]rowMaker {
+	return map[string]rowMaker{
 		"schemata": few(schemataRows), "tables": tablesRows, "columns": columnsRows, "views": viewsRows,
 		"routines": few(routinesRows), "parameters": few(parametersRows), "engines": few(enginesRows),
 		"collations": few(collationsRows), "character_sets": few(charsetsRows), "processlist": few(processlistRows),
@@ -168,27 +158,27 @@ func makeSchemaRows() {
 	}
 }
 
-// account is the user as MySQL writes it.
-func (s *Session) account() string {
-	host, _, ok := s.options.client()
+// accountOf is the user as MySQL writes it.
+func accountOf(c *engine.Client) string {
+	host, _, ok := c.Address()
 	if !ok {
 		host = "localhost"
 	}
-	return sqlstate.Cut(s.options.User, 64) + "@" + host
+	return sqlstate.Cut(c.User, 64) + "@" + host
 }
 
 // databases lists the databases that a statement is about: those that its
 // WHERE names, else those that SHOW DATABASES shows. Every name is one for the
 // same tables.
-func (s *Session) databases(keys []engine.KeyValues) []string {
+func databases(x *engine.Exec, keys []engine.KeyValues) []string {
 	names := []string{engine.InformationSchema, engine.NextidSchema}
 	if len(keys) > 0 && keys[0].Fixed {
 		names = nil
 		for _, v := range keys[0].Values {
 			names = append(names, v.Str)
 		}
-	} else if s.mysql.database != "" {
-		names = append(names, s.mysql.database)
+	} else if database := stateOf(x).database; database != "" {
+		names = append(names, database)
 	}
 	names = slices.DeleteFunc(names, func(n string) bool { return n == "" || systemSchemas[strings.ToLower(n)] })
 	for i, n := range names {
@@ -223,22 +213,23 @@ type listedTable struct {
 
 // idTablesOf lists our tables, NAME_id of each generator included.
 func idTablesOf(x *engine.Exec) ([]*engine.Table, error) {
+	known := x.Host.Catalog()
 	var out []*engine.Table
-	for _, t := range tables {
+	for _, t := range known.Tables {
 		if t.Schema == "public" || t.Schema == engine.NextidSchema {
 			out = append(out, t)
 		}
 	}
-	definitions, err := sessionOf(x).server.registry.Numbered(x.Ctx)
+	definitions, err := x.Host.Registry().Numbered(x.Ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, d := range definitions {
-		if tables["public."+d.Name] == nil {
-			out = append(out, sequenceTable(d.Name))
+		if known.Tables["public."+d.Name] == nil {
+			out = append(out, mariaDBSequenceTable(d.Name))
 		}
-		if name := d.Name + engine.IDTableSuffix; tables["public."+name] == nil {
-			out = append(out, sessionOf(x).server.singleIDTable(name, d.Name))
+		if name := d.Name + engine.IDTableSuffix; known.Tables["public."+name] == nil {
+			out = append(out, ids.IDTable(known, d.Name))
 		}
 	}
 	slices.SortFunc(out, func(a, b *engine.Table) int { return strings.Compare(a.Name, b.Name) })
@@ -252,8 +243,9 @@ const listedBytes = 1 << 10
 func tablesOf(x *engine.Exec, database string) ([]*engine.Table, error) {
 	if strings.EqualFold(database, engine.InformationSchema) {
 		var out []*engine.Table
-		for _, key := range slices.Sorted(maps.Keys(schemaTables)) {
-			out = append(out, schemaTables[key])
+		tables := dialectOf(x).tables
+		for _, key := range slices.Sorted(maps.Keys(tables)) {
+			out = append(out, tables[key])
 		}
 		return out, nil
 	}
@@ -411,10 +403,10 @@ func mysqlViewQuery(t *engine.Table) string {
 }
 
 // routines lists our functions as stored functions, once each name.
-func routines() []*engine.Function {
+func routines(known *engine.Catalog) []*engine.Function {
 	var out []*engine.Function
-	for _, name := range slices.Sorted(maps.Keys(functions)) {
-		for _, f := range functions[name] {
+	for _, name := range slices.Sorted(maps.Keys(known.Functions)) {
+		for _, f := range known.Functions[name] {
 			if f.Schema == engine.NextidSchema && f.Aggregate == nil && !f.Set {
 				out = append(out, f)
 				break
@@ -430,14 +422,14 @@ func routinesRows(x *engine.Exec, databases []string) ([]record, error) {
 		if database == engine.InformationSchema {
 			continue
 		}
-		for _, f := range routines() {
+		for _, f := range routines(x.Host.Catalog()) {
 			m := mysqlTypeOf(engine.TableColumn{Type: f.Result})
 			r := record{
 				"SPECIFIC_NAME": f.Name, "ROUTINE_CATALOG": "def", "ROUTINE_SCHEMA": database, "ROUTINE_NAME": f.Name,
 				"ROUTINE_TYPE": "FUNCTION", "DATA_TYPE": m.data, "DTD_IDENTIFIER": m.column, "ROUTINE_BODY": "SQL",
 				"ROUTINE_DEFINITION": "", "PARAMETER_STYLE": "SQL", "IS_DETERMINISTIC": yesNo(f.Volatile == engine.Immutable),
-				"SQL_DATA_ACCESS": "NO SQL", "SECURITY_TYPE": "INVOKER", "CREATED": datetimeOf(sessionOf(x).server.started.Truncate(1e9)),
-				"LAST_ALTERED": datetimeOf(sessionOf(x).server.started.Truncate(1e9)), "SQL_MODE": "", "ROUTINE_COMMENT": f.Help,
+				"SQL_DATA_ACCESS": "NO SQL", "SECURITY_TYPE": "INVOKER", "CREATED": datetimeOf(x.Host.Started().Truncate(1e9)),
+				"LAST_ALTERED": datetimeOf(x.Host.Started().Truncate(1e9)), "SQL_MODE": "", "ROUTINE_COMMENT": f.Help,
 				"DEFINER": "nextid@localhost", "CHARACTER_SET_CLIENT": "utf8mb4", "COLLATION_CONNECTION": "utf8mb4_general_ci",
 				"DATABASE_COLLATION": "utf8mb4_general_ci",
 			}
@@ -453,7 +445,7 @@ func parametersRows(x *engine.Exec, databases []string) ([]record, error) {
 		if database == engine.InformationSchema {
 			continue
 		}
-		for _, f := range routines() {
+		for _, f := range routines(x.Host.Catalog()) {
 			all := append([]engine.Argument{{Type: f.Result}}, f.Args...)
 			for i, a := range all {
 				m := mysqlTypeOf(engine.TableColumn{Type: a.Type})
@@ -526,7 +518,7 @@ func charsetsRows(*engine.Exec, []string) ([]record, error) {
 
 func userVariablesRows(x *engine.Exec, _ []string) ([]record, error) {
 	var out []record
-	users := sessionOf(x).mysql.users
+	users := stateOf(x).users
 	for _, name := range slices.Sorted(maps.Keys(users)) {
 		r := record{"VARIABLE_NAME": name, "VARIABLE_TYPE": strings.ToUpper(mysqlTypeOf(engine.TableColumn{Type: users[name].Type}).data)}
 		if users[name].Valid {
@@ -538,7 +530,7 @@ func userVariablesRows(x *engine.Exec, _ []string) ([]record, error) {
 }
 
 func privilegesRows(x *engine.Exec, _ []string) ([]record, error) {
-	user, host, _ := strings.Cut(sessionOf(x).account(), "@")
+	user, host, _ := strings.Cut(accountOf(x.Host.Client()), "@")
 	return []record{{"GRANTEE": "'" + user + "'@'" + host + "'", "TABLE_CATALOG": "def", "PRIVILEGE_TYPE": "USAGE", "IS_GRANTABLE": "NO"}}, nil
 }
 
@@ -546,9 +538,9 @@ func variablesRows(global bool) rowMaker {
 	return few(func(x *engine.Exec, _ []string) ([]record, error) {
 		var out []record
 		for _, key := range slices.Sorted(maps.Keys(setting.MySQL)) {
-			value := sessionOf(x).systemVariable(setting.MySQL[key])
+			value := systemVariable(x, setting.MySQL[key])
 			if global {
-				value = sessionOf(x).globalVariable(setting.MySQL[key])
+				value, _ = x.Host.Settings().Begins(key)
 			}
 			out = append(out, record{"VARIABLE_NAME": key, "VARIABLE_VALUE": value})
 		}
@@ -559,19 +551,15 @@ func variablesRows(global bool) rowMaker {
 // statusRows are the counters that monitoring reads. Those that mean nothing
 // here are left out.
 func statusRows(x *engine.Exec, _ []string) ([]record, error) {
-	sessionOf(x).server.sessions.mu.Lock()
-	connected := len(sessionOf(x).server.sessions.all)
-	sessionOf(x).server.sessions.mu.Unlock()
-	uptime := int(sessionOf(x).server.now().Sub(sessionOf(x).server.started).Seconds())
+	connected := len(x.Host.Sessions(x))
+	uptime := int(x.Host.Now().Sub(x.Host.Started()).Seconds())
 	values := map[string]string{
 		"Uptime": itoa(uptime), "Uptime_since_flush_status": itoa(uptime), "Threads_connected": itoa(connected),
 		"Threads_running": "1", "Aborted_clients": "0", "Compression": "OFF", "Last_query_cost": "0.000000",
 		"Max_used_connections": itoa(connected), "Open_tables": "0", "Opened_tables": "0", "Slow_queries": "0",
-		"Ssl_cipher": sessionOf(x).options.TLS.Cipher, "Ssl_version": sessionOf(x).options.TLS.Version, "Flush_commands": "0", "Prepared_stmt_count": itoa(len(sessionOf(x).prepared)),
+		"Ssl_cipher": x.Host.Client().TLS.Cipher, "Ssl_version": x.Host.Client().TLS.Version, "Flush_commands": "0", "Prepared_stmt_count": itoa(x.Host.(mysqlSession).PreparedCount()),
 	}
-	if counted := sessionOf(x).server.counters; counted != nil {
-		maps.Copy(values, counted())
-	}
+	maps.Copy(values, x.Host.(mysqlSession).Counters())
 	var out []record
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		out = append(out, record{"VARIABLE_NAME": name, "VARIABLE_VALUE": values[name]})
@@ -582,26 +570,24 @@ func statusRows(x *engine.Exec, _ []string) ([]record, error) {
 func itoa(n int) string { return strconv.Itoa(n) }
 
 func processlistRows(x *engine.Exec, _ []string) ([]record, error) {
-	sessionOf(x).server.sessions.mu.Lock()
-	defer sessionOf(x).server.sessions.mu.Unlock()
 	var out []record
-	now := sessionOf(x).server.now()
-	for s := range sessionOf(x).server.sessions.all {
-		if !sessionOf(x).options.Admin && s != sessionOf(x) {
+	now := x.Host.Now()
+	for _, s := range x.Host.Sessions(x) {
+		if !x.Host.Client().Admin && !s.Own {
 			continue
 		}
-		user, host := sqlstate.Cut(s.options.User, 64), "localhost"
-		if addr, port, ok := s.options.client(); ok {
+		user, host := sqlstate.Cut(s.User, 64), "localhost"
+		if addr, port, ok := s.Address(); ok {
 			host = addr + ":" + itoa(port)
 		}
 		r := record{
-			"ID": int(s.options.PID), "USER": user, "HOST": host, "COMMAND": "Sleep",
-			"TIME": int(now.Sub(s.started).Seconds()), "STATE": "", "TIME_MS": "0.000", "PROGRESS": "0.000", "QUERY_ID": 0, "TID": 0,
+			"ID": int(s.PID), "USER": user, "HOST": host, "COMMAND": "Sleep",
+			"TIME": int(now.Sub(s.Started).Seconds()), "STATE": "", "TIME_MS": "0.000", "PROGRESS": "0.000", "QUERY_ID": 0, "TID": 0,
 		}
-		if s.dialect == sessionOf(x).dialect && s == sessionOf(x) {
-			r["COMMAND"], r["STATE"], r["INFO"], r["TIME"] = "Query", "starting", portalOf(x).st.Text, 0
-			if s.mysql.database != "" {
-				r["DB"] = s.mysql.database
+		if s.Own {
+			r["COMMAND"], r["STATE"], r["INFO"], r["TIME"] = "Query", "starting", s.Text, 0
+			if database := stateOf(x).database; database != "" {
+				r["DB"] = database
 			}
 		}
 		out = append(out, r)

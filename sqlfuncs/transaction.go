@@ -32,7 +32,7 @@ type transaction struct {
 	savepoints []savepoint
 	readOnly   bool // MySQL's, for ReadOnlyTransaction
 
-	relations *relationSet // those that a snapshot began with, see snapshot
+	seen any // what the catalogs keep for a snapshot, see snapshot
 }
 
 type savepoint struct {
@@ -191,7 +191,7 @@ func (s *Session) abort() {
 
 // leaveBlock closes what lives only as long as the transaction block.
 func (s *Session) leaveBlock(commit bool) {
-	s.tx.state, s.tx.relations = txIdle, nil
+	s.tx.state, s.tx.seen = txIdle, nil
 	s.tx.savepoints = s.tx.savepoints[:0]
 	s.vars.Settle()
 	s.settingsChanged()

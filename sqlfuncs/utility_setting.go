@@ -132,7 +132,7 @@ func show(p *engine.Planner, st *Statement, t *syntax.Show) error {
 	st.tag = "SHOW"
 	if strings.EqualFold(t.Name, "all") {
 		st.query = &engine.QueryPlan{
-			Columns: []engine.Column{textColumn("name"), textColumn("setting"), textColumn("description")},
+			Columns: []engine.Column{engine.TextColumn("name"), engine.TextColumn("setting"), engine.TextColumn("description")},
 			Open: func(x *engine.Exec) (engine.Rows, error) {
 				var rows [][]datum.Value
 				for _, key := range slices.Sorted(maps.Keys(setting.PostgreSQL)) {
@@ -150,7 +150,7 @@ func show(p *engine.Planner, st *Statement, t *syntax.Show) error {
 		return err
 	}
 	key := strings.ToLower(def.Name)
-	st.query = &engine.QueryPlan{Columns: []engine.Column{textColumn(def.Name)}, Open: func(x *engine.Exec) (engine.Rows, error) {
+	st.query = &engine.QueryPlan{Columns: []engine.Column{engine.TextColumn(def.Name)}, Open: func(x *engine.Exec) (engine.Rows, error) {
 		value, ok := sessionOf(x).vars.Get(key)
 		if !ok {
 			return nil, sqlstate.New(sqlstate.UndefinedObject, "unrecognized configuration parameter %q", sqlstate.Cut(t.Name, 64))
@@ -161,10 +161,6 @@ func show(p *engine.Planner, st *Statement, t *syntax.Show) error {
 	return nil
 }
 
-func textColumn(name string) engine.Column {
-	return engine.Column{Name: name, Type: datum.Text, TypeMod: -1, Len: -1}
-}
-
 // discardPlan is DISCARD.
 func discardPlan(st *Statement, t *syntax.Discard) error {
 	st.tag = "DISCARD " + t.What
@@ -172,8 +168,7 @@ func discardPlan(st *Statement, t *syntax.Discard) error {
 		s := sessionOf(x)
 		switch t.What {
 		case "SEQUENCES":
-			s.last = lastID{}
-			clear(s.currvals)
+			s.drawn.Reset()
 		case "ALL":
 			if s.tx.state != txIdle {
 				return sqlstate.New(sqlstate.ActiveTransaction, "DISCARD ALL cannot run inside a transaction block")
@@ -182,8 +177,7 @@ func discardPlan(st *Statement, t *syntax.Discard) error {
 			s.vars.ResetAll()
 			s.settingsChanged()
 			s.unprepareAll()
-			s.last = lastID{}
-			clear(s.currvals)
+			s.drawn.Reset()
 		}
 		return nil
 	})

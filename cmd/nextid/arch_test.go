@@ -48,6 +48,7 @@ generator/store/zookeeper: generator generator/store/shared
 generator/clocktest:       generator
 generator/simulation:      generator generator/layout generator/segment generator/snowflake generator/worker generator/store/memory generator/store/shared
 generator/systemstest:     generator generator/layout generator/uuid
+generator/audit:
 generator/history:         generator
 generator/store/storetest: generator generator/history
 generator/store/dbtest:
@@ -55,7 +56,6 @@ generator/store/enginetest: generator generator/store/shared generator/store/dbt
 
 migrations/...:
 
-sqlfuncs/audit:
 sqlfuncs/sqlstate:
 sqlfuncs/decimal:          sqlfuncs/sqlstate
 sqlfuncs/datum:            sqlfuncs/sqlstate sqlfuncs/decimal
@@ -65,9 +65,10 @@ sqlfuncs/syntax:           sqlfuncs/sqlstate
 sqlfuncs/mariadbtest:      generator/store/dbtest
 sqlfuncs/pgtest:
 sqlfuncs/setting:          sqlfuncs/sqlstate sqlfuncs/datum
-sqlfuncs/engine:           generator sqlfuncs/account sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax
+sqlfuncs/engine:           generator sqlfuncs/account sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/setting sqlfuncs/syntax
 sqlfuncs/pgfunc:           sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/decimal sqlfuncs/syntax sqlfuncs/engine
-sqlfuncs:                  generator generator/layout generator/uuid sqlfuncs/account sqlfuncs/audit sqlfuncs/quota sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/decimal sqlfuncs/syntax sqlfuncs/engine sqlfuncs/setting sqlfuncs/pgfunc
+sqlfuncs/ids:              generator generator/audit generator/layout generator/uuid sqlfuncs/quota sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax sqlfuncs/engine
+sqlfuncs:                  generator generator/layout generator/uuid sqlfuncs/account sqlfuncs/quota sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/decimal sqlfuncs/syntax sqlfuncs/engine sqlfuncs/setting sqlfuncs/pgfunc sqlfuncs/ids
 
 wire:                      sqlfuncs/account sqlfuncs/sqlstate
 wire/auth:                 sqlfuncs sqlfuncs/sqlstate wire wire/pgwire wire/mysqlwire

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/audit"
 	"nextid/generator/layout"
 	"nextid/generator/segment"
 	"nextid/generator/snowflake"
@@ -17,7 +18,7 @@ import (
 	"nextid/generator/worker/source"
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/account"
-	"nextid/sqlfuncs/audit"
+	"nextid/sqlfuncs/ids"
 	"nextid/sqlfuncs/quota"
 	"nextid/wire"
 )
@@ -279,20 +280,20 @@ func (c *Config) validateLimits(add func(key, format string, args ...any)) {
 
 // sequence is what nextval makes of a new name; without a kind it is what
 // next_id makes.
-func (c *Config) sequence() sqlfuncs.Auto {
+func (c *Config) sequence() ids.Auto {
 	switch {
 	case c.AutoCreateSequence == autoCreateSame:
-		return sqlfuncs.Auto{}
+		return ids.Auto{}
 	case c.AutoCreateSequence == segment.KindName || c.AutoCreate == segment.KindName:
-		return sqlfuncs.Auto{Kind: segment.KindName, Options: json.RawMessage(pooledSegment)}
+		return ids.Auto{Kind: segment.KindName, Options: json.RawMessage(pooledSegment)}
 	}
 	l, err := layout.Preset(c.Layout)
 	if err != nil {
-		return sqlfuncs.Auto{} // Validate has said so
+		return ids.Auto{} // Validate has said so
 	}
 	pooled, ok := l.Pooled()
 	if !ok {
-		return sqlfuncs.Auto{}
+		return ids.Auto{}
 	}
 	options := map[string]any{"layout": pooled.Layout, "fields": pooled.Fields, "unit": pooled.Unit, "epoch": pooled.Epoch}
 	if c.Epoch != "" {
@@ -302,7 +303,7 @@ func (c *Config) sequence() sqlfuncs.Auto {
 	if err != nil {
 		panic(err) // texts and numbers always encode
 	}
-	return sqlfuncs.Auto{Kind: snowflake.KindName, Options: encoded}
+	return ids.Auto{Kind: snowflake.KindName, Options: encoded}
 }
 
 // autoOptions are the options of auto-created generators, by kind.

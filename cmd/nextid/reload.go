@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"nextid/generator"
-	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/ids"
 )
 
 // reload reads the configuration, the users, the rules and the certificates
@@ -86,17 +86,17 @@ func (e *engine) inForce(c Config) {
 }
 
 // settings is what nextid.settings shows. Generators are in nextid.generators.
-func (e *engine) settings() []sqlfuncs.Setting {
+func (e *engine) settings() []ids.Setting {
 	c, defaults := e.config.Load(), DefaultConfig()
-	var all []sqlfuncs.Setting
+	var all []ids.Setting
 	for i := range settings {
 		s := &settings[i]
-		all = append(all, sqlfuncs.Setting{
+		all = append(all, ids.Setting{
 			Name: s.key, Value: s.value(c).String(), Default: s.value(&defaults).String(),
 			Source: c.Origin[s.key].String(), Restart: !s.live, Help: s.help,
 		})
 	}
-	return append(all, sqlfuncs.Setting{
+	return append(all, ids.Setting{
 		Name: quotasKey, Value: quotasText(c.Quotas), Source: c.Origin[quotasKey].String(), Help: "how many ids users may draw and names may give",
 	})
 }

@@ -13,12 +13,13 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/audit"
 	"nextid/generator/layout"
 	"nextid/generator/node"
 	"nextid/generator/worker"
 	"nextid/generator/worker/source"
 	"nextid/sqlfuncs"
-	"nextid/sqlfuncs/audit"
+	"nextid/sqlfuncs/ids"
 )
 
 // Main is the server as a value: a configuration, and Run.
@@ -308,7 +309,7 @@ func (e *engine) build(ctx context.Context, c Config, endpoints endpoints, guard
 	if err := e.registry.Declare(ctx); err != nil {
 		return err
 	}
-	var trail sqlfuncs.Trail // nil, not a nil *audit.Trail
+	var trail ids.Trail // nil, not a nil *audit.Trail
 	if e.trail != nil {
 		trail = e.trail
 	}

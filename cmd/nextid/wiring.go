@@ -30,7 +30,7 @@ import (
 	"nextid/generator/ticket"
 	"nextid/generator/uuid"
 	"nextid/generator/worker"
-	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/ids"
 )
 
 // kinds are the generator kinds of this build: one line each. Those of
@@ -78,13 +78,13 @@ func builtKinds(defaultLayout string) []generator.Kind {
 
 // takeover is what import_generator does.
 func (c *Config) takeover(
-	ctx context.Context, name, system, dsn string, options json.RawMessage, agree func(sqlfuncs.Position) error,
-) (sqlfuncs.Position, error) {
+	ctx context.Context, name, system, dsn string, options json.RawMessage, agree func(ids.Position) error,
+) (ids.Position, error) {
 	r, err := ticket.TakeOver(ctx, ticket.TakeoverRequest{
 		Name: name, System: system, DSN: dsn, Options: options,
-		Agree: func(r ticket.Takeover) error { return agree(sqlfuncs.Position(r)) },
+		Agree: func(r ticket.Takeover) error { return agree(ids.Position(r)) },
 	}, c.databasePasswords())
-	return sqlfuncs.Position(r), err
+	return ids.Position(r), err
 }
 
 // databasePasswords reads the file of passwords when one is needed, so that it

@@ -28,3 +28,7 @@ type Origin struct {
 	Column    string
 	NotNull   bool
 }
+
+func TextColumn(name string) Column {
+	return Column{Name: name, Type: datum.Text, TypeMod: -1, Len: -1}
+}

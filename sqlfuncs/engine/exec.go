@@ -12,7 +12,7 @@ import (
 type Exec struct {
 	Ctx     context.Context
 	Host    Host
-	dialect Dialect
+	Dialect Dialect // nil: PostgreSQL's
 	Params  []datum.Value
 	Started time.Time       // of the statement
 	Frames  [][]datum.Value // current row of each query level, see scope.frame
@@ -32,7 +32,7 @@ type Exec struct {
 
 // NewExec begins an execution. dialect is nil for PostgreSQL's.
 func NewExec(ctx context.Context, host Host, dialect Dialect, params []datum.Value) *Exec {
-	return &Exec{Ctx: ctx, Host: host, dialect: dialect, Params: params, Started: host.Now()}
+	return &Exec{Ctx: ctx, Host: host, Dialect: dialect, Params: params, Started: host.Now()}
 }
 
 // Remember keeps something for the time of the statement, see memo.

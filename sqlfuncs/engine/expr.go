@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
@@ -231,4 +233,15 @@ func (p *Planner) CoerceAll(es []*Expr, t datum.OID) error {
 		}
 	}
 	return nil
+}
+
+// ConstantValue computes an expression that does not depend on the execution.
+func (p *Planner) ConstantValue(e *Expr) (datum.Value, bool) {
+	if !e.IsConstant() || e.Param > 0 {
+		return datum.Value{}, false
+	}
+	x := NewExec(context.Background(), p.Host, p.Dialect, nil)
+	defer x.Release()
+	v, err := e.Eval(x)
+	return v, err == nil
 }

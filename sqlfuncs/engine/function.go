@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 
 	"nextid/sqlfuncs/datum"
@@ -78,11 +79,14 @@ const (
 	InformationSchema = "information_schema"
 )
 
+// IndexFunctions finds functions by their name. It copies them, so that what it
+// fills in is the caller's own.
 func IndexFunctions(families ...[]Function) map[string][]*Function {
 	m := map[string][]*Function{}
-	for _, fam := range families {
-		for i := range fam {
-			f := &fam[i]
+	for _, family := range families {
+		own := slices.Clone(family)
+		for i := range own {
+			f := &own[i]
 			if f.Schema == "" {
 				f.Schema = PGCatalog
 			}

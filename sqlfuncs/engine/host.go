@@ -6,6 +6,8 @@ import (
 	"nextid/generator"
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/setting"
+	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
 
@@ -26,17 +28,30 @@ type Host interface {
 	Memory() *account.Session
 	// Planned counts bytes that the plan being made holds.
 	Planned(n int) error
-	// Admin reports whether the session may call functions for administrators.
-	Admin() bool
+	// Client is whom the session answers.
+	Client() *Client
+	// Sessions are the sessions of the server.
+	Sessions(x *Exec) []Activity
+	// Settings are the session's; SettingsChanged must follow every change.
+	Settings() *setting.Variables
+	SettingsChanged()
+	// Registry has the generators of the server.
+	Registry() *generator.Registry
+	// Catalog is what statements can name on the server.
+	Catalog() *Catalog
+	// Version is nextid's.
+	Version() string
+	// Started is when the server started.
+	Started() time.Time
+	// Waits tells the protocol that this may take a while: it sends what it has
+	// answered so far.
+	Waits()
+	// Notice tells the client something beside the answer.
+	Notice(message string)
+	// Warn is Notice with a WARNING.
+	Warn(code sqlstate.Code, message string)
 	// Table finds a table that a statement names.
 	Table(p *Planner, name syntax.Name) (*Table, error)
-}
-
-// Catalog is what statements can name: functions, and tables that are always
-// there.
-type Catalog struct {
-	Functions map[string][]*Function
-	Domains   map[string]datum.OID // types that are found with their schema only, and what is under them
 }
 
 // Dialect is how a dialect other than PostgreSQL's reads expressions.

@@ -129,7 +129,7 @@ func (p *Planner) chooseFunction(e *syntax.FuncCall, name string, given []*Expr,
 		}
 		return p.chooseFunction(e, name, given, names)
 	}
-	if best.Admin && !p.Host.Admin() {
+	if best.Admin && !p.Host.Client().Admin {
 		return nil, nil, sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied for function %s", name).
 			WithHint("Connect as a user with the role admin.")
 	}

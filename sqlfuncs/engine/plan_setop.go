@@ -86,8 +86,8 @@ func castValue(x *Exec, v datum.Value, t datum.OID) (datum.Value, error) {
 	switch {
 	case !v.Valid:
 		return datum.Null(t), nil
-	case x.dialect != nil:
-		return x.dialect.Cast(x, v, t)
+	case x.Dialect != nil:
+		return x.Dialect.Cast(x, v, t)
 	case v.Type == datum.Unknown:
 		return datum.ParseText(t, v.Str, x.Env())
 	}

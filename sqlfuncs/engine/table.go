@@ -84,12 +84,12 @@ func TextMod(length int32) int32 {
 // first normal object id).
 const FirstTableOID = 16384
 
-func IndexTables(families ...[]Table) map[string]*Table {
+func indexTables(families [][]Table) map[string]*Table {
 	m := map[string]*Table{}
 	oid := uint32(FirstTableOID)
-	for _, fam := range families {
-		for i := range fam {
-			t := &fam[i]
+	for _, family := range families {
+		for i := range family {
+			t := &family[i]
 			if t.OID == 0 {
 				t.OID = oid
 				oid++

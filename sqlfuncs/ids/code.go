@@ -1,4 +1,4 @@
-package sqlfuncs
+package ids
 
 import (
 	"context"
@@ -20,7 +20,7 @@ var codeFunctions = []engine.Function{
 			if err != nil {
 				return datum.Value{}, err
 			}
-			if err := sessionOf(x).charge(a[0].Str, 1); err != nil {
+			if err := sessionOf(x).Charge(a[0].Str, 1); err != nil {
 				return datum.Value{}, err
 			}
 			return c.draw(x)
@@ -75,7 +75,7 @@ func newCodes(x *engine.Exec, name string) (*codes, error) {
 		return nil, err
 	}
 	if e.Running() == nil {
-		sessionOf(x).waits()
+		x.Host.Waits()
 	}
 	gen, err := e.Generator(x.Ctx)
 	if err != nil {
@@ -112,7 +112,7 @@ func nextCodes(x *engine.Exec, a []datum.Value) (engine.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := sessionOf(x).charge(a[0].Str, a[1].Int); err != nil {
+	if err := sessionOf(x).Charge(a[0].Str, a[1].Int); err != nil {
 		return nil, err
 	}
 	left, row := a[1].Int, make([]datum.Value, 1)
@@ -137,7 +137,7 @@ func nextUUID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if err != nil {
 		return datum.Value{}, err
 	}
-	sessionOf(x).waits()
+	x.Host.Waits()
 	gen, err := e.Generator(x.Ctx)
 	if err != nil {
 		return datum.Value{}, err
@@ -147,7 +147,7 @@ func nextUUID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.Value{}, sqlstate.New(sqlstate.FeatureNotSupported, "the ids of generator %q are no UUIDs", a[0].Str).
 			WithHint("Create one of kind uuid, or use next_id or next_code.")
 	}
-	if err := sessionOf(x).charge(a[0].Str, 1); err != nil {
+	if err := sessionOf(x).Charge(a[0].Str, 1); err != nil {
 		return datum.Value{}, err
 	}
 	u, err := g.NextUUID(x.Ctx)
@@ -156,7 +156,7 @@ func nextUUID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 
 // coder returns the text form of a generator that exists.
 func coder(x *engine.Exec, name string) (generator.Coder, error) {
-	e, err := registryOf(x).Known(x.Ctx, name)
+	e, err := Registry(x).Known(x.Ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +195,7 @@ func explainCode(x *engine.Exec, code, name string) (p generator.Parts, done boo
 		p, err = ex.Explain(id)
 		return p, true, err
 	}
-	e, err := registryOf(x).Known(x.Ctx, name)
+	e, err := Registry(x).Known(x.Ctx, name)
 	if err != nil {
 		return p, true, err
 	}

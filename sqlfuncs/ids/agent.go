@@ -1,4 +1,4 @@
-package sqlfuncs
+package ids
 
 import (
 	"cmp"
@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"nextid/sqlfuncs/audit"
+	"nextid/generator/audit"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 )
@@ -94,18 +94,17 @@ type Trail interface {
 
 // record counts an id and writes it to the trail.
 func recordAgent(x *engine.Exec, agent string, id int64) {
-	s := sessionOf(x).server
-	now := s.now()
-	s.agents.count(agent, now)
-	if s.trail != nil && s.trail.Sampled() {
-		s.trail.Record(audit.Entry{
-			Time: now, ID: id, Agent: agent, User: sessionOf(x).options.User, Client: sessionOf(x).options.RemoteAddr,
+	s, now := serverOf(x), x.Host.Now()
+	s.Agents.count(agent, now)
+	if s.Trail != nil && s.Trail.Sampled() {
+		s.Trail.Record(audit.Entry{
+			Time: now, ID: id, Agent: agent, User: x.Host.Client().User, Client: x.Host.Client().RemoteAddr,
 		})
 	}
 }
 
 func agentRows(x *engine.Exec) ([][]datum.Value, error) {
-	known := sessionOf(x).server.agents.known.Load()
+	known := serverOf(x).Agents.known.Load()
 	if known == nil {
 		return nil, nil
 	}
@@ -120,20 +119,20 @@ func agentRows(x *engine.Exec) ([][]datum.Value, error) {
 }
 
 func trailRows(x *engine.Exec) ([][]datum.Value, error) {
-	refused := datum.MakeInt8(sessionOf(x).server.agents.refused.Load())
-	if sessionOf(x).server.trail == nil {
+	refused := datum.MakeInt8(serverOf(x).Agents.refused.Load())
+	if serverOf(x).Trail == nil {
 		row := []datum.Value{datum.Null(datum.Text), refused}
 		for range 7 {
 			row = append(row, datum.Null(datum.Int8))
 		}
 		return [][]datum.Value{append(row, datum.Null(datum.Text), datum.Null(datum.TimestampTZ))}, nil
 	}
-	s := sessionOf(x).server.trail.Stats()
+	s := serverOf(x).Trail.Stats()
 	row := []datum.Value{datum.MakeText(s.File), refused}
 	for _, n := range []int64{s.Sample, s.Queued, s.Written, s.Dropped, s.Failed, s.Rotated, s.Bytes} {
 		row = append(row, datum.MakeInt8(n))
 	}
-	return [][]datum.Value{append(row, textOrNull(s.LastError), timeOrNull(s.LastErrorAt))}, nil
+	return [][]datum.Value{append(row, datum.TextOrNull(s.LastError), timeOrNull(s.LastErrorAt))}, nil
 }
 
 func timeOrNull(t time.Time) datum.Value {
@@ -149,14 +148,14 @@ type AgentCount struct {
 	IDs   int64
 }
 
-// Agents lists those who drew ids with get_id, by name, and how many calls
-// were refused because their agent is none.
-func (s *Server) Agents() (all []AgentCount, refused int64) {
-	if known := s.agents.known.Load(); known != nil {
+// Counts are the agents with the ids that each drew, and the calls with one that
+// is none.
+func (a *agents) Counts() (all []AgentCount, refused int64) {
+	if known := a.known.Load(); known != nil {
 		for name, c := range *known {
 			all = append(all, AgentCount{name, c.ids.Load()})
 		}
 	}
 	slices.SortFunc(all, func(a, b AgentCount) int { return cmp.Compare(a.Agent, b.Agent) })
-	return all, s.agents.refused.Load()
+	return all, a.refused.Load()
 }

@@ -1,8 +1,10 @@
-package sqlfuncs
+package ids
 
 import (
+	"context"
 	"errors"
 	"io"
+	"strings"
 
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
@@ -47,9 +49,9 @@ func generatorNames(x *engine.Exec, wanted engine.KeyValues) ([]string, error) {
 		}
 		return names, nil
 	}
-	definitions, err := registryOf(x).Numbered(x.Ctx)
+	definitions, err := Registry(x).Numbered(x.Ctx)
 	for _, d := range definitions {
-		if sessionOf(x).may(d.Name) == nil {
+		if x.Host.Client().May(d.Name) == nil {
 			names = append(names, d.Name)
 		}
 	}
@@ -80,10 +82,10 @@ func scanIDs(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
 	}), nil
 }
 
-// singleIDTable is NAME_id.
-func (s *Server) singleIDTable(name, generatorName string) *engine.Table {
+// IDTable is NAME_id.
+func IDTable(known *engine.Catalog, generatorName string) *engine.Table {
 	return &engine.Table{
-		Schema: "public", Name: name, OID: s.idTableOID(generatorName), Kind: 'v', Help: "one row: a new id of " + generatorName,
+		Schema: "public", Name: generatorName + engine.IDTableSuffix, OID: known.OIDs.IDTable(generatorName), Kind: 'v', Help: "one row: a new id of " + generatorName,
 		Definition: " SELECT next_id(" + syntax.QuoteLiteral(generatorName) + "::text) AS id;",
 		Columns:    engine.ColumnList("id:int8!"),
 		Scan: func(*engine.Exec, []engine.KeyValues) (engine.Rows, error) {
@@ -133,7 +135,7 @@ type batch struct {
 
 // checkCount refuses counts outside 1 … IDsPerCall.
 func checkCount(x *engine.Exec, n int64) error {
-	limit := sessionOf(x).server.limits.IDsPerCall
+	limit := serverOf(x).PerCall
 	if n >= 1 && n <= limit {
 		return nil
 	}
@@ -246,4 +248,32 @@ func scanParts(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
 		}
 	}
 	return &engine.SliceRows{Rows: rows}, nil
+}
+
+// Table finds a table by name. NAME_id is a table of one row for every
+// generator name.
+func Table(known *engine.Catalog, name syntax.Name) (*engine.Table, error) {
+	if t := known.Table(name); t != nil {
+		return t, nil
+	}
+	last := name.Last()
+	public := len(name) == 1 || name[len(name)-2] == "public" || name[len(name)-2] == engine.NextidSchema
+	if generatorName, ok := strings.CutSuffix(last, engine.IDTableSuffix); ok && public && generator.CheckName(generatorName) == nil {
+		return IDTable(known, generatorName), nil
+	}
+	return nil, sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", sqlstate.Cut(strings.Join(name, "."), 128)).
+		WithHint("Tables to read ids from: ids, id_batch, id_ranges, id_parts, and NAME_id for a generator NAME.")
+}
+
+// IsGenerator reports whether a name is one of a generator that exists. Only
+// tables that are none of ours are looked up so.
+func IsGenerator(p *engine.Planner, name string) bool {
+	if p.Host.Registry().Lookup([]byte(name)) != nil {
+		return true
+	}
+	p.Host.Waits()
+	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
+	defer cancel()
+	_, err := p.Host.Registry().Existing(ctx, name)
+	return err == nil
 }

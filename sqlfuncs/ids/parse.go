@@ -1,4 +1,4 @@
-package sqlfuncs
+package ids
 
 import (
 	"context"
@@ -73,7 +73,7 @@ func parseFunction(name string, t datum.OID) engine.Function {
 				return nil, err
 			}
 			values := partValues(p)
-			return append([]datum.Value{values[0], textOrNull(p.Layout)}, values[1:]...), nil
+			return append([]datum.Value{values[0], datum.TextOrNull(p.Layout)}, values[1:]...), nil
 		},
 	}
 }
@@ -83,13 +83,6 @@ func optionalText(a []datum.Value, i int) datum.Value {
 		return a[i]
 	}
 	return datum.Null(datum.Text)
-}
-
-func textOrNull(s string) datum.Value {
-	if s == "" {
-		return datum.Null(datum.Text)
-	}
-	return datum.MakeText(s)
 }
 
 // partValues are the values of partColumns.
@@ -104,7 +97,7 @@ func partValues(p generator.Parts) []datum.Value {
 	if p.Time != nil {
 		at = datum.TimestampTZFromTime(*p.Time)
 	}
-	return []datum.Value{textOrNull(p.Kind), at, number(p.Datacenter), number(p.Worker), number(p.Rollback), number(p.Sequence), number(p.Field)}
+	return []datum.Value{datum.TextOrNull(p.Kind), at, number(p.Datacenter), number(p.Worker), number(p.Rollback), number(p.Sequence), number(p.Field)}
 }
 
 // isoMillis prints times as the contract says: ISO 8601, UTC, milliseconds.
@@ -132,16 +125,16 @@ func partsJSON(p generator.Parts) datum.Value {
 	return datum.MakeJSONB(pairs)
 }
 
-// maxIDDigits is how many digits a bigint has. A text of more, all of them
+// MaxIDDigits is how many digits a bigint has. A text of more, all of them
 // digits, is another id that tells what it is, such as KSUID's Nil.
-const maxIDDigits = 19
+const MaxIDDigits = 19
 
 // explain takes an id apart. by is NULL, the name of a generator, or else
 // that of a layout.
 func explain(x *engine.Exec, id, by datum.Value) (generator.Parts, error) {
 	switch id.Type {
 	case datum.UUID:
-		return uuidOf(id).Explain(), nil
+		return UUIDOf(id).Explain(), nil
 	case datum.Text:
 		if by.Valid {
 			if p, done, err := explainCode(x, id.Str, by.Str); done || err != nil {
@@ -149,11 +142,11 @@ func explain(x *engine.Exec, id, by datum.Value) (generator.Parts, error) {
 			}
 		}
 		if u, err := datum.ParseText(datum.UUID, id.Str, nil); err == nil {
-			return uuidOf(u).Explain(), nil
+			return UUIDOf(u).Explain(), nil
 		}
 		p, known := uuid.ExplainText(id.Str)
 		n, err := datum.ParseText(datum.Int8, id.Str, nil)
-		if known && (err != nil || len(id.Str) > maxIDDigits) {
+		if known && (err != nil || len(id.Str) > MaxIDDigits) {
 			return p, nil
 		}
 		if err != nil {
@@ -177,7 +170,7 @@ func explain(x *engine.Exec, id, by datum.Value) (generator.Parts, error) {
 		}
 		return l.Explain(id.Int)
 	}
-	return sessionOf(x).server.layout.Explain(id.Int)
+	return serverOf(x).Layout.Explain(id.Int)
 }
 
 // explainer returns the Explainer of a generator that exists, nil when there
@@ -200,7 +193,7 @@ func existing(x *engine.Exec, name string) (generator.Generator, error) {
 	if generator.CheckName(name) != nil {
 		return nil, nil //nolint:nilerr // there is no generator of such a name
 	}
-	e, err := registryOf(x).Known(x.Ctx, name)
+	e, err := Registry(x).Known(x.Ctx, name)
 	if errors.Is(err, generator.ErrUnknown) {
 		return nil, nil
 	}
@@ -227,7 +220,7 @@ func boundFunction(name string, greatest bool, help string) engine.Function {
 				return nil, err
 			}
 			result := datum.Int8
-			if v, ok := constantValue(p, by); ok && v.Valid {
+			if v, ok := p.ConstantValue(by); ok && v.Valid {
 				result = boundType(p, v.Str)
 			}
 			return engine.Derive(result, func(x *engine.Exec) (datum.Value, error) {
@@ -245,10 +238,10 @@ func boundFunction(name string, greatest bool, help string) engine.Function {
 // name, of a layout or a format.
 func boundType(p *engine.Planner, name string) datum.OID {
 	p.Private = true // a generator of the name may be of another kind later
-	plannedFor(p).waits()
+	p.Host.Waits()
 	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
 	defer cancel()
-	switch k, err := plannedFor(p).server.registry.KindOf(ctx, name); {
+	switch k, err := p.Host.Registry().KindOf(ctx, name); {
 	case err == nil && k.Name == uuid.KindName:
 		return datum.UUID
 	case err == nil && k.Codes:

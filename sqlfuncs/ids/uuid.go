@@ -1,4 +1,4 @@
-package sqlfuncs
+package ids
 
 import (
 	"errors"
@@ -52,18 +52,18 @@ var uuidFunctions = append([]engine.Function{
 	},
 	{
 		Name: "uuid_guid", Schema: engine.NextidSchema, Args: engine.Named("u", datum.UUID), Result: datum.UUID, Help: "changes between the byte orders of UUIDs and Microsoft's GUIDs",
-		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) { return uuidValue(uuidOf(a[0]).GUID()), nil },
+		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) { return uuidValue(UUIDOf(a[0]).GUID()), nil },
 	},
 	{
 		Name: "uuid_swap", Schema: engine.NextidSchema, Args: engine.Named("u", datum.UUID), Result: datum.UUID, Help: "the form of MySQL's UUID_TO_BIN(u, 1)",
 		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-			return uuidValue(uuidOf(a[0]).Swapped()), nil
+			return uuidValue(UUIDOf(a[0]).Swapped()), nil
 		},
 	},
 	{
 		Name: "uuid_unswap", Schema: engine.NextidSchema, Args: engine.Named("u", datum.UUID), Result: datum.UUID, Help: "undoes uuid_swap",
 		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-			return uuidValue(uuidOf(a[0]).Unswapped()), nil
+			return uuidValue(UUIDOf(a[0]).Unswapped()), nil
 		},
 	},
 }, uuidConstants(map[string]uuid.UUID{
@@ -71,13 +71,13 @@ var uuidFunctions = append([]engine.Function{
 })...)
 
 func uuidValue(u uuid.UUID) datum.Value { return datum.MakeUUID(u) }
-func uuidOf(v datum.Value) uuid.UUID    { return uuid.UUID([]byte(v.Str)) }
+func UUIDOf(v datum.Value) uuid.UUID    { return uuid.UUID([]byte(v.Str)) }
 
 func makeUUID(name, schema, help string, draw func(*uuid.Source) uuid.UUID) engine.Function {
 	return engine.Function{
 		Name: name, Schema: schema, Result: datum.UUID, Volatile: engine.Volatile, Help: help,
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			return uuidValue(draw(sessionOf(x).server.uuids)), nil
+			return uuidValue(draw(serverOf(x).UUIDs)), nil
 		},
 	}
 }
@@ -86,7 +86,7 @@ func makeULID(name, help string) engine.Function {
 	return engine.Function{
 		Name: name, Schema: engine.NextidSchema, Result: datum.Text, Volatile: engine.Volatile, Help: help,
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			code, err := sessionOf(x).server.uuids.ULID()
+			code, err := serverOf(x).UUIDs.ULID()
 			return datum.MakeText(code), err
 		},
 	}
@@ -97,7 +97,7 @@ func nameUUID(name, help string, of func(space uuid.UUID, name string) uuid.UUID
 		Name: name, Schema: engine.NextidSchema, Args: []engine.Argument{{Name: "namespace", Type: datum.UUID}, {Name: "name", Type: datum.Text}},
 		Result: datum.UUID, Help: help,
 		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-			return uuidValue(of(uuidOf(a[0]), a[1].Str)), nil
+			return uuidValue(of(UUIDOf(a[0]), a[1].Str)), nil
 		},
 	}
 }
@@ -115,15 +115,15 @@ func uuidConstants(constants map[string]uuid.UUID) []engine.Function {
 
 func uuidV7(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if len(a) == 0 {
-		return uuidValue(sessionOf(x).server.uuids.V7()), nil
+		return uuidValue(serverOf(x).UUIDs.V7()), nil
 	}
 	// Months and days are those of the calendar from now on.
-	now := datum.TimestampTZFromTime(sessionOf(x).server.now())
+	now := datum.TimestampTZFromTime(x.Host.Now())
 	shifted, err := datum.AddIn(now, a[0], x.Env())
 	if err != nil {
 		return datum.Value{}, err
 	}
-	u, err := sessionOf(x).server.uuids.V7Shifted(shifted.Int - now.Int)
+	u, err := serverOf(x).UUIDs.V7Shifted(shifted.Int - now.Int)
 	if errors.Is(err, uuid.ErrRange) {
 		return datum.Value{}, sqlstate.New(sqlstate.DatetimeOverflow, "timestamp out of range for UUID version 7").
 			WithHint("A UUID of version 7 holds the times from 1970 to the year 10889.")
@@ -139,7 +139,7 @@ func uuidV8(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 }
 
 func uuidTime(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-	t, ok := uuidOf(a[0]).Time()
+	t, ok := UUIDOf(a[0]).Time()
 	if !ok {
 		return datum.Null(datum.TimestampTZ), nil
 	}
@@ -147,9 +147,12 @@ func uuidTime(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 }
 
 func uuidVersion(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-	u := uuidOf(a[0])
+	u := UUIDOf(a[0])
 	if !u.Standard() {
 		return datum.Null(datum.Int2), nil
 	}
 	return datum.Value{Type: datum.Int2, Valid: true, Int: int64(u.Version())}, nil
 }
+
+// TimeUUID is a new UUID of time and node (version 1).
+func TimeUUID(x *engine.Exec) uuid.UUID { return serverOf(x).UUIDs.V1() }

@@ -1,4 +1,4 @@
-package sqlfuncs
+package ids
 
 import (
 	"fmt"
@@ -12,88 +12,64 @@ import (
 
 // entry resolves a generator's name.
 func entry(x *engine.Exec, name string) (*generator.Entry, error) {
-	if err := sessionOf(x).may(name); err != nil {
+	if err := x.Host.Client().May(name); err != nil {
 		return nil, err
 	}
-	if e := sessionOf(x).server.registry.Lookup([]byte(name)); e != nil {
+	if e := x.Host.Registry().Lookup([]byte(name)); e != nil {
 		return e, nil
 	}
-	return registryOf(x).Get(x.Ctx, name)
+	return Registry(x).Get(x.Ctx, name)
 }
 
 // registry is for questions that may reach the store: what was answered
 // before need not wait for them.
-func registryOf(x *engine.Exec) *generator.Registry {
-	sessionOf(x).waits()
-	return sessionOf(x).server.registry
-}
-
-// limited reports whether quotas may bound what the session draws.
-func (s *Session) limited() bool {
-	q := s.server.quotas.Load()
-	if q != s.quotas {
-		s.quotas, s.bounded = q, q != nil && q.Concerns(s.options.User)
-	}
-	return s.bounded
-}
-
-// charge counts n ids of a name against the quotas, or refuses them.
-func (s *Session) charge(name string, n int64) error {
-	if !s.limited() {
-		return nil
-	}
-	return s.quotas.Take(s.options.User, name, n, s.server.clock.Monotonic())
-}
-
-// refund takes back what was charged for ids that were not drawn.
-func (s *Session) refund(name string, n int64) {
-	if s.bounded {
-		s.quotas.Give(s.options.User, name, n)
-	}
+func Registry(x *engine.Exec) *generator.Registry {
+	x.Host.Waits()
+	return x.Host.Registry()
 }
 
 // nextID draws one id.
 func nextID(x *engine.Exec, e *generator.Entry) (int64, error) {
 	s := sessionOf(x)
-	if err := s.charge(e.Name(), 1); err != nil {
+	if err := s.Charge(e.Name(), 1); err != nil {
 		return 0, err
 	}
 	r, err := draw(x, e, 1)
 	if err != nil {
-		s.refund(e.Name(), 1)
+		s.Refund(e.Name(), 1)
 	}
 	return r.First, err
 }
 
 // draw draws a run of ids that was charged, waiting where it must.
 func draw(x *engine.Exec, e *generator.Entry, n int64) (generator.Range, error) {
-	if err := sessionOf(x).may(e.Name()); err != nil {
+	if err := x.Host.Client().May(e.Name()); err != nil {
 		return generator.Range{}, err
 	}
 	r, ok := e.TryNext(n)
 	if !ok {
-		sessionOf(x).waits()
+		x.Host.Waits()
 		var err error
 		if r, err = e.Next(x.Ctx, n); err != nil {
 			return r, err
 		}
-		if sessionOf(x).warned != e {
-			sessionOf(x).warned = e
+		if sessionOf(x).Drawn().warned != e {
+			sessionOf(x).Drawn().warned = e
 			warnOfEnd(x, e.Name(), e.Ends())
 		}
 	}
-	sessionOf(x).drew(e, r.Last())
+	sessionOf(x).Drew(e, r.Last())
 	return r, nil
 }
 
 // warnOfEnd tells the client that the time of a generator runs out soon. The warm path does not come here: who opens the generator, or
 // has to wait for it, is told.
 func warnOfEnd(x *engine.Exec, name string, ends time.Time) {
-	now := sessionOf(x).server.now()
+	now := x.Host.Now()
 	if ends.IsZero() || ends.Sub(now) > generator.EndsSoon {
 		return
 	}
-	sessionOf(x).notice(fmt.Sprintf("the time bits of generator %q run out at %s, in %d days; create its successor before",
+	x.Host.Notice(fmt.Sprintf("the time bits of generator %q run out at %s, in %d days; create its successor before",
 		name, ends.Format(time.RFC3339), daysUntil(now, ends)))
 }
 
@@ -110,7 +86,7 @@ func (r *idRun) Next(x *engine.Exec, max int64) (generator.Range, error) {
 		return generator.Range{}, io.EOF
 	}
 	if !r.charged {
-		if err := sessionOf(x).charge(r.entry.Name(), r.left); err != nil {
+		if err := sessionOf(x).Charge(r.entry.Name(), r.left); err != nil {
 			return generator.Range{}, err
 		}
 		r.charged = true
@@ -118,7 +94,7 @@ func (r *idRun) Next(x *engine.Exec, max int64) (generator.Range, error) {
 	run, err := draw(x, r.entry, min(max, r.left))
 	r.left -= run.Count
 	if err != nil {
-		sessionOf(x).refund(r.entry.Name(), r.left)
+		sessionOf(x).Refund(r.entry.Name(), r.left)
 	}
 	return run, err
 }

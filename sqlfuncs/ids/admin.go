@@ -1,4 +1,4 @@
-package sqlfuncs
+package ids
 
 import (
 	"encoding/json"
@@ -22,10 +22,10 @@ var adminFunctions = []engine.Function{
 			if err != nil {
 				return datum.Value{}, err
 			}
-			if err := registryOf(x).Create(x.Ctx, a[0].Str, a[1].Str, options); err != nil {
+			if err := Registry(x).Create(x.Ctx, a[0].Str, a[1].Str, options); err != nil {
 				return a[0], err
 			}
-			warnOfEnd(x, a[0].Str, registryOf(x).EndsOf(x.Ctx, a[0].Str))
+			warnOfEnd(x, a[0].Str, Registry(x).EndsOf(x.Ctx, a[0].Str))
 			return a[0], nil
 		},
 	},
@@ -38,14 +38,14 @@ var adminFunctions = []engine.Function{
 			if err != nil {
 				return datum.Value{}, err
 			}
-			return a[0], registryOf(x).Alter(x.Ctx, a[0].Str, options)
+			return a[0], Registry(x).Alter(x.Ctx, a[0].Str, options)
 		},
 	},
 	{
 		Name: "drop_generator", Schema: engine.NextidSchema, Result: datum.Text, Volatile: engine.Volatile, Admin: true,
 		Args: nameArg, Help: "drops a generator; its ids stay used",
 		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-			return a[0], registryOf(x).Drop(x.Ctx, a[0].Str)
+			return a[0], Registry(x).Drop(x.Ctx, a[0].Str)
 		},
 	},
 	{
@@ -53,7 +53,7 @@ var adminFunctions = []engine.Function{
 		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "at_least", Type: datum.Int8}},
 		Help: "starts a generator again that stopped because the shared store went back; its ids go on at at_least or above",
 		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-			return a[0], registryOf(x).Recover(x.Ctx, a[0].Str, a[1].Int)
+			return a[0], Registry(x).Recover(x.Ctx, a[0].Str, a[1].Int)
 		},
 	},
 }

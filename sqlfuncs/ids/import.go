@@ -1,4 +1,4 @@
-package sqlfuncs
+package ids
 
 import (
 	"encoding/json"
@@ -34,20 +34,20 @@ func importGenerator(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if err != nil {
 		return datum.Value{}, err
 	}
-	if sessionOf(x).server.takeover == nil {
+	if serverOf(x).Takeover == nil {
 		return datum.Value{}, sqlstate.New(sqlstate.FeatureNotSupported, "this server takes over no other systems")
 	}
-	sessionOf(x).waits()
+	x.Host.Waits()
 	target, err := importTarget(x, name)
 	if err != nil {
 		return datum.Value{}, err
 	}
-	p, err := sessionOf(x).server.takeover(x.Ctx, name, a[1].Str, a[2].Str, options, target.agree)
+	p, err := serverOf(x).Takeover(x.Ctx, name, a[1].Str, a[2].Str, options, target.agree)
 	if err != nil {
 		return datum.Value{}, err
 	}
 	if !target.exists {
-		if err := registryOf(x).Create(x.Ctx, name, p.Kind, p.Options); err != nil {
+		if err := Registry(x).Create(x.Ctx, name, p.Kind, p.Options); err != nil {
 			return datum.Value{}, err
 		}
 	}
@@ -69,11 +69,11 @@ type imported struct {
 func importTarget(x *engine.Exec, name string) (*imported, error) {
 	t := &imported{name: name}
 	var err error
-	if t.past, err = registryOf(x).Past(x.Ctx, name); err != nil {
+	if t.past, err = Registry(x).Past(x.Ctx, name); err != nil {
 		return nil, err
 	}
-	e, err := registryOf(x).Existing(x.Ctx, name)
-	if missing(err) {
+	e, err := Registry(x).Existing(x.Ctx, name)
+	if Missing(err) {
 		return t, nil
 	}
 	if err != nil {
@@ -122,7 +122,7 @@ func (t *imported) agree(p Position) error {
 // goOn moves the generator above the position, and returns the number that it
 // gives next.
 func (t *imported) goOn(x *engine.Exec, p Position) (int64, error) {
-	e, err := registryOf(x).Existing(x.Ctx, t.name)
+	e, err := Registry(x).Existing(x.Ctx, t.name)
 	if err != nil {
 		return 0, err
 	}

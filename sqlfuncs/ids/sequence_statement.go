@@ -1,4 +1,4 @@
-package sqlfuncs
+package ids
 
 import (
 	"encoding/json"
@@ -12,9 +12,28 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
+// SequenceStatement plans CREATE, ALTER and DROP SEQUENCE and what else a tree
+// says of sequences; run is nil for other statements. The generators are of kind
+// segment.
+func SequenceStatement(tree syntax.Statement) (tag string, run func(x *engine.Exec) error, err error) {
+	switch t := tree.(type) {
+	case *syntax.CreateSequence:
+		run, err = createSequence(t)
+		return "CREATE SEQUENCE", run, err
+	case *syntax.AlterSequence:
+		run, err = alterSequence(t)
+		return "ALTER SEQUENCE", run, err
+	case *syntax.DropSequence:
+		return "DROP SEQUENCE", dropSequences(t), nil
+	case *syntax.SequenceNote:
+		return t.Tag, sequenceNote(t), nil
+	}
+	return "", nil, nil
+}
+
 // needAdmin refuses a statement to sessions that may not change generators.
 func needAdmin(x *engine.Exec, what string) error {
-	if !sessionOf(x).options.Admin {
+	if !x.Host.Client().Admin {
 		return sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied for %s", what).
 			WithHint("Connect as a user with the role admin.")
 	}
@@ -51,26 +70,25 @@ func sequenceOptions(o *syntax.SequenceOptions) (json.RawMessage, error) {
 	return out.json(), nil
 }
 
-func createSequencePlan(st *Statement, t *syntax.CreateSequence) error {
+func createSequence(t *syntax.CreateSequence) (func(x *engine.Exec) error, error) {
 	options, err := sequenceOptions(&t.Options)
 	if err != nil {
-		return engine.At(t.Pos, err)
+		return nil, engine.At(t.Pos, err)
 	}
 	name := t.Name.Last()
-	st.tag = "CREATE SEQUENCE"
-	st.utility = utilityFunc(func(x *engine.Exec) error {
+	return func(x *engine.Exec) error {
 		if err := needAdmin(x, "CREATE SEQUENCE"); err != nil {
 			return err
 		}
 		if t.OrReplace {
-			if err := dropSequence(x, name); err != nil && !missing(err) {
+			if err := dropSequence(x, name); err != nil && !Missing(err) {
 				return err
 			}
 		}
-		err := registryOf(x).Create(x.Ctx, name, "segment", options)
+		err := Registry(x).Create(x.Ctx, name, "segment", options)
 		if errors.Is(err, generator.ErrExists) {
 			if t.IfNotExists {
-				sessionOf(x).notice("relation \"" + name + "\" already exists, skipping")
+				x.Host.Notice("relation \"" + name + "\" already exists, skipping")
 				return nil
 			}
 			return sqlstate.New(sqlstate.DuplicateTable, "relation %q already exists", name)
@@ -79,8 +97,7 @@ func createSequencePlan(st *Statement, t *syntax.CreateSequence) error {
 			return warnOfStart(x, name, *t.Options.Start)
 		}
 		return err
-	})
-	return nil
+	}, nil
 }
 
 // warnOfStart says when a new sequence does not begin where it was told to.
@@ -104,7 +121,7 @@ func warnOfStart(x *engine.Exec, name string, start int64) error {
 // it. Dumps do so, too: what the dump cannot say of another generator would be
 // lost. Whatever follows under the name goes on above.
 func dropSequence(x *engine.Exec, name string) error {
-	e, err := registryOf(x).Existing(x.Ctx, name)
+	e, err := Registry(x).Existing(x.Ctx, name)
 	if err != nil {
 		return err
 	}
@@ -112,7 +129,7 @@ func dropSequence(x *engine.Exec, name string) error {
 	if err != nil {
 		return err
 	}
-	s, counts := seriesOf(d)
+	s, counts := SeriesOf(d)
 	var again sequenceOptionsJSON
 	again.add("start", &s.Start)
 	again.add("increment", &s.Increment)
@@ -120,29 +137,28 @@ func dropSequence(x *engine.Exec, name string) error {
 	again.add("max", s.Max)
 	again.add("step", &s.Step)
 	again.text("description", s.Description)
-	server := sessionOf(x).server
-	same := counts && d.Kind == "segment" && server.registry.Alike(d, again.json())
-	if made := server.sequence; !same && (d.Kind != made.Kind || !server.registry.Alike(d, made.Options)) {
+	registry := x.Host.Registry()
+	same := counts && d.Kind == "segment" && registry.Alike(d, again.json())
+	if made := serverOf(x).Sequence; !same && (d.Kind != made.Kind || !registry.Alike(d, made.Options)) {
 		return sqlstate.New(sqlstate.WrongObjectType, "%q is no sequence that CREATE SEQUENCE could make again: it is a generator of kind %s with options of its own", name, d.Kind).
 			WithHint("drop_generator('%s') drops it.", name)
 	}
-	return registryOf(x).Drop(x.Ctx, name)
+	return Registry(x).Drop(x.Ctx, name)
 }
 
-func alterSequencePlan(st *Statement, t *syntax.AlterSequence) error {
+func alterSequence(t *syntax.AlterSequence) (func(x *engine.Exec) error, error) {
 	options, err := sequenceOptions(&t.Options)
 	if err != nil {
-		return engine.At(t.Pos, err)
+		return nil, engine.At(t.Pos, err)
 	}
 	name := t.Name.Last()
-	st.tag = "ALTER SEQUENCE"
-	st.utility = utilityFunc(func(x *engine.Exec) error {
+	return func(x *engine.Exec) error {
 		if err := needAdmin(x, "ALTER SEQUENCE"); err != nil {
 			return err
 		}
-		if _, err := registryOf(x).Existing(x.Ctx, name); missing(err) {
+		if _, err := Registry(x).Existing(x.Ctx, name); Missing(err) {
 			if t.IfExists {
-				sessionOf(x).notice("relation \"" + name + "\" does not exist, skipping")
+				x.Host.Notice("relation \"" + name + "\" does not exist, skipping")
 				return nil
 			}
 			return sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", name)
@@ -151,13 +167,12 @@ func alterSequencePlan(st *Statement, t *syntax.AlterSequence) error {
 			options = json.RawMessage(`{"description": ""}`)
 		}
 		if string(options) != "{}" {
-			if err := registryOf(x).Alter(x.Ctx, name, options); err != nil {
+			if err := Registry(x).Alter(x.Ctx, name, options); err != nil {
 				return err
 			}
 		}
 		return restartSequence(x, name, &t.Options)
-	})
-	return nil
+	}, nil
 }
 
 // restartSequence is RESTART WITH n. Only onwards: ids before n were issued.
@@ -172,20 +187,19 @@ func restartSequence(x *engine.Exec, name string, o *syntax.SequenceOptions) err
 	return raise(x, name, *o.RestartWith, false)
 }
 
-func dropSequencePlan(st *Statement, t *syntax.DropSequence) {
-	st.tag = "DROP SEQUENCE"
-	st.utility = utilityFunc(func(x *engine.Exec) error {
+func dropSequences(t *syntax.DropSequence) func(x *engine.Exec) error {
+	return func(x *engine.Exec) error {
 		if err := needAdmin(x, "DROP SEQUENCE"); err != nil {
 			return err
 		}
 		for _, n := range t.Names {
 			name := n.Last()
 			err := dropSequence(x, name)
-			if missing(err) {
+			if Missing(err) {
 				if !t.IfExists {
 					return sqlstate.New(sqlstate.UndefinedTable, "sequence %q does not exist", name)
 				}
-				sessionOf(x).notice("sequence \"" + name + "\" does not exist, skipping")
+				x.Host.Notice("sequence \"" + name + "\" does not exist, skipping")
 				err = nil
 			}
 			if err != nil {
@@ -193,28 +207,27 @@ func dropSequencePlan(st *Statement, t *syntax.DropSequence) {
 			}
 		}
 		return nil
-	})
+	}
 }
 
-// sequenceNotePlan answers statements about what nextid keeps nothing of, so
+// sequenceNote answers statements about what nextid keeps nothing of, so
 // that a dump of PostgreSQL's sequences can be read.
-func sequenceNotePlan(st *Statement, t *syntax.SequenceNote) {
-	st.tag = t.Tag
-	st.utility = utilityFunc(func(x *engine.Exec) error {
+func sequenceNote(t *syntax.SequenceNote) func(x *engine.Exec) error {
+	return func(x *engine.Exec) error {
 		if err := needAdmin(x, t.Tag); err != nil {
 			return err
 		}
 		for _, n := range t.Names {
 			name := n.Last()
-			if _, err := registryOf(x).Existing(x.Ctx, name); missing(err) && !t.IfExists {
+			if _, err := Registry(x).Existing(x.Ctx, name); Missing(err) && !t.IfExists {
 				return engine.At(t.Pos, sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", name))
-			} else if err != nil && !missing(err) {
+			} else if err != nil && !Missing(err) {
 				return err
 			}
 		}
-		sessionOf(x).notice("nextid keeps no " + t.What + " of sequences: nothing is changed")
+		x.Host.Notice("nextid keeps no " + t.What + " of sequences: nothing is changed")
 		return nil
-	})
+	}
 }
 
 // sequenceTypes are the greatest values of AS type.

@@ -1,4 +1,4 @@
-package sqlfuncs
+package ids
 
 import (
 	"encoding/json"
@@ -10,7 +10,6 @@ import (
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
-	"nextid/sqlfuncs/syntax"
 )
 
 // sequenceArg takes the name of a sequence: text, or PostgreSQL's regclass
@@ -52,13 +51,13 @@ func onSequence(f func(x *engine.Exec, name string, a []datum.Value) (datum.Valu
 	return func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		text := a[0].Str
 		if a[0].Type == datum.RegClass {
-			name, ok := catalogNames{sessionOf(x).server}.ObjectName(datum.RegClass, uint32(a[0].Int))
+			name, ok := x.Env().Names.ObjectName(datum.RegClass, uint32(a[0].Int))
 			if !ok {
 				return datum.Value{}, sqlstate.New(sqlstate.UndefinedTable, "could not open relation with OID %d", a[0].Int)
 			}
 			text = name
 		}
-		name, err := sequenceName(text)
+		name, err := SequenceName(text)
 		if err != nil {
 			return datum.Value{}, err
 		}
@@ -70,7 +69,7 @@ func nextval(x *engine.Exec, name string, _ []datum.Value) (datum.Value, error) 
 	if err := sequenceFor(x, name); err != nil {
 		return datum.Value{}, err
 	}
-	return drawID(x, name)
+	return DrawID(x, name)
 }
 
 // sequenceFor makes the generator of a name that a client asks for as a
@@ -79,23 +78,23 @@ func nextval(x *engine.Exec, name string, _ []datum.Value) (datum.Value, error) 
 // allocationSize, hi/lo) needs room between the ids, or two of them take the
 // same: it is told how much there is.
 func sequenceFor(x *engine.Exec, name string) error {
-	s := sessionOf(x)
-	if err := s.may(name); err != nil || s.server.registry.Lookup([]byte(name)) != nil {
+	registry := x.Host.Registry()
+	if err := x.Host.Client().May(name); err != nil || registry.Lookup([]byte(name)) != nil {
 		return err
 	}
-	_, err := registryOf(x).Existing(x.Ctx, name)
-	if !missing(err) {
+	_, err := Registry(x).Existing(x.Ctx, name)
+	if !Missing(err) {
 		return err
 	}
-	if auto := s.server.sequence; auto.Kind != "" {
-		_, err = s.server.registry.GetAs(x.Ctx, name, auto.Kind, auto.Options)
+	if auto := serverOf(x).Sequence; auto.Kind != "" {
+		_, err = registry.GetAs(x.Ctx, name, auto.Kind, auto.Options)
 	} else {
-		_, err = s.server.registry.Get(x.Ctx, name)
+		_, err = registry.Get(x.Ctx, name)
 	}
 	if err != nil {
 		return err
 	}
-	e, err := s.server.registry.Existing(x.Ctx, name)
+	e, err := registry.Existing(x.Ctx, name)
 	if err != nil {
 		return err
 	}
@@ -104,29 +103,29 @@ func sequenceFor(x *engine.Exec, name string) error {
 		return err
 	}
 	room := "1 apart: a client that takes several numbers from one call would take those of others"
-	if n := increment(d); n != 1 {
+	if n := Increment(d); n != 1 {
 		room = fmt.Sprintf("%d or more apart, for clients that take so many numbers from one call", n)
 	}
-	s.notice(fmt.Sprintf("sequence %q did not exist: a generator of kind %s was made, whose ids are %s; "+
+	x.Host.Notice(fmt.Sprintf("sequence %q did not exist: a generator of kind %s was made, whose ids are %s; "+
 		"CREATE SEQUENCE … INCREMENT BY makes others, and auto_create_sequence says what is made", name, d.Kind, room))
 	return nil
 }
 
-// increment is how far the next id of a generator is off at least, as
+// Increment is how far the next id of a generator is off at least, as
 // sequences have it.
-func increment(d generator.Definition) int64 {
-	if s, counts := seriesOf(d); counts {
+func Increment(d generator.Definition) int64 {
+	if s, counts := SeriesOf(d); counts {
 		return s.Increment
 	}
 	return layout.PoolOf(d.Options)
 }
 
 func currval(x *engine.Exec, name string, _ []datum.Value) (datum.Value, error) {
-	e, err := registryOf(x).Known(x.Ctx, name)
+	e, err := Registry(x).Known(x.Ctx, name)
 	if err != nil {
 		return datum.Value{}, err
 	}
-	if id, ok := sessionOf(x).currval(e); ok {
+	if id, ok := NewestID(x, e); ok {
 		return datum.MakeInt8(id), nil
 	}
 	return datum.Value{}, sqlstate.New(sqlstate.NotPrerequisite, "currval of sequence %q is not yet defined in this session", name).
@@ -134,18 +133,18 @@ func currval(x *engine.Exec, name string, _ []datum.Value) (datum.Value, error) 
 }
 
 func lastval(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-	if sessionOf(x).last.entry == nil {
+	if sessionOf(x).Drawn().last == nil {
 		return datum.Value{}, sqlstate.New(sqlstate.NotPrerequisite, "lastval is not yet defined in this session").
 			WithHint("Call next_id or nextval first, in the same session.")
 	}
-	return datum.MakeInt8(sessionOf(x).last.id), nil
+	return datum.MakeInt8(sessionOf(x).Drawn().lastID), nil
 }
 
 // setval moves a generator on. is_called false means that n itself is still
 // to be handed out.
 func setval(x *engine.Exec, name string, a []datum.Value) (datum.Value, error) {
 	v, used := a[1].Int, len(a) < 3 || a[2].Int != 0
-	if sessionOf(x).dialect == syntax.MySQL && !used {
+	if x.Dialect != nil && !used {
 		var err error
 		if v, used, err = lastBefore(x, name, v); err != nil {
 			return a[1], err
@@ -164,7 +163,7 @@ func raise(x *engine.Exec, name string, v int64, used bool) error {
 	if err != nil {
 		return err
 	}
-	sessionOf(x).waits()
+	x.Host.Waits()
 	gen, err := e.Generator(x.Ctx)
 	if err != nil {
 		return err
@@ -203,10 +202,10 @@ func warnOfPassed(x *engine.Exec, e *generator.Entry, p generator.Peeker, v int6
 		beyond, step = -beyond, -step
 	}
 	if beyond > step || beyond == step && !used {
-		sessionOf(x).warn(sqlstate.Warning, fmt.Sprintf("generator %q was not moved: its next id is %d, and it never goes back to %d, whose ids may have been used",
+		x.Host.Warn(sqlstate.Warning, fmt.Sprintf("generator %q was not moved: its next id is %d, and it never goes back to %d, whose ids may have been used",
 			e.Name(), next, v))
 	}
 }
 
-// missing reports whether an error says that a generator does not exist.
-func missing(err error) bool { return errors.Is(err, generator.ErrUnknown) }
+// Missing reports whether an error says that a generator does not exist.
+func Missing(err error) bool { return errors.Is(err, generator.ErrUnknown) }

@@ -1,4 +1,4 @@
-package sqlfuncs
+package ids
 
 import (
 	"errors"
@@ -7,7 +7,6 @@ import (
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
-	"nextid/sqlfuncs/sqlstate"
 )
 
 // A generator is a table of one row as PostgreSQL's sequences are: SELECT
@@ -15,11 +14,14 @@ import (
 // set another sequence to it; therefore last_value is the end of what was
 // reserved, not below any id that a server on the same store has issued.
 
-// sequenceTable is the table of a generator.
-func (s *Server) sequenceTable(name string) *engine.Table {
-	oid, _ := s.sequenceOIDs.oid(name)
+// SequenceColumns are the columns of every sequence.
+var SequenceColumns = engine.ColumnList("last_value:int8! log_cnt:int8! is_called:bool!")
+
+// SequenceTable is the table of a generator.
+func SequenceTable(known *engine.Catalog, name string) *engine.Table {
+	oid, _ := known.OIDs.Sequence(name)
 	return &engine.Table{
-		Schema: "public", Name: name, OID: oid, Kind: 'S', Columns: sequenceColumns,
+		Schema: "public", Name: name, OID: oid, Kind: 'S', Columns: SequenceColumns,
 		Scan: func(x *engine.Exec, _ []engine.KeyValues) (engine.Rows, error) {
 			last, buffered, err := sequenceState(x, name)
 			return engine.SingleRow(datum.MakeInt8(last), datum.MakeInt8(buffered), datum.MakeBool(true)), err
@@ -30,10 +32,10 @@ func (s *Server) sequenceTable(name string) *engine.Table {
 // sequenceState returns the highest id that may have been issued. A
 // generator that this server has not used yet draws one to learn where it is.
 func sequenceState(x *engine.Exec, name string) (last, buffered int64, err error) {
-	if err := sessionOf(x).may(name); err != nil {
+	if err := x.Host.Client().May(name); err != nil {
 		return 0, 0, err
 	}
-	e, err := registryOf(x).Existing(x.Ctx, name)
+	e, err := Registry(x).Existing(x.Ctx, name)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -66,11 +68,11 @@ func highestOfAll(x *engine.Exec, e *generator.Entry, last int64) (int64, error)
 	if err != nil {
 		return last, err
 	}
-	s, counts := seriesOf(d)
+	s, counts := SeriesOf(d)
 	if !counts {
 		return last, nil
 	}
-	past, err := sessionOf(x).server.registry.Past(x.Ctx, e.Name())
+	past, err := x.Host.Registry().Past(x.Ctx, e.Name())
 	if s.Increment < 0 {
 		return min(last, -(past - 1)), err
 	}
@@ -85,7 +87,7 @@ func highest(x *engine.Exec, g generator.Generator) (last, buffered int64, known
 		stats = r.Stats()
 	}
 	if e, ok := g.(generator.Explainer); ok {
-		last, err = e.Ceil(sessionOf(x).server.now())
+		last, err = e.Ceil(x.Host.Now())
 		if errors.Is(err, generator.ErrWrongKind) { // its ids do not follow time
 			return math.MaxInt64, stats.Buffered, true, nil
 		}
@@ -100,19 +102,8 @@ func highest(x *engine.Exec, g generator.Generator) (last, buffered int64, known
 	return 0, 0, false, nil
 }
 
-// sequenceLastValue is pg_sequence_last_value: NULL where answering would
-// draw an id.
-var sequenceLastValue = catalogFunc("pg_sequence_last_value", datum.Int8, []datum.OID{datum.RegClass},
-	func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-		name, ok := sessionOf(x).server.sequenceOIDs.name(uint32(a[0].Int))
-		if !ok {
-			return datum.Value{}, sqlstate.New(sqlstate.UndefinedTable, "could not open relation with OID %d", a[0].Int)
-		}
-		return sequenceLast(x, name)
-	})
-
-func sequenceLast(x *engine.Exec, name string) (datum.Value, error) {
-	e := sessionOf(x).server.registry.Lookup([]byte(name))
+func SequenceLast(x *engine.Exec, name string) (datum.Value, error) {
+	e := x.Host.Registry().Lookup([]byte(name))
 	if e == nil || e.Running() == nil {
 		return datum.Null(datum.Int8), nil
 	}

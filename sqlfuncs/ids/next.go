@@ -1,8 +1,6 @@
-package sqlfuncs
+package ids
 
 import (
-	"strings"
-
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
@@ -25,7 +23,7 @@ var idFunctions = []engine.Function{
 			if len(a) > 1 {
 				return drawWith(x, a[0].Str, a[1].Int)
 			}
-			return drawID(x, a[0].Str)
+			return DrawID(x, a[0].Str)
 		},
 		Repeat: func(x *engine.Exec, a []datum.Value, n int64) (engine.NumberRun, error) {
 			e, err := entry(x, a[0].Str)
@@ -55,7 +53,7 @@ var idFunctions = []engine.Function{
 	},
 }
 
-func drawID(x *engine.Exec, name string) (datum.Value, error) {
+func DrawID(x *engine.Exec, name string) (datum.Value, error) {
 	e, err := entry(x, name)
 	if err != nil {
 		return datum.Value{}, err
@@ -67,26 +65,26 @@ func drawID(x *engine.Exec, name string) (datum.Value, error) {
 // drawWith draws an id with the caller's bits. It creates no generator: those
 // that are made of a name alone have no field.
 func drawWith(x *engine.Exec, name string, v int64) (datum.Value, error) {
-	if err := sessionOf(x).may(name); err != nil {
+	if err := x.Host.Client().May(name); err != nil {
 		return datum.Value{}, err
 	}
-	e, err := registryOf(x).Known(x.Ctx, name)
+	e, err := Registry(x).Known(x.Ctx, name)
 	if err != nil {
 		return datum.Value{}, err
 	}
-	if err := sessionOf(x).charge(name, 1); err != nil {
+	if err := sessionOf(x).Charge(name, 1); err != nil {
 		return datum.Value{}, err
 	}
 	id, ok := e.TryNextWith(v)
 	if !ok {
-		sessionOf(x).waits()
+		x.Host.Waits()
 		var err error
 		if id, err = e.NextWith(x.Ctx, v); err != nil {
-			sessionOf(x).refund(name, 1)
+			sessionOf(x).Refund(name, 1)
 			return datum.Value{}, err
 		}
 	}
-	sessionOf(x).drew(e, id)
+	sessionOf(x).Drew(e, id)
 	return datum.MakeInt8(id), nil
 }
 
@@ -115,9 +113,9 @@ func nextRange(x *engine.Exec, a []datum.Value) (engine.Rows, error) {
 	}), nil
 }
 
-// nextValues is Vitess's SELECT NEXT n VALUES FROM seq: one row, the first
+// NextValues is Vitess's SELECT NEXT n VALUES FROM seq: one row, the first
 // of n ids in a row.
-func nextValues(p *engine.Planner, s *engine.Scope, c *syntax.SelectCore, e *syntax.NextValues) (*engine.Expr, error) {
+func NextValues(p *engine.Planner, s *engine.Scope, c *syntax.SelectCore, e *syntax.NextValues) (*engine.Expr, error) {
 	if len(c.From) != 1 {
 		return nil, engine.At(e.Pos, sqlstate.New(sqlstate.SyntaxError, "NEXT VALUES needs one generator in FROM"))
 	}
@@ -156,10 +154,10 @@ func nextValues(p *engine.Planner, s *engine.Scope, c *syntax.SelectCore, e *syn
 	return x, nil
 }
 
-// sequenceName reads the argument of nextval and its family: a name as SQL
+// SequenceName reads the argument of nextval and its family: a name as SQL
 // writes it, quoted and qualified parts included.
-func sequenceName(text string) (string, error) {
-	parts := splitIdentifier(text)
+func SequenceName(text string) (string, error) {
+	parts := syntax.SplitIdentifier(text)
 	if len(parts) == 0 {
 		return "", sqlstate.New(sqlstate.InvalidName, "invalid name syntax")
 	}
@@ -170,37 +168,4 @@ func sequenceName(text string) (string, error) {
 		return text, nil // a dot is allowed in our names
 	}
 	return parts[0], nil
-}
-
-// splitIdentifier splits a dotted name with PostgreSQL's quoting. Unquoted
-// parts are not folded: generator names keep their case.
-func splitIdentifier(text string) []string {
-	var parts []string
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; c {
-		case '"':
-			end := i + 1
-			for ; end < len(text); end++ {
-				if text[end] != '"' {
-					b.WriteByte(text[end])
-				} else if end+1 < len(text) && text[end+1] == '"' {
-					b.WriteByte('"')
-					end++
-				} else {
-					break
-				}
-			}
-			if end >= len(text) {
-				return nil
-			}
-			i = end
-		case '.':
-			parts = append(parts, b.String())
-			b.Reset()
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return append(parts, b.String())
 }

@@ -1,4 +1,4 @@
-package sqlfuncs
+package ids
 
 import (
 	"encoding/json"
@@ -46,7 +46,7 @@ var serviceFunctions = []engine.Function{
 		Name: "get_timestamp", Schema: engine.NextidSchema, Result: datum.Int8, Volatile: engine.Volatile,
 		Help: "the clock of this server in Unix milliseconds",
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			return datum.MakeInt8(sessionOf(x).server.now().UnixMilli()), nil
+			return datum.MakeInt8(x.Host.Now().UnixMilli()), nil
 		},
 	},
 }
@@ -55,11 +55,11 @@ func getID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	agent := unknownAgent
 	if len(a) > 0 {
 		if agent = a[0].Str; !isAgent(agent) {
-			sessionOf(x).server.agents.refused.Add(1)
+			serverOf(x).Agents.refused.Add(1)
 			return datum.Value{}, sqlstate.New(sqlstate.InvalidParameterValue, "invalid agent %q", sqlstate.Cut(agent, 64)).
 				WithHint("An agent is a letter, then letters, digits and -, at most %d characters.", maxAgentBytes)
 		}
-	} else if name := *sessionOf(x).appName.Load(); isAgent(name) {
+	} else if name := appName(x); isAgent(name) {
 		agent = name
 	}
 	e, err := serviceEntry(x)
@@ -74,6 +74,12 @@ func getID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	return datum.MakeInt8(id), nil
 }
 
+// appName is the application_name of the session.
+func appName(x *engine.Exec) string {
+	name, _ := x.Host.Settings().Get("application_name")
+	return name
+}
+
 // serviceEntry is the generator of get_id.
 func serviceEntry(x *engine.Exec) (*generator.Entry, error) {
 	return layoutEntry(x, serviceGenerator, "twitter")
@@ -82,13 +88,13 @@ func serviceEntry(x *engine.Exec) (*generator.Entry, error) {
 // layoutEntry is the generator of a name that a function of another system
 // draws from. Its first use makes it with that system's layout.
 func layoutEntry(x *engine.Exec, name, layout string) (*generator.Entry, error) {
-	if err := sessionOf(x).may(name); err != nil {
+	if err := x.Host.Client().May(name); err != nil {
 		return nil, err
 	}
-	if e := sessionOf(x).server.registry.Lookup([]byte(name)); e != nil {
+	if e := x.Host.Registry().Lookup([]byte(name)); e != nil {
 		return e, nil
 	}
-	return registryOf(x).GetAs(x.Ctx, name, "snowflake", json.RawMessage(`{"layout":"`+layout+`"}`))
+	return Registry(x).GetAs(x.Ctx, name, "snowflake", json.RawMessage(`{"layout":"`+layout+`"}`))
 }
 
 // rowIDGenerator is the generator of unique_rowid().

@@ -1,4 +1,4 @@
-package sqlfuncs
+package ids
 
 import (
 	"cmp"
@@ -56,7 +56,7 @@ func operatorTable(name, help, columns string, rows func(*engine.Exec) ([][]datu
 }
 
 func generatorRows(x *engine.Exec) ([][]datum.Value, error) {
-	definitions, err := registryOf(x).Definitions(x.Ctx)
+	definitions, err := Registry(x).Definitions(x.Ctx)
 	rows := make([][]datum.Value, 0, len(definitions))
 	for _, d := range definitions {
 		options, err := datum.ParseText(datum.JSONB, string(d.Options), nil)
@@ -67,10 +67,10 @@ func generatorRows(x *engine.Exec) ([][]datum.Value, error) {
 			datum.MakeText(d.Name), datum.MakeText(d.Kind), options, datum.MakeInt8(d.Version),
 			datum.TimestampTZFromTime(d.Created),
 		}
-		row = append(row, runningColumns(sessionOf(x).server.registry, d.Name)...)
+		row = append(row, runningColumns(x.Host.Registry(), d.Name)...)
 		ends, left := datum.Null(datum.TimestampTZ), datum.Null(datum.Int8)
-		if end := sessionOf(x).server.registry.Ends(d); !end.IsZero() {
-			ends, left = datum.TimestampTZFromTime(end), datum.MakeInt8(daysUntil(sessionOf(x).server.now(), end))
+		if end := x.Host.Registry().Ends(d); !end.IsZero() {
+			ends, left = datum.TimestampTZFromTime(end), datum.MakeInt8(daysUntil(x.Host.Now(), end))
 		}
 		rows = append(rows, append(row, ends, left))
 	}
@@ -103,7 +103,7 @@ func detailTable(name, help, columns string) engine.Table {
 	list := engine.ColumnList(columns)
 	return operatorTable(name, help, columns, func(x *engine.Exec) ([][]datum.Value, error) {
 		var rows [][]datum.Value
-		sessionOf(x).server.registry.Counted(func(c generator.Counted) bool {
+		x.Host.Registry().Counted(func(c generator.Counted) bool {
 			d, ok := c.Details()
 			if !ok || d.Table != name {
 				return true
@@ -140,7 +140,7 @@ func detail(value any, t datum.OID) datum.Value {
 }
 
 func workerRows(x *engine.Exec) ([][]datum.Value, error) {
-	workers, err := registryOf(x).Workers(x.Ctx)
+	workers, err := Registry(x).Workers(x.Ctx)
 	var rows [][]datum.Value
 	for _, w := range workers {
 		until := datum.Null(datum.TimestampTZ)
@@ -156,7 +156,7 @@ func workerRows(x *engine.Exec) ([][]datum.Value, error) {
 }
 
 func nodeRows(x *engine.Exec) ([][]datum.Value, error) {
-	nodes, err := sessionOf(x).server.nodes(x.Ctx)
+	nodes, err := serverOf(x).Nodes(x.Ctx)
 	rows := make([][]datum.Value, 0, len(nodes))
 	for _, n := range nodes {
 		storeAhead := datum.Null(datum.Int8)
@@ -175,15 +175,13 @@ func nodeRows(x *engine.Exec) ([][]datum.Value, error) {
 }
 
 func sessionRows(x *engine.Exec) ([][]datum.Value, error) {
-	sessionOf(x).server.sessions.mu.Lock()
-	defer sessionOf(x).server.sessions.mu.Unlock()
 	var rows [][]datum.Value
-	for s := range sessionOf(x).server.sessions.all {
-		protocol := [...]string{"postgresql", "mysql"}[s.dialect]
+	for _, s := range x.Host.Sessions(x) {
+		protocol := [...]string{"postgresql", "mysql"}[s.Dialect]
 		rows = append(rows, []datum.Value{
-			datum.MakeInt4(int64(s.options.PID)), datum.MakeText(s.options.User),
-			datum.MakeText(s.options.Database), datum.MakeText(*s.appName.Load()), datum.MakeText(s.options.RemoteAddr),
-			datum.MakeText(protocol), datum.TimestampTZFromTime(s.started),
+			datum.MakeInt4(int64(s.PID)), datum.MakeText(s.User),
+			datum.MakeText(s.Database), datum.MakeText(s.AppName), datum.MakeText(s.RemoteAddr),
+			datum.MakeText(protocol), datum.TimestampTZFromTime(s.Started),
 		})
 	}
 	slices.SortFunc(rows, func(a, b []datum.Value) int { return cmp.Compare(a[0].Int, b[0].Int) })
@@ -191,12 +189,12 @@ func sessionRows(x *engine.Exec) ([][]datum.Value, error) {
 }
 
 func serverSettingRows(x *engine.Exec) ([][]datum.Value, error) {
-	if !sessionOf(x).options.Admin {
+	if !x.Host.Client().Admin {
 		return nil, sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied for table settings").
 			WithHint("The configuration is for users with the word admin in the users file.")
 	}
 	var rows [][]datum.Value
-	for _, s := range sessionOf(x).server.settings() {
+	for _, s := range serverOf(x).Settings() {
 		source := s.Source
 		if source == "" {
 			source = "default"
@@ -217,7 +215,7 @@ func quotaRows(x *engine.Exec) ([][]datum.Value, error) {
 		}
 		return datum.MakeText(pattern)
 	}
-	for _, q := range sessionOf(x).server.Quotas() {
+	for _, q := range serverOf(x).Quotas() {
 		per, err := datum.ParseText(datum.Interval, strconv.FormatFloat(q.Per.Seconds(), 'f', -1, 64)+" s", nil)
 		if err != nil {
 			return nil, err
@@ -231,7 +229,7 @@ func quotaRows(x *engine.Exec) ([][]datum.Value, error) {
 
 func layoutRows(x *engine.Exec) ([][]datum.Value, error) {
 	var rows [][]datum.Value
-	now := sessionOf(x).server.now()
+	now := x.Host.Now()
 	for _, l := range layout.Presets() {
 		capacity, err := datum.ParseText(datum.Numeric, strconv.FormatUint(l.Capacity(), 10), nil)
 		if err != nil {

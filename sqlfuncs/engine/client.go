@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"net/netip"
+	"strings"
+	"time"
+
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// Client is whom a session answers: what a connection knows when its session
+// begins.
+type Client struct {
+	Dialect    syntax.Dialect
+	User       string
+	Database   string
+	Admin      bool     // may create, alter and drop generators
+	Generators []string // names that it may draw from, with * for any rest at the end; nil: all
+	PID        int32    // pg_backend_pid(), connection_id()
+	RemoteAddr string   // host:port of the client, "" on a Unix socket
+	TLS        TLS
+	Settings   map[string]string // start-up parameters: application_name, TimeZone, …
+}
+
+// TLS is what pg_stat_ssl and MySQL's status variables show of a connection's
+// encryption. The zero TLS is none.
+type TLS struct {
+	Version string // TLSv1.3
+	Cipher  string
+	Bits    int // of the cipher's key
+
+	// Of the client's certificate, if it has one.
+	ClientDN, ClientSerial, IssuerDN string
+}
+
+// Address returns the address and the port of the client as PostgreSQL prints
+// them; ok is false on a Unix socket.
+func (c *Client) Address() (addr string, port int, ok bool) {
+	a, err := netip.ParseAddrPort(c.RemoteAddr)
+	if err != nil {
+		return "", 0, false
+	}
+	return a.Addr().Unmap().WithZone("").String(), int(a.Port()), true
+}
+
+// May refuses a generator from which the client may not draw (42501).
+func (c *Client) May(generator string) error {
+	if c.Generators == nil {
+		return nil
+	}
+	for _, pattern := range c.Generators {
+		start, open := strings.CutSuffix(pattern, "*")
+		if generator == pattern || open && strings.HasPrefix(generator, start) {
+			return nil
+		}
+	}
+	return sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied for generator %s", generator).
+		WithHint("The user's line in the users file names the generators that it may use.")
+}
+
+// Activity is a session as others see it.
+type Activity struct {
+	*Client
+	Own     bool // it is the session that asks
+	Started time.Time
+	AppName string // application_name
+	Text    string // of the statement that runs, as far as it is known: of the own session, and of one that sleeps
+}

@@ -1,0 +1,84 @@
+package ids
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+
+	"nextid/generator"
+	"nextid/sqlfuncs/engine"
+)
+
+// series are the options of the kinds whose ids are start + k · increment.
+type series struct {
+	Start, Increment, Step int64
+	Offset, Min, Max       *int64
+	Description            string
+	Scatter                json.RawMessage
+}
+
+// SeriesOf returns the options of a generator that counts; ok is false for
+// other kinds, and for numbers that are scattered.
+func SeriesOf(d generator.Definition) (s series, ok bool) {
+	if d.Kind != "segment" && d.Kind != "counter" {
+		return s, false
+	}
+	err := json.Unmarshal(d.Options, &s)
+	return s, err == nil && s.Increment != 0 && s.Scatter == nil
+}
+
+// From returns the first id of the series that lies at or beyond the end of
+// what was reserved, which a descending one counts on a mirrored line.
+func (s *series) From(past int64) int64 {
+	direction, step := int64(1), s.Increment
+	if step < 0 {
+		direction, step = -1, -step
+	}
+	residue := direction * s.Start
+	if s.Offset != nil {
+		residue = direction * *s.Offset
+	}
+	p := max(past, direction*s.Start)
+	gap := ((residue-p)%step + step) % step
+	if p > math.MaxInt64-gap {
+		return direction * math.MaxInt64
+	}
+	return direction * (p + gap)
+}
+
+// BeyondAll returns a number above every id that the generator has given.
+func BeyondAll(x *engine.Exec, e *generator.Entry) (int64, error) {
+	g, err := e.Generator(x.Ctx)
+	if err != nil {
+		return 0, err
+	}
+	follows, ok := g.(generator.Explainer)
+	if !ok {
+		return math.MaxInt64, nil
+	}
+	last, err := follows.Ceil(x.Host.Now())
+	if errors.Is(err, generator.ErrWrongKind) || last == math.MaxInt64 {
+		return math.MaxInt64, nil
+	}
+	return last + 1, err
+}
+
+// lastBefore turns the next id of a SETVAL that lies beyond the bound of its
+// sequence, as dumps say of one that has run out, into the last that is used.
+func lastBefore(x *engine.Exec, name string, next int64) (v int64, used bool, err error) {
+	e, err := entry(x, name)
+	if err != nil {
+		return next, false, err
+	}
+	d, err := e.Definition(x.Ctx)
+	if err != nil {
+		return next, false, err
+	}
+	switch s, counts := SeriesOf(d); {
+	case counts && s.Increment > 0 && s.Max != nil && next > *s.Max:
+		return *s.Max, true, nil
+	case counts && s.Increment < 0 && s.Min != nil && next < *s.Min:
+		return *s.Min, true, nil
+	}
+	return next, false, nil
+}

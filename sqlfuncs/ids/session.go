@@ -1,0 +1,121 @@
+package ids
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/layout"
+	"nextid/generator/uuid"
+	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/quota"
+)
+
+// Server is what the functions of all sessions share.
+type Server struct {
+	PerCall  int64          // ids in one call, at most
+	Layout   *layout.Layout // of parse_id(number)
+	UUIDs    *uuid.Source
+	Sequence Auto  // what nextval makes of a name that does not exist
+	Trail    Trail // nil: none
+	// Nodes lists the servers on the store.
+	Nodes func(context.Context) ([]generator.Node, error)
+	// Takeover is nil where the server takes over no other systems.
+	Takeover Takeover
+	Agents   agents // of get_id
+	// Settings are the configuration, Quotas what bounds the draws.
+	Settings func() []Setting
+	Quotas   func() []quota.State
+}
+
+// Auto is what a first use makes of a name. Without a Kind it is what next_id makes.
+type Auto struct {
+	Kind    string
+	Options json.RawMessage
+}
+
+// Setting is one key of the server's configuration.
+type Setting struct {
+	Name    string
+	Value   string // without secrets
+	Default string
+	Source  string // file:line, flag or variable; "" for the default
+	Restart bool   // a change needs one
+	Help    string
+}
+
+// Takeover finds the position of another id system and fences it. Before it
+// fences anything it asks agree, and an error of that ends it.
+type Takeover func(ctx context.Context, name, system, dsn string, options json.RawMessage, agree func(Position) error) (Position, error)
+
+// Position is where another id system stands.
+type Position struct {
+	Kind      string          // of the generator that goes on
+	Options   json.RawMessage // of it, when it is new
+	Next      int64           // no number of the series at or above it was given
+	Increment int64           // of the series that is taken over, Next + k·Increment
+	Fenced    bool            // by an earlier call
+	Report    string          // what was done
+}
+
+// Session is what the functions ask of a session.
+type Session interface {
+	engine.Host
+	// IDServer is what it shares with the others.
+	IDServer() *Server
+	// Drawn is what it has drawn so far.
+	Drawn() *Drawn
+	// Charge counts n ids of a name against the quotas, or refuses them; Refund
+	// takes back what was charged for ids that were not drawn.
+	Charge(name string, n int64) error
+	Refund(name string, n int64)
+	// Drew notes the newest id that it drew.
+	Drew(e *generator.Entry, id int64)
+}
+
+// sessionOf is the session for which a statement runs.
+func sessionOf(x *engine.Exec) Session { return x.Host.(Session) }
+
+// serverOf is what the sessions share.
+func serverOf(x *engine.Exec) *Server { return sessionOf(x).IDServer() }
+
+// Drawn is what a session has drawn: lastval and currval.
+type Drawn struct {
+	last   *generator.Entry // nil: nothing
+	lastID int64
+	before map[*generator.Entry]int64 // of the other generators
+	warned *generator.Entry           // whose end was looked at last
+}
+
+// Note notes the newest id.
+func (d *Drawn) Note(e *generator.Entry, id int64) {
+	if d.last != e && d.last != nil {
+		if d.before == nil {
+			d.before = map[*generator.Entry]int64{}
+		}
+		d.before[d.last] = d.lastID
+	}
+	d.last, d.lastID = e, id
+}
+
+// newest returns the newest id of a generator.
+func (d *Drawn) newest(e *generator.Entry) (id int64, ok bool) {
+	if d.last == e {
+		return d.lastID, true
+	}
+	id, ok = d.before[e]
+	return id, ok
+}
+
+// NewestID is the newest id of a generator that the session drew.
+func NewestID(x *engine.Exec, e *generator.Entry) (id int64, ok bool) {
+	return sessionOf(x).Drawn().newest(e)
+}
+
+// Reset forgets all of them.
+func (d *Drawn) Reset() { d.last, d.before = nil, nil }
+
+// lookupTimeout bounds what the store may take to say, while a statement is
+// planned, whether a generator is there.
+const lookupTimeout = 2 * time.Second
