@@ -13,6 +13,7 @@ import (
 
 // Schema is a folder of migrations and the database that they are for.
 type Schema struct {
+	driver   string
 	db       *sql.DB
 	folder   fs.FS
 	provider *goose.Provider
@@ -40,7 +41,7 @@ func Open(path, driver, dsn string) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Schema{db: db, folder: folder, provider: provider}, nil
+	return &Schema{driver: driver, db: db, folder: folder, provider: provider}, nil
 }
 
 // Up applies what is missing.
@@ -56,6 +57,29 @@ func (s *Schema) Down(ctx context.Context) error {
 	}
 	_, err := s.db.ExecContext(ctx, "DROP TABLE "+VersionTable)
 	return err
+}
+
+// storeTables are what a server on a shared store reads and writes.
+var storeTables = []string{"nextid_reservations", "nextid_generators"}
+
+// Grant lets a user read and write the tables of a store, and no more. In MySQL
+// it may be NAME@HOST; NAME alone is from any host.
+func (s *Schema) Grant(ctx context.Context, user string) error {
+	role := `"` + strings.ReplaceAll(user, `"`, `""`) + `"`
+	if s.driver == "mysql" {
+		name, host, found := strings.Cut(user, "@")
+		if !found {
+			host = "%"
+		}
+		quote := strings.NewReplacer("\\", "\\\\", "'", "''").Replace
+		role = "'" + quote(name) + "'@'" + quote(host) + "'"
+	}
+	for _, table := range storeTables {
+		if _, err := s.db.ExecContext(ctx, "GRANT SELECT, INSERT, UPDATE ON "+table+" TO "+role); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Status says which migrations are applied, and whether that is all.

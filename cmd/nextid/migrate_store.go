@@ -23,17 +23,17 @@ func (p *program) migrateStoreCommand() *cobra.Command {
 		Use:   "store",
 		Short: "Prepare a database that several servers share as their store",
 		Long: "Create, upgrade or remove the tables or keys of a shared store (serve --store URL):\n\n" +
-			"  nextid migrate store up --dsn postgres://postgres@db/nextid\n" +
-			"  GRANT SELECT, INSERT, UPDATE ON nextid_reservations, nextid_generators TO nextid;\n\n" +
-			"serve needs no right to create anything. The password comes from the URL or from\n" +
+			"  nextid migrate store up --dsn postgres://postgres@db/nextid --grant nextid\n\n" +
+			"serve needs no right to create anything: --grant gives its user SELECT, INSERT and UPDATE. The password comes from the URL or from\n" +
 			storePasswordEnv + ". See docs/operations.md.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
-		p.storeSchemaCommand("up", "Install or upgrade what servers need", p.storeUp),
+		p.storeUpCommand(),
 		p.storeSchemaCommand("down", "Remove it, and with it everything that keeps ids unique", p.storeDown),
 		p.storeSchemaCommand("status", "Show what is installed; exit code 1 unless that is everything", p.storeStatus),
+		p.storeCopyCommand(),
 		p.storeSchemaCommand("print", "Print what up does, without connecting", p.storePrint),
 	)
 	return cmd
@@ -81,12 +81,32 @@ func (p *program) withSchema(cmd *cobra.Command, dsn string, run func(context.Co
 	return nil
 }
 
-func (p *program) storeUp(ctx context.Context, u StoreURL, s shared.Schema) error {
+// storeUpCommand is that of the others, with --grant.
+func (p *program) storeUpCommand() *cobra.Command {
+	var users []string
+	cmd := p.storeSchemaCommand("up", "Install or upgrade what servers need", func(ctx context.Context, u StoreURL, s shared.Schema) error {
+		return p.storeUp(ctx, u, s, users)
+	})
+	cmd.Flags().StringArrayVar(&users, "grant", nil, "let this `USER` of the database (in MySQL NAME or NAME@HOST) do what servers do, and no more; may be repeated")
+	return cmd
+}
+
+func (p *program) storeUp(ctx context.Context, u StoreURL, s shared.Schema, users []string) error {
+	granter, grants := s.(shared.Granter)
+	if len(users) > 0 && !grants {
+		return &failure{what: u.Scheme + " has no rights that nextid could give", hint: "Leave --grant out, and allow the user of the servers to read and write by the means of " + u.Scheme + "."}
+	}
 	if err := s.Up(ctx); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(p.stdout, "%s: installed\n", u)
-	return err
+	fmt.Fprintf(p.stdout, "%s: installed\n", u)
+	for _, user := range users {
+		if err := granter.Grant(ctx, user); err != nil {
+			return fmt.Errorf("grant to %s: %w", user, err)
+		}
+		fmt.Fprintf(p.stdout, "%s: %s may read and write\n", u, user)
+	}
+	return nil
 }
 
 func (p *program) storeDown(ctx context.Context, u StoreURL, s shared.Schema) error {

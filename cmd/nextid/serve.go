@@ -206,6 +206,9 @@ func (m *Main) openEngine(ctx context.Context, log *slog.Logger, endpoints endpo
 	if err != nil {
 		return nil, err
 	}
+	if err := checkCopied(ctx, store); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
 	e := &engine{layout: m.Config.Layout}
 	e.store, e.meter = meter(store)
 	seed, err := firstWorker(ctx, store, m.Config.Layout, log)

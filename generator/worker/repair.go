@@ -30,6 +30,10 @@ const repairer = "nextid repair"
 // reach: "worker/spent/<bits>/<id>".
 const spentPrefix = generator.WorkerKeyPrefix + "spent/"
 
+// Spent reports whether a key tells of worker ids that Repair gave up. When it was
+// written says for which names it counts: those that were created before.
+func Spent(key string) bool { return strings.HasPrefix(key, spentPrefix) }
+
 // Ahead is a worker id whose time is ahead of the clock.
 type Ahead struct {
 	Bits   int

@@ -143,6 +143,19 @@ func (e *Engine) check(ctx context.Context, conn driver.Conn) error {
 	if engine != "InnoDB" && !slices.Contains(e.cfg.Unsafe, "engine") {
 		return shared.Unsafe("engine", engine, "InnoDB for the tables of nextid (ALTER TABLE … ENGINE = InnoDB)")
 	}
+	return tryRights(ctx, conn)
+}
+
+// tryRights writes nothing, as the server will write.
+func tryRights(ctx context.Context, conn driver.Conn) error {
+	for _, text := range []string{
+		"INSERT INTO nextid_reservations SELECT * FROM nextid_reservations WHERE FALSE", "UPDATE nextid_reservations SET hi = hi WHERE FALSE",
+		"INSERT INTO nextid_generators SELECT * FROM nextid_generators WHERE FALSE", "UPDATE nextid_generators SET version = version WHERE FALSE",
+	} {
+		if _, err := conn.(driver.ExecerContext).ExecContext(ctx, text, nil); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -77,6 +77,8 @@ func Open(cfg Config) (*Engine, error) {
 const (
 	errNoDatabase  = 1049
 	errNoTable     = 1146
+	errNoRight     = 1142
+	errNoRightToDB = 1044
 	errLockTimeout = 1205
 	errDeadlock    = 1213
 	errReadOnly    = 1290
@@ -96,6 +98,8 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 	switch number(err) {
 	case errNoTable, errNoDatabase:
 		return shared.NoSchema(e.what, "mysql://…", err)
+	case errNoRight, errNoRightToDB: // also of a table that is not there
+		return shared.NoRights(e.what, "mysql://…", err)
 	case errReadOnly, errReadOnlyTx, errReadOnlyAll:
 		return shared.ReadOnly(e.what, err)
 	}

@@ -145,19 +145,24 @@ func (e *Engine) check(ctx context.Context, c *pgx.Conn) error {
 	if dialects[flavour].durable {
 		return nil
 	}
-	var standby bool
+	var standby, rights bool
 	var readOnly, fsync, pages, persistence string
 	err := c.QueryRow(ctx, `
 SELECT pg_is_in_recovery(), current_setting('transaction_read_only'),
        current_setting('fsync'), current_setting('full_page_writes'),
        coalesce((SELECT min(relpersistence::text) FILTER (WHERE relpersistence <> 'p')
-                 FROM pg_class WHERE oid IN (to_regclass('nextid_reservations'), to_regclass('nextid_generators'))), 'p')`).
-		Scan(&standby, &readOnly, &fsync, &pages, &persistence)
+                 FROM pg_class WHERE oid IN (to_regclass('nextid_reservations'), to_regclass('nextid_generators'))), 'p'),
+       coalesce((SELECT bool_and(has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE'))
+                 FROM pg_class WHERE oid IN (to_regclass('nextid_reservations'), to_regclass('nextid_generators'))), true)`).
+		Scan(&standby, &readOnly, &fsync, &pages, &persistence, &rights)
 	if err != nil {
 		return e.failure(ctx, err)
 	}
 	if standby || readOnly == "on" {
 		return shared.ReadOnly(e.what, nil)
+	}
+	if !rights {
+		return shared.NoRights(e.what, e.url, nil)
 	}
 	persistence = map[string]string{"p": "logged", "u": "UNLOGGED", "t": "temporary"}[persistence]
 	if err := e.checkServer(fsync, pages); err != nil {
@@ -213,6 +218,8 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 		switch pg.Code {
 		case "42P01", "3F000": // no table, no schema
 			return shared.NoSchema(e.what, e.url, err)
+		case "42501": // insufficient_privilege
+			return shared.NoRights(e.what, e.url, err)
 		case "25006": // read_only_sql_transaction: a standby, or made read-only
 			e.pool.Reset() // the next connections look for the primary
 			return shared.ReadOnly(e.what, err)

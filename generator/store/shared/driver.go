@@ -26,3 +26,10 @@ type Schema interface {
 	Print() (string, error) // what Up does, without connecting
 	Close() error
 }
+
+// Granter is a Schema of a database with users of its own.
+type Granter interface {
+	// Grant lets a user do what servers do, and no more: NAME, in MySQL also
+	// NAME@HOST.
+	Grant(ctx context.Context, user string) error
+}

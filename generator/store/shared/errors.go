@@ -51,6 +51,15 @@ func NoSchema(what, url string, err error) error {
 	}
 }
 
+// NoRights is the error of a database whose tables the server's user may not
+// read and write.
+func NoRights(what, url string, err error) error {
+	return &generator.Error{
+		Kind: generator.ErrPinned, Message: "the store " + what + " does not let this user read and write its tables", Cause: err,
+		Hint: "Allow it once, as a user who may: nextid migrate store up --dsn " + url + " --grant USER",
+	}
+}
+
 // Damaged is the error of a stored value that nextid did not write.
 func Damaged(what, key string, err error) error {
 	return &generator.Error{
