@@ -251,15 +251,20 @@ func parseSmallInt(s string) int {
 	return int(v.Int)
 }
 
-// StatementContext derives the context of one statement from the
-// connection's: it ends at statement_timeout where that is set.
-func (s *Session) StatementContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	d, timeout := s.vars.Duration("statement_timeout"), errStatementTimeout
+// StatementTimeout is how long a statement may run, 0 for any time, and the
+// error that ends it then.
+func (s *Session) StatementTimeout() (time.Duration, error) {
 	if s.dialect == syntax.MySQL {
-		d, timeout = s.maxStatementTime(), errMaxStatementTime
+		return s.maxStatementTime(), errMaxStatementTime
 	}
-	if d > 0 {
-		return context.WithTimeoutCause(ctx, d, timeout)
+	return s.vars.Duration("statement_timeout"), errStatementTimeout
+}
+
+// StatementContext derives the context of one statement from the
+// connection's: it ends at the statement's timeout.
+func (s *Session) StatementContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	if d, overdue := s.StatementTimeout(); d > 0 {
+		return context.WithTimeoutCause(ctx, d, overdue)
 	}
 	return context.WithCancel(ctx)
 }

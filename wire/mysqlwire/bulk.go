@@ -48,8 +48,8 @@ func (c *conn) bulkExecute(ctx context.Context, body []byte, out *wire.Out) erro
 		return errNoTypes
 	}
 	b := bulk{conn: c, s: s, out: out}
-	ctx, done := c.statementContext(ctx, s.st)
-	defer done()
+	ctx = c.beginStatement(ctx, s.st)
+	defer c.statement.End()
 	for len(p.b) > 0 {
 		if err := c.bulkRow(&p); err != nil {
 			return err

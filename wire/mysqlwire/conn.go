@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"sync/atomic"
 	"time"
 
 	"nextid/sqlfuncs"
@@ -52,7 +51,7 @@ type conn struct {
 	args       []sqlfuncs.Arg        // of the execution being read, storage reused
 	scratch    []byte                // texts of args, storage reused
 
-	running atomic.Pointer[context.CancelCauseFunc] // ends the statement that runs
+	statement wire.Statement // the context of the one that runs
 }
 
 var _ wire.Machine = (*conn)(nil)
@@ -214,21 +213,15 @@ func appendChange(dst []byte, kind byte, words ...string) []byte {
 	return appendString(append(dst, kind), data)
 }
 
-// statementContext is the context of one statement that may wait: KILL or the
-// end of the server ends it.
-func (c *conn) statementContext(ctx context.Context, st *sqlfuncs.Statement) (context.Context, func()) {
+// beginStatement returns the context of a statement that may wait: KILL, its timeout or
+// the end of the server ends it. The caller ends c.statement.
+func (c *conn) beginStatement(ctx context.Context, st *sqlfuncs.Statement) context.Context {
 	c.text = st.Text
-	cancelable, cancel := context.WithCancelCause(ctx)
-	timed, stop := cancelable, func() {}
-	if !st.OwnTimeout() {
-		timed, stop = c.session.StatementContext(cancelable)
+	if st.OwnTimeout() {
+		return c.statement.Begin(ctx, 0, nil)
 	}
-	c.running.Store(&cancel)
-	return timed, func() {
-		c.running.Store(nil)
-		stop()
-		cancel(nil)
-	}
+	timeout, overdue := c.session.StatementTimeout()
+	return c.statement.Begin(ctx, timeout, overdue)
 }
 
 // IdleTimeout implements wire.Machine.
@@ -271,6 +264,7 @@ func (c *conn) Refuse(out *wire.Out, why wire.Reason) {
 
 // Close implements wire.Machine.
 func (c *conn) Close() {
+	c.statement.Close()
 	if c.session != nil {
 		c.closeSession()
 	}

@@ -83,7 +83,5 @@ func (c *conn) ended(queryOnly bool) {
 
 // interrupt ends the statement that is running, from any goroutine.
 func (c *conn) interrupt(why error) {
-	if cancel := c.running.Load(); cancel != nil {
-		(*cancel)(why)
-	}
+	c.statement.Interrupt(why)
 }

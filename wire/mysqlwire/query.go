@@ -115,7 +115,7 @@ func (c *conn) runStatement(ctx context.Context, st *sqlfuncs.Statement, out *wi
 		return err
 	}
 	defer p.Close()
-	ctx, done := c.statementContext(ctx, st)
-	defer done()
+	ctx = c.beginStatement(ctx, st)
+	defer c.statement.End()
 	return c.sendResult(ctx, p, asText, false, out)
 }

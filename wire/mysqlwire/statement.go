@@ -156,8 +156,8 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 		return c.openCursor(s, p, out)
 	}
 	defer p.Close()
-	ctx, done := c.statementContext(ctx, s.st)
-	defer done()
+	ctx = c.beginStatement(ctx, s.st)
+	defer c.statement.End()
 	err = c.sendResult(ctx, p, asBinary, c.known(s, p), out)
 	c.session.EndBatch()
 	c.text = "" // it may be long
@@ -327,8 +327,8 @@ func (c *conn) fetch(ctx context.Context, body []byte, out *wire.Out) error {
 	if s.cursor == nil {
 		return sqlstate.New(sqlstate.InvalidCursorName, "The statement (%d) has no open cursor", s.id).WithMySQL(1421, "HY000")
 	}
-	ctx, done := c.statementContext(ctx, s.st)
-	defer done()
+	ctx = c.beginStatement(ctx, s.st)
+	defer c.statement.End()
 	status := uint16(statusCursorExists)
 	if rows > 0 {
 		_, err = c.sendRows(ctx, s.cursor, asBinary, int64(rows), out)

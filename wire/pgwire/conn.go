@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"sync/atomic"
 	"time"
 
 	"nextid/sqlfuncs"
@@ -50,7 +49,7 @@ type conn struct {
 	args    []sqlfuncs.Arg // of the Bind being read, storage reused
 	formats []int16
 
-	running atomic.Pointer[context.CancelCauseFunc] // ends the statement that runs
+	statement wire.Statement // the context of the one that runs
 }
 
 var _ wire.Machine = (*conn)(nil)
@@ -267,27 +266,19 @@ func (c *conn) ready(out *wire.Out) {
 	c.ran, c.text = false, "" // the text may be long
 }
 
-// statementContext is the context of one statement that may wait: a cancel
-// request or the end of the server ends it.
-func (c *conn) statementContext(ctx context.Context, st *sqlfuncs.Statement) (context.Context, func()) {
+// beginStatement returns the context of a statement that may wait: a cancel request,
+// its timeout or the end of the server ends it. The caller ends c.statement.
+func (c *conn) beginStatement(ctx context.Context, st *sqlfuncs.Statement) context.Context {
 	c.ran, c.text = true, st.Text
-	cancelable, cancel := context.WithCancelCause(ctx)
-	timed, stop := c.session.StatementContext(cancelable)
-	c.running.Store(&cancel)
-	return timed, func() {
-		c.running.Store(nil)
-		stop()
-		cancel(nil)
-	}
+	timeout, overdue := c.session.StatementTimeout()
+	return c.statement.Begin(ctx, timeout, overdue)
 }
 
 var errCanceled = sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to user request")
 
 // interrupt ends the statement that is running, from any goroutine.
 func (c *conn) interrupt(why error) {
-	if cancel := c.running.Load(); cancel != nil {
-		(*cancel)(why)
-	}
+	c.statement.Interrupt(why)
 }
 
 // IdleTimeout implements wire.Machine.
@@ -331,6 +322,7 @@ func (c *conn) Refuse(out *wire.Out, why wire.Reason) {
 
 // Close implements wire.Machine.
 func (c *conn) Close() {
+	c.statement.Close()
 	if c.session != nil {
 		c.protocol.keys.remove(c)
 		c.session.Close()

@@ -213,8 +213,8 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 	if err := c.checkFailedBlock(p.Columns() != nil); err != nil {
 		return err
 	}
-	ctx, done := c.statementContext(ctx, p.Statement())
-	defer done()
+	ctx = c.beginStatement(ctx, p.Statement())
+	defer c.statement.End()
 	_, err = c.sendRows(ctx, p, int64(max(limit, 0)), out)
 	if err == nil {
 		c.sendNotices(out)

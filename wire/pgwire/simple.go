@@ -63,8 +63,8 @@ func (c *conn) runStatement(ctx context.Context, st *sqlfuncs.Statement, out *wi
 		return err
 	}
 	defer p.Close()
-	ctx, done := c.statementContext(ctx, st)
-	defer done()
+	ctx = c.beginStatement(ctx, st)
+	defer c.statement.End()
 	if p.Copy() == nil && p.Columns() != nil {
 		out.B = appendRowDescription(out.B, p.Columns(), p.Binary)
 	}

@@ -1,0 +1,104 @@
+package wire
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Statement is the context of the statement that a connection runs. Most
+// statements end without an interrupt and leave it to the next one, so that a
+// statement costs no context and no timer.
+type Statement struct {
+	mu      sync.Mutex
+	ctx     context.Context // nil: the next Begin makes one
+	cancel  context.CancelCauseFunc
+	running bool
+
+	deadline time.Time // of the running statement, zero for none
+	overdue  error     // why it ends then
+	timer    *time.Timer
+	wakes    time.Time // when timer looks at deadline, zero while it is stopped
+}
+
+// Begin returns the context of a statement. It ends with parent, with
+// Interrupt and, where timeout is above 0, after that time with the cause
+// overdue. One statement runs at a time, and all have the same parent.
+func (s *Statement) Begin(parent context.Context, timeout time.Duration, overdue error) context.Context {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx == nil {
+		s.ctx, s.cancel = context.WithCancelCause(parent)
+	}
+	s.running, s.deadline, s.overdue = true, time.Time{}, overdue
+	if timeout > 0 {
+		s.deadline = time.Now().Add(timeout)
+		if s.wakes.IsZero() || s.deadline.Before(s.wakes) {
+			s.wake(timeout)
+		}
+	}
+	return s.ctx
+}
+
+// wake sets the timer. The caller holds mu.
+func (s *Statement) wake(after time.Duration) {
+	s.wakes = time.Now().Add(after)
+	if s.timer == nil {
+		s.timer = time.AfterFunc(after, s.look)
+	} else {
+		s.timer.Reset(after)
+	}
+}
+
+// look ends the statement whose deadline is over. The deadline may be a later
+// one than the timer was set for.
+func (s *Statement) look() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wakes = time.Time{}
+	if !s.running || s.deadline.IsZero() {
+		return
+	}
+	if left := time.Until(s.deadline); left > 0 {
+		s.wake(left)
+		return
+	}
+	s.cancel(s.overdue)
+}
+
+// End is the end of the statement.
+func (s *Statement) End() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running = false
+	if s.ctx.Err() != nil {
+		s.release()
+	}
+}
+
+// Interrupt ends the statement that runs, if one does, from any goroutine.
+func (s *Statement) Interrupt(why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running {
+		s.cancel(why)
+	}
+}
+
+// Close releases what the statements left.
+func (s *Statement) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx != nil {
+		s.release()
+	}
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+}
+
+// release gives the context back to its parent. The caller holds mu.
+func (s *Statement) release() {
+	s.cancel(nil)
+	s.ctx, s.cancel = nil, nil
+}
