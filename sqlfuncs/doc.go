@@ -10,7 +10,9 @@
 //	account   what sessions hold in memory
 //	setting   settings of PostgreSQL's sessions, system variables of MySQL's
 //	engine    planner and executor: functions, tables and expressions of any kind
+//	ids       the product: functions and tables of ids and generators
 //	pgfunc    PostgreSQL's functions and aggregates
+//	mysql     the dialect of MySQL and MariaDB
 //	sqlfuncs  Server (shared), Session (one connection), Statement (analysed
 //	          text), Portal (a statement being executed)
 //
@@ -28,25 +30,16 @@
 //
 // # Where to find things
 //
-//	functions                        nextid's and those of sessions and catalogs: func_*.go, one file a family;
-//	                                 PostgreSQL's: pgfunc; engine.Function describes one
-//	tables                           table_*.go; engine.Table describes one
-//	what statements can name         registry.go
-//	what the engine asks of a session  session_host.go
+//	functions and tables             ids, pgfunc, mysql; engine.Function and engine.Table describe one
+//	what statements can name         newCatalog in server.go
+//	what the rooms ask of a session  session_host.go
 //	statements                       plan_statement.go; those that return no rows: utility_*.go
 //
 // # The MySQL dialect
 //
 // Both dialects share the engine and nextid's own functions. Where an
-// expression means something else in MySQL, the engine asks its Dialect:
-//
-//	the rules                    plan_mysql_dialect.go
-//	literals, operators, types   plan_mysql.go
-//	calls and casts              plan_mysql_call.go, func_mysql_*.go
-//	conversions of values        mysql_value.go, mysql_decimal.go
-//	statements, SHOW, variables  mysql_statement.go, mysql_show.go, mysql_variable.go
-//	information_schema           table_mysql.go, mysql_schema.tsv
-//	sessions and parameters      mysql_session.go, mysql_bind.go
+// expression means something else in MySQL, the engine asks package mysql. Its
+// statements, transactions and parameters are here: mysql_*.go.
 //
 // # Data files
 //
@@ -55,7 +48,7 @@
 //
 //	catalog/*.tsv                  PostgreSQL 15's catalogs, see catalogFiles; written and checked against one by a test
 //	setting/*.tsv                  names, types, bounds and defaults of settings and system variables
-//	mysql_schema.tsv               columns of information_schema: MariaDB 10.11
+//	mysql/information_schema.tsv   columns of MariaDB 10.11
 //	testdata/*.slt                 statements of ours, with the answers of PostgreSQL 15
 //	testdata/mysql/*.slt           statements of ours, with the answers of MariaDB 10.11
 //	testdata/mysql/corpus*         what clients sent in recorded sessions, with MariaDB's answers

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"nextid/sqlfuncs/mysql"
+
 	"nextid/sqlfuncs/setting"
 
 	"nextid/sqlfuncs/datum"
@@ -17,7 +19,7 @@ import (
 
 // Autocommit reports whether each statement is a transaction of its own
 // (@@autocommit). Only sessions in the MySQL dialect turn it off.
-func (s *Session) Autocommit() bool { return s.mysql.autocommit }
+func (s *Session) Autocommit() bool { return s.mysql.Autocommit }
 
 // ReadOnlyTransaction reports whether the open transaction was begun as READ
 // ONLY.
@@ -25,13 +27,13 @@ func (s *Session) ReadOnlyTransaction() bool { return s.tx.readOnly }
 
 // LastInsertID is what the OK packet says: the newest id that the last
 // statement drew or named with LAST_INSERT_ID(n), 0 if it did neither.
-func (s *Session) LastInsertID() uint64 { return s.mysql.insertID }
+func (s *Session) LastInsertID() uint64 { return s.mysql.InsertID }
 
 // Warnings is the number of warnings of the last statement (SHOW WARNINGS).
-func (s *Session) Warnings() int { return len(s.mysql.warnings) }
+func (s *Session) Warnings() int { return len(s.mysql.Warnings) }
 
 // Database is the default database, "" when none was chosen.
-func (s *Session) Database() string { return s.mysql.database }
+func (s *Session) Database() string { return s.mysql.Database }
 
 // OwnDatabase is the name of nextid's database, where no default was chosen.
 const OwnDatabase = engine.NextidSchema
@@ -39,10 +41,10 @@ const OwnDatabase = engine.NextidSchema
 // UseDatabase makes name the default database. There is only one, which
 // answers to every name; a name that no database can have is 3D000.
 func (s *Session) UseDatabase(name string) error {
-	if name == "" || len(name) > MaxDatabaseBytes {
-		return sqlstate.New(sqlstate.InvalidCatalog, "Unknown database '%s'", sqlstate.Cut(name, MaxDatabaseBytes))
+	if name == "" || len(name) > mysql.MaxDatabaseBytes {
+		return sqlstate.New(sqlstate.InvalidCatalog, "Unknown database '%s'", sqlstate.Cut(name, mysql.MaxDatabaseBytes))
 	}
-	s.mysql.database = name
+	s.mysql.Database = name
 	return nil
 }
 
@@ -58,17 +60,18 @@ func (s *Session) Reset() {
 	s.unprepareAll()
 	s.notices = nil
 	s.drawn.Reset()
-	s.mysql = mysqlState{autocommit: true, database: s.mysql.database, rowCount: -1}
+	s.mysql = mysql.State{Autocommit: true, Database: s.mysql.Database, RowCount: -1}
 	s.settingsChanged()
 }
 
 // MySQLVersion is what VERSION() and the greeting of the MySQL protocol say.
-func (s *Server) MySQLVersion() string { return Version(s.version) }
+func (s *Server) MySQLVersion() string { return mysql.Version(s.version) }
 
 // initMySQL gives a new session in the MySQL dialect its settings.
 func (s *Session) initMySQL() error {
 	base := s.server.mysqlBase()
-	s.mysql = mysqlState{autocommit: true, database: s.options.Database, rowCount: -1}
+	s.mysql = mysql.State{Autocommit: true, Database: s.options.Database, RowCount: -1}
+	mysql.SetCollation(base, s.options.Collation)
 	maps.Copy(base, s.options.Settings)
 	s.vars = setting.NewVariables(setting.MySQL, base)
 	s.options.Settings = nil
@@ -94,7 +97,7 @@ func (s *Session) parseDialect(text string) ([]syntax.Parsed, error) {
 	if s.dialect == syntax.PostgreSQL {
 		return syntax.Parse(text, syntax.PostgreSQL)
 	}
-	parsed, err := syntax.ParseMySQL(text, s.mysql.reading.mode)
+	parsed, err := syntax.ParseMySQL(text, s.mysql.Reading.Mode)
 	if err != nil {
 		return nil, syntaxErrorMySQL(text, err)
 	}
@@ -103,35 +106,35 @@ func (s *Session) parseDialect(text string) ([]syntax.Parsed, error) {
 
 // AffectedRows is the number of rows that the OK packet tells of the last
 // statement.
-func (s *Session) AffectedRows() int64 { return s.mysql.affected }
+func (s *Session) AffectedRows() int64 { return s.mysql.Affected }
 
 // beginStatement clears what the last statement left behind. SHOW WARNINGS
 // looks at it.
 func (s *Session) beginStatement(st *Statement) {
 	m := &s.mysql
-	if !st.keepsWarnings && len(m.warnings) > 0 {
-		m.lastWarnings, m.lastErrors = m.countWarnings(false), m.countWarnings(true)
-		m.warnings = nil
+	if !st.keepsWarnings && len(m.Warnings) > 0 {
+		m.LastWarnings, m.LastErrors = m.CountWarnings(false), m.CountWarnings(true)
+		m.Warnings = nil
 	} else if !st.keepsWarnings {
-		m.lastWarnings, m.lastErrors = 0, 0
+		m.LastWarnings, m.LastErrors = 0, 0
 	}
-	m.insertID, m.affected = 0, 0
+	m.InsertID, m.Affected = 0, 0
 }
 
 // endStatement notes what ROW_COUNT() and FOUND_ROWS() say of a statement
 // that is over.
 func (s *Session) endStatement(st *Statement, rows int64) {
 	if st.Columns == nil {
-		s.mysql.rowCount = s.mysql.affected
+		s.mysql.RowCount = s.mysql.Affected
 		return
 	}
-	s.mysql.rowCount, s.mysql.foundRows = -1, rows
+	s.mysql.RowCount, s.mysql.FoundRows = -1, rows
 }
 
 // refused notes an error before a statement began, for SHOW WARNINGS.
 func (s *Session) refused(err error) error {
 	if s.dialect == syntax.MySQL {
-		s.mysql.warnings = nil
+		s.mysql.Warnings = nil
 		s.noteError(err)
 	}
 	return err
@@ -140,9 +143,9 @@ func (s *Session) refused(err error) error {
 // noteError makes an error a line of SHOW WARNINGS.
 func (s *Session) noteError(err error) {
 	if e, ok := errors.AsType[*sqlstate.Error](err); ok {
-		s.mysql.warn("Error", e)
+		s.mysql.Warn("Error", e)
 	}
-	s.mysql.rowCount = -1
+	s.mysql.RowCount = -1
 }
 
 var errMaxStatementTime = sqlstate.New(sqlstate.QueryCanceled, "Query execution was interrupted (max_statement_time exceeded)").
@@ -174,18 +177,18 @@ const maxSeconds = 366 * 86_400
 // own goes before it.
 func (s *Session) selectLimit(st *Statement) int64 {
 	sel, ok := st.tree.(*syntax.Select)
-	if !ok || sel.Limit != nil || s.dialect != syntax.MySQL || s.mysql.rowsAtMost < 0 {
+	if !ok || sel.Limit != nil || s.dialect != syntax.MySQL || s.mysql.RowsAtMost < 0 {
 		return -1
 	}
-	return s.mysql.rowsAtMost
+	return s.mysql.RowsAtMost
 }
 
 // mysqlBase are the values of system variables that the server knows.
 func (s *Server) mysqlBase() map[string]string {
 	base := map[string]string{
 		"version":         s.MySQLVersion(),
-		"innodb_version":  MariaDBVersion,
-		"max_error_count": strconv.Itoa(maxWarnings),
+		"innodb_version":  mysql.MariaDBVersion,
+		"max_error_count": strconv.Itoa(mysql.MaxWarnings),
 
 		"version_compile_machine": runtime.GOARCH,
 		"version_compile_os":      runtime.GOOS,

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"nextid/sqlfuncs/mysql"
+
 	"nextid/sqlfuncs/setting"
 
 	"nextid/sqlfuncs/datum"
@@ -19,7 +21,7 @@ import (
 // hold while the statement runs. It was read and analysed before they were
 // set, as MariaDB does: an sql_mode has no say in it.
 type setStatementPlan struct {
-	values  []assignment
+	values  []mysql.Assignment
 	inner   *Statement
 	streams bool // the values are bounds alone: rows need not be kept
 }
@@ -46,7 +48,7 @@ func setStatement(p *engine.Planner, st *Statement, t *syntax.SetStatement) erro
 				WithMySQL(1971, "42000"))
 		}
 	}
-	values, err := assignments(p, t.Items)
+	values, err := mysql.Assignments(p, t.Items)
 	if err != nil {
 		return err
 	}
@@ -56,7 +58,7 @@ func setStatement(p *engine.Planner, st *Statement, t *syntax.SetStatement) erro
 	}
 	plan := &setStatementPlan{values: values, inner: inner, streams: true}
 	for _, v := range values {
-		plan.streams = plan.streams && slices.Contains(boundsOfStatements, v.def.Name)
+		plan.streams = plan.streams && slices.Contains(boundsOfStatements, v.Def.Name)
 	}
 	st.tag, st.Columns, st.exits = inner.tag, inner.Columns, inner.exits
 	if inner.query == nil {
@@ -85,7 +87,7 @@ func (s *setStatementPlan) within(x *engine.Exec, run func(deadline time.Time) e
 		session.vars.Restore(saved)
 		session.settingsChanged()
 	}()
-	if err := assignAll(x, s.values); err != nil {
+	if err := mysql.AssignAll(x, s.values); err != nil {
 		return err
 	}
 	ctx, stop := session.StatementContext(outer)

@@ -4,8 +4,11 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"nextid/sqlfuncs/mysql"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
@@ -30,7 +33,7 @@ func statementMySQL(p *engine.Planner, st *Statement, tree syntax.Statement) (bo
 		return true, setStatement(p, st, t)
 	case *syntax.ShowMySQL:
 		var err error
-		st.query, st.keepsWarnings, err = Show(p, t)
+		st.query, st.keepsWarnings, err = mysql.Show(p, t)
 		return true, st.answers("SHOW", err)
 	case *syntax.Explain:
 		return true, explainMySQL(p, st, t)
@@ -47,13 +50,13 @@ func statementMySQL(p *engine.Planner, st *Statement, tree syntax.Statement) (bo
 		st.utility = utilityFunc(func(*engine.Exec) error { return nil })
 		return true, nil
 	case *syntax.Maintain:
-		st.query = maintain(p, t)
+		st.query = mysql.Maintain(p, t)
 		return true, st.answers(t.Verb, nil)
 	case *syntax.Help:
-		st.query = help(p, t)
+		st.query = mysql.Help(p, t)
 		return true, st.answers("HELP", nil)
 	case *syntax.CallProcedure:
-		return true, callProcedure(p, t)
+		return true, mysql.CallProcedure(p, t)
 	case *syntax.Unsupported:
 		return true, refusedMySQL(p, t)
 	}
@@ -106,7 +109,7 @@ func syntaxErrorMySQL(text string, err error) error {
 	}
 	c := *e
 	c.Message = "You have an error in your SQL syntax; check the manual that corresponds to your nextid server version for the right syntax to use near '" +
-		near + "' at line " + strings.TrimSpace(itoa(1+strings.Count(text[:from], "\n")))
+		near + "' at line " + strings.TrimSpace(strconv.Itoa(1+strings.Count(text[:from], "\n")))
 	return &c
 }
 
@@ -129,7 +132,7 @@ func selectInto(p *engine.Planner, st *Statement, t *syntax.Select) error {
 		defer rows.Close()
 		row, err := rows.Next(x)
 		if errors.Is(err, io.EOF) {
-			warnMySQL(x, sqlstate.New(sqlstate.Warning, "No data - zero rows fetched, selected, or processed").WithMySQL(1329, "02000"))
+			mysql.Warn(x, sqlstate.New(sqlstate.Warning, "No data - zero rows fetched, selected, or processed").WithMySQL(1329, "02000"))
 			affected(x, 0)
 			return nil
 		}
@@ -144,7 +147,7 @@ func selectInto(p *engine.Planner, st *Statement, t *syntax.Select) error {
 			return sqlstate.New(sqlstate.Cardinality, "Result consisted of more than one row").WithMySQL(1172, "42000")
 		}
 		for i, name := range t.Into {
-			if err := sessionOf(x).mysql.setUserVariable(name, values[i]); err != nil {
+			if err := sessionOf(x).mysql.SetUserVariable(name, values[i]); err != nil {
 				return err
 			}
 		}
@@ -156,7 +159,7 @@ func selectInto(p *engine.Planner, st *Statement, t *syntax.Select) error {
 
 // affected notes the number of rows that the OK packet tells.
 func affected(x *engine.Exec, n int64) {
-	sessionOf(x).mysql.affected = n
+	sessionOf(x).mysql.Affected = n
 }
 
 // kill is KILL, which the protocol carries out.
@@ -190,7 +193,7 @@ func prepareMySQL(p *engine.Planner, st *Statement, t *syntax.Prepare) error {
 	st.utility = utilityFunc(func(x *engine.Exec) error {
 		s, text := sessionOf(x), t.Text
 		if t.Variable != "" {
-			text = mysqlText(x, s.mysql.users[t.Variable])
+			text = mysql.TextOf(x, s.mysql.Users[t.Variable])
 		}
 		parsed, err := s.parse(text)
 		if err != nil {
@@ -316,7 +319,7 @@ func (s *Session) endMySQL(chain bool) {
 // savepointMySQL moves a savepoint of the same name. Outside a transaction
 // nothing is saved, and that is no error.
 func (s *Session) savepointMySQL(name string) error {
-	if s.tx.state == txIdle && s.mysql.autocommit {
+	if s.tx.state == txIdle && s.mysql.Autocommit {
 		return nil
 	}
 	if s.tx.state == txIdle {
@@ -351,10 +354,10 @@ func (s *Session) toSavepointMySQL(name string, keep int) error {
 
 // setMySQL plans SET. All items are checked before the first one is set.
 func setMySQL(p *engine.Planner, st *Statement, items []syntax.SetItem) error {
-	plan, err := assignments(p, items)
+	plan, err := mysql.Assignments(p, items)
 	if err != nil {
 		return err
 	}
-	st.tag, st.utility = "SET", utilityFunc(func(x *engine.Exec) error { return assignAll(x, plan) })
+	st.tag, st.utility = "SET", utilityFunc(func(x *engine.Exec) error { return mysql.AssignAll(x, plan) })
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"nextid/sqlfuncs/mysql"
+
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
@@ -20,7 +22,7 @@ import (
 
 // ReadingMode is the part of sql_mode by which the session's texts are read,
 // which every answer of MySQL's protocol tells its client.
-func (s *Session) ReadingMode() syntax.Mode { return s.mysql.reading.mode }
+func (s *Session) ReadingMode() syntax.Mode { return s.mysql.Reading.Mode }
 
 // followReading notes what the settings say of how texts are read. It follows
 // every change of a setting.
@@ -48,24 +50,24 @@ func (s *Session) followVariables() (cacheIndex int) {
 	m := &s.mysql
 	sqlMode, _ := s.vars.Get("sql_mode")
 	collation, _ := s.vars.Get("collation_connection")
-	m.reading = mysqlReading{mode: modeOf(sqlMode), exact: engine.IsBinaryCollation(collation)}
+	m.Reading = mysql.Reading{Mode: modeOf(sqlMode), Exact: engine.IsBinaryCollation(collation)}
 	limit, _ := s.vars.Get("sql_select_limit")
 	n, err := strconv.ParseInt(limit, 10, 64)
-	if m.rowsAtMost = n; err != nil { // 18446744073709551615
-		m.rowsAtMost = -1
+	if m.RowsAtMost = n; err != nil { // 18446744073709551615
+		m.RowsAtMost = -1
 	}
 	autocommit, _ := s.vars.Get("autocommit")
-	was := m.autocommit
-	if m.autocommit = autocommit == "ON"; m.autocommit && !was && s.tx.state != txIdle {
+	was := m.Autocommit
+	if m.Autocommit = autocommit == "ON"; m.Autocommit && !was && s.tx.state != txIdle {
 		s.vars.EndTransaction()
 		s.leaveBlock(true)
 	}
-	switch m.reading {
-	case mysqlReading{}:
+	switch m.Reading {
+	case mysql.Reading{}:
 		return cacheMySQL
-	case mysqlReading{exact: true}:
+	case mysql.Reading{Exact: true}:
 		return cacheExact
-	case mysqlReading{mode: syntax.Mode{ANSIQuotes: true}}:
+	case mysql.Reading{Mode: syntax.Mode{ANSIQuotes: true}}:
 		return cacheANSIQuotes
 	}
 	return cacheNone
@@ -126,7 +128,7 @@ func (s *Session) script(source string) (Batch, error) {
 // readScript reads the next statement in the mode that the one before it left.
 func (b *Batch) readScript() (p syntax.Parsed, found bool, err error) {
 	s := b.session
-	if p, found, err = b.script.Next(s.mysql.reading.mode); err != nil {
+	if p, found, err = b.script.Next(s.mysql.Reading.Mode); err != nil {
 		err = syntaxErrorMySQL(b.text, err)
 	} else if found {
 		err = s.mayHold(b.next + 1)

@@ -85,9 +85,7 @@ func TestReadingInEncodingsOfSeveralBytes(t *testing.T) {
 	server := newServer(t)
 	const split = `SELECT '中\' OR 1=1 -- '`
 	for id, charset := range map[int]string{28: "gbk", 87: "gbk", 1052: "gbk", 13: "sjis", 1: "big5", 95: "cp932", 248: "gb18030", 97: "eucjpms"} {
-		settings := map[string]string{}
-		sqlfuncs.SetCollation(settings, id)
-		s := server.sessionWith(t, sqlfuncs.SessionOptions{Dialect: syntax.MySQL, Settings: settings})
+		s := server.sessionWith(t, sqlfuncs.SessionOptions{Dialect: syntax.MySQL, Collation: id})
 		if got := s.value(t, "SELECT @@character_set_client"); got != charset {
 			t.Errorf("collation %d: %s, want %s", id, got, charset)
 		}
@@ -102,9 +100,7 @@ func TestReadingInEncodingsOfSeveralBytes(t *testing.T) {
 		}
 	}
 	for _, id := range []int{8, 33, 45, 63, 7, 999} { // single bytes, UTF-8, nobody's
-		settings := map[string]string{}
-		sqlfuncs.SetCollation(settings, id)
-		s := server.sessionWith(t, sqlfuncs.SessionOptions{Dialect: syntax.MySQL, Settings: settings})
+		s := server.sessionWith(t, sqlfuncs.SessionOptions{Dialect: syntax.MySQL, Collation: id})
 		s.must(t, "SELECT '中'")
 	}
 	for _, encoding := range []string{"SJIS", "BIG5", "GBK", "UHC", "GB18030", "JOHAB", "SHIFT_JIS_2004"} {

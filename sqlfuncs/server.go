@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"nextid/sqlfuncs/mysql"
+
 	"nextid/sqlfuncs/ids"
 
 	"nextid/generator"
@@ -106,7 +108,7 @@ type Server struct {
 	catalog    *engine.Catalog
 	ids        *ids.Server
 	system     *system
-	mysql      *mysqlDialect
+	mysql      *mysql.Dialect
 	version    string
 	limits     Limits
 	clock      generator.Clock
@@ -142,7 +144,7 @@ func NewServer(cfg Config) (*Server, error) {
 	limits := cfg.Limits.withDefaults()
 	s := &Server{
 		registry: cfg.Registry, memory: account.NewServer(cfg.Memory), version: cfg.Version, limits: limits, clock: cfg.Clock,
-		catalog: newCatalog(), mysql: newMySQLDialect(), variables: cfg.Variables, parameters: cfg.Parameters, counters: cfg.Counters,
+		catalog: newCatalog(), mysql: mysql.NewDialect(), variables: cfg.Variables, parameters: cfg.Parameters, counters: cfg.Counters,
 		ids: &ids.Server{
 			PerCall: limits.IDsPerCall, Layout: l, UUIDs: uuid.NewSource(cfg.Clock), Sequence: cfg.Sequence,
 			Trail: cfg.Trail, Nodes: cfg.Nodes, Takeover: cfg.Takeover, Settings: cfg.Settings,

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"nextid/sqlfuncs/mysql"
+
 	"nextid/sqlfuncs/ids"
 
 	"nextid/sqlfuncs/engine"
@@ -68,7 +70,7 @@ type Session struct {
 	onKill func(id int64, queryOnly bool) error
 	end    func(queryOnly bool) // see OnEnd; under sessionSet.mu
 
-	mysql      mysqlState
+	mysql      mysql.State
 	cacheIndex int // of the server's statement caches
 
 	appName atomic.Pointer[string] // for other sessions' eyes
@@ -124,7 +126,7 @@ func (s *Server) newSession(o SessionOptions, memory *account.Session) (*Session
 	}
 	session.vars = setting.NewVariables(setting.PostgreSQL, base)
 	session.options.Settings = nil // all of it is in vars now
-	session.mysql.autocommit = true
+	session.mysql.Autocommit = true
 	session.noteAppName()
 	session.register()
 	return session, nil
@@ -151,7 +153,7 @@ const maxNotices = 100
 
 func (s *Session) warn(code sqlstate.Code, message string) {
 	if s.dialect == syntax.MySQL {
-		s.mysql.warn("Warning", sqlstate.New(code, "%s", message))
+		s.mysql.Warn("Warning", sqlstate.New(code, "%s", message))
 		return
 	}
 	if len(s.notices) < maxNotices {
@@ -161,7 +163,7 @@ func (s *Session) warn(code sqlstate.Code, message string) {
 
 func (s *Session) notice(message string) {
 	if s.dialect == syntax.MySQL {
-		s.mysql.warn("Note", sqlstate.New(sqlstate.Warning, "%s", message))
+		s.mysql.Warn("Note", sqlstate.New(sqlstate.Warning, "%s", message))
 		return
 	}
 	if len(s.notices) < maxNotices {
@@ -300,9 +302,9 @@ func (s *Session) waits() {
 
 // drew notes the newest id for lastval and currval.
 func (s *Session) drew(e *generator.Entry, id int64) {
-	s.mysql.insertID, s.mysql.lastInsert = uint64(id), uint64(id)
+	s.mysql.InsertID, s.mysql.LastInsert = uint64(id), uint64(id)
 	s.drawn.Note(e, id)
-	if !s.mysql.autocommit && s.tx.state == txIdle {
+	if !s.mysql.Autocommit && s.tx.state == txIdle {
 		s.beginMySQL(false)
 	}
 }
@@ -337,8 +339,8 @@ func (s *Session) refund(name string, n int64) {
 // every other statement and whenever the slow path must decide.
 func (s *Session) TryIDs(st *Statement, arg []byte, n int64) (ids generator.Range, ok bool) {
 	f := st.fast
-	if f == nil || s.options.Generators != nil || s.tx.state == txFailed || len(s.mysql.warnings) > 0 ||
-		s.dialect == syntax.MySQL && s.mysql.rowsAtMost == 0 {
+	if f == nil || s.options.Generators != nil || s.tx.state == txFailed || len(s.mysql.Warnings) > 0 ||
+		s.dialect == syntax.MySQL && s.mysql.RowsAtMost == 0 {
 		return generator.Range{}, false
 	}
 	var e *generator.Entry
@@ -364,7 +366,7 @@ func (s *Session) TryIDs(st *Statement, arg []byte, n int64) (ids generator.Rang
 		return generator.Range{}, false
 	}
 	s.drew(e, r.First+(r.Count-1)*r.Step)
-	s.mysql.rowCount, s.mysql.foundRows = -1, 1
+	s.mysql.RowCount, s.mysql.FoundRows = -1, 1
 	return r, true
 }
 
@@ -471,7 +473,7 @@ func (s *Session) Prepare(name, text string, params []datum.OID) (*Statement, er
 	} else {
 		s.unnamed = nil
 	}
-	s.mysql.warnings = nil
+	s.mysql.Warnings = nil
 	st, err := s.analyse(text, params)
 	if err != nil {
 		return nil, s.refused(err)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"nextid/sqlfuncs/mysql"
+
 	"nextid/sqlfuncs/ids"
 
 	"nextid/generator"
@@ -92,14 +94,14 @@ func (h host) Cursors() []cursor {
 
 // For MySQL's dialect.
 
-func (h host) MySQL() *mysqlState          { return &h.s.mysql }
+func (h host) MySQL() *mysql.State         { return &h.s.mysql }
 func (h host) InTransaction() bool         { return h.s.tx.state != txIdle }
 func (h host) PreparedCount() int          { return len(h.s.prepared) }
 func (h host) Counters() map[string]string { return h.s.server.counters() }
 
 func (h host) Table(p *engine.Planner, name syntax.Name) (*engine.Table, error) {
 	if p.MySQL {
-		return tableMySQL(p, name)
+		return mysql.Table(p, name)
 	}
 	t, err := ids.Table(p.Catalog, name)
 	public := len(name) == 1 || name[len(name)-2] == "public"

@@ -81,7 +81,7 @@ const tokenBytes = 512
 func (s *Session) willPlan(text string) error {
 	s.memory.Return(s.planning)
 	s.planning = 0
-	cost := int64(syntax.CountTokens(text, s.dialect, s.mysql.reading.mode)) * tokenBytes
+	cost := int64(syntax.CountTokens(text, s.dialect, s.mysql.Reading.Mode)) * tokenBytes
 	if err := s.memory.Draw(cost); err != nil {
 		return err
 	}

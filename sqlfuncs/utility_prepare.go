@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 
+	"nextid/sqlfuncs/mysql"
+
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
@@ -105,7 +107,7 @@ func execute(p *engine.Planner, st *Statement, t *syntax.Execute) error {
 	}
 	if p.MySQL {
 		if inner, err = plannedFor(p).forTypes(inner, given); err == nil {
-			e.variant, err = inner, coerceParams(p, e.args, inner.Params)
+			e.variant, err = inner, mysql.CoerceParams(p, e.args, inner.Params)
 		}
 		if err != nil {
 			return err

@@ -20,6 +20,7 @@ type Client struct {
 	PID        int32    // pg_backend_pid(), connection_id()
 	RemoteAddr string   // host:port of the client, "" on a Unix socket
 	TLS        TLS
+	Collation  int               // that a client of MySQL's protocol begins with, by its number; 0: the server's
 	Settings   map[string]string // start-up parameters: application_name, TimeZone, …
 }
 

@@ -200,13 +200,12 @@ const maxProgramBytes = 64
 func (c *conn) sessionOptions(id identity) sqlfuncs.SessionOptions {
 	o := sqlfuncs.SessionOptions{
 		Dialect: syntax.MySQL, Admin: true, User: id.user, Database: id.database,
-		PID: c.info.ID, RemoteAddr: c.info.Remote,
+		PID: c.info.ID, RemoteAddr: c.info.Remote, Collation: id.collation,
 		Settings: map[string]string{"max_allowed_packet": strconv.Itoa(c.protocol.limits.Statement)},
 	}
 	if c.info.TLS != nil {
 		o.TLS = sqlfuncs.TLS(c.info.TLS.Encryption)
 	}
-	sqlfuncs.SetCollation(o.Settings, id.collation)
 	if id.program != "" {
 		o.Settings["application_name"] = cutText(id.program, maxProgramBytes)
 	}

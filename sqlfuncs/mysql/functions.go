@@ -1,4 +1,4 @@
-package sqlfuncs
+package mysql
 
 import (
 	"time"
@@ -10,8 +10,8 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// mysqlSessionFunctions tell a client where it is (manual, 12.16).
-var mysqlSessionFunctions = families(
+// sessionFunctions tell a client where it is (manual, 12.16).
+var sessionFunctions = families(
 	[]engine.Function{
 		sessionText("version", func(x *engine.Exec) string { return Version(x.Host.Version()) }),
 		{Name: "connection_id", Result: datum.Int4, Volatile: engine.Stable, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
@@ -22,17 +22,17 @@ var mysqlSessionFunctions = families(
 			Help: "the newest id that this session drew, or set with LAST_INSERT_ID(n)", Eval: lastInsertID,
 		},
 		{Name: "found_rows", Result: datum.Int8, Volatile: engine.Volatile, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			return datum.MakeInt8(stateOf(x).foundRows), nil
+			return datum.MakeInt8(stateOf(x).FoundRows), nil
 		}},
 		{Name: "row_count", Result: datum.Int8, Volatile: engine.Volatile, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			return datum.MakeInt8(stateOf(x).rowCount), nil
+			return datum.MakeInt8(stateOf(x).RowCount), nil
 		}},
-		{Name: "sleep", Args: engine.Args(datum.Float8), Result: datum.Int4, Volatile: engine.Volatile, Eval: sleepMySQL},
+		{Name: "sleep", Args: engine.Args(datum.Float8), Result: datum.Int4, Volatile: engine.Volatile, Eval: sleep},
 		{Name: "current_role", Result: datum.Text, Volatile: engine.Stable, Eval: func(*engine.Exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Text), nil }},
 		{Name: "coercibility", Args: engine.Args(engine.AnyElement), Result: datum.Int4, Typed: coercibility},
 	},
 	alias(engine.Function{Name: "database", Result: datum.Text, Volatile: engine.Stable, Collation: engine.SystemCollation, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-		return datum.TextOrNull(stateOf(x).database), nil
+		return datum.TextOrNull(stateOf(x).Database), nil
 	}}, "schema"),
 	alias(sessionText("user", func(x *engine.Exec) string { return accountOf(x.Host.Client()) }), "session_user", "system_user"),
 	[]engine.Function{sessionText("current_user", func(x *engine.Exec) string { return sqlstate.Cut(x.Host.Client().User, 64) + "@%" })},
@@ -56,16 +56,16 @@ func sessionText(name string, f func(x *engine.Exec) string) engine.Function {
 func lastInsertID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	m := stateOf(x)
 	if len(a) > 0 {
-		m.lastInsert, m.insertID = uint64(a[0].Int), uint64(a[0].Int)
+		m.LastInsert, m.InsertID = uint64(a[0].Int), uint64(a[0].Int)
 		return a[0], nil
 	}
-	return datum.MakeInt8(int64(m.lastInsert)), nil
+	return datum.MakeInt8(int64(m.LastInsert)), nil
 }
 
 // maxSleep bounds SLEEP; max_statement_time may end it before.
 const maxSleep = 24 * time.Hour
 
-func sleepMySQL(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+func sleep(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if a[0].Float < 0 {
 		return datum.Value{}, sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect arguments to sleep")
 	}
@@ -75,22 +75,22 @@ func sleepMySQL(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 
 // ---- conditions ----
 
-// mysqlConditionalFunctions compute no more arguments than they need.
-var mysqlConditionalFunctions = []engine.Function{
-	{Name: "if", Args: engine.Args(engine.AnyElement, engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: ifMySQL},
+// conditionalFunctions compute no more arguments than they need.
+var conditionalFunctions = []engine.Function{
+	{Name: "if", Args: engine.Args(engine.AnyElement, engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: ifThen},
 	{Name: "ifnull", Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: engine.Coalesce},
 	{Name: "nvl", Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: engine.Coalesce},
 	{Name: "coalesce", Args: engine.Args(engine.AnyElement), Variadic: true, Result: engine.AnyElement, Typed: engine.Coalesce},
-	{Name: "nullif", Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: nullIfMySQL},
+	{Name: "nullif", Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: nullIf},
 	{Name: "isnull", Args: engine.Args(engine.AnyElement), Result: datum.Bool, Nullable: true, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.MakeBool(!a[0].Valid), nil
 	}},
-	{Name: "greatest", Args: engine.Args(engine.AnyElement, engine.AnyElement), Variadic: true, Result: engine.AnyElement, Typed: extremeMySQL(1)},
-	{Name: "least", Args: engine.Args(engine.AnyElement, engine.AnyElement), Variadic: true, Result: engine.AnyElement, Typed: extremeMySQL(-1)},
+	{Name: "greatest", Args: engine.Args(engine.AnyElement, engine.AnyElement), Variadic: true, Result: engine.AnyElement, Typed: extreme(1)},
+	{Name: "least", Args: engine.Args(engine.AnyElement, engine.AnyElement), Variadic: true, Result: engine.AnyElement, Typed: extreme(-1)},
 }
 
-func ifMySQL(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
-	cond, err := truthMySQL(p, es[0])
+func ifThen(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
+	cond, err := condition(p, es[0])
 	if err != nil {
 		return nil, err
 	}
@@ -111,10 +111,10 @@ func ifMySQL(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 	}, cond, branches[0], branches[1]), nil
 }
 
-// nullIfMySQL returns its first argument as it is; only the comparison folds.
-func nullIfMySQL(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
+// nullIf returns its first argument as it is; only the comparison folds.
+func nullIf(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 	x, finish := engine.Once(es[0])
-	same, err := comparisonMySQL(p, "nullif", engine.Comparisons["="], x, es[1])
+	same, err := comparison(p, "nullif", engine.Comparisons["="], x, es[1])
 	if err != nil {
 		return nil, err
 	}
@@ -130,8 +130,8 @@ func nullIfMySQL(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 	}, x, same)), nil
 }
 
-// extremeMySQL is GREATEST and LEAST, which are NULL when an argument is.
-func extremeMySQL(sign int) func(*engine.Planner, []*engine.Expr) (*engine.Expr, error) {
+// extreme is GREATEST and LEAST, which are NULL when an argument is.
+func extreme(sign int) func(*engine.Planner, []*engine.Expr) (*engine.Expr, error) {
 	return func(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 		c, err := p.CollationOf(es...)
 		if err != nil {
@@ -164,8 +164,8 @@ func extremeMySQL(sign int) func(*engine.Planner, []*engine.Expr) (*engine.Expr,
 	}
 }
 
-// mysqlIDFunctions make and convert UUIDs (manual, 12.24), and take ids apart.
-var mysqlIDFunctions = []engine.Function{
+// idFunctions make and convert UUIDs (manual, 12.24), and take ids apart.
+var idFunctions = []engine.Function{
 	{
 		Name: "uuid", Result: datum.Text, Volatile: engine.Volatile, Help: "a UUID of version 1",
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
@@ -177,7 +177,7 @@ var mysqlIDFunctions = []engine.Function{
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) { return ids.DrawID(x, "uuid_short") },
 	},
 	{Name: "is_uuid", Args: engine.Args(datum.Text), Result: datum.Bool, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-		_, ok := parseUUIDMySQL(a[0].Str)
+		_, ok := parseUUID(a[0].Str)
 		return datum.MakeBool(ok), nil
 	}},
 	{Name: "uuid_to_bin", Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Int8, Optional: true}}, Result: datum.Bytea, Eval: uuidToBin},
@@ -189,7 +189,7 @@ func uuidError(text, function string) error {
 }
 
 func uuidToBin(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-	b, ok := parseUUIDMySQL(a[0].Str)
+	b, ok := parseUUID(a[0].Str)
 	if !ok {
 		return datum.Value{}, uuidError(a[0].Str, "uuid_to_bin")
 	}

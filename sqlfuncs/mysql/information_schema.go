@@ -1,4 +1,4 @@
-package sqlfuncs
+package mysql
 
 import (
 	_ "embed"
@@ -18,17 +18,17 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// mysqlSchemaTable lists the columns of MariaDB's information_schema: table,
+// schemaFile lists the columns of MariaDB's information_schema: table,
 // column, type, whether it may be NULL.
 //
-//go:embed mysql_schema.tsv
-var mysqlSchemaTable string
+//go:embed information_schema.tsv
+var schemaFile string
 
 // schemaTables makes the tables of information_schema by lower-case name. Those
 // without rows in schemaRows are empty.
 func schemaTables() map[string]*engine.Table {
 	tables := map[string]*engine.Table{}
-	for line := range strings.Lines(mysqlSchemaTable) {
+	for line := range strings.Lines(schemaFile) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		key := strings.ToLower(f[0])
 		t := tables[key]
@@ -40,12 +40,12 @@ func schemaTables() map[string]*engine.Table {
 		if slices.Contains(databaseColumns, f[1]) && len(t.Keys) == 0 {
 			t.Keys = []int{len(t.Columns)}
 		}
-		t.Columns = append(t.Columns, engine.TableColumn{Name: f[1], Type: mysqlColumnType(f[2]), Null: f[3] == "YES", Length: mysqlTextLength(f[2])})
+		t.Columns = append(t.Columns, engine.TableColumn{Name: f[1], Type: schemaType(f[2]), Null: f[3] == "YES", Length: textLength(f[2])})
 	}
 	return tables
 }
 
-func mysqlColumnType(text string) datum.OID {
+func schemaType(text string) datum.OID {
 	name, _, _ := strings.Cut(text, "(")
 	switch name {
 	case "bigint", "bigint unsigned":
@@ -66,8 +66,8 @@ func mysqlColumnType(text string) datum.OID {
 // characters as the server's greatest packet may hold.
 const longText = 196605
 
-// mysqlTextLength is how many characters the texts of a type have at most.
-func mysqlTextLength(text string) int32 {
+// textLength is how many characters the texts of a type have at most.
+func textLength(text string) int32 {
 	if text == "longtext" {
 		return longText
 	}
@@ -177,7 +177,7 @@ func databases(x *engine.Exec, keys []engine.KeyValues) []string {
 		for _, v := range keys[0].Values {
 			names = append(names, v.Str)
 		}
-	} else if database := stateOf(x).database; database != "" {
+	} else if database := stateOf(x).Database; database != "" {
 		names = append(names, database)
 	}
 	names = slices.DeleteFunc(names, func(n string) bool { return n == "" || systemSchemas[strings.ToLower(n)] })
@@ -273,8 +273,8 @@ func listTables(x *engine.Exec, databases []string) ([]listedTable, error) {
 	return out, x.Hold(len(out) * listedBytes)
 }
 
-// mysqlTableType is TABLE_TYPE.
-func mysqlTableType(t *engine.Table) string {
+// tableType is TABLE_TYPE.
+func tableType(t *engine.Table) string {
 	switch {
 	case t.Schema == engine.InformationSchema:
 		return "SYSTEM VIEW"
@@ -290,7 +290,7 @@ func tablesRows(x *engine.Exec, databases []string) (int, func(int) record, erro
 		t := list[i]
 		r := record{
 			"TABLE_CATALOG": "def", "TABLE_SCHEMA": t.database, "TABLE_NAME": t.def.Name,
-			"TABLE_TYPE": mysqlTableType(t.def), "TABLE_COMMENT": mysqlTableType(t.def),
+			"TABLE_TYPE": tableType(t.def), "TABLE_COMMENT": tableType(t.def),
 		}
 		if t.def.Schema == engine.InformationSchema {
 			r["TABLE_COMMENT"] = ""
@@ -300,34 +300,34 @@ func tablesRows(x *engine.Exec, databases []string) (int, func(int) record, erro
 	}, err
 }
 
-// mysqlType describes a column type as information_schema does.
-type mysqlType struct {
+// columnType describes a column type as information_schema does.
+type columnType struct {
 	data, column      string // DATA_TYPE, COLUMN_TYPE
 	length, octets    int64  // of texts, else 0
 	precision, scale  int    // of numbers; scale -1: none
 	datetimePrecision int    // -1: none
 }
 
-func mysqlTypeOf(c engine.TableColumn) mysqlType {
+func typeOf(c engine.TableColumn) columnType {
 	switch c.Type {
 	case datum.Int8:
-		return mysqlType{"bigint", "bigint(20)", 0, 0, 19, 0, -1}
+		return columnType{"bigint", "bigint(20)", 0, 0, 19, 0, -1}
 	case datum.Int4, datum.Int2, datum.Bool, datum.Oid:
-		return mysqlType{"int", "int(11)", 0, 0, 10, 0, -1}
+		return columnType{"int", "int(11)", 0, 0, 10, 0, -1}
 	case datum.Numeric:
-		return mysqlType{"decimal", "decimal(65,0)", 0, 0, 65, 0, -1}
+		return columnType{"decimal", "decimal(65,0)", 0, 0, 65, 0, -1}
 	case datum.Float8, datum.Float4:
-		return mysqlType{"double", "double", 0, 0, 22, -1, -1}
+		return columnType{"double", "double", 0, 0, 22, -1, -1}
 	case datum.TimestampTZ, datum.Timestamp:
-		return mysqlType{"datetime", "datetime(6)", 0, 0, 0, -1, 6}
+		return columnType{"datetime", "datetime(6)", 0, 0, 0, -1, 6}
 	case datum.Date:
-		return mysqlType{"date", "date", 0, 0, 0, -1, -1}
+		return columnType{"date", "date", 0, 0, 0, -1, -1}
 	case datum.JSON, datum.JSONB:
-		return mysqlType{"longtext", "longtext", 1<<32 - 1, 1<<32 - 1, 0, -1, -1}
+		return columnType{"longtext", "longtext", 1<<32 - 1, 1<<32 - 1, 0, -1, -1}
 	case datum.Bytea:
-		return mysqlType{"blob", "blob", 65535, 65535, 0, -1, -1}
+		return columnType{"blob", "blob", 65535, 65535, 0, -1, -1}
 	}
-	return mysqlType{"varchar", "varchar(255)", 255, 1020, 0, -1, -1}
+	return columnType{"varchar", "varchar(255)", 255, 1020, 0, -1, -1}
 }
 
 func columnsRows(x *engine.Exec, databases []string) (int, func(int) record, error) {
@@ -348,7 +348,7 @@ func columnsRows(x *engine.Exec, databases []string) (int, func(int) record, err
 // columnRecord is the row of COLUMNS for the i-th column of a table.
 func columnRecord(t listedTable, i int) record {
 	c := t.def.Columns[i]
-	m := mysqlTypeOf(c)
+	m := typeOf(c)
 	r := record{
 		"TABLE_CATALOG": "def", "TABLE_SCHEMA": t.database, "TABLE_NAME": t.def.Name,
 		"COLUMN_NAME": c.Name, "ORDINAL_POSITION": i + 1, "IS_NULLABLE": yesNo(c.Null),
@@ -381,20 +381,20 @@ func yesNo(b bool) string {
 
 func viewsRows(x *engine.Exec, databases []string) (int, func(int) record, error) {
 	list, err := listTables(x, databases)
-	list = slices.DeleteFunc(list, func(t listedTable) bool { return mysqlTableType(t.def) != "VIEW" })
+	list = slices.DeleteFunc(list, func(t listedTable) bool { return tableType(t.def) != "VIEW" })
 	return len(list), func(i int) record {
 		t := list[i]
 		return record{
 			"TABLE_CATALOG": "def", "TABLE_SCHEMA": t.database, "TABLE_NAME": t.def.Name,
-			"VIEW_DEFINITION": mysqlViewQuery(t.def), "CHECK_OPTION": "NONE", "IS_UPDATABLE": "NO", "DEFINER": "nextid@localhost",
+			"VIEW_DEFINITION": viewQuery(t.def), "CHECK_OPTION": "NONE", "IS_UPDATABLE": "NO", "DEFINER": "nextid@localhost",
 			"SECURITY_TYPE": "INVOKER", "CHARACTER_SET_CLIENT": "utf8mb4", "COLLATION_CONNECTION": "utf8mb4_general_ci", "ALGORITHM": "UNDEFINED",
 		}
 	}, err
 }
 
-// mysqlViewQuery is the view that a dump makes of a table in another database:
+// viewQuery is the view that a dump makes of a table in another database:
 // one with its columns and no rows, since nobody answers it there.
-func mysqlViewQuery(t *engine.Table) string {
+func viewQuery(t *engine.Table) string {
 	names := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
 		names[i] = "NULL AS `" + c.Name + "`"
@@ -423,7 +423,7 @@ func routinesRows(x *engine.Exec, databases []string) ([]record, error) {
 			continue
 		}
 		for _, f := range routines(x.Host.Catalog()) {
-			m := mysqlTypeOf(engine.TableColumn{Type: f.Result})
+			m := typeOf(engine.TableColumn{Type: f.Result})
 			r := record{
 				"SPECIFIC_NAME": f.Name, "ROUTINE_CATALOG": "def", "ROUTINE_SCHEMA": database, "ROUTINE_NAME": f.Name,
 				"ROUTINE_TYPE": "FUNCTION", "DATA_TYPE": m.data, "DTD_IDENTIFIER": m.column, "ROUTINE_BODY": "SQL",
@@ -448,7 +448,7 @@ func parametersRows(x *engine.Exec, databases []string) ([]record, error) {
 		for _, f := range routines(x.Host.Catalog()) {
 			all := append([]engine.Argument{{Type: f.Result}}, f.Args...)
 			for i, a := range all {
-				m := mysqlTypeOf(engine.TableColumn{Type: a.Type})
+				m := typeOf(engine.TableColumn{Type: a.Type})
 				r := record{
 					"SPECIFIC_CATALOG": "def", "SPECIFIC_SCHEMA": database, "SPECIFIC_NAME": f.Name, "ORDINAL_POSITION": i,
 					"DATA_TYPE": m.data, "DTD_IDENTIFIER": m.column, "ROUTINE_TYPE": "FUNCTION",
@@ -518,11 +518,11 @@ func charsetsRows(*engine.Exec, []string) ([]record, error) {
 
 func userVariablesRows(x *engine.Exec, _ []string) ([]record, error) {
 	var out []record
-	users := stateOf(x).users
+	users := stateOf(x).Users
 	for _, name := range slices.Sorted(maps.Keys(users)) {
-		r := record{"VARIABLE_NAME": name, "VARIABLE_TYPE": strings.ToUpper(mysqlTypeOf(engine.TableColumn{Type: users[name].Type}).data)}
+		r := record{"VARIABLE_NAME": name, "VARIABLE_TYPE": strings.ToUpper(typeOf(engine.TableColumn{Type: users[name].Type}).data)}
 		if users[name].Valid {
-			r["VARIABLE_VALUE"] = mysqlText(x, users[name])
+			r["VARIABLE_VALUE"] = TextOf(x, users[name])
 		}
 		out = append(out, r)
 	}
@@ -554,20 +554,18 @@ func statusRows(x *engine.Exec, _ []string) ([]record, error) {
 	connected := len(x.Host.Sessions(x))
 	uptime := int(x.Host.Now().Sub(x.Host.Started()).Seconds())
 	values := map[string]string{
-		"Uptime": itoa(uptime), "Uptime_since_flush_status": itoa(uptime), "Threads_connected": itoa(connected),
+		"Uptime": strconv.Itoa(uptime), "Uptime_since_flush_status": strconv.Itoa(uptime), "Threads_connected": strconv.Itoa(connected),
 		"Threads_running": "1", "Aborted_clients": "0", "Compression": "OFF", "Last_query_cost": "0.000000",
-		"Max_used_connections": itoa(connected), "Open_tables": "0", "Opened_tables": "0", "Slow_queries": "0",
-		"Ssl_cipher": x.Host.Client().TLS.Cipher, "Ssl_version": x.Host.Client().TLS.Version, "Flush_commands": "0", "Prepared_stmt_count": itoa(x.Host.(mysqlSession).PreparedCount()),
+		"Max_used_connections": strconv.Itoa(connected), "Open_tables": "0", "Opened_tables": "0", "Slow_queries": "0",
+		"Ssl_cipher": x.Host.Client().TLS.Cipher, "Ssl_version": x.Host.Client().TLS.Version, "Flush_commands": "0", "Prepared_stmt_count": strconv.Itoa(x.Host.(Session).PreparedCount()),
 	}
-	maps.Copy(values, x.Host.(mysqlSession).Counters())
+	maps.Copy(values, x.Host.(Session).Counters())
 	var out []record
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		out = append(out, record{"VARIABLE_NAME": name, "VARIABLE_VALUE": values[name]})
 	}
 	return out, nil
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 func processlistRows(x *engine.Exec, _ []string) ([]record, error) {
 	var out []record
@@ -578,7 +576,7 @@ func processlistRows(x *engine.Exec, _ []string) ([]record, error) {
 		}
 		user, host := sqlstate.Cut(s.User, 64), "localhost"
 		if addr, port, ok := s.Address(); ok {
-			host = addr + ":" + itoa(port)
+			host = addr + ":" + strconv.Itoa(port)
 		}
 		r := record{
 			"ID": int(s.PID), "USER": user, "HOST": host, "COMMAND": "Sleep",
@@ -586,7 +584,7 @@ func processlistRows(x *engine.Exec, _ []string) ([]record, error) {
 		}
 		if s.Own {
 			r["COMMAND"], r["STATE"], r["INFO"], r["TIME"] = "Query", "starting", s.Text, 0
-			if database := stateOf(x).database; database != "" {
+			if database := stateOf(x).Database; database != "" {
 				r["DB"] = database
 			}
 		}

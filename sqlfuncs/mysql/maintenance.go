@@ -1,4 +1,4 @@
-package sqlfuncs
+package mysql
 
 import (
 	"maps"
@@ -11,10 +11,10 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// maintain is CHECK, ANALYZE, OPTIMIZE, REPAIR and CHECKSUM TABLE (manual,
+// Maintain is CHECK, ANALYZE, OPTIMIZE, REPAIR and CHECKSUM TABLE (manual,
 // "Table Statements"), which mysqlcheck sends. Tables that are computed are
 // always sound, and there is nothing to rewrite.
-func maintain(p *engine.Planner, t *syntax.Maintain) *engine.QueryPlan {
+func Maintain(p *engine.Planner, t *syntax.Maintain) *engine.QueryPlan {
 	p.Private = true
 	op := strings.ToLower(t.Verb)
 	var rows [][]datum.Value
@@ -43,22 +43,22 @@ func maintain(p *engine.Planner, t *syntax.Maintain) *engine.QueryPlan {
 	return &engine.QueryPlan{Columns: columns, Open: func(*engine.Exec) (engine.Rows, error) { return &engine.SliceRows{Rows: rows}, nil }}
 }
 
-// callProcedure refuses CALL: there are functions only.
-func callProcedure(p *engine.Planner, t *syntax.CallProcedure) error {
+// CallProcedure refuses CALL: there are functions only.
+func CallProcedure(p *engine.Planner, t *syntax.CallProcedure) error {
 	database, name := databaseName(plannedState(p)), sqlstate.Cut(t.Name.Last(), 64)
 	if len(t.Name) > 1 {
 		database = sqlstate.Cut(t.Name[len(t.Name)-2], MaxDatabaseBytes)
 	}
 	e := sqlstate.New(sqlstate.UndefinedFunction, "PROCEDURE %s.%s does not exist", database, name).WithMySQL(1305, "42000")
-	if overloadsMySQL(p, strings.ToLower(name)) != nil {
+	if overloads(p, strings.ToLower(name)) != nil {
 		return engine.At(t.Pos, e.WithHint("It is a function: SELECT %s(…).", name))
 	}
 	return engine.At(t.Pos, e.WithHint("nextid has functions only: SELECT next_id('orders')."))
 }
 
-// help is HELP 'topic', as the mysql client sends it (manual, "HELP"): about
+// Help is HELP 'topic', as the mysql client sends it (manual, "HELP"): about
 // nextid's own functions.
-func help(p *engine.Planner, t *syntax.Help) *engine.QueryPlan {
+func Help(p *engine.Planner, t *syntax.Help) *engine.QueryPlan {
 	pattern := strings.ToLower(t.Topic)
 	var found []string
 	for _, name := range slices.Sorted(maps.Keys(p.Catalog.Functions)) {

@@ -1,4 +1,4 @@
-package sqlfuncs
+package mysql
 
 import (
 	"fmt"
@@ -50,8 +50,8 @@ func isTemporal(t datum.OID) bool {
 	return false
 }
 
-// isMySQLNumber reports whether t is a number, truth values included.
-func isMySQLNumber(t datum.OID) bool {
+// isNumber reports whether t is a number, truth values included.
+func isNumber(t datum.OID) bool {
 	return t == datum.Bool || engine.IsInteger(t) || engine.IsNumber(t)
 }
 
@@ -59,8 +59,8 @@ func truncated(what, text string) *sqlstate.Error {
 	return sqlstate.New(sqlstate.InvalidText, "Truncated incorrect %s value: '%s'", what, sqlstate.Cut(text, 64))
 }
 
-// mysqlCast converts a value to type t.
-func mysqlCast(x *engine.Exec, v datum.Value, t datum.OID) (datum.Value, error) {
+// cast converts a value to type t.
+func cast(x *engine.Exec, v datum.Value, t datum.OID) (datum.Value, error) {
 	if !v.Valid || v.Type == t {
 		return datum.Value{Type: t, Valid: v.Valid, Int: v.Int, Float: v.Float, Str: v.Str, Elems: v.Elems}, nil
 	}
@@ -68,46 +68,46 @@ func mysqlCast(x *engine.Exec, v datum.Value, t datum.OID) (datum.Value, error) 
 	case t == datum.Bool:
 		return datum.MakeBool(truth(x, v)), nil
 	case engine.IsInteger(t):
-		n, err := mysqlInt(x, v)
+		n, err := intOf(x, v)
 		if err == nil && t == datum.Int4 && n != int64(int32(n)) {
 			t = datum.Int8
 		}
 		return datum.Value{Type: t, Valid: true, Int: n}, err
 	case t == datum.Numeric:
-		return datum.MakeString(t, mysqlDecimal(x, v)), nil
+		return datum.MakeString(t, decimalOfValue(x, v)), nil
 	case t == datum.Float8, t == datum.Float4:
-		return datum.Value{Type: t, Valid: true, Float: mysqlFloat(x, v)}, nil
+		return datum.Value{Type: t, Valid: true, Float: floatOf(x, v)}, nil
 	case engine.IsString(t), t == datum.Bytea, t == datum.Unknown:
-		return datum.MakeString(t, mysqlText(x, v)), nil
+		return datum.MakeString(t, TextOf(x, v)), nil
 	case isTemporal(t):
-		return mysqlTime(x, v, t)
+		return timeOf(x, v, t)
 	case t == datum.JSON || t == datum.JSONB:
-		if isMySQLNumber(v.Type) {
-			return datum.MakeString(t, mysqlText(x, v)), nil
+		if isNumber(v.Type) {
+			return datum.MakeString(t, TextOf(x, v)), nil
 		}
 		if v.Type == datum.JSON || v.Type == datum.JSONB {
 			return datum.MakeString(t, v.Str), nil
 		}
-		out, err := datum.ParseText(t, mysqlText(x, v), x.Env())
+		out, err := datum.ParseText(t, TextOf(x, v), x.Env())
 		if err != nil {
 			return out, sqlstate.New(sqlstate.InvalidText, "Invalid JSON text: %q", sqlstate.Cut(v.Str, 64)).WithMySQL(3140, "22032")
 		}
 		return out, nil
 	case t == datum.UUID:
-		return datum.ParseText(t, mysqlText(x, v), nil)
+		return datum.ParseText(t, TextOf(x, v), nil)
 	}
 	return v, sqlstate.New(sqlstate.CannotCoerce, "cannot convert %s to %s", datum.FormatType(v.Type, -1), datum.FormatType(t, -1))
 }
 
-// mysqlText is the text form of a value.
-func mysqlText(x *engine.Exec, v datum.Value) string {
+// TextOf is the text form of a value.
+func TextOf(x *engine.Exec, v datum.Value) string {
 	switch v.Type {
 	case datum.Bool:
 		return strconv.FormatInt(v.Int, 10)
 	case datum.Bytea:
 		return v.Str
 	case datum.Float4, datum.Float8:
-		return mysqlFloatText(v.Float)
+		return floatText(v.Float)
 	case datum.Time:
 		digits := 0
 		if v.Int%1e6 != 0 {
@@ -125,8 +125,8 @@ func mysqlText(x *engine.Exec, v datum.Value) string {
 	return string(datum.AppendText(nil, v, x.Env()))
 }
 
-// mysqlFloatText prints a double: plain up to 15 digits, else 1e20.
-func mysqlFloatText(f float64) string {
+// floatText prints a double: plain up to 15 digits, else 1e20.
+func floatText(f float64) string {
 	if f == 0 {
 		return "0"
 	}
@@ -189,7 +189,7 @@ func bigEndian(s string) uint64 {
 
 // temporalNumber is a date or time as a decimal number.
 func temporalNumber(x *engine.Exec, v datum.Value) string {
-	digits := strings.NewReplacer("-", "", ":", "", " ", "").Replace(mysqlText(x, v))
+	digits := strings.NewReplacer("-", "", ":", "", " ", "").Replace(TextOf(x, v))
 	if v.Type == datum.Time {
 		digits = strings.TrimLeft(digits, "0")
 		if digits == "" || digits[0] == '.' {
@@ -199,7 +199,7 @@ func temporalNumber(x *engine.Exec, v datum.Value) string {
 	return digits
 }
 
-func mysqlFloat(x *engine.Exec, v datum.Value) float64 {
+func floatOf(x *engine.Exec, v datum.Value) float64 {
 	switch {
 	case v.Type == datum.Bool || engine.IsInteger(v.Type):
 		return float64(v.Int)
@@ -212,16 +212,16 @@ func mysqlFloat(x *engine.Exec, v datum.Value) float64 {
 		f, _ := strconv.ParseFloat(v.Str, 64)
 		return f
 	}
-	text := mysqlText(x, v)
+	text := TextOf(x, v)
 	number, whole := numberPrefix(text)
 	if !whole {
-		warnMySQL(x, truncated("DOUBLE", text))
+		Warn(x, truncated("DOUBLE", text))
 	}
 	f, _ := strconv.ParseFloat(number, 64)
 	return f
 }
 
-func mysqlDecimal(x *engine.Exec, v datum.Value) string {
+func decimalOfValue(x *engine.Exec, v datum.Value) string {
 	switch {
 	case v.Type == datum.Numeric:
 		return v.Str
@@ -232,10 +232,10 @@ func mysqlDecimal(x *engine.Exec, v datum.Value) string {
 	case isTemporal(v.Type):
 		return temporalNumber(x, v)
 	}
-	text := mysqlText(x, v)
+	text := TextOf(x, v)
 	number, whole := numberPrefix(text)
 	if !whole {
-		warnMySQL(x, truncated("DECIMAL", text))
+		Warn(x, truncated("DECIMAL", text))
 	}
 	if strings.ContainsAny(number, "eE") {
 		f, _ := strconv.ParseFloat(number, 64)
@@ -262,12 +262,12 @@ func floatDecimal(f float64) string {
 	return n.Str
 }
 
-func outOfRangeMySQL(text string) error {
+func outOfRange(text string) error {
 	return sqlstate.New(sqlstate.NumericOutOfRange, "BIGINT value is out of range in '%s'", sqlstate.Cut(text, 64))
 }
 
-// mysqlInt rounds numbers half away from zero and cuts texts.
-func mysqlInt(x *engine.Exec, v datum.Value) (int64, error) {
+// intOf rounds numbers half away from zero and cuts texts.
+func intOf(x *engine.Exec, v datum.Value) (int64, error) {
 	switch {
 	case v.Type == datum.Bool || engine.IsInteger(v.Type):
 		return v.Int, nil
@@ -275,20 +275,20 @@ func mysqlInt(x *engine.Exec, v datum.Value) (int64, error) {
 		if len(v.Str) <= 8 && !isDigits(v.Str) {
 			return int64(bigEndian(v.Str)), nil
 		}
-	case isMySQLNumber(v.Type), isTemporal(v.Type):
-		return decimalInt(mysqlDecimal(x, v))
+	case isNumber(v.Type), isTemporal(v.Type):
+		return decimalInt(decimalOfValue(x, v))
 	}
-	text := mysqlText(x, v)
+	text := TextOf(x, v)
 	number, whole := numberPrefix(text)
 	if i := strings.IndexAny(number, ".eE"); i >= 0 {
 		number, whole = number[:i], false
 	}
 	if !whole {
-		warnMySQL(x, truncated("INTEGER", text))
+		Warn(x, truncated("INTEGER", text))
 	}
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil && number != "" && number != "-" && number != "+" {
-		warnMySQL(x, truncated("INTEGER", text))
+		Warn(x, truncated("INTEGER", text))
 	}
 	return n, nil
 }
@@ -316,7 +316,7 @@ func decimalInt(text string) (int64, error) {
 		n.Add(n, big.NewInt(step))
 	}
 	if !n.IsInt64() {
-		return 0, outOfRangeMySQL(text)
+		return 0, outOfRange(text)
 	}
 	return n.Int64(), nil
 }
@@ -329,25 +329,25 @@ func truth(x *engine.Exec, v datum.Value) bool {
 	case v.Type == datum.Numeric:
 		return strings.Trim(v.Str, "-0.") != ""
 	}
-	return mysqlFloat(x, v) != 0
+	return floatOf(x, v) != 0
 }
 
 // ---- dates and times ----
 
-// mysqlTime converts to a date or time; what is none becomes NULL with a
+// timeOf converts to a date or time; what is none becomes NULL with a
 // warning.
-func mysqlTime(x *engine.Exec, v datum.Value, t datum.OID) (datum.Value, error) {
+func timeOf(x *engine.Exec, v datum.Value, t datum.OID) (datum.Value, error) {
 	if isTemporal(v.Type) {
 		return castTemporal(x, v, t)
 	}
-	text := mysqlText(x, v)
-	parsed, ok := parseMySQLTime(text, t == datum.Time)
+	text := TextOf(x, v)
+	parsed, ok := parseTime(text, t == datum.Time)
 	if !ok {
 		what := map[datum.OID]string{datum.Date: "date", datum.Time: "time"}[t]
 		if what == "" {
 			what = "datetime"
 		}
-		warnMySQL(x, sqlstate.New(sqlstate.InvalidDatetime, "Incorrect %s value: '%s'", what, sqlstate.Cut(text, 64)))
+		Warn(x, sqlstate.New(sqlstate.InvalidDatetime, "Incorrect %s value: '%s'", what, sqlstate.Cut(text, 64)))
 		return datum.Null(t), nil
 	}
 	return castTemporal(x, parsed, t)
@@ -389,11 +389,11 @@ func civilTime(v datum.Value) time.Time {
 	return v.GoTime().UTC()
 }
 
-// parseMySQLTime reads a date, a datetime or, where wanted, a time.
-func parseMySQLTime(s string, wantTime bool) (datum.Value, bool) {
+// parseTime reads a date, a datetime or, where wanted, a time.
+func parseTime(s string, wantTime bool) (datum.Value, bool) {
 	s = strings.TrimSpace(s)
 	if wantTime && !strings.ContainsAny(s, "-T") || wantTime && strings.HasPrefix(s, "-") {
-		return parseMySQLClock(s)
+		return parseClock(s)
 	}
 	var parts [7]int
 	n := 0
@@ -504,8 +504,8 @@ func fractionAndZone(s string) (micros int, zone time.Duration, ok bool) {
 	return 0, 0, false
 }
 
-// parseMySQLClock reads [-]hh:mm:ss[.ffffff], hhmmss and "d hh:mm".
-func parseMySQLClock(s string) (datum.Value, bool) {
+// parseClock reads [-]hh:mm:ss[.ffffff], hhmmss and "d hh:mm".
+func parseClock(s string) (datum.Value, bool) {
 	negative := strings.HasPrefix(s, "-")
 	s = strings.TrimPrefix(s, "-")
 	days := 0
@@ -570,6 +570,6 @@ func clockText(micros int64, digits int) string {
 
 // timeText is a time with a number of digits behind the point.
 func timeText(x *engine.Exec, v datum.Value, digits int) string {
-	whole, fraction, _ := strings.Cut(mysqlText(x, v), ".")
+	whole, fraction, _ := strings.Cut(TextOf(x, v), ".")
 	return whole + "." + (fraction + "000000")[:min(digits, 6)]
 }

@@ -1,4 +1,4 @@
-package sqlfuncs
+package mysql
 
 import (
 	"slices"
@@ -61,7 +61,7 @@ func shiftDate(p *engine.Planner, d, n *engine.Expr, unit string, subtract bool)
 			}
 			return timeOfMicros(a.Int + micros + days*86_400_000_000), nil
 		}
-		at, err := mysqlTime(x, a, datum.Timestamp)
+		at, err := timeOf(x, a, datum.Timestamp)
 		if err != nil || !at.Valid {
 			return datum.Null(t), err
 		}
@@ -71,7 +71,7 @@ func shiftDate(p *engine.Planner, d, n *engine.Expr, unit string, subtract bool)
 		}
 		moved, ok := moveTime(civilTime(at), months, days, micros)
 		if !ok {
-			warnMySQL(x, sqlstate.New(sqlstate.DatetimeOverflow, "Datetime function: datetime field overflow"))
+			Warn(x, sqlstate.New(sqlstate.DatetimeOverflow, "Datetime function: datetime field overflow"))
 			return datum.Null(t), nil
 		}
 		switch {
@@ -79,12 +79,12 @@ func shiftDate(p *engine.Planner, d, n *engine.Expr, unit string, subtract bool)
 			return dateOf(moved), nil
 		case t == datum.Text:
 			v := datetimeOf(moved)
-			if parsed, ok := parseMySQLTime(a.Str, false); ok && parsed.Type == datum.Date && unitIsDays(unit) {
+			if parsed, ok := parseTime(a.Str, false); ok && parsed.Type == datum.Date && unitIsDays(unit) {
 				v = dateOf(moved)
 			} else if moved.Nanosecond() != 0 {
 				return datum.MakeText(moved.Format("2006-01-02 15:04:05.999999")), nil
 			}
-			return datum.MakeText(mysqlText(x, v)), nil
+			return datum.MakeText(TextOf(x, v)), nil
 		}
 		return datetimeOf(moved), nil
 	})

@@ -1,4 +1,4 @@
-package sqlfuncs
+package mysql
 
 import (
 	"strconv"
@@ -59,17 +59,17 @@ var nullVariables = map[string]bool{"character_set_results": true, "secure_file_
 // plan belongs to this session.
 func userVariable(p *engine.Planner, name string) *engine.Expr {
 	p.Private = true
-	now, ok := plannedState(p).users[name]
+	now, ok := plannedState(p).Users[name]
 	t := datum.Text
 	if ok {
 		t = now.Type
 	}
 	x := engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
-		v, ok := stateOf(x).users[name]
+		v, ok := stateOf(x).Users[name]
 		if !ok {
 			return datum.Null(t), nil
 		}
-		return mysqlCast(x, v, t)
+		return cast(x, v, t)
 	})
 	x.Volatile = true
 	return x
@@ -88,7 +88,7 @@ func assignVariable(p *engine.Planner, s *engine.Scope, e *syntax.Assign) (*engi
 	x := engine.Derive(value.Type, func(x *engine.Exec) (datum.Value, error) {
 		v, err := value.Eval(x)
 		if err == nil {
-			err = stateOf(x).setUserVariable(e.Name, v)
+			err = stateOf(x).SetUserVariable(e.Name, v)
 		}
 		return v, err
 	}, value)
@@ -96,22 +96,22 @@ func assignVariable(p *engine.Planner, s *engine.Scope, e *syntax.Assign) (*engi
 	return x, nil
 }
 
-// assignment is one planned item of SET.
-type assignment struct {
-	def    *setting.Definition // nil: a user variable
+// Assignment is one planned item of SET.
+type Assignment struct {
+	Def    *setting.Definition // nil: a user variable
 	name   string
 	value  *engine.Expr // nil: DEFAULT
 	global bool
 }
 
-func assignments(p *engine.Planner, items []syntax.SetItem) ([]assignment, error) {
-	var plan []assignment
+func Assignments(p *engine.Planner, items []syntax.SetItem) ([]Assignment, error) {
+	var plan []Assignment
 	for i := range items {
 		item := &items[i]
 		if item.Local { // SET TRANSACTION: nothing here depends on it
 			continue
 		}
-		a := assignment{name: item.Name, global: item.Global}
+		a := Assignment{name: item.Name, global: item.Global}
 		if name, user := strings.CutPrefix(item.Name, "@"); user {
 			a.name = name
 		} else if item.Name != "client_encoding" {
@@ -119,7 +119,7 @@ func assignments(p *engine.Planner, items []syntax.SetItem) ([]assignment, error
 			if err != nil {
 				return nil, engine.At(item.Pos, err)
 			}
-			if a.def, err = def, settable(def, item.Global, p.Host.Client().Admin); err != nil {
+			if a.Def, err = def, settable(def, item.Global, p.Host.Client().Admin); err != nil {
 				return nil, engine.At(item.Pos, err)
 			}
 		}
@@ -155,16 +155,16 @@ func settable(def *setting.Definition, global, _ bool) error {
 	return nil
 }
 
-// assignAll carries out SET.
-func assignAll(x *engine.Exec, plan []assignment) error {
+// AssignAll carries out SET.
+func AssignAll(x *engine.Exec, plan []Assignment) error {
 	type ready struct {
-		assignment
+		Assignment
 		value datum.Value
 		text  string
 	}
 	todo := make([]ready, len(plan))
 	for i, a := range plan {
-		todo[i].assignment = a
+		todo[i].Assignment = a
 		if i > 0 && plan[i-1].name == "client_encoding" && a.name == "collation_connection" && a.value != nil {
 			v, err := a.value.Eval(x)
 			if err != nil {
@@ -181,8 +181,8 @@ func assignAll(x *engine.Exec, plan []assignment) error {
 			}
 			todo[i].value = v
 		}
-		if a.def != nil && a.value != nil {
-			text, err := normalizeMySQL(x, a.def, todo[i].value)
+		if a.Def != nil && a.value != nil {
+			text, err := normalize(x, a.Def, todo[i].value)
 			if err != nil {
 				return err
 			}
@@ -193,14 +193,14 @@ func assignAll(x *engine.Exec, plan []assignment) error {
 		var err error
 		switch {
 		case a.name == "client_encoding":
-			err = setNames(x, a.value, a.assignment.value == nil)
-		case a.def == nil:
-			err = stateOf(x).setUserVariable(a.name, a.value)
-		case a.assignment.value == nil:
-			x.Host.Settings().Reset(a.def.Name, false)
+			err = setNames(x, a.value, a.Assignment.value == nil)
+		case a.Def == nil:
+			err = stateOf(x).SetUserVariable(a.name, a.value)
+		case a.Assignment.value == nil:
+			x.Host.Settings().Reset(a.Def.Name, false)
 			x.Host.SettingsChanged()
 		default:
-			err = assignSystem(x, a.def, a.text)
+			err = assignSystem(x, a.Def, a.text)
 		}
 		if err != nil {
 			return err
@@ -211,19 +211,19 @@ func assignAll(x *engine.Exec, plan []assignment) error {
 
 // fitsCharset refuses SET NAMES charset COLLATE a collation of another one.
 func fitsCharset(x *engine.Exec, name, charset datum.Value) error {
-	has, want := charsetOf(mysqlText(x, name)), charsetNamed(mysqlText(x, charset))
+	has, want := charsetOf(TextOf(x, name)), charsetNamed(TextOf(x, charset))
 	if has == "" || want == "" || has == want {
 		return nil // the assignment says what is wrong
 	}
-	return notOfCharset(mysqlText(x, name), want)
+	return notOfCharset(TextOf(x, name), want)
 }
 
 // setNames is SET NAMES and SET CHARACTER SET.
 func setNames(x *engine.Exec, v datum.Value, reset bool) error {
 	name := "utf8mb4"
 	if !reset {
-		if name = charsetNamed(mysqlText(x, v)); name == "" {
-			return sqlstate.New(sqlstate.InvalidParameterValue, "Unknown character set: '%s'", sqlstate.Cut(mysqlText(x, v), 64)).WithMySQL(1115, "42000")
+		if name = charsetNamed(TextOf(x, v)); name == "" {
+			return sqlstate.New(sqlstate.InvalidParameterValue, "Unknown character set: '%s'", sqlstate.Cut(TextOf(x, v), 64)).WithMySQL(1115, "42000")
 		}
 	}
 	for _, key := range []string{"character_set_client", "character_set_connection", "character_set_results"} {
@@ -239,7 +239,7 @@ func assignSystem(x *engine.Exec, def *setting.Definition, value string) error {
 	switch def.Name {
 	case "last_insert_id", "identity":
 		n, _ := strconv.ParseUint(value, 10, 64)
-		stateOf(x).lastInsert = n
+		stateOf(x).LastInsert = n
 		return nil
 	case "timestamp", "pseudo_thread_id", "rand_seed1", "rand_seed2", "insert_id":
 		return nil // accepted: they are for replaying a binary log

@@ -1,4 +1,4 @@
-package sqlfuncs
+package mysql
 
 import (
 	"slices"
@@ -20,7 +20,7 @@ var sharedFunctions = map[string]bool{
 }
 
 // overloads lists the functions of a name in the MySQL dialect.
-func overloadsMySQL(p *engine.Planner, name string) []*engine.Function {
+func overloads(p *engine.Planner, name string) []*engine.Function {
 	if fs := dialectPlanned(p).functions[name]; fs != nil {
 		return fs
 	}
@@ -38,16 +38,16 @@ var aggregateNames = map[string]string{
 	"group_concat": "string_agg", "json_arrayagg": "json_agg", "json_objectagg": "json_object_agg",
 }
 
-// isAggregateMySQL reports whether a call is one of an aggregate.
-func isAggregateMySQL(p *engine.Planner, e *syntax.FuncCall) bool {
+// isAggregate reports whether a call is one of an aggregate.
+func isAggregate(p *engine.Planner, e *syntax.FuncCall) bool {
 	if p.MySQL && aggregateNames[e.Name.Last()] != "" {
 		return true
 	}
 	return p.Catalog.IsAggregate(e)
 }
 
-// callMySQL analyses a call of a function.
-func callMySQL(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error) {
+// call analyses a call of a function.
+func call(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error) {
 	call := *e
 	name := strings.ToLower(e.Name.Last())
 	call.Name = syntax.Name{name}
@@ -60,7 +60,7 @@ func callMySQL(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.
 		}
 	}
 	if to, ok := aggregateNames[name]; ok {
-		return aggregateMySQL(p, s, &call, to)
+		return aggregate(p, s, &call, to)
 	}
 	if len(e.Name) > 1 && e.Name[0] != engine.PGCatalog {
 		call.Name = syntax.Name{e.Name[len(e.Name)-2], name}
@@ -108,8 +108,8 @@ func shortened(e *engine.Expr) *engine.Expr {
 	}, e)
 }
 
-// aggregateMySQL maps an aggregate to PostgreSQL's.
-func aggregateMySQL(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall, to string) (*engine.Expr, error) {
+// aggregate maps an aggregate to PostgreSQL's.
+func aggregate(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall, to string) (*engine.Expr, error) {
 	call := *e
 	call.Name = syntax.Name{to}
 	call.Args = slices.Clone(e.Args)
@@ -143,12 +143,12 @@ func parameterCount(name string) error {
 		WithMySQL(1582, "42000")
 }
 
-// chooseMySQL picks the overload whose argument types are nearest. MySQL
+// choose picks the overload whose argument types are nearest. MySQL
 // converts every argument, so that only their number can be wrong.
-func chooseMySQL(p *engine.Planner, e *syntax.FuncCall, name string, given []*engine.Expr, names []string) (*engine.Function, []*engine.Expr, error) {
-	candidates := overloadsMySQL(p, name)
+func choose(p *engine.Planner, e *syntax.FuncCall, name string, given []*engine.Expr, names []string) (*engine.Function, []*engine.Expr, error) {
+	candidates := overloads(p, name)
 	if len(candidates) == 0 {
-		return nil, nil, noFunctionMySQL(p, e, name)
+		return nil, nil, noFunction(p, e, name)
 	}
 	if slices.ContainsFunc(names, func(n string) bool { return n != "" }) {
 		return nil, nil, sqlstate.New(sqlstate.SyntaxError, "%s does not take named arguments", name)
@@ -190,7 +190,7 @@ func chooseMySQL(p *engine.Planner, e *syntax.FuncCall, name string, given []*en
 		if args[0], err = p.Coerce(args[0], datum.Int8, datum.ImplicitCast); err != nil {
 			return nil, nil, err
 		}
-		return chooseMySQL(p, e, name, args, names)
+		return choose(p, e, name, args, names)
 	}
 	for i, a := range args {
 		t := best.ArgType(i)
@@ -228,7 +228,7 @@ func nearness(have, want datum.OID) int {
 		return 1
 	case engine.IsString(have) && engine.IsString(want):
 		return 90
-	case isMySQLNumber(have) && isMySQLNumber(want):
+	case isNumber(have) && isNumber(want):
 		return 50 + min(20, 10*int(kindOf(want))) - 20*max(0, int(kindOf(have))-int(kindOf(want)))
 	case isTemporal(have) && isTemporal(want):
 		return 40
@@ -241,14 +241,14 @@ func nearness(have, want datum.OID) int {
 }
 
 // databaseName is the default database for messages.
-func databaseName(m *mysqlState) string {
-	if m.database != "" {
-		return sqlstate.Cut(m.database, MaxDatabaseBytes)
+func databaseName(m *State) string {
+	if m.Database != "" {
+		return sqlstate.Cut(m.Database, MaxDatabaseBytes)
 	}
 	return engine.NextidSchema
 }
 
-func noFunctionMySQL(p *engine.Planner, e *syntax.FuncCall, name string) error {
+func noFunction(p *engine.Planner, e *syntax.FuncCall, name string) error {
 	database := databaseName(plannedState(p))
 	if len(e.Name) > 1 {
 		database = e.Name[len(e.Name)-2]
@@ -317,8 +317,8 @@ func convertCall(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engin
 	return p.Coerce(x, datum.Text, datum.ImplicitCast)
 }
 
-// castMySQL is CAST(x AS type), CONVERT(x, type) and BINARY x.
-func castMySQL(p *engine.Planner, s *engine.Scope, c *syntax.Cast) (*engine.Expr, error) {
+// castExpr is CAST(x AS type), CONVERT(x, type) and BINARY x.
+func castExpr(p *engine.Planner, s *engine.Scope, c *syntax.Cast) (*engine.Expr, error) {
 	x, err := p.Expr(s, c.X)
 	if err != nil {
 		return nil, err
@@ -382,7 +382,7 @@ func fitCast(x *engine.Exec, v datum.Value, t datum.OID, limit int64, mods []int
 	switch t {
 	case datum.Text:
 		if r := []rune(v.Str); limit >= 0 && int64(len(r)) > limit {
-			warnMySQL(x, sqlstate.New(sqlstate.StringTooLong, "Truncated incorrect CHAR(%d) value: '%s'", limit, sqlstate.Cut(v.Str, 64)).WithMySQL(1292, "22007"))
+			Warn(x, sqlstate.New(sqlstate.StringTooLong, "Truncated incorrect CHAR(%d) value: '%s'", limit, sqlstate.Cut(v.Str, 64)).WithMySQL(1292, "22007"))
 			v.Str = string(r[:limit])
 		}
 	case datum.Bytea:
@@ -420,7 +420,7 @@ func castUnsigned(p *engine.Planner, e *engine.Expr) (*engine.Expr, error) {
 		if err != nil || !v.Valid {
 			return datum.Null(datum.Int8), err
 		}
-		n, err := mysqlInt(x, v)
+		n, err := intOf(x, v)
 		if err == nil && n < 0 {
 			err = unsignedTooLarge(uint64(n))
 		}

@@ -1,18 +1,18 @@
-package sqlfuncs
+package mysql
 
 import (
 	"slices"
 	"strings"
 )
 
-// mysqlCharset is a character set that a client may name. All text is UTF-8: the
+// charset is a character set that a client may name. All text is UTF-8: the
 // others are told apart only so that what a client set is what it reads back.
-type mysqlCharset struct {
+type charset struct {
 	name, help, collation string // collation is the default
 	bytes                 int    // of the longest character
 }
 
-var charsets = []mysqlCharset{
+var charsets = []charset{
 	{"ascii", "US ASCII", "ascii_general_ci", 1},
 	{"binary", "Binary pseudo charset", "binary", 1},
 	{"latin1", "cp1252 West European", "latin1_swedish_ci", 1},
@@ -20,14 +20,14 @@ var charsets = []mysqlCharset{
 	{"utf8mb4", "UTF-8 Unicode", "utf8mb4_general_ci", 4},
 }
 
-// mysqlCollation is one of the collations, with MariaDB's number.
-type mysqlCollation struct {
+// namedCollation is one of the collations, with MariaDB's number.
+type namedCollation struct {
 	name    string
 	charset string
 	id      int
 }
 
-var collations = []mysqlCollation{
+var collations = []namedCollation{
 	{"ascii_bin", "ascii", 65},
 	{"ascii_general_ci", "ascii", 11},
 	{"binary", "binary", 63},
@@ -52,7 +52,7 @@ func charsetNamed(name string) string {
 	if name == "utf8" {
 		name = "utf8mb3"
 	}
-	if slices.ContainsFunc(charsets, func(c mysqlCharset) bool { return c.name == name }) {
+	if slices.ContainsFunc(charsets, func(c charset) bool { return c.name == name }) {
 		return name
 	}
 	return ""

@@ -1,4 +1,4 @@
-package sqlfuncs
+package mysql
 
 import (
 	"encoding/hex"
@@ -12,9 +12,9 @@ func unhex(s string) string {
 	return string(b)
 }
 
-// parseUUIDMySQL reads a UUID in one of the three forms that IS_UUID knows and
+// parseUUID reads a UUID in one of the three forms that IS_UUID knows and
 // returns its 32 digits.
-func parseUUIDMySQL(s string) (digits string, ok bool) {
+func parseUUID(s string) (digits string, ok bool) {
 	switch {
 	case len(s) == 38 && s[0] == '{' && s[37] == '}':
 		s = s[1:37]

@@ -1,4 +1,4 @@
-package sqlfuncs
+package mysql
 
 import (
 	"fmt"
@@ -111,7 +111,7 @@ func lastValueCall(p *engine.Planner, s *engine.Scope, arg syntax.Expr) (*engine
 		if err != nil || !v.Valid {
 			return datum.Null(datum.Int8), err
 		}
-		of, err := ids.SequenceName(mysqlText(x, v))
+		of, err := ids.SequenceName(TextOf(x, v))
 		if err != nil {
 			return datum.Value{}, err
 		}

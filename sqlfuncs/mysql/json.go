@@ -1,4 +1,4 @@
-package sqlfuncs
+package mysql
 
 import (
 	"bytes"
@@ -12,9 +12,9 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// mysqlJSONFunctions work on JSON texts (manual, 12.18), as MariaDB's do: a
+// jsonFunctions work on JSON texts (manual, 12.18), as MariaDB's do: a
 // part of a document keeps the form in which it was written.
-var mysqlJSONFunctions = families([]engine.Function{
+var jsonFunctions = families([]engine.Function{
 	{Name: "json_extract", Args: engine.Args(datum.Text, datum.Text), Variadic: true, Result: datum.JSON, Eval: jsonExtract},
 	{Name: "json_unquote", Args: engine.Args(datum.Text), Result: datum.Text, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.MakeText(jsonUnquoted(a[0].Str)), nil
@@ -159,7 +159,7 @@ func jsonFind(doc json.RawMessage, steps []jsonStep) []json.RawMessage {
 func jsonDocument(x *engine.Exec, text, function string) (json.RawMessage, bool) {
 	doc := []byte(strings.TrimSpace(text))
 	if !json.Valid(doc) {
-		warnMySQL(x, sqlstate.New(sqlstate.InvalidText, "Syntax error in JSON text in argument 1 to function '%s'", function).WithMySQL(4038, "HY000"))
+		Warn(x, sqlstate.New(sqlstate.InvalidText, "Syntax error in JSON text in argument 1 to function '%s'", function).WithMySQL(4038, "HY000"))
 		return nil, false
 	}
 	return doc, true

@@ -1,4 +1,4 @@
-package sqlfuncs
+package mysql
 
 import (
 	"encoding/hex"
@@ -11,15 +11,15 @@ import (
 	"nextid/sqlfuncs/engine"
 )
 
-// mysqlTextFunctions are MySQL's string functions (manual, 12.8) that clients
+// textFunctions are MySQL's string functions (manual, 12.8) that clients
 // ask for.
-var mysqlTextFunctions = slices.Concat(
+var textFunctions = slices.Concat(
 	alias(textFn("lower", strings.ToLower), "lcase"),
 	alias(textFn("upper", strings.ToUpper), "ucase"),
 	alias(intFn("length", func(s string) int64 { return int64(len(s)) }), "octet_length"),
 	alias(intFn("char_length", func(s string) int64 { return int64(utf8.RuneCountInString(s)) }), "character_length"),
 	[]engine.Function{
-		{Name: "concat", Args: engine.Args(engine.AnyElement), Variadic: true, Result: datum.Text, Typed: concatMySQL},
+		{Name: "concat", Args: engine.Args(engine.AnyElement), Variadic: true, Result: datum.Text, Typed: concat},
 		{Name: "concat_ws", Args: engine.Args(datum.Text, datum.Text), Variadic: true, Result: datum.Text, Nullable: true, Eval: concatWS},
 		{Name: "repeat", Args: engine.Args(datum.Text, datum.Int8), Result: datum.Text, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return repeated(a[0].Str, a[1].Int)
@@ -40,9 +40,9 @@ var mysqlTextFunctions = slices.Concat(
 			n := int64(utf8.RuneCountInString(a[0].Str))
 			return datum.MakeText(sliceText(a[0].Str, max(n-max(a[1].Int, 0), 0)+1, n)), nil
 		}},
-		{Name: "ltrim", Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Text, Optional: true}}, Result: datum.Text, Eval: trimMySQL(true, false)},
-		{Name: "rtrim", Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Text, Optional: true}}, Result: datum.Text, Eval: trimMySQL(false, true)},
-		{Name: "btrim", Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Text, Optional: true}}, Result: datum.Text, Eval: trimMySQL(true, true)},
+		{Name: "ltrim", Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Text, Optional: true}}, Result: datum.Text, Eval: trim(true, false)},
+		{Name: "rtrim", Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Text, Optional: true}}, Result: datum.Text, Eval: trim(false, true)},
+		{Name: "btrim", Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Text, Optional: true}}, Result: datum.Text, Eval: trim(true, true)},
 		{Name: "instr", Args: engine.Args(datum.Text, datum.Text), Result: datum.Int4, Collated: func(exact bool) engine.Eval {
 			return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 				return datum.MakeInt4(locate(a[0].Str, a[1].Str, 1, exact)), nil
@@ -60,7 +60,7 @@ var mysqlTextFunctions = slices.Concat(
 				}
 			},
 		},
-		{Name: "hex", Args: engine.Args(engine.AnyElement), Result: datum.Text, Typed: hexMySQL},
+		{Name: "hex", Args: engine.Args(engine.AnyElement), Result: datum.Text, Typed: hexOf},
 		{Name: "unhex", Args: engine.Args(datum.Text), Result: datum.Bytea, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			s := a[0].Str
 			if len(s)%2 == 1 {
@@ -75,7 +75,7 @@ var mysqlTextFunctions = slices.Concat(
 		{Name: "charset", Args: engine.Args(engine.AnyElement), Result: datum.Text, Typed: describeText(func(_ *engine.Planner, c engine.Collation) string { return charsetOf(c.Name) })},
 		{Name: "collation", Args: engine.Args(engine.AnyElement), Result: datum.Text, Typed: describeText(func(_ *engine.Planner, c engine.Collation) string { return c.Name })},
 	},
-	alias(engine.Function{Name: "substring", Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Int8}, {Type: datum.Int8, Optional: true}}, Result: datum.Text, Eval: substringMySQL}, "substr", "mid"),
+	alias(engine.Function{Name: "substring", Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Int8}, {Type: datum.Int8, Optional: true}}, Result: datum.Text, Eval: substring}, "substr", "mid"),
 )
 
 // alias lists a function under other names, too.
@@ -102,8 +102,8 @@ func intFn(name string, f func(string) int64) engine.Function {
 	}
 }
 
-// concatMySQL joins its arguments; bytes where one is binary.
-func concatMySQL(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
+// concat joins its arguments; bytes where one is binary.
+func concat(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 	t := datum.Text
 	for _, e := range es {
 		if e.Type == datum.Bytea {
@@ -170,8 +170,8 @@ func sliceText(s string, from, n int64) string {
 	return string(r[from-1 : min(int64(len(r)), from-1+min(n, int64(len(r))))])
 }
 
-// substringMySQL: a negative position counts from the end, 0 is nowhere.
-func substringMySQL(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+// substring: a negative position counts from the end, 0 is nowhere.
+func substring(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	from, n := a[1].Int, int64(utf8.RuneCountInString(a[0].Str))
 	if from < 0 {
 		from += n + 1
@@ -206,8 +206,8 @@ func pad(left bool) engine.Eval {
 	}
 }
 
-// trimMySQL takes off whole copies of the second argument, blanks by default.
-func trimMySQL(left, right bool) engine.Eval {
+// trim takes off whole copies of the second argument, blanks by default.
+func trim(left, right bool) engine.Eval {
 	return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		s, what := a[0].Str, " "
 		if len(a) > 1 {
@@ -241,11 +241,11 @@ func locate(s, what string, from int64, exact bool) int64 {
 	return from + int64(utf8.RuneCountInString(rest[:i]))
 }
 
-// hexMySQL: numbers in base 16, texts byte by byte.
-func hexMySQL(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
+// hexOf is HEX: numbers in base 16, texts byte by byte.
+func hexOf(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 	e := es[0]
 	t := datum.Bytea
-	if isMySQLNumber(e.Type) {
+	if isNumber(e.Type) {
 		t = datum.Int8
 	}
 	e, err := p.Coerce(e, t, datum.ImplicitCast)

@@ -1,4 +1,4 @@
-package sqlfuncs
+package mysql
 
 import (
 	"errors"
@@ -311,7 +311,7 @@ func showTables(full bool) func(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Valu
 		for _, def := range ts {
 			row := textRow(def.Name)
 			if full {
-				row = append(row, datum.MakeText(mysqlTableType(def)))
+				row = append(row, datum.MakeText(tableType(def)))
 			}
 			rows = append(rows, row)
 		}
@@ -345,7 +345,7 @@ func showTableStatus(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, erro
 		for i, c := range tableStatusColumns {
 			row[i] = datum.Null(c.Type)
 		}
-		row[0], row[17] = datum.MakeText(def.Name), datum.MakeText(mysqlTableType(def))
+		row[0], row[17] = datum.MakeText(def.Name), datum.MakeText(tableType(def))
 		rows = append(rows, row)
 	}
 	return rows, nil
@@ -368,7 +368,7 @@ func showColumns(full bool) func(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Val
 		}
 		var rows [][]datum.Value
 		for _, c := range def.Columns {
-			m := mysqlTypeOf(c)
+			m := typeOf(c)
 			null, none := datum.Null(datum.Text), datum.MakeText("")
 			row := []datum.Value{datum.MakeText(c.Name), datum.MakeText(m.column)}
 			if full {
@@ -398,7 +398,7 @@ func showCreateView(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error
 	if def.Schema == engine.InformationSchema {
 		lines := make([]string, len(def.Columns))
 		for i, c := range def.Columns {
-			lines[i] = "  `" + c.Name + "` " + mysqlTypeOf(c).column
+			lines[i] = "  `" + c.Name + "` " + typeOf(c).column
 			if !c.Null {
 				lines[i] += " NOT NULL"
 			}
@@ -409,7 +409,7 @@ func showCreateView(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error
 		q, err := mariaDBSequenceOf(x, def.Name)
 		return [][]datum.Value{textRow(def.Name, q.statement(def.Name))}, err
 	}
-	text := "CREATE ALGORITHM=UNDEFINED DEFINER=`nextid`@`localhost` SQL SECURITY INVOKER VIEW `" + def.Name + "` AS " + mysqlViewQuery(def)
+	text := "CREATE ALGORITHM=UNDEFINED DEFINER=`nextid`@`localhost` SQL SECURITY INVOKER VIEW `" + def.Name + "` AS " + viewQuery(def)
 	return [][]datum.Value{textRow(def.Name, text, "utf8mb4", "utf8mb4_general_ci")}, nil
 }
 
@@ -421,9 +421,9 @@ func showCreateFunction(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, e
 		}
 		args := make([]string, len(f.Args))
 		for i, a := range f.Args {
-			args[i] = "`" + a.Name + "` " + mysqlTypeOf(engine.TableColumn{Type: a.Type}).column
+			args[i] = "`" + a.Name + "` " + typeOf(engine.TableColumn{Type: a.Type}).column
 		}
-		text := "CREATE FUNCTION `" + f.Name + "`(" + strings.Join(args, ", ") + ") RETURNS " + mysqlTypeOf(engine.TableColumn{Type: f.Result}).column +
+		text := "CREATE FUNCTION `" + f.Name + "`(" + strings.Join(args, ", ") + ") RETURNS " + typeOf(engine.TableColumn{Type: f.Result}).column +
 			"\n    NO SQL\n    COMMENT '" + strings.ReplaceAll(f.Help, "'", "''") + "'\n/* built into nextid */"
 		return [][]datum.Value{textRow(f.Name, "", text, "utf8mb4", "utf8mb4_general_ci", "utf8mb4_general_ci")}, nil
 	}
@@ -461,7 +461,7 @@ func showPrivileges(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
 func showWarnings(errors bool) func(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
 	return func(x *engine.Exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
 		var rows [][]datum.Value
-		for _, w := range stateOf(x).warnings {
+		for _, w := range stateOf(x).Warnings {
 			if !errors || w.level == "Error" {
 				rows = append(rows, []datum.Value{datum.MakeText(w.level), datum.MakeInt4(int64(w.code)), datum.MakeText(w.message)})
 			}
@@ -472,6 +472,6 @@ func showWarnings(errors bool) func(*engine.Exec, *syntax.ShowMySQL) ([][]datum.
 
 func countShown(errors bool) func(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
 	return func(x *engine.Exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
-		return [][]datum.Value{{datum.MakeInt8(int64(stateOf(x).countWarnings(errors)))}}, nil
+		return [][]datum.Value{{datum.MakeInt8(int64(stateOf(x).CountWarnings(errors)))}}, nil
 	}
 }

@@ -1,4 +1,4 @@
-package sqlfuncs
+package mysql
 
 import (
 	"fmt"
@@ -15,14 +15,14 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// mysqlTimeFunctions are MySQL's date and time functions (manual, 12.7).
-var mysqlTimeFunctions = families(
+// timeFunctions are MySQL's date and time functions (manual, 12.7).
+var timeFunctions = families(
 	alias(nowFunction("now", datum.Timestamp, localNow), "current_timestamp", "localtime", "localtimestamp", "sysdate"),
 	alias(nowFunction("curtime", datum.Time, localNow), "current_time"),
 	alias(todayFunction("curdate", localNow), "current_date"),
 	[]engine.Function{
 		nowFunction("utc_timestamp", datum.Timestamp, utcNow), nowFunction("utc_time", datum.Time, utcNow), todayFunction("utc_date", utcNow),
-		{Name: "unix_timestamp", Args: []engine.Argument{{Type: engine.AnyElement, Optional: true}}, Result: datum.Int8, Volatile: engine.Stable, Typed: unixTimestampMySQL},
+		{Name: "unix_timestamp", Args: []engine.Argument{{Type: engine.AnyElement, Optional: true}}, Result: datum.Int8, Volatile: engine.Stable, Typed: unixTimestamp},
 		{Name: "convert_tz", Args: engine.Args(datum.Timestamp, datum.Text, datum.Text), Result: datum.Timestamp, Eval: convertTZ},
 	},
 )
@@ -84,9 +84,9 @@ func todayFunction(name string, now func(x *engine.Exec) time.Time) engine.Funct
 	}
 }
 
-// unixTimestampMySQL is UNIX_TIMESTAMP([datetime]), with a fraction where the
+// unixTimestamp is UNIX_TIMESTAMP([datetime]), with a fraction where the
 // argument has one.
-func unixTimestampMySQL(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
+func unixTimestamp(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 	if len(es) == 0 {
 		e := engine.Derive(datum.Int8, func(x *engine.Exec) (datum.Value, error) { return datum.MakeInt8(x.Started.Unix()), nil })
 		return e, nil

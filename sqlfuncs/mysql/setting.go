@@ -1,4 +1,4 @@
-package sqlfuncs
+package mysql
 
 import (
 	_ "embed"
@@ -28,10 +28,10 @@ func wrongType(s *setting.Definition) error {
 // English in every one.
 var localePattern = regexp.MustCompile(`^[A-Za-z]{2}_[A-Za-z]{2}$`)
 
-// normalizeMySQL checks the value of SET and returns what SHOW VARIABLES
+// normalize checks the value of SET and returns what SHOW VARIABLES
 // prints. A number out of bounds is moved to the bound, with a warning.
-func normalizeMySQL(x *engine.Exec, s *setting.Definition, v datum.Value) (string, error) {
-	text := mysqlText(x, v)
+func normalize(x *engine.Exec, s *setting.Definition, v datum.Value) (string, error) {
+	text := TextOf(x, v)
 	if !v.Valid && s.Name != "character_set_results" {
 		return "", wrongValue(s, "NULL")
 	}
@@ -40,7 +40,7 @@ func normalizeMySQL(x *engine.Exec, s *setting.Definition, v datum.Value) (strin
 	}
 	switch s.Name {
 	case "time_zone":
-		return normalizeMySQLZone(s, text)
+		return normalizeZone(s, text)
 	case "sql_mode":
 		return normalizeSQLMode(s, v, text)
 	case "sql_auto_is_null":
@@ -93,17 +93,17 @@ func normalizeMySQL(x *engine.Exec, s *setting.Definition, v datum.Value) (strin
 	case "set":
 		return text, nil
 	case "integer":
-		return normalizeMySQLInteger(x, s, v, text)
+		return normalizeInteger(x, s, v, text)
 	case "real":
-		if !isMySQLNumber(v.Type) {
+		if !isNumber(v.Type) {
 			return "", wrongType(s)
 		}
-		return strconv.FormatFloat(min(max(mysqlFloat(x, v), s.Min), s.Max), 'f', 6, 64), nil
+		return strconv.FormatFloat(min(max(floatOf(x, v), s.Min), s.Max), 'f', 6, 64), nil
 	}
 	return text, nil
 }
 
-func normalizeMySQLInteger(x *engine.Exec, s *setting.Definition, v datum.Value, text string) (string, error) {
+func normalizeInteger(x *engine.Exec, s *setting.Definition, v datum.Value, text string) (string, error) {
 	if v.Type != datum.Bool && !engine.IsInteger(v.Type) && v.Type != datum.Numeric || strings.Contains(text, ".") {
 		return "", wrongType(s)
 	}
@@ -112,7 +112,7 @@ func normalizeMySQLInteger(x *engine.Exec, s *setting.Definition, v datum.Value,
 		return "", wrongType(s)
 	}
 	if n < s.Min || n > s.Max || n < 0 {
-		warnMySQL(x, truncated(s.Name, text))
+		Warn(x, truncated(s.Name, text))
 		return strconv.FormatFloat(max(min(n, s.Max), s.Min, 0), 'f', -1, 64), nil
 	}
 	return text, nil
@@ -170,7 +170,7 @@ func normalizeSQLMode(s *setting.Definition, v datum.Value, text string) (string
 	return strings.Join(out, ","), nil
 }
 
-func normalizeMySQLZone(s *setting.Definition, value string) (string, error) {
+func normalizeZone(s *setting.Definition, value string) (string, error) {
 	if _, err := setting.MySQLZone(value); err != nil {
 		return "", sqlstate.New(sqlstate.InvalidParameterValue, "Unknown or incorrect time zone: '%s'", sqlstate.Cut(value, 64)).WithMySQL(1298, "HY000")
 	}
@@ -185,15 +185,15 @@ func systemVariable(x *engine.Exec, def *setting.Definition) string {
 	m := stateOf(x)
 	switch def.Name {
 	case "autocommit":
-		return onOff(m.autocommit)
+		return onOff(m.Autocommit)
 	case "in_transaction":
-		return map[bool]string{false: "0", true: "1"}[x.Host.(mysqlSession).InTransaction()]
+		return map[bool]string{false: "0", true: "1"}[x.Host.(Session).InTransaction()]
 	case "warning_count":
-		return strconv.Itoa(m.lastWarnings)
+		return strconv.Itoa(m.LastWarnings)
 	case "error_count":
-		return strconv.Itoa(m.lastErrors)
+		return strconv.Itoa(m.LastErrors)
 	case "last_insert_id", "identity":
-		return strconv.FormatUint(m.lastInsert, 10)
+		return strconv.FormatUint(m.LastInsert, 10)
 	case "pseudo_thread_id":
 		return strconv.Itoa(int(x.Host.Client().PID))
 	case "timestamp":

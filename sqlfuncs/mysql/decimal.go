@@ -1,4 +1,4 @@
-package sqlfuncs
+package mysql
 
 import (
 	"math"
@@ -37,21 +37,21 @@ func divideDecimal(a, b datum.Value) (datum.Value, error) {
 func divideInt(a, b datum.Value) (datum.Value, error) {
 	if a.Type == datum.Int8 {
 		if b.Int == -1 && a.Int == -1<<63 {
-			return a, outOfRangeMySQL("DIV")
+			return a, outOfRange("DIV")
 		}
 		return datum.MakeInt8(a.Int / b.Int), nil
 	}
 	if a.Type == datum.Float8 {
 		q := math.Trunc(a.Float / b.Float)
 		if math.Abs(q) >= 1<<63 {
-			return a, outOfRangeMySQL("DIV")
+			return a, outOfRange("DIV")
 		}
 		return datum.MakeInt8(int64(q)), nil
 	}
 	x, y, _ := decimal.Align(decimalOf(a.Str), decimalOf(b.Str))
 	q := new(big.Int).Quo(x, y)
 	if !q.IsInt64() {
-		return a, outOfRangeMySQL("DIV")
+		return a, outOfRange("DIV")
 	}
 	return datum.MakeInt8(q.Int64()), nil
 }

@@ -1,0 +1,87 @@
+package mysql
+
+import (
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/ids"
+	"nextid/sqlfuncs/syntax"
+)
+
+// Dialect is how MySQL and MariaDB read expressions, and what there is in the
+// dialect beside the catalog of the server. It does not change.
+type Dialect struct {
+	functions map[string][]*engine.Function // MySQL's own
+	special   map[string]specialCall
+	shows     map[string]shown
+	tables    map[string]*engine.Table // of information_schema, by lower-case name
+	rows      map[string]rowMaker      // of the tables
+}
+
+// NewDialect makes the dialect for a server.
+func NewDialect() *Dialect {
+	d := &Dialect{
+		functions: engine.IndexFunctions(sessionFunctions, textFunctions, timeFunctions,
+			conditionalFunctions, jsonFunctions, idFunctions),
+		special: specialCalls(), tables: schemaTables(), rows: schemaRows(),
+	}
+	d.shows = shows(d.tables)
+	return d
+}
+
+// dialectOf is the dialect of the session for which a statement runs.
+func dialectOf(x *engine.Exec) *Dialect { return x.Dialect.(*Dialect) }
+
+// dialectPlanned is that of the session for which a statement is planned.
+func dialectPlanned(p *engine.Planner) *Dialect { return p.Dialect.(*Dialect) }
+
+func (*Dialect) Analyse(p *engine.Planner, s *engine.Scope, e syntax.Expr) (*engine.Expr, error) {
+	return analyse(p, s, e)
+}
+
+func (*Dialect) Choose(p *engine.Planner, e *syntax.FuncCall, name string, given []*engine.Expr, names []string) (*engine.Function, []*engine.Expr, error) {
+	return choose(p, e, name, given, names)
+}
+
+func (*Dialect) IsAggregate(p *engine.Planner, e *syntax.FuncCall) bool {
+	return isAggregate(p, e)
+}
+
+func (*Dialect) Operator(p *engine.Planner, op string, l, r *engine.Expr) (*engine.Expr, error) {
+	return operator(p, op, l, r)
+}
+
+func (*Dialect) Comparable(p *engine.Planner, l, r *engine.Expr) (*engine.Expr, *engine.Expr, error) {
+	return comparableTypes(p, l, r)
+}
+
+func (*Dialect) Coerce(p *engine.Planner, e *engine.Expr, t datum.OID) (*engine.Expr, error) {
+	return coerce(p, e, t)
+}
+
+func (*Dialect) Truth(p *engine.Planner, e *engine.Expr) (*engine.Expr, error) {
+	return condition(p, e)
+}
+
+func (*Dialect) Common(types []datum.OID) datum.OID { return common(types) }
+
+func (*Dialect) Cast(x *engine.Exec, v datum.Value, t datum.OID) (datum.Value, error) {
+	return cast(x, v, t)
+}
+
+func (*Dialect) Exact(p *engine.Planner) bool { return plannedState(p).Reading.Exact }
+
+func (*Dialect) Having(p *engine.Planner, s *engine.Scope, c *syntax.SelectCore, orderBy []syntax.OrderItem) *syntax.SelectCore {
+	return having(p, s, c, orderBy)
+}
+
+func (*Dialect) Aliased(p *engine.Planner, level *engine.Scope, name string) (*engine.Expr, error) {
+	return aliased(p, level, name)
+}
+
+func (*Dialect) Output(p *engine.Planner, out *engine.Output) error { return output(p, out) }
+
+func (*Dialect) Label(t syntax.Target) string { return label(t) }
+
+func (*Dialect) NextValues(p *engine.Planner, s *engine.Scope, c *syntax.SelectCore, e *syntax.NextValues) (*engine.Expr, error) {
+	return ids.NextValues(p, s, c, e)
+}

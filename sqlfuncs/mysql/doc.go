@@ -1,0 +1,21 @@
+// Package mysql is the dialect of MySQL and MariaDB: how expressions are read,
+// the functions and variables that only it has, SHOW and information_schema.
+// It shares the engine and the product's functions (package ids) with
+// PostgreSQL's; the session carries out its statements.
+//
+// # Where to find things
+//
+//	what the engine asks of it       dialect.go: Dialect, made once by a server
+//	what it asks of a session        session.go: Session, State, warnings
+//	literals, types, comparisons     plan.go; operators: operator.go; select lists: select.go
+//	calls and casts                  call.go; collations: collation.go, charset.go
+//	conversions of values            value.go, decimal.go
+//	functions                        functions.go (sessions, conditions), text.go, time.go, interval.go, json.go, uuid.go
+//	@@variables and @variables, SET  variable.go; values that SET takes: setting.go
+//	SHOW                             show.go; CHECK TABLE, HELP, CALL: maintenance.go
+//	tables                           table.go; information_schema.go
+//	generators as MariaDB's sequences  sequence.go
+//
+// information_schema.tsv holds the columns of MariaDB 10.11's information_schema:
+// facts that it says of itself.
+package mysql

@@ -1,0 +1,275 @@
+package mysql
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// The planner's rules in the MySQL dialect. Where the dialects differ in
+// what an expression means, the planner's method of the same name without
+// MySQL begins with a branch to here.
+
+// analyse analyses the expressions that mean something else in MySQL.
+// It returns nil, nil for the others.
+func analyse(p *engine.Planner, s *engine.Scope, e syntax.Expr) (*engine.Expr, error) {
+	switch e := e.(type) {
+	case *syntax.Literal:
+		return literal(p, e)
+	case *syntax.Variable:
+		return variable(p, e)
+	case *syntax.Assign:
+		return assignVariable(p, s, e)
+	case *syntax.FuncCall:
+		return call(p, s, e)
+	case *syntax.Unary:
+		return unary(p, s, e)
+	case *syntax.Binary:
+		return binary(p, s, e)
+	case *syntax.Like:
+		return like(p, s, e)
+	case *syntax.In:
+		return inList(p, s, e)
+	case *syntax.Cast:
+		return castExpr(p, s, e)
+	case *syntax.Collate:
+		return collate(p, s, e)
+	}
+	return nil, nil
+}
+
+// literal: strings are texts, numbers with an exponent doubles.
+func literal(p *engine.Planner, l *syntax.Literal) (*engine.Expr, error) {
+	switch {
+	case l.Kind == syntax.StringLiteral:
+		e := engine.Constant(datum.MakeText(l.Text))
+		e.TypeMod = engine.TextMod(int32(utf8.RuneCountInString(l.Text)))
+		return e, nil
+	case l.Kind == syntax.NumericLiteral && strings.ContainsAny(l.Text, "eE"):
+		v, err := datum.ParseText(datum.Float8, l.Text, nil)
+		if err != nil {
+			err = sqlstate.New(sqlstate.NumericOutOfRange, "Illegal double '%s' value found during parsing", sqlstate.Cut(l.Text, 64)).WithMySQL(1367, "22007")
+		}
+		return engine.Constant(v), engine.At(l.Pos, err)
+	}
+	return nil, nil
+}
+
+// condition makes a condition of any value.
+func condition(p *engine.Planner, e *engine.Expr) (*engine.Expr, error) {
+	switch {
+	case e.Type == datum.Bool:
+		return e, nil
+	case e.Type == datum.Unknown && e.Literal != nil:
+		return engine.Constant(datum.Null(datum.Bool)), nil
+	}
+	return p.Coerce(e, datum.Bool, datum.ImplicitCast)
+}
+
+// coerce converts where PostgreSQL would refuse; see exec.cast.
+func coerce(p *engine.Planner, e *engine.Expr, t datum.OID) (*engine.Expr, error) {
+	if e.Type == t || t == datum.Unknown {
+		return e, nil
+	}
+	if e.Param > 0 && e.Type == datum.Unknown {
+		if now := p.Params[e.Param-1]; now == datum.Unknown || now == t {
+			p.Params[e.Param-1], e.Type = t, t
+			return e, nil
+		} else {
+			c := *e
+			c.Type, c.Param = now, 0
+			return coerce(p, &c, t)
+		}
+	}
+	if e.Literal != nil && e.Type == datum.Unknown && !e.Literal.Valid {
+		return engine.Constant(datum.Null(t)).Named(e), nil
+	}
+	for _, typ := range []datum.OID{e.Type, t} {
+		info, ok := datum.TypeInfo(typ)
+		if typ == datum.Record || typ == datum.Interval || ok && info.Elem != 0 && !engine.IsString(typ) {
+			return nil, sqlstate.New(sqlstate.Cardinality, "Operand should contain 1 column(s)").WithMySQL(1241, "21000")
+		}
+	}
+	c := engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
+		v, err := e.Eval(x)
+		if err != nil {
+			return v, err
+		}
+		if v.Valid && e.TypeMod > 0 && isTemporal(v.Type) && !isTemporal(t) && engine.IsString(t) {
+			return datum.MakeString(t, timeText(x, v, int(e.TypeMod))), nil
+		}
+		return cast(x, v, t)
+	}, e)
+	return c.Named(e), nil
+}
+
+// common is the type of CASE, IF, COALESCE and UNION (manual, "Flow
+// Control Functions").
+func common(types []datum.OID) datum.OID {
+	result := datum.Unknown
+	for _, t := range types {
+		switch {
+		case t == datum.Unknown || t == result:
+		case result == datum.Unknown:
+			result = t
+		case isNumber(t) && isNumber(result):
+			k := max(kindOf(t), kindOf(result))
+			if result = kindTypes[k]; k == kindInt && t != datum.Int8 {
+				result = datum.Int4
+				for _, o := range types {
+					if o == datum.Int8 {
+						result = datum.Int8
+					}
+				}
+			}
+		case isTemporal(t) && isTemporal(result):
+			result = datum.Timestamp
+		case t == datum.Bytea && !isNumber(result) || result == datum.Bytea && !isNumber(t):
+			result = datum.Bytea
+		default:
+			result = datum.Text
+		}
+	}
+	if result == datum.Bool {
+		result = datum.Int4
+	}
+	return result
+}
+
+// CoerceParams converts the arguments of EXECUTE to the types of the parameters.
+func CoerceParams(p *engine.Planner, es []*engine.Expr, types []datum.OID) error {
+	for i, e := range es {
+		var err error
+		if es[i], err = p.Coerce(e, types[i], datum.ImplicitCast); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// comparableTypes converts both sides to the type in which MySQL compares
+// them. Texts are folded, so that equal ones are the same.
+func comparableTypes(p *engine.Planner, l, r *engine.Expr) (*engine.Expr, *engine.Expr, error) {
+	t := comparisonType(l.Type, r.Type)
+	byBytes := l.Type == datum.Bytea || r.Type == datum.Bytea
+	c, err := p.CollationOf(l, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	es := []*engine.Expr{l, r}
+	if err := p.CoerceAll(es, t); err != nil {
+		return nil, nil, err
+	}
+	if t == datum.Text && !byBytes {
+		es[0], es[1] = p.Folded(es[0], c), p.Folded(es[1], c)
+	}
+	return es[0], es[1], nil
+}
+
+func comparisonType(a, b datum.OID) datum.OID {
+	text := func(t datum.OID) bool {
+		return engine.IsString(t) || t == datum.UUID || t == datum.JSON || t == datum.JSONB
+	}
+	switch {
+	case a == datum.Unknown && b == datum.Unknown:
+		return datum.Text
+	case a == datum.Unknown || b == datum.Unknown:
+		if a == datum.Unknown {
+			a = b
+		}
+		if text(a) {
+			return datum.Text
+		}
+		return a
+	case a == datum.Bytea && b == datum.Bytea, a == datum.Bytea && text(b), b == datum.Bytea && text(a):
+		return datum.Bytea
+	case text(a) && text(b):
+		return datum.Text
+	case isTemporal(a) && isTemporal(b):
+		if a == b {
+			return a
+		}
+		return datum.Timestamp
+	case isTemporal(a) && text(b), isTemporal(b) && text(a):
+		if a == datum.Time || b == datum.Time {
+			return datum.Time
+		}
+		return datum.Timestamp
+	case text(a) || text(b):
+		// MySQL compares doubles, and loses digits of ids; decimals do not.
+		if kindOf(a) == kindDouble && kindOf(b) == kindDouble && !(text(a) && text(b)) {
+			return datum.Float8
+		}
+		return datum.Numeric
+	}
+	return kindTypes[max(kindOf(a), kindOf(b))]
+}
+
+// comparison is l op r. A condition on a plain column keeps what it says
+// about the column for the tables that want to know.
+func comparison(p *engine.Planner, op string, test func(int) bool, l, r *engine.Expr) (*engine.Expr, error) {
+	left, right, err := comparableTypes(p, l, r)
+	if err != nil {
+		return nil, err
+	}
+	e := engine.Strict2(datum.Bool, left, right, func(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
+		c, err := datum.Compare(a, b)
+		return datum.MakeBool(test(c)), err
+	})
+	if op == "=" {
+		for _, pair := range [][2]*engine.Expr{{l, r}, {r, l}} {
+			// A join that looks rows up by their texts would tell case apart.
+			if column := pair[0]; column.Column && (!engine.IsString(column.Type) || len(pair[1].Refs) == 0) {
+				value, err := p.Coerce(pair[1], column.Type, datum.ImplicitCast)
+				if err != nil {
+					return nil, err
+				}
+				e.Keys = append(e.Keys, engine.EqualsKey(column, value)...)
+			}
+		}
+	}
+	return e, nil
+}
+
+// inList is [NOT] IN (list).
+func inList(p *engine.Planner, s *engine.Scope, e *syntax.In) (*engine.Expr, error) {
+	if _, row := e.X.(*syntax.Row); row || e.Query != nil {
+		return nil, nil
+	}
+	es, err := p.Exprs(s, append([]syntax.Expr{e.X}, e.List...))
+	if err != nil {
+		return nil, err
+	}
+	x, finish := engine.Once(es[0])
+	var in *engine.Expr
+	values := make([]*engine.Expr, len(es)-1)
+	for i, item := range es[1:] {
+		eq, err := comparison(p, "IN", engine.Comparisons["="], x, item)
+		if err != nil {
+			return nil, engine.At(e.Pos, err)
+		}
+		if values[i], err = p.Coerce(item, es[0].Type, datum.ImplicitCast); err != nil {
+			return nil, engine.At(e.Pos, err)
+		}
+		if in == nil {
+			in = eq
+		} else {
+			in = engine.Logic("OR", in, eq)
+		}
+	}
+	if e.Not {
+		return finish(engine.Not(in)), nil
+	}
+	in = finish(in)
+	if rest := engine.Derive(0, nil, values...); es[0].Column && !rest.Volatile {
+		in.Keys = []*engine.KeyTest{{
+			Column: es[0].Refs[0], Refs: rest.Refs,
+			Values: func(x *engine.Exec) ([]datum.Value, error) { return engine.EvalAll(x, values) },
+		}}
+	}
+	return in, nil
+}

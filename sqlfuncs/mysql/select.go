@@ -1,0 +1,97 @@
+package mysql
+
+import (
+	"strings"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/syntax"
+)
+
+// output gives the result columns types that MySQL has: truth is an
+// integer, times are those of the session's time zone.
+func output(p *engine.Planner, out *engine.Output) error {
+	for i, e := range out.Exprs {
+		t := e.Type
+		switch t {
+		case datum.Bool:
+			t = datum.Int4
+		case datum.TimestampTZ:
+			t = datum.Timestamp
+		case datum.JSONB:
+			t = datum.JSON
+		case datum.UUID, datum.Name, datum.Char:
+			t = datum.Text
+		}
+		if t == e.Type {
+			continue
+		}
+		x, err := p.Coerce(e, t, datum.ImplicitCast)
+		if err != nil {
+			return err
+		}
+		out.Exprs[i] = x
+		out.Columns[i].Type = t
+	}
+	return nil
+}
+
+// label names a result column without alias: columns by their own name,
+// strings by their value, everything else as it was typed.
+func label(t syntax.Target) string {
+	switch e := engine.Unparen(t.Expr).(type) {
+	case *syntax.Column:
+		if !strings.ContainsAny(t.Text, "`\"") {
+			return strings.Trim(t.Text[strings.LastIndexByte(t.Text, '.')+1:], "() \t\r\n")
+		}
+		return e.Name.Last()
+	case *syntax.Literal:
+		if e.Kind == syntax.StringLiteral {
+			return e.Text
+		}
+		return strings.Trim(t.Text, "() \t\r\n")
+	case *syntax.Unary:
+		if e.Op == "+" {
+			return label(syntax.Target{Expr: e.X, Text: strings.TrimLeft(t.Text, "+ \t\n")})
+		}
+	}
+	return t.Text
+}
+
+// having lets HAVING and ORDER BY see the labels of the select list. A
+// HAVING of a query that has no groups is one more condition.
+func having(p *engine.Planner, s *engine.Scope, c *syntax.SelectCore, orderBy []syntax.OrderItem) *syntax.SelectCore {
+	for _, t := range c.Targets {
+		if t.Alias != "" && (c.Having != nil || len(orderBy) > 0) {
+			if s.Aliases == nil {
+				s.Aliases = map[string]syntax.Expr{}
+			}
+			s.Aliases[strings.ToLower(t.Alias)] = t.Expr
+		}
+	}
+	if c.Having == nil || len(c.GroupBy) > 0 {
+		return c
+	}
+	plain := *c
+	plain.Having = nil
+	if p.IsGrouped(&plain, append([]syntax.OrderItem{{Expr: c.Having}}, orderBy...)) {
+		return c
+	}
+	plain.Where = c.Having
+	if c.Where != nil {
+		plain.Where = &syntax.Binary{Pos: c.Having.Position(), Op: "AND", L: c.Where, R: c.Having}
+	}
+	return &plain
+}
+
+// aliased is the item of the select list that a name stands for, nil if none.
+func aliased(p *engine.Planner, level *engine.Scope, name string) (*engine.Expr, error) {
+	e := level.Aliases[strings.ToLower(name)]
+	if e == nil {
+		return nil, nil
+	}
+	labels := level.Aliases
+	level.Aliases = nil // inside of it the names are those of FROM
+	defer func() { level.Aliases = labels }()
+	return p.Expr(level, e)
+}

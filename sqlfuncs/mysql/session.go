@@ -1,0 +1,123 @@
+package mysql
+
+import (
+	"strings"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// MariaDBVersion is the release that the dialect is tested against.
+const MariaDBVersion = "10.11.19"
+
+// Version is what VERSION() and the greeting of the MySQL protocol say. It names
+// MariaDB, whose dialect with sequences ours is.
+func Version(nextid string) string { return MariaDBVersion + "-MariaDB-nextid-" + nextid }
+
+// MaxDatabaseBytes is MySQL's bound of an identifier, 64 characters.
+const MaxDatabaseBytes = 64
+
+// Session is what the dialect asks of a session.
+type Session interface {
+	engine.Host
+	// MySQL is what only sessions in the dialect have.
+	MySQL() *State
+	// InTransaction reports whether a transaction is open.
+	InTransaction() bool
+	// PreparedCount is the number of the session's prepared statements.
+	PreparedCount() int
+	// Counters are the values of SHOW STATUS that the protocol counts.
+	Counters() map[string]string
+}
+
+// stateOf is that of the session for which a statement runs.
+func stateOf(x *engine.Exec) *State { return x.Host.(Session).MySQL() }
+
+// plannedState is that of the session for which a statement is planned.
+func plannedState(p *engine.Planner) *State { return p.Host.(Session).MySQL() }
+
+// State is what only sessions in the MySQL dialect have.
+type State struct {
+	Autocommit               bool   // @@autocommit, kept here since every answer tells it
+	Database                 string // of USE, "": none
+	InsertID                 uint64 // drawn, or set by LAST_INSERT_ID(n), in this statement
+	LastInsert               uint64 // what LAST_INSERT_ID() returns
+	Warnings                 []Warning
+	LastWarnings, LastErrors int                    // of the statement before: @@warning_count
+	Users                    map[string]datum.Value // @variables, by lower-case name
+	userBytes                int
+	FoundRows                int64
+	Affected                 int64
+	Reading                  Reading
+	RowCount                 int64
+	RowsAtMost               int64 // sql_select_limit, -1: none
+}
+
+// Reading is what MySQL's variables say of how a session's texts are
+// read.
+type Reading struct {
+	Mode  syntax.Mode // of sql_mode
+	Exact bool        // the connection's collation compares bytes
+}
+
+// Warning is a line of SHOW WARNINGS.
+type Warning struct {
+	level   string // Note, Warning, Error
+	code    uint16
+	message string
+}
+
+// MaxWarnings bounds the warnings of a statement (@@max_error_count).
+const MaxWarnings = 64
+
+// Warn adds a line to SHOW WARNINGS. level is Note, Warning or Error.
+func (m *State) Warn(level string, e *sqlstate.Error) {
+	if len(m.Warnings) < MaxWarnings {
+		m.Warnings = append(m.Warnings, Warning{level, e.MySQL().Number, e.Message})
+	}
+}
+
+// Warn adds a warning for SHOW WARNINGS.
+func Warn(x *engine.Exec, e *sqlstate.Error) { stateOf(x).Warn("Warning", e) }
+
+// CountWarnings counts the lines of SHOW WARNINGS, or of SHOW ERRORS.
+func (m *State) CountWarnings(errors bool) int {
+	n := 0
+	for _, w := range m.Warnings {
+		if !errors || w.level == "Error" {
+			n++
+		}
+	}
+	return n
+}
+
+// Bounds of what a session keeps in @variables.
+const (
+	maxUserVariables     = 512
+	maxUserVariableBytes = 1 << 20
+)
+
+// SetUserVariable keeps a value. Truth values become integers.
+func (m *State) SetUserVariable(name string, v datum.Value) error {
+	switch v.Type {
+	case datum.Bool, datum.Int4, datum.Int2:
+		v.Type = datum.Int8
+	case datum.Varchar, datum.Name, datum.Unknown:
+		v.Type = datum.Text
+	}
+	old, known := m.Users[name]
+	size := m.userBytes + len(v.Str) - len(old.Str)
+	if !known {
+		size += len(name)
+	}
+	if !known && len(m.Users) >= maxUserVariables || size > maxUserVariableBytes {
+		return sqlstate.New(sqlstate.LimitExceeded, "a session may have at most %d user variables of %d bytes in all", maxUserVariables, maxUserVariableBytes)
+	}
+	if m.Users == nil {
+		m.Users = map[string]datum.Value{}
+	}
+	m.Users[strings.Clone(name)], m.userBytes = v, size
+	return nil
+}
