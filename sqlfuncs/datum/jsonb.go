@@ -3,6 +3,7 @@ package datum
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -26,6 +27,13 @@ func compareKeys(a, b string) int {
 
 // sortKeys brings an object into jsonb's order; of equal keys the last stays.
 func (n *jsonNode) sortKeys() {
+	sorted := true
+	for i := 1; i < len(n.keys) && sorted; i++ {
+		sorted = compareKeys(n.keys[i-1], n.keys[i]) < 0
+	}
+	if sorted {
+		return
+	}
 	order := make([]int, len(n.keys))
 	for i := range order {
 		order[i] = i
@@ -85,19 +93,25 @@ type JSONPair struct {
 // json and jsonb are embedded, arrays become arrays, and all else a string of
 // its text form.
 func MakeJSONB(pairs []JSONPair) Value {
-	n := jsonNode{kind: jsonObject}
+	n := jsonNode{kind: jsonObject, keys: make([]string, 0, len(pairs)), elems: make([]jsonNode, 0, len(pairs))}
 	for _, p := range pairs {
 		n.keys = append(n.keys, p.Key)
 		n.elems = append(n.elems, jsonOf(p.Value))
 	}
 	n.sortKeys()
-	return MakeString(JSONB, string(n.append(nil)))
+	return MakeString(JSONB, string(n.append(make([]byte, 0, 32*len(pairs)))))
 }
 
 // jsonOf is a value as JSON.
 func jsonOf(v Value) jsonNode {
 	if !v.Valid {
 		return jsonNode{kind: jsonNull}
+	}
+	switch v.Type {
+	case Text:
+		return jsonNode{kind: jsonString, text: v.Str}
+	case Int2, Int4, Int8:
+		return jsonNode{kind: jsonNumber, text: strconv.FormatInt(v.Int, 10)}
 	}
 	text := string(AppendText(nil, v, nil))
 	switch v.Type {
@@ -106,7 +120,7 @@ func jsonOf(v Value) jsonNode {
 			return jsonNode{kind: jsonFalse}
 		}
 		return jsonNode{kind: jsonTrue}
-	case Int2, Int4, Int8, Numeric, Float4, Float8:
+	case Numeric, Float4, Float8:
 		if number, err := parseNumeric(text); err == nil && !isSpecialNumeric(number.Str) {
 			return jsonNode{kind: jsonNumber, text: number.Str}
 		}

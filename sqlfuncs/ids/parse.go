@@ -105,23 +105,25 @@ const isoMillis = "2006-01-02T15:04:05.000Z"
 
 // partsJSON is the jsonb form; what a layout does not have is left out.
 func partsJSON(p generator.Parts) datum.Value {
-	var pairs []datum.JSONPair
+	pairs := make([]datum.JSONPair, 0, 8)
 	add := func(key string, v datum.Value) { pairs = append(pairs, datum.JSONPair{Key: key, Value: v}) }
-	add("kind", datum.MakeText(p.Kind))
-	if p.Layout != "" {
-		add("layout", datum.MakeText(p.Layout))
+	number := func(key string, v *int64) {
+		if v != nil {
+			add(key, datum.MakeInt8(*v))
+		}
 	}
+	add("kind", datum.MakeText(p.Kind)) // in jsonb's order from here on
 	if p.Time != nil {
 		add("time", datum.MakeText(p.Time.UTC().Format(isoMillis)))
 	}
-	for _, n := range []struct {
-		key   string
-		value *int64
-	}{{"datacenter", p.Datacenter}, {"worker", p.Worker}, {"rollback", p.Rollback}, {"sequence", p.Sequence}, {"field", p.Field}} {
-		if n.value != nil {
-			add(n.key, datum.MakeInt8(*n.value))
-		}
+	number("field", p.Field)
+	if p.Layout != "" {
+		add("layout", datum.MakeText(p.Layout))
 	}
+	number("worker", p.Worker)
+	number("rollback", p.Rollback)
+	number("sequence", p.Sequence)
+	number("datacenter", p.Datacenter)
 	return datum.MakeJSONB(pairs)
 }
 
