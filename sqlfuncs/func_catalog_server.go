@@ -97,6 +97,7 @@ const walPosition datum.OID = 3220
 // monitorFunctions are asked by monitors. There is no log of changes that
 // would have a position, and no temporary file.
 var monitorFunctions = []engine.Function{
+	always("age", datum.MakeInt4(0), datum.Xid), always("mxid_age", datum.MakeInt4(0), datum.Xid), // no transaction is ever old
 	nothing("pg_current_wal_lsn", walPosition), nothing("pg_lsn", walPosition, datum.Text),
 	nothing("pg_wal_lsn_diff", datum.Numeric, walPosition, walPosition),
 	{

@@ -55,6 +55,8 @@ func DecodeBinary(t OID, b []byte) (Value, error) {
 		return parseString(t, string(b))
 	case Bytea:
 		return MakeString(t, string(b)), nil
+	case Bit, VarBit:
+		return decodeBits(t, b)
 	case JSON:
 		return parseJSON(string(b))
 	case JSONB:
@@ -146,6 +148,8 @@ func AppendBinary(dst []byte, v Value) ([]byte, error) {
 		return binary.BigEndian.AppendUint64(dst, math.Float64bits(v.Float)), nil
 	case Text, Varchar, BPChar, Name, Unknown, CString, JSON, Bytea, UUID, Interval, Void, PgNodeTree:
 		return append(dst, v.Str...), nil
+	case Bit, VarBit:
+		return appendBitsBinary(dst, v.Str), nil
 	case JSONB:
 		return append(append(dst, jsonbVersion), v.Str...), nil
 	case Numeric:

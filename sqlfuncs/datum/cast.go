@@ -88,8 +88,8 @@ var castTable = []struct {
 	{Char, []OID{Text}, []OID{BPChar, Varchar}, []OID{Int4}},
 	{Name, []OID{Text}, []OID{BPChar, Varchar}, nil},
 	{Int2, append([]OID{Int8, Int4, Oid, Float4, Float8, Numeric}, regTypes...), nil, nil},
-	{Int4, append([]OID{Int8, Oid, Float4, Float8, Numeric}, regTypes...), []OID{Int2}, []OID{Bool, Char}},
-	{Int8, append([]OID{Oid, Float4, Float8, Numeric}, regTypes...), []OID{Int2, Int4}, nil},
+	{Int4, append([]OID{Int8, Oid, Float4, Float8, Numeric}, regTypes...), []OID{Int2}, []OID{Bool, Char, Bit}},
+	{Int8, append([]OID{Oid, Float4, Float8, Numeric}, regTypes...), []OID{Int2, Int4}, []OID{Bit}},
 	{Oid, regTypes, []OID{Int8, Int4}, nil},
 	{RegProc, []OID{Oid, RegProcedure}, []OID{Int8, Int4}, nil},
 	{RegProcedure, []OID{Oid, RegProc}, []OID{Int8, Int4}, nil},
@@ -106,6 +106,8 @@ var castTable = []struct {
 	{BPChar, []OID{Name, Text, Varchar}, []OID{Char}, nil},
 	{Varchar, []OID{Name, Text, BPChar, RegClass}, []OID{Char}, nil},
 	{PgNodeTree, []OID{Text}, nil, nil},
+	{Bit, []OID{VarBit}, nil, []OID{Int4, Int8}},
+	{VarBit, []OID{Bit}, nil, nil},
 	{JSON, nil, []OID{JSONB}, nil},
 	{JSONB, nil, []OID{JSON}, []OID{Bool, Int2, Int4, Int8, Float4, Float8, Numeric}},
 	{Float4, []OID{Float8}, []OID{Int2, Int4, Int8, Numeric}, nil},
@@ -195,6 +197,13 @@ func castListed(v Value, to OID, env *Env) (Value, error) {
 	switch {
 	case v.Type == Int4 && to == Char, v.Type == Char && to == Int4:
 		return castChar(v, to)
+	case to == Bit && v.Type != VarBit:
+		return BitsOfInt(v.Int, 1), nil
+	case v.Type == Bit && to != VarBit:
+		return intOfBits(v, to)
+	case to == Bit, to == VarBit:
+		v.Type = to
+		return v, nil
 	case isStringLike(to):
 		return castToString(v, to, env)
 	case to == RegClass && isStringLike(v.Type):

@@ -21,6 +21,7 @@ const (
 	bpcharClass
 	byteaClass
 	uuidClass
+	bitClass
 	timeClass // date, timestamp, timestamptz
 	clockClass
 	intervalClass
@@ -48,6 +49,8 @@ func classOf(t OID) class {
 		return byteaClass
 	case UUID:
 		return uuidClass
+	case Bit, VarBit:
+		return bitClass
 	case Date, Timestamp, TimestampTZ:
 		return timeClass
 	case Time:

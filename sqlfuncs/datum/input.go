@@ -36,6 +36,8 @@ func ParseText(t OID, s string, env *Env) (Value, error) {
 		return parseBytea(s)
 	case UUID:
 		return parseUUID(s)
+	case Bit, VarBit:
+		return parseBits(t, s)
 	case JSON:
 		return parseJSON(s)
 	case JSONB:
@@ -88,7 +90,7 @@ func AppendText(dst []byte, v Value, env *Env) []byte {
 	switch v.Type {
 	case Int8, Int4, Int2, Oid, Xid:
 		return strconv.AppendInt(dst, v.Int, 10)
-	case Text, Varchar, Name, Numeric, JSON, JSONB:
+	case Text, Varchar, Name, Numeric, JSON, JSONB, Bit, VarBit:
 		return append(dst, v.Str...)
 	case Bool:
 		if v.Int != 0 {

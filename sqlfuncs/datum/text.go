@@ -98,6 +98,8 @@ func ApplyTypeMod(v Value, typmod int32) (Value, error) {
 		}
 	case Numeric:
 		return applyNumericMod(v, typmod)
+	case Bit, VarBit:
+		return fitBits(v, int(typmod)), nil
 	case Time, Timestamp, TimestampTZ:
 		if typmod < 6 && !isInfiniteTime(v) {
 			v.Int = roundMicros(v.Int, typmod)

@@ -40,6 +40,8 @@ const (
 	CString          OID = 2275
 	Void             OID = 2278
 	UUID             OID = 2950
+	Bit              OID = 1560
+	VarBit           OID = 1562
 	JSONB            OID = 3802
 	RegNamespace     OID = 4089
 	RegRole          OID = 4096
@@ -62,6 +64,8 @@ const (
 	TimestampTZArray OID = 1185
 	NumericArray     OID = 1231
 	UUIDArray        OID = 2951
+	BitArray         OID = 1561
+	VarBitArray      OID = 1563
 	ACLItem          OID = 1033
 	ACLItemArray     OID = 1034
 	PgNodeTree       OID = 194

@@ -9,7 +9,7 @@ import (
 // "char" stays the one-byte type: SQL's CHAR is character.
 var spellings = map[string]OID{
 	"bigint": Int8, "int": Int4, "integer": Int4, "smallint": Int2,
-	"real": Float4, "float": Float8, "double precision": Float8,
+	"bit varying": VarBit, "real": Float4, "float": Float8, "double precision": Float8,
 	"decimal": Numeric, "dec": Numeric, "boolean": Bool,
 	"character": BPChar, "nchar": BPChar, "national character": BPChar, "national char": BPChar,
 	"character varying": Varchar, "char varying": Varchar, "nchar varying": Varchar,
@@ -100,6 +100,8 @@ func FormatType(oid OID, typmod int32) string {
 	case Time, Timestamp, TimestampTZ:
 		word, rest, _ := strings.Cut(t.Display, " ")
 		return word + parenthesised(int(typmod)) + " " + rest
+	case Bit, VarBit:
+		return t.Display + parenthesised(int(typmod))
 	case Interval:
 		return formatIntervalType(typmod)
 	}

@@ -142,7 +142,8 @@ func (p *Planner) literal(l *syntax.Literal) (*Expr, error) {
 	case syntax.BytesLiteral:
 		return Constant(datum.MakeString(datum.Bytea, l.Text)), nil
 	}
-	return nil, Unsupported(l.Pos, "a bit string constant")
+	v, err := datum.ParseText(datum.Bit, l.Text, nil)
+	return Constant(v), At(l.Pos, err)
 }
 
 func (p *Planner) paramExpr(e *syntax.Param) (*Expr, error) {
@@ -178,7 +179,18 @@ func (p *Planner) cast(s *Scope, c *syntax.Cast) (*Expr, error) {
 		return nil, err
 	}
 	name, weak := x.name, x.weak
-	if x, err = p.Coerce(x, t, datum.ExplicitCast); err != nil {
+	if t == datum.Bit && IsInteger(x.Type) && !p.MySQL {
+		inner := x
+		n := mod
+		x = Derive(datum.Bit, func(x *Exec) (datum.Value, error) {
+			v, err := inner.Eval(x)
+			if err != nil || !v.Valid {
+				return datum.Null(datum.Bit), err
+			}
+			return datum.BitsOfInt(v.Int, n), nil
+		}, inner)
+		x.TypeMod, mod = n, -1
+	} else if x, err = p.Coerce(x, t, datum.ExplicitCast); err != nil {
 		return nil, At(c.Pos, err)
 	}
 	if mod >= 0 {
@@ -242,6 +254,9 @@ func (p *Planner) TypeName(t syntax.TypeName) (datum.OID, int32, error) {
 // TypeMod encodes (n) and (p,s) as PostgreSQL's atttypmod.
 func TypeMod(t datum.OID, mods []int64) int32 {
 	if len(mods) == 0 {
+		if t == datum.Bit {
+			return 1
+		}
 		return -1
 	}
 	switch t {
@@ -253,7 +268,7 @@ func TypeMod(t datum.OID, mods []int64) int32 {
 			scale = mods[1]
 		}
 		return int32(mods[0]<<16|scale&0x7ff) + 4
-	case datum.Timestamp, datum.TimestampTZ, datum.Time:
+	case datum.Timestamp, datum.TimestampTZ, datum.Time, datum.Bit, datum.VarBit:
 		return int32(mods[0])
 	}
 	return -1

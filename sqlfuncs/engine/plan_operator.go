@@ -405,6 +405,9 @@ func (p *Planner) arrayConcat(l, r *Expr, li, ri datum.Info) (*Expr, error) {
 func (p *Planner) bitwise(op string, l, r *Expr) (*Expr, error) {
 	refused := noOperator(op, l, r)
 	l, r, err := p.comparable(op, l, r)
+	if err == nil && op == "&" && l.Type == datum.Bit && r.Type == datum.Bit {
+		return Strict2(datum.Bit, l, r, func(_ *Exec, a, b datum.Value) (datum.Value, error) { return datum.AndBits(a, b) }), nil
+	}
 	if err != nil || !IsInteger(l.Type) {
 		return nil, refused
 	}

@@ -1,6 +1,8 @@
 package pgfunc
 
 import (
+	"crypto/md5" //nolint:gosec // it compares texts
+	"encoding/hex"
 	"slices"
 	"strings"
 	"unicode"
@@ -29,6 +31,8 @@ var stringFunctions = []engine.Function{
 	{Name: "btrim", Args: engine.Optional(1, datum.Text, datum.Text), Result: datum.Text, Eval: trimText(true, true), Help: "removes characters (spaces) from both ends"},
 	{Name: "ltrim", Args: engine.Optional(1, datum.Text, datum.Text), Result: datum.Text, Eval: trimText(true, false), Help: "removes characters (spaces) from the start"},
 	{Name: "rtrim", Args: engine.Optional(1, datum.Text, datum.Text), Result: datum.Text, Eval: trimText(false, true), Help: "removes characters (spaces) from the end"},
+	{Name: "translate", Args: engine.Args(datum.Text, datum.Text, datum.Text), Result: datum.Text, Eval: translateText, Help: "replaces characters of a set by those of another, or removes them"},
+	{Name: "md5", Args: engine.Args(datum.Text), Result: datum.Text, Eval: md5Text, Help: "MD5 digest of a text, in hexadecimal"},
 	{Name: "repeat", Args: engine.Args(datum.Text, datum.Int4), Result: datum.Text, Eval: repeatText, Help: "a text n times"},
 }
 
@@ -48,6 +52,24 @@ func measure(f func(string) int) engine.Eval {
 	return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.MakeInt4(int64(f(a[0].Str))), nil
 	}
+}
+
+func translateText(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+	from, to := []rune(a[1].Str), []rune(a[2].Str)
+	return boundedText(strings.Map(func(r rune) rune {
+		switch i := slices.Index(from, r); {
+		case i < 0:
+			return r
+		case i < len(to):
+			return to[i]
+		}
+		return -1
+	}, a[0].Str))
+}
+
+func md5Text(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+	sum := md5.Sum([]byte(a[0].Str))
+	return datum.MakeText(hex.EncodeToString(sum[:])), nil
 }
 
 func byteCount(s string) int { return len(s) }

@@ -54,6 +54,7 @@ var clients = []client{
 	{name: "asyncpg", title: "asyncpg (Python)", debian: "python3-asyncpg"},
 	{name: "pg8000", title: "pg8000 (Python)", debian: "python3-pg8000"},
 	{name: "sqlalchemy", title: "SQLAlchemy (Python)", debian: "python3-sqlalchemy python3-psycopg2 python3-asyncpg"},
+	{name: "alembic", title: "Alembic (Python)", debian: "alembic python3-psycopg2"},
 	{name: "django", title: "Django (Python)", debian: "python3-django python3-psycopg2"},
 
 	{name: "peewee", title: "Peewee (Python)", debian: "python3-peewee python3-psycopg2"},
@@ -101,6 +102,8 @@ var clients = []client{
 	{name: "kysely-codegen", title: "kysely-codegen", npm: true},
 	{name: "sequelize-auto", title: "sequelize-auto", npm: true},
 	{name: "drizzle-kit", title: "drizzle-kit", npm: true},
+	{name: "pgtyped", title: "PgTyped", npm: true},
+	{name: "postgraphile", title: "PostGraphile", npm: true},
 
 	{name: "mysql-cli", title: "mysql and mysqladmin (MariaDB's)", debian: "mariadb-client python3", mysql: true, quick: true},
 	{name: "mysqldump", title: "mysqldump (MariaDB's)", debian: "mariadb-client", mysql: true, quick: true},
