@@ -84,6 +84,11 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 	for _, sql := range []string{
 		"SELECT g FROM generate_series(1, 5000) g",
+		"SELECT (SELECT count(*) FROM (SELECT x FROM generate_series(1, 1000) x ORDER BY -x) a WHERE x < g) FROM generate_series(1, 100) g",
+		"SELECT (SELECT count(*) FROM generate_series(1, 1000) x JOIN generate_series(1, 1000) y ON x = y AND x < g) FROM generate_series(1, 100) g",
+		"SELECT g FROM generate_series(1, 100) g WHERE g <> ALL (SELECT x FROM generate_series(1, 1000) x WHERE x > g)",
+		"SELECT count(*) FROM generate_series(1, 100) g, LATERAL (SELECT x FROM generate_series(1, 1000) x ORDER BY -x - g) a",
+		"WITH w AS (SELECT x FROM generate_series(1, 100) x) SELECT (SELECT count(*) FROM w WHERE x < g) FROM generate_series(1, 1000) g",
 		"SELECT count(*) FROM generate_series(1, 5000) g",
 		"SELECT g FROM generate_series(1, 5000) g WHERE g IN (SELECT generate_series(1, 5))",
 		"SELECT g FROM generate_series(1, 5000) g WHERE EXISTS (SELECT 1 WHERE g > 10)",

@@ -114,8 +114,10 @@ func (s *Session) readable(text string) error {
 
 // script begins a simple query in the MySQL dialect.
 func (s *Session) script(source string) (Batch, error) {
-	err := s.readable(source)
-	if err != nil {
+	if err := s.readable(source); err != nil {
+		return Batch{}, s.refused(err)
+	}
+	if err := s.willPlan(source); err != nil {
 		return Batch{}, s.refused(err)
 	}
 	script, err := syntax.NewScript(source)

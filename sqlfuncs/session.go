@@ -222,6 +222,7 @@ func (s *Session) noteAppName() {
 // Env is what the text forms of values depend on; valid until the next
 // statement.
 func (s *Session) Env() *datum.Env {
+	s.env.Worker = nil
 	if s.envOK {
 		return &s.env
 	}

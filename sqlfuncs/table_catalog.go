@@ -428,13 +428,14 @@ func catalogRows(x *engine.Exec, t *engine.Table, column int, values []datum.Val
 	if err != nil {
 		return nil, err
 	}
+	wanted := engine.SetOf(values)
 	for _, r := range relations.about(values) {
 		more, err := s.relation(systemOf(x), t, r)
 		if err != nil {
 			return nil, err
 		}
 		for _, row := range more {
-			if engine.HoldsValue(values, row[column]) {
+			if wanted.Holds(row[column]) {
 				rows = append(rows, row)
 			}
 		}

@@ -17,7 +17,19 @@ type arrayParser struct {
 	env         *Env
 	text        string // the whole, for messages
 	rest        string
+	count       int // elements so far
 }
+
+// MaxArrayElements bounds the elements of an array that is read from a text or
+// built by a function.
+const MaxArrayElements = 1 << 17
+
+// ErrArrayTooLong refuses a larger array.
+var ErrArrayTooLong = sqlstate.New(sqlstate.LimitExceeded, "an array may have at most %d elements", MaxArrayElements)
+
+// elementWork is what reading an element takes beside looking at its text, see
+// Worker.
+const elementWork = 16
 
 // parseArray reads '{1,NULL,"a b",{…}}'. All sub-arrays of a level must have
 // the same length. Explicit bounds ('[1:2]={…}') are refused, since a Value
@@ -50,12 +62,17 @@ func (p *arrayParser) malformed(detail string, args ...any) error {
 }
 
 func (p *arrayParser) skipSpace() {
-	p.rest = strings.TrimLeft(p.rest, " \t\n\v\f\r")
+	for p.rest != "" && isSpace(p.rest[0]) {
+		p.rest = p.rest[1:]
+	}
 }
 
 // braces reads one level, from its opening brace on.
 func (p *arrayParser) braces(depth int) (Value, error) {
 	v := MakeArray(p.array, nil)
+	if depth == 1 && strings.IndexByte(p.rest[1:], '{') < 0 {
+		v.Elems = make([]Value, 0, min(strings.Count(p.rest, ",")+1, MaxArrayElements))
+	}
 	if depth > maxArrayDimensions {
 		return v, sqlstate.New(sqlstate.LimitExceeded, "number of array dimensions (%d) exceeds the maximum allowed (%d)", depth, maxArrayDimensions)
 	}
@@ -66,7 +83,7 @@ func (p *arrayParser) braces(depth int) (Value, error) {
 			return v, p.malformed(`Unexpected "}" character.`)
 		}
 		p.rest = p.rest[1:]
-		return v, nil
+		return MakeArray(p.array, nil), nil
 	}
 	for {
 		p.skipSpace()
@@ -84,6 +101,9 @@ func (p *arrayParser) braces(depth int) (Value, error) {
 		}
 		if len(v.Elems) > 0 && !sameShape(v.Elems[0], e, p.array) {
 			return v, p.malformed("Multidimensional arrays must have sub-arrays with matching dimensions.")
+		}
+		if p.count++; p.count > MaxArrayElements {
+			return v, ErrArrayTooLong
 		}
 		v.Elems = append(v.Elems, e)
 		p.skipSpace()
@@ -114,7 +134,11 @@ func (p *arrayParser) element(depth int) (Value, error) {
 	if strings.HasPrefix(p.rest, "{") {
 		return p.braces(depth + 1)
 	}
+	before := len(p.rest)
 	text, quoted, err := p.word()
+	if err == nil {
+		err = p.env.work(elementWork + before - len(p.rest))
+	}
 	if err != nil {
 		return Value{}, err
 	}
@@ -133,7 +157,9 @@ func (p *arrayParser) convert(elems []Value) error {
 		case e.Type == p.array:
 			err = p.convert(e.Elems)
 		case e.Valid:
-			elems[i], err = ParseText(p.elem, e.Str, p.env)
+			if err = p.env.work(elementWork + len(e.Str)); err == nil {
+				elems[i], err = ParseText(p.elem, e.Str, p.env)
+			}
 		}
 		if err != nil {
 			return err
@@ -152,12 +178,19 @@ func (p *arrayParser) word() (text string, quoted bool, err error) {
 		text, err = p.quoted()
 		return text, true, err
 	}
-	plain := strings.IndexAny(s, "{},\"\\")
-	if plain > 0 && s[plain] != '\\' && s[plain] != '"' && s[plain] != '{' {
+	plain := 0
+	for plain < len(s) && !isArraySyntax(s[plain]) {
+		plain++
+	}
+	if plain > 0 && plain < len(s) && s[plain] != '\\' && s[plain] != '"' && s[plain] != '{' {
 		p.rest = s[plain:]
 		return strings.TrimRight(s[:plain], " \t\n\v\f\r"), false, nil
 	}
 	return p.escaped()
+}
+
+func isArraySyntax(c byte) bool {
+	return c == '{' || c == '}' || c == delimiter || c == '"' || c == '\\'
 }
 
 // quoted reads "…".

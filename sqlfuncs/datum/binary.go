@@ -58,7 +58,7 @@ func DecodeBinary(t OID, b []byte) (Value, error) {
 	case Bit, VarBit:
 		return decodeBits(t, b)
 	case JSON:
-		return parseJSON(string(b))
+		return parseJSON(string(b), nil)
 	case JSONB:
 		if len(b) == 0 {
 			return Value{}, insufficientData()
@@ -66,7 +66,7 @@ func DecodeBinary(t OID, b []byte) (Value, error) {
 		if b[0] != jsonbVersion {
 			return Value{}, badBinary("unsupported jsonb version number %d", b[0])
 		}
-		return parseJSONB(string(b[1:]))
+		return parseJSONB(string(b[1:]), nil)
 	case Numeric:
 		return decodeNumeric(b)
 	case Record:

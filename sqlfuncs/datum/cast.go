@@ -162,7 +162,10 @@ func isStringLike(t OID) bool {
 func castArray(v Value, target *Info, env *Env) (Value, error) {
 	out := MakeArray(target.OID, make([]Value, len(v.Elems)))
 	for i, e := range v.Elems {
-		var err error
+		err := env.work(elementWork + len(e.Str))
+		if err != nil {
+			return Value{}, err
+		}
 		if e.Type == v.Type {
 			out.Elems[i], err = castArray(e, target, env)
 		} else {
@@ -209,11 +212,11 @@ func castListed(v Value, to OID, env *Env) (Value, error) {
 	case to == RegClass && isStringLike(v.Type):
 		return parseRegName(to, v.Str, env)
 	case v.Type == JSONB && to != JSON:
-		return castJSONB(v, to)
+		return castJSONB(v, to, env)
 	case to == JSON:
 		return MakeString(JSON, v.Str), nil
 	case to == JSONB:
-		return parseJSONB(v.Str)
+		return parseJSONB(v.Str, env)
 	case numberRank(to) > numberRank(Int8) || numberRank(v.Type) > numberRank(Int8):
 		return castNumber(v, to)
 	case category(v.Type) == 'D' || category(v.Type) == 'T':
@@ -305,8 +308,8 @@ func castToFloat(v Value, to OID) (Value, error) {
 }
 
 // castJSONB converts a scalar jsonb to a number or boolean.
-func castJSONB(v Value, to OID) (Value, error) {
-	n, err := parseJSONTree(v.Str)
+func castJSONB(v Value, to OID, env *Env) (Value, error) {
+	n, err := parseJSONTree(v.Str, env)
 	if err != nil {
 		return Value{}, err
 	}

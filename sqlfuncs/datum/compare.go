@@ -187,15 +187,22 @@ func dayAndTime(v Value) (days, micros int64) {
 	return splitTimestamp(v.Int)
 }
 
+// maxOrdered bounds the jsonb values that are compared by their trees, which
+// nothing can interrupt.
+const maxOrdered = 1 << 16
+
 func compareJSONB(a, b Value) (int, error) {
-	if a.Str == b.Str {
+	if jsonKey(a.Str) == jsonKey(b.Str) {
 		return 0, nil
 	}
-	x, err := parseJSONTree(a.Str)
+	if max(len(a.Str), len(b.Str)) > maxOrdered {
+		return 0, sqlstate.New(sqlstate.LimitExceeded, "jsonb values of more than %d bytes cannot be put in order", maxOrdered)
+	}
+	x, err := parseJSONTree(a.Str, nil)
 	if err != nil {
 		return 0, err
 	}
-	y, err := parseJSONTree(b.Str)
+	y, err := parseJSONTree(b.Str, nil)
 	if err != nil {
 		return 0, err
 	}

@@ -10,6 +10,18 @@ type Env struct {
 	ByteaEscape      bool
 	Now              time.Time // start of the transaction, for 'now', 'today', …
 	Names            Names     // resolves reg* types; nil: only numbers
+	Worker           Worker    // ends long conversions; nil: nothing does
+}
+
+// Worker is told of work, in bytes that were looked at. Its error ends it.
+type Worker interface{ Work(n int) error }
+
+// work tells the environment's worker.
+func (e *Env) work(n int) error {
+	if e == nil || e.Worker == nil {
+		return nil
+	}
+	return e.Worker.Work(n)
 }
 
 // DateStyle is the setting of that name, ISO being the default.

@@ -39,9 +39,9 @@ func ParseText(t OID, s string, env *Env) (Value, error) {
 	case Bit, VarBit:
 		return parseBits(t, s)
 	case JSON:
-		return parseJSON(s)
+		return parseJSON(s, env)
 	case JSONB:
-		return parseJSONB(s)
+		return parseJSONB(s, env)
 	}
 	if isReg(t) {
 		return parseReg(t, s, env)

@@ -14,9 +14,20 @@ type jsonParser struct {
 	text  string
 	rest  string
 	token string // the current token, "" at the end
-	build bool
+	make  jsonForm
 	grown int // bytes that numbers became longer by
+	env   *Env
+	out   []byte // of jsonText
 }
+
+// jsonForm is what a jsonParser makes.
+type jsonForm byte
+
+const (
+	jsonNothing jsonForm = iota // it only checks
+	jsonTree                    // nodes
+	jsonText                    // jsonb's normal form
+)
 
 // jsonKind is the kind of a JSON value, in the order in which jsonb compares.
 type jsonKind byte
@@ -44,11 +55,11 @@ type jsonNode struct {
 }
 
 // parseJSON reads a json: the text stays as it is.
-func parseJSON(s string) (Value, error) {
+func parseJSON(s string, env *Env) (Value, error) {
 	if err := checkUTF8(s); err != nil {
 		return Value{}, err
 	}
-	p := jsonParser{text: s, rest: s}
+	p := jsonParser{text: s, rest: s, env: env}
 	if _, err := p.document(); err != nil {
 		return Value{}, err
 	}
@@ -56,11 +67,11 @@ func parseJSON(s string) (Value, error) {
 }
 
 // parseJSONTree reads a text into a tree.
-func parseJSONTree(s string) (jsonNode, error) {
+func parseJSONTree(s string, env *Env) (jsonNode, error) {
 	if err := checkUTF8(s); err != nil {
 		return jsonNode{}, err
 	}
-	p := jsonParser{text: s, rest: s, build: true}
+	p := jsonParser{text: s, rest: s, env: env, make: jsonTree}
 	return p.document()
 }
 
@@ -89,6 +100,9 @@ func (p *jsonParser) expected(what string) error {
 
 // advance moves to the next token.
 func (p *jsonParser) advance() error {
+	if err := p.env.work(elementWork + len(p.token)); err != nil {
+		return err
+	}
 	p.rest = strings.TrimLeft(p.rest, " \t\n\r")
 	if p.rest == "" {
 		p.token = ""
@@ -207,7 +221,7 @@ func (p *jsonParser) checkUnicodeEscape(s string, afterHigh bool) (high bool, er
 	if len(s) < 6 || !onlyHex(s[2:6]) {
 		return false, p.fail(`"\u" must be followed by four hexadecimal digits.`)
 	}
-	if !p.build {
+	if p.make == jsonNothing {
 		return false, nil
 	}
 	switch r := codeUnit(s); {
@@ -255,9 +269,17 @@ func (p *jsonParser) value(depth int) (jsonNode, error) {
 }
 
 func (p *jsonParser) scalar() (jsonNode, error) {
-	if !p.build {
+	if p.make == jsonNothing {
 		return jsonNode{}, nil
 	}
+	n, err := p.scalarNode()
+	if p.make == jsonText && err == nil {
+		p.out = n.append(p.out)
+	}
+	return n, err
+}
+
+func (p *jsonParser) scalarNode() (jsonNode, error) {
 	switch p.token[0] {
 	case 't':
 		return jsonNode{kind: jsonTrue}, nil
@@ -283,26 +305,37 @@ func (p *jsonParser) scalar() (jsonNode, error) {
 // maxGrowth bounds the digits that exponents in one jsonb may add.
 const maxGrowth = 1 << 16
 
+// write appends to the normal form.
+func (p *jsonParser) write(s string) {
+	if p.make == jsonText {
+		p.out = append(p.out, s...)
+	}
+}
+
 func (p *jsonParser) array(depth int) (jsonNode, error) {
 	n := jsonNode{kind: jsonArray}
 	if err := p.advance(); err != nil {
 		return n, err
 	}
+	p.write("[")
 	for first := true; ; first = false {
 		if p.token == "]" && first {
+			p.write("]")
 			return n, p.advance()
 		}
 		e, err := p.value(depth + 1)
 		if err != nil {
 			return n, err
 		}
-		if p.build {
+		if p.make == jsonTree {
 			n.elems = append(n.elems, e)
 		}
 		switch p.token {
 		case "]":
+			p.write("]")
 			return n, p.advance()
 		case ",":
+			p.write(", ")
 		default:
 			return n, p.expected(`"," or "]"`)
 		}
@@ -318,18 +351,21 @@ func (p *jsonParser) object(depth int) (jsonNode, error) {
 		return n, err
 	}
 	if p.token == "}" {
+		p.write("{}")
 		return n, p.advance()
 	}
+	start := len(p.out)
+	var members []jsonMember
 	for want := `string or "}"`; ; want = "string" {
 		if p.token == "" || p.token[0] != '"' {
 			return n, p.expected(want)
 		}
-		if p.build {
-			key, err := UnquoteJSON(p.token)
-			if err != nil {
+		var key string
+		if p.make != jsonNothing {
+			var err error
+			if key, err = UnquoteJSON(p.token); err != nil {
 				return n, err
 			}
-			n.keys = append(n.keys, key)
 		}
 		if err := p.advance(); err != nil {
 			return n, err
@@ -340,16 +376,25 @@ func (p *jsonParser) object(depth int) (jsonNode, error) {
 		if err := p.advance(); err != nil {
 			return n, err
 		}
+		from := len(p.out)
 		e, err := p.value(depth + 1)
 		if err != nil {
 			return n, err
 		}
-		if p.build {
-			n.elems = append(n.elems, e)
+		switch p.make {
+		case jsonTree:
+			n.keys, n.elems = append(n.keys, key), append(n.elems, e)
+		case jsonText:
+			members = append(members, jsonMember{key, from, len(p.out)})
+		case jsonNothing:
 		}
 		switch p.token {
 		case "}":
-			n.sortKeys()
+			if p.make == jsonTree {
+				n.sortKeys()
+			} else if p.make == jsonText {
+				p.writeObject(start, members)
+			}
 			return n, p.advance()
 		case ",":
 		default:

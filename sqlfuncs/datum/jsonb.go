@@ -9,12 +9,39 @@ import (
 
 // parseJSONB reads a jsonb into its normal form, the text that PostgreSQL
 // prints.
-func parseJSONB(s string) (Value, error) {
-	n, err := parseJSONTree(s)
-	if err != nil {
+func parseJSONB(s string, env *Env) (Value, error) {
+	if err := checkUTF8(s); err != nil {
 		return Value{}, err
 	}
-	return MakeString(JSONB, string(n.append(make([]byte, 0, len(s)+len(s)/4)))), nil
+	p := jsonParser{text: s, rest: s, env: env, make: jsonText, out: make([]byte, 0, len(s)+len(s)/4)}
+	if _, err := p.document(); err != nil {
+		return Value{}, err
+	}
+	return MakeString(JSONB, string(p.out)), nil
+}
+
+// jsonMember is a member of an object whose text is being made.
+type jsonMember struct {
+	key      string // decoded
+	from, to int    // the value, in the parser's output
+}
+
+// writeObject brings the members of an object, whose values were written from
+// start on, into jsonb's order; of equal keys the last stays.
+func (p *jsonParser) writeObject(start int, members []jsonMember) {
+	slices.SortStableFunc(members, func(a, b jsonMember) int { return compareKeys(a.key, b.key) })
+	out := make([]byte, 0, len(p.out)-start+len(members)*8)
+	out = append(out, '{')
+	for i, m := range members {
+		if i+1 < len(members) && members[i+1].key == m.key {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ", "...)
+		}
+		out = append(append(AppendJSONString(out, m.key), ": "...), p.out[m.from:m.to]...)
+	}
+	p.out = append(append(p.out[:start], out...), '}')
 }
 
 // compareKeys orders the keys of a jsonb object: shorter first, then by bytes.
@@ -125,7 +152,7 @@ func jsonOf(v Value) jsonNode {
 			return jsonNode{kind: jsonNumber, text: number.Str}
 		}
 	case JSON, JSONB:
-		if tree, err := parseJSONTree(text); err == nil {
+		if tree, err := parseJSONTree(text, nil); err == nil {
 			return tree
 		}
 	default:

@@ -81,19 +81,36 @@ func floatKey(f float64) uint64 {
 
 // jsonKey is a jsonb's text with its numbers in shortest form.
 func jsonKey(s string) string {
-	n, err := parseJSONTree(s)
-	if err != nil {
+	if strings.IndexByte(s, '.') < 0 {
 		return s
 	}
-	n.trimNumbers()
-	return string(n.append(make([]byte, 0, len(s))))
+	out := make([]byte, 0, len(s))
+	for len(s) > 0 {
+		n := 1
+		switch c := s[0]; {
+		case c == '"':
+			n = jsonStringEnd(s)
+		case isDigit(c):
+			n = scan(s, 0, func(c byte) bool { return isDigit(c) || c == '.' })
+			out = append(out, trimNumeric(s[:n])...)
+			s = s[n:]
+			continue
+		}
+		out = append(out, s[:n]...)
+		s = s[n:]
+	}
+	return string(out)
 }
 
-func (n *jsonNode) trimNumbers() {
-	if n.kind == jsonNumber {
-		n.text = trimNumeric(n.text)
+// jsonStringEnd is where the string ends that s begins with.
+func jsonStringEnd(s string) int {
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
 	}
-	for i := range n.elems {
-		n.elems[i].trimNumbers()
-	}
+	return len(s)
 }

@@ -29,8 +29,31 @@ const (
 // Parse reads numeric's canonical text; false for NaN and infinities.
 func Parse(s string) (Number, bool) {
 	whole, fraction, _ := strings.Cut(s, ".")
-	coef, ok := new(big.Int).SetString(whole+fraction, 10)
+	digits, negative := strings.CutPrefix(whole+fraction, "-")
+	coef, ok := parseDigits(digits)
+	if ok && negative {
+		coef.Neg(coef)
+	}
 	return Number{coef, len(fraction)}, ok
+}
+
+// parseDigits reads digits in halves: package big takes time that grows with
+// the square of their number.
+func parseDigits(s string) (*big.Int, bool) {
+	if len(s) < 2000 {
+		return new(big.Int).SetString(s, 10)
+	}
+	low := len(s) / 2
+	high, ok := parseDigits(s[:len(s)-low])
+	if !ok {
+		return nil, false
+	}
+	rest, ok := parseDigits(s[len(s)-low:])
+	if !ok || rest.Sign() < 0 {
+		return nil, false
+	}
+	high.Mul(high, Pow10(low))
+	return high.Add(high, rest), true
 }
 
 // Pow10 is 10^n.

@@ -21,8 +21,9 @@ type Exec struct {
 	Tag     string // command tag; a statement may change it (COMMIT → ROLLBACK)
 	Moved   int64  // rows passed by MOVE
 	held    int64  // bytes held by sorts, joins, aggregates; see hold
+	lasting int64  // of them, those of results that are kept; see lasts
 	values  int64  // bytes of values that are being computed; see value
-	steps   int    // rows since the context was looked at
+	worked  int    // since the context was looked at; see Work
 	IDRow   [1]datum.Value
 	slots   map[*slotExpr]datum.Value
 
@@ -54,18 +55,29 @@ func (x *Exec) Frame(i, n int) []datum.Value {
 	return x.Frames[i]
 }
 
-// contextEvery is how many rows may pass before a loop looks at its context.
-const contextEvery = 256
+// lookAfter is how much work may pass before a statement looks at its context:
+// about a millisecond.
+const lookAfter = 1 << 16
 
-// Tick lets loops that draw nothing end with their context.
-func (x *Exec) Tick() error {
-	if x.steps++; x.steps%contextEvery == 0 {
-		return x.Ctx.Err()
+// Work counts work, in bytes that were looked at or what takes as long, and
+// ends a statement that was stopped. Whatever takes long calls it on its way.
+func (x *Exec) Work(n int) error {
+	if x.worked += n; x.worked < lookAfter {
+		return nil
 	}
-	return nil
+	x.worked = 0
+	return x.Ctx.Err()
 }
 
-func (x *Exec) Env() *datum.Env { return x.Host.Env() }
+// Tick is the work of one row.
+func (x *Exec) Tick() error { return x.Work(lookAfter / 256) }
+
+// Env is the session's, in which long conversions end with the statement.
+func (x *Exec) Env() *datum.Env {
+	env := x.Host.Env()
+	env.Worker = x
+	return env
+}
 
 // Rows yields rows. A row is valid until the next call; io.EOF ends.
 type Rows interface {

@@ -233,40 +233,6 @@ func (s *tableSource) open(x *Exec) (rowSource, error) {
 	return &scanRows{&s.scanSource, it}, nil
 }
 
-// KeyValues are the values that the conditions leave for a key column.
-type KeyValues struct {
-	Fixed  bool
-	Values []datum.Value
-}
-
-func (k *KeyValues) Restrict(values []datum.Value) {
-	if !k.Fixed {
-		k.Fixed = true
-		for _, v := range values {
-			if v.Valid && !HoldsValue(k.Values, v) {
-				k.Values = append(k.Values, v)
-			}
-		}
-		return
-	}
-	kept := k.Values[:0]
-	for _, v := range k.Values {
-		if HoldsValue(values, v) {
-			kept = append(kept, v)
-		}
-	}
-	k.Values = kept
-}
-
-func HoldsValue(values []datum.Value, v datum.Value) bool {
-	for _, w := range values {
-		if c, err := datum.Compare(v, w); err == nil && w.Valid && c == 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // joinSource joins two sources with nested loops. A right side that does not
 // depend on the left one is read once and, where a condition says
 // left = right, found by hash.

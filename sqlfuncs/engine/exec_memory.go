@@ -27,6 +27,9 @@ const (
 	// WorkFactor is how much a function may need while it works, as a multiple
 	// of its arguments: trees of JSON, slices of pieces.
 	WorkFactor = 24
+
+	// callWork is what a call takes beside looking at its arguments, see Work.
+	callWork = 16
 )
 
 // Hold counts bytes that are kept until the statement ends.
@@ -47,14 +50,35 @@ func (x *Exec) dropRows(rows [][]datum.Value) {
 	for _, row := range rows {
 		n += int64(SizeOfRow(row))
 	}
+	x.giveBack(n)
+}
+
+// giveBack gives bytes back that were held, unless Release was before.
+func (x *Exec) giveBack(n int64) {
+	n = min(n, x.held)
 	x.held -= n
 	x.Host.Memory().Return(n)
 }
+
+// passing runs a subquery whose rows nobody needs when it is over.
+func (x *Exec) passing(run func(x *Exec) (datum.Value, error)) (datum.Value, error) {
+	held, lasting := x.held, x.lasting
+	v, err := run(x)
+	x.giveBack(max(x.held-held-(x.lasting-lasting), 0))
+	return v, err
+}
+
+// lasts notes that what is held beyond held stays until the statement ends.
+// lasting is what was noted when held was.
+func (x *Exec) lasts(held, lasting int64) { x.lasting = lasting + x.held - held }
 
 // value counts a computed value until the row is done; see rowDone.
 func (x *Exec) value(n int) error {
 	if n <= uncounted {
 		return nil
+	}
+	if err := x.Work(n); err != nil {
+		return err
 	}
 	if err := x.Host.Memory().Draw(int64(n)); err != nil {
 		return err
@@ -92,18 +116,14 @@ func (x *Exec) Cast(v datum.Value, t datum.OID) (datum.Value, error) {
 	return datum.Cast(v, t, x.Env())
 }
 
-// working counts what a function needs while it works on its arguments. The
-// caller ends it with rowDone. Large arguments take time, too: a statement that
-// has been stopped does not begin with them.
+// working counts what a function needs while it works on its arguments, bytes
+// and time. The caller ends it with rowDone.
 func (x *Exec) working(args []datum.Value) error {
 	n := 0
 	for i := range args {
 		n += len(args[i].Str) + len(args[i].Elems)*valueBytes/WorkFactor
 	}
-	if n <= uncounted {
-		return nil
-	}
-	if err := x.Ctx.Err(); err != nil {
+	if err := x.Work(n + callWork); err != nil || n <= uncounted {
 		return err
 	}
 	return x.value(n * WorkFactor)

@@ -65,12 +65,12 @@ func (p *selectPlan) open(x *Exec) (Rows, error) {
 		rows, err := Drain(x, it)
 		it.Close()
 		if err == nil {
-			err = sortRows(rows, p.sort)
+			err = sortRows(x, rows, p.sort)
 		}
 		if err != nil {
 			return nil, err
 		}
-		it = &SliceRows{Rows: rows}
+		it = &sortedRows{SliceRows{Rows: rows}, x}
 	}
 	if p.distinctOn != nil {
 		it = &distinctRows{in: it, seen: map[string]int{}, on: p.distinctOn}
@@ -245,12 +245,29 @@ func (r *projectRows) nextSet(x *Exec) (bool, error) {
 	}
 }
 
-// sortRows sorts in place, stable.
-func sortRows(rows [][]datum.Value, keys []sortKey) error {
+// sortedRows are rows that are held until they are closed.
+type sortedRows struct {
+	SliceRows
+	x *Exec
+}
+
+func (r *sortedRows) Close() {
+	r.x.dropRows(r.Rows)
+	r.Rows = nil
+}
+
+// sortRows sorts in place, stable. After an error it only comes to its end.
+func sortRows(x *Exec, rows [][]datum.Value, keys []sortKey) error {
 	var failed error
 	slices.SortStableFunc(rows, func(a, b []datum.Value) int {
 		for _, k := range keys {
 			v, w := a[k.column], b[k.column]
+			if failed == nil {
+				failed = x.Work(callWork + len(v.Str) + len(v.Elems)*valueBytes)
+			}
+			if failed != nil {
+				return 0
+			}
 			var c int
 			switch {
 			case !v.Valid && !w.Valid:

@@ -65,7 +65,7 @@ func (w *windowPlan) open(x *Exec, src rowSource, base, width int) (rowSource, e
 	}
 	for i, d := range w.windows {
 		var err error
-		if rows, err = d.sorted(rows, i); err != nil {
+		if rows, err = d.sorted(x, rows, i); err != nil {
 			return nil, err
 		}
 		for from := 0; from < len(rows); {
@@ -126,7 +126,7 @@ func (w *windowPlan) read(x *Exec, base, width int) (*windowInput, error) {
 
 // sorted puts rows into the order of a window; rows that it does not tell
 // apart keep their order.
-func (d *windowDef) sorted(rows []*windowInput, window int) ([]*windowInput, error) {
+func (d *windowDef) sorted(x *Exec, rows []*windowInput, window int) ([]*windowInput, error) {
 	if len(d.keys) == 0 {
 		return rows, nil
 	}
@@ -135,7 +135,7 @@ func (d *windowDef) sorted(rows []*windowInput, window int) ([]*windowInput, err
 		n := len(r.keys[window])
 		keyed[i] = append(r.keys[window][:n:n], datum.MakeInt8(int64(i)))
 	}
-	if err := sortRows(keyed, d.keys); err != nil {
+	if err := sortRows(x, keyed, d.keys); err != nil {
 		return nil, err
 	}
 	out := make([]*windowInput, len(rows))

@@ -13,14 +13,14 @@ func FuzzQuotedPattern(f *testing.F) {
 	f.Add("a.b")
 	f.Add(`\[x`)
 	f.Fuzz(func(t *testing.T, s string) {
-		if !utf8.ValidString(s) || len(s) > MaxPatternBytes {
+		if !utf8.ValidString(s) || len(s) > maxPatternBytes {
 			t.Skip()
 		}
-		p, _, err := CompilePattern(s, "q")
+		p, err := CompilePattern(s, "q")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.Re.FindString("<" + s + ">"); got != s {
+		if got := p.re.FindString("<" + s + ">"); got != s {
 			t.Errorf("found %q for %q", got, s)
 		}
 	})

@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"io"
 	"regexp"
+	"regexp/syntax"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,66 +14,140 @@ import (
 
 // TextPattern is a compiled regular expression.
 type TextPattern struct {
-	Re        *regexp.Regexp
-	LooksBack bool // what it matches depends on what is before, as for ^
+	re   *regexp.Regexp
+	size int // instructions of its program
 }
 
-// patternMemo keeps compiled patterns for all sessions. Statements mostly
-// have a handful of constant ones, so a full memo just starts again.
+// patternMemo keeps compiled patterns for all sessions, since plans are
+// shared. Statements mostly have a handful of constant ones, so a full memo
+// just starts again.
 type patternMemo struct {
-	mu    sync.Mutex
-	byKey map[string]*TextPattern
+	mu    sync.RWMutex
+	byKey map[patternKey]*TextPattern
 }
+
+// patternKey is a pattern, and how it is read: the options of a regular
+// expression, or the operator's name and the escape of LIKE.
+type patternKey struct{ how, pattern string }
 
 var textPatterns patternMemo
 
-// maxTextPatterns bounds a patternMemo.
-const maxTextPatterns = 64
+// Bounds of patterns: kept ones, and the text and the program of each.
+const (
+	maxTextPatterns = 64
+	maxPatternBytes = 1024
+	maxPatternSize  = 4096
+)
 
-func (m *patternMemo) get(key string) *TextPattern {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.byKey[key]
+// Pattern returns a compiled pattern. text translates it for package regexp
+// when it is not known yet; longest is POSIX's choice among the matches.
+func Pattern(how, pattern string, text func() (re string, longest bool, err error)) (*TextPattern, error) {
+	key := patternKey{how, pattern}
+	textPatterns.mu.RLock()
+	p := textPatterns.byKey[key]
+	textPatterns.mu.RUnlock()
+	if p != nil {
+		return p, nil
+	}
+	if len(pattern) > maxPatternBytes {
+		return nil, sqlstate.New(sqlstate.LimitExceeded, "a pattern may have at most %d bytes", maxPatternBytes)
+	}
+	source, longest, err := text()
+	if err != nil {
+		return nil, err
+	}
+	tree, err := syntax.Parse(source, syntax.Perl)
+	if err != nil {
+		return nil, badPattern(strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	}
+	size := programSize(tree)
+	if size > maxPatternSize {
+		return nil, badPattern("regular expression is too complex")
+	}
+	re, err := regexp.Compile(source)
+	if err != nil {
+		return nil, badPattern(strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	}
+	if longest {
+		re.Longest()
+	}
+	p = &TextPattern{re, size}
+	textPatterns.mu.Lock()
+	defer textPatterns.mu.Unlock()
+	if textPatterns.byKey == nil || len(textPatterns.byKey) >= maxTextPatterns {
+		textPatterns.byKey = map[patternKey]*TextPattern{}
+	}
+	textPatterns.byKey[key] = p
+	return p, nil
 }
 
-func (m *patternMemo) put(key string, p *TextPattern) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.byKey == nil || len(m.byKey) >= maxTextPatterns {
-		m.byKey = map[string]*TextPattern{}
+// programSize is about how many instructions a pattern compiles to: repeated
+// parts stand there as often as they may repeat.
+func programSize(re *syntax.Regexp) int {
+	n := 1 + len(re.Rune)
+	for _, sub := range re.Sub {
+		n += programSize(sub)
 	}
-	m.byKey[key] = p
+	if re.Op == syntax.OpRepeat {
+		n *= max(re.Min+1, re.Max)
+	}
+	return min(n, 1<<30)
+}
+
+// steppedAbove is the work of a match, as steps of its program, from which on
+// it must be possible to end it on its way: tens of milliseconds.
+const steppedAbove = 1 << 23
+
+// Find returns the leftmost match in s as package regexp's index pairs, nil if
+// there is none. The match of a long text ends with its statement.
+func (p *TextPattern) Find(x *Exec, s string) ([]int, error) {
+	if p.size*len(s) < steppedAbove {
+		return p.re.FindStringSubmatchIndex(s), x.Work(callWork + p.size*len(s))
+	}
+	r := steppedText{x: x, rest: s, size: p.size}
+	match := p.re.FindReaderSubmatchIndex(&r)
+	return match, r.stopped
+}
+
+// Matches reports whether the pattern is found in s.
+func (p *TextPattern) Matches(x *Exec, s string) (bool, error) {
+	if p.size*len(s) < steppedAbove {
+		return p.re.MatchString(s), x.Work(callWork + p.size*len(s))
+	}
+	r := steppedText{x: x, rest: s, size: p.size}
+	match := p.re.MatchReader(&r)
+	return match, r.stopped
+}
+
+// steppedText is a text that ends when the statement does.
+type steppedText struct {
+	x       *Exec
+	rest    string
+	size    int
+	stopped error
+}
+
+// ReadRune implements io.RuneReader.
+func (t *steppedText) ReadRune() (r rune, size int, err error) {
+	if t.stopped = t.x.Work(t.size); t.rest == "" || t.stopped != nil {
+		return 0, 0, io.EOF
+	}
+	r, size = utf8.DecodeRuneInString(t.rest)
+	t.rest = t.rest[size:]
+	return r, size, nil
 }
 
 // CompilePattern compiles an "advanced regular expression" of PostgreSQL
-// (9.7.3) with its option letters. global is the option g.
-func CompilePattern(pattern, options string) (p *TextPattern, global bool, err error) {
-	global = strings.Contains(options, "g")
-	key := options + "\x00" + pattern
-	if p := textPatterns.get(key); p != nil {
-		return p, global, nil
-	}
-	if len(pattern) > MaxPatternBytes {
-		return nil, false, sqlstate.New(sqlstate.LimitExceeded, "a pattern may have at most %d bytes", MaxPatternBytes)
-	}
-	t := areTranslator{src: pattern}
-	if err := t.options(strings.ReplaceAll(options, "g", "")); err != nil {
-		return nil, false, err
-	}
-	text, err := t.translate()
-	if err != nil {
-		return nil, false, err
-	}
-	re, err := regexp.Compile(text)
-	if err != nil {
-		return nil, false, badPattern(strings.TrimPrefix(err.Error(), "error parsing regexp: "))
-	}
-	if !t.lazy { // POSIX: of the leftmost matches the longest
-		re.Longest()
-	}
-	p = &TextPattern{Re: re, LooksBack: t.looksBack}
-	textPatterns.put(key, p)
-	return p, global, nil
+// (9.7.3) with its option letters, without g.
+func CompilePattern(pattern, options string) (*TextPattern, error) {
+	return Pattern("~"+options, pattern, func() (string, bool, error) {
+		t := areTranslator{src: pattern}
+		if err := t.options(options); err != nil {
+			return "", false, err
+		}
+		text, err := t.translate()
+		return text, !t.lazy, err // POSIX: of the leftmost matches the longest
+	})
 }
 
 func badPattern(what string) error {
@@ -87,7 +163,7 @@ type areTranslator struct {
 	fold, literal, expanded bool
 	lines                   bool // ^ and $ match at line ends
 	dotStops                bool // . and [^…] do not match a newline
-	lazy, looksBack         bool
+	lazy                    bool
 }
 
 // options applies option letters (9.7.3.4, table 9.24).
@@ -181,8 +257,6 @@ func (t *areTranslator) atom() error {
 	case '*', '+', '?':
 		t.quantifier(t.src[t.i : t.i+1])
 		return nil
-	case '^':
-		t.looksBack = true
 	case ' ', '\t', '\n', '\r', '\f', '\v':
 		if t.expanded {
 			t.i++
@@ -266,7 +340,7 @@ func (t *areTranslator) bracket() error {
 	for _, word := range []string{"[[:<:]]", "[[:>:]]"} {
 		if strings.HasPrefix(t.src[t.i:], word) {
 			t.i += len(word)
-			t.wordEdge(`\b`)
+			t.out.WriteString(`\b`)
 			return nil
 		}
 	}
@@ -326,12 +400,6 @@ func (t *areTranslator) bracketItem(c byte) error {
 	return nil
 }
 
-// wordEdge writes a constraint that looks at the character before.
-func (t *areTranslator) wordEdge(text string) {
-	t.looksBack = true
-	t.out.WriteString(text)
-}
-
 // characterEscapes are the escapes for one character (table 9.19).
 var characterEscapes = map[byte]rune{
 	'a': '\a', 'b': '\b', 'B': '\\', 'e': 0x1b, 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', 'v': '\v',
@@ -369,7 +437,7 @@ func (t *areTranslator) escape(inBracket bool) error {
 		return nil
 	case 'A', 'm', 'M', 'y', 'Y', 'Z':
 		if !inBracket {
-			t.wordEdge(map[byte]string{'A': `\A`, 'm': `\b`, 'M': `\b`, 'y': `\b`, 'Y': `\B`, 'Z': `\z`}[c])
+			t.out.WriteString(map[byte]string{'A': `\A`, 'm': `\b`, 'M': `\b`, 'y': `\b`, 'Y': `\B`, 'Z': `\z`}[c])
 			return nil
 		}
 	case '1', '2', '3', '4', '5', '6', '7', '8', '9':

@@ -1,10 +1,6 @@
 package engine
 
 import (
-	"container/list"
-	"regexp"
-	"sync"
-
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
 )
@@ -132,50 +128,4 @@ func timeOperator(op string, l, r datum.OID) (result, left, right datum.OID, ok 
 		}
 	}
 	return 0, 0, 0, false
-}
-
-// PatternCache keeps the compiled regular expressions of one operator. Plans
-// are shared by sessions, so it has a lock; patterns are mostly constant.
-type PatternCache struct {
-	mu    sync.Mutex
-	byKey map[string]*list.Element
-	order list.List
-}
-
-type compiledPattern struct {
-	key string
-	re  *regexp.Regexp
-}
-
-// maxPatterns bounds a patternCache; maxPatternBytes one pattern.
-const (
-	maxPatterns     = 16
-	MaxPatternBytes = 1024
-)
-
-func (c *PatternCache) Get(key string, source func() (string, error)) (*regexp.Regexp, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if e := c.byKey[key]; e != nil {
-		return e.Value.(*compiledPattern).re, nil
-	}
-	text, err := source()
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > MaxPatternBytes {
-		return nil, sqlstate.New(sqlstate.LimitExceeded, "a pattern may have at most %d bytes", MaxPatternBytes)
-	}
-	re, err := regexp.Compile(text)
-	if err != nil {
-		return nil, sqlstate.New(sqlstate.InvalidRegex, "invalid regular expression: %v", err)
-	}
-	if c.byKey == nil {
-		c.byKey = map[string]*list.Element{}
-	}
-	c.byKey[key] = c.order.PushBack(&compiledPattern{key, re})
-	if c.order.Len() > maxPatterns {
-		delete(c.byKey, c.order.Remove(c.order.Front()).(*compiledPattern).key)
-	}
-	return re, nil
 }

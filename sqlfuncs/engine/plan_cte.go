@@ -108,9 +108,11 @@ func (c *ctePlan) open(x *Exec) (Rows, error) {
 	case state.inside:
 		return &SliceRows{Rows: state.working}, nil
 	case !state.done:
+		held, lasting := x.held, x.lasting
 		if err := c.compute(x, state); err != nil {
 			return nil, err
 		}
+		x.lasts(held, lasting)
 		state.done = true
 	}
 	return &SliceRows{Rows: state.rows}, nil

@@ -409,7 +409,7 @@ func (r *groupRows) next(x *Exec) (bool, error) {
 
 func (c *aggregateCall) result(x *Exec, st *aggregateState) (datum.Value, error) {
 	if len(c.order) > 0 {
-		if err := sortRows(st.rows, c.order); err != nil {
+		if err := sortRows(x, st.rows, c.order); err != nil {
 			return datum.Value{}, err
 		}
 		for _, row := range st.rows {

@@ -3,7 +3,6 @@ package engine
 import (
 	"regexp"
 	"strings"
-	"sync/atomic"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
@@ -330,6 +329,9 @@ func Strict2(t datum.OID, l, r *Expr, op func(x *Exec, a, b datum.Value) (datum.
 		if err != nil || !b.Valid {
 			return datum.Null(t), err
 		}
+		if err := x.Work(callWork + len(a.Str) + len(b.Str) + (len(a.Elems)+len(b.Elems))*valueBytes); err != nil {
+			return datum.Null(t), err
+		}
 		return op(x, a, b)
 	}, l, r)
 }
@@ -481,28 +483,28 @@ func (p *Planner) pattern(op string, not bool, l, r, escape *Expr) (x *Expr, err
 			return nil, refused
 		}
 	}
-	var cache PatternCache
-	toRegexp := func(pattern, escape string) (string, error) {
+	toRegexp := func(pattern, escape string) (string, bool, error) {
 		if op == "SIMILAR TO" {
-			return similarToRegexp(pattern), nil
+			return similarToRegexp(pattern), false, nil
 		}
 		prefix := "(?s)"
 		if op == "ILIKE" {
 			prefix = "(?si)"
 		}
 		body, err := LikeToRegexp(pattern, escape)
-		return prefix + body, err
+		return prefix + body, false, err
 	}
 	return Strict2(datum.Bool, l, r, func(x *Exec, a, b datum.Value) (datum.Value, error) {
 		esc, err := escape.Eval(x)
 		if err != nil || !esc.Valid {
 			return datum.Null(datum.Bool), err
 		}
-		re, err := cache.Get(b.Str+"\x00"+esc.Str, func() (string, error) { return toRegexp(b.Str, esc.Str) })
+		p, err := Pattern(op+esc.Str, b.Str, func() (string, bool, error) { return toRegexp(b.Str, esc.Str) })
 		if err != nil {
 			return a, err
 		}
-		return datum.MakeBool(re.MatchString(a.Str) != not), nil
+		match, err := p.Matches(x, a.Str)
+		return datum.MakeBool(match != not), err
 	}), nil
 }
 
@@ -553,22 +555,13 @@ func (p *Planner) regex(op string, l, r *Expr) (*Expr, error) {
 	if strings.HasSuffix(op, "*") {
 		options = "i"
 	}
-	type compiled struct {
-		source string
-		*TextPattern
-	}
-	var last atomic.Pointer[compiled] // most patterns are constants
-	return Strict2(datum.Bool, l, r, func(_ *Exec, a, b datum.Value) (datum.Value, error) {
-		p := last.Load()
-		if p == nil || p.source != b.Str {
-			pattern, _, err := CompilePattern(b.Str, options)
-			if err != nil {
-				return a, err
-			}
-			p = &compiled{b.Str, pattern}
-			last.Store(p)
+	return Strict2(datum.Bool, l, r, func(x *Exec, a, b datum.Value) (datum.Value, error) {
+		p, err := CompilePattern(b.Str, options)
+		if err != nil {
+			return a, err
 		}
-		return datum.MakeBool(p.Re.MatchString(a.Str) != (op[0] == '!')), nil
+		match, err := p.Matches(x, a.Str)
+		return datum.MakeBool(match != (op[0] == '!')), err
 	}), nil
 }
 

@@ -403,7 +403,7 @@ func (p *Planner) orderOutput(q *QueryPlan, items []syntax.OrderItem) error {
 		if err != nil {
 			return nil, err
 		}
-		return &SliceRows{Rows: rows}, sortRows(rows, keys)
+		return &SliceRows{Rows: rows}, sortRows(x, rows, keys)
 	}
 	return nil
 }

@@ -67,16 +67,19 @@ func (s *subplan) once() bool { return len(s.refs) == 0 && !s.outerCTE && !s.vol
 // expr makes an expression of the subquery's value. Its value is kept for
 // the statement where it cannot change.
 func (s *subplan) expr(typ datum.OID, mod int32, name string, eval func(x *Exec) (datum.Value, error)) *Expr {
-	e := &Expr{Type: typ, TypeMod: mod, name: name, Refs: s.refs, Volatile: s.volatile || s.outerCTE, Eval: eval}
+	e := &Expr{Type: typ, TypeMod: mod, name: name, Refs: s.refs, Volatile: s.volatile || s.outerCTE}
+	e.Eval = func(x *Exec) (datum.Value, error) { return x.passing(eval) }
 	if s.once() {
 		e.Eval = func(x *Exec) (datum.Value, error) {
 			if v, ok := x.subplans[s].(datum.Value); ok {
 				return v, nil
 			}
+			held, lasting := x.held, x.lasting
 			v, err := eval(x)
 			if err == nil {
 				x.keep(s, v)
 			}
+			x.lasts(held, lasting)
 			return v, err
 		}
 	}
@@ -244,6 +247,7 @@ func (c *rowsTest) eval(x *Exec) (datum.Value, error) {
 	if c.sub.once() {
 		h, ok := x.subplans[c.sub].(*rowsHash)
 		if !ok {
+			held, lasting := x.held, x.lasting
 			rows, err := c.sub.all(x)
 			if err != nil {
 				return datum.Value{}, err
@@ -252,20 +256,22 @@ func (c *rowsTest) eval(x *Exec) (datum.Value, error) {
 				return datum.Value{}, err
 			}
 			x.keep(c.sub, h)
+			x.lasts(held, lasting)
 		}
 		return c.find(x, h)
 	}
-	rows, err := c.sub.all(x)
-	if err != nil {
-		return datum.Value{}, err
-	}
-	defer x.dropRows(rows)
-	return c.linear(x, rows)
+	return x.passing(func(x *Exec) (datum.Value, error) {
+		rows, err := c.sub.all(x)
+		if err != nil {
+			return datum.Value{}, err
+		}
+		return c.linear(x, rows)
+	})
 }
 
 // linear tries the rows one after the other.
 func (c *rowsTest) linear(x *Exec, rows [][]datum.Value) (datum.Value, error) {
-	return quantify(c.all, len(rows), func(i int) (datum.Value, error) {
+	return quantify(x, c.all, len(rows), func(i int) (datum.Value, error) {
 		c.set(x, rows[i])
 		return c.test.Eval(x)
 	})

@@ -38,6 +38,9 @@ func (p *Planner) in(s *Scope, e *syntax.In) (*Expr, error) {
 		null := false
 		for _, item := range es[1:] {
 			w, err := item.Eval(x)
+			if err == nil {
+				err = x.Work(callWork + len(w.Str))
+			}
 			if err != nil {
 				return w, err
 			}
@@ -136,7 +139,7 @@ func (p *Planner) quantified(s *Scope, e *syntax.Quantified) (*Expr, error) {
 		if err != nil || !a.Valid {
 			return datum.Null(datum.Bool), err
 		}
-		return quantify(e.All, len(a.Elems), func(i int) (datum.Value, error) {
+		return quantify(x, e.All, len(a.Elems), func(i int) (datum.Value, error) {
 			return slot.with(x, a.Elems[i], test)
 		})
 	}, read, array)
@@ -168,10 +171,13 @@ func (s *slotExpr) with(x *Exec, v datum.Value, e *Expr) (datum.Value, error) {
 }
 
 // quantify is the three-valued ANY and ALL over n tests.
-func quantify(all bool, n int, test func(i int) (datum.Value, error)) (datum.Value, error) {
+func quantify(x *Exec, all bool, n int, test func(i int) (datum.Value, error)) (datum.Value, error) {
 	null := false
 	for i := range n {
 		v, err := test(i)
+		if err == nil {
+			err = x.Work(callWork)
+		}
 		if err != nil {
 			return v, err
 		}
@@ -224,20 +230,17 @@ func (p *Planner) arrayOperator(op string, l, r *Expr) (*Expr, error) {
 	if info, _ := datum.TypeInfo(l.Type); info.Elem == 0 {
 		return nil, noOperator(op, l, r)
 	}
-	contains := func(set []datum.Value, v datum.Value) bool {
-		for _, e := range set {
-			if c, err := datum.Compare(e, v); err == nil && e.Valid && v.Valid && c == 0 {
-				return true
-			}
-		}
-		return false
-	}
-	return Strict2(datum.Bool, l, r, func(_ *Exec, a, b datum.Value) (datum.Value, error) {
+	return Strict2(datum.Bool, l, r, func(x *Exec, a, b datum.Value) (datum.Value, error) {
 		if op == "<@" {
 			a, b = b, a
 		}
+		defer x.rowDone(x.values)
+		if err := x.working([]datum.Value{a}); err != nil {
+			return a, err
+		}
+		set := SetOf(a.Elems)
 		for _, v := range b.Elems {
-			if found := contains(a.Elems, v); found == (op == "&&") {
+			if found := set.Holds(v); found == (op == "&&") {
 				return datum.MakeBool(found), nil
 			}
 		}

@@ -1,7 +1,6 @@
 package mysql
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -94,80 +93,53 @@ func parseJSONPath(path string) ([]jsonStep, error) {
 	return steps, nil
 }
 
-type jsonMember struct {
-	key   string
-	value json.RawMessage
-}
-
-// members lists the parts of an object or array in their order.
-func jsonMembers(doc json.RawMessage) (list []jsonMember, object bool) {
-	dec := json.NewDecoder(bytes.NewReader(doc))
-	t, err := dec.Token()
-	if err != nil {
-		return nil, false
-	}
-	open, ok := t.(json.Delim)
-	if !ok {
-		return nil, false
-	}
-	for dec.More() {
-		var m jsonMember
-		if open == '{' {
-			k, err := dec.Token()
-			if err != nil {
-				return nil, false
-			}
-			m.key, _ = k.(string)
-		}
-		if dec.Decode(&m.value) != nil {
-			return nil, false
-		}
-		list = append(list, m)
-	}
-	return list, open == '{'
-}
-
-// jsonFind follows a path and returns what it meets.
-func jsonFind(doc json.RawMessage, steps []jsonStep) []json.RawMessage {
+// jsonFind follows a path and appends what it meets to found.
+func jsonFind(x *engine.Exec, found []engine.JSONText, doc engine.JSONText, steps []jsonStep) ([]engine.JSONText, error) {
 	if len(steps) == 0 {
-		return []json.RawMessage{doc}
+		return append(found, doc), nil
 	}
 	step, rest := steps[0], steps[1:]
-	list, object := jsonMembers(doc)
-	isArray := !object && len(doc) > 0 && doc[0] == '['
-	var out []json.RawMessage
+	kind := doc.Kind()
 	switch {
-	case step.isKey && object:
-		for _, m := range list {
-			if step.all || m.key == step.key {
-				out = append(out, jsonFind(m.value, rest)...)
-			}
-		}
-	case !step.isKey && isArray:
-		for i, m := range list {
-			if step.all || i == step.index {
-				out = append(out, jsonFind(m.value, rest)...)
-			}
-		}
-	case !step.isKey && !step.all && step.index == 0:
-		return jsonFind(doc, rest) // $[0] of what is no array is itself
+	case step.isKey && kind != '{':
+		return found, nil
+	case !step.isKey && kind != '[' && !step.all && step.index == 0:
+		return jsonFind(x, found, doc, rest) // $[0] of what is no array is itself
+	case !step.isKey && kind != '[':
+		return found, nil
 	}
-	return out
+	i := 0
+	for k, v := range doc.Items() {
+		err := x.Work(len(k) + len(v))
+		match := step.all || !step.isKey && i == step.index
+		if step.isKey && !step.all && err == nil {
+			key, _ := datum.UnquoteJSON(string(k)) // the document is valid
+			match = key == step.key
+		}
+		if match && err == nil {
+			found, err = jsonFind(x, found, v, rest)
+		}
+		if err != nil {
+			return nil, err
+		}
+		i++
+	}
+	return found, nil
 }
 
 // jsonDocument reads a document; what is none is NULL with a warning.
-func jsonDocument(x *engine.Exec, text, function string) (json.RawMessage, bool) {
-	doc := []byte(strings.TrimSpace(text))
-	if !json.Valid(doc) {
+func jsonDocument(x *engine.Exec, text, function string) (engine.JSONText, bool) {
+	doc := engine.JSONOf(text)
+	if !json.Valid([]byte(doc)) {
 		Warn(x, sqlstate.New(sqlstate.InvalidText, "Syntax error in JSON text in argument 1 to function '%s'", function).WithMySQL(4038, "HY000"))
-		return nil, false
+		return "", false
 	}
 	return doc, true
 }
 
 func jsonExtract(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	doc, ok := jsonDocument(x, a[0].Str, "json_extract")
-	var found []json.RawMessage
+	var found []engine.JSONText
 	many := len(a) > 2
 	for _, path := range a[1:] {
 		steps, err := parseJSONPath(path.Str)
@@ -175,7 +147,9 @@ func jsonExtract(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return datum.Value{}, err
 		}
 		if ok {
-			found = append(found, jsonFind(doc, steps)...)
+			if found, err = jsonFind(x, found, doc, steps); err != nil {
+				return datum.Value{}, err
+			}
 		}
 		many = many || slices.ContainsFunc(steps, func(s jsonStep) bool { return s.all })
 	}
@@ -185,11 +159,16 @@ func jsonExtract(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	case !many:
 		return datum.MakeString(datum.JSON, string(found[0])), nil
 	}
-	parts := make([]string, len(found))
+	out := []byte{'['}
 	for i, f := range found {
-		parts[i] = string(f)
+		if i > 0 {
+			out = append(out, ", "...)
+		}
+		if out = append(out, f...); len(out) > engine.MaxTextBytes {
+			return datum.Value{}, engine.ErrTextTooLong
+		}
 	}
-	return datum.MakeString(datum.JSON, "["+strings.Join(parts, ", ")+"]"), nil
+	return datum.MakeString(datum.JSON, string(append(out, ']'))), nil
 }
 
 // jsonUnquoted is the value of a JSON string; other texts stay as they are.

@@ -2,9 +2,11 @@ package mysql
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
+	"nextid/generator"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
@@ -109,11 +111,13 @@ func argNames(f *engine.Function) []string {
 
 // likeName matches a name with a pattern of % and _.
 func likeName(name, pattern string) bool {
+	if len(pattern) > generator.MaxNameBytes {
+		return false
+	}
 	re, err := engine.LikeToRegexp(pattern, `\`)
 	if err != nil {
 		return false
 	}
-	var cache engine.PatternCache
-	compiled, err := cache.Get(pattern, func() (string, error) { return "(?s)" + re, nil })
+	compiled, err := regexp.Compile("(?s)" + re)
 	return err == nil && compiled.MatchString(name)
 }

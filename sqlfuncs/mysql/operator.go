@@ -222,21 +222,21 @@ func like(p *engine.Planner, s *engine.Scope, e *syntax.Like) (*engine.Expr, err
 	if err := p.CoerceAll(es, datum.Text); err != nil {
 		return nil, engine.At(e.Pos, err)
 	}
-	var cache engine.PatternCache
-	return engine.Strict2(datum.Bool, es[0], es[1], func(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
-		re, err := cache.Get(b.Str, func() (string, error) {
+	return engine.Strict2(datum.Bool, es[0], es[1], func(x *engine.Exec, a, b datum.Value) (datum.Value, error) {
+		p, err := engine.Pattern("MySQL "+e.Op+flags+escape, b.Str, func() (string, bool, error) {
 			if e.Op == "REGEXP" {
-				return flags + b.Str, nil
+				return flags + b.Str, false, nil
 			}
 			if strings.HasSuffix(b.Str, escape) && escape != "" && !strings.HasSuffix(b.Str, escape+escape) {
 				b.Str += escape // an escape at the end stands for itself
 			}
 			body, err := engine.LikeToRegexp(b.Str, escape)
-			return flags + body, err
+			return flags + body, false, err
 		})
 		if err != nil {
 			return a, err
 		}
-		return datum.MakeBool(re.MatchString(a.Str) != e.Not), nil
+		match, err := p.Matches(x, a.Str)
+		return datum.MakeBool(match != e.Not), err
 	}), nil
 }

@@ -25,12 +25,9 @@ var arrayFunctions = []engine.Function{
 	},
 }
 
-// maxArrayElements bounds the arrays that functions make.
-const maxArrayElements = 1 << 17
-
 func checkArraySize(n int) error {
-	if n > maxArrayElements {
-		return sqlstate.New(sqlstate.LimitExceeded, "an array may have at most %d elements", maxArrayElements)
+	if n > datum.MaxArrayElements {
+		return datum.ErrArrayTooLong
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package pgfunc
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
@@ -17,7 +18,7 @@ func FuzzPattern(f *testing.F) {
 		f.Add(s, "nx", "a\nb")
 	}
 	f.Fuzz(func(t *testing.T, pattern, options, s string) {
-		p, _, err := engine.CompilePattern(pattern, options)
+		p, err := engine.CompilePattern(pattern, options)
 		if err != nil {
 			e, ok := errors.AsType[*sqlstate.Error](err)
 			if !ok || (e.Code != sqlstate.InvalidRegex && e.Code != sqlstate.FeatureNotSupported &&
@@ -26,12 +27,9 @@ func FuzzPattern(f *testing.F) {
 			}
 			return
 		}
-		m, end := &matches{p: p, s: s}, 0
-		for loc := m.next(); loc != nil; loc = m.next() {
-			if loc[0] < end || loc[1] < loc[0] || loc[1] > len(s) {
-				t.Fatalf("%q on %q: match %v after %d", pattern, s, loc, end)
-			}
-			end = loc[1]
+		loc, err := p.Find(engine.NewExec(t.Context(), host{}, nil, nil), s)
+		if err != nil || loc != nil && (loc[0] < 0 || loc[1] < loc[0] || loc[1] > len(s)) {
+			t.Fatalf("%q on %q: match %v, %v", pattern, s, loc, err)
 		}
 	})
 }
@@ -39,7 +37,8 @@ func FuzzPattern(f *testing.F) {
 // host is a session with the settings that all begin with.
 type host struct{ engine.Host }
 
-func (host) Env() *datum.Env { return nil }
+func (host) Env() *datum.Env { return &datum.Env{} }
+func (host) Now() time.Time  { return time.Time{} }
 
 func FuzzFormat(f *testing.F) {
 	f.Add("%s %I %L %%", "a", "b")

@@ -1,7 +1,7 @@
 package pgfunc
 
 import (
-	"unicode/utf8"
+	"strings"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
@@ -13,81 +13,22 @@ var regexpFunctions = []engine.Function{
 	{Name: "regexp_match", Args: engine.Optional(2, datum.Text, datum.Text, datum.Text), Result: datum.TextArray, Eval: regexpMatch, Help: "captured parts of the first match"},
 }
 
-// matches steps through the matches of a pattern.
-type matches struct {
-	p    *engine.TextPattern
-	s    string
-	at   int // where to search
-	all  [][]int
-	done bool
-}
-
-// next returns the next match as regexp's index pairs, nil after the last.
-// After an empty match the search goes on one character later.
-func (m *matches) next() []int {
-	if m.done {
-		return nil
-	}
-	loc := m.find()
-	if loc == nil {
-		m.done = true
-		return nil
-	}
-	if m.at = loc[1]; loc[0] == loc[1] {
-		if m.at >= len(m.s) {
-			m.done = true
-		} else {
-			_, size := utf8.DecodeRuneInString(m.s[m.at:])
-			m.at += size
-		}
-	}
-	return loc
-}
-
-// find searches from m.at. A pattern that looks at what is before must see
-// the whole text, which package regexp can do for all matches at once only.
-func (m *matches) find() []int {
-	if !m.p.LooksBack {
-		loc := m.p.Re.FindStringSubmatchIndex(m.s[m.at:])
-		for i := range loc {
-			if loc[i] >= 0 {
-				loc[i] += m.at
-			}
-		}
-		return loc
-	}
-	if m.all == nil {
-		m.all = m.p.Re.FindAllStringSubmatchIndex(m.s, -1)
-	}
-	for len(m.all) > 0 && m.all[0][0] < m.at {
-		m.all = m.all[1:]
-	}
-	if len(m.all) == 0 {
-		m.all = [][]int{}
-		return nil
-	}
-	return m.all[0]
-}
-
-// newMatches compiles a[1] with the options in a[2], if given. noGlobal is
-// the function that has no option g.
-func newMatches(a []datum.Value, noGlobal string) (m *matches, global bool, err error) {
+// firstMatch is the first match of the pattern a[1] in a[0], with the options
+// in a[2], if given. function is the one that has no option g.
+func firstMatch(x *engine.Exec, a []datum.Value, function string) ([]int, error) {
 	options := ""
 	if len(a) > 2 {
 		options = a[2].Str
 	}
-	p, global, err := engine.CompilePattern(a[1].Str, options)
+	if strings.Contains(options, "g") {
+		e := sqlstate.New(sqlstate.InvalidParameterValue, "%s() does not support the \"global\" option", function)
+		return nil, e.WithHint("Use the regexp_matches function instead.")
+	}
+	p, err := engine.CompilePattern(a[1].Str, options)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	if global && noGlobal != "" {
-		e := sqlstate.New(sqlstate.InvalidParameterValue, "%s() does not support the \"global\" option", noGlobal)
-		if noGlobal == "regexp_match" {
-			e.Hint = "Use the regexp_matches function instead."
-		}
-		return nil, false, e
-	}
-	return &matches{p: p, s: a[0].Str}, global, nil
+	return p.Find(x, a[0].Str)
 }
 
 // capture is the n-th captured part, NULL when it took no part in the match.
@@ -110,22 +51,15 @@ func captures(s string, loc []int) datum.Value {
 	return datum.MakeArray(datum.TextArray, parts)
 }
 
-func substringPattern(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-	m, _, err := newMatches(a, "")
-	if err != nil {
-		return a[0], err
-	}
-	loc := m.next()
-	return capture(m.s, loc, min(1, max(len(loc)/2-1, 0))), nil
+func substringPattern(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	loc, err := firstMatch(x, a, "substring")
+	return capture(a[0].Str, loc, min(1, max(len(loc)/2-1, 0))), err
 }
 
-func regexpMatch(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-	m, _, err := newMatches(a, "regexp_match")
-	if err != nil {
-		return a[0], err
+func regexpMatch(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	loc, err := firstMatch(x, a, "regexp_match")
+	if loc == nil || err != nil {
+		return datum.Null(datum.TextArray), err
 	}
-	if loc := m.next(); loc != nil {
-		return captures(m.s, loc), nil
-	}
-	return datum.Null(datum.TextArray), nil
+	return captures(a[0].Str, loc), nil
 }

@@ -1,0 +1,5 @@
+//go:build !race
+
+package sqlfuncs_test
+
+const raceEnabled = false

@@ -1,0 +1,6 @@
+//go:build race
+
+package sqlfuncs_test
+
+// raceEnabled: the race detector makes everything slow.
+const raceEnabled = true

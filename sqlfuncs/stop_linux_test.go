@@ -1,0 +1,208 @@
+//go:build linux
+
+package sqlfuncs_test
+
+import (
+	"context"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/syntax"
+)
+
+// stopsWithin is how long a statement may go on after it was stopped.
+const stopsWithin = 100 * time.Millisecond
+
+// largeValues are expressions of the largest values of each type, and of those
+// that take the longest.
+var largeValues = map[datum.OID][]string{
+	datum.Text: {
+		"repeat('a', 1048576)", "repeat('1,', 524288)", "concat('[', repeat('1,', 500000), '1]')",
+		"concat('{', repeat('1,', 131000), '1}')", "concat('{', repeat('\"a\":1,', 150000), '\"b\":1}')", "repeat('ä', 524288)", "repeat('1', 131000)",
+		"concat(repeat('[', 900), repeat('1,', 500000), '1', repeat(']', 900))", "'(a{1,40}){1,40}c'", "'%_a%_b%_c%_d%_e'", "'$[*][*]'", "'$**.a'", "'now'",
+	},
+	datum.Bytea:       {"repeat('a', 1048576)::bytea"},
+	datum.JSON:        {"concat('[', repeat('1,', 500000), '1]')::json", "concat('{', repeat('\"a\":1,', 150000), '\"b\":1}')::json"},
+	datum.JSONB:       {"concat('[', repeat('1,', 300000), '1]')::jsonb", "concat('{', repeat('\"a\":1.0,', 100000), '\"b\":1}')::jsonb"},
+	datum.Numeric:     {"repeat('1', 131000)::numeric", "('0.' || repeat('1', 16000))::numeric"},
+	datum.Int4:        {"1", "1000000", "-1000000"},
+	datum.Int8:        {"1", "9223372036854775807"},
+	datum.Bool:        {"true"},
+	datum.Interval:    {"interval '1 day'"},
+	datum.Timestamp:   {"timestamp '2000-01-01'"},
+	datum.TimestampTZ: {"timestamptz '2000-01-01'"},
+	datum.TextArray:   {"string_to_array(repeat('1,', 131000), ',')"},
+	engine.AnyElement: {"repeat('a', 1048576)", "concat('[', repeat('1,', 500000), '1]')::jsonb"},
+	engine.AnyType:    {"repeat('a', 1048576)", "string_to_array(repeat('1,', 131000), ',')"},
+	datum.AnyArray:    {"string_to_array(repeat('1,', 131000), ',')", "concat('{', repeat('1,', 131000), '1}')::int[]"},
+}
+
+// largeCalls are calls of a function with the same kind of large value for all
+// of its arguments, and with each in the first place alone.
+func largeCalls(f *engine.Function, mysql bool) []string {
+	n := len(f.Args)
+	if f.Variadic {
+		n += 3
+	}
+	value := func(i, variant int) string {
+		t := f.ArgType(i)
+		if mysql {
+			t = datum.Text
+		}
+		all := largeValues[t]
+		if all == nil {
+			return "'1'"
+		}
+		return all[variant%len(all)]
+	}
+	var calls []string
+	add := func(args []string) {
+		if call := f.Name + "(" + strings.Join(args, ", ") + ")"; !slices.Contains(calls, call) {
+			calls = append(calls, call)
+		}
+	}
+	for variant := range largeValues[datum.Text] {
+		same, patterned := make([]string, n), make([]string, n)
+		for i := range n {
+			same[i] = value(i, variant)
+			patterned[i] = value(i, variant+i*8)
+		}
+		add(same)
+		add(patterned)
+	}
+	return calls
+}
+
+// TestEveryStatementCanBeStopped calls every function of both dialects, every
+// cast and every operator with large values, stops the statement, and looks how
+// long it went on.
+func TestEveryStatementCanBeStopped(t *testing.T) {
+	if raceEnabled || testing.Short() {
+		t.Skip("about time")
+	}
+	var postgres, mysql []string
+	for _, f := range sqlfuncs.AllFunctions() {
+		for _, call := range largeCalls(f, false) {
+			switch {
+			case strings.HasPrefix(f.Name, "pg_terminate"), f.Window != nil:
+			case f.Set:
+				postgres = append(postgres, "SELECT count(*) FROM "+call)
+			case f.Aggregate != nil:
+				postgres = append(postgres, "SELECT ("+call+") IS NULL FROM generate_series(1, 50)")
+			default:
+				postgres = append(postgres, "SELECT ("+call+") IS NULL FROM generate_series(1, 50)")
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(sqlfuncs.MySQLFunctions)) {
+		for _, f := range sqlfuncs.MySQLFunctions[name] {
+			for _, call := range largeCalls(f, true) {
+				mysql = append(mysql, "SELECT ("+call+") IS NULL FROM generate_series(1, 50) g")
+			}
+		}
+	}
+	var values []string
+	for _, of := range largeValues {
+		values = append(values, of...)
+	}
+	slices.Sort(values)
+	values = slices.Compact(values)
+	for _, v := range values {
+		for _, to := range []string{"json", "jsonb", "text[]", "int[]", "numeric[]", "timestamptz[]", "interval[]", "uuid[]", "numeric", "float8", "int", "bytea", "uuid", "date", "time", "timestamptz", "interval", "bool", "regclass", "varchar(10)"} {
+			postgres = append(postgres, "SELECT (("+v+")::text::"+to+") IS NULL FROM generate_series(1, 50)")
+		}
+		for _, op := range []string{"=", "<", "||", "+", "-", "*", "/", "%", "~", "~*", "LIKE", "ILIKE", "SIMILAR TO", "->", "->>", "@>", "<@", "&&", "IN", "= ANY"} {
+			for _, w := range []string{v, "'(a{1,40}){1,40}c'", "'%_a%_b%_c%_d%_e%_f%_g'", "concat('{', repeat('1,', 131000), '1}')::text[]"} {
+				postgres = append(postgres, "SELECT (("+v+") "+op+" ("+w+")) IS NULL FROM generate_series(1, 50)")
+			}
+		}
+		if strings.Contains(v, "::") {
+			continue
+		}
+		for _, op := range []string{"=", "<", "+", "*", "DIV", "LIKE", "REGEXP", "<=>", "IN"} {
+			for _, w := range []string{v, "'(a{1,40}){1,40}c'", "'%_a%_b%_c%_d%_e%_f%_g'"} {
+				mysql = append(mysql, "SELECT (("+v+") "+op+" ("+w+")) IS NULL FROM generate_series(1, 50) g")
+			}
+		}
+		for _, to := range []string{"decimal(65,30)", "datetime", "date", "time", "char", "binary", "signed", "double"} {
+			mysql = append(mysql, "SELECT CAST(("+v+") AS "+to+") IS NULL FROM generate_series(1, 50) g")
+		}
+	}
+	phases := []string{
+		"SELECT count(*) FROM (SELECT g FROM generate_series(1, 1000000) g ORDER BY (g * 7919) % 1000003) a",
+		"SELECT count(*) FROM (SELECT g FROM generate_series(1, 1000000) g ORDER BY -g) a",
+		"SELECT count(*) FROM (SELECT row_number() OVER (ORDER BY -g) FROM generate_series(1, 300000) g) a",
+		"SELECT array_agg(g ORDER BY -g) IS NULL FROM generate_series(1, 100000) g",
+		"SELECT count(*) FROM generate_series(1, 300000) a JOIN generate_series(1, 300000) b ON a = b",
+		"SELECT count(*) FROM generate_series(1, 300000) a JOIN generate_series(1, 300000) b ON a < b",
+		"SELECT count(DISTINCT g) FROM generate_series(1, 1000000) g",
+		"SELECT count(*) FROM (SELECT DISTINCT g FROM generate_series(1, 1000000) g) a",
+		"SELECT count(*) FROM (SELECT g FROM generate_series(1, 1000000) g EXCEPT SELECT -1) a",
+		"SELECT count(*) FROM (SELECT g FROM generate_series(1, 300000) g GROUP BY g) a",
+		"SELECT 0 <> ALL (SELECT g FROM generate_series(1, 1000000) g)",
+		"SELECT 0 IN (SELECT g FROM generate_series(1, 1000000) g)",
+		"SELECT count(*) FROM generate_series(1, 1000000) g WHERE g = ANY(string_to_array(repeat('1,', 131000) || '1', ',')::int[])",
+		"SELECT count(*) FROM pg_class WHERE oid = ANY(string_to_array(repeat('1,', 131000) || '1', ',')::oid[])",
+		"WITH RECURSIVE t (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t",
+		"SELECT count(*) FROM generate_series(1, 100) g, LATERAL (SELECT x FROM generate_series(1, 100000) x ORDER BY -x) a",
+		"SELECT (SELECT max(x) FROM generate_series(1, 1000000) x WHERE x < g) FROM generate_series(1, 100) g",
+	}
+	server := newServer(t)
+	session := server.sessionWith(t, sqlfuncs.SessionOptions{User: "tester", Database: "db", Admin: true})
+	run(t, session, postgres, 3*time.Millisecond)
+	for _, ms := range []time.Duration{3, 50, 200, 500} { // while they read, sort, join
+		run(t, session, phases, ms*time.Millisecond)
+	}
+	run(t, server.sessionWith(t, sqlfuncs.SessionOptions{User: "tester", Database: "db", Admin: true, Dialect: syntax.MySQL}), mysql, 3*time.Millisecond)
+}
+
+// run stops each statement after a while. What counts is the
+// processor's time, so that other processes do not matter.
+func run(t *testing.T, s *testSession, statements []string, stopAfter time.Duration) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	stopped, codes := 0, map[string]int{}
+	var worst time.Duration
+	for _, sql := range statements {
+		var late time.Duration
+		for range 3 { // the collector may have made it help
+			ctx, cancel := context.WithTimeout(t.Context(), stopAfter)
+			start := threadTime(t)
+			_, err := s.queryAll(ctx, sql)
+			late = threadTime(t) - start - stopAfter
+			if ctx.Err() != nil && err != nil && strings.Contains(err.Error(), "57014") {
+				stopped++
+			} else if err != nil {
+				codes[err.Error()[strings.LastIndex(err.Error(), "(")+1:]]++
+			}
+			cancel()
+			if late <= stopsWithin {
+				break
+			}
+		}
+		worst = max(worst, late)
+		if late > stopsWithin {
+			t.Errorf("%.150s goes on for %v", sql, late)
+		}
+	}
+	t.Logf("%d statements, %d of them stopped on their way, after %v at most; others: %v", len(statements), stopped, worst, codes)
+}
+
+// threadTime is the processor time of the thread that the test is locked to.
+func threadTime(t *testing.T) time.Duration {
+	t.Helper()
+	const ofThread = 1 // RUSAGE_THREAD
+	var used syscall.Rusage
+	if err := syscall.Getrusage(ofThread, &used); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
