@@ -1,7 +1,8 @@
 package sqlfuncs
 
-// AllFunctions and MySQLFunctions are the functions of each dialect.
-var (
-	AllFunctions   = allFunctions
-	MySQLFunctions = mysqlFunctions
-)
+import "nextid/sqlfuncs/engine"
+
+// AllFunctions are the functions of each dialect, by name.
+func AllFunctions() (postgres, mysql map[string][]*engine.Function) {
+	return newCatalog().Functions, newMySQLDialect().functions
+}
