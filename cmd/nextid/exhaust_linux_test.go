@@ -26,12 +26,7 @@ const dataLimit = 1 << 30
 // 1 GiB, many at the same time. What is too much is refused, and the server
 // goes on.
 func TestClientsCannotExhaustMemory(t *testing.T) {
-	prlimit, err := exec.LookPath("prlimit")
-	if err != nil {
-		t.Skip("needs prlimit(1)")
-	}
-	args := append([]string{"--data=" + strconv.Itoa(dataLimit)}, serveCommand("--auto-create", "off").Args...)
-	s := launch(t, exec.Command(prlimit, args...), nil)
+	s := startLimited(t)
 	text := func(part string, n int) string { return strings.Repeat(part, n) }
 	for _, attack := range []struct {
 		name string
@@ -94,6 +89,17 @@ func TestClientsCannotExhaustMemory(t *testing.T) {
 			_ = c.Close()
 		}
 	})
+}
+
+// startLimited starts a server that may have dataLimit.
+func startLimited(t *testing.T, flags ...string) *server {
+	t.Helper()
+	prlimit, err := exec.LookPath("prlimit")
+	if err != nil {
+		t.Skip("needs prlimit(1)")
+	}
+	args := append([]string{"--data=" + strconv.Itoa(dataLimit)}, serveCommand(append([]string{"--auto-create", "off"}, flags...)...).Args...)
+	return launch(t, exec.Command(prlimit, args...), nil)
 }
 
 // together does something on many connections at once and says how it ended.

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// stubborn are statements that work for many seconds without a row, by what
+// they do.
+var stubborn = map[string]string{
+	"pattern":   "SELECT repeat('a', 1000000) MATCHES '(a{1,200}){1,4}c'",
+	"LIKE":      "SELECT repeat('a', 1000000) LIKE concat('%', repeat('_a', 500), 'b%')",
+	"aggregate": "SELECT count(*) FROM generate_series(1, 1000000000)",
+	"sort":      "SELECT max(g) FROM (SELECT g FROM generate_series(1, 100000000) g ORDER BY -g) a",
+	"join":      "SELECT count(*) FROM generate_series(1, 100000) a JOIN generate_series(1, 100000) b ON a < b",
+}
+
+// endsWithin is how soon a real server must have ended a statement. The promise
+// is 100 ms, of its own time: TestEveryStatementCanBeStopped in sqlfuncs.
+const endsWithin = 2 * time.Second
+
+// TestStatementsEndWhenTheyAreStopped stops statements of both protocols in
+// every way that there is.
+func TestStatementsEndWhenTheyAreStopped(t *testing.T) {
+	s := startServer(t, nil, "--mysql", "127.0.0.1:0")
+	const after = 300 * time.Millisecond
+	check := func(t *testing.T, how string, start time.Time, err error) {
+		t.Helper()
+		var e *pgconn.PgError
+		var m *mysql.MySQLError
+		took := time.Since(start)
+		if errors.As(err, &e) && e.Code != "57014" && e.Code != "53200" || errors.As(err, &m) && m.Number != 1317 && m.Number != 1969 && m.Number != 1041 || err == nil || took > after+endsWithin {
+			t.Errorf("%s: %v after %v", how, err, took)
+		}
+	}
+	for name, statement := range stubborn {
+		t.Run(name, func(t *testing.T) {
+			sql := strings.ReplaceAll(statement, "MATCHES", "~")
+			conn := s.connect()
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			start := time.Now()
+			time.AfterFunc(after, func() { _ = conn.PgConn().CancelRequest(ctx) })
+			_, err := conn.Exec(ctx, sql)
+			check(t, "cancel request", start, err)
+			if _, err := conn.Exec(ctx, "SET statement_timeout = 300"); err != nil {
+				t.Fatal(err)
+			}
+			start = time.Now()
+			_, err = conn.Exec(ctx, sql)
+			check(t, "statement_timeout", start, err)
+
+			victim, _ := s.connectMySQL(t)
+			killer, _ := s.connectMySQL(t)
+			sql = strings.ReplaceAll(statement, "MATCHES", "REGEXP")
+			var id int64
+			if err := victim.QueryRowContext(ctx, "SELECT connection_id()").Scan(&id); err != nil {
+				t.Fatal(err)
+			}
+			start = time.Now()
+			time.AfterFunc(after, func() { _, _ = killer.ExecContext(ctx, fmt.Sprintf("KILL QUERY %d", id)) })
+			_, err = victim.ExecContext(ctx, sql)
+			check(t, "KILL QUERY", start, err)
+			if _, err := victim.ExecContext(ctx, "SET max_statement_time = 0.3"); err != nil {
+				t.Fatal(err)
+			}
+			start = time.Now()
+			_, err = victim.ExecContext(ctx, sql)
+			check(t, "max_statement_time", start, err)
+		})
+	}
+}
+
+// TestDrainTimeoutHoldsWhateverRuns ends a server while each kind of stubborn
+// statement runs in both protocols.
+func TestDrainTimeoutHoldsWhateverRuns(t *testing.T) {
+	const drain = 500 * time.Millisecond
+	s := startServer(t, []string{"NEXTID_DRAIN_TIMEOUT=" + drain.String()}, "--mysql", "127.0.0.1:0")
+	ctx := t.Context()
+	for _, statement := range stubborn {
+		for _, op := range []string{"~", "REGEXP"} {
+			sql := strings.ReplaceAll(statement, "MATCHES", op)
+			if op == "~" {
+				conn := s.connect()
+				go func() { _, _ = conn.Exec(ctx, sql) }() // ends with the server
+				continue
+			}
+			conn, _ := s.connectMySQL(t)
+			go func() { _, _ = conn.ExecContext(ctx, sql) }()
+		}
+	}
+	time.Sleep(300 * time.Millisecond) // they run
+	start := time.Now()
+	s.signal(syscall.SIGTERM)
+	s.wait()
+	if took := time.Since(start); took > drain+endsWithin {
+		t.Errorf("the server ended after %v", took)
+	} else {
+		t.Logf("the server ended after %v", took)
+	}
+}
