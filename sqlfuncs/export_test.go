@@ -1,8 +1,11 @@
 package sqlfuncs
 
-import "nextid/sqlfuncs/engine"
+import (
+	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/mysql"
+)
 
 // AllFunctions are the functions of each dialect, by name.
-func AllFunctions() (postgres, mysql map[string][]*engine.Function) {
-	return newCatalog().Functions, newMySQLDialect().functions
+func AllFunctions() (postgres, ofMySQL map[string][]*engine.Function) {
+	return newCatalog().Functions, mysql.NewDialect().Functions()
 }

@@ -17,6 +17,9 @@ type Dialect struct {
 	rows      map[string]rowMaker      // of the tables
 }
 
+// Functions are MySQL's own functions, by name. They are not to be changed.
+func (d *Dialect) Functions() map[string][]*engine.Function { return d.functions }
+
 // NewDialect makes the dialect for a server.
 func NewDialect() *Dialect {
 	d := &Dialect{
