@@ -12,6 +12,7 @@
 //	engine    planner and executor: functions, tables and expressions of any kind
 //	ids       the product: functions and tables of ids and generators
 //	pgfunc    PostgreSQL's functions and aggregates
+//	pgcatalog PostgreSQL's pg_catalog and information_schema
 //	mysql     the dialect of MySQL and MariaDB
 //	sqlfuncs  Server (shared), Session (one connection), Statement (analysed
 //	          text), Portal (a statement being executed)
@@ -30,7 +31,7 @@
 //
 // # Where to find things
 //
-//	functions and tables             ids, pgfunc, mysql; engine.Function and engine.Table describe one
+//	functions and tables             ids, pgfunc, pgcatalog, mysql; engine.Function and engine.Table describe one
 //	what statements can name         newCatalog in server.go
 //	what the rooms ask of a session  session_host.go
 //	statements                       plan_statement.go; those that return no rows: utility_*.go
@@ -46,7 +47,7 @@
 // They hold facts (names, types, numbers, flags), which the named database
 // says of itself, and no text of another project:
 //
-//	catalog/*.tsv                  PostgreSQL 15's catalogs, see catalogFiles; written and checked against one by a test
+//	pgcatalog/catalog/*.tsv        PostgreSQL 15's catalogs; written and checked against one by a test
 //	setting/*.tsv                  names, types, bounds and defaults of settings and system variables
 //	mysql/information_schema.tsv   columns of MariaDB 10.11
 //	testdata/*.slt                 statements of ours, with the answers of PostgreSQL 15

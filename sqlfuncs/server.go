@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"nextid/sqlfuncs/pgcatalog"
+
 	"nextid/sqlfuncs/mysql"
 
 	"nextid/sqlfuncs/ids"
@@ -107,7 +109,7 @@ type Server struct {
 	quotas     atomic.Pointer[quota.Set] // nil: none
 	catalog    *engine.Catalog
 	ids        *ids.Server
-	system     *system
+	system     *pgcatalog.System
 	mysql      *mysql.Dialect
 	version    string
 	limits     Limits
@@ -151,7 +153,7 @@ func NewServer(cfg Config) (*Server, error) {
 		},
 	}
 	s.ids.Quotas = s.Quotas
-	s.system = newSystem(s.catalog, s.sessions.clients)
+	s.system = pgcatalog.NewSystem(s.catalog, s.sessions.clients)
 	s.started = s.now()
 	for i := range s.caches {
 		s.caches[i].init(s.limits.PlanCache)
@@ -177,7 +179,7 @@ func (s *Server) Agents() (all []ids.AgentCount, refused int64) { return s.ids.A
 func newCatalog() *engine.Catalog {
 	return engine.NewCatalog(
 		[][]engine.Function{
-			ids.Functions(), pgfunc.Functions, engine.ConditionalFunctions, engine.WindowFunctions, sessionFunctions, catalogFunctions,
+			ids.Functions(), pgfunc.Functions, engine.ConditionalFunctions, engine.WindowFunctions, pgcatalog.Functions(),
 		},
-		[][]engine.Table{ids.Tables(), catalogTables()}, domainTypes())
+		[][]engine.Table{ids.Tables(), pgcatalog.Tables()}, pgcatalog.Domains())
 }

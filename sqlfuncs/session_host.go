@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"nextid/sqlfuncs/pgcatalog"
+
 	"nextid/sqlfuncs/mysql"
 
 	"nextid/sqlfuncs/ids"
@@ -60,7 +62,7 @@ func (h host) Drew(e *generator.Entry, id int64) { h.s.drew(e, id) }
 
 // For the catalogs of PostgreSQL.
 
-func (h host) System() *system                         { return h.s.server.system }
+func (h host) System() *pgcatalog.System               { return h.s.server.system }
 func (h host) EndOther(pid int64, queryOnly bool) bool { return h.s.EndOther(pid, queryOnly) }
 
 func (h host) Assign(def *setting.Definition, value string, local bool) error {
@@ -74,20 +76,20 @@ func (h host) Snapshot() *any {
 	return nil
 }
 
-func (h host) Prepared() []preparedStatement {
-	var list []preparedStatement
+func (h host) Prepared() []pgcatalog.PreparedStatement {
+	var list []pgcatalog.PreparedStatement
 	for _, name := range slices.Sorted(maps.Keys(h.s.prepared)) {
 		st := h.s.prepared[name]
-		list = append(list, preparedStatement{name, st.Text, st.Params})
+		list = append(list, pgcatalog.PreparedStatement{Name: name, Text: st.Text, Params: st.Params})
 	}
 	return list
 }
 
-func (h host) Cursors() []cursor {
-	var list []cursor
+func (h host) Cursors() []pgcatalog.Cursor {
+	var list []pgcatalog.Cursor
 	for _, name := range slices.Sorted(maps.Keys(h.s.portals)) {
 		p := h.s.portals[name]
-		list = append(list, cursor{name, p.st.Text, p.held, p.binary, p.buffer})
+		list = append(list, pgcatalog.Cursor{Name: name, Text: p.st.Text, Hold: p.held, Binary: p.binary, Scrollable: p.buffer})
 	}
 	return list
 }

@@ -69,7 +69,8 @@ sqlfuncs/engine:           generator sqlfuncs/account sqlfuncs/sqlstate sqlfuncs
 sqlfuncs/pgfunc:           sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/decimal sqlfuncs/syntax sqlfuncs/engine
 sqlfuncs/ids:              generator generator/audit generator/layout generator/uuid sqlfuncs/quota sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax sqlfuncs/engine
 sqlfuncs/mysql:            sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/decimal sqlfuncs/setting sqlfuncs/syntax sqlfuncs/engine sqlfuncs/ids generator
-sqlfuncs:                  generator generator/layout generator/uuid sqlfuncs/account sqlfuncs/quota sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax sqlfuncs/engine sqlfuncs/setting sqlfuncs/pgfunc sqlfuncs/ids sqlfuncs/mysql
+sqlfuncs/pgcatalog:        generator generator/layout sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/setting sqlfuncs/syntax sqlfuncs/engine sqlfuncs/ids
+sqlfuncs:                  generator generator/layout generator/uuid sqlfuncs/account sqlfuncs/quota sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax sqlfuncs/engine sqlfuncs/setting sqlfuncs/pgfunc sqlfuncs/ids sqlfuncs/mysql sqlfuncs/pgcatalog
 
 wire:                      sqlfuncs/account sqlfuncs/sqlstate
 wire/auth:                 sqlfuncs sqlfuncs/sqlstate wire wire/pgwire wire/mysqlwire

@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"slices"
 	"time"
 
 	"nextid/sqlfuncs/ids"
@@ -11,7 +12,7 @@ import (
 )
 
 // sessionFunctions tell a client where it is (manual, 12.16).
-var sessionFunctions = families(
+var sessionFunctions = slices.Concat(
 	[]engine.Function{
 		sessionText("version", func(x *engine.Exec) string { return Version(x.Host.Version()) }),
 		{Name: "connection_id", Result: datum.Int4, Volatile: engine.Stable, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
@@ -37,14 +38,6 @@ var sessionFunctions = families(
 	alias(sessionText("user", func(x *engine.Exec) string { return accountOf(x.Host.Client()) }), "session_user", "system_user"),
 	[]engine.Function{sessionText("current_user", func(x *engine.Exec) string { return sqlstate.Cut(x.Host.Client().User, 64) + "@%" })},
 )
-
-func families(lists ...[]engine.Function) []engine.Function {
-	var out []engine.Function
-	for _, f := range lists {
-		out = append(out, f...)
-	}
-	return out
-}
 
 func sessionText(name string, f func(x *engine.Exec) string) engine.Function {
 	return engine.Function{

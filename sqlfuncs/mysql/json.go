@@ -13,7 +13,7 @@ import (
 
 // jsonFunctions work on JSON texts (manual, 12.18), as MariaDB's do: a
 // part of a document keeps the form in which it was written.
-var jsonFunctions = families([]engine.Function{
+var jsonFunctions = slices.Concat([]engine.Function{
 	{Name: "json_extract", Args: engine.Args(datum.Text, datum.Text), Variadic: true, Result: datum.JSON, Eval: jsonExtract},
 	{Name: "json_unquote", Args: engine.Args(datum.Text), Result: datum.Text, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.MakeText(jsonUnquoted(a[0].Str)), nil

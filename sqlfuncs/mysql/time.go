@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 )
 
 // timeFunctions are MySQL's date and time functions (manual, 12.7).
-var timeFunctions = families(
+var timeFunctions = slices.Concat(
 	alias(nowFunction("now", datum.Timestamp, localNow), "current_timestamp", "localtime", "localtimestamp", "sysdate"),
 	alias(nowFunction("curtime", datum.Time, localNow), "current_time"),
 	alias(todayFunction("curdate", localNow), "current_date"),

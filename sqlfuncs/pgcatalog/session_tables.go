@@ -1,4 +1,4 @@
-package sqlfuncs
+package pgcatalog
 
 import (
 	"cmp"
@@ -24,7 +24,7 @@ type role struct {
 
 // roles are the owner and whoever is connected: nextid keeps no other list
 // that this layer could see.
-func (s *system) roles() []role {
+func (s *System) roles() []role {
 	users := map[string]bool{roleOwner: true}
 	for _, c := range s.clients() {
 		users[c.User] = users[c.User] || c.Admin
@@ -70,7 +70,7 @@ func schemaName(oid uint32) string {
 	return ""
 }
 
-func namespaceRows(_ *system, t *engine.Table) [][]datum.Value {
+func namespaceRows(_ *System, t *engine.Table) [][]datum.Value {
 	var rows [][]datum.Value
 	for _, name := range schemaNames() {
 		rows = append(rows, rowOf(t, "oid", schemaOIDs[name], "nspname", name, "nspowner", ownerOID))
@@ -82,7 +82,7 @@ func namespaceRows(_ *system, t *engine.Table) [][]datum.Value {
 const ownDatabase = "nextid"
 
 // roleNames are the roles, with PostgreSQL's predefined ones.
-func (s *system) roleNames() []string {
+func (s *System) roleNames() []string {
 	t := s.table("pg_authid")
 	var names []string
 	for _, row := range s.staticRows(t).rows {
@@ -267,12 +267,12 @@ func zeroRow(t *engine.Table) []datum.Value {
 
 func preparedRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
-	for _, st := range catalogSessionOf(x).Prepared() {
-		types := make([]datum.Value, len(st.params))
-		for i, p := range st.params {
+	for _, st := range sessionOf(x).Prepared() {
+		types := make([]datum.Value, len(st.Params))
+		for i, p := range st.Params {
 			types[i] = datum.Value{Type: datum.RegType, Valid: true, Int: int64(p)}
 		}
-		rows = append(rows, rowOf(t, "name", st.name, "statement", st.text, "parameter_types", datum.MakeArray(datum.RegTypeArray, types),
+		rows = append(rows, rowOf(t, "name", st.Name, "statement", st.Text, "parameter_types", datum.MakeArray(datum.RegTypeArray, types),
 			"from_sql", false, "generic_plans", 0, "custom_plans", 0))
 	}
 	return rows, nil
@@ -280,9 +280,9 @@ func preparedRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 
 func cursorRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
-	for _, c := range catalogSessionOf(x).Cursors() {
-		rows = append(rows, rowOf(t, "name", c.name, "statement", c.text, "is_holdable", c.hold, "is_binary", c.binary,
-			"is_scrollable", c.scrollable))
+	for _, c := range sessionOf(x).Cursors() {
+		rows = append(rows, rowOf(t, "name", c.Name, "statement", c.Text, "is_holdable", c.Hold, "is_binary", c.Binary,
+			"is_scrollable", c.Scrollable))
 	}
 	return rows, nil
 }

@@ -1,4 +1,4 @@
-package sqlfuncs
+package pgcatalog
 
 import (
 	"slices"
@@ -11,39 +11,39 @@ import (
 	"nextid/sqlfuncs/setting"
 )
 
-// system is the system catalogs of one server. It resolves the names and OIDs
+// System is the system catalogs of one server. It resolves the names and OIDs
 // of objects (datum.Names).
-type system struct {
+type System struct {
 	known     *engine.Catalog
 	clients   func() []*engine.Client     // that are connected
 	relations atomic.Pointer[relationSet] // the latest
 	static    sync.Map                    // rows that never change, by table
 	procs     func() procIndex
-	sources   map[string]*catalogSource
+	sources   map[string]*source
 }
 
-// newSystem makes the system catalogs of a server. known has their tables, see
+// NewSystem makes the system catalogs of a server. known has their tables, see
 // catalogTables.
-func newSystem(known *engine.Catalog, clients func() []*engine.Client) *system {
-	s := &system{known: known, clients: clients, sources: catalogSources()}
+func NewSystem(known *engine.Catalog, clients func() []*engine.Client) *System {
+	s := &System{known: known, clients: clients, sources: sources()}
 	s.procs = sync.OnceValue(s.readProcs)
 	return s
 }
 
 // table is one of the tables of pg_catalog.
-func (s *system) table(name string) *engine.Table { return s.known.Tables[engine.PGCatalog+"."+name] }
+func (s *System) table(name string) *engine.Table { return s.known.Tables[engine.PGCatalog+"."+name] }
 
-// catalogSession is what the catalogs ask of a session.
-type catalogSession interface {
+// Session is what the catalogs ask of a session.
+type Session interface {
 	engine.Host
 	// System has the catalogs of the server.
-	System() *system
+	System() *System
 	// Snapshot is where what a transaction sees is kept until its end, nil where
 	// each statement looks anew.
 	Snapshot() *any
 	// Prepared and Cursors list what the session has open, by name.
-	Prepared() []preparedStatement
-	Cursors() []cursor
+	Prepared() []PreparedStatement
+	Cursors() []Cursor
 	// EndOther ends another connection, or only its statement; found is false
 	// where there is none that the session may end.
 	EndOther(pid int64, queryOnly bool) (found bool)
@@ -51,23 +51,23 @@ type catalogSession interface {
 	Assign(def *setting.Definition, value string, local bool) error
 }
 
-// preparedStatement is a row of pg_prepared_statements.
-type preparedStatement struct {
-	name, text string
-	params     []datum.OID
+// PreparedStatement is a row of pg_prepared_statements.
+type PreparedStatement struct {
+	Name, Text string
+	Params     []datum.OID
 }
 
-// cursor is a row of pg_cursors.
-type cursor struct {
-	name, text               string
-	hold, binary, scrollable bool
+// Cursor is a row of pg_cursors.
+type Cursor struct {
+	Name, Text               string
+	Hold, Binary, Scrollable bool
 }
 
-// catalogSessionOf is the session for which a statement runs.
-func catalogSessionOf(x *engine.Exec) catalogSession { return x.Host.(catalogSession) }
+// sessionOf is the session for which a statement runs.
+func sessionOf(x *engine.Exec) Session { return x.Host.(Session) }
 
 // systemOf has the catalogs that a statement sees.
-func systemOf(x *engine.Exec) *system { return catalogSessionOf(x).System() }
+func systemOf(x *engine.Exec) *System { return sessionOf(x).System() }
 
 // schemas are the schemas of the setting search_path that exist, with
 // pg_catalog in front unless it is named.

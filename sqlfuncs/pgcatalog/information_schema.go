@@ -1,4 +1,4 @@
-package sqlfuncs
+package pgcatalog
 
 import (
 	"cmp"
@@ -392,7 +392,7 @@ func userRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 // roleRowsAs makes rows of those of pg_authid; nil leaves one out.
 func roleRowsAs(x *engine.Exec, t *engine.Table, pairs func(authid func(column string) datum.Value) []any) ([][]datum.Value, error) {
 	from := systemOf(x).table("pg_authid")
-	set, err := catalogOf(x, from)
+	set, err := rowsOf(x, from)
 	if err != nil {
 		return nil, err
 	}

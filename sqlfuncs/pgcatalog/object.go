@@ -1,4 +1,4 @@
-package sqlfuncs
+package pgcatalog
 
 import (
 	"cmp"
@@ -16,7 +16,7 @@ import (
 // visible makes a function that says whether an object is found without its
 // schema: NULL when there is no such object.
 func visible(name string, schema func(x *engine.Exec, oid uint32) (uint32, error)) engine.Function {
-	return catalogFunc(name, datum.Bool, []datum.OID{datum.Oid}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	return function(name, datum.Bool, []datum.OID{datum.Oid}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		s, err := schema(x, uint32(a[0].Int))
 		if s == 0 || err != nil {
 			return datum.Null(datum.Bool), err
@@ -28,7 +28,7 @@ func visible(name string, schema func(x *engine.Exec, oid uint32) (uint32, error
 // inCatalog is the schema of objects that only pg_catalog has.
 func inCatalog(catalog string) func(*engine.Exec, uint32) (uint32, error) {
 	return func(x *engine.Exec, oid uint32) (uint32, error) {
-		rows, err := catalogRows(x, systemOf(x).table(catalog), 0, []datum.Value{{Type: datum.Oid, Valid: true, Int: int64(oid)}})
+		rows, err := rowsWith(x, systemOf(x).table(catalog), 0, []datum.Value{{Type: datum.Oid, Valid: true, Int: int64(oid)}})
 		if len(rows) == 0 {
 			return 0, err
 		}
@@ -75,7 +75,7 @@ var visibilityFunctions = []engine.Function{
 // viewDef is pg_get_viewdef. NULL when there is no such relation; a table has
 // an empty definition, as in PostgreSQL.
 func viewDef(t datum.OID, more ...datum.OID) engine.Function {
-	return catalogFunc("pg_get_viewdef", datum.Text, append([]datum.OID{t}, more...), func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	return function("pg_get_viewdef", datum.Text, append([]datum.OID{t}, more...), func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		var r *relation
 		var err error
 		if a[0].Type == datum.Text {
@@ -152,14 +152,14 @@ var definitionFunctions = append(slices.Clone(procFunctions),
 // getExpr prints a stored expression. The only ones are the defaults of
 // functions' arguments.
 func getExpr(types ...datum.OID) engine.Function {
-	return catalogFunc("pg_get_expr", datum.Text, types, func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+	return function("pg_get_expr", datum.Text, types, func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.MakeText(a[0].Str), nil
 	})
 }
 
 // ruleDef is pg_get_ruledef: every view has the one rule that makes it one.
 func ruleDef(types ...datum.OID) engine.Function {
-	return catalogFunc("pg_get_ruledef", datum.Text, types, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	return function("pg_get_ruledef", datum.Text, types, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		r, err := relationByOID(x, uint32(a[0].Int)&^ruleOIDs)
 		if r == nil || r.Kind != 'v' || uint32(a[0].Int)&ruleOIDs == 0 {
 			return datum.Null(datum.Text), err
@@ -212,7 +212,7 @@ var sequenceParameters = engine.Function{
 	},
 	Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		t := systemOf(x).table("pg_sequence")
-		rows, err := catalogRows(x, t, t.Column("seqrelid"), a[:1])
+		rows, err := rowsWith(x, t, t.Column("seqrelid"), a[:1])
 		if err != nil {
 			return datum.Value{}, err
 		}
@@ -230,7 +230,7 @@ var sequenceParameters = engine.Function{
 // describe makes obj_description and its like: the text in a catalog of
 // descriptions for class, object and column.
 func describe(name, catalog string, types []datum.OID, key func(a []datum.Value) (class string, oid, column int64)) engine.Function {
-	return catalogFunc(name, datum.Text, types, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	return function(name, datum.Text, types, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		t := systemOf(x).table(catalog)
 		class, oid, column := key(a)
 		want := int64(0)
@@ -239,7 +239,7 @@ func describe(name, catalog string, types []datum.OID, key func(a []datum.Value)
 		} else if class != "" {
 			return datum.Null(datum.Text), nil
 		}
-		rows, err := catalogRows(x, t, t.Column("objoid"), []datum.Value{{Type: datum.Oid, Valid: true, Int: oid}})
+		rows, err := rowsWith(x, t, t.Column("objoid"), []datum.Value{{Type: datum.Oid, Valid: true, Int: oid}})
 		if err != nil {
 			return datum.Null(datum.Text), err
 		}
@@ -269,7 +269,7 @@ var descriptionFunctions = []engine.Function{
 
 // sequenceLastValue is pg_sequence_last_value: NULL where answering would
 // draw an id.
-var sequenceLastValue = catalogFunc("pg_sequence_last_value", datum.Int8, []datum.OID{datum.RegClass},
+var sequenceLastValue = function("pg_sequence_last_value", datum.Int8, []datum.OID{datum.RegClass},
 	func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		name, ok := x.Host.Catalog().OIDs.SequenceName(uint32(a[0].Int))
 		if !ok {

@@ -1,4 +1,4 @@
-package sqlfuncs
+package pgcatalog
 
 import (
 	"slices"
@@ -41,7 +41,7 @@ const firstProcOID = 20000
 
 // readProcs lists the functions that nextid has, and those that rows of pg_type
 // name. One that PostgreSQL has, too, is listed with PostgreSQL's OIDs and types.
-func (s *system) readProcs() procIndex {
+func (s *System) readProcs() procIndex {
 	x := procIndex{byOID: map[uint32]*proc{}, byName: map[string][]*proc{}}
 	add := func(p *proc) {
 		x.list = append(x.list, p)
@@ -173,7 +173,7 @@ func ownProc(f *engine.Function) *proc {
 	return p
 }
 
-func procRows(s *system, t *engine.Table) [][]datum.Value {
+func procRows(s *System, t *engine.Table) [][]datum.Value {
 	rows := make([][]datum.Value, len(s.procs().list))
 	for i, p := range s.procs().list {
 		rows[i] = p.row(t)
@@ -224,7 +224,7 @@ func oidArray(t datum.OID, oids []datum.OID) datum.Value {
 func procByOID(x *engine.Exec, oid uint32) *proc { return systemOf(x).procs().byOID[oid] }
 
 // procsNamed finds functions by a name with or without schema.
-func (s *system) procsNamed(parts []string) []*proc {
+func (s *System) procsNamed(parts []string) []*proc {
 	found := s.procs().byName[parts[len(parts)-1]]
 	if len(parts) == 1 {
 		return found

@@ -1,4 +1,4 @@
-package sqlfuncs
+package pgcatalog
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 )
 
 // procedureOID finds a function by its signature: next_id(text).
-func (s *system) procedureOID(signature string) (uint32, bool) {
+func (s *System) procedureOID(signature string) (uint32, bool) {
 	name, list, ok := strings.Cut(signature, "(")
 	types, known := parseTypes(strings.TrimSuffix(strings.TrimSpace(list), ")"))
 	parts := syntax.SplitIdentifier(strings.TrimSpace(name))
@@ -99,7 +99,7 @@ func (p *proc) definition() (string, error) {
 
 // procText makes a function that tells something about a function.
 func procText(name string, tell func(p *proc) (string, error)) engine.Function {
-	return catalogFunc(name, datum.Text, []datum.OID{datum.Oid}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	return function(name, datum.Text, []datum.OID{datum.Oid}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		p := procByOID(x, uint32(a[0].Int))
 		if p == nil {
 			return datum.Null(datum.Text), nil
@@ -115,7 +115,7 @@ var procFunctions = []engine.Function{
 	procText("pg_get_function_result", func(p *proc) (string, error) { return p.returns(), nil }),
 	procText("pg_get_functiondef", (*proc).definition),
 	nothing("pg_get_function_sqlbody", datum.Text, datum.Oid),
-	catalogFunc("pg_get_function_arg_default", datum.Text, []datum.OID{datum.Oid, datum.Int4},
+	function("pg_get_function_arg_default", datum.Text, []datum.OID{datum.Oid, datum.Int4},
 		func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			p, n := procByOID(x, uint32(a[0].Int)), int(a[1].Int)
 			if p == nil || n < 1 || n > len(p.in) || n <= len(p.in)-p.defaults {

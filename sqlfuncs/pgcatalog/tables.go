@@ -1,4 +1,4 @@
-package sqlfuncs
+package pgcatalog
 
 import (
 	"embed"
@@ -14,7 +14,7 @@ import (
 	"nextid/sqlfuncs/engine"
 )
 
-// catalogFiles are facts about PostgreSQL 15's system catalogs: names, OIDs,
+// files are facts about PostgreSQL 15's system catalogs: names, OIDs,
 // types and flags, no text and no code of PostgreSQL. Its own catalogs say
 // them; TestCatalogFilesAreWhatPostgreSQLSays writes the files and checks them.
 //
@@ -29,20 +29,20 @@ import (
 //	pg_get_keywords.tsv the key words and their categories
 //
 //go:embed catalog
-var catalogFiles embed.FS
+var files embed.FS
 
-// catalogTables are the tables and views of pg_catalog and
+// Tables are the tables and views of pg_catalog and
 // information_schema: all of them with PostgreSQL's columns, so that every join
-// can be asked. Their rows come from catalogSources, or are a file's. Where
+// can be asked. Their rows come from sources, or are a file's. Where
 // there is neither, the table is about something that nextid does not have or
 // that no client reads: it is empty.
-func catalogTables() []engine.Table {
+func Tables() []engine.Table {
 	list := slices.Clone(relationFile())
 	for i := range list {
 		if t := &list[i]; relationViews[t.Schema+"."+t.Name] != nil {
 			t.Scan = scanRelations(t)
 		} else {
-			t.Scan = scanCatalog(t)
+			t.Scan = scan(t)
 		}
 	}
 	return list
@@ -51,9 +51,9 @@ func catalogTables() []engine.Table {
 // relationFile is what relations.tsv says.
 var relationFile = sync.OnceValue(readRelations)
 
-// catalogFile returns the text of a file in catalog/, "" when there is none.
-func catalogFile(name string) string {
-	text, err := catalogFiles.ReadFile("catalog/" + name)
+// textOf returns the text of a file in catalog/, "" when there is none.
+func textOf(name string) string {
+	text, err := files.ReadFile("catalog/" + name)
 	if err != nil {
 		return ""
 	}
@@ -62,7 +62,7 @@ func catalogFile(name string) string {
 
 func readRelations() []engine.Table {
 	var out []engine.Table
-	for line := range strings.Lines(catalogFile("relations.tsv")) {
+	for line := range strings.Lines(textOf("relations.tsv")) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		if len(f) < 5 {
 			panic("catalog/relations.tsv: " + line)
@@ -92,8 +92,8 @@ func typeOfColumn(name string) (base, declared datum.OID, ok bool) {
 	return base, t.oid, ok
 }
 
-// domainTypes are the domains of information_schema and what is under them.
-func domainTypes() map[string]datum.OID {
+// Domains are the domains of information_schema and what is under them.
+func Domains() map[string]datum.OID {
 	m := map[string]datum.OID{}
 	for name, t := range pgTypes().byName {
 		if t.base != t.oid {
@@ -191,7 +191,7 @@ func parseOID(text string) datum.OID {
 
 // readTSV reads a file: fields between tabs, the column names first.
 func readTSV(file string) (head []string, rows [][]string) {
-	for line := range strings.Lines(catalogFile(file)) {
+	for line := range strings.Lines(textOf(file)) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		if head == nil {
 			head = fields
@@ -202,9 +202,9 @@ func readTSV(file string) (head []string, rows [][]string) {
 	return head, rows
 }
 
-// catalogConstants are the values of columns that the lines of a file leave
+// constants are the values of columns that the lines of a file leave
 // empty, by table. The zero value needs no mention.
-var catalogConstants = map[string][]any{
+var constants = map[string][]any{
 	"pg_type":       {"typnamespace", pgCatalogOID, "typowner", ownerOID, "typisdefined", true, "typdelim", ",", "typtypmod", -1},
 	"pg_operator":   {"oprnamespace", pgCatalogOID, "oprowner", ownerOID, "oprkind", "b"},
 	"pg_authid":     {"rolinherit", true, "rolconnlimit", -1},
@@ -222,7 +222,7 @@ func fileRows(t *engine.Table) [][]datum.Value {
 	for i, name := range head {
 		places[i] = t.Column(name)
 	}
-	blank := rowOf(t, catalogConstants[t.Name]...)
+	blank := rowOf(t, constants[t.Name]...)
 	for i, line := range lines {
 		row := slices.Clone(blank)
 		for j, text := range line {
@@ -263,7 +263,7 @@ func rowOf(t *engine.Table, pairs ...any) []datum.Value {
 		if !ok {
 			panic(t.Name + " has no column " + pairs[i].(string))
 		}
-		row[c] = catalogValue(t.Columns[c].Type, pairs[i+1])
+		row[c] = valueOf(t.Columns[c].Type, pairs[i+1])
 	}
 	return row
 }
@@ -293,7 +293,7 @@ func shapeOf(t *engine.Table) *rowShape {
 	return s
 }
 
-func catalogValue(t datum.OID, v any) datum.Value {
+func valueOf(t datum.OID, v any) datum.Value {
 	switch v := v.(type) {
 	case string:
 		if engine.IsString(t) {
@@ -325,15 +325,15 @@ func catalogValue(t datum.OID, v any) datum.Value {
 	panic(fmt.Sprintf("a catalog value of type %T", v))
 }
 
-// catalogRowSet is rows of a catalog, with indexes by its key columns.
-type catalogRowSet struct {
+// rowSet is rows of a catalog, with indexes by its key columns.
+type rowSet struct {
 	rows  [][]datum.Value
 	mu    sync.Mutex
 	index map[int]map[string][]int // by column, made when it is asked for
 }
 
 // find returns the rows whose column has one of the values.
-func (s *catalogRowSet) find(column int, values []datum.Value) [][]datum.Value {
+func (s *rowSet) find(column int, values []datum.Value) [][]datum.Value {
 	m := s.byColumn(column)
 	var out [][]datum.Value
 	var key []byte
@@ -346,7 +346,7 @@ func (s *catalogRowSet) find(column int, values []datum.Value) [][]datum.Value {
 	return out
 }
 
-func (s *catalogRowSet) byColumn(column int) map[string][]int {
+func (s *rowSet) byColumn(column int) map[string][]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if m := s.index[column]; m != nil {
@@ -366,16 +366,16 @@ func (s *catalogRowSet) byColumn(column int) map[string][]int {
 	return m
 }
 
-// scanCatalog reads a catalog.
-func scanCatalog(t *engine.Table) func(*engine.Exec, []engine.KeyValues) (engine.Rows, error) {
+// scan reads a catalog.
+func scan(t *engine.Table) func(*engine.Exec, []engine.KeyValues) (engine.Rows, error) {
 	return func(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
 		for i, k := range keys {
 			if k.Fixed {
-				rows, err := catalogRows(x, t, t.Keys[i], k.Values)
+				rows, err := rowsWith(x, t, t.Keys[i], k.Values)
 				return &engine.SliceRows{Rows: rows}, err
 			}
 		}
-		set, err := catalogOf(x, t)
+		set, err := rowsOf(x, t)
 		if err != nil {
 			return nil, err
 		}
@@ -386,19 +386,19 @@ func scanCatalog(t *engine.Table) func(*engine.Exec, []engine.KeyValues) (engine
 		if err != nil {
 			return nil, err
 		}
-		return &catalogIter{t: t, SliceRows: engine.SliceRows{Rows: set.rows}, relations: relations.list}, nil
+		return &iterator{t: t, SliceRows: engine.SliceRows{Rows: set.rows}, relations: relations.list}, nil
 	}
 }
 
-// catalogIter yields rows that are there, then those about relations, which
+// iterator yields rows that are there, then those about relations, which
 // it makes one relation at a time: there may be very many generators.
-type catalogIter struct {
+type iterator struct {
 	engine.SliceRows
 	t         *engine.Table
 	relations []relation
 }
 
-func (c *catalogIter) Next(x *engine.Exec) ([]datum.Value, error) {
+func (c *iterator) Next(x *engine.Exec) ([]datum.Value, error) {
 	for {
 		row, err := c.SliceRows.Next(x)
 		if !errors.Is(err, io.EOF) || len(c.relations) == 0 {
@@ -412,9 +412,9 @@ func (c *catalogIter) Next(x *engine.Exec) ([]datum.Value, error) {
 	}
 }
 
-// catalogRows returns the rows of a catalog with one of the values in a key column.
-func catalogRows(x *engine.Exec, t *engine.Table, column int, values []datum.Value) ([][]datum.Value, error) {
-	set, err := catalogOf(x, t)
+// rowsWith returns the rows of a catalog with one of the values in a key column.
+func rowsWith(x *engine.Exec, t *engine.Table, column int, values []datum.Value) ([][]datum.Value, error) {
+	set, err := rowsOf(x, t)
 	if err != nil {
 		return nil, err
 	}
@@ -444,12 +444,12 @@ func catalogRows(x *engine.Exec, t *engine.Table, column int, values []datum.Val
 }
 
 // catalog returns the rows of a catalog that are not about generators.
-func catalogOf(x *engine.Exec, t *engine.Table) (*catalogRowSet, error) {
+func rowsOf(x *engine.Exec, t *engine.Table) (*rowSet, error) {
 	s := systemOf(x).source(t)
 	if s == nil || s.rows == nil {
 		return systemOf(x).staticRows(t), nil
 	}
-	if set, ok := x.Memo[t].(*catalogRowSet); ok {
+	if set, ok := x.Memo[t].(*rowSet); ok {
 		return set, nil
 	}
 	rows, err := s.rows(x, t)
@@ -461,20 +461,20 @@ func catalogOf(x *engine.Exec, t *engine.Table) (*catalogRowSet, error) {
 			return nil, err
 		}
 	}
-	set := &catalogRowSet{rows: rows}
+	set := &rowSet{rows: rows}
 	x.Remember(t, set)
 	return set, nil
 }
 
 // staticRows is the rows of a catalog that never change.
-func (s *system) staticRows(t *engine.Table) *catalogRowSet {
+func (s *System) staticRows(t *engine.Table) *rowSet {
 	if set, ok := s.static.Load(t); ok {
-		return set.(*catalogRowSet)
+		return set.(*rowSet)
 	}
-	rows := func(_ *system, t *engine.Table) [][]datum.Value { return fileRows(t) }
+	rows := func(_ *System, t *engine.Table) [][]datum.Value { return fileRows(t) }
 	if source := s.source(t); source != nil && source.fixed != nil {
 		rows = source.fixed
 	}
-	set, _ := s.static.LoadOrStore(t, &catalogRowSet{rows: rows(s, t)})
-	return set.(*catalogRowSet)
+	set, _ := s.static.LoadOrStore(t, &rowSet{rows: rows(s, t)})
+	return set.(*rowSet)
 }

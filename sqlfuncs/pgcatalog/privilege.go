@@ -1,4 +1,4 @@
-package sqlfuncs
+package pgcatalog
 
 import (
 	"slices"
@@ -24,7 +24,7 @@ func hasPrivilege(user, object datum.OID, name string, more ...datum.OID) engine
 		types = append([]datum.OID{user}, types...)
 	}
 	types = append(types, datum.Text)
-	return catalogFunc(name, datum.Bool, types, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	return function(name, datum.Bool, types, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		who := role{name: x.Host.Client().User, admin: x.Host.Client().Admin}
 		if user != 0 {
 			var err error
@@ -99,7 +99,7 @@ func privilegeFamily(name string, more ...datum.OID) []engine.Function {
 	return out
 }
 
-var privilegeFunctions = joinFamilies(
+var privilegeFunctions = slices.Concat(
 	privilegeFamily("has_table_privilege"), privilegeFamily("has_any_column_privilege"),
 	privilegeFamily("has_column_privilege", datum.Text), privilegeFamily("has_column_privilege", datum.Int2),
 	privilegeFamily("has_database_privilege"), privilegeFamily("has_schema_privilege"), privilegeFamily("has_function_privilege"),
@@ -117,7 +117,7 @@ func roleMembership(object datum.OID) []engine.Function {
 		if user != 0 {
 			types = append([]datum.OID{user}, types...)
 		}
-		out = append(out, catalogFunc("pg_has_role", datum.Bool, types, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		out = append(out, function("pg_has_role", datum.Bool, types, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			who := role{name: x.Host.Client().User, admin: x.Host.Client().Admin}
 			if user != 0 {
 				var err error
@@ -146,7 +146,7 @@ var privilegeNames = map[byte]string{
 }
 
 var aclFunctions = []engine.Function{
-	catalogFunc("acldefault", datum.ACLItemArray, []datum.OID{datum.Char, datum.Oid}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	function("acldefault", datum.ACLItemArray, []datum.OID{datum.Char, datum.Oid}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		granted, ok := defaultACL[a[0].Str]
 		if !ok {
 			return datum.Value{}, sqlstate.New(sqlstate.InvalidParameterValue, "unrecognized object type abbreviation: %s", a[0].Str)

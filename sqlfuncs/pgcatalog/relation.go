@@ -1,4 +1,4 @@
-package sqlfuncs
+package pgcatalog
 
 import (
 	"encoding/json"
@@ -65,7 +65,7 @@ func dynamicRelations(x *engine.Exec) (*relationSet, error) {
 	if set, ok := x.Memo[relationsOfStatement{}].(*relationSet); ok {
 		return set, nil
 	}
-	snapshot := catalogSessionOf(x).Snapshot()
+	snapshot := sessionOf(x).Snapshot()
 	if snapshot != nil && *snapshot != nil {
 		return (*snapshot).(*relationSet), nil
 	}
@@ -82,7 +82,7 @@ func dynamicRelations(x *engine.Exec) (*relationSet, error) {
 }
 
 // relationSet keeps the set for as long as the generators stay the same.
-func (s *system) relationSet(definitions []generator.Definition) *relationSet {
+func (s *System) relationSet(definitions []generator.Definition) *relationSet {
 	same := func(a, b generator.Definition) bool { return a.Name == b.Name && a.Version == b.Version }
 	if set := s.relations.Load(); set != nil && slices.EqualFunc(set.definitions, definitions, same) {
 		return set
@@ -131,20 +131,20 @@ func (s *relationSet) about(values []datum.Value) []*relation {
 	return out
 }
 
-// catalogSource says where the rows of a catalog come from.
-type catalogSource struct {
-	fixed    func(s *system, t *engine.Table) [][]datum.Value                        // those that are always there; nil: of the file
-	relation func(s *system, t *engine.Table, r *relation) ([][]datum.Value, error)  // those about a relation of a generator
+// source says where the rows of a catalog come from.
+type source struct {
+	fixed    func(s *System, t *engine.Table) [][]datum.Value                        // those that are always there; nil: of the file
+	relation func(s *System, t *engine.Table, r *relation) ([][]datum.Value, error)  // those about a relation of a generator
 	rows     func(x *engine.Exec, t *engine.Table) (rows [][]datum.Value, err error) // all of them, made anew for each statement
 }
 
 // source says where the rows of a table come from; nil for one that has nothing of
 // ours.
-func (s *system) source(t *engine.Table) *catalogSource { return s.sources[t.Schema+"."+t.Name] }
+func (s *System) source(t *engine.Table) *source { return s.sources[t.Schema+"."+t.Name] }
 
-// catalogSources are the catalogs that are about nextid, by name.
-func catalogSources() map[string]*catalogSource {
-	return map[string]*catalogSource{
+// sources are the catalogs that are about nextid, by name.
+func sources() map[string]*source {
+	return map[string]*source{
 		"pg_catalog.pg_class":               {fixed: fixedRowOf(classRow), relation: oneRowOf(classRow)},
 		"pg_catalog.pg_attribute":           {fixed: fixedRowsOf(attributeRows), relation: attributeRows},
 		"pg_catalog.pg_type":                {fixed: typeRows, relation: rowTypeRows},
@@ -175,8 +175,8 @@ func catalogSources() map[string]*catalogSource {
 }
 
 // fixedRowsOf makes the rows of the relations that are always there.
-func fixedRowsOf(rows func(s *system, t *engine.Table, r *relation) ([][]datum.Value, error)) func(s *system, t *engine.Table) [][]datum.Value {
-	return func(s *system, t *engine.Table) [][]datum.Value {
+func fixedRowsOf(rows func(s *System, t *engine.Table, r *relation) ([][]datum.Value, error)) func(s *System, t *engine.Table) [][]datum.Value {
+	return func(s *System, t *engine.Table) [][]datum.Value {
 		var all [][]datum.Value
 		for _, r := range s.known.AllTables() {
 			some, err := rows(s, t, &relation{Table: r})
@@ -190,8 +190,8 @@ func fixedRowsOf(rows func(s *system, t *engine.Table, r *relation) ([][]datum.V
 }
 
 // oneRowOf is for catalogs with one row a relation, or none.
-func oneRowOf(row func(s *system, t *engine.Table, r *relation) []datum.Value) func(s *system, t *engine.Table, r *relation) ([][]datum.Value, error) {
-	return func(s *system, t *engine.Table, r *relation) ([][]datum.Value, error) {
+func oneRowOf(row func(s *System, t *engine.Table, r *relation) []datum.Value) func(s *System, t *engine.Table, r *relation) ([][]datum.Value, error) {
+	return func(s *System, t *engine.Table, r *relation) ([][]datum.Value, error) {
 		if v := row(s, t, r); v != nil {
 			return [][]datum.Value{v}, nil
 		}
@@ -199,11 +199,11 @@ func oneRowOf(row func(s *system, t *engine.Table, r *relation) []datum.Value) f
 	}
 }
 
-func fixedRowOf(row func(s *system, t *engine.Table, r *relation) []datum.Value) func(s *system, t *engine.Table) [][]datum.Value {
+func fixedRowOf(row func(s *System, t *engine.Table, r *relation) []datum.Value) func(s *System, t *engine.Table) [][]datum.Value {
 	return fixedRowsOf(oneRowOf(row))
 }
 
-func classRow(s *system, t *engine.Table, r *relation) []datum.Value {
+func classRow(s *System, t *engine.Table, r *relation) []datum.Value {
 	am := 0
 	if r.Kind == 'r' {
 		am = heapOID
@@ -220,7 +220,7 @@ func classRow(s *system, t *engine.Table, r *relation) []datum.Value {
 		"relispopulated", true, "relreplident", "n")
 }
 
-func attributeRows(s *system, t *engine.Table, of *relation) ([][]datum.Value, error) {
+func attributeRows(s *System, t *engine.Table, of *relation) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for i, c := range of.Columns {
 		typ := c.Type
@@ -236,11 +236,11 @@ func attributeRows(s *system, t *engine.Table, of *relation) ([][]datum.Value, e
 }
 
 // typeRows are the types, and the row types of relations with their arrays.
-func typeRows(s *system, t *engine.Table) [][]datum.Value {
+func typeRows(s *System, t *engine.Table) [][]datum.Value {
 	return append(fileRows(t), fixedRowsOf(rowTypeRows)(s, t)...)
 }
 
-func rowTypeRows(s *system, t *engine.Table, of *relation) ([][]datum.Value, error) {
+func rowTypeRows(s *System, t *engine.Table, of *relation) ([][]datum.Value, error) {
 	if of.Kind == 'S' {
 		return nil, nil
 	}
@@ -270,7 +270,7 @@ func rowTypeRows(s *system, t *engine.Table, of *relation) ([][]datum.Value, err
 }
 
 // rowTypeName is the name of a row type or of the arrays of it.
-func (s *system) rowTypeName(oid uint32) (string, bool) {
+func (s *System) rowTypeName(oid uint32) (string, bool) {
 	if oid&rowTypeOIDs == 0 {
 		return "", false
 	}
@@ -313,7 +313,7 @@ func (r *relation) sequenceBounds() (sequenceBounds, error) {
 	return b, nil
 }
 
-func sequenceRows(s *system, t *engine.Table, r *relation) ([][]datum.Value, error) {
+func sequenceRows(s *System, t *engine.Table, r *relation) ([][]datum.Value, error) {
 	if r.Kind != 'S' {
 		return nil, nil
 	}
@@ -323,7 +323,7 @@ func sequenceRows(s *system, t *engine.Table, r *relation) ([][]datum.Value, err
 }
 
 // rewriteRow is the rule that makes a relation a view.
-func rewriteRow(s *system, t *engine.Table, r *relation) []datum.Value {
+func rewriteRow(s *System, t *engine.Table, r *relation) []datum.Value {
 	if r.Kind != 'v' {
 		return nil
 	}
@@ -331,7 +331,7 @@ func rewriteRow(s *system, t *engine.Table, r *relation) []datum.Value {
 		"ev_qual", "<>", "ev_action", "<>")
 }
 
-func descriptionRows(s *system, t *engine.Table) [][]datum.Value {
+func descriptionRows(s *System, t *engine.Table) [][]datum.Value {
 	rows := fixedRowsOf(helpRows)(s, t)
 	for schema, help := range map[string]string{"public": "what applications read and call", engine.NextidSchema: "what an operator asks"} {
 		rows = append(rows, rowOf(t, "objoid", schemaOIDs[schema], "classoid", schemaCatalog, "description", help))
@@ -345,7 +345,7 @@ func descriptionRows(s *system, t *engine.Table) [][]datum.Value {
 }
 
 // helpRows are what there is to say about a relation.
-func helpRows(s *system, t *engine.Table, r *relation) ([][]datum.Value, error) {
+func helpRows(s *System, t *engine.Table, r *relation) ([][]datum.Value, error) {
 	if r.Help == "" {
 		return nil, nil
 	}

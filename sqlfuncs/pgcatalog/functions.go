@@ -1,6 +1,7 @@
-package sqlfuncs
+package pgcatalog
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,32 +12,26 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// catalogFunctions are what clients call on the system catalogue.
-var catalogFunctions = joinFamilies(typeFunctions, regFunctions, visibilityFunctions, definitionFunctions, descriptionFunctions,
-	privilegeFunctions, aclFunctions, sizeFunctions, encodingFunctions, schemaFunctions, monitorFunctions)
-
-func joinFamilies(families ...[]engine.Function) []engine.Function {
-	var out []engine.Function
-	for _, f := range families {
-		out = append(out, f...)
-	}
-	return out
+// Functions are what clients call on the system catalogue.
+func Functions() []engine.Function {
+	return slices.Concat(sessionFunctions, typeFunctions, regFunctions, visibilityFunctions, definitionFunctions, descriptionFunctions,
+		privilegeFunctions, aclFunctions, sizeFunctions, encodingFunctions, schemaFunctions, monitorFunctions)
 }
 
-// catalogFunc makes a function of the catalogue: stable, NULL for NULL.
-func catalogFunc(name string, result datum.OID, types []datum.OID, eval func(x *engine.Exec, a []datum.Value) (datum.Value, error)) engine.Function {
+// function makes a function of the catalogue: stable, NULL for NULL.
+func function(name string, result datum.OID, types []datum.OID, eval func(x *engine.Exec, a []datum.Value) (datum.Value, error)) engine.Function {
 	return engine.Function{Name: name, Args: engine.Args(types...), Result: result, Volatile: engine.Stable, Eval: eval}
 }
 
 // nothing makes the functions about objects that there are none of: their
 // answer is NULL whatever the arguments.
 func nothing(name string, result datum.OID, types ...datum.OID) engine.Function {
-	return catalogFunc(name, result, types, func(*engine.Exec, []datum.Value) (datum.Value, error) { return datum.Null(result), nil })
+	return function(name, result, types, func(*engine.Exec, []datum.Value) (datum.Value, error) { return datum.Null(result), nil })
 }
 
 // always makes a function that gives the same value for all arguments.
 func always(name string, v datum.Value, types ...datum.OID) engine.Function {
-	return catalogFunc(name, v.Type, types, func(*engine.Exec, []datum.Value) (datum.Value, error) { return v, nil })
+	return function(name, v.Type, types, func(*engine.Exec, []datum.Value) (datum.Value, error) { return v, nil })
 }
 
 var typeFunctions = []engine.Function{
@@ -93,7 +88,7 @@ var regFunctions = []engine.Function{
 
 // toReg finds an object by its name; NULL when there is none.
 func toReg(name string, t datum.OID) engine.Function {
-	return catalogFunc(name, t, []datum.OID{datum.Text}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	return function(name, t, []datum.OID{datum.Text}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		if t == datum.RegClass {
 			r, err := relationByName(x, a[0].Str)
 			if r == nil || err != nil {
@@ -145,7 +140,7 @@ var schemaOIDs = map[string]uint32{engine.PGCatalog: 11, "public": 2200, "inform
 // ObjectOID implements datum.Names. A name that is no table but could be a
 // generator is a sequence: nextval('orders'::regclass) works for names that
 // do not exist yet.
-func (s *system) ObjectOID(t datum.OID, name string) (uint32, bool) {
+func (s *System) ObjectOID(t datum.OID, name string) (uint32, bool) {
 	parts := syntax.SplitIdentifier(name)
 	if len(parts) == 0 {
 		return 0, false
@@ -193,7 +188,7 @@ func (s *system) ObjectOID(t datum.OID, name string) (uint32, bool) {
 }
 
 // ObjectName implements datum.Names.
-func (s *system) ObjectName(t datum.OID, oid uint32) (string, bool) {
+func (s *System) ObjectName(t datum.OID, oid uint32) (string, bool) {
 	switch t {
 	case datum.RegClass:
 		if tab := s.known.TableByOID(oid); tab != nil {
@@ -246,7 +241,7 @@ func typeNames(types []datum.OID) []string {
 }
 
 // rowNamed finds a row of a catalog file by its name.
-func (s *system) rowNamed(catalog, column, name string) (uint32, bool) {
+func (s *System) rowNamed(catalog, column, name string) (uint32, bool) {
 	t := s.table(catalog)
 	at := t.Column(column)
 	for _, row := range s.staticRows(t).rows {
@@ -257,7 +252,7 @@ func (s *system) rowNamed(catalog, column, name string) (uint32, bool) {
 	return 0, false
 }
 
-func (s *system) nameOfRow(catalog, column string, oid uint32) (string, bool) {
+func (s *System) nameOfRow(catalog, column string, oid uint32) (string, bool) {
 	t := s.table(catalog)
 	for _, row := range s.staticRows(t).rows {
 		if uint32(row[t.Column("oid")].Int) == oid {
@@ -268,7 +263,7 @@ func (s *system) nameOfRow(catalog, column string, oid uint32) (string, bool) {
 }
 
 // operatorOID finds an operator by its name, =, or with its operands, =(bigint,bigint).
-func (s *system) operatorOID(text string) (uint32, bool) {
+func (s *System) operatorOID(text string) (uint32, bool) {
 	name, operands, _ := strings.Cut(strings.TrimPrefix(text, engine.PGCatalog+"."), "(")
 	t := s.table("pg_operator")
 	found, oid := 0, uint32(0)
@@ -285,7 +280,7 @@ func (s *system) operatorOID(text string) (uint32, bool) {
 	return oid, found == 1
 }
 
-func (s *system) operatorName(as datum.OID, oid uint32) (string, bool) {
+func (s *System) operatorName(as datum.OID, oid uint32) (string, bool) {
 	t := s.table("pg_operator")
 	for _, row := range s.staticRows(t).rows {
 		if uint32(row[t.Column("oid")].Int) != oid {

@@ -1,4 +1,4 @@
-package sqlfuncs
+package pgcatalog
 
 import (
 	"fmt"
@@ -39,7 +39,7 @@ func endFunc(name string, queryOnly bool, help string) engine.Function {
 	return engine.Function{
 		Name: name, Args: engine.Args(datum.Int4), Result: datum.Bool, Volatile: engine.Volatile, Help: help,
 		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-			s := catalogSessionOf(x)
+			s := sessionOf(x)
 			found := s.EndOther(a[0].Int, queryOnly)
 			if !found {
 				s.Warn(sqlstate.Warning, fmt.Sprintf("PID %d is not a connection that you may end", a[0].Int))
@@ -194,7 +194,7 @@ func setConfig(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return datum.Value{}, err
 		}
 	}
-	if err := catalogSessionOf(x).Assign(s, value, a[2].Valid && a[2].Int == 1); err != nil {
+	if err := sessionOf(x).Assign(s, value, a[2].Valid && a[2].Int == 1); err != nil {
 		return datum.Value{}, err
 	}
 	return datum.MakeText(value), nil

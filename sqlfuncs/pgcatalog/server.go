@@ -1,4 +1,4 @@
-package sqlfuncs
+package pgcatalog
 
 import (
 	"fmt"
@@ -12,10 +12,10 @@ import (
 var encodingNames = map[int64]string{0: "SQL_ASCII", encodingUTF8: "UTF8", 8: "LATIN1"}
 
 var encodingFunctions = []engine.Function{
-	catalogFunc("pg_encoding_to_char", datum.Name, []datum.OID{datum.Int4}, func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+	function("pg_encoding_to_char", datum.Name, []datum.OID{datum.Int4}, func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.MakeString(datum.Name, encodingNames[a[0].Int]), nil
 	}),
-	catalogFunc("pg_char_to_encoding", datum.Int4, []datum.OID{datum.Name}, func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+	function("pg_char_to_encoding", datum.Int4, []datum.OID{datum.Name}, func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		for n, name := range encodingNames {
 			if strings.EqualFold(strings.ReplaceAll(a[0].Str, "-", ""), name) {
 				return datum.MakeInt4(n), nil
@@ -23,11 +23,11 @@ var encodingFunctions = []engine.Function{
 		}
 		return datum.MakeInt4(-1), nil
 	}),
-	catalogFunc("pg_encoding_max_length", datum.Int4, []datum.OID{datum.Int4}, func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+	function("pg_encoding_max_length", datum.Int4, []datum.OID{datum.Int4}, func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.MakeInt4(map[int64]int64{0: 1, encodingUTF8: 4, 8: 1}[a[0].Int]), nil
 	}),
 	always("getdatabaseencoding", datum.MakeString(datum.Name, "UTF8")),
-	catalogFunc("pg_get_userbyid", datum.Name, []datum.OID{datum.Oid}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	function("pg_get_userbyid", datum.Name, []datum.OID{datum.Oid}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		name, ok := systemOf(x).roleName(uint32(a[0].Int))
 		if !ok {
 			name = fmt.Sprintf("unknown (OID=%d)", a[0].Int)
@@ -37,7 +37,7 @@ var encodingFunctions = []engine.Function{
 }
 
 // roleName is the name behind a role's OID.
-func (s *system) roleName(oid uint32) (string, bool) {
+func (s *System) roleName(oid uint32) (string, bool) {
 	for _, r := range s.roles() {
 		if r.oid == oid {
 			return r.name, true
@@ -59,10 +59,10 @@ var sizeFunctions = []engine.Function{
 	size("pg_tablespace_size", datum.Oid), size("pg_tablespace_size", datum.Name),
 	nothing("pg_relation_filenode", datum.Oid, datum.RegClass), nothing("pg_relation_filepath", datum.Text, datum.RegClass),
 	always("pg_tablespace_location", datum.MakeText(""), datum.Oid),
-	catalogFunc("pg_size_pretty", datum.Text, []datum.OID{datum.Int8}, func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+	function("pg_size_pretty", datum.Text, []datum.OID{datum.Int8}, func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.MakeText(sizePretty(a[0].Int)), nil
 	}),
-	catalogFunc("pg_size_pretty", datum.Text, []datum.OID{datum.Numeric}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	function("pg_size_pretty", datum.Text, []datum.OID{datum.Numeric}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		n, err := datum.Cast(a[0], datum.Int8, x.Env())
 		return datum.MakeText(sizePretty(n.Int)), err
 	}),
