@@ -99,6 +99,12 @@ type Stats struct {
 	// last minutes. 0 for generators that ask the store for every id.
 	Lasts time.Duration
 
+	// Left is how many ids remain below the maximum of a generator that has one
+	// (Bounded): those in hand, and those that nobody has reserved as far as
+	// this server knows.
+	Left    int64
+	Bounded bool
+
 	Direct bool // it asks for every id, and keeps none in hand
 	Ended  bool // the time of its ids is beyond the last that they can hold
 }

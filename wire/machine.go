@@ -75,7 +75,7 @@ type Conn struct {
 	canTLS   bool
 	startTLS bool
 	hangUp   func()
-	failed   func(class string) // nil: nobody counts
+	failed   func(code string) // nil: nobody counts
 
 	skips    uint64 // messages whose bytes were thrown away
 	skipping bool   // the last of them has not arrived whole

@@ -15,7 +15,7 @@ type Traffic struct {
 	Sent     int64            // likewise
 	Commands int64            // see Conn.Served
 	Refused  map[string]int64 // connections, by one of the Refused… constants
-	Errors   map[string]int64 // to clients, by the first two characters of their SQLSTATE
+	Errors   map[string]int64 // to clients, by SQLSTATE
 }
 
 // Why connections were refused: the keys of Traffic.Refused.
@@ -63,19 +63,19 @@ func (c *Conn) Answered(err error) {
 	}
 	code := sqlstate.Internal
 	var e *sqlstate.Error
-	if errors.As(err, &e) && len(e.Code) >= 2 {
+	if errors.As(err, &e) {
 		code = e.Code
 	}
-	c.failed(string(code[:2]))
+	c.failed(string(code))
 }
 
-func (s *Server) noteError(class string) {
+func (s *Server) noteError(code string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.done.Errors == nil {
 		s.done.Errors = map[string]int64{}
 	}
-	s.done.Errors[class]++
+	s.done.Errors[code]++
 }
 
 func (s *Server) noteRefusal(why string) {

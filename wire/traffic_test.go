@@ -34,7 +34,7 @@ func TestTrafficIsCounted(t *testing.T) {
 		first.wantEnd()
 		synctest.Wait()
 		after := s.Traffic()
-		if after.Received != before.Received+4 || after.Sent < before.Sent || after.Commands != 4 || after.Errors["42"] != 2 || after.Errors["XX"] != 2 {
+		if after.Received != before.Received+4 || after.Sent < before.Sent || after.Commands != 4 || after.Errors["42601"] != 2 || after.Errors["XX000"] != 2 {
 			t.Errorf("%+v, before %+v", after, before)
 		}
 		if s.Connections() != 1 {

@@ -2,32 +2,176 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"nextid/generator"
 	"nextid/generator/layout"
 )
 
-// forecastEvery is how often the log tells of generators whose time bits run
-// out within a year.
-const forecastEvery = 24 * time.Hour
+const (
+	// forecastEvery is how often a server looks at what ends.
+	forecastEvery = 10 * time.Minute
+	// forecastSecond is when it looks again after its start, when it has
+	// claimed what it needs.
+	forecastSecond = 5 * time.Second
+	// forecastLogEvery is how often the log tells of it.
+	forecastLogEvery = 24 * time.Hour
+	// endsVerySoon is when /readyz tells of it, too.
+	endsVerySoon = 30 * 24 * time.Hour
+	// scarceWorkers is the part of the worker ids of a width that is left when
+	// they are told to run out.
+	scarceWorkers = 0.1
+)
 
-// forecast looks at every generator in the store, now and each day until ctx
-// ends. Of layouts that were renamed it tells once.
-func forecast(ctx context.Context, r *generator.Registry, log *slog.Logger) {
-	t := time.NewTicker(forecastEvery)
+// forecast knows what ends: the time of layouts, numbers below a maximum,
+// worker ids.
+type forecast struct {
+	registry *generator.Registry
+	log      *slog.Logger
+
+	seen   map[string]issuedBy // by name, at the look before
+	logged time.Time
+	latest atomic.Pointer[outlook]
+}
+
+// issuedBy is how many ids were issued by a time.
+type issuedBy struct {
+	ids int64
+	at  time.Time
+}
+
+// outlook is what a look found.
+type outlook struct {
+	notes []string // for /readyz
+	free  map[int]freeWorkers
+}
+
+// freeWorkers are the worker ids of a width that no server holds.
+type freeWorkers struct{ free, all int64 }
+
+func newForecast(r *generator.Registry, log *slog.Logger) *forecast {
+	f := &forecast{registry: r, log: log, seen: map[string]issuedBy{}}
+	f.latest.Store(&outlook{})
+	return f
+}
+
+// run looks now and again until ctx ends. Of layouts that were renamed it tells
+// once.
+func (f *forecast) run(ctx context.Context) {
+	t := time.NewTimer(forecastSecond)
 	defer t.Stop()
-	warnOfRenamed(ctx, r, log)
+	warnOfRenamed(ctx, f.registry, f.log)
 	for {
-		warnOfEnds(ctx, r, time.Now(), log)
+		f.look(ctx, time.Now())
 		select {
 		case <-t.C:
+			t.Reset(forecastEvery)
 		case <-ctx.Done():
 			return
 		}
 	}
 }
+
+// look finds what ends, and logs it once a day. A store that does not answer
+// is told of elsewhere.
+func (f *forecast) look(ctx context.Context, now time.Time) {
+	o := &outlook{}
+	say := now.Sub(f.logged) >= forecastLogEvery
+	if f.layouts(ctx, now, o, say) != nil || f.workers(ctx, now, o, say) != nil {
+		return
+	}
+	f.numbers(now, o, say)
+	if say {
+		f.logged = now
+	}
+	f.latest.Store(o)
+}
+
+// layouts tells of names whose time bits run out, of all that the store has.
+func (f *forecast) layouts(ctx context.Context, now time.Time, o *outlook, say bool) error {
+	definitions, err := f.registry.Definitions(ctx)
+	for _, d := range definitions {
+		ends := f.registry.Ends(d)
+		left := ends.Sub(now)
+		if ends.IsZero() || left > generator.EndsSoon {
+			continue
+		}
+		if left <= endsVerySoon {
+			o.notes = append(o.notes, fmt.Sprintf("the time bits of generator %q end at %s", d.Name, ends.UTC().Format(time.RFC3339)))
+		}
+		switch {
+		case !say:
+		case left <= 0:
+			f.log.Error("the time bits of a generator have run out: it gives no ids", "generator", d.Name, "ended", ends)
+		default:
+			f.log.Warn("the time bits of a generator run out: create its successor before", "generator", d.Name, "ends", ends, "days_left", wholeDays(left))
+		}
+	}
+	return err
+}
+
+// numbers tells of generators that reach their maximum at the rate at which
+// this server issued since the look before.
+func (f *forecast) numbers(now time.Time, o *outlook, say bool) {
+	f.registry.Running(func(d generator.Definition, g generator.Generator) bool {
+		r, ok := g.(generator.Reporter)
+		if !ok {
+			return true
+		}
+		s := r.Stats()
+		before, known := f.seen[d.Name]
+		f.seen[d.Name] = issuedBy{s.Issued, now}
+		issued, passed := s.Issued-before.ids, now.Sub(before.at)
+		if !s.Bounded || !known || issued <= 0 || passed <= 0 {
+			return true
+		}
+		lasts := float64(s.Left) / float64(issued) * float64(passed)
+		if lasts > float64(generator.EndsSoon) {
+			return true
+		}
+		left := time.Duration(lasts)
+		if left <= endsVerySoon {
+			o.notes = append(o.notes, fmt.Sprintf("the numbers of generator %q end in %d days at the present rate", d.Name, wholeDays(left)))
+		}
+		if say {
+			f.log.Warn("the numbers of a generator run out at the present rate: raise its maximum, or create its successor", "generator", d.Name,
+				"ids_left", s.Left, "days_left", wholeDays(left))
+		}
+		return true
+	})
+}
+
+// workers counts the worker ids that nobody holds, of the widths in use.
+func (f *forecast) workers(ctx context.Context, now time.Time, o *outlook, say bool) error {
+	marks, err := f.registry.Workers(ctx)
+	o.free = map[int]freeWorkers{}
+	for _, m := range marks {
+		w, ok := o.free[m.Bits]
+		if !ok {
+			w.all = int64(1) << m.Bits
+			w.free = w.all
+		}
+		if m.Hi > now.UnixMilli() {
+			w.free--
+		}
+		o.free[m.Bits] = w
+	}
+	for bits, w := range o.free {
+		if float64(w.free) > scarceWorkers*float64(w.all) {
+			continue
+		}
+		o.notes = append(o.notes, fmt.Sprintf("%d of the %d worker ids of %d bits are free", w.free, w.all, bits))
+		if say {
+			f.log.Warn("worker ids run out: a server that finds none gives no ids of that width", "bits", bits, "free", w.free, "all", w.all)
+		}
+	}
+	return err
+}
+
+func wholeDays(d time.Duration) int64 { return int64(d / (24 * time.Hour)) }
 
 // warnOfRenamed tells of generators whose layout had another name's bits when
 // they were made. They keep them.
@@ -40,25 +184,6 @@ func warnOfRenamed(ctx context.Context, r *generator.Registry, log *slog.Logger)
 		if was, now, ok := layout.Renamed(d.Options); ok {
 			log.Warn("a generator keeps bits that its layout has no more: beside servers of the system itself its ids can come twice; "+
 				"create a successor", "generator", d.Name, "layout", was, "bits_of", now)
-		}
-	}
-}
-
-func warnOfEnds(ctx context.Context, r *generator.Registry, now time.Time, log *slog.Logger) {
-	definitions, err := r.Definitions(ctx)
-	if err != nil {
-		return // the store is watched elsewhere
-	}
-	for _, d := range definitions {
-		ends := r.Ends(d)
-		left := ends.Sub(now)
-		switch {
-		case ends.IsZero() || left > generator.EndsSoon:
-		case left <= 0:
-			log.Error("the time bits of a generator have run out: it gives no ids", "generator", d.Name, "ended", ends)
-		default:
-			log.Warn("the time bits of a generator run out: create its successor before", "generator", d.Name, "ends", ends,
-				"days_left", int64(left/(24*time.Hour)))
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/segment"
 	"nextid/generator/store/memory"
 )
 
@@ -44,7 +45,9 @@ func TestTheLogTellsOfTimeThatRunsOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	warnOfEnds(t.Context(), registry, now, slog.New(slog.NewTextHandler(&log, nil)))
+	f := newForecast(registry, slog.New(slog.NewTextHandler(&log, nil)))
+	f.look(t.Context(), now)
+	f.look(t.Context(), now.Add(time.Hour)) // once a day
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
 	if len(lines) != 2 || !strings.Contains(lines[0], "level=ERROR") || !strings.Contains(lines[0], "generator=over") ||
 		!strings.Contains(lines[1], "level=WARN") || !strings.Contains(lines[1], "generator=soon") || !strings.Contains(lines[1], "days_left=300") {
@@ -71,5 +74,65 @@ func TestTheLogTellsOfRenamedLayouts(t *testing.T) {
 	if lines := strings.Split(strings.TrimSpace(log.String()), "\n"); len(lines) != 1 || !strings.Contains(lines[0], "generator=old") ||
 		!strings.Contains(lines[0], "bits_of=pgedge-2023") {
 		t.Errorf("log:\n%s", log.String())
+	}
+}
+
+// Numbers that end at the present rate and worker ids that are scarce are told
+// of in the log and on /readyz.
+func TestTheLogTellsOfNumbersAndWorkersThatRunOut(t *testing.T) {
+	store := memory.New(memory.Config{Exclusive: true})
+	registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: []generator.Kind{segment.Kind(store, generator.SystemClock{}, "test")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	draw := func(name, options string, n int64) {
+		t.Helper()
+		if options != "" {
+			if err := registry.Create(t.Context(), name, "segment", json.RawMessage(options)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e, err := registry.Existing(t.Context(), name)
+		for left := n; left > 0 && err == nil; {
+			var r generator.Range
+			r, err = e.Next(t.Context(), left)
+			left -= r.Count
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	draw("short", `{"max": 100000}`, 1)
+	draw("long", `{"max": 1000000000000}`, 1)
+	draw("endless", `{}`, 1)
+	for i := range 60 {
+		_, _, err := store.Reserve(t.Context(), generator.Reservation{Key: fmt.Sprintf("worker/6/%d", i), AtLeast: 1 << 60, N: 1, Limit: generator.NoLimit})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var log bytes.Buffer
+	f := newForecast(registry, slog.New(slog.NewTextHandler(&log, nil)))
+	now := time.Now()
+	f.look(t.Context(), now)
+	for _, name := range []string{"short", "long", "endless"} {
+		draw(name, "", 1000)
+	}
+	f.look(t.Context(), now.Add(25*time.Hour))
+	if got := f.latest.Load(); !slices.Equal(got.notes, []string{"4 of the 64 worker ids of 6 bits are free"}) || got.free[6] != (freeWorkers{4, 64}) {
+		t.Errorf("%+v", got)
+	}
+	for _, want := range []string{`msg="worker ids run out`, "generator=short ids_left=98999 days_left=103"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("no %q in\n%s", want, log.String())
+		}
+	}
+	if strings.Contains(log.String(), "generator=long") || strings.Contains(log.String(), "endless") {
+		t.Error(log.String())
+	}
+	draw("short", "", 50_000)
+	f.look(t.Context(), now.Add(26*time.Hour))
+	if got := f.latest.Load().notes; len(got) != 2 || got[1] != `the numbers of generator "short" end in 0 days at the present rate` {
+		t.Errorf("%q", got)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"log/slog"
 	"net/http"
 	"runtime"
@@ -83,8 +84,10 @@ func timestamp(t time.Time) float64 {
 func (*status) Describe(chan<- *prometheus.Desc) {}
 
 var (
-	buildInfo = newGauge("nextid_build_info", "The version that runs.", "version", "commit", "go")
-	readyNow  = newGauge("nextid_ready", "1 while clients should come here, as /readyz says.")
+	buildInfo       = newGauge("nextid_build_info", "The version that runs.", "version", "commit", "go")
+	certificateEnds = newGauge("nextid_tls_certificate_expiry_timestamp_seconds", "When the certificate of tls_cert ends, in Unix time.")
+
+	readyNow = newGauge("nextid_ready", "1 while clients should come here, as /readyz says.")
 )
 
 // Collect implements prometheus.Collector. It reads what is counted anyway, and
@@ -94,6 +97,9 @@ var (
 func (s *status) Collect(to chan<- prometheus.Metric) {
 	buildInfo.sample(to, 1, buildVersion(), buildCommit(), runtime.Version())
 	readyNow.sample(to, number(s.ready() == nil))
+	if t := s.access.tls; t != nil {
+		certificateEnds.sample(to, timestamp(t.Leaf().NotAfter))
+	}
 	r := s.running.Load()
 	if r == nil {
 		return
@@ -111,14 +117,27 @@ func (s *status) Collect(to chan<- prometheus.Metric) {
 
 var quotaRefused = newCounter("nextid_quota_refused_total", "Statements that a quota refused, by the patterns of the quota.", "user", "generator")
 
-var storeUp = newGauge("nextid_store_up", "1 if the store answered the last question.")
+var (
+	storeUp   = newGauge("nextid_store_up", "1 if the store answered the last question.")
+	storeDown = newGauge("nextid_store_down_seconds", "For how long the store has not answered; 0 while it does.")
+)
+
+// probe is what the store says of itself; nil in memory.
+func (e *engine) probe() error {
+	if p, ok := e.store.(generator.Prober); ok {
+		return p.Probe()
+	}
+	return nil
+}
 
 func collectStore(to chan<- prometheus.Metric, e *engine) {
-	up := true // in memory
-	if p, ok := e.store.(generator.Prober); ok {
-		up = p.Probe() == nil
+	err := e.probe()
+	storeUp.sample(to, number(err == nil))
+	since := 0.0
+	if down, ok := errors.AsType[*generator.StoreDown](err); ok {
+		since = time.Since(down.Since).Seconds()
 	}
-	storeUp.sample(to, number(up))
+	storeDown.sample(to, since)
 	e.meter.durations.Collect(to)
 	e.meter.errors.Collect(to)
 }
@@ -126,7 +145,7 @@ func collectStore(to chan<- prometheus.Metric, e *engine) {
 var (
 	openConnections    = newGauge("nextid_connections", "Open connections.", "protocol")
 	refusedConnections = newCounter("nextid_connections_refused_total", "Connections that were turned away or given up, by reason.", "protocol", "reason")
-	errorsSent         = newCounter("nextid_errors_total", "Errors that clients got, by the class of their SQLSTATE.", "protocol", "class")
+	errorsSent         = newCounter("nextid_errors_total", "Errors that clients got, by SQLSTATE.", "protocol", "sqlstate")
 )
 
 // wireMetrics are the numbers of one protocol.
@@ -150,8 +169,8 @@ func collectWire(to chan<- prometheus.Metric, endpoints endpoints) {
 		for why, n := range traffic.Refused {
 			refusedConnections.sample(to, float64(n), protocol, why)
 		}
-		for class, n := range traffic.Errors {
-			errorsSent.sample(to, float64(n), protocol, class)
+		for code, n := range traffic.Errors {
+			errorsSent.sample(to, float64(n), protocol, code)
 		}
 	}
 }
@@ -159,6 +178,8 @@ func collectWire(to chan<- prometheus.Metric, endpoints endpoints) {
 var (
 	workerID       = newGauge("nextid_worker_id", "The worker id that this server stamps with, by the width of the worker field.", "bits", "strict")
 	workerReserved = newGauge("nextid_worker_reserved_seconds", "For how long the time slice in hand lasts.", "bits")
+	workersFree    = newGauge("nextid_worker_ids_free", "Worker ids of a width that no server holds, as the store said within the last ten minutes.", "bits")
+	workersAll     = newGauge("nextid_worker_ids", "Worker ids that there are of a width.", "bits")
 	clockBack      = newCounter("nextid_clock_back_total", "Times the wall clock was seen to go back.")
 	clockAhead     = newGauge("nextid_clock_store_ahead_seconds", "By how much the clock of this server is ahead of that of the store, as far as that is certain.")
 	clockAlarm     = newGauge("nextid_clock_alarm", "1 while the two differ by more than clock_limit.")
@@ -180,6 +201,10 @@ func collectWorkers(to chan<- prometheus.Metric, e *engine) {
 	}
 	clockAlarm.sample(to, number(offset.Alarm))
 	clockLead.sample(to, e.pools.ClockLead().Seconds())
+	for bits, w := range e.forecast.latest.Load().free {
+		workersFree.sample(to, float64(w.free), strconv.Itoa(bits))
+		workersAll.sample(to, float64(w.all), strconv.Itoa(bits))
+	}
 }
 
 var (
@@ -187,6 +212,8 @@ var (
 	idsTotal   = newCounter("nextid_ids_total", "Ids issued by this server.")
 	waitsTotal = newCounter("nextid_waits_total", "Calls that waited for a tick or the store.")
 
+	endsAt  = newGauge("nextid_generator_ends_timestamp_seconds", "When the time bits of the ids run out, in Unix time.", "generator", "kind")
+	leftIDs = newGauge("nextid_generator_left_ids", "Ids that remain below the maximum, where one was set.", "generator", "kind")
 	stepIDs = newGauge("nextid_generator_step_ids", "Size of a reservation of numbers.", "generator", "kind")
 	stepSec = newGauge("nextid_generator_step_seconds", "Size of a reservation of time, for ids that hold it.", "generator", "kind")
 )
@@ -261,6 +288,12 @@ func collectGenerators(to chan<- prometheus.Metric, e *engine) []generator.Count
 			continue
 		}
 		stats := reporter.Stats()
+		if entry := e.registry.Lookup([]byte(g.Name)); entry != nil && !entry.Ends().IsZero() {
+			endsAt.sample(to, timestamp(entry.Ends()), g.Name, g.Kind)
+		}
+		if stats.Bounded {
+			leftIDs.sample(to, float64(stats.Left), g.Name, g.Kind)
+		}
 		for _, f := range generatorGauges {
 			f.sample(to, f.value(&stats), g.Name, g.Kind)
 		}

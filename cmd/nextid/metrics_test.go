@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -17,6 +19,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"nextid/generator/store/dbtest"
+	"nextid/wire/wiretest"
 )
 
 // scraped is one metric of a scrape.
@@ -93,12 +96,13 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", place.RedisURL()); r.code != exitOK {
 		t.Fatal(r.stderr)
 	}
+	cert, key := wiretest.NewAuthority(t).Server().Write(t, t.TempDir(), "server")
 	s := startServer(t, []string{
-		"NEXTID_AUDIT_FILE=" + filepath.Join(t.TempDir(), "audit"), "NEXTID_LIMITS_CONNECTIONS_PER_IP=1",
+		"NEXTID_TLS_CERT=" + cert, "NEXTID_TLS_KEY=" + key, "NEXTID_AUDIT_FILE=" + filepath.Join(t.TempDir(), "audit"), "NEXTID_LIMITS_CONNECTIONS_PER_IP=1",
 	}, "--config", writeFile(t, "nextid.yaml", "quotas: [{user: anybody, generator: orders, ids: 1000}]"), "--http", "127.0.0.1:0", "--store", place.RedisURL())
 	conn := s.connect()
 	for _, text := range []string{
-		"SELECT next_id('orders')", "SELECT get_id('web')",
+		"SELECT next_id('orders')", "SELECT get_id('web')", "SELECT create_generator('bounded', 'segment', max => 1000)", "SELECT next_id('bounded')",
 		"SELECT create_generator('cached', 'ring')", "SELECT next_id('cached')",
 		fmt.Sprintf(`SELECT create_generator('photos', 'ticket', '{"databases": [%q, "mysql://tickets@127.0.0.1:1/flickr"]}')`, place.RedisURL()),
 		"SELECT next_id('photos')",
@@ -119,10 +123,10 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 		`nextid_ticket_database_up{database="mysql://tickets@127.0.0.1:1/flickr",generator="photos"} 0`,
 		`nextid_ticket_database_up{database="` + place.RedisURL() + `",generator="photos"} 1`,
 		`nextid_ticket_database_draws_total{database="` + place.RedisURL() + `",generator="photos"} 1`,
-		`nextid_clock_alarm 0`, `nextid_clock_store_ahead_seconds 0`, `nextid_audit_lines_total 1`, `nextid_agent_ids_total{agent="web"} 1`,
+		`nextid_clock_alarm 0`, `nextid_generator_left_ids{generator="bounded",kind="segment"} 999`, `nextid_worker_ids{bits="10"} 1024`, `nextid_store_down_seconds 0`, `nextid_clock_store_ahead_seconds 0`, `nextid_audit_lines_total 1`, `nextid_agent_ids_total{agent="web"} 1`,
 		`nextid_connections{protocol="pg"} 1`, `nextid_connections_accepted_total{protocol="pg"} 2`,
 		`nextid_connections_refused_total{protocol="pg",reason="address"} 1`,
-		`nextid_errors_total{class="42",protocol="pg"} 1`, `nextid_errors_total{class="53",protocol="pg"} 1`,
+		`nextid_errors_total{protocol="pg",sqlstate="42703"} 1`, `nextid_errors_total{protocol="pg",sqlstate="53300"} 1`,
 		`nextid_ring_paddings_total{cause="start",generator="cached"} 1`, `nextid_ring_capacity_ids{generator="cached"} 65536`,
 		`nextid_generator_refills_total{generator="photos",kind="ticket"} 1`,
 		`nextid_store_errors_total{call="reserve_time",reason="unavailable"} 0`,
@@ -187,7 +191,11 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	checkAlerts(t, part(t, page, "<!-- alert rules -->\n\n```yaml", "```"), families)
+	rules, err := os.ReadFile("../../docs/deploy/alerts.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkAlerts(t, string(rules), families)
 }
 
 // checkAlerts checks rules for Prometheus.
@@ -205,53 +213,112 @@ func checkAlerts(t *testing.T, text string, families map[string]*scraped) {
 	if err := yaml.UnmarshalWithOptions([]byte(text), &file, yaml.Strict()); err != nil {
 		t.Fatal(err)
 	}
-	metric := regexp.MustCompile(`\b((?:nextid|go|process)_[a-z_]+)\b(?:\{([^}]*)\})?`)
-	label := regexp.MustCompile(`([a-z]+)\s*[=!]`)
-	by := regexp.MustCompile(`\b(?:by|on) \(([^)]*)\)`)
 	checked := 0
 	for _, g := range file.Groups {
 		for _, r := range g.Rules {
 			if r.Alert == "" || r.Annotations["summary"] == "" || r.Labels["severity"] == "" {
 				t.Errorf("a rule of %s has no name, summary or severity: %+v", g.Name, r)
 			}
-			if _, err := time.ParseDuration(r.For); err != nil {
+			if _, err := time.ParseDuration(cmp.Or(r.For, "0s")); err != nil {
 				t.Errorf("%s: %v", r.Alert, err)
 			}
-			if strings.Count(r.Expr, "(") != strings.Count(r.Expr, ")") {
-				t.Errorf("%s: %s", r.Alert, r.Expr)
-			}
-			var known []string
-			for _, m := range metric.FindAllStringSubmatch(r.Expr, -1) {
-				name := m[1]
-				for _, suffix := range []string{"_bucket", "_sum", "_count"} {
-					if base := strings.TrimSuffix(name, suffix); families[base] != nil && families[base].kind == "histogram" {
-						name = base
-					}
-				}
-				f := families[name]
-				if f == nil {
-					t.Errorf("%s names %s, which does not exist", r.Alert, m[1])
-					continue
-				}
-				checked++
-				known = append(known, f.labels...)
-				for _, l := range label.FindAllStringSubmatch(m[2], -1) {
-					if !slices.Contains(f.labels, l[1]) {
-						t.Errorf("%s: %s has no label %s", r.Alert, name, l[1])
-					}
-				}
-			}
-			known = append(known, "instance", "job", "le")
-			for _, m := range by.FindAllStringSubmatch(r.Expr, -1) {
-				for l := range strings.SplitSeq(m[1], ",") {
-					if l = strings.TrimSpace(l); !slices.Contains(known, l) {
-						t.Errorf("%s: no metric has the label %s", r.Alert, l)
-					}
-				}
-			}
+			checked += checkExpr(t, r.Alert, r.Expr, families)
 		}
 	}
 	if checked < 6 {
 		t.Errorf("the rules name %d metrics", checked)
+	}
+}
+
+var (
+	metricInExpr = regexp.MustCompile(`\b((?:nextid|go|process)_[a-z_]+)\b(?:\{([^}]*)\})?`)
+	labelInExpr  = regexp.MustCompile(`([a-z]+)\s*[=!]`)
+	byInExpr     = regexp.MustCompile(`\b(?:by|on) \(([^)]*)\)`)
+)
+
+// checkExpr checks that an expression names metrics and labels that exist, and
+// returns how many metrics.
+func checkExpr(t *testing.T, what, expr string, families map[string]*scraped) (checked int) {
+	t.Helper()
+	if strings.Count(expr, "(") != strings.Count(expr, ")") {
+		t.Errorf("%s: %s", what, expr)
+	}
+	known := []string{"instance", "job", "le"}
+	for _, m := range metricInExpr.FindAllStringSubmatch(expr, -1) {
+		name := m[1]
+		for _, suffix := range []string{"_bucket", "_sum", "_count"} {
+			if base := strings.TrimSuffix(name, suffix); families[base] != nil && families[base].kind == "histogram" {
+				name = base
+			}
+		}
+		f := families[name]
+		if f == nil {
+			t.Errorf("%s names %s, which does not exist", what, m[1])
+			continue
+		}
+		checked++
+		known = append(known, f.labels...)
+		for _, l := range labelInExpr.FindAllStringSubmatch(m[2], -1) {
+			if !slices.Contains(f.labels, l[1]) && l[1] != "instance" {
+				t.Errorf("%s: %s has no label %s", what, name, l[1])
+			}
+		}
+	}
+	for _, m := range byInExpr.FindAllStringSubmatch(expr, -1) {
+		for l := range strings.SplitSeq(m[1], ",") {
+			if l = strings.TrimSpace(l); !slices.Contains(known, l) {
+				t.Errorf("%s: no metric has the label %s", what, l)
+			}
+		}
+	}
+	return checked
+}
+
+// checkDashboard checks the queries of the dashboard for Grafana, and that its
+// panels do not overlap.
+func checkDashboard(t *testing.T, families map[string]*scraped) {
+	content, err := os.ReadFile("../../docs/deploy/grafana.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var board struct {
+		UID, Title string
+		Panels     []struct {
+			ID          int
+			Type, Title string
+			GridPos     struct{ X, Y, W, H int }
+			Targets     []struct{ Expr, LegendFormat string }
+		}
+	}
+	if err := json.Unmarshal(content, &board); err != nil {
+		t.Fatal(err)
+	}
+	taken, ids := map[[2]int]string{}, map[int]bool{}
+	for _, p := range board.Panels {
+		if ids[p.ID] {
+			t.Errorf("panel %q has the number of another", p.Title)
+		}
+		ids[p.ID] = true
+		for x := p.GridPos.X; x < p.GridPos.X+p.GridPos.W; x++ {
+			for y := p.GridPos.Y; y < p.GridPos.Y+p.GridPos.H; y++ {
+				if other := taken[[2]int{x, y}]; other != "" || x > 23 {
+					t.Fatalf("panel %q lies over %q, or outside", p.Title, other)
+				}
+				taken[[2]int{x, y}] = p.Title
+			}
+		}
+		if p.Type == "row" {
+			continue
+		}
+		n := 0
+		for _, target := range p.Targets {
+			n += checkExpr(t, p.Title, target.Expr, families)
+		}
+		if n == 0 {
+			t.Errorf("panel %q shows nothing", p.Title)
+		}
+	}
+	if board.UID == "" || board.Title == "" || len(ids) < 15 {
+		t.Errorf("the dashboard has %d panels", len(ids))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -74,13 +75,33 @@ func TestPrometheus(t *testing.T) {
 	if out, err := check.CombinedOutput(); err != nil {
 		t.Errorf("promtool check metrics: %v\n%s", err, out)
 	}
-	page, err := os.ReadFile(operationsPage)
+}
+
+// TestAlerts has promtool check the rules, and run their tests.
+func TestAlerts(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("promtool"); err != nil {
+		t.Skip("needs the Debian package prometheus")
+	}
+	for _, args := range [][]string{{"check", "rules", "alerts.yaml"}, {"test", "rules", "alerts_test.yaml"}} {
+		cmd := exec.Command("promtool", args...)
+		cmd.Dir = "../../docs/deploy"
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("promtool %v: %v\n%s", args, err, out)
+		}
+	}
+	// The queries of the dashboard, as rules: promtool says which it cannot read.
+	board, err := os.ReadFile("../../docs/deploy/grafana.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := writeFile(t, "rules.yaml", part(t, string(page), "<!-- alert rules -->\n\n```yaml", "```"))
-	if out, err := exec.Command("promtool", "check", "rules", rules).CombinedOutput(); err != nil {
-		t.Errorf("promtool check rules: %v\n%s", err, out)
+	var queries strings.Builder
+	queries.WriteString("groups:\n- name: dashboard\n  rules:\n")
+	for i, m := range regexp.MustCompile(`"expr": ("(?:[^"\\]|\\.)*")`).FindAllStringSubmatch(string(board), -1) {
+		fmt.Fprintf(&queries, "  - {record: 'query%d', expr: %s}\n", i, strings.ReplaceAll(m[1], "$__rate_interval", "5m"))
+	}
+	if out, err := exec.Command("promtool", "check", "rules", writeFile(t, "queries.yaml", queries.String())).CombinedOutput(); err != nil {
+		t.Errorf("the dashboard: %v\n%s", err, out)
 	}
 }
 

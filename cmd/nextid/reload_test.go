@@ -70,7 +70,7 @@ func TestQuotasOfTheFile(t *testing.T) {
 	s.rewrite(file, "")
 	s.waitLine("in_force=quotas")
 	draw(t, conn, "orders")
-	if _, body := s.ask("/metrics"); !strings.Contains(body, "nextid_errors_total{class=\"53\",protocol=\"pg\"} 2") {
+	if _, body := s.ask("/metrics"); !strings.Contains(body, "nextid_errors_total{protocol=\"pg\",sqlstate=\"53400\"} 2") {
 		t.Error("the refusals are not counted")
 	}
 }

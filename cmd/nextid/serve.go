@@ -196,6 +196,7 @@ type engine struct {
 	sql      *sqlfuncs.Server
 	trail    *audit.Trail // nil: none
 	config   atomic.Pointer[Config]
+	forecast *forecast
 
 	stop context.CancelFunc // of work
 	work sync.WaitGroup     // beside the protocols
@@ -210,7 +211,8 @@ func (m *Main) openEngine(ctx context.Context, log *slog.Logger, endpoints endpo
 		return nil, errors.Join(err, store.Close())
 	}
 	e := &engine{layout: m.Config.Layout}
-	e.store, e.meter = meter(store)
+	over, watch := watched(store)
+	e.store, e.meter = meter(over)
 	seed, err := firstWorker(ctx, store, m.Config.Layout, log)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
@@ -248,7 +250,11 @@ func (m *Main) openEngine(ctx context.Context, log *slog.Logger, endpoints endpo
 	e.openAtStart(ctx, m.Config.OpenAtStart, log)
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	e.stop = stop
-	e.work.Go(func() { forecast(background, e.registry, log) })
+	e.forecast = newForecast(e.registry, log)
+	e.work.Go(func() { e.forecast.run(background) })
+	if watch != nil {
+		e.work.Go(func() { watch.watch(background) })
+	}
 	e.work.Go(func() { e.registry.Watch(background) })
 	return e, nil
 }

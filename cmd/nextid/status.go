@@ -145,6 +145,10 @@ func (s *status) notes() []string {
 		return nil
 	}
 	var notes []string
+	if down, ok := errors.AsType[*generator.StoreDown](r.engine.probe()); ok {
+		notes = append(notes, fmt.Sprintf("%v; ids go on until what is reserved is used up", down))
+	}
+	notes = append(notes, r.engine.forecast.latest.Load().notes...)
 	if o := r.engine.clock.Offset(); o.Alarm {
 		notes = append(notes, fmt.Sprintf("the clock of this server differs from that of the store by %v", o.Ahead.Round(time.Millisecond)))
 	}

@@ -63,6 +63,9 @@ func (g *Generator) Peek(ctx context.Context) (int64, error) { return g.Queue.Fi
 func (g *Generator) Stats() generator.Stats {
 	st := generator.Stats{Direct: true, ReservedUntil: g.source.end.Load(), Step: 1}
 	g.Fill(&st)
+	if s := g.source; s.limit != generator.NoLimit {
+		st.Bounded, st.Left = true, st.Buffered+max(0, s.limit-max(st.ReservedUntil, s.options.Start))/s.options.Increment
+	}
 	return st
 }
 

@@ -285,6 +285,9 @@ func (g *Generator) Stats() generator.Stats {
 	if g.end != math.MinInt64 {
 		st.ReservedUntil = g.direction * g.end
 	}
+	if st.Bounded = g.limit != generator.NoLimit; st.Bounded {
+		st.Left = st.Buffered + max(0, g.limit-max(g.end, g.first))/g.increment
+	}
 	st.Lasts = g.pace.lasts(st.Buffered, st.Issued, g.clock.Monotonic())
 	return st
 }
