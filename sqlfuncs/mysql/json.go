@@ -93,38 +93,49 @@ func parseJSONPath(path string) ([]jsonStep, error) {
 	return steps, nil
 }
 
-// jsonFind follows a path and appends what it meets to found.
-func jsonFind(x *engine.Exec, found []engine.JSONText, doc engine.JSONText, steps []jsonStep) ([]engine.JSONText, error) {
+// jsonFinder collects what paths meet in a document.
+type jsonFinder struct {
+	x     *engine.Exec
+	found []engine.JSONText
+	size  int // of a text that holds all of it
+}
+
+// find follows a path.
+func (f *jsonFinder) find(doc engine.JSONText, steps []jsonStep) error {
 	if len(steps) == 0 {
-		return append(found, doc), nil
+		f.found = append(f.found, doc)
+		if f.size += len(doc) + len(", "); f.size > engine.MaxTextBytes {
+			return engine.ErrTextTooLong
+		}
+		return nil
 	}
 	step, rest := steps[0], steps[1:]
 	kind := doc.Kind()
 	switch {
 	case step.isKey && kind != '{':
-		return found, nil
+		return nil
 	case !step.isKey && kind != '[' && !step.all && step.index == 0:
-		return jsonFind(x, found, doc, rest) // $[0] of what is no array is itself
+		return f.find(doc, rest) // $[0] of what is no array is itself
 	case !step.isKey && kind != '[':
-		return found, nil
+		return nil
 	}
 	i := 0
 	for k, v := range doc.Items() {
-		err := x.Work(len(k) + len(v))
+		err := f.x.Work(len(k) + len(v))
 		match := step.all || !step.isKey && i == step.index
 		if step.isKey && !step.all && err == nil {
 			key, _ := datum.UnquoteJSON(string(k)) // the document is valid
 			match = key == step.key
 		}
 		if match && err == nil {
-			found, err = jsonFind(x, found, v, rest)
+			err = f.find(v, rest)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		i++
 	}
-	return found, nil
+	return nil
 }
 
 // jsonDocument reads a document; what is none is NULL with a warning.
@@ -139,7 +150,7 @@ func jsonDocument(x *engine.Exec, text, function string) (engine.JSONText, bool)
 
 func jsonExtract(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	doc, ok := jsonDocument(x, a[0].Str, "json_extract")
-	var found []engine.JSONText
+	f := jsonFinder{x: x}
 	many := len(a) > 2
 	for _, path := range a[1:] {
 		steps, err := parseJSONPath(path.Str)
@@ -147,26 +158,24 @@ func jsonExtract(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return datum.Value{}, err
 		}
 		if ok {
-			if found, err = jsonFind(x, found, doc, steps); err != nil {
+			if err := f.find(doc, steps); err != nil {
 				return datum.Value{}, err
 			}
 		}
 		many = many || slices.ContainsFunc(steps, func(s jsonStep) bool { return s.all })
 	}
 	switch {
-	case len(found) == 0:
+	case len(f.found) == 0:
 		return datum.Null(datum.JSON), nil
 	case !many:
-		return datum.MakeString(datum.JSON, string(found[0])), nil
+		return datum.MakeString(datum.JSON, string(f.found[0])), nil
 	}
-	out := []byte{'['}
-	for i, f := range found {
+	out := append(make([]byte, 0, f.size+2), '[')
+	for i, part := range f.found {
 		if i > 0 {
 			out = append(out, ", "...)
 		}
-		if out = append(out, f...); len(out) > engine.MaxTextBytes {
-			return datum.Value{}, engine.ErrTextTooLong
-		}
+		out = append(out, part...)
 	}
 	return datum.MakeString(datum.JSON, string(append(out, ']'))), nil
 }
