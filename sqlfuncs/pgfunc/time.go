@@ -1,12 +1,10 @@
 package pgfunc
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
@@ -30,50 +28,11 @@ var clockFunctions = []engine.Function{
 	{Name: "timezone", Args: engine.Args(datum.Text, datum.Timestamp), Result: datum.TimestampTZ, Eval: toZone, Help: "the instant at which clocks in a time zone show a time"},
 	{Name: "timezone", Args: engine.Args(datum.Interval, datum.TimestampTZ), Result: datum.Timestamp, Eval: toOffset, Help: "the time that clocks show that are off by an interval"},
 	{Name: "timezone", Args: engine.Args(datum.Interval, datum.Timestamp), Result: datum.TimestampTZ, Eval: toOffset, Help: "the instant at which clocks show a time that are off by an interval"},
-	{Name: "to_char", Args: engine.Args(datum.TimestampTZ, datum.Text), Result: datum.Text, Volatile: engine.Stable, Eval: toChar, Help: "a time as text, by YYYY, MM, DD, HH24, MI, SS and MS"},
 	{Name: "pg_sleep", Args: engine.Args(datum.Float8), Result: datum.Void, Volatile: engine.Volatile, Eval: sleep, Help: "waits for some seconds"},
 }
 
 func transactionTime(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 	return datum.TimestampTZFromTime(x.Host.TransactionTime(x)), nil
-}
-
-// timePatterns are the patterns of to_char that exist here, of which none is
-// the beginning of another.
-var timePatterns = []struct{ name, layout string }{
-	{"YYYY", "2006"}, {"MM", "01"}, {"DD", "02"}, {"HH24", "15"}, {"MI", "04"}, {"SS", "05"}, {"MS", "000"},
-}
-
-// toChar prints a time of the session's zone. A letter that is in no pattern
-// is refused, since it could be one of PostgreSQL's.
-func toChar(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-	local, err := datum.Cast(a[0], datum.Timestamp, x.Env())
-	if err != nil {
-		return a[0], err
-	}
-	at := local.GoTime()
-	if at.IsZero() { // infinity
-		return datum.Null(datum.Text), nil
-	}
-	var out strings.Builder
-	for format := a[1].Str; format != ""; {
-		i := slices.IndexFunc(timePatterns, func(p struct{ name, layout string }) bool { return strings.HasPrefix(format, p.name) })
-		switch {
-		case i >= 0 && timePatterns[i].name == "MS":
-			fmt.Fprintf(&out, "%03d", at.Nanosecond()/int(time.Millisecond))
-		case i >= 0:
-			out.WriteString(at.Format(timePatterns[i].layout))
-		case unicode.IsLetter(rune(format[0])) || format[0] == '"':
-			return a[0], sqlstate.New(sqlstate.FeatureNotSupported, "to_char with %q is not supported by nextid", sqlstate.Cut(format, 16)).
-				WithHint("Its patterns are YYYY, MM, DD, HH24, MI, SS and MS.")
-		default:
-			out.WriteByte(format[0])
-			format = format[1:]
-			continue
-		}
-		format = format[len(timePatterns[i].name):]
-	}
-	return datum.MakeText(out.String()), nil
 }
 
 func statementTime(x *engine.Exec, _ []datum.Value) (datum.Value, error) {

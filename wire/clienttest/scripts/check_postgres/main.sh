@@ -8,7 +8,6 @@ matches "connection" "$(action connection)" "CONNECTION OK"
 matches "backends" "$(action backends)" "BACKENDS OK"
 matches "sequence" "$(action sequence)" "SEQUENCE OK"
 matches "query_time" "$(action query_time --critical=60)" "QUERY_TIME OK"
-matches "timesync" "$(action timesync --critical=60)" "TIMESYNC OK"
 matches "txn_idle" "$(action txn_idle --critical=60)" "TXN_IDLE OK"
 matches "custom_query" "$(action custom_query --query="SELECT next_id('orders') AS result" --warning=9223372036854775806)" "CUSTOM_QUERY OK"
 if meta; then
