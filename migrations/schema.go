@@ -3,7 +3,6 @@ package migrations
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"io/fs"
 	"strings"
 	"time"
@@ -19,21 +18,10 @@ type Schema struct {
 	provider *goose.Provider
 }
 
-// dialects are goose's by the names of database/sql's drivers.
-var dialects = map[string]goose.Dialect{"pgx": goose.DialectPostgres, "mysql": goose.DialectMySQL}
-
-// Open opens the migrations of a folder, for example "store/postgres", for
-// the database that a driver of database/sql opens as dsn.
-func Open(path, driver, dsn string) (*Schema, error) {
-	dialect, ok := dialects[driver]
-	if !ok {
-		return nil, fmt.Errorf("no migrations for driver %q", driver)
-	}
+// Open opens the migrations of a folder, for example "store/postgres", for a
+// database, which Close closes.
+func Open(path string, dialect goose.Dialect, db *sql.DB) (*Schema, error) {
 	folder, err := Folder(path)
-	if err != nil {
-		return nil, err
-	}
-	db, err := sql.Open(driver, dsn)
 	if err != nil {
 		return nil, err
 	}

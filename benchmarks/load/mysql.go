@@ -5,10 +5,10 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
-	"net/url"
-	"strings"
 
 	"github.com/go-sql-driver/mysql"
+
+	"nextid/generator/store/dsn"
 )
 
 // mysqlProtocol speaks MySQL's protocol in its classic form, see "Client/Server
@@ -162,28 +162,8 @@ func mysqlError(packet []byte) error {
 	return serverError(packet[min(3, len(packet)):])
 }
 
-// MySQLConfig reads a mysql:// or mariadb:// URL.
-func MySQLConfig(dsn string) (*mysql.Config, error) {
-	u, err := url.Parse(dsn)
-	if err != nil {
-		return nil, err
-	}
-	config := mysql.NewConfig()
-	config.Logger = &mysql.NopLogger{} // the errors that matter are returned
-	config.User, config.Net, config.Addr = u.User.Username(), "tcp", u.Host
-	config.Passwd, _ = u.User.Password()
-	config.DBName = strings.TrimPrefix(u.Path, "/")
-	if u.Port() == "" {
-		config.Addr = net.JoinHostPort(u.Hostname(), "3306")
-	}
-	if socket := u.Query().Get("socket"); socket != "" {
-		config.Net, config.Addr = "unix", socket
-	}
-	return config, nil
-}
-
-func dialMySQL(ctx context.Context, dsn string) (*Link, error) {
-	config, err := MySQLConfig(dsn)
+func dialMySQL(ctx context.Context, url string) (*Link, error) {
+	config, err := dsn.MySQL(url)
 	if err != nil {
 		return nil, err
 	}

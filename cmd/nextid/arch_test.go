@@ -32,18 +32,19 @@ generator/ring:            generator generator/layout generator/worker
 generator/segment:         generator generator/layout
 generator/counter:         generator
 generator/node:            generator
-generator/ticket:          generator generator/counter
+generator/ticket:          generator generator/counter generator/store/dsn
 generator/uuid:            generator
 generator/code:            generator
-generator/example:         generator generator/store/shared
+generator/example:         generator generator/store/dsn generator/store/shared
 generator/store/memory:    generator
 generator/store/sqlite:    generator migrations/...
+generator/store/dsn:
 generator/store/shared:    generator
 generator/store/postgres:  generator/store/shared migrations
-generator/store/mysql:     generator generator/store/shared migrations
-generator/store/redis:     generator generator/store/shared
-generator/store/etcd:      generator/store/shared
-generator/store/zookeeper: generator generator/store/shared
+generator/store/mysql:     generator generator/store/dsn generator/store/shared migrations
+generator/store/redis:     generator generator/store/dsn generator/store/shared
+generator/store/etcd:      generator/store/dsn generator/store/shared
+generator/store/zookeeper: generator generator/store/dsn generator/store/shared
 
 generator/clocktest:       generator
 generator/simulation:      generator generator/layout generator/segment generator/snowflake generator/worker generator/store/memory generator/store/shared
@@ -54,7 +55,7 @@ generator/store/storetest: generator generator/history
 generator/store/dbtest:
 generator/store/enginetest: generator generator/store/shared generator/store/dbtest generator/store/storetest
 
-migrations/...:
+migrations/...:            generator/store/dsn
 
 sqlfuncs/sqlstate:
 sqlfuncs/decimal:          sqlfuncs/sqlstate
@@ -83,7 +84,7 @@ wire/pgwire:               generator sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum s
 wire/mysqlwire:            generator sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
 
 benchmarks/local:          generator/... benchmarks/report
-benchmarks/...:            benchmarks/... generator generator/history
+benchmarks/...:            benchmarks/... generator generator/history generator/store/dsn
 cmd/nextid:                generator/... sqlfuncs/... wire/... migrations/...
 cmd/nextid-bench:          benchmarks/...
 `

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"nextid/generator/store/shared"
+	"nextid/generator/store/dsn"
 	"nextid/generator/store/sqlite"
 )
 
@@ -85,7 +85,7 @@ type hostsURL struct {
 }
 
 func readURL(text string) (hostsURL, error) {
-	u, hosts, err := shared.ParseURL(text)
+	u, hosts, err := dsn.Parse(text)
 	return hostsURL{u, hosts}, err
 }
 

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"nextid/generator/store/dsn"
 	"nextid/generator/store/shared"
 )
 
@@ -48,7 +49,7 @@ type state struct {
 type directory struct{ path string }
 
 func openDirectory(url string) (*directory, error) {
-	u, _, err := shared.ParseURL(url)
+	u, _, err := dsn.Parse(url)
 	if err != nil {
 		return nil, err
 	}

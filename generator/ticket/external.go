@@ -2,7 +2,6 @@ package ticket
 
 import (
 	"bytes"
-	"crypto/tls"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -19,6 +18,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/redis/go-redis/v9"
+
+	"nextid/generator/store/dsn"
 )
 
 // System is what a Location points to.
@@ -134,13 +135,12 @@ func (l Location) OpenSQL(p Passwords, settings map[string]string) (*sql.DB, err
 		c.DefaultQueryExecMode = pgx.QueryExecModeExec
 		db = stdlib.OpenDB(*c)
 	case MySQL:
-		c, err := mysqldriver.ParseDSN("tcp(" + net.JoinHostPort(l.url.Hostname(), l.port()) + ")/" + url.PathEscape(l.database()) + "?" + l.url.RawQuery)
+		c, err := dsn.MySQL(l.url.String())
 		if err != nil {
 			return nil, err
 		}
-		c.User, c.Passwd, c.Timeout = l.url.User.Username(), password, ConnectTimeout
+		c.Passwd, c.Timeout = password, ConnectTimeout
 		c.InterpolateParams = true
-		c.Logger = &mysqldriver.NopLogger{} // what it says comes as an error, too
 		if c.Params == nil {
 			c.Params = map[string]string{}
 		}
@@ -178,7 +178,9 @@ func (l Location) OpenRedis(p Passwords, timeout time.Duration) (*redis.Client, 
 		PoolSize: 1, PipelinePoolSize: -1,
 	}
 	if l.url.Scheme == "rediss" {
-		o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, ServerName: l.url.Hostname()}
+		if o.TLSConfig, err = dsn.TLS(l.url.Query()); err != nil {
+			return nil, err
+		}
 	}
 	return redis.NewClient(o), nil
 }

@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"embed"
@@ -9,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -17,6 +15,8 @@ import (
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/pressly/goose/v3"
+
+	"nextid/generator/store/dsn"
 )
 
 //go:embed mysql
@@ -31,8 +31,8 @@ type mysqlApp struct {
 	database string // of the URL: where tables are whose name has none
 }
 
-func openMySQL(ctx context.Context, dsn string) (Database, error) {
-	config, database, err := mysqlConfig(dsn)
+func openMySQL(ctx context.Context, url string) (Database, error) {
+	config, database, err := mysqlConfig(url)
 	if err != nil {
 		return nil, &Error{
 			What: "the application's database: " + err.Error(), Err: err,
@@ -60,35 +60,18 @@ func openMySQL(ctx context.Context, dsn string) (Database, error) {
 	return m, err
 }
 
-// mysqlConfig reads mysql://USER:PASSWORD@HOST:PORT/DATABASE?…, whose
-// parameters are the driver's, and socket, the path of a Unix socket. The
-// password may come from MYSQL_PWD, too.
-func mysqlConfig(dsn string) (config *mysqldriver.Config, database string, err error) {
-	u, err := url.Parse(dsn)
-	if err != nil {
-		return nil, "", errors.New("not a URL") // the parser's message repeats it, password and all
-	}
-	parameters := u.Query()
-	address := "tcp(" + net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "3306")) + ")"
-	if socket := parameters.Get("socket"); socket != "" {
-		address = "unix(" + socket + ")"
-		parameters.Del("socket")
-	}
-	config, err = mysqldriver.ParseDSN(address + "/?" + parameters.Encode())
-	if err != nil {
+// mysqlConfig reads a URL whose password may come from MYSQL_PWD, too. The
+// connection is in no database.
+func mysqlConfig(text string) (config *mysqldriver.Config, database string, err error) {
+	if config, err = dsn.MySQL(text); err != nil {
 		return nil, "", err
 	}
-	config.User = u.User.Username()
-	password, given := u.User.Password()
-	if !given {
-		password = os.Getenv("MYSQL_PWD")
+	if config.Passwd == "" {
+		config.Passwd = os.Getenv("MYSQL_PWD")
 	}
-	config.Passwd = password
-	config.ParseTime, config.MultiStatements, config.Logger = true, true, &mysqldriver.NopLogger{}
-	if config.Timeout == 0 {
-		config.Timeout = 5 * time.Second
-	}
-	return config, strings.TrimPrefix(u.Path, "/"), nil
+	config.ParseTime, config.MultiStatements = true, true
+	config.DBName, database = "", config.DBName
+	return config, database, nil
 }
 
 // locked runs f while no other nextid changes the schema.

@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +12,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/pressly/goose/v3"
+
+	"nextid/generator/store/dsn"
 )
 
 // Scope says where the settings of MySQL and MariaDB go.
@@ -46,8 +46,8 @@ type mysqlShard struct {
 	changed time.Time // when the settings were changed at the latest
 }
 
-func openMySQL(ctx context.Context, dsn string, o Options) (database, error) {
-	config, err := mysqlConfig(dsn)
+func openMySQL(ctx context.Context, url string, o Options) (database, error) {
+	config, err := mysqlConfig(url)
 	if err != nil {
 		return nil, &Error{What: err.Error(), Hint: "Write --dsn mysql://USER@HOST:3306/DATABASE.", Err: err}
 	}
@@ -55,7 +55,7 @@ func openMySQL(ctx context.Context, dsn string, o Options) (database, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect(ctx, sql.OpenDB(connector), nameOf(dsn), "mysql", goose.DialectMySQL, o.dry)
+	c, err := connect(ctx, sql.OpenDB(connector), nameOf(url), "mysql", goose.DialectMySQL, o.dry)
 	if err != nil {
 		return nil, explainMySQL(err)
 	}
@@ -66,32 +66,16 @@ func openMySQL(ctx context.Context, dsn string, o Options) (database, error) {
 	return s, nil
 }
 
-// mysqlConfig reads mysql://USER:PASSWORD@HOST:PORT/DATABASE?…, with the
-// parameters of the driver.
 func mysqlConfig(text string) (*mysql.Config, error) {
-	u, err := url.Parse(text)
-	if err != nil {
-		return nil, errors.New("the shard is not given as a URL") // the parser's message repeats it, password and all
-	}
-	port := u.Port()
-	if port == "" {
-		port = "3306"
-	}
-	c, err := mysql.ParseDSN("tcp(" + net.JoinHostPort(u.Hostname(), port) + ")/" + url.PathEscape(strings.TrimPrefix(u.Path, "/")) + "?" + u.RawQuery)
+	c, err := dsn.MySQL(text)
 	if err != nil {
 		return nil, err
 	}
 	if c.DBName == "" {
 		return nil, errors.New("the URL names no database")
 	}
-	c.User = u.User.Username()
-	c.Passwd, _ = u.User.Password()
-	if c.Timeout == 0 {
-		c.Timeout = 5 * time.Second
-	}
-	c.ParseTime = true            // of goose's table
-	c.MultiStatements = true      // in scripts
-	c.Logger = &mysql.NopLogger{} // what it says comes as an error, too
+	c.ParseTime = true       // of goose's table
+	c.MultiStatements = true // in scripts
 	return c, nil
 }
 

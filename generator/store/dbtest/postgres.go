@@ -13,11 +13,16 @@ import (
 func Postgres(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	s := newPostgres(t)
+	s.initdb()
+	return s.with(settings...).begin()
+}
+
+func (s *Server) initdb() {
+	s.t.Helper()
 	if err := s.run(s.bin("initdb"), "--pgdata="+filepath.Join(s.Dir, "data"), "--username=postgres", "--auth=trust",
 		"--encoding=UTF8", "--locale=C", "--no-sync"); err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	return s.with(settings...).begin()
 }
 
 func newPostgres(t testing.TB) *Server {

@@ -11,8 +11,18 @@ import (
 	"testing"
 )
 
+// classPath is ZooKeeper's and, for TLS, what its package forgets of Netty.
+const classPath = "/usr/share/java/zookeeper.jar:/usr/share/java/netty-codec.jar:/usr/share/java/netty-resolver.jar:" +
+	"/usr/share/java/netty-transport-native-unix-common.jar"
+
 // ZooKeeper starts a ZooKeeper ensemble of n members.
 func ZooKeeper(t testing.TB, n int) []*Server {
+	t.Helper()
+	return zooKeeper(t, n, "")
+}
+
+// zooKeeper adds settings to the configuration of each member.
+func zooKeeper(t testing.TB, n int, settings string) []*Server {
 	t.Helper()
 	program(t, "zookeeper", "/usr/share/java/zookeeper.jar")
 	java := program(t, "zookeeper", "java")
@@ -27,7 +37,7 @@ func ZooKeeper(t testing.TB, n int) []*Server {
 	}
 	for i, s := range members {
 		config := fmt.Sprintf("tickTime=500\ninitLimit=20\nsyncLimit=10\ndataDir=%s\nclientPort=%s\nclientPortAddress=127.0.0.1\n"+
-			"admin.enableServer=false\n4lw.commands.whitelist=srvr\nminSessionTimeout=1000\n%s", s.Dir, port(s.Addr), ensemble.String())
+			"admin.enableServer=false\n4lw.commands.whitelist=srvr\nminSessionTimeout=1000\n%s%s", s.Dir, port(s.Addr), ensemble.String(), settings)
 		file := filepath.Join(s.Dir, "zoo.cfg")
 		for name, text := range map[string]string{file: config, filepath.Join(s.Dir, "myid"): strconv.Itoa(i + 1)} {
 			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
@@ -36,7 +46,7 @@ func ZooKeeper(t testing.TB, n int) []*Server {
 		}
 		s.argv = func() []string {
 			return []string{
-				java, "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", "/usr/share/java/zookeeper.jar",
+				java, "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classPath,
 				"org.apache.zookeeper.server.quorum.QuorumPeerMain", file,
 			}
 		}

@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"nextid/generator/store/shared"
+	"nextid/generator/store/dsn"
 )
 
 // client speaks etcd's JSON gateway (api/etcdserverpb/rpc.proto as
@@ -87,7 +87,7 @@ const (
 )
 
 func newClient(u *url.URL, hosts []string) (*client, error) {
-	c := &client{what: shared.Redacted(u, hosts), user: u.User.Username()}
+	c := &client{what: dsn.Redacted(u, hosts), user: u.User.Username()}
 	c.password, _ = u.User.Password()
 	scheme := "http"
 	transport := &http.Transport{
@@ -99,7 +99,7 @@ func newClient(u *url.URL, hosts []string) (*client, error) {
 	}
 	if u.Scheme == "etcds" {
 		scheme = "https"
-		config, err := shared.TLS(u.Query())
+		config, err := dsn.TLS(u.Query())
 		if err != nil {
 			return nil, err
 		}

@@ -1,8 +1,13 @@
 // Package etcd is the shared store on an etcd cluster, version 3.4 or newer.
 //
-// It speaks etcd's JSON gateway over HTTP, on etcd's client port. The gRPC
-// client would make the program of nextid half as large again, and nothing
-// here needs its streams.
+// It speaks etcd's JSON gateway over HTTP, on etcd's client port. The official
+// client, client/v3 over gRPC, was weighed in November 2026. It adds 12.5 MB to
+// a binary that has 30 and may have 40 (3.1 MB with the build tag grpcnotrace,
+// which go install does not set) and 122 packages. A transaction takes 0.64 ms
+// with it instead of 1.06 ms, and 3 600 a second instead of 1 600 are made by
+// 16 callers (etcd 3.4, two cores). A server asks once in 20 s, or once in a
+// block of numbers, and those that wait share a transaction: nobody would
+// notice.
 //
 // Keys begin with the path of the URL (nextid/ if it has none):
 //

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"nextid/generator/store/dsn"
 	"nextid/generator/store/shared"
 )
 
@@ -31,7 +32,7 @@ var (
 
 // Open returns an Engine. It does not connect yet.
 func Open(cfg Config) (*Engine, error) {
-	u, hosts, err := shared.ParseURL(cfg.URL)
+	u, hosts, err := dsn.Parse(cfg.URL)
 	if err != nil {
 		return nil, err
 	}

@@ -4,12 +4,16 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 
+	driver "github.com/go-sql-driver/mysql"
 	"github.com/pressly/goose/v3"
 
+	"nextid/generator"
 	"nextid/generator/store/dbtest"
+	"nextid/generator/store/dsn"
 	"nextid/generator/store/enginetest"
 	"nextid/generator/store/mysql"
 	"nextid/generator/store/shared"
@@ -25,9 +29,14 @@ var engine enginetest.Opener = func(_ context.Context, url string, unsafe []stri
 // privileges that the migration names and no others. It returns the URL.
 func place(t testing.TB, s *dbtest.Server) string {
 	t.Helper()
+	return placeFor(t, s.MySQLURL, "")
+}
+
+func placeFor(t testing.TB, urlOf func(user, database string) string, identified string) string {
+	t.Helper()
 	name := fmt.Sprintf("d%d", places.Add(1))
-	execute(t, open(t, s.MySQLURL("root", "mysql")), "CREATE DATABASE "+name)
-	db := open(t, s.MySQLURL("root", name))
+	execute(t, open(t, urlOf("root", "mysql")), "CREATE DATABASE "+name)
+	db := open(t, urlOf("root", name))
 	folder, err := migrations.Folder("store/mysql")
 	if err != nil {
 		t.Fatal(err)
@@ -39,25 +48,27 @@ func place(t testing.TB, s *dbtest.Server) string {
 	if _, err := p.Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	execute(t, db, "CREATE USER IF NOT EXISTS least@'127.0.0.1'")
+	execute(t, db, "CREATE USER IF NOT EXISTS least@'127.0.0.1'"+identified)
 	for _, table := range []string{"nextid_reservations", "nextid_generators"} {
 		execute(t, db, "GRANT SELECT, INSERT, UPDATE ON "+table+" TO least@'127.0.0.1'")
 	}
-	return s.MySQLURL("least", name)
+	return urlOf("least", name)
 }
 
 var places atomic.Int64
 
 func open(t testing.TB, url string) *sql.DB {
 	t.Helper()
-	dsn, err := mysql.DSN(url)
+	c, err := dsn.MySQL(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := sql.Open("mysql", dsn)
+	c.ParseTime = true // of goose's table
+	connector, err := driver.NewConnector(c)
 	if err != nil {
 		t.Fatal(err)
 	}
+	db := sql.OpenDB(connector)
 	t.Cleanup(func() { db.Close() })
 	return db
 }
@@ -73,6 +84,23 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	s := dbtest.MariaDB(t)
 	engine.Conformance(t, func(t *testing.T) string { return place(t, s) })
+}
+
+func TestConformanceWithLoginAndTLS(t *testing.T) {
+	t.Parallel()
+	s := dbtest.MariaDBTLS(t)
+	var u string
+	engine.Conformance(t, func(t *testing.T) string {
+		u = placeFor(t, s.MySQLURL, " IDENTIFIED BY '"+dbtest.Password+"' REQUIRE SSL")
+		return u
+	})
+	_, err := engine.Try(t.Context(), strings.Replace(u, "pass", "word", 1), shared.Config{})
+	enginetest.WantError(t, err, generator.ErrNotNow, "Access denied")
+	plain, _, _ := strings.Cut(u, "?ca=")
+	_, err = engine.Try(t.Context(), plain, shared.Config{})
+	enginetest.WantError(t, err, generator.ErrNotNow, "")
+	_, err = engine.Try(t.Context(), plain+"?tls=true", shared.Config{}) // by the authorities of the system
+	enginetest.WantError(t, err, generator.ErrNotNow, "certificate signed by unknown authority")
 }
 
 func BenchmarkReserve(b *testing.B) {

@@ -6,53 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/url"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/go-sql-driver/mysql"
 
 	"nextid/generator/store/shared"
 )
-
-// DSN makes of a URL mysql://USER:PASSWORD@HOST:PORT/DATABASE?… what the
-// driver github.com/go-sql-driver/mysql calls a DSN. Parameters are the
-// driver's.
-func DSN(text string) (string, error) {
-	c, err := parse(text)
-	if err != nil {
-		return "", err
-	}
-	c.ParseTime = true // of the tables of migrations
-	return c.FormatDSN(), nil
-}
-
-func parse(text string) (*mysql.Config, error) {
-	u, err := url.Parse(text)
-	if err != nil {
-		return nil, errors.New("not a URL") // the parser's message repeats it, password and all
-	}
-	host, port := u.Hostname(), u.Port()
-	if port == "" {
-		port = "3306"
-	}
-	c, err := mysql.ParseDSN("tcp(" + net.JoinHostPort(host, port) + ")/" + url.PathEscape(strings.TrimPrefix(u.Path, "/")) + "?" + u.RawQuery)
-	if err != nil {
-		return nil, err
-	}
-	c.User = u.User.Username()
-	c.Passwd, _ = u.User.Password()
-	if c.DBName == "" {
-		return nil, errors.New("the URL names no database")
-	}
-	if c.Timeout == 0 {
-		c.Timeout = 5 * time.Second
-	}
-	c.Logger = &mysql.NopLogger{} // what it says comes as an error, too
-	return c, nil
-}
 
 // connector checks every new connection: settings may have changed, and
 // another server may have taken over the address.

@@ -2,7 +2,12 @@ package mysql
 
 import (
 	"context"
+	"database/sql"
 
+	"github.com/go-sql-driver/mysql"
+	"github.com/pressly/goose/v3"
+
+	"nextid/generator/store/dsn"
 	"nextid/generator/store/shared"
 	"nextid/migrations"
 )
@@ -15,11 +20,25 @@ func Driver() shared.Driver {
 			return Open(Config{URL: url, Unsafe: unsafe})
 		},
 		Schema: func(url string) (shared.Schema, error) {
-			dsn, err := DSN(url)
+			db, err := open(url)
 			if err != nil {
 				return nil, err
 			}
-			return migrations.Open("store/mysql", "mysql", dsn)
+			return migrations.Open("store/mysql", goose.DialectMySQL, db)
 		},
 	}
+}
+
+// open opens a database for migrations.
+func open(url string) (*sql.DB, error) {
+	c, err := dsn.MySQL(url)
+	if err != nil {
+		return nil, err
+	}
+	c.ParseTime = true // of goose's table
+	connector, err := mysql.NewConnector(c)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"nextid/generator"
+	"nextid/generator/store/dsn"
 	"nextid/generator/store/shared"
 )
 
@@ -45,9 +46,12 @@ var (
 // Open returns an Engine. It does not connect yet: the first call does, and
 // every new connection checks how durable the database is.
 func Open(cfg Config) (*Engine, error) {
-	c, err := parse(cfg.URL)
+	c, err := dsn.MySQL(cfg.URL)
 	if err != nil {
 		return nil, err
+	}
+	if c.DBName == "" {
+		return nil, errors.New("the URL names no database")
 	}
 	e := &Engine{cfg: cfg, what: fmt.Sprintf("mysql://%s@%s/%s", c.User, c.Addr, c.DBName)}
 	c.MultiStatements = true

@@ -5,12 +5,14 @@ import (
 	"database/sql"
 	"fmt"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"testing"
 
 	_ "github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
+	"nextid/generator"
 	"nextid/generator/store/dbtest"
 	"nextid/generator/store/enginetest"
 	"nextid/generator/store/postgres"
@@ -27,8 +29,13 @@ var engine enginetest.Opener = func(ctx context.Context, url string, unsafe []st
 // privileges that the migration names and no others. It returns the URL.
 func place(t testing.TB, s *dbtest.Server) string {
 	t.Helper()
+	return placeFor(t, s.PostgresURL)
+}
+
+func placeFor(t testing.TB, urlOf func(user string) string) string {
+	t.Helper()
 	schema := fmt.Sprintf("s%d", places.Add(1))
-	admin := withPath(s.PostgresURL("postgres"), schema)
+	admin := withPath(urlOf("postgres"), schema)
 	db := open(t, admin)
 	execute(t, db, "CREATE SCHEMA "+schema)
 	folder, err := migrations.Folder("store/postgres")
@@ -42,10 +49,10 @@ func place(t testing.TB, s *dbtest.Server) string {
 	if _, err := p.Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	execute(t, db, `DO $$ BEGIN CREATE ROLE least LOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`)
+	execute(t, db, `DO $$ BEGIN CREATE ROLE least LOGIN PASSWORD '`+dbtest.Password+`'; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`)
 	execute(t, db, "GRANT USAGE ON SCHEMA "+schema+" TO least")
 	execute(t, db, "GRANT SELECT, INSERT, UPDATE ON nextid_reservations, nextid_generators TO least")
-	return withPath(s.PostgresURL("least"), schema)
+	return withPath(urlOf("least"), schema)
 }
 
 var places atomic.Int64
@@ -73,6 +80,17 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Postgres(t)
 	engine.Conformance(t, func(t *testing.T) string { return place(t, s) })
+}
+
+func TestConformanceWithLoginAndTLS(t *testing.T) {
+	t.Parallel()
+	s := dbtest.PostgresTLS(t)
+	var u string
+	engine.Conformance(t, func(t *testing.T) string { u = placeFor(t, s.PostgresURL); return u })
+	_, err := engine.Try(t.Context(), strings.Replace(u, "pass", "word", 1), shared.Config{})
+	enginetest.WantError(t, err, generator.ErrNotNow, "password authentication failed")
+	_, err = engine.Try(t.Context(), strings.Replace(u, "verify-full", "disable", 1), shared.Config{})
+	enginetest.WantError(t, err, generator.ErrNotNow, "no pg_hba.conf entry")
 }
 
 func BenchmarkReserve(b *testing.B) {

@@ -3,7 +3,9 @@ package postgres
 import (
 	"context"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
 
 	"nextid/generator/store/shared"
 	"nextid/migrations"
@@ -16,6 +18,12 @@ func Driver() shared.Driver {
 		Open: func(ctx context.Context, url string, unsafe []string) (shared.Engine, error) {
 			return Open(ctx, Config{URL: url, Unsafe: unsafe})
 		},
-		Schema: func(url string) (shared.Schema, error) { return migrations.Open("store/postgres", "pgx", url) },
+		Schema: func(url string) (shared.Schema, error) {
+			c, err := pgx.ParseConfig(url)
+			if err != nil {
+				return nil, err // pgx hides the password
+			}
+			return migrations.Open("store/postgres", goose.DialectPostgres, stdlib.OpenDB(*c))
+		},
 	}
 }

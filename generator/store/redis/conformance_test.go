@@ -3,9 +3,13 @@ package redis_test
 import (
 	"context"
 	"fmt"
+	"net/url"
+	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 
+	"nextid/generator"
 	"nextid/generator/store/dbtest"
 	"nextid/generator/store/enginetest"
 	"nextid/generator/store/redis"
@@ -22,13 +26,13 @@ var places atomic.Int64
 // place prepares an empty namespace and returns its URL.
 func place(t testing.TB, s *dbtest.Server) string {
 	t.Helper()
-	return empty(t, s.RedisURL())
+	return empty(t, s.RedisURL()+"?")
 }
 
 // empty prepares an empty namespace of a database.
 func empty(t testing.TB, url string) string {
 	t.Helper()
-	u := fmt.Sprintf("%s?namespace=n%d", url, places.Add(1))
+	u := fmt.Sprintf("%snamespace=n%d", url, places.Add(1))
 	prepare(t, u)
 	return u
 }
@@ -49,6 +53,37 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Redis(t)
 	engine.Conformance(t, func(t *testing.T) string { return place(t, s) })
+}
+
+// TestConformanceWithLoginAndTLS: the user may do what the operations page
+// says, and no more.
+func TestConformanceWithLoginAndTLS(t *testing.T) {
+	t.Parallel()
+	s, plain := dbtest.RedisTLS(t)
+	page, err := os.ReadFile("../../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rules, found := strings.Cut(string(page), "ACL SETUSER nextid on >PASSWORD ")
+	rules, _, _ = strings.Cut(rules, "\n")
+	if !found {
+		t.Fatal("the page has no ACL")
+	}
+	acl := []any{"ACL", "SETUSER", "nextid", "on", ">" + dbtest.Password}
+	for _, rule := range strings.Fields(strings.Replace(rules, "{nextid}", "{n*}", 1)) {
+		acl = append(acl, rule)
+	}
+	command(t, plain, acl...)
+	command(t, plain, "ACL", "SETUSER", "default", "off")
+	var u string
+	engine.Conformance(t, func(t *testing.T) string {
+		u = empty(t, fmt.Sprintf("rediss://%s@%s?ca=%s&", url.UserPassword("nextid", dbtest.Password), s.Addr, url.QueryEscape(s.CA)))
+		return u
+	})
+	_, err = engine.Try(t.Context(), strings.Replace(u, "pass", "word", 1), shared.Config{})
+	enginetest.WantError(t, err, generator.ErrNotNow, "WRONGPASS")
+	_, err = engine.Try(t.Context(), strings.Replace(u, url.QueryEscape(s.CA), "", 1), shared.Config{})
+	enginetest.WantError(t, err, generator.ErrNotNow, "certificate signed by unknown authority")
 }
 
 func BenchmarkReserve(b *testing.B) {

@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
+	"nextid/generator/store/dsn"
 	"nextid/generator/store/shared"
 )
 
@@ -38,13 +39,13 @@ const (
 )
 
 func parse(text string) (location, error) {
-	u, hosts, err := shared.ParseURL(text)
+	u, hosts, err := dsn.Parse(text)
 	if err != nil {
 		return location{}, err
 	}
 	query := u.Query()
 	l := location{
-		shown: shared.Redacted(u, hosts), hosts: hosts, user: u.User, namespace: query.Get("namespace"),
+		shown: dsn.Redacted(u, hosts), hosts: hosts, user: u.User, namespace: query.Get("namespace"),
 		sentinel: url.UserPassword(query.Get("sentinel_user"), query.Get("sentinel_password")),
 	}
 	if l.namespace == "" {
@@ -56,7 +57,7 @@ func parse(text string) (location, error) {
 		}
 	}
 	if strings.HasPrefix(u.Scheme, "rediss") {
-		if l.tls, err = shared.TLS(query); err != nil {
+		if l.tls, err = dsn.TLS(query); err != nil {
 			return l, err
 		}
 	}

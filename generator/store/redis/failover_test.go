@@ -111,7 +111,7 @@ func TestConformanceOnACluster(t *testing.T) {
 	t.Parallel()
 	nodes := dbtest.RedisCluster(t)
 	u := dbtest.ClusterURL(nodes)
-	engine.Conformance(t, func(t *testing.T) string { return empty(t, u) })
+	engine.Conformance(t, func(t *testing.T) string { return empty(t, u+"?") })
 
 	prepare(t, u)
 	one := owner(t, nodes)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -102,20 +103,25 @@ func (e *Engine) on(ctx context.Context, f func(c *redis.Client) error) error {
 
 // pipeline sends the commands that fill makes in one go, on one connection,
 // and once more if the server did not have our scripts: then it did nothing.
-// Nothing else is ever sent again.
+// Nothing else is ever sent again. What a command was answered is in the
+// command, errors too; the error here is one of the connection.
 func pipeline(ctx context.Context, c *redis.Client, fill func(p redis.Pipeliner)) error {
 	for try := 1; ; try++ {
 		p := c.Pipeline()
 		fill(p)
-		_, err := p.Exec(ctx)
-		if try > 1 || !redis.HasErrorPrefix(err, "NOSCRIPT") {
-			return err
-		}
-		for _, s := range scripts {
-			if err := s.Load(ctx, c).Err(); err != nil {
-				return err
+		commands, err := p.Exec(ctx)
+		if try == 1 && redis.HasErrorPrefix(err, "NOSCRIPT") {
+			for _, s := range scripts {
+				if err := s.Load(ctx, c).Err(); err != nil {
+					return err
+				}
 			}
+			continue
 		}
+		if slices.ContainsFunc(commands, func(c redis.Cmder) bool { return c.Err() != nil }) {
+			return nil
+		}
+		return err
 	}
 }
 
@@ -124,10 +130,13 @@ func (e *Engine) Stamp(ctx context.Context) (stamp string, err error) {
 	err = e.on(ctx, func(c *redis.Client) error {
 		var info, marker *redis.Cmd
 		var found []*redis.MapStringStringCmd
-		_ = pipeline(ctx, c, func(p redis.Pipeliner) { // every answer has the error that there is
+		err := pipeline(ctx, c, func(p redis.Pipeliner) {
 			info, marker = p.Do(ctx, "INFO"), p.Do(ctx, "GET", e.marker)
 			found = e.ask(ctx, p)
 		})
+		if err != nil {
+			return err
+		}
 		text, err := info.Text()
 		if err != nil {
 			return err
@@ -183,7 +192,7 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 		said := make([]*redis.Cmd, len(asks))
 		var found []*redis.MapStringStringCmd
 		var confirmed *redis.Cmd
-		_ = pipeline(ctx, c, func(p redis.Pipeliner) { // every answer has the error that there is
+		err := pipeline(ctx, c, func(p redis.Pipeliner) {
 			for i := range asks {
 				a := &asks[i]
 				said[i] = advance.EvalSha(ctx, p, []string{e.rows, e.marker, e.index}, a.Key, shifted(a.AtLeast), plain(a.N), shifted(a.Limit),
@@ -194,6 +203,9 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 				confirmed = p.Do(ctx, "WAIT", e.wait, waitMost.Milliseconds())
 			}
 		})
+		if err != nil {
+			return err
+		}
 		answers = make([]shared.Answer, len(asks))
 		for i := range asks {
 			answer, err := e.answer(&asks[i], said[i])
@@ -264,9 +276,11 @@ func (e *Engine) answer(a *shared.Ask, reply *redis.Cmd) (shared.Answer, error) 
 // Lower implements shared.Engine.
 func (e *Engine) Lower(ctx context.Context, r shared.Return) error {
 	return e.on(ctx, func(c *redis.Client) error {
-		return pipeline(ctx, c, func(p redis.Pipeliner) {
-			lower.EvalSha(ctx, p, []string{e.rows, e.marker}, r.Key, shifted(r.Hi), shifted(r.To), r.Stamp, r.Now, r.Seq)
+		var said *redis.Cmd
+		err := pipeline(ctx, c, func(p redis.Pipeliner) {
+			said = lower.EvalSha(ctx, p, []string{e.rows, e.marker}, r.Key, shifted(r.Hi), shifted(r.To), r.Stamp, r.Now, r.Seq)
 		})
+		return cmp.Or(err, said.Err())
 	})
 }
 
@@ -391,10 +405,13 @@ func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry)
 	err = e.on(ctx, func(c *redis.Client) error {
 		var said *redis.Cmd
 		var found []*redis.MapStringStringCmd
-		_ = pipeline(ctx, c, func(p redis.Pipeliner) { // every answer has the error that there is
+		err := pipeline(ctx, c, func(p redis.Pipeliner) {
 			said = put.EvalSha(ctx, p, []string{e.entries, e.marker}, n.Name, shared.EncodeEntry(&n), old)
 			found = e.ask(ctx, p)
 		})
+		if err != nil {
+			return err
+		}
 		outcome, err := said.Text()
 		if err != nil {
 			return err

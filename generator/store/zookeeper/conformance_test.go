@@ -3,9 +3,12 @@ package zookeeper_test
 import (
 	"context"
 	"fmt"
+	"net/url"
+	"strings"
 	"sync/atomic"
 	"testing"
 
+	"nextid/generator"
 	"nextid/generator/store/dbtest"
 	"nextid/generator/store/enginetest"
 	"nextid/generator/store/shared"
@@ -43,6 +46,19 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	s := dbtest.ZooKeeper(t, 1)
 	engine.Conformance(t, func(t *testing.T) string { return place(t, s) })
+}
+
+func TestConformanceWithLoginAndTLS(t *testing.T) {
+	t.Parallel()
+	s := dbtest.ZooKeeperTLS(t)
+	var u string
+	engine.Conformance(t, func(t *testing.T) string {
+		u = fmt.Sprintf("zookeepers://%s@%s/n%d?ca=%s", url.UserPassword("nextid", dbtest.Password), s.Addr, places.Add(1), url.QueryEscape(s.CA))
+		prepare(t, u)
+		return u
+	})
+	_, err := engine.Try(t.Context(), strings.Replace(u, "pass", "word", 1), shared.Config{})
+	enginetest.WantError(t, err, generator.ErrPinned, "refuses access")
 }
 
 func BenchmarkReserve(b *testing.B) {

@@ -9,7 +9,7 @@ import (
 // Driver returns the plug-in.
 func Driver() shared.Driver {
 	return shared.Driver{
-		Schemes: []string{"zookeeper"}, Example: "zookeeper://HOST:2181,HOST:2181", Failover: shared.Stop,
+		Schemes: []string{"zookeeper", "zookeepers"}, Example: "zookeeper://HOST:2181,HOST:2181", Failover: shared.Stop,
 		Open: func(_ context.Context, url string, _ []string) (shared.Engine, error) {
 			return Open(Config{URL: url})
 		},

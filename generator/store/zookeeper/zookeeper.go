@@ -2,6 +2,7 @@ package zookeeper
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -14,13 +15,15 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"nextid/generator"
+	"nextid/generator/store/dsn"
 	"nextid/generator/store/shared"
 )
 
 // Config says where the ensemble is.
 type Config struct {
-	// URL is zookeeper://USER:PASSWORD@HOST:PORT,HOST:PORT/PATH. The user is
-	// one of the scheme digest.
+	// URL is zookeeper://USER:PASSWORD@HOST:PORT,HOST:PORT/PATH, or
+	// zookeepers:// for TLS with the parameters ca, cert and key, names of PEM
+	// files. The user is one of the scheme digest.
 	URL string
 }
 
@@ -47,7 +50,7 @@ const (
 
 // Open returns an Engine, which connects in the background.
 func Open(cfg Config) (*Engine, error) {
-	u, hosts, err := shared.ParseURL(cfg.URL)
+	u, hosts, err := dsn.Parse(cfg.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -57,14 +60,20 @@ func Open(cfg Config) (*Engine, error) {
 		}
 	}
 	e := &Engine{
-		what: shared.Redacted(u, hosts), root: strings.TrimRight(u.Path, "/"), acl: zk.WorldACL(zk.PermAll),
+		what: dsn.Redacted(u, hosts), root: strings.TrimRight(u.Path, "/"), acl: zk.WorldACL(zk.PermAll),
 		user: make(chan struct{}), stop: make(chan struct{}),
 	}
 	if e.root == "" {
 		e.root = "/nextid"
 	}
+	var secure *tls.Config
+	if u.Scheme == "zookeepers" {
+		if secure, err = dsn.TLS(u.Query()); err != nil {
+			return nil, err
+		}
+	}
 	e.conn, _, err = zk.Connect(hosts, sessionTimeout, zk.WithLogger(log.New(io.Discard, "", 0)), zk.WithEventCallback(func(zk.Event) {}),
-		zk.WithDialer(dial))
+		zk.WithDialer(dialer(secure)))
 	if err != nil {
 		return nil, err
 	}
@@ -91,14 +100,21 @@ func (e *Engine) authenticate(credentials string) {
 	close(e.user)
 }
 
-// dial connects to a member that must not be silent for longer than a session
+// dialer connects to a member that must not be silent for longer than a session
 // lives: the library would wait ten times as long for one that has stopped.
-func dial(network, address string, timeout time.Duration) (net.Conn, error) {
-	c, err := net.DialTimeout(network, address, timeout)
-	if err != nil {
-		return nil, err
+func dialer(secure *tls.Config) zk.Dialer {
+	return func(network, address string, timeout time.Duration) (c net.Conn, err error) {
+		d := &net.Dialer{Timeout: timeout}
+		if secure == nil {
+			c, err = d.Dial(network, address)
+		} else {
+			c, err = tls.DialWithDialer(d, network, address, secure)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return impatient{c}, nil
 	}
-	return impatient{c}, nil
 }
 
 // impatient is a connection whose read deadlines are not far away.

@@ -1,4 +1,7 @@
-package shared
+// Package dsn reads the URLs under which databases are named: those with
+// several hosts, the parameters of TLS, and mysql://, which the driver of MySQL
+// does not know.
+package dsn
 
 import (
 	"crypto/tls"
@@ -10,9 +13,9 @@ import (
 	"strings"
 )
 
-// ParseURL reads a URL that may name several hosts, HOST:PORT,HOST:PORT. In
+// Parse reads a URL that may name several hosts, HOST:PORT,HOST:PORT. In
 // the URL that it returns the first one stands for all.
-func ParseURL(text string) (u *url.URL, hosts []string, err error) {
+func Parse(text string) (u *url.URL, hosts []string, err error) {
 	bad := errors.New("not a URL") // url.Parse's message repeats it, password and all
 	scheme, rest, ok := strings.Cut(text, "://")
 	if !ok {
