@@ -3,6 +3,7 @@ package migrations
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"io/fs"
 	"strings"
 	"time"
@@ -12,7 +13,7 @@ import (
 
 // Schema is a folder of migrations and the database that they are for.
 type Schema struct {
-	driver   string
+	dialect  goose.Dialect
 	db       *sql.DB
 	folder   fs.FS
 	provider *goose.Provider
@@ -29,13 +30,43 @@ func Open(path string, dialect goose.Dialect, db *sql.DB) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Schema{driver: driver, db: db, folder: folder, provider: provider}, nil
+	return &Schema{dialect: dialect, db: db, folder: folder, provider: provider}, nil
 }
 
-// Up applies what is missing.
+// Up applies what is missing. It does not make tables again that were dropped:
+// an empty table knows nothing of the ids that were given.
 func (s *Schema) Up(ctx context.Context) error {
-	_, err := s.provider.Up(ctx)
+	if _, err := s.provider.Up(ctx); err != nil {
+		return err
+	}
+	dropped, err := s.dropped(ctx)
+	if err == nil && len(dropped) > 0 {
+		err = fmt.Errorf("%s: dropped, although %s says that the store was prepared: restore it from a backup and call recover_generator, "+
+			"or, if no id of this store is in use any more, run nextid migrate store down, and up", strings.Join(dropped, ", "), VersionTable)
+	}
 	return err
+}
+
+// dropped are tables of the store that are not there.
+func (s *Schema) dropped(ctx context.Context) (names []string, err error) {
+	exists := `SELECT count(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = '`
+	if s.dialect == goose.DialectPostgres {
+		exists = `SELECT count(*) FROM pg_catalog.pg_class WHERE oid = to_regclass('`
+	}
+	for _, table := range storeTables {
+		text := exists + table + "'"
+		if s.dialect == goose.DialectPostgres {
+			text += ")"
+		}
+		var n int
+		if err := s.db.QueryRowContext(ctx, text).Scan(&n); err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			names = append(names, table)
+		}
+	}
+	return names, nil
 }
 
 // Down takes everything away.
@@ -54,7 +85,7 @@ var storeTables = []string{"nextid_reservations", "nextid_generators"}
 // it may be NAME@HOST; NAME alone is from any host.
 func (s *Schema) Grant(ctx context.Context, user string) error {
 	role := `"` + strings.ReplaceAll(user, `"`, `""`) + `"`
-	if s.driver == "mysql" {
+	if s.dialect == goose.DialectMySQL {
 		name, host, found := strings.Cut(user, "@")
 		if !found {
 			host = "%"
@@ -86,6 +117,15 @@ func (s *Schema) Status(ctx context.Context) (text string, complete bool, err er
 			state += " " + step.AppliedAt.UTC().Format(time.RFC3339)
 		}
 		lines = append(lines, step.Source.Path+" "+state)
+	}
+	if complete {
+		dropped, err := s.dropped(ctx)
+		if err != nil {
+			return "", false, err
+		}
+		for _, table := range dropped {
+			complete, lines = false, append(lines, table+" was dropped")
+		}
 	}
 	return strings.Join(lines, "; "), complete, nil
 }

@@ -33,5 +33,5 @@ CREATE TABLE nextid_generators (
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4;
 
 -- +goose Down
-DROP TABLE nextid_generators;
-DROP TABLE nextid_reservations;
+DROP TABLE IF EXISTS nextid_generators;
+DROP TABLE IF EXISTS nextid_reservations;

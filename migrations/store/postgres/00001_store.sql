@@ -30,5 +30,5 @@ CREATE TABLE nextid_generators (
 );
 
 -- +goose Down
-DROP TABLE nextid_generators;
-DROP TABLE nextid_reservations;
+DROP TABLE IF EXISTS nextid_generators;
+DROP TABLE IF EXISTS nextid_reservations;
