@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -20,13 +21,36 @@ type program struct {
 	stdout  io.Writer
 	stderr  io.Writer
 	reload  <-chan os.Signal // asks a server to read its users and certificates again
+
+	logFormat string // of a server whose configuration was read
+}
+
+// logsJSON reports whether errors are to be lines of JSON: a collector of logs
+// reads them, those of a command line that cannot be understood as well.
+func (p *program) logsJSON() bool {
+	if p.logFormat != "" {
+		return p.logFormat == logJSON
+	}
+	format := lookupEnv(p.environ, envPrefix+"LOG_FORMAT")
+	for i, arg := range p.args {
+		if text, ok := strings.CutPrefix(arg, "--log-format="); ok {
+			format = text
+		} else if arg == "--log-format" && i+1 < len(p.args) {
+			format = p.args[i+1]
+		}
+	}
+	return len(p.args) > 0 && p.args[0] == "serve" && strings.EqualFold(format, logJSON)
 }
 
 // run executes the command and returns the exit code.
 func (p *program) run(ctx context.Context) int {
 	root := p.rootCommand()
 	root.SetArgs(p.args)
-	return printFailure(p.stderr, root.ExecuteContext(ctx))
+	err := root.ExecuteContext(ctx)
+	if err != nil && p.logsJSON() {
+		return logFailure(p.stderr, err)
+	}
+	return printFailure(p.stderr, err)
 }
 
 func (p *program) rootCommand() *cobra.Command {
@@ -77,7 +101,8 @@ func (p *program) serveCommand() *cobra.Command {
 			m := &Main{Once: once, Stderr: p.stderr, Reload: p.reload}
 			m.Reread = func() (Config, error) { return loadConfig(flags.file(p.environ), p.environ, flags.given) }
 			var err error
-			if m.Config, err = m.Reread(); err != nil {
+			m.Config, err = m.Reread()
+			if p.logFormat = m.Config.LogFormat; err != nil {
 				return err
 			}
 			return m.Run(cmd.Context())

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 
 	"nextid/generator"
@@ -47,6 +48,20 @@ func printFailure(w io.Writer, err error) int {
 	if hint != "" {
 		fmt.Fprintf(w, "hint: %s\n", oneLine(hint))
 	}
+	return code
+}
+
+// logFailure is printFailure in the form of a log of JSON.
+func logFailure(w io.Writer, err error) int {
+	log := slog.New(slog.NewJSONHandler(w, nil))
+	if mistakes, ok := errors.AsType[Mistakes](err); ok {
+		for _, m := range mistakes {
+			log.Error("the configuration has a mistake", "error", m.String())
+		}
+		return exitFailed
+	}
+	hint, code := advice(err)
+	log.Error("nextid ends", "error", oneLine(err.Error()), "hint", oneLine(hint))
 	return code
 }
 

@@ -87,7 +87,7 @@ func (l *loader) finish() (Config, error) {
 		return cmp.Compare(uint(a.Place.line-1), uint(b.Place.line-1))
 	})
 	if len(l.mistakes) > 0 {
-		return Config{}, l.mistakes
+		return Config{LogFormat: l.config.LogFormat}, l.mistakes // which are told in the form that was asked for
 	}
 	l.config.Origin = l.origin
 	return l.config, nil
