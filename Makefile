@@ -85,7 +85,7 @@ simulate:
 
 ## docs: write the generated pages again
 docs:
-	$(GO) test ./cmd/nextid -run "^(TestConfigPage|TestEveryMetricIsDocumented)" -update
+	$(GO) test ./cmd/nextid -run "^(TestConfigPage|TestEveryMetricIsDocumented|TestFaultsPage)" -update
 	$(GO) test ./benchmarks/results -update
 
 ## docs-clients: write the table of docs/clients.md again

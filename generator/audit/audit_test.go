@@ -180,3 +180,26 @@ func TestALostFileIsOpenedAgain(t *testing.T) {
 		t.Errorf("%s", fmt.Sprintf("%+v", s))
 	}
 }
+
+// TestAuditOnAFullDisk: nobody waits for a disk without room, and what was not
+// written is counted and said.
+func TestAuditOnAFullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("needs /dev/full")
+	}
+	trail := open(t, func(c *Config) { c.File = "/dev/full" })
+	began := time.Now()
+	for range 100_000 {
+		trail.Record(Entry{})
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("100,000 ids took %v", took)
+	}
+	if err := trail.Close(t.Context()); err == nil {
+		t.Log("the end says nothing of lines that were not written")
+	}
+	stats := trail.Stats()
+	if lost := stats.Failed + stats.Dropped; lost == 0 || stats.LastError == "" || stats.Written+lost != 100_000 {
+		t.Errorf("%+v", stats)
+	}
+}

@@ -1,6 +1,7 @@
 package mysql_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -104,6 +105,40 @@ func TestAnotherServerIsNoticed(t *testing.T) {
 	execute(t, open(t, s.MySQLURL("root", "mysql")), "SET GLOBAL server_id = 1")
 	b := engine.Start(t, url, shared.Config{Failover: shared.Skip, Skip: 1000})
 	enginetest.Grant(t, b, enginetest.Order(1), 1501)
+}
+
+// A replica that is promoted without the newest writes of its primary.
+func TestAReplicaThatIsPromoted(t *testing.T) {
+	t.Parallel()
+	primary := dbtest.MariaDB(t, "server-id=1", "log-bin=binlog", "sync-binlog=1")
+	replica := dbtest.MariaDB(t, "server-id=2", "log-bin=binlog", "sync-binlog=1", "read-only=1")
+	on := open(t, replica.MySQLURL("root", "mysql"))
+	execute(t, open(t, primary.MySQLURL("root", "mysql")), "CREATE USER copy@'%' IDENTIFIED BY 'copy'")
+	execute(t, open(t, primary.MySQLURL("root", "mysql")), "GRANT REPLICATION SLAVE ON *.* TO copy@'%'")
+	host, port, _ := strings.Cut(primary.Addr, ":")
+	execute(t, on, fmt.Sprintf("CHANGE MASTER TO MASTER_HOST='%s', MASTER_PORT=%s, MASTER_USER='copy', MASTER_PASSWORD='copy', MASTER_USE_GTID=slave_pos", host, port))
+	execute(t, on, "START SLAVE")
+	url := place(t, primary)
+	a := engine.Start(t, url, shared.Config{})
+	enginetest.Grant(t, a, enginetest.Order(100), 1)
+	moved := strings.Replace(url, primary.Addr, replica.Addr, 1)
+	dbtest.Await(t, "a replica that has the numbers", func() bool {
+		_, err := engine.Try(t.Context(), moved, shared.Config{})
+		return err != nil && strings.Contains(err.Error(), "read-only")
+	})
+	execute(t, on, "STOP SLAVE")
+	enginetest.Grant(t, a, enginetest.Order(100), 101) // which the replica never learns
+	primary.Kill()
+	execute(t, on, "RESET SLAVE ALL")
+	execute(t, on, "SET GLOBAL read_only = 0")
+
+	b := engine.Start(t, moved, shared.Config{}) // a server that has seen nothing of it
+	_, _, err := b.Reserve(t.Context(), enginetest.Order(1))
+	enginetest.WantError(t, err, generator.ErrRegressed, "failed over or restored")
+	if err := b.Recover(t.Context(), enginetest.Order(1).Key, 1000); err != nil {
+		t.Fatal(err)
+	}
+	enginetest.Grant(t, b, enginetest.Order(1), 1000)
 }
 
 func TestAConnectionThatIsCutAtAnyByte(t *testing.T) {
