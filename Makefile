@@ -14,7 +14,7 @@ MAX_BYTES = 40000000
 CROSS = linux/386 linux/arm linux/arm64 linux/s390x darwin/arm64 freebsd/amd64 windows/amd64
 
 .DEFAULT_GOAL := build
-.PHONY: build test test-quick test-clients test-deps format-check vet cross lint bench packages test-package fuzz simulate docs docs-clients clean help
+.PHONY: build test test-quick test-clients test-kills test-deps format-check vet cross lint bench packages test-package fuzz simulate docs docs-clients clean help
 
 ## build: the static binary, in bin/nextid
 build:
@@ -39,6 +39,10 @@ test-quick: format-check vet
 ## test-clients: install and drive every client, see docs/clients.md
 test-clients:
 	TEST_CLIENTS=all $(GO) test -v -count=1 -timeout $(TEST_TIMEOUT) -run "^(TestClients|TestExamples)$$" ./wire/clienttest
+
+## test-kills: kill migrate shards up, reshard and down 20 times on each engine
+test-kills:
+	TEST_KILLS=20 $(GO) test $$(.ci/race-flag) -v -count=1 -timeout $(TEST_TIMEOUT) -run "^Test(MariaDB|PostgreSQL)$$/killed" ./migrations/shards
 
 ## test-deps: install the Debian packages that the tests use (root), or name them
 test-deps:

@@ -197,7 +197,7 @@ func (c *connection) install(ctx context.Context) error {
 		_, err := fmt.Fprintf(c.dry, "/* %s */ -- CREATE TABLE nextid_shard, nextid_shard_lines: see migrations/shards/%s\n", c.name, c.folder)
 		return err
 	}
-	if err := c.forgetDump(ctx); err != nil {
+	if err := c.forget(ctx); err != nil {
 		return err
 	}
 	provider, err := c.provider()
@@ -208,12 +208,23 @@ func (c *connection) install(ctx context.Context) error {
 	return err
 }
 
-// forgetDump removes the empty tables that came with a dump of another shard's
-// schema: nothing is installed where no version is noted.
-func (c *connection) forgetDump(ctx context.Context) error {
+// forget removes what is not installed: the empty tables that came with a dump
+// of another shard's schema, where no version is noted, and what an up or down
+// that was killed has left on MySQL, where one of the tables is missing. A down
+// has brought back all that is noted before it drops them.
+func (c *connection) forget(ctx context.Context) error {
 	var versions int
-	if err := c.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+versionTable).Scan(&versions); err != nil || versions > 0 {
-		return nil // there is no such table, or it is in use
+	if err := c.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+versionTable).Scan(&versions); err != nil {
+		return nil //nolint:nilerr // there is no such table, or the next statement says what is wrong
+	}
+	if versions > 0 {
+		schema := map[goose.Dialect]string{goose.DialectMySQL: "DATABASE()", goose.DialectPostgres: "current_schema()"}[c.dialect]
+		var tables int
+		err := c.conn.QueryRowContext(ctx, `SELECT COUNT(*) FROM information_schema.tables
+			WHERE table_schema = `+schema+` AND table_name IN ('nextid_shard', 'nextid_shard_lines')`).Scan(&tables)
+		if err != nil || tables == 2 {
+			return err
+		}
 	}
 	for _, table := range []string{"nextid_shard_lines", "nextid_shard", versionTable} {
 		if err := c.exec(ctx, "DROP TABLE IF EXISTS "+table); err != nil {

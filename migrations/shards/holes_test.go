@@ -21,6 +21,29 @@ func has(t *testing.T, lines []string, text string) {
 	}
 }
 
+// testHalfInstalled: statements of MySQL that make tables cannot be taken back
+// together. What an up or a down that was killed has left is in nobody's way.
+func testHalfInstalled(t *testing.T, f *fleet) {
+	const versions = "DELETE FROM nextid_shard_version WHERE version_id > 0"
+	for _, left := range [][]string{
+		{versions}, {versions, "DROP TABLE nextid_shard_lines"}, // up
+		{"DROP TABLE nextid_shard_lines"}, {"DROP TABLE nextid_shard_lines", "DROP TABLE nextid_shard"}, // down
+	} {
+		f.up(2)
+		for _, statement := range left {
+			f.exec(1, statement)
+		}
+		f.up(2)
+		f.sound(2)
+	}
+	f.exec(1, "DROP TABLE nextid_shard_lines")
+	f.down(2)
+	f.exec(1, "SET GLOBAL auto_increment_increment = 1, GLOBAL auto_increment_offset = 1") // as the note had said
+	f.up(2)
+	f.sound(2)
+	f.down(2)
+}
+
 // testToldEveryTime: a reshard that ends early has changed a shard; the run
 // that finishes it tells of that one, too.
 func testToldEveryTime(t *testing.T, f *fleet) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -110,10 +111,18 @@ func (f *fleet) finished(arguments []string) bool {
 }
 
 // testKills kills up, reshard and down at random moments. While the shards are
-// apart they are under load.
-func testKills(t *testing.T, f *fleet, kills int) {
+// apart they are under load. One round has about six kills; make test-kills
+// asks for more.
+func testKills(t *testing.T, f *fleet) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
+	}
+	kills := 1
+	if wanted := os.Getenv("TEST_KILLS"); wanted != "" {
+		var err error
+		if kills, err = strconv.Atoi(wanted); err != nil {
+			t.Fatalf("TEST_KILLS: %v", err)
+		}
 	}
 	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
 	three := []string{"--dsn", f.dsns[0], "--dsn", f.dsns[1], "--dsn", f.dsns[2]}

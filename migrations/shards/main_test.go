@@ -183,6 +183,9 @@ type load struct {
 	last     atomic.Pointer[error]
 }
 
+// loadPause keeps the rows few: status reads them all.
+const loadPause = 3 * time.Millisecond
+
 // load runs sessions on shard i, each of which begins anew after its lifetime.
 func (f *fleet) load(l *load, ctx context.Context, i int, lifetimes ...time.Duration) {
 	for worker, lifetime := range lifetimes {
@@ -198,6 +201,7 @@ func (f *fleet) load(l *load, ctx context.Context, i int, lifetimes ...time.Dura
 					l.failures.Add(1)
 					l.last.Store(&err)
 				}
+				time.Sleep(loadPause)
 			}
 		})
 	}

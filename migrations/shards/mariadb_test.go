@@ -47,7 +47,8 @@ func TestMariaDB(t *testing.T) {
 		{"without SUPER", testWithoutSuper},
 		{"a script runs twice", testScriptTwice},
 		{"the page's commands", testPage},
-		{"killed", func(t *testing.T, f *fleet) { testKills(t, f, 10) }},
+		{"half installed", testHalfInstalled},
+		{"killed", testKills},
 		{"interrupted", func(t *testing.T, _ *fleet) {
 			if testing.Short() {
 				t.Skip("takes half a minute")

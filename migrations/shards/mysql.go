@@ -454,13 +454,17 @@ func (s *mysqlShard) restore(ctx context.Context) error {
 }
 
 func (s *mysqlShard) undo(ctx context.Context) error {
-	if there, err := s.noted(ctx); err != nil || !there {
+	there, err := s.noted(ctx)
+	if err != nil {
 		return err
+	}
+	if !there {
+		return s.forget(ctx)
 	}
 	var before Progression
 	var offset, increment sql.NullInt64
 	var scope Scope
-	err := s.conn.QueryRowContext(ctx, "SELECT scope, before_offset, before_increment, before_persisted_offset, before_persisted_increment FROM nextid_shard").
+	err = s.conn.QueryRowContext(ctx, "SELECT scope, before_offset, before_increment, before_persisted_offset, before_persisted_increment FROM nextid_shard").
 		Scan(&scope, &before.Offset, &before.Increment, &offset, &increment)
 	if errors.Is(err, sql.ErrNoRows) {
 		return s.remove(ctx)

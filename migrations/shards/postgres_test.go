@@ -48,7 +48,7 @@ func TestPostgreSQL(t *testing.T) {
 		{"status finds overlaps", testPostgresStatus},
 		{"cached numbers", testCachedNumbers},
 		{"refusals", testPostgresRefusals},
-		{"killed", func(t *testing.T, f *fleet) { testKills(t, f, 10) }},
+		{"killed", testKills},
 		{"steps of their own", testStrides},
 		{"status looks at all", testPostgresLooks},
 		{"up mends what it can", testPostgresMends},

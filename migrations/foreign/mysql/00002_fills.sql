@@ -1,7 +1,7 @@
 -- The columns that up made triggers for, so that status misses one that is gone.
 
 -- +goose Up
-CREATE TABLE nextid.fills (
+CREATE TABLE IF NOT EXISTS nextid.fills (
     table_schema VARCHAR(64)  NOT NULL,
     table_name   VARCHAR(64)  NOT NULL,
     column_name  VARCHAR(64)  NOT NULL,
@@ -10,4 +10,4 @@ CREATE TABLE nextid.fills (
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4;
 
 -- +goose Down
-DROP TABLE nextid.fills;
+DROP TABLE IF EXISTS nextid.fills;

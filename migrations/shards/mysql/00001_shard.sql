@@ -1,9 +1,12 @@
 -- What nextid migrate shards knows of a shard on MySQL or MariaDB.
+--
+-- Each statement is durable by itself here: what one that was killed has left
+-- behind is in nobody's way.
 
 -- +goose Up
 
 -- One row: the shard.
-CREATE TABLE nextid_shard (
+CREATE TABLE IF NOT EXISTS nextid_shard (
     one          TINYINT     NOT NULL PRIMARY KEY CHECK (one = 1),
     shards       CHAR(32)    NOT NULL, -- the set of shards, the same on all of them
     number       INT         NOT NULL, -- of this shard, from 1
@@ -23,11 +26,11 @@ CREATE TABLE nextid_shard (
 
 -- One row a column: from where on its ids are apart from those of the other
 -- shards.
-CREATE TABLE nextid_shard_lines (
+CREATE TABLE IF NOT EXISTS nextid_shard_lines (
     line    VARCHAR(255) NOT NULL PRIMARY KEY,
     started BIGINT       NOT NULL
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4;
 
 -- +goose Down
-DROP TABLE nextid_shard_lines;
-DROP TABLE nextid_shard;
+DROP TABLE IF EXISTS nextid_shard_lines;
+DROP TABLE IF EXISTS nextid_shard;

@@ -7,11 +7,14 @@
 --
 -- Times are Unix milliseconds by the clock of the nextid server. Keys and
 -- names are bytes: collations would take some of them for the same.
+--
+-- Each statement is durable by itself here: what one that was killed has left
+-- behind is in nobody's way.
 
 -- +goose Up
 
 -- One row a key: hi is the end (exclusive) of all that was ever reserved.
-CREATE TABLE nextid_reservations (
+CREATE TABLE IF NOT EXISTS nextid_reservations (
     `key`      VARBINARY(255) NOT NULL PRIMARY KEY,
     lo         BIGINT         NOT NULL, -- start of the last reservation
     hi         BIGINT         NOT NULL,
@@ -23,7 +26,7 @@ CREATE TABLE nextid_reservations (
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4;
 
 -- One row a name. A dropped name stays, so that its version goes on.
-CREATE TABLE nextid_generators (
+CREATE TABLE IF NOT EXISTS nextid_generators (
     name       VARBINARY(255) NOT NULL PRIMARY KEY,
     kind       VARCHAR(64)    NOT NULL,
     options    MEDIUMTEXT     NOT NULL, -- JSON, byte for byte as the kind wrote it
