@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"testing"
 
 	"nextid/generator/layout"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // docs/systems.md names a test for every promise. A name that no test has
@@ -58,4 +61,50 @@ func systemsPage(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return string(page)
+}
+
+// TestSystemsPageCommands runs what docs/systems.md tells its readers to type:
+// the statements that stand alone, those in the text that call our functions,
+// and every set of options as a generator of its own.
+func TestSystemsPageCommands(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, nil)
+	conn, page := s.connect(), systemsPage(t)
+	alone := regexp.MustCompile(`(?m)^    (SELECT [^;]+);(?: +-- (\d+)$)?`).FindAllStringSubmatch(page, -1)
+	within := regexp.MustCompile("`((?:SELECT )?(?:create_generator|next_id|next_code|get_id|get_worker_id|get_datacenter_id|get_timestamp|uuidv7|setval)\\([^`]*\\))`").FindAllStringSubmatch(page, -1)
+	ran := 0
+	for _, m := range append(alone, within...) {
+		statement := m[1]
+		if strings.Contains(statement, "import_generator") || strings.Contains(statement, "SELECT MAX") || // at databases of other systems
+			strings.HasSuffix(statement, "next_id()") || strings.Contains(statement, ", shard)") { // their function, and a word for a number
+			continue
+		}
+		if !strings.HasPrefix(statement, "SELECT") {
+			statement = "SELECT " + statement
+		}
+		statement = strings.NewReplacer(": N + margin", ": 7", ": N", ": 7", "'orders'", fmt.Sprintf("'orders%d'", ran), "NAME", "discord").Replace(statement)
+		var got string
+		if err := conn.QueryRow(t.Context(), statement, pgx.QueryExecModeSimpleProtocol).Scan(&got); err != nil && !strings.Contains(err.Error(), "cannot scan") {
+			t.Errorf("%s: %v", statement, err)
+		} else if len(m) > 2 && m[2] != "" && got != m[2] {
+			t.Errorf("%s: %s, and the page says %s", statement, got, m[2])
+		}
+		ran++
+	}
+	options := regexp.MustCompile("`(\\{\"[^`]+\\})`").FindAllStringSubmatch(page, -1)
+	for i, m := range options {
+		o := strings.NewReplacer(": N + margin", ": 7", ": N", ": 7").Replace(m[1])
+		kind := "segment"
+		if strings.Contains(o, `"layout"`) || strings.Contains(o, `"bits"`) {
+			kind = "snowflake"
+		}
+		var id int64
+		err := conn.QueryRow(t.Context(), fmt.Sprintf("SELECT next_id(create_generator('options%d', '%s', '%s'))", i, kind, o)).Scan(&id)
+		if err != nil || id <= 0 {
+			t.Errorf("%s %s: %d, %v", kind, o, id, err)
+		}
+	}
+	if ran < 8 || len(options) < 5 {
+		t.Errorf("the page has %d statements and %d sets of options", ran, len(options))
+	}
 }

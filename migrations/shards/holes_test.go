@@ -121,6 +121,22 @@ func looks(t *testing.T, f *fleet, insert string) {
 	f.sound(3)
 }
 
+// testNearlyFull: a column that has used more than 80 % of its type is noted,
+// and one that has used less is not. make takes where the ids go on.
+func testNearlyFull(t *testing.T, f *fleet, make string, below, above int) {
+	for _, at := range []int{below, above} {
+		f.everywhere("DROP TABLE IF EXISTS small")
+		f.everywhere(fmt.Sprintf(make, at))
+		f.up(2)
+		for i, state := range f.status(2).States {
+			if noted := strings.Contains(strings.Join(state.Notes, "\n"), "small.id is at "); noted != (at == above) {
+				t.Errorf("shard %d at %d: notes %q", i+1, at, state.Notes)
+			}
+		}
+		f.down(2)
+	}
+}
+
 func testMariaDBLooks(t *testing.T, f *fleet) {
 	f.everywhere("CREATE SEQUENCE numbers")
 	f.everywhere("CREATE TABLE bills (id BIGINT PRIMARY KEY DEFAULT NEXTVAL(numbers), note TEXT)")

@@ -47,6 +47,9 @@ func TestMariaDB(t *testing.T) {
 		{"without SUPER", testWithoutSuper},
 		{"a script runs twice", testScriptTwice},
 		{"the page's commands", testPage},
+		{"nearly full", func(t *testing.T, f *fleet) {
+			testNearlyFull(t, f, "CREATE TABLE small (id TINYINT AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT = %d", 90, 103)
+		}},
 		{"half installed", testHalfInstalled},
 		{"killed", testKills},
 		{"interrupted", func(t *testing.T, _ *fleet) {

@@ -48,6 +48,9 @@ func TestPostgreSQL(t *testing.T) {
 		{"status finds overlaps", testPostgresStatus},
 		{"cached numbers", testCachedNumbers},
 		{"refusals", testPostgresRefusals},
+		{"nearly full", func(t *testing.T, f *fleet) {
+			testNearlyFull(t, f, "CREATE TABLE small (id smallserial PRIMARY KEY); SELECT setval('small_id_seq', %d)", 26000, 26300)
+		}},
 		{"killed", testKills},
 		{"steps of their own", testStrides},
 		{"status looks at all", testPostgresLooks},
