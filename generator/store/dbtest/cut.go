@@ -16,6 +16,8 @@ type Proxy struct {
 	to    string
 	limit atomic.Int64 // bytes of answers after which a connection is cut; 0: never
 
+	passed atomic.Int64
+
 	mu    sync.Mutex
 	thaw  chan struct{} // closed when answers may pass
 	hangs bool
@@ -59,6 +61,9 @@ func Cut(t testing.TB, to string) *Proxy {
 // After cuts every connection, those that there are too, when n bytes of
 // answers have passed from now on; 0 cuts none.
 func (p *Proxy) After(n int64) { p.limit.Store(n) }
+
+// Passed is how many bytes of answers have passed.
+func (p *Proxy) Passed() int64 { return p.passed.Load() }
 
 // Hang holds all answers back, or lets them pass.
 func (p *Proxy) Hang(hang bool) {
@@ -118,6 +123,7 @@ func (p *Proxy) serve(client net.Conn) {
 			return
 		}
 		passed += int64(n)
+		p.passed.Add(int64(n))
 		if _, werr := client.Write(buffer[:n]); err != nil || werr != nil {
 			return
 		}

@@ -77,6 +77,12 @@ func TestLoginIsTurnedOnAndOff(t *testing.T) {
 	enginetest.Grant(t, store, enginetest.Order(1), 3)
 }
 
+func TestABeatCostsTheSameWithManyNames(t *testing.T) {
+	t.Parallel()
+	s := dbtest.Etcd(t, 1)
+	engine.Beat(t, place(t, s), s[0].Addr, true)
+}
+
 func BenchmarkReserve(b *testing.B) {
 	storetest.Bench(b, engine.Start(b, place(b, dbtest.Etcd(b, 1)), shared.Config{}))
 }

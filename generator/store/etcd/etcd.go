@@ -138,7 +138,7 @@ func (e *Engine) swap(ctx context.Context, key string, was shared.Value, text st
 // Rows implements shared.Engine.
 func (e *Engine) Rows(ctx context.Context, prefix string) ([]shared.Row, error) {
 	start := e.rowKey(prefix)
-	found, err := e.c.get(ctx, start, prefixEnd(start))
+	found, err := e.c.get(ctx, start, shared.PrefixEnd(start))
 	if err != nil {
 		return nil, e.failure(ctx, err)
 	}
@@ -167,7 +167,7 @@ func (e *Engine) Name(ctx context.Context, name string) (shared.Entry, error) {
 
 // Names implements shared.Engine.
 func (e *Engine) Names(ctx context.Context) ([]shared.Entry, error) {
-	found, err := e.c.get(ctx, e.nameKey(""), prefixEnd(e.nameKey("")))
+	found, err := e.c.get(ctx, e.nameKey(""), shared.PrefixEnd(e.nameKey("")))
 	if err != nil {
 		return nil, e.failure(ctx, err)
 	}
@@ -207,13 +207,6 @@ func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry)
 func (e *Engine) Close() error {
 	e.c.http.CloseIdleConnections()
 	return nil
-}
-
-// prefixEnd is the end of the range of keys that begin with prefix.
-func prefixEnd(prefix string) string {
-	end := []byte(prefix)
-	end[len(end)-1]++ // prefixes here end in a character below 0xff
-	return string(end)
 }
 
 func (kv *keyValue) value() (shared.Value, error) {

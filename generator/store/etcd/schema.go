@@ -3,6 +3,8 @@ package etcd
 import (
 	"context"
 	"fmt"
+
+	"nextid/generator/store/shared"
 )
 
 // Schema prepares a cluster for use as a store: it holds a marker, without
@@ -32,7 +34,7 @@ func (s *Schema) Up(ctx context.Context) error {
 func (s *Schema) Down(ctx context.Context) error {
 	var answer struct{}
 	err := s.e.c.call(ctx, "kv/deleterange",
-		deleteRequest{Key: []byte(s.e.prefix), RangeEnd: []byte(prefixEnd(s.e.prefix))}, &answer)
+		deleteRequest{Key: []byte(s.e.prefix), RangeEnd: []byte(shared.PrefixEnd(s.e.prefix))}, &answer)
 	return s.e.failure(ctx, err)
 }
 

@@ -103,6 +103,12 @@ func TestConformanceWithLoginAndTLS(t *testing.T) {
 	enginetest.WantError(t, err, generator.ErrNotNow, "certificate signed by unknown authority")
 }
 
+func TestABeatCostsTheSameWithManyNames(t *testing.T) {
+	t.Parallel()
+	s := dbtest.MariaDB(t)
+	engine.Beat(t, place(t, s), s.Addr, true)
+}
+
 func BenchmarkReserve(b *testing.B) {
 	storetest.Bench(b, engine.Start(b, place(b, dbtest.MariaDB(b)), shared.Config{}))
 }

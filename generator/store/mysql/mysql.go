@@ -287,7 +287,7 @@ func (e *Engine) Row(ctx context.Context, key string) (*shared.Row, error) {
 
 // Rows implements shared.Engine.
 func (e *Engine) Rows(ctx context.Context, prefix string) ([]shared.Row, error) {
-	return e.rows(ctx, "LEFT(`key`, ?) = ?", len(prefix), prefix)
+	return e.rows(ctx, "`key` >= ? AND `key` < ?", prefix, shared.PrefixEnd(prefix))
 }
 
 func (e *Engine) rows(ctx context.Context, where string, args ...any) (all []shared.Row, err error) {

@@ -93,6 +93,12 @@ func TestConformanceWithLoginAndTLS(t *testing.T) {
 	enginetest.WantError(t, err, generator.ErrNotNow, "no pg_hba.conf entry")
 }
 
+func TestABeatCostsTheSameWithManyNames(t *testing.T) {
+	t.Parallel()
+	s := dbtest.Postgres(t)
+	engine.Beat(t, place(t, s), s.Addr, true)
+}
+
 func BenchmarkReserve(b *testing.B) {
 	storetest.Bench(b, engine.Start(b, place(b, dbtest.Postgres(b)), shared.Config{}))
 }

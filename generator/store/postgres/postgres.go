@@ -348,12 +348,13 @@ func (e *Engine) Row(ctx context.Context, key string) (*shared.Row, error) {
 
 // Rows implements shared.Engine.
 func (e *Engine) Rows(ctx context.Context, prefix string) ([]shared.Row, error) {
-	return e.rows(ctx, `left(key, length($1::text)) = $1::text`, prefix)
+	// In the order of an index, whatever that of the database's language is.
+	return e.rows(ctx, `key COLLATE "C" >= $1::text AND key COLLATE "C" < $2::text`, prefix, shared.PrefixEnd(prefix))
 }
 
-func (e *Engine) rows(ctx context.Context, where, arg string) (all []shared.Row, err error) {
+func (e *Engine) rows(ctx context.Context, where string, args ...any) (all []shared.Row, err error) {
 	err = e.on(ctx, func(c *pgx.Conn, _ *dialect) error {
-		rows, err := c.Query(ctx, `SELECT key, lo, hi, seq, stamp, owner, updated_at FROM nextid_reservations WHERE `+where, arg)
+		rows, err := c.Query(ctx, `SELECT key, lo, hi, seq, stamp, owner, updated_at FROM nextid_reservations WHERE `+where, args...)
 		if err != nil {
 			return err
 		}

@@ -86,6 +86,12 @@ func TestConformanceWithLoginAndTLS(t *testing.T) {
 	enginetest.WantError(t, err, generator.ErrNotNow, "certificate signed by unknown authority")
 }
 
+func TestABeatCostsTheSameWithManyNames(t *testing.T) {
+	t.Parallel()
+	s := dbtest.Redis(t)
+	engine.Beat(t, place(t, s), s.Addr, true)
+}
+
 func BenchmarkReserve(b *testing.B) {
 	storetest.Bench(b, engine.Start(b, place(b, dbtest.Redis(b)), shared.Config{}))
 }

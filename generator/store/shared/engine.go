@@ -43,6 +43,10 @@ type Engine interface {
 	Close() error
 }
 
+// PrefixEnd is the end of the range of keys that begin with prefix. Keys are
+// UTF-8.
+func PrefixEnd(prefix string) string { return prefix + "\U0010ffff" }
+
 // Timekeeper is an Engine whose database has a clock; see
 // generator.Timekeeper.
 type Timekeeper interface {

@@ -61,6 +61,12 @@ func TestConformanceWithLoginAndTLS(t *testing.T) {
 	enginetest.WantError(t, err, generator.ErrPinned, "refuses access")
 }
 
+func TestABeatCostsTheSameWithManyNames(t *testing.T) {
+	t.Parallel()
+	s := dbtest.ZooKeeper(t, 1)
+	engine.Beat(t, place(t, s), s[0].Addr, false) // a list brings the names of all nodes
+}
+
 func BenchmarkReserve(b *testing.B) {
 	storetest.Bench(b, engine.Start(b, place(b, dbtest.ZooKeeper(b, 1)), shared.Config{}))
 }

@@ -1,0 +1,78 @@
+package enginetest
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/store/dbtest"
+	"nextid/generator/store/shared"
+)
+
+// Beat checks that what a server asks for all the time, with nobody drawing
+// ids, does not cost more in a store with many names: the renewal of its time
+// slice, the looks at the marks of changes and of servers, and with lists the
+// list of the worker ids before one is claimed. It counts the bytes of the
+// answers of the server at addr. NEXTID_TEST_NAMES sets the number of names,
+// 2000 without.
+func (o Opener) Beat(t *testing.T, url, addr string, lists bool) {
+	t.Helper()
+	names := 2000
+	if text := os.Getenv("NEXTID_TEST_NAMES"); text != "" {
+		var err error
+		if names, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	proxy := dbtest.Cut(t, addr)
+	s := o.Start(t, strings.Replace(url, addr, proxy.Addr, 1), shared.Config{})
+	worker := generator.WorkerKeyPrefix + "10/7"
+	beat := func() (int64, time.Duration) {
+		const times = 10
+		began, before := time.Now(), proxy.Passed()
+		for range times {
+			at := time.Now().UnixMilli()
+			if _, _, err := s.Reserve(t.Context(), generator.Reservation{Key: worker, AtLeast: at, N: 10, Limit: generator.NoLimit}); err != nil {
+				t.Fatal(err)
+			}
+			for _, key := range []string{"changes", generator.NodeKeyPrefix + "0", worker} {
+				if _, _, err := s.Mark(t.Context(), key); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !lists {
+				continue
+			}
+			if marks, err := s.Reserved(t.Context(), generator.WorkerKeyPrefix); err != nil || len(marks) != 1 {
+				t.Fatalf("%v %v", marks, err)
+			}
+		}
+		return (proxy.Passed() - before) / times, time.Since(began) / times
+	}
+	beat() // connects
+	few, quick := beat()
+	var work sync.WaitGroup
+	for lane := range 64 {
+		work.Go(func() {
+			for i := lane; i < names; i += 64 {
+				r := Order(1)
+				r.Key = generator.NameKey(fmt.Sprint("name_with_some_length_", i))
+				if _, _, err := s.Reserve(t.Context(), r); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	work.Wait()
+	many, slow := beat()
+	t.Logf("a beat: %d bytes in %v with no names, %d bytes in %v with %d", few, quick, many, slow, names)
+	if many > few+few/4+256 {
+		t.Errorf("a beat brings %d bytes with %d names, and %d without", many, names, few)
+	}
+}
