@@ -16,7 +16,7 @@ import (
 )
 
 // connections is how many clients the servers admit.
-const connections = "300"
+const connections = "1200"
 
 // PostgreSQL starts the newest installed PostgreSQL. Its superuser postgres
 // needs no password.

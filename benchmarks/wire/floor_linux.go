@@ -10,47 +10,65 @@ import (
 )
 
 // Floor answers every query on a TCP listener with one and the same row,
-// until the process ends. It is one thread around epoll. It speaks
-// PostgreSQL's protocol, or MySQL's.
-func Floor(l net.Listener, mysql bool) error {
+// until the process ends. It is threads around epoll, as many as the servers
+// beside it may use; the first accepts, and clients go to them in turn. It
+// speaks PostgreSQL's protocol, or MySQL's.
+func Floor(l net.Listener, mysql bool, threads int) error {
 	defer runtime.KeepAlive(l) // the collector would close it
 	raw, err := l.(syscall.Conn).SyscallConn()
 	if err != nil {
 		return err
 	}
-	var listening int
+	listening := -1
 	if err := raw.Control(func(fd uintptr) { listening = int(fd) }); err != nil {
 		return err
 	}
-	poll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
-	if err != nil {
+	polls := make([]int, max(threads, 1))
+	for i := range polls {
+		if polls[i], err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+			return err
+		}
+	}
+	if err := watch(polls[0], listening); err != nil {
 		return err
 	}
-	if err := watch(poll, listening); err != nil {
-		return err
+	failed := make(chan error)
+	for i, poll := range polls {
+		go func() {
+			runtime.LockOSThread()
+			t := floorThread{poll: poll, listening: -1, mysql: mysql, conns: map[int]*floorConn{}}
+			if i == 0 {
+				t.listening, t.polls = listening, polls
+			}
+			failed <- t.run()
+		}()
 	}
-	conns := map[int]*floorConn{}
+	return <-failed
+}
+
+// floorThread serves the clients of one epoll.
+type floorThread struct {
+	poll      int
+	listening int   // -1: another thread accepts
+	polls     []int // of all threads, for the one that accepts
+	mysql     bool
+	accepted  int
+	conns     map[int]*floorConn
+}
+
+func (t *floorThread) run() error {
 	events := make([]unix.EpollEvent, 256)
 	buffer, out := make([]byte, 64<<10), make([]byte, 0, 1<<20)
 	for {
-		n, err := unix.EpollWait(poll, events, -1)
+		n, err := unix.EpollWait(t.poll, events, -1)
 		if err != nil && !errors.Is(err, unix.EINTR) {
 			return err
 		}
 		for _, e := range events[:max(n, 0)] {
 			fd := int(e.Fd)
-			if fd == listening {
-				client, _, err := unix.Accept4(fd, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
-				if err != nil {
-					continue // gone again
-				}
-				if err := welcome(poll, client); err != nil {
+			if fd == t.listening {
+				if err := t.accept(); err != nil {
 					return err
-				}
-				conns[client] = &floorConn{message: (*floorConn).postgres}
-				if mysql {
-					conns[client].message = (*floorConn).mysql
-					_, _ = unix.Write(client, []byte(mysqlFloorHello)) // the read tells
 				}
 				continue
 			}
@@ -59,11 +77,11 @@ func Floor(l net.Listener, mysql bool) error {
 				continue
 			}
 			if err != nil || n == 0 {
-				delete(conns, fd)
+				delete(t.conns, fd)
 				_ = unix.Close(fd) // the client has left
 				continue
 			}
-			out = conns[fd].answer(buffer[:n], out[:0])
+			out = t.conn(fd).answer(buffer[:n], out[:0])
 			for sent := 0; sent < len(out); {
 				n, err := unix.Write(fd, out[sent:])
 				if err != nil && !errors.Is(err, unix.EAGAIN) {
@@ -73,6 +91,32 @@ func Floor(l net.Listener, mysql bool) error {
 			}
 		}
 	}
+}
+
+// accept takes a client and hands it to the next thread.
+func (t *floorThread) accept() error {
+	client, _, err := unix.Accept4(t.listening, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+	if err != nil {
+		return nil //nolint:nilerr // the client is gone again
+	}
+	if t.mysql {
+		_, _ = unix.Write(client, []byte(mysqlFloorHello)) // the read tells
+	}
+	t.accepted++
+	return welcome(t.polls[t.accepted%len(t.polls)], client)
+}
+
+// conn is the state of a client, which is made with its first bytes.
+func (t *floorThread) conn(fd int) *floorConn {
+	c := t.conns[fd]
+	if c == nil {
+		c = &floorConn{message: (*floorConn).postgres}
+		if t.mysql {
+			c.message = (*floorConn).mysql
+		}
+		t.conns[fd] = c
+	}
+	return c
 }
 
 // welcome makes a client's socket as cheap as nextid does.

@@ -8,4 +8,4 @@ import (
 )
 
 // Floor runs on Linux only.
-func Floor(net.Listener, bool) error { return errors.New("the floor runs on Linux only") }
+func Floor(net.Listener, bool, int) error { return errors.New("the floor runs on Linux only") }

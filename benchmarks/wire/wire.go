@@ -140,40 +140,7 @@ func (c Config) measure(ctx context.Context, g *group, r *report.Report) {
 }
 
 func (c *contestant) measure(ctx context.Context, s setting, how Config) (sample, error) {
-	config := load.Config{Warm: how.warm(), Length: how.Length}
-	defer func() {
-		for _, client := range config.Clients {
-			client.Close()
-		}
-	}()
-	for range s.conns {
-		link, err := load.Dial(ctx, c.url)
-		if err != nil {
-			return sample{}, err
-		}
-		request := link.Query(nil, c.sql)
-		if s.prepared {
-			if err := link.Prepare(ctx, c.sql); err != nil {
-				return sample{}, err
-			}
-			request = link.Execute(nil)
-		}
-		config.Clients = append(config.Clients, load.Client{
-			Links: []*load.Link{link}, Work: &load.Repeat{Bytes: slices.Repeat(request, s.depth), Answers: s.depth},
-		})
-	}
-	var before, after rig.Usage
-	config.Sample = func() { before, after = after, rig.UsageOf(c.server) }
-	result, err := load.Run(ctx, config)
-	if err != nil {
-		return sample{}, err
-	}
-	micros := func(q float64) float64 { return float64(result.Latency.Quantile(q)) / 1e3 }
-	return sample{
-		perSecond: result.PerSecond() * float64(s.depth),
-		cpu:       float64(after.Sub(before).CPU) / 1e3 / float64(result.Operations*s.depth),
-		p50:       micros(0.5), p99: micros(0.99),
-	}, nil
+	return asked{url: c.url, server: c.server, sql: []string{c.sql}, prepared: s.prepared, conns: s.conns, depth: s.depth}.measure(ctx, how)
 }
 
 // column picks one measure out of samples.

@@ -53,6 +53,45 @@ func TestEveryContestantIsMeasuredInEverySetting(t *testing.T) {
 	}
 }
 
+func TestEveryBoundIsMeasured(t *testing.T) {
+	t.Parallel()
+	server, floor := build(t)
+	r, err := Floors(t.Context(), Config{Binary: server, Floor: floor, Length: 20 * time.Millisecond, Rounds: 1, Progress: report.NewProgress(io.Discard)}, server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing := 0
+	for _, n := range r.Notes {
+		if !strings.Contains(n, "not installed") {
+			t.Error(n)
+		}
+		missing++
+	}
+	if rows := len(r.Sections[0].Table.Rows); rows < 25-4*missing {
+		t.Errorf("%d rows", rows)
+	}
+	for _, row := range r.Sections[0].Table.Rows {
+		if c := row.Cells[0]; !c.Number || c.Value <= 0 {
+			t.Errorf("%s is %s", row.Name, c)
+		}
+	}
+}
+
+func TestARowSaysWhetherItsBoundHolds(t *testing.T) {
+	for _, c := range []struct {
+		more  bool
+		value float64
+		holds string
+	}{{true, 2, "yes"}, {true, 1, "yes"}, {true, 0.9, "no"}, {false, 2, "no"}, {false, 1, "yes"}, {false, 0.9, "yes"}} {
+		if got := (line{more: c.more, bound: 1}).row(report.Number(c.value)).Cells[3].String(); got != c.holds {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+	if got := (line{}).row(report.Number(1)).Cells[3].String(); got != "–" {
+		t.Errorf("without a bound: %s", got)
+	}
+}
+
 func TestAnInterruptedRunKeepsWhatItHas(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

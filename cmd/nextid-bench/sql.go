@@ -6,25 +6,33 @@ import (
 	"context"
 	"net"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"nextid/benchmarks/report"
+	"nextid/benchmarks/rig"
 	"nextid/benchmarks/wire"
 )
 
 func (p *program) sqlCommand() *cobra.Command {
-	flags, server := &reportFlags{}, &serverFlag{}
+	flags, server, floors, beside := &reportFlags{}, &serverFlag{}, false, ""
 	c := wire.Config{Length: 700 * time.Millisecond, Rounds: 3}
 	cmd := &cobra.Command{
 		Use:   "sql",
 		Short: "Measure the server alone, beside nextval, NEXT VALUE FOR and INCR",
 		Long: "Start nextid and, where they are installed, PostgreSQL, MariaDB and Redis, on free ports of\n" +
 			"loopback and in a temporary directory, and ask each for numbers: simple, prepared and\n" +
-			"pipelined, over both protocols, TCP and Unix sockets. Takes about three minutes.",
+			"pipelined, over both protocols, TCP and Unix sockets. Takes about three minutes.\n" +
+			"With --floors, the bounds of nextid's speed instead: what is asked, what was measured.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if floors {
+				if done, err := rig.OwnNetwork(); done || err != nil {
+					return err
+				}
+			}
 			if flags.quick {
 				c.Length, c.Rounds = 300*time.Millisecond, 1
 			}
@@ -36,12 +44,17 @@ func (p *program) sqlCommand() *cobra.Command {
 				if c.Floor, err = os.Executable(); err != nil {
 					return nil, err
 				}
+				if floors {
+					return wire.Floors(ctx, c, beside)
+				}
 				return wire.Run(ctx, c)
 			})
 		},
 	}
 	flags.register(cmd)
 	server.register(cmd)
+	cmd.Flags().BoolVar(&floors, "floors", false, "measure the bounds")
+	cmd.Flags().StringVar(&beside, "beside", "", "with --floors, another build of nextid to compare with: its program `FILE`")
 	cmd.Flags().DurationVar(&c.Length, "length", c.Length, "`TIME` of one measurement")
 	cmd.Flags().IntVar(&c.Rounds, "rounds", c.Rounds, "measurements of each server in each setting")
 	return cmd
@@ -61,7 +74,7 @@ func (p *program) floorCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return wire.Floor(l, mysql)
+			return wire.Floor(l, mysql, runtime.GOMAXPROCS(0))
 		},
 	}
 	cmd.Flags().BoolVar(&mysql, "mysql", false, "speak MySQL's protocol instead of PostgreSQL's")

@@ -1,0 +1,316 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"nextid/benchmarks/load"
+	"nextid/benchmarks/report"
+	"nextid/benchmarks/rig"
+)
+
+// asked is what clients ask of a server in one measurement.
+type asked struct {
+	url      string
+	server   *rig.Server
+	sql      []string // in turns
+	prepared bool     // the only one of sql is
+	conns    int
+	depth    int     // queries sent in one piece
+	rate     float64 // queries a second, 0: as fast as answers come
+}
+
+// line is one line of the table: how nextid stands to another server, or to
+// itself with something else.
+type line struct {
+	what        string
+	ours, other asked // without other, the figure itself
+	of          func(sample) float64
+	more        bool    // more is better
+	bound, aim  float64 // what the figure should reach; 0: nothing is asked
+}
+
+// Floors measures what the bounds of nextid's speed are set for, each beside
+// what it is compared with, in turns. beside, which may be empty, is another
+// build of nextid.
+func Floors(ctx context.Context, c Config, beside string) (*report.Report, error) {
+	r := &report.Report{
+		Title: "nextid-bench sql --floors: nextid and its bounds",
+		Intro: "Each figure is a ratio of two measurements that were made in turns. A floor is a server that answers every query " +
+			"with the same bytes, with as many threads as nextid has.",
+		Began: time.Now(), Machine: report.ThisMachine(),
+		Settings: []string{fmt.Sprintf("%s × %d rounds a measurement, medians; [least–greatest] of the rounds' ratios", c.Length, c.Rounds), rig.Network()},
+	}
+	servers, err := rig.New()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = servers.Close() }()
+	c.Progress.Part("start the servers")
+	s := &stage{ctx: ctx, rig: servers, report: r}
+	lines, sockets, err := c.lines(s, beside)
+	if err != nil {
+		return nil, err
+	}
+	c.Progress.Expect(time.Duration(2*len(lines)*c.Rounds) * (c.Length + c.warm()))
+	table := report.Table{First: "what", Columns: []report.Column{{Name: "measured"}, {Name: "at least"}, {Name: "aim"}, {Name: "holds"}}}
+	c.Progress.Part("measure")
+	for _, l := range lines {
+		cell, err := c.line(ctx, l)
+		if err != nil && ctx.Err() == nil {
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: %v", l.what, err))
+		}
+		table.Rows = append(table.Rows, l.row(cell))
+	}
+	if ctx.Err() == nil {
+		if bytes, err := idleMemory(ctx, sockets, idleConnections); err != nil {
+			r.Notes = append(r.Notes, fmt.Sprintf("idle connections: %v", err))
+		} else {
+			idle := line{what: fmt.Sprintf("resident memory of an idle connection, kB, of %d", idleConnections), bound: 2.5, aim: 1.5}
+			table.Rows = append(table.Rows, idle.row(report.Number(bytes/1e3)))
+		}
+	}
+	r.Sections = []report.Section{{Title: "Bounds", Table: table}}
+	r.Interrupted = ctx.Err() != nil
+	r.Took = time.Since(r.Began).Seconds()
+	return r, nil
+}
+
+// line measures both sides in turns.
+func (c Config) line(ctx context.Context, l line) (report.Cell, error) {
+	var ours, others []float64
+	for range c.Rounds {
+		for _, side := range []struct {
+			asked  asked
+			values *[]float64
+		}{{l.ours, &ours}, {l.other, &others}} {
+			if side.asked.server == nil {
+				continue
+			}
+			c.Progress.Step(l.what)
+			s, err := side.asked.measure(ctx, c)
+			c.Progress.Did(c.Length + c.warm())
+			if err != nil {
+				return report.Cell{}, err
+			}
+			*side.values = append(*side.values, l.of(s))
+		}
+	}
+	if l.other.server == nil {
+		return report.Number(ours...), nil
+	}
+	return report.Ratio(ours, others), nil
+}
+
+// row is the line with its figure.
+func (l line) row(c report.Cell) report.Row {
+	words := func(v float64) report.Cell {
+		switch {
+		case v == 0:
+			return report.Text("–")
+		case l.more:
+			return report.Text("≥ " + report.Format(v) + c.Suffix)
+		}
+		return report.Text("≤ " + report.Format(v) + c.Suffix)
+	}
+	holds := "–"
+	if c.Number && l.bound > 0 {
+		holds = "no"
+		if c.Value == l.bound || (c.Value > l.bound) == l.more {
+			holds = "yes"
+		}
+	}
+	return report.Row{Name: l.what, Cells: []report.Cell{c, words(l.bound), words(l.aim), report.Text(holds)}}
+}
+
+// lines starts the servers that are installed. sockets is a nextid on Unix
+// sockets, of which one client may hold many.
+func (c Config) lines(s *stage, beside string) (lines []line, sockets *rig.Nextid, err error) {
+	nextid, err := s.rig.Nextid(s.ctx, c.Binary)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.report.Versions = append(s.report.Versions, nextid.Name)
+	if sockets, err = s.rig.NextidOnSockets(s.ctx, c.Binary); err != nil {
+		return nil, nil, err
+	}
+	bottom, err := s.rig.Floor(s.ctx, c.Floor)
+	if err != nil {
+		return nil, nil, err
+	}
+	mysqlBottom, err := s.rig.FloorMySQL(s.ctx, c.Floor)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := prepare(s.ctx, nextid.Server, "SELECT create_generator('orders', 'segment')", "SELECT create_generator('codes', 'segment')"); err != nil {
+		return nil, nil, err
+	}
+	ask := func(conns, depth int, sql ...string) asked {
+		return asked{url: nextid.URL, server: nextid.Server, sql: sql, conns: conns, depth: depth}
+	}
+	on := func(server *rig.Server, url string, a asked, sql ...string) asked {
+		a.server, a.url = server, url
+		if len(sql) > 0 {
+			a.sql = sql
+		}
+		return a
+	}
+	prepared := func(a asked) asked { a.prepared = true; return a }
+	at := func(rate float64, a asked) asked { a.rate = rate; return a }
+
+	deep := prepared(ask(8, 16, nextID))
+	lines = []line{
+		{"prepared, 8 × 16 at a time: ids/s against the floor", deep, on(bottom, bottom.URL, deep), perSecond, true, 0.95, 0},
+		{"simple, 64 connections: CPU against the floor", ask(64, 1, nextID), on(bottom, bottom.URL, ask(64, 1, nextID)), cpu, false, 1.05, 1},
+		{"8 × 16 at a time, texts that differ: CPU against equal texts", ask(8, 16, different...), ask(8, 16, nextID), cpu, false, 1.2, 1.1},
+	}
+	for _, f := range []struct{ name, sql string }{
+		{"next_range", "SELECT * FROM next_range('orders', 10)"}, {"next_ids(10)", "SELECT * FROM next_ids('orders', 10)"},
+		{"next_code", "SELECT next_code('codes')"}, {"parse_id", "SELECT parse_id(7123456789012345678)"},
+		{"id_time", "SELECT id_time(7123456789012345678)"}, {"SELECT 1", "SELECT 1"},
+	} {
+		lines = append(lines, line{f.name + ", 8 connections: CPU against next_id", ask(8, 1, f.sql), ask(8, 1, nextID), cpu, false, 1.6, 1.3})
+	}
+	onMySQL := func(a asked) asked { return on(nextid.Server, nextid.MySQL, a) }
+	mysqlFloor := func(a asked) asked { return on(mysqlBottom, mysqlBottom.URL, a) }
+	lines = append(lines,
+		line{"MySQL prepared, 8 connections: ids/s against its floor", onMySQL(prepared(ask(8, 1, nextID))), mysqlFloor(prepared(ask(8, 1, nextID))), perSecond, true, 0.9, 1},
+		line{"MySQL, 8 × 16 at a time: ids/s against its floor", onMySQL(ask(8, 16, nextID)), mysqlFloor(ask(8, 16, nextID)), perSecond, true, 0.9, 1})
+	if pg := s.start(s.rig.PostgreSQL); pg != nil {
+		if err := prepare(s.ctx, pg, "CREATE SEQUENCE one CACHE 1"); err != nil {
+			return nil, nil, err
+		}
+		const nextval = "SELECT nextval('one')"
+		crowd := ask(1000, 1, nextID)
+		lines = append(lines,
+			line{"prepared, 8 × 16 at a time: ids/s against PostgreSQL", deep, on(pg, pg.URL, deep, nextval), perSecond, true, 15, 18},
+			line{"20,000/s, 32 connections: p99 against PostgreSQL", at(20000, ask(32, 1, nextID)), at(20000, on(pg, pg.URL, ask(32, 1), nextval)), p99, false, 0.2, 0},
+			line{"1,000 connections, Unix sockets: ids/s against PostgreSQL", on(sockets.Server, sockets.URL, crowd), on(pg, pg.Socket, crowd, nextval), perSecond, true, 8, 0},
+			line{"1,000 connections, Unix sockets: p99, ms", on(sockets.Server, sockets.URL, crowd), asked{}, func(s sample) float64 { return s.p99 / 1e3 }, false, 12, 0})
+	}
+	if redis := s.start(s.rig.Redis); redis != nil {
+		lines = append(lines, line{"20,000/s, 32 connections: p99 against Redis", at(20000, ask(32, 1, nextID)),
+			at(20000, on(redis, redis.URL, ask(32, 1), "INCR s")), p99, false, 1, 0})
+	}
+	if beside != "" {
+		other, err := s.rig.Nextid(s.ctx, beside)
+		if err != nil {
+			return nil, nil, err
+		}
+		s.report.Versions = append(s.report.Versions, "beside: "+other.Name)
+		if err := prepare(s.ctx, other.Server, "SELECT create_generator('orders', 'segment')"); err != nil {
+			return nil, nil, err
+		}
+		for _, conns := range []int{1, 8, 32, 64} {
+			a := ask(conns, 1, nextID)
+			lines = append(lines, line{fmt.Sprintf("simple, %d connections: CPU against the build beside", conns), a, on(other.Server, other.URL, a), cpu, false, 0, 0},
+				line{fmt.Sprintf("simple, %d connections: ids/s against the build beside", conns), a, on(other.Server, other.URL, a), perSecond, true, 0, 0})
+		}
+	}
+	return lines, sockets, s.ctx.Err()
+}
+
+// different are texts that a pipeline may mix.
+var different = []string{
+	nextID, "SELECT next_id('customers')", "SELECT next_id('invoices') AS id", "SELECT parse_id(7123456789012345678)",
+	"SELECT nextval('orders')", "SELECT next_id('payments')", "SELECT next_id('events')", "SELECT next_id('users')",
+}
+
+// measure asks for one sample.
+func (a asked) measure(ctx context.Context, how Config) (sample, error) {
+	config := load.Config{Warm: how.warm(), Length: how.Length, Rate: a.rate}
+	defer func() {
+		for _, client := range config.Clients {
+			client.Close()
+		}
+	}()
+	for range a.conns {
+		link, err := load.Dial(ctx, a.url)
+		if err != nil {
+			return sample{}, err
+		}
+		config.Clients = append(config.Clients, load.Client{Links: []*load.Link{link}})
+		var request []byte
+		if a.prepared {
+			if err := link.Prepare(ctx, a.sql[0]); err != nil {
+				return sample{}, err
+			}
+			request = slices.Repeat(link.Execute(nil), a.depth)
+		} else {
+			for i := range a.depth {
+				request = link.Query(request, a.sql[i%len(a.sql)])
+			}
+		}
+		config.Clients[len(config.Clients)-1].Work = &load.Repeat{Bytes: request, Answers: a.depth}
+	}
+	var before, after rig.Usage
+	config.Sample = func() { before, after = after, rig.UsageOf(a.server) }
+	result, err := load.Run(ctx, config)
+	if err != nil {
+		return sample{}, err
+	}
+	micros := func(q float64) float64 { return float64(result.Latency.Quantile(q)) / 1e3 }
+	return sample{
+		perSecond: result.PerSecond() * float64(a.depth),
+		cpu:       float64(after.Sub(before).CPU) / 1e3 / float64(result.Operations*a.depth),
+		p50:       micros(0.5), p99: micros(0.99),
+	}, nil
+}
+
+const idleConnections = 4000
+
+// idleMemory is what a connection that has drawn an id and is idle takes of
+// the server's resident memory, in bytes.
+func idleMemory(ctx context.Context, server *rig.Nextid, n int) (float64, error) {
+	var links []*load.Link
+	defer func() {
+		for _, l := range links {
+			l.Close()
+		}
+	}()
+	use := func(n int) error {
+		for range n {
+			link, err := load.Dial(ctx, server.URL)
+			if err != nil {
+				return err
+			}
+			links = append(links, link)
+			if _, err := link.Exec(ctx, nextID); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := use(100); err != nil { // what is made once
+		return 0, err
+	}
+	before, err := resident(server.PID)
+	if err != nil {
+		return 0, err
+	}
+	if err := use(n); err != nil {
+		return 0, err
+	}
+	after, err := resident(server.PID)
+	return (after - before) / float64(n), err
+}
+
+// resident is a process's resident memory in bytes (VmRSS, proc_pid_status(5)).
+func resident(pid int) (float64, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	_, after, _ := strings.Cut(string(status), "\nVmRSS:")
+	fields := strings.Fields(after)
+	if len(fields) == 0 {
+		return 0, fmt.Errorf("process %d has no VmRSS", pid)
+	}
+	kilobytes, err := strconv.ParseFloat(fields[0], 64)
+	return kilobytes * 1024, err
+}
