@@ -60,8 +60,5 @@ func explainTID(code string) (p generator.Parts, ok bool) {
 // explainCUID2 recognises a CUID2 of the usual length: a letter, and 23 letters
 // and digits. It is a hash, and holds nothing else.
 func explainCUID2(code string) (p generator.Parts, ok bool) {
-	const size = 24
-	return p, len(code) == size && code[0] >= 'a' && code[0] <= 'z' &&
-		strings.Trim(code, "0123456789abcdefghijklmnopqrstuvwxyz") == "" &&
-		strings.ContainsAny(code, "0123456789") && strings.ContainsAny(code[1:], "abcdefghijklmnopqrstuvwxyz")
+	return p, len(code) == cuidSize && isCUID2(code) && strings.ContainsAny(code, "0123456789") && strings.ContainsAny(code[1:], cuidFirst)
 }

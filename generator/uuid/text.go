@@ -8,8 +8,8 @@ import (
 	"nextid/generator"
 )
 
-// TextKinds returns the kinds whose ids are texts: ULID, KSUID, XID, NanoID and
-// TypeID.
+// TextKinds returns the kinds whose ids are texts: ULID, KSUID, XID, NanoID,
+// CUID2 and TypeID.
 func TextKinds(clock generator.Clock) []generator.Kind {
 	return []generator.Kind{
 		kind("ulid", "48 bits of milliseconds and 80 random ones; they rise on each server", empty,
@@ -20,6 +20,8 @@ func TextKinds(clock generator.Clock) []generator.Kind {
 			func(struct{}) maker { return newXIDMaker(clock) }),
 		kind("nanoid", "random letters of an alphabet", (*nanoOptions).check,
 			func(o nanoOptions) maker { return nanoMaker{o} }),
+		kind("cuid2", "a random letter, and random letters and digits, as CUID2", (*cuidOptions).check,
+			func(o cuidOptions) maker { return cuidMaker{o} }),
 		kind("typeid", "a prefix that names the type, and a UUID of version 7", (*typeOptions).check,
 			func(o typeOptions) maker { return newTypeMaker(o, clock) }),
 	}

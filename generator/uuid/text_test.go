@@ -160,6 +160,8 @@ func TestCodesAreDifferentAndTellTheirTime(t *testing.T) {
 		{"xid", `{}`, 20, time.Second, false},
 		{"nanoid", `{}`, 21, 0, false},
 		{"nanoid", `{"size":40,"alphabet":"0123456789"}`, 40, 0, false},
+		{"cuid2", `{}`, 24, 0, false},
+		{"cuid2", `{"size":32}`, 32, 0, false},
 		{"typeid", `{"prefix":"user"}`, 31, time.Millisecond, true},
 		{"typeid", `{}`, 26, time.Millisecond, true},
 	} {
@@ -204,6 +206,9 @@ func TestOptionsAreChecked(t *testing.T) {
 		{"nanoid", `{"alphabet":"a"}`, "at least two letters"},
 		{"nanoid", `{"alphabet":"aba"}`, "different printable"},
 		{"nanoid", `{"alphabet":"aä"}`, "different printable"},
+		{"cuid2", `{"size":12}`, "61 random bits"},
+		{"cuid2", `{"size":33}`, "size must be between"},
+		{"cuid2", `{"size":1}`, "size must be between"},
 		{"typeid", `{"prefix":"User"}`, "prefix must be"},
 		{"typeid", `{"prefix":"_a"}`, "prefix must be"},
 		{"typeid", `{"prefix":"` + strings.Repeat("a", 64) + `"}`, "prefix must be"},
@@ -256,7 +261,7 @@ func TestLibrariesAgree(t *testing.T) {
 }
 
 func TestGeneratorsAreSafeForConcurrentUse(t *testing.T) {
-	for _, kind := range []string{"ulid", "ksuid", "xid", "nanoid", "typeid"} {
+	for _, kind := range []string{"ulid", "ksuid", "xid", "nanoid", "cuid2", "typeid"} {
 		g := open(t, kind, `{}`, generator.SystemClock{})
 		var mu sync.Mutex
 		var wg sync.WaitGroup

@@ -1,8 +1,12 @@
 // Prints ids of the libraries of npm with what the libraries themselves say
-// about them: name, id, Unix milliseconds or seconds, worker, sequence; "-" where
-// a library says nothing. node ids.mjs COUNT
+// about them: name, id, Unix milliseconds or, with us behind them, microseconds,
+// worker, sequence; "-" where a library says nothing. node ids.mjs COUNT
+import { TID } from '@atproto/common-web';
+import { createId } from '@paralleldrive/cuid2';
 import { DiscordSnowflake, TwitterSnowflake } from '@sapphire/snowflake';
+import { ObjectId } from 'bson';
 import KSUID from 'ksuid';
+import { TSIDGenerator } from 'tsid-ts';
 import { typeid, TypeID } from 'typeid-js';
 import { decodeTime, ulid } from 'ulid';
 import { v1, v6, v7 } from 'uuid';
@@ -17,6 +21,15 @@ for (let i = 0; i < count; i++) {
     const d = flake.deconstruct(id);
     put(name, id, d.timestamp, (d.workerId << 5n) | d.processId, d.increment);
   }
+  const tsid = new TSIDGenerator(i % 1024, 10).create();
+  put('tsid', tsid.number, tsid.timestamp, i % 1024, tsid.random % 4096);
+  const o = new ObjectId();
+  put('objectid', o.toHexString(), o.getTimestamp().getTime(), Number(BigInt('0x' + o.toHexString().slice(8, 18))), o.id[9] << 16 | o.id[10] << 8 | o.id[11]);
+  const tid = TID.next();
+  put('tid', tid.toString(), tid.timestamp() + 'us', tid.clockid(), '-');
+  let c = createId();
+  while (!/[0-9]/.test(c)) c = createId(); // one of 2,500: a word, which nothing tells to be an id
+  put('cuid2', c, '-', '-', '-');
   const u = ulid();
   put('ulid', u, decodeTime(u), '-', '-');
   const k = KSUID.randomSync();
