@@ -60,8 +60,8 @@ func TestSessionMayUseItsGeneratorsOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := some.TryID(st, nil); ok {
-			t.Error("TryID does not ask")
+		if _, ok := some.Draw(st, nil, 1); ok {
+			t.Error("Draw does not ask")
 		}
 	}
 	none := server.sessionWith(t, sqlfuncs.SessionOptions{User: "none", Generators: []string{}})

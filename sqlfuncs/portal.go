@@ -29,7 +29,7 @@ type Portal struct {
 	params  []datum.Value
 
 	fastArg  []byte // text argument of a fast statement, storage reused
-	isFast   bool   // TryIDs may answer
+	isFast   bool   // Draw may answer
 	started  bool
 	done     bool
 	x        *engine.Exec
@@ -156,7 +156,7 @@ func fastArgs(st *Statement, args []Arg) bool {
 	return len(args) == 0 || (len(args) == 1 && !args[0].Null && st.fast.name == "" && len(args[0].Data) <= generator.MaxNameBytes)
 }
 
-// bindFast fills the unnamed portal without allocating. Where only TryIDs has
+// bindFast fills the unnamed portal without allocating. Where only Draw has
 // used it, it needs no clearing.
 func (s *Session) bindFast(st *Statement, args []Arg, formats []int16) *Portal {
 	p := &s.unnamedPo
@@ -346,23 +346,6 @@ func (p *Portal) Binary(i int) bool {
 		return p.formats[0] == 1
 	}
 	return p.formats[i] == 1
-}
-
-// TryIDs is the warm path of a bound portal: ids for up to n executions of it,
-// each after a Bind like its own; see Session.TryIDs. After ok the portal is
-// done.
-func (p *Portal) TryIDs(n int64) (ids generator.Range, ok bool) {
-	if !p.isFast || p.done || p.started {
-		return generator.Range{}, false
-	}
-	arg := p.fastArg
-	if p.st.fast.name != "" {
-		arg = nil
-	}
-	if ids, ok = p.session.TryIDs(p.st, arg, n); ok {
-		p.done = true
-	}
-	return ids, ok
 }
 
 // start begins execution: utility statements do their work here.

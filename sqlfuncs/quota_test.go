@@ -74,9 +74,9 @@ func TestQuotasAndTheWarmPath(t *testing.T) {
 	s, st := warm(t, "SELECT next_id('a')")
 	try := func(when string, want bool) {
 		t.Helper()
-		id, ok := s.TryID(st, nil)
+		ids, ok := s.Draw(st, nil, 1)
 		if ok {
-			s.noteID("a", id)
+			s.noteID("a", ids.First)
 		}
 		if ok != want {
 			t.Errorf("%s: warm path %v", when, ok)
@@ -88,7 +88,7 @@ func TestQuotasAndTheWarmPath(t *testing.T) {
 	s.server.SetQuotas([]quota.Rule{{Generator: "b", IDs: 1, Per: time.Second}})
 	try("with those of another name", true)
 	s.server.SetQuotas([]quota.Rule{{Generator: "a", IDs: 3, Per: time.Hour}})
-	ids, ok := s.TryIDs(st, nil, 2)
+	ids, ok := s.Draw(st, nil, 2)
 	for id := range ids.Count {
 		s.noteID("a", ids.First+id)
 	}

@@ -16,7 +16,6 @@ import (
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/setting"
 
-	"nextid/generator"
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/quota"
@@ -301,82 +300,6 @@ func (s *Session) waits() {
 	}
 }
 
-// drew notes the newest id for lastval and currval.
-func (s *Session) drew(e *generator.Entry, id int64) {
-	s.mysql.InsertID, s.mysql.LastInsert = uint64(id), uint64(id)
-	s.drawn.Note(e, id)
-	if !s.mysql.Autocommit && s.tx.state == txIdle {
-		s.beginMySQL(false)
-	}
-}
-
-// limited reports whether quotas may bound what the session draws.
-func (s *Session) limited() bool {
-	q := s.server.quotas.Load()
-	if q != s.quotas {
-		s.quotas, s.bounded = q, q != nil && q.Concerns(s.options.User)
-	}
-	return s.bounded
-}
-
-// charge counts n ids of a name against the quotas, or refuses them.
-func (s *Session) charge(name string, n int64) error {
-	if !s.limited() {
-		return nil
-	}
-	return s.quotas.Take(s.options.User, name, n, s.server.clock.Monotonic())
-}
-
-// refund takes back what was charged for ids that were not drawn.
-func (s *Session) refund(name string, n int64) {
-	if s.bounded {
-		s.quotas.Give(s.options.User, name, n)
-	}
-}
-
-// TryIDs is the warm path. For a statement that is just SELECT next_id(name),
-// name a literal or (arg given, in text) its only parameter, it draws ids for
-// up to n executions without waiting, locking or allocating. ok is false for
-// every other statement and whenever the slow path must decide.
-func (s *Session) TryIDs(st *Statement, arg []byte, n int64) (ids generator.Range, ok bool) {
-	f := st.fast
-	if f == nil || s.options.Generators != nil || s.tx.state == txFailed || len(s.mysql.Warnings) > 0 ||
-		s.dialect == syntax.MySQL && s.mysql.RowsAtMost == 0 {
-		return generator.Range{}, false
-	}
-	var e *generator.Entry
-	if f.name == "" {
-		if e = s.server.registry.Lookup(arg); e == nil {
-			return generator.Range{}, false
-		}
-	} else if e = f.entry.Load(); e == nil {
-		if e = s.server.registry.Lookup([]byte(f.name)); e == nil {
-			return generator.Range{}, false // the slow path opens or creates it
-		}
-		f.entry.Store(e)
-	}
-	limited := s.limited()
-	if limited && !s.quotas.TryTake(s.options.User, e.Name(), n, s.server.clock.Monotonic()) {
-		return generator.Range{}, false
-	}
-	r, ok := e.TryNext(n)
-	if limited {
-		s.refund(e.Name(), n-r.Count)
-	}
-	if !ok {
-		return generator.Range{}, false
-	}
-	s.drew(e, r.First+(r.Count-1)*r.Step)
-	s.mysql.RowCount, s.mysql.FoundRows = -1, 1
-	return r, true
-}
-
-// TryID is TryIDs for one execution.
-func (s *Session) TryID(st *Statement, arg []byte) (id int64, ok bool) {
-	ids, ok := s.TryIDs(st, arg, 1)
-	return ids.First, ok
-}
-
 // Batch is the statements of one simple query. The zero Batch has none.
 type Batch struct {
 	session *Session
@@ -567,16 +490,6 @@ func (s *Session) Prepared(name []byte) (*Statement, error) {
 		return st, nil
 	}
 	return nil, sqlstate.New(sqlstate.InvalidStatementName, "prepared statement %q does not exist", sqlstate.Cut(string(name), 64))
-}
-
-// Warm reports whether a prepared statement asks for just an id, so that
-// Portal.TryIDs may answer.
-func (s *Session) Warm(name []byte) bool {
-	st := s.unnamed
-	if len(name) > 0 {
-		st = s.prepared[string(name)]
-	}
-	return st != nil && st.fast != nil
 }
 
 // Unprepare drops a prepared statement; an unknown name is no error.

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"nextid/generator"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
@@ -37,12 +36,6 @@ type Statement struct {
 	keepsWarnings bool // SHOW WARNINGS: does not clear what it shows
 
 	variants atomic.Pointer[map[string]*Statement] // by parameter types, see forTypes
-}
-
-// fastID is the warm path of SELECT next_id(name).
-type fastID struct {
-	name  string // the literal, "" when the name is the parameter
-	entry atomic.Pointer[generator.Entry]
 }
 
 // Empty reports whether the statement's text held nothing to do.

@@ -70,8 +70,8 @@ func TestFailedBlockRefusesTheWarmPath(t *testing.T) {
 	}
 	s.must(t, "BEGIN")
 	s.Fail()
-	if _, ok := s.TryID(st, nil); ok {
-		t.Error("TryID drew an id in a failed block")
+	if _, ok := s.Draw(st, nil, 1); ok {
+		t.Error("Draw drew an id in a failed block")
 	}
 	if _, err := s.bindTo(nil, st); err == nil {
 		t.Error("Bind must fail in a failed block")

@@ -24,18 +24,18 @@ func warm(t testing.TB, sql string) (*testSession, *sqlfuncs.Statement) {
 	return s, st
 }
 
-func TestTryIDAllocatesNothing(t *testing.T) {
+func TestDrawAllocatesNothing(t *testing.T) {
 	for _, c := range []struct {
 		sql string
 		arg []byte
 	}{{"SELECT next_id('a')", nil}, {"SELECT nextval('a')", nil}, {"SELECT next_id($1)", []byte("a")}} {
 		s, st := warm(t, c.sql)
 		allocs := testing.AllocsPerRun(1000, func() {
-			id, ok := s.TryID(st, c.arg)
+			ids, ok := s.Draw(st, c.arg, 1)
 			if !ok {
 				t.Fatalf("%s: not on the warm path", c.sql)
 			}
-			s.last(id)
+			s.last(ids.First)
 		})
 		if allocs != 0 {
 			t.Errorf("%s: %v allocations", c.sql, allocs)
@@ -44,7 +44,7 @@ func TestTryIDAllocatesNothing(t *testing.T) {
 	}
 }
 
-func TestBoundPortalsTryIDAllocatesNothing(t *testing.T) {
+func TestBoundPortalsDrawAllocatesNothing(t *testing.T) {
 	for _, c := range []struct {
 		sql  string
 		args []sqlfuncs.Arg
@@ -56,14 +56,19 @@ func TestBoundPortalsTryIDAllocatesNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			id, ok := p.TryIDs(1)
+			asked, arg, ok := p.Asks()
 			if !ok {
 				t.Fatalf("%s: not on the warm path", c.sql)
 			}
-			if _, again := p.TryIDs(1); again {
-				t.Fatal("a portal gave two ids")
+			ids, ok := s.Draw(asked, arg, 1)
+			if !ok {
+				t.Fatalf("%s: not on the warm path", c.sql)
 			}
-			s.last(id.First)
+			p.Answered()
+			if _, _, again := p.Asks(); again {
+				t.Fatal("a portal gives two ids")
+			}
+			s.last(ids.First)
 			s.EndBatch()
 		})
 		if allocs != 0 {
@@ -88,11 +93,11 @@ func TestCachedSimpleQueryAllocatesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		id, ok := s.TryID(st, nil)
+		ids, ok := s.Draw(st, nil, 1)
 		if !ok {
 			t.Fatal("not on the warm path")
 		}
-		s.last(id)
+		s.last(ids.First)
 		s.EndBatch()
 	})
 	if allocs != 0 {
@@ -117,7 +122,7 @@ func (s *testSession) noteLast(t testing.TB) {
 	s.want(t, "SELECT currval('a')", strconv.FormatInt(s.newest, 10))
 }
 
-func TestTryIDLeavesOtherStatementsToTheSlowPath(t *testing.T) {
+func TestDrawLeavesOtherStatementsToTheSlowPath(t *testing.T) {
 	server := newServer(t)
 	server.segment(t, "a")
 	s := server.session(t)
@@ -133,8 +138,8 @@ func TestTryIDLeavesOtherStatementsToTheSlowPath(t *testing.T) {
 			t.Errorf("%s: %v", sql, err)
 			continue
 		}
-		if id, ok := s.TryID(st, nil); ok {
-			t.Errorf("%s: TryID gave %d", sql, id)
+		if ids, ok := s.Draw(st, nil, 1); ok {
+			t.Errorf("%s: Draw gave %d", sql, ids.First)
 		}
 	}
 	st, err := s.Prepare("", "SELECT next_id($1)", nil)
@@ -142,8 +147,8 @@ func TestTryIDLeavesOtherStatementsToTheSlowPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, arg := range []string{"", "unopened", "not a name"} {
-		if id, ok := s.TryID(st, []byte(arg)); ok {
-			t.Errorf("argument %q: TryID gave %d", arg, id)
+		if ids, ok := s.Draw(st, []byte(arg), 1); ok {
+			t.Errorf("argument %q: Draw gave %d", arg, ids.First)
 		}
 	}
 }
@@ -177,11 +182,11 @@ func TestTheFastPathFollowsSequenceNames(t *testing.T) {
 	}
 }
 
-func BenchmarkTryID(b *testing.B) {
+func BenchmarkDraw(b *testing.B) {
 	s, st := warm(b, "SELECT next_id('a')")
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, ok := s.TryID(st, nil); !ok {
+		if _, ok := s.Draw(st, nil, 1); !ok {
 			b.StopTimer() // a block of ids ended
 			s.must(b, "SELECT next_id('a')")
 			b.StartTimer()

@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"nextid/sqlfuncs"
-	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/wire"
 )
@@ -103,12 +102,10 @@ type bulk struct {
 func (b *bulk) run(ctx context.Context) error {
 	c, out := b.conn, b.out
 	c.asBytes(b.s.st)
-	if len(c.args) == 1 && c.args[0].Type == datum.Text {
-		if id, ok := c.session.TryID(b.s.st, c.args[0].Data); ok {
-			b.begin(b.s.st, b.s.st.Columns)
-			out.B = c.binaryIDRow(out.B, id)
-			return out.Room()
-		}
+	if ids, ok := c.draw(b.s.st, c.args, 1); ok {
+		b.begin(b.s.st, b.s.st.Columns)
+		out.B = c.binaryIDRow(out.B, ids.First)
+		return out.Room()
 	}
 	p, err := c.session.Open(b.s.st, c.args)
 	if err != nil {

@@ -76,36 +76,16 @@ func (c *conn) runBatch(ctx context.Context, batch *sqlfuncs.Batch, out *wire.Ou
 		if batch.More() {
 			c.more = statusMoreResults
 		}
-		if id, ok := c.session.TryID(st, nil); ok {
-			out.B = c.head(out.B, st, st.Columns, false)
-			out.B = c.idRow(out.B, id)
-			out.B = c.eof(out.B, 0)
-		} else if err := c.runStatement(ctx, st, out); err != nil {
-			return err
+		if !c.drawText(st, out) {
+			if err := c.runStatement(ctx, st, out); err != nil {
+				return err
+			}
 		}
 		if st, err = batch.Next(); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// sameQueries serves copies of the query that was just served, if it asks for
-// an id. It returns how many.
-func (c *conn) sameQueries(text []byte, copies int, out *wire.Out) (served int) {
-	if copies == 0 || c.caps.has(clientQueryAttributes) {
-		return 0
-	}
-	st := c.session.Cached(text)
-	if st == nil {
-		return 0
-	}
-	ids, ok := c.session.TryIDs(st, nil, int64(copies))
-	if !ok {
-		return 0
-	}
-	out.B = c.appendAnswers(out.B, st, ids)
-	return int(ids.Count)
 }
 
 // runStatement runs one statement of a query.

@@ -144,7 +144,7 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 	if err != nil {
 		return err
 	}
-	if flags&cursorReadOnly == 0 && c.tryID(s, out) {
+	if flags&cursorReadOnly == 0 && c.drawBinary(s.st, out) {
 		return nil
 	}
 	p, err := c.session.Open(s.st, c.args)
@@ -162,25 +162,6 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 	c.session.EndBatch()
 	c.text = "" // it may be long
 	return err
-}
-
-// tryID is the warm path: a statement that is just SELECT next_id(name).
-func (c *conn) tryID(s *statement, out *wire.Out) bool {
-	var name []byte
-	switch {
-	case len(c.args) == 1 && c.args[0].Type == datum.Text && !c.args[0].Null:
-		name = c.args[0].Data
-	case len(c.args) > 0:
-		return false
-	}
-	id, ok := c.session.TryID(s.st, name)
-	if !ok {
-		return false
-	}
-	out.B = c.head(out.B, s.st, s.st.Columns, true)
-	out.B = c.binaryIDRow(out.B, id)
-	out.B = c.eof(out.B, 0)
-	return true
 }
 
 // known reports whether PREPARE described the columns as they are now.

@@ -80,23 +80,6 @@ func appendRowDescription(dst []byte, columns []sqlfuncs.Column, binary func(i i
 func allText(int) bool   { return false }
 func allBinary(int) bool { return true }
 
-// appendIDText appends a DataRow with one bigint in text.
-func appendIDText(dst []byte, id int64) []byte {
-	at := len(dst)
-	dst = append(dst, 'D', 0, 0, 0, 0, 0, 1, 0, 0, 0, 0)
-	dst = strconv.AppendInt(dst, id, 10)
-	n := len(dst) - at
-	binary.BigEndian.PutUint32(dst[at+1:], uint32(n-1))
-	binary.BigEndian.PutUint32(dst[at+7:], uint32(n-11))
-	return dst
-}
-
-// appendIDBinary appends a DataRow with one bigint in binary.
-func appendIDBinary(dst []byte, id int64) []byte {
-	dst = append(dst, 'D', 0, 0, 0, 18, 0, 1, 0, 0, 0, 8)
-	return binary.BigEndian.AppendUint64(dst, uint64(id))
-}
-
 // appendRow appends a DataRow.
 func appendRow(dst []byte, row []datum.Value, isBinary func(i int) bool, env *datum.Env) ([]byte, error) {
 	dst, at := begin(dst, 'D')

@@ -39,7 +39,7 @@ func (c *conn) drawQueries(in []byte, n int, out *wire.Out) (size, executed int)
 	if st == nil {
 		return 0, 0
 	}
-	ids, ok := c.session.TryIDs(st, nil, int64(1+wire.Repeats(in, n)))
+	ids, ok := c.ids(st, nil, in, n)
 	if !ok {
 		return 0, 0
 	}
@@ -47,6 +47,12 @@ func (c *conn) drawQueries(in []byte, n int, out *wire.Out) (size, executed int)
 	a := answer{description: c.description(st, 0), end: selectOne, ready: c.session.Status()}
 	out.B = a.appendRun(out.B, ids)
 	return n * int(ids.Count), int(ids.Count)
+}
+
+// ids draws for a request of size bytes at the beginning of in, and for copies
+// of it that follow.
+func (c *conn) ids(st *sqlfuncs.Statement, name, in []byte, size int) (generator.Range, bool) {
+	return c.session.Draw(st, name, int64(1+wire.Repeats(in, size)))
 }
 
 // What follows a Bind of the unnamed portal where its only row is wanted:
@@ -87,17 +93,22 @@ func (c *conn) drawExecutions(in []byte, n int, out *wire.Out) (size, executed i
 	if err != nil {
 		return 0, 0 // the long way tells
 	}
-	size = len(in) - len(rest)
-	ids, ok := p.TryIDs(int64(1 + wire.Repeats(in, size)))
+	st, name, ok := p.Asks()
 	if !ok {
 		return 0, 0
 	}
+	size = len(in) - len(rest)
+	ids, ok := c.ids(st, name, in, size)
+	if !ok {
+		return 0, 0
+	}
+	p.Answered()
 	slot := 0
 	if a.binary = p.Binary(0); a.binary {
 		slot = 1
 	}
 	if described {
-		a.description = c.description(p.Statement(), slot)
+		a.description = c.description(st, slot)
 	}
 	if synced {
 		c.session.EndBatch()
@@ -120,45 +131,4 @@ func (c *conn) description(st *sqlfuncs.Statement, slot int) []byte {
 	encoded := appendRowDescription(nil, st.Columns, binary)
 	st.Memo[slot].Store(&encoded)
 	return encoded
-}
-
-// answer is the whole answer to one request, around the row with its id.
-type answer struct {
-	begin       string
-	description []byte // RowDescription, if it is asked for
-	binary      bool   // the id is
-	end         string
-	ready       byte // status of ReadyForQuery, 0 without it
-}
-
-// append appends one answer.
-func (a *answer) append(dst []byte, id int64) (_ []byte, endOfRow int) {
-	dst = append(append(dst, a.begin...), a.description...)
-	if a.binary {
-		dst = appendIDBinary(dst, id)
-	} else {
-		dst = appendIDText(dst, id)
-	}
-	endOfRow = len(dst)
-	dst = append(dst, a.end...)
-	if a.ready != 0 {
-		dst = appendReady(dst, a.ready)
-	}
-	return dst, endOfRow
-}
-
-// appendRun appends the answer for each id of a run.
-func (a *answer) appendRun(dst []byte, r generator.Range) []byte {
-	for r.Count > 0 {
-		n := int64(1)
-		if !a.binary {
-			n = wire.Alike(r.First, r.Step, r.Count)
-		}
-		at, end := len(dst), 0
-		dst, end = a.append(dst, r.First)
-		dst = wire.AppendAlike(dst, at, end-at-4, n, int(r.First%wire.LowDigits), int(r.Step))
-		r.First += n * r.Step
-		r.Count -= n
-	}
-	return dst
 }

@@ -86,3 +86,61 @@ func appendRunBinary(dst []byte, r generator.Range) []byte {
 	}
 	return dst
 }
+
+// appendIDText appends a DataRow with one bigint in text.
+func appendIDText(dst []byte, id int64) []byte {
+	at := len(dst)
+	dst = append(dst, 'D', 0, 0, 0, 0, 0, 1, 0, 0, 0, 0)
+	dst = strconv.AppendInt(dst, id, 10)
+	n := len(dst) - at
+	binary.BigEndian.PutUint32(dst[at+1:], uint32(n-1))
+	binary.BigEndian.PutUint32(dst[at+7:], uint32(n-11))
+	return dst
+}
+
+// appendIDBinary appends a DataRow with one bigint in binary.
+func appendIDBinary(dst []byte, id int64) []byte {
+	dst = append(dst, 'D', 0, 0, 0, 18, 0, 1, 0, 0, 0, 8)
+	return binary.BigEndian.AppendUint64(dst, uint64(id))
+}
+
+// answer is the whole answer to one request, around the row with its id.
+type answer struct {
+	begin       string
+	description []byte // RowDescription, if it is asked for
+	binary      bool   // the id is
+	end         string
+	ready       byte // status of ReadyForQuery, 0 without it
+}
+
+// append appends one answer.
+func (a *answer) append(dst []byte, id int64) (_ []byte, endOfRow int) {
+	dst = append(append(dst, a.begin...), a.description...)
+	if a.binary {
+		dst = appendIDBinary(dst, id)
+	} else {
+		dst = appendIDText(dst, id)
+	}
+	endOfRow = len(dst)
+	dst = append(dst, a.end...)
+	if a.ready != 0 {
+		dst = appendReady(dst, a.ready)
+	}
+	return dst, endOfRow
+}
+
+// appendRun appends the answer for each id of a run.
+func (a *answer) appendRun(dst []byte, r generator.Range) []byte {
+	for r.Count > 0 {
+		n := int64(1)
+		if !a.binary {
+			n = wire.Alike(r.First, r.Step, r.Count)
+		}
+		at, end := len(dst), 0
+		dst, end = a.append(dst, r.First)
+		dst = wire.AppendAlike(dst, at, end-at-4, n, int(r.First%wire.LowDigits), int(r.Step))
+		r.First += n * r.Step
+		r.Count -= n
+	}
+	return dst
+}
