@@ -20,6 +20,12 @@ type Entry struct {
 	tally atomic.Pointer[tally] // nil: never opened
 
 	lock lock // to open, alter or drop this name
+
+	// How often opening has failed, and how it did the last time. Those that
+	// waited for the lock meanwhile take that for an answer: to find out again
+	// may take as long for each of them, one after the other.
+	failures atomic.Uint64
+	failure  error // below lock
 }
 
 // lock is a mutex whose waiters give up with their context: opening a generator
@@ -209,6 +215,7 @@ func (e *Entry) open(ctx context.Context) (*live, error) {
 	if l := e.live.Load(); l != nil {
 		return l, nil
 	}
+	before := e.failures.Load()
 	if err := e.lock.acquire(ctx); err != nil {
 		return nil, err
 	}
@@ -216,6 +223,19 @@ func (e *Entry) open(ctx context.Context) (*live, error) {
 	if l := e.live.Load(); l != nil {
 		return l, nil
 	}
+	if e.failures.Load() != before { // while we waited: it may have taken long
+		return nil, e.failure
+	}
+	l, err := e.openNow(ctx)
+	if err != nil && ctx.Err() == nil {
+		e.failure = err
+		e.failures.Add(1)
+	}
+	return l, err
+}
+
+// openNow opens the generator. The caller holds the lock.
+func (e *Entry) openNow(ctx context.Context) (*live, error) {
 	for {
 		d, err := e.registry.load(ctx, e.name)
 		if err != nil {

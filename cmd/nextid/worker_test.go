@@ -73,14 +73,27 @@ func TestTwoServersWithOneWorkerID(t *testing.T) {
 	if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", url); r.code != exitOK {
 		t.Fatal(r.stderr)
 	}
-	first := startServer(t, nil, "--store", url, "--worker-id", "7")
+	first := startServer(t, nil, "--store", url, "--worker-id", "7", "--worker-slice", "8s")
 	draw(t, first.connect(), "orders")
-	second := startServer(t, nil, "--store", url, "--worker-id", "7")
-	_, err := drawOnce(t.Context(), second.connect(), "orders")
-	var pg *pgconn.PgError
-	if !errors.As(err, &pg) || pg.Code != "57P03" || !strings.Contains(pg.Message, "worker id 7 is held by another server (process") {
-		t.Errorf("the second server: %v", err)
+	second := startServer(t, nil, "--store", url, "--worker-id", "7", "--worker-slice", "8s")
+	// All clients are told after 15 s, not one after the other: the slice of the
+	// first ends, and is renewed, while they wait.
+	began := time.Now()
+	var clients sync.WaitGroup
+	for range 4 {
+		conn := second.connect()
+		clients.Go(func() {
+			_, err := drawOnce(t.Context(), conn, "orders")
+			var pg *pgconn.PgError
+			if !errors.As(err, &pg) || pg.Code != "57P03" || !strings.Contains(pg.Message, "worker id 7 is held by another server (process") {
+				t.Errorf("the second server: %v", err)
+			}
+			if waited := time.Since(began); waited > 25*time.Second {
+				t.Errorf("told after %v", waited)
+			}
+		})
 	}
+	clients.Wait()
 	draw(t, first.connect(), "orders")
 	if first.signal(15); first.wait() != exitOK {
 		t.Errorf("exit code %d", first.cmd.ProcessState.ExitCode())
