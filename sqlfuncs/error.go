@@ -45,7 +45,7 @@ func clientError(ctx context.Context, err error) error {
 		for _, m := range generatorCodes {
 			if errors.Is(ge.Kind, m.kind) {
 				se := &sqlstate.Error{Code: m.code, Message: ge.Message, Hint: ge.Hint, Cause: err}
-				if r := generator.ReasonOf(err); r != "" && m.kind == generator.ErrNotNow {
+				if r := generator.ReasonOf(err); r != "" && errors.Is(m.kind, generator.ErrNotNow) {
 					se.Detail = "Reason: " + string(r) + "."
 				}
 				return se

@@ -510,8 +510,10 @@ func TestParseIDOfWhatLooksLikeANumber(t *testing.T) {
 		{"SELECT uuid_generate_v3('hello')", "5d41402a-bc4b-3a76-b971-9d911017c592"},
 		{"SELECT uuid_generate_v3('\\x0102ff'::bytea)", "4f989b1a-c8e4-3ab1-9569-6571104cfb67"},
 		// DCE 1.1: user 1000 of a machine.
-		{"SELECT parse_id('000003e8-8cd2-21d1-a300-08002b2dd0de')",
-			`{"kind": "uuid", "time": "1998-01-14T11:22:54.147Z", "field": 1000, "layout": "uuidv2", "worker": 8796817445086, "sequence": 35, "datacenter": 0}`},
+		{
+			"SELECT parse_id('000003e8-8cd2-21d1-a300-08002b2dd0de')",
+			`{"kind": "uuid", "time": "1998-01-14T11:22:54.147Z", "field": 1000, "layout": "uuidv2", "worker": 8796817445086, "sequence": 35, "datacenter": 0}`,
+		},
 	} {
 		s.want(t, c.sql, c.want)
 	}

@@ -470,7 +470,7 @@ func TestShowsOfAnyForm(t *testing.T) {
 // TestFunctionsThatNobodyAsksFor are errors that name them; the session goes on.
 func TestFunctionsThatNobodyAsksFor(t *testing.T) {
 	s := newServer(t).mysqlSession(t)
-	for _, call := range strings.Fields(`SOUNDEX('a') ABS(-1) ROUND(1.5) RAND() MD5('a') SHA2('a',256) DATE_FORMAT(NOW(),'%Y') YEAR(NOW())
+	for call := range strings.FieldsSeq(`SOUNDEX('a') ABS(-1) ROUND(1.5) RAND() MD5('a') SHA2('a',256) DATE_FORMAT(NOW(),'%Y') YEAR(NOW())
 		STR_TO_DATE('1','%d') FROM_UNIXTIME(1) DAYNAME(NOW()) JSON_OBJECT('a',1) JSON_LENGTH('[]') GET_LOCK('a',0) BENCHMARK(1,1) LPAD('a',2,'b')
 		SUBSTRING_INDEX('a','a',1) FIELD('a','b') REGEXP_REPLACE('a','b','c') CONV('a',16,10) INET_ATON('1.2.3.4') TO_BASE64('a') CHAR(65) POW(2,3)`) {
 		number, state := s.mysqlError(t, "SELECT "+call)

@@ -1,8 +1,8 @@
 package wire
 
 import (
-	"fmt"
 	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -38,7 +38,7 @@ func TestWhoYields(t *testing.T) {
 			held := fields(tc.held)
 			p := NewPlaces[string](len(held))
 			for i, ip := range held {
-				if _, full := p.Take(fmt.Sprint(i), ip); full {
+				if _, full := p.Take(strconv.Itoa(i), ip); full {
 					t.Fatal("full too early")
 				}
 			}

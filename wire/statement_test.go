@@ -30,7 +30,7 @@ func TestAnInterruptEndsTheRunningStatementOnly(t *testing.T) {
 		t.Fatal("an interrupt between statements ended the next one")
 	}
 	s.Interrupt(errKilled)
-	if context.Cause(second) != errKilled {
+	if !errors.Is(context.Cause(second), errKilled) {
 		t.Fatalf("cause %v", context.Cause(second))
 	}
 	s.End()
@@ -46,7 +46,7 @@ func TestAStatementEndsWithItsParent(t *testing.T) {
 	parent, stop := context.WithCancelCause(t.Context())
 	ctx := s.Begin(parent, time.Hour, errOverdue)
 	stop(errKilled)
-	if <-ctx.Done(); context.Cause(ctx) != errKilled {
+	if <-ctx.Done(); !errors.Is(context.Cause(ctx), errKilled) {
 		t.Fatalf("cause %v", context.Cause(ctx))
 	}
 	s.End()
@@ -70,7 +70,7 @@ func TestEachStatementHasItsOwnDeadline(t *testing.T) {
 			ctx := s.Begin(t.Context(), c.timeout, errOverdue)
 			select {
 			case <-ctx.Done():
-				if d := time.Since(began); c.ends == 0 || d != c.ends || context.Cause(ctx) != errOverdue {
+				if d := time.Since(began); c.ends == 0 || d != c.ends || !errors.Is(context.Cause(ctx), errOverdue) {
 					t.Errorf("%+v: ended after %s, cause %v", c, d, context.Cause(ctx))
 				}
 			case <-time.After(c.runs):

@@ -62,8 +62,7 @@ func (c *Conn) Answered(err error) {
 		return
 	}
 	code := sqlstate.Internal
-	var e *sqlstate.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*sqlstate.Error](err); ok {
 		code = e.Code
 	}
 	c.failed(string(code))

@@ -170,9 +170,12 @@ func (c Config) lines(s *stage, beside string) (lines []line, sockets *rig.Nexti
 		{"8 × 16 at a time, texts that differ: CPU against equal texts", ask(8, 16, different...), ask(8, 16, nextID), cpu, false, 1.2, 1.1},
 	}
 	for _, f := range []struct{ name, sql string }{
-		{"next_range", "SELECT * FROM next_range('orders', 10)"}, {"next_ids(10)", "SELECT * FROM next_ids('orders', 10)"},
-		{"next_code", "SELECT next_code('codes')"}, {"parse_id", "SELECT parse_id(7123456789012345678)"},
-		{"id_time", "SELECT id_time(7123456789012345678)"}, {"SELECT 1", "SELECT 1"},
+		{"next_range", "SELECT * FROM next_range('orders', 10)"},
+		{"next_ids(10)", "SELECT * FROM next_ids('orders', 10)"},
+		{"next_code", "SELECT next_code('codes')"},
+		{"parse_id", "SELECT parse_id(7123456789012345678)"},
+		{"id_time", "SELECT id_time(7123456789012345678)"},
+		{"SELECT 1", "SELECT 1"},
 	} {
 		lines = append(lines, line{f.name + ", 8 connections: CPU against next_id", ask(8, 1, f.sql), ask(8, 1, nextID), cpu, false, 1.6, 1.3})
 	}
@@ -194,8 +197,10 @@ func (c Config) lines(s *stage, beside string) (lines []line, sockets *rig.Nexti
 			line{"1,000 connections, Unix sockets: p99, ms", on(sockets.Server, sockets.URL, crowd), asked{}, func(s sample) float64 { return s.p99 / 1e3 }, false, 12, 0})
 	}
 	if redis := s.start(s.rig.Redis); redis != nil {
-		lines = append(lines, line{"20,000/s, 32 connections: p99 against Redis", at(20000, ask(32, 1, nextID)),
-			at(20000, on(redis, redis.URL, ask(32, 1), "INCR s")), p99, false, 1, 0})
+		lines = append(lines, line{
+			"20,000/s, 32 connections: p99 against Redis", at(20000, ask(32, 1, nextID)),
+			at(20000, on(redis, redis.URL, ask(32, 1), "INCR s")), p99, false, 1, 0,
+		})
 	}
 	if beside != "" {
 		other, err := s.rig.Nextid(s.ctx, beside)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -77,7 +78,7 @@ func isDirectory(dir string) error {
 	case err != nil:
 		return readFailure("directory", dir, err)
 	case !info.IsDir():
-		return readFailure("directory", dir, &fs.PathError{Op: "stat", Path: dir, Err: fmt.Errorf("not a directory")})
+		return readFailure("directory", dir, &fs.PathError{Op: "stat", Path: dir, Err: errors.New("not a directory")})
 	}
 	return nil
 }

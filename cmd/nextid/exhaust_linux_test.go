@@ -149,10 +149,12 @@ func (s *server) alive(t *testing.T, outcome string) {
 		t.Fatal(err)
 	}
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	var outcomeSb152 strings.Builder
 	for line := range strings.Lines(string(status)) {
 		if strings.HasPrefix(line, "VmData") || strings.HasPrefix(line, "VmHWM") {
-			outcome += "; " + strings.Join(strings.Fields(line), " ")
+			outcomeSb152.WriteString("; " + strings.Join(strings.Fields(line), " "))
 		}
 	}
+	outcome += outcomeSb152.String()
 	t.Log(outcome)
 }

@@ -141,8 +141,8 @@ func TestJSONLogsAreJSONToTheLastLine(t *testing.T) {
 	t.Parallel()
 	check := func(what, text string) {
 		t.Helper()
-		lines := strings.Split(strings.TrimSpace(text), "\n")
-		for _, line := range lines {
+		lines := strings.SplitSeq(strings.TrimSpace(text), "\n")
+		for line := range lines {
 			var fields map[string]any
 			if err := json.Unmarshal([]byte(line), &fields); err != nil || fields["level"] == nil || fields["msg"] == nil || fields["time"] == nil {
 				t.Errorf("%s: %q: %v", what, line, err)

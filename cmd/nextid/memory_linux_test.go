@@ -18,7 +18,8 @@ func TestMemoryIsBoundByTheSmallestGroup(t *testing.T) {
 		},
 		"version 1": {
 			"4:memory:/docker/x\n3:cpu,cpuacct:/docker/x\n",
-			map[string]string{"/sys/fs/cgroup/memory/docker/x/memory.limit_in_bytes": "4000", "/sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712"}, 4000,
+			map[string]string{"/sys/fs/cgroup/memory/docker/x/memory.limit_in_bytes": "4000", "/sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712"},
+			4000,
 		},
 		"none":    {"", nil, 1 << 40},
 		"garbage": {"0::\n::\nx\n", map[string]string{"/sys/fs/cgroup/memory.max": "many"}, 1 << 40},

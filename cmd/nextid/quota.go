@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -51,7 +52,7 @@ func parseQuota(n ast.Node) (quota.Rule, error) {
 	rule := quota.Rule{Per: time.Second}
 	pairs, ok := mapping(n)
 	if !ok {
-		return rule, fmt.Errorf("expected keys and values, such as {user: app, ids: 1000, per: 1s}")
+		return rule, errors.New("expected keys and values, such as {user: app, ids: 1000, per: 1s}")
 	}
 	values := map[string]value{
 		"user": text(&rule.User), "generator": text(&rule.Generator), "ids": count(&rule.IDs, 1, 1<<53),

@@ -27,8 +27,11 @@ func TestWhatNextvalMakes(t *testing.T) {
 		}
 	}
 	for _, configured := range []struct{ create, sequence, kind string }{
-		{"snowflake", autoCreatePools, "snowflake"}, {"segment", autoCreatePools, "segment"},
-		{"snowflake", "segment", "segment"}, {"segment", autoCreateSame, ""}, {autoCreateOff, autoCreatePools, "snowflake"},
+		{"snowflake", autoCreatePools, "snowflake"},
+		{"segment", autoCreatePools, "segment"},
+		{"snowflake", "segment", "segment"},
+		{"segment", autoCreateSame, ""},
+		{autoCreateOff, autoCreatePools, "snowflake"},
 	} {
 		c = DefaultConfig()
 		c.AutoCreate, c.AutoCreateSequence = configured.create, configured.sequence

@@ -293,13 +293,17 @@ type Standing struct {
 func (g *Generator) Details() generator.Details {
 	s := g.Standing()
 	fields := []generator.Field{
-		{Name: "capacity", Value: s.Capacity}, {Name: "buffered", Value: s.Buffered}, {Name: "threshold", Value: s.Threshold},
-		{Name: "borrowed_seconds", Value: s.Borrowed.Seconds()}, {Name: "max_borrow_seconds", Value: s.MaxBorrow.Seconds()},
+		{Name: "capacity", Value: s.Capacity},
+		{Name: "buffered", Value: s.Buffered},
+		{Name: "threshold", Value: s.Threshold},
+		{Name: "borrowed_seconds", Value: s.Borrowed.Seconds()},
+		{Name: "max_borrow_seconds", Value: s.MaxBorrow.Seconds()},
 		{Name: "padded_at_start", Value: s.PaddedAtStart, Counter: true},
 		{Name: "padded_on_threshold", Value: s.PaddedOnThreshold, Counter: true},
 		{Name: "padded_on_schedule", Value: s.PaddedOnSchedule, Counter: true},
 		{Name: "padded_on_demand", Value: s.PaddedOnDemand, Counter: true},
-		{Name: "rejected_puts", Value: s.RejectedPuts, Counter: true}, {Name: "rejected_takes", Value: s.RejectedTakes, Counter: true},
+		{Name: "rejected_puts", Value: s.RejectedPuts, Counter: true},
+		{Name: "rejected_takes", Value: s.RejectedTakes, Counter: true},
 	}
 	return generator.Details{Table: "rings", Rows: []generator.Row{{Fields: fields}}}
 }

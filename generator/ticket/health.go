@@ -91,8 +91,13 @@ func (s *source) details() generator.Details {
 		}
 		location := d.location.String()
 		all.Rows = append(all.Rows, generator.Row{Key: location, Fields: []generator.Field{
-			{Name: "database", Value: location}, {Name: "up", Value: d.up}, {Name: "since", Value: d.since}, {Name: "error", Value: why},
-			{Name: "answered_at", Value: d.answered}, {Name: "draws", Value: d.draws, Counter: true}, {Name: "errors", Value: d.errors, Counter: true},
+			{Name: "database", Value: location},
+			{Name: "up", Value: d.up},
+			{Name: "since", Value: d.since},
+			{Name: "error", Value: why},
+			{Name: "answered_at", Value: d.answered},
+			{Name: "draws", Value: d.draws, Counter: true},
+			{Name: "errors", Value: d.errors, Counter: true},
 		}})
 	}
 	if down > 0 {

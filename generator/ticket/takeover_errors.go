@@ -20,27 +20,33 @@ var reasons = []struct {
 	hint    string
 }{
 	{
-		[]string{"55P03"}, []uint16{1205},
+		[]string{"55P03"},
+		[]uint16{1205},
 		"A transaction has used the table all the time. Others were let through, and nothing is changed: call it again when that one has ended.",
 	},
 	{
-		[]string{"28P01", "28000"}, []uint16{1045, 1698},
+		[]string{"28P01", "28000"},
+		[]uint16{1045, 1698},
 		"Passwords come from the file of the setting database_passwords, lines of HOST:PORT:DATABASE:USER:PASSWORD.",
 	},
 	{
-		[]string{"42501"}, []uint16{1044, 1142, 1143, 1227, 1370},
+		[]string{"42501"},
+		[]uint16{1044, 1142, 1143, 1227, 1370},
 		"The user needs the right to change what is fenced: UPDATE and DELETE on the table, the ownership of the sequence, TRIGGER on the table.",
 	},
 	{
-		nil, []uint16{1419},
+		nil,
+		[]uint16{1419},
 		"With a binary log MySQL lets only administrators make triggers: SET GLOBAL log_bin_trust_function_creators = 1 for that time, or fence it by hand.",
 	},
 	{
-		[]string{"42P01", "3F000"}, []uint16{1146},
+		[]string{"42P01", "3F000"},
+		[]uint16{1146},
 		"Pass its key and table: import_generator(name, system, dsn, key => '…', table => '…').",
 	},
 	{
-		[]string{"25006"}, []uint16{1290, 1836},
+		[]string{"25006"},
+		[]uint16{1290, 1836},
 		"The database is a replica or read-only: give the URL of the primary.",
 	},
 }

@@ -117,8 +117,13 @@ func ExplainText(code string) (generator.Parts, bool) {
 		kind    string
 		explain func(string) (generator.Parts, bool)
 	}{
-		{"typeid", explainType}, {"ulid", explainULID}, {"ksuid", explainKSUID}, {"xid", explainXID},
-		{"objectid", explainObjectID}, {"tid", explainTID}, {"cuid2", explainCUID2},
+		{"typeid", explainType},
+		{"ulid", explainULID},
+		{"ksuid", explainKSUID},
+		{"xid", explainXID},
+		{"objectid", explainObjectID},
+		{"tid", explainTID},
+		{"cuid2", explainCUID2},
 	} {
 		if p, ok := k.explain(code); ok {
 			p.Kind = k.kind

@@ -57,11 +57,13 @@ func TestIDsThatOthersMake(t *testing.T) {
 			if p.Time != nil {
 				got += " " + p.Time.Format(time.RFC3339Nano)
 			}
+			var gotSb60 strings.Builder
 			for _, n := range []*int64{p.Worker, p.Sequence} {
 				if n != nil {
-					got += fmt.Sprintf(" %d", *n)
+					gotSb60.WriteString(fmt.Sprintf(" %d", *n))
 				}
 			}
+			got += gotSb60.String()
 		}
 		if got != want {
 			t.Errorf("%s is %q, want %q", id, got, want)

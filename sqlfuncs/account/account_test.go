@@ -2,8 +2,8 @@ package account
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -56,7 +56,7 @@ func TestNothingIsLost(t *testing.T) {
 	for i := range 8 {
 		random := rand.New(rand.NewPCG(1, uint64(i)))
 		work.Go(func() {
-			s := server.Open(fmt.Sprint(i % 3))
+			s := server.Open(strconv.Itoa(i % 3))
 			defer s.Close()
 			held := int64(0)
 			for range 20_000 {

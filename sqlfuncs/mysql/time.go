@@ -2,13 +2,12 @@ package mysql
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 	"time"
 
 	"nextid/sqlfuncs/setting"
-
-	"math/big"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/decimal"

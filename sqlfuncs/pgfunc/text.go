@@ -1,7 +1,7 @@
 package pgfunc
 
 import (
-	"crypto/md5" //nolint:gosec // it compares texts
+	"crypto/md5"
 	"encoding/hex"
 	"slices"
 	"strings"

@@ -5,6 +5,7 @@
 package quota
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -37,17 +38,17 @@ func (r Rule) burst() int64 {
 func (r Rule) Check() error {
 	switch {
 	case r.User == "" && r.Generator == "":
-		return fmt.Errorf("a quota is of a user, a generator or both: user and generator are missing")
+		return errors.New("a quota is of a user, a generator or both: user and generator are missing")
 	case r.IDs < 1:
-		return fmt.Errorf("ids must be 1 or more")
+		return errors.New("ids must be 1 or more")
 	case r.Per < time.Millisecond:
-		return fmt.Errorf("per must be 1ms or more")
+		return errors.New("per must be 1ms or more")
 	case r.Burst < 0:
-		return fmt.Errorf("burst must be 1 or more")
+		return errors.New("burst must be 1 or more")
 	}
 	for _, pattern := range []string{r.User, r.Generator} {
 		if strings.Contains(strings.TrimSuffix(pattern, "*"), "*") {
-			return fmt.Errorf("a pattern has * at its end only, such as app_*")
+			return errors.New("a pattern has * at its end only, such as app_*")
 		}
 	}
 	return nil

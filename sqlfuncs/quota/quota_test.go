@@ -121,7 +121,10 @@ func TestManyDrawAtOnce(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	for _, r := range []Rule{
-		{IDs: 1, Per: time.Second}, {User: "a", Per: time.Second}, {User: "a", IDs: 1}, {User: "a*b", IDs: 1, Per: time.Second},
+		{IDs: 1, Per: time.Second},
+		{User: "a", Per: time.Second},
+		{User: "a", IDs: 1},
+		{User: "a*b", IDs: 1, Per: time.Second},
 		{User: "a", IDs: 1, Per: time.Second, Burst: -1},
 	} {
 		if r.Check() == nil {

@@ -99,8 +99,7 @@ func (h *hostile) run(t *testing.T, protocol, port string) []string {
 		"BIN="+filepath.Join(programs, "hostile", h.client)) // beside the checks' own
 	out, err := cmd.Output()
 	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 			t.Logf("%s", exit.Stderr)
 		}
 		t.Fatalf("%v\n%s", err, out)

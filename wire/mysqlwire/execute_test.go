@@ -182,19 +182,19 @@ func randomParam(random *rand.Rand) (param, string) {
 	}
 	switch random.IntN(12) {
 	case 0:
-		return param{typ: 1, value: []byte{byte(v)}}, fmt.Sprint(int8(v))
+		return param{typ: 1, value: []byte{byte(v)}}, strconv.Itoa(int(int8(v)))
 	case 1:
-		return param{typ: 0x8001, value: []byte{byte(v)}}, fmt.Sprint(uint8(v))
+		return param{typ: 0x8001, value: []byte{byte(v)}}, strconv.FormatUint(uint64(uint8(v)), 10)
 	case 2:
-		return param{typ: 2, value: u16(int(uint16(v)))}, fmt.Sprint(int16(v))
+		return param{typ: 2, value: u16(int(uint16(v)))}, strconv.Itoa(int(int16(v)))
 	case 3:
-		return param{typ: 0x8003, value: u32(int(uint32(v)))}, fmt.Sprint(uint32(v))
+		return param{typ: 0x8003, value: u32(int(uint32(v)))}, strconv.FormatUint(uint64(uint32(v)), 10)
 	case 4:
-		return param{typ: 9, value: u32(int(uint32(v)))}, fmt.Sprint(int32(v))
+		return param{typ: 9, value: u32(int(uint32(v)))}, strconv.Itoa(int(int32(v)))
 	case 5:
-		return param{typ: 8, value: u64(v)}, fmt.Sprint(int64(v))
+		return param{typ: 8, value: u64(v)}, strconv.FormatInt(int64(v), 10)
 	case 6:
-		return param{typ: 0x8008, value: u64(v)}, fmt.Sprint(v)
+		return param{typ: 0x8008, value: u64(v)}, strconv.FormatUint(v, 10)
 	case 7:
 		f := float64(int32(v)) / 4
 		return param{typ: 5, value: u64(math.Float64bits(f))}, strconv.FormatFloat(f, 'f', -1, 64)

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -311,7 +312,7 @@ func TestOpenAPI(t *testing.T) {
 			url += "?snowflakeId=1541815603606036480"
 		}
 		status, body := ask(method, url, bodies[method], "user", "root")
-		response, ok := doc.Paths[path][strings.ToLower(method)].Responses[fmt.Sprint(status)]
+		response, ok := doc.Paths[path][strings.ToLower(method)].Responses[strconv.Itoa(status)]
 		if !ok {
 			t.Errorf("%s: status %d is not documented: %s", route, status, body)
 			continue

@@ -70,7 +70,7 @@ func TestConformanceWithLoginAndTLS(t *testing.T) {
 		t.Fatal("the page has no ACL")
 	}
 	acl := []any{"ACL", "SETUSER", "nextid", "on", ">" + dbtest.Password}
-	for _, rule := range strings.Fields(strings.Replace(rules, "{nextid}", "{n*}", 1)) {
+	for rule := range strings.FieldsSeq(strings.Replace(rules, "{nextid}", "{n*}", 1)) {
 		acl = append(acl, rule)
 	}
 	command(t, plain, acl...)
