@@ -62,6 +62,7 @@ type live struct {
 	definition Definition // without secrets
 	stored     Definition // as the store has it; see live.agrees
 	ends       time.Time  // see Registry.Ends
+	rate       int64      // see Registry.Rate
 
 	closed chan struct{} // closed when gen is
 }
@@ -203,6 +204,15 @@ func (e *Entry) Ends() time.Time {
 	return time.Time{}
 }
 
+// Rate is how many ids a second the layout of the running generator has for
+// one server; 0 without such a bound, or if none is running.
+func (e *Entry) Rate() int64 {
+	if l := e.live.Load(); l != nil {
+		return l.rate
+	}
+	return 0
+}
+
 // Running returns the generator if it is open in this process, else nil.
 func (e *Entry) Running() Generator {
 	if l := e.live.Load(); l != nil {
@@ -275,7 +285,7 @@ func (e *Entry) start(ctx context.Context, d Definition) (*live, error) {
 	if coder == nil {
 		coder = decimal{}
 	}
-	l := &live{gen: gen, coder: coder, definition: k.public(d), stored: d, ends: e.registry.Ends(d), closed: make(chan struct{})}
+	l := &live{gen: gen, coder: coder, definition: k.public(d), stored: d, ends: e.registry.Ends(d), rate: e.registry.Rate(d), closed: make(chan struct{})}
 	l.try, _ = gen.(TryGenerator)
 	if f, ok := gen.(Fielder); ok {
 		l.fieldShift, l.fieldBits = f.Field()

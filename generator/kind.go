@@ -47,6 +47,10 @@ type Kind struct {
 	// nil, or the zero time: never.
 	Ends func(stored json.RawMessage) time.Time
 
+	// Rate is how many ids a second the layout of stored options has for one
+	// server: more has to wait. nil, or 0: as many as are asked for.
+	Rate func(stored json.RawMessage) int64
+
 	// Open starts the engine of a definition. An earlier generator of the
 	// name may have run in this process (altered, or dropped and created
 	// again); it was closed before. The new one goes on above it.

@@ -16,6 +16,7 @@ type Node struct {
 	Version string
 	Address string // where clients find it
 	Ready   bool   // should get new clients, as it last said
+	Store   string // which they share, as the server that was asked calls it
 	Workers string // its worker ids, "<bits>/<id>" with spaces between
 	Issued  int64  // ids since its start
 	Rate    float64

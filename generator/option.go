@@ -8,10 +8,14 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
 )
+
+// sharedOptions are those that package code adds to kinds of numbers.
+var sharedOptions = []string{"text", "prefix", "pad", "check", "group", "separator", "scatter"}
 
 // OptionError returns an ErrOption with a message and a hint.
 func OptionError(hint, format string, args ...any) error {
@@ -55,7 +59,7 @@ func DecodeOptions(raw json.RawMessage, into any, hint string) error {
 		return OptionError(hint, "option %s must be %s, not a JSON %s", cmp.Or(embedded, wrong.Field), describe(wrong.Type), wrong.Value)
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return OptionError(hint, "unknown option %s", name)
+		return OptionError(hint, "unknown option %s%s", name, DidYouMean(strings.Trim(name, `"`), slices.Concat(optionNames(reflect.TypeOf(into)), sharedOptions)))
 	}
 	return OptionError(hint, "options: %s", strings.TrimPrefix(err.Error(), "json: "))
 }

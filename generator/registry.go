@@ -402,6 +402,15 @@ func (r *Registry) Ends(d Definition) time.Time {
 	return time.Time{}
 }
 
+// Rate is how many ids a second the layout of a definition has for one server;
+// 0 for kinds without such a bound.
+func (r *Registry) Rate(d Definition) int64 {
+	if k, ok := r.kinds[d.Kind]; ok && k.Rate != nil {
+		return k.Rate(d.Options)
+	}
+	return 0
+}
+
 // KindOf is the kind of a generator that the store has; ErrUnknown otherwise.
 // It opens nothing.
 func (r *Registry) KindOf(ctx context.Context, name string) (Kind, error) {
@@ -557,7 +566,7 @@ func (r *Registry) kind(name string) (Kind, error) {
 	k, ok := r.kinds[name]
 	if !ok {
 		return Kind{}, &Error{
-			Kind: ErrOption, Message: fmt.Sprintf("unknown generator kind %q", name),
+			Kind: ErrOption, Message: fmt.Sprintf("unknown generator kind %q%s", name, DidYouMean(name, slices.Sorted(maps.Keys(r.kinds)))),
 			Hint: "Known kinds: " + strings.Join(slices.Sorted(maps.Keys(r.kinds)), ", ") + ".",
 		}
 	}

@@ -2,6 +2,7 @@ package sqlfuncs_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"nextid/sqlfuncs"
@@ -67,5 +68,46 @@ func TestSessionMayUseItsGeneratorsOnly(t *testing.T) {
 	none := server.sessionWith(t, sqlfuncs.SessionOptions{User: "none", Generators: []string{}})
 	if _, err := none.queryAll(t.Context(), "SELECT next_id('orders')"); err == nil {
 		t.Error("an empty list lets everything through")
+	}
+}
+
+// A word that is nearly one of those that create_generator knows is named.
+func TestCreateGeneratorKnowsWhatWasMeant(t *testing.T) {
+	s := newServer(t).session(t)
+	for sql, want := range map[string]string{
+		"SELECT create_generator('a', 'segmant')":                               "; did you mean segment?",
+		"SELECT create_generator('a', 'segment', stepp => 10)":                  "; did you mean step?",
+		"SELECT create_generator('a', 'segment', prefx => 'x')":                 "; did you mean prefix?",
+		"SELECT create_generator('a', 'snowflake', '{\"layuot\":\"discord\"}')": "; did you mean layout?",
+		"SELECT create_generator('a', 'uuid', verson => 7)":                     "; did you mean version?",
+		"SELECT create_generator('a', 'segment', colour => 'blue')":             "",
+	} {
+		e := s.fails(t, sql, sqlstate.InvalidParameterValue)
+		if _, end, found := strings.Cut(e.Message, "; did"); found && "; did"+end != want || !found && want != "" {
+			t.Errorf("%s: %s, want %q", sql, e.Message, want)
+		}
+	}
+}
+
+// What a layout has a second is in nextid.generators, and a call that must wait
+// for it says so.
+func TestACallThatWaitsForTheLayoutSaysSo(t *testing.T) {
+	server := newServer(t)
+	s := server.session(t)
+	s.must(t, "SELECT create_generator('slow', 'snowflake', layout => 'sonyflake'); SELECT create_generator('numbers', 'segment')")
+	s.want(t, "SELECT name, ids_per_second FROM nextid.generators ORDER BY name", "numbers|NULL\nslow|25600")
+	s.id(t, "slow", "SELECT next_id('slow')")
+	s.TakeNotices()
+	s.must(t, "SELECT count(*) FROM next_ids('slow', 25000)")
+	if n := s.TakeNotices(); len(n) != 0 {
+		t.Errorf("less than a second: %v", n)
+	}
+	s.must(t, "SELECT 1 FROM next_ids('slow', 60000) LIMIT 1")
+	if n := s.TakeNotices(); len(n) != 1 || !strings.HasPrefix(n[0].Message, `60000 ids of generator "slow" take 2 seconds or more: its layout has 25600 a second`) {
+		t.Errorf("%v", n)
+	}
+	s.must(t, "SELECT 1 FROM next_ids('numbers', 60000) LIMIT 1")
+	if n := s.TakeNotices(); len(n) != 0 {
+		t.Errorf("numbers: %v", n)
 	}
 }

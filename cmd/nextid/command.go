@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"nextid/generator"
 )
 
 // program is one run of the command line, with everything it may touch.
@@ -80,7 +82,7 @@ func (p *program) rootCommand() *cobra.Command {
 		}
 		var known []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
-		return usageFailure(cmd, err.Error()+didYouMean("--"+missing.GetSpecifiedName(), known))
+		return usageFailure(cmd, err.Error()+generator.DidYouMean("--"+missing.GetSpecifiedName(), known))
 	})
 	root.AddCommand(p.serveCommand(), p.demoCommand(), p.parseCommand(), p.passwdCommand(), p.migrateCommand(), p.repairCommand(), p.checkConfigCommand(), p.versionCommand())
 	return root
@@ -184,7 +186,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 		for _, c := range cmd.Commands() {
 			known = append(known, c.Name())
 		}
-		return usageFailure(cmd, fmt.Sprintf("unknown command %q%s", args[0], didYouMean(args[0], known)))
+		return usageFailure(cmd, fmt.Sprintf("unknown command %q%s", args[0], generator.DidYouMean(args[0], known)))
 	}
 	return usageFailure(cmd, fmt.Sprintf("unexpected argument %q", args[0]))
 }

@@ -326,5 +326,5 @@ func normalize(kinds []generator.Kind, kind string, options json.RawMessage) (js
 		}
 		names = append(names, k.Name)
 	}
-	return nil, fmt.Errorf("unknown kind %q: this version has %s", kind, strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown kind %q%s: this version has %s", kind, generator.DidYouMean(kind, names), strings.Join(names, ", "))
 }

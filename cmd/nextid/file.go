@@ -155,7 +155,7 @@ func (d *document) pair(key string, p *ast.MappingValueNode) {
 	case key == quotasKey:
 		d.quotas(p.Value)
 	case s == nil:
-		d.mistake(d.line(p.Key), key, "unknown key%s", didYouMean(key, fileKeys()))
+		d.mistake(d.line(p.Key), key, "unknown key%s", generator.DidYouMean(key, fileKeys()))
 	default:
 		text, ok := scalarText(p.Value)
 		if !ok {

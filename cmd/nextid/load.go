@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"nextid/generator"
 )
 
 // configEnv names the configuration file in the environment. --config has no
@@ -50,7 +52,7 @@ func (l *loader) environment(environ []string) {
 		}
 		i := slices.IndexFunc(settings, func(s setting) bool { return s.envName() == name })
 		if i < 0 {
-			l.mistake(place{source: name}, "", "is not a variable of nextid%s", didYouMean(name, envNames()))
+			l.mistake(place{source: name}, "", "is not a variable of nextid%s", generator.DidYouMean(name, envNames()))
 			continue
 		}
 		l.set(&settings[i], text, place{source: name})
@@ -123,40 +125,4 @@ func envNames() []string {
 		names = append(names, settings[i].envName())
 	}
 	return append(names, configEnv)
-}
-
-// didYouMean names the known word that is at most two letters away.
-func didYouMean(word string, known []string) string {
-	best, least := "", 3
-	for _, k := range known {
-		if d := distance(word, k); d < least {
-			best, least = k, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf("; did you mean %s?", best)
-}
-
-// distance is the number of letters to insert, delete or replace to make b
-// of a (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"nextid/sqlfuncs/quota"
+
+	"nextid/generator"
 )
 
 // quotasKey is the list of quotas in the file.
@@ -64,7 +66,7 @@ func parseQuota(n ast.Node) (quota.Rule, error) {
 		v, known := values[key]
 		switch {
 		case !known:
-			return rule, fmt.Errorf("unknown key %q%s", key, didYouMean(key, []string{"user", "generator", "ids", "per", "burst"}))
+			return rule, fmt.Errorf("unknown key %q%s", key, generator.DidYouMean(key, []string{"user", "generator", "ids", "per", "burst"}))
 		case !scalar:
 			return rule, fmt.Errorf("%s: expected one value; quote a text that begins with *, such as \"*\"", key)
 		}

@@ -326,7 +326,13 @@ func (e *engine) build(ctx context.Context, c Config, endpoints endpoints, guard
 		Registry: e.registry, Trail: trail, Version: buildVersion(), Limits: c.SQL, Memory: limitMemory(c.Memory, log), Layout: c.Layout, Takeover: c.takeover,
 		Variables: mysqlVariables(&c, endpoints), Parameters: postgresParameters(&c, endpoints), Settings: e.settings, Sequence: c.sequence(),
 		Counters: func() map[string]string { return mysqlCounters(endpoints) },
-		Nodes:    func(ctx context.Context) ([]generator.Node, error) { return e.nodes.List(ctx) },
+		Nodes: func(ctx context.Context) ([]generator.Node, error) {
+			nodes, err := e.nodes.List(ctx)
+			for i := range nodes {
+				nodes[i].Store = c.Store.in(c.Data).String()
+			}
+			return nodes, err
+		},
 	})
 	if err == nil {
 		e.inForce(c)

@@ -153,15 +153,34 @@ func CheckNow(stored json.RawMessage, now time.Time) error {
 // Ends is when the time of a layout that stored options pin runs out; the
 // zero time if they cannot be read. It is a generator.Kind's Ends.
 func Ends(stored json.RawMessage) time.Time {
-	var p Pinned
-	if json.Unmarshal(stored, &p) != nil {
-		return time.Time{}
-	}
-	l, err := p.Build()
-	if err != nil || !l.HasTime() {
+	l := pinned(stored)
+	if l == nil {
 		return time.Time{}
 	}
 	return l.Last().Add(l.Unit)
+}
+
+// Rate is how many ids a second a layout that stored options pin has for one
+// server; 0 if they cannot be read. It is a generator.Kind's Rate.
+func Rate(stored json.RawMessage) int64 {
+	l := pinned(stored)
+	if l == nil {
+		return 0
+	}
+	return l.RatePerSecond()
+}
+
+// pinned is the layout in stored options, nil for none with a time.
+func pinned(stored json.RawMessage) *Layout {
+	var p Pinned
+	if json.Unmarshal(stored, &p) != nil {
+		return nil
+	}
+	l, err := p.Build()
+	if err != nil || !l.HasTime() {
+		return nil
+	}
+	return l
 }
 
 // FieldList reads a list of fields, from high to low, in these forms:

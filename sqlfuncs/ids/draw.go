@@ -62,6 +62,19 @@ func draw(x *engine.Exec, e *generator.Entry, n int64) (generator.Range, error) 
 	return r, nil
 }
 
+// slowAfter is how long a call has to take for its client to be told before.
+const slowAfter = time.Second
+
+// warnOfRate tells the client that a call waits for a limit of the layout.
+func warnOfRate(x *engine.Exec, e *generator.Entry, n int64) {
+	rate := e.Rate()
+	if rate == 0 || n <= rate*int64(slowAfter/time.Second) {
+		return
+	}
+	x.Host.Notice(fmt.Sprintf("%d ids of generator %q take %d seconds or more: its layout has %d a second for one server (nextid.generators, ids_per_second)",
+		n, e.Name(), n/rate, rate))
+}
+
 // warnOfEnd tells the client that the time of a generator runs out soon. The warm path does not come here: who opens the generator, or
 // has to wait for it, is told.
 func warnOfEnd(x *engine.Exec, name string, ends time.Time) {

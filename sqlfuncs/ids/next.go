@@ -94,6 +94,9 @@ func newIDRun(x *engine.Exec, name string, n int64) (*idRun, error) {
 		return nil, err
 	}
 	e, err := entry(x, name)
+	if err == nil {
+		warnOfRate(x, e, n)
+	}
 	return &idRun{entry: e, left: n}, err
 }
 

@@ -19,7 +19,7 @@ var operatorTables = []engine.Table{
 	operatorTable("generators", "every generator: definition, and how the running one stands", `
 		name:text! kind:text! options:jsonb! version:int8! created_at:timestamptz! running:bool!
 		issued:int8 reserved_until:int8 buffered:int8 step:int8 waits:int8 clock_back:int8
-		ends:timestamptz days_left:int8`, generatorRows),
+		ends:timestamptz days_left:int8 ids_per_second:int8`, generatorRows),
 	detailTable("rings", "generators of kind ring that run here: how full they are, what they borrow, why they were padded", `
 		name:text! capacity:int8! buffered:int8! threshold:int8! borrowed_seconds:float8!
 		max_borrow_seconds:float8! padded_at_start:int8! padded_on_threshold:int8!
@@ -32,7 +32,7 @@ var operatorTables = []engine.Table{
 	operatorTable("nodes", "the servers on this store: where they are, how they stand, how their clocks differ", `
 		node:int4! state:text! this:bool! host:text! pid:int4! address:text! version:text!
 		ready:bool! workers:text! issued:int8! per_second:int8! started_at:timestamptz!
-		seen_at:timestamptz! expires_at:timestamptz! clock_ahead_ms:int8! store_ahead_ms:int8`, nodeRows),
+		seen_at:timestamptz! expires_at:timestamptz! clock_ahead_ms:int8! store_ahead_ms:int8 store:text!`, nodeRows),
 	operatorTable("sessions", "connections of this server", `
 		pid:int4! usename:text! datname:text! application_name:text! client_addr:text!
 		protocol:text! started_at:timestamptz!`, sessionRows),
@@ -72,7 +72,11 @@ func generatorRows(x *engine.Exec) ([][]datum.Value, error) {
 		if end := x.Host.Registry().Ends(d); !end.IsZero() {
 			ends, left = datum.TimestampTZFromTime(end), datum.MakeInt8(daysUntil(x.Host.Now(), end))
 		}
-		rows = append(rows, append(row, ends, left))
+		rate := datum.Null(datum.Int8)
+		if r := x.Host.Registry().Rate(d); r > 0 {
+			rate = datum.MakeInt8(r)
+		}
+		rows = append(rows, append(row, ends, left, rate))
 	}
 	return rows, err
 }
@@ -168,7 +172,7 @@ func nodeRows(x *engine.Exec) ([][]datum.Value, error) {
 			datum.MakeInt4(int64(n.PID)), datum.MakeText(n.Address), datum.MakeText(n.Version), datum.MakeBool(n.Ready),
 			datum.MakeText(n.Workers), datum.MakeInt8(n.Issued), datum.MakeInt8(int64(math.Round(n.Rate))),
 			datum.TimestampTZFromTime(n.Started), datum.TimestampTZFromTime(n.Seen), datum.TimestampTZFromTime(n.Until),
-			datum.MakeInt8(n.ClockAhead.Milliseconds()), storeAhead,
+			datum.MakeInt8(n.ClockAhead.Milliseconds()), storeAhead, datum.MakeText(n.Store),
 		})
 	}
 	return rows, err
