@@ -98,7 +98,7 @@ func compute(op operator, a, b Value, env *Env) (Value, error) {
 
 func noOperator(op operator, a, b Value) error {
 	return sqlstate.New(sqlstate.UndefinedFunction, "operator does not exist: %s %c %s", display(a.Type), op, display(b.Type)).
-		WithHint("No operator matches the given name and argument types. You might need to add explicit type casts.")
+		WithHint("Cast one side to the type of the other, or both to a type that has this operator.")
 }
 
 // numberRank orders numbers by the direction of PostgreSQL's implicit casts.

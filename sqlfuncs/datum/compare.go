@@ -94,7 +94,7 @@ func Compare(a, b Value) (int, error) {
 		return strings.Compare(comparedText(a), comparedText(b)), nil
 	}
 	return 0, sqlstate.New(sqlstate.UndefinedFunction, "operator does not exist: %s = %s", display(a.Type), display(b.Type)).
-		WithHint("No operator matches the given name and argument types. You might need to add explicit type casts.")
+		WithHint("Cast one side to the type of the other, or both to a type that has this operator.")
 }
 
 func notComparable(t OID) error {

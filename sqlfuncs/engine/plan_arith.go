@@ -48,7 +48,7 @@ func (p *Planner) arithmetic(op string, l, r *Expr) (*Expr, error) {
 	}
 	if l.Type == datum.Unknown && r.Type == datum.Unknown {
 		return nil, sqlstate.New(sqlstate.AmbiguousFunction, "operator is not unique: unknown %s unknown", op).
-			WithHint("Could not choose a best candidate operator. You might need to add explicit type casts.")
+			WithHint("Several operators take such operands: cast them to the types of the one that you mean.")
 	}
 	if t, lt, rt, ok := timeOperator(op, l.Type, r.Type); ok {
 		inZone := func(_ *Exec, a, b datum.Value) (datum.Value, error) { return f(a, b) }

@@ -121,7 +121,7 @@ func (p *Planner) chooseFunction(e *syntax.FuncCall, name string, given []*Expr,
 	}
 	if ties > 1 {
 		return nil, nil, sqlstate.New(sqlstate.AmbiguousFunction, "function %s is not unique", signature(e, given)).
-			WithHint("Could not choose a best candidate function. You might need to add explicit type casts.")
+			WithHint("Several functions of this name take such arguments: cast them to the types of the one that you mean.")
 	}
 	if decided, err := p.decideOpen(best, bestArgs); decided || err != nil {
 		if err != nil {

@@ -58,7 +58,7 @@ func (j JSONText) walk(path []datum.Value) (JSONText, bool) {
 func (p *Planner) jsonOperator(op string, l, r *Expr) (*Expr, error) {
 	if l.Type == datum.Unknown && r.Type == datum.Unknown {
 		return nil, sqlstate.New(sqlstate.AmbiguousFunction, "operator is not unique: unknown %s unknown", op).
-			WithHint("Could not choose a best candidate operator. You might need to add explicit type casts.")
+			WithHint("Several operators take such operands: cast them to the types of the one that you mean.")
 	}
 	if l.Type != datum.JSON && l.Type != datum.JSONB {
 		return nil, noOperator(op, l, r)

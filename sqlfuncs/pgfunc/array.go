@@ -137,7 +137,7 @@ func matchElements(p *engine.Planner, name string, array *engine.Expr, elems []*
 func noArrayFunction(name string, l, r *engine.Expr) error {
 	return sqlstate.New(sqlstate.UndefinedFunction, "function %s(%s, %s) does not exist",
 		name, datum.FormatType(l.Type, -1), datum.FormatType(r.Type, -1)).
-		WithHint("No function matches the given name and argument types. You might need to add explicit type casts.")
+		WithHint("The function is there for other types: cast the arguments to them.")
 }
 
 // sameElement compares as IS NOT DISTINCT FROM does.

@@ -39,7 +39,7 @@ func castCall(name string, t datum.OID) func(p *engine.Planner, args []*engine.E
 		from := args[0].Type
 		if from != datum.Unknown && from != t && datum.CastAllowed(from, t) == datum.NoCast {
 			return nil, sqlstate.New(sqlstate.UndefinedFunction, "function %s(%s) does not exist", name, datum.FormatType(from, -1)).
-				WithHint("No function matches the given name and argument types. You might need to add explicit type casts.")
+				WithHint("The function is there for other types: cast the arguments to them.")
 		}
 		return p.Coerce(args[0], t, datum.ExplicitCast)
 	}

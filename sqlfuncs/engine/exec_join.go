@@ -1,0 +1,338 @@
+package engine
+
+import (
+	"slices"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/syntax"
+)
+
+// joinSource joins two sources with nested loops. A right side that does not
+// depend on the left one is read once and, where a condition says
+// left = right, found by hash.
+type joinSource struct {
+	kind        syntax.JoinKind
+	left, right source
+	on          []*Expr // decides which rows match
+	filter      []*Expr // WHERE: applied to what comes out
+	sp          span
+}
+
+// newJoin joins l and r; a right join is a left join the other way round.
+func newJoin(kind syntax.JoinKind, l, r source, on []*Expr) *joinSource {
+	ls, rs := l.span(), r.span()
+	sp := span{ls.frame, ls.from, rs.to}
+	if kind == syntax.RightJoin {
+		kind, l, r = syntax.LeftJoin, r, l
+	}
+	if kind == syntax.CrossJoin {
+		kind = syntax.InnerJoin
+	}
+	j := &joinSource{kind: kind, left: l, right: r, on: on, sp: sp}
+	j.pushDown(on)
+	return j
+}
+
+// pushDown tells the right side what the join condition says about its keys.
+func (j *joinSource) pushDown(conds []*Expr) {
+	if t, ok := j.right.(*tableSource); ok && len(t.def.Keys) > 0 {
+		filter := t.filter
+		t.addFilter(conds)
+		t.filter = filter // the join itself checks its condition
+	}
+}
+
+func (j *joinSource) span() span { return j.sp }
+
+func (j *joinSource) deps() []ref {
+	var out []ref
+	for _, r := range append(j.left.deps(), j.right.deps()...) {
+		if !j.sp.holds(r) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (j *joinSource) addFilter(conds []*Expr) {
+	if j.kind == syntax.LeftJoin { // conditions on the side that is kept may come first
+		var rest []*Expr
+		for _, c := range conds {
+			if readable(c, j.left.span()) && len(sameLevel(c.Refs, j.sp.frame)) > 0 {
+				j.left.addFilter([]*Expr{c})
+			} else {
+				rest = append(rest, c)
+			}
+		}
+		conds = rest
+	}
+	if j.kind != syntax.InnerJoin {
+		j.filter = append(j.filter, conds...)
+		j.pushDown(conds)
+		return
+	}
+	var mine []*Expr
+	for _, c := range conds {
+		switch {
+		case readable(c, j.left.span()) && len(sameLevel(c.Refs, j.sp.frame)) > 0:
+			j.left.addFilter([]*Expr{c})
+		case readable(c, j.right.span()) && len(sameLevel(c.Refs, j.sp.frame)) > 0:
+			j.right.addFilter([]*Expr{c})
+		default:
+			mine = append(mine, c)
+		}
+	}
+	j.on = append(j.on, mine...)
+	j.pushDown(mine)
+}
+
+func (j *joinSource) open(x *Exec) (rowSource, error) {
+	left, err := j.left.open(x)
+	if err != nil {
+		return nil, err
+	}
+	run := &joinRows{joinSource: j, left: left, lateral: j.left.span().dependsOn(j.right.deps())}
+	if !run.lateral {
+		if err := run.readRight(x); err != nil {
+			left.close()
+			return nil, err
+		}
+	}
+	return run, nil
+}
+
+// joinRows is a join being read.
+type joinRows struct {
+	*joinSource
+	left    rowSource
+	lateral bool
+
+	rightRows [][]datum.Value
+	index     map[string][]int // rightRows by hash key
+	hash      *hashKey
+	equal     [2][]*Expr // sides of the conditions left = right that the index is made of
+
+	haveLeft   bool
+	found      bool
+	candidates []int // positions in rightRows, nil: all
+	pos        int
+	inner      rowSource // lateral right side
+}
+
+// hashKey is a condition left = right that an index can answer.
+type hashKey struct {
+	test   *KeyTest
+	column int // in rightRows
+}
+
+func (j *joinRows) readRight(x *Exec) error {
+	src, err := j.right.open(x)
+	if err != nil {
+		return err
+	}
+	defer src.close()
+	sp := j.right.span()
+	for {
+		ok, err := src.next(x)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		row := x.Frame(sp.frame, sp.to)[sp.from:sp.to]
+		if err := x.HoldRow(row); err != nil {
+			return err
+		}
+		j.rightRows = append(j.rightRows, slices.Clone(row))
+	}
+	return j.buildIndex(x)
+}
+
+// buildIndex makes an index of the right rows: by all conditions left =
+// right together, else by one that gives several values for a column.
+func (j *joinRows) buildIndex(x *Exec) error {
+	left, right := j.left0(), j.right.span()
+	for _, c := range j.on {
+		if c.equal == nil || c.Volatile {
+			continue
+		}
+		for i, r := range c.equal {
+			l := c.equal[1-i]
+			if right.dependsOn(r.Refs) && !left.dependsOn(r.Refs) && left.dependsOn(l.Refs) && !right.dependsOn(l.Refs) {
+				j.equal[0], j.equal[1] = append(j.equal[0], l), append(j.equal[1], r)
+				break
+			}
+		}
+	}
+	if j.equal[0] != nil {
+		j.index = make(map[string][]int, len(j.rightRows))
+		for i, row := range j.rightRows {
+			j.put(x, right, row)
+			key, valid, err := joinKey(x, j.equal[1])
+			if err != nil {
+				return err
+			}
+			if valid {
+				j.index[key] = append(j.index[key], i)
+			}
+		}
+		return nil
+	}
+	for _, c := range j.on {
+		for _, k := range c.Keys {
+			if right.holds(k.Column) && left.dependsOn(k.Refs) && !right.dependsOn(k.Refs) {
+				j.hash = &hashKey{k, k.Column.index - right.from}
+			}
+		}
+	}
+	if j.hash == nil {
+		return nil
+	}
+	j.index = make(map[string][]int, len(j.rightRows))
+	for i, row := range j.rightRows {
+		if v := row[j.hash.column]; v.Valid {
+			key := string(datum.AppendKey(nil, v))
+			j.index[key] = append(j.index[key], i)
+		}
+	}
+	return nil
+}
+
+// joinKey is the key of the values of expressions; one that is NULL equals
+// nothing.
+func joinKey(x *Exec, es []*Expr) (key string, valid bool, err error) {
+	values, err := EvalAll(x, es)
+	for _, v := range values {
+		if !v.Valid {
+			return "", false, err
+		}
+	}
+	return string(rowKey(nil, values, nil)), err == nil, err
+}
+
+func (j *joinRows) left0() span { return j.joinSource.left.span() }
+
+func (j *joinRows) next(x *Exec) (bool, error) {
+	for {
+		ok, err := j.step(x)
+		if !ok || err != nil {
+			return false, err
+		}
+		if ok, err := pass(x, j.filter); ok || err != nil {
+			return ok, err
+		}
+	}
+}
+
+// step advances to the next joined row.
+func (j *joinRows) step(x *Exec) (bool, error) {
+	for {
+		if err := x.Tick(); err != nil {
+			return false, err
+		}
+		if !j.haveLeft {
+			ok, err := j.left.next(x)
+			if err != nil {
+				return false, err
+			}
+			if !ok {
+				return false, nil
+			}
+			if err := j.startLeft(x); err != nil {
+				return false, err
+			}
+		}
+		ok, err := j.nextRight(x)
+		if err != nil {
+			return false, err
+		}
+		if ok {
+			match, err := pass(x, j.on)
+			if err != nil {
+				return false, err
+			}
+			if match {
+				j.found = true
+				return true, nil
+			}
+			continue
+		}
+		j.haveLeft = false
+		if !j.found && j.kind != syntax.InnerJoin {
+			j.fillNull(x, j.right.span())
+			return true, nil
+		}
+	}
+}
+
+// startLeft prepares the right side for a new left row.
+func (j *joinRows) startLeft(x *Exec) error {
+	j.haveLeft, j.found, j.pos, j.candidates = true, false, 0, nil
+	if j.lateral {
+		if j.inner != nil {
+			j.inner.close()
+		}
+		var err error
+		j.inner, err = j.right.open(x)
+		return err
+	}
+	if j.equal[0] != nil {
+		key, _, err := joinKey(x, j.equal[0]) // a NULL has a key that no row has
+		j.candidates = j.index[key]
+		if j.candidates == nil {
+			j.candidates = []int{}
+		}
+		return err
+	}
+	if j.hash == nil {
+		return nil
+	}
+	values, err := j.hash.test.Values(x)
+	if err != nil {
+		return err
+	}
+	j.candidates = []int{}
+	for _, v := range values {
+		if v.Valid {
+			j.candidates = append(j.candidates, j.index[string(datum.AppendKey(nil, v))]...)
+		}
+	}
+	return nil
+}
+
+func (j *joinRows) nextRight(x *Exec) (bool, error) {
+	if j.lateral {
+		return j.inner.next(x)
+	}
+	i := j.pos
+	if j.candidates != nil {
+		if j.pos >= len(j.candidates) {
+			return false, nil
+		}
+		i = j.candidates[j.pos]
+	} else if i >= len(j.rightRows) {
+		return false, nil
+	}
+	j.pos++
+	j.put(x, j.right.span(), j.rightRows[i])
+	return true, nil
+}
+
+func (j *joinRows) put(x *Exec, sp span, row []datum.Value) {
+	copy(x.Frame(sp.frame, sp.to)[sp.from:sp.to], row)
+}
+
+func (j *joinRows) fillNull(x *Exec, sp span) {
+	f := x.Frame(sp.frame, sp.to)
+	for i := sp.from; i < sp.to; i++ {
+		f[i] = datum.Null(f[i].Type)
+	}
+}
+
+func (j *joinRows) close() {
+	j.left.close()
+	if j.inner != nil {
+		j.inner.close()
+	}
+}

@@ -1,0 +1,114 @@
+package engine
+
+import (
+	"regexp"
+	"strings"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// like is LIKE, ILIKE, SIMILAR TO and REGEXP.
+func (p *Planner) like(s *Scope, e *syntax.Like) (*Expr, error) {
+	l, err := p.Expr(s, e.X)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.Expr(s, e.Pattern)
+	if err != nil {
+		return nil, err
+	}
+	if e.Op == "REGEXP" {
+		op := "~*"
+		if e.Not {
+			op = "!~*"
+		}
+		x, err := p.regex(op, l, r)
+		return x, At(e.Pos, err)
+	}
+	escape := Constant(datum.MakeText(`\`))
+	if e.Escape != nil {
+		if escape, err = p.Expr(s, e.Escape); err != nil {
+			return nil, err
+		}
+	}
+	x, err := p.pattern(e.Op, e.Not, l, r, escape)
+	return x, At(e.Pos, err)
+}
+
+// likeOperators are LIKE and ILIKE as operators, which LIKE ANY and
+// OPERATOR(pg_catalog.~~) take, too.
+var likeOperators = map[string]struct {
+	op  string
+	not bool
+}{
+	"LIKE": {"LIKE", false}, "NOT LIKE": {"LIKE", true}, "ILIKE": {"ILIKE", false}, "NOT ILIKE": {"ILIKE", true},
+	"~~": {"LIKE", false}, "!~~": {"LIKE", true}, "~~*": {"ILIKE", false}, "!~~*": {"ILIKE", true},
+}
+
+// pattern tests l against a pattern of LIKE, ILIKE or SIMILAR TO.
+func (p *Planner) pattern(op string, not bool, l, r, escape *Expr) (x *Expr, err error) {
+	refused := noOperator("~~", l, r)
+	for _, side := range []**Expr{&l, &r, &escape} {
+		if *side, err = p.Coerce(*side, datum.Text, datum.ImplicitCast); err != nil {
+			return nil, refused
+		}
+	}
+	toRegexp := func(pattern, escape string) (string, bool, error) {
+		if op == "SIMILAR TO" {
+			return similarToRegexp(pattern), false, nil
+		}
+		prefix := "(?s)"
+		if op == "ILIKE" {
+			prefix = "(?si)"
+		}
+		body, err := LikeToRegexp(pattern, escape)
+		return prefix + body, false, err
+	}
+	return Strict2(datum.Bool, l, r, func(x *Exec, a, b datum.Value) (datum.Value, error) {
+		esc, err := escape.Eval(x)
+		if err != nil || !esc.Valid {
+			return datum.Null(datum.Bool), err
+		}
+		p, err := Pattern(op+esc.Str, b.Str, func() (string, bool, error) { return toRegexp(b.Str, esc.Str) })
+		if err != nil {
+			return a, err
+		}
+		match, err := p.Matches(x, a.Str)
+		return datum.MakeBool(match != not), err
+	}), nil
+}
+
+// LikeToRegexp translates a LIKE pattern.
+func LikeToRegexp(pattern, escape string) (string, error) {
+	var b strings.Builder
+	b.WriteByte('^')
+	escaped := false
+	for _, r := range pattern {
+		switch {
+		case escaped:
+			b.WriteString(regexp.QuoteMeta(string(r)))
+			escaped = false
+		case escape != "" && string(r) == escape:
+			escaped = true
+		case r == '%':
+			b.WriteString(".*")
+		case r == '_':
+			b.WriteByte('.')
+		default:
+			b.WriteString(regexp.QuoteMeta(string(r)))
+		}
+	}
+	if escaped {
+		return "", sqlstate.New(sqlstate.InvalidEscape, "LIKE pattern must not end with escape character")
+	}
+	b.WriteByte('$')
+	return b.String(), nil
+}
+
+// similarToRegexp translates a SIMILAR TO pattern.
+func similarToRegexp(pattern string) string {
+	r := strings.NewReplacer("%", ".*", "_", ".", ".", `\.`, "^", `\^`, "$", `\$`)
+	return "(?s)^(?:" + r.Replace(pattern) + ")$"
+}
