@@ -18,10 +18,12 @@ CROSS = linux/386 linux/arm linux/arm64 linux/s390x darwin/arm64 freebsd/amd64 w
 
 ## build: the static binary, in bin/nextid
 build:
+	@[ -e bin/nextid ] || echo "Building bin/nextid. The first time Go compiles all modules: about a minute on two cores, then seconds."
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags="-s -w -X main.commit=$(COMMIT)" -o bin/nextid ./cmd/nextid
 	@size=$$(wc -c <bin/nextid); [ $$size -le $(MAX_BYTES) ] || { \
 		echo "bin/nextid has $$size bytes, of at most $(MAX_BYTES): find out why, or raise MAX_BYTES."; \
 		echo "Two megabytes at once: something calls text/template or reflect's MethodByName, which keeps every method in."; exit 1; }
+	@echo "bin/nextid is built: bin/nextid serve, or bin/nextid demo"
 
 ## test: everything; ends in go test's own summary
 test: test-deps format-check vet build
@@ -71,7 +73,7 @@ lint:
 bench: build
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags="-s -w" -o bin/nextid-bench ./cmd/nextid-bench
 
-## packages: tarballs, .deb and .rpm of a VERSION, in dist
+## packages: tarballs, .deb, .rpm and SBOMs of a VERSION, in dist
 packages:
 	@GO="$(GO)" .ci/package $(VERSION)
 

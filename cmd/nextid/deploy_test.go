@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -170,5 +171,103 @@ func TestServiceOfSystemd(t *testing.T) {
 	out, err = exec.CommandContext(t.Context(), analyze, "verify", writeFile(t, "nextid.service", unit)).CombinedOutput()
 	if err != nil || strings.Contains(string(out), "/nextid.service:") {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestKubernetesPortsAndLabels: what names a port or selects pods names those of
+// the Deployment, and the image has a tag.
+func TestKubernetesPortsAndLabels(t *testing.T) {
+	t.Parallel()
+	text := readDeploy(t, "kubernetes.yaml")
+	kinds, named := map[string]bool{}, 0
+	for d := yaml.NewDecoder(strings.NewReader(text)); ; {
+		var o map[string]any
+		err := d.Decode(&o)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind := o["kind"].(string)
+		kinds[kind] = true
+		var walk func(key string, v any)
+		walk = func(key string, v any) {
+			switch v := v.(type) {
+			case map[string]any:
+				for k, inner := range v {
+					walk(k, inner)
+				}
+			case []any:
+				for _, inner := range v {
+					walk(key, inner)
+				}
+			case string:
+				switch key {
+				case "port", "targetPort":
+					if named++; !slices.Contains([]string{"postgres", "mysql", "http"}, v) {
+						t.Errorf("%s: no port is called %s", kind, v)
+					}
+				case "app":
+					if v != "nextid" && v != "ids-db" {
+						t.Errorf("%s selects %s", kind, v)
+					}
+				case "image":
+					if name, tag, _ := strings.Cut(v, ":"); name != "nextid" || tag == "" {
+						t.Errorf("image %s", v)
+					}
+				}
+			}
+		}
+		walk("", map[string]any(o))
+	}
+	for _, kind := range []string{"ConfigMap", "Service", "PodDisruptionBudget", "Deployment", "NetworkPolicy", "PodMonitor"} {
+		if !kinds[kind] {
+			t.Errorf("there is no %s", kind)
+		}
+	}
+	if named < 10 {
+		t.Errorf("%d names of ports", named)
+	}
+}
+
+// TestSBOM: the list of a package has every module that is linked in.
+func TestSBOM(t *testing.T) {
+	t.Parallel()
+	version, err := exec.CommandContext(t.Context(), "go", "version", "-m", binary).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "../../.ci/sbom", "1.2.3", "abc", "amd64")
+	cmd.Stdin = strings.NewReader(string(version))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var document struct {
+		SPDXVersion string
+		Packages    []struct {
+			SPDXID, Name, VersionInfo string
+			ExternalRefs              []struct{ ReferenceLocator string }
+		}
+		Relationships []struct{ SPDXElementID, RelatedSPDXElement string }
+	}
+	if err := json.Unmarshal(out, &document); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	names := map[string]bool{}
+	for _, p := range document.Packages {
+		names[p.Name] = true
+		if p.VersionInfo == "" || p.Name != "nextid" && (len(p.ExternalRefs) != 1 || !strings.HasSuffix(p.ExternalRefs[0].ReferenceLocator, "@"+p.VersionInfo)) {
+			t.Errorf("%+v", p)
+		}
+	}
+	for line := range strings.Lines(string(version)) {
+		if words := strings.Fields(line); len(words) > 1 && words[0] == "dep" && !names[words[1]] {
+			t.Errorf("%s is not listed", words[1])
+		}
+	}
+	if document.SPDXVersion != "SPDX-2.3" || len(names) < 20 || len(document.Relationships) != len(document.Packages) {
+		t.Errorf("%s, %d packages, %d relationships", document.SPDXVersion, len(names), len(document.Relationships))
 	}
 }
