@@ -198,11 +198,26 @@ type engine struct {
 	config   atomic.Pointer[Config]
 	forecast *forecast
 
+	data io.Closer // the lock of the data directory
+
 	stop context.CancelFunc // of work
 	work sync.WaitGroup     // beside the protocols
 }
 
 func (m *Main) openEngine(ctx context.Context, log *slog.Logger, endpoints endpoints) (*engine, error) {
+	data, err := lockData(m.Config)
+	if err != nil {
+		return nil, err
+	}
+	e, err := m.openStoreAndAll(ctx, log, endpoints)
+	if err != nil {
+		return nil, errors.Join(err, data.Close())
+	}
+	e.data = data
+	return e, nil
+}
+
+func (m *Main) openStoreAndAll(ctx context.Context, log *slog.Logger, endpoints endpoints) (*engine, error) {
 	store, err := awaitStore(ctx, m.Config, m.Once, endpoints, log)
 	if err != nil {
 		return nil, err
@@ -387,7 +402,11 @@ func (e *engine) close() error {
 	if e.trail != nil {
 		errs = append(errs, e.trail.Close(ctx))
 	}
-	return errors.Join(append(errs, e.pools.Close(ctx), e.store.Close())...)
+	errs = append(errs, e.pools.Close(ctx), e.store.Close())
+	if e.data != nil {
+		errs = append(errs, e.data.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // describe is this server as nextid.nodes shows it on all of them.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/store/shared"
+	"nextid/generator/store/sqlite"
 )
 
 // StoreSettings are the settings of a shared store besides its URL.
@@ -67,6 +69,16 @@ func openShared(ctx context.Context, c Config, log *slog.Logger) (generator.Stor
 		return nil, err
 	}
 	return store, nil
+}
+
+// lockData locks the data directory of a server on a shared store. Its witness
+// is that of one server: two would each take the other for a store that went
+// back. An embedded store locks its directory itself.
+func lockData(c Config) (io.Closer, error) {
+	if !c.Store.Shared() || c.Data == "" {
+		return io.NopCloser(nil), nil
+	}
+	return sqlite.Lock(c.Data)
 }
 
 // awaitStore opens the configured store. One on a server that does not answer

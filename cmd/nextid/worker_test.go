@@ -101,6 +101,26 @@ func TestTwoServersWithOneWorkerID(t *testing.T) {
 	draw(t, second.connect(), "orders") // at once: the first has given its id back
 }
 
+// TestTwoServersWithOneDataDirectory: the second is refused on a shared store,
+// too, until the first has ended, however it did.
+func TestTwoServersWithOneDataDirectory(t *testing.T) {
+	t.Parallel()
+	url := dbtest.Redis(t).RedisURL()
+	if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", url); r.code != exitOK {
+		t.Fatal(r.stderr)
+	}
+	data := t.TempDir()
+	first := startServer(t, nil, "--store", url, "--data", data)
+	draw(t, first.connect(), "orders")
+	r := runProgram(t, nil, "serve", "--pg", "127.0.0.1:0", "--mysql", "off", "--http", "off", "--store", url, "--data", data)
+	if r.code != exitFailed || !isOneClearFailure(r.stderr) || !strings.Contains(r.stderr, "is in use by process") {
+		t.Errorf("exit code %d\n%s", r.code, r.stderr)
+	}
+	draw(t, first.connect(), "orders")
+	first.kill9()
+	draw(t, startServer(t, nil, "--store", url, "--data", data).connect(), "orders")
+}
+
 // TestCrashesOfOneServer: kill -9 again and again. No worker id is taken for
 // longer than a slice after the crash, and no id comes twice.
 func TestCrashesOfOneServer(t *testing.T) {

@@ -69,6 +69,31 @@ func openDirectory(cfg Config) (*directory, error) {
 	return d, nil
 }
 
+// Lock locks the data directory of a server whose store is elsewhere, as that
+// of an embedded store is locked, until it is closed. It is made if it is
+// missing.
+func Lock(dir string) (io.Closer, error) {
+	d := &directory{path: cmp.Or(dir, "."), file: DefaultFile}
+	if err := os.MkdirAll(d.path, 0o700); err != nil {
+		return nil, storeError("the data directory "+d.path, err)
+	}
+	var err error
+	if d.root, err = os.OpenRoot(d.path); err != nil {
+		return nil, storeError("the data directory "+d.path, err)
+	}
+	if err := d.takeLock(); err != nil {
+		d.close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// Close implements io.Closer.
+func (d *directory) Close() error {
+	d.close()
+	return nil
+}
+
 // makeDirectory creates a directory with all that is missing above it, so
 // that it is still there after a power failure: a store that vanished with
 // its directory would begin again.
