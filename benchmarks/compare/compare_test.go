@@ -5,6 +5,7 @@ import (
 	"io"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,7 +31,7 @@ func build(t *testing.T) string {
 // smallest measures everything, and nothing well.
 var smallest = Plan{
 	Rounds: 1, Clients: []int{1, 8}, IDs: 50 * time.Millisecond, Rows: 400 * time.Millisecond,
-	Rate: 100, Latency: 150 * time.Millisecond, LatencyClients: 4, GrowthRows: 1000, GrowthLimit: 3 * time.Second,
+	Rate: 400, Latency: 300 * time.Millisecond, LatencyClients: 4, GrowthRows: 1000, GrowthLimit: 3 * time.Second,
 }
 
 // started skips a test without the server's package. A server that is
@@ -92,6 +93,11 @@ func TestEverybodyIsMeasured(t *testing.T) {
 	for _, row := range section(t, r, "What a row costs").Table.Rows {
 		if asks := strings.Contains(row.Name, "fdw") || strings.Contains(row.Name, "FEDERATED"); asks != row.Cells[2].Number {
 			t.Errorf("%s: %s bytes between its server and nextid", row.Name, row.Cells[2])
+		}
+	}
+	for _, c := range section(t, r, "Latency at 400 rows a second").Table.Columns { // of 120 rows
+		if !slices.Contains([]string{"50 % ms", "90 % ms", "rows/s"}, c.Name) {
+			t.Errorf("%s of 120 rows", c.Name)
 		}
 	}
 	for _, row := range section(t, r, "Order").Table.Rows {

@@ -21,7 +21,8 @@ type figures struct {
 	late       []float64         // share of rows, in percent
 	duplicates int
 	latency    load.Latency
-	reached    float64 // rows a second at the fixed rate
+	reached    float64   // rows a second at the fixed rate
+	others     []float64 // processors that others used while rows were written
 	growth     []growthPoint
 }
 
@@ -141,8 +142,10 @@ func (s *stage) measureRows(ctx context.Context, c *contestant, n int, length ti
 	}
 	defer closeAll(clients)
 	var before, after rig.Usage
+	var idle, busy rig.Busy
 	result, err := load.Run(ctx, load.Config{Clients: clients, Warm: length / 5, Length: length, Sample: func() {
 		before, after = after, rig.UsageOf(s.processes(c)...)
+		idle, busy = busy, rig.BusyNow()
 	}})
 	if err != nil {
 		return err
@@ -152,6 +155,9 @@ func (s *stage) measureRows(ctx context.Context, c *contestant, n int, length ti
 	}
 	f.rows[n] = append(f.rows[n], result.PerSecond())
 	f.duplicates += duplicates(j.ids)
+	if s.own { // else the servers are others, too
+		f.others = append(f.others, busy.Others(idle))
+	}
 	if n == detailed {
 		if used := after.Sub(before).CPU; s.measurable(c) {
 			f.cpu = append(f.cpu, float64(used)/1e3/float64(result.Operations))

@@ -77,24 +77,26 @@ func (r *run) rowsSection() report.Section {
 		Title: "Rows a second",
 		Text: fmt.Sprintf("INSERTs of one row, each its own transaction, in a closed loop, into a table that has %d rows or more. With ids from another server the client first asks that "+
 			"server, unless it took several at once. All shards share this machine, so more of them are no faster here. "+
-			"The ratio is to the first scheme of the same database with as many shards.", prefill),
+			"The ratio is to the first scheme of the same database with as many shards. Others' cores: what programs that take no part used of the "+
+			"machine meanwhile.", prefill),
 	}
 	var columns []report.Column
-	chart := report.Chart{Title: "Rows a second", Unit: "INSERTs of one row a second"}
+	chart := report.Chart{Title: "Rows a second", Unit: "INSERTs of one row a second", Better: "more"}
 	for _, n := range r.Plan.Clients {
 		columns = append(columns, report.Column{Name: clientsText(n), Better: "more"})
 		chart.Panels = append(chart.Panels, r.bars(clientsText(n), func(f *figures) float64 { return report.Median(f.rows[n]) }))
 	}
-	columns = append(columns, report.Column{Name: fmt.Sprintf("ratio at %d clients", detailed), Better: "more"}, report.Column{Name: "to"})
+	columns = append(columns, report.Column{Name: fmt.Sprintf("ratio at %d clients", detailed), Better: "more"}, report.Column{Name: "to"},
+		report.Column{Name: "others' cores"})
 	s.Table = r.table(columns, func(c *contestant, f *figures) (cells []report.Cell) {
 		for _, n := range r.Plan.Clients {
 			cells = append(cells, report.Number(f.rows[n]...))
 		}
 		reference := r.reference(c)
 		if reference == nil || reference == c {
-			return append(cells, report.Cell{}, report.Cell{})
+			return append(cells, report.Cell{}, report.Cell{}, report.Number(f.others...))
 		}
-		return append(cells, report.Ratio(f.rows[detailed], r.figures[reference].rows[detailed]), report.Text(reference.name))
+		return append(cells, report.Ratio(f.rows[detailed], r.figures[reference].rows[detailed]), report.Text(reference.name), report.Number(f.others...))
 	})
 	s.Charts = []report.Chart{chart}
 	return s
@@ -107,7 +109,7 @@ func (r *run) idsSection() report.Section {
 			"measured with one thread, whatever the number of clients.",
 	}
 	var columns []report.Column
-	chart := report.Chart{Title: "Ids a second", Unit: "ids a second; batches and the application's own are left out, being far off the scale"}
+	chart := report.Chart{Title: "Ids a second", Unit: "ids a second; batches and the application's own are left out, being far off the scale", Better: "more"}
 	for _, n := range r.Plan.Clients {
 		columns = append(columns, report.Column{Name: clientsText(n), Better: "more"})
 		panel := report.Panel{Title: clientsText(n)}
@@ -149,21 +151,38 @@ func (r *run) costSection() report.Section {
 				return cells
 			}),
 		Charts: []report.Chart{{
-			Title: "Server CPU", Unit: "µs a row, all servers",
+			Title: "Server CPU", Unit: "µs a row, all servers", Better: "less",
 			Panels: []report.Panel{r.bars("", func(f *figures) float64 { return report.Median(f.cpu) })},
 		}},
 	}
 }
 
-// quantiles of the latency's table and curve. The curve's axis is the number
-// of nines, which gives each the same room.
-var quantiles = []struct {
+// quantile is a share of the rows.
+type quantile struct {
 	q    float64
 	text string
-}{{0.5, "50 %"}, {0.9, "90 %"}, {0.99, "99 %"}, {0.999, "99.9 %"}}
+}
+
+// quantiles of the latency's table and curve. The curve's axis is the number
+// of nines, which gives each the same room.
+var quantiles = []quantile{{0.5, "50 %"}, {0.9, "90 %"}, {0.99, "99 %"}, {0.999, "99.9 %"}}
+
+// beyond is how many rows must lie beyond a quantile for it to be told: of
+// fewer it says what the worst few rows met, and no more.
+const beyond = 10
+
+// quantiles are those that a run of the plan's length can tell.
+func (r *run) quantiles() (told []quantile) {
+	for _, q := range quantiles {
+		if r.Plan.Rate*r.Plan.Latency.Seconds()*(1-q.q) >= beyond {
+			told = append(told, q)
+		}
+	}
+	return told
+}
 
 func (r *run) latencySection() report.Section {
-	charts := newLineCharts("Latency", "ms a row", report.Lines{X: "share of the rows that were done by then", Log: true, Ticks: ticks()})
+	charts := newLineCharts("Latency", "ms a row", report.Lines{X: "share of the rows that were done by then", Log: true, Ticks: r.ticks()})
 	s := report.Section{
 		Title: fmt.Sprintf("Latency at %.0f rows a second", r.Plan.Rate),
 		Text: fmt.Sprintf("Rows begin at fixed instants, with up to %d clients. The time of a row counts from the instant at which it should have "+
@@ -171,15 +190,19 @@ func (r *run) latencySection() report.Section {
 			"Who did not reach the rate could not keep up.", r.Plan.LatencyClients),
 	}
 	var columns []report.Column
-	for _, q := range quantiles {
+	for _, q := range r.quantiles() {
 		columns = append(columns, report.Column{Name: q.text + " ms", Better: "less"})
 	}
 	s.Table = r.table(append(columns, report.Column{Name: "rows/s"}), func(c *contestant, f *figures) (cells []report.Cell) {
 		if f.latency.N() == 0 {
-			return make([]report.Cell, len(quantiles)+1)
+			return make([]report.Cell, len(columns)+1)
 		}
 		series := report.Series{Name: c.name, Ours: c.ours}
-		for _, q := range quantiles {
+		for _, q := range r.quantiles() {
+			if float64(f.latency.N())*(1-q.q) < beyond {
+				cells = append(cells, report.Text("too few rows"))
+				continue
+			}
 			ms := float64(f.latency.Quantile(q.q)) / 1e6
 			cells = append(cells, report.Number(ms))
 			series.Points = append(series.Points, [2]float64{nines(q.q), ms})
@@ -191,8 +214,8 @@ func (r *run) latencySection() report.Section {
 	return s
 }
 
-func ticks() (t []report.Tick) {
-	for _, q := range quantiles {
+func (r *run) ticks() (t []report.Tick) {
+	for _, q := range r.quantiles() {
 		t = append(t, report.Tick{At: nines(q.q), Text: q.text})
 	}
 	return t
@@ -209,7 +232,7 @@ func newLineCharts(title, unit string, lines report.Lines) *lineCharts {
 	for _, e := range []engine{postgres, mariadb} {
 		own := lines
 		l.engines = append(l.engines, e)
-		l.all = append(l.all, report.Chart{Title: title + ", tables in " + string(e), Unit: unit, Lines: &own})
+		l.all = append(l.all, report.Chart{Title: title + ", tables in " + string(e), Unit: unit, Better: "less", Lines: &own})
 	}
 	return l
 }
@@ -231,7 +254,7 @@ func (r *run) growthSection() report.Section {
 			"tables of many megabytes compare. Sizes of tables that did not reach %d rows in %s are left out.",
 			len(note), statementRows, r.Plan.GrowthRows, r.Plan.GrowthLimit),
 	}
-	written := report.Chart{Title: "Written to disk", Unit: "bytes a row"}
+	written := report.Chart{Title: "Written to disk", Unit: "bytes a row", Better: "less"}
 	columns := []report.Column{
 		{Name: "rows"},
 		{Name: "bytes a row", Better: "less"},

@@ -13,9 +13,23 @@ import (
 // Chart is a picture: panels of bars, or lines.
 type Chart struct {
 	Title  string  `json:"title"`
-	Unit   string  `json:"unit"` // of the values
+	Unit   string  `json:"unit"`             // of the values
+	Better string  `json:"better,omitempty"` // "more" or "less"
 	Panels []Panel `json:"panels,omitempty"`
 	Lines  *Lines  `json:"lines,omitempty"`
+}
+
+// scale says what the values are, which of them are better, and how far apart
+// equal steps of the axis are.
+func (c *Chart) scale() string {
+	text := c.Unit
+	if c.Better != "" {
+		text += "; " + c.Better + " is better"
+	}
+	if c.Lines != nil && c.Lines.Log {
+		text += "; logarithmic scale"
+	}
+	return text
 }
 
 // Panel is one set of bars, which share a scale of their own.

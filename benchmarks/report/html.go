@@ -85,6 +85,13 @@ func (r *Report) HTML() ([]byte, error) {
 	for i := range r.Sections {
 		m.section(i, &r.Sections[i])
 	}
+	if doubtful := r.warnings(); len(doubtful) > 0 {
+		m.add("<h2>Doubtful</h2><ul>")
+		for _, warning := range doubtful {
+			m.add("<li>%s</li>", warning)
+		}
+		m.add("</ul>\n")
+	}
 	if len(r.Notes) > 0 {
 		m.add("<h2>Not measured</h2><ul>")
 		for _, note := range r.Notes {
@@ -109,7 +116,7 @@ func (m *markup) section(i int, s *Section) {
 	for i := range s.Charts {
 		c := &s.Charts[i]
 		if picture := c.svg(); picture != "" {
-			m.add("<figure class=\"chart\"><figcaption>%s <span>%s</span></figcaption>%s</figure>\n", c.Title, c.Unit, picture)
+			m.add("<figure class=\"chart\"><figcaption>%s <span>%s</span></figcaption>%s</figure>\n", c.Title, c.scale(), picture)
 		}
 	}
 	m.table(&s.Table)

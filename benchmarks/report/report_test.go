@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -133,5 +134,26 @@ func TestProgress(t *testing.T) {
 	p.End()
 	if got := terminal.String(); !strings.Contains(got, "██████████▊░") || !strings.Contains(got, "45 %  PostgreSQL  8 clients") || !strings.HasSuffix(got, "\r\x1b[K") {
 		t.Errorf("on a terminal: %q", got)
+	}
+}
+
+// TestDoubtfulFiguresAreNamed: rounds that differ, and a machine at work.
+func TestDoubtfulFiguresAreNamed(t *testing.T) {
+	steady := Row{Name: "steady", Cells: []Cell{Number(100, 110, 90)}}
+	r := &Report{Machine: Machine{Cores: 2}, Sections: []Section{{Title: "Rows", Table: Table{Columns: []Column{{Name: "8 clients"}}, Rows: []Row{steady}}}}}
+	if got := r.warnings(); len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+	r.Machine.Load = 3
+	r.Sections[0].Table.Rows = append(r.Sections[0].Table.Rows, Row{Name: "wild", Cells: []Cell{Number(100, 250)}})
+	want := []string{
+		"The machine was at work before the run: its load was 3.0 on 2 cores.",
+		"Rows: 1 of 2 figures differ by more than 1.5 times from round to round; wild, 8 clients by 2.5 times.",
+	}
+	if got := r.warnings(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if page, err := r.HTML(); err != nil || !strings.Contains(string(page), "wild, 8 clients by 2.5 times") || !strings.Contains(r.Markdown(), "## Doubtful") {
+		t.Errorf("not shown, %v", err)
 	}
 }

@@ -66,6 +66,12 @@ func (r *Report) Markdown() string {
 			b.WriteByte('\n')
 		}
 	}
+	for i, warning := range r.warnings() {
+		if i == 0 {
+			b.WriteString("\n## Doubtful\n\n")
+		}
+		fmt.Fprintf(&b, "- %s\n", warning)
+	}
 	if len(r.Notes) > 0 {
 		b.WriteString("\n## Not measured\n\n")
 		for _, n := range r.Notes {
@@ -83,6 +89,12 @@ func (r *Report) Print(w io.Writer) {
 	for _, s := range r.Sections {
 		fmt.Fprintf(w, "\n%s\n", s.Title)
 		s.Table.print(w)
+	}
+	for i, warning := range r.warnings() {
+		if i == 0 {
+			fmt.Fprintln(w, "\nDoubtful")
+		}
+		fmt.Fprintln(w, "  "+warning)
 	}
 	for i, n := range r.Notes {
 		if i == 0 {

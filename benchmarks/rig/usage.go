@@ -109,3 +109,42 @@ func called(pid int, names []string) bool {
 	comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
 	return err == nil && slices.Contains(names, strings.TrimSpace(string(comm)))
 }
+
+// Busy is how much the processors of this machine have worked, and how much of
+// that was this process and its descendants, as the servers of a Rig are.
+type Busy struct {
+	at        time.Time
+	all, ours time.Duration
+}
+
+// BusyNow looks at /proc.
+func BusyNow() Busy {
+	b := Busy{at: time.Now()}
+	stat, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return b
+	}
+	line, _, _ := strings.Cut(string(stat), "\n")
+	for i, field := range strings.Fields(line)[1:] {
+		if n, err := strconv.ParseInt(field, 10, 64); err == nil && slices.Contains(working, i) {
+			b.all += time.Duration(n) * userHZ
+		}
+	}
+	var u Usage
+	u.add(os.Getpid())
+	b.ours = u.CPU
+	return b
+}
+
+// working are the columns of /proc/stat in which a processor is at work, for
+// whomever: user, nice, system, irq, softirq, steal.
+var working = []int{0, 1, 2, 5, 6, 7}
+
+// Others is how many processors other programs have kept at work since an
+// earlier look, on average.
+func (b Busy) Others(earlier Busy) float64 {
+	if !b.at.After(earlier.at) || earlier.at.IsZero() {
+		return 0
+	}
+	return max(0, float64(b.all-earlier.all-(b.ours-earlier.ours))/float64(b.at.Sub(earlier.at)))
+}
