@@ -59,6 +59,9 @@ func generatorRows(x *engine.Exec) ([][]datum.Value, error) {
 	definitions, err := Registry(x).Definitions(x.Ctx)
 	rows := make([][]datum.Value, 0, len(definitions))
 	for _, d := range definitions {
+		if x.Host.Client().May(d.Name) != nil {
+			continue
+		}
 		options, err := datum.ParseText(datum.JSONB, string(d.Options), nil)
 		if err != nil {
 			return nil, err

@@ -2,7 +2,9 @@ package web
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
@@ -44,7 +46,8 @@ func (h *history) step(issued func(func(string, int64) bool), now time.Time) {
 	before := h.last
 	h.last = make(map[string]int64, len(before))
 	names := make(map[string][]int64, len(h.names))
-	sum, room := int64(0), historyNames-len(h.names)
+	idle := h.quiet()
+	sum, room := int64(0), historyNames-len(h.names)+len(idle)
 	for name, n := range issued {
 		h.last[name] = n
 		drawn := n - before[name]
@@ -53,17 +56,36 @@ func (h *history) step(issued func(func(string, int64) bool), now time.Time) {
 		}
 		sum += drawn
 		steps, known := h.names[name]
-		if !known {
-			if room == 0 {
+		if !known || idle[name] {
+			if room == 0 || drawn == 0 {
 				continue
 			}
 			room--
 		}
 		names[name] = appendStep(steps, drawn)
 	}
+	for name, steps := range h.names { // those that are closed keep their hour
+		if _, noted := names[name]; !noted && !idle[name] {
+			names[name] = appendStep(steps, 0)
+			if _, there := h.last[name]; !there {
+				h.last[name] = before[name]
+			}
+		}
+	}
 	h.names = names
 	h.total = appendStep(h.total, sum)
 	h.at = now
+}
+
+// quiet are the names of which nothing was drawn in the whole hour: their
+// places are for others.
+func (h *history) quiet() map[string]bool {
+	idle := map[string]bool{}
+	for name, steps := range h.names {
+		idle[name] = len(steps) == historySteps && !slices.ContainsFunc(steps, func(n int64) bool { return n != 0 })
+	}
+	maps.DeleteFunc(idle, func(_ string, is bool) bool { return !is })
+	return idle
 }
 
 func appendStep(steps []int64, n int64) []int64 {
@@ -86,10 +108,19 @@ func (s *Server) rates(w http.ResponseWriter, _ *http.Request, c caller) error {
 		Total      []float64            `json:"total"`
 		Generators map[string][]float64 `json:"generators"`
 	}{h.at, int(historyStep / time.Second), perSecond(h.total), map[string][]float64{}}
+	restricted := c.options.Generators != nil
+	own := make([]int64, len(h.total))
 	for name, steps := range h.names {
-		if c.options.Generators == nil { // others would read names that they may not use
-			answer.Generators[name] = perSecond(steps)
+		if c.options.May(name) != nil {
+			continue
 		}
+		answer.Generators[name] = perSecond(steps)
+		for i, n := range steps {
+			own[len(own)-len(steps)+i] += n
+		}
+	}
+	if restricted { // not how much others draw
+		answer.Total = perSecond(own)
 	}
 	return send(w, answer)
 }

@@ -348,17 +348,55 @@ func TestHistory(t *testing.T) {
 	if want := []int64{10, 25, 3}; !slices.Equal(h.total, want) {
 		t.Errorf("%v, want %v", h.total, want)
 	}
-	if want := []int64{10, 20, 3}; !slices.Equal(h.names["a"], want) || h.names["b"] != nil {
+	if want := []int64{10, 20, 3}; !slices.Equal(h.names["a"], want) || !slices.Equal(h.names["b"], []int64{5, 0}) {
 		t.Errorf("%v, want a: %v", h.names, want)
+	}
+	counts["b"] = 5 // it was closed, and is opened again: nothing was drawn
+	if step(); h.names["b"][2] != 0 || h.total[3] != 0 {
+		t.Errorf("%v, %v", h.names["b"], h.total)
 	}
 	for i := range 3 * historyNames {
 		counts[fmt.Sprint("n", i)] = 1
 	}
 	for range 2 * historySteps {
+		counts["a"]++
 		step()
+	}
+	if h.names["b"] != nil {
+		t.Error("a name of which nothing was drawn for an hour keeps its place")
+	}
+	counts["late"] = 7
+	if step(); len(h.names["late"]) != 1 {
+		t.Errorf("no place for a name that is drawn from: %d names", len(h.names))
 	}
 	if len(h.total) != historySteps || len(h.names) > historyNames || len(h.names["a"]) != historySteps {
 		t.Errorf("%d steps, %d names, %d of a", len(h.total), len(h.names), len(h.names["a"]))
+	}
+}
+
+// TestHistoryOfRestrictedUsers: they see the rates of their own names, and no sums
+// of others.
+func TestHistoryOfRestrictedUsers(t *testing.T) {
+	ask, s := start(t, true)
+	for user, names := range map[string][]string{"root": {"orders", "others"}} {
+		for _, name := range names {
+			if status, body := ask("POST", "/api/v1/generators/"+name+"/ids?n=50", "", "user", user); status != 200 {
+				t.Fatal(body)
+			}
+		}
+	}
+	s.history.step(maps.All(map[string]int64{"orders": 50}), time.Now())
+	s.history.step(maps.All(map[string]int64{"orders": 100, "others": 1000}), time.Now())
+	for user, want := range map[string]string{
+		"root":   `"total":[5,105],"generators":{"orders":[5,5],"others":[100]}}`,
+		"orders": `"total":[5,5],"generators":{"orders":[5,5]}}`,
+	} {
+		if _, body := ask("GET", "/api/v1/history", "", "user", user); !strings.HasSuffix(body, want) {
+			t.Errorf("%s: %s, want %s", user, body, want)
+		}
+	}
+	if _, body := ask("GET", "/api/v1/generators", "", "user", "orders"); strings.Contains(body, "others") || !strings.Contains(body, `"name":"orders"`) {
+		t.Errorf("the list of a restricted user: %s", body)
 	}
 }
 
