@@ -2,6 +2,8 @@ package zookeeper_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -33,6 +35,38 @@ func TestASessionThatIsLost(t *testing.T) {
 		load.Await(100)
 	}
 	load.Stop()
+}
+
+// An ensemble that was restored from a backup has not got as far as the client
+// has seen, and refuses its session. The store finds back to it, and sees that
+// it went back.
+func TestAnEnsembleThatWasRestored(t *testing.T) {
+	t.Parallel()
+	s := dbtest.ZooKeeper(t, 1)[0]
+	u := place(t, []*dbtest.Server{s})
+	store := engine.Start(t, u, shared.Config{Timeout: time.Second})
+	enginetest.Grant(t, store, enginetest.Order(10), 1)
+	s.Stop()
+	data, backup := filepath.Join(s.Dir, "version-2"), filepath.Join(t.TempDir(), "backup")
+	if err := os.CopyFS(backup, os.DirFS(data)); err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	dbtest.Await(t, "answer", func() bool { _, _, err := store.Reserve(t.Context(), enginetest.Order(10)); return err == nil })
+	for range 20 {
+		if _, _, err := store.Reserve(t.Context(), enginetest.Order(10)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Stop()
+	if err := errors.Join(os.RemoveAll(data), os.CopyFS(data, os.DirFS(backup))); err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	dbtest.Await(t, "word about the restored ensemble", func() bool {
+		_, _, err := store.Reserve(t.Context(), enginetest.Order(10))
+		return errors.Is(err, generator.ErrRegressed)
+	})
 }
 
 // Of three members one after the other is killed and comes back.

@@ -36,7 +36,7 @@ func (s *Schema) paths() []string {
 // Up makes the nodes. What is there already stays.
 func (s *Schema) Up(ctx context.Context) error {
 	for _, path := range s.paths() {
-		_, err := ask(ctx, s.e, func() (string, error) { return s.e.conn.Create(path, []byte(format), 0, s.e.acl) })
+		_, err := ask(ctx, s.e, func() (string, error) { return s.e.conn().Create(path, []byte(format), 0, s.e.acl) })
 		if err != nil && !errors.Is(err, zk.ErrNodeExists) {
 			return s.e.failure(ctx, err)
 		}
@@ -47,7 +47,7 @@ func (s *Schema) Up(ctx context.Context) error {
 // Down removes everything, the marker first: servers stop then.
 func (s *Schema) Down(ctx context.Context) error {
 	remove := func(path string) error {
-		_, err := ask(ctx, s.e, func() (struct{}, error) { return struct{}{}, s.e.conn.Delete(path, -1) })
+		_, err := ask(ctx, s.e, func() (struct{}, error) { return struct{}{}, s.e.conn().Delete(path, -1) })
 		if errors.Is(err, zk.ErrNoNode) {
 			return nil
 		}
@@ -58,7 +58,7 @@ func (s *Schema) Down(ctx context.Context) error {
 	}
 	for _, parent := range []string{s.e.rows(), s.e.names()} {
 		names, err := ask(ctx, s.e, func() ([]string, error) {
-			names, _, err := s.e.conn.Children(parent)
+			names, _, err := s.e.conn().Children(parent)
 			return names, err
 		})
 		if err != nil && !errors.Is(err, zk.ErrNoNode) {

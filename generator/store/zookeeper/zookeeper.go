@@ -5,11 +5,11 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"net"
 	"net/url"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -30,12 +30,15 @@ type Config struct {
 // Engine implements shared.Engine.
 type Engine struct {
 	*shared.CAS
-	conn *zk.Conn
-	what string // for messages, without a password
-	root string
-	acl  []zk.ACL
-	user chan struct{} // closed when the ensemble knows who we are
-	stop chan struct{} // closed by Close
+	hosts       []string
+	secure      *tls.Config // nil without TLS
+	credentials string      // USER:PASSWORD; "" for none
+	session     atomic.Pointer[session]
+	what        string // for messages, without a password
+	root        string
+	acl         []zk.ACL
+	stop        chan struct{} // closed by Close
+	work        sync.WaitGroup
 }
 
 var (
@@ -60,44 +63,28 @@ func Open(cfg Config) (*Engine, error) {
 		}
 	}
 	e := &Engine{
-		what: dsn.Redacted(u, hosts), root: strings.TrimRight(u.Path, "/"), acl: zk.WorldACL(zk.PermAll),
-		user: make(chan struct{}), stop: make(chan struct{}),
+		hosts: hosts, what: dsn.Redacted(u, hosts), root: strings.TrimRight(u.Path, "/"), acl: zk.WorldACL(zk.PermAll),
+		stop: make(chan struct{}),
 	}
 	if e.root == "" {
 		e.root = "/nextid"
 	}
-	var secure *tls.Config
 	if u.Scheme == "zookeepers" {
-		if secure, err = dsn.TLS(u.Query()); err != nil {
+		if e.secure, err = dsn.TLS(u.Query()); err != nil {
 			return nil, err
 		}
 	}
-	e.conn, _, err = zk.Connect(hosts, sessionTimeout, zk.WithLogger(log.New(io.Discard, "", 0)), zk.WithEventCallback(func(zk.Event) {}),
-		zk.WithDialer(dialer(secure)))
+	if password, has := u.User.Password(); has {
+		e.acl, e.credentials = zk.AuthACL(zk.PermAll), u.User.Username()+":"+password
+	}
+	first, err := e.connect()
 	if err != nil {
 		return nil, err
 	}
-	if password, has := u.User.Password(); has {
-		e.acl = zk.AuthACL(zk.PermAll)
-		go e.authenticate(u.User.Username() + ":" + password)
-	} else {
-		close(e.user)
-	}
+	e.session.Store(first)
+	e.work.Go(e.watch)
 	e.CAS = shared.NewCAS(swapper{e})
 	return e, nil
-}
-
-// authenticate says who we are, until that has worked once: from then on the
-// library says it again on every new connection.
-func (e *Engine) authenticate(credentials string) {
-	for e.conn.AddAuth("digest", []byte(credentials)) != nil {
-		select {
-		case <-time.After(100 * time.Millisecond):
-		case <-e.stop:
-			return
-		}
-	}
-	close(e.user)
 }
 
 // dialer connects to a member that must not be silent for longer than a session
@@ -141,14 +128,14 @@ func (e *Engine) clock() string { return e.root + "/clock" }
 // notes with every node when it was written, by the leader's clock.
 func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err error) {
 	stat, err := ask(ctx, e, func() (*zk.Stat, error) {
-		stat, err := e.conn.Set(e.clock(), nil, -1)
+		stat, err := e.conn().Set(e.clock(), nil, -1)
 		if !errors.Is(err, zk.ErrNoNode) {
 			return stat, err
 		}
-		if _, err := e.conn.Create(e.clock(), nil, 0, e.acl); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+		if _, err := e.conn().Create(e.clock(), nil, 0, e.acl); err != nil && !errors.Is(err, zk.ErrNodeExists) {
 			return nil, err
 		}
-		return e.conn.Set(e.clock(), nil, -1)
+		return e.conn().Set(e.clock(), nil, -1)
 	})
 	if err != nil {
 		return earliest, latest, e.failure(ctx, err)
@@ -167,7 +154,7 @@ func ask[T any](ctx context.Context, e *Engine, f func() (T, error)) (T, error) 
 	}
 	var none T
 	select {
-	case <-e.user:
+	case <-e.session.Load().user:
 	case <-ctx.Done():
 		return none, shared.Unreachable(ctx, e.what, ctx.Err())
 	}
@@ -199,7 +186,7 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 // no such node.
 func (e *Engine) read(ctx context.Context, path string) (shared.Value, error) {
 	v, err := ask(ctx, e, func() (shared.Value, error) {
-		data, stat, err := e.conn.Get(path)
+		data, stat, err := e.conn().Get(path)
 		if errors.Is(err, zk.ErrNoNode) {
 			return shared.Value{}, nil
 		}
@@ -214,7 +201,7 @@ func (e *Engine) read(ctx context.Context, path string) (shared.Value, error) {
 // catchUp makes the member that we are connected to know all that was
 // confirmed before.
 func (e *Engine) catchUp(ctx context.Context, path string) error {
-	_, err := ask(ctx, e, func() (string, error) { return e.conn.Sync(path) })
+	_, err := ask(ctx, e, func() (string, error) { return e.conn().Sync(path) })
 	return e.failure(ctx, err)
 }
 
@@ -227,7 +214,7 @@ func (s swapper) Stamp(ctx context.Context) (string, error) {
 		return "", err
 	}
 	stat, err := ask(ctx, s.Engine, func() (*zk.Stat, error) {
-		_, stat, err := s.conn.Get(s.marker())
+		_, stat, err := s.conn().Get(s.marker())
 		return stat, err
 	})
 	if errors.Is(err, zk.ErrNoNode) {
@@ -260,10 +247,10 @@ func (s swapper) Swap(ctx context.Context, key string, was shared.Value, text st
 func (e *Engine) swap(ctx context.Context, path string, was shared.Value, text string) (now shared.Value, swapped bool, err error) {
 	version, err := ask(ctx, e, func() (int64, error) {
 		if was.Version == 0 {
-			_, err := e.conn.Create(path, []byte(text), 0, e.acl)
+			_, err := e.conn().Create(path, []byte(text), 0, e.acl)
 			return 1, err
 		}
-		stat, err := e.conn.Set(path, []byte(text), int32(was.Version-1))
+		stat, err := e.conn().Set(path, []byte(text), int32(was.Version-1))
 		if err != nil {
 			return 0, err
 		}
@@ -291,7 +278,7 @@ func (e *Engine) children(ctx context.Context, path, prefix string) (map[string]
 		return nil, err
 	}
 	names, err := ask(ctx, e, func() ([]string, error) {
-		names, _, err := e.conn.Children(path)
+		names, _, err := e.conn().Children(path)
 		return names, err
 	})
 	if errors.Is(err, zk.ErrNoNode) {
@@ -394,6 +381,7 @@ func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry)
 // Close implements shared.Engine.
 func (e *Engine) Close() error {
 	close(e.stop)
-	e.conn.Close()
+	e.work.Wait()
+	e.session.Load().close()
 	return nil
 }
