@@ -17,15 +17,46 @@ import (
 type shown struct {
 	columns []engine.TableColumn
 	like    int // the column that LIKE looks at
-	rows    func(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error)
+	// heading completes the name of the first column where it tells the database,
+	// the user or the pattern; nil elsewhere.
+	heading func(p *engine.Planner, t *syntax.ShowMySQL) string
+	// keepsWarnings is set for what shows them: it does not clear them.
+	keepsWarnings bool
+	rows          func(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error)
 }
 
-func texts(names ...string) []engine.TableColumn {
+func texts(names ...string) []engine.TableColumn { return typed(datum.Text, names...) }
+
+func typed(t datum.OID, names ...string) []engine.TableColumn {
 	out := make([]engine.TableColumn, len(names))
 	for i, n := range names {
-		out[i] = engine.TableColumn{Name: n, Type: datum.Text, Null: true}
+		out[i] = engine.TableColumn{Name: n, Type: t, Null: true}
 	}
 	return out
+}
+
+// patternHeading is the pattern of LIKE.
+func patternHeading(_ *engine.Planner, t *syntax.ShowMySQL) string {
+	if t.Like == "" {
+		return ""
+	}
+	return " (" + t.Like + ")"
+}
+
+// tablesHeading is the database, and the pattern.
+func tablesHeading(p *engine.Planner, t *syntax.ShowMySQL) string {
+	p.Private = true
+	database := t.In
+	if database == "" {
+		database = databaseName(plannedState(p))
+	}
+	return database + patternHeading(p, t)
+}
+
+// userHeading is whoever asks.
+func userHeading(p *engine.Planner, _ *syntax.ShowMySQL) string {
+	p.Private = true
+	return accountOf(p.Host.Client())
 }
 
 // fromSchema answers SHOW from a table of information_schema: pairs of a
@@ -65,18 +96,12 @@ func fromSchema(def *engine.Table, pairs ...string) shown {
 	return s
 }
 
-// emptyShow answers with columns and no rows. Columns are texts, or what stands
-// in parentheses behind the name.
-func emptyShow(names ...string) shown {
-	columns := texts(names...)
-	for i, n := range names {
-		if before, ok := strings.CutSuffix(n, " (time)"); ok {
-			columns[i] = engine.TableColumn{Name: before, Type: datum.Timestamp, Null: true}
-		} else if before, ok := strings.CutSuffix(n, " (int)"); ok {
-			columns[i] = engine.TableColumn{Name: before, Type: datum.Int8, Null: true}
-		}
+// noRows answers with columns and no rows.
+func noRows(columns ...[]engine.TableColumn) shown {
+	return shown{
+		columns: slices.Concat(columns...),
+		rows:    func(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) { return nil, nil },
 	}
-	return shown{columns: columns, rows: func(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) { return nil, nil }}
 }
 
 // shows makes the SHOW statements by their words. tables are those of
@@ -85,16 +110,12 @@ func shows(tables map[string]*engine.Table) map[string]shown {
 	variables := func(table string) shown {
 		return fromSchema(tables[table], "Variable_name", "VARIABLE_NAME", "Value", "VARIABLE_VALUE")
 	}
-	routineStatus := []string{
-		"Db", "Name", "Type", "Definer", "Modified (time)", "Created (time)", "Security_type", "Comment",
-		"character_set_client", "collation_connection", "Database Collation",
-	}
+	routineStatus := noRows(texts("Db", "Name", "Type", "Definer"), typed(datum.Timestamp, "Modified", "Created"), texts("Security_type", "Comment", "character_set_client", "collation_connection", "Database Collation"))
 	functionStatus := fromSchema(tables["routines"], "Db", "ROUTINE_SCHEMA", "Name", "ROUTINE_NAME", "Type", "ROUTINE_TYPE", "Definer", "DEFINER",
 		"Modified", "LAST_ALTERED", "Created", "CREATED", "Security_type", "SECURITY_TYPE", "Comment", "ROUTINE_COMMENT",
 		"character_set_client", "CHARACTER_SET_CLIENT", "collation_connection", "COLLATION_CONNECTION", "Database Collation", "DATABASE_COLLATION")
 	functionStatus.like = 1
-	index := emptyShow("Table", "Non_unique (int)", "Key_name", "Seq_in_index (int)", "Column_name", "Collation", "Cardinality (int)",
-		"Sub_part (int)", "Packed", "Null", "Index_type", "Comment", "Index_comment", "Ignored")
+	index := noRows(texts("Table"), typed(datum.Int8, "Non_unique"), texts("Key_name"), typed(datum.Int8, "Seq_in_index"), texts("Column_name", "Collation"), typed(datum.Int8, "Cardinality", "Sub_part"), texts("Packed", "Null", "Index_type", "Comment", "Index_comment", "Ignored"))
 	index.rows = func(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
 		_, err := shownTable(x, t)
 		return nil, err
@@ -107,15 +128,16 @@ func shows(tables map[string]*engine.Table) map[string]shown {
 	}
 	processes := fromSchema(tables["processlist"], "Id", "ID", "User", "USER", "Host", "HOST", "db", "DB", "Command", "COMMAND", "Time", "TIME",
 		"State", "STATE", "Info", "INFO", "Progress", "PROGRESS")
-	warnings := shown{columns: engine.ColumnList("Level:text(7)! Code:int4! Message:text(512)!")}
-	warnings.rows = showWarnings(false)
+	warnings := shown{columns: engine.ColumnList("Level:text(7)! Code:int4! Message:text(512)!"), rows: showWarnings(false), keepsWarnings: true}
 	errors := warnings
 	errors.rows = showWarnings(true)
-	primary := emptyShow("File", "Position", "Binlog_Do_DB", "Binlog_Ignore_DB")
+	databases := fromSchema(tables["schemata"], "Database", "SCHEMA_NAME")
+	databases.heading = patternHeading
+	primary := noRows(texts("File", "Position", "Binlog_Do_DB", "Binlog_Ignore_DB"))
 	return map[string]shown{
 		"VARIABLES": variables("session_variables"), "STATUS": variables("session_status"),
-		"DATABASES": fromSchema(tables["schemata"], "Database", "SCHEMA_NAME"),
-		"TABLES":    {columns: engine.ColumnList("Tables_in_:text(128)!"), rows: showTables(false)}, "FULL TABLES": {columns: engine.ColumnList("Tables_in_:text(128)! Table_type:text(64)!"), rows: showTables(true)},
+		"DATABASES": databases,
+		"TABLES":    {columns: engine.ColumnList("Tables_in_:text(128)!"), rows: showTables(false), heading: tablesHeading}, "FULL TABLES": {columns: engine.ColumnList("Tables_in_:text(128)! Table_type:text(64)!"), rows: showTables(true), heading: tablesHeading},
 		"TABLE STATUS": {columns: tableStatusColumns, rows: showTableStatus},
 		"COLUMNS":      columns, "FULL COLUMNS": fullColumns,
 		"CREATE TABLE":    {columns: texts("View", "Create View", "character_set_client", "collation_connection"), rows: showCreateView},
@@ -127,28 +149,26 @@ func shows(tables map[string]*engine.Table) map[string]shown {
 			"Default", "IS_DEFAULT", "Compiled", "IS_COMPILED", "Sortlen", "SORTLEN"),
 		"CHARACTER SET": fromSchema(tables["character_sets"], "Charset", "CHARACTER_SET_NAME", "Description", "DESCRIPTION",
 			"Default collation", "DEFAULT_COLLATE_NAME", "Maxlen", "MAXLEN"),
-		"FUNCTION STATUS": functionStatus, "PROCEDURE STATUS": emptyShow(routineStatus...), "PACKAGE STATUS": emptyShow(routineStatus...),
-		"PACKAGE BODY STATUS": emptyShow(routineStatus...),
+		"FUNCTION STATUS": functionStatus, "PROCEDURE STATUS": routineStatus, "PACKAGE STATUS": routineStatus,
+		"PACKAGE BODY STATUS": routineStatus,
 		"PROCESSLIST":         processes, "INDEX": index,
-		"GRANTS":      {columns: texts("Grants for "), rows: showGrants},
-		"CREATE USER": {columns: texts("CREATE USER for "), rows: showCreateUser},
+		"GRANTS":      {columns: texts("Grants for "), rows: showGrants, heading: userHeading},
+		"CREATE USER": {columns: texts("CREATE USER for "), rows: showCreateUser, heading: userHeading},
 		"PLUGINS":     fromSchema(tables["plugins"], "Name", "PLUGIN_NAME", "Status", "PLUGIN_STATUS", "Type", "PLUGIN_TYPE", "Library", "PLUGIN_LIBRARY", "License", "PLUGIN_LICENSE"),
-		"TRIGGERS": emptyShow("Trigger", "Event", "Table", "Statement", "Timing", "Created (time)", "sql_mode", "Definer",
-			"character_set_client", "collation_connection", "Database Collation"),
-		"EVENTS": emptyShow("Db", "Name", "Definer", "Time zone", "Type", "Execute at (time)", "Interval value", "Interval field", "Starts (time)", "Ends (time)",
-			"Status", "Originator (int)", "character_set_client", "collation_connection", "Database Collation"),
-		"WARNINGS": warnings, "ERRORS": errors,
-		"COUNT WARNINGS": {columns: []engine.TableColumn{{Name: "@@session.warning_count", Type: datum.Int8}}, rows: countShown(false)},
-		"COUNT ERRORS":   {columns: []engine.TableColumn{{Name: "@@session.error_count", Type: datum.Int8}}, rows: countShown(true)},
+		"TRIGGERS":    noRows(texts("Trigger", "Event", "Table", "Statement", "Timing"), typed(datum.Timestamp, "Created"), texts("sql_mode", "Definer", "character_set_client", "collation_connection", "Database Collation")),
+		"EVENTS":      noRows(texts("Db", "Name", "Definer", "Time zone", "Type"), typed(datum.Timestamp, "Execute at"), texts("Interval value", "Interval field"), typed(datum.Timestamp, "Starts", "Ends"), texts("Status"), typed(datum.Int8, "Originator"), texts("character_set_client", "collation_connection", "Database Collation")),
+		"WARNINGS":    warnings, "ERRORS": errors,
+		"COUNT WARNINGS": {columns: []engine.TableColumn{{Name: "@@session.warning_count", Type: datum.Int8}}, rows: countShown(false), keepsWarnings: true},
+		"COUNT ERRORS":   {columns: []engine.TableColumn{{Name: "@@session.error_count", Type: datum.Int8}}, rows: countShown(true), keepsWarnings: true},
 		"MASTER STATUS":  primary, "BINLOG STATUS": primary, "BINARY LOG STATUS": primary,
-		"SLAVE STATUS":  emptyShow("Slave_IO_State", "Master_Host", "Master_User", "Master_Port"),
-		"SLAVE HOSTS":   emptyShow("Server_id (int)", "Host", "Port (int)", "Master_id (int)"),
-		"BINLOG EVENTS": emptyShow("Log_name", "Pos (int)", "Event_type", "Server_id (int)", "End_log_pos (int)", "Info"),
-		"PROFILE":       {columns: engine.ColumnList("Status:text! Duration:numeric!"), rows: emptyShow().rows},
-		"OPEN TABLES":   emptyShow("Database", "Table", "In_use", "Name_locked"),
+		"SLAVE STATUS":  noRows(texts("Slave_IO_State", "Master_Host", "Master_User", "Master_Port")),
+		"SLAVE HOSTS":   noRows(typed(datum.Int8, "Server_id"), texts("Host"), typed(datum.Int8, "Port", "Master_id")),
+		"BINLOG EVENTS": noRows(texts("Log_name"), typed(datum.Int8, "Pos"), texts("Event_type"), typed(datum.Int8, "Server_id", "End_log_pos"), texts("Info")),
+		"PROFILE":       {columns: engine.ColumnList("Status:text! Duration:numeric!"), rows: noRows().rows},
+		"OPEN TABLES":   noRows(texts("Database", "Table", "In_use", "Name_locked")),
 		"PRIVILEGES":    {columns: texts("Privilege", "Context", "Comment"), rows: showPrivileges},
-		"PROFILES":      emptyShow("Query_ID", "Duration", "Query"),
-		"ENGINE STATUS": emptyShow("Type", "Name", "Status"),
+		"PROFILES":      noRows(texts("Query_ID", "Duration", "Query")),
+		"ENGINE STATUS": noRows(texts("Type", "Name", "Status")),
 	}
 }
 
@@ -201,23 +221,8 @@ func Show(p *engine.Planner, t *syntax.ShowMySQL) (query *engine.QueryPlan, keep
 		return nil, false, sqlstate.New(sqlstate.FeatureNotSupported, "SHOW %s is not supported by nextid", sqlstate.Cut(what, 64))
 	}
 	columns := slices.Clone(def.columns)
-	if strings.HasSuffix(what, "TABLES") && len(columns) > 0 && strings.HasPrefix(columns[0].Name, "Tables_in_") {
-		p.Private = true // the name of the column is that of the database
-		database := t.In
-		if database == "" {
-			database = databaseName(plannedState(p))
-		}
-		columns[0].Name += database
-		if t.Like != "" {
-			columns[0].Name += " (" + t.Like + ")"
-		}
-	}
-	if strings.HasSuffix(columns[0].Name, " for ") {
-		p.Private = true // whoever asks
-		columns[0].Name += accountOf(p.Host.Client())
-	}
-	if what == "DATABASES" && t.Like != "" {
-		columns[0].Name += " (" + t.Like + ")"
+	if def.heading != nil {
+		columns[0].Name += def.heading(p, t)
 	}
 	if what == "CREATE TABLE" && t.From != nil {
 		if tbl, err := p.Host.Table(p, t.From); err == nil && (tbl.Schema == engine.InformationSchema || tbl.Kind == 'S') {
@@ -228,7 +233,6 @@ func Show(p *engine.Planner, t *syntax.ShowMySQL) (query *engine.QueryPlan, keep
 	if err != nil {
 		return nil, false, err
 	}
-	keepsWarnings = strings.HasSuffix(what, "WARNINGS") || strings.HasSuffix(what, "ERRORS")
 	query = &engine.QueryPlan{Columns: make([]engine.Column, len(columns)), Open: func(x *engine.Exec) (engine.Rows, error) {
 		rows, err := def.rows(x, t)
 		if err != nil || filter == nil {
@@ -251,7 +255,7 @@ func Show(p *engine.Planner, t *syntax.ShowMySQL) (query *engine.QueryPlan, keep
 	for i, c := range columns {
 		query.Columns[i] = engine.Column{Name: c.Name, Type: c.Type, TypeMod: engine.TextMod(c.Length), Len: engine.TypeLen(c.Type), Origin: &engine.Origin{NotNull: !c.Null}}
 	}
-	return query, keepsWarnings, nil
+	return query, def.keepsWarnings, nil
 }
 
 // showFilter analyses LIKE and WHERE over the columns that are shown.
