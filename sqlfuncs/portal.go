@@ -407,6 +407,7 @@ func (p *Portal) pull(ctx context.Context) ([]datum.Value, error) {
 	if p.done {
 		return nil, io.EOF
 	}
+	defer p.session.turn.End()
 	if !p.started {
 		if err := p.start(ctx); err != nil {
 			return nil, p.failed(err)
@@ -469,6 +470,7 @@ func (p *Portal) NextIDs(ctx context.Context, max int64) (generator.Range, error
 	if p.done {
 		return generator.Range{}, io.EOF
 	}
+	defer p.session.turn.End()
 	if !p.started {
 		if err := p.start(ctx); err != nil {
 			return generator.Range{}, p.failed(err)

@@ -57,6 +57,7 @@ type Session struct {
 	opened    int64  // portals so far
 	bytes     int    // of prepared texts and bound values, see Limits.PreparedBytes
 	memory    *account.Session
+	turn      engine.Turn
 	quotas    *quota.Set // of the server, when bounded was looked up
 	bounded   bool       // they concern this user
 	planning  int64      // drawn for the text that was read last
@@ -94,7 +95,7 @@ func (s *Server) newSession(o SessionOptions, memory *account.Session) (*Session
 		o.Database = o.User
 	}
 	session := &Session{
-		server: s, dialect: o.Dialect, options: o, started: s.now(), memory: memory,
+		server: s, dialect: o.Dialect, options: o, started: s.now(), memory: memory, turn: s.turns.Turn(),
 		prepared: map[string]*Statement{}, portals: map[string]*Portal{},
 	}
 	if o.Dialect == syntax.MySQL {
@@ -133,6 +134,7 @@ func (s *Server) newSession(o SessionOptions, memory *account.Session) (*Session
 
 // Close ends the session.
 func (s *Session) Close() {
+	s.turn.End()
 	s.closePortals(func(*Portal) bool { return true })
 	s.memory.Close()
 	s.server.sessions.mu.Lock()
@@ -295,6 +297,7 @@ func (s *Session) OnKill(f func(id int64, queryOnly bool) error) { s.onKill = f 
 
 // waits tells the protocol that this may take a while.
 func (s *Session) waits() {
+	s.turn.End()
 	if s.onWait != nil {
 		s.onWait()
 	}

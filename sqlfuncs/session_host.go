@@ -113,6 +113,15 @@ func (h host) Table(p *engine.Planner, name syntax.Name) (*engine.Table, error) 
 	return t, err
 }
 
+// Long implements engine.Host: what was answered so far is sent, and another
+// goroutine serves the connections beside this one.
+func (h host) Long(ctx context.Context) error {
+	if !h.s.turn.Held() {
+		h.s.waits()
+	}
+	return h.s.turn.Take(ctx)
+}
+
 func (h host) TransactionTime(x *engine.Exec) time.Time {
 	if h.s.tx.state != txIdle {
 		return h.s.tx.began

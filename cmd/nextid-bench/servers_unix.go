@@ -10,4 +10,5 @@ var serverCommands = []func(*program) *cobra.Command{
 	(*program).sqlCommand,
 	(*program).floorCommand,
 	(*program).tortureCommand,
+	(*program).attackCommand,
 }

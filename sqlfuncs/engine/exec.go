@@ -24,6 +24,7 @@ type Exec struct {
 	lasting int64  // of them, those of results that are kept; see lasts
 	values  int64  // bytes of values that are being computed; see value
 	worked  int    // since the context was looked at; see Work
+	looks   int    // at the context
 	IDRow   [1]datum.Value
 	slots   map[*slotExpr]datum.Value
 
@@ -66,8 +67,18 @@ func (x *Exec) Work(n int) error {
 		return nil
 	}
 	x.worked = 0
-	return x.Ctx.Err()
+	if err := x.Ctx.Err(); err != nil {
+		return err
+	}
+	if x.looks++; x.looks < shortLooks {
+		return nil
+	}
+	return x.Host.Long(x.Ctx)
 }
+
+// shortLooks is how often a statement looks at its context before it is a long
+// one.
+const shortLooks = 8
 
 // Tick is the work of one row.
 func (x *Exec) Tick() error { return x.Work(lookAfter / 256) }

@@ -1,0 +1,183 @@
+//go:build unix
+
+package attack
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/url"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// attack is one way to be a bad client. do is called again and again by a
+// number of attackers.
+type attack struct {
+	name      string
+	attackers int
+	pause     time.Duration // after each
+	do        func(ctx context.Context, a *attacker) error
+}
+
+// attacker is where an attack goes.
+type attacker struct {
+	cfg     *pgx.ConnConfig
+	address string
+}
+
+var attacks = []attack{
+	{"connections that say nothing", 64, 20 * time.Millisecond, func(ctx context.Context, a *attacker) error {
+		conn, err := a.dial(ctx)
+		if err != nil {
+			return err
+		}
+		time.AfterFunc(time.Second, func() { _ = conn.Close() })
+		return nil
+	}},
+	{"TLS handshakes", 16, 50 * time.Millisecond, func(ctx context.Context, a *attacker) error {
+		conn, err := a.dial(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close() }()
+		if _, err := conn.Write([]byte{0, 0, 0, 8, 4, 210, 22, 47}); err != nil { // SSLRequest
+			return err
+		}
+		if _, err := io.ReadFull(conn, make([]byte, 1)); err != nil {
+			return err
+		}
+		return tls.Client(conn, &tls.Config{InsecureSkipVerify: true}).HandshakeContext(ctx)
+	}},
+	{"passwords", 32, 0, func(ctx context.Context, a *attacker) error {
+		cfg := a.cfg.Copy()
+		cfg.Password = "wrong"
+		conn, err := pgx.ConnectConfig(ctx, cfg)
+		if err == nil {
+			_ = conn.Close(ctx)
+		}
+		return nil
+	}},
+	{"unfinished messages", 64, 100 * time.Millisecond, func(ctx context.Context, a *attacker) error {
+		return a.hijacked(ctx, func(conn net.Conn) error {
+			_, err := conn.Write(append([]byte{'Q', 0, 0x0f, 0xf0, 0}, make([]byte, 1<<20-8<<10)...))
+			time.Sleep(time.Second)
+			return err
+		})
+	}},
+	{"large statements", 16, 0, func(ctx context.Context, a *attacker) error {
+		conn, err := pgx.ConnectConfig(ctx, a.cfg)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+		for ctx.Err() == nil {
+			_, err = conn.Exec(ctx, "SELECT count(*) FROM (SELECT repeat('x', 1000) || g AS t FROM generate_series(1, 20000) g ORDER BY t) a WHERE t ~ '(x{1,40}){1,10}y'", pgx.QueryExecModeSimpleProtocol)
+			if _, refused := errors.AsType[*pgconn.PgError](err); err != nil && !refused && ctx.Err() == nil {
+				return err
+			}
+		}
+		return nil
+	}},
+	{"readers that do not read", 64, 100 * time.Millisecond, func(ctx context.Context, a *attacker) error {
+		return a.hijacked(ctx, func(conn net.Conn) error {
+			q := "SELECT repeat('x', 1000) FROM generate_series(1, 10000000)\x00"
+			n := len(q) + 4
+			_, err := conn.Write(append([]byte{'Q', 0, 0, byte(n >> 8), byte(n)}, q...))
+			time.Sleep(2 * time.Second)
+			return err
+		})
+	}},
+}
+
+func (a *attacker) dial(ctx context.Context) (net.Conn, error) {
+	return (&net.Dialer{Timeout: 5 * time.Second}).DialContext(ctx, "tcp", a.address)
+}
+
+// hijacked logs in and does something with the bare connection.
+func (a *attacker) hijacked(ctx context.Context, do func(net.Conn) error) error {
+	conn, err := pgx.ConnectConfig(ctx, a.cfg)
+	if err != nil {
+		return err
+	}
+	bare, err := conn.PgConn().Hijack()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = bare.Conn.Close() }()
+	_ = bare.Conn.SetDeadline(time.Now().Add(5 * time.Second))
+	return do(bare.Conn)
+}
+
+// Be attacks until the context ends and returns what was done.
+func Be(ctx context.Context, name, at string) (string, error) {
+	cfg, err := pgx.ParseConfig(at)
+	if err != nil {
+		return "", err
+	}
+	u, err := url.Parse(at)
+	if err != nil {
+		return "", err
+	}
+	a := &attacker{cfg: cfg, address: u.Host}
+	var done, failed atomic.Int64
+	var work sync.WaitGroup
+	for _, attack := range attacks {
+		if attack.name != name {
+			continue
+		}
+		for range attack.attackers {
+			work.Go(func() {
+				for ctx.Err() == nil {
+					if err := attack.do(ctx, a); err != nil {
+						failed.Add(1)
+						time.Sleep(10 * time.Millisecond)
+					} else {
+						done.Add(1)
+					}
+					time.Sleep(attack.pause)
+				}
+			})
+		}
+	}
+	work.Wait()
+	return fmt.Sprintf("%d, %d refused", done.Load(), failed.Load()), nil
+}
+
+// writeCertificate makes a certificate for this machine.
+func writeCertificate(cert, key string) error {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+	}
+	signed, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	if err != nil {
+		return err
+	}
+	encoded, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed}), 0o600); err != nil {
+		return err
+	}
+	return os.WriteFile(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded}), 0o600)
+}

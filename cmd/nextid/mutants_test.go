@@ -1,0 +1,166 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+var tryMutants = flag.Bool("mutants", false, "run TestMutants: minutes")
+
+// mutants are deliberate mistakes, and the tests that must find each. The
+// mistakes in generators are those of generator/simulation's TestMutants.
+var mutants = []struct{ name, file, old, new, pkg, run string }{
+	// stores
+	{
+		"the witness does not see that a store went back", "generator/store/shared/witness.go",
+		"known && (lo < before.hi || s.seq <= before.seq)", "known && lo < 0", "generator/store/shared", "TestARestore|TestARow",
+	},
+	{
+		"the embedded store does not wait for the disk", "generator/store/sqlite/session.go",
+		`{"PRAGMA synchronous = EXTRA", "PRAGMA synchronous", "3"}`, `{"PRAGMA synchronous = OFF", "PRAGMA synchronous", "0"}`, "generator/store/sqlite", "TestEveryReservationIsSynced",
+	},
+	{
+		"a copy of the embedded store starts", "generator/store/sqlite/binding.go",
+		"if why := stored.misplaced(here); why != \"\" {", "if why := stored.misplaced(here); why == \"?\" {", "generator/store/sqlite", "TestCopied",
+	},
+	{
+		"PostgreSQL's fsync may be off", "generator/store/postgres/postgres.go",
+		"for _, s := range []struct{ name, value string }{{\"fsync\", fsync}, {\"full_page_writes\", fullPageWrites}} {",
+		"for _, s := range []struct{ name, value string }{{\"full_page_writes\", fullPageWrites}, {\"fsync\", \"on\"}} {", "generator/store/postgres", "TestSettings",
+	},
+	// engine
+	{
+		"a statement that was stopped goes on", "sqlfuncs/engine/exec.go",
+		"	x.worked = 0\n	return x.Ctx.Err()\n", "	x.worked = 0\n	return nil\n", "sqlfuncs", "TestEndless|TestCanceled|TestStatementTimeout",
+	},
+	{
+		"rows that are held are not counted", "sqlfuncs/engine/exec_memory.go",
+		"return x.Hold(SizeOfRow(row)) }", "return x.Hold(0) }", "sqlfuncs", "TestMemoryIsBounded",
+	},
+	{
+		"whoever logs in calls what administrators may", "sqlfuncs/engine/plan_func.go",
+		"if best.Admin && !p.Host.Client().Admin {", "if best.Admin && p.Host == nil {", "sqlfuncs", "Admin",
+	},
+	{
+		"DISTINCT forgets what it has seen", "sqlfuncs/engine/plan_setop.go",
+		"		d.seen[string(d.key)] = 1\n", "", "sqlfuncs", "TestStatementFiles$",
+	},
+	{
+		"a limit on a text is off by one", "sqlfuncs/engine/plan_operator.go",
+		"if len(a.Str)+len(b.Str) > MaxTextBytes {", "if len(a.Str)+len(b.Str) > MaxTextBytes+1 {", "sqlfuncs", "TestFunctions",
+	},
+	// wire
+	{
+		"a message may have any length", "wire/pgwire/frame.go",
+		"if length < 4 || length > maxMessage {", "if length > maxMessage {", "wire/pgwire", "TestLengths|TestEveryMessage|Fuzz",
+	},
+	{
+		"a message that is too long is read", "wire/pgwire/frame.go",
+		"	if h.size > limit {\n", "	if h.size > limit+1<<30 {\n", "wire/pgwire", "TestLengths|TestLong",
+	},
+	{
+		"the bitmap of NULLs is read from its other end", "wire/mysqlwire/param.go",
+		"return p.nulls[i/8]&(1<<(i%8)) != 0 }", "return p.nulls[i/8]&(0x80>>(i%8)) != 0 }", "wire/mysqlwire", "TestAnyParameters|TestParameters",
+	},
+	{
+		"long data has no bound", "wire/mysqlwire/statement.go",
+		"	case total > c.protocol.limits.Statement:\n", "	case total < 0:\n", "wire/mysqlwire", "TestLongData",
+	},
+	{
+		"an overheard answer lets in by COM_CHANGE_USER", "wire/mysqlwire/auth.go",
+		"	c.nonce = newNonce()\n	c.state, c.login.step = identifying, wantAnswer\n", "	c.state, c.login.step = identifying, wantAnswer\n", "wire/mysqlwire", "TestChangeUser|TestLogin",
+	},
+	{
+		"who says nothing keeps its place", "wire/conn.go",
+		"c.waitUntil(c.accepted.Add(limits.Login))", "c.waitUntil(c.accepted.Add(1000 * limits.Login))", "wire", "TestSilent|TestLoginTime",
+	},
+	// auth
+	{
+		"any proof of SCRAM fits", "wire/auth/scram.go",
+		"fits = subtle.ConstantTimeCompare(stored[:], s.verifier.StoredKey[:]) == 1 && s.known", "fits = len(stored) == len(s.verifier.StoredKey) && s.known", "wire/auth", "TestSCRAM|TestPostgreSQLLogins",
+	},
+	{
+		"a guess costs nothing", "wire/auth/failures.go",
+		"return max(failureDelay, until.Sub(now))", "return min(0, until.Sub(now))", "wire/auth", "TestFailures|TestGuesses|TestFlood",
+	},
+	{
+		"an empty password goes on to the check", "wire/auth/mysql.go",
+		"	case len(answer) == 0:\n		return l.fail(ctx, errors.New(\"no password\"))\n", "", "wire/auth", "TestMySQLLogins",
+	},
+	{
+		"a users file that others may read is used", "cmd/nextid/private.go",
+		"return modeless || mode&0o077 == 0 || mode&0o037 == 0 && ownedByRoot(info)", "return modeless || mode&0o007 == 0 || mode&0o077 != 0 || ownedByRoot(info)", "cmd/nextid", "TestUsersFileThatOthersMayRead",
+	},
+	// accounts
+	{
+		"the sessions of a user are not added up", "sqlfuncs/account/account.go",
+		"if s.user.used.Add(n) > limits.User {", "if n > limits.User {", "sqlfuncs/account", ".",
+	},
+	{
+		"a session that ends keeps what it drew", "sqlfuncs/account/account.go",
+		"	s.used = 0\n	s.giveBack(s.drawn)\n", "	s.used = 0\n", "sqlfuncs/account", ".",
+	},
+	{
+		"what is refused stays counted", "sqlfuncs/account/account.go",
+		"		s.server.used.Add(-n)\n		s.user.used.Add(-n)\n		return refused(\"all", "		return refused(\"all", "sqlfuncs/account", ".",
+	},
+}
+
+// TestMutants brings each mistake into the code, for one build of the tests
+// that must find it.
+func TestMutants(t *testing.T) {
+	if !*tryMutants {
+		t.Skip("minutes: make mutants")
+	}
+	root := moduleRoot(t)
+	for _, m := range mutants {
+		t.Run(strings.ReplaceAll(m.name, " ", "_"), func(t *testing.T) {
+			file := filepath.Join(root, filepath.FromSlash(m.file))
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := strings.Count(string(text), m.old); n != 1 {
+				t.Fatalf("%s has %d times\n%s\nThe code has changed: bring the mutant up to date.", m.file, n, m.old)
+			}
+			dir := t.TempDir()
+			mutant, overlay := filepath.Join(dir, "mutant.go"), filepath.Join(dir, "overlay.json")
+			replace, err := json.Marshal(map[string]any{"Replace": map[string]string{file: mutant}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(os.WriteFile(mutant, []byte(strings.Replace(string(text), m.old, m.new, 1)), 0o600), os.WriteFile(overlay, replace, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			program := filepath.Join(dir, "test")
+			build := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", program, "./"+m.pkg)
+			build.Dir = root
+			if out, err := build.CombinedOutput(); err != nil {
+				t.Fatalf("build the mutant: %v\n%s", err, out)
+			}
+			began := time.Now()
+			run := exec.CommandContext(t.Context(), program, "-test.short", "-test.run", m.run, "-test.timeout", "60s")
+			run.Dir = filepath.Join(root, filepath.FromSlash(m.pkg))
+			run.Env = append(os.Environ(), "GOFLAGS=-overlay="+overlay) // for tests that build the program
+			out, err := run.CombinedOutput()
+			if err == nil {
+				t.Fatalf("nobody found it:\n%s", out)
+			}
+			found := "?"
+			for line := range strings.Lines(string(out)) {
+				if strings.Contains(line, "--- FAIL") || strings.Contains(line, "panic:") {
+					found = strings.TrimSpace(line)
+					break
+				}
+			}
+			t.Logf("found in %v: %s", time.Since(began).Round(time.Millisecond), found)
+		})
+	}
+}
