@@ -91,6 +91,7 @@ func (b *block) take(n int64) (from, count int64) {
 	if b.next.Load() >= b.size {
 		return 0, 0
 	}
+	n = min(n, b.size) // or the cursor would come round
 	i := b.next.Add(n) - n
 	return i, min(n, b.size-i)
 }

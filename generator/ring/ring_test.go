@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -155,6 +156,21 @@ func TestTheRingIsFullAtTheStart(t *testing.T) {
 			t.Error("a full ring made a draw wait")
 		}
 	})
+}
+
+// TestMoreIsAskedForThanThereIs: a cursor that overflows would give ids of
+// other blocks.
+func TestMoreIsAskedForThanThereIs(t *testing.T) {
+	b := &block{size: 8}
+	for _, want := range []int64{3, 5, 0, 0} {
+		n := int64(math.MaxInt64)
+		if want == 3 {
+			n = 3
+		}
+		if from, count := b.take(n); max(count, 0) != want || from < 0 {
+			t.Errorf("take(%d): %d from %d on, want %d", n, count, from, want)
+		}
+	}
 }
 
 func TestTheRingIsPaddedBelowItsThreshold(t *testing.T) {
