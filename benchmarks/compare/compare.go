@@ -28,13 +28,14 @@ type Plan struct {
 	IDs, Rows      time.Duration // of one measurement at one number of clients
 	Rate           float64       // rows a second at the fixed rate
 	Latency        time.Duration
-	LatencyClients int // that share the fixed rate
+	LatencyClients int           // that share the fixed rate
+	Share          time.Duration // of one measurement at a share of what a contestant can do; 0: none
 	GrowthRows     int
 	GrowthLimit    time.Duration
 }
 
 // Quick shows what stands out in less than three minutes, Full what is close
-// in about ten.
+// in about twelve.
 var (
 	Quick = Plan{
 		Rounds: 1, Clients: []int{1, 8, 32}, IDs: 250 * time.Millisecond, Rows: 500 * time.Millisecond,
@@ -43,7 +44,7 @@ var (
 	}
 	Full = Plan{
 		Rounds: 4, Clients: []int{1, 8, 32}, IDs: 300 * time.Millisecond, Rows: 800 * time.Millisecond,
-		Rate: 300, Latency: 5 * time.Second, LatencyClients: 32,
+		Rate: 300, Latency: 5 * time.Second, LatencyClients: 32, Share: 2 * time.Second,
 		GrowthRows: 200_000, GrowthLimit: 6 * time.Second,
 	}
 )
@@ -118,7 +119,7 @@ const perMeasurement = 300 * time.Millisecond
 // expect tells the progress bar how long it will take.
 func (r *run) expect() {
 	p := r.Plan
-	each := time.Duration(p.Rounds*len(p.Clients))*((p.IDs+p.Rows)*6/5+2*perMeasurement) + p.Latency + p.GrowthLimit/2
+	each := time.Duration(p.Rounds*len(p.Clients))*((p.IDs+p.Rows)*6/5+2*perMeasurement) + p.Latency + time.Duration(len(shares))*p.Share + p.GrowthLimit/2
 	r.Progress.Expect(each * time.Duration(len(r.all)))
 }
 
@@ -147,6 +148,15 @@ func (r *run) measure(ctx context.Context) {
 	r.Progress.Part(fmt.Sprintf("latency at %.0f rows a second", p.Rate))
 	for _, c := range r.all {
 		r.try(ctx, c, "", p.Latency, func() error { return r.stage.measureLatency(ctx, c, p, r.figures[c]) })
+	}
+	for _, share := range shares {
+		if p.Share == 0 {
+			break
+		}
+		r.Progress.Part(fmt.Sprintf("latency at %.0f %% of what each can do", 100*share))
+		for _, c := range r.all {
+			r.try(ctx, c, "", p.Share, func() error { return r.stage.measureShare(ctx, c, p, share, r.figures[c]) })
+		}
 	}
 	r.Progress.Part("bytes between the databases and nextid")
 	for _, c := range r.all {

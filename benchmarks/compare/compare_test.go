@@ -31,7 +31,7 @@ func build(t *testing.T) string {
 // smallest measures everything, and nothing well.
 var smallest = Plan{
 	Rounds: 1, Clients: []int{1, 8}, IDs: 50 * time.Millisecond, Rows: 400 * time.Millisecond,
-	Rate: 400, Latency: 300 * time.Millisecond, LatencyClients: 4, GrowthRows: 1000, GrowthLimit: 3 * time.Second,
+	Rate: 400, Latency: 300 * time.Millisecond, Share: 100 * time.Millisecond, LatencyClients: 4, GrowthRows: 1000, GrowthLimit: 3 * time.Second,
 }
 
 // started skips a test without the server's package. A server that is

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nextid/benchmarks/load"
+	"nextid/benchmarks/report"
 	"nextid/benchmarks/rig"
 )
 
@@ -22,6 +23,7 @@ type figures struct {
 	duplicates int
 	latency    load.Latency
 	reached    float64   // rows a second at the fixed rate
+	shared     []atShare // latency at each of shares
 	others     []float64 // processors that others used while rows were written
 	growth     []growthPoint
 }
@@ -191,6 +193,35 @@ func (s *stage) measureLatency(ctx context.Context, c *contestant, p Plan, f *fi
 		return err
 	}
 	f.latency, f.reached = result.Latency, result.PerSecond()
+	return nil
+}
+
+// shares are parts of what a contestant can do at which its latency is
+// measured: a server is rarely asked for all, and near that the queue is all
+// that one sees.
+var shares = []float64{0.5, 0.8}
+
+// atShare is what was found at a share.
+type atShare struct {
+	rate    float64 // asked for, rows a second
+	reached float64
+	latency load.Latency
+}
+
+// measureShare measures rows at a rate that is a share of what the contestant
+// did with as many clients.
+func (s *stage) measureShare(ctx context.Context, c *contestant, p Plan, share float64, f *figures) error {
+	rate := share * report.Median(f.rows[p.Clients[len(p.Clients)-1]])
+	clients, err := s.inserters(ctx, c, p.Clients[len(p.Clients)-1], &journal{})
+	if err != nil {
+		return err
+	}
+	defer closeAll(clients)
+	result, err := load.Run(ctx, load.Config{Clients: clients, Warm: p.Share / 5, Length: p.Share, Rate: rate})
+	if err != nil {
+		return err
+	}
+	f.shared = append(f.shared, atShare{rate, result.PerSecond(), result.Latency})
 	return nil
 }
 

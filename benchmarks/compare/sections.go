@@ -27,7 +27,11 @@ func newReport(c Config) *report.Report {
 
 // write makes the sections of the report.
 func (r *run) write() {
-	r.notes.Sections = append(r.notes.Sections, r.rowsSection(), r.idsSection(), r.costSection(), r.latencySection(), r.growthSection(), r.orderSection())
+	r.notes.Sections = append(r.notes.Sections, r.rowsSection(), r.idsSection(), r.costSection(), r.latencySection())
+	if r.Plan.Share > 0 {
+		r.notes.Sections = append(r.notes.Sections, r.shareSection())
+	}
+	r.notes.Sections = append(r.notes.Sections, r.growthSection(), r.orderSection())
 	if len(r.added) > 0 {
 		r.notes.Sections = append(r.notes.Sections, r.shardSection())
 	}
@@ -211,6 +215,40 @@ func (r *run) latencySection() report.Section {
 		return append(cells, report.Number(f.reached))
 	})
 	s.Charts = charts.all
+	return s
+}
+
+// shareSection is latency at parts of what each contestant can do.
+func (r *run) shareSection() report.Section {
+	s := report.Section{
+		Title: "Latency at a share of what each can do",
+		Text: fmt.Sprintf("As above, but the rate is a share of the rows a second that the same scheme wrote with %d clients in a closed loop: "+
+			"everybody is equally busy, and the rates differ.", r.Plan.Clients[len(r.Plan.Clients)-1]),
+	}
+	var columns []report.Column
+	for _, share := range shares {
+		at := fmt.Sprintf("at %.0f %%", 100*share)
+		columns = append(columns, report.Column{Name: at + ", rows/s"}, report.Column{Name: "reached"},
+			report.Column{Name: at + ", 50 % ms", Better: "less"}, report.Column{Name: at + ", 99 % ms", Better: "less"})
+	}
+	s.Table = r.table(columns, func(_ *contestant, f *figures) (cells []report.Cell) {
+		for i := range shares {
+			if i >= len(f.shared) || f.shared[i].latency.N() == 0 {
+				cells = append(cells, make([]report.Cell, 4)...)
+				continue
+			}
+			m := &f.shared[i]
+			cells = append(cells, report.Number(math.Round(m.rate)), report.Number(math.Round(m.reached)))
+			for _, q := range []float64{0.5, 0.99} {
+				if float64(m.latency.N())*(1-q) < beyond {
+					cells = append(cells, report.Text("too few rows"))
+				} else {
+					cells = append(cells, report.Number(float64(m.latency.Quantile(q))/1e6))
+				}
+			}
+		}
+		return cells
+	})
 	return s
 }
 
