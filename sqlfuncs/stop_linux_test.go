@@ -159,8 +159,8 @@ func TestEveryStatementCanBeStopped(t *testing.T) {
 	server := newServer(t)
 	session := server.sessionWith(t, sqlfuncs.SessionOptions{User: "tester", Database: "db", Admin: true})
 	run(t, session, postgres, 3*time.Millisecond)
-	for _, ms := range []time.Duration{3, 50, 200, 500} { // while they read, sort, join
-		run(t, session, phases, ms*time.Millisecond)
+	for _, after := range []time.Duration{3e6, 50e6, 200e6, 500e6} { // while they read, sort, join
+		run(t, session, phases, after)
 	}
 	run(t, server.sessionWith(t, sqlfuncs.SessionOptions{User: "tester", Database: "db", Admin: true, Dialect: syntax.MySQL}), mysql, 3*time.Millisecond)
 }

@@ -22,7 +22,7 @@ type panicLog struct {
 // is still on the stack.
 func (l *panicLog) note(log *slog.Logger, message string, connection int32, cause any) {
 	if skipped, ok := l.at(panicPlace()).next(time.Now()); ok {
-		log.Error(message, "connection", connection, "panic", cause, "skipped", skipped, "stack", string(debug.Stack()))
+		log.Error(message, "connection", connection, "panic", cause, "skipped", skipped, "stack", string(debug.Stack())) //nolint:sloglint // one of two constants
 	}
 }
 

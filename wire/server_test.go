@@ -68,8 +68,8 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 	slow.login()
 	// Each is counted as it ends, beside those that log in.
 	n := int64(0)
-	for deadline := time.Now().Add(10 * time.Second); n < 10 && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		n = int64(s.Traffic().Refused[RefusedBeforeLogin])
+	for deadline := time.Now().Add(10 * time.Second); n < 10 && time.Now().Before(deadline); time.Sleep(time.Millisecond) { //nolint:forbidigo // a bounded look
+		n = s.Traffic().Refused[RefusedBeforeLogin]
 	}
 	if n < 10 {
 		t.Errorf("%d connections made room, want those of the flood", n)

@@ -45,7 +45,7 @@ func openBrowser(t *testing.T) *browser {
 		_ = cmd.Wait()
 	})
 	b := &browser{t: t, url: fmt.Sprintf("http://127.0.0.1:%d", port)}
-	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) { //nolint:forbidigo // a bounded look
 		if _, _, err := askHTTP(t.Context(), b.url+"/status"); err == nil {
 			break
 		}
@@ -132,7 +132,7 @@ func (b *browser) fill(form string, fields map[string]string) {
 // until waits for an expression to become true.
 func (b *browser) until(what, expression string) {
 	b.t.Helper()
-	for deadline := time.Now().Add(patience); b.run("return !!("+expression+")") != "true"; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); b.run("return !!("+expression+")") != "true"; time.Sleep(50 * time.Millisecond) { //nolint:forbidigo // a bounded look
 		if time.Now().After(deadline) {
 			b.t.Fatalf("not seen: %s (%s)\n%s", what, expression, b.run("return document.body.innerText"))
 		}

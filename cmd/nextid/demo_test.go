@@ -27,7 +27,7 @@ func TestDemo(t *testing.T) {
 	var counted struct {
 		Generators []struct{ Name, Issued string }
 	}
-	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) { //nolint:forbidigo // a bounded look
 		_, body := s.ask("/api/v1/generators")
 		if err := json.Unmarshal([]byte(body), &counted); err != nil {
 			t.Fatal(err, body)

@@ -16,7 +16,7 @@ func availableMemory() (bytes int64, why string) {
 	var l least
 	var machine unix.Sysinfo_t
 	if unix.Sysinfo(&machine) == nil {
-		l.bound(uint64(machine.Totalram)*uint64(machine.Unit), "machine")
+		l.bound(uint64(machine.Totalram)*uint64(machine.Unit), "machine") //nolint:unconvert // narrower on 32 bits
 	}
 	for _, r := range []struct {
 		resource int

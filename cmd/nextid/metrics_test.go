@@ -196,6 +196,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkAlerts(t, string(rules), families)
+	checkDashboard(t, families)
 }
 
 // checkAlerts checks rules for Prometheus.

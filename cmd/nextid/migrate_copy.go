@@ -185,9 +185,13 @@ func (c *storeCopy) copy(ctx context.Context) error {
 			continue
 		}
 		last = append(last, step{m.Updated, func() error {
-			defer time.Sleep(2 * time.Millisecond) // the store counts milliseconds
-			time.Sleep(2 * time.Millisecond)
-			return mark(ctx, c.to, m.Key, m.Owner, m.Hi)
+			if err := rest(ctx, storeTick); err != nil {
+				return err
+			}
+			if err := mark(ctx, c.to, m.Key, m.Owner, m.Hi); err != nil {
+				return err
+			}
+			return rest(ctx, storeTick)
 		}})
 	}
 	if err := each(plain, func(m generator.Mark) error { return mark(ctx, c.to, m.Key, m.Owner, m.Hi) }); err != nil {
@@ -203,6 +207,19 @@ func (c *storeCopy) copy(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// storeTick is more than the unit of a store's times, so that what is written
+// behind it has a later one.
+const storeTick = 2 * time.Millisecond
+
+func rest(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
 }
 
 // step is what was done at a time, and is done again.

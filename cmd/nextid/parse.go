@@ -92,7 +92,7 @@ func (p *program) explain(ctx context.Context, flags *parseFlags, id string) (ge
 		return u.Explain(), nil
 	}
 	if parts, ok := uuid.ExplainText(id); ok && (err != nil || len(id) > 19) { // as parse_id has it
-		return parts, nil
+		return parts, nil //nolint:nilerr // it is no number
 	}
 	if err != nil {
 		return generator.Parts{}, &failure{

@@ -154,7 +154,7 @@ func (m *Main) announce(log *slog.Logger, endpoints endpoints, status *status) {
 	line := fmt.Sprintf("nextid ready: %s%s (store %s, worker id %s)",
 		strings.Join(served, ", "), status.where(), m.Config.Store.in(m.Config.Data), source.Redacted(m.Config.WorkerID))
 	if m.Config.LogFormat == logJSON {
-		log.Info(line)
+		log.Info(line) //nolint:sloglint // the one line that scripts wait for
 		return
 	}
 	fmt.Fprintln(m.Stderr, line)

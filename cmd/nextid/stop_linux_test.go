@@ -97,7 +97,7 @@ func TestDrainTimeoutHoldsWhateverRuns(t *testing.T) {
 			go func() { _, _ = conn.ExecContext(ctx, sql) }()
 		}
 	}
-	time.Sleep(300 * time.Millisecond) // they run
+	time.Sleep(300 * time.Millisecond) //nolint:forbidigo // they run, and nothing tells it
 	start := time.Now()
 	s.signal(syscall.SIGTERM)
 	s.wait()

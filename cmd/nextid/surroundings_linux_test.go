@@ -59,7 +59,7 @@ func TestFewDescriptors(t *testing.T) {
 	before := processorTime(t, s.cmd.Process.Pid)
 	for began := time.Now(); time.Since(began) < 2*time.Second; {
 		draw(t, conn, "orders")
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond) //nolint:forbidigo // the server shall be idle
 	}
 	if used := processorTime(t, s.cmd.Process.Pid) - before; used > time.Second {
 		t.Errorf("the server used the processor for %v of 2 s", used)

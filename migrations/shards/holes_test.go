@@ -122,11 +122,11 @@ func looks(t *testing.T, f *fleet, insert string) {
 }
 
 // testNearlyFull: a column that has used more than 80 % of its type is noted,
-// and one that has used less is not. make takes where the ids go on.
-func testNearlyFull(t *testing.T, f *fleet, make string, below, above int) {
+// and one that has used less is not. create takes where the ids go on.
+func testNearlyFull(t *testing.T, f *fleet, create string, below, above int) {
 	for _, at := range []int{below, above} {
 		f.everywhere("DROP TABLE IF EXISTS small")
-		f.everywhere(fmt.Sprintf(make, at))
+		f.everywhere(fmt.Sprintf(create, at))
 		f.up(2)
 		for i, state := range f.status(2).States {
 			if noted := strings.Contains(strings.Join(state.Notes, "\n"), "small.id is at "); noted != (at == above) {

@@ -68,7 +68,7 @@ func (f *fleet) killed(after time.Duration, arguments ...string) (killed bool) {
 
 // apart sees that what status says of shards is so: where it finds nothing,
 // their next ids are different ones. The log of all ids is checked, too.
-func (f *fleet) apart(n int) (clear bool) {
+func (f *fleet) apart(n int) (none bool) {
 	f.t.Helper()
 	r := f.status(n)
 	for _, missed := range r.Missed {

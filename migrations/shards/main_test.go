@@ -201,7 +201,7 @@ func (f *fleet) load(l *load, ctx context.Context, i int, lifetimes ...time.Dura
 					l.failures.Add(1)
 					l.last.Store(&err)
 				}
-				time.Sleep(loadPause)
+				time.Sleep(loadPause) //nolint:forbidigo // the load has a bound
 			}
 		})
 	}

@@ -38,7 +38,8 @@ func (c *connection) ids(ctx context.Context, l Line) (*idRows, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := conn.QueryContext(ctx, fmt.Sprintf("SELECT %[1]s FROM %[2]s WHERE %[1]s BETWEEN 1 AND 9223372036854775807 ORDER BY %[1]s DESC", l.column, l.table))
+	rows, err := conn.QueryContext(ctx, fmt.Sprintf( //nolint:rowserrcheck // advance looks at it
+		"SELECT %[1]s FROM %[2]s WHERE %[1]s BETWEEN 1 AND 9223372036854775807 ORDER BY %[1]s DESC", l.column, l.table))
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}

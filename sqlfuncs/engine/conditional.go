@@ -34,6 +34,7 @@ const noPos syntax.Pos = -1
 var ErrUnknownPolymorphic = At(noPos, sqlstate.New(sqlstate.DatatypeMismatch,
 	"could not determine polymorphic type because input has type unknown"))
 
+// Coalesce plans COALESCE: the first argument that is not NULL.
 func Coalesce(p *Planner, args []*Expr) (*Expr, error) {
 	t, err := p.CommonArgs("COALESCE", args)
 	if err != nil {

@@ -102,6 +102,7 @@ type SliceRows struct {
 	I    int
 }
 
+// Next implements Rows.
 func (r *SliceRows) Next(*Exec) ([]datum.Value, error) {
 	if r.I >= len(r.Rows) {
 		return nil, io.EOF
@@ -110,13 +111,17 @@ func (r *SliceRows) Next(*Exec) ([]datum.Value, error) {
 	return r.Rows[r.I-1], nil
 }
 
+// Close implements Rows.
 func (r *SliceRows) Close() {}
 
-// RowsFunc makes a rowIter of a function.
+// RowsFunc makes Rows of a function.
 type RowsFunc func(x *Exec) ([]datum.Value, error)
 
+// Next implements Rows.
 func (f RowsFunc) Next(x *Exec) ([]datum.Value, error) { return f(x) }
-func (f RowsFunc) Close()                              {}
+
+// Close implements Rows.
+func (f RowsFunc) Close() {}
 
 // SingleRow yields one row.
 func SingleRow(row ...datum.Value) Rows { return &SliceRows{Rows: [][]datum.Value{row}} }

@@ -156,6 +156,7 @@ func SizeOf(v datum.Value) int {
 	return n
 }
 
+// SizeOfRow is what a row takes of the memory, in bytes.
 func SizeOfRow(row []datum.Value) int {
 	n := rowBytes + len(row)*valueBytes
 	for i := range row {

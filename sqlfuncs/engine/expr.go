@@ -159,7 +159,7 @@ func stableInput(t datum.OID) bool {
 	return !isReg(t)
 }
 
-// text gives an untyped expression the type text.
+// ResolveUnknown gives an untyped expression the type text.
 func (p *Planner) ResolveUnknown(e *Expr) (*Expr, error) {
 	if e.Type == datum.Unknown {
 		return p.Coerce(e, datum.Text, datum.ImplicitCast)
@@ -225,6 +225,7 @@ func (p *Planner) commonType(types ...datum.OID) (datum.OID, error) {
 	return datum.CommonType(types)
 }
 
+// CoerceAll converts expressions to a type, in place.
 func (p *Planner) CoerceAll(es []*Expr, t datum.OID) error {
 	for i, e := range es {
 		var err error

@@ -60,6 +60,8 @@ type Argument struct {
 // volatility is PostgreSQL's provolatile.
 type volatility byte
 
+// What a function's result depends on besides its arguments: nothing, what does
+// not change while a statement runs, or anything.
 const (
 	Immutable volatility = 'i'
 	Stable    volatility = 's'

@@ -144,4 +144,5 @@ func (j JSONText) element(n int64) (value JSONText, ok bool) {
 // unquote is the text of a string.
 func (j JSONText) unquote() (string, error) { return datum.UnquoteJSON(string(j)) }
 
+// IsSpace reports whether a byte is white space of JSON (RFC 8259 section 2).
 func IsSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }

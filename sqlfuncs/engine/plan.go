@@ -83,6 +83,7 @@ func (p *Planner) Settle(q *QueryPlan) {
 	}
 }
 
+// TypeLen is the length of a type as the protocols tell it, -1: varying.
 func TypeLen(t datum.OID) int16 {
 	if i, ok := datum.TypeInfo(t); ok {
 		return i.Len
@@ -90,6 +91,7 @@ func TypeLen(t datum.OID) int16 {
 	return -1
 }
 
+// Unparen is an expression without the parentheses around it.
 func Unparen(e syntax.Expr) syntax.Expr {
 	for {
 		q, ok := e.(*syntax.Paren)
@@ -127,6 +129,7 @@ type Origin struct {
 	NotNull   bool
 }
 
+// TextColumn is a result column of type text.
 func TextColumn(name string) Column {
 	return Column{Name: name, Type: datum.Text, TypeMod: -1, Len: -1}
 }

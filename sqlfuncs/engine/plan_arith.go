@@ -5,6 +5,7 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
+// Arithmetic are the operators on numbers, by name.
 var Arithmetic = map[string]func(a, b datum.Value) (datum.Value, error){
 	"+": datum.Add, "-": datum.Sub, "*": datum.Mul, "/": datum.Div, "%": datum.Mod,
 }

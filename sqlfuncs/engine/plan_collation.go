@@ -24,6 +24,7 @@ type Collation struct {
 // Strength orders what two sides of a comparison say: the greater one wins.
 type Strength uint8
 
+// Strengths, the weakest first (MariaDB Knowledge Base, "Coercibility").
 const (
 	Coercible Strength = iota // literals, numbers: they take the connection's
 	system                    // USER(), VERSION(), …
@@ -87,6 +88,7 @@ func (t *Table) describeMySQL(it *FromItem, name syntax.Name) {
 	}
 }
 
+// IsBinaryCollation reports whether a collation compares bytes.
 func IsBinaryCollation(name string) bool { return strings.HasSuffix(name, "_bin") }
 
 // with is the collation of a text that is made of two. Of two that are as

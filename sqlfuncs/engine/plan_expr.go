@@ -99,6 +99,7 @@ func (p *Planner) analyse(s *Scope, e syntax.Expr) (*Expr, error) {
 	return nil, Unsupported(e.Position(), "this expression")
 }
 
+// Exprs plans a list of expressions.
 func (p *Planner) Exprs(s *Scope, list []syntax.Expr) ([]*Expr, error) {
 	out := make([]*Expr, len(list))
 	for i, e := range list {
@@ -411,6 +412,7 @@ func (p *Planner) array(s *Scope, a *syntax.Array) (*Expr, error) {
 	return e, nil
 }
 
+// EvalAll evaluates expressions.
 func EvalAll(x *Exec, es []*Expr) ([]datum.Value, error) {
 	out := make([]datum.Value, len(es))
 	for i, e := range es {

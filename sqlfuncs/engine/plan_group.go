@@ -70,6 +70,7 @@ func (p *Planner) isAggregate(e *syntax.FuncCall) bool {
 	return p.Catalog.IsAggregate(e)
 }
 
+// IsAggregate reports whether a call is one of an aggregate function.
 func (c *Catalog) IsAggregate(e *syntax.FuncCall) bool {
 	for _, f := range c.Functions[e.Name.Last()] {
 		if f.Aggregate != nil && f.inSchema(e.Name) {

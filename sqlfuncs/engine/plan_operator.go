@@ -61,14 +61,17 @@ func Not(e *Expr) *Expr {
 	}, e)
 }
 
+// IsInteger reports whether values of a type are whole numbers.
 func IsInteger(t datum.OID) bool {
 	return t == datum.Int2 || t == datum.Int4 || t == datum.Int8 || t == datum.Oid || t == datum.Xid
 }
 
+// IsNumber reports whether a type is one that arithmetic works on.
 func IsNumber(t datum.OID) bool {
 	return t == datum.Int2 || t == datum.Int4 || t == datum.Int8 || t == datum.Float4 || t == datum.Float8 || t == datum.Numeric
 }
 
+// IsString reports whether a type is one of texts.
 func IsString(t datum.OID) bool {
 	switch t {
 	case datum.Text, datum.Varchar, datum.BPChar, datum.Name, datum.Char, datum.CString:
@@ -77,6 +80,7 @@ func IsString(t datum.OID) bool {
 	return false
 }
 
+// Comparisons say which results of a comparison, -1, 0 or 1, satisfy an operator.
 var Comparisons = map[string]func(c int) bool{
 	"=":  func(c int) bool { return c == 0 },
 	"<>": func(c int) bool { return c != 0 },
@@ -366,6 +370,7 @@ func (p *Planner) concat(l, r *Expr) (*Expr, error) {
 // MaxTextBytes bounds a text that an expression builds.
 const MaxTextBytes = 1 << 20
 
+// ErrTextTooLong refuses a text of more than MaxTextBytes.
 var ErrTextTooLong = sqlstate.New(sqlstate.LimitExceeded, "a text value may have at most %d bytes", MaxTextBytes)
 
 func (p *Planner) arrayConcat(l, r *Expr, li, ri datum.Info) (*Expr, error) {

@@ -133,6 +133,7 @@ func (p *Planner) selectCore(s *Scope, c *syntax.SelectCore, orderBy []syntax.Or
 	return q, nil
 }
 
+// NewFrame reserves a place for the rows of one more source.
 func (p *Planner) NewFrame() int {
 	p.frames++
 	return p.frames - 1

@@ -26,6 +26,7 @@ type Table struct {
 	Scan func(x *Exec, keys []KeyValues) (Rows, error)
 }
 
+// TableColumn is one column of a Table.
 type TableColumn struct {
 	Name string
 	Type datum.OID
@@ -64,6 +65,7 @@ func ColumnsOf(text string, typ func(name string) (base, declared datum.OID, ok 
 	return columns
 }
 
+// FromColumns are the columns as a FROM item has them.
 func (t *Table) FromColumns() []FromColumn {
 	out := make([]FromColumn, len(t.Columns))
 	for i, c := range t.Columns {
@@ -136,6 +138,7 @@ type KeyValues struct {
 	Values []datum.Value
 }
 
+// Restrict leaves those values that are also in another condition.
 func (k *KeyValues) Restrict(values []datum.Value) {
 	if !k.Fixed {
 		k.Fixed = true

@@ -21,7 +21,7 @@ func entry(x *engine.Exec, name string) (*generator.Entry, error) {
 	return Registry(x).Get(x.Ctx, name)
 }
 
-// registry is for questions that may reach the store: what was answered
+// Registry is for questions that may reach the store: what was answered
 // before need not wait for them.
 func Registry(x *engine.Exec) *generator.Registry {
 	x.Host.Waits()

@@ -53,6 +53,7 @@ var idFunctions = []engine.Function{
 	},
 }
 
+// DrawID draws one id of a name, which is created if it is new.
 func DrawID(x *engine.Exec, name string) (datum.Value, error) {
 	e, err := entry(x, name)
 	if err != nil {

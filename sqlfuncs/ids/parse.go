@@ -149,7 +149,7 @@ func explain(x *engine.Exec, id, by datum.Value) (generator.Parts, error) {
 		p, known := uuid.ExplainText(id.Str)
 		n, err := datum.ParseText(datum.Int8, id.Str, nil)
 		if known && (err != nil || len(id.Str) > MaxIDDigits) {
-			return p, nil
+			return p, nil //nolint:nilerr // it is no number
 		}
 		if err != nil {
 			return generator.Parts{}, sqlstate.New(sqlstate.InvalidParameterValue, "%q is neither a number nor a UUID, nor another id that tells what it is", sqlstate.Cut(id.Str, 64)).

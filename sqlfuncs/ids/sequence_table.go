@@ -102,6 +102,8 @@ func highest(x *engine.Exec, g generator.Generator) (last, buffered int64, known
 	return 0, 0, false, nil
 }
 
+// SequenceLast is the greatest number that a generator has given, NULL while none
+// is known.
 func SequenceLast(x *engine.Exec, name string) (datum.Value, error) {
 	e := x.Host.Registry().Lookup([]byte(name))
 	if e == nil || e.Running() == nil {

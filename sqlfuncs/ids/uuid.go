@@ -71,7 +71,9 @@ var uuidFunctions = append([]engine.Function{
 })...)
 
 func uuidValue(u uuid.UUID) datum.Value { return datum.MakeUUID(u) }
-func UUIDOf(v datum.Value) uuid.UUID    { return uuid.UUID([]byte(v.Str)) }
+
+// UUIDOf is the UUID that a value of type uuid holds.
+func UUIDOf(v datum.Value) uuid.UUID { return uuid.UUID([]byte(v.Str)) }
 
 func makeUUID(name, schema, help string, draw func(*uuid.Source) uuid.UUID) engine.Function {
 	return engine.Function{

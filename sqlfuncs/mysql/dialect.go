@@ -37,54 +37,69 @@ func dialectOf(x *engine.Exec) *Dialect { return x.Dialect.(*Dialect) }
 // dialectPlanned is that of the session for which a statement is planned.
 func dialectPlanned(p *engine.Planner) *Dialect { return p.Dialect.(*Dialect) }
 
+// Analyse implements engine.Dialect.
 func (*Dialect) Analyse(p *engine.Planner, s *engine.Scope, e syntax.Expr) (*engine.Expr, error) {
 	return analyse(p, s, e)
 }
 
+// Choose implements engine.Dialect.
 func (*Dialect) Choose(p *engine.Planner, e *syntax.FuncCall, name string, given []*engine.Expr, names []string) (*engine.Function, []*engine.Expr, error) {
 	return choose(p, e, name, given, names)
 }
 
+// IsAggregate implements engine.Dialect.
 func (*Dialect) IsAggregate(p *engine.Planner, e *syntax.FuncCall) bool {
 	return isAggregate(p, e)
 }
 
+// Operator implements engine.Dialect.
 func (*Dialect) Operator(p *engine.Planner, op string, l, r *engine.Expr) (*engine.Expr, error) {
 	return operator(p, op, l, r)
 }
 
+// Comparable implements engine.Dialect.
 func (*Dialect) Comparable(p *engine.Planner, l, r *engine.Expr) (*engine.Expr, *engine.Expr, error) {
 	return comparableTypes(p, l, r)
 }
 
+// Coerce implements engine.Dialect.
 func (*Dialect) Coerce(p *engine.Planner, e *engine.Expr, t datum.OID) (*engine.Expr, error) {
 	return coerce(p, e, t)
 }
 
+// Truth implements engine.Dialect.
 func (*Dialect) Truth(p *engine.Planner, e *engine.Expr) (*engine.Expr, error) {
 	return condition(p, e)
 }
 
+// Common implements engine.Dialect.
 func (*Dialect) Common(types []datum.OID) datum.OID { return common(types) }
 
+// Cast implements engine.Dialect.
 func (*Dialect) Cast(x *engine.Exec, v datum.Value, t datum.OID) (datum.Value, error) {
 	return cast(x, v, t)
 }
 
+// Exact implements engine.Dialect.
 func (*Dialect) Exact(p *engine.Planner) bool { return plannedState(p).Reading.Exact }
 
+// Having implements engine.Dialect.
 func (*Dialect) Having(p *engine.Planner, s *engine.Scope, c *syntax.SelectCore, orderBy []syntax.OrderItem) *syntax.SelectCore {
 	return having(p, s, c, orderBy)
 }
 
+// Aliased implements engine.Dialect.
 func (*Dialect) Aliased(p *engine.Planner, level *engine.Scope, name string) (*engine.Expr, error) {
 	return aliased(p, level, name)
 }
 
+// Output implements engine.Dialect.
 func (*Dialect) Output(p *engine.Planner, out *engine.Output) error { return output(p, out) }
 
+// Label implements engine.Dialect.
 func (*Dialect) Label(t syntax.Target) string { return label(t) }
 
+// NextValues implements engine.Dialect.
 func (*Dialect) NextValues(p *engine.Planner, s *engine.Scope, c *syntax.SelectCore, e *syntax.NextValues) (*engine.Expr, error) {
 	return ids.NextValues(p, s, c, e)
 }

@@ -183,29 +183,6 @@ func substring(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	return datum.MakeText(sliceText(a[0].Str, from, count)), nil
 }
 
-func pad(left bool) engine.Eval {
-	return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-		r, fill := []rune(a[0].Str), []rune(a[2].Str)
-		n := a[1].Int
-		switch {
-		case n < 0 || len(fill) == 0 && n > int64(len(r)):
-			return datum.Null(datum.Text), nil
-		case n <= int64(len(r)):
-			return datum.MakeText(string(r[:n])), nil
-		case n > engine.MaxTextBytes:
-			return datum.Null(datum.Text), engine.ErrTextTooLong
-		}
-		add := make([]rune, 0, n)
-		for i := 0; int64(len(add)+len(r)) < n; i++ {
-			add = append(add, fill[i%len(fill)])
-		}
-		if left {
-			return datum.MakeText(string(append(add, r...))), nil
-		}
-		return datum.MakeText(string(append(r, add...))), nil
-	}
-}
-
 // trim takes off whole copies of the second argument, blanks by default.
 func trim(left, right bool) engine.Eval {
 	return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {

@@ -27,8 +27,6 @@ var timeFunctions = slices.Concat(
 	},
 )
 
-func first(_ *engine.Exec, a []datum.Value) (datum.Value, error) { return a[0], nil }
-
 func utcNow(x *engine.Exec) time.Time { return x.Started.UTC() }
 
 func dateOf(t time.Time) datum.Value {

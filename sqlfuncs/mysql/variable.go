@@ -104,6 +104,7 @@ type Assignment struct {
 	global bool
 }
 
+// Assignments plans the items of a SET.
 func Assignments(p *engine.Planner, items []syntax.SetItem) ([]Assignment, error) {
 	var plan []Assignment
 	for i := range items {

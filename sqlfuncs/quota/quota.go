@@ -245,7 +245,7 @@ func roundUp(d time.Duration) time.Duration {
 	if d < 10*time.Second {
 		unit = time.Millisecond
 	}
-	return (d/unit + 1) * unit
+	return d.Truncate(unit) + unit
 }
 
 // spell prints a duration without the zero minutes and seconds of String.

@@ -65,6 +65,7 @@ func normalizeDateStyle(s *Definition, value string) (string, error) {
 	return style + ", " + order, nil
 }
 
+// DateStyles are the first half of DateStyle, by name.
 var DateStyles = map[string]datum.DateStyle{
 	"ISO": datum.ISO, "SQL": datum.SQLStyle, "Postgres": datum.PostgresStyle, "German": datum.GermanStyle,
 }

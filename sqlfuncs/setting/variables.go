@@ -63,11 +63,11 @@ func (v *Variables) HasLocal() bool { return len(v.local) > 0 }
 func (v *Variables) Settle() { v.touched = false }
 
 // Rollback undoes the changes of an implicit transaction.
-func (v *Variables) Rollback() (any bool) {
-	if any = v.touched; any {
+func (v *Variables) Rollback() (changed bool) {
+	if changed = v.touched; changed {
 		v.Restore(v.undo)
 	}
-	return any
+	return changed
 }
 
 // Before is the state to which a block that begins now goes back: it takes in
@@ -100,6 +100,7 @@ func (v *Variables) KeepMode(key string) {
 // Saved is the state to go back to.
 type Saved struct{ set, local map[string]string }
 
+// Save returns the state for Restore.
 func (v *Variables) Save() Saved {
 	return Saved{maps.Clone(v.set), maps.Clone(v.local)}
 }
@@ -112,6 +113,7 @@ func (v *Variables) touch() {
 	}
 }
 
+// Restore goes back to a state.
 func (v *Variables) Restore(s Saved) {
 	v.touched = false
 	before := v.reportedValues()

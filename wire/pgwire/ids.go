@@ -136,7 +136,8 @@ func (a *answer) appendRun(dst []byte, r generator.Range) []byte {
 		if !a.binary {
 			n = wire.Alike(r.First, r.Step, r.Count)
 		}
-		at, end := len(dst), 0
+		at := len(dst)
+		var end int
 		dst, end = a.append(dst, r.First)
 		dst = wire.AppendAlike(dst, at, end-at-4, n, int(r.First%wire.LowDigits), int(r.Step))
 		r.First += n * r.Step

@@ -137,7 +137,7 @@ func sendRows(w http.ResponseWriter, r *result, key string) error {
 			sent = true
 			setJSON(w)
 			if _, err := w.Write(out); err != nil {
-				return nil // the client is gone
+				return nil //nolint:nilerr // the client is gone
 			}
 			out = out[:0]
 		}

@@ -407,7 +407,7 @@ func TestKeepHistoryEnds(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { s.KeepHistory(ctx); close(done) }()
-		time.Sleep(historyStep*3 + time.Second)
+		time.Sleep(historyStep*3 + time.Second) //nolint:forbidigo // synctest's
 		cancel()
 		<-done
 		if len(s.history.total) != 3 {
