@@ -219,7 +219,7 @@ func TestKubernetesPortsAndLabels(t *testing.T) {
 				}
 			}
 		}
-		walk("", map[string]any(o))
+		walk("", o)
 	}
 	for _, kind := range []string{"ConfigMap", "Service", "PodDisruptionBudget", "Deployment", "NetworkPolicy", "PodMonitor"} {
 		if !kinds[kind] {
