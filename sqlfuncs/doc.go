@@ -17,6 +17,14 @@
 //	sqlfuncs  Server (shared), Session (one connection), Statement (analysed
 //	          text), Portal (a statement being executed)
 //
+// The arrows go one way, and cmd/nextid/arch_test.go keeps them so:
+//
+//	sqlstate ← syntax, datum ← setting ← engine ← ids, pgfunc ← pgcatalog, mysql ← sqlfuncs ← wire
+//
+// The engine knows no room above it: NewServer joins what they have in a
+// Catalog. What a room asks of a session is its interface Session, which
+// session_host.go implements.
+//
 // # Path of a statement
 //
 // Session.Simple or Session.Prepare finds the text in the server's statement
