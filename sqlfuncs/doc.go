@@ -19,7 +19,8 @@
 //
 // The arrows go one way, and cmd/nextid/arch_test.go keeps them so:
 //
-//	sqlstate ← syntax, datum ← setting ← engine ← ids, pgfunc ← pgcatalog, mysql ← sqlfuncs ← wire
+//	sqlstate ← syntax, datum ← setting ← engine ← pgfunc, ids ← sqlfuncs ← wire
+//	                                                   ids ← pgcatalog, mysql ← sqlfuncs
 //
 // The engine knows no room above it: NewServer joins what they have in a
 // Catalog. What a room asks of a session is its interface Session, which
