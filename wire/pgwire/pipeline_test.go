@@ -117,3 +117,15 @@ func TestASettingIsToldBeforeTheReadyOfItsBatch(t *testing.T) {
 		}
 	}
 }
+
+// Messages that end before their first field, with nothing behind them.
+func TestEmptyMessagesAreRefused(t *testing.T) {
+	for _, typ := range []byte("QPBDEC") {
+		m, out := machine(t)
+		out.B = out.B[:0]
+		feed(t, m, out, msg(typ))
+		if !bytes.Contains(out.B, []byte("C08P01")) {
+			t.Errorf("%c: %q", typ, out.B)
+		}
+	}
+}

@@ -65,7 +65,7 @@ const (
 
 // drawExecutions draws for executions of a prepared statement.
 func (c *conn) drawExecutions(in []byte, n int, out *wire.Out) (size, executed int) {
-	if in[headerSize] != 0 { // a named portal, which may be asked for again
+	if n <= headerSize || in[headerSize] != 0 { // malformed, or a named portal, which may be asked for again
 		return 0, 0
 	}
 	name := in[headerSize+1 : n]
