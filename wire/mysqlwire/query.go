@@ -16,6 +16,10 @@ func (c *conn) query(ctx context.Context, text []byte, out *wire.Out) error {
 			return err
 		}
 	}
+	c.more = 0
+	if c.drawText(text, out) {
+		return nil
+	}
 	if err := checkText(text); err != nil {
 		return err
 	}
@@ -76,10 +80,8 @@ func (c *conn) runBatch(ctx context.Context, batch *sqlfuncs.Batch, out *wire.Ou
 		if batch.More() {
 			c.more = statusMoreResults
 		}
-		if !c.drawText(st, out) {
-			if err := c.runStatement(ctx, st, out); err != nil {
-				return err
-			}
+		if err := c.runStatement(ctx, st, out); err != nil {
+			return err
 		}
 		if st, err = batch.Next(); err != nil {
 			return err

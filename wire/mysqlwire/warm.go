@@ -23,10 +23,15 @@ func (c *conn) draw(st *sqlfuncs.Statement, args []sqlfuncs.Arg, n int) (ids gen
 	return c.session.Draw(st, name, int64(n))
 }
 
-// drawText answers one statement of a query.
-func (c *conn) drawText(st *sqlfuncs.Statement, out *wire.Out) bool {
+// drawText answers a query whose text is known.
+func (c *conn) drawText(text []byte, out *wire.Out) bool {
+	st := c.session.Cached(text)
+	if st == nil {
+		return false
+	}
 	ids, ok := c.draw(st, nil, 1)
 	if ok {
+		c.session.EndBatch()
 		out.B = c.head(out.B, st, st.Columns, false)
 		out.B = c.idRow(out.B, ids.First)
 		out.B = c.eof(out.B, 0)

@@ -45,11 +45,12 @@ const (
 	portalSuspended = "s\x00\x00\x00\x04"
 	copyDone        = "c\x00\x00\x00\x04"
 	authenticated   = "R\x00\x00\x00\x08\x00\x00\x00\x00"
+	readyBegin      = "Z\x00\x00\x00\x05" // of ReadyForQuery, before the status
 	selectOne       = "C\x00\x00\x00\x0dSELECT 1\x00"
 )
 
 func appendReady(dst []byte, status byte) []byte {
-	return append(dst, 'Z', 0, 0, 0, 5, status)
+	return append(append(dst, readyBegin...), status)
 }
 
 func appendParameterStatus(dst []byte, p sqlfuncs.Parameter) []byte {

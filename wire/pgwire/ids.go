@@ -110,12 +110,15 @@ type answer struct {
 	description []byte // RowDescription, if it is asked for
 	binary      bool   // the id is
 	end         string
-	ready       byte // status of ReadyForQuery, 0 without it
+	ready       byte // status of the ReadyForQuery with which end ends, 0 without one
 }
 
 // append appends one answer.
 func (a *answer) append(dst []byte, id int64) (_ []byte, endOfRow int) {
-	dst = append(append(dst, a.begin...), a.description...)
+	if a.begin != "" {
+		dst = append(dst, a.begin...)
+	}
+	dst = append(dst, a.description...)
 	if a.binary {
 		dst = appendIDBinary(dst, id)
 	} else {
@@ -124,13 +127,17 @@ func (a *answer) append(dst []byte, id int64) (_ []byte, endOfRow int) {
 	endOfRow = len(dst)
 	dst = append(dst, a.end...)
 	if a.ready != 0 {
-		dst = appendReady(dst, a.ready)
+		dst = append(dst, a.ready)
 	}
 	return dst, endOfRow
 }
 
 // appendRun appends the answer for each id of a run.
 func (a *answer) appendRun(dst []byte, r generator.Range) []byte {
+	if r.Count == 1 {
+		dst, _ = a.append(dst, r.First)
+		return dst
+	}
 	for r.Count > 0 {
 		n := int64(1)
 		if !a.binary {

@@ -44,7 +44,13 @@ func (c *conn) drawQueries(in []byte, n int, out *wire.Out) (size, executed int)
 		return 0, 0
 	}
 	c.session.EndBatch()
-	a := answer{description: c.description(st, 0), end: selectOne, ready: c.session.Status()}
+	description, status := c.description(st, 0), c.session.Status()
+	if ids.Count == 1 { // what clients ask most
+		out.B = appendIDText(append(out.B, description...), ids.First)
+		out.B = append(append(out.B, selectOne+readyBegin...), status)
+		return n, 1
+	}
+	a := answer{description: description, end: selectOne + readyBegin, ready: status}
 	out.B = a.appendRun(out.B, ids)
 	return n * int(ids.Count), int(ids.Count)
 }
@@ -73,6 +79,7 @@ func (c *conn) drawExecutions(in []byte, n int, out *wire.Out) (size, executed i
 		return 0, 0
 	}
 	a := answer{begin: bindComplete, end: selectOne}
+	endReady := selectOne + readyBegin
 	rest := in[n:]
 	described := bytes.HasPrefix(rest, []byte(describeUnnamed))
 	if described {
@@ -82,7 +89,7 @@ func (c *conn) drawExecutions(in []byte, n int, out *wire.Out) (size, executed i
 		return 0, 0
 	}
 	if binary.BigEndian.Uint32(rest[len(executeUnnamed):]) == 1 { // the portal does not know yet that there are no more rows
-		a.end = portalSuspended
+		a.end, endReady = portalSuspended, portalSuspended+readyBegin
 	}
 	rest = rest[len(executeUnnamed)+4:]
 	synced := bytes.HasPrefix(rest, []byte(syncMessage))
@@ -112,7 +119,7 @@ func (c *conn) drawExecutions(in []byte, n int, out *wire.Out) (size, executed i
 	}
 	if synced {
 		c.session.EndBatch()
-		a.ready = c.session.Status()
+		a.end, a.ready = endReady, c.session.Status()
 	}
 	out.B = a.appendRun(out.B, ids)
 	return size * int(ids.Count), int(ids.Count)
