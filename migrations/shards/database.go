@@ -67,6 +67,17 @@ func (s State) asNoted() bool {
 	return s.Setting == (Progression{}) || s.session || s.Setting == s.Member.Has
 }
 
+// drawsAll reports whether a shard draws all numbers of a progression, and
+// perhaps others.
+func (s State) drawsAll(has Progression) bool {
+	for _, l := range s.Lines {
+		if l.Started && !l.Draws.covers(l.of(has)) {
+			return false
+		}
+	}
+	return s.Setting == (Progression{}) || s.session || s.Setting.covers(has)
+}
+
 // database is one shard. Everything that changes it is also written to a dry
 // run, which then changes nothing.
 type database interface {

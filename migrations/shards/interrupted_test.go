@@ -58,6 +58,25 @@ func testInterrupted(t *testing.T, fleet func(t *testing.T) *fleet, stride int64
 	t.Logf("%d runs were interrupted", failures)
 }
 
+// testNoted: a run that was killed when it had noted what the donor is to draw,
+// and had not set it, is finished by the next one.
+func testNoted(t *testing.T, f *fleet) {
+	f.up(3)
+	for i := range 3 {
+		f.ids(i, 7)
+	}
+	f.exec(0, "UPDATE nextid_shard SET increment = 6")
+	if err := shards.Reshard(t.Context(), f.dsns[:3], f.dsns[3], f.options()); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 4 {
+		f.ids(i, 7)
+	}
+	f.sound(4)
+	f.check(7 * 7)
+	f.down(4)
+}
+
 // finish does what the messages say until the fourth shard is there.
 func finish(t *testing.T, f *fleet) {
 	t.Helper()

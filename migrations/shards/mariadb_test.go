@@ -52,6 +52,7 @@ func TestMariaDB(t *testing.T) {
 		}},
 		{"half installed", testHalfInstalled},
 		{"killed", testKills},
+		{"noted, not set", testNoted},
 		{"interrupted", func(t *testing.T, _ *fleet) {
 			if testing.Short() {
 				t.Skip("takes half a minute")

@@ -56,6 +56,7 @@ func TestPostgreSQL(t *testing.T) {
 		{"status looks at all", testPostgresLooks},
 		{"up mends what it can", testPostgresMends},
 		{"dumps of a schema", testPostgresDump},
+		{"noted, not set", testNoted},
 		{"interrupted", func(t *testing.T, _ *fleet) {
 			testInterrupted(t, func(t *testing.T) *fleet { return postgresFleet(t, identity) }, 500, 5)
 		}},

@@ -36,6 +36,11 @@ func (p Progression) near(q Progression, size int64) bool {
 	return min(d, g-d) < size
 }
 
+// covers reports whether all numbers of q are also p's.
+func (p Progression) covers(q Progression) bool {
+	return p.Increment > 0 && p.has(q.Offset) && q.Increment%p.Increment == 0
+}
+
 // first returns the least number that is at least n, and whether a bigint
 // holds it.
 func (p Progression) first(n int64) (int64, bool) {

@@ -27,7 +27,13 @@ func (s *set) reshard(ctx context.Context) error {
 		return err
 	}
 	old, add := s.shards[:len(s.shards)-1], s.shards[len(s.shards)-1]
-	if err := errors.Join(s.able(ctx), s.whole(old, add)); err != nil {
+	if err := s.able(ctx); err != nil {
+		return err
+	}
+	if err := s.resume(ctx, old, add); err != nil {
+		return err
+	}
+	if err := s.whole(old, add); err != nil {
 		return err
 	}
 	if err := s.prepare(ctx, add); err != nil {
@@ -83,6 +89,33 @@ func (s *set) reshard(ctx context.Context) error {
 		if err := s.advise(ctx, one, one.state.Member.Has); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// resume sets what a run that was killed has noted of a shard and not set yet.
+// Until then the shard draws more than its own numbers, which nobody else has:
+// the note comes before the change, and the new shard after it.
+func (s *set) resume(ctx context.Context, old []*shard, add *shard) error {
+	others := old
+	if add.state.Member != nil {
+		others = s.shards
+	}
+	if s.dry != nil || len(collisions(others)) > 0 {
+		return nil
+	}
+	resumed := false
+	for _, one := range old {
+		if m := one.state.Member; m != nil && !one.state.asNoted() && one.state.drawsAll(m.Has) {
+			s.say(one, "an earlier run was interrupted: it draws %s from now on", m.Has)
+			if err := one.assign(ctx, one.state.Lines, m.Has); err != nil {
+				return at(one.name, err)
+			}
+			resumed = true
+		}
+	}
+	if resumed {
+		return s.read(ctx)
 	}
 	return nil
 }
