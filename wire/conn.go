@@ -100,7 +100,7 @@ func newConn(s *Server, nc net.Conn) *conn {
 		c.nudge()
 	}
 	c.info.wait = func() { c.leave.now() }
-	c.info.failed = s.noteError
+	c.info.failed, c.info.Took = s.noteError, s.Took
 	c.info.canTLS = s.TLS != nil
 	switch a := nc.RemoteAddr().(type) {
 	case *net.TCPAddr:

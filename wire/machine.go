@@ -67,6 +67,9 @@ type Conn struct {
 	// whole; the machine sets it at the login. nil: they are not counted.
 	Memory *account.Session
 
+	// Took is the Server's, for the machine's Statement.
+	Took func(time.Duration)
+
 	peerUID   uint32
 	peerKnown bool
 

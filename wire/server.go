@@ -30,6 +30,9 @@ type Server struct {
 	TLS  *TLS
 	ALPN string
 
+	// Took is told how long a statement took that had to be run; nil: nobody is.
+	Took func(time.Duration)
+
 	once     sync.Once
 	base     context.Context // of all statements; ends when Shutdown gives up
 	cancel   context.CancelCauseFunc

@@ -10,10 +10,13 @@ import (
 // statements end without an interrupt and leave it to the next one, so that a
 // statement costs no context and no timer.
 type Statement struct {
+	Took func(time.Duration) // is told how long each took, if it is not nil
+
 	mu      sync.Mutex
 	ctx     context.Context // nil: the next Begin makes one
 	cancel  context.CancelCauseFunc
 	running bool
+	began   time.Time
 
 	deadline time.Time // of the running statement, zero for none
 	overdue  error     // why it ends then
@@ -30,9 +33,9 @@ func (s *Statement) Begin(parent context.Context, timeout time.Duration, overdue
 	if s.ctx == nil {
 		s.ctx, s.cancel = context.WithCancelCause(parent)
 	}
-	s.running, s.deadline, s.overdue = true, time.Time{}, overdue
+	s.running, s.began, s.deadline, s.overdue = true, time.Now(), time.Time{}, overdue
 	if timeout > 0 {
-		s.deadline = time.Now().Add(timeout)
+		s.deadline = s.began.Add(timeout)
 		if s.wakes.IsZero() || s.deadline.Before(s.wakes) {
 			s.wake(timeout)
 		}
@@ -71,6 +74,9 @@ func (s *Statement) End() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running = false
+	if s.Took != nil {
+		s.Took(time.Since(s.began))
+	}
 	if s.ctx.Err() != nil {
 		s.release()
 	}

@@ -3,6 +3,7 @@ package wire_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -79,6 +80,22 @@ func TestEachStatementHasItsOwnDeadline(t *testing.T) {
 				}
 			}
 			s.End()
+		}
+	})
+}
+
+func TestWhatAStatementTookIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var took []time.Duration
+		s := wire.Statement{Took: func(d time.Duration) { took = append(took, d) }}
+		defer s.Close()
+		for _, d := range []time.Duration{time.Second, 3 * time.Second} {
+			s.Begin(t.Context(), time.Minute, errOverdue)
+			time.Sleep(d) //nolint:forbidigo // synctest's
+			s.End()
+		}
+		if !slices.Equal(took, []time.Duration{time.Second, 3 * time.Second}) {
+			t.Errorf("told %v", took)
 		}
 	})
 }

@@ -30,7 +30,7 @@ func TestCommands(t *testing.T) {
 	for _, c := range (&program{}).rootCommand().Commands() {
 		names = append(names, c.Name())
 	}
-	if want := []string{"compare", "floor", "local", "render", "sql", "torture"}; runtime.GOOS == "linux" && !slices.Equal(names, want) {
+	if want := []string{"attack", "compare", "floor", "local", "render", "sql", "torture"}; runtime.GOOS == "linux" && !slices.Equal(names, want) {
 		t.Errorf("commands %v, want %v", names, want)
 	}
 	for _, name := range names {

@@ -15,6 +15,8 @@ import (
 	"nextid/wire"
 	"nextid/wire/mysqlwire"
 	"nextid/wire/pgwire"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // protocol is one way in which clients are served.
@@ -53,6 +55,7 @@ type endpoint struct {
 	protocol *protocol
 	listener net.Listener
 	server   *wire.Server
+	took     *prometheus.HistogramVec // by statements
 }
 
 type endpoints []endpoint

@@ -159,10 +159,22 @@ var wireMetrics = []struct {
 	{newCounter("nextid_commands_total", "Queries and executions (pg), or commands (mysql).", "protocol"), func(t *wire.Traffic) int64 { return t.Commands }},
 }
 
+// measure returns what counts how long statements take.
+func (p *endpoint) measure() func(time.Duration) {
+	p.took = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "nextid_statement_duration_seconds",
+		Help:    "How long statements took that had to be run. Ids that are in hand are given out without: in a microsecond, which is not measured.",
+		Buckets: prometheus.ExponentialBuckets(125e-6, 4, 9), // to 8 s
+	}, []string{"protocol"})
+	observer := p.took.WithLabelValues(p.protocol.key)
+	return func(d time.Duration) { observer.Observe(d.Seconds()) }
+}
+
 func collectWire(to chan<- prometheus.Metric, endpoints endpoints) {
 	for _, p := range endpoints {
 		protocol, traffic := p.protocol.key, p.server.Traffic()
 		openConnections.sample(to, float64(p.server.Connections()), protocol)
+		p.took.Collect(to)
 		for _, f := range wireMetrics {
 			f.sample(to, float64(f.value(&traffic)), protocol)
 		}

@@ -101,8 +101,8 @@ func TestReloadOfTheConfiguration(t *testing.T) {
 			t.Errorf("%s: %s, want %s", key, got, want)
 		}
 	}
-	s.rewrite(file, "log_level: info\n")
-	if line := s.waitLine("the configuration stays as it was"); !strings.Contains(line, "log_level: unknown key; did you mean") {
+	s.rewrite(file, "loglevel: info\n")
+	if line := s.waitLine("the configuration stays as it was"); !strings.Contains(line, "loglevel: unknown key; did you mean") {
 		t.Error(line)
 	}
 	if err := os.Remove(file); err != nil {

@@ -95,6 +95,7 @@ func (m *Main) serve(ctx context.Context, log *slog.Logger, endpoints endpoints,
 	for i := range endpoints {
 		p := &endpoints[i]
 		p.server = p.protocol.serve(m, log, access, e)
+		p.server.Took = p.measure()
 		go func() {
 			served <- fmt.Errorf("serve %s: %w", p.listener.Addr(), p.server.Serve(p.listener))
 		}()

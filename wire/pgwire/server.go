@@ -39,7 +39,7 @@ type protocol struct {
 }
 
 func (p *protocol) newMachine(c *wire.Conn) wire.Machine {
-	return &conn{protocol: p, info: c}
+	return &conn{protocol: p, info: c, statement: wire.Statement{Took: c.Took}}
 }
 
 // cancelKeys maps process ids to the connections that a CancelRequest with
