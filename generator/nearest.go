@@ -6,19 +6,26 @@ import (
 	"strings"
 )
 
-// DidYouMean is the end of a message about a word that is not known: the word
-// that differs in no more than two letters, "" if there is none.
+// DidYouMean is the end of a message about a word that is not known: the
+// nearest one that is, "" if there is none.
 func DidYouMean(word string, known []string) string {
+	best := Nearest(word, known)
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %s?", best)
+}
+
+// Nearest is the first of the known words that differ least from another, and
+// in no more than two letters; "" if there is none.
+func Nearest(word string, known []string) string {
 	best, least := "", 3
 	for _, k := range known {
 		if d := distance(word, k); d < least {
 			best, least = k, d
 		}
 	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf("; did you mean %s?", best)
+	return best
 }
 
 // distance is the number of letters to insert, delete or replace to make b

@@ -753,6 +753,8 @@ func TestHintsAreAboutTheMistake(t *testing.T) {
 		"SELECT * FROM next_ids('a', 1000001)":          "Call again for more ids, or raise ids_per_call in the configuration.",
 		"SELECT next_id(nosuch) FROM nextid.generators": "",
 		"SELECT exp(1)":                                 "nextid has functions for ids and what drivers and tools ask for; compute the rest in your own database.",
+		"SELECT nexd_id('orders')":                      "Did you mean next_id?",
+		"SELECT * FROM next_rnage('orders', 5)":         "Did you mean next_range?",
 		"SELECT next_id('a', 1, 2)":                     "There is one of this name for other arguments: count them, or cast them to its types.",
 		"SELECT orders":                                 "",
 	} {

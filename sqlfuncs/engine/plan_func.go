@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"nextid/generator"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
@@ -117,7 +118,7 @@ func (p *Planner) chooseFunction(e *syntax.FuncCall, name string, given []*Expr,
 		}
 	}
 	if best == nil {
-		return nil, nil, noFunction(e, given, len(candidates) > 0)
+		return nil, nil, p.noFunction(e, given, len(candidates) > 0)
 	}
 	if ties > 1 {
 		return nil, nil, sqlstate.New(sqlstate.AmbiguousFunction, "function %s is not unique", signature(e, given)).
@@ -317,7 +318,7 @@ func signature(e *syntax.FuncCall, args []*Expr) string {
 	return sqlstate.Cut(strings.Join(e.Name, "."), 128) + "(" + star + ")"
 }
 
-func noFunction(e *syntax.FuncCall, args []*Expr, otherTypes bool) error {
+func (p *Planner) noFunction(e *syntax.FuncCall, args []*Expr, otherTypes bool) error {
 	if len(e.Name) > 1 {
 		switch schema := e.Name[len(e.Name)-2]; schema {
 		case PGCatalog, NextidSchema, "public", "information_schema":
@@ -329,7 +330,22 @@ func noFunction(e *syntax.FuncCall, args []*Expr, otherTypes bool) error {
 	if otherTypes {
 		return err.WithHint("There is one of this name for other arguments: count them, or cast them to its types.")
 	}
+	if own := p.Catalog.Nearest(e.Name.Last()); own != "" {
+		return err.WithHint("Did you mean %s?", own)
+	}
 	return err.WithHint("nextid has functions for ids and what drivers and tools ask for; compute the rest in your own database.")
+}
+
+// Nearest is the function of the product that has nearly a name, "" if none has.
+func (c *Catalog) Nearest(name string) string {
+	var own []string
+	for known, functions := range c.Functions {
+		if functions[0].Schema == NextidSchema {
+			own = append(own, known)
+		}
+	}
+	slices.Sort(own)
+	return generator.Nearest(sqlstate.Cut(name, 64), own)
 }
 
 // apply makes the expression of a call to a plain function.

@@ -253,7 +253,11 @@ func noFunction(p *engine.Planner, e *syntax.FuncCall, name string) error {
 	if len(e.Name) > 1 {
 		database = e.Name[len(e.Name)-2]
 	}
-	return sqlstate.New(sqlstate.UndefinedFunction, "FUNCTION %s.%s does not exist", sqlstate.Cut(database, 64), sqlstate.Cut(name, 64))
+	err := sqlstate.New(sqlstate.UndefinedFunction, "FUNCTION %s.%s does not exist", sqlstate.Cut(database, 64), sqlstate.Cut(name, 64))
+	if own := p.Catalog.Nearest(name); own != "" {
+		return err.WithHint("Did you mean %s?", own)
+	}
+	return err
 }
 
 // specialCall plans a call whose arguments are not plain expressions. It
