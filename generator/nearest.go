@@ -59,7 +59,6 @@ func optionNames(t reflect.Type) (names []string) {
 		return nil
 	}
 	for f := range t.Fields() {
-		f := f
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous && name == "":

@@ -61,7 +61,7 @@ var attacks = []attack{
 		if _, err := io.ReadFull(conn, make([]byte, 1)); err != nil {
 			return err
 		}
-		return tls.Client(conn, &tls.Config{InsecureSkipVerify: true}).HandshakeContext(ctx)
+		return tls.Client(conn, &tls.Config{InsecureSkipVerify: true}).HandshakeContext(ctx) //nolint:gosec // its own server, on loopback
 	}},
 	{"passwords", 32, 0, func(ctx context.Context, a *attacker) error {
 		cfg := a.cfg.Copy()
