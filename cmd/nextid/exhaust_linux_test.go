@@ -96,7 +96,7 @@ func startLimited(t *testing.T, flags ...string) *server {
 	t.Helper()
 	prlimit, err := exec.LookPath("prlimit")
 	if err != nil {
-		t.Skip("needs prlimit(1)")
+		t.Skip("needs prlimit(1), of the Debian package util-linux")
 	}
 	args := append([]string{"--data=" + strconv.Itoa(dataLimit)}, serveCommand(append([]string{"--auto-create", "off"}, flags...)...).Args...)
 	return launch(t, exec.Command(prlimit, args...), nil)

@@ -43,7 +43,7 @@ func TestTimeZoneOfTheServerDoesNotMatter(t *testing.T) {
 func TestFewDescriptors(t *testing.T) {
 	prlimit, err := exec.LookPath("prlimit")
 	if err != nil {
-		t.Skip("needs prlimit(1)")
+		t.Skip("needs prlimit(1), of the Debian package util-linux")
 	}
 	s := launch(t, exec.Command(prlimit, append([]string{"--nofile=40"}, serveCommand().Args...)...), nil)
 	conn := s.connect()
