@@ -133,12 +133,14 @@ func (s *server) together(t *testing.T, connections int, do func(context.Context
 	return fmt.Sprintf("%d done, %d refused, %d cut off; %v", done.Load(), refused.Load(), late.Load(), example.Load())
 }
 
-// alive checks that the server answers, and says what it has.
+// alive checks that the server answers another user at once, and says what it
+// has. The user who attacked may wait: what is his may still be held by the
+// statements that were cut off.
 func (s *server) alive(t *testing.T, outcome string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, "postgres://anybody@"+s.address+"/nextid?sslmode=disable")
+	conn, err := pgx.Connect(ctx, "postgres://witness@"+s.address+"/nextid?sslmode=disable")
 	if err != nil {
 		s.drainOutput()
 		t.Fatalf("the server does not answer: %v (%s)\n%.2000s", err, outcome, strings.Join(s.lines, "\n"))
