@@ -78,7 +78,7 @@ wire/auth:                 sqlfuncs sqlfuncs/sqlstate wire wire/pgwire wire/mysq
 wire/httpstatus:           wire
 wire/web:                  sqlfuncs sqlfuncs/datum sqlfuncs/sqlstate
 wire/clienttest:
-wire/poolertest:
+wire/poolertest:           generator/store/dbtest
 wire/wiretest:             generator generator/segment generator/snowflake generator/store/memory generator/worker sqlfuncs
 wire/pgwire:               generator sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
 wire/mysqlwire:            generator sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire

@@ -61,7 +61,8 @@ func runProgram(t *testing.T, environ []string, args ...string) result {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Dir = t.TempDir()
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, environ...)
+	// The default addresses may be another test's; a warning would say so.
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "NEXTID_HTTP=off", "NEXTID_MYSQL=off"}, environ...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
 	var exit *exec.ExitError

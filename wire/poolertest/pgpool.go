@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"nextid/generator/store/dbtest"
 )
 
 // StartPgpool runs a Pgpool-II before one server (HOST:PORT) until the test
@@ -19,7 +21,7 @@ func StartPgpool(t testing.TB, server string) (address string) {
 	host, port, _ := strings.Cut(server, ":")
 	return start(t, "Pgpool-II", syscall.SIGINT, func(dir, address string) *exec.Cmd {
 		_, listen, _ := strings.Cut(address, ":")
-		_, pcp, _ := strings.Cut(freeAddress(t), ":")
+		_, pcp, _ := strings.Cut(dbtest.FreeAddr(t), ":")
 		conf := fmt.Sprintf(`
 backend_clustering_mode = 'raw'
 listen_addresses = '127.0.0.1'

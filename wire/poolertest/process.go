@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"nextid/generator/store/dbtest"
 )
 
 // program is the path of a pooler. It skips the test when there is none.
@@ -44,7 +46,7 @@ func start(t testing.TB, name string, end syscall.Signal, command func(dir, addr
 		}
 	}
 	for range 3 { // another process may take the port first
-		address = freeAddress(t)
+		address = dbtest.FreeAddr(t)
 		cmd := command(dir, address)
 		cmd.SysProcAttr = as
 		if run(t, cmd, end, name, address) {
@@ -99,14 +101,4 @@ func run(t testing.TB, cmd *exec.Cmd, end syscall.Signal, name, address string) 
 		}
 	}
 	return false
-}
-
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }

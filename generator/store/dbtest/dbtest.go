@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -81,33 +82,29 @@ func directory(t testing.TB, name string) (dir string, cred *syscall.Credential)
 	return dir, &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }
 
-var ports struct {
-	sync.Mutex
-	given map[int]bool
-}
-
-// FreeAddr returns a loopback address that nobody listened on a moment ago
-// and that this process has not given out before.
+// FreeAddr returns a loopback address that nobody listens on. Its port, and the
+// one 10,000 above for the bus of a Redis Cluster, are below those that the
+// kernel gives to connections and to port 0: one of these can be taken while a
+// server is killed and starts again.
 func FreeAddr(t testing.TB) string {
 	t.Helper()
-	ports.Lock()
-	defer ports.Unlock()
-	if ports.given == nil {
-		ports.given = map[int]bool{}
-	}
-	for {
-		l, err := net.Listen("tcp4", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
+	const first, last = 10_000, 19_999 // ip_local_port_range begins at 32768
+	for range 1000 {
+		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(first+rand.IntN(last-first+1)))
+		if _, given := addrs.LoadOrStore(addr, true); given {
+			continue
 		}
-		port := l.Addr().(*net.TCPAddr).Port
-		l.Close()
-		if !ports.given[port] {
-			ports.given[port] = true
-			return l.Addr().String()
+		if l, err := net.Listen("tcp4", addr); err == nil {
+			l.Close()
+			return addr
 		}
 	}
+	t.Fatal("dbtest: no port is free")
+	return ""
 }
+
+// addrs are the addresses that FreeAddr has returned in this process.
+var addrs sync.Map
 
 func port(addr string) string {
 	_, p, _ := net.SplitHostPort(addr)
