@@ -31,7 +31,7 @@ test: test-deps format-check vet build
 	$(GO) test $$race -shuffle=on -timeout $(TEST_TIMEOUT) ./...
 
 # Packages whose tests start databases, clients or browsers, or take minutes.
-SLOW = /(migrations|benchmarks)(/|$$)|/(clienttest|poolertest|mariadbtest|pgtest|dbtest|simulation|ticket|source|example)$$|/store/(sqlite|postgres|mysql|redis|etcd|zookeeper)$$|/cmd/
+SLOW = /(migrations|benchmarks)(/|$$)|/(clienttest|mariadbtest|pgtest|dbtest|simulation|ticket|example)$$|/store/(sqlite|postgres|mysql|redis|etcd|zookeeper)$$|/cmd/
 
 ## test-quick: for the edit loop: nothing is installed or started, and no race detector; two minutes
 test-quick: format-check vet

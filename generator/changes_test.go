@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/generatortest"
 	"nextid/generator/history"
 	"nextid/generator/ring"
 	"nextid/generator/segment"
 	"nextid/generator/snowflake"
 	"nextid/generator/store/memory"
-	"nextid/generator/store/storetest"
 	"nextid/generator/worker"
 )
 
@@ -24,7 +24,7 @@ import (
 // its own, as cmd/nextid wires them.
 type cluster struct {
 	t       *testing.T
-	store   *storetest.Faulty
+	store   *generatortest.Faulty
 	servers []*generator.Registry
 	log     history.Log
 
@@ -35,7 +35,7 @@ func inCluster(t *testing.T, slice time.Duration, f func(t *testing.T, c *cluste
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
-		c := &cluster{t: t, store: storetest.NewFaulty(memory.New(memory.Config{})), retired: func() {}}
+		c := &cluster{t: t, store: generatortest.NewFaulty(memory.New(memory.Config{})), retired: func() {}}
 		var pools []*worker.Pools
 		for i := range 2 {
 			guard := generator.NewGuard(c.store)
@@ -259,7 +259,7 @@ func TestAServerThatCannotLookKeepsToWhatItHas(t *testing.T) {
 		refused, drawn := 0, int64(0)
 		for range 100 {
 			c.store.Clear()
-			c.store.Inject(storetest.Defined, 1, storetest.FailBefore(nil))
+			c.store.Inject(generatortest.Defined, 1, generatortest.FailBefore(nil))
 			r, err := e.Next(t.Context(), 1)
 			if err != nil {
 				wantErr(t, err, generator.ErrNotNow)

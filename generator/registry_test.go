@@ -10,27 +10,27 @@ import (
 	"testing"
 
 	"nextid/generator"
+	"nextid/generator/generatortest"
 	"nextid/generator/history"
 	"nextid/generator/segment"
 	"nextid/generator/store/memory"
-	"nextid/generator/store/storetest"
 )
 
 // registry is a Registry on a store in memory, with the kind segment.
 type registry struct {
 	*generator.Registry
 	t     *testing.T
-	store *storetest.Faulty
+	store *generatortest.Faulty
 	log   history.Log
 }
 
 func newRegistry(t *testing.T, change ...func(*generator.Config)) *registry {
 	t.Helper()
-	return onStore(t, storetest.NewFaulty(memory.New(memory.Config{})), change...)
+	return onStore(t, generatortest.NewFaulty(memory.New(memory.Config{})), change...)
 }
 
 // onStore is another server of a store.
-func onStore(t *testing.T, store *storetest.Faulty, change ...func(*generator.Config)) *registry {
+func onStore(t *testing.T, store *generatortest.Faulty, change ...func(*generator.Config)) *registry {
 	t.Helper()
 	r := &registry{t: t, store: store}
 	cfg := generator.Config{Store: store, Kinds: []generator.Kind{segment.Kind(store, generator.SystemClock{}, "test")}}
@@ -288,12 +288,12 @@ func TestAlterBearsAFailingRelease(t *testing.T) {
 	r := newRegistry(t)
 	r.create("orders", ``)
 	r.wantIDs("orders", 1, 2)
-	r.store.Inject(storetest.Release, 1, storetest.FailAfter(nil))
+	r.store.Inject(generatortest.Release, 1, generatortest.FailAfter(nil))
 	if err := r.Alter(t.Context(), "orders", json.RawMessage(`{"step":5}`)); err != nil {
 		t.Fatal(err)
 	}
 	r.next("orders")
-	r.store.Inject(storetest.Release, 1, storetest.FailBefore(nil))
+	r.store.Inject(generatortest.Release, 1, generatortest.FailBefore(nil))
 	if err := r.Alter(t.Context(), "orders", json.RawMessage(`{"step":6}`)); err != nil {
 		t.Fatal(err)
 	}
@@ -319,11 +319,11 @@ func TestADroppedNameIsGoneAndGoesOnAboveWhenCreatedAgain(t *testing.T) {
 }
 
 func TestDropThatFailsLeavesTheNameUsable(t *testing.T) {
-	for _, op := range []storetest.Op{storetest.Undefine, storetest.Reserved} {
+	for _, op := range []generatortest.Op{generatortest.Undefine, generatortest.Reserved} {
 		r := newRegistry(t)
 		r.create("orders", `{"start":-5}`) // such a name leaves a tombstone
 		r.wantIDs("orders", -5)
-		r.store.Inject(op, 1, storetest.FailBefore(nil))
+		r.store.Inject(op, 1, generatortest.FailBefore(nil))
 		if err := r.Drop(t.Context(), "orders"); err == nil {
 			t.Fatalf("dropped although %s failed", op)
 		}
@@ -361,7 +361,7 @@ func TestCloseTellsWhatItCouldNotGiveBackAndStopsAllTheSame(t *testing.T) {
 	for i := range 5 {
 		r.next(fmt.Sprint("n", i))
 	}
-	r.store.Inject(storetest.Release, 2, storetest.FailBefore(nil))
+	r.store.Inject(generatortest.Release, 2, generatortest.FailBefore(nil))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // a drain that ran out of time
 	if err := r.Close(ctx); err == nil || !strings.Contains(err.Error(), "generators could not give back") {

@@ -11,7 +11,7 @@ import (
 //
 //	Reserve durably, issue from memory.
 //
-// Every implementation passes storetest.Run.
+// Every implementation passes generatortest.Run.
 type Store interface {
 	Reserver
 	Definitions

@@ -26,12 +26,11 @@ const arrows = `
 generator:
 generator/layout:          generator
 generator/worker:          generator
-generator/worker/source:   generator generator/worker
 generator/snowflake:       generator generator/layout generator/worker
 generator/ring:            generator generator/layout generator/worker
 generator/segment:         generator generator/layout
 generator/counter:         generator
-generator/node:            generator
+generator/node:            generator generator/worker
 generator/ticket:          generator generator/counter generator/store/dsn
 generator/uuid:            generator
 generator/code:            generator
@@ -46,14 +45,11 @@ generator/store/redis:     generator generator/store/dsn generator/store/shared
 generator/store/etcd:      generator/store/dsn generator/store/shared
 generator/store/zookeeper: generator generator/store/dsn generator/store/shared
 
-generator/clocktest:       generator
+generator/generatortest:   generator generator/history
 generator/simulation:      generator generator/layout generator/segment generator/snowflake generator/worker generator/store/memory generator/store/shared
-generator/systemstest:     generator generator/layout generator/uuid
 generator/audit:
 generator/history:         generator
-generator/store/storetest: generator generator/history
-generator/store/dbtest:
-generator/store/enginetest: generator generator/store/shared generator/store/dbtest generator/store/storetest
+generator/store/dbtest:    generator generator/generatortest generator/store/shared
 
 migrations/...:            generator/store/dsn
 
@@ -78,7 +74,6 @@ wire/auth:                 sqlfuncs sqlfuncs/sqlstate wire wire/pgwire wire/mysq
 wire/httpstatus:           wire
 wire/web:                  sqlfuncs sqlfuncs/datum sqlfuncs/sqlstate
 wire/clienttest:
-wire/poolertest:           generator/store/dbtest
 wire/wiretest:             generator generator/segment generator/snowflake generator/store/memory generator/worker sqlfuncs
 wire/pgwire:               generator sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
 wire/mysqlwire:            generator sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
@@ -91,7 +86,7 @@ cmd/nextid-bench:          benchmarks/...
 
 // testOnly are the packages that exist for tests; they may use testing and
 // nothing that is linked into the binary may import them.
-var testOnly = []string{"generator/clocktest", "generator/simulation", "generator/systemstest", "generator/store/storetest", "generator/store/dbtest", "generator/store/enginetest", "sqlfuncs/mariadbtest", "sqlfuncs/pgtest", "wire/wiretest", "wire/clienttest", "wire/poolertest", "benchmarks/report/charttest"}
+var testOnly = []string{"generator/generatortest", "generator/simulation", "generator/store/dbtest", "sqlfuncs/mariadbtest", "sqlfuncs/pgtest", "wire/wiretest", "wire/clienttest", "benchmarks/report/charttest"}
 
 // layers are the top folders from the bottom up. Test files may reach
 // sideways and down (a wire test runs on real engines), never up.

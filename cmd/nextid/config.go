@@ -12,10 +12,10 @@ import (
 	"nextid/generator"
 	"nextid/generator/audit"
 	"nextid/generator/layout"
+	"nextid/generator/node"
 	"nextid/generator/segment"
 	"nextid/generator/snowflake"
 	"nextid/generator/store/shared"
-	"nextid/generator/worker/source"
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/ids"
@@ -44,7 +44,7 @@ type Config struct {
 
 	AutoCreateSequence string // a kind, autoCreatePools or autoCreateSame
 
-	WorkerID       string        // where it comes from, see package source
+	WorkerID       string        // where it comes from, see node.CheckSource
 	WorkerSlice    time.Duration // 0: as the store deserves
 	WorkerBorrow   bool
 	ClockLimit     time.Duration // 0: none
@@ -119,7 +119,7 @@ func DefaultConfig() Config {
 		AutoCreate:  snowflake.KindName,
 
 		AutoCreateSequence: autoCreatePools,
-		WorkerID:           source.Auto,
+		WorkerID:           node.Auto,
 		Users:              usersAuto,
 		LogLevel:           slog.LevelInfo,
 		LogFormat:          "text",

@@ -8,22 +8,22 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"nextid/generator"
+	"nextid/generator/generatortest"
 	"nextid/generator/store/memory"
-	"nextid/generator/store/storetest"
 )
 
 // The wrapper is a store like the one inside.
 func TestMeteredStoreIsAStore(t *testing.T) {
-	storetest.Run(t, func(*testing.T) generator.Store {
+	generatortest.RunStore(t, func(*testing.T) generator.Store {
 		s, _ := meter(memory.New(memory.Config{}))
 		return s
-	}, storetest.Caps{})
+	}, generatortest.StoreCaps{})
 }
 
 // What goes wrong is counted by the call and by what it means for the
 // operator; what a caller did wrong is not.
 func TestFailuresOfTheStoreAreCounted(t *testing.T) {
-	faulty := storetest.NewFaulty(memory.New(memory.Config{}))
+	faulty := generatortest.NewFaulty(memory.New(memory.Config{}))
 	s, m := meter(faulty)
 	counts := func() map[string]int64 {
 		got := map[string]int64{}
@@ -56,7 +56,7 @@ func TestFailuresOfTheStoreAreCounted(t *testing.T) {
 	_, _ = s.Defined(ctx, "nobody")
 	_, _ = s.Reserved(ctx, "")
 	_, _ = s.ListDefined(ctx)
-	faulty.Inject(storetest.Reserve, 1, storetest.FailBefore(nil))
+	faulty.Inject(generatortest.Reserve, 1, generatortest.FailBefore(nil))
 	reserve(ctx, generator.NameKey("orders"))
 	left, cancel := context.WithCancel(ctx)
 	cancel()

@@ -17,7 +17,6 @@ import (
 	"nextid/generator/layout"
 	"nextid/generator/node"
 	"nextid/generator/worker"
-	"nextid/generator/worker/source"
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/ids"
 )
@@ -153,7 +152,7 @@ func (m *Main) announce(log *slog.Logger, endpoints endpoints, status *status) {
 		paste = append(paste, p.protocol.paste(p.listener.Addr(), m.userToPaste()))
 	}
 	line := fmt.Sprintf("nextid ready: %s%s (store %s, worker id %s)",
-		strings.Join(served, ", "), status.where(), m.Config.Store.in(m.Config.Data), source.Redacted(m.Config.WorkerID))
+		strings.Join(served, ", "), status.where(), m.Config.Store.in(m.Config.Data), node.RedactedSource(m.Config.WorkerID))
 	if m.Config.LogFormat == logJSON {
 		log.Info(line) //nolint:sloglint // the one line that scripts wait for
 		return
@@ -241,7 +240,7 @@ func (m *Main) openStoreAndAll(ctx context.Context, log *slog.Logger, endpoints 
 			return nil, errors.Join(err, store.Close())
 		}
 	}
-	wish, err := source.Open(m.Config.WorkerID, source.Config{Store: store, Dir: m.Config.Data, Port: m.Config.port(), Logger: log})
+	wish, err := node.OpenSource(m.Config.WorkerID, node.SourceConfig{Store: store, Dir: m.Config.Data, Port: m.Config.port(), Logger: log})
 	if err != nil {
 		return nil, errors.Join(&failure{what: err.Error(), hint: "See docs/operations.md on --worker-id, or use auto.", cause: err}, store.Close())
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"nextid/generator/worker/source"
+	"nextid/generator/node"
 )
 
 // value reads one setting from its text, and prints it back. The same text
@@ -229,13 +229,13 @@ type workerValue struct{ p *string }
 
 func workerSource(p *string) value { return workerValue{p} }
 
-func (v workerValue) String() string { return source.Redacted(*v.p) }
+func (v workerValue) String() string { return node.RedactedSource(*v.p) }
 
 func (v workerValue) Set(s string) error {
-	if strings.EqualFold(s, source.Auto) {
-		s = source.Auto
+	if strings.EqualFold(s, node.Auto) {
+		s = node.Auto
 	}
-	if err := source.Check(s); err != nil {
+	if err := node.CheckSource(s); err != nil {
 		return err
 	}
 	*v.p = s

@@ -14,15 +14,15 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/generatortest"
 	"nextid/generator/history"
 	"nextid/generator/store/memory"
-	"nextid/generator/store/storetest"
 )
 
 // world is a store and the history of all that was drawn.
 type world struct {
 	t      *testing.T
-	store  *storetest.Faulty
+	store  *generatortest.Faulty
 	log    history.Log
 	opened []*Generator
 }
@@ -31,7 +31,7 @@ type world struct {
 func inWorld(t *testing.T, f func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, store: storetest.NewFaulty(memory.New(memory.Config{}))}
+		w := &world{t: t, store: generatortest.NewFaulty(memory.New(memory.Config{}))}
 		defer func() {
 			w.store.Clear()
 			w.closeAll()
@@ -127,7 +127,7 @@ func TestCounterSeries(t *testing.T) {
 func TestFiveNodesWithStartAndStep(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for node := range int64(5) {
-			w.store = storetest.NewFaulty(memory.New(memory.Config{}))
+			w.store = generatortest.NewFaulty(memory.New(memory.Config{}))
 			o, _ := json.Marshal(map[string]int64{"start": node + 1, "increment": 5})
 			g := w.open(string(o))
 			w.wants(g, 3, generator.Range{First: node + 1, Step: 5, Count: 3})
@@ -148,7 +148,7 @@ func TestNoNumberIsLeftOut(t *testing.T) {
 		inWorld(t, func(w *world) {
 			latency := rand.New(rand.NewPCG(seed, 1))
 			var mu sync.Mutex
-			w.store.Inject(storetest.Reserve, 1<<30, func(ctx context.Context, call func(context.Context) error) error {
+			w.store.Inject(generatortest.Reserve, 1<<30, func(ctx context.Context, call func(context.Context) error) error {
 				mu.Lock()
 				d := time.Duration(latency.IntN(20)) * time.Millisecond
 				mu.Unlock()
@@ -204,7 +204,7 @@ func TestNoNumberIsLeftOut(t *testing.T) {
 func TestOrderOverServers(t *testing.T) {
 	inWorld(t, func(w *world) {
 		servers := []*Generator{w.open(``), w.open(``), w.open(``)}
-		w.store.Inject(storetest.Reserve, 1<<30, func(ctx context.Context, call func(context.Context) error) error {
+		w.store.Inject(generatortest.Reserve, 1<<30, func(ctx context.Context, call func(context.Context) error) error {
 			pause(rand.N(5 * time.Millisecond))
 			err := call(ctx)
 			pause(rand.N(5 * time.Millisecond))
@@ -242,7 +242,7 @@ func TestDrawsThatWaitTogetherShareAReservation(t *testing.T) {
 	inWorld(t, func(w *world) {
 		g := w.open(``)
 		gate := make(chan struct{})
-		w.store.Inject(storetest.Reserve, 1, storetest.Wait(gate))
+		w.store.Inject(generatortest.Reserve, 1, generatortest.Wait(gate))
 		var wg sync.WaitGroup
 		for range 100 {
 			wg.Go(func() {
@@ -254,7 +254,7 @@ func TestDrawsThatWaitTogetherShareAReservation(t *testing.T) {
 		synctest.Wait()
 		close(gate)
 		wg.Wait()
-		if n := w.store.Calls(storetest.Reserve); n > 2 {
+		if n := w.store.Calls(generatortest.Reserve); n > 2 {
 			t.Errorf("%d reservations for 100 draws, want 2", n)
 		}
 	})
@@ -264,7 +264,7 @@ func TestNumberOfAClientThatLeftGoesToTheNext(t *testing.T) {
 	inWorld(t, func(w *world) {
 		g := w.open(`{"deadline":"1s"}`)
 		gate := make(chan struct{})
-		w.store.Inject(storetest.Reserve, 1, storetest.Wait(gate))
+		w.store.Inject(generatortest.Reserve, 1, generatortest.Wait(gate))
 		if _, err := g.Next(w.t.Context(), 1); !errors.Is(err, generator.ErrRetry) {
 			t.Errorf("%v, want ErrRetry after the deadline", err)
 		}
@@ -280,7 +280,7 @@ func TestCloseKeepsWhatNobodyGot(t *testing.T) {
 		g := w.open(`{"deadline":"1s"}`)
 		w.wants(g, 3, generator.Range{First: 1, Step: 1, Count: 3})
 		gate := make(chan struct{})
-		w.store.Inject(storetest.Reserve, 1, storetest.Wait(gate))
+		w.store.Inject(generatortest.Reserve, 1, generatortest.Wait(gate))
 		if _, err := g.Next(w.t.Context(), 5); !errors.Is(err, generator.ErrRetry) {
 			t.Errorf("%v, want ErrRetry", err)
 		}
@@ -301,7 +301,7 @@ func TestCloseWaitsForDraws(t *testing.T) {
 	inWorld(t, func(w *world) {
 		g := w.open(``)
 		gate := make(chan struct{})
-		w.store.Inject(storetest.Reserve, 1, storetest.Wait(gate))
+		w.store.Inject(generatortest.Reserve, 1, generatortest.Wait(gate))
 		var wg sync.WaitGroup
 		for client := range 2 {
 			wg.Go(func() {
@@ -328,7 +328,7 @@ func TestCloseWaitsForDraws(t *testing.T) {
 func TestCloseEndsWithItsContext(t *testing.T) {
 	inWorld(t, func(w *world) {
 		g := w.open(``)
-		w.store.Inject(storetest.Reserve, 1, storetest.Hang())
+		w.store.Inject(generatortest.Reserve, 1, generatortest.Hang())
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			if _, err := g.Next(w.t.Context(), 1); !errors.Is(err, generator.ErrNotNow) {
@@ -349,12 +349,12 @@ func TestLostAnswerIsAGapAndNeverARepeat(t *testing.T) {
 	inWorld(t, func(w *world) {
 		g := w.open(``)
 		w.wants(g, 1, one(1))
-		w.store.Inject(storetest.Reserve, 1, storetest.FailAfter(nil))
+		w.store.Inject(generatortest.Reserve, 1, generatortest.FailAfter(nil))
 		if _, err := g.Next(w.t.Context(), 1); !errors.Is(err, generator.ErrNotNow) {
 			t.Errorf("%v, want ErrNotNow", err)
 		}
 		w.wants(g, 1, one(3))
-		w.store.Inject(storetest.Reserve, 1, storetest.FailBefore(nil))
+		w.store.Inject(generatortest.Reserve, 1, generatortest.FailBefore(nil))
 		if _, err := g.Next(w.t.Context(), 1); !errors.Is(err, generator.ErrNotNow) {
 			t.Errorf("%v, want ErrNotNow", err)
 		}
@@ -412,7 +412,7 @@ func TestRaise(t *testing.T) {
 func TestRegressedStoreIsToldAsItIs(t *testing.T) {
 	inWorld(t, func(w *world) {
 		g := w.open(``)
-		w.store.Inject(storetest.Reserve, 1, storetest.FailBefore(&generator.Error{Kind: generator.ErrRegressed, Message: "gone back"}))
+		w.store.Inject(generatortest.Reserve, 1, generatortest.FailBefore(&generator.Error{Kind: generator.ErrRegressed, Message: "gone back"}))
 		if _, err := g.Next(w.t.Context(), 1); !errors.Is(err, generator.ErrRegressed) {
 			t.Errorf("%v, want ErrRegressed", err)
 		}

@@ -13,16 +13,15 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/clocktest"
+	"nextid/generator/generatortest"
 	"nextid/generator/history"
 	"nextid/generator/store/memory"
-	"nextid/generator/store/storetest"
 )
 
 // datedWorld is a store, and servers with clocks of their own.
 type datedWorld struct {
 	t      *testing.T
-	store  *storetest.Faulty
+	store  *generatortest.Faulty
 	log    history.Log
 	opened []*server
 }
@@ -31,14 +30,14 @@ type datedWorld struct {
 type server struct {
 	*DatedGenerator
 	w     *datedWorld
-	clock *clocktest.Clock
+	clock *generatortest.Clock
 	n     int
 }
 
 func inDatedWorld(t *testing.T, f func(w *datedWorld)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &datedWorld{t: t, store: storetest.NewFaulty(memory.New(memory.Config{}))}
+		w := &datedWorld{t: t, store: generatortest.NewFaulty(memory.New(memory.Config{}))}
 		defer func() {
 			w.store.Clear()
 			for _, s := range w.opened {
@@ -63,7 +62,7 @@ func at(text string) time.Time {
 // open starts a server whose clock shows now.
 func (w *datedWorld) open(now time.Time, options string) *server {
 	w.t.Helper()
-	s := &server{w: w, clock: clocktest.New(now), n: len(w.opened)}
+	s := &server{w: w, clock: generatortest.NewClock(now), n: len(w.opened)}
 	k := Dated(w.store, s.clock, "test")
 	o, err := k.Normalize(json.RawMessage(options))
 	if err != nil {
@@ -136,7 +135,7 @@ func TestIDsAreTheDigits(t *testing.T) {
 		for options, want := range map[string]int64{
 			`{}`: 20261121000001, `{"pattern":"yyMMdd"}`: 261121000001, `{"pattern":"ddMMyyyy","width":3}`: 20261121001,
 		} {
-			w.store = storetest.NewFaulty(memory.New(memory.Config{}))
+			w.store = generatortest.NewFaulty(memory.New(memory.Config{}))
 			s := w.open(at("2026-11-21T12:00:00Z"), options)
 			r, err := s.Next(w.t.Context(), 5)
 			if err != nil || r != (generator.Range{First: want, Step: 1, Count: 5}) {
@@ -267,7 +266,7 @@ func TestMidnightUnderLoad(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	inDatedWorld(t, func(w *datedWorld) {
-		w.store.Inject(storetest.Reserve, 1<<30, func(ctx context.Context, call func(context.Context) error) error {
+		w.store.Inject(generatortest.Reserve, 1<<30, func(ctx context.Context, call func(context.Context) error) error {
 			<-time.After(rand.N(20 * time.Millisecond))
 			return call(ctx)
 		})
@@ -389,7 +388,7 @@ func definition(t *testing.T, options string) generator.Definition {
 func TestNameThatWasUsedBefore(t *testing.T) {
 	inDatedWorld(t, func(w *datedWorld) {
 		for hi, kind := range map[int64]error{5000: nil, 1 << 60: generator.ErrNotNow} {
-			w.store = storetest.NewFaulty(memory.New(memory.Config{}))
+			w.store = generatortest.NewFaulty(memory.New(memory.Config{}))
 			if _, _, err := w.store.Reserve(w.t.Context(), generator.Reservation{
 				Key: generator.NameKey("bills"), AtLeast: hi, N: 1, Limit: generator.NoLimit,
 			}); err != nil {
@@ -414,12 +413,12 @@ func TestEndOfACentury(t *testing.T) {
 func TestStoreErrorsAreTold(t *testing.T) {
 	inDatedWorld(t, func(w *datedWorld) {
 		s := w.open(at("2026-11-21T12:00:00Z"), `{"deadline":"1s"}`)
-		w.store.Inject(storetest.Reserve, 1, storetest.FailBefore(nil))
+		w.store.Inject(generatortest.Reserve, 1, generatortest.FailBefore(nil))
 		s.refuses(generator.ErrNotNow, "no number is granted")
-		w.store.Inject(storetest.Reserve, 1, storetest.FailAfter(nil))
+		w.store.Inject(generatortest.Reserve, 1, generatortest.FailAfter(nil))
 		s.refuses(generator.ErrNotNow, "no number is granted")
 		s.wants("20261121-000002") // the first is lost with its answer
-		w.store.Inject(storetest.Reserve, 1, storetest.Hang())
+		w.store.Inject(generatortest.Reserve, 1, generatortest.Hang())
 		s.refuses(generator.ErrRetry, "within 1s")
 	})
 }

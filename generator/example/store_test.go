@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"nextid/generator/example"
-	"nextid/generator/store/enginetest"
+	"nextid/generator/store/dbtest"
 )
 
 // TestStoreConformance is what a store has to pass.
 func TestStoreConformance(t *testing.T) {
 	t.Parallel()
 	driver := example.Driver()
-	enginetest.Opener(driver.Open).Conformance(t, func(t *testing.T) string {
+	dbtest.Opener(driver.Open).Conformance(t, func(t *testing.T) string {
 		url := "dir://" + filepath.ToSlash(filepath.Join(t.TempDir(), "ids"))
 		schema, err := driver.Schema(url)
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"nextid/generator/clocktest"
+	"nextid/generator/generatortest"
 )
 
 // clockStart is where the store's clock begins; time of the bubble is added to it.
@@ -45,7 +45,7 @@ func (s *store) Time(ctx context.Context) (earliest, latest time.Time, err error
 // clockWorld is a server beside its store, in a bubble of virtual time.
 type clockWorld struct {
 	*store
-	clock *clocktest.Clock
+	clock *generatortest.Clock
 	watch *ClockWatch
 
 	mu    sync.Mutex
@@ -77,7 +77,7 @@ func (w *clockWorld) config() ClockConfig {
 func inClockWorld(t *testing.T, f func(w *clockWorld)) {
 	t.Helper()
 	synctest.Test(t, func(*testing.T) {
-		f(&clockWorld{store: &store{began: time.Now()}, clock: clocktest.New(clockStart)})
+		f(&clockWorld{store: &store{began: time.Now()}, clock: generatortest.NewClock(clockStart)})
 	})
 }
 

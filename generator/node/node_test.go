@@ -11,9 +11,8 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/clocktest"
+	"nextid/generator/generatortest"
 	"nextid/generator/store/memory"
-	"nextid/generator/store/storetest"
 )
 
 var start = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
@@ -21,7 +20,7 @@ var start = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 // world is a store and the servers on it, in a bubble of virtual time.
 type world struct {
 	t     *testing.T
-	store *storetest.Faulty
+	store *generatortest.Faulty
 	mu    sync.Mutex
 	log   bytes.Buffer
 	all   []*Nodes
@@ -37,7 +36,7 @@ func (w *world) Write(b []byte) (int, error) {
 func inWorld(t *testing.T, f func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, store: storetest.NewFaulty(memory.New(memory.Config{}))}
+		w := &world{t: t, store: generatortest.NewFaulty(memory.New(memory.Config{}))}
 		defer func() {
 			w.store.Clear()
 			for _, n := range w.all {
@@ -52,7 +51,7 @@ func inWorld(t *testing.T, f func(w *world)) {
 func (w *world) server(host string, ahead time.Duration) *Nodes {
 	issued := int64(0)
 	n := New(Config{
-		Store: w.store, Clock: clocktest.New(start.Add(ahead + time.Since(epoch))), Logger: slog.New(slog.NewTextHandler(w, nil)),
+		Store: w.store, Clock: generatortest.NewClock(start.Add(ahead + time.Since(epoch))), Logger: slog.New(slog.NewTextHandler(w, nil)),
 		Self: func() generator.Node {
 			issued += 1000 // in 10 s
 			return generator.Node{Host: host, PID: 1, Version: "1", Ready: true, Issued: issued, Started: start}
@@ -128,7 +127,7 @@ func TestPlacesAreTakenByOneServerEach(t *testing.T) {
 		if list := w.list(w.all[0]); len(list) != 20 {
 			t.Errorf("%d servers: %v", len(list), list)
 		}
-		w.store.Inject(storetest.Reserve, storetest.Always, storetest.FailAfter(nil)) // each answer is lost
+		w.store.Inject(generatortest.Reserve, generatortest.Always, generatortest.FailAfter(nil)) // each answer is lost
 		time.Sleep(2 * lease)
 		w.store.Clear()
 		time.Sleep(beatEvery)
@@ -248,7 +247,7 @@ func (b *broken) state(breaks bool) (writes int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if breaks {
-		b.err = storetest.ErrUnreachable
+		b.err = generatortest.ErrUnreachable
 	}
 	return b.writes
 }

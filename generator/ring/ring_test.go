@@ -15,10 +15,9 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/clocktest"
+	"nextid/generator/generatortest"
 	"nextid/generator/history"
 	"nextid/generator/store/memory"
-	"nextid/generator/store/storetest"
 	"nextid/generator/worker"
 )
 
@@ -28,8 +27,8 @@ var began = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 // was drawn.
 type world struct {
 	t      *testing.T
-	clock  *clocktest.Clock
-	store  *storetest.Faulty
+	clock  *generatortest.Clock
+	store  *generatortest.Faulty
 	log    history.Log
 	lines  bytes.Buffer // of the servers' log
 	logger *slog.Logger
@@ -41,9 +40,9 @@ type world struct {
 func inWorld(t *testing.T, exclusive bool, f func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, clock: clocktest.New(began)}
+		w := &world{t: t, clock: generatortest.NewClock(began)}
 		w.logger = slog.New(slog.NewTextHandler(&w.lines, nil)) // one for all servers: it has the lock
-		w.store = storetest.NewFaulty(memory.New(memory.Config{Exclusive: exclusive, Clock: w.clock}))
+		w.store = generatortest.NewFaulty(memory.New(memory.Config{Exclusive: exclusive, Clock: w.clock}))
 		defer func() {
 			w.store.Clear()
 			for _, g := range w.opened {
@@ -365,7 +364,7 @@ func TestServersOfOneStoreNeverMeet(t *testing.T) {
 func TestTheRingOutlastsAStoreThatIsAway(t *testing.T) {
 	inWorld(t, false, func(w *world) {
 		g := w.open(w.server(), `{`+small+`,"max_borrow":"8s"}`)
-		w.store.Inject(storetest.Reserve, storetest.Always, storetest.FailBefore(errors.New("gone")))
+		w.store.Inject(generatortest.Reserve, generatortest.Always, generatortest.FailBefore(errors.New("gone")))
 		drawn := int64(0)
 		var err error
 		for err == nil {
@@ -419,8 +418,8 @@ func TestANameThatIsCreatedAgainGoesOnAbove(t *testing.T) {
 }
 
 func TestConcurrentDrawsNeverRepeat(t *testing.T) {
-	w := &world{t: t, clock: clocktest.New(began)}
-	w.store = storetest.NewFaulty(memory.New(memory.Config{Exclusive: true, Clock: w.clock}))
+	w := &world{t: t, clock: generatortest.NewClock(began)}
+	w.store = generatortest.NewFaulty(memory.New(memory.Config{Exclusive: true, Clock: w.clock}))
 	p := worker.New(worker.Config{Store: w.store, Clock: w.clock, Logger: slog.New(slog.DiscardHandler)})
 	defer p.Close(context.Background())
 	g := w.open(Kind(p), `{"bits":"time 41, worker 4, sequence 6","unit":"1ms","max_borrow":"24h"}`)

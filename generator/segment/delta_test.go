@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
+	"nextid/generator/generatortest"
 	"nextid/generator/history"
 	"nextid/generator/store/memory"
-	"nextid/generator/store/storetest"
 )
 
 // Tinyid's scheme for several databases: each has the same biz type with
@@ -14,7 +14,7 @@ import (
 func TestSeveralStoresShareTheNumbersByDeltaAndRemainder(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for remainder := range int64(3) {
-			w.store = storetest.NewFaulty(memory.New(memory.Config{Clock: w.clock}))
+			w.store = generatortest.NewFaulty(memory.New(memory.Config{Clock: w.clock}))
 			w.kind = Kind(w.store, w.clock, "test")
 			g := w.open(fmt.Sprintf(`{"increment":3,"offset":%d,"step":10,"description":"orders"}`, remainder))
 			for range 50 {

@@ -10,10 +10,9 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/clocktest"
+	"nextid/generator/generatortest"
 	"nextid/generator/history"
 	"nextid/generator/store/memory"
-	"nextid/generator/store/storetest"
 )
 
 func TestNumbersOfEveryLine(t *testing.T) {
@@ -101,8 +100,8 @@ func TestTheBoundsAreTheLastNumbers(t *testing.T) {
 func TestALargeRequestIsOneReservation(t *testing.T) {
 	inWorld(t, func(w *world) {
 		g := w.open(`{"step":10,"prefetch_at":1}`)
-		if r := w.next(g, 5000); r.Count != 5000 || w.store.Calls(storetest.Reserve) != 1 {
-			t.Errorf("%d ids in %d reservations", r.Count, w.store.Calls(storetest.Reserve))
+		if r := w.next(g, 5000); r.Count != 5000 || w.store.Calls(generatortest.Reserve) != 1 {
+			t.Errorf("%d ids in %d reservations", r.Count, w.store.Calls(generatortest.Reserve))
 		}
 	})
 	inWorld(t, func(w *world) {
@@ -135,7 +134,7 @@ func TestTheNextBufferIsFetchedInTheBackground(t *testing.T) {
 				if c.at > 0 && id+1 >= c.at {
 					want = 2
 				}
-				if n := w.store.Calls(storetest.Reserve); n != want {
+				if n := w.store.Calls(generatortest.Reserve); n != want {
 					t.Fatalf("%s: %d reservations after %d ids, want %d", c.options, n, id+1, want)
 				}
 			}
@@ -208,7 +207,7 @@ func TestAFailedFetchDoesNotDoubleTheStep(t *testing.T) {
 		g := w.open(`{"step":10,"prefetch_at":1}`)
 		w.draw(g, 10)
 		w.draw(g, 10)
-		w.store.Inject(storetest.Reserve, 10, storetest.FailBefore(nil))
+		w.store.Inject(generatortest.Reserve, 10, generatortest.FailBefore(nil))
 		for range 10 {
 			if _, err := g.Next(w.t.Context(), 1); err == nil {
 				t.Fatal("an id without a store")
@@ -226,7 +225,7 @@ func TestASlowStore(t *testing.T) {
 		inWorld(t, func(w *world) {
 			g := w.open(`{}`)
 			gate := make(chan struct{})
-			w.store.Inject(storetest.Reserve, 1, storetest.Wait(gate))
+			w.store.Inject(generatortest.Reserve, 1, generatortest.Wait(gate))
 			var wg sync.WaitGroup
 			for client := range 50 {
 				wg.Go(func() {
@@ -241,7 +240,7 @@ func TestASlowStore(t *testing.T) {
 			synctest.Wait()
 			close(gate)
 			wg.Wait()
-			if n := w.store.Calls(storetest.Reserve); n != 1 {
+			if n := w.store.Calls(generatortest.Reserve); n != 1 {
 				t.Errorf("%d reservations for 50 draws", n)
 			}
 		})
@@ -249,7 +248,7 @@ func TestASlowStore(t *testing.T) {
 	t.Run("but no longer than the deadline", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			g := w.open(`{"deadline":"2s"}`)
-			w.store.Inject(storetest.Reserve, 1, storetest.Hang())
+			w.store.Inject(generatortest.Reserve, 1, generatortest.Hang())
 			_, err := g.Next(w.t.Context(), 1)
 			wantErr(t, err, generator.ErrRetry, "within 2s")
 			if got := w.clock.Monotonic(); got != 2*time.Second {
@@ -261,7 +260,7 @@ func TestASlowStore(t *testing.T) {
 		inWorld(t, func(w *world) {
 			g := w.open(`{}`)
 			gate := make(chan struct{})
-			w.store.Inject(storetest.Reserve, 1, storetest.Wait(gate))
+			w.store.Inject(generatortest.Reserve, 1, generatortest.Wait(gate))
 			ctx, cancel := context.WithTimeout(w.t.Context(), time.Second)
 			defer cancel()
 			if _, err := g.Next(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
@@ -276,7 +275,7 @@ func TestASlowStore(t *testing.T) {
 		inWorld(t, func(w *world) {
 			g := w.open(`{"step":100}`)
 			w.next(g, 1)
-			w.store.Inject(storetest.Reserve, 1, func(ctx context.Context, call func(context.Context) error) error {
+			w.store.Inject(generatortest.Reserve, 1, func(ctx context.Context, call func(context.Context) error) error {
 				time.Sleep(2 * time.Second)
 				return call(ctx)
 			})
@@ -297,7 +296,7 @@ func TestAStoreThatIsDown(t *testing.T) {
 		g := w.open(`{"step":100,"prefetch_at":0.5}`)
 		w.draw(g, 60)
 		synctest.Wait() // both buffers are full
-		w.store.Inject(storetest.Reserve, storetest.Always, storetest.FailBefore(nil))
+		w.store.Inject(generatortest.Reserve, generatortest.Always, generatortest.FailBefore(nil))
 		w.draw(g, 140)
 		before := w.clock.Monotonic()
 		_, err := g.Next(w.t.Context(), 1)
@@ -305,9 +304,9 @@ func TestAStoreThatIsDown(t *testing.T) {
 		if w.clock.Monotonic() != before {
 			t.Error("the answer took a while")
 		}
-		calls := w.store.Calls(storetest.Reserve)
+		calls := w.store.Calls(generatortest.Reserve)
 		time.Sleep(10 * time.Minute)
-		if n := w.store.Calls(storetest.Reserve) - calls; n < 60 || n > 300 {
+		if n := w.store.Calls(generatortest.Reserve) - calls; n < 60 || n > 300 {
 			t.Errorf("%d tries in 10 minutes", n)
 		}
 		w.store.Clear()
@@ -331,7 +330,7 @@ func TestTheErrorOfTheStoreIsTold(t *testing.T) {
 				if errors.Is(kind, context.DeadlineExceeded) {
 					err = kind
 				}
-				w.store.Inject(storetest.Reserve, 1, storetest.FailBefore(err))
+				w.store.Inject(generatortest.Reserve, 1, generatortest.FailBefore(err))
 				_, got := w.open(options).Next(w.t.Context(), 1)
 				wantErr(t, got, want)
 			})
@@ -341,15 +340,15 @@ func TestTheErrorOfTheStoreIsTold(t *testing.T) {
 
 // Rule R3: what a lost answer granted is never given out.
 func TestLostAnswersAreNeverUsed(t *testing.T) {
-	for what, fault := range map[string]storetest.Fault{
-		"lost": storetest.FailAfter(nil), "late": storetest.HangAfter(),
+	for what, fault := range map[string]generatortest.Fault{
+		"lost": generatortest.FailAfter(nil), "late": generatortest.HangAfter(),
 	} {
 		for _, options := range []string{`{"step":10}`, `{"strict":true,"step":10}`} {
 			t.Run(what, func(t *testing.T) {
 				inWorld(t, func(w *world) {
 					g := w.open(options)
 					for range 20 {
-						w.store.Inject(storetest.Reserve, 1, fault)
+						w.store.Inject(generatortest.Reserve, 1, fault)
 						for range 25 {
 							if r, err := g.Next(w.t.Context(), 1); err == nil {
 								w.record(g, r)
@@ -422,13 +421,13 @@ func TestCloseGivesBackTheRest(t *testing.T) {
 	t.Run("of nothing", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.close(w.open(`{}`))
-			if n := w.store.Calls(storetest.Reserve) + w.store.Calls(storetest.Release); n != 0 {
+			if n := w.store.Calls(generatortest.Reserve) + w.store.Calls(generatortest.Release); n != 0 {
 				t.Errorf("%d calls to the store", n)
 			}
 			g := w.open(`{"step":5,"prefetch_at":1}`)
 			w.draw(g, 5)
 			w.close(g)
-			if n := w.store.Calls(storetest.Release); n != 0 {
+			if n := w.store.Calls(generatortest.Release); n != 0 {
 				t.Errorf("an empty buffer was given back")
 			}
 		})
@@ -447,7 +446,7 @@ func TestCloseGivesBackTheRest(t *testing.T) {
 			g := w.open(`{"strict":true}`)
 			w.draw(g, 7)
 			w.close(g)
-			if n := w.store.Calls(storetest.Release); n != 0 {
+			if n := w.store.Calls(generatortest.Release); n != 0 {
 				t.Errorf("released %d times", n)
 			}
 		})
@@ -469,9 +468,9 @@ func TestAClosedGeneratorIssuesNothing(t *testing.T) {
 			if s := g.Stats(); s.Issued != 5 || s.Buffered != 0 {
 				t.Errorf("stats %+v", s)
 			}
-			calls := w.store.Calls(storetest.Reserve)
+			calls := w.store.Calls(generatortest.Reserve)
 			time.Sleep(time.Hour)
-			if n := w.store.Calls(storetest.Reserve); n != calls {
+			if n := w.store.Calls(generatortest.Reserve); n != calls {
 				t.Errorf("%d reservations after Close", n-calls)
 			}
 		})
@@ -479,12 +478,12 @@ func TestAClosedGeneratorIssuesNothing(t *testing.T) {
 }
 
 func TestCloseEndsAFetchThatIsOnItsWay(t *testing.T) {
-	for what, fault := range map[string]storetest.Fault{"hung": storetest.Hang(), "late": storetest.HangAfter()} {
+	for what, fault := range map[string]generatortest.Fault{"hung": generatortest.Hang(), "late": generatortest.HangAfter()} {
 		t.Run(what, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				g := w.open(`{"step":10,"prefetch_at":0.5}`)
 				w.draw(g, 5)
-				w.store.Inject(storetest.Reserve, 1, fault)
+				w.store.Inject(generatortest.Reserve, 1, fault)
 				w.draw(g, 1)
 				synctest.Wait()
 				if err := g.Close(w.t.Context()); err != nil || w.clock.Monotonic() != 0 {
@@ -575,7 +574,7 @@ func TestConcurrentDrawsNeverRepeat(t *testing.T) {
 		var wg sync.WaitGroup
 		var gens []*Generator
 		for server := range 2 {
-			k := Kind(store, clocktest.New(start), "test")
+			k := Kind(store, generatortest.NewClock(start), "test")
 			gen, err := k.Open(t.Context(), define(t, k, options))
 			if err != nil {
 				t.Fatal(err)

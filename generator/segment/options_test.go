@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"nextid/generator"
-	"nextid/generator/clocktest"
+	"nextid/generator/generatortest"
 )
 
 // builtKind checks options; it cannot open anything.
-var builtKind = Kind(nil, clocktest.New(start), "")
+var builtKind = Kind(nil, generatortest.NewClock(start), "")
 
 const rest = `"step":1000,"max_step":1000000,"prefetch_at":0.1,"deadline":"5s","strict":false}`
 

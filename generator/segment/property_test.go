@@ -10,16 +10,15 @@ import (
 	"pgregory.net/rapid"
 
 	"nextid/generator"
-	"nextid/generator/clocktest"
+	"nextid/generator/generatortest"
 	"nextid/generator/history"
 	"nextid/generator/store/memory"
-	"nextid/generator/store/storetest"
 )
 
 // schedule is what happens to the servers that share a name.
 type schedule struct {
 	t       *rapid.T
-	store   *storetest.Faulty
+	store   *generatortest.Faulty
 	kind    generator.Kind
 	def     generator.Definition
 	log     history.Log
@@ -72,8 +71,8 @@ func (s *schedule) raise(server int, g *Generator) {
 }
 
 func (s *schedule) fault() {
-	fault := rapid.SampledFrom([]storetest.Fault{storetest.FailBefore(nil), storetest.FailAfter(nil), storetest.Hang(), storetest.HangAfter()}).Draw(s.t, "fault")
-	op := rapid.SampledFrom([]storetest.Op{storetest.Reserve, storetest.Reserve, storetest.Release}).Draw(s.t, "operation")
+	fault := rapid.SampledFrom([]generatortest.Fault{generatortest.FailBefore(nil), generatortest.FailAfter(nil), generatortest.Hang(), generatortest.HangAfter()}).Draw(s.t, "fault")
+	op := rapid.SampledFrom([]generatortest.Op{generatortest.Reserve, generatortest.Reserve, generatortest.Release}).Draw(s.t, "operation")
 	s.store.Inject(op, rapid.IntRange(1, 3).Draw(s.t, "calls"), fault)
 }
 
@@ -159,10 +158,10 @@ func (s *schedule) event() {
 // twice, those of a server in order, every one in a reservation that was
 // acknowledged, and none below what the server was raised to.
 func TestNoScheduleRepeatsANumber(t *testing.T) {
-	clocktest.CheckInBubbles(t, func(t *rapid.T) {
+	generatortest.CheckInBubbles(t, func(t *rapid.T) {
 		s := &schedule{t: t, running: map[int]*Generator{}, raised: map[int]int64{}}
-		s.store = storetest.NewFaulty(memory.New(memory.Config{}))
-		s.kind = Kind(s.store, clocktest.New(start), "test")
+		s.store = generatortest.NewFaulty(memory.New(memory.Config{}))
+		s.kind = Kind(s.store, generatortest.NewClock(start), "test")
 		options := rapid.SampledFrom([]string{
 			`{"step":5,"max_step":20}`, `{"step":5,"increment":-3,"start":40}`, `{"strict":true}`,
 			`{"step":10,"prefetch_at":0.5,"increment":7,"offset":2}`, `{"step":1,"max_step":1}`,

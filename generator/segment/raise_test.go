@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/store/storetest"
+	"nextid/generator/generatortest"
 )
 
 func TestRaise(t *testing.T) {
@@ -117,7 +117,7 @@ func TestRaiseTellsTheErrorOfTheStore(t *testing.T) {
 	inWorld(t, func(w *world) {
 		g := w.open(`{}`)
 		w.draw(g, 1)
-		w.store.Inject(storetest.Reserve, 1, storetest.FailBefore(nil))
+		w.store.Inject(generatortest.Reserve, 1, generatortest.FailBefore(nil))
 		wantErr(t, g.Raise(w.t.Context(), 5000, true), generator.ErrNotNow)
 		if id := w.draw(g, 1)[0]; id <= 5000 {
 			t.Errorf("id %d: a raise that failed may have worked, so it must hold here", id)
@@ -133,7 +133,7 @@ func TestRaiseWhileAFetchIsOnItsWay(t *testing.T) {
 		w.next(g, 1)
 		synctest.Wait()
 		w.draw(g, 9)
-		w.store.Inject(storetest.Reserve, 1, storetest.Wait(gate))
+		w.store.Inject(generatortest.Reserve, 1, generatortest.Wait(gate))
 		w.draw(g, 1) // 11: its buffer asks for 21 to 30
 		done := make(chan error, 1)
 		go func() { done <- g.Raise(w.t.Context(), 25, true) }()

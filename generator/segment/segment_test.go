@@ -11,10 +11,9 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/clocktest"
+	"nextid/generator/generatortest"
 	"nextid/generator/history"
 	"nextid/generator/store/memory"
-	"nextid/generator/store/storetest"
 )
 
 var start = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
@@ -22,8 +21,8 @@ var start = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 // world is a store, a clock, and the history of all that was drawn.
 type world struct {
 	t      *testing.T
-	clock  *clocktest.Clock
-	store  *storetest.Faulty
+	clock  *generatortest.Clock
+	store  *generatortest.Faulty
 	kind   generator.Kind
 	log    history.Log
 	opened []*Generator
@@ -33,8 +32,8 @@ type world struct {
 func inWorld(t *testing.T, f func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, clock: clocktest.New(start)}
-		w.store = storetest.NewFaulty(memory.New(memory.Config{Clock: w.clock}))
+		w := &world{t: t, clock: generatortest.NewClock(start)}
+		w.store = generatortest.NewFaulty(memory.New(memory.Config{Clock: w.clock}))
 		w.kind = Kind(w.store, w.clock, "test")
 		defer func() {
 			w.store.Clear()
@@ -107,7 +106,7 @@ func (w *world) record(g *Generator, r generator.Range) {
 	}
 }
 
-func covered(s *storetest.Faulty, g *Generator, r generator.Range) string {
+func covered(s *generatortest.Faulty, g *Generator, r generator.Range) string {
 	from, to := g.position(r.First), g.position(r.Last())
 	for _, grant := range s.Grants() {
 		if grant.Lo <= from && to < grant.Hi {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/generatortest"
 	"nextid/generator/history"
-	"nextid/generator/store/storetest"
 )
 
 // What is in the memory of a cloned process must not be given out: every
@@ -35,7 +35,7 @@ func TestStrictAnswersOnlyFromReservationsThatBeganAfterTheRequest(t *testing.T)
 
 // hi0 is hi, 0 before the first reservation.
 func (w *world) hi0() int64 {
-	if w.store.Calls(storetest.Reserve) == 0 {
+	if w.store.Calls(generatortest.Reserve) == 0 {
 		return 0
 	}
 	return w.hi()
@@ -45,7 +45,7 @@ func TestStrictDrawsThatWaitTogetherShareAReservation(t *testing.T) {
 	inWorld(t, func(w *world) {
 		g := w.open(`{"strict":true}`)
 		gate := make(chan struct{})
-		w.store.Inject(storetest.Reserve, 1, storetest.Wait(gate))
+		w.store.Inject(generatortest.Reserve, 1, generatortest.Wait(gate))
 		var wg sync.WaitGroup
 		draw := func(client int, n int64) {
 			wg.Go(func() {
@@ -65,7 +65,7 @@ func TestStrictDrawsThatWaitTogetherShareAReservation(t *testing.T) {
 		synctest.Wait()
 		close(gate)
 		wg.Wait()
-		if n := w.store.Calls(storetest.Reserve); n != 2 {
+		if n := w.store.Calls(generatortest.Reserve); n != 2 {
 			t.Errorf("%d reservations, want 2", n)
 		}
 		if got, want := w.hi(), int64(1+1+50*51/2); got != want {
@@ -78,7 +78,7 @@ func TestOneStrictDrawDoesNotDisturbAnother(t *testing.T) {
 	inWorld(t, func(w *world) {
 		g := w.open(`{"strict":true,"deadline":"10s"}`)
 		gate := make(chan struct{})
-		w.store.Inject(storetest.Reserve, 1, storetest.Wait(gate))
+		w.store.Inject(generatortest.Reserve, 1, generatortest.Wait(gate))
 		ctx, cancel := context.WithCancel(w.t.Context())
 		left := make(chan error, 1)
 		go func() {
@@ -112,7 +112,7 @@ func TestOneStrictDrawDoesNotDisturbAnother(t *testing.T) {
 func TestStrictWaitsNoLongerThanItsDeadline(t *testing.T) {
 	inWorld(t, func(w *world) {
 		g := w.open(`{"strict":true,"deadline":"1s"}`)
-		w.store.Inject(storetest.Reserve, 1, storetest.Hang())
+		w.store.Inject(generatortest.Reserve, 1, generatortest.Hang())
 		_, err := g.Next(w.t.Context(), 1)
 		wantErr(t, err, generator.ErrRetry, "within 1s")
 		if got := w.clock.Monotonic(); got != time.Second {
@@ -125,7 +125,7 @@ func TestAStrictBatchThatReachesTheBoundServesWhatThereIs(t *testing.T) {
 	inWorld(t, func(w *world) {
 		g := w.open(`{"strict":true,"max":10}`)
 		gate := make(chan struct{})
-		w.store.Inject(storetest.Reserve, 1, storetest.Wait(gate))
+		w.store.Inject(generatortest.Reserve, 1, generatortest.Wait(gate))
 		var wg sync.WaitGroup
 		var mu sync.Mutex
 		given, refused := int64(0), 0
@@ -155,7 +155,7 @@ func TestAStrictBatchThatReachesTheBoundServesWhatThereIs(t *testing.T) {
 func TestStrictClosesWithDrawsWaiting(t *testing.T) {
 	inWorld(t, func(w *world) {
 		g := w.open(`{"strict":true}`)
-		w.store.Inject(storetest.Reserve, storetest.Always, storetest.Hang())
+		w.store.Inject(generatortest.Reserve, generatortest.Always, generatortest.Hang())
 		done := make(chan error, 2)
 		for range 2 {
 			go func() {
@@ -183,7 +183,7 @@ func TestStrictBesideSetval(t *testing.T) {
 		g := w.open(`{"strict":true}`)
 		w.next(g, 1)
 		gate := make(chan struct{})
-		w.store.Inject(storetest.Reserve, 1, func(ctx context.Context, call func(context.Context) error) error {
+		w.store.Inject(generatortest.Reserve, 1, func(ctx context.Context, call func(context.Context) error) error {
 			err := call(ctx)
 			<-gate // the answer is late
 			return err

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/generatortest"
 	"nextid/generator/history"
 	"nextid/generator/layout"
 	"nextid/generator/store/memory"
-	"nextid/generator/store/storetest"
 	"nextid/generator/worker"
 )
 
@@ -325,9 +325,9 @@ func TestClockSetBack(t *testing.T) {
 			g := w.open(w.kind(), "orders", `{"on_rollback":"wait","rollback_wait":"2m"}`)
 			w.next(g, 1)
 			w.clock.Step(-time.Minute)
-			before := w.store.Calls(storetest.Reserve)
+			before := w.store.Calls(generatortest.Reserve)
 			w.next(g, 1)
-			if n := w.store.Calls(storetest.Reserve) - before; n > 2 {
+			if n := w.store.Calls(generatortest.Reserve) - before; n > 2 {
 				t.Errorf("%d reservations while one draw waited for a minute", n)
 			}
 		})
@@ -348,7 +348,7 @@ func TestIDsComeFromAcknowledgedSlicesOnlyAndEndWithThem(t *testing.T) {
 		g := w.open(w.kind(), "orders", "")
 		w.next(g, 1)
 		end := time.UnixMilli(g.pool.Lease().Hi).Sub(start)
-		w.store.Inject(storetest.Reserve, storetest.Always, storetest.FailAfter(nil)) // every commit works, every answer is lost
+		w.store.Inject(generatortest.Reserve, generatortest.Always, generatortest.FailAfter(nil)) // every commit works, every answer is lost
 		for {
 			time.Sleep(100 * time.Millisecond)
 			r, err := g.Next(w.t.Context(), 1)
@@ -370,7 +370,7 @@ func TestIDsComeFromAcknowledgedSlicesOnlyAndEndWithThem(t *testing.T) {
 func TestAStoreThatHangsIsReportedInTime(t *testing.T) {
 	inWorld(t, true, func(w *world) {
 		g := w.open(w.kind(), "orders", "")
-		w.store.Inject(storetest.Reserve, storetest.Always, storetest.Hang())
+		w.store.Inject(generatortest.Reserve, generatortest.Always, generatortest.Hang())
 		time.Sleep(time.Minute) // the slice is over
 		before := w.elapsed()
 		if _, err := g.Next(w.t.Context(), 1); err == nil {
@@ -400,7 +400,7 @@ func TestBusyGeneratorsNeverWaitForTheStore(t *testing.T) {
 			if n := a.Stats().Waits + b.Stats().Waits; n != 0 {
 				t.Errorf("%d waits in a minute", n)
 			}
-			if n := w.store.Calls(storetest.Reserve); n > 45 {
+			if n := w.store.Calls(generatortest.Reserve); n > 45 {
 				t.Errorf("%d reservations in a minute", n)
 			}
 		})

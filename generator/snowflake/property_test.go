@@ -9,11 +9,10 @@ import (
 	"pgregory.net/rapid"
 
 	"nextid/generator"
-	"nextid/generator/clocktest"
+	"nextid/generator/generatortest"
 	"nextid/generator/history"
 	"nextid/generator/layout"
 	"nextid/generator/store/memory"
-	"nextid/generator/store/storetest"
 	"nextid/generator/worker"
 )
 
@@ -37,8 +36,8 @@ type process struct {
 type schedule struct {
 	t         *rapid.T
 	exclusive bool
-	clock     *clocktest.Clock
-	store     *storetest.Faulty
+	clock     *generatortest.Clock
+	store     *generatortest.Faulty
 	log       history.Log
 	running   []*process
 	clients   int
@@ -125,8 +124,8 @@ func (s *schedule) event() {
 	case "freeze":
 		s.clock.Freeze(rapid.Bool().Draw(t, "frozen"))
 	case "fault":
-		fault := rapid.SampledFrom([]storetest.Fault{storetest.FailBefore(nil), storetest.FailAfter(nil), storetest.Hang(), storetest.HangAfter()}).Draw(t, "fault")
-		op := rapid.SampledFrom([]storetest.Op{storetest.Reserve, storetest.Reserve, storetest.Reserved, storetest.Release}).Draw(t, "operation")
+		fault := rapid.SampledFrom([]generatortest.Fault{generatortest.FailBefore(nil), generatortest.FailAfter(nil), generatortest.Hang(), generatortest.HangAfter()}).Draw(t, "fault")
+		op := rapid.SampledFrom([]generatortest.Op{generatortest.Reserve, generatortest.Reserve, generatortest.Reserved, generatortest.Release}).Draw(t, "operation")
 		s.store.Inject(op, rapid.IntRange(1, 3).Draw(t, "calls"), fault)
 	case "alter": // closed, and opened again at the next draw
 		for _, p := range s.running {
@@ -160,9 +159,9 @@ func (s *schedule) event() {
 // that was acknowledged.
 func TestNoScheduleRepeatsAnID(t *testing.T) {
 	drawn := int64(0)
-	clocktest.CheckInBubbles(t, func(t *rapid.T) {
-		s := &schedule{t: t, exclusive: rapid.Bool().Draw(t, "embedded store"), clock: clocktest.New(start)}
-		s.store = storetest.NewFaulty(memory.New(memory.Config{Exclusive: s.exclusive, Clock: s.clock}))
+	generatortest.CheckInBubbles(t, func(t *rapid.T) {
+		s := &schedule{t: t, exclusive: rapid.Bool().Draw(t, "embedded store"), clock: generatortest.NewClock(start)}
+		s.store = generatortest.NewFaulty(memory.New(memory.Config{Exclusive: s.exclusive, Clock: s.clock}))
 		defer func() {
 			s.store.Clear()
 			s.end(false)

@@ -9,10 +9,9 @@ import (
 	"pgregory.net/rapid"
 
 	"nextid/generator"
-	"nextid/generator/clocktest"
+	"nextid/generator/generatortest"
 	"nextid/generator/history"
 	"nextid/generator/store/memory"
-	"nextid/generator/store/storetest"
 	"nextid/generator/worker"
 )
 
@@ -35,7 +34,7 @@ func (w *world) rewound1(g *Generator) (at time.Time, bits int64) {
 // coveredRewound says what is wrong with a run: a tick that is not wholly
 // inside one acknowledged reservation of its worker id, or of the line of its
 // rollback value.
-func coveredRewound(s *storetest.Faulty, g *Generator, r generator.Range) string {
+func coveredRewound(s *generatortest.Faulty, g *Generator, r generator.Range) string {
 	for _, id := range []int64{r.First, r.Last()} {
 		tick, worker, bits, _ := g.layout.Unpack(id)
 		line := key(g.layout, worker)
@@ -185,9 +184,9 @@ func TestRollbackBitsNeedTheirField(t *testing.T) {
 // comes twice, and each lies inside an acknowledged reservation.
 func TestNoScheduleRepeatsAnIDWithRollbackBits(t *testing.T) {
 	drawn, raised := int64(0), 0
-	clocktest.CheckInBubbles(t, func(t *rapid.T) {
-		s := &schedule{t: t, exclusive: rapid.Bool().Draw(t, "embedded store"), clock: clocktest.New(start), names: []string{"bits"}}
-		s.store = storetest.NewFaulty(memory.New(memory.Config{Exclusive: s.exclusive, Clock: s.clock}))
+	generatortest.CheckInBubbles(t, func(t *rapid.T) {
+		s := &schedule{t: t, exclusive: rapid.Bool().Draw(t, "embedded store"), clock: generatortest.NewClock(start), names: []string{"bits"}}
+		s.store = generatortest.NewFaulty(memory.New(memory.Config{Exclusive: s.exclusive, Clock: s.clock}))
 		defer func() {
 			s.store.Clear()
 			s.end(false)

@@ -11,11 +11,10 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/clocktest"
+	"nextid/generator/generatortest"
 	"nextid/generator/history"
 	"nextid/generator/layout"
 	"nextid/generator/store/memory"
-	"nextid/generator/store/storetest"
 	"nextid/generator/worker"
 )
 
@@ -26,8 +25,8 @@ var discard = slog.New(slog.DiscardHandler)
 // world is a store, a clock, and the history of all that was drawn.
 type world struct {
 	t     *testing.T
-	clock *clocktest.Clock
-	store *storetest.Faulty
+	clock *generatortest.Clock
+	store *generatortest.Faulty
 	log   history.Log
 	pools []*worker.Pools
 }
@@ -36,8 +35,8 @@ type world struct {
 func inWorld(t *testing.T, exclusive bool, f func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, clock: clocktest.New(start)}
-		w.store = storetest.NewFaulty(memory.New(memory.Config{Exclusive: exclusive, Clock: w.clock}))
+		w := &world{t: t, clock: generatortest.NewClock(start)}
+		w.store = generatortest.NewFaulty(memory.New(memory.Config{Exclusive: exclusive, Clock: w.clock}))
 		defer func() {
 			w.store.Clear()
 			for _, p := range w.pools {
@@ -108,7 +107,7 @@ func (w *world) record(g *Generator, r generator.Range) {
 
 // covered says what is wrong with a run: ids whose tick is not wholly inside
 // one acknowledged reservation of their worker id.
-func covered(s *storetest.Faulty, l *layout.Layout, r generator.Range) string {
+func covered(s *generatortest.Faulty, l *layout.Layout, r generator.Range) string {
 	for _, id := range []int64{r.First, r.Last()} {
 		if id < 0 {
 			return "negative id"

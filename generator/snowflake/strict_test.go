@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/generatortest"
 	"nextid/generator/history"
-	"nextid/generator/store/storetest"
 	"nextid/generator/worker"
 )
 
@@ -46,13 +46,13 @@ func TestStrictAsksForEachDraw(t *testing.T) {
 		g := w.openStrict(w.kind(), "orders", strict)
 		for i := range 10 {
 			w.take(g, "orders", 0, 1)
-			if calls := w.store.Calls(storetest.Reserve); calls != i+1 {
+			if calls := w.store.Calls(generatortest.Reserve); calls != i+1 {
 				t.Fatalf("%d reservations for %d draws", calls, i+1)
 			}
 		}
 		gate := make(chan struct{})
-		w.store.Inject(storetest.Reserve, 1, storetest.Wait(gate))
-		before := w.store.Calls(storetest.Reserve)
+		w.store.Inject(generatortest.Reserve, 1, generatortest.Wait(gate))
+		before := w.store.Calls(generatortest.Reserve)
 		var work sync.WaitGroup
 		draws := func(first, clients int) {
 			for i := range clients {
@@ -69,7 +69,7 @@ func TestStrictAsksForEachDraw(t *testing.T) {
 		draws(1, 100) // while the reservation of the first is on its way
 		close(gate)
 		work.Wait()
-		if calls := w.store.Calls(storetest.Reserve) - before; calls != 2 {
+		if calls := w.store.Calls(generatortest.Reserve) - before; calls != 2 {
 			t.Errorf("%d reservations, want one for the first draw and one for the 100 after it", calls)
 		}
 		for _, id := range []int64{w.take(g, "orders", 0, 1).First} {
@@ -126,7 +126,7 @@ func TestStrictLosesWhatIsNotCertain(t *testing.T) {
 		g := w.openStrict(w.kind(), "orders", strict)
 		worker := w.take(g, "orders", 0, 1).First >> 12 & 1023
 		for range 5 {
-			w.store.Inject(storetest.Reserve, 1, storetest.FailAfter(nil))
+			w.store.Inject(generatortest.Reserve, 1, generatortest.FailAfter(nil))
 			if _, err := g.Next(w.t.Context(), 1); !errors.Is(err, generator.ErrNotNow) {
 				t.Fatalf("a lost answer: %v", err)
 			}
@@ -134,7 +134,7 @@ func TestStrictLosesWhatIsNotCertain(t *testing.T) {
 				t.Errorf("after a lost answer worker id %d, before %d", now, worker)
 			}
 		}
-		w.store.Inject(storetest.Reserve, 1, storetest.HangAfter())
+		w.store.Inject(generatortest.Reserve, 1, generatortest.HangAfter())
 		began := time.Now()
 		if _, err := g.Next(w.t.Context(), 1); !errors.Is(err, generator.ErrRetry) || time.Since(began) != strictPatience {
 			t.Errorf("a store that hangs: %v after %v", err, time.Since(began))

@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"nextid/generator/clocktest"
+	"nextid/generator/generatortest"
 )
 
 // A database that goes down is told once, not with every question; one that
 // comes and goes is told every 10 s. What the log says last is true.
 func TestChangesOfADatabaseAreTold(t *testing.T) {
 	var log bytes.Buffer
-	clock := clocktest.New(time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC))
+	clock := generatortest.NewClock(time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC))
 	s := &source{
 		name: "photos", changed: make(chan struct{}),
 		cfg: Config{Runtime: clock, Logger: slog.New(slog.NewTextHandler(&log, nil))},

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/store/storetest"
+	"nextid/generator/generatortest"
 )
 
 func TestClaimReservesASliceFromNowOn(t *testing.T) {
@@ -160,7 +160,7 @@ func TestStaticWorkerID(t *testing.T) {
 	})
 	t.Run("is refused when another server takes it in the same moment", func(t *testing.T) {
 		inWorld(t, false, func(w *world) {
-			w.store.Inject(storetest.Reserve, 1, func(ctx context.Context, call func(context.Context) error) error {
+			w.store.Inject(generatortest.Reserve, 1, func(ctx context.Context, call func(context.Context) error) error {
 				w.taken(7, w.now(), time.Minute)
 				return call(ctx)
 			})
@@ -292,11 +292,11 @@ func TestDamagedTimeLinesAreRefused(t *testing.T) {
 }
 
 func TestFailedClaimIsTriedAgainAtTheNextUse(t *testing.T) {
-	for what, op := range map[string]storetest.Op{"list": storetest.Reserved, "reserve": storetest.Reserve} {
+	for what, op := range map[string]generatortest.Op{"list": generatortest.Reserved, "reserve": generatortest.Reserve} {
 		t.Run(what, func(t *testing.T) {
 			inWorld(t, false, func(w *world) {
 				s := w.server()
-				w.store.Inject(op, 1, storetest.FailBefore(nil))
+				w.store.Inject(op, 1, generatortest.FailBefore(nil))
 				if _, err := s.Open(w.t.Context(), Width{Worker: bits}, time.Millisecond); err == nil {
 					t.Fatal("claimed without a store")
 				}
@@ -311,7 +311,7 @@ func TestCallersShareOneClaim(t *testing.T) {
 	inWorld(t, false, func(w *world) {
 		s := w.server()
 		gate := make(chan struct{})
-		w.store.Inject(storetest.Reserve, 1, storetest.Wait(gate))
+		w.store.Inject(generatortest.Reserve, 1, generatortest.Wait(gate))
 		var wg sync.WaitGroup
 		for range 10 {
 			wg.Go(func() {
@@ -323,7 +323,7 @@ func TestCallersShareOneClaim(t *testing.T) {
 		synctest.Wait()
 		close(gate)
 		wg.Wait()
-		if n := w.store.Calls(storetest.Reserve); n != 1 {
+		if n := w.store.Calls(generatortest.Reserve); n != 1 {
 			t.Errorf("%d reservations for one claim", n)
 		}
 	})

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/store/storetest"
+	"nextid/generator/generatortest"
 )
 
 // What a store that goes back forgets must be over when the servers have
@@ -23,7 +23,7 @@ func TestNoSliceReachesFurtherThanServersWait(t *testing.T) {
 					t.Fatalf("the slice reaches %d ms ahead", ahead)
 				}
 			}
-			w.store.Inject(storetest.Reserve, storetest.Always, storetest.FailAfter(nil))
+			w.store.Inject(generatortest.Reserve, generatortest.Always, generatortest.FailAfter(nil))
 			for range 600 {
 				use(p, time.Second)
 				_ = p.Extend(w.t.Context(), p.Lease().Hi) // no answer comes
@@ -45,7 +45,7 @@ func TestNoSliceReachesFurtherThanServersWait(t *testing.T) {
 		inWorld(t, false, func(w *world) {
 			p := w.open(w.server(change))
 			old := p.Lease()
-			w.store.Inject(storetest.Reserve, 1, storetest.FailAfter(nil))
+			w.store.Inject(generatortest.Reserve, 1, generatortest.FailAfter(nil))
 			_ = p.Extend(w.t.Context(), old.Hi)
 			w.taken(old.Worker, 0, 10*time.Minute) // the gap is not our own alone
 			err := p.Extend(w.t.Context(), old.Hi)
@@ -89,7 +89,7 @@ func TestStrictGrantsReachNoFurtherThanServersWait(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.store.Inject(storetest.Reserve, 3, storetest.FailAfter(nil))
+		w.store.Inject(generatortest.Reserve, 3, generatortest.FailAfter(nil))
 		for range 10 {
 			l, err := s.Grant(w.t.Context(), time.Hour, 0)
 			if err == nil && l.Hi > w.now()+62_000 {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/store/storetest"
+	"nextid/generator/generatortest"
 )
 
 // use wakes the pool as a busy generator does, every 10 ms for d.
@@ -40,7 +40,7 @@ func TestABusyPoolExtendsItsSliceWithoutAGap(t *testing.T) {
 			if l.Hi != w.hi(l.Worker) || l.Hi > w.now()+w.pools[0].cfg.Slice.Milliseconds() {
 				t.Errorf("the lease ends at %d, the store says %d, now is %d", l.Hi, w.hi(l.Worker), w.now())
 			}
-			if n := w.store.Calls(storetest.Reserve); n > 32 {
+			if n := w.store.Calls(generatortest.Reserve); n > 32 {
 				t.Errorf("%d reservations in 30 s", n)
 			}
 		})
@@ -50,9 +50,9 @@ func TestABusyPoolExtendsItsSliceWithoutAGap(t *testing.T) {
 func TestAnIdleEmbeddedServerWritesNothing(t *testing.T) {
 	inWorld(t, true, func(w *world) {
 		p := w.open(w.server())
-		before := w.store.Calls(storetest.Reserve)
+		before := w.store.Calls(generatortest.Reserve)
 		time.Sleep(time.Hour)
-		if n := w.store.Calls(storetest.Reserve) - before; n != 0 {
+		if n := w.store.Calls(generatortest.Reserve) - before; n != 0 {
 			t.Errorf("%d reservations in an idle hour", n)
 		}
 		old := p.Lease()
@@ -82,16 +82,16 @@ func TestAnIdleServerOfASharedStoreKeepsItsWorkerID(t *testing.T) {
 
 // Rule R3: an answer that was lost is as if nothing had been gained.
 func TestLostAnswersAreNeverUsed(t *testing.T) {
-	for what, fault := range map[string]storetest.Fault{
-		"failed": storetest.FailBefore(nil), "lost": storetest.FailAfter(nil),
-		"hung": storetest.Hang(), "late": storetest.HangAfter(),
+	for what, fault := range map[string]generatortest.Fault{
+		"failed": generatortest.FailBefore(nil), "lost": generatortest.FailAfter(nil),
+		"hung": generatortest.Hang(), "late": generatortest.HangAfter(),
 	} {
 		for _, exclusive := range []bool{true, false} {
 			t.Run(what, func(t *testing.T) {
 				inWorld(t, exclusive, func(w *world) {
 					p := w.open(w.server())
 					old := p.Lease()
-					w.store.Inject(storetest.Reserve, 1, fault)
+					w.store.Inject(generatortest.Reserve, 1, fault)
 					if err := p.Extend(w.t.Context(), old.Hi); err == nil {
 						t.Fatal("extended without an answer")
 					}
@@ -163,7 +163,7 @@ func TestTheSliceOutlastsAStoreThatIsAwayAndGoesOnWithoutARestart(t *testing.T) 
 	inWorld(t, false, func(w *world) {
 		p := w.open(w.server())
 		old := p.Lease()
-		w.store.Inject(storetest.Reserve, storetest.Always, storetest.FailBefore(nil))
+		w.store.Inject(generatortest.Reserve, generatortest.Always, generatortest.FailBefore(nil))
 		use(p, 55*time.Second)
 		if p.Lease() != old {
 			t.Fatalf("lease %+v without a store", *p.Lease())
@@ -187,7 +187,7 @@ func TestCallersWaitForASlowStoreWithTheirContext(t *testing.T) {
 	inWorld(t, false, func(w *world) {
 		p := w.open(w.server())
 		gate := make(chan struct{})
-		w.store.Inject(storetest.Reserve, 1, storetest.Wait(gate))
+		w.store.Inject(generatortest.Reserve, 1, generatortest.Wait(gate))
 		old := p.Lease()
 		ctx, cancel := context.WithTimeout(w.t.Context(), time.Second)
 		defer cancel()
@@ -254,7 +254,7 @@ func TestClosedPoolsClaimAndExtendNothing(t *testing.T) {
 		if err := s.Close(w.t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		before := w.store.Calls(storetest.Reserve)
+		before := w.store.Calls(generatortest.Reserve)
 		wantErr(t, p.Extend(w.t.Context(), p.Lease().Hi), generator.ErrNotNow)
 		for _, width := range []uint8{bits, bits + 1} {
 			_, err := s.Open(w.t.Context(), Width{Worker: width}, time.Millisecond)
@@ -262,7 +262,7 @@ func TestClosedPoolsClaimAndExtendNothing(t *testing.T) {
 		}
 		p.Wake()
 		time.Sleep(time.Minute)
-		if n := w.store.Calls(storetest.Reserve); n != before {
+		if n := w.store.Calls(generatortest.Reserve); n != before {
 			t.Errorf("%d reservations after Close", n-before)
 		}
 	})

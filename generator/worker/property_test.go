@@ -7,26 +7,25 @@ import (
 
 	"pgregory.net/rapid"
 
-	"nextid/generator/clocktest"
+	"nextid/generator/generatortest"
 	"nextid/generator/store/memory"
-	"nextid/generator/store/storetest"
 )
 
 // faults are what a store does to one call.
-var faults = map[string]storetest.Fault{
-	"fails": storetest.FailBefore(nil), "loses the answer": storetest.FailAfter(nil),
-	"hangs": storetest.Hang(), "answers late": storetest.HangAfter(),
+var faults = map[string]generatortest.Fault{
+	"fails": generatortest.FailBefore(nil), "loses the answer": generatortest.FailAfter(nil),
+	"hangs": generatortest.Hang(), "answers late": generatortest.HangAfter(),
 }
 
 // drawFault injects a fault for the next calls of an operation.
-func drawFault(t *rapid.T, s *storetest.Faulty) {
+func drawFault(t *rapid.T, s *generatortest.Faulty) {
 	what := rapid.SampledFrom([]string{"fails", "loses the answer", "hangs", "answers late"}).Draw(t, "fault")
-	op := rapid.SampledFrom([]storetest.Op{storetest.Reserve, storetest.Reserve, storetest.Reserved, storetest.Release}).Draw(t, "operation")
+	op := rapid.SampledFrom([]generatortest.Op{generatortest.Reserve, generatortest.Reserve, generatortest.Reserved, generatortest.Release}).Draw(t, "operation")
 	s.Inject(op, rapid.IntRange(1, 3).Draw(t, "calls"), faults[what])
 }
 
 // drawClock does something bad to the wall clock.
-func drawClock(t *rapid.T, c *clocktest.Clock) {
+func drawClock(t *rapid.T, c *generatortest.Clock) {
 	switch rapid.SampledFrom([]string{"step", "step", "freeze", "thaw"}).Draw(t, "clock") {
 	case "step":
 		c.Step(time.Duration(rapid.Int64Range(-1e12, 1e12).Draw(t, "by")) * time.Nanosecond)
@@ -70,7 +69,7 @@ func leave(all []held, server int, used int64) {
 	}
 }
 
-func wantAcknowledged(t *rapid.T, s *storetest.Faulty, p *Pool, l *Lease) {
+func wantAcknowledged(t *rapid.T, s *generatortest.Faulty, p *Pool, l *Lease) {
 	at := l.Lo
 	for _, g := range s.Grants() {
 		if g.Key == p.key(l.Worker) && g.Lo <= at && at < g.Hi {
@@ -85,10 +84,10 @@ func wantAcknowledged(t *rapid.T, s *storetest.Faulty, p *Pool, l *Lease) {
 // Whatever clocks, stores and servers do: no two servers ever hold the same
 // time of one worker id, and nothing is held that the store did not grant.
 func TestSlicesAreExclusiveOnEverySchedule(t *testing.T) {
-	clocktest.CheckInBubbles(t, func(t *rapid.T) {
+	generatortest.CheckInBubbles(t, func(t *rapid.T) {
 		exclusive := rapid.Bool().Draw(t, "embedded store")
-		clock := clocktest.New(start)
-		store := storetest.NewFaulty(memory.New(memory.Config{Exclusive: exclusive, Clock: clock}))
+		clock := generatortest.NewClock(start)
+		store := generatortest.NewFaulty(memory.New(memory.Config{Exclusive: exclusive, Clock: clock}))
 		var all []held
 		running := map[int]*Pools{}
 		last := map[int]*Lease{}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/store/storetest"
+	"nextid/generator/generatortest"
 )
 
 // wishes is a Source that says the same to everybody, or a list in turn.
@@ -43,7 +43,7 @@ func TestTwoServersWithOneWish(t *testing.T) {
 			servers := []*Pools{w.server(from(source)), w.server(from(source))}
 			gate := make(chan struct{})
 			if together { // both have seen that the id is free
-				w.store.Inject(storetest.Reserve, 2, storetest.Wait(gate))
+				w.store.Inject(generatortest.Reserve, 2, generatortest.Wait(gate))
 			}
 			pools := make([]*Pool, 2)
 			var work sync.WaitGroup

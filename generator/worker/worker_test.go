@@ -13,9 +13,8 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/clocktest"
+	"nextid/generator/generatortest"
 	"nextid/generator/store/memory"
-	"nextid/generator/store/storetest"
 )
 
 var start = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
@@ -28,8 +27,8 @@ var discard = slog.New(slog.DiscardHandler)
 // world is a store, and a clock that all servers of a test share.
 type world struct {
 	t     *testing.T
-	clock *clocktest.Clock
-	store *storetest.Faulty
+	clock *generatortest.Clock
+	store *generatortest.Faulty
 	log   logBuffer
 	pools []*Pools
 }
@@ -55,8 +54,8 @@ func (l *logBuffer) String() string {
 // inWorld runs f in a bubble of virtual time.
 func inWorld(t *testing.T, exclusive bool, f func(w *world)) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, clock: clocktest.New(start)}
-		w.store = storetest.NewFaulty(memory.New(memory.Config{Exclusive: exclusive, Clock: w.clock}))
+		w := &world{t: t, clock: generatortest.NewClock(start)}
+		w.store = generatortest.NewFaulty(memory.New(memory.Config{Exclusive: exclusive, Clock: w.clock}))
 		defer func() {
 			w.store.Clear()
 			for _, p := range w.pools {

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"nextid/generator/history"
+	"nextid/generator/store/dbtest"
 	"nextid/migrations/foreign"
-	"nextid/wire/poolertest"
 )
 
 // TestPoolerBeforeTheApplication: the clients of the application share the
@@ -23,7 +23,7 @@ func TestPoolerBeforeTheApplication(t *testing.T) {
 	}
 	connect(t, dsn, nil).exec("CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT nextid.next_id('orders', 50), note text)")
 	for _, mode := range []string{"transaction", "session"} {
-		address := poolertest.PgBouncer{
+		address := dbtest.PgBouncer{
 			Mode: mode, Server: u.Host, Database: strings.TrimPrefix(u.Path, "/"), User: "postgres",
 			Settings: []string{"server_reset_query = DISCARD ALL"},
 		}.Start(t)
@@ -58,7 +58,7 @@ func TestPoolerBeforeTheServer(t *testing.T) {
 	t.Parallel()
 	server, cluster := startServer(t, "NEXTID_LIMITS_IDLE_IN_TRANSACTION_TIMEOUT=300ms"), sharedCluster(t)
 	for _, mode := range []string{"transaction", "session"} {
-		address := poolertest.PgBouncer{
+		address := dbtest.PgBouncer{
 			Mode: mode, Server: server.address, Database: "nextid", User: "app",
 			Connect: "SET idle_in_transaction_session_timeout = 0",
 			Settings: []string{

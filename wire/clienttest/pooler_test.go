@@ -14,7 +14,7 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/history"
-	"nextid/wire/poolertest"
+	"nextid/generator/store/dbtest"
 )
 
 // pooled connects through a pooler. PgBouncer before 1.21 does not know
@@ -51,7 +51,7 @@ func one[T any](t *testing.T, conn interface {
 
 func bouncer(t *testing.T, mode, port string, settings ...string) string {
 	t.Helper()
-	return poolertest.PgBouncer{Mode: mode, Server: "127.0.0.1:" + port, Database: "nextid", User: "app", Settings: settings}.Start(t)
+	return dbtest.PgBouncer{Mode: mode, Server: "127.0.0.1:" + port, Database: "nextid", User: "app", Settings: settings}.Start(t)
 }
 
 // TestPgBouncer draws ids with many clients over two connections to the
@@ -217,7 +217,7 @@ func TestPgBouncerCancels(t *testing.T) {
 // named statements on whatever server connection it uses.
 func TestPgBouncerPreparedStatements(t *testing.T) {
 	port := startServer(t)
-	if v := poolertest.Version(t); v < 21 {
+	if v := dbtest.PgBouncerVersion(t); v < 21 {
 		t.Skipf("needs the Debian package pgbouncer 1.21 or newer, not 1.%d", v)
 	}
 	// It keeps two on a connection, and closes the one that was used least lately.
@@ -279,7 +279,7 @@ func TestPgBouncerOutlivesTheServer(t *testing.T) {
 // TestPgpool: Pgpool-II keeps the results of queries, unless the catalogs say
 // that a function is volatile or a table a view.
 func TestPgpool(t *testing.T) {
-	address := poolertest.StartPgpool(t, "127.0.0.1:"+startServer(t))
+	address := dbtest.Pgpool(t, "127.0.0.1:"+startServer(t))
 	seen := make(map[int64]bool)
 	for range 3 {
 		conn := pooled(t, address, "")

@@ -2,6 +2,10 @@
 // process and a directory of its own, for tests that stop, kill, freeze and
 // restore them. The programs are those of Debian's packages; a test that
 // needs one that is missing is skipped and names the package.
+//
+// An Opener is what the tests of the engines of shared.Store have in common:
+// opening one on a URL, the conformance suite, and the faults that happen to
+// all of them.
 package dbtest
 
 import (
@@ -45,6 +49,9 @@ type Server struct {
 // program finds an executable, or skips the test.
 func program(t testing.TB, pkg string, names ...string) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts " + pkg)
+	}
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
 			return path

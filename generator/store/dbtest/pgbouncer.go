@@ -3,26 +3,69 @@ package dbtest
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
 
-// PgBouncer starts a PgBouncer in transaction mode before a PostgreSQL. Its
-// URL is that of the server it returns, for the user of the PostgreSQL.
-func PgBouncer(t testing.TB, before *Server, user string) *Server {
+// PgBouncer is what to start: one database, "pool", with two connections to
+// the server and no login for clients.
+type PgBouncer struct {
+	Mode     string   // session, transaction or statement
+	Server   string   // HOST:PORT of the server behind it
+	Database string   // there
+	User     string   // there, whoever the client says it is
+	Connect  string   // statement that each new connection begins with
+	Settings []string // further lines, "server_check_delay = 0"
+}
+
+// Start runs a PgBouncer until the test ends and returns its address.
+func (p PgBouncer) Start(t testing.TB) (address string) {
 	t.Helper()
-	bouncer := program(t, "pgbouncer", "pgbouncer", "/usr/sbin/pgbouncer")
-	dir, cred := directory(t, "postgres")
-	s := &Server{Addr: FreeAddr(t), Dir: dir, t: t, name: "PgBouncer", cred: cred, quit: syscall.SIGTERM}
-	config := filepath.Join(dir, "pgbouncer.ini")
-	text := fmt.Sprintf("[databases]\n* = host=127.0.0.1 port=%s user=%s\n[pgbouncer]\nlisten_addr=127.0.0.1\nlisten_port=%s\n"+
-		"unix_socket_dir=\nauth_type=any\npool_mode=transaction\ndefault_pool_size=2\nignore_startup_parameters=search_path\n",
-		port(before.Addr), user, port(s.Addr))
-	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
+	bouncer := pgbouncer(t)
+	dir, cred := directory(t, "postgres") // it refuses to be root
+	s := &Server{Addr: FreeAddr(t), Dir: dir, t: t, name: "PgBouncer", cred: cred, quit: syscall.SIGQUIT}
+	ini := filepath.Join(dir, "pgbouncer.ini")
+	if err := os.WriteFile(ini, []byte(p.ini(s.Addr)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s.argv = func() []string { return []string{bouncer, config} }
+	s.argv = func() []string { return []string{bouncer, ini} }
 	s.ready = func() error { return listens(s.Addr) }
-	return s.begin()
+	return s.begin().Addr
+}
+
+func pgbouncer(t testing.TB) string {
+	t.Helper()
+	return program(t, "pgbouncer", "pgbouncer", "/usr/sbin/pgbouncer")
+}
+
+// PgBouncerVersion is PgBouncer's minor version: 18 for 1.18.0.
+func PgBouncerVersion(t testing.TB) int {
+	t.Helper()
+	out, err := exec.Command(pgbouncer(t), "--version").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var minor int
+	if _, err := fmt.Sscanf(string(out), "PgBouncer 1.%d", &minor); err != nil {
+		t.Fatalf("version %q: %v", out, err)
+	}
+	return minor
+}
+
+func (p PgBouncer) ini(address string) string {
+	host, behind, _ := strings.Cut(p.Server, ":")
+	var b strings.Builder
+	fmt.Fprintf(&b, "[databases]\npool = host=%s port=%s dbname=%s user=%s", host, behind, p.Database, p.User)
+	if p.Connect != "" {
+		fmt.Fprintf(&b, " connect_query='%s'", strings.ReplaceAll(p.Connect, "'", "''"))
+	}
+	fmt.Fprintf(&b, "\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %s\nunix_socket_dir =\nauth_type = any\n", port(address))
+	fmt.Fprintf(&b, "pool_mode = %s\ndefault_pool_size = 2\nserver_login_retry = 0\n", p.Mode)
+	for _, line := range p.Settings {
+		fmt.Fprintln(&b, line)
+	}
+	return b.String()
 }

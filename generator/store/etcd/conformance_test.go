@@ -7,14 +7,13 @@ import (
 	"testing"
 
 	"nextid/generator"
+	"nextid/generator/generatortest"
 	"nextid/generator/store/dbtest"
-	"nextid/generator/store/enginetest"
 	"nextid/generator/store/etcd"
 	"nextid/generator/store/shared"
-	"nextid/generator/store/storetest"
 )
 
-var engine enginetest.Opener = func(_ context.Context, url string, _ []string) (shared.Engine, error) {
+var engine dbtest.Opener = func(_ context.Context, url string, _ []string) (shared.Engine, error) {
 	return etcd.Open(etcd.Config{URL: url})
 }
 
@@ -59,7 +58,7 @@ func TestConformanceWithLoginAndTLS(t *testing.T) {
 	})
 	wrong := fmt.Sprintf("%s/n1?ca=%s", s.URL("nextid:wrong"), s.CA)
 	_, err := engine.Try(t.Context(), wrong, shared.Config{})
-	enginetest.WantError(t, err, generator.ErrNotNow, "authentication failed")
+	dbtest.WantError(t, err, generator.ErrNotNow, "authentication failed")
 }
 
 // TestLoginIsTurnedOnAndOff while servers run.
@@ -70,11 +69,11 @@ func TestLoginIsTurnedOnAndOff(t *testing.T) {
 	u := fmt.Sprintf("%s/x?ca=%s", s.URL("root:root"), s.CA)
 	prepare(t, u)
 	store := engine.Start(t, u, shared.Config{})
-	enginetest.Grant(t, store, enginetest.Order(1), 1)
+	dbtest.Grant(t, store, dbtest.Order(1), 1)
 	s.Auth("enable")
-	enginetest.Grant(t, store, enginetest.Order(1), 2)
+	dbtest.Grant(t, store, dbtest.Order(1), 2)
 	s.Auth("disable")
-	enginetest.Grant(t, store, enginetest.Order(1), 3)
+	dbtest.Grant(t, store, dbtest.Order(1), 3)
 }
 
 func TestABeatCostsTheSameWithManyNames(t *testing.T) {
@@ -84,5 +83,5 @@ func TestABeatCostsTheSameWithManyNames(t *testing.T) {
 }
 
 func BenchmarkReserve(b *testing.B) {
-	storetest.Bench(b, engine.Start(b, place(b, dbtest.Etcd(b, 1)), shared.Config{}))
+	generatortest.BenchStore(b, engine.Start(b, place(b, dbtest.Etcd(b, 1)), shared.Config{}))
 }

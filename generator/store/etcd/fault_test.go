@@ -9,11 +9,10 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/generatortest"
 	"nextid/generator/store/dbtest"
-	"nextid/generator/store/enginetest"
 	"nextid/generator/store/etcd"
 	"nextid/generator/store/shared"
-	"nextid/generator/store/storetest"
 )
 
 // leader finds the leader of a cluster.
@@ -54,7 +53,7 @@ func TestLeadersThatAreKilledAndFrozen(t *testing.T) {
 	u := place(t, members)
 	cfg := shared.Config{Timeout: 2 * time.Second}
 	stores := []generator.Store{engine.Start(t, u, cfg), engine.Start(t, u, cfg)}
-	load := storetest.StartLoad(t, stores...)
+	load := generatortest.StartLoad(t, stores...)
 	for range 3 {
 		load.Await(60)
 		l := leader(t, members)
@@ -83,9 +82,9 @@ func TestClustersThatAreNotReady(t *testing.T) {
 	t.Parallel()
 	members := dbtest.Etcd(t, 1)
 	_, err := engine.Try(t.Context(), dbtest.EtcdURL(members), shared.Config{})
-	enginetest.WantError(t, err, generator.ErrPinned, "no tables of nextid")
+	dbtest.WantError(t, err, generator.ErrPinned, "no tables of nextid")
 	_, err = engine.Try(t.Context(), "etcd://user:secret@"+dbtest.FreeAddr(t), shared.Config{})
-	enginetest.WantError(t, err, generator.ErrNotNow, "cannot use the store")
+	dbtest.WantError(t, err, generator.ErrNotNow, "cannot use the store")
 	if strings.Contains(err.Error(), "secret") {
 		t.Errorf("the message holds the password: %v", err)
 	}

@@ -5,16 +5,16 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/generatortest"
 	"nextid/generator/store/memory"
-	"nextid/generator/store/storetest"
 )
 
 func TestConformance(t *testing.T) {
 	for _, exclusive := range []bool{false, true} {
 		t.Run(map[bool]string{false: "shared", true: "exclusive"}[exclusive], func(t *testing.T) {
-			storetest.Run(t, func(*testing.T) generator.Store {
+			generatortest.RunStore(t, func(*testing.T) generator.Store {
 				return memory.New(memory.Config{Exclusive: exclusive})
-			}, storetest.Caps{Exclusive: exclusive})
+			}, generatortest.StoreCaps{Exclusive: exclusive})
 		})
 	}
 }

@@ -12,16 +12,15 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"nextid/generator"
+	"nextid/generator/generatortest"
 	"nextid/generator/store/dbtest"
 	"nextid/generator/store/dsn"
-	"nextid/generator/store/enginetest"
 	"nextid/generator/store/mysql"
 	"nextid/generator/store/shared"
-	"nextid/generator/store/storetest"
 	"nextid/migrations"
 )
 
-var engine enginetest.Opener = func(_ context.Context, url string, unsafe []string) (shared.Engine, error) {
+var engine dbtest.Opener = func(_ context.Context, url string, unsafe []string) (shared.Engine, error) {
 	return mysql.Open(mysql.Config{URL: url, Unsafe: unsafe})
 }
 
@@ -95,12 +94,12 @@ func TestConformanceWithLoginAndTLS(t *testing.T) {
 		return u
 	})
 	_, err := engine.Try(t.Context(), strings.Replace(u, "pass", "word", 1), shared.Config{})
-	enginetest.WantError(t, err, generator.ErrNotNow, "Access denied")
+	dbtest.WantError(t, err, generator.ErrNotNow, "Access denied")
 	plain, _, _ := strings.Cut(u, "?ca=")
 	_, err = engine.Try(t.Context(), plain, shared.Config{})
-	enginetest.WantError(t, err, generator.ErrNotNow, "")
+	dbtest.WantError(t, err, generator.ErrNotNow, "")
 	_, err = engine.Try(t.Context(), plain+"?tls=true", shared.Config{}) // by the authorities of the system
-	enginetest.WantError(t, err, generator.ErrNotNow, "certificate signed by unknown authority")
+	dbtest.WantError(t, err, generator.ErrNotNow, "certificate signed by unknown authority")
 }
 
 func TestABeatCostsTheSameWithManyNames(t *testing.T) {
@@ -110,5 +109,5 @@ func TestABeatCostsTheSameWithManyNames(t *testing.T) {
 }
 
 func BenchmarkReserve(b *testing.B) {
-	storetest.Bench(b, engine.Start(b, place(b, dbtest.MariaDB(b)), shared.Config{}))
+	generatortest.BenchStore(b, engine.Start(b, place(b, dbtest.MariaDB(b)), shared.Config{}))
 }

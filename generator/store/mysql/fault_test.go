@@ -7,7 +7,6 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/store/dbtest"
-	"nextid/generator/store/enginetest"
 	"nextid/generator/store/shared"
 )
 
@@ -17,43 +16,43 @@ func TestSettingsThatLoseIDsAreRefused(t *testing.T) {
 	url := place(t, s)
 	db := open(t, s.MySQLURL("root", strings.TrimPrefix(url[strings.LastIndexByte(url, '/'):], "/")))
 	_, err := engine.Try(t.Context(), url, shared.Config{})
-	enginetest.WantError(t, err, generator.ErrPinned, "innodb_flush_log_at_trx_commit = 2")
+	dbtest.WantError(t, err, generator.ErrPinned, "innodb_flush_log_at_trx_commit = 2")
 	execute(t, db, "SET GLOBAL innodb_flush_log_at_trx_commit = 1")
 	_, err = engine.Try(t.Context(), url, shared.Config{})
-	enginetest.WantError(t, err, generator.ErrPinned, "innodb_doublewrite = ")
+	dbtest.WantError(t, err, generator.ErrPinned, "innodb_doublewrite = ")
 	_, err = engine.Try(t.Context(), url, shared.Config{}, "innodb_doublewrite")
-	enginetest.WantError(t, err, generator.ErrPinned, "sync_binlog = 0")
+	dbtest.WantError(t, err, generator.ErrPinned, "sync_binlog = 0")
 	execute(t, db, "SET GLOBAL sync_binlog = 1")
-	enginetest.Grant(t, engine.Start(t, url, shared.Config{}, "innodb_doublewrite"), enginetest.Order(1), 1)
+	dbtest.Grant(t, engine.Start(t, url, shared.Config{}, "innodb_doublewrite"), dbtest.Order(1), 1)
 	execute(t, db, "ALTER TABLE nextid_generators ENGINE = Aria")
 	_, err = engine.Try(t.Context(), url, shared.Config{}, "innodb_doublewrite")
-	enginetest.WantError(t, err, generator.ErrPinned, "engine = Aria")
-	enginetest.Grant(t, engine.Start(t, url, shared.Config{}, "innodb_doublewrite", "engine"), enginetest.Order(1), 2)
+	dbtest.WantError(t, err, generator.ErrPinned, "engine = Aria")
+	dbtest.Grant(t, engine.Start(t, url, shared.Config{}, "innodb_doublewrite", "engine"), dbtest.Order(1), 2)
 	execute(t, db, "SET GLOBAL read_only = 1")
 	_, err = engine.Try(t.Context(), url, shared.Config{}, "innodb_doublewrite", "engine")
-	enginetest.WantError(t, err, generator.ErrNotNow, "read-only")
+	dbtest.WantError(t, err, generator.ErrNotNow, "read-only")
 }
 
 func TestDatabasesThatAreNotReady(t *testing.T) {
 	t.Parallel()
 	s := dbtest.MariaDB(t)
 	_, err := engine.Try(t.Context(), s.MySQLURL("root", "test"), shared.Config{})
-	enginetest.WantError(t, err, generator.ErrPinned, "no tables of nextid")
+	dbtest.WantError(t, err, generator.ErrPinned, "no tables of nextid")
 	_, err = engine.Try(t.Context(), strings.Replace(s.MySQLURL("root:secret", "test"), s.Addr, dbtest.FreeAddr(t), 1), shared.Config{})
-	enginetest.WantError(t, err, generator.ErrNotNow, "cannot use the store")
+	dbtest.WantError(t, err, generator.ErrNotNow, "cannot use the store")
 	if strings.Contains(err.Error(), "secret") {
 		t.Errorf("the message holds the password: %v", err)
 	}
 	// A server that becomes read-only while it is used, and a primary again.
 	url := place(t, s)
 	store := engine.Start(t, url, shared.Config{})
-	enginetest.Grant(t, store, enginetest.Order(10), 1)
+	dbtest.Grant(t, store, dbtest.Order(10), 1)
 	db := open(t, s.MySQLURL("root", "mysql"))
 	execute(t, db, "SET GLOBAL read_only = 1")
-	_, _, err = store.Reserve(t.Context(), enginetest.Order(10))
-	enginetest.WantError(t, err, generator.ErrNotNow, "read-only")
+	_, _, err = store.Reserve(t.Context(), dbtest.Order(10))
+	dbtest.WantError(t, err, generator.ErrNotNow, "read-only")
 	execute(t, db, "SET GLOBAL read_only = 0")
-	enginetest.Grant(t, store, enginetest.Order(10), 11)
+	dbtest.Grant(t, store, dbtest.Order(10), 11)
 }
 
 // TestSettingsThatChangeWhileServersRun: nothing is granted on a server that
@@ -64,18 +63,18 @@ func TestSettingsThatChangeWhileServersRun(t *testing.T) {
 	url := place(t, s)
 	db := open(t, s.MySQLURL("root", "mysql"))
 	store := engine.Start(t, url, shared.Config{})
-	enginetest.Grant(t, store, enginetest.Order(1), 1)
+	dbtest.Grant(t, store, dbtest.Order(1), 1)
 	for name, bad := range map[string]string{"innodb_flush_log_at_trx_commit": "0", "sync_binlog": "0"} {
 		execute(t, db, "SET GLOBAL "+name+" = "+bad)
-		_, _, err := store.Reserve(t.Context(), enginetest.Order(1))
-		enginetest.WantError(t, err, generator.ErrPinned, name+" = "+bad)
+		_, _, err := store.Reserve(t.Context(), dbtest.Order(1))
+		dbtest.WantError(t, err, generator.ErrPinned, name+" = "+bad)
 		_, _, err = store.Define(t.Context(), generator.Definition{Name: name, Kind: "k", Options: []byte("{}")})
-		enginetest.WantError(t, err, generator.ErrPinned, name+" = "+bad)
+		dbtest.WantError(t, err, generator.ErrPinned, name+" = "+bad)
 		if store.Probe() == nil {
 			t.Errorf("%s = %s: the store says that it is well", name, bad)
 		}
 		execute(t, db, "SET GLOBAL "+name+" = 1")
-		if _, _, err := store.Reserve(t.Context(), enginetest.Order(1)); err != nil || store.Probe() != nil {
+		if _, _, err := store.Reserve(t.Context(), dbtest.Order(1)); err != nil || store.Probe() != nil {
 			t.Errorf("%s is set right: %v, %v", name, err, store.Probe())
 		}
 	}
@@ -94,17 +93,17 @@ func TestAnotherServerIsNoticed(t *testing.T) {
 	s := dbtest.MariaDB(t)
 	url := place(t, s)
 	a := engine.Start(t, url, shared.Config{})
-	enginetest.Grant(t, a, enginetest.Order(100), 1)
+	dbtest.Grant(t, a, dbtest.Order(100), 1)
 	execute(t, open(t, s.MySQLURL("root", "mysql")), "SET GLOBAL server_id = 77")
-	_, _, err := a.Reserve(t.Context(), enginetest.Order(1))
-	enginetest.WantError(t, err, generator.ErrRegressed, "failed over or restored (1/0, now 77/0)")
-	if err := a.Recover(t.Context(), enginetest.Order(1).Key, 500); err != nil {
+	_, _, err := a.Reserve(t.Context(), dbtest.Order(1))
+	dbtest.WantError(t, err, generator.ErrRegressed, "failed over or restored (1/0, now 77/0)")
+	if err := a.Recover(t.Context(), dbtest.Order(1).Key, 500); err != nil {
 		t.Fatal(err)
 	}
-	enginetest.Grant(t, a, enginetest.Order(1), 500)
+	dbtest.Grant(t, a, dbtest.Order(1), 500)
 	execute(t, open(t, s.MySQLURL("root", "mysql")), "SET GLOBAL server_id = 1")
 	b := engine.Start(t, url, shared.Config{Failover: shared.Skip, Skip: 1000})
-	enginetest.Grant(t, b, enginetest.Order(1), 1501)
+	dbtest.Grant(t, b, dbtest.Order(1), 1501)
 }
 
 // A replica that is promoted without the newest writes of its primary.
@@ -120,25 +119,25 @@ func TestAReplicaThatIsPromoted(t *testing.T) {
 	execute(t, on, "START SLAVE")
 	url := place(t, primary)
 	a := engine.Start(t, url, shared.Config{})
-	enginetest.Grant(t, a, enginetest.Order(100), 1)
+	dbtest.Grant(t, a, dbtest.Order(100), 1)
 	moved := strings.Replace(url, primary.Addr, replica.Addr, 1)
 	dbtest.Await(t, "a replica that has the numbers", func() bool {
 		_, err := engine.Try(t.Context(), moved, shared.Config{})
 		return err != nil && strings.Contains(err.Error(), "read-only")
 	})
 	execute(t, on, "STOP SLAVE")
-	enginetest.Grant(t, a, enginetest.Order(100), 101) // which the replica never learns
+	dbtest.Grant(t, a, dbtest.Order(100), 101) // which the replica never learns
 	primary.Kill()
 	execute(t, on, "RESET SLAVE ALL")
 	execute(t, on, "SET GLOBAL read_only = 0")
 
 	b := engine.Start(t, moved, shared.Config{}) // a server that has seen nothing of it
-	_, _, err := b.Reserve(t.Context(), enginetest.Order(1))
-	enginetest.WantError(t, err, generator.ErrRegressed, "failed over or restored")
-	if err := b.Recover(t.Context(), enginetest.Order(1).Key, 1000); err != nil {
+	_, _, err := b.Reserve(t.Context(), dbtest.Order(1))
+	dbtest.WantError(t, err, generator.ErrRegressed, "failed over or restored")
+	if err := b.Recover(t.Context(), dbtest.Order(1).Key, 1000); err != nil {
 		t.Fatal(err)
 	}
-	enginetest.Grant(t, b, enginetest.Order(1), 1000)
+	dbtest.Grant(t, b, dbtest.Order(1), 1000)
 }
 
 func TestAConnectionThatIsCutAtAnyByte(t *testing.T) {

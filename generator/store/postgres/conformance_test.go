@@ -13,15 +13,14 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"nextid/generator"
+	"nextid/generator/generatortest"
 	"nextid/generator/store/dbtest"
-	"nextid/generator/store/enginetest"
 	"nextid/generator/store/postgres"
 	"nextid/generator/store/shared"
-	"nextid/generator/store/storetest"
 	"nextid/migrations"
 )
 
-var engine enginetest.Opener = func(ctx context.Context, url string, unsafe []string) (shared.Engine, error) {
+var engine dbtest.Opener = func(ctx context.Context, url string, unsafe []string) (shared.Engine, error) {
 	return postgres.Open(ctx, postgres.Config{URL: url, Unsafe: unsafe})
 }
 
@@ -88,9 +87,9 @@ func TestConformanceWithLoginAndTLS(t *testing.T) {
 	var u string
 	engine.Conformance(t, func(t *testing.T) string { u = placeFor(t, s.PostgresURL); return u })
 	_, err := engine.Try(t.Context(), strings.Replace(u, "pass", "word", 1), shared.Config{})
-	enginetest.WantError(t, err, generator.ErrNotNow, "password authentication failed")
+	dbtest.WantError(t, err, generator.ErrNotNow, "password authentication failed")
 	_, err = engine.Try(t.Context(), strings.Replace(u, "verify-full", "disable", 1), shared.Config{})
-	enginetest.WantError(t, err, generator.ErrNotNow, "no pg_hba.conf entry")
+	dbtest.WantError(t, err, generator.ErrNotNow, "no pg_hba.conf entry")
 }
 
 func TestABeatCostsTheSameWithManyNames(t *testing.T) {
@@ -100,5 +99,5 @@ func TestABeatCostsTheSameWithManyNames(t *testing.T) {
 }
 
 func BenchmarkReserve(b *testing.B) {
-	storetest.Bench(b, engine.Start(b, place(b, dbtest.Postgres(b)), shared.Config{}))
+	generatortest.BenchStore(b, engine.Start(b, place(b, dbtest.Postgres(b)), shared.Config{}))
 }

@@ -8,10 +8,9 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/generatortest"
 	"nextid/generator/store/dbtest"
-	"nextid/generator/store/enginetest"
 	"nextid/generator/store/shared"
-	"nextid/generator/store/storetest"
 )
 
 func TestSettingsThatLoseIDsAreRefused(t *testing.T) {
@@ -23,8 +22,8 @@ func TestSettingsThatLoseIDsAreRefused(t *testing.T) {
 			t.Parallel()
 			dsn := place(t, dbtest.Postgres(t, tc.setting))
 			_, err := engine.Try(t.Context(), dsn, shared.Config{})
-			enginetest.WantError(t, err, generator.ErrPinned, tc.name+" = off")
-			enginetest.Grant(t, engine.Start(t, dsn, shared.Config{}, tc.name), enginetest.Order(1), 1)
+			dbtest.WantError(t, err, generator.ErrPinned, tc.name+" = off")
+			dbtest.Grant(t, engine.Start(t, dsn, shared.Config{}, tc.name), dbtest.Order(1), 1)
 		})
 	}
 }
@@ -39,7 +38,7 @@ func TestSynchronousCommitIsSetForEachReservation(t *testing.T) {
 	for range 5 {
 		var err error
 		for range 20 {
-			lo, _, e := store.Reserve(t.Context(), enginetest.Order(1))
+			lo, _, e := store.Reserve(t.Context(), dbtest.Order(1))
 			if e == nil && lo <= last {
 				t.Fatalf("%d after %d", lo, last)
 			}
@@ -65,14 +64,14 @@ func TestSettingsThatChangeWhileServersRun(t *testing.T) {
 	s := dbtest.Postgres(t)
 	db := open(t, s.PostgresURL("postgres"))
 	store := engine.Start(t, place(t, s), shared.Config{})
-	enginetest.Grant(t, store, enginetest.Order(1), 1)
+	dbtest.Grant(t, store, dbtest.Order(1), 1)
 	set := func(name, value string, ok func(err error) bool) {
 		t.Helper()
 		execute(t, db, "ALTER SYSTEM SET "+name+" = "+value)
 		execute(t, db, "SELECT pg_reload_conf()")
 		var err error
 		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-			if _, _, err = store.Reserve(t.Context(), enginetest.Order(1)); ok(err) {
+			if _, _, err = store.Reserve(t.Context(), dbtest.Order(1)); ok(err) {
 				return
 			}
 		}
@@ -81,7 +80,7 @@ func TestSettingsThatChangeWhileServersRun(t *testing.T) {
 	for _, name := range []string{"fsync", "full_page_writes"} {
 		set(name, "off", func(err error) bool { return errors.Is(err, generator.ErrPinned) })
 		_, _, err := store.Define(t.Context(), generator.Definition{Name: name, Kind: "k", Options: []byte("{}")})
-		enginetest.WantError(t, err, generator.ErrPinned, name+" = off")
+		dbtest.WantError(t, err, generator.ErrPinned, name+" = off")
 		if store.Probe() == nil {
 			t.Errorf("%s = off: the store says that it is well", name)
 		}
@@ -97,7 +96,7 @@ func TestDatabasesThatAreNotReady(t *testing.T) {
 	s := dbtest.Postgres(t)
 	t.Run("no tables", func(t *testing.T) {
 		_, err := engine.Try(t.Context(), s.PostgresURL("postgres"), shared.Config{})
-		enginetest.WantError(t, err, generator.ErrPinned, "no tables of nextid")
+		dbtest.WantError(t, err, generator.ErrPinned, "no tables of nextid")
 		var e *generator.Error
 		if !errors.As(err, &e) || !strings.Contains(e.Hint, "nextid migrate store up") {
 			t.Errorf("the hint is %q", e.Hint)
@@ -108,22 +107,22 @@ func TestDatabasesThatAreNotReady(t *testing.T) {
 		_, path, _ := strings.Cut(dsn, "search_path=")
 		execute(t, open(t, withPath(s.PostgresURL("postgres"), path)), "ALTER TABLE nextid_reservations SET UNLOGGED")
 		_, err := engine.Try(t.Context(), dsn, shared.Config{})
-		enginetest.WantError(t, err, generator.ErrPinned, "persistence = UNLOGGED")
+		dbtest.WantError(t, err, generator.ErrPinned, "persistence = UNLOGGED")
 	})
 	t.Run("read-only", func(t *testing.T) {
 		_, err := engine.Try(t.Context(), place(t, s)+"&default_transaction_read_only=on", shared.Config{})
-		enginetest.WantError(t, err, generator.ErrNotNow, "read-only")
+		dbtest.WantError(t, err, generator.ErrNotNow, "read-only")
 	})
 	t.Run("not there", func(t *testing.T) {
 		_, err := engine.Try(t.Context(), "postgres://nobody:secret@"+dbtest.FreeAddr(t)+"/x?sslmode=disable", shared.Config{})
-		enginetest.WantError(t, err, generator.ErrNotNow, "cannot use the store")
+		dbtest.WantError(t, err, generator.ErrNotNow, "cannot use the store")
 		if strings.Contains(err.Error(), "secret") {
 			t.Errorf("the message holds the password: %v", err)
 		}
 	})
 	t.Run("serializable by default", func(t *testing.T) {
 		dsn := place(t, s) + "&default_transaction_isolation=serializable"
-		load := storetest.StartLoad(t, engine.Start(t, dsn, shared.Config{}), engine.Start(t, dsn, shared.Config{}))
+		load := generatortest.StartLoad(t, engine.Start(t, dsn, shared.Config{}), engine.Start(t, dsn, shared.Config{}))
 		load.Await(200)
 		load.Stop()
 	})
@@ -143,27 +142,27 @@ func TestAnAsynchronousFailoverIsNoticed(t *testing.T) {
 	primary := dbtest.Postgres(t)
 	dsn := place(t, primary)
 	a := engine.Start(t, dsn, shared.Config{})
-	enginetest.Grant(t, a, enginetest.Order(100), 1)
+	dbtest.Grant(t, a, dbtest.Order(100), 1)
 	standby := dbtest.PostgresStandby(t, primary)
 	moved := strings.Replace(dsn, primary.Addr, standby.Addr, 1)
 	_, err := engine.Try(t.Context(), moved, shared.Config{})
-	enginetest.WantError(t, err, generator.ErrNotNow, "read-only") // a standby is no store
+	dbtest.WantError(t, err, generator.ErrNotNow, "read-only") // a standby is no store
 	primary.PostgresTool("psql", "-c", "SELECT 1")
-	enginetest.Grant(t, a, enginetest.Order(100), 101) // it may or may not reach the standby
+	dbtest.Grant(t, a, dbtest.Order(100), 101) // it may or may not reach the standby
 	primary.Kill()
 	standby.Promote()
 
 	b := engine.Start(t, moved, shared.Config{}) // a server that has seen nothing of it
-	_, _, err = b.Reserve(t.Context(), enginetest.Order(1))
-	enginetest.WantError(t, err, generator.ErrRegressed, "failed over or restored")
+	_, _, err = b.Reserve(t.Context(), dbtest.Order(1))
+	dbtest.WantError(t, err, generator.ErrRegressed, "failed over or restored")
 	_, _, err = b.Reserve(t.Context(), generator.Reservation{
 		Key: generator.WorkerKeyPrefix + "10/1", AtLeast: time.Now().UnixMilli(), N: 1000, Limit: generator.NoLimit,
 	})
-	enginetest.WantError(t, err, generator.ErrNotNow, "no worker id before")
-	if err := b.Recover(t.Context(), enginetest.Order(1).Key, 1000); err != nil {
+	dbtest.WantError(t, err, generator.ErrNotNow, "no worker id before")
+	if err := b.Recover(t.Context(), dbtest.Order(1).Key, 1000); err != nil {
 		t.Fatal(err)
 	}
-	enginetest.Grant(t, b, enginetest.Order(1), 1000)
+	dbtest.Grant(t, b, dbtest.Order(1), 1000)
 }
 
 // Both addresses in the URL: the store goes on at the new primary without a
@@ -175,7 +174,7 @@ func TestADeclaredFailoverSkips(t *testing.T) {
 	standby := dbtest.PostgresStandby(t, primary)
 	both := strings.Replace(dsn, primary.Addr, primary.Addr+","+standby.Addr, 1)
 	s := engine.Start(t, both, shared.Config{Failover: shared.Skip, Skip: 1_000_000})
-	load := storetest.StartLoad(t, s, engine.Start(t, both, shared.Config{Failover: shared.Skip, Skip: 1_000_000}))
+	load := generatortest.StartLoad(t, s, engine.Start(t, both, shared.Config{Failover: shared.Skip, Skip: 1_000_000}))
 	load.Await(100)
 	primary.Kill()
 	standby.Promote()
@@ -200,26 +199,26 @@ func TestAnOlderDumpIsNoticed(t *testing.T) {
 	_, schema, _ := strings.Cut(dsn, "search_path=")
 	witness := filepath.Join(t.TempDir(), "witness")
 	a := engine.Start(t, dsn, shared.Config{Witness: witness})
-	enginetest.Grant(t, a, enginetest.Order(100), 1)
+	dbtest.Grant(t, a, dbtest.Order(100), 1)
 	dump := filepath.Join(s.Dir, "dump")
 	s.PostgresTool("pg_dump", "-d", "postgres", "-n", schema, "-Fc", "-f", dump)
-	enginetest.Grant(t, a, enginetest.Order(100), 101)
+	dbtest.Grant(t, a, dbtest.Order(100), 101)
 	s.PostgresTool("pg_restore", "-d", "postgres", "--clean", dump)
 
-	_, _, err := a.Reserve(t.Context(), enginetest.Order(1)) // while it runs
-	enginetest.WantError(t, err, generator.ErrRegressed, "gone back")
+	_, _, err := a.Reserve(t.Context(), dbtest.Order(1)) // while it runs
+	dbtest.WantError(t, err, generator.ErrRegressed, "gone back")
 	a.Close()
 	a = engine.Start(t, dsn, shared.Config{Witness: witness}) // and after a restart
-	_, _, err = a.Reserve(t.Context(), enginetest.Order(1))
-	enginetest.WantError(t, err, generator.ErrRegressed, "stopped")
+	_, _, err = a.Reserve(t.Context(), dbtest.Order(1))
+	dbtest.WantError(t, err, generator.ErrRegressed, "stopped")
 	b := engine.Start(t, dsn, shared.Config{}) // and on other servers
-	_, _, err = b.Reserve(t.Context(), enginetest.Order(1))
-	enginetest.WantError(t, err, generator.ErrRegressed, "stopped")
-	if err := b.Recover(t.Context(), enginetest.Order(1).Key, 201); err != nil {
+	_, _, err = b.Reserve(t.Context(), dbtest.Order(1))
+	dbtest.WantError(t, err, generator.ErrRegressed, "stopped")
+	if err := b.Recover(t.Context(), dbtest.Order(1).Key, 201); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range []generator.Store{a, b} {
-		if lo, _, err := s.Reserve(t.Context(), enginetest.Order(10)); err != nil || lo < 201 {
+		if lo, _, err := s.Reserve(t.Context(), dbtest.Order(10)); err != nil || lo < 201 {
 			t.Errorf("after the recovery: %d, %v", lo, err)
 		}
 	}
@@ -240,7 +239,7 @@ func TestAStoreThatHangs(t *testing.T) {
 	dsn := place(t, s)
 	cut := dbtest.Cut(t, s.Addr)
 	store := engine.Start(t, strings.Replace(dsn, s.Addr, cut.Addr, 1), shared.Config{Timeout: time.Second})
-	enginetest.Hang(t, store, func() { cut.Hang(true) }, func() { cut.Hang(false) })
+	dbtest.Hang(t, store, func() { cut.Hang(true) }, func() { cut.Hang(false) })
 }
 
 // Row 56: two connections behind PgBouncer in transaction mode serve all, so
@@ -251,9 +250,12 @@ func TestThroughPgBouncer(t *testing.T) {
 	dsn := place(t, s)
 	_, schema, _ := strings.Cut(dsn, "search_path=")
 	execute(t, open(t, s.PostgresURL("postgres")), "ALTER ROLE least SET search_path = "+schema)
-	bouncer := dbtest.PgBouncer(t, s, "least")
-	url := bouncer.PostgresURL("least")
-	load := storetest.StartLoad(t, engine.Start(t, url, shared.Config{}), engine.Start(t, url, shared.Config{}), engine.Start(t, dsn, shared.Config{}))
+	bouncer := dbtest.PgBouncer{
+		Mode: "transaction", Server: s.Addr, Database: "postgres", User: "least",
+		Settings: []string{"ignore_startup_parameters = search_path"},
+	}.Start(t)
+	url := "postgres://least@" + bouncer + "/pool?sslmode=disable"
+	load := generatortest.StartLoad(t, engine.Start(t, url, shared.Config{}), engine.Start(t, url, shared.Config{}), engine.Start(t, dsn, shared.Config{}))
 	load.Await(300)
 	s.Kill()
 	s.Start()

@@ -10,14 +10,13 @@ import (
 	"testing"
 
 	"nextid/generator"
+	"nextid/generator/generatortest"
 	"nextid/generator/store/dbtest"
-	"nextid/generator/store/enginetest"
 	"nextid/generator/store/redis"
 	"nextid/generator/store/shared"
-	"nextid/generator/store/storetest"
 )
 
-var engine enginetest.Opener = func(_ context.Context, url string, unsafe []string) (shared.Engine, error) {
+var engine dbtest.Opener = func(_ context.Context, url string, unsafe []string) (shared.Engine, error) {
 	return redis.Open(redis.Config{URL: url, Unsafe: unsafe})
 }
 
@@ -81,9 +80,9 @@ func TestConformanceWithLoginAndTLS(t *testing.T) {
 		return u
 	})
 	_, err = engine.Try(t.Context(), strings.Replace(u, "pass", "word", 1), shared.Config{})
-	enginetest.WantError(t, err, generator.ErrNotNow, "WRONGPASS")
+	dbtest.WantError(t, err, generator.ErrNotNow, "WRONGPASS")
 	_, err = engine.Try(t.Context(), strings.Replace(u, url.QueryEscape(s.CA), "", 1), shared.Config{})
-	enginetest.WantError(t, err, generator.ErrNotNow, "certificate signed by unknown authority")
+	dbtest.WantError(t, err, generator.ErrNotNow, "certificate signed by unknown authority")
 }
 
 func TestABeatCostsTheSameWithManyNames(t *testing.T) {
@@ -93,5 +92,5 @@ func TestABeatCostsTheSameWithManyNames(t *testing.T) {
 }
 
 func BenchmarkReserve(b *testing.B) {
-	storetest.Bench(b, engine.Start(b, place(b, dbtest.Redis(b)), shared.Config{}))
+	generatortest.BenchStore(b, engine.Start(b, place(b, dbtest.Redis(b)), shared.Config{}))
 }

@@ -6,10 +6,9 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/generatortest"
 	"nextid/generator/store/dbtest"
-	"nextid/generator/store/enginetest"
 	"nextid/generator/store/shared"
-	"nextid/generator/store/storetest"
 )
 
 // Sentinels put a replica in the place of a master that was killed, and of one
@@ -20,7 +19,7 @@ func TestSentinelsPromoteUnderLoad(t *testing.T) {
 	u := dbtest.SentinelURL(sentinels)
 	prepare(t, u)
 	cfg := shared.Config{Failover: shared.Skip, Timeout: time.Second} // what serve takes for Redis
-	load := storetest.StartLoad(t, engine.Start(t, u, cfg), engine.Start(t, u, cfg))
+	load := generatortest.StartLoad(t, engine.Start(t, u, cfg), engine.Start(t, u, cfg))
 	load.Await(200)
 	killed := awaitMaster(t, nodes, nil)
 	killed.Kill()
@@ -61,11 +60,11 @@ func TestSentinelsNeedAMasterThatStops(t *testing.T) {
 	engine.Start(t, u, shared.Config{}).Close()
 	command(t, nodes[0], "CONFIG", "SET", "min-replicas-to-write", "0")
 	_, err := engine.Try(t.Context(), u, shared.Config{})
-	enginetest.WantError(t, err, generator.ErrPinned, "min-replicas-to-write = 0")
+	dbtest.WantError(t, err, generator.ErrPinned, "min-replicas-to-write = 0")
 	engine.Start(t, u+"?wait=1", shared.Config{})
 	engine.Start(t, u, shared.Config{}, "min-replicas-to-write")
 	_, err = engine.Try(t.Context(), strings.Replace(u, dbtest.MasterName, "nobody", 1), shared.Config{})
-	enginetest.WantError(t, err, generator.ErrNotNow, "cannot use the store")
+	dbtest.WantError(t, err, generator.ErrNotNow, "cannot use the store")
 }
 
 // A replica takes the place of a master of the cluster that was killed, and of
@@ -76,7 +75,7 @@ func TestAClusterFailsOverUnderLoad(t *testing.T) {
 	u := dbtest.ClusterURL(nodes)
 	prepare(t, u)
 	cfg := shared.Config{Failover: shared.Skip, Timeout: time.Second}
-	load := storetest.StartLoad(t, engine.Start(t, u, cfg), engine.Start(t, u, cfg))
+	load := generatortest.StartLoad(t, engine.Start(t, u, cfg), engine.Start(t, u, cfg))
 	load.Await(200)
 	killed := owner(t, nodes)
 	killed.Kill()
@@ -118,7 +117,7 @@ func TestConformanceOnACluster(t *testing.T) {
 	for _, s := range nodes[:3] {
 		if s != one {
 			_, err := engine.Try(t.Context(), s.RedisURL(), shared.Config{})
-			enginetest.WantError(t, err, generator.ErrPinned, "is a Redis Cluster")
+			dbtest.WantError(t, err, generator.ErrPinned, "is a Redis Cluster")
 		}
 	}
 }

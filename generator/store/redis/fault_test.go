@@ -12,7 +12,6 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/store/dbtest"
-	"nextid/generator/store/enginetest"
 	"nextid/generator/store/shared"
 )
 
@@ -46,7 +45,7 @@ func TestSettingsThatLoseIDsAreRefused(t *testing.T) {
 	} {
 		command(t, s, "CONFIG", "SET", tc.name, tc.bad)
 		_, err := engine.Try(t.Context(), u, shared.Config{})
-		enginetest.WantError(t, err, generator.ErrPinned, tc.name+" = "+tc.bad)
+		dbtest.WantError(t, err, generator.ErrPinned, tc.name+" = "+tc.bad)
 		engine.Start(t, u, shared.Config{}, tc.name).Close()
 		command(t, s, "CONFIG", "SET", tc.name, tc.good)
 		engine.Start(t, u, shared.Config{}).Close()
@@ -60,19 +59,19 @@ func TestSettingsThatChangeWhileServersRun(t *testing.T) {
 	s := dbtest.Redis(t)
 	u := place(t, s)
 	store := engine.Start(t, u, shared.Config{})
-	enginetest.Grant(t, store, enginetest.Order(10), 1)
+	dbtest.Grant(t, store, dbtest.Order(10), 1)
 	for _, tc := range []struct{ name, bad, good string }{
 		{"appendfsync", "everysec", "always"},
 		{"maxmemory-policy", "allkeys-lru", "noeviction"},
 		{"appendonly", "no", "yes"},
 	} {
 		command(t, s, "CONFIG", "SET", tc.name, tc.bad)
-		_, _, err := store.Reserve(t.Context(), enginetest.Order(10))
-		enginetest.WantError(t, err, generator.ErrPinned, tc.name+" = "+tc.bad)
+		_, _, err := store.Reserve(t.Context(), dbtest.Order(10))
+		dbtest.WantError(t, err, generator.ErrPinned, tc.name+" = "+tc.bad)
 		_, _, err = store.Define(t.Context(), generator.Definition{Name: tc.name, Kind: "segment"})
-		enginetest.WantError(t, err, generator.ErrPinned, tc.name+" = "+tc.bad)
+		dbtest.WantError(t, err, generator.ErrPinned, tc.name+" = "+tc.bad)
 		command(t, s, "CONFIG", "SET", tc.name, tc.good)
-		if _, _, err := store.Reserve(t.Context(), enginetest.Order(10)); err != nil {
+		if _, _, err := store.Reserve(t.Context(), dbtest.Order(10)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -86,10 +85,10 @@ func TestSettingsThatCannotBeRead(t *testing.T) {
 	u := place(t, s)
 	store := engine.Start(t, u, shared.Config{})
 	command(t, s, "ACL", "SETUSER", "default", "-config")
-	_, _, err := store.Reserve(t.Context(), enginetest.Order(1))
-	enginetest.WantError(t, err, generator.ErrPinned, "CONFIG GET is not allowed")
+	_, _, err := store.Reserve(t.Context(), dbtest.Order(1))
+	dbtest.WantError(t, err, generator.ErrPinned, "CONFIG GET is not allowed")
 	_, err = engine.Try(t.Context(), u, shared.Config{})
-	enginetest.WantError(t, err, generator.ErrPinned, "CONFIG GET is not allowed")
+	dbtest.WantError(t, err, generator.ErrPinned, "CONFIG GET is not allowed")
 	engine.Start(t, u, shared.Config{}, "appendonly", "appendfsync", "maxmemory-policy")
 }
 
@@ -97,16 +96,16 @@ func TestDatabasesThatAreNotReady(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Redis(t)
 	_, err := engine.Try(t.Context(), s.RedisURL(), shared.Config{})
-	enginetest.WantError(t, err, generator.ErrPinned, "no tables of nextid")
+	dbtest.WantError(t, err, generator.ErrPinned, "no tables of nextid")
 	// FLUSHALL while it runs: nothing starts from zero.
 	store := engine.Start(t, place(t, s), shared.Config{})
-	enginetest.Grant(t, store, enginetest.Order(10), 1)
+	dbtest.Grant(t, store, dbtest.Order(10), 1)
 	command(t, s, "FLUSHALL")
-	_, _, err = store.Reserve(t.Context(), enginetest.Order(10))
-	enginetest.WantError(t, err, generator.ErrPinned, "no tables of nextid")
+	_, _, err = store.Reserve(t.Context(), dbtest.Order(10))
+	dbtest.WantError(t, err, generator.ErrPinned, "no tables of nextid")
 	replica := dbtest.Redis(t, "replicaof", strings.Replace(s.Addr, ":", " ", 1))
 	_, err = engine.Try(t.Context(), replica.RedisURL(), shared.Config{})
-	enginetest.WantError(t, err, generator.ErrNotNow, "read-only")
+	dbtest.WantError(t, err, generator.ErrNotNow, "read-only")
 }
 
 func TestARowThatWasDeletedIsNoticed(t *testing.T) {
@@ -114,14 +113,14 @@ func TestARowThatWasDeletedIsNoticed(t *testing.T) {
 	s := dbtest.Redis(t)
 	u := place(t, s)
 	store := engine.Start(t, u, shared.Config{})
-	enginetest.Grant(t, store, enginetest.Order(10), 1)
+	dbtest.Grant(t, store, dbtest.Order(10), 1)
 	_, namespace, _ := strings.Cut(u, "namespace=")
-	command(t, s, "HDEL", "{"+namespace+"}:reservations", enginetest.Order(1).Key)
-	_, _, err := store.Reserve(t.Context(), enginetest.Order(10))
-	enginetest.WantError(t, err, generator.ErrRegressed, "gone back")
-	command(t, s, "HSET", "{"+namespace+"}:reservations", enginetest.Order(1).Key, "5")
-	_, _, err = engine.Start(t, u, shared.Config{}).Reserve(t.Context(), enginetest.Order(10))
-	enginetest.WantError(t, err, generator.ErrRegressed, "damaged")
+	command(t, s, "HDEL", "{"+namespace+"}:reservations", dbtest.Order(1).Key)
+	_, _, err := store.Reserve(t.Context(), dbtest.Order(10))
+	dbtest.WantError(t, err, generator.ErrRegressed, "gone back")
+	command(t, s, "HSET", "{"+namespace+"}:reservations", dbtest.Order(1).Key, "5")
+	_, _, err = engine.Start(t, u, shared.Config{}).Reserve(t.Context(), dbtest.Order(10))
+	dbtest.WantError(t, err, generator.ErrRegressed, "damaged")
 }
 
 func TestACrashUnderLoadRepeatsNothing(t *testing.T) {
@@ -139,25 +138,25 @@ func TestAPromotedReplicaIsNoticed(t *testing.T) {
 	replica := dbtest.Redis(t, "replicaof", strings.Replace(primary.Addr, ":", " ", 1))
 	awaitReplica(t, primary)
 	a := engine.Start(t, u, shared.Config{})
-	enginetest.Grant(t, a, enginetest.Order(100), 1)
+	dbtest.Grant(t, a, dbtest.Order(100), 1)
 	awaitReplica(t, primary)
 	replica.Freeze() // the partition
-	enginetest.Grant(t, a, enginetest.Order(100), 101)
-	enginetest.Grant(t, a, enginetest.Order(100), 201)
+	dbtest.Grant(t, a, dbtest.Order(100), 101)
+	dbtest.Grant(t, a, dbtest.Order(100), 201)
 	moved := strings.Replace(u, primary.Addr, replica.Addr, 1)
 	primary.Kill()
 	replica.Thaw()
 	command(t, replica, "REPLICAOF", "NO", "ONE")
 
 	stops := engine.Start(t, moved, shared.Config{})
-	_, _, err := stops.Reserve(t.Context(), enginetest.Order(1))
-	enginetest.WantError(t, err, generator.ErrRegressed, "failed over or restored")
+	_, _, err := stops.Reserve(t.Context(), dbtest.Order(1))
+	dbtest.WantError(t, err, generator.ErrRegressed, "failed over or restored")
 	_, _, err = stops.Reserve(t.Context(), generator.Reservation{
 		Key: generator.WorkerKeyPrefix + "10/1", AtLeast: time.Now().UnixMilli(), N: 1000, Limit: generator.NoLimit,
 	})
-	enginetest.WantError(t, err, generator.ErrNotNow, "no worker id before")
+	dbtest.WantError(t, err, generator.ErrNotNow, "no worker id before")
 	skips := engine.Start(t, moved, shared.Config{Failover: shared.Skip, Skip: 100_000})
-	lo, _, err := skips.Reserve(t.Context(), enginetest.Order(1))
+	lo, _, err := skips.Reserve(t.Context(), dbtest.Order(1))
 	if err != nil || lo < 100_101 {
 		t.Errorf("granted %d, %v: 301 numbers are taken", lo, err)
 	}
@@ -187,12 +186,12 @@ func TestReservationsThatReplicasMustConfirm(t *testing.T) {
 	replica := dbtest.Redis(t, "replicaof", strings.Replace(primary.Addr, ":", " ", 1))
 	awaitReplica(t, primary)
 	s := engine.Start(t, u+"&wait=1", shared.Config{})
-	enginetest.Grant(t, s, enginetest.Order(100), 1)
+	dbtest.Grant(t, s, dbtest.Order(100), 1)
 	replica.Freeze()
-	_, _, err := s.Reserve(t.Context(), enginetest.Order(100))
+	_, _, err := s.Reserve(t.Context(), dbtest.Order(100))
 	replica.Thaw()
-	enginetest.WantError(t, err, generator.ErrNotNow, "0 of 1 replicas confirmed")
-	lo, _, err := s.Reserve(t.Context(), enginetest.Order(100))
+	dbtest.WantError(t, err, generator.ErrNotNow, "0 of 1 replicas confirmed")
+	lo, _, err := s.Reserve(t.Context(), dbtest.Order(100))
 	if err != nil || lo < 201 {
 		t.Errorf("granted %d, %v", lo, err)
 	}
@@ -206,7 +205,7 @@ func TestAnOlderAppendOnlyFileIsNoticed(t *testing.T) {
 	u := place(t, s)
 	witness := filepath.Join(t.TempDir(), "witness")
 	a := engine.Start(t, u, shared.Config{Witness: witness})
-	enginetest.Grant(t, a, enginetest.Order(100), 1)
+	dbtest.Grant(t, a, dbtest.Order(100), 1)
 	s.Stop()
 	backup := filepath.Join(t.TempDir(), "backup")
 	if err := os.CopyFS(backup, os.DirFS(filepath.Join(s.Dir, "appendonlydir"))); err != nil {
@@ -214,7 +213,7 @@ func TestAnOlderAppendOnlyFileIsNoticed(t *testing.T) {
 	}
 	s.Start()
 	for range 20 {
-		if _, _, err := engine.Start(t, u, shared.Config{Failover: shared.Lossless, Witness: witness}).Reserve(t.Context(), enginetest.Order(100)); err != nil {
+		if _, _, err := engine.Start(t, u, shared.Config{Failover: shared.Lossless, Witness: witness}).Reserve(t.Context(), dbtest.Order(100)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -224,14 +223,14 @@ func TestAnOlderAppendOnlyFileIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Start()
-	_, _, err := engine.Start(t, u, shared.Config{}).Reserve(t.Context(), enginetest.Order(1))
-	enginetest.WantError(t, err, generator.ErrRegressed, "failed over or restored")
-	_, _, err = engine.Start(t, u, shared.Config{Failover: shared.Skip, Skip: 500, Witness: witness}).Reserve(t.Context(), enginetest.Order(1))
-	enginetest.WantError(t, err, generator.ErrRegressed, "gone back") // 500 was too little
+	_, _, err := engine.Start(t, u, shared.Config{}).Reserve(t.Context(), dbtest.Order(1))
+	dbtest.WantError(t, err, generator.ErrRegressed, "failed over or restored")
+	_, _, err = engine.Start(t, u, shared.Config{Failover: shared.Skip, Skip: 500, Witness: witness}).Reserve(t.Context(), dbtest.Order(1))
+	dbtest.WantError(t, err, generator.ErrRegressed, "gone back") // 500 was too little
 }
 
 func TestACallerDoesNotWaitForAFrozenServer(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Redis(t)
-	enginetest.Hang(t, engine.Start(t, place(t, s), shared.Config{Timeout: 500 * time.Millisecond}), s.Freeze, s.Thaw)
+	dbtest.Hang(t, engine.Start(t, place(t, s), shared.Config{Timeout: 500 * time.Millisecond}), s.Freeze, s.Thaw)
 }

@@ -14,8 +14,7 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/clocktest"
-	"nextid/generator/store/storetest"
+	"nextid/generator/generatortest"
 )
 
 // database is a database in memory which can forget: its content can be taken
@@ -200,12 +199,12 @@ func newStore(t *testing.T, d *database, cfg Config) *Store {
 func TestConformanceOfCompareAndSet(t *testing.T) {
 	t.Parallel()
 	where := map[generator.Store]*database{}
-	storetest.Run(t, func(t *testing.T) generator.Store {
+	generatortest.RunStore(t, func(t *testing.T) generator.Store {
 		d := newDatabase()
 		s := newStore(t, d, Config{})
 		where[s] = d
 		return s
-	}, storetest.Caps{Reopen: func(t *testing.T, old generator.Store) generator.Store {
+	}, generatortest.StoreCaps{Reopen: func(t *testing.T, old generator.Store) generator.Store {
 		d := where[old]
 		old.Close()
 		s := newStore(t, d, Config{})
@@ -493,7 +492,7 @@ func TestSkipNeedsRoom(t *testing.T) {
 func TestAServerThatSawWhatWasLostSkipsToo(t *testing.T) {
 	t.Parallel()
 	d := newDatabase()
-	clock := clocktest.New(time.UnixMilli(1_700_000_000_000))
+	clock := generatortest.NewClock(time.UnixMilli(1_700_000_000_000))
 	clock.Freeze(true)
 	cfg := Config{Failover: Skip, Skip: 1000, Clock: clock, Wait: time.Minute}
 	a, b := newStore(t, d, cfg), newStore(t, d, cfg)
@@ -561,7 +560,7 @@ func TestANameWhoseReservationsWereLostStops(t *testing.T) {
 func TestWorkerIDsWaitForLostSlices(t *testing.T) {
 	t.Parallel()
 	d := newDatabase()
-	clock := clocktest.New(time.UnixMilli(1_700_000_000_000))
+	clock := generatortest.NewClock(time.UnixMilli(1_700_000_000_000))
 	clock.Freeze(true)
 	cfg := Config{Clock: clock, Wait: time.Minute}
 	a := newStore(t, d, cfg)

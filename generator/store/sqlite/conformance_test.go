@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"nextid/generator"
+	"nextid/generator/generatortest"
 	"nextid/generator/store/sqlite"
-	"nextid/generator/store/storetest"
 )
 
 func TestConformance(t *testing.T) {
@@ -18,7 +18,7 @@ func TestConformance(t *testing.T) {
 		dirs[s] = dir
 		return s
 	}
-	storetest.Run(t, func(t *testing.T) generator.Store { return open(t, t.TempDir()) }, storetest.Caps{
+	generatortest.RunStore(t, func(t *testing.T) generator.Store { return open(t, t.TempDir()) }, generatortest.StoreCaps{
 		Exclusive: true,
 		Reopen: func(t *testing.T, s generator.Store) generator.Store {
 			if err := s.Close(); err != nil {

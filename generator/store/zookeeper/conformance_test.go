@@ -9,14 +9,13 @@ import (
 	"testing"
 
 	"nextid/generator"
+	"nextid/generator/generatortest"
 	"nextid/generator/store/dbtest"
-	"nextid/generator/store/enginetest"
 	"nextid/generator/store/shared"
-	"nextid/generator/store/storetest"
 	"nextid/generator/store/zookeeper"
 )
 
-var engine enginetest.Opener = func(_ context.Context, url string, _ []string) (shared.Engine, error) {
+var engine dbtest.Opener = func(_ context.Context, url string, _ []string) (shared.Engine, error) {
 	return zookeeper.Open(zookeeper.Config{URL: url})
 }
 
@@ -58,7 +57,7 @@ func TestConformanceWithLoginAndTLS(t *testing.T) {
 		return u
 	})
 	_, err := engine.Try(t.Context(), strings.Replace(u, "pass", "word", 1), shared.Config{})
-	enginetest.WantError(t, err, generator.ErrPinned, "refuses access")
+	dbtest.WantError(t, err, generator.ErrPinned, "refuses access")
 }
 
 func TestABeatCostsTheSameWithManyNames(t *testing.T) {
@@ -68,5 +67,5 @@ func TestABeatCostsTheSameWithManyNames(t *testing.T) {
 }
 
 func BenchmarkReserve(b *testing.B) {
-	storetest.Bench(b, engine.Start(b, place(b, dbtest.ZooKeeper(b, 1)), shared.Config{}))
+	generatortest.BenchStore(b, engine.Start(b, place(b, dbtest.ZooKeeper(b, 1)), shared.Config{}))
 }

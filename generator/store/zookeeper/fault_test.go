@@ -9,10 +9,9 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/generatortest"
 	"nextid/generator/store/dbtest"
-	"nextid/generator/store/enginetest"
 	"nextid/generator/store/shared"
-	"nextid/generator/store/storetest"
 	"nextid/generator/store/zookeeper"
 )
 
@@ -23,7 +22,7 @@ func TestASessionThatIsLost(t *testing.T) {
 	members := dbtest.ZooKeeper(t, 1)
 	u := place(t, members)
 	cfg := shared.Config{Timeout: 2 * time.Second}
-	load := storetest.StartLoad(t, engine.Start(t, u, cfg), engine.Start(t, u, cfg))
+	load := generatortest.StartLoad(t, engine.Start(t, u, cfg), engine.Start(t, u, cfg))
 	load.Await(100)
 	members[0].Freeze()
 	time.Sleep(8 * time.Second) // a session lives for 6
@@ -45,16 +44,16 @@ func TestAnEnsembleThatWasRestored(t *testing.T) {
 	s := dbtest.ZooKeeper(t, 1)[0]
 	u := place(t, []*dbtest.Server{s})
 	store := engine.Start(t, u, shared.Config{Timeout: time.Second})
-	enginetest.Grant(t, store, enginetest.Order(10), 1)
+	dbtest.Grant(t, store, dbtest.Order(10), 1)
 	s.Stop()
 	data, backup := filepath.Join(s.Dir, "version-2"), filepath.Join(t.TempDir(), "backup")
 	if err := os.CopyFS(backup, os.DirFS(data)); err != nil {
 		t.Fatal(err)
 	}
 	s.Start()
-	dbtest.Await(t, "answer", func() bool { _, _, err := store.Reserve(t.Context(), enginetest.Order(10)); return err == nil })
+	dbtest.Await(t, "answer", func() bool { _, _, err := store.Reserve(t.Context(), dbtest.Order(10)); return err == nil })
 	for range 20 {
-		if _, _, err := store.Reserve(t.Context(), enginetest.Order(10)); err != nil {
+		if _, _, err := store.Reserve(t.Context(), dbtest.Order(10)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -64,7 +63,7 @@ func TestAnEnsembleThatWasRestored(t *testing.T) {
 	}
 	s.Start()
 	dbtest.Await(t, "word about the restored ensemble", func() bool {
-		_, _, err := store.Reserve(t.Context(), enginetest.Order(10))
+		_, _, err := store.Reserve(t.Context(), dbtest.Order(10))
 		return errors.Is(err, generator.ErrRegressed)
 	})
 }
@@ -75,7 +74,7 @@ func TestMembersThatAreKilled(t *testing.T) {
 	members := dbtest.ZooKeeper(t, 3)
 	u := place(t, members)
 	cfg := shared.Config{Timeout: 2 * time.Second}
-	load := storetest.StartLoad(t, engine.Start(t, u, cfg), engine.Start(t, u, cfg))
+	load := generatortest.StartLoad(t, engine.Start(t, u, cfg), engine.Start(t, u, cfg))
 	for _, m := range members {
 		load.Await(60)
 		m.Kill()
@@ -89,7 +88,7 @@ func TestEnsemblesThatAreNotReady(t *testing.T) {
 	t.Parallel()
 	members := dbtest.ZooKeeper(t, 1)
 	_, err := engine.Try(t.Context(), dbtest.ZooKeeperURL(members), shared.Config{})
-	enginetest.WantError(t, err, generator.ErrPinned, "no tables of nextid")
+	dbtest.WantError(t, err, generator.ErrPinned, "no tables of nextid")
 	_, err = engine.Try(t.Context(), "zookeeper://user:secret@"+dbtest.FreeAddr(t), shared.Config{Timeout: time.Second})
 	if !errors.Is(err, generator.ErrNotNow) && !errors.Is(err, generator.ErrRetry) || strings.Contains(err.Error(), "secret") {
 		t.Errorf("%v", err)
@@ -107,5 +106,5 @@ func TestEnsemblesThatAreNotReady(t *testing.T) {
 	prepare(t, mine)
 	engine.Start(t, mine, shared.Config{})
 	_, err = engine.Try(t.Context(), strings.Replace(mine, "mine@", "yours@", 1), shared.Config{})
-	enginetest.WantError(t, err, generator.ErrPinned, "refuses access")
+	dbtest.WantError(t, err, generator.ErrPinned, "refuses access")
 }

@@ -1,4 +1,4 @@
-package storetest
+package generatortest
 
 import (
 	"context"

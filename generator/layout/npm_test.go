@@ -1,4 +1,4 @@
-package systemstest
+package layout_test
 
 import (
 	"bufio"
@@ -23,7 +23,7 @@ func TestIDsOfTheLibrariesOfNpm(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for _, file := range []string{"package.json", "ids.mjs"} {
-		b, err := os.ReadFile("npm/" + file)
+		b, err := os.ReadFile("testdata/npm/" + file)
 		if err == nil {
 			err = os.WriteFile(dir+"/"+file, b, 0o600)
 		}

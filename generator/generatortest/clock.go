@@ -1,6 +1,8 @@
-// Package clocktest is a clock for tests of several packages: its wall clock
-// can be set, stopped and made to jump, as real ones are by NTP and by hand.
-package clocktest
+// Package generatortest holds what the tests of generators and stores have in
+// common: a clock whose wall clock can be set, stopped and made to jump, as
+// real ones are by NTP and by hand (Clock), a store that fails on demand
+// (Faulty), and what every generator.Store must do as one suite (RunStore).
+package generatortest
 
 import (
 	"sync"
@@ -26,8 +28,8 @@ type Clock struct {
 
 var _ generator.Runtime = (*Clock)(nil)
 
-// New returns a Clock whose wall clock shows wall.
-func New(wall time.Time) *Clock {
+// NewClock returns a Clock whose wall clock shows wall.
+func NewClock(wall time.Time) *Clock {
 	return &Clock{start: time.Now(), wall: wall.UnixNano()}
 }
 

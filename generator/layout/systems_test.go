@@ -1,7 +1,7 @@
-// Package systemstest compares ids of the libraries of other systems, made by
-// the libraries themselves, with what nextid says about them. Nothing but tests
-// is in it.
-package systemstest
+// The tests of this file compare ids of the libraries of other systems, made by
+// the libraries themselves, with what nextid says about them.
+
+package layout_test
 
 import (
 	"fmt"

@@ -1,6 +1,4 @@
-// Package storetest holds what every generator.Store must do as one suite of
-// tests (Run), and a Store that fails on demand (Faulty).
-package storetest
+package generatortest
 
 import (
 	"context"
@@ -11,8 +9,8 @@ import (
 	"nextid/generator"
 )
 
-// Caps says what kind of store is under test.
-type Caps struct {
+// StoreCaps says what kind of store is under test.
+type StoreCaps struct {
 	// Exclusive is what Store.Exclusive must answer.
 	Exclusive bool
 
@@ -21,9 +19,9 @@ type Caps struct {
 	Reopen func(t *testing.T, s generator.Store) generator.Store
 }
 
-// Run checks every sentence of generator.Store against the stores that open
-// returns. Each call of open must give an empty store; Run closes it.
-func Run(t *testing.T, open func(t *testing.T) generator.Store, caps Caps) {
+// RunStore checks every sentence of generator.Store against the stores that
+// open returns. Each call of open must give an empty store; RunStore closes it.
+func RunStore(t *testing.T, open func(t *testing.T) generator.Store, caps StoreCaps) {
 	s := suite{open: open, caps: caps}
 	t.Run("Reserve", s.reserve)
 	t.Run("Release", s.release)
@@ -37,7 +35,7 @@ func Run(t *testing.T, open func(t *testing.T) generator.Store, caps Caps) {
 
 type suite struct {
 	open func(t *testing.T) generator.Store
-	caps Caps
+	caps StoreCaps
 }
 
 // patience bounds every single test; no store needs more than a fraction.
@@ -55,7 +53,7 @@ func (s suite) start(t *testing.T) (context.Context, generator.Store) {
 
 // request is a Reservation without a bound.
 func request(key string, atLeast, n int64) generator.Reservation {
-	return generator.Reservation{Key: key, AtLeast: atLeast, N: n, Limit: generator.NoLimit, Owner: "storetest"}
+	return generator.Reservation{Key: key, AtLeast: atLeast, N: n, Limit: generator.NoLimit, Owner: "generatortest"}
 }
 
 func mustReserve(ctx context.Context, t *testing.T, s generator.Store, r generator.Reservation) (lo, hi int64) {

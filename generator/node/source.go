@@ -1,5 +1,40 @@
-// Package source reads where a server's worker id comes from, in the ways
-// that people number their servers:
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"nextid/generator"
+	"nextid/generator/worker"
+)
+
+// SourceConfig is what the sources need to know.
+type SourceConfig struct {
+	Store generator.Store
+	// Port is that on which the server answers, which with the host's address
+	// names it for Leaf.
+	Port string
+	// Dir is where files may be kept, "" for nowhere.
+	Dir    string
+	Logger *slog.Logger // nil: slog.Default()
+}
+
+// Auto is the text of the source that takes any free worker id.
+const Auto = "auto"
+
+// MaxWorkerID is the greatest worker id that any layout can hold; the layout of a
+// name may allow less, which shows when the name is first used.
+const MaxWorkerID = 1<<31 - 1
+
+// CheckSource reports whether text is one of the ways in which people number
+// their servers:
 //
 //	auto               any free one
 //	7                  this one
@@ -17,51 +52,15 @@
 // them can make two servers issue the same id: not a copied configuration, a
 // process id that all containers share, a counter that came round, nor a
 // local file of long ago.
-package source
-
-import (
-	"context"
-	"errors"
-	"fmt"
-	"log/slog"
-	"net/url"
-	"os"
-	"regexp"
-	"strconv"
-	"strings"
-
-	"nextid/generator"
-	"nextid/generator/worker"
-)
-
-// Config is what the sources need to know.
-type Config struct {
-	Store generator.Store
-	// Port is that on which the server answers, which with the host's address
-	// names it for Leaf.
-	Port string
-	// Dir is where files may be kept, "" for nowhere.
-	Dir    string
-	Logger *slog.Logger // nil: slog.Default()
-}
-
-// Auto is the text of the source that takes any free worker id.
-const Auto = "auto"
-
-// MaxID is the greatest worker id that any layout can hold; the layout of a
-// name may allow less, which shows when the name is first used.
-const MaxID = 1<<31 - 1
-
-// Check reports whether text is one of the forms in the package comment.
-func Check(text string) error {
-	_, err := parse(text)
+func CheckSource(text string) error {
+	_, err := parseSource(text)
 	return err
 }
 
-// Open returns the source of a text. What it can look up at once, such as a
+// OpenSource returns the source of a text that CheckSource takes. What it can look up at once, such as a
 // variable of the environment, it does, and fails when that is missing.
-func Open(text string, cfg Config) (worker.Source, error) {
-	open, err := parse(text)
+func OpenSource(text string, cfg SourceConfig) (worker.Source, error) {
+	open, err := parseSource(text)
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +70,8 @@ func Open(text string, cfg Config) (worker.Source, error) {
 	return open(cfg)
 }
 
-// Redacted is a text without its password.
-func Redacted(text string) string {
+// RedactedSource is a text without its password.
+func RedactedSource(text string) string {
 	if u, err := url.Parse(text); err == nil && u.User != nil {
 		return u.Redacted()
 	}
@@ -80,17 +79,17 @@ func Redacted(text string) string {
 }
 
 // opener makes a source.
-type opener func(Config) (worker.Source, error)
+type opener func(SourceConfig) (worker.Source, error)
 
 // simple are the sources that are one word.
 var simple = map[string]opener{
-	Auto:         func(Config) (worker.Source, error) { return worker.Any{}, nil },
-	"disposable": func(cfg Config) (worker.Source, error) { return disposable{cfg.Store}, nil },
-	"mac":        func(Config) (worker.Source, error) { return newHardware(os.Getpid()) },
-	"ip":         func(Config) (worker.Source, error) { return newAddress() },
+	Auto:         func(SourceConfig) (worker.Source, error) { return worker.Any{}, nil },
+	"disposable": func(cfg SourceConfig) (worker.Source, error) { return disposable{cfg.Store}, nil },
+	"mac":        func(SourceConfig) (worker.Source, error) { return newHardware(os.Getpid()) },
+	"ip":         func(SourceConfig) (worker.Source, error) { return newAddress() },
 }
 
-func parse(text string) (opener, error) {
+func parseSource(text string) (opener, error) {
 	if open := simple[text]; open != nil {
 		return open, nil
 	}
@@ -106,7 +105,7 @@ func parse(text string) (opener, error) {
 		if err != nil {
 			return nil, err
 		}
-		return func(Config) (worker.Source, error) {
+		return func(SourceConfig) (worker.Source, error) {
 			id, err := n.value()
 			return worker.Fixed{ID: id, From: text}, err
 		}, nil
@@ -119,7 +118,7 @@ func parse(text string) (opener, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(Config) (worker.Source, error) {
+	return func(SourceConfig) (worker.Source, error) {
 		d, err := high.value()
 		if err != nil {
 			return nil, err
@@ -174,8 +173,8 @@ func parseNumber(text string) (number, error) {
 		return number{variable: name}, nil
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 || n > MaxID {
-		return number{}, fmt.Errorf("%q is none of %s (up to %d)", text, forms, MaxID)
+	if err != nil || n < 0 || n > MaxWorkerID {
+		return number{}, fmt.Errorf("%q is none of %s (up to %d)", text, forms, MaxWorkerID)
 	}
 	return number{fixed: n}, nil
 }

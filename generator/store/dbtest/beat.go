@@ -1,4 +1,4 @@
-package enginetest
+package dbtest
 
 import (
 	"fmt"
@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/store/dbtest"
 	"nextid/generator/store/shared"
 )
 
@@ -29,7 +28,7 @@ func (o Opener) Beat(t *testing.T, url, addr string, lists bool) {
 			t.Fatal(err)
 		}
 	}
-	proxy := dbtest.Cut(t, addr)
+	proxy := Cut(t, addr)
 	s := o.Start(t, strings.Replace(url, addr, proxy.Addr, 1), shared.Config{})
 	worker := generator.WorkerKeyPrefix + "10/7"
 	beat := func() (int64, time.Duration) {

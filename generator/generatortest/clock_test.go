@@ -1,4 +1,4 @@
-package clocktest
+package generatortest
 
 import (
 	"testing"
@@ -10,7 +10,7 @@ var base = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 
 func TestClocksFollowTheBubbleAndTheWallAloneJumps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := New(base)
+		c := NewClock(base)
 		check := func(what string, wall time.Duration, mono time.Duration) {
 			t.Helper()
 			if got := c.Time().Sub(base); got != wall {

@@ -1,4 +1,4 @@
-package clocktest
+package generatortest
 
 import (
 	"fmt"

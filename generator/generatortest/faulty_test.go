@@ -1,4 +1,4 @@
-package storetest_test
+package generatortest_test
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/generatortest"
 	"nextid/generator/store/memory"
-	"nextid/generator/store/storetest"
 )
 
 func reservation(n int64) generator.Reservation {
@@ -31,32 +31,32 @@ func end(t *testing.T, s generator.Store) int64 {
 }
 
 func TestFaultyWithoutFaultsIsTheStore(t *testing.T) {
-	storetest.Run(t, func(*testing.T) generator.Store {
-		return storetest.NewFaulty(memory.New(memory.Config{Exclusive: true}))
-	}, storetest.Caps{Exclusive: true})
+	generatortest.RunStore(t, func(*testing.T) generator.Store {
+		return generatortest.NewFaulty(memory.New(memory.Config{Exclusive: true}))
+	}, generatortest.StoreCaps{Exclusive: true})
 }
 
 func TestFaultsDoOrDoNotReachTheStore(t *testing.T) {
 	own := &generator.Error{Kind: generator.ErrRegressed, Message: "planted"}
 	cases := []struct {
 		name  string
-		fault storetest.Fault
+		fault generatortest.Fault
 		want  error
 		end   int64
 	}{
-		{"FailBefore leaves the store alone", storetest.FailBefore(nil), generator.ErrNotNow, 0},
-		{"FailBefore answers the given error", storetest.FailBefore(own), generator.ErrRegressed, 0},
-		{"FailAfter does the work", storetest.FailAfter(nil), generator.ErrNotNow, 10},
-		{"Hang leaves the store alone", storetest.Hang(), context.DeadlineExceeded, 0},
-		{"HangAfter does the work", storetest.HangAfter(), context.DeadlineExceeded, 10},
-		{"Wait without a gate leaves the store alone", storetest.Wait(nil), context.DeadlineExceeded, 0},
+		{"FailBefore leaves the store alone", generatortest.FailBefore(nil), generator.ErrNotNow, 0},
+		{"FailBefore answers the given error", generatortest.FailBefore(own), generator.ErrRegressed, 0},
+		{"FailAfter does the work", generatortest.FailAfter(nil), generator.ErrNotNow, 10},
+		{"Hang leaves the store alone", generatortest.Hang(), context.DeadlineExceeded, 0},
+		{"HangAfter does the work", generatortest.HangAfter(), context.DeadlineExceeded, 10},
+		{"Wait without a gate leaves the store alone", generatortest.Wait(nil), context.DeadlineExceeded, 0},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				below := memory.New(memory.Config{})
-				f := storetest.NewFaulty(below)
-				f.Inject(storetest.Reserve, 1, c.fault)
+				f := generatortest.NewFaulty(below)
+				f.Inject(generatortest.Reserve, 1, c.fault)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
 				if lo, hi, err := f.Reserve(ctx, reservation(10)); !errors.Is(err, c.want) || lo != 0 || hi != 0 {
@@ -72,7 +72,7 @@ func TestFaultsDoOrDoNotReachTheStore(t *testing.T) {
 				if err != nil || lo != c.end || hi != c.end+5 {
 					t.Errorf("the next Reserve = [%d, %d), %v", lo, hi, err)
 				}
-				if want := []storetest.Grant{{Key: "k", Lo: lo, Hi: hi}}; !slices.Equal(f.Grants(), want) {
+				if want := []generatortest.Grant{{Key: "k", Lo: lo, Hi: hi}}; !slices.Equal(f.Grants(), want) {
 					t.Errorf("grants are %+v, want %+v", f.Grants(), want)
 				}
 			})
@@ -81,10 +81,10 @@ func TestFaultsDoOrDoNotReachTheStore(t *testing.T) {
 }
 
 func TestFaultsComeInOrderAndEnd(t *testing.T) {
-	f := storetest.NewFaulty(memory.New(memory.Config{}))
-	f.Inject(storetest.Reserve, 2, storetest.FailBefore(nil))
-	f.Inject(storetest.Reserve, 1, storetest.FailAfter(nil))
-	f.Inject(storetest.Define, storetest.Always, storetest.FailBefore(nil))
+	f := generatortest.NewFaulty(memory.New(memory.Config{}))
+	f.Inject(generatortest.Reserve, 2, generatortest.FailBefore(nil))
+	f.Inject(generatortest.Reserve, 1, generatortest.FailAfter(nil))
+	f.Inject(generatortest.Define, generatortest.Always, generatortest.FailBefore(nil))
 	var failed []bool
 	for range 5 {
 		_, _, err := f.Reserve(t.Context(), reservation(1))
@@ -93,8 +93,8 @@ func TestFaultsComeInOrderAndEnd(t *testing.T) {
 	if want := []bool{true, true, true, false, false}; !slices.Equal(failed, want) {
 		t.Errorf("failed calls: %v, want %v", failed, want)
 	}
-	if f.Calls(storetest.Reserve) != 5 || f.Calls(storetest.Define) != 0 {
-		t.Errorf("calls: %d, %d", f.Calls(storetest.Reserve), f.Calls(storetest.Define))
+	if f.Calls(generatortest.Reserve) != 5 || f.Calls(generatortest.Define) != 0 {
+		t.Errorf("calls: %d, %d", f.Calls(generatortest.Reserve), f.Calls(generatortest.Define))
 	}
 	for range 3 {
 		if _, created, err := f.Define(t.Context(), generator.Definition{Name: "a"}); err == nil || created {
@@ -108,29 +108,29 @@ func TestFaultsComeInOrderAndEnd(t *testing.T) {
 }
 
 func TestEveryMethodCanFail(t *testing.T) {
-	f := storetest.NewFaulty(memory.New(memory.Config{}))
-	calls := map[storetest.Op]func(context.Context) error{
-		storetest.Reserve: func(ctx context.Context) error { _, _, err := f.Reserve(ctx, reservation(1)); return err },
-		storetest.Release: func(ctx context.Context) error { return f.Release(ctx, "k", 1, 1) },
-		storetest.Reserved: func(ctx context.Context) error {
+	f := generatortest.NewFaulty(memory.New(memory.Config{}))
+	calls := map[generatortest.Op]func(context.Context) error{
+		generatortest.Reserve: func(ctx context.Context) error { _, _, err := f.Reserve(ctx, reservation(1)); return err },
+		generatortest.Release: func(ctx context.Context) error { return f.Release(ctx, "k", 1, 1) },
+		generatortest.Reserved: func(ctx context.Context) error {
 			_, err := f.Reserved(ctx, "")
 			return err
 		},
-		storetest.Define: func(ctx context.Context) error {
+		generatortest.Define: func(ctx context.Context) error {
 			_, _, err := f.Define(ctx, generator.Definition{Name: "a"})
 			return err
 		},
-		storetest.Redefine: func(ctx context.Context) error {
+		generatortest.Redefine: func(ctx context.Context) error {
 			_, err := f.Redefine(ctx, generator.Definition{Name: "a"})
 			return err
 		},
-		storetest.Defined:     func(ctx context.Context) error { _, err := f.Defined(ctx, "a"); return err },
-		storetest.ListDefined: func(ctx context.Context) error { _, err := f.ListDefined(ctx); return err },
-		storetest.Undefine:    func(ctx context.Context) error { return f.Undefine(ctx, "a") },
+		generatortest.Defined:     func(ctx context.Context) error { _, err := f.Defined(ctx, "a"); return err },
+		generatortest.ListDefined: func(ctx context.Context) error { _, err := f.ListDefined(ctx); return err },
+		generatortest.Undefine:    func(ctx context.Context) error { return f.Undefine(ctx, "a") },
 	}
 	for op, call := range calls {
 		planted := errors.New("planted")
-		f.Inject(op, 1, storetest.FailBefore(planted))
+		f.Inject(op, 1, generatortest.FailBefore(planted))
 		if err := call(t.Context()); !errors.Is(err, planted) {
 			t.Errorf("%s: %v", op, err)
 		}
@@ -142,9 +142,9 @@ func TestEveryMethodCanFail(t *testing.T) {
 
 func TestWaitGoesOnWhenTheGateOpens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := storetest.NewFaulty(memory.New(memory.Config{}))
+		f := generatortest.NewFaulty(memory.New(memory.Config{}))
 		gate := make(chan struct{})
-		f.Inject(storetest.Reserve, storetest.Always, storetest.Wait(gate))
+		f.Inject(generatortest.Reserve, generatortest.Always, generatortest.Wait(gate))
 		done := make(chan error, 3)
 		for range 3 {
 			go func() {
@@ -153,8 +153,8 @@ func TestWaitGoesOnWhenTheGateOpens(t *testing.T) {
 			}()
 		}
 		synctest.Wait()
-		if len(done) != 0 || f.Calls(storetest.Reserve) != 3 {
-			t.Fatalf("%d of %d calls went through a closed gate", len(done), f.Calls(storetest.Reserve))
+		if len(done) != 0 || f.Calls(generatortest.Reserve) != 3 {
+			t.Fatalf("%d of %d calls went through a closed gate", len(done), f.Calls(generatortest.Reserve))
 		}
 		gate <- struct{}{}
 		synctest.Wait()

@@ -1,7 +1,4 @@
-// Package enginetest holds what the tests of the engines of shared.Store have
-// in common: opening one on a URL, the conformance suite, and the faults that
-// happen to all of them.
-package enginetest
+package dbtest
 
 import (
 	"context"
@@ -11,9 +8,8 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/store/dbtest"
+	"nextid/generator/generatortest"
 	"nextid/generator/store/shared"
-	"nextid/generator/store/storetest"
 )
 
 // Opener opens the engine under test. unsafe names the settings of the
@@ -40,7 +36,7 @@ func (o Opener) Start(t testing.TB, url string, cfg shared.Config, unsafe ...str
 	return s
 }
 
-// Conformance runs storetest.Run. place prepares an empty store and returns
+// Conformance runs generatortest.Run. place prepares an empty store and returns
 // its URL.
 func (o Opener) Conformance(t *testing.T, place func(t *testing.T) string) {
 	where := map[generator.Store]string{}
@@ -50,8 +46,8 @@ func (o Opener) Conformance(t *testing.T, place func(t *testing.T) string) {
 		return s
 	}
 	t.Run("Time", func(t *testing.T) { o.tellsTheTime(t, place(t)) })
-	storetest.Run(t, func(t *testing.T) generator.Store { return open(t, place(t)) },
-		storetest.Caps{Reopen: func(t *testing.T, old generator.Store) generator.Store {
+	generatortest.RunStore(t, func(t *testing.T) generator.Store { return open(t, place(t)) },
+		generatortest.StoreCaps{Reopen: func(t *testing.T, old generator.Store) generator.Store {
 			if err := old.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -89,8 +85,8 @@ func (o Opener) tellsTheTime(t *testing.T, url string) {
 // looked up again.
 func (o Opener) CutAnywhere(t *testing.T, url, addr string, stride int64) {
 	const cuts = 60
-	cut := dbtest.Cut(t, addr)
-	load := storetest.StartLoad(t,
+	cut := Cut(t, addr)
+	load := generatortest.StartLoad(t,
 		o.Start(t, strings.Replace(url, addr, cut.Addr, 1), shared.Config{}), o.Start(t, url, shared.Config{}))
 	for i := range int64(cuts) {
 		before := load.Refused()
@@ -109,8 +105,8 @@ func (o Opener) CutAnywhere(t *testing.T, url, addr string, stride int64) {
 
 // Crash kills the server under load, three times, and starts it again. What
 // was acknowledged outlives that (rows 1 and 44).
-func (o Opener) Crash(t *testing.T, url string, cfg shared.Config, s *dbtest.Server, grants int64) {
-	load := storetest.StartLoad(t, o.Start(t, url, cfg), o.Start(t, url, cfg))
+func (o Opener) Crash(t *testing.T, url string, cfg shared.Config, s *Server, grants int64) {
+	load := generatortest.StartLoad(t, o.Start(t, url, cfg), o.Start(t, url, cfg))
 	for range 3 {
 		load.Await(grants)
 		s.Kill()

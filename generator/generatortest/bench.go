@@ -1,4 +1,4 @@
-package storetest
+package generatortest
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 	"nextid/generator"
 )
 
-// Bench measures reservations: one after the other, and 64 keys that wait at
+// BenchStore measures reservations: one after the other, and 64 keys that wait at
 // the same time, which a store with group commit answers together.
-func Bench(b *testing.B, s generator.Store) {
+func BenchStore(b *testing.B, s generator.Store) {
 	for _, waiting := range []int{1, 64} {
 		b.Run(fmt.Sprint("waiting=", waiting), func(b *testing.B) {
 			for b.Loop() {
