@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"nextid/generator/audit"
+	"nextid/sqlfuncs/audit"
 	"nextid/sqlfuncs/sqlstate"
 )
 

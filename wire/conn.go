@@ -74,7 +74,7 @@ type conn struct {
 	heard    bool      // the first byte has arrived
 	admitted bool      // logged in; under server.mu, and read by the connection's goroutine
 	deadline time.Time // of the read, as far as the connection itself wants one
-	leave    leave     // out of the poller's loop
+	loop     loop      // the poller's, while it serves this connection
 	staying  bool      // although the server is stopping, see mayStay
 	draining bool      // inside drain: TLS must not wait for input
 	dry      bool      // draining: the socket has been emptied
@@ -99,7 +99,7 @@ func newConn(s *Server, nc net.Conn) *conn {
 		defer s.mu.Unlock()
 		c.nudge()
 	}
-	c.info.wait = func() { c.leave.now() }
+	c.info.wait = func() { c.loop.handOver() }
 	c.info.failed, c.info.Took = s.noteError, s.Took
 	c.info.canTLS = s.TLS != nil
 	switch a := nc.RemoteAddr().(type) {
@@ -116,7 +116,7 @@ func newConn(s *Server, nc net.Conn) *conn {
 // serve runs the connection to its end, or until the poller takes it.
 func (c *conn) serve() {
 	if c.begin() {
-		c.turns(leave{})
+		c.serveReady(loop{})
 		return
 	}
 	c.end()
@@ -221,11 +221,11 @@ func (c *conn) servePlain() (adopted bool) {
 	}
 }
 
-// turns serves a connection that the caller has claimed, until there is
+// serveReady serves a connection that the caller has claimed, until there is
 // nothing to do for it.
-func (c *conn) turns(way leave) {
-	c.leave = way
-	for c.turn() {
+func (c *conn) serveReady(l loop) {
+	c.loop = l
+	for c.serveInput() {
 		if c.socket.rest() {
 			return
 		}
@@ -233,8 +233,8 @@ func (c *conn) turns(way leave) {
 	go c.end() // that may wait
 }
 
-// turn serves what has arrived. It reports whether the connection goes on.
-func (c *conn) turn() (more bool) {
+// serveInput serves what has arrived. It reports whether the connection goes on.
+func (c *conn) serveInput() (more bool) {
 	defer c.survive()
 	if c.socket.expired.Load() && c.socket.expired.Swap(false) && !c.readFailed(os.ErrDeadlineExceeded) {
 		return false
@@ -281,7 +281,7 @@ func (c *conn) drain() bool {
 		if n < readSize && !c.socket.hangup.Load() {
 			return true
 		}
-		c.leave.now() // this client has much to ask
+		c.loop.handOver() // this client has much to ask
 		if c.called() {
 			return true
 		}

@@ -232,19 +232,20 @@ func (p *poller) dispatch(event syscall.EpollEvent, b *batch, serial uint64) {
 		}
 	}
 	if event.Events&^uint32(syscall.EPOLLOUT) != 0 && s.claim() {
-		s.conn.turns(leave{p, b, serial})
+		s.conn.serveReady(loop{p, b, serial})
 	}
 }
 
-// leave is the way out of the loop for a connection that is being served in it.
-type leave struct {
+// loop is the one that serves a connection; the zero value is none.
+type loop struct {
 	poller *poller
 	batch  *batch
 	serial uint64
 }
 
-// now lets another goroutine go on with the loop.
-func (l *leave) now() {
+// handOver lets another goroutine go on with the loop, since this connection
+// will take its time.
+func (l *loop) handOver() {
 	if l.batch != nil && l.batch.step.CompareAndSwap(l.serial, 0) {
 		go l.poller.run(l.batch)
 	}
@@ -415,7 +416,7 @@ func (s *socket) rest() bool {
 func (s *socket) call() {
 	s.expired.Store(true)
 	if s.claim() {
-		s.conn.turns(leave{})
+		s.conn.serveReady(loop{})
 	}
 }
 

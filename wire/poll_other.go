@@ -11,9 +11,9 @@ import (
 // poller exists on Linux only. Elsewhere every connection keeps its goroutine.
 type poller struct{}
 
-type leave struct{}
+type loop struct{}
 
-func (*leave) now() {}
+func (*loop) handOver() {}
 
 type socket struct {
 	net.Conn

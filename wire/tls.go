@@ -286,7 +286,7 @@ func (c *conn) drainTLS() bool {
 		case c.called():
 			return true
 		case n == maxRecord:
-			c.leave.now() // this client has much to ask
+			c.loop.handOver() // this client has much to ask
 		}
 	}
 }

@@ -24,13 +24,13 @@ func (c *conn) send(b []byte) error {
 		return err
 	}
 	if len(b) >= c.server.Limits.FlushAt {
-		c.leave.now() // more will follow
+		c.loop.handOver() // more will follow
 	}
 	rest, err := writeSome(c.socket.fd, b)
 	if err != nil || len(rest) == 0 {
 		return err
 	}
-	c.leave.now()
+	c.loop.handOver()
 	_, err = c.socket.Write(rest)
 	return err
 }

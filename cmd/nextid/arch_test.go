@@ -47,7 +47,6 @@ generator/store/zookeeper: generator generator/store/dsn generator/store/shared
 
 generator/generatortest:   generator generator/history
 generator/simulation:      generator generator/layout generator/segment generator/snowflake generator/worker generator/store/memory generator/store/shared
-generator/audit:
 generator/history:         generator
 generator/store/dbtest:    generator generator/generatortest generator/store/shared
 
@@ -58,13 +57,14 @@ sqlfuncs/decimal:          sqlfuncs/sqlstate
 sqlfuncs/datum:            sqlfuncs/sqlstate sqlfuncs/decimal
 sqlfuncs/account:          sqlfuncs/sqlstate
 sqlfuncs/quota:            sqlfuncs/sqlstate
+sqlfuncs/audit:
 sqlfuncs/syntax:           sqlfuncs/sqlstate
 sqlfuncs/mariadbtest:      generator/store/dbtest
 sqlfuncs/pgtest:
 sqlfuncs/setting:          sqlfuncs/sqlstate sqlfuncs/datum
 sqlfuncs/engine:           generator sqlfuncs/account sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/setting sqlfuncs/syntax
 sqlfuncs/pgfunc:           sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/decimal sqlfuncs/syntax sqlfuncs/engine
-sqlfuncs/ids:              generator generator/audit generator/layout generator/uuid sqlfuncs/quota sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax sqlfuncs/engine
+sqlfuncs/ids:              generator generator/layout generator/uuid sqlfuncs/audit sqlfuncs/quota sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax sqlfuncs/engine
 sqlfuncs/mysql:            sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/decimal sqlfuncs/setting sqlfuncs/syntax sqlfuncs/engine sqlfuncs/ids generator
 sqlfuncs/pgcatalog:        generator generator/layout sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/setting sqlfuncs/syntax sqlfuncs/engine sqlfuncs/ids
 sqlfuncs:                  generator generator/layout generator/uuid sqlfuncs/account sqlfuncs/quota sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax sqlfuncs/engine sqlfuncs/setting sqlfuncs/pgfunc sqlfuncs/ids sqlfuncs/mysql sqlfuncs/pgcatalog

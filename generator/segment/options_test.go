@@ -109,7 +109,7 @@ func TestAlter(t *testing.T) {
 // A dropped name that is created again must not give a number twice, in
 // either direction: the lines of the two are mirror images.
 func TestANameThatIsCreatedAgainGivesNoNumberTwice(t *testing.T) {
-	for _, lives := range [][]string{
+	for _, changes := range [][]string{
 		{`{}`, `{}`},
 		{`{"start":100,"increment":-1}`, `{}`, `{"start":100,"increment":-1}`},
 		{`{"start":-100}`, `{"increment":-1}`, `{"start":-100}`},
@@ -117,7 +117,7 @@ func TestANameThatIsCreatedAgainGivesNoNumberTwice(t *testing.T) {
 	} {
 		inWorld(t, func(w *world) {
 			seen := map[int64]bool{}
-			for i, options := range lives {
+			for i, options := range changes {
 				g := w.open(options)
 				for range 10 + 300*i {
 					r, err := g.Next(w.t.Context(), 1)
@@ -125,7 +125,7 @@ func TestANameThatIsCreatedAgainGivesNoNumberTwice(t *testing.T) {
 						t.Fatal(err)
 					}
 					if seen[r.First] {
-						t.Fatalf("%v: %d was given twice", lives, r.First)
+						t.Fatalf("%v: %d was given twice", changes, r.First)
 					}
 					seen[r.First] = true
 				}

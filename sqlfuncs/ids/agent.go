@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"nextid/generator/audit"
+	"nextid/sqlfuncs/audit"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 )

@@ -23,9 +23,9 @@ import (
 	"nextid/generator/worker"
 )
 
-// lives are what a name can be created as. Numbers are near one another, so
+// definitions are what a name can be created as. Numbers are near one another, so
 // that what can come twice soon does.
-var lives = []struct{ kind, options string }{
+var definitions = []struct{ kind, options string }{
 	{"segment", `{}`},
 	{"segment", `{"step":3,"max_step":3}`},
 	{"segment", `{"increment":-1,"start":50}`},
@@ -56,9 +56,9 @@ var changesOf = []string{
 	`{"time_zone":"Asia/Tokyo"}`, `{"start":0}`, `{"max_borrow":"2s"}`, `{"sequence_start":"carry"}`, `{"on_rollback":"wait"}`, `{"bits":"time 41, worker 3, sequence 1"}`,
 }
 
-// lifeOf is one name and all that happens to it, on a server that is stopped,
+// nameUnderTest is one name and all that happens to it, on a server that is stopped,
 // killed and started again.
-type lifeOf struct {
+type nameUnderTest struct {
 	t        *testing.T
 	rand     *rand.Rand
 	store    generator.Store
@@ -71,7 +71,7 @@ type lifeOf struct {
 	killed   []*generator.Registry
 }
 
-func (l *lifeOf) boot() {
+func (l *nameUnderTest) boot() {
 	quiet := slog.New(slog.DiscardHandler)
 	clock := generator.SystemClock{}
 	l.pools = worker.New(worker.Config{Store: l.store, Slice: 2 * time.Second, Logger: quiet})
@@ -84,17 +84,17 @@ func (l *lifeOf) boot() {
 	}
 }
 
-func (l *lifeOf) shutdown() {
+func (l *nameUnderTest) shutdown() {
 	if err := errors.Join(l.registry.Close(context.Background()), l.pools.Close(context.Background())); err != nil {
 		l.t.Error(err)
 	}
 }
 
-func (l *lifeOf) did(format string, args ...any) {
+func (l *nameUnderTest) did(format string, args ...any) {
 	l.does = append(l.does, fmt.Sprintf(format, args...))
 }
 
-func (l *lifeOf) draw() {
+func (l *nameUnderTest) draw() {
 	e, err := l.registry.Existing(l.t.Context(), "orders")
 	if err != nil {
 		return
@@ -116,7 +116,7 @@ func (l *lifeOf) draw() {
 	}
 }
 
-func (l *lifeOf) event() {
+func (l *nameUnderTest) event() {
 	ctx := l.t.Context()
 	time.Sleep(time.Duration(l.rand.Int64N(int64(time.Second))))
 	switch l.rand.IntN(12) {
@@ -124,8 +124,8 @@ func (l *lifeOf) event() {
 		l.did("drop: %v", l.registry.Drop(ctx, "orders"))
 		l.client++
 	case 1, 2:
-		life := lives[l.rand.IntN(len(lives))]
-		l.did("create %v: %v", life, l.registry.Create(ctx, "orders", life.kind, json.RawMessage(life.options)))
+		d := definitions[l.rand.IntN(len(definitions))]
+		l.did("create %v: %v", d, l.registry.Create(ctx, "orders", d.kind, json.RawMessage(d.options)))
 	case 3:
 		change := changesOf[l.rand.IntN(len(changesOf))]
 		l.did("alter %s: %v", change, l.registry.Alter(ctx, "orders", json.RawMessage(change)))
@@ -169,9 +169,9 @@ func TestANameThroughAllItsLives(t *testing.T) {
 	}
 	for seed := range seeds {
 		synctest.Test(t, func(t *testing.T) {
-			l := &lifeOf{t: t, rand: rand.New(rand.NewPCG(uint64(seed), 1)), store: memory.New(memory.Config{Exclusive: seed%3 > 0})}
+			l := &nameUnderTest{t: t, rand: rand.New(rand.NewPCG(uint64(seed), 1)), store: memory.New(memory.Config{Exclusive: seed%3 > 0})}
 			l.boot()
-			first := lives[l.rand.IntN(len(lives))]
+			first := definitions[l.rand.IntN(len(definitions))]
 			l.did("create %v: %v", first, l.registry.Create(t.Context(), "orders", first.kind, json.RawMessage(first.options)))
 			for range 30 {
 				l.event()
