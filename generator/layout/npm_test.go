@@ -16,6 +16,9 @@ import (
 
 // ids.mjs prints ids of the libraries in npm/package.json.
 func TestIDsOfTheLibrariesOfNpm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("installs packages of npm")
+	}
 	for _, program := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skip(program + " is not here")
