@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"nextid/sqlfuncs/ids"
 
@@ -49,7 +50,11 @@ type Portal struct {
 	opened int64 // when: the how-manieth portal of the session
 	bytes  int   // of the bound values, part of Session.bytes
 	memory int64 // drawn for the plan and the values
+	spare  bool  // Run made it: Close leaves it to another statement
 }
+
+// sparePortals are portals of simple queries that are closed.
+var sparePortals = sync.Pool{New: func() any { return new(Portal) }}
 
 // rowCopy is a row that outlives the next one.
 type rowCopy []datum.Value
@@ -259,10 +264,11 @@ func (s *Session) newPortal(name string) (*Portal, error) {
 }
 
 // Run makes a portal in text format for a statement of a simple query; it
-// leaves the session's unnamed portal alone.
+// leaves the session's unnamed portal alone. It is gone with its Close.
 func (s *Session) Run(st *Statement) (*Portal, error) {
-	p := &Portal{}
+	p := sparePortals.Get().(*Portal)
 	p.init(s, st, nil)
+	p.spare = true
 	return p, nil
 }
 
@@ -320,6 +326,7 @@ func (s *Session) EndBatch() {
 	}
 	if s.hasPortal && !s.unnamedPo.held {
 		s.dropPortal(&s.unnamedPo)
+		s.unnamedPo.recycle()
 	}
 	if len(s.portals) > 0 {
 		s.closePortals(func(p *Portal) bool { return !p.held })
@@ -522,5 +529,20 @@ func (p *Portal) Close() {
 	if p.memory > 0 {
 		p.session.memory.Return(p.memory)
 		p.memory = 0
+	}
+	if p.spare {
+		p.recycle()
+		*p = Portal{}
+		sparePortals.Put(p)
+	}
+}
+
+// recycle leaves the execution of a closed portal to another statement. A
+// portal may be closed by its own statement, such as COMMIT, which still runs:
+// this is called when it is over.
+func (p *Portal) recycle() {
+	if p.x != nil {
+		p.x.Recycle()
+		p.x = nil
 	}
 }

@@ -299,22 +299,26 @@ func (l *Layout) Explain(id int64) (generator.Parts, error) {
 			Hint:    "Name the generator or the layout of the id: parse_id(id, 'name').",
 		}
 	}
+	said := &struct { // in one piece of memory
+		at    time.Time
+		parts [5]int64
+	}{}
 	p := generator.Parts{Kind: "auto_random", Layout: l.Name}
 	if l.HasTime() {
 		tick := l.getTick(id)
 		if beyond {
 			tick = int64(uint64(id) >> l.time.shift)
 		}
-		at := l.TimeOf(tick)
-		p.Kind, p.Time = "snowflake", &at
+		said.at = l.TimeOf(tick)
+		p.Kind, p.Time = "snowflake", &said.at
 	}
-	for _, part := range []struct {
+	for i, part := range [len(said.parts)]struct {
 		into **int64
 		at   place
 	}{{&p.Datacenter, l.datacenter}, {&p.Worker, l.worker}, {&p.Rollback, l.rollback}, {&p.Sequence, l.sequence}, {&p.Field, l.own}} {
 		if part.at.bits > 0 {
-			v := part.at.get(id)
-			*part.into = &v
+			said.parts[i] = part.at.get(id)
+			*part.into = &said.parts[i]
 		}
 	}
 	return p, nil

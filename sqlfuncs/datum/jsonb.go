@@ -120,51 +120,62 @@ type JSONPair struct {
 // json and jsonb are embedded, arrays become arrays, and all else a string of
 // its text form.
 func MakeJSONB(pairs []JSONPair) Value {
-	n := jsonNode{kind: jsonObject, keys: make([]string, 0, len(pairs)), elems: make([]jsonNode, 0, len(pairs))}
-	for _, p := range pairs {
-		n.keys = append(n.keys, p.Key)
-		n.elems = append(n.elems, jsonOf(p.Value))
+	inOrder := func(a, b JSONPair) int { return compareKeys(a.Key, b.Key) }
+	if !slices.IsSortedFunc(pairs, inOrder) {
+		pairs = slices.Clone(pairs)
+		slices.SortStableFunc(pairs, inOrder)
 	}
-	n.sortKeys()
-	return MakeString(JSONB, string(n.append(make([]byte, 0, 32*len(pairs)))))
+	var room [256]byte
+	out := append(room[:0], '{')
+	for i, p := range pairs {
+		if i+1 < len(pairs) && pairs[i+1].Key == p.Key {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ", "...)
+		}
+		out = appendJSONB(append(AppendJSONString(out, p.Key), ": "...), p.Value)
+	}
+	return MakeString(JSONB, string(append(out, '}')))
 }
 
-// jsonOf is a value as JSON.
-func jsonOf(v Value) jsonNode {
+// appendJSONB appends a value as jsonb.
+func appendJSONB(dst []byte, v Value) []byte {
 	if !v.Valid {
-		return jsonNode{kind: jsonNull}
+		return append(dst, "null"...)
 	}
 	switch v.Type {
 	case Text:
-		return jsonNode{kind: jsonString, text: v.Str}
+		return AppendJSONString(dst, v.Str)
 	case Int2, Int4, Int8:
-		return jsonNode{kind: jsonNumber, text: strconv.FormatInt(v.Int, 10)}
+		return strconv.AppendInt(dst, v.Int, 10)
+	case Bool:
+		return strconv.AppendBool(dst, v.Int != 0)
+	case JSONB:
+		return append(dst, v.Str...)
+	}
+	if category(v.Type) == 'A' {
+		dst = append(dst, '[')
+		for i, e := range v.Elems {
+			if i > 0 {
+				dst = append(dst, ", "...)
+			}
+			dst = appendJSONB(dst, e)
+		}
+		return append(dst, ']')
 	}
 	text := string(AppendText(nil, v, nil))
 	switch v.Type {
-	case Bool:
-		if v.Int == 0 {
-			return jsonNode{kind: jsonFalse}
-		}
-		return jsonNode{kind: jsonTrue}
 	case Numeric, Float4, Float8:
 		if number, err := parseNumeric(text); err == nil && !isSpecialNumeric(number.Str) {
-			return jsonNode{kind: jsonNumber, text: number.Str}
+			return append(dst, number.Str...)
 		}
-	case JSON, JSONB:
-		if tree, err := parseJSONTree(text, nil); err == nil {
-			return tree
-		}
-	default:
-		if category(v.Type) == 'A' {
-			n := jsonNode{kind: jsonArray}
-			for _, e := range v.Elems {
-				n.elems = append(n.elems, jsonOf(e))
-			}
-			return n
+	case JSON:
+		if b, err := parseJSONB(text, nil); err == nil {
+			return append(dst, b.Str...)
 		}
 	}
-	return jsonNode{kind: jsonString, text: text}
+	return AppendJSONString(dst, text)
 }
 
 // compareJSON orders jsonb values as PostgreSQL does: by kind, containers by

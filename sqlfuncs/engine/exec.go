@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"io"
+	"sync"
 	"time"
 
 	"nextid/sqlfuncs/datum"
@@ -10,31 +11,70 @@ import (
 
 // Exec is one execution of a plan.
 type Exec struct {
-	Ctx     context.Context
-	Host    Host
-	Dialect Dialect // nil: PostgreSQL's
-	Params  []datum.Value
-	Started time.Time       // of the statement
-	Frames  [][]datum.Value // current row of each query level, see scope.frame
-	ctes    []*cteRows
-	Caller  any    // what the statement runs for: the session's portal
-	Tag     string // command tag; a statement may change it (COMMIT → ROLLBACK)
-	Moved   int64  // rows passed by MOVE
-	held    int64  // bytes held by sorts, joins, aggregates; see hold
-	lasting int64  // of them, those of results that are kept; see lasts
-	values  int64  // bytes of values that are being computed; see value
-	worked  int    // since the context was looked at; see Work
-	looks   int    // at the context
-	IDRow   [1]datum.Value
-	slots   map[*slotExpr]datum.Value
+	Ctx      context.Context
+	Host     Host
+	Dialect  Dialect // nil: PostgreSQL's
+	Params   []datum.Value
+	Started  time.Time       // of the statement
+	Frames   [][]datum.Value // current row of each query level, see scope.frame
+	rows     []datum.Value   // storage of row, of which rowsUsed are in use
+	rowsUsed int
+	ctes     []*cteRows
+	Caller   any    // what the statement runs for: the session's portal
+	Tag      string // command tag; a statement may change it (COMMIT → ROLLBACK)
+	Moved    int64  // rows passed by MOVE
+	held     int64  // bytes held by sorts, joins, aggregates; see hold
+	lasting  int64  // of them, those of results that are kept; see lasts
+	values   int64  // bytes of values that are being computed; see value
+	worked   int    // since the context was looked at; see Work
+	looks    int    // at the context
+	IDRow    [1]datum.Value
+	slots    map[*slotExpr]datum.Value
 
 	Memo     map[any]any      // what tables remember for the time of the statement
 	subplans map[*subplan]any // results of subqueries that are run once
 }
 
+// spareExecs are executions that are over. Most statements are short, and an
+// Exec with its rows would be most of what they allocate.
+var spareExecs = sync.Pool{New: func() any { return &Exec{rows: make([]datum.Value, spareRow)} }}
+
+// spareRow is how many values of each row are kept with a spare Exec.
+const spareRow = 16
+
 // NewExec begins an execution. dialect is nil for PostgreSQL's.
 func NewExec(ctx context.Context, host Host, dialect Dialect, params []datum.Value) *Exec {
-	return &Exec{Ctx: ctx, Host: host, Dialect: dialect, Params: params, Started: host.Now()}
+	x := spareExecs.Get().(*Exec)
+	x.Ctx, x.Host, x.Dialect, x.Params, x.Started = ctx, host, dialect, params, host.Now()
+	return x
+}
+
+// Recycle leaves x to another statement. Only who knows that nobody holds it
+// calls it, after Release.
+func (x *Exec) Recycle() {
+	frames, rows := x.Frames, x.rows
+	clear(rows[:x.rowsUsed])
+	for i, f := range frames {
+		if clear(f); len(f) > spareRow {
+			frames[i] = nil
+		}
+	}
+	if len(frames) > spareRow {
+		frames = nil
+	}
+	*x = Exec{Frames: frames, rows: rows}
+	spareExecs.Put(x)
+}
+
+// row returns storage for a row of n columns, for the time of the statement.
+func (x *Exec) row(n int) []datum.Value {
+	end := x.rowsUsed + n
+	if end > len(x.rows) {
+		return make([]datum.Value, n)
+	}
+	row := x.rows[x.rowsUsed:end:end]
+	x.rowsUsed = end
+	return row
 }
 
 // Remember keeps something for the time of the statement, see memo.

@@ -27,7 +27,8 @@ type selectPlan struct {
 
 func (p *selectPlan) open(x *Exec) (Rows, error) {
 	x.Frame(p.frame, p.width)
-	var src rowSource = &oneRow{}
+	project := &projectRows{plan: p}
+	var src rowSource = &project.one
 	if p.source != nil {
 		var err error
 		if src, err = p.source.open(x); err != nil {
@@ -57,7 +58,8 @@ func (p *selectPlan) open(x *Exec) (Rows, error) {
 		}
 		src = rows
 	}
-	var it Rows = &projectRows{plan: p, src: src, row: make([]datum.Value, len(p.targets)), mark: x.values}
+	project.src, project.row, project.mark = src, x.row(len(p.targets)), x.values
+	var it Rows = project
 	if p.distinct && p.distinctOn == nil {
 		it = &distinctRows{in: it, seen: map[string]int{}, folds: p.folds}
 	}
@@ -120,6 +122,7 @@ func (f *filteredSource) close() { f.in.close() }
 type projectRows struct {
 	plan *selectPlan
 	src  rowSource
+	one  oneRow // src without FROM
 	row  []datum.Value
 	sets []setRun
 	mark int64 // see exec.rowDone

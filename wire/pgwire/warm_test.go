@@ -87,6 +87,34 @@ func BenchmarkWarmPath(b *testing.B) {
 	}
 }
 
+// BenchmarkStatements asks for what the warm path does not serve, next to what
+// it does: each may cost little more than an id.
+func BenchmarkStatements(b *testing.B) {
+	for _, sql := range []string{
+		"SELECT next_id('numbers')",
+		"SELECT * FROM next_range('numbers', 10)",
+		"SELECT * FROM next_ids('numbers', 10)",
+		"SELECT next_code('numbers')",
+		"SELECT parse_id(7123456789012345678)",
+		"SELECT id_time(7123456789012345678)",
+		"SELECT currval('numbers')",
+		"SELECT nextval('numbers')",
+		"SELECT next_id('numbers') AS id",
+		"SELECT 1",
+	} {
+		b.Run(sql, func(b *testing.B) {
+			m, out := machine(b)
+			feed(b, m, out, queryMsg("SELECT next_id('numbers')")) // for currval
+			ask := queryMsg(sql)
+			b.ReportAllocs()
+			for b.Loop() {
+				out.B = out.B[:0]
+				feed(b, m, out, ask)
+			}
+		})
+	}
+}
+
 func BenchmarkRowsOfIDs(b *testing.B) {
 	m, out := machine(b)
 	ask := queryMsg("SELECT * FROM next_ids('numbers', 10000)")
