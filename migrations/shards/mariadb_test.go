@@ -17,61 +17,78 @@ import (
 
 const mariadbTable = "CREATE TABLE orders (id BIGINT AUTO_INCREMENT PRIMARY KEY, note TEXT)"
 
-// TestMariaDB runs on four servers, since the settings belong to the server.
+// TestMariaDB runs on sets of four servers, since the settings belong to the
+// server. Most of the time is waiting, so that several sets share the tests,
+// the longest first.
 func TestMariaDB(t *testing.T) {
 	t.Parallel()
-	addresses := make([]string, 4)
-	var wg sync.WaitGroup
-	for i := range addresses {
-		wg.Go(func() { addresses[i], _ = mariadbtest.Start(t) })
-	}
-	wg.Wait()
-	for _, tc := range []struct {
+	type test struct {
 		name string
 		test func(t *testing.T, f *fleet)
-	}{
-		{"three shards", testThreeShards},
-		{"status finds overlaps", testMariaDBStatus},
-		{"down restores", testMariaDBDown},
-		{"reshard under load", testReshard},
-		{"reshard with room", testReshardWithRoom},
-		{"a session that stays", testSessionThatStays},
-		{"existing rows", testExistingRows},
-		{"refusals", testMariaDBRefusals},
-		{"session scope", testSessionScope},
-		{"print changes nothing", testPrint},
-		{"settings are told every time", testToldEveryTime},
-		{"status looks at all", testMariaDBLooks},
-		{"up mends what it can", testMariaDBMends},
-		{"dumps of a schema", testMariaDBDump},
-		{"without SUPER", testWithoutSuper},
-		{"a script runs twice", testScriptTwice},
-		{"the page's commands", testPage},
-		{"nearly full", func(t *testing.T, f *fleet) {
-			testNearlyFull(t, f, "CREATE TABLE small (id TINYINT AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT = %d", 90, 103)
-		}},
-		{"half installed", testHalfInstalled},
-		{"killed", testKills},
-		{"noted, not set", testNoted},
-		{"interrupted", func(t *testing.T, _ *fleet) {
+	}
+	const sets = 3
+	servers := make([][]string, sets)
+	var wg sync.WaitGroup
+	for set := range servers {
+		servers[set] = make([]string, 4)
+		for i := range servers[set] {
+			wg.Go(func() { servers[set][i], _ = mariadbtest.Start(t) })
+		}
+	}
+	wg.Wait()
+	if t.Skipped() || t.Failed() {
+		return
+	}
+	tests := make(chan test)
+	for _, addresses := range servers {
+		wg.Go(func() {
+			for tc := range tests {
+				t.Run(tc.name, func(t *testing.T) { tc.test(t, mariadbFleet(t, addresses)) })
+			}
+		})
+	}
+	for _, tc := range []test{
+		{"interrupted", func(t *testing.T, f *fleet) {
 			if testing.Short() {
 				t.Skip("takes half a minute")
 			}
-			testInterrupted(t, func(t *testing.T) *fleet { return mariadbFleet(t, addresses) }, 2700, 2)
+			testInterrupted(t, func(t *testing.T) *fleet { return mariadbFleet(t, f.addresses) }, 2700, 2)
 		}},
+		{"killed", testKills},
+		{"reshard under load", testReshard},
+		{"settings are told every time", testToldEveryTime},
+		{"half installed", testHalfInstalled},
+		{"refusals", testMariaDBRefusals},
+		{"status finds overlaps", testMariaDBStatus},
+		{"the page's commands", testPage},
+		{"a session that stays", testSessionThatStays},
+		{"reshard with room", testReshardWithRoom},
+		{"down restores", testMariaDBDown},
+		{"up mends what it can", testMariaDBMends},
+		{"nearly full", func(t *testing.T, f *fleet) {
+			testNearlyFull(t, f, "CREATE TABLE small (id TINYINT AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT = %d", 90, 103)
+		}},
+		{"dumps of a schema", testMariaDBDump},
+		{"a script runs twice", testScriptTwice},
+		{"noted, not set", testNoted},
+		{"status looks at all", testMariaDBLooks},
+		{"three shards", testThreeShards},
+		{"session scope", testSessionScope},
+		{"existing rows", testExistingRows},
+		{"print changes nothing", testPrint},
+		{"without SUPER", testWithoutSuper},
 	} {
-		ok := t.Run(tc.name, func(t *testing.T) { tc.test(t, mariadbFleet(t, addresses)) })
-		if !ok {
-			return // the settings are not as the next one expects
-		}
+		tests <- tc
 	}
+	close(tests)
+	wg.Wait()
 }
 
 var databases atomic.Int64
 
 // mariadbFleet makes a new database with the table on every server.
 func mariadbFleet(t *testing.T, addresses []string) *fleet {
-	f := &fleet{t: t, rows: shards.RowsAll}
+	f := &fleet{t: t, rows: shards.RowsAll, addresses: addresses}
 	name := fmt.Sprintf("app%d", databases.Add(1))
 	for _, address := range addresses {
 		admin := openMariaDB(t, address, "test")
