@@ -111,6 +111,53 @@ func refusals(t *testing.T, s *server, db *sql.DB, url string) {
 	}
 }
 
+// TestAnImportBesideOtherServers: a server that has reserved numbers of the
+// name gives them first, and the answer says so. What it reserves later lies
+// above.
+func TestAnImportBesideOtherServers(t *testing.T) {
+	t.Parallel()
+	place := prepared(t, "mysql")
+	db, err := sql.Open("mysql", "root@tcp("+strings.TrimSuffix(strings.TrimPrefix(place.url, "mysql://root@"), "/test")+")/test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, statement := range []string{
+		"CREATE TABLE leaf_alloc (biz_tag varchar(128) PRIMARY KEY, max_id bigint NOT NULL, step int NOT NULL, description varchar(256))",
+		"INSERT INTO leaf_alloc VALUES ('orders', 2001, 2000, ''), ('fresh', 2001, 2000, '')",
+	} {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	one, other := startServer(t, nil, "--store", place.url), startServer(t, nil, "--store", place.url)
+	answerTo(t, one, "SELECT create_generator('orders', 'segment', step => 100)")
+	if id := draw(t, other.connect(), "orders"); id != 1 {
+		t.Fatalf("the first id is %d", id)
+	}
+	const told = "numbers below 101 were reserved under this name before: another server that holds some gives them first"
+	if got := answerTo(t, one, "SELECT import_generator('orders', 'leaf', '"+place.url+"')"); !strings.Contains(got, "goes on at 2001") || !strings.Contains(got, told) {
+		t.Error(got)
+	}
+	for _, statement := range []string{
+		"SELECT import_generator('orders', 'leaf', '" + place.url + "')", // a second time
+		"SELECT import_generator('fresh', 'leaf', '" + place.url + "')",
+	} {
+		if got := answerTo(t, one, statement); !strings.Contains(got, "goes on at 2001") || strings.Contains(got, "reserved") {
+			t.Error(got)
+		}
+	}
+	seen := map[int64]bool{1: true, draw(t, one.connect(), "orders"): true}
+	conn := other.connect()
+	for i := range int64(300) {
+		id := draw(t, conn, "orders")
+		if seen[id] || i < 99 && id != i+2 || i >= 99 && id <= 2001 {
+			t.Fatalf("draw %d of the other server: %d", i+1, id)
+		}
+		seen[id] = true
+	}
+}
+
 // TestCounterHasNoGaps draws over several connections, with a clean restart in
 // between, and then a kill -9, which may lose what was being drawn.
 func TestCounterHasNoGaps(t *testing.T) {

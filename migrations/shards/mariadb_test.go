@@ -26,24 +26,25 @@ func TestMariaDB(t *testing.T) {
 		name string
 		test func(t *testing.T, f *fleet)
 	}
-	const sets = 3
-	servers := make([][]string, sets)
-	var wg sync.WaitGroup
-	for set := range servers {
-		servers[set] = make([]string, 4)
-		for i := range servers[set] {
-			wg.Go(func() { servers[set][i], _ = mariadbtest.Start(t) })
+	start := func() []string {
+		addresses := make([]string, 4)
+		var wg sync.WaitGroup
+		for i := range addresses {
+			wg.Go(func() { addresses[i], _ = mariadbtest.Start(t) })
 		}
+		wg.Wait()
+		return addresses
 	}
-	wg.Wait()
+	first := start()
 	if t.Skipped() || t.Failed() {
 		return
 	}
 	tests := make(chan test)
-	for _, addresses := range servers {
+	var wg sync.WaitGroup
+	for _, addresses := range []func() []string{func() []string { return first }, sync.OnceValue(start), sync.OnceValue(start)} {
 		wg.Go(func() {
 			for tc := range tests {
-				t.Run(tc.name, func(t *testing.T) { tc.test(t, mariadbFleet(t, addresses)) })
+				t.Run(tc.name, func(t *testing.T) { tc.test(t, mariadbFleet(t, addresses())) })
 			}
 		})
 	}
@@ -72,6 +73,7 @@ func TestMariaDB(t *testing.T) {
 		{"a script runs twice", testScriptTwice},
 		{"noted, not set", testNoted},
 		{"status looks at all", testMariaDBLooks},
+		{"blind spots", testMariaDBBlindSpots},
 		{"three shards", testThreeShards},
 		{"session scope", testSessionScope},
 		{"existing rows", testExistingRows},

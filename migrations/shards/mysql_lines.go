@@ -93,8 +93,8 @@ func (s *mysqlShard) columns(ctx context.Context) ([]Line, error) {
 						WHERE j.TABLE_SCHEMA = i.TABLE_SCHEMA AND j.TABLE_NAME = i.TABLE_NAME AND j.INDEX_NAME = i.INDEX_NAME AND j.SEQ_IN_INDEX > 1))
 		FROM information_schema.COLUMNS c
 		JOIN information_schema.TABLES t ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND t.TABLE_NAME = c.TABLE_NAME
-		WHERE c.TABLE_SCHEMA NOT IN `+systemSchemas+` AND c.EXTRA LIKE '%auto_increment%' AND t.TABLE_TYPE = 'BASE TABLE'
-			AND c.TABLE_NAME NOT LIKE 'nextid\_%'
+		WHERE c.TABLE_SCHEMA NOT IN `+systemSchemas+` AND c.EXTRA LIKE '%auto_increment%' AND t.TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED')
+			AND c.TABLE_NAME NOT IN `+ownTables+`
 		ORDER BY c.TABLE_SCHEMA <> DATABASE(), c.TABLE_SCHEMA, c.TABLE_NAME`)
 	if err != nil {
 		return nil, err

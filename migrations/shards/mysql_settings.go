@@ -3,8 +3,11 @@ package shards
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 )
 
 // configured is where MariaDB has its settings from if they outlast a restart:
@@ -27,6 +30,13 @@ func (s *mysqlShard) origin(ctx context.Context, st *State) error {
 	m := st.Member
 	if m == nil {
 		return nil
+	}
+	var initial string
+	if err := s.conn.QueryRowContext(ctx, "SELECT @@GLOBAL.init_connect").Scan(&initial); err != nil {
+		return err
+	}
+	if strings.Contains(strings.ToLower(initial), "auto_increment_") {
+		st.missed = append(st.missed, missed{"", "what sessions draw: init_connect sets auto_increment_… in each that has not SUPER"})
 	}
 	if s.scope == Session {
 		st.Notes = append(st.Notes, "the application's connections set auto_increment_increment and auto_increment_offset")
@@ -128,9 +138,16 @@ func (s *mysqlShard) guard(ctx context.Context, lines []Line, has Progression) e
 	return nil
 }
 
+// guardName is the name of a table's guard. Two long names may begin alike.
 func guardName(l Line) string {
+	const most = 64 // characters of a name in MySQL
 	name := guardPrefix + unquoteMySQL(l.table)
-	return name[:min(len(name), 64)]
+	if utf8.RuneCountInString(name) <= most {
+		return name
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(name)) // never fails
+	return fmt.Sprintf("%s%x", guardPrefix, h.Sum64())
 }
 
 // unguarding are the statements that remove the guards.

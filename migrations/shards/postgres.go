@@ -39,6 +39,7 @@ func openPostgres(ctx context.Context, dsn string, o Options) (database, error) 
 	config.RuntimeParams["client_encoding"] = "UTF8"
 	config.RuntimeParams["application_name"] = "nextid migrate"
 	config.RuntimeParams["client_min_messages"] = "warning"
+	config.RuntimeParams["row_security"] = "off" // else a role might see a part of the rows and not know it
 	c, err := connect(ctx, stdlib.OpenDB(*config), nameOf(dsn), "postgres", goose.DialectPostgres, o.dry)
 	if err != nil {
 		return nil, explainPostgres(err)
@@ -287,7 +288,7 @@ func explainPostgres(err error) error {
 	case pgLockNotAvailable:
 		hint = "A transaction holds the sequence. Run it again when that has ended, or with a longer --wait."
 	case "42501":
-		hint = "Log in as the owner of the sequences, who may also create tables in the schema."
+		hint = "Log in as the owner of the sequences and tables, who may also create tables in the schema."
 	}
 	return &Error{What: fmt.Sprintf("%s (SQLSTATE %s)", pg.Message, pg.Code), Hint: hint, Err: err}
 }

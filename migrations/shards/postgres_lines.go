@@ -3,7 +3,12 @@ package shards
 import (
 	"context"
 	"math"
+
+	"nextid/migrations"
 )
+
+// ownTables are those that nextid migrate makes in a database of others.
+const ownTables = "('" + versionTable + "', '" + migrations.VersionTable + "')"
 
 // lines finds the sequences of the database, with the columns that draw from
 // them: as serial and identity columns, and as DEFAULT nextval('…'). Those
@@ -14,7 +19,7 @@ func (s *postgresShard) lines(ctx context.Context, noted bool, st *State) error 
 	if noted {
 		note = "SELECT sequence, before_increment, started FROM nextid_shard_lines"
 	}
-	rows, err := s.conn.QueryContext(ctx, `WITH used AS (
+	rows, err := s.conn.QueryContext(ctx, `WITH every_use AS (
 			SELECT d.objid AS sequence, d.refobjid AS tab, d.refobjsubid AS col
 			FROM pg_depend d JOIN pg_class q ON q.oid = d.objid AND q.relkind = 'S'
 			WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass AND d.deptype IN ('a', 'i') AND d.refobjsubid > 0
@@ -29,6 +34,10 @@ func (s *postgresShard) lines(ctx context.Context, noted bool, st *State) error 
 			JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = i.indkey[0] AND NOT a.atthasdef AND a.attidentity = ''
 				AND a.atttypid IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype)
 			WHERE q.relkind = 'S'),
+		used AS ( -- of a partition only where it has a sequence of its own
+			SELECT u.* FROM every_use u JOIN pg_class t ON t.oid = u.tab AND t.relkind IN ('r', 'p')
+			WHERE NOT t.relispartition OR NOT EXISTS (SELECT FROM every_use o JOIN pg_class w ON w.oid = o.tab
+				WHERE o.sequence = u.sequence AND w.relkind IN ('r', 'p') AND NOT w.relispartition)),
 		note AS (`+note+`)
 		SELECT c.oid::regclass::text, c.relnamespace = current_schema()::regnamespace, quote_ident(n.nspname), quote_ident(c.relname),
 			coalesce(quote_ident(t.relname), ''), coalesce(quote_ident(tn.nspname), ''), coalesce(quote_ident(a.attname), ''), coalesce(format_type(a.atttypid, NULL), ''),
@@ -42,7 +51,7 @@ func (s *postgresShard) lines(ctx context.Context, noted bool, st *State) error 
 		LEFT JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = u.col
 		LEFT JOIN note o ON o.sequence = c.oid::regclass::text
 		WHERE n.nspname NOT IN ('pg_catalog', 'information_schema', 'nextid') AND n.nspname NOT LIKE 'pg\_t%'
-			AND c.relname NOT LIKE 'nextid\_%' AND (t.oid IS NULL OR NOT t.relispartition AND t.relkind IN ('r', 'p') AND t.relname NOT LIKE 'nextid\_%')
+			AND (t.oid IS NULL OR t.relname NOT IN `+ownTables+`)
 			AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = 'pg_class'::regclass AND e.objid = c.oid AND e.deptype = 'e')
 		ORDER BY 2 DESC, 3, 5, 7, 4`)
 	if err != nil {

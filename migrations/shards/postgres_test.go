@@ -54,6 +54,7 @@ func TestPostgreSQL(t *testing.T) {
 		{"killed", testKills},
 		{"steps of their own", testStrides},
 		{"status looks at all", testPostgresLooks},
+		{"blind spots", testPostgresBlindSpots},
 		{"up mends what it can", testPostgresMends},
 		{"dumps of a schema", testPostgresDump},
 		{"noted, not set", testNoted},

@@ -114,6 +114,9 @@ func (s *set) rowsOf(ctx context.Context, name string, r *Report) error {
 		r.Missed = append(r.Missed, fmt.Sprintf("the rows of %s: %v", name, err))
 	}
 	found.report(s.shards, r)
+	if k := slices.IndexFunc(found.lines, func(l *Line) bool { return l != nil && l.stride > 1 }); k >= 0 {
+		r.Missed = append(r.Missed, fmt.Sprintf("whose blocks the rows of %s are in: its sequence counts in steps of %d", name, found.lines[k].stride))
+	}
 	return ctx.Err()
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -31,6 +32,7 @@ func (s *set) report(ctx context.Context) (r Report, err error) {
 		return r, err
 	}
 	r.Problems = append(problems(s.shards), collisions(s.shards)...)
+	r.Missed = uncompared(s.shards)
 	err = s.rows(ctx, &r)
 	for _, one := range s.shards {
 		for _, l := range one.state.Lines {
@@ -84,6 +86,27 @@ func problems(shards []*shard) []string {
 		}
 	}
 	return all
+}
+
+// uncompared are the lines that a shard has not, or has in another schema or
+// under another name.
+func uncompared(shards []*shard) (missed []string) {
+	var names []string
+	for _, one := range shards {
+		for _, l := range one.state.Lines {
+			if !l.Aside && !slices.Contains(names, l.Name) {
+				names = append(names, l.Name)
+			}
+		}
+	}
+	for _, one := range shards {
+		for _, name := range names {
+			if !slices.ContainsFunc(one.state.Lines, func(l Line) bool { return l.Name == name }) {
+				missed = append(missed, one.name+": "+name+", which another shard has and this one has not under that name")
+			}
+		}
+	}
+	return missed
 }
 
 // collisions finds numbers that two shards will draw.

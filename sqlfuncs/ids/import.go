@@ -3,6 +3,7 @@ package ids
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
@@ -52,7 +53,11 @@ func importGenerator(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		}
 	}
 	next, err := target.goOn(x, p)
-	return datum.MakeText(fmt.Sprintf("%s goes on at %d; %s", name, next, p.Report)), err
+	text := fmt.Sprintf("%s goes on at %d; %s", name, next, p.Report)
+	if target.past > math.MinInt64 && !p.Fenced {
+		text += fmt.Sprintf("; numbers below %d were reserved under this name before: another server that holds some gives them first, until it is restarted", target.past)
+	}
+	return datum.MakeText(text), err
 }
 
 // imported is the generator of a name that an import creates or raises.

@@ -1,0 +1,101 @@
+package shards_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"nextid/migrations/shards"
+)
+
+// above sees that a new row of shard i has an id above all that were there.
+func (f *fleet) above(i int, insert string, least int64) {
+	f.t.Helper()
+	var id int64
+	if err := f.dbs[i].QueryRowContext(f.t.Context(), insert).Scan(&id); err != nil || id <= least {
+		f.t.Errorf("%s on shard %d: %d, %v, not above %d", insert, i+1, id, err, least)
+	}
+}
+
+// lacking sees that status tells of a line that a shard has not, or has
+// elsewhere.
+func (f *fleet) lacking(name string) {
+	f.t.Helper()
+	has(f.t, f.status(2).Missed, name+", which another shard has and this one has not under that name")
+}
+
+// testMariaDBBlindSpots: tables and settings that a look at the usual ones
+// does not show.
+func testMariaDBBlindSpots(t *testing.T, f *fleet) {
+	long := strings.Repeat("a", 60)
+	f.everywhere("CREATE TABLE versions (id BIGINT AUTO_INCREMENT PRIMARY KEY) WITH SYSTEM VERSIONING")
+	f.everywhere("CREATE TABLE nextid_orders (id BIGINT AUTO_INCREMENT PRIMARY KEY)")
+	f.everywhere("CREATE TABLE " + long + "1 (id BIGINT AUTO_INCREMENT PRIMARY KEY)")
+	f.everywhere("CREATE TABLE " + long + "2 (id BIGINT AUTO_INCREMENT PRIMARY KEY)")
+	for _, table := range []string{"versions", "nextid_orders"} {
+		f.exec(0, "INSERT INTO "+table+" VALUES (1000)")
+		has(t, f.status(2).Problems, "for "+table+".id")
+	}
+	o := f.options()
+	o.Guard = true
+	if err := shards.Up(t.Context(), f.dsns[:2], o); err != nil {
+		t.Fatal(err)
+	}
+	f.sound(2)
+	f.renew()
+	for _, table := range []string{"versions", "nextid_orders"} {
+		f.above(1, "INSERT INTO "+table+" VALUES () RETURNING id", 1000)
+	}
+	f.exec(1, "SET SESSION auto_increment_increment = 1, SESSION auto_increment_offset = 1")
+	for i := range 2 {
+		if _, err := f.dbs[1].Exec(fmt.Sprintf("INSERT INTO %s%d VALUES ()", long, i+1)); err == nil || !strings.Contains(err.Error(), "set them in this session") {
+			t.Errorf("the guard of table %d: %v", i+1, err)
+		}
+	}
+	f.renew()
+	f.exec(1, "SET GLOBAL init_connect = 'SET SESSION auto_increment_increment = 1'")
+	has(t, f.status(2).Missed, "init_connect sets auto_increment_…")
+	f.exec(1, "SET GLOBAL init_connect = ''")
+	f.sound(2)
+	f.exec(1, "CREATE TABLE Lonely (id BIGINT AUTO_INCREMENT PRIMARY KEY)")
+	f.lacking("Lonely.id")
+	f.down(2)
+}
+
+func testPostgresBlindSpots(t *testing.T, f *fleet) {
+	f.everywhere(`CREATE TABLE parts (id bigint PRIMARY KEY, note text) PARTITION BY RANGE (id);
+		CREATE TABLE part (id bigserial PRIMARY KEY, note text);
+		ALTER TABLE parts ATTACH PARTITION part DEFAULT;
+		CREATE SEQUENCE seen; CREATE VIEW notes AS SELECT id, note FROM parts; ALTER VIEW notes ALTER id SET DEFAULT nextval('seen');
+		CREATE TABLE nextid_orders (id bigserial PRIMARY KEY);
+		CREATE SEQUENCE pooled_seq INCREMENT BY 50; CREATE TABLE pooled (id bigint PRIMARY KEY)`)
+	f.exec(0, "INSERT INTO part VALUES (1000, 'by hand'); INSERT INTO nextid_orders VALUES (1000)")
+	has(t, f.status(2).Problems, "both draw 1 for part.id")
+	has(t, f.status(2).Problems, "both draw 1 for nextid_orders.id")
+	f.up(2)
+	f.above(1, "INSERT INTO part (note) VALUES ('x') RETURNING id", 1000)
+	f.above(1, "INSERT INTO nextid_orders DEFAULT VALUES RETURNING id", 1000)
+	r := f.status(2)
+	has(t, r.Missed, "sequence seen, which no column names")
+	has(t, r.Missed, "whose blocks the rows of pooled.id are in")
+	f.exclude = []string{"seen", "pooled"}
+	f.sound(2)
+
+	// A role that row security keeps rows from must not take what it sees for all.
+	f.exec(0, "ALTER TABLE orders ENABLE ROW LEVEL SECURITY; CREATE ROLE "+f.role()+" LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO "+f.role()+
+		"; GRANT SELECT ON ALL SEQUENCES IN SCHEMA public TO "+f.role())
+	_, err := shards.Status(t.Context(), []string{strings.Replace(f.dsns[0], "postgres@", f.role()+"@", 1), f.dsns[1]}, shards.Options{})
+	fails(t, err, "row-level security")
+	f.exec(0, "ALTER TABLE orders DISABLE ROW LEVEL SECURITY; DROP OWNED BY "+f.role()+"; DROP ROLE "+f.role())
+
+	f.exec(1, "CREATE SCHEMA elsewhere; ALTER TABLE nextid_orders SET SCHEMA elsewhere")
+	f.lacking("nextid_orders.id")
+	f.down(2)
+}
+
+// role is the name of a role that no other test makes.
+func (f *fleet) role() string {
+	_, database, _ := strings.Cut(strings.TrimPrefix(f.dsns[0], "postgres://"), "/")
+	database, _, _ = strings.Cut(database, "?")
+	return "reader_" + database
+}
