@@ -50,10 +50,10 @@ func (r *run) table(columns []report.Column, cells func(c *contestant, f *figure
 }
 
 // bars is a panel with a bar for each contestant that has a value.
-func (r *run) bars(title string, value func(f *figures) float64) report.Panel {
+func (r *run) bars(title string, samples func(f *figures) []float64) report.Panel {
 	p := report.Panel{Title: title}
 	for _, c := range r.all {
-		p.Bars = append(p.Bars, report.Bar{Name: c.name, Value: value(r.figures[c]), Ours: c.ours})
+		p.Bars = append(p.Bars, report.Bar{Name: c.name, Ours: c.ours}.Median(samples(r.figures[c])))
 	}
 	return p
 }
@@ -88,7 +88,7 @@ func (r *run) rowsSection() report.Section {
 	chart := report.Chart{Title: "Rows a second", Unit: "INSERTs of one row a second", Better: "more"}
 	for _, n := range r.Plan.Clients {
 		columns = append(columns, report.Column{Name: clientsText(n), Better: "more"})
-		chart.Panels = append(chart.Panels, r.bars(clientsText(n), func(f *figures) float64 { return report.Median(f.rows[n]) }))
+		chart.Panels = append(chart.Panels, r.bars(clientsText(n), func(f *figures) []float64 { return f.rows[n] }))
 	}
 	columns = append(columns, report.Column{Name: fmt.Sprintf("ratio at %d clients", detailed), Better: "more"}, report.Column{Name: "to"},
 		report.Column{Name: "others' cores"})
@@ -119,7 +119,7 @@ func (r *run) idsSection() report.Section {
 		panel := report.Panel{Title: clientsText(n)}
 		for _, c := range r.all {
 			if c.inApp == nil && c.idsPerDraw() == 1 {
-				panel.Bars = append(panel.Bars, report.Bar{Name: c.name, Value: report.Median(r.figures[c].ids[n]), Ours: c.ours})
+				panel.Bars = append(panel.Bars, report.Bar{Name: c.name, Ours: c.ours}.Median(r.figures[c].ids[n]))
 			}
 		}
 		chart.Panels = append(chart.Panels, panel)
@@ -156,7 +156,7 @@ func (r *run) costSection() report.Section {
 			}),
 		Charts: []report.Chart{{
 			Title: "Server CPU", Unit: "µs a row, all servers", Better: "less",
-			Panels: []report.Panel{r.bars("", func(f *figures) float64 { return report.Median(f.cpu) })},
+			Panels: []report.Panel{r.bars("", func(f *figures) []float64 { return f.cpu })},
 		}},
 	}
 }

@@ -29,6 +29,9 @@ func (c *Chart) scale() string {
 	if c.Lines != nil && c.Lines.Log {
 		text += "; logarithmic scale"
 	}
+	if slices.ContainsFunc(c.Panels, func(p Panel) bool { return slices.ContainsFunc(p.Bars, func(b Bar) bool { return b.Most > 0 }) }) {
+		text += "; thin lines: from the least to the greatest round"
+	}
 	return text
 }
 
@@ -38,11 +41,23 @@ type Panel struct {
 	Bars  []Bar  `json:"bars"`
 }
 
-// Bar is one contestant's value.
+// Bar is one contestant's value, and the least and greatest of the rounds; 0
+// where there was one.
 type Bar struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
 	Ours  bool    `json:"ours,omitempty"`
+	Least float64 `json:"least,omitempty"`
+	Most  float64 `json:"most,omitempty"`
+}
+
+// Median is a bar of the median of samples, one a round.
+func (b Bar) Median(samples []float64) Bar {
+	b.Value = Median(samples)
+	if len(samples) > 1 {
+		b.Least, b.Most = slices.Min(samples), slices.Max(samples)
+	}
+	return b
 }
 
 // Lines are series over a common axis.
@@ -66,12 +81,16 @@ type Series struct {
 	Points [][2]float64 `json:"points"`
 }
 
-// width of every chart in the units of its view box.
-const chartWidth = 960.0
+// Widths of a chart in the units of its view box, which are pixels of a text:
+// for a page that has the room, and for a telephone.
+const (
+	chartWidth  = 960.0
+	narrowWidth = 360.0
+)
 
 // svg draws a chart; without values it returns "".
-func (c *Chart) svg() raw {
-	var d drawing
+func (c *Chart) svg(width float64) raw {
+	d := drawing{width: width}
 	switch {
 	case c.Lines != nil:
 		d.lines(c)
@@ -81,16 +100,23 @@ func (c *Chart) svg() raw {
 	if d.height == 0 {
 		return ""
 	}
-	head := fmt.Sprintf(`<svg viewBox="0 0 %.0f %.0f" role="img" aria-label="%s">`,
-		chartWidth, d.height, html.EscapeString(c.Title))
+	class := "broad"
+	if d.narrow() {
+		class = "narrow"
+	}
+	head := fmt.Sprintf(`<svg viewBox="0 0 %.0f %.0f" class="%s" role="img" aria-label="%s">`,
+		width, d.height, class, html.EscapeString(c.Title))
 	return raw(head + d.b.String() + "</svg>")
 }
 
 // drawing collects the elements of a picture.
 type drawing struct {
-	b      strings.Builder
-	height float64
+	b             strings.Builder
+	width, height float64
 }
+
+// narrow reports whether names have no room beside what they name.
+func (d *drawing) narrow() bool { return d.width < chartWidth }
 
 func (d *drawing) text(x, y float64, class, s string) {
 	fmt.Fprintf(&d.b, `<text x="%.1f" y="%.1f" class="%s">%s</text>`, x, y, class, html.EscapeString(s))
@@ -110,14 +136,18 @@ func oursClass(ours bool, class string) string {
 // textWidth is about how wide a text is, in bold.
 func textWidth(s string) float64 { return 7.8 * float64(utf8.RuneCountInString(s)) }
 
-// bars draws the panels below each other, the longest bar first.
+// bars draws the panels below each other, the longest bar first. Where it is
+// narrow, names are above their bars.
 func (d *drawing) bars(c *Chart) {
-	const right, step, thick = 90.0, 22.0, 14.0
-	left := 40.0
+	const step, thick = 22.0, 14.0
+	left, right, above := 40.0, 90.0, 0.0
 	for _, p := range c.Panels {
 		for _, b := range p.Bars {
 			left = max(left, textWidth(b.Name)+14)
 		}
+	}
+	if d.narrow() {
+		left, right, above = 2, 72, 17
 	}
 	y := 6.0
 	for _, p := range c.Panels {
@@ -131,18 +161,41 @@ func (d *drawing) bars(c *Chart) {
 			d.text(left, y, "panel", p.Title)
 			y += 10
 		}
-		scale := (chartWidth - left - right) / bars[0].Value
+		longest := bars[0].Value
+		for _, b := range bars {
+			longest = max(longest, b.Most)
+		}
+		scale := (d.width - left - right) / longest
 		for _, b := range bars {
 			length := max(b.Value*scale, 1.5)
-			d.text(left-8, y+thick-2.5, oursClass(b.Ours, "name"), b.Name)
+			name := oursClass(b.Ours, "name")
+			if d.narrow() {
+				d.text(left, y+above-3, name+" start", b.Name)
+			} else {
+				d.text(left-8, y+thick-2.5, name, b.Name)
+			}
+			y += above
 			fmt.Fprintf(&d.b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="2" class="%s"><title>%s: %s %s</title></rect>`,
 				left, y, length, thick, oursClass(b.Ours, "bar"), html.EscapeString(b.Name), Format(b.Value), html.EscapeString(c.Unit))
-			d.text(left+length+6, y+thick-2.5, oursClass(b.Ours, "value"), Format(b.Value))
+			d.spread(b, left, y+thick/2, scale)
+			d.text(left+max(length, b.Most*scale)+6, y+thick-2.5, oursClass(b.Ours, "value"), Format(b.Value))
 			y += step
 		}
 		y += 8
 		d.height = y
 	}
+}
+
+// spread draws a thin line from the least to the greatest round of a bar.
+func (d *drawing) spread(b Bar, left, y, scale float64) {
+	const half = 3.5
+	if b.Most <= 0 {
+		return
+	}
+	from, to := left+b.Least*scale, left+b.Most*scale
+	d.line(from, y, to, y, "spread")
+	d.line(from, y-half, from, y+half, "spread")
+	d.line(to, y-half, to, y+half, "spread")
 }
 
 // axis maps values to places.
@@ -187,13 +240,16 @@ func (a axis) ticks() []float64 {
 
 // lines draws series over one axis, each named at its end.
 func (d *drawing) lines(c *Chart) {
-	const left, top, height = 64.0, 14.0, 380.0
+	const top, height = 14.0, 380.0
 	l := c.Lines
-	right := 60.0
+	left, right := 64.0, 60.0
 	for _, s := range l.Series {
 		right = max(right, textWidth(s.Name)+70)
 	}
-	xs := axis{low: math.Inf(1), high: math.Inf(-1), from: left, to: chartWidth - right}
+	if d.narrow() {
+		left, right = 44, 16
+	}
+	xs := axis{low: math.Inf(1), high: math.Inf(-1), from: left, to: d.width - right}
 	ys := axis{low: math.Inf(1), high: math.Inf(-1), from: top + height, to: top, log: l.Log}
 	for _, s := range l.Series {
 		for _, p := range s.Points {
@@ -211,7 +267,7 @@ func (d *drawing) lines(c *Chart) {
 		ys.low = 0
 	}
 	for _, v := range ys.ticks() {
-		d.line(left, ys.at(v), chartWidth-right, ys.at(v), "grid")
+		d.line(left, ys.at(v), d.width-right, ys.at(v), "grid")
 		d.text(left-8, ys.at(v)+4, "tick end", Format(v))
 	}
 	ticks := l.Ticks
@@ -220,17 +276,21 @@ func (d *drawing) lines(c *Chart) {
 			ticks = append(ticks, Tick{v, Format(v)})
 		}
 	}
+	end := 0.0
 	for _, t := range ticks {
 		d.line(xs.at(t.At), top, xs.at(t.At), top+height, "grid")
-		d.text(xs.at(t.At), top+height+18, "tick mid", t.Text)
+		if at, half := xs.at(t.At), textWidth(t.Text)/2; at-half > end {
+			d.text(at, top+height+18, "tick mid", t.Text)
+			end = at + half
+		}
 	}
-	d.text((left+chartWidth-right)/2, top+height+38, "tick mid", l.X)
-	d.series(l.Series, xs, ys, c.Unit, top, top+height)
+	d.text((left+d.width-right)/2, top+height+38, "tick mid", l.X)
 	d.height = top + height + 48
+	d.series(l.Series, xs, ys, c.Unit, top, top+height)
 }
 
 // series draws the lines and puts their names beside their ends, moved apart
-// where they would overlap.
+// where they would overlap, or below the picture where it is narrow.
 func (d *drawing) series(series []Series, xs, ys axis, unit string, top, bottom float64) {
 	type label struct {
 		n    int
@@ -285,8 +345,14 @@ func (d *drawing) series(series []Series, xs, ys axis, unit string, top, bottom 
 		for _, p := range s.Points {
 			fmt.Fprintf(&d.b, `<circle cx="%.1f" cy="%.1f" r="2.5"/>`, xs.at(p[0]), ys.at(p[1]))
 		}
-		d.line(x+4, at.from, xs.to+14, at.y, "leader")
-		d.text(xs.to+18, at.y+4, oursClass(s.Ours, "label"), s.Name+"  "+Format(last[1]))
+		if label := s.Name + "  " + Format(last[1]); d.narrow() {
+			fmt.Fprintf(&d.b, `<polyline points="2,%.1f 26,%[1]f"/>`, d.height+8)
+			d.text(32, d.height+12, oursClass(s.Ours, "label"), label)
+			d.height += 18
+		} else {
+			d.line(x+4, at.from, xs.to+14, at.y, "leader")
+			d.text(xs.to+18, at.y+4, oursClass(s.Ours, "label"), label)
+		}
 		d.b.WriteString("</g>")
 	}
 }

@@ -115,8 +115,8 @@ func (m *markup) section(i int, s *Section) {
 	}
 	for i := range s.Charts {
 		c := &s.Charts[i]
-		if picture := c.svg(); picture != "" {
-			m.add("<figure class=\"chart\"><figcaption>%s <span>%s</span></figcaption>%s</figure>\n", c.Title, c.scale(), picture)
+		if picture := c.svg(chartWidth); picture != "" {
+			m.add("<figure class=\"chart\"><figcaption>%s <span>%s</span></figcaption>%s%s</figure>\n", c.Title, c.scale(), picture, c.svg(narrowWidth))
 		}
 	}
 	m.table(&s.Table)

@@ -23,7 +23,7 @@ func sample() *Report {
 				{"other | pipe", false, []Cell{Number(30000), Text("none"), {}}},
 			}},
 			Charts: []Chart{
-				{Title: "Throughput", Unit: "ids/s", Panels: []Panel{{"1 client", []Bar{{"other", 30000, false}, {"nextid", 100000, true}, {"nothing", 0, false}}}}},
+				{Title: "Throughput", Unit: "ids/s", Panels: []Panel{{"1 client", []Bar{{Name: "other", Value: 30000, Least: 20000, Most: 150000}, {Name: "nextid", Value: 100000, Ours: true}, {Name: "nothing"}}}}},
 				{Title: "Latency", Unit: "ms", Lines: &Lines{
 					X: "share of all", Log: true,
 					Ticks:  []Tick{{0, "50 %"}, {1, "99 %"}},
@@ -101,6 +101,26 @@ func TestPageNeedsNothingElse(t *testing.T) {
 	for _, bad := range []string{"<script", "src=", "http://", "https://", "url(", "NaN", "Inf", "ZgotmplZ"} {
 		if bytes.Contains(page, []byte(bad)) {
 			t.Errorf("the page holds %s", bad)
+		}
+	}
+}
+
+// TestScalesAreNamed: what is better, logarithms, and what thin lines are.
+func TestScalesAreNamed(t *testing.T) {
+	t.Parallel()
+	charts := sample().Sections[0].Charts
+	charts[1].Better = "less"
+	for i, want := range []string{"ids/s; thin lines: from the least to the greatest round", "ms; less is better; logarithmic scale", "MB"} {
+		if got := charts[i].scale(); got != want {
+			t.Errorf("%s: %q, want %q", charts[i].Title, got, want)
+		}
+	}
+	if b := (Bar{}).Median([]float64{3, 1, 2}); b.Value != 2 || b.Least != 1 || b.Most != 3 {
+		t.Errorf("%+v", b)
+	}
+	for _, width := range []float64{chartWidth, narrowWidth} {
+		if n := strings.Count(string(charts[0].svg(width)), `class="spread"`); n != 3 {
+			t.Errorf("%d lines of one bar's spread at %.0f", n, width)
 		}
 	}
 }

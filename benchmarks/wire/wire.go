@@ -179,8 +179,8 @@ func (g *group) sections() []report.Section {
 			cost.Table.Columns = append(cost.Table.Columns, report.Column{Name: "CPU " + c.name + " : nextid", Better: "more"})
 		}
 	}
-	rates := report.Chart{Title: g.title, Unit: "numbers a second"}
-	cpus := report.Chart{Title: g.title + ": server CPU", Unit: "µs per number"}
+	rates := report.Chart{Title: g.title, Unit: "numbers a second", Better: "more"}
+	cpus := report.Chart{Title: g.title + ": server CPU", Unit: "µs per number", Better: "less"}
 	for _, s := range g.settings {
 		samples := g.samples[s]
 		fast, cheap := report.Row{Name: s.String()}, report.Row{Name: s.String()}
@@ -188,8 +188,8 @@ func (g *group) sections() []report.Section {
 		for k, c := range g.contestants {
 			fast.Cells = append(fast.Cells, report.Number(column(samples[k], perSecond)...))
 			cheap.Cells = append(cheap.Cells, report.Number(column(samples[k], cpu)...))
-			rate.Bars = append(rate.Bars, report.Bar{Name: c.name, Value: report.Median(column(samples[k], perSecond)), Ours: k == self})
-			burnt.Bars = append(burnt.Bars, report.Bar{Name: c.name, Value: report.Median(column(samples[k], cpu)), Ours: k == self})
+			rate.Bars = append(rate.Bars, report.Bar{Name: c.name, Ours: k == self}.Median(column(samples[k], perSecond)))
+			burnt.Bars = append(burnt.Bars, report.Bar{Name: c.name, Ours: k == self}.Median(column(samples[k], cpu)))
 		}
 		for k := range g.contestants {
 			if k != self {

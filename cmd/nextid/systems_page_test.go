@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"fmt"
 	"io/fs"
 	"os"
@@ -9,9 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"nextid/generator/layout"
-
 	"github.com/jackc/pgx/v5"
+
+	"nextid/generator/layout"
+	"nextid/generator/store/dbtest"
+	"nextid/generator/ticket"
 )
 
 // docs/systems.md names a test for every promise. A name that no test has
@@ -75,7 +78,7 @@ func TestSystemsPageCommands(t *testing.T) {
 	ran := 0
 	for _, m := range append(alone, within...) {
 		statement := m[1]
-		if strings.Contains(statement, "import_generator") || strings.Contains(statement, "SELECT MAX") || // at databases of other systems
+		if strings.Contains(statement, "import_generator") || strings.Contains(statement, "SELECT MAX") || // the next test; at databases of other systems
 			strings.HasSuffix(statement, "next_id()") || strings.Contains(statement, ", shard)") { // their function, and a word for a number
 			continue
 		}
@@ -106,5 +109,44 @@ func TestSystemsPageCommands(t *testing.T) {
 	}
 	if ran < 8 || len(options) < 5 {
 		t.Errorf("the page has %d statements and %d sets of options", ran, len(options))
+	}
+}
+
+// TestSystemsPageTakesOver runs the import_generator of docs/systems.md on a
+// Leaf in the place of the one that it names: the answer is the page's.
+func TestSystemsPageTakesOver(t *testing.T) {
+	t.Parallel()
+	page := systemsPage(t)
+	for _, system := range ticket.TakeoverSystems() {
+		if !strings.Contains(page, "`"+system+"`") {
+			t.Errorf("the page does not name %s", system)
+		}
+	}
+	shown := regexp.MustCompile(`(?m)^    (SELECT import_generator\('(\w+)', 'leaf', '(mysql://leaf@db/leaf)'\));\n    -- (.+)$`).FindAllStringSubmatch(page, -1)
+	if len(shown) != 1 {
+		t.Fatalf("the page shows %q", shown)
+	}
+	my := dbtest.MariaDB(t)
+	db, err := sql.Open("mysql", "root@tcp("+my.Addr+")/test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, statement := range []string{
+		"CREATE DATABASE leaf", "CREATE USER leaf@'127.0.0.1'", "GRANT SELECT, UPDATE, DELETE ON leaf.* TO leaf@'127.0.0.1'",
+		"CREATE TABLE leaf.leaf_alloc (biz_tag varchar(128) PRIMARY KEY, max_id bigint NOT NULL, step int NOT NULL, description varchar(256))",
+		"INSERT INTO leaf.leaf_alloc VALUES ('orders', 120001, 2000, '')",
+	} {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	at := strings.NewReplacer(shown[0][3], my.MySQLURL("leaf", "leaf"))
+	s := startServer(t, nil)
+	if got, want := answerTo(t, s, at.Replace(shown[0][1])), at.Replace(shown[0][4]); got != want {
+		t.Errorf("%s, and the page says %s", got, want)
+	}
+	if id := draw(t, s.connect(), shown[0][2]); id != 120001 {
+		t.Errorf("the first id is %d", id)
 	}
 }

@@ -9,15 +9,17 @@ import (
 )
 
 // testPage runs the commands of docs/shards.md, in their order, on databases
-// in the place of those that the page names.
-func testPage(t *testing.T, f *fleet) {
+// of one kind in the place of those that the page names. create makes the
+// table of the others on a new one.
+func testPage(t *testing.T, f *fleet, create string) {
+	t.Helper()
 	page, err := os.ReadFile("../../docs/shards.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.exec(3, "DROP TABLE orders")
 	script := t.TempDir() + "/shop.sql"
-	if err := os.WriteFile(script, []byte(mariadbTable), 0o600); err != nil {
+	if err := os.WriteFile(script, []byte(create), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	three := " --dsn " + f.dsns[0] + " --dsn " + f.dsns[1] + " --dsn " + f.dsns[2]

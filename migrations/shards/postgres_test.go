@@ -55,6 +55,7 @@ func TestPostgreSQL(t *testing.T) {
 		{"steps of their own", testStrides},
 		{"status looks at all", testPostgresLooks},
 		{"blind spots", testPostgresBlindSpots},
+		{"the page's commands", func(t *testing.T, f *fleet) { testPage(t, f, identity) }},
 		{"up mends what it can", testPostgresMends},
 		{"dumps of a schema", testPostgresDump},
 		{"noted, not set", testNoted},

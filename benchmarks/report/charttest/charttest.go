@@ -19,8 +19,13 @@ import (
 	"time"
 )
 
-// The browser's window: all of a page.
-const width, height = 1200, 12000
+// The browser's windows: all of a page, on a desk and on a telephone. Chromium
+// has none that is narrower.
+const desk, telephone, height = 1200, 500, 16000
+
+// leastScale is how small the units of a picture may be shown, in pixels: its
+// texts are 12 and 13 of them high.
+const leastScale = 0.8
 
 // palette are the colours of bars and lines, not of texts or grids, in the
 // page's light theme.
@@ -44,19 +49,26 @@ const Enough = 150
 // so many charts, each with bars or lines. It skips the test without Chromium.
 func Check(t *testing.T, page []byte, charts int) {
 	t.Helper()
-	found := Marks(t, page)
-	if len(found) != charts {
-		t.Errorf("the page shows %d charts, want %d", len(found), charts)
-	}
-	for n, marks := range found {
-		if marks < Enough {
-			t.Errorf("chart %d is empty: %d pixels of bars or lines", n, marks)
+	for _, width := range []int{desk, telephone} {
+		found := marksAt(t, page, width)
+		if len(found) != charts {
+			t.Errorf("the page shows %d charts at %d pixels, want %d", len(found), width, charts)
+		}
+		for n, marks := range found {
+			if marks < Enough {
+				t.Errorf("chart %d is empty at %d pixels: %d pixels of bars or lines", n, width, marks)
+			}
 		}
 	}
 }
 
 // Marks opens a page and counts, for each chart, the pixels of bars and lines.
-func Marks(t *testing.T, page []byte) (found []int) {
+func Marks(t *testing.T, page []byte) []int {
+	t.Helper()
+	return marksAt(t, page, desk)
+}
+
+func marksAt(t *testing.T, page []byte, width int) (found []int) {
 	t.Helper()
 	browser, err := exec.LookPath("chromium")
 	if err != nil {
@@ -67,13 +79,14 @@ func Marks(t *testing.T, page []byte) (found []int) {
 	// The page itself has no script; this one, of the test, says where the
 	// pictures are.
 	const where = `<script>addEventListener("load", () => { document.title = JSON.stringify(
-		[...document.querySelectorAll("figure.chart svg")].map(s => { const r = s.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom] })) })</script></body>`
+		[...document.querySelectorAll("figure.chart svg")].map(s => { const r = s.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom, r.width / s.viewBox.baseVal.width] })
+			.filter(place => place[4] > 0)) })</script></body>`
 	if err := os.WriteFile(file, bytes.Replace(page, []byte("</body>"), []byte(where), 1), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	dom := run(t, browser, dir, "--dump-dom", "file://"+file)
+	dom := run(t, browser, dir, width, "--dump-dom", "file://"+file)
 	picture := filepath.Join(dir, "page.png")
-	run(t, browser, dir, "--screenshot="+picture, "file://"+file)
+	run(t, browser, dir, width, "--screenshot="+picture, "file://"+file)
 	places := read(t, dom)
 	f, err := os.Open(picture)
 	if err != nil {
@@ -94,7 +107,7 @@ func Marks(t *testing.T, page []byte) (found []int) {
 }
 
 // run runs the browser and returns what it prints.
-func run(t *testing.T, browser, dir string, args ...string) []byte {
+func run(t *testing.T, browser, dir string, width int, args ...string) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -118,11 +131,14 @@ func read(t *testing.T, dom []byte) (places []image.Rectangle) {
 	if title == nil {
 		t.Fatalf("the script of the test did not run:\n%.500s", dom)
 	}
-	var sides [][4]float64
+	var sides [][5]float64
 	if err := json.Unmarshal([]byte(html.UnescapeString(string(title[1]))), &sides); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range sides {
+	for n, s := range sides {
+		if s[4] < leastScale {
+			t.Errorf("the texts of chart %d are shown at %.0f %% of their size", n, 100*s[4])
+		}
 		places = append(places, image.Rect(int(s[0]), int(s[1]), int(s[2]), int(s[3])))
 	}
 	return places
