@@ -3,12 +3,11 @@ package shards
 import (
 	"context"
 	"math"
-
-	"nextid/migrations"
 )
 
-// ownTables are those that nextid migrate makes in a database of others.
-const ownTables = "('" + versionTable + "', '" + migrations.VersionTable + "')"
+// ownTables are those with ids that nextid migrate makes in a database of
+// others: where goose notes what it has applied for shards, and for a store.
+const ownTables = "('" + versionTable + "', 'nextid_schema_version')"
 
 // lines finds the sequences of the database, with the columns that draw from
 // them: as serial and identity columns, and as DEFAULT nextval('…'). Those
