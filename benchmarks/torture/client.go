@@ -4,16 +4,19 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	driver "github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -28,26 +31,26 @@ const patience = 6 * time.Second
 type ledger struct {
 	began time.Time
 
-	mu       sync.Mutex
-	file     *os.File
-	out      *bufio.Writer
-	err      error
-	clients  int // connections so far
-	ids      int64
-	last     time.Time     // of an answer
-	gap      time.Duration // longest time without one
-	gapAt    time.Time
-	perNode  []int64
-	refusals map[string]int64 // by SQLSTATE, or what else happened
+	mu        sync.Mutex
+	file      *os.File
+	out       *bufio.Writer
+	err       error
+	clients   int // connections so far
+	ids       int64
+	last      time.Time     // of an answer
+	gap       time.Duration // longest time without one
+	gapAt     time.Time
+	protocols map[protocol]int
+	refusals  map[string]int64 // by SQLSTATE, or what else happened
 }
 
-func newLedger(path string, nodes int) (*ledger, error) {
+func newLedger(path string) (*ledger, error) {
 	file, err := os.Create(path)
 	if err != nil {
 		return nil, err
 	}
 	return &ledger{
-		file: file, out: bufio.NewWriterSize(file, 1<<20), perNode: make([]int64, nodes), refusals: map[string]int64{},
+		file: file, out: bufio.NewWriterSize(file, 1<<20), protocols: map[protocol]int{}, refusals: map[string]int64{},
 	}, nil
 }
 
@@ -60,15 +63,16 @@ func (l *ledger) begin() {
 }
 
 // connection is the number of a new connection.
-func (l *ledger) connection() int {
+func (l *ledger) connection(p protocol) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.clients++
+	l.protocols[p]++
 	return l.clients
 }
 
 // got writes down what a connection got in one answer.
-func (l *ledger) got(connection, node int, name string, ids []int64) {
+func (l *ledger) got(connection int, name string, ids []int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
@@ -77,7 +81,6 @@ func (l *ledger) got(connection, node int, name string, ids []int64) {
 		l.last = now
 	}
 	l.ids += int64(len(ids))
-	l.perNode[node] += int64(len(ids))
 	for _, id := range ids {
 		if _, err := fmt.Fprintf(l.out, "%d\t%s\t%d\n", connection, name, id); err != nil {
 			l.err = err
@@ -95,10 +98,10 @@ func (l *ledger) tick(now time.Time) {
 // refused counts what a client was told instead of ids.
 func (l *ledger) refused(err error) {
 	what := "connection lost"
-	var pg *pgconn.PgError
+	state, told := code(err)
 	switch {
-	case errors.As(err, &pg):
-		what = pg.Code
+	case told:
+		what = state
 	case errors.Is(err, context.DeadlineExceeded):
 		what = "no answer within " + patience.String()
 	}
@@ -107,11 +110,11 @@ func (l *ledger) refused(err error) {
 	l.refusals[what]++
 }
 
-// count is how many ids there are, and how many of them by each node.
-func (l *ledger) count() (ids int64, perNode []int64) {
+// count is how many ids there are.
+func (l *ledger) count() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.ids, append([]int64(nil), l.perNode...)
+	return l.ids
 }
 
 // end is when the clients are told to stop.
@@ -159,85 +162,192 @@ func check(path string) (ids int64, err error) {
 }
 
 // draw is one client: it draws until ctx ends, and connects again, to another
-// server, when its connection fails.
-func (r *run) draw(ctx context.Context, client int) {
+// server and over another protocol, when its connection fails or has lived
+// long enough.
+func (p *place) draw(ctx context.Context, client int) {
 	for at := client; ctx.Err() == nil; at++ {
-		node := at % len(r.nodes)
-		if err := r.connection(ctx, client, node); err != nil && ctx.Err() == nil {
-			r.ledger.refused(err)
+		n := p.nodes[at%len(p.nodes)]
+		if err := n.connection(ctx, client, protocols[at/len(p.nodes)%len(protocols)]); err != nil && ctx.Err() == nil {
+			p.run.ledger.refused(err)
 		}
 		rest(ctx, time.Duration(rand.IntN(100))*time.Millisecond)
 	}
 }
 
-// thought is the pause of a client between two draws: it is the faults that
-// matter here, not the rate.
-const thought = 2 * time.Millisecond
-
-// strictClients is how many of the clients draw from the strict generator,
-// which waits for the store: one in so many.
-const strictClients = 8
+// lives is how long a connection is used at most.
+const lives = 20 * time.Second
 
 // connection draws on one connection until it fails.
-func (r *run) connection(ctx context.Context, client, node int) error {
-	conn, err := r.nodes[node].connect(ctx)
+func (n *node) connection(ctx context.Context, client int, over protocol) error {
+	conn, err := n.dial(ctx, over)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		_ = conn.Close(last) // the server may be gone
-	}()
-	number := r.ledger.connection()
-	name := r.names[client%len(r.names)] // only one: who waits for the store must not keep the others waiting
-	if client%strictClients == strictClients-1 {
-		name = r.strict
+	defer conn.close(ctx)
+	p, l := n.place, n.place.run.ledger
+	number := l.connection(over)
+	// Only one name: who waits for the store must not keep the others waiting.
+	names := p.names
+	if client%4 == 3 {
+		names, client = p.strict, client/4
 	}
-	for i := number; ctx.Err() == nil; i++ {
-		sql := "SELECT next_id($1)"
+	name := names[client%len(names)]
+	end := time.Now().Add(lives/2 + rand.N(lives/2))
+	for i := number; ctx.Err() == nil && time.Now().Before(end); i++ {
+		count := 1
 		if i%7 == 0 {
-			sql = "SELECT next_ids($1, 20)"
+			count = 20
 		}
-		ids, err := ask(ctx, conn, sql, name)
+		ids, err := conn.ask(ctx, name, count)
 		if len(ids) > 0 { // rows that came before an error were acknowledged, too
-			r.ledger.got(number, node, name, ids)
+			l.got(number, name, ids)
 		}
 		if err != nil && ctx.Err() == nil {
-			if conn.IsClosed() || !passing(err) {
+			if !passing(err) {
 				return err
 			}
-			r.ledger.refused(err)
+			l.refused(err)
 			rest(ctx, 50*time.Millisecond)
 		}
-		rest(ctx, thought)
+		rest(ctx, p.run.cfg.Pause)
 	}
 	return nil
 }
 
-// passing reports whether a client may go on with a connection after an
-// error: the server said so.
-func passing(err error) bool {
-	var pg *pgconn.PgError
-	return errors.As(err, &pg) && pg.Code != "57P03" && pg.Code != "57P01"
+// protocol is how a client speaks.
+type protocol string
+
+const (
+	postgres      protocol = "PostgreSQL"
+	mysql         protocol = "MySQL"
+	mysqlPrepared protocol = "MySQL, prepared"
+	web           protocol = "HTTP"
+)
+
+// protocols are those that clients draw over.
+var protocols = []protocol{postgres, mysql, postgres, mysqlPrepared}
+
+// client is a connection that draws.
+type client interface {
+	ask(ctx context.Context, name string, count int) ([]int64, error)
+	close(ctx context.Context)
 }
 
-func ask(ctx context.Context, conn *pgx.Conn, sql, name string) (ids []int64, err error) {
+// dial connects to the server.
+func (n *node) dial(ctx context.Context, over protocol) (client, error) {
+	if over == postgres {
+		conn, err := n.connect(ctx)
+		return &postgresClient{conn}, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	rows, err := conn.Query(ctx, sql, name)
+	cfg := driver.NewConfig()
+	cfg.User, cfg.DBName, cfg.Net, cfg.Addr = "torture", "nextid", "unix", n.socket(mysql)
+	cfg.InterpolateParams = over == mysql
+	cfg.Logger = &driver.NopLogger{}
+	connector, err := driver.NewConnector(cfg)
 	if err != nil {
 		return nil, err
 	}
+	db := sql.OpenDB(connector)
+	conn, err := db.Conn(ctx) // one, which is never replaced
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &mysqlClient{db, conn}, nil
+}
+
+type postgresClient struct{ conn *pgx.Conn }
+
+func (c *postgresClient) close(ctx context.Context) {
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_ = c.conn.Close(last) // the server may be gone
+}
+
+func (c *postgresClient) ask(ctx context.Context, name string, count int) ([]int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	query, args := "SELECT next_id($1)", []any{name}
+	if count > 1 {
+		query, args = "SELECT next_ids($1, $2)", []any{name, count}
+	}
+	rows, err := c.conn.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := scan(rows)
+	rows.Close()
+	if err = cmp.Or(err, rows.Err()); err != nil && c.conn.IsClosed() {
+		err = lost{err}
+	}
+	return ids, err
+}
+
+type mysqlClient struct {
+	db   *sql.DB
+	conn *sql.Conn
+}
+
+func (c *mysqlClient) close(context.Context) {
+	_ = c.conn.Close() // the server may be gone
+	_ = c.db.Close()
+}
+
+func (c *mysqlClient) ask(ctx context.Context, name string, count int) ([]int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	query, args := "SELECT next_id(?)", []any{name}
+	if count > 1 {
+		query, args = "SELECT id FROM id_batch WHERE name = ? AND n = ?", []any{name, count}
+	}
+	rows, err := c.conn.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := scan(rows)
+	return ids, cmp.Or(err, rows.Close(), rows.Err())
+}
+
+// scan reads rows of one id. It returns those that came before an error.
+func scan(rows interface {
+	Next() bool
+	Scan(dest ...any) error
+}) (ids []int64, err error) {
 	for rows.Next() {
 		var id int64
-		if err = rows.Scan(&id); err != nil {
-			break
+		if err := rows.Scan(&id); err != nil {
+			return ids, err
 		}
 		ids = append(ids, id)
 	}
-	rows.Close()
-	return ids, cmp.Or(err, rows.Err())
+	return ids, nil
+}
+
+// lost is an error after which the connection is closed.
+type lost struct{ error }
+
+func (l lost) Unwrap() error { return l.error }
+
+// code is the SQLSTATE or the MySQL number of what a server said.
+func code(err error) (string, bool) {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return pg.Code, true
+	}
+	if my, ok := errors.AsType[*driver.MySQLError](err); ok {
+		return strconv.Itoa(int(my.Number)), true
+	}
+	return "", false
+}
+
+// passing reports whether a client goes on with a connection after an error:
+// the server said so.
+func passing(err error) bool {
+	if _, closed := errors.AsType[lost](err); closed {
+		return false
+	}
+	told, ok := code(err)
+	return ok && !slices.Contains([]string{"57P03", "57P01", "1053"}, told)
 }
 
 // rest waits for d or the end of ctx.

@@ -12,39 +12,40 @@ import (
 type fault struct {
 	name string
 	can  func(*node) bool // which servers it can hit; nil: it is the store's
-	why  func(*run) string
-	do   func(ctx context.Context, r *run, n *node, last time.Duration) error
+	why  func(*place) string
+	do   func(ctx context.Context, p *place, n *node, last time.Duration) error
 }
 
 func plain(n *node) bool  { return n.clock == "" }
 func skewed(n *node) bool { return n.clock != "" }
-func any1(*node) bool     { return true }
+func mortal(n *node) bool { return !n.steady }
+func linked(n *node) bool { return n.link != nil }
 
 var faults = []*fault{
-	{name: "server killed with kill -9, and started again", can: any1, do: func(ctx context.Context, _ *run, n *node, last time.Duration) error {
+	{name: "server killed with kill -9, and started again", can: mortal, do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
 		n.end(syscall.SIGKILL)
 		rest(ctx, last)
 		return n.start(ctx)
 	}},
-	{name: "server ended with SIGTERM, and started again", can: plain, do: func(ctx context.Context, _ *run, n *node, last time.Duration) error {
+	{name: "server ended with SIGTERM, and started again", can: func(n *node) bool { return plain(n) && mortal(n) }, do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
 		n.end(syscall.SIGTERM)
 		rest(ctx, last/4)
 		return n.start(ctx)
 	}},
 	// One that runs under skewclock is not stopped: its tracer swallows the signal.
-	{name: "server stopped with SIGSTOP, and continued", can: plain, do: func(ctx context.Context, _ *run, n *node, last time.Duration) error {
+	{name: "server stopped with SIGSTOP, and continued", can: plain, do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
 		n.signal(syscall.SIGSTOP)
 		rest(ctx, last)
 		n.signal(syscall.SIGCONT)
 		return nil
 	}},
-	{name: "server cut off from the store, silently", can: any1, do: func(ctx context.Context, _ *run, n *node, last time.Duration) error {
+	{name: "server cut off from the store, silently", can: linked, do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
 		n.link.set(silent)
 		rest(ctx, last)
 		n.link.set(open)
 		return nil
 	}},
-	{name: "store's answers to a server held back", can: any1, do: func(ctx context.Context, _ *run, n *node, last time.Duration) error {
+	{name: "store's answers to a server held back", can: linked, do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
 		n.link.set(deaf)
 		rest(ctx, last)
 		n.link.set(open)
@@ -52,9 +53,9 @@ var faults = []*fault{
 	}},
 	{
 		name: "network interface of a server down",
-		can:  func(n *node) bool { return n.space != nil },
-		why:  func(r *run) string { return r.namespaces },
-		do: func(ctx context.Context, _ *run, n *node, last time.Duration) error {
+		can:  func(n *node) bool { return n.space != nil && n.link != nil },
+		why:  func(p *place) string { return p.run.namespaces },
+		do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
 			if err := n.space.up(false); err != nil {
 				return err
 			}
@@ -62,20 +63,20 @@ var faults = []*fault{
 			return n.space.up(true)
 		},
 	},
-	{name: "clock of a server set back", can: skewed, why: clocks, do: func(ctx context.Context, _ *run, n *node, last time.Duration) error {
+	{name: "clock of a server set back", can: skewed, why: clocks, do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
 		return n.moveClock(ctx, -time.Duration(rand.Int64N(int64(time.Hour))), last)
 	}},
-	{name: "clock of a server set ahead", can: skewed, why: clocks, do: func(ctx context.Context, _ *run, n *node, last time.Duration) error {
+	{name: "clock of a server set ahead", can: skewed, why: clocks, do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
 		return n.moveClock(ctx, time.Duration(rand.Int64N(int64(time.Hour))), last)
 	}},
-	{name: "clock of a server stopped", can: skewed, why: clocks, do: func(ctx context.Context, _ *run, n *node, last time.Duration) error {
+	{name: "clock of a server stopped", can: skewed, why: clocks, do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
 		if err := n.setClock(0, time.Now().UnixNano()); err != nil {
 			return err
 		}
 		rest(ctx, last)
 		return n.setClock(0, 0)
 	}},
-	{name: "clock of a server jumping to and fro", can: skewed, why: clocks, do: func(ctx context.Context, _ *run, n *node, last time.Duration) error {
+	{name: "clock of a server jumping to and fro", can: skewed, why: clocks, do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
 		for end := time.Now().Add(last); time.Now().Before(end) && ctx.Err() == nil; {
 			if err := n.setClock(time.Duration(rand.Int64N(int64(time.Second)))-500*time.Millisecond, 0); err != nil {
 				return err
@@ -84,7 +85,7 @@ var faults = []*fault{
 		}
 		return n.setClock(0, 0)
 	}},
-	{name: "server killed, and started again with its clock set back", can: skewed, why: clocks, do: func(ctx context.Context, _ *run, n *node, last time.Duration) error {
+	{name: "server killed, and started again with its clock set back", can: skewed, why: clocks, do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
 		n.end(syscall.SIGKILL)
 		if err := n.setClock(-time.Duration(rand.Int64N(int64(time.Minute))), 0); err != nil {
 			return err
@@ -98,12 +99,12 @@ var faults = []*fault{
 	{
 		name: "store killed with kill -9, and started again",
 		why:  noRestart,
-		do: func(ctx context.Context, r *run, _ *node, _ time.Duration) error {
-			url, err := r.place.restart(ctx)
+		do: func(ctx context.Context, p *place, _ *node, _ time.Duration) error {
+			url, err := p.restart(ctx)
 			if err != nil {
 				return err
 			}
-			for _, n := range r.nodes {
+			for _, n := range p.nodes {
 				if err := n.link.aim(url); err != nil {
 					return err
 				}
@@ -111,22 +112,32 @@ var faults = []*fault{
 			return nil
 		},
 	},
-	{name: "store cut off from all servers", do: func(ctx context.Context, r *run, _ *node, last time.Duration) error {
-		for _, n := range r.nodes {
+	{name: "store cut off from all servers", why: noStore, do: func(ctx context.Context, p *place, _ *node, last time.Duration) error {
+		for _, n := range p.nodes {
 			n.link.set(silent)
 		}
 		rest(ctx, last)
-		for _, n := range r.nodes {
+		for _, n := range p.nodes {
 			n.link.set(open)
 		}
 		return nil
 	}},
 }
 
-func clocks(r *run) string { return r.clocks }
+func clocks(p *place) string { return p.run.clocks }
 
-func noRestart(r *run) string {
-	if r.place.restart == nil {
+func noStore(p *place) string {
+	if p.url == "" {
+		return "the store is a file of its server"
+	}
+	return ""
+}
+
+func noRestart(p *place) string {
+	if p.url == "" {
+		return noStore(p)
+	}
+	if p.restart == nil {
 		return "the store was given by its URL, without --store-restart"
 	}
 	return ""
@@ -141,26 +152,29 @@ func (n *node) moveClock(ctx context.Context, by, last time.Duration) error {
 }
 
 // possible is why a fault cannot happen in this run, "" if it can.
-func (f *fault) possible(r *run) (why string) {
+func (f *fault) possible(p *place) (why string) {
 	if f.why != nil {
-		if why := f.why(r); why != "" {
+		if why := f.why(p); why != "" {
 			return why
 		}
 	}
-	if f.can != nil && f.victim(r) == nil {
+	if f.can != nil && f.victim(p) == nil {
+		if p.url == "" {
+			return "an embedded store has one server, which has a clock of its own and no way to a store"
+		}
 		return "no server of this run can have it; give more --nodes"
 	}
 	return ""
 }
 
 // victim is a server that the fault can hit.
-func (f *fault) victim(r *run) *node {
+func (f *fault) victim(p *place) *node {
 	if f.can == nil {
 		return nil
 	}
-	for _, i := range rand.Perm(len(r.nodes)) {
-		if f.can(r.nodes[i]) {
-			return r.nodes[i]
+	for _, i := range rand.Perm(len(p.nodes)) {
+		if f.can(p.nodes[i]) {
+			return p.nodes[i]
 		}
 	}
 	return nil

@@ -27,12 +27,15 @@ const startTimeout = 90 * time.Second
 
 // node is one server.
 type node struct {
-	run   *run
-	index int
-	dir   string     // its data, its socket and what it says
-	space *namespace // its network; nil for that of this machine
-	clock string     // the file that moves its clock; "" for the real clock
-	link  *link
+	place  *place
+	index  int
+	steady bool       // it is never killed: what it uses is watched
+	dir    string     // its data, its socket and what it says
+	space  *namespace // its network; nil for that of this machine
+	clock  string     // the file that moves its clock; "" for the real clock
+	link   *link      // nil when the store is its own
+
+	samples []sample // of what it used
 
 	mu     sync.Mutex
 	cmd    *exec.Cmd
@@ -43,15 +46,27 @@ type node struct {
 // not notice that its network is gone.
 const socketPort = "5433"
 
-// newNode makes the surroundings of a server.
-func (r *run) newNode(index int) (*node, error) {
-	n := &node{run: r, index: index, dir: filepath.Join(r.dir, fmt.Sprint("node", index))}
+// String names the server in files and reports.
+func (n *node) String() string { return n.place.kind + strconv.Itoa(n.index+1) }
+
+// socket is where clients find the server.
+func (n *node) socket(p protocol) string {
+	return filepath.Join(n.dir, map[protocol]string{postgres: ".s.PGSQL." + socketPort, mysql: "mysql", web: "http"}[p])
+}
+
+// newNode makes the surroundings of a server. The first of a store has a
+// clock that can be moved, and so has each third after it; of three, the last
+// is never killed.
+func (p *place) newNode(index int) (*node, error) {
+	r := p.run
+	n := &node{place: p, index: index, steady: index == 2}
+	n.dir = filepath.Join(r.dir, n.String())
 	if err := os.Mkdir(n.dir, 0o755); err != nil {
 		return nil, err
 	}
 	on := "127.0.0.1"
 	if r.namespaces == "" {
-		space, err := newNamespace(index)
+		space, err := newNamespace()
 		if err != nil {
 			return nil, err
 		}
@@ -63,8 +78,11 @@ func (r *run) newNode(index int) (*node, error) {
 			return nil, err
 		}
 	}
+	if p.url == "" {
+		return n, nil
+	}
 	var err error
-	n.link, err = newLink(r.place.url, on)
+	n.link, err = newLink(p.url, on)
 	return n, err
 }
 
@@ -87,10 +105,10 @@ func (n *node) start(ctx context.Context) error {
 		argv = append(argv, "ip", "netns", "exec", n.space.name)
 	}
 	if n.clock != "" {
-		argv = append(argv, n.run.skewclock, n.clock)
+		argv = append(argv, n.place.run.skewclock, n.clock)
 	}
-	argv = append(argv, n.run.cfg.Binary, "serve", "--pg", filepath.Join(n.dir, ".s.PGSQL."+socketPort), "--mysql", "off", "--http", "off",
-		"--data", filepath.Join(n.dir, "data"))
+	argv = append(argv, n.place.run.cfg.Binary, "serve", "--data", filepath.Join(n.dir, "data"),
+		"--pg", n.socket(postgres), "--mysql", n.socket(mysql), "--http", n.socket(web))
 	said, err := os.OpenFile(filepath.Join(n.dir, "stderr"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -98,7 +116,10 @@ func (n *node) start(ctx context.Context) error {
 	defer func() { _ = said.Close() }()
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir, cmd.Stderr = n.dir, said
-	cmd.Env = append(os.Environ(), "NEXTID_STORE="+n.link.url) // which may hold a password
+	cmd.Env = os.Environ()
+	if n.link != nil {
+		cmd.Env = append(cmd.Env, "NEXTID_STORE="+n.link.url) // which may hold a password
+	}
 	if n.clock != "" {
 		cmd.Env = append(cmd.Env, "NEXTID_CLOCK_LIMIT=0s") // it shall start with a wrong clock
 	}
@@ -130,9 +151,9 @@ func (n *node) await(ctx context.Context, exited <-chan struct{}) error {
 		select {
 		case <-exited:
 			said, _ := os.ReadFile(filepath.Join(n.dir, "stderr"))
-			return fmt.Errorf("server %d ended before it answered:\n%s", n.index, said)
+			return fmt.Errorf("server %v ended before it answered:\n%s", n, said)
 		case <-ctx.Done():
-			return fmt.Errorf("server %d does not answer: %w", n.index, err)
+			return fmt.Errorf("server %v does not answer: %w", n, err)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
@@ -243,7 +264,7 @@ var spaces struct {
 	n int
 }
 
-func newNamespace(index int) (*namespace, error) {
+func newNamespace() (*namespace, error) {
 	spaces.Lock()
 	spaces.n++
 	serial := spaces.n
@@ -266,7 +287,7 @@ func newNamespace(index int) (*namespace, error) {
 	} {
 		if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
 			s.remove()
-			return nil, fmt.Errorf("network namespace of server %d: ip %v: %w: %s", index, args, err, out)
+			return nil, fmt.Errorf("network namespace: ip %v: %w: %s", args, err, out)
 		}
 	}
 	return s, nil

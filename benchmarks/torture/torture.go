@@ -5,13 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -22,19 +20,21 @@ import (
 
 // Config is what a run is told.
 type Config struct {
-	Binary       string // nextid
-	Nodes        int
-	Clients      int
-	Store        string // a URL, or one of Stores: it is started here
-	StoreRestart string // shell command that restarts a store that was given by its URL
+	Binary       string   // nextid
+	Nodes        int      // of each store
+	Clients      int      // in all
+	Stores       []string // URLs, or of Stores: those are started here
+	StoreRestart string   // shell command that restarts a store that was given by its URL
 	Duration     time.Duration
-	Each         int    // every fault happens at least so often, if that takes longer
-	Log          string // where the log of ids stays; "" for nowhere, unless it shows a mistake
+	Each         int           // every fault happens at least so often, if that takes longer
+	Pause        time.Duration // of a client between two draws
+	Log          string        // where the log of ids stays; "" for nowhere, unless it shows a mistake
 	Progress     *report.Progress
 }
 
 // ErrBroken is what Run returns, beside its report, when an id was given
-// twice or out of order, or a server did not come back.
+// twice or out of order, a server did not come back, or one uses more and
+// more.
 var ErrBroken = errors.New("the servers broke a promise")
 
 // run is one torture.
@@ -42,23 +42,27 @@ type run struct {
 	cfg        Config
 	rig        *rig.Rig
 	dir        string
-	place      *place
-	nodes      []*node
-	names      []string // two, and
-	strict     string   // one that holds nothing in memory
+	places     []*place
 	ledger     *ledger
 	skewclock  string
 	clocks     string // why clocks cannot be moved, "" if they can
 	namespaces string // why there are none, "" if there are
 
 	mu    sync.Mutex
-	times map[*fault]int
+	times map[occasion]int
 	lasts map[*fault]time.Duration
+	rude  map[string]int // what bad clients did
+}
+
+// occasion is a fault that a store or its servers had.
+type occasion struct {
+	fault *fault
+	place *place
 }
 
 // Run tortures servers. The report is not nil if any id was drawn.
 func Run(ctx context.Context, cfg Config) (out *report.Report, err error) {
-	r := &run{cfg: cfg, times: map[*fault]int{}, lasts: map[*fault]time.Duration{}}
+	r := &run{cfg: cfg, times: map[occasion]int{}, lasts: map[*fault]time.Duration{}, rude: map[string]int{}}
 	if r.dir, err = os.MkdirTemp("", "nextid-torture"); err != nil {
 		return nil, err
 	}
@@ -68,7 +72,7 @@ func Run(ctx context.Context, cfg Config) (out *report.Report, err error) {
 	}
 	defer func() { err = errors.Join(err, r.rig.Close()) }()
 	defer func() {
-		for _, n := range r.nodes {
+		for n := range r.nodes() {
 			n.close()
 		}
 	}()
@@ -84,7 +88,7 @@ func Run(ctx context.Context, cfg Config) (out *report.Report, err error) {
 	ids, verdict := check(r.path())
 	out = r.report(began, took, back, ids, verdict)
 	out.Interrupted = ctx.Err() != nil
-	if verdict != nil || back < 0 {
+	if verdict != nil || back < 0 || r.grown() {
 		return out, errors.Join(ErrBroken, r.keep())
 	}
 	if cfg.Log != "" {
@@ -100,8 +104,8 @@ func (r *run) path() string { return filepath.Join(r.dir, "ids.log") }
 func (r *run) keep() error {
 	to := cmp.Or(r.cfg.Log, "torture-ids.log")
 	errs := []error{move(r.path(), to)}
-	for _, n := range r.nodes {
-		errs = append(errs, move(filepath.Join(n.dir, "stderr"), fmt.Sprintf("%s.server%d", to, n.index)))
+	for n := range r.nodes() {
+		errs = append(errs, move(filepath.Join(n.dir, "stderr"), to+"."+n.String()))
 	}
 	return errors.Join(errs...)
 }
@@ -114,54 +118,40 @@ func move(from, to string) error {
 	return os.WriteFile(to, text, 0o600)
 }
 
-// prepare starts store and servers, and makes the generators.
-func (r *run) prepare(ctx context.Context) error {
-	r.cfg.Progress.Part("start " + strings.SplitN(r.cfg.Store, "://", 2)[0])
-	if err := r.openStore(ctx); err != nil {
-		return err
+// nodes are all servers.
+func (r *run) nodes() iter.Seq[*node] {
+	return func(yield func(*node) bool) {
+		for _, p := range r.places {
+			for _, n := range p.nodes {
+				if !yield(n) {
+					return
+				}
+			}
+		}
 	}
+}
+
+// prepare starts stores and servers, and makes the generators.
+func (r *run) prepare(ctx context.Context) (err error) {
 	r.namespaces = canMakeNamespaces(ctx)
 	r.skewclock, r.clocks = buildSkewclock(ctx, r.dir)
-	for i := range r.cfg.Nodes {
-		n, err := r.newNode(i)
-		if n != nil {
-			r.nodes = append(r.nodes, n)
-		}
-		if err != nil {
+	for _, store := range r.cfg.Stores {
+		if _, err := r.newPlace(ctx, store); err != nil {
 			return err
 		}
 	}
-	for _, n := range r.nodes {
+	for n := range r.nodes() {
 		if err := n.start(ctx); err != nil {
 			return err
 		}
 	}
-	var err error
-	if r.ledger, err = newLedger(r.path(), len(r.nodes)); err != nil {
-		return err
-	}
-	return r.generators(ctx)
-}
-
-// generators makes one of each kind, of names that no run had before.
-func (r *run) generators(ctx context.Context) error {
-	conn, err := r.nodes[0].connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close(ctx) }() // everything was answered
-	run := strconv.FormatInt(time.Now().UnixMilli(), 36)
-	for _, g := range []struct{ name, kind, options string }{
-		{"flakes", "snowflake", "{}"}, {"numbers", "segment", `{"step":1000}`}, {"strict", "segment", `{"strict":true}`},
-	} {
-		name := "torture_" + g.name + "_" + run
-		if _, err := conn.Exec(ctx, "SELECT create_generator($1, $2, $3)", name, g.kind, g.options); err != nil {
+	for _, p := range r.places {
+		if err := p.generators(ctx); err != nil {
 			return err
 		}
-		r.names = append(r.names, name)
 	}
-	r.strict, r.names = r.names[2], r.names[:2]
-	return nil
+	r.ledger, err = newLedger(r.path())
+	return err
 }
 
 // torture lets the clients draw while things go wrong, and then waits until
@@ -172,66 +162,86 @@ func (r *run) torture(ctx context.Context) (took, back time.Duration, err error)
 	var clients sync.WaitGroup
 	r.ledger.begin()
 	for i := range r.cfg.Clients {
-		clients.Go(func() { r.draw(drawing, i) })
+		p := r.places[i%len(r.places)]
+		clients.Go(func() { p.draw(drawing, i/len(r.places)) })
 	}
-	err = r.hurt(ctx)
+	for _, p := range r.places {
+		clients.Go(func() { p.misbehave(drawing) })
+		for _, n := range p.nodes {
+			if n.steady {
+				clients.Go(func() { n.watch(drawing, r.ledger.began) })
+			}
+		}
+	}
+	r.cfg.Progress.Expect(r.cfg.Duration * time.Duration(len(r.places)))
+	hurting, give := context.WithCancelCause(ctx)
+	defer give(nil)
+	var hurts sync.WaitGroup
+	for _, p := range r.places {
+		hurts.Go(func() {
+			if err := p.hurt(hurting); err != nil {
+				give(err) // the faults of the others would hide it
+			}
+		})
+	}
+	hurts.Wait()
+	if ctx.Err() == nil {
+		err = context.Cause(hurting)
+	}
 	if err == nil && ctx.Err() == nil {
 		back = r.recovered(ctx)
 	}
 	took = r.ledger.end()
 	stop()
 	clients.Wait()
-	for _, n := range r.nodes {
+	for n := range r.nodes() {
 		n.end(syscall.SIGTERM)
 	}
 	return took, back, errors.Join(err, r.ledger.close())
 }
 
 // hurt makes faults, one after the other, each kind as often as the others.
-func (r *run) hurt(ctx context.Context) error {
+func (p *place) hurt(ctx context.Context) error {
 	var kinds []*fault
 	for _, f := range faults {
-		if f.possible(r) == "" {
+		if f.possible(p) == "" {
 			kinds = append(kinds, f)
 		}
 	}
-	r.cfg.Progress.Expect(r.cfg.Duration)
-	rest(ctx, min(r.cfg.Duration/20, time.Second))
+	duration := p.run.cfg.Duration
+	rest(ctx, min(duration/20, time.Second))
 	// So that each kind comes twice in the time, if starting takes none.
-	longest := min(r.cfg.Duration/time.Duration(2*len(kinds)), 5*time.Second)
-	end := time.Now().Add(r.cfg.Duration)
+	longest := min(duration/time.Duration(2*len(kinds)), 5*time.Second)
+	end := time.Now().Add(duration)
 	for round := 0; ; round++ {
 		rand.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
 		for _, f := range kinds {
-			enough := round >= r.cfg.Each && time.Now().After(end)
-			if enough || r.interrupted(ctx) {
+			enough := round >= p.run.cfg.Each && time.Now().After(end)
+			if enough || ctx.Err() != nil {
 				return nil
 			}
-			if err := r.one(ctx, f, longest); err != nil {
+			if err := p.one(ctx, f, longest); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// interrupted reports whether Ctrl-C was pressed.
-func (r *run) interrupted(ctx context.Context) bool { return ctx.Err() != nil }
-
 // one is one fault.
-func (r *run) one(ctx context.Context, f *fault, longest time.Duration) error {
-	ids, _ := r.ledger.count()
-	r.cfg.Progress.Part(fmt.Sprintf("%d ids; %s", ids, f.name))
+func (p *place) one(ctx context.Context, f *fault, longest time.Duration) error {
+	r := p.run
+	r.cfg.Progress.Part(fmt.Sprintf("%d ids; %s: %s", r.ledger.count(), p.kind, f.name))
 	began := time.Now()
-	err := f.do(ctx, r, f.victim(r), longest/4+rand.N(longest/2+1))
-	if err != nil && !r.interrupted(ctx) {
-		return fmt.Errorf("%s: %w", f.name, err)
+	err := f.do(ctx, p, f.victim(p), longest/4+rand.N(longest/2+1))
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("%s: %s: %w", p.kind, f.name, err)
 	}
 	rest(ctx, longest/5)
 	took := time.Since(began)
 	r.cfg.Progress.Did(took)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.times[f]++
+	r.times[occasion{f, p}]++
 	r.lasts[f] += took
 	return nil
 }
@@ -242,11 +252,11 @@ func (r *run) recovered(ctx context.Context) time.Duration {
 	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	for i := range r.nodes {
-		for _, name := range append([]string{r.strict}, r.names...) {
-			for !r.answers(limited, i, name) {
+	for n := range r.nodes() {
+		for _, name := range slices.Concat(n.place.strict, n.place.names) {
+			for !n.answers(limited, name) {
 				switch {
-				case r.interrupted(ctx):
+				case ctx.Err() != nil: // Ctrl-C
 					return 0
 				case limited.Err() != nil:
 					return -1
@@ -259,70 +269,15 @@ func (r *run) recovered(ctx context.Context) time.Duration {
 }
 
 // answers draws once from a server.
-func (r *run) answers(ctx context.Context, index int, name string) bool {
-	conn, err := r.nodes[index].connect(ctx)
+func (n *node) answers(ctx context.Context, name string) bool {
+	conn, err := n.dial(ctx, postgres)
 	if err != nil {
 		return false
 	}
-	defer func() { _ = conn.Close(ctx) }() // the server may be gone again
-	ids, err := ask(ctx, conn, "SELECT next_id($1)", name)
-	if len(ids) > 0 {
-		r.ledger.got(r.ledger.connection(), index, name, ids)
+	defer conn.close(ctx) // the server may be gone again
+	ids, err := conn.ask(ctx, name, 1)
+	if l := n.place.run.ledger; len(ids) > 0 {
+		l.got(l.connection(postgres), name, ids)
 	}
 	return err == nil
 }
-
-// report says what happened.
-func (r *run) report(began time.Time, took, back time.Duration, ids int64, verdict error) *report.Report {
-	l := r.ledger
-	out := &report.Report{
-		Title: "Torture of nextid", Began: began, Took: took.Seconds(), Machine: report.ThisMachine(), Versions: []string{r.place.name},
-		Settings: []string{fmt.Sprintf("%d servers, %d clients, faults for %v", len(r.nodes), r.cfg.Clients, r.cfg.Duration)},
-	}
-	found := "none"
-	if verdict != nil {
-		found = "FOUND"
-		out.Notes = append(out.Notes, strings.Split(verdict.Error(), "\n")...)
-	}
-	again := "not asked"
-	switch {
-	case back < 0:
-		again = "no"
-	case back > 0:
-		again = "yes, after " + back.Round(10*time.Millisecond).String()
-	}
-	out.Sections = append(out.Sections, report.Section{
-		Title: "Verdict",
-		Table: report.Table{First: "", Columns: []report.Column{{Name: ""}}, Rows: []report.Row{
-			row("ids given twice or out of order", report.Text(found)),
-			row("ids in the log, all checked", report.Number(float64(ids))),
-			row("ids a second", report.Number(float64(ids)/took.Seconds())),
-			row("connections", report.Number(float64(l.clients))),
-			row("longest time in which no server answered", report.Text(fmt.Sprintf("%v, %v after the beginning",
-				l.gap.Round(time.Millisecond), l.gapAt.Sub(l.began).Round(100*time.Millisecond)))),
-			row("all servers answer at the end", report.Text(again)),
-		}},
-	})
-	survived := report.Section{
-		Title: "Faults survived", Table: report.Table{First: "fault", Columns: []report.Column{{Name: "times"}, {Name: "seconds in all"}}},
-	}
-	for _, f := range faults {
-		if n := r.times[f]; n > 0 {
-			survived.Table.Rows = append(survived.Table.Rows,
-				row(f.name, report.Number(float64(n)), report.Number(r.lasts[f].Seconds())))
-		} else if why := f.possible(r); why != "" {
-			out.Notes = append(out.Notes, "left out: "+f.name+": "+why)
-		}
-	}
-	out.Sections = append(out.Sections, survived)
-	if len(l.refusals) > 0 {
-		s := report.Section{Title: "What clients were told instead of an id", Table: report.Table{First: "SQLSTATE", Columns: []report.Column{{Name: "times"}}}}
-		for _, what := range slices.Sorted(maps.Keys(l.refusals)) {
-			s.Table.Rows = append(s.Table.Rows, row(what, report.Number(float64(l.refusals[what]))))
-		}
-		out.Sections = append(out.Sections, s)
-	}
-	return out
-}
-
-func row(name string, cells ...report.Cell) report.Row { return report.Row{Name: name, Cells: cells} }

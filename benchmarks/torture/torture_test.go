@@ -39,7 +39,7 @@ func TestServersSurvive(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 			defer cancel()
 			r, err := Run(ctx, Config{
-				Binary: binary, Nodes: 3, Clients: 12, Store: store, Duration: 8 * time.Second, Each: 2,
+				Binary: binary, Nodes: 3, Clients: 12, Stores: []string{store}, Pause: 2 * time.Millisecond, Duration: 8 * time.Second, Each: 2,
 				Log: filepath.Join(t.TempDir(), "ids.log"), Progress: report.NewProgress(io.Discard),
 			})
 			if err != nil && strings.Contains(err.Error(), "is not installed") {

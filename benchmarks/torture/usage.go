@@ -1,0 +1,170 @@
+package torture
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"nextid/benchmarks/report"
+)
+
+// sample is what a server used at a moment, as its /metrics say.
+type sample struct {
+	at   time.Duration // after the beginning
+	used [len(resources)]float64
+}
+
+// resource is something that must not grow.
+type resource struct {
+	name   string
+	metric string
+	unit   float64 // of the metric in one of the report
+	slack  float64 // that may be more in the end without being growth
+}
+
+var resources = [...]resource{
+	{"memory, MiB", "process_resident_memory_bytes", 1 << 20, 8},
+	{"heap, MiB", "go_memstats_heap_inuse_bytes", 1 << 20, 6},
+	{"goroutines", "go_goroutines", 1, 10},
+	{"descriptors", "process_open_fds", 1, 10},
+}
+
+// least is how many samples tell growth from warming up.
+const least = 60
+
+// watch looks what a server uses, until ctx ends.
+func (n *node) watch(ctx context.Context, began time.Time) {
+	every := min(max(n.place.run.cfg.Duration/360, time.Second), 10*time.Second)
+	web := &http.Client{
+		Timeout: patience,
+		Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", n.socket(web))
+		}},
+	}
+	for {
+		rest(ctx, every)
+		if ctx.Err() != nil {
+			return
+		}
+		used, err := use(ctx, web)
+		if err != nil {
+			continue // it is stopped at the moment
+		}
+		n.mu.Lock()
+		n.samples = append(n.samples, sample{time.Since(began), used})
+		n.mu.Unlock()
+	}
+}
+
+// use reads /metrics.
+func use(ctx context.Context, web *http.Client) (used [len(resources)]float64, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://nextid/metrics", http.NoBody)
+	if err != nil {
+		return used, err
+	}
+	answer, err := web.Do(request)
+	if err != nil {
+		return used, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	return metrics(answer.Body)
+}
+
+// metrics finds the resources among the lines of /metrics.
+func metrics(in io.Reader) (used [len(resources)]float64, err error) {
+	found := 0
+	lines := bufio.NewScanner(in)
+	for lines.Scan() {
+		name, value, _ := strings.Cut(lines.Text(), " ")
+		for i, r := range resources {
+			if r.metric != name {
+				continue
+			}
+			v, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				return used, err
+			}
+			used[i] = v / r.unit
+			found++
+		}
+	}
+	if found < len(resources) {
+		return used, errors.Join(lines.Err(), fmt.Errorf("/metrics has %d of %d rows", found, len(resources)))
+	}
+	return used, nil
+}
+
+// trend is one resource over a run. The first fifth is warming up; then the
+// medians of the first and of the last quarter are compared, since single
+// samples see statements at work.
+type trend struct {
+	first, last, most float64
+	grown             bool
+}
+
+// trendOf judges one resource. ok is false when there are too few samples.
+func trendOf(samples []sample, resource int) (t trend, ok bool) {
+	for _, s := range samples {
+		t.most = max(t.most, s.used[resource])
+	}
+	warm := samples[len(samples)/5:]
+	if len(samples) < least {
+		return t, false
+	}
+	median := func(of []sample) float64 {
+		var values []float64
+		for _, s := range of {
+			values = append(values, s.used[resource])
+		}
+		return report.Median(values)
+	}
+	t.first, t.last = median(warm[:len(warm)/4]), median(warm[len(warm)*3/4:])
+	t.grown = t.last > 1.1*t.first+resources[resource].slack
+	return t, true
+}
+
+// grown reports whether a server used more and more of something.
+func (r *run) grown() bool {
+	for n := range r.nodes() {
+		for i := range resources {
+			if t, ok := trendOf(n.samples, i); ok && t.grown {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// usage is the section of the report; ok is false when nothing was judged.
+func (r *run) usage() (s report.Section, ok bool) {
+	s = report.Section{
+		Title: "What servers used that were never killed",
+		Text: "Medians of the first and of the last quarter after warming up (a fifth of the run), the most that was seen, " +
+			"and whether it grew: by more than a tenth and a little.",
+		Table: report.Table{First: "server", Columns: []report.Column{
+			{Name: "first quarter"}, {Name: "last quarter"}, {Name: "most"}, {Name: "looks"}, {Name: "flat"},
+		}},
+	}
+	for n := range r.nodes() {
+		for i, resource := range resources {
+			t, judged := trendOf(n.samples, i)
+			if !judged {
+				continue
+			}
+			flat := "yes"
+			if t.grown {
+				flat = "NO"
+			}
+			s.Table.Rows = append(s.Table.Rows, row(n.String()+", "+resource.name,
+				report.Number(t.first), report.Number(t.last), report.Number(t.most), report.Number(float64(len(n.samples))), report.Text(flat)))
+		}
+	}
+	return s, len(s.Table.Rows) > 0
+}
