@@ -85,7 +85,7 @@ type program struct {
 // startTimeout bounds how long a server may take until it answers, and
 // stopTimeout how long it may take to end.
 const (
-	startTimeout = 60 * time.Second
+	startTimeout = 3 * time.Minute
 	stopTimeout  = 30 * time.Second
 )
 

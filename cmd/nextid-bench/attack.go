@@ -53,6 +53,7 @@ func (p *program) attackCommand() *cobra.Command {
 	server.register(cmd)
 	cmd.Flags().DurationVar(&c.Length, "length", c.Length, "`TIME` of an attack, and of the peace before it")
 	cmd.Flags().IntVar(&c.Rounds, "rounds", c.Rounds, "how often each attack is measured")
+	cmd.Flags().StringVar(&c.Only, "only", "", "only attacks with `TEXT` in their name")
 	cmd.Flags().StringVar(&be, "be", "", "")
 	cmd.Flags().StringVar(&at, "at", "", "")
 	for _, name := range []string{"be", "at"} { // for itself
