@@ -414,7 +414,6 @@ func (p *Portal) pull(ctx context.Context) ([]datum.Value, error) {
 	if p.done {
 		return nil, io.EOF
 	}
-	defer p.session.turn.End()
 	if !p.started {
 		if err := p.start(ctx); err != nil {
 			return nil, p.failed(err)
@@ -454,6 +453,7 @@ func (p *Portal) failed(err error) error {
 }
 
 func (p *Portal) finish() {
+	p.session.Rest()
 	p.done = true
 	if p.rows != nil {
 		p.rows.Close()
@@ -477,7 +477,6 @@ func (p *Portal) NextIDs(ctx context.Context, max int64) (generator.Range, error
 	if p.done {
 		return generator.Range{}, io.EOF
 	}
-	defer p.session.turn.End()
 	if !p.started {
 		if err := p.start(ctx); err != nil {
 			return generator.Range{}, p.failed(err)
@@ -490,6 +489,18 @@ func (p *Portal) NextIDs(ctx context.Context, max int64) (generator.Range, error
 	}
 	p.position += int(r.Count)
 	return r, nil
+}
+
+// Sent tells the portal that an answer of n bytes was sent: that is work, too.
+// A statement that sends much takes turns with others (see engine.Turns).
+func (p *Portal) Sent(n int) error {
+	if p.done || p.x == nil {
+		return nil
+	}
+	if err := p.x.Work(n); err != nil {
+		return p.failed(err)
+	}
+	return nil
 }
 
 // AppendTag appends the command tag after io.EOF (or a row limit); rows is

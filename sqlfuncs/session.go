@@ -134,7 +134,7 @@ func (s *Server) newSession(o SessionOptions, memory *account.Session) (*Session
 
 // Close ends the session.
 func (s *Session) Close() {
-	s.turn.End()
+	s.Rest()
 	s.closePortals(func(*Portal) bool { return true })
 	s.memory.Close()
 	s.server.sessions.mu.Lock()
@@ -295,9 +295,13 @@ func (s *Session) OnWait(f func()) { s.onWait = f }
 // connections.
 func (s *Session) OnKill(f func(id int64, queryOnly bool) error) { s.onKill = f }
 
+// Rest ends the turn of a long statement, until it works again. The protocol
+// calls it before it waits for its client.
+func (s *Session) Rest() { s.turn.End() }
+
 // waits tells the protocol that this may take a while.
 func (s *Session) waits() {
-	s.turn.End()
+	s.Rest()
 	if s.onWait != nil {
 		s.onWait()
 	}

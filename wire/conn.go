@@ -373,6 +373,7 @@ func (c *conn) feed(in []byte) bool {
 	}
 	skipped, skipping := c.info.skips, c.info.skipping
 	n, err := c.machine.Feed(c.base, data, &c.out)
+	c.rest()
 	if n > 0 && !(skipping && c.info.skipping && skipped == c.info.skips) {
 		c.partial = false // what is incomplete now began with this read
 	}
@@ -395,6 +396,13 @@ func (c *conn) feed(in []byte) bool {
 		c.nudge() // what it stays for may be done
 	}
 	return true
+}
+
+// rest tells the machine that the connection waits for its client.
+func (c *conn) rest() {
+	if c.info.Rest != nil {
+		c.info.Rest()
+	}
 }
 
 // mayStay reports whether a connection stays for a moment although the server

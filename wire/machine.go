@@ -67,6 +67,10 @@ type Conn struct {
 	// whole; the machine sets it at the login. nil: they are not counted.
 	Memory *account.Session
 
+	// Rest is called when the connection is about to wait for its client, in
+	// its goroutine; the machine sets it at the login. nil: nothing to do.
+	Rest func()
+
 	// Took is the Server's, for the machine's Statement.
 	Took func(time.Duration)
 

@@ -19,6 +19,7 @@ func (c *conn) write(b []byte) error {
 // send puts b on the socket, waiting for a slow client up to the write limit.
 func (c *conn) send(b []byte) error {
 	if c.socket == nil {
+		c.rest()
 		c.writeUntil(time.Now().Add(c.server.Limits.Write))
 		_, err := c.nc.Write(b)
 		return err
@@ -31,6 +32,7 @@ func (c *conn) send(b []byte) error {
 		return err
 	}
 	c.loop.handOver()
+	c.rest()
 	_, err = c.socket.Write(rest)
 	return err
 }

@@ -30,8 +30,11 @@ func (t *Turns) Turn() Turn { return Turn{turns: t} }
 func (t *Turn) Held() bool { return t.held }
 
 // Take waits for a turn, in the order of those who wait. Who has one passes it
-// on if somebody waits, and waits again.
+// on if somebody waits, and waits again. In any case whatever else could run
+// has its processor first: the Go scheduler would leave it to a statement for
+// ten milliseconds.
 func (t *Turn) Take(ctx context.Context) error {
+	defer runtime.Gosched()
 	if t.held {
 		if t.turns.waiting.Load() == 0 {
 			return nil

@@ -44,11 +44,20 @@ func (c *conn) sendValues(ctx context.Context, p *sqlfuncs.Portal, limit int64, 
 			return rows, err
 		}
 		rows++
-		if err := out.Room(); err != nil {
+		if err := room(p, out); err != nil {
 			return rows, err
 		}
 	}
 	return rows, nil
+}
+
+// room flushes when enough waits, which is work of the statement.
+func room(p *sqlfuncs.Portal, out *wire.Out) error {
+	n := len(out.B)
+	if err := out.Room(); err != nil || len(out.B) > 0 {
+		return err
+	}
+	return p.Sent(n)
 }
 
 // runLength is how many ids are drawn and encoded at a time: 64 KiB of
@@ -72,7 +81,7 @@ func (c *conn) sendIDs(ctx context.Context, p *sqlfuncs.Portal, limit int64, out
 			out.B = appendRun(out.B, r, rowTemplate)
 		}
 		rows += r.Count
-		if err := out.Room(); err != nil {
+		if err := room(p, out); err != nil {
 			return rows, err
 		}
 		if err := ctx.Err(); err != nil {
@@ -139,7 +148,7 @@ func (c *conn) copyValues(ctx context.Context, p *sqlfuncs.Portal, out *wire.Out
 		}
 		out.B = end(b, at)
 		rows++
-		if err := out.Room(); err != nil {
+		if err := room(p, out); err != nil {
 			return rows, err
 		}
 	}
@@ -154,7 +163,7 @@ func (c *conn) copyIDs(ctx context.Context, p *sqlfuncs.Portal, out *wire.Out) (
 		}
 		out.B = appendRun(out.B, r, copyTemplate)
 		rows += r.Count
-		if err := out.Room(); err != nil {
+		if err := room(p, out); err != nil {
 			return rows, err
 		}
 		if err := ctx.Err(); err != nil {

@@ -155,7 +155,7 @@ func (c *conn) open(out *wire.Out) error {
 	if err != nil {
 		return c.fatal(out, err)
 	}
-	c.info.Memory = c.session.Memory()
+	c.info.Memory, c.info.Rest = c.session.Memory(), c.session.Rest
 	limit := c.protocol.limits.LogName
 	c.protocol.log.Debug("logged in", "connection", c.info.ID, "remote", c.info.Remote,
 		"user", cutText(c.login.options.User, limit), "database", cutText(c.login.options.Database, limit))

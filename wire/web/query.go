@@ -136,6 +136,7 @@ func sendRows(w http.ResponseWriter, r *result, key string) error {
 		if len(out) >= flushAt {
 			sent = true
 			setJSON(w)
+			r.session.Rest() // the client may be slow
 			if _, err := w.Write(out); err != nil {
 				return nil //nolint:nilerr // the client is gone
 			}
