@@ -219,8 +219,8 @@ func TestCodesThatAreNoNumbers(t *testing.T) {
 			refused(t, s, "SELECT parse_id('-', '"+name+"')", sqlstate.InvalidParameterValue)
 			if kind != "uuid" {
 				refused(t, s, "SELECT next_uuid('"+name+"')", sqlstate.FeatureNotSupported)
-			} else if got := s.value(t, "SELECT length(cast(next_uuid('"+name+"') AS char(36)))"); got != "36" {
-				t.Errorf("%s: a UUID of %s letters", name, got)
+			} else if got := s.value(t, "SELECT cast(next_uuid('"+name+"') AS char(36)) LIKE '________-____-____-____-____________'"); got == "0" || got == "f" {
+				t.Errorf("%s: a UUID of another form", name)
 			}
 		}
 		if got := s.value(t, "SELECT id_time('01ARZ3NDEKTSV4RRFFQ69G5FAV')"); !strings.HasPrefix(got, "2016-07-30 23:54:10.259") {

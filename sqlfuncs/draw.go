@@ -108,6 +108,5 @@ func (s *Session) Draw(st *Statement, arg []byte, n int64) (ids generator.Range,
 		return generator.Range{}, false
 	}
 	s.drew(e, r.First+(r.Count-1)*r.Step)
-	s.mysql.RowCount, s.mysql.FoundRows = -1, 1
 	return r, true
 }

@@ -60,7 +60,7 @@ func (s *Session) Reset() {
 	s.unprepareAll()
 	s.notices = nil
 	s.drawn.Reset()
-	s.mysql = mysql.State{Autocommit: true, Database: s.mysql.Database, RowCount: -1}
+	s.mysql = mysql.State{Autocommit: true, Database: s.mysql.Database}
 	s.settingsChanged()
 }
 
@@ -70,7 +70,7 @@ func (s *Server) MySQLVersion() string { return mysql.Version(s.version) }
 // initMySQL gives a new session in the MySQL dialect its settings.
 func (s *Session) initMySQL() error {
 	base := s.server.mysqlBase()
-	s.mysql = mysql.State{Autocommit: true, Database: s.options.Database, RowCount: -1}
+	s.mysql = mysql.State{Autocommit: true, Database: s.options.Database}
 	mysql.SetCollation(base, s.options.Collation)
 	maps.Copy(base, s.options.Settings)
 	s.vars = setting.NewVariables(setting.MySQL, base)
@@ -121,16 +121,6 @@ func (s *Session) beginStatement(st *Statement) {
 	m.InsertID, m.Affected = 0, 0
 }
 
-// endStatement notes what ROW_COUNT() and FOUND_ROWS() say of a statement
-// that is over.
-func (s *Session) endStatement(st *Statement, rows int64) {
-	if st.Columns == nil {
-		s.mysql.RowCount = s.mysql.Affected
-		return
-	}
-	s.mysql.RowCount, s.mysql.FoundRows = -1, rows
-}
-
 // refused notes an error before a statement began, for SHOW WARNINGS.
 func (s *Session) refused(err error) error {
 	if s.dialect == syntax.MySQL {
@@ -145,7 +135,6 @@ func (s *Session) noteError(err error) {
 	if e, ok := errors.AsType[*sqlstate.Error](err); ok {
 		s.mysql.Warn("Error", e)
 	}
-	s.mysql.RowCount = -1
 }
 
 var errMaxStatementTime = sqlstate.New(sqlstate.QueryCanceled, "Query execution was interrupted (max_statement_time exceeded)").

@@ -155,19 +155,15 @@ func TestTablesOfIDsInMySQL(t *testing.T) {
 func TestUUIDsOfMySQL(t *testing.T) {
 	s := newServer(t).mysqlSession(t)
 	for sql, want := range map[string]string{
-		"SELECT HEX(UUID_TO_BIN('6ccd780c-baba-1026-9564-5b8c656024db'))":                         "6CCD780CBABA102695645B8C656024DB",
-		"SELECT HEX(UUID_TO_BIN('6ccd780c-baba-1026-9564-5b8c656024db', 1))":                      "1026BABA6CCD780C95645B8C656024DB",
-		"SELECT BIN_TO_UUID(UUID_TO_BIN('6ccd780c-baba-1026-9564-5b8c656024db', 1), 1)":           "6ccd780c-baba-1026-9564-5b8c656024db",
-		"SELECT IS_UUID('6ccd780c-baba-1026-9564-5b8c656024db') + IS_UUID('x') + IS_UUID(UUID())": "2",
-		"SELECT LENGTH(UUID()) = 36 AND UUID() <> UUID() AND SUBSTRING(UUID(), 15, 1) = '1'":      "1",
-		"SELECT IS_UUID('{6ccd780c-baba-1026-9564-5b8c656024db}'), '1'":                           "",
-		"SELECT UUID_SHORT() < UUID_SHORT()":                                                      "1",
-		"SELECT BIN_TO_UUID(X'00112233445566778899AABBCCDDEEFF')":                                 "00112233-4455-6677-8899-aabbccddeeff",
-		"SELECT UUID_TO_BIN(NULL) IS NULL":                                                        "1",
+		"SELECT UUID_TO_BIN('6ccd780c-baba-1026-9564-5b8c656024db') = X'6CCD780CBABA102695645B8C656024DB'":    "1",
+		"SELECT UUID_TO_BIN('6ccd780c-baba-1026-9564-5b8c656024db', 1) = X'1026BABA6CCD780C95645B8C656024DB'": "1",
+		"SELECT BIN_TO_UUID(UUID_TO_BIN('6ccd780c-baba-1026-9564-5b8c656024db', 1), 1)":                       "6ccd780c-baba-1026-9564-5b8c656024db",
+		"SELECT BIN_TO_UUID(UUID_TO_BIN('{6ccd780c-baba-1026-9564-5b8c656024db}'))":                           "6ccd780c-baba-1026-9564-5b8c656024db",
+		"SELECT UUID() LIKE '________-____-1___-____-____________' AND UUID() <> UUID()":                      "1",
+		"SELECT UUID_SHORT() < UUID_SHORT()":                                                                  "1",
+		"SELECT BIN_TO_UUID(X'00112233445566778899AABBCCDDEEFF')":                                             "00112233-4455-6677-8899-aabbccddeeff",
+		"SELECT UUID_TO_BIN(NULL) IS NULL":                                                                    "1",
 	} {
-		if want == "" {
-			continue
-		}
 		if got := s.value(t, sql); got != want {
 			t.Errorf("%s = %s, want %s", sql, got, want)
 		}
@@ -266,18 +262,16 @@ func TestSleepEndsWithTheStatement(t *testing.T) {
 
 func TestUserVariablesAreBounded(t *testing.T) {
 	s := newServer(t).mysqlSession(t)
+	long := "'" + strings.Repeat("x", 600_000) + "'"
 	for range 3 {
-		if _, err := s.run(t, "SET @a = REPEAT('x', 600000)"); err != nil {
+		if _, err := s.run(t, "SET @a = "+long); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if number, _ := s.mysqlError(t, "SET @b = REPEAT('x', 600000)"); number != 1226 {
+	if number, _ := s.mysqlError(t, "SET @b = "+long); number != 1226 {
 		t.Errorf("too many bytes: %d", number)
 	}
-	if number, _ := s.mysqlError(t, "SELECT LENGTH(HEX(HEX(HEX(REPEAT('x', 500000)))))"); number != 1226 {
-		t.Errorf("a text that doubles: %d", number)
-	}
-	if number, _ := s.mysqlError(t, "SELECT REPEAT('x', 1000000000)"); number != 1226 {
+	if number, _ := s.mysqlError(t, "SELECT CONCAT(@a"+strings.Repeat(", @a", 60)+")"); number != 1226 {
 		t.Errorf("a text too long: %d", number)
 	}
 }
@@ -347,8 +341,8 @@ func TestParametersWhereTheirTypeFollows(t *testing.T) {
 		{"SELECT n FROM id_batch WHERE name = ? AND n = ? LIMIT 1", []sqlfuncs.Arg{text("a"), text("3")}, "3"},
 		{"SELECT CASE WHEN ? THEN 'yes' ELSE 'no' END", []sqlfuncs.Arg{number("1")}, "yes"},
 		{"SELECT ? = 'A', ? IS NULL", []sqlfuncs.Arg{text("a"), {Null: true}}, "1|1"},
-		{"SELECT LEFT(?, 4)", []sqlfuncs.Arg{{Type: datum.Timestamp, Data: []byte("2026-01-02 03:04:05")}}, "2026"},
-		{"SELECT HEX(?)", []sqlfuncs.Arg{{Type: datum.Bytea, Binary: true, Data: []byte("\xff\x00")}}, "FF00"},
+		{"SELECT SUBSTRING(?, 1, 4)", []sqlfuncs.Arg{{Type: datum.Timestamp, Data: []byte("2026-01-02 03:04:05")}}, "2026"},
+		{"SELECT ? = X'FF00'", []sqlfuncs.Arg{{Type: datum.Bytea, Binary: true, Data: []byte("\xff\x00")}}, "1"},
 	} {
 		st, err := s.Prepare("", c.sql, nil)
 		if err != nil {
@@ -395,15 +389,8 @@ func TestPlansDoNotWanderToSessionsOfAnotherDatabase(t *testing.T) {
 	}
 }
 
-func TestMySQLHelpAndHints(t *testing.T) {
+func TestMySQLHints(t *testing.T) {
 	s := newServer(t).mysqlSession(t)
-	s.want(t, "HELP 'next_range'", "next_range|next_range(name, n): contiguous runs that together hold n new ids\n|SELECT next_range(…);\n")
-	s.want(t, "HELP 'next\\_i%'", "next_id|N\nnext_ids|N")
-	s.want(t, "HELP 'nothing of this name'", "")
-	r := s.must(t, "HELP 'contents'")
-	if len(r.rows) < 10 || len(r.columns) != 3 || r.columns[0].Name != "source_category_name" {
-		t.Errorf("HELP 'contents': %d rows of %d columns", len(r.rows), len(r.columns))
-	}
 	for sql, hint := range map[string]string{
 		"CALL next_id('a')": "It is a function: SELECT next_id(…).", "CALL nope()": "nextid has functions only",
 		"FLUSH PRIVILEGES": "SIGHUP", "GRANT SELECT ON *.* TO x": "nextid passwd", "SHUTDOWN": "SIGTERM", "INSERT INTO ids VALUES (1)": "stores no rows",
@@ -416,11 +403,8 @@ func TestMySQLHelpAndHints(t *testing.T) {
 	}
 }
 
-func TestMySQLMaintenance(t *testing.T) {
+func TestMySQLGrants(t *testing.T) {
 	s := newServer(t).mysqlSession(t)
-	s.want(t, "CHECK TABLE ids, shop.id_batch, nope FOR UPGRADE", "test.ids|check|status|OK\nshop.id_batch|check|status|OK\n"+
-		"test.nope|check|Error|Table 'test.nope' doesn't exist\ntest.nope|check|status|Operation failed")
-	s.want(t, "ANALYZE LOCAL TABLE ids PERSISTENT FOR ALL", "test.ids|analyze|note|The storage engine for the table doesn't support analyze")
 	s.want(t, "SHOW GRANTS", "GRANT USAGE ON *.* TO `root`@`127.0.0.1`\nGRANT SELECT, EXECUTE ON `nextid`.* TO `root`@`127.0.0.1`\n"+
 		"GRANT CREATE, ALTER, DROP ON `nextid`.* TO `root`@`127.0.0.1`")
 	s.want(t, "SHOW CREATE USER", "CREATE USER `root`@`127.0.0.1`")
@@ -472,7 +456,8 @@ func TestFunctionsThatNobodyAsksFor(t *testing.T) {
 	s := newServer(t).mysqlSession(t)
 	for call := range strings.FieldsSeq(`SOUNDEX('a') ABS(-1) ROUND(1.5) RAND() MD5('a') SHA2('a',256) DATE_FORMAT(NOW(),'%Y') YEAR(NOW())
 		STR_TO_DATE('1','%d') FROM_UNIXTIME(1) DAYNAME(NOW()) JSON_OBJECT('a',1) JSON_LENGTH('[]') GET_LOCK('a',0) BENCHMARK(1,1) LPAD('a',2,'b')
-		SUBSTRING_INDEX('a','a',1) FIELD('a','b') REGEXP_REPLACE('a','b','c') CONV('a',16,10) INET_ATON('1.2.3.4') TO_BASE64('a') CHAR(65) POW(2,3)`) {
+		SUBSTRING_INDEX('a','a',1) FIELD('a','b') REGEXP_REPLACE('a','b','c') CONV('a',16,10) INET_ATON('1.2.3.4') TO_BASE64('a') CHAR(65) POW(2,3)
+		JSON_VALUE('{}','$') GROUP_CONCAT('a') HEX('a') LEFT('a',1) LENGTH('a') UNIX_TIMESTAMP() CURDATE() UTC_DATE() FOUND_ROWS() COLLATION('a')`) {
 		number, state := s.mysqlError(t, "SELECT "+call)
 		if number != 1305 || state != "42000" {
 			t.Errorf("%s: error %d %s", call, number, state)
@@ -487,7 +472,7 @@ func TestFunctionsThatNobodyAsksFor(t *testing.T) {
 			t.Errorf("%s: error %d", call, number)
 		}
 	}
-	if got := s.value(t, "SELECT JSON_VALUE(parse_id(next_id('orders')), '$.kind')"); got != "snowflake" {
+	if got := s.value(t, "SELECT kind FROM id_parts WHERE id = 7234567890123456789"); got != "snowflake" {
 		t.Errorf("the parts of an id: %s", got)
 	}
 }

@@ -33,8 +33,10 @@ func statementMySQL(p *engine.Planner, st *Statement, tree syntax.Statement) (bo
 		return true, setStatement(p, st, t)
 	case *syntax.ShowMySQL:
 		var err error
-		st.query, st.keepsWarnings, err = mysql.Show(p, t)
-		return true, st.answers("SHOW", err)
+		if st.query, st.keepsWarnings, err = mysql.Show(p, t); err == nil {
+			st.tag, st.Columns = "SHOW", st.query.Columns
+		}
+		return true, err
 	case *syntax.Explain:
 		return true, explainMySQL(p, st, t)
 	case *syntax.Use:
@@ -49,26 +51,12 @@ func statementMySQL(p *engine.Planner, st *Statement, tree syntax.Statement) (bo
 		st.tag = t.Tag // nobody else writes what they would lock
 		st.utility = utilityFunc(func(*engine.Exec) error { return nil })
 		return true, nil
-	case *syntax.Maintain:
-		st.query = mysql.Maintain(p, t)
-		return true, st.answers(t.Verb, nil)
-	case *syntax.Help:
-		st.query = mysql.Help(p, t)
-		return true, st.answers("HELP", nil)
 	case *syntax.CallProcedure:
 		return true, mysql.CallProcedure(p, t)
 	case *syntax.Unsupported:
 		return true, refusedMySQL(p, t)
 	}
 	return false, nil
-}
-
-// answers completes a statement whose rows are those of its query.
-func (st *Statement) answers(tag string, err error) error {
-	if err == nil {
-		st.tag, st.Columns = tag, st.query.Columns
-	}
-	return err
 }
 
 // refusedMySQL refuses what nextid never does, with the number that a client

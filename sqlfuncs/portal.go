@@ -399,7 +399,6 @@ func (p *Portal) Next(ctx context.Context) ([]datum.Value, error) {
 	}
 	if !p.started && p.session.selectLimit(p.st) == 0 { // nothing runs, as with LIMIT 0
 		p.started, p.done = true, true
-		p.session.endStatement(p.st, 0)
 		return nil, io.EOF
 	}
 	row, err := p.pull(ctx)
@@ -419,7 +418,6 @@ func (p *Portal) pull(ctx context.Context) ([]datum.Value, error) {
 			return nil, p.failed(err)
 		}
 		if p.done {
-			p.session.endStatement(p.st, 0)
 			return nil, io.EOF
 		}
 	}
@@ -442,7 +440,6 @@ func (p *Portal) pull(ctx context.Context) ([]datum.Value, error) {
 func (p *Portal) failed(err error) error {
 	p.finish()
 	if errors.Is(err, io.EOF) {
-		p.session.endStatement(p.st, int64(p.position))
 		return io.EOF
 	}
 	err = clientError(p.x.Ctx, err)

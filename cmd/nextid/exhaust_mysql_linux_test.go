@@ -24,18 +24,15 @@ func TestMySQLClientsCannotExhaustMemory(t *testing.T) {
 	const rows = " FROM generate_series(1, 100000) g"
 	for _, attack := range []struct{ name, sql string }{
 		{"count distinct", "SELECT count(DISTINCT concat(repeat('x', 1000000), g))" + rows},
-		{"order by", "SELECT length(t) FROM (SELECT concat(repeat('x', 1000000), g) AS t" + rows + " ORDER BY t) a"},
+		{"order by", "SELECT t = '' FROM (SELECT concat(repeat('x', 1000000), g) AS t" + rows + " ORDER BY t) a"},
 		{"group by", "SELECT count(*)" + rows + " GROUP BY concat(repeat('x', 1000000), g)"},
 		{"join", "SELECT count(*) FROM generate_series(1, 2) a JOIN (SELECT concat(repeat('x', 1000000), g) AS t" + rows + ") b ON true"},
 		{"union", "SELECT concat(repeat('x', 1000000), g)" + rows + " UNION SELECT 'a'"},
 		{"largest of each group", "SELECT count(*) FROM (SELECT max(repeat('x', 1000000))" + rows + " GROUP BY g) a"},
-		{"group_concat", "SELECT length(group_concat(repeat('x', 1000), g))" + rows + " GROUP BY g % 10"},
-		{"json_arrayagg", "SELECT length(json_arrayagg(repeat('x', 1000)))" + rows + " GROUP BY g % 10"},
 		{"many small rows", "SELECT count(*) FROM (SELECT g FROM generate_series(1, 100000000) g ORDER BY g) a"},
 		{"values in one row", "SELECT " + text("repeat('x', 1000000), ", 1000) + "1"},
-		{"values of one call", "SELECT length(concat(" + text("repeat('x', 1000000), ", 5000) + "''))"},
+		{"values of one call", "SELECT concat(" + text("repeat('x', 1000000), ", 5000) + "'') = ''"},
 		{"variables", "SET " + manyVariables(2000)},
-		{"json", "SELECT json_extract(concat('[', repeat('1,', 500000), '1]'), " + text("'$[*]', ", 200) + "'$[1]') IS NULL"},
 		{"list", "SELECT 1 IN (" + text("1,", 500_000) + "1)"},
 		{"plan", "SELECT " + text("sum(1)+", 3000) + "1"},
 		{"long text", "SELECT concat(" + text("1,", 400_000) + "1)"},
@@ -79,7 +76,7 @@ func TestMySQLClientsCannotExhaustMemory(t *testing.T) {
 		// Parameters that are sent in pieces, of statements that are never run.
 		outcome := s.togetherMySQL(t, 64, func(ctx context.Context, conn *sql.Conn, raw net.Conn) error {
 			for range 100 {
-				if _, err := conn.PrepareContext(ctx, "SELECT length(?)"); err != nil {
+				if _, err := conn.PrepareContext(ctx, "SELECT ? = ''"); err != nil {
 					return err
 				}
 			}

@@ -19,17 +19,17 @@ type Expr struct {
 	name    string       // what a result column of this expression is called
 	weak    bool         // the name is only that of a type or CASE: an outer cast or CASE has its own
 
-	Refs      []ref        // columns it reads
-	Volatile  bool         // its value may differ from call to call
-	Fields    []FromColumn // of a record whose columns are known
-	Column    bool         // it is just refs[0]
-	Keys      []*KeyTest   // a condition: what it says about single columns
-	equal     []*Expr      // a condition: the two sides that it says are equal
-	table     uint32       // pg_class oid and attribute of a plain column
-	attr      int16
-	Collation Collation // MySQL: how its text compares
-	Origin    *Origin   // MySQL: of a plain column
-	counted   bool      // see counted
+	Refs     []ref        // columns it reads
+	Volatile bool         // its value may differ from call to call
+	Fields   []FromColumn // of a record whose columns are known
+	Column   bool         // it is just refs[0]
+	Keys     []*KeyTest   // a condition: what it says about single columns
+	equal    []*Expr      // a condition: the two sides that it says are equal
+	table    uint32       // pg_class oid and attribute of a plain column
+	attr     int16
+	Letters  bool    // MySQL: its text compares by letters, see Exact
+	Origin   *Origin // MySQL: of a plain column
+	counted  bool    // see counted
 }
 
 // ref is a column of a level's row.
@@ -47,9 +47,7 @@ func Derive(typ datum.OID, eval func(x *Exec) (datum.Value, error), from ...*Exp
 		if f != nil {
 			e.Refs = append(e.Refs, f.Refs...)
 			e.Volatile = e.Volatile || f.Volatile
-			if IsString(typ) && IsString(f.Type) {
-				e.Collation = e.Collation.with(f.Collation)
-			}
+			e.Letters = e.Letters || f.Letters && IsString(typ) && IsString(f.Type)
 		}
 	}
 	return e

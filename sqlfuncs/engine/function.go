@@ -31,8 +31,8 @@ type Function struct {
 	Typed     func(p *Planner, args []*Expr) (*Expr, error)
 	// Collated makes eval where it depends on how the arguments compare. exact:
 	// by their bytes. Only functions of the MySQL dialect have it.
-	Collated  func(exact bool) Eval
-	Collation Collation // of its text; the zero one follows the arguments
+	Collated func(exact bool) Eval
+	Letters  bool // its text compares by letters, see Exact
 	// Window computes a function that is called with OVER only.
 	Window func(w *windowRow) (datum.Value, error)
 	// FromRow computes the columns of a function that is one value in an

@@ -64,8 +64,6 @@ type Dialect interface {
 	Analyse(p *Planner, s *Scope, e syntax.Expr) (*Expr, error)
 	// Choose finds the function of a call and converts its arguments.
 	Choose(p *Planner, e *syntax.FuncCall, name string, given []*Expr, names []string) (*Function, []*Expr, error)
-	// IsAggregate reports whether a call is one of an aggregate.
-	IsAggregate(p *Planner, e *syntax.FuncCall) bool
 	// Operator builds l op r.
 	Operator(p *Planner, op string, l, r *Expr) (*Expr, error)
 	// Comparable converts both sides to the type in which they are compared.

@@ -115,8 +115,8 @@ type Column struct {
 	// and in the PostgreSQL dialect, which has Table and Attr.
 	Origin *Origin
 
-	fields    []FromColumn // of a record whose columns are known
-	collation Collation
+	fields  []FromColumn // of a record whose columns are known
+	letters bool         // see Exact
 }
 
 // Origin is where a result column comes from.

@@ -1,43 +1,18 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"nextid/sqlfuncs/datum"
-	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
 
-// Collations of the MySQL dialect (MariaDB's manual, "Setting Character Sets
-// and Collations"; "COERCIBILITY"). There are two ways to compare texts: by
-// letters, where case does not count, and by bytes for collations that end in
-// _bin. Trailing blanks count in neither.
-
-// Collation is what an expression says of how its text compares.
-type Collation struct {
-	Name     string // "": the connection's
-	Strength Strength
-}
-
-// Strength orders what two sides of a comparison say: the greater one wins.
-type Strength uint8
-
-// Strengths, the weakest first (MariaDB Knowledge Base, "Coercibility").
-const (
-	Coercible Strength = iota // literals, numbers: they take the connection's
-	system                    // USER(), VERSION(), …
-	implicit                  // columns
-	Explicit                  // COLLATE
-)
-
-// Collations of what the server says, and of the columns of tables.
-var (
-	SystemCollation = Collation{"utf8mb3_general_ci", system}
-	columnCollation = Collation{"utf8mb4_general_ci", implicit}
-	schemaCollation = Collation{"utf8mb3_general_ci", implicit} // of information_schema
-)
+// How texts compare in the MySQL dialect: by letters, where case does not count,
+// or by bytes for the collations of a connection that end in _bin. Trailing
+// blanks count in neither.
 
 // describeQuery notes where the columns of a query in FROM come from. Clients
 // read the name it has here; that of the table under it is lost in MariaDB,
@@ -82,64 +57,31 @@ func (t *Table) describeMySQL(it *FromItem, name syntax.Name) {
 		c := &it.Columns[i]
 		origin := from
 		origin.Column, origin.NotNull = c.Name, !t.Columns[i].Null
-		if c.origin = &origin; t.Schema == InformationSchema {
-			c.collation = schemaCollation
-		}
+		c.origin = &origin
 	}
 }
 
 // IsBinaryCollation reports whether a collation compares bytes.
 func IsBinaryCollation(name string) bool { return strings.HasSuffix(name, "_bin") }
 
-// with is the collation of a text that is made of two. Of two that are as
-// strong, the one that compares bytes wins.
-func (c Collation) with(d Collation) Collation {
-	if d.Strength > c.Strength || d.Strength == c.Strength && IsBinaryCollation(d.Name) {
-		return d
-	}
-	return c
+// Exact reports whether texts of expressions compare by their bytes: where the
+// connection's collation does, unless one of them is a column or what the server
+// says of itself. Sessions in which the connection's says otherwise have a
+// statement cache of their own.
+func (p *Planner) Exact(es ...*Expr) bool {
+	return !slices.ContainsFunc(es, func(e *Expr) bool { return e.Letters }) && p.Dialect.Exact(p)
 }
 
-// Exact reports whether texts of a collation compare by their bytes. What the
-// connection's says is no secret of the session: sessions in which it compares
-// otherwise have a statement cache of their own.
-func (p *Planner) Exact(c Collation) bool {
-	if c.Name == "" {
-		return p.Dialect.Exact(p)
-	}
-	return IsBinaryCollation(c.Name)
-}
-
-// CollationOf is how texts of several expressions compare with one another.
-func (p *Planner) CollationOf(es ...*Expr) (Collation, error) {
-	var c Collation
-	for _, e := range es {
-		d := e.Collation
-		if c.Strength == Explicit && d.Strength == Explicit && c.Name != d.Name {
-			return c, sqlstate.New(sqlstate.InvalidParameterValue, "Illegal mix of collations (%s,EXPLICIT) and (%s,EXPLICIT) for operation", c.Name, d.Name).
-				WithMySQL(1267, "HY000")
-		}
-		c = c.with(d)
-	}
-	return c, nil
-}
-
-// TextFold maps a text so that texts which a collation takes for equal become the
-// same, and the others sort as it says.
+// TextFold maps a text so that texts which are equal become the same, and the
+// others sort as they should.
 type TextFold func(string) string
 
 // FoldOf is the fold of values of a type, nil where they compare as they are.
-func (p *Planner) FoldOf(t datum.OID, c Collation) TextFold {
+func (p *Planner) FoldOf(t datum.OID, letters bool) TextFold {
 	switch {
 	case !p.MySQL || !IsString(t):
 		return nil
-	}
-	return FoldOf(p.Exact(c))
-}
-
-// FoldOf is the fold of a collation that compares bytes, or one that does not.
-func FoldOf(exact bool) TextFold {
-	if exact {
+	case !letters && p.Dialect.Exact(p):
 		return foldBytes
 	}
 	return FoldText
@@ -154,7 +96,7 @@ func (p *Planner) foldsOf(es []*Expr) folds {
 	}
 	out := make(folds, len(es))
 	for i, e := range es {
-		out[i] = p.FoldOf(e.Type, e.Collation)
+		out[i] = p.FoldOf(e.Type, e.Letters)
 	}
 	return out
 }
@@ -165,7 +107,7 @@ func (p *Planner) columnFolds(columns []Column) folds {
 	}
 	out := make(folds, len(columns))
 	for i, c := range columns {
-		out[i] = p.FoldOf(c.Type, c.collation)
+		out[i] = p.FoldOf(c.Type, c.letters)
 	}
 	return out
 }
@@ -188,9 +130,9 @@ func (f TextFold) Apply(v datum.Value) datum.Value {
 // foldBytes is the fold of a collation that compares bytes.
 func foldBytes(s string) string { return strings.TrimRight(s, " ") }
 
-// Folded is a text expression as its collation compares it.
-func (p *Planner) Folded(e *Expr, c Collation) *Expr {
-	f := p.FoldOf(e.Type, c)
+// Folded is a text expression as it compares.
+func (p *Planner) Folded(e *Expr, letters bool) *Expr {
+	f := p.FoldOf(e.Type, letters)
 	if f == nil {
 		return e
 	}

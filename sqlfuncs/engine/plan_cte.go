@@ -34,7 +34,7 @@ func (c *ctePlan) columns() []FromColumn {
 		if i < len(c.names) {
 			name = c.names[i]
 		}
-		out[i] = FromColumn{Name: name, Type: col.Type, TypeMod: col.TypeMod, fields: col.fields, collation: Collation{col.collation.Name, implicit}}
+		out[i] = FromColumn{Name: name, Type: col.Type, TypeMod: col.TypeMod, fields: col.fields, letters: col.letters}
 	}
 	return out
 }

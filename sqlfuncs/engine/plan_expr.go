@@ -67,8 +67,7 @@ func (p *Planner) analyse(s *Scope, e syntax.Expr) (*Expr, error) {
 	case *syntax.Cast:
 		return p.cast(s, e)
 	case *syntax.Collate:
-		x, err := p.Expr(s, e.X)
-		return x, err
+		return p.Expr(s, e.X)
 	case *syntax.AtTimeZone:
 		return p.Expr(s, &syntax.FuncCall{Pos: e.Pos, Name: syntax.Name{"timezone"}, Args: []syntax.Arg{{Value: e.Zone}, {Value: e.X}}})
 	case *syntax.Array:
@@ -366,7 +365,7 @@ func Once(e *Expr) (read *Expr, finish func(*Expr) *Expr) {
 		return e, func(reader *Expr) *Expr { return reader }
 	}
 	slot := new(slotExpr)
-	read = slot.expr(e.Type, e.Collation)
+	read = slot.expr(e.Type, e.Letters)
 	read.pos = e.pos
 	return read, func(reader *Expr) *Expr {
 		return Derive(reader.Type, func(x *Exec) (datum.Value, error) {

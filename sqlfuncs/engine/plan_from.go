@@ -200,8 +200,7 @@ func (p *Planner) derived(s *Scope, t *syntax.Derived) (source, error) {
 	columns := make([]FromColumn, len(q.Columns))
 	for i, c := range q.Columns {
 		columns[i] = FromColumn{
-			Name: c.Name, Type: c.Type, TypeMod: c.TypeMod, table: c.Table, attr: c.Attr, fields: c.fields,
-			collation: Collation{c.collation.Name, implicit},
+			Name: c.Name, Type: c.Type, TypeMod: c.TypeMod, table: c.Table, attr: c.Attr, fields: c.fields, letters: c.letters,
 		}
 	}
 	open := converted(&QueryPlan{Columns: raw, Open: q.Open}, q.Columns)

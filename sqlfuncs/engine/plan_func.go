@@ -17,7 +17,7 @@ func (p *Planner) FuncCall(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 	if e.Over != nil {
 		return p.windowCall(s, e)
 	}
-	if p.isAggregate(e) {
+	if p.Catalog.IsAggregate(e) {
 		return p.Aggregate(s, e)
 	}
 	f, args, err := p.resolveCall(s, e)
@@ -355,11 +355,7 @@ func (p *Planner) apply(f *Function, args []*Expr) (*Expr, error) {
 	}
 	eval := f.Eval
 	if f.Collated != nil {
-		c, err := p.CollationOf(args...)
-		if err != nil {
-			return nil, err
-		}
-		eval = f.Collated(p.Exact(c))
+		eval = f.Collated(p.Exact(args...))
 	}
 	x := Derive(f.Result, func(x *Exec) (datum.Value, error) {
 		values, null, err := EvalArgs(x, args)
@@ -373,7 +369,7 @@ func (p *Planner) apply(f *Function, args []*Expr) (*Expr, error) {
 		return eval(x, values)
 	}, args...)
 	x.Volatile = x.Volatile || f.Volatile == Volatile
-	x.Collation = x.Collation.with(f.Collation)
+	x.Letters = x.Letters || f.Letters
 	if f.FromRow == nil {
 		x.Fields = f.Columns
 	}

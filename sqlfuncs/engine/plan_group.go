@@ -48,7 +48,7 @@ func (p *Planner) IsGrouped(c *syntax.SelectCore, orderBy []syntax.OrderItem) bo
 	found := false
 	look := func(e syntax.Expr) bool {
 		call, ok := e.(*syntax.FuncCall)
-		if ok && call.Over == nil && p.isAggregate(call) {
+		if ok && call.Over == nil && p.Catalog.IsAggregate(call) {
 			found = true
 		}
 		return !found
@@ -60,14 +60,6 @@ func (p *Planner) IsGrouped(c *syntax.SelectCore, orderBy []syntax.OrderItem) bo
 		walkExpr(o.Expr, look)
 	}
 	return found
-}
-
-// isAggregate reports whether a call is one of an aggregate.
-func (p *Planner) isAggregate(e *syntax.FuncCall) bool {
-	if p.Dialect != nil {
-		return p.Dialect.IsAggregate(p, e)
-	}
-	return p.Catalog.IsAggregate(e)
 }
 
 // IsAggregate reports whether a call is one of an aggregate function.
@@ -153,7 +145,7 @@ func (p *Planner) groupedExpr(s *Scope, e syntax.Expr) *Expr {
 
 func groupSlot(frame, i int, of *Expr) *Expr {
 	return &Expr{
-		Type: of.Type, TypeMod: of.TypeMod, name: of.name, table: of.table, attr: of.attr, Fields: of.Fields, Collation: of.Collation, Origin: of.Origin,
+		Type: of.Type, TypeMod: of.TypeMod, name: of.name, table: of.table, attr: of.attr, Fields: of.Fields, Letters: of.Letters, Origin: of.Origin,
 		Refs: []ref{{frame, i}},
 		Eval: func(x *Exec) (datum.Value, error) { return x.Frames[frame][i], nil },
 	}
@@ -253,12 +245,9 @@ func (c *aggregateCall) sortDistinct() {
 func aggregateSlot(g *groupPlan, i int) *Expr {
 	c, frame := g.calls[i], g.frame
 	slot := len(g.by) + i
-	var said Collation
-	for _, a := range c.args {
-		said = said.with(a.Collation)
-	}
+	letters := slices.ContainsFunc(c.args, func(a *Expr) bool { return a.Letters })
 	return &Expr{
-		Type: c.f.resultFor(c.args), TypeMod: -1, name: c.f.Name, Refs: []ref{{frame, slot}}, Collation: said,
+		Type: c.f.resultFor(c.args), TypeMod: -1, name: c.f.Name, Refs: []ref{{frame, slot}}, Letters: letters,
 		Eval: func(x *Exec) (datum.Value, error) { return x.Frames[frame][slot], nil },
 	}
 }

@@ -43,8 +43,8 @@ type FromColumn struct {
 	fields  []FromColumn // of a record whose columns are known
 	merged  bool         // a column of JOIN … USING that is found only with its table's name
 
-	collation Collation
-	origin    *Origin
+	letters bool // see Exact
+	origin  *Origin
 }
 
 // Add appends an item to the level's row.
@@ -150,7 +150,7 @@ func (p *Planner) columnMissing(c *syntax.Column, table, column string, tableSee
 // columnExpr reads a column of the level's current row.
 func columnExpr(frame, index int, fc *FromColumn) *Expr {
 	return &Expr{
-		Type: fc.Type, TypeMod: fc.TypeMod, table: fc.table, attr: fc.attr, Fields: fc.fields, Collation: fc.collation, Origin: fc.origin,
+		Type: fc.Type, TypeMod: fc.TypeMod, table: fc.table, attr: fc.attr, Fields: fc.fields, Letters: fc.letters, Origin: fc.origin,
 		Refs: []ref{{frame, index}}, Column: true,
 		Eval: func(x *Exec) (datum.Value, error) { return x.Frames[frame][index], nil },
 	}

@@ -65,7 +65,7 @@ func (o *Output) add(e *Expr, name string) {
 	o.Exprs = append(o.Exprs, e)
 	o.Columns = append(o.Columns, Column{
 		Name: name, Type: e.Type, TypeMod: e.TypeMod, Table: e.table, Attr: e.attr,
-		Origin: e.Origin, fields: e.Fields, collation: e.Collation,
+		Origin: e.Origin, fields: e.Fields, letters: e.Letters,
 	})
 }
 
@@ -257,7 +257,7 @@ type sortKey struct {
 func (p *Planner) newSortKey(column int, o syntax.OrderItem, of *Expr) sortKey {
 	k := sortKey{column: column, desc: o.Desc, nullsFirst: o.Desc != p.MySQL}
 	if of != nil {
-		k.fold = p.FoldOf(of.Type, of.Collation)
+		k.fold = p.FoldOf(of.Type, of.Letters)
 	}
 	if o.NullsFirst != nil {
 		k.nullsFirst = *o.NullsFirst
@@ -390,7 +390,7 @@ func (p *Planner) orderOutput(q *QueryPlan, items []syntax.OrderItem) error {
 				WithHint("Only result column names can be used, not expressions or functions."))
 		}
 		key := p.newSortKey(i, o, nil)
-		key.fold = p.FoldOf(q.Columns[i].Type, q.Columns[i].collation)
+		key.fold = p.FoldOf(q.Columns[i].Type, q.Columns[i].letters)
 		keys = append(keys, key)
 	}
 	inner := q.Open

@@ -30,7 +30,7 @@ func (p *Planner) setOperation(s *Scope, o *syntax.SetOp) (*QueryPlan, error) {
 				datum.FormatType(l.Columns[i].Type, -1), datum.FormatType(r.Columns[i].Type, -1)))
 		}
 		columns[i].Type, columns[i].Table, columns[i].Attr, columns[i].Origin = t, 0, 0, nil
-		columns[i].collation = l.Columns[i].collation.with(r.Columns[i].collation)
+		columns[i].letters = l.Columns[i].letters || r.Columns[i].letters
 		if l.Columns[i].TypeMod != r.Columns[i].TypeMod {
 			columns[i].TypeMod = -1
 		}

@@ -140,7 +140,7 @@ func (p *Planner) subquery(s *Scope, e *syntax.Subquery) (*Expr, error) {
 		}), nil
 	}
 	r := q.expr(t, q.Columns[0].TypeMod, q.Columns[0].Name, func(x *Exec) (datum.Value, error) { return q.single(x, t) })
-	r.Fields, r.Collation = q.Columns[0].fields, q.Columns[0].collation
+	r.Fields, r.Letters = q.Columns[0].fields, q.Columns[0].letters
 	return r, nil
 }
 
@@ -192,12 +192,12 @@ func (p *Planner) quantifiedQuery(s *Scope, e *syntax.Quantified) (*Expr, error)
 		l, finish[i] = Once(l)
 		slot := new(slotExpr)
 		c.slots = append(c.slots, slot)
-		one, err := p.operator(e.Op, l, slot.expr(q.Columns[i].Type, q.Columns[i].collation))
+		one, err := p.operator(e.Op, l, slot.expr(q.Columns[i].Type, q.Columns[i].letters))
 		if err != nil {
 			return nil, At(e.Pos, err)
 		}
 		if c.isIn {
-			a, b, err := p.comparable(e.Op, l, slot.expr(q.Columns[i].Type, q.Columns[i].collation))
+			a, b, err := p.comparable(e.Op, l, slot.expr(q.Columns[i].Type, q.Columns[i].letters))
 			if err != nil {
 				return nil, At(e.Pos, err)
 			}

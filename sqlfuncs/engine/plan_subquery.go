@@ -128,7 +128,7 @@ func (p *Planner) quantified(s *Scope, e *syntax.Quantified) (*Expr, error) {
 		return nil, At(e.Pos, sqlstate.New(sqlstate.WrongObjectType, "op ANY/ALL (array) requires array on right side"))
 	}
 	slot := new(slotExpr)
-	elem := slot.expr(info.Elem, array.Collation)
+	elem := slot.expr(info.Elem, array.Letters)
 	read, finish := Once(l)
 	test, err := p.operator(e.Op, read, elem)
 	if err != nil {
@@ -156,8 +156,8 @@ func (p *Planner) quantified(s *Scope, e *syntax.Quantified) (*Expr, error) {
 // The value lives in the execution, since plans are shared.
 type slotExpr struct{ _ byte } // not empty: each has an address of its own
 
-func (s *slotExpr) expr(t datum.OID, c Collation) *Expr {
-	return &Expr{Type: t, TypeMod: -1, Collation: c, Eval: func(x *Exec) (datum.Value, error) {
+func (s *slotExpr) expr(t datum.OID, letters bool) *Expr {
+	return &Expr{Type: t, TypeMod: -1, Letters: letters, Eval: func(x *Exec) (datum.Value, error) {
 		return x.slots[s], nil
 	}}
 }

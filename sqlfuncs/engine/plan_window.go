@@ -125,7 +125,7 @@ func (p *Planner) sortable(s *Scope, e syntax.Expr) (*Expr, error) {
 	if x, err = p.ResolveUnknown(x); err != nil {
 		return nil, err
 	}
-	return p.Folded(x, x.Collation), nil
+	return p.Folded(x, x.Letters), nil
 }
 
 // resolve puts in what a definition takes from a named window. Only the

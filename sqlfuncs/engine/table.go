@@ -69,7 +69,7 @@ func ColumnsOf(text string, typ func(name string) (base, declared datum.OID, ok 
 func (t *Table) FromColumns() []FromColumn {
 	out := make([]FromColumn, len(t.Columns))
 	for i, c := range t.Columns {
-		out[i] = FromColumn{Name: c.Name, Type: c.Type, TypeMod: TextMod(c.Length), table: t.OID, attr: int16(i + 1), collation: columnCollation}
+		out[i] = FromColumn{Name: c.Name, Type: c.Type, TypeMod: TextMod(c.Length), table: t.OID, attr: int16(i + 1), letters: true}
 	}
 	return out
 }

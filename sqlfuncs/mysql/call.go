@@ -16,7 +16,6 @@ var sharedFunctions = map[string]bool{
 	"nextval": true, "currval": true, "lastval": true, "setval": true,
 	"gen_random_uuid": true, "generate_series": true,
 	"count": true, "sum": true, "avg": true, "min": true, "max": true, "row_number": true, "rank": true,
-	"string_agg": true, "json_agg": true, "json_object_agg": true,
 }
 
 // overloads lists the functions of a name in the MySQL dialect.
@@ -33,19 +32,6 @@ func overloads(p *engine.Planner, name string) []*engine.Function {
 	return out
 }
 
-// aggregateNames are MySQL's names of aggregates.
-var aggregateNames = map[string]string{
-	"group_concat": "string_agg", "json_arrayagg": "json_agg", "json_objectagg": "json_object_agg",
-}
-
-// isAggregate reports whether a call is one of an aggregate.
-func isAggregate(p *engine.Planner, e *syntax.FuncCall) bool {
-	if p.MySQL && aggregateNames[e.Name.Last()] != "" {
-		return true
-	}
-	return p.Catalog.IsAggregate(e)
-}
-
 // call analyses a call of a function.
 func call(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error) {
 	call := *e
@@ -58,9 +44,6 @@ func call(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr,
 		if x, err := f(p, s, &call); x != nil || err != nil {
 			return x, engine.At(e.Pos, err)
 		}
-	}
-	if to, ok := aggregateNames[name]; ok {
-		return aggregate(p, s, &call, to)
 	}
 	if len(e.Name) > 1 && e.Name[0] != engine.PGCatalog {
 		call.Name = syntax.Name{e.Name[len(e.Name)-2], name}
@@ -104,38 +87,8 @@ func shortened(e *engine.Expr) *engine.Expr {
 		if err != nil || !v.Valid {
 			return v, err
 		}
-		return decimalValue(decimalOf(v.Str).Round(divPrecisionIncrement)), nil
+		return datum.MakeString(e.Type, decimalOf(v.Str).Round(divPrecisionIncrement).String()), nil
 	}, e)
-}
-
-// aggregate maps an aggregate to PostgreSQL's.
-func aggregate(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall, to string) (*engine.Expr, error) {
-	call := *e
-	call.Name = syntax.Name{to}
-	call.Args = slices.Clone(e.Args)
-	if to == "string_agg" {
-		separator := syntax.Arg{Value: &syntax.Literal{Pos: e.Pos, Kind: syntax.StringLiteral, Text: ","}}
-		if n := len(call.Args); n > 0 && call.Args[n-1].Name == "separator" {
-			separator.Value = call.Args[n-1].Value
-			call.Args = call.Args[:n-1]
-		}
-		value := syntax.Arg{}
-		switch len(call.Args) {
-		case 0:
-			return nil, engine.At(e.Pos, parameterCount(e.Name.Last()))
-		case 1:
-			value = call.Args[0]
-		default:
-			value.Value = &syntax.FuncCall{Pos: e.Pos, Name: syntax.Name{"concat"}, Args: call.Args}
-		}
-		value.Value = &syntax.Cast{Pos: e.Pos, X: value.Value, Type: syntax.TypeName{Pos: e.Pos, Name: syntax.Name{"varchar"}}}
-		call.Args = []syntax.Arg{value, separator}
-	}
-	x, err := p.Aggregate(s, &call)
-	if err == nil && x.Type == datum.JSONB {
-		x, err = p.Coerce(x, datum.JSON, datum.ImplicitCast)
-	}
-	return x, err
 }
 
 func parameterCount(name string) error {
@@ -268,9 +221,6 @@ type specialCall func(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*
 func specialCalls() map[string]specialCall {
 	return map[string]specialCall{
 		"nextval": sequenceCall, "lastval": sequenceCall, "setval": setvalCall, "currval": sequenceCall,
-		"date_add": dateAddCall, "date_sub": dateAddCall,
-		"timestampadd": timestampAddCall, "timestampdiff": timestampDiffCall,
-		"position": positionCall, "convert": convertCall, "values": nil,
 	}
 }
 
@@ -291,52 +241,27 @@ func sequenceCall(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engi
 	return p.FuncCall(s, &call)
 }
 
-// positionCall: the parser puts the text first.
-func positionCall(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error) {
-	if len(e.Args) != 2 {
-		return nil, nil
-	}
-	call := *e
-	call.Name, call.Args = syntax.Name{"instr"}, e.Args
-	return p.FuncCall(s, &call)
-}
-
-// convertCall is CONVERT(x USING charset): all text is UTF-8.
-func convertCall(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error) {
-	if len(e.Args) != 2 || e.Args[1].Name != "using" {
-		return nil, nil
-	}
-	lit := e.Args[1].Value.(*syntax.Literal)
-	cs := charsetNamed(lit.Text)
-	if cs == "" {
-		return nil, sqlstate.New(sqlstate.InvalidParameterValue, "Unknown character set: '%s'", sqlstate.Cut(lit.Text, 64)).WithMySQL(1115, "42000")
-	}
-	x, err := p.Expr(s, e.Args[0].Value)
-	if err != nil {
-		return nil, err
-	}
-	if cs == "binary" {
-		return p.Coerce(x, datum.Bytea, datum.ImplicitCast)
-	}
-	return p.Coerce(x, datum.Text, datum.ImplicitCast)
+// castTypes are the types that CAST takes.
+var castTypes = map[string]datum.OID{
+	"varchar": datum.Text, "binary": datum.Bytea, "bigint": datum.Int8, "unsigned": datum.Int8,
+	"date": datum.Date, "datetime": datum.Timestamp, "timestamp": datum.Timestamp,
 }
 
 // castExpr is CAST(x AS type), CONVERT(x, type) and BINARY x.
 func castExpr(p *engine.Planner, s *engine.Scope, c *syntax.Cast) (*engine.Expr, error) {
+	name, mods := c.Type.Name.Last(), c.Type.Mods
+	t, ok := castTypes[name]
+	if !ok || len(mods) > 0 && t != datum.Text && t != datum.Timestamp {
+		return nil, engine.Unsupported(c.Type.Pos, "a cast to "+strings.ToUpper(name))
+	}
 	x, err := p.Expr(s, c.X)
 	if err != nil {
 		return nil, err
 	}
-	name := c.Type.Name.Last()
-	t, ok := castTypes[name]
-	if !ok {
-		return nil, engine.At(c.Type.Pos, sqlstate.New(sqlstate.SyntaxError, "a cast to %s does not exist", sqlstate.Cut(name, 64)))
-	}
-	mods := c.Type.Mods
 	if name == "unsigned" {
 		return castUnsigned(p, x)
 	}
-	if x.Type == t && len(mods) == 0 && t != datum.Timestamp && t != datum.Time && t != datum.Numeric {
+	if x.Type == t && len(mods) == 0 && t != datum.Timestamp {
 		e := *x
 		e.Column, e.Keys, e.Origin = false, nil, nil
 		return &e, nil
@@ -344,73 +269,43 @@ func castExpr(p *engine.Planner, s *engine.Scope, c *syntax.Cast) (*engine.Expr,
 	if x, err = p.Coerce(x, t, datum.ExplicitCast); err != nil {
 		return nil, engine.At(c.Pos, err)
 	}
-	limit := int64(-1)
-	if len(mods) > 0 {
-		limit = mods[0]
+	switch {
+	case t == datum.Timestamp:
+		return withDigits(x, mods), nil
+	case len(mods) > 0:
+		return withLength(x, mods[0]), nil
 	}
-	inner := x
-	out := engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
-		v, err := inner.Eval(x)
-		if err != nil || !v.Valid {
-			return v, err
-		}
-		return fitCast(x, v, t, limit, mods), nil
-	}, inner)
-	if t == datum.Timestamp || t == datum.Time {
-		out.TypeMod = int32(max(limit, 0))
-	}
-	if t == datum.Numeric {
-		scale := int64(0)
-		if limit < 0 {
-			limit = 10
-		}
-		if len(mods) > 1 {
-			scale = mods[1]
-		}
-		out.TypeMod = engine.TypeMod(datum.Numeric, []int64{limit, scale})
-	}
-	return out, nil
+	return x, nil
 }
 
-// castTypes are the types that CAST takes.
-var castTypes = map[string]datum.OID{
-	"varchar": datum.Text, "binary": datum.Bytea, "bigint": datum.Int8, "unsigned": datum.Int8,
-	"decimal": datum.Numeric, "numeric": datum.Numeric, "dec": datum.Numeric,
-	"double": datum.Float8, "double precision": datum.Float8, "float": datum.Float8, "real": datum.Float8,
-	"date": datum.Date, "time": datum.Time, "datetime": datum.Timestamp, "timestamp": datum.Timestamp, "json": datum.JSON,
-	"integer": datum.Int8, "int": datum.Int8, "year": datum.Int4, "uuid": datum.Text,
-}
-
-// fitCast cuts a converted value to the length, precision or scale of a cast.
-func fitCast(x *engine.Exec, v datum.Value, t datum.OID, limit int64, mods []int64) datum.Value {
-	switch t {
-	case datum.Text:
-		if r := []rune(v.Str); limit >= 0 && int64(len(r)) > limit {
-			Warn(x, sqlstate.New(sqlstate.StringTooLong, "Truncated incorrect CHAR(%d) value: '%s'", limit, sqlstate.Cut(v.Str, 64)).WithMySQL(1292, "22007"))
-			v.Str = string(r[:limit])
-		}
-	case datum.Bytea:
-		if limit >= 0 && limit <= engine.MaxTextBytes {
-			if int64(len(v.Str)) > limit {
-				v.Str = v.Str[:limit]
-			}
-			v.Str += strings.Repeat("\x00", int(limit)-len(v.Str))
-		}
-	case datum.Numeric:
-		scale := int64(0)
-		if len(mods) > 1 {
-			scale = mods[1]
-		}
-		scale = min(max(scale, 0), maxScale)
-		v = decimalValue(decimalOf(v.Str).Round(int(scale)))
-	case datum.Timestamp, datum.Time:
-		unit := int64(1)
-		for i := max(limit, 0); i < 6; i++ {
-			unit *= 10
-		}
+// withDigits cuts a DATETIME to the digits behind the point, none by default.
+func withDigits(e *engine.Expr, digits []int64) *engine.Expr {
+	n, unit := int64(0), int64(1e6)
+	if len(digits) > 0 {
+		n = min(digits[0], 6)
+	}
+	for range n {
+		unit /= 10
+	}
+	cut := engine.Derive(e.Type, func(x *engine.Exec) (datum.Value, error) {
+		v, err := e.Eval(x)
 		v.Int -= ((v.Int % unit) + unit) % unit
-	}
-	return v
+		return v, err
+	}, e)
+	cut.TypeMod = int32(n)
+	return cut
+}
+
+// withLength cuts a text to a number of characters, with a warning.
+func withLength(e *engine.Expr, n int64) *engine.Expr {
+	return engine.Derive(e.Type, func(x *engine.Exec) (datum.Value, error) {
+		v, err := e.Eval(x)
+		if r := []rune(v.Str); err == nil && v.Valid && int64(len(r)) > n {
+			Warn(x, sqlstate.New(sqlstate.StringTooLong, "Truncated incorrect CHAR(%d) value: '%s'", n, sqlstate.Cut(v.Str, 64)).WithMySQL(1292, "22007"))
+			v.Str = string(r[:n])
+		}
+		return v, err
+	}, e)
 }
 
 // castUnsigned is CAST(x AS UNSIGNED). Our integers are signed: a value above
@@ -426,8 +321,22 @@ func castUnsigned(p *engine.Planner, e *engine.Expr) (*engine.Expr, error) {
 		}
 		n, err := intOf(x, v)
 		if err == nil && n < 0 {
-			err = unsignedTooLarge(uint64(n))
+			err = sqlstate.New(sqlstate.NumericOutOfRange, "BIGINT value is out of range in '%d'", uint64(n)).
+				WithHint("nextid's integers are signed, ids are at most 9223372036854775807.")
 		}
 		return datum.MakeInt8(n), err
 	}, e), nil
+}
+
+// CallProcedure refuses CALL: there are functions only.
+func CallProcedure(p *engine.Planner, t *syntax.CallProcedure) error {
+	database, name := databaseName(plannedState(p)), sqlstate.Cut(t.Name.Last(), 64)
+	if len(t.Name) > 1 {
+		database = sqlstate.Cut(t.Name[len(t.Name)-2], MaxDatabaseBytes)
+	}
+	e := sqlstate.New(sqlstate.UndefinedFunction, "PROCEDURE %s.%s does not exist", database, name).WithMySQL(1305, "42000")
+	if overloads(p, strings.ToLower(name)) != nil {
+		return engine.At(t.Pos, e.WithHint("It is a function: SELECT %s(…).", name))
+	}
+	return engine.At(t.Pos, e.WithHint("nextid has functions only: SELECT next_id('orders')."))
 }

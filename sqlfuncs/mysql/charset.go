@@ -3,6 +3,8 @@ package mysql
 import (
 	"slices"
 	"strings"
+
+	"nextid/sqlfuncs/sqlstate"
 )
 
 // charset is a character set that a client may name. All text is UTF-8: the
@@ -70,6 +72,19 @@ func charsetOf(name string) string {
 		}
 	}
 	return ""
+}
+
+func notOfCharset(name, charset string) error {
+	return sqlstate.New(sqlstate.InvalidParameterValue, "COLLATION '%s' is not valid for CHARACTER SET '%s'", sqlstate.Cut(name, 64), charset).
+		WithMySQL(1253, "42000")
+}
+
+func unknownCollation(name string) error {
+	return sqlstate.New(sqlstate.InvalidParameterValue, "Unknown collation: '%s'", sqlstate.Cut(name, 64)).WithMySQL(1273, "HY000")
+}
+
+func unknownCharset(name string) error {
+	return sqlstate.New(sqlstate.InvalidParameterValue, "Unknown character set: '%s'", sqlstate.Cut(name, 64)).WithMySQL(1115, "42000")
 }
 
 func defaultCollation(charset string) string {

@@ -23,9 +23,8 @@ func (d *Dialect) Functions() map[string][]*engine.Function { return d.functions
 // NewDialect makes the dialect for a server.
 func NewDialect() *Dialect {
 	d := &Dialect{
-		functions: engine.IndexFunctions(sessionFunctions, textFunctions, timeFunctions,
-			conditionalFunctions, jsonFunctions, idFunctions),
-		special: specialCalls(), tables: schemaTables(), rows: schemaRows(),
+		functions: engine.IndexFunctions(sessionFunctions, textFunctions, timeFunctions, conditionalFunctions, idFunctions),
+		special:   specialCalls(), tables: schemaTables(), rows: schemaRows(),
 	}
 	d.shows = shows(d.tables)
 	return d
@@ -45,11 +44,6 @@ func (*Dialect) Analyse(p *engine.Planner, s *engine.Scope, e syntax.Expr) (*eng
 // Choose implements engine.Dialect.
 func (*Dialect) Choose(p *engine.Planner, e *syntax.FuncCall, name string, given []*engine.Expr, names []string) (*engine.Function, []*engine.Expr, error) {
 	return choose(p, e, name, given, names)
-}
-
-// IsAggregate implements engine.Dialect.
-func (*Dialect) IsAggregate(p *engine.Planner, e *syntax.FuncCall) bool {
-	return isAggregate(p, e)
 }
 
 // Operator implements engine.Dialect.

@@ -22,17 +22,9 @@ var sessionFunctions = slices.Concat(
 			Name: "last_insert_id", Args: []engine.Argument{{Type: datum.Int8, Optional: true}}, Result: datum.Int8, Volatile: engine.Volatile,
 			Help: "the newest id that this session drew, or set with LAST_INSERT_ID(n)", Eval: lastInsertID,
 		},
-		{Name: "found_rows", Result: datum.Int8, Volatile: engine.Volatile, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			return datum.MakeInt8(stateOf(x).FoundRows), nil
-		}},
-		{Name: "row_count", Result: datum.Int8, Volatile: engine.Volatile, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			return datum.MakeInt8(stateOf(x).RowCount), nil
-		}},
 		{Name: "sleep", Args: engine.Args(datum.Float8), Result: datum.Int4, Volatile: engine.Volatile, Eval: sleep},
-		{Name: "current_role", Result: datum.Text, Volatile: engine.Stable, Eval: func(*engine.Exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Text), nil }},
-		{Name: "coercibility", Args: engine.Args(engine.AnyElement), Result: datum.Int4, Typed: coercibility},
 	},
-	alias(engine.Function{Name: "database", Result: datum.Text, Volatile: engine.Stable, Collation: engine.SystemCollation, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+	alias(engine.Function{Name: "database", Result: datum.Text, Volatile: engine.Stable, Letters: true, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 		return datum.TextOrNull(stateOf(x).Database), nil
 	}}, "schema"),
 	alias(sessionText("user", func(x *engine.Exec) string { return accountOf(x.Host.Client()) }), "session_user", "system_user"),
@@ -41,7 +33,7 @@ var sessionFunctions = slices.Concat(
 
 func sessionText(name string, f func(x *engine.Exec) string) engine.Function {
 	return engine.Function{
-		Name: name, Result: datum.Text, Volatile: engine.Stable, Collation: engine.SystemCollation,
+		Name: name, Result: datum.Text, Volatile: engine.Stable, Letters: true,
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) { return datum.MakeText(f(x)), nil },
 	}
 }
@@ -75,9 +67,6 @@ var conditionalFunctions = []engine.Function{
 	{Name: "nvl", Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: engine.Coalesce},
 	{Name: "coalesce", Args: engine.Args(engine.AnyElement), Variadic: true, Result: engine.AnyElement, Typed: engine.Coalesce},
 	{Name: "nullif", Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: nullIf},
-	{Name: "isnull", Args: engine.Args(engine.AnyElement), Result: datum.Bool, Nullable: true, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-		return datum.MakeBool(!a[0].Valid), nil
-	}},
 	{Name: "greatest", Args: engine.Args(engine.AnyElement, engine.AnyElement), Variadic: true, Result: engine.AnyElement, Typed: extreme(1)},
 	{Name: "least", Args: engine.Args(engine.AnyElement, engine.AnyElement), Variadic: true, Result: engine.AnyElement, Typed: extreme(-1)},
 }
@@ -126,15 +115,11 @@ func nullIf(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 // extreme is GREATEST and LEAST, which are NULL when an argument is.
 func extreme(sign int) func(*engine.Planner, []*engine.Expr) (*engine.Expr, error) {
 	return func(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
-		c, err := p.CollationOf(es...)
-		if err != nil {
-			return nil, err
-		}
 		t, err := p.CommonArgs("GREATEST", es)
 		if err != nil {
 			return nil, err
 		}
-		fold := p.FoldOf(t, c)
+		fold := p.FoldOf(t, !p.Exact(es...))
 		return engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
 			var best datum.Value
 			for i, e := range es {
@@ -169,10 +154,6 @@ var idFunctions = []engine.Function{
 		Name: "uuid_short", Result: datum.Int8, Volatile: engine.Volatile, Help: "an id of the generator uuid_short, of its own kind",
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) { return ids.DrawID(x, "uuid_short") },
 	},
-	{Name: "is_uuid", Args: engine.Args(datum.Text), Result: datum.Bool, Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-		_, ok := parseUUID(a[0].Str)
-		return datum.MakeBool(ok), nil
-	}},
 	{Name: "uuid_to_bin", Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Int8, Optional: true}}, Result: datum.Bytea, Eval: uuidToBin},
 	{Name: "bin_to_uuid", Args: []engine.Argument{{Type: datum.Bytea}, {Type: datum.Int8, Optional: true}}, Result: datum.Text, Eval: binToUUID},
 }

@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"math"
 	"strings"
 
 	"nextid/sqlfuncs/datum"
@@ -12,35 +13,46 @@ import (
 // binary analyses the operators that PostgreSQL does not have.
 func binary(p *engine.Planner, s *engine.Scope, e *syntax.Binary) (*engine.Expr, error) {
 	switch e.Op {
-	case "XOR":
-		l, err := p.Boolean(s, e.L, e.Op)
-		if err != nil {
-			return nil, err
-		}
-		r, err := p.Boolean(s, e.R, e.Op)
-		if err != nil {
-			return nil, err
-		}
-		return engine.Strict2(datum.Bool, l, r, func(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
-			return datum.MakeBool(a.Int != b.Int), nil
-		}), nil
 	case "||": // PIPES_AS_CONCAT
 		return p.Expr(s, &syntax.FuncCall{Pos: e.Pos, Name: syntax.Name{"concat"}, Args: []syntax.Arg{{Value: e.L}, {Value: e.R}}})
-	case "->", "->>":
-		x := syntax.Expr(&syntax.FuncCall{Pos: e.Pos, Name: syntax.Name{"json_extract"}, Args: []syntax.Arg{{Value: e.L}, {Value: e.R}}})
-		if e.Op == "->>" {
-			x = &syntax.FuncCall{Pos: e.Pos, Name: syntax.Name{"json_unquote"}, Args: []syntax.Arg{{Value: x}}}
-		}
-		return p.Expr(s, x)
 	case "+", "-":
-		for i, side := range []syntax.Expr{e.L, e.R} {
-			other := []syntax.Expr{e.R, e.L}[i]
-			if c, ok := intervalCast(side); ok && (e.Op == "+" || i == 1) {
-				return addInterval(p, s, e.Pos, other, c, e.Op == "-")
-			}
+		if c, ok := intervalCast(e.R); ok {
+			return moveTime(p, s, e, c)
 		}
 	}
 	return nil, nil
+}
+
+// intervalCast finds INTERVAL x unit, which the parser leaves as a cast.
+func intervalCast(e syntax.Expr) (*syntax.Cast, bool) {
+	c, ok := engine.Unparen(e).(*syntax.Cast)
+	return c, ok && strings.HasPrefix(c.Type.Name.Last(), "interval ")
+}
+
+// moveTime is time ± INTERVAL n unit, a DATETIME: id_floor('orders', NOW() - INTERVAL 1 HOUR).
+func moveTime(p *engine.Planner, s *engine.Scope, e *syntax.Binary, c *syntax.Cast) (*engine.Expr, error) {
+	es, err := p.Exprs(s, []syntax.Expr{e.L, c.X})
+	if err != nil {
+		return nil, err
+	}
+	unit := strings.TrimPrefix(c.Type.Name.Last(), "interval ")
+	if es[0], err = p.Coerce(es[0], datum.Timestamp, datum.ImplicitCast); err == nil {
+		es[1], err = p.Coerce(es[1], datum.Int8, datum.ImplicitCast)
+	}
+	if err != nil {
+		return nil, engine.At(e.Pos, err)
+	}
+	move := datum.AddIn
+	if e.Op == "-" {
+		move = datum.SubIn
+	}
+	return engine.Strict2(datum.Timestamp, es[0], es[1], func(x *engine.Exec, at, n datum.Value) (datum.Value, error) {
+		span, err := datum.ParseText(datum.Interval, TextOf(x, n)+" "+unit, nil)
+		if err != nil {
+			return at, err
+		}
+		return move(at, span, x.Env())
+	}), nil
 }
 
 // operator builds l op r.
@@ -49,39 +61,10 @@ func operator(p *engine.Planner, op string, l, r *engine.Expr) (*engine.Expr, er
 		return comparison(p, op, test, l, r)
 	}
 	switch op {
-	case "+", "-", "*", "/", "%", "MOD", "DIV":
+	case "+", "-", "*", "/", "%":
 		return arithmetic(p, op, l, r)
-	case "&", "|", "^", "<<", ">>":
-		es := []*engine.Expr{l, r}
-		if err := p.CoerceAll(es, datum.Int8); err != nil {
-			return nil, err
-		}
-		return engine.Strict2(datum.Int8, es[0], es[1], func(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
-			u, v := uint64(a.Int), uint64(b.Int)
-			switch op {
-			case "&":
-				u &= v
-			case "|":
-				u |= v
-			case "^":
-				u ^= v
-			case "<<":
-				u <<= v
-			case ">>":
-				u >>= v
-			}
-			if u > 1<<63-1 {
-				return a, unsignedTooLarge(u)
-			}
-			return datum.MakeInt8(int64(u)), nil
-		}), nil
 	}
-	return nil, sqlstate.New(sqlstate.SyntaxError, "the operator %s does not exist", op)
-}
-
-func unsignedTooLarge(u uint64) error {
-	return sqlstate.New(sqlstate.NumericOutOfRange, "BIGINT value is out of range in '%d'", u).
-		WithHint("nextid's integers are signed, ids are at most 9223372036854775807.")
+	return nil, sqlstate.New(sqlstate.FeatureNotSupported, "the operator %s is not supported by nextid", op)
 }
 
 // arithmetic computes with integers, decimals or doubles, by the wider
@@ -105,27 +88,17 @@ func arithmetic(p *engine.Planner, op string, l, r *engine.Expr) (*engine.Expr, 
 	if err := p.CoerceAll(es, t); err != nil {
 		return nil, err
 	}
-	result := t
 	f := engine.Arithmetic[op]
-	switch op {
-	case "/":
-		if k == kindDecimal {
-			f = divideDecimal
-		}
-	case "MOD":
-		f = datum.Mod
-	case "DIV":
-		result = datum.Int8
-		f = func(a, b datum.Value) (datum.Value, error) { return divideInt(a, b) }
+	switch {
+	case op == "/" && k == kindDecimal:
+		f = divideDecimal
+	case op == "%" && k == kindDouble:
+		f = func(a, b datum.Value) (datum.Value, error) { return datum.MakeFloat8(math.Mod(a.Float, b.Float)), nil }
 	}
-	if k == kindDouble && (op == "%" || op == "MOD") {
-		f = modDouble
-	}
-	divides := op == "/" || op == "%" || op == "MOD" || op == "DIV"
-	return engine.Strict2(result, es[0], es[1], func(x *engine.Exec, a, b datum.Value) (datum.Value, error) {
-		if divides && !truth(x, b) {
+	return engine.Strict2(t, es[0], es[1], func(x *engine.Exec, a, b datum.Value) (datum.Value, error) {
+		if (op == "/" || op == "%") && !truth(x, b) {
 			Warn(x, sqlstate.New(sqlstate.DivisionByZero, "Division by 0"))
-			return datum.Null(result), nil
+			return datum.Null(t), nil
 		}
 		v, err := f(a, b)
 		if err != nil {
@@ -133,6 +106,20 @@ func arithmetic(p *engine.Planner, op string, l, r *engine.Expr) (*engine.Expr, 
 		}
 		return v, nil
 	}), nil
+}
+
+// divPrecisionIncrement is MySQL's div_precision_increment: the digits that
+// a division adds to the scale of its left operand.
+const divPrecisionIncrement = 4
+
+// maxScale is the greatest scale of a DECIMAL.
+const maxScale = 38
+
+// divideDecimal is a/b; b is not zero.
+func divideDecimal(a, b datum.Value) (datum.Value, error) {
+	x := decimalOf(a.Str)
+	q := x.Quo(decimalOf(b.Str), min(x.Scale+divPrecisionIncrement, maxScale))
+	return datum.MakeString(datum.Numeric, q.String()), nil
 }
 
 func unary(p *engine.Planner, s *engine.Scope, e *syntax.Unary) (*engine.Expr, error) {
@@ -172,42 +159,21 @@ func unary(p *engine.Planner, s *engine.Scope, e *syntax.Unary) (*engine.Expr, e
 			return nil, err
 		}
 		return engine.Not(x), nil
-	case "~":
-		x, err := p.Expr(s, e.X)
-		if err == nil {
-			x, err = p.Coerce(x, datum.Int8, datum.ImplicitCast)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return engine.Derive(datum.Numeric, func(ex *engine.Exec) (datum.Value, error) {
-			v, err := x.Eval(ex)
-			if err != nil || !v.Valid {
-				return datum.Null(datum.Numeric), err
-			}
-			return unsignedDecimal(^uint64(v.Int)), nil
-		}, x), nil
 	}
-	return nil, nil
+	return nil, engine.Unsupported(e.Pos, "the operator "+e.Op)
 }
 
-// like is LIKE, REGEXP and RLIKE, which look at case only where an
-// operand is binary.
+// like is LIKE, which looks at case only where an operand is binary.
 func like(p *engine.Planner, s *engine.Scope, e *syntax.Like) (*engine.Expr, error) {
-	l, err := p.Expr(s, e.X)
+	if e.Op != "LIKE" {
+		return nil, engine.Unsupported(e.Pos, e.Op)
+	}
+	es, err := p.Exprs(s, []syntax.Expr{e.X, e.Pattern})
 	if err != nil {
 		return nil, err
-	}
-	r, err := p.Expr(s, e.Pattern)
-	if err != nil {
-		return nil, err
-	}
-	c, err := p.CollationOf(l, r)
-	if err != nil {
-		return nil, engine.At(e.Pos, err)
 	}
 	flags := "(?si)"
-	if p.Exact(c) || l.Type == datum.Bytea || r.Type == datum.Bytea {
+	if p.Exact(es...) || es[0].Type == datum.Bytea || es[1].Type == datum.Bytea {
 		flags = "(?s)"
 	}
 	escape := `\`
@@ -218,15 +184,11 @@ func like(p *engine.Planner, s *engine.Scope, e *syntax.Like) (*engine.Expr, err
 		}
 		escape = lit.Text
 	}
-	es := []*engine.Expr{l, r}
 	if err := p.CoerceAll(es, datum.Text); err != nil {
 		return nil, engine.At(e.Pos, err)
 	}
 	return engine.Strict2(datum.Bool, es[0], es[1], func(x *engine.Exec, a, b datum.Value) (datum.Value, error) {
-		p, err := engine.Pattern("MySQL "+e.Op+flags+escape, b.Str, func() (string, bool, error) {
-			if e.Op == "REGEXP" {
-				return flags + b.Str, false, nil
-			}
+		p, err := engine.Pattern("MySQL LIKE"+flags+escape, b.Str, func() (string, bool, error) {
 			if strings.HasSuffix(b.Str, escape) && escape != "" && !strings.HasSuffix(b.Str, escape+escape) {
 				b.Str += escape // an escape at the end stands for itself
 			}

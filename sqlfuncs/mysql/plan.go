@@ -10,10 +10,6 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// The planner's rules in the MySQL dialect. Where the dialects differ in
-// what an expression means, the planner's method of the same name without
-// MySQL begins with a branch to here.
-
 // analyse analyses the expressions that mean something else in MySQL.
 // It returns nil, nil for the others.
 func analyse(p *engine.Planner, s *engine.Scope, e syntax.Expr) (*engine.Expr, error) {
@@ -37,7 +33,7 @@ func analyse(p *engine.Planner, s *engine.Scope, e syntax.Expr) (*engine.Expr, e
 	case *syntax.Cast:
 		return castExpr(p, s, e)
 	case *syntax.Collate:
-		return collate(p, s, e)
+		return nil, engine.Unsupported(e.Pos, "COLLATE in an expression")
 	}
 	return nil, nil
 }
@@ -70,7 +66,7 @@ func condition(p *engine.Planner, e *engine.Expr) (*engine.Expr, error) {
 	return p.Coerce(e, datum.Bool, datum.ImplicitCast)
 }
 
-// coerce converts where PostgreSQL would refuse; see exec.cast.
+// coerce converts where PostgreSQL would refuse; see cast.
 func coerce(p *engine.Planner, e *engine.Expr, t datum.OID) (*engine.Expr, error) {
 	if e.Type == t || t == datum.Unknown {
 		return e, nil
@@ -94,13 +90,13 @@ func coerce(p *engine.Planner, e *engine.Expr, t datum.OID) (*engine.Expr, error
 			return nil, sqlstate.New(sqlstate.Cardinality, "Operand should contain 1 column(s)").WithMySQL(1241, "21000")
 		}
 	}
+	if isTemporal(e.Type) && isNumber(t) {
+		return nil, cannotConvert(e.Type, t)
+	}
 	c := engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
 		v, err := e.Eval(x)
 		if err != nil {
 			return v, err
-		}
-		if v.Valid && e.TypeMod > 0 && isTemporal(v.Type) && !isTemporal(t) && engine.IsString(t) {
-			return datum.MakeString(t, timeText(x, v, int(e.TypeMod))), nil
 		}
 		return cast(x, v, t)
 	}, e)
@@ -141,9 +137,8 @@ func common(types []datum.OID) datum.OID {
 }
 
 // CoerceParams converts the arguments of EXECUTE to the types of the parameters.
-func CoerceParams(p *engine.Planner, es []*engine.Expr, types []datum.OID) error {
+func CoerceParams(p *engine.Planner, es []*engine.Expr, types []datum.OID) (err error) {
 	for i, e := range es {
-		var err error
 		if es[i], err = p.Coerce(e, types[i], datum.ImplicitCast); err != nil {
 			return err
 		}
@@ -156,16 +151,12 @@ func CoerceParams(p *engine.Planner, es []*engine.Expr, types []datum.OID) error
 func comparableTypes(p *engine.Planner, l, r *engine.Expr) (*engine.Expr, *engine.Expr, error) {
 	t := comparisonType(l.Type, r.Type)
 	byBytes := l.Type == datum.Bytea || r.Type == datum.Bytea
-	c, err := p.CollationOf(l, r)
-	if err != nil {
-		return nil, nil, err
-	}
-	es := []*engine.Expr{l, r}
+	es, letters := []*engine.Expr{l, r}, l.Letters || r.Letters
 	if err := p.CoerceAll(es, t); err != nil {
 		return nil, nil, err
 	}
 	if t == datum.Text && !byBytes {
-		es[0], es[1] = p.Folded(es[0], c), p.Folded(es[1], c)
+		es[0], es[1] = p.Folded(es[0], letters), p.Folded(es[1], letters)
 	}
 	return es[0], es[1], nil
 }
@@ -195,9 +186,6 @@ func comparisonType(a, b datum.OID) datum.OID {
 		}
 		return datum.Timestamp
 	case isTemporal(a) && text(b), isTemporal(b) && text(a):
-		if a == datum.Time || b == datum.Time {
-			return datum.Time
-		}
 		return datum.Timestamp
 	case text(a) || text(b):
 		// MySQL compares doubles, and loses digits of ids; decimals do not.

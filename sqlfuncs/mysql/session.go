@@ -48,10 +48,8 @@ type State struct {
 	LastWarnings, LastErrors int                    // of the statement before: @@warning_count
 	Users                    map[string]datum.Value // @variables, by lower-case name
 	userBytes                int
-	FoundRows                int64
 	Affected                 int64
 	Reading                  Reading
-	RowCount                 int64
 	RowsAtMost               int64 // sql_select_limit, -1: none
 }
 

@@ -58,7 +58,7 @@ func normalize(x *engine.Exec, s *setting.Definition, v datum.Value) (string, er
 		if !v.Valid {
 			return "", nil
 		}
-		return "", sqlstate.New(sqlstate.InvalidParameterValue, "Unknown character set: '%s'", sqlstate.Cut(text, 64)).WithMySQL(1115, "42000")
+		return "", unknownCharset(text)
 	case "lc_messages", "lc_time_names":
 		if !localePattern.MatchString(text) || s.Name == "lc_time_names" && !strings.EqualFold(text, "en_US") {
 			return "", sqlstate.New(sqlstate.InvalidParameterValue, "Unknown locale: '%s'", sqlstate.Cut(text, 64)).

@@ -224,7 +224,7 @@ func setNames(x *engine.Exec, v datum.Value, reset bool) error {
 	name := "utf8mb4"
 	if !reset {
 		if name = charsetNamed(TextOf(x, v)); name == "" {
-			return sqlstate.New(sqlstate.InvalidParameterValue, "Unknown character set: '%s'", sqlstate.Cut(TextOf(x, v), 64)).WithMySQL(1115, "42000")
+			return unknownCharset(TextOf(x, v))
 		}
 	}
 	for _, key := range []string{"character_set_client", "character_set_connection", "character_set_results"} {

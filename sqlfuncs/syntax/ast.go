@@ -172,18 +172,11 @@ type (
 		Query bool
 		ID    Expr
 	}
-	// Maintain is MySQL's CHECK, ANALYZE, OPTIMIZE, REPAIR and CHECKSUM TABLE.
-	Maintain struct {
-		Verb   string // upper case
-		Tables []Name
-	}
 	// CallProcedure is MySQL's CALL name(…).
 	CallProcedure struct {
 		Pos  Pos
 		Name Name
 	}
-	// Help is MySQL's HELP 'topic'.
-	Help struct{ Topic string }
 	// Lock is LOCK [TABLE] …, UNLOCK TABLES and FLUSH: nobody else writes what
 	// they are about.
 	Lock struct{ Tag string }

@@ -69,14 +69,6 @@ func (p *parser) call(pos Pos, name Name) *FuncCall {
 		}
 	}
 	x.OrderBy = p.orderBy()
-	if p.mysql && p.accept("using") { // CHAR(n USING charset)
-		pos := p.pos()
-		x.Args = append(x.Args, Arg{Name: "using", Value: &Literal{Pos: pos, Kind: StringLiteral, Text: p.take(p.tok.isLabel() || p.tok.kind == tokString)}})
-	}
-	if p.mysql && p.accept("separator") {
-		pos := p.pos()
-		x.Args = append(x.Args, Arg{Name: "separator", Value: &Literal{Pos: pos, Kind: StringLiteral, Text: p.stringLiteral()}})
-	}
 	p.expectPunct(")")
 	return x
 }

@@ -34,68 +34,34 @@ func (p *parser) statementMySQL() Statement {
 		if p.isWords("drop", "prepare") {
 			return p.deallocate()
 		}
-	case "call", "flush", "help", "reset", "check", "analyze", "optimize", "repair", "checksum":
-		return p.maintenance()
+	case "call":
+		return p.callProcedure()
+	case "flush":
+		return p.flush()
 	}
 	return nil
 }
 
-// maintenance reads statements about the server and its tables, or returns nil
-// for those that are refused.
-func (p *parser) maintenance() Statement {
-	verb := p.tok.text
-	switch verb {
-	case "call":
-		c := &CallProcedure{Pos: p.pos()}
-		p.advance()
-		c.Name = p.qualifiedName()
-		if p.acceptPunct("(") && !p.acceptPunct(")") {
-			p.exprList()
-			p.expectPunct(")")
-		}
-		return c
-	case "help":
-		p.advance()
-		return &Help{Topic: p.take(p.tok.isLabel() || p.tok.kind == tokString)}
-	case "flush":
-		at := 1
-		if p.peek(1).isWord("local") || p.peek(1).isWord("no_write_to_binlog") {
-			at = 2
-		}
-		what := p.peek(at)
-		if !what.isWord("tables") && !what.isWord("table") && !what.isWord("status") && !what.isWord("hosts") && !what.isWord("query") {
-			return nil
-		}
-		p.skipStatement()
-		return &Lock{Tag: "FLUSH " + upperCase(what.text)}
-	case "reset":
-		if !p.peek(1).isWord("query") {
-			return nil
-		}
-		p.skipStatement()
-		return &Lock{Tag: "RESET QUERY CACHE"}
+// callProcedure reads CALL name(…).
+func (p *parser) callProcedure() Statement {
+	c := &CallProcedure{Pos: p.pos()}
+	p.advance()
+	c.Name = p.qualifiedName()
+	p.skipStatement()
+	return c
+}
+
+// flush reads FLUSH TABLES and the like, which dumps send; others are refused.
+func (p *parser) flush() Statement {
+	what := p.peek(1)
+	if what.isWord("local") || what.isWord("no_write_to_binlog") {
+		what = p.peek(2)
 	}
-	at := 1
-	if p.peek(1).isWord("local") || p.peek(1).isWord("no_write_to_binlog") {
-		at = 2
-	}
-	if !p.peek(at).isWord("table") && !p.peek(at).isWord("tables") || !p.peek(at+1).isName() {
+	if !what.isWord("tables") && !what.isWord("table") && !what.isWord("status") {
 		return nil
 	}
-	for range at + 1 {
-		p.advance()
-	}
-	m := &Maintain{Verb: strings.ToUpper(verb), Tables: []Name{p.qualifiedName()}}
-	for p.acceptPunct(",") {
-		m.Tables = append(m.Tables, p.qualifiedName())
-	}
-	if p.isWord("persistent") {
-		p.skipStatement() // FOR ALL, FOR COLUMNS (…)
-	}
-	for p.acceptAny("quick", "fast", "medium", "extended", "changed", "use_frm", "force") != "" || p.acceptWords("for", "upgrade") {
-		continue
-	}
-	return m
+	p.skipStatement()
+	return &Lock{Tag: "FLUSH " + upperCase(what.text)}
 }
 
 // executeImmediate is EXECUTE IMMEDIATE 'text': that statement.
@@ -456,56 +422,23 @@ func (p *parser) specialMySQL(t token) Expr {
 	return nil
 }
 
-// intervalMySQL reads INTERVAL x unit as a cast to "interval unit", or the
-// function INTERVAL(n, …).
+// intervalMySQL reads INTERVAL x unit as a cast to "interval unit".
 func (p *parser) intervalMySQL() Expr {
 	pos := p.pos()
 	p.advance()
-	var x Expr
-	if p.acceptPunct("(") {
-		query, list := p.parenthesised(true)
-		if query == nil && len(list) > 1 {
-			call := &FuncCall{Pos: pos, Name: Name{"interval"}}
-			for _, e := range list {
-				call.Args = append(call.Args, Arg{Value: e})
-			}
-			return call
-		}
-		x = p.climb(p.group(pos, query, list), precLowest, 0)
-	} else {
-		x = p.expr()
-	}
-	return &Cast{Pos: pos, X: x, Type: TypeName{Pos: pos, Name: Name{"interval " + p.intervalUnit()}}}
+	x := p.expr()
+	unit := p.take(p.isAnyWord("microsecond", "second", "minute", "hour", "day", "week", "month", "year"))
+	return &Cast{Pos: pos, X: x, Type: TypeName{Pos: pos, Name: Name{"interval " + unit}}}
 }
 
-var intervalUnits = []string{"microsecond", "second", "minute", "hour", "day", "week", "month", "quarter", "year"}
-
-// intervalUnit reads DAY, DAY_HOUR and the like; the second is "day to hour".
-func (p *parser) intervalUnit() string {
-	first, last, compound := strings.Cut(p.tok.text, "_")
-	if p.tok.kind != tokWord || !slices.Contains(intervalUnits, first) || compound && !slices.Contains(intervalUnits, last) {
-		p.syntaxError()
-		return first
-	}
-	p.advance()
-	if compound {
-		return first + " to " + last
-	}
-	return first
-}
-
-// convert reads CONVERT(x, type), a cast, or CONVERT(x USING charset), a
-// call with the character set as the argument "using".
+// convert reads CONVERT(x, type), a cast.
 func (p *parser) convert() Expr {
 	pos := p.pos()
 	p.advance()
 	p.expectPunct("(")
 	x := p.expr()
-	if p.accept("using") {
-		set := &Literal{Pos: p.pos(), Kind: StringLiteral}
-		set.Text = p.take(p.tok.isLabel() || p.tok.kind == tokString)
-		p.expectPunct(")")
-		return &FuncCall{Pos: pos, Name: Name{"convert"}, Args: []Arg{{Value: x}, {Name: "using", Value: set}}}
+	if p.isWord("using") {
+		p.notSupported(pos, "CONVERT(… USING …) is")
 	}
 	p.expectPunct(",")
 	c := &Cast{Pos: pos, X: x, Type: p.typeName()}
@@ -528,10 +461,6 @@ func (p *parser) typeNameMySQL() TypeName {
 		p.acceptAny("integer", "int")
 	case "double":
 		p.accept("precision")
-	case "interval":
-		if p.tok.kind == tokWord {
-			word += " " + p.intervalUnit()
-		}
 	}
 	t.Name = Name{word}
 	t.Mods = p.typeMods()

@@ -24,9 +24,7 @@ func (*Listen) statement()         {}
 func (*Use) statement()            {}
 func (*SetStatement) statement()   {}
 func (*Kill) statement()           {}
-func (*Maintain) statement()       {}
 func (*CallProcedure) statement()  {}
-func (*Help) statement()           {}
 func (*Lock) statement()           {}
 func (*Unsupported) statement()    {}
 

@@ -89,18 +89,9 @@ func (p *printer) otherStatement(s Statement) {
 	case *Kill:
 		p.put(map[bool]string{false: "KILL CONNECTION ", true: "KILL QUERY "}[s.Query])
 		p.expr(s.ID)
-	case *Maintain:
-		p.put(s.Verb + " TABLE ")
-		for i, n := range s.Tables {
-			p.putIf(i > 0, ", ")
-			p.name(n)
-		}
 	case *CallProcedure:
 		p.put("CALL ")
 		p.name(s.Name)
-	case *Help:
-		p.put("HELP ")
-		p.expr(&Literal{Kind: StringLiteral, Text: s.Topic})
 	case *SetStatement:
 		p.put("SET STATEMENT ")
 		p.assignments(s.Items)

@@ -1,9 +1,9 @@
 select @a, @a := 1 + 2, @@sql_mode, @@global.x, @@session.y, @`q q`, 'a' "b" 'c', x'1f', 0x1f, b'01', _utf8mb4'x', n'y', ?, `a b`.`c`
 select a <=> b, a != b, a && b || c xor d, !a, not a = b, a div b mod c % d, a | b & c << d >> e ^ f, ~a, -a, a -> '$.x', a ->> '$.y'
 select a regexp b, a not rlike b, a like b escape '|', a between 1 and 2 and c, a in (1, 2), a not in (select 1), a is null, a is not true, a collate utf8mb4_bin
-select now() + interval 1 day, date_sub(a, interval -1 day_hour), interval(1, 2, 3), interval (1 + 2) minute_second
-select cast(a as char(10) character set utf8mb4), cast(b as signed integer), cast(c as unsigned), convert(d, char), convert(e using utf8mb4), cast(f as decimal(10,2)), binary g, cast(h as datetime(6))
-select group_concat(distinct a order by b desc separator ';'), count(distinct a, b), if(a, b, c), left(a, 1), database(), values(a), replace(a, 'b', 'c')
+select now() + interval 1 day, a - interval (1 + 2) minute, interval -1 year
+select cast(a as char(10) character set utf8mb4), cast(b as signed integer), cast(c as unsigned), convert(d, char), cast(f as decimal(10,2)), binary g, cast(h as datetime(6))
+select f(distinct a order by b desc), count(distinct a, b), if(a, b, c), left(a, 1), database(), values(a), replace(a, 'b', 'c')
 select sql_no_cache distinct a from t use index (x, y) force index for order by (z) where a = 1 group by b having c order by d limit 5, 10
 select a from t1 straight_join t2 on x join t3 using (y) cross join t4 left join (t5 join t6) on z natural join t7, (select 1) t8
 select * from dual where 1 limit ? offset ?
