@@ -107,10 +107,7 @@ func TestBinaryCursorAsksForBinary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := s.Run(st)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := s.Run(st)
 	if !p.Binary(0) || !p.Binary(1) {
 		t.Error("FETCH from a binary cursor must describe binary columns before the first row")
 	}
@@ -175,10 +172,7 @@ func (s *testSession) copy(t *testing.T, sql string) []byte {
 	if err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
-	p, err := s.Run(st)
-	if err != nil {
-		t.Fatalf("%s: %v", sql, err)
-	}
+	p := s.Run(st)
 	c := p.Copy()
 	if c == nil || !st.IsCopy() {
 		t.Fatalf("%s is no COPY", sql)

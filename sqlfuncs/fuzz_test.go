@@ -85,11 +85,9 @@ func fuzzSimple(ctx context.Context, t *testing.T, s *testSession, sql string) {
 		if st, err = b.Next(); err != nil || st == nil {
 			break
 		}
-		var p *sqlfuncs.Portal
-		if p, err = s.Run(st); err == nil {
-			err = fuzzPortal(ctx, t, s, p)
-			p.Close()
-		}
+		p := s.Run(st)
+		err = fuzzPortal(ctx, t, s, p)
+		p.Close()
 	}
 	fuzzError(t, s, sql, err)
 }

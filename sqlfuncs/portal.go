@@ -50,10 +50,10 @@ type Portal struct {
 	opened int64 // when: the how-manieth portal of the session
 	bytes  int   // of the bound values, part of Session.bytes
 	memory int64 // drawn for the plan and the values
-	spare  bool  // Run made it: Close leaves it to another statement
+	spare  bool  // Close leaves it to another statement: nobody else knows it
 }
 
-// sparePortals are portals of simple queries that are closed.
+// sparePortals are portals of Run and Open that are closed.
 var sparePortals = sync.Pool{New: func() any { return new(Portal) }}
 
 // rowCopy is a row that outlives the next one.
@@ -121,7 +121,7 @@ func (s *Session) bindable(st *Statement, args []Arg) (*Statement, error) {
 
 // Open makes a portal from a statement and its arguments that has no place
 // in the session: MySQL's executions and cursors, which only their protocol
-// knows. It lives until Close.
+// knows. It is gone with its Close.
 func (s *Session) Open(st *Statement, args []Arg) (*Portal, error) {
 	st, err := s.bindable(st, args)
 	if err != nil {
@@ -131,13 +131,20 @@ func (s *Session) Open(st *Statement, args []Arg) (*Portal, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Portal{}
-	p.init(s, st, params)
+	p := s.sparePortal(st, params)
 	if err := p.keeps(size, st.cost, params); err != nil {
 		p.Close()
 		return nil, err
 	}
 	return p, nil
+}
+
+// sparePortal makes a portal that is known to its protocol alone.
+func (s *Session) sparePortal(st *Statement, params []datum.Value) *Portal {
+	p := sparePortals.Get().(*Portal)
+	p.init(s, st, params)
+	p.spare = true
+	return p
 }
 
 func (p *Portal) init(s *Session, st *Statement, params []datum.Value) {
@@ -265,11 +272,8 @@ func (s *Session) newPortal(name string) (*Portal, error) {
 
 // Run makes a portal in text format for a statement of a simple query; it
 // leaves the session's unnamed portal alone. It is gone with its Close.
-func (s *Session) Run(st *Statement) (*Portal, error) {
-	p := sparePortals.Get().(*Portal)
-	p.init(s, st, nil)
-	p.spare = true
-	return p, nil
+func (s *Session) Run(st *Statement) *Portal {
+	return s.sparePortal(st, nil)
 }
 
 // Portal returns an open portal (34000 when there is none).

@@ -52,6 +52,12 @@ func NewExec(ctx context.Context, host Host, dialect Dialect, params []datum.Val
 // Recycle leaves x to another statement. Only who knows that nobody holds it
 // calls it, after Release.
 func (x *Exec) Recycle() {
+	x.recycle()
+	spareExecs.Put(x)
+}
+
+// recycle empties x, but for storage.
+func (x *Exec) recycle() {
 	frames, rows := x.Frames, x.rows
 	clear(rows[:x.rowsUsed])
 	for i, f := range frames {
@@ -63,7 +69,6 @@ func (x *Exec) Recycle() {
 		frames = nil
 	}
 	*x = Exec{Frames: frames, rows: rows}
-	spareExecs.Put(x)
 }
 
 // row returns storage for a row of n columns, for the time of the statement.

@@ -92,10 +92,7 @@ func (c *conn) runBatch(ctx context.Context, batch *sqlfuncs.Batch, out *wire.Ou
 
 // runStatement runs one statement of a query.
 func (c *conn) runStatement(ctx context.Context, st *sqlfuncs.Statement, out *wire.Out) error {
-	p, err := c.session.Run(st)
-	if err != nil {
-		return err
-	}
+	p := c.session.Run(st)
 	defer p.Close()
 	ctx = c.beginStatement(ctx, st)
 	defer c.statement.End()

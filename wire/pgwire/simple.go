@@ -58,16 +58,13 @@ func (c *conn) runQuery(ctx context.Context, text []byte, out *wire.Out) error {
 
 // runStatement runs one statement of a simple query.
 func (c *conn) runStatement(ctx context.Context, st *sqlfuncs.Statement, out *wire.Out) error {
-	p, err := c.session.Run(st)
-	if err != nil {
-		return err
-	}
+	p := c.session.Run(st)
 	defer p.Close()
 	ctx = c.beginStatement(ctx, st)
 	defer c.statement.End()
 	if p.Copy() == nil && p.Columns() != nil {
 		out.B = appendRowDescription(out.B, p.Columns(), p.Binary)
 	}
-	_, err = c.sendRows(ctx, p, 0, out)
+	_, err := c.sendRows(ctx, p, 0, out)
 	return err
 }
