@@ -18,7 +18,6 @@ func TestFunctionsRefuseResultsThatAreTooLarge(t *testing.T) {
 		mega + " || 'a'",
 		"replace(" + mega + ", 'a', 'ab')",
 		"format('%s%s', " + mega + ", 'a')",
-		"format('%1048577s', 'a')",
 		"quote_literal(" + mega + ")",
 		"string_to_array(" + mega + ", NULL)",
 		"array_to_string(ARRAY[" + mega + ", 'a'], ',')",

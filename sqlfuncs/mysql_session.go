@@ -87,7 +87,7 @@ func (s *Session) envMySQL() *datum.Env {
 	if err != nil {
 		location = time.UTC
 	}
-	s.env = datum.Env{Location: location, ExtraFloatDigits: 1, Names: s.server.system, Now: s.txNow()}
+	s.env = datum.Env{Location: location, ExtraFloatDigits: 1, Names: s.server.system}
 	s.envOK = true
 	return &s.env
 }

@@ -235,13 +235,10 @@ func (s *Session) Env() *datum.Env {
 	if err != nil {
 		location = time.UTC
 	}
-	style, _ := s.vars.Get("datestyle")
-	style, _, _ = strings.Cut(style, ",")
 	bytea, _ := s.vars.Get("bytea_output")
 	digits, _ := s.vars.Get("extra_float_digits")
 	s.env = datum.Env{
-		Location: location, DateStyle: setting.DateStyles[style], ByteaEscape: bytea == "escape",
-		ExtraFloatDigits: parseSmallInt(digits), Names: s.server.system, Now: s.txNow(),
+		Location: location, ByteaEscape: bytea == "escape", ExtraFloatDigits: parseSmallInt(digits), Names: s.server.system,
 	}
 	s.envOK = true
 	return &s.env

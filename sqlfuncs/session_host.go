@@ -147,9 +147,7 @@ func (h host) Sleep(x *engine.Exec, d time.Duration) error {
 
 // execution begins the execution of a statement.
 func (s *Session) execution(ctx context.Context, params []datum.Value) *engine.Exec {
-	x := engine.NewExec(ctx, host{s}, s.expressions(), params)
-	s.env.Now = x.Host.TransactionTime(x) // what 'now'::timestamp means
-	return x
+	return engine.NewExec(ctx, host{s}, s.expressions(), params)
 }
 
 // expressions is how the session's dialect reads expressions.

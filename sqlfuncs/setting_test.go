@@ -23,7 +23,7 @@ func TestSettingsAreShownSetAndReset(t *testing.T) {
 		{"SET TIME ZONE 'Europe/Paris'", "timezone", "Europe/Paris"},
 		{"SET TIME ZONE LOCAL", "TimeZone", "UTC"},
 		{"SET TIME ZONE UTC", "TimeZone", "UTC"},
-		{"SET DateStyle = 'German'", "datestyle", "German, DMY"},
+		{"SET DateStyle = 'ISO, DMY'", "datestyle", "ISO, DMY"},
 		{"SET datestyle TO iso, mdy", "datestyle", "ISO, MDY"},
 		{"SET client_encoding = 'utf-8'", "client_encoding", "UTF8"},
 		{"SET NAMES 'UTF8'", "client_encoding", "UTF8"},

@@ -91,14 +91,6 @@ func (s *Session) snapshot() bool {
 	return readOnly == "on" && (isolation == "repeatable read" || isolation == "serializable")
 }
 
-// txNow is now(): the start of the transaction block, or of the statement.
-func (s *Session) txNow() time.Time {
-	if s.tx.state != txIdle {
-		return s.tx.began
-	}
-	return s.server.now()
-}
-
 // transactionPlan returns what a transaction statement does.
 func transactionPlan(t *syntax.Transaction) (tag string, run utilityFunc, err error) {
 	switch t.Kind {

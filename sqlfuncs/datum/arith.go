@@ -18,14 +18,13 @@ const (
 	opMod operator = '%'
 )
 
-// Add is a + b: numbers; date + integer, interval or time; timestamp, time
-// or interval + interval. NULL operands give NULL. Days and months are added
+// Add is a + b: numbers; date + integer or interval; timestamp or interval +
+// interval. NULL operands give NULL. Days and months are added
 // to a timestamptz in UTC; AddIn does it in the session's time zone.
 func Add(a, b Value) (Value, error) { return compute(opAdd, a, b, nil) }
 
 // Sub is a - b: numbers; date - integer, date or interval; the difference of
-// two timestamps or times; timestamp, time or interval - interval. See Add
-// about time zones.
+// two timestamps; timestamp or interval - interval. See Add about time zones.
 func Sub(a, b Value) (Value, error) { return compute(opSub, a, b, nil) }
 
 // AddIn is Add with the time zone of env.
@@ -34,10 +33,10 @@ func AddIn(a, b Value, env *Env) (Value, error) { return compute(opAdd, a, b, en
 // SubIn is Sub with the time zone of env.
 func SubIn(a, b Value, env *Env) (Value, error) { return compute(opSub, a, b, env) }
 
-// Mul is a * b: numbers, interval and number.
+// Mul is a * b on numbers.
 func Mul(a, b Value) (Value, error) { return compute(opMul, a, b, nil) }
 
-// Div is a / b: numbers, interval / number. Integers divide towards zero.
+// Div is a / b on numbers. Integers divide towards zero.
 func Div(a, b Value) (Value, error) { return compute(opDiv, a, b, nil) }
 
 // Mod is a % b on integers and numeric; the sign is the dividend's.
@@ -58,7 +57,7 @@ func Neg(v Value) (Value, error) {
 		v.Str = negateNumeric(v.Str)
 		return v, nil
 	case Interval:
-		i, err := parseIntervalValue(v).negate()
+		i, err := parseIntervalValue(v).times(-1)
 		return i.value(), err
 	}
 	return Value{}, sqlstate.New(sqlstate.UndefinedFunction, "operator does not exist: - %s", display(v.Type))

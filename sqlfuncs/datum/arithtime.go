@@ -2,71 +2,34 @@ package datum
 
 import "nextid/sqlfuncs/sqlstate"
 
-// computeTime is arithmetic with dates, times and intervals.
+// computeTime is arithmetic with dates, timestamps and intervals.
 func computeTime(op operator, a, b Value, env *Env) (Value, error) {
-	if isClockAsInterval(op, b.Type, a.Type) {
-		b = clockAsInterval(b)
-	}
-	if isClockAsInterval(op, a.Type, b.Type) && op != opSub {
-		a = clockAsInterval(a)
+	left, right := a, b
+	if op == opAdd && timeRank(a.Type) < timeRank(b.Type) {
+		a, b = b, a // integer + date, interval + timestamp
 	}
 	t := timeResult(op, a.Type, b.Type)
 	switch {
 	case t == Invalid:
-		return Value{}, noOperator(op, a, b)
+		return Value{}, noOperator(op, left, right)
 	case !a.Valid || !b.Valid:
 		return Null(t), nil
-	case op == opAdd && timeResultRank(a.Type) < timeResultRank(b.Type):
-		a, b = b, a // integer + date, interval + timestamp, time + date
-	case op == opMul && b.Type == Interval:
-		a, b = b, a
-	}
-	switch {
 	case a.Type == Interval:
 		return computeInterval(op, a, b)
-	case b.Type == Interval && a.Type == Time:
-		return addToClock(op, a, b), nil
 	case b.Type == Interval:
 		return addInterval(op, a, b, t, env)
-	case a.Type == Time: // time - time
-		return interval{micros: a.Int - b.Int}.value(), nil
 	case t == Date:
 		return addDays(op, a, b.Int)
 	case t == Int4:
 		return subtractDates(a, b)
-	case b.Type == Time: // date + time
-		return dateAndTime(a, b)
 	}
 	return subtractTimestamps(a, b, env)
 }
 
-// isClockAsInterval reports whether a time of day next to another type counts
-// as an interval, since there is no operator of its own.
-func isClockAsInterval(op operator, t, other OID) bool {
-	switch {
-	case t != Time:
-		return false
-	case op == opMul || op == opDiv:
-		return numberRank(other) > 0
-	case op == opSub && (other == Date || other == Interval):
-		return true
-	}
-	return isTimestamp(other)
-}
-
-func clockAsInterval(v Value) Value {
-	if !v.Valid {
-		return Null(Interval)
-	}
-	return interval{micros: v.Int}.value()
-}
-
-// timeResultRank orders the operands of a sum: what is added to comes first.
-func timeResultRank(t OID) int {
+// timeRank orders the operands of a sum: what is added to comes first.
+func timeRank(t OID) int {
 	switch t {
 	case Date, Timestamp, TimestampTZ:
-		return 3
-	case Time:
 		return 2
 	case Interval:
 		return 1
@@ -78,72 +41,32 @@ func isTimestamp(t OID) bool { return t == Timestamp || t == TimestampTZ }
 
 // timeResult is the type of a op b, Invalid when there is no such operator.
 func timeResult(op operator, a, b OID) OID {
-	switch op {
-	case opMul:
-		if a == Interval && numberRank(b) > 0 || numberRank(a) > 0 && b == Interval {
-			return Interval
-		}
-	case opDiv:
-		if a == Interval && numberRank(b) > 0 {
-			return Interval
-		}
-	case opAdd:
-		if timeResultRank(a) < timeResultRank(b) {
-			a, b = b, a
-		}
-		return sumType(a, b)
-	case opSub:
-		switch {
-		case a == Date && b == Date:
-			return Int4
-		case a == Time && b == Time, timeResultRank(a) == 3 && timeResultRank(b) == 3:
-			return Interval
-		}
-		return sumType(a, b)
-	case opMod:
-	}
-	return Invalid
-}
-
-// sumType is the type of a ± b where a is what is added to.
-func sumType(a, b OID) OID {
 	switch {
+	case op != opAdd && op != opSub:
+	case op == opSub && a == Date && b == Date:
+		return Int4
+	case op == opSub && timeRank(a) == 2 && timeRank(b) == 2:
+		return Interval
 	case a == Date && (b == Int4 || b == Int2):
 		return Date
-	case a == Date && (b == Interval || b == Time):
+	case a == Date && b == Interval:
 		return Timestamp
-	case (isTimestamp(a) || a == Time || a == Interval) && b == Interval:
+	case (isTimestamp(a) || a == Interval) && b == Interval:
 		return a
 	}
 	return Invalid
 }
 
 func computeInterval(op operator, a, b Value) (Value, error) {
-	x := parseIntervalValue(a)
-	var out interval
+	span := parseIntervalValue(b)
 	var err error
-	switch op {
-	case opMul:
-		out, err = x.scale(floatOf(b))
-	case opDiv:
-		if floatOf(b) == 0 {
-			return Value{}, divisionByZero()
-		}
-		out, err = x.divide(floatOf(b))
-	default:
-		out, err = x.combine(op, parseIntervalValue(b))
-	}
-	return out.value(), err
-}
-
-// addToClock adds to a time of day, around midnight.
-func addToClock(op operator, a, b Value) Value {
-	micros := parseIntervalValue(b).micros % microsPerDay
 	if op == opSub {
-		micros = -micros
+		span, err = span.times(-1)
 	}
-	_, a.Int = splitTimestamp(a.Int + micros)
-	return a
+	if err == nil {
+		span, err = parseIntervalValue(a).plus(span)
+	}
+	return span.value(), err
 }
 
 func addDays(op operator, a Value, n int64) (Value, error) {
@@ -165,17 +88,6 @@ func subtractDates(a, b Value) (Value, error) {
 		return Value{}, sqlstate.New(sqlstate.DatetimeOverflow, "cannot subtract infinite dates")
 	}
 	return MakeInt4(a.Int - b.Int), nil
-}
-
-func dateAndTime(a, b Value) (Value, error) {
-	ts, err := castTime(a, Timestamp, nil)
-	if err != nil || isInfiniteTime(ts) {
-		return ts, err
-	}
-	if ts.Int += b.Int; !validTimestamp(ts.Int) {
-		return Value{}, timestampOutOfRange()
-	}
-	return ts, nil
 }
 
 // subtractTimestamps gives days and time, never months. A date becomes the
@@ -218,7 +130,7 @@ func addInterval(op operator, a, b Value, t OID, env *Env) (Value, error) {
 	span := parseIntervalValue(b)
 	if op == opSub {
 		var err error
-		if span, err = span.negate(); err != nil {
+		if span, err = span.times(-1); err != nil {
 			return Value{}, err
 		}
 	}

@@ -91,9 +91,6 @@ func daysInMonth(year, month int) int {
 	return 31
 }
 
-// weekday of a day number: 0 is Sunday. 2000-01-01 was a Saturday.
-func weekday(days int64) int { return int(((days+6)%7 + 7) % 7) }
-
 // splitTimestamp returns the day and the time of day of a timestamp.
 func splitTimestamp(ts int64) (days, micros int64) {
 	days = floorDiv(ts, microsPerDay)
@@ -132,19 +129,10 @@ func (e *Env) location() *time.Location {
 	return e.Location
 }
 
-// now is the start of the transaction.
-func (e *Env) now() time.Time {
-	if e == nil || e.Now.IsZero() {
-		return time.Now()
-	}
-	return e.Now
-}
-
-// offsetAt returns the offset east of UTC, in seconds, and the zone's
-// abbreviation at an instant.
-func offsetAt(ts int64, loc *time.Location) (seconds int, abbreviation string) {
-	abbreviation, seconds = timeOf(ts).In(loc).Zone()
-	return seconds, abbreviation
+// offsetAt returns the offset of a zone east of UTC at an instant, in seconds.
+func offsetAt(ts int64, loc *time.Location) int {
+	_, seconds := timeOf(ts).In(loc).Zone()
+	return seconds
 }
 
 // timeOf converts a finite timestamp in UTC.
@@ -183,8 +171,7 @@ func localToUTC(local int64, loc *time.Location) int64 {
 
 // utcToLocal returns what clocks in loc show at an instant.
 func utcToLocal(ts int64, loc *time.Location) int64 {
-	seconds, _ := offsetAt(ts, loc)
-	return ts + int64(seconds)*microsPerSecond
+	return ts + int64(offsetAt(ts, loc))*microsPerSecond
 }
 
 // microsOf returns t in microseconds since 2000-01-01, cut to whole ones.

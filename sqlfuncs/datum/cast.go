@@ -212,7 +212,7 @@ func castListed(v Value, to OID, env *Env) (Value, error) {
 	case to == RegClass && isStringLike(v.Type):
 		return parseRegName(to, v.Str, env)
 	case v.Type == JSONB && to != JSON:
-		return castJSONB(v, to, env)
+		return castJSONB(v, to)
 	case to == JSON:
 		return MakeString(JSON, v.Str), nil
 	case to == JSONB:
@@ -308,16 +308,12 @@ func castToFloat(v Value, to OID) (Value, error) {
 }
 
 // castJSONB converts a scalar jsonb to a number or boolean.
-func castJSONB(v Value, to OID, env *Env) (Value, error) {
-	n, err := parseJSONTree(v.Str, env)
-	if err != nil {
-		return Value{}, err
+func castJSONB(v Value, to OID) (Value, error) {
+	switch c := v.Str[0]; {
+	case to == Bool && (c == 't' || c == 'f'):
+		return MakeBool(c == 't'), nil
+	case to != Bool && (c == '-' || isDigit(c)):
+		return Cast(makeNumeric(v.Str), to, nil)
 	}
-	switch {
-	case to == Bool && (n.kind == jsonTrue || n.kind == jsonFalse):
-		return MakeBool(n.kind == jsonTrue), nil
-	case to != Bool && n.kind == jsonNumber:
-		return Cast(makeNumeric(n.text), to, nil)
-	}
-	return Value{}, sqlstate.New(sqlstate.InvalidParameterValue, "cannot cast jsonb %s to type %s", n.kind, display(to))
+	return Value{}, sqlstate.New(sqlstate.InvalidParameterValue, "cannot cast jsonb %s to type %s", clip(v.Str), display(to))
 }

@@ -133,12 +133,10 @@ func compareClass(c class, a, b Value) (int, error) {
 		return sign(compareNumeric(a.Str, b.Str)), nil
 	case floatClass:
 		return compareFloats(a.Float, b.Float), nil
-	case timeClass:
+	case timeClass, intervalClass:
 		return compareTimes(a, b), nil
-	case intervalClass:
-		return compareIntervals(parseIntervalValue(a), parseIntervalValue(b)), nil
-	case jsonbClass:
-		return compareJSONB(a, b)
+	case jsonbClass: // equal as PostgreSQL says; in the order of their texts
+		return strings.Compare(jsonKey(a.Str), jsonKey(b.Str)), nil
 	case arrayClass, recordClass:
 		return compareElements(c, a, b)
 	default: // texts and bytes
@@ -160,21 +158,16 @@ func compareFloats(x, y float64) int {
 	return cmp.Compare(x, y)
 }
 
-// compareTimes compares dates and timestamps; the zone of a timestamp does
-// not matter here, values are converted before.
+// compareTimes compares dates and timestamps, or intervals; the zone of a
+// timestamp does not matter here, values are converted before.
 func compareTimes(a, b Value) int {
-	if a.Type == b.Type {
-		return cmp.Compare(a.Int, b.Int)
-	}
 	ad, am := dayAndTime(a)
 	bd, bm := dayAndTime(b)
-	if c := cmp.Compare(ad, bd); c != 0 {
-		return c
-	}
-	return cmp.Compare(am, bm)
+	return cmp.Or(cmp.Compare(ad, bd), cmp.Compare(am, bm))
 }
 
-// dayAndTime splits a date or timestamp; infinities lie outside all days.
+// dayAndTime splits a date, a timestamp or an interval; infinities lie outside
+// all days.
 func dayAndTime(v Value) (days, micros int64) {
 	switch {
 	case isInfiniteTime(v) && v.Int > 0:
@@ -183,30 +176,10 @@ func dayAndTime(v Value) (days, micros int64) {
 		return math.MinInt64, 0
 	case v.Type == Date:
 		return v.Int, 0
+	case v.Type == Interval:
+		return parseIntervalValue(v).linear()
 	}
 	return splitTimestamp(v.Int)
-}
-
-// maxOrdered bounds the jsonb values that are compared by their trees, which
-// nothing can interrupt.
-const maxOrdered = 1 << 16
-
-func compareJSONB(a, b Value) (int, error) {
-	if jsonKey(a.Str) == jsonKey(b.Str) {
-		return 0, nil
-	}
-	if max(len(a.Str), len(b.Str)) > maxOrdered {
-		return 0, sqlstate.New(sqlstate.LimitExceeded, "jsonb values of more than %d bytes cannot be put in order", maxOrdered)
-	}
-	x, err := parseJSONTree(a.Str, nil)
-	if err != nil {
-		return 0, err
-	}
-	y, err := parseJSONTree(b.Str, nil)
-	if err != nil {
-		return 0, err
-	}
-	return compareJSON(x, y), nil
 }
 
 // compareElements compares arrays and records element by element; a longer

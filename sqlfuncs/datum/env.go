@@ -5,12 +5,10 @@ import "time"
 // Env is what the text forms depend on: the session's settings.
 type Env struct {
 	Location         *time.Location // TimeZone; nil: UTC
-	DateStyle        DateStyle
-	ExtraFloatDigits int // PostgreSQL's extra_float_digits; > 0 (the default, 1) is shortest-precise
+	ExtraFloatDigits int            // PostgreSQL's extra_float_digits; > 0 (the default, 1) is shortest-precise
 	ByteaEscape      bool
-	Now              time.Time // start of the transaction, for 'now', 'today', …
-	Names            Names     // resolves reg* types; nil: only numbers
-	Worker           Worker    // ends long conversions; nil: nothing does
+	Names            Names  // resolves reg* types; nil: only numbers
+	Worker           Worker // ends long conversions; nil: nothing does
 }
 
 // Worker is told of work, in bytes that were looked at. Its error ends it.
@@ -23,17 +21,6 @@ func (e *Env) work(n int) error {
 	}
 	return e.Worker.Work(n)
 }
-
-// DateStyle is the setting of that name, ISO being the default.
-type DateStyle uint8
-
-// The date styles.
-const (
-	ISO DateStyle = iota
-	SQLStyle
-	PostgresStyle
-	GermanStyle
-)
 
 // Names resolves the names behind regclass, regtype, regproc, regnamespace
 // and regrole values. ok is false when there is no such object.

@@ -9,7 +9,6 @@ import (
 
 // SQLSTATEs of PostgreSQL's appendix A that only values raise.
 const (
-	codeZoneDisplacement sqlstate.Code = "22009" // invalid_time_zone_displacement_value
 	codeIntervalOverflow sqlstate.Code = "22015" // interval_field_overflow
 	codeUntranslatable   sqlstate.Code = "22P05" // untranslatable_character
 	maxQuotedInput                     = 1024    // bytes of the input that a message repeats

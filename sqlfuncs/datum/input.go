@@ -53,9 +53,9 @@ func ParseText(t OID, s string, env *Env) (Value, error) {
 func parseCompound(t OID, s string, env *Env) (Value, error) {
 	switch t {
 	case Date:
-		return parseDate(s, env)
+		return parseDate(s)
 	case Time:
-		return parseTimeOfDay(s, env)
+		return parseTimeOfDay(s)
 	case Timestamp, TimestampTZ:
 		return parseTimestamp(t, s, env)
 	case Interval:
@@ -102,7 +102,7 @@ func AppendText(dst []byte, v Value, env *Env) []byte {
 	case Float8:
 		return appendFloat(dst, v.Float, 64, env.floatDigits())
 	case Date:
-		return appendDate(dst, v, env)
+		return appendDate(dst, v)
 	case Time:
 		return appendClock(dst, uint64(v.Int))
 	case Timestamp, TimestampTZ:

@@ -2,9 +2,10 @@ package datum
 
 import (
 	"encoding/binary"
+	"errors"
 	"math"
-	"math/big"
 	"strconv"
+	"strings"
 
 	"nextid/sqlfuncs/sqlstate"
 )
@@ -57,89 +58,130 @@ func intervalOutOfRange() error {
 	return sqlstate.New(sqlstate.DatetimeOverflow, "interval out of range")
 }
 
-// fitInterval narrows computed parts.
-func fitInterval(months, days, micros *big.Int) (interval, error) {
-	if !fitsInt32(months) || !fitsInt32(days) || !micros.IsInt64() {
+// plus adds part by part.
+func (i interval) plus(j interval) (interval, error) {
+	months, days, micros := int64(i.months)+int64(j.months), int64(i.days)+int64(j.days), i.micros+j.micros
+	if months != int64(int32(months)) || days != int64(int32(days)) || (i.micros < 0) == (j.micros < 0) && (micros < 0) != (i.micros < 0) {
 		return interval{}, intervalOutOfRange()
 	}
-	return interval{micros.Int64(), int32(days.Int64()), int32(months.Int64())}, nil
+	return interval{micros, int32(days), int32(months)}, nil
 }
 
-func fitsInt32(n *big.Int) bool {
-	return n.IsInt64() && n.Int64() == int64(int32(n.Int64()))
-}
-
-func (i interval) negate() (interval, error) {
-	if i.micros == math.MinInt64 || i.days == math.MinInt32 || i.months == math.MinInt32 {
+// times multiplies every part.
+func (i interval) times(n int64) (interval, error) {
+	months, over1 := multiply(int64(i.months), n)
+	days, over2 := multiply(int64(i.days), n)
+	micros, over3 := multiply(i.micros, n)
+	if over1 || over2 || over3 || months != int64(int32(months)) || days != int64(int32(days)) {
 		return interval{}, intervalOutOfRange()
 	}
-	return interval{-i.micros, -i.days, -i.months}, nil
+	return interval{micros, int32(days), int32(months)}, nil
 }
 
-// combine adds or subtracts part by part.
-func (i interval) combine(op operator, j interval) (interval, error) {
-	part := func(a, b int64) *big.Int {
-		if op == opSub {
-			return new(big.Int).Sub(big.NewInt(a), big.NewInt(b))
-		}
-		return new(big.Int).Add(big.NewInt(a), big.NewInt(b))
-	}
-	return fitInterval(part(int64(i.months), int64(j.months)), part(int64(i.days), int64(j.days)), part(i.micros, j.micros))
-}
-
-// scale multiplies by a factor. Fractions of months become days of 1/30
-// month, fractions of days become time, as interval_mul does.
-func (i interval) scale(factor float64) (interval, error) {
-	return i.scaleBy(func(x float64) float64 { return x * factor })
-}
-
-// divide divides as interval_div does: dividing is not multiplying by the
-// rounded reciprocal.
-func (i interval) divide(divisor float64) (interval, error) {
-	return i.scaleBy(func(x float64) float64 { return x / divisor })
-}
-
-func (i interval) scaleBy(f func(float64) float64) (interval, error) {
-	months, days, micros := f(float64(i.months)), f(float64(i.days)), f(float64(i.micros))
-	if !inInt32(months) || !inInt32(days) {
-		return interval{}, intervalOutOfRange()
-	}
-	out := interval{months: int32(months), days: int32(days)}
-	fromMonths := roundSixDigits((months - float64(out.months)) * daysPerMonth)
-	seconds := roundSixDigits((days - float64(out.days) + fromMonths - math.Trunc(fromMonths)) * secondsPerDay)
-	if math.Abs(seconds) >= secondsPerDay { // rounding made a whole day
-		extra := math.Trunc(seconds / secondsPerDay)
-		out.days += int32(extra)
-		seconds -= extra * secondsPerDay
-	}
-	out.days += int32(fromMonths)
-	total := math.RoundToEven(micros + seconds*microsPerSecond)
-	if math.IsNaN(total) || math.Abs(total) >= math.MaxInt64 {
-		return interval{}, intervalOutOfRange()
-	}
-	out.micros = int64(total)
-	return out, nil
-}
-
-func inInt32(f float64) bool { return f >= math.MinInt32 && f <= math.MaxInt32 }
-
-// roundSixDigits is TSROUND: to microseconds.
-func roundSixDigits(f float64) float64 { return math.RoundToEven(f*microsPerSecond) / microsPerSecond }
-
-// Lengths that interval comparison and fractions assume.
+// Lengths that the comparison of intervals assumes.
 const (
 	daysPerMonth  = 30
 	monthsPerYear = 12
 )
 
-// compareIntervals takes a month as 30 days and a day as 24 hours.
-func compareIntervals(a, b interval) int { return a.linear().Cmp(b.linear()) }
+// linear is the length in days and microseconds of a day, where a month has 30
+// days and a day 24 hours: intervals compare by it.
+func (i interval) linear() (days, micros int64) {
+	days, micros = splitTimestamp(i.micros)
+	return days + int64(i.months)*daysPerMonth + int64(i.days), micros
+}
 
-// linear is the length in microseconds under that assumption.
-func (i interval) linear() *big.Int {
-	days := int64(i.months)*daysPerMonth + int64(i.days)
-	n := new(big.Int).Mul(big.NewInt(days), big.NewInt(microsPerDay))
-	return n.Add(n, big.NewInt(i.micros))
+// intervalUnits are the units of an interval's text; an s may follow them.
+var intervalUnits = map[string]interval{
+	"us": {micros: 1}, "microsecond": {micros: 1}, "ms": {micros: 1000}, "millisecond": {micros: 1000},
+	"": {micros: microsPerSecond}, "s": {micros: microsPerSecond}, "sec": {micros: microsPerSecond}, "second": {micros: microsPerSecond},
+	"m": {micros: microsPerMinute}, "min": {micros: microsPerMinute}, "minute": {micros: microsPerMinute},
+	"h": {micros: microsPerHour}, "hr": {micros: microsPerHour}, "hour": {micros: microsPerHour},
+	"d": {days: 1}, "day": {days: 1}, "w": {days: 7}, "week": {days: 7},
+	"mon": {months: 1}, "month": {months: 1}, "y": {months: monthsPerYear}, "yr": {months: monthsPerYear}, "year": {months: monthsPerYear},
+}
+
+// parseInterval reads numbers with their units, and a time without one:
+// 1 year 2 mons -3 days 04:05:06.7. A number alone counts seconds; only the
+// units up to the hour have fractions.
+func parseInterval(s string) (Value, error) {
+	var sum interval
+	rest := trimSpace(s)
+	ok := rest != "" && len(rest) <= maxTimeText
+	for ok && rest != "" {
+		n := scan(rest, 0, func(c byte) bool { return isDigit(c) || c == '+' || c == '-' || c == '.' || c == ':' })
+		number := rest[:n]
+		rest = strings.TrimLeft(rest[n:], " ")
+		n = scan(rest, 0, isLetter)
+		word := strings.ToLower(rest[:n])
+		var part interval
+		var err error
+		if strings.Contains(number, ":") {
+			part, ok, err = clockSpan(number)
+		} else {
+			unit, known := intervalUnits[word]
+			if !known {
+				unit, known = intervalUnits[strings.TrimSuffix(word, "s")]
+			}
+			rest = strings.TrimLeft(rest[n:], " ")
+			part, ok, err = unit.span(number)
+			ok = ok && known
+		}
+		if ok && err == nil {
+			sum, err = sum.plus(part)
+		}
+		if err != nil {
+			return Value{}, sqlstate.New(codeIntervalOverflow, `interval field value out of range: "%s"`, clip(s))
+		}
+	}
+	if !ok {
+		return Value{}, sqlstate.New(sqlstate.InvalidDatetime, `invalid input syntax for type interval: "%s"`, clip(s)).
+			WithHint("Intervals are written as numbers with units and a time: 1 mon 2 days 03:04:05.")
+	}
+	return sum.value(), nil
+}
+
+// span is so many of a unit; ok is false for what is no number.
+func (i interval) span(number string) (part interval, ok bool, err error) {
+	whole, fraction, _ := strings.Cut(number, ".")
+	n, err := strconv.ParseInt(whole, 10, 64)
+	if errors.Is(err, strconv.ErrSyntax) || !onlyDigits(fraction) || fraction != "" && i.micros == 0 {
+		return part, false, nil
+	}
+	if err == nil {
+		part, err = i.times(n)
+	}
+	if err != nil || fraction == "" {
+		return part, true, err
+	}
+	f, _ := strconv.ParseFloat("0."+fraction, 64)
+	if whole[0] == '-' {
+		f = -f
+	}
+	part, err = part.plus(interval{micros: int64(math.RoundToEven(f * float64(i.micros)))})
+	return part, true, err
+}
+
+// clockSpan reads [±]H:M[:S[.fraction]], of any number of hours.
+func clockSpan(s string) (part interval, ok bool, err error) {
+	hours, rest, _ := strings.Cut(s, ":")
+	if part, ok, err = (interval{micros: microsPerHour}).span(hours); !ok || err != nil {
+		return part, ok, err
+	}
+	clock := isoTime{rest: rest}
+	ok = clock.numbers(':', &clock.minute, &clock.second) >= 1
+	if strings.HasPrefix(clock.rest, ".") && onlyDigits(clock.rest[1:]) {
+		clock.micros, clock.rest = fractionMicros(clock.rest), ""
+	}
+	if strings.Contains(hours, ".") || !ok || clock.rest != "" || clock.minute > 59 || clock.second > 60 {
+		return part, false, nil
+	}
+	minutes := interval{micros: clock.clock()}
+	if s[0] == '-' {
+		minutes.micros = -minutes.micros
+	}
+	part, err = part.plus(minutes)
+	return part, true, err
 }
 
 // appendInterval prints an interval in IntervalStyle postgres:
@@ -179,30 +221,4 @@ func appendInterval(dst []byte, i interval) []byte {
 		dst = append(dst, '+')
 	}
 	return appendClock(dst, magnitude(micros))
-}
-
-// restrict drops the parts below the fields of an interval type, e.g. what
-// is less than a day of interval day. fields are bits as in intervalFields.
-func (i interval) restrict(fields int32) interval {
-	const year, month, day, hour, minute, second = 1 << 2, 1 << 1, 1 << 3, 1 << 10, 1 << 11, 1 << 12
-	const all = 0x7fff
-	var unit int64
-	switch {
-	case fields == 0 || fields == all || fields&second != 0:
-		return i
-	case fields == year:
-		return interval{months: i.months / monthsPerYear * monthsPerYear}
-	case fields&month != 0:
-		return interval{months: i.months}
-	case fields == day:
-		return interval{months: i.months, days: i.days}
-	case fields&minute != 0:
-		unit = microsPerMinute
-	case fields&hour != 0:
-		unit = microsPerHour
-	default:
-		return i
-	}
-	i.micros = i.micros / unit * unit
-	return i
 }

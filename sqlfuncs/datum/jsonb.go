@@ -2,112 +2,16 @@ package datum
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
+
+	"nextid/sqlfuncs/sqlstate"
 )
 
-// parseJSONB reads a jsonb into its normal form, the text that PostgreSQL
-// prints.
-func parseJSONB(s string, env *Env) (Value, error) {
-	if err := checkUTF8(s); err != nil {
-		return Value{}, err
-	}
-	p := jsonParser{text: s, rest: s, env: env, make: jsonText, out: make([]byte, 0, len(s)+len(s)/4)}
-	if _, err := p.document(); err != nil {
-		return Value{}, err
-	}
-	return MakeString(JSONB, string(p.out)), nil
-}
-
-// jsonMember is a member of an object whose text is being made.
-type jsonMember struct {
-	key      string // decoded
-	from, to int    // the value, in the parser's output
-}
-
-// writeObject brings the members of an object, whose values were written from
-// start on, into jsonb's order; of equal keys the last stays.
-func (p *jsonParser) writeObject(start int, members []jsonMember) {
-	slices.SortStableFunc(members, func(a, b jsonMember) int { return compareKeys(a.key, b.key) })
-	out := make([]byte, 0, len(p.out)-start+len(members)*8)
-	out = append(out, '{')
-	for i, m := range members {
-		if i+1 < len(members) && members[i+1].key == m.key {
-			continue
-		}
-		if len(out) > 1 {
-			out = append(out, ", "...)
-		}
-		out = append(append(AppendJSONString(out, m.key), ": "...), p.out[m.from:m.to]...)
-	}
-	p.out = append(append(p.out[:start], out...), '}')
-}
-
 // compareKeys orders the keys of a jsonb object: shorter first, then by bytes.
-func compareKeys(a, b string) int {
-	if c := cmp.Compare(len(a), len(b)); c != 0 {
-		return c
-	}
-	return strings.Compare(a, b)
-}
-
-// sortKeys brings an object into jsonb's order; of equal keys the last stays.
-func (n *jsonNode) sortKeys() {
-	sorted := true
-	for i := 1; i < len(n.keys) && sorted; i++ {
-		sorted = compareKeys(n.keys[i-1], n.keys[i]) < 0
-	}
-	if sorted {
-		return
-	}
-	order := make([]int, len(n.keys))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return compareKeys(n.keys[i], n.keys[j]) })
-	keys, elems := make([]string, 0, len(order)), make([]jsonNode, 0, len(order))
-	for _, i := range order {
-		if last := len(keys) - 1; last >= 0 && keys[last] == n.keys[i] {
-			elems[last] = n.elems[i]
-			continue
-		}
-		keys, elems = append(keys, n.keys[i]), append(elems, n.elems[i])
-	}
-	n.keys, n.elems = keys, elems
-}
-
-// append prints a value in jsonb's form: {"a": 1, "b": [1, 2]}.
-func (n *jsonNode) append(dst []byte) []byte {
-	switch n.kind {
-	case jsonNull:
-		return append(dst, "null"...)
-	case jsonFalse:
-		return append(dst, "false"...)
-	case jsonTrue:
-		return append(dst, "true"...)
-	case jsonNumber:
-		return append(dst, n.text...)
-	case jsonString:
-		return AppendJSONString(dst, n.text)
-	case jsonArray, jsonObject:
-	}
-	open, end := byte('['), byte(']')
-	if n.kind == jsonObject {
-		open, end = '{', '}'
-	}
-	dst = append(dst, open)
-	for i := range n.elems {
-		if i > 0 {
-			dst = append(dst, ", "...)
-		}
-		if n.kind == jsonObject {
-			dst = append(AppendJSONString(dst, n.keys[i]), ": "...)
-		}
-		dst = n.elems[i].append(dst)
-	}
-	return append(dst, end)
-}
+func compareKeys(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) }
 
 // JSONPair is a member of an object that MakeJSONB builds.
 type JSONPair struct {
@@ -115,10 +19,8 @@ type JSONPair struct {
 	Value Value
 }
 
-// MakeJSONB builds a jsonb object from its members, in jsonb's order; of
-// equal keys the last stays. Numbers and booleans become such, NULL null,
-// json and jsonb are embedded, arrays become arrays, and all else a string of
-// its text form.
+// MakeJSONB builds a jsonb object from its members, as AppendJSON writes them,
+// in jsonb's order; of equal keys the last stays.
 func MakeJSONB(pairs []JSONPair) Value {
 	inOrder := func(a, b JSONPair) int { return compareKeys(a.Key, b.Key) }
 	if !slices.IsSortedFunc(pairs, inOrder) {
@@ -134,74 +36,128 @@ func MakeJSONB(pairs []JSONPair) Value {
 		if len(out) > 1 {
 			out = append(out, ", "...)
 		}
-		out = appendJSONB(append(AppendJSONString(out, p.Key), ": "...), p.Value)
+		out = append(AppendJSONString(out, p.Key), ": "...)
+		start := len(out)
+		out = AppendJSON(out, p.Value, nil)
+		if t := p.Value.Type; t == Float4 || t == Float8 || t == JSON || p.Value.Elems != nil { // not in jsonb's form yet
+			if normal, err := parseJSONB(string(out[start:]), nil); err == nil {
+				out = append(out[:start], normal.Str...)
+			} else {
+				out = append(out[:start], "null"...)
+			}
+		}
 	}
 	return MakeString(JSONB, string(append(out, '}')))
 }
 
-// appendJSONB appends a value as jsonb.
-func appendJSONB(dst []byte, v Value) []byte {
+// AppendJSON appends a value as JSON: numbers and booleans as such, NULL as
+// null, json and jsonb as they are, arrays as arrays, records as objects of f1,
+// f2 and so on, timestamps in ISO 8601's form, and all else as a string of its
+// text form.
+func AppendJSON(dst []byte, v Value, env *Env) []byte {
 	if !v.Valid {
 		return append(dst, "null"...)
 	}
 	switch v.Type {
 	case Text:
 		return AppendJSONString(dst, v.Str)
-	case Int2, Int4, Int8:
-		return strconv.AppendInt(dst, v.Int, 10)
 	case Bool:
 		return strconv.AppendBool(dst, v.Int != 0)
-	case JSONB:
-		return append(dst, v.Str...)
+	case Int2, Int4, Int8, JSON, JSONB:
+		return AppendText(dst, v, env)
+	case Record:
+		dst = append(dst, '{')
+		for i, e := range v.Elems {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(append(dst, `"f`...), strconv.Itoa(i+1)...)
+			dst = AppendJSON(append(dst, `":`...), e, env)
+		}
+		return append(dst, '}')
 	}
 	if category(v.Type) == 'A' {
 		dst = append(dst, '[')
 		for i, e := range v.Elems {
 			if i > 0 {
-				dst = append(dst, ", "...)
+				dst = append(dst, ',')
 			}
-			dst = appendJSONB(dst, e)
+			dst = AppendJSON(dst, e, env)
 		}
 		return append(dst, ']')
 	}
-	text := string(AppendText(nil, v, nil))
-	switch v.Type {
-	case Numeric, Float4, Float8:
-		if number, err := parseNumeric(text); err == nil && !isSpecialNumeric(number.Str) {
-			return append(dst, number.Str...)
-		}
-	case JSON:
-		if b, err := parseJSONB(text, nil); err == nil {
-			return append(dst, b.Str...)
-		}
+	text := string(AppendText(nil, v, env))
+	switch {
+	case numberRank(v.Type) > 0 && !strings.ContainsAny(text, "NI"): // NaN, Infinity
+		return append(dst, text...)
+	case isTimestamp(v.Type):
+		text = isoTimestamp(text)
 	}
 	return AppendJSONString(dst, text)
 }
 
-// compareJSON orders jsonb values as PostgreSQL does: by kind, containers by
-// their size first. Objects compare by key, value, key, value.
-func compareJSON(a, b jsonNode) int {
-	if a.kind != b.kind {
-		return cmp.Compare(a.kind, b.kind)
+// isoTimestamp turns the text of a timestamp into ISO 8601's form, with T and
+// the minutes of the offset.
+func isoTimestamp(text string) string {
+	day, clock, ok := strings.Cut(text, " ")
+	if !ok {
+		return text // infinity
 	}
-	if a.kind == jsonString {
-		return strings.Compare(a.text, b.text)
+	clock, era, bc := strings.Cut(clock, " ")
+	if sign := strings.LastIndexAny(clock, "+-"); sign >= 0 && len(clock)-sign == len("+00") {
+		clock += ":00"
 	}
-	if a.kind == jsonNumber {
-		return compareNumeric(a.text, b.text)
+	if bc {
+		clock += " " + era
 	}
-	if c := cmp.Compare(len(a.elems), len(b.elems)); c != 0 {
-		return c
-	}
-	for i := range a.elems {
-		if a.kind == jsonObject {
-			if c := strings.Compare(a.keys[i], b.keys[i]); c != 0 {
-				return c
+	return day + "T" + clock
+}
+
+// AppendJSONString appends s as a JSON string, escaped as PostgreSQL does:
+// quotes, backslashes and control characters only.
+func AppendJSONString(dst []byte, s string) []byte {
+	const hexDigits = "0123456789abcdef"
+	dst = append(dst, '"')
+	for i := range len(s) {
+		switch c := s[i]; c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\b':
+			dst = append(dst, `\b`...)
+		case '\f':
+			dst = append(dst, `\f`...)
+		case '\n':
+			dst = append(dst, `\n`...)
+		case '\r':
+			dst = append(dst, `\r`...)
+		case '\t':
+			dst = append(dst, `\t`...)
+		default:
+			if c < ' ' {
+				dst = append(dst, `\u00`...)
+				dst = append(dst, hexDigits[c>>4], hexDigits[c&15])
+			} else {
+				dst = append(dst, c)
 			}
 		}
-		if c := compareJSON(a.elems[i], b.elems[i]); c != 0 {
-			return c
-		}
 	}
-	return 0
+	return append(dst, '"')
+}
+
+// UnquoteJSON decodes a JSON string, with its quotes. Errors: 22P05 for \u0000,
+// which a text cannot hold.
+func UnquoteJSON(token string) (string, error) {
+	var s string
+	if err := json.Unmarshal([]byte(token), &s); err != nil {
+		return "", badJSON(err.Error())
+	}
+	return s, checkJSONString(s)
+}
+
+// checkJSONString refuses a string that a text cannot hold.
+func checkJSONString(s string) error {
+	if strings.IndexByte(s, 0) >= 0 {
+		return sqlstate.New(codeUntranslatable, "unsupported Unicode escape sequence").WithDetail(`\u0000 cannot be converted to text.`)
+	}
+	return nil
 }

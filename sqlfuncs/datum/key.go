@@ -26,12 +26,10 @@ func AppendKey(dst []byte, v Value) []byte {
 		return binary.BigEndian.AppendUint64(append(dst, byte(c)), floatKey(v.Float))
 	case boolClass, clockClass:
 		return binary.BigEndian.AppendUint64(append(dst, byte(c)), uint64(v.Int))
-	case timeClass:
+	case timeClass, intervalClass:
 		days, micros := dayAndTime(v)
 		dst = binary.BigEndian.AppendUint64(append(dst, byte(c)), uint64(days))
 		return binary.BigEndian.AppendUint64(dst, uint64(micros))
-	case intervalClass:
-		return appendSizedKey(dst, c, parseIntervalValue(v).linear().String())
 	case jsonbClass:
 		return appendSizedKey(dst, c, jsonKey(v.Str))
 	case arrayClass, recordClass:

@@ -11,6 +11,16 @@ func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
 func isDigit(c byte) bool { return c-'0' <= 9 }
 
+func isLetter(c byte) bool { return c|0x20-'a' < 26 }
+
+// scan returns the first index from i on whose byte is not accepted.
+func scan(s string, i int, accept func(byte) bool) int {
+	for i < len(s) && accept(s[i]) {
+		i++
+	}
+	return i
+}
+
 func trimSpace(s string) string {
 	return strings.TrimRight(strings.TrimLeft(s, " \t\n\v\f\r"), " \t\n\v\f\r")
 }

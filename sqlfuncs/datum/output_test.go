@@ -153,37 +153,6 @@ func TestMessagesRepeatOnlyTheBeginningOfLongInput(t *testing.T) {
 	}
 }
 
-func TestWordsOfTime(t *testing.T) {
-	paris, err := LoadZone("europe/PARIS")
-	if err != nil {
-		t.Fatal(err)
-	}
-	env := &Env{Location: paris, Now: time.Date(2026, 12, 31, 23, 30, 15, 123456789, time.UTC)} // 2027 in Paris
-	for _, c := range []struct {
-		typ        OID
-		text, want string
-	}{
-		{TimestampTZ, "now", "2027-01-01 00:30:15.123456+01"},
-		{Timestamp, "NOW", "2027-01-01 00:30:15.123456"},
-		{Date, "now", "2027-01-01"},
-		{Time, "now", "00:30:15.123456"},
-		{Date, "today", "2027-01-01"},
-		{Date, "yesterday", "2026-12-31"},
-		{TimestampTZ, "tomorrow", "2027-01-02 00:00:00+01"},
-		{TimestampTZ, "tomorrow 12:00", "2027-01-02 12:00:00+01"},
-		{TimestampTZ, "tomorrow 12:00 UTC", "2027-01-02 13:00:00+01"},
-		{TimestampTZ, "epoch", "1970-01-01 01:00:00+01"},
-		{Timestamp, "epoch", "1970-01-01 00:00:00"},
-		{TimestampTZ, "today allballs", "2027-01-01 01:00:00+01"},
-		{TimestampTZ, "2026-07-01 12:00 UTC+3", "2026-07-01 17:00:00+02"},
-	} {
-		v, err := ParseText(c.typ, c.text, env)
-		if got := text(v, env); got != c.want || err != nil {
-			t.Errorf("%s %q = %s, %v, want %s", display(c.typ), c.text, got, err, c.want)
-		}
-	}
-}
-
 func TestGoTimesComeBack(t *testing.T) {
 	at := time.Date(2026, 11, 21, 10, 0, 0, 123456789, time.FixedZone("", 3600))
 	v := TimestampTZFromTime(at)
@@ -234,7 +203,7 @@ func TestAtTimeZoneGoesBothWays(t *testing.T) {
 }
 
 func TestLoadZoneRefusesPathsAndUnknownNames(t *testing.T) {
-	for _, name := range []string{"", "Local", "../../etc/passwd", "/etc/localtime", "Mars/Olympus", strings.Repeat("a", 100), "UT+1", "EST+", "UTC+99", "A B"} {
+	for _, name := range []string{"", "Local", "../../etc/passwd", "/etc/localtime", "Mars/Olympus", strings.Repeat("a", 100), "EST+", "UTC+99", "A B"} {
 		if loc, err := LoadZone(name); code(err) != "22023" {
 			t.Errorf("LoadZone(%q) = %v, %v, want 22023", name, loc, err)
 		}

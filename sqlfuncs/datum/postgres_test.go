@@ -91,8 +91,20 @@ func show(value []byte, null bool, err error) string {
 	return fmt.Sprintf("%q", value)
 }
 
+// agrees reports whether two results, as show prints them, are the same value,
+// or errors of one SQLSTATE: messages are our own.
+func agrees(got, want string) bool {
+	if isValue(got) || isValue(want) {
+		return got == want
+	}
+	return len(got) >= 5 && strings.HasPrefix(want, got[:5])
+}
+
+func isValue(shown string) bool { return shown == "NULL" || strings.HasPrefix(shown, `"`) }
+
 // TestAgreesWithPostgreSQL holds this package to a real PostgreSQL: the same
-// input must give the same text, binary form, type and error.
+// input must give the same text, binary form and type, or an error of the same
+// SQLSTATE.
 func TestAgreesWithPostgreSQL(t *testing.T) {
 	dsn := pgtest.Start(t)
 	if version := newOracle(t, dsn).conn.ParameterStatus("server_version"); !strings.HasPrefix(version, "15.") {
@@ -109,7 +121,7 @@ func TestAgreesWithPostgreSQL(t *testing.T) {
 		{"common types", compareCommonTypes},
 		{"type modifiers", compareTypeModifiers},
 		{"comparisons", compareComparisons},
-		{"date styles and zones of output", compareSettings},
+		{"zones of output", compareSettings},
 		{"zones of input", compareZones},
 		{"floating point output", compareFloatOutput},
 		{"catalog", compareCatalog},
@@ -170,7 +182,7 @@ func compareInput(t *testing.T, o *oracle) {
 	eachLiteral(t, func(name string, oid OID, literal string) {
 		want := o.answer(name, literal)
 		lines = fmt.Appendf(lines, "%s\t%q\t%s\t%s\n", name, literal, strings.ReplaceAll(want.text, "\n", `\n`), want.binary)
-		if got := ourAnswer(oid, literal); got != want {
+		if got := ourAnswer(oid, literal); !agrees(got.text, want.text) || got.binary != want.binary {
 			t.Errorf("%q::%s = %v\n   PostgreSQL: %v", literal, name, got, want)
 		}
 	})
@@ -188,16 +200,28 @@ func TestInputMatchesRecordedAnswers(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
 	eachLiteral(t, func(name string, oid OID, literal string) {
-		a := ourAnswer(oid, literal)
-		got := fmt.Sprintf("%s\t%q\t%s\t%s", name, literal, strings.ReplaceAll(a.text, "\n", `\n`), a.binary)
 		if len(lines) == 0 {
 			t.Fatalf("%s ends before %s %q; run with -update", recorded, name, literal)
 		}
-		if got != lines[0] {
-			t.Errorf("got  %s\nwant %s", got, lines[0])
+		input := fmt.Sprintf("%s\t%q\t", name, literal)
+		want, ok := strings.CutPrefix(lines[0], input)
+		text, binary, _ := strings.Cut(want, "\t")
+		a := ourAnswer(oid, literal)
+		if !ok || !agrees(strings.ReplaceAll(a.text, "\n", `\n`), text) || a.binary != binary {
+			t.Errorf("got  %s%s\t%s\nwant %s", input, a.text, a.binary, lines[0])
 		}
 		lines = lines[1:]
 	})
+}
+
+func TestTimesOfOtherFormsAreRefused(t *testing.T) {
+	for _, text := range refusedTimes {
+		for _, oid := range []OID{Date, Timestamp, TimestampTZ} {
+			if v, err := ParseText(oid, text, nil); err == nil {
+				t.Errorf("%q::%s = %s", text, display(oid), AppendText(nil, v, nil))
+			}
+		}
+	}
 }
 
 // exec runs a statement that must work.

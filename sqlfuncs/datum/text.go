@@ -104,12 +104,6 @@ func ApplyTypeMod(v Value, typmod int32) (Value, error) {
 		if typmod < 6 && !isInfiniteTime(v) {
 			v.Int = roundMicros(v.Int, typmod)
 		}
-	case Interval:
-		i := parseIntervalValue(v)
-		if precision := typmod & 0xffff; precision < 6 {
-			i.micros = roundMicros(i.micros, precision)
-		}
-		return i.restrict(typmod >> 16 & 0x7fff).value(), nil
 	default:
 		if info := lookup(v.Type); info != nil && info.Elem != 0 {
 			return applyToElements(v, typmod)

@@ -2,14 +2,6 @@ package datum
 
 import "strconv"
 
-// dateStyle is the session's DateStyle.
-func (e *Env) dateStyle() DateStyle {
-	if e == nil {
-		return ISO
-	}
-	return e.DateStyle
-}
-
 // appendPadded appends n with at least width digits.
 func appendPadded[T int | uint64](dst []byte, n T, width int) []byte {
 	limit := T(10)
@@ -22,32 +14,15 @@ func appendPadded[T int | uint64](dst []byte, n T, width int) []byte {
 	return strconv.AppendInt(dst, int64(n), 10)
 }
 
-// displayYear turns an astronomical year into the one that is shown.
-func (c civil) displayYear() (year int, bc bool) {
-	if c.year > 0 {
-		return c.year, false
+// appendCivil prints a date, without BC.
+func appendCivil(dst []byte, c civil) []byte {
+	year := c.year
+	if year <= 0 {
+		year = 1 - year
 	}
-	return 1 - c.year, true
-}
-
-// appendCivil prints a date in a style, without BC.
-func appendCivil(dst []byte, c civil, style DateStyle) []byte {
-	year, _ := c.displayYear()
-	first, second, separator := c.month, c.day, byte('-')
-	switch style {
-	case ISO:
-		dst = append(appendPadded(dst, year, 4), '-')
-		dst = append(appendPadded(dst, c.month, 2), '-')
-		return appendPadded(dst, c.day, 2)
-	case SQLStyle:
-		separator = '/'
-	case GermanStyle:
-		first, second, separator = c.day, c.month, '.'
-	case PostgresStyle:
-	}
-	dst = append(appendPadded(dst, first, 2), separator)
-	dst = append(appendPadded(dst, second, 2), separator)
-	return appendPadded(dst, year, 4)
+	dst = append(appendPadded(dst, year, 4), '-')
+	dst = append(appendPadded(dst, c.month, 2), '-')
+	return appendPadded(dst, c.day, 2)
 }
 
 func appendEra(dst []byte, c civil) []byte {
@@ -86,48 +61,29 @@ func appendInfinity(dst []byte, positive bool) []byte {
 	return append(dst, "-infinity"...)
 }
 
-func appendDate(dst []byte, v Value, env *Env) []byte {
+func appendDate(dst []byte, v Value) []byte {
 	if isInfiniteTime(v) {
 		return appendInfinity(dst, v.Int > 0)
 	}
 	c := civilFromDays(v.Int)
-	return appendEra(appendCivil(dst, c, env.dateStyle()), c)
+	return appendEra(appendCivil(dst, c), c)
 }
-
-const (
-	weekdayNames = "SunMonTueWedThuFriSat"
-	monthNames   = "JanFebMarAprMayJunJulAugSepOctNovDec"
-)
 
 // appendTimestamp prints a timestamp or timestamptz.
 func appendTimestamp(dst []byte, v Value, env *Env) []byte {
 	if isInfiniteTime(v) {
 		return appendInfinity(dst, v.Int > 0)
 	}
-	local, offset, abbreviation := v.Int, 0, ""
+	local, offset := v.Int, 0
 	if v.Type == TimestampTZ {
-		offset, abbreviation = offsetAt(v.Int, env.location())
+		offset = offsetAt(v.Int, env.location())
 		local += int64(offset) * microsPerSecond
 	}
-	days, rest := splitTimestamp(local)
-	micros := uint64(rest)
+	days, micros := splitTimestamp(local)
 	c := civilFromDays(days)
-	style := env.dateStyle()
-	if style == PostgresStyle {
-		dst = append(dst, weekdayNames[weekday(days)*3:][:3]...)
-		dst = append(append(dst, ' '), monthNames[c.month*3-3:][:3]...)
-		dst = append(appendPadded(append(dst, ' '), c.day, 2), ' ')
-		year, _ := c.displayYear()
-		dst = appendPadded(append(appendClock(dst, micros), ' '), year, 4)
-	} else {
-		dst = appendClock(append(appendCivil(dst, c, style), ' '), micros)
-	}
+	dst = appendClock(append(appendCivil(dst, c), ' '), uint64(micros))
 	if v.Type == TimestampTZ {
-		if style == ISO || abbreviation == "" {
-			dst = appendOffset(dst, offset)
-		} else {
-			dst = append(append(dst, ' '), abbreviation...)
-		}
+		dst = appendOffset(dst, offset)
 	}
 	return appendEra(dst, c)
 }

@@ -1,117 +1,6 @@
 package datum
 
-import (
-	"time"
-
-	"nextid/sqlfuncs/sqlstate"
-)
-
-// decodeTimeText splits and decodes the text of a date or timestamp.
-func decodeTimeText(t OID, s string, env *Env) (*timeDecoder, error) {
-	fields, ok := splitTime(s)
-	d := &timeDecoder{env: env}
-	fault := badFormat
-	if ok {
-		fault = d.decode(fields)
-	}
-	if fault == noFault && !d.whole && d.has&wholeDate != wholeDate {
-		fault = badFormat
-	}
-	return d, d.err(fault, t, s)
-}
-
-// parseTimestamp reads a timestamp or timestamptz. A zone in the text of a
-// timestamp is ignored.
-func parseTimestamp(t OID, s string, env *Env) (Value, error) {
-	d, err := decodeTimeText(t, s, env)
-	if err != nil {
-		return Value{}, err
-	}
-	v := Value{Type: t, Valid: true}
-	if d.whole {
-		switch d.special {
-		case wordInfinity:
-			v.Int = timeInfinity
-		case wordMinusInfinity:
-			v.Int = timeMinusInfinity
-		case wordEpoch:
-			v.Int = -unixToEpoch * microsPerSecond
-		default:
-			v.Int = microsOf(env.now())
-			if t == Timestamp {
-				v.Int = utcToLocal(v.Int, env.location())
-			}
-		}
-		return v, nil
-	}
-	v.Int, err = d.local()
-	if err == nil && t == TimestampTZ {
-		v.Int = d.toUTC(v.Int)
-	}
-	if err != nil || !validTimestamp(v.Int) {
-		return Value{}, sqlstate.New(sqlstate.DatetimeOverflow, `timestamp out of range: "%s"`, clip(s))
-	}
-	return v, nil
-}
-
-// toUTC applies the zone of the text or the session's.
-func (d *timeDecoder) toUTC(local int64) int64 {
-	switch {
-	case d.fixed:
-		return local - int64(d.offset)*microsPerSecond
-	case d.zone != nil:
-		return localToUTC(local, d.zone)
-	}
-	return localToUTC(local, d.env.location())
-}
-
-// parseDate reads a date; a time in the text is ignored.
-func parseDate(s string, env *Env) (Value, error) {
-	d, err := decodeTimeText(Date, s, env)
-	if err != nil {
-		return Value{}, err
-	}
-	v := Value{Type: Date, Valid: true}
-	if d.whole {
-		switch d.special {
-		case wordInfinity:
-			v.Int = dateInfinity
-			return v, nil
-		case wordMinusInfinity:
-			v.Int = dateMinusInfinity
-			return v, nil
-		case wordEpoch:
-			v.Int = -unixToEpoch / secondsPerDay
-			return v, nil
-		}
-	}
-	v.Int = civil{d.year, d.month, d.day}.days()
-	if v.Int < minDays || v.Int >= endDays {
-		return Value{}, sqlstate.New(sqlstate.DatetimeOverflow, `date out of range: "%s"`, clip(s))
-	}
-	return v, nil
-}
-
-// parseTimeOfDay reads a time without time zone; a date in the text is ignored.
-func parseTimeOfDay(s string, env *Env) (Value, error) {
-	fields, ok := splitTime(s)
-	if ok && len(fields) > 0 && fields[0].kind == numberField && len(fields[0].text) >= 4 {
-		// Digits alone are HHMM or HHMMSS here, not a date.
-		fields = append([]field{{stringField, "t"}}, fields...)
-	}
-	d := &timeDecoder{env: env, clockOnly: true}
-	fault := badFormat
-	if ok {
-		fault = d.decode(fields)
-	}
-	if fault == noFault && (d.has&partTime == 0 || d.whole && d.special != wordNow) {
-		fault = badFormat
-	}
-	if err := d.err(fault, Time, s); err != nil {
-		return Value{}, err
-	}
-	return Value{Type: Time, Valid: true, Int: d.clock()}, nil
-}
+import "time"
 
 // roundMicros rounds half away from zero to a number of fractional digits
 // of a second.
@@ -138,7 +27,7 @@ func castTime(v Value, to OID, env *Env) (Value, error) {
 	case Date:
 		var err error
 		if ts, err = joinTimestamp(v.Int, 0); err != nil {
-			return Value{}, castOutOfRange(v.Type)
+			return Value{}, timestampOutOfRange()
 		}
 	case TimestampTZ:
 		ts = utcToLocal(v.Int, env.location())
@@ -162,18 +51,10 @@ func castTime(v Value, to OID, env *Env) (Value, error) {
 		}
 	case TimestampTZ:
 		if out.Int = localToUTC(ts, env.location()); !validTimestamp(out.Int) {
-			return Value{}, castOutOfRange(v.Type)
+			return Value{}, timestampOutOfRange()
 		}
 	}
 	return out, nil
-}
-
-// castOutOfRange is the error of a date or timestamp that is none in another type.
-func castOutOfRange(from OID) error {
-	if from == Date {
-		return sqlstate.New(sqlstate.DatetimeOverflow, "date out of range for timestamp")
-	}
-	return timestampOutOfRange()
 }
 
 // castInfinity converts an infinite date or timestamp.

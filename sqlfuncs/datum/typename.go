@@ -27,8 +27,8 @@ var typnames = func() map[string]OID {
 }()
 
 // TypeByName finds a type by pg_type.typname or by a spelling of SQL, in
-// lower case: int8, bigint, _text, text[], timestamp(3) with time zone,
-// interval day to second. Modifiers are ignored.
+// lower case: int8, bigint, _text, text[], timestamp(3) with time zone.
+// Modifiers are ignored.
 func TypeByName(name string) (OID, bool) {
 	name = strings.TrimPrefix(strings.TrimSpace(name), "pg_catalog.")
 	if elem, ok := strings.CutSuffix(name, "]"); ok {
@@ -43,9 +43,6 @@ func TypeByName(name string) (OID, bool) {
 	}
 	if oid, ok := spellings[name]; ok {
 		return oid, true
-	}
-	if strings.HasPrefix(name, "interval ") {
-		return Interval, true
 	}
 	if open := strings.IndexByte(name, '('); open > 0 {
 		end := strings.IndexByte(name, ')')
@@ -102,8 +99,6 @@ func FormatType(oid OID, typmod int32) string {
 		return word + parenthesised(int(typmod)) + " " + rest
 	case Bit, VarBit:
 		return t.Display + parenthesised(int(typmod))
-	case Interval:
-		return formatIntervalType(typmod)
 	}
 	return t.Display
 }
@@ -119,22 +114,4 @@ const varlenaHeader = 4
 func numericMod(typmod int32) (precision, scale int) {
 	m := typmod - varlenaHeader
 	return int(m>>16) & 0xffff, int(m&0x7ff^0x400) - 0x400
-}
-
-// intervalFields are the field restrictions of an interval's modifier, as
-// in datatype/timestamp.h: 1 << 1 is month, 2 year, 3 day, 10 hour, 11 minute,
-// 12 second.
-var intervalFields = map[int32]string{
-	1 << 2: " year", 1 << 1: " month", 1 << 3: " day", 1 << 10: " hour", 1 << 11: " minute", 1 << 12: " second",
-	1<<2 | 1<<1: " year to month", 1<<3 | 1<<10: " day to hour", 1<<3 | 1<<10 | 1<<11: " day to minute",
-	1<<3 | 1<<10 | 1<<11 | 1<<12: " day to second", 1<<10 | 1<<11: " hour to minute",
-	1<<10 | 1<<11 | 1<<12: " hour to second", 1<<11 | 1<<12: " minute to second",
-}
-
-func formatIntervalType(typmod int32) string {
-	s := "interval" + intervalFields[typmod>>16&0x7fff]
-	if precision := int(typmod & 0xffff); precision != 0xffff {
-		s += parenthesised(precision)
-	}
-	return s
 }

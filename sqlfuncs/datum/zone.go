@@ -4,7 +4,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"nextid/sqlfuncs/sqlstate"
 )
@@ -23,11 +22,11 @@ var zoneAbbreviations = map[string]int{
 	"uct": 0, "ut": 0, "utc": 0, "wat": 60, "wet": 0, "wetdst": 60, "z": 0, "zulu": 0,
 }
 
-// zones caches loaded time zones by canonical name; there are a few hundred.
+// zones caches loaded time zones by name; there are a few hundred.
 var zones sync.Map
 
-// LoadZone finds a time zone by its IANA name in any case ("europe/paris"),
-// by an abbreviation such as EST, or by "utc". Errors: 22023.
+// LoadZone finds a time zone by its IANA name (Europe/Paris), by an abbreviation
+// in any case (est), or by POSIX's form of a fixed one (GMT-2). Errors: 22023.
 func LoadZone(name string) (*time.Location, error) {
 	lower := strings.ToLower(name)
 	if minutes, ok := zoneAbbreviations[lower]; ok {
@@ -46,20 +45,18 @@ func unknownZone(name string) error {
 	return sqlstate.New(sqlstate.InvalidParameterValue, `time zone "%s" not recognized`, clip(name))
 }
 
-// loadNamedZone tries the spellings that occur in the IANA database.
+// loadNamedZone finds a zone by its name, nil if there is none.
 func loadNamedZone(name string) *time.Location {
 	const longestName = 40
 	if name == "" || len(name) > longestName || strings.EqualFold(name, "local") {
 		return nil
 	}
-	for _, spelling := range []string{name, titleZone(name), strings.ToUpper(name)} {
-		if loc, ok := zones.Load(spelling); ok {
-			return loc.(*time.Location)
-		}
-		if loc, err := time.LoadLocation(spelling); err == nil {
-			zones.Store(spelling, loc)
-			return loc
-		}
+	if loc, ok := zones.Load(name); ok {
+		return loc.(*time.Location)
+	}
+	if loc, err := time.LoadLocation(name); err == nil {
+		zones.Store(name, loc)
+		return loc
 	}
 	return posixZone(name)
 }
@@ -78,26 +75,9 @@ func posixZone(name string) *time.Location {
 	if offset[0] != '+' && offset[0] != '-' || len(offset) == 1 || !strings.Contains(offset, ":") && len(offset) > 3 {
 		return nil
 	}
-	seconds, fault := parseOffset(offset)
-	if fault != noFault {
+	seconds, ok := parseOffset(offset)
+	if !ok {
 		return nil
 	}
 	return time.FixedZone(strings.ToUpper(name[:letters]), -seconds)
-}
-
-// titleZone writes a zone as the database does: America/Port_of_Spain.
-func titleZone(name string) string {
-	b := []rune(strings.ToLower(name))
-	start := true
-	for i, r := range b {
-		if start {
-			b[i] = unicode.ToUpper(r)
-		}
-		start = r == '/' || r == '_' || r == '-'
-	}
-	s := string(b)
-	for _, small := range []string{"_Of_", "-Au-", "_Es_"} {
-		s = strings.ReplaceAll(s, small, strings.ToLower(small))
-	}
-	return s
 }

@@ -45,7 +45,7 @@ func FuzzJSONText(f *testing.F) {
 			for k, v := range j.Items() {
 				part := rebuild(v)
 				if kind == '{' {
-					part = string(k) + ":" + part
+					part = string(datum.AppendJSONString(nil, k)) + ":" + part
 				}
 				parts = append(parts, part)
 			}

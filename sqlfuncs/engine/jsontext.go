@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"iter"
 	"strings"
 
@@ -23,91 +24,22 @@ func (j JSONText) Kind() byte {
 // JSONOf is a whole value without the white space around it.
 func JSONOf(s string) JSONText { return JSONText(strings.Trim(s, " \t\n\r")) }
 
-// jsonSpace skips white space from i on.
-func (j JSONText) space(i int) int {
-	for i < len(j) && IsSpace(j[i]) {
-		i++
-	}
-	return i
-}
-
-// end is where the value that begins at i ends.
-func (j JSONText) end(i int) int {
-	depth := 0
-	for i < len(j) {
-		switch j[i] {
-		case '"':
-			i = j.stringEnd(i)
-			if depth == 0 {
-				return i
+// Items are the elements of an array, or the keys and values of an object, as
+// they are written.
+func (j JSONText) Items() iter.Seq2[string, JSONText] {
+	return func(yield func(key string, value JSONText) bool) {
+		d := json.NewDecoder(strings.NewReader(string(j)))
+		open, _ := d.Token()
+		for d.More() {
+			var key string
+			if open == json.Delim('{') {
+				token, _ := d.Token()
+				key, _ = token.(string)
 			}
-			continue
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth == 0 { // of what holds a bare word or number
-				return i
+			var value json.RawMessage
+			if d.Decode(&value) != nil || !yield(key, JSONText(value)) {
+				return
 			}
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		case ',', ':', ' ', '\t', '\n', '\r':
-			if depth == 0 {
-				return i
-			}
-		}
-		i++
-	}
-	return i
-}
-
-// stringEnd is where the string that begins at i ends.
-func (j JSONText) stringEnd(i int) int {
-	for i++; i < len(j); i++ {
-		switch j[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(j)
-}
-
-// jsonCursor steps through the elements of an array or the members of an
-// object.
-type jsonCursor struct {
-	j JSONText
-	i int
-}
-
-func (j JSONText) open() *jsonCursor { return &jsonCursor{j, j.space(1)} }
-
-// next returns the next value, and in an object its key, a string with
-// quotes.
-func (c *jsonCursor) next() (key, value JSONText, ok bool) {
-	j := c.j
-	if c.i >= len(j) || j[c.i] == ']' || j[c.i] == '}' {
-		return "", "", false
-	}
-	start := c.i
-	if j[0] == '{' {
-		end := j.stringEnd(start)
-		key = j[start:end]
-		start = j.space(j.space(end) + 1) // behind the colon
-	}
-	end := j.end(start)
-	if c.i = j.space(end); c.i < len(j) && j[c.i] == ',' {
-		c.i = j.space(c.i + 1)
-	}
-	return key, j[start:end], true
-}
-
-// Items are the keys and values that a jsonCursor steps through.
-func (j JSONText) Items() iter.Seq2[JSONText, JSONText] {
-	return func(yield func(key, value JSONText) bool) {
-		c := j.open()
-		for key, value, ok := c.next(); ok && yield(key, value); key, value, ok = c.next() {
 		}
 	}
 }
@@ -115,7 +47,7 @@ func (j JSONText) Items() iter.Seq2[JSONText, JSONText] {
 // member finds a key; of several the last one counts.
 func (j JSONText) member(key string) (value JSONText, ok bool) {
 	for k, v := range j.Items() {
-		if s, err := k.unquote(); err == nil && s == key {
+		if k == key {
 			value, ok = v, true
 		}
 	}
@@ -141,8 +73,15 @@ func (j JSONText) element(n int64) (value JSONText, ok bool) {
 	return "", false
 }
 
-// unquote is the text of a string.
-func (j JSONText) unquote() (string, error) { return datum.UnquoteJSON(string(j)) }
-
-// IsSpace reports whether a byte is white space of JSON (RFC 8259 section 2).
-func IsSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+// asText is a string without its quotes, another value as it is written, and
+// NULL of null.
+func (j JSONText) asText() (datum.Value, error) {
+	switch j.Kind() {
+	case 'n':
+		return datum.Null(datum.Text), nil
+	case '"':
+		s, err := datum.UnquoteJSON(string(j))
+		return datum.MakeText(s), err
+	}
+	return datum.MakeText(string(j)), nil
+}

@@ -36,9 +36,6 @@ var timeArithmetic = []struct {
 	{datum.TimestampTZ, "-", datum.TimestampTZ, datum.Interval},
 	{datum.Interval, "+", datum.Interval, datum.Interval},
 	{datum.Interval, "-", datum.Interval, datum.Interval},
-	{datum.Interval, "*", datum.Float8, datum.Interval},
-	{datum.Float8, "*", datum.Interval, datum.Interval},
-	{datum.Interval, "/", datum.Float8, datum.Interval},
 }
 
 // arithmetic is + - * / % on numbers, dates and times.
@@ -111,8 +108,6 @@ func timeOperator(op string, l, r datum.OID) (result, left, right datum.OID, ok 
 		switch {
 		case have == want:
 			return true
-		case want == datum.Float8:
-			return numberRank[have] > 0
 		case want == datum.Int4:
 			return have == datum.Int2
 		}

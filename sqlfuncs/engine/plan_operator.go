@@ -137,7 +137,7 @@ func (p *Planner) operator(op string, l, r *Expr) (*Expr, error) {
 		return p.regex(op, l, r)
 	case "&", "|", "#", "<<", ">>":
 		return p.bitwise(op, l, r)
-	case "->", "->>", "#>", "#>>":
+	case "->", "->>":
 		return p.jsonOperator(op, l, r)
 	case "@>", "<@", "&&":
 		return p.arrayOperator(op, l, r)

@@ -6,80 +6,55 @@ import (
 )
 
 var jsonAggregates = []engine.Function{
-	{Name: "json_agg", Args: engine.Args(engine.AnyElement), Result: datum.JSON, Volatile: engine.Stable, Aggregate: newJSONAgg(datum.JSON), Help: "the values as a JSON array, NULLs too"},
-	{Name: "json_object_agg", Args: engine.Args(engine.AnyType, engine.AnyType), Result: datum.JSON, Volatile: engine.Stable, Aggregate: newJSONObjectAgg(datum.JSON), Help: "a JSON object of keys and values"},
+	{
+		Name: "json_agg", Args: engine.Args(engine.AnyElement), Result: datum.JSON, Volatile: engine.Stable, Help: "the values as a JSON array, NULLs too",
+		Aggregate: func(datum.OID) engine.Aggregate { return &jsonAgg{open: "[", close: "]"} },
+	},
+	{
+		Name: "json_object_agg", Args: engine.Args(engine.AnyType, engine.AnyType), Result: datum.JSON, Volatile: engine.Stable, Help: "a JSON object of keys and values",
+		Aggregate: func(datum.OID) engine.Aggregate { return &jsonAgg{open: "{ ", close: " }"} },
+	},
 }
 
-// jsonAgg collects values as the text of an array or object.
+// jsonAgg collects values as the text of an array, or keys and values as that
+// of an object.
 type jsonAgg struct {
-	jsonReader
-	object bool
-	text   []byte
-	fields []engine.FromColumn // of the rows that are collected
+	open, close string
+	text        []byte
+	fields      []engine.FromColumn // of the rows that are collected
 }
 
-func newJSONAgg(t datum.OID) func(datum.OID) engine.Aggregate {
-	return func(datum.OID) engine.Aggregate { return &jsonAgg{jsonReader: jsonReader{typ: t}} }
-}
-
-func newJSONObjectAgg(t datum.OID) func(datum.OID) engine.Aggregate {
-	return func(datum.OID) engine.Aggregate { return &jsonAgg{jsonReader: jsonReader{typ: t}, object: true} }
-}
-
+// OfRows implements engine.RowAggregate.
 func (g *jsonAgg) OfRows(columns []engine.FromColumn) { g.fields = columns }
 
+// Add implements engine.Aggregate.
 func (g *jsonAgg) Add(x *engine.Exec, a []datum.Value) error {
-	e := newJSONEncoder(x)
 	before := len(g.text)
-	if g.object {
-		if err := g.addMember(e, a); err != nil {
+	switch isObject := len(a) > 1; {
+	case g.text == nil:
+		g.text = append(g.text, g.open...)
+	case !isObject && a[0].Elems != nil:
+		g.text = append(g.text, ", \n "...)
+	default:
+		g.text = append(g.text, ", "...)
+	}
+	if len(a) > 1 {
+		var err error
+		if g.text, err = appendKey(g.text, a[0], x.Env()); err != nil {
 			return err
 		}
-	} else {
-		g.addElement(e, a[0])
+		g.text, a = append(g.text, " : "...), a[1:]
 	}
-	if len(g.text) > engine.MaxTextBytes {
+	if g.text = appendJSON(g.text, a[0], g.fields, x.Env()); len(g.text) > engine.MaxTextBytes {
 		return engine.ErrTextTooLong
 	}
 	return x.Hold(2 * (len(g.text) - before)) // twice: it grows
 }
 
-func (g *jsonAgg) addElement(e jsonEncoder, v datum.Value) {
-	info, _ := datum.TypeInfo(v.Type)
-	switch {
-	case g.text == nil:
-		g.text = append(g.text, '[')
-	case v.Valid && (v.Type == datum.Record || (info.Elem != 0 && info.Category == 'A')):
-		g.text = append(g.text, ", \n "...)
-	default:
-		g.text = append(g.text, ", "...)
-	}
-	g.text = e.append(g.text, v, g.fields)
-}
-
-func (g *jsonAgg) addMember(e jsonEncoder, a []datum.Value) error {
-	if !a[0].Valid {
-		return jsonError("field name must not be null")
-	}
-	if g.text == nil {
-		g.text = append(g.text, "{ "...)
-	} else {
-		g.text = append(g.text, ", "...)
-	}
-	var err error
-	if g.text, err = e.appendKey(g.text, a[0]); err != nil {
-		return err
-	}
-	g.text = e.append(append(g.text, " : "...), a[1], nil)
-	return nil
-}
-
+// Result implements engine.Aggregate.
 func (g *jsonAgg) Result() (datum.Value, error) {
-	switch {
-	case g.text == nil:
-		return datum.Null(g.typ), nil
-	case g.object:
-		return g.parse(append(g.text, " }"...))
+	if g.text == nil {
+		return datum.Null(datum.JSON), nil
 	}
-	return g.parse(append(g.text, ']'))
+	return jsonValue(datum.JSON, append(g.text, g.close...))
 }

@@ -1,7 +1,6 @@
 package pgfunc
 
 import (
-	"math"
 	"math/big"
 	"strconv"
 
@@ -16,7 +15,6 @@ var sumAggregates = []engine.Function{
 	{Name: "sum", Args: engine.Args(datum.Numeric), Result: datum.Numeric, Aggregate: newFold(datum.Add), Help: "sum of the values"},
 	{Name: "sum", Args: engine.Args(datum.Float4), Result: datum.Float4, Aggregate: newFold(datum.Add), Help: "sum of the values"},
 	{Name: "sum", Args: engine.Args(datum.Float8), Result: datum.Float8, Aggregate: newFold(datum.Add), Help: "sum of the values"},
-	{Name: "sum", Args: engine.Args(datum.Interval), Result: datum.Interval, Aggregate: newFold(datum.Add), Help: "sum of the values"},
 }
 
 // integerSum adds integers without overflow on the way.
@@ -54,9 +52,8 @@ var averageAggregates = []engine.Function{
 	{Name: "avg", Args: engine.Args(datum.Int4), Result: datum.Numeric, Aggregate: newAverage(newIntegerSum(datum.Numeric)), Help: "average of the values"},
 	{Name: "avg", Args: engine.Args(datum.Int8), Result: datum.Numeric, Aggregate: newAverage(newIntegerSum(datum.Numeric)), Help: "average of the values"},
 	{Name: "avg", Args: engine.Args(datum.Numeric), Result: datum.Numeric, Aggregate: newAverage(newFold(datum.Add)), Help: "average of the values"},
-	{Name: "avg", Args: engine.Args(datum.Float4), Result: datum.Float8, Aggregate: newMoments((*moments).average), Help: "average of the values"},
-	{Name: "avg", Args: engine.Args(datum.Float8), Result: datum.Float8, Aggregate: newMoments((*moments).average), Help: "average of the values"},
-	{Name: "avg", Args: engine.Args(datum.Interval), Result: datum.Interval, Aggregate: newAverage(newFold(datum.Add)), Help: "average of the values"},
+	{Name: "avg", Args: engine.Args(datum.Float4), Result: datum.Float8, Aggregate: newFloatAverage, Help: "average of the values"},
+	{Name: "avg", Args: engine.Args(datum.Float8), Result: datum.Float8, Aggregate: newFloatAverage, Help: "average of the values"},
 }
 
 // average divides a sum by the number of values.
@@ -78,59 +75,27 @@ func (g *average) Add(x *engine.Exec, a []datum.Value) error {
 
 func (g *average) Result() (datum.Value, error) {
 	sum, err := g.sum.Result()
-	switch {
-	case err != nil || g.n == 0:
+	if err != nil || g.n == 0 {
 		return sum, err
-	case sum.Type == datum.Interval:
-		return datum.Div(sum, datum.MakeFloat8(float64(g.n)))
 	}
 	return datum.Div(sum, datum.MakeString(datum.Numeric, strconv.FormatInt(g.n, 10)))
 }
 
-// moments are the count, sum and sum of squared differences from the mean of
-// floats, updated by the algorithm of Youngs and Cramer (1971).
-type moments struct {
-	n, sum, squares float64
-	finish          func(m *moments) (float64, bool)
-}
+// floatAverage is the average of floats.
+type floatAverage struct{ sum, n float64 }
 
-func newMoments(finish func(m *moments) (float64, bool)) func(datum.OID) engine.Aggregate {
-	return func(datum.OID) engine.Aggregate { return &moments{finish: finish} }
-}
+func newFloatAverage(datum.OID) engine.Aggregate { return new(floatAverage) }
 
-func (m *moments) Add(_ *engine.Exec, a []datum.Value) error {
-	if !a[0].Valid {
-		return nil
-	}
-	v := a[0].Float
-	before := m.sum
-	m.n++
-	m.sum += v
-	switch {
-	case m.n == 1:
-		if math.IsInf(v, 0) || math.IsNaN(v) {
-			m.squares = math.NaN()
-		}
-		return nil
-	case math.IsInf(m.sum, 0) && !math.IsInf(v, 0) && !math.IsInf(before, 0):
-		return errFloatOverflow
-	}
-	d := v*m.n - m.sum
-	if m.squares += d * d / (m.n * (m.n - 1)); math.IsInf(m.squares, 0) {
-		if !math.IsInf(before, 0) && !math.IsInf(v, 0) {
-			return errFloatOverflow
-		}
-		m.squares = math.NaN()
+func (g *floatAverage) Add(_ *engine.Exec, a []datum.Value) error {
+	if a[0].Valid {
+		g.sum, g.n = g.sum+a[0].Float, g.n+1
 	}
 	return nil
 }
 
-func (m *moments) Result() (datum.Value, error) {
-	f, ok := m.finish(m)
-	if !ok {
+func (g *floatAverage) Result() (datum.Value, error) {
+	if g.n == 0 {
 		return datum.Null(datum.Float8), nil
 	}
-	return datum.MakeFloat8(f), nil
+	return datum.MakeFloat8(g.sum / g.n), nil
 }
-
-func (m *moments) average() (float64, bool) { return m.sum / m.n, m.n > 0 }

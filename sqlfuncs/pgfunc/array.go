@@ -2,7 +2,6 @@ package pgfunc
 
 import (
 	"io"
-	"slices"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
@@ -14,11 +13,10 @@ var arrayFunctions = []engine.Function{
 	{Name: "array_upper", Args: engine.Args(datum.AnyArray, datum.Int4), Result: datum.Int4, Eval: arrayBound(func(n int) int { return n }), Help: "last index of one dimension of an array"},
 	{Name: "array_lower", Args: engine.Args(datum.AnyArray, datum.Int4), Result: datum.Int4, Eval: arrayBound(func(int) int { return 1 }), Help: "first index of one dimension of an array"},
 	{Name: "cardinality", Args: engine.Args(datum.AnyArray), Result: datum.Int4, Eval: cardinality, Help: "number of elements of an array"},
-	{Name: "array_position", Args: engine.Args(datum.AnyArray, engine.AnyElement), Result: datum.Int4, Nullable: true, Typed: arrayElementCall("array_position", 0, positionOf), Help: "index of the first element that equals a value"},
-	{Name: "array_position", Args: engine.Args(datum.AnyArray, engine.AnyElement, datum.Int4), Result: datum.Int4, Nullable: true, Typed: arrayElementCall("array_position", 0, positionOf), Help: "index of the first such element from an index on"},
-	{Name: "array_remove", Args: engine.Args(datum.AnyArray, engine.AnyElement), Result: datum.AnyArray, Nullable: true, Typed: arrayElementCall("array_remove", 0, removeElement), Help: "an array without the elements that equal a value"},
+	{Name: "array_position", Args: engine.Args(datum.AnyArray, engine.AnyElement), Result: datum.Int4, Nullable: true, Typed: arrayElementCall("array_position", datum.Int4, positionOf), Help: "index of the first element that equals a value"},
+	{Name: "array_remove", Args: engine.Args(datum.AnyArray, engine.AnyElement), Result: datum.AnyArray, Nullable: true, Typed: arrayElementCall("array_remove", datum.AnyArray, removeElement), Help: "an array without the elements that equal a value"},
 	{Name: "unnest", Args: engine.Args(datum.AnyArray), Result: engine.AnyElement, Set: true, Rows: unnest, Help: "the elements of an array, as rows"},
-	{Name: "generate_subscripts", Args: engine.Optional(2, datum.AnyArray, datum.Int4, datum.Bool), Result: datum.Int4, Set: true, Rows: generateSubscripts, Help: "the indexes of an array, as rows"},
+	{Name: "generate_subscripts", Args: engine.Args(datum.AnyArray, datum.Int4), Result: datum.Int4, Set: true, Rows: generateSubscripts, Help: "the indexes of an array, as rows"},
 	{
 		Name: "_pg_expandarray", Schema: "information_schema", Args: engine.Args(datum.AnyArray), Result: datum.Record, Set: true, Rows: expandArray,
 		Columns: []engine.FromColumn{{Name: "x", Type: engine.AnyElement, TypeMod: -1}, {Name: "n", Type: datum.Int4, TypeMod: -1}}, Help: "the elements of an array with their indexes",
@@ -60,34 +58,13 @@ func cardinality(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	return datum.MakeInt4(int64(len(engine.Leaves(a[0])))), nil
 }
 
-// arrayOp computes with an array and the other arguments, all of the types
-// that belong together.
-type arrayOp func(array datum.Value, rest []datum.Value) (datum.Value, error)
-
-// arrayElementCall types a call with an array at index at; elements and
-// array get a common type, other arguments keep theirs.
-func arrayElementCall(name string, at int, op arrayOp) func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
-	result := datum.AnyArray
-	switch name {
-	case "array_position":
-		result = datum.Int4
-	case "array_positions":
-		result = datum.Int4Array
-	}
+// arrayElementCall types a call with an array and an element, which get a common
+// type. result is AnyArray where the call has the array's type.
+func arrayElementCall(name string, result datum.OID, op func(array, element datum.Value) (datum.Value, error)) func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 	return func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
-		rest := slices.Delete(slices.Clone(args), at, at+1)
-		elems := rest
-		if name == "array_position" {
-			elems = rest[:1] // the start is no element
-		}
-		array, err := matchElements(p, name, args[at], elems)
+		array, element, err := matchElement(p, name, args[0], args[1])
 		if err != nil {
 			return nil, err
-		}
-		if len(rest) > len(elems) {
-			if rest[1], err = p.Coerce(rest[1], datum.Int4, datum.ImplicitCast); err != nil {
-				return nil, err
-			}
 		}
 		t := result
 		if t == datum.AnyArray {
@@ -95,49 +72,38 @@ func arrayElementCall(name string, at int, op arrayOp) func(p *engine.Planner, a
 		}
 		return engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
 			v, err := array.Eval(x)
+			if err != nil || !v.Valid {
+				return datum.Null(t), err
+			}
+			e, err := element.Eval(x)
 			if err != nil {
 				return v, err
 			}
-			values, err := engine.EvalAll(x, rest)
-			if err != nil {
-				return v, err
-			}
-			return op(v, values)
-		}, args...), nil
+			return op(v, e)
+		}, array, element), nil
 	}
 }
 
-// matchElements converts an array and values to a common element type, for
-// the function of that name.
-func matchElements(p *engine.Planner, name string, array *engine.Expr, elems []*engine.Expr) (*engine.Expr, error) {
+// matchElement converts an array and a value to a common element type, for the
+// function of that name.
+func matchElement(p *engine.Planner, name string, array, e *engine.Expr) (*engine.Expr, *engine.Expr, error) {
 	info, _ := datum.TypeInfo(array.Type)
-	types := []datum.OID{info.Elem}
+	elem := info.Elem
 	if array.Type == datum.Unknown {
-		types[0] = datum.Unknown
+		elem = datum.Unknown
 	}
-	for _, e := range elems {
-		types = append(types, e.Type)
-	}
-	t, err := datum.CommonType(types)
+	t, err := datum.CommonType([]datum.OID{elem, e.Type})
 	if err != nil {
-		return nil, noArrayFunction(name, array, elems[0])
+		return nil, nil, sqlstate.New(sqlstate.UndefinedFunction, "function %s(%s, %s) does not exist",
+			name, datum.FormatType(array.Type, -1), datum.FormatType(e.Type, -1)).
+			WithHint("The function is there for other types: cast the arguments to them.")
 	}
-	for i, e := range elems {
-		if elems[i], err = p.Coerce(e, t, datum.ImplicitCast); err != nil {
-			return nil, err
-		}
-	}
-	if t == info.Elem {
-		return array, nil
+	if e, err = p.Coerce(e, t, datum.ImplicitCast); err != nil || t == info.Elem {
+		return array, e, err
 	}
 	want, _ := datum.TypeInfo(t)
-	return p.Coerce(array, want.Array, datum.ImplicitCast)
-}
-
-func noArrayFunction(name string, l, r *engine.Expr) error {
-	return sqlstate.New(sqlstate.UndefinedFunction, "function %s(%s, %s) does not exist",
-		name, datum.FormatType(l.Type, -1), datum.FormatType(r.Type, -1)).
-		WithHint("The function is there for other types: cast the arguments to them.")
+	array, err = p.Coerce(array, want.Array, datum.ImplicitCast)
+	return array, e, err
 }
 
 // sameElement compares as IS NOT DISTINCT FROM does.
@@ -152,53 +118,33 @@ func sameElement(a, b datum.Value) (bool, error) {
 // errManyDimensions is what the searching functions say to nested arrays.
 var errManyDimensions = sqlstate.New(sqlstate.FeatureNotSupported, "searching for elements in multidimensional arrays is not supported")
 
-// found lists the indexes, from 0, of the elements that equal a value.
-func found(array, value datum.Value) ([]int, error) {
+func positionOf(array, element datum.Value) (datum.Value, error) {
 	if len(engine.Dimensions(array)) > 1 {
-		return nil, errManyDimensions
+		return array, errManyDimensions
 	}
-	var out []int
 	for i, e := range array.Elems {
-		same, err := sameElement(e, value)
-		if err != nil {
-			return nil, err
-		}
-		if same {
-			out = append(out, i)
+		if same, err := sameElement(e, element); err != nil || same {
+			return datum.MakeInt4(int64(i) + 1), err
 		}
 	}
-	return out, nil
+	return datum.Null(datum.Int4), nil
 }
 
-func positionOf(array datum.Value, rest []datum.Value) (datum.Value, error) {
-	start := int64(1)
-	if len(rest) > 1 {
-		if !rest[1].Valid {
-			return array, sqlstate.New(sqlstate.NullNotAllowed, "initial position must not be null")
-		}
-		start = rest[1].Int
+func removeElement(array, element datum.Value) (datum.Value, error) {
+	if len(engine.Dimensions(array)) > 1 {
+		return array, errManyDimensions
 	}
-	at, err := found(array, rest[0])
-	for _, i := range at {
-		if int64(i)+1 >= start {
-			return datum.MakeInt4(int64(i) + 1), nil
-		}
-	}
-	return datum.Null(datum.Int4), err
-}
-
-func removeElement(array datum.Value, rest []datum.Value) (datum.Value, error) {
-	if !array.Valid {
-		return array, nil
-	}
-	at, err := found(array, rest[0])
 	var out []datum.Value
-	for i, e := range array.Elems {
-		if !slices.Contains(at, i) {
+	for _, e := range array.Elems {
+		same, err := sameElement(e, element)
+		if err != nil {
+			return array, err
+		}
+		if !same {
 			out = append(out, e)
 		}
 	}
-	return datum.MakeArray(array.Type, out), err
+	return datum.MakeArray(array.Type, out), nil
 }
 
 func unnest(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
@@ -220,9 +166,6 @@ func generateSubscripts(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
 	}
 	first := firstIndex(a[0])
 	s := integerSeries{row: []datum.Value{datum.MakeInt4(first)}, stop: first + int64(dims[a[1].Int-1]) - 1, step: 1}
-	if len(a) > 2 && a[2].Int == 1 {
-		s.row[0].Int, s.stop, s.step = s.stop, first, -1
-	}
 	return &s, nil
 }
 

@@ -1,9 +1,7 @@
 package pgfunc
 
 import (
-	"math"
 	"math/big"
-	"strconv"
 	"strings"
 
 	"nextid/sqlfuncs/datum"
@@ -23,19 +21,6 @@ func ceil(d decimal.Number, _ int) decimal.Number {
 		return whole.Plus(decimal.Of(1))
 	}
 	return whole
-}
-
-// specialNumeric is a float that came of NaN or an infinity as numeric.
-func specialNumeric(f float64) datum.Value {
-	switch {
-	case math.IsNaN(f):
-		return datum.MakeString(datum.Numeric, "NaN")
-	case math.IsInf(f, 1):
-		return datum.MakeString(datum.Numeric, "Infinity")
-	case math.IsInf(f, -1):
-		return datum.MakeString(datum.Numeric, "-Infinity")
-	}
-	return datum.MakeString(datum.Numeric, strconv.FormatFloat(f+0, 'f', 0, 64))
 }
 
 // maxRoundScale is where round and trunc stop counting digits.

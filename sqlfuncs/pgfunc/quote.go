@@ -3,7 +3,6 @@ package pgfunc
 import (
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
@@ -63,183 +62,68 @@ func joinValues(x *engine.Exec, separator string, values []datum.Value) (datum.V
 	return datum.MakeText(string(out)), nil
 }
 
-// formatter fills format()'s template.
-type formatter struct {
-	x      *engine.Exec
-	text   string
-	i      int
-	values []datum.Value
-	next   int
-	out    strings.Builder
-}
+var (
+	errFormatEnd = sqlstate.New(sqlstate.InvalidParameterValue, "unterminated format() type specifier").
+			WithHint("For a percent sign write two.")
+	errFormatArguments = sqlstate.New(sqlstate.InvalidParameterValue, "too few arguments for format()")
+)
 
+// formatText is format: %s, %I and %L, with the number of the argument in
+// between or not (%2$s). Widths are not supported.
 func formatText(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if !a[0].Valid {
 		return datum.Null(datum.Text), nil
 	}
-	f := formatter{x: x, text: a[0].Str, values: a[1:]}
-	for f.i < len(f.text) {
-		c := f.text[f.i]
-		f.i++
-		if c != '%' {
-			f.out.WriteByte(c)
+	var out strings.Builder
+	next := 1
+	for rest := a[0].Str; rest != ""; {
+		plain, field, found := strings.Cut(rest, "%")
+		out.WriteString(plain)
+		if !found {
+			break
+		}
+		if number, after, ok := strings.Cut(field, "$"); ok {
+			if n, err := strconv.ParseUint(number, 10, 16); err == nil {
+				next, field = int(n), after
+			}
+		}
+		if field == "" {
+			return a[0], errFormatEnd
+		}
+		kind := engine.FirstRune(field, 0)
+		if rest = field[len(kind):]; kind == "%" {
+			out.WriteByte('%')
 			continue
 		}
-		if err := f.field(); err != nil {
+		if next < 1 || next >= len(a) {
+			return a[0], errFormatArguments
+		}
+		text, err := formatValue(x, kind, a[next])
+		if err != nil {
 			return a[0], err
 		}
-		if f.out.Len() > engine.MaxTextBytes {
+		next++
+		if out.Len()+len(text) > engine.MaxTextBytes {
 			return a[0], engine.ErrTextTooLong
 		}
+		out.WriteString(text)
 	}
-	return boundedText(f.out.String())
+	return boundedText(out.String())
 }
 
-var errFormatEnd = sqlstate.New(sqlstate.InvalidParameterValue, "unterminated format() type specifier").
-	WithHint(`For a single "%%" use "%%%%".`)
-
-// field writes one field: %[position$][-][width]type (9.4.1).
-func (f *formatter) field() error {
-	if strings.HasPrefix(f.text[f.i:], "%") {
-		f.i++
-		f.out.WriteByte('%')
-		return nil
-	}
-	position, width, left, err := f.layout()
-	if err != nil {
-		return err
-	}
-	if f.i >= len(f.text) {
-		return errFormatEnd
-	}
-	kind := engine.FirstRune(f.text, f.i)
-	f.i += len(kind)
-	if !strings.Contains("sIL", kind) {
-		return sqlstate.New(sqlstate.InvalidParameterValue, "unrecognized format() type specifier \"%s\"", kind).
-			WithHint(`For a single "%%" use "%%%%".`)
-	}
-	v, err := f.argument(position)
-	if err != nil {
-		return err
-	}
-	text, err := f.convert(kind, v)
-	if err != nil {
-		return err
-	}
-	if f.out.Len()+max(width, len(text)) > engine.MaxTextBytes {
-		return engine.ErrTextTooLong
-	}
-	pad := strings.Repeat(" ", max(width-utf8.RuneCountInString(text), 0))
-	if left {
-		f.out.WriteString(text + pad)
-	} else {
-		f.out.WriteString(pad + text)
-	}
-	return nil
-}
-
-// layout reads what is between % and the type. position 0 means the next
-// argument.
-func (f *formatter) layout() (position, width int, left bool, err error) {
-	n, ok, err := f.number()
-	if err != nil {
-		return 0, 0, false, err
-	}
-	if ok && f.accept('$') {
-		if n == 0 {
-			return 0, 0, false, errFormatZero
-		}
-		position, ok = n, false
-	}
-	if ok {
-		return 0, n, false, nil
-	}
-	for f.accept('-') {
-		left = true
-	}
-	if f.accept('*') {
-		width, err = f.widthArgument()
-		if width < 0 {
-			left, width = true, -width
-		}
-	} else {
-		width, _, err = f.number()
-	}
-	return position, width, left, err
-}
-
-var errFormatZero = sqlstate.New(sqlstate.InvalidParameterValue, "format specifies argument 0, but arguments are numbered from 1")
-
-// widthArgument reads *, *n$: the width is an argument.
-func (f *formatter) widthArgument() (int, error) {
-	position, ok, err := f.number()
+func formatValue(x *engine.Exec, kind string, v datum.Value) (string, error) {
 	switch {
-	case err != nil:
-		return 0, err
-	case ok && !f.accept('$'):
-		return 0, sqlstate.New(sqlstate.InvalidParameterValue, `width argument position must be ended by "$"`)
-	case ok && position == 0:
-		return 0, errFormatZero
-	}
-	v, err := f.argument(position)
-	if err != nil || !v.Valid {
-		return 0, err
-	}
-	if v, err = datum.ParseText(datum.Int4, outputText(f.x, v), nil); err != nil {
-		return 0, err
-	}
-	return int(v.Int), nil
-}
-
-func (f *formatter) accept(c byte) bool {
-	if f.i < len(f.text) && f.text[f.i] == c {
-		f.i++
-		return true
-	}
-	return false
-}
-
-func (f *formatter) number() (n int, ok bool, err error) {
-	start := f.i
-	for f.i < len(f.text) && f.text[f.i] >= '0' && f.text[f.i] <= '9' {
-		f.i++
-	}
-	if start == f.i {
-		return 0, false, nil
-	}
-	v, err := strconv.ParseInt(f.text[start:f.i], 10, 32)
-	if err != nil {
-		return 0, false, sqlstate.New(sqlstate.NumericOutOfRange, "number is out of range")
-	}
-	return int(v), true, nil
-}
-
-func (f *formatter) argument(position int) (datum.Value, error) {
-	if position > 0 {
-		f.next = position - 1
-	}
-	if f.next >= len(f.values) {
-		return datum.Value{}, sqlstate.New(sqlstate.InvalidParameterValue, "too few arguments for format()")
-	}
-	f.next++
-	return f.values[f.next-1], nil
-}
-
-func (f *formatter) convert(kind string, v datum.Value) (string, error) {
-	switch {
-	case !v.Valid && kind == "I":
+	case kind == "s":
+		return outputText(x, v), nil
+	case kind == "I" && !v.Valid:
 		return "", sqlstate.New(sqlstate.NullNotAllowed, "null values cannot be formatted as an SQL identifier")
-	case !v.Valid && kind == "L":
+	case kind == "I":
+		return syntax.QuoteIdent(outputText(x, v)), nil
+	case kind == "L" && !v.Valid:
 		return "NULL", nil
-	case !v.Valid:
-		return "", nil
+	case kind == "L":
+		return syntax.QuoteLiteral(outputText(x, v)), nil
 	}
-	text := outputText(f.x, v)
-	switch kind {
-	case "I":
-		text = syntax.QuoteIdent(text)
-	case "L":
-		text = syntax.QuoteLiteral(text)
-	}
-	return text, nil
+	return "", sqlstate.New(sqlstate.InvalidParameterValue, "unrecognized format() type specifier \"%s\"", kind).
+		WithHint("format() knows %%s, %%I and %%L; for a percent sign write two.")
 }

@@ -3,7 +3,6 @@ package pgfunc
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
@@ -12,7 +11,7 @@ import (
 
 var splitFunctions = []engine.Function{
 	{Name: "split_part", Args: engine.Args(datum.Text, datum.Text, datum.Int4), Result: datum.Text, Eval: splitPart, Help: "the n-th field of a text, from the end if n is negative"},
-	{Name: "string_to_array", Args: engine.Optional(2, datum.Text, datum.Text, datum.Text), Result: datum.TextArray, Nullable: true, Eval: stringToArray, Help: "the fields of a text; the third argument stands for NULL"},
+	{Name: "string_to_array", Args: engine.Args(datum.Text, datum.Text), Result: datum.TextArray, Nullable: true, Eval: stringToArray, Help: "the fields of a text"},
 	{Name: "array_to_string", Args: engine.Optional(2, datum.AnyArray, datum.Text, datum.Text), Result: datum.Text, Nullable: true, Volatile: engine.Stable, Eval: arrayToString, Help: "the elements of an array as one text; the third argument stands for NULL"},
 }
 
@@ -34,44 +33,29 @@ func splitPart(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	return datum.MakeText(fields[n-1]), nil
 }
 
-// fieldsOf splits a[0] at a[1]: into characters when that is NULL, not at
-// all when it is empty. Fields that equal a[2] become NULL.
-func fieldsOf(a []datum.Value) ([]datum.Value, error) {
-	s := a[0].Str
-	if s == "" {
-		return nil, nil
+// stringToArray splits a[0] at a[1]: into characters when that is NULL, not at
+// all when it is empty.
+func stringToArray(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+	s, separator := a[0].Str, a[1].Str
+	if !a[0].Valid {
+		return datum.Null(datum.TextArray), nil
 	}
 	var fields []string
 	switch {
-	case !a[1].Valid:
-		if err := checkArraySize(utf8.RuneCountInString(s)); err != nil {
-			return nil, err
-		}
-		fields = strings.Split(s, "")
-	case a[1].Str == "":
+	case s == "":
+	case a[1].Valid && separator == "":
 		fields = []string{s}
 	default:
-		if err := checkArraySize(strings.Count(s, a[1].Str) + 1); err != nil {
-			return nil, err
-		}
-		fields = strings.Split(s, a[1].Str)
+		fields = strings.SplitN(s, separator, datum.MaxArrayElements+1)
+	}
+	if err := checkArraySize(len(fields)); err != nil {
+		return a[0], err
 	}
 	out := make([]datum.Value, len(fields))
 	for i, f := range fields {
 		out[i] = datum.MakeText(f)
-		if len(a) > 2 && a[2].Valid && a[2].Str == f {
-			out[i] = datum.Null(datum.Text)
-		}
 	}
-	return out, nil
-}
-
-func stringToArray(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-	if !a[0].Valid {
-		return datum.Null(datum.TextArray), nil
-	}
-	fields, err := fieldsOf(a)
-	return datum.MakeArray(datum.TextArray, fields), err
+	return datum.MakeArray(datum.TextArray, out), nil
 }
 
 func arrayToString(x *engine.Exec, a []datum.Value) (datum.Value, error) {

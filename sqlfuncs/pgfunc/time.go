@@ -12,7 +12,7 @@ import (
 )
 
 // timeFunctions are PostgreSQL's functions on dates and times (9.9).
-var timeFunctions = slices.Concat(clockFunctions, timePartFunctions)
+var timeFunctions = slices.Concat(clockFunctions, extractFunctions(datum.Timestamp, datum.TimestampTZ, datum.Date, datum.Interval))
 
 var clockFunctions = []engine.Function{
 	{Name: "now", Result: datum.TimestampTZ, Volatile: engine.Stable, Eval: transactionTime, Help: "start of the transaction"},
@@ -26,8 +26,6 @@ var clockFunctions = []engine.Function{
 	{Name: "localtime", Args: engine.Optional(0, datum.Int4), Result: datum.Time, Volatile: engine.Stable, Eval: currentTime(datum.Time), Help: "time of day in the session's time zone"},
 	{Name: "timezone", Args: engine.Args(datum.Text, datum.TimestampTZ), Result: datum.Timestamp, Eval: toZone, Help: "the time that clocks in a time zone show"},
 	{Name: "timezone", Args: engine.Args(datum.Text, datum.Timestamp), Result: datum.TimestampTZ, Eval: toZone, Help: "the instant at which clocks in a time zone show a time"},
-	{Name: "timezone", Args: engine.Args(datum.Interval, datum.TimestampTZ), Result: datum.Timestamp, Eval: toOffset, Help: "the time that clocks show that are off by an interval"},
-	{Name: "timezone", Args: engine.Args(datum.Interval, datum.Timestamp), Result: datum.TimestampTZ, Eval: toOffset, Help: "the instant at which clocks show a time that are off by an interval"},
 	{Name: "pg_sleep", Args: engine.Args(datum.Float8), Result: datum.Void, Volatile: engine.Volatile, Eval: sleep, Help: "waits for some seconds"},
 }
 
@@ -62,57 +60,11 @@ func currentTime(t datum.OID) engine.Eval {
 const maxTimePrecision = 6
 
 func toZone(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-	zone, err := zoneOf(a[0].Str)
+	zone, err := datum.LoadZone(a[0].Str)
 	if err != nil {
 		return a[0], err
 	}
 	return datum.AtTimeZone(a[1], zone)
-}
-
-func toOffset(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-	months, days, micros := a[0].Span()
-	if months != 0 || days != 0 {
-		return a[0], sqlstate.New(sqlstate.InvalidParameterValue, "interval time zone \"%s\" must not include months or days", outputText(x, a[0]))
-	}
-	return datum.AtTimeZone(a[1], time.FixedZone("", int(micros/microsPerSecond)))
-}
-
-// Infinite dates and times, and the first and last finite ones, as
-// PostgreSQL stores them (datatype/timestamp.h).
-const (
-	dateInfinity      = math.MaxInt32
-	dateMinusInfinity = math.MinInt32
-	timestampInfinity = math.MaxInt64
-	timestampMinusInf = math.MinInt64
-	unixToPostgres    = 946_684_800 // seconds from 1970 to 2000
-	julianOf2000      = 2_451_545
-	secondsPerDay     = 86_400
-	microsPerSecond   = 1_000_000
-	microsPerMinute   = 60 * microsPerSecond
-	microsPerHour     = 60 * microsPerMinute
-	microsPerDay      = 24 * microsPerHour
-	daysPerMonth      = 30 // of justify_days
-	monthsPerYear     = 12
-)
-
-// infiniteTime reports the direction of an infinite date or timestamp, 0 for
-// others.
-func infiniteTime(v datum.Value) int {
-	low, high := int64(timestampMinusInf), int64(timestampInfinity)
-	switch v.Type {
-	case datum.Date:
-		low, high = dateMinusInfinity, dateInfinity
-	case datum.Timestamp, datum.TimestampTZ:
-	default:
-		return 0
-	}
-	switch v.Int {
-	case low:
-		return -1
-	case high:
-		return 1
-	}
-	return 0
 }
 
 // void is what pg_sleep returns.

@@ -3,7 +3,6 @@ package setting
 import (
 	"strings"
 
-	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -39,33 +38,22 @@ func normalizeEncoding(s *Definition, value string) (string, error) {
 	return "", invalidSetting(s, sqlstate.Cut(value, 64)).WithHint("Use UTF8.")
 }
 
+// normalizeDateStyle reads a style, which can be ISO only, and the order of day,
+// month and year, which ISO does not ask for.
 func normalizeDateStyle(s *Definition, value string) (string, error) {
-	style, order := "ISO", "MDY"
+	order := "MDY"
 	for part := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ',' || r == ' ' }) {
 		switch strings.ToUpper(part) {
-		case "ISO":
-			style = "ISO"
-		case "SQL":
-			style = "SQL"
-		case "POSTGRES", "POSTGRESQL":
-			style = "Postgres"
-		case "GERMAN":
-			style, order = "German", "DMY"
+		case "ISO", "DEFAULT":
 		case "MDY", "US", "NONEURO", "NONEUROPEAN":
 			order = "MDY"
 		case "DMY", "EURO", "EUROPEAN":
 			order = "DMY"
 		case "YMD":
 			order = "YMD"
-		case "DEFAULT":
 		default:
-			return "", invalidSetting(s, sqlstate.Cut(value, 64))
+			return "", invalidSetting(s, sqlstate.Cut(value, 64)).WithHint("Dates are read and shown as ISO 8601 does: use ISO.")
 		}
 	}
-	return style + ", " + order, nil
-}
-
-// DateStyles are the first half of DateStyle, by name.
-var DateStyles = map[string]datum.DateStyle{
-	"ISO": datum.ISO, "SQL": datum.SQLStyle, "Postgres": datum.PostgresStyle, "German": datum.GermanStyle,
+	return "ISO, " + order, nil
 }

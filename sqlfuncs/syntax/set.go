@@ -152,8 +152,9 @@ func (p *parser) timeZone(pos Pos) SetItem {
 	switch {
 	case p.acceptAny("default", "local") != "":
 		item.Default = true
-	case p.isWord("interval"):
-		item.Values = []Expr{p.intervalConstant(p.pos())}
+	case p.accept("interval"):
+		item.Values = []Expr{p.intervalValue(p.pos())}
+		p.acceptWords("hour", "to", "minute")
 	default:
 		item.Values = []Expr{p.settingValue()}
 	}

@@ -66,7 +66,10 @@ func (p *parser) simpleType() TypeName {
 	case "timestamp", "time":
 		return p.timeType(t)
 	case "interval":
-		return p.intervalType(t)
+		p.advance()
+		p.plainInterval()
+		t.Name = Name{"interval"}
+		return t
 	}
 	t.Name = Name{p.take(p.tok.isFunctionName())}
 	for p.acceptPunct(".") {
@@ -151,41 +154,13 @@ func (p *parser) timeType(t TypeName) TypeName {
 	return t
 }
 
-// intervalType reads interval with its fields and precision; the fields
-// become part of the name: "interval day to second".
-func (p *parser) intervalType(t TypeName) TypeName {
-	p.advance()
-	if t.Mods = p.length(); t.Mods != nil {
-		t.Name = Name{"interval"}
-		return t
+// plainInterval refuses interval with fields or a precision, which would change
+// its value.
+func (p *parser) plainInterval() {
+	pos := p.pos()
+	if p.isPunct("(") || p.acceptAny("year", "month", "day", "hour", "minute", "second") != "" {
+		p.notSupported(pos, "INTERVAL with fields or a precision is")
 	}
-	return p.intervalFields(t)
-}
-
-// intervalFields reads DAY, HOUR TO SECOND(3) and the like.
-func (p *parser) intervalFields(t TypeName) TypeName {
-	name := "interval"
-	first := p.acceptAny("year", "month", "day", "hour", "minute", "second")
-	last := first
-	if first != "" {
-		name += " " + first
-	}
-	if ends := intervalEnds[first]; ends != nil && p.accept("to") {
-		if last = p.acceptAny(ends...); last == "" {
-			p.syntaxError()
-		}
-		name += " to " + last
-	}
-	if last == "second" {
-		t.Mods = p.length()
-	}
-	t.Name = Name{name}
-	return t
-}
-
-// intervalEnds are the fields that may follow TO, by the first field.
-var intervalEnds = map[string][]string{
-	"year": {"month"}, "day": {"hour", "minute", "second"}, "hour": {"minute", "second"}, "minute": {"second"},
 }
 
 // typeKeywords are the words with a grammar of their own that begin a type.
@@ -240,17 +215,18 @@ func (p *parser) keywordConstant() Expr {
 	return p.typedConstant(pos, t)
 }
 
-// intervalConstant reads INTERVAL '1' DAY or INTERVAL(3) '1 s'.
+// intervalConstant reads INTERVAL '1 day'.
 func (p *parser) intervalConstant(pos Pos) Expr {
-	t := TypeName{Pos: pos, Name: Name{"interval"}}
 	p.advance()
-	t.Mods = p.length()
+	p.plainInterval()
+	value := p.intervalValue(pos)
+	p.plainInterval()
+	return value
+}
+
+func (p *parser) intervalValue(pos Pos) Expr {
 	if p.tok.kind != tokString {
 		return p.bad()
 	}
-	value := p.constant(StringLiteral)
-	if t.Mods == nil {
-		t = p.intervalFields(t)
-	}
-	return &Cast{Pos: pos, X: value, Type: t}
+	return &Cast{Pos: pos, X: p.constant(StringLiteral), Type: TypeName{Pos: pos, Name: Name{"interval"}}}
 }

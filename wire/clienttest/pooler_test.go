@@ -163,7 +163,7 @@ func TestPgBouncerResetsSessions(t *testing.T) {
 func TestPgBouncerFollowsSettings(t *testing.T) {
 	address := bouncer(t, "transaction", startServer(t), "default_pool_size = 1",
 		"ignore_startup_parameters = extra_float_digits,options")
-	paris := pooled(t, address, "&application_name=shop&timezone=Europe/Paris&datestyle=German&extra_float_digits=3&options=-c%20geqo%3Doff")
+	paris := pooled(t, address, "&application_name=shop&timezone=Europe/Paris&datestyle=ISO,%20DMY&extra_float_digits=3&options=-c%20geqo%3Doff")
 	// Without a name, a client inherits that of the one before: PgBouncer sends
 	// no empty values. In front of PostgreSQL it does the same.
 	plain := pooled(t, address, "&application_name=plain")
@@ -172,7 +172,7 @@ func TestPgBouncerFollowsSettings(t *testing.T) {
 			conn *pgx.Conn
 			want map[string]string
 		}{
-			{paris, map[string]string{"TimeZone": "Europe/Paris", "application_name": "shop", "DateStyle": "German, DMY"}},
+			{paris, map[string]string{"TimeZone": "Europe/Paris", "application_name": "shop", "DateStyle": "ISO, DMY"}},
 			{plain, map[string]string{"TimeZone": "UTC", "application_name": "plain", "DateStyle": "ISO, MDY"}},
 		} {
 			for setting, want := range c.want {
