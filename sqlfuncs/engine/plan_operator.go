@@ -451,12 +451,9 @@ func (p *Planner) regex(op string, l, r *Expr) (*Expr, error) {
 	if r, err = p.Coerce(r, datum.Text, datum.ImplicitCast); err != nil {
 		return nil, refused
 	}
-	options := ""
-	if strings.HasSuffix(op, "*") {
-		options = "i"
-	}
+	fold := strings.HasSuffix(op, "*")
 	return Strict2(datum.Bool, l, r, func(x *Exec, a, b datum.Value) (datum.Value, error) {
-		p, err := CompilePattern(b.Str, options)
+		p, err := CompilePattern(b.Str, fold)
 		if err != nil {
 			return a, err
 		}

@@ -13,7 +13,7 @@ var regexpFunctions = []engine.Function{
 // captures are the captured parts of the first match of a[1] in a[0], or the
 // whole match when the pattern captures nothing; nil without a match.
 func captures(x *engine.Exec, a []datum.Value) ([]datum.Value, error) {
-	p, err := engine.CompilePattern(a[1].Str, "")
+	p, err := engine.CompilePattern(a[1].Str, false)
 	if err != nil {
 		return nil, err
 	}
