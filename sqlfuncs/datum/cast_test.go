@@ -245,7 +245,7 @@ func TestCastResults(t *testing.T) {
 		{operand{"text", "12"}, Int8, `"12"`},
 		{operand{"int8", "12"}, Date, "42846 cannot cast type bigint to date"},
 		{operand{"jsonb", "1.5"}, Int4, `"2"`},
-		{operand{"jsonb", `"x"`}, Int4, "22023 cannot cast jsonb string to type integer"},
+		{operand{"jsonb", `"x"`}, Int4, `22023 cannot cast jsonb "x" to type integer`},
 		{operand{"int8", "-1"}, Oid, "22003 OID out of range"},
 		{operand{"text", "{1,2}"}, Int8Array, `"{1,2}"`},
 		{operand{"int4[]", "{{1,2},{3,NULL}}"}, TextArray, `"{{1,2},{3,NULL}}"`},
