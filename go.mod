@@ -20,8 +20,10 @@ require (
 	github.com/rs/xid v1.6.0
 	github.com/segmentio/ksuid v1.0.4
 	github.com/sony/sonyflake/v2 v2.2.0
+	github.com/speps/go-hashids/v2 v2.0.1
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9
+	github.com/sqids/sqids-go v0.4.1
 	github.com/xdg-go/stringprep v1.0.4
 	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.39.0

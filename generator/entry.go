@@ -19,6 +19,8 @@ type Entry struct {
 	live  atomic.Pointer[live]  // nil: not opened, dropped or altered
 	tally atomic.Pointer[tally] // nil: never opened
 
+	trouble atomic.Pointer[Trouble] // nil: none yet
+
 	lock lock // to open, alter or drop this name
 
 	// How often opening has failed, and how it did the last time. Those that
@@ -55,7 +57,9 @@ func (l lock) release() { <-l }
 // live is what the warm path needs of an open generator.
 type live struct {
 	gen        Generator
-	try        TryGenerator // nil when gen cannot answer without waiting
+	try        TryGenerator // nil when gen cannot answer without waiting, or when audited
+	quick      TryGenerator // nil when gen cannot answer without waiting
+	audited    bool         // see Config.Audited
 	fieldShift uint8        // see Fielder
 	fieldBits  uint8
 	coder      Coder
@@ -149,8 +153,8 @@ var errGone = errors.New("the generator is not the name's any more")
 
 // draw draws from l, which may not be in service any more.
 func (e *Entry) draw(ctx context.Context, l *live, n int64) (Range, error) {
-	if l.try != nil {
-		if r, ok := l.try.TryNext(n); ok {
+	if l.quick != nil {
+		if r, ok := l.quick.TryNext(n); ok {
 			return r, nil
 		}
 	}
@@ -212,6 +216,31 @@ func (e *Entry) Rate() int64 {
 	}
 	return 0
 }
+
+// Audited reports whether the draws from the running generator are to be
+// recorded (Config.Audited).
+func (e *Entry) Audited() bool {
+	l := e.live.Load()
+	return l != nil && l.audited
+}
+
+// Trouble is why an entry last gave no id.
+type Trouble struct {
+	Reason  Reason // "" for others than ErrNotNow
+	Message string
+	At      time.Time
+}
+
+// NoteTrouble notes that a draw failed, for operators. A client that gave up is
+// no trouble of the generator.
+func (e *Entry) NoteTrouble(err error, at time.Time) {
+	if own, ok := errors.AsType[*Error](err); ok && !errors.Is(err, ErrOption) && !errors.Is(err, ErrWrongKind) {
+		e.trouble.Store(&Trouble{own.Reason, own.Message, at})
+	}
+}
+
+// Trouble is why the entry last gave no id on this server, nil if it always did.
+func (e *Entry) Trouble() *Trouble { return e.trouble.Load() }
 
 // Running returns the generator if it is open in this process, else nil.
 func (e *Entry) Running() Generator {
@@ -286,7 +315,12 @@ func (e *Entry) start(ctx context.Context, d Definition) (*live, error) {
 		coder = decimal{}
 	}
 	l := &live{gen: gen, coder: coder, definition: k.public(d), stored: d, ends: e.registry.Ends(d), rate: e.registry.Rate(d), closed: make(chan struct{})}
-	l.try, _ = gen.(TryGenerator)
+	l.quick, _ = gen.(TryGenerator)
+	if audited := e.registry.cfg.Audited; audited != nil && audited(e.name) {
+		l.audited = true
+	} else {
+		l.try = l.quick
+	}
 	if f, ok := gen.(Fielder); ok {
 		l.fieldShift, l.fieldBits = f.Field()
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // sharedOptions are those that package code adds to kinds of numbers.
-var sharedOptions = []string{"text", "prefix", "pad", "check", "group", "separator", "scatter"}
+var sharedOptions = []string{"text", "prefix", "pad", "check", "group", "separator", "alphabet", "salt", "scatter"}
 
 // OptionError returns an ErrOption with a message and a hint.
 func OptionError(hint, format string, args ...any) error {

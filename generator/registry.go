@@ -45,6 +45,11 @@ type Config struct {
 
 	MaxNames int // 0: DefaultMaxNames
 
+	// Audited says of which names every draw is recorded; nil: of none. Their
+	// entries answer no TryNext, so that each draw comes the way on which it is
+	// recorded (Entry.Audited).
+	Audited func(name string) bool
+
 	// Guard is what the kinds were given of a store that other servers use,
 	// too; nil on a store of this process alone. See Watch.
 	Guard *Guard

@@ -143,6 +143,8 @@ func TestNoQueryShowsAKey(t *testing.T) {
 	if _, err := s.run(t, "SELECT create_generator('a', 'segment', scatter => '"+key+"'), create_generator('b', 'segment', scatter => '"+key+"')"); err != nil {
 		t.Fatal(err)
 	}
+	s.must(t, "SELECT create_generator('salted', 'segment', text => 'hashids', salt => '"+key+"')")
+	s.want(t, "SELECT parse_code(next_code('salted'), 'salted')", "1")
 	s.id(t, "a", "SELECT next_id('a')")
 	for _, sql := range []string{
 		"SELECT * FROM nextid.generators", "SELECT * FROM pg_sequences", "SELECT * FROM pg_class", "SELECT * FROM pg_stat_activity",

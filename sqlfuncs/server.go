@@ -29,7 +29,7 @@ type Config struct {
 	Clock    generator.Clock // nil: the system's
 	Layout   string          // default layout of parse_id(number); "": twitter
 
-	// Trail records the ids of get_id; nil: none.
+	// Trail records the ids of get_id, and those of audited generators; nil: none.
 	Trail ids.Trail
 	// Nodes lists the servers on the store, for nextid.nodes; nil: none.
 	Nodes func(context.Context) ([]generator.Node, error)

@@ -9,8 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/audit"
 	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
 )
 
 // memoryTrail keeps what is recorded.
@@ -59,9 +61,54 @@ func TestTwittersService(t *testing.T) {
 	}
 	s.want(t, "SELECT agent, ids FROM nextid.agents", "batch|1\nunknown|2\nweb-frontend2|3")
 	s.want(t, "SELECT invalid_agents, file, written, dropped FROM nextid.audit", "7|memory|6|0")
-	if len(trail.entries) != 6 || trail.entries[2].ID != last || trail.entries[2].Agent != "web-frontend2" || trail.entries[2].User != "tester" ||
+	if len(trail.entries) != 6 || trail.entries[2].ID != strconv.FormatInt(last, 10) || trail.entries[2].Agent != "web-frontend2" || trail.entries[2].User != "tester" ||
 		time.Since(trail.entries[2].Time) > time.Minute {
 		t.Errorf("%+v", trail.entries)
+	}
+}
+
+// Every way to draw from a generator whose name is audited leaves a line with all
+// of its ids, and no other generator does.
+func TestDrawsOfAuditedGeneratorsAreLines(t *testing.T) {
+	trail := &memoryTrail{}
+	server := newServer(t, serverConfig{trail: trail, audited: func(name string) bool { return name != "orders" }})
+	s := server.session(t)
+	s.must(t, `SELECT create_generator('n', 'segment'), create_generator('u', 'uuid'), create_generator('f', 'snowflake', '{"bits": "time 41, field 10, worker 4, sequence 8"}')`)
+	mysql := server.sessionWith(t, sqlfuncs.SessionOptions{User: "tester", Database: "db", Admin: true, Dialect: syntax.MySQL})
+	for _, c := range []struct {
+		session *testSession
+		sql     string
+		ids     int64
+	}{
+		{s, "SELECT next_id('n')", 1}, {s, "SELECT nextval('n')", 1}, {s, "SELECT count(*) FROM next_ids('n', 1000)", 1000},
+		{s, "SELECT * FROM next_range('n', 1000)", 1000}, {s, "SELECT next_code('n')", 1}, {mysql, "SELECT NEXT 5 VALUES FROM n", 5},
+		{s, "SELECT next_id('n') FROM generate_series(1, 10)", 10}, {s, "SELECT id FROM n_id", 1}, {s, "SELECT next_id('f', 7)", 1},
+		{s, "SELECT next_code('u')", 1}, {s, "SELECT next_uuid('u')", 1}, {s, "SELECT get_id('web')", 1},
+		{mysql, "SELECT next_id('n')", 1}, {mysql, "SELECT NEXT VALUE FOR n", 1},
+		{s, "SELECT next_id('orders')", 0},
+	} {
+		for range 2 { // the second time by the warm door, where there is one
+			trail.entries = nil
+			answer := c.session.must(t, c.sql)
+			var ids int64
+			for _, e := range trail.entries {
+				ids += max(e.Count, 1)
+				if (e.Name == "") != (e.Agent != "") || e.User != "tester" || e.ID == "" {
+					t.Errorf("%s: %+v", c.sql, e)
+				}
+			}
+			if ids != c.ids {
+				t.Errorf("%s: %d ids in %+v", c.sql, ids, trail.entries)
+			}
+			if c.ids == 1 && trail.entries[0].ID != answer.rows[0][0] {
+				t.Errorf("%s: %s and the line %+v", c.sql, answer.rows[0][0], trail.entries[0])
+			}
+		}
+	}
+	if e := server.registry.Lookup([]byte("n")); e == nil {
+		t.Error("n is not open")
+	} else if _, ok := e.TryNext(1); ok {
+		t.Error("an audited generator gives ids at the warm door")
 	}
 }
 
@@ -120,6 +167,7 @@ func TestNotNowTellsItsReason(t *testing.T) {
 	if se, ok := errors.AsType[*sqlstate.Error](err); !ok || se.Detail != "Reason: shutdown." {
 		t.Errorf("detail of %v, want the reason shutdown", err)
 	}
+	s.want(t, "SELECT last_error LIKE 'shutdown: %', last_error_at > now() - interval '1 minute' FROM nextid.generators WHERE name = 'a'", "t|t")
 }
 
 func TestClientsAreToldOfTimeThatRunsOut(t *testing.T) {

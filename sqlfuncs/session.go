@@ -64,6 +64,8 @@ type Session struct {
 
 	drawn ids.Drawn
 
+	idle time.Duration // see IdleTimeout
+
 	asciiOnly bool // texts are read in ASCII alone, see followReading
 
 	onWait func() // see OnWait
@@ -128,6 +130,7 @@ func (s *Server) newSession(o SessionOptions, memory *account.Session) (*Session
 	session.options.Settings = nil // all of it is in vars now
 	session.mysql.Autocommit = true
 	session.noteAppName()
+	session.noteIdle()
 	session.register()
 	return session, nil
 }
@@ -212,7 +215,23 @@ func (s *Session) TakeParameters() []Parameter {
 func (s *Session) settingsChanged() {
 	s.envOK = false
 	s.noteAppName()
+	s.noteIdle()
 	s.followReading()
+}
+
+// noteIdle keeps for how long the client may be silent at hand: every message
+// asks. MySQL's wait_timeout begins as what the configuration says, which holds
+// anyway.
+func (s *Session) noteIdle() {
+	s.idle = 0
+	if s.dialect == syntax.PostgreSQL {
+		s.idle = s.vars.Duration("idle_session_timeout")
+		return
+	}
+	now, _ := s.vars.Get("wait_timeout")
+	if begins, _ := s.vars.Begins("wait_timeout"); now != begins {
+		s.idle = s.seconds("wait_timeout")
+	}
 }
 
 func (s *Session) noteAppName() {
@@ -271,6 +290,10 @@ func (s *Session) StatementContext(ctx context.Context) (context.Context, contex
 }
 
 var errStatementTimeout = sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to statement timeout")
+
+// IdleTimeout is for how long the client may be silent outside a transaction,
+// by its own setting idle_session_timeout (MySQL: wait_timeout); 0: for ever.
+func (s *Session) IdleTimeout() time.Duration { return s.idle }
 
 // IdleInTransactionTimeout is idle_in_transaction_session_timeout, 0: none.
 func (s *Session) IdleInTransactionTimeout() time.Duration {

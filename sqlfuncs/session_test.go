@@ -44,6 +44,7 @@ type serverConfig struct {
 	noAutoCreate bool
 	sequence     ids.Auto
 	trail        ids.Trail
+	audited      func(name string) bool
 	lookups      *atomic.Int64 // counts how often the store is asked for a definition
 }
 
@@ -74,7 +75,7 @@ func newServer(t testing.TB, configs ...serverConfig) *testServer {
 		autoCreate = ""
 	}
 	registry, err := generator.NewRegistry(generator.Config{
-		Store: store, AutoCreate: autoCreate,
+		Store: store, AutoCreate: autoCreate, Audited: cfg.audited,
 		Kinds: slices.Concat(
 			code.WrapAll(store, snowflake.Kind(pools, "twitter"), ring.Kind(pools), segment.Kind(store, generator.SystemClock{}, "test"),
 				counter.Kind(store, generator.SystemClock{}, "test")),

@@ -21,6 +21,7 @@ import (
 	"nextid/sqlfuncs/ids"
 	"nextid/sqlfuncs/quota"
 	"nextid/wire"
+	"nextid/wire/auth"
 )
 
 // The ports are one beside PostgreSQL's and MySQL's own, so that all fit on
@@ -202,6 +203,11 @@ func (c *Config) Validate() Mistakes {
 		add("epoch", "%v", err)
 	}
 	c.validateLimits(add)
+	if err := auth.CheckGenerators(strings.Join(c.Audit.Names, ",")); err != nil {
+		add("audit.names", "%v", err)
+	} else if len(c.Audit.Names) > 0 && c.Audit.File == "" {
+		add("audit.names", "needs audit.file, where the lines go")
+	}
 	seen := map[string]bool{}
 	for _, d := range c.Generators {
 		key := generatorsKey + "." + d.Name

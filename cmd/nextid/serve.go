@@ -325,7 +325,7 @@ func (e *engine) build(ctx context.Context, c Config, endpoints endpoints, guard
 	}
 	e.registry, err = generator.NewRegistry(generator.Config{
 		Store: e.store, Kinds: kinds(e.store, guard, e.pools, c, log), AutoCreate: autoCreate,
-		AutoOptions: c.autoOptions(), Declared: c.Generators, MaxNames: c.MaxNames, Guard: guard,
+		AutoOptions: c.autoOptions(), Declared: c.Generators, MaxNames: c.MaxNames, Guard: guard, Audited: c.Audit.Records,
 	})
 	if err != nil {
 		return err

@@ -177,11 +177,15 @@ var settings = []setting{
 	},
 
 	{
-		key: auditSection + "file", arg: "FILE", help: "audit trail of the ids of get_id, as lines of JSON; without it there is none",
+		key: auditSection + "file", arg: "FILE", help: "audit trail of the ids of get_id and of audit.names, as lines of JSON; without it there is none",
 		value: func(c *Config) value { return text(&c.Audit.File) },
 	},
 	{
-		key: auditSection + "sample", arg: "N", help: "write one id in N, 1 for all",
+		key: auditSection + "names", arg: "NAMES", help: "generators of which every draw is a line of the trail as well: names with commas between, * at the end for all that begin so, such as orders,invoice_*",
+		value: func(c *Config) value { return words(&c.Audit.Names) },
+	},
+	{
+		key: auditSection + "sample", arg: "N", help: "write one line in N, 1 for all",
 		value: func(c *Config) value { return count(&c.Audit.Sample, 1, 1_000_000_000) },
 	},
 	{
@@ -193,7 +197,7 @@ var settings = []setting{
 		value: func(c *Config) value { return count(&c.Audit.Keep, 0, 1000) },
 	},
 	{
-		key: auditSection + "queue", arg: "N", help: "ids that may wait to be written; more are not written but counted, since no id waits for the trail",
+		key: auditSection + "queue", arg: "N", help: "lines that may wait to be written; more are not written but counted, since no id waits for the trail",
 		value: func(c *Config) value { return count(&c.Audit.Queue, 1, 10_000_000) },
 	},
 	{
@@ -274,7 +278,7 @@ var settings = []setting{
 		value: func(c *Config) value { return duration(&c.Wire.Write, time.Millisecond, 24*time.Hour) },
 	},
 	{
-		key: limitsSection + "idle_timeout", arg: "DURATION", help: "how long a client may be silent before it is disconnected, 0 for ever",
+		key: limitsSection + "idle_timeout", arg: "DURATION", help: "how long a client may be silent before it is disconnected, 0 for ever; a session may set less (idle_session_timeout)",
 		value: func(c *Config) value { return duration(&c.Wire.Idle, 0, 10_000*time.Hour) },
 	},
 	{

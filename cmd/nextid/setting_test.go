@@ -48,6 +48,7 @@ var sampleTexts = map[string]string{
 	"layout":                             "baidu",
 	"epoch":                              "2024-01-01",
 	"audit.file":                         "/var/log/nextid/audit.jsonl",
+	"audit.names":                        "orders,invoice_*",
 	"audit.sample":                       "100",
 	"audit.max_size":                     "10MiB",
 	"audit.keep":                         "9",

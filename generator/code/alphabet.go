@@ -12,7 +12,8 @@ const (
 	base62  = "base62" // 0-9 A-Z a-z: sorts as its numbers do, as KSUID has it
 )
 
-const baseNames = decimal + ", " + base16 + ", " + base32 + ", " + base36 + ", " + base58 + ", " + base62
+const baseNames = decimal + ", " + base16 + ", " + base32 + ", " + base36 + ", " + base58 + ", " + base62 +
+	", " + base64url + ", " + sqidsText + ", " + hashidsText
 
 // Values of the option case.
 const (
@@ -41,6 +42,8 @@ var alphabets = map[string]*alphabet{
 	base36:  {digits: "0123456789abcdefghijklmnopqrstuvwxyz", fold: true},
 	base58:  {digits: "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"},
 	base62:  {digits: "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"},
+
+	base64url: {}, sqidsText: {}, hashidsText: {}, // see foreign
 }
 
 const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"

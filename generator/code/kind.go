@@ -134,7 +134,7 @@ func (w wrapped) unused(ctx context.Context, name string) error {
 	return err
 }
 
-// public leaves out the key.
+// public leaves out the key and the salt.
 func (w wrapped) public(stored json.RawMessage) json.RawMessage {
 	kind := stored
 	o, err := read(stored)
@@ -149,6 +149,11 @@ func (w wrapped) public(stored json.RawMessage) json.RawMessage {
 	}
 	if o.Scatter != nil {
 		o.Scatter = &scatter{Bits: o.Scatter.Bits, Reverse: o.Scatter.Reverse}
+	}
+	if o.Text != nil && o.Text.Salt != "" {
+		shown := *o.Text
+		shown.Salt = ""
+		o.Text = &shown
 	}
 	shown, err := join(kind, o)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"nextid/generator"
 )
 
-const hint = "Options of codes: text (" + baseNames + "), case, prefix, pad, check, group, separator; and scatter (true, bit_reverse, a key, or {\"bits\": 40})."
+const hint = "Options of codes: text (" + baseNames + "), case, prefix, pad, check, group, separator, alphabet, salt; and scatter (true, bit_reverse, a key, or {\"bits\": 40})."
 
 func optionError(format string, args ...any) error {
 	return generator.OptionError(hint, format, args...)
@@ -42,10 +42,12 @@ type given struct {
 	Check     json.RawMessage `json:"check"`
 	Group     *int            `json:"group"`
 	Separator *string         `json:"separator"`
+	Alphabet  *string         `json:"alphabet"`
+	Salt      *string         `json:"salt"`
 	Scatter   json.RawMessage `json:"scatter"`
 }
 
-var ours = []string{"text", "case", "prefix", "pad", "check", "group", "separator", "scatter"}
+var ours = []string{"text", "case", "prefix", "pad", "check", "group", "separator", "alphabet", "salt", "scatter"}
 
 // split separates our options from those of the kind, which stay in their
 // order. What is no JSON object goes to the kind, which says so.
@@ -130,7 +132,8 @@ func parse(own json.RawMessage, bits int) (options, error) {
 // text reads the options of the text form, nil where there are none.
 func (g *given) text() (*Text, error) {
 	if absent(g.Text) {
-		if g.Case != nil || g.Prefix != nil || g.Pad != nil || !absent(g.Check) || g.Group != nil || g.Separator != nil {
+		if g.Case != nil || g.Prefix != nil || g.Pad != nil || !absent(g.Check) || g.Group != nil || g.Separator != nil ||
+			g.Alphabet != nil || g.Salt != nil {
 			g.Text = json.RawMessage(`"` + decimal + `"`)
 		} else {
 			return nil, nil //nolint:nilnil // no text form is no error
@@ -164,6 +167,8 @@ func (g *given) into(t *Text) error {
 	set(&t.Pad, g.Pad)
 	set(&t.Group, g.Group)
 	set(&t.Separator, g.Separator)
+	set(&t.Alphabet, g.Alphabet)
+	set(&t.Salt, g.Salt)
 	if t.Group > 0 && t.Separator == "" {
 		t.Separator = "-"
 	}

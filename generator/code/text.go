@@ -21,14 +21,18 @@ type Text struct {
 	Check     string `json:"check,omitempty"`     // method of the check digit
 	Group     int    `json:"group,omitempty"`     // digits between separators, counted from the end
 	Separator string `json:"separator,omitempty"` // between groups
+	Alphabet  string `json:"alphabet,omitempty"`  // of sqids and hashids
+	Salt      string `json:"salt,omitempty"`      // of hashids
 
 	alphabet *alphabet
+	foreign  foreign // nil: digits of a base
 }
 
 // Limits of text forms. A code with all of them has less than maxCode bytes.
 const (
 	maxPad    = 64
 	maxPrefix = 64
+	maxSalt   = 256
 	maxCode   = 256
 )
 
@@ -42,6 +46,9 @@ func (t *Text) check() error {
 	a, ok := alphabets[t.Base]
 	if !ok {
 		return optionError("text must be one of %s, not %q", baseNames, t.Base)
+	}
+	if err := t.checkForeign(a); err != nil {
+		return err
 	}
 	switch {
 	case t.Case != "" && !a.fold:
@@ -74,10 +81,37 @@ func (t *Text) check() error {
 	return nil
 }
 
+// checkForeign is check of what only the forms of other libraries have, and of
+// what they do not have.
+func (t *Text) checkForeign(a *alphabet) (err error) {
+	switch {
+	case t.Alphabet != "" && t.Base != sqidsText && t.Base != hashidsText:
+		return optionError("alphabet goes with %s and %s only", sqidsText, hashidsText)
+	case t.Salt != "" && t.Base != hashidsText:
+		return optionError("salt goes with %s only", hashidsText)
+	case len(t.Salt) > maxSalt || !utf8.ValidString(t.Salt):
+		return optionError("salt must be a text of at most %d bytes", maxSalt)
+	case a.base() > 0:
+		return nil
+	case t.Check != "" || t.Group != 0:
+		return optionError("%s has no check digit and no groups", t.Base)
+	case t.Pad != 0 && t.Base == base64url:
+		return optionError("pad does not go with %s, whose codes have 11 characters", t.Base)
+	case t.Pad < 0 || t.Pad > maxPad:
+		return nil // check says it
+	}
+	t.foreign, err = newForeign(t)
+	return err
+}
+
 // AppendCode implements generator.Coder.
 func (t *Text) AppendCode(b []byte, id int64) ([]byte, error) {
 	if id < 0 {
 		return b, optionError("%d is negative and has no text form", id)
+	}
+	if t.foreign != nil {
+		code, err := t.foreign.encode(id)
+		return append(append(b, t.Prefix...), code...), err
 	}
 	// Digit values, the last one first: at most 63 of base 2 or maxPad, and
 	// the check digit.
@@ -117,6 +151,13 @@ func (t *Text) ParseCode(code string) (int64, error) {
 	rest, ok := t.cutPrefix(code)
 	if !ok {
 		return 0, t.wrong(code, fmt.Sprintf("does not begin with %q", t.Prefix))
+	}
+	if t.foreign != nil {
+		id, ok := t.foreign.decode(rest)
+		if !ok {
+			return 0, t.wrong(code, "is no code of "+t.Base)
+		}
+		return id, nil
 	}
 	var digits [maxCode]byte
 	n := 0

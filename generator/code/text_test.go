@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -55,6 +56,12 @@ func TestAppendCode(t *testing.T) {
 		{`{"text":"decimal","pad":7,"group":3,"separator":" ","check":"luhn"}`, 1234567, "12 345 674"},
 		{`{"text":{"base":"hex","pad":4,"prefix":"x"}}`, 255, "x00ff"},
 		{`{"prefix":"Größe/"}`, 1, "Größe/1"},
+		{`{"text":"base64url"}`, math.MaxInt64, "f_________8"}, // bytes 7fff…
+		{`{"text":"base64url","prefix":"v="}`, 1, "v=AAAAAAAAAAE"},
+		{`{"text":"hashids","salt":"this is my salt"}`, 12345, "NkK9"}, // the example of hashids.org
+		{`{"text":"hashids","salt":"this is my salt","pad":8}`, 1, "gB0NV05e"},
+		{`{"text":"sqids"}`, 0, "bM"}, // of the tests of sqids.org
+		{`{"text":"sqids"}`, 1, "Uk"},
 	} {
 		form := mustText(t, c.options)
 		got, err := form.AppendCode(nil, c.id)
@@ -115,6 +122,14 @@ func TestParseCodeRefuses(t *testing.T) {
 		{`{"text":"base32","check":true}`, "1*6J", "no digit"},
 		{`{"text":"base32"}`, "16U", "no digit"},
 		{`{"text":"decimal","group":3,"separator":"."}`, "...", "no digits"},
+		{`{"text":"base64url"}`, "gAAAAAAAAAA", "no code"}, // greater than any id
+		{`{"text":"base64url"}`, "AAAAAAAAAAF", "no code"},
+		{`{"text":"hashids","salt":"this is my salt"}`, "NkK8", "no code"},
+		{`{"text":"hashids"}`, "", "no code"},
+		{`{"text":"hashids"}`, "o2fXhV", "no code"}, // 1, 2 and 3
+		{`{"text":"sqids"}`, "86Rf07", "no code"},   // likewise
+		{`{"text":"sqids"}`, "", "no code"},
+		{`{"text":"sqids"}`, "bMMMMMMMMMMMMM", "no code"},
 	} {
 		_, err := mustText(t, c.options).ParseCode(c.code)
 		var e *generator.Error
@@ -144,6 +159,16 @@ func TestOptionsOfCodesAreChecked(t *testing.T) {
 		`{"text":{"base":"hex","text":"hex"}}`:             "text holds no text",
 		`{"text":{"bass":"hex"}}`:                          "unknown option",
 		`{"text":5}`:                                       "must be a JSON object",
+		`{"text":"sqids","salt":"very secret text"}`:       "salt goes with hashids",
+		`{"text":"base62","alphabet":"abc"}`:               "alphabet goes with sqids",
+		`{"text":"sqids","alphabet":"aa1"}`:                "unique",
+		`{"text":"hashids","alphabet":"abc"}`:              "at least 16",
+		`{"text":"hashids","alphabet":"äöü"}`:              "ASCII",
+		`{"text":"sqids","check":true}`:                    "no check digit",
+		`{"text":"hashids","group":4}`:                     "no groups",
+		`{"text":"hashids","case":"upper"}`:                "case does not go",
+		`{"text":"sqids","pad":65}`:                        "pad must be between",
+		`{"text":"base64url","pad":11}`:                    "have 11 characters",
 		`{"scatter":"short"}`:                              "at least 16 characters",
 		`{"scatter":""}`:                                   "at least 16 characters",
 		`{"scatter":{"bits":8}}`:                           "16 to 63 bits",
@@ -164,11 +189,28 @@ func TestOptionsOfCodesAreChecked(t *testing.T) {
 // forms draws a text form at random.
 func forms(t *rapid.T) *Text {
 	form := &Text{
-		Base:   rapid.SampledFrom([]string{decimal, base16, base32, base36, base58, base62}).Draw(t, "base"),
+		Base:   rapid.SampledFrom([]string{decimal, base16, base32, base36, base58, base62, base64url, sqidsText, hashidsText}).Draw(t, "base"),
 		Prefix: rapid.SampledFrom([]string{"", "ORD-", "a", "9", "0x", "ü "}).Draw(t, "prefix"),
 		Pad:    rapid.IntRange(0, maxPad).Draw(t, "pad"),
-		Group:  rapid.IntRange(0, 9).Draw(t, "group"),
 	}
+	if alphabets[form.Base].base() == 0 {
+		if form.Base == base64url {
+			form.Pad = 0
+		} else {
+			form.Alphabet = string(rapid.Permutation([]byte("abcdefgHIJKLMNOPQ0123456789-_~!")).Draw(t, "alphabet")[:rapid.IntRange(16, 31).Draw(t, "length")])
+		}
+		if form.Base == hashidsText {
+			form.Salt = rapid.String().Draw(t, "salt")
+			form.Salt = form.Salt[:min(len(form.Salt), maxSalt)]
+		}
+		if err := form.check(); err != nil && utf8.ValidString(form.Salt) {
+			t.Fatal(err)
+		} else if err != nil {
+			t.Skip("half a character")
+		}
+		return form
+	}
+	form.Group = rapid.IntRange(0, 9).Draw(t, "group")
 	if form.Group > 0 {
 		form.Separator = string(separators[rapid.IntRange(0, len(separators)-1).Draw(t, "separator")])
 	}
@@ -262,6 +304,8 @@ func TestCodesAllocateNothing(t *testing.T) {
 func FuzzParseCode(f *testing.F) {
 	f.Add(`{"text":"base32","check":true,"group":4}`, "16J-D")
 	f.Add(`{"text":"base62","prefix":"a"}`, "aAzL8n0Y58m7")
+	f.Add(`{"text":"sqids","pad":10}`, "UkLWZg9DAJ")
+	f.Add(`{"text":"hashids","salt":"s","alphabet":"cfhistuCFHISTU01"}`, "hc")
 	f.Fuzz(func(t *testing.T, options, code string) {
 		o, err := parse(json.RawMessage(options), maxBits)
 		if err != nil || o.Text == nil {

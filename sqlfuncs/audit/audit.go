@@ -1,6 +1,7 @@
 // Package audit writes the trail of ids that were handed out to agents, as
-// Twitter's Snowflake did (AuditLogEntry: id, agent and a random tag). Entries
-// are lines of JSON in a file that is rotated by its size.
+// Twitter's Snowflake did (AuditLogEntry: id, agent and a random tag), and of
+// what was drawn from chosen generators. Entries are lines of JSON in a file
+// that is rotated by its size.
 //
 // Whoever hands out an id never waits for the trail: entries go through a
 // queue of fixed length to one goroutine, and an entry that finds the queue
@@ -18,17 +19,23 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// Entry is one line of the trail.
+// Entry is one line of the trail: an id for an agent, or what one draw took from
+// a generator.
 type Entry struct {
 	Time   time.Time `json:"time"`
-	ID     int64     `json:"id,string"` // a text: JavaScript's numbers end at 2^53
-	Agent  string    `json:"agent"`
+	Name   string    `json:"name,omitempty"`  // of the generator
+	ID     string    `json:"id"`              // a text: JavaScript's numbers end at 2^53, and some ids are texts
+	Last   string    `json:"last,omitempty"`  // of a run of ids that begins with ID
+	Count  int64     `json:"count,omitempty"` // of the run, whose ids are equally far apart
+	Agent  string    `json:"agent,omitempty"`
 	Tag    int64     `json:"tag,string"` // random, to tell copies of a line from two ids
 	User   string    `json:"user,omitempty"`
 	Client string    `json:"client,omitempty"` // address
@@ -41,6 +48,18 @@ type Config struct {
 	MaxSize int64 // bytes, above which the file is rotated
 	Keep    int   // rotated files: File.1 (the youngest) to File.Keep
 	Queue   int   // entries that may wait to be written
+
+	// Names are the generators whose draws are recorded; * at the end stands for
+	// all that begin so.
+	Names []string
+}
+
+// Records reports whether the draws from a generator are recorded.
+func (c *Config) Records(name string) bool {
+	return slices.ContainsFunc(c.Names, func(pattern string) bool {
+		start, open := strings.CutSuffix(pattern, "*")
+		return name == pattern || open && strings.HasPrefix(name, start)
+	})
 }
 
 // Stats is how a trail stands. Counts are of this process.

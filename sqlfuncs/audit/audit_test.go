@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -49,7 +50,7 @@ func TestEveryIDIsALine(t *testing.T) {
 	at := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 	for i := range int64(1000) {
 		if trail.Sampled() {
-			trail.Record(Entry{Time: at, ID: 1541815603606036480 + i, Agent: "web", User: "ada", Client: "127.0.0.1:9"})
+			trail.Record(Entry{Time: at, ID: strconv.FormatInt(1541815603606036480+i, 10), Agent: "web", User: "ada", Client: "127.0.0.1:9"})
 		}
 	}
 	if err := trail.Close(t.Context()); err != nil {
@@ -61,7 +62,7 @@ func TestEveryIDIsALine(t *testing.T) {
 	}
 	tags := map[int64]bool{}
 	for i, e := range all {
-		if e.ID != 1541815603606036480+int64(i) || e.Agent != "web" || e.User != "ada" || !e.Time.Equal(at) || tags[e.Tag] {
+		if e.ID != strconv.FormatInt(1541815603606036480+int64(i), 10) || e.Agent != "web" || e.User != "ada" || !e.Time.Equal(at) || tags[e.Tag] {
 			t.Fatalf("line %d is %+v", i, e)
 		}
 		tags[e.Tag] = true
@@ -96,7 +97,7 @@ func TestRecordNeverBlocks(t *testing.T) {
 	trail := &Trail{cfg: Config{File: fifo, Sample: 1, Queue: 10}, queue: make(chan Entry, 10), stop: make(chan struct{}), done: make(chan struct{})}
 	began := time.Now()
 	for range 1000 { // nobody reads the queue
-		trail.Record(Entry{ID: 1})
+		trail.Record(Entry{ID: "1"})
 	}
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("took %v", took)
@@ -109,7 +110,7 @@ func TestRecordNeverBlocks(t *testing.T) {
 func TestTheFileIsRotatedAndOldOnesAreRemoved(t *testing.T) {
 	trail := open(t, func(c *Config) { c.MaxSize = 1000; c.Keep = 2 })
 	for i := range int64(100) {
-		trail.Record(Entry{ID: i, Agent: "web"})
+		trail.Record(Entry{ID: strconv.FormatInt(i, 10), Agent: "web"})
 	}
 	if err := trail.Close(t.Context()); err != nil {
 		t.Fatal(err)
@@ -122,10 +123,10 @@ func TestTheFileIsRotatedAndOldOnesAreRemoved(t *testing.T) {
 			t.Fatalf("%s: %v, %v", name, info, err)
 		}
 		all := lines(t, name)
-		if got := all[len(all)-1].ID; got != last-1 {
-			t.Errorf("%s ends with %d, want %d", name, got, last-1)
+		if got := all[len(all)-1].ID; got != strconv.FormatInt(last-1, 10) {
+			t.Errorf("%s ends with %s, want %d", name, got, last-1)
 		}
-		last = all[0].ID
+		last, _ = strconv.ParseInt(all[0].ID, 10, 64)
 	}
 	if _, err := os.Stat(trail.rotatedName(3)); err == nil {
 		t.Error("more files than wanted are kept")
@@ -156,7 +157,7 @@ func TestALostFileIsOpenedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range int64(10) { // rotation finds no folder
-		trail.Record(Entry{ID: i})
+		trail.Record(Entry{ID: strconv.FormatInt(i, 10)})
 	}
 	for range 200 {
 		if trail.Stats().Failed > 0 {

@@ -4,17 +4,20 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"nextid/generator"
 	"nextid/sqlfuncs/audit"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 )
 
 // Agents are those who draw ids with get_id, Twitter's service call. They
-// are counted, and their ids go to the audit trail.
+// are counted, and their ids go to the audit trail, as do the draws from
+// generators of which the configuration wants it.
 
 const (
 	// unknownAgent counts the ids of clients that have no name, or one that is
@@ -84,7 +87,7 @@ func (a *agents) of(name string) *agentCount {
 	return more[name]
 }
 
-// Trail is where the ids of agents are recorded; *audit.Trail is one. It
+// Trail is where ids are recorded; *audit.Trail is one. It
 // never blocks.
 type Trail interface {
 	Sampled() bool
@@ -92,15 +95,39 @@ type Trail interface {
 	Stats() audit.Stats
 }
 
-// record counts an id and writes it to the trail.
+// recordAgent counts an id of get_id and writes it to the trail.
 func recordAgent(x *engine.Exec, agent string, id int64) {
-	s, now := serverOf(x), x.Host.Now()
-	s.Agents.count(agent, now)
-	if s.Trail != nil && s.Trail.Sampled() {
-		s.Trail.Record(audit.Entry{
-			Time: now, ID: id, Agent: agent, User: x.Host.Client().User, Client: x.Host.Client().RemoteAddr,
-		})
+	serverOf(x).Agents.count(agent, x.Host.Now())
+	record(x, audit.Entry{ID: strconv.FormatInt(id, 10), Agent: agent})
+}
+
+// recordDraw writes what was drawn to the trail, where the generator's draws are
+// recorded.
+func recordDraw(x *engine.Exec, e *generator.Entry, r generator.Range) {
+	if !e.Audited() {
+		return
 	}
+	line := audit.Entry{Name: e.Name(), ID: strconv.FormatInt(r.First, 10)}
+	if r.Count > 1 {
+		line.Last, line.Count = strconv.FormatInt(r.Last(), 10), r.Count
+	}
+	record(x, line)
+}
+
+// recordCode is recordDraw of an id that is a text.
+func recordCode(x *engine.Exec, e *generator.Entry, code string) {
+	if e.Audited() {
+		record(x, audit.Entry{Name: e.Name(), ID: code})
+	}
+}
+
+func record(x *engine.Exec, e audit.Entry) {
+	trail := serverOf(x).Trail
+	if trail == nil || !trail.Sampled() {
+		return
+	}
+	e.Time, e.User, e.Client = x.Host.Now(), x.Host.Client().User, x.Host.Client().RemoteAddr
+	trail.Record(e)
 }
 
 func agentRows(x *engine.Exec) ([][]datum.Value, error) {

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"nextid/generator"
+	"nextid/generator/uuid"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
@@ -94,7 +95,12 @@ func newCodes(x *engine.Exec, name string) (*codes, error) {
 func (c *codes) draw(x *engine.Exec) (datum.Value, error) {
 	if c.own != nil {
 		code, err := c.own.NextCode(x.Ctx)
-		return datum.MakeText(code), err
+		if err != nil {
+			c.entry.NoteTrouble(err, x.Host.Now())
+			return datum.Value{}, err
+		}
+		recordCode(x, c.entry, code)
+		return datum.MakeText(code), nil
 	}
 	run, err := draw(x, c.entry, 1)
 	if err != nil {
@@ -151,6 +157,9 @@ func nextUUID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.Value{}, err
 	}
 	u, err := g.NextUUID(x.Ctx)
+	if err == nil {
+		recordCode(x, e, uuid.UUID(u).String())
+	}
 	return datum.MakeUUID(u), err
 }
 

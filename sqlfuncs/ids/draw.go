@@ -30,11 +30,20 @@ func Registry(x *engine.Exec) *generator.Registry {
 
 // nextID draws one id.
 func nextID(x *engine.Exec, e *generator.Entry) (int64, error) {
+	id, err := takeID(x, e)
+	if err == nil {
+		recordDraw(x, e, generator.Range{First: id, Step: 1, Count: 1})
+	}
+	return id, err
+}
+
+// takeID is nextID of a caller that records the id itself.
+func takeID(x *engine.Exec, e *generator.Entry) (int64, error) {
 	s := sessionOf(x)
 	if err := s.Charge(e.Name(), 1); err != nil {
 		return 0, err
 	}
-	r, err := draw(x, e, 1)
+	r, err := take(x, e, 1)
 	if err != nil {
 		s.Refund(e.Name(), 1)
 	}
@@ -43,6 +52,15 @@ func nextID(x *engine.Exec, e *generator.Entry) (int64, error) {
 
 // draw draws a run of ids that was charged, waiting where it must.
 func draw(x *engine.Exec, e *generator.Entry, n int64) (generator.Range, error) {
+	r, err := take(x, e, n)
+	if err == nil {
+		recordDraw(x, e, r)
+	}
+	return r, err
+}
+
+// take is draw of a caller that records the ids itself.
+func take(x *engine.Exec, e *generator.Entry, n int64) (generator.Range, error) {
 	if err := x.Host.Client().May(e.Name()); err != nil {
 		return generator.Range{}, err
 	}
@@ -51,6 +69,7 @@ func draw(x *engine.Exec, e *generator.Entry, n int64) (generator.Range, error) 
 		x.Host.Waits()
 		var err error
 		if r, err = e.Next(x.Ctx, n); err != nil {
+			e.NoteTrouble(err, x.Host.Now())
 			return r, err
 		}
 		if sessionOf(x).Drawn().warned != e {

@@ -1,6 +1,7 @@
 package ids
 
 import (
+	"nextid/generator"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
@@ -82,9 +83,11 @@ func drawWith(x *engine.Exec, name string, v int64) (datum.Value, error) {
 		var err error
 		if id, err = e.NextWith(x.Ctx, v); err != nil {
 			sessionOf(x).Refund(name, 1)
+			e.NoteTrouble(err, x.Host.Now())
 			return datum.Value{}, err
 		}
 	}
+	recordDraw(x, e, generator.Range{First: id, Step: 1, Count: 1})
 	sessionOf(x).Drew(e, id)
 	return datum.MakeInt8(id), nil
 }

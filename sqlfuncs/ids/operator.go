@@ -19,7 +19,8 @@ var operatorTables = []engine.Table{
 	operatorTable("generators", "every generator: definition, and how the running one stands", `
 		name:text! kind:text! options:jsonb! version:int8! created_at:timestamptz! running:bool!
 		issued:int8 reserved_until:int8 buffered:int8 step:int8 waits:int8 clock_back:int8
-		ends:timestamptz days_left:int8 ids_per_second:int8`, generatorRows),
+		ends:timestamptz days_left:int8 ids_per_second:int8
+		last_error:text last_error_at:timestamptz`, generatorRows),
 	detailTable("rings", "generators of kind ring that run here: how full they are, what they borrow, why they were padded", `
 		name:text! capacity:int8! buffered:int8! threshold:int8! borrowed_seconds:float8!
 		max_borrow_seconds:float8! padded_at_start:int8! padded_on_threshold:int8!
@@ -42,7 +43,7 @@ var operatorTables = []engine.Table{
 		usename:text name:text ids:int8! per:interval! burst:int8! refused:int8!`, quotaRows),
 	operatorTable("agents", "who drew ids with get_id from this server, and how many",
 		"agent:text! ids:int8! last_at:timestamptz!", agentRows),
-	operatorTable("audit", "one row: the audit trail of get_id on this server, and the calls with an invalid agent", `
+	operatorTable("audit", "one row: the audit trail of this server, and the calls of get_id with an invalid agent", `
 		file:text invalid_agents:int8! sample:int8 queued:int8 written:int8 dropped:int8
 		failed:int8 rotated:int8 bytes:int8 last_error:text last_error_at:timestamptz`, trailRows),
 	operatorTable("layouts", "the layouts of time-based ids: what they hold and when their time ends", `
@@ -79,7 +80,8 @@ func generatorRows(x *engine.Exec) ([][]datum.Value, error) {
 		if r := x.Host.Registry().Rate(d); r > 0 {
 			rate = datum.MakeInt8(r)
 		}
-		rows = append(rows, append(row, ends, left, rate))
+		row = append(row, ends, left, rate)
+		rows = append(rows, append(row, troubleColumns(x.Host.Registry(), d.Name)...))
 	}
 	return rows, err
 }
@@ -102,6 +104,20 @@ func runningColumns(r *generator.Registry, name string) []datum.Value {
 		}
 	}
 	return out
+}
+
+// troubleColumns are why and when a draw failed last on this server.
+func troubleColumns(r *generator.Registry, name string) []datum.Value {
+	if e := r.Lookup([]byte(name)); e != nil {
+		if t := e.Trouble(); t != nil {
+			text := t.Message
+			if t.Reason != "" {
+				text = string(t.Reason) + ": " + text
+			}
+			return []datum.Value{datum.MakeText(text), datum.TimestampTZFromTime(t.At)}
+		}
+	}
+	return []datum.Value{datum.Null(datum.Text), datum.Null(datum.TimestampTZ)}
 }
 
 // detailTable is a table whose rows the running generators of a kind offer; its

@@ -66,7 +66,7 @@ func getID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if err != nil {
 		return datum.Value{}, err
 	}
-	id, err := nextID(x, e)
+	id, err := takeID(x, e)
 	if err != nil {
 		return datum.Value{}, err
 	}

@@ -30,6 +30,7 @@ var wrong = []struct {
 	{"select 1, from t", `syntax error at or near "from"`, 11},
 	{"select a b c from t", `syntax error at or near "c"`, 12},
 	{"select a as from t", `syntax error at or near "t"`, 18},
+	{"select next 5 values from t", `syntax error at or near "5"`, 13}, // Vitess's, of MySQL's dialect
 	{"select 1 year", `syntax error at or near "year"`, 10},
 	{"select a from t where", "syntax error at end of input", 22},
 	{"select a from t where b is 5", `syntax error at or near "5"`, 28},

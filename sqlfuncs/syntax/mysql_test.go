@@ -18,6 +18,7 @@ func TestMySQLQueries(t *testing.T) {
 		{"values row(1, 2), row(3, 4)", "VALUES (1, 2), (3, 4)"},
 		{"select next value for s, next value from t", "SELECT NEXT VALUE FOR s, `next` AS 'value' FROM t"},
 		{"select next value from t", "SELECT NEXT VALUE FROM t"},
+		{"select next 5 values from s", "SELECT NEXT 5 VALUES FROM s"},
 		{"select next ? values from t", "SELECT NEXT ?1 VALUES FROM t"},
 		{"select a /*! as b */ -- c\n# d", "SELECT a AS 'b'"},
 	})

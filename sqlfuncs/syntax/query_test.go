@@ -31,7 +31,6 @@ func TestQueries(t *testing.T) {
 		{"with recursive a as (select 1 union select n from a) table a", "WITH RECURSIVE a AS (SELECT 1 UNION SELECT n FROM a) SELECT * FROM a"},
 		{"with recursive as (select 1) select 1", "WITH recursive AS (SELECT 1) SELECT 1"},
 		{"select (with a as (select 1) select * from a)", "SELECT (WITH a AS (SELECT 1) SELECT * FROM a)"},
-		{"select next 5 values from s", "SELECT NEXT 5 VALUES FROM s"},
 		{"select next value for update", `SELECT "next" AS value FOR UPDATE`},
 	})
 }

@@ -387,12 +387,12 @@ func (p *parser) targetLabel() string {
 // nextValues reads Vitess's NEXT n VALUES and NEXT VALUE, or returns nil.
 // PostgreSQL reads NEXT VALUE as a column and its label.
 func (p *parser) nextValues() Expr {
-	if !p.isWord("next") {
+	if !p.mysql || !p.isWord("next") {
 		return nil
 	}
 	x := &NextValues{Pos: p.pos()}
 	switch next := p.peek(1); {
-	case p.mysql && next.isWord("value") && p.peek(2).isWord("from") && !p.peek(3).isWord("dual"):
+	case next.isWord("value") && p.peek(2).isWord("from") && !p.peek(3).isWord("dual"):
 		p.advance()
 		p.advance()
 		return x

@@ -226,8 +226,11 @@ func (c *conn) beginStatement(ctx context.Context, st *sqlfuncs.Statement) conte
 
 // IdleTimeout implements wire.Machine.
 func (c *conn) IdleTimeout() time.Duration {
-	if c.session == nil || c.session.Status() == 'I' {
+	switch {
+	case c.session == nil:
 		return 0
+	case c.session.Status() == 'I':
+		return c.protocol.limits.IdleOf(c.session.IdleTimeout())
 	}
 	return c.protocol.limits.IdleInTransaction
 }

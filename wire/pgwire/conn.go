@@ -283,8 +283,11 @@ func (c *conn) interrupt(why error) {
 
 // IdleTimeout implements wire.Machine.
 func (c *conn) IdleTimeout() time.Duration {
-	if c.session == nil || c.session.Status() == 'I' {
+	switch {
+	case c.session == nil:
 		return 0
+	case c.session.Status() == 'I':
+		return c.protocol.limits.IdleOf(c.session.IdleTimeout())
 	}
 	return c.session.IdleInTransactionTimeout()
 }
@@ -295,7 +298,7 @@ func (c *conn) Busy() bool { return c.session != nil && c.session.Status() != 'I
 // IdleExpired implements wire.Machine.
 func (c *conn) IdleExpired(out *wire.Out) {
 	err := sqlstate.New(sqlstate.IdleSession, "terminating connection due to idle-session timeout")
-	if c.IdleTimeout() > 0 {
+	if c.Busy() {
 		err = sqlstate.New(sqlstate.IdleInTransaction, "terminating connection due to idle-in-transaction timeout")
 	}
 	_ = c.fatal(out, err) // the connection ends anyway

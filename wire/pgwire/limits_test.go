@@ -235,6 +235,22 @@ func TestStatementTimeout(t *testing.T) {
 	}
 }
 
+// A session may bound its own silence, and not lengthen what the server bears.
+func TestIdleSessionTimeout(t *testing.T) {
+	for _, tc := range []struct {
+		limit time.Duration
+		set   string
+	}{{0, "50"}, {time.Hour, "'50ms'"}, {50 * time.Millisecond, "0"}, {50 * time.Millisecond, "'1h'"}} {
+		address, _ := startServer(t, wire.Limits{Idle: tc.limit})
+		c := login(t, address)
+		c.write(queryMsg("SET idle_session_timeout = " + tc.set))
+		c.until("ReadyForQuery")
+		if got := show(c.next()); got != "Error FATAL 57P05" {
+			t.Errorf("a limit of %s and SET %s: %s", tc.limit, tc.set, got)
+		}
+	}
+}
+
 func TestIdleInTransactionTimeout(t *testing.T) {
 	address, _ := startServer(t, wire.Limits{})
 	c := login(t, address)

@@ -5,7 +5,9 @@ import { TID } from '@atproto/common-web';
 import { createId } from '@paralleldrive/cuid2';
 import { DiscordSnowflake, TwitterSnowflake } from '@sapphire/snowflake';
 import { ObjectId } from 'bson';
+import Hashids from 'hashids';
 import KSUID from 'ksuid';
+import Sqids from 'sqids';
 import { TSIDGenerator } from 'tsid-ts';
 import { typeid, TypeID } from 'typeid-js';
 import { decodeTime, ulid } from 'ulid';
@@ -13,6 +15,9 @@ import { v1, v6, v7 } from 'uuid';
 
 const count = Number(process.argv[2]);
 const lines = [];
+const sqids = new Sqids();
+const ownSqids = new Sqids({ alphabet: 'k3G7QAe51FCsPW92uEOyq4Bg6Sp8YzVTmnU0liwDdHXLajZrfxNhobJIRcMvKt', minLength: 12, blocklist: new Set() });
+const hashids = new Hashids('this is my salt', 8);
 const put = (...columns) => lines.push(columns.join('\t'));
 
 for (let i = 0; i < count; i++) {
@@ -30,6 +35,13 @@ for (let i = 0; i < count; i++) {
   let c = createId();
   while (!/[0-9]/.test(c)) c = createId(); // one of 2,500: a word, which nothing tells to be an id
   put('cuid2', c, '-', '-', '-');
+  const n = i % 2 ? i * i * 7919 : i; // up to 2^40
+  put('sqids', sqids.encode([n]), '-', '-', n);
+  put('sqids-own', ownSqids.encode([n]), '-', '-', n);
+  put('hashids', hashids.encode(n), '-', '-', n);
+  const eight = Buffer.alloc(8);
+  eight.writeBigUInt64BE(BigInt(n));
+  put('base64url', eight.toString('base64url'), '-', '-', n);
   const u = ulid();
   put('ulid', u, decodeTime(u), '-', '-');
   const k = KSUID.randomSync();
