@@ -48,10 +48,12 @@ func TestPage(t *testing.T) {
 	b.until("a UUID's fields", "document.getElementById('inspect-result').textContent.includes('uuidv7')")
 
 	b.run("document.getElementById('create-open').click()")
-	b.fill("create-form", map[string]string{"create-name": "invoices", "create-kind": "segment", "create-options": `{"start": 1000}`})
+	b.fill("create-form", map[string]string{"create-name": "invoices", "create-kind": "segment", "create-options": `{"start": 1000, "max": 1000}`})
 	b.until("the new generator", "document.getElementById('generators').textContent.includes('invoices')")
 	b.fill("draw-form", map[string]string{"draw-name": "invoices"})
 	b.until("its first number", "document.getElementById('draw-result').textContent.startsWith('1000')")
+	b.fill("draw-form", map[string]string{"draw-name": "invoices"})
+	b.until("why there is no second", "document.getElementById('errors').textContent.includes('invoices')")
 
 	for _, width := range []int{400, 1280} {
 		for _, scheme := range []string{"light", "dark"} {

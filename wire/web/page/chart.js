@@ -22,25 +22,32 @@ function path(values, width, height, top, steps) {
   return values.map((v, i) => `${i ? 'L' : 'M'}${(x0 + i * dx).toFixed(1)} ${(height - (v / top) * height).toFixed(1)}`).join('');
 }
 
-// chart draws an hour of rates, the newest at the right.
-export function chart(values, stepSeconds) {
-  const width = 560, height = 120, margin = 46, foot = 18;
-  const steps = 3600 / stepSeconds;
+// marks are the minutes that the axis names, by the length of the chart: as
+// long as what there is to show.
+const marks = { 5: [5, 3, 1, 0], 15: [15, 10, 5, 0], 60: [60, 45, 30, 15, 0] };
+
+// chart draws the rates of at most an hour, the newest at the right; now is that
+// of the last seconds.
+export function chart(history, stepSeconds, now) {
+  const width = 560, height = 120, margin = 58, foot = 20;
+  const values = [...history, now];
+  const long = values.length * stepSeconds < 300 ? 5 : values.length * stepSeconds < 900 ? 15 : 60;
+  const steps = (long * 60) / stepSeconds;
   const top = ceiling(Math.max(...values, 1));
   const peak = number(Math.max(...values, 0));
-  const root = svg('svg', { viewBox: `0 0 ${width} ${height + foot + 8}`, role: 'img', 'aria-label': `Ids a second in the last hour, at most ${peak}` });
-  const plot = svg('g', { transform: `translate(${margin} 6)` });
+  const root = svg('svg', { viewBox: `0 0 ${width} ${height + foot + 14}`, role: 'img', 'aria-label': `Ids a second in the last ${long} minutes, at most ${peak}` });
+  const plot = svg('g', { transform: `translate(${margin} 12)` });
   const w = width - margin - 4;
   for (const part of [0, 0.5, 1]) {
     const y = height - part * height;
     plot.append(svg('line', { class: 'grid', x1: 0, x2: w, y1: y, y2: y }),
       svg('text', { x: -6, y: y + 4, 'text-anchor': 'end' }, number(top * part)));
   }
-  for (const minutes of [60, 45, 30, 15, 0]) {
-    plot.append(svg('text', { x: w - (minutes / 60) * w, y: height + foot - 2, 'text-anchor': minutes === 60 ? 'start' : minutes ? 'middle' : 'end' },
-      minutes ? `${minutes} min ago` : 'now'));
+  for (const minutes of marks[long]) {
+    plot.append(svg('text', { x: w - (minutes / long) * w, y: height + foot - 2, 'text-anchor': minutes === long ? 'start' : minutes ? 'middle' : 'end' },
+      minutes ? `−${minutes} min` : 'now'));
   }
-  if (values.length > 1) {
+  if (history.length) {
     const line = path(values, w, height, top, steps);
     const start = w - (w / (steps - 1)) * (values.length - 1);
     plot.append(svg('path', { class: 'area', d: `${line}L${w} ${height}L${start.toFixed(1)} ${height}Z` }), svg('path', { class: 'line', d: line }));

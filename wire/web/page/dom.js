@@ -33,6 +33,9 @@ export function when(iso, short = false) {
   return short ? text.slice(11) : text + ' UTC';
 }
 
+// exactly is when, with what is smaller than a second.
+export const exactly = (iso) => String(iso).replace('T', ' ').replace(/Z$/, ' UTC');
+
 // left is how long a generator's time or numbers last.
 export function left(ends, days) {
   if (ends == null) return '–';

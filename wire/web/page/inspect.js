@@ -1,5 +1,5 @@
 // An id as its bit fields, to scale, in every layout that fits.
-import { el, when } from './dom.js';
+import { el, exactly } from './dom.js';
 
 // units are milliseconds of a layout's tick.
 const units = { ns: 1e-6, 'µs': 1e-3, us: 1e-3, ms: 1, s: 1000, m: 60000, h: 3600000 };
@@ -7,7 +7,7 @@ const units = { ns: 1e-6, 'µs': 1e-3, us: 1e-3, ms: 1, s: 1000, m: 60000, h: 36
 const meaning = {
   time: 'when it was made', reversed: 'when it was made, its bits in reverse', datacenter: 'which datacenter', worker: 'which server (worker id)',
   rollback: 'how often the clock was set back', sequence: 'which one of its tick', shard: 'which shard', counter: 'a counter', random: 'random',
-  version: 'which kind of UUID (RFC 9562)', variant: 'always 10: RFC 9562', zero: 'always 0',
+  version: 'which kind of UUID (RFC 9562)', variant: 'always binary 10 (RFC 9562)', zero: 'always 0',
 };
 
 // uuidFields are the bits of the UUID versions that have fields, from RFC 9562.
@@ -52,25 +52,25 @@ function bits(fields) {
   const total = fields.reduce((n, f) => n + f.bits, 0);
   const strip = el('div', { class: 'bits', role: 'img', 'aria-label': fields.map((f) => `${f.kind}, ${f.bits} bits: ${f.value}`).join('; ') });
   fields.forEach((f, i) => {
-    const part = el('div', { class: `k${i % 6}`, title: `${f.kind}: ${f.bits} bits, ${f.value}` }, el('b', {}, f.kind), `${f.bits} bits`);
+    const part = el('div', { class: `k${i % 6}`, title: `${f.kind}: ${f.bits} bits, ${f.value}` }, el('span', {}, el('b', {}, f.kind), `${f.bits} bits`));
     part.style.flex = `${f.bits} 1 0`;
     part.style.flexBasis = `${(100 * f.bits) / total}%`;
     strip.append(part);
   });
   const list = el('dl');
   fields.forEach((f, i) => list.append(el('dt', {}, el('span', { class: `swatch k${i % 6}` }), f.kind),
-    el('dd', {}, `${f.value} — ${meaning[f.kind] ?? ''} (${f.bits} bits)`)));
+    el('dd', {}, [f.value, meaning[f.kind]].filter((x) => x !== undefined).join(' — ') + ` (${f.bits} bit${f.bits === 1 ? '' : 's'})`)));
   return [strip, list];
 }
 
-const iso = (ms) => when(new Date(ms).toISOString().replace(/\.(\d+)Z/, '.$1'), false).replace(' UTC', '') + ' UTC';
+const iso = (ms) => exactly(new Date(ms).toISOString());
 
 // explain shows an id: what the server says of it, and for a number every
 // layout in which its time would lie between the epoch and tomorrow.
 export function explain(id, parsed, layouts) {
   const shown = [];
   const list = el('dl');
-  for (const [k, v] of Object.entries(parsed)) list.append(el('dt', {}, k), el('dd', {}, k === 'time' ? when(v) : String(v)));
+  for (const [k, v] of Object.entries(parsed)) list.append(el('dt', {}, k), el('dd', {}, k === 'time' ? exactly(v) : String(v)));
   shown.push(list);
   const uuid = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i.test(id) && BigInt('0x' + id.replaceAll('-', ''));
   if (uuid !== false) {

@@ -78,7 +78,24 @@ function showGenerators(all, history, now) {
   $('rate-now').textContent = number(rate);
   $('rate-peak').textContent = number(Math.max(rate, ...history.total, 0));
   $('rate-issued').textContent = number(all.reduce((n, g) => n + Number(g.issued ?? 0), 0));
-  $('rate-chart').replaceChildren(chart(history.total, history.step_seconds));
+  $('rate-chart').replaceChildren(chart(history.total, history.step_seconds, rate));
+  showErrors(all);
+}
+
+// showErrors lists the generators of which a draw failed on this server.
+function showErrors(all) {
+  const rows = all.filter((g) => g.last_error).map((g) => ({ Generator: el('code', {}, g.name), When: when(g.last_error_at), 'Why a draw failed last': g.last_error }));
+  $('errors').replaceChildren(...(rows.length ? [el('h3', {}, 'Failures'), table(rows, '')] : []));
+}
+
+// server is a row of nextid.nodes as people read it.
+function server(n) {
+  const clock = [Number(n.clock_ahead_ms) ? `${n.clock_ahead_ms} ms from this one's` : 'as this one', n.store_ahead_ms == null ? '' : `${n.store_ahead_ms} ms from the store's`];
+  return {
+    Server: `${n.host}, process ${n.pid}${n.this ? ' (this one)' : ''}`, State: n.state === 'up' && !n.ready ? 'up, not ready' : n.state, Address: n.address,
+    Version: n.version, 'Worker ids': n.workers || '–', Issued: number(Number(n.issued)), '/s': number(Number(n.per_second)), 'Up since': when(n.started_at),
+    Clock: clock.filter(Boolean).join(', '),
+  };
 }
 
 // reserved is the end of what a server may issue: a time or a number.
@@ -97,11 +114,10 @@ function actions(g) {
   } }, 'Drop');
 }
 
-function plain(rows, empty, skip = []) {
+function plain(rows, empty) {
   return table(rows.map((r) => {
     const shown = {};
     for (const [k, v] of Object.entries(r)) {
-      if (skip.includes(k)) continue;
       const time = typeof v === 'string' && /^\d{4}-\d\d-\d\dT/.test(v);
       shown[k.replaceAll('_', ' ')] = v == null ? '–' : time ? when(v) : String(v);
     }
@@ -123,7 +139,7 @@ async function refresh() {
       layouts = (await api('GET', 'layouts')).layouts;
     }
     showGenerators(generators.generators, history, now);
-    $('nodes').replaceChildren(plain(nodes.nodes, 'No server has reported itself.', ['expires_at', 'seen_at']));
+    $('nodes').replaceChildren(table(nodes.nodes.map(server), 'No server has reported itself.', ['Issued', '/s']));
     $('workers').replaceChildren(plain(workers.workers, 'No worker id is held: no snowflake was drawn from yet.'));
     $('sessions').replaceChildren(plain(sessions.sessions.filter((s) => s.application_name !== 'http'), 'No session.'));
     const parts = [];
@@ -164,7 +180,7 @@ $('draw-form').addEventListener('submit', async (event) => {
     $('draw-result').replaceChildren(el('code', {}, id), ' ', el('button', { class: 'plain', onclick: () => inspect(id) }, 'Take it apart'));
     refresh();
   } catch (e) {
-    $('draw-result').textContent = e.message;
+    $('draw-result').replaceChildren(el('span', { class: 'error' }, e.message));
   }
 });
 
