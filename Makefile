@@ -4,6 +4,7 @@ GO            ?= go
 FUZZTIME      ?= 30s
 TEST_TIMEOUT  ?= 15m
 GOLANGCI_LINT_VERSION = v2.15.0
+GOVULNCHECK_VERSION   = v1.3.0
 
 # The commit, for builds with GOFLAGS=-buildvcs=false.
 COMMIT = $(shell c=$$(git rev-parse HEAD 2>/dev/null) && { git diff --quiet HEAD && echo $$c || echo $$c+changes; })
@@ -14,7 +15,7 @@ MAX_BYTES = 40000000
 CROSS = linux/386 linux/arm linux/arm64 linux/s390x darwin/arm64 freebsd/amd64 windows/amd64
 
 .DEFAULT_GOAL := build
-.PHONY: build test test-quick test-clients test-kills test-deps format-check vet cross lint bench packages test-package fuzz simulate mutants docs docs-clients clean help
+.PHONY: build test test-quick test-clients test-kills test-deps format-check vet cross lint vuln bench packages test-package fuzz simulate mutants docs docs-clients clean help
 
 ## build: the static binary, in bin/nextid
 build:
@@ -68,6 +69,10 @@ cross:
 ## lint: golangci-lint with .golangci.yml; fetched into bin/ when missing
 lint:
 	@GO="$(GO)" .ci/lint $(GOLANGCI_LINT_VERSION)
+
+## vuln: known vulnerabilities in the code that the programs call; asks vuln.go.dev
+vuln:
+	$(GO) run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION) ./cmd/...
 
 ## bench: nextid-bench beside the server, in bin; then bin/nextid-bench compare, see benchmarks/results/README.md
 bench: build
