@@ -145,7 +145,6 @@ func (l Location) OpenSQL(p Passwords, settings map[string]string) (*sql.DB, err
 			c.Params = map[string]string{}
 		}
 		maps.Copy(c.Params, settings)
-		c.Logger = &mysqldriver.NopLogger{} // what it would print is in the errors, too
 		connector, err := mysqldriver.NewConnector(c)
 		if err != nil {
 			return nil, err

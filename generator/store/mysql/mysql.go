@@ -62,7 +62,6 @@ func Open(cfg Config) (*Engine, error) {
 	// Statements here rely on assignments from left to right, and on errors
 	// instead of values that were made to fit.
 	c.Params["sql_mode"] = "'STRICT_ALL_TABLES'"
-	c.Logger = &mysql.NopLogger{} // what it would print is in the errors, too
 	base, err := mysql.NewConnector(c)
 	if err != nil {
 		return nil, err
