@@ -15,6 +15,7 @@ import (
 // Config is one comparison.
 type Config struct {
 	Binary   string   // of nextid
+	Floor    string   // the program whose command floor answers every query with the same bytes: nextid-bench; "": none
 	DSN      []string // servers to use; none: those that are installed are started
 	Shards   int      // servers to start of each kind
 	Plan     Plan
@@ -70,11 +71,13 @@ type run struct {
 	figures map[*contestant]*figures
 	fail    []failover
 	added   []addedShard
+	beyond  []beyondMemory
+	floor   map[int][]float64 // ids a second, by number of clients
 }
 
 // Run measures. When ctx ends it returns what it has, as interrupted.
 func Run(ctx context.Context, c Config) (*report.Report, error) {
-	r := &run{Config: c, notes: &notebook{newReport(c)}, figures: map[*contestant]*figures{}}
+	r := &run{Config: c, notes: &notebook{newReport(c)}, figures: map[*contestant]*figures{}, floor: map[int][]float64{}}
 	servers, err := rig.New()
 	if err != nil {
 		return nil, err
@@ -109,7 +112,7 @@ func (r *run) choose() {
 			continue
 		}
 		r.all = append(r.all, c)
-		r.figures[c] = &figures{ids: map[int][]float64{}, rows: map[int][]float64{}}
+		r.figures[c] = &figures{ids: map[int][]float64{}, rows: map[int][]float64{}, others: map[part][]float64{}}
 	}
 }
 
@@ -128,26 +131,29 @@ func (r *run) measure(ctx context.Context) {
 	p := r.Plan
 	r.Progress.Part("make the tables")
 	for _, c := range r.all {
-		r.try(ctx, c, "its table", perMeasurement, func() error { return r.stage.prepare(ctx, c) })
+		r.try(ctx, c, ofElse, "its table", perMeasurement, func() error { return r.stage.prepare(ctx, c) })
 	}
 	for round := range p.Rounds {
 		r.Progress.Part(fmt.Sprintf("ids and rows, round %d of %d", round+1, p.Rounds))
 		for _, n := range p.Clients {
 			for _, c := range r.inTurns(round) {
-				r.try(ctx, c, fmt.Sprintf("rows with %d clients", n), p.Rows*6/5+perMeasurement, func() error {
+				r.try(ctx, c, ofRows, fmt.Sprintf("rows with %d clients", n), p.Rows*6/5+perMeasurement, func() error {
 					return r.stage.measureRows(ctx, c, n, p.Rows, r.figures[c])
 				})
 			}
 			for _, c := range r.inTurns(round) {
-				r.try(ctx, c, fmt.Sprintf("ids with %d clients", n), p.IDs*6/5+perMeasurement, func() error {
+				r.try(ctx, c, ofIDs, fmt.Sprintf("ids with %d clients", n), p.IDs*6/5+perMeasurement, func() error {
 					return r.stage.measureIDs(ctx, c, n, p.IDs, r.figures[c])
 				})
+			}
+			if err := r.measureFloor(ctx, n); err != nil && ctx.Err() == nil {
+				r.notes.once("the floor: %v", err)
 			}
 		}
 	}
 	r.Progress.Part(fmt.Sprintf("latency at %.0f rows a second", p.Rate))
 	for _, c := range r.all {
-		r.try(ctx, c, "", p.Latency, func() error { return r.stage.measureLatency(ctx, c, p, r.figures[c]) })
+		r.try(ctx, c, ofLatency, "", p.Latency, func() error { return r.stage.measureLatency(ctx, c, p, r.figures[c]) })
 	}
 	for _, share := range shares {
 		if p.Share == 0 {
@@ -155,24 +161,28 @@ func (r *run) measure(ctx context.Context) {
 		}
 		r.Progress.Part(fmt.Sprintf("latency at %.0f %% of what each can do", 100*share))
 		for _, c := range r.all {
-			r.try(ctx, c, "", p.Share, func() error { return r.stage.measureShare(ctx, c, p, share, r.figures[c]) })
+			r.try(ctx, c, ofShares, "", p.Share, func() error { return r.stage.measureShare(ctx, c, p, share, r.figures[c]) })
 		}
 	}
 	r.Progress.Part("bytes between the databases and nextid")
 	for _, c := range r.all {
 		if c.foreign != notForeign {
-			r.try(ctx, c, "", 0, func() error { return r.stage.measureBehind(ctx, c, r.figures[c]) })
+			r.try(ctx, c, ofElse, "", 0, func() error { return r.stage.measureBehind(ctx, c, r.figures[c]) })
 		}
 	}
 	r.Progress.Part("a large table")
 	for _, c := range r.all {
-		r.try(ctx, c, "", p.GrowthLimit/2, func() error {
+		r.try(ctx, c, ofGrowth, "", p.GrowthLimit/2, func() error {
 			return r.stage.measureGrowth(ctx, c, p.GrowthRows, p.GrowthLimit, r.figures[c])
 		})
 	}
 	if !r.stage.own {
-		r.notes.once("failover and one more shard: they need servers that may be changed and killed; run without --dsn")
+		r.notes.once("a table larger than memory, failover and one more shard: they need servers that may be changed and killed; run without --dsn")
 		return
+	}
+	if ctx.Err() == nil {
+		r.Progress.Part("a table larger than memory")
+		r.beyond = r.stage.measureBeyondMemory(ctx, p.GrowthRows, p.GrowthLimit, r.notes)
 	}
 	if ctx.Err() == nil {
 		r.Progress.Part("one more shard")
@@ -196,14 +206,30 @@ func (r *run) inTurns(round int) []*contestant {
 	return slices.Concat(order[begin:], order[:begin])
 }
 
+// part is what is measured.
+type part int
+
+const (
+	ofElse part = iota
+	ofRows
+	ofIDs
+	ofLatency
+	ofShares
+	ofGrowth
+)
+
 // try measures one thing of one contestant. One that failed is not asked
 // again.
-func (r *run) try(ctx context.Context, c *contestant, what string, expected time.Duration, measure func() error) {
+func (r *run) try(ctx context.Context, c *contestant, of part, what string, expected time.Duration, measure func() error) {
 	if ctx.Err() != nil || r.figures[c].missing != nil {
 		return
 	}
 	r.Progress.Step(c.name + ": " + what)
+	idle := rig.BusyNow()
 	err := measure()
+	if r.stage.own { // else the servers are others, too
+		r.figures[c].others[of] = append(r.figures[c].others[of], rig.BusyNow().Others(idle))
+	}
 	r.Progress.Did(expected)
 	if err != nil && ctx.Err() == nil {
 		r.figures[c].missing = err

@@ -2,11 +2,14 @@ package compare
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os/exec"
 	"slices"
 	"strings"
 
 	"nextid/benchmarks/load"
+	"nextid/benchmarks/report"
 	"nextid/benchmarks/rig"
 )
 
@@ -67,7 +70,89 @@ func (s *stage) measureFailovers(ctx context.Context, n *notebook) []failover {
 		}
 		all = append(all, results...)
 	}
+	if ctx.Err() == nil {
+		shared, err := s.measureSharedStore(ctx)
+		if err != nil && ctx.Err() == nil {
+			n.once("failover of a shared store: %v", err)
+		} else if err == nil {
+			all = append(all, shared)
+		}
+	}
 	return append(all, failover{"UUIDs", false, "nothing to lose", "nothing to lose"})
+}
+
+// measureSharedStore kills the PostgreSQL that a nextid keeps its reservations
+// in, and promotes a standby that has not seen the last ones. That server goes
+// on, and another one begins.
+func (s *stage) measureSharedStore(ctx context.Context) (failover, error) {
+	f := failover{name: "next_id segment, store in PostgreSQL", ours: true}
+	store, err := s.rig.PostgreSQL(ctx)
+	if err != nil {
+		return f, err
+	}
+	relay, err := rig.NewRelay(store.URL)
+	if err != nil {
+		return f, err
+	}
+	defer relay.Close()
+	if out, err := exec.CommandContext(ctx, s.binary, "migrate", "store", "up", "--dsn", relay.URL).CombinedOutput(); err != nil {
+		return f, fmt.Errorf("nextid migrate store up: %w: %s", err, out)
+	}
+	begin := func() (*rig.Nextid, error) {
+		return s.rig.Nextid(ctx, s.binary, "--store", relay.URL, "--store-failover", "skip")
+	}
+	first, err := begin()
+	if err != nil {
+		return f, err
+	}
+	defer first.Kill()
+	sources := []recovering{{"", true, "SELECT create_generator('b', 'segment', step => 100)", "SELECT next_id('b')"}}
+	seen := make([][]load.ID, 1)
+	if err := createAll(ctx, first.Server, sources); err != nil {
+		return f, err
+	}
+	draw := func(server *rig.Nextid) error { return drawAll(ctx, server.Server, sources, seen) }
+	again := func(start func(context.Context) (*rig.Server, error)) error {
+		server, err := start(ctx)
+		if err != nil {
+			return err
+		}
+		store = server
+		return relay.To(server)
+	}
+	same := func(ctx context.Context) (*rig.Server, error) { return s.rig.Again(ctx, store) }
+	if err := draw(first); err != nil {
+		return f, err
+	}
+	store.Kill()
+	if err := errors.Join(again(same), draw(first)); err != nil {
+		return f, err
+	}
+	f.crash = fmt.Sprintf("%d of %d ids twice", duplicates(seen[0]), failoverDraws)
+	store.Stop()
+	promote, err := s.rig.Standby(ctx, store)
+	if err != nil {
+		return f, err
+	}
+	if err := errors.Join(again(same), draw(first)); err != nil {
+		return f, err
+	}
+	before := slices.MaxFunc(seen[0], load.ID.Compare).Lo
+	store.Kill()
+	if err := again(promote); err != nil {
+		return f, err
+	}
+	second, err := begin()
+	if err != nil {
+		return f, err
+	}
+	defer second.Kill()
+	if err := errors.Join(draw(second), draw(first)); err != nil {
+		return f, err
+	}
+	f.standby = fmt.Sprintf("%d of %d ids twice; the count jumps by %s", duplicates(seen[0]), failoverDraws,
+		report.Format(float64(slices.MaxFunc(seen[0], load.ID.Compare).Lo-before)))
+	return f, nil
 }
 
 func (s *stage) measureFailover(ctx context.Context, start func(context.Context) (*rig.Server, error), sources []recovering) ([]failover, error) {

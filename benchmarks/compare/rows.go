@@ -22,10 +22,18 @@ type figures struct {
 	late       []float64         // share of rows, in percent
 	duplicates int
 	latency    load.Latency
-	reached    float64   // rows a second at the fixed rate
-	shared     []atShare // latency at each of shares
-	others     []float64 // processors that others used while rows were written
+	reached    float64            // rows a second at the fixed rate
+	shared     []atShare          // latency at each of shares
+	others     map[part][]float64 // processors that others used meanwhile, one sample a measurement
 	growth     []growthPoint
+}
+
+// busy is how many processors others used while a part was measured.
+func (f *figures) busy(of part) report.Cell {
+	if len(f.others[of]) == 0 {
+		return report.Cell{}
+	}
+	return report.Number(report.Median(f.others[of]))
 }
 
 // detailed is the number of clients at which a row's costs are looked at.
@@ -123,6 +131,28 @@ func (s *stage) measureIDs(ctx context.Context, c *contestant, n int, length tim
 	return nil
 }
 
+// measureFloor measures the server that answers everything with the same bytes.
+func (r *run) measureFloor(ctx context.Context, n int) error {
+	if r.stage.floor == nil || ctx.Err() != nil {
+		return nil
+	}
+	var clients []load.Client
+	defer func() { closeAll(clients) }()
+	for range n {
+		link, err := load.Dial(ctx, r.stage.floor.URL)
+		if err != nil {
+			return err
+		}
+		work := &load.Repeat{Bytes: link.Query(nil, snowflake(0).one), Answers: 1}
+		clients = append(clients, load.Client{Links: []*load.Link{link}, Work: work})
+	}
+	result, err := load.Run(ctx, load.Config{Clients: clients, Warm: r.Plan.IDs / 5, Length: r.Plan.IDs})
+	if err == nil {
+		r.floor[n] = append(r.floor[n], result.PerSecond())
+	}
+	return err
+}
+
 // inProcess is how many ids a second one thread of the application makes.
 func inProcess(draw func() load.ID, length time.Duration) float64 {
 	n, begin := 0, time.Now()
@@ -144,10 +174,8 @@ func (s *stage) measureRows(ctx context.Context, c *contestant, n int, length ti
 	}
 	defer closeAll(clients)
 	var before, after rig.Usage
-	var idle, busy rig.Busy
 	result, err := load.Run(ctx, load.Config{Clients: clients, Warm: length / 5, Length: length, Sample: func() {
 		before, after = after, rig.UsageOf(s.processes(c)...)
-		idle, busy = busy, rig.BusyNow()
 	}})
 	if err != nil {
 		return err
@@ -157,9 +185,6 @@ func (s *stage) measureRows(ctx context.Context, c *contestant, n int, length ti
 	}
 	f.rows[n] = append(f.rows[n], result.PerSecond())
 	f.duplicates += duplicates(j.ids)
-	if s.own { // else the servers are others, too
-		f.others = append(f.others, busy.Others(idle))
-	}
 	if n == detailed {
 		if used := after.Sub(before).CPU; s.measurable(c) {
 			f.cpu = append(f.cpu, float64(used)/1e3/float64(result.Operations))

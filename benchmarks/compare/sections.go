@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nextid/benchmarks/report"
+	"nextid/benchmarks/rig"
 )
 
 func newReport(c Config) *report.Report {
@@ -21,6 +22,7 @@ func newReport(c Config) *report.Report {
 			fmt.Sprintf("latency: %s at %.0f rows/s", p.Latency, p.Rate),
 			fmt.Sprintf("growth: %d rows or %s", p.GrowthRows, p.GrowthLimit),
 			"servers with their default settings, so PostgreSQL and MariaDB wait for the disk at each commit",
+			rig.Network(),
 		},
 	}
 }
@@ -31,7 +33,11 @@ func (r *run) write() {
 	if r.Plan.Share > 0 {
 		r.notes.Sections = append(r.notes.Sections, r.shareSection())
 	}
-	r.notes.Sections = append(r.notes.Sections, r.growthSection(), r.orderSection())
+	r.notes.Sections = append(r.notes.Sections, r.growthSection())
+	if len(r.beyond) > 0 {
+		r.notes.Sections = append(r.notes.Sections, r.beyondSection())
+	}
+	r.notes.Sections = append(r.notes.Sections, r.orderSection())
 	if len(r.added) > 0 {
 		r.notes.Sections = append(r.notes.Sections, r.shardSection())
 	}
@@ -81,8 +87,8 @@ func (r *run) rowsSection() report.Section {
 		Title: "Rows a second",
 		Text: fmt.Sprintf("INSERTs of one row, each its own transaction, in a closed loop, into a table that has %d rows or more. With ids from another server the client first asks that "+
 			"server, unless it took several at once. All shards share this machine, so more of them are no faster here. "+
-			"The ratio is to the first scheme of the same database with as many shards. Others' cores: what programs that take no part used of the "+
-			"machine meanwhile.", prefill),
+			"The ratio is to the first scheme of the same database with as many shards. Others' cores, here and below: what programs that take no part "+
+			"used of the machine meanwhile.", prefill),
 	}
 	var columns []report.Column
 	chart := report.Chart{Title: "Rows a second", Unit: "INSERTs of one row a second", Better: "more"}
@@ -98,9 +104,9 @@ func (r *run) rowsSection() report.Section {
 		}
 		reference := r.reference(c)
 		if reference == nil || reference == c {
-			return append(cells, report.Cell{}, report.Cell{}, report.Number(f.others...))
+			return append(cells, report.Cell{}, report.Cell{}, f.busy(ofRows))
 		}
-		return append(cells, report.Ratio(f.rows[detailed], r.figures[reference].rows[detailed]), report.Text(reference.name), report.Number(f.others...))
+		return append(cells, report.Ratio(f.rows[detailed], r.figures[reference].rows[detailed]), report.Text(reference.name), f.busy(ofRows))
 	})
 	s.Charts = []report.Chart{chart}
 	return s
@@ -110,7 +116,8 @@ func (r *run) idsSection() report.Section {
 	s := report.Section{
 		Title: "Ids a second",
 		Text: "Ids without rows, where they can be had without: one statement an id, or a batch. An application that makes ids itself is " +
-			"measured with one thread, whatever the number of clients.",
+			"measured with one thread, whatever the number of clients. The floor answers every query with the same bytes, with as many threads as the " +
+			"machine has processors and over the same network: no server that is asked for each id can pass it.",
 	}
 	var columns []report.Column
 	chart := report.Chart{Title: "Ids a second", Unit: "ids a second; batches and the application's own are left out, being far off the scale", Better: "more"}
@@ -122,8 +129,15 @@ func (r *run) idsSection() report.Section {
 				panel.Bars = append(panel.Bars, report.Bar{Name: c.name, Ours: c.ours}.Median(r.figures[c].ids[n]))
 			}
 		}
+		for _, c := range r.all {
+			if c.inApp == nil && c.idsPerDraw() == 1 {
+				r.notes.Floor("Ids a second, "+clientsText(n), c.name, r.figures[c].ids[n], r.floor[n])
+			}
+		}
+		panel.Bars = append(panel.Bars, report.Bar{Name: "floor"}.Median(r.floor[n]))
 		chart.Panels = append(chart.Panels, panel)
 	}
+	columns = append(columns, report.Column{Name: "others' cores"})
 	s.Table = r.table(columns, func(c *contestant, f *figures) (cells []report.Cell) {
 		for _, n := range r.Plan.Clients {
 			if c.generated() && c.draw == "" {
@@ -132,8 +146,15 @@ func (r *run) idsSection() report.Section {
 				cells = append(cells, report.Number(f.ids[n]...))
 			}
 		}
-		return cells
+		return append(cells, f.busy(ofIDs))
 	})
+	if r.stage.floor != nil {
+		bottom := report.Row{Name: "floor"}
+		for _, n := range r.Plan.Clients {
+			bottom.Cells = append(bottom.Cells, report.Number(r.floor[n]...))
+		}
+		s.Table.Rows = append(s.Table.Rows, report.Row{Name: bottom.Name, Cells: append(bottom.Cells, report.Text(" "))})
+	}
 	s.Charts = []report.Chart{chart}
 	return s
 }
@@ -143,9 +164,9 @@ func (r *run) costSection() report.Section {
 		Title: "What a row costs",
 		Text: fmt.Sprintf("At %d clients: CPU time of all servers that work for the row, and bytes between the client and them, without TCP's "+
 			"headers. Behind: bytes between the table's server and nextid, for the ways in which it asks nextid itself.", detailed),
-		Table: r.table([]report.Column{{Name: "CPU µs", Better: "less"}, {Name: "bytes on the wire", Better: "less"}, {Name: "behind", Better: "less"}},
+		Table: r.table([]report.Column{{Name: "CPU µs", Better: "less"}, {Name: "bytes on the wire", Better: "less"}, {Name: "behind", Better: "less"}, {Name: "others' cores"}},
 			func(c *contestant, f *figures) []report.Cell {
-				cells := []report.Cell{report.Number(f.cpu...), {}, {}}
+				cells := []report.Cell{report.Number(f.cpu...), {}, {}, f.busy(ofRows)}
 				if f.wire > 0 {
 					cells[1] = report.Number(math.Round(f.wire))
 				}
@@ -197,9 +218,9 @@ func (r *run) latencySection() report.Section {
 	for _, q := range r.quantiles() {
 		columns = append(columns, report.Column{Name: q.text + " ms", Better: "less"})
 	}
-	s.Table = r.table(append(columns, report.Column{Name: "rows/s"}), func(c *contestant, f *figures) (cells []report.Cell) {
+	s.Table = r.table(append(columns, report.Column{Name: "rows/s"}, report.Column{Name: "others' cores"}), func(c *contestant, f *figures) (cells []report.Cell) {
 		if f.latency.N() == 0 {
-			return make([]report.Cell, len(columns)+1)
+			return make([]report.Cell, len(columns)+2)
 		}
 		series := report.Series{Name: c.name, Ours: c.ours}
 		for _, q := range r.quantiles() {
@@ -212,7 +233,7 @@ func (r *run) latencySection() report.Section {
 			series.Points = append(series.Points, [2]float64{nines(q.q), ms})
 		}
 		charts.add(c, series)
-		return append(cells, report.Number(f.reached))
+		return append(cells, report.Number(f.reached), f.busy(ofLatency))
 	})
 	s.Charts = charts.all
 	return s
@@ -231,7 +252,7 @@ func (r *run) shareSection() report.Section {
 		columns = append(columns, report.Column{Name: at + ", rows/s"}, report.Column{Name: "reached"},
 			report.Column{Name: at + ", 50 % ms", Better: "less"}, report.Column{Name: at + ", 99 % ms", Better: "less"})
 	}
-	s.Table = r.table(columns, func(_ *contestant, f *figures) (cells []report.Cell) {
+	s.Table = r.table(append(columns, report.Column{Name: "others' cores"}), func(_ *contestant, f *figures) (cells []report.Cell) {
 		for i := range shares {
 			if i >= len(f.shared) || f.shared[i].latency.N() == 0 {
 				cells = append(cells, make([]report.Cell, 4)...)
@@ -247,7 +268,7 @@ func (r *run) shareSection() report.Section {
 				}
 			}
 		}
-		return cells
+		return append(cells, f.busy(ofShares))
 	})
 	return s
 }
@@ -299,6 +320,7 @@ func (r *run) growthSection() report.Section {
 		{Name: "of them primary key and rows", Better: "less"},
 		{Name: "of them other indexes", Better: "less"},
 		{Name: "written bytes a row", Better: "less"},
+		{Name: "others' cores"},
 	}
 	panel := report.Panel{}
 	s.Table = r.table(columns, func(c *contestant, f *figures) []report.Cell {
@@ -317,9 +339,10 @@ func (r *run) growthSection() report.Section {
 		last := f.growth[len(f.growth)-1]
 		a := func(n int64) float64 { return math.Round(float64(n) / float64(max(last.rows, 1))) }
 		if last.rows < r.Plan.GrowthRows {
-			return append([]report.Cell{report.Number(float64(last.rows))}, make([]report.Cell, len(columns)-1)...)
+			cells := append([]report.Cell{report.Number(float64(last.rows))}, make([]report.Cell, len(columns)-2)...)
+			return append(cells, f.busy(ofGrowth))
 		}
-		cells := []report.Cell{report.Number(float64(last.rows)), report.Number(a(last.data + last.indexes)), report.Number(a(last.data)), report.Number(a(last.indexes)), {}}
+		cells := []report.Cell{report.Number(float64(last.rows)), report.Number(a(last.data + last.indexes)), report.Number(a(last.data)), report.Number(a(last.indexes)), {}, f.busy(ofGrowth)}
 		if r.stage.measurable(c) {
 			cells[4] = report.Number(a(last.written))
 			panel.Bars = append(panel.Bars, report.Bar{Name: c.name, Value: a(last.written), Ours: c.ours})
@@ -348,27 +371,27 @@ func (r *run) orderSection() report.Section {
 func (r *run) shardSection() report.Section {
 	t := report.Table{First: "ids from", Columns: []report.Column{
 		{Name: "servers to change"},
-		{Name: "statements on them"},
-		{Name: "nobody may write for, ms"},
-		{Name: "clients connect again"},
-		{Name: "numbers never given"},
-		{Name: "twice afterwards"},
+		{Name: "the change took, s", Better: "less"},
+		{Name: "longest wait of a row meanwhile, ms", Better: "less"},
+		{Name: "errors of clients", Better: "less"},
+		{Name: "rows"},
+		{Name: "ids twice", Better: "less"},
 	}}
 	for _, a := range r.added {
-		again := "no"
-		if a.reconnect {
-			again = "yes"
+		cells := make([]report.Cell, 0, len(t.Columns))
+		for _, v := range []float64{float64(a.changed), a.took.Seconds(), float64(a.wait) / 1e6, float64(a.errors), float64(a.rows), float64(a.duplicates)} {
+			cells = append(cells, report.Number(v))
 		}
-		t.Rows = append(t.Rows, report.Row{Name: a.name, Ours: a.ours, Cells: []report.Cell{
-			report.Number(float64(a.changed)), report.Number(float64(a.statements)), report.Number(float64(a.pause) / 1e6),
-			report.Text(again), report.Number(float64(a.skipped)), report.Number(float64(a.duplicates)),
-		}})
+		t.Rows = append(t.Rows, report.Row{Name: a.name, Ours: a.ours, Cells: cells})
 	}
 	return report.Section{
 		Title: "One more shard",
-		Text: "From one shard less to all of them, with rows in each. Numbers that the shards share by offset must be moved to the new step on " +
-			"every shard at once, above the greatest number of all; connections keep MariaDB's old step until they are opened again. " +
-			"The pause is that of three statements on one machine, by a program that is prepared for it.",
+		Text: fmt.Sprintf("From one shard less to all of them, while %d clients on each write a row a millisecond, on connections that last %s. "+
+			"By hand: the greatest number of all is looked for, and each shard goes on above it with the new step, one after the other, and nobody is stopped; "+
+			"MariaDB's connections keep the old step until they end, and rows that are written between the look and the change have numbers of others. "+
+			"Whoever does it by hand must keep everybody from writing for that time. nextid migrate shards reshard lets one shard give half of its "+
+			"numbers away, and waits for its older connections before the new shard begins. Ids from next_id and UUIDs know of no shards.",
+			perShard, sessionTime),
 		Table: t,
 	}
 }
@@ -381,7 +404,9 @@ func (r *run) failoverSection() report.Section {
 	return report.Section{
 		Title: "A simulated failover",
 		Text: fmt.Sprintf("%d ids are drawn, then the server is killed (SIGKILL) and started again on its own disk; and the same with a copy of its data "+
-			"that has not seen the last %d ids, which is what an asynchronous standby may be. Ids that were drawn before and after count as twice.",
+			"that has not seen the last %d ids, which is what an asynchronous standby may be. Ids that were drawn before and after count as twice. "+
+			"With a shared store in PostgreSQL it is that one which is killed, and whose lagging standby is promoted (--store-failover skip): the server of nextid that "+
+			"ran on and one that was started afterwards both draw.",
 			failoverDraws, failoverDraws),
 		Table: t,
 	}

@@ -21,6 +21,7 @@ type stage struct {
 	servers map[engine][]*rig.Server // the shards; the first has the tables that are not sharded
 	redis   *rig.Server
 	nextid  *rig.Nextid
+	floor   *rig.Server          // nil: there is none
 	foreign map[foreignWay]error // why a way to ask nextid cannot be measured
 	own     bool                 // the servers are ours: they may be killed
 }
@@ -33,6 +34,11 @@ func (c *Config) open(ctx context.Context, r *rig.Rig, n *notebook) (*stage, err
 		return nil, err
 	}
 	n.version(s.nextid.Name)
+	if c.Floor != "" {
+		if s.floor, err = r.Floor(ctx, c.Floor); err != nil {
+			return nil, err
+		}
+	}
 	if s.own {
 		s.start(ctx, c, n)
 	} else if err := s.use(ctx, c.DSN, n); err != nil {

@@ -127,6 +127,9 @@ func (c *contestant) appendID(dst []byte, id load.ID) []byte {
 	if c.inApp == nil {
 		return id.AppendText(dst)
 	}
+	if c.engine == mariadb { // a binary column
+		dst = append(dst, 'x')
+	}
 	return fmt.Appendf(dst, "'%016x%016x'", id.Hi, id.Lo)
 }
 

@@ -27,7 +27,8 @@ type Report struct {
 	Versions    []string  `json:"versions"`
 	Settings    []string  `json:"settings"`
 	Sections    []Section `json:"sections"`
-	Notes       []string  `json:"notes,omitempty"` // what was not measured, and why
+	Notes       []string  `json:"notes,omitempty"`  // what was not measured, and why
+	Doubts      []string  `json:"doubts,omitempty"` // what figures show of themselves
 	Baseline    string    `json:"baseline,omitempty"`
 }
 

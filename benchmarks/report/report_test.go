@@ -173,6 +173,12 @@ func TestDoubtfulFiguresAreNamed(t *testing.T) {
 	if got := r.warnings(); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
+	r.Floor("Ids", "slow", []float64{90}, []float64{100})
+	r.Floor("Ids", "no floor", []float64{90}, nil)
+	r.Floor("Ids", "fast", []float64{110, 120, 100}, []float64{100})
+	if got := r.warnings(); len(got) != 3 || got[2] != "Ids: fast passes the floor, 110 to 100: one of them was disturbed." {
+		t.Errorf("%q", got)
+	}
 	if page, err := r.HTML(); err != nil || !strings.Contains(string(page), "wild, 8 clients by 2.5 times") || !strings.Contains(r.Markdown(), "## Doubtful") {
 		t.Errorf("not shown, %v", err)
 	}

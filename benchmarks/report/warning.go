@@ -39,5 +39,13 @@ func (r *Report) warnings() (all []string) {
 			all = append(all, fmt.Sprintf("%s: %d of %d figures differ by more than %.1f times from round to round; %s by %.1f times.", s.Title, apart, figures, spread, where, most))
 		}
 	}
-	return all
+	return append(all, r.Doubts...)
+}
+
+// Floor doubts a figure that is better than that of a server which does
+// nothing but answer: one of the two was disturbed.
+func (r *Report) Floor(where, name string, samples, floor []float64) {
+	if v, bound := Median(samples), Median(floor); bound > 0 && v > bound {
+		r.Doubts = append(r.Doubts, fmt.Sprintf("%s: %s passes the floor, %s to %s: one of them was disturbed.", where, name, Format(v), Format(bound)))
+	}
 }

@@ -10,7 +10,7 @@ import (
 // Relay passes on the bytes of connections to a server, and counts them.
 type Relay struct {
 	URL      string // the server's, with the relay's address
-	target   string
+	target   atomic.Pointer[string]
 	listener net.Listener
 	bytes    atomic.Int64
 }
@@ -25,15 +25,26 @@ func NewRelay(target string) (*Relay, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Relay{target: u.Host, listener: l}
-	u.Host = l.Addr().String()
-	r.URL = u.String()
+	r := &Relay{listener: l}
+	r.target.Store(&u.Host)
+	through := *u
+	through.Host = l.Addr().String()
+	r.URL = through.String()
 	go r.serve() // until Close
 	return r, nil
 }
 
 // Bytes is how many bytes went through in both directions.
 func (r *Relay) Bytes() int64 { return r.bytes.Load() }
+
+// To lets connections that begin now go to another server.
+func (r *Relay) To(server *Server) error {
+	u, err := url.Parse(server.URL)
+	if err == nil {
+		r.target.Store(&u.Host)
+	}
+	return err
+}
 
 // Close stops to accept; connections end with their clients.
 func (r *Relay) Close() { _ = r.listener.Close() }
@@ -44,7 +55,7 @@ func (r *Relay) serve() {
 		if err != nil {
 			return // closed
 		}
-		server, err := net.Dial("tcp", r.target)
+		server, err := net.Dial("tcp", *r.target.Load())
 		if err != nil {
 			_ = client.Close() // which tells the client
 			continue

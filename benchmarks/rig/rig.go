@@ -18,6 +18,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // Rig is a set of servers, and the directory of their data.
@@ -304,15 +306,43 @@ func (r *Rig) Again(ctx context.Context, s *Server) (*Server, error) {
 // Copy copies the data of a server that has ended, and returns how to start
 // another one on the copy.
 func (r *Rig) Copy(ctx context.Context, s *Server) (start func(context.Context) (*Server, error), err error) {
+	data, err := r.copied(ctx, s)
+	return func(ctx context.Context) (*Server, error) { return r.start(ctx, s.program, data) }, err
+}
+
+// copied copies the data of a server to a directory of its own.
+func (r *Rig) copied(ctx context.Context, s *Server) (data string, err error) {
 	home, err := r.home(s.program)
+	if err != nil {
+		return "", err
+	}
+	data = filepath.Join(home, "data")
+	return data, copyTree(ctx, s.data, data)
+}
+
+// Standby is Copy for a PostgreSQL: the copy is an asynchronous standby that
+// has got nothing since, and promote makes a primary of it.
+func (r *Rig) Standby(ctx context.Context, s *Server) (promote func(context.Context) (*Server, error), err error) {
+	data, err := r.copied(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	data := filepath.Join(home, "data")
-	if err := copyTree(ctx, s.data, data); err != nil {
+	if err := os.WriteFile(filepath.Join(data, "standby.signal"), nil, 0o600); err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context) (*Server, error) { return r.start(ctx, s.program, data) }, nil
+	return func(ctx context.Context) (*Server, error) {
+		standby, err := r.start(ctx, s.program, data)
+		if err != nil {
+			return nil, err
+		}
+		conn, err := pgx.Connect(ctx, standby.URL)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = conn.Close(ctx) }()
+		_, err = conn.Exec(ctx, "SELECT pg_promote()")
+		return standby, err
+	}, nil
 }
 
 // given are the ports that FreePort has returned.

@@ -13,11 +13,12 @@ import (
 type Usage struct {
 	CPU     time.Duration
 	Written int64 // bytes handed to the disk
+	Read    int64 // bytes that came from the disk
 }
 
 // Sub is what was used since an earlier look.
 func (u Usage) Sub(earlier Usage) Usage {
-	return Usage{u.CPU - earlier.CPU, u.Written - earlier.Written}
+	return Usage{u.CPU - earlier.CPU, u.Written - earlier.Written, u.Read - earlier.Read}
 }
 
 // UsageOf adds up what the servers and their child processes have used, also
@@ -34,11 +35,8 @@ func UsageOf(servers ...*Server) (u Usage) {
 func (u *Usage) add(pid int) {
 	proc := fmt.Sprintf("/proc/%d", pid)
 	if io, err := os.ReadFile(proc + "/io"); err == nil {
-		_, after, _ := strings.Cut(string(io), "\nwrite_bytes: ")
-		text, _, _ := strings.Cut(after, "\n")
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-			u.Written += n
-		}
+		u.Written += counted(string(io), "write_bytes")
+		u.Read += counted(string(io), "read_bytes")
 	}
 	u.CPU += ended(proc)
 	tasks, err := os.ReadDir(proc + "/task")
@@ -63,6 +61,17 @@ func (u *Usage) add(pid int) {
 			}
 		}
 	}
+}
+
+// counted is a number of /proc/PID/io, 0 where it is not there.
+func counted(io, name string) int64 {
+	_, after, _ := strings.Cut(io, "\n"+name+": ")
+	text, _, _ := strings.Cut(after, "\n")
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // userHZ is the unit of times in /proc/PID/stat (proc(5)): 100 a second on

@@ -98,6 +98,7 @@ func Run(ctx context.Context, c Config) (*report.Report, error) {
 	for _, g := range groups {
 		c.measure(ctx, g, r)
 		r.Sections = append(r.Sections, g.sections()...)
+		g.floors(r)
 	}
 	if own := groups[0].withPgbench(); own != nil {
 		c.Progress.Expect(time.Duration(len(own.contestants)*len(pgbenchConns)*c.Rounds) * c.pgbenchTime())
@@ -208,6 +209,18 @@ func (g *group) sections() []report.Section {
 	}
 	throughput.Charts, cost.Charts = []report.Chart{rates}, []report.Chart{cpus}
 	return []report.Section{throughput, cost}
+}
+
+// floors doubts what passes the group's floor, where it has one.
+func (g *group) floors(r *report.Report) {
+	bottom := slices.IndexFunc(g.contestants, func(c contestant) bool { return c.name == floor })
+	for _, s := range g.settings {
+		for k, c := range g.contestants {
+			if bottom >= 0 && k != bottom {
+				r.Floor(g.title+", "+s.String(), c.name, column(g.samples[s][k], perSecond), column(g.samples[s][bottom], perSecond))
+			}
+		}
+	}
 }
 
 // start starts the servers that are installed.

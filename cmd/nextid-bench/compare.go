@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -34,6 +35,9 @@ func (p *program) compareCommand() *cobra.Command {
 			}
 			return p.report(cmd, flags, func(ctx context.Context, progress *report.Progress) (r *report.Report, err error) {
 				c.Progress = progress
+				if c.Floor, err = os.Executable(); err != nil {
+					return nil, err
+				}
 				if c.Binary, err = server.find(); err != nil {
 					return nil, err
 				}
