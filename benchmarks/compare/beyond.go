@@ -25,6 +25,9 @@ type beyondMemory struct {
 // poolSize is the buffer pool of MariaDB here: near the least that it takes.
 const poolSize = 8 << 20
 
+// rowSize is about what a row of such a table takes, in bytes.
+const rowSize = 110
+
 // beyondFactor is how many times as many rows these tables have as those of
 // the section on growth.
 const beyondFactor = 5
@@ -114,6 +117,11 @@ func (r *run) beyondSection() report.Section {
 	}}
 	panel := report.Panel{}
 	for _, b := range r.beyond {
+		if b.rows*rowSize < poolSize {
+			few := report.Text("too few rows")
+			t.Rows = append(t.Rows, report.Row{Name: b.name, Ours: b.ours, Cells: []report.Cell{report.Number(float64(b.rows)), few, few, few}})
+			continue
+		}
 		t.Rows = append(t.Rows, report.Row{Name: b.name, Ours: b.ours, Cells: []report.Cell{
 			report.Number(float64(b.rows)), report.Number(math.Round(b.perSecond)), report.Number(math.Round(b.read)), report.Number(math.Round(b.written)),
 		}})
@@ -124,7 +132,7 @@ func (r *run) beyondSection() report.Section {
 		Text: fmt.Sprintf("One MariaDB with a buffer pool of %d MB and O_DIRECT, so that neither it nor the kernel keeps more of a table in memory; %d rows take about %d MB, "+
 			"and more where keys are random, since pages are then part empty. The last tenth of the rows, by INSERTs of %d: random keys lie on pages that must be read first, "+
 			"and each is written with few new rows on it. What a page costs is up to the disk; a virtual one may keep pages in its host's memory.",
-			poolSize>>20, beyondFactor*r.Plan.GrowthRows, beyondFactor*r.Plan.GrowthRows*110>>20, statementRows),
+			poolSize>>20, beyondFactor*r.Plan.GrowthRows, beyondFactor*r.Plan.GrowthRows*rowSize>>20, statementRows),
 		Table:  t,
 		Charts: []report.Chart{{Title: "A table larger than memory", Unit: "rows a second", Better: "more", Panels: []report.Panel{panel}}},
 	}

@@ -345,13 +345,14 @@ func (d *drawing) series(series []Series, xs, ys axis, unit string, top, bottom 
 		for _, p := range s.Points {
 			fmt.Fprintf(&d.b, `<circle cx="%.1f" cy="%.1f" r="2.5"/>`, xs.at(p[0]), ys.at(p[1]))
 		}
-		if label := s.Name + "  " + Format(last[1]); d.narrow() {
-			fmt.Fprintf(&d.b, `<polyline points="2,%.1f 26,%[1]f"/>`, d.height+8)
-			d.text(32, d.height+12, oursClass(s.Ours, "label"), label)
+		label := oursClass(s.Ours, "label")
+		if d.narrow() {
+			fmt.Fprintf(&d.b, `<polyline points="2,%.1f 22,%[1]f"/>`, d.height+8)
+			d.text(27, d.height+12, label, Format(last[1])+"  "+s.Name)
 			d.height += 18
 		} else {
 			d.line(x+4, at.from, xs.to+14, at.y, "leader")
-			d.text(xs.to+18, at.y+4, oursClass(s.Ours, "label"), label)
+			d.text(xs.to+18, at.y+4, label, s.Name+"  "+Format(last[1]))
 		}
 		d.b.WriteString("</g>")
 	}

@@ -217,6 +217,13 @@ func TestTrapsOfMariaDB(t *testing.T) {
 	if after := issued(); after == before {
 		t.Errorf("EXPLAIN drew no id on FederatedX: the page says that it does")
 	}
+	const three = " FROM (SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3) AS r"
+	if ids := app.numbers("SELECT i.id" + three + ", nextid.ids i WHERE i.name = 'orders'"); len(ids) != 3 || ids[0] != ids[2] {
+		t.Errorf("a join drew %d: the page says that all rows show one id", ids)
+	}
+	if ids := app.numbers("SELECT nextid.next_id('orders')" + three); len(ids) != 3 || ids[0] == ids[1] || ids[1] == ids[2] || ids[0] == ids[2] {
+		t.Errorf("next_id drew %d for three rows", ids)
+	}
 	app.exec("CREATE TABLE shop.strict (id BIGINT NOT NULL PRIMARY KEY, note TEXT)")
 	c := fillOrders(t, s, "")
 	c.Fill = []foreign.Fill{{Table: "strict", Column: "id", Generator: "orders"}}

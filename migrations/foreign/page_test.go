@@ -1,6 +1,7 @@
 package foreign_test
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"regexp"
@@ -45,6 +46,28 @@ func TestThePagesCommands(t *testing.T) {
 	}
 	blocks := statements.FindAllStringSubmatch(mysql, -1)
 	app.exec(blocks[0][1])
+	byHand(t, app, words.Replace(command.FindStringSubmatch(mysql)[1]))
+	app.exec(blocks[1][1])
+	app.exec("DROP TRIGGER shop.nextid_orders_id; DROP DATABASE nextid; DROP SERVER nextid")
 	run(mysql, 1)
 	app.exec(blocks[1][1])
+}
+
+// byHand lets MariaDB's own client run what print shows in the place of up.
+func byHand(t *testing.T, app *mariadb, up string) {
+	t.Helper()
+	client, err := exec.LookPath("mariadb")
+	if err != nil {
+		t.Skip("needs the Debian package mariadb-client")
+	}
+	text, err := exec.CommandContext(t.Context(), binary, strings.Fields(strings.Replace(up, " up ", " print ", 1))...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, port, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(app.dsn, "mysql://root@"), "/shop"), ":")
+	cmd := exec.CommandContext(t.Context(), client, "--no-defaults", "-uroot", "-h"+host, "-P"+port)
+	cmd.Stdin = bytes.NewReader(text)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s\n%s", err, out, text)
+	}
 }
