@@ -39,9 +39,11 @@ test-quick: format-check vet
 	$(GO) test -short -timeout 3m $$($(GO) list ./... | grep -vE '$(SLOW)')
 	$(GO) test -short -run 'Arrow|Linked|TestCode|Setting|Config|Command' ./cmd/...
 
-## test-clients: install and drive every client, see docs/clients.md
+## test-clients: install and drive every client, see docs/clients.md; report what they enter of sqlfuncs
 test-clients:
-	TEST_CLIENTS=all $(GO) test -v -count=1 -timeout $(TEST_TIMEOUT) -run "^(TestClients|TestExamples)$$" ./wire/clienttest
+	@rm -rf bin/clients && mkdir -p bin/clients
+	GOCOVERDIR=$(CURDIR)/bin/clients TEST_CLIENTS=all $(GO) test -v -count=1 -timeout $(TEST_TIMEOUT) -run "^(TestClients|TestExamples)$$" ./wire/clienttest
+	@.ci/client-coverage bin/clients
 
 ## test-kills: kill migrate shards up, reshard and down 20 times on each engine
 test-kills:

@@ -322,9 +322,9 @@ func TestCatalogsSayWhatASessionMayDo(t *testing.T) {
 	const clients = "SELECT usename, client_addr, client_port FROM pg_stat_activity ORDER BY 1"
 	admin.want(t, clients, "app|"+null+"|-1\nroot|"+null+"|-1\ntcp|127.0.0.1|4711\nv6|fe80::1|4712")
 	reader.want(t, clients, "app|"+null+"|-1\nroot|"+null+"|"+null+"\ntcp|"+null+"|"+null+"\nv6|"+null+"|"+null)
-	tcp.want(t, "SELECT inet_client_addr(), inet_client_port()", "127.0.0.1|4711")
-	v6.want(t, "SELECT inet_client_addr(), inet_client_port()", "fe80::1|4712")
-	reader.want(t, "SELECT inet_client_addr(), inet_client_port()", null+"|"+null)
+	tcp.want(t, "SELECT inet_client_addr()", "127.0.0.1")
+	v6.want(t, "SELECT inet_client_addr()", "fe80::1")
+	reader.want(t, "SELECT inet_client_addr()", null)
 	server.segment(t, "orders")
 	server.segment(t, "invoices")
 	limited := server.sessionWith(t, sqlfuncs.SessionOptions{User: "clerk", Database: "shop", Generators: []string{"inv*"}})
@@ -332,8 +332,6 @@ func TestCatalogsSayWhatASessionMayDo(t *testing.T) {
 		"invoices|t\ninvoices_id|t\norders|f\norders_id|f")
 	limited.must(t, "SELECT last_value FROM invoices")
 	limited.fails(t, "SELECT last_value FROM orders", sqlstate.InsufficientPrivilege)
-	reader.must(t, "PREPARE p AS SELECT $1::int8")
-	reader.want(t, "SELECT name, parameter_types FROM pg_prepared_statements", "p|{bigint}")
 }
 
 func TestMonitorsReadARowOfCounters(t *testing.T) {

@@ -7,12 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"nextid/sqlfuncs/mysql"
-
-	"nextid/sqlfuncs/setting"
-
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/mysql"
+	"nextid/sqlfuncs/setting"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )

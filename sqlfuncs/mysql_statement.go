@@ -8,10 +8,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"nextid/sqlfuncs/mysql"
-
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/mysql"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )

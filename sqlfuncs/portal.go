@@ -10,11 +10,10 @@ import (
 	"strings"
 	"sync"
 
-	"nextid/sqlfuncs/ids"
-
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/ids"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"nextid/sqlfuncs/mysql"
-
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/mysql"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )

@@ -5,17 +5,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	"nextid/sqlfuncs/pgcatalog"
-
-	"nextid/sqlfuncs/mysql"
-
-	"nextid/sqlfuncs/ids"
-
 	"nextid/generator"
 	"nextid/generator/layout"
 	"nextid/generator/uuid"
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/ids"
+	"nextid/sqlfuncs/mysql"
+	"nextid/sqlfuncs/pgcatalog"
 	"nextid/sqlfuncs/pgfunc"
 	"nextid/sqlfuncs/quota"
 )

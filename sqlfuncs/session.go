@@ -9,16 +9,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"nextid/sqlfuncs/mysql"
-
-	"nextid/sqlfuncs/ids"
-
-	"nextid/sqlfuncs/engine"
-	"nextid/sqlfuncs/setting"
-
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/ids"
+	"nextid/sqlfuncs/mysql"
 	"nextid/sqlfuncs/quota"
+	"nextid/sqlfuncs/setting"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )

@@ -2,20 +2,15 @@ package sqlfuncs
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"time"
-
-	"nextid/sqlfuncs/pgcatalog"
-
-	"nextid/sqlfuncs/mysql"
-
-	"nextid/sqlfuncs/ids"
 
 	"nextid/generator"
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/ids"
+	"nextid/sqlfuncs/mysql"
+	"nextid/sqlfuncs/pgcatalog"
 	"nextid/sqlfuncs/setting"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
@@ -74,24 +69,6 @@ func (h host) Snapshot() *any {
 		return &h.s.tx.seen
 	}
 	return nil
-}
-
-func (h host) Prepared() []pgcatalog.PreparedStatement {
-	var list []pgcatalog.PreparedStatement
-	for _, name := range slices.Sorted(maps.Keys(h.s.prepared)) {
-		st := h.s.prepared[name]
-		list = append(list, pgcatalog.PreparedStatement{Name: name, Text: st.Text, Params: st.Params})
-	}
-	return list
-}
-
-func (h host) Cursors() []pgcatalog.Cursor {
-	var list []pgcatalog.Cursor
-	for _, name := range slices.Sorted(maps.Keys(h.s.portals)) {
-		p := h.s.portals[name]
-		list = append(list, pgcatalog.Cursor{Name: name, Text: p.st.Text, Hold: p.held, Binary: p.binary, Scrollable: p.buffer})
-	}
-	return list
 }
 
 // For MySQL's dialect.

@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/syntax"
-
-	"golang.org/x/sys/unix"
 )
 
 // stopsWithin is how long a statement may go on after it was stopped.

@@ -5,9 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"nextid/sqlfuncs/setting"
-
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/setting"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )

@@ -4,10 +4,9 @@ import (
 	"errors"
 	"io"
 
-	"nextid/sqlfuncs/mysql"
-
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/mysql"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )

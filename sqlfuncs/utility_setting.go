@@ -5,10 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"nextid/sqlfuncs/setting"
-
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/setting"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )

@@ -1,6 +1,9 @@
 package mysql
 
 import (
+	"maps"
+	"slices"
+
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/ids"
@@ -19,6 +22,12 @@ type Dialect struct {
 
 // Functions are MySQL's own functions, by name. They are not to be changed.
 func (d *Dialect) Functions() map[string][]*engine.Function { return d.functions }
+
+// Shows are the words of the SHOW statements that are answered.
+func (d *Dialect) Shows() []string { return slices.Collect(maps.Keys(d.shows)) }
+
+// Tables are the tables of information_schema that have rows, in lower case.
+func (d *Dialect) Tables() []string { return slices.Collect(maps.Keys(d.rows)) }
 
 // NewDialect makes the dialect for a server.
 func NewDialect() *Dialect {

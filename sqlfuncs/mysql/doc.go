@@ -8,11 +8,11 @@
 //	what the engine asks of it       dialect.go: Dialect, made once by a server
 //	what it asks of a session        session.go: Session, State, warnings
 //	literals, types, comparisons     plan.go; operators: operator.go; select lists: select.go
-//	calls and casts                  call.go; collations: collation.go, charset.go
-//	conversions of values            value.go, decimal.go
-//	functions                        functions.go (sessions, conditions), text.go, time.go, interval.go, json.go, uuid.go
+//	calls and casts                  call.go; character sets and collations: charset.go
+//	conversions of values            value.go
+//	functions                        functions.go (sessions, conditions), text.go, time.go, uuid.go
 //	@@variables and @variables, SET  variable.go; values that SET takes: setting.go
-//	SHOW                             show.go; CHECK TABLE, HELP, CALL: maintenance.go
+//	SHOW                             show.go
 //	tables                           table.go; information_schema.go
 //	generators as MariaDB's sequences  sequence.go
 //

@@ -4,10 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"nextid/sqlfuncs/ids"
-
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/ids"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -27,8 +26,10 @@ var sessionFunctions = slices.Concat(
 	alias(engine.Function{Name: "database", Result: datum.Text, Volatile: engine.Stable, Letters: true, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 		return datum.TextOrNull(stateOf(x).Database), nil
 	}}, "schema"),
-	alias(sessionText("user", func(x *engine.Exec) string { return accountOf(x.Host.Client()) }), "session_user", "system_user"),
-	[]engine.Function{sessionText("current_user", func(x *engine.Exec) string { return sqlstate.Cut(x.Host.Client().User, 64) + "@%" })},
+	[]engine.Function{
+		sessionText("user", func(x *engine.Exec) string { return accountOf(x.Host.Client()) }),
+		sessionText("current_user", func(x *engine.Exec) string { return sqlstate.Cut(x.Host.Client().User, 64) + "@%" }),
+	},
 )
 
 func sessionText(name string, f func(x *engine.Exec) string) engine.Function {
@@ -64,11 +65,8 @@ func sleep(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 var conditionalFunctions = []engine.Function{
 	{Name: "if", Args: engine.Args(engine.AnyElement, engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: ifThen},
 	{Name: "ifnull", Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: engine.Coalesce},
-	{Name: "nvl", Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: engine.Coalesce},
 	{Name: "coalesce", Args: engine.Args(engine.AnyElement), Variadic: true, Result: engine.AnyElement, Typed: engine.Coalesce},
-	{Name: "nullif", Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: nullIf},
-	{Name: "greatest", Args: engine.Args(engine.AnyElement, engine.AnyElement), Variadic: true, Result: engine.AnyElement, Typed: extreme(1)},
-	{Name: "least", Args: engine.Args(engine.AnyElement, engine.AnyElement), Variadic: true, Result: engine.AnyElement, Typed: extreme(-1)},
+	{Name: "least", Args: engine.Args(engine.AnyElement, engine.AnyElement), Variadic: true, Result: engine.AnyElement, Typed: least},
 }
 
 func ifThen(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
@@ -93,53 +91,32 @@ func ifThen(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 	}, cond, branches[0], branches[1]), nil
 }
 
-// nullIf returns its first argument as it is; only the comparison folds.
-func nullIf(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
-	x, finish := engine.Once(es[0])
-	same, err := comparison(p, "nullif", engine.Comparisons["="], x, es[1])
+// least is LEAST, which is NULL when an argument is.
+func least(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
+	t, err := p.CommonArgs("LEAST", es)
 	if err != nil {
 		return nil, err
 	}
-	if x, err = p.ResolveUnknown(x); err != nil {
-		return nil, err
-	}
-	return finish(engine.Derive(x.Type, func(ex *engine.Exec) (datum.Value, error) {
-		v, err := same.Eval(ex)
-		if err != nil || v.Valid && v.Int == 1 {
-			return datum.Null(x.Type), err
-		}
-		return x.Eval(ex)
-	}, x, same)), nil
-}
-
-// extreme is GREATEST and LEAST, which are NULL when an argument is.
-func extreme(sign int) func(*engine.Planner, []*engine.Expr) (*engine.Expr, error) {
-	return func(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
-		t, err := p.CommonArgs("GREATEST", es)
-		if err != nil {
-			return nil, err
-		}
-		fold := p.FoldOf(t, !p.Exact(es...))
-		return engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
-			var best datum.Value
-			for i, e := range es {
-				v, err := e.Eval(x)
-				if err != nil || !v.Valid {
-					return datum.Null(t), err
-				}
-				c := 0
-				if i > 0 {
-					if c, err = datum.Compare(fold.Apply(v), fold.Apply(best)); err != nil {
-						return v, err
-					}
-				}
-				if i == 0 || c*sign > 0 {
-					best = v
+	fold := p.FoldOf(t, !p.Exact(es...))
+	return engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
+		var best datum.Value
+		for i, e := range es {
+			v, err := e.Eval(x)
+			if err != nil || !v.Valid {
+				return datum.Null(t), err
+			}
+			c := -1
+			if i > 0 {
+				if c, err = datum.Compare(fold.Apply(v), fold.Apply(best)); err != nil {
+					return v, err
 				}
 			}
-			return best, nil
-		}, es...), nil
-	}
+			if c < 0 {
+				best = v
+			}
+		}
+		return best, nil
+	}, es...), nil
 }
 
 // idFunctions make and convert UUIDs (manual, 12.24), and take ids apart.

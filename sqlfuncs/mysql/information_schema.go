@@ -8,13 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"nextid/sqlfuncs/ids"
-
-	"nextid/sqlfuncs/setting"
-
-	"nextid/sqlfuncs/engine"
-
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/ids"
+	"nextid/sqlfuncs/setting"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -151,10 +148,9 @@ func schemaRows() map[string]rowMaker {
 		"schemata": few(schemataRows), "tables": tablesRows, "columns": columnsRows, "views": viewsRows,
 		"routines": few(routinesRows), "parameters": few(parametersRows), "engines": few(enginesRows),
 		"collations": few(collationsRows), "character_sets": few(charsetsRows), "processlist": few(processlistRows),
-		"collation_character_set_applicability": few(applicabilityRows),
-		"global_variables":                      variablesRows(true), "session_variables": variablesRows(false),
+		"global_variables": variablesRows(true), "session_variables": variablesRows(false),
 		"global_status": few(statusRows), "session_status": few(statusRows),
-		"user_privileges": few(privilegesRows), "user_variables": few(userVariablesRows), "plugins": few(pluginsRows),
+		"plugins": few(pluginsRows),
 	}
 }
 
@@ -496,42 +492,12 @@ func collationsRows(*engine.Exec, []string) ([]record, error) {
 	return out, nil
 }
 
-func applicabilityRows(*engine.Exec, []string) ([]record, error) {
-	var out []record
-	for _, c := range collations {
-		r := record{"COLLATION_NAME": c.name, "CHARACTER_SET_NAME": c.charset, "FULL_COLLATION_NAME": c.name, "ID": c.id, "IS_DEFAULT": ""}
-		if defaultCollation(c.charset) == c.name {
-			r["IS_DEFAULT"] = "Yes"
-		}
-		out = append(out, r)
-	}
-	return out, nil
-}
-
 func charsetsRows(*engine.Exec, []string) ([]record, error) {
 	var out []record
 	for _, c := range charsets {
 		out = append(out, record{"CHARACTER_SET_NAME": c.name, "DEFAULT_COLLATE_NAME": c.collation, "DESCRIPTION": c.help, "MAXLEN": c.bytes})
 	}
 	return out, nil
-}
-
-func userVariablesRows(x *engine.Exec, _ []string) ([]record, error) {
-	var out []record
-	users := stateOf(x).Users
-	for _, name := range slices.Sorted(maps.Keys(users)) {
-		r := record{"VARIABLE_NAME": name, "VARIABLE_TYPE": strings.ToUpper(typeOf(engine.TableColumn{Type: users[name].Type}).data)}
-		if users[name].Valid {
-			r["VARIABLE_VALUE"] = TextOf(x, users[name])
-		}
-		out = append(out, r)
-	}
-	return out, nil
-}
-
-func privilegesRows(x *engine.Exec, _ []string) ([]record, error) {
-	user, host, _ := strings.Cut(accountOf(x.Host.Client()), "@")
-	return []record{{"GRANTEE": "'" + user + "'@'" + host + "'", "TABLE_CATALOG": "def", "PRIVILEGE_TYPE": "USAGE", "IS_GRANTABLE": "NO"}}, nil
 }
 
 func variablesRows(global bool) rowMaker {

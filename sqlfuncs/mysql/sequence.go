@@ -5,10 +5,9 @@ import (
 	"math"
 	"strings"
 
-	"nextid/sqlfuncs/ids"
-
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/ids"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )

@@ -7,11 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"nextid/sqlfuncs/setting"
-
-	"nextid/sqlfuncs/engine"
-
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/setting"
 	"nextid/sqlfuncs/sqlstate"
 )
 

@@ -158,17 +158,11 @@ func shows(tables map[string]*engine.Table) map[string]shown {
 		"TRIGGERS":    noRows(texts("Trigger", "Event", "Table", "Statement", "Timing"), typed(datum.Timestamp, "Created"), texts("sql_mode", "Definer", "character_set_client", "collation_connection", "Database Collation")),
 		"EVENTS":      noRows(texts("Db", "Name", "Definer", "Time zone", "Type"), typed(datum.Timestamp, "Execute at"), texts("Interval value", "Interval field"), typed(datum.Timestamp, "Starts", "Ends"), texts("Status"), typed(datum.Int8, "Originator"), texts("character_set_client", "collation_connection", "Database Collation")),
 		"WARNINGS":    warnings, "ERRORS": errors,
-		"COUNT WARNINGS": {columns: []engine.TableColumn{{Name: "@@session.warning_count", Type: datum.Int8}}, rows: countShown(false), keepsWarnings: true},
-		"COUNT ERRORS":   {columns: []engine.TableColumn{{Name: "@@session.error_count", Type: datum.Int8}}, rows: countShown(true), keepsWarnings: true},
-		"MASTER STATUS":  primary, "BINLOG STATUS": primary, "BINARY LOG STATUS": primary,
-		"SLAVE STATUS":  noRows(texts("Slave_IO_State", "Master_Host", "Master_User", "Master_Port")),
-		"SLAVE HOSTS":   noRows(typed(datum.Int8, "Server_id"), texts("Host"), typed(datum.Int8, "Port", "Master_id")),
-		"BINLOG EVENTS": noRows(texts("Log_name"), typed(datum.Int8, "Pos"), texts("Event_type"), typed(datum.Int8, "Server_id", "End_log_pos"), texts("Info")),
-		"PROFILE":       {columns: engine.ColumnList("Status:text! Duration:numeric!"), rows: noRows().rows},
-		"OPEN TABLES":   noRows(texts("Database", "Table", "In_use", "Name_locked")),
-		"PRIVILEGES":    {columns: texts("Privilege", "Context", "Comment"), rows: showPrivileges},
-		"PROFILES":      noRows(texts("Query_ID", "Duration", "Query")),
-		"ENGINE STATUS": noRows(texts("Type", "Name", "Status")),
+		"MASTER STATUS": primary, "BINLOG STATUS": primary, "BINARY LOG STATUS": primary,
+		"SLAVE STATUS": noRows(texts("Slave_IO_State", "Master_Host", "Master_User", "Master_Port")),
+		"SLAVE HOSTS":  noRows(typed(datum.Int8, "Server_id"), texts("Host"), typed(datum.Int8, "Port", "Master_id")),
+		"OPEN TABLES":  noRows(texts("Database", "Table", "In_use", "Name_locked")),
+		"PRIVILEGES":   {columns: texts("Privilege", "Context", "Comment"), rows: showPrivileges},
 	}
 }
 
@@ -176,7 +170,7 @@ func shows(tables map[string]*engine.Table) map[string]shown {
 var showSynonyms = map[string]string{
 	"SCHEMAS": "DATABASES", "FIELDS": "COLUMNS", "FULL FIELDS": "FULL COLUMNS", "INDEXES": "INDEX", "KEYS": "INDEX", "CHARSET": "CHARACTER SET",
 	"FULL PROCESSLIST": "PROCESSLIST", "CREATE VIEW": "CREATE TABLE", "CREATE SEQUENCE": "CREATE TABLE", "CREATE SCHEMA": "CREATE DATABASE",
-	"STORAGE ENGINES": "ENGINES", "COUNT": "COUNT WARNINGS", "REPLICA STATUS": "SLAVE STATUS", "ALL SLAVES STATUS": "SLAVE STATUS",
+	"STORAGE ENGINES": "ENGINES", "REPLICA STATUS": "SLAVE STATUS", "ALL SLAVES STATUS": "SLAVE STATUS",
 	"ALL REPLICAS STATUS": "SLAVE STATUS", "REPLICA HOSTS": "SLAVE HOSTS", "EXTENDED COLUMNS": "COLUMNS", "EXTENDED FULL COLUMNS": "FULL COLUMNS",
 	"SESSION VARIABLES": "VARIABLES", "LOCAL VARIABLES": "VARIABLES", "SESSION STATUS": "STATUS", "LOCAL STATUS": "STATUS", "GLOBAL STATUS": "STATUS",
 }
@@ -186,6 +180,7 @@ var showSynonyms = map[string]string{
 var unansweredShows = map[string]bool{
 	"AUTHORS": true, "CONTRIBUTORS": true, "LOCALES": true, "EXPLAIN": true, "ANALYZE": true, "ENGINE INNODB STATUS": true, "ENGINE INNODB MUTEX": true,
 	"USER_STATISTICS": true, "CLIENT_STATISTICS": true, "INDEX_STATISTICS": true, "TABLE_STATISTICS": true, "RELAYLOG EVENTS": true,
+	"COUNT WARNINGS": true, "COUNT ERRORS": true, "BINLOG EVENTS": true, "PROFILE": true, "PROFILES": true, "ENGINE STATUS": true,
 	"FUNCTION CODE": true, "PROCEDURE CODE": true, "PACKAGE CODE": true, "QUERY_RESPONSE_TIME": true, "PLUGINS SONAME": true,
 }
 
@@ -471,11 +466,5 @@ func showWarnings(errors bool) func(*engine.Exec, *syntax.ShowMySQL) ([][]datum.
 			}
 		}
 		return rows, nil
-	}
-}
-
-func countShown(errors bool) func(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
-	return func(x *engine.Exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
-		return [][]datum.Value{{datum.MakeInt8(int64(stateOf(x).CountWarnings(errors)))}}, nil
 	}
 }

@@ -12,9 +12,9 @@ import (
 // textFunctions are MySQL's string functions (manual, 12.8) that clients
 // ask for.
 var textFunctions = slices.Concat(
-	alias(textFn("lower", strings.ToLower), "lcase"),
 	alias(textFn("upper", strings.ToUpper), "ucase"),
 	[]engine.Function{
+		textFn("lower", strings.ToLower),
 		{Name: "concat", Args: engine.Args(engine.AnyElement), Variadic: true, Result: datum.Text, Typed: concat},
 		{Name: "repeat", Args: engine.Args(datum.Text, datum.Int8), Result: datum.Text, Eval: repeat},
 		{Name: "replace", Args: engine.Args(datum.Text, datum.Text, datum.Text), Result: datum.Text, Eval: replace},

@@ -14,7 +14,7 @@ import (
 // ask for.
 var timeFunctions = slices.Concat(
 	alias(engine.Function{Name: "now", Args: []engine.Argument{{Type: datum.Int8, Optional: true}}, Result: datum.Timestamp, Volatile: engine.Stable, Typed: now},
-		"current_timestamp", "localtime", "localtimestamp", "sysdate"),
+		"current_timestamp"),
 	[]engine.Function{{Name: "convert_tz", Args: engine.Args(datum.Timestamp, datum.Text, datum.Text), Result: datum.Timestamp, Eval: convertTZ}},
 )
 

@@ -4,10 +4,9 @@ import (
 	"strconv"
 	"strings"
 
-	"nextid/sqlfuncs/setting"
-
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/setting"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )

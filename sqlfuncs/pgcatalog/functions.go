@@ -5,10 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"nextid/sqlfuncs/ids"
-
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/ids"
 	"nextid/sqlfuncs/syntax"
 )
 
@@ -83,7 +82,6 @@ func formatType(oid datum.OID, mod int32) string {
 var regFunctions = []engine.Function{
 	toReg("to_regclass", datum.RegClass), toReg("to_regtype", datum.RegType), toReg("to_regproc", datum.RegProc),
 	toReg("to_regprocedure", datum.RegProcedure), toReg("to_regnamespace", datum.RegNamespace), toReg("to_regrole", datum.RegRole),
-	toReg("to_regoper", datum.RegOper), toReg("to_regoperator", datum.RegOperator), toReg("to_regcollation", datum.RegCollation),
 }
 
 // toReg finds an object by its name; NULL when there is none.

@@ -5,10 +5,9 @@ import (
 	"slices"
 	"strconv"
 
-	"nextid/sqlfuncs/ids"
-
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/ids"
 )
 
 // The tables of information_schema that clients read, and the views of

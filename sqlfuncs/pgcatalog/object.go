@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"nextid/sqlfuncs/ids"
-
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
@@ -100,15 +98,12 @@ var definitionFunctions = append(slices.Clone(procFunctions),
 	viewDef(datum.Oid), viewDef(datum.Text), viewDef(datum.Oid, datum.Bool), viewDef(datum.Text, datum.Bool), viewDef(datum.Oid, datum.Int4),
 	getExpr(datum.PgNodeTree, datum.Oid), getExpr(datum.PgNodeTree, datum.Oid, datum.Bool),
 	nothing("pg_get_constraintdef", datum.Text, datum.Oid), nothing("pg_get_constraintdef", datum.Text, datum.Oid, datum.Bool),
-	nothing("pg_index_has_property", datum.Bool, datum.RegClass, datum.Text),
 	nothing("pg_index_column_has_property", datum.Bool, datum.RegClass, datum.Int4, datum.Text),
 	nothing("pg_get_indexdef", datum.Text, datum.Oid), nothing("pg_get_indexdef", datum.Text, datum.Oid, datum.Int4, datum.Bool),
 	nothing("pg_get_triggerdef", datum.Text, datum.Oid), nothing("pg_get_triggerdef", datum.Text, datum.Oid, datum.Bool),
 	nothing("pg_get_statisticsobjdef", datum.Text, datum.Oid), nothing("pg_get_statisticsobjdef_columns", datum.Text, datum.Oid),
 	nothing("pg_get_partkeydef", datum.Text, datum.Oid), nothing("pg_get_partition_constraintdef", datum.Text, datum.Oid),
 	nothing("pg_get_serial_sequence", datum.Text, datum.Text, datum.Text),
-	nothing("pg_get_replica_identity_index", datum.RegClass, datum.RegClass),
-	nothing("pg_partition_root", datum.RegClass, datum.RegClass),
 	ruleDef(datum.Oid), ruleDef(datum.Oid, datum.Bool),
 	engine.Function{
 		Name: "pg_partition_ancestors", Args: engine.Args(datum.RegClass), Result: datum.RegClass, Set: true, Volatile: engine.Stable,
@@ -143,10 +138,7 @@ var definitionFunctions = append(slices.Clone(procFunctions),
 		},
 	},
 	always("pg_relation_is_updatable", datum.MakeInt4(0), datum.RegClass, datum.Bool),
-	always("pg_column_is_updatable", datum.MakeBool(false), datum.RegClass, datum.Int2, datum.Bool),
 	always("pg_relation_is_publishable", datum.MakeBool(false), datum.RegClass),
-	always("row_security_active", datum.MakeBool(false), datum.Oid), always("row_security_active", datum.MakeBool(false), datum.Text),
-	sequenceParameters, sequenceLastValue,
 )
 
 // getExpr prints a stored expression. The only ones are the defaults of
@@ -199,34 +191,6 @@ func keywordRows() [][]datum.Value {
 	return rows
 }
 
-var sequenceParameters = engine.Function{
-	Name: "pg_sequence_parameters", Args: engine.Args(datum.Oid), Result: datum.Record, Volatile: engine.Stable,
-	Columns: []engine.FromColumn{
-		{Name: "start_value", Type: datum.Int8, TypeMod: -1},
-		{Name: "minimum_value", Type: datum.Int8, TypeMod: -1},
-		{Name: "maximum_value", Type: datum.Int8, TypeMod: -1},
-		{Name: "increment", Type: datum.Int8, TypeMod: -1},
-		{Name: "cycle_option", Type: datum.Bool, TypeMod: -1},
-		{Name: "cache_size", Type: datum.Int8, TypeMod: -1},
-		{Name: "data_type", Type: datum.Oid, TypeMod: -1},
-	},
-	Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-		t := systemOf(x).table("pg_sequence")
-		rows, err := rowsWith(x, t, t.Column("seqrelid"), a[:1])
-		if err != nil {
-			return datum.Value{}, err
-		}
-		if len(rows) == 0 {
-			return datum.Value{}, sqlstate.New(sqlstate.UndefinedTable, "could not open relation with OID %d", a[0].Int)
-		}
-		var out []datum.Value
-		for _, column := range []string{"seqstart", "seqmin", "seqmax", "seqincrement", "seqcycle", "seqcache", "seqtypid"} {
-			out = append(out, rows[0][t.Column(column)])
-		}
-		return datum.MakeArray(datum.Record, out), nil
-	},
-}
-
 // describe makes obj_description and its like: the text in a catalog of
 // descriptions for class, object and column.
 func describe(name, catalog string, types []datum.OID, key func(a []datum.Value) (class string, oid, column int64)) engine.Function {
@@ -266,14 +230,3 @@ var descriptionFunctions = []engine.Function{
 	describe("shobj_description", "pg_shdescription", []datum.OID{datum.Oid, datum.Name},
 		func(a []datum.Value) (string, int64, int64) { return a[1].Str, a[0].Int, 0 }),
 }
-
-// sequenceLastValue is pg_sequence_last_value: NULL where answering would
-// draw an id.
-var sequenceLastValue = function("pg_sequence_last_value", datum.Int8, []datum.OID{datum.RegClass},
-	func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-		name, ok := x.Host.Catalog().OIDs.SequenceName(uint32(a[0].Int))
-		if !ok {
-			return datum.Value{}, sqlstate.New(sqlstate.UndefinedTable, "could not open relation with OID %d", a[0].Int)
-		}
-		return ids.SequenceLast(x, name)
-	})

@@ -115,12 +115,4 @@ var procFunctions = []engine.Function{
 	procText("pg_get_function_result", func(p *proc) (string, error) { return p.returns(), nil }),
 	procText("pg_get_functiondef", (*proc).definition),
 	nothing("pg_get_function_sqlbody", datum.Text, datum.Oid),
-	function("pg_get_function_arg_default", datum.Text, []datum.OID{datum.Oid, datum.Int4},
-		func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-			p, n := procByOID(x, uint32(a[0].Int)), int(a[1].Int)
-			if p == nil || n < 1 || n > len(p.in) || n <= len(p.in)-p.defaults {
-				return datum.Null(datum.Text), nil
-			}
-			return datum.MakeText("NULL::" + formatType(p.in[n-1], -1)), nil
-		}),
 }

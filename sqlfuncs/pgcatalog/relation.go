@@ -3,16 +3,16 @@ package pgcatalog
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
-
-	"nextid/sqlfuncs/ids"
 
 	"nextid/generator"
 	"nextid/generator/layout"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/ids"
 	"nextid/sqlfuncs/syntax"
 )
 
@@ -145,26 +145,24 @@ func (s *System) source(t *engine.Table) *source { return s.sources[t.Schema+"."
 // sources are the catalogs that are about nextid, by name.
 func sources() map[string]*source {
 	return map[string]*source{
-		"pg_catalog.pg_class":               {fixed: fixedRowOf(classRow), relation: oneRowOf(classRow)},
-		"pg_catalog.pg_attribute":           {fixed: fixedRowsOf(attributeRows), relation: attributeRows},
-		"pg_catalog.pg_type":                {fixed: typeRows, relation: rowTypeRows},
-		"pg_catalog.pg_sequence":            {relation: sequenceRows},
-		"pg_catalog.pg_rewrite":             {fixed: fixedRowOf(rewriteRow), relation: oneRowOf(rewriteRow)},
-		"pg_catalog.pg_description":         {fixed: descriptionRows, relation: helpRows},
-		"pg_catalog.pg_proc":                {fixed: procRows},
-		"pg_catalog.pg_namespace":           {fixed: namespaceRows},
-		"pg_catalog.pg_database":            {rows: databaseRows},
-		"pg_catalog.pg_authid":              {rows: roleRows},
-		"pg_catalog.pg_roles":               {rows: roleViewRows},
-		"pg_catalog.pg_user":                {rows: userRows},
-		"pg_catalog.pg_settings":            {rows: settingRows},
-		"pg_catalog.pg_stat_activity":       {rows: activityRows},
-		"pg_catalog.pg_stat_ssl":            {rows: tlsRows},
-		"pg_catalog.pg_stat_database":       {rows: databaseStatRows},
-		"pg_catalog.pg_stat_bgwriter":       {rows: resetRow},
-		"pg_catalog.pg_stat_archiver":       {rows: resetRow},
-		"pg_catalog.pg_prepared_statements": {rows: preparedRows},
-		"pg_catalog.pg_cursors":             {rows: cursorRows},
+		"pg_catalog.pg_class":         {fixed: fixedRowOf(classRow), relation: oneRowOf(classRow)},
+		"pg_catalog.pg_attribute":     {fixed: fixedRowsOf(attributeRows), relation: attributeRows},
+		"pg_catalog.pg_type":          {fixed: typeRows, relation: rowTypeRows},
+		"pg_catalog.pg_sequence":      {relation: sequenceRows},
+		"pg_catalog.pg_rewrite":       {fixed: fixedRowOf(rewriteRow), relation: oneRowOf(rewriteRow)},
+		"pg_catalog.pg_description":   {fixed: descriptionRows, relation: helpRows},
+		"pg_catalog.pg_proc":          {fixed: procRows},
+		"pg_catalog.pg_namespace":     {fixed: namespaceRows},
+		"pg_catalog.pg_database":      {rows: databaseRows},
+		"pg_catalog.pg_authid":        {rows: roleRows},
+		"pg_catalog.pg_roles":         {rows: roleViewRows},
+		"pg_catalog.pg_user":          {rows: userRows},
+		"pg_catalog.pg_settings":      {rows: settingRows},
+		"pg_catalog.pg_stat_activity": {rows: activityRows},
+		"pg_catalog.pg_stat_ssl":      {rows: tlsRows},
+		"pg_catalog.pg_stat_database": {rows: databaseStatRows},
+		"pg_catalog.pg_stat_bgwriter": {rows: resetRow},
+		"pg_catalog.pg_stat_archiver": {rows: resetRow},
 
 		"information_schema.schemata":                        {rows: listSchemata},
 		"information_schema.information_schema_catalog_name": {rows: catalogNameRows},
@@ -172,6 +170,17 @@ func sources() map[string]*source {
 		"information_schema.routines":                        {rows: routineRows},
 		"information_schema.parameters":                      {rows: parameterRows},
 	}
+}
+
+// Sources are the catalogs that have rows here, as schema.name.
+func Sources() []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(sources())), maps.Keys(relationViews))
+	for i := range relationFile() {
+		if t := &relationFile()[i]; t.Schema == engine.PGCatalog && textOf(t.Name+".tsv") != "" && !slices.Contains(names, t.Schema+"."+t.Name) {
+			names = append(names, t.Schema+"."+t.Name)
+		}
+	}
+	return names
 }
 
 // fixedRowsOf makes the rows of the relations that are always there.

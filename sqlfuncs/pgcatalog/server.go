@@ -23,9 +23,6 @@ var encodingFunctions = []engine.Function{
 		}
 		return datum.MakeInt4(-1), nil
 	}),
-	function("pg_encoding_max_length", datum.Int4, []datum.OID{datum.Int4}, func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-		return datum.MakeInt4(map[int64]int64{0: 1, encodingUTF8: 4, 8: 1}[a[0].Int]), nil
-	}),
 	always("getdatabaseencoding", datum.MakeString(datum.Name, "UTF8")),
 	function("pg_get_userbyid", datum.Name, []datum.OID{datum.Oid}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		name, ok := systemOf(x).roleName(uint32(a[0].Int))
@@ -57,7 +54,6 @@ var sizeFunctions = []engine.Function{
 	size("pg_total_relation_size", datum.RegClass), size("pg_table_size", datum.RegClass), size("pg_indexes_size", datum.RegClass),
 	size("pg_database_size", datum.Oid), size("pg_database_size", datum.Name),
 	size("pg_tablespace_size", datum.Oid), size("pg_tablespace_size", datum.Name),
-	nothing("pg_relation_filenode", datum.Oid, datum.RegClass), nothing("pg_relation_filepath", datum.Text, datum.RegClass),
 	always("pg_tablespace_location", datum.MakeText(""), datum.Oid),
 	function("pg_size_pretty", datum.Text, []datum.OID{datum.Int8}, func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.MakeText(sizePretty(a[0].Int)), nil

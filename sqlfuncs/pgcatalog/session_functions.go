@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"nextid/sqlfuncs/setting"
-
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/setting"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -27,13 +26,6 @@ func nameFunc(name string, f func(x *engine.Exec) string) engine.Function {
 	}
 }
 
-func boolFunc(name string, value bool, types ...datum.OID) engine.Function {
-	return engine.Function{
-		Name: name, Args: engine.Args(types...), Result: datum.Bool, Volatile: engine.Volatile,
-		Eval: func(*engine.Exec, []datum.Value) (datum.Value, error) { return datum.MakeBool(value), nil },
-	}
-}
-
 // endFunc is a function that ends another connection, or its statement.
 func endFunc(name string, queryOnly bool, help string) engine.Function {
 	return engine.Function{
@@ -49,19 +41,12 @@ func endFunc(name string, queryOnly bool, help string) engine.Function {
 	}
 }
 
-func voidFunc(name string, types ...datum.OID) engine.Function {
+// unlock gives up a lock that nobody can have taken: there are none.
+func unlock(types ...datum.OID) engine.Function {
 	return engine.Function{
-		Name: name, Args: engine.Args(types...), Result: datum.Void, Volatile: engine.Volatile,
-		Eval: func(*engine.Exec, []datum.Value) (datum.Value, error) { return datum.MakeString(datum.Void, ""), nil },
-	}
-}
-
-// unlockFunc gives up a lock that nobody can have taken: there are none.
-func unlockFunc(name, lock string, types ...datum.OID) engine.Function {
-	return engine.Function{
-		Name: name, Args: engine.Args(types...), Result: datum.Bool, Volatile: engine.Volatile,
+		Name: "pg_advisory_unlock", Args: engine.Args(types...), Result: datum.Bool, Volatile: engine.Volatile,
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			x.Host.Warn(sqlstate.Warning, "you don't own a lock of type "+lock)
+			x.Host.Warn(sqlstate.Warning, "you don't own a lock of type ExclusiveLock")
 			return datum.MakeBool(false), nil
 		},
 	}
@@ -122,33 +107,12 @@ var sessionFunctions = []engine.Function{
 			return datum.TimestampTZFromTime(x.Host.Started()), nil
 		},
 	},
-	boolFunc("pg_is_in_recovery", false),
-	boolFunc("pg_is_wal_replay_paused", false),
-	unlockFunc("pg_advisory_unlock", "ExclusiveLock", datum.Int8),
-	unlockFunc("pg_advisory_unlock", "ExclusiveLock", datum.Int4, datum.Int4),
-	unlockFunc("pg_advisory_unlock_shared", "ShareLock", datum.Int8),
-	unlockFunc("pg_advisory_unlock_shared", "ShareLock", datum.Int4, datum.Int4),
-	voidFunc("pg_advisory_unlock_all"),
+	always("pg_is_in_recovery", datum.MakeBool(false)),
+	unlock(datum.Int8),
+	unlock(datum.Int4, datum.Int4),
+	always("pg_advisory_unlock_all", datum.MakeString(datum.Void, "")),
 	endFunc("pg_cancel_backend", true, "ends the statement of a connection, pid in nextid.sessions: of the same user, or for an administrator"),
 	endFunc("pg_terminate_backend", false, "ends a connection, likewise"),
-	boolFunc("pg_jit_available", false),
-	{
-		Name: "txid_current", Result: datum.Int8, Volatile: engine.Stable,
-		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			return datum.MakeInt8(x.Host.TransactionTime(x).UnixMicro()), nil
-		},
-	},
-	{
-		Name: "inet_server_port", Result: datum.Int4, Volatile: engine.Stable,
-		Eval: func(*engine.Exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Int4), nil },
-	},
-	{
-		Name: "inet_client_port", Result: datum.Int4, Volatile: engine.Stable,
-		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			_, port, ok := x.Host.Client().Address()
-			return datum.Value{Type: datum.Int4, Valid: ok, Int: int64(port)}, nil
-		},
-	},
 	{
 		Name: "inet_server_addr", Result: datum.Text, Volatile: engine.Stable,
 		Eval: func(*engine.Exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Text), nil },
@@ -158,13 +122,6 @@ var sessionFunctions = []engine.Function{
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			addr, _, _ := x.Host.Client().Address()
 			return datum.TextOrNull(addr), nil
-		},
-	},
-	{
-		Name: "pg_client_encoding", Result: datum.Name, Volatile: engine.Stable,
-		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			v, _ := x.Host.Settings().Get("client_encoding")
-			return datum.MakeString(datum.Name, v), nil
 		},
 	},
 }

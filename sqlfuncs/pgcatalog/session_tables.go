@@ -6,10 +6,9 @@ import (
 	"slices"
 	"strconv"
 
-	"nextid/sqlfuncs/setting"
-
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/setting"
 )
 
 // roleOwner is the role that owns everything.
@@ -263,26 +262,4 @@ func zeroRow(t *engine.Table) []datum.Value {
 		}
 	}
 	return row
-}
-
-func preparedRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
-	var rows [][]datum.Value
-	for _, st := range sessionOf(x).Prepared() {
-		types := make([]datum.Value, len(st.Params))
-		for i, p := range st.Params {
-			types[i] = datum.Value{Type: datum.RegType, Valid: true, Int: int64(p)}
-		}
-		rows = append(rows, rowOf(t, "name", st.Name, "statement", st.Text, "parameter_types", datum.MakeArray(datum.RegTypeArray, types),
-			"from_sql", false, "generic_plans", 0, "custom_plans", 0))
-	}
-	return rows, nil
-}
-
-func cursorRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
-	var rows [][]datum.Value
-	for _, c := range sessionOf(x).Cursors() {
-		rows = append(rows, rowOf(t, "name", c.Name, "statement", c.Text, "is_holdable", c.Hold, "is_binary", c.Binary,
-			"is_scrollable", c.Scrollable))
-	}
-	return rows, nil
 }

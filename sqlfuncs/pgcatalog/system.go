@@ -6,7 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/setting"
 )
@@ -41,26 +40,11 @@ type Session interface {
 	// Snapshot is where what a transaction sees is kept until its end, nil where
 	// each statement looks anew.
 	Snapshot() *any
-	// Prepared and Cursors list what the session has open, by name.
-	Prepared() []PreparedStatement
-	Cursors() []Cursor
 	// EndOther ends another connection, or only its statement; found is false
 	// where there is none that the session may end.
 	EndOther(pid int64, queryOnly bool) (found bool)
 	// Assign sets a setting for the session or the transaction.
 	Assign(def *setting.Definition, value string, local bool) error
-}
-
-// PreparedStatement is a row of pg_prepared_statements.
-type PreparedStatement struct {
-	Name, Text string
-	Params     []datum.OID
-}
-
-// Cursor is a row of pg_cursors.
-type Cursor struct {
-	Name, Text               string
-	Hold, Binary, Scrollable bool
 }
 
 // sessionOf is the session for which a statement runs.
