@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/binary"
 	"io"
+	"net"
 	"runtime"
 	"strconv"
 	"testing"
@@ -108,6 +109,35 @@ func TestAMillionRowsStream(t *testing.T) {
 			}
 			if peak > before+headroom {
 				t.Errorf("the heap grew by %d KiB", (peak-before)>>10)
+			}
+		})
+	}
+}
+
+// A long statement whose client does not read holds up no other one, over a
+// socket and over anything else.
+func TestDeafReadersHoldNoTurn(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one long statement works at a time
+	address, _ := startServer(t, wire.Limits{})
+	overMemory := memoryServer(t)
+	for name, dial := range map[string]func() (net.Conn, error){
+		"socket": func() (net.Conn, error) { return net.Dial("tcp", address) },
+		"memory": func() (net.Conn, error) { return overMemory.Dial() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var deaf []*client
+			for range 3 {
+				conn, err := dial()
+				deaf = append(deaf, loginOn(t, conn, err))
+			}
+			conn, err := dial()
+			other := loginOn(t, conn, err)
+			for _, c := range deaf {
+				c.write(queryMsg("SELECT repeat('x', 1000) FROM generate_series(1, 10000000)"))
+			}
+			other.write(queryMsg("SELECT count(*) FROM generate_series(1, 200000)"))
+			if got := other.until("ReadyForQuery"); got[1] != `DataRow "200000"` {
+				t.Error(got)
 			}
 		})
 	}
