@@ -316,6 +316,19 @@ func (s *Session) OnKill(f func(id int64, queryOnly bool) error) { s.onKill = f 
 // calls it before it waits for its client.
 func (s *Session) Rest() { s.turn.End() }
 
+// LongText is from how many bytes on it takes about a millisecond to parse and
+// plan a text, which nothing ends on its way.
+const LongText = 16 << 10
+
+// Turn waits for a turn among the long statements, for a text of LongText and
+// more.
+func (s *Session) Turn(ctx context.Context) error {
+	if err := (host{s}).Long(ctx); err != nil {
+		return clientError(ctx, err)
+	}
+	return nil
+}
+
 // waits tells the protocol that this may take a while.
 func (s *Session) waits() {
 	s.Rest()

@@ -71,12 +71,17 @@ func (s *Statement) look() {
 
 // End is the end of the statement.
 func (s *Statement) End() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.running = false
 	if s.Took != nil {
 		s.Took(time.Since(s.began))
 	}
+	s.Unread()
+}
+
+// Unread is the end of one that has not begun to run: its text is to be read.
+func (s *Statement) Unread() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running = false
 	if s.ctx.Err() != nil {
 		s.release()
 	}

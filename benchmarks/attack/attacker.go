@@ -17,6 +17,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -87,6 +88,21 @@ var attacks = []attack{
 		defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 		for ctx.Err() == nil {
 			_, err = conn.Exec(ctx, "SELECT count(*) FROM (SELECT repeat('x', 1000) || g AS t FROM generate_series(1, 20000) g ORDER BY t) a WHERE t ~ '(x{1,40}){1,10}y'", pgx.QueryExecModeSimpleProtocol)
+			if _, refused := errors.AsType[*pgconn.PgError](err); err != nil && !refused && ctx.Err() == nil {
+				return err
+			}
+		}
+		return nil
+	}},
+	{"large texts", 16, 0, func(ctx context.Context, a *attacker) error {
+		conn, err := pgx.ConnectConfig(ctx, a.cfg)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+		text := "SELECT 1 IN (0" + strings.Repeat(", 1+1", 20_000) + ")"
+		for ctx.Err() == nil {
+			_, err = conn.Exec(ctx, text, pgx.QueryExecModeSimpleProtocol)
 			if _, refused := errors.AsType[*pgconn.PgError](err); err != nil && !refused && ctx.Err() == nil {
 				return err
 			}

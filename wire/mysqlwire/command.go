@@ -25,7 +25,7 @@ func (c *conn) command(ctx context.Context, payload []byte, out *wire.Out) error
 	case comStmtExecute:
 		err = c.execute(ctx, body, out)
 	case comStmtPrepare:
-		err = c.prepare(body, out)
+		err = c.prepare(ctx, body, out)
 	case comStmtFetch:
 		err = c.fetch(ctx, body, out)
 	case comStmtBulkExecute:

@@ -54,10 +54,13 @@ func (c *conn) find(id uint32) (*statement, error) {
 }
 
 // prepare serves COM_STMT_PREPARE.
-func (c *conn) prepare(text []byte, out *wire.Out) error {
+func (c *conn) prepare(ctx context.Context, text []byte, out *wire.Out) error {
 	id := max(1, c.newestID()+1)
 	c.lastID = 0 // an EXECUTE that follows a failure must not find an older one
 	if err := checkText(text); err != nil {
+		return err
+	}
+	if err := c.read(ctx, text); err != nil {
 		return err
 	}
 	name := "mysql " + strconv.FormatUint(uint64(id), 10)

@@ -148,7 +148,7 @@ func (c *conn) dispatch(ctx context.Context, typ byte, body []byte, out *wire.Ou
 	case 'Q':
 		return c.query(ctx, body, out)
 	case 'P':
-		return c.extended(out, c.parse(body, out))
+		return c.extended(out, c.parse(ctx, body, out))
 	case 'B':
 		return c.extended(out, c.bind(body, out))
 	case 'D':
@@ -279,6 +279,18 @@ var errCanceled = sqlstate.New(sqlstate.QueryCanceled, "canceling statement due 
 // interrupt ends the statement that is running, from any goroutine.
 func (c *conn) interrupt(why error) {
 	c.statement.Interrupt(why)
+}
+
+// read waits for a turn before a text is parsed that takes long. It can be
+// stopped as a statement can.
+func (c *conn) read(ctx context.Context, text []byte) error {
+	if len(text) < sqlfuncs.LongText {
+		return nil
+	}
+	timeout, overdue := c.session.StatementTimeout()
+	ctx = c.statement.Begin(ctx, timeout, overdue)
+	defer c.statement.Unread()
+	return c.session.Turn(ctx)
 }
 
 // IdleTimeout implements wire.Machine.

@@ -10,7 +10,7 @@ import (
 )
 
 // parse serves Parse: name, text, parameter types.
-func (c *conn) parse(body []byte, out *wire.Out) error {
+func (c *conn) parse(ctx context.Context, body []byte, out *wire.Out) error {
 	r := reader{b: body}
 	name, text := r.cstring(), r.cstring()
 	n := r.count(4)
@@ -24,6 +24,9 @@ func (c *conn) parse(body []byte, out *wire.Out) error {
 		return err
 	}
 	if err := checkText(text); err != nil {
+		return err
+	}
+	if err := c.read(ctx, text); err != nil {
 		return err
 	}
 	var types []datum.OID

@@ -32,6 +32,9 @@ func (c *conn) runQuery(ctx context.Context, text []byte, out *wire.Out) error {
 	if err := checkText(text); err != nil {
 		return err
 	}
+	if err := c.read(ctx, text); err != nil {
+		return err
+	}
 	batch, err := c.session.Simple(text)
 	if err != nil {
 		return err

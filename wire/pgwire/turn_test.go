@@ -1,0 +1,60 @@
+package pgwire_test
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"nextid/sqlfuncs"
+	"nextid/wire"
+	"nextid/wire/pgwire"
+	"nextid/wire/wiretest"
+)
+
+// TestLongTextsTakeTurns: a text that takes long to parse and plan waits for
+// its turn as a long statement does, and can be stopped there.
+func TestLongTextsTakeTurns(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one long statement works at a time
+	sql, l := wiretest.SQL(t), wiretest.Listen()
+	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: sql, Logger: quiet()}), l, wire.ErrServerClosed)
+	busy, err := sql.NewSession(sqlfuncs.SessionOptions{User: "busy"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	if err := busy.Turn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	dial := func() *client {
+		conn, err := l.Dial()
+		return loginOn(t, conn, err)
+	}
+	long := "SELECT length('" + strings.Repeat("x", sqlfuncs.LongText) + "')"
+	simple, prepared, stopped, short := dial(), dial(), dial(), dial()
+	simple.write(queryMsg(long))
+	prepared.write(append(parseMsg("", long), syncMsg()...))
+	stopped.write(queryMsg("SET statement_timeout = '50ms'"))
+	stopped.until("ReadyForQuery")
+	stopped.write(queryMsg(long))
+	if got := strings.Join(stopped.until("ReadyForQuery"), " "); !strings.Contains(got, "57014") {
+		t.Errorf("a text that waited too long: %s", got)
+	}
+	short.write(queryMsg("SELECT 1"))
+	short.until("ReadyForQuery")
+	ended := make(chan time.Time, 1)
+	time.AfterFunc(200*time.Millisecond, func() {
+		ended <- time.Now()
+		busy.Rest()
+	})
+	for name, c := range map[string]*client{"a query": simple, "a statement that is prepared": prepared} {
+		if got := strings.Join(c.until("ReadyForQuery"), " "); strings.Contains(got, "ErrorResponse") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	select {
+	case <-ended:
+	default:
+		t.Error("a long text did not wait for its turn")
+	}
+}
