@@ -453,7 +453,10 @@ func (p *Portal) failed(err error) error {
 }
 
 func (p *Portal) finish() {
-	p.session.Rest()
+	p.session.turn.End()
+	if p.x != nil {
+		p.session.done = p.x.Done
+	}
 	p.done = true
 	if p.rows != nil {
 		p.rows.Close()

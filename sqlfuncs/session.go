@@ -55,9 +55,10 @@ type Session struct {
 	bytes     int    // of prepared texts and bound values, see Limits.PreparedBytes
 	memory    *account.Session
 	turn      engine.Turn
-	quotas    *quota.Set // of the server, when bounded was looked up
-	bounded   bool       // they concern this user
-	planning  int64      // drawn for the text that was read last
+	done      engine.Effort // since the session's client was waited for
+	quotas    *quota.Set    // of the server, when bounded was looked up
+	bounded   bool          // they concern this user
+	planning  int64         // drawn for the text that was read last
 
 	drawn ids.Drawn
 
@@ -314,7 +315,10 @@ func (s *Session) OnKill(f func(id int64, queryOnly bool) error) { s.onKill = f 
 
 // Rest ends the turn of a long statement, until it works again. The protocol
 // calls it before it waits for its client.
-func (s *Session) Rest() { s.turn.End() }
+func (s *Session) Rest() {
+	s.turn.End()
+	s.done = engine.Effort{}
+}
 
 // LongText is from how many bytes on it takes about a millisecond to parse and
 // plan a text, which nothing ends on its way.
@@ -331,7 +335,7 @@ func (s *Session) Turn(ctx context.Context) error {
 
 // waits tells the protocol that this may take a while.
 func (s *Session) waits() {
-	s.Rest()
+	s.turn.End()
 	if s.onWait != nil {
 		s.onWait()
 	}

@@ -124,7 +124,9 @@ func (h host) Sleep(x *engine.Exec, d time.Duration) error {
 
 // execution begins the execution of a statement.
 func (s *Session) execution(ctx context.Context, params []datum.Value) *engine.Exec {
-	return engine.NewExec(ctx, host{s}, s.expressions(), params)
+	x := engine.NewExec(ctx, host{s}, s.expressions(), params)
+	x.Done = s.done
+	return x
 }
 
 // expressions is how the session's dialect reads expressions.

@@ -26,8 +26,7 @@ type Exec struct {
 	held     int64  // bytes held by sorts, joins, aggregates; see hold
 	lasting  int64  // of them, those of results that are kept; see lasts
 	values   int64  // bytes of values that are being computed; see value
-	worked   int    // since the context was looked at; see Work
-	looks    int    // at the context
+	Done     Effort // since the client was waited for; see Work
 	IDRow    [1]datum.Value
 	slots    map[*slotExpr]datum.Value
 
@@ -105,17 +104,24 @@ func (x *Exec) Frame(i, n int) []datum.Value {
 // about a millisecond.
 const lookAfter = 1 << 16
 
+// Effort is the work of a statement, and of those before it that came together
+// with it: many short ones are as long as a long one.
+type Effort struct {
+	worked int // since the context was looked at
+	looks  int // at the context
+}
+
 // Work counts work, in bytes that were looked at or what takes as long, and
 // ends a statement that was stopped. Whatever takes long calls it on its way.
 func (x *Exec) Work(n int) error {
-	if x.worked += n; x.worked < lookAfter {
+	if x.Done.worked += n; x.Done.worked < lookAfter {
 		return nil
 	}
-	x.worked = 0
+	x.Done.worked = 0
 	if err := x.Ctx.Err(); err != nil {
 		return err
 	}
-	if x.looks++; x.looks < shortLooks {
+	if x.Done.looks++; x.Done.looks < shortLooks {
 		return nil
 	}
 	return x.Host.Long(x.Ctx)

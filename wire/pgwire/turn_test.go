@@ -1,6 +1,8 @@
 package pgwire_test
 
 import (
+	"bytes"
+	"net"
 	"runtime"
 	"strings"
 	"testing"
@@ -56,5 +58,44 @@ func TestLongTextsTakeTurns(t *testing.T) {
 	case <-ended:
 	default:
 		t.Error("a long text did not wait for its turn")
+	}
+}
+
+// TestManyShortStatementsAreALongOne: statements that came together take turns
+// when they have worked long together.
+func TestManyShortStatementsAreALongOne(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one long statement works at a time
+	sql := wiretest.SQL(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: sql, Logger: quiet()}), l, wire.ErrServerClosed)
+	busy, err := sql.NewSession(sqlfuncs.SessionOptions{User: "busy"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	conn, err := net.Dial("tcp", l.Addr().String())
+	c := loginOn(t, conn, err)
+	const many = 200
+	one := queryMsg("SELECT count(*) FROM generate_series(1, 1000)")
+	for range 2 { // short again, after the client was waited for
+		c.write(one)
+		c.until("ReadyForQuery")
+	}
+	if err := busy.Turn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.write(one) // a short one has no need of a turn
+	c.until("ReadyForQuery")
+	began := time.Now()
+	time.AfterFunc(300*time.Millisecond, busy.Rest)
+	c.write(bytes.Repeat(one, many))
+	for range many {
+		c.until("ReadyForQuery")
+	}
+	if took := time.Since(began); took < 300*time.Millisecond {
+		t.Errorf("%d statements that came together were done after %v, though another had the turn", many, took)
 	}
 }
