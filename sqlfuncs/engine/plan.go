@@ -23,6 +23,7 @@ type Planner struct {
 	Simple   bool        // a simple query: there are no parameters
 	inside   []*subplan  // subqueries being analysed, outermost first
 	MySQL    bool        // the dialect is MySQL's
+	exprs    int         // analysed so far
 }
 
 // QueryPlan is an analysed query.

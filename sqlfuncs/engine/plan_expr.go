@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,8 +11,15 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
+// breathe is after how many expressions whatever else could run has the
+// processor, as while a text is parsed.
+const breathe = 1 << 9
+
 // Expr analyses an expression in a scope.
 func (p *Planner) Expr(s *Scope, e syntax.Expr) (*Expr, error) {
+	if p.exprs++; p.exprs%breathe == 0 {
+		runtime.Gosched()
+	}
 	x, err := p.analyse(s, e)
 	if err != nil {
 		return x, err

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"runtime"
 	"slices"
 	"strconv"
 
@@ -75,6 +76,7 @@ func (p *parser) skipSemicolons() {
 // current token into the end of the text, so that every loop ends, and what
 // the parse functions return from then on is not used.
 type parser struct {
+	tokens  int // consumed so far
 	lex     lexer
 	mysql   bool
 	tok     token    // current
@@ -113,12 +115,19 @@ func (p *parser) setToken(t token) {
 	}
 }
 
+// breathe is after how many tokens whatever else could run has the processor:
+// the Go scheduler would leave it to a long text for ten milliseconds.
+const breathe = 1 << 10
+
 // advance consumes the current token.
 func (p *parser) advance() {
 	if p.tok.kind == tokEOF {
 		return
 	}
 	p.end = p.tok.end
+	if p.tokens++; p.tokens%breathe == 0 {
+		runtime.Gosched()
+	}
 	if p.nAhead == 0 {
 		p.setToken(p.lex.next())
 		return
