@@ -31,10 +31,7 @@ func TestLongStatementsKeepTheirTurnWhileTheySend(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := sends.Run(st)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := sends.Run(st)
 			defer p.Close()
 			for range work.rows {
 				if _, err := p.Next(t.Context()); err != nil {
