@@ -1,105 +1,36 @@
 package datum
 
 import (
+	"bytes"
+	"errors"
 	"math"
-	"math/bits"
 	"strconv"
 	"strings"
 
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// parseFloat reads what C's strtod reads, with PostgreSQL's range checks.
+// parseFloat reads a decimal number, NaN or an infinity.
 func parseFloat(t OID, s string) (Value, error) {
-	rest := strings.TrimLeft(s, " \t\n\v\f\r")
-	n := floatLength(rest)
-	number := rest[:n]
-	if n == 0 {
-		return Value{}, badSyntax(t, s)
-	}
-	if n >= 3 && strings.EqualFold(number[n-3:], "nan") {
-		f := quietNaN
-		if number[0] == '-' {
-			f = -f
-		}
-		return floatValue(t, f, s, rest[n:])
-	}
 	width := 64
 	if t == Float4 {
 		width = 32
 	}
-	f, err := strconv.ParseFloat(number, width)
-	if err != nil || f == 0 && hasNonzeroDigit(number) {
-		return Value{}, sqlstate.New(sqlstate.NumericOutOfRange, `"%s" is out of range for type %s`, clip(number), display(t))
-	}
-	return floatValue(t, f, s, rest[n:])
-}
-
-// quietNaN is the NaN of C, which Go's differs from in its last bit.
-var quietNaN = math.Float64frombits(0x7ff8 << 48)
-
-// floatValue returns f when only white space follows it.
-func floatValue(t OID, f float64, s, after string) (Value, error) {
-	if trimSpace(after) != "" {
+	text := strings.ToLower(trimSpace(s))
+	f, err := strconv.ParseFloat(text, width)
+	switch {
+	case strings.ContainsAny(text, "_x") || errors.Is(err, strconv.ErrSyntax): // Go's own notations
 		return Value{}, badSyntax(t, s)
+	case err != nil || f == 0 && strings.ContainsAny(strings.SplitN(text, "e", 2)[0], "123456789"):
+		return Value{}, sqlstate.New(sqlstate.NumericOutOfRange, `"%s" is out of range for type %s`, clip(text), display(t))
+	case math.IsNaN(f):
+		f = quietNaN
 	}
 	return Value{Type: t, Valid: true, Float: f}, nil
 }
 
-// floatLength returns the length of the floating point number at the start
-// of s: digits with point and exponent, or a name of infinity or NaN.
-func floatLength(s string) int {
-	i := 0
-	if i < len(s) && (s[i] == '+' || s[i] == '-') {
-		i++
-	}
-	for _, word := range []string{"infinity", "inf", "nan"} {
-		if len(s)-i >= len(word) && strings.EqualFold(s[i:i+len(word)], word) {
-			return i + len(word)
-		}
-	}
-	digits, points := 0, 0
-	for ; i < len(s); i++ {
-		switch {
-		case isDigit(s[i]):
-			digits++
-			continue
-		case s[i] == '.' && points == 0:
-			points++
-			continue
-		}
-		break
-	}
-	if digits == 0 {
-		return 0
-	}
-	return i + exponentLength(s[i:])
-}
-
-// exponentLength returns the length of the exponent at the start of s, 0 for none.
-func exponentLength(s string) int {
-	if s == "" || s[0]|0x20 != 'e' {
-		return 0
-	}
-	i := 1
-	if i < len(s) && (s[i] == '+' || s[i] == '-') {
-		i++
-	}
-	start := i
-	for i < len(s) && isDigit(s[i]) {
-		i++
-	}
-	if i == start {
-		return 0
-	}
-	return i
-}
-
-// hasNonzeroDigit reports whether the mantissa of a number is not zero.
-func hasNonzeroDigit(number string) bool {
-	mantissa, _, _ := strings.Cut(strings.ToLower(number), "e")
-	return strings.ContainsAny(mantissa, "123456789")
-}
+// quietNaN is the NaN of C, which Go's differs from in its last bit.
+var quietNaN = math.Float64frombits(0x7ff8 << 48)
 
 // floatDigits are the digits that a binary format surely keeps (DBL_DIG, FLT_DIG).
 const (
@@ -125,78 +56,25 @@ func appendFloat(dst []byte, f float64, width, extra int) []byte {
 	if extra <= 0 {
 		return strconv.AppendFloat(dst, f, 'g', max(precision+extra, 1), width)
 	}
-	start := len(dst)
-	dst, n := appendShortest(dst, f, width)
-	if n.exponent < -4 || n.exponent >= precision {
-		return dst
+	if exponent := decimalExponent(f, width); exponent < -4 || exponent >= precision {
+		return strconv.AppendFloat(dst, f, 'e', -1, width)
 	}
-	return strconv.AppendFloat(dst[:start], f, 'f', max(n.count-1-n.exponent, 0), width)
+	return strconv.AppendFloat(dst, f, 'f', -1, width)
 }
 
-// scientific is d.ddd × 10^exponent: its count digits as an integer.
-type scientific struct {
-	digits          uint64
-	count, exponent int
-}
-
-// parseScientific reads strconv's format 'e'.
-func parseScientific(b []byte) scientific {
-	var n scientific
-	for i, c := range b {
-		switch {
-		case isDigit(c):
-			n.digits = n.digits*10 + uint64(c-'0')
-			n.count++
-		case c == 'e':
-			for _, c := range b[i+2:] {
-				n.exponent = n.exponent*10 + int(c-'0')
-			}
-			if b[i+1] == '-' {
-				n.exponent = -n.exponent
-			}
-			return n
+// decimalExponent is the exponent of a number in scientific notation.
+func decimalExponent(f float64, width int) int {
+	var room [32]byte
+	text := strconv.AppendFloat(room[:0], f, 'e', -1, width)
+	exponent, negative := 0, false
+	for _, c := range text[bytes.IndexByte(text, 'e')+1:] {
+		if isDigit(c) {
+			exponent = exponent*10 + int(c-'0')
 		}
+		negative = negative || c == '-'
 	}
-	return n
-}
-
-// appendShortest appends the shortest decimal strictly between f's
-// neighbours' midpoints, in format 'e'. strconv also takes a midpoint itself
-// when rounding to even makes f of it, which PostgreSQL's Ryu does not; then
-// one more digit moves it off (1e23 is 9.999999999999999e+22).
-func appendShortest(dst []byte, f float64, width int) ([]byte, scientific) {
-	start := len(dst)
-	dst = strconv.AppendFloat(dst, f, 'e', -1, width)
-	n := parseScientific(dst[start:])
-	for isMidpoint(n, f, width) {
-		dst = strconv.AppendFloat(dst[:start], f, 'e', n.count, width)
-		n = parseScientific(dst[start:])
+	if negative {
+		return -exponent
 	}
-	return dst, n
-}
-
-// isMidpoint reports whether the decimal n, which reads as f, lies exactly
-// between f and a neighbour: it is then an odd multiple of half a unit in
-// f's last place, so its power of two gives it away.
-func isMidpoint(n scientific, f float64, width int) bool {
-	if n.digits == 0 {
-		return false
-	}
-	var unit int // power of two of f's last place
-	if width == 32 {
-		unit = max(int(math.Float32bits(float32(f))>>23&0xff), 1) - 150
-	} else {
-		unit = max(int(math.Float64bits(f)>>52&0x7ff), 1) - 1075
-	}
-	power := n.exponent - n.count + 1
-	if bits.TrailingZeros64(n.digits)+power != unit-1 {
-		return false
-	}
-	for ; power < 0; power++ { // a fraction that is no sum of powers of two is no midpoint
-		if n.digits%5 != 0 {
-			return false
-		}
-		n.digits /= 5
-	}
-	return true
+	return exponent
 }

@@ -1,6 +1,7 @@
 package datum
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -26,61 +27,25 @@ func trimSpace(s string) string {
 }
 
 // parseInt reads a signed decimal number of a width in bits (pg_strtoint64).
-func parseInt(t OID, s string, bits uint) (Value, error) {
-	rest := strings.TrimLeft(s, " \t\n\v\f\r")
-	negative := strings.HasPrefix(rest, "-")
-	if negative || strings.HasPrefix(rest, "+") {
-		rest = rest[1:]
-	}
-	if rest == "" || !isDigit(rest[0]) {
+func parseInt(t OID, s string, bits int) (Value, error) {
+	n, err := strconv.ParseInt(trimSpace(s), 10, bits)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return Value{}, valueOutOfRange(t, s)
+	case err != nil:
 		return Value{}, badSyntax(t, s)
 	}
-	limit := uint64(1)<<(bits-1) - 1
-	if negative {
-		limit++
-	}
-	var n uint64
-	for rest != "" && isDigit(rest[0]) {
-		d := uint64(rest[0] - '0')
-		if n > (limit-d)/10 {
-			return Value{}, valueOutOfRange(t, s)
-		}
-		n = n*10 + d
-		rest = rest[1:]
-	}
-	if trimSpace(rest) != "" {
-		return Value{}, badSyntax(t, s)
-	}
-	if negative {
-		n = -n
-	}
-	return Value{Type: t, Valid: true, Int: int64(n)}, nil
+	return Value{Type: t, Valid: true, Int: n}, nil
 }
 
 // parseOid reads an oid as PostgreSQL does, with C's strtoul: a sign is
 // allowed, and -1 is the largest oid.
 func parseOid(s string) (Value, error) {
-	rest := strings.TrimLeft(s, " \t\n\v\f\r")
-	digits := strings.TrimLeft(rest, "+-")
-	negative := strings.HasPrefix(rest, "-")
-	if len(rest)-len(digits) > 1 || digits == "" || !isDigit(digits[0]) {
+	n, err := strconv.ParseInt(trimSpace(s), 10, 64)
+	switch {
+	case errors.Is(err, strconv.ErrSyntax):
 		return Value{}, badSyntax(Oid, s)
-	}
-	end := 0
-	for end < len(digits) && isDigit(digits[end]) {
-		end++
-	}
-	n, err := strconv.ParseUint(digits[:end], 10, 64)
-	if err != nil {
-		return Value{}, valueOutOfRange(Oid, s)
-	}
-	if trimSpace(digits[end:]) != "" {
-		return Value{}, badSyntax(Oid, s)
-	}
-	if negative {
-		n = -n
-	}
-	if n != uint64(uint32(n)) && n != uint64(int64(int32(n))) {
+	case err != nil || n < math.MinInt32 || n > math.MaxUint32:
 		return Value{}, valueOutOfRange(Oid, s)
 	}
 	return makeUint32(Oid, uint32(n)), nil

@@ -1,6 +1,7 @@
 package datum
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -88,23 +89,25 @@ func onlyDigits(s string) bool {
 // canonicalNumeric turns a finite number into canonical form; ok is false
 // for what is no number.
 func canonicalNumeric(s string) (canonical string, ok bool, err error) {
-	n := floatLength(s)
-	if n == 0 || n != len(s) || s[n-1]|0x20 > '9'|0x20 {
-		return "", false, nil
-	}
 	sign := ""
-	if s[0] == '-' || s[0] == '+' {
+	if s != "" && (s[0] == '-' || s[0] == '+') {
 		sign, s = strings.TrimPrefix(s[:1], "+"), s[1:]
 	}
 	mantissa, exponent := s, 0
 	if e := strings.IndexAny(s, "eE"); e >= 0 {
 		mantissa = s[:e]
 		exponent, err = strconv.Atoi(s[e+1:])
+		if errors.Is(err, strconv.ErrSyntax) {
+			return "", false, nil
+		}
 		if err != nil || exponent > math.MaxInt32/2 || exponent < -math.MaxInt32/2 {
 			return "", false, numericOverflow()
 		}
 	}
 	whole, fraction, _ := strings.Cut(mantissa, ".")
+	if !onlyDigits(whole+fraction) || whole+fraction == "" {
+		return "", false, nil
+	}
 	canonical, err = placePoint(sign, whole+fraction, len(fraction)-exponent)
 	return canonical, err == nil, err
 }

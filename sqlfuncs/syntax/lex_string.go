@@ -104,17 +104,13 @@ func (l *lexer) plainString(start, quote int) token {
 	return l.token(tokString, start, text)
 }
 
-// prefixedString reads E'…', B'…', X'…', N'…', U&'…' or U&"…". N alone
-// becomes the word nchar, as in PostgreSQL.
+// prefixedString reads E'…', B'…', X'…' or N'…', and refuses U&'…' and U&"…".
+// N alone becomes the word nchar, as in PostgreSQL.
 func (l *lexer) prefixedString(start int) (token, bool) {
 	c, next := l.src[start]|0x20, l.at(start+1)
-	if c == 'u' && next == '&' {
-		switch l.at(start + 2) {
-		case '\'':
-			return l.unicodeString(start), true
-		case '"':
-			return l.unicodeIdentifier(start), true
-		}
+	if quote := l.at(start + 2); c == 'u' && next == '&' && (quote == '\'' || quote == '"') {
+		l.pos = start + 3
+		return l.failCode(start, sqlstate.FeatureNotSupported, "strings and identifiers with U& are not supported"), true
 	}
 	if next != '\'' {
 		return token{}, false
@@ -246,33 +242,6 @@ func (l *lexer) unicodeValue(start int) rune {
 	return v
 }
 
-// unicodeString reads U&'…' [UESCAPE 'c'].
-func (l *lexer) unicodeString(start int) token {
-	l.pos = start + 2
-	text, ok := l.literal(start, nil, "quoted string")
-	if ok {
-		text, ok = l.uescape(start, text)
-	}
-	if !ok {
-		return l.token(tokError, start, "")
-	}
-	return l.token(tokString, start, text)
-}
-
-// unicodeIdentifier reads U&"…" [UESCAPE 'c'].
-func (l *lexer) unicodeIdentifier(start int) token {
-	l.pos = start + 2
-	t := l.quotedIdentifier(start)
-	if t.kind == tokError {
-		return t
-	}
-	text, ok := l.uescape(start, strings.ReplaceAll(l.src[start+3:l.pos-1], `""`, `"`))
-	if !ok {
-		return l.token(tokError, start, "")
-	}
-	return l.token(tokIdent, start, truncateIdentifier(text))
-}
-
 // quotedIdentifier reads the quoted identifier at the current position.
 func (l *lexer) quotedIdentifier(start int) token {
 	text, ok := l.quoted(nil)
@@ -283,98 +252,6 @@ func (l *lexer) quotedIdentifier(start int) token {
 		return l.fail(start, "zero-length delimited identifier")
 	}
 	return l.token(tokIdent, start, truncateIdentifier(text))
-}
-
-// uescape decodes the body of U&'…' with the escape character of the UESCAPE
-// clause that follows it, or the backslash.
-func (l *lexer) uescape(start int, text string) (string, bool) {
-	mark, end := byte('\\'), l.pos
-	from, ok := l.skipBlanks()
-	if clause := "uescape"; ok && len(l.src)-from > len(clause) &&
-		strings.EqualFold(l.src[from:from+len(clause)], clause) && !isIdentPart(l.src[from+len(clause)]) {
-		l.pos = from + len(clause)
-		t := l.next()
-		switch {
-		case t.kind == tokError:
-			return "", false
-		case t.kind != tokString:
-			l.fail(t.start, "UESCAPE must be followed by a simple string literal")
-			return "", false
-		case len(t.text) != 1 || !isEscapeMark(t.text[0]):
-			l.fail(t.start, "invalid Unicode escape character")
-			return "", false
-		}
-		mark = t.text[0]
-	} else {
-		l.pos, l.err = end, nil
-	}
-	return l.decodeUnicode(start, text, mark)
-}
-
-// isEscapeMark reports whether c may be the character of UESCAPE.
-func isEscapeMark(c byte) bool {
-	return c < utf8.RuneSelf && !isRadixDigit(c, 16) && !isBlank(c) && strings.IndexByte(`+'"`, c) < 0
-}
-
-// decodeUnicode resolves \XXXX and \+XXXXXX, mark standing for the backslash.
-func (l *lexer) decodeUnicode(start int, text string, mark byte) (string, bool) {
-	if strings.IndexByte(text, mark) < 0 {
-		return text, true
-	}
-	in := lexer{src: text}
-	dst := make([]byte, 0, len(text))
-	var high rune // first half of a surrogate pair
-	for in.pos < len(text) {
-		if text[in.pos] != mark || in.at(in.pos+1) == mark {
-			if high != 0 {
-				break
-			}
-			if text[in.pos] == mark {
-				in.pos++
-			}
-			dst = append(dst, text[in.pos])
-			in.pos++
-			continue
-		}
-		in.pos++
-		v, ok := in.codePoint()
-		if !ok {
-			l.failCode(start, sqlstate.SyntaxError, "invalid Unicode escape")
-			l.err.Hint = `Unicode escapes must be \XXXX or \+XXXXXX.`
-			return "", false
-		}
-		switch {
-		case v == 0 || v > utf8.MaxRune:
-			l.fail(start, "invalid Unicode escape value")
-			return "", false
-		case high != 0:
-			if v = utf16.DecodeRune(high, v); v == utf8.RuneError {
-				l.fail(start, "invalid Unicode surrogate pair")
-				return "", false
-			}
-			high = 0
-		case utf16.IsSurrogate(v):
-			high = v
-			continue
-		}
-		dst = utf8.AppendRune(dst, v)
-	}
-	if high != 0 {
-		l.fail(start, "invalid Unicode surrogate pair")
-		return "", false
-	}
-	return string(dst), true
-}
-
-// codePoint reads XXXX or +XXXXXX.
-func (l *lexer) codePoint() (rune, bool) {
-	digits := 4
-	if l.at(l.pos) == '+' {
-		digits = 6
-		l.pos++
-	}
-	v, n := l.radixValue(16, digits)
-	return v, n == digits
 }
 
 // bitString reads B'0101' or X'1F', whose quote is at the current position,
