@@ -97,7 +97,7 @@ func TestEveryStatementCanBeStopped(t *testing.T) {
 			for _, call := range largeCalls(f, false) {
 				switch {
 				case strings.HasPrefix(f.Name, "pg_terminate"), f.Window != nil:
-				case f.Set:
+				case f.ReturnsSet():
 					postgres = append(postgres, "SELECT count(*) FROM "+call)
 				default:
 					postgres = append(postgres, "SELECT ("+call+") IS NULL FROM generate_series(1, 50)")

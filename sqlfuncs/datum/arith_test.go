@@ -141,11 +141,11 @@ func TestOperatorsThatDoNotExist(t *testing.T) {
 		{opAdd, MakeText("1"), MakeInt4(1), "42883 operator does not exist: text + integer"},
 		{opMod, Value{Type: Float8, Valid: true}, MakeInt4(1), "42883 operator does not exist: double precision % integer"},
 		{opMul, MakeBool(true), MakeInt4(1), "42883 operator does not exist: boolean * integer"},
-		{opSub, MakeInterval(0, 0, 0), Value{Type: Date, Valid: true}, "42883 operator does not exist: interval - date"},
+		{opSub, interval{0, 0, 0}.value(), Value{Type: Date, Valid: true}, "42883 operator does not exist: interval - date"},
 		{opAdd, Value{Type: Date, Valid: true}, MakeInt8(1), "42883 operator does not exist: date + bigint"},
-		{opMod, MakeInterval(0, 0, 0), MakeInt4(1), "42883 operator does not exist: interval % integer"},
-		{opMul, MakeInterval(0, 1, 0), MakeInt4(2), "42883 operator does not exist: interval * integer"},
-		{opAdd, Value{Type: Time, Valid: true}, MakeInterval(0, 1, 0), "42883 operator does not exist: time without time zone + interval"},
+		{opMod, interval{0, 0, 0}.value(), MakeInt4(1), "42883 operator does not exist: interval % integer"},
+		{opMul, interval{0, 1, 0}.value(), MakeInt4(2), "42883 operator does not exist: interval * integer"},
+		{opAdd, Value{Type: Time, Valid: true}, interval{0, 1, 0}.value(), "42883 operator does not exist: time without time zone + interval"},
 	} {
 		if _, err := compute(c.op, c.a, c.b, nil); fault(err) != c.want {
 			t.Errorf("%s, want %s", fault(err), c.want)
@@ -222,7 +222,7 @@ func TestIntervalsAreAddedInTheSessionsZone(t *testing.T) {
 	}
 	env := &Env{Location: loc}
 	before := operand{"timestamptz", "2026-03-07 12:00"}.value(t, env) // the day before clocks change
-	day, hours := MakeInterval(0, 1, 0), MakeInterval(0, 0, 24*microsPerHour)
+	day, hours := interval{0, 1, 0}.value(), interval{24 * microsPerHour, 0, 0}.value()
 	for _, c := range []struct {
 		span Value
 		env  *Env

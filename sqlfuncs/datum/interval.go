@@ -20,11 +20,6 @@ type interval struct {
 // intervalBytes is the size of an interval's binary form.
 const intervalBytes = 16
 
-// MakeInterval returns an interval of months, days and microseconds.
-func MakeInterval(months, days int32, micros int64) Value {
-	return interval{micros, days, months}.value()
-}
-
 func (i interval) value() Value {
 	var b [intervalBytes]byte
 	binary.BigEndian.PutUint64(b[:], uint64(i.micros))

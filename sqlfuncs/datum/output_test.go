@@ -35,7 +35,7 @@ func TestAppendBinaryAllocatesNothing(t *testing.T) {
 }
 
 func TestNullHasNoForm(t *testing.T) {
-	for _, i := range Types() {
+	for _, i := range catalog {
 		if got := text(Null(i.OID), nil); got != "" {
 			t.Errorf("NULL of %s prints %q", i.Name, got)
 		}
@@ -221,7 +221,7 @@ func TestLoadZoneRefusesPathsAndUnknownNames(t *testing.T) {
 }
 
 func TestIntervalParts(t *testing.T) {
-	v := MakeInterval(14, -3, 5_000_000)
+	v := interval{5_000_000, -3, 14}.value()
 	if m, d, us := v.Span(); m != 14 || d != -3 || us != 5_000_000 {
 		t.Errorf("Span = %d, %d, %d", m, d, us)
 	}

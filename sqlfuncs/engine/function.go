@@ -16,23 +16,20 @@ type Function struct {
 	Variadic bool // the last argument may be repeated
 	Result   datum.OID
 	Columns  []FromColumn // of the record it returns (OUT parameters)
-	Set      bool         // returns rows
 	Volatile volatility
 	Nullable bool // is called with NULL arguments; others return NULL then
 	Admin    bool // only for sessions that may change generators
 	Schema   string
 	Help     string
 
-	// Eval computes a value, rows a set, agg an aggregate. typed builds eval
-	// where the result type depends on the arguments.
+	// What it does; a function has one of these. Eval computes a value, Rows a set
+	// of them, Aggregate one of many rows. Typed builds the expression of a call
+	// whose result depends on the types of the arguments, or on how they compare.
 	Eval      func(x *Exec, a []datum.Value) (datum.Value, error)
 	Rows      func(x *Exec, a []datum.Value) (Rows, error)
 	Aggregate func(t datum.OID) Aggregate
 	Typed     func(p *Planner, args []*Expr) (*Expr, error)
-	// Collated makes eval where it depends on how the arguments compare. exact:
-	// by their bytes. Only functions of the MySQL dialect have it.
-	Collated func(exact bool) Eval
-	Letters  bool // its text compares by letters, see Exact
+	Letters   bool // its text compares by letters, see Exact
 	// Window computes a function that is called with OVER only.
 	Window func(w *windowRow) (datum.Value, error)
 	// FromRow computes the columns of a function that is one value in an
@@ -47,6 +44,9 @@ type Function struct {
 	// yield a run of ids.
 	Repeat func(x *Exec, a []datum.Value, n int64) (NumberRun, error)
 }
+
+// ReturnsSet reports whether a function returns rows.
+func (f *Function) ReturnsSet() bool { return f.Rows != nil }
 
 // Argument is one argument of a function.
 type Argument struct {

@@ -422,7 +422,7 @@ func (p *Planner) tableFunc(s *Scope, t *syntax.TableFunc) (source, error) {
 // function of one plain value names its column name.
 func (p *Planner) functionRows(f *Function, args []*Expr, name string, t *syntax.TableFunc) ([]FromColumn, func(*Exec) (Rows, error), error) {
 	columns := f.columnsFor(args)
-	if f.Set {
+	if f.ReturnsSet() {
 		result := f.resultFor(args)
 		if len(columns) == 0 {
 			columns = []FromColumn{{Name: name, Type: result, TypeMod: -1}}

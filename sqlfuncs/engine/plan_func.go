@@ -24,7 +24,7 @@ func (p *Planner) FuncCall(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.Set {
+	if f.ReturnsSet() {
 		if s == nil || s.sets == nil {
 			return nil, At(e.Pos, sqlstate.New(sqlstate.FeatureNotSupported, "set-returning functions are not allowed here"))
 		}
@@ -353,10 +353,6 @@ func (p *Planner) apply(f *Function, args []*Expr) (*Expr, error) {
 	if f.Typed != nil {
 		return f.Typed(p, args)
 	}
-	eval := f.Eval
-	if f.Collated != nil {
-		eval = f.Collated(p.Exact(args...))
-	}
 	x := Derive(f.Result, func(x *Exec) (datum.Value, error) {
 		values, null, err := EvalArgs(x, args)
 		if err != nil || (null && !f.Nullable) {
@@ -366,7 +362,7 @@ func (p *Planner) apply(f *Function, args []*Expr) (*Expr, error) {
 		if err := x.working(values); err != nil {
 			return datum.Null(f.Result), err
 		}
-		return eval(x, values)
+		return f.Eval(x, values)
 	}, args...)
 	x.Volatile = x.Volatile || f.Volatile == Volatile
 	x.Letters = x.Letters || f.Letters

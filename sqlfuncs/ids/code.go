@@ -29,7 +29,7 @@ var codeFunctions = []engine.Function{
 	},
 	{
 		Name: "next_codes", Schema: engine.NextidSchema, Args: countArgs,
-		Result: datum.Text, Set: true, Volatile: engine.Volatile, Help: "n new ids in their text form, one a row",
+		Result: datum.Text, Volatile: engine.Volatile, Help: "n new ids in their text form, one a row",
 		Rows: nextCodes,
 	},
 	{

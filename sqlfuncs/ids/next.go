@@ -33,7 +33,7 @@ var idFunctions = []engine.Function{
 	},
 	{
 		Name: "next_ids", Schema: engine.NextidSchema, Args: countArgs,
-		Result: datum.Int8, Set: true, Volatile: engine.Volatile, Help: "n new ids, one a row",
+		Result: datum.Int8, Volatile: engine.Volatile, Help: "n new ids, one a row",
 		IDs: func(x *engine.Exec, a []datum.Value) (engine.NumberRun, error) {
 			return newIDRun(x, a[0].Str, a[1].Int)
 		},
@@ -47,7 +47,7 @@ var idFunctions = []engine.Function{
 	},
 	{
 		Name: "next_range", Schema: engine.NextidSchema, Args: countArgs,
-		Result: datum.Record, Set: true, Volatile: engine.Volatile,
+		Result: datum.Record, Volatile: engine.Volatile,
 		Columns: []engine.FromColumn{{Name: "first", Type: datum.Int8, TypeMod: -1}, {Name: "last", Type: datum.Int8, TypeMod: -1}},
 		Help:    "contiguous runs that together hold n new ids",
 		Rows:    nextRange,

@@ -18,10 +18,11 @@ var textFunctions = slices.Concat(
 		{Name: "concat", Args: engine.Args(engine.AnyElement), Variadic: true, Result: datum.Text, Typed: concat},
 		{Name: "repeat", Args: engine.Args(datum.Text, datum.Int8), Result: datum.Text, Eval: repeat},
 		{Name: "replace", Args: engine.Args(datum.Text, datum.Text, datum.Text), Result: datum.Text, Eval: replace},
-		{Name: "locate", Args: engine.Args(datum.Text, datum.Text), Result: datum.Int4, Collated: func(exact bool) engine.Eval {
-			return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-				return datum.MakeInt4(locate(a[1].Str, a[0].Str, exact)), nil
-			}
+		{Name: "locate", Args: engine.Args(datum.Text, datum.Text), Result: datum.Int4, Typed: func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
+			exact := p.Exact(args...)
+			return engine.Strict2(datum.Int4, args[0], args[1], func(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
+				return datum.MakeInt4(locate(b.Str, a.Str, exact)), nil
+			}), nil
 		}},
 	},
 	alias(engine.Function{Name: "substring", Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Int8}, {Type: datum.Int8, Optional: true}}, Result: datum.Text, Eval: substring}, "substr"),

@@ -106,11 +106,11 @@ var definitionFunctions = append(slices.Clone(procFunctions),
 	nothing("pg_get_serial_sequence", datum.Text, datum.Text, datum.Text),
 	ruleDef(datum.Oid), ruleDef(datum.Oid, datum.Bool),
 	engine.Function{
-		Name: "pg_partition_ancestors", Args: engine.Args(datum.RegClass), Result: datum.RegClass, Set: true, Volatile: engine.Stable,
+		Name: "pg_partition_ancestors", Args: engine.Args(datum.RegClass), Result: datum.RegClass, Volatile: engine.Stable,
 		Rows: func(*engine.Exec, []datum.Value) (engine.Rows, error) { return &engine.SliceRows{}, nil },
 	},
 	engine.Function{
-		Name: "pg_partition_tree", Args: engine.Args(datum.RegClass), Result: datum.Record, Set: true, Volatile: engine.Stable,
+		Name: "pg_partition_tree", Args: engine.Args(datum.RegClass), Result: datum.Record, Volatile: engine.Stable,
 		Columns: []engine.FromColumn{
 			{Name: "relid", Type: datum.RegClass, TypeMod: -1},
 			{Name: "parentrelid", Type: datum.RegClass, TypeMod: -1},
@@ -120,12 +120,12 @@ var definitionFunctions = append(slices.Clone(procFunctions),
 		Rows: func(*engine.Exec, []datum.Value) (engine.Rows, error) { return &engine.SliceRows{}, nil },
 	},
 	engine.Function{
-		Name: "pg_options_to_table", Args: engine.Args(datum.TextArray), Result: datum.Record, Set: true, Volatile: engine.Stable,
+		Name: "pg_options_to_table", Args: engine.Args(datum.TextArray), Result: datum.Record, Volatile: engine.Stable,
 		Columns: []engine.FromColumn{{Name: "option_name", Type: datum.Text, TypeMod: -1}, {Name: "option_value", Type: datum.Text, TypeMod: -1}},
 		Rows:    optionsToTable,
 	},
 	engine.Function{
-		Name: "pg_get_keywords", Result: datum.Record, Set: true, Volatile: engine.Stable,
+		Name: "pg_get_keywords", Result: datum.Record, Volatile: engine.Stable,
 		Columns: []engine.FromColumn{
 			{Name: "word", Type: datum.Text, TypeMod: -1},
 			{Name: "catcode", Type: datum.Char, TypeMod: -1},

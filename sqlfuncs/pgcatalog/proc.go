@@ -122,7 +122,7 @@ func knownProc(head, row []string) *proc {
 // ownProc describes a function that PostgreSQL does not have.
 func ownProc(f *engine.Function) *proc {
 	p := &proc{
-		schema: schemaOIDs[f.Schema], name: f.Name, result: f.Result, set: f.Set, kind: 'f', volatile: byte(f.Volatile), parallel: 'u',
+		schema: schemaOIDs[f.Schema], name: f.Name, result: f.Result, set: f.ReturnsSet(), kind: 'f', volatile: byte(f.Volatile), parallel: 'u',
 		strict: !f.Nullable, help: f.Help,
 	}
 	if f.Schema == engine.NextidSchema {
@@ -158,13 +158,13 @@ func ownProc(f *engine.Function) *proc {
 	}
 	for _, c := range f.Columns {
 		switch {
-		case f.Set:
+		case f.ReturnsSet():
 			add('t', c.Name, c.Type)
 		case p.result == datum.Record:
 			add('o', c.Name, c.Type)
 		}
 	}
-	if f.Set {
+	if f.ReturnsSet() {
 		p.rows = 1000
 	}
 	if !named {

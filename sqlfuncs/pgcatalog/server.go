@@ -97,7 +97,7 @@ var monitorFunctions = []engine.Function{
 	nothing("pg_current_wal_lsn", walPosition), nothing("pg_lsn", walPosition, datum.Text),
 	nothing("pg_wal_lsn_diff", datum.Numeric, walPosition, walPosition),
 	{
-		Name: "pg_ls_tmpdir", Args: engine.Args(datum.Oid), Result: datum.Record, Set: true, Volatile: engine.Stable,
+		Name: "pg_ls_tmpdir", Args: engine.Args(datum.Oid), Result: datum.Record, Volatile: engine.Stable,
 		Columns: []engine.FromColumn{
 			{Name: "name", Type: datum.Text, TypeMod: -1},
 			{Name: "size", Type: datum.Int8, TypeMod: -1},
