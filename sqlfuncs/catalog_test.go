@@ -341,6 +341,7 @@ func TestMonitorsReadARowOfCounters(t *testing.T) {
 		"nextid|0|0|0|t\nshop|1|0|0|t")
 	s.want(t, "SELECT checkpoints_timed, buffers_alloc, stats_reset <= now() FROM pg_stat_bgwriter", "0|0|t")
 	s.want(t, "SELECT archived_count, last_archived_wal FROM pg_stat_archiver", "0|"+null)
+	s.want(t, "SELECT pg_blocking_pids(pg_backend_pid()), pg_wal_lsn_diff(pg_current_wal_lsn(), '0/00000000')", "{}|"+null)
 }
 
 func TestTypesThatOnlyTheCatalogsHaveAreNamed(t *testing.T) {

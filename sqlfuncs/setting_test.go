@@ -50,6 +50,21 @@ func TestSettingsAreShownSetAndReset(t *testing.T) {
 	}
 }
 
+func TestOnlyAdminsLearnOfDirectories(t *testing.T) {
+	server := newServer(t)
+	const listed = "SELECT count(*) FROM pg_settings WHERE name = 'data_directory'"
+	admin := server.sessionWith(t, sqlfuncs.SessionOptions{User: "app", Admin: true})
+	admin.want(t, "SHOW data_directory", "")
+	admin.want(t, listed, "1")
+	clerk := server.sessionWith(t, sqlfuncs.SessionOptions{User: "clerk"})
+	clerk.fails(t, "SHOW data_directory", sqlstate.InsufficientPrivilege)
+	clerk.fails(t, "SELECT current_setting('Data_Directory')", sqlstate.InsufficientPrivilege)
+	clerk.want(t, listed, "0")
+	if all, public := admin.must(t, "SHOW ALL"), clerk.must(t, "SHOW ALL"); len(public.rows) != len(all.rows)-1 {
+		t.Errorf("SHOW ALL has %d rows, %d for administrators", len(public.rows), len(all.rows))
+	}
+}
+
 func TestBadSettingsAreRefused(t *testing.T) {
 	s := newServer(t).session(t)
 	for _, c := range []struct {

@@ -135,6 +135,9 @@ func show(p *engine.Planner, st *Statement, t *syntax.Show) error {
 			Open: func(x *engine.Exec) (engine.Rows, error) {
 				var rows [][]datum.Value
 				for _, key := range slices.Sorted(maps.Keys(setting.PostgreSQL)) {
+					if setting.MayExamine(key, x.Host.Client().Admin) != nil {
+						continue
+					}
 					value, _ := sessionOf(x).vars.Get(key)
 					rows = append(rows, []datum.Value{datum.MakeText(setting.PostgreSQL[key].Name), datum.MakeText(value), datum.MakeText("")})
 				}
@@ -150,6 +153,9 @@ func show(p *engine.Planner, st *Statement, t *syntax.Show) error {
 	}
 	key := strings.ToLower(def.Name)
 	st.query = &engine.QueryPlan{Columns: []engine.Column{engine.TextColumn(def.Name)}, Open: func(x *engine.Exec) (engine.Rows, error) {
+		if err := setting.MayExamine(key, x.Host.Client().Admin); err != nil {
+			return nil, err
+		}
 		value, ok := sessionOf(x).vars.Get(key)
 		if !ok {
 			return nil, sqlstate.New(sqlstate.UndefinedObject, "unrecognized configuration parameter %q", sqlstate.Cut(t.Name, 64))

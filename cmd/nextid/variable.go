@@ -58,6 +58,9 @@ func postgresParameters(c *Config, endpoints endpoints) map[string]string {
 		"idle_session_timeout":           postgresTime(c.Wire.Idle),
 		"ssl":                            map[bool]string{true: "on", false: "off"}[c.TLSCert != ""],
 	}
+	if dir, err := filepath.Abs(c.Data); err == nil {
+		p["data_directory"] = dir
+	}
 	for _, e := range endpoints {
 		if a, ok := e.listener.Addr().(*net.TCPAddr); ok && e.protocol.key == "pg" {
 			p["port"] = strconv.Itoa(a.Port)

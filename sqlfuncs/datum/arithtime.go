@@ -4,6 +4,9 @@ import "nextid/sqlfuncs/sqlstate"
 
 // computeTime is arithmetic with dates, timestamps and intervals.
 func computeTime(op operator, a, b Value, env *Env) (Value, error) {
+	if op == opSub && a.Type == PgLSN && b.Type == PgLSN {
+		return subtractLSN(a, b)
+	}
 	left, right := a, b
 	if op == opAdd && timeRank(a.Type) < timeRank(b.Type) {
 		a, b = b, a // integer + date, interval + timestamp

@@ -19,7 +19,7 @@ func fixedSize(t OID) int {
 		return 2
 	case Int4, Oid, Xid, Date, Float4:
 		return 4
-	case Int8, Float8, Time, Timestamp, TimestampTZ:
+	case Int8, Float8, Time, Timestamp, TimestampTZ, PgLSN:
 		return 8
 	case UUID, Interval:
 		return 16
@@ -100,7 +100,7 @@ func decodeFixed(t OID, b []byte) (Value, error) {
 		v.Float = float64(math.Float32frombits(binary.BigEndian.Uint32(b)))
 	case Float8:
 		v.Float = math.Float64frombits(binary.BigEndian.Uint64(b))
-	case UUID, Interval:
+	case UUID, Interval, PgLSN:
 		v.Str = string(b)
 	case Date:
 		v.Int = int64(int32(binary.BigEndian.Uint32(b)))
@@ -146,7 +146,7 @@ func AppendBinary(dst []byte, v Value) ([]byte, error) {
 		return binary.BigEndian.AppendUint32(dst, math.Float32bits(float32(v.Float))), nil
 	case Float8:
 		return binary.BigEndian.AppendUint64(dst, math.Float64bits(v.Float)), nil
-	case Text, Varchar, BPChar, Name, Unknown, CString, JSON, Bytea, UUID, Interval, Void, PgNodeTree:
+	case Text, Varchar, BPChar, Name, Unknown, CString, JSON, Bytea, UUID, PgLSN, Interval, Void, PgNodeTree:
 		return append(dst, v.Str...), nil
 	case Bit, VarBit:
 		return appendBitsBinary(dst, v.Str), nil

@@ -5,6 +5,7 @@ package datum
 const (
 	JSONArray          OID = 199
 	ByteaArray         OID = 1001
+	PgLSNArray         OID = 3221
 	Int2VectorArray    OID = 1006
 	RegProcArray       OID = 1008
 	XidArray           OID = 1011

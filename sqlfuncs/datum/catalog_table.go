@@ -76,6 +76,8 @@ var catalog = [...]Info{
 	{RecordArray, "_record", "record[]", -1, false, 'p', 'P', false, Record, 0, ',', 'd', 'x', "array_in", "array_out", "array_recv", "array_send", "", "", "array_subscript_handler", 0},
 	{UUID, "uuid", "uuid", 16, false, 'b', 'U', false, 0, UUIDArray, ',', 'c', 'p', "uuid_in", "uuid_out", "uuid_recv", "uuid_send", "", "", "", 0},
 	{UUIDArray, "_uuid", "uuid[]", -1, false, 'b', 'A', false, UUID, 0, ',', 'i', 'x', "array_in", "array_out", "array_recv", "array_send", "", "", "array_subscript_handler", 0},
+	{PgLSN, "pg_lsn", "pg_lsn", 8, true, 'b', 'U', false, 0, PgLSNArray, ',', 'd', 'p', "pg_lsn_in", "pg_lsn_out", "pg_lsn_recv", "pg_lsn_send", "", "", "", 0},
+	{PgLSNArray, "_pg_lsn", "pg_lsn[]", -1, false, 'b', 'A', false, PgLSN, 0, ',', 'd', 'x', "array_in", "array_out", "array_recv", "array_send", "", "", "array_subscript_handler", 0},
 	{RegConfig, "regconfig", "regconfig", 4, true, 'b', 'N', false, 0, RegConfigArray, ',', 'i', 'p', "regconfigin", "regconfigout", "regconfigrecv", "regconfigsend", "", "", "", 0},
 	{RegConfigArray, "_regconfig", "regconfig[]", -1, false, 'b', 'A', false, RegConfig, 0, ',', 'i', 'x', "array_in", "array_out", "array_recv", "array_send", "", "", "array_subscript_handler", 0},
 	{RegDictionary, "regdictionary", "regdictionary", 4, true, 'b', 'N', false, 0, RegDictionaryArray, ',', 'i', 'p', "regdictionaryin", "regdictionaryout", "regdictionaryrecv", "regdictionarysend", "", "", "", 0},

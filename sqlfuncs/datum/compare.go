@@ -21,6 +21,7 @@ const (
 	bpcharClass
 	byteaClass
 	uuidClass
+	lsnClass
 	bitClass
 	timeClass // date, timestamp, timestamptz
 	clockClass
@@ -49,6 +50,8 @@ func classOf(t OID) class {
 		return byteaClass
 	case UUID:
 		return uuidClass
+	case PgLSN:
+		return lsnClass
 	case Bit, VarBit:
 		return bitClass
 	case Date, Timestamp, TimestampTZ:

@@ -64,6 +64,7 @@ const (
 	TimestampTZArray OID = 1185
 	NumericArray     OID = 1231
 	UUIDArray        OID = 2951
+	PgLSN            OID = 3220
 	BitArray         OID = 1561
 	VarBitArray      OID = 1563
 	ACLItem          OID = 1033
@@ -82,7 +83,7 @@ const (
 //	time, timestamp, timestamptz         Int, microseconds (since 2000-01-01 for the last two)
 //	float4 float8                        Float
 //	text varchar bpchar name "char" json jsonb unknown numeric cstring …   Str (numeric as canonical decimal text)
-//	uuid, bytea                          Str, the raw bytes
+//	uuid, bytea, pg_lsn                  Str, the raw bytes
 //	interval                             Str, as PostgreSQL's binary form (int64 µs, int32 days, int32 months)
 //	arrays, int2vector, oidvector, record   Elems
 type Value struct {

@@ -13,7 +13,7 @@ var Arithmetic = map[string]func(a, b datum.Value) (datum.Value, error){
 // numberRank orders the numeric types by what they are converted to.
 var numberRank = map[datum.OID]int{datum.Int2: 1, datum.Int4: 2, datum.Int8: 3, datum.Numeric: 4, datum.Float4: 5, datum.Float8: 6}
 
-// timeArithmetic lists the operators on dates and times that keep the types
+// timeArithmetic lists the operators on dates, times and positions in a log that keep the types
 // of their operands: left, operator, right, result.
 var timeArithmetic = []struct {
 	left   datum.OID
@@ -36,6 +36,7 @@ var timeArithmetic = []struct {
 	{datum.TimestampTZ, "-", datum.TimestampTZ, datum.Interval},
 	{datum.Interval, "+", datum.Interval, datum.Interval},
 	{datum.Interval, "-", datum.Interval, datum.Interval},
+	{datum.PgLSN, "-", datum.PgLSN, datum.Numeric},
 }
 
 // arithmetic is + - * / % on numbers, dates and times.

@@ -87,15 +87,15 @@ var schemaFunctions = []engine.Function{
 	always("pg_my_temp_schema", datum.Value{Type: datum.Oid, Valid: true}),
 }
 
-// walPosition is the type pg_lsn.
-const walPosition datum.OID = 3220
-
 // monitorFunctions are asked by monitors. There is no log of changes that
 // would have a position, and no temporary file.
 var monitorFunctions = []engine.Function{
 	always("age", datum.MakeInt4(0), datum.Xid), always("mxid_age", datum.MakeInt4(0), datum.Xid), // no transaction is ever old
-	nothing("pg_current_wal_lsn", walPosition), nothing("pg_lsn", walPosition, datum.Text),
-	nothing("pg_wal_lsn_diff", datum.Numeric, walPosition, walPosition),
+	always("pg_blocking_pids", datum.MakeArray(datum.Int4Array, nil), datum.Int4), // no session waits for a lock of another
+	nothing("pg_current_wal_lsn", datum.PgLSN),
+	function("pg_wal_lsn_diff", datum.Numeric, []datum.OID{datum.PgLSN, datum.PgLSN}, func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+		return datum.Sub(a[0], a[1])
+	}),
 	{
 		Name: "pg_ls_tmpdir", Args: engine.Args(datum.Oid), Result: datum.Record, Volatile: engine.Stable,
 		Columns: []engine.FromColumn{

@@ -128,6 +128,9 @@ var sessionFunctions = []engine.Function{
 
 func currentSetting(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	key := strings.ToLower(a[0].Str)
+	if err := setting.MayExamine(key, x.Host.Client().Admin); err != nil {
+		return datum.Value{}, err
+	}
 	if v, ok := x.Host.Settings().Get(key); ok {
 		return datum.MakeText(v), nil
 	}

@@ -135,7 +135,7 @@ func settingRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for _, key := range slices.Sorted(maps.Keys(setting.PostgreSQL)) {
 		s := setting.PostgreSQL[key]
-		if slices.Contains(unlistedSettings, key) {
+		if slices.Contains(unlistedSettings, key) || setting.MayExamine(key, x.Host.Client().Admin) != nil {
 			continue
 		}
 		value, _ := x.Host.Settings().Get(key)

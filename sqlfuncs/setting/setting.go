@@ -68,6 +68,15 @@ func Lookup(name string) (*Definition, error) {
 	return nil, sqlstate.New(sqlstate.UndefinedObject, "unrecognized configuration parameter %q", sqlstate.Cut(name, 64))
 }
 
+// MayExamine refuses the parameters that only administrators may read; name is
+// in lower case.
+func MayExamine(name string, admin bool) error {
+	if admin || name != "data_directory" {
+		return nil
+	}
+	return sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied to examine %q", name).WithHint("Connect as a user with the role admin.")
+}
+
 // Normalize checks a value for a setting and returns the form that
 // SHOW prints.
 func (s *Definition) Normalize(value string) (string, error) {

@@ -13,22 +13,8 @@ use base 'DBIx::Class::Schema';
 __PACKAGE__->register_class(Ids => 'Shop::Ids');
 
 package main;
-my $client = $ENV{CLIENT};
-my $failed = 0;
-print "version $client $DBIx::Class::VERSION\n";
-
-sub check {
-    my ($what, $f) = @_;
-    my @got = eval { $f->() };
-    my $why = $@ || "@got";
-    if (!$@ && ((@got == 1 && $got[0]) || (@got == 2 && 0 < $got[0] && $got[0] < $got[1]))) {
-        print "ok $client $what\n";
-        return;
-    }
-    $why =~ s/\s+/ /g;
-    print "FAIL $client $what: $why\n";
-    $failed = 1;
-}
+use Verdict;
+print "version $ENV{CLIENT} $DBIx::Class::VERSION\n";
 
 my $shop = Shop->connect("dbi:Pg:host=$ENV{HOST};port=$ENV{PORT};dbname=$ENV{DB}", $ENV{USER}, $ENV{PASSWORD});
 my $ids = $shop->resultset('Ids');
@@ -44,4 +30,4 @@ check('txn_do, nested', sub {
     });
 });
 check('server version', sub { $shop->storage->_server_info->{dbms_version} });
-exit $failed;
+exit $Verdict::failed;

@@ -2,23 +2,9 @@
 use strict;
 use warnings;
 use DBI;
+use Verdict;
 
-my $client = $ENV{CLIENT};
-my $failed = 0;
-print "version $client $DBD::mysql::VERSION\n" if require DBD::mysql;
-
-sub check {
-    my ($what, $f) = @_;
-    my @got = eval { $f->() };
-    my $why = $@ || "@got";
-    if (!$@ && ((@got == 1 && $got[0]) || (@got == 2 && 0 < $got[0] && $got[0] < $got[1]))) {
-        print "ok $client $what\n";
-        return;
-    }
-    $why =~ s/\s+/ /g;
-    print "FAIL $client $what: $why\n";
-    $failed = 1;
-}
+print "version $ENV{CLIENT} $DBD::mysql::VERSION\n" if require DBD::mysql;
 
 my $dsn = "dbi:mysql:host=$ENV{HOST};port=$ENV{PORT};database=$ENV{DB}";
 my $db = DBI->connect($dsn, $ENV{USER}, $ENV{PASSWORD}, { RaiseError => 1, PrintError => 0, mysql_enable_utf8mb4 => 1 });
@@ -67,7 +53,7 @@ check('async', sub {
     return ($s->fetchrow_array)[0] > 0;
 });
 check('error 1064', sub { eval { $db->do('SELEC 1') }; $db->err == 1064 && $db->state eq '42000' });
-if (",$ENV{CHECKS}," =~ /,meta,/) {
+if (meta()) {
     check('meta table_info', sub { scalar @{ $db->table_info(undef, undef, 'ids', '')->fetchall_arrayref } });
     check('meta column_info', sub { @{ $db->column_info(undef, undef, 'ids', '%')->fetchall_arrayref } == 2 });
     check('meta primary_key_info', sub { !defined $db->primary_key_info(undef, undef, 'ids') || 1 });
@@ -76,4 +62,4 @@ if (",$ENV{CHECKS}," =~ /,meta,/) {
     check('meta type_info_all', sub { scalar @{ $db->type_info_all } });
 }
 $db->disconnect;
-exit $failed;
+exit $Verdict::failed;

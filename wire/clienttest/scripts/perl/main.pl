@@ -2,23 +2,9 @@
 use strict;
 use warnings;
 use DBI;
+use Verdict;
 
-my $client = $ENV{CLIENT};
-my $failed = 0;
-print "version $client $DBD::Pg::VERSION\n" if require DBD::Pg;
-
-sub check {
-    my ($what, $f) = @_;
-    my @got = eval { $f->() };
-    my $why = $@ || "@got";
-    if (!$@ && ((@got == 1 && $got[0]) || (@got == 2 && 0 < $got[0] && $got[0] < $got[1]))) {
-        print "ok $client $what\n";
-        return;
-    }
-    $why =~ s/\s+/ /g;
-    print "FAIL $client $what: $why\n";
-    $failed = 1;
-}
+print "version $ENV{CLIENT} $DBD::Pg::VERSION\n" if require DBD::Pg;
 
 my $dsn = "dbi:Pg:host=$ENV{HOST};port=$ENV{PORT};dbname=$ENV{DB}";
 my $db = DBI->connect($dsn, $ENV{USER}, $ENV{PASSWORD}, { RaiseError => 1, PrintError => 0 });
@@ -64,7 +50,7 @@ check('COPY TO STDOUT', sub {
     return $n == 1;
 });
 check('SQLSTATE', sub { eval { $db->do('SELECT no_such_function(1)') }; $db->state eq '42883' });
-if (",$ENV{CHECKS}," =~ /,meta,/) {
+if (meta()) {
     check('meta table_info', sub { scalar @{ $db->table_info('', 'public', 'ids', '')->fetchall_arrayref } });
     check('meta column_info', sub { @{ $db->column_info('', 'public', 'ids', '%')->fetchall_arrayref } == 2 });
     check('meta primary_key_info', sub { !defined $db->primary_key_info('', 'public', 'ids') || 1 });
@@ -73,4 +59,4 @@ if (",$ENV{CHECKS}," =~ /,meta,/) {
     check('meta type_info_all', sub { scalar @{ $db->type_info_all } });
 }
 $db->disconnect;
-exit $failed;
+exit $Verdict::failed;

@@ -1,26 +1,8 @@
 <?php
 // pdo_mysql and mysqli, both over mysqlnd.
-$client = getenv('CLIENT');
-$failed = false;
+require getenv('VERDICT') . '/verdict.php';
 echo "version $client ", PHP_VERSION, "\n";
 mysqli_report(MYSQLI_REPORT_ERROR | MYSQLI_REPORT_STRICT);
-
-function check(string $what, callable $f): void
-{
-    global $client, $failed;
-    try {
-        $got = $f();
-        if ($got === true || (is_array($got) && count($got) === 2 && 0 < (int) $got[0] && (int) $got[0] < (int) $got[1])) {
-            echo "ok $client $what\n";
-            return;
-        }
-        $why = json_encode($got);
-    } catch (Throwable $e) {
-        $why = $e->getMessage();
-    }
-    $failed = true;
-    echo "FAIL $client $what: ", preg_replace('/\s+/', ' ', $why), "\n";
-}
 
 function pdo(array $options = []): PDO
 {
@@ -129,7 +111,7 @@ check('mysqli error 1064', function () use ($my) {
         return $e->getCode() === 1064;
     }
 });
-if (in_array('meta', explode(',', getenv('CHECKS')))) {
+if ($meta) {
     check('meta PDO getColumnMeta', fn () => $pdo->query("SELECT id FROM ids WHERE name = 'orders'")->getColumnMeta(0)['native_type'] === 'LONGLONG');
     check('meta mysqli fetch_fields', function () use ($my) {
         $field = $my->query("SELECT id FROM ids WHERE name = 'orders'")->fetch_fields()[0];

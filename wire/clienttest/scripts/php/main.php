@@ -1,25 +1,7 @@
 <?php
 // pdo_pgsql and the functions of pgsql.
-$client = getenv('CLIENT');
-$failed = false;
+require getenv('VERDICT') . '/verdict.php';
 echo "version $client ", PHP_VERSION, "\n";
-
-function check(string $what, callable $f): void
-{
-    global $client, $failed;
-    try {
-        $got = $f();
-        if ($got === true || (is_array($got) && count($got) === 2 && 0 < (int) $got[0] && (int) $got[0] < (int) $got[1])) {
-            echo "ok $client $what\n";
-            return;
-        }
-        $why = json_encode($got);
-    } catch (Throwable $e) {
-        $why = $e->getMessage();
-    }
-    $failed = true;
-    echo "FAIL $client $what: ", preg_replace('/\s+/', ' ', $why), "\n";
-}
 
 function pdo(array $options = []): PDO
 {
@@ -78,7 +60,7 @@ check('pg_query_params', fn () => [$one(pg_query_params($pg, 'SELECT next_id($1)
 check('pg_prepare, pg_execute', fn () => pg_prepare($pg, 'next', 'SELECT next_id($1)') !== false
     ? [$one(pg_execute($pg, 'next', ['orders'])), $one(pg_execute($pg, 'next', ['orders']))] : false);
 check('pg_ping, pg_version, pg_parameter_status', fn () => pg_ping($pg) && pg_version($pg)['server'] !== '' && pg_parameter_status($pg, 'TimeZone') !== false);
-if (in_array('meta', explode(',', getenv('CHECKS')))) {
+if ($meta) {
     check('meta PDO getColumnMeta', fn () => $pdo->query("SELECT id FROM ids WHERE name = 'orders'")->getColumnMeta(0)['native_type'] === 'int8');
     check('meta pg_field_type, pg_field_table', function () use ($pg) {
         $result = pg_query($pg, "SELECT id FROM ids WHERE name = 'orders'");

@@ -1,8 +1,10 @@
-# tdbc::postgres.
-package require tdbc::postgres
+# tdbc::postgres and tdbc::mysql.
+set mysql [expr {$env(PROTOCOL) eq "mysql"}]
+set driver tdbc::[expr {$mysql ? "mysql" : "postgres"}]
+package require $driver
 set client $env(CLIENT)
 set failed 0
-puts "version $client [package present tdbc::postgres]"
+puts "version $client [package present $driver]"
 
 proc check {what script} {
     global client failed
@@ -21,7 +23,7 @@ proc check {what script} {
     }
 }
 
-tdbc::postgres::connection create db -host $env(HOST) -port $env(PORT) -user $env(USER) -password $env(PASSWORD) -database $env(DB)
+${driver}::connection create db -host $env(HOST) -port $env(PORT) -user $env(USER) -password $env(PASSWORD) -database $env(DB)
 set name orders
 proc one {sql} { return [lindex [db allrows -as lists $sql {name orders}] 0 0] }
 proc two {sql} { return [list [one $sql] [one $sql]] }
@@ -42,6 +44,7 @@ check "transaction" {
 }
 if {[lsearch [split $env(CHECKS) ,] meta] >= 0} {
     check "meta columns" { list 1 [llength [dict keys [db columns ids]]] }
+    if {$mysql} { check "meta tables, configure" { list [dict exists [db tables] ids] [llength [db configure]] } }
 }
 db close
 exit $failed

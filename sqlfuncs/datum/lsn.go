@@ -1,0 +1,45 @@
+package datum
+
+import (
+	"encoding/binary"
+	"strconv"
+	"strings"
+)
+
+// lsnBytes is the size of a pg_lsn, a position in the write-ahead log.
+const lsnBytes = 8
+
+// parseLSN reads two hexadecimal numbers of at most eight digits: 16/B374D848.
+func parseLSN(s string) (Value, error) {
+	high, low, _ := strings.Cut(s, "/")
+	var b [lsnBytes]byte
+	for i, half := range []string{high, low} {
+		n, err := strconv.ParseUint(half, 16, 32)
+		if err != nil || len(half) > lsnBytes || strings.ContainsAny(half, "+_") {
+			return Value{}, badSyntax(PgLSN, s)
+		}
+		binary.BigEndian.PutUint32(b[4*i:], uint32(n))
+	}
+	return MakeString(PgLSN, string(b[:])), nil
+}
+
+func appendLSN(dst []byte, s string) []byte {
+	n := lsnNumber(s)
+	dst = strconv.AppendUint(dst, n>>32, 16)
+	return []byte(strings.ToUpper(string(strconv.AppendUint(append(dst, '/'), n&(1<<32-1), 16))))
+}
+
+func lsnNumber(s string) uint64 {
+	var b [lsnBytes]byte
+	copy(b[:], s)
+	return binary.BigEndian.Uint64(b[:])
+}
+
+// subtractLSN is the number of bytes between two positions.
+func subtractLSN(a, b Value) (Value, error) {
+	if !a.Valid || !b.Valid {
+		return Null(Numeric), nil
+	}
+	s, err := numericArithmetic(opSub, strconv.FormatUint(lsnNumber(a.Str), 10), strconv.FormatUint(lsnNumber(b.Str), 10))
+	return makeNumeric(s), err
+}
