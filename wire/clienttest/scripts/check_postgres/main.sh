@@ -12,6 +12,7 @@ matches "txn_idle" "$(action txn_idle --critical=60)" "TXN_IDLE OK"
 matches "custom_query" "$(action custom_query --query="SELECT next_id('orders') AS result" --warning=9223372036854775806)" "CUSTOM_QUERY OK"
 if meta; then
 	matches "meta database_size" "$(action database_size --critical=1GB)" "DATABASE_SIZE OK"
+	matches "meta disk_space" "$(action disk_space --warning=100% --critical=100%)" "DISK_SPACE"
 	matches "meta txn_wraparound" "$(action txn_wraparound)" "TXN_WRAPAROUND OK"
 	matches "meta same_schema" "$(cd "$(mktemp -d)" && check_postgres --action=same_schema --host="$HOST" --port="$PORT,$PORT" --dbuser="$USER" --dbname="$DB,$DB" 2>&1 | head -1)" "POSTGRES_SAME_SCHEMA"
 	matches "meta dbstats" "$(action dbstats)" "backends:"
