@@ -136,11 +136,30 @@ func (p *Planner) groupedExpr(s *Scope, e syntax.Expr) *Expr {
 	}
 	g := s.group
 	for i, t := range g.trees {
-		if syntax.Same(t, e) {
+		if p.means(s, t, e) {
 			return p.outer(groupSlot(g.plan.frame, i, g.exprs[i]))
 		}
 	}
 	return nil
+}
+
+// means reports whether two expressions of a level are the same. One of them
+// may qualify a column that the other does not.
+func (p *Planner) means(s *Scope, a, b syntax.Expr) bool {
+	g := s.group
+	s.group = nil // the columns are those of the rows
+	defer func() { s.group = g }()
+	return syntax.SameBy(a, b, func(a, b *syntax.Column) bool {
+		if syntax.Same(a, b) {
+			return true
+		}
+		x, err := p.resolveColumn(s, a)
+		if err != nil || !x.Column {
+			return false
+		}
+		y, err := p.resolveColumn(s, b)
+		return err == nil && y.Column && x.Refs[0] == y.Refs[0]
+	})
 }
 
 func groupSlot(frame, i int, of *Expr) *Expr {

@@ -276,7 +276,7 @@ func (p *Planner) sortKeys(s *Scope, c *syntax.SelectCore, items []syntax.OrderI
 			return nil, err
 		}
 		if i < 0 {
-			i = sameTarget(c, o.Expr, visible)
+			i = p.sameTarget(s, c, o.Expr, visible)
 		}
 		if i < 0 {
 			if c.Distinct && c.DistinctOn == nil {
@@ -301,11 +301,11 @@ func (p *Planner) sortKeys(s *Scope, c *syntax.SelectCore, items []syntax.OrderI
 
 // sameTarget finds the item of the select list that is the same expression,
 // -1 when there is none.
-func sameTarget(c *syntax.SelectCore, e syntax.Expr, visible int) int {
+func (p *Planner) sameTarget(s *Scope, c *syntax.SelectCore, e syntax.Expr, visible int) int {
 	if len(c.Targets) != visible {
 		return -1 // a * moved the positions
 	}
-	return slices.IndexFunc(c.Targets, func(t syntax.Target) bool { return syntax.Same(t.Expr, e) })
+	return slices.IndexFunc(c.Targets, func(t syntax.Target) bool { return p.means(s, t.Expr, e) })
 }
 
 // outputColumn finds ORDER BY 2 and ORDER BY name; -1 when it is neither.
@@ -345,10 +345,10 @@ func (p *Planner) distinct(s *Scope, c *syntax.SelectCore, orderBy []syntax.Orde
 			return err
 		}
 		if i < 0 {
-			i = sameTarget(c, e, plan.visible)
+			i = p.sameTarget(s, c, e, plan.visible)
 		}
 		for j, o := range orderBy {
-			if i < 0 && syntax.Same(o.Expr, e) {
+			if i < 0 && p.means(s, o.Expr, e) {
 				i = plan.sort[j].column
 			}
 		}

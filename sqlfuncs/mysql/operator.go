@@ -63,6 +63,10 @@ func operator(p *engine.Planner, op string, l, r *engine.Expr) (*engine.Expr, er
 	switch op {
 	case "+", "-", "*", "/", "%":
 		return arithmetic(p, op, l, r)
+	case "DIV":
+		if max(kindOf(l.Type), kindOf(r.Type)) == kindInt {
+			return arithmetic(p, op, l, r)
+		}
 	}
 	return nil, sqlstate.New(sqlstate.FeatureNotSupported, "the operator %s is not supported by nextid", op)
 }
@@ -90,13 +94,15 @@ func arithmetic(p *engine.Planner, op string, l, r *engine.Expr) (*engine.Expr, 
 	}
 	f := engine.Arithmetic[op]
 	switch {
+	case op == "DIV":
+		f = engine.Arithmetic["/"] // of integers
 	case op == "/" && k == kindDecimal:
 		f = divideDecimal
 	case op == "%" && k == kindDouble:
 		f = func(a, b datum.Value) (datum.Value, error) { return datum.MakeFloat8(math.Mod(a.Float, b.Float)), nil }
 	}
 	return engine.Strict2(t, es[0], es[1], func(x *engine.Exec, a, b datum.Value) (datum.Value, error) {
-		if (op == "/" || op == "%") && !truth(x, b) {
+		if (op == "/" || op == "%" || op == "DIV") && !truth(x, b) {
 			Warn(x, sqlstate.New(sqlstate.DivisionByZero, "Division by 0"))
 			return datum.Null(t), nil
 		}

@@ -18,6 +18,7 @@ var textFunctions = slices.Concat(
 		{Name: "concat", Args: engine.Args(engine.AnyElement), Variadic: true, Result: datum.Text, Typed: concat},
 		{Name: "repeat", Args: engine.Args(datum.Text, datum.Int8), Result: datum.Text, Eval: repeat},
 		{Name: "replace", Args: engine.Args(datum.Text, datum.Text, datum.Text), Result: datum.Text, Eval: replace},
+		{Name: "substring_index", Args: engine.Args(datum.Text, datum.Text, datum.Int8), Result: datum.Text, Eval: substringIndex},
 		{Name: "locate", Args: engine.Args(datum.Text, datum.Text), Result: datum.Int4, Typed: func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 			exact := p.Exact(args...)
 			return engine.Strict2(datum.Int4, args[0], args[1], func(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
@@ -107,6 +108,34 @@ func substring(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.MakeText(""), nil
 	}
 	return datum.MakeText(string(r[from-1 : from-1+min(count, n-from+1)])), nil
+}
+
+// substringIndex is the text before the nth delimiter or, where n is negative,
+// behind the nth from the end.
+func substringIndex(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	s, delimiter, n := a[0].Str, a[1].Str, a[2].Int
+	if delimiter == "" {
+		return datum.MakeText(""), nil
+	}
+	from, to := 0, len(s) // of what is between the delimiters that were passed
+	for ; n != 0; n += min(max(-n, -1), 1) {
+		if err := x.Work(len(delimiter)); err != nil {
+			return a[0], err
+		}
+		if n > 0 {
+			i := strings.Index(s[from:], delimiter)
+			if i < 0 {
+				return a[0], nil
+			}
+			from += i + len(delimiter)
+		} else if to = strings.LastIndex(s[:to], delimiter); to < 0 {
+			return a[0], nil
+		}
+	}
+	if a[2].Int < 0 {
+		return datum.MakeText(s[to+len(delimiter):]), nil
+	}
+	return datum.MakeText(s[:max(from-len(delimiter), 0)]), nil
 }
 
 // locate is the place of a text in another, in characters from 1; 0 when it is

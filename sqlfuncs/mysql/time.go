@@ -15,7 +15,12 @@ import (
 var timeFunctions = slices.Concat(
 	alias(engine.Function{Name: "now", Args: []engine.Argument{{Type: datum.Int8, Optional: true}}, Result: datum.Timestamp, Volatile: engine.Stable, Typed: now},
 		"current_timestamp"),
-	[]engine.Function{{Name: "convert_tz", Args: engine.Args(datum.Timestamp, datum.Text, datum.Text), Result: datum.Timestamp, Eval: convertTZ}},
+	[]engine.Function{
+		{Name: "unix_timestamp", Result: datum.Int8, Volatile: engine.Stable, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+			return datum.MakeInt8(x.Started.Unix()), nil
+		}},
+		{Name: "convert_tz", Args: engine.Args(datum.Timestamp, datum.Text, datum.Text), Result: datum.Timestamp, Eval: convertTZ},
+	},
 )
 
 // now is NOW and its synonyms, with a precision of 0 to 6 digits.

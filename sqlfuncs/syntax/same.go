@@ -5,16 +5,27 @@ import "reflect"
 // Same reports whether two expressions are written alike: where they stand
 // in the text, the text itself and parentheses do not matter. Two
 // NEXT n VALUES are never the same, each draws ids.
-func Same(a, b Expr) bool { return same(reflect.ValueOf(a), reflect.ValueOf(b)) }
+func Same(a, b Expr) bool { return SameBy(a, b, nil) }
+
+// SameBy is Same for expressions whose columns may be written in two ways, one
+// of them qualified: columns says whether two are the same. In subqueries,
+// where a name may be another table's, they must be written alike.
+func SameBy(a, b Expr, columns func(a, b *Column) bool) bool {
+	return sameness{columns}.values(reflect.ValueOf(a), reflect.ValueOf(b))
+}
+
+type sameness struct{ columns func(a, b *Column) bool }
 
 var (
 	posType        = reflect.TypeFor[Pos]()
 	parenType      = reflect.TypeFor[*Paren]()
+	columnType     = reflect.TypeFor[Column]()
+	selectType     = reflect.TypeFor[Select]()
 	literalType    = reflect.TypeFor[Literal]()
 	nextValuesType = reflect.TypeFor[NextValues]()
 )
 
-func same(a, b reflect.Value) bool {
+func (s sameness) values(a, b reflect.Value) bool {
 	a, b = inside(a), inside(b)
 	if !a.IsValid() || !b.IsValid() || a.Type() != b.Type() {
 		return a.IsValid() == b.IsValid() && !a.IsValid()
@@ -25,13 +36,13 @@ func same(a, b reflect.Value) bool {
 			return false
 		}
 		for i := range a.Len() {
-			if !same(a.Index(i), b.Index(i)) {
+			if !s.values(a.Index(i), b.Index(i)) {
 				return false
 			}
 		}
 		return true
 	case reflect.Struct:
-		return sameFields(a, b)
+		return s.structs(a, b)
 	}
 	return a.Equal(b)
 }
@@ -49,17 +60,22 @@ func inside(v reflect.Value) reflect.Value {
 	return v
 }
 
-func sameFields(a, b reflect.Value) bool {
+func (s sameness) structs(a, b reflect.Value) bool {
 	t := a.Type()
-	if t == nextValuesType {
+	switch {
+	case t == nextValuesType:
 		return false
+	case t == selectType:
+		s.columns = nil
+	case t == columnType && s.columns != nil:
+		return s.columns(a.Addr().Interface().(*Column), b.Addr().Interface().(*Column))
 	}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		if f.Type == posType || f.Name == "Text" && t != literalType {
 			continue
 		}
-		if !same(a.Field(i), b.Field(i)) {
+		if !s.values(a.Field(i), b.Field(i)) {
 			return false
 		}
 	}
