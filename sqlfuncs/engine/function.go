@@ -30,6 +30,9 @@ type Function struct {
 	Aggregate func(t datum.OID) Aggregate
 	Typed     func(p *Planner, args []*Expr) (*Expr, error)
 	Letters   bool // its text compares by letters, see Exact
+	// Length tells MySQL's clients how many characters its text has at most, 0:
+	// nobody knows.
+	Length func(args []*Expr) int32
 	// Window computes a function that is called with OVER only.
 	Window func(w *windowRow) (datum.Value, error)
 	// FromRow computes the columns of a function that is one value in an

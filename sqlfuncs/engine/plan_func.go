@@ -36,6 +36,9 @@ func (p *Planner) FuncCall(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 	if err != nil {
 		return nil, At(e.Pos, err)
 	}
+	if p.MySQL && f.Length != nil && IsString(x.Type) {
+		x.TypeMod = TextMod(f.Length(args))
+	}
 	x.name = f.Name
 	return x, nil
 }

@@ -83,6 +83,9 @@ func TextMod(length int32) int32 {
 	return length + 4
 }
 
+// TextLength is the length that a type modifier of TextMod tells, 0: none.
+func TextLength(mod int32) int32 { return max(mod-4, 0) }
+
 // FirstTableOID is where the OIDs of our own tables begin (PostgreSQL's
 // first normal object id).
 const FirstTableOID = 16384

@@ -11,10 +11,14 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
+// codeLength is how long a code can be: its prefix, digits, groups and check
+// digits have limits.
+func codeLength([]*engine.Expr) int32 { return 255 }
+
 // codeFunctions are ids as texts.
 var codeFunctions = []engine.Function{
 	{
-		Name: "next_code", Schema: engine.NextidSchema, Args: nameArg, Result: datum.Text, Volatile: engine.Volatile,
+		Name: "next_code", Schema: engine.NextidSchema, Args: nameArg, Result: datum.Text, Volatile: engine.Volatile, Length: codeLength,
 		Help: "one new id of the generator in its text form",
 		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			c, err := newCodes(x, a[0].Str)
@@ -37,7 +41,7 @@ var codeFunctions = []engine.Function{
 		Help: "one new UUID from the generator", Eval: nextUUID,
 	},
 	{
-		Name: "to_code", Schema: engine.NextidSchema, Result: datum.Text, Volatile: engine.Stable, Help: "the text form of an id of the generator",
+		Name: "to_code", Schema: engine.NextidSchema, Result: datum.Text, Volatile: engine.Stable, Length: codeLength, Help: "the text form of an id of the generator",
 		Args: []engine.Argument{{Name: "id", Type: datum.Int8}, {Name: "name", Type: datum.Text}},
 		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			coder, err := coder(x, a[1].Str)

@@ -266,10 +266,15 @@ func castExpr(p *engine.Planner, s *engine.Scope, c *syntax.Cast) (*engine.Expr,
 		e.Column, e.Keys, e.Origin = false, nil, nil
 		return &e, nil
 	}
+	length := lengthOf(x)
 	if x, err = p.Coerce(x, t, datum.ExplicitCast); err != nil {
 		return nil, engine.At(c.Pos, err)
 	}
 	switch {
+	case t == datum.Text && len(mods) == 0:
+		e := *x
+		e.TypeMod = engine.TextMod(length)
+		return &e, nil
 	case t == datum.Timestamp:
 		return withDigits(x, mods), nil
 	case len(mods) > 0:
@@ -298,7 +303,7 @@ func withDigits(e *engine.Expr, digits []int64) *engine.Expr {
 
 // withLength cuts a text to a number of characters, with a warning.
 func withLength(e *engine.Expr, n int64) *engine.Expr {
-	return engine.Derive(e.Type, func(x *engine.Exec) (datum.Value, error) {
+	cut := engine.Derive(e.Type, func(x *engine.Exec) (datum.Value, error) {
 		v, err := e.Eval(x)
 		if r := []rune(v.Str); err == nil && v.Valid && int64(len(r)) > n {
 			Warn(x, sqlstate.New(sqlstate.StringTooLong, "Truncated incorrect CHAR(%d) value: '%s'", n, sqlstate.Cut(v.Str, 64)).WithMySQL(1292, "22007"))
@@ -306,6 +311,8 @@ func withLength(e *engine.Expr, n int64) *engine.Expr {
 		}
 		return v, err
 	}, e)
+	cut.TypeMod = engine.TextMod(int32(min(n, engine.MaxTextBytes)))
+	return cut
 }
 
 // castUnsigned is CAST(x AS UNSIGNED). Our integers are signed: a value above

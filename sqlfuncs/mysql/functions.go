@@ -13,7 +13,7 @@ import (
 // sessionFunctions tell a client where it is (manual, 12.16).
 var sessionFunctions = slices.Concat(
 	[]engine.Function{
-		sessionText("version", func(x *engine.Exec) string { return Version(x.Host.Version()) }),
+		sessionText("version", 64, func(x *engine.Exec) string { return Version(x.Host.Version()) }),
 		{Name: "connection_id", Result: datum.Int4, Volatile: engine.Stable, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			return datum.MakeInt4(int64(x.Host.Client().PID)), nil
 		}},
@@ -23,18 +23,21 @@ var sessionFunctions = slices.Concat(
 		},
 		{Name: "sleep", Args: engine.Args(datum.Float8), Result: datum.Int4, Volatile: engine.Volatile, Eval: sleep},
 	},
-	alias(engine.Function{Name: "database", Result: datum.Text, Volatile: engine.Stable, Letters: true, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+	alias(engine.Function{Name: "database", Result: datum.Text, Length: fixedLength(64), Volatile: engine.Stable, Letters: true, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 		return datum.TextOrNull(stateOf(x).Database), nil
 	}}, "schema"),
 	[]engine.Function{
-		sessionText("user", func(x *engine.Exec) string { return accountOf(x.Host.Client()) }),
-		sessionText("current_user", func(x *engine.Exec) string { return sqlstate.Cut(x.Host.Client().User, 64) + "@%" }),
+		sessionText("user", accountLength, func(x *engine.Exec) string { return accountOf(x.Host.Client()) }),
+		sessionText("current_user", accountLength, func(x *engine.Exec) string { return sqlstate.Cut(x.Host.Client().User, 64) + "@%" }),
 	},
 )
 
-func sessionText(name string, f func(x *engine.Exec) string) engine.Function {
+// accountLength is the length of USER() in MariaDB, in characters.
+const accountLength = 384
+
+func sessionText(name string, length int32, f func(x *engine.Exec) string) engine.Function {
 	return engine.Function{
-		Name: name, Result: datum.Text, Volatile: engine.Stable, Letters: true,
+		Name: name, Result: datum.Text, Volatile: engine.Stable, Length: fixedLength(length), Letters: true,
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) { return datum.MakeText(f(x)), nil },
 	}
 }
@@ -63,10 +66,10 @@ func sleep(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 
 // conditionalFunctions compute no more arguments than they need.
 var conditionalFunctions = []engine.Function{
-	{Name: "if", Args: engine.Args(engine.AnyElement, engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: ifThen},
-	{Name: "ifnull", Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: engine.Coalesce},
-	{Name: "coalesce", Args: engine.Args(engine.AnyElement), Variadic: true, Result: engine.AnyElement, Typed: engine.Coalesce},
-	{Name: "least", Args: engine.Args(engine.AnyElement, engine.AnyElement), Variadic: true, Result: engine.AnyElement, Typed: least},
+	{Name: "if", Length: func(es []*engine.Expr) int32 { return longest(es[1:]) }, Args: engine.Args(engine.AnyElement, engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: ifThen},
+	{Name: "ifnull", Length: longest, Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: engine.Coalesce},
+	{Name: "coalesce", Length: longest, Args: engine.Args(engine.AnyElement), Variadic: true, Result: engine.AnyElement, Typed: engine.Coalesce},
+	{Name: "least", Length: longest, Args: engine.Args(engine.AnyElement, engine.AnyElement), Variadic: true, Result: engine.AnyElement, Typed: least},
 }
 
 func ifThen(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
@@ -122,7 +125,7 @@ func least(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 // idFunctions make and convert UUIDs (manual, 12.24), and take ids apart.
 var idFunctions = []engine.Function{
 	{
-		Name: "uuid", Result: datum.Text, Volatile: engine.Volatile, Help: "a UUID of version 1",
+		Name: "uuid", Result: datum.Text, Length: fixedLength(36), Volatile: engine.Volatile, Help: "a UUID of version 1",
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			return datum.MakeText(ids.TimeUUID(x).String()), nil
 		},

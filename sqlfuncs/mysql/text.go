@@ -15,7 +15,7 @@ var textFunctions = slices.Concat(
 	alias(textFn("upper", strings.ToUpper), "ucase"),
 	[]engine.Function{
 		textFn("lower", strings.ToLower),
-		{Name: "concat", Args: engine.Args(engine.AnyElement), Variadic: true, Result: datum.Text, Typed: concat},
+		{Name: "concat", Length: sumOfLengths, Args: engine.Args(engine.AnyElement), Variadic: true, Result: datum.Text, Typed: concat},
 		{Name: "repeat", Args: engine.Args(datum.Text, datum.Int8), Result: datum.Text, Eval: repeat},
 		{Name: "replace", Args: engine.Args(datum.Text, datum.Text, datum.Text), Result: datum.Text, Eval: replace},
 		{Name: "substring_index", Args: engine.Args(datum.Text, datum.Text, datum.Int8), Result: datum.Text, Eval: substringIndex},
@@ -26,7 +26,7 @@ var textFunctions = slices.Concat(
 			}), nil
 		}},
 	},
-	alias(engine.Function{Name: "substring", Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Int8}, {Type: datum.Int8, Optional: true}}, Result: datum.Text, Eval: substring}, "substr"),
+	alias(engine.Function{Name: "substring", Length: lengthOfFirst, Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Int8}, {Type: datum.Int8, Optional: true}}, Result: datum.Text, Eval: substring}, "substr"),
 )
 
 // alias lists a function under other names, too.
@@ -41,7 +41,7 @@ func alias(f engine.Function, names ...string) []engine.Function {
 
 func textFn(name string, f func(string) string) engine.Function {
 	return engine.Function{
-		Name: name, Args: engine.Args(datum.Text), Result: datum.Text,
+		Name: name, Args: engine.Args(datum.Text), Result: datum.Text, Length: lengthOfFirst,
 		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) { return datum.MakeText(f(a[0].Str)), nil },
 	}
 }
@@ -149,4 +149,45 @@ func locate(s, what string, exact bool) int64 {
 		return 0
 	}
 	return 1 + int64(utf8.RuneCountInString(s[:i]))
+}
+
+// lengthOf is how many characters a value has at most as a text, 0: nobody knows.
+func lengthOf(e *engine.Expr) int32 {
+	switch e.Type {
+	case datum.Text, datum.Varchar:
+		return engine.TextLength(e.TypeMod)
+	case datum.Int4:
+		return int32(len("-2147483648"))
+	case datum.Int8:
+		return int32(len("-9223372036854775808"))
+	}
+	return 0
+}
+
+func fixedLength(n int32) func([]*engine.Expr) int32 {
+	return func([]*engine.Expr) int32 { return n }
+}
+
+func lengthOfFirst(es []*engine.Expr) int32 { return lengthOf(es[0]) }
+
+func longest(es []*engine.Expr) (n int32) {
+	for _, e := range es {
+		length := lengthOf(e)
+		if length == 0 {
+			return 0
+		}
+		n = max(n, length)
+	}
+	return n
+}
+
+func sumOfLengths(es []*engine.Expr) (n int32) {
+	for _, e := range es {
+		length := lengthOf(e)
+		if length == 0 {
+			return 0
+		}
+		n += length
+	}
+	return n
 }

@@ -67,6 +67,7 @@ func TestLengthsAreThoseOfMariaDB(t *testing.T) {
 	theirs, _ := mariadbtest.Start(t)
 	ours, _ := startServer(t, mysqlwire.Config{})
 	a, b := login(t, ours, plain), loginTo(t, theirs, plain, "test")
+	b.ask("sequence", query("CREATE SEQUENCE lengths"))
 	pattern := regexp.MustCompile(`^(?:Column|Param) .*:(type=\d+):.*:(len=\d+):`)
 	definitions := func(c *client, sql string) (all []string) {
 		lines := c.ask("text", query(sql))
@@ -81,7 +82,8 @@ func TestLengthsAreThoseOfMariaDB(t *testing.T) {
 		return all
 	}
 	for _, sql := range []string{
-		"SELECT 'abc', 'é漢𝄞'", "SELECT 1 WHERE 'a' = ?", "DESCRIBE information_schema.COLUMNS", "SHOW FULL COLUMNS FROM information_schema.TABLES",
+		"SELECT 'abc', 'é漢𝄞'", "SELECT concat('ab', 'c'), lower('AB'), ucase('é'), substring('abc', 1, 3), ifnull('a', 'bc'), if(1, 'a', 'bcd'), coalesce('é'), least('a', 'bc')",
+		"SELECT user(), current_user(), database(), cast('abc' AS CHAR), cast(1 AS CHAR(10)), concat(NEXTVAL(lengths), 'x'), cast(NEXTVAL(lengths) AS CHAR)", "SELECT 1 WHERE 'a' = ?", "DESCRIBE information_schema.COLUMNS", "SHOW FULL COLUMNS FROM information_schema.TABLES",
 		"SHOW VARIABLES", "SHOW STATUS", "SHOW DATABASES", "SHOW WARNINGS", "SHOW ENGINES", "SHOW CHARACTER SET", "SHOW COLLATION", "SHOW PLUGINS",
 		"SELECT TABLE_CATALOG, TABLE_NAME, COLUMN_DEFAULT FROM information_schema.COLUMNS",
 	} {
@@ -94,6 +96,9 @@ func TestLengthsAreThoseOfMariaDB(t *testing.T) {
 		}
 	}
 	described := []string{"type=253 len=1020"} // varchar(255)
+	if got := definitions(a, "SELECT next_code('lengths')"); !slices.Equal(got, described) {
+		t.Errorf("codes: got %v, want %v", got, described)
+	}
 	if got := definitions(a, "SELECT name, id FROM ids"); !slices.Equal(got, described) {
 		t.Errorf("our own columns: got %v, want %v", got, described)
 	}

@@ -67,6 +67,12 @@ if META:
         model.setFilter("name = 'orders'")
         return model.select() and model.rowCount() == 1
 
+    @check("meta lengths of texts")
+    def _():
+        query = QSqlQuery(db)
+        query.exec("SELECT 'abc', concat('a', 'bc')")
+        return [query.record().field(i).length() for i in range(2)] == ([12, 12] if MYSQL else [-1, -1])
+
 
 db.close()
 done()
