@@ -13,8 +13,8 @@ import (
 // ask for.
 var textFunctions = slices.Concat(
 	alias(textFn("upper", strings.ToUpper), "ucase"),
+	alias(textFn("lower", strings.ToLower), "lcase"), // tdbc::mysql
 	[]engine.Function{
-		textFn("lower", strings.ToLower),
 		{Name: "concat", Length: sumOfLengths, Args: engine.Args(engine.AnyElement), Variadic: true, Result: datum.Text, Typed: concat},
 		{Name: "repeat", Args: engine.Args(datum.Text, datum.Int8), Result: datum.Text, Eval: repeat},
 		{Name: "replace", Args: engine.Args(datum.Text, datum.Text, datum.Text), Result: datum.Text, Eval: replace},
