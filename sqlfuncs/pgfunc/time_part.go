@@ -38,7 +38,11 @@ func extract(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		}
 	}
 	t := v.GoTime()
-	fields := map[string]int{"year": t.Year(), "month": int(t.Month()), "day": t.Day(), "hour": t.Hour(), "minute": t.Minute()}
+	year := t.Year()
+	if year < 1 { // there is no year 0: before 1 comes -1, 1 BC
+		year--
+	}
+	fields := map[string]int{"year": year, "month": int(t.Month()), "day": t.Day(), "hour": t.Hour(), "minute": t.Minute()}
 	field, ok := fields[unit]
 	switch {
 	case t.IsZero() && (ok || unit == "epoch") && v.Type != datum.Interval:
