@@ -133,7 +133,7 @@ func TestEverybodyIsMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	charttest.Check(t, page, 9)
+	charttest.Check(t, page, 8) // none of tables larger than memory: those of a test are not
 }
 
 func TestGivenServersAreLeftAsTheyWere(t *testing.T) {
