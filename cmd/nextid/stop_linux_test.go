@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -14,9 +13,9 @@ import (
 )
 
 // stubborn are statements that work for many seconds without a row, by what
-// they do.
+// they do. MySQL's dialect has no patterns.
 var stubborn = map[string]string{
-	"pattern":   "SELECT repeat('a', 1000000) MATCHES '(a{1,200}){1,4}c'",
+	"pattern":   "SELECT repeat('a', 1000000) ~ '(a{1,200}){1,4}c'",
 	"LIKE":      "SELECT repeat('a', 1000000) LIKE concat('%', repeat('_a', 500), 'b%')",
 	"aggregate": "SELECT count(*) FROM generate_series(1, 1000000000)",
 	"sort":      "SELECT max(g) FROM (SELECT g FROM generate_series(1, 100000000) g ORDER BY -g) a",
@@ -41,9 +40,8 @@ func TestStatementsEndWhenTheyAreStopped(t *testing.T) {
 			t.Errorf("%s: %v after %v", how, err, took)
 		}
 	}
-	for name, statement := range stubborn {
+	for name, sql := range stubborn {
 		t.Run(name, func(t *testing.T) {
-			sql := strings.ReplaceAll(statement, "MATCHES", "~")
 			conn := s.connect()
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
@@ -58,9 +56,11 @@ func TestStatementsEndWhenTheyAreStopped(t *testing.T) {
 			_, err = conn.Exec(ctx, sql)
 			check(t, "statement_timeout", start, err)
 
+			if name == "pattern" {
+				return
+			}
 			victim, _ := s.connectMySQL(t)
 			killer, _ := s.connectMySQL(t)
-			sql = strings.ReplaceAll(statement, "MATCHES", "REGEXP")
 			var id int64
 			if err := victim.QueryRowContext(ctx, "SELECT connection_id()").Scan(&id); err != nil {
 				t.Fatal(err)
@@ -85,14 +85,10 @@ func TestDrainTimeoutHoldsWhateverRuns(t *testing.T) {
 	const drain = 500 * time.Millisecond
 	s := startServer(t, []string{"NEXTID_DRAIN_TIMEOUT=" + drain.String()}, "--mysql", "127.0.0.1:0")
 	ctx := t.Context()
-	for _, statement := range stubborn {
-		for _, op := range []string{"~", "REGEXP"} {
-			sql := strings.ReplaceAll(statement, "MATCHES", op)
-			if op == "~" {
-				conn := s.connect()
-				go func() { _, _ = conn.Exec(ctx, sql) }() // ends with the server
-				continue
-			}
+	for name, sql := range stubborn {
+		conn := s.connect()
+		go func() { _, _ = conn.Exec(ctx, sql) }() // ends with the server
+		if name != "pattern" {
 			conn, _ := s.connectMySQL(t)
 			go func() { _, _ = conn.ExecContext(ctx, sql) }()
 		}
