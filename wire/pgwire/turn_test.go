@@ -44,10 +44,11 @@ func TestLongTextsTakeTurns(t *testing.T) {
 	}
 	short.write(queryMsg("SELECT 1"))
 	short.until("ReadyForQuery")
-	ended := make(chan time.Time, 1)
+	ended, rested := make(chan time.Time, 1), make(chan struct{})
 	time.AfterFunc(200*time.Millisecond, func() {
 		ended <- time.Now()
 		busy.Rest()
+		close(rested) // the session is the test's again
 	})
 	for name, c := range map[string]*client{"a query": simple, "a statement that is prepared": prepared} {
 		if got := strings.Join(c.until("ReadyForQuery"), " "); strings.Contains(got, "ErrorResponse") {
@@ -59,6 +60,7 @@ func TestLongTextsTakeTurns(t *testing.T) {
 	default:
 		t.Error("a long text did not wait for its turn")
 	}
+	<-rested
 }
 
 // TestManyShortStatementsAreALongOne: statements that came together take turns
@@ -90,7 +92,11 @@ func TestManyShortStatementsAreALongOne(t *testing.T) {
 	c.write(one) // a short one has no need of a turn
 	c.until("ReadyForQuery")
 	began := time.Now()
-	time.AfterFunc(300*time.Millisecond, busy.Rest)
+	rested := make(chan struct{})
+	time.AfterFunc(300*time.Millisecond, func() {
+		busy.Rest()
+		close(rested)
+	})
 	c.write(bytes.Repeat(one, many))
 	for range many {
 		c.until("ReadyForQuery")
@@ -98,4 +104,5 @@ func TestManyShortStatementsAreALongOne(t *testing.T) {
 	if took := time.Since(began); took < 300*time.Millisecond {
 		t.Errorf("%d statements that came together were done after %v, though another had the turn", many, took)
 	}
+	<-rested
 }
