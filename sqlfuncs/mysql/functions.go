@@ -69,6 +69,7 @@ var conditionalFunctions = []engine.Function{
 	{Name: "if", Length: func(es []*engine.Expr) int32 { return longest(es[1:]) }, Args: engine.Args(engine.AnyElement, engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: ifThen},
 	{Name: "ifnull", Length: longest, Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: engine.Coalesce},
 	{Name: "coalesce", Length: longest, Args: engine.Args(engine.AnyElement), Variadic: true, Result: engine.AnyElement, Typed: engine.Coalesce},
+	{Name: "nullif", Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: nullIf},
 	{Name: "least", Length: longest, Args: engine.Args(engine.AnyElement, engine.AnyElement), Variadic: true, Result: engine.AnyElement, Typed: least},
 }
 
@@ -92,6 +93,25 @@ func ifThen(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 		}
 		return branches[1].Eval(x)
 	}, cond, branches[0], branches[1]), nil
+}
+
+// nullIf returns its first argument as it is; only the comparison folds.
+func nullIf(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
+	x, finish := engine.Once(es[0])
+	same, err := comparison(p, "nullif", engine.Comparisons["="], x, es[1])
+	if err != nil {
+		return nil, err
+	}
+	if x, err = p.ResolveUnknown(x); err != nil {
+		return nil, err
+	}
+	return finish(engine.Derive(x.Type, func(ex *engine.Exec) (datum.Value, error) {
+		v, err := same.Eval(ex)
+		if err != nil || v.Valid && v.Int == 1 {
+			return datum.Null(x.Type), err
+		}
+		return x.Eval(ex)
+	}, x, same)), nil
 }
 
 // least is LEAST, which is NULL when an argument is.
