@@ -55,15 +55,23 @@ func measure(f func(string) int) engine.Eval {
 }
 
 func translateText(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-	from, to := []rune(a[1].Str), []rune(a[2].Str)
-	return boundedText(strings.Map(func(r rune) rune {
-		switch i := slices.Index(from, r); {
-		case i < 0:
-			return r
-		case i < len(to):
-			return to[i]
+	to := []rune(a[2].Str)
+	becomes := make(map[rune]rune, len(to))
+	i := 0
+	for _, r := range a[1].Str {
+		if _, again := becomes[r]; !again {
+			becomes[r] = -1
+			if i < len(to) {
+				becomes[r] = to[i]
+			}
 		}
-		return -1
+		i++
+	}
+	return boundedText(strings.Map(func(r rune) rune {
+		if t, ok := becomes[r]; ok {
+			return t
+		}
+		return r
 	}, a[0].Str))
 }
 
