@@ -453,7 +453,7 @@ func (p *Portal) failed(err error) error {
 }
 
 func (p *Portal) finish() {
-	p.session.turn.End()
+	p.session.cpu.Release()
 	if p.x != nil {
 		p.session.done = p.x.Done
 	}
@@ -495,7 +495,7 @@ func (p *Portal) NextIDs(ctx context.Context, max int64) (generator.Range, error
 }
 
 // Sent tells the portal that an answer of n bytes was sent: that is work, too.
-// A statement that sends much takes turns with others (see engine.Turns).
+// A statement that sends much shares the processors with others (see engine.CPUSlots).
 func (p *Portal) Sent(n int) error {
 	if p.done || p.x == nil {
 		return nil

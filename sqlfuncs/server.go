@@ -103,7 +103,7 @@ func (l Limits) withDefaults() Limits {
 type Server struct {
 	registry   *generator.Registry
 	memory     *account.Server
-	turns      *engine.Turns
+	cpus       *engine.CPUSlots
 	quotas     atomic.Pointer[quota.Set] // nil: none
 	catalog    *engine.Catalog
 	ids        *ids.Server
@@ -144,7 +144,7 @@ func NewServer(cfg Config) (*Server, error) {
 	limits := cfg.Limits.withDefaults()
 	s := &Server{
 		registry: cfg.Registry, memory: account.NewServer(cfg.Memory), version: cfg.Version, limits: limits, clock: cfg.Clock,
-		catalog: newCatalog(), mysql: mysql.NewDialect(), turns: engine.NewTurns(), variables: cfg.Variables, parameters: cfg.Parameters, counters: cfg.Counters,
+		catalog: newCatalog(), mysql: mysql.NewDialect(), cpus: engine.NewCPUSlots(), variables: cfg.Variables, parameters: cfg.Parameters, counters: cfg.Counters,
 		ids: &ids.Server{
 			PerCall: limits.IDsPerCall, Layout: l, UUIDs: uuid.NewSource(cfg.Clock), Sequence: cfg.Sequence,
 			Trail: cfg.Trail, Nodes: cfg.Nodes, Takeover: cfg.Takeover, Settings: cfg.Settings,

@@ -54,7 +54,7 @@ type Session struct {
 	opened    int64  // portals so far
 	bytes     int    // of prepared texts and bound values, see Limits.PreparedBytes
 	memory    *account.Session
-	turn      engine.Turn
+	cpu       engine.CPUSlot
 	done      engine.Effort // since the session's client was waited for
 	quotas    *quota.Set    // of the server, when bounded was looked up
 	bounded   bool          // they concern this user
@@ -95,7 +95,7 @@ func (s *Server) newSession(o SessionOptions, memory *account.Session) (*Session
 		o.Database = o.User
 	}
 	session := &Session{
-		server: s, dialect: o.Dialect, options: o, started: s.now(), memory: memory, turn: s.turns.Turn(),
+		server: s, dialect: o.Dialect, options: o, started: s.now(), memory: memory, cpu: s.cpus.Slot(),
 		prepared: map[string]*Statement{}, portals: map[string]*Portal{},
 	}
 	if o.Dialect == syntax.MySQL {
@@ -313,10 +313,10 @@ func (s *Session) OnWait(f func()) { s.onWait = f }
 // connections.
 func (s *Session) OnKill(f func(id int64, queryOnly bool) error) { s.onKill = f }
 
-// Rest ends the turn of a long statement, until it works again. The protocol
+// Rest gives back the CPU slot of a long statement, until it works again. The protocol
 // calls it before it waits for its client.
 func (s *Session) Rest() {
-	s.turn.End()
+	s.cpu.Release()
 	s.done = engine.Effort{}
 }
 
@@ -324,9 +324,9 @@ func (s *Session) Rest() {
 // plan a text, which nothing ends on its way.
 const LongText = 16 << 10
 
-// Turn waits for a turn among the long statements, for a text of LongText and
-// more.
-func (s *Session) Turn(ctx context.Context) error {
+// AcquireCPU waits for the CPU slot of a long statement, which a text of
+// LongText and more needs, too.
+func (s *Session) AcquireCPU(ctx context.Context) error {
 	if err := (host{s}).Long(ctx); err != nil {
 		return clientError(ctx, err)
 	}
@@ -335,7 +335,7 @@ func (s *Session) Turn(ctx context.Context) error {
 
 // waits tells the protocol that this may take a while.
 func (s *Session) waits() {
-	s.turn.End()
+	s.cpu.Release()
 	if s.onWait != nil {
 		s.onWait()
 	}

@@ -93,10 +93,10 @@ func (h host) Table(p *engine.Planner, name syntax.Name) (*engine.Table, error) 
 // Long implements engine.Host: what was answered so far is sent, and another
 // goroutine serves the connections beside this one.
 func (h host) Long(ctx context.Context) error {
-	if !h.s.turn.Held() {
+	if !h.s.cpu.Held() {
 		h.s.waits()
 	}
-	return h.s.turn.Take(ctx)
+	return h.s.cpu.Acquire(ctx)
 }
 
 func (h host) TransactionTime(x *engine.Exec) time.Time {

@@ -27,7 +27,7 @@ type Host interface {
 	Sleep(x *Exec, d time.Duration) error
 	// Memory is the account of what the session's statements hold.
 	Memory() *account.Session
-	// Long waits for the turn of a statement that takes more than a moment.
+	// Long acquires the CPU slot that a statement needs that takes more than a moment.
 	Long(ctx context.Context) error
 	// Planned counts bytes that the plan being made holds.
 	Planned(n int) error

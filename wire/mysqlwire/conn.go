@@ -224,7 +224,7 @@ func (c *conn) beginStatement(ctx context.Context, st *sqlfuncs.Statement) conte
 	return c.statement.Begin(ctx, timeout, overdue)
 }
 
-// read waits for a turn before a text is parsed that takes long. It can be
+// read waits for a CPU slot before a text is parsed that takes long. It can be
 // stopped as a statement can.
 func (c *conn) read(ctx context.Context, text []byte) error {
 	if len(text) < sqlfuncs.LongText {
@@ -233,7 +233,7 @@ func (c *conn) read(ctx context.Context, text []byte) error {
 	timeout, overdue := c.session.StatementTimeout()
 	ctx = c.statement.Begin(ctx, timeout, overdue)
 	defer c.statement.Unread()
-	return c.session.Turn(ctx)
+	return c.session.AcquireCPU(ctx)
 }
 
 // IdleTimeout implements wire.Machine.

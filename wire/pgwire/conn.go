@@ -281,7 +281,7 @@ func (c *conn) interrupt(why error) {
 	c.statement.Interrupt(why)
 }
 
-// read waits for a turn before a text is parsed that takes long. It can be
+// read waits for a CPU slot before a text is parsed that takes long. It can be
 // stopped as a statement can.
 func (c *conn) read(ctx context.Context, text []byte) error {
 	if len(text) < sqlfuncs.LongText {
@@ -290,7 +290,7 @@ func (c *conn) read(ctx context.Context, text []byte) error {
 	timeout, overdue := c.session.StatementTimeout()
 	ctx = c.statement.Begin(ctx, timeout, overdue)
 	defer c.statement.Unread()
-	return c.session.Turn(ctx)
+	return c.session.AcquireCPU(ctx)
 }
 
 // IdleTimeout implements wire.Machine.

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// TestLongStatementsKeepTheirTurnWhileTheySend: what a statement does between
-// its rows, which is to encode and to send them, belongs to its turn, until
+// TestLongStatementsKeepTheirCPUSlotWhileTheySend: what a statement does between
+// its rows, which is to encode and to send them, belongs to its CPU slot, until
 // the connection waits for its client.
-func TestLongStatementsKeepTheirTurnWhileTheySend(t *testing.T) {
+func TestLongStatementsKeepTheirCPUSlotWhileTheySend(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one long statement works at a time
 	for name, work := range map[string]struct {
 		sql         string

@@ -14,9 +14,9 @@ import (
 	"nextid/wire/wiretest"
 )
 
-// TestLongTextsTakeTurns: a text that takes long to parse and plan waits for
-// its turn as a long statement does, and can be stopped there.
-func TestLongTextsTakeTurns(t *testing.T) {
+// TestLongTextsTakeCPUSlots: a text that takes long to parse and plan waits for
+// a CPU slot as a long statement does, and can be stopped there.
+func TestLongTextsTakeCPUSlots(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one long statement works at a time
 	sql, l := wiretest.SQL(t), wiretest.Listen()
 	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: sql, Logger: quiet()}), l, wire.ErrServerClosed)
@@ -25,7 +25,7 @@ func TestLongTextsTakeTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer busy.Close()
-	if err := busy.Turn(t.Context()); err != nil {
+	if err := busy.AcquireCPU(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	dial := func() *client {
@@ -58,12 +58,12 @@ func TestLongTextsTakeTurns(t *testing.T) {
 	select {
 	case <-ended:
 	default:
-		t.Error("a long text did not wait for its turn")
+		t.Error("a long text did not wait for a CPU slot")
 	}
 	<-rested
 }
 
-// TestManyShortStatementsAreALongOne: statements that came together take turns
+// TestManyShortStatementsAreALongOne: statements that came together take a CPU slot
 // when they have worked long together.
 func TestManyShortStatementsAreALongOne(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one long statement works at a time
@@ -86,10 +86,10 @@ func TestManyShortStatementsAreALongOne(t *testing.T) {
 		c.write(one)
 		c.until("ReadyForQuery")
 	}
-	if err := busy.Turn(t.Context()); err != nil {
+	if err := busy.AcquireCPU(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	c.write(one) // a short one has no need of a turn
+	c.write(one) // a short one needs no CPU slot
 	c.until("ReadyForQuery")
 	began := time.Now()
 	rested := make(chan struct{})
@@ -102,7 +102,7 @@ func TestManyShortStatementsAreALongOne(t *testing.T) {
 		c.until("ReadyForQuery")
 	}
 	if took := time.Since(began); took < 300*time.Millisecond {
-		t.Errorf("%d statements that came together were done after %v, though another had the turn", many, took)
+		t.Errorf("%d statements that came together were done after %v, though another held the CPU slot", many, took)
 	}
 	<-rested
 }

@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+)
+
+// CPUSlots are the admission control of a server's long statements: there is
+// one slot fewer than processors, so that such statements never take them all.
+// They hold a slot for about a millisecond each. Short statements and logins
+// need none.
+type CPUSlots struct {
+	places  chan struct{}
+	waiting atomic.Int32
+}
+
+// NewCPUSlots returns the slots of a server.
+func NewCPUSlots() *CPUSlots {
+	return &CPUSlots{places: make(chan struct{}, max(runtime.GOMAXPROCS(0)-1, 1))}
+}
+
+// CPUSlot is what one session has of the slots: none or one. It is for the
+// session's goroutine alone.
+type CPUSlot struct {
+	of   *CPUSlots
+	held bool
+}
+
+// Slot returns one that is not held.
+func (s *CPUSlots) Slot() CPUSlot { return CPUSlot{of: s} }
+
+// Held reports whether it is held.
+func (s *CPUSlot) Held() bool { return s.held }
+
+// Acquire waits for a slot, in the order of those who wait. Who holds one passes
+// it on if somebody waits, and waits again. In any case whatever else could run
+// has its processor first: the Go scheduler would leave it to a statement for
+// ten milliseconds.
+func (s *CPUSlot) Acquire(ctx context.Context) error {
+	defer runtime.Gosched()
+	if s.held {
+		if s.of.waiting.Load() == 0 {
+			return nil
+		}
+		s.Release()
+	}
+	s.of.waiting.Add(1)
+	defer s.of.waiting.Add(-1)
+	select {
+	case s.of.places <- struct{}{}:
+		s.held = true
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Release gives the slot back, if it is held.
+func (s *CPUSlot) Release() {
+	if s.held {
+		s.held = false
+		<-s.of.places
+	}
+}

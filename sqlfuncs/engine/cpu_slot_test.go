@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+)
+
+// TestCPUSlots: no more statements hold a slot at a time than there are, all
+// get one, and who waits leaves with its context.
+func TestCPUSlots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slots := &CPUSlots{places: make(chan struct{}, 2)}
+		var running, most atomic.Int32
+		var work sync.WaitGroup
+		for range 10 {
+			work.Go(func() {
+				slot := slots.Slot()
+				defer slot.Release()
+				for range 100 {
+					if err := slot.Acquire(t.Context()); err != nil {
+						t.Error(err)
+						return
+					}
+					if n := running.Add(1); n > most.Load() {
+						most.Store(n)
+					}
+					running.Add(-1)
+				}
+			})
+		}
+		work.Wait()
+		if n := most.Load(); n > 2 || len(slots.places) != 0 {
+			t.Errorf("%d held a slot at a time, %d hold one still", n, len(slots.places))
+		}
+		a, b, c := slots.Slot(), slots.Slot(), slots.Slot()
+		ctx, cancel := context.WithCancel(t.Context())
+		if err := errors.Join(a.Acquire(ctx), b.Acquire(ctx), a.Acquire(ctx)); err != nil {
+			t.Fatal(err)
+		}
+		left := make(chan error)
+		go func() { left <- c.Acquire(ctx) }()
+		synctest.Wait()
+		cancel()
+		if err := <-left; !errors.Is(err, context.Canceled) || c.Held() {
+			t.Errorf("who waited leaves with %v", err)
+		}
+		a.Release()
+		a.Release()
+		if err := c.Acquire(t.Context()); err != nil || !c.Held() {
+			t.Errorf("a slot is free, and it is %v", err)
+		}
+	})
+}
