@@ -116,7 +116,7 @@ func TestAMillionRowsStream(t *testing.T) {
 
 // A long statement whose client does not read holds up no other one, over a
 // socket and over anything else.
-func TestDeafReadersHoldNoTurn(t *testing.T) {
+func TestDeafReadersHoldNoCPUSlot(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one long statement works at a time
 	address, _ := startServer(t, wire.Limits{})
 	overMemory := memoryServer(t)
