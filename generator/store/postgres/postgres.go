@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,8 @@ type Engine struct {
 	what string // for messages, without a password
 	url  string // for the hint to migrate
 	cfg  Config
+
+	dialects map[string]*dialect
 }
 
 var (
@@ -45,7 +48,7 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err // pgconn hides the password
 	}
-	e := &Engine{cfg: cfg, what: describe(parsed.ConnConfig), url: "postgres://…"}
+	e := &Engine{cfg: cfg, what: describe(parsed.ConnConfig), url: "postgres://…", dialects: newDialects(cfg.Unsafe)}
 	parsed.MaxConns = defaultConns
 	if cfg.Conns > 0 {
 		parsed.MaxConns = int32(cfg.Conns)
@@ -83,16 +86,31 @@ const (
 	yugabyteStamp  = `'yugabytedb'`
 )
 
-// dialect holds the statements, which differ by the stamp only.
+// dialect holds the statements, which differ by the stamp, and by what those
+// that write return besides their own columns (see durably).
 type dialect struct {
-	stamp, advance, standing string
-	durable                  bool // by consensus, whatever the settings
+	stamp, advance, standing, settings string
+	durable                            bool // by consensus, whatever the settings
 }
 
-func newDialect(stamp string, durable bool) *dialect {
+// durably are columns that a statement returns which writes: settings of the
+// server, for checkServer, and synchronous_commit, which it sets for its
+// transaction alone. Whoever turns that off, for the role or the server, cannot
+// take back what is confirmed here, and the next client of a pooler gets its own
+// setting. Columns of that statement cost less than one more statement.
+func durably(unsafe []string) string {
+	commit := `CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END`
+	if slices.Contains(unsafe, "synchronous_commit") {
+		commit = `current_setting('synchronous_commit')`
+	}
+	return `current_setting('fsync'), current_setting('full_page_writes'), set_config('synchronous_commit', ` + commit + `, true)`
+}
+
+func newDialect(stamp, settings string, durable bool) *dialect {
 	return &dialect{
-		durable: durable,
-		stamp:   `SELECT ` + stamp,
+		durable:  durable,
+		settings: settings,
+		stamp:    `SELECT ` + stamp,
 		// $1 key, $2 at least, $3 n, $4 limit, $5 owner, $6 now, $7 the
 		// present stamp, $8 count, $9 create, $10 an older stamp, $11 the
 		// stamp to write. In numeric, since a sum may not fit a bigint.
@@ -107,22 +125,25 @@ ON CONFLICT (key) DO UPDATE SET
     hi = CAST(least(greatest(r.hi, excluded.lo)::numeric + $3::numeric, $4::numeric) AS bigint),
     seq = r.seq + excluded.seq, stamp = excluded.stamp, owner = excluded.owner, updated_at = excluded.updated_at
 WHERE greatest(r.hi, excluded.lo) < $4::bigint AND (r.stamp = $7::text OR r.stamp = $10::text)
-RETURNING lo, hi, seq`,
+RETURNING lo, hi, seq, ` + settings,
 		standing: `
 SELECT ` + stamp + `, r.hi, r.seq, r.stamp
 FROM (SELECT 1) AS one LEFT JOIN nextid_reservations AS r ON r.key = $1`,
 	}
 }
 
-var dialects = map[string]*dialect{
-	"":            newDialect(postgresStamp, false),
-	"CockroachDB": newDialect(cockroachStamp, true),
-	"-YB-":        newDialect(yugabyteStamp, true),
+func newDialects(unsafe []string) map[string]*dialect {
+	const consensus = `'on', 'on', ''`
+	return map[string]*dialect{
+		"":            newDialect(postgresStamp, durably(unsafe), false),
+		"CockroachDB": newDialect(cockroachStamp, consensus, true),
+		"-YB-":        newDialect(yugabyteStamp, consensus, true),
+	}
 }
 
-// dialectOf finds the dialect by the text of version().
-func dialectOf(version string) (flavour string) {
-	for mark := range dialects {
+// flavour finds the dialect by the text of version().
+func (e *Engine) flavour(version string) string {
+	for mark := range e.dialects {
 		if mark != "" && strings.Contains(version, mark) {
 			return mark
 		}
@@ -140,9 +161,9 @@ func (e *Engine) check(ctx context.Context, c *pgx.Conn) error {
 	if err := c.QueryRow(ctx, "SELECT version()").Scan(&version); err != nil {
 		return e.failure(ctx, err)
 	}
-	flavour := dialectOf(version)
+	flavour := e.flavour(version)
 	c.PgConn().CustomData()[flavourKey] = flavour
-	if dialects[flavour].durable {
+	if e.dialects[flavour].durable {
 		return nil
 	}
 	var standby, rights bool
@@ -190,28 +211,6 @@ func (e *Engine) checkServer(fsync, fullPageWrites string) error {
 	return nil
 }
 
-// durably begins the transaction of a batch. synchronous_commit is set for the
-// transaction alone: whoever turns it off, for the role or the server, cannot
-// take back what is confirmed here, and the next client of a pooler gets its
-// own setting. What cannot be set is looked at each time.
-func (e *Engine) durably(batch *pgx.Batch, d *dialect) {
-	if d.durable {
-		return
-	}
-	commit := `CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END`
-	if slices.Contains(e.cfg.Unsafe, "synchronous_commit") {
-		commit = `current_setting('synchronous_commit')`
-	}
-	batch.Queue(`SELECT current_setting('fsync'), current_setting('full_page_writes'), set_config('synchronous_commit', ` + commit + `, true)`).
-		QueryRow(func(row pgx.Row) error {
-			var fsync, pages, commit string
-			if err := row.Scan(&fsync, &pages, &commit); err != nil {
-				return err
-			}
-			return e.checkServer(fsync, pages)
-		})
-}
-
 // failure words an error of the database.
 func (e *Engine) failure(ctx context.Context, err error) error {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
@@ -240,7 +239,7 @@ func (e *Engine) on(ctx context.Context, f func(*pgx.Conn, *dialect) error) erro
 	for try := 1; ; try++ {
 		err := e.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
 			flavour, _ := c.Conn().PgConn().CustomData()[flavourKey].(string)
-			return f(c.Conn(), dialects[flavour])
+			return f(c.Conn(), e.dialects[flavour])
 		})
 		if !retryable(err) || try == tries {
 			return e.failure(ctx, err)
@@ -281,17 +280,17 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 		answers = make([]shared.Answer, len(asks))
 		var refused []int
 		var batch pgx.Batch
-		e.durably(&batch, d)
 		for _, i := range order {
 			a := &asks[i]
 			batch.Queue(d.advance, a.Key, a.AtLeast, a.N, a.Limit, a.Owner, a.Now, a.Stamp, a.Count, a.Create, a.From, a.Write).
 				QueryRow(func(row pgx.Row) error {
-					err := row.Scan(&answers[i].Lo, &answers[i].Hi, &answers[i].Seq)
+					var fsync, pages string
+					err := row.Scan(&answers[i].Lo, &answers[i].Hi, &answers[i].Seq, &fsync, &pages, nil)
 					if errors.Is(err, pgx.ErrNoRows) {
 						refused = append(refused, i)
 						return nil
 					}
-					return err
+					return cmp.Or(err, e.checkServer(fsync, pages))
 				})
 		}
 		// Close waits for the end of the transaction: only then it is durable.
@@ -415,13 +414,14 @@ WHERE name = $1::text AND version = $7::bigint AND dropped = $8::boolean`
 		args = append(args, was.Version, was.Dropped)
 	}
 	err = e.on(ctx, func(c *pgx.Conn, d *dialect) error {
-		var batch pgx.Batch
-		e.durably(&batch, d)
-		batch.Queue(text, args...).Exec(func(tag pgconn.CommandTag) error {
-			written = tag.RowsAffected() == 1
+		var fsync, pages string
+		err := c.QueryRow(ctx, text+` RETURNING `+d.settings, args...).Scan(&fsync, &pages, nil)
+		if errors.Is(err, pgx.ErrNoRows) {
+			written = false
 			return nil
-		})
-		return c.SendBatch(ctx, &batch).Close()
+		}
+		written = err == nil
+		return cmp.Or(err, e.checkServer(fsync, pages))
 	})
 	return written, err
 }
