@@ -10,8 +10,12 @@ const (
 	MySQL
 )
 
-// Pos is a byte offset into the statement text, -1 when unknown.
+// Pos is a byte offset into the statement text, -1 when unknown. Embedded in
+// an expression it makes an Expr of it.
 type Pos int
+
+// Position implements Expr.
+func (p Pos) Position() Pos { return p }
 
 // ---- statements ----
 
@@ -359,35 +363,35 @@ type TypeName struct {
 type (
 	// Literal is a constant.
 	Literal struct {
-		Pos  Pos
+		Pos
 		Kind LiteralKind
 		Text string // decoded: without quotes, escapes done; digits as written for numbers
 	}
 	// Param is $1 (Number 1) or the n-th ?.
 	Param struct {
-		Pos    Pos
+		Pos
 		Number int
 	}
 	// Column is a column reference, possibly qualified.
 	Column struct {
-		Pos  Pos
+		Pos
 		Name Name
 	}
 	// Star is * or t.*.
 	Star struct {
-		Pos   Pos
+		Pos
 		Table Name // empty for *
 	}
 	// Variable is MySQL's @user or @@system variable.
 	Variable struct {
-		Pos    Pos
+		Pos
 		System bool
 		Scope  string // "", "global", "session"
 		Name   string
 	}
 	// Assign is MySQL's @a := expr.
 	Assign struct {
-		Pos   Pos
+		Pos
 		Name  string
 		Value Expr
 	}
@@ -396,7 +400,7 @@ type (
 	// call of the function PostgreSQL maps it to (pg_catalog.extract, …);
 	// CURRENT_USER and the like have Bare set.
 	FuncCall struct {
-		Pos         Pos
+		Pos
 		Name        Name
 		Args        []Arg
 		Star        bool // count(*)
@@ -425,47 +429,47 @@ type (
 	}
 	// Unary is a prefix operator: "-", "+", "NOT", "~", "@" ….
 	Unary struct {
-		Pos Pos
-		Op  string
-		X   Expr
+		Pos
+		Op string
+		X  Expr
 	}
 	// Binary is an infix operator, upper case for words ("AND", "OR"); Pos
 	// is the operator's. OPERATOR(pg_catalog.~) comes as the plain "~".
 	// MySQL's synonyms are mapped to PostgreSQL's ("&&" to "AND", "<=>" stays, "DIV", "MOD", "XOR" stay).
 	Binary struct {
-		Pos  Pos
+		Pos
 		Op   string
 		L, R Expr
 	}
 	// Like is [NOT] LIKE, ILIKE, SIMILAR TO, REGEXP.
 	Like struct {
-		Pos                Pos
+		Pos
 		Op                 string // "LIKE", "ILIKE", "SIMILAR TO", "REGEXP"
 		Not                bool
 		X, Pattern, Escape Expr
 	}
 	// Is is IS [NOT] NULL / TRUE / FALSE / UNKNOWN, ISNULL, NOTNULL.
 	Is struct {
-		Pos  Pos
+		Pos
 		Not  bool
 		What string // "NULL", "TRUE", "FALSE", "UNKNOWN"
 		X    Expr
 	}
 	// IsDistinct is IS [NOT] DISTINCT FROM.
 	IsDistinct struct {
-		Pos  Pos
+		Pos
 		Not  bool
 		L, R Expr
 	}
 	// Between is [NOT] BETWEEN [SYMMETRIC].
 	Between struct {
-		Pos            Pos
+		Pos
 		Not, Symmetric bool
 		X, Low, High   Expr
 	}
 	// In is [NOT] IN (list) or (subquery).
 	In struct {
-		Pos   Pos
+		Pos
 		Not   bool
 		X     Expr
 		List  []Expr // nil when Query is set
@@ -473,7 +477,7 @@ type (
 	}
 	// Quantified is x op ANY|SOME|ALL (array or subquery).
 	Quantified struct {
-		Pos      Pos
+		Pos
 		Op       string
 		All      bool
 		X, Array Expr
@@ -481,18 +485,18 @@ type (
 	}
 	// Exists is EXISTS (subquery).
 	Exists struct {
-		Pos   Pos
+		Pos
 		Query *Select
 	}
 	// Subquery is a scalar subquery, or ARRAY(subquery) with Array set.
 	Subquery struct {
-		Pos   Pos
+		Pos
 		Array bool
 		Query *Select
 	}
 	// Case is CASE.
 	Case struct {
-		Pos     Pos
+		Pos
 		Operand Expr // nil for a searched case
 		Whens   []When
 		Else    Expr
@@ -501,59 +505,59 @@ type (
 	When struct{ Cond, Result Expr }
 	// Cast is CAST(x AS t), x::t and t 'literal'.
 	Cast struct {
-		Pos  Pos
+		Pos
 		X    Expr
 		Type TypeName
 	}
 	// Collate is x COLLATE c.
 	Collate struct {
-		Pos       Pos
+		Pos
 		X         Expr
 		Collation Name
 	}
 	// AtTimeZone is x AT TIME ZONE z.
 	AtTimeZone struct {
-		Pos     Pos
+		Pos
 		X, Zone Expr
 	}
 	// Array is ARRAY[…].
 	Array struct {
-		Pos   Pos
+		Pos
 		Elems []Expr
 	}
 	// Row is ROW(…) or (a, b).
 	Row struct {
-		Pos   Pos
+		Pos
 		Elems []Expr
 	}
 	// Subscript is x[i] or x[a:b].
 	Subscript struct {
-		Pos             Pos
+		Pos
 		X, Index, Upper Expr
 		Slice           bool
 	}
 	// Field is (x).name or (x).*, with Name "*".
 	Field struct {
-		Pos  Pos
+		Pos
 		X    Expr
 		Name string
 	}
 	// Default is the keyword DEFAULT as a value.
-	Default struct{ Pos Pos }
+	Default struct{ Pos }
 	// Paren keeps parentheses only where they matter for printing; the
 	// planner looks through it.
 	Paren struct {
-		Pos Pos
-		X   Expr
+		Pos
+		X Expr
 	}
 	// NextValueFor is NEXT VALUE FOR name (standard SQL, MariaDB).
 	NextValueFor struct {
-		Pos  Pos
+		Pos
 		Name Name
 	}
 	// NextValues is Vitess's NEXT n VALUES in SELECT NEXT n VALUES FROM t: the only target of its SelectCore.
 	NextValues struct {
-		Pos   Pos
+		Pos
 		Count Expr // nil: NEXT VALUE
 	}
 )
