@@ -47,6 +47,15 @@ type Kind struct {
 	// nil, or the zero time: never.
 	Ends func(stored json.RawMessage) time.Time
 
+	// Numbers says how many numbers stored options have below their maximum, and
+	// how many of them are left when everything below past was reserved. nil, or
+	// no All: there is no maximum.
+	Numbers func(stored json.RawMessage, past int64) Left
+
+	// WorkerBits is how wide the worker field of stored options is. nil: ids hold
+	// no worker.
+	WorkerBits func(stored json.RawMessage) int
+
 	// Rate is how many ids a second the layout of stored options has for one
 	// server: more has to wait. nil, or 0: as many as are asked for.
 	Rate func(stored json.RawMessage) int64

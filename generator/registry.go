@@ -255,9 +255,6 @@ func (r *Registry) Running(f func(d Definition, g Generator) bool) {
 	}
 }
 
-// EndsSoon is how long before its time runs out a generator is warned of.
-const EndsSoon = 365 * 24 * time.Hour
-
 // Ends is when the ids of a definition run out because their time does; the
 // zero time if that never happens.
 func (r *Registry) Ends(d Definition) time.Time {
@@ -284,15 +281,6 @@ func (r *Registry) KindOf(ctx context.Context, name string) (Kind, error) {
 	}
 	_, k, err := r.defined(ctx, name)
 	return k, err
-}
-
-// EndsOf is Ends of a name that the store has; the zero time if it has none.
-func (r *Registry) EndsOf(ctx context.Context, name string) time.Time {
-	d, err := r.cfg.Store.Defined(ctx, name)
-	if err != nil {
-		return time.Time{} // a forecast is no reason for an error
-	}
-	return r.Ends(d)
 }
 
 // Kinds lists the kinds, ordered by name.

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"nextid/generator"
+	"nextid/generator/store/memory"
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/audit"
 	"nextid/sqlfuncs/sqlstate"
@@ -200,4 +202,45 @@ func TestClientsAreToldOfTimeThatRunsOut(t *testing.T) {
 	s.want(t, "SELECT name, days_left FROM nextid.generators WHERE days_left < 365 ORDER BY 1", "soon|100")
 	s.must(t, "SELECT create_generator('numbers', 'segment')")
 	s.want(t, "SELECT ends IS NULL FROM nextid.generators WHERE name = 'numbers'", "t")
+}
+
+// A generator that has few numbers left, or few worker ids to be had, says so
+// when it is created or changed.
+func TestClientsAreToldOfNumbersAndWorkersThatRunOut(t *testing.T) {
+	store := memory.New(memory.Config{})
+	for i := range 15 {
+		_, _, err := store.Reserve(t.Context(), generator.Reservation{Key: fmt.Sprintf("worker/4/%d", i), AtLeast: 1 << 60, N: 1, Limit: generator.NoLimit})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := newServer(t, serverConfig{store: store}).session(t)
+	for _, tc := range []struct{ sql, want string }{
+		{`SELECT create_generator('plain', 'segment')`, ""},
+		{`SELECT create_generator('whole', 'segment', '{"max": 100}')`, ""},
+		{`SELECT create_generator('late', 'segment', '{"start": 2147483000, "max": 2147483647}')`, `generator "late" has 648 of 2147483647 numbers left`},
+		{`SELECT create_generator('ends', 'segment', '{"start": 100, "min": 100, "max": 109}')`, ""},
+		{`SELECT create_generator('down', 'segment', '{"start": -95, "increment": -1, "min": -100}')`, `"down" has 6 of 100 numbers left`},
+		{`SELECT create_generator('tens', 'segment', '{"start": 1001, "increment": 10, "max": 1005}')`, `"tens" has 1 of 101 numbers left`},
+		{`SELECT create_generator('count', 'counter', '{"start": 99, "max": 100}')`, `"count" has 2 of 100 numbers left`},
+		{`CREATE SEQUENCE seq START 32767 AS smallint`, `"seq" has 1 of 32767 numbers left`},
+		{`SELECT count(*) FROM next_ids('whole', 51)`, ""},
+		{`SELECT alter_generator('whole', '{"max": 51}')`, `"whole" has 0 of 51 numbers left`},
+		{`SELECT drop_generator('whole')`, ""},
+		{`SELECT create_generator('whole', 'segment', '{"max": 51}')`, `"whole" has 0 of 51 numbers left`},
+		{`SELECT create_generator('wide', 'snowflake')`, ""},
+		{`SELECT create_generator('narrow', 'snowflake', '{"bits": "time 41, worker 4, sequence 12"}')`, `1 of the 16 worker ids for generator "narrow" are free`},
+	} {
+		s.TakeNotices()
+		if _, err := s.queryAll(t.Context(), tc.sql); err != nil {
+			t.Errorf("%s: %v", tc.sql, err)
+		}
+		var got string
+		for _, n := range s.TakeNotices() {
+			got += n.Severity + " " + n.Message + "\n"
+		}
+		if !strings.Contains(got, tc.want) || (tc.want == "") != (got == "") {
+			t.Errorf("%s says %q, want %q", tc.sql, got, tc.want)
+		}
+	}
 }

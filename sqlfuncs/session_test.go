@@ -45,6 +45,7 @@ type serverConfig struct {
 	sequence     ids.Auto
 	trail        ids.Trail
 	audited      func(name string) bool
+	store        *memory.Store // nil: one of this server alone
 	lookups      *atomic.Int64 // counts how often the store is asked for a definition
 }
 
@@ -68,7 +69,10 @@ func newServer(t testing.TB, configs ...serverConfig) *testServer {
 	if cfg.lookups == nil {
 		cfg.lookups = new(atomic.Int64)
 	}
-	store := countedStore{memory.New(memory.Config{Exclusive: true}), cfg.lookups}
+	if cfg.store == nil {
+		cfg.store = memory.New(memory.Config{Exclusive: true})
+	}
+	store := countedStore{cfg.store, cfg.lookups}
 	pools := worker.New(worker.Config{Store: store, Logger: slog.New(slog.DiscardHandler)})
 	autoCreate := snowflake.KindName
 	if cfg.noAutoCreate {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -19,21 +21,21 @@ const (
 	forecastSecond = 5 * time.Second
 	// forecastLogEvery is how often the log tells of it.
 	forecastLogEvery = 24 * time.Hour
+	// forecastWindow is for how long at least ids are counted to know the rate.
+	forecastWindow = time.Minute
 	// endsVerySoon is when /readyz tells of it, too.
 	endsVerySoon = 30 * 24 * time.Hour
-	// scarceWorkers is the part of the worker ids of a width that is left when
-	// they are told to run out.
-	scarceWorkers = 0.1
 )
 
 // forecast knows what ends: the time of layouts, numbers below a maximum,
 // worker ids.
 type forecast struct {
 	registry *generator.Registry
+	alone    bool // the store is this server's alone
 	log      *slog.Logger
 
-	seen   map[string]issuedBy // by name, at the look before
-	logged time.Time
+	seen   map[string]issuedBy  // by name, at the look before
+	logged map[string]time.Time // by what ends
 	latest atomic.Pointer[outlook]
 }
 
@@ -45,15 +47,12 @@ type issuedBy struct {
 
 // outlook is what a look found.
 type outlook struct {
-	notes []string // for /readyz
-	free  map[int]freeWorkers
+	notes []string               // for /readyz
+	free  map[int]generator.Left // worker ids that no server holds, by width
 }
 
-// freeWorkers are the worker ids of a width that no server holds.
-type freeWorkers struct{ free, all int64 }
-
-func newForecast(r *generator.Registry, log *slog.Logger) *forecast {
-	f := &forecast{registry: r, log: log, seen: map[string]issuedBy{}}
+func newForecast(r *generator.Registry, alone bool, log *slog.Logger) *forecast {
+	f := &forecast{registry: r, alone: alone, log: log, seen: map[string]issuedBy{}, logged: map[string]time.Time{}}
 	f.latest.Store(&outlook{})
 	return f
 }
@@ -75,23 +74,29 @@ func (f *forecast) run(ctx context.Context) {
 	}
 }
 
-// look finds what ends, and logs it once a day. A store that does not answer
+// look finds what ends, and logs each once a day. A store that does not answer
 // is told of elsewhere.
 func (f *forecast) look(ctx context.Context, now time.Time) {
+	maps.DeleteFunc(f.logged, func(_ string, at time.Time) bool { return now.Sub(at) >= forecastLogEvery })
 	o := &outlook{}
-	say := now.Sub(f.logged) >= forecastLogEvery
-	if f.layouts(ctx, now, o, say) != nil || f.workers(ctx, now, o, say) != nil {
+	if f.layouts(ctx, now, o) != nil || f.workers(ctx, now, o) != nil {
 		return
 	}
-	f.numbers(now, o, say)
-	if say {
-		f.logged = now
-	}
+	f.numbers(now, o)
 	f.latest.Store(o)
 }
 
+// say reports whether the log is to tell of what ends now.
+func (f *forecast) say(what string, now time.Time) bool {
+	if _, said := f.logged[what]; said {
+		return false
+	}
+	f.logged[what] = now
+	return true
+}
+
 // layouts tells of names whose time bits run out, of all that the store has.
-func (f *forecast) layouts(ctx context.Context, now time.Time, o *outlook, say bool) error {
+func (f *forecast) layouts(ctx context.Context, now time.Time, o *outlook) error {
 	definitions, err := f.registry.Definitions(ctx)
 	for _, d := range definitions {
 		ends := f.registry.Ends(d)
@@ -103,7 +108,7 @@ func (f *forecast) layouts(ctx context.Context, now time.Time, o *outlook, say b
 			o.notes = append(o.notes, fmt.Sprintf("the time bits of generator %q end at %s", d.Name, ends.UTC().Format(time.RFC3339)))
 		}
 		switch {
-		case !say:
+		case !f.say("time of "+d.Name, now):
 		case left <= 0:
 			f.log.Error("the time bits of a generator have run out: it gives no ids", "generator", d.Name, "ended", ends)
 		default:
@@ -115,7 +120,7 @@ func (f *forecast) layouts(ctx context.Context, now time.Time, o *outlook, say b
 
 // numbers tells of generators that reach their maximum at the rate at which
 // this server issued since the look before.
-func (f *forecast) numbers(now time.Time, o *outlook, say bool) {
+func (f *forecast) numbers(now time.Time, o *outlook) {
 	f.registry.Running(func(d generator.Definition, g generator.Generator) bool {
 		r, ok := g.(generator.Reporter)
 		if !ok {
@@ -123,6 +128,9 @@ func (f *forecast) numbers(now time.Time, o *outlook, say bool) {
 		}
 		s := r.Stats()
 		before, known := f.seen[d.Name]
+		if known && now.Sub(before.at) < forecastWindow {
+			return true
+		}
 		f.seen[d.Name] = issuedBy{s.Issued, now}
 		issued, passed := s.Issued-before.ids, now.Sub(before.at)
 		if !s.Bounded || !known || issued <= 0 || passed <= 0 {
@@ -136,7 +144,7 @@ func (f *forecast) numbers(now time.Time, o *outlook, say bool) {
 		if left <= endsVerySoon {
 			o.notes = append(o.notes, fmt.Sprintf("the numbers of generator %q end in %d days at the present rate", d.Name, wholeDays(left)))
 		}
-		if say {
+		if f.say("numbers of "+d.Name, now) {
 			f.log.Warn("the numbers of a generator run out at the present rate: raise its maximum, or create its successor", "generator", d.Name,
 				"ids_left", s.Left, "days_left", wholeDays(left))
 		}
@@ -144,28 +152,21 @@ func (f *forecast) numbers(now time.Time, o *outlook, say bool) {
 	})
 }
 
-// workers counts the worker ids that nobody holds, of the widths in use.
-func (f *forecast) workers(ctx context.Context, now time.Time, o *outlook, say bool) error {
-	marks, err := f.registry.Workers(ctx)
-	o.free = map[int]freeWorkers{}
-	for _, m := range marks {
-		w, ok := o.free[m.Bits]
-		if !ok {
-			w.all = int64(1) << m.Bits
-			w.free = w.all
-		}
-		if m.Hi > now.UnixMilli() {
-			w.free--
-		}
-		o.free[m.Bits] = w
+// workers tells of worker ids that run out, of the widths in use. On a store of
+// this server alone nobody else needs one.
+func (f *forecast) workers(ctx context.Context, now time.Time, o *outlook) (err error) {
+	o.free, err = f.registry.FreeWorkers(ctx, now)
+	if f.alone {
+		return err
 	}
-	for bits, w := range o.free {
-		if float64(w.free) > scarceWorkers*float64(w.all) {
+	for _, bits := range slices.Sorted(maps.Keys(o.free)) {
+		w := o.free[bits]
+		if !w.Scarce() {
 			continue
 		}
-		o.notes = append(o.notes, fmt.Sprintf("%d of the %d worker ids of %d bits are free", w.free, w.all, bits))
-		if say {
-			f.log.Warn("worker ids run out: a server that finds none gives no ids of that width", "bits", bits, "free", w.free, "all", w.all)
+		o.notes = append(o.notes, fmt.Sprintf("%d of the %d worker ids of %d bits are free", w.Left, w.All, bits))
+		if f.say(fmt.Sprintf("workers of %d bits", bits), now) {
+			f.log.Warn("worker ids run out: a server that finds none gives no ids of that width", "bits", bits, "free", w.Left, "all", w.All)
 		}
 	}
 	return err

@@ -45,7 +45,7 @@ func TestTheLogTellsOfTimeThatRunsOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	f := newForecast(registry, slog.New(slog.NewTextHandler(&log, nil)))
+	f := newForecast(registry, false, slog.New(slog.NewTextHandler(&log, nil)))
 	f.look(t.Context(), now)
 	f.look(t.Context(), now.Add(time.Hour)) // once a day
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
@@ -112,15 +112,22 @@ func TestTheLogTellsOfNumbersAndWorkersThatRunOut(t *testing.T) {
 		}
 	}
 	var log bytes.Buffer
-	f := newForecast(registry, slog.New(slog.NewTextHandler(&log, nil)))
+	f := newForecast(registry, false, slog.New(slog.NewTextHandler(&log, nil)))
 	now := time.Now()
 	f.look(t.Context(), now)
 	for _, name := range []string{"short", "long", "endless"} {
 		draw(name, "", 1000)
 	}
+	f.look(t.Context(), now.Add(5*time.Second)) // too soon for a rate
+	if strings.Contains(log.String(), "generator=short") {
+		t.Error(log.String())
+	}
 	f.look(t.Context(), now.Add(25*time.Hour))
-	if got := f.latest.Load(); !slices.Equal(got.notes, []string{"4 of the 64 worker ids of 6 bits are free"}) || got.free[6] != (freeWorkers{4, 64}) {
+	if got := f.latest.Load(); !slices.Equal(got.notes, []string{"4 of the 64 worker ids of 6 bits are free"}) || got.free[6] != (generator.Left{Left: 4, All: 64}) {
 		t.Errorf("%+v", got)
+	}
+	if n := strings.Count(log.String(), "worker ids run out"); n != 2 { // twice in two days
+		t.Errorf("%d lines about workers in\n%s", n, log.String())
 	}
 	for _, want := range []string{`msg="worker ids run out`, "generator=short ids_left=98999 days_left=103"} {
 		if !strings.Contains(log.String(), want) {
@@ -134,5 +141,41 @@ func TestTheLogTellsOfNumbersAndWorkersThatRunOut(t *testing.T) {
 	f.look(t.Context(), now.Add(26*time.Hour))
 	if got := f.latest.Load().notes; len(got) != 2 || got[1] != `the numbers of generator "short" end in 0 days at the present rate` {
 		t.Errorf("%q", got)
+	}
+}
+
+// What ends is logged when it is found, however short ago something else was.
+// On a store of this server alone no worker ids run out.
+func TestEachEndIsLoggedWhenItIsFound(t *testing.T) {
+	store := memory.New(memory.Config{Exclusive: true})
+	kinds := slices.DeleteFunc(builtKinds(DefaultConfig().Layout), func(k generator.Kind) bool { return k.Name == segment.KindName })
+	registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: append(kinds, segment.Kind(store, generator.SystemClock{}, "test"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	stored(t, store, "soon", fmt.Sprintf(`{"layout":"baidu","epoch":%d}`, now.Add(300*24*time.Hour-time.Duration(1<<28)*time.Second).UnixMilli()))
+	for _, worker := range []string{"worker/1/0", "worker/1/1"} {
+		if _, _, err := store.Reserve(t.Context(), generator.Reservation{Key: worker, AtLeast: 1 << 60, N: 1, Limit: generator.NoLimit}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := registry.Create(t.Context(), "short", "segment", json.RawMessage(`{"max": 10000}`)); err != nil {
+		t.Fatal(err)
+	}
+	e, err := registry.Existing(t.Context(), "short")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	f := newForecast(registry, true, slog.New(slog.NewTextHandler(&log, nil)))
+	for i := range 2 {
+		if _, err := e.Next(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		f.look(t.Context(), now.Add(time.Duration(i)*10*time.Minute))
+	}
+	if got := log.String(); strings.Count(got, "generator=soon") != 1 || !strings.Contains(got, "generator=short") || strings.Contains(got, "worker ids") {
+		t.Error(got)
 	}
 }

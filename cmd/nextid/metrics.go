@@ -214,8 +214,8 @@ func collectWorkers(to chan<- prometheus.Metric, e *engine) {
 	clockAlarm.sample(to, number(offset.Alarm))
 	clockLead.sample(to, e.pools.ClockLead().Seconds())
 	for bits, w := range e.forecast.latest.Load().free {
-		workersFree.sample(to, float64(w.free), strconv.Itoa(bits))
-		workersAll.sample(to, float64(w.all), strconv.Itoa(bits))
+		workersFree.sample(to, float64(w.Left), strconv.Itoa(bits))
+		workersAll.sample(to, float64(w.All), strconv.Itoa(bits))
 	}
 }
 

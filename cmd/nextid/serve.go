@@ -265,7 +265,7 @@ func (m *Main) openStoreAndAll(ctx context.Context, log *slog.Logger, endpoints 
 	e.openAtStart(ctx, m.Config.OpenAtStart, log)
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	e.stop = stop
-	e.forecast = newForecast(e.registry, log)
+	e.forecast = newForecast(e.registry, e.store.Exclusive(), log)
 	e.work.Go(func() { e.forecast.run(background) })
 	if watch != nil {
 		e.work.Go(func() { watch.watch(background) })

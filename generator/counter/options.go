@@ -50,11 +50,22 @@ func Kind(store generator.Reserver, runtime generator.Scheduler, owner string) g
 			}
 			return newGenerator(d.Name, o, store, runtime, owner), nil
 		},
-		Retire: func(ctx context.Context, d generator.Definition) error { return retire(ctx, store, d) },
+		Numbers: numbers,
+		Retire:  func(ctx context.Context, d generator.Definition) error { return retire(ctx, store, d) },
 		Recover: func(ctx context.Context, d generator.Definition, atLeast int64) error {
 			return recoverName(ctx, store, d, atLeast)
 		},
 	}
+}
+
+// numbers implements generator.Kind. A counter that starts late counts as begun
+// with 1.
+func numbers(stored json.RawMessage, past int64) generator.Left {
+	var o Options
+	if json.Unmarshal(stored, &o) != nil || o.Increment == 0 || o.limit() == generator.NoLimit {
+		return generator.Left{}
+	}
+	return generator.NumbersLeft(max(o.Start, past), min(o.Start, 1), o.limit(), o.Increment)
 }
 
 // read returns stored options.

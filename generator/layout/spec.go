@@ -160,6 +160,16 @@ func Ends(stored json.RawMessage) time.Time {
 	return l.Last().Add(l.Unit)
 }
 
+// WorkerBits is how wide the worker field is of a layout that stored options
+// pin. It is a generator.Kind's WorkerBits.
+func WorkerBits(stored json.RawMessage) int {
+	l := pinned(stored)
+	if l == nil {
+		return 0
+	}
+	return int(l.WorkerBits())
+}
+
 // Rate is how many ids a second a layout that stored options pin has for one
 // server; 0 if they cannot be read. It is a generator.Kind's Rate.
 func Rate(stored json.RawMessage) int64 {

@@ -17,7 +17,7 @@ func Kind(pools *worker.Pools) generator.Kind {
 	k := kind{pools}
 	return generator.Kind{
 		Name: KindName, Help: "time-ordered ids made ahead of their use, after Baidu's cached uid-generator",
-		Normalize: normalize, Alter: alter, Complete: k.complete, Open: k.open, Retire: k.retire, Ends: layout.Ends, Rate: layout.Rate,
+		Normalize: normalize, Alter: alter, Complete: k.complete, Open: k.open, Retire: k.retire, Ends: layout.Ends, Rate: layout.Rate, WorkerBits: layout.WorkerBits,
 	}
 }
 

@@ -51,13 +51,22 @@ func AutoRandom(store generator.Reserver, counter generator.Kind) generator.Kind
 	k := autoRandomKind{store, counter}
 	return generator.Kind{
 		Name: autoRandomName, Help: "a counter below random bits, after TiDB's AUTO_RANDOM",
-		Normalize: k.normalize, Alter: k.alter, Open: k.open, Retire: k.retire, Recover: k.recover,
+		Normalize: k.normalize, Alter: k.alter, Open: k.open, Numbers: k.numbers, Retire: k.retire, Recover: k.recover,
 	}
 }
 
 type autoRandomKind struct {
 	store   generator.Reserver
 	counter generator.Kind
+}
+
+// numbers implements generator.Kind.
+func (k autoRandomKind) numbers(stored json.RawMessage, past int64) generator.Left {
+	var o AutoRandomOptions
+	if json.Unmarshal(stored, &o) != nil {
+		return generator.Left{}
+	}
+	return k.counter.Numbers(o.Counter, past)
 }
 
 func (k autoRandomKind) normalize(raw json.RawMessage) (json.RawMessage, error) {

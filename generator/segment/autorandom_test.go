@@ -143,3 +143,11 @@ func TestOptionsAreChecked(t *testing.T) {
 		t.Errorf("step: %s, %v", changed, err)
 	}
 }
+
+func TestNumbersOfTheCounterBelowRandomBits(t *testing.T) {
+	k, _ := newKind()
+	o, err := k.Normalize(json.RawMessage(`{"shard_bits": 5, "range_bits": 32, "start": 67108000}`))
+	if got := k.Numbers(o, 67108800); err != nil || got != (generator.Left{Left: 64, All: 1 << 26}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

@@ -73,6 +73,14 @@ func (o *Options) bound() *int64 {
 	return o.Max
 }
 
+// opposite is the bound at the other end, nil for none.
+func (o *Options) opposite() *int64 {
+	if o.Increment < 0 {
+		return o.Max
+	}
+	return o.Min
+}
+
 const hint = "Options: start, increment, offset, min, max, step, max_step, prefetch_at (0 to 1), deadline, strict, description."
 
 func optionError(format string, args ...any) error {
@@ -94,11 +102,30 @@ func Kind(store generator.Reserver, clock generator.Runtime, owner string) gener
 			}
 			return newGenerator(d.Name, o, store, clock, owner), nil
 		},
-		Retire: func(ctx context.Context, d generator.Definition) error { return retire(ctx, store, d) },
+		Numbers: numbers,
+		Retire:  func(ctx context.Context, d generator.Definition) error { return retire(ctx, store, d) },
 		Recover: func(ctx context.Context, d generator.Definition, atLeast int64) error {
 			return recoverName(ctx, store, d, atLeast)
 		},
 	}
+}
+
+// numbers implements generator.Kind. Where no least number is given, one that
+// starts late counts as begun with the first.
+func numbers(stored json.RawMessage, past int64) generator.Left {
+	var o Options
+	if json.Unmarshal(stored, &o) != nil || o.Increment == 0 {
+		return generator.Left{}
+	}
+	l := newLine(o)
+	if l.limit == generator.NoLimit {
+		return generator.Left{}
+	}
+	least := min(l.first, 1)
+	if begin := o.opposite(); begin != nil {
+		least = min(l.first, l.position(*begin))
+	}
+	return generator.NumbersLeft(max(l.first, past), least, l.limit, l.increment)
 }
 
 // read returns stored options.

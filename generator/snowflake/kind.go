@@ -20,7 +20,7 @@ func Kind(pools *worker.Pools, defaultLayout string) generator.Kind {
 	return generator.Kind{
 		Name: KindName, Help: "time, worker id and sequence, after Twitter's Snowflake",
 		Normalize: func(raw json.RawMessage) (json.RawMessage, error) { return normalize(raw, defaultLayout) },
-		Alter:     alter, Complete: k.complete, Open: k.open, Retire: k.retire, Ends: layout.Ends, Rate: layout.Rate, IDBits: idBits,
+		Alter:     alter, Complete: k.complete, Open: k.open, Retire: k.retire, Ends: layout.Ends, Rate: layout.Rate, WorkerBits: layout.WorkerBits, IDBits: idBits,
 	}
 }
 

@@ -25,7 +25,7 @@ var adminFunctions = []engine.Function{
 			if err := Registry(x).Create(x.Ctx, a[0].Str, a[1].Str, options); err != nil {
 				return a[0], err
 			}
-			warnOfEnd(x, a[0].Str, Registry(x).EndsOf(x.Ctx, a[0].Str))
+			warnOfOutlook(x, a[0].Str)
 			return a[0], nil
 		},
 	},
@@ -38,7 +38,11 @@ var adminFunctions = []engine.Function{
 			if err != nil {
 				return datum.Value{}, err
 			}
-			return a[0], Registry(x).Alter(x.Ctx, a[0].Str, options)
+			if err := Registry(x).Alter(x.Ctx, a[0].Str, options); err != nil {
+				return a[0], err
+			}
+			warnOfOutlook(x, a[0].Str)
+			return a[0], nil
 		},
 	},
 	{

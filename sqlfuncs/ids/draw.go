@@ -105,6 +105,21 @@ func warnOfEnd(x *engine.Exec, name string, ends time.Time) {
 		name, ends.Format(time.RFC3339), daysUntil(now, ends)))
 }
 
+// warnOfOutlook tells the client what comes to an end of a generator that was
+// created or changed: its time, its numbers, or the worker ids for it.
+func warnOfOutlook(x *engine.Exec, name string) {
+	o := Registry(x).OutlookOf(x.Ctx, name, x.Host.Now())
+	warnOfEnd(x, name, o.Ends)
+	if o.Numbers.Scarce() {
+		x.Host.Notice(fmt.Sprintf("generator %q has %d of %d numbers left; raise its maximum, or create its successor before they run out",
+			name, o.Numbers.Left, o.Numbers.All))
+	}
+	if o.Workers.Scarce() {
+		x.Host.Notice(fmt.Sprintf("%d of the %d worker ids for generator %q are free: a server that finds none gives no ids of it; use a layout with more worker bits",
+			o.Workers.Left, o.Workers.All, name))
+	}
+}
+
 // idRun draws a fixed number of ids as runs. The first one charges all of them:
 // a statement that a quota refuses has cost none.
 type idRun struct {

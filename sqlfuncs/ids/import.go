@@ -53,6 +53,9 @@ func importGenerator(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		}
 	}
 	next, err := target.goOn(x, p)
+	if err == nil {
+		warnOfOutlook(x, name)
+	}
 	text := fmt.Sprintf("%s goes on at %d; %s", name, next, p.Report)
 	if target.past > math.MinInt64 && !p.Fenced {
 		text += fmt.Sprintf("; numbers below %d were reserved under this name before: another server that holds some gives them first, until it is restarted", target.past)

@@ -93,6 +93,9 @@ func createSequence(t *syntax.CreateSequence) (func(x *engine.Exec) error, error
 			}
 			return sqlstate.New(sqlstate.DuplicateTable, "relation %q already exists", name)
 		}
+		if err == nil {
+			warnOfOutlook(x, name)
+		}
 		if err == nil && t.Options.Start != nil { // a dropped one of this name may have got further
 			return warnOfStart(x, name, *t.Options.Start)
 		}

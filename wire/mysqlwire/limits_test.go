@@ -404,6 +404,28 @@ func TestConnectionsAreCounted(t *testing.T) {
 	c.wantOutcome("closed")
 }
 
+// A session may bound its own silence, and not lengthen what the server bears.
+func TestWaitTimeout(t *testing.T) {
+	for _, tc := range []struct {
+		limit time.Duration
+		set   string
+	}{{0, "1"}, {time.Hour, "1"}, {50 * time.Millisecond, "1000"}} {
+		t.Run(tc.limit.String(), func(t *testing.T) {
+			t.Parallel() // it is in whole seconds
+			address, _ := startServer(t, mysqlwire.Config{Limits: wire.Limits{Idle: tc.limit}})
+			c := login(t, address, plain)
+			began := time.Now()
+			c.ask("text", query("SET wait_timeout = "+tc.set))
+			c.seq = 0
+			c.wantOutcome("ERR 4031 HY000…")
+			c.wantOutcome("closed")
+			if took := time.Since(began); tc.set == "1" && took < time.Second {
+				t.Errorf("disconnected after %v", took)
+			}
+		})
+	}
+}
+
 func TestIdleInTransactionTimeout(t *testing.T) {
 	address, _ := startServer(t, mysqlwire.Config{Limits: wire.Limits{IdleInTransaction: 50 * time.Millisecond}})
 	c := login(t, address, plain)
