@@ -36,7 +36,7 @@ test: test-deps format-check vet build
 WITHOUT_RACE = "^Test(EveryStatementCanBeStopped|WarmPathAllocatesNothing|RoundTripAllocatesNothing|IdleConnectionsAreSmall|StalledClientsCostLittle|LongCommands)$$"
 
 # Packages whose tests start databases, clients or browsers, or take minutes.
-SLOW = /(migrations|benchmarks)(/|$$)|/(clienttest|mariadbtest|pgtest|dbtest|simulation|ticket|example)$$|/store/(sqlite|postgres|mysql|redis|etcd|zookeeper)$$|/cmd/
+SLOW = /(migrations|benchmarks)(/|$$)|/(clienttest|dbtest|simulation|ticket|example)$$|/store/(sqlite|postgres|mysql|redis|etcd|zookeeper)$$|/cmd/
 
 ## test-quick: for the edit loop: nothing is installed or started, and no race detector; two minutes
 test-quick: format-check vet

@@ -14,8 +14,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"nextid/generator/store/dbtest"
 	"nextid/sqlfuncs"
-	"nextid/sqlfuncs/pgtest"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -106,7 +106,7 @@ type twin struct {
 func newTwin(t *testing.T, s *testSession) *twin {
 	t.Helper()
 	ctx := t.Context()
-	dsn := pgtest.Start(t)
+	dsn := dbtest.QuickPostgres(t)
 	connect := func(user, database string) *pgconn.PgConn {
 		to := strings.Replace(strings.Replace(dsn, "postgres@", user+"@", 1), "/postgres?", "/"+database+"?", 1)
 		conn, err := pgconn.Connect(ctx, to)

@@ -29,6 +29,7 @@ func TestCursorsOnlyGoForward(t *testing.T) {
 	s.must(t, "BEGIN")
 	s.wantTag(t, "DECLARE c SCROLL CURSOR FOR SELECT g FROM generate_series(1, 9) g", "DECLARE CURSOR")
 	steps(t, s, [][2]string{
+		{"FETCH 0 c", ""},
 		{"FETCH c", "1"},
 		{"FETCH 2 FROM c", "2,3"},
 		{"FETCH NEXT FROM c", "4"},
@@ -53,7 +54,11 @@ func TestForwardCursorReadsOnlyWhatIsFetched(t *testing.T) {
 	if id := s.id(t, "a", "SELECT next_id('a')"); id != 3 {
 		t.Errorf("next id %d, want 3", id)
 	}
-	s.fails(t, "FETCH PRIOR c", sqlstate.NotPrerequisite)
+	for _, sql := range []string{"FETCH PRIOR c", "FETCH FORWARD -1 c", "MOVE FIRST c", "FETCH 0 c"} {
+		s.must(t, "SAVEPOINT s")
+		s.fails(t, sql, sqlstate.FeatureNotSupported)
+		s.must(t, "ROLLBACK TO s")
+	}
 	s.must(t, "ROLLBACK")
 }
 
@@ -139,25 +144,13 @@ func TestCopyFormats(t *testing.T) {
 	for _, c := range []struct{ options, want string }{
 		{"", "1\ta\\tb\\\\\n2\t\\N\n3\t\n4\tx,\"y\"\n5\tl\\nm\n"},
 		{"WITH (HEADER)", "n\tS\n1\ta\\tb\\\\\n2\t\\N\n3\t\n4\tx,\"y\"\n5\tl\\nm\n"},
-		{"WITH (NULL 'nil', DELIMITER '|')", "1|a\\tb\\\\\n2|nil\n3|\n4|x,\"y\"\n5|l\\nm\n"},
 		{"WITH (FORMAT csv)", "1,a\tb\\\n2,\n3,\"\"\n4,\"x,\"\"y\"\"\"\n5,\"l\nm\"\n"},
 		{"WITH CSV HEADER", "n,S\n1,a\tb\\\n2,\n3,\"\"\n4,\"x,\"\"y\"\"\"\n5,\"l\nm\"\n"},
-		{"WITH (FORMAT csv, FORCE_QUOTE *)", "\"1\",\"a\tb\\\"\n\"2\",\n\"3\",\"\"\n\"4\",\"x,\"\"y\"\"\"\n\"5\",\"l\nm\"\n"},
-		{
-			"WITH (FORMAT csv, FORCE_QUOTE (n), DELIMITER ';', QUOTE '''', ESCAPE '!')",
-			"'1';a\tb\\\n'2';\n'3';''\n'4';x,\"y\"\n'5';'l\nm'\n",
-		},
 	} {
 		got := s.copy(t, "COPY (SELECT * FROM "+rows+") TO STDOUT "+c.options)
 		if string(got) != c.want {
 			t.Errorf("%s\ngot  %q\nwant %q", c.options, got, c.want)
 		}
-	}
-	got := s.copy(t, "COPY (SELECT 7::int8, NULL::text) TO STDOUT (FORMAT binary)")
-	want := "PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00" +
-		"\x00\x02\x00\x00\x00\x08\x00\x00\x00\x00\x00\x00\x00\x07\xff\xff\xff\xff" + "\xff\xff"
-	if string(got) != want {
-		t.Errorf("binary %q, want %q", got, want)
 	}
 }
 
@@ -183,11 +176,9 @@ func (s *testSession) copy(t *testing.T, sql string) []byte {
 		if err != nil {
 			break
 		}
-		if out, err = c.AppendRow(out, row, s.Env()); err != nil {
-			t.Fatal(err)
-		}
+		out = c.AppendRow(out, row, s.Env())
 	}
-	return c.AppendTrailer(out)
+	return out
 }
 
 func TestCopyRefusesWhatItCannotDo(t *testing.T) {
@@ -198,11 +189,8 @@ func TestCopyRefusesWhatItCannotDo(t *testing.T) {
 		sql  string
 		code sqlstate.Code
 	}{
-		{"COPY (SELECT 1) TO STDOUT (FORMAT binary, HEADER)", sqlstate.SyntaxError},
-		{"COPY (SELECT 1) TO STDOUT (FORMAT binary, DELIMITER ',')", sqlstate.SyntaxError},
-		{"COPY (SELECT 1) TO STDOUT (QUOTE '!')", sqlstate.FeatureNotSupported},
-		{"COPY (SELECT 1) TO STDOUT (DELIMITER 'xx')", sqlstate.FeatureNotSupported},
-		{"COPY (SELECT 1) TO STDOUT (DELIMITER 'a')", sqlstate.InvalidParameterValue},
+		{"COPY (SELECT 1) TO STDOUT (FORMAT binary)", sqlstate.FeatureNotSupported},
+		{"COPY (SELECT 1) TO STDOUT (DELIMITER ',')", sqlstate.FeatureNotSupported},
 		{"COPY (SELECT nosuch) TO STDOUT", sqlstate.UndefinedColumn},
 		{"COPY ids FROM STDIN", sqlstate.FeatureNotSupported},
 		{"COPY (SELECT 1) TO '/tmp/x'", sqlstate.FeatureNotSupported},

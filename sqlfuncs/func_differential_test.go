@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"nextid/sqlfuncs/pgtest"
+	"nextid/generator/store/dbtest"
 )
 
 // differentialSeed is fixed, so that a change is judged by itself; another one
@@ -89,7 +89,7 @@ func randomPattern(r *rand.Rand) string {
 // failure names the seed and the expression.
 func TestFunctionsAnswerAsPostgreSQL(t *testing.T) {
 	const calls = 400
-	dsn := pgtest.Start(t)
+	dsn := dbtest.QuickPostgres(t)
 	conn, err := pgconn.Connect(t.Context(), dsn)
 	if err != nil {
 		t.Fatal(err)

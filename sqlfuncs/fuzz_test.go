@@ -51,9 +51,9 @@ func FuzzQuery(f *testing.F) {
 	}
 	for _, sql := range []string{
 		"SELECT next_id($1)", "SELECT * FROM next_ids($1, $2)", "SELECT id FROM ids WHERE name = ANY ($1::text[])",
-		"BEGIN; DECLARE c SCROLL CURSOR WITH HOLD FOR SELECT 1; FETCH ALL c; MOVE BACKWARD ALL c; COMMIT; FETCH FIRST c; CLOSE c",
+		"BEGIN; DECLARE c SCROLL CURSOR WITH HOLD FOR SELECT 1; FETCH ALL c; MOVE 1 c; COMMIT; FETCH c; CLOSE c",
 		"SAVEPOINT a; ROLLBACK TO a; PREPARE p AS SELECT $1; EXECUTE p (1); DEALLOCATE ALL; DISCARD ALL",
-		"SET TimeZone = 'x'; SHOW ALL; RESET ALL; SET LOCAL a.b = 1", "COPY (SELECT 1, NULL) TO STDOUT (FORMAT csv, FORCE_QUOTE *)",
+		"SET TimeZone = 'x'; SHOW ALL; RESET ALL; SET LOCAL a.b = 1", "COPY (SELECT 1, NULL) TO STDOUT (FORMAT csv, HEADER)",
 		"CREATE SEQUENCE s START 5; ALTER SEQUENCE s RESTART WITH 9; DROP SEQUENCE s; SELECT setval('a', 5), currval('a')",
 		"SELECT create_generator('x', 'segment', step => 5), alter_generator('x', '{}'), drop_generator('x')",
 		"EXPLAIN SELECT * FROM pg_catalog.pg_class", "SELECT * FROM information_schema.tables", "SELECT parse_id('1'), id_floor('a', now())",

@@ -12,9 +12,9 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"nextid/generator/store/dbtest"
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/datum"
-	"nextid/sqlfuncs/mariadbtest"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
@@ -197,7 +197,7 @@ func TestMySQLStatementFiles(t *testing.T) {
 }
 
 func TestMySQLStatementFilesAgainstMariaDB(t *testing.T) {
-	addr, _ := mariadbtest.Start(t)
+	addr, _ := dbtest.QuickMariaDB(t)
 	ctx := t.Context()
 	for _, file := range mysqlFiles(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {

@@ -212,13 +212,7 @@ func explainMySQL(p *engine.Planner, st *Statement, t *syntax.Explain) error {
 	if err := planStatement(p, inner, t.Statement); err != nil {
 		return err
 	}
-	if strings.EqualFold(t.Format, "json") {
-		st.query = &engine.QueryPlan{Columns: []engine.Column{engine.TextColumn("EXPLAIN")}, Open: func(*engine.Exec) (engine.Rows, error) {
-			return engine.SingleRow(datum.MakeText(`{"query_block": {"select_id": 1}}`)), nil
-		}}
-	} else {
-		st.query = explainRow(t.Statement)
-	}
+	st.query = explainRow(t.Statement)
 	st.tag, st.Columns = "EXPLAIN", st.query.Columns
 	return nil
 }

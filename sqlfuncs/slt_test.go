@@ -13,9 +13,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"nextid/generator/store/dbtest"
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/datum"
-	"nextid/sqlfuncs/pgtest"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -198,7 +198,7 @@ func TestStatementFiles(t *testing.T) {
 }
 
 func TestStatementFilesAgainstPostgreSQL(t *testing.T) {
-	dsn := pgtest.Start(t)
+	dsn := dbtest.QuickPostgres(t)
 	ctx := t.Context()
 	for _, file := range sltFiles(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {

@@ -39,7 +39,6 @@ func declare(p *engine.Planner, st *Statement, t *syntax.Declare) error {
 			return err
 		}
 		c.cursor, c.binary, c.held = true, t.Binary, t.Hold
-		c.buffer = t.Scroll || t.Hold
 		if s.tx.state == txIdle {
 			if err := c.materialize(x.Ctx); err != nil {
 				s.dropPortal(c)
@@ -106,157 +105,42 @@ func (f *fetchPlan) run(x *engine.Exec) (engine.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.t.Move {
-		n, err := c.move(x, f.t)
-		x.Moved = n
-		return nil, err
+	if f.t.Count == 0 && c.position > 0 { // PHP's PDO asks so for the columns of a cursor that is before its first row
+		return nil, sqlstate.New(sqlstate.FeatureNotSupported, "%s 0, the row of the cursor again, is not supported by nextid", x.Tag)
 	}
-	return c.fetch(x, f.t)
-}
-
-// fetch yields the rows of one FETCH.
-func (p *Portal) fetch(x *engine.Exec, t *syntax.Fetch) (engine.Rows, error) {
-	switch {
-	case t.Direction == syntax.FetchForward && t.Count > 0:
-		left := t.Count
-		return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
-			if left <= 0 {
-				return nil, io.EOF
-			}
-			left--
-			return p.Next(x.Ctx)
-		}), nil
-	case t.Direction == syntax.FetchForward && t.Count < 0:
-		return p.backward(x, -t.Count)
-	case t.Direction == syntax.FetchBackward:
-		if t.Count < 0 {
-			return p.fetch(x, &syntax.Fetch{Direction: syntax.FetchForward, Count: -t.Count})
-		}
-		return p.backward(x, t.Count)
-	case t.Direction == syntax.FetchRelative && t.Count > 0, t.Direction == syntax.FetchAbsolute && t.Count > int64(p.position):
-		skip := t.Count - 1
-		if t.Direction == syntax.FetchAbsolute {
-			skip -= int64(p.position)
-		}
-		for range skip {
-			if _, err := p.Next(x.Ctx); err != nil {
-				return &engine.SliceRows{}, eofIsNil(err)
-			}
-		}
-		return p.fetch(x, &syntax.Fetch{Count: 1})
-	case t.Direction == syntax.FetchForward, t.Direction == syntax.FetchRelative && t.Count == 0:
-		return p.again(x)
-	}
-	return p.absolute(x, t)
-}
-
-func eofIsNil(err error) error {
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
-}
-
-// needScroll refuses to go back in a cursor that keeps no rows.
-func (p *Portal) needScroll() error {
-	if p.buffer {
-		return nil
-	}
-	return sqlstate.New(sqlstate.NotPrerequisite, "cursor can only scan forward").
-		WithHint("Declare it with SCROLL option to enable backward scan.")
-}
-
-// again is FETCH 0: the current row once more.
-func (p *Portal) again(x *engine.Exec) (engine.Rows, error) {
-	if p.position < 1 || (p.done && !p.buffer) || (p.buffer && p.position > len(p.buffered)) {
-		return &engine.SliceRows{}, nil // before the first row or after the last
-	}
-	if err := p.needScroll(); err != nil {
-		return nil, err
-	}
-	return engine.SingleRow(p.buffered[p.position-1]...), nil
-}
-
-// backward reads n rows towards the start.
-func (p *Portal) backward(x *engine.Exec, n int64) (engine.Rows, error) {
-	if n == 0 {
-		return p.again(x)
-	}
-	if err := p.needScroll(); err != nil {
-		return nil, err
-	}
-	return engine.RowsFunc(func(*engine.Exec) ([]datum.Value, error) {
-		if n <= 0 || p.position <= 0 {
+	left := f.t.Count
+	rows := engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
+		if left <= 0 {
 			return nil, io.EOF
 		}
-		n--
-		if p.position--; p.position == 0 {
-			return nil, io.EOF
-		}
-		return p.buffered[p.position-1], nil
-	}), nil
-}
-
-// absolute is FETCH ABSOLUTE and RELATIVE to a row that was passed. Negative
-// absolute numbers count from the end.
-func (p *Portal) absolute(x *engine.Exec, t *syntax.Fetch) (engine.Rows, error) {
-	if err := p.needScroll(); err != nil {
-		return nil, err
+		left--
+		return c.Next(x.Ctx)
+	})
+	if !f.t.Move {
+		return rows, nil
 	}
-	to := t.Count
-	switch {
-	case t.Direction == syntax.FetchRelative:
-		to += int64(p.position)
-	case t.Count < 0:
-		if err := p.materialize(x.Ctx); err != nil {
+	for ; ; x.Moved++ {
+		if _, err := rows.Next(x); errors.Is(err, io.EOF) {
+			return nil, nil
+		} else if err != nil {
 			return nil, err
 		}
-		to += int64(len(p.buffered)) + 1
-	}
-	if to < 1 {
-		p.position = 0
-		return &engine.SliceRows{}, nil
-	}
-	p.position = int(to) - 1
-	return p.fetch(x, &syntax.Fetch{Count: 1})
-}
-
-// move passes rows without sending them.
-func (p *Portal) move(x *engine.Exec, t *syntax.Fetch) (int64, error) {
-	it, err := p.fetch(x, t)
-	if err != nil {
-		return 0, err
-	}
-	n := int64(0)
-	for {
-		if _, err := it.Next(x); err != nil {
-			return n, eofIsNil(err)
-		}
-		n++
 	}
 }
 
-// nextBuffered reads a cursor that keeps its rows.
-func (p *Portal) nextBuffered(ctx context.Context) ([]datum.Value, error) {
-	if p.position < len(p.buffered) {
-		p.position++
-		return p.buffered[p.position-1], nil
+// nextKept reads a cursor whose transaction is over.
+func (p *Portal) nextKept() ([]datum.Value, error) {
+	if len(p.kept) == 0 {
+		return nil, io.EOF
 	}
-	row, err := p.pull(ctx)
-	if err != nil {
-		p.position = len(p.buffered) + 1
-		return nil, err
-	}
-	if err := p.x.HoldRow(row); err != nil {
-		return nil, p.failed(err)
-	}
-	p.buffered = append(p.buffered, slices.Clone(row))
-	p.position = len(p.buffered)
+	row := p.kept[0]
+	p.kept = p.kept[1:]
+	p.position++
 	return row, nil
 }
 
-// materialize reads a cursor to its end and keeps the rows: a WITH HOLD
-// cursor outlives its transaction.
+// materialize reads the rest of a WITH HOLD cursor and keeps the rows, which
+// outlive the transaction.
 func (p *Portal) materialize(ctx context.Context) error {
 	for {
 		row, err := p.pull(ctx)
@@ -269,6 +153,6 @@ func (p *Portal) materialize(ctx context.Context) error {
 		if err := p.x.HoldRow(row); err != nil {
 			return err
 		}
-		p.buffered = append(p.buffered, slices.Clone(row))
+		p.kept = append(p.kept, slices.Clone(row))
 	}
 }

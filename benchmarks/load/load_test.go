@@ -11,8 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"nextid/sqlfuncs/mariadbtest"
-	"nextid/sqlfuncs/pgtest"
+	"nextid/generator/store/dbtest"
 )
 
 func dial(t *testing.T, dsn string) *Link {
@@ -109,7 +108,7 @@ func (w *loggedWork) Then(ids []ID) (Step, bool) {
 
 func TestPostgreSQL(t *testing.T) {
 	t.Parallel()
-	dsn := pgtest.Start(t)
+	dsn := dbtest.QuickPostgres(t)
 	l := dial(t, dsn)
 	exec1(t, l, "CREATE SEQUENCE s")
 	loads(t, dsn, "SELECT nextval('s')")
@@ -140,7 +139,7 @@ func TestPostgreSQL(t *testing.T) {
 
 func TestMySQL(t *testing.T) {
 	t.Parallel()
-	addr, socket := mariadbtest.Start(t)
+	addr, socket := dbtest.QuickMariaDB(t)
 	l := dial(t, "mysql://root@"+addr+"/test")
 	exec1(t, l, "CREATE SEQUENCE s")
 	loads(t, "mysql://root@"+addr+"/test", "SELECT NEXT VALUE FOR s")
@@ -191,7 +190,7 @@ func TestRedis(t *testing.T) {
 // A server that stops for a while must show in the quantiles of a fixed rate.
 func TestAStopShowsAtAFixedRate(t *testing.T) {
 	t.Parallel()
-	dsn := pgtest.Start(t)
+	dsn := dbtest.QuickPostgres(t)
 	l := dial(t, dsn)
 	slow := &pause{normal: l.Query(nil, "SELECT 1"), pause: l.Query(nil, "SELECT 1 FROM pg_sleep(0.4)"), at: 100}
 	r, err := Run(t.Context(), Config{Clients: []Client{{[]*Link{l}, slow}}, Length: 2 * time.Second, Rate: 200})

@@ -34,6 +34,7 @@ generator/node:            generator generator/worker
 generator/ticket:          generator generator/counter generator/store/dsn
 generator/uuid:            generator
 generator/code:            generator
+generator/audit:
 generator/example:         generator generator/store/dsn generator/store/shared
 generator/store/memory:    generator
 generator/store/sqlite:    generator migrations/...
@@ -57,14 +58,11 @@ sqlfuncs/decimal:          sqlfuncs/sqlstate
 sqlfuncs/datum:            sqlfuncs/sqlstate sqlfuncs/decimal
 sqlfuncs/account:          sqlfuncs/sqlstate
 sqlfuncs/quota:            sqlfuncs/sqlstate
-sqlfuncs/audit:
 sqlfuncs/syntax:           sqlfuncs/sqlstate
-sqlfuncs/mariadbtest:      generator/store/dbtest
-sqlfuncs/pgtest:
 sqlfuncs/setting:          sqlfuncs/sqlstate sqlfuncs/datum
 sqlfuncs/engine:           generator sqlfuncs/account sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/setting sqlfuncs/syntax
 sqlfuncs/pgfunc:           sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/decimal sqlfuncs/syntax sqlfuncs/engine
-sqlfuncs/ids:              generator generator/layout generator/uuid sqlfuncs/audit sqlfuncs/quota sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax sqlfuncs/engine
+sqlfuncs/ids:              generator generator/audit generator/layout generator/uuid sqlfuncs/quota sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax sqlfuncs/engine
 sqlfuncs/mysql:            sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/decimal sqlfuncs/setting sqlfuncs/syntax sqlfuncs/engine sqlfuncs/ids generator
 sqlfuncs/pgcatalog:        generator generator/layout sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/setting sqlfuncs/syntax sqlfuncs/engine sqlfuncs/ids
 sqlfuncs:                  generator generator/layout generator/uuid sqlfuncs/account sqlfuncs/quota sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax sqlfuncs/engine sqlfuncs/setting sqlfuncs/pgfunc sqlfuncs/ids sqlfuncs/mysql sqlfuncs/pgcatalog
@@ -86,7 +84,7 @@ cmd/nextid-bench:          benchmarks/...
 
 // testOnly are the packages that exist for tests; they may use testing and
 // nothing that is linked into the binary may import them.
-var testOnly = []string{"generator/generatortest", "generator/simulation", "generator/store/dbtest", "sqlfuncs/mariadbtest", "sqlfuncs/pgtest", "wire/wiretest", "wire/clienttest", "benchmarks/report/charttest"}
+var testOnly = []string{"generator/generatortest", "generator/simulation", "generator/store/dbtest", "wire/wiretest", "wire/clienttest", "benchmarks/report/charttest"}
 
 // layers are the top folders from the bottom up. Test files may reach
 // sideways and down (a wire test runs on real engines), never up.

@@ -4,14 +4,14 @@ import (
 	"strings"
 	"testing"
 
-	"nextid/sqlfuncs/pgtest"
+	"nextid/generator/store/dbtest"
 )
 
 // TestMigrateForeign walks through the commands. What they install is tested
 // in migrations/foreign.
 func TestMigrateForeign(t *testing.T) {
 	t.Parallel()
-	dsn := pgtest.Start(t)
+	dsn := dbtest.QuickPostgres(t)
 	s := startServer(t, nil)
 	server := "postgres://app@" + s.address + "/nextid"
 	run := func(code int, args ...string) string {

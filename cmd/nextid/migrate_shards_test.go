@@ -4,14 +4,14 @@ import (
 	"strings"
 	"testing"
 
-	"nextid/sqlfuncs/pgtest"
+	"nextid/generator/store/dbtest"
 )
 
 // TestMigrateShards walks through the commands. What they do is tested in
 // migrations/shards.
 func TestMigrateShards(t *testing.T) {
 	t.Parallel()
-	cluster := pgtest.Start(t)
+	cluster := dbtest.QuickPostgres(t)
 	admin := connect(t, cluster)
 	var dsns []string
 	for _, name := range []string{"a", "b", "c", "d"} {

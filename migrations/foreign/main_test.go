@@ -23,7 +23,6 @@ import (
 	"nextid/generator/history"
 	"nextid/generator/store/dbtest"
 	"nextid/migrations/foreign"
-	"nextid/sqlfuncs/pgtest"
 )
 
 // binary is the nextid that the tests start.
@@ -43,10 +42,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
-	if err := pgtest.StopShared(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
+	dbtest.StopShared()
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }
@@ -137,13 +133,13 @@ type cluster struct{ dsn string }
 // startCluster starts one for a test that makes roles, or needs settings.
 func startCluster(t *testing.T, settings ...string) cluster {
 	t.Helper()
-	return cluster{pgtest.Start(t, settings...)}
+	return cluster{dbtest.QuickPostgres(t, settings...)}
 }
 
 // sharedCluster is one for all tests that only make databases.
 func sharedCluster(t *testing.T) cluster {
 	t.Helper()
-	return cluster{pgtest.Shared(t)}
+	return cluster{dbtest.SharedPostgres(t)}
 }
 
 var databases atomic.Int64

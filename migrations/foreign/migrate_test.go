@@ -24,8 +24,8 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"nextid/generator/history"
+	"nextid/generator/store/dbtest"
 	"nextid/migrations/foreign"
-	"nextid/sqlfuncs/pgtest"
 )
 
 func config(t *testing.T, s *server) foreign.Config {
@@ -501,7 +501,7 @@ func TestDumpAndRestore(t *testing.T) {
 	s := connect(t, dsn, &log)
 	s.exec("CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT nextid.next_id('orders', 10), note text)")
 	s.draws(5, "orders", "INSERT INTO orders (note) SELECT 'x' FROM generate_series(1, 5) RETURNING id")
-	bin := pgtest.Bin(t)
+	bin := dbtest.PostgresPrograms(t)
 	dump, err := exec.Command(filepath.Join(bin, "pg_dump"), dsn).Output()
 	if err != nil {
 		t.Fatal(err)

@@ -16,8 +16,8 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/history"
+	"nextid/generator/store/dbtest"
 	"nextid/migrations/foreign"
-	"nextid/sqlfuncs/mariadbtest"
 )
 
 // mariadb is an application's MariaDB with the database shop.
@@ -29,7 +29,7 @@ type mariadb struct {
 
 func startMariaDB(t *testing.T, settings ...string) *mariadb {
 	t.Helper()
-	address, _ := mariadbtest.Start(t, append(settings, "plugin-maturity=unknown")...)
+	address, _ := dbtest.QuickMariaDB(t, append(settings, "plugin-maturity=unknown")...)
 	m := &mariadb{t: t, dsn: "mysql://root@" + address + "/shop"}
 	m.DB = m.login("root@tcp(" + address + ")/")
 	m.exec("CREATE DATABASE shop")

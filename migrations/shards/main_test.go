@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -16,8 +15,8 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/history"
+	"nextid/generator/store/dbtest"
 	"nextid/migrations/shards"
-	"nextid/sqlfuncs/pgtest"
 )
 
 func TestMain(m *testing.M) {
@@ -25,10 +24,7 @@ func TestMain(m *testing.M) {
 	if programDir != "" {
 		_ = os.RemoveAll(programDir)
 	}
-	if err := pgtest.StopShared(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
+	dbtest.StopShared()
 	os.Exit(code)
 }
 

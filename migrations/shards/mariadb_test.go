@@ -13,8 +13,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"nextid/generator/store/dbtest"
 	"nextid/migrations/shards"
-	"nextid/sqlfuncs/mariadbtest"
 )
 
 const mariadbTable = "CREATE TABLE orders (id BIGINT AUTO_INCREMENT PRIMARY KEY, note TEXT)"
@@ -32,7 +32,7 @@ func TestMariaDB(t *testing.T) {
 		addresses := make([]string, 4)
 		var wg sync.WaitGroup
 		for i := range addresses {
-			wg.Go(func() { addresses[i], _ = mariadbtest.Start(t) })
+			wg.Go(func() { addresses[i], _ = dbtest.QuickMariaDB(t) })
 		}
 		wg.Wait()
 		return addresses

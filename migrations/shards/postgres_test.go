@@ -9,8 +9,8 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib"
 
+	"nextid/generator/store/dbtest"
 	"nextid/migrations/shards"
-	"nextid/sqlfuncs/pgtest"
 )
 
 // TestPostgreSQL runs on databases of one server: a sequence knows nothing of
@@ -71,7 +71,7 @@ func TestPostgreSQL(t *testing.T) {
 }
 
 func postgresFleet(t *testing.T, table string) *fleet {
-	dsn := pgtest.Shared(t)
+	dsn := dbtest.SharedPostgres(t)
 	f := &fleet{t: t, rows: shards.RowsAll}
 	admin := openPostgres(t, dsn)
 	defer admin.Close()

@@ -13,7 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"nextid/sqlfuncs/pgtest"
+	"nextid/generator/store/dbtest"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -23,7 +23,7 @@ type oracle struct {
 	conn *pgconn.PgConn
 }
 
-// newOracle connects to a server of pgtest.
+// newOracle connects to a server of dbtest.
 func newOracle(t *testing.T, dsn string) *oracle {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -106,7 +106,7 @@ func isValue(shown string) bool { return shown == "NULL" || strings.HasPrefix(sh
 // input must give the same text, binary form and type, or an error of the same
 // SQLSTATE.
 func TestAgreesWithPostgreSQL(t *testing.T) {
-	dsn := pgtest.Start(t)
+	dsn := dbtest.QuickPostgres(t)
 	if version := newOracle(t, dsn).conn.ParameterStatus("server_version"); !strings.HasPrefix(version, "15.") {
 		t.Skipf("needs PostgreSQL 15, whose rules these are, not %s", version)
 	}

@@ -14,8 +14,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"nextid/generator/store/dbtest"
 	"nextid/sqlfuncs/datum"
-	"nextid/sqlfuncs/pgtest"
 )
 
 var update = flag.Bool("update", false, "write the files in catalog/ again")
@@ -34,7 +34,7 @@ const catalogMajor = "15"
 // pg_proc has those that PostgreSQL knows under OIDs of ours.
 func TestCatalogFilesAreWhatPostgreSQLSays(t *testing.T) {
 	ctx := t.Context()
-	conn, err := pgx.Connect(ctx, pgtest.Start(t))
+	conn, err := pgx.Connect(ctx, dbtest.QuickPostgres(t))
 	if err != nil {
 		t.Fatal(err)
 	}

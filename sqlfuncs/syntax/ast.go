@@ -42,10 +42,9 @@ type (
 	}
 	// Explain is EXPLAIN [ANALYZE] [(options)] statement. MySQL's DESCRIBE of a query is the same.
 	Explain struct {
-		Analyze, Verbose bool
-		NoCosts          bool
-		Format           string // "text", "json"
-		Statement        Statement
+		Analyze   bool
+		NoCosts   bool
+		Statement Statement
 	}
 	// Set is SET [SESSION|LOCAL] name = value, …; RESET is a Set with Default.
 	// SET TIME ZONE, NAMES, TRANSACTION, SESSION CHARACTERISTICS, SESSION
@@ -106,26 +105,24 @@ type (
 	Discard struct{ What string }
 	// Declare is DECLARE name [options] CURSOR [WITH HOLD] FOR query.
 	Declare struct {
-		Name                           string
-		Binary, Hold, Scroll, NoScroll bool
-		Query                          *Select
-		Text                           string // text of the query
+		Name         string
+		Binary, Hold bool
+		Query        *Select
+		Text         string // text of the query
 	}
 	// Fetch is FETCH or MOVE.
 	Fetch struct {
-		Move      bool
-		Direction FetchDirection
-		Count     int64 // for Forward, Backward, Absolute, Relative; FetchAll for ALL
-		Cursor    string
+		Move   bool
+		Count  int64 // FetchAll for ALL
+		Cursor string
 	}
 	// CloseCursor is CLOSE name, or ALL with Name "".
 	CloseCursor struct{ Name string }
-	// Copy is COPY … TO STDOUT; anything else that COPY can do comes with Unsupported.
+	// Copy is COPY … TO STDOUT.
 	Copy struct {
-		Pos         Pos
-		Query       *Select // COPY (query) TO; COPY table TO is SELECT columns FROM table
-		Options     CopyOptions
-		Unsupported string // e.g. "COPY FROM", to be refused with 0A000
+		Query  *Select // COPY (query) TO; COPY table TO is SELECT columns FROM table
+		CSV    bool    // else text
+		Header bool
 	}
 	// Call is a statement that runs an expression and returns nothing: MySQL's DO.
 	Call struct{ Exprs []Expr }
@@ -211,17 +208,6 @@ const (
 
 // FetchAll is Fetch.Count of FETCH ALL.
 const FetchAll = int64(1) << 62
-
-// CopyOptions are the options of COPY TO.
-type CopyOptions struct {
-	Format                                     string // "text", "csv", "binary"
-	Delimiter, Null, Quote, Escape             string // "" with the Has… flag false: the format's default
-	HasDelimiter, HasNull, HasQuote, HasEscape bool
-	Header                                     bool
-	ForceQuoteAll                              bool
-	ForceQuote                                 []string
-	Encoding                                   string
-}
 
 // SequenceOptions are the options of CREATE and ALTER SEQUENCE; nil: not given.
 type SequenceOptions struct {
@@ -574,15 +560,4 @@ const (
 	StringLiteral
 	BytesLiteral // b”…” of MySQL, X'..': Text is the raw bytes
 	BitLiteral   // B'0101': Text is the digits
-)
-
-// FetchDirection is the direction of FETCH.
-type FetchDirection uint8
-
-// The directions.
-const (
-	FetchForward FetchDirection = iota
-	FetchBackward
-	FetchAbsolute
-	FetchRelative
 )

@@ -110,7 +110,9 @@ func (p *parser) explainOptionsMySQL(x *Explain) {
 		if !p.acceptOp("=") {
 			p.syntaxError()
 		}
-		x.Format = foldCase(p.take(p.tok.isLabel() || p.tok.kind == tokString))
+		if format := strings.ToUpper(p.take(p.tok.isLabel() || p.tok.kind == tokString)); format != "TRADITIONAL" {
+			p.refuse("EXPLAIN FORMAT=" + format)
+		}
 	}
 }
 

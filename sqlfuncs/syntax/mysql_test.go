@@ -77,7 +77,7 @@ func TestMySQLStatements(t *testing.T) {
 		{"desc t 'x%'", "SHOW COLUMNS FROM t LIKE 'x%'"},
 		{"explain t", "SHOW COLUMNS FROM t"},
 		{"describe extended select 1", "EXPLAIN SELECT 1"},
-		{"explain analyze format=JSON select 1", "EXPLAIN ANALYZE FORMAT = 'json' SELECT 1"},
+		{"explain analyze format=traditional select 1", "EXPLAIN ANALYZE SELECT 1"},
 		{"explain partitions select 1", "EXPLAIN SELECT 1"},
 		{"use `a b`", "USE `a b`"},
 		{"do next_id('a'), 1", "DO next_id('a'), 1"},

@@ -78,7 +78,7 @@ func (p *parser) deallocate() Statement {
 
 // explain reads EXPLAIN.
 func (p *parser) explain() Statement {
-	x := &Explain{Format: "text"}
+	x := &Explain{}
 	p.advance()
 	switch {
 	case p.mysql:
@@ -87,20 +87,12 @@ func (p *parser) explain() Statement {
 		p.explainOptions(x)
 	default:
 		x.Analyze = p.acceptAny("analyze", "analyse") != ""
-		x.Verbose = p.accept("verbose")
+		p.accept("verbose")
 	}
-	switch {
-	case p.mysql:
-		x.Statement = p.optimizable()
-	case p.isWord("declare"):
-		x.Statement = p.declare()
-	case p.isWord("execute"):
-		x.Statement = p.execute()
-	case p.isWord("create"):
-		p.refuse("CREATE TABLE")
-	default:
-		x.Statement = p.optimizable()
+	if word := p.tok.text; p.isAnyWord("declare", "execute", "create") && !p.mysql {
+		p.refuse("EXPLAIN " + strings.ToUpper(word))
 	}
+	x.Statement = p.optimizable()
 	return x
 }
 
@@ -113,7 +105,6 @@ func (p *parser) queryInParens() bool {
 // explainOptions reads (option [value], …).
 func (p *parser) explainOptions(x *Explain) {
 	p.expectPunct("(")
-	var needAnalyze string // an option that says something about a run
 	for {
 		pos := p.pos()
 		name := p.anyNameOr("analyze", "analyse")
@@ -124,21 +115,16 @@ func (p *parser) explainOptions(x *Explain) {
 		switch name {
 		case "analyze", "analyse":
 			x.Analyze = p.boolOption(pos, name, value)
-		case "verbose":
-			x.Verbose = p.boolOption(pos, name, value)
 		case "costs":
 			x.NoCosts = !p.boolOption(pos, name, value)
-		case "settings", "buffers", "summary", "generic_plan", "memory":
+		case "verbose", "settings", "buffers", "summary", "generic_plan", "memory", "wal", "timing":
 			p.boolOption(pos, name, value)
-		case "wal", "timing":
-			if p.boolOption(pos, name, value) {
-				needAnalyze = name
-			}
 		case "format":
-			x.Format = foldCase(value)
-			if x.Format == "xml" || x.Format == "yaml" {
-				p.notSupported(pos, "EXPLAIN (FORMAT "+strings.ToUpper(x.Format)+") is")
-			} else if x.Format != "text" && x.Format != "json" {
+			switch format := strings.ToUpper(value); format {
+			case "TEXT":
+			case "JSON", "XML", "YAML":
+				p.notSupported(pos, "EXPLAIN (FORMAT "+format+") is")
+			default:
 				p.failAt(pos, sqlstate.InvalidParameterValue, "unrecognized value for EXPLAIN option %q: %q", name, value)
 			}
 		default:
@@ -149,9 +135,6 @@ func (p *parser) explainOptions(x *Explain) {
 		}
 	}
 	p.expectPunct(")")
-	if needAnalyze != "" && !x.Analyze && p.err == nil && p.refused == "" {
-		p.fail(sqlstate.New(sqlstate.InvalidParameterValue, "EXPLAIN option %s requires ANALYZE", strings.ToUpper(needAnalyze)))
-	}
 }
 
 // boolOption reads the value of an option that is on or off.
@@ -208,12 +191,9 @@ func (p *parser) declare() Statement {
 		switch {
 		case p.accept("binary"):
 			s.Binary = true
-		case p.accept("scroll"):
-			s.Scroll = true
 		case p.accept("no"):
 			p.expect("scroll")
-			s.NoScroll = true
-		case p.accept("insensitive"), p.accept("asensitive"):
+		case p.acceptAny("scroll", "insensitive", "asensitive") != "": // FETCH refuses to go back
 		default:
 			p.expect("cursor")
 			if p.accept("with") {
@@ -231,49 +211,37 @@ func (p *parser) declare() Statement {
 	}
 }
 
-// fetch reads FETCH and MOVE.
+// fetch reads FETCH and MOVE. Cursors only go forward: what else they can do is
+// refused by its name.
 func (p *parser) fetch() Statement {
 	s := &Fetch{Move: p.isWord("move"), Count: 1}
+	verb := strings.ToUpper(p.tok.text)
 	p.advance()
 	if p.tok.isName() && p.peek(1).endsStatement() {
 		s.Cursor = p.name()
 		return s
 	}
-	switch {
-	case p.accept("next"):
-	case p.accept("prior"):
-		s.Direction = FetchBackward
-	case p.accept("first"):
-		s.Direction = FetchAbsolute
-	case p.accept("last"):
-		s.Direction, s.Count = FetchAbsolute, -1
-	case p.accept("absolute"):
-		s.Direction, s.Count = FetchAbsolute, p.signedInteger()
-	case p.accept("relative"):
-		s.Direction, s.Count = FetchRelative, p.signedInteger()
-	case p.accept("forward"):
-		p.fetchCount(s)
-	case p.accept("backward"):
-		s.Direction = FetchBackward
-		p.fetchCount(s)
-	default:
-		p.fetchCount(s)
+	if back := p.acceptAny("prior", "first", "last", "absolute", "relative", "backward"); back != "" {
+		p.refuse(verb + " " + strings.ToUpper(back))
+		return nil
+	}
+	if !p.accept("next") {
+		p.accept("forward")
+		if p.accept("all") {
+			s.Count = FetchAll
+		} else if p.tok.kind == tokInteger || p.tok.kind == tokOp {
+			s.Count = p.signedInteger()
+		}
+	}
+	if s.Count < 0 {
+		p.refuse(verb + " BACKWARD")
+		return nil
 	}
 	if !p.accept("from") {
 		p.accept("in")
 	}
 	s.Cursor = p.name()
 	return s
-}
-
-// fetchCount reads the number of rows or ALL if it is there.
-func (p *parser) fetchCount(s *Fetch) {
-	switch {
-	case p.accept("all"):
-		s.Count = FetchAll
-	case p.tok.kind == tokInteger || p.tok.kind == tokOp:
-		s.Count = p.signedInteger()
-	}
 }
 
 // closeCursor reads CLOSE {name|ALL}.

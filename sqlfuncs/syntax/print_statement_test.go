@@ -52,9 +52,33 @@ func (p *printer) statement(s Statement) {
 	case *Lock:
 		p.put(s.Tag)
 	case *Unsupported:
-		p.put(s.What)
+		p.unsupported(s.What)
 	default:
 		p.otherStatement(s)
+	}
+}
+
+// unsupported appends a statement that is refused for the same thing.
+func (p *printer) unsupported(what string) {
+	switch {
+	case what == "COPY FROM":
+		p.put("COPY t FROM STDIN")
+	case what == "COPY TO PROGRAM", what == "COPY TO a file":
+		p.put("COPY t", strings.TrimSuffix(what[4:], "a file"), " ''")
+	case strings.HasPrefix(what, "COPY with FORMAT "):
+		p.put("COPY t TO STDOUT (FORMAT ")
+		p.str(what[17:])
+		p.put(")")
+	case strings.HasPrefix(what, "COPY with "):
+		p.put("COPY t TO STDOUT (", QuoteIdent(what[10:]), ")")
+	case strings.HasPrefix(what, "FETCH "), strings.HasPrefix(what, "MOVE "):
+		p.put(what, " 1 FROM c")
+	case strings.HasPrefix(what, "EXPLAIN FORMAT="):
+		p.put("EXPLAIN FORMAT = ")
+		p.str(what[15:])
+		p.put(" SELECT 1")
+	default:
+		p.put(what)
 	}
 }
 
@@ -284,8 +308,6 @@ func (p *printer) declare(s *Declare) {
 	p.put("DECLARE ")
 	p.ident(s.Name)
 	p.putIf(s.Binary, " BINARY")
-	p.putIf(s.Scroll, " SCROLL")
-	p.putIf(s.NoScroll, " NO SCROLL")
 	p.put(" CURSOR ")
 	p.putIf(s.Hold, "WITH HOLD ")
 	p.put("FOR ")
@@ -308,38 +330,12 @@ func (p *printer) fetch(s *Fetch) {
 }
 
 func (p *printer) copy(s *Copy) {
-	switch s.Unsupported {
-	case "":
-	case "COPY FROM":
-		p.put("COPY t FROM STDIN")
-		return
-	case "COPY TO PROGRAM":
-		p.put("COPY t TO PROGRAM ''")
-		return
-	default:
-		p.put("COPY t TO ''")
-		return
-	}
 	p.put("COPY ")
 	p.queryInParens(s.Query)
-	p.put(" TO STDOUT (FORMAT ", s.Options.Format)
-	o := &s.Options
-	p.copyString(", DELIMITER ", o.HasDelimiter, o.Delimiter)
-	p.copyString(", NULL ", o.HasNull, o.Null)
-	p.copyString(", QUOTE ", o.HasQuote, o.Quote)
-	p.copyString(", ESCAPE ", o.HasEscape, o.Escape)
-	p.putIf(o.Header, ", HEADER")
-	p.putIf(o.ForceQuoteAll, ", FORCE_QUOTE *")
-	for i, column := range o.ForceQuote {
-		if i == 0 {
-			p.put(", FORCE_QUOTE (")
-		} else {
-			p.put(", ")
-		}
-		p.str(column)
-	}
-	p.putIf(o.ForceQuote != nil, ")")
-	p.copyString(", ENCODING ", o.Encoding != "", o.Encoding)
+	p.put(" TO STDOUT (FORMAT ")
+	p.putIf(s.CSV, "csv")
+	p.putIf(!s.CSV, "text")
+	p.putIf(s.Header, ", HEADER")
 	p.put(")")
 }
 
@@ -364,15 +360,8 @@ func (p *printer) explain(s *Explain) {
 	p.put("EXPLAIN ")
 	if p.mysql {
 		p.putIf(s.Analyze, "ANALYZE ")
-		if s.Format != "text" {
-			p.put("FORMAT = ")
-			p.str(s.Format)
-			p.put(" ")
-		}
-	} else if s.Analyze || s.Verbose || s.NoCosts || s.Format != "text" {
-		p.put("(ANALYZE ", onOff(s.Analyze), ", VERBOSE ", onOff(s.Verbose), ", COSTS ", onOff(!s.NoCosts), ", FORMAT ")
-		p.str(s.Format)
-		p.put(") ")
+	} else if s.Analyze || s.NoCosts {
+		p.put("(ANALYZE ", onOff(s.Analyze), ", COSTS ", onOff(!s.NoCosts), ") ")
 	}
 	p.statement(s.Statement)
 }

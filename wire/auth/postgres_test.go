@@ -6,13 +6,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"nextid/sqlfuncs/pgtest"
+	"nextid/generator/store/dbtest"
 )
 
 // Verifiers that PostgreSQL made can be copied from pg_authid, whatever is in
 // the password.
 func TestVerifiersOfPostgreSQL(t *testing.T) {
-	conn, err := pgx.Connect(t.Context(), pgtest.Start(t))
+	conn, err := pgx.Connect(t.Context(), dbtest.QuickPostgres(t))
 	if err != nil {
 		t.Fatal(err)
 	}

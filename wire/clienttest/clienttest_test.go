@@ -18,8 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"nextid/sqlfuncs/mariadbtest"
-	"nextid/sqlfuncs/pgtest"
+	"nextid/generator/store/dbtest"
 )
 
 var (
@@ -133,9 +132,9 @@ type report struct {
 func TestClients(t *testing.T) {
 	server := newServer(t)
 	apps := map[string]func() string{
-		"postgres": sync.OnceValue(func() string { return pgtest.Start(t) }),
+		"postgres": sync.OnceValue(func() string { return dbtest.QuickPostgres(t) }),
 		"mariadb": sync.OnceValue(func() string {
-			_, socket := mariadbtest.Start(t, "plugin-maturity=unknown") // Debian's CONNECT says no better of itself
+			_, socket := dbtest.QuickMariaDB(t, "plugin-maturity=unknown") // Debian's CONNECT says no better of itself
 			return socket
 		}),
 	}

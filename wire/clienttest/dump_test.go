@@ -12,7 +12,7 @@ import (
 
 	_ "github.com/go-sql-driver/mysql"
 
-	"nextid/sqlfuncs/mariadbtest"
+	"nextid/generator/store/dbtest"
 )
 
 // dumped is a MySQL server, nextid or MariaDB, whose sequences are dumped and
@@ -100,7 +100,7 @@ func TestDumpAndRestore(t *testing.T) {
 			t.Skip(program + " is not installed, on Debian: apt-get install mariadb-client")
 		}
 	}
-	addr, _ := mariadbtest.Start(t)
+	addr, _ := dbtest.QuickMariaDB(t)
 	maria := newDumped(t, "MariaDB", addr, "test")
 	ours := newDumped(t, "nextid", "127.0.0.1:"+newServer(t).mysql, "nextid")
 	ours.exec(

@@ -14,8 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"nextid/sqlfuncs/mariadbtest"
-	"nextid/sqlfuncs/pgtest"
+	"nextid/generator/store/dbtest"
 )
 
 // exampleBlock is a file of an example on the page: ```LANGUAGE NAME/FILE.
@@ -41,7 +40,7 @@ func TestExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	server, app := newServer(t), appDatabase(t)
-	mariadb, socket := mariadbtest.Start(t)
+	mariadb, socket := dbtest.QuickMariaDB(t)
 	_, mariadbPort, _ := strings.Cut(mariadb, ":")
 	ports := strings.NewReplacer("5433", server.port, "5432", app.Port(), "3307", server.mysql, "3306", mariadbPort)
 	examples := map[string]map[string]string{}
@@ -107,7 +106,7 @@ func runMariaDB(t *testing.T, socket, sql string) {
 // shop of the user app.
 func appDatabase(t *testing.T) *url.URL {
 	t.Helper()
-	dsn := pgtest.Start(t)
+	dsn := dbtest.QuickPostgres(t)
 	for _, sql := range []string{"CREATE ROLE app LOGIN", "CREATE DATABASE shop OWNER app"} {
 		if out, err := exec.Command("psql", "-X", "-q", "-c", sql, dsn).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", sql, err, out)

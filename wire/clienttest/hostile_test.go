@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"nextid/sqlfuncs/mariadbtest"
+	"nextid/generator/store/dbtest"
 )
 
 // hostile is a driver that puts values into the text itself, by what it
@@ -51,7 +51,7 @@ const hostileC = `mkdir -p "$BIN" && cc -O1 -Wall main.c -o "$BIN/hostile-c" $(c
 // or the same ones as in a MariaDB with the same setting.
 func TestHostileValues(t *testing.T) {
 	server := newServer(t)
-	mariadb, _ := mariadbtest.Start(t)
+	mariadb, _ := dbtest.QuickMariaDB(t)
 	_, mariadbPort, err := net.SplitHostPort(mariadb)
 	if err != nil {
 		t.Fatal(err)

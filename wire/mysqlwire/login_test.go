@@ -18,8 +18,8 @@ import (
 
 	driver "github.com/go-sql-driver/mysql"
 
+	"nextid/generator/store/dbtest"
 	"nextid/sqlfuncs"
-	"nextid/sqlfuncs/mariadbtest"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/wire"
 	"nextid/wire/mysqlwire"
@@ -486,7 +486,7 @@ func (refusing) Proof(context.Context, []byte, []byte) error {
 // in is the connection's, as in MariaDB.
 func TestCollationOfTheHandshake(t *testing.T) {
 	ours, _ := startServer(t, mysqlwire.Config{})
-	mariadb, _ := mariadbtest.Start(t)
+	mariadb, _ := dbtest.QuickMariaDB(t)
 	for collation, want := range map[byte]string{
 		45: `Row "utf8mb4" "utf8mb4_general_ci" "1"`, 46: `Row "utf8mb4" "utf8mb4_bin" "0"`,
 		224: `Row "utf8mb4" "utf8mb4_unicode_ci" "1"`, 83: `Row "utf8mb3" "utf8mb3_bin" "0"`,

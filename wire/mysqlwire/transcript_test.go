@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"nextid/sqlfuncs/mariadbtest"
+	"nextid/generator/store/dbtest"
 	"nextid/wire/mysqlwire"
 	"nextid/wire/wiretest"
 )
@@ -271,7 +271,7 @@ func TestTranscriptsByteByByte(t *testing.T) {
 
 // TestTranscriptsAgainstMariaDB holds the transcripts to the real thing.
 func TestTranscriptsAgainstMariaDB(t *testing.T) {
-	address, _ := mariadbtest.Start(t)
+	address, _ := dbtest.QuickMariaDB(t)
 	setup := loginTo(t, address, plain, "test")
 	for _, sql := range []string{
 		"CREATE DATABASE nextid", "USE nextid",

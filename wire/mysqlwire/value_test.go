@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"nextid/sqlfuncs/mariadbtest"
+	"nextid/generator/store/dbtest"
 	"nextid/wire/mysqlwire"
 )
 
@@ -36,7 +36,7 @@ func values(t *testing.T, c *client, sql string) []string {
 // TestValuesAgainstMariaDB holds the two forms of every type to the real
 // thing. What columns are called may differ in length and flags.
 func TestValuesAgainstMariaDB(t *testing.T) {
-	theirs, _ := mariadbtest.Start(t)
+	theirs, _ := dbtest.QuickMariaDB(t)
 	ours, _ := startServer(t, mysqlwire.Config{})
 	a, b := login(t, ours, plain), loginTo(t, theirs, plain, "test")
 	a.ask("text", query("SET time_zone = '+00:00'"))
@@ -64,7 +64,7 @@ func TestValuesAgainstMariaDB(t *testing.T) {
 // TestLengthsAreThoseOfMariaDB: how long the texts of a column can be, and what
 // is said of parameters. Clients size columns and buffers by it.
 func TestLengthsAreThoseOfMariaDB(t *testing.T) {
-	theirs, _ := mariadbtest.Start(t)
+	theirs, _ := dbtest.QuickMariaDB(t)
 	ours, _ := startServer(t, mysqlwire.Config{})
 	a, b := login(t, ours, plain), loginTo(t, theirs, plain, "test")
 	b.ask("sequence", query("CREATE SEQUENCE lengths"))

@@ -95,20 +95,17 @@ func (c *conn) sendIDs(ctx context.Context, p *sqlfuncs.Portal, limit int64, out
 func (c *conn) sendCopy(ctx context.Context, p *sqlfuncs.Portal, out *wire.Out) (rows int64, err error) {
 	cp := p.Copy()
 	columns := p.Columns()
-	format := byte(0)
-	if cp.Binary() {
-		format = 1
-	}
 	var at int
 	out.B, at = begin(out.B, 'H')
-	out.B = append(out.B, format)
+	out.B = append(out.B, 0) // all of it is text
 	out.B = appendInt16(out.B, int16(len(columns)))
 	for range columns {
-		out.B = append(out.B, 0, format)
+		out.B = append(out.B, 0, 0)
 	}
 	out.B = end(out.B, at)
 	if header := cp.AppendHeader(nil); len(header) > 0 {
-		out.B = appendCopyData(out.B, header)
+		out.B, at = begin(out.B, 'd')
+		out.B = end(append(out.B, header...), at)
 	}
 	if p.IDs() && cp.Plain() {
 		rows, err = c.copyIDs(ctx, p, out)
@@ -118,17 +115,9 @@ func (c *conn) sendCopy(ctx context.Context, p *sqlfuncs.Portal, out *wire.Out) 
 	if !errors.Is(err, io.EOF) {
 		return rows, err
 	}
-	if trailer := cp.AppendTrailer(nil); len(trailer) > 0 {
-		out.B = appendCopyData(out.B, trailer)
-	}
 	out.B = append(out.B, copyDone...)
 	out.B = appendTag(out.B, p, rows)
 	return rows, nil
-}
-
-func appendCopyData(dst, data []byte) []byte {
-	dst, at := begin(dst, 'd')
-	return end(append(dst, data...), at)
 }
 
 func (c *conn) copyValues(ctx context.Context, p *sqlfuncs.Portal, out *wire.Out) (rows int64, err error) {
@@ -138,15 +127,9 @@ func (c *conn) copyValues(ctx context.Context, p *sqlfuncs.Portal, out *wire.Out
 		if err != nil {
 			return rows, err
 		}
-		start := len(out.B)
 		var at int
 		out.B, at = begin(out.B, 'd')
-		b, err := cp.AppendRow(out.B, row, c.session.Env())
-		if err != nil {
-			out.B = out.B[:start]
-			return rows, err
-		}
-		out.B = end(b, at)
+		out.B = end(cp.AppendRow(out.B, row, c.session.Env()), at)
 		rows++
 		if err := room(p, out); err != nil {
 			return rows, err

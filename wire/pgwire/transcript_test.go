@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"nextid/sqlfuncs/pgtest"
+	"nextid/generator/store/dbtest"
 	"nextid/wire"
 	"nextid/wire/wiretest"
 )
@@ -145,7 +145,7 @@ func TestTranscriptsByteByByte(t *testing.T) {
 
 // TestTranscriptsAgainstPostgreSQL holds the transcripts to the real thing.
 func TestTranscriptsAgainstPostgreSQL(t *testing.T) {
-	dsn, err := url.Parse(pgtest.Start(t))
+	dsn, err := url.Parse(dbtest.QuickPostgres(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,9 @@
 package dbtest
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestAServerIsKilledAndStartsAgain(t *testing.T) {
 	t.Parallel()
@@ -13,5 +16,21 @@ func TestAServerIsKilledAndStartsAgain(t *testing.T) {
 	s.Stop()
 	if s.Running() {
 		t.Fatal("it still runs")
+	}
+}
+
+func TestTheSharedServerOutlivesTheTestThatStartedIt(t *testing.T) {
+	t.Cleanup(StopShared)
+	var dsn string
+	t.Run("first", func(t *testing.T) { dsn = SharedPostgres(t) })
+	if again := SharedPostgres(t); again != dsn {
+		t.Errorf("a second server at %s, the first is at %s", again, dsn)
+	}
+	addr := strings.TrimSuffix(strings.TrimPrefix(dsn, "postgres://postgres@"), "/postgres?sslmode=disable")
+	if err := listens(addr); err != nil {
+		t.Error(err)
+	}
+	if StopShared(); listens(addr) == nil {
+		t.Error("it still runs")
 	}
 }

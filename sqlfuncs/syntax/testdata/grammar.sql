@@ -40,9 +40,8 @@ fetch 5 in c
 move all c
 fetch next from c
 close all
-copy (select 1) to stdout with (format csv, header, delimiter ',', null '', force_quote (a, b), quote '"', encoding 'utf8')
-copy t (a, b) to stdout csv header delimiter as ',' null as '' quote as '"' force quote a, b
-copy binary t to stdout
+copy (select 1) to stdout with (format csv, header)
+copy t (a, b) to stdout csv header
 listen x
 unlisten *
 notify x, 'y'
@@ -55,7 +54,7 @@ alter table if exists only a.b owner to c
 comment on sequence a.b is 'x'
 grant select, usage on sequence a, b.c to d with grant option
 revoke all on all sequences in schema a, b from c cascade
-explain (analyze, verbose off, format json) select 1
+explain (analyze, verbose off, format text) select 1
 explain analyze verbose select 1
 select all 'a'
 select e'a\nb', b'01', x'1f', n'abc', $$x$$, $a$ $$ $a$
