@@ -215,8 +215,8 @@ func (r *Registry) announce(ctx context.Context) error {
 	return err
 }
 
-// watchEvery is how soon a server notices what another one has changed.
-const watchEvery = 5 * time.Second
+// WatchEvery is how soon a server notices what another one has changed.
+const WatchEvery = 5 * time.Second
 
 // Watch keeps the generators of this process in step with the definitions in
 // the store until ctx ends.
@@ -224,14 +224,14 @@ func (r *Registry) Watch(ctx context.Context) {
 	if r.cfg.Guard == nil {
 		return
 	}
-	for tick := time.NewTicker(watchEvery); ; {
+	for tick := time.NewTicker(WatchEvery); ; {
 		select {
 		case <-ctx.Done():
 			tick.Stop()
 			return
 		case <-tick.C:
 		}
-		bounded, cancel := context.WithTimeout(ctx, watchEvery)
+		bounded, cancel := context.WithTimeout(ctx, WatchEvery)
 		if r.unsaid.Load() {
 			_ = r.announce(bounded) // or the next time
 		}

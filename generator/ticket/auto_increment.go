@@ -14,6 +14,7 @@ import (
 type table struct {
 	*sql.Conn
 	schema, bare string // as they stand in information_schema; schema is SQL
+	prefix       string // of names in the schema; SQL
 	name         string // quoted
 	column       string // quoted
 	trigger      string // the fence; quoted
@@ -60,13 +61,12 @@ func (d *takenDatabase) findTable(ctx context.Context, conn *sql.Conn) (*table, 
 		return nil, err
 	}
 	t := &table{Conn: conn, name: name, schema: "DATABASE()", bare: d.key}
-	prefix := ""
 	if s, bare, ok := strings.Cut(d.key, "."); ok {
 		t.schema, t.bare = "'"+s+"'", bare // letters, digits and _, as QuoteName has seen
-		prefix = "`" + s + "`."
+		t.prefix = "`" + s + "`."
 	}
 	t.triggerName = t.bare[:min(len(t.bare), 56)] + "_nextid"
-	t.trigger = prefix + "`" + t.triggerName + "`"
+	t.trigger = t.prefix + "`" + t.triggerName + "`"
 	err = conn.QueryRowContext(ctx, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "+t.schema+
 		" AND TABLE_NAME = ? AND EXTRA LIKE '%auto_increment%'", t.bare).Scan(&t.column)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -92,9 +92,29 @@ func (t *table) position(ctx context.Context, p *position) error {
 	if err := t.QueryRowContext(ctx, "SELECT @@GLOBAL.auto_increment_increment, @@GLOBAL.auto_increment_offset").Scan(&p.increment, &p.offset); err != nil {
 		return err
 	}
+	if err := t.noted(ctx, p); err != nil {
+		return err
+	}
 	if p.offset > p.increment { // MySQL ignores it then
 		p.offset = 1
 	}
 	p.next = max(next, greatest+1)
 	return nil
+}
+
+// noted reads which numbers are those of a shard of package migrations/shards.
+// Its sessions may be the ones that set them, and the server's own settings say
+// that all numbers are drawn here.
+func (t *table) noted(ctx context.Context, p *position) error {
+	var there bool
+	err := t.QueryRowContext(ctx, "SELECT COUNT(*) > 0 FROM information_schema.TABLES WHERE TABLE_SCHEMA = "+t.schema+
+		" AND TABLE_NAME = 'nextid_shard'").Scan(&there)
+	if err != nil || !there {
+		return err
+	}
+	err = t.QueryRowContext(ctx, "SELECT increment, first_number FROM "+t.prefix+"nextid_shard").Scan(&p.increment, &p.offset)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil // the schema of a shard alone
+	}
+	return err
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +18,7 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/store/dbtest"
+	"nextid/migrations/shards"
 )
 
 func location(t *testing.T, url string) Location {
@@ -146,6 +148,16 @@ func TestFromMySQL(t *testing.T) {
 		if _, err := second.Exec("SET GLOBAL auto_increment_increment = 1"); err != nil {
 			t.Fatal(err)
 		}
+	})
+	t.Run("a shard whose sessions set what they draw", func(t *testing.T) {
+		open(t, url, "CREATE DATABASE shard", "CREATE TABLE shard.odd (id bigint AUTO_INCREMENT PRIMARY KEY, n int)")
+		shard := my.MySQLURL("root", "shard")
+		if err := shards.Up(t.Context(), []string{shard}, shards.Options{Increment: 16, Scope: shards.Session, Out: io.Discard}); err != nil {
+			t.Fatal(err)
+		}
+		open(t, shard, "SET SESSION auto_increment_increment = 16, SESSION auto_increment_offset = 1", "INSERT INTO odd (n) VALUES (1), (2), (3)")
+		takes(t, TakeoverRequest{Name: "odd", System: "auto_increment", DSN: shard}, 49, `{"increment":16,"start":49}`)
+		takes(t, TakeoverRequest{Name: "odd", System: "auto_increment", DSN: url, Options: json.RawMessage(`{"key":"shard.odd"}`)}, 49, `{"increment":16,"start":49}`)
 	})
 	t.Run("without a fence", func(t *testing.T) {
 		open(t, url, "INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('free', 5001, 1000)")

@@ -58,7 +58,8 @@ func importGenerator(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	}
 	text := fmt.Sprintf("%s goes on at %d; %s", name, next, p.Report)
 	if target.past > math.MinInt64 && !p.Fenced {
-		text += fmt.Sprintf("; numbers below %d were reserved under this name before: another server that holds some gives them first, until it is restarted", target.past)
+		text += fmt.Sprintf("; numbers below %d were reserved under this name before: another server that holds some gives them up within %v, or when it reaches the store again",
+			target.past, generator.WatchEvery)
 	}
 	return datum.MakeText(text), err
 }
@@ -144,6 +145,15 @@ func (t *imported) goOn(x *engine.Exec, p Position) (int64, error) {
 	}
 	if err := r.Raise(x.Ctx, p.Next, false); err != nil {
 		return 0, err
+	}
+	if t.exists && !p.Fenced {
+		// A new version of the definition: other servers give up what they hold.
+		if err := Registry(x).Alter(x.Ctx, t.name, json.RawMessage("{}")); err != nil {
+			return 0, err
+		}
+		if gen, err = e.Generator(x.Ctx); err != nil {
+			return 0, err
+		}
 	}
 	if peeker, ok := gen.(generator.Peeker); ok {
 		return peeker.Peek(x.Ctx)
