@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -133,7 +134,7 @@ func (r *Registry) CloseChanged(ctx context.Context) error {
 			return err
 		}
 	}
-	r.seenChange = mark // now that none of them issues any more
+	r.seenChange, r.agreed = mark, nil // now that none of them issues any more
 	return nil
 }
 
@@ -153,42 +154,59 @@ func (r *Registry) stale(ctx context.Context) (mark Mark, stale map[*Entry]*live
 			}
 		}
 	}
-	defined, err := r.definitionsOf(ctx, open)
-	if err != nil {
-		return mark, nil, err
-	}
-	stale = map[*Entry]*live{}
-	for e, l := range open {
-		if !l.agrees(defined[e.name]) {
-			stale[e] = l
-		}
-	}
-	return mark, stale, nil
+	stale, err = r.disagreeing(ctx, mark, open)
+	return mark, stale, err
 }
 
-// fewNames is up to how many names are looked up one by one. The catalogue may
-// hold a hundred times more, and time on a worker id waits for the answer.
-const fewNames = 100
+// lookUps is how many definitions are looked up at a time.
+const lookUps = 16
 
-// definitionsOf reads what the store says of running generators. A name that
-// is not there has the zero Definition, with which nothing agrees.
-func (r *Registry) definitionsOf(ctx context.Context, open map[*Entry]*live) (map[string]Definition, error) {
-	defined := make(map[string]Definition, len(open))
-	if len(open) > fewNames {
-		list, err := r.cfg.Store.ListDefined(ctx)
-		for _, d := range list {
-			defined[d.Name] = d
-		}
-		return defined, err
+// disagreeing finds the running generators that were opened by other
+// definitions than those in the store. It looks at these names one by one, not
+// at the catalogue, which may be much longer, since time on a worker id waits
+// for the answer. What agrees is noted: when the store fails or the context ends
+// on the way, the next look goes on from there, unless mark has moved.
+func (r *Registry) disagreeing(ctx context.Context, mark Mark, open map[*Entry]*live) (stale map[*Entry]*live, err error) {
+	if r.agreed == nil || !sameMark(mark, r.agreedAt) {
+		r.agreed, r.agreedAt = map[*live]bool{}, mark
 	}
-	for e := range open {
-		d, err := r.cfg.Store.Defined(ctx, e.name)
-		if err != nil && !errors.Is(err, ErrUnknown) {
-			return nil, err
+	for e, l := range open {
+		if r.agreed[l] {
+			delete(open, e)
 		}
-		defined[e.name] = d
 	}
-	return defined, nil
+	stale = map[*Entry]*live{}
+	var mu sync.Mutex
+	var work sync.WaitGroup
+	places := make(chan struct{}, lookUps)
+	for e, l := range open {
+		places <- struct{}{}
+		mu.Lock()
+		failed := err != nil
+		mu.Unlock()
+		if failed {
+			break
+		}
+		work.Go(func() {
+			d, cause := r.cfg.Store.Defined(ctx, e.name)
+			if errors.Is(cause, ErrUnknown) {
+				d, cause = Definition{}, nil // with which nothing agrees
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case cause != nil:
+				err = cause
+			case l.agrees(d):
+				r.agreed[l] = true
+			default:
+				stale[e] = l
+			}
+			<-places
+		})
+	}
+	work.Wait()
+	return stale, err
 }
 
 func (r *Registry) changes(ctx context.Context) (Mark, error) {

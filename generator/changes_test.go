@@ -272,3 +272,54 @@ func TestAServerThatCannotLookKeepsToWhatItHas(t *testing.T) {
 		}
 	})
 }
+
+// TestRenewalDoesNotListTheCatalogue: after a change a server looks at the
+// names that it has open, and at no others. When the store fails in between, it
+// goes on where it was.
+func TestRenewalDoesNotListTheCatalogue(t *testing.T) {
+	const names = 150
+	inCluster(t, 6*time.Second, func(t *testing.T, c *cluster) {
+		name := func(i int) string { return fmt.Sprint("name", i) }
+		for i := range names {
+			if err := c.servers[0].Create(t.Context(), name(i), "snowflake", json.RawMessage(`{"epoch":"1999-01-01T00:00:00Z"}`)); err != nil {
+				t.Fatal(err)
+			}
+			c.draw(name(i), 1)
+		}
+		e, err := c.servers[1].Get(t.Context(), name(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		renewed := func() bool {
+			time.Sleep(20 * time.Second) // the slice has ended
+			_, err := e.Next(t.Context(), 1)
+			return err == nil
+		}
+		change := func() {
+			t.Helper()
+			if err := c.servers[0].Alter(t.Context(), name(1), json.RawMessage("{}")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.store.Inject(generatortest.ListDefined, generatortest.Always, generatortest.FailBefore(nil))
+		change()
+		if !renewed() {
+			t.Error("no ids when the catalogue cannot be listed")
+		}
+		change()
+		gate := make(chan struct{}, names/4) // the looks of both servers that are answered, each time
+		c.store.Inject(generatortest.Defined, generatortest.Always, generatortest.Wait(gate))
+		times := 1
+		for ; times < 20; times++ {
+			for len(gate) < cap(gate) {
+				gate <- struct{}{}
+			}
+			if renewed() {
+				break
+			}
+		}
+		if times < 3 || times == 20 {
+			t.Errorf("ids are given again after %d times", times)
+		}
+	})
+}
