@@ -60,8 +60,6 @@ func TestMemoryIsBounded(t *testing.T) {
 		"SELECT * FROM generate_series(1, 2) a JOIN generate_series(1, 20000) b ON true",
 		"SELECT 5 IN (SELECT generate_series(1, 20000))",
 		"SELECT ARRAY(SELECT generate_series(1, 20000))",
-		"SELECT generate_series(1, 20000) EXCEPT SELECT 1",
-		"SELECT 1 INTERSECT SELECT generate_series(1, 20000)",
 		"WITH a AS (SELECT generate_series(1, 20000)) SELECT count(*) FROM a",
 		"WITH RECURSIVE t (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT n FROM t",
 		"WITH RECURSIVE t (n) AS (SELECT 1 UNION SELECT n FROM t, generate_series(1, 20000)) SELECT n FROM t",
@@ -71,8 +69,8 @@ func TestMemoryIsBounded(t *testing.T) {
 		"SELECT DISTINCT repeat('x', 10000) || g FROM generate_series(1, 200) g",
 		"SELECT 1 FROM generate_series(1, 200) g GROUP BY repeat('x', 10000) || g",
 		"SELECT count(*) FROM generate_series(1, 2) a JOIN (SELECT repeat('x', 10000) || g AS t FROM generate_series(1, 200) g) b ON true",
-		"SELECT max(t) OVER () FROM (SELECT repeat('x', 10000) || g AS t FROM generate_series(1, 200) g) a",
 		"SELECT g, max(repeat('x', 10000) || g) FROM generate_series(1, 200) g GROUP BY g",
+		"SELECT row_number() OVER (ORDER BY t) FROM (SELECT repeat('x', 10000) || g AS t FROM generate_series(1, 200) g) a",
 		"SELECT g, string_agg(repeat('x', 10000), ',') FROM generate_series(1, 200) g GROUP BY g",
 		"SELECT g, json_agg(repeat('x', 10000)) FROM generate_series(1, 200) g GROUP BY g",
 		"SELECT " + strings.Repeat("repeat('x', 10000), ", 150) + "1",
@@ -136,7 +134,6 @@ func TestNestingDoesNotMultiplyPlanning(t *testing.T) {
 	}
 	s.want(t, nest("((", "true", ") BETWEEN false AND true)", 20), "t")
 	s.want(t, nest("CASE (", "true", ") WHEN false THEN false WHEN true THEN true ELSE NULL END", 20), "t")
-	s.want(t, nest("((", "true", ", 1) IN ((false, 1), (false, 2), (true, 1)))", 20), "t")
 }
 
 func TestCanceledContextEndsAStatement(t *testing.T) {

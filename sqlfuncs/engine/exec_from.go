@@ -231,7 +231,7 @@ func (s *tableSource) open(x *Exec) (rowSource, error) {
 	return &scanRows{&s.scanSource, it}, nil
 }
 
-// zipRows is ROWS FROM and WITH ORDINALITY: the functions side by side.
+// zipRows is unnest of several arrays, and WITH ORDINALITY: rows side by side.
 func zipRows(x *Exec, opens []func(*Exec) (Rows, error), widths []int, ordinality bool) (Rows, error) {
 	its := make([]Rows, len(opens))
 	done := make([]bool, len(opens))

@@ -109,20 +109,13 @@ type joinRows struct {
 
 	rightRows [][]datum.Value
 	index     map[string][]int // rightRows by hash key
-	hash      *hashKey
-	equal     [2][]*Expr // sides of the conditions left = right that the index is made of
+	equal     [2][]*Expr       // sides of the conditions left = right that the index is made of
 
 	haveLeft   bool
 	found      bool
 	candidates []int // positions in rightRows, nil: all
 	pos        int
 	inner      rowSource // lateral right side
-}
-
-// hashKey is a condition left = right that an index can answer.
-type hashKey struct {
-	test   *KeyTest
-	column int // in rightRows
 }
 
 func (j *joinRows) readRight(x *Exec) error {
@@ -149,8 +142,8 @@ func (j *joinRows) readRight(x *Exec) error {
 	return j.buildIndex(x)
 }
 
-// buildIndex makes an index of the right rows: by all conditions left =
-// right together, else by one that gives several values for a column.
+// buildIndex makes an index of the right rows by all conditions left = right
+// together.
 func (j *joinRows) buildIndex(x *Exec) error {
 	left, right := j.left0(), j.right.span()
 	for _, c := range j.on {
@@ -165,34 +158,17 @@ func (j *joinRows) buildIndex(x *Exec) error {
 			}
 		}
 	}
-	if j.equal[0] != nil {
-		j.index = make(map[string][]int, len(j.rightRows))
-		for i, row := range j.rightRows {
-			j.put(x, right, row)
-			key, valid, err := joinKey(x, j.equal[1])
-			if err != nil {
-				return err
-			}
-			if valid {
-				j.index[key] = append(j.index[key], i)
-			}
-		}
-		return nil
-	}
-	for _, c := range j.on {
-		for _, k := range c.Keys {
-			if right.holds(k.Column) && left.dependsOn(k.Refs) && !right.dependsOn(k.Refs) {
-				j.hash = &hashKey{k, k.Column.index - right.from}
-			}
-		}
-	}
-	if j.hash == nil {
+	if j.equal[0] == nil {
 		return nil
 	}
 	j.index = make(map[string][]int, len(j.rightRows))
 	for i, row := range j.rightRows {
-		if v := row[j.hash.column]; v.Valid {
-			key := string(datum.AppendKey(nil, v))
+		j.put(x, right, row)
+		key, valid, err := joinKey(x, j.equal[1])
+		if err != nil {
+			return err
+		}
+		if valid {
 			j.index[key] = append(j.index[key], i)
 		}
 	}
@@ -284,19 +260,6 @@ func (j *joinRows) startLeft(x *Exec) error {
 			j.candidates = []int{}
 		}
 		return err
-	}
-	if j.hash == nil {
-		return nil
-	}
-	values, err := j.hash.test.Values(x)
-	if err != nil {
-		return err
-	}
-	j.candidates = []int{}
-	for _, v := range values {
-		if v.Valid {
-			j.candidates = append(j.candidates, j.index[string(datum.AppendKey(nil, v))]...)
-		}
 	}
 	return nil
 }

@@ -7,35 +7,17 @@ import (
 // windowInput is one row of the level, and what its window functions make of
 // it.
 type windowInput struct {
-	row    []datum.Value   // of the level, or of its group
-	args   [][]datum.Value // by call
-	passes []bool          // by call: FILTER lets it pass
-	keys   [][]datum.Value // by window: partition and order
-	part   []string        // by window: which partition
-	out    []datum.Value   // by call
-}
-
-// partition is the rows of one partition in their order, with their peers:
-// rows that ORDER BY does not tell apart.
-type partition struct {
-	x      *Exec
-	def    *windowDef
-	window int
-	rows   []*windowInput
-	group  []int // by row: number of its peer group
-	starts []int // by group: its first row; one more at the end
+	row  []datum.Value   // of the level, or of its group
+	keys [][]datum.Value // by window: partition and order
+	part []string        // by window: which partition
+	out  []datum.Value   // by call
 }
 
 // size is what the row holds.
 func (in *windowInput) size() int {
 	n := SizeOfRow(in.row) + SizeOfRow(in.out)
-	for _, part := range [][][]datum.Value{in.args, in.keys} {
-		for _, values := range part {
-			n += SizeOfRow(values)
-		}
-	}
-	for _, key := range in.part {
-		n += keyBytes + len(key)
+	for i, values := range in.keys {
+		n += SizeOfRow(values) + keyBytes + len(in.part[i])
 	}
 	return n
 }
@@ -65,26 +47,11 @@ func (w *windowPlan) open(x *Exec, src rowSource, base, width int) (rowSource, e
 	}
 	for i, d := range w.windows {
 		var err error
-		if rows, err = d.sorted(x, rows, i); err != nil {
-			return nil, err
+		if rows, err = d.sorted(x, rows, i); err == nil {
+			err = w.number(x, rows, i)
 		}
-		for from := 0; from < len(rows); {
-			to := from + 1
-			for to < len(rows) && rows[to].part[i] == rows[from].part[i] {
-				to++
-			}
-			part, err := newPartition(x, d, i, rows[from:to])
-			if err != nil {
-				return nil, err
-			}
-			for c, call := range w.calls {
-				if call.window == i {
-					if err := part.run(call, c); err != nil {
-						return nil, err
-					}
-				}
-			}
-			from = to
+		if err != nil {
+			return nil, err
 		}
 	}
 	return &windowRows{plan: w, rows: rows, base: base, width: width}, nil
@@ -93,21 +60,8 @@ func (w *windowPlan) open(x *Exec, src rowSource, base, width int) (rowSource, e
 // read computes everything that the current row contributes.
 func (w *windowPlan) read(x *Exec, base, width int) (*windowInput, error) {
 	in := &windowInput{
-		row:  append([]datum.Value(nil), x.Frame(base, width)[:width]...),
-		args: make([][]datum.Value, len(w.calls)), passes: make([]bool, len(w.calls)), out: make([]datum.Value, len(w.calls)),
+		row: append([]datum.Value(nil), x.Frame(base, width)[:width]...), out: make([]datum.Value, len(w.calls)),
 		keys: make([][]datum.Value, len(w.windows)), part: make([]string, len(w.windows)),
-	}
-	for i, c := range w.calls {
-		var err error
-		if in.args[i], _, err = EvalArgs(x, c.args); err != nil {
-			return nil, err
-		}
-		in.passes[i] = true
-		if c.filter != nil {
-			if in.passes[i], err = pass(x, []*Expr{c.filter}); err != nil {
-				return nil, err
-			}
-		}
 	}
 	for i, d := range w.windows {
 		by, err := EvalAll(x, d.partition)
@@ -145,72 +99,30 @@ func (d *windowDef) sorted(x *Exec, rows []*windowInput, window int) ([]*windowI
 	return out, nil
 }
 
-func newPartition(x *Exec, d *windowDef, window int, rows []*windowInput) (*partition, error) {
-	p := &partition{x: x, def: d, window: window, rows: rows, group: make([]int, len(rows))}
-	for i := range rows {
-		same := i > 0
-		for k := len(d.partition); same && k < len(d.keys); k++ {
-			c, err := datum.Compare(rows[i-1].keys[window][k], rows[i].keys[window][k])
+// number computes the calls over one window for the rows, which are in its
+// order: partition by partition.
+func (w *windowPlan) number(x *Exec, rows []*windowInput, window int) error {
+	d, first, peer := w.windows[window], 0, 0 // row of the partition; row that is ordered alike
+	for at, row := range rows {
+		if err := x.Tick(); err != nil {
+			return err
+		}
+		if row.part[window] != rows[first].part[window] {
+			first, peer = at, at
+		}
+		for k := len(d.partition); k < len(d.keys) && peer < at; k++ {
+			c, err := datum.Compare(rows[peer].keys[window][k], row.keys[window][k])
 			if err != nil {
-				return nil, err
-			}
-			same = c == 0
-		}
-		if !same {
-			p.starts = append(p.starts, i)
-		}
-		p.group[i] = len(p.starts) - 1
-	}
-	p.starts = append(p.starts, len(rows))
-	return p, nil
-}
-
-// peers are the rows from and up to (not including) which the order is that
-// of row i.
-func (p *partition) peers(i int) (from, to int) {
-	return p.starts[p.group[i]], p.starts[p.group[i]+1]
-}
-
-// run computes one call for all rows of the partition.
-func (p *partition) run(c *windowCall, call int) error {
-	if c.f.Aggregate != nil {
-		return p.aggregate(c, call)
-	}
-	for i := range p.rows {
-		if err := p.x.Tick(); err != nil {
-			return err
-		}
-		v, err := c.f.Window(&windowRow{partition: p, call: call, at: i})
-		if err != nil {
-			return err
-		}
-		if !v.Valid {
-			v = datum.Null(c.f.resultFor(c.args))
-		}
-		p.rows[i].out[call] = v
-	}
-	return nil
-}
-
-// aggregate computes an aggregate over all rows up to the last peer of each.
-func (p *partition) aggregate(c *windowCall, call int) error {
-	agg := newAggregate(c.f, c.args, c.argType, c.folds)
-	to := 0 // what agg has seen
-	for i, row := range p.rows {
-		_, end := p.peers(i)
-		for ; to < end; to++ {
-			if err := p.x.Tick(); err != nil {
 				return err
 			}
-			if r := p.rows[to]; r.passes[call] {
-				if err := agg.Add(p.x, r.args[call]); err != nil {
-					return err
-				}
+			if c != 0 {
+				peer = at
 			}
 		}
-		var err error
-		if row.out[call], err = agg.Result(); err != nil {
-			return err
+		for i, call := range w.calls {
+			if call.window == window {
+				row.out[i] = datum.MakeInt8(call.f.Window(int64(at-first)+1, int64(peer-first)+1))
+			}
 		}
 	}
 	return nil

@@ -33,8 +33,9 @@ type Function struct {
 	// Length tells MySQL's clients how many characters its text has at most, 0:
 	// nobody knows.
 	Length func(args []*Expr) int32
-	// Window computes a function that is called with OVER only.
-	Window func(w *windowRow) (datum.Value, error)
+	// Window computes a function that is called with OVER only, from the number of
+	// the row in its partition and that of the first row that is ordered alike.
+	Window func(row, peer int64) int64
 	// FromRow computes the columns of a function that is one value in an
 	// expression and one row in FROM (parse_id).
 	FromRow func(x *Exec, a []datum.Value) ([]datum.Value, error)

@@ -65,7 +65,7 @@ func (p *Planner) with(s *Scope, t *syntax.Select) error {
 func (p *Planner) cteQuery(s *Scope, item *syntax.CTE, c *ctePlan) error {
 	inner := &Scope{parent: s.parent, ctes: s.ctes, Frame: -1}
 	set, recursive := item.Query.Body.(*syntax.SetOp)
-	if !item.Recursive || !recursive || set.Op != "UNION" {
+	if !item.Recursive || !recursive {
 		q, err := p.Query(item.Query, inner)
 		if err != nil {
 			return err

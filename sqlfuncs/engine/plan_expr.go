@@ -2,7 +2,6 @@ package engine
 
 import (
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -80,8 +79,6 @@ func (p *Planner) analyse(s *Scope, e syntax.Expr) (*Expr, error) {
 		return p.Expr(s, &syntax.FuncCall{Pos: e.Pos, Name: syntax.Name{"timezone"}, Args: []syntax.Arg{{Value: e.Zone}, {Value: e.X}}})
 	case *syntax.Array:
 		return p.array(s, e)
-	case *syntax.Row:
-		return p.row(s, e)
 	case *syntax.Subscript:
 		return p.subscript(s, e)
 	case *syntax.Field:
@@ -401,18 +398,11 @@ func (p *Planner) array(s *Scope, a *syntax.Array) (*Expr, error) {
 	}
 	info, _ := datum.TypeInfo(t)
 	array := info.Array
-	nested := info.Category == 'A' && info.Elem != 0 // arrays make one of a dimension more
-	if nested {
-		array = t
-	}
 	if array == 0 {
 		return nil, At(a.Pos, sqlstate.New(sqlstate.UndefinedObject, "could not find array type for data type %s", datum.FormatType(t, -1)))
 	}
 	e := Derive(array, func(x *Exec) (datum.Value, error) {
 		out, err := EvalAll(x, elems)
-		if err == nil && nested {
-			return nestArrays(array, out)
-		}
 		return datum.MakeArray(array, out), err
 	}, elems...)
 	e.name = "array"
@@ -429,41 +419,6 @@ func EvalAll(x *Exec, es []*Expr) ([]datum.Value, error) {
 		}
 	}
 	return out, nil
-}
-
-// nestArrays makes arrays of one shape the rows of an array.
-func nestArrays(array datum.OID, rows []datum.Value) (datum.Value, error) {
-	empty := true
-	for _, r := range rows {
-		empty = empty && len(r.Elems) == 0
-		if !slices.Equal(Dimensions(r), Dimensions(rows[0])) {
-			return datum.Value{}, sqlstate.New(CodeArraySubscript, "multidimensional arrays must have array expressions with matching dimensions")
-		}
-	}
-	if empty {
-		rows = nil
-	}
-	return datum.MakeArray(array, rows), nil
-}
-
-func (p *Planner) row(s *Scope, r *syntax.Row) (*Expr, error) {
-	elems, err := p.Exprs(s, r.Elems)
-	if err != nil {
-		return nil, err
-	}
-	fields := make([]FromColumn, len(elems))
-	for i, e := range elems {
-		if elems[i], err = p.ResolveUnknown(e); err != nil {
-			return nil, err
-		}
-		fields[i] = FromColumn{Name: "f" + strconv.Itoa(i+1), Type: elems[i].Type, TypeMod: -1}
-	}
-	e := Derive(datum.Record, func(x *Exec) (datum.Value, error) {
-		out, err := EvalAll(x, elems)
-		return datum.MakeArray(datum.Record, out), err
-	}, elems...)
-	e.name, e.Fields = "row", fields
-	return e, nil
 }
 
 func (p *Planner) field(s *Scope, f *syntax.Field) (*Expr, error) {

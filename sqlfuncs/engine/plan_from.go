@@ -238,11 +238,7 @@ func (p *Planner) join(s *Scope, t *syntax.Join) (source, error) {
 	if t.Kind == syntax.RightJoin {
 		mayMiss(left)
 	}
-	using := t.Using
-	if t.Natural {
-		using = p.sharedColumns(left, right)
-	}
-	pairs, conds, err := p.usingConditions(s, t, using, left, right)
+	pairs, conds, err := p.usingConditions(s, t, left, right)
 	if err != nil {
 		return nil, err
 	}
@@ -261,7 +257,7 @@ func (p *Planner) join(s *Scope, t *syntax.Join) (source, error) {
 		}
 		pair.right.hide()
 	}
-	showFirst(s.shown[firstShown:], using)
+	showFirst(s.shown[firstShown:], t.Using)
 	s.shown = slices.DeleteFunc(s.shown, func(c foundColumn) bool { return c.column().merged })
 	return j, nil
 }
@@ -273,10 +269,10 @@ type usingPair struct {
 }
 
 // usingConditions finds the columns of USING and compares them.
-func (p *Planner) usingConditions(s *Scope, t *syntax.Join, using []string, left, right []*FromItem) ([]usingPair, []*Expr, error) {
+func (p *Planner) usingConditions(s *Scope, t *syntax.Join, left, right []*FromItem) ([]usingPair, []*Expr, error) {
 	var pairs []usingPair
 	var conds []*Expr
-	for _, name := range using {
+	for _, name := range t.Using {
 		pair := usingPair{left: p.findColumn(left, name), right: p.findColumn(right, name)}
 		if pair.left == nil || pair.right == nil {
 			return nil, nil, sqlstate.New(sqlstate.UndefinedColumn, "column %q specified in USING clause does not exist in %s table",
@@ -330,32 +326,17 @@ func (p *Planner) findColumn(items []*FromItem, name string) *foundColumn {
 	return nil
 }
 
-func (p *Planner) sharedColumns(left, right []*FromItem) []string {
-	var names []string
-	for _, it := range left {
-		for _, c := range it.Columns {
-			if !c.merged && p.findColumn(right, c.Name) != nil {
-				names = append(names, c.Name)
-			}
-		}
+// spreadUnnest takes unnest(a, b) in FROM apart: unnest(a) and unnest(b) are
+// read side by side.
+func spreadUnnest(call *syntax.FuncCall) []*syntax.FuncCall {
+	if call.Name.Last() != "unnest" || len(call.Args) < 2 {
+		return []*syntax.FuncCall{call}
 	}
-	return names
-}
-
-// spreadUnnest writes unnest(a, b) in FROM as PostgreSQL does: ROWS FROM
-// (unnest(a), unnest(b)).
-func spreadUnnest(calls []*syntax.FuncCall) []*syntax.FuncCall {
-	var spread []*syntax.FuncCall
-	for _, call := range calls {
-		if call.Name.Last() != "unnest" || len(call.Args) < 2 {
-			spread = append(spread, call)
-			continue
-		}
-		for i := range call.Args {
-			one := *call
-			one.Args = call.Args[i : i+1]
-			spread = append(spread, &one)
-		}
+	spread := make([]*syntax.FuncCall, len(call.Args))
+	for i := range call.Args {
+		one := *call
+		one.Args = call.Args[i : i+1]
+		spread[i] = &one
 	}
 	return spread
 }
@@ -367,7 +348,7 @@ func (p *Planner) tableFunc(s *Scope, t *syntax.TableFunc) (source, error) {
 	var widths []int
 	var refs []ref
 	var only *setCall
-	calls := spreadUnnest(t.Funcs)
+	calls := spreadUnnest(t.Func)
 	for _, call := range calls {
 		inner := &Scope{parent: s.parent, Frame: s.Frame, items: s.items, ctes: s.ctes, width: s.width}
 		f, args, err := p.resolveCall(inner, call)
@@ -384,7 +365,7 @@ func (p *Planner) tableFunc(s *Scope, t *syntax.TableFunc) (source, error) {
 		if len(calls) == 1 {
 			name = it.alias
 		}
-		columns, open, err := p.functionRows(f, args, name, t)
+		columns, open, err := p.functionRows(f, args, name)
 		if err != nil {
 			return nil, At(call.Pos, err)
 		}
@@ -420,7 +401,7 @@ func (p *Planner) tableFunc(s *Scope, t *syntax.TableFunc) (source, error) {
 
 // functionRows makes the rows of a function in FROM, and their columns. A
 // function of one plain value names its column name.
-func (p *Planner) functionRows(f *Function, args []*Expr, name string, t *syntax.TableFunc) ([]FromColumn, func(*Exec) (Rows, error), error) {
+func (p *Planner) functionRows(f *Function, args []*Expr, name string) ([]FromColumn, func(*Exec) (Rows, error), error) {
 	columns := f.columnsFor(args)
 	if f.ReturnsSet() {
 		result := f.resultFor(args)

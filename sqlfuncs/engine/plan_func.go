@@ -88,12 +88,6 @@ func (p *Planner) chooseFunction(e *syntax.FuncCall, name string, given []*Expr,
 	best, bestScore, ties := (*Function)(nil), -1, 0
 	var bestArgs []*Expr
 	candidates := p.Catalog.Functions[name]
-	if e.Variadic {
-		var err error
-		if candidates, err = variadicCandidates(candidates, given); err != nil {
-			return nil, nil, err
-		}
-	}
 	for _, f := range candidates {
 		if !f.inSchema(e.Name) || (e.Star && f.Aggregate == nil) {
 			continue
@@ -164,43 +158,6 @@ func (p *Planner) chooseFunction(e *syntax.FuncCall, name string, given []*Expr,
 		}
 	}
 	return best, bestArgs, nil
-}
-
-// variadicCandidates returns the functions that a call with VARIADIC array can mean: the
-// array stands for the last arguments.
-func variadicCandidates(candidates []*Function, given []*Expr) ([]*Function, error) {
-	array := given[len(given)-1]
-	info, _ := datum.TypeInfo(array.Type)
-	var out []*Function
-	for _, f := range candidates {
-		if !f.Variadic || len(given) != len(f.Args) {
-			continue
-		}
-		if f.Eval == nil {
-			return nil, Unsupported(array.pos, "VARIADIC for "+f.Name)
-		}
-		last := f.Args[len(f.Args)-1].Type
-		want, _ := datum.TypeInfo(last)
-		if last == AnyType {
-			if info.Elem == 0 {
-				return nil, At(array.pos, sqlstate.New(sqlstate.DatatypeMismatch, "VARIADIC argument must be an array"))
-			}
-			want.Array = array.Type
-		}
-		g := *f
-		g.Variadic = false
-		g.Args = slices.Clone(f.Args)
-		g.Args[len(g.Args)-1].Type = want.Array
-		g.Eval = func(x *Exec, a []datum.Value) (datum.Value, error) {
-			n := len(a) - 1
-			if !a[n].Valid && f.Name != "format" { // format takes it as no arguments
-				return datum.Null(f.Result), nil
-			}
-			return f.Eval(x, append(a[:n:n], Leaves(a[n])...))
-		}
-		out = append(out, &g)
-	}
-	return out, nil
 }
 
 // decideOpen gives parameters whose type is still open the type that the

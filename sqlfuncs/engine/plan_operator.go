@@ -98,15 +98,6 @@ func (p *Planner) binary(s *Scope, e *syntax.Binary) (*Expr, error) {
 	case "<=>":
 		return p.isDistinct(s, &syntax.IsDistinct{Pos: e.Pos, Not: true, L: e.L, R: e.R})
 	}
-	if l, ok := e.L.(*syntax.Row); ok {
-		if r, ok := e.R.(*syntax.Row); ok {
-			left, err := p.Exprs(s, l.Elems)
-			if err != nil {
-				return nil, err
-			}
-			return p.rowComparison(s, e.Pos, e.Op, left, r)
-		}
-	}
 	l, err := p.Expr(s, e.L)
 	if err != nil {
 		return nil, err
@@ -281,44 +272,6 @@ func EqualsKey(column, value *Expr) []*KeyTest {
 		v, err := value.Eval(x)
 		return []datum.Value{v}, err
 	}}}
-}
-
-// rowComparison is (a, b) op (c, d).
-func (p *Planner) rowComparison(s *Scope, pos syntax.Pos, op string, l []*Expr, r *syntax.Row) (*Expr, error) {
-	test, ok := Comparisons[op]
-	if !ok {
-		return nil, Unsupported(pos, "this operator on rows")
-	}
-	if len(l) != len(r.Elems) {
-		return nil, At(pos, sqlstate.New(sqlstate.SyntaxError, "unequal number of entries in row expressions"))
-	}
-	n := len(l)
-	left, right := make([]*Expr, n), make([]*Expr, n)
-	for i := range n {
-		b, err := p.Expr(s, r.Elems[i])
-		if err != nil {
-			return nil, err
-		}
-		if left[i], right[i], err = p.comparable(op, l[i], b); err != nil {
-			return nil, At(pos, err)
-		}
-	}
-	return Derive(datum.Bool, func(x *Exec) (datum.Value, error) {
-		for i := range n {
-			a, err := left[i].Eval(x)
-			if err != nil {
-				return a, err
-			}
-			b, err := right[i].Eval(x)
-			if err != nil || !a.Valid || !b.Valid {
-				return datum.Null(datum.Bool), err
-			}
-			if c, err := datum.Compare(a, b); err != nil || c != 0 {
-				return datum.MakeBool(test(c)), err
-			}
-		}
-		return datum.MakeBool(test(0)), nil
-	}, append(left, right...)...), nil
 }
 
 // Strict2 makes an operator that is NULL when an operand is.
@@ -529,27 +482,15 @@ func (p *Planner) between(s *Scope, e *syntax.Between) (*Expr, error) {
 		return nil, err
 	}
 	x, finish := Once(es[0])
-	within := func(low, high *Expr) (*Expr, error) {
-		above, err := p.operator(">=", x, low)
-		if err != nil {
-			return nil, At(e.Pos, err)
-		}
-		below, err := p.operator("<=", x, high)
-		if err != nil {
-			return nil, At(e.Pos, err)
-		}
-		return Logic("AND", above, below), nil
-	}
-	test, err := within(es[1], es[2])
-	if err == nil && e.Symmetric {
-		var swapped *Expr
-		if swapped, err = within(es[2], es[1]); err == nil {
-			test = Logic("OR", test, swapped)
-		}
-	}
+	above, err := p.operator(">=", x, es[1])
 	if err != nil {
-		return nil, err
+		return nil, At(e.Pos, err)
 	}
+	below, err := p.operator("<=", x, es[2])
+	if err != nil {
+		return nil, At(e.Pos, err)
+	}
+	test := Logic("AND", above, below)
 	if e.Not {
 		test = Not(test)
 	}

@@ -90,10 +90,7 @@ func (p *Planner) selectCore(s *Scope, c *syntax.SelectCore, orderBy []syntax.Or
 		}
 	}
 	s.sets = &setSlots{frame: p.NewFrame()}
-	windows := &windowPlan{frame: p.NewFrame(), named: c.Windows}
-	if err := p.namedWindows(s, windows); err != nil {
-		return nil, err
-	}
+	windows := &windowPlan{frame: p.NewFrame()}
 	s.windows = windows
 	out := &Output{}
 	labels := s.Aliases

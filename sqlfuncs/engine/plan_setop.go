@@ -9,7 +9,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// setOperation analyses UNION, INTERSECT and EXCEPT.
+// setOperation analyses UNION.
 func (p *Planner) setOperation(s *Scope, o *syntax.SetOp) (*QueryPlan, error) {
 	l, err := p.Query(o.Left, s)
 	if err != nil {
@@ -20,13 +20,13 @@ func (p *Planner) setOperation(s *Scope, o *syntax.SetOp) (*QueryPlan, error) {
 		return nil, err
 	}
 	if len(l.Columns) != len(r.Columns) {
-		return nil, At(o.Pos, sqlstate.New(sqlstate.SyntaxError, "each %s query must have the same number of columns", o.Op).WithMySQL(1222, "21000"))
+		return nil, At(o.Pos, sqlstate.New(sqlstate.SyntaxError, "each UNION query must have the same number of columns").WithMySQL(1222, "21000"))
 	}
 	columns := append([]Column(nil), l.Columns...)
 	for i := range columns {
 		t, err := p.commonType(l.Columns[i].Type, r.Columns[i].Type)
 		if err != nil {
-			return nil, At(o.Pos, sqlstate.New(sqlstate.DatatypeMismatch, "%s types %s and %s cannot be matched", o.Op,
+			return nil, At(o.Pos, sqlstate.New(sqlstate.DatatypeMismatch, "UNION types %s and %s cannot be matched",
 				datum.FormatType(l.Columns[i].Type, -1), datum.FormatType(r.Columns[i].Type, -1)))
 		}
 		columns[i].Type, columns[i].Table, columns[i].Attr, columns[i].Origin = t, 0, 0, nil
@@ -40,10 +40,7 @@ func (p *Planner) setOperation(s *Scope, o *syntax.SetOp) (*QueryPlan, error) {
 	open := func(x *Exec) (Rows, error) {
 		return &unionRows{parts: []func(*Exec) (Rows, error){left, right}}, nil
 	}
-	switch {
-	case o.Op != "UNION":
-		open = func(x *Exec) (Rows, error) { return openFiltered(x, left, right, o.Op == "EXCEPT", o.All, folds) }
-	case !o.All:
+	if !o.All {
 		all := open
 		open = func(x *Exec) (Rows, error) {
 			it, err := all(x)
@@ -184,55 +181,3 @@ func rowKey(dst []byte, row []datum.Value, folds folds) []byte {
 	}
 	return dst
 }
-
-// openFiltered is EXCEPT and INTERSECT.
-func openFiltered(x *Exec, left, right func(*Exec) (Rows, error), except, all bool, folds folds) (Rows, error) {
-	it, err := right(x)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := Drain(x, it)
-	it.Close()
-	if err != nil {
-		return nil, err
-	}
-	count := map[string]int{}
-	for _, r := range rows {
-		count[string(rowKey(nil, r, folds))]++
-	}
-	if it, err = left(x); err != nil {
-		return nil, err
-	}
-	filtered := &filterRows{in: it, keep: func(row []datum.Value) bool {
-		key := string(rowKey(nil, row, folds))
-		found := count[key] > 0
-		if found && all {
-			count[key]--
-		}
-		return found != except
-	}}
-	if all {
-		return filtered, nil
-	}
-	return &distinctRows{in: filtered, seen: map[string]int{}, folds: folds}, nil
-}
-
-// filterRows keeps some rows.
-type filterRows struct {
-	in   Rows
-	keep func(row []datum.Value) bool
-}
-
-func (f *filterRows) Next(x *Exec) ([]datum.Value, error) {
-	for {
-		row, err := f.in.Next(x)
-		if err != nil || f.keep(row) {
-			return row, err
-		}
-		if err := x.Tick(); err != nil {
-			return nil, err
-		}
-	}
-}
-
-func (f *filterRows) Close() { f.in.Close() }

@@ -174,66 +174,37 @@ func (p *Planner) quantifiedQuery(s *Scope, e *syntax.Quantified) (*Expr, error)
 	if err != nil {
 		return nil, err
 	}
-	lefts := []syntax.Expr{e.X}
-	if row, ok := e.X.(*syntax.Row); ok {
-		lefts = row.Elems
+	if len(q.Columns) != 1 {
+		return nil, At(e.Pos, sqlstate.New(sqlstate.SyntaxError, "subquery has too many columns"))
 	}
-	if len(q.Columns) != len(lefts) {
-		return nil, At(e.Pos, sqlstate.New(sqlstate.SyntaxError, "subquery has too %s columns",
-			map[bool]string{true: "many", false: "few"}[len(q.Columns) > len(lefts)]))
-	}
-	left, err := p.Exprs(s, lefts)
+	left, err := p.Expr(s, e.X)
 	if err != nil {
 		return nil, err
 	}
-	c := &rowsTest{sub: q, all: e.All, isIn: e.Op == "=" && !e.All || e.Op == "<>" && e.All}
-	finish := make([]func(*Expr) *Expr, len(left))
-	for i, l := range left {
-		l, finish[i] = Once(l)
-		slot := new(slotExpr)
-		c.slots = append(c.slots, slot)
-		one, err := p.operator(e.Op, l, slot.expr(q.Columns[i].Type, q.Columns[i].letters))
-		if err != nil {
+	read, finish := Once(left)
+	c := &rowsTest{sub: q, slot: new(slotExpr), all: e.All, isIn: e.Op == "=" && !e.All || e.Op == "<>" && e.All}
+	if c.test, err = p.operator(e.Op, read, c.slot.expr(q.Columns[0].Type, q.Columns[0].letters)); err != nil {
+		return nil, At(e.Pos, err)
+	}
+	if c.isIn {
+		if c.left, c.right, err = p.comparable(e.Op, read, c.slot.expr(q.Columns[0].Type, q.Columns[0].letters)); err != nil {
 			return nil, At(e.Pos, err)
 		}
-		if c.isIn {
-			a, b, err := p.comparable(e.Op, l, slot.expr(q.Columns[i].Type, q.Columns[i].letters))
-			if err != nil {
-				return nil, At(e.Pos, err)
-			}
-			c.left, c.right = append(c.left, a), append(c.right, b)
-		}
-		if c.test == nil {
-			c.test = one
-			continue
-		}
-		both := c.test
-		op := map[bool]int64{false: 0, true: 1}[e.Op == "<>"] // rows differ when any column does
-		c.test = Derive(datum.Bool, func(x *Exec) (datum.Value, error) {
-			v, err := both.Eval(x)
-			if err != nil || (v.Valid && v.Int == op) {
-				return v, err
-			}
-			return one.Eval(x)
-		}, both, one)
 	}
-	r := Derive(datum.Bool, c.eval, left...)
+	r := Derive(datum.Bool, c.eval, left)
 	r.Refs = append(r.Refs, q.refs...)
 	r.Volatile = r.Volatile || q.volatile || q.outerCTE
-	for _, f := range finish {
-		r = f(r)
-	}
-	return r, nil
+	return finish(r), nil
 }
 
-// rowsTest compares a row with the rows of a subquery.
+// rowsTest compares a value with those of a subquery.
 type rowsTest struct {
 	sub         *subplan
-	slots       []*slotExpr // the subquery's row
-	test        *Expr       // of the row in slots
+	slot        *slotExpr // the subquery's value
+	test        *Expr     // of the value in slot
 	all         bool
-	isIn        bool    // IN or NOT IN: equal rows are found by hash
-	left, right []*Expr // of one type
+	isIn        bool  // IN or NOT IN: equal values are found by hash
+	left, right *Expr // of one type
 }
 
 // rowsHash is the rows of an IN (SELECT …) that is run once.
@@ -272,18 +243,8 @@ func (c *rowsTest) eval(x *Exec) (datum.Value, error) {
 // linear tries the rows one after the other.
 func (c *rowsTest) linear(x *Exec, rows [][]datum.Value) (datum.Value, error) {
 	return quantify(x, c.all, len(rows), func(i int) (datum.Value, error) {
-		c.set(x, rows[i])
-		return c.test.Eval(x)
+		return c.slot.with(x, rows[i][0], c.test)
 	})
-}
-
-func (c *rowsTest) set(x *Exec, row []datum.Value) {
-	if x.slots == nil {
-		x.slots = map[*slotExpr]datum.Value{}
-	}
-	for j, slot := range c.slots {
-		x.slots[slot] = row[j]
-	}
 }
 
 func (c *rowsTest) hash(x *Exec, rows [][]datum.Value) (*rowsHash, error) {
@@ -292,13 +253,12 @@ func (c *rowsTest) hash(x *Exec, rows [][]datum.Value) (*rowsHash, error) {
 		return h, nil
 	}
 	for _, row := range rows {
-		c.set(x, row)
-		key, valid, err := joinKey(x, c.right)
+		v, err := c.slot.with(x, row[0], c.right)
 		if err != nil {
 			return nil, err
 		}
-		if valid {
-			h.keys[key] = struct{}{}
+		if v.Valid {
+			h.keys[string(rowKey(nil, []datum.Value{v}, nil))] = struct{}{}
 		} else {
 			h.nulls = append(h.nulls, row)
 		}
@@ -310,7 +270,7 @@ func (c *rowsTest) find(x *Exec, h *rowsHash) (datum.Value, error) {
 	if !c.isIn {
 		return c.linear(x, h.rows)
 	}
-	key, valid, err := joinKey(x, c.left)
+	key, valid, err := joinKey(x, []*Expr{c.left})
 	if err != nil {
 		return datum.Value{}, err
 	}

@@ -19,9 +19,6 @@ func (p *Planner) in(s *Scope, e *syntax.In) (*Expr, error) {
 		}
 		return p.quantified(s, q)
 	}
-	if row, ok := e.X.(*syntax.Row); ok {
-		return p.rowIn(s, e, row)
-	}
 	es, err := p.Exprs(s, append([]syntax.Expr{e.X}, e.List...))
 	if err != nil {
 		return nil, err
@@ -62,41 +59,6 @@ func (p *Planner) in(s *Scope, e *syntax.In) (*Expr, error) {
 			Column: es[0].Refs[0], Refs: rest.Refs,
 			Values: func(x *Exec) ([]datum.Value, error) { return EvalAll(x, es[1:]) },
 		}}
-	}
-	return in, nil
-}
-
-// rowIn is (a, b) IN ((1, 2), …).
-func (p *Planner) rowIn(s *Scope, e *syntax.In, row *syntax.Row) (*Expr, error) {
-	left, err := p.Exprs(s, row.Elems)
-	if err != nil {
-		return nil, err
-	}
-	finish := make([]func(*Expr) *Expr, len(left))
-	for i, l := range left {
-		left[i], finish[i] = Once(l)
-	}
-	var in *Expr
-	for _, item := range e.List {
-		r, ok := Unparen(item).(*syntax.Row)
-		if !ok {
-			return nil, Unsupported(item.Position(), "IN that compares a row with another expression")
-		}
-		eq, err := p.rowComparison(s, e.Pos, "=", left, r)
-		if err != nil {
-			return nil, err
-		}
-		if in == nil {
-			in = eq
-		} else {
-			in = Logic("OR", in, eq)
-		}
-	}
-	if e.Not {
-		in = Not(in)
-	}
-	for _, f := range finish {
-		in = f(in)
 	}
 	return in, nil
 }

@@ -71,8 +71,6 @@ func children(e syntax.Expr) []syntax.Expr {
 		return []syntax.Expr{e.X, e.Zone}
 	case *syntax.Array:
 		return e.Elems
-	case *syntax.Row:
-		return e.Elems
 	case *syntax.Subscript:
 		return []syntax.Expr{e.X, e.Index}
 	case *syntax.Field:

@@ -225,7 +225,7 @@ func comparison(p *engine.Planner, op string, test func(int) bool, l, r *engine.
 
 // inList is [NOT] IN (list).
 func inList(p *engine.Planner, s *engine.Scope, e *syntax.In) (*engine.Expr, error) {
-	if _, row := e.X.(*syntax.Row); row || e.Query != nil {
+	if e.Query != nil {
 		return nil, nil
 	}
 	es, err := p.Exprs(s, append([]syntax.Expr{e.X}, e.List...))

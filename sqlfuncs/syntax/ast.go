@@ -237,22 +237,15 @@ type (
 		Where      Expr
 		GroupBy    []Expr
 		Having     Expr
-		Windows    []NamedWindow
-	}
-	// NamedWindow is one item of WINDOW name AS (…).
-	NamedWindow struct {
-		Name   string
-		Window *Window
 	}
 	// Values is VALUES (…), (…).
 	Values struct {
 		Pos  Pos
 		Rows [][]Expr
 	}
-	// SetOp is UNION, INTERSECT or EXCEPT [ALL].
+	// SetOp is UNION [ALL].
 	SetOp struct {
 		Pos         Pos
-		Op          string // "UNION", "INTERSECT", "EXCEPT"
 		All         bool
 		Left, Right *Select
 	}
@@ -288,14 +281,15 @@ type (
 		Alias   string
 		Columns []string // alias(column, …)
 	}
-	// TableFunc is a function in FROM; ROWS FROM has several.
+	// TableFunc is a function in FROM.
 	TableFunc struct {
-		Pos                 Pos
-		Funcs               []*FuncCall
-		Lateral, Ordinality bool
-		Alias               string
-		Columns             []string
-		ColumnTypes         []TypeName // column definition list, parallel to Columns
+		Pos         Pos
+		Func        *FuncCall
+		Lateral     bool
+		Ordinality  bool // WITH ORDINALITY
+		Alias       string
+		Columns     []string
+		ColumnTypes []TypeName // column definition list, parallel to Columns
 	}
 	// Derived is a subquery in FROM.
 	Derived struct {
@@ -312,7 +306,6 @@ type (
 		Left, Right TableRef
 		On          Expr
 		Using       []string
-		Natural     bool
 		Alias       string
 		Columns     []string
 	}
@@ -391,7 +384,6 @@ type (
 		Args        []Arg
 		Star        bool // count(*)
 		Distinct    bool
-		Variadic    bool // last argument is VARIADIC
 		OrderBy     []OrderItem
 		WithinGroup []OrderItem
 		Filter      Expr
@@ -405,11 +397,9 @@ type (
 		Name  string
 		Value Expr
 	}
-	// Window is OVER name (Bare) or OVER ([name] PARTITION BY … ORDER BY …).
+	// Window is OVER (PARTITION BY … ORDER BY …).
 	Window struct {
 		Pos         Pos
-		Name        string
-		Bare        bool
 		PartitionBy []Expr
 		OrderBy     []OrderItem
 	}
@@ -447,11 +437,11 @@ type (
 		Not  bool
 		L, R Expr
 	}
-	// Between is [NOT] BETWEEN [SYMMETRIC].
+	// Between is [NOT] BETWEEN.
 	Between struct {
 		Pos
-		Not, Symmetric bool
-		X, Low, High   Expr
+		Not          bool
+		X, Low, High Expr
 	}
 	// In is [NOT] IN (list) or (subquery).
 	In struct {
@@ -511,16 +501,10 @@ type (
 		Pos
 		Elems []Expr
 	}
-	// Row is ROW(…) or (a, b).
-	Row struct {
-		Pos
-		Elems []Expr
-	}
-	// Subscript is x[i] or x[a:b].
+	// Subscript is x[i].
 	Subscript struct {
 		Pos
-		X, Index, Upper Expr
-		Slice           bool
+		X, Index Expr
 	}
 	// Field is (x).name or (x).*, with Name "*".
 	Field struct {

@@ -19,7 +19,7 @@ func pgCall(pos Pos, name string, args ...Expr) *FuncCall {
 // constant of a type with modifiers.
 func (p *parser) callOrConstant(pos Pos, name Name) Expr {
 	x := p.call(pos, name)
-	if p.tok.kind != tokString || p.mysql || x.Args == nil || x.Distinct || x.Variadic {
+	if p.tok.kind != tokString || p.mysql || x.Args == nil || x.Distinct {
 		return p.aggregateClauses(x)
 	}
 	t := TypeName{Pos: pos, Name: name}
@@ -60,11 +60,10 @@ func (p *parser) call(pos Pos, name Name) *FuncCall {
 	}
 	for {
 		if p.isWord("variadic") && !x.Distinct && !p.mysql {
-			p.advance()
-			x.Variadic = true
+			p.notSupported(p.pos(), "VARIADIC is")
 		}
 		x.Args = append(x.Args, p.arg())
-		if x.Variadic || !p.acceptPunct(",") {
+		if !p.acceptPunct(",") {
 			break
 		}
 	}

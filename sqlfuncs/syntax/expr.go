@@ -2,8 +2,6 @@ package syntax
 
 import (
 	"strings"
-
-	"nextid/sqlfuncs/sqlstate"
 )
 
 // The precedence levels of both dialects, loosest first (PostgreSQL's gram.y;
@@ -304,10 +302,11 @@ func (p *parser) predicate(left Expr, pos Pos, name string, not bool, mode exprM
 	case "in":
 		return p.in(left, pos, not), false
 	case "between":
-		x := &Between{Pos: pos, Not: not, X: left, Symmetric: p.accept("symmetric")}
-		if !x.Symmetric {
-			p.accept("asymmetric")
+		x := &Between{Pos: pos, Not: not, X: left}
+		if p.isWord("symmetric") {
+			p.notSupported(p.pos(), "BETWEEN SYMMETRIC is")
 		}
+		p.accept("asymmetric")
 		x.Low = p.binary(precLowest, restricted)
 		p.expect("and")
 		x.High = p.binary(precPredicate+1, mode)
@@ -420,8 +419,8 @@ func (p *parser) parenthesised(several bool) (*Select, []Expr) {
 	return nil, list
 }
 
-// group makes the expression that parentheses hold: a subquery, a row of
-// several expressions, or the one expression.
+// group makes the expression that parentheses hold: a subquery or one
+// expression.
 func (p *parser) group(pos Pos, query *Select, list []Expr) Expr {
 	switch {
 	case query != nil:
@@ -429,28 +428,9 @@ func (p *parser) group(pos Pos, query *Select, list []Expr) Expr {
 	case len(list) == 1:
 		return p.indirection(list[0])
 	}
-	return p.overlaps(&Row{Pos: pos, Elems: list})
+	p.notSupported(pos, rowExpression)
+	return p.bad()
 }
 
-// overlaps reads (a, b) OVERLAPS (c, d) behind its left row, or returns the row.
-func (p *parser) overlaps(left *Row) Expr {
-	if !p.isWord("overlaps") || p.mysql {
-		return left
-	}
-	pos := p.pos()
-	p.advance()
-	if !p.isPunct("(") && !p.isWord("row") {
-		return p.bad()
-	}
-	right, ok := p.primary().(*Row)
-	if !ok {
-		return p.bad()
-	}
-	for i, row := range []*Row{left, right} {
-		if len(row.Elems) != 2 {
-			side := [...]string{"left", "right"}[i]
-			p.failAt(row.Pos, sqlstate.SyntaxError, "wrong number of parameters on %s side of OVERLAPS expression", side)
-		}
-	}
-	return pgCall(pos, "overlaps", append(left.Elems, right.Elems...)...)
-}
+// rowExpression is (a, b) or ROW(…).
+const rowExpression = "a row expression is"

@@ -38,9 +38,10 @@ func (p *parser) joins(left TableRef) TableRef {
 func (p *parser) join(left TableRef) TableRef {
 	defer p.leave(p.enter())
 	j := &Join{Pos: p.pos(), Left: left}
-	j.Natural = p.accept("natural")
 	switch {
-	case !j.Natural && p.accept("cross"):
+	case p.isWord("natural"):
+		p.notSupported(p.pos(), "NATURAL JOIN is")
+	case p.accept("cross"):
 		j.Kind = CrossJoin
 		p.expect("join")
 	case p.mysql && p.accept("straight_join"):
@@ -50,7 +51,7 @@ func (p *parser) join(left TableRef) TableRef {
 	}
 	first := p.tablePrimary()
 	j.Right = first
-	if j.Natural || j.Kind == CrossJoin && !p.mysql {
+	if j.Kind == CrossJoin && !p.mysql {
 		return j
 	}
 	for p.atJoin() && p.err == nil && j.Kind != CrossJoin {
@@ -125,7 +126,7 @@ func (p *parser) tablePrimary() TableRef {
 		p.advance()
 		return p.tableInParens(pos, lateral)
 	case p.isWords("rows", "from"):
-		return p.rowsFrom(pos, lateral)
+		p.notSupported(pos, "ROWS FROM is")
 	}
 	if f := p.tableFunc(pos, lateral); f != nil {
 		return f
@@ -244,7 +245,7 @@ func (p *parser) tableFunc(pos Pos, lateral bool) TableRef {
 	if f == nil {
 		return nil
 	}
-	t := &TableFunc{Pos: pos, Funcs: []*FuncCall{f}, Lateral: lateral}
+	t := &TableFunc{Pos: pos, Func: f, Lateral: lateral}
 	p.tableFuncAlias(t)
 	return t
 }
@@ -282,30 +283,6 @@ func (p *parser) atCall() bool {
 		return p.tok.isFunctionName() || p.mysql
 	}
 	return next.isPunct(".") && p.peek(3).isPunct("(")
-}
-
-// rowsFrom reads ROWS FROM (f(…), …).
-func (p *parser) rowsFrom(pos Pos, lateral bool) TableRef {
-	t := &TableFunc{Pos: pos, Lateral: lateral}
-	p.expect("rows", "from")
-	p.expectPunct("(")
-	for {
-		f := p.funcInFrom()
-		if f == nil {
-			p.missingArguments()
-			f = &FuncCall{Name: Name{""}}
-		}
-		t.Funcs = append(t.Funcs, f)
-		if p.isWord("as") {
-			p.notSupported(p.pos(), "a column definition list in ROWS FROM is")
-		}
-		if !p.acceptPunct(",") {
-			break
-		}
-	}
-	p.expectPunct(")")
-	p.tableFuncAlias(t)
-	return t
 }
 
 // tableFuncAlias reads WITH ORDINALITY, the alias and the columns, which may

@@ -76,11 +76,10 @@ func TestDeepTextsAreTooComplex(t *testing.T) {
 	for name, shape := range map[string]func(n int) string{
 		"parentheses": func(n int) string { return "select " + deep("(", "1", ")", n) },
 		"open ones":   func(n int) string { return "select " + strings.Repeat("(", n) },
-		"rows":        func(n int) string { return "select " + deep("(1,", "1", ")", n) },
 		"prefixes":    func(n int) string { return "select " + strings.Repeat("- ", n) + "1" },
 		"negations":   func(n int) string { return "select " + strings.Repeat("not ", n) + "a" },
 		"calls":       func(n int) string { return "select " + deep("f(", "1", ")", n) },
-		"arrays":      func(n int) string { return "select array" + deep("[", "1", "]", n) },
+		"arrays":      func(n int) string { return "select " + deep("array[", "1", "]", n) },
 		"subscripts":  func(n int) string { return "select " + deep("a[", "1", "]", n) },
 		"cases":       func(n int) string { return "select " + deep("case when ", "a", " then 1 end", n) },
 		"subqueries":  func(n int) string { return "select " + deep("(select ", "1", ")", n) },

@@ -71,7 +71,7 @@ func (p *parser) word(t token) Expr {
 		return p.array()
 	case "row":
 		if p.peek(1).isPunct("(") {
-			return p.row()
+			p.notSupported(p.pos(), rowExpression)
 		}
 	case "exists":
 		if p.peek(1).isPunct("(") {
@@ -139,7 +139,7 @@ func (p *parser) array() Expr {
 	return &Subquery{Pos: pos, Array: true, Query: p.subquery()}
 }
 
-// arrayList reads […], whose elements may be such lists again.
+// arrayList reads […].
 func (p *parser) arrayList(pos Pos) Expr {
 	defer p.leave(p.enter())
 	x := &Array{Pos: pos}
@@ -147,28 +147,12 @@ func (p *parser) arrayList(pos Pos) Expr {
 	if p.acceptPunct("]") {
 		return x
 	}
-	element := p.expr
 	if p.isPunct("[") {
-		element = func() Expr { return p.arrayList(p.pos()) }
+		p.notSupported(p.pos(), "an array of several dimensions is")
 	}
-	x.Elems = append(x.Elems, element())
-	for p.acceptPunct(",") {
-		x.Elems = append(x.Elems, element())
-	}
+	x.Elems = p.exprList()
 	p.expectPunct("]")
 	return x
-}
-
-// row reads ROW(…).
-func (p *parser) row() Expr {
-	x := &Row{Pos: p.pos()}
-	p.advance()
-	p.advance()
-	if !p.isPunct(")") {
-		x.Elems = p.exprList()
-	}
-	p.expectPunct(")")
-	return p.overlaps(x)
 }
 
 // exists reads EXISTS (query).
@@ -282,18 +266,15 @@ func (p *parser) indirection(x Expr) Expr {
 	}
 }
 
-// subscript reads [i], [a:b], [a:], [:b] or [:].
+// subscript reads [i].
 func (p *parser) subscript(x Expr) Expr {
 	s := &Subscript{Pos: p.pos(), X: x}
 	p.advance()
 	if !p.isPunct(":") {
 		s.Index = p.expr()
 	}
-	if p.acceptPunct(":") {
-		s.Slice = true
-		if !p.isPunct("]") {
-			s.Upper = p.expr()
-		}
+	if p.isPunct(":") {
+		p.notSupported(p.pos(), "a slice of an array is")
 	}
 	p.expectPunct("]")
 	return s

@@ -35,10 +35,6 @@ func (p *printer) expr(x Expr) {
 		p.put("ARRAY[")
 		p.exprs(x.Elems)
 		p.put("]")
-	case *Row:
-		p.put("ROW(")
-		p.exprs(x.Elems)
-		p.put(")")
 	case *Subscript:
 		p.subscript(x)
 	case *Field:
@@ -91,7 +87,6 @@ func (p *printer) operation(x Expr) {
 	case *Between:
 		p.operand(x.X)
 		p.put(" ", not(x.Not), "BETWEEN ")
-		p.putIf(x.Symmetric, "SYMMETRIC ")
 		p.operand(x.Low)
 		p.put(" AND ")
 		p.operand(x.High)
@@ -287,15 +282,7 @@ func (p *printer) base(x Expr, dotted bool) {
 func (p *printer) subscript(x *Subscript) {
 	p.base(x.X, false)
 	p.put("[")
-	if x.Index != nil {
-		p.expr(x.Index)
-	}
-	if x.Slice {
-		p.put(":")
-	}
-	if x.Upper != nil {
-		p.expr(x.Upper)
-	}
+	p.expr(x.Index)
 	p.put("]")
 }
 
@@ -343,7 +330,6 @@ func (p *printer) call(x *FuncCall) {
 	}
 	for i, a := range args {
 		p.putIf(i > 0, ", ")
-		p.putIf(x.Variadic && i == len(args)-1, "VARIADIC ")
 		if a.Name != "" {
 			p.ident(a.Name)
 			p.put(" => ")
@@ -380,7 +366,7 @@ func (p *printer) isKeywordCall(x *FuncCall) bool {
 	if len(x.Name) != 1 || !slices.Contains(keywordFunctions, x.Name[0]) || len(x.Args) < 1 {
 		return false
 	}
-	if x.Distinct || x.Variadic || x.OrderBy != nil || x.WithinGroup != nil || x.Filter != nil || x.Over != nil {
+	if x.Distinct || x.OrderBy != nil || x.WithinGroup != nil || x.Filter != nil || x.Over != nil {
 		return false
 	}
 	for _, a := range x.Args {
@@ -408,14 +394,7 @@ func (p *printer) aggregateClauses(x *FuncCall) {
 }
 
 func (p *printer) window(w *Window) {
-	if w.Bare {
-		p.ident(w.Name)
-		return
-	}
 	p.put("(")
-	if w.Name != "" {
-		p.ident(w.Name)
-	}
 	if w.PartitionBy != nil {
 		p.put(" PARTITION BY ")
 		p.exprs(w.PartitionBy)

@@ -68,12 +68,12 @@ func (p *printer) values(v *Values) {
 // without parentheses, which keeps a long row of them from nesting.
 func (p *printer) setOp(s *SetOp) {
 	left, ok := s.Left.Body.(*SetOp)
-	if ok && left.Op == s.Op && isBare(s.Left) {
+	if ok && isBare(s.Left) {
 		p.setOp(left)
 	} else {
 		p.setOperand(s.Left)
 	}
-	p.put(" ", s.Op, " ")
+	p.put(" UNION ")
 	p.putIf(s.All, "ALL ")
 	p.setOperand(s.Right)
 }
@@ -122,16 +122,6 @@ func (p *printer) selectCore(s *SelectCore) {
 		p.exprs(s.GroupBy)
 	}
 	p.clause(" HAVING ", s.Having)
-	for i, w := range s.Windows {
-		if i == 0 {
-			p.put(" WINDOW ")
-		} else {
-			p.put(", ")
-		}
-		p.ident(w.Name)
-		p.put(" AS ")
-		p.window(w.Window)
-	}
 }
 
 // alias appends a column label. MySQL's may be any string.
@@ -183,14 +173,7 @@ func (p *printer) tableAlias(alias string, columns []string) {
 
 func (p *printer) tableFunc(t *TableFunc) {
 	p.putIf(t.Lateral, "LATERAL ")
-	if len(t.Funcs) > 1 {
-		p.put("ROWS FROM (")
-	}
-	for i, f := range t.Funcs {
-		p.putIf(i > 0, ", ")
-		p.call(f)
-	}
-	p.putIf(len(t.Funcs) > 1, ")")
+	p.call(t.Func)
 	p.putIf(t.Ordinality, " WITH ORDINALITY")
 	if t.ColumnTypes == nil {
 		p.tableAlias(t.Alias, t.Columns)
@@ -217,7 +200,6 @@ var joinWords = [...]string{
 func (p *printer) join(j *Join) {
 	p.tableRef(j.Left)
 	p.put(" ")
-	p.putIf(j.Natural, "NATURAL ")
 	p.put(joinWords[j.Kind])
 	if right, ok := j.Right.(*Join); ok && right.Alias == "" {
 		p.put("(")

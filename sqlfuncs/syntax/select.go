@@ -1,6 +1,9 @@
 package syntax
 
-import "nextid/sqlfuncs/sqlstate"
+import (
+	"nextid/sqlfuncs/sqlstate"
+	"strings"
+)
 
 // atQuery reports whether a query without parentheses begins here.
 func (p *parser) atQuery() bool {
@@ -42,32 +45,22 @@ func (p *parser) query() *Select {
 
 // queryFrom goes on with a query whose first operand has been read.
 func (p *parser) queryFrom(first *Select) *Select {
-	q := p.setOperation(first, 0)
+	q := p.setOperation(first)
 	p.queryTail(q)
 	return q
 }
 
-// setOperation goes on with UNION, EXCEPT (0) and INTERSECT (1), which binds tighter.
-func (p *parser) setOperation(left *Select, min int) *Select {
+// setOperation goes on with UNION.
+func (p *parser) setOperation(left *Select) *Select {
 	for p.atSetOperator() {
 		op := &SetOp{Pos: p.pos(), Left: left}
-		prec := 0
-		switch p.tok.text {
-		case "union":
-			op.Op = "UNION"
-		case "except":
-			op.Op = "EXCEPT"
-		case "intersect":
-			op.Op, prec = "INTERSECT", 1
+		if !p.accept("union") {
+			p.notSupported(op.Pos, strings.ToUpper(p.tok.text)+" is")
 		}
-		if prec < min {
-			return left
-		}
-		p.advance()
 		if op.All = p.accept("all"); !op.All {
 			p.accept("distinct")
 		}
-		op.Right = p.setOperation(p.queryOperand(), prec+1)
+		op.Right = p.queryOperand()
 		if left.Into != nil {
 			p.failAt(op.Pos, sqlstate.SyntaxError, "INTO must stand at the end of a union")
 		}
@@ -314,8 +307,8 @@ func (p *parser) fromClauses(s *SelectCore) {
 	if p.accept("having") {
 		s.Having = p.expr()
 	}
-	if p.accept("window") {
-		s.Windows = p.namedWindows()
+	if p.isWord("window") {
+		p.notSupported(p.pos(), "WINDOW, which names windows, is")
 	}
 }
 

@@ -1,33 +1,15 @@
 package syntax
 
-// namedWindows reads the list behind WINDOW.
-func (p *parser) namedWindows() []NamedWindow {
-	var list []NamedWindow
-	for {
-		w := NamedWindow{Name: p.name()}
-		p.expect("as")
-		if !p.isPunct("(") {
-			p.syntaxError()
-			return list
-		}
-		w.Window = p.window()
-		list = append(list, w)
-		if !p.acceptPunct(",") {
-			return list
-		}
-	}
-}
-
-// window reads the name or definition behind OVER.
+// window reads the definition behind OVER.
 func (p *parser) window() *Window {
 	w := &Window{Pos: p.pos()}
 	if !p.acceptPunct("(") {
-		w.Name, w.Bare = p.name(), true
+		p.notSupported(p.pos(), "OVER with the name of a window is")
 		return w
 	}
 	defer p.leave(p.enter())
 	if p.tok.isName() && !p.isWords("partition", "by") && !p.atFrame() {
-		w.Name = p.name()
+		p.notSupported(p.pos(), "OVER with the name of a window is")
 	}
 	if p.acceptWords("partition", "by") {
 		w.PartitionBy = p.exprList()

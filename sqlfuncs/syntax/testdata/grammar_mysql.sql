@@ -5,7 +5,7 @@ select now() + interval 1 day, a - interval (1 + 2) minute, interval -1 year
 select cast(a as char(10) character set utf8mb4), cast(b as signed integer), cast(c as unsigned), convert(d, char), cast(f as decimal(10,2)), binary g, cast(h as datetime(6))
 select f(distinct a order by b desc), count(distinct a, b), if(a, b, c), left(a, 1), database(), values(a), replace(a, 'b', 'c')
 select sql_no_cache distinct a from t use index (x, y) force index for order by (z) where a = 1 group by b having c order by d limit 5, 10
-select a from t1 straight_join t2 on x join t3 using (y) cross join t4 left join (t5 join t6) on z natural join t7, (select 1) t8
+select a from t1 straight_join t2 on x join t3 using (y) cross join t4 left join (t5 join t6) on z, (select 1) t8
 select * from dual where 1 limit ? offset ?
 select 1 into @a, @b from t for update
 select a 'label', b as "x", c as `select`, d Name from t lock in share mode
@@ -57,6 +57,6 @@ create definer = `r`@`%` procedure p() begin select 1; select 2; end
 create trigger t before insert on u for each row set new.a = 1
 insert into t values (1, 'a;b')
 load data infile 'x' into table t
-select case a when 1 then 2 else 3 end, exists (select 1), (1, 2) = (3, 4), row(1, 2), coalesce(a, b), current_timestamp(3), current_user(), utc_date, date '2020-01-01'
+select case a when 1 then 2 else 3 end, exists (select 1), coalesce(a, b), current_timestamp(3), current_user(), utc_date, date '2020-01-01'
 select trim(both 'x' from y), substring(a from 2 for 3), substring(a, 2), position(a in b), extract(day_hour from x)
 select /*! straight_join */ a, /*!50002 b, */ /*!99999 c, */ d -- x
