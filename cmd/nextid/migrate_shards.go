@@ -253,7 +253,11 @@ func (p *program) printShards(r shards.Report, o shards.Options) error {
 	}
 	switch {
 	case len(r.Problems) > 0:
-		return &failure{what: fmt.Sprintf("%d problems", len(r.Problems)), hint: "See docs/shards.md."}
+		what := fmt.Sprintf("%d problems", len(r.Problems))
+		if len(r.Problems) == 1 {
+			what = "1 problem"
+		}
+		return &failure{what: what, hint: "See docs/shards.md."}
 	case len(r.Missed) > 0:
 		return &failure{
 			what: "no two shards were seen to draw the same id, but not everything was looked at",

@@ -240,8 +240,11 @@ func (s *mysqlShard) join(ctx context.Context, m Member) error {
 }
 
 func (s *mysqlShard) note(ctx context.Context, m Member) error {
-	there := false
-	if s.dry == nil {
+	there, err := s.noted(ctx)
+	if err != nil {
+		return err
+	}
+	if there {
 		err := s.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM nextid_shard").Scan(&there)
 		if err != nil {
 			return err

@@ -367,6 +367,9 @@ func (s *set) prepare(ctx context.Context, one *shard) error {
 	return one.install(ctx)
 }
 
+// awaitsScript reports whether tables may be missing because nothing is run.
+func (s *set) awaitsScript() bool { return s.dry != nil && s.Script != "" }
+
 // fit sees that all shards have the same lines, and that each can be one.
 // What is wrong with a line is a complaint.
 func (s *set) fit(shards ...*shard) (complaints []string, err error) {
@@ -385,7 +388,7 @@ func (s *set) fit(shards ...*shard) (complaints []string, err error) {
 			}
 		}
 	}
-	if len(strides) == 0 && len(complaints) == 0 && s.dry == nil {
+	if len(strides) == 0 && len(complaints) == 0 && !s.awaitsScript() {
 		return nil, &Error{
 			What: "no table of these databases has a column that draws ids",
 			Hint: "Create them first, or give their SQL with --script FILE.",
@@ -398,7 +401,7 @@ func (s *set) fit(shards ...*shard) (complaints []string, err error) {
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(strides)) {
-			if s.dry == nil && !slices.ContainsFunc(one.state.Lines, func(l Line) bool { return l.Name == name }) {
+			if !s.awaitsScript() && !slices.ContainsFunc(one.state.Lines, func(l Line) bool { return l.Name == name }) {
 				complaints = append(complaints, one.name+": there is no "+name+" that draws ids, as there is on another shard")
 			}
 		}
