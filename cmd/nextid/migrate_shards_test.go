@@ -57,7 +57,7 @@ func TestMigrateShards(t *testing.T) {
 	has(run(exitFailed, with("reshard", "--add", dsns[3], "--script", script)...), "draws other numbers than 2, 5, 8, …")
 	run(exitOK, with("up")...)
 	has(run(exitFailed, with("reshard", "--add", dsns[3], "--dry-run")...), "/d: there is no orders.id that draws ids")
-	has(run(exitOK, with("reshard", "--add", dsns[3], "--script", script, "--dry-run")...), "INCREMENT BY 6", "shard 4 of 4 draws 4, 10, 16, …")
+	has(run(exitOK, with("reshard", "--add", dsns[3], "--script", script, "--dry-run")...), "INCREMENT BY 6", "shard 4 of 4 draws 4, 10, 16, …", ", 1, 4, 1, 6)")
 	has(run(exitOK, with("reshard", "--add", dsns[3], "--script", script)...), "/d: ready")
 	has(run(exitFailed, with("status")...), "is one of 4 shards, and 3 are given")
 	three = append(three, "--dsn", dsns[3])

@@ -38,8 +38,9 @@ func (o Options) Dry(w io.Writer) Options {
 // shard is one database of a set while a command is at work on it.
 type shard struct {
 	database
-	name  string
-	state State
+	name    string
+	state   State
+	planned *Member // what a dry run would have noted
 }
 
 // set is the shards that a command was given.
@@ -95,6 +96,9 @@ func (s *set) read(ctx context.Context) error {
 		var err error
 		if one.state, err = one.database.state(ctx); err != nil {
 			return at(one.name, err)
+		}
+		if one.planned != nil {
+			one.state.Member = one.planned
 		}
 		one.state.Lines = slices.DeleteFunc(one.state.Lines, func(l Line) bool { return s.excluded(l.Name) })
 	}
@@ -413,6 +417,9 @@ func (s *set) fit(shards ...*shard) (complaints []string, err error) {
 func (s *set) give(ctx context.Context, one *shard, m Member) error {
 	if err := one.join(ctx, m); err != nil {
 		return err
+	}
+	if s.dry != nil {
+		one.planned = &m
 	}
 	s.say(one, "shard %d of %d draws %s", m.Number, m.Of, m.Has)
 	return one.assign(ctx, one.state.Lines, m.Has)
