@@ -65,14 +65,15 @@ func (n *notebook) once(format string, args ...any) {
 // run is one comparison under way.
 type run struct {
 	Config
-	stage   *stage
-	notes   *notebook
-	all     []*contestant
-	figures map[*contestant]*figures
-	fail    []failover
-	added   []addedShard
-	beyond  []beyondMemory
-	floor   map[int][]float64 // ids a second, by number of clients
+	stage     *stage
+	notes     *notebook
+	all       []*contestant
+	figures   map[*contestant]*figures
+	pipelined []*pipelined
+	fail      []failover
+	added     []addedShard
+	beyond    []beyondMemory
+	floor     map[int][]float64 // ids a second, by number of clients
 }
 
 // Run measures. When ctx ends it returns what it has, as interrupted.
@@ -150,6 +151,10 @@ func (r *run) measure(ctx context.Context) {
 				r.notes.once("the floor: %v", err)
 			}
 		}
+	}
+	r.Progress.Part("pipelines")
+	if err := r.measurePipelines(ctx); err != nil && ctx.Err() == nil {
+		r.notes.once("pipelines: %v", err)
 	}
 	r.Progress.Part(fmt.Sprintf("latency at %.0f rows a second", p.Rate))
 	for _, c := range r.all {

@@ -94,6 +94,11 @@ func TestEverybodyIsMeasured(t *testing.T) {
 	if rows := section(t, r, "Ids a second").Table.Rows; rows[len(rows)-1].Name != "floor" || !rows[len(rows)-1].Cells[1].Number {
 		t.Errorf("no floor: %+v", rows[len(rows)-1])
 	}
+	for _, row := range section(t, r, "Pipelines").Table.Rows {
+		if ratio := row.Cells[2].Value; ratio < 0.02 || ratio > 10 {
+			t.Errorf("%s: texts that differ are %g times as fast", row.Name, ratio)
+		}
+	}
 	for _, row := range section(t, r, "What a row costs").Table.Rows {
 		if asks := strings.Contains(row.Name, "fdw") || strings.Contains(row.Name, "FEDERATED"); asks != row.Cells[2].Number {
 			t.Errorf("%s: %s bytes between its server and nextid", row.Name, row.Cells[2])
@@ -133,7 +138,7 @@ func TestEverybodyIsMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	charttest.Check(t, page, 8) // none of tables larger than memory: those of a test are not
+	charttest.Check(t, page, 9) // none of tables larger than memory: those of a test are not
 }
 
 func TestGivenServersAreLeftAsTheyWere(t *testing.T) {

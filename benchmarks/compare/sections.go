@@ -29,7 +29,11 @@ func newReport(c Config) *report.Report {
 
 // write makes the sections of the report.
 func (r *run) write() {
-	r.notes.Sections = append(r.notes.Sections, r.rowsSection(), r.idsSection(), r.costSection(), r.latencySection())
+	r.notes.Sections = append(r.notes.Sections, r.rowsSection(), r.idsSection())
+	if len(r.pipelined) > 0 {
+		r.notes.Sections = append(r.notes.Sections, r.pipelineSection())
+	}
+	r.notes.Sections = append(r.notes.Sections, r.costSection(), r.latencySection())
 	if r.Plan.Share > 0 {
 		r.notes.Sections = append(r.notes.Sections, r.shareSection())
 	}
