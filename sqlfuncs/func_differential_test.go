@@ -57,8 +57,8 @@ func randomNumeric(r *rand.Rand) string {
 }
 
 func randomTimestamp(r *rand.Rand) string {
-	year, era := 1+r.IntN(3000), pick(r, "", "", "", " BC")
-	return fmt.Sprintf("timestamp '%04d-%02d-%02d %02d:%02d:%02d.%06d%s'", year, 1+r.IntN(12), 1+r.IntN(28), r.IntN(24), r.IntN(60), r.IntN(60), r.IntN(1000000), era)
+	year := 1 + r.IntN(3000)
+	return fmt.Sprintf("timestamp '%04d-%02d-%02d %02d:%02d:%02d.%06d'", year, 1+r.IntN(12), 1+r.IntN(28), r.IntN(24), r.IntN(60), r.IntN(60), r.IntN(1000000))
 }
 
 func randomInterval(r *rand.Rand) string {

@@ -54,16 +54,15 @@ generator/store/dbtest:    generator generator/generatortest generator/store/sha
 migrations/...:            generator/store/dsn
 
 sqlfuncs/sqlstate:
-sqlfuncs/decimal:          sqlfuncs/sqlstate
-sqlfuncs/datum:            sqlfuncs/sqlstate sqlfuncs/decimal
+sqlfuncs/datum:            sqlfuncs/sqlstate
 sqlfuncs/account:          sqlfuncs/sqlstate
 sqlfuncs/quota:            sqlfuncs/sqlstate
 sqlfuncs/syntax:           sqlfuncs/sqlstate
 sqlfuncs/setting:          sqlfuncs/sqlstate sqlfuncs/datum
 sqlfuncs/engine:           generator sqlfuncs/account sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/setting sqlfuncs/syntax
-sqlfuncs/pgfunc:           sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/decimal sqlfuncs/syntax sqlfuncs/engine
+sqlfuncs/pgfunc:           sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax sqlfuncs/engine
 sqlfuncs/ids:              generator generator/audit generator/layout generator/uuid sqlfuncs/quota sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax sqlfuncs/engine
-sqlfuncs/mysql:            sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/decimal sqlfuncs/setting sqlfuncs/syntax sqlfuncs/engine sqlfuncs/ids generator
+sqlfuncs/mysql:            sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/setting sqlfuncs/syntax sqlfuncs/engine sqlfuncs/ids generator
 sqlfuncs/pgcatalog:        generator generator/layout sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/setting sqlfuncs/syntax sqlfuncs/engine sqlfuncs/ids
 sqlfuncs:                  generator generator/layout generator/uuid sqlfuncs/account sqlfuncs/quota sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax sqlfuncs/engine sqlfuncs/setting sqlfuncs/pgfunc sqlfuncs/ids sqlfuncs/mysql sqlfuncs/pgcatalog
 

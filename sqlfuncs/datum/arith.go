@@ -2,102 +2,49 @@ package datum
 
 import (
 	"math"
+	"math/big"
 	"math/bits"
+	"strconv"
 
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// operator is an arithmetic operator.
-type operator byte
-
-const (
-	opAdd operator = '+'
-	opSub operator = '-'
-	opMul operator = '*'
-	opDiv operator = '/'
-	opMod operator = '%'
-)
-
-// Add is a + b: numbers; date + integer or interval; timestamp or interval +
-// interval. NULL operands give NULL. Days and months are added
-// to a timestamptz in UTC; AddIn does it in the session's time zone.
-func Add(a, b Value) (Value, error) { return compute(opAdd, a, b, nil) }
-
-// Sub is a - b: numbers; date - integer, date or interval; the difference of
-// two timestamps; timestamp or interval - interval. See Add about time zones.
-func Sub(a, b Value) (Value, error) { return compute(opSub, a, b, nil) }
-
-// AddIn is Add with the time zone of env.
-func AddIn(a, b Value, env *Env) (Value, error) { return compute(opAdd, a, b, env) }
-
-// SubIn is Sub with the time zone of env.
-func SubIn(a, b Value, env *Env) (Value, error) { return compute(opSub, a, b, env) }
-
-// Mul is a * b on numbers.
-func Mul(a, b Value) (Value, error) { return compute(opMul, a, b, nil) }
-
-// Div is a / b on numbers. Integers divide towards zero.
-func Div(a, b Value) (Value, error) { return compute(opDiv, a, b, nil) }
-
-// Mod is a % b on integers and numeric; the sign is the dividend's.
-func Mod(a, b Value) (Value, error) { return compute(opMod, a, b, nil) }
-
-// Neg is -v on numbers and intervals.
-func Neg(v Value) (Value, error) {
-	if !v.Valid {
-		return v, nil
+// Compute is a op b for + - * / and %: two numbers of one type; a date ± days;
+// a date or timestamp ± an interval, where days and months are those of env's
+// time zone; the difference of two dates, timestamps or positions in a log.
+// Neither is NULL, and there is such an operator. Integers divide towards zero,
+// the sign of % is the dividend's. Errors: 22012, 22003, 22008.
+func Compute(op byte, a, b Value, env *Env) (Value, error) {
+	switch {
+	case b.Type == Interval:
+		return addInterval(op, a, parseIntervalValue(b), env)
+	case a.Type == Date && b.Type == Date:
+		return MakeInt4(a.Int - b.Int), nil
+	case a.Type == Date:
+		return addDays(op, a, b.Int)
+	case a.Type == Timestamp || a.Type == TimestampTZ:
+		return subtractTimestamps(a, b)
+	case a.Type == PgLSN:
+		return lsnDecimal(a.Str).minus(lsnDecimal(b.Str)).Value()
+	case a.Type == Numeric:
+		return decimalArithmetic(op, decimalOf(a), decimalOf(b))
+	case a.Type == Float4 || a.Type == Float8:
+		return floatArithmetic(op, a.Type, a.Float, b.Float)
 	}
+	return intArithmetic(op, a, b)
+}
+
+// Neg is -v on numbers.
+func Neg(v Value) (Value, error) {
 	switch v.Type {
-	case Int2, Int4, Int8:
-		return intArithmetic(opSub, Value{Type: v.Type, Valid: true}, v)
 	case Float4, Float8:
 		v.Float = -v.Float
 		return v, nil
 	case Numeric:
-		v.Str = negateNumeric(v.Str)
-		return v, nil
-	case Interval:
-		i, err := parseIntervalValue(v).times(-1)
-		return i.value(), err
+		d := decimalOf(v)
+		return Decimal{new(big.Int).Neg(d.Coef), d.Scale}.Value()
 	}
-	return Value{}, sqlstate.New(sqlstate.UndefinedFunction, "operator does not exist: - %s", display(v.Type))
-}
-
-func negateNumeric(s string) string {
-	switch {
-	case s == numericNaN || numericSign(s) == 0:
-		return s
-	case s[0] == '-':
-		return s[1:]
-	}
-	return "-" + s
-}
-
-func compute(op operator, a, b Value, env *Env) (Value, error) {
-	t, ok := numberType(a.Type, b.Type)
-	if !ok {
-		return computeTime(op, a, b, env)
-	}
-	if !a.Valid || !b.Valid {
-		return Null(t), nil
-	}
-	switch t {
-	case Int2, Int4, Int8:
-		a.Type = t
-		return intArithmetic(op, a, b)
-	case Numeric:
-		s, err := numericArithmetic(op, numericText(a), numericText(b))
-		return makeNumeric(s), err
-	}
-	if op == opMod {
-		return Value{}, noOperator(op, a, b)
-	}
-	return floatArithmetic(op, t, floatOf(a), floatOf(b))
-}
-
-func noOperator(op operator, a, b Value) error {
-	return sqlstate.New(sqlstate.UndefinedFunction, "operator does not exist: %s %c %s", display(a.Type), op, display(b.Type)).
-		WithHint("Cast one side to the type of the other, or both to a type that has this operator.")
+	return intArithmetic('-', Value{Type: v.Type, Valid: true}, v)
 }
 
 // numberRank orders numbers by the direction of PostgreSQL's implicit casts.
@@ -119,63 +66,39 @@ func numberRank(t OID) int {
 	return 0
 }
 
-// numberType returns the type in which two numbers are computed; false when
-// one is no number.
-func numberType(a, b OID) (OID, bool) {
-	ra, rb := numberRank(a), numberRank(b)
-	switch {
-	case ra == 0 || rb == 0:
-		return Invalid, false
-	case a == b:
-		return a, true
-	case max(ra, rb) == numberRank(Float4): // there is no real + integer
-		return Float8, true
-	case ra > rb:
-		return a, true
-	}
-	return b, true
-}
-
-// numericText returns an integer or a numeric as canonical numeric text.
-func numericText(v Value) string {
-	if v.Type == Numeric {
-		return v.Str
-	}
-	return formatInt(v.Int)
-}
-
 // floatOf converts a number to floating point.
 func floatOf(v Value) float64 {
 	switch v.Type {
 	case Float4, Float8:
 		return v.Float
 	case Numeric:
-		return numericFloat(v.Str)
+		f, _ := strconv.ParseFloat(v.Str, 64)
+		return f
 	}
 	return float64(v.Int)
 }
 
-func intArithmetic(op operator, a, b Value) (Value, error) {
+func intArithmetic(op byte, a, b Value) (Value, error) {
 	x, y := a.Int, b.Int
-	if y == 0 && (op == opDiv || op == opMod) {
+	if y == 0 && (op == '/' || op == '%') {
 		return Value{}, divisionByZero()
 	}
 	overflow := false
 	switch op {
-	case opAdd:
+	case '+':
 		a.Int = x + y
 		overflow = (x < 0) == (y < 0) && (a.Int < 0) != (x < 0)
-	case opSub:
+	case '-':
 		a.Int = x - y
 		overflow = (x < 0) != (y < 0) && (a.Int < 0) != (x < 0)
-	case opMul:
+	case '*':
 		a.Int, overflow = multiply(x, y)
-	case opDiv:
+	case '/':
 		overflow = x == math.MinInt64 && y == -1
 		if !overflow {
 			a.Int = x / y
 		}
-	case opMod:
+	default:
 		if a.Int = 0; y != -1 {
 			a.Int = x % y
 		}
@@ -212,29 +135,28 @@ func checkInt(t OID, n int64) (int64, error) {
 	return n, nil
 }
 
-func floatArithmetic(op operator, t OID, x, y float64) (Value, error) {
+func floatArithmetic(op byte, t OID, x, y float64) (Value, error) {
 	var f float64
 	switch op {
-	case opAdd:
+	case '+':
 		f = x + y
-	case opSub:
+	case '-':
 		f = x - y
-	case opMul:
+	case '*':
 		f = x * y
-	case opDiv:
-		if y == 0 && !math.IsNaN(x) {
+	default:
+		if y == 0 {
 			return Value{}, divisionByZero()
 		}
 		f = x / y
-	case opMod: // there is none
 	}
 	if t == Float4 {
 		f = float64(float32(f))
 	}
-	if math.IsInf(f, 0) && !math.IsInf(x, 0) && !math.IsInf(y, 0) {
+	if math.IsInf(f, 0) {
 		return Value{}, floatOverflow()
 	}
-	if f == 0 && x != 0 && (op == opMul && y != 0 || op == opDiv && !math.IsInf(y, 0)) {
+	if f == 0 && x != 0 && (op == '/' || op == '*' && y != 0) {
 		return Value{}, floatUnderflow()
 	}
 	return Value{Type: t, Valid: true, Float: f}, nil

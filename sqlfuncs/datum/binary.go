@@ -55,8 +55,6 @@ func DecodeBinary(t OID, b []byte) (Value, error) {
 		return parseString(t, string(b))
 	case Bytea:
 		return MakeString(t, string(b)), nil
-	case Bit, VarBit:
-		return decodeBits(t, b)
 	case JSON:
 		return parseJSON(string(b), nil)
 	case JSONB:
@@ -98,14 +96,16 @@ func decodeFixed(t OID, b []byte) (Value, error) {
 		v.Int = int64(binary.BigEndian.Uint64(b))
 	case Float4:
 		v.Float = float64(math.Float32frombits(binary.BigEndian.Uint32(b)))
+		return v, checkFinite(v)
 	case Float8:
 		v.Float = math.Float64frombits(binary.BigEndian.Uint64(b))
+		return v, checkFinite(v)
 	case UUID, Interval, PgLSN:
 		v.Str = string(b)
 	case Date:
 		v.Int = int64(int32(binary.BigEndian.Uint32(b)))
-		if !isInfiniteTime(v) && (v.Int < minDays || v.Int >= endDays) {
-			return Value{}, sqlstate.New(sqlstate.DatetimeOverflow, "date out of range")
+		if !validDate(v.Int) {
+			return Value{}, dateOutOfRange()
 		}
 	case Time:
 		v.Int = int64(binary.BigEndian.Uint64(b))
@@ -114,7 +114,7 @@ func decodeFixed(t OID, b []byte) (Value, error) {
 		}
 	case Timestamp, TimestampTZ:
 		v.Int = int64(binary.BigEndian.Uint64(b))
-		if !isInfiniteTime(v) && !validTimestamp(v.Int) {
+		if !validTimestamp(v.Int) {
 			return Value{}, timestampOutOfRange()
 		}
 	default: // oid, xid, reg*
@@ -148,12 +148,10 @@ func AppendBinary(dst []byte, v Value) ([]byte, error) {
 		return binary.BigEndian.AppendUint64(dst, math.Float64bits(v.Float)), nil
 	case Text, Varchar, BPChar, Name, Unknown, CString, JSON, Bytea, UUID, PgLSN, Interval, Void, PgNodeTree:
 		return append(dst, v.Str...), nil
-	case Bit, VarBit:
-		return appendBitsBinary(dst, v.Str), nil
 	case JSONB:
 		return append(append(dst, jsonbVersion), v.Str...), nil
 	case Numeric:
-		return appendNumericBinary(dst, v.Str), nil
+		return appendNumericBinary(dst, decimalOf(v)), nil
 	case Record:
 		return appendRecordBinary(dst, v)
 	}

@@ -2,6 +2,8 @@ package datum
 
 import (
 	"encoding/binary"
+	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,8 +65,8 @@ func (r *binaryReader) end(t OID) error {
 }
 
 // decodeArray reads array_recv's form: dimensions, a flag for NULLs, the
-// element type, length and lower bound of each dimension, the elements. Lower
-// bounds are dropped.
+// element type, length and lower bound of the dimension, the elements. Lower
+// bounds are dropped; more than one dimension is refused.
 func decodeArray(t, elem OID, b []byte) (Value, error) {
 	r := &binaryReader{b: b}
 	dimensions, flags, got := r.int32(), r.int32(), OID(r.int32())
@@ -73,112 +75,67 @@ func decodeArray(t, elem OID, b []byte) (Value, error) {
 		return Value{}, insufficientData()
 	case dimensions < 0:
 		return Value{}, badBinary("invalid number of dimensions: %d", dimensions)
-	case dimensions > maxArrayDimensions:
-		return Value{}, sqlstate.New(sqlstate.LimitExceeded, "number of array dimensions (%d) exceeds the maximum allowed (%d)", dimensions, maxArrayDimensions)
+	case dimensions > 1:
+		return Value{}, severalDimensions()
 	case flags != 0 && flags != 1:
 		return Value{}, badBinary("invalid array flags")
 	case got != elem:
 		return Value{}, sqlstate.New(sqlstate.DatatypeMismatch, "binary data has array element type %d (%s) instead of expected %d (%s)",
 			got, display(got), elem, display(elem))
+	case dimensions == 0:
+		return MakeArray(t, nil), r.end(t)
 	}
-	lengths := make([]int, dimensions)
-	total := 1
-	for i := range lengths {
-		lengths[i] = int(r.int32())
-		r.int32() // lower bound
-		if lengths[i] < 0 || r.failed {
-			return Value{}, badBinary("invalid array size")
-		}
-		if total *= lengths[i]; total > len(b)/4 { // an element has at least its length
-			return Value{}, insufficientData()
-		}
+	n := int(r.int32())
+	r.int32()                    // lower bound
+	if n < 0 || n > len(r.b)/4 { // an element has at least its length
+		return Value{}, badBinary("invalid array size")
 	}
-	v := MakeArray(t, nil)
-	if dimensions == 0 || total == 0 {
-		return v, r.end(t)
-	}
-	if isVector(t) && dimensions != 1 {
-		return v, badBinary("invalid %s data", display(t))
-	}
-	v, err := r.dimension(t, elem, lengths)
-	if err == nil {
-		err = r.end(t)
-	}
-	if err != nil {
-		return Value{}, err
-	}
-	return v, nil
-}
-
-// dimension reads the elements of the outermost dimension left.
-func (r *binaryReader) dimension(t, elem OID, lengths []int) (Value, error) {
-	v := MakeArray(t, make([]Value, lengths[0]))
+	v := MakeArray(t, make([]Value, n))
 	for i := range v.Elems {
 		var err error
-		if len(lengths) > 1 {
-			v.Elems[i], err = r.dimension(t, elem, lengths[1:])
-		} else {
-			v.Elems[i], err = r.sized(elem, DecodeBinary)
-		}
-		if err == nil && isVector(t) && !v.Elems[i].Valid {
-			err = badBinary("invalid %s data", display(t))
-		}
-		if err != nil {
+		if v.Elems[i], err = r.sized(elem, DecodeBinary); err != nil {
 			return Value{}, err
 		}
+		if isVector(t) && !v.Elems[i].Valid {
+			return Value{}, badBinary("invalid %s data", display(t))
+		}
 	}
-	return v, nil
+	return v, r.end(t)
+}
+
+// severalDimensions refuses what PostgreSQL's arrays may have.
+func severalDimensions() error {
+	return sqlstate.New(sqlstate.FeatureNotSupported, "arrays of several dimensions are not supported")
 }
 
 func isVector(t OID) bool { return t == Int2Vector || t == OidVector }
 
 // appendArrayBinary is the inverse of decodeArray.
 func appendArrayBinary(dst []byte, v Value, elem OID) ([]byte, error) {
-	var lengths []int
-	if isVector(v.Type) && len(v.Elems) == 0 {
-		lengths = []int{0} // a vector always has one dimension
-	}
-	for level := v; len(level.Elems) > 0; level = level.Elems[0] {
-		lengths = append(lengths, len(level.Elems))
-		if level.Elems[0].Type != v.Type {
-			break
-		}
-	}
 	put := func(n int) { dst = binary.BigEndian.AppendUint32(dst, uint32(n)) }
-	put(len(lengths))
-	start := len(dst)
-	put(0) // set below when there is a NULL
+	dimensions, lower, nulls := 1, 1, 0
+	if isVector(v.Type) {
+		lower = 0
+	} else if len(v.Elems) == 0 {
+		dimensions = 0
+	}
+	if slices.ContainsFunc(v.Elems, func(e Value) bool { return !e.Valid }) {
+		nulls = 1
+	}
+	put(dimensions)
+	put(nulls)
 	put(int(elem))
-	for _, n := range lengths {
-		put(n)
-		if isVector(v.Type) {
-			put(0)
-		} else {
-			put(1)
-		}
+	if dimensions > 0 {
+		put(len(v.Elems))
+		put(lower)
 	}
-	dst, hasNull, err := appendElements(dst, v)
-	if hasNull {
-		dst[start+3] = 1
-	}
-	return dst, err
-}
-
-func appendElements(dst []byte, v Value) (out []byte, hasNull bool, err error) {
 	for _, e := range v.Elems {
-		var nested bool
-		if e.Type == v.Type {
-			dst, nested, err = appendElements(dst, e)
-		} else {
-			dst, err = appendSized(dst, e)
-			nested = !e.Valid
+		var err error
+		if dst, err = appendSized(dst, e); err != nil {
+			return nil, err
 		}
-		if err != nil {
-			return nil, false, err
-		}
-		hasNull = hasNull || nested
 	}
-	return dst, hasNull, nil
+	return dst, nil
 }
 
 // appendRecordBinary appends record_send's form: the number of columns, then
@@ -199,113 +156,61 @@ func appendRecordBinary(dst []byte, v Value) ([]byte, error) {
 const (
 	numericPositive = 0x0000
 	numericNegative = 0x4000
-	numericSignNaN  = 0xc000
-	numericSignPInf = 0xd000
-	numericSignNInf = 0xf000
-	infinityScale   = 0x20 // what PostgreSQL sends as the scale of infinities
 )
 
 // decodeNumeric reads numeric_recv's form: number of digits, weight of the
-// first, sign, scale, then digits of base 10000.
+// first, sign, scale, then digits of base 10000. What the scale does not hold
+// is cut off.
 func decodeNumeric(b []byte) (Value, error) {
 	r := &binaryReader{b: b}
 	count, weight, sign, scale := int(uint16(r.int16())), int(r.int16()), uint16(r.int16()), int(uint16(r.int16()))
-	if r.failed || len(r.b) < 2*count {
+	switch {
+	case r.failed || len(r.b) < 2*count:
 		return Value{}, insufficientData()
-	}
-	switch sign {
-	case numericPositive, numericNegative:
-	case numericSignNaN:
-		return makeNumeric(numericNaN), nil
-	case numericSignPInf:
-		return makeNumeric(numericInf), nil
-	case numericSignNInf:
-		return makeNumeric(numericMinusInf), nil
-	default:
+	case sign >= 0xc000: // NaN and infinities
+		return Value{}, notFinite(Numeric, "NaN")
+	case sign != numericPositive && sign != numericNegative:
 		return Value{}, badBinary(`invalid sign in external "numeric" value`)
+	case max(4*count, 4*weight, -4*weight, scale) > 2*maxDigits:
+		return Value{}, numericOverflow()
 	}
-	if scale > maxScale {
-		return Value{}, badBinary(`invalid scale in external "numeric" value`)
-	}
-	digits := make([]byte, 0, 4*count+8)
+	d := Decimal{new(big.Int), 4 * (count - 1 - weight)}
 	for range count {
-		d := int(r.int16())
-		if d < 0 || d > 9999 {
+		digit := int64(r.int16())
+		if digit < 0 || digit > 9999 {
 			return Value{}, badBinary(`invalid digit in external "numeric" value`)
 		}
-		digits = appendPadded(digits, d, 4)
+		d.Coef.Add(d.Coef.Mul(d.Coef, big.NewInt(10000)), big.NewInt(digit))
+	}
+	if sign == numericNegative {
+		d.Coef.Neg(d.Coef)
 	}
 	if err := r.end(Numeric); err != nil {
 		return Value{}, err
 	}
-	s, err := numericFromDigits(string(digits), weight, scale, sign == numericNegative)
-	return makeNumeric(s), err
-}
-
-// numericFromDigits writes decimal digits, the first four of which weigh
-// 10000^weight, at a scale; what the scale does not hold is cut off.
-func numericFromDigits(digits string, weight, scale int, negative bool) (string, error) {
-	have := len(digits) - 4*(weight+1) // digits after the point
-	switch {
-	case strings.Trim(digits, "0") == "":
-		digits = ""
-		have = scale
-	case have > scale:
-		digits = digits[:max(len(digits)-(have-scale), 0)]
-		have = scale
-	case have < scale:
-		if scale-max(have, 0) > maxZeros || -have > maxZeros {
-			return "", numericOverflow()
-		}
-		digits += strings.Repeat("0", scale-have)
-		have = scale
-	}
-	sign := ""
-	if negative && strings.Trim(digits, "0") != "" {
-		sign = "-"
-	}
-	return placePoint(sign, digits, have)
+	return d.Rescale(scale).Value()
 }
 
 // appendNumericBinary is the inverse of decodeNumeric, with no needless digits.
-func appendNumericBinary(dst []byte, s string) []byte {
+func appendNumericBinary(dst []byte, d Decimal) []byte {
 	put := func(n int) { dst = binary.BigEndian.AppendUint16(dst, uint16(n)) }
-	switch s {
-	case numericNaN:
-		return binary.BigEndian.AppendUint64(dst, numericSignNaN<<16)
-	case numericInf:
-		return binary.BigEndian.AppendUint64(dst, numericSignPInf<<16|infinityScale)
-	case numericMinusInf:
-		return binary.BigEndian.AppendUint64(dst, numericSignNInf<<16|infinityScale)
-	}
-	negative, whole, fraction := numericParts(s)
-	scale := len(fraction)
-	if pad := len(whole) % 4; pad != 0 {
-		whole = "000"[pad-1:] + whole
-	}
-	if pad := len(fraction) % 4; pad != 0 {
-		fraction += "000"[pad-1:]
-	}
-	weight := len(whole)/4 - 1
-	digits := whole + fraction
-	for strings.HasPrefix(digits, "0000") {
-		digits = digits[4:]
-		weight--
-	}
+	padded := d.Rescale((d.Scale + 3) / 4 * 4)
+	digits := new(big.Int).Abs(padded.Coef).String()
+	digits = "000"[:-len(digits)&3] + digits
+	weight, sign := (len(digits)-padded.Scale)/4-1, numericPositive
 	for strings.HasSuffix(digits, "0000") {
 		digits = digits[:len(digits)-4]
 	}
-	sign := numericPositive
-	if negative {
-		sign = numericNegative
-	}
 	if digits == "" {
-		weight, sign = 0, numericPositive
+		weight = 0
+	}
+	if d.Sign() < 0 {
+		sign = numericNegative
 	}
 	put(len(digits) / 4)
 	put(weight)
 	put(sign)
-	put(scale)
+	put(d.Scale)
 	for ; digits != ""; digits = digits[4:] {
 		n, _ := strconv.Atoi(digits[:4])
 		put(n)

@@ -1,7 +1,6 @@
 package datum
 
 import (
-	"math"
 	"time"
 
 	"nextid/sqlfuncs/sqlstate"
@@ -19,21 +18,18 @@ const (
 	// timestamps, in Unix seconds.
 	unixToEpoch = 946_684_800
 
-	dateInfinity      = math.MaxInt32
-	dateMinusInfinity = math.MinInt32
-	minDays           = -2_451_545    // 4714-11-24 BC
-	endDays           = 2_145_031_949 // 5874898-01-01
-	timeInfinity      = math.MaxInt64
-	timeMinusInfinity = math.MinInt64
+	minDays = -730_119      // 0001-01-01
+	endDays = 2_145_031_949 // 5874898-01-01
 )
 
-// The range of timestamps: 4714-11-24 BC to before 294277-01-01.
+// The range of timestamps: the year 1 to before 294277-01-01. PostgreSQL's
+// begins in 4714 BC, and has infinities beyond both ends.
 const (
 	minTimestamp = minDays * int64(microsPerDay)
 	endTimestamp = 9_223_371_331_200_000_000
 )
 
-// civil is a date of the proleptic Gregorian calendar. Year 0 is 1 BC.
+// civil is a date of the proleptic Gregorian calendar.
 type civil struct{ year, month, day int }
 
 // days counts from 2000-01-01, with the usual arithmetic on years that begin
@@ -98,6 +94,8 @@ func splitTimestamp(ts int64) (days, micros int64) {
 }
 
 func validTimestamp(ts int64) bool { return ts >= minTimestamp && ts < endTimestamp }
+
+func validDate(days int64) bool { return days >= minDays && days < endDays }
 
 func timestampOutOfRange() error {
 	return sqlstate.New(sqlstate.DatetimeOverflow, "timestamp out of range")
@@ -179,15 +177,15 @@ func microsOf(t time.Time) int64 {
 	return (t.Unix()-unixToEpoch)*microsPerSecond + int64(t.Nanosecond()/1000)
 }
 
-// TimestampTZFromTime returns t as a timestamptz, cut to microseconds. t must
-// lie between 4714 BC and 294276; outside it becomes an infinity.
+// TimestampTZFromTime returns t as a timestamptz, cut to microseconds. Beyond
+// the years 1 to 294276 it is the first or last moment of them.
 func TimestampTZFromTime(t time.Time) Value {
 	v := Value{Type: TimestampTZ, Valid: true}
 	switch seconds := t.Unix() - unixToEpoch; {
 	case seconds < minTimestamp/microsPerSecond:
-		v.Int = timeMinusInfinity
+		v.Int = minTimestamp
 	case seconds >= endTimestamp/microsPerSecond:
-		v.Int = timeInfinity
+		v.Int = endTimestamp - 1
 	default:
 		v.Int = microsOf(t)
 	}
@@ -195,27 +193,14 @@ func TimestampTZFromTime(t time.Time) Value {
 }
 
 // GoTime returns a timestamptz, timestamp or date in UTC. It is the zero
-// time for NULL, infinities and other types.
+// time for NULL and other types.
 func (v Value) GoTime() time.Time {
-	if !v.Valid || isInfiniteTime(v) {
-		return time.Time{}
-	}
-	switch v.Type {
-	case TimestampTZ, Timestamp:
+	switch {
+	case !v.Valid:
+	case v.Type == TimestampTZ || v.Type == Timestamp:
 		return timeOf(v.Int)
-	case Date:
+	case v.Type == Date:
 		return time.Unix(v.Int*secondsPerDay+unixToEpoch, 0).UTC()
 	}
 	return time.Time{}
-}
-
-// isInfiniteTime reports whether a date or timestamp is infinite.
-func isInfiniteTime(v Value) bool {
-	switch v.Type {
-	case Date:
-		return v.Int == dateInfinity || v.Int == dateMinusInfinity
-	case Timestamp, TimestampTZ:
-		return v.Int == timeInfinity || v.Int == timeMinusInfinity
-	}
-	return false
 }

@@ -85,10 +85,10 @@ var castTable = []struct {
 	implicit, assignment, explicit []OID
 }{
 	{Bool, nil, []OID{Text, BPChar, Varchar}, []OID{Int4}},
-	{Char, []OID{Text}, []OID{BPChar, Varchar}, []OID{Int4}},
+	{Char, []OID{Text}, []OID{BPChar, Varchar}, nil},
 	{Name, []OID{Text}, []OID{BPChar, Varchar}, nil},
 	{Int2, append([]OID{Int8, Int4, Oid, Float4, Float8, Numeric}, regTypes...), nil, nil},
-	{Int4, append([]OID{Int8, Oid, Float4, Float8, Numeric}, regTypes...), []OID{Int2}, []OID{Bool, Char, Bit}},
+	{Int4, append([]OID{Int8, Oid, Float4, Float8, Numeric}, regTypes...), []OID{Int2}, []OID{Bool, Bit}},
 	{Int8, append([]OID{Oid, Float4, Float8, Numeric}, regTypes...), []OID{Int2, Int4}, []OID{Bit}},
 	{Oid, regTypes, []OID{Int8, Int4}, nil},
 	{RegProc, []OID{Oid, RegProcedure}, []OID{Int8, Int4}, nil},
@@ -106,7 +106,7 @@ var castTable = []struct {
 	{BPChar, []OID{Name, Text, Varchar}, []OID{Char}, nil},
 	{Varchar, []OID{Name, Text, BPChar, RegClass}, []OID{Char}, nil},
 	{PgNodeTree, []OID{Text}, nil, nil},
-	{Bit, []OID{VarBit}, nil, []OID{Int4, Int8}},
+	{Bit, []OID{VarBit}, nil, nil},
 	{VarBit, []OID{Bit}, nil, nil},
 	{JSON, nil, []OID{JSONB}, nil},
 	{JSONB, nil, []OID{JSON}, []OID{Bool, Int2, Int4, Int8, Float4, Float8, Numeric}},
@@ -166,12 +166,7 @@ func castArray(v Value, target *Info, env *Env) (Value, error) {
 		if err != nil {
 			return Value{}, err
 		}
-		if e.Type == v.Type {
-			out.Elems[i], err = castArray(e, target, env)
-		} else {
-			out.Elems[i], err = Cast(e, target.Elem, env)
-		}
-		if err != nil {
+		if out.Elems[i], err = Cast(e, target.Elem, env); err != nil {
 			return Value{}, err
 		}
 	}
@@ -198,12 +193,8 @@ func castToString(v Value, to OID, env *Env) (Value, error) {
 // castListed does the casts of castTable.
 func castListed(v Value, to OID, env *Env) (Value, error) {
 	switch {
-	case v.Type == Int4 && to == Char, v.Type == Char && to == Int4:
-		return castChar(v, to)
 	case to == Bit && v.Type != VarBit:
 		return BitsOfInt(v.Int, 1), nil
-	case v.Type == Bit && to != VarBit:
-		return intOfBits(v, to)
 	case to == Bit, to == VarBit:
 		v.Type = to
 		return v, nil
@@ -223,24 +214,6 @@ func castListed(v Value, to OID, env *Env) (Value, error) {
 		return castTime(v, to, env)
 	}
 	return castInt(v, to)
-}
-
-// castChar converts between "char" and integer.
-func castChar(v Value, to OID) (Value, error) {
-	if v.Type == Char {
-		n := int64(0)
-		if v.Str != "" {
-			n = int64(int8(v.Str[0]))
-		}
-		return Value{Type: to, Valid: true, Int: n}, nil
-	}
-	if v.Int != int64(int8(v.Int)) {
-		return Value{}, sqlstate.New(sqlstate.NumericOutOfRange, `"char" out of range`)
-	}
-	if v.Int == 0 {
-		return MakeString(Char, ""), nil
-	}
-	return MakeString(Char, string([]byte{byte(v.Int)})), nil
 }
 
 // castInt converts between integers, booleans, oids and reg types.
@@ -265,22 +238,19 @@ func castInt(v Value, to OID) (Value, error) {
 func castNumber(v Value, to OID) (Value, error) {
 	switch to {
 	case Numeric:
-		switch v.Type {
-		case Float4:
-			return numericFromFloat(v.Float, 32)
-		case Float8:
-			return numericFromFloat(v.Float, 64)
+		if v.Type == Float4 || v.Type == Float8 {
+			return numericFromFloat(v.Float, v.Type)
 		}
-		return makeNumeric(formatInt(v.Int)), nil
+		return decimalOf(v).Value()
 	case Float4, Float8:
 		return castToFloat(v, to)
 	}
 	if v.Type == Numeric {
-		n, err := numericToInt(v.Str, to)
+		n, err := numericToInt(v, to)
 		return Value{Type: to, Valid: true, Int: n}, err
 	}
 	f := math.RoundToEven(v.Float)
-	if math.IsNaN(f) || f < math.MinInt64 || f >= -math.MinInt64 {
+	if f < math.MinInt64 || f >= -math.MinInt64 {
 		return Value{}, outOfRange(to)
 	}
 	n, err := checkInt(to, int64(f))
@@ -288,19 +258,18 @@ func castNumber(v Value, to OID) (Value, error) {
 }
 
 func castToFloat(v Value, to OID) (Value, error) {
-	if v.Type == Numeric && !isSpecialNumeric(v.Str) {
+	if v.Type == Numeric {
 		return parseFloat(to, v.Str)
 	}
 	f := floatOf(v)
 	if to == Float4 {
 		f = float64(float32(f))
-		if v.Type == Float8 && math.IsInf(f, 0) && !math.IsInf(v.Float, 0) {
+		switch {
+		case v.Type == Float8 && math.IsInf(f, 0):
 			return Value{}, floatOverflow()
-		}
-		if v.Type == Float8 && f == 0 && v.Float != 0 {
+		case v.Type == Float8 && f == 0 && v.Float != 0:
 			return Value{}, floatUnderflow()
-		}
-		if v.Type == Int8 || v.Type == Int4 {
+		case v.Type == Int8 || v.Type == Int4:
 			f = float64(float32(v.Int)) // one rounding, not two
 		}
 	}
@@ -313,7 +282,7 @@ func castJSONB(v Value, to OID) (Value, error) {
 	case to == Bool && (c == 't' || c == 'f'):
 		return MakeBool(c == 't'), nil
 	case to != Bool && (c == '-' || isDigit(c)):
-		return Cast(makeNumeric(v.Str), to, nil)
+		return Cast(MakeString(Numeric, v.Str), to, nil)
 	}
 	return Value{}, sqlstate.New(sqlstate.InvalidParameterValue, "cannot cast jsonb %s to type %s", clip(v.Str), display(to))
 }

@@ -2,7 +2,6 @@ package datum
 
 import (
 	"cmp"
-	"math"
 	"strings"
 
 	"nextid/sqlfuncs/sqlstate"
@@ -26,7 +25,6 @@ const (
 	timeClass // date, timestamp, timestamptz
 	clockClass
 	intervalClass
-	jsonbClass
 	arrayClass
 	recordClass
 )
@@ -60,8 +58,6 @@ func classOf(t OID) class {
 		return clockClass
 	case Interval:
 		return intervalClass
-	case JSONB:
-		return jsonbClass
 	case Record:
 		return recordClass
 	}
@@ -90,9 +86,9 @@ func Compare(a, b Value) (int, error) {
 		return compareClass(ca, a, b)
 	case isNumeric(ca) && isNumeric(cb):
 		if ca == floatClass || cb == floatClass {
-			return compareFloats(floatOf(a), floatOf(b)), nil
+			return cmp.Compare(floatOf(a), floatOf(b)), nil
 		}
-		return sign(compareNumeric(numericText(a), numericText(b))), nil
+		return decimalOf(a).Cmp(decimalOf(b)), nil
 	case isTextual(ca) && isTextual(cb): // bpchar becomes text, without its blanks
 		return strings.Compare(comparedText(a), comparedText(b)), nil
 	}
@@ -126,39 +122,21 @@ func compareNulls(a, b Value) int {
 	return 1
 }
 
-func sign(n int) int { return cmp.Compare(n, 0) }
-
 func compareClass(c class, a, b Value) (int, error) {
 	switch c {
 	case boolClass, intClass, clockClass:
 		return cmp.Compare(a.Int, b.Int), nil
 	case numericClass:
-		return sign(compareNumeric(a.Str, b.Str)), nil
+		return decimalOf(a).Cmp(decimalOf(b)), nil
 	case floatClass:
-		return compareFloats(a.Float, b.Float), nil
+		return cmp.Compare(a.Float, b.Float), nil
 	case timeClass, intervalClass:
 		return compareTimes(a, b), nil
-	case jsonbClass: // equal as PostgreSQL says; in the order of their texts
-		return strings.Compare(jsonKey(a.Str), jsonKey(b.Str)), nil
 	case arrayClass, recordClass:
 		return compareElements(c, a, b)
 	default: // texts and bytes
 		return strings.Compare(comparedText(a), comparedText(b)), nil
 	}
-}
-
-// compareFloats takes NaN as equal to NaN and greater than all numbers.
-func compareFloats(x, y float64) int {
-	if xn, yn := math.IsNaN(x), math.IsNaN(y); xn || yn {
-		switch {
-		case xn && yn:
-			return 0
-		case xn:
-			return 1
-		}
-		return -1
-	}
-	return cmp.Compare(x, y)
 }
 
 // compareTimes compares dates and timestamps, or intervals; the zone of a
@@ -169,17 +147,12 @@ func compareTimes(a, b Value) int {
 	return cmp.Or(cmp.Compare(ad, bd), cmp.Compare(am, bm))
 }
 
-// dayAndTime splits a date, a timestamp or an interval; infinities lie outside
-// all days.
+// dayAndTime splits a date, a timestamp or an interval.
 func dayAndTime(v Value) (days, micros int64) {
-	switch {
-	case isInfiniteTime(v) && v.Int > 0:
-		return math.MaxInt64, 0
-	case isInfiniteTime(v):
-		return math.MinInt64, 0
-	case v.Type == Date:
+	switch v.Type {
+	case Date:
 		return v.Int, 0
-	case v.Type == Interval:
+	case Interval:
 		return parseIntervalValue(v).linear()
 	}
 	return splitTimestamp(v.Int)

@@ -1,202 +1,211 @@
 package datum
 
 import (
+	"errors"
 	"math/big"
+	"strconv"
 	"strings"
 
-	"nextid/sqlfuncs/decimal"
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// parseDecimal reads a canonical finite numeric.
-func parseDecimal(s string) decimal.Number {
-	d, ok := decimal.Parse(s)
+// Decimal is Coef ÷ 10^Scale: what a numeric, and MySQL's DECIMAL, is computed
+// with. The digits and scales of results are those of PostgreSQL's numeric.
+// Decimals are not changed once made.
+type Decimal struct {
+	Coef  *big.Int
+	Scale int
+}
+
+// maxDigits bounds the digits of a numeric before the point, and those behind
+// it. PostgreSQL's limits are larger; nobody needs them of an id server.
+const maxDigits = 1000
+
+// DecimalOf makes a decimal of an integer.
+func DecimalOf(n int64) Decimal { return Decimal{big.NewInt(n), 0} }
+
+// ParseDecimal reads digits, with a point, a sign and an exponent or without.
+// Errors: 22P02; 22003 beyond the limits; 0A000 for NaN and infinities, which
+// PostgreSQL's numeric has.
+func ParseDecimal(s string) (Decimal, error) {
+	mantissa, exponent, scientific := strings.Cut(strings.ToLower(trimSpace(s)), "e")
+	shift := 0
+	if scientific {
+		var err error
+		if shift, err = strconv.Atoi(exponent); errors.Is(err, strconv.ErrSyntax) {
+			return Decimal{}, badNumber(Numeric, s)
+		}
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	if len(mantissa) > 2*maxDigits || shift > 2*maxDigits || shift < -2*maxDigits {
+		return Decimal{}, numericOverflow()
+	}
+	coef, ok := new(big.Int).SetString(whole+fraction, 10)
 	if !ok {
-		panic("datum: numeric is not canonical: " + clip(s))
+		return Decimal{}, badNumber(Numeric, s)
+	}
+	d := Decimal{coef, len(fraction) - shift}.whole()
+	return d, d.check()
+}
+
+// check refuses a decimal beyond the limits.
+func (d Decimal) check() error {
+	if d.Scale > maxDigits || len(d.Coef.String())-d.Scale > maxDigits {
+		return numericOverflow()
+	}
+	return nil
+}
+
+func numericOverflow() error {
+	return sqlstate.New(sqlstate.NumericOutOfRange, "value overflows numeric format")
+}
+
+// Value is d as a numeric. Error: 22003 beyond the limits.
+func (d Decimal) Value() (Value, error) { return MakeString(Numeric, d.String()), d.check() }
+
+// decimalOf is an integer or a numeric as a decimal.
+func decimalOf(v Value) Decimal {
+	if v.Type != Numeric {
+		return DecimalOf(v.Int)
+	}
+	d, err := ParseDecimal(v.Str)
+	if err != nil {
+		panic("datum: numeric is not canonical: " + clip(v.Str))
 	}
 	return d
 }
 
-// decimalText returns the canonical form. A negative scale stands for zeros.
-func decimalText(d decimal.Number) (string, error) {
-	sign, digits := "", ""
-	switch d.Sign() {
-	case -1:
-		sign, digits = "-", d.Coef.String()[1:]
-	case 1:
-		digits = d.Coef.String()
+func pow10(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
+
+// Sign is -1, 0 or 1.
+func (d Decimal) Sign() int { return d.Coef.Sign() }
+
+// String is numeric's text form.
+func (d Decimal) String() string {
+	digits := new(big.Int).Abs(d.Coef).String()
+	if d.Scale > 0 {
+		digits = strings.Repeat("0", max(d.Scale+1-len(digits), 0)) + digits
+		point := len(digits) - d.Scale
+		digits = digits[:point] + "." + digits[point:]
 	}
-	return placePoint(sign, digits, d.Scale)
+	if d.Sign() < 0 {
+		return "-" + digits
+	}
+	return digits
 }
 
-// compareNumeric orders canonical numerics: -Infinity, numbers, Infinity, NaN.
-func compareNumeric(a, b string) int {
-	if ra, rb := numericRank(a), numericRank(b); ra != rb || ra != 0 {
-		return ra - rb
+// Rescale cuts digits off or appends zeros.
+func (d Decimal) Rescale(scale int) Decimal {
+	switch {
+	case scale > d.Scale:
+		return Decimal{new(big.Int).Mul(d.Coef, pow10(scale-d.Scale)), scale}
+	case scale < d.Scale:
+		return Decimal{new(big.Int).Quo(d.Coef, pow10(d.Scale-scale)), scale}
 	}
-	an, aw, af := numericParts(a)
-	bn, bw, bf := numericParts(b)
-	if an != bn {
-		if an {
-			return -1
-		}
-		return 1
-	}
-	c := len(aw) - len(bw)
-	if c == 0 {
-		c = strings.Compare(aw, bw)
-	}
-	if c == 0 {
-		c = strings.Compare(strings.TrimRight(af, "0"), strings.TrimRight(bf, "0"))
-	}
-	if an {
-		return -c
-	}
-	return c
+	return d
 }
 
-func numericRank(s string) int {
-	switch s {
-	case numericMinusInf:
-		return -1
-	case numericInf:
-		return 1
-	case numericNaN:
-		return 2
+// Round rounds half away from zero. A negative scale rounds before the
+// decimal point.
+func (d Decimal) Round(scale int) Decimal {
+	if scale >= d.Scale {
+		return d.Rescale(scale)
 	}
-	return 0
+	unit := pow10(d.Scale - scale)
+	half := new(big.Int).Quo(unit, big.NewInt(2))
+	if d.Sign() < 0 {
+		half.Neg(half)
+	}
+	r := half.Add(half, d.Coef)
+	return Decimal{r.Quo(r, unit), scale}.whole()
 }
 
-// numericArithmetic computes a op b on canonical numerics.
-func numericArithmetic(op operator, a, b string) (string, error) {
-	if isSpecialNumeric(a) || isSpecialNumeric(b) {
-		return specialArithmetic(op, a, b)
+// whole turns a negative scale into zeros before the decimal point.
+func (d Decimal) whole() Decimal {
+	if d.Scale < 0 {
+		return d.Rescale(0)
 	}
-	x, y := parseDecimal(a), parseDecimal(b)
-	if y.Sign() == 0 && (op == opDiv || op == opMod) {
-		return "", divisionByZero()
-	}
-	switch op {
-	case opAdd:
+	return d
+}
+
+// aligned brings two decimals to one scale. The numbers may be those of the
+// decimals themselves.
+func aligned(a, b Decimal) (x, y *big.Int, scale int) {
+	scale = max(a.Scale, b.Scale)
+	return a.Rescale(scale).Coef, b.Rescale(scale).Coef, scale
+}
+
+// Cmp is -1, 0 or 1.
+func (d Decimal) Cmp(e Decimal) int {
+	x, y, _ := aligned(d, e)
+	return x.Cmp(y)
+}
+
+// Plus is d + e, exactly.
+func (d Decimal) Plus(e Decimal) Decimal {
+	x, y, scale := aligned(d, e)
+	return Decimal{new(big.Int).Add(x, y), scale}
+}
+
+// Quo returns the quotient at a scale, rounded half away from zero.
+func (d Decimal) Quo(e Decimal, scale int) Decimal {
+	x, y, _ := aligned(d, e)
+	x = new(big.Int).Mul(x, pow10(scale+1))
+	return Decimal{x.Quo(x, y), scale + 1}.Round(scale)
+}
+
+// minus is d - e, exactly.
+func (d Decimal) minus(e Decimal) Decimal {
+	x, y, scale := aligned(d, e)
+	return Decimal{new(big.Int).Sub(x, y), scale}
+}
+
+// decimalArithmetic computes x op y.
+func decimalArithmetic(op byte, x, y Decimal) (Value, error) {
+	switch {
+	case op == '+':
 		x = x.Plus(y)
-	case opSub:
-		l, r, scale := decimal.Align(x, y)
-		x = decimal.New(new(big.Int).Sub(l, r), scale)
-	case opMul:
-		x = decimal.New(new(big.Int).Mul(x.Coef, y.Coef), x.Scale+y.Scale)
-		if x.Scale > maxScale {
-			x = x.Round(maxScale)
-		}
-	case opDiv:
-		x = x.Quo(y, quotientScale(a, b))
-	case opMod:
-		l, r, scale := decimal.Align(x, y)
-		x = decimal.New(new(big.Int).Rem(l, r), scale)
+	case op == '-':
+		x = x.minus(y)
+	case op == '*':
+		x = Decimal{new(big.Int).Mul(x.Coef, y.Coef), x.Scale + y.Scale}
+	case y.Sign() == 0:
+		return Value{}, divisionByZero()
+	case op == '/':
+		x = x.Quo(y, quotientScale(x, y))
+	default:
+		l, r, scale := aligned(x, y)
+		x = Decimal{new(big.Int).Rem(l, r), scale}
 	}
-	return decimalText(x)
+	return x.Value()
 }
 
 // quotientScale is PostgreSQL's choice (select_div_scale): at least 16
 // significant digits, estimated from the first base-10000 digits, and not
 // less than either operand's scale.
-func quotientScale(a, b string) int {
-	const significant, maxDisplayScale = 16, 1000
-	aw, af, ascale := leadingDigit(a)
-	bw, bf, bscale := leadingDigit(b)
+func quotientScale(a, b Decimal) int {
+	const significant = 16
+	aw, af := leadingDigit(a)
+	bw, bf := leadingDigit(b)
 	weight := aw - bw
 	if af <= bf {
 		weight--
 	}
-	return min(max(significant-weight*4, ascale, bscale, 0), maxDisplayScale)
+	return min(max(significant-weight*4, a.Scale, b.Scale, 0), maxDigits)
 }
 
 // leadingDigit returns the weight and value of a number's first base-10000
-// digit that is not zero, and its scale.
-func leadingDigit(s string) (weight, digit, scale int) {
-	_, whole, fraction := numericParts(s)
-	scale = len(fraction)
-	if whole == "0" {
-		zeros := len(fraction) - len(strings.TrimLeft(fraction, "0"))
-		if zeros == len(fraction) {
-			return 0, 0, scale
-		}
-		weight = -zeros/4 - 1
-		group := fraction[zeros/4*4:]
-		for i := range 4 {
-			digit *= 10
-			if i < len(group) {
-				digit += int(group[i] - '0')
-			}
-		}
-		return weight, digit, scale
+// digit that is not zero.
+func leadingDigit(d Decimal) (weight, digit int) {
+	if d.Sign() == 0 {
+		return 0, 0
 	}
-	weight = (len(whole) - 1) / 4
-	for _, c := range whole[:(len(whole)-1)%4+1] {
-		digit = digit*10 + int(c-'0')
-	}
-	return weight, digit, scale
-}
-
-// specialArithmetic computes with NaN and infinities.
-func specialArithmetic(op operator, a, b string) (string, error) {
-	if a == numericNaN || b == numericNaN {
-		return numericNaN, nil
-	}
-	as, bs := numericSign(a), numericSign(b)
-	ai, bi := isSpecialNumeric(a), isSpecialNumeric(b)
-	switch op {
-	case opSub:
-		bs = -bs
-		fallthrough
-	case opAdd:
-		switch {
-		case ai && bi && as != bs:
-			return numericNaN, nil
-		case ai:
-			return infinity(as), nil
-		}
-		return infinity(bs), nil
-	case opMul:
-		return infinity(as * bs), nil // NaN for zero × infinity
-	case opDiv:
-		switch {
-		case bs == 0:
-			return "", divisionByZero()
-		case ai && bi:
-			return numericNaN, nil
-		case ai:
-			return infinity(as * bs), nil
-		}
-		return "0", nil
-	default:
-		switch {
-		case bs == 0:
-			return "", divisionByZero()
-		case ai:
-			return numericNaN, nil
-		}
-		return a, nil
-	}
-}
-
-func numericSign(s string) int {
-	switch {
-	case strings.HasPrefix(s, "-"):
-		return -1
-	case strings.Trim(s, "0.") == "":
-		return 0
-	}
-	return 1
-}
-
-func infinity(sign int) string {
-	switch sign {
-	case 0:
-		return numericNaN
-	case -1:
-		return numericMinusInf
-	}
-	return numericInf
+	digits := new(big.Int).Abs(d.Coef).String()
+	before := len(digits) - d.Scale // digits before the point, negative: zeros behind it
+	weight = int(floorDiv(int64(before-1), 4))
+	n := before - 4*weight // of the digits that belong to it
+	digit, _ = strconv.Atoi((digits + "000")[:n])
+	return weight, digit
 }
 
 func divisionByZero() error { return sqlstate.New(sqlstate.DivisionByZero, "division by zero") }

@@ -12,7 +12,6 @@ const (
 	codeIntervalOverflow sqlstate.Code = "22015" // interval_field_overflow
 	codeUntranslatable   sqlstate.Code = "22P05" // untranslatable_character
 	maxQuotedInput                     = 1024    // bytes of the input that a message repeats
-	maxArrayDimensions                 = 6       // MAXDIM
 	maxNesting                         = 1000    // of JSON, records: deeper is 54001
 )
 

@@ -3,14 +3,13 @@ package datum
 import (
 	"bytes"
 	"errors"
-	"math"
 	"strconv"
 	"strings"
 
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// parseFloat reads a decimal number, NaN or an infinity.
+// parseFloat reads a decimal number.
 func parseFloat(t OID, s string) (Value, error) {
 	width := 64
 	if t == Float4 {
@@ -19,18 +18,35 @@ func parseFloat(t OID, s string) (Value, error) {
 	text := strings.ToLower(trimSpace(s))
 	f, err := strconv.ParseFloat(text, width)
 	switch {
-	case strings.ContainsAny(text, "_x") || errors.Is(err, strconv.ErrSyntax): // Go's own notations
-		return Value{}, badSyntax(t, s)
+	case strings.ContainsAny(text, "_xn") || errors.Is(err, strconv.ErrSyntax): // Go's own notations, NaN and infinities
+		return Value{}, badNumber(t, s)
 	case err != nil || f == 0 && strings.ContainsAny(strings.SplitN(text, "e", 2)[0], "123456789"):
 		return Value{}, sqlstate.New(sqlstate.NumericOutOfRange, `"%s" is out of range for type %s`, clip(text), display(t))
-	case math.IsNaN(f):
-		f = quietNaN
 	}
 	return Value{Type: t, Valid: true, Float: f}, nil
 }
 
-// quietNaN is the NaN of C, which Go's differs from in its last bit.
-var quietNaN = math.Float64frombits(0x7ff8 << 48)
+// badNumber is the error of a text that is no number. PostgreSQL has NaN and
+// infinities, nextid has not.
+func badNumber(t OID, s string) error {
+	switch text := strings.Trim(strings.ToLower(trimSpace(s)), "+-"); text {
+	case "nan", "inf", "infinity":
+		return notFinite(t, s)
+	}
+	return badSyntax(t, s)
+}
+
+func notFinite(t OID, s string) error {
+	return sqlstate.New(sqlstate.FeatureNotSupported, `the value "%s" of type %s is not supported`, clip(s), display(t))
+}
+
+// checkFinite refuses NaN and infinities in the binary form.
+func checkFinite(v Value) error {
+	if v.Float-v.Float != 0 {
+		return notFinite(v.Type, strconv.FormatFloat(v.Float, 'g', -1, 64))
+	}
+	return nil
+}
 
 // floatDigits are the digits that a binary format surely keeps (DBL_DIG, FLT_DIG).
 const (
@@ -41,14 +57,6 @@ const (
 // appendFloat prints a float8 (width 64) or float4 (32). extra is
 // extra_float_digits: above 0 the shortest text that reads back the same.
 func appendFloat(dst []byte, f float64, width, extra int) []byte {
-	switch {
-	case math.IsNaN(f):
-		return append(dst, "NaN"...)
-	case math.IsInf(f, 1):
-		return append(dst, "Infinity"...)
-	case math.IsInf(f, -1):
-		return append(dst, "-Infinity"...)
-	}
 	precision := doubleDigits
 	if width == 32 {
 		precision = realDigits

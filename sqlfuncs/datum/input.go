@@ -22,10 +22,10 @@ func ParseText(t OID, s string, env *Env) (Value, error) {
 		return parseInt(t, s, 32)
 	case Int8:
 		return parseInt(t, s, 64)
-	case Oid:
-		return parseOid(s)
-	case Xid:
-		return parseXid(s), nil
+	case Oid, Xid:
+		v, err := parseOid(s)
+		v.Type = t
+		return v, err
 	case Float4, Float8:
 		return parseFloat(t, s)
 	case Numeric:
@@ -144,5 +144,3 @@ func (e *Env) floatDigits() int {
 	}
 	return e.ExtraFloatDigits
 }
-
-func appendUint(dst []byte, n uint32) []byte { return strconv.AppendUint(dst, uint64(n), 10) }

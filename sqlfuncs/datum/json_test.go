@@ -16,14 +16,13 @@ func TestMakeJSONBOrdersAndConvertsMembers(t *testing.T) {
 		{"worker", Null(Int4)},
 		{"ok", MakeBool(true)},
 		{"no", MakeBool(false)},
-		{"nan", Value{Type: Float8, Valid: true, Float: quietNaN}},
 		{"f", Value{Type: Float8, Valid: true, Float: 1e20}},
 		{"j", MakeString(JSON, `{"z":1, "a":[1 ,2]}`)},
 		{"list", MakeArray(Int4Array, []Value{MakeInt4(1), Null(Int4)})},
 		{`q"`, MakeUUID([16]byte{0xff})},
 		{"id", MakeInt4(2)},
 	}
-	const want = `{"f": 100000000000000000000, "j": {"a": [1, 2], "z": 1}, "id": 2, "no": false, "ok": true, "q\"": "ff000000-0000-0000-0000-000000000000", "nan": "NaN", "list": [1, null], "time": "2026-11-21T10:00:00.000Z", "worker": null, "sequence": 7}`
+	const want = `{"f": 100000000000000000000, "j": {"a": [1, 2], "z": 1}, "id": 2, "no": false, "ok": true, "q\"": "ff000000-0000-0000-0000-000000000000", "list": [1, null], "time": "2026-11-21T10:00:00.000Z", "worker": null, "sequence": 7}`
 	v := MakeJSONB(pairs)
 	if v.Type != JSONB || v.Str != want {
 		t.Errorf("MakeJSONB = %s\nwant        %s", v.Str, want)
@@ -106,7 +105,7 @@ func TestDeepJSONIsRefused(t *testing.T) {
 }
 
 func TestNumbersOfJSONBCannotGrowWithoutBound(t *testing.T) {
-	many := "[" + strings.Repeat("1e2000,", 1000) + "1]"
+	many := "[" + strings.Repeat("1e900,", 1000) + "1]"
 	if v, err := ParseText(JSONB, many, nil); code(err) != "54000" {
 		t.Errorf("%d bytes became %d, %v, want 54000", len(many), len(v.Str), err)
 	}
@@ -116,19 +115,19 @@ func TestNumbersOfJSONBCannotGrowWithoutBound(t *testing.T) {
 }
 
 func TestExponentsOfNumericAreBounded(t *testing.T) {
-	for _, s := range []string{"1e2001", "1e-2002", "1e100000", "1e-16000", "0.1e-9999"} {
+	for _, s := range []string{"1e1000", "1e-1001", "1e100000", "1e-16000", "0.1e-9999"} {
 		if v, err := ParseText(Numeric, s, nil); code(err) != "22003" {
 			t.Errorf("%s became %d bytes, %v, want 22003", s, len(v.Str), err)
 		}
 	}
-	long := strings.Repeat("9", maxIntegerDigits)
+	long := strings.Repeat("9", maxDigits)
 	if v, err := ParseText(Numeric, long, nil); err != nil || v.Str != long {
 		t.Errorf("%d digits: %v", len(long), err)
 	}
 	if _, err := ParseText(Numeric, long+"9", nil); code(err) != "22003" {
 		t.Errorf("%d digits: %v, want 22003", len(long)+1, err)
 	}
-	if _, err := ParseText(Numeric, "0."+strings.Repeat("1", maxScale+1), nil); code(err) != "22003" {
-		t.Errorf("scale %d: %v, want 22003", maxScale+1, err)
+	if _, err := ParseText(Numeric, "0."+strings.Repeat("1", maxDigits+1), nil); code(err) != "22003" {
+		t.Errorf("scale %d: %v, want 22003", maxDigits+1, err)
 	}
 }

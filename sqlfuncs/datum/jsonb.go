@@ -88,9 +88,9 @@ func AppendJSON(dst []byte, v Value, env *Env) []byte {
 	}
 	text := string(AppendText(nil, v, env))
 	switch {
-	case numberRank(v.Type) > 0 && !strings.ContainsAny(text, "NI"): // NaN, Infinity
+	case numberRank(v.Type) > 0:
 		return append(dst, text...)
-	case isTimestamp(v.Type):
+	case v.Type == Timestamp || v.Type == TimestampTZ:
 		text = isoTimestamp(text)
 	}
 	return AppendJSONString(dst, text)
@@ -99,18 +99,10 @@ func AppendJSON(dst []byte, v Value, env *Env) []byte {
 // isoTimestamp turns the text of a timestamp into ISO 8601's form, with T and
 // the minutes of the offset.
 func isoTimestamp(text string) string {
-	day, clock, ok := strings.Cut(text, " ")
-	if !ok {
-		return text // infinity
+	if sign := strings.LastIndexAny(text, "+-"); len(text)-sign == len("+00") {
+		text += ":00"
 	}
-	clock, era, bc := strings.Cut(clock, " ")
-	if sign := strings.LastIndexAny(clock, "+-"); sign >= 0 && len(clock)-sign == len("+00") {
-		clock += ":00"
-	}
-	if bc {
-		clock += " " + era
-	}
-	return day + "T" + clock
+	return strings.Replace(text, " ", "T", 1)
 }
 
 // AppendJSONString appends s as a JSON string, escaped as PostgreSQL does:

@@ -30,8 +30,6 @@ func AppendKey(dst []byte, v Value) []byte {
 		days, micros := dayAndTime(v)
 		dst = binary.BigEndian.AppendUint64(append(dst, byte(c)), uint64(days))
 		return binary.BigEndian.AppendUint64(dst, uint64(micros))
-	case jsonbClass:
-		return appendSizedKey(dst, c, jsonKey(v.Str))
 	case arrayClass, recordClass:
 		dst = binary.AppendUvarint(append(dst, byte(c)), uint64(len(v.Elems)))
 		for _, e := range v.Elems {
@@ -66,49 +64,5 @@ func trimNumeric(s string) string {
 	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
 }
 
-// floatKey makes one pattern of the two zeros and of all NaNs.
-func floatKey(f float64) uint64 {
-	switch {
-	case f == 0:
-		return 0
-	case math.IsNaN(f):
-		return math.Float64bits(math.NaN())
-	}
-	return math.Float64bits(f)
-}
-
-// jsonKey is a jsonb's text with its numbers in shortest form.
-func jsonKey(s string) string {
-	if strings.IndexByte(s, '.') < 0 {
-		return s
-	}
-	out := make([]byte, 0, len(s))
-	for len(s) > 0 {
-		n := 1
-		switch c := s[0]; {
-		case c == '"':
-			n = jsonStringEnd(s)
-		case isDigit(c):
-			n = scan(s, 0, func(c byte) bool { return isDigit(c) || c == '.' })
-			out = append(out, trimNumeric(s[:n])...)
-			s = s[n:]
-			continue
-		}
-		out = append(out, s[:n]...)
-		s = s[n:]
-	}
-	return string(out)
-}
-
-// jsonStringEnd is where the string ends that s begins with.
-func jsonStringEnd(s string) int {
-	for i := 1; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(s)
-}
+// floatKey makes one pattern of the two zeros.
+func floatKey(f float64) uint64 { return math.Float64bits(f + 0) }

@@ -2,6 +2,7 @@ package datum
 
 import (
 	"encoding/binary"
+	"math/big"
 	"strconv"
 	"strings"
 )
@@ -35,11 +36,5 @@ func lsnNumber(s string) uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// subtractLSN is the number of bytes between two positions.
-func subtractLSN(a, b Value) (Value, error) {
-	if !a.Valid || !b.Valid {
-		return Null(Numeric), nil
-	}
-	s, err := numericArithmetic(opSub, strconv.FormatUint(lsnNumber(a.Str), 10), strconv.FormatUint(lsnNumber(b.Str), 10))
-	return makeNumeric(s), err
-}
+// lsnDecimal counts the bytes before a position.
+func lsnDecimal(s string) Decimal { return Decimal{new(big.Int).SetUint64(lsnNumber(s)), 0} }

@@ -51,21 +51,6 @@ func parseOid(s string) (Value, error) {
 	return makeUint32(Oid, uint32(n)), nil
 }
 
-// parseXid reads a transaction id; like PostgreSQL 15 it ignores what
-// follows the digits and never fails.
-func parseXid(s string) Value {
-	digits := trimSpace(s)
-	end := 0
-	for end < len(digits) && isDigit(digits[end]) {
-		end++
-	}
-	n, err := strconv.ParseUint(digits[:end], 10, 64)
-	if err != nil && end > 0 {
-		n = math.MaxUint64
-	}
-	return makeUint32(Xid, uint32(n))
-}
-
 func makeUint32(t OID, n uint32) Value { return Value{Type: t, Valid: true, Int: int64(n)} }
 
 // parseBool takes unique prefixes of true, false, yes, no, on, off, and 1, 0.

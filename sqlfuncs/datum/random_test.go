@@ -17,14 +17,14 @@ func compareRandom(t *testing.T, o *oracle) {
 		a, b := randomNumeric(r), randomNumeric(r)
 		op := []string{"+", "-", "*", "/", "%"}[r.IntN(5)]
 		o.same(env, fmt.Sprintf("SELECT $1::numeric %s $2::numeric", op), func() (Value, error) {
-			return compute(operator(op[0]), operand{"numeric", a}.value(t, env), operand{"numeric", b}.value(t, env), env)
+			return Compute(op[0], operand{"numeric", a}.value(t, env), operand{"numeric", b}.value(t, env), env)
 		}, a, b)
 
 		span := randomInterval(r)
 		instant := randomTime(r)
 		op = []string{"+", "-"}[r.IntN(2)]
 		o.same(env, fmt.Sprintf("SELECT $1::timestamptz %s $2::interval", op), func() (Value, error) {
-			return compute(operator(op[0]), operand{"timestamptz", instant}.value(t, env), operand{"interval", span}.value(t, env), env)
+			return Compute(op[0], operand{"timestamptz", instant}.value(t, env), operand{"interval", span}.value(t, env), env)
 		}, instant, span)
 	}
 }

@@ -1,7 +1,6 @@
 package datum
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -14,43 +13,17 @@ const maxNameBytes = 63
 // checkUTF8 refuses what PostgreSQL refuses in a UTF8 database: invalid
 // sequences and the zero byte (22021).
 func checkUTF8(s string) error {
-	at := strings.IndexByte(s, 0)
-	if at < 0 && utf8.ValidString(s) {
+	if strings.IndexByte(s, 0) < 0 && utf8.ValidString(s) {
 		return nil
 	}
+	at := 0
 	for i, r := range s {
-		if r == utf8.RuneError {
-			if _, size := utf8.DecodeRuneInString(s[i:]); size == 1 {
-				at = i
-				break
-			}
-		}
-		if r == 0 {
+		if _, size := utf8.DecodeRuneInString(s[i:]); r == 0 || r == utf8.RuneError && size == 1 {
 			at = i
 			break
 		}
 	}
-	var b strings.Builder
-	for i := at; i < min(at+sequenceLength(s[at]), len(s)); i++ {
-		if i > at {
-			b.WriteByte(' ')
-		}
-		fmt.Fprintf(&b, "0x%02x", s[i])
-	}
-	return sqlstate.New(sqlstate.CharacterNotInRepert, `invalid byte sequence for encoding "UTF8": %s`, b.String())
-}
-
-// sequenceLength is the length of a UTF-8 sequence by its first byte.
-func sequenceLength(c byte) int {
-	switch {
-	case c&0xe0 == 0xc0:
-		return 2
-	case c&0xf0 == 0xe0:
-		return 3
-	case c&0xf8 == 0xf0:
-		return 4
-	}
-	return 1
+	return sqlstate.New(sqlstate.CharacterNotInRepert, `invalid byte sequence for encoding "UTF8": 0x%02x`, s[at])
 }
 
 // parseString reads a value of a string type.
@@ -65,12 +38,6 @@ func parseString(t OID, s string) (Value, error) {
 func fitString(t OID, s string) string {
 	switch t {
 	case Char:
-		if len(s) == 4 && s[0] == '\\' && isOctal(s[1]) && isOctal(s[2]) && isOctal(s[3]) {
-			s = string([]byte{(s[1]-'0')<<6 | (s[2]-'0')<<3 | (s[3] - '0')})
-		}
-		if strings.HasPrefix(s, "\x00") {
-			return ""
-		}
 		return s[:min(len(s), 1)]
 	case Name:
 		if len(s) > maxNameBytes {
@@ -101,7 +68,7 @@ func ApplyTypeMod(v Value, typmod int32) (Value, error) {
 	case Bit, VarBit:
 		return fitBits(v, int(typmod)), nil
 	case Time, Timestamp, TimestampTZ:
-		if typmod < 6 && !isInfiniteTime(v) {
+		if typmod < 6 {
 			v.Int = roundMicros(v.Int, typmod)
 		}
 	default:

@@ -14,22 +14,11 @@ func appendPadded[T int | uint64](dst []byte, n T, width int) []byte {
 	return strconv.AppendInt(dst, int64(n), 10)
 }
 
-// appendCivil prints a date, without BC.
+// appendCivil prints a date.
 func appendCivil(dst []byte, c civil) []byte {
-	year := c.year
-	if year <= 0 {
-		year = 1 - year
-	}
-	dst = append(appendPadded(dst, year, 4), '-')
+	dst = append(appendPadded(dst, c.year, 4), '-')
 	dst = append(appendPadded(dst, c.month, 2), '-')
 	return appendPadded(dst, c.day, 2)
-}
-
-func appendEra(dst []byte, c civil) []byte {
-	if c.year <= 0 {
-		return append(dst, " BC"...)
-	}
-	return dst
 }
 
 // appendClock prints HH:MM:SS, of any number of hours, and the fraction
@@ -54,38 +43,21 @@ func appendSeconds(dst []byte, micros uint64) []byte {
 	return dst
 }
 
-func appendInfinity(dst []byte, positive bool) []byte {
-	if positive {
-		return append(dst, "infinity"...)
-	}
-	return append(dst, "-infinity"...)
-}
-
-func appendDate(dst []byte, v Value) []byte {
-	if isInfiniteTime(v) {
-		return appendInfinity(dst, v.Int > 0)
-	}
-	c := civilFromDays(v.Int)
-	return appendEra(appendCivil(dst, c), c)
-}
+func appendDate(dst []byte, v Value) []byte { return appendCivil(dst, civilFromDays(v.Int)) }
 
 // appendTimestamp prints a timestamp or timestamptz.
 func appendTimestamp(dst []byte, v Value, env *Env) []byte {
-	if isInfiniteTime(v) {
-		return appendInfinity(dst, v.Int > 0)
-	}
 	local, offset := v.Int, 0
 	if v.Type == TimestampTZ {
 		offset = offsetAt(v.Int, env.location())
 		local += int64(offset) * microsPerSecond
 	}
 	days, micros := splitTimestamp(local)
-	c := civilFromDays(days)
-	dst = appendClock(append(appendCivil(dst, c), ' '), uint64(micros))
+	dst = appendClock(append(appendCivil(dst, civilFromDays(days)), ' '), uint64(micros))
 	if v.Type == TimestampTZ {
 		dst = appendOffset(dst, offset)
 	}
-	return appendEra(dst, c)
+	return dst
 }
 
 // appendOffset prints +HH[:MM[:SS]].

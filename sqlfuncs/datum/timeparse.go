@@ -12,7 +12,7 @@ import (
 // isoTime is the text of a date, a time of day or both, taken apart. It has
 // ISO 8601's extended form, which is what clients write:
 // 2026-11-22 08:00:00.5+01, with a blank or a T in between, an offset or the
-// name of a zone, and BC behind dates before the year 1.
+// name of a zone.
 type isoTime struct {
 	rest                 string
 	year, month, day     int
@@ -32,8 +32,6 @@ func readTime(t OID, s string) (isoTime, error) {
 	if len(s) > maxTimeText {
 		return p, badTime(t, s)
 	}
-	text, bc := strings.CutSuffix(p.rest, " BC")
-	p.rest = text
 	if scan(p.rest, 0, isDigit) >= len("YYYY") {
 		p.hasDate = p.numbers('-', &p.year, &p.month, &p.day) == 3
 		if len(p.rest) > 1 && p.rest[0]|0x20 == 't' {
@@ -69,9 +67,6 @@ func readTime(t OID, s string) (isoTime, error) {
 	}
 	if !p.inRange() {
 		return p, sqlstate.New(sqlstate.DatetimeOverflow, `date/time field value out of range: "%s"`, clip(s))
-	}
-	if bc {
-		p.year = 1 - p.year
 	}
 	return p, nil
 }
@@ -134,6 +129,9 @@ func parseOffset(s string) (seconds int, ok bool) {
 }
 
 func badTime(t OID, s string) error {
+	if strings.Trim(strings.ToLower(trimSpace(s)), "+-") == "infinity" {
+		return notFinite(t, s)
+	}
 	return sqlstate.New(sqlstate.InvalidDatetime, `invalid input syntax for type %s: "%s"`, display(t), clip(s)).
 		WithHint("Dates and times are written as ISO 8601 does: 2026-11-22 08:00:00+01.")
 }
@@ -142,14 +140,6 @@ func badTime(t OID, s string) error {
 // timestamp is ignored.
 func parseTimestamp(t OID, s string, env *Env) (Value, error) {
 	v := Value{Type: t, Valid: true}
-	switch strings.ToLower(trimSpace(s)) {
-	case "infinity":
-		v.Int = timeInfinity
-		return v, nil
-	case "-infinity":
-		v.Int = timeMinusInfinity
-		return v, nil
-	}
 	p, err := readTime(t, s)
 	if err != nil {
 		return Value{}, err
@@ -169,23 +159,11 @@ func parseTimestamp(t OID, s string, env *Env) (Value, error) {
 
 // parseDate reads a date; a time in the text is ignored.
 func parseDate(s string) (Value, error) {
-	v := Value{Type: Date, Valid: true}
-	switch strings.ToLower(trimSpace(s)) {
-	case "infinity":
-		v.Int = dateInfinity
-		return v, nil
-	case "-infinity":
-		v.Int = dateMinusInfinity
-		return v, nil
-	}
 	p, err := readTime(Date, s)
-	if err != nil {
-		return Value{}, err
+	if err == nil && !validDate(p.days()) {
+		err = dateOutOfRange()
 	}
-	if v.Int = p.days(); v.Int < minDays || v.Int >= endDays {
-		return Value{}, sqlstate.New(sqlstate.DatetimeOverflow, `date out of range: "%s"`, clip(s))
-	}
-	return v, nil
+	return Value{Type: Date, Valid: true, Int: p.days()}, err
 }
 
 // parseTimeOfDay reads a time without time zone; a date in the text is ignored.
@@ -194,8 +172,5 @@ func parseTimeOfDay(s string) (Value, error) {
 	if err == nil && !p.hasClock {
 		err = badTime(Time, s)
 	}
-	if err != nil {
-		return Value{}, err
-	}
-	return Value{Type: Time, Valid: true, Int: p.clock()}, nil
+	return Value{Type: Time, Valid: true, Int: p.clock()}, err
 }

@@ -19,9 +19,6 @@ func roundMicros(micros int64, digits int32) int64 {
 // castTime converts between date, time, timestamp, timestamptz and interval.
 func castTime(v Value, to OID, env *Env) (Value, error) {
 	out := Value{Type: to, Valid: true}
-	if isInfiniteTime(v) {
-		return castInfinity(v, out)
-	}
 	ts := v.Int
 	switch v.Type {
 	case Date:
@@ -57,38 +54,12 @@ func castTime(v Value, to OID, env *Env) (Value, error) {
 	return out, nil
 }
 
-// castInfinity converts an infinite date or timestamp.
-func castInfinity(v, out Value) (Value, error) {
-	positive := v.Int > 0
-	switch out.Type {
-	case Date:
-		out.Int = dateMinusInfinity
-		if positive {
-			out.Int = dateInfinity
-		}
-	case Timestamp, TimestampTZ:
-		out.Int = timeMinusInfinity
-		if positive {
-			out.Int = timeInfinity
-		}
-	default:
-		return Null(out.Type), nil
-	}
-	return out, nil
-}
-
 // AtTimeZone is AT TIME ZONE: it turns a timestamptz into what clocks in loc
 // show (a timestamp), and a timestamp of loc's clocks into the instant (a
 // timestamptz). Errors: 22008 when the result is out of range.
 func AtTimeZone(v Value, loc *time.Location) (Value, error) {
-	env := &Env{Location: loc}
-	switch {
-	case v.Type == TimestampTZ && v.Valid:
-		return castTime(v, Timestamp, env)
-	case v.Type == Timestamp && v.Valid:
-		return castTime(v, TimestampTZ, env)
-	case v.Type == TimestampTZ:
-		return Null(Timestamp), nil
+	if v.Type == TimestampTZ {
+		return castTime(v, Timestamp, &Env{Location: loc})
 	}
-	return Null(TimestampTZ), nil
+	return castTime(v, TimestampTZ, &Env{Location: loc})
 }

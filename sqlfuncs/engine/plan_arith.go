@@ -1,14 +1,11 @@
 package engine
 
 import (
+	"strings"
+
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
 )
-
-// Arithmetic are the operators on numbers, by name.
-var Arithmetic = map[string]func(a, b datum.Value) (datum.Value, error){
-	"+": datum.Add, "-": datum.Sub, "*": datum.Mul, "/": datum.Div, "%": datum.Mod,
-}
 
 // numberRank orders the numeric types by what they are converted to.
 var numberRank = map[datum.OID]int{datum.Int2: 1, datum.Int4: 2, datum.Int8: 3, datum.Numeric: 4, datum.Float4: 5, datum.Float8: 6}
@@ -22,7 +19,6 @@ var timeArithmetic = []struct {
 	result datum.OID
 }{
 	{datum.Date, "+", datum.Int4, datum.Date},
-	{datum.Int4, "+", datum.Date, datum.Date},
 	{datum.Date, "-", datum.Int4, datum.Date},
 	{datum.Date, "-", datum.Date, datum.Int4},
 	{datum.Date, "+", datum.Interval, datum.Timestamp},
@@ -31,32 +27,22 @@ var timeArithmetic = []struct {
 	{datum.Timestamp, "-", datum.Interval, datum.Timestamp},
 	{datum.Timestamp, "-", datum.Timestamp, datum.Interval},
 	{datum.TimestampTZ, "+", datum.Interval, datum.TimestampTZ},
-	{datum.Interval, "+", datum.TimestampTZ, datum.TimestampTZ},
 	{datum.TimestampTZ, "-", datum.Interval, datum.TimestampTZ},
 	{datum.TimestampTZ, "-", datum.TimestampTZ, datum.Interval},
-	{datum.Interval, "+", datum.Interval, datum.Interval},
-	{datum.Interval, "-", datum.Interval, datum.Interval},
 	{datum.PgLSN, "-", datum.PgLSN, datum.Numeric},
 }
 
 // arithmetic is + - * / % on numbers, dates and times.
 func (p *Planner) arithmetic(op string, l, r *Expr) (*Expr, error) {
-	f, ok := Arithmetic[op]
-	if !ok {
+	if len(op) != 1 || !strings.Contains("+-*/%", op) {
 		return nil, noOperator(op, l, r)
 	}
+	compute := func(x *Exec, a, b datum.Value) (datum.Value, error) { return datum.Compute(op[0], a, b, x.Env()) }
 	if l.Type == datum.Unknown && r.Type == datum.Unknown {
 		return nil, sqlstate.New(sqlstate.AmbiguousFunction, "operator is not unique: unknown %s unknown", op).
 			WithHint("Several operators take such operands: cast them to the types of the one that you mean.")
 	}
 	if t, lt, rt, ok := timeOperator(op, l.Type, r.Type); ok {
-		inZone := func(_ *Exec, a, b datum.Value) (datum.Value, error) { return f(a, b) }
-		switch op { // days and months are the session's time zone's
-		case "+":
-			inZone = func(x *Exec, a, b datum.Value) (datum.Value, error) { return datum.AddIn(a, b, x.Env()) }
-		case "-":
-			inZone = func(x *Exec, a, b datum.Value) (datum.Value, error) { return datum.SubIn(a, b, x.Env()) }
-		}
 		var err error
 		if l, err = p.Coerce(l, lt, datum.ImplicitCast); err != nil {
 			return nil, err
@@ -64,7 +50,7 @@ func (p *Planner) arithmetic(op string, l, r *Expr) (*Expr, error) {
 		if r, err = p.Coerce(r, rt, datum.ImplicitCast); err != nil {
 			return nil, err
 		}
-		return Strict2(t, l, r, inZone), nil
+		return Strict2(t, l, r, compute), nil
 	}
 	lt, rt := l.Type, r.Type
 	if lt == datum.Unknown {
@@ -86,6 +72,9 @@ func (p *Planner) arithmetic(op string, l, r *Expr) (*Expr, error) {
 	if t == datum.Float4 && lt != rt {
 		t = datum.Float8
 	}
+	if op == "%" && numberRank[t] > numberRank[datum.Numeric] {
+		return nil, noOperator(op, l, r)
+	}
 	var err error
 	if l, err = p.Coerce(l, t, datum.ImplicitCast); err != nil {
 		return nil, err
@@ -93,7 +82,7 @@ func (p *Planner) arithmetic(op string, l, r *Expr) (*Expr, error) {
 	if r, err = p.Coerce(r, t, datum.ImplicitCast); err != nil {
 		return nil, err
 	}
-	return Strict2(t, l, r, func(_ *Exec, a, b datum.Value) (datum.Value, error) { return f(a, b) }), nil
+	return Strict2(t, l, r, compute), nil
 }
 
 func oidAsInt8(t datum.OID) datum.OID {

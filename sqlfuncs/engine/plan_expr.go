@@ -399,7 +399,7 @@ func (p *Planner) array(s *Scope, a *syntax.Array) (*Expr, error) {
 	info, _ := datum.TypeInfo(t)
 	array := info.Array
 	if array == 0 {
-		return nil, At(a.Pos, sqlstate.New(sqlstate.UndefinedObject, "could not find array type for data type %s", datum.FormatType(t, -1)))
+		return nil, Unsupported(a.Pos, "an array of "+datum.FormatType(t, -1))
 	}
 	e := Derive(array, func(x *Exec) (datum.Value, error) {
 		out, err := EvalAll(x, elems)

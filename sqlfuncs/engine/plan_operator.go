@@ -32,7 +32,7 @@ func (p *Planner) unary(s *Scope, e *syntax.Unary) (*Expr, error) {
 	switch {
 	case e.Op == "+" && IsNumber(x.Type):
 		return x, nil
-	case e.Op == "-" && (IsNumber(x.Type) || x.Type == datum.Interval):
+	case e.Op == "-" && IsNumber(x.Type):
 		op = datum.Neg
 	case e.Op == "~" && IsInteger(x.Type):
 		op = func(v datum.Value) (datum.Value, error) { v.Int = ^v.Int; return v, nil }

@@ -1,84 +1,49 @@
 package engine
 
 import (
-	"slices"
-
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
 
-// subscript analyses x[i], and x[i][j] (8.15.3).
+// subscript analyses x[i] (8.15.3): NULL outside of the array. Slices and
+// several dimensions are refused.
 func (p *Planner) subscript(s *Scope, e *syntax.Subscript) (*Expr, error) {
-	var list []*syntax.Subscript
-	for inner, ok := e, true; ok; inner, ok = e.X.(*syntax.Subscript) {
-		e = inner
-		list = append(list, e)
-	}
 	array, err := p.Expr(s, e.X)
 	if err != nil {
 		return nil, err
 	}
 	info, _ := datum.TypeInfo(array.Type)
-	if array.Type == datum.Name && len(list) == 1 { // its characters
+	if array.Type == datum.Name { // its characters
 		info.Elem = datum.Char
 	}
 	if info.Elem == 0 {
 		return nil, At(array.pos, sqlstate.New(sqlstate.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting",
 			datum.FormatType(array.Type, -1)))
 	}
-	subs := make([]*Expr, len(list))
-	for i, e := range slices.Backward(list) { // the innermost came last
-		x, err := p.Expr(s, e.Index)
-		if err == nil {
-			x, err = p.Coerce(x, datum.Int4, datum.AssignmentCast)
-		}
-		if err != nil {
-			return nil, At(e.Pos, err)
-		}
-		subs[len(list)-1-i] = x
+	index, err := p.Expr(s, e.Index)
+	if err == nil {
+		index, err = p.Coerce(index, datum.Int4, datum.AssignmentCast)
+	}
+	if err != nil {
+		return nil, At(e.Pos, err)
 	}
 	base := int64(1)
-	if array.Type == datum.Int2Vector || array.Type == datum.OidVector {
+	if array.Type == datum.Int2Vector || array.Type == datum.OidVector || array.Type == datum.Name {
 		base = 0
 	}
-	r := Derive(info.Elem, func(x *Exec) (datum.Value, error) {
-		a, err := array.Eval(x)
+	r := Strict2(info.Elem, array, index, func(_ *Exec, a, n datum.Value) (datum.Value, error) {
+		i, null := n.Int-base, datum.Null(info.Elem)
 		switch {
-		case err != nil || !a.Valid:
-			return datum.Null(info.Elem), err
-		case array.Type == datum.Name:
-			return character(x, a, subs[0])
+		case i < 0:
+			return null, nil
+		case a.Type == datum.Name && i < int64(len(a.Str)):
+			return datum.MakeString(datum.Char, a.Str[i:i+1]), nil
+		case i < int64(len(a.Elems)):
+			return a.Elems[i], nil
 		}
-		return element(x, a, subs, base)
-	}, append(subs, array)...)
+		return null, nil
+	})
 	r.name = array.name
 	return r, nil
-}
-
-// character is n[i] of a name, counted from 0.
-func character(x *Exec, name datum.Value, index *Expr) (datum.Value, error) {
-	i, err := index.Eval(x)
-	if err != nil || !i.Valid || i.Int < 0 || i.Int >= int64(len(name.Str)) {
-		return datum.Null(datum.Char), err
-	}
-	return datum.MakeString(datum.Char, name.Str[i.Int:i.Int+1]), nil
-}
-
-// element is x[i][j]: NULL outside, or where the number of dimensions is
-// another one.
-func element(x *Exec, a datum.Value, subs []*Expr, base int64) (datum.Value, error) {
-	info, _ := datum.TypeInfo(a.Type)
-	null := datum.Null(info.Elem)
-	if len(Dimensions(a)) != len(subs) {
-		return null, nil
-	}
-	for _, s := range subs {
-		i, err := s.Eval(x)
-		if err != nil || !i.Valid || i.Int < base || i.Int-base >= int64(len(a.Elems)) {
-			return null, err
-		}
-		a = a.Elems[i.Int-base]
-	}
-	return a, nil
 }

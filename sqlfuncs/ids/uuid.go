@@ -121,7 +121,7 @@ func uuidV7(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	}
 	// Months and days are those of the calendar from now on.
 	now := datum.TimestampTZFromTime(x.Host.Now())
-	shifted, err := datum.AddIn(now, a[0], x.Env())
+	shifted, err := datum.Compute('+', now, a[0], x.Env())
 	if err != nil {
 		return datum.Value{}, err
 	}

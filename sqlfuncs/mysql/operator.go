@@ -42,16 +42,12 @@ func moveTime(p *engine.Planner, s *engine.Scope, e *syntax.Binary, c *syntax.Ca
 	if err != nil {
 		return nil, engine.At(e.Pos, err)
 	}
-	move := datum.AddIn
-	if e.Op == "-" {
-		move = datum.SubIn
-	}
 	return engine.Strict2(datum.Timestamp, es[0], es[1], func(x *engine.Exec, at, n datum.Value) (datum.Value, error) {
 		span, err := datum.ParseText(datum.Interval, TextOf(x, n)+" "+unit, nil)
 		if err != nil {
 			return at, err
 		}
-		return move(at, span, x.Env())
+		return datum.Compute(e.Op[0], at, span, x.Env())
 	}), nil
 }
 
@@ -92,10 +88,12 @@ func arithmetic(p *engine.Planner, op string, l, r *engine.Expr) (*engine.Expr, 
 	if err := p.CoerceAll(es, t); err != nil {
 		return nil, err
 	}
-	f := engine.Arithmetic[op]
+	sign := op[0]
+	if op == "DIV" {
+		sign = '/' // of integers
+	}
+	f := func(a, b datum.Value) (datum.Value, error) { return datum.Compute(sign, a, b, nil) }
 	switch {
-	case op == "DIV":
-		f = engine.Arithmetic["/"] // of integers
 	case op == "/" && k == kindDecimal:
 		f = divideDecimal
 	case op == "%" && k == kindDouble:

@@ -2,13 +2,11 @@ package mysql
 
 import (
 	"math"
-	"math/big"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"nextid/sqlfuncs/datum"
-	"nextid/sqlfuncs/decimal"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
@@ -194,10 +192,10 @@ func floatDecimal(f float64) string {
 }
 
 // decimalOf reads a DECIMAL's text; what is none counts as 0.
-func decimalOf(text string) decimal.Number {
-	n, ok := decimal.Parse(text)
-	if !ok {
-		return decimal.Of(0)
+func decimalOf(text string) datum.Decimal {
+	n, err := datum.ParseDecimal(text)
+	if err != nil {
+		return datum.DecimalOf(0)
 	}
 	return n
 }
@@ -213,8 +211,8 @@ func intOf(x *engine.Exec, v datum.Value) (int64, error) {
 		return v.Int, nil
 	case isNumber(v.Type):
 		text := decimalTextOf(x, v)
-		n, ok := new(big.Int).SetString(decimalOf(text).Round(0).String(), 10)
-		if !ok || !n.IsInt64() {
+		n := decimalOf(text).Round(0).Coef
+		if !n.IsInt64() {
 			return 0, outOfRange(text)
 		}
 		return n.Int64(), nil

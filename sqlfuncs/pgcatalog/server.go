@@ -94,7 +94,7 @@ var monitorFunctions = []engine.Function{
 	always("pg_blocking_pids", datum.MakeArray(datum.Int4Array, nil), datum.Int4), // no session waits for a lock of another
 	nothing("pg_current_wal_lsn", datum.PgLSN),
 	function("pg_wal_lsn_diff", datum.Numeric, []datum.OID{datum.PgLSN, datum.PgLSN}, func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-		return datum.Sub(a[0], a[1])
+		return datum.Compute('-', a[0], a[1], nil)
 	}),
 	{
 		Name: "pg_ls_tmpdir", Args: engine.Args(datum.Oid), Result: datum.Record, Volatile: engine.Stable,

@@ -154,50 +154,30 @@ func (s *stringAgg) Result() (datum.Value, error) {
 	return datum.MakeString(s.typ, string(s.text)), nil
 }
 
-// arrayAgg collects values. Arrays become the rows of a larger array.
+// arrayAgg collects values.
 type arrayAgg struct {
-	array  datum.OID
-	nested bool
-	elems  []datum.Value
-	bytes  int
+	array datum.OID
+	elems []datum.Value
+	bytes int
 }
 
 func newArrayAgg(t datum.OID) engine.Aggregate {
 	info, _ := datum.TypeInfo(t)
-	if info.Elem != 0 && info.Category == 'A' {
-		return &arrayAgg{array: t, nested: true}
-	}
 	return &arrayAgg{array: info.Array}
 }
 
 func (g *arrayAgg) Add(x *engine.Exec, a []datum.Value) error {
-	v := a[0]
-	if g.nested {
-		if err := g.checkShape(v); err != nil {
-			return err
-		}
+	if g.array == 0 {
+		return sqlstate.New(sqlstate.FeatureNotSupported, "arrays of several dimensions are not supported")
 	}
-	if g.bytes += len(v.Str); g.bytes > engine.MaxTextBytes {
+	if g.bytes += len(a[0].Str); g.bytes > engine.MaxTextBytes {
 		return engine.ErrTextTooLong
 	}
-	g.elems = append(g.elems, v)
+	g.elems = append(g.elems, a[0])
 	if err := checkArraySize(len(g.elems)); err != nil {
 		return err
 	}
-	return x.HoldRow([]datum.Value{v})
-}
-
-// checkShape refuses arrays that do not fit together.
-func (g *arrayAgg) checkShape(v datum.Value) error {
-	switch {
-	case !v.Valid:
-		return sqlstate.New(sqlstate.NullNotAllowed, "cannot accumulate null arrays")
-	case len(v.Elems) == 0:
-		return sqlstate.New(engine.CodeArraySubscript, "cannot accumulate empty arrays")
-	case len(g.elems) > 0 && !slices.Equal(engine.Dimensions(v), engine.Dimensions(g.elems[0])):
-		return sqlstate.New(engine.CodeArraySubscript, "cannot accumulate arrays of different dimensionality")
-	}
-	return nil
+	return x.HoldRow([]datum.Value{a[0]})
 }
 
 func (g *arrayAgg) Result() (datum.Value, error) {

@@ -6,16 +6,19 @@ import (
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/sqlstate"
 )
 
 var sumAggregates = []engine.Function{
 	{Name: "sum", Args: engine.Args(datum.Int2), Result: datum.Int8, Aggregate: newIntegerSum(datum.Int8), Help: "sum of the values"},
 	{Name: "sum", Args: engine.Args(datum.Int4), Result: datum.Int8, Aggregate: newIntegerSum(datum.Int8), Help: "sum of the values"},
 	{Name: "sum", Args: engine.Args(datum.Int8), Result: datum.Numeric, Aggregate: newIntegerSum(datum.Numeric), Help: "sum of the values"},
-	{Name: "sum", Args: engine.Args(datum.Numeric), Result: datum.Numeric, Aggregate: newFold(datum.Add), Help: "sum of the values"},
-	{Name: "sum", Args: engine.Args(datum.Float4), Result: datum.Float4, Aggregate: newFold(datum.Add), Help: "sum of the values"},
-	{Name: "sum", Args: engine.Args(datum.Float8), Result: datum.Float8, Aggregate: newFold(datum.Add), Help: "sum of the values"},
+	{Name: "sum", Args: engine.Args(datum.Numeric), Result: datum.Numeric, Aggregate: newFold(add), Help: "sum of the values"},
+	{Name: "sum", Args: engine.Args(datum.Float4), Result: datum.Float4, Aggregate: newFold(add), Help: "sum of the values"},
+	{Name: "sum", Args: engine.Args(datum.Float8), Result: datum.Float8, Aggregate: newFold(add), Help: "sum of the values"},
 }
+
+func add(a, b datum.Value) (datum.Value, error) { return datum.Compute('+', a, b, nil) }
 
 // integerSum adds integers without overflow on the way.
 type integerSum struct {
@@ -44,14 +47,17 @@ func (s *integerSum) Result() (datum.Value, error) {
 	case s.typ == datum.Numeric:
 		return datum.MakeString(datum.Numeric, s.sum.String()), nil
 	}
-	return fitInteger(s.typ, &s.sum)
+	if !s.sum.IsInt64() {
+		return datum.Value{}, sqlstate.New(sqlstate.NumericOutOfRange, "bigint out of range")
+	}
+	return datum.MakeInt8(s.sum.Int64()), nil
 }
 
 var averageAggregates = []engine.Function{
 	{Name: "avg", Args: engine.Args(datum.Int2), Result: datum.Numeric, Aggregate: newAverage(newIntegerSum(datum.Numeric)), Help: "average of the values"},
 	{Name: "avg", Args: engine.Args(datum.Int4), Result: datum.Numeric, Aggregate: newAverage(newIntegerSum(datum.Numeric)), Help: "average of the values"},
 	{Name: "avg", Args: engine.Args(datum.Int8), Result: datum.Numeric, Aggregate: newAverage(newIntegerSum(datum.Numeric)), Help: "average of the values"},
-	{Name: "avg", Args: engine.Args(datum.Numeric), Result: datum.Numeric, Aggregate: newAverage(newFold(datum.Add)), Help: "average of the values"},
+	{Name: "avg", Args: engine.Args(datum.Numeric), Result: datum.Numeric, Aggregate: newAverage(newFold(add)), Help: "average of the values"},
 	{Name: "avg", Args: engine.Args(datum.Float4), Result: datum.Float8, Aggregate: newFloatAverage, Help: "average of the values"},
 	{Name: "avg", Args: engine.Args(datum.Float8), Result: datum.Float8, Aggregate: newFloatAverage, Help: "average of the values"},
 }
@@ -78,7 +84,7 @@ func (g *average) Result() (datum.Value, error) {
 	if err != nil || g.n == 0 {
 		return sum, err
 	}
-	return datum.Div(sum, datum.MakeString(datum.Numeric, strconv.FormatInt(g.n, 10)))
+	return datum.Compute('/', sum, datum.MakeString(datum.Numeric, strconv.FormatInt(g.n, 10)), nil)
 }
 
 // floatAverage is the average of floats.

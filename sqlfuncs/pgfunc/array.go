@@ -46,16 +46,15 @@ func valueRows(values []datum.Value) engine.Rows {
 
 func arrayBound(f func(length int) int) engine.Eval {
 	return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-		dims := engine.Dimensions(a[0])
-		if a[1].Int < 1 || a[1].Int > int64(len(dims)) {
+		if a[1].Int != 1 || len(a[0].Elems) == 0 {
 			return datum.Null(datum.Int4), nil
 		}
-		return datum.MakeInt4(int64(f(dims[a[1].Int-1]))), nil
+		return datum.MakeInt4(int64(f(len(a[0].Elems)))), nil
 	}
 }
 
 func cardinality(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-	return datum.MakeInt4(int64(len(engine.Leaves(a[0])))), nil
+	return datum.MakeInt4(int64(len(a[0].Elems))), nil
 }
 
 // arrayElementCall types a call with an array and an element, which get a common
@@ -115,13 +114,7 @@ func sameElement(a, b datum.Value) (bool, error) {
 	return c == 0, err
 }
 
-// errManyDimensions is what the searching functions say to nested arrays.
-var errManyDimensions = sqlstate.New(sqlstate.FeatureNotSupported, "searching for elements in multidimensional arrays is not supported")
-
 func positionOf(array, element datum.Value) (datum.Value, error) {
-	if len(engine.Dimensions(array)) > 1 {
-		return array, errManyDimensions
-	}
 	for i, e := range array.Elems {
 		if same, err := sameElement(e, element); err != nil || same {
 			return datum.MakeInt4(int64(i) + 1), err
@@ -131,9 +124,6 @@ func positionOf(array, element datum.Value) (datum.Value, error) {
 }
 
 func removeElement(array, element datum.Value) (datum.Value, error) {
-	if len(engine.Dimensions(array)) > 1 {
-		return array, errManyDimensions
-	}
 	var out []datum.Value
 	for _, e := range array.Elems {
 		same, err := sameElement(e, element)
@@ -148,7 +138,7 @@ func removeElement(array, element datum.Value) (datum.Value, error) {
 }
 
 func unnest(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
-	return valueRows(engine.Leaves(a[0])), nil
+	return valueRows(a[0].Elems), nil
 }
 
 // firstIndex is 0 for the vectors of the system catalogues, else 1.
@@ -160,18 +150,17 @@ func firstIndex(array datum.Value) int64 {
 }
 
 func generateSubscripts(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
-	dims := engine.Dimensions(a[0])
-	if a[1].Int < 1 || a[1].Int > int64(len(dims)) {
+	if a[1].Int != 1 {
 		return &engine.SliceRows{}, nil
 	}
 	first := firstIndex(a[0])
-	s := integerSeries{row: []datum.Value{datum.MakeInt4(first)}, stop: first + int64(dims[a[1].Int-1]) - 1, step: 1}
+	s := integerSeries{row: []datum.Value{datum.MakeInt4(first)}, stop: first + int64(len(a[0].Elems)) - 1, step: 1}
 	return &s, nil
 }
 
 // expandArray counts from 1, also in vectors.
 func expandArray(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
-	elems := engine.Leaves(a[0])
+	elems := a[0].Elems
 	row := make([]datum.Value, 2)
 	i := 0
 	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {

@@ -6,12 +6,11 @@
 //
 //	text.go, quote.go, split.go, regexp.go   9.4, 9.7: text
 //	bytes.go                                 9.5: bytea, encode and decode
-//	number.go, numeric.go, cast.go           9.3: numbers; types called as functions
-//	time*.go, interval.go                    9.9: clocks, fields of times, time zones, pg_sleep
+//	number.go, cast.go                       9.3: numbers; types called as functions
+//	time*.go                                 9.9: clocks, fields of times, time zones, pg_sleep
 //	json.go, aggregate_json.go               9.16: JSON made of values
 //	array.go, set.go                         9.19, 9.25: arrays, series
 //	aggregate*.go                            9.21
-//	fault.go                                 errors that several raise
 //
 // A function is one row of its family's table, an engine.Function: its
 // arguments, its result, what it computes. The arguments are never NULL unless

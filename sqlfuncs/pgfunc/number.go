@@ -2,7 +2,6 @@ package pgfunc
 
 import (
 	"math"
-	"math/big"
 	"slices"
 
 	"nextid/sqlfuncs/datum"
@@ -11,26 +10,40 @@ import (
 
 // numberFunctions are PostgreSQL's mathematical functions (9.3), and the
 // names of types called as functions.
-var numberFunctions = slices.Concat(numericFunctions, floatFunctions, castFunctions)
+var numberFunctions = slices.Concat(numericFunctions, castFunctions)
 
-// fitInteger makes an integer of type t, if it holds n.
-func fitInteger(t datum.OID, n *big.Int) (datum.Value, error) {
-	switch {
-	case t == datum.Int4 && (!n.IsInt64() || n.Int64() != int64(int32(n.Int64()))):
-		return datum.Value{}, errIntegerRange
-	case !n.IsInt64():
-		return datum.Value{}, errBigintRange
+var numericFunctions = []engine.Function{
+	{Name: "round", Args: engine.Args(datum.Float8), Result: datum.Float8, Eval: roundFloat, Help: "nearest whole number, the even one of two"},
+	{Name: "round", Args: engine.Optional(1, datum.Numeric, datum.Int4), Result: datum.Numeric, Eval: numericDigits(datum.Decimal.Round), Help: "rounds to a number of digits behind the point"},
+	{Name: "ceil", Args: engine.Args(datum.Numeric), Result: datum.Numeric, Eval: numericDigits(ceil), Help: "the next whole number"},
+}
+
+func roundFloat(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+	return datum.MakeFloat8(math.RoundToEven(a[0].Float)), nil
+}
+
+// ceil is the least whole number that is not below d. check_postgres asks for it.
+func ceil(d datum.Decimal, _ int) datum.Decimal {
+	whole := d.Rescale(0)
+	if d.Cmp(whole) > 0 {
+		return whole.Plus(datum.DecimalOf(1))
 	}
-	return datum.Value{Type: t, Valid: true, Int: n.Int64()}, nil
+	return whole
 }
 
-var floatFunctions = []engine.Function{
-	{Name: "round", Args: engine.Args(datum.Float8), Result: datum.Float8, Eval: floatFunc(math.RoundToEven), Help: "nearest whole number, the even one of two"},
-}
+// maxRoundScale is where round stops counting digits.
+const maxRoundScale = 1000
 
-func floatFunc(f func(float64) float64) engine.Eval {
+func numericDigits(f func(d datum.Decimal, scale int) datum.Decimal) engine.Eval {
 	return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-		a[0].Float = f(a[0].Float)
-		return a[0], nil
+		d, err := datum.ParseDecimal(a[0].Str)
+		if err != nil {
+			return a[0], err
+		}
+		scale := 0
+		if len(a) > 1 {
+			scale = int(min(max(a[1].Int, -maxRoundScale), maxRoundScale))
+		}
+		return f(d, scale).Value()
 	}
 }

@@ -62,7 +62,7 @@ func arrayToString(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if !a[0].Valid || !a[1].Valid {
 		return datum.Null(datum.Text), nil
 	}
-	elems := engine.Leaves(a[0])
+	elems := a[0].Elems
 	if len(a) > 2 && a[2].Valid {
 		elems = slices.Clone(elems)
 		for i, e := range elems {

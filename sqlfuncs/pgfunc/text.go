@@ -10,6 +10,7 @@ import (
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/sqlstate"
 )
 
 // textFunctions are PostgreSQL's functions on text and bytea (9.4, 9.5, 9.7).
@@ -92,7 +93,7 @@ func span1(n int, a []datum.Value) (from, to int, err error) {
 	start, end := a[0].Int, int64(n)+1
 	if len(a) > 1 {
 		if a[1].Int < 0 {
-			return 0, 0, errNegativeLength
+			return 0, 0, sqlstate.New("22011", "negative substring length not allowed")
 		}
 		end = min(end, start+a[1].Int)
 	}

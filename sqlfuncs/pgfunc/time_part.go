@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"nextid/sqlfuncs/datum"
-	"nextid/sqlfuncs/decimal"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
@@ -25,11 +24,11 @@ func extractFunctions(types ...datum.OID) []engine.Function {
 	return out
 }
 
-// extract is NULL for an infinity. An interval has its length in seconds only.
+// extract takes one field of a time. An interval has its length in seconds only.
 func extract(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	unit, v := strings.ToLower(a[0].Str), a[1]
 	if v.Type == datum.Interval && unit == "epoch" {
-		return numericOf(decimal.New(intervalMicros(v), 6))
+		return datum.Decimal{Coef: intervalMicros(v), Scale: 6}.Value()
 	}
 	if v.Type == datum.TimestampTZ && unit != "epoch" {
 		var err error
@@ -38,22 +37,16 @@ func extract(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		}
 	}
 	t := v.GoTime()
-	year := t.Year()
-	if year < 1 { // there is no year 0: before 1 comes -1, 1 BC
-		year--
-	}
-	fields := map[string]int{"year": year, "month": int(t.Month()), "day": t.Day(), "hour": t.Hour(), "minute": t.Minute()}
+	fields := map[string]int{"year": t.Year(), "month": int(t.Month()), "day": t.Day(), "hour": t.Hour(), "minute": t.Minute()}
 	field, ok := fields[unit]
 	switch {
-	case t.IsZero() && (ok || unit == "epoch") && v.Type != datum.Interval:
-		return datum.Null(datum.Numeric), nil
 	case v.Type == datum.Date && unit == "epoch":
-		return numericOf(decimal.Of(t.Unix()))
+		return datum.DecimalOf(t.Unix()).Value()
 	case unit == "epoch":
 		micros := new(big.Int).Mul(big.NewInt(t.Unix()), big.NewInt(time.Second.Microseconds()))
-		return numericOf(decimal.New(micros.Add(micros, big.NewInt(int64(t.Nanosecond()/1000))), 6))
+		return datum.Decimal{Coef: micros.Add(micros, big.NewInt(int64(t.Nanosecond()/1000))), Scale: 6}.Value()
 	case ok && v.Type != datum.Interval && (v.Type != datum.Date || unit != "hour" && unit != "minute"):
-		return numericOf(decimal.Of(int64(field)))
+		return datum.DecimalOf(int64(field)).Value()
 	}
 	return a[0], sqlstate.New(sqlstate.FeatureNotSupported, "unit \"%s\" not supported for type %s", sqlstate.Cut(unit, 64), datum.FormatType(v.Type, -1)).
 		WithHint("EXTRACT knows epoch, year, month, day, hour and minute of times, and epoch of intervals.")

@@ -231,7 +231,7 @@ func (p *parser) alias() (name string, columns []string) {
 	switch {
 	case p.accept("as"):
 		name = p.name()
-	case p.tok.isName():
+	case p.tok.isName() && !p.isWords("full", "join") && !p.isWords("full", "outer"): // to MySQL full is a name
 		name = p.name()
 	default:
 		return "", nil

@@ -1,4 +1,4 @@
-package decimal
+package datum
 
 import (
 	"math/big"
@@ -7,22 +7,22 @@ import (
 	"pgregory.net/rapid"
 )
 
-func number(t *rapid.T, name string) Number {
-	return New(big.NewInt(rapid.Int64().Draw(t, name)), rapid.IntRange(0, 30).Draw(t, name+"'s scale"))
+func number(t *rapid.T, name string) Decimal {
+	return Decimal{big.NewInt(rapid.Int64().Draw(t, name)), rapid.IntRange(0, 30).Draw(t, name+"'s scale")}
 }
 
-func rat(d Number) *big.Rat { return new(big.Rat).SetFrac(d.Coef, Pow10(d.Scale)) }
+func rat(d Decimal) *big.Rat { return new(big.Rat).SetFrac(d.Coef, pow10(d.Scale)) }
 
 func TestTextIsReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := number(t, "d")
-		back, ok := Parse(d.String())
-		if !ok || back.Scale != d.Scale || back.Coef.Cmp(d.Coef) != 0 {
+		back, err := ParseDecimal(d.String())
+		if err != nil || back.Scale != d.Scale || back.Coef.Cmp(d.Coef) != 0 {
 			t.Fatalf("%s became %s", d, back)
 		}
 	})
 	for _, s := range []string{"NaN", "Infinity", "-Infinity", ""} {
-		if d, ok := Parse(s); ok {
+		if d, err := ParseDecimal(s); err == nil {
 			t.Errorf("%q is %s", s, d)
 		}
 	}
@@ -30,9 +30,9 @@ func TestTextIsReadBack(t *testing.T) {
 
 // nearest reports whether d is the number of its scale nearest to x, the one
 // farther from zero of two.
-func nearest(d Number, x *big.Rat) bool {
+func nearest(d Decimal, x *big.Rat) bool {
 	off := new(big.Rat).Sub(rat(d), x)
-	half := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Mul(big.NewInt(2), Pow10(d.Scale)))
+	half := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Mul(big.NewInt(2), pow10(d.Scale)))
 	switch new(big.Rat).Abs(off).Cmp(half) {
 	case -1:
 		return true
@@ -65,7 +65,7 @@ func TestRoundingBeforeThePoint(t *testing.T) {
 		scale int
 		want  string
 	}{{"1250", -2, "1300"}, {"-1250", -2, "-1300"}, {"1249.99", -2, "1200"}, {"49", -2, "0"}, {"50", -2, "100"}, {"1.005", 2, "1.01"}} {
-		d, _ := Parse(c.in)
+		d, _ := ParseDecimal(c.in)
 		if got := d.Round(c.scale).String(); got != c.want {
 			t.Errorf("%s rounded to %d: %s, want %s", c.in, c.scale, got, c.want)
 		}
