@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"cmp"
 	_ "embed"
 	"io"
 	"maps"
@@ -76,9 +77,8 @@ func textLength(text string) int32 {
 	return int32(n)
 }
 
-// record is a row by column name; what it does not name is NULL, or empty
-// where the column cannot be NULL.
-type record map[string]any
+// record is the pairs of column name and value of a row, see engine.Table.Row.
+type record []any
 
 // schemaScan makes the rows of a table of information_schema.
 func schemaScan(t *engine.Table) func(*engine.Exec, []engine.KeyValues) (engine.Rows, error) {
@@ -97,38 +97,13 @@ func schemaScan(t *engine.Table) func(*engine.Exec, []engine.KeyValues) (engine.
 				return nil, io.EOF
 			}
 			i++
-			return row(t, at(i-1)), nil
+			return t.Row(at(i - 1)...), nil
 		}), nil
 	}
 }
 
 // databaseColumns are the columns that name the database of a row.
 var databaseColumns = []string{"TABLE_SCHEMA", "SCHEMA_NAME", "ROUTINE_SCHEMA", "SPECIFIC_SCHEMA"}
-
-func row(t *engine.Table, r record) []datum.Value {
-	row := make([]datum.Value, len(t.Columns))
-	for i, c := range t.Columns {
-		row[i] = datum.Null(c.Type)
-		switch v := r[c.Name].(type) {
-		case nil:
-			if !c.Null {
-				row[i].Valid = true
-				if c.Type == datum.Numeric {
-					row[i].Str = "0"
-				}
-			}
-		case string:
-			row[i] = datum.MakeString(c.Type, v)
-		case int:
-			row[i] = datum.Value{Type: c.Type, Valid: true, Int: int64(v)}
-		case int64:
-			row[i] = datum.Value{Type: c.Type, Valid: true, Int: v}
-		case datum.Value:
-			row[i] = v
-		}
-	}
-	return row
-}
 
 // rowMaker makes the rows of a table for some databases: their number, and
 // one by one when they are read.
@@ -194,8 +169,8 @@ func schemataRows(x *engine.Exec, databases []string) ([]record, error) {
 			charset, collation = "utf8mb3", "utf8mb3_general_ci"
 		}
 		out = append(out, record{
-			"CATALOG_NAME": "def", "SCHEMA_NAME": name,
-			"DEFAULT_CHARACTER_SET_NAME": charset, "DEFAULT_COLLATION_NAME": collation,
+			"CATALOG_NAME", "def", "SCHEMA_NAME", name,
+			"DEFAULT_CHARACTER_SET_NAME", charset, "DEFAULT_COLLATION_NAME", collation,
 		})
 	}
 	return out, nil
@@ -285,12 +260,12 @@ func tablesRows(x *engine.Exec, databases []string) (int, func(int) record, erro
 	return len(list), func(i int) record {
 		t := list[i]
 		r := record{
-			"TABLE_CATALOG": "def", "TABLE_SCHEMA": t.database, "TABLE_NAME": t.def.Name,
-			"TABLE_TYPE": tableType(t.def), "TABLE_COMMENT": tableType(t.def),
+			"TABLE_CATALOG", "def", "TABLE_SCHEMA", t.database, "TABLE_NAME", t.def.Name,
+			"TABLE_TYPE", tableType(t.def), "TABLE_COMMENT", tableType(t.def),
 		}
 		if t.def.Schema == engine.InformationSchema {
-			r["TABLE_COMMENT"] = ""
-			r["ENGINE"] = "MEMORY"
+			r = append(r, "TABLE_COMMENT", "")
+			r = append(r, "ENGINE", "MEMORY")
 		}
 		return r
 	}, err
@@ -346,24 +321,24 @@ func columnRecord(t listedTable, i int) record {
 	c := t.def.Columns[i]
 	m := typeOf(c)
 	r := record{
-		"TABLE_CATALOG": "def", "TABLE_SCHEMA": t.database, "TABLE_NAME": t.def.Name,
-		"COLUMN_NAME": c.Name, "ORDINAL_POSITION": i + 1, "IS_NULLABLE": yesNo(c.Null),
-		"DATA_TYPE": m.data, "COLUMN_TYPE": m.column, "PRIVILEGES": "select", "IS_GENERATED": "NEVER",
+		"TABLE_CATALOG", "def", "TABLE_SCHEMA", t.database, "TABLE_NAME", t.def.Name,
+		"COLUMN_NAME", c.Name, "ORDINAL_POSITION", i + 1, "IS_NULLABLE", yesNo(c.Null),
+		"DATA_TYPE", m.data, "COLUMN_TYPE", m.column, "PRIVILEGES", "select", "IS_GENERATED", "NEVER",
 	}
 	if m.length > 0 {
-		r["CHARACTER_MAXIMUM_LENGTH"], r["CHARACTER_OCTET_LENGTH"] = m.length, m.octets
+		r = append(r, "CHARACTER_MAXIMUM_LENGTH", m.length, "CHARACTER_OCTET_LENGTH", m.octets)
 	}
 	if m.data == "varchar" || m.data == "longtext" {
-		r["CHARACTER_SET_NAME"], r["COLLATION_NAME"] = "utf8mb4", "utf8mb4_general_ci"
+		r = append(r, "CHARACTER_SET_NAME", "utf8mb4", "COLLATION_NAME", "utf8mb4_general_ci")
 	}
 	if m.precision > 0 {
-		r["NUMERIC_PRECISION"] = m.precision
+		r = append(r, "NUMERIC_PRECISION", m.precision)
 		if m.scale >= 0 {
-			r["NUMERIC_SCALE"] = m.scale
+			r = append(r, "NUMERIC_SCALE", m.scale)
 		}
 	}
 	if m.datetimePrecision >= 0 {
-		r["DATETIME_PRECISION"] = m.datetimePrecision
+		r = append(r, "DATETIME_PRECISION", m.datetimePrecision)
 	}
 	return r
 }
@@ -381,9 +356,9 @@ func viewsRows(x *engine.Exec, databases []string) (int, func(int) record, error
 	return len(list), func(i int) record {
 		t := list[i]
 		return record{
-			"TABLE_CATALOG": "def", "TABLE_SCHEMA": t.database, "TABLE_NAME": t.def.Name,
-			"VIEW_DEFINITION": viewQuery(t.def), "CHECK_OPTION": "NONE", "IS_UPDATABLE": "NO", "DEFINER": "nextid@localhost",
-			"SECURITY_TYPE": "INVOKER", "CHARACTER_SET_CLIENT": "utf8mb4", "COLLATION_CONNECTION": "utf8mb4_general_ci", "ALGORITHM": "UNDEFINED",
+			"TABLE_CATALOG", "def", "TABLE_SCHEMA", t.database, "TABLE_NAME", t.def.Name,
+			"VIEW_DEFINITION", viewQuery(t.def), "CHECK_OPTION", "NONE", "IS_UPDATABLE", "NO", "DEFINER", "nextid@localhost",
+			"SECURITY_TYPE", "INVOKER", "CHARACTER_SET_CLIENT", "utf8mb4", "COLLATION_CONNECTION", "utf8mb4_general_ci", "ALGORITHM", "UNDEFINED",
 		}
 	}, err
 }
@@ -421,13 +396,13 @@ func routinesRows(x *engine.Exec, databases []string) ([]record, error) {
 		for _, f := range routines(x.Host.Catalog()) {
 			m := typeOf(engine.TableColumn{Type: f.Result})
 			r := record{
-				"SPECIFIC_NAME": f.Name, "ROUTINE_CATALOG": "def", "ROUTINE_SCHEMA": database, "ROUTINE_NAME": f.Name,
-				"ROUTINE_TYPE": "FUNCTION", "DATA_TYPE": m.data, "DTD_IDENTIFIER": m.column, "ROUTINE_BODY": "SQL",
-				"ROUTINE_DEFINITION": "", "PARAMETER_STYLE": "SQL", "IS_DETERMINISTIC": yesNo(f.Volatile == engine.Immutable),
-				"SQL_DATA_ACCESS": "NO SQL", "SECURITY_TYPE": "INVOKER", "CREATED": datetimeOf(x.Host.Started().Truncate(1e9)),
-				"LAST_ALTERED": datetimeOf(x.Host.Started().Truncate(1e9)), "SQL_MODE": "", "ROUTINE_COMMENT": f.Help,
-				"DEFINER": "nextid@localhost", "CHARACTER_SET_CLIENT": "utf8mb4", "COLLATION_CONNECTION": "utf8mb4_general_ci",
-				"DATABASE_COLLATION": "utf8mb4_general_ci",
+				"SPECIFIC_NAME", f.Name, "ROUTINE_CATALOG", "def", "ROUTINE_SCHEMA", database, "ROUTINE_NAME", f.Name,
+				"ROUTINE_TYPE", "FUNCTION", "DATA_TYPE", m.data, "DTD_IDENTIFIER", m.column, "ROUTINE_BODY", "SQL",
+				"ROUTINE_DEFINITION", "", "PARAMETER_STYLE", "SQL", "IS_DETERMINISTIC", yesNo(f.Volatile == engine.Immutable),
+				"SQL_DATA_ACCESS", "NO SQL", "SECURITY_TYPE", "INVOKER", "CREATED", datetimeOf(x.Host.Started().Truncate(1e9)),
+				"LAST_ALTERED", datetimeOf(x.Host.Started().Truncate(1e9)), "SQL_MODE", "", "ROUTINE_COMMENT", f.Help,
+				"DEFINER", "nextid@localhost", "CHARACTER_SET_CLIENT", "utf8mb4", "COLLATION_CONNECTION", "utf8mb4_general_ci",
+				"DATABASE_COLLATION", "utf8mb4_general_ci",
 			}
 			out = append(out, r)
 		}
@@ -446,17 +421,17 @@ func parametersRows(x *engine.Exec, databases []string) ([]record, error) {
 			for i, a := range all {
 				m := typeOf(engine.TableColumn{Type: a.Type})
 				r := record{
-					"SPECIFIC_CATALOG": "def", "SPECIFIC_SCHEMA": database, "SPECIFIC_NAME": f.Name, "ORDINAL_POSITION": i,
-					"DATA_TYPE": m.data, "DTD_IDENTIFIER": m.column, "ROUTINE_TYPE": "FUNCTION",
+					"SPECIFIC_CATALOG", "def", "SPECIFIC_SCHEMA", database, "SPECIFIC_NAME", f.Name, "ORDINAL_POSITION", i,
+					"DATA_TYPE", m.data, "DTD_IDENTIFIER", m.column, "ROUTINE_TYPE", "FUNCTION",
 				}
 				if i > 0 {
-					r["PARAMETER_MODE"], r["PARAMETER_NAME"] = "IN", a.Name
+					r = append(r, "PARAMETER_MODE", "IN", "PARAMETER_NAME", a.Name)
 				}
 				if m.precision > 0 {
-					r["NUMERIC_PRECISION"], r["NUMERIC_SCALE"] = m.precision, max(m.scale, 0)
+					r = append(r, "NUMERIC_PRECISION", m.precision, "NUMERIC_SCALE", max(m.scale, 0))
 				}
 				if m.length > 0 {
-					r["CHARACTER_MAXIMUM_LENGTH"], r["CHARACTER_OCTET_LENGTH"] = m.length, m.octets
+					r = append(r, "CHARACTER_MAXIMUM_LENGTH", m.length, "CHARACTER_OCTET_LENGTH", m.octets)
 				}
 				out = append(out, r)
 			}
@@ -466,15 +441,15 @@ func parametersRows(x *engine.Exec, databases []string) ([]record, error) {
 }
 
 func enginesRows(*engine.Exec, []string) ([]record, error) {
-	return []record{{"ENGINE": engine.NextidSchema, "SUPPORT": "DEFAULT", "COMMENT": "Ids from generators", "TRANSACTIONS": "NO", "XA": "NO", "SAVEPOINTS": "NO"}}, nil
+	return []record{{"ENGINE", engine.NextidSchema, "SUPPORT", "DEFAULT", "COMMENT", "Ids from generators", "TRANSACTIONS", "NO", "XA", "NO", "SAVEPOINTS", "NO"}}, nil
 }
 
 func pluginsRows(*engine.Exec, []string) ([]record, error) {
 	var out []record
 	for _, name := range []string{"caching_sha2_password", "mysql_native_password"} {
 		out = append(out, record{
-			"PLUGIN_NAME": name, "PLUGIN_VERSION": "1.0", "PLUGIN_STATUS": "ACTIVE", "PLUGIN_TYPE": "AUTHENTICATION",
-			"PLUGIN_TYPE_VERSION": "2.2", "PLUGIN_LICENSE": "Apache-2.0", "LOAD_OPTION": "FORCE", "PLUGIN_MATURITY": "Stable",
+			"PLUGIN_NAME", name, "PLUGIN_VERSION", "1.0", "PLUGIN_STATUS", "ACTIVE", "PLUGIN_TYPE", "AUTHENTICATION",
+			"PLUGIN_TYPE_VERSION", "2.2", "PLUGIN_LICENSE", "Apache-2.0", "LOAD_OPTION", "FORCE", "PLUGIN_MATURITY", "Stable",
 		})
 	}
 	return out, nil
@@ -483,9 +458,9 @@ func pluginsRows(*engine.Exec, []string) ([]record, error) {
 func collationsRows(*engine.Exec, []string) ([]record, error) {
 	var out []record
 	for _, c := range collations {
-		r := record{"COLLATION_NAME": c.name, "CHARACTER_SET_NAME": c.charset, "ID": c.id, "IS_DEFAULT": "", "IS_COMPILED": "Yes", "SORTLEN": 1}
+		r := record{"COLLATION_NAME", c.name, "CHARACTER_SET_NAME", c.charset, "ID", c.id, "IS_DEFAULT", "", "IS_COMPILED", "Yes", "SORTLEN", 1}
 		if defaultCollation(c.charset) == c.name {
-			r["IS_DEFAULT"] = "Yes"
+			r = append(r, "IS_DEFAULT", "Yes")
 		}
 		out = append(out, r)
 	}
@@ -495,7 +470,7 @@ func collationsRows(*engine.Exec, []string) ([]record, error) {
 func charsetsRows(*engine.Exec, []string) ([]record, error) {
 	var out []record
 	for _, c := range charsets {
-		out = append(out, record{"CHARACTER_SET_NAME": c.name, "DEFAULT_COLLATE_NAME": c.collation, "DESCRIPTION": c.help, "MAXLEN": c.bytes})
+		out = append(out, record{"CHARACTER_SET_NAME", c.name, "DEFAULT_COLLATE_NAME", c.collation, "DESCRIPTION", c.help, "MAXLEN", c.bytes})
 	}
 	return out, nil
 }
@@ -508,7 +483,7 @@ func variablesRows(global bool) rowMaker {
 			if global {
 				value, _ = x.Host.Settings().Begins(key)
 			}
-			out = append(out, record{"VARIABLE_NAME": key, "VARIABLE_VALUE": value})
+			out = append(out, record{"VARIABLE_NAME", key, "VARIABLE_VALUE", value})
 		}
 		return out, nil
 	})
@@ -528,15 +503,16 @@ func statusRows(x *engine.Exec, _ []string) ([]record, error) {
 	maps.Copy(values, x.Host.(Session).Counters())
 	var out []record
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		out = append(out, record{"VARIABLE_NAME": name, "VARIABLE_VALUE": values[name]})
+		out = append(out, record{"VARIABLE_NAME", name, "VARIABLE_VALUE", values[name]})
 	}
 	return out, nil
 }
 
 func processlistRows(x *engine.Exec, _ []string) ([]record, error) {
 	var out []record
-	now := x.Host.Now()
-	for _, s := range x.Host.Sessions(x) {
+	now, sessions := x.Host.Now(), x.Host.Sessions(x)
+	slices.SortFunc(sessions, func(a, b engine.Activity) int { return cmp.Compare(a.PID, b.PID) })
+	for _, s := range sessions {
 		if !x.Host.Client().Admin && !s.Own {
 			continue
 		}
@@ -545,17 +521,16 @@ func processlistRows(x *engine.Exec, _ []string) ([]record, error) {
 			host = addr + ":" + strconv.Itoa(port)
 		}
 		r := record{
-			"ID": int(s.PID), "USER": user, "HOST": host, "COMMAND": "Sleep",
-			"TIME": int(now.Sub(s.Started).Seconds()), "STATE": "", "TIME_MS": "0.000", "PROGRESS": "0.000", "QUERY_ID": 0, "TID": 0,
+			"ID", int(s.PID), "USER", user, "HOST", host, "COMMAND", "Sleep",
+			"TIME", int(now.Sub(s.Started).Seconds()), "STATE", "", "TIME_MS", "0.000", "PROGRESS", "0.000", "QUERY_ID", 0, "TID", 0,
 		}
 		if s.Own {
-			r["COMMAND"], r["STATE"], r["INFO"], r["TIME"] = "Query", "starting", s.Text, 0
+			r = append(r, "COMMAND", "Query", "STATE", "starting", "INFO", s.Text, "TIME", 0)
 			if database := stateOf(x).Database; database != "" {
-				r["DB"] = database
+				r = append(r, "DB", database)
 			}
 		}
 		out = append(out, r)
 	}
-	slices.SortFunc(out, func(a, b record) int { return a["ID"].(int) - b["ID"].(int) })
 	return out, nil
 }

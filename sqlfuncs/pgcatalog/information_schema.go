@@ -128,7 +128,7 @@ func schemaTable(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value,
 	if r.Kind == 'r' {
 		kind = "BASE TABLE"
 	}
-	return [][]datum.Value{rowOf(t, "table_catalog", database(x), "table_schema", r.Schema, "table_name", r.Name, "table_type", kind,
+	return [][]datum.Value{t.Row("table_catalog", database(x), "table_schema", r.Schema, "table_name", r.Name, "table_type", kind,
 		"is_insertable_into", yesOrNo(r.Kind == 'r'), "is_typed", "NO")}, nil
 }
 
@@ -144,7 +144,7 @@ func schemaColumns(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Valu
 	}
 	var rows [][]datum.Value
 	for i, c := range r.Columns {
-		row := rowOf(t, append(typeColumns(x, cmp.Or(c.Declared, c.Type)),
+		row := t.Row(append(typeColumns(x, cmp.Or(c.Declared, c.Type)),
 			"table_catalog", database(x), "table_schema", r.Schema, "table_name", r.Name, "column_name", c.Name, "ordinal_position", i+1,
 			"is_nullable", yesOrNo(c.Null || r.Kind == 'v'), "dtd_identifier", strconv.Itoa(i+1), "is_self_referencing", "NO",
 			"is_identity", "NO", "identity_cycle", "NO", "is_generated", "NEVER", "is_updatable", yesOrNo(r.Kind == 'r'))...)
@@ -231,7 +231,7 @@ func schemaView(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, 
 	if owns(x) {
 		pairs = append(pairs, "view_definition", viewDefinition(r.Table))
 	}
-	return [][]datum.Value{rowOf(t, pairs...)}, nil
+	return [][]datum.Value{t.Row(pairs...)}, nil
 }
 
 func schemaSequence(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, error) {
@@ -242,7 +242,7 @@ func schemaSequence(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Val
 	if err != nil {
 		return nil, err
 	}
-	return [][]datum.Value{rowOf(t, "sequence_catalog", database(x), "sequence_schema", r.Schema, "sequence_name", r.Name,
+	return [][]datum.Value{t.Row("sequence_catalog", database(x), "sequence_schema", r.Schema, "sequence_name", r.Name,
 		"data_type", "bigint", "numeric_precision", 64, "numeric_precision_radix", 2, "numeric_scale", 0,
 		"start_value", strconv.FormatInt(b.Start, 10), "minimum_value", strconv.FormatInt(b.lowest, 10),
 		"maximum_value", strconv.FormatInt(b.highest, 10), "increment", strconv.FormatInt(b.Increment, 10), "cycle_option", "NO")}, nil
@@ -257,7 +257,7 @@ func tablePrivileges(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Va
 	}
 	var rows [][]datum.Value
 	for _, p := range ownerPrivileges {
-		rows = append(rows, rowOf(t, "grantor", roleOwner, "grantee", roleOwner, "table_catalog", database(x), "table_schema", r.Schema,
+		rows = append(rows, t.Row("grantor", roleOwner, "grantee", roleOwner, "table_catalog", database(x), "table_schema", r.Schema,
 			"table_name", r.Name, "privilege_type", p, "is_grantable", "YES", "with_hierarchy", yesOrNo(p == "SELECT")))
 	}
 	return rows, nil
@@ -267,7 +267,7 @@ func tableView(_ *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, e
 	if r.Kind != 'r' {
 		return nil, nil
 	}
-	return [][]datum.Value{rowOf(t, "schemaname", r.Schema, "tablename", r.Name, "tableowner", roleOwner,
+	return [][]datum.Value{t.Row("schemaname", r.Schema, "tablename", r.Name, "tableowner", roleOwner,
 		"hasindexes", false, "hasrules", false, "hastriggers", false, "rowsecurity", false)}, nil
 }
 
@@ -275,7 +275,7 @@ func viewView(_ *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, er
 	if r.Kind != 'v' {
 		return nil, nil
 	}
-	return [][]datum.Value{rowOf(t, "schemaname", r.Schema, "viewname", r.Name, "viewowner", roleOwner, "definition", viewDefinition(r.Table))}, nil
+	return [][]datum.Value{t.Row("schemaname", r.Schema, "viewname", r.Name, "viewowner", roleOwner, "definition", viewDefinition(r.Table))}, nil
 }
 
 func sequenceView(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, error) {
@@ -287,7 +287,7 @@ func sequenceView(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value
 		return nil, err
 	}
 	last, err := ids.SequenceLast(x, r.Name)
-	return [][]datum.Value{rowOf(t, "schemaname", r.Schema, "sequencename", r.Name, "sequenceowner", roleOwner,
+	return [][]datum.Value{t.Row("schemaname", r.Schema, "sequencename", r.Name, "sequenceowner", roleOwner,
 		"data_type", datum.Value{Type: datum.RegType, Valid: true, Int: int64(datum.Int8)}, "start_value", b.Start, "min_value", b.lowest,
 		"max_value", b.highest, "increment_by", b.Increment, "cycle", false, "cache_size", b.Step, "last_value", last)}, err
 }
@@ -295,13 +295,13 @@ func sequenceView(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value
 func listSchemata(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for _, name := range schemaNames() {
-		rows = append(rows, rowOf(t, "catalog_name", database(x), "schema_name", name, "schema_owner", roleOwner))
+		rows = append(rows, t.Row("catalog_name", database(x), "schema_name", name, "schema_owner", roleOwner))
 	}
 	return rows, nil
 }
 
 func catalogNameRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
-	return [][]datum.Value{rowOf(t, "catalog_name", database(x))}, nil
+	return [][]datum.Value{t.Row("catalog_name", database(x))}, nil
 }
 
 // enabledRoleRows are the roles that the session may act as: all for an administrator.
@@ -309,7 +309,7 @@ func enabledRoleRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for _, name := range systemOf(x).roleNames() {
 		if owns(x) || name == x.Host.Client().User {
-			rows = append(rows, rowOf(t, "role_name", name))
+			rows = append(rows, t.Row("role_name", name))
 		}
 	}
 	return rows, nil
@@ -334,7 +334,7 @@ func routineRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 		if owns(x) {
 			pairs = append(pairs, "routine_definition", p.name)
 		}
-		rows = append(rows, rowOf(t, pairs...))
+		rows = append(rows, t.Row(pairs...))
 	}
 	return rows, nil
 }
@@ -354,7 +354,7 @@ func parameterRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 			if p.names != nil && p.names[i] != "" {
 				pairs = append(pairs, "parameter_name", p.names[i])
 			}
-			rows = append(rows, rowOf(t, pairs...))
+			rows = append(rows, t.Row(pairs...))
 		}
 	}
 	return rows, nil
@@ -398,7 +398,7 @@ func roleRowsAs(x *engine.Exec, t *engine.Table, pairs func(authid func(column s
 	var rows [][]datum.Value
 	for _, row := range set.rows {
 		if p := pairs(func(column string) datum.Value { return row[from.Column(column)] }); p != nil {
-			rows = append(rows, rowOf(t, p...))
+			rows = append(rows, t.Row(p...))
 		}
 	}
 	return rows, nil

@@ -210,7 +210,7 @@ func (p *proc) row(t *engine.Table) []datum.Value {
 		}
 		pairs = append(pairs, "proargdefaults", datum.MakeString(datum.PgNodeTree, strings.Join(list, ", ")))
 	}
-	return rowOf(t, pairs...)
+	return t.Row(pairs...)
 }
 
 func oidArray(t datum.OID, oids []datum.OID) datum.Value {

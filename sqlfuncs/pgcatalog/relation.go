@@ -224,7 +224,7 @@ func classRow(s *System, t *engine.Table, r *relation) []datum.Value {
 	default:
 		rowType = r.OID | rowTypeOIDs
 	}
-	return rowOf(t, "oid", r.OID, "relname", r.Name, "relnamespace", schemaOIDs[r.Schema], "relowner", ownerOID, "relam", am, "reltype", rowType,
+	return t.Row("oid", r.OID, "relname", r.Name, "relnamespace", schemaOIDs[r.Schema], "relowner", ownerOID, "relam", am, "reltype", rowType,
 		"relpages", pages, "reltuples", tuples, "relpersistence", "p", "relkind", r.Kind, "relnatts", len(r.Columns), "relhasrules", r.Kind == 'v',
 		"relispopulated", true, "relreplident", "n")
 }
@@ -237,7 +237,7 @@ func attributeRows(s *System, t *engine.Table, of *relation) ([][]datum.Value, e
 			typ = c.Declared
 		}
 		info := pgTypes().byOID[typ]
-		rows = append(rows, rowOf(t, "attrelid", of.OID, "attname", c.Name, "atttypid", typ, "attlen", info.length, "attnum", i+1,
+		rows = append(rows, t.Row("attrelid", of.OID, "attname", c.Name, "atttypid", typ, "attlen", info.length, "attnum", i+1,
 			"attcacheoff", -1, "atttypmod", -1, "attbyval", info.byValue, "attalign", info.align, "attstorage", info.storage,
 			"attnotnull", !c.Null && of.Kind != 'v', "attislocal", true, "attstattarget", -1, "attcollation", info.collation))
 	}
@@ -266,11 +266,11 @@ func rowTypeRows(s *System, t *engine.Table, of *relation) ([][]datum.Value, err
 		return out
 	}
 	return [][]datum.Value{
-		rowOf(t, slices.Concat(common, io("record_"), []any{
+		t.Row(slices.Concat(common, io("record_"), []any{
 			"oid", row, "typname", of.Name, "typtype", "c", "typcategory", "C",
 			"typrelid", of.OID, "typarray", array,
 		})...),
-		rowOf(t, slices.Concat(common, io("array_"), []any{
+		t.Row(slices.Concat(common, io("array_"), []any{
 			"oid", array, "typname", "_" + of.Name, "typtype", "b", "typcategory", "A",
 			"typelem", row, "typsubscript", s.procs().byName["array_subscript_handler"][0].oid,
 			"typanalyze", s.procs().byName["array_typanalyze"][0].oid,
@@ -327,7 +327,7 @@ func sequenceRows(s *System, t *engine.Table, r *relation) ([][]datum.Value, err
 		return nil, nil
 	}
 	b, err := r.sequenceBounds()
-	return [][]datum.Value{rowOf(t, "seqrelid", r.OID, "seqtypid", datum.Int8, "seqstart", b.Start, "seqincrement", b.Increment,
+	return [][]datum.Value{t.Row("seqrelid", r.OID, "seqtypid", datum.Int8, "seqstart", b.Start, "seqincrement", b.Increment,
 		"seqmin", b.lowest, "seqmax", b.highest, "seqcache", b.Step)}, err
 }
 
@@ -336,18 +336,18 @@ func rewriteRow(s *System, t *engine.Table, r *relation) []datum.Value {
 	if r.Kind != 'v' {
 		return nil
 	}
-	return rowOf(t, "oid", r.OID|ruleOIDs, "rulename", "_RETURN", "ev_class", r.OID, "ev_type", "1", "ev_enabled", "O", "is_instead", true,
+	return t.Row("oid", r.OID|ruleOIDs, "rulename", "_RETURN", "ev_class", r.OID, "ev_type", "1", "ev_enabled", "O", "is_instead", true,
 		"ev_qual", "<>", "ev_action", "<>")
 }
 
 func descriptionRows(s *System, t *engine.Table) [][]datum.Value {
 	rows := fixedRowsOf(helpRows)(s, t)
 	for schema, help := range map[string]string{"public": "what applications read and call", engine.NextidSchema: "what an operator asks"} {
-		rows = append(rows, rowOf(t, "objoid", schemaOIDs[schema], "classoid", schemaCatalog, "description", help))
+		rows = append(rows, t.Row("objoid", schemaOIDs[schema], "classoid", schemaCatalog, "description", help))
 	}
 	for _, p := range s.procs().list {
 		if p.help != "" {
-			rows = append(rows, rowOf(t, "objoid", p.oid, "classoid", procCatalog, "description", p.help))
+			rows = append(rows, t.Row("objoid", p.oid, "classoid", procCatalog, "description", p.help))
 		}
 	}
 	return rows
@@ -358,7 +358,7 @@ func helpRows(s *System, t *engine.Table, r *relation) ([][]datum.Value, error) 
 	if r.Help == "" {
 		return nil, nil
 	}
-	return [][]datum.Value{rowOf(t, "objoid", r.OID, "classoid", classCatalog, "description", r.Help)}, nil
+	return [][]datum.Value{t.Row("objoid", r.OID, "classoid", classCatalog, "description", r.Help)}, nil
 }
 
 // viewDefinition is the query of a view. Where no query says what a table of

@@ -50,7 +50,7 @@ func roleOID(name string) uint32 {
 func roleRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	rows := slices.Clone(systemOf(x).staticRows(t).rows) // the predefined ones
 	for _, r := range systemOf(x).roles() {
-		rows = append(rows, rowOf(t, "oid", r.oid, "rolname", r.name, "rolsuper", r.admin, "rolinherit", true, "rolcreaterole", r.admin,
+		rows = append(rows, t.Row("oid", r.oid, "rolname", r.name, "rolsuper", r.admin, "rolinherit", true, "rolcreaterole", r.admin,
 			"rolcreatedb", r.admin, "rolcanlogin", true, "rolreplication", r.admin, "rolbypassrls", r.admin, "rolconnlimit", -1))
 	}
 	return rows, nil
@@ -72,7 +72,7 @@ func schemaName(oid uint32) string {
 func namespaceRows(_ *System, t *engine.Table) [][]datum.Value {
 	var rows [][]datum.Value
 	for _, name := range schemaNames() {
-		rows = append(rows, rowOf(t, "oid", schemaOIDs[name], "nspname", name, "nspowner", ownerOID))
+		rows = append(rows, t.Row("oid", schemaOIDs[name], "nspname", name, "nspowner", ownerOID))
 	}
 	return rows
 }
@@ -115,7 +115,7 @@ func databaseNames(x *engine.Exec) []string {
 func databaseRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for _, name := range databaseNames(x) {
-		rows = append(rows, rowOf(t, "oid", databaseOID(name), "datname", name, "datdba", ownerOID, "encoding", encodingUTF8,
+		rows = append(rows, t.Row("oid", databaseOID(name), "datname", name, "datdba", ownerOID, "encoding", encodingUTF8,
 			"datlocprovider", "c", "datallowconn", true, "datconnlimit", -1, "datfrozenxid", 3, "datminmxid", 1, "dattablespace", 1663,
 			"datcollate", "C.UTF-8", "datctype", "C.UTF-8"))
 	}
@@ -167,7 +167,7 @@ func settingRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 		if s.Context == "internal" {
 			pairs = append(pairs, "boot_val", s.Plain(value), "source", "default")
 		}
-		rows = append(rows, rowOf(t, pairs...))
+		rows = append(rows, t.Row(pairs...))
 	}
 	return rows, nil
 }
@@ -195,7 +195,7 @@ func activityRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 		} else if s.Text != "" { // of other statements, only those that wait long tell
 			pairs = append(pairs, "state", "active", "wait_event_type", "Timeout", "wait_event", "PgSleep", "query", s.Text)
 		}
-		rows = append(rows, rowOf(t, pairs...))
+		rows = append(rows, t.Row(pairs...))
 	}
 	pid := slices.IndexFunc(t.Columns, func(c engine.TableColumn) bool { return c.Name == "pid" })
 	slices.SortFunc(rows, func(a, b []datum.Value) int { return cmp.Compare(a[pid].Int, b[pid].Int) })
@@ -219,7 +219,7 @@ func tlsRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 					"issuer_dn", encryption.IssuerDN)
 			}
 		}
-		rows = append(rows, rowOf(t, pairs...))
+		rows = append(rows, t.Row(pairs...))
 	}
 	pid := slices.IndexFunc(t.Columns, func(c engine.TableColumn) bool { return c.Name == "pid" })
 	slices.SortFunc(rows, func(a, b []datum.Value) int { return cmp.Compare(a[pid].Int, b[pid].Int) })
@@ -254,7 +254,7 @@ func resetRow(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 
 // zeroRow has zero in all columns of numbers.
 func zeroRow(t *engine.Table) []datum.Value {
-	row := emptyRow(t)
+	row := t.EmptyRow()
 	for i, c := range t.Columns {
 		switch c.Type {
 		case datum.Int4, datum.Int8, datum.Float8:

@@ -222,7 +222,7 @@ func fileRows(t *engine.Table) [][]datum.Value {
 	for i, name := range head {
 		places[i] = t.Column(name)
 	}
-	blank := rowOf(t, constants[t.Name]...)
+	blank := t.Row(constants[t.Name]...)
 	for i, line := range lines {
 		row := slices.Clone(blank)
 		for j, text := range line {
@@ -238,91 +238,6 @@ func fileRows(t *engine.Table) [][]datum.Value {
 		rows[i] = row
 	}
 	return rows
-}
-
-// emptyRow is a row of NULLs.
-func emptyRow(t *engine.Table) []datum.Value {
-	row := make([]datum.Value, len(t.Columns))
-	for i, c := range t.Columns {
-		row[i] = datum.Null(c.Type)
-	}
-	return row
-}
-
-// rowOf makes a row: zero, false or empty where a column cannot be NULL, else
-// NULL, but for the given pairs of column name and value.
-func rowOf(t *engine.Table, pairs ...any) []datum.Value {
-	shape, ok := rowShapes.Load(t.Schema + "." + t.Name)
-	if !ok {
-		shape, _ = rowShapes.LoadOrStore(t.Schema+"."+t.Name, shapeOf(t))
-	}
-	s := shape.(*rowShape)
-	row := slices.Clone(s.zero)
-	for i := 0; i < len(pairs); i += 2 {
-		c, ok := s.column[pairs[i].(string)]
-		if !ok {
-			panic(t.Name + " has no column " + pairs[i].(string))
-		}
-		row[c] = valueOf(t.Columns[c].Type, pairs[i+1])
-	}
-	return row
-}
-
-// rowShape is what rowOf begins with.
-type rowShape struct {
-	zero   []datum.Value
-	column map[string]int
-}
-
-var rowShapes sync.Map // by table
-
-func shapeOf(t *engine.Table) *rowShape {
-	s := &rowShape{zero: emptyRow(t), column: map[string]int{}}
-	for i, c := range t.Columns {
-		s.column[c.Name] = i
-		if c.Null {
-			continue
-		}
-		switch c.Type {
-		case datum.Text, datum.Name, datum.Char:
-			s.zero[i] = datum.MakeString(c.Type, "")
-		case datum.Bool, datum.Oid, datum.Int2, datum.Int4, datum.Int8, datum.Float4, datum.Xid, datum.RegProc:
-			s.zero[i] = datum.Value{Type: c.Type, Valid: true}
-		}
-	}
-	return s
-}
-
-func valueOf(t datum.OID, v any) datum.Value {
-	switch v := v.(type) {
-	case string:
-		if engine.IsString(t) {
-			return datum.MakeString(t, v)
-		}
-		d, err := datum.ParseText(t, v, nil)
-		if err != nil {
-			panic(err)
-		}
-		return d
-	case bool:
-		return datum.MakeBool(v)
-	case int:
-		if t == datum.Float4 {
-			return datum.Value{Type: t, Valid: true, Float: float64(v)}
-		}
-		return datum.Value{Type: t, Valid: true, Int: int64(v)}
-	case int64:
-		return datum.Value{Type: t, Valid: true, Int: v}
-	case uint32:
-		return datum.Value{Type: t, Valid: true, Int: int64(v)}
-	case datum.OID:
-		return datum.Value{Type: t, Valid: true, Int: int64(v)}
-	case byte:
-		return datum.MakeString(t, string(rune(v)))
-	case datum.Value:
-		return v
-	}
-	panic(fmt.Sprintf("a catalog value of type %T", v))
 }
 
 // rowSet is rows of a catalog, with indexes by its key columns.
