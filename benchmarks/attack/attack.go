@@ -123,7 +123,7 @@ func prepare(ctx context.Context, binary, dir string) ([]string, error) {
 	if said, err := add.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("nextid passwd: %w\n%s", err, said)
 	}
-	if err := writeCertificate(cert, key); err != nil {
+	if err := rig.WriteCertificate(cert, key); err != nil {
 		return nil, err
 	}
 	return []string{"--users", users, "--tls-cert", cert, "--tls-key", key}, nil

@@ -2,6 +2,7 @@ package load
 
 import (
 	"errors"
+	"math/rand/v2"
 	"time"
 )
 
@@ -71,3 +72,13 @@ func (r *Repeat) Begin() Step { return Step(*r) }
 
 // Then implements Work.
 func (*Repeat) Then([]ID) (Step, bool) { return Step{}, false }
+
+// Pick is the work that sends one of several requests, each with one answer,
+// at random.
+type Pick [][]byte
+
+// Begin implements Work.
+func (p Pick) Begin() Step { return Step{Bytes: p[rand.IntN(len(p))], Answers: 1} }
+
+// Then implements Work.
+func (Pick) Then([]ID) (Step, bool) { return Step{}, false }

@@ -30,6 +30,16 @@ func (pgProtocol) execute(dst []byte) []byte {
 		"D\x00\x00\x00\x06P\x00"+"E\x00\x00\x00\x09\x00\x00\x00\x00\x00"+pgSync...)
 }
 
+// AppendExecution appends what execute does for a statement with one
+// parameter, whose text is value.
+func AppendExecution(dst []byte, value string) []byte {
+	dst = append(dst, 'B')
+	dst = binary.BigEndian.AppendUint32(dst, uint32(4+1+3+2+2+4+len(value)+2))
+	dst = append(dst, "\x00s1\x00\x00\x00\x00\x01"...)
+	dst = append(binary.BigEndian.AppendUint32(dst, uint32(len(value))), value...)
+	return append(dst, "\x00\x00"+"D\x00\x00\x00\x06P\x00"+"E\x00\x00\x00\x09\x00\x00\x00\x00\x00"+pgSync...)
+}
+
 func (pgProtocol) scan(in []byte, values *[]ID) (used, answers int, err error) {
 	for len(in)-used >= 5 {
 		m := in[used:]

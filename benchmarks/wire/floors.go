@@ -3,10 +3,7 @@ package wire
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"nextid/benchmarks/load"
@@ -18,8 +15,10 @@ import (
 type asked struct {
 	url      string
 	server   *rig.Server
-	sql      []string // in turns
-	prepared bool     // the only one of sql is
+	beside   *rig.Server // asked the same, by as many connections
+	sql      []string    // in turns
+	prepared bool        // the only one of sql is
+	args     []string    // of its parameter, at random
 	conns    int
 	depth    int     // queries sent in one piece
 	rate     float64 // queries a second, 0: as fast as answers come
@@ -67,13 +66,16 @@ func Floors(ctx context.Context, c Config, beside string) (*report.Report, error
 		}
 		table.Rows = append(table.Rows, l.row(cell))
 	}
-	if ctx.Err() == nil {
-		if bytes, err := idleMemory(ctx, sockets, idleConnections); err != nil {
-			r.Notes = append(r.Notes, fmt.Sprintf("idle connections: %v", err))
-		} else {
-			idle := line{what: fmt.Sprintf("resident memory of an idle connection, kB, of %d", idleConnections), bound: 2.5, aim: 1.5}
-			table.Rows = append(table.Rows, idle.row(report.Number(bytes/1e3)))
+	for _, f := range c.figures(s, sockets) {
+		if ctx.Err() != nil {
+			break
 		}
+		c.Progress.Step(f.what)
+		cell, err := f.measure(ctx)
+		if err != nil && ctx.Err() == nil {
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: %v", f.what, err))
+		}
+		table.Rows = append(table.Rows, f.row(cell))
 	}
 	r.Sections = []report.Section{{Title: "Bounds", Table: table}}
 	r.Interrupted = ctx.Err() != nil
@@ -188,6 +190,11 @@ func (c Config) lines(s *stage, beside string) (lines []line, sockets *rig.Nexti
 		if err := prepare(s.ctx, pg, "CREATE SEQUENCE one CACHE 1"); err != nil {
 			return nil, nil, err
 		}
+		shared, err := c.onOneStore(s, pg)
+		if err != nil {
+			return nil, nil, err
+		}
+		lines = append(lines, shared...)
 		const nextval = "SELECT nextval('one')"
 		crowd := ask(1000, 1, nextID)
 		lines = append(lines,
@@ -234,27 +241,26 @@ func (a asked) measure(ctx context.Context, how Config) (sample, error) {
 			client.Close()
 		}
 	}()
-	for range a.conns {
-		link, err := load.Dial(ctx, a.url)
+	urls, servers := []string{a.url}, []*rig.Server{a.server}
+	if a.beside != nil {
+		urls, servers = append(urls, a.beside.URL), append(servers, a.beside)
+	}
+	work := a.work()
+	for i := range a.conns * len(urls) {
+		link, err := load.Dial(ctx, urls[i%len(urls)])
 		if err != nil {
 			return sample{}, err
 		}
 		config.Clients = append(config.Clients, load.Client{Links: []*load.Link{link}})
-		var request []byte
 		if a.prepared {
 			if err := link.Prepare(ctx, a.sql[0]); err != nil {
 				return sample{}, err
 			}
-			request = slices.Repeat(link.Execute(nil), a.depth)
-		} else {
-			for i := range a.depth {
-				request = link.Query(request, a.sql[i%len(a.sql)])
-			}
 		}
-		config.Clients[len(config.Clients)-1].Work = &load.Repeat{Bytes: request, Answers: a.depth}
+		config.Clients[i].Work = work(link)
 	}
 	var before, after rig.Usage
-	config.Sample = func() { before, after = after, rig.UsageOf(a.server) }
+	config.Sample = func() { before, after = after, rig.UsageOf(servers...) }
 	result, err := load.Run(ctx, config)
 	if err != nil {
 		return sample{}, err
@@ -267,55 +273,24 @@ func (a asked) measure(ctx context.Context, how Config) (sample, error) {
 	}, nil
 }
 
-const idleConnections = 4000
-
-// idleMemory is what a connection that has drawn an id and is idle takes of
-// the server's resident memory, in bytes.
-func idleMemory(ctx context.Context, server *rig.Nextid, n int) (float64, error) {
-	var links []*load.Link
-	defer func() {
-		for _, l := range links {
-			l.Close()
+// work is what each client does on its link.
+func (a asked) work() func(*load.Link) load.Work {
+	if len(a.args) > 0 {
+		all := make(load.Pick, len(a.args))
+		for i, value := range a.args {
+			all[i] = load.AppendExecution(nil, value)
 		}
-	}()
-	use := func(n int) error {
-		for range n {
-			link, err := load.Dial(ctx, server.URL)
-			if err != nil {
-				return err
-			}
-			links = append(links, link)
-			if _, err := link.Exec(ctx, nextID); err != nil {
-				return err
+		return func(*load.Link) load.Work { return all }
+	}
+	return func(link *load.Link) load.Work {
+		var request []byte
+		if a.prepared {
+			request = slices.Repeat(link.Execute(nil), a.depth)
+		} else {
+			for i := range a.depth {
+				request = link.Query(request, a.sql[i%len(a.sql)])
 			}
 		}
-		return nil
+		return &load.Repeat{Bytes: request, Answers: a.depth}
 	}
-	if err := use(100); err != nil { // what is made once
-		return 0, err
-	}
-	before, err := resident(server.PID)
-	if err != nil {
-		return 0, err
-	}
-	if err := use(n); err != nil {
-		return 0, err
-	}
-	after, err := resident(server.PID)
-	return (after - before) / float64(n), err
-}
-
-// resident is a process's resident memory in bytes (VmRSS, proc_pid_status(5)).
-func resident(pid int) (float64, error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, err
-	}
-	_, after, _ := strings.Cut(string(status), "\nVmRSS:")
-	fields := strings.Fields(after)
-	if len(fields) == 0 {
-		return 0, fmt.Errorf("process %d has no VmRSS", pid)
-	}
-	kilobytes, err := strconv.ParseFloat(fields[0], 64)
-	return kilobytes * 1024, err
 }

@@ -18,6 +18,7 @@ type Config struct {
 	Floor    string        // the program whose command floor answers every query with the same bytes: nextid-bench
 	Length   time.Duration // of one measurement
 	Rounds   int           // measurements of each server in each setting
+	Names    int           // how many names Floors asks for, beside one
 	Progress *report.Progress
 }
 

@@ -1,0 +1,272 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"nextid/benchmarks/load"
+	"nextid/benchmarks/report"
+	"nextid/benchmarks/rig"
+)
+
+// figure is a line of the table that has a way of its own to be measured.
+type figure struct {
+	line
+	measure func(context.Context) (report.Cell, error)
+}
+
+// figures are measured once, after the lines. sockets is a nextid on Unix
+// sockets.
+func (c Config) figures(s *stage, sockets *rig.Nextid) []figure {
+	many := &manyNames{Config: c, rig: s.rig}
+	return []figure{
+		{line{what: "TLS 1.3, 8 connections: CPU against plain", bound: 1.5, aim: 1.3}, func(ctx context.Context) (report.Cell, error) {
+			return c.underTLS(ctx, s.rig)
+		}},
+		{line{what: fmt.Sprintf("%d names made by one statement, s", c.Names), bound: 3}, many.made},
+		{line{what: fmt.Sprintf("%d names, prepared, 8 connections: CPU against one name", c.Names), bound: 1.5, aim: 1.2}, many.drawn},
+		{line{what: fmt.Sprintf("greatest pause of the garbage collector, %d names, 8 connections, ms", c.Names), bound: 1}, many.pause},
+		{line{what: fmt.Sprintf("resident memory of an idle connection, kB, of %d", idleConnections), bound: 2.5, aim: 1.5}, func(ctx context.Context) (report.Cell, error) {
+			bytes, err := idleMemory(ctx, sockets, idleConnections)
+			if err != nil {
+				return report.Cell{}, err
+			}
+			return report.Number(bytes / 1e3), nil
+		}},
+	}
+}
+
+// onOneStore is about two servers on one store in PostgreSQL. They share the
+// processors, so that what an id costs is compared.
+func (c Config) onOneStore(s *stage, store *rig.Server) ([]line, error) {
+	if out, err := exec.CommandContext(s.ctx, c.Binary, "migrate", "store", "up", "--dsn", store.URL).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("nextid migrate store up: %w: %s", err, out)
+	}
+	var servers [2]*rig.Nextid
+	for i := range servers {
+		var err error
+		if servers[i], err = s.rig.Nextid(s.ctx, c.Binary, "--store", store.URL); err != nil {
+			return nil, err
+		}
+	}
+	if err := prepare(s.ctx, servers[0].Server, "SELECT create_generator('orders', 'segment')"); err != nil {
+		return nil, err
+	}
+	alone := asked{url: servers[0].URL, server: servers[0].Server, sql: []string{nextID}, conns: 8, depth: 1}
+	both := alone
+	both.conns, both.beside = 4, servers[1].Server
+	return []line{{"two servers on one store, 8 connections: CPU against one server", both, alone, cpu, false, 1.02, 1}}, nil
+}
+
+// underTLS compares connections inside and outside TLS, by the same simple
+// client.
+func (c Config) underTLS(ctx context.Context, r *rig.Rig) (report.Cell, error) {
+	dir, err := os.MkdirTemp("", "nextid-bench")
+	if err != nil {
+		return report.Cell{}, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	if err := rig.WriteCertificate(cert, key); err != nil {
+		return report.Cell{}, err
+	}
+	server, err := r.Nextid(ctx, c.Binary, "--tls-cert", cert, "--tls-key", key)
+	if err != nil {
+		return report.Cell{}, err
+	}
+	defer server.Stop()
+	var inside, outside []float64
+	for range c.Rounds {
+		for mode, values := range map[string]*[]float64{"require": &inside, "disable": &outside} {
+			used, err := c.byDriver(ctx, server.Server, strings.Replace(server.URL, "sslmode=disable", "sslmode="+mode, 1))
+			if err != nil {
+				return report.Cell{}, err
+			}
+			*values = append(*values, used)
+		}
+	}
+	return report.Ratio(inside, outside), nil
+}
+
+// byDriver asks over 8 connections of a driver, and returns the server's
+// processor time of a query in microseconds.
+func (c Config) byDriver(ctx context.Context, server *rig.Server, url string) (float64, error) {
+	var conns []*pgconn.PgConn
+	defer func() {
+		for _, conn := range conns {
+			_ = conn.Close(context.WithoutCancel(ctx))
+		}
+	}()
+	for range 8 {
+		conn, err := pgconn.Connect(ctx, url)
+		if err != nil {
+			return 0, err
+		}
+		conns = append(conns, conn)
+		if _, err := conn.Exec(ctx, nextID).ReadAll(); err != nil {
+			return 0, err
+		}
+	}
+	var queries atomic.Int64
+	errs := make([]error, len(conns))
+	before, end := rig.UsageOf(server), time.Now().Add(c.Length)
+	var work sync.WaitGroup
+	for i, conn := range conns {
+		work.Go(func() {
+			for errs[i] == nil && time.Now().Before(end) {
+				_, errs[i] = conn.Exec(ctx, nextID).ReadAll()
+				queries.Add(1)
+			}
+		})
+	}
+	work.Wait()
+	used := rig.UsageOf(server).Sub(before).CPU
+	return float64(used) / 1e3 / float64(queries.Load()), errors.Join(errs...)
+}
+
+// manyNames is about a server with many names.
+type manyNames struct {
+	Config
+	rig    *rig.Rig
+	server *rig.Nextid
+	http   string
+	names  []string
+}
+
+// made starts the server and returns how long its names take to be made.
+func (m *manyNames) made(ctx context.Context) (report.Cell, error) {
+	port, err := rig.FreePort()
+	if err != nil {
+		return report.Cell{}, err
+	}
+	m.http = "127.0.0.1:" + port
+	if m.server, err = m.rig.Nextid(ctx, m.Binary, "--http", m.http); err != nil {
+		return report.Cell{}, err
+	}
+	for i := range m.Names {
+		m.names = append(m.names, "tenant"+strconv.Itoa(i+1))
+	}
+	began := time.Now()
+	err = prepare(ctx, m.server.Server, "SET statement_timeout = 0",
+		fmt.Sprintf("SELECT count(next_id('tenant' || g)) FROM generate_series(1, %d) g", m.Names))
+	if err != nil {
+		return report.Cell{}, err
+	}
+	return report.Number(time.Since(began).Seconds()), nil
+}
+
+var errNoNames = errors.New("the names could not be made")
+
+// drawn compares ids of names at random with ids of one name.
+func (m *manyNames) drawn(ctx context.Context) (report.Cell, error) {
+	if m.server == nil {
+		return report.Cell{}, errNoNames
+	}
+	one := asked{
+		url: m.server.URL, server: m.server.Server, sql: []string{"SELECT next_id($1)"}, prepared: true,
+		args: m.names[:1], conns: 8, depth: 1,
+	}
+	all := one
+	all.args = m.names
+	return m.line(ctx, line{ours: all, other: one, of: cpu})
+}
+
+// pause is how long the garbage collector has stopped the process at most,
+// while it is asked for what allocates.
+func (m *manyNames) pause(ctx context.Context) (report.Cell, error) {
+	if m.server == nil {
+		return report.Cell{}, errNoNames
+	}
+	busy := asked{url: m.server.URL, server: m.server.Server, sql: []string{"SELECT parse_id(7123456789012345678)"}, conns: 8, depth: 1}
+	for range m.Rounds {
+		if _, err := busy.measure(ctx, m.Config); err != nil {
+			return report.Cell{}, err
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+m.http+"/metrics", http.NoBody)
+	if err != nil {
+		return report.Cell{}, err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return report.Cell{}, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	metrics, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return report.Cell{}, err
+	}
+	_, after, _ := strings.Cut(string(metrics), "\ngo_gc_duration_seconds{quantile=\"1\"} ")
+	number, _, _ := strings.Cut(after, "\n")
+	seconds, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return report.Cell{}, fmt.Errorf("go_gc_duration_seconds: %w", err)
+	}
+	return report.Number(seconds * 1e3), nil
+}
+
+const idleConnections = 4000
+
+// idleMemory is what a connection that has drawn an id and is idle takes of
+// the server's resident memory, in bytes.
+func idleMemory(ctx context.Context, server *rig.Nextid, n int) (float64, error) {
+	var links []*load.Link
+	defer func() {
+		for _, l := range links {
+			l.Close()
+		}
+	}()
+	use := func(n int) error {
+		for range n {
+			link, err := load.Dial(ctx, server.URL)
+			if err != nil {
+				return err
+			}
+			links = append(links, link)
+			if _, err := link.Exec(ctx, nextID); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := use(100); err != nil { // what is made once
+		return 0, err
+	}
+	before, err := resident(server.PID)
+	if err != nil {
+		return 0, err
+	}
+	if err := use(n); err != nil {
+		return 0, err
+	}
+	after, err := resident(server.PID)
+	return (after - before) / float64(n), err
+}
+
+// resident is a process's resident memory in bytes (VmRSS, proc_pid_status(5)).
+func resident(pid int) (float64, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	_, after, _ := strings.Cut(string(status), "\nVmRSS:")
+	fields := strings.Fields(after)
+	if len(fields) == 0 {
+		return 0, fmt.Errorf("process %d has no VmRSS", pid)
+	}
+	kilobytes, err := strconv.ParseFloat(fields[0], 64)
+	return kilobytes * 1024, err
+}
