@@ -230,6 +230,9 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 		if tick := g.tickOf(first); g.high > 0 && first == g.firstSlot(tick) {
 			first = g.startSlot(tick, last)
 		}
+		if first > w.last && n > 0 && g.follow(w) { // nobody drew since the slice was renewed
+			return g.TryNext(n)
+		}
 		if first > limit || n < 1 {
 			return generator.Range{}, false
 		}

@@ -407,6 +407,31 @@ func TestBusyGeneratorsNeverWaitForTheStore(t *testing.T) {
 	}
 }
 
+// Among many names each is drawn from seldom: a draw of one that slept through
+// a renewal of the slice must not take the slow path for that.
+func TestASeldomNameFollowsTheSliceWithoutWaiting(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		k := w.kind()
+		busy, seldom := w.open(k, "busy", ""), w.open(k, "seldom", "")
+		w.record(seldom, must(seldom.Next(w.t.Context(), 1)))
+		for range 3 {
+			slept := seldom.window.Load()
+			for range 1000 { // ten seconds: longer than any slice of an embedded store
+				time.Sleep(10 * time.Millisecond)
+				w.record(busy, must(busy.Next(w.t.Context(), 1)))
+			}
+			r, ok := seldom.TryNext(1)
+			if !ok {
+				t.Fatal("the slice has changed, and TryNext does not answer")
+			}
+			w.record(seldom, r)
+			if seldom.window.Load() == slept {
+				t.Fatal("the slice has not changed")
+			}
+		}
+	})
+}
+
 func must(r generator.Range, err error) generator.Range {
 	if err != nil {
 		panic(err)
