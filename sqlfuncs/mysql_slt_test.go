@@ -40,6 +40,8 @@ func mysqlKind(name string) string {
 		return "datetime"
 	case "BINARY", "VARBINARY", "BLOB", "LONGBLOB", "MEDIUMBLOB", "TINYBLOB":
 		return "binary"
+	case "NULL":
+		return "null"
 	}
 	return "text"
 }
@@ -63,6 +65,8 @@ func datumKind(t datum.OID) string {
 		return "binary"
 	case datum.Text, datum.Varchar, datum.JSON:
 		return "text"
+	case datum.Unknown:
+		return "null"
 	}
 	return datum.FormatType(t, -1)
 }

@@ -77,7 +77,7 @@ func selectStatement(p *engine.Planner, st *Statement, t *syntax.Select) error {
 	if err != nil {
 		return err
 	}
-	p.Settle(q)
+	p.SettleResult(q)
 	st.query, st.Columns, st.tag = q, q.Columns, "SELECT"
 	st.fast = fastStatement(p, t)
 	return nil

@@ -69,6 +69,21 @@ func (p *Planner) FinishParams() []datum.OID {
 	return p.Params
 }
 
+// SettleResult is Settle of the result of a statement. MySQL's dialect says of
+// NULL that it has no type, where that is certain.
+func (p *Planner) SettleResult(q *QueryPlan) {
+	var nulls []int
+	for i := range q.Columns {
+		if p.MySQL && len(p.Params) == 0 && q.Columns[i].Type == datum.Unknown {
+			nulls = append(nulls, i)
+		}
+	}
+	p.Settle(q)
+	for _, i := range nulls {
+		q.Columns[i].Type = datum.Unknown
+	}
+}
+
 // Settle gives the result columns of unknown type (bare string literals and
 // parameters) the type text, as PostgreSQL does for a final result.
 func (p *Planner) Settle(q *QueryPlan) {

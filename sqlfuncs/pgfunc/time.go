@@ -26,6 +26,7 @@ var clockFunctions = []engine.Function{
 	{Name: "localtime", Args: engine.Optional(0, datum.Int4), Result: datum.Time, Volatile: engine.Stable, Eval: currentTime(datum.Time), Help: "time of day in the session's time zone"},
 	{Name: "timezone", Args: engine.Args(datum.Text, datum.TimestampTZ), Result: datum.Timestamp, Eval: toZone, Help: "the time that clocks in a time zone show"},
 	{Name: "timezone", Args: engine.Args(datum.Text, datum.Timestamp), Result: datum.TimestampTZ, Eval: toZone, Help: "the instant at which clocks in a time zone show a time"},
+	{Name: "date_trunc", Args: engine.Args(datum.Text, datum.Interval), Result: datum.Interval, Eval: truncate, Help: "an interval in whole hours, minutes, seconds or milliseconds"},
 	{Name: "pg_sleep", Args: engine.Args(datum.Float8), Result: datum.Void, Volatile: engine.Volatile, Eval: sleep, Help: "waits for some seconds"},
 }
 

@@ -52,6 +52,19 @@ func extract(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		WithHint("EXTRACT knows epoch, year, month, day, hour and minute of times, and epoch of intervals.")
 }
 
+// truncate is date_trunc of an interval.
+func truncate(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+	unit := strings.ToLower(a[0].Str)
+	length, ok := map[string]time.Duration{
+		"hour": time.Hour, "minute": time.Minute, "second": time.Second, "milliseconds": time.Millisecond,
+	}[unit]
+	if !ok {
+		return a[0], sqlstate.New(sqlstate.FeatureNotSupported, "unit \"%s\" not supported for type interval", sqlstate.Cut(unit, 64)).
+			WithHint("date_trunc knows hour, minute, second and milliseconds of intervals.")
+	}
+	return datum.CutInterval(a[1], length.Microseconds()), nil
+}
+
 // intervalMicros is the length of an interval, with years of 365.25 days and
 // months of 30.
 func intervalMicros(v datum.Value) *big.Int {

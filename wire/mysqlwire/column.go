@@ -76,6 +76,8 @@ var textShape = shape{typ: typeVarString, charset: charsetUTF8MB4, length: maxVa
 // shapeOf returns the shape of a type.
 func shapeOf(t datum.OID) shape {
 	switch t {
+	case datum.Unknown: // of NULL alone
+		return shape{typeNull, charsetBinary, 0, flagBinary, 0}
 	case datum.Bool:
 		return shape{typeTiny, charsetBinary, 1, 0, 0}
 	case datum.Int2:
