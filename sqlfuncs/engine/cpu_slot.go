@@ -4,11 +4,13 @@ import (
 	"context"
 	"runtime"
 	"sync/atomic"
+
+	"nextid/sqlfuncs/syntax"
 )
 
 // CPUSlots are the admission control of a server's long statements: there is
 // one slot fewer than processors, so that such statements never take them all.
-// They hold a slot for about a millisecond each. Short statements and logins
+// They hold a slot for about a quarter of a millisecond each. Short statements and logins
 // need none.
 type CPUSlots struct {
 	places  chan struct{}
@@ -35,10 +37,9 @@ func (s *CPUSlot) Held() bool { return s.held }
 
 // Acquire waits for a slot, in the order of those who wait. Who holds one passes
 // it on if somebody waits, and waits again. In any case whatever else could run
-// has its processor first: the Go scheduler would leave it to a statement for
-// ten milliseconds.
+// has its processor first.
 func (s *CPUSlot) Acquire(ctx context.Context) error {
-	defer runtime.Gosched()
+	defer syntax.Breathe()
 	if s.held {
 		if s.of.waiting.Load() == 0 {
 			return nil

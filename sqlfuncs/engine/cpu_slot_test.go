@@ -55,3 +55,32 @@ func TestCPUSlots(t *testing.T) {
 		}
 	})
 }
+
+// slotHost is a host that counts how often a statement asked for a slot.
+type slotHost struct {
+	Host
+	asked int
+}
+
+func (h *slotHost) Long(context.Context) error {
+	h.asked++
+	return nil
+}
+
+// TestLongIsWhoWorkedLong: few steps that each take long make a statement a
+// long one as many short ones do.
+func TestLongIsWhoWorkedLong(t *testing.T) {
+	for _, step := range []int{1, lookAfter, 10 * lookAfter, 2 * long} {
+		h := &slotHost{}
+		x := &Exec{Ctx: t.Context(), Host: h}
+		worked := 0
+		for ; h.asked == 0 && worked < 4*long; worked += step {
+			if err := x.Work(step); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if least := long; worked < least || worked > least+max(step, lookAfter) {
+			t.Errorf("in steps of %d a statement is a long one after %d, want %d", step, worked, least)
+		}
+	}
+}

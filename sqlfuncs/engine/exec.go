@@ -101,14 +101,14 @@ func (x *Exec) Frame(i, n int) []datum.Value {
 }
 
 // lookAfter is how much work may pass before a statement looks at its context:
-// about a millisecond.
-const lookAfter = 1 << 16
+// about a quarter of a millisecond.
+const lookAfter = 1 << 14
 
 // Effort is the work of a statement, and of those before it that came together
 // with it: many short ones are as long as a long one.
 type Effort struct {
 	worked int // since the context was looked at
-	looks  int // at the context
+	before int // until then
 }
 
 // Work counts work, in bytes that were looked at or what takes as long, and
@@ -117,22 +117,22 @@ func (x *Exec) Work(n int) error {
 	if x.Done.worked += n; x.Done.worked < lookAfter {
 		return nil
 	}
+	x.Done.before = min(x.Done.before+x.Done.worked, long)
 	x.Done.worked = 0
 	if err := x.Ctx.Err(); err != nil {
 		return err
 	}
-	if x.Done.looks++; x.Done.looks < shortLooks {
+	if x.Done.before < long {
 		return nil
 	}
 	return x.Host.Long(x.Ctx)
 }
 
-// shortLooks is how often a statement looks at its context before it is a long
-// one.
-const shortLooks = 8
+// long is the work after which a statement is a long one.
+const long = 32 * lookAfter
 
 // Tick is the work of one row.
-func (x *Exec) Tick() error { return x.Work(lookAfter / 256) }
+func (x *Exec) Tick() error { return x.Work(lookAfter / 64) }
 
 // Env is the session's, in which long conversions end with the statement.
 func (x *Exec) Env() *datum.Env {

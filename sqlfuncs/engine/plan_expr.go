@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"runtime"
 	"strconv"
 	"strings"
 
@@ -17,7 +16,7 @@ const breathe = 1 << 9
 // Expr analyses an expression in a scope.
 func (p *Planner) Expr(s *Scope, e syntax.Expr) (*Expr, error) {
 	if p.exprs++; p.exprs%breathe == 0 {
-		runtime.Gosched()
+		syntax.Breathe()
 	}
 	x, err := p.analyse(s, e)
 	if err != nil {

@@ -1,7 +1,6 @@
 package syntax
 
 import (
-	"runtime"
 	"slices"
 	"strconv"
 
@@ -115,8 +114,7 @@ func (p *parser) setToken(t token) {
 	}
 }
 
-// breathe is after how many tokens whatever else could run has the processor:
-// the Go scheduler would leave it to a long text for ten milliseconds.
+// breathe is after how many tokens whatever else could run has the processor.
 const breathe = 1 << 10
 
 // advance consumes the current token.
@@ -126,7 +124,7 @@ func (p *parser) advance() {
 	}
 	p.end = p.tok.end
 	if p.tokens++; p.tokens%breathe == 0 {
-		runtime.Gosched()
+		Breathe()
 	}
 	if p.nAhead == 0 {
 		p.setToken(p.lex.next())
