@@ -380,15 +380,14 @@ type (
 	// CURRENT_USER and the like have Bare set.
 	FuncCall struct {
 		Pos
-		Name        Name
-		Args        []Arg
-		Star        bool // count(*)
-		Distinct    bool
-		OrderBy     []OrderItem
-		WithinGroup []OrderItem
-		Filter      Expr
-		Over        *Window
-		Bare        bool // written without parentheses
+		Name     Name
+		Args     []Arg
+		Star     bool // count(*)
+		Distinct bool
+		OrderBy  []OrderItem
+		Filter   Expr
+		Over     *Window
+		Bare     bool // written without parentheses
 	}
 	// Arg is one argument; Name is set for name => value and name := value.
 	// MySQL's GROUP_CONCAT(… SEPARATOR s) and CONVERT(x USING c) have s and c

@@ -84,15 +84,10 @@ func (p *parser) arg() Arg {
 	return a
 }
 
-// aggregateClauses reads WITHIN GROUP, FILTER and OVER.
+// aggregateClauses reads FILTER and OVER.
 func (p *parser) aggregateClauses(x *FuncCall) Expr {
-	if !p.mysql && p.accept("within") {
-		p.expect("group")
-		p.expectPunct("(")
-		if x.WithinGroup = p.orderBy(); x.WithinGroup == nil {
-			p.syntaxError()
-		}
-		p.expectPunct(")")
+	if !p.mysql && p.isWords("within", "group") {
+		p.notSupported(p.pos(), "WITHIN GROUP is")
 	}
 	if !p.mysql && p.accept("filter") {
 		p.expectPunct("(")
@@ -122,13 +117,6 @@ func (p *parser) special(t token) Expr {
 	}
 	if !p.mysql && p.startsTypeKeyword() {
 		return p.keywordConstant()
-	}
-	if t.text == "collation" && p.isWords("collation", "for") {
-		p.expect("collation", "for")
-		p.expectPunct("(")
-		x := pgCall(pos, "pg_collation_for", p.expr())
-		p.expectPunct(")")
-		return x
 	}
 	if !p.peek(1).isPunct("(") {
 		return nil
@@ -194,11 +182,9 @@ func (p *parser) specialCall(t token) Expr {
 		return p.substring(pos)
 	case "position":
 		return p.position(pos)
-	case "overlay":
-		return p.overlay(pos)
 	case "trim":
 		return p.trim(pos)
-	case "treat", "xmlconcat", "xmlelement", "xmlexists", "xmlforest", "xmlparse", "xmlpi", "xmlroot", "xmlserialize":
+	case "overlay", "treat", "xmlconcat", "xmlelement", "xmlexists", "xmlforest", "xmlparse", "xmlpi", "xmlroot", "xmlserialize":
 		if !p.mysql {
 			p.notSupported(pos, t.text+" is")
 		}
@@ -249,8 +235,7 @@ func (p *parser) position(pos Pos) Expr {
 	return x
 }
 
-// substring reads SUBSTRING(s FROM a FOR n), SUBSTRING(s SIMILAR p ESCAPE e)
-// or a plain call.
+// substring reads SUBSTRING(s FROM a FOR n) or a plain call.
 func (p *parser) substring(pos Pos) Expr {
 	p.advance()
 	if p.peek(1).isPunct(")") {
@@ -262,10 +247,8 @@ func (p *parser) substring(pos Pos) Expr {
 	switch {
 	case first.Name != "" || !p.isAnyWord("from", "for", "similar"):
 		return p.finishCall(pos, "substring", first)
-	case p.accept("similar"):
-		args[1] = p.expr()
-		p.expect("escape")
-		args[2] = p.expr()
+	case p.isWord("similar"):
+		p.notSupported(pos, "SUBSTRING … SIMILAR is")
 	case p.accept("from"):
 		args[1] = p.expr()
 		if p.accept("for") {
@@ -294,27 +277,6 @@ func (p *parser) finishCall(pos Pos, name string, first Arg) Expr {
 	}
 	p.expectPunct(")")
 	return x
-}
-
-// overlay reads OVERLAY(s PLACING r FROM a FOR n) or a plain call.
-func (p *parser) overlay(pos Pos) Expr {
-	p.advance()
-	if p.peek(1).isPunct(")") {
-		return p.call(pos, Name{"overlay"})
-	}
-	p.expectPunct("(")
-	first := p.arg()
-	if first.Name != "" || !p.accept("placing") {
-		return p.finishCall(pos, "overlay", first)
-	}
-	args := []Expr{first.Value, p.expr()}
-	p.expect("from")
-	args = append(args, p.expr())
-	if p.accept("for") {
-		args = append(args, p.expr())
-	}
-	p.expectPunct(")")
-	return pgCall(pos, "overlay", args...)
 }
 
 // trim reads TRIM([BOTH|LEADING|TRAILING] [characters FROM] string): a call

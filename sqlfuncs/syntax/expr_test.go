@@ -106,7 +106,6 @@ func TestSpecialFunctionsBecomeCalls(t *testing.T) {
 		{"substring(a from b for c)", "pg_catalog.substring(a, b, c)"},
 		{"substring(a for c)", "pg_catalog.substring(a, 1, c)"},
 		{"substring(a for c from b)", "pg_catalog.substring(a, b, c)"},
-		{"substring(a similar b escape c)", "pg_catalog.substring(a, b, c)"},
 		{"substring(a, b)", "substring(a, b)"},
 		{"trim(x)", "pg_catalog.btrim(x)"},
 		{"trim(both 'x' from y)", "pg_catalog.btrim(y, 'x')"},
@@ -114,8 +113,6 @@ func TestSpecialFunctionsBecomeCalls(t *testing.T) {
 		{"trim(trailing 'x' from y)", "pg_catalog.rtrim(y, 'x')"},
 		{"trim(y, 'x')", "pg_catalog.btrim(y, 'x')"},
 		{"position(a in b)", "pg_catalog.position(b, a)"},
-		{"overlay(a placing b from c for d)", "pg_catalog.overlay(a, b, c, d)"},
-		{"collation for (a)", "pg_catalog.pg_collation_for(a)"},
 		{"COALESCE(a, b)", "coalesce(a, b)"},
 		{"nullif(a, b)", "nullif(a, b)"},
 		{"greatest(a), least(b)", "greatest(a), least(b)"},
@@ -137,7 +134,7 @@ func TestBareFunctionsAreMarked(t *testing.T) {
 func TestExpressions(t *testing.T) {
 	testPrinted(t, PostgreSQL, "SELECT ", [][2]string{
 		{"1, 1.50, 'a', null, TRUE, false", "1, 1.50, 'a', NULL, true, false"},
-		{"0x1F, 1_000, X'1f', N'a'", "31, 1000, B'00011111', 'a'::bpchar"},
+		{"X'1f', N'a'", "B'00011111', 'a'::bpchar"},
 		{"'it''s', E'a\\nb', $$x'y$$", "'it''s', 'a\nb', 'x''y'"},
 		{`"Select"."b c", t.*, a.b.c.*`, `"Select"."b c", t.*, a.b.c.*`},
 		{"((a)), (((a + b)))", "a, a + b"},
@@ -162,7 +159,6 @@ func TestExpressions(t *testing.T) {
 		{"count(*), count(distinct a), f(all a)", "count(*), count(DISTINCT a), f(a)"},
 		{"f(a, b => 1, c := 2)", "f(a, b => 1, c => 2)"},
 		{"string_agg(a, ',' order by b desc nulls last, c)", "string_agg(a, ',' ORDER BY b DESC NULLS LAST, c)"},
-		{"f(a) within group (order by b) filter (where c)", "f(a) WITHIN GROUP (ORDER BY b) FILTER (WHERE c)"},
 		{"f() over (), f() over (partition by a, b order by c)", "f() OVER (), f() OVER ( PARTITION BY a, b ORDER BY c)"},
 		{"next value for a.b, next, next value", "NEXT VALUE FOR a.b, \"next\", \"next\" AS value"},
 		{"values, row, int, time, interval, coalesce", `"values", "row", "int", "time", "interval", "coalesce"`},

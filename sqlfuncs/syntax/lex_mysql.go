@@ -1,6 +1,11 @@
 package syntax
 
-import "strings"
+import (
+	"encoding/hex"
+	"strings"
+
+	"nextid/sqlfuncs/sqlstate"
+)
 
 // mysqlVersion is the highest version whose /*!NNNNN comments are read.
 const mysqlVersion = 80099
@@ -73,56 +78,47 @@ func (l *lexer) skipCommentMySQL() bool {
 	return true
 }
 
-// numberMySQL reads a number, 0x1F, 0b11, or a name that begins with digits.
+// numberMySQL reads a number, 0x1F, or a name that begins with digits.
 func (l *lexer) numberMySQL(start int) token {
 	l.pos = start
-	if base := l.at(start + 1); l.src[start] == '0' && (base == 'x' || base == 'b') {
-		l.pos = start + 2
-		for isRadixDigit(l.at(l.pos), radix(base)) {
+	if strings.HasPrefix(l.src[start:], "0x") {
+		for l.pos += 2; isRadixDigit(l.at(l.pos), 16); {
 			l.pos++
 		}
 		if digits := l.src[start+2 : l.pos]; digits != "" && !isIdentPart(l.at(l.pos)) {
-			return l.bytesToken(start, digits, radix(base))
+			return l.bytesToken(start, digits)
 		}
 		l.pos = start
 	}
 	kind := tokInteger
-	for isDigit(l.at(l.pos)) {
-		l.pos++
-	}
+	l.digits()
 	if end := l.pos; !l.exponent() && isIdentPart(l.at(end)) {
 		return l.wordMySQL(start)
 	} else if l.pos > end {
 		kind = tokNumeric
 	} else if l.at(l.pos) == '.' {
 		kind = tokNumeric
-		for l.pos++; isDigit(l.at(l.pos)); {
-			l.pos++
-		}
+		l.pos++
+		l.digits()
 		l.exponent()
 	}
-	return l.token(kind, start, strings.ReplaceAll(l.src[start:l.pos], "_", ""))
+	return l.token(kind, start, l.src[start:l.pos])
 }
 
-// bytesToken packs hexadecimal or binary digits, filled up with zeros on the left.
-func (l *lexer) bytesToken(start int, digits string, base int) token {
-	perByte := 2
-	if base == 2 {
-		perByte = 8
+// bytesToken packs hexadecimal digits, with a zero before them if need be.
+func (l *lexer) bytesToken(start int, digits string) token {
+	if len(digits)%2 != 0 {
+		digits = "0" + digits
 	}
-	if n := len(digits) % perByte; n > 0 {
-		digits = strings.Repeat("0", perByte-n) + digits
+	text, err := hex.DecodeString(digits)
+	if err != nil {
+		return l.fail(start, "syntax error")
 	}
-	dst := make([]byte, 0, len(digits)/perByte)
-	for in := (lexer{src: digits}); in.pos < len(digits); {
-		v, _ := in.radixValue(base, perByte)
-		dst = append(dst, byte(v))
-	}
-	return l.token(tokBytes, start, string(dst))
+	return l.token(tokBytes, start, string(text))
 }
 
-// wordMySQL reads a word or the string whose prefix it is: N'…', x'1F',
-// b'01' and character sets (_utf8mb4'…'), which are passed over.
+// wordMySQL reads a word or the string whose prefix it is: N'…', x'1F' and
+// character sets (_utf8mb4'…'), which are passed over.
 func (l *lexer) wordMySQL(start int) token {
 	l.pos = start
 	if l.at(start+1) == '\'' {
@@ -130,9 +126,14 @@ func (l *lexer) wordMySQL(start int) token {
 		case 'n':
 			return l.stringMySQL(start, start+1)
 		case 'x':
-			return l.bytesMySQL(start, 16)
+			l.pos = start + 1
+			digits, ok := l.quoted(nil)
+			if !ok || len(digits)%2 != 0 {
+				return l.fail(start, "syntax error")
+			}
+			return l.bytesToken(start, digits)
 		case 'b':
-			return l.bytesMySQL(start, 2)
+			return l.failCode(start, sqlstate.FeatureNotSupported, "bit strings b'…' are not supported")
 		}
 	}
 	for isIdentPart(l.at(l.pos)) {
@@ -157,10 +158,10 @@ func (l *lexer) startsString(i int) bool {
 	switch c, next := l.at(i), l.at(i+1); c | 0x20 {
 	case '"', '\'':
 		return true
-	case 'x', 'b':
+	case 'x':
 		return next == '\''
 	case '0':
-		return radix(next) != 0
+		return next == 'x'
 	}
 	return false
 }
@@ -168,19 +169,6 @@ func (l *lexer) startsString(i int) bool {
 // characterSets are the introducers of a string in a character set.
 var characterSets = map[string]bool{
 	"_utf8mb4": true, "_utf8mb3": true, "_utf8": true, "_latin1": true, "_ascii": true, "_binary": true,
-}
-
-// bytesMySQL reads x'1F' or b'01'.
-func (l *lexer) bytesMySQL(start, base int) token {
-	l.pos = start + 1
-	digits, ok := l.quoted(nil)
-	for i := 0; ok && i < len(digits); i++ {
-		ok = isRadixDigit(digits[i], base)
-	}
-	if !ok || base == 16 && len(digits)%2 != 0 {
-		return l.fail(start, "syntax error")
-	}
-	return l.bytesToken(start, digits, base)
 }
 
 // stringMySQL reads '…' or "…" at quote.

@@ -366,7 +366,7 @@ func (p *printer) isKeywordCall(x *FuncCall) bool {
 	if len(x.Name) != 1 || !slices.Contains(keywordFunctions, x.Name[0]) || len(x.Args) < 1 {
 		return false
 	}
-	if x.Distinct || x.OrderBy != nil || x.WithinGroup != nil || x.Filter != nil || x.Over != nil {
+	if x.Distinct || x.OrderBy != nil || x.Filter != nil || x.Over != nil {
 		return false
 	}
 	for _, a := range x.Args {
@@ -378,10 +378,6 @@ func (p *printer) isKeywordCall(x *FuncCall) bool {
 }
 
 func (p *printer) aggregateClauses(x *FuncCall) {
-	if x.WithinGroup != nil {
-		p.orderBy(" WITHIN GROUP (ORDER BY ", x.WithinGroup)
-		p.put(")")
-	}
 	if x.Filter != nil {
 		p.put(" FILTER (WHERE ")
 		p.expr(x.Filter)

@@ -1,8 +1,8 @@
 select a.b[1].c, (x).y, $1[1], array[1,2], t.* from t
 select cast(a as numeric(10,2)[]), b::timestamp(3) with time zone, c::interval, d::double precision x, e::bit varying(3), f::char varying(2), g::time without time zone
 select date '2020-01-01', interval '1 hour', timestamp with time zone 'x', numeric(3,1) '1', foo.bar(1) 'x', bit '01', char(3) 'abc', double precision '1'
-select extract(year from x), substring(a from b for c), substring(a similar b escape c), trim(both 'x' from y), trim(leading from y), trim(x), position(a in b), overlay(a placing b from c for d), substring(a, b)
-select count(*) filter (where x > 1) over (partition by a order by b), f(distinct a order by b desc nulls last), h(a => 1, b := 2), percentile_cont(0.5) within group (order by x) from t
+select extract(year from x), substring(a from b for c), trim(both 'x' from y), trim(leading from y), trim(x), position(a in b), substring(a, b)
+select count(*) filter (where x > 1) over (partition by a order by b), f(distinct a order by b desc nulls last), h(a => 1, b := 2) from t
 select current_date, current_timestamp(3), localtime, current_user, session_user, user, current_schema, current_schema(), current_catalog
 select a is null, b is not distinct from c, d isnull, e notnull, f is not true, g between asymmetric 1 and 2 and h, i not like 'x' escape '\', j ilike k, l not similar to m, n in (1,2), o not in (select 1), p = any (select 1), q <> all (array[1]), r like any ('{}')
 select not a = b and c or d, - a ^ b, a + b * c - d, a || b || c, a at time zone 'utc', b collate "C", @ c, ~ d, a operator(pg_catalog.+) b, operator(pg_catalog.-) c
