@@ -78,10 +78,6 @@ type Dialect interface {
 	Cast(x *Exec, v datum.Value, t datum.OID) (datum.Value, error)
 	// Exact reports whether the connection's collation compares bytes.
 	Exact(p *Planner) bool
-	// Having rewrites a query before it is analysed.
-	Having(p *Planner, s *Scope, c *syntax.SelectCore, orderBy []syntax.OrderItem) *syntax.SelectCore
-	// Aliased finds a name of the select list, nil if there is none.
-	Aliased(p *Planner, level *Scope, name string) (*Expr, error)
 	// Output settles the columns of a select list.
 	Output(p *Planner, out *Output) error
 	// Label names a result column without alias.

@@ -17,10 +17,9 @@ type Scope struct {
 	items   []*FromItem
 	shown   []foundColumn // the columns that * stands for, in its order
 	ctes    map[string]*ctePlan
-	group   *grouping              // set while the select list of a grouped query is analysed
-	windows *windowPlan            // collects the window functions of the select list and ORDER BY, nil where they are not allowed
-	Aliases map[string]syntax.Expr // MySQL: the labels of the select list, where HAVING and ORDER BY may use them
-	sets    *setSlots              // collects set-returning functions of the select list, nil where they are not allowed
+	group   *grouping   // set while the select list of a grouped query is analysed
+	windows *windowPlan // collects the window functions of the select list and ORDER BY, nil where they are not allowed
+	sets    *setSlots   // collects set-returning functions of the select list, nil where they are not allowed
 }
 
 // FromItem is one table of FROM: a stretch of the level's row.
@@ -102,14 +101,8 @@ func (p *Planner) resolveColumn(s *Scope, c *syntax.Column) (*Expr, error) {
 				found = columnExpr(level.Frame, it.offset+i, fc)
 			}
 		}
-		if found == nil && table == "" {
-			if p.MySQL {
-				if e, err := p.Dialect.Aliased(p, level, column); e != nil || err != nil {
-					return e, err
-				}
-			} else {
-				found = p.wholeRow(level, column)
-			}
+		if found == nil && table == "" && !p.MySQL {
+			found = p.wholeRow(level, column)
 		}
 		if found == nil {
 			found = systemColumn(level, table, column)

@@ -72,9 +72,6 @@ func (o *Output) add(e *Expr, name string) {
 // selectCore analyses SELECT … FROM … WHERE … GROUP BY … ORDER BY.
 func (p *Planner) selectCore(s *Scope, c *syntax.SelectCore, orderBy []syntax.OrderItem) (*QueryPlan, error) {
 	s.Frame = p.NewFrame()
-	if p.MySQL {
-		c = p.Dialect.Having(p, s, c, orderBy)
-	}
 	from := c
 	if isNextValues(c) { // its FROM names a generator, no table
 		from = &syntax.SelectCore{Where: c.Where}
@@ -93,8 +90,6 @@ func (p *Planner) selectCore(s *Scope, c *syntax.SelectCore, orderBy []syntax.Or
 	windows := &windowPlan{frame: p.NewFrame()}
 	s.windows = windows
 	out := &Output{}
-	labels := s.Aliases
-	s.Aliases = nil
 	if err := p.targets(s, c, out); err != nil {
 		return nil, err
 	}
@@ -104,7 +99,6 @@ func (p *Planner) selectCore(s *Scope, c *syntax.SelectCore, orderBy []syntax.Or
 		}
 	}
 	plan.visible = len(out.Exprs)
-	s.Aliases = labels
 	if plan.sort, err = p.sortKeys(s, c, orderBy, out); err != nil {
 		return nil, err
 	}

@@ -220,7 +220,7 @@ type specialCall func(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*
 // specialCalls are the functions with a syntax of their own.
 func specialCalls() map[string]specialCall {
 	return map[string]specialCall{
-		"nextval": sequenceCall, "lastval": sequenceCall, "setval": setvalCall, "currval": sequenceCall,
+		"nextval": sequenceCall, "lastval": sequenceCall, "setval": sequenceCall, "currval": sequenceCall,
 	}
 }
 
@@ -249,10 +249,13 @@ var castTypes = map[string]datum.OID{
 
 // castExpr is CAST(x AS type), CONVERT(x, type) and BINARY x.
 func castExpr(p *engine.Planner, s *engine.Scope, c *syntax.Cast) (*engine.Expr, error) {
-	name, mods := c.Type.Name.Last(), c.Type.Mods
+	name := c.Type.Name.Last()
 	t, ok := castTypes[name]
-	if !ok || len(mods) > 0 && t != datum.Text && t != datum.Timestamp {
+	if !ok {
 		return nil, engine.Unsupported(c.Type.Pos, "a cast to "+strings.ToUpper(name))
+	}
+	if len(c.Type.Mods) > 0 {
+		return nil, engine.Unsupported(c.Type.Pos, "a cast to "+strings.ToUpper(name)+" with a length")
 	}
 	x, err := p.Expr(s, c.X)
 	if err != nil {
@@ -261,7 +264,7 @@ func castExpr(p *engine.Planner, s *engine.Scope, c *syntax.Cast) (*engine.Expr,
 	if name == "unsigned" {
 		return castUnsigned(p, x)
 	}
-	if x.Type == t && len(mods) == 0 && t != datum.Timestamp {
+	if x.Type == t && t != datum.Timestamp {
 		e := *x
 		e.Column, e.Keys, e.Origin = false, nil, nil
 		return &e, nil
@@ -270,49 +273,21 @@ func castExpr(p *engine.Planner, s *engine.Scope, c *syntax.Cast) (*engine.Expr,
 	if x, err = p.Coerce(x, t, datum.ExplicitCast); err != nil {
 		return nil, engine.At(c.Pos, err)
 	}
-	switch {
-	case t == datum.Text && len(mods) == 0:
+	switch t {
+	case datum.Text:
 		e := *x
 		e.TypeMod = engine.TextMod(length)
 		return &e, nil
-	case t == datum.Timestamp:
-		return withDigits(x, mods), nil
-	case len(mods) > 0:
-		return withLength(x, mods[0]), nil
+	case datum.Timestamp: // of whole seconds
+		cut := engine.Derive(t, func(ex *engine.Exec) (datum.Value, error) {
+			v, err := x.Eval(ex)
+			v.Int -= ((v.Int % 1e6) + 1e6) % 1e6
+			return v, err
+		}, x)
+		cut.TypeMod = 0
+		return cut, nil
 	}
 	return x, nil
-}
-
-// withDigits cuts a DATETIME to the digits behind the point, none by default.
-func withDigits(e *engine.Expr, digits []int64) *engine.Expr {
-	n, unit := int64(0), int64(1e6)
-	if len(digits) > 0 {
-		n = min(digits[0], 6)
-	}
-	for range n {
-		unit /= 10
-	}
-	cut := engine.Derive(e.Type, func(x *engine.Exec) (datum.Value, error) {
-		v, err := e.Eval(x)
-		v.Int -= ((v.Int % unit) + unit) % unit
-		return v, err
-	}, e)
-	cut.TypeMod = int32(n)
-	return cut
-}
-
-// withLength cuts a text to a number of characters, with a warning.
-func withLength(e *engine.Expr, n int64) *engine.Expr {
-	cut := engine.Derive(e.Type, func(x *engine.Exec) (datum.Value, error) {
-		v, err := e.Eval(x)
-		if r := []rune(v.Str); err == nil && v.Valid && int64(len(r)) > n {
-			Warn(x, sqlstate.New(sqlstate.StringTooLong, "Truncated incorrect CHAR(%d) value: '%s'", n, sqlstate.Cut(v.Str, 64)).WithMySQL(1292, "22007"))
-			v.Str = string(r[:n])
-		}
-		return v, err
-	}, e)
-	cut.TypeMod = engine.TextMod(int32(min(n, engine.MaxTextBytes)))
-	return cut
 }
 
 // castUnsigned is CAST(x AS UNSIGNED). Our integers are signed: a value above

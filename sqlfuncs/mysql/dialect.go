@@ -86,16 +86,6 @@ func (*Dialect) Cast(x *engine.Exec, v datum.Value, t datum.OID) (datum.Value, e
 // Exact implements engine.Dialect.
 func (*Dialect) Exact(p *engine.Planner) bool { return plannedState(p).Reading.Exact }
 
-// Having implements engine.Dialect.
-func (*Dialect) Having(p *engine.Planner, s *engine.Scope, c *syntax.SelectCore, orderBy []syntax.OrderItem) *syntax.SelectCore {
-	return having(p, s, c, orderBy)
-}
-
-// Aliased implements engine.Dialect.
-func (*Dialect) Aliased(p *engine.Planner, level *engine.Scope, name string) (*engine.Expr, error) {
-	return aliased(p, level, name)
-}
-
 // Output implements engine.Dialect.
 func (*Dialect) Output(p *engine.Planner, out *engine.Output) error { return output(p, out) }
 

@@ -10,7 +10,7 @@
 //	literals, types, comparisons     plan.go; operators: operator.go; select lists: select.go
 //	calls and casts                  call.go; character sets and collations: charset.go
 //	conversions of values            value.go
-//	functions                        functions.go (sessions, conditions), text.go, time.go, uuid.go
+//	functions                        functions.go (sessions, conditions, UUIDs), text.go, time.go
 //	@@variables and @variables, SET  variable.go; values that SET takes: setting.go
 //	SHOW                             show.go
 //	tables                           table.go; information_schema.go

@@ -163,14 +163,15 @@ func uuidError(text, function string) error {
 }
 
 func uuidToBin(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-	b, ok := parseUUID(a[0].Str)
-	if !ok {
-		return datum.Value{}, uuidError(a[0].Str, "uuid_to_bin")
+	v, err := datum.ParseText(datum.UUID, a[0].Str, nil)
+	if err != nil {
+		return v, uuidError(a[0].Str, "uuid_to_bin")
 	}
+	u := ids.UUIDOf(v)
 	if len(a) > 1 && a[1].Int != 0 { // the time's high bits first, so that rows of one time are neighbours
-		b = b[12:16] + b[8:12] + b[0:8] + b[16:]
+		u = u.Swapped()
 	}
-	return datum.MakeString(datum.Bytea, unhex(b)), nil
+	return datum.MakeString(datum.Bytea, string(u[:])), nil
 }
 
 func binToUUID(_ *engine.Exec, a []datum.Value) (datum.Value, error) {

@@ -127,16 +127,3 @@ func lastValueCall(p *engine.Planner, s *engine.Scope, arg syntax.Expr) (*engine
 	x.Volatile = true
 	return x, nil
 }
-
-// setvalCall is SETVAL(orders, n, is_used, round). There are no rounds, since
-// nothing cycles.
-func setvalCall(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error) {
-	call := *e
-	if len(e.Args) == 4 {
-		if round, ok := engine.Unparen(e.Args[3].Value).(*syntax.Literal); !ok || round.Text != "0" {
-			return nil, engine.At(e.Pos, sqlstate.New(sqlstate.FeatureNotSupported, "a round of SETVAL other than 0 is not supported: sequences do not cycle"))
-		}
-		call.Args = e.Args[:3]
-	}
-	return sequenceCall(p, s, &call)
-}
