@@ -141,6 +141,15 @@ func (s *Source) V7() UUID {
 	return v7(ns/int64(time.Millisecond), ns%int64(time.Millisecond))
 }
 
+// V7At is a UUID of version 7 of another time; ErrRange. It is as random as
+// others, and has no order among those of its microsecond.
+func V7At(t time.Time) (UUID, error) {
+	if t.UnixMilli() < 0 || t.UnixMilli() > maxMillis {
+		return Nil, ErrRange
+	}
+	return v7(t.UnixMilli(), int64(t.Nanosecond())%int64(time.Millisecond)), nil
+}
+
 // V7Shifted is V7 with a time moved by that many microseconds; ErrRange.
 func (s *Source) V7Shifted(micros int64) (UUID, error) {
 	ns := s.time7()

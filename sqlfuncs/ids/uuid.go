@@ -18,6 +18,11 @@ var uuidFunctions = append([]engine.Function{
 		Name: "uuidv7", Args: []engine.Argument{{Name: "shift", Type: datum.Interval, Optional: true}}, Result: datum.UUID, Volatile: engine.Volatile, Eval: uuidV7,
 		Help: "a UUID that grows with time (version 7), its time moved by shift",
 	},
+	{
+		// Of any type, so that an untyped literal is a shift, as in PostgreSQL.
+		Name: "uuidv7", Args: []engine.Argument{{Name: "at", Type: engine.AnyType}}, Result: datum.UUID, Volatile: engine.Volatile, Typed: uuidV7At,
+		Help: "a UUID of version 7 of a time (timestamptz)",
+	},
 	{Name: "uuid_extract_timestamp", Args: engine.Args(datum.UUID), Result: datum.TimestampTZ, Eval: uuidTime, Help: "when a UUID of version 1, 6 or 7 was made"},
 	{Name: "uuid_extract_version", Args: engine.Args(datum.UUID), Result: datum.Int2, Eval: uuidVersion, Help: "version of a UUID"},
 
@@ -126,11 +131,38 @@ func uuidV7(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.Value{}, err
 	}
 	u, err := serverOf(x).UUIDs.V7Shifted(shifted.Int - now.Int)
+	return uuidInRange(u, err)
+}
+
+func uuidInRange(u uuid.UUID, err error) (datum.Value, error) {
 	if errors.Is(err, uuid.ErrRange) {
-		return datum.Value{}, sqlstate.New(sqlstate.DatetimeOverflow, "timestamp out of range for UUID version 7").
+		err = sqlstate.New(sqlstate.DatetimeOverflow, "timestamp out of range for UUID version 7").
 			WithHint("A UUID of version 7 holds the times from 1970 to the year 10889.")
 	}
 	return uuidValue(u), err
+}
+
+// uuidV7At is uuidv7(timestamptz).
+func uuidV7At(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
+	switch args[0].Type {
+	case datum.TimestampTZ, datum.Timestamp, datum.Date:
+	default:
+		return nil, sqlstate.New(sqlstate.UndefinedFunction, "function uuidv7(%s) does not exist", datum.FormatType(args[0].Type, -1)).
+			WithHint("uuidv7() takes nothing, a shift of type interval, or a time of type timestamptz.")
+	}
+	at, err := p.Coerce(args[0], datum.TimestampTZ, datum.ImplicitCast)
+	if err != nil {
+		return nil, err
+	}
+	made := engine.Derive(datum.UUID, func(x *engine.Exec) (datum.Value, error) {
+		v, err := at.Eval(x)
+		if err != nil || !v.Valid {
+			return datum.Null(datum.UUID), err
+		}
+		return uuidInRange(uuid.V7At(v.GoTime()))
+	}, at)
+	made.Volatile = true
+	return made, nil
 }
 
 func uuidV8(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
