@@ -67,7 +67,7 @@ func TestEveryBoundIsMeasured(t *testing.T) {
 		}
 		missing++
 	}
-	if rows := len(r.Sections[0].Table.Rows); rows < 30-5*missing {
+	if rows := len(r.Sections[0].Table.Rows); rows < 32-5*missing {
 		t.Errorf("%d rows", rows)
 	}
 	for _, row := range r.Sections[0].Table.Rows {
