@@ -49,26 +49,32 @@ func (c Config) figures(s *stage, sockets *rig.Nextid) []figure {
 	}
 }
 
-// onOneStore is about two servers on one store in PostgreSQL. They share the
-// processors, so that what an id costs is compared.
+// onOneStore compares two servers on one store in PostgreSQL with two that have
+// stores of their own. They share the processors, so that what an id costs is
+// compared.
 func (c Config) onOneStore(s *stage, store *rig.Server) ([]line, error) {
 	if out, err := exec.CommandContext(s.ctx, c.Binary, "migrate", "store", "up", "--dsn", store.URL).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("nextid migrate store up: %w: %s", err, out)
 	}
-	var servers [2]*rig.Nextid
-	for i := range servers {
-		var err error
-		if servers[i], err = s.rig.Nextid(s.ctx, c.Binary, "--store", store.URL); err != nil {
-			return nil, err
+	two := func(second string, args ...string) (a asked, err error) {
+		var servers [2]*rig.Nextid
+		for i := range servers {
+			if servers[i], err = s.rig.Nextid(s.ctx, c.Binary, args...); err != nil {
+				return a, err
+			}
 		}
+		a = asked{url: servers[0].URL, server: servers[0].Server, beside: servers[1].Server, sql: []string{nextID}, conns: 4, depth: 1}
+		return a, errors.Join(prepare(s.ctx, a.server, makeOrders), prepare(s.ctx, a.beside, second))
 	}
-	if err := prepare(s.ctx, servers[0].Server, "SELECT create_generator('orders', 'segment')"); err != nil {
+	shared, err := two(nextID, "--store", store.URL)
+	if err != nil {
 		return nil, err
 	}
-	alone := asked{url: servers[0].URL, server: servers[0].Server, sql: []string{nextID}, conns: 8, depth: 1}
-	both := alone
-	both.conns, both.beside = 4, servers[1].Server
-	return []line{{"two servers on one store, 8 connections: CPU against one server", both, alone, cpu, false, 1.02, 1}}, nil
+	own, err := two(makeOrders)
+	if err != nil {
+		return nil, err
+	}
+	return []line{{"two servers, 8 connections: CPU on one store against stores of their own", shared, own, cpu, false, 1.02, 1}}, nil
 }
 
 // underTLS compares connections inside and outside TLS, by the same simple

@@ -149,7 +149,7 @@ func (c Config) lines(s *stage, beside string) (lines []line, sockets *rig.Nexti
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := prepare(s.ctx, nextid.Server, "SELECT create_generator('orders', 'segment')", "SELECT create_generator('codes', 'segment')"); err != nil {
+	if err := prepare(s.ctx, nextid.Server, makeOrders, "SELECT create_generator('codes', 'segment')"); err != nil {
 		return nil, nil, err
 	}
 	ask := func(conns, depth int, sql ...string) asked {
@@ -217,7 +217,7 @@ func (c Config) lines(s *stage, beside string) (lines []line, sockets *rig.Nexti
 			return nil, nil, err
 		}
 		s.report.Versions = append(s.report.Versions, "beside: "+other.Name)
-		if err := prepare(s.ctx, other.Server, "SELECT create_generator('orders', 'segment')"); err != nil {
+		if err := prepare(s.ctx, other.Server, makeOrders); err != nil {
 			return nil, nil, err
 		}
 		for _, conns := range []int{1, 8, 32, 64} {

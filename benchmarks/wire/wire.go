@@ -308,7 +308,10 @@ func (c Config) start(ctx context.Context, r *rig.Rig, rep *report.Report) ([]*g
 	return slices.DeleteFunc(groups, func(g *group) bool { return g == inRedis && len(g.contestants) == 1 }), ctx.Err()
 }
 
-const nextID = "SELECT next_id('orders')"
+const (
+	makeOrders = "SELECT create_generator('orders', 'segment')"
+	nextID     = "SELECT next_id('orders')"
+)
 
 // stage starts servers and notes those that are missing.
 type stage struct {
