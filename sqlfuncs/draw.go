@@ -46,9 +46,43 @@ func (p *Portal) Answered() { p.done = true }
 func (s *Session) drew(e *generator.Entry, id int64) {
 	s.mysql.InsertID, s.mysql.LastInsert = uint64(id), uint64(id)
 	s.drawn.Note(e, id)
+	if n := s.drawn.Names(); n > fewNames && n > s.namesHeld {
+		s.holdNames()
+	}
 	if !s.mysql.Autocommit && s.tx.state == txIdle {
 		s.beginMySQL(false)
 	}
+}
+
+// A session that draws from few names keeps their newest ids for currval without
+// a word. For more it draws on its account, before Go's map doubles.
+const (
+	fewNames  = 64
+	nameBytes = 48 // of an entry of the map, with what the map keeps in reserve
+)
+
+// holdNames draws memory for as many names again. Where that is refused currval
+// forgets: a draw does not fail for it.
+func (s *Session) holdNames() {
+	more := max(s.namesHeld, fewNames)
+	if s.memory.Draw(int64(more)*nameBytes) != nil {
+		s.drawn.Trim()
+		s.returnNames()
+		return
+	}
+	s.namesHeld += more
+}
+
+// returnNames gives back what holdNames drew.
+func (s *Session) returnNames() {
+	s.memory.Return(int64(s.namesHeld) * nameBytes)
+	s.namesHeld = 0
+}
+
+// forgetDrawn forgets what lastval and currval would say.
+func (s *Session) forgetDrawn() {
+	s.drawn.Reset()
+	s.returnNames()
 }
 
 // limited reports whether quotas may bound what the session draws.

@@ -48,6 +48,29 @@ func TestStatementsPerQueryAreBounded(t *testing.T) {
 	}
 }
 
+// What currval remembers is counted, too: the names of a session may be many.
+func TestNamesOfASessionAreCounted(t *testing.T) {
+	server := newServer(t, serverConfig{memory: account.Limits{Session: 300_000}})
+	s := server.session(t)
+	s.must(t, "SELECT count(next_id('n' || g)) FROM generate_series(1, 64) g")
+	if used := s.Memory().Used(); used > 20_000 {
+		t.Errorf("%d bytes for few names", used)
+	}
+	few := s.Memory().Used()
+	s.must(t, "SELECT count(next_id('n' || g)) FROM generate_series(1, 1000) g")
+	if used := s.Memory().Used() - few; used < 1000*24 {
+		t.Errorf("%d bytes for 1,000 names", used)
+	}
+	s.must(t, "SELECT currval('n1')")
+	s.must(t, "SELECT count(next_id('n' || g)) FROM generate_series(1, 5000) g") // more than the session may hold
+	s.fails(t, "SELECT currval('n1')", sqlstate.NotPrerequisite)
+	s.must(t, "SELECT currval('n5000'), lastval()")
+	s.must(t, "DISCARD SEQUENCES")
+	if used := s.Memory().Used(); used > 20_000 {
+		t.Errorf("%d bytes after DISCARD", used)
+	}
+}
+
 func TestMemoryIsBounded(t *testing.T) {
 	server := newServer(t, serverConfig{memory: account.Limits{Session: 1_000_000}})
 	s := server.session(t)

@@ -60,7 +60,8 @@ type Session struct {
 	bounded   bool          // they concern this user
 	planning  int64         // drawn for the text that was read last
 
-	drawn ids.Drawn
+	drawn     ids.Drawn
+	namesHeld int // names of drawn for which memory was drawn
 
 	idle time.Duration // see IdleTimeout
 

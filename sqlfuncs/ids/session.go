@@ -113,6 +113,12 @@ func NewestID(x *engine.Exec, e *generator.Entry) (id int64, ok bool) {
 	return sessionOf(x).Drawn().newest(e)
 }
 
+// Names is of how many generators, beside the last one, an id is remembered.
+func (d *Drawn) Names() int { return len(d.before) }
+
+// Trim forgets all but the last one.
+func (d *Drawn) Trim() { d.before = nil }
+
 // Reset forgets all of them.
 func (d *Drawn) Reset() { d.last, d.before = nil, nil }
 
