@@ -37,13 +37,18 @@ func (s span) dependsOn(refs []ref) bool {
 // that has all columns it reads; what is left is returned.
 func (p *Planner) from(s *Scope, c *syntax.SelectCore) (source, []*Expr, error) {
 	var parts []source
-	for _, t := range c.From {
-		part, err := p.tableRef(s, t)
+	shown := make([][]foundColumn, len(c.From))
+	before := len(s.shown)
+	for _, i := range p.readingOrder(s, c) {
+		part, err := p.tableRef(s, c.From[i])
 		if err != nil {
 			return nil, nil, err
 		}
 		parts = append(parts, part)
+		shown[i] = slices.Clone(s.shown[before:])
+		s.shown = s.shown[:before]
 	}
+	s.shown = append(s.shown, slices.Concat(shown...)...) // * shows them as they stand
 	var conds []*Expr
 	for _, e := range conjuncts(c.Where, nil) {
 		x, err := p.Boolean(s, e, "WHERE")

@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"slices"
+
+	"nextid/sqlfuncs/syntax"
+)
+
+// readingOrder is the order in which the tables of FROM a, b, c, … are joined.
+// Drivers for ODBC list six catalogs, the largest two first, and only the WHERE
+// says what belongs together; joined as they stand, each row of one would meet
+// each row of the other. First comes a table for which the WHERE has a column
+// = constant, then tables of which a column = something of those before. Other
+// tables than catalogs stay where they are: reading them may draw ids.
+func (p *Planner) readingOrder(s *Scope, c *syntax.SelectCore) []int {
+	order := make([]int, 0, len(c.From))
+	aliases := make([]string, len(c.From))
+	reorder := len(c.From) > 2 && !p.MySQL
+	for i, item := range c.From {
+		t, ok := item.(*syntax.Table)
+		if reorder = reorder && ok; !reorder {
+			break
+		}
+		def := p.Catalog.Table(t.Name)
+		reorder = def != nil && def.Catalog && (len(t.Name) > 1 || s.cte(t.Name[0]) == nil)
+		if aliases[i] = t.Alias; t.Alias == "" {
+			aliases[i] = t.Name.Last()
+		}
+	}
+	conds := conjuncts(c.Where, nil)
+	var read []string
+	for range c.From {
+		next := slices.IndexFunc(aliases, func(alias string) bool {
+			return reorder && !slices.Contains(read, alias) && slices.ContainsFunc(conds, func(e syntax.Expr) bool { return ties(e, alias, read) })
+		})
+		for i := 0; next < 0; i++ { // none: the first one that is left
+			if !slices.Contains(order, i) {
+				next = i
+			}
+		}
+		order, read = append(order, next), append(read, aliases[next])
+	}
+	return order
+}
+
+// ties reports whether a condition is alias.column = something of the tables
+// that are read.
+func ties(cond syntax.Expr, alias string, read []string) bool {
+	e, ok := Unparen(cond).(*syntax.Binary)
+	if !ok || e.Op != "=" {
+		return false
+	}
+	is := func(side, other syntax.Expr) bool {
+		c, ok := Unparen(side).(*syntax.Column)
+		if !ok || len(c.Name) != 2 || c.Name[0] != alias {
+			return false
+		}
+		known := true
+		walkExpr(other, func(part syntax.Expr) bool {
+			if c, ok := part.(*syntax.Column); ok {
+				known = known && len(c.Name) == 2 && slices.Contains(read, c.Name[0])
+			}
+			return known
+		})
+		return known
+	}
+	return is(e.L, e.R) || is(e.R, e.L)
+}
