@@ -54,7 +54,7 @@ func testToldEveryTime(t *testing.T, f *fleet) {
 	}
 	o := f.options()
 	o.Wait = 0
-	fails(t, shards.Reshard(t.Context(), f.dsns[:3], f.dsns[3], o), "1 sessions are older")
+	fails(t, shards.Reshard(t.Context(), f.dsns[:3], f.dsns[3], o), "sessions are older")
 	_ = old.Close()
 	for range 2 {
 		f.out.Reset()
@@ -111,7 +111,7 @@ func looks(t *testing.T, f *fleet, insert string) {
 	f.exec(1, fmt.Sprintf(insert, next))
 	r := f.status(3)
 	has(t, r.Problems, fmt.Sprintf("will draw %d for orders.id", next))
-	has(t, r.Problems, fmt.Sprintf("1 rows of orders.id are outside of its numbers 2, 5, 8, …, such as %d", next))
+	has(t, r.Problems, fmt.Sprintf("rows of orders.id are outside of its numbers 2, 5, 8, …: 1, such as %d", next))
 	f.ids(0, 1)
 	has(t, f.status(3).Problems, fmt.Sprintf("1 ids of orders.id exist twice, such as %d on", next))
 	f.rows = shards.RowsNone

@@ -202,11 +202,11 @@ func (f *seen) report(shards []*shard, r *Report) {
 	r.Problems = append(r.Problems, f.drawn...)
 	for i, one := range shards {
 		if n := f.stray[i]; n > 0 {
-			r.Problems = append(r.Problems, fmt.Sprintf("%s: %d rows of %s are outside of its numbers %s, such as %d: made by hand, or in sessions with other settings",
-				one.name, n, f.name, f.lines[i].Draws, f.newestStray[i]))
+			r.Problems = append(r.Problems, fmt.Sprintf("%s: rows of %s are outside of its numbers %s: %d, such as %d, made by hand or in sessions with other settings",
+				one.name, f.name, f.lines[i].Draws, n, f.newestStray[i]))
 		}
 		if n := f.older[i]; n > 0 && one.state.Member != nil {
-			one.state.Notes = append(one.state.Notes, fmt.Sprintf("%d rows of %s are from before up", n, f.name))
+			one.state.Notes = append(one.state.Notes, fmt.Sprintf("rows of %s from before up: %d", f.name, n))
 		}
 	}
 }

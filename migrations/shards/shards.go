@@ -437,12 +437,12 @@ func (s *set) drain(ctx context.Context, one *shard, meanwhile string) error {
 		}
 		if len(left) != said {
 			said = len(left)
-			s.say(one, "waiting for %d older sessions to end (%s)", said, whoAre(left))
+			s.say(one, "waiting for older sessions to end: %d (%s)", said, whoAre(left))
 		}
 		if time.Now().After(deadline) {
 			if !s.Kill || killed {
 				return &Error{
-					What: fmt.Sprintf("%d sessions are older than the change and may still draw ids in the old progression (%s)", len(left), whoAre(left)),
+					What: fmt.Sprintf("sessions are older than the change, and may still draw ids in the old progression: %d (%s)", len(left), whoAre(left)),
 					Hint: meanwhile + "Restart these clients or their pools and run the command again, or add --kill.",
 				}
 			}
