@@ -28,8 +28,10 @@ type pipelined struct {
 
 // pipelines are the servers that are asked for ids alone.
 func (s *stage) pipelines() []*pipelined {
-	all := []*pipelined{{name: "next_id snowflake", ours: true, url: s.nextid.URL, sql: "SELECT next_id('orders') AS id%d"},
-		{name: "next_id segment", ours: true, url: s.nextid.URL, sql: "SELECT next_id('tickets') AS id%d"}}
+	all := []*pipelined{
+		{name: "next_id snowflake", ours: true, url: s.nextid.URL, sql: "SELECT next_id('orders') AS id%d"},
+		{name: "next_id segment", ours: true, url: s.nextid.URL, sql: "SELECT next_id('tickets') AS id%d"},
+	}
 	if pg := s.servers[postgres]; len(pg) > 0 {
 		all = append(all, &pipelined{name: "sequence CACHE 1, PostgreSQL", url: pg[0].URL, sql: "SELECT nextval('pipelines') AS id%d"})
 	}
