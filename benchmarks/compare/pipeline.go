@@ -96,8 +96,10 @@ func (p *pipelined) measure(ctx context.Context, texts int, length time.Duration
 
 func (r *run) pipelineSection() report.Section {
 	t := report.Table{First: "ids from", Columns: []report.Column{
-		{Name: "equal texts, ids/s", Better: "more"}, {Name: "texts that differ, ids/s", Better: "more"},
-		{Name: "ratio", Better: "more"}, {Name: "others' cores"},
+		{Name: "equal texts, ids/s", Better: "more"},
+		{Name: "texts that differ, ids/s", Better: "more"},
+		{Name: "ratio", Better: "more"},
+		{Name: "others' cores"},
 	}}
 	chart := report.Chart{Title: "Pipelines", Unit: "ids a second", Better: "more", Panels: []report.Panel{{Title: "equal texts"}, {Title: "texts that differ"}}}
 	floor := r.pipelined[len(r.pipelined)-1]

@@ -52,8 +52,10 @@ memqcache_oiddir = '%[3]s'
 		}
 	}
 	s.argv = func() []string {
-		return []string{pgpool, "-n", "-f", filepath.Join(dir, "pgpool.conf"),
-			"-a", filepath.Join(dir, "pool_hba.conf"), "-F", filepath.Join(dir, "pcp.conf")}
+		return []string{
+			pgpool, "-n", "-f", filepath.Join(dir, "pgpool.conf"),
+			"-a", filepath.Join(dir, "pool_hba.conf"), "-F", filepath.Join(dir, "pcp.conf"),
+		}
 	}
 	s.ready = func() error { return listens(s.Addr) }
 	s.begin()
