@@ -82,11 +82,20 @@ func TestDrawsOfAuditedGeneratorsAreLines(t *testing.T) {
 		sql     string
 		ids     int64
 	}{
-		{s, "SELECT next_id('n')", 1}, {s, "SELECT nextval('n')", 1}, {s, "SELECT count(*) FROM next_ids('n', 1000)", 1000},
-		{s, "SELECT * FROM next_range('n', 1000)", 1000}, {s, "SELECT next_code('n')", 1}, {mysql, "SELECT NEXT 5 VALUES FROM n", 5},
-		{s, "SELECT next_id('n') FROM generate_series(1, 10)", 10}, {s, "SELECT id FROM n_id", 1}, {s, "SELECT next_id('f', 7)", 1},
-		{s, "SELECT next_code('u')", 1}, {s, "SELECT next_uuid('u')", 1}, {s, "SELECT get_id('web')", 1},
-		{mysql, "SELECT next_id('n')", 1}, {mysql, "SELECT NEXT VALUE FOR n", 1},
+		{s, "SELECT next_id('n')", 1},
+		{s, "SELECT nextval('n')", 1},
+		{s, "SELECT count(*) FROM next_ids('n', 1000)", 1000},
+		{s, "SELECT * FROM next_range('n', 1000)", 1000},
+		{s, "SELECT next_code('n')", 1},
+		{mysql, "SELECT NEXT 5 VALUES FROM n", 5},
+		{s, "SELECT next_id('n') FROM generate_series(1, 10)", 10},
+		{s, "SELECT id FROM n_id", 1},
+		{s, "SELECT next_id('f', 7)", 1},
+		{s, "SELECT next_code('u')", 1},
+		{s, "SELECT next_uuid('u')", 1},
+		{s, "SELECT get_id('web')", 1},
+		{mysql, "SELECT next_id('n')", 1},
+		{mysql, "SELECT NEXT VALUE FOR n", 1},
 		{s, "SELECT next_id('orders')", 0},
 	} {
 		for range 2 { // the second time by the warm door, where there is one
@@ -236,9 +245,11 @@ func TestClientsAreToldOfNumbersAndWorkersThatRunOut(t *testing.T) {
 			t.Errorf("%s: %v", tc.sql, err)
 		}
 		var got string
+		var gotSb239 strings.Builder
 		for _, n := range s.TakeNotices() {
-			got += n.Severity + " " + n.Message + "\n"
+			gotSb239.WriteString(n.Severity + " " + n.Message + "\n")
 		}
+		got += gotSb239.String()
 		if !strings.Contains(got, tc.want) || (tc.want == "") != (got == "") {
 			t.Errorf("%s says %q, want %q", tc.sql, got, tc.want)
 		}

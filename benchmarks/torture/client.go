@@ -294,7 +294,7 @@ func (c *mysqlClient) close(context.Context) {
 	_ = c.db.Close()
 }
 
-func (c *mysqlClient) ask(ctx context.Context, name string, count int) ([]int64, error) {
+func (c *mysqlClient) ask(ctx context.Context, name string, count int) (ids []int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	query, args := "SELECT next_id(?)", []any{name}
@@ -305,15 +305,16 @@ func (c *mysqlClient) ask(ctx context.Context, name string, count int) ([]int64,
 	if err != nil {
 		return nil, err
 	}
-	ids, err := scan(rows)
-	return ids, cmp.Or(err, rows.Close(), rows.Err())
+	defer func() { err = cmp.Or(err, rows.Close(), rows.Err()) }()
+	return scan(rows)
 }
 
 // scan reads rows of one id. It returns those that came before an error.
 func scan(rows interface {
 	Next() bool
 	Scan(dest ...any) error
-}) (ids []int64, err error) {
+},
+) (ids []int64, err error) {
 	for rows.Next() {
 		var id int64
 		if err := rows.Scan(&id); err != nil {

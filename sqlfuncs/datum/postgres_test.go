@@ -222,9 +222,16 @@ func TestInputMatchesRecordedAnswers(t *testing.T) {
 // TestRefusedValues lists the values that PostgreSQL has and nextid has not.
 func TestRefusedValues(t *testing.T) {
 	for _, c := range []operand{
-		{"numeric", "NaN"}, {"numeric", "-Infinity"}, {"float8", "NaN"}, {"float4", "+inf"},
-		{"date", "infinity"}, {"timestamp", "-infinity"}, {"timestamptz", "Infinity "},
-		{"int4[]", "{{1},{2}}"}, {"text[]", "{a,{b}}"}, {"int4[]", "[1:2]={1,2}"},
+		{"numeric", "NaN"},
+		{"numeric", "-Infinity"},
+		{"float8", "NaN"},
+		{"float4", "+inf"},
+		{"date", "infinity"},
+		{"timestamp", "-infinity"},
+		{"timestamptz", "Infinity "},
+		{"int4[]", "{{1},{2}}"},
+		{"text[]", "{a,{b}}"},
+		{"int4[]", "[1:2]={1,2}"},
 	} {
 		oid, _ := TypeByName(c.typ)
 		if v, err := ParseText(oid, c.text, nil); code(err) != "0A000" {

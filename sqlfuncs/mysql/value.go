@@ -163,7 +163,6 @@ func floatOf(x *engine.Exec, v datum.Value) float64 {
 
 // decimalTextOf is a value as the text of a DECIMAL.
 func decimalTextOf(x *engine.Exec, v datum.Value) string {
-	number := ""
 	switch {
 	case v.Type == datum.Numeric:
 		return v.Str
@@ -171,9 +170,8 @@ func decimalTextOf(x *engine.Exec, v datum.Value) string {
 		return strconv.FormatInt(v.Int, 10)
 	case v.Type == datum.Float4 || v.Type == datum.Float8:
 		return floatDecimal(v.Float)
-	default:
-		number = numberIn(x, v, "DECIMAL")
 	}
+	number := numberIn(x, v, "DECIMAL")
 	if strings.ContainsAny(number, "eE") {
 		f, _ := strconv.ParseFloat(number, 64)
 		return floatDecimal(f)

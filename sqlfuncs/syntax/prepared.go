@@ -174,15 +174,6 @@ func (p *parser) optionValue() string {
 	return sign + p.take(p.tok.kind == tokInteger || p.tok.kind == tokNumeric)
 }
 
-// isTrue reports whether a boolean option is on.
-func isTrue(value string) bool {
-	switch strings.ToLower(value) {
-	case "false", "off", "no", "0":
-		return false
-	}
-	return true
-}
-
 // declare reads DECLARE name … CURSOR … FOR query.
 func (p *parser) declare() Statement {
 	p.advance()

@@ -1,8 +1,9 @@
 package syntax
 
 import (
-	"nextid/sqlfuncs/sqlstate"
 	"strings"
+
+	"nextid/sqlfuncs/sqlstate"
 )
 
 // atQuery reports whether a query without parentheses begins here.
