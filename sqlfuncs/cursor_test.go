@@ -24,7 +24,7 @@ func steps(t *testing.T, s *testSession, want [][2]string) {
 	}
 }
 
-func TestCursorsOnlyGoForward(t *testing.T) {
+func TestCursorsGoOnAndBack(t *testing.T) {
 	s := newServer(t).session(t)
 	s.must(t, "BEGIN")
 	s.wantTag(t, "DECLARE c SCROLL CURSOR FOR SELECT g FROM generate_series(1, 9) g", "DECLARE CURSOR")
@@ -36,6 +36,13 @@ func TestCursorsOnlyGoForward(t *testing.T) {
 		{"MOVE 2 c", "MOVE 2"},
 		{"FETCH FORWARD ALL c", "7,8,9"},
 		{"FETCH NEXT c", ""},
+		{"FETCH BACKWARD 2 c", "9,8"},
+		{"FETCH 0 c", "8"},
+		{"MOVE BACKWARD ALL c", "MOVE 7"},
+		{"FETCH FORWARD 2 c", "1,2"},
+		{"FETCH -1 c", "1"},
+		{"FETCH PRIOR c", ""},
+		{"FETCH c", "1"},
 	})
 	s.wantTag(t, "CLOSE c", "CLOSE CURSOR")
 	s.fails(t, "FETCH c", sqlstate.InvalidCursorName)
@@ -54,9 +61,12 @@ func TestForwardCursorReadsOnlyWhatIsFetched(t *testing.T) {
 	if id := s.id(t, "a", "SELECT next_id('a')"); id != 3 {
 		t.Errorf("next id %d, want 3", id)
 	}
-	for _, sql := range []string{"FETCH PRIOR c", "FETCH FORWARD -1 c", "MOVE FIRST c", "FETCH 0 c"} {
+	for sql, code := range map[string]sqlstate.Code{
+		"FETCH PRIOR c": sqlstate.NotPrerequisite, "FETCH FORWARD -1 c": sqlstate.NotPrerequisite, "FETCH 0 c": sqlstate.NotPrerequisite,
+		"MOVE FIRST c": sqlstate.FeatureNotSupported, "FETCH ABSOLUTE 2 c": sqlstate.FeatureNotSupported,
+	} {
 		s.must(t, "SAVEPOINT s")
-		s.fails(t, sql, sqlstate.FeatureNotSupported)
+		s.fails(t, sql, code)
 		s.must(t, "ROLLBACK TO s")
 	}
 	s.must(t, "ROLLBACK")

@@ -36,12 +36,13 @@ type Portal struct {
 	rows     engine.Rows
 	ids      engine.NumberRun
 	tag      string
-	cursor   bool            // made by DECLARE
-	binary   bool            // DECLARE … BINARY
-	held     bool            // WITH HOLD
-	kept     [][]datum.Value // of a held cursor, when its transaction is over
-	rowLimit int64           // most rows, -1: no limit; known when started
-	position int             // rows read so far
+	cursor   bool // made by DECLARE
+	binary   bool // DECLARE … BINARY
+	held     bool // WITH HOLD
+	buffered [][]datum.Value
+	buffer   bool  // rows are kept: scrollable or held
+	rowLimit int64 // most rows, -1: no limit; known when started
+	position int   // rows read so far, in the cursor's own order
 
 	committed bool // held, and its transaction is over
 
@@ -390,8 +391,8 @@ func (p *Portal) start(ctx context.Context) error {
 // refers to are valid until the next call. A statement without rows does its
 // work in the first call and returns io.EOF.
 func (p *Portal) Next(ctx context.Context) ([]datum.Value, error) {
-	if p.committed {
-		return p.nextKept()
+	if p.buffer {
+		return p.nextBuffered(ctx)
 	}
 	if p.started && !p.done && p.rowLimit >= 0 && int64(p.position) >= p.rowLimit {
 		return nil, p.failed(io.EOF)
@@ -459,7 +460,7 @@ func (p *Portal) finish() {
 		p.rows = nil
 	}
 	p.ids = nil
-	if p.x != nil && !p.held {
+	if p.x != nil && !p.buffer {
 		p.x.Release()
 	}
 }
@@ -467,7 +468,7 @@ func (p *Portal) finish() {
 // IDs reports whether the result is one bigint column of ids that NextIDs
 // can return as runs.
 func (p *Portal) IDs() bool {
-	return !p.held && p.st.query != nil && p.st.query.IDs != nil && p.session.selectLimit(p.st) < 0
+	return !p.buffer && p.st.query != nil && p.st.query.IDs != nil && p.session.selectLimit(p.st) < 0
 }
 
 // NextIDs returns up to max rows of an IDs portal as one run, io.EOF after
@@ -528,7 +529,7 @@ func (p *Portal) Close() {
 		p.rows = nil
 	}
 	p.done = true
-	p.kept, p.params = nil, nil
+	p.buffered, p.params = nil, nil
 	if p.x != nil {
 		p.x.Release()
 	}

@@ -39,6 +39,7 @@ func declare(p *engine.Planner, st *Statement, t *syntax.Declare) error {
 			return err
 		}
 		c.cursor, c.binary, c.held = true, t.Binary, t.Hold
+		c.buffer = t.Scroll || t.Hold
 		if s.tx.state == txIdle {
 			if err := c.materialize(x.Ctx); err != nil {
 				s.dropPortal(c)
@@ -105,42 +106,106 @@ func (f *fetchPlan) run(x *engine.Exec) (engine.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.t.Count == 0 && c.position > 0 { // PHP's PDO asks so for the columns of a cursor that is before its first row
-		return nil, sqlstate.New(sqlstate.FeatureNotSupported, "%s 0, the row of the cursor again, is not supported by nextid", x.Tag)
+	if f.t.Move {
+		n, err := c.move(x, f.t.Count)
+		x.Moved = n
+		return nil, err
 	}
-	left := f.t.Count
-	rows := engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
-		if left <= 0 {
+	return c.fetch(f.t.Count)
+}
+
+// fetch yields the rows of one FETCH: n on, or -n back.
+func (p *Portal) fetch(n int64) (engine.Rows, error) {
+	if n == 0 {
+		return p.again()
+	}
+	if n < 0 {
+		return p.backward(-n)
+	}
+	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
+		if n--; n < 0 {
 			return nil, io.EOF
 		}
-		left--
-		return c.Next(x.Ctx)
-	})
-	if !f.t.Move {
-		return rows, nil
+		return p.Next(x.Ctx)
+	}), nil
+}
+
+// needScroll refuses to go back in a cursor that keeps no rows.
+func (p *Portal) needScroll() error {
+	if p.buffer {
+		return nil
 	}
-	for ; ; x.Moved++ {
-		if _, err := rows.Next(x); errors.Is(err, io.EOF) {
-			return nil, nil
-		} else if err != nil {
-			return nil, err
+	return sqlstate.New(sqlstate.NotPrerequisite, "cursor can only scan forward").
+		WithHint("Declare it with SCROLL option to enable backward scan.")
+}
+
+// again is FETCH 0: the current row once more.
+func (p *Portal) again() (engine.Rows, error) {
+	if p.position < 1 || (p.done && !p.buffer) || (p.buffer && p.position > len(p.buffered)) {
+		return &engine.SliceRows{}, nil // before the first row or after the last
+	}
+	if err := p.needScroll(); err != nil {
+		return nil, err
+	}
+	return engine.SingleRow(p.buffered[p.position-1]...), nil
+}
+
+// backward reads n rows towards the start.
+func (p *Portal) backward(n int64) (engine.Rows, error) {
+	if err := p.needScroll(); err != nil {
+		return nil, err
+	}
+	return engine.RowsFunc(func(*engine.Exec) ([]datum.Value, error) {
+		if n <= 0 || p.position <= 0 {
+			return nil, io.EOF
 		}
+		n--
+		if p.position--; p.position == 0 {
+			return nil, io.EOF
+		}
+		return p.buffered[p.position-1], nil
+	}), nil
+}
+
+// move passes rows without sending them.
+func (p *Portal) move(x *engine.Exec, count int64) (int64, error) {
+	it, err := p.fetch(count)
+	if err != nil {
+		return 0, err
+	}
+	n := int64(0)
+	for {
+		if _, err := it.Next(x); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return n, err
+		}
+		n++
 	}
 }
 
-// nextKept reads a cursor whose transaction is over.
-func (p *Portal) nextKept() ([]datum.Value, error) {
-	if len(p.kept) == 0 {
-		return nil, io.EOF
+// nextBuffered reads a cursor that keeps its rows.
+func (p *Portal) nextBuffered(ctx context.Context) ([]datum.Value, error) {
+	if p.position < len(p.buffered) {
+		p.position++
+		return p.buffered[p.position-1], nil
 	}
-	row := p.kept[0]
-	p.kept = p.kept[1:]
-	p.position++
+	row, err := p.pull(ctx)
+	if err != nil {
+		p.position = len(p.buffered) + 1
+		return nil, err
+	}
+	if err := p.x.HoldRow(row); err != nil {
+		return nil, p.failed(err)
+	}
+	p.buffered = append(p.buffered, slices.Clone(row))
+	p.position = len(p.buffered)
 	return row, nil
 }
 
-// materialize reads the rest of a WITH HOLD cursor and keeps the rows, which
-// outlive the transaction.
+// materialize reads a cursor to its end and keeps the rows: a WITH HOLD
+// cursor outlives its transaction.
 func (p *Portal) materialize(ctx context.Context) error {
 	for {
 		row, err := p.pull(ctx)
@@ -153,6 +218,6 @@ func (p *Portal) materialize(ctx context.Context) error {
 		if err := p.x.HoldRow(row); err != nil {
 			return err
 		}
-		p.kept = append(p.kept, slices.Clone(row))
+		p.buffered = append(p.buffered, slices.Clone(row))
 	}
 }

@@ -39,9 +39,6 @@ type Function struct {
 	// FromRow computes the columns of a function that is one value in an
 	// expression and one row in FROM (parse_id).
 	FromRow func(x *Exec, a []datum.Value) ([]datum.Value, error)
-	// NamedOptions is the place of an options argument that takes up named
-	// arguments the function does not have, 0: none.
-	NamedOptions int
 	// IDs is set for functions whose rows are a run of ids.
 	IDs func(x *Exec, a []datum.Value) (NumberRun, error)
 	// Repeat is set for functions of which n calls with the same arguments

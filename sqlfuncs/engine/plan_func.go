@@ -93,7 +93,7 @@ func (p *Planner) chooseFunction(e *syntax.FuncCall, name string, given []*Expr,
 			continue
 		}
 		given, names := given, names
-		if f.NamedOptions > 0 {
+		if n := len(f.Args) - 1; n >= 0 && f.Args[n].Name == optionsArg {
 			var err error
 			if given, names, err = p.foldOptions(f, given, names); err != nil {
 				return nil, nil, err
@@ -348,6 +348,10 @@ func EvalArgs(x *Exec, args []*Expr) (values []datum.Value, null bool, err error
 	return values, null, nil
 }
 
+// optionsArg is the last argument of a function that takes options, and takes up
+// the named arguments that the function does not have.
+const optionsArg = "options"
+
 // foldOptions turns named arguments that the function does not have into its
 // options object: step => 1000 becomes {"step": 1000}.
 func (p *Planner) foldOptions(f *Function, given []*Expr, names []string) ([]*Expr, []string, error) {
@@ -383,5 +387,5 @@ func (p *Planner) foldOptions(f *Function, given []*Expr, names []string) ([]*Ex
 		}
 		return datum.MakeJSONB(pairs), nil
 	}, values...)
-	return append(keptArgs, options), append(keptNames, "options"), nil
+	return append(keptArgs, options), append(keptNames, optionsArg), nil
 }

@@ -14,9 +14,9 @@ import (
 // object, or named arguments: create_generator('a', 'segment', step => 1000).
 var adminFunctions = []engine.Function{
 	{
-		Name: "create_generator", Schema: engine.NextidSchema, Result: datum.Text, Volatile: engine.Volatile, Admin: true,
+		Name: "create_generator", Result: datum.Text, Volatile: engine.Volatile, Admin: true,
 		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "kind", Type: datum.Text}, {Name: "options", Type: datum.JSONB, Optional: true}},
-		Help: "creates a generator; returns its name", NamedOptions: 2,
+		Help: "creates a generator; returns its name",
 		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			options, err := optionsArg(a, 2)
 			if err != nil {
@@ -30,9 +30,9 @@ var adminFunctions = []engine.Function{
 		},
 	},
 	{
-		Name: "alter_generator", Schema: engine.NextidSchema, Result: datum.Text, Volatile: engine.Volatile, Admin: true,
+		Name: "alter_generator", Result: datum.Text, Volatile: engine.Volatile, Admin: true,
 		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "options", Type: datum.JSONB, Optional: true}},
-		Help: "changes options of a generator; returns its name", NamedOptions: 1,
+		Help: "changes options of a generator; returns its name",
 		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			options, err := optionsArg(a, 1)
 			if err != nil {
@@ -46,14 +46,14 @@ var adminFunctions = []engine.Function{
 		},
 	},
 	{
-		Name: "drop_generator", Schema: engine.NextidSchema, Result: datum.Text, Volatile: engine.Volatile, Admin: true,
+		Name: "drop_generator", Result: datum.Text, Volatile: engine.Volatile, Admin: true,
 		Args: nameArg, Help: "drops a generator; its ids stay used",
 		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return a[0], Registry(x).Drop(x.Ctx, a[0].Str)
 		},
 	},
 	{
-		Name: "recover_generator", Schema: engine.NextidSchema, Result: datum.Text, Volatile: engine.Volatile, Admin: true,
+		Name: "recover_generator", Result: datum.Text, Volatile: engine.Volatile, Admin: true,
 		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "at_least", Type: datum.Int8}},
 		Help: "starts a generator again that stopped because the shared store went back; its ids go on at at_least or above",
 		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {

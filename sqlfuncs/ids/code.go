@@ -18,7 +18,7 @@ func codeLength([]*engine.Expr) int32 { return 255 }
 // codeFunctions are ids as texts.
 var codeFunctions = []engine.Function{
 	{
-		Name: "next_code", Schema: engine.NextidSchema, Args: nameArg, Result: datum.Text, Volatile: engine.Volatile, Length: codeLength,
+		Name: "next_code", Args: nameArg, Result: datum.Text, Volatile: engine.Volatile, Length: codeLength,
 		Help: "one new id of the generator in its text form",
 		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			c, err := newCodes(x, a[0].Str)
@@ -32,16 +32,16 @@ var codeFunctions = []engine.Function{
 		},
 	},
 	{
-		Name: "next_codes", Schema: engine.NextidSchema, Args: countArgs,
+		Name: "next_codes", Args: countArgs,
 		Result: datum.Text, Volatile: engine.Volatile, Help: "n new ids in their text form, one a row",
 		Rows: nextCodes,
 	},
 	{
-		Name: "next_uuid", Schema: engine.NextidSchema, Args: nameArg, Result: datum.UUID, Volatile: engine.Volatile,
+		Name: "next_uuid", Args: nameArg, Result: datum.UUID, Volatile: engine.Volatile,
 		Help: "one new UUID from the generator", Eval: nextUUID,
 	},
 	{
-		Name: "to_code", Schema: engine.NextidSchema, Result: datum.Text, Volatile: engine.Stable, Length: codeLength, Help: "the text form of an id of the generator",
+		Name: "to_code", Result: datum.Text, Volatile: engine.Stable, Length: codeLength, Help: "the text form of an id of the generator",
 		Args: []engine.Argument{{Name: "id", Type: datum.Int8}, {Name: "name", Type: datum.Text}},
 		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			coder, err := coder(x, a[1].Str)
@@ -53,7 +53,7 @@ var codeFunctions = []engine.Function{
 		},
 	},
 	{
-		Name: "parse_code", Schema: engine.NextidSchema, Result: datum.Int8, Volatile: engine.Stable, Help: "the id that a code of the generator stands for",
+		Name: "parse_code", Result: datum.Int8, Volatile: engine.Stable, Help: "the id that a code of the generator stands for",
 		Args: []engine.Argument{{Name: "code", Type: datum.Text}, {Name: "name", Type: datum.Text}},
 		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			coder, err := coder(x, a[1].Str)

@@ -7,10 +7,14 @@ import (
 )
 
 // Functions are the functions of the product. A new one is an entry in one of
-// these lists.
+// these lists: it is in the schema nextid. Those that PostgreSQL has under the
+// same name are in pg_catalog.
 func Functions() []engine.Function {
-	return slices.Concat(idFunctions, codeFunctions, parseFunctions, uuidFunctions, sequenceFunctions, serviceFunctions,
-		adminFunctions, importFunctions)
+	own := slices.Concat(idFunctions, codeFunctions, parseFunctions, uuidFunctions, serviceFunctions, adminFunctions, importFunctions)
+	for i := range own {
+		own[i].Schema = engine.NextidSchema
+	}
+	return slices.Concat(own, pgUUIDFunctions, sequenceFunctions)
 }
 
 // Tables are the tables of the product that are always there. Each

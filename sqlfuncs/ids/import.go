@@ -13,7 +13,7 @@ import (
 
 // importFunctions take over other id systems.
 var importFunctions = []engine.Function{{
-	Name: "import_generator", Schema: engine.NextidSchema, Result: datum.Text, Volatile: engine.Volatile, Admin: true, NamedOptions: 3,
+	Name: "import_generator", Result: datum.Text, Volatile: engine.Volatile, Admin: true,
 	Args: []engine.Argument{
 		{Name: "name", Type: datum.Text},
 		{Name: "system", Type: datum.Text},

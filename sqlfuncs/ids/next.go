@@ -17,7 +17,7 @@ var countArgs = []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "n", 
 // idFunctions draw ids.
 var idFunctions = []engine.Function{
 	{
-		Name: "next_id", Schema: engine.NextidSchema, Result: datum.Int8, Volatile: engine.Volatile,
+		Name: "next_id", Result: datum.Int8, Volatile: engine.Volatile,
 		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "field", Type: datum.Int8, Optional: true, Open: datum.Int8}},
 		Help: "one new id from the generator; field is the caller's bits, where its layout has a field",
 		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
@@ -32,7 +32,7 @@ var idFunctions = []engine.Function{
 		},
 	},
 	{
-		Name: "next_ids", Schema: engine.NextidSchema, Args: countArgs,
+		Name: "next_ids", Args: countArgs,
 		Result: datum.Int8, Volatile: engine.Volatile, Help: "n new ids, one a row",
 		IDs: func(x *engine.Exec, a []datum.Value) (engine.NumberRun, error) {
 			return newIDRun(x, a[0].Str, a[1].Int)
@@ -46,7 +46,7 @@ var idFunctions = []engine.Function{
 		},
 	},
 	{
-		Name: "next_range", Schema: engine.NextidSchema, Args: countArgs,
+		Name: "next_range", Args: countArgs,
 		Result: datum.Record, Volatile: engine.Volatile,
 		Columns: []engine.FromColumn{{Name: "first", Type: datum.Int8, TypeMod: -1}, {Name: "last", Type: datum.Int8, TypeMod: -1}},
 		Help:    "contiguous runs that together hold n new ids",

@@ -39,7 +39,7 @@ var parseFunctions = []engine.Function{
 // timeFunction is id_time for one type of id.
 func timeFunction(t datum.OID) engine.Function {
 	return engine.Function{
-		Name: "id_time", Schema: engine.NextidSchema, Volatile: engine.Stable, Result: datum.TimestampTZ, Help: "when an id was made",
+		Name: "id_time", Volatile: engine.Stable, Result: datum.TimestampTZ, Help: "when an id was made",
 		Args: []engine.Argument{{Name: "id", Type: t, Open: datum.Int8, AnyID: true}, {Name: "by", Type: datum.Text, Optional: true}},
 		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			p, err := explain(x, a[0], optionalText(a, 1))
@@ -56,7 +56,7 @@ func timeFunction(t datum.OID) engine.Function {
 // that sends text without asking may send any id.
 func parseFunction(name string, t datum.OID) engine.Function {
 	return engine.Function{
-		Name: name, Schema: engine.NextidSchema, Volatile: engine.Stable, Result: datum.JSONB,
+		Name: name, Volatile: engine.Stable, Result: datum.JSONB,
 		Args: []engine.Argument{{Name: "id", Type: t, Open: datum.Int8, AnyID: true}, {Name: "by", Type: datum.Text, Optional: true}},
 		Help: "takes an id apart; by is a generator's name, else a layout's",
 		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
@@ -210,7 +210,7 @@ func existing(x *engine.Exec, name string) (generator.Generator, error) {
 // bigint.
 func boundFunction(name string, greatest bool, help string) engine.Function {
 	return engine.Function{
-		Name: name, Schema: engine.NextidSchema, Volatile: engine.Stable, Result: datum.Int8, Help: help,
+		Name: name, Volatile: engine.Stable, Result: datum.Int8, Help: help,
 		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "ts", Type: datum.TimestampTZ}},
 		Typed: func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 			by, err := p.Coerce(args[0], datum.Text, datum.ImplicitCast)

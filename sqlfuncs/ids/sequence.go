@@ -23,7 +23,7 @@ var sequenceFunctions = sequenceFamily(datum.Text, datum.RegClass)
 
 func sequenceFamily(types ...datum.OID) []engine.Function {
 	out := []engine.Function{{
-		Name: "lastval", Schema: engine.PGCatalog, Result: datum.Int8, Volatile: engine.Volatile,
+		Name: "lastval", Result: datum.Int8, Volatile: engine.Volatile,
 		Help: "the newest id that this session drew", Eval: lastval,
 	}}
 	for _, t := range types {

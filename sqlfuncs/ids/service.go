@@ -17,17 +17,17 @@ const serviceGenerator = "twitter"
 // (Snowflake.thrift, 2010).
 var serviceFunctions = []engine.Function{
 	{
-		Name: "get_id", Schema: engine.NextidSchema, Args: []engine.Argument{{Name: "agent", Type: datum.Text, Optional: true}},
+		Name: "get_id", Args: []engine.Argument{{Name: "agent", Type: datum.Text, Optional: true}},
 		Result: datum.Int8, Volatile: engine.Volatile,
 		Help: "one id of the generator twitter, counted for the agent: a letter, then letters, digits and -; without one, for the application_name",
 		Eval: getID,
 	},
 	{
-		Name: "unique_rowid", Schema: engine.NextidSchema, Result: datum.Int8, Volatile: engine.Volatile,
+		Name: "unique_rowid", Result: datum.Int8, Volatile: engine.Volatile,
 		Help: "one id of the generator unique_rowid, which has CockroachDB's layout", Eval: uniqueRowID,
 	},
 	{
-		Name: "get_worker_id", Schema: engine.NextidSchema, Result: datum.Int8, Volatile: engine.Volatile,
+		Name: "get_worker_id", Result: datum.Int8, Volatile: engine.Volatile,
 		Help: "the worker id in the ids of get_id",
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			_, worker, err := serviceWorker(x)
@@ -35,7 +35,7 @@ var serviceFunctions = []engine.Function{
 		},
 	},
 	{
-		Name: "get_datacenter_id", Schema: engine.NextidSchema, Result: datum.Int8, Volatile: engine.Volatile,
+		Name: "get_datacenter_id", Result: datum.Int8, Volatile: engine.Volatile,
 		Help: "the datacenter id in the ids of get_id",
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			datacenter, _, err := serviceWorker(x)
@@ -43,7 +43,7 @@ var serviceFunctions = []engine.Function{
 		},
 	},
 	{
-		Name: "get_timestamp", Schema: engine.NextidSchema, Result: datum.Int8, Volatile: engine.Volatile,
+		Name: "get_timestamp", Result: datum.Int8, Volatile: engine.Volatile,
 		Help: "the clock of this server in Unix milliseconds",
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			return datum.MakeInt8(x.Host.Now().UnixMilli()), nil

@@ -9,11 +9,10 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// uuidFunctions are PostgreSQL 18's functions of UUIDs and those of its
-// extension uuid-ossp, and what RFC 9562 has besides.
-var uuidFunctions = append([]engine.Function{
-	makeUUID("gen_random_uuid", engine.PGCatalog, "a random UUID (version 4)", (*uuid.Source).V4),
-	makeUUID("uuidv4", engine.PGCatalog, "a random UUID (version 4)", (*uuid.Source).V4),
+// pgUUIDFunctions are PostgreSQL 18's functions of UUIDs.
+var pgUUIDFunctions = []engine.Function{
+	makeUUID("gen_random_uuid", "a random UUID (version 4)", (*uuid.Source).V4),
+	makeUUID("uuidv4", "a random UUID (version 4)", (*uuid.Source).V4),
 	{
 		Name: "uuidv7", Args: []engine.Argument{{Name: "shift", Type: datum.Interval, Optional: true}}, Result: datum.UUID, Volatile: engine.Volatile, Eval: uuidV7,
 		Help: "a UUID that grows with time (version 7), its time moved by shift",
@@ -25,48 +24,52 @@ var uuidFunctions = append([]engine.Function{
 	},
 	{Name: "uuid_extract_timestamp", Args: engine.Args(datum.UUID), Result: datum.TimestampTZ, Eval: uuidTime, Help: "when a UUID of version 1, 6 or 7 was made"},
 	{Name: "uuid_extract_version", Args: engine.Args(datum.UUID), Result: datum.Int2, Eval: uuidVersion, Help: "version of a UUID"},
+}
 
-	makeUUID("uuid_generate_v1", engine.NextidSchema, "a UUID of time and node (version 1)", (*uuid.Source).V1),
-	makeUUID("uuid_generate_v1mc", engine.NextidSchema, "a UUID of time and a random node (version 1)", (*uuid.Source).V1MC),
+// uuidFunctions are those of its extension uuid-ossp, and what RFC 9562 has
+// besides.
+var uuidFunctions = append([]engine.Function{
+	makeUUID("uuid_generate_v1", "a UUID of time and node (version 1)", (*uuid.Source).V1),
+	makeUUID("uuid_generate_v1mc", "a UUID of time and a random node (version 1)", (*uuid.Source).V1MC),
 	nameUUID("uuid_generate_v3", "the UUID of a name, by MD5 (version 3)", uuid.V3),
 	{
-		Name: "uuid_generate_v3", Schema: engine.NextidSchema, Args: []engine.Argument{{Name: "name", Type: datum.Text}}, Result: datum.UUID,
+		Name: "uuid_generate_v3", Args: []engine.Argument{{Name: "name", Type: datum.Text}}, Result: datum.UUID,
 		Help: "the UUID of a name without a namespace, as Java's nameUUIDFromBytes (version 3)",
 		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return uuidValue(uuid.V3Bytes(a[0].Str)), nil
 		},
 	},
 	{
-		Name: "uuid_generate_v3", Schema: engine.NextidSchema, Args: []engine.Argument{{Name: "bytes", Type: datum.Bytea}}, Result: datum.UUID,
+		Name: "uuid_generate_v3", Args: []engine.Argument{{Name: "bytes", Type: datum.Bytea}}, Result: datum.UUID,
 		Help: "the UUID of bytes without a namespace, as Java's nameUUIDFromBytes (version 3)",
 		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return uuidValue(uuid.V3Bytes(a[0].Str)), nil
 		},
 	},
-	makeUUID("uuid_generate_v4", engine.NextidSchema, "a random UUID (version 4)", (*uuid.Source).V4),
+	makeUUID("uuid_generate_v4", "a random UUID (version 4)", (*uuid.Source).V4),
 	nameUUID("uuid_generate_v5", "the UUID of a name, by SHA-1 (version 5)", uuid.V5),
-	makeUUID("uuid_generate_v6", engine.NextidSchema, "a UUID of time and node that grows with time (version 6)", (*uuid.Source).V6),
-	makeUUID("uuid_generate_v7", engine.NextidSchema, "a UUID that grows with time (version 7)", (*uuid.Source).V7),
-	makeUUID("uuid_v4", engine.NextidSchema, "MariaDB's name of uuidv4", (*uuid.Source).V4),
-	makeUUID("uuid_v7", engine.NextidSchema, "MariaDB's name of uuidv7", (*uuid.Source).V7),
+	makeUUID("uuid_generate_v6", "a UUID of time and node that grows with time (version 6)", (*uuid.Source).V6),
+	makeUUID("uuid_generate_v7", "a UUID that grows with time (version 7)", (*uuid.Source).V7),
+	makeUUID("uuid_v4", "MariaDB's name of uuidv4", (*uuid.Source).V4),
+	makeUUID("uuid_v7", "MariaDB's name of uuidv7", (*uuid.Source).V7),
 	makeULID("gen_ulid", "a ULID that rises, as the extension pgx_ulid names it"),
 	makeULID("generate_ulid", "a ULID that rises, as pgulid names it"),
 	{
-		Name: "uuid_generate_v8", Schema: engine.NextidSchema, Args: []engine.Argument{{Name: "bits", Type: datum.Bytea}}, Result: datum.UUID, Eval: uuidV8,
+		Name: "uuid_generate_v8", Args: []engine.Argument{{Name: "bits", Type: datum.Bytea}}, Result: datum.UUID, Eval: uuidV8,
 		Help: "a UUID of 16 bytes of one's own (version 8)",
 	},
 	{
-		Name: "uuid_guid", Schema: engine.NextidSchema, Args: engine.Named("u", datum.UUID), Result: datum.UUID, Help: "changes between the byte orders of UUIDs and Microsoft's GUIDs",
+		Name: "uuid_guid", Args: engine.Named("u", datum.UUID), Result: datum.UUID, Help: "changes between the byte orders of UUIDs and Microsoft's GUIDs",
 		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) { return uuidValue(UUIDOf(a[0]).GUID()), nil },
 	},
 	{
-		Name: "uuid_swap", Schema: engine.NextidSchema, Args: engine.Named("u", datum.UUID), Result: datum.UUID, Help: "the form of MySQL's UUID_TO_BIN(u, 1)",
+		Name: "uuid_swap", Args: engine.Named("u", datum.UUID), Result: datum.UUID, Help: "the form of MySQL's UUID_TO_BIN(u, 1)",
 		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return uuidValue(UUIDOf(a[0]).Swapped()), nil
 		},
 	},
 	{
-		Name: "uuid_unswap", Schema: engine.NextidSchema, Args: engine.Named("u", datum.UUID), Result: datum.UUID, Help: "undoes uuid_swap",
+		Name: "uuid_unswap", Args: engine.Named("u", datum.UUID), Result: datum.UUID, Help: "undoes uuid_swap",
 		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return uuidValue(UUIDOf(a[0]).Unswapped()), nil
 		},
@@ -80,9 +83,9 @@ func uuidValue(u uuid.UUID) datum.Value { return datum.MakeUUID(u) }
 // UUIDOf is the UUID that a value of type uuid holds.
 func UUIDOf(v datum.Value) uuid.UUID { return uuid.UUID([]byte(v.Str)) }
 
-func makeUUID(name, schema, help string, draw func(*uuid.Source) uuid.UUID) engine.Function {
+func makeUUID(name, help string, draw func(*uuid.Source) uuid.UUID) engine.Function {
 	return engine.Function{
-		Name: name, Schema: schema, Result: datum.UUID, Volatile: engine.Volatile, Help: help,
+		Name: name, Result: datum.UUID, Volatile: engine.Volatile, Help: help,
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			return uuidValue(draw(serverOf(x).UUIDs)), nil
 		},
@@ -91,7 +94,7 @@ func makeUUID(name, schema, help string, draw func(*uuid.Source) uuid.UUID) engi
 
 func makeULID(name, help string) engine.Function {
 	return engine.Function{
-		Name: name, Schema: engine.NextidSchema, Result: datum.Text, Volatile: engine.Volatile, Help: help,
+		Name: name, Result: datum.Text, Volatile: engine.Volatile, Help: help,
 		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			code, err := serverOf(x).UUIDs.ULID()
 			return datum.MakeText(code), err
@@ -101,7 +104,7 @@ func makeULID(name, help string) engine.Function {
 
 func nameUUID(name, help string, of func(space uuid.UUID, name string) uuid.UUID) engine.Function {
 	return engine.Function{
-		Name: name, Schema: engine.NextidSchema, Args: []engine.Argument{{Name: "namespace", Type: datum.UUID}, {Name: "name", Type: datum.Text}},
+		Name: name, Args: []engine.Argument{{Name: "namespace", Type: datum.UUID}, {Name: "name", Type: datum.Text}},
 		Result: datum.UUID, Help: help,
 		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return uuidValue(of(UUIDOf(a[0]), a[1].Str)), nil
@@ -113,7 +116,7 @@ func uuidConstants(constants map[string]uuid.UUID) []engine.Function {
 	var out []engine.Function
 	for name, u := range constants {
 		out = append(out, engine.Function{
-			Name: name, Schema: engine.NextidSchema, Result: datum.UUID, Help: u.String(),
+			Name: name, Result: datum.UUID, Help: u.String(),
 			Eval: func(*engine.Exec, []datum.Value) (datum.Value, error) { return uuidValue(u), nil },
 		})
 	}

@@ -105,15 +105,15 @@ type (
 	Discard struct{ What string }
 	// Declare is DECLARE name [options] CURSOR [WITH HOLD] FOR query.
 	Declare struct {
-		Name         string
-		Binary, Hold bool
-		Query        *Select
-		Text         string // text of the query
+		Name                 string
+		Binary, Hold, Scroll bool
+		Query                *Select
+		Text                 string // text of the query
 	}
 	// Fetch is FETCH or MOVE.
 	Fetch struct {
 		Move   bool
-		Count  int64 // FetchAll for ALL
+		Count  int64 // FetchAll for ALL; below 0: backward
 		Cursor string
 	}
 	// CloseCursor is CLOSE name, or ALL with Name "".

@@ -184,7 +184,9 @@ func (p *parser) declare() Statement {
 			s.Binary = true
 		case p.accept("no"):
 			p.expect("scroll")
-		case p.acceptAny("scroll", "insensitive", "asensitive") != "": // FETCH refuses to go back
+		case p.accept("scroll"):
+			s.Scroll = true
+		case p.acceptAny("insensitive", "asensitive") != "":
 		default:
 			p.expect("cursor")
 			if p.accept("with") {
@@ -202,7 +204,7 @@ func (p *parser) declare() Statement {
 	}
 }
 
-// fetch reads FETCH and MOVE. Cursors only go forward: what else they can do is
+// fetch reads FETCH and MOVE, on or back; what takes the number of a row is
 // refused by its name.
 func (p *parser) fetch() Statement {
 	s := &Fetch{Move: p.isWord("move"), Count: 1}
@@ -212,27 +214,35 @@ func (p *parser) fetch() Statement {
 		s.Cursor = p.name()
 		return s
 	}
-	if back := p.acceptAny("prior", "first", "last", "absolute", "relative", "backward"); back != "" {
-		p.refuse(verb + " " + strings.ToUpper(back))
+	if to := p.acceptAny("first", "last", "absolute", "relative"); to != "" {
+		p.refuse(verb + " " + strings.ToUpper(to))
 		return nil
 	}
-	if !p.accept("next") {
-		p.accept("forward")
-		if p.accept("all") {
-			s.Count = FetchAll
-		} else if p.tok.kind == tokInteger || p.tok.kind == tokOp {
-			s.Count = p.signedInteger()
-		}
-	}
-	if s.Count < 0 {
-		p.refuse(verb + " BACKWARD")
-		return nil
+	switch p.acceptAny("next", "prior", "backward", "forward") {
+	case "next":
+	case "prior":
+		s.Count = -1
+	case "backward":
+		p.fetchCount(s)
+		s.Count = -s.Count
+	default:
+		p.fetchCount(s)
 	}
 	if !p.accept("from") {
 		p.accept("in")
 	}
 	s.Cursor = p.name()
 	return s
+}
+
+// fetchCount reads the number of rows or ALL if it is there.
+func (p *parser) fetchCount(s *Fetch) {
+	switch {
+	case p.accept("all"):
+		s.Count = FetchAll
+	case p.tok.kind == tokInteger || p.tok.kind == tokOp:
+		s.Count = p.signedInteger()
+	}
 }
 
 // closeCursor reads CLOSE {name|ALL}.

@@ -308,6 +308,7 @@ func (p *printer) declare(s *Declare) {
 	p.put("DECLARE ")
 	p.ident(s.Name)
 	p.putIf(s.Binary, " BINARY")
+	p.putIf(s.Scroll, " SCROLL")
 	p.put(" CURSOR ")
 	p.putIf(s.Hold, "WITH HOLD ")
 	p.put("FOR ")
