@@ -22,6 +22,10 @@ const (
 	// queries.
 	readSize = 32 << 10
 
+	// smallRest is how much of an unfinished message no account counts: most
+	// are cut anywhere by the end of a read.
+	smallRest = 4 << 10
+
 	// keepOut is the largest answer buffer that goes back to the pool.
 	keepOut = 128 << 10
 
@@ -364,9 +368,7 @@ func (c *conn) feed(in []byte) bool {
 	data := in
 	if len(c.pending) > 0 {
 		if !c.grow(len(c.pending) + len(in)) {
-			c.goodbye(func() { c.machine.Refuse(&c.out, NoMemory) })
-			c.impolite = true
-			return false
+			return c.noMemory()
 		}
 		c.pending = append(c.pending, in...)
 		data = c.pending
@@ -390,7 +392,9 @@ func (c *conn) feed(in []byte) bool {
 		c.upgrade, c.hello, c.pending = true, bytes.Clone(data[n:]), nil
 		return false
 	}
-	c.keep(data[n:])
+	if !c.keep(data[n:]) {
+		return c.noMemory()
+	}
 	c.setTimers(len(in) > 0)
 	if c.staying {
 		c.nudge() // what it stays for may be done
@@ -441,9 +445,9 @@ func (c *conn) grow(size int) bool {
 }
 
 // count draws on the session's account for what the connection keeps, unless
-// it is less than what one read brings.
+// it is little.
 func (c *conn) count(size int) bool {
-	if size <= readSize {
+	if size <= smallRest {
 		size = 0
 	}
 	if c.account != c.info.Memory { // another user: the old account is closed
@@ -461,17 +465,28 @@ func (c *conn) count(size int) bool {
 	return true
 }
 
-// keep stores the beginning of a message for the next read.
-func (c *conn) keep(rest []byte) {
+// keep stores the beginning of a message for the next read. It reports whether
+// the connection may have it.
+func (c *conn) keep(rest []byte) bool {
 	switch {
 	case len(rest) == 0:
 		c.pending = nil
 		c.count(0)
 	case len(c.pending) > 0:
 		c.pending = c.pending[:copy(c.pending, rest)]
+	case !c.count(len(rest)):
+		return false
 	default:
 		c.pending = append([]byte(nil), rest...)
 	}
+	return true
+}
+
+// noMemory ends a connection that may not keep what it has sent.
+func (c *conn) noMemory() (more bool) {
+	c.goodbye(func() { c.machine.Refuse(&c.out, NoMemory) })
+	c.impolite = true
+	return false
 }
 
 // setTimers sets the deadline of the next read. The common case, an idle

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/account"
 	"nextid/wire"
 	"nextid/wire/pgwire"
 	"nextid/wire/wiretest"
@@ -45,6 +47,56 @@ func TestLengthsAreCheckedBeforeAnythingElse(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestBeginningsOfMessagesAreCounted: what clients have sent of messages that
+// they do not finish is in the account of bytes, from the first read on; who
+// finds no room is told so. An account is drawn on in grains of 64 KiB.
+func TestBeginningsOfMessagesAreCounted(t *testing.T) {
+	const grain, room = 64 << 10, 8
+	_, registry := wiretest.SQLWith(t, "")
+	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{
+		Registry: registry, Version: "test", Memory: account.Limits{Server: 100 * grain, User: room * grain, Session: room * grain},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: sql, Logger: quiet()}), l, wire.ErrServerClosed)
+	said := make(chan string, 7*room)
+	begin := func(bytes int) {
+		c := login(t, l.Addr().String())
+		c.write(append([]byte{'Q', 0, 0, 0xf0, 0}, make([]byte, bytes)...)) // of 60 KiB
+		go func() {
+			answer := make([]byte, 1000)
+			n, _ := c.conn.Read(answer) // the end of the test closes it
+			said <- string(answer[:n])
+		}()
+	}
+	for range 5 * room {
+		begin(1000) // not worth counting
+	}
+	for range 2 * room {
+		begin(20_000)
+	}
+	for range room { // of the latter
+		select {
+		case s := <-said:
+			if !strings.Contains(s, "C53200") {
+				t.Errorf("who finds no room is told %q", s)
+			}
+		case <-time.After(patience):
+			t.Fatal("too few of the beginnings are counted")
+		}
+	}
+	select {
+	case s := <-said:
+		t.Errorf("one who had room is told %q", s)
+	case <-time.After(100 * time.Millisecond):
 	}
 }
 
