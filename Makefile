@@ -15,7 +15,7 @@ MAX_BYTES = 40000000
 CROSS = linux/386 linux/arm linux/arm64 linux/s390x darwin/arm64 freebsd/amd64 windows/amd64
 
 .DEFAULT_GOAL := build
-.PHONY: build test test-quick test-clients test-kills test-deps format-check vet cross lint vuln bench packages test-package fuzz simulate mutants docs docs-clients clean help
+.PHONY: build test test-quick test-clients test-kills test-qemu test-deps format-check vet cross lint vuln bench packages test-package fuzz simulate mutants docs docs-clients clean help
 
 ## build: the static binary, in bin/nextid
 build:
@@ -52,6 +52,10 @@ test-clients:
 ## test-kills: kill migrate shards up, reshard and down 20 times on each engine
 test-kills:
 	TEST_KILLS=20 $(GO) test $$(.ci/race-flag) -v -count=1 -timeout $(TEST_TIMEOUT) -run "^Test(MariaDB|PostgreSQL)$$/killed" ./migrations/shards
+
+## test-qemu: switch off and set back virtual machines in which nextid runs; three minutes
+test-qemu:
+	TEST_QEMU=1 $(GO) test -v -count=1 -timeout $(TEST_TIMEOUT) -run "^TestMachineIs" ./cmd/nextid
 
 ## test-deps: install the Debian packages that the tests use (root), or name them
 test-deps:
