@@ -48,7 +48,7 @@ func TestEveryCatalogCanBeRead(t *testing.T) {
 
 // The files testdata/catalog/*.sql hold what clients ask the catalogs, with
 // a blank line between queries and a comment in front of each that says who
-// asks: psql.sql, recorded.sql and tools.sql are recorded from programs of
+// asks: psql.sql, recorded.sql and tools.sql are recorded, without the comments in them, from programs of
 // Debian and npm while they read a PostgreSQL, shapes.sql is ours. {ids} stands for the OID of the table ids. TestCatalogsAnswerAsPostgreSQL
 // gives them to nextid and to a PostgreSQL with the same functions, views and
 // sequences, and compares columns, types and rows. A comment

@@ -1193,8 +1193,6 @@ SELECT nspname FROM pg_namespace WHERE nspname NOT LIKE 'pg_%' ORDER BY nspname
 ----
 
             SELECT t.typname as "name",
-               -- no enum defaults in 8.4 at least
-               -- t.typdefault as "default",
                pg_catalog.pg_type_is_visible(t.oid) as "visible",
                n.nspname as "schema",
                e.enumlabel as "label"

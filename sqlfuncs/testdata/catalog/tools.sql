@@ -428,14 +428,14 @@ SELECT n.nspname schema_name,
                     FROM   pg_catalog.pg_type t
                            INNER JOIN pg_catalog.pg_namespace n
                               ON n.oid = t.typnamespace
-                    WHERE ( t.typrelid = 0  -- non-composite types
-                            OR (  -- composite type, but not a table
+                    WHERE ( t.typrelid = 0
+                            OR (
                                   SELECT c.relkind = 'c'
                                   FROM pg_catalog.pg_class c
                                   WHERE c.oid = t.typrelid
                                 )
                           )
-                          AND NOT EXISTS( -- ignore array types
+                          AND NOT EXISTS(
                                 SELECT  1
                                 FROM    pg_catalog.pg_type el
                                 WHERE   el.oid = t.typelem AND el.typarray = t.oid
@@ -934,8 +934,8 @@ SELECT schemaname, tablename, policyname as name, permissive as "as", roles as t
 
 -- drizzle-kit introspect
 SELECT
-    a.attrelid::regclass::text AS table_name,  -- Table, view, or materialized view name
-    a.attname AS column_name,   -- Column name
+    a.attrelid::regclass::text AS table_name,
+    a.attname AS column_name,
     CASE
         WHEN NOT a.attisdropped THEN
             CASE
@@ -943,8 +943,8 @@ SELECT
                 ELSE 'YES'
             END
         ELSE NULL
-    END AS is_nullable,  -- NULL or NOT NULL constraint
-    a.attndims AS array_dimensions,  -- Array dimensions
+    END AS is_nullable,
+    a.attndims AS array_dimensions,
     CASE
         WHEN a.atttypid = ANY ('{int,int8,int2}'::regtype[])
         AND EXISTS (
@@ -960,49 +960,48 @@ SELECT
             WHEN 'int2'::regtype THEN 'smallserial'
         END
         ELSE format_type(a.atttypid, a.atttypmod)
-    END AS data_type,  -- Column data type
---    ns.nspname AS type_schema,  -- Schema name
-    pg_get_serial_sequence('"public"."ids"', a.attname)::regclass AS seq_name,  -- Serial sequence (if any)
-    c.column_default,  -- Column default value
-    c.data_type AS additional_dt,  -- Data type from information_schema
-    c.udt_name AS enum_name,  -- Enum type (if applicable)
-    c.is_generated,  -- Is it a generated column?
-    c.generation_expression,  -- Generation expression (if generated)
-    c.is_identity,  -- Is it an identity column?
-    c.identity_generation,  -- Identity generation strategy (ALWAYS or BY DEFAULT)
-    c.identity_start,  -- Start value of identity column
-    c.identity_increment,  -- Increment for identity column
-    c.identity_maximum,  -- Maximum value for identity column
-    c.identity_minimum,  -- Minimum value for identity column
-    c.identity_cycle,  -- Does the identity column cycle?
-    enum_ns.nspname AS type_schema  -- Schema of the enum type
+    END AS data_type,
+    pg_get_serial_sequence('"public"."ids"', a.attname)::regclass AS seq_name,
+    c.column_default,
+    c.data_type AS additional_dt,
+    c.udt_name AS enum_name,
+    c.is_generated,
+    c.generation_expression,
+    c.is_identity,
+    c.identity_generation,
+    c.identity_start,
+    c.identity_increment,
+    c.identity_maximum,
+    c.identity_minimum,
+    c.identity_cycle,
+    enum_ns.nspname AS type_schema
 FROM
     pg_attribute a
 JOIN
-    pg_class cls ON cls.oid = a.attrelid  -- Join pg_class to get table/view/materialized view info
+    pg_class cls ON cls.oid = a.attrelid
 JOIN
-    pg_namespace ns ON ns.oid = cls.relnamespace  -- Join namespace to get schema info
+    pg_namespace ns ON ns.oid = cls.relnamespace
 LEFT JOIN
     information_schema.columns c ON c.column_name = a.attname
         AND c.table_schema = ns.nspname
-        AND c.table_name = cls.relname  -- Match schema and table/view name
+        AND c.table_name = cls.relname
 LEFT JOIN
-    pg_type enum_t ON enum_t.oid = a.atttypid  -- Join to get the type info
+    pg_type enum_t ON enum_t.oid = a.atttypid
 LEFT JOIN
-    pg_namespace enum_ns ON enum_ns.oid = enum_t.typnamespace  -- Join to get the enum schema
+    pg_namespace enum_ns ON enum_ns.oid = enum_t.typnamespace
 WHERE
-    a.attnum > 0  -- Valid column numbers only
-    AND NOT a.attisdropped  -- Skip dropped columns
-    AND cls.relkind IN ('r', 'v', 'm')  -- Include regular tables ('r'), views ('v'), and materialized views ('m')
-    AND ns.nspname = 'public'  -- Filter by schema
-    AND cls.relname = 'ids'  -- Filter by table name
+    a.attnum > 0
+    AND NOT a.attisdropped
+    AND cls.relkind IN ('r', 'v', 'm')
+    AND ns.nspname = 'public'
+    AND cls.relname = 'ids'
 ORDER BY
-    a.attnum;  -- Order by column number
+    a.attnum;
 
 -- drizzle-kit introspect
 SELECT
-    a.attrelid::regclass::text AS table_name,  -- Table, view, or materialized view name
-    a.attname AS column_name,   -- Column name
+    a.attrelid::regclass::text AS table_name,
+    a.attname AS column_name,
     CASE
         WHEN NOT a.attisdropped THEN
             CASE
@@ -1010,8 +1009,8 @@ SELECT
                 ELSE 'YES'
             END
         ELSE NULL
-    END AS is_nullable,  -- NULL or NOT NULL constraint
-    a.attndims AS array_dimensions,  -- Array dimensions
+    END AS is_nullable,
+    a.attndims AS array_dimensions,
     CASE
         WHEN a.atttypid = ANY ('{int,int8,int2}'::regtype[])
         AND EXISTS (
@@ -1027,44 +1026,43 @@ SELECT
             WHEN 'int2'::regtype THEN 'smallserial'
         END
         ELSE format_type(a.atttypid, a.atttypmod)
-    END AS data_type,  -- Column data type
---    ns.nspname AS type_schema,  -- Schema name
-    pg_get_serial_sequence('"public"."orders_id"', a.attname)::regclass AS seq_name,  -- Serial sequence (if any)
-    c.column_default,  -- Column default value
-    c.data_type AS additional_dt,  -- Data type from information_schema
-    c.udt_name AS enum_name,  -- Enum type (if applicable)
-    c.is_generated,  -- Is it a generated column?
-    c.generation_expression,  -- Generation expression (if generated)
-    c.is_identity,  -- Is it an identity column?
-    c.identity_generation,  -- Identity generation strategy (ALWAYS or BY DEFAULT)
-    c.identity_start,  -- Start value of identity column
-    c.identity_increment,  -- Increment for identity column
-    c.identity_maximum,  -- Maximum value for identity column
-    c.identity_minimum,  -- Minimum value for identity column
-    c.identity_cycle,  -- Does the identity column cycle?
-    enum_ns.nspname AS type_schema  -- Schema of the enum type
+    END AS data_type,
+    pg_get_serial_sequence('"public"."orders_id"', a.attname)::regclass AS seq_name,
+    c.column_default,
+    c.data_type AS additional_dt,
+    c.udt_name AS enum_name,
+    c.is_generated,
+    c.generation_expression,
+    c.is_identity,
+    c.identity_generation,
+    c.identity_start,
+    c.identity_increment,
+    c.identity_maximum,
+    c.identity_minimum,
+    c.identity_cycle,
+    enum_ns.nspname AS type_schema
 FROM
     pg_attribute a
 JOIN
-    pg_class cls ON cls.oid = a.attrelid  -- Join pg_class to get table/view/materialized view info
+    pg_class cls ON cls.oid = a.attrelid
 JOIN
-    pg_namespace ns ON ns.oid = cls.relnamespace  -- Join namespace to get schema info
+    pg_namespace ns ON ns.oid = cls.relnamespace
 LEFT JOIN
     information_schema.columns c ON c.column_name = a.attname
         AND c.table_schema = ns.nspname
-        AND c.table_name = cls.relname  -- Match schema and table/view name
+        AND c.table_name = cls.relname
 LEFT JOIN
-    pg_type enum_t ON enum_t.oid = a.atttypid  -- Join to get the type info
+    pg_type enum_t ON enum_t.oid = a.atttypid
 LEFT JOIN
-    pg_namespace enum_ns ON enum_ns.oid = enum_t.typnamespace  -- Join to get the enum schema
+    pg_namespace enum_ns ON enum_ns.oid = enum_t.typnamespace
 WHERE
-    a.attnum > 0  -- Valid column numbers only
-    AND NOT a.attisdropped  -- Skip dropped columns
-    AND cls.relkind IN ('r', 'v', 'm')  -- Include regular tables ('r'), views ('v'), and materialized views ('m')
-    AND ns.nspname = 'public'  -- Filter by schema
-    AND cls.relname = 'orders_id'  -- Filter by table name
+    a.attnum > 0
+    AND NOT a.attisdropped
+    AND cls.relkind IN ('r', 'v', 'm')
+    AND ns.nspname = 'public'
+    AND cls.relname = 'orders_id'
 ORDER BY
-    a.attnum;  -- Order by column number
+    a.attnum;
 
 -- drizzle-kit introspect
 SELECT
@@ -1111,7 +1109,6 @@ with
     from pg_roles
     where rolname = current_user
   ),
-  -- @see https://www.postgresql.org/docs/9.5/static/catalog-pg-namespace.html
   namespace as (
     select
       'namespace' as "kind",
@@ -1126,11 +1123,6 @@ with
     order by
       nsp.nspname
   ),
-  -- Select all of the remote procedures we can use in this schema. This comes
-  -- first so that we can select types and classes using the information we get
-  -- from it.
-  --
-  -- @see https://www.postgresql.org/docs/9.6/static/catalog-pg-proc.html
   procedure as (
     select
       'procedure' as "kind",
@@ -1161,37 +1153,19 @@ with
       left join pg_catalog.pg_namespace as nsp on nsp.oid = pro.pronamespace
     where
       pro.pronamespace in (select "id" from namespace) and
-      -- Currently we don’t support functions with variadic arguments. In the
-      -- future we may, but for now let’s just ignore functions with variadic
-      -- arguments.
-      -- TODO: Variadic arguments.
       pro.provariadic = 0 and
-      -- Filter our aggregate functions and window functions.
       pro.prokind = 'f' and
-            -- We want to make sure the argument modes for all of our arguments are
-      -- `IN`, `OUT`, `INOUT`, or `TABLE` (not `VARIADIC`).
       (pro.proargmodes is null or pro.proargmodes operator(pg_catalog.<@) array['i','o','b','t']::"char"[]) and
-      -- Do not select procedures that return `RECORD` (oid 2249) unless they
-      -- have `OUT`, `INOUT`, or `TABLE` arguments to define the return type.
       (pro.prorettype operator(pg_catalog.<>) 2249 or pro.proargmodes && array['o','b','t']::"char"[]) and
-      -- Do not select procedures that have `RECORD` arguments.
       (pro.proallargtypes is null or not (pro.proallargtypes operator(pg_catalog.@>) array[2249::oid])) and
-      -- Do not select procedures that create range types. These are utility
-      -- functions that really don’t need to be exposed in an API.
       pro.proname not in (
         select typ.typname
         from pg_catalog.pg_type as typ
         where typ.typtype = 'r'
         and typ.typnamespace = pro.pronamespace
       ) and
-      -- Do not expose trigger functions (type trigger has oid 2279)
       pro.prorettype operator(pg_catalog.<>) 2279 and
-      -- We don't want functions that will clash with GraphQL (treat them as private)
       pro.proname not like E'\\_\\_%' and
-      -- We also don’t want procedures that have been defined in our namespace
-      -- twice. This leads to duplicate fields in the API which throws an
-      -- error. In the future we may support this case. For now though, it is
-      -- too complex.
       (
         select count(pro2.*)
         from pg_catalog.pg_proc as pro2
@@ -1209,7 +1183,6 @@ with
     order by
       pro.pronamespace, pro.proname
   ),
-  -- @see https://www.postgresql.org/docs/9.5/static/catalog-pg-class.html
   class as (
     select
       'class' as "kind",
@@ -1220,19 +1193,7 @@ with
       rel.relnamespace as "namespaceId",
       nsp.nspname as "namespaceName",
       rel.reltype as "typeId",
-      -- Here we determine whether or not we can use this class in a
-      -- `SELECT`’s `FROM` clause. In order to determine this we look at them
-      -- `relkind` column, if it is `i` (index) or `c` (composite), we cannot
-      -- select this class. Otherwise we can.
       rel.relkind not in ('i', 'c') as "isSelectable",
-      -- Here we are determining whether we can insert/update/delete a class.
-      -- This is helpful as it lets us detect non-updatable views and then
-      -- exclude them from being inserted/updated/deleted into. For more info
-      -- on how `pg_catalog.pg_relation_is_updatable` works:
-      --
-      -- - https://www.postgresql.org/message-id/CAEZATCV2_qN9P3zbvADwME_TkYf2gR_X2cLQR4R+pqkwxGxqJg@mail.gmail.com
-      -- - https://github.com/postgres/postgres/blob/2410a2543e77983dab1f63f48b2adcd23dba994e/src/backend/utils/adt/misc.c#L684
-      -- - https://github.com/postgres/postgres/blob/3aff33aa687e47d52f453892498b30ac98a296af/src/backend/rewrite/rewriteHandler.c#L2351
       (pg_catalog.pg_relation_is_updatable(rel.oid, true)::bit(8) operator(pg_catalog.&) B'00010000') = B'00010000' as "isDeletable",
       (pg_catalog.pg_relation_is_updatable(rel.oid, true)::bit(8) operator(pg_catalog.&) B'00001000') = B'00001000' as "isInsertable",
       (pg_catalog.pg_relation_is_updatable(rel.oid, true)::bit(8) operator(pg_catalog.&) B'00000100') = B'00000100' as "isUpdatable",
@@ -1246,7 +1207,6 @@ with
       left join pg_catalog.pg_namespace as nsp on nsp.oid = rel.relnamespace
     where
       rel.relpersistence in ('p') and
-      -- We don't want classes that will clash with GraphQL (treat them as private)
       rel.relname not like E'\\_\\_%' and
       rel.relkind in ('r', 'v', 'm', 'c', 'f') and
       ('f' is true or not exists(
@@ -1260,7 +1220,6 @@ with
     order by
       rel.relnamespace, rel.relname
   ),
-  -- @see https://www.postgresql.org/docs/9.5/static/catalog-pg-attribute.html
   attribute as (
     select
       'attribute' as "kind",
@@ -1276,7 +1235,6 @@ with
       exists(select 1 from accessible_roles where has_column_privilege(accessible_roles.oid, att.attrelid, att.attname, 'SELECT')) as "aclSelectable",
       exists(select 1 from accessible_roles where has_column_privilege(accessible_roles.oid, att.attrelid, att.attname, 'INSERT')) as "aclInsertable",
       exists(select 1 from accessible_roles where has_column_privilege(accessible_roles.oid, att.attrelid, att.attname, 'UPDATE')) as "aclUpdatable",
-      -- https://git.postgresql.org/gitweb/?p=postgresql.git;a=commit;h=c62dd80cdf149e2792b13c13777a539f5abb0370
       att.attacl is not null and exists(select 1 from aclexplode(att.attacl) aclitem where aclitem.privilege_type = 'SELECT' and grantee in (select oid from accessible_roles)) as "columnLevelSelectGrant"
     from
       pg_catalog.pg_attribute as att
@@ -1284,16 +1242,12 @@ with
     where
       att.attrelid in (select "id" from class) and
       att.attnum > 0 and
-      -- We don't want attributes that will clash with GraphQL (treat them as private)
       att.attname not like E'\\_\\_%' and
       not att.attisdropped
     order by
       att.attrelid, att.attnum
   ),
-  -- @see https://www.postgresql.org/docs/9.5/static/catalog-pg-type.html
   type as (
-    -- Use another `WITH` statement here, because our `WHERE` clause will need
-    -- to use it.
     with type_all as (
       select
         'type' as "kind",
@@ -1301,10 +1255,6 @@ with
         typ.typname as "name",
         dsc.description as "description",
         typ.typnamespace as "namespaceId",
-        -- We include the namespace name in types only because we select so
-        -- many types that are outside of our core set of namespaces. Having
-        -- the namespace name is super helpful when generating SQL, so
-        -- conditionally having namespace names for types is a pain.
         nsp.nspname as "namespaceName",
         typ.typtype as "type",
         typ.typcategory as "category",
@@ -1316,9 +1266,6 @@ with
         nullif(typ.typbasetype, 0) as "domainBaseTypeId",
         nullif(typ.typtypmod, -1) as "domainTypeModifier",
         typ.typdefaultbin is not null as "domainHasDefault",
-        -- If this type is an enum type, let’s select all of its enum variants.
-        --
-        -- @see https://www.postgresql.org/docs/9.5/static/catalog-pg-enum.html
         case
           when typ.typtype = 'e' then array(
             select enm.enumlabel
@@ -1328,10 +1275,6 @@ with
           )
           else null
         end as "enumVariants",
-        -- If this type is a range type, we want to select the sub type of the
-        -- range.
-        --
-        -- @see https://www.postgresql.org/docs/9.6/static/catalog-pg-range.html
         case
           when typ.typtype = 'r' then (
             select rng.rngsubtype
@@ -1360,13 +1303,6 @@ with
       union all
         select unnest("argTypeIds") from procedure
       union all
-      -- If this type is a base type for *any* domain type, we will include it
-      -- in our selection. This may mean we fetch more types than we need, but
-      -- the alternative is to do some funky SQL recursion which would be hard
-      -- code to read. So we prefer code readability over selecting like 3 or
-      -- 4 less type rows.
-      --
-      -- We also do this for range sub types and array item types.
         select "domainBaseTypeId" from type_all
       union all
         select "rangeSubTypeId" from type_all
@@ -1376,7 +1312,6 @@ with
     order by
       "namespaceId", "name"
   ),
-  -- @see https://www.postgresql.org/docs/9.5/static/catalog-pg-constraint.html
   "constraint" as (
     select distinct on (con.conrelid, con.conkey, con.confrelid, con.confkey)
       'constraint' as "kind",
@@ -1393,23 +1328,15 @@ with
       inner join class on (con.conrelid = class.id)
       left join pg_catalog.pg_description as dsc on dsc.objoid = con.oid and dsc.classoid = 'pg_catalog.pg_constraint'::regclass
     where
-      -- Only get constraints for classes we have selected.
       con.conrelid in (select "id" from class where "namespaceId" in (select "id" from namespace)) and
       case
-        -- If this is a foreign key constraint, we want to ensure that the
-        -- foreign class is also in the list of classes we have already
-        -- selected.
         when con.contype = 'f' then con.confrelid in (select "id" from class where "namespaceId" in (select "id" from namespace))
-        -- Otherwise, this should be true.
         else true
       end and
-      -- We only want foreign key, primary key, and unique constraints. We
-      -- made add support for more constraints in the future.
       con.contype in ('f', 'p', 'u')
     order by
       con.conrelid, con.conkey, con.confrelid, con.confkey, con.conname
   ),
-  -- @see https://www.postgresql.org/docs/9.5/static/catalog-pg-extension.html
   "extension" as (
     select
       'extension' as "kind",
@@ -1428,7 +1355,6 @@ with
     order by
       ext.extname, ext.oid
   ),
-  -- @see https://www.postgresql.org/docs/9.5/static/catalog-pg-index.html
   "indexes" as (
     select
       'index' as "kind",
@@ -1439,10 +1365,10 @@ with
       idx.indnatts as "numberOfAttributes",
       idx.indisunique as "isUnique",
       idx.indisprimary as "isPrimary",
-      idx.indimmediate as "isImmediate", -- enforce uniqueness immediately on insert
+      idx.indimmediate as "isImmediate",
       idx.indisreplident as "isReplicaIdentity",
-      idx.indisvalid as "isValid", -- if false, don't use for queries
-      idx.indpred is not null as "isPartial", -- if true, index is not on on rows.
+      idx.indisvalid as "isValid",
+      idx.indpred is not null as "isPartial",
       idx.indkey as "attributeNums",
       am.amname as "indexType",
             (
@@ -1463,8 +1389,8 @@ with
       left join pg_catalog.pg_description as dsc on dsc.objoid = idx.indexrelid and dsc.objsubid = 0 and dsc.classoid = 'pg_catalog.pg_class'::regclass
     where
       idx.indislive is not false and
-      idx.indisexclusion is not true and -- exclusion index
-      idx.indpred is null -- no partial index predicate
+      idx.indisexclusion is not true and
+      idx.indpred is null
     order by
       idx.indrelid, idx.indexrelid
   )
