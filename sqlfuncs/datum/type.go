@@ -1,6 +1,8 @@
 // Package datum holds SQL values and types: one Value, the types nextid
 // knows with PostgreSQL's OIDs, their text and binary forms, and the casts
-// between them. Rules follow PostgreSQL 15's input and output functions.
+// between them, and arithmetic. Rules follow PostgreSQL 15's input and output
+// functions; NaN and infinities, years before Christ and arrays of several
+// dimensions, which nobody sends, are refused.
 package datum
 
 // OID is PostgreSQL's object identifier of a type (pg_type.oid).

@@ -538,9 +538,9 @@ type LiteralKind uint8
 const (
 	NullLiteral    LiteralKind = iota
 	BoolLiteral                // Text "true" or "false"
-	IntegerLiteral             // Text all digits (hexadecimal is converted to decimal)
+	IntegerLiteral             // Text all digits
 	NumericLiteral             // with a point or an exponent
 	StringLiteral
-	BytesLiteral // b”…” of MySQL, X'..': Text is the raw bytes
+	BytesLiteral // MySQL's x'1F' and 0x1F: Text is the raw bytes
 	BitLiteral   // B'0101': Text is the digits
 )
