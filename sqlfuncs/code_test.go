@@ -221,7 +221,7 @@ func TestCodesThatAreNoNumbers(t *testing.T) {
 			refused(t, s, "SELECT parse_id('-', '"+name+"')", sqlstate.InvalidParameterValue)
 			if kind != "uuid" {
 				refused(t, s, "SELECT next_uuid('"+name+"')", sqlstate.FeatureNotSupported)
-			} else if got := s.value(t, "SELECT cast(next_uuid('"+name+"') AS char(36)) LIKE '________-____-____-____-____________'"); got == "0" || got == "f" {
+			} else if got := s.value(t, "SELECT concat(next_uuid('"+name+"'), '') LIKE '________-____-____-____-____________'"); got == "0" || got == "f" {
 				t.Errorf("%s: a UUID of another form", name)
 			}
 		}

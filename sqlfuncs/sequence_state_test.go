@@ -46,7 +46,7 @@ func TestSequencesTellTheEndOfAllServers(t *testing.T) {
 	if number, state := m.mysqlError(t, "SELECT LASTVAL(nobody)"); number != 4091 || state != "42S02" {
 		t.Errorf("error %d %s", number, state)
 	}
-	if got := m.value(t, "SELECT SETVAL(tens, 9000, 0, 0)"); got != "9000" {
+	if got := m.value(t, "SELECT SETVAL(tens, 9000, 0)"); got != "9000" {
 		t.Errorf("SETVAL: %s", got)
 	}
 	if id := m.id(t, "tens", "SELECT NEXTVAL(tens)"); id != 9000 {
