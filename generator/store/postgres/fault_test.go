@@ -2,8 +2,11 @@ package postgres_test
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,27 +36,41 @@ func TestSettingsThatLoseIDsAreRefused(t *testing.T) {
 func TestSynchronousCommitIsSetForEachReservation(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Postgres(t, "synchronous_commit=off", "wal_writer_delay=10s")
-	store := engine.Start(t, place(t, s), shared.Config{})
-	last := int64(0)
-	for range 5 {
-		var err error
-		for range 20 {
-			lo, _, e := store.Reserve(t.Context(), dbtest.Order(1))
-			if e == nil && lo <= last {
-				t.Fatalf("%d after %d", lo, last)
+	store := engine.Start(t, place(t, s), shared.Config{Lanes: 1}) // who comes while one is at work is in one batch
+	for _, keys := range []int{1, 8} {
+		last := make([]int64, keys)
+		for range 5 {
+			reserve := func(key int) error {
+				r := dbtest.Order(1)
+				r.Key = fmt.Sprint("name/", keys, "/", key)
+				lo, _, err := store.Reserve(t.Context(), r)
+				if err == nil && lo <= last[key] {
+					t.Errorf("%s: %d after %d", r.Key, lo, last[key])
+				}
+				if err == nil {
+					last[key] = lo
+				}
+				return err
 			}
-			if err = e; e == nil {
-				last = lo
+			var err error
+			for range 20 {
+				var all sync.WaitGroup
+				failed := make([]error, keys)
+				for key := range keys {
+					all.Go(func() { failed[key] = reserve(key) })
+				}
+				all.Wait()
+				err = errors.Join(failed...)
 			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Kill()
+			s.Start()
 		}
-		if err != nil {
-			t.Fatal(err)
+		if slices.Min(last) < 50 {
+			t.Errorf("the last numbers are %d", last)
 		}
-		s.Kill()
-		s.Start()
-	}
-	if last < 50 {
-		t.Errorf("the last number is %d", last)
 	}
 }
 

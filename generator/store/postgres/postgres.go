@@ -97,7 +97,8 @@ type dialect struct {
 // server, for checkServer, and synchronous_commit, which it sets for its
 // transaction alone. Whoever turns that off, for the role or the server, cannot
 // take back what is confirmed here, and the next client of a pooler gets its own
-// setting. Columns of that statement cost less than one more statement.
+// setting. In a statement that is alone these columns cost less than one more
+// statement would; many have one before them.
 func durably(unsafe []string) string {
 	commit := `CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END`
 	if slices.Contains(unsafe, "synchronous_commit") {
@@ -125,7 +126,7 @@ ON CONFLICT (key) DO UPDATE SET
     hi = CAST(least(greatest(r.hi, excluded.lo)::numeric + $3::numeric, $4::numeric) AS bigint),
     seq = r.seq + excluded.seq, stamp = excluded.stamp, owner = excluded.owner, updated_at = excluded.updated_at
 WHERE greatest(r.hi, excluded.lo) < $4::bigint AND (r.stamp = $7::text OR r.stamp = $10::text)
-RETURNING lo, hi, seq, ` + settings,
+RETURNING lo, hi, seq`,
 		standing: `
 SELECT ` + stamp + `, r.hi, r.seq, r.stamp
 FROM (SELECT 1) AS one LEFT JOIN nextid_reservations AS r ON r.key = $1`,
@@ -280,12 +281,26 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 		answers = make([]shared.Answer, len(asks))
 		var refused []int
 		var batch pgx.Batch
+		text, alone := d.advance, len(asks) == 1
+		if alone {
+			text += `, ` + d.settings
+		} else {
+			batch.Queue(`SELECT ` + d.settings).QueryRow(func(row pgx.Row) error {
+				var fsync, pages string
+				err := row.Scan(&fsync, &pages, nil)
+				return cmp.Or(err, e.checkServer(fsync, pages))
+			})
+		}
 		for _, i := range order {
 			a := &asks[i]
-			batch.Queue(d.advance, a.Key, a.AtLeast, a.N, a.Limit, a.Owner, a.Now, a.Stamp, a.Count, a.Create, a.From, a.Write).
+			batch.Queue(text, a.Key, a.AtLeast, a.N, a.Limit, a.Owner, a.Now, a.Stamp, a.Count, a.Create, a.From, a.Write).
 				QueryRow(func(row pgx.Row) error {
+					into := []any{&answers[i].Lo, &answers[i].Hi, &answers[i].Seq}
 					var fsync, pages string
-					err := row.Scan(&answers[i].Lo, &answers[i].Hi, &answers[i].Seq, &fsync, &pages, nil)
+					if alone {
+						into = append(into, &fsync, &pages, nil)
+					}
+					err := row.Scan(into...)
 					if errors.Is(err, pgx.ErrNoRows) {
 						refused = append(refused, i)
 						return nil
