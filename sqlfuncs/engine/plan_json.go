@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"encoding/json"
+	"iter"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
+	"strings"
 )
 
 // jsonOperator is -> and ->> on json and jsonb: a member of an object by its
@@ -44,4 +47,82 @@ func (p *Planner) jsonOperator(op string, l, r *Expr) (*Expr, error) {
 		}
 		return datum.MakeString(result, string(j)), nil
 	}), nil
+}
+
+// JSONText is a part of a JSON value's text that is a value itself. The text
+// was checked when it became a json or jsonb, so nothing is checked again.
+type JSONText string
+
+// Kind is the first byte of a value: { [ " t f n, or 0 for a number.
+func (j JSONText) Kind() byte {
+	switch c := j[0]; c {
+	case '{', '[', '"', 't', 'f', 'n':
+		return c
+	}
+	return 0
+}
+
+// JSONOf is a whole value without the white space around it.
+func JSONOf(s string) JSONText { return JSONText(strings.Trim(s, " \t\n\r")) }
+
+// Items are the elements of an array, or the keys and values of an object, as
+// they are written.
+func (j JSONText) Items() iter.Seq2[string, JSONText] {
+	return func(yield func(key string, value JSONText) bool) {
+		d := json.NewDecoder(strings.NewReader(string(j)))
+		open, _ := d.Token()
+		for d.More() {
+			var key string
+			if open == json.Delim('{') {
+				token, _ := d.Token()
+				key, _ = token.(string)
+			}
+			var value json.RawMessage
+			if d.Decode(&value) != nil || !yield(key, JSONText(value)) {
+				return
+			}
+		}
+	}
+}
+
+// member finds a key; of several the last one counts.
+func (j JSONText) member(key string) (value JSONText, ok bool) {
+	for k, v := range j.Items() {
+		if k == key {
+			value, ok = v, true
+		}
+	}
+	return value, ok
+}
+
+// element finds an element by its number, counted from the end if negative.
+func (j JSONText) element(n int64) (value JSONText, ok bool) {
+	if n < 0 {
+		for range j.Items() {
+			n++
+		}
+	}
+	if n < 0 {
+		return "", false
+	}
+	for _, v := range j.Items() {
+		if n == 0 {
+			return v, true
+		}
+		n--
+	}
+	return "", false
+}
+
+// asText is a string without its quotes, another value as it is written, and
+// NULL of null.
+func (j JSONText) asText() (datum.Value, error) {
+	switch j.Kind() {
+	case 'n':
+		return datum.Null(datum.Text), nil
+	case '"':
+		s, err := datum.UnquoteJSON(string(j))
+		return datum.MakeText(s), err
+	}
+	return datum.MakeText(string(j)), nil
 }
