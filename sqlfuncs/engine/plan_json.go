@@ -3,9 +3,10 @@ package engine
 import (
 	"encoding/json"
 	"iter"
+	"strings"
+
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
-	"strings"
 )
 
 // jsonOperator is -> and ->> on json and jsonb: a member of an object by its
