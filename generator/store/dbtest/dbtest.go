@@ -37,7 +37,6 @@ type Server struct {
 	t     testing.TB
 	name  string
 	argv  func() []string
-	env   []string
 	cred  *syscall.Credential
 	ready func() error
 	quit  os.Signal // ends it in order
@@ -118,10 +117,14 @@ func port(addr string) string {
 	return p
 }
 
+// environ is ours, with a home that the database's user may read: libpq looks
+// for certificates there.
+func (s *Server) environ() []string { return append(os.Environ(), "HOME="+s.Dir) }
+
 // run runs a program of the database to its end.
 func (s *Server) run(argv ...string) error {
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = s.Dir, s.env
+	cmd.Dir, cmd.Env = s.Dir, s.environ()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.cred}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w: %s", argv[0], err, out)
@@ -172,7 +175,7 @@ func (s *Server) launch() {
 	defer log.Close()
 	argv := s.argv()
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = s.Dir, s.env
+	cmd.Dir, cmd.Env = s.Dir, s.environ()
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.cred, Setpgid: true}
 	if err := cmd.Start(); err != nil {
