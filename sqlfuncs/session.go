@@ -63,7 +63,7 @@ type Session struct {
 	drawn     ids.Drawn
 	namesHeld int // names of drawn for which memory was drawn
 
-	idle time.Duration // see IdleTimeout
+	idle, timeout time.Duration // see IdleTimeout and StatementTimeout
 
 	asciiOnly bool // texts are read in ASCII alone, see followReading
 
@@ -129,7 +129,7 @@ func (s *Server) newSession(o SessionOptions, memory *account.Session) (*Session
 	session.options.Settings = nil // all of it is in vars now
 	session.mysql.Autocommit = true
 	session.noteAppName()
-	session.noteIdle()
+	session.noteTimeouts()
 	session.register()
 	return session, nil
 }
@@ -214,19 +214,19 @@ func (s *Session) TakeParameters() []Parameter {
 func (s *Session) settingsChanged() {
 	s.envOK = false
 	s.noteAppName()
-	s.noteIdle()
+	s.noteTimeouts()
 	s.followReading()
 }
 
-// noteIdle keeps for how long the client may be silent at hand: every message
-// asks. MySQL's wait_timeout begins as what the configuration says, which holds
+// noteTimeouts keeps at hand what every message and every statement asks.
+// MySQL's wait_timeout begins as what the configuration says, which holds
 // anyway.
-func (s *Session) noteIdle() {
-	s.idle = 0
+func (s *Session) noteTimeouts() {
 	if s.dialect == syntax.PostgreSQL {
-		s.idle = s.vars.Duration("idle_session_timeout")
+		s.idle, s.timeout = s.vars.Duration("idle_session_timeout"), s.vars.Duration("statement_timeout")
 		return
 	}
+	s.idle, s.timeout = 0, s.maxStatementTime()
 	now, _ := s.vars.Get("wait_timeout")
 	if begins, _ := s.vars.Begins("wait_timeout"); now != begins {
 		s.idle = s.seconds("wait_timeout")
@@ -274,9 +274,9 @@ func parseSmallInt(s string) int {
 // error that ends it then.
 func (s *Session) StatementTimeout() (time.Duration, error) {
 	if s.dialect == syntax.MySQL {
-		return s.maxStatementTime(), errMaxStatementTime
+		return s.timeout, errMaxStatementTime
 	}
-	return s.vars.Duration("statement_timeout"), errStatementTimeout
+	return s.timeout, errStatementTimeout
 }
 
 // StatementContext derives the context of one statement from the

@@ -170,6 +170,7 @@ func (s *Session) endBlock(x *engine.Exec, t *syntax.Transaction, commit bool) e
 			return err
 		}
 		s.vars.Chain(over)
+		s.settingsChanged()
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"nextid/sqlfuncs/sqlstate"
 )
@@ -192,6 +193,31 @@ func TestSettingsFollowTheTransaction(t *testing.T) {
 	s.fails(t, "SELECT 1/0", sqlstate.DivisionByZero)
 	s.must(t, "COMMIT")
 	show("set again")
+}
+
+func TestStatementTimeoutFollowsItsSetting(t *testing.T) {
+	s := newServer(t).session(t)
+	begins, _ := s.StatementTimeout()
+	for _, step := range []struct {
+		sql  string
+		want time.Duration
+	}{
+		{"SET statement_timeout = '2s'", 2 * time.Second},
+		{"BEGIN; SET LOCAL statement_timeout = 100", 100 * time.Millisecond},
+		{"SAVEPOINT a; SET statement_timeout = 0", 0},
+		{"ROLLBACK TO a", 100 * time.Millisecond},
+		{"COMMIT", 2 * time.Second},
+		{"BEGIN; SET statement_timeout = 7", 7 * time.Millisecond},
+		{"ROLLBACK", 2 * time.Second},
+		{"SELECT set_config('statement_timeout', '3s', false)", 3 * time.Second},
+		{"RESET statement_timeout", begins},
+		{"SET statement_timeout = 1; DISCARD ALL", begins},
+	} {
+		s.must(t, step.sql)
+		if got, _ := s.StatementTimeout(); got != step.want {
+			t.Errorf("after %s: %v, want %v", step.sql, got, step.want)
+		}
+	}
 }
 
 func TestTransactionModes(t *testing.T) {
