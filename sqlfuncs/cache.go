@@ -10,9 +10,31 @@ import (
 // maxCachedTextBytes is the longest statement text that is worth caching.
 const maxCachedTextBytes = 2048
 
-// doorkeeperSize is the number of recently seen texts that are remembered by
-// their hash.
-const doorkeeperSize = 4096
+// The texts that were seen last are remembered by their hashes, in sets of some:
+// texts of one set would push one another out for ever where there was room for
+// one.
+const (
+	doorkeeperSets = 1024
+	doorkeeperWays = 4
+)
+
+// doorkeeper remembers which texts were seen.
+type doorkeeper struct {
+	hashes [doorkeeperSets][doorkeeperWays]atomic.Uint64
+	next   atomic.Uint32 // the way that is taken next
+}
+
+// saw reports whether a hash, which is not 0, was seen lately.
+func (d *doorkeeper) saw(hash uint64) bool {
+	set := &d.hashes[hash/2%doorkeeperSets] // the last bit is always set
+	for i := range set {
+		if set[i].Load() == hash {
+			return true
+		}
+	}
+	set[d.next.Add(1)%doorkeeperWays].Store(hash)
+	return false
+}
 
 // statementCache maps statement texts to analysed statements. Readers take
 // no lock: the map is copied on write. A text enters on its second
@@ -20,7 +42,7 @@ const doorkeeperSize = 4096
 // not make the server copy maps all day.
 type statementCache struct {
 	entries atomic.Pointer[map[string]*Statement]
-	seen    [doorkeeperSize]atomic.Uint64
+	seen    doorkeeper
 	seed    maphash.Seed
 	max     int
 	mu      sync.Mutex
@@ -60,8 +82,7 @@ func (c *statementCache) offer(text string, st *Statement) {
 	if len(text) > maxCachedTextBytes || c.max < 1 {
 		return
 	}
-	h := maphash.String(c.seed, text) | 1
-	if slot := &c.seen[h%doorkeeperSize]; slot.Swap(h) != h {
+	if !c.seen.saw(maphash.String(c.seed, text) | 1) {
 		return
 	}
 	c.mu.Lock()
