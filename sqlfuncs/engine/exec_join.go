@@ -163,6 +163,9 @@ func (j *joinRows) buildIndex(x *Exec) error {
 	}
 	j.index = make(map[string][]int, len(j.rightRows))
 	for i, row := range j.rightRows {
+		if err := x.Tick(); err != nil {
+			return err
+		}
 		j.put(x, right, row)
 		key, valid, err := joinKey(x, j.equal[1])
 		if err != nil {
