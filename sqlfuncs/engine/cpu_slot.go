@@ -10,8 +10,8 @@ import (
 
 // CPUSlots are the admission control of a server's long statements: there is
 // one slot fewer than processors, so that such statements never take them all.
-// They hold a slot for about a quarter of a millisecond each. Short statements and logins
-// need none.
+// They hold a slot for about a quarter of a millisecond each. Short statements
+// and logins need none.
 type CPUSlots struct {
 	places  chan struct{}
 	waiting atomic.Int32

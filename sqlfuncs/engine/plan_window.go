@@ -48,7 +48,7 @@ func (p *Planner) windowCall(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 		return nil, At(e.Pos, sqlstate.New(sqlstate.WrongObjectType,
 			"OVER specified, but %s is not a window function nor an aggregate function", f.Name))
 	case e.Filter != nil:
-		return nil, At(e.Pos, sqlstate.New(sqlstate.FeatureNotSupported, "FILTER is not implemented for non-aggregate window functions"))
+		return nil, Unsupported(e.Pos, "FILTER of a window function")
 	}
 	window, err := p.window(s, w, e.Over)
 	if err != nil {
