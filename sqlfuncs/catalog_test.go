@@ -14,7 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"nextid/generator/store/dbtest"
+	"nextid/dbtest"
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/sqlstate"
 )

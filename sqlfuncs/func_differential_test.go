@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"nextid/generator/store/dbtest"
+	"nextid/dbtest"
 )
 
 // differentialSeed is fixed, so that a change is judged by itself; another one

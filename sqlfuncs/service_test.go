@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/audit"
 	"nextid/generator/store/memory"
 	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/audit"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"nextid/generator/store/dbtest"
+	"nextid/dbtest"
 )
 
 func dial(t *testing.T, dsn string) *Link {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"nextid/generator/store/dsn"
+	"nextid/dsn"
 )
 
 // mysqlProtocol speaks MySQL's protocol in its classic form, see "Client/Server

@@ -23,6 +23,7 @@ import (
 //
 //	generator ──► sqlfuncs ──► wire ──► cmd/nextid
 const arrows = `
+dsn:
 generator:
 generator/layout:          generator
 generator/worker:          generator
@@ -31,37 +32,36 @@ generator/ring:            generator generator/layout generator/worker
 generator/segment:         generator generator/layout
 generator/counter:         generator
 generator/node:            generator generator/worker
-generator/ticket:          generator generator/counter generator/store/dsn
+generator/ticket:          generator generator/counter dsn
 generator/uuid:            generator
 generator/code:            generator
-generator/audit:
-generator/example:         generator generator/store/dsn generator/store/shared
 generator/store/memory:    generator
 generator/store/sqlite:    generator migrations/...
-generator/store/dsn:
 generator/store/shared:    generator
 generator/store/postgres:  generator/store/shared migrations
-generator/store/mysql:     generator generator/store/dsn generator/store/shared migrations
-generator/store/redis:     generator generator/store/dsn generator/store/shared
-generator/store/etcd:      generator/store/dsn generator/store/shared
-generator/store/zookeeper: generator generator/store/dsn generator/store/shared
+generator/store/mysql:     generator generator/store/shared dsn migrations
+generator/store/redis:     generator generator/store/shared dsn
+generator/store/etcd:      generator/store/shared dsn
+generator/store/zookeeper: generator generator/store/shared dsn
 
 generator/generatortest:   generator generator/history
 generator/simulation:      generator generator/layout generator/segment generator/snowflake generator/worker generator/store/memory generator/store/shared
 generator/history:         generator
-generator/store/dbtest:    generator generator/generatortest generator/store/shared
 
-migrations/...:            generator/store/dsn
+migrations/...:            dsn
+dbtest:                    generator generator/generatortest generator/store/shared
+example:                   generator generator/store/shared dsn
 
 sqlfuncs/sqlstate:
 sqlfuncs/datum:            sqlfuncs/sqlstate
 sqlfuncs/account:          sqlfuncs/sqlstate
+sqlfuncs/audit:
 sqlfuncs/quota:            sqlfuncs/sqlstate
 sqlfuncs/syntax:           sqlfuncs/sqlstate
 sqlfuncs/setting:          sqlfuncs/sqlstate sqlfuncs/datum
 sqlfuncs/engine:           generator sqlfuncs/account sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/setting sqlfuncs/syntax
 sqlfuncs/pgfunc:           sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax sqlfuncs/engine
-sqlfuncs/ids:              generator generator/audit generator/layout generator/uuid sqlfuncs/quota sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax sqlfuncs/engine
+sqlfuncs/ids:              generator generator/layout generator/uuid sqlfuncs/audit sqlfuncs/quota sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax sqlfuncs/engine
 sqlfuncs/mysql:            sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/setting sqlfuncs/syntax sqlfuncs/engine sqlfuncs/ids generator
 sqlfuncs/pgcatalog:        generator generator/layout sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/setting sqlfuncs/syntax sqlfuncs/engine sqlfuncs/ids
 sqlfuncs:                  generator generator/layout generator/uuid sqlfuncs/account sqlfuncs/quota sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax sqlfuncs/engine sqlfuncs/setting sqlfuncs/pgfunc sqlfuncs/ids sqlfuncs/mysql sqlfuncs/pgcatalog
@@ -76,14 +76,14 @@ wire/pgwire:               generator sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum s
 wire/mysqlwire:            generator sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
 
 benchmarks/local:          generator/... benchmarks/report
-benchmarks/...:            benchmarks/... generator generator/history generator/store/dsn
-cmd/nextid:                generator/... sqlfuncs/... wire/... migrations/...
+benchmarks/...:            benchmarks/... generator generator/history dsn
+cmd/nextid:                dsn generator/... sqlfuncs/... wire/... migrations/...
 cmd/nextid-bench:          benchmarks/...
 `
 
 // testOnly are the packages that exist for tests; they may use testing and
 // nothing that is linked into the binary may import them.
-var testOnly = []string{"generator/generatortest", "generator/simulation", "generator/store/dbtest", "wire/wiretest", "wire/clienttest", "benchmarks/report/charttest"}
+var testOnly = []string{"generator/generatortest", "generator/simulation", "dbtest", "example", "wire/wiretest", "wire/clienttest", "benchmarks/report/charttest"}
 
 // layers are the top folders from the bottom up. Test files may reach
 // sideways and down (a wire test runs on real engines), never up.

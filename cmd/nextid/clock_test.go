@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"nextid/generator/store/dbtest"
+	"nextid/dbtest"
 )
 
 // TestAClockThatDiffersFromTheStores: a server does not start with it, unless

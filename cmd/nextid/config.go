@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/audit"
 	"nextid/generator/layout"
 	"nextid/generator/node"
 	"nextid/generator/segment"
@@ -18,6 +17,7 @@ import (
 	"nextid/generator/store/shared"
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/account"
+	"nextid/sqlfuncs/audit"
 	"nextid/sqlfuncs/ids"
 	"nextid/sqlfuncs/quota"
 	"nextid/wire"

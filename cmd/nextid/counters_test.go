@@ -14,7 +14,7 @@ import (
 
 	_ "github.com/go-sql-driver/mysql"
 
-	"nextid/generator/store/dbtest"
+	"nextid/dbtest"
 )
 
 func answerTo(t *testing.T, s *server, query string) string {

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 
-	"nextid/generator/store/dsn"
+	"nextid/dsn"
 )
 
 // TestMigrateStoreSeesDroppedTables: what the table of versions says is not

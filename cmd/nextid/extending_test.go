@@ -15,7 +15,7 @@ import (
 // pluginLines are the lines of docs/extending.md: each adds one plug-in below
 // a line that is there.
 var pluginLines = []struct{ file, below, line string }{
-	{"cmd/nextid/wiring.go", `	"nextid/generator"`, `	"nextid/generator/example"`},
+	{"cmd/nextid/wiring.go", `	"nextid/generator"`, `	"nextid/example"`},
 	{"cmd/nextid/wiring.go", `			counter.Dated(store, clock, owner()),`, `			example.Kind(keep, owner()),`},
 	{"cmd/nextid/wiring.go", `var sharedStores = []shared.Driver{`, `	example.Driver(),`},
 	{"generator/layout/presets.go", `var presets = index([]preset{`, `	{"acme", 1735689600000, time.Millisecond, []Field{{Time, 41}, {Worker, 8}, {Sequence, 14}}, "", "that of Acme"},`},

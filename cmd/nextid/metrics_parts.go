@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"nextid/generator"
-	"nextid/generator/audit"
+	"nextid/sqlfuncs/audit"
 )
 
 // detailMetrics are the fields of generator.Details that are metrics, by the

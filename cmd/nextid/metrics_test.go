@@ -18,7 +18,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/jackc/pgx/v5"
 
-	"nextid/generator/store/dbtest"
+	"nextid/dbtest"
 	"nextid/wire/wiretest"
 )
 

@@ -12,9 +12,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"nextid/dbtest"
 	"nextid/generator"
 	"nextid/generator/history"
-	"nextid/generator/store/dbtest"
 	"nextid/generator/store/memory"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"nextid/generator/store/dbtest"
+	"nextid/dbtest"
 )
 
 // TestMigrateForeign walks through the commands. What they install is tested

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"nextid/generator/store/dbtest"
+	"nextid/dbtest"
 )
 
 // TestMigrateShards walks through the commands. What they do is tested in

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"nextid/generator/store/dbtest"
+	"nextid/dbtest"
 )
 
 // TestPrometheus lets a real Prometheus scrape a server while a generator is

@@ -13,9 +13,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"nextid/dbtest"
 	"nextid/generator"
 	"nextid/generator/history"
-	"nextid/generator/store/dbtest"
 )
 
 // sharedPlace is a database that servers can share, and what a test does to it.

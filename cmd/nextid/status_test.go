@@ -17,7 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"nextid/generator/store/dbtest"
+	"nextid/dbtest"
 	"nextid/wire/wiretest"
 )
 

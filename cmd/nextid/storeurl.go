@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"nextid/generator/store/dsn"
+	"nextid/dsn"
 	"nextid/generator/store/sqlite"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"nextid/generator/store/dbtest"
+	"nextid/dbtest"
 )
 
 // /readyz and the metrics tell of a store that hangs within two seconds, on a

@@ -12,8 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"nextid/dbtest"
 	"nextid/generator/layout"
-	"nextid/generator/store/dbtest"
 	"nextid/generator/ticket"
 )
 

@@ -14,9 +14,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"nextid/dbtest"
 	"nextid/generator"
 	"nextid/generator/history"
-	"nextid/generator/store/dbtest"
 )
 
 // systemctl stands in for systemd's: it starts and stops one server with the

@@ -10,9 +10,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"nextid/dbtest"
 	"nextid/generator"
 	"nextid/generator/history"
-	"nextid/generator/store/dbtest"
 )
 
 // TestWorkerIDSources: planned ids are those that the server gets, and of two

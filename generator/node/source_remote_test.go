@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"nextid/generator/store/dbtest"
+	"nextid/dbtest"
 	"nextid/generator/worker"
 )
 

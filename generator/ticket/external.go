@@ -19,7 +19,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/redis/go-redis/v9"
 
-	"nextid/generator/store/dsn"
+	"nextid/dsn"
 )
 
 // System is what a Location points to.

@@ -16,8 +16,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"nextid/dbtest"
 	"nextid/generator"
-	"nextid/generator/store/dbtest"
 	"nextid/migrations/shards"
 )
 

@@ -23,8 +23,8 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
+	"nextid/dbtest"
 	"nextid/generator/history"
-	"nextid/generator/store/dbtest"
 	"nextid/migrations/foreign"
 )
 

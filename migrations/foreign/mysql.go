@@ -16,7 +16,7 @@ import (
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/pressly/goose/v3"
 
-	"nextid/generator/store/dsn"
+	"nextid/dsn"
 )
 
 //go:embed mysql

@@ -14,9 +14,9 @@ import (
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 
+	"nextid/dbtest"
 	"nextid/generator"
 	"nextid/generator/history"
-	"nextid/generator/store/dbtest"
 	"nextid/migrations/foreign"
 )
 

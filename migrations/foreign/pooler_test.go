@@ -6,8 +6,8 @@ import (
 	"sync"
 	"testing"
 
+	"nextid/dbtest"
 	"nextid/generator/history"
-	"nextid/generator/store/dbtest"
 	"nextid/migrations/foreign"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"nextid/generator/store/dbtest"
+	"nextid/dbtest"
 	"nextid/migrations/shards"
 )
 

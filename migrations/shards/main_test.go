@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"nextid/dbtest"
 	"nextid/generator"
 	"nextid/generator/history"
-	"nextid/generator/store/dbtest"
 	"nextid/migrations/shards"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"nextid/generator/store/dbtest"
+	"nextid/dbtest"
 	"nextid/migrations/shards"
 )
 

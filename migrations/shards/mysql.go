@@ -13,7 +13,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/pressly/goose/v3"
 
-	"nextid/generator/store/dsn"
+	"nextid/dsn"
 )
 
 // Scope says where the settings of MySQL and MariaDB go.

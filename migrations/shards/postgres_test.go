@@ -9,7 +9,7 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib"
 
-	"nextid/generator/store/dbtest"
+	"nextid/dbtest"
 	"nextid/migrations/shards"
 )
 

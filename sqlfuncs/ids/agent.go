@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/audit"
+	"nextid/sqlfuncs/audit"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 )

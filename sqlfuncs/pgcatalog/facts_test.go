@@ -14,7 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"nextid/generator/store/dbtest"
+	"nextid/dbtest"
 	"nextid/sqlfuncs/datum"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"nextid/generator/store/dbtest"
+	"nextid/dbtest"
 )
 
 // Verifiers that PostgreSQL made can be copied from pg_authid, whatever is in

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"nextid/generator/store/dbtest"
+	"nextid/dbtest"
 )
 
 var (

@@ -12,7 +12,7 @@ import (
 
 	_ "github.com/go-sql-driver/mysql"
 
-	"nextid/generator/store/dbtest"
+	"nextid/dbtest"
 )
 
 // dumped is a MySQL server, nextid or MariaDB, whose sequences are dumped and

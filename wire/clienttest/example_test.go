@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"nextid/generator/store/dbtest"
+	"nextid/dbtest"
 )
 
 // exampleBlock is a file of an example on the page: ```LANGUAGE NAME/FILE.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"nextid/generator/store/dbtest"
+	"nextid/dbtest"
 )
 
 // hostile is a driver that puts values into the text itself, by what it

@@ -18,7 +18,7 @@ import (
 
 	driver "github.com/go-sql-driver/mysql"
 
-	"nextid/generator/store/dbtest"
+	"nextid/dbtest"
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/wire"

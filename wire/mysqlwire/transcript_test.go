@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"nextid/generator/store/dbtest"
+	"nextid/dbtest"
 	"nextid/wire/mysqlwire"
 	"nextid/wire/wiretest"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"nextid/generator/store/dbtest"
+	"nextid/dbtest"
 	"nextid/wire/mysqlwire"
 )
 

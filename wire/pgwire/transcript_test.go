@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"nextid/generator/store/dbtest"
+	"nextid/dbtest"
 	"nextid/wire"
 	"nextid/wire/wiretest"
 )

@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"nextid/generator/store/dsn"
+	"nextid/dsn"
 )
 
 // client speaks etcd's JSON gateway (api/etcdserverpb/rpc.proto as

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"nextid/dbtest"
 	"nextid/generator"
 	"nextid/generator/generatortest"
-	"nextid/generator/store/dbtest"
 	"nextid/generator/store/etcd"
 	"nextid/generator/store/shared"
 )

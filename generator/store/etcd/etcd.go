@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"nextid/generator/store/dsn"
+	"nextid/dsn"
 	"nextid/generator/store/shared"
 )
 

@@ -11,10 +11,10 @@ import (
 	driver "github.com/go-sql-driver/mysql"
 	"github.com/pressly/goose/v3"
 
+	"nextid/dbtest"
+	"nextid/dsn"
 	"nextid/generator"
 	"nextid/generator/generatortest"
-	"nextid/generator/store/dbtest"
-	"nextid/generator/store/dsn"
 	"nextid/generator/store/mysql"
 	"nextid/generator/store/shared"
 	"nextid/migrations"

@@ -7,7 +7,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/pressly/goose/v3"
 
-	"nextid/generator/store/dsn"
+	"nextid/dsn"
 	"nextid/generator/store/shared"
 	"nextid/migrations"
 )

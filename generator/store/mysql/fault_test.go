@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"nextid/dbtest"
 	"nextid/generator"
-	"nextid/generator/store/dbtest"
 	"nextid/generator/store/shared"
 )
 

@@ -16,8 +16,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"nextid/dsn"
 	"nextid/generator"
-	"nextid/generator/store/dsn"
 	"nextid/generator/store/shared"
 )
 

@@ -12,9 +12,9 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
+	"nextid/dbtest"
 	"nextid/generator"
 	"nextid/generator/generatortest"
-	"nextid/generator/store/dbtest"
 	"nextid/generator/store/postgres"
 	"nextid/generator/store/shared"
 	"nextid/migrations"

@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"nextid/dbtest"
 	"nextid/generator"
 	"nextid/generator/generatortest"
-	"nextid/generator/store/dbtest"
 	"nextid/generator/store/redis"
 	"nextid/generator/store/shared"
 )

@@ -15,7 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
-	"nextid/generator/store/dsn"
+	"nextid/dsn"
 	"nextid/generator/store/shared"
 )
 

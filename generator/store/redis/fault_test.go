@@ -10,8 +10,8 @@ import (
 
 	client "github.com/redis/go-redis/v9"
 
+	"nextid/dbtest"
 	"nextid/generator"
-	"nextid/generator/store/dbtest"
 	"nextid/generator/store/shared"
 )
 

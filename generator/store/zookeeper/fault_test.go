@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"nextid/dbtest"
 	"nextid/generator"
 	"nextid/generator/generatortest"
-	"nextid/generator/store/dbtest"
 	"nextid/generator/store/shared"
 	"nextid/generator/store/zookeeper"
 )

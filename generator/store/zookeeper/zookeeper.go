@@ -14,8 +14,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"nextid/dsn"
 	"nextid/generator"
-	"nextid/generator/store/dsn"
 	"nextid/generator/store/shared"
 )
 

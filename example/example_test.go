@@ -5,8 +5,8 @@ import (
 	"sync"
 	"testing"
 
+	"nextid/example"
 	"nextid/generator"
-	"nextid/generator/example"
 	"nextid/generator/history"
 	"nextid/generator/store/memory"
 )

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"nextid/generator/store/dsn"
+	"nextid/dsn"
 	"nextid/generator/store/shared"
 )
 

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"nextid/generator/example"
-	"nextid/generator/store/dbtest"
+	"nextid/dbtest"
+	"nextid/example"
 )
 
 // TestStoreConformance is what a store has to pass.
