@@ -11,10 +11,10 @@ import (
 // ConditionalFunctions are COALESCE, NULLIF, GREATEST and LEAST (9.18), which
 // compute no more arguments than they need.
 var ConditionalFunctions = []Function{
-	{Name: "coalesce", Args: Args(AnyElement), Variadic: true, Result: AnyElement, Typed: Coalesce, Help: "the first argument that is not NULL"},
-	{Name: "nullif", Args: Args(AnyElement, AnyElement), Result: AnyElement, Typed: nullIf, Help: "NULL if both arguments are equal, else the first"},
-	{Name: "greatest", Args: Args(AnyElement), Variadic: true, Result: AnyElement, Typed: extreme("GREATEST", 1), Help: "the largest argument that is not NULL"},
-	{Name: "least", Args: Args(AnyElement), Variadic: true, Result: AnyElement, Typed: extreme("LEAST", -1), Help: "the smallest argument that is not NULL"},
+	{Name: "coalesce", Args: Args(AnyElement), Variadic: true, Result: AnyElement, Does: Typed(Coalesce), Help: "the first argument that is not NULL"},
+	{Name: "nullif", Args: Args(AnyElement, AnyElement), Result: AnyElement, Does: Typed(nullIf), Help: "NULL if both arguments are equal, else the first"},
+	{Name: "greatest", Args: Args(AnyElement), Variadic: true, Result: AnyElement, Does: Typed(extreme("GREATEST", 1)), Help: "the largest argument that is not NULL"},
+	{Name: "least", Args: Args(AnyElement), Variadic: true, Result: AnyElement, Does: Typed(extreme("LEAST", -1)), Help: "the smallest argument that is not NULL"},
 }
 
 // CommonArgs converts the arguments of a construct to one type. The caller

@@ -170,12 +170,13 @@ type setSlots struct {
 type setCall struct {
 	f    *Function
 	args []*Expr
+	rows Set
 }
 
 // add registers a call and returns the expression that reads its value.
 func (s *setSlots) add(f *Function, args []*Expr) *Expr {
 	slot := len(s.calls)
-	s.calls = append(s.calls, &setCall{f, args})
+	s.calls = append(s.calls, &setCall{f, args, f.rows()})
 	t := f.resultFor(args)
 	var fields []FromColumn
 	if len(f.Columns) > 1 { // one column is a plain value with a name
@@ -241,7 +242,7 @@ func (r *projectRows) nextSet(x *Exec) (bool, error) {
 			if null && !c.f.Nullable {
 				continue
 			}
-			if r.sets[i].it, err = c.f.Rows(x, values); err != nil {
+			if r.sets[i].it, err = c.rows(x, values); err != nil {
 				return false, err
 			}
 		}

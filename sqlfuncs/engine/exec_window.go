@@ -121,7 +121,7 @@ func (w *windowPlan) number(x *Exec, rows []*windowInput, window int) error {
 		}
 		for i, call := range w.calls {
 			if call.window == window {
-				row.out[i] = datum.MakeInt8(call.f.Window(int64(at-first)+1, int64(peer-first)+1))
+				row.out[i] = datum.MakeInt8(call.number(int64(at-first)+1, int64(peer-first)+1))
 			}
 		}
 	}

@@ -22,32 +22,99 @@ type Function struct {
 	Schema   string
 	Help     string
 
-	// What it does; a function has one of these. Eval computes a value, Rows a set
-	// of them, Aggregate one of many rows. Typed builds the expression of a call
-	// whose result depends on the types of the arguments, or on how they compare.
-	Eval      func(x *Exec, a []datum.Value) (datum.Value, error)
-	Rows      func(x *Exec, a []datum.Value) (Rows, error)
-	Aggregate func(t datum.OID) Aggregate
-	Typed     func(p *Planner, args []*Expr) (*Expr, error)
-	Letters   bool // its text compares by letters, see Exact
-	// Length tells MySQL's clients how many characters its text has at most, 0:
-	// nobody knows.
-	Length func(args []*Expr) int32
-	// Window computes a function that is called with OVER only, from the number of
-	// the row in its partition and that of the first row that is ordered alike.
-	Window func(row, peer int64) int64
-	// FromRow computes the columns of a function that is one value in an
-	// expression and one row in FROM (parse_id).
-	FromRow func(x *Exec, a []datum.Value) ([]datum.Value, error)
-	// IDs is set for functions whose rows are a run of ids.
-	IDs func(x *Exec, a []datum.Value) (NumberRun, error)
-	// Repeat is set for functions of which n calls with the same arguments
-	// yield a run of ids.
-	Repeat func(x *Exec, a []datum.Value, n int64) (NumberRun, error)
+	Does Does // what a call does
+
+	// Of a text, for the MySQL dialect: whether it compares by letters, see Exact,
+	// and how many characters it has at most; 0, or no Length: nobody knows.
+	Letters bool
+	Length  func(args []*Expr) int32
 }
 
+// Does is what a function does when it is called, in one of the ways below.
+type Does interface{ does() }
+
+type (
+	// Eval computes a value.
+	Eval func(x *Exec, a []datum.Value) (datum.Value, error)
+	// EvalOrRow is a value in an expression and one row of Columns in FROM (parse_id).
+	EvalOrRow struct {
+		Eval
+		Row func(x *Exec, a []datum.Value) ([]datum.Value, error)
+	}
+	// EvalOrIDs is a value of which n calls with the same arguments yield a run of
+	// ids: IDs gets n behind the arguments.
+	EvalOrIDs struct {
+		Eval
+		IDs
+	}
+	// Typed builds the expression of a call whose result depends on the types of
+	// the arguments, or on how they compare.
+	Typed func(p *Planner, args []*Expr) (*Expr, error)
+	// Set yields rows.
+	Set func(x *Exec, a []datum.Value) (Rows, error)
+	// IDs yields rows of one id each, as a run.
+	IDs func(x *Exec, a []datum.Value) (NumberRun, error)
+	// NewAggregate begins an aggregate of values of type t.
+	NewAggregate func(t datum.OID) Aggregate
+	// Window numbers rows, with OVER only: row is the place of one in its partition,
+	// peer that of the first row that is ordered alike, both from 1.
+	Window func(row, peer int64) int64
+)
+
+func (Eval) does()         {}
+func (EvalOrRow) does()    {}
+func (EvalOrIDs) does()    {}
+func (Typed) does()        {}
+func (Set) does()          {}
+func (IDs) does()          {}
+func (NewAggregate) does() {}
+func (Window) does()       {}
+
 // ReturnsSet reports whether a function returns rows.
-func (f *Function) ReturnsSet() bool { return f.Rows != nil }
+func (f *Function) ReturnsSet() bool { return f.rows() != nil }
+
+// IsAggregate reports whether a function is an aggregate.
+func (f *Function) IsAggregate() bool {
+	_, is := f.Does.(NewAggregate)
+	return is
+}
+
+// Eval is what computes a function's value, nil where it is not Eval that does.
+func (f *Function) Eval() Eval {
+	switch does := f.Does.(type) {
+	case Eval:
+		return does
+	case EvalOrRow:
+		return does.Eval
+	case EvalOrIDs:
+		return does.Eval
+	}
+	return nil
+}
+
+// rows is what yields a function's rows, nil where it returns none.
+func (f *Function) rows() Set {
+	switch does := f.Does.(type) {
+	case Set:
+		return does
+	case IDs:
+		return does.rows
+	}
+	return nil
+}
+
+// rows yields the ids one by one.
+func (ids IDs) rows(x *Exec, a []datum.Value) (Rows, error) {
+	run, err := ids(x, a)
+	if err != nil {
+		return nil, err
+	}
+	return RowsFunc(func(x *Exec) ([]datum.Value, error) {
+		r, err := run.Next(x, 1)
+		x.IDRow[0] = datum.MakeInt8(r.First)
+		return x.IDRow[:], err
+	}), nil
+}
 
 // Argument is one argument of a function.
 type Argument struct {
@@ -152,9 +219,6 @@ func (f *Function) inSchema(name syntax.Name) bool {
 	}
 	return false
 }
-
-// Eval computes a function's value.
-type Eval = func(x *Exec, a []datum.Value) (datum.Value, error)
 
 // Optional is args with arguments that may be left out from the n-th on.
 func Optional(n int, types ...datum.OID) []Argument {

@@ -360,7 +360,7 @@ func (p *Planner) tableFunc(s *Scope, t *syntax.TableFunc) (source, error) {
 		if err != nil {
 			return nil, err
 		}
-		if f.Aggregate != nil {
+		if f.IsAggregate() {
 			return nil, At(call.Pos, sqlstate.New(sqlstate.Grouping, "aggregate functions are not allowed in functions in FROM"))
 		}
 		if it.alias == "" {
@@ -377,7 +377,7 @@ func (p *Planner) tableFunc(s *Scope, t *syntax.TableFunc) (source, error) {
 		it.scalar = len(calls) == 1 && len(f.Columns) <= 1
 		it.Columns = append(it.Columns, columns...)
 		opens, widths = append(opens, open), append(widths, len(columns))
-		only = &setCall{f, args}
+		only = &setCall{f, args, f.rows()}
 		for _, a := range args {
 			if a != nil {
 				refs = append(refs, a.Refs...)
@@ -408,7 +408,7 @@ func (p *Planner) tableFunc(s *Scope, t *syntax.TableFunc) (source, error) {
 // function of one plain value names its column name.
 func (p *Planner) functionRows(f *Function, args []*Expr, name string) ([]FromColumn, func(*Exec) (Rows, error), error) {
 	columns := f.columnsFor(args)
-	if f.ReturnsSet() {
+	if set := f.rows(); set != nil {
 		result := f.resultFor(args)
 		if len(columns) == 0 {
 			columns = []FromColumn{{Name: name, Type: result, TypeMod: -1}}
@@ -418,16 +418,16 @@ func (p *Planner) functionRows(f *Function, args []*Expr, name string) ([]FromCo
 			if err != nil || (null && !f.Nullable) {
 				return &SliceRows{}, err
 			}
-			return f.Rows(x, values)
+			return set(x, values)
 		}, nil
 	}
-	if f.FromRow != nil {
+	if either, ok := f.Does.(EvalOrRow); ok {
 		return columns, func(x *Exec) (Rows, error) {
 			values, null, err := EvalArgs(x, args)
 			if err != nil || null {
 				return nullRow(columns), err
 			}
-			row, err := f.FromRow(x, values)
+			row, err := either.Row(x, values)
 			return SingleRow(row...), err
 		}, nil
 	}

@@ -62,7 +62,7 @@ func (p *Planner) resolveCall(s *Scope, e *syntax.FuncCall) (*Function, []*Expr,
 	if err != nil {
 		return nil, nil, At(e.Pos, err)
 	}
-	if f.Window != nil && e.Over == nil {
+	if _, window := f.Does.(Window); window && e.Over == nil {
 		return nil, nil, At(e.Pos, sqlstate.New(sqlstate.WrongObjectType, "window function %s requires an OVER clause", f.Name))
 	}
 	return f, args, nil
@@ -89,7 +89,7 @@ func (p *Planner) chooseFunction(e *syntax.FuncCall, name string, given []*Expr,
 	var bestArgs []*Expr
 	candidates := p.Catalog.Functions[name]
 	for _, f := range candidates {
-		if !f.inSchema(e.Name) || (e.Star && f.Aggregate == nil) {
+		if !f.inSchema(e.Name) || (e.Star && !f.IsAggregate()) {
 			continue
 		}
 		given, names := given, names
@@ -135,7 +135,7 @@ func (p *Planner) chooseFunction(e *syntax.FuncCall, name string, given []*Expr,
 		p.isVolatile()
 	}
 	p.Private = p.Private || best.Admin // the permission is not that of other sessions
-	if best.Typed != nil {
+	if _, typed := best.Does.(Typed); typed {
 		return best, bestArgs, nil
 	}
 	for i, a := range bestArgs {
@@ -310,9 +310,10 @@ func (c *Catalog) Nearest(name string) string {
 
 // apply makes the expression of a call to a plain function.
 func (p *Planner) apply(f *Function, args []*Expr) (*Expr, error) {
-	if f.Typed != nil {
-		return f.Typed(p, args)
+	if build, typed := f.Does.(Typed); typed {
+		return build(p, args)
 	}
+	eval := f.Eval()
 	x := Derive(f.Result, func(x *Exec) (datum.Value, error) {
 		values, null, err := EvalArgs(x, args)
 		if err != nil || (null && !f.Nullable) {
@@ -322,11 +323,11 @@ func (p *Planner) apply(f *Function, args []*Expr) (*Expr, error) {
 		if err := x.working(values); err != nil {
 			return datum.Null(f.Result), err
 		}
-		return f.Eval(x, values)
+		return eval(x, values)
 	}, args...)
 	x.Volatile = x.Volatile || f.Volatile == Volatile
 	x.Letters = x.Letters || f.Letters
-	if f.FromRow == nil {
+	if _, row := f.Does.(EvalOrRow); !row {
 		x.Fields = f.Columns
 	}
 	return x, nil

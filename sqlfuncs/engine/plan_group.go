@@ -65,7 +65,7 @@ func (p *Planner) IsGrouped(c *syntax.SelectCore, orderBy []syntax.OrderItem) bo
 // IsAggregate reports whether a call is one of an aggregate function.
 func (c *Catalog) IsAggregate(e *syntax.FuncCall) bool {
 	for _, f := range c.Functions[e.Name.Last()] {
-		if f.Aggregate != nil && f.inSchema(e.Name) {
+		if f.IsAggregate() && f.inSchema(e.Name) {
 			return true
 		}
 	}
@@ -331,7 +331,7 @@ func (g *groupPlan) open(x *Exec, src rowSource) (rowSource, error) {
 func (g *groupPlan) newGroup(by []datum.Value) *group {
 	one := &group{by: by, calls: make([]aggregateState, len(g.calls))}
 	for i, c := range g.calls {
-		one.calls[i].agg = newAggregate(c.f, c.args, c.argType, c.folds)
+		one.calls[i].agg = c.begin()
 	}
 	return one
 }
@@ -342,14 +342,14 @@ type rowAggregate interface{ OfRows(columns []FromColumn) }
 // textAggregate compares texts as their collation does.
 type textAggregate interface{ FoldedBy(TextFold) }
 
-// newAggregate begins an aggregate.
-func newAggregate(f *Function, args []*Expr, argType datum.OID, folds folds) Aggregate {
-	a := f.Aggregate(argType)
-	if a, ok := a.(rowAggregate); ok && len(args) > 0 {
-		a.OfRows(args[0].Fields)
+// begin begins the aggregate of a group.
+func (c *aggregateCall) begin() Aggregate {
+	a := c.f.Does.(NewAggregate)(c.argType)
+	if a, ok := a.(rowAggregate); ok && len(c.args) > 0 {
+		a.OfRows(c.args[0].Fields)
 	}
 	if a, ok := a.(textAggregate); ok {
-		a.FoldedBy(folds.at(0))
+		a.FoldedBy(c.folds.at(0))
 	}
 	return a
 }

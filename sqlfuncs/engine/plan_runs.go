@@ -18,9 +18,9 @@ func (p *Planner) runsOf(c *syntax.SelectCore, plan *selectPlan) func(x *Exec) (
 		return nil
 	}
 	if len(c.From) == 0 {
-		if sets := plan.sets.calls; len(sets) == 1 && sets[0].f.IDs != nil {
+		if sets := plan.sets.calls; len(sets) == 1 {
 			if _, ok := Unparen(c.Targets[0].Expr).(*syntax.FuncCall); ok {
-				return sets[0].runs
+				return sets[0].run()
 			}
 		}
 		return nil
@@ -29,8 +29,8 @@ func (p *Planner) runsOf(c *syntax.SelectCore, plan *selectPlan) func(x *Exec) (
 	if !ok || len(scan.filter) > 0 || scan.call == nil {
 		return nil
 	}
-	if scan.call.f.IDs != nil && plan.targets[0].Column {
-		return scan.call.runs
+	if run := scan.call.run(); run != nil && plan.targets[0].Column {
+		return run
 	}
 	return p.repeated(c, scan.call)
 }
@@ -40,13 +40,19 @@ type noNumbers struct{}
 
 func (noNumbers) Next(*Exec, int64) (generator.Range, error) { return generator.Range{}, io.EOF }
 
-// runs opens the run of a call.
-func (c *setCall) runs(x *Exec) (NumberRun, error) {
-	values, null, err := EvalArgs(x, c.args)
-	if err != nil || null {
-		return noNumbers{}, err
+// run is what begins the run of a call, nil where its rows are no ids.
+func (c *setCall) run() func(x *Exec) (NumberRun, error) {
+	ids, ok := c.f.Does.(IDs)
+	if !ok {
+		return nil
 	}
-	return c.f.IDs(x, values)
+	return func(x *Exec) (NumberRun, error) {
+		values, null, err := EvalArgs(x, c.args)
+		if err != nil || null {
+			return noNumbers{}, err
+		}
+		return ids(x, values)
+	}
 }
 
 // repeated is SELECT f(constant) FROM generate_series(a, b).
@@ -55,20 +61,20 @@ func (p *Planner) repeated(c *syntax.SelectCore, series *setCall) func(x *Exec) 
 	if !ok || len(call.Args) != 1 || series.f.Name != "generate_series" || len(series.args) != 2 || !IsInteger(series.f.Result) {
 		return nil
 	}
-	var f *Function
-	for _, candidate := range p.Catalog.Functions[call.Name.Last()] {
-		if candidate.Repeat != nil && candidate.MinArgs() == 1 {
-			f = candidate
+	var either EvalOrIDs
+	for _, f := range p.Catalog.Functions[call.Name.Last()] {
+		if does, ok := f.Does.(EvalOrIDs); ok && f.MinArgs() == 1 && f.Args[0].Type == datum.Text {
+			either = does
 		}
 	}
-	if f == nil {
+	if either.IDs == nil {
 		return nil
 	}
 	name, err := p.Expr(nil, call.Args[0].Value)
 	if err != nil || !name.IsConstant() {
 		return nil
 	}
-	if name, err = p.Coerce(name, f.Args[0].Type, datum.ImplicitCast); err != nil {
+	if name, err = p.Coerce(name, datum.Text, datum.ImplicitCast); err != nil {
 		return nil
 	}
 	return func(x *Exec) (NumberRun, error) {
@@ -76,7 +82,7 @@ func (p *Planner) repeated(c *syntax.SelectCore, series *setCall) func(x *Exec) 
 		if err != nil || null || values[2].Int < values[1].Int {
 			return noNumbers{}, err
 		}
-		return f.Repeat(x, values[:1], seriesLength(values[1].Int, values[2].Int))
+		return either.IDs(x, []datum.Value{values[0], datum.MakeInt8(seriesLength(values[1].Int, values[2].Int))})
 	}
 }
 

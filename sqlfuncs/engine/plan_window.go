@@ -25,7 +25,7 @@ type windowDef struct {
 
 // windowCall is one window function.
 type windowCall struct {
-	f      *Function
+	number Window
 	window int // index of its windowDef
 }
 
@@ -41,10 +41,11 @@ func (p *Planner) windowCall(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	number, ok := f.Does.(Window)
 	switch {
-	case f.Aggregate != nil:
+	case f.IsAggregate():
 		return nil, Unsupported(e.Pos, "an aggregate with OVER")
-	case f.Window == nil:
+	case !ok:
 		return nil, At(e.Pos, sqlstate.New(sqlstate.WrongObjectType,
 			"OVER specified, but %s is not a window function nor an aggregate function", f.Name))
 	case e.Filter != nil:
@@ -55,7 +56,7 @@ func (p *Planner) windowCall(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 		return nil, err
 	}
 	slot, frame := len(w.calls), w.frame
-	w.calls = append(w.calls, windowCall{f, window})
+	w.calls = append(w.calls, windowCall{number, window})
 	return &Expr{
 		Type: f.Result, TypeMod: -1, name: f.Name, Refs: []ref{{frame, slot}},
 		Eval: func(x *Exec) (datum.Value, error) { return x.Frames[frame][slot], nil },
@@ -106,10 +107,10 @@ func (p *Planner) sortable(s *Scope, e syntax.Expr) (*Expr, error) {
 var WindowFunctions = []Function{
 	{
 		Name: "row_number", Result: datum.Int8, Help: "number of the row in its partition, from 1",
-		Window: func(row, _ int64) int64 { return row },
+		Does: Window(func(row, _ int64) int64 { return row }),
 	},
 	{
 		Name: "rank", Result: datum.Int8, Help: "row_number of the first row that is ordered alike",
-		Window: func(_, peer int64) int64 { return peer },
+		Does: Window(func(_, peer int64) int64 { return peer }),
 	},
 }

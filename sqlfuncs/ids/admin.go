@@ -17,7 +17,7 @@ var adminFunctions = []engine.Function{
 		Name: "create_generator", Result: datum.Text, Volatile: engine.Volatile, Admin: true,
 		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "kind", Type: datum.Text}, {Name: "options", Type: datum.JSONB, Optional: true}},
 		Help: "creates a generator; returns its name",
-		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			options, err := optionsArg(a, 2)
 			if err != nil {
 				return datum.Value{}, err
@@ -27,13 +27,13 @@ var adminFunctions = []engine.Function{
 			}
 			warnOfOutlook(x, a[0].Str)
 			return a[0], nil
-		},
+		}),
 	},
 	{
 		Name: "alter_generator", Result: datum.Text, Volatile: engine.Volatile, Admin: true,
 		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "options", Type: datum.JSONB, Optional: true}},
 		Help: "changes options of a generator; returns its name",
-		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			options, err := optionsArg(a, 1)
 			if err != nil {
 				return datum.Value{}, err
@@ -43,22 +43,22 @@ var adminFunctions = []engine.Function{
 			}
 			warnOfOutlook(x, a[0].Str)
 			return a[0], nil
-		},
+		}),
 	},
 	{
 		Name: "drop_generator", Result: datum.Text, Volatile: engine.Volatile, Admin: true,
 		Args: nameArg, Help: "drops a generator; its ids stay used",
-		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return a[0], Registry(x).Drop(x.Ctx, a[0].Str)
-		},
+		}),
 	},
 	{
 		Name: "recover_generator", Result: datum.Text, Volatile: engine.Volatile, Admin: true,
 		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "at_least", Type: datum.Int8}},
 		Help: "starts a generator again that stopped because the shared store went back; its ids go on at at_least or above",
-		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return a[0], Registry(x).Recover(x.Ctx, a[0].Str, a[1].Int)
-		},
+		}),
 	},
 }
 

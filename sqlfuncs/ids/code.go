@@ -20,7 +20,7 @@ var codeFunctions = []engine.Function{
 	{
 		Name: "next_code", Args: nameArg, Result: datum.Text, Volatile: engine.Volatile, Length: codeLength,
 		Help: "one new id of the generator in its text form",
-		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			c, err := newCodes(x, a[0].Str)
 			if err != nil {
 				return datum.Value{}, err
@@ -29,40 +29,40 @@ var codeFunctions = []engine.Function{
 				return datum.Value{}, err
 			}
 			return c.draw(x)
-		},
+		}),
 	},
 	{
 		Name: "next_codes", Args: countArgs,
 		Result: datum.Text, Volatile: engine.Volatile, Help: "n new ids in their text form, one a row",
-		Rows: nextCodes,
+		Does: engine.Set(nextCodes),
 	},
 	{
 		Name: "next_uuid", Args: nameArg, Result: datum.UUID, Volatile: engine.Volatile,
-		Help: "one new UUID from the generator", Eval: nextUUID,
+		Help: "one new UUID from the generator", Does: engine.Eval(nextUUID),
 	},
 	{
 		Name: "to_code", Result: datum.Text, Volatile: engine.Stable, Length: codeLength, Help: "the text form of an id of the generator",
 		Args: []engine.Argument{{Name: "id", Type: datum.Int8}, {Name: "name", Type: datum.Text}},
-		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			coder, err := coder(x, a[1].Str)
 			if err != nil {
 				return datum.Value{}, err
 			}
 			b, err := coder.AppendCode(nil, a[0].Int)
 			return datum.MakeText(string(b)), err
-		},
+		}),
 	},
 	{
 		Name: "parse_code", Result: datum.Int8, Volatile: engine.Stable, Help: "the id that a code of the generator stands for",
 		Args: []engine.Argument{{Name: "code", Type: datum.Text}, {Name: "name", Type: datum.Text}},
-		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			coder, err := coder(x, a[1].Str)
 			if err != nil {
 				return datum.Value{}, err
 			}
 			id, err := coder.ParseCode(a[0].Str)
 			return datum.MakeInt8(id), err
-		},
+		}),
 	},
 }
 

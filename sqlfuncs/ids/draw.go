@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 )
 
@@ -144,21 +143,4 @@ func (r *idRun) Next(x *engine.Exec, max int64) (generator.Range, error) {
 		sessionOf(x).Refund(r.entry.Name(), r.left)
 	}
 	return run, err
-}
-
-// rows makes an idRun a rowIter.
-func (r *idRun) rows() engine.Rows {
-	var run generator.Range
-	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
-		if run.Count == 0 {
-			var err error
-			if run, err = r.Next(x, 1); err != nil {
-				return nil, err
-			}
-		}
-		id := run.First
-		run.First, run.Count = run.First+run.Step, run.Count-1
-		x.IDRow[0] = datum.MakeInt8(id)
-		return x.IDRow[:], nil
-	})
 }

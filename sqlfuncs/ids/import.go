@@ -20,7 +20,7 @@ var importFunctions = []engine.Function{{
 		{Name: "dsn", Type: datum.Text},
 		{Name: "options", Type: datum.JSONB, Optional: true},
 	},
-	Help: "takes over the position of another id system and fences it; the generator goes on above", Eval: importGenerator,
+	Help: "takes over the position of another id system and fences it; the generator goes on above", Does: engine.Eval(importGenerator),
 }}
 
 // importGenerator creates a generator that goes on where another system

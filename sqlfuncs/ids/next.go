@@ -20,38 +20,37 @@ var idFunctions = []engine.Function{
 		Name: "next_id", Result: datum.Int8, Volatile: engine.Volatile,
 		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "field", Type: datum.Int8, Optional: true, Open: datum.Int8}},
 		Help: "one new id from the generator; field is the caller's bits, where its layout has a field",
-		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-			if len(a) > 1 {
-				return drawWith(x, a[0].Str, a[1].Int)
-			}
-			return DrawID(x, a[0].Str)
-		},
-		Repeat: func(x *engine.Exec, a []datum.Value, n int64) (engine.NumberRun, error) {
-			e, err := entry(x, a[0].Str)
-			return &idRun{entry: e, left: n}, err
-		},
+		Does: engine.EvalOrIDs{Eval: oneID, IDs: idOfEachRow},
 	},
 	{
 		Name: "next_ids", Args: countArgs,
 		Result: datum.Int8, Volatile: engine.Volatile, Help: "n new ids, one a row",
-		IDs: func(x *engine.Exec, a []datum.Value) (engine.NumberRun, error) {
-			return newIDRun(x, a[0].Str, a[1].Int)
-		},
-		Rows: func(x *engine.Exec, a []datum.Value) (engine.Rows, error) {
-			run, err := newIDRun(x, a[0].Str, a[1].Int)
-			if err != nil {
-				return nil, err
-			}
-			return run.rows(), nil
-		},
+		Does: engine.IDs(nextIDs),
 	},
 	{
 		Name: "next_range", Args: countArgs,
 		Result: datum.Record, Volatile: engine.Volatile,
 		Columns: []engine.FromColumn{{Name: "first", Type: datum.Int8, TypeMod: -1}, {Name: "last", Type: datum.Int8, TypeMod: -1}},
 		Help:    "contiguous runs that together hold n new ids",
-		Rows:    nextRange,
+		Does:    engine.Set(nextRange),
 	},
+}
+
+func oneID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	if len(a) > 1 {
+		return drawWith(x, a[0].Str, a[1].Int)
+	}
+	return DrawID(x, a[0].Str)
+}
+
+// idOfEachRow is next_id over generate_series: the statement's rows are the limit.
+func idOfEachRow(x *engine.Exec, a []datum.Value) (engine.NumberRun, error) {
+	e, err := entry(x, a[0].Str)
+	return &idRun{entry: e, left: a[1].Int}, err
+}
+
+func nextIDs(x *engine.Exec, a []datum.Value) (engine.NumberRun, error) {
+	return newIDRun(x, a[0].Str, a[1].Int)
 }
 
 // DrawID draws one id of a name, which is created if it is new.

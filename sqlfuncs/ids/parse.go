@@ -41,13 +41,13 @@ func timeFunction(t datum.OID) engine.Function {
 	return engine.Function{
 		Name: "id_time", Volatile: engine.Stable, Result: datum.TimestampTZ, Help: "when an id was made",
 		Args: []engine.Argument{{Name: "id", Type: t, Open: datum.Int8, AnyID: true}, {Name: "by", Type: datum.Text, Optional: true}},
-		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			p, err := explain(x, a[0], optionalText(a, 1))
 			if err != nil || p.Time == nil {
 				return datum.Null(datum.TimestampTZ), err
 			}
 			return datum.TimestampTZFromTime(*p.Time), nil
-		},
+		}),
 	}
 }
 
@@ -57,23 +57,25 @@ func timeFunction(t datum.OID) engine.Function {
 func parseFunction(name string, t datum.OID) engine.Function {
 	return engine.Function{
 		Name: name, Volatile: engine.Stable, Result: datum.JSONB,
-		Args: []engine.Argument{{Name: "id", Type: t, Open: datum.Int8, AnyID: true}, {Name: "by", Type: datum.Text, Optional: true}},
-		Help: "takes an id apart; by is a generator's name, else a layout's",
-		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-			p, err := explain(x, a[0], optionalText(a, 1))
-			if err != nil {
-				return datum.Value{}, err
-			}
-			return partsJSON(p), nil
-		},
+		Args:    []engine.Argument{{Name: "id", Type: t, Open: datum.Int8, AnyID: true}, {Name: "by", Type: datum.Text, Optional: true}},
+		Help:    "takes an id apart; by is a generator's name, else a layout's",
 		Columns: parseColumns,
-		FromRow: func(x *engine.Exec, a []datum.Value) ([]datum.Value, error) {
-			p, err := explain(x, a[0], optionalText(a, 1))
-			if err != nil {
-				return nil, err
-			}
-			values := partValues(p)
-			return append([]datum.Value{values[0], datum.TextOrNull(p.Layout)}, values[1:]...), nil
+		Does: engine.EvalOrRow{
+			Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+				p, err := explain(x, a[0], optionalText(a, 1))
+				if err != nil {
+					return datum.Value{}, err
+				}
+				return partsJSON(p), nil
+			},
+			Row: func(x *engine.Exec, a []datum.Value) ([]datum.Value, error) {
+				p, err := explain(x, a[0], optionalText(a, 1))
+				if err != nil {
+					return nil, err
+				}
+				values := partValues(p)
+				return append([]datum.Value{values[0], datum.TextOrNull(p.Layout)}, values[1:]...), nil
+			},
 		},
 	}
 }
@@ -212,7 +214,7 @@ func boundFunction(name string, greatest bool, help string) engine.Function {
 	return engine.Function{
 		Name: name, Volatile: engine.Stable, Result: datum.Int8, Help: help,
 		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "ts", Type: datum.TimestampTZ}},
-		Typed: func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
+		Does: engine.Typed(func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 			by, err := p.Coerce(args[0], datum.Text, datum.ImplicitCast)
 			if err != nil {
 				return nil, err
@@ -232,7 +234,7 @@ func boundFunction(name string, greatest bool, help string) engine.Function {
 				}
 				return idBound(x, values[0].Str, values[1].GoTime(), greatest, result)
 			}, by, ts), nil
-		},
+		}),
 	}
 }
 

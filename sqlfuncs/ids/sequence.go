@@ -24,22 +24,22 @@ var sequenceFunctions = sequenceFamily(datum.Text, datum.RegClass)
 func sequenceFamily(types ...datum.OID) []engine.Function {
 	out := []engine.Function{{
 		Name: "lastval", Result: datum.Int8, Volatile: engine.Volatile,
-		Help: "the newest id that this session drew", Eval: lastval,
+		Help: "the newest id that this session drew", Does: engine.Eval(lastval),
 	}}
 	for _, t := range types {
 		out = append(out,
 			engine.Function{
 				Name: "nextval", Args: sequenceArg(t), Result: datum.Int8, Volatile: engine.Volatile,
-				Help: "one new id from the generator", Eval: onSequence(nextval),
+				Help: "one new id from the generator", Does: engine.Eval(onSequence(nextval)),
 			},
 			engine.Function{
 				Name: "currval", Args: sequenceArg(t), Result: datum.Int8, Volatile: engine.Volatile,
-				Help: "the newest id of the generator that this session drew", Eval: onSequence(currval),
+				Help: "the newest id of the generator that this session drew", Does: engine.Eval(onSequence(currval)),
 			},
 			engine.Function{
 				Name: "setval", Args: sequenceArg(t, engine.Argument{Name: "n", Type: datum.Int8}, engine.Argument{Name: "is_called", Type: datum.Bool, Optional: true}),
 				Result: datum.Int8, Volatile: engine.Volatile, Admin: true,
-				Help: "raises the generator above n; it never lowers it", Eval: onSequence(setval),
+				Help: "raises the generator above n; it never lowers it", Does: engine.Eval(onSequence(setval)),
 			},
 		)
 	}

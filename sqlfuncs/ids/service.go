@@ -20,34 +20,34 @@ var serviceFunctions = []engine.Function{
 		Name: "get_id", Args: []engine.Argument{{Name: "agent", Type: datum.Text, Optional: true}},
 		Result: datum.Int8, Volatile: engine.Volatile,
 		Help: "one id of the generator twitter, counted for the agent: a letter, then letters, digits and -; without one, for the application_name",
-		Eval: getID,
+		Does: engine.Eval(getID),
 	},
 	{
 		Name: "unique_rowid", Result: datum.Int8, Volatile: engine.Volatile,
-		Help: "one id of the generator unique_rowid, which has CockroachDB's layout", Eval: uniqueRowID,
+		Help: "one id of the generator unique_rowid, which has CockroachDB's layout", Does: engine.Eval(uniqueRowID),
 	},
 	{
 		Name: "get_worker_id", Result: datum.Int8, Volatile: engine.Volatile,
 		Help: "the worker id in the ids of get_id",
-		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			_, worker, err := serviceWorker(x)
 			return datum.MakeInt8(worker), err
-		},
+		}),
 	},
 	{
 		Name: "get_datacenter_id", Result: datum.Int8, Volatile: engine.Volatile,
 		Help: "the datacenter id in the ids of get_id",
-		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			datacenter, _, err := serviceWorker(x)
 			return datum.MakeInt8(datacenter), err
-		},
+		}),
 	},
 	{
 		Name: "get_timestamp", Result: datum.Int8, Volatile: engine.Volatile,
 		Help: "the clock of this server in Unix milliseconds",
-		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			return datum.MakeInt8(x.Host.Now().UnixMilli()), nil
-		},
+		}),
 	},
 }
 

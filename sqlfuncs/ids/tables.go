@@ -152,22 +152,18 @@ func scanBatch(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
 		return nil, err
 	}
 	row := make([]datum.Value, 3)
-	var ids engine.Rows
 	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
 		for len(runs) > 0 {
 			b := runs[0]
-			if ids == nil {
-				ids = b.run.rows()
-			}
-			r, err := ids.Next(x)
+			id, err := b.run.Next(x, 1)
 			if errors.Is(err, io.EOF) {
-				runs, ids = runs[1:], nil
+				runs = runs[1:]
 				continue
 			}
 			if err != nil {
 				return nil, err
 			}
-			row[0], row[1], row[2] = b.name, b.n, r[0]
+			row[0], row[1], row[2] = b.name, b.n, datum.MakeInt8(id.First)
 			return row, nil
 		}
 		return nil, io.EOF

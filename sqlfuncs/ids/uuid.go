@@ -14,16 +14,16 @@ var pgUUIDFunctions = []engine.Function{
 	makeUUID("gen_random_uuid", "a random UUID (version 4)", (*uuid.Source).V4),
 	makeUUID("uuidv4", "a random UUID (version 4)", (*uuid.Source).V4),
 	{
-		Name: "uuidv7", Args: []engine.Argument{{Name: "shift", Type: datum.Interval, Optional: true}}, Result: datum.UUID, Volatile: engine.Volatile, Eval: uuidV7,
+		Name: "uuidv7", Args: []engine.Argument{{Name: "shift", Type: datum.Interval, Optional: true}}, Result: datum.UUID, Volatile: engine.Volatile, Does: engine.Eval(uuidV7),
 		Help: "a UUID that grows with time (version 7), its time moved by shift",
 	},
 	{
 		// Of any type, so that an untyped literal is a shift, as in PostgreSQL.
-		Name: "uuidv7", Args: []engine.Argument{{Name: "at", Type: engine.AnyType}}, Result: datum.UUID, Volatile: engine.Volatile, Typed: uuidV7At,
+		Name: "uuidv7", Args: []engine.Argument{{Name: "at", Type: engine.AnyType}}, Result: datum.UUID, Volatile: engine.Volatile, Does: engine.Typed(uuidV7At),
 		Help: "a UUID of version 7 of a time (timestamptz)",
 	},
-	{Name: "uuid_extract_timestamp", Args: engine.Args(datum.UUID), Result: datum.TimestampTZ, Eval: uuidTime, Help: "when a UUID of version 1, 6 or 7 was made"},
-	{Name: "uuid_extract_version", Args: engine.Args(datum.UUID), Result: datum.Int2, Eval: uuidVersion, Help: "version of a UUID"},
+	{Name: "uuid_extract_timestamp", Args: engine.Args(datum.UUID), Result: datum.TimestampTZ, Does: engine.Eval(uuidTime), Help: "when a UUID of version 1, 6 or 7 was made"},
+	{Name: "uuid_extract_version", Args: engine.Args(datum.UUID), Result: datum.Int2, Does: engine.Eval(uuidVersion), Help: "version of a UUID"},
 }
 
 // uuidFunctions are those of its extension uuid-ossp, and what RFC 9562 has
@@ -35,16 +35,16 @@ var uuidFunctions = append([]engine.Function{
 	{
 		Name: "uuid_generate_v3", Args: []engine.Argument{{Name: "name", Type: datum.Text}}, Result: datum.UUID,
 		Help: "the UUID of a name without a namespace, as Java's nameUUIDFromBytes (version 3)",
-		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return uuidValue(uuid.V3Bytes(a[0].Str)), nil
-		},
+		}),
 	},
 	{
 		Name: "uuid_generate_v3", Args: []engine.Argument{{Name: "bytes", Type: datum.Bytea}}, Result: datum.UUID,
 		Help: "the UUID of bytes without a namespace, as Java's nameUUIDFromBytes (version 3)",
-		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return uuidValue(uuid.V3Bytes(a[0].Str)), nil
-		},
+		}),
 	},
 	makeUUID("uuid_generate_v4", "a random UUID (version 4)", (*uuid.Source).V4),
 	nameUUID("uuid_generate_v5", "the UUID of a name, by SHA-1 (version 5)", uuid.V5),
@@ -55,24 +55,24 @@ var uuidFunctions = append([]engine.Function{
 	makeULID("gen_ulid", "a ULID that rises, as the extension pgx_ulid names it"),
 	makeULID("generate_ulid", "a ULID that rises, as pgulid names it"),
 	{
-		Name: "uuid_generate_v8", Args: []engine.Argument{{Name: "bits", Type: datum.Bytea}}, Result: datum.UUID, Eval: uuidV8,
+		Name: "uuid_generate_v8", Args: []engine.Argument{{Name: "bits", Type: datum.Bytea}}, Result: datum.UUID, Does: engine.Eval(uuidV8),
 		Help: "a UUID of 16 bytes of one's own (version 8)",
 	},
 	{
 		Name: "uuid_guid", Args: engine.Named("u", datum.UUID), Result: datum.UUID, Help: "changes between the byte orders of UUIDs and Microsoft's GUIDs",
-		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) { return uuidValue(UUIDOf(a[0]).GUID()), nil },
+		Does: engine.Eval(func(_ *engine.Exec, a []datum.Value) (datum.Value, error) { return uuidValue(UUIDOf(a[0]).GUID()), nil }),
 	},
 	{
 		Name: "uuid_swap", Args: engine.Named("u", datum.UUID), Result: datum.UUID, Help: "the form of MySQL's UUID_TO_BIN(u, 1)",
-		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return uuidValue(UUIDOf(a[0]).Swapped()), nil
-		},
+		}),
 	},
 	{
 		Name: "uuid_unswap", Args: engine.Named("u", datum.UUID), Result: datum.UUID, Help: "undoes uuid_swap",
-		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return uuidValue(UUIDOf(a[0]).Unswapped()), nil
-		},
+		}),
 	},
 }, uuidConstants(map[string]uuid.UUID{
 	"uuid_nil": uuid.Nil, "uuid_max": uuid.Max, "uuid_ns_dns": uuid.DNS, "uuid_ns_url": uuid.URL, "uuid_ns_oid": uuid.OID, "uuid_ns_x500": uuid.X500,
@@ -86,19 +86,19 @@ func UUIDOf(v datum.Value) uuid.UUID { return uuid.UUID([]byte(v.Str)) }
 func makeUUID(name, help string, draw func(*uuid.Source) uuid.UUID) engine.Function {
 	return engine.Function{
 		Name: name, Result: datum.UUID, Volatile: engine.Volatile, Help: help,
-		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			return uuidValue(draw(serverOf(x).UUIDs)), nil
-		},
+		}),
 	}
 }
 
 func makeULID(name, help string) engine.Function {
 	return engine.Function{
 		Name: name, Result: datum.Text, Volatile: engine.Volatile, Help: help,
-		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			code, err := serverOf(x).UUIDs.ULID()
 			return datum.MakeText(code), err
-		},
+		}),
 	}
 }
 
@@ -106,9 +106,9 @@ func nameUUID(name, help string, of func(space uuid.UUID, name string) uuid.UUID
 	return engine.Function{
 		Name: name, Args: []engine.Argument{{Name: "namespace", Type: datum.UUID}, {Name: "name", Type: datum.Text}},
 		Result: datum.UUID, Help: help,
-		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return uuidValue(of(UUIDOf(a[0]), a[1].Str)), nil
-		},
+		}),
 	}
 }
 
@@ -117,7 +117,7 @@ func uuidConstants(constants map[string]uuid.UUID) []engine.Function {
 	for name, u := range constants {
 		out = append(out, engine.Function{
 			Name: name, Result: datum.UUID, Help: u.String(),
-			Eval: func(*engine.Exec, []datum.Value) (datum.Value, error) { return uuidValue(u), nil },
+			Does: engine.Eval(func(*engine.Exec, []datum.Value) (datum.Value, error) { return uuidValue(u), nil }),
 		})
 	}
 	return out

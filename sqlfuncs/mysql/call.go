@@ -109,7 +109,7 @@ func choose(p *engine.Planner, e *syntax.FuncCall, name string, given []*engine.
 	var best *engine.Function
 	bestScore := -1
 	for _, f := range candidates {
-		if len(given) < f.MinArgs() || !f.Variadic && len(given) > len(f.Args) || e.Star && f.Aggregate == nil {
+		if len(given) < f.MinArgs() || !f.Variadic && len(given) > len(f.Args) || e.Star && !f.IsAggregate() {
 			continue
 		}
 		score, fits := 0, true
@@ -134,7 +134,7 @@ func choose(p *engine.Planner, e *syntax.FuncCall, name string, given []*engine.
 			sqlstate.Cut(p.Host.Client().User, 64), databaseName(plannedState(p)), name).WithHint("Connect as a user with the role admin.").WithMySQL(1370, "42000")
 	}
 	p.Private = p.Private || best.Admin
-	if best.Typed != nil {
+	if _, typed := best.Does.(engine.Typed); typed {
 		return best, given, nil
 	}
 	args := slices.Clone(given)

@@ -14,18 +14,18 @@ import (
 var sessionFunctions = slices.Concat(
 	[]engine.Function{
 		sessionText("version", 64, func(x *engine.Exec) string { return Version(x.Host.Version()) }),
-		{Name: "connection_id", Result: datum.Int4, Volatile: engine.Stable, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+		{Name: "connection_id", Result: datum.Int4, Volatile: engine.Stable, Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			return datum.MakeInt4(int64(x.Host.Client().PID)), nil
-		}},
+		})},
 		{
 			Name: "last_insert_id", Args: []engine.Argument{{Type: datum.Int8, Optional: true}}, Result: datum.Int8, Volatile: engine.Volatile,
-			Help: "the newest id that this session drew, or set with LAST_INSERT_ID(n)", Eval: lastInsertID,
+			Help: "the newest id that this session drew, or set with LAST_INSERT_ID(n)", Does: engine.Eval(lastInsertID),
 		},
-		{Name: "sleep", Args: engine.Args(datum.Float8), Result: datum.Int4, Volatile: engine.Volatile, Eval: sleep},
+		{Name: "sleep", Args: engine.Args(datum.Float8), Result: datum.Int4, Volatile: engine.Volatile, Does: engine.Eval(sleep)},
 	},
-	alias(engine.Function{Name: "database", Result: datum.Text, Length: fixedLength(64), Volatile: engine.Stable, Letters: true, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+	alias(engine.Function{Name: "database", Result: datum.Text, Length: fixedLength(64), Volatile: engine.Stable, Letters: true, Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 		return datum.TextOrNull(stateOf(x).Database), nil
-	}}, "schema"),
+	})}, "schema"),
 	[]engine.Function{
 		sessionText("user", accountLength, func(x *engine.Exec) string { return accountOf(x.Host.Client()) }),
 		sessionText("current_user", accountLength, func(x *engine.Exec) string { return sqlstate.Cut(x.Host.Client().User, 64) + "@%" }),
@@ -38,7 +38,7 @@ const accountLength = 384
 func sessionText(name string, length int32, f func(x *engine.Exec) string) engine.Function {
 	return engine.Function{
 		Name: name, Result: datum.Text, Volatile: engine.Stable, Length: fixedLength(length), Letters: true,
-		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) { return datum.MakeText(f(x)), nil },
+		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) { return datum.MakeText(f(x)), nil }),
 	}
 }
 
@@ -66,11 +66,11 @@ func sleep(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 
 // conditionalFunctions compute no more arguments than they need.
 var conditionalFunctions = []engine.Function{
-	{Name: "if", Length: func(es []*engine.Expr) int32 { return longest(es[1:]) }, Args: engine.Args(engine.AnyElement, engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: ifThen},
-	{Name: "ifnull", Length: longest, Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: engine.Coalesce},
-	{Name: "coalesce", Length: longest, Args: engine.Args(engine.AnyElement), Variadic: true, Result: engine.AnyElement, Typed: engine.Coalesce},
-	{Name: "nullif", Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Typed: nullIf},
-	{Name: "least", Length: longest, Args: engine.Args(engine.AnyElement, engine.AnyElement), Variadic: true, Result: engine.AnyElement, Typed: least},
+	{Name: "if", Length: func(es []*engine.Expr) int32 { return longest(es[1:]) }, Args: engine.Args(engine.AnyElement, engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Does: engine.Typed(ifThen)},
+	{Name: "ifnull", Length: longest, Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Does: engine.Typed(engine.Coalesce)},
+	{Name: "coalesce", Length: longest, Args: engine.Args(engine.AnyElement), Variadic: true, Result: engine.AnyElement, Does: engine.Typed(engine.Coalesce)},
+	{Name: "nullif", Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Does: engine.Typed(nullIf)},
+	{Name: "least", Length: longest, Args: engine.Args(engine.AnyElement, engine.AnyElement), Variadic: true, Result: engine.AnyElement, Does: engine.Typed(least)},
 }
 
 func ifThen(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
@@ -146,16 +146,16 @@ func least(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 var idFunctions = []engine.Function{
 	{
 		Name: "uuid", Result: datum.Text, Length: fixedLength(36), Volatile: engine.Volatile, Help: "a UUID of version 1",
-		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			return datum.MakeText(ids.TimeUUID(x).String()), nil
-		},
+		}),
 	},
 	{
 		Name: "uuid_short", Result: datum.Int8, Volatile: engine.Volatile, Help: "an id of the generator uuid_short, of its own kind",
-		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) { return ids.DrawID(x, "uuid_short") },
+		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) { return ids.DrawID(x, "uuid_short") }),
 	},
-	{Name: "uuid_to_bin", Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Int8, Optional: true}}, Result: datum.Bytea, Eval: uuidToBin},
-	{Name: "bin_to_uuid", Args: []engine.Argument{{Type: datum.Bytea}, {Type: datum.Int8, Optional: true}}, Result: datum.Text, Eval: binToUUID},
+	{Name: "uuid_to_bin", Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Int8, Optional: true}}, Result: datum.Bytea, Does: engine.Eval(uuidToBin)},
+	{Name: "bin_to_uuid", Args: []engine.Argument{{Type: datum.Bytea}, {Type: datum.Int8, Optional: true}}, Result: datum.Text, Does: engine.Eval(binToUUID)},
 }
 
 func uuidError(text, function string) error {

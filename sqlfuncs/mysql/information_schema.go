@@ -378,7 +378,7 @@ func routines(known *engine.Catalog) []*engine.Function {
 	var out []*engine.Function
 	for _, name := range slices.Sorted(maps.Keys(known.Functions)) {
 		for _, f := range known.Functions[name] {
-			if f.Schema == engine.NextidSchema && f.Aggregate == nil && !f.ReturnsSet() {
+			if f.Schema == engine.NextidSchema && !f.IsAggregate() && !f.ReturnsSet() {
 				out = append(out, f)
 				break
 			}

@@ -15,18 +15,18 @@ var textFunctions = slices.Concat(
 	alias(textFn("upper", strings.ToUpper), "ucase"),
 	alias(textFn("lower", strings.ToLower), "lcase"), // tdbc::mysql
 	[]engine.Function{
-		{Name: "concat", Length: sumOfLengths, Args: engine.Args(engine.AnyElement), Variadic: true, Result: datum.Text, Typed: concat},
-		{Name: "repeat", Args: engine.Args(datum.Text, datum.Int8), Result: datum.Text, Eval: repeat},
-		{Name: "replace", Args: engine.Args(datum.Text, datum.Text, datum.Text), Result: datum.Text, Eval: replace},
-		{Name: "substring_index", Args: engine.Args(datum.Text, datum.Text, datum.Int8), Result: datum.Text, Eval: substringIndex},
-		{Name: "locate", Args: engine.Args(datum.Text, datum.Text), Result: datum.Int4, Typed: func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
+		{Name: "concat", Length: sumOfLengths, Args: engine.Args(engine.AnyElement), Variadic: true, Result: datum.Text, Does: engine.Typed(concat)},
+		{Name: "repeat", Args: engine.Args(datum.Text, datum.Int8), Result: datum.Text, Does: engine.Eval(repeat)},
+		{Name: "replace", Args: engine.Args(datum.Text, datum.Text, datum.Text), Result: datum.Text, Does: engine.Eval(replace)},
+		{Name: "substring_index", Args: engine.Args(datum.Text, datum.Text, datum.Int8), Result: datum.Text, Does: engine.Eval(substringIndex)},
+		{Name: "locate", Args: engine.Args(datum.Text, datum.Text), Result: datum.Int4, Does: engine.Typed(func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 			exact := p.Exact(args...)
 			return engine.Strict2(datum.Int4, args[0], args[1], func(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
 				return datum.MakeInt4(locate(b.Str, a.Str, exact)), nil
 			}), nil
-		}},
+		})},
 	},
-	alias(engine.Function{Name: "substring", Length: lengthOfFirst, Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Int8}, {Type: datum.Int8, Optional: true}}, Result: datum.Text, Eval: substring}, "substr"),
+	alias(engine.Function{Name: "substring", Length: lengthOfFirst, Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Int8}, {Type: datum.Int8, Optional: true}}, Result: datum.Text, Does: engine.Eval(substring)}, "substr"),
 )
 
 // alias lists a function under other names, too.
@@ -42,7 +42,7 @@ func alias(f engine.Function, names ...string) []engine.Function {
 func textFn(name string, f func(string) string) engine.Function {
 	return engine.Function{
 		Name: name, Args: engine.Args(datum.Text), Result: datum.Text, Length: lengthOfFirst,
-		Eval: func(_ *engine.Exec, a []datum.Value) (datum.Value, error) { return datum.MakeText(f(a[0].Str)), nil },
+		Does: engine.Eval(func(_ *engine.Exec, a []datum.Value) (datum.Value, error) { return datum.MakeText(f(a[0].Str)), nil }),
 	}
 }
 

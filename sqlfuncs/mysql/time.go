@@ -13,13 +13,13 @@ import (
 // timeFunctions are MySQL's date and time functions (manual, 12.7) that clients
 // ask for.
 var timeFunctions = slices.Concat(
-	alias(engine.Function{Name: "now", Args: []engine.Argument{{Type: datum.Int8, Optional: true}}, Result: datum.Timestamp, Volatile: engine.Stable, Typed: now},
+	alias(engine.Function{Name: "now", Args: []engine.Argument{{Type: datum.Int8, Optional: true}}, Result: datum.Timestamp, Volatile: engine.Stable, Does: engine.Typed(now)},
 		"current_timestamp"),
 	[]engine.Function{
-		{Name: "unix_timestamp", Result: datum.Int8, Volatile: engine.Stable, Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+		{Name: "unix_timestamp", Result: datum.Int8, Volatile: engine.Stable, Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			return datum.MakeInt8(x.Started.Unix()), nil
-		}},
-		{Name: "convert_tz", Args: engine.Args(datum.Timestamp, datum.Text, datum.Text), Result: datum.Timestamp, Eval: convertTZ},
+		})},
+		{Name: "convert_tz", Args: engine.Args(datum.Timestamp, datum.Text, datum.Text), Result: datum.Timestamp, Does: engine.Eval(convertTZ)},
 	},
 )
 

@@ -19,7 +19,7 @@ func Functions() []engine.Function {
 
 // function makes a function of the catalogue: stable, NULL for NULL.
 func function(name string, result datum.OID, types []datum.OID, eval func(x *engine.Exec, a []datum.Value) (datum.Value, error)) engine.Function {
-	return engine.Function{Name: name, Args: engine.Args(types...), Result: result, Volatile: engine.Stable, Eval: eval}
+	return engine.Function{Name: name, Args: engine.Args(types...), Result: result, Volatile: engine.Stable, Does: engine.Eval(eval)}
 }
 
 // nothing makes the functions about objects that there are none of: their
@@ -36,7 +36,7 @@ func always(name string, v datum.Value, types ...datum.OID) engine.Function {
 var typeFunctions = []engine.Function{
 	{
 		Name: "format_type", Args: engine.Args(datum.Oid, datum.Int4), Result: datum.Text, Volatile: engine.Stable, Nullable: true,
-		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			if !a[0].Valid {
 				return datum.Null(datum.Text), nil
 			}
@@ -48,7 +48,7 @@ var typeFunctions = []engine.Function{
 				mod = int32(a[1].Int)
 			}
 			return datum.MakeText(formatType(datum.OID(a[0].Int), mod)), nil
-		},
+		}),
 	},
 }
 

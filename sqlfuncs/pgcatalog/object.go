@@ -101,13 +101,13 @@ var definitionFunctions = append(slices.Clone(procFunctions),
 	nothing("pg_get_constraintdef", datum.Text, datum.Oid), nothing("pg_get_constraintdef", datum.Text, datum.Oid, datum.Bool),
 	engine.Function{
 		Name: "pg_sequence_last_value", Args: engine.Args(datum.RegClass), Result: datum.Int8, Volatile: engine.Volatile,
-		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			r, err := relationByOID(x, uint32(a[0].Int))
 			if err != nil || r == nil || r.Kind != 'S' {
 				return datum.Null(datum.Int8), err
 			}
 			return ids.SequenceLast(x, r.Name)
-		},
+		}),
 	},
 	nothing("pg_index_column_has_property", datum.Bool, datum.RegClass, datum.Int4, datum.Text),
 	nothing("pg_get_indexdef", datum.Text, datum.Oid), nothing("pg_get_indexdef", datum.Text, datum.Oid, datum.Int4, datum.Bool),
@@ -118,7 +118,7 @@ var definitionFunctions = append(slices.Clone(procFunctions),
 	ruleDef(datum.Oid), ruleDef(datum.Oid, datum.Bool),
 	engine.Function{
 		Name: "pg_partition_ancestors", Args: engine.Args(datum.RegClass), Result: datum.RegClass, Volatile: engine.Stable,
-		Rows: func(*engine.Exec, []datum.Value) (engine.Rows, error) { return &engine.SliceRows{}, nil },
+		Does: engine.Set(func(*engine.Exec, []datum.Value) (engine.Rows, error) { return &engine.SliceRows{}, nil }),
 	},
 	engine.Function{
 		Name: "pg_partition_tree", Args: engine.Args(datum.RegClass), Result: datum.Record, Volatile: engine.Stable,
@@ -128,12 +128,12 @@ var definitionFunctions = append(slices.Clone(procFunctions),
 			{Name: "isleaf", Type: datum.Bool, TypeMod: -1},
 			{Name: "level", Type: datum.Int4, TypeMod: -1},
 		},
-		Rows: func(*engine.Exec, []datum.Value) (engine.Rows, error) { return &engine.SliceRows{}, nil },
+		Does: engine.Set(func(*engine.Exec, []datum.Value) (engine.Rows, error) { return &engine.SliceRows{}, nil }),
 	},
 	engine.Function{
 		Name: "pg_options_to_table", Args: engine.Args(datum.TextArray), Result: datum.Record, Volatile: engine.Stable,
 		Columns: []engine.FromColumn{{Name: "option_name", Type: datum.Text, TypeMod: -1}, {Name: "option_value", Type: datum.Text, TypeMod: -1}},
-		Rows:    optionsToTable,
+		Does:    engine.Set(optionsToTable),
 	},
 	engine.Function{
 		Name: "pg_get_keywords", Result: datum.Record, Volatile: engine.Stable,
@@ -144,9 +144,9 @@ var definitionFunctions = append(slices.Clone(procFunctions),
 			{Name: "catdesc", Type: datum.Text, TypeMod: -1},
 			{Name: "baredesc", Type: datum.Text, TypeMod: -1},
 		},
-		Rows: func(*engine.Exec, []datum.Value) (engine.Rows, error) {
+		Does: engine.Set(func(*engine.Exec, []datum.Value) (engine.Rows, error) {
 			return &engine.SliceRows{Rows: keywordRows()}, nil
-		},
+		}),
 	},
 	always("pg_relation_is_updatable", datum.MakeInt4(0), datum.RegClass, datum.Bool),
 	always("pg_relation_is_publishable", datum.MakeBool(false), datum.RegClass),

@@ -159,7 +159,7 @@ var aclFunctions = []engine.Function{
 		return datum.MakeArray(datum.ACLItemArray, items), nil
 	}),
 	{
-		Name: "aclexplode", Args: engine.Args(datum.ACLItemArray), Result: datum.Record, Volatile: engine.Stable, Rows: aclExplode,
+		Name: "aclexplode", Args: engine.Args(datum.ACLItemArray), Result: datum.Record, Volatile: engine.Stable, Does: engine.Set(aclExplode),
 		Columns: []engine.FromColumn{
 			{Name: "grantor", Type: datum.Oid, TypeMod: -1},
 			{Name: "grantee", Type: datum.Oid, TypeMod: -1},

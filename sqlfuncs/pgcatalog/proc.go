@@ -128,7 +128,7 @@ func ownProc(f *engine.Function) *proc {
 	if f.Schema == engine.NextidSchema {
 		p.schema = schemaOIDs["public"] // where those of an extension would be
 	}
-	if f.Aggregate != nil {
+	if f.IsAggregate() {
 		p.kind = 'a'
 	}
 	if p.result == datum.Invalid {

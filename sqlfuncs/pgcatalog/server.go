@@ -103,6 +103,6 @@ var monitorFunctions = []engine.Function{
 			{Name: "size", Type: datum.Int8, TypeMod: -1},
 			{Name: "modification", Type: datum.TimestampTZ, TypeMod: -1},
 		},
-		Rows: func(*engine.Exec, []datum.Value) (engine.Rows, error) { return &engine.SliceRows{}, nil },
+		Does: engine.Set(func(*engine.Exec, []datum.Value) (engine.Rows, error) { return &engine.SliceRows{}, nil }),
 	},
 }

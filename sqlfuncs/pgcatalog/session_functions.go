@@ -13,16 +13,16 @@ import (
 func textFunc(name string, f func(x *engine.Exec) string) engine.Function {
 	return engine.Function{
 		Name: name, Result: datum.Text, Volatile: engine.Stable, Help: "",
-		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) { return datum.MakeText(f(x)), nil },
+		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) { return datum.MakeText(f(x)), nil }),
 	}
 }
 
 func nameFunc(name string, f func(x *engine.Exec) string) engine.Function {
 	return engine.Function{
 		Name: name, Result: datum.Name, Volatile: engine.Stable,
-		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			return datum.MakeString(datum.Name, f(x)), nil
-		},
+		}),
 	}
 }
 
@@ -30,14 +30,14 @@ func nameFunc(name string, f func(x *engine.Exec) string) engine.Function {
 func endFunc(name string, queryOnly bool, help string) engine.Function {
 	return engine.Function{
 		Name: name, Args: engine.Args(datum.Int4), Result: datum.Bool, Volatile: engine.Volatile, Help: help,
-		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			s := sessionOf(x)
 			found := s.EndOther(a[0].Int, queryOnly)
 			if !found {
 				s.Warn(sqlstate.Warning, fmt.Sprintf("PID %d is not a connection that you may end", a[0].Int))
 			}
 			return datum.MakeBool(found), nil
-		},
+		}),
 	}
 }
 
@@ -45,10 +45,10 @@ func endFunc(name string, queryOnly bool, help string) engine.Function {
 func unlock(types ...datum.OID) engine.Function {
 	return engine.Function{
 		Name: "pg_advisory_unlock", Args: engine.Args(types...), Result: datum.Bool, Volatile: engine.Volatile,
-		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			x.Host.Warn(sqlstate.Warning, "you don't own a lock of type ExclusiveLock")
 			return datum.MakeBool(false), nil
-		},
+		}),
 	}
 }
 
@@ -61,14 +61,14 @@ var sessionFunctions = []engine.Function{
 	nameFunc("current_catalog", func(x *engine.Exec) string { return x.Host.Client().Database }),
 	{
 		Name: "current_schema", Result: datum.Name, Volatile: engine.Stable,
-		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			for _, schema := range schemas(x) {
 				if schema != engine.PGCatalog || namesCatalog(x) {
 					return datum.MakeString(datum.Name, schema), nil
 				}
 			}
 			return datum.Null(datum.Name), nil
-		},
+		}),
 	},
 	nameFunc("current_user", func(x *engine.Exec) string { return x.Host.Client().User }),
 	nameFunc("session_user", func(x *engine.Exec) string { return x.Host.Client().User }),
@@ -77,7 +77,7 @@ var sessionFunctions = []engine.Function{
 	textFunc("system_user", func(x *engine.Exec) string { return x.Host.Client().User }),
 	{
 		Name: "current_schemas", Args: engine.Args(datum.Bool), Result: datum.NameArray, Volatile: engine.Stable,
-		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			list := []datum.Value{}
 			for _, schema := range schemas(x) {
 				if schema != engine.PGCatalog || a[0].Int == 1 || namesCatalog(x) {
@@ -85,27 +85,27 @@ var sessionFunctions = []engine.Function{
 				}
 			}
 			return datum.MakeArray(datum.NameArray, list), nil
-		},
+		}),
 	},
 	{
 		Name: "pg_backend_pid", Result: datum.Int4, Volatile: engine.Stable,
-		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			return datum.MakeInt4(int64(x.Host.Client().PID)), nil
-		},
+		}),
 	},
 	{
 		Name: "current_setting", Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Bool, Optional: true}}, Result: datum.Text, Volatile: engine.Stable,
-		Eval: currentSetting,
+		Does: engine.Eval(currentSetting),
 	},
 	{
 		Name: "set_config", Args: engine.Args(datum.Text, datum.Text, datum.Bool), Result: datum.Text, Volatile: engine.Volatile, Nullable: true,
-		Eval: setConfig,
+		Does: engine.Eval(setConfig),
 	},
 	{
 		Name: "pg_postmaster_start_time", Result: datum.TimestampTZ, Volatile: engine.Stable,
-		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			return datum.TimestampTZFromTime(x.Host.Started()), nil
-		},
+		}),
 	},
 	always("pg_is_in_recovery", datum.MakeBool(false)),
 	unlock(datum.Int8),
@@ -115,14 +115,14 @@ var sessionFunctions = []engine.Function{
 	endFunc("pg_terminate_backend", false, "ends a connection, likewise"),
 	{
 		Name: "inet_server_addr", Result: datum.Text, Volatile: engine.Stable,
-		Eval: func(*engine.Exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Text), nil },
+		Does: engine.Eval(func(*engine.Exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Text), nil }),
 	},
 	{
 		Name: "inet_client_addr", Result: datum.Text, Volatile: engine.Stable,
-		Eval: func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 			addr, _, _ := x.Host.Client().Address()
 			return datum.TextOrNull(addr), nil
-		},
+		}),
 	},
 }
 

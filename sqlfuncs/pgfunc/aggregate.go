@@ -16,8 +16,8 @@ var aggregateFunctions = slices.Concat(
 )
 
 var countAggregates = []engine.Function{
-	{Name: "count", Result: datum.Int8, Aggregate: newCount, Help: "number of rows"},
-	{Name: "count", Args: engine.Args(engine.AnyType), Result: datum.Int8, Aggregate: newCount, Help: "number of rows with a value"},
+	{Name: "count", Result: datum.Int8, Does: engine.NewAggregate(newCount), Help: "number of rows"},
+	{Name: "count", Args: engine.Args(engine.AnyType), Result: datum.Int8, Does: engine.NewAggregate(newCount), Help: "number of rows with a value"},
 }
 
 // count counts rows, or values that are not NULL.
@@ -40,7 +40,7 @@ type fold struct {
 	step  func(so, v datum.Value) (datum.Value, error)
 }
 
-func newFold(step func(so, v datum.Value) (datum.Value, error)) func(datum.OID) engine.Aggregate {
+func newFold(step func(so, v datum.Value) (datum.Value, error)) engine.NewAggregate {
 	return func(t datum.OID) engine.Aggregate { return &fold{value: datum.Null(t), step: step} }
 }
 
@@ -71,7 +71,7 @@ func extremes(name, help string, sign int) []engine.Function {
 	for _, t := range orderedTypes {
 		out = append(out, engine.Function{
 			Name: name, Args: engine.Args(t), Result: t, Help: help,
-			Aggregate: func(t datum.OID) engine.Aggregate { return &extremeAgg{value: datum.Null(t), sign: sign} },
+			Does: engine.NewAggregate(func(t datum.OID) engine.Aggregate { return &extremeAgg{value: datum.Null(t), sign: sign} }),
 		})
 	}
 	return out
@@ -111,9 +111,9 @@ func (e *extremeAgg) Add(x *engine.Exec, a []datum.Value) error {
 func (e *extremeAgg) Result() (datum.Value, error) { return e.value, nil }
 
 var collectAggregates = []engine.Function{
-	{Name: "string_agg", Args: engine.Args(datum.Text, datum.Text), Result: datum.Text, Aggregate: newStringAgg, Help: "the values as one text, with a separator"},
-	{Name: "string_agg", Args: engine.Args(datum.Bytea, datum.Bytea), Result: datum.Bytea, Aggregate: newStringAgg, Help: "the values as one byte string, with a separator"},
-	{Name: "array_agg", Args: engine.Args(engine.AnyElement), Result: datum.AnyArray, Aggregate: newArrayAgg, Help: "the values as an array, NULLs too"},
+	{Name: "string_agg", Args: engine.Args(datum.Text, datum.Text), Result: datum.Text, Does: engine.NewAggregate(newStringAgg), Help: "the values as one text, with a separator"},
+	{Name: "string_agg", Args: engine.Args(datum.Bytea, datum.Bytea), Result: datum.Bytea, Does: engine.NewAggregate(newStringAgg), Help: "the values as one byte string, with a separator"},
+	{Name: "array_agg", Args: engine.Args(engine.AnyElement), Result: datum.AnyArray, Does: engine.NewAggregate(newArrayAgg), Help: "the values as an array, NULLs too"},
 }
 
 // stringAgg joins texts or byte strings.

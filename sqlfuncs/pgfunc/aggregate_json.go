@@ -8,11 +8,11 @@ import (
 var jsonAggregates = []engine.Function{
 	{
 		Name: "json_agg", Args: engine.Args(engine.AnyElement), Result: datum.JSON, Volatile: engine.Stable, Help: "the values as a JSON array, NULLs too",
-		Aggregate: func(datum.OID) engine.Aggregate { return &jsonAgg{open: "[", close: "]"} },
+		Does: engine.NewAggregate(func(datum.OID) engine.Aggregate { return &jsonAgg{open: "[", close: "]"} }),
 	},
 	{
 		Name: "json_object_agg", Args: engine.Args(engine.AnyType, engine.AnyType), Result: datum.JSON, Volatile: engine.Stable, Help: "a JSON object of keys and values",
-		Aggregate: func(datum.OID) engine.Aggregate { return &jsonAgg{open: "{ ", close: " }"} },
+		Does: engine.NewAggregate(func(datum.OID) engine.Aggregate { return &jsonAgg{open: "{ ", close: " }"} }),
 	},
 }
 

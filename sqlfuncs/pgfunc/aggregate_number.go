@@ -10,12 +10,12 @@ import (
 )
 
 var sumAggregates = []engine.Function{
-	{Name: "sum", Args: engine.Args(datum.Int2), Result: datum.Int8, Aggregate: newIntegerSum(datum.Int8), Help: "sum of the values"},
-	{Name: "sum", Args: engine.Args(datum.Int4), Result: datum.Int8, Aggregate: newIntegerSum(datum.Int8), Help: "sum of the values"},
-	{Name: "sum", Args: engine.Args(datum.Int8), Result: datum.Numeric, Aggregate: newIntegerSum(datum.Numeric), Help: "sum of the values"},
-	{Name: "sum", Args: engine.Args(datum.Numeric), Result: datum.Numeric, Aggregate: newFold(add), Help: "sum of the values"},
-	{Name: "sum", Args: engine.Args(datum.Float4), Result: datum.Float4, Aggregate: newFold(add), Help: "sum of the values"},
-	{Name: "sum", Args: engine.Args(datum.Float8), Result: datum.Float8, Aggregate: newFold(add), Help: "sum of the values"},
+	{Name: "sum", Args: engine.Args(datum.Int2), Result: datum.Int8, Does: newIntegerSum(datum.Int8), Help: "sum of the values"},
+	{Name: "sum", Args: engine.Args(datum.Int4), Result: datum.Int8, Does: newIntegerSum(datum.Int8), Help: "sum of the values"},
+	{Name: "sum", Args: engine.Args(datum.Int8), Result: datum.Numeric, Does: newIntegerSum(datum.Numeric), Help: "sum of the values"},
+	{Name: "sum", Args: engine.Args(datum.Numeric), Result: datum.Numeric, Does: newFold(add), Help: "sum of the values"},
+	{Name: "sum", Args: engine.Args(datum.Float4), Result: datum.Float4, Does: newFold(add), Help: "sum of the values"},
+	{Name: "sum", Args: engine.Args(datum.Float8), Result: datum.Float8, Does: newFold(add), Help: "sum of the values"},
 }
 
 func add(a, b datum.Value) (datum.Value, error) { return datum.Compute('+', a, b, nil) }
@@ -28,7 +28,7 @@ type integerSum struct {
 	count int64
 }
 
-func newIntegerSum(t datum.OID) func(datum.OID) engine.Aggregate {
+func newIntegerSum(t datum.OID) engine.NewAggregate {
 	return func(datum.OID) engine.Aggregate { return &integerSum{typ: t} }
 }
 
@@ -54,12 +54,12 @@ func (s *integerSum) Result() (datum.Value, error) {
 }
 
 var averageAggregates = []engine.Function{
-	{Name: "avg", Args: engine.Args(datum.Int2), Result: datum.Numeric, Aggregate: newAverage(newIntegerSum(datum.Numeric)), Help: "average of the values"},
-	{Name: "avg", Args: engine.Args(datum.Int4), Result: datum.Numeric, Aggregate: newAverage(newIntegerSum(datum.Numeric)), Help: "average of the values"},
-	{Name: "avg", Args: engine.Args(datum.Int8), Result: datum.Numeric, Aggregate: newAverage(newIntegerSum(datum.Numeric)), Help: "average of the values"},
-	{Name: "avg", Args: engine.Args(datum.Numeric), Result: datum.Numeric, Aggregate: newAverage(newFold(add)), Help: "average of the values"},
-	{Name: "avg", Args: engine.Args(datum.Float4), Result: datum.Float8, Aggregate: newFloatAverage, Help: "average of the values"},
-	{Name: "avg", Args: engine.Args(datum.Float8), Result: datum.Float8, Aggregate: newFloatAverage, Help: "average of the values"},
+	{Name: "avg", Args: engine.Args(datum.Int2), Result: datum.Numeric, Does: newAverage(newIntegerSum(datum.Numeric)), Help: "average of the values"},
+	{Name: "avg", Args: engine.Args(datum.Int4), Result: datum.Numeric, Does: newAverage(newIntegerSum(datum.Numeric)), Help: "average of the values"},
+	{Name: "avg", Args: engine.Args(datum.Int8), Result: datum.Numeric, Does: newAverage(newIntegerSum(datum.Numeric)), Help: "average of the values"},
+	{Name: "avg", Args: engine.Args(datum.Numeric), Result: datum.Numeric, Does: newAverage(newFold(add)), Help: "average of the values"},
+	{Name: "avg", Args: engine.Args(datum.Float4), Result: datum.Float8, Does: engine.NewAggregate(newFloatAverage), Help: "average of the values"},
+	{Name: "avg", Args: engine.Args(datum.Float8), Result: datum.Float8, Does: engine.NewAggregate(newFloatAverage), Help: "average of the values"},
 }
 
 // average divides a sum by the number of values.
@@ -68,7 +68,7 @@ type average struct {
 	n   int64
 }
 
-func newAverage(sum func(datum.OID) engine.Aggregate) func(datum.OID) engine.Aggregate {
+func newAverage(sum func(datum.OID) engine.Aggregate) engine.NewAggregate {
 	return func(t datum.OID) engine.Aggregate { return &average{sum: sum(t)} }
 }
 

@@ -9,16 +9,16 @@ import (
 )
 
 var arrayFunctions = []engine.Function{
-	{Name: "array_length", Args: engine.Args(datum.AnyArray, datum.Int4), Result: datum.Int4, Eval: arrayBound(func(n int) int { return n }), Help: "length of one dimension of an array"},
-	{Name: "array_upper", Args: engine.Args(datum.AnyArray, datum.Int4), Result: datum.Int4, Eval: arrayBound(func(n int) int { return n }), Help: "last index of one dimension of an array"},
-	{Name: "array_lower", Args: engine.Args(datum.AnyArray, datum.Int4), Result: datum.Int4, Eval: arrayBound(func(int) int { return 1 }), Help: "first index of one dimension of an array"},
-	{Name: "cardinality", Args: engine.Args(datum.AnyArray), Result: datum.Int4, Eval: cardinality, Help: "number of elements of an array"},
-	{Name: "array_position", Args: engine.Args(datum.AnyArray, engine.AnyElement), Result: datum.Int4, Nullable: true, Typed: arrayElementCall("array_position", datum.Int4, positionOf), Help: "index of the first element that equals a value"},
-	{Name: "array_remove", Args: engine.Args(datum.AnyArray, engine.AnyElement), Result: datum.AnyArray, Nullable: true, Typed: arrayElementCall("array_remove", datum.AnyArray, removeElement), Help: "an array without the elements that equal a value"},
-	{Name: "unnest", Args: engine.Args(datum.AnyArray), Result: engine.AnyElement, Rows: unnest, Help: "the elements of an array, as rows"},
-	{Name: "generate_subscripts", Args: engine.Args(datum.AnyArray, datum.Int4), Result: datum.Int4, Rows: generateSubscripts, Help: "the indexes of an array, as rows"},
+	{Name: "array_length", Args: engine.Args(datum.AnyArray, datum.Int4), Result: datum.Int4, Does: arrayBound(func(n int) int { return n }), Help: "length of one dimension of an array"},
+	{Name: "array_upper", Args: engine.Args(datum.AnyArray, datum.Int4), Result: datum.Int4, Does: arrayBound(func(n int) int { return n }), Help: "last index of one dimension of an array"},
+	{Name: "array_lower", Args: engine.Args(datum.AnyArray, datum.Int4), Result: datum.Int4, Does: arrayBound(func(int) int { return 1 }), Help: "first index of one dimension of an array"},
+	{Name: "cardinality", Args: engine.Args(datum.AnyArray), Result: datum.Int4, Does: engine.Eval(cardinality), Help: "number of elements of an array"},
+	{Name: "array_position", Args: engine.Args(datum.AnyArray, engine.AnyElement), Result: datum.Int4, Nullable: true, Does: engine.Typed(arrayElementCall("array_position", datum.Int4, positionOf)), Help: "index of the first element that equals a value"},
+	{Name: "array_remove", Args: engine.Args(datum.AnyArray, engine.AnyElement), Result: datum.AnyArray, Nullable: true, Does: engine.Typed(arrayElementCall("array_remove", datum.AnyArray, removeElement)), Help: "an array without the elements that equal a value"},
+	{Name: "unnest", Args: engine.Args(datum.AnyArray), Result: engine.AnyElement, Does: engine.Set(unnest), Help: "the elements of an array, as rows"},
+	{Name: "generate_subscripts", Args: engine.Args(datum.AnyArray, datum.Int4), Result: datum.Int4, Does: engine.Set(generateSubscripts), Help: "the indexes of an array, as rows"},
 	{
-		Name: "_pg_expandarray", Schema: "information_schema", Args: engine.Args(datum.AnyArray), Result: datum.Record, Rows: expandArray,
+		Name: "_pg_expandarray", Schema: "information_schema", Args: engine.Args(datum.AnyArray), Result: datum.Record, Does: engine.Set(expandArray),
 		Columns: []engine.FromColumn{{Name: "x", Type: engine.AnyElement, TypeMod: -1}, {Name: "n", Type: datum.Int4, TypeMod: -1}}, Help: "the elements of an array with their indexes",
 	},
 }

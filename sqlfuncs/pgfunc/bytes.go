@@ -11,9 +11,9 @@ import (
 )
 
 var byteFunctions = []engine.Function{
-	{Name: "encode", Args: engine.Args(datum.Bytea, datum.Text), Result: datum.Text, Eval: encodeBytes, Help: "bytes as hex or base64 text"},
-	{Name: "decode", Args: engine.Args(datum.Text, datum.Text), Result: datum.Bytea, Eval: decodeBytes, Help: "bytes from hex or base64 text"},
-	{Name: "convert_from", Args: engine.Args(datum.Bytea, datum.Name), Result: datum.Text, Volatile: engine.Stable, Eval: convertFrom, Help: "text from bytes in UTF-8"},
+	{Name: "encode", Args: engine.Args(datum.Bytea, datum.Text), Result: datum.Text, Does: engine.Eval(encodeBytes), Help: "bytes as hex or base64 text"},
+	{Name: "decode", Args: engine.Args(datum.Text, datum.Text), Result: datum.Bytea, Does: engine.Eval(decodeBytes), Help: "bytes from hex or base64 text"},
+	{Name: "convert_from", Args: engine.Args(datum.Bytea, datum.Name), Result: datum.Text, Volatile: engine.Stable, Does: engine.Eval(convertFrom), Help: "text from bytes in UTF-8"},
 }
 
 func encodeBytes(_ *engine.Exec, a []datum.Value) (datum.Value, error) {

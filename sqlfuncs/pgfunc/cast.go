@@ -11,7 +11,7 @@ var castFunctions = append(castsTo(
 	datum.Bool, datum.Int2, datum.Int4, datum.Int8, datum.Float4, datum.Float8, datum.Numeric, datum.Oid,
 	datum.PgLSN, datum.Text, datum.Varchar, datum.BPChar, datum.Name, datum.Date, datum.Time, datum.Timestamp, datum.TimestampTZ,
 	datum.Interval, datum.UUID, datum.JSON, datum.JSONB, datum.RegClass, datum.RegType,
-), engine.Function{Name: "pg_typeof", Args: engine.Args(engine.AnyType), Result: datum.RegType, Nullable: true, Volatile: engine.Stable, Typed: typeOf, Help: "type of a value"})
+), engine.Function{Name: "pg_typeof", Args: engine.Args(engine.AnyType), Result: datum.RegType, Nullable: true, Volatile: engine.Stable, Does: engine.Typed(typeOf), Help: "type of a value"})
 
 // typeOf is pg_typeof. It computes its argument only for the errors.
 func typeOf(_ *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
@@ -27,7 +27,7 @@ func castsTo(types ...datum.OID) []engine.Function {
 	for i, t := range types {
 		info, _ := datum.TypeInfo(t)
 		out[i] = engine.Function{
-			Name: info.Name, Args: engine.Args(engine.AnyElement), Result: t, Volatile: engine.Stable, Typed: castCall(info.Name, t),
+			Name: info.Name, Args: engine.Args(engine.AnyElement), Result: t, Volatile: engine.Stable, Does: engine.Typed(castCall(info.Name, t)),
 			Help: "converts to " + datum.FormatType(t, -1),
 		}
 	}

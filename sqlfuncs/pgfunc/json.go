@@ -7,11 +7,11 @@ import (
 )
 
 var jsonBuildFunctions = []engine.Function{
-	{Name: "json_build_object", Args: engine.Args(engine.AnyType), Variadic: true, Result: datum.JSON, Nullable: true, Volatile: engine.Stable, Typed: buildCall(datum.JSON, buildObject), Help: "an object of keys and values in turn"},
-	{Name: "jsonb_build_object", Args: engine.Args(engine.AnyType), Variadic: true, Result: datum.JSONB, Nullable: true, Volatile: engine.Stable, Typed: buildCall(datum.JSONB, buildObject), Help: "an object of keys and values in turn"},
-	{Name: "json_build_array", Args: engine.Args(engine.AnyType), Variadic: true, Result: datum.JSON, Nullable: true, Volatile: engine.Stable, Typed: buildCall(datum.JSON, buildArray), Help: "an array of the arguments"},
-	{Name: "to_json", Args: engine.Args(engine.AnyElement), Result: datum.JSON, Volatile: engine.Stable, Typed: toJSON, Help: "a value as JSON"},
-	{Name: "row_to_json", Args: engine.Args(datum.Record), Result: datum.JSON, Volatile: engine.Stable, Typed: toJSON, Help: "a row as a JSON object"},
+	{Name: "json_build_object", Args: engine.Args(engine.AnyType), Variadic: true, Result: datum.JSON, Nullable: true, Volatile: engine.Stable, Does: engine.Typed(buildCall(datum.JSON, buildObject)), Help: "an object of keys and values in turn"},
+	{Name: "jsonb_build_object", Args: engine.Args(engine.AnyType), Variadic: true, Result: datum.JSONB, Nullable: true, Volatile: engine.Stable, Does: engine.Typed(buildCall(datum.JSONB, buildObject)), Help: "an object of keys and values in turn"},
+	{Name: "json_build_array", Args: engine.Args(engine.AnyType), Variadic: true, Result: datum.JSON, Nullable: true, Volatile: engine.Stable, Does: engine.Typed(buildCall(datum.JSON, buildArray)), Help: "an array of the arguments"},
+	{Name: "to_json", Args: engine.Args(engine.AnyElement), Result: datum.JSON, Volatile: engine.Stable, Does: engine.Typed(toJSON), Help: "a value as JSON"},
+	{Name: "row_to_json", Args: engine.Args(datum.Record), Result: datum.JSON, Volatile: engine.Stable, Does: engine.Typed(toJSON), Help: "a row as a JSON object"},
 }
 
 // appendJSON appends a value as JSON. fields names the columns of a record,

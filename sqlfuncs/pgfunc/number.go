@@ -13,9 +13,9 @@ import (
 var numberFunctions = slices.Concat(numericFunctions, castFunctions)
 
 var numericFunctions = []engine.Function{
-	{Name: "round", Args: engine.Args(datum.Float8), Result: datum.Float8, Eval: roundFloat, Help: "nearest whole number, the even one of two"},
-	{Name: "round", Args: engine.Optional(1, datum.Numeric, datum.Int4), Result: datum.Numeric, Eval: numericDigits(datum.Decimal.Round), Help: "rounds to a number of digits behind the point"},
-	{Name: "ceil", Args: engine.Args(datum.Numeric), Result: datum.Numeric, Eval: numericDigits(ceil), Help: "the next whole number"},
+	{Name: "round", Args: engine.Args(datum.Float8), Result: datum.Float8, Does: engine.Eval(roundFloat), Help: "nearest whole number, the even one of two"},
+	{Name: "round", Args: engine.Optional(1, datum.Numeric, datum.Int4), Result: datum.Numeric, Does: numericDigits(datum.Decimal.Round), Help: "rounds to a number of digits behind the point"},
+	{Name: "ceil", Args: engine.Args(datum.Numeric), Result: datum.Numeric, Does: numericDigits(ceil), Help: "the next whole number"},
 }
 
 func roundFloat(_ *engine.Exec, a []datum.Value) (datum.Value, error) {

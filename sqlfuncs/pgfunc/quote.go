@@ -11,13 +11,13 @@ import (
 )
 
 var quoteFunctions = []engine.Function{
-	{Name: "quote_ident", Args: engine.Args(datum.Text), Result: datum.Text, Eval: mapText(syntax.QuoteIdent), Help: "a text as an SQL identifier"},
-	{Name: "quote_literal", Args: engine.Args(datum.Text), Result: datum.Text, Eval: mapText(syntax.QuoteLiteral), Help: "a text as an SQL string constant"},
-	{Name: "quote_literal", Args: engine.Args(engine.AnyElement), Result: datum.Text, Volatile: engine.Stable, Eval: quoteAny, Help: "a value as an SQL string constant"},
-	{Name: "format", Args: engine.Args(datum.Text), Result: datum.Text, Nullable: true, Volatile: engine.Stable, Eval: formatText, Help: "fills %s, %I and %L in a text"},
-	{Name: "format", Args: engine.Args(datum.Text, engine.AnyType), Variadic: true, Result: datum.Text, Nullable: true, Volatile: engine.Stable, Eval: formatText, Help: "fills %s, %I and %L in a text"},
-	{Name: "concat", Args: engine.Args(engine.AnyType), Variadic: true, Result: datum.Text, Nullable: true, Volatile: engine.Stable, Eval: concatAll, Help: "all arguments as one text, without NULLs"},
-	{Name: "concat_ws", Args: engine.Args(datum.Text, engine.AnyType), Variadic: true, Result: datum.Text, Nullable: true, Volatile: engine.Stable, Eval: concatWith, Help: "all arguments but the first, separated by it"},
+	{Name: "quote_ident", Args: engine.Args(datum.Text), Result: datum.Text, Does: mapText(syntax.QuoteIdent), Help: "a text as an SQL identifier"},
+	{Name: "quote_literal", Args: engine.Args(datum.Text), Result: datum.Text, Does: mapText(syntax.QuoteLiteral), Help: "a text as an SQL string constant"},
+	{Name: "quote_literal", Args: engine.Args(engine.AnyElement), Result: datum.Text, Volatile: engine.Stable, Does: engine.Eval(quoteAny), Help: "a value as an SQL string constant"},
+	{Name: "format", Args: engine.Args(datum.Text), Result: datum.Text, Nullable: true, Volatile: engine.Stable, Does: engine.Eval(formatText), Help: "fills %s, %I and %L in a text"},
+	{Name: "format", Args: engine.Args(datum.Text, engine.AnyType), Variadic: true, Result: datum.Text, Nullable: true, Volatile: engine.Stable, Does: engine.Eval(formatText), Help: "fills %s, %I and %L in a text"},
+	{Name: "concat", Args: engine.Args(engine.AnyType), Variadic: true, Result: datum.Text, Nullable: true, Volatile: engine.Stable, Does: engine.Eval(concatAll), Help: "all arguments as one text, without NULLs"},
+	{Name: "concat_ws", Args: engine.Args(datum.Text, engine.AnyType), Variadic: true, Result: datum.Text, Nullable: true, Volatile: engine.Stable, Does: engine.Eval(concatWith), Help: "all arguments but the first, separated by it"},
 }
 
 // outputText is a value's text form, as the client would see it.

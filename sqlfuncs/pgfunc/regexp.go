@@ -6,8 +6,8 @@ import (
 )
 
 var regexpFunctions = []engine.Function{
-	{Name: "substring", Args: engine.Args(datum.Text, datum.Text), Result: datum.Text, Eval: substringPattern, Help: "part of a text that matches a regular expression"},
-	{Name: "regexp_match", Args: engine.Args(datum.Text, datum.Text), Result: datum.TextArray, Eval: regexpMatch, Help: "captured parts of the first match"},
+	{Name: "substring", Args: engine.Args(datum.Text, datum.Text), Result: datum.Text, Does: engine.Eval(substringPattern), Help: "part of a text that matches a regular expression"},
+	{Name: "regexp_match", Args: engine.Args(datum.Text, datum.Text), Result: datum.TextArray, Does: engine.Eval(regexpMatch), Help: "captured parts of the first match"},
 }
 
 // captures are the captured parts of the first match of a[1] in a[0], or the

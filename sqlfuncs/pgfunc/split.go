@@ -10,9 +10,9 @@ import (
 )
 
 var splitFunctions = []engine.Function{
-	{Name: "split_part", Args: engine.Args(datum.Text, datum.Text, datum.Int4), Result: datum.Text, Eval: splitPart, Help: "the n-th field of a text, from the end if n is negative"},
-	{Name: "string_to_array", Args: engine.Args(datum.Text, datum.Text), Result: datum.TextArray, Nullable: true, Eval: stringToArray, Help: "the fields of a text"},
-	{Name: "array_to_string", Args: engine.Optional(2, datum.AnyArray, datum.Text, datum.Text), Result: datum.Text, Nullable: true, Volatile: engine.Stable, Eval: arrayToString, Help: "the elements of an array as one text; the third argument stands for NULL"},
+	{Name: "split_part", Args: engine.Args(datum.Text, datum.Text, datum.Int4), Result: datum.Text, Does: engine.Eval(splitPart), Help: "the n-th field of a text, from the end if n is negative"},
+	{Name: "string_to_array", Args: engine.Args(datum.Text, datum.Text), Result: datum.TextArray, Nullable: true, Does: engine.Eval(stringToArray), Help: "the fields of a text"},
+	{Name: "array_to_string", Args: engine.Optional(2, datum.AnyArray, datum.Text, datum.Text), Result: datum.Text, Nullable: true, Volatile: engine.Stable, Does: engine.Eval(arrayToString), Help: "the elements of an array as one text; the third argument stands for NULL"},
 }
 
 func splitPart(_ *engine.Exec, a []datum.Value) (datum.Value, error) {

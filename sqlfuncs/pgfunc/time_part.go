@@ -19,7 +19,7 @@ func extractFunctions(types ...datum.OID) []engine.Function {
 			v = engine.Stable
 		}
 		out = append(out,
-			engine.Function{Name: "extract", Args: engine.Args(datum.Text, t), Result: datum.Numeric, Volatile: v, Eval: extract, Help: "one field of a date or time: epoch, year, month, day, hour, minute"})
+			engine.Function{Name: "extract", Args: engine.Args(datum.Text, t), Result: datum.Numeric, Volatile: v, Does: engine.Eval(extract), Help: "one field of a date or time: epoch, year, month, day, hour, minute"})
 	}
 	return out
 }
