@@ -147,11 +147,9 @@ func (r *Registry) stale(ctx context.Context) (mark Mark, stale map[*Entry]*live
 		return mark, nil, err
 	}
 	open := map[*Entry]*live{}
-	for i := range r.shards {
-		for _, e := range *r.shards[i].entries.Load() {
-			if l := e.live.Load(); l != nil {
-				open[e] = l
-			}
+	for e := range r.names.all() {
+		if l := e.live.Load(); l != nil {
+			open[e] = l
 		}
 	}
 	stale, err = r.disagreeing(ctx, mark, open)

@@ -128,12 +128,10 @@ func (t *tally) sum() Counts {
 // Counted calls f for every name that had a running generator in this process,
 // until f returns false, in no order.
 func (r *Registry) Counted(f func(Counted) bool) {
-	for i := range r.shards {
-		for name, e := range *r.shards[i].entries.Load() {
-			t := e.tally.Load()
-			if t != nil && !f(Counted{Name: name, Kind: t.kind, Generator: t.counted, Counts: t.sum(), past: t}) {
-				return
-			}
+	for e := range r.names.all() {
+		t := e.tally.Load()
+		if t != nil && !f(Counted{Name: e.name, Kind: t.kind, Generator: t.counted, Counts: t.sum(), past: t}) {
+			return
 		}
 	}
 }

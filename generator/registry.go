@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"maps"
 	"math"
 	"reflect"
@@ -23,8 +22,6 @@ const MaxNameBytes = 128
 // DefaultMaxNames bounds the names that a store has, and one process keeps in
 // memory.
 const DefaultMaxNames = 100_000
-
-const registryShards = 64
 
 // Config configures a Registry. Store and Kinds are required.
 type Config struct {
@@ -61,9 +58,7 @@ type Registry struct {
 	cfg       Config
 	kinds     map[string]Kind
 	declared  map[string]Definition
-	seed      maphash.Seed
-	shards    [registryShards]shard
-	names     atomic.Int64
+	names     *names
 	catalogue catalogue
 	closed    atomic.Bool
 
@@ -75,12 +70,6 @@ type Registry struct {
 	unsaid     atomic.Bool  // an announcement failed
 }
 
-// shard is copy-on-write: readers load the map, writers replace it.
-type shard struct {
-	entries atomic.Pointer[map[string]*Entry]
-	mu      sync.Mutex
-}
-
 // NewRegistry returns a Registry. It does not touch the store.
 func NewRegistry(cfg Config) (*Registry, error) {
 	if cfg.MaxNames == 0 {
@@ -90,14 +79,11 @@ func NewRegistry(cfg Config) (*Registry, error) {
 		cfg:      cfg,
 		kinds:    make(map[string]Kind, len(cfg.Kinds)),
 		declared: make(map[string]Definition, len(cfg.Declared)),
-		seed:     maphash.MakeSeed(),
+		names:    newNames(),
 		changing: newLock(),
 	}
 	for _, k := range cfg.Kinds {
 		r.kinds[k.Name] = k
-	}
-	for i := range r.shards {
-		r.shards[i].entries.Store(&map[string]*Entry{})
 	}
 	if cfg.AutoCreate != "" {
 		if _, err := r.kind(cfg.AutoCreate); err != nil {
@@ -129,10 +115,7 @@ func (r *Registry) Declare(ctx context.Context) error {
 
 // Lookup returns the entry of a name that this process already knows, or
 // nil. It takes no lock and allocates nothing.
-func (r *Registry) Lookup(name []byte) *Entry {
-	s := &r.shards[maphash.Bytes(r.seed, name)%registryShards]
-	return (*s.entries.Load())[string(name)]
-}
+func (r *Registry) Lookup(name []byte) *Entry { return r.names.find(name) }
 
 // Get returns the entry of name. A name that this process does not know yet
 // is looked up in the store, and created where auto-create says so: names
@@ -141,7 +124,7 @@ func (r *Registry) Get(ctx context.Context, name string) (*Entry, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
 	}
-	if e := (*r.shard(name).entries.Load())[name]; e != nil {
+	if e := r.Lookup([]byte(name)); e != nil {
 		return e, nil
 	}
 	if _, err := r.load(ctx, name); err != nil {
@@ -166,28 +149,14 @@ func (r *Registry) GetAs(ctx context.Context, name, kind string, options json.Ra
 	return r.Get(ctx, name)
 }
 
-func (r *Registry) shard(name string) *shard {
-	return &r.shards[maphash.String(r.seed, name)%registryShards]
-}
-
 // entry returns the entry of a name that exists, making it if needed.
 func (r *Registry) entry(name string) (*Entry, error) {
-	s := r.shard(name)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	old := *s.entries.Load()
-	if e := old[name]; e != nil {
-		return e, nil
-	}
-	if _, declared := r.declared[name]; r.names.Add(1) > int64(r.cfg.MaxNames) && !declared {
-		r.names.Add(-1)
-		return nil, r.tooMany(name, "this server already knows %d generator names", r.cfg.MaxNames)
-	}
-	e := &Entry{name: strings.Clone(name), registry: r, lock: newLock()}
-	next := maps.Clone(old)
-	next[e.name] = e
-	s.entries.Store(&next)
-	return e, nil
+	return r.names.add(name, func(known int) (*Entry, error) {
+		if _, declared := r.declared[name]; known >= r.cfg.MaxNames && !declared {
+			return nil, r.tooMany(name, "this server already knows %d generator names", r.cfg.MaxNames)
+		}
+		return &Entry{name: strings.Clone(name), registry: r, lock: newLock()}, nil
+	})
 }
 
 // Known returns the entry of a name that exists. Where its generator runs here
@@ -248,11 +217,9 @@ func (k Kind) public(d Definition) Definition {
 // Running calls f for every generator that is open in this process, until f
 // returns false, in no order.
 func (r *Registry) Running(f func(d Definition, g Generator) bool) {
-	for i := range r.shards {
-		for _, e := range *r.shards[i].entries.Load() {
-			if l := e.live.Load(); l != nil && !f(l.definition, l.gen) {
-				return
-			}
+	for e := range r.names.all() {
+		if l := e.live.Load(); l != nil && !f(l.definition, l.gen) {
+			return
 		}
 	}
 }
@@ -299,19 +266,17 @@ func (r *Registry) Close(ctx context.Context) error {
 	r.closed.Store(true)
 	var failed int
 	var first error
-	for i := range r.shards {
-		for _, e := range *r.shards[i].entries.Load() {
-			err := e.lock.acquire(ctx)
-			if err == nil {
-				err = e.stop(ctx)
-				e.lock.release()
-			}
-			if err == nil {
-				continue
-			}
-			if failed++; first == nil {
-				first = err
-			}
+	for e := range r.names.all() {
+		err := e.lock.acquire(ctx)
+		if err == nil {
+			err = e.stop(ctx)
+			e.lock.release()
+		}
+		if err == nil {
+			continue
+		}
+		if failed++; first == nil {
+			first = err
 		}
 	}
 	if first != nil {
