@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"nextid/sqlfuncs/sqltest"
 )
 
 // TestLongStatementsKeepTheirCPUSlotWhileTheySend: what a statement does between
@@ -20,9 +22,9 @@ func TestLongStatementsKeepTheirCPUSlotWhileTheySend(t *testing.T) {
 		"few rows, but large ones": {"SELECT repeat('x', 100000) FROM generate_series(1, 1000000)", 20, 100_000},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newServer(t)
-			s.segment(t, "numbers")
-			sends, other := s.session(t), s.session(t)
+			s := sqltest.NewServer(t)
+			s.Segment(t, "numbers")
+			sends, other := s.Session(t), s.Session(t)
 			batch, err := sends.Simple([]byte(work.sql))
 			if err != nil {
 				t.Fatal(err)
@@ -43,7 +45,7 @@ func TestLongStatementsKeepTheirCPUSlotWhileTheySend(t *testing.T) {
 			}
 			done := make(chan error, 1)
 			go func() {
-				_, err := other.queryAll(t.Context(), "SELECT count(*) FROM generate_series(1, 20000)")
+				_, err := other.QueryAll(t.Context(), "SELECT count(*) FROM generate_series(1, 20000)")
 				done <- err
 			}()
 			select {

@@ -4,19 +4,21 @@ import (
 	"strings"
 	"testing"
 
+	"nextid/sqlfuncs/sqltest"
+
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
 )
 
 // steps runs FETCH and MOVE statements and compares tags and rows.
-func steps(t *testing.T, s *testSession, want [][2]string) {
+func steps(t *testing.T, s *sqltest.Session, want [][2]string) {
 	t.Helper()
 	for _, w := range want {
-		r := s.must(t, w[0])
-		got := strings.Join(r.column(0), ",")
+		r := s.Must(t, w[0])
+		got := strings.Join(r.Column(0), ",")
 		if strings.HasPrefix(w[0], "MOVE") {
-			got = r.tag
+			got = r.Tag
 		}
 		if got != w[1] {
 			t.Errorf("%s: %q, want %q", w[0], got, w[1])
@@ -25,9 +27,9 @@ func steps(t *testing.T, s *testSession, want [][2]string) {
 }
 
 func TestCursorsGoOnAndBack(t *testing.T) {
-	s := newServer(t).session(t)
-	s.must(t, "BEGIN")
-	s.wantTag(t, "DECLARE c SCROLL CURSOR FOR SELECT g FROM generate_series(1, 9) g", "DECLARE CURSOR")
+	s := sqltest.NewServer(t).Session(t)
+	s.Must(t, "BEGIN")
+	s.WantTag(t, "DECLARE c SCROLL CURSOR FOR SELECT g FROM generate_series(1, 9) g", "DECLARE CURSOR")
 	steps(t, s, [][2]string{
 		{"FETCH 0 c", ""},
 		{"FETCH c", "1"},
@@ -44,76 +46,76 @@ func TestCursorsGoOnAndBack(t *testing.T) {
 		{"FETCH PRIOR c", ""},
 		{"FETCH c", "1"},
 	})
-	s.wantTag(t, "CLOSE c", "CLOSE CURSOR")
-	s.fails(t, "FETCH c", sqlstate.InvalidCursorName)
+	s.WantTag(t, "CLOSE c", "CLOSE CURSOR")
+	s.Fails(t, "FETCH c", sqlstate.InvalidCursorName)
 }
 
 func TestForwardCursorReadsOnlyWhatIsFetched(t *testing.T) {
-	server := newServer(t)
-	server.segment(t, "a")
-	s := server.session(t)
-	s.must(t, "BEGIN; DECLARE c CURSOR FOR SELECT id FROM next_ids('a', 100) AS t (id)")
-	r := s.must(t, "FETCH 2 c")
-	s.noteIDs(t, "a", r.column(0)...)
+	server := sqltest.NewServer(t)
+	server.Segment(t, "a")
+	s := server.Session(t)
+	s.Must(t, "BEGIN; DECLARE c CURSOR FOR SELECT id FROM next_ids('a', 100) AS t (id)")
+	r := s.Must(t, "FETCH 2 c")
+	s.NoteIDs(t, "a", r.Column(0)...)
 	if got := r.String(); got != "1\n2" {
 		t.Errorf("fetched %q", got)
 	}
-	if id := s.id(t, "a", "SELECT next_id('a')"); id != 3 {
+	if id := s.ID(t, "a", "SELECT next_id('a')"); id != 3 {
 		t.Errorf("next id %d, want 3", id)
 	}
 	for sql, code := range map[string]sqlstate.Code{
 		"FETCH PRIOR c": sqlstate.NotPrerequisite, "FETCH FORWARD -1 c": sqlstate.NotPrerequisite, "FETCH 0 c": sqlstate.NotPrerequisite,
 		"MOVE FIRST c": sqlstate.FeatureNotSupported, "FETCH ABSOLUTE 2 c": sqlstate.FeatureNotSupported,
 	} {
-		s.must(t, "SAVEPOINT s")
-		s.fails(t, sql, code)
-		s.must(t, "ROLLBACK TO s")
+		s.Must(t, "SAVEPOINT s")
+		s.Fails(t, sql, code)
+		s.Must(t, "ROLLBACK TO s")
 	}
-	s.must(t, "ROLLBACK")
+	s.Must(t, "ROLLBACK")
 }
 
 func TestDeclareDrawsNothing(t *testing.T) {
-	server := newServer(t)
-	server.segment(t, "a")
-	s := server.session(t)
+	server := sqltest.NewServer(t)
+	server.Segment(t, "a")
+	s := server.Session(t)
 	for _, query := range []string{"SELECT next_id('a')", "SELECT * FROM ids WHERE name = 'a'", "SELECT * FROM next_ids('a', 10)"} {
-		s.must(t, "BEGIN; DECLARE c SCROLL CURSOR FOR "+query+"; COMMIT")
+		s.Must(t, "BEGIN; DECLARE c SCROLL CURSOR FOR "+query+"; COMMIT")
 	}
-	if id := s.id(t, "a", "SELECT next_id('a')"); id != 1 {
+	if id := s.ID(t, "a", "SELECT next_id('a')"); id != 1 {
 		t.Errorf("next id %d, want 1", id)
 	}
 }
 
 func TestCursorsEndWithTheBlockUnlessHeld(t *testing.T) {
-	s := newServer(t).session(t)
-	s.fails(t, "DECLARE c CURSOR FOR SELECT 1", sqlstate.NoActiveTransaction)
-	s.must(t, "BEGIN; DECLARE c CURSOR FOR SELECT 1; DECLARE h CURSOR WITH HOLD FOR SELECT g FROM generate_series(1, 3) g")
-	s.fails(t, "DECLARE c CURSOR FOR SELECT 1", sqlstate.DuplicateCursor)
-	s.must(t, "ROLLBACK")
-	s.fails(t, "FETCH h", sqlstate.InvalidCursorName)
-	s.must(t, "BEGIN; DECLARE c CURSOR FOR SELECT 1; DECLARE h CURSOR WITH HOLD FOR SELECT g FROM generate_series(1, 3) g")
-	s.want(t, "FETCH h", "1")
-	s.must(t, "COMMIT")
-	s.fails(t, "FETCH c", sqlstate.InvalidCursorName)
-	s.want(t, "FETCH ALL h", "2\n3")
-	s.must(t, "DECLARE h2 CURSOR WITH HOLD FOR SELECT 7")
-	s.want(t, "FETCH h2", "7")
-	s.wantTag(t, "CLOSE ALL", "CLOSE CURSOR ALL")
-	s.fails(t, "FETCH h", sqlstate.InvalidCursorName)
+	s := sqltest.NewServer(t).Session(t)
+	s.Fails(t, "DECLARE c CURSOR FOR SELECT 1", sqlstate.NoActiveTransaction)
+	s.Must(t, "BEGIN; DECLARE c CURSOR FOR SELECT 1; DECLARE h CURSOR WITH HOLD FOR SELECT g FROM generate_series(1, 3) g")
+	s.Fails(t, "DECLARE c CURSOR FOR SELECT 1", sqlstate.DuplicateCursor)
+	s.Must(t, "ROLLBACK")
+	s.Fails(t, "FETCH h", sqlstate.InvalidCursorName)
+	s.Must(t, "BEGIN; DECLARE c CURSOR FOR SELECT 1; DECLARE h CURSOR WITH HOLD FOR SELECT g FROM generate_series(1, 3) g")
+	s.Want(t, "FETCH h", "1")
+	s.Must(t, "COMMIT")
+	s.Fails(t, "FETCH c", sqlstate.InvalidCursorName)
+	s.Want(t, "FETCH ALL h", "2\n3")
+	s.Must(t, "DECLARE h2 CURSOR WITH HOLD FOR SELECT 7")
+	s.Want(t, "FETCH h2", "7")
+	s.WantTag(t, "CLOSE ALL", "CLOSE CURSOR ALL")
+	s.Fails(t, "FETCH h", sqlstate.InvalidCursorName)
 }
 
 func TestHeldCursorThatFailsMakesCommitFail(t *testing.T) {
-	s := newServer(t).session(t)
-	s.must(t, "BEGIN; SET application_name = 'x'; DECLARE h CURSOR WITH HOLD FOR SELECT 1 / (2 - g) FROM generate_series(1, 3) g")
-	s.fails(t, "COMMIT", sqlstate.DivisionByZero)
-	s.wantStatus(t, 'I')
-	s.want(t, "SHOW application_name", "")
-	s.fails(t, "FETCH h", sqlstate.InvalidCursorName)
+	s := sqltest.NewServer(t).Session(t)
+	s.Must(t, "BEGIN; SET application_name = 'x'; DECLARE h CURSOR WITH HOLD FOR SELECT 1 / (2 - g) FROM generate_series(1, 3) g")
+	s.Fails(t, "COMMIT", sqlstate.DivisionByZero)
+	s.WantStatus(t, 'I')
+	s.Want(t, "SHOW application_name", "")
+	s.Fails(t, "FETCH h", sqlstate.InvalidCursorName)
 }
 
 func TestBinaryCursorAsksForBinary(t *testing.T) {
-	s := newServer(t).session(t)
-	s.must(t, "BEGIN; DECLARE c BINARY CURSOR FOR SELECT 1::int4, 'x'::text")
+	s := sqltest.NewServer(t).Session(t)
+	s.Must(t, "BEGIN; DECLARE c BINARY CURSOR FOR SELECT 1::int4, 'x'::text")
 	b, err := s.Simple([]byte("FETCH c"))
 	if err != nil {
 		t.Fatal(err)
@@ -132,9 +134,9 @@ func TestBinaryCursorAsksForBinary(t *testing.T) {
 }
 
 func TestCursorTakesTheParametersOfDeclare(t *testing.T) {
-	s := newServer(t).session(t)
-	s.must(t, "BEGIN")
-	if _, err := s.execute(t, "DECLARE c CURSOR FOR SELECT $1::int4 + g FROM generate_series(1, 2) g", 40); err != nil {
+	s := sqltest.NewServer(t).Session(t)
+	s.Must(t, "BEGIN")
+	if _, err := s.Execute(t, "DECLARE c CURSOR FOR SELECT $1::int4 + g FROM generate_series(1, 2) g", 40); err != nil {
 		t.Fatal(err)
 	}
 	st, err := s.Prepare("", "FETCH ALL FROM c", nil)
@@ -144,12 +146,12 @@ func TestCursorTakesTheParametersOfDeclare(t *testing.T) {
 	if len(st.Columns) != 1 || st.Columns[0].Type != datum.Int4 {
 		t.Errorf("FETCH is described as %v", st.Columns)
 	}
-	s.want(t, "FETCH ALL FROM c", "41\n42")
-	s.must(t, "COMMIT")
+	s.Want(t, "FETCH ALL FROM c", "41\n42")
+	s.Must(t, "COMMIT")
 }
 
 func TestCopyFormats(t *testing.T) {
-	s := newServer(t).session(t)
+	s := sqltest.NewServer(t).Session(t)
 	const rows = `(VALUES (1, E'a\tb\\'), (2, NULL), (3, ''), (4, 'x,"y"'), (5, E'l\nm')) AS t (n, "S")`
 	for _, c := range []struct{ options, want string }{
 		{"", "1\ta\\tb\\\\\n2\t\\N\n3\t\n4\tx,\"y\"\n5\tl\\nm\n"},
@@ -157,15 +159,45 @@ func TestCopyFormats(t *testing.T) {
 		{"WITH (FORMAT csv)", "1,a\tb\\\n2,\n3,\"\"\n4,\"x,\"\"y\"\"\"\n5,\"l\nm\"\n"},
 		{"WITH CSV HEADER", "n,S\n1,a\tb\\\n2,\n3,\"\"\n4,\"x,\"\"y\"\"\"\n5,\"l\nm\"\n"},
 	} {
-		got := s.copy(t, "COPY (SELECT * FROM "+rows+") TO STDOUT "+c.options)
+		got := copied(t, s, "COPY (SELECT * FROM "+rows+") TO STDOUT "+c.options)
 		if string(got) != c.want {
 			t.Errorf("%s\ngot  %q\nwant %q", c.options, got, c.want)
 		}
 	}
 }
 
-// copy runs a COPY and returns its data; the tag must count the rows.
-func (s *testSession) copy(t *testing.T, sql string) []byte {
+func TestCopyRefusesWhatItCannotDo(t *testing.T) {
+	server := sqltest.NewServer(t)
+	server.Segment(t, "a")
+	s := server.Session(t)
+	for _, c := range []struct {
+		sql  string
+		code sqlstate.Code
+	}{
+		{"COPY (SELECT 1) TO STDOUT (FORMAT binary)", sqlstate.FeatureNotSupported},
+		{"COPY (SELECT 1) TO STDOUT (DELIMITER ',')", sqlstate.FeatureNotSupported},
+		{"COPY (SELECT nosuch) TO STDOUT", sqlstate.UndefinedColumn},
+		{"COPY ids FROM STDIN", sqlstate.FeatureNotSupported},
+		{"COPY (SELECT 1) TO '/tmp/x'", sqlstate.FeatureNotSupported},
+		{"COPY (SELECT 1) TO PROGRAM 'true'", sqlstate.FeatureNotSupported},
+	} {
+		s.Fails(t, c.sql, c.code)
+	}
+	s.Must(t, "COPY (SELECT next_id('a')) TO STDOUT")
+	if r := s.Must(t, "SELECT currval('a')"); r.String() != "1" {
+		t.Errorf("COPY drew up to %s, want 1", r)
+	}
+}
+
+func TestPortalsAreBounded(t *testing.T) {
+	s := sqltest.NewServer(t, sqltest.Config{Limits: sqlfuncs.Limits{Portals: 3}}).Session(t)
+	s.Must(t, "BEGIN; DECLARE a CURSOR FOR SELECT 1; DECLARE b CURSOR FOR SELECT 1; DECLARE c CURSOR FOR SELECT 1")
+	s.Fails(t, "DECLARE d CURSOR FOR SELECT 1", sqlstate.LimitExceeded)
+	s.Must(t, "ROLLBACK; BEGIN; DECLARE d CURSOR FOR SELECT 1; COMMIT")
+}
+
+// copied runs a COPY and returns its data; the tag must count the rows.
+func copied(t *testing.T, s *sqltest.Session, sql string) []byte {
 	t.Helper()
 	b, err := s.Simple([]byte(sql))
 	if err != nil {
@@ -189,34 +221,4 @@ func (s *testSession) copy(t *testing.T, sql string) []byte {
 		out = c.AppendRow(out, row, s.Env())
 	}
 	return out
-}
-
-func TestCopyRefusesWhatItCannotDo(t *testing.T) {
-	server := newServer(t)
-	server.segment(t, "a")
-	s := server.session(t)
-	for _, c := range []struct {
-		sql  string
-		code sqlstate.Code
-	}{
-		{"COPY (SELECT 1) TO STDOUT (FORMAT binary)", sqlstate.FeatureNotSupported},
-		{"COPY (SELECT 1) TO STDOUT (DELIMITER ',')", sqlstate.FeatureNotSupported},
-		{"COPY (SELECT nosuch) TO STDOUT", sqlstate.UndefinedColumn},
-		{"COPY ids FROM STDIN", sqlstate.FeatureNotSupported},
-		{"COPY (SELECT 1) TO '/tmp/x'", sqlstate.FeatureNotSupported},
-		{"COPY (SELECT 1) TO PROGRAM 'true'", sqlstate.FeatureNotSupported},
-	} {
-		s.fails(t, c.sql, c.code)
-	}
-	s.must(t, "COPY (SELECT next_id('a')) TO STDOUT")
-	if r := s.must(t, "SELECT currval('a')"); r.String() != "1" {
-		t.Errorf("COPY drew up to %s, want 1", r)
-	}
-}
-
-func TestPortalsAreBounded(t *testing.T) {
-	s := newServer(t, serverConfig{limits: sqlfuncs.Limits{Portals: 3}}).session(t)
-	s.must(t, "BEGIN; DECLARE a CURSOR FOR SELECT 1; DECLARE b CURSOR FOR SELECT 1; DECLARE c CURSOR FOR SELECT 1")
-	s.fails(t, "DECLARE d CURSOR FOR SELECT 1", sqlstate.LimitExceeded)
-	s.must(t, "ROLLBACK; BEGIN; DECLARE d CURSOR FOR SELECT 1; COMMIT")
 }

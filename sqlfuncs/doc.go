@@ -43,6 +43,7 @@
 //	functions and tables             ids, pgfunc, pgcatalog, mysql; engine.Function and engine.Table describe one
 //	what statements can name         newCatalog in server.go
 //	what the rooms ask of a session  session_host.go
+//	tests of a room                  beside it; sqltest drives sessions and the testdata/*.slt for them all
 //	statements                       plan_statement.go; those that return no rows: utility_*.go
 //
 // # The MySQL dialect
@@ -59,12 +60,13 @@
 //	pgcatalog/catalog/*.tsv        PostgreSQL 15's catalogs; written and checked against one by a test
 //	setting/*.tsv                  names, types, bounds and defaults of settings and system variables
 //	mysql/information_schema.tsv   columns of MariaDB 10.11
-//	testdata/*.slt                 statements of ours, with the answers of PostgreSQL 15
-//	testdata/mysql/*.slt           statements of ours, with the answers of MariaDB 10.11
-//	testdata/mysql/corpus*         what clients sent in recorded sessions, with MariaDB's answers
-//	testdata/catalog/psql.sql, recorded.sql, tools.sql
+//	engine, pgfunc, ids: testdata/*.slt
+//	                               statements of ours, with the answers of PostgreSQL 15
+//	mysql/testdata/*.slt           statements of ours, with the answers of MariaDB 10.11
+//	mysql/testdata/corpus*         what clients sent in recorded sessions, with MariaDB's answers
+//	pgcatalog/testdata/psql.sql, recorded.sql, tools.sql
 //	                               what programs of Debian and npm sent while they read a PostgreSQL
-//	testdata/catalog/shapes.sql    statements of ours
+//	pgcatalog/testdata/shapes.sql  statements of ours
 //	syntax/testdata/postgresql.sql, mysql.sql
 //	                               the statements of recorded sessions; grammar*.sql are ours
 //	datum/testdata/postgres15.tsv  inputs of ours, with the answers of PostgreSQL 15

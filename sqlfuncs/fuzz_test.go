@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"nextid/sqlfuncs/sqltest"
 
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/datum"
@@ -30,23 +30,14 @@ const (
 // FuzzQuery runs any text in both ways that a protocol runs it: no panic, no
 // internal error, and an end.
 func FuzzQuery(f *testing.F) {
-	files, err := filepath.Glob("testdata/*.slt")
-	if err != nil || len(files) == 0 {
-		f.Fatalf("no testdata/*.slt: %v", err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
-		for block := range strings.SplitSeq(string(text), "\n\n") {
-			if _, body, ok := strings.Cut(strings.TrimSpace(block), "\n"); ok {
-				sql, _, _ := strings.Cut(body, "\n----\n")
-				f.Add(sql, "a")
+	for _, room := range []string{"engine", "pgfunc", "ids"} {
+		for _, file := range sqltest.Files(f, room+"/testdata/*.slt") {
+			for _, c := range sqltest.ReadCases(f, file) {
+				f.Add(c.SQL, "a")
 			}
 		}
 	}
-	for _, sql := range drawing {
+	for _, sql := range sqltest.Drawing {
 		f.Add(sql, "a")
 	}
 	for _, sql := range []string{
@@ -61,9 +52,9 @@ func FuzzQuery(f *testing.F) {
 		f.Add(sql, "{a,b}")
 	}
 	f.Fuzz(func(t *testing.T, sql, arg string) {
-		server := newServer(t, serverConfig{limits: fuzzLimits})
-		server.segment(t, "a")
-		s := server.session(t)
+		server := sqltest.NewServer(t, sqltest.Config{Limits: fuzzLimits})
+		server.Segment(t, "a")
+		s := server.Session(t)
 		ctx, cancel := context.WithTimeout(t.Context(), fuzzTime)
 		defer cancel()
 		watchdog := time.AfterFunc(5*fuzzTime, func() { panic(fmt.Sprintf("%q with %q does not end", sql, arg)) })
@@ -78,7 +69,7 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-func fuzzSimple(ctx context.Context, t *testing.T, s *testSession, sql string) {
+func fuzzSimple(ctx context.Context, t *testing.T, s *sqltest.Session, sql string) {
 	b, err := s.Simple([]byte(sql))
 	for err == nil {
 		var st *sqlfuncs.Statement
@@ -92,7 +83,7 @@ func fuzzSimple(ctx context.Context, t *testing.T, s *testSession, sql string) {
 	fuzzError(t, s, sql, err)
 }
 
-func fuzzPrepared(ctx context.Context, t *testing.T, s *testSession, sql, arg string) {
+func fuzzPrepared(ctx context.Context, t *testing.T, s *sqltest.Session, sql, arg string) {
 	st, err := s.Prepare("", sql, nil)
 	if err == nil {
 		args := make([]any, len(st.Params))
@@ -100,7 +91,7 @@ func fuzzPrepared(ctx context.Context, t *testing.T, s *testSession, sql, arg st
 			args[i] = arg
 		}
 		var p *sqlfuncs.Portal
-		if p, err = s.bindTo(nil, st, args...); err == nil {
+		if p, err = s.BindTextsTo(nil, st, args...); err == nil {
 			err = fuzzPortal(ctx, t, s, p)
 		}
 	}
@@ -108,7 +99,7 @@ func fuzzPrepared(ctx context.Context, t *testing.T, s *testSession, sql, arg st
 }
 
 // fuzzPortal reads a portal's rows, at most fuzzRows, in their text form.
-func fuzzPortal(ctx context.Context, t *testing.T, s *testSession, p *sqlfuncs.Portal) error {
+func fuzzPortal(ctx context.Context, t *testing.T, s *sqltest.Session, p *sqlfuncs.Portal) error {
 	for range fuzzRows {
 		row, err := p.Next(ctx)
 		if err != nil {
@@ -135,7 +126,7 @@ func fuzzPortal(ctx context.Context, t *testing.T, s *testSession, p *sqlfuncs.P
 }
 
 // fuzzError ends a batch and checks its error.
-func fuzzError(t *testing.T, s *testSession, sql string, err error) {
+func fuzzError(t *testing.T, s *sqltest.Session, sql string, err error) {
 	if err != nil {
 		var e *sqlstate.Error
 		if !errors.As(err, &e) {

@@ -7,28 +7,30 @@ import (
 	"strings"
 	"testing"
 
+	"nextid/sqlfuncs/sqltest"
+
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/sqlstate"
 )
 
 func TestPreparedStatementsAreBounded(t *testing.T) {
-	s := newServer(t, serverConfig{limits: sqlfuncs.Limits{Statements: 3, PreparedBytes: 200}}).session(t)
+	s := sqltest.NewServer(t, sqltest.Config{Limits: sqlfuncs.Limits{Statements: 3, PreparedBytes: 200}}).Session(t)
 	for _, name := range []string{"a", "b", "c"} {
 		if _, err := s.Prepare(name, "SELECT 1", nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	_, err := s.Prepare("d", "SELECT 1", nil)
-	wantCode(t, "a fourth statement", err, sqlstate.LimitExceeded)
-	s.fails(t, "PREPARE d AS SELECT 1", sqlstate.LimitExceeded)
+	sqltest.WantCode(t, "a fourth statement", err, sqlstate.LimitExceeded)
+	s.Fails(t, "PREPARE d AS SELECT 1", sqlstate.LimitExceeded)
 	if _, err := s.Prepare("", "SELECT 1", nil); err != nil {
 		t.Errorf("the unnamed statement must still work: %v", err)
 	}
 	s.Unprepare([]byte("a"))
 	large := "SELECT '" + strings.Repeat("x", 300) + "'"
 	_, err = s.Prepare("d", large, nil)
-	wantCode(t, "a large statement", err, sqlstate.LimitExceeded)
+	sqltest.WantCode(t, "a large statement", err, sqlstate.LimitExceeded)
 	for range 100 { // closing gives the bytes back
 		if _, err := s.Prepare("d", "SELECT '"+strings.Repeat("x", 100)+"'", nil); err != nil {
 			t.Fatal(err)
@@ -38,42 +40,42 @@ func TestPreparedStatementsAreBounded(t *testing.T) {
 }
 
 func TestStatementsPerQueryAreBounded(t *testing.T) {
-	server := newServer(t, serverConfig{limits: sqlfuncs.Limits{StatementsPerQuery: 3}})
-	server.segment(t, "a")
-	s := server.session(t)
-	s.fails(t, "SELECT next_id('a'); SELECT 1; SELECT 1; SELECT 1", sqlstate.LimitExceeded)
-	s.must(t, "SELECT 1; SELECT 1; SELECT 1;")
-	if id := s.id(t, "a", "SELECT next_id('a')"); id != 1 {
+	server := sqltest.NewServer(t, sqltest.Config{Limits: sqlfuncs.Limits{StatementsPerQuery: 3}})
+	server.Segment(t, "a")
+	s := server.Session(t)
+	s.Fails(t, "SELECT next_id('a'); SELECT 1; SELECT 1; SELECT 1", sqlstate.LimitExceeded)
+	s.Must(t, "SELECT 1; SELECT 1; SELECT 1;")
+	if id := s.ID(t, "a", "SELECT next_id('a')"); id != 1 {
 		t.Errorf("the refused query ran: next id %d", id)
 	}
 }
 
 // What currval remembers is counted, too: the names of a session may be many.
 func TestNamesOfASessionAreCounted(t *testing.T) {
-	server := newServer(t, serverConfig{memory: account.Limits{Session: 300_000}})
-	s := server.session(t)
-	s.must(t, "SELECT count(next_id('n' || g)) FROM generate_series(1, 64) g")
+	server := sqltest.NewServer(t, sqltest.Config{Memory: account.Limits{Session: 300_000}})
+	s := server.Session(t)
+	s.Must(t, "SELECT count(next_id('n' || g)) FROM generate_series(1, 64) g")
 	if used := s.Memory().Used(); used > 20_000 {
 		t.Errorf("%d bytes for few names", used)
 	}
 	few := s.Memory().Used()
-	s.must(t, "SELECT count(next_id('n' || g)) FROM generate_series(1, 1000) g")
+	s.Must(t, "SELECT count(next_id('n' || g)) FROM generate_series(1, 1000) g")
 	if used := s.Memory().Used() - few; used < 1000*24 {
 		t.Errorf("%d bytes for 1,000 names", used)
 	}
-	s.must(t, "SELECT currval('n1')")
-	s.must(t, "SELECT count(next_id('n' || g)) FROM generate_series(1, 5000) g") // more than the session may hold
-	s.fails(t, "SELECT currval('n1')", sqlstate.NotPrerequisite)
-	s.must(t, "SELECT currval('n5000'), lastval()")
-	s.must(t, "DISCARD SEQUENCES")
+	s.Must(t, "SELECT currval('n1')")
+	s.Must(t, "SELECT count(next_id('n' || g)) FROM generate_series(1, 5000) g") // more than the session may hold
+	s.Fails(t, "SELECT currval('n1')", sqlstate.NotPrerequisite)
+	s.Must(t, "SELECT currval('n5000'), lastval()")
+	s.Must(t, "DISCARD SEQUENCES")
 	if used := s.Memory().Used(); used > 20_000 {
 		t.Errorf("%d bytes after DISCARD", used)
 	}
 }
 
 func TestMemoryIsBounded(t *testing.T) {
-	server := newServer(t, serverConfig{memory: account.Limits{Session: 1_000_000}})
-	s := server.session(t)
+	server := sqltest.NewServer(t, sqltest.Config{Memory: account.Limits{Session: 1_000_000}})
+	s := server.Session(t)
 	for _, sql := range []string{
 		"SELECT g FROM generate_series(1, 20000) g ORDER BY g",
 		"SELECT DISTINCT g FROM generate_series(1, 20000) g",
@@ -101,7 +103,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		"SELECT length(concat(" + strings.Repeat("repeat('x', 10000), ", 150) + "'x'))",
 		"SELECT " + strings.Repeat("1+", 5000) + "1",
 	} {
-		s.fails(t, sql, sqlstate.OutOfMemory)
+		s.Fails(t, sql, sqlstate.OutOfMemory)
 	}
 	for _, sql := range []string{
 		"SELECT g FROM generate_series(1, 5000) g",
@@ -122,25 +124,25 @@ func TestMemoryIsBounded(t *testing.T) {
 		"SELECT count(*) FROM (SELECT repeat('x', 10000) FROM generate_series(1, 1000)) a",
 		"SELECT count(*) FROM generate_series(1, 1000) g GROUP BY length(repeat('x', 10000) || g)",
 	} {
-		if _, err := s.run(t, sql); err != nil {
+		if _, err := s.Query(t, sql); err != nil {
 			t.Errorf("%s holds little: %v", sql, err)
 		}
 	}
-	s.must(t, "SELECT 1") // instead of a large text before it
+	s.Must(t, "SELECT 1") // instead of a large text before it
 	if used := s.Memory().Used(); used > 20_000 {
 		t.Errorf("%d bytes are still counted", used)
 	}
 }
 
 func TestDeepStatementsAreRefused(t *testing.T) {
-	s := newServer(t).session(t)
+	s := sqltest.NewServer(t).Session(t)
 	for _, sql := range []string{
 		"SELECT " + strings.Repeat("(SELECT ", 500) + "1" + strings.Repeat(")", 500),
 		"SELECT " + strings.Repeat("(", 5000) + "1" + strings.Repeat(")", 5000),
 		"SELECT " + strings.Repeat("- ", 20000) + "1",
 		"SELECT " + strings.Repeat("NOT ", 20000) + "true",
 	} {
-		_, err := s.run(t, sql)
+		_, err := s.Query(t, sql)
 		var e *sqlstate.Error
 		if !errors.As(err, &e) || (e.Code != sqlstate.TooComplex && e.Code != sqlstate.SyntaxError) {
 			t.Errorf("%.20s…: %v", sql, err)
@@ -151,25 +153,25 @@ func TestDeepStatementsAreRefused(t *testing.T) {
 // TestNestingDoesNotMultiplyPlanning has expressions whose operand PostgreSQL
 // reads once; planning an operand twice a level would never end here.
 func TestNestingDoesNotMultiplyPlanning(t *testing.T) {
-	s := newServer(t).session(t)
+	s := sqltest.NewServer(t).Session(t)
 	nest := func(open, inner, end string, n int) string {
 		return "SELECT " + strings.Repeat(open, n) + inner + strings.Repeat(end, n)
 	}
-	s.want(t, nest("((", "true", ") BETWEEN false AND true)", 20), "t")
-	s.want(t, nest("CASE (", "true", ") WHEN false THEN false WHEN true THEN true ELSE NULL END", 20), "t")
+	s.Want(t, nest("((", "true", ") BETWEEN false AND true)", 20), "t")
+	s.Want(t, nest("CASE (", "true", ") WHEN false THEN false WHEN true THEN true ELSE NULL END", 20), "t")
 }
 
 func TestCanceledContextEndsAStatement(t *testing.T) {
-	s := newServer(t).session(t)
+	s := sqltest.NewServer(t).Session(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := s.queryAll(ctx, "SELECT count(*) FROM generate_series(1, 100000)")
-	wantCode(t, "a canceled context", err, sqlstate.QueryCanceled)
+	_, err := s.QueryAll(ctx, "SELECT count(*) FROM generate_series(1, 100000)")
+	sqltest.WantCode(t, "a canceled context", err, sqlstate.QueryCanceled)
 }
 
 func TestStatementCacheTakesTheSecondAppearance(t *testing.T) {
-	server := newServer(t)
-	s := server.session(t)
+	server := sqltest.NewServer(t)
+	s := server.Session(t)
 	statement := func(sql string) *sqlfuncs.Statement {
 		t.Helper()
 		st, err := s.Prepare("", sql, nil)
@@ -201,8 +203,8 @@ func TestStatementCacheTakesTheSecondAppearance(t *testing.T) {
 }
 
 func TestStatementCacheIsBoundedAndSurvivesOneOffTexts(t *testing.T) {
-	server := newServer(t, serverConfig{limits: sqlfuncs.Limits{PlanCache: 8}})
-	s := server.session(t)
+	server := sqltest.NewServer(t, sqltest.Config{Limits: sqlfuncs.Limits{PlanCache: 8}})
+	s := server.Session(t)
 	plan := func(sql string) *sqlfuncs.Statement {
 		t.Helper()
 		st, err := s.Prepare("", sql, nil)
@@ -238,21 +240,21 @@ func TestStatementCacheIsBoundedAndSurvivesOneOffTexts(t *testing.T) {
 
 // The limit holds for what all open portals and cursors keep together.
 func TestBoundValuesOfAllPortalsAreBounded(t *testing.T) {
-	s := newServer(t, serverConfig{limits: sqlfuncs.Limits{PreparedBytes: 10_000}}).session(t)
-	s.must(t, "BEGIN")
+	s := sqltest.NewServer(t, sqltest.Config{Limits: sqlfuncs.Limits{PreparedBytes: 10_000}}).Session(t)
+	s.Must(t, "BEGIN")
 	st, err := s.Prepare("", "SELECT $1::text", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	value := strings.Repeat("x", 4000)
 	bind := func(name string) error {
-		_, err := s.bindTo([]byte(name), st, value)
+		_, err := s.BindTextsTo([]byte(name), st, value)
 		return err
 	}
 	for _, name := range []string{"a", "b", ""} { // the unnamed one is replaced each time
 		err := bind(name)
 		if name == "" {
-			wantCode(t, "a third portal", err, sqlstate.LimitExceeded)
+			sqltest.WantCode(t, "a third portal", err, sqlstate.LimitExceeded)
 		} else if err != nil {
 			t.Fatal(err)
 		}
@@ -275,10 +277,10 @@ func TestBoundValuesOfAllPortalsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = p.Next(t.Context())
-	wantCode(t, "a cursor that keeps its values", err, sqlstate.LimitExceeded)
+	sqltest.WantCode(t, "a cursor that keeps its values", err, sqlstate.LimitExceeded)
 	s.Fail()
-	s.must(t, "ROLLBACK")
-	s.must(t, "BEGIN")
+	s.Must(t, "ROLLBACK")
+	s.Must(t, "BEGIN")
 	for _, name := range []string{"a", "b"} {
 		if err := bind(name); err != nil {
 			t.Fatalf("after ROLLBACK: %v", err)

@@ -1,10 +1,15 @@
 package sqlfuncs_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"os"
 	"testing"
 	"time"
+
+	"nextid/sqlfuncs/sqltest"
 
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/syntax"
@@ -12,18 +17,26 @@ import (
 
 // FuzzMySQLQuery is FuzzQuery for the MySQL dialect.
 func FuzzMySQLQuery(f *testing.F) {
-	for _, file := range mysqlFiles(f) {
-		for _, c := range readSLT(f, file) {
-			f.Add(c.sql, "a")
+	for _, file := range sqltest.Files(f, "mysql/testdata/*.slt") {
+		for _, c := range sqltest.ReadCases(f, file) {
+			f.Add(c.SQL, "a")
 		}
 	}
-	for _, c := range readCorpus(f) {
-		f.Add(c.SQL, "orders")
+	corpus, err := os.ReadFile("mysql/testdata/corpus.jsonl")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for line := range bytes.Lines(corpus) {
+		var sent struct{ SQL string }
+		if err := json.Unmarshal(line, &sent); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(sent.SQL, "orders")
 	}
 	f.Fuzz(func(t *testing.T, sql, arg string) {
-		server := newServer(t, serverConfig{limits: fuzzLimits})
-		server.segment(t, "a")
-		s := server.sessionWith(t, sqlfuncs.SessionOptions{Dialect: syntax.MySQL, User: "u", Admin: true, PID: 1})
+		server := sqltest.NewServer(t, sqltest.Config{Limits: fuzzLimits})
+		server.Segment(t, "a")
+		s := server.SessionWith(t, sqlfuncs.SessionOptions{Dialect: syntax.MySQL, User: "u", Admin: true, PID: 1})
 		ctx, cancel := context.WithTimeout(t.Context(), fuzzTime)
 		defer cancel()
 		watchdog := time.AfterFunc(5*fuzzTime, func() { panic(fmt.Sprintf("%q with %q does not end", sql, arg)) })

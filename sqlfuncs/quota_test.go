@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"nextid/sqlfuncs/sqltest"
+
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/quota"
 	"nextid/sqlfuncs/sqlstate"
@@ -13,12 +15,12 @@ import (
 // Every statement that draws is counted, for as many ids as it asks for, and
 // one that is refused has cost none.
 func TestQuotas(t *testing.T) {
-	server := newServer(t)
-	server.segment(t, "s")
-	if err := server.registry.Create(t.Context(), "u", "uuid", nil); err != nil {
+	server := sqltest.NewServer(t)
+	server.Segment(t, "s")
+	if err := server.Registry.Create(t.Context(), "u", "uuid", nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := server.registry.Create(t.Context(), "f", "snowflake", []byte(`{"bits": "time 41, field 8, worker 6, sequence 8"}`)); err != nil {
+	if err := server.Registry.Create(t.Context(), "f", "snowflake", []byte(`{"bits": "time 41, field 8, worker 6, sequence 8"}`)); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -42,29 +44,29 @@ func TestQuotas(t *testing.T) {
 	} {
 		server.SetQuotas(nil)
 		server.SetQuotas([]quota.Rule{{User: "tester", Generator: c.name, IDs: c.ids, Per: 1000 * time.Hour}})
-		s := server.session(t)
-		s.must(t, c.sql)
-		before := s.must(t, "SELECT issued FROM nextid.generators WHERE name = '"+c.name+"'").rows[0][0]
-		if _, err := s.run(t, c.sql); err == nil {
+		s := server.Session(t)
+		s.Must(t, c.sql)
+		before := s.Must(t, "SELECT issued FROM nextid.generators WHERE name = '"+c.name+"'").Rows[0][0]
+		if _, err := s.Query(t, c.sql); err == nil {
 			t.Errorf("%s: a second time under a quota of %d ids", c.sql, c.ids)
 		} else {
-			wantCode(t, c.sql, err, sqlstate.QuotaExceeded)
+			sqltest.WantCode(t, c.sql, err, sqlstate.QuotaExceeded)
 		}
-		if after := s.must(t, "SELECT issued FROM nextid.generators WHERE name = '"+c.name+"'").rows[0][0]; after != before {
+		if after := s.Must(t, "SELECT issued FROM nextid.generators WHERE name = '"+c.name+"'").Rows[0][0]; after != before {
 			t.Errorf("%s was refused, and %s ids are issued instead of %s", c.sql, after, before)
 		}
-		other := server.sessionWith(t, sqlfuncs.SessionOptions{User: "other", Database: "db"})
-		if _, err := other.run(t, c.sql); err != nil {
+		other := server.SessionWith(t, sqlfuncs.SessionOptions{User: "other", Database: "db"})
+		if _, err := other.Query(t, c.sql); err != nil {
 			t.Errorf("%s: another user: %v", c.sql, err)
 		}
-		if r := s.must(t, "SELECT usename, name, ids, burst, refused FROM nextid.quotas"); strings.Join(r.rows[0], " ") == "" || r.rows[0][4] != "1" {
-			t.Errorf("%s: nextid.quotas %v", c.sql, r.rows)
+		if r := s.Must(t, "SELECT usename, name, ids, burst, refused FROM nextid.quotas"); strings.Join(r.Rows[0], " ") == "" || r.Rows[0][4] != "1" {
+			t.Errorf("%s: nextid.quotas %v", c.sql, r.Rows)
 		}
 	}
-	mysql := server.mysqlSession(t)
+	mysql := server.MySQLSession(t)
 	server.SetQuotas([]quota.Rule{{Generator: "s", IDs: 1, Per: 1000 * time.Hour}})
-	mysql.must(t, "SELECT next_id('s')")
-	if number, state := mysql.mysqlError(t, "SELECT next_id('s')"); number != 1226 || state != "42000" {
+	mysql.Must(t, "SELECT next_id('s')")
+	if number, state := mysql.MySQLError(t, "SELECT next_id('s')"); number != 1226 || state != "42000" {
 		t.Errorf("MySQL: %d %s", number, state)
 	}
 }
@@ -76,34 +78,34 @@ func TestQuotasAndTheWarmPath(t *testing.T) {
 		t.Helper()
 		ids, ok := s.Draw(st, nil, 1)
 		if ok {
-			s.noteID("a", ids.First)
+			s.NoteID("a", ids.First)
 		}
 		if ok != want {
 			t.Errorf("%s: warm path %v", when, ok)
 		}
 	}
 	try("without quotas", true)
-	s.server.SetQuotas([]quota.Rule{{User: "other", IDs: 1, Per: time.Second}})
+	s.Server.SetQuotas([]quota.Rule{{User: "other", IDs: 1, Per: time.Second}})
 	try("with those of another user", true)
-	s.server.SetQuotas([]quota.Rule{{Generator: "b", IDs: 1, Per: time.Second}})
+	s.Server.SetQuotas([]quota.Rule{{Generator: "b", IDs: 1, Per: time.Second}})
 	try("with those of another name", true)
-	s.server.SetQuotas([]quota.Rule{{Generator: "a", IDs: 3, Per: time.Hour}})
+	s.Server.SetQuotas([]quota.Rule{{Generator: "a", IDs: 3, Per: time.Hour}})
 	ids, ok := s.Draw(st, nil, 2)
 	for id := range ids.Count {
-		s.noteID("a", ids.First+id)
+		s.NoteID("a", ids.First+id)
 	}
 	if !ok || ids.Count != 2 {
 		t.Errorf("two of three ids: %v %v", ids, ok)
 	}
 	try("the third", true)
 	try("the fourth", false)
-	if n := s.server.Quotas()[0].Refused; n != 0 {
+	if n := s.Server.Quotas()[0].Refused; n != 0 {
 		t.Errorf("%d refusals before the statement was refused", n)
 	}
-	s.fails(t, "SELECT next_id('a')", sqlstate.QuotaExceeded)
-	if n := s.server.Quotas()[0].Refused; n != 1 {
+	s.Fails(t, "SELECT next_id('a')", sqlstate.QuotaExceeded)
+	if n := s.Server.Quotas()[0].Refused; n != 1 {
 		t.Errorf("one refused statement counts as %d", n)
 	}
-	s.server.SetQuotas(nil)
+	s.Server.SetQuotas(nil)
 	try("when they are gone", true)
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"nextid/sqlfuncs/sqltest"
+
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
@@ -12,7 +14,7 @@ import (
 // TestReading goes through the settings that change how a text is read: each
 // is obeyed, and told by ReadingMode, or refused and then without effect.
 func TestReading(t *testing.T) {
-	server := newServer(t)
+	server := sqltest.NewServer(t)
 	for _, c := range []struct {
 		set    string
 		mode   syntax.Mode
@@ -35,18 +37,18 @@ func TestReading(t *testing.T) {
 		{set: "SET CHARACTER SET big5", number: 1115, sql: "SELECT @@character_set_client", want: "utf8mb4"},
 		{set: "SET collation_connection = cp932_bin", number: 1273, sql: "SELECT @@character_set_connection", want: "utf8mb4"},
 	} {
-		s := server.mysqlSession(t)
+		s := server.MySQLSession(t)
 		if c.number != 0 {
-			if number, _ := s.mysqlError(t, c.set); number != c.number {
+			if number, _ := s.MySQLError(t, c.set); number != c.number {
 				t.Errorf("%s: error %d, want %d", c.set, number, c.number)
 			}
-		} else if _, err := s.run(t, c.set); err != nil {
+		} else if _, err := s.Query(t, c.set); err != nil {
 			t.Errorf("%s: %v", c.set, err)
 		}
 		if got := s.ReadingMode(); got != c.mode {
 			t.Errorf("%s: the client is told %+v, want %+v", c.set, got, c.mode)
 		}
-		if got := s.value(t, c.sql); got != c.want {
+		if got := s.Value(t, c.sql); got != c.want {
 			t.Errorf("%s; %s: %q, want %q", c.set, c.sql, got, c.want)
 		}
 		s.Reset()
@@ -62,66 +64,66 @@ func TestReading(t *testing.T) {
 		{"SET transform_null_equals = on", `SELECT (1 = NULL) IS NULL`, "t"},
 		{"SET array_nulls = off", `SELECT ('{NULL}'::text[])[1] IS NULL`, "t"},
 	} {
-		s := server.session(t)
-		s.fails(t, c.set, sqlstate.FeatureNotSupported)
-		s.want(t, c.sql, c.want)
+		s := server.Session(t)
+		s.Fails(t, c.set, sqlstate.FeatureNotSupported)
+		s.Want(t, c.sql, c.want)
 	}
-	s := server.session(t)
+	s := server.Session(t)
 	for _, accepted := range []string{
 		"SET standard_conforming_strings = on", "SET backslash_quote = safe_encoding", "SET escape_string_warning = off",
 		"SET transform_null_equals = false", "SET array_nulls = true", "SET xmloption = content",
 	} {
-		s.must(t, accepted)
+		s.Must(t, accepted)
 	}
-	s.fails(t, "SET quote_all_identifiers = on", sqlstate.UndefinedObject)
+	s.Fails(t, "SET quote_all_identifiers = on", sqlstate.UndefinedObject)
 	_, err := server.NewSession(sqlfuncs.SessionOptions{Settings: map[string]string{"standard_conforming_strings": "off"}})
-	wantCode(t, "a start-up packet", err, sqlstate.FeatureNotSupported)
+	sqltest.WantCode(t, "a start-up packet", err, sqlstate.FeatureNotSupported)
 }
 
 // TestReadingInEncodingsOfSeveralBytes: a client that escapes in GBK takes the
 // last byte of 中 and a backslash behind it for one character, and leaves the
 // backslash alone.
 func TestReadingInEncodingsOfSeveralBytes(t *testing.T) {
-	server := newServer(t)
+	server := sqltest.NewServer(t)
 	const split = `SELECT '中\' OR 1=1 -- '`
 	for id, charset := range map[int]string{28: "gbk", 87: "gbk", 1052: "gbk", 13: "sjis", 1: "big5", 95: "cp932", 248: "gb18030", 97: "eucjpms"} {
-		s := server.sessionWith(t, sqlfuncs.SessionOptions{Dialect: syntax.MySQL, Collation: id})
-		if got := s.value(t, "SELECT @@character_set_client"); got != charset {
+		s := server.SessionWith(t, sqlfuncs.SessionOptions{Dialect: syntax.MySQL, Collation: id})
+		if got := s.Value(t, "SELECT @@character_set_client"); got != charset {
 			t.Errorf("collation %d: %s, want %s", id, got, charset)
 		}
-		if number, state := s.mysqlError(t, split); number != 1300 || state != "HY000" {
+		if number, state := s.MySQLError(t, split); number != 1300 || state != "HY000" {
 			t.Errorf("%s: error %d %s", charset, number, state)
 		}
 		_, err := s.Prepare("", split, nil)
-		wantCode(t, charset, err, sqlstate.CharacterNotInRepert)
-		s.must(t, "SET NAMES utf8mb4")
-		if got := s.value(t, "SELECT '中'"); got != "中" {
+		sqltest.WantCode(t, charset, err, sqlstate.CharacterNotInRepert)
+		s.Must(t, "SET NAMES utf8mb4")
+		if got := s.Value(t, "SELECT '中'"); got != "中" {
 			t.Errorf("%s, SET NAMES utf8mb4: %q", charset, got)
 		}
 	}
 	for _, id := range []int{8, 33, 45, 63, 7, 999} { // single bytes, UTF-8, nobody's
-		s := server.sessionWith(t, sqlfuncs.SessionOptions{Dialect: syntax.MySQL, Collation: id})
-		s.must(t, "SELECT '中'")
+		s := server.SessionWith(t, sqlfuncs.SessionOptions{Dialect: syntax.MySQL, Collation: id})
+		s.Must(t, "SELECT '中'")
 	}
 	for _, encoding := range []string{"SJIS", "BIG5", "GBK", "UHC", "GB18030", "JOHAB", "SHIFT_JIS_2004"} {
-		server.session(t).fails(t, "SET client_encoding = '"+encoding+"'", sqlstate.InvalidParameterValue)
+		server.Session(t).Fails(t, "SET client_encoding = '"+encoding+"'", sqlstate.InvalidParameterValue)
 	}
-	s := server.session(t)
-	other := server.session(t)
+	s := server.Session(t)
+	other := server.Session(t)
 	for range 3 { // into the cache of statements
-		other.want(t, "SELECT '中'", "中")
+		other.Want(t, "SELECT '中'", "中")
 	}
 	for _, encoding := range []string{"EUC_JP", "EUC_CN", "EUC_KR", "EUC_TW", "EUC_JIS_2004", "MULE_INTERNAL"} {
-		s.must(t, "SET client_encoding = '"+encoding+"'")
-		s.want(t, "SELECT 'abc'", "abc")
-		if e := s.fails(t, "SELECT '中'", sqlstate.CharacterNotInRepert); !strings.Contains(e.Hint, "UTF8") {
+		s.Must(t, "SET client_encoding = '"+encoding+"'")
+		s.Want(t, "SELECT 'abc'", "abc")
+		if e := s.Fails(t, "SELECT '中'", sqlstate.CharacterNotInRepert); !strings.Contains(e.Hint, "UTF8") {
 			t.Errorf("%s: hint %q", encoding, e.Hint)
 		}
-		s.must(t, "SET client_encoding = 'UTF8'")
-		s.want(t, "SELECT '中'", "中")
+		s.Must(t, "SET client_encoding = 'UTF8'")
+		s.Want(t, "SELECT '中'", "中")
 	}
-	s.must(t, "BEGIN")
-	s.must(t, "SET LOCAL client_encoding = 'EUC_JP'")
-	s.must(t, "ROLLBACK")
-	s.want(t, "SELECT '中'", "中")
+	s.Must(t, "BEGIN")
+	s.Must(t, "SET LOCAL client_encoding = 'EUC_JP'")
+	s.Must(t, "ROLLBACK")
+	s.Want(t, "SELECT '中'", "中")
 }

@@ -3,12 +3,14 @@ package sqlfuncs_test
 import (
 	"testing"
 
+	"nextid/sqlfuncs/sqltest"
+
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/sqlstate"
 )
 
 func TestSettingsAreShownSetAndReset(t *testing.T) {
-	s := newServer(t).session(t)
+	s := sqltest.NewServer(t).Session(t)
 	for _, c := range []struct{ sql, show, want string }{
 		{"SET application_name = 'x y'", "application_name", "x y"},
 		{"SET application_name TO word", "APPLICATION_NAME", "word"},
@@ -34,39 +36,39 @@ func TestSettingsAreShownSetAndReset(t *testing.T) {
 		{"SELECT set_config('application_name', 'conf', false)", "application_name", "conf"},
 		{"RESET ALL", "application_name", ""},
 	} {
-		s.must(t, c.sql)
-		if r := s.must(t, "SHOW "+c.show); r.String() != c.want {
+		s.Must(t, c.sql)
+		if r := s.Must(t, "SHOW "+c.show); r.String() != c.want {
 			t.Errorf("%s: SHOW %s is %q, want %q", c.sql, c.show, r.String(), c.want)
 		}
 	}
-	s.wantTag(t, "SET application_name = 'x'", "SET")
-	s.wantTag(t, "RESET application_name", "RESET")
-	s.wantTag(t, "SHOW application_name", "SHOW")
-	if r := s.must(t, "SHOW timezone"); r.columns[0].Name != "TimeZone" {
-		t.Errorf("SHOW timezone names its column %q", r.columns[0].Name)
+	s.WantTag(t, "SET application_name = 'x'", "SET")
+	s.WantTag(t, "RESET application_name", "RESET")
+	s.WantTag(t, "SHOW application_name", "SHOW")
+	if r := s.Must(t, "SHOW timezone"); r.Columns[0].Name != "TimeZone" {
+		t.Errorf("SHOW timezone names its column %q", r.Columns[0].Name)
 	}
-	if r := s.must(t, "SHOW ALL"); len(r.columns) != 3 || len(r.rows) < 100 {
-		t.Errorf("SHOW ALL: %d columns, %d rows", len(r.columns), len(r.rows))
+	if r := s.Must(t, "SHOW ALL"); len(r.Columns) != 3 || len(r.Rows) < 100 {
+		t.Errorf("SHOW ALL: %d columns, %d rows", len(r.Columns), len(r.Rows))
 	}
 }
 
 func TestOnlyAdminsLearnOfDirectories(t *testing.T) {
-	server := newServer(t)
+	server := sqltest.NewServer(t)
 	const listed = "SELECT count(*) FROM pg_settings WHERE name = 'data_directory'"
-	admin := server.sessionWith(t, sqlfuncs.SessionOptions{User: "app", Admin: true})
-	admin.want(t, "SHOW data_directory", "")
-	admin.want(t, listed, "1")
-	clerk := server.sessionWith(t, sqlfuncs.SessionOptions{User: "clerk"})
-	clerk.fails(t, "SHOW data_directory", sqlstate.InsufficientPrivilege)
-	clerk.fails(t, "SELECT current_setting('Data_Directory')", sqlstate.InsufficientPrivilege)
-	clerk.want(t, listed, "0")
-	if all, public := admin.must(t, "SHOW ALL"), clerk.must(t, "SHOW ALL"); len(public.rows) != len(all.rows)-1 {
-		t.Errorf("SHOW ALL has %d rows, %d for administrators", len(public.rows), len(all.rows))
+	admin := server.SessionWith(t, sqlfuncs.SessionOptions{User: "app", Admin: true})
+	admin.Want(t, "SHOW data_directory", "")
+	admin.Want(t, listed, "1")
+	clerk := server.SessionWith(t, sqlfuncs.SessionOptions{User: "clerk"})
+	clerk.Fails(t, "SHOW data_directory", sqlstate.InsufficientPrivilege)
+	clerk.Fails(t, "SELECT current_setting('Data_Directory')", sqlstate.InsufficientPrivilege)
+	clerk.Want(t, listed, "0")
+	if all, public := admin.Must(t, "SHOW ALL"), clerk.Must(t, "SHOW ALL"); len(public.Rows) != len(all.Rows)-1 {
+		t.Errorf("SHOW ALL has %d rows, %d for administrators", len(public.Rows), len(all.Rows))
 	}
 }
 
 func TestBadSettingsAreRefused(t *testing.T) {
-	s := newServer(t).session(t)
+	s := sqltest.NewServer(t).Session(t)
 	for _, c := range []struct {
 		sql  string
 		code sqlstate.Code
@@ -93,35 +95,35 @@ func TestBadSettingsAreRefused(t *testing.T) {
 		{"SET max_connections = 1", sqlstate.CannotChangeNow},
 		{"SET role = 'nobody'", sqlstate.InsufficientPrivilege},
 	} {
-		s.fails(t, c.sql, c.code)
+		s.Fails(t, c.sql, c.code)
 	}
-	s.want(t, "SELECT current_setting('nosuch', true) IS NULL", "t")
-	s.want(t, "SELECT current_setting('application_name')", "")
+	s.Want(t, "SELECT current_setting('nosuch', true) IS NULL", "t")
+	s.Want(t, "SELECT current_setting('application_name')", "")
 }
 
 func TestFailedSetChangesNothing(t *testing.T) {
-	s := newServer(t).session(t)
-	s.must(t, "SET work_mem = '8MB'")
-	s.fails(t, "SET work_mem = 'x'", sqlstate.InvalidParameterValue)
-	s.want(t, "SHOW work_mem", "8MB")
+	s := sqltest.NewServer(t).Session(t)
+	s.Must(t, "SET work_mem = '8MB'")
+	s.Fails(t, "SET work_mem = 'x'", sqlstate.InvalidParameterValue)
+	s.Want(t, "SHOW work_mem", "8MB")
 }
 
 func TestStartupSettingsAreTheDefaultsOfTheSession(t *testing.T) {
-	server := newServer(t)
-	s := server.sessionWith(t, sqlfuncs.SessionOptions{
+	server := sqltest.NewServer(t)
+	s := server.SessionWith(t, sqlfuncs.SessionOptions{
 		User:     "u",
 		Settings: map[string]string{"application_name": "app", "TimeZone": "Asia/Tokyo"},
 	})
-	s.want(t, "SHOW application_name", "app")
-	s.must(t, "SET application_name = 'x'; RESET application_name")
-	s.want(t, "SHOW application_name", "app")
-	s.must(t, "SET TimeZone = 'UTC'; RESET ALL")
-	s.want(t, "SHOW TimeZone", "Asia/Tokyo")
-	s.want(t, "SELECT '2024-01-01 00:00+00'::timestamptz", "2024-01-01 09:00:00+09")
+	s.Want(t, "SHOW application_name", "app")
+	s.Must(t, "SET application_name = 'x'; RESET application_name")
+	s.Want(t, "SHOW application_name", "app")
+	s.Must(t, "SET TimeZone = 'UTC'; RESET ALL")
+	s.Want(t, "SHOW TimeZone", "Asia/Tokyo")
+	s.Want(t, "SELECT '2024-01-01 00:00+00'::timestamptz", "2024-01-01 09:00:00+09")
 	_, err := server.NewSession(sqlfuncs.SessionOptions{User: "u", Settings: map[string]string{"nosuch": "1"}})
-	wantCode(t, "an unknown start-up parameter", err, sqlstate.UndefinedObject)
+	sqltest.WantCode(t, "an unknown start-up parameter", err, sqlstate.UndefinedObject)
 	_, err = server.NewSession(sqlfuncs.SessionOptions{User: "u", Settings: map[string]string{"work_mem": "x"}})
-	wantCode(t, "a bad start-up parameter", err, sqlstate.InvalidParameterValue)
+	sqltest.WantCode(t, "a bad start-up parameter", err, sqlstate.InvalidParameterValue)
 }
 
 func TestStartupSettingsAreBounded(t *testing.T) {
@@ -129,24 +131,24 @@ func TestStartupSettingsAreBounded(t *testing.T) {
 	for i := range 65 {
 		settings["my.setting"+string(rune('a'+i%26))+string(rune('a'+i/26))] = "x"
 	}
-	_, err := newServer(t).NewSession(sqlfuncs.SessionOptions{User: "u", Settings: settings})
-	wantCode(t, "65 start-up parameters", err, sqlstate.LimitExceeded)
+	_, err := sqltest.NewServer(t).NewSession(sqlfuncs.SessionOptions{User: "u", Settings: settings})
+	sqltest.WantCode(t, "65 start-up parameters", err, sqlstate.LimitExceeded)
 }
 
 func TestCachedPlansDoNotKeepSettingsOfASession(t *testing.T) {
-	server := newServer(t)
+	server := sqltest.NewServer(t)
 	const sql = "SELECT '2024-01-01 00:00'::timestamptz AT TIME ZONE 'UTC'"
-	tokyo, utc := server.session(t), server.session(t)
-	tokyo.must(t, "SET TimeZone = 'Asia/Tokyo'")
+	tokyo, utc := server.Session(t), server.Session(t)
+	tokyo.Must(t, "SET TimeZone = 'Asia/Tokyo'")
 	for range 3 {
-		tokyo.want(t, sql, "2023-12-31 15:00:00")
-		utc.want(t, sql, "2024-01-01 00:00:00")
+		tokyo.Want(t, sql, "2023-12-31 15:00:00")
+		utc.Want(t, sql, "2024-01-01 00:00:00")
 	}
 }
 
 func TestStatementTimeoutEndsAStatement(t *testing.T) {
-	s := newServer(t).session(t)
-	s.must(t, "SET statement_timeout = '20ms'")
+	s := sqltest.NewServer(t).Session(t)
+	s.Must(t, "SET statement_timeout = '20ms'")
 	for _, sql := range []string{
 		"SELECT count(*) FROM generate_series(1, 1000000000000)",
 		"SELECT DISTINCT 1 FROM generate_series(1, 1000000000000)",
@@ -157,7 +159,7 @@ func TestStatementTimeoutEndsAStatement(t *testing.T) {
 		"SELECT EXISTS (SELECT 1 FROM generate_series(1, 1000000000000) g WHERE g < 0)",
 		"WITH RECURSIVE t (n) AS (SELECT 1 UNION SELECT n FROM t, generate_series(1, 1000000000000)) SELECT count(*) FROM t",
 	} {
-		e := s.fails(t, sql, sqlstate.QueryCanceled)
+		e := s.Fails(t, sql, sqlstate.QueryCanceled)
 		if e.Message != "canceling statement due to statement timeout" {
 			t.Errorf("%s: %s", sql, e.Message)
 		}

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"nextid/sqlfuncs/sqltest"
+
 	"golang.org/x/sys/unix"
 
 	"nextid/sqlfuncs"
@@ -158,19 +160,19 @@ func TestEveryStatementCanBeStopped(t *testing.T) {
 		"SELECT count(*) FROM generate_series(1, 100) g, LATERAL (SELECT x FROM generate_series(1, 100000) x ORDER BY -x) a",
 		"SELECT (SELECT max(x) FROM generate_series(1, 1000000) x WHERE x < g) FROM generate_series(1, 100) g",
 	}
-	server := newServer(t)
-	session := server.sessionWith(t, sqlfuncs.SessionOptions{User: "tester", Database: "db", Admin: true})
+	server := sqltest.NewServer(t)
+	session := server.SessionWith(t, sqlfuncs.SessionOptions{User: "tester", Database: "db", Admin: true})
 	run(t, session, postgres, 2*time.Millisecond)
 	for _, after := range []time.Duration{3e6, 50e6, 500e6} { // while they read, sort, join
 		run(t, session, phases, after)
 	}
-	run(t, server.sessionWith(t, sqlfuncs.SessionOptions{User: "tester", Database: "db", Admin: true, Dialect: syntax.MySQL}), mysql, 2*time.Millisecond)
+	run(t, server.SessionWith(t, sqlfuncs.SessionOptions{User: "tester", Database: "db", Admin: true, Dialect: syntax.MySQL}), mysql, 2*time.Millisecond)
 }
 
 // run stops each statement after a while. What counts is the processor's time
 // of its thread from when the context ends, which a busy machine tells late: so
 // other processes do not matter.
-func run(t *testing.T, s *testSession, statements []string, stopAfter time.Duration) {
+func run(t *testing.T, s *sqltest.Session, statements []string, stopAfter time.Duration) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	clock := threadClock()
@@ -182,7 +184,7 @@ func run(t *testing.T, s *testSession, statements []string, stopAfter time.Durat
 			ctx, cancel := context.WithTimeout(t.Context(), stopAfter)
 			var ended atomic.Int64
 			context.AfterFunc(ctx, func() { ended.Store(int64(threadTime(clock))) })
-			_, err := s.queryAll(ctx, sql)
+			_, err := s.QueryAll(ctx, sql)
 			if late = 0; ended.Load() > 0 {
 				late = threadTime(clock) - time.Duration(ended.Load())
 			}

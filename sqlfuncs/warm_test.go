@@ -5,18 +5,20 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"nextid/sqlfuncs/sqltest"
+
 	"nextid/sqlfuncs"
 )
 
 // warm returns a session and a statement whose generator is running.
-func warm(t testing.TB, sql string) (*testSession, *sqlfuncs.Statement) {
+func warm(t testing.TB, sql string) (*sqltest.Session, *sqlfuncs.Statement) {
 	t.Helper()
-	server := newServer(t)
-	if err := server.registry.Create(t.Context(), "a", "segment", []byte(`{"step": 10000000}`)); err != nil {
+	server := sqltest.NewServer(t)
+	if err := server.Registry.Create(t.Context(), "a", "segment", []byte(`{"step": 10000000}`)); err != nil {
 		t.Fatal(err)
 	}
-	s := server.session(t)
-	s.id(t, "a", "SELECT next_id('a')")
+	s := server.Session(t)
+	s.ID(t, "a", "SELECT next_id('a')")
 	st, err := s.Prepare("", sql, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -35,12 +37,12 @@ func TestDrawAllocatesNothing(t *testing.T) {
 			if !ok {
 				t.Fatalf("%s: not on the warm path", c.sql)
 			}
-			s.last(ids.First)
+			s.Last(ids.First)
 		})
 		if allocs != 0 {
 			t.Errorf("%s: %v allocations", c.sql, allocs)
 		}
-		s.noteLast(t)
+		s.NoteLast(t)
 	}
 }
 
@@ -68,13 +70,13 @@ func TestBoundPortalsDrawAllocatesNothing(t *testing.T) {
 			if _, _, again := p.Asks(); again {
 				t.Fatal("a portal gives two ids")
 			}
-			s.last(ids.First)
+			s.Last(ids.First)
 			s.EndBatch()
 		})
 		if allocs != 0 {
 			t.Errorf("%s: %v allocations", c.sql, allocs)
 		}
-		s.noteLast(t)
+		s.NoteLast(t)
 	}
 }
 
@@ -82,7 +84,7 @@ func TestCachedSimpleQueryAllocatesNothing(t *testing.T) {
 	s, _ := warm(t, "SELECT next_id('a')")
 	text := []byte("SELECT next_id('a')")
 	for range 3 {
-		s.id(t, "a", string(text))
+		s.ID(t, "a", string(text))
 	}
 	allocs := testing.AllocsPerRun(1000, func() {
 		b, err := s.Simple(text)
@@ -97,36 +99,20 @@ func TestCachedSimpleQueryAllocatesNothing(t *testing.T) {
 		if !ok {
 			t.Fatal("not on the warm path")
 		}
-		s.last(ids.First)
+		s.Last(ids.First)
 		s.EndBatch()
 	})
 	if allocs != 0 {
 		t.Errorf("%v allocations", allocs)
 	}
-	s.noteLast(t)
-}
-
-// last checks without allocating that ids of a grow.
-func (s *testSession) last(id int64) {
-	if id <= s.newest {
-		panic("id " + strconv.FormatInt(id, 10) + " does not follow " + strconv.FormatInt(s.newest, 10))
-	}
-	s.newest = id
-}
-
-// noteLast puts the newest id into the history.
-func (s *testSession) noteLast(t testing.TB) {
-	t.Helper()
-	s.noteID("a", s.newest)
-	s.want(t, "SELECT lastval()", strconv.FormatInt(s.newest, 10))
-	s.want(t, "SELECT currval('a')", strconv.FormatInt(s.newest, 10))
+	s.NoteLast(t)
 }
 
 func TestDrawLeavesOtherStatementsToTheSlowPath(t *testing.T) {
-	server := newServer(t)
-	server.segment(t, "a")
-	s := server.session(t)
-	s.id(t, "a", "SELECT next_id('a')")
+	server := sqltest.NewServer(t)
+	server.Segment(t, "a")
+	s := server.Session(t)
+	s.ID(t, "a", "SELECT next_id('a')")
 	for _, sql := range []string{
 		"SELECT next_id('a') + 0", "SELECT next_id('a'), 1", "SELECT next_id('a') LIMIT 1", "SELECT next_id('a') WHERE false",
 		"SELECT DISTINCT next_id('a')", "SELECT next_id('a') FROM generate_series(1, 2)", "SELECT 1", "", "SELECT next_id(NULL)",
@@ -154,29 +140,29 @@ func TestDrawLeavesOtherStatementsToTheSlowPath(t *testing.T) {
 }
 
 func TestNullAndUnknownArgumentsOfAFastStatement(t *testing.T) {
-	server := newServer(t)
-	s := server.session(t)
+	server := sqltest.NewServer(t)
+	s := server.Session(t)
 	for _, c := range []struct {
 		arg  any
 		want string
-	}{{nil, null}, {"snow", ""}} {
-		r, err := s.execute(t, "SELECT next_id($1)", c.arg)
-		if err != nil || len(r.rows) != 1 || (c.want != "" && r.String() != c.want) {
+	}{{nil, sqltest.Null}, {"snow", ""}} {
+		r, err := s.Execute(t, "SELECT next_id($1)", c.arg)
+		if err != nil || len(r.Rows) != 1 || (c.want != "" && r.String() != c.want) {
 			t.Errorf("argument %v: %v, %v", c.arg, r, err)
 		} else if c.want == "" {
-			s.noteIDs(t, "snow", r.column(0)...)
+			s.NoteIDs(t, "snow", r.Column(0)...)
 		}
 	}
 }
 
 func TestTheFastPathFollowsSequenceNames(t *testing.T) {
-	server := newServer(t)
-	server.segment(t, "a")
-	server.segment(t, "public.a")
-	s := server.session(t)
-	s.id(t, "public.a", "SELECT next_id('public.a')")
+	server := sqltest.NewServer(t)
+	server.Segment(t, "a")
+	server.Segment(t, "public.a")
+	s := server.Session(t)
+	s.ID(t, "public.a", "SELECT next_id('public.a')")
 	for want := int64(1); want <= 3; want++ {
-		if id := s.id(t, "a", "SELECT nextval('public.a')"); id != want {
+		if id := s.ID(t, "a", "SELECT nextval('public.a')"); id != want {
 			t.Errorf("nextval('public.a') gave %d, want %d of generator a", id, want)
 		}
 	}
@@ -188,7 +174,7 @@ func BenchmarkDraw(b *testing.B) {
 	for b.Loop() {
 		if _, ok := s.Draw(st, nil, 1); !ok {
 			b.StopTimer() // a block of ids ended
-			s.must(b, "SELECT next_id('a')")
+			s.Must(b, "SELECT next_id('a')")
 			b.StartTimer()
 		}
 	}
@@ -203,7 +189,7 @@ func BenchmarkSimpleMiss(b *testing.B) {
 	b.ReportAllocs()
 	i := 0
 	for b.Loop() {
-		if _, err := s.queryAll(b.Context(), texts[i%len(texts)]+" + "+strconv.Itoa(i)); err != nil {
+		if _, err := s.QueryAll(b.Context(), texts[i%len(texts)]+" + "+strconv.Itoa(i)); err != nil {
 			b.Fatal(err)
 		}
 		i++
@@ -214,15 +200,15 @@ func BenchmarkSimpleMiss(b *testing.B) {
 // may be far: a draw does not ask it either.
 func TestARunningGeneratorIsNotLookedUpInTheStore(t *testing.T) {
 	var lookups atomic.Int64
-	s := newServer(t, serverConfig{lookups: &lookups}).session(t)
-	s.must(t, "SELECT create_generator('orders', 'segment'), create_generator('shop', 'snowflake')")
-	s.must(t, "SELECT next_id('orders'), next_code('orders'), next_id('shop')")
+	s := sqltest.NewServer(t, sqltest.Config{Lookups: &lookups}).Session(t)
+	s.Must(t, "SELECT create_generator('orders', 'segment'), create_generator('shop', 'snowflake')")
+	s.Must(t, "SELECT next_id('orders'), next_code('orders'), next_id('shop')")
 	before := lookups.Load()
 	for _, sql := range []string{
 		"SELECT currval('orders')", "SELECT next_code('orders')",
 		"SELECT parse_id(lastval(), 'shop')", "SELECT id_time(lastval(), 'shop')", "SELECT parse_id(next_code('orders'), 'orders')",
 	} {
-		s.must(t, sql)
+		s.Must(t, sql)
 		if n := lookups.Load() - before; n != 0 {
 			t.Errorf("%s: %d look-ups", sql, n)
 			before = lookups.Load()

@@ -66,6 +66,8 @@ sqlfuncs/mysql:            sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/setting sql
 sqlfuncs/pgcatalog:        generator generator/layout sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/setting sqlfuncs/syntax sqlfuncs/engine sqlfuncs/ids
 sqlfuncs:                  generator generator/layout generator/uuid sqlfuncs/account sqlfuncs/quota sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax sqlfuncs/engine sqlfuncs/setting sqlfuncs/pgfunc sqlfuncs/ids sqlfuncs/mysql sqlfuncs/pgcatalog
 
+sqlfuncs/sqltest:          generator/... sqlfuncs sqlfuncs/account sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/ids sqlfuncs/syntax
+
 wire:                      sqlfuncs/account sqlfuncs/sqlstate
 wire/auth:                 sqlfuncs sqlfuncs/sqlstate wire wire/pgwire wire/mysqlwire
 wire/httpstatus:           wire
@@ -83,7 +85,7 @@ cmd/nextid-bench:          benchmarks/...
 
 // testOnly are the packages that exist for tests; they may use testing and
 // nothing that is linked into the binary may import them.
-var testOnly = []string{"generator/generatortest", "generator/simulation", "dbtest", "example", "wire/wiretest", "wire/clienttest", "benchmarks/report/charttest"}
+var testOnly = []string{"generator/generatortest", "generator/simulation", "dbtest", "example", "sqlfuncs/sqltest", "wire/wiretest", "wire/clienttest", "benchmarks/report/charttest"}
 
 // layers are the top folders from the bottom up. Test files may reach
 // sideways and down (a wire test runs on real engines), never up.

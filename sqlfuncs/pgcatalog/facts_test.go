@@ -18,7 +18,7 @@ import (
 	"nextid/sqlfuncs/datum"
 )
 
-var update = flag.Bool("update", false, "write the files in catalog/ again")
+var updateFacts = flag.Bool("update-facts", false, "write the files in catalog/ again")
 
 // catalogMajor is the PostgreSQL whose catalogs the files in catalog/ are.
 const catalogMajor = "15"
@@ -28,7 +28,7 @@ const catalogMajor = "15"
 // nextid has or that a type names. What is the same in all rows is left out
 // (see constants), and so is what only PostgreSQL's executor needs.
 //
-//	go test -run TestCatalogFilesAreWhatPostgreSQLSays -update ./sqlfuncs/pgcatalog
+//	go test -run TestCatalogFilesAreWhatPostgreSQLSays -update-facts ./sqlfuncs/pgcatalog
 //
 // writes the files again. Run it after adding functions or types: until then
 // pg_proc has those that PostgreSQL knows under OIDs of ours.
@@ -53,7 +53,7 @@ func TestCatalogFilesAreWhatPostgreSQLSays(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			got := dumpQuery(ctx, t, conn, file, catalogDumps[file])
 			path := filepath.Join("catalog", file)
-			if *update {
+			if *updateFacts {
 				if err := os.WriteFile(path, got, 0o644); err != nil {
 					t.Fatal(err)
 				}
@@ -68,7 +68,7 @@ func TestCatalogFilesAreWhatPostgreSQLSays(t *testing.T) {
 			}
 			for line := range strings.Lines(string(text)) {
 				if !says[line] {
-					t.Errorf("%s: PostgreSQL %s does not say %q; run this test with -update", path, version, line)
+					t.Errorf("%s: PostgreSQL %s does not say %q; run this test with -update-facts", path, version, line)
 				}
 			}
 		})

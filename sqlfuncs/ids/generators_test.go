@@ -1,9 +1,11 @@
-package sqlfuncs_test
+package ids_test
 
 import (
 	"errors"
 	"strings"
 	"testing"
+
+	"nextid/sqlfuncs/sqltest"
 
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/sqlstate"
@@ -13,9 +15,9 @@ import (
 // A session that may use some generators only cannot draw from others, by
 // whatever way, nor create or move them.
 func TestSessionMayUseItsGeneratorsOnly(t *testing.T) {
-	server := newServer(t)
+	server := sqltest.NewServer(t)
 	for _, name := range []string{"orders", "invoice_eu", "secret"} {
-		server.segment(t, name)
+		server.Segment(t, name)
 	}
 	only := []string{"orders", "invoice_*"}
 	for dialect, statements := range map[syntax.Dialect]struct{ fine, denied []string }{
@@ -37,22 +39,22 @@ func TestSessionMayUseItsGeneratorsOnly(t *testing.T) {
 			denied: []string{"SELECT next_id('secret')", "SELECT NEXT VALUE FOR secret", "SELECT NEXTVAL(secret)", "SELECT NEXT 3 VALUES FROM secret"},
 		},
 	} {
-		all := server.sessionWith(t, sqlfuncs.SessionOptions{Dialect: dialect, User: "all"})
-		some := server.sessionWith(t, sqlfuncs.SessionOptions{Dialect: dialect, User: "some", Generators: only})
+		all := server.SessionWith(t, sqlfuncs.SessionOptions{Dialect: dialect, User: "all"})
+		some := server.SessionWith(t, sqlfuncs.SessionOptions{Dialect: dialect, User: "some", Generators: only})
 		for _, sql := range statements.fine {
-			if _, err := some.queryAll(t.Context(), sql); err != nil {
+			if _, err := some.QueryAll(t.Context(), sql); err != nil {
 				t.Errorf("%s: %v", sql, err)
 			}
 		}
 		for _, sql := range statements.denied {
 			// Plans are shared: what another session may do must not count here.
-			_, allErr := all.queryAll(t.Context(), sql)
+			_, allErr := all.QueryAll(t.Context(), sql)
 			var e *sqlstate.Error
 			if errors.As(allErr, &e) && (e.Code == sqlstate.UndefinedFunction || e.Code == sqlstate.UndefinedTable) {
 				t.Logf("%s: not in this version", sql)
 				continue
 			}
-			_, err := some.queryAll(t.Context(), sql)
+			_, err := some.QueryAll(t.Context(), sql)
 			if !errors.As(err, &e) || e.Code != sqlstate.InsufficientPrivilege {
 				t.Errorf("%s: %v, want 42501", sql, err)
 			}
@@ -65,15 +67,15 @@ func TestSessionMayUseItsGeneratorsOnly(t *testing.T) {
 			t.Error("Draw does not ask")
 		}
 	}
-	none := server.sessionWith(t, sqlfuncs.SessionOptions{User: "none", Generators: []string{}})
-	if _, err := none.queryAll(t.Context(), "SELECT next_id('orders')"); err == nil {
+	none := server.SessionWith(t, sqlfuncs.SessionOptions{User: "none", Generators: []string{}})
+	if _, err := none.QueryAll(t.Context(), "SELECT next_id('orders')"); err == nil {
 		t.Error("an empty list lets everything through")
 	}
 }
 
 // A word that is nearly one of those that create_generator knows is named.
 func TestCreateGeneratorKnowsWhatWasMeant(t *testing.T) {
-	s := newServer(t).session(t)
+	s := sqltest.NewServer(t).Session(t)
 	for sql, want := range map[string]string{
 		"SELECT create_generator('a', 'segmant')":                               "; did you mean segment?",
 		"SELECT create_generator('a', 'segment', stepp => 10)":                  "; did you mean step?",
@@ -82,7 +84,7 @@ func TestCreateGeneratorKnowsWhatWasMeant(t *testing.T) {
 		"SELECT create_generator('a', 'uuid', verson => 7)":                     "; did you mean version?",
 		"SELECT create_generator('a', 'segment', colour => 'blue')":             "",
 	} {
-		e := s.fails(t, sql, sqlstate.InvalidParameterValue)
+		e := s.Fails(t, sql, sqlstate.InvalidParameterValue)
 		if _, end, found := strings.Cut(e.Message, "; did"); found && "; did"+end != want || !found && want != "" {
 			t.Errorf("%s: %s, want %q", sql, e.Message, want)
 		}
@@ -92,21 +94,21 @@ func TestCreateGeneratorKnowsWhatWasMeant(t *testing.T) {
 // What a layout has a second is in nextid.generators, and a call that must wait
 // for it says so.
 func TestACallThatWaitsForTheLayoutSaysSo(t *testing.T) {
-	server := newServer(t)
-	s := server.session(t)
-	s.must(t, "SELECT create_generator('slow', 'snowflake', layout => 'sonyflake'); SELECT create_generator('numbers', 'segment')")
-	s.want(t, "SELECT name, ids_per_second FROM nextid.generators ORDER BY name", "numbers|NULL\nslow|25600")
-	s.id(t, "slow", "SELECT next_id('slow')")
+	server := sqltest.NewServer(t)
+	s := server.Session(t)
+	s.Must(t, "SELECT create_generator('slow', 'snowflake', layout => 'sonyflake'); SELECT create_generator('numbers', 'segment')")
+	s.Want(t, "SELECT name, ids_per_second FROM nextid.generators ORDER BY name", "numbers|NULL\nslow|25600")
+	s.ID(t, "slow", "SELECT next_id('slow')")
 	s.TakeNotices()
-	s.must(t, "SELECT count(*) FROM next_ids('slow', 25000)")
+	s.Must(t, "SELECT count(*) FROM next_ids('slow', 25000)")
 	if n := s.TakeNotices(); len(n) != 0 {
 		t.Errorf("less than a second: %v", n)
 	}
-	s.must(t, "SELECT 1 FROM next_ids('slow', 60000) LIMIT 1")
+	s.Must(t, "SELECT 1 FROM next_ids('slow', 60000) LIMIT 1")
 	if n := s.TakeNotices(); len(n) != 1 || !strings.HasPrefix(n[0].Message, `60000 ids of generator "slow" take 2 seconds or more: its layout has 25600 a second`) {
 		t.Errorf("%v", n)
 	}
-	s.must(t, "SELECT 1 FROM next_ids('numbers', 60000) LIMIT 1")
+	s.Must(t, "SELECT 1 FROM next_ids('numbers', 60000) LIMIT 1")
 	if n := s.TakeNotices(); len(n) != 0 {
 		t.Errorf("numbers: %v", n)
 	}

@@ -1,4 +1,4 @@
-package sqlfuncs_test
+package pgcatalog_test
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"nextid/sqlfuncs/sqltest"
+
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"nextid/dbtest"
@@ -21,13 +23,13 @@ import (
 
 // catalogSession is a session as the catalogs see it best: of the owner, in
 // our own database, with a few generators.
-func catalogSession(t testing.TB) *testSession {
+func catalogSession(t testing.TB) *sqltest.Session {
 	t.Helper()
-	server := newServer(t)
-	server.segment(t, "orders")
-	s := server.sessionWith(t, sqlfuncs.SessionOptions{User: "app", Database: "nextid", Admin: true})
-	s.must(t, `CREATE SEQUENCE "Invoices" START 100 INCREMENT 5 MAXVALUE 1000000 CACHE 20`)
-	s.must(t, "SELECT next_id('events')") // a snowflake generator
+	server := sqltest.NewServer(t)
+	server.Segment(t, "orders")
+	s := server.SessionWith(t, sqlfuncs.SessionOptions{User: "app", Database: "nextid", Admin: true})
+	s.Must(t, `CREATE SEQUENCE "Invoices" START 100 INCREMENT 5 MAXVALUE 1000000 CACHE 20`)
+	s.Must(t, "SELECT next_id('events')") // a snowflake generator
 	return s
 }
 
@@ -35,18 +37,18 @@ func TestEveryCatalogCanBeRead(t *testing.T) {
 	s := catalogSession(t)
 	const all = `SELECT n.nspname || '.' || c.relname FROM pg_catalog.pg_class c JOIN pg_namespace n ON n.oid = relnamespace
 		WHERE nspname IN ('pg_catalog', 'information_schema') ORDER BY 1`
-	names := s.must(t, all).column(0)
+	names := s.Must(t, all).Column(0)
 	if len(names) < 200 {
 		t.Fatalf("pg_class has %d system catalogs", len(names))
 	}
 	for _, name := range names {
-		if _, err := s.run(t, "SELECT * FROM "+name); err != nil {
+		if _, err := s.Query(t, "SELECT * FROM "+name); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// The files testdata/catalog/*.sql hold what clients ask the catalogs, with
+// The files testdata/*.sql hold what clients ask the catalogs, with
 // a blank line between queries and a comment in front of each that says who
 // asks: psql.sql, recorded.sql and tools.sql are recorded, without the comments in them, from programs of
 // Debian and npm while they read a PostgreSQL, shapes.sql is ours. {ids} stands for the OID of the table ids. TestCatalogsAnswerAsPostgreSQL
@@ -103,7 +105,7 @@ type twin struct {
 
 // newTwin starts a PostgreSQL and gives it our functions (without bodies),
 // views and sequences, as our own catalogs describe them.
-func newTwin(t *testing.T, s *testSession) *twin {
+func newTwin(t *testing.T, s *sqltest.Session) *twin {
 	t.Helper()
 	ctx := t.Context()
 	dsn := dbtest.QuickPostgres(t)
@@ -153,20 +155,20 @@ func newTwin(t *testing.T, s *testSession) *twin {
 		}
 	}
 	run(db, "SET ROLE nextid; CREATE SCHEMA nextid")
-	for _, f := range s.must(t, "SELECT objoid::regnamespace, description FROM pg_description WHERE classoid = 'pg_namespace'::regclass").rows {
+	for _, f := range s.Must(t, "SELECT objoid::regnamespace, description FROM pg_description WHERE classoid = 'pg_namespace'::regclass").Rows {
 		run(db, fmt.Sprintf("COMMENT ON SCHEMA %s IS %s", f[0], quoted(f[1])))
 	}
-	for _, f := range s.must(t, "SELECT oid, pg_get_functiondef(oid), oid::regprocedure, obj_description(oid, 'pg_proc') FROM pg_proc WHERE pronamespace = 'public'::regnamespace").rows {
+	for _, f := range s.Must(t, "SELECT oid, pg_get_functiondef(oid), oid::regprocedure, obj_description(oid, 'pg_proc') FROM pg_proc WHERE pronamespace = 'public'::regnamespace").Rows {
 		head, _, _ := strings.Cut(f[1], "AS $function$")
 		run(db, head+"AS 'int8inc'")
 		run(db, fmt.Sprintf("COMMENT ON FUNCTION %s IS %s", f[2], quoted(f[3])))
 	}
 	run(db, "UPDATE pg_proc SET prosrc = proname WHERE oid >= 16384")
-	for _, v := range s.must(t, "SELECT n.nspname || '.' || quote_ident(relname), pg_get_viewdef(c.oid), obj_description(c.oid, 'pg_class') FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE c.oid >= 16384 AND relkind = 'v' ORDER BY n.nspname").rows {
+	for _, v := range s.Must(t, "SELECT n.nspname || '.' || quote_ident(relname), pg_get_viewdef(c.oid), obj_description(c.oid, 'pg_class') FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE c.oid >= 16384 AND relkind = 'v' ORDER BY n.nspname").Rows {
 		run(db, fmt.Sprintf("CREATE VIEW %s AS %s", v[0], v[1]))
 		run(db, fmt.Sprintf("COMMENT ON VIEW %s IS %s", v[0], quoted(v[2])))
 	}
-	for _, q := range s.must(t, "SELECT quote_ident(sequencename), start_value, increment_by, min_value, max_value, cache_size FROM pg_sequences").rows {
+	for _, q := range s.Must(t, "SELECT quote_ident(sequencename), start_value, increment_by, min_value, max_value, cache_size FROM pg_sequences").Rows {
 		run(db, fmt.Sprintf("CREATE SEQUENCE public.%s START %s INCREMENT %s MINVALUE %s MAXVALUE %s CACHE %s", q[0], q[1], q[2], q[3], q[4], q[5]))
 	}
 	run(db, "RESET ROLE")
@@ -193,18 +195,15 @@ func fill(sql string, run func(string) string) string {
 func TestCatalogsAnswerAsPostgreSQL(t *testing.T) {
 	s := catalogSession(t)
 	twin := newTwin(t, s)
-	ctx := t.Context()
-	files, err := filepath.Glob("testdata/catalog/*.sql")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no testdata/catalog/*.sql: %v", err)
-	}
+	ours := func(sql string) string { return sqltest.Ours(t, s, sql) }
+	theirs := func(sql string) string { return sqltest.PostgreSQL(t, twin.PgConn, sql) }
 	scalar := func(answer string) string { _, v, _ := strings.Cut(answer, "\n"); return v }
-	for _, file := range files {
+	for _, file := range sqltest.Files(t, "testdata/*.sql") {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			for _, q := range readCatalogQueries(t, file) {
-				want := realAnswer(ctx, t, twin.PgConn, fill(q.sql, func(sql string) string { return scalar(realAnswer(ctx, t, twin.PgConn, sql)) }))
+				want := theirs(fill(q.sql, func(sql string) string { return scalar(theirs(sql)) }))
 				start := time.Now()
-				got := ourAnswer(t, s, fill(q.sql, func(sql string) string { return scalar(ourAnswer(t, s, sql)) }))
+				got := ours(fill(q.sql, func(sql string) string { return scalar(ours(sql)) }))
 				took := time.Since(start)
 				if took > 250*time.Millisecond {
 					t.Logf("%s:%d: %v", file, q.line, took)
@@ -213,11 +212,11 @@ func TestCatalogsAnswerAsPostgreSQL(t *testing.T) {
 				gotHead, _, _ := strings.Cut(got, "\n")
 				wantHead, _, _ := strings.Cut(want, "\n")
 				switch {
-				case q.differs != "" && gotHead == wantHead && got == want && !strings.HasPrefix(got, sltErrorPrefix):
+				case q.differs != "" && gotHead == wantHead && got == want && !strings.HasPrefix(got, sqltest.ErrorPrefix):
 					t.Errorf("%s:%d: the answer does not differ any more, though marked: %s", file, q.line, q.differs)
 				case q.differs != "" && gotHead == wantHead, got == want:
 				default:
-					_, err := s.run(t, fill(q.sql, func(sql string) string { return scalar(ourAnswer(t, s, sql)) }))
+					_, err := s.Query(t, fill(q.sql, func(sql string) string { return scalar(ours(sql)) }))
 					t.Errorf("%s:%d: %s\n%s\n%s\n%v", file, q.line, q.comment, q.sql, difference(got, want), err)
 				}
 			}
@@ -241,7 +240,7 @@ func (q *catalogQuery) normal(answer string) string {
 			}
 			_, typ, _ := strings.Cut(columns[j], ":")
 			switch {
-			case (typ == "oid" || typ == "regproc") && ownOID.MatchString(fields[j]), typ == "xid", typ == "pg_node_tree" && fields[j] != null:
+			case (typ == "oid" || typ == "regproc") && ownOID.MatchString(fields[j]), typ == "xid", typ == "pg_node_tree" && fields[j] != sqltest.Null:
 				fields[j] = "#"
 			}
 		}
@@ -278,8 +277,8 @@ func difference(got, want string) string {
 }
 
 func TestCatalogsFollowTheGenerators(t *testing.T) {
-	server := newServer(t)
-	s := server.session(t)
+	server := sqltest.NewServer(t)
+	s := server.Session(t)
 	looks := []string{
 		"SELECT relname FROM pg_class WHERE relname LIKE 'orders%' ORDER BY 1",
 		"SELECT relname FROM pg_class WHERE relname IN ('orders', 'orders_id') ORDER BY 1",
@@ -289,83 +288,101 @@ func TestCatalogsFollowTheGenerators(t *testing.T) {
 		"SELECT sequencename FROM pg_sequences UNION ALL SELECT viewname FROM pg_views WHERE schemaname = 'public' AND viewname LIKE 'o%' ORDER BY 1",
 	}
 	for _, sql := range looks {
-		s.want(t, sql, "")
+		s.Want(t, sql, "")
 	}
-	server.segment(t, "orders")
+	server.Segment(t, "orders")
 	for _, sql := range looks {
-		s.want(t, sql, "orders\norders_id")
+		s.Want(t, sql, "orders\norders_id")
 	}
-	s.want(t, "SELECT typname FROM pg_type WHERE typname IN ('orders_id', '_orders_id') ORDER BY 1", "_orders_id\norders_id")
-	s.want(t, "SELECT format_type(t.oid, NULL), format_type(t.typarray, NULL) FROM pg_type t JOIN pg_class c ON c.reltype = t.oid WHERE relname = 'orders_id'", "orders_id|orders_id[]")
-	s.want(t, "SELECT relname::regclass::oid = oid, oid::regclass FROM pg_class WHERE relname LIKE 'orders%' ORDER BY relname", "t|orders\nt|orders_id")
-	s.want(t, "SELECT obj_description('orders_id'::regclass), to_regclass('orders'), to_regclass('invoices')", "one row: a new id of orders|orders|"+null)
-	s.must(t, "SELECT drop_generator('orders')")
+	s.Want(t, "SELECT typname FROM pg_type WHERE typname IN ('orders_id', '_orders_id') ORDER BY 1", "_orders_id\norders_id")
+	s.Want(t, "SELECT format_type(t.oid, NULL), format_type(t.typarray, NULL) FROM pg_type t JOIN pg_class c ON c.reltype = t.oid WHERE relname = 'orders_id'", "orders_id|orders_id[]")
+	s.Want(t, "SELECT relname::regclass::oid = oid, oid::regclass FROM pg_class WHERE relname LIKE 'orders%' ORDER BY relname", "t|orders\nt|orders_id")
+	s.Want(t, "SELECT obj_description('orders_id'::regclass), to_regclass('orders'), to_regclass('invoices')", "one row: a new id of orders|orders|"+sqltest.Null)
+	s.Must(t, "SELECT drop_generator('orders')")
 	for _, sql := range looks {
-		s.want(t, sql, "")
+		s.Want(t, sql, "")
 	}
 }
 
 func TestCatalogsSayWhatASessionMayDo(t *testing.T) {
-	server := newServer(t)
-	admin := server.sessionWith(t, sqlfuncs.SessionOptions{User: "root", Database: "nextid", Admin: true})
-	reader := server.sessionWith(t, sqlfuncs.SessionOptions{User: "app", Database: "shop"})
+	server := sqltest.NewServer(t)
+	admin := server.SessionWith(t, sqlfuncs.SessionOptions{User: "root", Database: "nextid", Admin: true})
+	reader := server.SessionWith(t, sqlfuncs.SessionOptions{User: "app", Database: "shop"})
 	const may = "SELECT has_table_privilege('ids', 'SELECT'), has_table_privilege('ids', 'INSERT'), has_schema_privilege('public', 'CREATE'), pg_has_role('nextid', 'MEMBER'), has_function_privilege('next_id(text,bigint)', 'EXECUTE')"
-	admin.want(t, may, "t|t|t|t|t")
-	reader.want(t, may, "t|f|f|f|t")
-	reader.want(t, "SELECT rolname, rolsuper FROM pg_roles WHERE rolname !~ '^pg_' ORDER BY 1", "app|f\nnextid|t\nroot|t")
-	reader.want(t, "SELECT datname FROM pg_database ORDER BY 1", "nextid\nshop")
-	reader.want(t, "SELECT current_database(), has_table_privilege('root', 'ids', 'DELETE')", "shop|t")
-	reader.fails(t, "SELECT has_table_privilege('nobody', 'ids', 'SELECT')", sqlstate.UndefinedObject)
-	reader.want(t, "SELECT usename, datname, state FROM pg_stat_activity ORDER BY 1", "app|shop|active\nroot|nextid|"+null)
-	tcp := server.sessionWith(t, sqlfuncs.SessionOptions{User: "tcp", Database: "shop", RemoteAddr: "[::ffff:127.0.0.1]:4711"})
-	v6 := server.sessionWith(t, sqlfuncs.SessionOptions{User: "v6", Database: "shop", RemoteAddr: "[fe80::1%eth0]:4712"})
+	admin.Want(t, may, "t|t|t|t|t")
+	reader.Want(t, may, "t|f|f|f|t")
+	reader.Want(t, "SELECT rolname, rolsuper FROM pg_roles WHERE rolname !~ '^pg_' ORDER BY 1", "app|f\nnextid|t\nroot|t")
+	reader.Want(t, "SELECT datname FROM pg_database ORDER BY 1", "nextid\nshop")
+	reader.Want(t, "SELECT current_database(), has_table_privilege('root', 'ids', 'DELETE')", "shop|t")
+	reader.Fails(t, "SELECT has_table_privilege('nobody', 'ids', 'SELECT')", sqlstate.UndefinedObject)
+	reader.Want(t, "SELECT usename, datname, state FROM pg_stat_activity ORDER BY 1", "app|shop|active\nroot|nextid|"+sqltest.Null)
+	tcp := server.SessionWith(t, sqlfuncs.SessionOptions{User: "tcp", Database: "shop", RemoteAddr: "[::ffff:127.0.0.1]:4711"})
+	v6 := server.SessionWith(t, sqlfuncs.SessionOptions{User: "v6", Database: "shop", RemoteAddr: "[fe80::1%eth0]:4712"})
 	const clients = "SELECT usename, client_addr, client_port FROM pg_stat_activity ORDER BY 1"
-	admin.want(t, clients, "app|"+null+"|-1\nroot|"+null+"|-1\ntcp|127.0.0.1|4711\nv6|fe80::1|4712")
-	reader.want(t, clients, "app|"+null+"|-1\nroot|"+null+"|"+null+"\ntcp|"+null+"|"+null+"\nv6|"+null+"|"+null)
-	tcp.want(t, "SELECT inet_client_addr()", "127.0.0.1")
-	v6.want(t, "SELECT inet_client_addr()", "fe80::1")
-	reader.want(t, "SELECT inet_client_addr()", null)
-	server.segment(t, "orders")
-	server.segment(t, "invoices")
-	limited := server.sessionWith(t, sqlfuncs.SessionOptions{User: "clerk", Database: "shop", Generators: []string{"inv*"}})
-	limited.want(t, "SELECT relname, has_table_privilege(oid, 'SELECT') FROM pg_class WHERE relname ~ '^(orders|invoices)' ORDER BY 1",
+	admin.Want(t, clients, "app|"+sqltest.Null+"|-1\nroot|"+sqltest.Null+"|-1\ntcp|127.0.0.1|4711\nv6|fe80::1|4712")
+	reader.Want(t, clients, "app|"+sqltest.Null+"|-1\nroot|"+sqltest.Null+"|"+sqltest.Null+"\ntcp|"+sqltest.Null+"|"+sqltest.Null+"\nv6|"+sqltest.Null+"|"+sqltest.Null)
+	tcp.Want(t, "SELECT inet_client_addr()", "127.0.0.1")
+	v6.Want(t, "SELECT inet_client_addr()", "fe80::1")
+	reader.Want(t, "SELECT inet_client_addr()", sqltest.Null)
+	server.Segment(t, "orders")
+	server.Segment(t, "invoices")
+	limited := server.SessionWith(t, sqlfuncs.SessionOptions{User: "clerk", Database: "shop", Generators: []string{"inv*"}})
+	limited.Want(t, "SELECT relname, has_table_privilege(oid, 'SELECT') FROM pg_class WHERE relname ~ '^(orders|invoices)' ORDER BY 1",
 		"invoices|t\ninvoices_id|t\norders|f\norders_id|f")
-	limited.must(t, "SELECT last_value FROM invoices")
-	limited.fails(t, "SELECT last_value FROM orders", sqlstate.InsufficientPrivilege)
+	limited.Must(t, "SELECT last_value FROM invoices")
+	limited.Fails(t, "SELECT last_value FROM orders", sqlstate.InsufficientPrivilege)
 }
 
 func TestMonitorsReadARowOfCounters(t *testing.T) {
-	server := newServer(t)
-	s := server.sessionWith(t, sqlfuncs.SessionOptions{User: "app", Database: "shop"})
-	s.want(t, "SELECT datname, numbackends, xact_commit, deadlocks, stats_reset IS NOT NULL FROM pg_stat_database ORDER BY 1",
+	server := sqltest.NewServer(t)
+	s := server.SessionWith(t, sqlfuncs.SessionOptions{User: "app", Database: "shop"})
+	s.Want(t, "SELECT datname, numbackends, xact_commit, deadlocks, stats_reset IS NOT NULL FROM pg_stat_database ORDER BY 1",
 		"nextid|0|0|0|t\nshop|1|0|0|t")
-	s.want(t, "SELECT checkpoints_timed, buffers_alloc, stats_reset <= now() FROM pg_stat_bgwriter", "0|0|t")
-	s.want(t, "SELECT archived_count, last_archived_wal FROM pg_stat_archiver", "0|"+null)
-	s.want(t, "SELECT pg_blocking_pids(pg_backend_pid()), pg_wal_lsn_diff(pg_current_wal_lsn(), '0/00000000')", "{}|"+null)
+	s.Want(t, "SELECT checkpoints_timed, buffers_alloc, stats_reset <= now() FROM pg_stat_bgwriter", "0|0|t")
+	s.Want(t, "SELECT archived_count, last_archived_wal FROM pg_stat_archiver", "0|"+sqltest.Null)
+	s.Want(t, "SELECT pg_blocking_pids(pg_backend_pid()), pg_wal_lsn_diff(pg_current_wal_lsn(), '0/00000000')", "{}|"+sqltest.Null)
 }
 
 func TestTypesThatOnlyTheCatalogsHaveAreNamed(t *testing.T) {
-	s := newServer(t).session(t)
-	s.want(t, "SELECT format_type(600, NULL), format_type(3904, -1), format_type(3905, -1), format_type(869, NULL), format_type(424242, NULL)",
+	s := sqltest.NewServer(t).Session(t)
+	s.Want(t, "SELECT format_type(600, NULL), format_type(3904, -1), format_type(3905, -1), format_type(869, NULL), format_type(424242, NULL)",
 		"point|int4range|int4range[]|inet|???")
-	s.want(t, "SELECT format_type(1560, 3), format_type(1562, NULL), format_type(1562, 8), format_type(1563, -1), format_type(1266, 2)",
+	s.Want(t, "SELECT format_type(1560, 3), format_type(1562, NULL), format_type(1562, 8), format_type(1563, -1), format_type(1266, 2)",
 		"bit(3)|bit varying|bit varying(8)|bit varying[]|time(2) with time zone")
-	s.want(t, "SELECT typname, typtype FROM pg_type WHERE typnamespace = 'information_schema'::regnamespace AND typtype = 'd' ORDER BY 1",
+	s.Want(t, "SELECT typname, typtype FROM pg_type WHERE typnamespace = 'information_schema'::regnamespace AND typtype = 'd' ORDER BY 1",
 		"cardinal_number|d\ncharacter_data|d\nsql_identifier|d\ntime_stamp|d\nyes_or_no|d")
 }
 
 func TestRelationsAreFoundByTheirNames(t *testing.T) {
-	server := newServer(t)
-	server.segment(t, "orders")
-	s := server.session(t)
-	s.want(t, "SELECT table_schema, table_name FROM information_schema.tables WHERE table_name = 'tables' OR table_name = 'orders_id' ORDER BY 2",
+	server := sqltest.NewServer(t)
+	server.Segment(t, "orders")
+	s := server.Session(t)
+	s.Want(t, "SELECT table_schema, table_name FROM information_schema.tables WHERE table_name = 'tables' OR table_name = 'orders_id' ORDER BY 2",
 		"public|orders_id\ninformation_schema|tables")
-	s.want(t, "SELECT table_schema, table_name FROM information_schema.tables WHERE table_name IN ('tables', 'orders_id', 'orders')  ORDER BY 2",
+	s.Want(t, "SELECT table_schema, table_name FROM information_schema.tables WHERE table_name IN ('tables', 'orders_id', 'orders')  ORDER BY 2",
 		"public|orders_id\ninformation_schema|tables")
-	s.want(t, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_name IN ('tables', 'orders_id')", "orders_id")
-	s.want(t, "SELECT column_name, data_type, domain_name FROM information_schema.columns WHERE table_name = 'orders_id'", "id|bigint|"+null)
-	s.want(t, "SELECT count(*) FROM information_schema.columns WHERE table_name IS NULL OR table_schema = 'nosuch'", "0")
-	limited := server.sessionWith(t, sqlfuncs.SessionOptions{User: "clerk", Database: "shop", Generators: []string{"inv*"}})
-	limited.want(t, "SELECT table_name FROM information_schema.tables WHERE table_name = 'orders_id' UNION ALL SELECT sequencename FROM pg_sequences", "")
-	limited.want(t, "SELECT view_definition FROM information_schema.views WHERE table_name = 'ids'", null)
+	s.Want(t, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_name IN ('tables', 'orders_id')", "orders_id")
+	s.Want(t, "SELECT column_name, data_type, domain_name FROM information_schema.columns WHERE table_name = 'orders_id'", "id|bigint|"+sqltest.Null)
+	s.Want(t, "SELECT count(*) FROM information_schema.columns WHERE table_name IS NULL OR table_schema = 'nosuch'", "0")
+	limited := server.SessionWith(t, sqlfuncs.SessionOptions{User: "clerk", Database: "shop", Generators: []string{"inv*"}})
+	limited.Want(t, "SELECT table_name FROM information_schema.tables WHERE table_name = 'orders_id' UNION ALL SELECT sequencename FROM pg_sequences", "")
+	limited.Want(t, "SELECT view_definition FROM information_schema.views WHERE table_name = 'ids'", sqltest.Null)
+}
+
+// pg_dump reads the catalogs in many statements of one snapshot.
+func TestCatalogsStandStillInASnapshot(t *testing.T) {
+	server := sqltest.NewServer(t)
+	s := server.Session(t)
+	const look = "SELECT relname FROM pg_class WHERE relname = 'late'"
+	s.Must(t, "BEGIN; SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+	s.Want(t, look, "")
+	server.Segment(t, "late")
+	s.Want(t, look, "")
+	s.Must(t, "COMMIT")
+	s.Want(t, look, "late")
+	s.Must(t, "BEGIN")
+	s.Want(t, look, "late")
+	s.Must(t, "SELECT drop_generator('late')")
+	s.Want(t, look, "")
+	s.Must(t, "COMMIT")
 }

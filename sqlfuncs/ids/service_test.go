@@ -1,4 +1,4 @@
-package sqlfuncs_test
+package ids_test
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"nextid/sqlfuncs/sqltest"
 
 	"nextid/generator"
 	"nextid/generator/store/memory"
@@ -39,30 +41,30 @@ func (m *memoryTrail) Stats() audit.Stats {
 
 func TestTwittersService(t *testing.T) {
 	trail := &memoryTrail{}
-	server := newServer(t, serverConfig{trail: trail})
-	s := server.session(t)
+	server := sqltest.NewServer(t, sqltest.Config{Trail: trail})
+	s := server.Session(t)
 	var last int64
 	for range 3 {
-		id, err := strconv.ParseInt(s.value(t, "SELECT get_id('web-frontend2')"), 10, 64)
+		id, err := strconv.ParseInt(s.Value(t, "SELECT get_id('web-frontend2')"), 10, 64)
 		if err != nil || id <= last {
 			t.Fatalf("%d after %d (%v)", id, last, err)
 		}
 		last = id
 	}
-	s.want(t, fmt.Sprintf("SELECT parse_id(%d, 'twitter')->>'layout'", last), "twitter")
-	s.want(t, "SELECT p.datacenter = get_datacenter_id(), p.worker = get_worker_id() FROM parse_id("+strconv.FormatInt(last, 10)+", 'twitter') p", "t|t")
-	s.want(t, "SELECT get_timestamp() - extract(epoch FROM clock_timestamp()) * 1000 BETWEEN -60000 AND 60000", "t")
+	s.Want(t, fmt.Sprintf("SELECT parse_id(%d, 'twitter')->>'layout'", last), "twitter")
+	s.Want(t, "SELECT p.datacenter = get_datacenter_id(), p.worker = get_worker_id() FROM parse_id("+strconv.FormatInt(last, 10)+", 'twitter') p", "t|t")
+	s.Want(t, "SELECT get_timestamp() - extract(epoch FROM clock_timestamp()) * 1000 BETWEEN -60000 AND 60000", "t")
 
 	// Without an agent the application's name counts, if it can be one.
-	s.must(t, "SET application_name = 'batch'")
-	s.must(t, "SELECT nextid.get_id()")
-	s.must(t, "SET application_name = 'two words'")
-	s.must(t, "SELECT get_id(), get_id()")
+	s.Must(t, "SET application_name = 'batch'")
+	s.Must(t, "SELECT nextid.get_id()")
+	s.Must(t, "SET application_name = 'two words'")
+	s.Must(t, "SELECT get_id(), get_id()")
 	for _, bad := range []string{"", "2web", "-web", "web_1", "web 1", "wéb", strings.Repeat("a", 129)} {
-		s.fails(t, "SELECT get_id('"+bad+"')", sqlstate.InvalidParameterValue)
+		s.Fails(t, "SELECT get_id('"+bad+"')", sqlstate.InvalidParameterValue)
 	}
-	s.want(t, "SELECT agent, ids FROM nextid.agents", "batch|1\nunknown|2\nweb-frontend2|3")
-	s.want(t, "SELECT invalid_agents, file, written, dropped FROM nextid.audit", "7|memory|6|0")
+	s.Want(t, "SELECT agent, ids FROM nextid.agents", "batch|1\nunknown|2\nweb-frontend2|3")
+	s.Want(t, "SELECT invalid_agents, file, written, dropped FROM nextid.audit", "7|memory|6|0")
 	if len(trail.entries) != 6 || trail.entries[2].ID != strconv.FormatInt(last, 10) || trail.entries[2].Agent != "web-frontend2" || trail.entries[2].User != "tester" ||
 		time.Since(trail.entries[2].Time) > time.Minute {
 		t.Errorf("%+v", trail.entries)
@@ -73,12 +75,12 @@ func TestTwittersService(t *testing.T) {
 // of its ids, and no other generator does.
 func TestDrawsOfAuditedGeneratorsAreLines(t *testing.T) {
 	trail := &memoryTrail{}
-	server := newServer(t, serverConfig{trail: trail, audited: func(name string) bool { return name != "orders" }})
-	s := server.session(t)
-	s.must(t, `SELECT create_generator('n', 'segment'), create_generator('u', 'uuid'), create_generator('f', 'snowflake', '{"bits": "time 41, field 10, worker 4, sequence 8"}')`)
-	mysql := server.sessionWith(t, sqlfuncs.SessionOptions{User: "tester", Database: "db", Admin: true, Dialect: syntax.MySQL})
+	server := sqltest.NewServer(t, sqltest.Config{Trail: trail, Audited: func(name string) bool { return name != "orders" }})
+	s := server.Session(t)
+	s.Must(t, `SELECT create_generator('n', 'segment'), create_generator('u', 'uuid'), create_generator('f', 'snowflake', '{"bits": "time 41, field 10, worker 4, sequence 8"}')`)
+	mysql := server.SessionWith(t, sqlfuncs.SessionOptions{User: "tester", Database: "db", Admin: true, Dialect: syntax.MySQL})
 	for _, c := range []struct {
-		session *testSession
+		session *sqltest.Session
 		sql     string
 		ids     int64
 	}{
@@ -100,7 +102,7 @@ func TestDrawsOfAuditedGeneratorsAreLines(t *testing.T) {
 	} {
 		for range 2 { // the second time by the warm door, where there is one
 			trail.entries = nil
-			answer := c.session.must(t, c.sql)
+			answer := c.session.Must(t, c.sql)
 			var ids int64
 			for _, e := range trail.entries {
 				ids += max(e.Count, 1)
@@ -111,12 +113,12 @@ func TestDrawsOfAuditedGeneratorsAreLines(t *testing.T) {
 			if ids != c.ids {
 				t.Errorf("%s: %d ids in %+v", c.sql, ids, trail.entries)
 			}
-			if c.ids == 1 && trail.entries[0].ID != answer.rows[0][0] {
-				t.Errorf("%s: %s and the line %+v", c.sql, answer.rows[0][0], trail.entries[0])
+			if c.ids == 1 && trail.entries[0].ID != answer.Rows[0][0] {
+				t.Errorf("%s: %s and the line %+v", c.sql, answer.Rows[0][0], trail.entries[0])
 			}
 		}
 	}
-	if e := server.registry.Lookup([]byte("n")); e == nil {
+	if e := server.Registry.Lookup([]byte("n")); e == nil {
 		t.Error("n is not open")
 	} else if _, ok := e.TryNext(1); ok {
 		t.Error("an audited generator gives ids at the warm door")
@@ -125,68 +127,68 @@ func TestDrawsOfAuditedGeneratorsAreLines(t *testing.T) {
 
 // Clients cannot fill the memory with names.
 func TestAgentsAreBounded(t *testing.T) {
-	s := newServer(t).session(t)
+	s := sqltest.NewServer(t).Session(t)
 	for i := range 1100 {
-		s.must(t, fmt.Sprintf("SELECT get_id('agent-%d')", i))
+		s.Must(t, fmt.Sprintf("SELECT get_id('agent-%d')", i))
 	}
-	s.want(t, "SELECT count(*), sum(ids) FROM nextid.agents", "1001|1100")
-	s.want(t, "SELECT ids FROM nextid.agents WHERE agent = '(others)'", "100")
-	s.want(t, "SELECT file IS NULL FROM nextid.audit", "t")
+	s.Want(t, "SELECT count(*), sum(ids) FROM nextid.agents", "1001|1100")
+	s.Want(t, "SELECT ids FROM nextid.agents WHERE agent = '(others)'", "100")
+	s.Want(t, "SELECT file IS NULL FROM nextid.audit", "t")
 }
 
 func TestTwittersServiceNeedsAutoCreateOrItsGenerator(t *testing.T) {
-	s := newServer(t, serverConfig{noAutoCreate: true}).session(t)
-	s.fails(t, "SELECT get_id('web')", sqlstate.UndefinedTable)
-	s.must(t, `SELECT create_generator('twitter', 'snowflake', '{"layout": "leaf"}')`)
-	s.must(t, "SELECT get_id('web')")
-	s.want(t, "SELECT get_datacenter_id()", "0") // Leaf's layout has none
+	s := sqltest.NewServer(t, sqltest.Config{NoAutoCreate: true}).Session(t)
+	s.Fails(t, "SELECT get_id('web')", sqlstate.UndefinedTable)
+	s.Must(t, `SELECT create_generator('twitter', 'snowflake', '{"layout": "leaf"}')`)
+	s.Must(t, "SELECT get_id('web')")
+	s.Want(t, "SELECT get_datacenter_id()", "0") // Leaf's layout has none
 }
 
 // A generator that can issue nothing is not created: one whose time is over,
 // and one whose epoch has not come.
 func TestCreateGeneratorRefusesWhatCanIssueNothing(t *testing.T) {
-	s := newServer(t).session(t)
+	s := sqltest.NewServer(t).Session(t)
 	future := time.Now().AddDate(1, 0, 0).UTC().Format(time.DateOnly)
 	for options, want := range map[string]string{
 		`{"layout": "baidu"}`: "ran out at 2024-11-20", `{"epoch": "` + future + `"}`: "has not come",
 		`{"layout": "baidu", "text": "base62"}`: "ran out", `{"layout": "sonyflake", "epoch": "` + future + `"}`: "has not come",
 	} {
 		for _, kind := range []string{"snowflake", "ring"} {
-			_, err := s.run(t, "SELECT create_generator('a', '"+kind+"', '"+options+"')")
-			wantCode(t, kind+" "+options, err, sqlstate.InvalidParameterValue)
+			_, err := s.Query(t, "SELECT create_generator('a', '"+kind+"', '"+options+"')")
+			sqltest.WantCode(t, kind+" "+options, err, sqlstate.InvalidParameterValue)
 			if err != nil && !strings.Contains(err.Error(), want) {
 				t.Errorf("%s %s: %v, want %q", kind, options, err, want)
 			}
 		}
 	}
-	s.want(t, "SELECT count(*) FROM nextid.generators", "0")
-	s.must(t, "SELECT create_generator('a', 'segment')")
-	s.fails(t, `SELECT create_generator('a', 'snowflake', '{"layout": "baidu"}')`, sqlstate.DuplicateObject)
+	s.Want(t, "SELECT count(*) FROM nextid.generators", "0")
+	s.Must(t, "SELECT create_generator('a', 'segment')")
+	s.Fails(t, `SELECT create_generator('a', 'snowflake', '{"layout": "baidu"}')`, sqlstate.DuplicateObject)
 }
 
 // Programs tell the cases of 57P03 apart by the detail.
 func TestNotNowTellsItsReason(t *testing.T) {
-	server := newServer(t)
-	server.segment(t, "a")
-	s := server.session(t)
-	s.id(t, "a", "SELECT next_id('a')")
-	if err := server.registry.Close(t.Context()); err != nil {
+	server := sqltest.NewServer(t)
+	server.Segment(t, "a")
+	s := server.Session(t)
+	s.ID(t, "a", "SELECT next_id('a')")
+	if err := server.Registry.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	_, err := s.run(t, "SELECT next_id('a')")
-	wantCode(t, "a draw from a server that stops", err, sqlstate.CannotConnectNow)
+	_, err := s.Query(t, "SELECT next_id('a')")
+	sqltest.WantCode(t, "a draw from a server that stops", err, sqlstate.CannotConnectNow)
 	if se, ok := errors.AsType[*sqlstate.Error](err); !ok || se.Detail != "Reason: shutdown." {
 		t.Errorf("detail of %v, want the reason shutdown", err)
 	}
-	s.want(t, "SELECT last_error LIKE 'shutdown: %', last_error_at > now() - interval '1 minute' FROM nextid.generators WHERE name = 'a'", "t|t")
+	s.Want(t, "SELECT last_error LIKE 'shutdown: %', last_error_at > now() - interval '1 minute' FROM nextid.generators WHERE name = 'a'", "t|t")
 }
 
 func TestClientsAreToldOfTimeThatRunsOut(t *testing.T) {
-	server := newServer(t)
-	s := server.session(t)
+	server := sqltest.NewServer(t)
+	s := server.Session(t)
 	span := time.Duration(1<<28) * time.Second // of Baidu's 28 bits
 	create := func(name string, left time.Duration) {
-		s.must(t, fmt.Sprintf(`SELECT create_generator('%s', 'snowflake', '{"layout": "baidu", "epoch": %d}')`,
+		s.Must(t, fmt.Sprintf(`SELECT create_generator('%s', 'snowflake', '{"layout": "baidu", "epoch": %d}')`,
 			name, time.Now().Add(left-span).UnixMilli()))
 	}
 	said := func(want string) {
@@ -204,13 +206,13 @@ func TestClientsAreToldOfTimeThatRunsOut(t *testing.T) {
 	said("")
 	create("soon", 100*24*time.Hour+time.Hour)
 	said(`the time bits of generator "soon" run out at 20`)
-	s.id(t, "soon", "SELECT next_id('soon')") // opens it
+	s.ID(t, "soon", "SELECT next_id('soon')") // opens it
 	said("in 100 days")
-	s.id(t, "soon", "SELECT next_id('soon')")
+	s.ID(t, "soon", "SELECT next_id('soon')")
 	said("")
-	s.want(t, "SELECT name, days_left FROM nextid.generators WHERE days_left < 365 ORDER BY 1", "soon|100")
-	s.must(t, "SELECT create_generator('numbers', 'segment')")
-	s.want(t, "SELECT ends IS NULL FROM nextid.generators WHERE name = 'numbers'", "t")
+	s.Want(t, "SELECT name, days_left FROM nextid.generators WHERE days_left < 365 ORDER BY 1", "soon|100")
+	s.Must(t, "SELECT create_generator('numbers', 'segment')")
+	s.Want(t, "SELECT ends IS NULL FROM nextid.generators WHERE name = 'numbers'", "t")
 }
 
 // A generator that has few numbers left, or few worker ids to be had, says so
@@ -223,7 +225,7 @@ func TestClientsAreToldOfNumbersAndWorkersThatRunOut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := newServer(t, serverConfig{store: store}).session(t)
+	s := sqltest.NewServer(t, sqltest.Config{Store: store}).Session(t)
 	for _, tc := range []struct{ sql, want string }{
 		{`SELECT create_generator('plain', 'segment')`, ""},
 		{`SELECT create_generator('whole', 'segment', '{"max": 100}')`, ""},
@@ -241,7 +243,7 @@ func TestClientsAreToldOfNumbersAndWorkersThatRunOut(t *testing.T) {
 		{`SELECT create_generator('narrow', 'snowflake', '{"bits": "time 41, worker 4, sequence 12"}')`, `1 of the 16 worker ids for generator "narrow" are free`},
 	} {
 		s.TakeNotices()
-		if _, err := s.queryAll(t.Context(), tc.sql); err != nil {
+		if _, err := s.QueryAll(t.Context(), tc.sql); err != nil {
 			t.Errorf("%s: %v", tc.sql, err)
 		}
 		var got string

@@ -1,4 +1,4 @@
-package sqlfuncs_test
+package mysql_test
 
 import (
 	"bytes"
@@ -10,13 +10,15 @@ import (
 	"strings"
 	"testing"
 
+	"nextid/sqlfuncs/sqltest"
+
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
 
-// testdata/mysql/corpus.jsonl has what the MySQL clients of docs/clients.md
+// testdata/corpus.jsonl has what the MySQL clients of docs/clients.md
 // sent to a MariaDB 10.11 in their usual work, connection by connection, and
 // the shape of its answers. corpus_differences.tsv lists the statements whose
 // answer differs here: the statement, what differs, and why.
@@ -53,7 +55,7 @@ func (r reply) String() string {
 
 func readCorpus(t testing.TB) []sent {
 	t.Helper()
-	text, err := os.ReadFile("testdata/mysql/corpus.jsonl")
+	text, err := os.ReadFile("testdata/corpus.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +79,7 @@ type knownDifference struct {
 
 func readDifferences(t *testing.T) map[string]*knownDifference {
 	t.Helper()
-	text, err := os.ReadFile("testdata/mysql/corpus_differences.tsv")
+	text, err := os.ReadFile("testdata/corpus_differences.tsv")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +98,7 @@ func readDifferences(t *testing.T) map[string]*knownDifference {
 }
 
 // replyOf makes the shape of what a portal answers.
-func replyOf(t *testing.T, s *testSession, p *sqlfuncs.Portal) reply {
+func replyOf(t *testing.T, s *sqltest.Session, p *sqlfuncs.Portal) reply {
 	var r reply
 	for {
 		_, err := p.Next(t.Context())
@@ -129,7 +131,7 @@ func errorReply(t *testing.T, err error) reply {
 }
 
 // replay sends one line of the corpus and returns the answers.
-func replay(t *testing.T, s *testSession, c sent) []reply {
+func replay(t *testing.T, s *sqltest.Session, c sent) []reply {
 	if c.Message == "" {
 		b, err := s.Simple([]byte(c.SQL))
 		if err != nil {
@@ -214,19 +216,19 @@ func differs(got, want []reply) string {
 
 func TestMySQLClientStatementsAreAnsweredAsByMariaDB(t *testing.T) {
 	corpus, known := readCorpus(t), readDifferences(t)
-	server := newServer(t)
-	warm := server.session(t)
+	server := sqltest.NewServer(t)
+	warm := server.Session(t)
 	for _, name := range []string{"orders", "orders_seq"} {
-		if _, err := warm.run(t, "SELECT next_id('"+name+"')"); err != nil {
+		if _, err := warm.Query(t, "SELECT next_id('"+name+"')"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var s *testSession
+	var s *sqltest.Session
 	at := ""
 	for _, c := range corpus {
 		if conn := fmt.Sprint(c.Client, c.Conn); conn != at {
 			at = conn
-			s = server.sessionWith(t, sqlfuncs.SessionOptions{Dialect: syntax.MySQL, User: "corpus", Database: "corpus", PID: 42, RemoteAddr: "127.0.0.1:1"})
+			s = server.SessionWith(t, sqlfuncs.SessionOptions{Dialect: syntax.MySQL, User: "corpus", Database: "corpus", PID: 42, RemoteAddr: "127.0.0.1:1"})
 		}
 		got := replay(t, s, c)
 		key := strings.Join(strings.Fields(c.SQL), " ")

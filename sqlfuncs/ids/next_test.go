@@ -1,4 +1,4 @@
-package sqlfuncs_test
+package ids_test
 
 import (
 	"errors"
@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"nextid/sqlfuncs/sqltest"
 
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/datum"
@@ -87,42 +89,32 @@ func TestEveryWayToDrawCountsUp(t *testing.T) {
 		{"SELECT * FROM next_ids('a', NULL)", 0, ""},
 		{"SELECT 1 WHERE EXISTS (SELECT 1 FROM a_id WHERE false)", 0, ""},
 	} {
-		server := newServer(t)
-		server.segment(t, "a")
-		s := server.session(t)
-		r, err := s.run(t, c.sql)
+		server := sqltest.NewServer(t)
+		server.Segment(t, "a")
+		s := server.Session(t)
+		r, err := s.Query(t, c.sql)
 		if err != nil {
 			t.Errorf("%s: %v", c.sql, err)
 			continue
 		}
 		last := ""
-		if n := len(r.rows); n > 0 {
-			last = r.rows[n-1][len(r.rows[n-1])-1]
+		if n := len(r.Rows); n > 0 {
+			last = r.Rows[n-1][len(r.Rows[n-1])-1]
 		}
 		if c.last != "" && last != c.last || c.last == "" && c.ids == 0 && last != "" {
 			t.Errorf("%s: last value %q, want %q", c.sql, last, c.last)
 		}
-		if id := s.id(t, "a", "SELECT next_id('a')"); id != int64(c.ids)+1 {
+		if id := s.ID(t, "a", "SELECT next_id('a')"); id != int64(c.ids)+1 {
 			t.Errorf("%s: drew %d ids, want %d", c.sql, id-1, c.ids)
 		}
 	}
 }
 
-// drawing is statements that draw ids of a when they run.
-var drawing = []string{
-	"SELECT next_id('a')", "SELECT nextval('a')", "SELECT * FROM next_ids('a', 10)", "SELECT next_ids('a', 10)",
-	"SELECT * FROM next_range('a', 10)", "SELECT * FROM ids WHERE name = 'a'", "SELECT * FROM a_id",
-	"SELECT * FROM id_batch WHERE name = 'a' AND n = 10", "SELECT * FROM id_ranges WHERE name = 'a' AND n = 10",
-	"SELECT next_id('a') FROM generate_series(1, 10)", "WITH x AS (SELECT next_id('a')) SELECT * FROM x",
-	"SELECT 1 ORDER BY next_id('a')", "VALUES (next_id('a'))", "SELECT 1 LIMIT next_id('a')",
-	"SELECT count(*) FROM ids WHERE name = 'a'", "SELECT * FROM ids",
-}
-
 func TestAnalysisDrawsNothing(t *testing.T) {
-	server := newServer(t)
-	server.segment(t, "a")
-	s := server.session(t)
-	for i, sql := range drawing {
+	server := sqltest.NewServer(t)
+	server.Segment(t, "a")
+	s := server.Session(t)
+	for i, sql := range sqltest.Drawing {
 		st, err := s.Prepare("", sql, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", sql, err)
@@ -130,56 +122,56 @@ func TestAnalysisDrawsNothing(t *testing.T) {
 		if st.Columns == nil {
 			t.Errorf("%s: no columns", sql)
 		}
-		p, err := s.bindTo(nil, st)
+		p, err := s.BindTextsTo(nil, st)
 		if err != nil {
 			t.Fatalf("%s: %v", sql, err)
 		}
 		p.Columns()
 		p.IDs()
 		s.EndBatch()
-		s.must(t, fmt.Sprintf("PREPARE p%d AS %s", i, sql))
-		s.must(t, "EXPLAIN "+sql)
-		s.must(t, "BEGIN; DECLARE c CURSOR FOR "+sql+"; COMMIT")
+		s.Must(t, fmt.Sprintf("PREPARE p%d AS %s", i, sql))
+		s.Must(t, "EXPLAIN "+sql)
+		s.Must(t, "BEGIN; DECLARE c CURSOR FOR "+sql+"; COMMIT")
 	}
-	if id := s.id(t, "a", "SELECT next_id('a')"); id != 1 {
+	if id := s.ID(t, "a", "SELECT next_id('a')"); id != 1 {
 		t.Errorf("analysis drew ids: next is %d, want 1", id)
 	}
 }
 
 func TestIdsThatCrossStatementsAreUnique(t *testing.T) {
-	server := newServer(t)
-	server.segment(t, "seg")
+	server := sqltest.NewServer(t)
+	server.Segment(t, "seg")
 	for client := range 3 {
-		s := server.session(t)
+		s := server.Session(t)
 		for _, name := range []string{"seg", "snow"} {
 			for range 50 {
-				s.id(t, name, "SELECT next_id('"+name+"')")
-				s.noteIDs(t, name, s.must(t, "SELECT * FROM next_ids('"+name+"', 7)").column(0)...)
-				s.noteIDs(t, name, s.must(t, "SELECT id FROM id_batch WHERE name = '"+name+"' AND n = 3").column(0)...)
-				r, err := s.execute(t, "SELECT next_id($1) FROM generate_series(1, $2)", name, 5)
+				s.ID(t, name, "SELECT next_id('"+name+"')")
+				s.NoteIDs(t, name, s.Must(t, "SELECT * FROM next_ids('"+name+"', 7)").Column(0)...)
+				s.NoteIDs(t, name, s.Must(t, "SELECT id FROM id_batch WHERE name = '"+name+"' AND n = 3").Column(0)...)
+				r, err := s.Execute(t, "SELECT next_id($1) FROM generate_series(1, $2)", name, 5)
 				if err != nil {
 					t.Fatal(err)
 				}
-				s.noteIDs(t, name, r.column(0)...)
+				s.NoteIDs(t, name, r.Column(0)...)
 			}
 		}
-		if want := int64(client+1) * 50 * 2 * 16; server.drawn.Len() != want {
-			t.Fatalf("%d ids noted, want %d", server.drawn.Len(), want)
+		if want := int64(client+1) * 50 * 2 * 16; server.Drawn.Len() != want {
+			t.Fatalf("%d ids noted, want %d", server.Drawn.Len(), want)
 		}
 	}
 }
 
 func TestRunsOfIdsCoverTheirCount(t *testing.T) {
-	server := newServer(t)
-	s := server.session(t)
+	server := sqltest.NewServer(t)
+	s := server.Session(t)
 	for _, sql := range []string{"SELECT first, last FROM next_range('snow', 5000)", "SELECT first, last FROM id_ranges WHERE name = 'snow' AND n = 5000"} {
 		n := int64(0)
-		for _, row := range s.must(t, sql).rows {
+		for _, row := range s.Must(t, sql).Rows {
 			first, _ := strconv.ParseInt(row[0], 10, 64)
 			last, _ := strconv.ParseInt(row[1], 10, 64)
 			n += last - first + 1
 			for id := first; id <= last; id++ {
-				s.noteID("snow", id)
+				s.NoteID("snow", id)
 			}
 		}
 		if n != 5000 {
@@ -190,22 +182,22 @@ func TestRunsOfIdsCoverTheirCount(t *testing.T) {
 
 // A hole between two ids ends a run: no id is drawn in vain.
 func TestRunsOfIdsWithAnIncrement(t *testing.T) {
-	s := newServer(t).session(t)
-	s.must(t, "CREATE SEQUENCE fives INCREMENT 5 START 100")
-	s.want(t, "SELECT first, last FROM next_range('fives', 3)", "100|100\n105|105\n110|110")
-	s.want(t, "SELECT first, last FROM id_ranges WHERE name = 'fives' AND n = 2", "115|115\n120|120")
-	s.want(t, "SELECT nextval('fives')", "125")
-	s.must(t, "CREATE SEQUENCE downwards INCREMENT -1 START 10 MINVALUE 1")
-	s.want(t, "SELECT first, last FROM next_range('downwards', 2)", "10|10\n9|9")
-	s.want(t, "SELECT nextval('downwards')", "8")
+	s := sqltest.NewServer(t).Session(t)
+	s.Must(t, "CREATE SEQUENCE fives INCREMENT 5 START 100")
+	s.Want(t, "SELECT first, last FROM next_range('fives', 3)", "100|100\n105|105\n110|110")
+	s.Want(t, "SELECT first, last FROM id_ranges WHERE name = 'fives' AND n = 2", "115|115\n120|120")
+	s.Want(t, "SELECT nextval('fives')", "125")
+	s.Must(t, "CREATE SEQUENCE downwards INCREMENT -1 START 10 MINVALUE 1")
+	s.Want(t, "SELECT first, last FROM next_range('downwards', 2)", "10|10\n9|9")
+	s.Want(t, "SELECT nextval('downwards')", "8")
 }
 
 func TestPortalGivesIdsAsRuns(t *testing.T) {
-	server := newServer(t)
-	server.segment(t, "a")
-	s := server.session(t)
+	server := sqltest.NewServer(t)
+	server.Segment(t, "a")
+	s := server.Session(t)
 	for _, sql := range []string{"SELECT * FROM next_ids('a', 100)", "SELECT next_ids('a', 100)", "SELECT next_id('a') FROM generate_series(1, 100)"} {
-		p, err := s.bind(sql)
+		p, err := s.BindTexts(sql)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +215,7 @@ func TestPortalGivesIdsAsRuns(t *testing.T) {
 				t.Errorf("%d ids, want at most 30", r.Count)
 			}
 			for i := range r.Count {
-				s.noteID("a", r.First+i*r.Step)
+				s.NoteID("a", r.First+i*r.Step)
 			}
 			n += r.Count
 		}
@@ -235,48 +227,48 @@ func TestPortalGivesIdsAsRuns(t *testing.T) {
 		"SELECT ordinality FROM next_ids('a', 5) WITH ORDINALITY", "SELECT next_ids('a', 5) + 1", "SELECT next_id('a') FROM generate_series(1, 5) g WHERE g > 2",
 		"SELECT * FROM next_ids('a', 5) LIMIT 2", "SELECT x + 1 FROM next_ids('a', 5) x", "SELECT DISTINCT next_ids('a', 5)",
 	} {
-		if p, err := s.bind(sql); err != nil || p.IDs() {
+		if p, err := s.BindTexts(sql); err != nil || p.IDs() {
 			t.Errorf("%s: IDs() true, or error %v", sql, err)
 		}
 	}
 }
 
 func TestBadNamesAndCountsAreRefused(t *testing.T) {
-	server := newServer(t)
-	s := server.session(t)
+	server := sqltest.NewServer(t)
+	s := server.Session(t)
 	long := strings.Repeat("x", 129)
 	for _, name := range []string{"", "1a", "a b", "ä", "a;b", "a/b", "-a", long} {
-		s.fails(t, "SELECT next_id('"+name+"')", sqlstate.InvalidParameterValue)
-		s.fails(t, "SELECT id FROM ids WHERE name = '"+name+"'", sqlstate.InvalidParameterValue)
-		_, err := s.execute(t, "SELECT next_id($1)", name)
-		wantCode(t, name, err, sqlstate.InvalidParameterValue)
+		s.Fails(t, "SELECT next_id('"+name+"')", sqlstate.InvalidParameterValue)
+		s.Fails(t, "SELECT id FROM ids WHERE name = '"+name+"'", sqlstate.InvalidParameterValue)
+		_, err := s.Execute(t, "SELECT next_id($1)", name)
+		sqltest.WantCode(t, name, err, sqlstate.InvalidParameterValue)
 	}
 	for _, n := range []string{"0", "-1", "1000001", "9223372036854775807", "-9223372036854775808"} {
-		s.fails(t, "SELECT * FROM next_ids('a', "+n+")", sqlstate.InvalidParameterValue)
-		s.fails(t, "SELECT * FROM next_range('a', "+n+")", sqlstate.InvalidParameterValue)
-		s.fails(t, "SELECT * FROM id_batch WHERE name = 'a' AND n = "+n, sqlstate.InvalidParameterValue)
-		s.fails(t, "SELECT * FROM id_ranges WHERE name = 'a' AND n = "+n, sqlstate.InvalidParameterValue)
+		s.Fails(t, "SELECT * FROM next_ids('a', "+n+")", sqlstate.InvalidParameterValue)
+		s.Fails(t, "SELECT * FROM next_range('a', "+n+")", sqlstate.InvalidParameterValue)
+		s.Fails(t, "SELECT * FROM id_batch WHERE name = 'a' AND n = "+n, sqlstate.InvalidParameterValue)
+		s.Fails(t, "SELECT * FROM id_ranges WHERE name = 'a' AND n = "+n, sqlstate.InvalidParameterValue)
 	}
-	s.fails(t, "SELECT * FROM id_batch", sqlstate.InvalidParameterValue)
-	s.fails(t, "SELECT * FROM id_batch WHERE name = 'a'", sqlstate.InvalidParameterValue)
-	s.fails(t, "SELECT * FROM id_parts", sqlstate.InvalidParameterValue)
-	if r := s.must(t, "SELECT name FROM nextid.generators"); len(r.rows) != 0 {
+	s.Fails(t, "SELECT * FROM id_batch", sqlstate.InvalidParameterValue)
+	s.Fails(t, "SELECT * FROM id_batch WHERE name = 'a'", sqlstate.InvalidParameterValue)
+	s.Fails(t, "SELECT * FROM id_parts", sqlstate.InvalidParameterValue)
+	if r := s.Must(t, "SELECT name FROM nextid.generators"); len(r.Rows) != 0 {
 		t.Errorf("refused statements created generators: %s", r)
 	}
 }
 
 func TestWithoutAutoCreateUnknownNamesAreRefused(t *testing.T) {
-	s := newServer(t, serverConfig{noAutoCreate: true}).session(t)
+	s := sqltest.NewServer(t, sqltest.Config{NoAutoCreate: true}).Session(t)
 	for _, sql := range []string{"SELECT next_id('new')", "SELECT nextval('new')", "SELECT id FROM new_id", "SELECT id FROM ids WHERE name = 'new'", "SELECT * FROM next_ids('new', 2)"} {
-		s.fails(t, sql, sqlstate.UndefinedTable)
+		s.Fails(t, sql, sqlstate.UndefinedTable)
 	}
-	s.must(t, "SELECT create_generator('new', 'segment')")
-	s.id(t, "new", "SELECT next_id('new')")
+	s.Must(t, "SELECT create_generator('new', 'segment')")
+	s.ID(t, "new", "SELECT next_id('new')")
 }
 
 // What may ask the store lets the protocol send earlier answers first.
 func TestTheStoreIsAskedAfterOnWait(t *testing.T) {
-	s := newServer(t, serverConfig{noAutoCreate: true}).session(t)
+	s := sqltest.NewServer(t, sqltest.Config{NoAutoCreate: true}).Session(t)
 	waits := 0
 	s.OnWait(func() { waits++ })
 	for _, sql := range []string{
@@ -284,130 +276,130 @@ func TestTheStoreIsAskedAfterOnWait(t *testing.T) {
 		"CREATE SEQUENCE made", "SELECT setval('made', 5)", "SELECT id_floor('nosuch', now())", "DROP SEQUENCE made",
 	} {
 		waits = 0
-		if _, err := s.run(t, sql); waits == 0 {
+		if _, err := s.Query(t, sql); waits == 0 {
 			t.Errorf("%s: asked the store at once (%v)", sql, err)
 		}
 	}
 }
 
 func TestAdminFunctionsManageGenerators(t *testing.T) {
-	server := newServer(t)
-	s := server.session(t)
-	s.want(t, "SELECT create_generator('a', 'segment')", "a")
-	s.want(t, `SELECT create_generator('b', 'segment', '{"start": 1000}')`, "b")
-	s.want(t, "SELECT create_generator('c', 'segment', start => 2000, increment => 10)", "c")
-	s.want(t, "SELECT create_generator('d', 'snowflake')", "d")
-	s.fails(t, "SELECT create_generator('a', 'segment')", sqlstate.DuplicateObject)
-	s.fails(t, "SELECT create_generator('x', 'nosuch')", sqlstate.InvalidParameterValue)
-	s.fails(t, "SELECT create_generator('x', 'segment', nosuch => 1)", sqlstate.InvalidParameterValue)
-	s.fails(t, "SELECT create_generator('x', 'segment', '[1]')", sqlstate.InvalidParameterValue)
-	s.fails(t, "SELECT create_generator('x y', 'segment')", sqlstate.InvalidParameterValue)
+	server := sqltest.NewServer(t)
+	s := server.Session(t)
+	s.Want(t, "SELECT create_generator('a', 'segment')", "a")
+	s.Want(t, `SELECT create_generator('b', 'segment', '{"start": 1000}')`, "b")
+	s.Want(t, "SELECT create_generator('c', 'segment', start => 2000, increment => 10)", "c")
+	s.Want(t, "SELECT create_generator('d', 'snowflake')", "d")
+	s.Fails(t, "SELECT create_generator('a', 'segment')", sqlstate.DuplicateObject)
+	s.Fails(t, "SELECT create_generator('x', 'nosuch')", sqlstate.InvalidParameterValue)
+	s.Fails(t, "SELECT create_generator('x', 'segment', nosuch => 1)", sqlstate.InvalidParameterValue)
+	s.Fails(t, "SELECT create_generator('x', 'segment', '[1]')", sqlstate.InvalidParameterValue)
+	s.Fails(t, "SELECT create_generator('x y', 'segment')", sqlstate.InvalidParameterValue)
 	for name, want := range map[string]int64{"b": 1000, "c": 2000} {
-		if id := s.id(t, name, "SELECT next_id('"+name+"')"); id != want {
+		if id := s.ID(t, name, "SELECT next_id('"+name+"')"); id != want {
 			t.Errorf("%s begins with %d, want %d", name, id, want)
 		}
 	}
-	if id := s.id(t, "c", "SELECT next_id('c')"); id != 2010 {
+	if id := s.ID(t, "c", "SELECT next_id('c')"); id != 2010 {
 		t.Errorf("c goes on with %d, want 2010", id)
 	}
-	s.want(t, "SELECT alter_generator('a', step => 5000)", "a")
-	s.want(t, "SELECT options->>'step' FROM nextid.generators WHERE name = 'a'", "5000")
-	s.want(t, "SELECT drop_generator('b')", "b")
-	s.want(t, "SELECT count(*) FROM nextid.generators WHERE name = 'b'", "0")
-	s.fails(t, "SELECT drop_generator('b')", sqlstate.UndefinedTable)
-	s.must(t, "SELECT create_generator('b', 'segment')")
-	if id := s.id(t, "b", "SELECT next_id('b')"); id <= 1000 {
+	s.Want(t, "SELECT alter_generator('a', step => 5000)", "a")
+	s.Want(t, "SELECT options->>'step' FROM nextid.generators WHERE name = 'a'", "5000")
+	s.Want(t, "SELECT drop_generator('b')", "b")
+	s.Want(t, "SELECT count(*) FROM nextid.generators WHERE name = 'b'", "0")
+	s.Fails(t, "SELECT drop_generator('b')", sqlstate.UndefinedTable)
+	s.Must(t, "SELECT create_generator('b', 'segment')")
+	if id := s.ID(t, "b", "SELECT next_id('b')"); id <= 1000 {
 		t.Errorf("a generator that was dropped begins again at %d", id)
 	}
 }
 
 func TestSequencesAreGenerators(t *testing.T) {
-	server := newServer(t)
-	s := server.session(t)
-	s.wantTag(t, "CREATE SEQUENCE q START 10 INCREMENT 5", "CREATE SEQUENCE")
-	s.fails(t, "CREATE SEQUENCE q", sqlstate.DuplicateTable)
-	s.must(t, "CREATE SEQUENCE IF NOT EXISTS q")
-	if n := s.warnings(); len(n) != 1 || n[0] != "NOTICE 00000" {
+	server := sqltest.NewServer(t)
+	s := server.Session(t)
+	s.WantTag(t, "CREATE SEQUENCE q START 10 INCREMENT 5", "CREATE SEQUENCE")
+	s.Fails(t, "CREATE SEQUENCE q", sqlstate.DuplicateTable)
+	s.Must(t, "CREATE SEQUENCE IF NOT EXISTS q")
+	if n := s.NoticeCodes(); len(n) != 1 || n[0] != "NOTICE 00000" {
 		t.Errorf("notices %v", n)
 	}
-	s.fails(t, "CREATE SEQUENCE w CYCLE", sqlstate.FeatureNotSupported)
+	s.Fails(t, "CREATE SEQUENCE w CYCLE", sqlstate.FeatureNotSupported)
 	for _, want := range []int64{10, 15, 20} {
-		if id := s.id(t, "q", "SELECT nextval('q')"); id != want {
+		if id := s.ID(t, "q", "SELECT nextval('q')"); id != want {
 			t.Errorf("nextval %d, want %d", id, want)
 		}
 	}
-	s.wantTag(t, "ALTER SEQUENCE q RESTART WITH 100", "ALTER SEQUENCE")
-	if id := s.id(t, "q", "SELECT nextval('q')"); id < 100 {
+	s.WantTag(t, "ALTER SEQUENCE q RESTART WITH 100", "ALTER SEQUENCE")
+	if id := s.ID(t, "q", "SELECT nextval('q')"); id < 100 {
 		t.Errorf("after RESTART WITH 100: %d", id)
 	}
-	s.fails(t, "ALTER SEQUENCE q RESTART", sqlstate.FeatureNotSupported)
-	s.fails(t, "ALTER SEQUENCE nosuch INCREMENT 2", sqlstate.UndefinedTable)
-	s.must(t, "ALTER SEQUENCE IF EXISTS nosuch INCREMENT 2")
-	s.wantTag(t, "DROP SEQUENCE q", "DROP SEQUENCE")
-	s.fails(t, "DROP SEQUENCE q", sqlstate.UndefinedTable)
-	s.must(t, "DROP SEQUENCE IF EXISTS q")
+	s.Fails(t, "ALTER SEQUENCE q RESTART", sqlstate.FeatureNotSupported)
+	s.Fails(t, "ALTER SEQUENCE nosuch INCREMENT 2", sqlstate.UndefinedTable)
+	s.Must(t, "ALTER SEQUENCE IF EXISTS nosuch INCREMENT 2")
+	s.WantTag(t, "DROP SEQUENCE q", "DROP SEQUENCE")
+	s.Fails(t, "DROP SEQUENCE q", sqlstate.UndefinedTable)
+	s.Must(t, "DROP SEQUENCE IF EXISTS q")
 }
 
 func TestAdminRightsAreNeeded(t *testing.T) {
-	server := newServer(t)
-	server.segment(t, "a")
-	admin := server.session(t)
-	user := server.sessionWith(t, sqlfuncs.SessionOptions{User: "user"})
+	server := sqltest.NewServer(t)
+	server.Segment(t, "a")
+	admin := server.Session(t)
+	user := server.SessionWith(t, sqlfuncs.SessionOptions{User: "user"})
 	for _, sql := range []string{
 		"SELECT create_generator('x', 'segment')", "SELECT alter_generator('a', step => 5000)", "SELECT drop_generator('nosuch')",
 		"SELECT setval('a', 100)", "CREATE SEQUENCE x", "ALTER SEQUENCE a CACHE 5000", "DROP SEQUENCE a", "DROP SEQUENCE IF EXISTS nosuch",
 		"SELECT recover_generator('a', 5)", "PREPARE p AS SELECT drop_generator('a')", "EXPLAIN SELECT drop_generator('a')",
 	} {
-		user.fails(t, sql, sqlstate.InsufficientPrivilege)
+		user.Fails(t, sql, sqlstate.InsufficientPrivilege)
 		if strings.HasPrefix(sql, "SELECT setval") || strings.Contains(sql, "alter_") {
 			for range 3 { // an admin's plan must not serve the user from the cache
-				admin.must(t, sql)
+				admin.Must(t, sql)
 			}
-			user.fails(t, sql, sqlstate.InsufficientPrivilege)
+			user.Fails(t, sql, sqlstate.InsufficientPrivilege)
 			_, err := user.Prepare("", sql, nil)
-			wantCode(t, sql, err, sqlstate.InsufficientPrivilege)
+			sqltest.WantCode(t, sql, err, sqlstate.InsufficientPrivilege)
 		}
 	}
-	user.id(t, "a", "SELECT next_id('a')")
+	user.ID(t, "a", "SELECT next_id('a')")
 }
 
 // Names that the DEFAULTs of existing tables call.
 func TestNamesOfExistingDDL(t *testing.T) {
-	s := newServer(t).session(t)
-	s.want(t, "SELECT uuid_extract_version(UUID_v4()), uuid_extract_version(uuid_v7()), uuid_extract_version(uuid_generate_v7())", "4|7|7")
-	s.want(t, "SELECT parse_id(gen_ulid())->>'kind', parse_id(generate_ulid())->>'kind', gen_ulid() < gen_ulid()", "ulid|ulid|t")
-	s.want(t, "SELECT unique_rowid() < unique_rowid(), parse_id(unique_rowid(), 'unique_rowid')->>'layout'", "t|cockroach")
+	s := sqltest.NewServer(t).Session(t)
+	s.Want(t, "SELECT uuid_extract_version(UUID_v4()), uuid_extract_version(uuid_v7()), uuid_extract_version(uuid_generate_v7())", "4|7|7")
+	s.Want(t, "SELECT parse_id(gen_ulid())->>'kind', parse_id(generate_ulid())->>'kind', gen_ulid() < gen_ulid()", "ulid|ulid|t")
+	s.Want(t, "SELECT unique_rowid() < unique_rowid(), parse_id(unique_rowid(), 'unique_rowid')->>'layout'", "t|cockroach")
 }
 
 func TestOperatorTables(t *testing.T) {
-	server := newServer(t)
-	server.segment(t, "a")
-	s := server.session(t)
-	s.want(t, "SELECT name, kind, running FROM nextid.generators", "a|segment|f")
-	s.id(t, "a", "SELECT next_id('a')")
-	s.want(t, "SELECT name, running, step FROM nextid.generators", "a|t|1000")
-	s.id(t, "snow", "SELECT next_id('snow')")
-	s.want(t, "SELECT count(*) FROM nextid.workers", "1")
-	s.want(t, "SELECT count(*) FROM nextid.nodes", "0") // nobody keeps a list in this test
-	s.must(t, "SET application_name = 'mine'")
-	s.want(t, "SELECT usename, application_name, protocol FROM nextid.sessions", "tester|mine|postgresql")
-	s.want(t, "SELECT ends, workers, ids_per_second, capacity FROM nextid.layouts WHERE name = 'twitter'",
+	server := sqltest.NewServer(t)
+	server.Segment(t, "a")
+	s := server.Session(t)
+	s.Want(t, "SELECT name, kind, running FROM nextid.generators", "a|segment|f")
+	s.ID(t, "a", "SELECT next_id('a')")
+	s.Want(t, "SELECT name, running, step FROM nextid.generators", "a|t|1000")
+	s.ID(t, "snow", "SELECT next_id('snow')")
+	s.Want(t, "SELECT count(*) FROM nextid.workers", "1")
+	s.Want(t, "SELECT count(*) FROM nextid.nodes", "0") // nobody keeps a list in this test
+	s.Must(t, "SET application_name = 'mine'")
+	s.Want(t, "SELECT usename, application_name, protocol FROM nextid.sessions", "tester|mine|postgresql")
+	s.Want(t, "SELECT ends, workers, ids_per_second, capacity FROM nextid.layouts WHERE name = 'twitter'",
 		"2080-07-10 17:30:30.208+00|1024|4096000|9223372036854775808")
-	s.want(t, "SELECT name FROM nextid.layouts WHERE days_left < 0", "baidu")
-	s.want(t, "SELECT days_left > 365 * 4000 FROM nextid.layouts WHERE name = 'mastodon'", "t")
-	s.want(t, "SELECT fields, ends IS NULL, days_left IS NULL, workers FROM nextid.layouts WHERE name = 'tidb'", "shard 5, counter 58|t|t|32")
-	s.want(t, "SELECT capacity, length(note) > 0 FROM nextid.layouts WHERE name = 'js'", "9007199254740992|t")
-	s.fails(t, "SELECT * FROM nextid.nosuch", sqlstate.UndefinedTable)
-	if r := s.must(t, "SELECT name FROM nextid.generators LIMIT 0"); r.columns[0].Type != datum.Text || r.columns[0].Table == 0 {
-		t.Errorf("column %+v must name its table", r.columns[0])
+	s.Want(t, "SELECT name FROM nextid.layouts WHERE days_left < 0", "baidu")
+	s.Want(t, "SELECT days_left > 365 * 4000 FROM nextid.layouts WHERE name = 'mastodon'", "t")
+	s.Want(t, "SELECT fields, ends IS NULL, days_left IS NULL, workers FROM nextid.layouts WHERE name = 'tidb'", "shard 5, counter 58|t|t|32")
+	s.Want(t, "SELECT capacity, length(note) > 0 FROM nextid.layouts WHERE name = 'js'", "9007199254740992|t")
+	s.Fails(t, "SELECT * FROM nextid.nosuch", sqlstate.UndefinedTable)
+	if r := s.Must(t, "SELECT name FROM nextid.generators LIMIT 0"); r.Columns[0].Type != datum.Text || r.Columns[0].Table == 0 {
+		t.Errorf("column %+v must name its table", r.Columns[0])
 	}
 }
 
 func TestForeignTableQueriesWithParameters(t *testing.T) {
-	server := newServer(t)
-	server.segment(t, "a")
-	server.segment(t, "b")
-	s := server.session(t)
+	server := sqltest.NewServer(t)
+	server.Segment(t, "a")
+	server.Segment(t, "b")
+	s := server.Session(t)
 	for _, c := range []struct {
 		sql  string
 		args []any
@@ -421,53 +413,53 @@ func TestForeignTableQueriesWithParameters(t *testing.T) {
 		{"SELECT id FROM ids WHERE name = $1", []any{nil}, ""},
 		{"SELECT v.n, i.id FROM unnest($1::text[]) AS v (n) JOIN ids i ON i.name = v.n ORDER BY 1", []any{"{b,a}"}, "a|6\nb|3"},
 	} {
-		r, err := s.execute(t, c.sql, c.args...)
+		r, err := s.Execute(t, c.sql, c.args...)
 		if err != nil || r.String() != c.want {
 			t.Errorf("%s %v: %q, %v; want %q", c.sql, c.args, r, err, c.want)
 		}
 	}
-	if id := s.id(t, "a", "SELECT next_id('a')"); id != 7 {
+	if id := s.ID(t, "a", "SELECT next_id('a')"); id != 7 {
 		t.Errorf("next id %d, want 7", id)
 	}
 }
 
 func TestRecoverGeneratorGoesOnAbove(t *testing.T) {
-	server := newServer(t)
-	s := server.session(t)
-	s.must(t, "SELECT create_generator('orders', 'segment')")
-	s.id(t, "orders", "SELECT next_id('orders')")
-	s.want(t, "SELECT recover_generator('orders', 5000)", "orders")
-	if id := s.id(t, "orders", "SELECT next_id('orders')"); id != 5000 {
+	server := sqltest.NewServer(t)
+	s := server.Session(t)
+	s.Must(t, "SELECT create_generator('orders', 'segment')")
+	s.ID(t, "orders", "SELECT next_id('orders')")
+	s.Want(t, "SELECT recover_generator('orders', 5000)", "orders")
+	if id := s.ID(t, "orders", "SELECT next_id('orders')"); id != 5000 {
 		t.Errorf("after recover_generator(5000): %d", id)
 	}
-	s.want(t, "SELECT recover_generator('orders', 1)", "orders")
-	if id := s.id(t, "orders", "SELECT next_id('orders')"); id <= 5000 {
+	s.Want(t, "SELECT recover_generator('orders', 1)", "orders")
+	if id := s.ID(t, "orders", "SELECT next_id('orders')"); id <= 5000 {
 		t.Errorf("recover_generator lowered the generator: %d", id)
 	}
-	s.must(t, "SELECT create_generator('down', 'segment', increment => -1)")
-	s.must(t, "SELECT next_id('down')")
-	s.want(t, "SELECT recover_generator('down', -700)", "down")
-	s.want(t, "SELECT next_id('down')", "-700")
-	s.fails(t, "SELECT recover_generator('nosuch', 1)", sqlstate.UndefinedTable)
-	s.must(t, "SELECT create_generator('clock', 'snowflake')")
-	s.fails(t, "SELECT recover_generator('clock', 1)", sqlstate.FeatureNotSupported)
+	s.Must(t, "SELECT create_generator('down', 'segment', increment => -1)")
+	s.Must(t, "SELECT next_id('down')")
+	s.Want(t, "SELECT recover_generator('down', -700)", "down")
+	s.Want(t, "SELECT next_id('down')", "-700")
+	s.Fails(t, "SELECT recover_generator('nosuch', 1)", sqlstate.UndefinedTable)
+	s.Must(t, "SELECT create_generator('clock', 'snowflake')")
+	s.Fails(t, "SELECT recover_generator('clock', 1)", sqlstate.FeatureNotSupported)
 }
 
 func TestSequencesCanBeReadAsTables(t *testing.T) {
-	server := newServer(t)
-	server.segment(t, "orders")
-	s := server.session(t)
+	server := sqltest.NewServer(t)
+	server.Segment(t, "orders")
+	s := server.Session(t)
 	read := func(sql string) int64 {
 		t.Helper()
-		n, err := strconv.ParseInt(s.must(t, sql).rows[0][0], 10, 64)
+		n, err := strconv.ParseInt(s.Must(t, sql).Rows[0][0], 10, 64)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return n
 	}
-	s.want(t, "SELECT last_value FROM pg_sequences", null) // asking draws nothing
+	s.Want(t, "SELECT last_value FROM pg_sequences", sqltest.Null) // asking draws nothing
 	for _, name := range []string{"orders", "events"} {
-		id := s.id(t, name, "SELECT next_id('"+name+"')")
+		id := s.ID(t, name, "SELECT next_id('"+name+"')")
 		if last := read("SELECT last_value FROM " + name); last < id {
 			t.Errorf("last_value of %s is %d, below the id %d", name, last, id)
 		}
@@ -475,40 +467,40 @@ func TestSequencesCanBeReadAsTables(t *testing.T) {
 			t.Errorf("pg_sequences says %d of %s, below the id %d", last, name, id)
 		}
 	}
-	server.segment(t, "invoices")
+	server.Segment(t, "invoices")
 	last := read("SELECT last_value FROM public.invoices") // draws one to learn
-	if id := s.id(t, "invoices", "SELECT next_id('invoices')"); id > last {
+	if id := s.ID(t, "invoices", "SELECT next_id('invoices')"); id > last {
 		t.Errorf("last_value was %d, then %d was issued", last, id)
 	}
-	s.fails(t, "SELECT last_value FROM nosuch", sqlstate.UndefinedTable)
+	s.Fails(t, "SELECT last_value FROM nosuch", sqlstate.UndefinedTable)
 }
 
 func TestSubqueryDrawsForEveryRow(t *testing.T) {
-	s := newServer(t).session(t)
+	s := sqltest.NewServer(t).Session(t)
 	for _, sql := range []string{
 		"SELECT (SELECT next_id('orders')) FROM generate_series(1, 20)",
 		"SELECT (SELECT id FROM orders_id) FROM generate_series(1, 20)",
 		"SELECT (ARRAY(SELECT next_id('orders')))[1] FROM generate_series(1, 20)",
 	} {
-		s.noteIDs(t, "orders", s.must(t, sql).column(0)...) // the history refuses an id that comes twice
+		s.NoteIDs(t, "orders", s.Must(t, sql).Column(0)...) // the history refuses an id that comes twice
 	}
 }
 
 func TestRingsShowWhatTheyBorrow(t *testing.T) {
-	s := newServer(t).session(t)
-	s.must(t, "SELECT create_generator('uid', 'ring')")
-	s.want(t, "SELECT count(*) FROM nextid.rings", "0") // not opened yet
-	s.id(t, "uid", "SELECT next_id('uid')")
-	s.want(t, "SELECT capacity, buffered, threshold, max_borrow_seconds, padded_at_start, rejected_takes FROM nextid.rings",
+	s := sqltest.NewServer(t).Session(t)
+	s.Must(t, "SELECT create_generator('uid', 'ring')")
+	s.Want(t, "SELECT count(*) FROM nextid.rings", "0") // not opened yet
+	s.ID(t, "uid", "SELECT next_id('uid')")
+	s.Want(t, "SELECT capacity, buffered, threshold, max_borrow_seconds, padded_at_start, rejected_takes FROM nextid.rings",
 		"65536|65535|32768|60|1|0")
-	s.want(t, "SELECT borrowed_seconds BETWEEN 0 AND 1 FROM nextid.rings WHERE name = 'uid'", "t")
-	s.want(t, "SELECT parse_id(next_id('uid'), 'uid')->>'layout'", "ring")
-	s.fails(t, "SELECT create_generator('bad', 'ring', '{\"boost_power\": 20}')", sqlstate.InvalidParameterValue)
+	s.Want(t, "SELECT borrowed_seconds BETWEEN 0 AND 1 FROM nextid.rings WHERE name = 'uid'", "t")
+	s.Want(t, "SELECT parse_id(next_id('uid'), 'uid')->>'layout'", "ring")
+	s.Fails(t, "SELECT create_generator('bad', 'ring', '{\"boost_power\": 20}')", sqlstate.InvalidParameterValue)
 }
 
 // TestHintsAreAboutTheMistake.
 func TestHintsAreAboutTheMistake(t *testing.T) {
-	s := newServer(t).session(t)
+	s := sqltest.NewServer(t).Session(t)
 	for sql, want := range map[string]string{
 		"SELECT next_id(orders)":                        "A text has single quotes around it: next_id('orders')",
 		"SELECT * FROM next_ids(orders, 5)":             "A text has single quotes around it: next_ids('orders')",
@@ -521,7 +513,7 @@ func TestHintsAreAboutTheMistake(t *testing.T) {
 		"SELECT next_id('a', 1, 2)":                     "There is one of this name for other arguments: count them, or cast them to its types.",
 		"SELECT orders":                                 "",
 	} {
-		_, err := s.run(t, sql)
+		_, err := s.Query(t, sql)
 		e, ok := errors.AsType[*sqlstate.Error](err)
 		if !ok || e.Hint != want {
 			t.Errorf("%s: %v, want the hint %q", sql, err, want)

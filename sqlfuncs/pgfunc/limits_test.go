@@ -1,15 +1,17 @@
-package sqlfuncs_test
+package pgfunc_test
 
 import (
 	"context"
 	"strings"
 	"testing"
 
+	"nextid/sqlfuncs/sqltest"
+
 	"nextid/sqlfuncs/sqlstate"
 )
 
 func TestFunctionsRefuseResultsThatAreTooLarge(t *testing.T) {
-	s := newServer(t).session(t)
+	s := sqltest.NewServer(t).Session(t)
 	mega := "repeat('a', 1048576)"
 	for _, sql := range []string{
 		"repeat('ab', 600000)",
@@ -30,25 +32,25 @@ func TestFunctionsRefuseResultsThatAreTooLarge(t *testing.T) {
 		"(SELECT json_agg(x) FROM generate_series(1, 200000) x)",
 		"regexp_match('a', repeat('a', 2000))",
 	} {
-		s.fails(t, "SELECT length(("+sql+")::text)", sqlstate.LimitExceeded)
+		s.Fails(t, "SELECT length(("+sql+")::text)", sqlstate.LimitExceeded)
 	}
 }
 
 func TestFunctionsAllowResultsUpToTheLimit(t *testing.T) {
-	s := newServer(t).session(t)
+	s := sqltest.NewServer(t).Session(t)
 	for _, sql := range []string{
 		"length(repeat('a', 1048576))", "length(concat(repeat('a', 1048575), 'a'))",
 		"length(replace(repeat('a', 524288), 'a', 'ab'))",
 		"length((SELECT string_agg('a', NULL) FROM generate_series(1, 1048576)))",
 	} {
-		s.want(t, "SELECT "+sql, "1048576")
+		s.Want(t, "SELECT "+sql, "1048576")
 	}
 }
 
 func TestPatternsThatNeedBacktrackingAreRefused(t *testing.T) {
-	s := newServer(t).session(t)
+	s := sqltest.NewServer(t).Session(t)
 	for _, pattern := range []string{`(?=a)`, `(?!a)`, `(?<=a)b`, `(a)\1`, `(`, `[a`, `a{3000}`, `\`, `[[=ab=]]`, `\u12`} {
-		s.fails(t, "SELECT regexp_match('aab', '"+pattern+"')", sqlstate.InvalidRegex)
+		s.Fails(t, "SELECT regexp_match('aab', '"+pattern+"')", sqlstate.InvalidRegex)
 	}
 }
 
@@ -65,18 +67,18 @@ func TestEndlessStatementsEndWithTheirContext(t *testing.T) {
 		"SELECT pg_sleep(1e30)",
 		"SELECT count(*) FROM generate_series(1, 9223372036854775807)",
 	} {
-		s := newServer(t).session(t)
-		_, err := s.queryAll(canceled(t), sql)
-		wantCode(t, sql, err, sqlstate.QueryCanceled)
+		s := sqltest.NewServer(t).Session(t)
+		_, err := s.QueryAll(canceled(t), sql)
+		sqltest.WantCode(t, sql, err, sqlstate.QueryCanceled)
 	}
 }
 
 func TestSeriesNeedConstantMemory(t *testing.T) {
-	s := newServer(t).session(t)
+	s := sqltest.NewServer(t).Session(t)
 	for _, call := range []string{"generate_series(1, %)", "generate_series(1::bigint, %)", "unnest(string_to_array(repeat('x,', 1000), ',')), generate_series(1, % / 1000)"} {
 		allocs := func(n string) float64 {
 			sql := "SELECT count(*) FROM " + strings.ReplaceAll(call, "%", n)
-			return testing.AllocsPerRun(5, func() { s.must(t, sql) })
+			return testing.AllocsPerRun(5, func() { s.Must(t, sql) })
 		}
 		if few, many := allocs("2000"), allocs("20000"); many > few+100 {
 			t.Errorf("%s: %v allocations for 2000 rows, %v for 20000", call, few, many)
@@ -85,12 +87,12 @@ func TestSeriesNeedConstantMemory(t *testing.T) {
 }
 
 func TestTimeStandsStillInATransaction(t *testing.T) {
-	s := newServer(t).session(t)
-	results, err := s.queryAll(t.Context(), "BEGIN; SELECT now(), transaction_timestamp(), current_timestamp; SELECT pg_sleep(0.002); SELECT now(), statement_timestamp() > now(), clock_timestamp() > now(); COMMIT")
+	s := sqltest.NewServer(t).Session(t)
+	results, err := s.QueryAll(t.Context(), "BEGIN; SELECT now(), transaction_timestamp(), current_timestamp; SELECT pg_sleep(0.002); SELECT now(), statement_timestamp() > now(), clock_timestamp() > now(); COMMIT")
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, after := results[1].rows[0], results[3].rows[0]
+	before, after := results[1].Rows[0], results[3].Rows[0]
 	if before[0] != before[1] || before[0] != before[2] || before[0] != after[0] {
 		t.Errorf("now() was %v, then %v", before, after)
 	}

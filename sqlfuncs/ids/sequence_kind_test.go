@@ -1,9 +1,11 @@
-package sqlfuncs_test
+package ids_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"nextid/sqlfuncs/sqltest"
 
 	"nextid/generator/layout"
 	"nextid/sqlfuncs"
@@ -14,35 +16,35 @@ import (
 // TestNextvalOfANewName: a client that counts on from what nextval gives is
 // told when that is no sequence.
 func TestNextvalOfANewName(t *testing.T) {
-	server := newServer(t)
-	s, m := server.session(t), server.mysqlSession(t)
-	s.must(t, "SELECT nextval('invoices')")
+	server := sqltest.NewServer(t)
+	s, m := server.Session(t), server.MySQLSession(t)
+	s.Must(t, "SELECT nextval('invoices')")
 	n := s.TakeNotices()
 	if len(n) != 1 || n[0].Severity != "NOTICE" || !strings.Contains(n[0].Message, `sequence "invoices" did not exist: a generator of kind snowflake was made, whose ids are 1 apart`) {
 		t.Errorf("notices %v", n)
 	}
-	s.must(t, "SELECT nextval('invoices'), next_id('other')")
+	s.Must(t, "SELECT nextval('invoices'), next_id('other')")
 	if n := s.TakeNotices(); len(n) != 0 {
 		t.Errorf("a name that is there, and next_id: %v", n)
 	}
-	m.must(t, "SELECT NEXT VALUE FOR bills")
-	if got := m.must(t, "SHOW WARNINGS").String(); !strings.Contains(got, "bills") || !strings.Contains(got, "Note") {
+	m.Must(t, "SELECT NEXT VALUE FOR bills")
+	if got := m.Must(t, "SHOW WARNINGS").String(); !strings.Contains(got, "bills") || !strings.Contains(got, "Note") {
 		t.Errorf("MySQL's warnings: %s", got)
 	}
 
-	sequences := newServer(t, serverConfig{sequence: ids.Auto{Kind: "segment", Options: []byte(`{"increment": 50, "start": 51}`)}})
-	s = sequences.sessionWith(t, sqlfuncs.SessionOptions{User: "app", Database: "nextid"})
+	sequences := sqltest.NewServer(t, sqltest.Config{Sequence: ids.Auto{Kind: "segment", Options: []byte(`{"increment": 50, "start": 51}`)}})
+	s = sequences.SessionWith(t, sqlfuncs.SessionOptions{User: "app", Database: "nextid"})
 	for want := range int64(3) {
-		if id := s.id(t, "invoices", "SELECT nextval('invoices')"); id != 51+50*want {
+		if id := s.ID(t, "invoices", "SELECT nextval('invoices')"); id != 51+50*want {
 			t.Errorf("id %d, want %d", id, 51+50*want)
 		}
 	}
 	if n := s.TakeNotices(); len(n) != 1 || !strings.Contains(n[0].Message, "50 or more apart") {
 		t.Errorf("notices %v", n)
 	}
-	s.want(t, "SELECT kind FROM nextid.generators", "segment")
-	limited := sequences.sessionWith(t, sqlfuncs.SessionOptions{User: "app", Database: "nextid", Generators: []string{"a*"}})
-	limited.fails(t, "SELECT nextval('secret')", sqlstate.InsufficientPrivilege)
+	s.Want(t, "SELECT kind FROM nextid.generators", "segment")
+	limited := sequences.SessionWith(t, sqlfuncs.SessionOptions{User: "app", Database: "nextid", Generators: []string{"a*"}})
+	limited.Fails(t, "SELECT nextval('secret')", sqlstate.InsufficientPrivilege)
 }
 
 // pooledOf is what cmd/nextid gives to sequences where nothing is configured.
@@ -63,12 +65,12 @@ func pooledOf(t *testing.T) ids.Auto {
 // TestPoolsOfNewNames: two clients that take 50 numbers from each call, up or
 // down from what they get, take no number twice.
 func TestPoolsOfNewNames(t *testing.T) {
-	server := newServer(t, serverConfig{sequence: pooledOf(t)})
-	clients := []*testSession{server.session(t), server.session(t)}
+	server := sqltest.NewServer(t, sqltest.Config{Sequence: pooledOf(t)})
+	clients := []*sqltest.Session{server.Session(t), server.Session(t)}
 	for name, first := range map[string]int64{"up": 0, "down": -49} {
 		taken := map[int64]bool{}
 		for i := range 200 {
-			id := clients[i%2].id(t, name, "SELECT nextval('"+name+"')")
+			id := clients[i%2].ID(t, name, "SELECT nextval('"+name+"')")
 			for n := range int64(50) {
 				if taken[id+first+n] {
 					t.Fatalf("%s: %d is taken twice", name, id+first+n)
@@ -76,10 +78,10 @@ func TestPoolsOfNewNames(t *testing.T) {
 				taken[id+first+n] = true
 			}
 		}
-		clients[0].want(t, "SELECT increment FROM information_schema.sequences WHERE sequence_name = '"+name+"'", "50")
-		clients[0].want(t, "SELECT (parse_id(nextval('"+name+"'), '"+name+"')->>'time')::timestamptz <= now() + interval '1s'", "t")
+		clients[0].Want(t, "SELECT increment FROM information_schema.sequences WHERE sequence_name = '"+name+"'", "50")
+		clients[0].Want(t, "SELECT (parse_id(nextval('"+name+"'), '"+name+"')->>'time')::timestamptz <= now() + interval '1s'", "t")
 	}
-	if got := server.mysqlSession(t).must(t, "SHOW CREATE SEQUENCE up").rows[0][1]; !strings.Contains(got, "increment by 50") {
+	if got := server.MySQLSession(t).Must(t, "SHOW CREATE SEQUENCE up").Rows[0][1]; !strings.Contains(got, "increment by 50") {
 		t.Errorf("a dump: %s", got)
 	}
 }
@@ -87,18 +89,18 @@ func TestPoolsOfNewNames(t *testing.T) {
 // TestDropSequenceDropsWhatNextvalMade: ORMs drop a sequence and create it
 // again; what follows goes on above.
 func TestDropSequenceDropsWhatNextvalMade(t *testing.T) {
-	server := newServer(t, serverConfig{sequence: pooledOf(t)})
-	s := server.sessionWith(t, sqlfuncs.SessionOptions{User: "app", Database: "nextid", Admin: true})
-	last := s.id(t, "invoices", "SELECT nextval('invoices')")
+	server := sqltest.NewServer(t, sqltest.Config{Sequence: pooledOf(t)})
+	s := server.SessionWith(t, sqlfuncs.SessionOptions{User: "app", Database: "nextid", Admin: true})
+	last := s.ID(t, "invoices", "SELECT nextval('invoices')")
 	for _, create := range []string{"CREATE SEQUENCE invoices START WITH 1 INCREMENT BY 50", "SELECT 1"} {
-		s.must(t, "DROP SEQUENCE IF EXISTS invoices CASCADE")
-		s.must(t, create)
-		id := s.id(t, "invoices", "SELECT nextval('invoices')")
+		s.Must(t, "DROP SEQUENCE IF EXISTS invoices CASCADE")
+		s.Must(t, create)
+		id := s.ID(t, "invoices", "SELECT nextval('invoices')")
 		if id < last+50 {
 			t.Errorf("after %s: id %d, less than 50 above %d", create, id, last)
 		}
 		last = id
 	}
-	s.must(t, "SELECT next_id('orders')")
-	s.fails(t, "DROP SEQUENCE orders", sqlstate.WrongObjectType)
+	s.Must(t, "SELECT next_id('orders')")
+	s.Fails(t, "DROP SEQUENCE orders", sqlstate.WrongObjectType)
 }

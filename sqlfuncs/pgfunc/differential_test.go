@@ -1,4 +1,4 @@
-package sqlfuncs_test
+package pgfunc_test
 
 import (
 	"flag"
@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"nextid/sqlfuncs/sqltest"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -95,7 +97,7 @@ func TestFunctionsAnswerAsPostgreSQL(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close(t.Context())
-	s := newServer(t).session(t)
+	s := sqltest.NewServer(t).Session(t)
 	seed := *differentialSeed
 	if seed == 0 {
 		seed = rand.Uint64()
@@ -106,8 +108,8 @@ func TestFunctionsAnswerAsPostgreSQL(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			for range calls {
 				sql := "SELECT " + call(r) + " AS x"
-				want := realAnswer(t.Context(), t, conn, sql)
-				if got := ourAnswer(t, s, sql); got != want {
+				want := sqltest.PostgreSQL(t, conn, sql)
+				if got := sqltest.Ours(t, s, sql); got != want {
 					t.Errorf("seed %d: %s\ngot\n%s\nPostgreSQL answers\n%s", seed, sql, got, want)
 				}
 			}

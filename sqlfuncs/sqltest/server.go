@@ -1,0 +1,142 @@
+// Package sqltest drives sessions in tests of the rooms under sqlfuncs: a Server over
+// the real engines and a store in memory, a Session as the protocols drive it, and
+// the statements in testdata/*.slt, which are also given to the real servers.
+//
+// Every id that a test reads is noted; at the end of the test none came twice.
+package sqltest
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"nextid/generator"
+	"nextid/generator/code"
+	"nextid/generator/counter"
+	"nextid/generator/history"
+	"nextid/generator/ring"
+	"nextid/generator/segment"
+	"nextid/generator/snowflake"
+	"nextid/generator/store/memory"
+	"nextid/generator/uuid"
+	"nextid/generator/worker"
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/account"
+	"nextid/sqlfuncs/ids"
+	"nextid/sqlfuncs/syntax"
+)
+
+// Server is the SQL layer over the real engines and a store in memory.
+type Server struct {
+	*sqlfuncs.Server
+	Registry *generator.Registry
+	Drawn    history.Log // every id that a test read
+	sessions int
+}
+
+// Config is what tests vary.
+type Config struct {
+	Limits       sqlfuncs.Limits
+	Memory       account.Limits
+	NoAutoCreate bool
+	Sequence     ids.Auto
+	Trail        ids.Trail
+	Audited      func(name string) bool
+	Store        *memory.Store // nil: one of this server alone
+	Lookups      *atomic.Int64 // counts how often the store is asked for a definition
+}
+
+// countedStore counts look-ups of definitions.
+type countedStore struct {
+	*memory.Store
+	lookups *atomic.Int64
+}
+
+func (s countedStore) Defined(ctx context.Context, name string) (generator.Definition, error) {
+	s.lookups.Add(1)
+	return s.Store.Defined(ctx, name)
+}
+
+// NewServer begins a server, which ends with the test.
+func NewServer(t testing.TB, configs ...Config) *Server {
+	t.Helper()
+	var cfg Config
+	for _, c := range configs {
+		cfg = c
+	}
+	if cfg.Lookups == nil {
+		cfg.Lookups = new(atomic.Int64)
+	}
+	if cfg.Store == nil {
+		cfg.Store = memory.New(memory.Config{Exclusive: true})
+	}
+	store := countedStore{cfg.Store, cfg.Lookups}
+	pools := worker.New(worker.Config{Store: store, Logger: slog.New(slog.DiscardHandler)})
+	autoCreate := snowflake.KindName
+	if cfg.NoAutoCreate {
+		autoCreate = ""
+	}
+	registry, err := generator.NewRegistry(generator.Config{
+		Store: store, AutoCreate: autoCreate, Audited: cfg.Audited,
+		Kinds: slices.Concat(
+			code.WrapAll(store, snowflake.Kind(pools, "twitter"), ring.Kind(pools), segment.Kind(store, generator.SystemClock{}, "test"),
+				counter.Kind(store, generator.SystemClock{}, "test")),
+			[]generator.Kind{counter.Dated(store, generator.SystemClock{}, "test"), uuid.Kind(generator.SystemClock{})},
+			uuid.TextKinds(generator.SystemClock{}),
+		),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Version: "test", Trail: cfg.Trail, Limits: cfg.Limits, Memory: cfg.Memory, Sequence: cfg.Sequence})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{Server: sql, Registry: registry}
+	t.Cleanup(func() {
+		ctx := context.Background()
+		if err := errors.Join(registry.Close(ctx), pools.Close(ctx), store.Close()); err != nil {
+			t.Error(err)
+		}
+		if err := s.Drawn.Check(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// Segment creates a generator that counts 1, 2, 3, …
+func (s *Server) Segment(t testing.TB, name string) {
+	t.Helper()
+	if err := s.Registry.Create(t.Context(), name, segment.KindName, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Session begins a session of an admin.
+func (s *Server) Session(t testing.TB) *Session {
+	t.Helper()
+	return s.SessionWith(t, sqlfuncs.SessionOptions{User: "tester", Database: "db", Admin: true})
+}
+
+// SessionWith begins a session with options.
+func (s *Server) SessionWith(t testing.TB, o sqlfuncs.SessionOptions) *Session {
+	t.Helper()
+	session, err := s.NewSession(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(session.Close)
+	s.sessions++
+	return &Session{Session: session, Server: s, client: s.sessions}
+}
+
+// MySQLSession begins a session in the MySQL dialect.
+func (s *Server) MySQLSession(t *testing.T) *Session {
+	session := s.SessionWith(t, sqlfuncs.SessionOptions{Dialect: syntax.MySQL, User: "root", Database: "test", PID: 7, Admin: true, RemoteAddr: "127.0.0.1:4711"})
+	session.form = mysqlForm
+	return session
+}
