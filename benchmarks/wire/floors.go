@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"nextid/benchmarks/load"
@@ -56,6 +57,9 @@ func Floors(ctx context.Context, c Config, beside string) (*report.Report, error
 	if err != nil {
 		return nil, err
 	}
+	others := func(l line) bool { return !strings.Contains(l.what, c.Only) }
+	lines = slices.DeleteFunc(lines, others)
+	figures := slices.DeleteFunc(c.figures(s, sockets), func(f figure) bool { return others(f.line) })
 	c.Progress.Expect(time.Duration(2*len(lines)*c.Rounds) * (c.Length + c.warm()))
 	table := report.Table{First: "what", Columns: []report.Column{{Name: "measured"}, {Name: "at least"}, {Name: "aim"}, {Name: "holds"}}}
 	c.Progress.Part("measure")
@@ -66,7 +70,7 @@ func Floors(ctx context.Context, c Config, beside string) (*report.Report, error
 		}
 		table.Rows = append(table.Rows, l.row(cell))
 	}
-	for _, f := range c.figures(s, sockets) {
+	for _, f := range figures {
 		if ctx.Err() != nil {
 			break
 		}

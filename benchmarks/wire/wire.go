@@ -19,6 +19,7 @@ type Config struct {
 	Length   time.Duration // of one measurement
 	Rounds   int           // measurements of each server in each setting
 	Names    int           // how many names Floors asks for, beside one
+	Only     string        // a line of Floors, or a part of its name; "": all
 	Progress *report.Progress
 }
 
