@@ -3,6 +3,7 @@ package ids
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
@@ -105,28 +106,30 @@ func partValues(p generator.Parts) []datum.Value {
 // isoMillis prints times as the contract says: ISO 8601, UTC, milliseconds.
 const isoMillis = "2006-01-02T15:04:05.000Z"
 
-// partsJSON is the jsonb form; what a layout does not have is left out.
+// partsJSON is the jsonb form; what a layout does not have is left out. The
+// members are written in jsonb's order: by the length of the key, then by the
+// key.
 func partsJSON(p generator.Parts) datum.Value {
-	pairs := make([]datum.JSONPair, 0, 8)
-	add := func(key string, v datum.Value) { pairs = append(pairs, datum.JSONPair{Key: key, Value: v}) }
+	var room [256]byte
+	out := append(room[:0], `{"kind": `...)
+	out = datum.AppendJSONString(out, p.Kind)
+	if p.Time != nil {
+		out = append(p.Time.UTC().AppendFormat(append(out, `, "time": "`...), isoMillis), '"')
+	}
 	number := func(key string, v *int64) {
 		if v != nil {
-			add(key, datum.MakeInt8(*v))
+			out = strconv.AppendInt(append(out, key...), *v, 10)
 		}
 	}
-	add("kind", datum.MakeText(p.Kind)) // in jsonb's order from here on
-	if p.Time != nil {
-		add("time", datum.MakeText(p.Time.UTC().Format(isoMillis)))
-	}
-	number("field", p.Field)
+	number(`, "field": `, p.Field)
 	if p.Layout != "" {
-		add("layout", datum.MakeText(p.Layout))
+		out = datum.AppendJSONString(append(out, `, "layout": `...), p.Layout)
 	}
-	number("worker", p.Worker)
-	number("rollback", p.Rollback)
-	number("sequence", p.Sequence)
-	number("datacenter", p.Datacenter)
-	return datum.MakeJSONB(pairs)
+	number(`, "worker": `, p.Worker)
+	number(`, "rollback": `, p.Rollback)
+	number(`, "sequence": `, p.Sequence)
+	number(`, "datacenter": `, p.Datacenter)
+	return datum.MakeString(datum.JSONB, string(append(out, '}')))
 }
 
 // MaxIDDigits is how many digits a bigint has. A text of more, all of them

@@ -1,6 +1,7 @@
 package pgwire_test
 
 import (
+	"context"
 	"net"
 	"testing"
 	"time"
@@ -14,11 +15,28 @@ import (
 func machine(t testing.TB) (wire.Machine, *wire.Out) {
 	t.Helper()
 	server := pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet()})
-	m := server.NewMachine(&wire.Conn{ID: 1})
+	conn := &wire.Conn{ID: 1}
+	m := rested{server.NewMachine(conn), conn}
 	t.Cleanup(m.Close)
 	out := wire.NewOut(1<<30, func([]byte) error { return nil })
 	feed(t, m, out, startupPacket(3<<16, "user", "u"))
 	return m, out
+}
+
+// rested is a machine whose client is waited for after each input: otherwise
+// all statements together were one long one, which shares the processors.
+type rested struct {
+	wire.Machine
+	conn *wire.Conn
+}
+
+func (r rested) Feed(ctx context.Context, in []byte, out *wire.Out) (int, error) {
+	defer func() {
+		if r.conn.Rest != nil {
+			r.conn.Rest()
+		}
+	}()
+	return r.Machine.Feed(ctx, in, out)
 }
 
 // feed gives a machine input that it must consume whole.
