@@ -74,19 +74,19 @@ type codes struct {
 	buf   []byte
 }
 
-func newCodes(x *engine.Exec, name string) (*codes, error) {
+func newCodes(x *engine.Exec, name string) (c codes, err error) {
 	e, err := entry(x, name)
 	if err != nil {
-		return nil, err
+		return c, err
 	}
 	if e.Running() == nil {
 		x.Host.Waits()
 	}
 	gen, err := e.Generator(x.Ctx)
 	if err != nil {
-		return nil, err
+		return c, err
 	}
-	c := &codes{entry: e}
+	c.entry = e
 	if own, ok := gen.(generator.CodeGenerator); ok {
 		c.own = own
 		return c, nil
