@@ -154,27 +154,28 @@ func settings(unsafe []string, replaced bool) []setting {
 
 // ask adds the questions of checkSettings to a pipeline. They can be changed
 // while Redis runs, so they are asked with every reservation.
-func (e *Engine) ask(ctx context.Context, p redis.Pipeliner) []*redis.MapStringStringCmd {
-	found := make([]*redis.MapStringStringCmd, len(e.settings))
+func (e *Engine) ask(ctx context.Context, p redis.Pipeliner) []*redis.StringSliceCmd {
+	found := make([]*redis.StringSliceCmd, len(e.settings))
 	for i, s := range e.settings {
-		found[i] = p.ConfigGet(ctx, s.name)
+		found[i] = redis.NewStringSliceCmd(ctx, "CONFIG", "GET", s.name)
+		_ = p.Process(ctx, found[i]) // sent with the others
 	}
 	return found
 }
 
 // checkSettings refuses a Redis that can forget what it confirmed, and one
 // that does not tell.
-func (e *Engine) checkSettings(found []*redis.MapStringStringCmd) error {
+func (e *Engine) checkSettings(found []*redis.StringSliceCmd) error {
 	for i, s := range e.settings {
 		pair, err := found[i].Result()
-		value, there := pair[s.name]
+		value := "unknown"
 		switch {
 		case redis.IsPermissionError(err) || redis.HasErrorPrefix(err, "ERR unknown command"):
 			value = "unknown (CONFIG GET is not allowed)"
 		case err != nil:
 			return err
-		case !there:
-			value = "unknown"
+		case len(pair) == 2:
+			value = pair[1]
 		}
 		if !s.safe(value) {
 			return shared.Unsafe(s.name, value, s.wanted)

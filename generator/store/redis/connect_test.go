@@ -13,9 +13,9 @@ import (
 // setting: the next question may be answered.
 func TestAnErrorIsNoSetting(t *testing.T) {
 	e := &Engine{settings: settings(nil, false)}
-	found := make([]*redis.MapStringStringCmd, len(e.settings))
+	found := make([]*redis.StringSliceCmd, len(e.settings))
 	for i := range found {
-		found[i] = redis.NewMapStringStringCmd(t.Context())
+		found[i] = redis.NewStringSliceCmd(t.Context())
 		found[i].SetErr(errors.New("LOADING Redis is loading the dataset in memory"))
 	}
 	err := e.failure(t.Context(), e.checkSettings(found))

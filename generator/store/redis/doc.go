@@ -10,7 +10,7 @@
 //	{nextid}:generators    name → its definition as JSON
 //	{nextid}:format        made by nextid migrate store up
 //
-// A round of reservations is one pipeline of one Lua script per key: one
+// A round of reservations is one call of a Lua script for all its keys: one
 // round trip, and with appendfsync always one flush. Numbers in Lua are
 // floating point, so the script reckons with decimal texts of 20 digits in
 // two halves; lo and hi are kept as such, with 2^63 added.

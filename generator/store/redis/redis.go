@@ -74,6 +74,9 @@ func Open(cfg Config) (*Engine, error) {
 
 // failure words an error of the database.
 func (e *Engine) failure(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
 	if _, moved := redis.IsMovedError(err); moved && e.cluster == nil {
 		return &generator.Error{
 			Kind: generator.ErrPinned, Message: "the store " + e.what + " is a Redis Cluster", Cause: err,
@@ -110,6 +113,9 @@ func pipeline(ctx context.Context, c *redis.Client, fill func(p redis.Pipeliner)
 		p := c.Pipeline()
 		fill(p)
 		commands, err := p.Exec(ctx)
+		if err == nil {
+			return nil
+		}
 		if try == 1 && redis.HasErrorPrefix(err, "NOSCRIPT") {
 			for _, s := range scripts {
 				if err := s.Load(ctx, c).Err(); err != nil {
@@ -129,7 +135,7 @@ func pipeline(ctx context.Context, c *redis.Client, fill func(p redis.Pipeliner)
 func (e *Engine) Stamp(ctx context.Context) (stamp string, err error) {
 	err = e.on(ctx, func(c *redis.Client) error {
 		var info, marker *redis.Cmd
-		var found []*redis.MapStringStringCmd
+		var found []*redis.StringSliceCmd
 		err := pipeline(ctx, c, func(p redis.Pipeliner) {
 			info, marker = p.Do(ctx, "INFO"), p.Do(ctx, "GET", e.marker)
 			found = e.ask(ctx, p)
@@ -186,18 +192,19 @@ func unshifted(text string) (int64, error) {
 }
 
 // Advance implements shared.Engine. The settings and the replicas are asked
-// for after the scripts, on the same connection.
+// for after the script, on the same connection.
 func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shared.Answer, err error) {
+	args := make([]any, 0, 11*len(asks))
+	for i := range asks {
+		a := &asks[i]
+		args = append(args, a.Key, shifted(a.AtLeast), plain(a.N), shifted(a.Limit), a.Owner, a.Now, a.Stamp, a.Count, flag(a.Create), a.From, a.Write)
+	}
 	err = e.on(ctx, func(c *redis.Client) error {
-		said := make([]*redis.Cmd, len(asks))
-		var found []*redis.MapStringStringCmd
+		var said *redis.Cmd
+		var found []*redis.StringSliceCmd
 		var confirmed *redis.Cmd
 		err := pipeline(ctx, c, func(p redis.Pipeliner) {
-			for i := range asks {
-				a := &asks[i]
-				said[i] = advance.EvalSha(ctx, p, []string{e.rows, e.marker, e.index}, a.Key, shifted(a.AtLeast), plain(a.N), shifted(a.Limit),
-					a.Owner, a.Now, a.Stamp, a.Count, flag(a.Create), a.From, a.Write)
-			}
+			said = advance.EvalSha(ctx, p, []string{e.rows, e.marker, e.index}, args...)
 			found = e.ask(ctx, p)
 			if e.wait > 0 {
 				confirmed = p.Do(ctx, "WAIT", e.wait, waitMost.Milliseconds())
@@ -206,9 +213,19 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 		if err != nil {
 			return err
 		}
+		if text, err := said.Text(); err == nil && text == "unprepared" {
+			return e.unprepared()
+		}
+		each, err := said.Slice()
+		if err == nil && len(each) != len(asks) {
+			err = fmt.Errorf("%d answers to %d reservations", len(each), len(asks))
+		}
+		if err != nil {
+			return err
+		}
 		answers = make([]shared.Answer, len(asks))
 		for i := range asks {
-			answer, err := e.answer(&asks[i], said[i])
+			answer, err := answer(&asks[i], each[i])
 			switch {
 			case errors.Is(err, generator.ErrRegressed): // of this row alone
 				answer.Err = err
@@ -240,12 +257,9 @@ func flag(b bool) int {
 	return 0
 }
 
-// answer reads what the script advance returned.
-func (e *Engine) answer(a *shared.Ask, reply *redis.Cmd) (shared.Answer, error) {
-	said, err := reply.Slice()
-	if err != nil {
-		return shared.Answer{}, err
-	}
+// answer reads what the script advance returned for one ask.
+func answer(a *shared.Ask, reply any) (shared.Answer, error) {
+	said, _ := reply.([]any)
 	var text [6]string
 	for i := range min(len(said), len(text)) {
 		text[i], _ = said[i].(string) // nil: ""
@@ -266,10 +280,8 @@ func (e *Engine) answer(a *shared.Ask, reply *redis.Cmd) (shared.Answer, error) 
 		return shared.Answer{Outcome: shared.Granted, Lo: r.Lo, Hi: r.Hi, Seq: r.Seq}, nil
 	case "refused":
 		return a.Refused(r, text[1]), nil
-	case "damaged":
+	default: // damaged
 		return shared.Answer{}, shared.Damaged("reservation", a.Key, nil)
-	default:
-		return shared.Answer{}, e.unprepared()
 	}
 }
 
@@ -405,7 +417,7 @@ func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry)
 	}
 	err = e.on(ctx, func(c *redis.Client) error {
 		var said *redis.Cmd
-		var found []*redis.MapStringStringCmd
+		var found []*redis.StringSliceCmd
 		err := pipeline(ctx, c, func(p redis.Pipeliner) {
 			said = put.EvalSha(ctx, p, []string{e.entries, e.marker}, n.Name, shared.EncodeEntry(&n), old)
 			found = e.ask(ctx, p)

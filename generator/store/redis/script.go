@@ -15,46 +15,49 @@ const (
 	luaPrelude = `
 local info = redis.call('INFO', 'replication')
 local stamp = string.match(info, 'master_replid:(%x+)')
-if redis.call('GET', KEYS[2]) ~= '2' then return {'unprepared'} end
+if redis.call('GET', KEYS[2]) ~= '2' then return 'unprepared' end
 local function row(text)
   if not text then return nil end
   local lo, hi, seq, updated, of, owner = string.match(text, '^(%d+)\t(%d+)\t(%d+)\t(%d+)\t([^\t]*)\t(.*)$')
   return lo and {lo = lo, hi = hi, seq = seq, updated = updated, stamp = of, owner = owner} or false
 end
-local old = row(redis.call('HGET', KEYS[1], ARGV[1]))
-if old == false then return {'damaged'} end
 `
 
-	// advance: key, at least, n, limit, owner, now, stamp, count, create,
-	// from, stamp to write. Numbers that are compared have 20 digits. KEYS[3]
-	// lists the keys in order.
+	// advance: for each ask its key, at least, n, limit, owner, now, stamp,
+	// count, create, from, stamp to write. Numbers that are compared have 20
+	// digits. KEYS[3] lists the keys in order. One answer an ask is returned.
 	luaAdvance = luaPrelude + `
-local atleast, n, limit = ARGV[2], ARGV[3], ARGV[4]
-local function refused(why) return {why, stamp, old and old.lo, old and old.hi, old and old.seq, old and old.stamp} end
-if stamp ~= ARGV[7] then return refused('refused') end
-if not old and ARGV[9] ~= '1' then return refused('refused') end
-if old and old.stamp ~= stamp and old.stamp ~= ARGV[10] then return refused('refused') end
-local lo = atleast
-if old and old.hi > lo then lo = old.hi end
-if lo >= limit then return refused('refused') end
-local low = tonumber(string.sub(lo, 11)) + tonumber(string.sub(n, 11))
-local carry = math.floor(low / 1e10)
-local high = tonumber(string.sub(lo, 1, 10)) + tonumber(string.sub(n, 1, 10)) + carry
-local hi = string.format('%010.0f%010.0f', high, low - carry * 1e10)
-if hi > limit then hi = limit end
-local seq = string.format('%.0f', (old and tonumber(old.seq) or 0) + tonumber(ARGV[8]))
-redis.call('HSET', KEYS[1], ARGV[1], table.concat({lo, hi, seq, ARGV[6], ARGV[11], ARGV[5]}, '\t'))
-if not old then redis.call('ZADD', KEYS[3], 0, ARGV[1]) end
-return {'granted', stamp, lo, hi, seq}
+local function advance(key, atleast, n, limit, owner, now, present, count, create, from, write)
+  local old = row(redis.call('HGET', KEYS[1], key))
+  if old == false then return {'damaged'} end
+  local lo = atleast
+  if old and old.hi > lo then lo = old.hi end
+  if stamp ~= present or not old and create ~= '1' or old and old.stamp ~= stamp and old.stamp ~= from or lo >= limit then
+    return {'refused', stamp, old and old.lo, old and old.hi, old and old.seq, old and old.stamp}
+  end
+  local low = tonumber(string.sub(lo, 11)) + tonumber(string.sub(n, 11))
+  local carry = math.floor(low / 1e10)
+  local high = tonumber(string.sub(lo, 1, 10)) + tonumber(string.sub(n, 1, 10)) + carry
+  local hi = string.format('%010.0f%010.0f', high, low - carry * 1e10)
+  if hi > limit then hi = limit end
+  local seq = string.format('%.0f', (old and tonumber(old.seq) or 0) + tonumber(count))
+  redis.call('HSET', KEYS[1], key, table.concat({lo, hi, seq, now, write, owner}, '\t'))
+  if not old then redis.call('ZADD', KEYS[3], 0, key) end
+  return {'granted', stamp, lo, hi, seq}
+end
+local answers = {}
+for i = 1, #ARGV, 11 do answers[#answers + 1] = advance(unpack(ARGV, i, i + 10)) end
+return answers
 `
 
 	// lower: key, hi, to, stamp, now, seq.
 	luaLower = luaPrelude + `
+local old = row(redis.call('HGET', KEYS[1], ARGV[1]))
 if old and old.hi == ARGV[2] and old.stamp == ARGV[4] and old.seq == ARGV[6] then
   if old.lo > ARGV[3] then old.lo = ARGV[3] end
   redis.call('HSET', KEYS[1], ARGV[1], table.concat({old.lo, ARGV[3], old.seq, ARGV[5], old.stamp, old.owner}, '\t'))
 end
-return {'done'}
+return 'done'
 `
 
 	// put: name, the new value, the old value or ''.
