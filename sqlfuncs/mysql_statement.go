@@ -52,31 +52,8 @@ func statementMySQL(p *engine.Planner, st *Statement, tree syntax.Statement) (bo
 		return true, nil
 	case *syntax.CallProcedure:
 		return true, mysql.CallProcedure(p, t)
-	case *syntax.Unsupported:
-		return true, refusedMySQL(p, t)
 	}
 	return false, nil
-}
-
-// refusedMySQL refuses what nextid never does, with the number that a client
-// of a read-only server knows.
-func refusedMySQL(p *engine.Planner, t *syntax.Unsupported) error {
-	hint, ok := refusalHints[t.What]
-	if !ok {
-		hint = "nextid answers SELECT over its id functions and tables; it stores no rows."
-	}
-	return engine.At(t.Pos, sqlstate.New(sqlstate.FeatureNotSupported, "%s is not supported by nextid", t.What).WithHint("%s", hint))
-}
-
-// refusalHints say what to do in the place of a refused statement.
-var refusalHints = map[string]string{
-	"FLUSH":       "Users, host rules and certificates are read again on SIGHUP.",
-	"GRANT":       "Users and what they may do stand in the users file: see nextid passwd.",
-	"REVOKE":      "Users and what they may do stand in the users file: see nextid passwd.",
-	"CREATE USER": "Users and what they may do stand in the users file: see nextid passwd.",
-	"DROP USER":   "Users and what they may do stand in the users file: see nextid passwd.",
-	"ALTER USER":  "Users and what they may do stand in the users file: see nextid passwd.",
-	"SHUTDOWN":    "Stop the process; SIGTERM lets running statements finish.",
 }
 
 // syntaxErrorMySQL words an error of the parser as MySQL does.

@@ -221,3 +221,77 @@ func TestActivityTellsWhoSleeps(t *testing.T) {
 	sqltest.WantCode(t, "sleeping", <-done, sqlstate.QueryCanceled)
 	watcher.Want(t, asleep, "0")
 }
+
+func TestCachedPlansDoNotKeepSettingsOfASession(t *testing.T) {
+	server := sqltest.NewServer(t)
+	const sql = "SELECT '2024-01-01 00:00'::timestamptz AT TIME ZONE 'UTC'"
+	tokyo, utc := server.Session(t), server.Session(t)
+	tokyo.Must(t, "SET TimeZone = 'Asia/Tokyo'")
+	for range 3 {
+		tokyo.Want(t, sql, "2023-12-31 15:00:00")
+		utc.Want(t, sql, "2024-01-01 00:00:00")
+	}
+}
+
+func TestStatementTimeoutEndsAStatement(t *testing.T) {
+	s := sqltest.NewServer(t).Session(t)
+	s.Must(t, "SET statement_timeout = '20ms'")
+	for _, sql := range []string{
+		"SELECT count(*) FROM generate_series(1, 1000000000000)",
+		"SELECT DISTINCT 1 FROM generate_series(1, 1000000000000)",
+		"SELECT 1 FROM generate_series(1, 1000000000000) g WHERE g < 0",
+		"SELECT DISTINCT generate_series(1, 1000000000000) > 0",
+		"SELECT 1 FROM generate_series(1, 1000000000000) OFFSET 100000000000",
+		"SELECT count(*) FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b",
+		"SELECT EXISTS (SELECT 1 FROM generate_series(1, 1000000000000) g WHERE g < 0)",
+		"WITH RECURSIVE t (n) AS (SELECT 1 UNION SELECT n FROM t, generate_series(1, 1000000000000)) SELECT count(*) FROM t",
+	} {
+		e := s.Fails(t, sql, sqlstate.QueryCanceled)
+		if e.Message != "canceling statement due to statement timeout" {
+			t.Errorf("%s: %s", sql, e.Message)
+		}
+	}
+}
+
+// TestWhatNobodyAsksForIsRefusedByItsName: SQL that an id server has no use for ends
+// in an error that names it and says what to do instead; the session goes on.
+func TestWhatNobodyAsksForIsRefusedByItsName(t *testing.T) {
+	const inYourOwn = "compute the rest in your own database"
+	server := sqltest.NewServer(t)
+	postgres, mysql := server.Session(t), server.MySQLSession(t)
+	for _, c := range []struct {
+		s        *sqltest.Session
+		sql      string
+		code     sqlstate.Code
+		number   uint16
+		says     string
+		hints    string
+		position int
+	}{
+		{postgres, "SELECT exp(1)", sqlstate.UndefinedFunction, 0, "function exp(integer) does not exist", inYourOwn, 8},
+		{postgres, "SELECT to_char(now(), 'YYYY')", sqlstate.UndefinedFunction, 0, "function to_char(", inYourOwn, 8},
+		{postgres, "SELECT sum(1) OVER (ORDER BY 1 ROWS 1 PRECEDING)", sqlstate.FeatureNotSupported, 0, "window frames (ROWS", inYourOwn, 32},
+		{postgres, "SELECT * FROM ids a FULL JOIN ids b ON true", sqlstate.FeatureNotSupported, 0, "FULL JOIN is not", inYourOwn, 21},
+		{postgres, "SELECT count(*) OVER () FROM generate_series(1, 3)", sqlstate.FeatureNotSupported, 0, "count with OVER is not", "or in a subquery with GROUP BY", 8},
+		{postgres, "COPY (SELECT 1) TO STDOUT (FORMAT binary)", sqlstate.FeatureNotSupported, 0, "COPY with FORMAT BINARY is not", "writes text, or with FORMAT csv", 1},
+		{postgres, "COPY ids TO STDOUT WITH BINARY", sqlstate.FeatureNotSupported, 0, "COPY with BINARY is not", "writes text, or with FORMAT csv", 1},
+		{postgres, "COPY (SELECT 1) TO '/tmp/x'", sqlstate.FeatureNotSupported, 0, "COPY TO a file is not", `psql's \copy`, 1},
+		{postgres, "CREATE ROLE x", sqlstate.FeatureNotSupported, 0, "CREATE ROLE is not", "nextid passwd", 1},
+		{mysql, "SELECT SOUNDEX('a')", sqlstate.UndefinedFunction, 1305, "soundex does not exist", "", 8},
+		{mysql, "SELECT EXP(1)", sqlstate.UndefinedFunction, 1305, "exp does not exist", "", 8},
+		{mysql, "SELECT to_char(now(), 'YYYY')", sqlstate.UndefinedFunction, 1305, "to_char does not exist", "", 8},
+		{mysql, "SELECT SUM(1) OVER (ORDER BY 1 ROWS 1 PRECEDING)", sqlstate.FeatureNotSupported, 1235, "window frames (ROWS", inYourOwn, 32},
+		{mysql, "SELECT * FROM ids a FULL JOIN ids b ON 1", sqlstate.FeatureNotSupported, 1235, "FULL JOIN is not", inYourOwn, 21},
+		{mysql, "SELECT COUNT(*) OVER () FROM id_parts", sqlstate.FeatureNotSupported, 1235, "count with OVER is not", "or in a subquery with GROUP BY", 8},
+	} {
+		e := c.s.Fails(t, c.sql, c.code)
+		if !strings.Contains(e.Message, c.says) || !strings.Contains(e.Hint, c.hints) || e.Position != c.position {
+			t.Errorf("%s: %q at %d, hint %q", c.sql, e.Message, e.Position, e.Hint)
+		}
+		if n := e.MySQL().Number; c.number != 0 && n != c.number {
+			t.Errorf("%s: error %d", c.sql, n)
+		}
+		c.s.WantStatus(t, 'I')
+		c.s.Must(t, "SELECT next_id('a')")
+	}
+}

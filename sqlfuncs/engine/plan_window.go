@@ -44,7 +44,7 @@ func (p *Planner) windowCall(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 	number, ok := f.Does.(Window)
 	switch {
 	case f.IsAggregate():
-		return nil, Unsupported(e.Pos, "an aggregate with OVER")
+		return nil, Unsupported(e.Pos, f.Name+" with OVER")
 	case !ok:
 		return nil, At(e.Pos, sqlstate.New(sqlstate.WrongObjectType,
 			"OVER specified, but %s is not a window function nor an aggregate function", f.Name))

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"strings"
 	"unicode/utf8"
 
 	"nextid/sqlfuncs/sqlstate"
@@ -42,8 +43,33 @@ func At(pos syntax.Pos, err error) error {
 	return &posError{pos, err}
 }
 
-// Unsupported is the refusal of an SQL construct.
+// Unsupported is the refusal of a statement, or of a construct in one.
 func Unsupported(pos syntax.Pos, what string) error {
-	return At(pos, sqlstate.New(sqlstate.FeatureNotSupported, "%s is not supported by nextid", what).
-		WithHint("nextid answers SELECT over its id functions and tables; it stores no rows."))
+	hint := "nextid answers SELECT over its id functions and tables; it stores no rows."
+	for words, instead := range refusalHints {
+		if strings.HasPrefix(what, words) || strings.HasSuffix(what, words) {
+			hint = instead
+		}
+	}
+	return At(pos, sqlstate.New(sqlstate.FeatureNotSupported, "%s is not supported by nextid", what).WithHint("%s", hint))
 }
+
+// refusalHints say what to do instead of what begins or ends with such words.
+var refusalHints = map[string]string{
+	"FLUSH":       "Users, host rules and certificates are read again on SIGHUP.",
+	"GRANT":       usersFile,
+	"REVOKE":      usersFile,
+	"CREATE USER": usersFile,
+	"CREATE ROLE": usersFile,
+	"DROP USER":   usersFile,
+	"DROP ROLE":   usersFile,
+	"ALTER USER":  usersFile,
+	"ALTER ROLE":  usersFile,
+	"SHUTDOWN":    "Stop the process; SIGTERM lets running statements finish.",
+	"COPY with":   "COPY (query) TO STDOUT writes text, or with FORMAT csv, and a HEADER if wanted.",
+	"COPY BINARY": "COPY (query) TO STDOUT writes text, or with FORMAT csv, and a HEADER if wanted.",
+	"COPY TO":     "COPY (query) TO STDOUT sends the rows to the client; psql's \\copy puts them into a file.",
+	" with OVER":  "With OVER there are row_number and rank. Aggregate in a statement of its own, or in a subquery with GROUP BY.",
+}
+
+const usersFile = "Users and what they may do stand in the users file: see nextid passwd."

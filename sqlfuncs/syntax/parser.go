@@ -271,7 +271,10 @@ func (p *parser) syntaxError() {
 
 // notSupported fails with 0A000.
 func (p *parser) notSupported(pos Pos, what string) {
-	p.failAt(pos, sqlstate.FeatureNotSupported, "%s", what+" not supported")
+	if p.refused == "" && p.err == nil {
+		p.fail(sqlstate.New(sqlstate.FeatureNotSupported, "%s not supported", what).At(p.lex.character(int(pos))).
+			WithHint("nextid has of SQL what drivers and tools ask for; compute the rest in your own database."))
+	}
 }
 
 // refuse makes the statement an Unsupported one and passes the rest of it.

@@ -1,4 +1,4 @@
-package sqlfuncs_test
+package setting_test
 
 import (
 	"testing"
@@ -133,35 +133,4 @@ func TestStartupSettingsAreBounded(t *testing.T) {
 	}
 	_, err := sqltest.NewServer(t).NewSession(sqlfuncs.SessionOptions{User: "u", Settings: settings})
 	sqltest.WantCode(t, "65 start-up parameters", err, sqlstate.LimitExceeded)
-}
-
-func TestCachedPlansDoNotKeepSettingsOfASession(t *testing.T) {
-	server := sqltest.NewServer(t)
-	const sql = "SELECT '2024-01-01 00:00'::timestamptz AT TIME ZONE 'UTC'"
-	tokyo, utc := server.Session(t), server.Session(t)
-	tokyo.Must(t, "SET TimeZone = 'Asia/Tokyo'")
-	for range 3 {
-		tokyo.Want(t, sql, "2023-12-31 15:00:00")
-		utc.Want(t, sql, "2024-01-01 00:00:00")
-	}
-}
-
-func TestStatementTimeoutEndsAStatement(t *testing.T) {
-	s := sqltest.NewServer(t).Session(t)
-	s.Must(t, "SET statement_timeout = '20ms'")
-	for _, sql := range []string{
-		"SELECT count(*) FROM generate_series(1, 1000000000000)",
-		"SELECT DISTINCT 1 FROM generate_series(1, 1000000000000)",
-		"SELECT 1 FROM generate_series(1, 1000000000000) g WHERE g < 0",
-		"SELECT DISTINCT generate_series(1, 1000000000000) > 0",
-		"SELECT 1 FROM generate_series(1, 1000000000000) OFFSET 100000000000",
-		"SELECT count(*) FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b",
-		"SELECT EXISTS (SELECT 1 FROM generate_series(1, 1000000000000) g WHERE g < 0)",
-		"WITH RECURSIVE t (n) AS (SELECT 1 UNION SELECT n FROM t, generate_series(1, 1000000000000)) SELECT count(*) FROM t",
-	} {
-		e := s.Fails(t, sql, sqlstate.QueryCanceled)
-		if e.Message != "canceling statement due to statement timeout" {
-			t.Errorf("%s: %s", sql, e.Message)
-		}
-	}
 }
