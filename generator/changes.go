@@ -80,7 +80,7 @@ func (r *Registry) allows(ctx context.Context, key string) error {
 		return r.unchanged(ctx, name)
 	}
 	if strings.HasPrefix(key, WorkerKeyPrefix) {
-		return r.CloseChanged(ctx)
+		return r.closeChanged(ctx)
 	}
 	return nil
 }
@@ -115,9 +115,9 @@ func (l *live) agrees(d Definition) bool {
 	return l.stored.Version == d.Version && l.stored.Kind == d.Kind && bytes.Equal(l.stored.Options, d.Options)
 }
 
-// CloseChanged closes the generators of this process whose definitions other
+// closeChanged closes the generators of this process whose definitions other
 // servers have changed. They are opened again when they are used next.
-func (r *Registry) CloseChanged(ctx context.Context) error {
+func (r *Registry) closeChanged(ctx context.Context) error {
 	if r.cfg.Guard == nil {
 		return nil
 	}
@@ -251,7 +251,7 @@ func (r *Registry) Watch(ctx context.Context) {
 		if r.unsaid.Load() {
 			_ = r.announce(bounded) // or the next time
 		}
-		_ = r.CloseChanged(bounded) // likewise
+		_ = r.closeChanged(bounded) // likewise
 		cancel()
 	}
 }

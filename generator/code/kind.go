@@ -11,23 +11,22 @@ import (
 	"nextid/generator"
 )
 
-// Wrap adds text forms and scatter to a kind whose ids are numbers. Without
-// their options the kind is as it was: generators and stored options are
+// WrapAll adds text forms and scatter to kinds whose ids are numbers. Without
+// their options a kind is as it was: generators and stored options are
 // unchanged.
-func Wrap(k generator.Kind, store generator.Reserver) generator.Kind {
+func WrapAll(store generator.Reserver, kinds ...generator.Kind) []generator.Kind {
+	for i, k := range kinds {
+		kinds[i] = wrap(k, store)
+	}
+	return kinds
+}
+
+func wrap(k generator.Kind, store generator.Reserver) generator.Kind {
 	w := wrapped{inner: k, store: store}
 	outer := k
 	outer.Normalize, outer.Alter, outer.Open, outer.Retire = w.normalize, w.alter, w.open, w.retire
 	outer.Complete, outer.Public, outer.Coder = w.complete, w.public, w.coder
 	return outer
-}
-
-// WrapAll is Wrap of several kinds.
-func WrapAll(store generator.Reserver, kinds ...generator.Kind) []generator.Kind {
-	for i, k := range kinds {
-		kinds[i] = Wrap(k, store)
-	}
-	return kinds
 }
 
 type wrapped struct {
@@ -191,11 +190,11 @@ func (w wrapped) open(ctx context.Context, d generator.Definition) (generator.Ge
 	return s, nil
 }
 
-func (s *scatter) permutation() *Permutation {
+func (s *scatter) permutation() *permutation {
 	if s.Reverse {
-		return NewReversal(s.Bits)
+		return newReversal(s.Bits)
 	}
-	return NewPermutation(s.Key, s.Bits)
+	return newPermutation(s.Key, s.Bits)
 }
 
 // definition takes our options out of a definition.
@@ -241,7 +240,7 @@ type scattered struct {
 	explainer generator.Explainer    // gen, or nil
 	name      string
 	kind      string
-	p         *Permutation
+	p         *permutation
 }
 
 var (

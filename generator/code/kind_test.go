@@ -156,7 +156,7 @@ func TestScatteredIDsAreThoseOfTheKindInAnotherPlace(t *testing.T) {
 	for kind, width := range map[string]int{"segment": 40, "snowflake": 63} {
 		name := "a_" + kind
 		e := w.create(name, kind, `{"scatter":{"bits":`+map[int]string{40: "40", 63: "63"}[width]+`,"key":"`+key+`"}}`)
-		p := NewPermutation(key, width)
+		p := newPermutation(key, width)
 		seen := map[int64]bool{}
 		last := int64(-1)
 		for range 1000 {

@@ -26,7 +26,7 @@ type options struct {
 type scatter struct {
 	Bits    int    `json:"bits"`
 	Key     string `json:"key,omitempty"`
-	Reverse bool   `json:"bit_reverse,omitempty"` // no key: NewReversal
+	Reverse bool   `json:"bit_reverse,omitempty"` // no key: newReversal
 }
 
 // minKey is the least length of a key in bytes.
@@ -195,7 +195,7 @@ func set[T any](into, from *T) {
 
 func absent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
-// bitReverse is the scatter without a key; see NewReversal.
+// bitReverse is the scatter without a key; see newReversal.
 const bitReverse = "bit_reverse"
 
 // parseScatter reads true, "bit_reverse", a key, or {"bits": …, "key": …}. No message shows

@@ -9,7 +9,7 @@ import (
 // generator.
 type Reader struct {
 	text    *Text        // nil: none
-	scatter *Permutation // nil: none
+	scatter *permutation // nil: none
 }
 
 // NewReader returns the Reader of stored options.

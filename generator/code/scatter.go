@@ -17,14 +17,14 @@ const (
 // round function; narrow halves need more. NIST's FF1 has ten.
 const rounds = 10
 
-// Permutation is a keyed bijection of the numbers 0 … 2^bits-1, and Unscatter
+// permutation is a keyed bijection of the numbers 0 … 2^bits-1, and Unscatter
 // its inverse. It is a Feistel network over the bits, whose two halves differ
 // by one bit where their number is odd, so that it is exact without walking
 // cycles; the round function is SipHash-2-4 of one word.
 //
 // It hides the order and the number of ids from those who do not have the
 // key. It is not meant to keep other secrets.
-type Permutation struct {
+type permutation struct {
 	key         [2]uint64
 	high, low   uint8 // bits of the halves
 	highM, lowM uint64
@@ -34,11 +34,11 @@ type Permutation struct {
 	_           [0]func() // not comparable: the key must not end up in a map or a message
 }
 
-// NewPermutation returns the permutation of a key over that many bits, from 2
+// newPermutation returns the permutation of a key over that many bits, from 2
 // to 63. Keys are texts; SHA-256 makes them 128 bits.
-func NewPermutation(key string, width int) *Permutation {
+func newPermutation(key string, width int) *permutation {
 	sum := sha256.Sum256([]byte("nextid scatter 1\x00" + key))
-	p := &Permutation{
+	p := &permutation{
 		key:  [2]uint64{binary.LittleEndian.Uint64(sum[0:]), binary.LittleEndian.Uint64(sum[8:])},
 		high: uint8(width / 2), low: uint8(width - width/2),
 	}
@@ -49,23 +49,23 @@ func NewPermutation(key string, width int) *Permutation {
 	return p
 }
 
-// NewReversal returns the permutation that turns round that many bits. It
+// newReversal returns the permutation that turns round that many bits. It
 // undoes itself, has no key and hides nothing: it spreads numbers that follow
 // one another over a table that is cut by the ranges of its key, as Spanner's
 // bit-reversed sequences do with 63 bits.
-func NewReversal(width int) *Permutation {
-	return &Permutation{reversed: uint8(width), domainM: 1<<width - 1}
+func newReversal(width int) *permutation {
+	return &permutation{reversed: uint8(width), domainM: 1<<width - 1}
 }
 
-func (p *Permutation) reverse(id int64) int64 {
+func (p *permutation) reverse(id int64) int64 {
 	return int64(bits.Reverse64(uint64(id)) >> (64 - p.reversed))
 }
 
 // Holds reports whether id is one of the numbers that are permuted.
-func (p *Permutation) Holds(id int64) bool { return uint64(id)&^p.domainM == 0 }
+func (p *permutation) Holds(id int64) bool { return uint64(id)&^p.domainM == 0 }
 
 // Scatter returns the image of a number that p Holds.
-func (p *Permutation) Scatter(id int64) int64 {
+func (p *permutation) Scatter(id int64) int64 {
 	if p.reversed > 0 {
 		return p.reverse(id)
 	}
@@ -78,7 +78,7 @@ func (p *Permutation) Scatter(id int64) int64 {
 }
 
 // Unscatter undoes Scatter.
-func (p *Permutation) Unscatter(id int64) int64 {
+func (p *permutation) Unscatter(id int64) int64 {
 	if p.reversed > 0 {
 		return p.reverse(id)
 	}
@@ -93,7 +93,7 @@ func (p *Permutation) Unscatter(id int64) int64 {
 // round is SipHash-2-4 of one word, whose highest bytes say which round of
 // which width it is. All inputs have this one length, so that the block with
 // the length, which the general form appends, would say nothing.
-func (p *Permutation) round(i int, half uint64) uint64 {
+func (p *permutation) round(i int, half uint64) uint64 {
 	m := p.roundTweaks[i] | half
 	v0, v1 := p.key[0]^0x736f6d6570736575, p.key[1]^0x646f72616e646f6d
 	v2, v3 := p.key[0]^0x6c7967656e657261, p.key[1]^0x7465646279746573

@@ -11,7 +11,7 @@ import (
 func TestPermutationsAreBijections(t *testing.T) {
 	for width := 2; width <= 18; width++ {
 		for _, key := range []string{"", "a key of a test", "another key"} {
-			p := NewPermutation(key, width)
+			p := newPermutation(key, width)
 			seen := make([]bool, 1<<width)
 			for id := range int64(1) << width {
 				image := p.Scatter(id)
@@ -30,7 +30,7 @@ func TestPermutationsAreBijections(t *testing.T) {
 func TestScatterReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.IntRange(2, 63).Draw(t, "bits")
-		p := NewPermutation(rapid.String().Draw(t, "key"), width)
+		p := newPermutation(rapid.String().Draw(t, "key"), width)
 		id := rapid.Int64Range(0, 1<<width-1).Draw(t, "id")
 		image := p.Scatter(id)
 		if image < 0 || !p.Holds(image) {
@@ -56,7 +56,7 @@ func TestScatterStaysTheSame(t *testing.T) {
 		{"correct horse battery staple", 40, 123456789, 759121561266},
 		{"another key of this test", 40, 123456789, 306987050315},
 	} {
-		if got := NewPermutation(c.key, c.width).Scatter(c.id); got != c.want {
+		if got := newPermutation(c.key, c.width).Scatter(c.id); got != c.want {
 			t.Errorf("%q, %d bits: %d becomes %d, want %d", c.key, c.width, c.id, got, c.want)
 		}
 	}
@@ -77,7 +77,7 @@ func TestSipRound(t *testing.T) {
 func TestScatteredNeighborsHaveNothingInCommon(t *testing.T) {
 	const n = 4096
 	for _, width := range []int{20, 40, 53, 63} {
-		p := NewPermutation("a key of a test", width)
+		p := newPermutation("a key of a test", width)
 		flipped, rises := 0, 0
 		for id := range int64(n) {
 			a, b := p.Scatter(id), p.Scatter(id+1)
@@ -98,7 +98,7 @@ func TestScatteredNeighborsHaveNothingInCommon(t *testing.T) {
 // Every bit of the number changes every bit of its image about every other time.
 func TestScatterAvalanche(t *testing.T) {
 	const width, n = 63, 512
-	p := NewPermutation("a key of a test", width)
+	p := newPermutation("a key of a test", width)
 	for in := range width {
 		var flips [width]int
 		for id := range int64(n) {
@@ -116,7 +116,7 @@ func TestScatterAvalanche(t *testing.T) {
 }
 
 func BenchmarkScatter(b *testing.B) {
-	p := NewPermutation("a key of a benchmark", 63)
+	p := newPermutation("a key of a benchmark", 63)
 	var id int64
 	for b.Loop() {
 		id = p.Scatter(id)

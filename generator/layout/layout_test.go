@@ -323,7 +323,7 @@ func TestReversedTimesAreThoseOfCockroachDB(t *testing.T) {
 }
 
 func TestNewRefusesWhatCannotWork(t *testing.T) {
-	epoch := time.UnixMilli(TwitterEpoch)
+	epoch := time.UnixMilli(twitterEpoch)
 	usual := []Field{{Time, 41}, {Worker, 10}, {Sequence, 12}}
 	for _, c := range []struct {
 		why    string

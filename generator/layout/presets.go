@@ -13,9 +13,9 @@ import (
 // Default is the layout of generators that name none.
 const Default = "twitter"
 
-// TwitterEpoch is 2010-11-04 01:42:54.657 UTC, in Unix milliseconds
+// twitterEpoch is 2010-11-04 01:42:54.657 UTC, in Unix milliseconds
 // (twitter/snowflake, IdWorker.scala).
-const TwitterEpoch = 1288834974657
+const twitterEpoch = 1288834974657
 
 // preset is one row of the table of known systems. A row must never change:
 // ids that were issued with it would mean something else.
@@ -33,11 +33,11 @@ var twitterFields = []Field{{Time, 41}, {Datacenter, 5}, {Worker, 5}, {Sequence,
 
 var presets = index([]preset{
 	{
-		"twitter", TwitterEpoch, time.Millisecond, twitterFields, "",
+		"twitter", twitterEpoch, time.Millisecond, twitterFields, "",
 		"twitter/snowflake, 2010",
 	},
 	{
-		"leaf", TwitterEpoch, time.Millisecond,
+		"leaf", twitterEpoch, time.Millisecond,
 		[]Field{{Time, 41}, {Worker, 10}, {Sequence, 12}},
 		"0-99",
 		"Meituan Leaf, bwmarrin/snowflake: a tick begins at a random number below 100",
@@ -51,7 +51,7 @@ var presets = index([]preset{
 		"ECP uid: Twitter's fields from 2017-12-25 in UTC+8 on",
 	},
 	{
-		"mybatis", TwitterEpoch, time.Millisecond, twitterFields, "1-2",
+		"mybatis", twitterEpoch, time.Millisecond, twitterFields, "1-2",
 		"MyBatis-Plus ASSIGN_ID: a tick begins at 1 or 2",
 	},
 	{
@@ -95,7 +95,7 @@ var presets = index([]preset{
 		"sony/sonyflake 2 with its defaults: as version 1 from 2025-01-01 on",
 	},
 	{
-		"rollback", TwitterEpoch, time.Millisecond,
+		"rollback", twitterEpoch, time.Millisecond,
 		[]Field{{Time, 41}, {Worker, 8}, {Rollback, 2}, {Sequence, 12}},
 		"",
 		"Twitter's worker id split: 8 bits for the machine, 2 that count how often its clock was set back",

@@ -63,7 +63,7 @@ func (g Given) Pin(preset string) (Pinned, *Layout, error) {
 		if own == nil {
 			return p, nil, err
 		}
-		p.Fields, p.Unit, p.Epoch = own, generator.Duration(time.Millisecond), generator.Instant(time.UnixMilli(TwitterEpoch))
+		p.Fields, p.Unit, p.Epoch = own, generator.Duration(time.Millisecond), generator.Instant(time.UnixMilli(twitterEpoch))
 		if g.Unit != nil {
 			p.Unit = *g.Unit
 		}

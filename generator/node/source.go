@@ -29,9 +29,9 @@ type SourceConfig struct {
 // Auto is the text of the source that takes any free worker id.
 const Auto = "auto"
 
-// MaxWorkerID is the greatest worker id that any layout can hold; the layout of a
+// maxWorkerID is the greatest worker id that any layout can hold; the layout of a
 // name may allow less, which shows when the name is first used.
-const MaxWorkerID = 1<<31 - 1
+const maxWorkerID = 1<<31 - 1
 
 // CheckSource reports whether text is one of the ways in which people number
 // their servers:
@@ -173,8 +173,8 @@ func parseNumber(text string) (number, error) {
 		return number{variable: name}, nil
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 || n > MaxWorkerID {
-		return number{}, fmt.Errorf("%q is none of %s (up to %d)", text, forms, MaxWorkerID)
+	if err != nil || n < 0 || n > maxWorkerID {
+		return number{}, fmt.Errorf("%q is none of %s (up to %d)", text, forms, maxWorkerID)
 	}
 	return number{fixed: n}, nil
 }

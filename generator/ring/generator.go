@@ -275,8 +275,8 @@ func (g *Generator) Stats() generator.Stats {
 	}
 }
 
-// Standing is how a ring stands. Counts are of this process.
-type Standing struct {
+// standing is how a ring stands. Counts are of this process.
+type standing struct {
 	Capacity  int64 // ids that fit into the ring
 	Buffered  int64 // ids that wait in it
 	Threshold int64 // a padding is asked for when fewer wait
@@ -292,7 +292,7 @@ type Standing struct {
 
 // Details implements generator.Detailed: nextid.rings.
 func (g *Generator) Details() generator.Details {
-	s := g.Standing()
+	s := g.standing()
 	fields := []generator.Field{
 		{Name: "capacity", Value: s.Capacity},
 		{Name: "buffered", Value: s.Buffered},
@@ -309,10 +309,10 @@ func (g *Generator) Details() generator.Details {
 	return generator.Details{Table: "rings", Rows: []generator.Row{{Fields: fields}}}
 }
 
-// Standing says how the ring stands.
-func (g *Generator) Standing() Standing {
+// standing says how the ring stands.
+func (g *Generator) standing() standing {
 	b := g.head.Load()
-	s := Standing{
+	s := standing{
 		Capacity: g.capacity, Buffered: g.left(), Threshold: g.threshold, MaxBorrow: g.borrow,
 		PaddedAtStart: g.counts[start].Load(), PaddedOnThreshold: g.counts[threshold].Load(),
 		PaddedOnSchedule: g.counts[schedule].Load(), PaddedOnDemand: g.counts[demand].Load(),

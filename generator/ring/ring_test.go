@@ -138,7 +138,7 @@ const many = `"bits":"time 31, worker 10, sequence 3","unit":"1s","epoch":"2026-
 func TestTheRingIsFullAtTheStart(t *testing.T) {
 	inWorld(t, true, func(w *world) {
 		g := w.open(w.server(), `{}`) // Baidu's defaults
-		s := g.Standing()
+		s := g.standing()
 		if s.Capacity != 65536 || s.Buffered != 65536 || s.Threshold != 32768 || s.PaddedAtStart != 1 || s.PaddedOnThreshold != 0 {
 			t.Errorf("%+v", s)
 		}
@@ -179,12 +179,12 @@ func TestTheRingIsPaddedBelowItsThreshold(t *testing.T) {
 			threshold := 32 * factor / 100
 			w.draw(g, 32-threshold)
 			synctest.Wait()
-			if s := g.Standing(); s.Buffered != threshold || s.PaddedOnThreshold != 0 {
+			if s := g.standing(); s.Buffered != threshold || s.PaddedOnThreshold != 0 {
 				t.Fatalf("factor %d: padded too early: %+v", factor, s)
 			}
 			w.draw(g, 1)
 			synctest.Wait()
-			s := g.Standing()
+			s := g.standing()
 			if s.PaddedOnThreshold != 1 || s.Buffered <= 32-8 || s.Buffered > 32 {
 				t.Errorf("factor %d: %+v", factor, s)
 			}
@@ -196,20 +196,20 @@ func TestTheRingIsPaddedOnSchedule(t *testing.T) {
 	inWorld(t, true, func(w *world) {
 		g := w.open(w.server(), `{`+small+`,"padding_factor":10,"schedule_interval":"10s","reject_put":"log"}`)
 		time.Sleep(9 * time.Second)
-		if s := g.Standing(); s.RejectedPuts != 0 {
+		if s := g.standing(); s.RejectedPuts != 0 {
 			t.Fatalf("%+v", s)
 		}
 		time.Sleep(1500 * time.Millisecond) // nobody has drawn
-		if s := g.Standing(); s.PaddedOnSchedule != 0 || s.RejectedPuts != 1 {
+		if s := g.standing(); s.PaddedOnSchedule != 0 || s.RejectedPuts != 1 {
 			t.Fatalf("%+v", s)
 		}
 		w.draw(g, 16) // above the threshold
 		synctest.Wait()
-		if s := g.Standing(); s.Buffered != 16 || s.PaddedOnThreshold != 0 {
+		if s := g.standing(); s.Buffered != 16 || s.PaddedOnThreshold != 0 {
 			t.Fatalf("%+v", s)
 		}
 		time.Sleep(10 * time.Second)
-		if s := g.Standing(); s.Buffered != 32 || s.PaddedOnSchedule != 1 || s.RejectedPuts != 1 {
+		if s := g.standing(); s.Buffered != 32 || s.PaddedOnSchedule != 1 || s.RejectedPuts != 1 {
 			t.Errorf("%+v", s)
 		}
 		if !strings.Contains(w.lines.String(), "the ring is full") {
@@ -251,7 +251,7 @@ func TestAnEmptyRingMakesDrawsWait(t *testing.T) {
 		if got := w.clock.Time().Sub(began); got < 31*time.Second || got > 33*time.Second {
 			t.Errorf("40 s of ids with 8 s borrowed took %v", got)
 		}
-		s := g.Standing()
+		s := g.standing()
 		if s.RejectedTakes == 0 || s.Borrowed > 8*time.Second || s.Borrowed < 6*time.Second || s.MaxBorrow != 8*time.Second {
 			t.Errorf("%+v", s)
 		}
@@ -380,7 +380,7 @@ func TestTheRingOutlastsAStoreThatIsAway(t *testing.T) {
 		w.store.Clear()
 		time.Sleep(10 * time.Second)
 		w.draw(g, 32)
-		if s := g.Standing(); s.Buffered == 0 {
+		if s := g.standing(); s.Buffered == 0 {
 			t.Errorf("not padded after the store came back: %+v", s)
 		}
 	})

@@ -37,8 +37,8 @@ var schemes = map[string]System{
 	"postgres": Postgres, "postgresql": Postgres, "mysql": MySQL, "mariadb": MySQL, "redis": Redis, "rediss": Redis,
 }
 
-// ConnectTimeout bounds the way to a database that does not answer.
-const ConnectTimeout = 2 * time.Second
+// connectTimeout bounds the way to a database that does not answer.
+const connectTimeout = 2 * time.Second
 
 // Passwords reads the file of passwords, in the form of PostgreSQL's .pgpass:
 // lines of host:port:database:user:password, with * for any. nil stands for
@@ -130,7 +130,7 @@ func (l Location) OpenSQL(p Passwords, settings map[string]string) (*sql.DB, err
 		if password != "" {
 			c.Password = password
 		}
-		c.ConnectTimeout = ConnectTimeout
+		c.ConnectTimeout = connectTimeout
 		// Unnamed statements: a pooler may hand every transaction to another session.
 		c.DefaultQueryExecMode = pgx.QueryExecModeExec
 		db = stdlib.OpenDB(*c)
@@ -139,7 +139,7 @@ func (l Location) OpenSQL(p Passwords, settings map[string]string) (*sql.DB, err
 		if err != nil {
 			return nil, err
 		}
-		c.Passwd, c.Timeout = password, ConnectTimeout
+		c.Passwd, c.Timeout = password, connectTimeout
 		c.InterpolateParams = true
 		if c.Params == nil {
 			c.Params = map[string]string{}
@@ -174,7 +174,7 @@ func (l Location) OpenRedis(p Passwords, timeout time.Duration) (*redis.Client, 
 	o := &redis.Options{
 		Addr: net.JoinHostPort(l.url.Hostname(), l.port()), DB: number, Username: l.url.User.Username(), Password: password,
 		ClientName: "nextid", Protocol: 2, DisableIdentity: true, MaxRetries: -1, DialerRetries: 1,
-		DialTimeout: ConnectTimeout, ReadTimeout: timeout, WriteTimeout: timeout, ContextTimeoutEnabled: true,
+		DialTimeout: connectTimeout, ReadTimeout: timeout, WriteTimeout: timeout, ContextTimeoutEnabled: true,
 		PoolSize: 1, PipelinePoolSize: -1,
 	}
 	if l.url.Scheme == "rediss" {
