@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -286,6 +287,7 @@ func (c *conn) drain() bool {
 			return true
 		}
 		c.loop.handOver() // this client has much to ask
+		runtime.Gosched() // and others are first
 		if c.called() {
 			return true
 		}
@@ -374,6 +376,7 @@ func (c *conn) feed(in []byte) bool {
 		data = c.pending
 	}
 	skipped, skipping := c.info.skips, c.info.skipping
+	c.info.expected = 0
 	n, err := c.machine.Feed(c.base, data, &c.out)
 	c.rest()
 	if n > 0 && !(skipping && c.info.skipping && skipped == c.info.skips) {
@@ -430,13 +433,18 @@ func (c *conn) mayStay() bool {
 	return true
 }
 
-// grow makes room for the beginning of a message, by a quarter more each time.
-// It reports whether the connection may have it.
+// grow makes room for the beginning of a message: twice as much each time, or
+// what is wanted of it; a quarter more where that is not known. It reports
+// whether the connection may have it.
 func (c *conn) grow(size int) bool {
 	if size <= cap(c.pending) {
 		return true
 	}
-	size += size / 4
+	if c.info.expected >= size {
+		size = min(2*size, c.info.expected)
+	} else {
+		size += size / 4
+	}
 	if !c.count(size) {
 		return false
 	}

@@ -84,6 +84,7 @@ type Conn struct {
 	hangUp   func()
 	failed   func(code string) // nil: nobody counts
 
+	expected int    // see Expect
 	skips    uint64 // messages whose bytes were thrown away
 	skipping bool   // the last of them has not arrived whole
 
@@ -97,6 +98,11 @@ func (c *Conn) Skip(begun bool) {
 		c.skips++
 	}
 }
+
+// Expect says how many bytes the message will have that Feed leaves since it
+// has not arrived whole, so that room for it need not be made again and again.
+// It may be more than arrives.
+func (c *Conn) Expect(size int) { c.expected = size }
 
 // HangUp ends the connection when the statement that it runs is over, from
 // any goroutine. The client is told: Refuse with HungUp.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -287,6 +288,7 @@ func (c *conn) drainTLS() bool {
 			return true
 		case n == maxRecord:
 			c.loop.handOver() // this client has much to ask
+			runtime.Gosched() // and others are first
 		}
 	}
 }

@@ -4,8 +4,10 @@
 // attack the server: floods of connections, of TLS handshakes and of passwords,
 // unfinished messages, large statements, readers that do not read.
 //
-// The attackers are a process of their own, which gives way to others: they
-// stand for other machines.
+// The attackers stand for other machines: they are a process of their own that
+// has only what processors others leave. What the machine itself contributes,
+// for its kernel carries everybody's packets, shows in the control: the same
+// attack on another server, while the client asks the first one.
 package attack
 
 import (
@@ -17,12 +19,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
+	"nextid/benchmarks/load"
 	"nextid/benchmarks/report"
 	"nextid/benchmarks/rig"
 )
@@ -31,17 +31,20 @@ import (
 type Config struct {
 	Binary   string        // nextid
 	Self     string        // nextid-bench, for the attackers
-	Length   time.Duration // of an attack, and of the calm before it
+	Length   time.Duration // of an attack, of its control and of the peace before them
 	Rounds   int
 	Only     string // an attack's name, or a part of it; "": all
 	Progress *report.Progress
 }
 
-// every is how often each well-behaved client asks.
-const every = 2 * time.Millisecond
+// The well-behaved clients, and how often all of them together ask.
+const (
+	clients = 4
+	rate    = 2000 // a second
+)
 
-// clients are the well-behaved ones.
-const clients = 4
+// warm is how long an attack goes on before it is measured.
+const warm = 500 * time.Millisecond
 
 // Run measures each attack.
 func Run(ctx context.Context, cfg Config) (out *report.Report, err error) {
@@ -67,52 +70,72 @@ func Run(ctx context.Context, cfg Config) (out *report.Report, err error) {
 	if err != nil {
 		return nil, err
 	}
+	other, err := rigged.Nextid(ctx, cfg.Binary, args...)
+	if err != nil {
+		return nil, err
+	}
 	out = &report.Report{
 		Title: "nextid-bench attack: what others notice of it", Began: began, Machine: report.ThisMachine(),
-		Intro: fmt.Sprintf("%d connections ask for an id every %v each, first in peace, then during an attack from a process of its own. "+
-			"Milliseconds; the median of the rounds.", clients, every),
-		Settings: []string{fmt.Sprintf("%d rounds of %v in peace and %v of each attack", cfg.Rounds, cfg.Length, cfg.Length)},
+		Intro: fmt.Sprintf("%d connections ask for %d ids a second: in peace, while another server is attacked, and while this one is, from a process of its own. "+
+			"Milliseconds from the instant at which a request should have begun; the median of the rounds.", clients, rate),
+		Settings: []string{fmt.Sprintf("%d rounds of %v in each state", cfg.Rounds, cfg.Length)},
 	}
 	table := report.Table{First: "attack", Columns: []report.Column{
-		{Name: "p50 in peace"}, {Name: "p50", Better: "less"}, {Name: "p99 in peace"}, {Name: "p99", Better: "less"}, {Name: "p99, times", Better: "less"}, {Name: "done"},
+		{Name: "p50 in peace"}, {Name: "p50", Better: "less"}, {Name: "p99 in peace"}, {Name: "p99, another server attacked"}, {Name: "p99", Better: "less"},
+		{Name: ": peace", Better: "less"}, {Name: ": other attacked", Better: "less"}, {Name: "done"},
 	}}
 	cfg.Progress.Part("attacks")
 	chosen := slices.DeleteFunc(slices.Clone(attacks), func(a attack) bool { return !strings.Contains(a.name, cfg.Only) })
 	if len(chosen) == 0 {
 		return nil, fmt.Errorf("no attack has %q in its name", cfg.Only)
 	}
-	cfg.Progress.Expect(2 * cfg.Length * time.Duration(cfg.Rounds*len(chosen)))
+	cfg.Progress.Expect(3 * cfg.Length * time.Duration(cfg.Rounds*len(chosen)))
 	for _, a := range chosen {
-		var peace, war [2][]float64
+		var p50, p99 [3][]float64 // in peace, another server attacked, this one attacked
 		done := ""
 		for range cfg.Rounds {
 			cfg.Progress.Step(a.name)
-			p50, p99, err := ask(ctx, server.URL, cfg.Length)
-			if err != nil {
-				return nil, err
+			for i, target := range []*rig.Nextid{nil, other, server} {
+				latency, did, err := cfg.during(ctx, a.name, target, server)
+				if err != nil {
+					return nil, fmt.Errorf("during %s: %w", a.name, err)
+				}
+				p50[i], p99[i] = append(p50[i], milliseconds(latency.Quantile(0.5))), append(p99[i], milliseconds(latency.Quantile(0.99)))
+				done = did
+				cfg.Progress.Did(cfg.Length)
 			}
-			peace[0], peace[1] = append(peace[0], p50), append(peace[1], p99)
-			stop, err := begin(ctx, cfg.Self, a.name, server.URL)
-			if err != nil {
-				return nil, err
-			}
-			p50, p99, err = ask(ctx, server.URL, cfg.Length)
-			done = stop()
-			if err != nil {
-				return nil, fmt.Errorf("during %s: %w", a.name, err)
-			}
-			war[0], war[1] = append(war[0], p50), append(war[1], p99)
-			cfg.Progress.Did(2 * cfg.Length)
 		}
-		times := report.Number(report.Median(war[1]) / report.Median(peace[1]))
-		times.Suffix = "x"
 		table.Rows = append(table.Rows, report.Row{Name: a.name, Cells: []report.Cell{
-			report.Number(peace[0]...), report.Number(war[0]...), report.Number(peace[1]...), report.Number(war[1]...), times, report.Text(done),
+			report.Number(p50[0]...), report.Number(p50[2]...), report.Number(p99[0]...), report.Number(p99[1]...), report.Number(p99[2]...),
+			times(p99[2], p99[0]), times(p99[2], p99[1]), report.Text(done),
 		}})
 	}
 	out.Sections = []report.Section{{Title: "A well-behaved client", Table: table}}
 	out.Interrupted, out.Took = ctx.Err() != nil, time.Since(began).Seconds()
 	return out, nil
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// times is how many times as long something takes.
+func times(a, b []float64) report.Cell {
+	c := report.Number(report.Median(a) / report.Median(b))
+	c.Suffix = "x"
+	return c
+}
+
+// during asks the server while an attack goes to a target, if there is one,
+// and returns what the attackers say they did.
+func (c *Config) during(ctx context.Context, name string, target, server *rig.Nextid) (_ *load.Latency, done string, err error) {
+	if target != nil {
+		stop, err := begin(ctx, c.Self, name, target.URL)
+		if err != nil {
+			return nil, "", err
+		}
+		defer func() { done = stop() }()
+	}
+	latency, err := ask(ctx, server.URL, c.Length)
+	return latency, "", err
 }
 
 // prepare makes users and a certificate, and returns the flags for them.
@@ -129,55 +152,23 @@ func prepare(ctx context.Context, binary, dir string) ([]string, error) {
 	return []string{"--users", users, "--tls-cert", cert, "--tls-key", key}, nil
 }
 
-// ask draws for a while and returns two percentiles, in milliseconds.
-func ask(ctx context.Context, url string, length time.Duration) (p50, p99 float64, err error) {
+// ask draws at a fixed rate. The client is cheap: it must not measure itself.
+func ask(ctx context.Context, url string, length time.Duration) (*load.Latency, error) {
 	ctx, cancel := context.WithTimeout(ctx, length+30*time.Second)
 	defer cancel()
-	var mu sync.Mutex
-	var all []time.Duration
-	var errs []error
-	var work sync.WaitGroup
+	asking := load.Config{Warm: warm, Length: length, Rate: rate}
 	for range clients {
-		work.Go(func() {
-			took, err := askOne(ctx, url, length)
-			mu.Lock()
-			defer mu.Unlock()
-			all, errs = append(all, took...), append(errs, err)
-		})
-	}
-	work.Wait()
-	if err := errors.Join(errs...); err != nil || len(all) == 0 {
-		return 0, 0, errors.Join(err, ctx.Err())
-	}
-	slices.Sort(all)
-	at := func(share float64) float64 {
-		return float64(all[int(float64(len(all)-1)*share)].Microseconds()) / 1000
-	}
-	return at(0.5), at(0.99), nil
-}
-
-func askOne(ctx context.Context, url string, length time.Duration) (took []time.Duration, err error) {
-	cfg, err := pgx.ParseConfig(url)
-	if err != nil {
-		return nil, err
-	}
-	conn, err := pgx.ConnectConfig(ctx, cfg)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	next := time.NewTicker(every)
-	defer next.Stop()
-	for end := time.Now().Add(length); time.Now().Before(end); {
-		began := time.Now()
-		var id int64
-		if err := conn.QueryRow(ctx, "SELECT next_id('orders')").Scan(&id); err != nil {
+		link, err := load.Dial(ctx, url)
+		if err != nil {
 			return nil, err
 		}
-		took = append(took, time.Since(began))
-		<-next.C
+		defer link.Close()
+		asking.Clients = append(asking.Clients, load.Client{
+			Links: []*load.Link{link}, Work: &load.Repeat{Bytes: link.Query(nil, "SELECT next_id('orders')"), Answers: 1},
+		})
 	}
-	return took, nil
+	result, err := load.Run(ctx, asking)
+	return &result.Latency, err
 }
 
 // begin starts the attackers. stop ends them and returns what they say they did.
@@ -190,20 +181,9 @@ func begin(ctx context.Context, self, name, url string) (stop func() string, err
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	yield(cmd.Process.Pid)
-	time.Sleep(300 * time.Millisecond) // it has begun
 	return func() string {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		_ = cmd.Wait() // its exit code says nothing
 		return strings.TrimSpace(said.String())
 	}, nil
-}
-
-// yield makes a process give way to this one: it stands for other machines.
-func yield(pid int) {
-	const less = 15
-	if own, err := syscall.Getpriority(syscall.PRIO_PROCESS, 0); err == nil {
-		nice := 20 - own                                                       // getpriority(2): what the kernel returns is not negative
-		_ = syscall.Setpriority(syscall.PRIO_PROCESS, pid, min(nice+less, 19)) // then it does not give way
-	}
 }

@@ -134,6 +134,9 @@ func (a *attacker) hijacked(ctx context.Context, do func(net.Conn) error) error 
 
 // Be attacks until the context ends and returns what was done.
 func Be(ctx context.Context, name, at string) (string, error) {
+	if err := yield(); err != nil {
+		return "", err
+	}
 	cfg, err := pgx.ParseConfig(at)
 	if err != nil {
 		return "", err

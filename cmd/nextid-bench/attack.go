@@ -51,7 +51,7 @@ func (p *program) attackCommand() *cobra.Command {
 	}
 	flags.register(cmd)
 	server.register(cmd)
-	cmd.Flags().DurationVar(&c.Length, "length", c.Length, "`TIME` of an attack, and of the peace before it")
+	cmd.Flags().DurationVar(&c.Length, "length", c.Length, "`TIME` of an attack, of one on another server, and of the peace before them")
 	cmd.Flags().IntVar(&c.Rounds, "rounds", c.Rounds, "how often each attack is measured")
 	cmd.Flags().StringVar(&c.Only, "only", "", "only attacks with `TEXT` in their name")
 	cmd.Flags().StringVar(&be, "be", "", "")

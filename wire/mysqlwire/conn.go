@@ -102,6 +102,7 @@ func (c *conn) feedOne(ctx context.Context, in []byte, out *wire.Out) (n, comman
 	case err != nil:
 		return 0, 0, c.fatal(out, err)
 	case !ok:
+		c.info.Expect(f.size)
 		return 0, 0, nil
 	case f.tooLong && c.state != ready:
 		return 0, 0, c.fatal(out, errTooLong)

@@ -110,6 +110,7 @@ func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n, comman
 		c.skipMessage(n)
 		return 0, 0, nil
 	case len(in) < n:
+		c.info.Expect(n)
 		return 0, 0, nil
 	}
 	if h.typ == 'Q' || h.typ == 'B' {

@@ -1,0 +1,87 @@
+//go:build linux
+
+package wire
+
+import (
+	"bytes"
+	"context"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// flood is a machine that counts what has arrived to be thrown away. With the
+// first of it ask is called, and asked is how much it was when an echo was served.
+type flood struct {
+	lines
+	*flooded
+}
+
+type flooded struct {
+	ask          func()
+	bytes, asked atomic.Int64
+}
+
+func (m *flood) Feed(ctx context.Context, in []byte, out *Out) (int, error) {
+	switch {
+	case bytes.HasPrefix(in, []byte("skip")):
+		m.ask()
+	case m.skip > 0:
+		m.bytes.Add(int64(len(in)))
+	case bytes.HasPrefix(in, []byte("echo")):
+		m.asked.Store(m.bytes.Load())
+	}
+	return m.lines.Feed(ctx, in, out)
+}
+
+// A client that sends much does not keep others waiting until all of it is read.
+func TestFloodsStepBack(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	shared := &flooded{}
+	s := &Server{NewMachine: func(c *Conn) Machine { return &flood{lines{conn: c}, shared} }}
+	l, err := Listen(socketPath(t), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	serve(t, s, l)
+	asks, floods := dialTCP(t, l).login(), dialTCP(t, l).login()
+	shared.ask = func() { asks.send("echo now\n") }
+	const size = 5 * readSize // the socket holds it
+	floods.send("skip " + strconv.Itoa(size) + "\n" + strings.Repeat("x", size) + "echo over\n")
+	floods.want("over")
+	asks.want("now")
+	if n := shared.asked.Load(); n > size/2 {
+		t.Errorf("another client waited for %d of %d bytes", n, size)
+	}
+}
+
+// Room for a message that arrives in pieces is made a few times, and is no more
+// than twice what has arrived.
+func TestRoomForLongMessages(t *testing.T) {
+	for _, known := range []bool{true, false} {
+		const message, piece = 1 << 20, readSize
+		c := &conn{}
+		total := 0
+		for arrived := piece; arrived < message; arrived += piece {
+			if known {
+				c.info.Expect(message)
+			}
+			before := cap(c.pending)
+			if !c.grow(arrived) {
+				t.Fatal("refused")
+			}
+			c.pending = c.pending[:arrived]
+			if n := cap(c.pending); n != before {
+				total += n
+				if n > 2*arrived || known && n > message {
+					t.Errorf("known %v: room for %d of which %d have arrived", known, n, arrived)
+				}
+			}
+		}
+		if known && total > 3*message {
+			t.Errorf("room for %d bytes was made in all, want at most %d", total, 3*message)
+		}
+	}
+}
