@@ -133,6 +133,30 @@ func (r *Registry) Get(ctx context.Context, name string) (*Entry, error) {
 	return r.entry(name)
 }
 
+// opened at a time by OpenAll.
+const openTogether = 64
+
+// OpenAll is Get for several names, whose generators it opens, many at a time.
+// Those that it could not open tell why when they are drawn from.
+func (r *Registry) OpenAll(ctx context.Context, names []string) {
+	left := make(chan string, len(names))
+	for _, name := range names {
+		left <- name
+	}
+	close(left)
+	var work sync.WaitGroup
+	for range min(len(names), openTogether) {
+		work.Go(func() {
+			for name := range left {
+				if e, err := r.Get(ctx, name); err == nil {
+					_, _ = e.open(ctx)
+				}
+			}
+		})
+	}
+	work.Wait()
+}
+
 // GetAs is Get, except that a name which auto-create makes is of the given
 // kind and options.
 func (r *Registry) GetAs(ctx context.Context, name, kind string, options json.RawMessage) (*Entry, error) {
@@ -328,10 +352,12 @@ func (r *Registry) define(ctx context.Context, d Definition) (stored Definition,
 		return d, false, err
 	}
 	stored, created, err = r.cfg.Store.Define(ctx, d)
+	c := &r.catalogue
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.coming--
 	if created {
-		r.catalogue.mu.Lock()
-		r.catalogue.names++
-		r.catalogue.mu.Unlock()
+		c.names++
 	}
 	return stored, created, err
 }
@@ -340,6 +366,7 @@ func (r *Registry) define(ctx context.Context, d Definition) (stored Definition,
 type catalogue struct {
 	mu      sync.Mutex
 	names   int
+	coming  int       // are being created by this server
 	counted time.Time // zero: never
 }
 
@@ -348,16 +375,17 @@ const (
 	countFull  = 5 * time.Second // while there is no room
 )
 
-// room refuses to create a name when the store has MaxNames: whoever may use
-// the server could fill it otherwise. Declared names always have room. What
+// room takes the place of a name that is coming. It refuses when the store has
+// MaxNames: whoever may use the server could fill it otherwise. Declared names always have room. What
 // other servers created is noticed when the names are counted next.
 func (r *Registry) room(ctx context.Context, name string) error {
-	if _, declared := r.declared[name]; declared {
-		return nil
-	}
 	c := &r.catalogue
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if _, declared := r.declared[name]; declared {
+		c.coming++
+		return nil
+	}
 	age := time.Since(c.counted)
 	if full := c.names >= r.cfg.MaxNames; c.counted.IsZero() || age > countEvery || full && age > countFull {
 		list, err := r.cfg.Store.ListDefined(ctx)
@@ -366,13 +394,13 @@ func (r *Registry) room(ctx context.Context, name string) error {
 		}
 		c.names, c.counted = len(list), time.Now()
 	}
-	if c.names < r.cfg.MaxNames {
-		return nil
+	if c.names+c.coming >= r.cfg.MaxNames {
+		if _, err := r.cfg.Store.Defined(ctx, name); err != nil { // it is not there already
+			return r.tooMany(name, "the store has %d generator names already", c.names+c.coming)
+		}
 	}
-	if _, err := r.cfg.Store.Defined(ctx, name); err == nil {
-		return nil // it is there already
-	}
-	return r.tooMany(name, "the store has %d generator names already", c.names)
+	c.coming++
+	return nil
 }
 
 func (r *Registry) tooMany(name, format string, n int) error {

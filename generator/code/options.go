@@ -52,6 +52,9 @@ var ours = []string{"text", "case", "prefix", "pad", "check", "group", "separato
 // split separates our options from those of the kind, which stay in their
 // order. What is no JSON object goes to the kind, which says so.
 func split(raw json.RawMessage) (own, rest json.RawMessage, err error) {
+	if !mentioned(raw) {
+		return nil, raw, nil
+	}
 	if b := bytes.TrimSpace(raw); len(b) == 0 || b[0] != '{' || !json.Valid(b) {
 		return nil, raw, nil
 	}
@@ -79,6 +82,14 @@ func split(raw json.RawMessage) (own, rest json.RawMessage, err error) {
 		rest = json.RawMessage("{")
 	}
 	return append(own, '}'), append(rest, '}'), nil
+}
+
+// mentioned reports whether a JSON text may have a member of ours. Most have
+// none, and are read often.
+func mentioned(raw json.RawMessage) bool {
+	return bytes.IndexByte(raw, '\\') >= 0 || slices.ContainsFunc(ours, func(name string) bool {
+		return bytes.Contains(raw, []byte(`"`+name+`"`))
+	})
 }
 
 // member appends to a JSON object whose end is open.

@@ -23,6 +23,7 @@ type selectPlan struct {
 	distinct   bool
 	distinctOn []int
 	folds      folds // of targets, with DISTINCT
+	ahead      *aheadPlan
 }
 
 func (p *selectPlan) open(x *Exec) (Rows, error) {
@@ -37,6 +38,9 @@ func (p *selectPlan) open(x *Exec) (Rows, error) {
 	}
 	if len(p.filter) > 0 {
 		src = &filteredSource{src, p.filter}
+	}
+	if p.ahead != nil {
+		src = &aheadRows{in: src, plan: p.ahead, frame: p.frame, width: p.width, alone: x.Alone}
 	}
 	if p.groups != nil {
 		grouped, err := p.groups.open(x, src)

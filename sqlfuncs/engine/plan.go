@@ -24,6 +24,7 @@ type Planner struct {
 	inside   []*subplan  // subqueries being analysed, outermost first
 	MySQL    bool        // the dialect is MySQL's
 	exprs    int         // analysed so far
+	ahead    *aheadPlan  // of the outermost query, nil in others
 }
 
 // QueryPlan is an analysed query.

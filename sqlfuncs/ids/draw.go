@@ -3,9 +3,11 @@ package ids
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"nextid/generator"
+	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 )
 
@@ -17,7 +19,23 @@ func entry(x *engine.Exec, name string) (*generator.Entry, error) {
 	if e := x.Host.Registry().Lookup([]byte(name)); e != nil {
 		return e, nil
 	}
+	x.Alone++
 	return Registry(x).Get(x.Ctx, name)
+}
+
+// openNames opens the generators of names that this server does not know yet,
+// which a store does together in the time of a few.
+func openNames(x *engine.Exec, values []datum.Value) int {
+	var unknown []string
+	for _, v := range values {
+		if x.Host.Client().May(v.Str) == nil && x.Host.Registry().Lookup([]byte(v.Str)) == nil && !slices.Contains(unknown, v.Str) {
+			unknown = append(unknown, v.Str)
+		}
+	}
+	if len(unknown) > 1 {
+		Registry(x).OpenAll(x.Ctx, unknown)
+	}
+	return len(unknown)
 }
 
 // Registry is for questions that may reach the store: what was answered
