@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"nextid/generator/store/memory"
-	"nextid/sqlfuncs/sqltest"
 	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/sqltest"
 )
 
 // TestNamesAreOpenedAheadOfTheRows looks at which names a statement makes that
