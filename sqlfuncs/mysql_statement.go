@@ -159,18 +159,15 @@ func prepareMySQL(p *engine.Planner, st *Statement, t *syntax.Prepare) error {
 		if t.Variable != "" {
 			text = mysql.TextOf(x, s.mysql.Users[t.Variable])
 		}
-		parsed, err := s.parse(text)
+		tree, err := s.parseOne(text)
 		if err != nil {
 			return err
 		}
-		if len(parsed) != 1 {
-			return sqlstate.New(sqlstate.SyntaxError, "PREPARE needs one statement")
-		}
-		if _, nested := parsed[0].Statement.(*syntax.Prepare); nested {
+		if _, nested := tree.(*syntax.Prepare); nested {
 			return sqlstate.New(sqlstate.FeatureNotSupported, "This command is not supported in the prepared statement protocol yet").WithMySQL(1295, "HY000")
 		}
 		s.Unprepare([]byte(t.Name))
-		inner, err := s.plan(parsed[0].Statement, text, text, nil)
+		inner, err := s.plan(tree, text, text, nil)
 		if err != nil {
 			return err
 		}

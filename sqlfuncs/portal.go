@@ -239,8 +239,8 @@ func (p *Portal) keeps(size int, plan int64, values []datum.Value) error {
 }
 
 func (s *Session) textArg(t datum.OID, data []byte) (datum.Value, error) {
-	if bytes.IndexByte(data, 0) >= 0 {
-		return datum.Value{}, sqlstate.New(sqlstate.CharacterNotInRepert, "invalid byte sequence for encoding \"UTF8\": 0x00")
+	if bytes.IndexByte(data, 0) >= 0 { // in no type
+		return datum.Value{}, sqlstate.BrokenText(string(data))
 	}
 	return datum.ParseText(t, string(data), s.Env())
 }

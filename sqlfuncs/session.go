@@ -434,7 +434,7 @@ func (b *Batch) read() (p syntax.Parsed, found bool, err error) {
 func (s *Session) Prepare(name, text string, params []datum.OID) (*Statement, error) {
 	if name != "" {
 		if _, ok := s.prepared[name]; ok {
-			return nil, sqlstate.New(sqlstate.DuplicateStatement, "prepared statement %q already exists", sqlstate.Cut(name, 64))
+			return nil, alreadyPrepared(name)
 		}
 	} else {
 		s.unnamed = nil

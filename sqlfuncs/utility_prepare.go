@@ -26,16 +26,13 @@ func prepare(p *engine.Planner, st *Statement, t *syntax.Prepare) error {
 	st.utility = utilityFunc(func(x *engine.Exec) error {
 		s := sessionOf(x)
 		if _, ok := s.prepared[t.Name]; ok {
-			return sqlstate.New(sqlstate.DuplicateStatement, "prepared statement %q already exists", sqlstate.Cut(t.Name, 64))
+			return alreadyPrepared(t.Name)
 		}
-		parsed, err := s.parse(t.Text) // anew, so that positions are those of the inner text
+		tree, err := s.parseOne(t.Text) // anew, so that positions are those of the inner text
 		if err != nil {
 			return err
 		}
-		if len(parsed) != 1 {
-			return sqlstate.New(sqlstate.SyntaxError, "PREPARE needs one statement")
-		}
-		inner, err := s.plan(parsed[0].Statement, t.Text, t.Text, types)
+		inner, err := s.plan(tree, t.Text, t.Text, types)
 		if err != nil {
 			return err
 		}
@@ -175,4 +172,20 @@ func call(p *engine.Planner, st *Statement, t *syntax.Call) error {
 		return err
 	})
 	return nil
+}
+
+// parseOne parses the text of a PREPARE.
+func (s *Session) parseOne(text string) (syntax.Statement, error) {
+	parsed, err := s.parse(text)
+	if err == nil && len(parsed) != 1 {
+		err = sqlstate.New(sqlstate.SyntaxError, "PREPARE needs one statement")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return parsed[0].Statement, nil
+}
+
+func alreadyPrepared(name string) error {
+	return sqlstate.New(sqlstate.DuplicateStatement, "prepared statement %q already exists", sqlstate.Cut(name, 64))
 }

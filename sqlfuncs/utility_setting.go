@@ -158,7 +158,7 @@ func show(p *engine.Planner, st *Statement, t *syntax.Show) error {
 		}
 		value, ok := sessionOf(x).vars.Get(key)
 		if !ok {
-			return nil, sqlstate.New(sqlstate.UndefinedObject, "unrecognized configuration parameter %q", sqlstate.Cut(t.Name, 64))
+			return nil, setting.Unknown(t.Name)
 		}
 		return engine.SingleRow(datum.MakeText(value)), nil
 	}}

@@ -105,7 +105,7 @@ func (p *arrayParser) word() (text string, quoted bool, err error) {
 			}
 			return b.String()[:keep], quoted, nil
 		case c == '{':
-			return "", false, severalDimensions()
+			return "", false, SeveralDimensions()
 		case c == '"':
 			return "", false, p.malformed("Unexpected array element.")
 		}

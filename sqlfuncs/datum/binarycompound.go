@@ -76,7 +76,7 @@ func decodeArray(t, elem OID, b []byte) (Value, error) {
 	case dimensions < 0:
 		return Value{}, badBinary("invalid number of dimensions: %d", dimensions)
 	case dimensions > 1:
-		return Value{}, severalDimensions()
+		return Value{}, SeveralDimensions()
 	case flags != 0 && flags != 1:
 		return Value{}, badBinary("invalid array flags")
 	case got != elem:
@@ -103,8 +103,8 @@ func decodeArray(t, elem OID, b []byte) (Value, error) {
 	return v, r.end(t)
 }
 
-// severalDimensions refuses what PostgreSQL's arrays may have.
-func severalDimensions() error {
+// SeveralDimensions refuses what PostgreSQL's arrays may have.
+func SeveralDimensions() error {
 	return sqlstate.New(sqlstate.FeatureNotSupported, "arrays of several dimensions are not supported")
 }
 

@@ -128,7 +128,7 @@ func Cast(v Value, to OID, env *Env) (Value, error) {
 		return v, nil
 	}
 	if CastAllowed(v.Type, to) == NoCast {
-		return Value{}, cannotCast(v.Type, to)
+		return Value{}, CannotCast(v.Type, to)
 	}
 	if !v.Valid {
 		return Null(to), nil
@@ -145,7 +145,8 @@ func Cast(v Value, to OID, env *Env) (Value, error) {
 	return ParseText(to, v.Str, env)
 }
 
-func cannotCast(from, to OID) error {
+// CannotCast is the error of a cast that there is not.
+func CannotCast(from, to OID) error {
 	return sqlstate.New(sqlstate.CannotCoerce, "cannot cast type %s to %s", display(from), display(to))
 }
 

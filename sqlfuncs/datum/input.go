@@ -74,7 +74,7 @@ func parseCompound(t OID, s string, env *Env) (Value, error) {
 		return parseString(t, s)
 	}
 	if info := lookup(t); info != nil && info.Elem != Invalid {
-		if err := checkUTF8(s); err != nil {
+		if err := sqlstate.BrokenText(s); err != nil {
 			return Value{}, err
 		}
 		return parseArray(t, info.Elem, s, env)

@@ -35,7 +35,7 @@ func newJSONReader(s string, env *Env) *jsonReader {
 
 // parseJSON reads a json: the text stays as it is.
 func parseJSON(s string, env *Env) (Value, error) {
-	if err := checkUTF8(s); err != nil {
+	if err := sqlstate.BrokenText(s); err != nil {
 		return Value{}, err
 	}
 	if err := newJSONReader(s, env).document(); err != nil {
@@ -47,7 +47,7 @@ func parseJSON(s string, env *Env) (Value, error) {
 // parseJSONB reads a jsonb into its normal form, the text that PostgreSQL
 // prints.
 func parseJSONB(s string, env *Env) (Value, error) {
-	if err := checkUTF8(s); err != nil {
+	if err := sqlstate.BrokenText(s); err != nil {
 		return Value{}, err
 	}
 	r := newJSONReader(s, env)

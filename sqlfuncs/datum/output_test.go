@@ -128,7 +128,7 @@ func TestNamedOidsUseTheResolver(t *testing.T) {
 
 func TestInvalidUTF8IsRefusedEverywhere(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"a\xffb", "0xff"}, {"\xe2\x82", "0xe2"}, {"\xc0\x80", "0xc0"}, {"a\x00", "0x00"}, {"\xf0\x9f\x98", "0xf0"}, {"é\xed\xa0\x80", "0xed"},
+		{"a\xffb", "0xff"}, {"\xe2\x82", "0xe2 0x82"}, {"\xc0\x80", "0xc0 0x80"}, {"a\x00", "0x00"}, {"\xf0\x9f\x98", "0xf0 0x9f 0x98"}, {"é\xed\xa0\x80", "0xed 0xa0 0x80"}, {"\xf8\x80", "0xf8"},
 	} {
 		want := `22021 invalid byte sequence for encoding "UTF8": ` + c.want
 		for _, oid := range []OID{Text, Varchar, BPChar, Name, JSON, JSONB, TextArray} {

@@ -10,25 +10,9 @@ import (
 // maxNameBytes is the longest name (NAMEDATALEN - 1); longer ones are cut.
 const maxNameBytes = 63
 
-// checkUTF8 refuses what PostgreSQL refuses in a UTF8 database: invalid
-// sequences and the zero byte (22021).
-func checkUTF8(s string) error {
-	if strings.IndexByte(s, 0) < 0 && utf8.ValidString(s) {
-		return nil
-	}
-	at := 0
-	for i, r := range s {
-		if _, size := utf8.DecodeRuneInString(s[i:]); r == 0 || r == utf8.RuneError && size == 1 {
-			at = i
-			break
-		}
-	}
-	return sqlstate.New(sqlstate.CharacterNotInRepert, `invalid byte sequence for encoding "UTF8": 0x%02x`, s[at])
-}
-
 // parseString reads a value of a string type.
 func parseString(t OID, s string) (Value, error) {
-	if err := checkUTF8(s); err != nil {
+	if err := sqlstate.BrokenText(s); err != nil {
 		return Value{}, err
 	}
 	return MakeString(t, fitString(t, s)), nil

@@ -32,7 +32,7 @@ func castTime(v Value, to OID, env *Env) (Value, error) {
 		if to == Interval {
 			return interval{micros: v.Int}.value(), nil
 		}
-		return out, cannotCast(v.Type, to)
+		return out, CannotCast(v.Type, to)
 	case Interval:
 		_, out.Int = splitTimestamp(parseIntervalValue(v).micros)
 		return out, nil

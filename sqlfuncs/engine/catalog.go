@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
 )
 
 // Catalog is what statements can name: functions, and tables that are always
@@ -28,6 +29,16 @@ func NewCatalog(functions [][]Function, tables [][]Table, domains map[string]dat
 	}
 	c.list = slices.SortedFunc(maps.Values(c.Tables), func(a, b *Table) int { return cmp.Compare(a.OID, b.OID) })
 	return c
+}
+
+// NoRelation is the error of a name that no table has.
+func NoRelation(name string) *sqlstate.Error {
+	return sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", sqlstate.Cut(name, 128))
+}
+
+// NoSchema is the error of a name that no schema has.
+func NoSchema(name string) error {
+	return sqlstate.New(sqlstate.InvalidSchema, "schema %q does not exist", sqlstate.Cut(name, 64))
 }
 
 // AllFunctions lists the functions by name.

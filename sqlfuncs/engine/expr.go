@@ -101,7 +101,7 @@ func (p *Planner) Coerce(e *Expr, t datum.OID, ctx coerceContext) (*Expr, error)
 	}
 	allowed := datum.CastAllowed(e.Type, t)
 	if allowed == datum.NoCast || !castFits(allowed, ctx) {
-		return nil, sqlstate.New(sqlstate.CannotCoerce, "cannot cast type %s to %s", datum.FormatType(e.Type, -1), datum.FormatType(t, -1))
+		return nil, datum.CannotCast(e.Type, t)
 	}
 	c := Derive(t, func(x *Exec) (datum.Value, error) {
 		v, err := e.Eval(x)

@@ -39,8 +39,7 @@ func (p *Planner) arithmetic(op string, l, r *Expr) (*Expr, error) {
 	}
 	compute := func(x *Exec, a, b datum.Value) (datum.Value, error) { return datum.Compute(op[0], a, b, x.Env()) }
 	if l.Type == datum.Unknown && r.Type == datum.Unknown {
-		return nil, sqlstate.New(sqlstate.AmbiguousFunction, "operator is not unique: unknown %s unknown", op).
-			WithHint("Several operators take such operands: cast them to the types of the one that you mean.")
+		return nil, ambiguousOperator(op)
 	}
 	if t, lt, rt, ok := timeOperator(op, l.Type, r.Type); ok {
 		var err error
@@ -114,4 +113,10 @@ func timeOperator(op string, l, r datum.OID) (result, left, right datum.OID, ok 
 		}
 	}
 	return 0, 0, 0, false
+}
+
+// ambiguousOperator is the error of an operator between untyped literals.
+func ambiguousOperator(op string) error {
+	return sqlstate.New(sqlstate.AmbiguousFunction, "operator is not unique: unknown %s unknown", op).
+		WithHint("Several operators take such operands: cast them to the types of the one that you mean.")
 }

@@ -84,7 +84,7 @@ func (p *Planner) cteQuery(s *Scope, item *syntax.CTE, c *ctePlan) error {
 		return err
 	}
 	if len(repeat.Columns) != len(c.plan.Columns) {
-		return At(set.Pos, sqlstate.New(sqlstate.SyntaxError, "each UNION query must have the same number of columns"))
+		return At(set.Pos, errUnionColumns)
 	}
 	c.folds = p.columnFolds(c.plan.Columns)
 	c.repeat = &QueryPlan{Columns: c.plan.Columns, Open: converted(repeat, c.plan.Columns)}

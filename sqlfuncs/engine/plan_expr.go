@@ -235,7 +235,7 @@ func (p *Planner) TypeName(t syntax.TypeName) (datum.OID, int32, error) {
 		switch t.Name[0] {
 		case "pg_catalog", "public", "information_schema":
 		default:
-			return 0, 0, At(t.Pos, sqlstate.New(sqlstate.InvalidSchema, "schema %q does not exist", sqlstate.Cut(t.Name[0], 64)))
+			return 0, 0, At(t.Pos, NoSchema(t.Name[0]))
 		}
 		if base, ok := p.Catalog.Domains[name]; ok {
 			return base, -1, nil

@@ -49,6 +49,11 @@ func (p *Planner) resolveCall(s *Scope, e *syntax.FuncCall) (*Function, []*Expr,
 	name := e.Name.Last()
 	var given []*Expr
 	var names []string
+	if level := s.grouped(); level != nil && !p.MySQL && p.Catalog.Functions[name] == nil {
+		g := level.group // it may be an aggregate of PostgreSQL: not its arguments are to blame
+		level.group = nil
+		defer func() { level.group = g }()
+	}
 	for _, a := range e.Args {
 		x, err := p.Expr(s, a.Value)
 		if err != nil {
@@ -284,7 +289,7 @@ func (p *Planner) noFunction(e *syntax.FuncCall, args []*Expr, otherTypes bool) 
 		switch schema := e.Name[len(e.Name)-2]; schema {
 		case PGCatalog, NextidSchema, "public", "information_schema":
 		default:
-			return sqlstate.New(sqlstate.InvalidSchema, "schema %q does not exist", sqlstate.Cut(schema, 64))
+			return NoSchema(schema)
 		}
 	}
 	err := sqlstate.New(sqlstate.UndefinedFunction, "function %s does not exist", signature(e, args))

@@ -199,12 +199,17 @@ func columnLabel(level *Scope, found *Expr, c *syntax.Column) string {
 	return c.Name.Last()
 }
 
+// grouped is the nearest level that has groups, nil if none has.
+func (s *Scope) grouped() *Scope {
+	for s != nil && s.group == nil {
+		s = s.parent
+	}
+	return s
+}
+
 // Aggregate analyses an aggregate call after GROUP BY.
 func (p *Planner) Aggregate(s *Scope, e *syntax.FuncCall) (*Expr, error) {
-	level := s
-	for level != nil && level.group == nil {
-		level = level.parent
-	}
+	level := s.grouped()
 	if level == nil {
 		return nil, At(e.Pos, sqlstate.New(sqlstate.Grouping, "aggregate functions are not allowed here"))
 	}

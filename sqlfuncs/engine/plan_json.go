@@ -6,15 +6,13 @@ import (
 	"strings"
 
 	"nextid/sqlfuncs/datum"
-	"nextid/sqlfuncs/sqlstate"
 )
 
 // jsonOperator is -> and ->> on json and jsonb: a member of an object by its
 // key, or an element of an array by its number, as JSON or as text.
 func (p *Planner) jsonOperator(op string, l, r *Expr) (*Expr, error) {
 	if l.Type == datum.Unknown && r.Type == datum.Unknown {
-		return nil, sqlstate.New(sqlstate.AmbiguousFunction, "operator is not unique: unknown %s unknown", op).
-			WithHint("Several operators take such operands: cast them to the types of the one that you mean.")
+		return nil, ambiguousOperator(op)
 	}
 	if l.Type != datum.JSON && l.Type != datum.JSONB {
 		return nil, noOperator(op, l, r)

@@ -133,11 +133,19 @@ func (p *Planner) columnMissing(c *syntax.Column, table, column string, tableSee
 	}
 	switch {
 	case table == "":
-		return sqlstate.New(sqlstate.UndefinedColumn, "column %q does not exist", sqlstate.Cut(column, 64))
+		return noColumn(column)
 	case tableSeen:
 		return sqlstate.New(sqlstate.UndefinedColumn, "column %s does not exist", sqlstate.Cut(strings.Join(c.Name, "."), 128))
 	}
+	return missingFrom(table)
+}
+
+func missingFrom(table string) error {
 	return sqlstate.New(sqlstate.UndefinedTable, "missing FROM-clause entry for table %q", sqlstate.Cut(table, 64))
+}
+
+func noColumn(name string) error {
+	return sqlstate.New(sqlstate.UndefinedColumn, "column %q does not exist", sqlstate.Cut(name, 64))
 }
 
 // columnExpr reads a column of the level's current row.

@@ -213,7 +213,7 @@ func (p *Planner) star(s *Scope, e *syntax.Star, out *Output) error {
 	case found:
 		return nil
 	case len(e.Table) > 0:
-		return At(e.Pos, sqlstate.New(sqlstate.UndefinedTable, "missing FROM-clause entry for table %q", sqlstate.Cut(e.Table.Last(), 64)))
+		return At(e.Pos, missingFrom(e.Table.Last()))
 	}
 	return At(e.Pos, sqlstate.New(sqlstate.SyntaxError, "SELECT * with no tables specified is not valid").WithMySQL(1096, "HY000"))
 }
@@ -379,7 +379,7 @@ func (p *Planner) orderOutput(q *QueryPlan, items []syntax.OrderItem) error {
 			return err
 		}
 		if c, ok := Unparen(o.Expr).(*syntax.Column); ok && i < 0 && len(c.Name) == 1 {
-			return At(c.Pos, sqlstate.New(sqlstate.UndefinedColumn, "column %q does not exist", sqlstate.Cut(c.Name[0], 64)))
+			return At(c.Pos, noColumn(c.Name[0]))
 		}
 		if i < 0 {
 			return At(o.Expr.Position(), sqlstate.New(sqlstate.FeatureNotSupported, "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").

@@ -9,6 +9,8 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
+var errUnionColumns = sqlstate.New(sqlstate.SyntaxError, "each UNION query must have the same number of columns").WithMySQL(1222, "21000")
+
 // setOperation analyses UNION.
 func (p *Planner) setOperation(s *Scope, o *syntax.SetOp) (*QueryPlan, error) {
 	l, err := p.Query(o.Left, s)
@@ -20,7 +22,7 @@ func (p *Planner) setOperation(s *Scope, o *syntax.SetOp) (*QueryPlan, error) {
 		return nil, err
 	}
 	if len(l.Columns) != len(r.Columns) {
-		return nil, At(o.Pos, sqlstate.New(sqlstate.SyntaxError, "each UNION query must have the same number of columns").WithMySQL(1222, "21000"))
+		return nil, At(o.Pos, errUnionColumns)
 	}
 	columns := append([]Column(nil), l.Columns...)
 	for i := range columns {

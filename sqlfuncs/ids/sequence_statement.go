@@ -164,7 +164,7 @@ func alterSequence(t *syntax.AlterSequence) (func(x *engine.Exec) error, error) 
 				x.Host.Notice("relation \"" + name + "\" does not exist, skipping")
 				return nil
 			}
-			return sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", name)
+			return engine.NoRelation(name)
 		}
 		if t.Options.Comment != nil && *t.Options.Comment == "" {
 			options = json.RawMessage(`{"description": ""}`)
@@ -223,7 +223,7 @@ func sequenceNote(t *syntax.SequenceNote) func(x *engine.Exec) error {
 		for _, n := range t.Names {
 			name := n.Last()
 			if _, err := Registry(x).Existing(x.Ctx, name); Missing(err) && !t.IfExists {
-				return engine.At(t.Pos, sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", name))
+				return engine.At(t.Pos, engine.NoRelation(name))
 			} else if err != nil && !Missing(err) {
 				return err
 			}

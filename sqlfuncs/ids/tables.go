@@ -257,7 +257,7 @@ func Table(known *engine.Catalog, name syntax.Name) (*engine.Table, error) {
 	if generatorName, ok := strings.CutSuffix(last, engine.IDTableSuffix); ok && public && generator.CheckName(generatorName) == nil {
 		return IDTable(known, generatorName), nil
 	}
-	return nil, sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", sqlstate.Cut(strings.Join(name, "."), 128)).
+	return nil, engine.NoRelation(strings.Join(name, ".")).
 		WithHint("Tables to read ids from: ids, id_batch, id_ranges, id_parts, and NAME_id for a generator NAME.")
 }
 

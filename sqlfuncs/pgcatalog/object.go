@@ -8,7 +8,6 @@ import (
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/ids"
-	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
 
@@ -80,7 +79,7 @@ func viewDef(t datum.OID, more ...datum.OID) engine.Function {
 		if a[0].Type == datum.Text {
 			r, err = relationByName(x, a[0].Str)
 			if r == nil && err == nil {
-				err = sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", sqlstate.Cut(a[0].Str, 64))
+				err = engine.NoRelation(a[0].Str)
 			}
 		} else {
 			r, err = relationByOID(x, uint32(a[0].Int))

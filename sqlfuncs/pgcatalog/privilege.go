@@ -80,10 +80,10 @@ func privilegeObject(x *engine.Exec, function string, v datum.Value) (r *relatio
 		if r, err = relationByName(x, v.Str); r != nil || err != nil {
 			return r, r != nil, err
 		}
-		return nil, false, sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", sqlstate.Cut(v.Str, 64))
+		return nil, false, engine.NoRelation(v.Str)
 	case "has_schema_privilege":
 		if byName && schemaOIDs[v.Str] == 0 {
-			return nil, false, sqlstate.New(sqlstate.InvalidSchema, "schema %q does not exist", sqlstate.Cut(v.Str, 64))
+			return nil, false, engine.NoSchema(v.Str)
 		}
 	}
 	return nil, true, nil

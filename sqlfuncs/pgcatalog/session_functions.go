@@ -137,7 +137,7 @@ func currentSetting(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if len(a) > 1 && a[1].Int == 1 {
 		return datum.Null(datum.Text), nil
 	}
-	return datum.Value{}, sqlstate.New(sqlstate.UndefinedObject, "unrecognized configuration parameter %q", sqlstate.Cut(a[0].Str, 64))
+	return datum.Value{}, setting.Unknown(a[0].Str)
 }
 
 func setConfig(x *engine.Exec, a []datum.Value) (datum.Value, error) {

@@ -5,7 +5,6 @@ import (
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
-	"nextid/sqlfuncs/sqlstate"
 )
 
 // aggregateFunctions are PostgreSQL's aggregate functions (9.21).
@@ -168,7 +167,7 @@ func newArrayAgg(t datum.OID) engine.Aggregate {
 
 func (g *arrayAgg) Add(x *engine.Exec, a []datum.Value) error {
 	if g.array == 0 {
-		return sqlstate.New(sqlstate.FeatureNotSupported, "arrays of several dimensions are not supported")
+		return datum.SeveralDimensions()
 	}
 	if g.bytes += len(a[0].Str); g.bytes > engine.MaxTextBytes {
 		return engine.ErrTextTooLong

@@ -65,7 +65,12 @@ func Lookup(name string) (*Definition, error) {
 	if strings.Contains(key, ".") && len(key) <= 128 {
 		return &Definition{Name: key, Type: "string", Context: "user", Min: math.Inf(-1), Max: math.Inf(1)}, nil
 	}
-	return nil, sqlstate.New(sqlstate.UndefinedObject, "unrecognized configuration parameter %q", sqlstate.Cut(name, 64))
+	return nil, Unknown(name)
+}
+
+// Unknown is the error of a name that no parameter has.
+func Unknown(name string) error {
+	return sqlstate.New(sqlstate.UndefinedObject, "unrecognized configuration parameter %q", sqlstate.Cut(name, 64))
 }
 
 // MayExamine refuses the parameters that only administrators may read; name is

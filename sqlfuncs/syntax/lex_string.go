@@ -136,28 +136,10 @@ func (l *lexer) escapeString(start int) token {
 	if !ok {
 		return l.token(tokError, start, "")
 	}
-	if bad, found := invalidByte(text); found {
-		return l.failCode(start, sqlstate.CharacterNotInRepert, "invalid byte sequence for encoding \"UTF8\": 0x%02x", bad)
+	if bad := sqlstate.BrokenText(text); bad != nil {
+		return l.failCode(start, bad.Code, "%s", bad.Message)
 	}
 	return l.token(tokString, start, text)
-}
-
-// invalidByte returns the first byte of s that is NUL or no UTF-8.
-func invalidByte(s string) (byte, bool) {
-	if utf8.ValidString(s) {
-		return 0, strings.IndexByte(s, 0) >= 0
-	}
-	for i, r := range s {
-		if r == 0 {
-			return 0, true
-		}
-		if r == utf8.RuneError {
-			if _, n := utf8.DecodeRuneInString(s[i:]); n == 1 {
-				return s[i], true
-			}
-		}
-	}
-	return 0, false
 }
 
 // escape reads an escape of E'…' (manual, "String Constants with C-Style Escapes").

@@ -39,7 +39,7 @@ func (l *lexer) next() token {
 
 // CountTokens is how many tokens a text has, up to the first that is none.
 func CountTokens(sql string, d Dialect, m Mode) (n int) {
-	if _, found := invalidByte(sql); found {
+	if sqlstate.BrokenText(sql) != nil {
 		return 0
 	}
 	l := lexer{src: sql, dialect: d, mode: m}

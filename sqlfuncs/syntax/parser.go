@@ -43,7 +43,7 @@ type Mode struct {
 func ParseMySQL(sql string, m Mode) ([]Parsed, error) { return parse(sql, MySQL, m) }
 
 func parse(sql string, d Dialect, m Mode) ([]Parsed, error) {
-	if err := checkEncoding(sql); err != nil {
+	if err := sqlstate.BrokenText(sql); err != nil {
 		return nil, err
 	}
 	p := parser{lex: lexer{src: sql, dialect: d, mode: m}, mysql: d == MySQL}
@@ -56,14 +56,6 @@ func parse(sql string, d Dialect, m Mode) ([]Parsed, error) {
 		return nil, p.err
 	}
 	return all, nil
-}
-
-// checkEncoding refuses a text that is not UTF-8.
-func checkEncoding(sql string) error {
-	if bad, found := invalidByte(sql); found {
-		return sqlstate.New(sqlstate.CharacterNotInRepert, "invalid byte sequence for encoding \"UTF8\": 0x%02x", bad)
-	}
-	return nil
 }
 
 func (p *parser) skipSemicolons() {

@@ -1,5 +1,7 @@
 package syntax
 
+import "nextid/sqlfuncs/sqlstate"
+
 // Script is a text in MySQL's dialect of which one statement is read at a
 // time, since each may set the mode that the next one is read in. The zero
 // Script has no statement.
@@ -11,7 +13,7 @@ type Script struct {
 
 // NewScript returns the statements of a text; 22021 where it is not UTF-8.
 func NewScript(text string) (Script, error) {
-	if err := checkEncoding(text); err != nil {
+	if err := sqlstate.BrokenText(text); err != nil {
 		return Script{}, err
 	}
 	return Script{text: text}, nil

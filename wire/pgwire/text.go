@@ -1,7 +1,6 @@
 package pgwire
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -26,35 +25,7 @@ func checkText(b []byte) error {
 	if utf8.Valid(b) {
 		return nil
 	}
-	for i := 0; i < len(b); {
-		r, n := utf8.DecodeRune(b[i:])
-		if r == utf8.RuneError && n == 1 {
-			return sqlstate.New(sqlstate.CharacterNotInRepert, "invalid byte sequence for encoding \"UTF8\": %s", brokenBytes(b[i:]))
-		}
-		i += n
-	}
-	return nil
-}
-
-// brokenBytes names the bytes that should have been a character.
-func brokenBytes(b []byte) string {
-	size := 1
-	switch {
-	case b[0] >= 0xf0:
-		size = 4
-	case b[0] >= 0xe0:
-		size = 3
-	case b[0] >= 0xc0:
-		size = 2
-	}
-	var s strings.Builder
-	for i, c := range b[:min(size, len(b))] {
-		if i > 0 {
-			s.WriteByte(' ')
-		}
-		fmt.Fprintf(&s, "0x%02x", c)
-	}
-	return s.String()
+	return sqlstate.BrokenText(string(b))
 }
 
 // cutText shortens a client's text for a message or the log.
