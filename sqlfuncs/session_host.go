@@ -2,6 +2,7 @@ package sqlfuncs
 
 import (
 	"context"
+	"runtime"
 	"time"
 
 	"nextid/generator"
@@ -88,6 +89,14 @@ func (h host) Table(p *engine.Planner, name syntax.Name) (*engine.Table, error) 
 		return ids.SequenceTable(p.Catalog, name.Last()), nil
 	}
 	return t, err
+}
+
+// Aside implements engine.Host. Who holds a CPU slot has stepped aside before.
+func (h host) Aside() {
+	if !h.s.cpu.Held() {
+		h.s.waits()
+		runtime.Gosched() // for those it held up
+	}
 }
 
 // Long implements engine.Host: what was answered so far is sent, and another

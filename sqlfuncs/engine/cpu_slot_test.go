@@ -56,11 +56,14 @@ func TestCPUSlots(t *testing.T) {
 	})
 }
 
-// slotHost is a host that counts how often a statement asked for a slot.
+// slotHost is a host that counts how often a statement stepped aside and asked
+// for a slot.
 type slotHost struct {
 	Host
-	asked int
+	aside, asked int
 }
+
+func (h *slotHost) Aside() { h.aside++ }
 
 func (h *slotHost) Long(context.Context) error {
 	h.asked++
@@ -73,14 +76,20 @@ func TestLongIsWhoWorkedLong(t *testing.T) {
 	for _, step := range []int{1, lookAfter, 10 * lookAfter, 2 * long} {
 		h := &slotHost{}
 		x := &Exec{Ctx: t.Context(), Host: h}
-		worked := 0
+		worked, alone := 0, 0 // alone: until it steps aside
 		for ; h.asked == 0 && worked < 4*long; worked += step {
+			if h.aside == 0 {
+				alone = worked
+			}
 			if err := x.Work(step); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if least := long; worked < least || worked > least+max(step, lookAfter) {
 			t.Errorf("in steps of %d a statement is a long one after %d, want %d", step, worked, least)
+		}
+		if step < aside && (h.aside != 1 || alone < aside-lookAfter || alone > aside+max(step, lookAfter)) {
+			t.Errorf("in steps of %d a statement stepped aside %d times, after %d, want once after %d", step, h.aside, alone, aside)
 		}
 	}
 }

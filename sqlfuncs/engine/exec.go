@@ -118,19 +118,28 @@ func (x *Exec) Work(n int) error {
 	if x.Done.worked += n; x.Done.worked < lookAfter {
 		return nil
 	}
-	x.Done.before = min(x.Done.before+x.Done.worked, long)
+	before := x.Done.before
+	x.Done.before = min(before+x.Done.worked, long)
 	x.Done.worked = 0
 	if err := x.Ctx.Err(); err != nil {
 		return err
 	}
-	if x.Done.before < long {
-		return nil
+	switch {
+	case x.Done.before == long:
+		return x.Host.Long(x.Ctx)
+	case before < aside && x.Done.before >= aside:
+		x.Host.Aside()
 	}
-	return x.Host.Long(x.Ctx)
+	return nil
 }
 
-// long is the work after which a statement is a long one.
-const long = 32 * lookAfter
+// Short statements run one after another where they arrive. aside is the work
+// after which another goroutine serves the connections beside this one, and
+// long that after which a statement is a long one, which takes a CPU slot.
+const (
+	aside = 4 * lookAfter
+	long  = 32 * lookAfter
+)
 
 // Tick is the work of one row.
 func (x *Exec) Tick() error { return x.Work(lookAfter / 64) }

@@ -27,6 +27,8 @@ type Host interface {
 	Sleep(x *Exec, d time.Duration) error
 	// Memory is the account of what the session's statements hold.
 	Memory() *account.Session
+	// Aside lets another goroutine serve the connections beside this one.
+	Aside()
 	// Long acquires the CPU slot that a statement needs that takes more than a moment.
 	Long(ctx context.Context) error
 	// Planned counts bytes that the plan being made holds.
