@@ -10,9 +10,8 @@ import (
 // maxCachedTextBytes is the longest statement text that is worth caching.
 const maxCachedTextBytes = 2048
 
-// The texts that were seen last are remembered by their hashes, in sets of some:
-// texts of one set would push one another out for ever where there was room for
-// one.
+// The texts that were seen last are remembered by their hashes, in sets of several:
+// with room for one, two texts of a set that come in turn would never be remembered.
 const (
 	doorkeeperSets = 1024
 	doorkeeperWays = 4
@@ -21,7 +20,7 @@ const (
 // doorkeeper remembers which texts were seen.
 type doorkeeper struct {
 	hashes [doorkeeperSets][doorkeeperWays]atomic.Uint64
-	next   atomic.Uint32 // the way that is taken next
+	next   atomic.Uint32 // counts what was overwritten, to choose the place in a set
 }
 
 // saw reports whether a hash, which is not 0, was seen lately.
@@ -52,7 +51,8 @@ type statementCache struct {
 // text can mean different things in two of them.
 func (s *Session) cache() *statementCache { return &s.server.caches[s.cacheIndex] }
 
-// The caches of a server. Sessions with another mode share none.
+// The caches of a server, by what a text means there. Sessions that read texts in
+// any other way have cacheNone.
 const (
 	cachePostgreSQL = iota
 	cacheMySQL

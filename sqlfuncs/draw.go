@@ -27,8 +27,8 @@ func (s *Session) Warm(name []byte) bool {
 	return st != nil && st.fast != nil
 }
 
-// Asks returns what a portal asks of Draw that was just bound; ok is false where
-// it asks for more than an id, or was executed.
+// Asks returns what Draw needs for a portal that was just bound. ok is false for a
+// portal that asks for more than an id, or has been executed.
 func (p *Portal) Asks() (st *Statement, arg []byte, ok bool) {
 	if !p.isFast || p.done || p.started {
 		return nil, nil, false
@@ -39,7 +39,7 @@ func (p *Portal) Asks() (st *Statement, arg []byte, ok bool) {
 	return p.st, arg, true
 }
 
-// Answered says that Draw gave what the portal asks: it is done.
+// Answered ends a portal that Draw has answered.
 func (p *Portal) Answered() { p.done = true }
 
 // drew notes the newest id for lastval and currval.
@@ -54,8 +54,8 @@ func (s *Session) drew(e *generator.Entry, id int64) {
 	}
 }
 
-// A session that draws from few names keeps their newest ids for currval without
-// a word. For more it draws on its account, before Go's map doubles.
+// A session keeps the newest id of each name for currval: of few names without
+// counting them, for more it draws memory before Go's map doubles.
 const (
 	fewNames  = 64
 	nameBytes = 48 // of an entry of the map, with what the map keeps in reserve

@@ -46,10 +46,10 @@ type Portal struct {
 
 	committed bool // held, and its transaction is over
 
-	opened int64 // when: the how-manieth portal of the session
+	opened int64 // its number among the portals of the session, for ROLLBACK TO
 	bytes  int   // of the bound values, part of Session.bytes
 	memory int64 // drawn for the plan and the values
-	spare  bool  // Close leaves it to another statement: nobody else knows it
+	spare  bool  // has no name: Close puts it into sparePortals
 }
 
 // sparePortals are portals of Run and Open that are closed.
@@ -223,8 +223,8 @@ func (s *Session) bindArgs(st *Statement, args []Arg) (values []datum.Value, siz
 	return values, size, nil
 }
 
-// keeps counts what the portal holds until Close: bound values of a size, and a
-// plan, which may outlive the statement that it was made for.
+// keeps counts what the portal holds until Close: bound values of size bytes, and
+// the plan: the statement may be closed before the portal.
 func (p *Portal) keeps(size int, plan int64, values []datum.Value) error {
 	if err := p.session.takeRoom(size); err != nil {
 		return err
@@ -436,7 +436,7 @@ func (p *Portal) pull(ctx context.Context) ([]datum.Value, error) {
 	return row, nil
 }
 
-// failed ends the portal; io.EOF passes.
+// failed ends the portal and returns the error for the client; io.EOF stays io.EOF.
 func (p *Portal) failed(err error) error {
 	p.finish()
 	if errors.Is(err, io.EOF) {

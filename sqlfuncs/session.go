@@ -55,13 +55,13 @@ type Session struct {
 	bytes     int    // of prepared texts and bound values, see Limits.PreparedBytes
 	memory    *account.Session
 	cpu       engine.CPUSlot
-	done      engine.Effort // since the session's client was waited for
+	done      engine.Effort // work since the server last waited for the client
 	quotas    *quota.Set    // of the server, when bounded was looked up
-	bounded   bool          // they concern this user
+	bounded   bool          // whether quotas concern this user
 	planning  int64         // drawn for the text that was read last
 
 	drawn     ids.Drawn
-	namesHeld int // names of drawn for which memory was drawn
+	namesHeld int // how many names in drawn the account knows of, see holdNames
 
 	idle, timeout time.Duration // see IdleTimeout and StatementTimeout
 
@@ -74,8 +74,8 @@ type Session struct {
 	mysql      mysql.State
 	cacheIndex int // of the server's statement caches
 
-	appName atomic.Pointer[string] // for other sessions' eyes
-	asleep  atomic.Pointer[string] // likewise: the statement that is in pg_sleep
+	appName atomic.Pointer[string] // application_name, which other sessions read
+	asleep  atomic.Pointer[string] // the statement that is in pg_sleep, likewise
 }
 
 // maxStartupSettings bounds what a start-up packet can set.
@@ -218,9 +218,9 @@ func (s *Session) settingsChanged() {
 	s.followReading()
 }
 
-// noteTimeouts keeps at hand what every message and every statement asks.
-// MySQL's wait_timeout begins as what the configuration says, which holds
-// anyway.
+// noteTimeouts reads the time-outs that every message and every statement asks for
+// from the settings. MySQL's wait_timeout counts only once it was set: at first it is
+// the configuration's, which the protocol applies itself.
 func (s *Session) noteTimeouts() {
 	if s.dialect == syntax.PostgreSQL {
 		s.idle, s.timeout = s.vars.Duration("idle_session_timeout"), s.vars.Duration("statement_timeout")

@@ -17,7 +17,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// host is a session as the statements see it that run for it.
+// host is a session as its statements see it.
 type host struct{ s *Session }
 
 // sessionOf is the session for which a statement runs.

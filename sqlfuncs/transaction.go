@@ -31,7 +31,7 @@ type transaction struct {
 	savepoints []savepoint
 	readOnly   bool // MySQL's, for ReadOnlyTransaction
 
-	seen any // what the catalogs keep for a snapshot, see snapshot
+	seen any // the catalogs as a snapshot shows them, see snapshot
 }
 
 type savepoint struct {

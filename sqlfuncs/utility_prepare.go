@@ -113,8 +113,7 @@ func execute(p *engine.Planner, st *Statement, t *syntax.Execute) error {
 	return nil
 }
 
-// columns implements the part of utility that knows its columns only in a
-// session.
+// columns are those of the prepared statement, which only the session knows.
 func (e *executePlan) columns(s *Session) []engine.Column {
 	if e.variant != nil {
 		return e.variant.Columns

@@ -21,9 +21,8 @@ type aheadPlan struct {
 	prepare []Ahead
 }
 
-// aheadOf looks for such calls: they are a column of the select list, or what
-// an aggregate there is of. With LIMIT fewer rows may be asked for than there
-// are.
+// aheadOf looks for such calls: a column of the select list, or the argument of an
+// aggregate there. With LIMIT fewer rows may be read than there are.
 func (p *Planner) aheadOf(t *syntax.Select) *aheadPlan {
 	core, ok := t.Body.(*syntax.SelectCore)
 	if !ok || p.depth > 1 || t.Limit != nil {

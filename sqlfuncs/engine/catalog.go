@@ -15,7 +15,7 @@ type Catalog struct {
 	Functions map[string][]*Function
 	Tables    map[string]*Table    // by SCHEMA.NAME
 	Domains   map[string]datum.OID // types that are found with their schema only, and what is under them
-	OIDs      RelationOIDs         // of what each generator brings
+	OIDs      RelationOIDs         // of the sequence and the table NAME_id of each generator
 	byOID     map[uint32]*Table
 	list      []*Table
 }

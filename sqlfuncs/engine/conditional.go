@@ -17,8 +17,8 @@ var ConditionalFunctions = []Function{
 	{Name: "least", Args: Args(AnyElement), Variadic: true, Result: AnyElement, Does: Typed(extreme("LEAST", -1)), Help: "the smallest argument that is not NULL"},
 }
 
-// CommonArgs converts the arguments of a construct to one type. The caller
-// knows where it stands.
+// CommonArgs converts the arguments of a construct to one type. Its errors have no
+// position: the caller adds that of the construct.
 func (p *Planner) CommonArgs(what string, args []*Expr) (datum.OID, error) {
 	t, err := p.common(noPos, what, args)
 	if pe, ok := errors.AsType[*posError](err); ok {
@@ -27,10 +27,10 @@ func (p *Planner) CommonArgs(what string, args []*Expr) (datum.OID, error) {
 	return t, err
 }
 
-// noPos is no place in the statement.
+// noPos is the position of errors that show none.
 const noPos syntax.Pos = -1
 
-// ErrUnknownPolymorphic comes without a place, as in PostgreSQL.
+// ErrUnknownPolymorphic has no position in PostgreSQL either.
 var ErrUnknownPolymorphic = At(noPos, sqlstate.New(sqlstate.DatatypeMismatch,
 	"could not determine polymorphic type because input has type unknown"))
 

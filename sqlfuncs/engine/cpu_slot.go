@@ -22,22 +22,21 @@ func NewCPUSlots() *CPUSlots {
 	return &CPUSlots{places: make(chan struct{}, max(runtime.GOMAXPROCS(0)-1, 1))}
 }
 
-// CPUSlot is what one session has of the slots: none or one. It is for the
-// session's goroutine alone.
+// CPUSlot is a session's slot, held or not. Only the session's goroutine uses it.
 type CPUSlot struct {
 	of   *CPUSlots
 	held bool
 }
 
-// Slot returns one that is not held.
+// Slot returns the slot of a new session, not held.
 func (s *CPUSlots) Slot() CPUSlot { return CPUSlot{of: s} }
 
-// Held reports whether it is held.
+// Held reports whether the session holds its slot.
 func (s *CPUSlot) Held() bool { return s.held }
 
-// Acquire waits for a slot, in the order of those who wait. Who holds one passes
-// it on if somebody waits, and waits again. In any case whatever else could run
-// has its processor first.
+// Acquire waits for a slot, first come, first served. A session that holds one while
+// others wait gives it up and queues again. In any case goroutines that are ready
+// run first.
 func (s *CPUSlot) Acquire(ctx context.Context) error {
 	defer syntax.Breathe()
 	if s.held {

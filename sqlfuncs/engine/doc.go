@@ -3,12 +3,16 @@
 // a Host is the session that lends its settings and its memory, a Dialect
 // reads expressions as MySQL does.
 //
+//	function.go   Function: what a function says of itself, and what it Does
+//	table.go      Table: what a virtual table says of itself
+//	catalog.go    Catalog: what statements can name; oid.go: the OIDs of generators
+//	host.go       Host and Dialect; client.go: whom a session answers
 //	plan.go       Planner: one statement being analysed; parameters
 //	plan_*.go     names, expressions, operators, calls, FROM, GROUP BY, windows, set operations
 //	expr.go       Expr: an analysed expression, and conversions
-//	function.go   Function: what a function says of itself
-//	table.go      Table: what a virtual table says of itself
 //	exec*.go      Exec: one execution; rows, joins, sorts, what they hold in memory
+//	ahead.go      names of the next rows, opened together
+//	cpu_slot.go   how long statements share the processors
 //	pattern.go    PostgreSQL's regular expressions
 //
 // Expressions become closures over Exec. A query draws nothing before its

@@ -16,7 +16,7 @@ type Exec struct {
 	Dialect  Dialect // nil: PostgreSQL's
 	Params   []datum.Value
 	Started  time.Time       // of the statement
-	Frames   [][]datum.Value // current row of each query level, see scope.frame
+	Frames   [][]datum.Value // current row of each query level, see Scope.Frame
 	rows     []datum.Value   // storage of row, of which rowsUsed are in use
 	rowsUsed int
 	ctes     []*cteRows
@@ -24,7 +24,7 @@ type Exec struct {
 	Tag      string // command tag; a statement may change it (COMMIT → ROLLBACK)
 	Moved    int64  // rows passed by MOVE
 	Alone    int64  // calls that did themselves what Ahead could have done
-	held     int64  // bytes held by sorts, joins, aggregates; see hold
+	held     int64  // bytes held by sorts, joins, aggregates; see Hold
 	lasting  int64  // of them, those of results that are kept; see lasts
 	values   int64  // bytes of values that are being computed; see value
 	Done     Effort // since the client was waited for; see Work
@@ -49,8 +49,8 @@ func NewExec(ctx context.Context, host Host, dialect Dialect, params []datum.Val
 	return x
 }
 
-// Recycle leaves x to another statement. Only who knows that nobody holds it
-// calls it, after Release.
+// Recycle makes x the execution of another statement. Call it after Release, and
+// only where nothing refers to x any more.
 func (x *Exec) Recycle() {
 	x.recycle()
 	spareExecs.Put(x)
@@ -82,7 +82,7 @@ func (x *Exec) row(n int) []datum.Value {
 	return row
 }
 
-// Remember keeps something for the time of the statement, see memo.
+// Remember puts something into Memo.
 func (x *Exec) Remember(key, value any) {
 	if x.Memo == nil {
 		x.Memo = map[any]any{}
@@ -144,7 +144,8 @@ const (
 // Tick is the work of one row.
 func (x *Exec) Tick() error { return x.Work(lookAfter / 64) }
 
-// Env is the session's, in which long conversions end with the statement.
+// Env is the session's Env, with x as its Worker: a long conversion ends when the
+// statement is stopped.
 func (x *Exec) Env() *datum.Env {
 	env := x.Host.Env()
 	env.Worker = x

@@ -19,7 +19,7 @@ func pass(x *Exec, conds []*Expr) (bool, error) {
 	return true, nil
 }
 
-// scanSource reads a rowIter into its stretch of the row.
+// scanSource reads Rows into the columns that its item has in the level's row.
 type scanSource struct {
 	sp      span
 	rows    func(x *Exec) (Rows, error)
@@ -59,9 +59,9 @@ func newPushTarget(q *QueryPlan, columns []FromColumn) *pushTarget {
 	return &pushTarget{q.plain, types}
 }
 
-// push hands a condition on the outer query's row to the subquery: where the
-// subquery would make a row, the columns that the condition reads are put in
-// their place first. It reports false where that would change what is drawn.
+// push hands a condition on the outer query's row to the subquery, which computes
+// the columns that the condition reads, and makes the row only where it holds. It
+// reports false where ids would be drawn for other rows than before.
 func (t *pushTarget) push(sp span, c *Expr) bool {
 	if c.Volatile {
 		return false

@@ -60,7 +60,7 @@ func (x *Exec) giveBack(n int64) {
 	x.Host.Memory().Return(n)
 }
 
-// passing runs a subquery whose rows nobody needs when it is over.
+// passing runs a subquery and gives back what its rows held, but not what lasts.
 func (x *Exec) passing(run func(x *Exec) (datum.Value, error)) (datum.Value, error) {
 	held, lasting := x.held, x.lasting
 	v, err := run(x)
@@ -68,8 +68,8 @@ func (x *Exec) passing(run func(x *Exec) (datum.Value, error)) (datum.Value, err
 	return v, err
 }
 
-// lasts notes that what is held beyond held stays until the statement ends.
-// lasting is what was noted when held was.
+// lasts notes that the bytes held since x.held was held and x.lasting was lasting
+// stay until the statement ends.
 func (x *Exec) lasts(held, lasting int64) { x.lasting = lasting + x.held - held }
 
 // value counts a computed value until the row is done; see rowDone.
@@ -96,7 +96,7 @@ func (x *Exec) rowDone(mark int64) {
 	}
 }
 
-// Release gives back all that the statement holds. It is over, or its rows are.
+// Release gives back all that the statement holds, when it or its rows have ended.
 func (x *Exec) Release() {
 	x.rowDone(0)
 	if x.held > 0 {

@@ -129,7 +129,7 @@ type projectRows struct {
 	one  oneRow // src without FROM
 	row  []datum.Value
 	sets []setRun
-	mark int64 // see exec.rowDone
+	mark int64 // see Exec.rowDone
 }
 
 func (r *projectRows) Next(x *Exec) ([]datum.Value, error) {

@@ -120,10 +120,10 @@ func (ids IDs) rows(x *Exec, a []datum.Value) (Rows, error) {
 // Argument is one argument of a function.
 type Argument struct {
 	Name     string
-	Type     datum.OID // anyElement: any type
+	Type     datum.OID // AnyElement: any type
 	Optional bool      // may be left out: the function gets fewer values
-	Open     datum.OID // what a parameter without a type becomes, 0: typ
-	AnyID    bool      // open, and what is no number reaches the function as text
+	Open     datum.OID // what a parameter without a type becomes, 0: Type
+	AnyID    bool      // a parameter without a type that is given no number reaches the function as text
 }
 
 // volatility is PostgreSQL's provolatile.
@@ -150,8 +150,8 @@ const (
 	InformationSchema = "information_schema"
 )
 
-// IndexFunctions finds functions by their name. It copies them, so that what it
-// fills in is the caller's own.
+// IndexFunctions lists functions by their name. It copies them, and fills in the
+// schema pg_catalog and immutable where a function does not say.
 func IndexFunctions(families ...[]Function) map[string][]*Function {
 	m := map[string][]*Function{}
 	for _, family := range families {
@@ -170,7 +170,7 @@ func IndexFunctions(families ...[]Function) map[string][]*Function {
 	return m
 }
 
-// Args are arguments of some types, without names.
+// Args makes arguments of some types, without names.
 func Args(types ...datum.OID) []Argument {
 	out := make([]Argument, len(types))
 	for i, t := range types {
@@ -204,8 +204,8 @@ func (f *Function) ArgType(i int) datum.OID {
 	return f.Args[i].Type
 }
 
-// inSchema reports whether a qualified name can mean f: nextid's own
-// functions are found in public, too, and every schema may be pg_catalog.
+// inSchema reports whether a qualified name can mean f. Any function may be
+// qualified with pg_catalog, nextid's own with public, too.
 func (f *Function) inSchema(name syntax.Name) bool {
 	if len(name) == 1 {
 		return true
@@ -221,7 +221,7 @@ func (f *Function) inSchema(name syntax.Name) bool {
 	return false
 }
 
-// Optional is args with arguments that may be left out from the n-th on.
+// Optional is Args with arguments that may be left out from the n-th on.
 func Optional(n int, types ...datum.OID) []Argument {
 	out := Args(types...)
 	for i := n; i < len(out); i++ {
@@ -230,7 +230,7 @@ func Optional(n int, types ...datum.OID) []Argument {
 	return out
 }
 
-// Named is args with names.
+// Named is Args with names, which are separated by blanks.
 func Named(names string, types ...datum.OID) []Argument {
 	out := Args(types...)
 	for i, name := range strings.Fields(names) {

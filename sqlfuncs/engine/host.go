@@ -22,14 +22,14 @@ type Host interface {
 	// TransactionTime is the start of the transaction in which a statement runs,
 	// outside a transaction block that of the statement.
 	TransactionTime(x *Exec) time.Time
-	// Sleep waits, until the statement is cancelled at the longest; what was
-	// answered so far is sent before.
+	// Sleep sends what was answered so far and waits, or until the statement is
+	// cancelled.
 	Sleep(x *Exec, d time.Duration) error
 	// Memory is the account of what the session's statements hold.
 	Memory() *account.Session
 	// Aside lets another goroutine serve the connections beside this one.
 	Aside()
-	// Long acquires the CPU slot that a statement needs that takes more than a moment.
+	// Long acquires the CPU slot that a long statement needs, see CPUSlots.
 	Long(ctx context.Context) error
 	// Planned counts bytes that the plan being made holds.
 	Planned(n int) error
@@ -88,7 +88,7 @@ type Dialect interface {
 	NextValues(p *Planner, s *Scope, c *syntax.SelectCore, e *syntax.NextValues) (*Expr, error)
 }
 
-// NumberRun yields numbers of a series in runs, io.EOF after the last.
+// NumberRun yields runs of up to max numbers, io.EOF after the last.
 type NumberRun interface {
 	Next(x *Exec, max int64) (generator.Range, error)
 }

@@ -15,7 +15,7 @@ type Planner struct {
 	Declared []datum.OID // parameter types given by the client
 	Params   []datum.OID // parameter types so far, Unknown where open
 	Uses     []int       // how often each parameter is used
-	OpenIDs  []int       // numbers of parameters that may be any id, see argument.anyID
+	OpenIDs  []int       // numbers of parameters that may be any id, see Argument.AnyID
 	frames   int         // query levels so far
 	depth    int         // of nested queries
 	ctes     int         // WITH items so far

@@ -14,9 +14,9 @@ import (
 // or by bytes for the collations of a connection that end in _bin. Trailing
 // blanks count in neither.
 
-// describeQuery notes where the columns of a query in FROM come from. Clients
-// read the name it has here; that of the table under it is lost in MariaDB,
-// too, but for queries that it computes first.
+// describeQuery notes where the columns of a query in FROM come from: clients are
+// told the query's alias. The table under it they are told only where MariaDB
+// computes the query first.
 func (it *FromItem) describeQuery(columns []Column) {
 	for i := range it.Columns {
 		c := &it.Columns[i]
@@ -65,9 +65,9 @@ func (t *Table) describeMySQL(it *FromItem, name syntax.Name) {
 func IsBinaryCollation(name string) bool { return strings.HasSuffix(name, "_bin") }
 
 // Exact reports whether texts of expressions compare by their bytes: where the
-// connection's collation does, unless one of them is a column or what the server
-// says of itself. Sessions in which the connection's says otherwise have a
-// statement cache of their own.
+// connection's collation does, and none of them is a column or a text of the server
+// such as VERSION(). Plans for collations that compare bytes are in a statement cache
+// of their own.
 func (p *Planner) Exact(es ...*Expr) bool {
 	return !slices.ContainsFunc(es, func(e *Expr) bool { return e.Letters }) && p.Dialect.Exact(p)
 }

@@ -8,7 +8,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// source is a part of FROM: it fills its stretch of the level's row.
+// source is a part of FROM: it fills its columns of the level's row.
 type source interface {
 	open(x *Exec) (rowSource, error)
 	span() span
@@ -463,7 +463,7 @@ func nullRow(columns []FromColumn) Rows {
 }
 
 // columnsFor are the columns of the rows of a call; a column of type
-// anyElement has that of the elements of the array that is the first argument.
+// AnyElement has that of the elements of the array that is the first argument.
 func (f *Function) columnsFor(args []*Expr) []FromColumn {
 	columns := slices.Clone(f.Columns)
 	for i := range columns {
@@ -475,7 +475,7 @@ func (f *Function) columnsFor(args []*Expr) []FromColumn {
 	return columns
 }
 
-// resultFor is the result type of a call: anyElement and anyArray follow
+// resultFor is the result type of a call: AnyElement and AnyArray follow
 // the first argument.
 func (f *Function) resultFor(args []*Expr) datum.OID {
 	if len(args) == 0 || args[0] == nil {

@@ -35,7 +35,7 @@ func (p *Planner) runsOf(c *syntax.SelectCore, plan *selectPlan) func(x *Exec) (
 	return p.repeated(c, scan.call)
 }
 
-// noNumbers is a run that is over.
+// noNumbers is an empty run.
 type noNumbers struct{}
 
 func (noNumbers) Next(*Exec, int64) (generator.Range, error) { return generator.Range{}, io.EOF }

@@ -32,7 +32,7 @@ type FromItem struct {
 	scalar   bool   // a function that returns one plain value: the alias names that value
 }
 
-// FromColumn is a column of a fromItem.
+// FromColumn is a column of a FromItem.
 type FromColumn struct {
 	Name    string
 	Type    datum.OID

@@ -17,7 +17,7 @@ type Table struct {
 	OID     uint32
 	Kind    byte // pg_class.relkind: 'v' view, 'r' table, 'S' sequence
 	Columns []TableColumn
-	Keys    []int // columns that scan wants to know the conditions on
+	Keys    []int // columns that Scan wants to know the conditions on
 	Help    string
 
 	Catalog    bool   // one of PostgreSQL's system catalogs
@@ -33,7 +33,7 @@ type TableColumn struct {
 	Name string
 	Type datum.OID
 	Null bool
-	// Declared is the type in the catalogs where it is not typ: inet, or a domain of
+	// Declared is the type in the catalogs where it is not Type: inet, or a domain of
 	// information_schema, whose values have the type under it.
 	Declared datum.OID
 	// Length is how many characters a text of the MySQL dialect has at most; 0
@@ -50,7 +50,7 @@ func ColumnList(text string) []TableColumn {
 	})
 }
 
-// ColumnsOf is columnList with the types that typ knows: what their values
+// ColumnsOf is ColumnList with the types that typ knows: what their values
 // are, and what the catalogs say that they are.
 func ColumnsOf(text string, typ func(name string) (base, declared datum.OID, ok bool)) (columns []TableColumn) {
 	for column := range strings.FieldsSeq(text) {

@@ -20,7 +20,7 @@ import (
 // generators of which the configuration wants it.
 
 const (
-	// unknownAgent counts the ids of clients that have no name, or one that is
+	// unknownAgent counts the ids of clients without a name, or with one that is
 	// not an agent's.
 	unknownAgent = "unknown"
 	// otherAgents counts those of agents beyond maxAgents: clients can make up

@@ -16,9 +16,10 @@
 //
 // # A new function
 //
-// It is one entry: an engine.Function in the list of the file that it belongs
-// to, which Functions (functions.go) joins. A new table is one entry in
-// idTables or operatorTables. sqlfuncs/asked.tsv says who asks for it.
+// It is one entry: an engine.Function, with what it Does, in the list of the file
+// that it belongs to, which Functions (functions.go) joins. Both dialects and the
+// catalogs have it then. A new table is one entry in idTables or operatorTables.
+// sqlfuncs/asked.tsv says who asks for it: one line, without which a test fails.
 //
 // The functions know of a session what Session says, and of the server what
 // Server has. They draw from generator.Entry; nothing here speaks a protocol.

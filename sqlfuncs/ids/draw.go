@@ -23,8 +23,8 @@ func entry(x *engine.Exec, name string) (*generator.Entry, error) {
 	return Registry(x).Get(x.Ctx, name)
 }
 
-// openNames opens the generators of names that this server does not know yet,
-// which a store does together in the time of a few.
+// openNames opens the generators of names that this server does not know yet. For
+// many names at once a store takes as long as for a few.
 func openNames(x *engine.Exec, values []datum.Value) int {
 	var unknown []string
 	for _, v := range values {
@@ -38,8 +38,8 @@ func openNames(x *engine.Exec, values []datum.Value) int {
 	return len(unknown)
 }
 
-// Registry is for questions that may reach the store: what was answered
-// before need not wait for them.
+// Registry is the server's registry, for calls that may wait for the store: what was
+// answered so far is sent to the client first.
 func Registry(x *engine.Exec) *generator.Registry {
 	x.Host.Waits()
 	return x.Host.Registry()
@@ -54,7 +54,7 @@ func nextID(x *engine.Exec, e *generator.Entry) (int64, error) {
 	return id, err
 }
 
-// takeID is nextID of a caller that records the id itself.
+// takeID is nextID without the audit trail: its caller records the id.
 func takeID(x *engine.Exec, e *generator.Entry) (int64, error) {
 	s := sessionOf(x)
 	if err := s.Charge(e.Name(), 1); err != nil {
@@ -76,7 +76,7 @@ func draw(x *engine.Exec, e *generator.Entry, n int64) (generator.Range, error) 
 	return r, err
 }
 
-// take is draw of a caller that records the ids itself.
+// take is draw without the audit trail: its caller records the ids.
 func take(x *engine.Exec, e *generator.Entry, n int64) (generator.Range, error) {
 	if err := x.Host.Client().May(e.Name()); err != nil {
 		return generator.Range{}, err
@@ -111,8 +111,8 @@ func warnOfRate(x *engine.Exec, e *generator.Entry, n int64) {
 		n, e.Name(), n/rate, rate))
 }
 
-// warnOfEnd tells the client that the time of a generator runs out soon. The warm path does not come here: who opens the generator, or
-// has to wait for it, is told.
+// warnOfEnd tells the client that the time of a generator runs out soon: a client
+// that opened the generator or had to wait for it. The warm path says nothing.
 func warnOfEnd(x *engine.Exec, name string, ends time.Time) {
 	now := x.Host.Now()
 	if ends.IsZero() || ends.Sub(now) > generator.EndsSoon {

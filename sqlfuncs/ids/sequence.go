@@ -111,8 +111,8 @@ func sequenceFor(x *engine.Exec, name string) error {
 	return nil
 }
 
-// Increment is how far the next id of a generator is off at least, as
-// sequences have it.
+// Increment is the least distance between two ids of a generator, which sequences
+// call INCREMENT BY.
 func Increment(d generator.Definition) int64 {
 	if s, counts := SeriesOf(d); counts {
 		return s.Increment

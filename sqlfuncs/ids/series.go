@@ -27,8 +27,8 @@ func SeriesOf(d generator.Definition) (s series, ok bool) {
 	return s, err == nil && s.Increment != 0 && s.Scatter == nil
 }
 
-// From returns the first id of the series that lies at or beyond the end of
-// what was reserved, which a descending one counts on a mirrored line.
+// From returns the first id of the series at or beyond past, the end of what was
+// reserved. The end of a descending series is kept with the other sign.
 func (s *series) From(past int64) int64 {
 	direction, step := int64(1), s.Increment
 	if step < 0 {

@@ -29,7 +29,8 @@ type Server struct {
 	Quotas   func() []quota.State
 }
 
-// Auto is what a first use makes of a name. Without a Kind it is what next_id makes.
+// Auto is the generator that the first use of a name makes. Without a Kind it is what
+// next_id makes.
 type Auto struct {
 	Kind    string
 	Options json.RawMessage
@@ -122,6 +123,6 @@ func (d *Drawn) Trim() { d.before = nil }
 // Reset forgets all of them.
 func (d *Drawn) Reset() { d.last, d.before = nil, nil }
 
-// lookupTimeout bounds what the store may take to say, while a statement is
-// planned, whether a generator is there.
+// lookupTimeout bounds how long a statement that is planned waits for the store to
+// say whether a generator exists.
 const lookupTimeout = 2 * time.Second

@@ -21,8 +21,7 @@ type System struct {
 	sources   map[string]*source
 }
 
-// NewSystem makes the system catalogs of a server. known has their tables, see
-// catalogTables.
+// NewSystem makes the system catalogs of a server. known has their tables, see Tables.
 func NewSystem(known *engine.Catalog, clients func() []*engine.Client) *System {
 	s := &System{known: known, clients: clients, sources: sources()}
 	s.procs = sync.OnceValue(s.readProcs)
