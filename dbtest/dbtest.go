@@ -43,6 +43,7 @@ type Server struct {
 
 	cmd    *exec.Cmd
 	exited chan struct{}
+	frozen []int // children that Freeze has stopped
 }
 
 // program finds an executable, or skips the test.
@@ -236,6 +237,7 @@ func (s *Server) end(sig os.Signal) {
 			_ = s.cmd.Process.Signal(sig)
 		}
 	}
+	s.thawChildren() // which end with the server
 	select {
 	case <-s.exited:
 	case <-time.After(patience):
@@ -246,11 +248,42 @@ func (s *Server) end(sig os.Signal) {
 	s.cmd = nil
 }
 
-// Freeze stops all processes of the server without ending them.
+// Freeze stops all processes of the server without ending them: those of its
+// group, and PostgreSQL's backends, each of which has a session of its own.
 func (s *Server) Freeze() {
 	s.t.Helper()
 	s.signal(syscall.SIGSTOP)
 	AwaitStopped(s.t, s.cmd.Process.Pid)
+	s.frozen = s.children() // none is added any more
+	for _, child := range s.frozen {
+		_ = syscall.Kill(child, syscall.SIGSTOP) // it may have ended
+		AwaitStopped(s.t, child)
+	}
+}
+
+// children are the processes that the server has started.
+func (s *Server) children() (pids []int) {
+	s.t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, file := range all {
+		stat, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended
+		}
+		var pid, parent int
+		var state string
+		_, rest, _ := strings.Cut(string(stat), ") ") // after the name
+		if _, err := fmt.Sscan(rest, &state, &parent); err != nil || parent != s.cmd.Process.Pid {
+			continue
+		}
+		if _, err := fmt.Sscan(string(stat), &pid); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 // AwaitStopped waits until SIGSTOP has stopped all threads of a process: the
@@ -277,7 +310,18 @@ func AwaitStopped(t testing.TB, pid int) {
 }
 
 // Thaw lets a frozen server go on.
-func (s *Server) Thaw() { s.signal(syscall.SIGCONT) }
+func (s *Server) Thaw() {
+	s.t.Helper()
+	s.thawChildren()
+	s.signal(syscall.SIGCONT)
+}
+
+func (s *Server) thawChildren() {
+	for _, child := range s.frozen {
+		_ = syscall.Kill(child, syscall.SIGCONT) // it may have ended
+	}
+	s.frozen = nil
+}
 
 func (s *Server) signal(sig syscall.Signal) {
 	s.t.Helper()

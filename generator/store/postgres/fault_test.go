@@ -255,7 +255,7 @@ func TestAStoreThatHangs(t *testing.T) {
 	s := dbtest.Postgres(t)
 	dsn := place(t, s)
 	cut := dbtest.Cut(t, s.Addr)
-	store := engine.Start(t, strings.Replace(dsn, s.Addr, cut.Addr, 1), shared.Config{Timeout: time.Second})
+	store := engine.Start(t, strings.Replace(dsn, s.Addr, cut.Addr, 1), shared.Config{})
 	dbtest.Hang(t, store, func() { cut.Hang(true) }, func() { cut.Hang(false) })
 }
 

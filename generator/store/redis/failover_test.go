@@ -58,7 +58,9 @@ func TestSentinelsNeedAMasterThatStops(t *testing.T) {
 	u := dbtest.SentinelURL(sentinels)
 	prepare(t, u)
 	engine.Start(t, u, shared.Config{}).Close()
-	command(t, nodes[0], "CONFIG", "SET", "min-replicas-to-write", "0")
+	for _, s := range nodes { // any of them may be the master by now
+		command(t, s, "CONFIG", "SET", "min-replicas-to-write", "0")
+	}
 	_, err := engine.Try(t.Context(), u, shared.Config{})
 	dbtest.WantError(t, err, generator.ErrPinned, "min-replicas-to-write = 0")
 	engine.Start(t, u+"?wait=1", shared.Config{})
@@ -92,18 +94,20 @@ func TestAClusterFailsOverUnderLoad(t *testing.T) {
 }
 
 // owner is the master of the cluster that has our keys.
-func owner(t *testing.T, nodes []*dbtest.Server) *dbtest.Server {
+func owner(t *testing.T, nodes []*dbtest.Server) (master *dbtest.Server) {
 	t.Helper()
-	for _, s := range nodes {
-		if !s.Running() || s.RedisRole() != "master" {
-			continue
+	dbtest.Await(t, "master that has the keys", func() bool {
+		for _, s := range nodes {
+			if !s.Running() || s.RedisRole() != "master" {
+				continue
+			}
+			if n, err := dial(t, s).Exists(t.Context(), "{nextid}:format").Result(); err == nil && n == 1 {
+				master = s
+			}
 		}
-		if n, err := dial(t, s).Exists(t.Context(), "{nextid}:format").Result(); err == nil && n == 1 {
-			return s
-		}
-	}
-	t.Fatal("no master has the keys")
-	return nil
+		return master != nil
+	})
+	return master
 }
 
 func TestConformanceOnACluster(t *testing.T) {

@@ -44,18 +44,16 @@ func TestAnEnsembleThatWasRestored(t *testing.T) {
 	s := dbtest.ZooKeeper(t, 1)[0]
 	u := place(t, []*dbtest.Server{s})
 	store := engine.Start(t, u, shared.Config{Timeout: time.Second})
-	dbtest.Grant(t, store, dbtest.Order(10), 1)
+	answers := func() bool { _, _, err := store.Reserve(t.Context(), dbtest.Order(10)); return err == nil }
+	dbtest.Await(t, "answer", answers)
 	s.Stop()
 	data, backup := filepath.Join(s.Dir, "version-2"), filepath.Join(t.TempDir(), "backup")
 	if err := os.CopyFS(backup, os.DirFS(data)); err != nil {
 		t.Fatal(err)
 	}
 	s.Start()
-	dbtest.Await(t, "answer", func() bool { _, _, err := store.Reserve(t.Context(), dbtest.Order(10)); return err == nil })
 	for range 20 {
-		if _, _, err := store.Reserve(t.Context(), dbtest.Order(10)); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Await(t, "answer", answers)
 	}
 	s.Stop()
 	if err := errors.Join(os.RemoveAll(data), os.CopyFS(data, os.DirFS(backup))); err != nil {
