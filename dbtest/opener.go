@@ -41,7 +41,7 @@ func (o Opener) Start(t testing.TB, url string, cfg shared.Config, unsafe ...str
 	return s
 }
 
-// Conformance runs generatortest.Run. place prepares an empty store and returns
+// Conformance runs generatortest.RunStore. place prepares an empty store and returns
 // its URL.
 func (o Opener) Conformance(t *testing.T, place func(t *testing.T) string) {
 	where := map[generator.Store]string{}
@@ -86,7 +86,7 @@ func (o Opener) tellsTheTime(t *testing.T, url string) {
 
 // CutAnywhere draws from the store at url while connections to its server at
 // addr end at any byte of an answer, stride bytes further each time (row 43 of
-// the fault catalogue). What is not answered is not used, and nothing is
+// docs/faults.md). What is not answered is not used, and nothing is
 // looked up again.
 func (o Opener) CutAnywhere(t *testing.T, url, addr string, stride int64) {
 	const cuts = 60

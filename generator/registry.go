@@ -62,8 +62,8 @@ type Registry struct {
 	catalogue catalogue
 	closed    atomic.Bool
 
-	changing   lock           // to carry out CloseChanged
-	seenChange Mark           // of changesKey, at the end of the last CloseChanged; belongs to changing
+	changing   lock           // to carry out closeChanged
+	seenChange Mark           // of changesKey, at the end of the last closeChanged; belongs to changing
 	agreed     map[*live]bool // generators that agree with the store where changesKey is at agreedAt; belongs to changing
 	agreedAt   Mark
 	opening    sync.RWMutex // held to look at definitions: to go live with one, and to find those that have changed

@@ -11,7 +11,8 @@ import (
 //
 //	Reserve durably, issue from memory.
 //
-// Every implementation passes generatortest.Run.
+// Every implementation passes generatortest.RunStore. The rules R1 to R7 are
+// those of package worker's comment.
 type Store interface {
 	Reserver
 	Definitions
@@ -36,7 +37,7 @@ type Reserver interface {
 	// It is linearizable per key and durable before it returns, so two
 	// reservations of a key never overlap. Any error, a timeout and a lost
 	// answer included, means "nothing was granted": the range may be burnt
-	// and must not be looked up again (rule R3, Spin model S12).
+	// and must not be looked up again (rule R3).
 	//
 	// It returns an *Error of kind ErrExhausted when lo ≥ r.Limit (nothing
 	// changes then), ErrNotNow when the store cannot be reached or is
@@ -141,8 +142,8 @@ const WorkerKeyPrefix = workerKeyPrefix
 const LineKeyPrefix = workerKeyPrefix + "line/"
 
 // Definition says what a name is: written once when the name is created,
-// read by every server, and changed only by AlterGenerator. It pins the
-// layout (bits, epoch, unit) of the name (invariant 4).
+// read by every server, and changed only by Registry.Alter. It pins the
+// layout (bits, epoch, unit) of the name.
 type Definition struct {
 	Name    string
 	Kind    string          // "snowflake", "segment", …

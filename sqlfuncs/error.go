@@ -8,8 +8,7 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// generatorCodes maps what the engines say to SQLSTATE (DESIGN.md, contract:
-// errors).
+// generatorCodes maps what the engines say to SQLSTATE (docs/codes.md).
 var generatorCodes = []struct {
 	kind error
 	code sqlstate.Code

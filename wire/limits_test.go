@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The defaults are a promise to operators: RELIABILITY's table of limits.
+// The defaults are a promise to operators: docs/config.md has them.
 func TestDefaultLimits(t *testing.T) {
 	want := Limits{
 		Connections: 5000, ReservedForSocket: 5, PerIP: 500, PreAuth: 256,

@@ -132,8 +132,8 @@ func (n *Nodes) rows(ctx context.Context) ([]row, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	var all []row
-	// Places are taken from 0 on and never removed. Some stores read all their
-	// keys to list those that begin with a prefix.
+	// Places are taken from 0 on and never removed. ZooKeeper would read the
+	// names of all its keys to list those that begin with a prefix.
 	for number := 0; ; number++ {
 		m, ok, err := n.cfg.Store.Mark(ctx, generator.NodeKeyPrefix+strconv.Itoa(number))
 		if err != nil || !ok {

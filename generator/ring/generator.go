@@ -48,7 +48,7 @@ type Generator struct {
 	refills atomic.Int64 // reservations of time
 	failed  atomic.Int64 // and those that the store did not grant
 
-	_      [64]byte // cursor and tail are written often, by different parties
+	_      [64]byte // head and padded are written often, by different goroutines
 	head   atomic.Pointer[block]
 	_      [64]byte
 	padded atomic.Int64 // ids that were ever put into the ring

@@ -20,11 +20,11 @@ type change struct{ file, old, new string }
 // the code that ships, for one build of this package's test.
 var mutants = []struct {
 	name    string // the bug
-	from    string // who had it, or the model that shows it
+	from    string // who had it, "" for nobody that we know of
 	changes []change
 }{
 	{
-		"a refused draw resets the sequence of its tick", "twitter/snowflake #6; model S2",
+		"a refused draw resets the sequence of its tick", "twitter/snowflake #6",
 		[]change{{
 			"snowflake/generator.go",
 			"\t\tif first > limit || n < 1 {\n",
@@ -32,7 +32,7 @@ var mutants = []struct {
 		}},
 	},
 	{
-		"a draw changes the state before it checks the bounds", "model S2",
+		"a draw changes the state before it checks the bounds", "twitter/snowflake #6",
 		[]change{{
 			"snowflake/generator.go",
 			"\t\tif first > limit || n < 1 {\n",
@@ -40,7 +40,7 @@ var mutants = []struct {
 		}},
 	},
 	{
-		"a worker id is a lease that ends by its holder's clock", "most snowflake servers; model N1",
+		"a worker id is a lease that ends by its holder's clock", "most snowflake servers",
 		[]change{{"snowflake/generator.go", "w.last = min(g.firstSlot(end)-1, closedSlot-1)", "w.last = closedSlot - 1"}},
 	},
 	{
@@ -52,7 +52,7 @@ var mutants = []struct {
 		}},
 	},
 	{
-		"a slice is adopted because its row carries one's own name", "model S12",
+		"a slice is adopted because its row carries one's own name", "",
 		[]change{{
 			"worker/pool.go",
 			"\tp.unsure = err != nil // R3\n",
@@ -70,7 +70,7 @@ var mutants = []struct {
 		}},
 	},
 	{
-		"a block is adopted because the row carries one's own name", "model S12, for segments",
+		"a block is adopted because the row carries one's own name", "",
 		[]change{{
 			"segment/fetch.go",
 			"\treturn lo, hi, g.storeError(err)\n",
@@ -91,7 +91,7 @@ var mutants = []struct {
 		}},
 	},
 	{
-		"a commit without an answer is taken for one that failed, and its block used", "Leaf; model G2",
+		"a commit without an answer is taken for one that failed, and its block used", "Meituan's Leaf",
 		[]change{{
 			"segment/fetch.go",
 			"\treturn lo, hi, g.storeError(err)\n",
@@ -99,7 +99,7 @@ var mutants = []struct {
 		}},
 	},
 	{
-		"a slice begins where it was asked for, not where it was granted", "an extension that compares nothing; model S3",
+		"a slice begins where it was asked for, not where it was granted", "an extension that compares nothing",
 		[]change{{"worker/pool.go", "\tp.adopt(l, l.Worker, lo, hi)\n", "\tp.adopt(l, l.Worker, base, hi)\n"}},
 	},
 	{
@@ -107,11 +107,11 @@ var mutants = []struct {
 		[]change{{"store/shared/engine.go", "lo, seq = max(old.Hi, a.AtLeast), old.Seq", "lo, seq = max(old.Lo, a.AtLeast), old.Seq"}},
 	},
 	{
-		"a failover is not noticed", "model G3",
+		"a failover is not noticed", "",
 		[]change{{"store/shared/engine.go", "case old.Stamp != a.Stamp && (a.From", "case false && (a.From"}},
 	},
 	{
-		"after a failover too few numbers are passed over", "model G5",
+		"after a failover too few numbers are passed over", "",
 		[]change{{"store/shared/reserve.go", "past := s.skipped(max(ask.AtLeast, a.Hi))", "past := max(ask.AtLeast, a.Hi)"}},
 	},
 	{
@@ -123,7 +123,7 @@ var mutants = []struct {
 		[]change{{"store/shared/reserve.go", "l, err := s.present(ctx) // atLeast", "l, err := s.meet(ctx, s.epoch.Load()) // atLeast"}},
 	},
 	{
-		"after a failover worker ids are claimed at once", "models S6 to S8",
+		"after a failover worker ids are claimed at once", "",
 		[]change{{"store/shared/reserve.go", "if r.AtLeast >= l.from ||", "if true || r.AtLeast >= l.from ||"}},
 	},
 	{
@@ -134,7 +134,7 @@ var mutants = []struct {
 		},
 	},
 	{
-		"a strict generator answers from memory", "model S4",
+		"a strict generator answers from memory", "",
 		[]change{
 			{"segment/generator.go", "\tif g.options.Strict {\n\t\treturn g.nextStrict(ctx, n)\n\t}\n", ""},
 			{"segment/fetch.go", "\tif g.options.Strict { // only Raise asks, and keeps nothing\n\t\tpositions = 1\n\t}\n", ""},
@@ -142,7 +142,7 @@ var mutants = []struct {
 		},
 	},
 	{
-		"a strict snowflake answers from memory", "model S4",
+		"a strict snowflake answers from memory", "",
 		[]change{{"snowflake/kind.go", "\tif o.Strict {\n", "\tif o.Strict && ctx == nil {\n"}},
 	},
 	{

@@ -5,15 +5,18 @@
 // "worker/<bits>/<id>", reserved from now on, in Unix milliseconds. The
 // store never gives two overlapping ranges of a key, so two processes can
 // never stamp the same moment with the same worker id, whatever their clocks
-// say: no lease that expires, no fencing. The rules of the protocol:
+// say. A slice does not expire by a timer, so nothing has to be fenced off when
+// its holder pauses. The rules of the protocol:
 //
 //	R1 claim    reserve from max(now, end of all earlier slices)
 //	R2 extend   reserve again under the same key before the slice ends
 //	R3 silence  an error means that nothing was gained; go on in the old slice
-//	R4 fenced   a grant that does not begin where ours ended shows another
+//	R4 taken    a grant that does not begin where ours ended shows another
 //	            holder: claim another id
 //	R5 issue    only inside [Lo, Hi); see package snowflake
 //	R6 release  at a clean stop the unused tail goes back to the store
+//	R7 restore  a store that went back grants no time before every slice that
+//	            it may have forgotten has ended; see package shared
 //
 // Every slice ever obtained is exclusively ours for good. A reader that
 // still holds an older Lease is therefore safe within its bounds; and a new

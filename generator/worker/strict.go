@@ -12,8 +12,8 @@ import (
 // Strict is a worker id whose time is reserved request by request. Nothing is
 // kept in hand: a grant is made for those who asked before its reservation
 // began, and what they leave of it is lost. So a process that was cloned, or
-// restored from a snapshot, while it ran has nothing that its twin has, too
-// (models S5 and S11 in RELIABILITY: a slice in memory is what clones share).
+// restored from a snapshot, while it ran has nothing that its twin has, too: a
+// slice in memory is what clones share.
 //
 // The worker id is one of its own, apart from that of the generators which
 // are not strict: their slice reaches far ahead.

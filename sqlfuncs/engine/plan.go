@@ -35,7 +35,7 @@ type QueryPlan struct {
 	plain   *selectPlan                      // conditions on its columns may be looked at before its rows are made
 }
 
-// maxParams bounds $n; RELIABILITY limits a Bind to this many values.
+// maxParams bounds $n, and so the values of a Bind.
 const maxParams = 256
 
 // param notes the use of $n and returns its type so far.
