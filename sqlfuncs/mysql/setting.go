@@ -118,21 +118,15 @@ func normalizeInteger(x *engine.Exec, s *setting.Definition, v datum.Value, text
 
 // sqlModes are the modes that set others, as MariaDB expands them.
 var sqlModes = map[string][]string{
-	"ANSI":       {"REAL_AS_FLOAT", "PIPES_AS_CONCAT", "ANSI_QUOTES", "IGNORE_SPACE"},
-	"DB2":        foreignMode,
-	"MAXDB":      append([]string{"NO_AUTO_CREATE_USER"}, foreignMode...),
-	"MSSQL":      foreignMode,
-	"POSTGRESQL": foreignMode,
+	"ANSI": {"REAL_AS_FLOAT", "PIPES_AS_CONCAT", "ANSI_QUOTES", "IGNORE_SPACE"},
 	"TRADITIONAL": {
 		"STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "NO_ZERO_IN_DATE", "NO_ZERO_DATE", "ERROR_FOR_DIVISION_BY_ZERO",
 		"NO_AUTO_CREATE_USER", "NO_ENGINE_SUBSTITUTION",
 	},
 }
 
-var foreignMode = []string{"PIPES_AS_CONCAT", "ANSI_QUOTES", "IGNORE_SPACE", "NO_KEY_OPTIONS", "NO_TABLE_OPTIONS", "NO_FIELD_OPTIONS"}
-
 // refusedModes change how a text is read in ways that nextid does not follow.
-var refusedModes = []string{"ORACLE", "MYSQL323", "MYSQL40", "HIGH_NOT_PRECEDENCE", "EMPTY_STRING_IS_NULL"}
+var refusedModes = []string{"ORACLE", "DB2", "MAXDB", "MSSQL", "POSTGRESQL", "MYSQL323", "MYSQL40", "HIGH_NOT_PRECEDENCE", "EMPTY_STRING_IS_NULL"}
 
 // normalizeSQLMode checks a list of modes and puts it into the server's
 // order. Modes of other releases are dropped with no word.
