@@ -399,3 +399,13 @@ func (l *Layout) ExhaustedError(name string) error {
 		Hint:    "Create a generator with a later epoch or more time bits, and move to it.",
 	}
 }
+
+// FutureError is the generator.ErrOption of a position v whose time has not come.
+func (l *Layout) FutureError(name string, v int64) error {
+	tick, _, _, _ := l.Unpack(v)
+	return &generator.Error{
+		Kind: generator.ErrOption, Name: name,
+		Message: fmt.Sprintf("%d is an id of %s, which is in the future", v, l.TimeOf(tick).Format(time.RFC3339)),
+		Hint:    "Ids of this generator follow the clock; only a segment generator can be raised freely.",
+	}
+}

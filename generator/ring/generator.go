@@ -243,11 +243,11 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 		return generator.ClosedError(g.name)
 	}
 	if g.endMicros(tick) > g.bound() {
-		return g.errFuture(v, g.layout.TimeOf(tick))
+		return g.layout.FutureError(g.name, v)
 	}
 	if tick >= g.next { // it must outlast a crash
 		if err := g.reserve(ctx, tick); err != nil {
-			return g.storeError(ctx, err)
+			return worker.StoreError(ctx, g.name, err)
 		}
 		g.next = max(g.next, tick+1)
 	}

@@ -96,21 +96,3 @@ func (g *Generator) errAhead(wait time.Duration) error {
 		Message: fmt.Sprintf("the ids of generator %q are ahead of the clock; it issues again in %v", g.name, wait.Round(time.Millisecond)),
 	}
 }
-
-func (g *Generator) errFuture(v int64, at time.Time) error {
-	return g.fail(generator.ErrOption, "Ids of this generator follow the clock; only a segment generator can be raised freely.",
-		"%d is an id of %s, which is in the future", v, at.Format(time.RFC3339))
-}
-
-// storeError makes what the store answered an *Error, except for the end of
-// the caller's own context.
-func (g *Generator) storeError(ctx context.Context, err error) error {
-	if _, known := errors.AsType[*generator.Error](err); known || ctx.Err() != nil {
-		return err
-	}
-	return &generator.Error{
-		Kind: generator.ErrNotNow, Reason: generator.ReasonStore, Name: g.name, Cause: err,
-		Message: fmt.Sprintf("the store does not grant time to generator %q", g.name),
-		Hint:    "Look at the store. Another nextid server may answer.",
-	}
-}

@@ -9,6 +9,7 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/layout"
+	"nextid/generator/worker"
 )
 
 // cause is why a ring is padded.
@@ -132,7 +133,7 @@ func (g *Generator) put(ctx context.Context) error {
 			return borrowedError{time.Duration(late) * time.Microsecond}
 		}
 		if err := g.reserve(ctx, tick); err != nil {
-			return g.storeError(ctx, err)
+			return worker.StoreError(ctx, g.name, err)
 		}
 		first := max(tick, tickFrom(g.layout, g.line.lo))
 		if first == tick && g.endMillis(tick) <= g.line.hi {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// pace is how fast ids go: since the last reservation but one, so that it
-// never stands on a moment only.
+// pace is how fast ids are drawn, measured from the reservation before the last
+// one: the last may be only a moment ago.
 type pace struct {
 	before, last reading
 	began        bool
@@ -26,7 +26,7 @@ func (p *pace) mark(issued int64, now time.Duration) {
 	}
 }
 
-// lasts is how long the ids in hand are enough.
+// lasts is for how long the buffered ids are enough at that pace.
 func (p *pace) lasts(buffered, issued int64, now time.Duration) time.Duration {
 	drawn, elapsed := issued-p.before.issued, now-p.before.at
 	switch {

@@ -1,8 +1,6 @@
 package snowflake
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -36,26 +34,7 @@ func (g *Generator) errAhead(tick int64) error {
 		"the ids of generator %q are ahead of the clock; it issues again at %s", g.name, g.layout.TimeOf(tick).Format(time.RFC3339))
 }
 
-func (g *Generator) errFuture(v, tick int64) error {
-	return g.fail(generator.ErrOption, "Ids of this generator follow the clock; only a segment generator can be raised freely.",
-		"%d is an id of %s, which is in the future", v, g.layout.TimeOf(tick).Format(time.RFC3339))
-}
-
 func (g *Generator) errSlow() error {
 	return g.fail(generator.ErrRetry, "Try again. If it lasts, look at the store; a generator that is not strict needs it less often.",
 		"the store did not grant time to generator %q within %v", g.name, strictPatience)
-}
-
-// storeError makes what the pool answered an *Error, except for the end of
-// the caller's own context.
-func (g *Generator) storeError(ctx context.Context, err error) error {
-	var known *generator.Error
-	if err == nil || ctx.Err() != nil || errors.As(err, &known) {
-		return err
-	}
-	return &generator.Error{
-		Kind: generator.ErrNotNow, Reason: generator.ReasonStore, Name: g.name, Cause: err,
-		Message: fmt.Sprintf("the store does not grant time to generator %q", g.name),
-		Hint:    "Look at the store. Another nextid server may answer.",
-	}
 }

@@ -388,7 +388,7 @@ func (g *Generator) prepare(ctx context.Context, until *time.Duration) (waited b
 	case tick > now+g.ahead:
 		return true, g.await(ctx, tick-g.ahead, until)
 	case next > w.last:
-		return true, g.storeError(ctx, g.pool.Extend(ctx, g.endMillis(tick)-1))
+		return true, worker.StoreError(ctx, g.name, g.pool.Extend(ctx, g.endMillis(tick)-1))
 	}
 	return false, nil
 }
@@ -465,11 +465,11 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 			return nil // passed already
 		}
 		if tick > g.present(g.window.Load())+g.ahead {
-			return g.errFuture(v, tick)
+			return g.layout.FutureError(g.name, v)
 		}
 		// The slice must cover it, or a crash would forget it.
 		if err := g.pool.Extend(ctx, g.endMillis(tick)-1); err != nil {
-			return g.storeError(ctx, err)
+			return worker.StoreError(ctx, g.name, err)
 		}
 		to := g.firstSlot(tick+1) - 1 // all of v's tick: its worker bits may be greater than ours
 		if last >= to || g.advance(last, to+1, to) {

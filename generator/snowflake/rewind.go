@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/worker"
 )
 
 // rewind stamps ids while the wall clock shows a time that was there before
@@ -118,7 +119,7 @@ func (r *rewind) next(ctx context.Context, n int64) (run generator.Range, waited
 		}
 		if until := r.g.endMillis(tick); until > r.hi {
 			if err := r.extend(ctx, until); err != nil {
-				return run, waited, r.g.storeError(ctx, err)
+				return run, waited, worker.StoreError(ctx, r.g.name, err)
 			}
 			continue
 		}
@@ -145,7 +146,7 @@ func (r *rewind) begin(ctx context.Context, now int64) (wait time.Duration, err 
 	id, values := r.g.pool.Lease().Worker, int64(1)<<r.g.layout.RollbackBits()
 	ends, err := r.g.pool.LineEnd(ctx, r.g.name, id, values)
 	if err != nil {
-		return 0, r.g.storeError(ctx, err)
+		return 0, worker.StoreError(ctx, r.g.name, err)
 	}
 	// Ids begin with the present tick if it is free, and the line with it.
 	from := floorDiv(r.g.epoch+now*r.g.unit, 1000)
@@ -159,7 +160,7 @@ func (r *rewind) begin(ctx context.Context, now int64) (wait time.Duration, err 
 		line := r.g.pool.Line(r.g.name, id, bits)
 		lo, hi, err := r.g.pool.ReserveLine(ctx, line, from, r.length())
 		if err != nil {
-			return 0, r.g.storeError(ctx, err)
+			return 0, worker.StoreError(ctx, r.g.name, err)
 		}
 		if lo != from { // another server with this worker id was first
 			_ = r.g.pool.ReleaseLine(ctx, line, hi, lo) // lost if it fails

@@ -205,7 +205,7 @@ func (g *strictGenerator) fill(b *batch) error {
 	from := -floorDiv(-(g.epoch + (g.tickOf(last)+1)*g.unit), 1000)
 	lease, err := g.time.Grant(g.ctx, time.Duration(ticks)*g.layout.Unit, from)
 	if err != nil {
-		return g.storeError(g.ctx, err)
+		return worker.StoreError(g.ctx, g.name, err)
 	}
 	w := g.newWindow(lease)
 	if w.last < w.first {
@@ -256,11 +256,11 @@ func (g *strictGenerator) Raise(ctx context.Context, v int64, used bool) error {
 	}
 	tick, _, _, _ := g.layout.Unpack(v)
 	if tick > floorDiv(g.time.Now()-g.epoch, g.unit)+g.ahead {
-		return g.errFuture(v, tick)
+		return g.layout.FutureError(g.name, v)
 	}
 	// The line must be beyond it, or a crash would forget it.
 	if _, err := g.time.Grant(ctx, g.layout.Unit, g.endMillis(tick)); err != nil {
-		return g.storeError(ctx, err)
+		return worker.StoreError(ctx, g.name, err)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -2,6 +2,8 @@ package worker
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"strconv"
@@ -80,3 +82,16 @@ func (p *Pool) Logger() *slog.Logger { return p.pools.cfg.Logger }
 
 // Exclusive reports whether only this process uses the store.
 func (p *Pool) Exclusive() bool { return p.pools.cfg.Store.Exclusive() }
+
+// StoreError makes what a Pool answered to a generator of a name an
+// *generator.Error, except for the end of the caller's own context.
+func StoreError(ctx context.Context, name string, err error) error {
+	if _, known := errors.AsType[*generator.Error](err); err == nil || known || ctx.Err() != nil {
+		return err
+	}
+	return &generator.Error{
+		Kind: generator.ErrNotNow, Reason: generator.ReasonStore, Name: name, Cause: err,
+		Message: fmt.Sprintf("the store does not grant time to generator %q", name),
+		Hint:    "Look at the store. Another nextid server may answer.",
+	}
+}
