@@ -163,8 +163,7 @@ const maxSeconds = 366 * 86_400
 // selectLimit is sql_select_limit for a statement, -1: none. A LIMIT of its
 // own goes before it.
 func (s *Session) selectLimit(st *Statement) int64 {
-	sel, ok := st.tree.(*syntax.Select)
-	if !ok || sel.Limit != nil || s.dialect != syntax.MySQL || s.mysql.RowsAtMost < 0 {
+	if !st.allRows || s.dialect != syntax.MySQL || s.mysql.RowsAtMost < 0 {
 		return -1
 	}
 	return s.mysql.RowsAtMost

@@ -50,7 +50,7 @@ func setStatement(p *engine.Planner, st *Statement, t *syntax.SetStatement) erro
 	if err != nil {
 		return err
 	}
-	inner := &Statement{Text: st.Text, tree: t.Statement}
+	inner := newStatement(st.Text, t.Statement)
 	if err := planStatement(p, inner, t.Statement); err != nil {
 		return err
 	}
@@ -70,10 +70,7 @@ func setStatement(p *engine.Planner, st *Statement, t *syntax.SetStatement) erro
 // OwnTimeout reports whether the statement is a SET STATEMENT that sets how
 // long it may run, which then goes before what the session says.
 func (st *Statement) OwnTimeout() bool {
-	t, ok := st.tree.(*syntax.SetStatement)
-	return ok && slices.ContainsFunc(t.Items, func(item syntax.SetItem) bool {
-		return item.Name == "max_statement_time" || item.Name == "max_execution_time"
-	})
+	return st.setsDuration
 }
 
 // within calls run with the values set and the context that they give.

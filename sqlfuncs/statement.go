@@ -1,6 +1,7 @@
 package sqlfuncs
 
 import (
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -22,7 +23,7 @@ type Statement struct {
 	// pgwire's (text and binary), 2 and 3 mysqlwire's.
 	Memo [4]atomic.Pointer[[]byte]
 
-	tree    syntax.Statement
+	tree    syntax.Statement  // MySQL: of a statement with parameters, see forTypes
 	query   *engine.QueryPlan // rows come from here; nil for utility statements
 	utility utility           // what a statement without a query does
 	tag     string            // command tag; "SELECT" gets the row count
@@ -33,13 +34,17 @@ type Statement struct {
 	shared  bool              // does not depend on the session that planned it
 	cost    int64             // bytes that its tree and plan hold, at most
 
+	something    bool // there is something to do, see Empty
+	allRows      bool // SELECT without LIMIT
+	setsDuration bool // see OwnTimeout
+
 	keepsWarnings bool // SHOW WARNINGS: does not clear what it shows
 
 	variants atomic.Pointer[map[string]*Statement] // by parameter types, see forTypes
 }
 
 // Empty reports whether the statement's text held nothing to do.
-func (st *Statement) Empty() bool { return st.tree == nil }
+func (st *Statement) Empty() bool { return !st.something }
 
 // IsCopy reports whether the statement is a COPY TO STDOUT: its rows are not
 // described.
@@ -120,13 +125,31 @@ func (s *Session) planSimple(tree syntax.Statement, text, source string) (*State
 	return plan(p, tree, text)
 }
 
+// newStatement returns a statement that is not planned yet. The tree is not kept:
+// it is as large as the plan.
+func newStatement(text string, tree syntax.Statement) *Statement {
+	st := &Statement{Text: text, something: tree != nil}
+	switch t := tree.(type) {
+	case *syntax.Select:
+		st.allRows = t.Limit == nil
+	case *syntax.SetStatement:
+		st.setsDuration = slices.ContainsFunc(t.Items, func(item syntax.SetItem) bool {
+			return item.Name == "max_statement_time" || item.Name == "max_execution_time"
+		})
+	}
+	return st
+}
+
 func plan(p *engine.Planner, tree syntax.Statement, text string) (*Statement, error) {
-	st := &Statement{Text: text, tree: tree, shared: true}
+	st := newStatement(text, tree)
+	st.shared = true
 	if err := planStatement(p, st, tree); err != nil {
 		return nil, p.Located(err)
 	}
 	st.cost = plannedFor(p).planning
-	st.Params = p.FinishParams()
+	if st.Params = p.FinishParams(); p.MySQL && len(st.Params) > 0 {
+		st.tree = tree
+	}
 	for _, n := range p.OpenIDs {
 		if p.Uses[n-1] == 1 { // nothing else takes it for a number
 			st.openIDs = append(st.openIDs, n)

@@ -15,7 +15,7 @@ import (
 // declare plans DECLARE name CURSOR FOR query. The query is analysed with
 // the statement, so that its parameters are the statement's.
 func declare(p *engine.Planner, st *Statement, t *syntax.Declare) error {
-	inner := &Statement{Text: t.Text, tree: t.Query}
+	inner := newStatement(t.Text, t.Query)
 	if err := selectStatement(p, inner, t.Query); err != nil {
 		return err
 	}

@@ -102,13 +102,17 @@ func (t *pushTarget) push(sp span, c *Expr) bool {
 		}
 		return c.Eval(x)
 	}
-	for _, k := range c.Keys {
+	var keys []*KeyTest
+	for _, k := range c.Known().Keys {
 		if !sp.holds(k.Column) {
 			continue
 		}
 		if e := t.plan.targets[k.Column.index-sp.from]; e.Column && e.Type == t.types[k.Column.index-sp.from] {
-			pushed.Keys = append(pushed.Keys, &KeyTest{Column: e.Refs[0], Values: k.Values, Refs: k.Refs})
+			keys = append(keys, &KeyTest{Column: e.Refs[0], Values: k.Values, Refs: k.Refs})
 		}
+	}
+	if keys != nil {
+		pushed.Know(Known{Keys: keys})
 	}
 	t.plan.source.addFilter([]*Expr{pushed})
 	return true
@@ -189,7 +193,7 @@ func (s *tableSource) addFilter(conds []*Expr) {
 		s.keys = make([][]*KeyTest, len(s.def.Keys))
 	}
 	for _, c := range conds {
-		for _, k := range c.Keys {
+		for _, k := range c.Known().Keys {
 			if !s.sp.holds(k.Column) || s.sp.dependsOn(k.Refs) {
 				continue
 			}

@@ -147,11 +147,12 @@ func (j *joinRows) readRight(x *Exec) error {
 func (j *joinRows) buildIndex(x *Exec) error {
 	left, right := j.left0(), j.right.span()
 	for _, c := range j.on {
-		if c.equal == nil || c.Volatile {
+		equal := c.Known().equal
+		if equal == nil || c.Volatile {
 			continue
 		}
-		for i, r := range c.equal {
-			l := c.equal[1-i]
+		for i, r := range equal {
+			l := equal[1-i]
 			if right.dependsOn(r.Refs) && !left.dependsOn(r.Refs) && left.dependsOn(l.Refs) && !right.dependsOn(l.Refs) {
 				j.equal[0], j.equal[1] = append(j.equal[0], l), append(j.equal[1], r)
 				break

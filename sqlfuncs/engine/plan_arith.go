@@ -37,7 +37,8 @@ func (p *Planner) arithmetic(op string, l, r *Expr) (*Expr, error) {
 	if len(op) != 1 || !strings.Contains("+-*/%", op) {
 		return nil, noOperator(op, l, r)
 	}
-	compute := func(x *Exec, a, b datum.Value) (datum.Value, error) { return datum.Compute(op[0], a, b, x.Env()) }
+	sign := op[0]
+	compute := func(x *Exec, a, b datum.Value) (datum.Value, error) { return datum.Compute(sign, a, b, x.Env()) }
 	if l.Type == datum.Unknown && r.Type == datum.Unknown {
 		return nil, ambiguousOperator(op)
 	}

@@ -425,7 +425,8 @@ func (p *Planner) field(s *Scope, f *syntax.Field) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, c := range rec.Fields {
+	fields := rec.Known().Fields
+	for i, c := range fields {
 		if c.Name != f.Name {
 			continue
 		}
@@ -439,7 +440,7 @@ func (p *Planner) field(s *Scope, f *syntax.Field) (*Expr, error) {
 		e.name = f.Name
 		return e, nil
 	}
-	if len(rec.Fields) == 0 {
+	if len(fields) == 0 {
 		return nil, At(Unparen(f.X).Position(), sqlstate.New(sqlstate.WrongObjectType, "column notation .%s applied to type %s, which is not a composite type",
 			sqlstate.Cut(f.Name, 64), datum.FormatType(rec.Type, -1)))
 	}

@@ -393,8 +393,9 @@ func (p *Planner) tableFunc(s *Scope, t *syntax.TableFunc) (source, error) {
 	}
 	src := &scanSource{sp: sp, rows: opens[0], call: only}
 	if len(opens) > 1 || t.Ordinality {
+		numbered := t.Ordinality
 		src.call = nil
-		src.rows = func(x *Exec) (Rows, error) { return zipRows(x, opens, widths, t.Ordinality) }
+		src.rows = func(x *Exec) (Rows, error) { return zipRows(x, opens, widths, numbered) }
 	}
 	for _, r := range refs {
 		if r.frame == s.Frame {
@@ -438,11 +439,11 @@ func (p *Planner) functionRows(f *Function, args []*Expr, name string) ([]FromCo
 	if x, err = p.ResolveUnknown(x); err != nil {
 		return nil, nil, err
 	}
-	if len(x.Fields) > 0 {
-		return x.Fields, func(ex *Exec) (Rows, error) {
+	if fields := x.Known().Fields; len(fields) > 0 {
+		return fields, func(ex *Exec) (Rows, error) {
 			v, err := x.Eval(ex)
 			if err != nil || !v.Valid {
-				return nullRow(x.Fields), err
+				return nullRow(fields), err
 			}
 			return SingleRow(v.Elems...), nil
 		}, nil

@@ -164,7 +164,7 @@ func (p *Planner) means(s *Scope, a, b syntax.Expr) bool {
 
 func groupSlot(frame, i int, of *Expr) *Expr {
 	return &Expr{
-		Type: of.Type, TypeMod: of.TypeMod, name: of.name, table: of.table, attr: of.attr, Fields: of.Fields, Letters: of.Letters, Origin: of.Origin,
+		Type: of.Type, TypeMod: of.TypeMod, name: of.name, Letters: of.Letters, known: columnOf(of.Known()),
 		Refs: []ref{{frame, i}},
 		Eval: func(x *Exec) (datum.Value, error) { return x.Frames[frame][i], nil },
 	}
@@ -351,7 +351,7 @@ type textAggregate interface{ FoldedBy(TextFold) }
 func (c *aggregateCall) begin() Aggregate {
 	a := c.f.Does.(NewAggregate)(c.argType)
 	if a, ok := a.(rowAggregate); ok && len(c.args) > 0 {
-		a.OfRows(c.args[0].Fields)
+		a.OfRows(c.args[0].Known().Fields)
 	}
 	if a, ok := a.(textAggregate); ok {
 		a.FoldedBy(c.folds.at(0))

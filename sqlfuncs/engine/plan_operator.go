@@ -257,8 +257,7 @@ func (p *Planner) comparison(op string, test func(int) bool, l, r *Expr) (*Expr,
 		return datum.MakeBool(test(c)), err
 	})
 	if op == "=" {
-		e.Keys = append(EqualsKey(l, r), EqualsKey(r, l)...)
-		e.equal = []*Expr{l, r}
+		e.Know(Known{Keys: append(EqualsKey(l, r), EqualsKey(r, l)...), equal: []*Expr{l, r}})
 	}
 	return e, nil
 }
@@ -428,10 +427,11 @@ func (p *Planner) is(s *Scope, e *syntax.Is) (*Expr, error) {
 	if err != nil {
 		return nil, At(e.Pos, err)
 	}
+	what, not := e.What, e.Not
 	return Derive(datum.Bool, func(ex *Exec) (datum.Value, error) {
 		v, err := x.Eval(ex)
 		var yes bool
-		switch e.What {
+		switch what {
 		case "NULL", "UNKNOWN":
 			yes = !v.Valid
 		case "TRUE":
@@ -439,7 +439,7 @@ func (p *Planner) is(s *Scope, e *syntax.Is) (*Expr, error) {
 		case "FALSE":
 			yes = v.Valid && v.Int == 0
 		}
-		return datum.MakeBool(yes != e.Not), err
+		return datum.MakeBool(yes != not), err
 	}, x), nil
 }
 
@@ -455,6 +455,7 @@ func (p *Planner) isDistinct(s *Scope, e *syntax.IsDistinct) (*Expr, error) {
 	if l, r, err = p.comparable("=", l, r); err != nil {
 		return nil, At(e.Pos, err)
 	}
+	not := e.Not
 	return Derive(datum.Bool, func(x *Exec) (datum.Value, error) {
 		a, err := l.Eval(x)
 		if err != nil {
@@ -472,7 +473,7 @@ func (p *Planner) isDistinct(s *Scope, e *syntax.IsDistinct) (*Expr, error) {
 			}
 			same = c == 0
 		}
-		return datum.MakeBool(same == e.Not), nil
+		return datum.MakeBool(same == not), nil
 	}, l, r), nil
 }
 

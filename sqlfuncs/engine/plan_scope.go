@@ -151,10 +151,19 @@ func noColumn(name string) error {
 // columnExpr reads a column of the level's current row.
 func columnExpr(frame, index int, fc *FromColumn) *Expr {
 	return &Expr{
-		Type: fc.Type, TypeMod: fc.TypeMod, table: fc.table, attr: fc.attr, Fields: fc.fields, Letters: fc.letters, Origin: fc.origin,
-		Refs: []ref{{frame, index}}, Column: true,
+		Type: fc.Type, TypeMod: fc.TypeMod, Letters: fc.letters,
+		known: columnOf(Known{Fields: fc.fields, table: fc.table, attr: fc.attr, Origin: fc.origin}),
+		Refs:  []ref{{frame, index}}, Column: true,
 		Eval: func(x *Exec) (datum.Value, error) { return x.Frames[frame][index], nil },
 	}
+}
+
+// columnOf is what is known of a column's value, nil where that is nothing.
+func columnOf(k Known) *Known {
+	if len(k.Fields) == 0 && k.table == 0 && k.attr == 0 && k.Origin == nil {
+		return nil
+	}
+	return &Known{Fields: k.Fields, table: k.table, attr: k.attr, Origin: k.Origin}
 }
 
 // systemColumns are what every row of a table has (PostgreSQL 5.5). Ours have
@@ -202,7 +211,7 @@ func (p *Planner) wholeRow(level *Scope, alias string) *Expr {
 			return columnExpr(level.Frame, it.offset, &it.Columns[0])
 		}
 		frame, from, to := level.Frame, it.offset, it.offset+len(it.Columns)
-		e := &Expr{Type: datum.Record, TypeMod: -1, Fields: it.Columns}
+		e := &Expr{Type: datum.Record, TypeMod: -1, known: &Known{Fields: it.Columns}}
 		for i := from; i < to; i++ {
 			e.Refs = append(e.Refs, ref{frame, i})
 		}

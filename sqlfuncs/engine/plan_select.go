@@ -64,10 +64,11 @@ type Output struct {
 }
 
 func (o *Output) add(e *Expr, name string) {
+	known := e.Known()
 	o.Exprs = append(o.Exprs, e)
 	o.Columns = append(o.Columns, Column{
-		Name: name, Type: e.Type, TypeMod: e.TypeMod, Table: e.table, Attr: e.attr,
-		Origin: e.Origin, fields: e.Fields, letters: e.Letters,
+		Name: name, Type: e.Type, TypeMod: e.TypeMod, Table: known.table, Attr: known.attr,
+		Origin: known.Origin, fields: known.Fields, letters: e.Letters,
 	})
 }
 
@@ -224,10 +225,11 @@ func (p *Planner) fieldStar(s *Scope, e *syntax.Field, out *Output) error {
 	if err != nil {
 		return err
 	}
-	if len(rec.Fields) == 0 {
+	fields := rec.Known().Fields
+	if len(fields) == 0 {
 		return At(e.Pos, sqlstate.New(sqlstate.WrongObjectType, "type %s is not composite", datum.FormatType(rec.Type, -1)))
 	}
-	for i, f := range rec.Fields {
+	for i, f := range fields {
 		out.add(Derive(f.Type, func(x *Exec) (datum.Value, error) {
 			v, err := rec.Eval(x)
 			if err != nil || !v.Valid {

@@ -140,7 +140,7 @@ func (p *Planner) subquery(s *Scope, e *syntax.Subquery) (*Expr, error) {
 		}), nil
 	}
 	r := q.expr(t, q.Columns[0].TypeMod, q.Columns[0].Name, func(x *Exec) (datum.Value, error) { return q.single(x, t) })
-	r.Fields, r.Letters = q.Columns[0].fields, q.Columns[0].letters
+	r.known, r.Letters = columnOf(Known{Fields: q.Columns[0].fields}), q.Columns[0].letters
 	return r, nil
 }
 

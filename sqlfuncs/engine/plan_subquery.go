@@ -27,6 +27,7 @@ func (p *Planner) in(s *Scope, e *syntax.In) (*Expr, error) {
 	if _, err := p.common(e.Pos, "IN", es); err != nil {
 		return nil, At(e.Pos, refused)
 	}
+	not := e.Not
 	in := Derive(datum.Bool, func(x *Exec) (datum.Value, error) {
 		v, err := es[0].Eval(x)
 		if err != nil || !v.Valid {
@@ -46,19 +47,19 @@ func (p *Planner) in(s *Scope, e *syntax.In) (*Expr, error) {
 				continue
 			}
 			if c, err := datum.Compare(v, w); err != nil || c == 0 {
-				return datum.MakeBool(!e.Not), err
+				return datum.MakeBool(!not), err
 			}
 		}
 		if null {
 			return datum.Null(datum.Bool), nil
 		}
-		return datum.MakeBool(e.Not), nil
+		return datum.MakeBool(not), nil
 	}, es...)
-	if rest := Derive(0, nil, es[1:]...); es[0].Column && !e.Not && !rest.Volatile {
-		in.Keys = []*KeyTest{{
+	if rest := Derive(0, nil, es[1:]...); es[0].Column && !not && !rest.Volatile {
+		in.Know(Known{Keys: []*KeyTest{{
 			Column: es[0].Refs[0], Refs: rest.Refs,
 			Values: func(x *Exec) ([]datum.Value, error) { return EvalAll(x, es[1:]) },
-		}}
+		}}})
 	}
 	return in, nil
 }
@@ -96,20 +97,21 @@ func (p *Planner) quantified(s *Scope, e *syntax.Quantified) (*Expr, error) {
 	if err != nil {
 		return nil, At(e.Pos, err)
 	}
+	all := e.All
 	r := Derive(datum.Bool, func(x *Exec) (datum.Value, error) {
 		a, err := array.Eval(x)
 		if err != nil || !a.Valid {
 			return datum.Null(datum.Bool), err
 		}
-		return quantify(x, e.All, len(a.Elems), func(i int) (datum.Value, error) {
+		return quantify(x, all, len(a.Elems), func(i int) (datum.Value, error) {
 			return slot.with(x, a.Elems[i], test)
 		})
 	}, read, array)
 	if l.Column && e.Op == "=" && !e.All && !array.Volatile && l.Type == info.Elem {
-		r.Keys = []*KeyTest{{Column: l.Refs[0], Refs: array.Refs, Values: func(x *Exec) ([]datum.Value, error) {
+		r.Know(Known{Keys: []*KeyTest{{Column: l.Refs[0], Refs: array.Refs, Values: func(x *Exec) ([]datum.Value, error) {
 			v, err := array.Eval(x)
 			return v.Elems, err
-		}}}
+		}}}})
 	}
 	return finish(r), nil
 }

@@ -266,7 +266,9 @@ func castExpr(p *engine.Planner, s *engine.Scope, c *syntax.Cast) (*engine.Expr,
 	}
 	if x.Type == t && t != datum.Timestamp {
 		e := *x
-		e.Column, e.Keys, e.Origin = false, nil, nil
+		known := x.Known()
+		e.Column, known.Keys, known.Origin = false, nil, nil
+		e.Know(known)
 		return &e, nil
 	}
 	length := lengthOf(x)

@@ -42,12 +42,13 @@ func moveTime(p *engine.Planner, s *engine.Scope, e *syntax.Binary, c *syntax.Ca
 	if err != nil {
 		return nil, engine.At(e.Pos, err)
 	}
+	sign := e.Op[0]
 	return engine.Strict2(datum.Timestamp, es[0], es[1], func(x *engine.Exec, at, n datum.Value) (datum.Value, error) {
 		span, err := datum.ParseText(datum.Interval, TextOf(x, n)+" "+unit, nil)
 		if err != nil {
 			return at, err
 		}
-		return datum.Compute(e.Op[0], at, span, x.Env())
+		return datum.Compute(sign, at, span, x.Env())
 	}), nil
 }
 
@@ -191,6 +192,7 @@ func like(p *engine.Planner, s *engine.Scope, e *syntax.Like) (*engine.Expr, err
 	if err := p.CoerceAll(es, datum.Text); err != nil {
 		return nil, engine.At(e.Pos, err)
 	}
+	not := e.Not
 	return engine.Strict2(datum.Bool, es[0], es[1], func(x *engine.Exec, a, b datum.Value) (datum.Value, error) {
 		p, err := engine.Pattern("MySQL LIKE"+flags+escape, b.Str, func() (string, bool, error) {
 			if strings.HasSuffix(b.Str, escape) && escape != "" && !strings.HasSuffix(b.Str, escape+escape) {
@@ -203,6 +205,6 @@ func like(p *engine.Planner, s *engine.Scope, e *syntax.Like) (*engine.Expr, err
 			return a, err
 		}
 		match, err := p.Matches(x, a.Str)
-		return datum.MakeBool(match != e.Not), err
+		return datum.MakeBool(match != not), err
 	}), nil
 }

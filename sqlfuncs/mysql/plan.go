@@ -216,7 +216,7 @@ func comparison(p *engine.Planner, op string, test func(int) bool, l, r *engine.
 				if err != nil {
 					return nil, err
 				}
-				e.Keys = append(e.Keys, engine.EqualsKey(column, value)...)
+				e.Know(engine.Known{Keys: append(e.Known().Keys, engine.EqualsKey(column, value)...)})
 			}
 		}
 	}
@@ -254,10 +254,10 @@ func inList(p *engine.Planner, s *engine.Scope, e *syntax.In) (*engine.Expr, err
 	}
 	in = finish(in)
 	if rest := engine.Derive(0, nil, values...); es[0].Column && !rest.Volatile {
-		in.Keys = []*engine.KeyTest{{
+		in.Know(engine.Known{Keys: []*engine.KeyTest{{
 			Column: es[0].Refs[0], Refs: rest.Refs,
 			Values: func(x *engine.Exec) ([]datum.Value, error) { return engine.EvalAll(x, values) },
-		}}
+		}}})
 	}
 	return in, nil
 }

@@ -84,10 +84,11 @@ func assignVariable(p *engine.Planner, s *engine.Scope, e *syntax.Assign) (*engi
 		return nil, err
 	}
 	p.Private = true
+	name := e.Name
 	x := engine.Derive(value.Type, func(x *engine.Exec) (datum.Value, error) {
 		v, err := value.Eval(x)
 		if err == nil {
-			err = stateOf(x).SetUserVariable(e.Name, v)
+			err = stateOf(x).SetUserVariable(name, v)
 		}
 		return v, err
 	}, value)

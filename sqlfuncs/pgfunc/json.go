@@ -46,7 +46,7 @@ func toJSON(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 		if err != nil || !v.Valid {
 			return datum.Null(datum.JSON), err
 		}
-		return jsonValue(datum.JSON, appendJSON(nil, v, arg.Fields, x.Env()))
+		return jsonValue(datum.JSON, appendJSON(nil, v, arg.Known().Fields, x.Env()))
 	}, arg), nil
 }
 
@@ -86,7 +86,7 @@ func buildObject(env *datum.Env, values []datum.Value, args []*engine.Expr) ([]b
 		if out, err = appendKey(out, values[i], env); err != nil {
 			return nil, err
 		}
-		out = appendJSON(append(out, " : "...), values[i+1], args[i+1].Fields, env)
+		out = appendJSON(append(out, " : "...), values[i+1], args[i+1].Known().Fields, env)
 		if len(out) > engine.MaxTextBytes {
 			return nil, engine.ErrTextTooLong
 		}
@@ -111,7 +111,7 @@ func buildArray(env *datum.Env, values []datum.Value, args []*engine.Expr) ([]by
 		if i > 0 {
 			out = append(out, ", "...)
 		}
-		if out = appendJSON(out, v, args[i].Fields, env); len(out) > engine.MaxTextBytes {
+		if out = appendJSON(out, v, args[i].Known().Fields, env); len(out) > engine.MaxTextBytes {
 			return nil, engine.ErrTextTooLong
 		}
 	}
