@@ -67,11 +67,12 @@ func (s *Server) MySQLVersion() string { return mysql.Version(s.version) }
 
 // initMySQL gives a new session in the MySQL dialect its settings.
 func (s *Session) initMySQL() error {
-	base := s.server.mysqlBase()
 	s.mysql = mysql.State{Autocommit: true, Database: s.options.Database}
-	mysql.SetCollation(base, s.options.Collation)
-	maps.Copy(base, s.options.Settings)
-	s.vars = setting.NewVariables(setting.MySQL, base)
+	own := mysql.SettingsOf(s.options.Collation)
+	for key, value := range s.options.Settings {
+		own = append(own, setting.Own{Key: key, Value: value})
+	}
+	s.vars = setting.NewVariables(setting.MySQL, s.server.variables, own)
 	s.options.Settings = nil
 	s.settingsChanged()
 	s.register()
@@ -169,8 +170,8 @@ func (s *Session) selectLimit(st *Statement) int64 {
 	return s.mysql.RowsAtMost
 }
 
-// mysqlBase are the values of system variables that the server knows.
-func (s *Server) mysqlBase() map[string]string {
+// mysqlVariables are the values of system variables that the server knows.
+func (s *Server) mysqlVariables(configured map[string]string) map[string]string {
 	base := map[string]string{
 		"version":         s.MySQLVersion(),
 		"innodb_version":  mysql.MariaDBVersion,
@@ -179,7 +180,7 @@ func (s *Server) mysqlBase() map[string]string {
 		"version_compile_machine": runtime.GOARCH,
 		"version_compile_os":      runtime.GOOS,
 	}
-	maps.Copy(base, s.variables)
+	maps.Copy(base, configured)
 	if d := s.limits.StatementTime; d > 0 {
 		base["max_statement_time"] = strconv.FormatFloat(d.Seconds(), 'f', 6, 64)
 	}

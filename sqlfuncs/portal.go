@@ -262,6 +262,9 @@ func (s *Session) newPortal(name string) (*Portal, error) {
 			WithHint("CLOSE cursors that are no longer used.")
 	}
 	p := &Portal{name: strings.Clone(name)}
+	if s.portals == nil {
+		s.portals = map[string]*Portal{}
+	}
 	s.portals[p.name] = p
 	return p, nil
 }

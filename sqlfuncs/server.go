@@ -115,7 +115,7 @@ type Server struct {
 	started    time.Time
 	caches     [caches]statementCache
 	sessions   sessionSet
-	variables  map[string]string        // of MySQL, see Config
+	variables  map[string]string        // of MySQL, as sessions begin
 	parameters map[string]string        // of PostgreSQL, likewise
 	counters   func() map[string]string // of MySQL, likewise
 }
@@ -144,12 +144,13 @@ func NewServer(cfg Config) (*Server, error) {
 	limits := cfg.Limits.withDefaults()
 	s := &Server{
 		registry: cfg.Registry, memory: account.NewServer(cfg.Memory), version: cfg.Version, limits: limits, clock: cfg.Clock,
-		catalog: newCatalog(), mysql: mysql.NewDialect(), cpus: engine.NewCPUSlots(), variables: cfg.Variables, parameters: cfg.Parameters, counters: cfg.Counters,
+		catalog: newCatalog(), mysql: mysql.NewDialect(), cpus: engine.NewCPUSlots(), counters: cfg.Counters,
 		ids: &ids.Server{
 			PerCall: limits.IDsPerCall, Layout: l, UUIDs: uuid.NewSource(cfg.Clock), Sequence: cfg.Sequence,
 			Trail: cfg.Trail, Nodes: cfg.Nodes, Takeover: cfg.Takeover, Settings: cfg.Settings,
 		},
 	}
+	s.variables, s.parameters = s.mysqlVariables(cfg.Variables), s.postgresParameters(cfg.Parameters)
 	s.ids.Quotas = s.Quotas
 	s.system = pgcatalog.NewSystem(s.catalog, s.sessions.clients)
 	s.started = s.now()

@@ -97,19 +97,13 @@ func (s *Server) newSession(o SessionOptions, memory *account.Session) (*Session
 	}
 	session := &Session{
 		server: s, dialect: o.Dialect, options: o, started: s.now(), memory: memory, cpu: s.cpus.Slot(),
-		prepared: map[string]*Statement{}, portals: map[string]*Portal{},
 	}
 	if o.Dialect == syntax.MySQL {
 		return session, session.initMySQL()
 	}
-	base := map[string]string{
-		"session_authorization": o.User,
-		"is_superuser":          map[bool]string{true: "on", false: "off"}[o.Admin],
-		"server_version":        setting.PostgreSQL["server_version"].Default + " (nextid " + s.version + ")",
-	}
-	maps.Copy(base, s.parameters)
-	if d := s.limits.StatementTime; d > 0 {
-		base["statement_timeout"], _ = setting.PostgreSQL["statement_timeout"].Normalize(strconv.FormatInt(d.Milliseconds(), 10)) // a number fits
+	own := []setting.Own{{Key: "session_authorization", Value: o.User}, {Key: "is_superuser", Value: "off"}}
+	if o.Admin {
+		own[1].Value = "on"
 	}
 	if len(o.Settings) > maxStartupSettings {
 		return nil, sqlstate.New(sqlstate.LimitExceeded, "too many start-up parameters")
@@ -123,15 +117,25 @@ func (s *Server) newSession(o SessionOptions, memory *account.Session) (*Session
 		if err != nil {
 			return nil, err
 		}
-		base[strings.ToLower(name)] = value
+		own = append(own, setting.Own{Key: strings.ToLower(name), Value: value})
 	}
-	session.vars = setting.NewVariables(setting.PostgreSQL, base)
+	session.vars = setting.NewVariables(setting.PostgreSQL, s.parameters, own)
 	session.options.Settings = nil // all of it is in vars now
 	session.mysql.Autocommit = true
 	session.noteAppName()
 	session.noteTimeouts()
 	session.register()
 	return session, nil
+}
+
+// postgresParameters are the values of parameters that the server knows.
+func (s *Server) postgresParameters(configured map[string]string) map[string]string {
+	parameters := map[string]string{"server_version": setting.PostgreSQL["server_version"].Default + " (nextid " + s.version + ")"}
+	maps.Copy(parameters, configured)
+	if d := s.limits.StatementTime; d > 0 {
+		parameters["statement_timeout"], _ = setting.PostgreSQL["statement_timeout"].Normalize(strconv.FormatInt(d.Milliseconds(), 10)) // a number fits
+	}
+	return parameters
 }
 
 // Close ends the session.
@@ -494,6 +498,9 @@ func (s *Session) keep(name string, st *Statement) error {
 	if err := s.takeRoom(len(name) + len(st.Text)); err != nil {
 		s.memory.Return(st.cost)
 		return err
+	}
+	if s.prepared == nil {
+		s.prepared = map[string]*Statement{}
 	}
 	s.prepared[strings.Clone(name)] = st
 	return nil

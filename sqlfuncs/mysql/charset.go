@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"nextid/sqlfuncs/setting"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -107,22 +108,22 @@ var wideCollations = map[int]string{
 // not pad.
 const noPad = 1024
 
-// SetCollation makes the settings of a session that begins with a collation,
+// SettingsOf are the settings of a session that begins with a collation,
 // which a client names by its number. All texts are UTF-8: for a character
 // set of single bytes, or a number that nobody knows, the session begins as
 // any. One of wideCharsets is noted, since its texts are read with care.
-func SetCollation(settings map[string]string, id int) {
+func SettingsOf(id int) (own []setting.Own) {
 	if charset, wide := wideCollations[id%noPad]; wide {
-		settings["character_set_client"] = charset
-		return
+		return []setting.Own{{Key: "character_set_client", Value: charset}}
 	}
 	for _, c := range collations {
 		if c.id != id || !strings.HasPrefix(c.charset, "utf8") {
 			continue
 		}
 		for _, key := range []string{"character_set_client", "character_set_connection", "character_set_results"} {
-			settings[key] = c.charset
+			own = append(own, setting.Own{Key: key, Value: c.charset})
 		}
-		settings["collation_connection"] = c.name
+		own = append(own, setting.Own{Key: "collation_connection", Value: c.name})
 	}
+	return own
 }

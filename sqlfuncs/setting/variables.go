@@ -19,7 +19,8 @@ var modeDefaults = map[string]string{
 // and what ROLLBACK and the end of the transaction must restore.
 type Variables struct {
 	defs    map[string]*Definition
-	base    map[string]string // defaults of this session: start-up parameters, version
+	server  map[string]string // defaults of all sessions, which share the map
+	own     []Own             // defaults of this session
 	set     map[string]string // SET in this session
 	local   map[string]string // SET LOCAL in this transaction
 	changed []string          // reported settings changed since the client was told, lower case
@@ -28,15 +29,24 @@ type Variables struct {
 	touched bool  // there was a change since, so that undo is valid
 }
 
-// NewVariables are the settings of a session that begins. base has what the
-// server and the start-up packet say.
-func NewVariables(defs map[string]*Definition, base map[string]string) Variables {
-	return Variables{defs: defs, base: base}
+// Own is what a setting, by its lower-case name, is when a session begins.
+type Own struct{ Key, Value string }
+
+// NewVariables are the settings of a session that begins, as the server has
+// them and as the client asked for. Of several own values the last counts.
+func NewVariables(defs map[string]*Definition, server map[string]string, own []Own) Variables {
+	return Variables{defs: defs, server: server, own: slices.Clip(own)}
 }
 
-// Begins returns what a setting was when the session began.
-func (v *Variables) Begins(key string) (value string, own bool) {
-	if value, own = v.base[key]; own {
+// Begins returns what a setting was when the session began, and whether that
+// is another value than the default.
+func (v *Variables) Begins(key string) (value string, given bool) {
+	for _, o := range slices.Backward(v.own) {
+		if o.Key == key {
+			return o.Value, true
+		}
+	}
+	if value, given = v.server[key]; given {
 		return value, true
 	}
 	if s := v.defs[key]; s != nil {
@@ -164,15 +174,11 @@ func (v *Variables) Get(key string) (string, bool) {
 	if def, ok := modeDefaults[key]; ok {
 		return v.Get(def)
 	}
-	for _, m := range []map[string]string{v.set, v.base} {
-		if value, ok := m[key]; ok {
-			return value, true
-		}
+	if value, ok := v.set[key]; ok {
+		return value, true
 	}
-	if s := v.defs[key]; s != nil {
-		return s.Default, true
-	}
-	return "", false
+	value, given := v.Begins(key)
+	return value, given || v.defs[key] != nil
 }
 
 // Assign sets a setting. value has passed normalize.
