@@ -29,27 +29,28 @@ type Portal struct {
 	params  []datum.Value
 
 	fastArg  []byte // text argument of a fast statement, storage reused
-	isFast   bool   // Draw may answer
-	started  bool
-	done     bool
 	x        *engine.Exec
 	rows     engine.Rows
 	ids      engine.NumberRun
 	tag      string
-	cursor   bool // made by DECLARE
-	binary   bool // DECLARE … BINARY
-	held     bool // WITH HOLD
 	buffered [][]datum.Value
-	buffer   bool  // rows are kept: scrollable or held
 	rowLimit int64 // most rows, -1: no limit; known when started
 	position int   // rows read so far, in the cursor's own order
-
-	committed bool // held, and its transaction is over
 
 	opened int64 // its number among the portals of the session, for ROLLBACK TO
 	bytes  int   // of the bound values, part of Session.bytes
 	memory int64 // drawn for the plan and the values
-	spare  bool  // has no name: Close puts it into sparePortals
+
+	// Side by side, since every session has a portal.
+	isFast    bool // Draw may answer
+	started   bool
+	done      bool
+	cursor    bool // made by DECLARE
+	binary    bool // DECLARE … BINARY
+	held      bool // WITH HOLD
+	buffer    bool // rows are kept: scrollable or held
+	committed bool // held, and its transaction is over
+	spare     bool // has no name: Close puts it into sparePortals
 }
 
 // sparePortals are portals of Run and Open that are closed.

@@ -33,14 +33,17 @@ type TLS = engine.TLS
 // sends the error to the client calls Fail, so that a transaction block
 // becomes a failed one.
 type Session struct {
-	server  *Server
-	dialect syntax.Dialect
-	options SessionOptions
-	started time.Time
+	server    *Server
+	dialect   syntax.Dialect
+	envOK     bool // env is up to date with vars
+	hasPortal bool // unnamedPo is open
+	bounded   bool // whether quotas concern this user
+	asciiOnly bool // texts are read in ASCII alone, see followReading
+	options   SessionOptions
+	started   time.Time
 
 	vars    setting.Variables
 	env     datum.Env
-	envOK   bool // env is up to date with vars
 	notices []Notice
 
 	tx transaction
@@ -50,22 +53,18 @@ type Session struct {
 	unnamed   *Statement
 	portals   map[string]*Portal
 	unnamedPo Portal // storage of the unnamed portal, reused
-	hasPortal bool   // unnamedPo is open
 	opened    int64  // portals so far
 	bytes     int    // of prepared texts and bound values, see Limits.PreparedBytes
 	memory    *account.Session
 	cpu       engine.CPUSlot
 	done      engine.Effort // work since the server last waited for the client
 	quotas    *quota.Set    // of the server, when bounded was looked up
-	bounded   bool          // whether quotas concern this user
 	planning  int64         // drawn for the text that was read last
 
 	drawn     ids.Drawn
 	namesHeld int // how many names in drawn the account knows of, see holdNames
 
 	idle, timeout time.Duration // see IdleTimeout and StatementTimeout
-
-	asciiOnly bool // texts are read in ASCII alone, see followReading
 
 	onWait func() // see OnWait
 	onKill func(id int64, queryOnly bool) error

@@ -26,10 +26,10 @@ const (
 // transaction.
 type transaction struct {
 	state      txState
+	readOnly   bool // MySQL's, for ReadOnlyTransaction
 	began      time.Time
 	saved      setting.Saved
 	savepoints []savepoint
-	readOnly   bool // MySQL's, for ReadOnlyTransaction
 
 	seen any // the catalogs as a snapshot shows them, see snapshot
 }

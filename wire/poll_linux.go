@@ -226,10 +226,7 @@ func (p *poller) dispatch(event syscall.EpollEvent, b *batch, serial uint64) {
 		s.hangup.Store(true)
 	}
 	if event.Events&(syscall.EPOLLOUT|syscall.EPOLLHUP|syscall.EPOLLERR) != 0 {
-		select {
-		case s.writable <- struct{}{}:
-		default:
-		}
+		s.wakeWriter()
 	}
 	if event.Events&^uint32(syscall.EPOLLOUT) != 0 && s.claim() {
 		s.conn.serveReady(loop{p, b, serial})
@@ -316,18 +313,17 @@ const (
 // socket is a connection's socket in the poller. It is a net.Conn whose
 // deadlines call the connection instead of ending a Read.
 type socket struct {
-	poller   *poller
-	conn     *conn
-	fd       int
-	serial   uint32 // tells it from others that had the same descriptor
-	local    net.Addr
-	remote   net.Addr
-	state    atomic.Uint32
-	hangup   atomic.Bool // no more input will come
-	expired  atomic.Bool // the read deadline is over, or the connection is to look around
-	writable chan struct{}
-	cut      chan struct{} // closed: no patience with writes any more
-	cutOnce  sync.Once
+	poller  *poller
+	conn    *conn
+	fd      int
+	serial  uint32 // tells it from others that had the same descriptor
+	local   net.Addr
+	remote  net.Addr
+	state   atomic.Uint32
+	hangup  atomic.Bool   // no more input will come
+	expired atomic.Bool   // the read deadline is over, or the connection is to look around
+	hurried atomic.Bool   // no patience with writes any more
+	wake    chan struct{} // to look again, for who writes: there may be room, or it is hurried
 
 	mu     sync.Mutex
 	closed bool
@@ -345,7 +341,7 @@ func (p *poller) adopt(c *conn) (*socket, error) {
 	}
 	s := &socket{
 		poller: p, conn: c, serial: p.serial.Add(1), local: c.nc.LocalAddr(), remote: c.nc.RemoteAddr(),
-		writable: make(chan struct{}, 1), cut: make(chan struct{}),
+		wake: make(chan struct{}, 1),
 	}
 	s.state.Store(working)
 	// The copy of the descriptor is ours alone; the original leaves the
@@ -444,8 +440,16 @@ func (s *socket) SetReadDeadline(t time.Time) error {
 // SetWriteDeadline implements net.Conn, for a server that gives up: whatever
 // is being written gets cutGrace.
 func (s *socket) SetWriteDeadline(time.Time) error {
-	s.cutOnce.Do(func() { close(s.cut) })
+	s.hurried.Store(true)
+	s.wakeWriter()
 	return nil
+}
+
+func (s *socket) wakeWriter() {
+	select {
+	case s.wake <- struct{}{}:
+	default: // it is about to look
+	}
 }
 
 // SetDeadline implements net.Conn.
@@ -455,27 +459,27 @@ func (s *socket) SetDeadline(t time.Time) error {
 
 // Write implements net.Conn. It waits for a slow client up to the write limit.
 func (s *socket) Write(b []byte) (int, error) {
-	patience := s.conn.server.Limits.Write
-	if s.conn.cut.Load() {
-		patience = cutGrace
+	hurried := s.conn.cut.Load()
+	timer := time.NewTimer(s.conn.server.Limits.Write)
+	if hurried {
+		timer.Reset(cutGrace)
 	}
-	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	if err := s.arm(syscall.EPOLL_CTL_MOD, syscall.EPOLLOUT); err != nil {
 		return 0, err
 	}
 	defer func() { _ = s.arm(syscall.EPOLL_CTL_MOD, 0) }() // worked a moment ago
-	rest, cut := b, s.cut
-	for {
+	for rest := b; ; {
 		var err error
 		if rest, err = writeSome(s.fd, rest); err != nil || len(rest) == 0 {
 			return len(b) - len(rest), err
 		}
-		select {
-		case <-s.writable:
-		case <-cut:
-			cut = nil
+		if s.hurried.Load() && !hurried {
+			hurried = true
 			timer.Reset(cutGrace)
+		}
+		select {
+		case <-s.wake:
 		case <-timer.C:
 			return len(b) - len(rest), os.ErrDeadlineExceeded
 		}

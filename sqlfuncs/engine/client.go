@@ -15,17 +15,17 @@ type Client struct {
 	Dialect    syntax.Dialect
 	User       string
 	Database   string
-	Admin      bool     // may create, alter and drop generators
-	Generators []string // names that it may draw from, with * for any rest at the end; nil: all
-	PID        int32    // pg_backend_pid(), connection_id()
-	RemoteAddr string   // host:port of the client, "" on a Unix socket
-	TLS        TLS
+	Admin      bool              // may create, alter and drop generators
+	Generators []string          // names that it may draw from, with * for any rest at the end; nil: all
+	PID        int32             // pg_backend_pid(), connection_id()
+	RemoteAddr string            // host:port of the client, "" on a Unix socket
+	TLS        *TLS              // nil: none
 	Collation  int               // that a client of MySQL's protocol begins with, by its number; 0: the server's
 	Settings   map[string]string // start-up parameters: application_name, TimeZone, …
 }
 
 // TLS is what pg_stat_ssl and MySQL's status variables show of a connection's
-// encryption. The zero TLS is none.
+// encryption.
 type TLS struct {
 	Version string // TLSv1.3
 	Cipher  string

@@ -494,11 +494,12 @@ func variablesRows(global bool) rowMaker {
 func statusRows(x *engine.Exec, _ []string) ([]record, error) {
 	connected := len(x.Host.Sessions(x))
 	uptime := int(x.Host.Now().Sub(x.Host.Started()).Seconds())
+	encryption := cmp.Or(x.Host.Client().TLS, &engine.TLS{})
 	values := map[string]string{
 		"Uptime": strconv.Itoa(uptime), "Uptime_since_flush_status": strconv.Itoa(uptime), "Threads_connected": strconv.Itoa(connected),
 		"Threads_running": "1", "Aborted_clients": "0", "Compression": "OFF", "Last_query_cost": "0.000000",
 		"Max_used_connections": strconv.Itoa(connected), "Open_tables": "0", "Opened_tables": "0", "Slow_queries": "0",
-		"Ssl_cipher": x.Host.Client().TLS.Cipher, "Ssl_version": x.Host.Client().TLS.Version, "Flush_commands": "0", "Prepared_stmt_count": strconv.Itoa(x.Host.(Session).PreparedCount()),
+		"Ssl_cipher": encryption.Cipher, "Ssl_version": encryption.Version, "Flush_commands": "0", "Prepared_stmt_count": strconv.Itoa(x.Host.(Session).PreparedCount()),
 	}
 	maps.Copy(values, x.Host.(Session).Counters())
 	var out []record

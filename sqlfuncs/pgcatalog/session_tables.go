@@ -210,11 +210,11 @@ func tlsRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 		pairs := []any{"pid", int(s.PID)}
 		if s.Own || x.Host.Client().Admin {
 			encryption := s.TLS
-			pairs = append(pairs, "ssl", encryption.Version != "")
-			if encryption.Version != "" {
+			pairs = append(pairs, "ssl", encryption != nil)
+			if encryption != nil {
 				pairs = append(pairs, "version", encryption.Version, "cipher", encryption.Cipher, "bits", encryption.Bits)
 			}
-			if encryption.ClientDN != "" {
+			if encryption != nil && encryption.ClientDN != "" {
 				pairs = append(pairs, "client_dn", encryption.ClientDN, "client_serial", encryption.ClientSerial,
 					"issuer_dn", encryption.IssuerDN)
 			}

@@ -204,7 +204,7 @@ func (c *conn) sessionOptions(id identity) sqlfuncs.SessionOptions {
 		Settings: map[string]string{"max_allowed_packet": strconv.Itoa(c.protocol.limits.Statement)},
 	}
 	if c.info.TLS != nil {
-		o.TLS = sqlfuncs.TLS(c.info.TLS.Encryption)
+		o.TLS = (*sqlfuncs.TLS)(&c.info.TLS.Encryption)
 	}
 	if id.program != "" {
 		o.Settings["application_name"] = cutText(id.program, maxProgramBytes)

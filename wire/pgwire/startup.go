@@ -237,7 +237,7 @@ func (c *conn) sessionOptions(params []param) (sqlfuncs.SessionOptions, error) {
 		Settings: map[string]string{idleInTransaction: strconv.FormatInt(c.protocol.limits.IdleInTransaction.Milliseconds(), 10)},
 	}
 	if c.info.TLS != nil {
-		o.TLS = sqlfuncs.TLS(c.info.TLS.Encryption)
+		o.TLS = (*sqlfuncs.TLS)(&c.info.TLS.Encryption)
 	}
 	for _, p := range params {
 		if p.name == "options" {
