@@ -18,11 +18,10 @@ import (
 	"nextid/generator"
 )
 
-// What Check and Floor find; each error they return wraps one of these.
+// What Check finds; each error that it returns wraps one of these.
 var (
 	ErrDuplicate = errors.New("id given twice")
 	ErrOrder     = errors.New("ids out of order")
-	ErrFloor     = errors.New("id not above the floor")
 	ErrMalformed = errors.New("malformed range")
 )
 
@@ -65,9 +64,9 @@ type client struct {
 
 // track holds what one client drew of one name.
 type track struct {
-	ranges   []generator.Range // in the order of Add
-	ids      int64
-	min, max int64
+	ranges []generator.Range // in the order of Add
+	ids    int64
+	max    int64
 }
 
 // Add records an event. A malformed range (no ids, or ids outside int64) is
@@ -84,13 +83,13 @@ func (l *Log) Add(e Event) {
 	}
 	t := c.tracks[e.Name]
 	if t == nil {
-		t = &track{min: math.MaxInt64, max: math.MinInt64}
+		t = &track{max: math.MinInt64}
 		c.tracks[e.Name] = t
 	}
-	lo, hi := bounds(e.Range)
+	_, hi := bounds(e.Range)
 	t.ranges = append(t.ranges, e.Range)
 	t.ids = addSaturated(t.ids, e.Range.Count)
-	t.min, t.max = min(t.min, lo), max(t.max, hi)
+	t.max = max(t.max, hi)
 }
 
 func (l *Log) client(id int) *client {
@@ -129,21 +128,6 @@ func (l *Log) Max(name string) (id int64, ok bool) {
 		}
 	}
 	return id, ok
-}
-
-// Floor checks that every id of name is greater than v.
-func (l *Log) Floor(name string, v int64) error {
-	for _, s := range l.snapshot() {
-		if s.name != name || s.min > v {
-			continue
-		}
-		for i := range s.ranges {
-			if lo, _ := bounds(s.ranges[i]); lo <= v {
-				return fmt.Errorf("%w: %q gave %d, not above %d: %v", ErrFloor, name, lo, v, s.event(i))
-			}
-		}
-	}
-	return nil
 }
 
 // Check reports the first malformed range, the first range of a client that

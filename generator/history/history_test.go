@@ -255,7 +255,7 @@ func TestCheckDoesNotExpandRanges(t *testing.T) {
 	}
 }
 
-func TestMaxAndFloor(t *testing.T) {
+func TestMax(t *testing.T) {
 	l := logOf(event("a", 1, run(10, 5, 3)), event("a", 2, run(4, -1, 2)), event("b", 1, run(-9, 1, 1)))
 	if v, ok := l.Max("a"); v != 20 || !ok {
 		t.Errorf("Max(a) = %d, %v; want 20", v, ok)
@@ -265,16 +265,6 @@ func TestMaxAndFloor(t *testing.T) {
 	}
 	if _, ok := l.Max("c"); ok {
 		t.Error("Max of a name without ids is ok")
-	}
-	if err := l.Floor("a", 2); err != nil {
-		t.Errorf("Floor(a, 2): %v", err)
-	}
-	if err := l.Floor("c", math.MaxInt64); err != nil {
-		t.Errorf("Floor of a name without ids: %v", err)
-	}
-	err := l.Floor("a", 3)
-	if !errors.Is(err, history.ErrFloor) || !strings.Contains(err.Error(), "gave 3, not above 3") {
-		t.Errorf("Floor(a, 3): %v", err)
 	}
 }
 
