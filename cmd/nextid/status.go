@@ -148,6 +148,9 @@ func (s *status) notes() []string {
 	if down, ok := errors.AsType[*generator.StoreDown](r.engine.probe()); ok {
 		notes = append(notes, fmt.Sprintf("%v; ids go on until what is reserved is used up", down))
 	}
+	if e, ok := errors.AsType[*generator.Error](r.engine.pools.Refused()); ok && errors.Is(e, generator.ErrNotNow) {
+		notes = append(notes, "ids that hold the time wait: "+e.Message)
+	}
 	notes = append(notes, r.engine.forecast.latest.Load().notes...)
 	if o := r.engine.clock.Offset(); o.Alarm {
 		notes = append(notes, fmt.Sprintf("the clock of this server differs from that of the store by %v", o.Ahead.Round(time.Millisecond)))

@@ -306,3 +306,27 @@ func TestStampedBoundsEverythingBefore(t *testing.T) {
 		}
 	})
 }
+
+// TestWhyThereIsNoSliceIsKnown: a server whose slice is over says what the store
+// answers, until it has one again.
+func TestWhyThereIsNoSliceIsKnown(t *testing.T) {
+	inWorld(t, false, func(w *world) {
+		s := w.server()
+		p := w.open(s)
+		why := &generator.Error{Kind: generator.ErrNotNow, Message: "no worker id before noon"}
+		w.store.Inject(generatortest.Reserve, generatortest.Always, generatortest.FailBefore(why))
+		use(p, time.Second)
+		if err := s.Refused(); err != nil {
+			t.Errorf("while a slice is in hand: %v", err)
+		}
+		use(p, time.Minute)
+		if err := s.Refused(); !errors.Is(err, why) {
+			t.Errorf("without a slice: %v, want %v", err, why)
+		}
+		w.store.Clear()
+		use(p, time.Minute)
+		if err := s.Refused(); err != nil {
+			t.Errorf("with a slice again: %v", err)
+		}
+	})
+}

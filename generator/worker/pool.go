@@ -26,11 +26,12 @@ type Pool struct {
 	wish  Wish
 
 	lease   atomic.Pointer[Lease]
-	claimed atomic.Int64  // Lo of the first lease, Unix ms
-	used    *atomic.Int64 // end (exclusive, Unix ms) of what generators of the width that left have stamped
-	unitMs  atomic.Int64  // longest tick of the layouts that use the pool, in ms
-	wake    chan struct{} // asks keep for an extension
-	overdue atomic.Bool   // keep extends even a slice that lasts for long yet
+	claimed atomic.Int64            // Lo of the first lease, Unix ms
+	used    *atomic.Int64           // end (exclusive, Unix ms) of what generators of the width that left have stamped
+	unitMs  atomic.Int64            // longest tick of the layouts that use the pool, in ms
+	refused atomic.Pointer[attempt] // the last one, where the store or the rules said no
+	wake    chan struct{}           // asks keep for an extension
+	overdue atomic.Bool             // keep extends even a slice that lasts for long yet
 
 	mu      sync.Mutex
 	attempt *attempt // to extend, on its way
@@ -192,6 +193,11 @@ func (p *Pool) run(a *attempt, need int64) {
 		a.err = p.claim(nil)
 	} else {
 		a.err = p.extend(l, need)
+	}
+	if a.err != nil {
+		p.refused.Store(a)
+	} else {
+		p.refused.Store(nil)
 	}
 	p.mu.Lock()
 	p.attempt = nil

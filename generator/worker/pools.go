@@ -322,6 +322,20 @@ func (p *Pools) Held() []Held {
 	return held
 }
 
+// Refused is why generators issue nothing: no slice is in hand, and this is what
+// the last attempt to get one ended with. nil: they do, or nobody has asked.
+func (p *Pools) Refused() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, pool := range p.pools {
+		a, l := pool.refused.Load(), pool.lease.Load()
+		if a != nil && (l == nil || l.Hi*1000 <= pool.Now()) {
+			return a.err
+		}
+	}
+	return nil
+}
+
 // ClockBack is how often the wall clock was seen to go back.
 func (p *Pools) ClockBack() int64 { return p.time.backs.Load() }
 
