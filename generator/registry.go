@@ -276,13 +276,6 @@ func (r *Registry) KindOf(ctx context.Context, name string) (Kind, error) {
 	return k, err
 }
 
-// Kinds lists the kinds, ordered by name.
-func (r *Registry) Kinds() []Kind {
-	kinds := slices.Clone(r.cfg.Kinds)
-	slices.SortFunc(kinds, func(a, b Kind) int { return strings.Compare(a.Name, b.Name) })
-	return kinds
-}
-
 // Close stops every generator and gives back what they hold. Names answer
 // ErrNotNow afterwards. The error tells of what could not be given back;
 // it is lost then, and nothing else is wrong.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -417,17 +416,6 @@ func TestTheNumberOfNamesIsBounded(t *testing.T) {
 	_, err := r.Get(t.Context(), "n3")
 	wantErr(t, err, generator.ErrTooMany, "3 generator names", "max_names")
 	r.next("n1")
-}
-
-func TestKindsAreListedByName(t *testing.T) {
-	r := newRegistry(t, func(c *generator.Config) { c.Kinds = append(c.Kinds, generator.Kind{Name: "counter"}) })
-	var names []string
-	for _, k := range r.Kinds() {
-		names = append(names, k.Name)
-	}
-	if !slices.Equal(names, []string{"counter", "segment"}) {
-		t.Errorf("kinds %v", names)
-	}
 }
 
 func TestWorkersListsTheTimeLines(t *testing.T) {

@@ -144,18 +144,7 @@ func (c *ClockConfig) compare(ctx context.Context) (ahead time.Duration, err err
 	return 0, nil
 }
 
-// ClockError is that of a clock with which a server should not start.
-type ClockError struct{ Ahead, Limit time.Duration }
-
-func (e *ClockError) Error() string {
-	where := "ahead of"
-	if e.Ahead < 0 {
-		where = "behind"
-	}
-	return fmt.Sprintf("the clock of this machine is %v %s that of the store", e.Ahead.Abs().Round(time.Millisecond), where)
-}
-
-// CheckClock compares the clocks once. It returns a *ClockError if they differ by more
+// CheckClock compares the clocks once. It returns an error if they differ by more
 // than Limit, and nil if they do not or nobody knows.
 func CheckClock(ctx context.Context, cfg ClockConfig) error {
 	cfg.withDefaults()
@@ -168,7 +157,11 @@ func CheckClock(ctx context.Context, cfg ClockConfig) error {
 		return nil
 	}
 	if ahead.Abs() > cfg.Limit {
-		return &ClockError{ahead, cfg.Limit}
+		where := "ahead of"
+		if ahead < 0 {
+			where = "behind"
+		}
+		return fmt.Errorf("the clock of this machine is %v %s that of the store", ahead.Abs().Round(time.Millisecond), where)
 	}
 	return nil
 }
