@@ -36,8 +36,10 @@ func (e *posError) Unwrap() error { return e.err }
 
 // At adds a place to an error, unless it has one.
 func At(pos syntax.Pos, err error) error {
-	var pe *posError
-	if err == nil || errors.As(err, &pe) {
+	if err == nil {
+		return nil
+	}
+	if _, known := errors.AsType[*posError](err); known {
 		return err
 	}
 	return &posError{pos, err}

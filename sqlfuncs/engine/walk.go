@@ -8,9 +8,7 @@ func walkExpr(e syntax.Expr, look func(syntax.Expr) bool) {
 	if e == nil || !look(e) {
 		return
 	}
-	for _, child := range children(e) {
-		walkExpr(child, look)
-	}
+	eachPart(e, func(part syntax.Expr) { walkExpr(part, look) })
 }
 
 // leftmost is where the text of an expression begins; the position of an
@@ -24,59 +22,61 @@ func leftmost(e syntax.Expr) syntax.Pos {
 	return first
 }
 
-// children lists the direct parts of an expression.
-func children(e syntax.Expr) []syntax.Expr {
+// eachPart calls f for the direct parts of an expression.
+func eachPart(e syntax.Expr, f func(syntax.Expr)) {
+	all := func(parts ...syntax.Expr) {
+		for _, part := range parts {
+			f(part)
+		}
+	}
 	switch e := e.(type) {
 	case *syntax.Paren:
-		return []syntax.Expr{e.X}
+		f(e.X)
 	case *syntax.FuncCall:
-		var out []syntax.Expr
 		for _, a := range e.Args {
-			out = append(out, a.Value)
+			f(a.Value)
 		}
 		if w := e.Over; w != nil {
-			out = append(out, w.PartitionBy...)
+			all(w.PartitionBy...)
 			for _, o := range w.OrderBy {
-				out = append(out, o.Expr)
+				f(o.Expr)
 			}
 		}
-		return out
 	case *syntax.Unary:
-		return []syntax.Expr{e.X}
+		f(e.X)
 	case *syntax.Binary:
-		return []syntax.Expr{e.L, e.R}
+		all(e.L, e.R)
 	case *syntax.Like:
-		return []syntax.Expr{e.X, e.Pattern}
+		all(e.X, e.Pattern)
 	case *syntax.Is:
-		return []syntax.Expr{e.X}
+		f(e.X)
 	case *syntax.IsDistinct:
-		return []syntax.Expr{e.L, e.R}
+		all(e.L, e.R)
 	case *syntax.Between:
-		return []syntax.Expr{e.X, e.Low, e.High}
+		all(e.X, e.Low, e.High)
 	case *syntax.In:
-		return append([]syntax.Expr{e.X}, e.List...)
+		f(e.X)
+		all(e.List...)
 	case *syntax.Quantified:
-		return []syntax.Expr{e.X, e.Array}
+		all(e.X, e.Array)
 	case *syntax.Case:
-		out := []syntax.Expr{e.Operand, e.Else}
+		all(e.Operand, e.Else)
 		for _, w := range e.Whens {
-			out = append(out, w.Cond, w.Result)
+			all(w.Cond, w.Result)
 		}
-		return out
 	case *syntax.Cast:
-		return []syntax.Expr{e.X}
+		f(e.X)
 	case *syntax.Collate:
-		return []syntax.Expr{e.X}
+		f(e.X)
 	case *syntax.AtTimeZone:
-		return []syntax.Expr{e.X, e.Zone}
+		all(e.X, e.Zone)
 	case *syntax.Array:
-		return e.Elems
+		all(e.Elems...)
 	case *syntax.Subscript:
-		return []syntax.Expr{e.X, e.Index}
+		all(e.X, e.Index)
 	case *syntax.Field:
-		return []syntax.Expr{e.X}
+		f(e.X)
 	}
-	return nil
 }
 
 // windowCallIn returns the first call with OVER in an expression, or nil.

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -413,6 +414,9 @@ func (p *parser) parenthesised(several bool) (*Select, []Expr) {
 		list = []Expr{p.expr()}
 	}
 	for several && p.acceptPunct(",") {
+		if len(list) == cap(list) {
+			list = slices.Grow(list, len(list)) // append would copy a long list more often
+		}
 		list = append(list, p.expr())
 	}
 	p.expectPunct(")")
