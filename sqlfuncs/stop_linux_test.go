@@ -43,10 +43,10 @@ var largeValues = map[datum.OID][]string{
 	datum.Interval:    {"interval '1 day'"},
 	datum.Timestamp:   {"timestamp '2000-01-01'"},
 	datum.TimestampTZ: {"timestamptz '2000-01-01'"},
-	datum.TextArray:   {"string_to_array(repeat('1,', 131000), ',')"},
+	datum.TextArray:   {"concat('{', repeat('1,', 131000), '1}')::text[]"},
 	engine.AnyElement: {"repeat('a', 1048576)", "concat('[', repeat('1,', 500000), '1]')::jsonb"},
-	engine.AnyType:    {"repeat('a', 1048576)", "string_to_array(repeat('1,', 131000), ',')"},
-	datum.AnyArray:    {"string_to_array(repeat('1,', 131000), ',')", "concat('{', repeat('1,', 131000), '1}')::int[]"},
+	engine.AnyType:    {"repeat('a', 1048576)", "concat('{', repeat('1,', 131000), '1}')::text[]"},
+	datum.AnyArray:    {"concat('{', repeat('1,', 131000), '1}')::text[]", "concat('{', repeat('1,', 131000), '1}')::int[]"},
 }
 
 // largeCalls are calls of a function with the same kind of large value for all
@@ -154,8 +154,8 @@ func TestEveryStatementCanBeStopped(t *testing.T) {
 		"SELECT count(*) FROM (SELECT g FROM generate_series(1, 300000) g GROUP BY g) a",
 		"SELECT 0 <> ALL (SELECT g FROM generate_series(1, 1000000) g)",
 		"SELECT 0 IN (SELECT g FROM generate_series(1, 1000000) g)",
-		"SELECT count(*) FROM generate_series(1, 1000000) g WHERE g = ANY(string_to_array(repeat('1,', 131000) || '1', ',')::int[])",
-		"SELECT count(*) FROM pg_class WHERE oid = ANY(string_to_array(repeat('1,', 131000) || '1', ',')::oid[])",
+		"SELECT count(*) FROM generate_series(1, 1000000) g WHERE g = ANY(concat('{', repeat('1,', 131000), '1}')::int[])",
+		"SELECT count(*) FROM pg_class WHERE oid = ANY(concat('{', repeat('1,', 131000), '1}')::oid[])",
 		"WITH RECURSIVE t (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t",
 		"SELECT count(*) FROM generate_series(1, 100) g, LATERAL (SELECT x FROM generate_series(1, 100000) x ORDER BY -x) a",
 		"SELECT (SELECT max(x) FROM generate_series(1, 1000000) x WHERE x < g) FROM generate_series(1, 100) g",

@@ -8,13 +8,11 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// ConditionalFunctions are COALESCE, NULLIF, GREATEST and LEAST (9.18), which
+// ConditionalFunctions are COALESCE and NULLIF (9.18), which
 // compute no more arguments than they need.
 var ConditionalFunctions = []Function{
 	{Name: "coalesce", Args: Args(AnyElement), Variadic: true, Result: AnyElement, Does: Typed(Coalesce), Help: "the first argument that is not NULL"},
 	{Name: "nullif", Args: Args(AnyElement, AnyElement), Result: AnyElement, Does: Typed(nullIf), Help: "NULL if both arguments are equal, else the first"},
-	{Name: "greatest", Args: Args(AnyElement), Variadic: true, Result: AnyElement, Does: Typed(extreme("GREATEST", 1)), Help: "the largest argument that is not NULL"},
-	{Name: "least", Args: Args(AnyElement), Variadic: true, Result: AnyElement, Does: Typed(extreme("LEAST", -1)), Help: "the smallest argument that is not NULL"},
 }
 
 // CommonArgs converts the arguments of a construct to one type. Its errors have no
@@ -69,37 +67,4 @@ func nullIf(p *Planner, args []*Expr) (*Expr, error) {
 		}
 		return a, nil
 	}, l, r), nil
-}
-
-// extreme is GREATEST (sign 1) or LEAST (sign -1).
-func extreme(what string, sign int) func(p *Planner, args []*Expr) (*Expr, error) {
-	return func(p *Planner, args []*Expr) (*Expr, error) {
-		t, err := p.CommonArgs(what, args)
-		if err != nil {
-			return nil, err
-		}
-		return Derive(t, func(x *Exec) (datum.Value, error) {
-			best := datum.Null(t)
-			for _, a := range args {
-				v, err := a.Eval(x)
-				if err != nil {
-					return v, err
-				}
-				if !v.Valid || !best.Valid {
-					if v.Valid {
-						best = v
-					}
-					continue
-				}
-				c, err := datum.Compare(v, best)
-				if err != nil {
-					return v, err
-				}
-				if c*sign > 0 {
-					best = v
-				}
-			}
-			return best, nil
-		}, args...), nil
-	}
 }

@@ -1,7 +1,6 @@
 package ids_test
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,16 +10,6 @@ import (
 
 	"nextid/sqlfuncs/sqlstate"
 )
-
-// refused runs a statement that must fail with a code.
-func refused(t *testing.T, s *sqltest.Session, sql string, code sqlstate.Code) {
-	t.Helper()
-	_, err := s.Query(t, sql)
-	var e *sqlstate.Error
-	if !errors.As(err, &e) || e.Code != code {
-		t.Errorf("%s: %v, want %s", sql, err, code)
-	}
-}
 
 // A generator without a text form has decimal codes.
 // Spanner's bit-reversed sequences: the positive numbers with their 63 bits the

@@ -111,14 +111,9 @@ var definitionFunctions = append(slices.Clone(procFunctions),
 	nothing("pg_index_column_has_property", datum.Bool, datum.RegClass, datum.Int4, datum.Text),
 	nothing("pg_get_indexdef", datum.Text, datum.Oid), nothing("pg_get_indexdef", datum.Text, datum.Oid, datum.Int4, datum.Bool),
 	nothing("pg_get_triggerdef", datum.Text, datum.Oid), nothing("pg_get_triggerdef", datum.Text, datum.Oid, datum.Bool),
-	nothing("pg_get_statisticsobjdef", datum.Text, datum.Oid), nothing("pg_get_statisticsobjdef_columns", datum.Text, datum.Oid),
-	nothing("pg_get_partkeydef", datum.Text, datum.Oid), nothing("pg_get_partition_constraintdef", datum.Text, datum.Oid),
+	nothing("pg_get_statisticsobjdef_columns", datum.Text, datum.Oid),
 	nothing("pg_get_serial_sequence", datum.Text, datum.Text, datum.Text),
 	ruleDef(datum.Oid), ruleDef(datum.Oid, datum.Bool),
-	engine.Function{
-		Name: "pg_partition_ancestors", Args: engine.Args(datum.RegClass), Result: datum.RegClass, Volatile: engine.Stable,
-		Does: engine.Set(func(*engine.Exec, []datum.Value) (engine.Rows, error) { return &engine.SliceRows{}, nil }),
-	},
 	engine.Function{
 		Name: "pg_partition_tree", Args: engine.Args(datum.RegClass), Result: datum.Record, Volatile: engine.Stable,
 		Columns: []engine.FromColumn{

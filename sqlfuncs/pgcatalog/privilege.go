@@ -103,7 +103,7 @@ var privilegeFunctions = slices.Concat(
 	privilegeFamily("has_table_privilege"), privilegeFamily("has_any_column_privilege"),
 	privilegeFamily("has_column_privilege", datum.Text), privilegeFamily("has_column_privilege", datum.Int2),
 	privilegeFamily("has_database_privilege"), privilegeFamily("has_schema_privilege"), privilegeFamily("has_function_privilege"),
-	privilegeFamily("has_sequence_privilege"), privilegeFamily("has_type_privilege"),
+	privilegeFamily("has_sequence_privilege"),
 	roleMembership(datum.Name), roleMembership(datum.Oid),
 )
 

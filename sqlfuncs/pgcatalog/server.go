@@ -51,7 +51,7 @@ func size(name string, types ...datum.OID) engine.Function {
 
 var sizeFunctions = []engine.Function{
 	size("pg_relation_size", datum.RegClass), size("pg_relation_size", datum.RegClass, datum.Text),
-	size("pg_total_relation_size", datum.RegClass), size("pg_table_size", datum.RegClass), size("pg_indexes_size", datum.RegClass),
+	size("pg_total_relation_size", datum.RegClass), size("pg_table_size", datum.RegClass),
 	size("pg_database_size", datum.Oid), size("pg_database_size", datum.Name),
 	size("pg_tablespace_size", datum.Oid), size("pg_tablespace_size", datum.Name),
 	always("pg_tablespace_location", datum.MakeText(""), datum.Oid),

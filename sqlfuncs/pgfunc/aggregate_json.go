@@ -8,20 +8,14 @@ import (
 var jsonAggregates = []engine.Function{
 	{
 		Name: "json_agg", Args: engine.Args(engine.AnyElement), Result: datum.JSON, Volatile: engine.Stable, Help: "the values as a JSON array, NULLs too",
-		Does: engine.NewAggregate(func(datum.OID) engine.Aggregate { return &jsonAgg{open: "[", close: "]"} }),
-	},
-	{
-		Name: "json_object_agg", Args: engine.Args(engine.AnyType, engine.AnyType), Result: datum.JSON, Volatile: engine.Stable, Help: "a JSON object of keys and values",
-		Does: engine.NewAggregate(func(datum.OID) engine.Aggregate { return &jsonAgg{open: "{ ", close: " }"} }),
+		Does: engine.NewAggregate(func(datum.OID) engine.Aggregate { return &jsonAgg{} }),
 	},
 }
 
-// jsonAgg collects values as the text of an array, or keys and values as that
-// of an object.
+// jsonAgg collects values as the text of an array.
 type jsonAgg struct {
-	open, close string
-	text        []byte
-	fields      []engine.FromColumn // of the rows that are collected
+	text   []byte
+	fields []engine.FromColumn // of the rows that are collected
 }
 
 // OfRows implements engine.RowAggregate.
@@ -30,20 +24,13 @@ func (g *jsonAgg) OfRows(columns []engine.FromColumn) { g.fields = columns }
 // Add implements engine.Aggregate.
 func (g *jsonAgg) Add(x *engine.Exec, a []datum.Value) error {
 	before := len(g.text)
-	switch isObject := len(a) > 1; {
+	switch {
 	case g.text == nil:
-		g.text = append(g.text, g.open...)
-	case !isObject && a[0].Elems != nil:
+		g.text = append(g.text, '[')
+	case a[0].Elems != nil:
 		g.text = append(g.text, ", \n "...)
 	default:
 		g.text = append(g.text, ", "...)
-	}
-	if len(a) > 1 {
-		var err error
-		if g.text, err = appendKey(g.text, a[0], x.Env()); err != nil {
-			return err
-		}
-		g.text, a = append(g.text, " : "...), a[1:]
 	}
 	if g.text = appendJSON(g.text, a[0], g.fields, x.Env()); len(g.text) > engine.MaxTextBytes {
 		return engine.ErrTextTooLong
@@ -56,5 +43,5 @@ func (g *jsonAgg) Result() (datum.Value, error) {
 	if g.text == nil {
 		return datum.Null(datum.JSON), nil
 	}
-	return jsonValue(datum.JSON, append(g.text, g.close...))
+	return jsonValue(append(g.text, ']'))
 }

@@ -9,10 +9,8 @@ import (
 )
 
 var arrayFunctions = []engine.Function{
-	{Name: "array_length", Args: engine.Args(datum.AnyArray, datum.Int4), Result: datum.Int4, Does: arrayBound(func(n int) int { return n }), Help: "length of one dimension of an array"},
 	{Name: "array_upper", Args: engine.Args(datum.AnyArray, datum.Int4), Result: datum.Int4, Does: arrayBound(func(n int) int { return n }), Help: "last index of one dimension of an array"},
 	{Name: "array_lower", Args: engine.Args(datum.AnyArray, datum.Int4), Result: datum.Int4, Does: arrayBound(func(int) int { return 1 }), Help: "first index of one dimension of an array"},
-	{Name: "cardinality", Args: engine.Args(datum.AnyArray), Result: datum.Int4, Does: engine.Eval(cardinality), Help: "number of elements of an array"},
 	{Name: "array_position", Args: engine.Args(datum.AnyArray, engine.AnyElement), Result: datum.Int4, Nullable: true, Does: engine.Typed(arrayElementCall("array_position", datum.Int4, positionOf)), Help: "index of the first element that equals a value"},
 	{Name: "array_remove", Args: engine.Args(datum.AnyArray, engine.AnyElement), Result: datum.AnyArray, Nullable: true, Does: engine.Typed(arrayElementCall("array_remove", datum.AnyArray, removeElement)), Help: "an array without the elements that equal a value"},
 	{Name: "unnest", Args: engine.Args(datum.AnyArray), Result: engine.AnyElement, Does: engine.Set(unnest), Help: "the elements of an array, as rows"},
@@ -51,10 +49,6 @@ func arrayBound(f func(length int) int) engine.Eval {
 		}
 		return datum.MakeInt4(int64(f(len(a[0].Elems)))), nil
 	}
-}
-
-func cardinality(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-	return datum.MakeInt4(int64(len(a[0].Elems))), nil
 }
 
 // arrayElementCall types a call with an array and an element, which get a common

@@ -7,9 +7,7 @@ import (
 )
 
 var jsonBuildFunctions = []engine.Function{
-	{Name: "json_build_object", Args: engine.Args(engine.AnyType), Variadic: true, Result: datum.JSON, Nullable: true, Volatile: engine.Stable, Does: engine.Typed(buildCall(datum.JSON, buildObject)), Help: "an object of keys and values in turn"},
-	{Name: "jsonb_build_object", Args: engine.Args(engine.AnyType), Variadic: true, Result: datum.JSONB, Nullable: true, Volatile: engine.Stable, Does: engine.Typed(buildCall(datum.JSONB, buildObject)), Help: "an object of keys and values in turn"},
-	{Name: "json_build_array", Args: engine.Args(engine.AnyType), Variadic: true, Result: datum.JSON, Nullable: true, Volatile: engine.Stable, Does: engine.Typed(buildCall(datum.JSON, buildArray)), Help: "an array of the arguments"},
+	{Name: "json_build_object", Args: engine.Args(engine.AnyType), Variadic: true, Result: datum.JSON, Nullable: true, Volatile: engine.Stable, Does: engine.Typed(buildObject), Help: "an object of keys and values in turn"},
 	{Name: "to_json", Args: engine.Args(engine.AnyElement), Result: datum.JSON, Volatile: engine.Stable, Does: engine.Typed(toJSON), Help: "a value as JSON"},
 	{Name: "row_to_json", Args: engine.Args(datum.Record), Result: datum.JSON, Volatile: engine.Stable, Does: engine.Typed(toJSON), Help: "a row as a JSON object"},
 }
@@ -46,34 +44,32 @@ func toJSON(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 		if err != nil || !v.Valid {
 			return datum.Null(datum.JSON), err
 		}
-		return jsonValue(datum.JSON, appendJSON(nil, v, arg.Known().Fields, x.Env()))
+		return jsonValue(appendJSON(nil, v, arg.Known().Fields, x.Env()))
 	}, arg), nil
 }
 
-// buildCall builds json_build_object and its like.
-func buildCall(t datum.OID, build func(env *datum.Env, values []datum.Value, args []*engine.Expr) ([]byte, error)) func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
-	return func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
-		for i := range args {
-			var err error
-			if args[i], err = p.ResolveUnknown(args[i]); err != nil {
-				return nil, err
-			}
+// buildObject builds json_build_object.
+func buildObject(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
+	for i := range args {
+		var err error
+		if args[i], err = p.ResolveUnknown(args[i]); err != nil {
+			return nil, err
 		}
-		return engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
-			values, err := engine.EvalAll(x, args)
-			if err != nil {
-				return datum.Value{}, err
-			}
-			text, err := build(x.Env(), values, args)
-			if err != nil {
-				return datum.Value{}, err
-			}
-			return jsonValue(t, text)
-		}, args...), nil
 	}
+	return engine.Derive(datum.JSON, func(x *engine.Exec) (datum.Value, error) {
+		values, err := engine.EvalAll(x, args)
+		if err != nil {
+			return datum.Value{}, err
+		}
+		text, err := objectOf(x.Env(), values, args)
+		if err != nil {
+			return datum.Value{}, err
+		}
+		return jsonValue(text)
+	}, args...), nil
 }
 
-func buildObject(env *datum.Env, values []datum.Value, args []*engine.Expr) ([]byte, error) {
+func objectOf(env *datum.Env, values []datum.Value, args []*engine.Expr) ([]byte, error) {
 	if len(values)%2 != 0 {
 		return nil, jsonError("argument list must have even number of elements")
 	}
@@ -105,30 +101,14 @@ func appendKey(dst []byte, v datum.Value, env *datum.Env) ([]byte, error) {
 	return datum.AppendJSONString(dst, string(datum.AppendText(nil, v, env))), nil
 }
 
-func buildArray(env *datum.Env, values []datum.Value, args []*engine.Expr) ([]byte, error) {
-	out := []byte{'['}
-	for i, v := range values {
-		if i > 0 {
-			out = append(out, ", "...)
-		}
-		if out = appendJSON(out, v, args[i].Known().Fields, env); len(out) > engine.MaxTextBytes {
-			return nil, engine.ErrTextTooLong
-		}
-	}
-	return append(out, ']'), nil
-}
-
 func jsonError(message string) error {
 	return sqlstate.New(sqlstate.InvalidParameterValue, "%s", message)
 }
 
-// jsonValue makes a value of JSON that we wrote; jsonb has a form of its own.
-func jsonValue(t datum.OID, text []byte) (datum.Value, error) {
-	switch {
-	case len(text) > engine.MaxTextBytes:
+// jsonValue makes a value of JSON that we wrote.
+func jsonValue(text []byte) (datum.Value, error) {
+	if len(text) > engine.MaxTextBytes {
 		return datum.Value{}, engine.ErrTextTooLong
-	case t == datum.JSONB:
-		return datum.ParseText(datum.JSONB, string(text), nil)
 	}
 	return datum.MakeString(datum.JSON, string(text)), nil
 }

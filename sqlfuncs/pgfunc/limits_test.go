@@ -21,16 +21,14 @@ func TestFunctionsRefuseResultsThatAreTooLarge(t *testing.T) {
 		"replace(" + mega + ", 'a', 'ab')",
 		"format('%s%s', " + mega + ", 'a')",
 		"quote_literal(" + mega + ")",
-		"string_to_array(" + mega + ", NULL)",
 		"array_to_string(ARRAY[" + mega + ", 'a'], ',')",
-		"encode(" + mega + "::bytea, 'hex')",
 		"to_json(" + mega + "::text)",
-		"json_build_array(" + mega + ")",
+		"json_build_object('a', " + mega + ")",
 		"(SELECT string_agg(" + mega + ", ',') FROM generate_series(1, 2))",
 		"(SELECT array_agg(x) FROM generate_series(1, 200000) x)",
 		"(SELECT array_agg(" + mega + ") FROM generate_series(1, 2))",
 		"(SELECT json_agg(x) FROM generate_series(1, 200000) x)",
-		"regexp_match('a', repeat('a', 2000))",
+		"substring('a' from repeat('a', 2000))",
 	} {
 		s.Fails(t, "SELECT length(("+sql+")::text)", sqlstate.LimitExceeded)
 	}
@@ -50,7 +48,7 @@ func TestFunctionsAllowResultsUpToTheLimit(t *testing.T) {
 func TestPatternsThatNeedBacktrackingAreRefused(t *testing.T) {
 	s := sqltest.NewServer(t).Session(t)
 	for _, pattern := range []string{`(?=a)`, `(?!a)`, `(?<=a)b`, `(a)\1`, `(`, `[a`, `a{3000}`, `\`, `[[=ab=]]`, `\u12`} {
-		s.Fails(t, "SELECT regexp_match('aab', '"+pattern+"')", sqlstate.InvalidRegex)
+		s.Fails(t, "SELECT substring('aab' from '"+pattern+"')", sqlstate.InvalidRegex)
 	}
 }
 
@@ -75,7 +73,7 @@ func TestEndlessStatementsEndWithTheirContext(t *testing.T) {
 
 func TestSeriesNeedConstantMemory(t *testing.T) {
 	s := sqltest.NewServer(t).Session(t)
-	for _, call := range []string{"generate_series(1, %)", "generate_series(1::bigint, %)", "unnest(string_to_array(repeat('x,', 1000), ',')), generate_series(1, % / 1000)"} {
+	for _, call := range []string{"generate_series(1, %)", "generate_series(1::bigint, %)", "unnest(concat('{', repeat('x,', 999), 'x}')::text[]), generate_series(1, % / 1000)"} {
 		allocs := func(n string) float64 {
 			sql := "SELECT count(*) FROM " + strings.ReplaceAll(call, "%", n)
 			return testing.AllocsPerRun(5, func() { s.Must(t, sql) })
@@ -88,15 +86,15 @@ func TestSeriesNeedConstantMemory(t *testing.T) {
 
 func TestTimeStandsStillInATransaction(t *testing.T) {
 	s := sqltest.NewServer(t).Session(t)
-	results, err := s.QueryAll(t.Context(), "BEGIN; SELECT now(), transaction_timestamp(), current_timestamp; SELECT pg_sleep(0.002); SELECT now(), statement_timestamp() > now(), clock_timestamp() > now(); COMMIT")
+	results, err := s.QueryAll(t.Context(), "BEGIN; SELECT now(), current_timestamp; SELECT pg_sleep(0.002); SELECT now(), clock_timestamp() > now(); COMMIT")
 	if err != nil {
 		t.Fatal(err)
 	}
 	before, after := results[1].Rows[0], results[3].Rows[0]
-	if before[0] != before[1] || before[0] != before[2] || before[0] != after[0] {
+	if before[0] != before[1] || before[0] != after[0] {
 		t.Errorf("now() was %v, then %v", before, after)
 	}
-	if after[1] != "t" || after[2] != "t" {
-		t.Errorf("after a while statement_timestamp() > now() is %s and clock_timestamp() > now() is %s", after[1], after[2])
+	if after[1] != "t" {
+		t.Errorf("after a while clock_timestamp() > now() is %s", after[1])
 	}
 }

@@ -17,7 +17,6 @@ var quoteFunctions = []engine.Function{
 	{Name: "format", Args: engine.Args(datum.Text), Result: datum.Text, Nullable: true, Volatile: engine.Stable, Does: engine.Eval(formatText), Help: "fills %s, %I and %L in a text"},
 	{Name: "format", Args: engine.Args(datum.Text, engine.AnyType), Variadic: true, Result: datum.Text, Nullable: true, Volatile: engine.Stable, Does: engine.Eval(formatText), Help: "fills %s, %I and %L in a text"},
 	{Name: "concat", Args: engine.Args(engine.AnyType), Variadic: true, Result: datum.Text, Nullable: true, Volatile: engine.Stable, Does: engine.Eval(concatAll), Help: "all arguments as one text, without NULLs"},
-	{Name: "concat_ws", Args: engine.Args(datum.Text, engine.AnyType), Variadic: true, Result: datum.Text, Nullable: true, Volatile: engine.Stable, Does: engine.Eval(concatWith), Help: "all arguments but the first, separated by it"},
 }
 
 // outputText is a value's text form, as the client would see it.
@@ -35,13 +34,6 @@ func quoteAny(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 }
 
 func concatAll(x *engine.Exec, a []datum.Value) (datum.Value, error) { return joinValues(x, "", a) }
-
-func concatWith(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-	if !a[0].Valid {
-		return datum.Null(datum.Text), nil
-	}
-	return joinValues(x, a[0].Str, a[1:])
-}
 
 // joinValues puts the text forms of what is not NULL behind one another.
 func joinValues(x *engine.Exec, separator string, values []datum.Value) (datum.Value, error) {

@@ -11,7 +11,6 @@ import (
 
 var splitFunctions = []engine.Function{
 	{Name: "split_part", Args: engine.Args(datum.Text, datum.Text, datum.Int4), Result: datum.Text, Does: engine.Eval(splitPart), Help: "the n-th field of a text, from the end if n is negative"},
-	{Name: "string_to_array", Args: engine.Args(datum.Text, datum.Text), Result: datum.TextArray, Nullable: true, Does: engine.Eval(stringToArray), Help: "the fields of a text"},
 	{Name: "array_to_string", Args: engine.Optional(2, datum.AnyArray, datum.Text, datum.Text), Result: datum.Text, Nullable: true, Volatile: engine.Stable, Does: engine.Eval(arrayToString), Help: "the elements of an array as one text; the third argument stands for NULL"},
 }
 
@@ -31,31 +30,6 @@ func splitPart(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.MakeText(""), nil
 	}
 	return datum.MakeText(fields[n-1]), nil
-}
-
-// stringToArray splits a[0] at a[1]: into characters when that is NULL, not at
-// all when it is empty.
-func stringToArray(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-	s, separator := a[0].Str, a[1].Str
-	if !a[0].Valid {
-		return datum.Null(datum.TextArray), nil
-	}
-	var fields []string
-	switch {
-	case s == "":
-	case a[1].Valid && separator == "":
-		fields = []string{s}
-	default:
-		fields = strings.SplitN(s, separator, datum.MaxArrayElements+1)
-	}
-	if err := checkArraySize(len(fields)); err != nil {
-		return a[0], err
-	}
-	out := make([]datum.Value, len(fields))
-	for i, f := range fields {
-		out[i] = datum.MakeText(f)
-	}
-	return datum.MakeArray(datum.TextArray, out), nil
 }
 
 func arrayToString(x *engine.Exec, a []datum.Value) (datum.Value, error) {

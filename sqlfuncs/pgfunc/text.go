@@ -18,8 +18,6 @@ var textFunctions = slices.Concat(stringFunctions, byteFunctions, quoteFunctions
 
 var stringFunctions = []engine.Function{
 	{Name: "length", Args: engine.Args(datum.Text), Result: datum.Int4, Does: measure(utf8.RuneCountInString), Help: "number of characters"},
-	{Name: "char_length", Args: engine.Args(datum.Text), Result: datum.Int4, Does: measure(utf8.RuneCountInString), Help: "number of characters"},
-	{Name: "octet_length", Args: engine.Args(datum.Text), Result: datum.Int4, Does: measure(byteCount), Help: "number of bytes"},
 	{Name: "lower", Args: engine.Args(datum.Text), Result: datum.Text, Does: mapText(strings.ToLower), Help: "lower case"},
 	{Name: "upper", Args: engine.Args(datum.Text), Result: datum.Text, Does: mapText(upperCase), Help: "upper case"},
 	{Name: "substring", Args: engine.Args(datum.Text, datum.Int4), Result: datum.Text, Does: engine.Eval(substringText), Help: "part of a text from a position"},
@@ -80,8 +78,6 @@ func md5Text(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	sum := md5.Sum([]byte(a[0].Str))
 	return datum.MakeText(hex.EncodeToString(sum[:])), nil
 }
-
-func byteCount(s string) int { return len(s) }
 
 // upperCase maps characters one to one, as towupper does; strings.ToUpper
 // knows some that become two.

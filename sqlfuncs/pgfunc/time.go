@@ -16,14 +16,9 @@ var timeFunctions = slices.Concat(clockFunctions, extractFunctions(datum.Timesta
 
 var clockFunctions = []engine.Function{
 	{Name: "now", Result: datum.TimestampTZ, Volatile: engine.Stable, Does: engine.Eval(transactionTime), Help: "start of the transaction"},
-	{Name: "transaction_timestamp", Result: datum.TimestampTZ, Volatile: engine.Stable, Does: engine.Eval(transactionTime), Help: "start of the transaction"},
-	{Name: "statement_timestamp", Result: datum.TimestampTZ, Volatile: engine.Stable, Does: engine.Eval(statementTime), Help: "start of the statement"},
 	{Name: "clock_timestamp", Result: datum.TimestampTZ, Volatile: engine.Volatile, Does: engine.Eval(clockTime), Help: "now, also in the middle of a statement"},
 	{Name: "current_timestamp", Args: engine.Optional(0, datum.Int4), Result: datum.TimestampTZ, Volatile: engine.Stable, Does: currentTime(datum.TimestampTZ), Help: "start of the transaction, with that many digits of the second"},
-	{Name: "localtimestamp", Args: engine.Optional(0, datum.Int4), Result: datum.Timestamp, Volatile: engine.Stable, Does: currentTime(datum.Timestamp), Help: "start of the transaction in the session's time zone"},
 	{Name: "current_date", Result: datum.Date, Volatile: engine.Stable, Does: currentTime(datum.Date), Help: "today"},
-	{Name: "current_time", Args: engine.Optional(0, datum.Int4), Result: datum.Time, Volatile: engine.Stable, Does: currentTime(datum.Time), Help: "time of day in the session's time zone"},
-	{Name: "localtime", Args: engine.Optional(0, datum.Int4), Result: datum.Time, Volatile: engine.Stable, Does: currentTime(datum.Time), Help: "time of day in the session's time zone"},
 	{Name: "timezone", Args: engine.Args(datum.Text, datum.TimestampTZ), Result: datum.Timestamp, Does: engine.Eval(toZone), Help: "the time that clocks in a time zone show"},
 	{Name: "timezone", Args: engine.Args(datum.Text, datum.Timestamp), Result: datum.TimestampTZ, Does: engine.Eval(toZone), Help: "the instant at which clocks in a time zone show a time"},
 	{Name: "date_trunc", Args: engine.Args(datum.Text, datum.Interval), Result: datum.Interval, Does: engine.Eval(truncate), Help: "an interval in whole hours, minutes, seconds or milliseconds"},
@@ -32,10 +27,6 @@ var clockFunctions = []engine.Function{
 
 func transactionTime(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 	return datum.TimestampTZFromTime(x.Host.TransactionTime(x)), nil
-}
-
-func statementTime(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-	return datum.TimestampTZFromTime(x.Started), nil
 }
 
 func clockTime(x *engine.Exec, _ []datum.Value) (datum.Value, error) {

@@ -149,7 +149,7 @@ func TestAnyParametersAreRead(t *testing.T) {
 			n = 200 + random.IntN(57) // up to the limit
 		}
 		params, want := make([]param, n), make([]string, n)
-		in := prepare("SELECT CONCAT(" + strings.Repeat("IFNULL(?, 'NULL'), '|', ", n) + "'')")
+		in := prepare("SELECT CONCAT(" + strings.Repeat("COALESCE(?, 'NULL'), '|', ", n) + "'')")
 		for i := range params {
 			params[i], want[i] = randomParam(random)
 			if !params[i].null && params[i].typ == 252 && random.IntN(2) == 0 { // in pieces
