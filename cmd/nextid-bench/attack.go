@@ -24,7 +24,9 @@ func (p *program) attackCommand() *cobra.Command {
 		Use:   "attack",
 		Short: "Measure what a well-behaved client notices while others attack the server",
 		Long: "Ask a server for ids, in peace and during floods of connections, TLS handshakes and passwords,\n" +
-			"unfinished messages, large statements and readers that do not read.",
+			"unfinished messages, large statements and texts, and readers that do not read. What the machine\n" +
+			"makes of each shows beside it: the same flood goes to another server on it first. The attackers\n" +
+			"get only what processors others leave: on a busy machine they do little.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if be != "" {
