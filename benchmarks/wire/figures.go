@@ -28,9 +28,8 @@ type figure struct {
 	measure func(context.Context) (report.Cell, error)
 }
 
-// figures are measured once, after the lines. sockets is a nextid on Unix
-// sockets.
-func (c Config) figures(s *stage, sockets *rig.Nextid) []figure {
+// figures are measured once, after the lines.
+func (c Config) figures(s *stage) []figure {
 	many := &manyNames{Config: c, rig: s.rig}
 	return []figure{
 		{line{what: "TLS 1.3, 8 connections: CPU against plain", bound: 1.5, aim: 1.3}, func(ctx context.Context) (report.Cell, error) {
@@ -40,7 +39,11 @@ func (c Config) figures(s *stage, sockets *rig.Nextid) []figure {
 		{line{what: fmt.Sprintf("%d names, prepared, 8 connections: CPU against one name", c.Names), bound: 1.5, aim: 1.2}, many.drawn},
 		{line{what: fmt.Sprintf("greatest pause of the garbage collector, %d names, 8 connections, ms", c.Names), bound: 1}, many.pause},
 		{line{what: fmt.Sprintf("resident memory of an idle connection, kB, of %d", idleConnections), bound: 2.5, aim: 1.5}, func(ctx context.Context) (report.Cell, error) {
-			bytes, err := idleMemory(ctx, sockets, idleConnections)
+			fresh, err := s.rig.NextidOnSockets(ctx, c.Binary)
+			if err != nil {
+				return report.Cell{}, err
+			}
+			bytes, err := idleMemory(ctx, fresh, idleConnections)
 			if err != nil {
 				return report.Cell{}, err
 			}

@@ -53,13 +53,13 @@ func Floors(ctx context.Context, c Config, beside string) (*report.Report, error
 	defer func() { _ = servers.Close() }()
 	c.Progress.Part("start the servers")
 	s := &stage{ctx: ctx, rig: servers, report: r}
-	lines, sockets, err := c.lines(s, beside)
+	lines, err := c.lines(s, beside)
 	if err != nil {
 		return nil, err
 	}
 	others := func(l line) bool { return !strings.Contains(l.what, c.Only) }
 	lines = slices.DeleteFunc(lines, others)
-	figures := slices.DeleteFunc(c.figures(s, sockets), func(f figure) bool { return others(f.line) })
+	figures := slices.DeleteFunc(c.figures(s), func(f figure) bool { return others(f.line) })
 	c.Progress.Expect(time.Duration(2*len(lines)*c.Rounds) * (c.Length + c.warm()))
 	table := report.Table{First: "what", Columns: []report.Column{{Name: "measured"}, {Name: "at least"}, {Name: "aim"}, {Name: "holds"}}}
 	c.Progress.Part("measure")
@@ -134,27 +134,27 @@ func (l line) row(c report.Cell) report.Row {
 	return report.Row{Name: l.what, Cells: []report.Cell{c, words(l.bound), words(l.aim), report.Text(holds)}}
 }
 
-// lines starts the servers that are installed. sockets is a nextid on Unix
-// sockets, of which one client may hold many.
-func (c Config) lines(s *stage, beside string) (lines []line, sockets *rig.Nextid, err error) {
+// lines starts the servers that are installed.
+func (c Config) lines(s *stage, beside string) (lines []line, err error) {
 	nextid, err := s.rig.Nextid(s.ctx, c.Binary)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	s.report.Versions = append(s.report.Versions, nextid.Name)
-	if sockets, err = s.rig.NextidOnSockets(s.ctx, c.Binary); err != nil {
-		return nil, nil, err
+	sockets, err := s.rig.NextidOnSockets(s.ctx, c.Binary) // of which one client may hold many
+	if err != nil {
+		return nil, err
 	}
 	bottom, err := s.rig.Floor(s.ctx, c.Floor)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	mysqlBottom, err := s.rig.FloorMySQL(s.ctx, c.Floor)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := prepare(s.ctx, nextid.Server, makeOrders, "SELECT create_generator('codes', 'segment')"); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	ask := func(conns, depth int, sql ...string) asked {
 		return asked{url: nextid.URL, server: nextid.Server, sql: sql, conns: conns, depth: depth}
@@ -194,11 +194,11 @@ func (c Config) lines(s *stage, beside string) (lines []line, sockets *rig.Nexti
 		line{"MySQL, 8 × 16 at a time: ids/s against its floor", onMySQL(ask(8, 16, nextID)), mysqlFloor(ask(8, 16, nextID)), perSecond, true, 0.9, 1})
 	if pg := s.start(s.rig.PostgreSQL); pg != nil {
 		if err := prepare(s.ctx, pg, "CREATE SEQUENCE one CACHE 1"); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		shared, err := c.onOneStore(s, pg)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		lines = append(lines, shared...)
 		const nextval = "SELECT nextval('one')"
@@ -218,11 +218,11 @@ func (c Config) lines(s *stage, beside string) (lines []line, sockets *rig.Nexti
 	if beside != "" {
 		other, err := s.rig.Nextid(s.ctx, beside)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		s.report.Versions = append(s.report.Versions, "beside: "+other.Name)
 		if err := prepare(s.ctx, other.Server, makeOrders); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		for _, conns := range []int{1, 8, 32, 64} {
 			a := ask(conns, 1, nextID)
@@ -230,7 +230,7 @@ func (c Config) lines(s *stage, beside string) (lines []line, sockets *rig.Nexti
 				line{fmt.Sprintf("simple, %d connections: ids/s against the build beside", conns), a, on(other.Server, other.URL, a), perSecond, true, 0, 0})
 		}
 	}
-	return lines, sockets, s.ctx.Err()
+	return lines, s.ctx.Err()
 }
 
 // names are texts that ask for ids alone, and different all that a pipeline may mix.
