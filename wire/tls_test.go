@@ -108,6 +108,78 @@ func TestTLSCarriesTheProtocol(t *testing.T) {
 	})
 }
 
+// echoTLS serves echo with a certificate.
+func echoTLS(t *testing.T, l net.Listener) *tls.Config {
+	t.Helper()
+	authority := wiretest.NewAuthority(t)
+	s := &Server{NewMachine: func(c *Conn) Machine { return &echo{conn: c} }, TLS: &TLS{}, Logger: quiet(io.Discard)}
+	c := authority.Server()
+	if err := s.TLS.Replace(PEM{Cert: c.Cert, Key: c.Key}); err != nil {
+		t.Fatal(err)
+	}
+	serve(t, s, l)
+	return authority.ClientConfig()
+}
+
+// TestRoundTripInsideTLSAllocatesNothing is of both ends. Each read of
+// crypto/tls allocates its atLeastReader: one of the client, and two of the
+// server, which sees that nothing more is there.
+func TestRoundTripInsideTLSAllocatesNothing(t *testing.T) {
+	l := listenTCP(t)
+	config := echoTLS(t, l)
+	allocatesNothing(t, dialTCP(t, l).secure(config), 3)
+}
+
+// records is the client's end of a connection. It counts the records of TLS that
+// the server sends, each of which is a write (RFC 8446, section 5.1).
+type records struct {
+	net.Conn
+	head  []byte // of a record: what is there of it
+	left  int    // bytes of the record that are to come
+	count int
+}
+
+func (r *records) Read(b []byte) (int, error) {
+	n, err := r.Conn.Read(b)
+	for rest := b[:n]; len(rest) > 0; {
+		if r.left > 0 {
+			k := min(r.left, len(rest))
+			r.left, rest = r.left-k, rest[k:]
+			continue
+		}
+		r.head, rest = append(r.head, rest[0]), rest[1:]
+		if len(r.head) == 5 {
+			r.left, r.head = int(r.head[3])<<8|int(r.head[4]), r.head[:0]
+			r.count++
+		}
+	}
+	return n, err
+}
+
+// TestOneWriteForABatchInsideTLS has answers that fit a record.
+func TestOneWriteForABatchInsideTLS(t *testing.T) {
+	l := listenTCP(t)
+	config := echoTLS(t, l)
+	config.DynamicRecordSizingDisabled = true // a request is one record, too
+	p := dialTCP(t, l)
+	p.send("tls\n")
+	p.want("go")
+	counted := &records{Conn: p.Conn}
+	c := tls.Client(counted, config)
+	for i, size := range []int{1, 8 << 10, 1, 16 << 10} {
+		answer, before := make([]byte, size), counted.count
+		if _, err := c.Write(answer); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(c, answer); err != nil {
+			t.Fatal(err)
+		}
+		if n := counted.count - before; n != 1 && i > 0 { // before the first there is the handshake
+			t.Errorf("an answer of %d bytes came in %d writes", size, n)
+		}
+	}
+}
+
 // The server must neither wait for the rest of a record with a message in
 // hand nor miss the rest when it comes.
 func TestTLSRecordsInPieces(t *testing.T) {
