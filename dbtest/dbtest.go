@@ -298,7 +298,8 @@ func AwaitStopped(t testing.TB, pid int) {
 		stopped := 0
 		for _, thread := range threads {
 			stat, err := os.ReadFile(thread)
-			if err != nil || strings.Contains(string(stat), ") T ") {
+			text := string(stat)
+			if err != nil || strings.Contains(text, ") T ") || strings.Contains(text, ") Z ") { // or it has ended
 				stopped++
 			}
 		}
