@@ -81,8 +81,14 @@ func Run(ctx context.Context, cfg Config) (out *report.Report, err error) {
 		Settings: []string{fmt.Sprintf("%d rounds of %v in each state", cfg.Rounds, cfg.Length)},
 	}
 	table := report.Table{First: "attack", Columns: []report.Column{
-		{Name: "p50 in peace"}, {Name: "p50", Better: "less"}, {Name: "p99 in peace"}, {Name: "p99, another server attacked"}, {Name: "p99", Better: "less"},
-		{Name: ": peace", Better: "less"}, {Name: ": other attacked", Better: "less"}, {Name: "done"},
+		{Name: "p50 in peace"},
+		{Name: "p50", Better: "less"},
+		{Name: "p99 in peace"},
+		{Name: "p99, another server attacked"},
+		{Name: "p99", Better: "less"},
+		{Name: ": peace", Better: "less"},
+		{Name: ": other attacked", Better: "less"},
+		{Name: "done"},
 	}}
 	cfg.Progress.Part("attacks")
 	chosen := slices.DeleteFunc(slices.Clone(attacks), func(a attack) bool { return !strings.Contains(a.name, cfg.Only) })
