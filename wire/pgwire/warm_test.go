@@ -14,13 +14,19 @@ import (
 // machine is a logged-in connection without a socket.
 func machine(t testing.TB) (wire.Machine, *wire.Out) {
 	t.Helper()
+	m, _, out := connection(t)
+	return m, out
+}
+
+func connection(t testing.TB) (wire.Machine, *wire.Conn, *wire.Out) {
+	t.Helper()
 	server := pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet()})
 	conn := &wire.Conn{ID: 1}
-	m := rested{server.NewMachine(conn), conn}
+	m := server.NewMachine(conn)
 	t.Cleanup(m.Close)
 	out := wire.NewOut(1<<30, func([]byte) error { return nil })
 	feed(t, m, out, startupPacket(3<<16, "user", "u"))
-	return m, out
+	return m, conn, out
 }
 
 // rested is a machine whose client is waited for after each input: otherwise
@@ -121,7 +127,8 @@ func BenchmarkStatements(b *testing.B) {
 		"SELECT 1",
 	} {
 		b.Run(sql, func(b *testing.B) {
-			m, out := machine(b)
+			bare, conn, out := connection(b)
+			m := rested{bare, conn}
 			feed(b, m, out, queryMsg("SELECT next_id('numbers')")) // for currval
 			ask := queryMsg(sql)
 			b.ReportAllocs()
