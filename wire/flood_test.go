@@ -13,21 +13,21 @@ import (
 )
 
 // flood is a machine that counts what has arrived to be thrown away. With the
-// first of it ask is called, and asked is how much it was when an echo was served.
+// first of it another client asks for an echo, and asked is how much it was when that was served.
 type flood struct {
 	lines
 	*flooded
 }
 
 type flooded struct {
-	ask          func()
+	asks         atomic.Pointer[peer]
 	bytes, asked atomic.Int64
 }
 
 func (m *flood) Feed(ctx context.Context, in []byte, out *Out) (int, error) {
 	switch {
 	case bytes.HasPrefix(in, []byte("skip")):
-		m.ask()
+		m.asks.Load().send("echo now\n")
 	case m.skip > 0:
 		m.bytes.Add(int64(len(in)))
 	case bytes.HasPrefix(in, []byte("echo")):
@@ -47,7 +47,7 @@ func TestFloodsStepBack(t *testing.T) {
 	}
 	serve(t, s, l)
 	asks, floods := dialTCP(t, l).login(), dialTCP(t, l).login()
-	shared.ask = func() { asks.send("echo now\n") }
+	shared.asks.Store(asks)
 	const size = 5 * readSize // the socket holds it
 	floods.send("skip " + strconv.Itoa(size) + "\n" + strings.Repeat("x", size) + "echo over\n")
 	floods.want("over")
