@@ -256,9 +256,10 @@ func (s *Session) Env() *datum.Env {
 	if err != nil {
 		location = time.UTC
 	}
+	bytea, _ := s.vars.Get("bytea_output")
 	digits, _ := s.vars.Get("extra_float_digits")
 	s.env = datum.Env{
-		Location: location, ExtraFloatDigits: parseSmallInt(digits), Names: s.server.system,
+		Location: location, ByteaEscape: bytea == "escape", ExtraFloatDigits: parseSmallInt(digits), Names: s.server.system,
 	}
 	s.envOK = true
 	return &s.env

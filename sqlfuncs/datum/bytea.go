@@ -72,7 +72,20 @@ func hexDigit(s string) (byte, error) {
 	return 0, sqlstate.New(sqlstate.InvalidParameterValue, `invalid hexadecimal digit: "%s"`, clip(s[:size]))
 }
 
-// appendBytea prints the hex form.
-func appendBytea(dst []byte, s string) []byte {
-	return hex.AppendEncode(append(dst, `\x`...), []byte(s))
+// appendBytea prints bytea_output hex or escape.
+func appendBytea(dst []byte, s string, env *Env) []byte {
+	if env == nil || !env.ByteaEscape {
+		return hex.AppendEncode(append(dst, `\x`...), []byte(s))
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '\\':
+			dst = append(dst, `\\`...)
+		case c < ' ' || c > '~':
+			dst = append(dst, '\\', '0'+c>>6, '0'+c>>3&7, '0'+c&7)
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst
 }

@@ -6,8 +6,9 @@ import "time"
 type Env struct {
 	Location         *time.Location // TimeZone; nil: UTC
 	ExtraFloatDigits int            // PostgreSQL's extra_float_digits; > 0 (the default, 1) is shortest-precise
-	Names            Names          // resolves reg* types; nil: only numbers
-	Worker           Worker         // ends long conversions; nil: nothing does
+	ByteaEscape      bool
+	Names            Names  // resolves reg* types; nil: only numbers
+	Worker           Worker // ends long conversions; nil: nothing does
 }
 
 // Worker is told of work, in bytes that were looked at. Its error ends it.

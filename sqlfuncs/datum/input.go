@@ -118,7 +118,7 @@ func AppendText(dst []byte, v Value, env *Env) []byte {
 		}
 		return append(dst, v.Str...)
 	case Bytea:
-		return appendBytea(dst, v.Str)
+		return appendBytea(dst, v.Str, env)
 	case UUID:
 		return appendUUID(dst, v.Str)
 	case PgLSN:

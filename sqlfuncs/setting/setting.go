@@ -102,28 +102,27 @@ func (s *Definition) Normalize(value string) (string, error) {
 	case "DateStyle":
 		return normalizeDateStyle(s, value)
 	}
-	if only := onlyValues[s.Name]; only != nil {
-		return normalizeOnly(s, value, only)
+	if only := onlyReading[s.Name]; only != nil {
+		return normalizeReading(s, value, only)
 	}
 	return normalizeByType(s, value)
 }
 
-// onlyValues are the values that nextid obeys of settings that change how texts
-// are read or values are printed.
-var onlyValues = map[string][]string{
+// onlyReading are the values of settings that change how a text is read, as
+// far as nextid reads it so.
+var onlyReading = map[string][]string{
 	"standard_conforming_strings": {"on"},
 	"backslash_quote":             {"safe_encoding", "on"},
 	"transform_null_equals":       {"off"},
 	"array_nulls":                 {"on"},
-	"bytea_output":                {"hex"},
 }
 
-// normalizeOnly refuses a value that nextid does not obey.
-func normalizeOnly(s *Definition, value string, only []string) (string, error) {
+// normalizeReading refuses a value that nextid does not obey.
+func normalizeReading(s *Definition, value string, only []string) (string, error) {
 	v, err := normalizeByType(s, value)
 	if err == nil && !slices.Contains(only, v) {
 		err = sqlstate.New(sqlstate.FeatureNotSupported, "%s = %s is not supported by nextid", s.Name, v).
-			WithHint("It would change how texts are read or printed. Use %s.", strings.Join(only, " or "))
+			WithHint("It would change how statements are read. Use %s.", strings.Join(only, " or "))
 	}
 	return v, err
 }
