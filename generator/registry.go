@@ -133,8 +133,9 @@ func (r *Registry) Get(ctx context.Context, name string) (*Entry, error) {
 	return r.entry(name)
 }
 
-// opened at a time by OpenAll.
-const openTogether = 64
+// openTogether is how many generators OpenAll opens at a time: as many as the
+// embedded store writes in one transaction.
+const openTogether = 256
 
 // OpenAll is Get for several names, whose generators it opens, many at a time.
 // Those that it could not open tell why when they are drawn from.

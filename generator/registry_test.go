@@ -506,7 +506,7 @@ func TestNamesAreOpenedTogether(t *testing.T) {
 			}
 			began := time.Now()
 			r.OpenAll(t.Context(), names)
-			if took := time.Since(began); took > 50*time.Millisecond {
+			if took := time.Since(began); took > 20*time.Millisecond {
 				t.Errorf("%d names took %v, of which one takes 10 ms", len(names), took)
 			}
 			opened := 0
