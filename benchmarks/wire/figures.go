@@ -229,6 +229,10 @@ func (m *manyNames) pause(ctx context.Context) (report.Cell, error) {
 
 const idleConnections = 4000
 
+// quiet is how long they have been idle then: a server gives back what it does
+// not use when it has been quiet for five to ten seconds.
+const quiet = 11 * time.Second
+
 // idleMemory is what a connection that has drawn an id and is idle takes of
 // the server's resident memory, in bytes.
 func idleMemory(ctx context.Context, server *rig.Nextid, n int) (float64, error) {
@@ -254,6 +258,7 @@ func idleMemory(ctx context.Context, server *rig.Nextid, n int) (float64, error)
 	if err := use(100); err != nil { // what is made once
 		return 0, err
 	}
+	time.Sleep(quiet)
 	before, err := resident(server.PID)
 	if err != nil {
 		return 0, err
@@ -261,6 +266,7 @@ func idleMemory(ctx context.Context, server *rig.Nextid, n int) (float64, error)
 	if err := use(n); err != nil {
 		return 0, err
 	}
+	time.Sleep(quiet)
 	after, err := resident(server.PID)
 	return (after - before) / float64(n), err
 }

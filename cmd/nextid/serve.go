@@ -271,6 +271,7 @@ func (m *Main) openStoreAndAll(ctx context.Context, log *slog.Logger, endpoints 
 		e.work.Go(func() { watch.watch(background) })
 	}
 	e.work.Go(func() { e.registry.Watch(background) })
+	e.work.Go(func() { giveBack(background) })
 	return e, nil
 }
 
