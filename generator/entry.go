@@ -13,11 +13,12 @@ import (
 // altered, dropped and created again, so that at most one live generator of
 // a name exists in a process at any time.
 type Entry struct {
-	name     string
-	registry *Registry
+	name   string
+	live   atomic.Pointer[live] // nil: not opened, dropped or altered
+	number int                  // see Number
 
-	live  atomic.Pointer[live]  // nil: not opened, dropped or altered
-	tally atomic.Pointer[tally] // nil: never opened
+	registry *Registry
+	tally    atomic.Pointer[tally] // nil: never opened
 
 	trouble atomic.Pointer[Trouble] // nil: none yet
 
@@ -54,14 +55,20 @@ func (l lock) acquire(ctx context.Context) error {
 
 func (l lock) release() { <-l }
 
-// live is what the warm path needs of an open generator.
+// live is an open generator. The warm path reads no more of it than is here, so
+// that those of many names lie close together.
 type live struct {
-	gen        Generator
 	try        TryGenerator // nil when gen cannot answer without waiting, or when audited
-	quick      TryGenerator // nil when gen cannot answer without waiting
 	audited    bool         // see Config.Audited
 	fieldShift uint8        // see Fielder
 	fieldBits  uint8
+	*opened
+}
+
+// opened is what else there is to know of it.
+type opened struct {
+	gen        Generator
+	quick      TryGenerator // nil when gen cannot answer without waiting
 	coder      Coder
 	definition Definition // without secrets
 	stored     Definition // as the store has it; see live.agrees
@@ -73,6 +80,10 @@ type live struct {
 
 // Name returns the generator's name.
 func (e *Entry) Name() string { return e.name }
+
+// Number tells the entries of a registry apart: they are counted from 0 in the
+// order in which the process came to know the names.
+func (e *Entry) Number() int { return e.number }
 
 // TryNext draws up to n ids without waiting; see TryGenerator.
 func (e *Entry) TryNext(n int64) (Range, bool) {
@@ -314,7 +325,9 @@ func (e *Entry) start(ctx context.Context, d Definition) (*live, error) {
 	if coder == nil {
 		coder = decimal{}
 	}
-	l := &live{gen: gen, coder: coder, definition: k.public(d), stored: d, ends: e.registry.Ends(d), rate: e.registry.Rate(d), closed: make(chan struct{})}
+	l := &live{opened: &opened{
+		gen: gen, coder: coder, definition: k.public(d), stored: d, ends: e.registry.Ends(d), rate: e.registry.Rate(d), closed: make(chan struct{}),
+	}}
 	l.quick, _ = gen.(TryGenerator)
 	if audited := e.registry.cfg.Audited; audited != nil && audited(e.name) {
 		l.audited = true

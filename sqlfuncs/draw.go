@@ -45,44 +45,10 @@ func (p *Portal) Answered() { p.done = true }
 // drew notes the newest id for lastval and currval.
 func (s *Session) drew(e *generator.Entry, id int64) {
 	s.mysql.InsertID, s.mysql.LastInsert = uint64(id), uint64(id)
-	s.drawn.Note(e, id)
-	if n := s.drawn.Names(); n > fewNames && n > s.namesHeld {
-		s.holdNames()
-	}
+	s.drawn.Note(e, id, s.memory)
 	if !s.mysql.Autocommit && s.tx.state == txIdle {
 		s.beginMySQL(false)
 	}
-}
-
-// A session keeps the newest id of each name for currval: of few names without
-// counting them, for more it draws memory before Go's map doubles.
-const (
-	fewNames  = 64
-	nameBytes = 48 // of an entry of the map, with what the map keeps in reserve
-)
-
-// holdNames draws memory for as many names again. Where that is refused currval
-// forgets: a draw does not fail for it.
-func (s *Session) holdNames() {
-	more := max(s.namesHeld, fewNames)
-	if s.memory.Draw(int64(more)*nameBytes) != nil {
-		s.drawn.Trim()
-		s.returnNames()
-		return
-	}
-	s.namesHeld += more
-}
-
-// returnNames gives back what holdNames drew.
-func (s *Session) returnNames() {
-	s.memory.Return(int64(s.namesHeld) * nameBytes)
-	s.namesHeld = 0
-}
-
-// forgetDrawn forgets what lastval and currval would say.
-func (s *Session) forgetDrawn() {
-	s.drawn.Reset()
-	s.returnNames()
 }
 
 // limited reports whether quotas may bound what the session draws.

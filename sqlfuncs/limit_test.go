@@ -52,7 +52,7 @@ func TestStatementsPerQueryAreBounded(t *testing.T) {
 
 // What currval remembers is counted, too: the names of a session may be many.
 func TestNamesOfASessionAreCounted(t *testing.T) {
-	server := sqltest.NewServer(t, sqltest.Config{Memory: account.Limits{Session: 300_000}})
+	server := sqltest.NewServer(t, sqltest.Config{Memory: account.Limits{Session: 130_000}})
 	s := server.Session(t)
 	s.Must(t, "SELECT count(next_id('n' || g)) FROM generate_series(1, 64) g")
 	if used := s.Memory().Used(); used > 20_000 {

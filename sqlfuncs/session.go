@@ -61,8 +61,7 @@ type Session struct {
 	quotas    *quota.Set    // of the server, when bounded was looked up
 	planning  int64         // drawn for the text that was read last
 
-	drawn     ids.Drawn
-	namesHeld int // how many names in drawn the account knows of, see holdNames
+	drawn ids.Drawn
 
 	idle, timeout time.Duration // see IdleTimeout and StatementTimeout
 

@@ -1,6 +1,8 @@
 package sqlfuncs_test
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -177,6 +179,40 @@ func BenchmarkDraw(b *testing.B) {
 			s.Must(b, "SELECT next_id('a')")
 			b.StartTimer()
 		}
+	}
+}
+
+// BenchmarkDrawOfNames draws from names in no order, by sessions in turns.
+func BenchmarkDrawOfNames(b *testing.B) {
+	for _, n := range []int{64, 20_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			server := sqltest.NewServer(b)
+			var sessions [8]*sqltest.Session
+			var statements [len(sessions)]*sqlfuncs.Statement
+			for i := range sessions {
+				sessions[i] = server.Session(b)
+				var err error
+				if statements[i], err = sessions[i].Prepare("", "SELECT next_id($1)", nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+			sessions[0].Must(b, fmt.Sprintf("SELECT count(next_id('tenant' || g)) FROM generate_series(1, %d) g", n))
+			names := make([][]byte, 1<<17)
+			for i := range names {
+				names[i] = strconv.AppendInt([]byte("tenant"), 1+rand.Int64N(int64(n)), 10)
+			}
+			missed, i := 0, 0
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, ok := sessions[i%len(sessions)].Draw(statements[i%len(sessions)], names[i%len(names)], 1); !ok {
+					missed++ // a tick or a slice was used up
+				}
+				i++
+			}
+			if missed > i/100+10 {
+				b.Errorf("%d of %d draws had no answer", missed, i)
+			}
+		})
 	}
 }
 

@@ -24,11 +24,28 @@ import (
 // no draw can follow it.
 const closedSlot = math.MaxInt64
 
-// Generator issues the ids of one name.
+// Generator issues the ids of one name. A server may have many, asked in no
+// order: a draw reads two cache lines of its own, of which it writes the second.
 type Generator struct {
+	*timing
+	rewind *rewind // of on_rollback bits, else nil
 	name   string
+	begun  int64    // slot at the beginning
+	_      [24]byte // every draw writes the line that begins here, and others read the one before
+
+	slot    atomic.Int64 // last slot issued
+	skipped atomic.Int64 // slots that were passed over since the beginning
+	final   atomic.Int64 // slot at the end
+	seen    atomic.Int64 // greatest answer of issued
+	waits   atomic.Int64
+	_       [24]byte
+}
+
+// timing is what generators of the same options have in common: their layout,
+// and how they follow the clock and the slices of the pool.
+type timing struct {
 	layout *layout.Layout
-	pool   *worker.Pool
+	pool   *worker.Pool // nil where ids are strict
 
 	epoch, unit  int64 // µs
 	sequenceBits uint8
@@ -40,19 +57,7 @@ type Generator struct {
 	rollbackWait time.Duration
 	bound        bool // ids must not be ahead of the wall clock: rollback is Wait or Refuse
 
-	rewind *rewind // of on_rollback bits, else nil
-
 	window atomic.Pointer[window]
-	waits  atomic.Int64
-
-	begun   int64        // slot at the beginning
-	skipped atomic.Int64 // slots that were passed over since then
-	final   atomic.Int64 // slot at the end
-	seen    atomic.Int64 // greatest answer of issued
-
-	_    [64]byte     // every draw writes the next two: keep them off the line of what is only read
-	slot atomic.Int64 // last slot issued
-	_    [64]byte
 }
 
 var (
@@ -105,51 +110,51 @@ func (p *seenTick) set(until time.Duration, begin, limit int64) {
 	p.setting.Store(false)
 }
 
-// newGenerator returns the generator of a name. It goes on after the slot
-// above, and after all that generators of the pool that left have stamped:
-// one of them may have served the same name.
-func newGenerator(name string, o Options, l *layout.Layout, pool *worker.Pool, above int64) *Generator {
-	g := shape(name, o, l, pool.UsedUntil(), above)
-	g.pool = pool
-	g.window.Store(g.newWindow(pool.Lease()))
-	return g
+// newTiming reads the options of a layout, and follows the slices of a pool, if any.
+func newTiming(o Options, l *layout.Layout, pool *worker.Pool) *timing {
+	low, high, _ := startRange(o.SequenceStart, l.SequenceBits()) // checked when it was stored
+	t := &timing{
+		layout: l, pool: pool,
+		epoch: l.Epoch.UnixMicro(), unit: l.Unit.Microseconds(), sequenceBits: l.SequenceBits(), maxTick: l.MaxTick(),
+		ahead: int64(time.Duration(o.MaxAhead) / l.Unit), start: o.SequenceStart, low: low, high: high,
+		rollback: o.OnRollback, rollbackWait: o.rollbackWait(), bound: o.OnRollback == Wait || o.OnRollback == Refuse,
+	}
+	if pool != nil {
+		t.window.Store(t.newWindow(pool.Lease()))
+	}
+	return t
 }
 
-// shape returns a Generator that has no time yet. used is the end (Unix ms) of
-// what earlier generators stamped.
-func shape(name string, o Options, l *layout.Layout, used, above int64) *Generator {
-	low, high, _ := startRange(o.SequenceStart, l.SequenceBits()) // checked when it was stored
-	g := &Generator{
-		low: low, high: high,
-		name: name, layout: l,
-		epoch: l.Epoch.UnixMicro(), unit: l.Unit.Microseconds(), sequenceBits: l.SequenceBits(), maxTick: l.MaxTick(),
-		ahead: int64(time.Duration(o.MaxAhead) / l.Unit), start: o.SequenceStart, rollback: o.OnRollback, rollbackWait: o.rollbackWait(), bound: o.OnRollback == Wait || o.OnRollback == Refuse,
-	}
-	used = min(max(g.tickFrom(used), 0), l.MaxTick()+1) // a slot of a tick before the epoch could overflow
+// newGenerator returns the generator of a name. It goes on after the slot
+// above, and after used (Unix ms), the end of what generators that left have
+// stamped: one of them may have served the same name.
+func newGenerator(name string, t *timing, used, above int64) *Generator {
+	g := &Generator{timing: t, name: name}
+	used = min(max(g.tickFrom(used), 0), g.maxTick+1) // a slot of a tick before the epoch could overflow
 	g.begun = max(-1, above, g.firstSlot(used)-1)
 	g.slot.Store(g.begun)
 	g.final.Store(g.begun)
 	return g
 }
 
-func (g *Generator) newWindow(l *worker.Lease) *window {
-	w := &window{lease: l, base: g.layout.Base(l.Worker, 0), firstTick: max(g.tickFrom(l.Lo), 0)}
-	end := min(g.tickAt(l.Hi), g.maxTick+1)
-	w.first = g.firstSlot(w.firstTick)
-	w.last = min(g.firstSlot(end)-1, closedSlot-1)
-	if w.firstTick > g.maxTick || end <= 0 {
+func (t *timing) newWindow(l *worker.Lease) *window {
+	w := &window{lease: l, base: t.layout.Base(l.Worker, 0), firstTick: max(t.tickFrom(l.Lo), 0)}
+	end := min(t.tickAt(l.Hi), t.maxTick+1)
+	w.first = t.firstSlot(w.firstTick)
+	w.last = min(t.firstSlot(end)-1, closedSlot-1)
+	if w.firstTick > t.maxTick || end <= 0 {
 		w.first, w.last = 0, -1
 	}
-	w.soon = g.firstSlot(min(g.tickAt(l.Soon), g.maxTick))
+	w.soon = t.firstSlot(min(t.tickAt(l.Soon), t.maxTick))
 	return w
 }
 
 // tickAt is the tick in which a Unix millisecond lies: the first one that is
 // not over before it. Negative before the epoch.
-func (g *Generator) tickAt(ms int64) int64 { return floorDiv(ms*1000-g.epoch, g.unit) }
+func (t *timing) tickAt(ms int64) int64 { return floorDiv(ms*1000-t.epoch, t.unit) }
 
 // tickFrom is the first tick that begins at or after a Unix millisecond.
-func (g *Generator) tickFrom(ms int64) int64 { return -floorDiv(g.epoch-ms*1000, g.unit) }
+func (t *timing) tickFrom(ms int64) int64 { return -floorDiv(t.epoch-ms*1000, t.unit) }
 
 func floorDiv(a, b int64) int64 {
 	q := a / b
@@ -159,40 +164,40 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-func (g *Generator) firstSlot(tick int64) int64 { return tick << g.sequenceBits }
-func (g *Generator) tickOf(slot int64) int64    { return slot >> g.sequenceBits }
+func (t *timing) firstSlot(tick int64) int64 { return tick << t.sequenceBits }
+func (t *timing) tickOf(slot int64) int64    { return slot >> t.sequenceBits }
 
 // endMillis is the end of a tick in Unix ms, rounded up.
-func (g *Generator) endMillis(tick int64) int64 {
-	return -floorDiv(-(g.epoch + (tick+1)*g.unit), 1000)
+func (t *timing) endMillis(tick int64) int64 {
+	return -floorDiv(-(t.epoch + (tick+1)*t.unit), 1000)
 }
 
 // micros is the present in Unix µs: the pool's time, which does not go back,
 // or for a generator that must not run ahead of the wall clock, that one.
-func (g *Generator) micros() int64 { return g.microsAt(g.pool.Monotonic()) }
+func (t *timing) micros() int64 { return t.microsAt(t.pool.Monotonic()) }
 
-func (g *Generator) microsAt(mono time.Duration) int64 {
-	now := g.pool.At(mono)
-	if g.bound {
-		now = min(now, g.pool.Wall())
+func (t *timing) microsAt(mono time.Duration) int64 {
+	now := t.pool.At(mono)
+	if t.bound {
+		now = min(now, t.pool.Wall())
 	}
 	return now
 }
 
 // present is the tick of the present.
-func (g *Generator) present(w *window) int64 { return g.presentAt(w, g.micros()) }
+func (t *timing) present(w *window) int64 { return t.presentAt(w, t.micros()) }
 
 // presentAt is the tick in which that moment (Unix µs) lies. Where ids may be
 // ahead of the clock it is at least the first one of the slice: the slice is
 // ours, and waiting for its first whole tick would help nobody.
-func (g *Generator) presentAt(w *window, micros int64) int64 {
-	now := micros - g.epoch
-	if g.unit == 1000 && now >= 0 {
+func (t *timing) presentAt(w *window, micros int64) int64 {
+	now := micros - t.epoch
+	if t.unit == 1000 && now >= 0 {
 		now /= 1000 // a multiplication, which a division by a variable is not
 	} else {
-		now = floorDiv(now, g.unit)
+		now = floorDiv(now, t.unit)
 	}
-	if now < w.firstTick && now >= 0 && !g.bound {
+	if now < w.firstTick && now >= 0 && !t.bound {
 		return w.firstTick
 	}
 	return now
@@ -304,16 +309,16 @@ func (g *Generator) issued() int64 {
 
 // startSlot is where a new tick begins. random and carry stay in the lower
 // half of the sequence, so that at least half of it is left for the tick.
-func (g *Generator) startSlot(now, last int64) int64 {
-	slot := g.firstSlot(now)
-	if g.start == Zero || g.sequenceBits == 0 {
+func (t *timing) startSlot(now, last int64) int64 {
+	slot := t.firstSlot(now)
+	if t.start == Zero || t.sequenceBits == 0 {
 		return slot
 	}
-	if g.high > 0 {
-		return slot | (g.low + rand.Int64N(g.high-g.low+1))
+	if t.high > 0 {
+		return slot | (t.low + rand.Int64N(t.high-t.low+1))
 	}
-	half := int64(1) << (g.sequenceBits - 1)
-	if g.start == Random {
+	half := int64(1) << (t.sequenceBits - 1)
+	if t.start == Random {
 		return slot | rand.Int64N(half)
 	}
 	return slot | (last+1)&(half-1)
@@ -321,12 +326,12 @@ func (g *Generator) startSlot(now, last int64) int64 {
 
 // follow takes over the slice that the pool has now. It reports whether that
 // is another one than that of w.
-func (g *Generator) follow(w *window) bool {
-	l := g.pool.Lease()
+func (t *timing) follow(w *window) bool {
+	l := t.pool.Lease()
 	if l == w.lease {
 		return false
 	}
-	g.window.CompareAndSwap(w, g.newWindow(l))
+	t.window.CompareAndSwap(w, t.newWindow(l))
 	return true
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unsafe"
 
 	"nextid/generator"
 	"nextid/generator/generatortest"
@@ -520,4 +521,34 @@ func TestConcurrentDrawsNeverRepeat(t *testing.T) {
 	if log.Len() < 1000 {
 		t.Errorf("only %d ids", log.Len())
 	}
+}
+
+// TestADrawReadsTwoCacheLines: many names are asked for in no order, so that a
+// line more of each is a wait more of each draw.
+func TestADrawReadsTwoCacheLines(t *testing.T) {
+	const line = 64
+	if size, slot := unsafe.Sizeof(Generator{}), unsafe.Offsetof(Generator{}.slot); size != 2*line || slot != line {
+		t.Errorf("a generator has %d bytes, its slot is at %d; want %d and %d", size, slot, 2*line, line)
+	}
+}
+
+// TestGeneratorsOfTheSameOptionsShareTheirTiming: what follows the clock and the
+// slices is there once, not for each name.
+func TestGeneratorsOfTheSameOptionsShareTheirTiming(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		k := w.kind()
+		a, b, other := w.open(k, "a", "{}"), w.open(k, "b", "{}"), w.open(k, "c", `{"max_ahead":"1ms"}`)
+		if a.timing != b.timing {
+			t.Error("two names of the same options have timings of their own")
+		}
+		if a.timing == other.timing {
+			t.Error("names of different options share a timing")
+		}
+		for i := range 2 * maxTimings {
+			w.open(k, fmt.Sprintf("n%d", i), fmt.Sprintf(`{"max_ahead":"%dms"}`, i))
+		}
+		if w.open(k, "d", "{}").timing == a.timing {
+			t.Errorf("more than %d timings are kept", maxTimings)
+		}
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 
 	"nextid/generator"
 	"nextid/generator/layout"
@@ -16,7 +17,7 @@ const KindName = "snowflake"
 // Kind returns the plug-in. pools are the process's worker ids; defaultLayout
 // is the layout of generators that name none.
 func Kind(pools *worker.Pools, defaultLayout string) generator.Kind {
-	k := kind{pools}
+	k := &kind{pools: pools, timings: map[string]*timing{}}
 	return generator.Kind{
 		Name: KindName, Help: "time, worker id and sequence, after Twitter's Snowflake",
 		Normalize: func(raw json.RawMessage) (json.RawMessage, error) { return normalize(raw, defaultLayout) },
@@ -24,10 +25,15 @@ func Kind(pools *worker.Pools, defaultLayout string) generator.Kind {
 	}
 }
 
-type kind struct{ pools *worker.Pools }
+type kind struct {
+	pools *worker.Pools
+
+	mu      sync.Mutex
+	timings map[string]*timing // by stored options
+}
 
 // complete implements generator.Kind.
-func (k kind) complete(_ context.Context, d generator.Definition) (json.RawMessage, error) {
+func (k *kind) complete(_ context.Context, d generator.Definition) (json.RawMessage, error) {
 	return d.Options, layout.CheckNow(d.Options, k.pools.Wall())
 }
 
@@ -57,7 +63,7 @@ func idBits(stored json.RawMessage) (int, error) {
 }
 
 // open implements generator.Kind.
-func (k kind) open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
+func (k *kind) open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
 	o, l, err := read(d)
 	if err != nil {
 		return nil, err
@@ -71,17 +77,36 @@ func (k kind) open(ctx context.Context, d generator.Definition) (generator.Gener
 		if err != nil {
 			return nil, err
 		}
-		return newStrict(shape(d.Name, o, l, time.UsedUntil(), above), time), nil
+		return newStrict(newGenerator(d.Name, newTiming(o, l, nil), time.UsedUntil(), above), time), nil
 	}
 	pool, err := k.pools.Open(ctx, widthOf(l), l.Unit)
 	if err != nil {
 		return nil, err
 	}
-	g := newGenerator(d.Name, o, l, pool, above)
+	g := newGenerator(d.Name, k.timing(d.Options, o, l, pool), pool.UsedUntil(), above)
 	if o.OnRollback == Bits {
 		g.rewind = newRewind(g, above, k.pools.Slice())
 	}
 	return g, nil
+}
+
+// maxTimings bounds the timings that are kept for generators to come. Few
+// options are in use at a time.
+const maxTimings = 64
+
+// timing returns the timing of stored options, which were read as o and l.
+func (k *kind) timing(stored json.RawMessage, o Options, l *layout.Layout, pool *worker.Pool) *timing {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if t := k.timings[string(stored)]; t != nil && t.pool == pool {
+		return t
+	}
+	if len(k.timings) >= maxTimings {
+		clear(k.timings)
+	}
+	t := newTiming(o, l, pool)
+	k.timings[string(stored)] = t
+	return t
 }
 
 // widthOf is the worker field of a layout.
@@ -91,7 +116,7 @@ func widthOf(l *layout.Layout) worker.Width {
 
 // retire implements generator.Kind. Every id of the name, of any server, was
 // stamped inside a slice of the layout's width.
-func (k kind) retire(ctx context.Context, d generator.Definition) error {
+func (k *kind) retire(ctx context.Context, d generator.Definition) error {
 	_, l, err := read(d)
 	if err != nil {
 		return err

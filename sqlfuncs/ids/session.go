@@ -81,47 +81,10 @@ func sessionOf(x *engine.Exec) Session { return x.Host.(Session) }
 // serverOf is what the sessions share.
 func serverOf(x *engine.Exec) *Server { return sessionOf(x).IDServer() }
 
-// Drawn is what a session has drawn: lastval and currval.
-type Drawn struct {
-	last   *generator.Entry // nil: nothing
-	lastID int64
-	before map[*generator.Entry]int64 // of the other generators
-	warned *generator.Entry           // whose end was looked at last
-}
-
-// Note notes the newest id.
-func (d *Drawn) Note(e *generator.Entry, id int64) {
-	if d.last != e && d.last != nil {
-		if d.before == nil {
-			d.before = map[*generator.Entry]int64{}
-		}
-		d.before[d.last] = d.lastID
-	}
-	d.last, d.lastID = e, id
-}
-
-// newest returns the newest id of a generator.
-func (d *Drawn) newest(e *generator.Entry) (id int64, ok bool) {
-	if d.last == e {
-		return d.lastID, true
-	}
-	id, ok = d.before[e]
-	return id, ok
-}
-
 // NewestID is the newest id of a generator that the session drew.
 func NewestID(x *engine.Exec, e *generator.Entry) (id int64, ok bool) {
 	return sessionOf(x).Drawn().newest(e)
 }
-
-// Names is of how many generators, beside the last one, an id is remembered.
-func (d *Drawn) Names() int { return len(d.before) }
-
-// Trim forgets all but the last one.
-func (d *Drawn) Trim() { d.before = nil }
-
-// Reset forgets all of them.
-func (d *Drawn) Reset() { d.last, d.before = nil, nil }
 
 // lookupTimeout bounds how long a statement that is planned waits for the store to
 // say whether a generator exists.

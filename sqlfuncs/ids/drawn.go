@@ -1,0 +1,108 @@
+package ids
+
+import (
+	"math/bits"
+
+	"nextid/generator"
+	"nextid/sqlfuncs/account"
+)
+
+// Drawn is what a session has drawn: lastval and currval.
+type Drawn struct {
+	last   *generator.Entry // nil: nothing
+	lastID int64
+	before []drawnID        // of the other generators: a hash table, nil or with at least one that is free
+	names  int              // in before
+	held   int64            // bytes of before that are counted
+	warned *generator.Entry // whose end was looked at last
+}
+
+// drawnID is the newest id of a generator. A look-up reads one cache line.
+type drawnID struct {
+	number int // Entry.Number, from 1; 0: free
+	id     int64
+}
+
+const (
+	drawnBytes = 16
+	leastDrawn = 8
+	fewDrawn   = 128 // places that are not counted: most sessions have fewer
+)
+
+// Note notes the newest id. Where the session may hold no more names, currval
+// forgets: a draw does not fail for it.
+func (d *Drawn) Note(e *generator.Entry, id int64, memory *account.Session) {
+	if d.last != e && d.last != nil {
+		d.remember(d.last.Number(), d.lastID, memory)
+	}
+	d.last, d.lastID = e, id
+}
+
+func (d *Drawn) remember(number int, id int64, memory *account.Session) {
+	if 4*(d.names+1) > 3*len(d.before) && !d.grow(memory) {
+		return
+	}
+	s := d.place(number)
+	if s.number == 0 {
+		s.number = number + 1
+		d.names++
+	}
+	s.id = id
+}
+
+// place is where a generator's id is, or where there is room for it.
+func (d *Drawn) place(number int) *drawnID {
+	const spread = 0x9e3779b97f4a7c15 // Knuth's multiplicative hashing
+	i, _ := bits.Mul64(uint64(number)*spread, uint64(len(d.before)))
+	for d.before[i].number != 0 && d.before[i].number != number+1 {
+		if i++; i == uint64(len(d.before)) {
+			i = 0
+		}
+	}
+	return &d.before[i]
+}
+
+// grow makes room for twice as many names, or forgets all.
+func (d *Drawn) grow(memory *account.Session) bool {
+	n := max(2*len(d.before), leastDrawn)
+	if n > fewDrawn {
+		more := int64(n)*drawnBytes - d.held
+		if memory.Draw(more) != nil {
+			d.forget(memory)
+			return false
+		}
+		d.held += more
+	}
+	old := d.before
+	d.before = make([]drawnID, n)
+	for _, s := range old {
+		if s.number != 0 {
+			*d.place(s.number - 1) = s
+		}
+	}
+	return true
+}
+
+// newest returns the newest id of a generator.
+func (d *Drawn) newest(e *generator.Entry) (id int64, ok bool) {
+	switch {
+	case d.last == e:
+		return d.lastID, true
+	case d.before == nil:
+		return 0, false
+	}
+	s := d.place(e.Number())
+	return s.id, s.number != 0
+}
+
+// forget forgets all but the last one.
+func (d *Drawn) forget(memory *account.Session) {
+	memory.Return(d.held)
+	d.before, d.names, d.held = nil, 0, 0
+}
+
+// Reset forgets all of them.
+func (d *Drawn) Reset(memory *account.Session) {
+	d.forget(memory)
+	d.last = nil
+}
