@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"nextid/sqlfuncs/sqltest"
 
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
 )
 
 func TestPreparedStatementsAreBounded(t *testing.T) {
@@ -286,4 +289,39 @@ func TestBoundValuesOfAllPortalsAreBounded(t *testing.T) {
 			t.Fatalf("after ROLLBACK: %v", err)
 		}
 	}
+}
+
+// TestLongTextsTakeTimeByTheirLength has texts that were read again and again, or
+// made the stack as deep as they are long.
+func TestLongTextsTakeTimeByTheirLength(t *testing.T) {
+	server := sqltest.NewServer(t)
+	mysql := server.SessionWith(t, sqlfuncs.SessionOptions{User: "tester", Dialect: syntax.MySQL})
+	began := time.Now()
+	server.Session(t).Fails(t, "SELECT 1"+strings.Repeat("+-", 200_000)+"1", sqlstate.TooComplex)
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("signs took %v", took)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	mysql.Want(t, "SELECT 1 IN (0"+strings.Repeat(", 0", 200_000)+")", "0")
+	runtime.ReadMemStats(&after)
+	if stack := int64(after.StackInuse) - int64(before.StackInuse); stack > 8<<20 {
+		t.Errorf("the stack of a long list took %d bytes", stack)
+	}
+}
+
+// TestLiteralsAreCounted: what a literal holds when it is read counts for the plan.
+func TestLiteralsAreCounted(t *testing.T) {
+	s := sqltest.NewServer(t).Session(t)
+	const elements = 100_000
+	sql := "SELECT '{1" + strings.Repeat(",1", elements-1) + "}'::int[]"
+	used := s.Memory().Used()
+	if _, err := s.Prepare("p", sql, nil); err != nil {
+		t.Fatal(err)
+	}
+	if counted := s.Memory().Used() - used; counted < elements*64 {
+		t.Errorf("an array of %d elements counts for %d bytes", elements, counted)
+	}
+	few := sqltest.NewServer(t, sqltest.Config{Memory: account.Limits{Session: 4 << 20}}).Session(t)
+	few.Fails(t, sql, sqlstate.OutOfMemory)
 }

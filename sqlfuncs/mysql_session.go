@@ -94,9 +94,9 @@ func (s *Session) envMySQL() *datum.Env {
 // parseDialect parses a text as the session reads it.
 func (s *Session) parseDialect(text string) ([]syntax.Parsed, error) {
 	if s.dialect == syntax.PostgreSQL {
-		return syntax.Parse(text, syntax.PostgreSQL)
+		return syntax.ParseAs(text, syntax.PostgreSQL, syntax.Mode{}, s.countTokens)
 	}
-	parsed, err := syntax.ParseMySQL(text, s.mysql.Reading.Mode)
+	parsed, err := syntax.ParseAs(text, syntax.MySQL, s.mysql.Reading.Mode, s.countTokens)
 	if err != nil {
 		return nil, syntaxErrorMySQL(text, err)
 	}

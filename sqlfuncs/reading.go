@@ -116,9 +116,6 @@ func (s *Session) script(source string) (Batch, error) {
 	if err := s.readable(source); err != nil {
 		return Batch{}, s.refused(err)
 	}
-	if err := s.willPlan(source); err != nil {
-		return Batch{}, s.refused(err)
-	}
 	script, err := syntax.NewScript(source)
 	if err != nil {
 		return Batch{}, s.refused(err)
@@ -129,7 +126,8 @@ func (s *Session) script(source string) (Batch, error) {
 // readScript reads the next statement in the mode that the one before it left.
 func (b *Batch) readScript() (p syntax.Parsed, found bool, err error) {
 	s := b.session
-	if p, found, err = b.script.Next(s.mysql.Reading.Mode); err != nil {
+	s.forgetPlan()
+	if p, found, err = b.script.Next(s.mysql.Reading.Mode, s.countTokens); err != nil {
 		err = syntaxErrorMySQL(b.text, err)
 	} else if found {
 		err = s.mayHold(b.next + 1)

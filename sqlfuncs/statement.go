@@ -1,6 +1,7 @@
 package sqlfuncs
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -50,8 +51,12 @@ func (st *Statement) Empty() bool { return !st.something }
 // described.
 func (st *Statement) IsCopy() bool { return st.copy != nil }
 
-// statementText cuts blanks, comments and the semicolon around a statement.
+// statementText cuts blanks, comments and the semicolon around a statement. What is
+// left is not copied where it is most of the text.
 func statementText(text string, p syntax.Parsed) string {
+	if st := text[p.Start:p.End]; 2*len(st) > len(text) {
+		return st
+	}
 	return strings.Clone(text[p.Start:p.End])
 }
 
@@ -60,9 +65,7 @@ func (s *Session) parse(text string) ([]syntax.Parsed, error) {
 	if err := s.readable(text); err != nil {
 		return nil, err
 	}
-	if err := s.willPlan(text); err != nil {
-		return nil, err
-	}
+	s.forgetPlan()
 	parsed, err := s.parseDialect(text)
 	if err != nil {
 		return nil, err
@@ -74,17 +77,17 @@ func (s *Session) parse(text string) ([]syntax.Parsed, error) {
 // text, at most; see targetBytes for what comes to it.
 const tokenBytes = 512
 
-// willPlan counts what a text will hold when it is planned, instead of the text
-// before it: a statement that is kept is counted by who keeps it.
-func (s *Session) willPlan(text string) error {
+// forgetPlan is called before a text is read: a statement that is kept is counted
+// by who keeps it.
+func (s *Session) forgetPlan() {
 	s.memory.Return(s.planning)
 	s.planning = 0
-	cost := int64(syntax.CountTokens(text, s.dialect, s.mysql.Reading.Mode)) * tokenBytes
-	if err := s.memory.Draw(cost); err != nil {
-		return err
-	}
-	s.planning = cost
-	return nil
+}
+
+// countTokens counts what a text will hold when it is planned, while it is read.
+func (s *Session) countTokens(n int) *sqlstate.Error {
+	err, _ := errors.AsType[*sqlstate.Error](s.planned(n * tokenBytes))
+	return err
 }
 
 // planned counts what the text being planned holds beyond its tokens.

@@ -34,7 +34,7 @@ func parseArray(t, elem OID, s string, env *Env) (Value, error) {
 	if !strings.HasPrefix(p.rest, "{") {
 		return Value{}, p.malformed(`Array value must start with "{".`)
 	}
-	var elems []Value
+	elems := make([]Value, 0, min(strings.Count(p.rest, ",")+1, MaxArrayElements)) // at once: growing would take twice as much
 	for p.next(); !strings.HasPrefix(p.rest, "}") || len(elems) > 0; p.next() {
 		before := len(p.rest)
 		text, quoted, err := p.word()

@@ -88,7 +88,7 @@ func (t *pushTarget) push(sp span, c *Expr) bool {
 		columns = append(columns, column{r.index, t.types[r.index-sp.from], e})
 		pushed.Refs = append(pushed.Refs, e.Refs...)
 	}
-	pushed.Eval = func(x *Exec) (datum.Value, error) {
+	pushed.compute = func(x *Exec) (datum.Value, error) {
 		row := x.Frame(sp.frame, sp.to)
 		for _, col := range columns {
 			v, err := col.e.Eval(x)

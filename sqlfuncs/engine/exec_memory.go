@@ -116,6 +116,11 @@ func (x *Exec) Cast(v datum.Value, t datum.OID) (datum.Value, error) {
 	return datum.Cast(v, t, x.Env())
 }
 
+// Compared counts the time that an operator needs to look at its operands.
+func (x *Exec) Compared(a, b datum.Value) error {
+	return x.Work(callWork + len(a.Str) + len(b.Str) + (len(a.Elems)+len(b.Elems))*valueBytes)
+}
+
 // working counts what a function needs while it works on its arguments, bytes
 // and time. The caller ends it with rowDone.
 func (x *Exec) working(args []datum.Value) error {
@@ -132,12 +137,15 @@ func (x *Exec) working(args []datum.Value) error {
 // counted makes the values of an expression count while a row is computed,
 // unless they are always small or are kept elsewhere.
 func counted(e *Expr) *Expr {
-	if info, ok := datum.TypeInfo(e.Type); e.counted || e.Column || e.Literal != nil || e.Param != 0 || ok && info.Len > 0 {
+	if info, ok := datum.TypeInfo(e.Type); e.counted || e.Column || e.constant || e.Param != 0 || ok && info.Len > 0 {
 		return e
 	}
 	e.counted = true
-	compute := e.Eval
-	e.Eval = func(x *Exec) (datum.Value, error) {
+	compute := e.compute
+	if compute == nil {
+		compute = e.slot
+	}
+	e.compute = func(x *Exec) (datum.Value, error) {
 		v, err := compute(x)
 		if err == nil && len(v.Str)+len(v.Elems)*valueBytes > uncounted {
 			err = x.value(SizeOf(v))

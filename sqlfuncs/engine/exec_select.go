@@ -189,7 +189,7 @@ func (s *setSlots) add(f *Function, args []*Expr) *Expr {
 	frame := s.frame
 	return &Expr{
 		Type: t, TypeMod: -1, Volatile: true, known: columnOf(Known{Fields: fields}),
-		Eval: func(x *Exec) (datum.Value, error) { return x.Frames[frame][slot], nil },
+		compute: func(x *Exec) (datum.Value, error) { return x.Frames[frame][slot], nil },
 	}
 }
 

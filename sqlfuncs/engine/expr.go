@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
@@ -11,21 +12,49 @@ import (
 // Expr is an analysed expression. Plans are made of them: a field more, and each
 // takes a sixth more.
 type Expr struct {
-	Type    datum.OID // Unknown: an untyped literal, NULL or parameter
+	Type    datum.OID
 	TypeMod int32
-	Eval    func(x *Exec) (datum.Value, error)
-	Param   int          // n of a bare $n whose type is open
-	Literal *datum.Value // value of an untyped literal
-	pos     syntax.Pos   // where it begins
-	name    string       // what a result column of this expression is called
+	compute func(x *Exec) (datum.Value, error) // nil: a constant, or what stands in refs[0]
+	number  int64                              // of a constant that is a number or a truth
+	Literal *datum.Value                       // value of an untyped literal
+	known   *Known
+	name    string     // what a result column of this expression is called
+	Refs    []ref      // columns it reads
+	pos     syntax.Pos // where it begins
+	Param   int16      // n of a bare $n whose type is open
 
-	Refs     []ref // columns it reads
-	weak     bool  // the name is only that of a type or CASE: an outer cast or CASE has its own
-	Volatile bool  // its value may differ from call to call
-	Column   bool  // it is just refs[0]
-	Letters  bool  // MySQL: its text compares by letters, see Exact
-	counted  bool  // see counted
-	known    *Known
+	weak     bool // the name is only that of a type or CASE: an outer cast or CASE has its own
+	Volatile bool // its value may differ from call to call
+	Column   bool // it is just refs[0]
+	constant bool // its value is known, see Constant
+	Letters  bool // MySQL: its text compares by letters, see Exact
+	counted  bool // see counted
+}
+
+// Eval computes the expression for the current rows. Constants need no x.
+func (e *Expr) Eval(x *Exec) (datum.Value, error) {
+	switch {
+	case e.compute != nil:
+		return e.compute(x)
+	case !e.constant:
+		return e.slot(x)
+	case e.Literal != nil:
+		return *e.Literal, nil
+	}
+	return datum.Value{Type: e.Type, Valid: true, Int: e.number}, nil
+}
+
+// slot is what stands in the column that e reads.
+func (e *Expr) slot(x *Exec) (datum.Value, error) {
+	r := e.Refs[0]
+	return x.Frames[r.frame][r.index], nil
+}
+
+// Computed is e with another way to compute it.
+func (e *Expr) Computed(eval func(x *Exec) (datum.Value, error)) *Expr {
+	c := *e
+	c.compute, c.constant = eval, false
+	return &c
 }
 
 // Known is what is known of few expressions: conditions, records and columns.
@@ -55,31 +84,115 @@ type ref struct{ frame, index int }
 // Constant makes an expression of a value. Plans are full of constants: a
 // number or a text holds no whole Value.
 func Constant(v datum.Value) *Expr {
-	e := &Expr{Type: v.Type, TypeMod: -1}
+	e := constant(v)
+	return &e
+}
+
+func constant(v datum.Value) Expr {
+	e := Expr{Type: v.Type, TypeMod: -1, constant: true}
 	switch {
 	case v.Elems != nil || v.Float != 0 || v.Str != "" && v.Int != 0 || !v.Valid:
-		e.Eval = func(*Exec) (datum.Value, error) { return v, nil }
+		e.compute = func(*Exec) (datum.Value, error) { return v, nil }
 	case v.Str != "":
 		typ, text := v.Type, v.Str
-		e.Eval = func(*Exec) (datum.Value, error) { return datum.MakeString(typ, text), nil }
+		e.compute = func(*Exec) (datum.Value, error) { return datum.MakeString(typ, text), nil }
 	default:
-		typ, n := v.Type, v.Int
-		e.Eval = func(*Exec) (datum.Value, error) { return datum.Value{Type: typ, Valid: true, Int: n}, nil }
+		e.number = v.Int
 	}
 	return e
 }
 
+// untyped makes an expression of a literal without a type.
+func untyped(v datum.Value) *Expr {
+	return &Expr{Type: datum.Unknown, TypeMod: -1, Literal: &v, constant: true}
+}
+
+// constant is Constant of a number.
+func (p *Planner) constant(v datum.Value) *Expr { return p.place(constant(v)) }
+
+// place makes a column or a constant part of the plan. Large plans are full of them,
+// several in one piece of memory.
+func (p *Planner) place(e Expr) *Expr {
+	if len(p.spare) == 0 {
+		p.spare = make([]Expr, min(max(p.exprs, 1), mostPlaced))
+	}
+	at := &p.spare[0]
+	p.spare = p.spare[1:]
+	*at = e
+	return at
+}
+
+// mostPlaced is how many have one piece of memory, at most: a small plan has few.
+const mostPlaced = 64
+
+// replace undoes what was placed since p.spare was spare, of which only e is left.
+func (p *Planner) replace(spare []Expr, e *Expr) *Expr {
+	n := len(p.spare)
+	if n == 0 || n >= len(spare) || &spare[len(spare)-1] != &p.spare[n-1] {
+		return e // in another piece
+	}
+	last := *e
+	p.spare = spare
+	return p.place(last)
+}
+
+// Pure2 is Strict2 of an operator that looks at nothing but its operands: of constants
+// it is computed at once.
+func (p *Planner) Pure2(t datum.OID, l, r *Expr, op func(x *Exec, a, b datum.Value) (datum.Value, error)) *Expr {
+	if c := p.Constant2(t, l, r, op); c != nil {
+		return c
+	}
+	return Strict2(t, l, r, op)
+}
+
+// Constant2 is the value of such an operator of two constants; nil where they are none,
+// one is NULL, or op fails: it does so again when the statement runs. op gets no x.
+func (p *Planner) Constant2(t datum.OID, l, r *Expr, op func(x *Exec, a, b datum.Value) (datum.Value, error)) *Expr {
+	if !l.constant || !r.constant {
+		return nil
+	}
+	a, _ := l.Eval(nil)
+	b, _ := r.Eval(nil)
+	if !a.Valid || !b.Valid {
+		return nil
+	}
+	if v, err := op(nil, a, b); err == nil && v.Type == t && isSmall(v) {
+		return p.constant(v)
+	}
+	return nil
+}
+
+// isSmall reports whether a value takes hardly more than what computes it.
+func isSmall(v datum.Value) bool { return v.Valid && v.Elems == nil && len(v.Str) < 64 }
+
 // Derive makes an expression that is computed from others.
 func Derive(typ datum.OID, eval func(x *Exec) (datum.Value, error), from ...*Expr) *Expr {
-	e := &Expr{Type: typ, TypeMod: -1, Eval: eval}
+	e := &Expr{Type: typ, TypeMod: -1, compute: eval}
 	for _, f := range from {
 		if f != nil {
-			e.Refs = append(e.Refs, f.Refs...)
+			e.reads(f.Refs)
 			e.Volatile = e.Volatile || f.Volatile
 			e.Letters = e.Letters || f.Letters && IsString(typ) && IsString(f.Type)
 		}
 	}
 	return e
+}
+
+// fewRefs is up to how many columns each is noted once.
+const fewRefs = 32
+
+// reads notes columns that e reads. Most expressions read the same few as their
+// parts, and share the slice.
+func (e *Expr) reads(refs []ref) {
+	if len(e.Refs) == 0 {
+		e.Refs = slices.Clip(refs)
+		return
+	}
+	for _, r := range refs {
+		if len(e.Refs) > fewRefs || !slices.Contains(e.Refs, r) {
+			e.Refs = append(e.Refs, r)
+		}
+	}
 }
 
 // IsConstant reports whether e can be computed once for the whole statement.
@@ -132,6 +245,9 @@ func (p *Planner) Coerce(e *Expr, t datum.OID, ctx coerceContext) (*Expr, error)
 	if allowed == datum.NoCast || !castFits(allowed, ctx) {
 		return nil, datum.CannotCast(e.Type, t)
 	}
+	if c := p.CastNumber(e, t); c != nil {
+		return c, nil
+	}
 	c := Derive(t, func(x *Exec) (datum.Value, error) {
 		v, err := e.Eval(x)
 		if err != nil || !v.Valid {
@@ -142,17 +258,30 @@ func (p *Planner) Coerce(e *Expr, t datum.OID, ctx coerceContext) (*Expr, error)
 	return c.Named(e), nil
 }
 
+// CastNumber converts a constant from one type of numbers to another; nil where e is none.
+func (p *Planner) CastNumber(e *Expr, t datum.OID) *Expr {
+	if !e.constant || !IsNumber(e.Type) || !IsNumber(t) {
+		return nil
+	}
+	v, _ := e.Eval(nil)
+	if v, err := datum.Cast(v, t, nil); err == nil && isSmall(v) {
+		return p.constant(v).Named(e)
+	}
+	return nil
+}
+
 // Named gives a converted expression the name and place of the original.
 func (e *Expr) Named(of *Expr) *Expr {
 	e.name, e.weak, e.pos = of.name, of.weak, of.pos
 	return e
 }
 
+var castRank = map[datum.CastContext]int{datum.ExplicitCast: 1, datum.AssignmentCast: 2, datum.ImplicitCast: 3}
+
 // castFits reports whether a cast that is allowed in one context may be used
 // in another: implicit casts everywhere, explicit ones only when written.
 func castFits(allowed, ctx datum.CastContext) bool {
-	rank := map[datum.CastContext]int{datum.ExplicitCast: 1, datum.AssignmentCast: 2, datum.ImplicitCast: 3}
-	return rank[allowed] >= rank[ctx]
+	return castRank[allowed] >= castRank[ctx]
 }
 
 // literalAs reads an untyped literal as type t, at once where the result
@@ -160,17 +289,48 @@ func castFits(allowed, ctx datum.CastContext) bool {
 func (p *Planner) literalAs(e *Expr, t datum.OID) (*Expr, error) {
 	text := e.Literal.Str
 	if stableInput(t) {
-		v, err := datum.ParseText(t, text, nil)
+		v, err := p.readLiteral(t, text, nil)
 		if err != nil {
 			return nil, At(e.pos, err)
 		}
 		return Constant(v).Named(e), nil
 	}
-	if _, err := datum.ParseText(t, text, p.Host.Env()); err != nil {
+	if _, err := p.readLiteral(t, text, p.Host.Env()); err != nil {
 		return nil, At(e.pos, err)
 	}
 	c := Derive(t, func(x *Exec) (datum.Value, error) { return datum.ParseText(t, text, x.Env()) })
 	return c.Named(e), nil
+}
+
+// readLiteral reads the text of a literal. A long one counts while it is read, and for
+// what it holds then.
+func (p *Planner) readLiteral(t datum.OID, text string, env *datum.Env) (datum.Value, error) {
+	if len(text) <= uncounted {
+		return datum.ParseText(t, text, env)
+	}
+	work := int64(len(text)) * WorkFactor
+	if err := p.Host.Memory().Draw(work); err != nil {
+		return datum.Value{}, err
+	}
+	defer p.Host.Memory().Return(work)
+	if env == nil {
+		env = &datum.Env{}
+	}
+	env.Worker = p
+	v, err := datum.ParseText(t, text, env)
+	if err == nil {
+		err = p.Host.Planned(SizeOf(v))
+	}
+	return v, err
+}
+
+// Work implements datum.Worker.
+func (p *Planner) Work(n int) error {
+	if p.worked += n; p.worked >= lookAfter {
+		p.worked = 0
+		syntax.Breathe()
+	}
+	return nil
 }
 
 // stableInput reports whether a type's input does not look at settings, the

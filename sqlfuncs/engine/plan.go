@@ -24,6 +24,9 @@ type Planner struct {
 	inside   []*subplan  // subqueries being analysed, outermost first
 	MySQL    bool        // the dialect is MySQL's
 	exprs    int         // analysed so far
+	worked   int         // see Work
+	spare    []Expr      // see place
+	read     []ref       // the column that was found last
 	ahead    *aheadPlan  // of the outermost query, nil in others
 }
 

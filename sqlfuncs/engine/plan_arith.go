@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"strings"
-
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
 )
@@ -34,11 +32,9 @@ var timeArithmetic = []struct {
 
 // arithmetic is + - * / % on numbers, dates and times.
 func (p *Planner) arithmetic(op string, l, r *Expr) (*Expr, error) {
-	if len(op) != 1 || !strings.Contains("+-*/%", op) {
+	if NumberOperators[op] == nil {
 		return nil, noOperator(op, l, r)
 	}
-	sign := op[0]
-	compute := func(x *Exec, a, b datum.Value) (datum.Value, error) { return datum.Compute(sign, a, b, x.Env()) }
 	if l.Type == datum.Unknown && r.Type == datum.Unknown {
 		return nil, ambiguousOperator(op)
 	}
@@ -50,7 +46,7 @@ func (p *Planner) arithmetic(op string, l, r *Expr) (*Expr, error) {
 		if r, err = p.Coerce(r, rt, datum.ImplicitCast); err != nil {
 			return nil, err
 		}
-		return Strict2(t, l, r, compute), nil
+		return Strict2(t, l, r, func(x *Exec, a, b datum.Value) (datum.Value, error) { return datum.Compute(op[0], a, b, x.Env()) }), nil
 	}
 	lt, rt := l.Type, r.Type
 	if lt == datum.Unknown {
@@ -82,7 +78,16 @@ func (p *Planner) arithmetic(op string, l, r *Expr) (*Expr, error) {
 	if r, err = p.Coerce(r, t, datum.ImplicitCast); err != nil {
 		return nil, err
 	}
-	return Strict2(t, l, r, compute), nil
+	return p.Pure2(t, l, r, NumberOperators[op]), nil
+}
+
+// NumberOperators compute with two numbers of one type. They look at nothing else.
+var NumberOperators = map[string]func(x *Exec, a, b datum.Value) (datum.Value, error){
+	"+": func(_ *Exec, a, b datum.Value) (datum.Value, error) { return datum.Compute('+', a, b, nil) },
+	"-": func(_ *Exec, a, b datum.Value) (datum.Value, error) { return datum.Compute('-', a, b, nil) },
+	"*": func(_ *Exec, a, b datum.Value) (datum.Value, error) { return datum.Compute('*', a, b, nil) },
+	"/": func(_ *Exec, a, b datum.Value) (datum.Value, error) { return datum.Compute('/', a, b, nil) },
+	"%": func(_ *Exec, a, b datum.Value) (datum.Value, error) { return datum.Compute('%', a, b, nil) },
 }
 
 func oidAsInt8(t datum.OID) datum.OID {
@@ -94,6 +99,9 @@ func oidAsInt8(t datum.OID) datum.OID {
 
 // timeOperator finds the date and time operator for two operand types.
 func timeOperator(op string, l, r datum.OID) (result, left, right datum.OID, ok bool) {
+	if IsNumber(l) && IsNumber(r) {
+		return 0, 0, 0, false
+	}
 	fits := func(have, want datum.OID) bool {
 		switch {
 		case have == want:

@@ -119,12 +119,9 @@ func (p *Planner) Exprs(s *Scope, list []syntax.Expr) ([]*Expr, error) {
 func (p *Planner) literal(l *syntax.Literal) (*Expr, error) {
 	switch l.Kind {
 	case syntax.NullLiteral:
-		v := datum.Null(datum.Unknown)
-		e := Constant(v)
-		e.Literal = &v
-		return e, nil
+		return untyped(datum.Null(datum.Unknown)), nil
 	case syntax.BoolLiteral:
-		return Constant(datum.MakeBool(l.Text == "true")), nil
+		return p.constant(datum.MakeBool(l.Text == "true")), nil
 	case syntax.IntegerLiteral:
 		n, err := strconv.ParseInt(l.Text, 10, 64)
 		switch {
@@ -132,17 +129,14 @@ func (p *Planner) literal(l *syntax.Literal) (*Expr, error) {
 			v, err := datum.ParseText(datum.Numeric, l.Text, nil)
 			return Constant(v), At(l.Pos, err)
 		case n == int64(int32(n)):
-			return Constant(datum.MakeInt4(n)), nil
+			return p.constant(datum.MakeInt4(n)), nil
 		}
-		return Constant(datum.MakeInt8(n)), nil
+		return p.constant(datum.MakeInt8(n)), nil
 	case syntax.NumericLiteral:
 		v, err := datum.ParseText(datum.Numeric, l.Text, nil)
 		return Constant(v), At(l.Pos, err)
 	case syntax.StringLiteral:
-		v := datum.MakeString(datum.Unknown, l.Text)
-		e := Constant(v)
-		e.Literal = &v
-		return e, nil
+		return untyped(datum.MakeString(datum.Unknown, l.Text)), nil
 	case syntax.BytesLiteral:
 		return Constant(datum.MakeString(datum.Bytea, l.Text)), nil
 	}
@@ -156,7 +150,7 @@ func (p *Planner) paramExpr(e *syntax.Param) (*Expr, error) {
 		return nil, err
 	}
 	n := e.Number
-	return &Expr{Type: t, TypeMod: -1, Param: n, Eval: func(x *Exec) (datum.Value, error) { return x.Params[n-1], nil }}, nil
+	return &Expr{Type: t, TypeMod: -1, Param: int16(n), compute: func(x *Exec) (datum.Value, error) { return x.Params[n-1], nil }}, nil
 }
 
 func (p *Planner) column(s *Scope, c *syntax.Column) (*Expr, error) {
@@ -207,7 +201,7 @@ func (p *Planner) cast(s *Scope, c *syntax.Cast) (*Expr, error) {
 			return datum.ApplyTypeMod(v, mod)
 		}, inner)
 		x.TypeMod = mod
-	} else if x.Param == 0 {
+	} else if x.Param == 0 && !x.constant {
 		e := *x
 		x = &e
 	}
@@ -365,7 +359,7 @@ func (p *Planner) caseType(c *syntax.Case, results []*Expr) (datum.OID, error) {
 // finish wraps the expression that reads it. Reading it twice could draw two
 // ids, and doubles the work at every level of nesting.
 func Once(e *Expr) (read *Expr, finish func(*Expr) *Expr) {
-	if e.Column || e.Literal != nil || e.Param > 0 {
+	if e.Column || e.constant || e.Param > 0 {
 		return e, func(reader *Expr) *Expr { return reader }
 	}
 	slot := new(slotExpr)

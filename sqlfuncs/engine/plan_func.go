@@ -177,7 +177,7 @@ func (p *Planner) decideOpen(f *Function, args []*Expr) (decided bool, err error
 			return false, err
 		}
 		if f.Args[i].AnyID {
-			p.OpenIDs = append(p.OpenIDs, a.Param)
+			p.OpenIDs = append(p.OpenIDs, int(a.Param))
 		}
 		decided = decided || a.Type != datum.Unknown
 	}

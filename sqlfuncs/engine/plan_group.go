@@ -166,7 +166,6 @@ func groupSlot(frame, i int, of *Expr) *Expr {
 	return &Expr{
 		Type: of.Type, TypeMod: of.TypeMod, name: of.name, Letters: of.Letters, known: columnOf(of.Known()),
 		Refs: []ref{{frame, i}},
-		Eval: func(x *Exec) (datum.Value, error) { return x.Frames[frame][i], nil },
 	}
 }
 
@@ -272,7 +271,6 @@ func aggregateSlot(g *groupPlan, i int) *Expr {
 	letters := slices.ContainsFunc(c.args, func(a *Expr) bool { return a.Letters })
 	return &Expr{
 		Type: c.f.resultFor(c.args), TypeMod: -1, name: c.f.Name, Refs: []ref{{frame, slot}}, Letters: letters,
-		Eval: func(x *Exec) (datum.Value, error) { return x.Frames[frame][slot], nil },
 	}
 }
 

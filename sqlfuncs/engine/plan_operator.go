@@ -16,12 +16,12 @@ func (p *Planner) unary(s *Scope, e *syntax.Unary) (*Expr, error) {
 		}
 		return Not(x), nil
 	}
+	if l, ok := e.X.(*syntax.Literal); ok && e.Op == "-" && l.Kind == syntax.IntegerLiteral {
+		return p.literal(&syntax.Literal{Pos: e.Pos, Kind: l.Kind, Text: "-" + l.Text}) // the least integers are literals, too
+	}
 	x, err := p.Expr(s, e.X)
 	if err != nil {
 		return nil, err
-	}
-	if l, ok := e.X.(*syntax.Literal); ok && e.Op == "-" && l.Kind == syntax.IntegerLiteral {
-		return p.literal(&syntax.Literal{Pos: e.Pos, Kind: l.Kind, Text: "-" + l.Text}) // the least integers are literals, too
 	}
 	if x.Type == datum.Unknown {
 		if x, err = p.Coerce(x, datum.Float8, datum.ImplicitCast); err != nil {
@@ -98,6 +98,7 @@ func (p *Planner) binary(s *Scope, e *syntax.Binary) (*Expr, error) {
 	case "<=>":
 		return p.isDistinct(s, &syntax.IsDistinct{Pos: e.Pos, Not: true, L: e.L, R: e.R})
 	}
+	spare := p.spare
 	l, err := p.Expr(s, e.L)
 	if err != nil {
 		return nil, err
@@ -107,6 +108,9 @@ func (p *Planner) binary(s *Scope, e *syntax.Binary) (*Expr, error) {
 		return nil, err
 	}
 	x, err := p.operator(e.Op, l, r)
+	if err == nil && x.constant {
+		x = p.replace(spare, x)
+	}
 	return x, At(e.Pos, err)
 }
 
@@ -152,7 +156,14 @@ func (p *Planner) logical(s *Scope, e *syntax.Binary) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Logic(e.Op, l, r), nil
+	x := Logic(e.Op, l, r)
+	if l.constant && r.constant {
+		v, _ := x.Eval(nil)
+		if v.Valid {
+			return p.constant(v), nil
+		}
+	}
+	return x, nil
 }
 
 // Logic is l AND r, l OR r.
@@ -252,11 +263,11 @@ func (p *Planner) comparison(op string, test func(int) bool, l, r *Expr) (*Expr,
 	if err != nil {
 		return nil, err
 	}
-	e := Strict2(datum.Bool, l, r, func(_ *Exec, a, b datum.Value) (datum.Value, error) {
+	e := p.Pure2(datum.Bool, l, r, func(_ *Exec, a, b datum.Value) (datum.Value, error) {
 		c, err := datum.Compare(a, b)
 		return datum.MakeBool(test(c)), err
 	})
-	if op == "=" {
+	if op == "=" && !e.constant {
 		e.Know(Known{Keys: append(EqualsKey(l, r), EqualsKey(r, l)...), equal: []*Expr{l, r}})
 	}
 	return e, nil
@@ -284,7 +295,7 @@ func Strict2(t datum.OID, l, r *Expr, op func(x *Exec, a, b datum.Value) (datum.
 		if err != nil || !b.Valid {
 			return datum.Null(t), err
 		}
-		if err := x.Work(callWork + len(a.Str) + len(b.Str) + (len(a.Elems)+len(b.Elems))*valueBytes); err != nil {
+		if err := x.Compared(a, b); err != nil {
 			return datum.Null(t), err
 		}
 		return op(x, a, b)

@@ -68,9 +68,9 @@ func (s *subplan) once() bool { return len(s.refs) == 0 && !s.outerCTE && !s.vol
 // the statement where it cannot change.
 func (s *subplan) expr(typ datum.OID, mod int32, name string, eval func(x *Exec) (datum.Value, error)) *Expr {
 	e := &Expr{Type: typ, TypeMod: mod, name: name, Refs: s.refs, Volatile: s.volatile || s.outerCTE}
-	e.Eval = func(x *Exec) (datum.Value, error) { return x.passing(eval) }
+	e.compute = func(x *Exec) (datum.Value, error) { return x.passing(eval) }
 	if s.once() {
-		e.Eval = func(x *Exec) (datum.Value, error) {
+		e.compute = func(x *Exec) (datum.Value, error) {
 			if v, ok := x.subplans[s].(datum.Value); ok {
 				return v, nil
 			}

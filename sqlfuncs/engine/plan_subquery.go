@@ -19,7 +19,7 @@ func (p *Planner) in(s *Scope, e *syntax.In) (*Expr, error) {
 		}
 		return p.quantified(s, q)
 	}
-	es, err := p.Exprs(s, append([]syntax.Expr{e.X}, e.List...))
+	es, err := p.InList(s, e)
 	if err != nil {
 		return nil, err
 	}
@@ -55,13 +55,29 @@ func (p *Planner) in(s *Scope, e *syntax.In) (*Expr, error) {
 		}
 		return datum.MakeBool(not), nil
 	}, es...)
-	if rest := Derive(0, nil, es[1:]...); es[0].Column && !not && !rest.Volatile {
-		in.Know(Known{Keys: []*KeyTest{{
-			Column: es[0].Refs[0], Refs: rest.Refs,
-			Values: func(x *Exec) ([]datum.Value, error) { return EvalAll(x, es[1:]) },
-		}}})
+	if es[0].Column && !not {
+		if rest := Derive(0, nil, es[1:]...); !rest.Volatile {
+			in.Know(Known{Keys: []*KeyTest{{
+				Column: es[0].Refs[0], Refs: rest.Refs,
+				Values: func(x *Exec) ([]datum.Value, error) { return EvalAll(x, es[1:]) },
+			}}})
+		}
 	}
 	return in, nil
+}
+
+// InList plans the left side of IN and its list.
+func (p *Planner) InList(s *Scope, e *syntax.In) ([]*Expr, error) {
+	out := make([]*Expr, 1+len(e.List))
+	x, err := p.Expr(s, e.X)
+	for i := range e.List {
+		if out[i] = x; err != nil {
+			return nil, err
+		}
+		x, err = p.Expr(s, e.List[i])
+	}
+	out[len(e.List)] = x
+	return out, err
 }
 
 // quantified is x op ANY/ALL (array or subquery).
@@ -121,7 +137,7 @@ func (p *Planner) quantified(s *Scope, e *syntax.Quantified) (*Expr, error) {
 type slotExpr struct{ _ byte } // not empty: each has an address of its own
 
 func (s *slotExpr) expr(t datum.OID, letters bool) *Expr {
-	return &Expr{Type: t, TypeMod: -1, Letters: letters, Eval: func(x *Exec) (datum.Value, error) {
+	return &Expr{Type: t, TypeMod: -1, Letters: letters, compute: func(x *Exec) (datum.Value, error) {
 		return x.slots[s], nil
 	}}
 }

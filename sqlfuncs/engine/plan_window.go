@@ -59,7 +59,6 @@ func (p *Planner) windowCall(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 	w.calls = append(w.calls, windowCall{number, window})
 	return &Expr{
 		Type: f.Result, TypeMod: -1, name: f.Name, Refs: []ref{{frame, slot}},
-		Eval: func(x *Exec) (datum.Value, error) { return x.Frames[frame][slot], nil },
 	}, nil
 }
 

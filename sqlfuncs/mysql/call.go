@@ -69,15 +69,13 @@ func bounded(e *engine.Expr) *engine.Expr {
 	if !engine.IsString(e.Type) && e.Type != datum.Bytea && e.Type != datum.JSON {
 		return e
 	}
-	b := *e
-	b.Eval = func(x *engine.Exec) (datum.Value, error) {
+	return e.Computed(func(x *engine.Exec) (datum.Value, error) {
 		v, err := e.Eval(x)
 		if err == nil && len(v.Str) > engine.MaxTextBytes {
 			return v, engine.ErrTextTooLong
 		}
 		return v, err
-	}
-	return &b
+	})
 }
 
 // shortened gives an average the digits that MySQL's has.

@@ -85,27 +85,36 @@ func arithmetic(p *engine.Planner, op string, l, r *engine.Expr) (*engine.Expr, 
 		k = kindDecimal
 	}
 	t := kindTypes[k]
-	es := []*engine.Expr{l, r}
-	if err := p.CoerceAll(es, t); err != nil {
+	l, err := p.Coerce(l, t, datum.ImplicitCast)
+	if err == nil {
+		r, err = p.Coerce(r, t, datum.ImplicitCast)
+	}
+	if err != nil {
 		return nil, err
 	}
-	sign := op[0]
-	if op == "DIV" {
-		sign = '/' // of integers
+	divides := op == "/" || op == "%" || op == "DIV"
+	f := engine.NumberOperators[op]
+	if !divides {
+		if c := p.Constant2(t, l, r, f); c != nil {
+			return c, nil
+		}
 	}
-	f := func(a, b datum.Value) (datum.Value, error) { return datum.Compute(sign, a, b, nil) }
 	switch {
+	case op == "DIV":
+		f = engine.NumberOperators["/"] // of integers
 	case op == "/" && k == kindDecimal:
 		f = divideDecimal
 	case op == "%" && k == kindDouble:
-		f = func(a, b datum.Value) (datum.Value, error) { return datum.MakeFloat8(math.Mod(a.Float, b.Float)), nil }
+		f = func(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
+			return datum.MakeFloat8(math.Mod(a.Float, b.Float)), nil
+		}
 	}
-	return engine.Strict2(t, es[0], es[1], func(x *engine.Exec, a, b datum.Value) (datum.Value, error) {
-		if (op == "/" || op == "%" || op == "DIV") && !truth(x, b) {
+	return engine.Strict2(t, l, r, func(x *engine.Exec, a, b datum.Value) (datum.Value, error) {
+		if divides && !truth(x, b) {
 			Warn(x, sqlstate.New(sqlstate.DivisionByZero, "Division by 0"))
 			return datum.Null(t), nil
 		}
-		v, err := f(a, b)
+		v, err := f(x, a, b)
 		if err != nil {
 			return v, outOfRange("(" + TextOf(x, a) + " " + op + " " + TextOf(x, b) + ")")
 		}
@@ -121,7 +130,7 @@ const divPrecisionIncrement = 4
 const maxScale = 38
 
 // divideDecimal is a/b; b is not zero.
-func divideDecimal(a, b datum.Value) (datum.Value, error) {
+func divideDecimal(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
 	x := decimalOf(a.Str)
 	q := x.Quo(decimalOf(b.Str), min(x.Scale+divPrecisionIncrement, maxScale))
 	return datum.MakeString(datum.Numeric, q.String()), nil

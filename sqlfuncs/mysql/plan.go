@@ -93,6 +93,11 @@ func coerce(p *engine.Planner, e *engine.Expr, t datum.OID) (*engine.Expr, error
 	if isTemporal(e.Type) && isNumber(t) {
 		return nil, cannotConvert(e.Type, t)
 	}
+	if engine.IsInteger(e.Type) { // others are rounded and written in other ways
+		if c := p.CastNumber(e, t); c != nil {
+			return c, nil
+		}
+	}
 	c := engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
 		v, err := e.Eval(x)
 		if err != nil {
@@ -146,19 +151,33 @@ func CoerceParams(p *engine.Planner, es []*engine.Expr, types []datum.OID) (err 
 	return nil
 }
 
-// comparableTypes converts both sides to the type in which MySQL compares
-// them. Texts are folded, so that equal ones are the same.
-func comparableTypes(p *engine.Planner, l, r *engine.Expr) (*engine.Expr, *engine.Expr, error) {
+// comparableTypes converts both sides to the type in which MySQL compares them.
+func comparableTypes(p *engine.Planner, l, r *engine.Expr) (left, right *engine.Expr, err error) {
+	as := comparedAs(l, r)
+	if left, err = as.convert(p, l); err == nil {
+		right, err = as.convert(p, r)
+	}
+	return left, right, err
+}
+
+// compared is how two expressions are compared: as values of a type. Texts are
+// folded, so that equal ones are the same.
+type compared struct {
+	as            datum.OID
+	fold, letters bool
+}
+
+func comparedAs(l, r *engine.Expr) compared {
 	t := comparisonType(l.Type, r.Type)
-	byBytes := l.Type == datum.Bytea || r.Type == datum.Bytea
-	es, letters := []*engine.Expr{l, r}, l.Letters || r.Letters
-	if err := p.CoerceAll(es, t); err != nil {
-		return nil, nil, err
+	return compared{t, t == datum.Text && l.Type != datum.Bytea && r.Type != datum.Bytea, l.Letters || r.Letters}
+}
+
+func (c compared) convert(p *engine.Planner, e *engine.Expr) (*engine.Expr, error) {
+	e, err := p.Coerce(e, c.as, datum.ImplicitCast)
+	if err == nil && c.fold {
+		e = p.Folded(e, c.letters)
 	}
-	if t == datum.Text && !byBytes {
-		es[0], es[1] = p.Folded(es[0], letters), p.Folded(es[1], letters)
-	}
-	return es[0], es[1], nil
+	return e, err
 }
 
 func comparisonType(a, b datum.OID) datum.OID {
@@ -204,7 +223,7 @@ func comparison(p *engine.Planner, op string, test func(int) bool, l, r *engine.
 	if err != nil {
 		return nil, err
 	}
-	e := engine.Strict2(datum.Bool, left, right, func(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
+	e := p.Pure2(datum.Bool, left, right, func(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
 		c, err := datum.Compare(a, b)
 		return datum.MakeBool(test(c)), err
 	})
@@ -228,36 +247,81 @@ func inList(p *engine.Planner, s *engine.Scope, e *syntax.In) (*engine.Expr, err
 	if e.Query != nil {
 		return nil, nil
 	}
-	es, err := p.Exprs(s, append([]syntax.Expr{e.X}, e.List...))
+	es, err := p.InList(s, e)
 	if err != nil {
 		return nil, err
 	}
 	x, finish := engine.Once(es[0])
-	var in *engine.Expr
-	values := make([]*engine.Expr, len(es)-1)
-	for i, item := range es[1:] {
-		eq, err := comparison(p, "IN", engine.Comparisons["="], x, item)
+	items := es[1:]
+	pairs := make([]comparedPair, len(items))
+	var as compared
+	for i, item := range items {
+		if i > 0 && item.Type == items[i-1].Type && item.Letters == items[i-1].Letters {
+			pairs[i].left = pairs[i-1].left
+		} else {
+			as = comparedAs(x, item)
+			pairs[i].left, err = as.convert(p, x)
+		}
+		if err == nil {
+			pairs[i].right, err = as.convert(p, item)
+		}
 		if err != nil {
 			return nil, engine.At(e.Pos, err)
 		}
-		if values[i], err = p.Coerce(item, es[0].Type, datum.ImplicitCast); err != nil {
-			return nil, engine.At(e.Pos, err)
-		}
-		if in == nil {
-			in = eq
-		} else {
-			in = engine.Logic("OR", in, eq)
-		}
 	}
+	in := engine.Derive(datum.Bool, func(x *engine.Exec) (datum.Value, error) { return isOneOf(x, pairs) }, es...)
 	if e.Not {
 		return finish(engine.Not(in)), nil
 	}
 	in = finish(in)
-	if rest := engine.Derive(0, nil, values...); es[0].Column && !rest.Volatile {
+	if !es[0].Column {
+		return in, nil
+	}
+	values := make([]*engine.Expr, len(items))
+	for i, item := range items {
+		if values[i], err = p.Coerce(item, es[0].Type, datum.ImplicitCast); err != nil {
+			return nil, engine.At(e.Pos, err)
+		}
+	}
+	if rest := engine.Derive(0, nil, values...); !rest.Volatile {
 		in.Know(engine.Known{Keys: []*engine.KeyTest{{
 			Column: es[0].Refs[0], Refs: rest.Refs,
 			Values: func(x *engine.Exec) ([]datum.Value, error) { return engine.EvalAll(x, values) },
 		}}})
 	}
 	return in, nil
+}
+
+// comparedPair is the left side of IN and an item of its list, in the type in which
+// they are compared. Items of one type share the left side.
+type comparedPair struct{ left, right *engine.Expr }
+
+// isOneOf is the three-valued x IN (list).
+func isOneOf(x *engine.Exec, pairs []comparedPair) (datum.Value, error) {
+	var a datum.Value
+	null := false
+	for i := range pairs {
+		var err error
+		if i == 0 || pairs[i].left != pairs[i-1].left {
+			if a, err = pairs[i].left.Eval(x); err != nil {
+				return a, err
+			}
+		}
+		b, err := pairs[i].right.Eval(x)
+		if err == nil {
+			err = x.Compared(a, b)
+		}
+		if err != nil {
+			return b, err
+		}
+		if !a.Valid || !b.Valid {
+			null = true
+		} else if c, err := datum.Compare(a, b); err != nil || c == 0 {
+			return datum.MakeBool(true), err
+		}
+	}
+	if null {
+		return datum.Null(datum.Bool), nil
+	}
+	return datum.MakeBool(false), nil
 }

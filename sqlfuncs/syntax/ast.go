@@ -12,7 +12,7 @@ const (
 
 // Pos is a byte offset into the statement text, -1 when unknown. Embedded in
 // an expression it makes an Expr of it.
-type Pos int
+type Pos int32
 
 // Position implements Expr.
 func (p Pos) Position() Pos { return p }

@@ -46,7 +46,7 @@ func integerValue(x Expr) (int64, bool) {
 // call reads the arguments of a function.
 func (p *parser) call(pos Pos, name Name) *FuncCall {
 	defer p.leave(p.enter())
-	x := &FuncCall{Pos: pos, Name: name}
+	x := p.calls.add(FuncCall{Pos: pos, Name: name})
 	p.expectPunct("(")
 	if x.Star = p.acceptOp("*"); x.Star {
 		p.expectPunct(")")
@@ -62,7 +62,11 @@ func (p *parser) call(pos Pos, name Name) *FuncCall {
 		if p.isWord("variadic") && !x.Distinct && !p.mysql {
 			p.notSupported(p.pos(), "VARIADIC is")
 		}
-		x.Args = append(x.Args, p.arg())
+		if a := p.arg(); x.Args == nil {
+			x.Args = p.args.one(a)
+		} else {
+			x.Args = append(x.Args, a)
+		}
 		if !p.acceptPunct(",") {
 			break
 		}

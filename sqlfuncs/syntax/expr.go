@@ -217,7 +217,7 @@ func (p *parser) comparison(left Expr, op string, pos Pos, prec int, mode exprMo
 	if mode&restricted == 0 && p.isAnyWord("any", "some", "all") {
 		return p.quantified(left, op, pos), false
 	}
-	return &Binary{Pos: pos, Op: op, L: left, R: p.binary(prec+1, mode)}, true
+	return p.operators.add(Binary{Pos: pos, Op: op, L: left, R: p.binary(prec+1, mode)}), true
 }
 
 // quantified reads ANY, SOME or ALL and its array or subquery.
@@ -238,7 +238,7 @@ func (p *parser) wordOperator(left Expr, op operator, mode exprMode) (Expr, bool
 	p.advance()
 	switch op.name {
 	case "or", "and", "xor", "div", "mod":
-		return &Binary{Pos: pos, Op: strings.ToUpper(op.name), L: left, R: p.binary(op.prec+1, mode)}, true
+		return p.operators.add(Binary{Pos: pos, Op: strings.ToUpper(op.name), L: left, R: p.binary(op.prec+1, mode)}), true
 	case "operator":
 		return p.comparison(left, p.qualifiedOperator(), pos, precOther, mode)
 	case "isnull", "notnull":
@@ -373,7 +373,7 @@ func (p *parser) casts(x Expr) Expr {
 	for p.isPunct("::") {
 		pos := p.pos()
 		p.advance()
-		x = &Cast{Pos: pos, X: x, Type: p.typeName()}
+		x = p.conversions.add(Cast{Pos: pos, X: x, Type: p.typeName()})
 		p.grow()
 	}
 	return x
@@ -383,7 +383,15 @@ func (p *parser) casts(x Expr) Expr {
 func (p *parser) exprList() []Expr {
 	list := []Expr{p.expr()}
 	for p.acceptPunct(",") {
-		list = append(list, p.expr())
+		list = append(roomy(list), p.expr())
+	}
+	return list
+}
+
+// roomy makes room for one more: append would copy a long list more often.
+func roomy[T any](list []T) []T {
+	if len(list) == cap(list) {
+		return slices.Grow(list, len(list))
 	}
 	return list
 }
@@ -414,10 +422,7 @@ func (p *parser) parenthesised(several bool) (*Select, []Expr) {
 		list = []Expr{p.expr()}
 	}
 	for several && p.acceptPunct(",") {
-		if len(list) == cap(list) {
-			list = slices.Grow(list, len(list)) // append would copy a long list more often
-		}
-		list = append(list, p.expr())
+		list = append(roomy(list), p.expr())
 	}
 	p.expectPunct(")")
 	return nil, list

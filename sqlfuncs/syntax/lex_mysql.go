@@ -32,9 +32,8 @@ func (l *lexer) nextMySQL(start int) token {
 		return l.variable(start)
 	case c == '?':
 		// ?1 is our own spelling of a parameter that is out of order.
-		for l.pos = start + 1; isDigit(l.at(l.pos)); {
-			l.pos++
-		}
+		l.pos = start + 1
+		l.digits()
 		return l.token(tokParam, start, l.src[start+1:l.pos])
 	}
 	for _, op := range mysqlOperators {
@@ -82,7 +81,7 @@ func (l *lexer) skipCommentMySQL() bool {
 func (l *lexer) numberMySQL(start int) token {
 	l.pos = start
 	if strings.HasPrefix(l.src[start:], "0x") {
-		for l.pos += 2; isRadixDigit(l.at(l.pos), 16); {
+		for l.pos += 2; l.more() && isRadixDigit(l.src[l.pos], 16); {
 			l.pos++
 		}
 		if digits := l.src[start+2 : l.pos]; digits != "" && !isIdentPart(l.at(l.pos)) {
@@ -136,9 +135,7 @@ func (l *lexer) wordMySQL(start int) token {
 			return l.failCode(start, sqlstate.FeatureNotSupported, "bit strings b'…' are not supported")
 		}
 	}
-	for isIdentPart(l.at(l.pos)) {
-		l.pos++
-	}
+	l.identifier()
 	t := l.wordToken(start)
 	if !characterSets[t.text] {
 		return t
@@ -237,7 +234,7 @@ func (l *lexer) variable(start int) token {
 		return l.token(tokVariable, start, foldCase(name))
 	}
 	name := l.pos
-	for isIdentPart(l.at(l.pos)) || l.at(l.pos) == '.' {
+	for l.more() && (isIdentPart(l.src[l.pos]) || l.src[l.pos] == '.') {
 		l.pos++
 	}
 	if system && (l.pos == name || l.src[l.pos-1] == '.') {

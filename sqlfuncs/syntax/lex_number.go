@@ -20,7 +20,7 @@ func (l *lexer) number(start int) token {
 }
 
 func (l *lexer) digits() {
-	for isDigit(l.at(l.pos)) {
+	for l.more() && isDigit(l.src[l.pos]) {
 		l.pos++
 	}
 }

@@ -20,7 +20,7 @@ func (l *lexer) quoted(escape escapeFunc) (string, bool) {
 	l.pos++
 	plain := l.pos // the text from here on stands for itself
 	var dst []byte
-	for l.pos < len(l.src) && l.err == nil {
+	for l.more() && l.err == nil {
 		switch c := l.src[l.pos]; {
 		case c == quote && l.at(l.pos+1) == quote:
 			dst = append(dst, l.src[plain:l.pos+1]...)
@@ -76,8 +76,8 @@ func (l *lexer) continued() bool {
 		return false
 	}
 	newline := false
-	for {
-		switch c := l.at(l.pos); {
+	for l.more() {
+		switch c := l.src[l.pos]; {
 		case c == '\n' || c == '\r':
 			newline = true
 			l.pos++
@@ -92,6 +92,8 @@ func (l *lexer) continued() bool {
 			return false
 		}
 	}
+	l.pos = from
+	return false
 }
 
 // plainString reads '…' at quote; the token begins at start.
@@ -245,7 +247,7 @@ func (l *lexer) bitString(start int, what, digit string, bits int) token {
 	}
 	dst := make([]byte, 0, len(text)*bits)
 	in := lexer{src: text}
-	for in.pos < len(text) {
+	for in.more() {
 		v, n := in.radixValue(1<<bits, 1)
 		if n == 0 {
 			r, _ := utf8.DecodeRuneInString(text[in.pos:])

@@ -16,6 +16,7 @@ type lexer struct {
 	dialect   Dialect
 	mode      Mode            // MySQL's
 	inVersion bool            // inside MySQL's /*! … */
+	rested    int             // pos when whatever else could run had the processor, see more
 	err       *sqlstate.Error // set with tokError
 }
 
@@ -37,16 +38,22 @@ func (l *lexer) next() token {
 	return l.nextPostgreSQL(start)
 }
 
-// CountTokens is how many tokens a text has, up to the first that is none.
-func CountTokens(sql string, d Dialect, m Mode) (n int) {
-	if sqlstate.BrokenText(sql) != nil {
-		return 0
+// breatheBytes is after how many bytes of one token, or between two, whatever else
+// could run has the processor.
+const breatheBytes = 16 << 10
+
+// more reports whether text is left. Loops that may read much of it ask it on each
+// turn.
+func (l *lexer) more() bool {
+	if l.pos-l.rested > breatheBytes {
+		l.rest()
 	}
-	l := lexer{src: sql, dialect: d, mode: m}
-	for t := l.next(); t.kind != tokEOF && t.kind != tokError; t = l.next() {
-		n++
-	}
-	return n
+	return l.pos < len(l.src)
+}
+
+func (l *lexer) rest() {
+	l.rested = l.pos
+	Breathe()
 }
 
 func (l *lexer) nextPostgreSQL(start int) token {
@@ -100,7 +107,7 @@ func (l *lexer) character(offset int) int {
 // skipBlanks passes blanks and comments and returns where the next token
 // begins. It fails on a comment without an end, returning its start.
 func (l *lexer) skipBlanks() (start int, ok bool) {
-	for l.pos < len(l.src) {
+	for l.more() {
 		c := l.src[l.pos]
 		switch {
 		case isBlank(c):
@@ -151,13 +158,10 @@ func (l *lexer) skipComment() bool {
 	}
 	l.pos += 2
 	for depth := 1; depth > 0; {
-		n := strings.IndexAny(l.src[l.pos:], "*/")
-		if n < 0 {
-			l.pos = len(l.src)
+		if !l.more() {
 			l.fail(start, "unterminated /* comment")
 			return false
 		}
-		l.pos += n
 		switch l.src[l.pos:min(l.pos+2, len(l.src))] {
 		case "/*":
 			depth++
@@ -178,15 +182,20 @@ func (l *lexer) word(start int) token {
 		return t
 	}
 	l.pos = start + 1
-	for isIdentPart(l.at(l.pos)) {
+	l.identifier()
+	return l.wordToken(start)
+}
+
+// identifier passes the characters of an unquoted identifier.
+func (l *lexer) identifier() {
+	for l.more() && isIdentPart(l.src[l.pos]) {
 		l.pos++
 	}
-	return l.wordToken(start)
 }
 
 // wordToken makes the token of the word from start to the current position.
 func (l *lexer) wordToken(start int) token {
-	t := l.token(tokWord, start, truncateIdentifier(foldCase(l.src[start:l.pos])))
+	t := l.token(tokWord, start, foldCase(truncateIdentifier(l.src[start:l.pos])))
 	k := keywords[l.dialect][t.text]
 	t.class, t.needsAs = k.class, k.needsAs
 	return t
@@ -231,16 +240,14 @@ func truncateIdentifier(s string) string {
 func (l *lexer) dollar(start int) token {
 	l.pos = start + 1
 	if isDigit(l.at(l.pos)) {
-		for isDigit(l.at(l.pos)) {
-			l.pos++
-		}
+		l.digits()
 		if isIdentStart(l.at(l.pos)) {
 			return l.junk(start, "trailing junk after parameter")
 		}
 		return l.token(tokParam, start, l.src[start+1:l.pos])
 	}
 	if isIdentStart(l.at(l.pos)) {
-		for isIdentPart(l.at(l.pos)) && l.src[l.pos] != '$' {
+		for l.more() && isIdentPart(l.src[l.pos]) && l.src[l.pos] != '$' {
 			l.pos++
 		}
 	}
@@ -262,18 +269,18 @@ func (l *lexer) dollar(start int) token {
 
 // junk fails on a number that runs into an identifier.
 func (l *lexer) junk(start int, what string) token {
-	for isIdentPart(l.at(l.pos)) {
-		l.pos++
-	}
+	l.identifier()
 	return l.fail(start, what)
 }
 
 // operator reads a PostgreSQL operator: the longest run of operator
 // characters up to a comment. A run of several may end in + or - only when it
-// has a character that no SQL operator has (manual, "Lexical Structure").
+// has a character that no SQL operator has (manual, "Lexical Structure"). No
+// operator has more than maxIdentifier characters: a run of signs is not read to
+// its end for each of them.
 func (l *lexer) operator(start int) token {
 	end, special := start, false
-	for ; isOperatorChar(l.at(end)); end++ {
+	for ; isOperatorChar(l.at(end)) && end-start <= maxIdentifier; end++ {
 		if c, d := l.src[end], l.at(end+1); c == '/' && d == '*' || c == '-' && d == '-' {
 			break
 		}

@@ -134,7 +134,7 @@ func (p *parser) prepareText(s *Prepare) {
 		return
 	}
 	var e *sqlstate.Error
-	inner, err := parse(s.Text, MySQL, p.lex.mode)
+	inner, err := ParseAs(s.Text, MySQL, p.lex.mode, p.count)
 	switch {
 	case errors.As(err, &e):
 		p.failAt(pos, e.Code, "%s", e.Message)

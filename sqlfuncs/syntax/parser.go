@@ -30,7 +30,11 @@ type Parsed struct {
 // placed as PostgreSQL's parser does: 42601 for what is no SQL, 0A000 for
 // what is recognised but has no tree, 54001 for too deep nesting, 22021 for a
 // text that is not UTF-8.
-func Parse(sql string, d Dialect) ([]Parsed, error) { return parse(sql, d, Mode{}) }
+func Parse(sql string, d Dialect) ([]Parsed, error) { return ParseAs(sql, d, Mode{}, nil) }
+
+// Count is told that so many tokens more of a text were read, every now and then and
+// at its end. Its error ends the reading.
+type Count func(tokens int) *sqlstate.Error
 
 // Mode is the part of MySQL's sql_mode that changes how a text is read.
 type Mode struct {
@@ -39,20 +43,18 @@ type Mode struct {
 	NoBackslashEscapes bool // \ in a string is a character like any other
 }
 
-// ParseMySQL is Parse in MySQL's dialect with a mode.
-func ParseMySQL(sql string, m Mode) ([]Parsed, error) { return parse(sql, MySQL, m) }
-
-func parse(sql string, d Dialect, m Mode) ([]Parsed, error) {
+// ParseAs is Parse with MySQL's mode and a Count, which may be nil.
+func ParseAs(sql string, d Dialect, m Mode, count Count) ([]Parsed, error) {
 	if err := sqlstate.BrokenText(sql); err != nil {
 		return nil, err
 	}
-	p := parser{lex: lexer{src: sql, dialect: d, mode: m}, mysql: d == MySQL}
+	p := parser{lex: lexer{src: sql, dialect: d, mode: m}, mysql: d == MySQL, count: count}
 	p.setToken(p.lex.next())
 	var all []Parsed
 	for p.skipSemicolons(); p.tok.kind != tokEOF; p.skipSemicolons() {
 		all = append(all, p.parsed())
 	}
-	if p.err != nil {
+	if p.told(p.tokens % breathe); p.err != nil {
 		return nil, p.err
 	}
 	return all, nil
@@ -68,6 +70,7 @@ func (p *parser) skipSemicolons() {
 // the parse functions return from then on is not used.
 type parser struct {
 	tokens  int // consumed so far
+	count   Count
 	lex     lexer
 	mysql   bool
 	tok     token    // current
@@ -79,7 +82,40 @@ type parser struct {
 	height  int    // of the trees built so far at this depth
 	refused string // what makes the statement an Unsupported one
 	err     *sqlstate.Error
+
+	// Large texts are full of such.
+	literals    nodes[Literal]
+	columnRefs  nodes[Column]
+	operators   nodes[Binary]
+	conversions nodes[Cast]
+	calls       nodes[FuncCall]
+	args        nodes[Arg]
+	names       nodes[string]
 }
+
+// nodes makes parts of a tree, several in one piece of memory. The tree is dropped
+// as a whole.
+type nodes[T any] struct {
+	free  []T
+	piece int
+}
+
+// mostNodes is how many are made at once, at most: a small tree has few.
+const mostNodes = 64
+
+// one returns a slice of x alone.
+func (n *nodes[T]) one(x T) []T {
+	if len(n.free) == 0 {
+		n.piece = min(max(2*n.piece, 1), mostNodes)
+		n.free = make([]T, n.piece)
+	}
+	s := n.free[:1:1]
+	n.free = n.free[1:]
+	s[0] = x
+	return s
+}
+
+func (n *nodes[T]) add(x T) *T { return &n.one(x)[0] }
 
 // parsed reads one statement.
 func (p *parser) parsed() Parsed {
@@ -117,6 +153,7 @@ func (p *parser) advance() {
 	p.end = p.tok.end
 	if p.tokens++; p.tokens%breathe == 0 {
 		Breathe()
+		p.told(breathe)
 	}
 	if p.nAhead == 0 {
 		p.setToken(p.lex.next())
@@ -126,6 +163,16 @@ func (p *parser) advance() {
 	p.nAhead--
 	copy(p.ahead[:], p.ahead[1:1+p.nAhead])
 	p.setToken(t)
+}
+
+// told tells that n tokens more were read.
+func (p *parser) told(n int) {
+	if p.count == nil {
+		return
+	}
+	if err := p.count(n); err != nil {
+		p.fail(err)
+	}
 }
 
 // peek returns the i-th token behind the current one, i from 1 to 4.

@@ -23,13 +23,14 @@ func NewScript(text string) (Script, error) {
 func (s *Script) More() bool { return s.at < len(s.text) }
 
 // Next reads the next statement; found is false behind the last one. An
-// error, as of Parse, ends the script.
-func (s *Script) Next(m Mode) (next Parsed, found bool, err error) {
-	p := parser{lex: lexer{src: s.text, dialect: MySQL, mode: m, pos: s.at, inVersion: s.inVersion}, mysql: true}
+// error, as of Parse, ends the script. count may be nil.
+func (s *Script) Next(m Mode, count Count) (next Parsed, found bool, err error) {
+	p := parser{lex: lexer{src: s.text, dialect: MySQL, mode: m, pos: s.at, rested: s.at, inVersion: s.inVersion}, mysql: true, count: count}
 	p.setToken(p.lex.next())
 	p.skipSemicolons()
 	if found = p.tok.kind != tokEOF; found {
 		next = p.parsed()
+		p.told(p.tokens % breathe)
 	}
 	s.at = len(s.text)
 	if p.err != nil {

@@ -13,7 +13,7 @@ func TestScriptReadsEachStatementInItsOwnMode(t *testing.T) {
 		if !script.More() {
 			t.Fatalf("no statement %d", i)
 		}
-		p, found, err := script.Next(Mode{NoBackslashEscapes: i == 1, ANSIQuotes: i == 2})
+		p, found, err := script.Next(Mode{NoBackslashEscapes: i == 1, ANSIQuotes: i == 2}, nil)
 		if err != nil || !found || text[p.Start:p.End] != want {
 			t.Fatalf("statement %d: %q, %v, %v, want %q", i, text[p.Start:p.End], found, err, want)
 		}
@@ -21,7 +21,7 @@ func TestScriptReadsEachStatementInItsOwnMode(t *testing.T) {
 	if !script.More() {
 		t.Fatal("the last statement is not there")
 	}
-	if p, found, err := script.Next(Mode{}); err == nil {
+	if p, found, err := script.Next(Mode{}, nil); err == nil {
 		t.Fatalf("an open string: %v, %v", p, found)
 	}
 	if script.More() {
@@ -32,7 +32,7 @@ func TestScriptReadsEachStatementInItsOwnMode(t *testing.T) {
 	}
 	for _, empty := range []string{"", " ; ;", "/* x */;"} {
 		script, _ := NewScript(empty) // UTF-8
-		if _, found, err := script.Next(Mode{}); found || err != nil || script.More() {
+		if _, found, err := script.Next(Mode{}, nil); found || err != nil || script.More() {
 			t.Errorf("%q: %v, %v", empty, found, err)
 		}
 	}
