@@ -153,29 +153,65 @@ func settings(unsafe []string, replaced bool) []setting {
 }
 
 // ask adds the questions of checkSettings to a pipeline. They can be changed
-// while Redis runs, so they are asked with every reservation.
+// while Redis runs, so they are asked with every reservation: with one command
+// where the server takes several names.
 func (e *Engine) ask(ctx context.Context, p redis.Pipeliner) []*redis.StringSliceCmd {
-	found := make([]*redis.StringSliceCmd, len(e.settings))
-	for i, s := range e.settings {
-		found[i] = redis.NewStringSliceCmd(ctx, "CONFIG", "GET", s.name)
+	questions := e.oneByOne
+	if e.several.Load() {
+		questions = e.atOnce
+	}
+	found := make([]*redis.StringSliceCmd, len(questions))
+	for i, q := range questions {
+		found[i] = redis.NewStringSliceCmd(ctx, q...)
 		_ = p.Process(ctx, found[i]) // sent with the others
 	}
 	return found
 }
 
+// questions are the commands that ask for settings: one for each, and one for
+// all, which Redis answers since version 7.
+func questions(settings []setting) (oneByOne, atOnce [][]any) {
+	all := []any{"CONFIG", "GET"}
+	for _, s := range settings {
+		oneByOne = append(oneByOne, []any{"CONFIG", "GET", s.name})
+		all = append(all, s.name)
+	}
+	if len(settings) > 0 {
+		atOnce = [][]any{all}
+	}
+	return oneByOne, atOnce
+}
+
+// answersSeveral reports whether a server of a version answers questions for
+// several settings at once.
+func answersSeveral(version string) bool {
+	major, _, _ := strings.Cut(version, ".")
+	n, err := strconv.Atoi(major)
+	return err == nil && n >= 7
+}
+
 // checkSettings refuses a Redis that can forget what it confirmed, and one
 // that does not tell.
 func (e *Engine) checkSettings(found []*redis.StringSliceCmd) error {
-	for i, s := range e.settings {
-		pair, err := found[i].Result()
-		value := "unknown"
-		switch {
+	unknown := "unknown"
+	for _, c := range found {
+		switch err := c.Err(); {
+		case err == nil:
 		case redis.IsPermissionError(err) || redis.HasErrorPrefix(err, "ERR unknown command"):
-			value = "unknown (CONFIG GET is not allowed)"
-		case err != nil:
+			unknown = "unknown (CONFIG GET is not allowed)"
+		default:
+			e.several.Store(false) // the new master may be an older Redis
 			return err
-		case len(pair) == 2:
-			value = pair[1]
+		}
+	}
+	for _, s := range e.settings {
+		value := unknown
+		for _, c := range found {
+			for pairs := c.Val(); len(pairs) >= 2; pairs = pairs[2:] {
+				if pairs[0] == s.name {
+					value = pairs[1]
+				}
+			}
 		}
 		if !s.safe(value) {
 			return shared.Unsafe(s.name, value, s.wanted)

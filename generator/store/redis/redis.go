@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -47,7 +48,11 @@ type Engine struct {
 	what     string // for messages, without a password
 	wait     int
 	settings []setting
-	rows     string // names of the keys
+	oneByOne [][]any // commands that ask for the settings
+	atOnce   [][]any
+	several  atomic.Bool // the master answers atOnce
+	advance  []any       // the command that runs the script advance, but for the asks
+	rows     string      // names of the keys
 	index    string
 	entries  string
 	marker   string
@@ -67,7 +72,9 @@ func Open(cfg Config) (*Engine, error) {
 	e := &Engine{cfg: cfg, what: l.shown, wait: l.wait}
 	e.rows, e.index = "{"+l.namespace+"}:reservations", "{"+l.namespace+"}:keys"
 	e.entries, e.marker = "{"+l.namespace+"}:generators", "{"+l.namespace+"}:format"
+	e.advance = []any{"EVALSHA", advance.Hash(), 3, e.rows, e.marker, e.index}
 	e.settings = settings(cfg.Unsafe, l.master != "" && l.wait == 0)
+	e.oneByOne, e.atOnce = questions(e.settings)
 	e.client, e.cluster = l.open(cmp.Or(cfg.Conns, defaultConns))
 	return e, nil
 }
@@ -152,6 +159,7 @@ func (e *Engine) Stamp(ctx context.Context) (stamp string, err error) {
 			value, _, _ := strings.Cut(rest, "\r")
 			return value
 		}
+		e.several.Store(answersSeveral(field("redis_version")))
 		if field("role") != "master" {
 			return shared.ReadOnly(e.what, nil)
 		}
@@ -182,9 +190,19 @@ func (e *Engine) unprepared() error { return shared.NoSchema(e.what, "redis://â€
 
 // The scripts compare numbers as texts of 20 digits: shifted ones, so that
 // negative numbers come first.
-func shifted(n int64) string { return fmt.Sprintf("%020d", uint64(n)+1<<63) }
+func shifted(n int64) uint64 { return uint64(n) + 1<<63 }
 
-func plain(n int64) string { return fmt.Sprintf("%020d", n) }
+// digits writes up to three numbers, each with 20 digits.
+func digits(numbers ...uint64) string {
+	var text [60]byte
+	for i, n := range numbers {
+		for end := 20*i + 19; end >= 20*i; end-- {
+			text[end] = '0' + byte(n%10)
+			n /= 10
+		}
+	}
+	return string(text[:20*len(numbers)])
+}
 
 func unshifted(text string) (int64, error) {
 	n, err := strconv.ParseUint(text, 10, 64)
@@ -194,17 +212,24 @@ func unshifted(text string) (int64, error) {
 // Advance implements shared.Engine. The settings and the replicas are asked
 // for after the script, on the same connection.
 func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shared.Answer, err error) {
-	args := make([]any, 0, 11*len(asks))
+	// As EvalSha does it, but for one slice and what does not change.
+	args := make([]any, 0, len(e.advance)+9*len(asks))
+	args = append(args, e.advance...)
 	for i := range asks {
 		a := &asks[i]
-		args = append(args, a.Key, shifted(a.AtLeast), plain(a.N), shifted(a.Limit), a.Owner, a.Now, a.Stamp, a.Count, flag(a.Create), a.From, a.Write)
+		stamp := any(a.Stamp)
+		write := stamp
+		if a.Write != a.Stamp {
+			write = a.Write
+		}
+		args = append(args, a.Key, digits(shifted(a.AtLeast), uint64(a.N), shifted(a.Limit)), a.Owner, a.Now, stamp, a.Count, flag(a.Create), a.From, write)
 	}
 	err = e.on(ctx, func(c *redis.Client) error {
 		var said *redis.Cmd
 		var found []*redis.StringSliceCmd
 		var confirmed *redis.Cmd
 		err := pipeline(ctx, c, func(p redis.Pipeliner) {
-			said = advance.EvalSha(ctx, p, []string{e.rows, e.marker, e.index}, args...)
+			said = p.Do(ctx, args...)
 			found = e.ask(ctx, p)
 			if e.wait > 0 {
 				confirmed = p.Do(ctx, "WAIT", e.wait, waitMost.Milliseconds())
@@ -213,15 +238,16 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 		if err != nil {
 			return err
 		}
-		if text, err := said.Text(); err == nil && text == "unprepared" {
-			return e.unprepared()
-		}
-		each, err := said.Slice()
-		if err == nil && len(each) != len(asks) {
-			err = fmt.Errorf("%d answers to %d reservations", len(each), len(asks))
-		}
+		reply, err := said.Result()
 		if err != nil {
 			return err
+		}
+		if reply == "unprepared" {
+			return e.unprepared()
+		}
+		each, _ := reply.([]any)
+		if len(each) != len(asks) {
+			return fmt.Errorf("%d answers to %d reservations", len(each), len(asks))
 		}
 		answers = make([]shared.Answer, len(asks))
 		for i := range asks {
@@ -259,30 +285,40 @@ func flag(b bool) int {
 
 // answer reads what the script advance returned for one ask.
 func answer(a *shared.Ask, reply any) (shared.Answer, error) {
-	said, _ := reply.([]any)
-	var text [6]string
-	for i := range min(len(said), len(text)) {
-		text[i], _ = said[i].(string) // nil: ""
+	if granted, ok := reply.(string); ok && len(granted) > 40 {
+		r, err := row(a.Key, granted[:20], granted[20:40], granted[40:])
+		return shared.Answer{Outcome: shared.Granted, Lo: r.Lo, Hi: r.Hi, Seq: r.Seq}, err
 	}
-	var r *shared.Row
-	if text[2] != "" {
-		r = &shared.Row{Stamp: text[5]}
-		var errs [3]error
-		r.Lo, errs[0] = unshifted(text[2])
-		r.Hi, errs[1] = unshifted(text[3])
-		r.Seq, errs[2] = strconv.ParseInt(text[4], 10, 64)
-		if err := errors.Join(errs[:]...); err != nil {
-			return shared.Answer{}, shared.Damaged("reservation", a.Key, err)
-		}
-	}
-	switch text[0] {
-	case "granted":
-		return shared.Answer{Outcome: shared.Granted, Lo: r.Lo, Hi: r.Hi, Seq: r.Seq}, nil
-	case "refused":
-		return a.Refused(r, text[1]), nil
-	default: // damaged
+	refused, ok := reply.([]any)
+	if !ok {
 		return shared.Answer{}, shared.Damaged("reservation", a.Key, nil)
 	}
+	var text [5]string
+	for i := range min(len(refused), len(text)) {
+		text[i], _ = refused[i].(string) // nil: ""
+	}
+	if text[1] == "" {
+		return a.Refused(nil, text[0]), nil
+	}
+	r, err := row(a.Key, text[1], text[2], text[3])
+	if err != nil {
+		return shared.Answer{}, err
+	}
+	r.Stamp = text[4]
+	return a.Refused(&r, text[0]), nil
+}
+
+// row reads the numbers of a row.
+func row(key, lo, hi, seq string) (shared.Row, error) {
+	r := shared.Row{Key: key}
+	var errs [3]error
+	r.Lo, errs[0] = unshifted(lo)
+	r.Hi, errs[1] = unshifted(hi)
+	r.Seq, errs[2] = strconv.ParseInt(seq, 10, 64)
+	if err := errors.Join(errs[:]...); err != nil {
+		return shared.Row{}, shared.Damaged("reservation", key, err)
+	}
+	return r, nil
 }
 
 // Lower implements shared.Engine.
@@ -290,7 +326,7 @@ func (e *Engine) Lower(ctx context.Context, r shared.Return) error {
 	return e.on(ctx, func(c *redis.Client) error {
 		var said *redis.Cmd
 		err := pipeline(ctx, c, func(p redis.Pipeliner) {
-			said = lower.EvalSha(ctx, p, []string{e.rows, e.marker}, r.Key, shifted(r.Hi), shifted(r.To), r.Stamp, r.Now, r.Seq)
+			said = lower.EvalSha(ctx, p, []string{e.rows, e.marker}, r.Key, digits(shifted(r.Hi)), digits(shifted(r.To)), r.Stamp, r.Now, r.Seq)
 		})
 		return cmp.Or(err, said.Err())
 	})
@@ -353,15 +389,14 @@ func decode(key, text string) (shared.Row, error) {
 	if len(f) != 6 {
 		return shared.Row{}, shared.Damaged("reservation", key, nil)
 	}
-	r := shared.Row{Key: key, Stamp: f[4], Owner: f[5]}
-	var errs [4]error
-	r.Lo, errs[0] = unshifted(f[0])
-	r.Hi, errs[1] = unshifted(f[1])
-	r.Seq, errs[2] = strconv.ParseInt(f[2], 10, 64)
-	r.Updated, errs[3] = strconv.ParseInt(f[3], 10, 64)
-	if err := errors.Join(errs[:]...); err != nil {
+	r, err := row(key, f[0], f[1], f[2])
+	if err != nil {
+		return shared.Row{}, err
+	}
+	if r.Updated, err = strconv.ParseInt(f[3], 10, 64); err != nil {
 		return shared.Row{}, shared.Damaged("reservation", key, err)
 	}
+	r.Stamp, r.Owner = f[4], f[5]
 	return r, nil
 }
 

@@ -1,0 +1,95 @@
+package redis
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"nextid/dbtest"
+	"nextid/generator"
+	"nextid/generator/store/shared"
+)
+
+// The settings are seen with each reservation, whether the server takes
+// several names in one question or, as before version 7, one.
+func TestSettingsAreAskedForTogetherOrOneByOne(t *testing.T) {
+	t.Parallel()
+	s := dbtest.Redis(t)
+	schema, err := OpenSchema(Config{URL: s.RedisURL()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer schema.Close()
+	if err := schema.Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	e, err := Open(Config{URL: s.RedisURL()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	command := func(args ...any) string {
+		t.Helper()
+		reply, err := schema.e.client.Do(t.Context(), args...).Text()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reply
+	}
+	_, version, _ := strings.Cut(command("INFO", "server"), "redis_version:")
+	version, _, _ = strings.Cut(version, "\r")
+	stamp, err := e.Stamp(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.several.Load() != answersSeveral(version) {
+		t.Errorf("several names at once: %t for version %s", e.several.Load(), version)
+	}
+	reserve := func() error {
+		ask := shared.Ask{Reservation: dbtest.Order(10), Stamp: stamp, Write: stamp, Create: true, Count: 1}
+		_, err := e.Advance(t.Context(), []shared.Ask{ask})
+		return err
+	}
+	if err := reserve(); err != nil { // brings the scripts
+		t.Fatal(err)
+	}
+	questions := map[bool]int{false: len(e.settings)}
+	if answersSeveral(version) {
+		questions[true] = 1
+	}
+	for several, want := range questions {
+		e.several.Store(several)
+		command("CONFIG", "RESETSTAT")
+		if err := reserve(); err != nil {
+			t.Fatal(err)
+		}
+		if stats := command("INFO", "commandstats"); !strings.Contains(stats, fmt.Sprintf("cmdstat_config|get:calls=%d,", want)) {
+			t.Errorf("several at once: %t; %s", several, stats)
+		}
+		for _, bad := range []string{"appendfsync everysec always", "maxmemory-policy allkeys-lru noeviction", "appendonly no yes"} {
+			set := strings.Fields(bad)
+			command("CONFIG", "SET", set[0], set[1])
+			dbtest.WantError(t, reserve(), generator.ErrPinned, set[0]+" = "+set[1])
+			command("CONFIG", "SET", set[0], set[2])
+		}
+	}
+
+	// A failover has led to an older Redis: one reservation fails.
+	e.several.Store(true)
+	e.atOnce = [][]any{{"CONFIG", "GET"}} // as many words too few as version 6 finds too many
+	if err := reserve(); err == nil {
+		t.Error("a question that the server did not understand was no error")
+	}
+	if err := reserve(); err != nil {
+		t.Errorf("the settings were not asked for one by one: %v", err)
+	}
+}
+
+func TestVersionsThatAnswerSeveral(t *testing.T) {
+	t.Parallel()
+	for version, want := range map[string]bool{"6.2.14": false, "7.0.15": true, "8.2.1": true, "10.0.0": true, "7": true, "": false, "unstable": false} {
+		if answersSeveral(version) != want {
+			t.Errorf("%s: %t", version, !want)
+		}
+	}
+}
