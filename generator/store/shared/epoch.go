@@ -88,7 +88,7 @@ func (s *Store) note(ctx context.Context, stamp string) (*epoch, error) {
 // newEpoch is the epoch that a stamp began; seq is that of stampKey.
 func (s *Store) newEpoch(stamp string, since, seq int64) *epoch {
 	l := &epoch{stamp: stamp, since: since, first: seq < skipCount}
-	if !l.first && s.cfg.Failover != Lossless {
+	if s.mayHaveLost(l) {
 		l.from = since + s.cfg.Wait.Milliseconds()
 	}
 	return l

@@ -165,14 +165,13 @@ func (s *Store) missing(ask *Ask) error {
 	return s.regressed(name, "the store was failed over or restored, and has no reservation of the name", ask.AtLeast)
 }
 
+// mayHaveLost reports whether reservations may be missing in an epoch.
+func (s *Store) mayHaveLost(l *epoch) bool { return !l.first && s.cfg.Failover != Lossless }
+
 // begin makes the key of a name that is about to be defined, in a store that
 // has been failed over: a name without one is taken for one whose
 // reservations were lost. A name that this server knows from before is one.
-func (s *Store) begin(ctx context.Context, name string) error {
-	l, err := s.present(ctx)
-	if err != nil || l.first || s.cfg.Failover == Lossless {
-		return err
-	}
+func (s *Store) begin(ctx context.Context, l *epoch, name string) error {
 	key := generator.NameKey(name)
 	if _, known := s.witness.look(key); known {
 		return nil

@@ -208,15 +208,28 @@ func (s *Store) Reserved(ctx context.Context, prefix string) ([]generator.Mark, 
 	return marks, nil
 }
 
-// Define implements generator.Definitions.
+// Define implements generator.Definitions. Its callers have mostly just looked
+// for the name, so it is read again only where it must be: before begin, and
+// when it turns out to be there.
 func (s *Store) Define(ctx context.Context, d generator.Definition) (generator.Definition, bool, error) {
-	for range attempts {
-		was, err := s.entry(ctx, d.Name)
-		if err != nil && !errors.Is(err, generator.ErrUnknown) {
+	if err := s.open(ctx); err != nil {
+		return generator.Definition{}, false, err
+	}
+	var was *Entry
+	for try := range attempts {
+		l, err := s.present(ctx)
+		if err != nil {
 			return generator.Definition{}, false, err
 		}
-		if was != nil && !was.Dropped {
-			return was.Definition, false, nil
+		begins := s.mayHaveLost(l)
+		if begins || try > 0 {
+			was, err = s.entry(ctx, d.Name)
+			if err != nil && !errors.Is(err, generator.ErrUnknown) {
+				return generator.Definition{}, false, err
+			}
+			if was != nil && !was.Dropped {
+				return was.Definition, false, nil
+			}
 		}
 		e := Entry{Definition: d}
 		e.Options = slices.Clone(d.Options)
@@ -224,8 +237,10 @@ func (s *Store) Define(ctx context.Context, d generator.Definition) (generator.D
 		if was != nil {
 			e.Version = was.Version + 1
 		}
-		if err := s.begin(ctx, d.Name); err != nil {
-			return generator.Definition{}, false, err
+		if begins {
+			if err := s.begin(ctx, l, d.Name); err != nil {
+				return generator.Definition{}, false, err
+			}
 		}
 		written, err := s.put(ctx, e, was)
 		if err != nil {

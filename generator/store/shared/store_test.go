@@ -152,6 +152,7 @@ func (e *engine) Rows(context.Context, string) ([]Row, error) {
 }
 
 func (e *engine) Name(_ context.Context, name string) (Entry, error) {
+	e.calls.Add(1)
 	e.database.mu.Lock()
 	defer e.database.mu.Unlock()
 	if n, ok := e.entries[name]; ok {
@@ -170,6 +171,7 @@ func (e *engine) Names(context.Context) (all []Entry, err error) {
 }
 
 func (e *engine) PutName(_ context.Context, n Entry, was *Entry) (bool, error) {
+	e.calls.Add(1)
 	e.database.mu.Lock()
 	defer e.database.mu.Unlock()
 	now, ok := e.entries[n.Name]
@@ -376,6 +378,21 @@ type counted struct {
 func (c *counted) Advance(ctx context.Context, asks []Ask) ([]Answer, error) {
 	c.rounds.Add(1)
 	return c.engine.Advance(ctx, asks)
+}
+
+// Whoever defines a name has looked for it.
+func TestANewNameIsWrittenWithoutALook(t *testing.T) {
+	t.Parallel()
+	d := newDatabase()
+	s := newStore(t, d, Config{})
+	before := d.calls.Load()
+	_, created, err := s.Define(t.Context(), generator.Definition{Name: "orders", Kind: "segment", Options: []byte("{}")})
+	if err != nil || !created {
+		t.Fatalf("created %t, %v", created, err)
+	}
+	if calls := d.calls.Load() - before; calls != 1 {
+		t.Errorf("%d round trips", calls)
+	}
 }
 
 func TestACallerWaitsNoLongerThanItsContext(t *testing.T) {
