@@ -2,11 +2,13 @@ package compare
 
 import (
 	"context"
+	"fmt"
 	"io"
-	"os/exec"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,18 +16,36 @@ import (
 	"nextid/benchmarks/report"
 	"nextid/benchmarks/report/charttest"
 	"nextid/benchmarks/rig"
+	"nextid/dbtest"
 )
+
+var (
+	programs      string // the directory of the server and the program with the floor
+	buildPrograms = sync.OnceValue(func() error {
+		return dbtest.Build(programs, "nextid/cmd/nextid", "nextid/cmd/nextid-bench")
+	})
+)
+
+func TestMain(m *testing.M) {
+	var err error
+	if programs, err = os.MkdirTemp("", "nextid-compare"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(programs)
+	os.Exit(code)
+}
 
 func build(t *testing.T) (server, floor string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts many servers")
 	}
-	dir := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", dir, "nextid/cmd/nextid", "nextid/cmd/nextid-bench").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := buildPrograms(); err != nil {
+		t.Fatal(err)
 	}
-	return filepath.Join(dir, "nextid"), filepath.Join(dir, "nextid-bench")
+	return filepath.Join(programs, "nextid"), filepath.Join(programs, "nextid-bench")
 }
 
 // smallest measures everything, and nothing well.

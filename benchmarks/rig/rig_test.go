@@ -2,23 +2,24 @@ package rig
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"nextid/benchmarks/load"
+	"nextid/dbtest"
 )
 
 // Every server starts, answers, keeps its data over a restart, and a copy of
 // its data is a server of its own.
 func TestServersStartCopyAndEnd(t *testing.T) {
 	t.Parallel()
-	binary := filepath.Join(t.TempDir(), "nextid")
-	if out, err := exec.Command("go", "build", "-o", binary, "nextid/cmd/nextid").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	programs := t.TempDir()
+	if err := dbtest.Build(programs, "nextid/cmd/nextid"); err != nil {
+		t.Fatal(err)
 	}
+	binary := filepath.Join(programs, "nextid")
 	r, err := New()
 	if err != nil {
 		t.Fatal(err)

@@ -6,25 +6,23 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"nextid/benchmarks/report"
+	"nextid/dbtest"
 	"nextid/generator/history"
 )
 
 func build(t *testing.T) string {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), "nextid")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "nextid/cmd/nextid")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build nextid: %v\n%s", err, out)
+	dir := t.TempDir()
+	if err := dbtest.Build(dir, "nextid/cmd/nextid"); err != nil {
+		t.Fatal(err)
 	}
-	return binary
+	return filepath.Join(dir, "nextid")
 }
 
 // TestServersSurvive tortures three servers on two stores, with two faults of

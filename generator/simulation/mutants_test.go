@@ -222,7 +222,8 @@ func mutate(t *testing.T, changes []change) string {
 	if err := os.WriteFile(file, overlay, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-overlay", file, "-o", program, ".")
+	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-trimpath", "-ldflags=-s -w", "-overlay", file, "-o", program, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build does, so that little is compiled again
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the mutant: %v\n%s", err, out)
 	}

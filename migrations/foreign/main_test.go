@@ -35,10 +35,8 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	binary = filepath.Join(dir, "nextid")
-	build := exec.Command("go", "build", "-o", binary, "nextid/cmd/nextid")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build nextid: %v\n%s", err, out)
+	if err := dbtest.Build(dir, "nextid/cmd/nextid"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	code := m.Run()

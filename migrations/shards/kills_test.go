@@ -1,7 +1,6 @@
 package shards_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -12,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"nextid/dbtest"
 	"nextid/migrations/shards"
 )
 
@@ -22,13 +22,7 @@ var buildProgram = sync.OnceValues(func() (file string, err error) {
 	if programDir, err = os.MkdirTemp("", "nextid-shards"); err != nil {
 		return "", err
 	}
-	file = filepath.Join(programDir, "nextid")
-	build := exec.Command("go", "build", "-o", file, "nextid/cmd/nextid")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w\n%s", err, out)
-	}
-	return file, nil
+	return filepath.Join(programDir, "nextid"), dbtest.Build(programDir, "nextid/cmd/nextid")
 })
 
 // program is the nextid that is killed.

@@ -43,13 +43,13 @@ func mainCode(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary, programs = filepath.Join(dir, "nextid"), filepath.Join(dir, "programs")
-	build := []string{"build", "-o", binary}
+	var cover []string
 	if os.Getenv("GOCOVERDIR") != "" { // what clients enter, see make test-clients
 		// The counters are written by main's package, which has to be counted, too.
-		build = append(build, "-cover", "-covermode=set", "-coverpkg=nextid/sqlfuncs/...,nextid/cmd/nextid")
+		cover = []string{"-cover", "-covermode=set", "-coverpkg=nextid/sqlfuncs/...,nextid/cmd/nextid"}
 	}
-	if out, err := exec.Command("go", append(build, "nextid/cmd/nextid")...).CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build nextid: %v\n%s", err, out)
+	if err := dbtest.Build(dir, append(cover, "nextid/cmd/nextid")...); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	if all {
