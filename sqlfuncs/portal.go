@@ -77,7 +77,7 @@ func (s *Session) Bind(name []byte, st *Statement, args []Arg, formats []int16) 
 		return s.bindFast(st, args, formats), nil
 	}
 	if len(name) == 0 && s.hasPortal {
-		s.dropPortal(&s.unnamedPo) // it is replaced, even by an error
+		s.dropPortal(s.unnamedPo) // it is replaced, even by an error
 	}
 	params, size, err := s.bindArgs(st, args)
 	if err != nil {
@@ -168,7 +168,7 @@ func fastArgs(st *Statement, args []Arg) bool {
 // bindFast fills the unnamed portal without allocating. Where only Draw has
 // used it, it needs no clearing.
 func (s *Session) bindFast(st *Statement, args []Arg, formats []int16) *Portal {
-	p := &s.unnamedPo
+	p := s.unnamedPortal()
 	if p.isFast && !p.started {
 		p.done = false
 	} else {
@@ -246,6 +246,15 @@ func (s *Session) textArg(t datum.OID, data []byte) (datum.Value, error) {
 	return datum.ParseText(t, string(data), s.Env())
 }
 
+// unnamedPortal is the storage of the unnamed portal. Sessions that send simple
+// queries only have none.
+func (s *Session) unnamedPortal() *Portal {
+	if s.unnamedPo == nil {
+		s.unnamedPo = new(Portal)
+	}
+	return s.unnamedPo
+}
+
 // newPortal makes room for a portal. An open unnamed portal is replaced.
 func (s *Session) newPortal(name string) (*Portal, error) {
 	if name == "" {
@@ -253,7 +262,7 @@ func (s *Session) newPortal(name string) (*Portal, error) {
 			s.unnamedPo.Close()
 		}
 		s.hasPortal = true
-		return &s.unnamedPo, nil
+		return s.unnamedPortal(), nil
 	}
 	if _, ok := s.portals[name]; ok {
 		return nil, sqlstate.New(sqlstate.DuplicateCursor, "cursor %q already exists", sqlstate.Cut(name, 64))
@@ -280,7 +289,7 @@ func (s *Session) Run(st *Statement) *Portal {
 func (s *Session) Portal(name []byte) (*Portal, error) {
 	if len(name) == 0 {
 		if s.hasPortal {
-			return &s.unnamedPo, nil
+			return s.unnamedPo, nil
 		}
 		return nil, sqlstate.New(sqlstate.InvalidCursorName, "portal \"\" does not exist")
 	}
@@ -294,7 +303,7 @@ func (s *Session) Portal(name []byte) (*Portal, error) {
 func (s *Session) ClosePortal(name []byte) {
 	if len(name) == 0 {
 		if s.hasPortal {
-			s.dropPortal(&s.unnamedPo)
+			s.dropPortal(s.unnamedPo)
 		}
 	} else if p, ok := s.portals[string(name)]; ok {
 		s.dropPortal(p)
@@ -303,7 +312,7 @@ func (s *Session) ClosePortal(name []byte) {
 
 func (s *Session) dropPortal(p *Portal) {
 	p.Close()
-	if p == &s.unnamedPo {
+	if p == s.unnamedPo {
 		s.hasPortal = false
 		return
 	}
@@ -311,8 +320,8 @@ func (s *Session) dropPortal(p *Portal) {
 }
 
 func (s *Session) closePortals(which func(*Portal) bool) {
-	if s.hasPortal && which(&s.unnamedPo) {
-		s.dropPortal(&s.unnamedPo)
+	if s.hasPortal && which(s.unnamedPo) {
+		s.dropPortal(s.unnamedPo)
 	}
 	for _, p := range s.portals {
 		if which(p) {
@@ -329,7 +338,7 @@ func (s *Session) EndBatch() {
 		return
 	}
 	if s.hasPortal && !s.unnamedPo.held {
-		s.dropPortal(&s.unnamedPo)
+		s.dropPortal(s.unnamedPo)
 		s.unnamedPo.recycle()
 	}
 	if len(s.portals) > 0 {

@@ -52,9 +52,9 @@ type Session struct {
 	prepared  map[string]*Statement
 	unnamed   *Statement
 	portals   map[string]*Portal
-	unnamedPo Portal // storage of the unnamed portal, reused
-	opened    int64  // portals so far
-	bytes     int    // of prepared texts and bound values, see Limits.PreparedBytes
+	unnamedPo *Portal // storage of the unnamed portal, reused; nil: there was none
+	opened    int64   // portals so far
+	bytes     int     // of prepared texts and bound values, see Limits.PreparedBytes
 	memory    *account.Session
 	cpu       engine.CPUSlot
 	done      engine.Effort // work since the server last waited for the client

@@ -60,7 +60,7 @@ func closeCursorPlan(st *Statement, t *syntax.CloseCursor) {
 	st.utility = utilityFunc(func(x *engine.Exec) error {
 		s := sessionOf(x)
 		if t.Name == "" {
-			s.closePortals(func(p *Portal) bool { return p != portalOf(x) && p != &s.unnamedPo })
+			s.closePortals(func(p *Portal) bool { return p != portalOf(x) && p != s.unnamedPo })
 			return nil
 		}
 		c, err := s.cursorNamed(t.Name)

@@ -97,16 +97,7 @@ type conn struct {
 func newConn(s *Server, nc net.Conn) *conn {
 	c := &conn{server: s, nc: nc, accepted: time.Now(), base: s.base}
 	c.out = Out{flush: c.write, limit: s.Limits.FlushAt}
-	c.info.admit = func() error { return s.admit(c) }
-	c.info.hangUp = func() {
-		c.hungUp.Store(true)
-		s.mu.Lock() // for c.socket
-		defer s.mu.Unlock()
-		c.nudge()
-	}
-	c.info.wait = func() { c.loop.handOver() }
-	c.info.failed, c.info.Took = s.noteError, s.Took
-	c.info.canTLS = s.TLS != nil
+	c.info.conn, c.info.Took, c.info.canTLS = c, s.Took, s.TLS != nil
 	switch a := nc.RemoteAddr().(type) {
 	case *net.TCPAddr:
 		c.info.Remote = a.String()
@@ -116,6 +107,14 @@ func newConn(s *Server, nc net.Conn) *conn {
 		c.info.peerUID, c.info.peerKnown = peerUID(nc)
 	}
 	return c
+}
+
+// hangUp is Conn.HangUp.
+func (c *conn) hangUp() {
+	c.hungUp.Store(true)
+	c.server.mu.Lock() // for c.socket
+	defer c.server.mu.Unlock()
+	c.nudge()
 }
 
 // serve runs the connection to its end, or until the poller takes it.

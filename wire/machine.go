@@ -77,12 +77,9 @@ type Conn struct {
 	peerUID   uint32
 	peerKnown bool
 
-	admit    func() error // nil: there is always room
-	wait     func()       // nil: nobody else is held up
+	conn     *conn // nil: a machine without a server
 	canTLS   bool
 	startTLS bool
-	hangUp   func()
-	failed   func(code string) // nil: nobody counts
 
 	expected int    // see Expect
 	skips    uint64 // messages whose bytes were thrown away
@@ -107,8 +104,8 @@ func (c *Conn) Expect(size int) { c.expected = size }
 // HangUp ends the connection when the statement that it runs is over, from
 // any goroutine. The client is told: Refuse with HungUp.
 func (c *Conn) HangUp() {
-	if c.hangUp != nil {
-		c.hangUp()
+	if c.conn != nil {
+		c.conn.hangUp()
 	}
 }
 
@@ -119,8 +116,8 @@ func (c *Conn) PeerUID() (uid uint32, ok bool) { return c.peerUID, c.peerKnown }
 // Wait says that the statement in Feed is about to wait for something else
 // than its client, so that other connections should not wait with it.
 func (c *Conn) Wait() {
-	if c.wait != nil {
-		c.wait()
+	if c.conn != nil {
+		c.conn.loop.handOver()
 	}
 }
 
@@ -139,8 +136,8 @@ func (c *Conn) StartTLS() { c.startTLS = true }
 // *sqlstate.Error for the client: there is no room, or the server is
 // stopping.
 func (c *Conn) Admit() error {
-	if c.admit == nil {
+	if c.conn == nil {
 		return nil
 	}
-	return c.admit()
+	return c.conn.server.admit(c.conn)
 }

@@ -317,17 +317,15 @@ type socket struct {
 	conn    *conn
 	fd      int
 	serial  uint32 // tells it from others that had the same descriptor
-	local   net.Addr
-	remote  net.Addr
 	state   atomic.Uint32
-	hangup  atomic.Bool   // no more input will come
-	expired atomic.Bool   // the read deadline is over, or the connection is to look around
-	hurried atomic.Bool   // no patience with writes any more
-	wake    chan struct{} // to look again, for who writes: there may be room, or it is hurried
+	hangup  atomic.Bool // no more input will come
+	expired atomic.Bool // the read deadline is over, or the connection is to look around
+	hurried atomic.Bool // no patience with writes any more
 
 	mu     sync.Mutex
 	closed bool
-	timer  *time.Timer // of the read deadline
+	timer  *time.Timer   // of the read deadline
+	wake   chan struct{} // to look again, for who writes: there may be room, or it is hurried; nil: nobody has waited yet
 }
 
 var _ net.Conn = (*socket)(nil)
@@ -340,8 +338,7 @@ func (p *poller) adopt(c *conn) (*socket, error) {
 		return nil, err
 	}
 	s := &socket{
-		poller: p, conn: c, serial: p.serial.Add(1), local: c.nc.LocalAddr(), remote: c.nc.RemoteAddr(),
-		wake: make(chan struct{}, 1),
+		poller: p, conn: c, serial: p.serial.Add(1),
 	}
 	s.state.Store(working)
 	// The copy of the descriptor is ours alone; the original leaves the
@@ -446,10 +443,23 @@ func (s *socket) SetWriteDeadline(time.Time) error {
 }
 
 func (s *socket) wakeWriter() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	select {
 	case s.wake <- struct{}{}:
-	default: // it is about to look
+	default: // nobody waits, or it is about to look
 	}
+}
+
+// waker is what a writer waits for. What was said before somebody asked for it
+// the writer sees without it.
+func (s *socket) waker() chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.wake == nil {
+		s.wake = make(chan struct{}, 1)
+	}
+	return s.wake
 }
 
 // SetDeadline implements net.Conn.
@@ -465,6 +475,7 @@ func (s *socket) Write(b []byte) (int, error) {
 		timer.Reset(cutGrace)
 	}
 	defer timer.Stop()
+	wake := s.waker()
 	if err := s.arm(syscall.EPOLL_CTL_MOD, syscall.EPOLLOUT); err != nil {
 		return 0, err
 	}
@@ -479,7 +490,7 @@ func (s *socket) Write(b []byte) (int, error) {
 			timer.Reset(cutGrace)
 		}
 		select {
-		case <-s.wake:
+		case <-wake:
 		case <-timer.C:
 			return len(b) - len(rest), os.ErrDeadlineExceeded
 		}
@@ -533,8 +544,8 @@ func (s *socket) Close() error {
 	return syscall.Close(s.fd)
 }
 
-// LocalAddr implements net.Conn.
-func (s *socket) LocalAddr() net.Addr { return s.local }
+// LocalAddr implements net.Conn. Nobody asks for it.
+func (s *socket) LocalAddr() net.Addr { return nil }
 
-// RemoteAddr implements net.Conn.
-func (s *socket) RemoteAddr() net.Addr { return s.remote }
+// RemoteAddr implements net.Conn. Nobody asks for it: see Conn.Remote.
+func (s *socket) RemoteAddr() net.Addr { return nil }

@@ -58,14 +58,14 @@ func (c *Conn) Served(n int64) { c.counters.commands.Add(n) }
 
 // Answered counts an error that a Machine sent to its client.
 func (c *Conn) Answered(err error) {
-	if c.failed == nil {
+	if c.conn == nil {
 		return
 	}
 	code := sqlstate.Internal
 	if e, ok := errors.AsType[*sqlstate.Error](err); ok {
 		code = e.Code
 	}
-	c.failed(string(code))
+	c.conn.server.noteError(string(code))
 }
 
 func (s *Server) noteError(code string) {

@@ -24,12 +24,12 @@ func TestIdleConnectionsAreSmall(t *testing.T) {
 		most    int64
 		connect func() net.Conn
 	}{
-		// 4 kB of stack, 3 kB of session, machine and loop; the client's end lives
-		// in this process, too: about 1 kB.
-		{"plain", 400, 8000, func() net.Conn { return dialRaw(t, plain) }},
+		// 2 kB of session, machine and socket, and no goroutine; the client's end
+		// lives in this process, too: about 1 kB.
+		{"plain", 400, 4000, func() net.Conn { return dialRaw(t, plain) }},
 		// The client's end is about as large as the server's. One read buffer
 		// would be 32 kB more.
-		{"TLS", 100, 32000, func() net.Conn {
+		{"TLS", 100, 20000, func() net.Conn {
 			conn := dialRaw(t, secured)
 			if _, err := conn.Write(request(sslRequestCode)); err != nil {
 				t.Fatal(err)
