@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -13,7 +14,9 @@ import (
 // altered, dropped and created again, so that at most one live generator of
 // a name exists in a process at any time.
 type Entry struct {
+	// The first cache line is what a draw reads.
 	name   string
+	short  [shortName]byte      // name, where it fits
 	live   atomic.Pointer[live] // nil: not opened, dropped or altered
 	number int                  // see Number
 
@@ -29,6 +32,24 @@ type Entry struct {
 	// may take as long for each of them, one after the other.
 	failures atomic.Uint64
 	failure  error // below lock
+}
+
+// shortName is how many bytes most names have at most.
+const shortName = 32
+
+// newEntry returns the entry of a name, which it copies.
+func newEntry(name string, number int, r *Registry) *Entry {
+	e := &Entry{name: strings.Clone(name), number: number, registry: r, lock: newLock()}
+	copy(e.short[:], name)
+	return e
+}
+
+// is reports whether it is the entry of a name.
+func (e *Entry) is(name []byte) bool {
+	if len(e.name) > shortName {
+		return e.name == string(name)
+	}
+	return string(e.short[:len(e.name)]) == string(name)
 }
 
 // lock is a mutex whose waiters give up with their context: opening a generator

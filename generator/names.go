@@ -41,7 +41,7 @@ func (n *names) find(name []byte) *Entry {
 		switch e := s.entry.Load(); {
 		case e == nil:
 			return nil
-		case s.hash == hash && e.name == string(name):
+		case s.hash == hash && e.is(name):
 			return e
 		}
 	}
@@ -59,7 +59,7 @@ func (n *names) add(name string, create func(known int) (*Entry, error)) (*Entry
 		return nil, err
 	}
 	slots := *n.slots.Load()
-	if 2*(n.n+1) > len(slots) {
+	if 4*(n.n+1) > 3*len(slots) {
 		more := make([]nameSlot, 2*len(slots))
 		for i := range slots {
 			if e := slots[i].entry.Load(); e != nil {

@@ -13,7 +13,7 @@ func TestNamesAreFoundWhileOthersAreAdded(t *testing.T) {
 	const adders, each = 4, 3000 // the table doubles several times
 	known := newNames()
 	add := func(name string) *Entry {
-		e, err := known.add(name, func(int) (*Entry, error) { return &Entry{name: name}, nil })
+		e, err := known.add(name, func(int) (*Entry, error) { return newEntry(name, 0, nil), nil })
 		if err != nil {
 			t.Error(err)
 		}
@@ -23,7 +23,7 @@ func TestNamesAreFoundWhileOthersAreAdded(t *testing.T) {
 	for a := range adders {
 		work.Go(func() {
 			for i := range each {
-				name := fmt.Sprintf("n%d", (a%2)*each+i) // two add each name
+				name := fmt.Sprintf("n%0*d", 4+i%(2*shortName), (a%2)*each+i) // two add each name, some of which are long
 				e := add(name)
 				if e == nil || e.name != name || known.find([]byte(name)) != e || add(name) != e {
 					t.Errorf("%s: another entry was found than was added", name)
@@ -53,7 +53,7 @@ func BenchmarkLookup(b *testing.B) {
 			for i := range n {
 				name := "tenant" + strconv.Itoa(i)
 				texts[i] = []byte(name)
-				if _, err := known.add(name, func(int) (*Entry, error) { return &Entry{name: name}, nil }); err != nil {
+				if _, err := known.add(name, func(int) (*Entry, error) { return newEntry(name, 0, nil), nil }); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -180,7 +180,7 @@ func (r *Registry) entry(name string) (*Entry, error) {
 		if _, declared := r.declared[name]; known >= r.cfg.MaxNames && !declared {
 			return nil, r.tooMany(name, "this server already knows %d generator names", r.cfg.MaxNames)
 		}
-		return &Entry{name: strings.Clone(name), number: known, registry: r, lock: newLock()}, nil
+		return newEntry(name, known, r), nil
 	})
 }
 

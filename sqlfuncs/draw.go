@@ -85,6 +85,7 @@ func (s *Session) Draw(st *Statement, arg []byte, n int64) (ids generator.Range,
 		s.dialect == syntax.MySQL && s.mysql.RowsAtMost == 0 {
 		return generator.Range{}, false
 	}
+	s.drawn.Prepare(s.memory)
 	var e *generator.Entry
 	if f.name == "" {
 		if e = s.server.registry.Lookup(arg); e == nil {

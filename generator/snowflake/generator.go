@@ -208,9 +208,9 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 	if g.rewind != nil && g.rewind.behind() {
 		return generator.Range{}, false
 	}
-	w := g.window.Load()
+	w, last := g.window.Load(), g.slot.Load() // before the clock, which waits for what is being read
 	mono := g.pool.Monotonic()
-	if last := g.slot.Load(); n == 1 && w.tick.covers(mono, last) && g.slot.CompareAndSwap(last, last+1) {
+	if n == 1 && w.tick.covers(mono, last) && g.slot.CompareAndSwap(last, last+1) {
 		return generator.Range{First: w.base | g.layout.Place(last+1), Step: g.layout.SlotStep(), Count: 1}, true
 	}
 	micros := g.microsAt(mono)

@@ -11,7 +11,8 @@ import (
 type Drawn struct {
 	last   *generator.Entry // nil: nothing
 	lastID int64
-	before []drawnID        // of the other generators: a hash table, nil or with at least one that is free
+	kept   bool             // in before
+	before []drawnID        // of generators that are not the last: a hash table, nil or with at least one that is free
 	names  int              // in before
 	held   int64            // bytes of before that are counted
 	warned *generator.Entry // whose end was looked at last
@@ -33,21 +34,30 @@ const (
 // forgets: a draw does not fail for it.
 func (d *Drawn) Note(e *generator.Entry, id int64, memory *account.Session) {
 	if d.last != e && d.last != nil {
-		d.remember(d.last.Number(), d.lastID, memory)
+		d.keep(memory)
 	}
-	d.last, d.lastID = e, id
+	d.last, d.lastID, d.kept = e, id, false
 }
 
-func (d *Drawn) remember(number int, id int64, memory *account.Session) {
-	if 4*(d.names+1) > 3*len(d.before) && !d.grow(memory) {
+// Prepare does before a draw what Note would do after it, for a session that draws
+// from several names: the place in the table is fetched while the name is looked up.
+func (d *Drawn) Prepare(memory *account.Session) {
+	if d.before != nil {
+		d.keep(memory)
+	}
+}
+
+// keep puts the newest id into the table.
+func (d *Drawn) keep(memory *account.Session) {
+	if d.kept || 4*(d.names+1) > 3*len(d.before) && !d.grow(memory) {
 		return
 	}
-	s := d.place(number)
+	s := d.place(d.last.Number())
 	if s.number == 0 {
-		s.number = number + 1
+		s.number = d.last.Number() + 1
 		d.names++
 	}
-	s.id = id
+	s.id, d.kept = d.lastID, true
 }
 
 // place is where a generator's id is, or where there is room for it.
