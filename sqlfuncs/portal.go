@@ -368,6 +368,14 @@ func (p *Portal) Binary(i int) bool {
 	return p.formats[i] == 1
 }
 
+// Format is the format of all columns; uniform is false where each has its own.
+func (p *Portal) Format() (binary, uniform bool) {
+	if len(p.formats) > 1 {
+		return false, false
+	}
+	return p.Binary(0), true
+}
+
 // start begins execution: utility statements do their work here.
 func (p *Portal) start(ctx context.Context) error {
 	p.started, p.rowLimit = true, p.session.selectLimit(p.st)

@@ -4,6 +4,9 @@ import "strconv"
 
 // appendPadded appends n with at least width digits.
 func appendPadded[T int | uint64](dst []byte, n T, width int) []byte {
+	if width == 2 && n < 100 {
+		return append(dst, byte('0'+n/10), byte('0'+n%10))
+	}
 	limit := T(10)
 	for i := 1; i < width; i++ {
 		if n < limit {

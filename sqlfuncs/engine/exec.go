@@ -29,6 +29,7 @@ type Exec struct {
 	values   int64  // bytes of values that are being computed; see value
 	Done     Effort // since the client was waited for; see Work
 	IDRow    [1]datum.Value
+	project  projectRows // of the first query that is opened
 	slots    map[*slotExpr]datum.Value
 
 	Memo     map[any]any      // what tables remember for the time of the statement
@@ -80,6 +81,15 @@ func (x *Exec) row(n int) []datum.Value {
 	row := x.rows[x.rowsUsed:end:end]
 	x.rowsUsed = end
 	return row
+}
+
+// projection returns the rows of a select list.
+func (x *Exec) projection(p *selectPlan) *projectRows {
+	if x.project.plan != nil {
+		return &projectRows{plan: p}
+	}
+	x.project.plan = p
+	return &x.project
 }
 
 // Remember puts something into Memo.

@@ -122,6 +122,7 @@ func (p *Planner) selectCore(s *Scope, c *syntax.SelectCore, orderBy []syntax.Or
 	if plan.groups != nil {
 		plan.groups.finish()
 	}
+	plan.whole = plan.wholeSource()
 	q := &QueryPlan{Columns: out.Columns[:plan.visible], Open: plan.open}
 	q.IDs = p.runsOf(c, plan)
 	if plan.source != nil && plan.groups == nil && plan.windows == nil && !plan.sets.used && plan.distinctOn == nil {

@@ -143,6 +143,7 @@ type idRun struct {
 	entry   *generator.Entry
 	left    int64
 	charged bool
+	rest    generator.Range // drawn, see contiguous
 }
 
 func (r *idRun) Next(x *engine.Exec, max int64) (generator.Range, error) {
@@ -161,4 +162,21 @@ func (r *idRun) Next(x *engine.Exec, max int64) (generator.Range, error) {
 		sessionOf(x).Refund(r.entry.Name(), r.left)
 	}
 	return run, err
+}
+
+// contiguous draws ids that follow one another without a hole. A generator with
+// another step than 1 gives them one by one.
+func (r *idRun) contiguous(x *engine.Exec) (generator.Range, error) {
+	if r.rest.Count == 0 {
+		var err error
+		if r.rest, err = r.Next(x, r.left); err != nil {
+			return r.rest, err
+		}
+	}
+	run := r.rest
+	if run.Step != 1 {
+		run.Count = 1
+	}
+	r.rest.First, r.rest.Count = r.rest.First+run.Count*run.Step, r.rest.Count-run.Count
+	return run, nil
 }

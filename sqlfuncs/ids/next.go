@@ -50,7 +50,8 @@ func idOfEachRow(x *engine.Exec, a []datum.Value) (engine.NumberRun, error) {
 }
 
 func nextIDs(x *engine.Exec, a []datum.Value) (engine.NumberRun, error) {
-	return newIDRun(x, a[0].Str, a[1].Int)
+	run, err := newIDRun(x, a[0].Str, a[1].Int)
+	return &run, err
 }
 
 // DrawID draws one id of a name, which is created if it is new.
@@ -92,15 +93,15 @@ func drawWith(x *engine.Exec, name string, v int64) (datum.Value, error) {
 }
 
 // newIDRun prepares n ids of a generator.
-func newIDRun(x *engine.Exec, name string, n int64) (*idRun, error) {
+func newIDRun(x *engine.Exec, name string, n int64) (idRun, error) {
 	if err := checkCount(x, n); err != nil {
-		return nil, err
+		return idRun{}, err
 	}
 	e, err := entry(x, name)
 	if err == nil {
 		warnOfRate(x, e, n)
 	}
-	return &idRun{entry: e, left: n}, err
+	return idRun{entry: e, left: n}, err
 }
 
 func nextRange(x *engine.Exec, a []datum.Value) (engine.Rows, error) {
@@ -108,16 +109,27 @@ func nextRange(x *engine.Exec, a []datum.Value) (engine.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	row, next := make([]datum.Value, 2), contiguousRuns(run)
-	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
-		r, err := next(x)
-		if err != nil {
-			return nil, err
-		}
-		row[0], row[1] = datum.MakeInt8(r.First), datum.MakeInt8(r.Last())
-		return row, nil
-	}), nil
+	return &rangeRows{run: run}, nil
 }
+
+// rangeRows are the rows of next_range.
+type rangeRows struct {
+	run idRun
+	row [2]datum.Value
+}
+
+// Next implements engine.Rows.
+func (rows *rangeRows) Next(x *engine.Exec) ([]datum.Value, error) {
+	r, err := rows.run.contiguous(x)
+	if err != nil {
+		return nil, err
+	}
+	rows.row = [2]datum.Value{datum.MakeInt8(r.First), datum.MakeInt8(r.Last())}
+	return rows.row[:], nil
+}
+
+// Close implements engine.Rows.
+func (rows *rangeRows) Close() {}
 
 // NextValues is Vitess's SELECT NEXT n VALUES FROM seq: one row, the first
 // of n ids in a row.

@@ -103,8 +103,12 @@ func partValues(p generator.Parts) []datum.Value {
 	return []datum.Value{datum.TextOrNull(p.Kind), at, number(p.Datacenter), number(p.Worker), number(p.Rollback), number(p.Sequence), number(p.Field)}
 }
 
-// isoMillis prints times as the contract says: ISO 8601, UTC, milliseconds.
-const isoMillis = "2006-01-02T15:04:05.000Z"
+// appendTime prints a time as the contract says: ISO 8601, UTC, milliseconds.
+func appendTime(dst []byte, t time.Time) []byte {
+	dst = t.UTC().AppendFormat(dst, time.RFC3339) // the form that Go is quick with
+	millis := t.Nanosecond() / int(time.Millisecond)
+	return append(dst[:len(dst)-len("Z")], '.', byte('0'+millis/100), byte('0'+millis/10%10), byte('0'+millis%10), 'Z')
+}
 
 // partsJSON is the jsonb form; what a layout does not have is left out. The
 // members are written in jsonb's order: by the length of the key, then by the
@@ -114,7 +118,7 @@ func partsJSON(p generator.Parts) datum.Value {
 	out := append(room[:0], `{"kind": `...)
 	out = datum.AppendJSONString(out, p.Kind)
 	if p.Time != nil {
-		out = append(p.Time.UTC().AppendFormat(append(out, `, "time": "`...), isoMillis), '"')
+		out = append(appendTime(append(out, `, "time": "`...), *p.Time), '"')
 	}
 	number := func(key string, v *int64) {
 		if v != nil {

@@ -176,16 +176,12 @@ func scanRanges(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
 		return nil, err
 	}
 	row := make([]datum.Value, 4)
-	var next func(x *engine.Exec) (generator.Range, error)
 	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
 		for len(runs) > 0 {
 			b := runs[0]
-			if next == nil {
-				next = contiguousRuns(b.run)
-			}
-			r, err := next(x)
+			r, err := b.run.contiguous(x)
 			if errors.Is(err, io.EOF) {
-				runs, next = runs[1:], nil
+				runs = runs[1:]
 				continue
 			}
 			if err != nil {
@@ -197,26 +193,6 @@ func scanRanges(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
 		}
 		return nil, io.EOF
 	}), nil
-}
-
-// contiguousRuns draws runs whose ids follow one another without a hole. A
-// generator with another step gives runs of one.
-func contiguousRuns(run *idRun) func(x *engine.Exec) (generator.Range, error) {
-	var rest generator.Range
-	return func(x *engine.Exec) (generator.Range, error) {
-		if rest.Count == 0 {
-			var err error
-			if rest, err = run.Next(x, run.left); err != nil {
-				return rest, err
-			}
-		}
-		r := rest
-		if r.Step != 1 {
-			r.Count = 1
-		}
-		rest.First, rest.Count = rest.First+r.Count*rest.Step, rest.Count-r.Count
-		return r, nil
-	}
 }
 
 // scanParts answers id_parts: it explains the ids that the WHERE names.

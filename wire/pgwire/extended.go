@@ -182,20 +182,25 @@ func (c *conn) describe(body []byte, out *wire.Out) error {
 }
 
 func (c *conn) describePortal(p *sqlfuncs.Portal, out *wire.Out) {
-	columns := p.Columns()
-	st := p.Statement()
-	switch {
-	case columns == nil || p.Copy() != nil:
+	if p.Columns() == nil || p.Copy() != nil {
 		out.B = append(out.B, noData...)
-	case len(columns) == 1 && len(st.Columns) == 1 && &columns[0] == &st.Columns[0]:
-		slot := 0
-		if p.Binary(0) {
-			slot = 1
-		}
-		out.B = append(out.B, c.description(st, slot)...)
-	default:
-		out.B = appendRowDescription(out.B, columns, p.Binary)
+		return
 	}
+	out.B = c.appendDescription(out.B, p)
+}
+
+// appendDescription appends the RowDescription of a portal.
+func (c *conn) appendDescription(dst []byte, p *sqlfuncs.Portal) []byte {
+	columns, st := p.Columns(), p.Statement()
+	binary, uniform := p.Format()
+	if !uniform || len(columns) == 0 || len(st.Columns) != len(columns) || &columns[0] != &st.Columns[0] {
+		return appendRowDescription(dst, columns, p.Binary)
+	}
+	slot := 0
+	if binary {
+		slot = 1
+	}
+	return append(dst, c.description(st, slot)...)
 }
 
 // execute serves Execute: portal, row limit.

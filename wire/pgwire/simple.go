@@ -66,7 +66,7 @@ func (c *conn) runStatement(ctx context.Context, st *sqlfuncs.Statement, out *wi
 	ctx = c.beginStatement(ctx, st)
 	defer c.statement.End()
 	if p.Copy() == nil && p.Columns() != nil {
-		out.B = appendRowDescription(out.B, p.Columns(), p.Binary)
+		out.B = c.appendDescription(out.B, p)
 	}
 	_, err := c.sendRows(ctx, p, 0, out)
 	return err

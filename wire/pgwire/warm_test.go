@@ -97,6 +97,37 @@ func TestWarmPathAllocatesNothing(t *testing.T) {
 	}
 }
 
+// TestStatementsAllocateLittle is about what the warm path does not serve.
+func TestStatementsAllocateLittle(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector empties pools")
+	}
+	for sql, most := range map[string]float64{
+		"SELECT 1": 0,
+		"SELECT * FROM next_range('numbers', 10)": 2,
+		"SELECT * FROM next_ids('numbers', 10)":   1,
+		"SELECT next_code('numbers')":             2,
+		"SELECT parse_id(7123456789012345678)":    2,
+		"SELECT id_time(7123456789012345678)":     1,
+	} {
+		m, conn, out := connection(t)
+		query := queryMsg(sql)
+		ask := func() {
+			out.B = out.B[:0]
+			feed(t, m, out, query)
+			if conn.Rest != nil {
+				conn.Rest()
+			}
+		}
+		for range 10 {
+			ask()
+		}
+		if allocs := testing.AllocsPerRun(1000, ask); allocs > most {
+			t.Errorf("%s: %v allocations, at most %v are needed", sql, allocs, most)
+		}
+	}
+}
+
 func BenchmarkWarmPath(b *testing.B) {
 	for name, path := range warmPaths() {
 		b.Run(name, func(b *testing.B) {
