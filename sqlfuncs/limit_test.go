@@ -325,3 +325,45 @@ func TestLiteralsAreCounted(t *testing.T) {
 	few := sqltest.NewServer(t, sqltest.Config{Memory: account.Limits{Session: 4 << 20}}).Session(t)
 	few.Fails(t, sql, sqlstate.OutOfMemory)
 }
+
+// TestReadingCanBeStopped: a long text that is parsed or planned ends with its
+// context, which is not that of the text behind it.
+func TestReadingCanBeStopped(t *testing.T) {
+	server := sqltest.NewServer(t)
+	long := "SELECT true OR 1 IN (0" + strings.Repeat(", 0", 10_000) + ")"
+	for name, dialect := range map[string]syntax.Dialect{"PostgreSQL": syntax.PostgreSQL, "MySQL": syntax.MySQL} {
+		s := server.SessionWith(t, sqlfuncs.SessionOptions{User: "tester", Dialect: dialect})
+		for what, read := range map[string]func(cancel func()) error{
+			"parsed": func(cancel func()) error {
+				cancel()
+				batch, err := s.Simple([]byte(long))
+				if err == nil {
+					_, err = batch.Next()
+				}
+				return err
+			},
+			"planned": func(cancel func()) error {
+				batch, err := s.Simple([]byte(long))
+				if err != nil {
+					t.Fatal(err)
+				}
+				cancel()
+				_, err = batch.Next()
+				return err
+			},
+			"prepared": func(cancel func()) error {
+				cancel()
+				_, err := s.Prepare("", long, nil)
+				return err
+			},
+		} {
+			ctx, cancel := context.WithCancel(t.Context())
+			if err := s.ReadLong(ctx); err != nil {
+				t.Fatal(err)
+			}
+			sqltest.WantCode(t, name+": a text that is "+what, read(cancel), sqlstate.QueryCanceled)
+			s.Must(t, long)
+			s.Rest()
+		}
+	}
+}

@@ -114,10 +114,12 @@ func (s *Session) readable(text string) error {
 // script begins a simple query in the MySQL dialect.
 func (s *Session) script(source string) (Batch, error) {
 	if err := s.readable(source); err != nil {
+		s.reading = nil
 		return Batch{}, s.refused(err)
 	}
 	script, err := syntax.NewScript(source)
 	if err != nil {
+		s.reading = nil
 		return Batch{}, s.refused(err)
 	}
 	return Batch{session: s, text: source, script: script}, nil

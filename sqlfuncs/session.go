@@ -57,9 +57,10 @@ type Session struct {
 	bytes     int     // of prepared texts and bound values, see Limits.PreparedBytes
 	memory    *account.Session
 	cpu       engine.CPUSlot
-	done      engine.Effort // work since the server last waited for the client
-	quotas    *quota.Set    // of the server, when bounded was looked up
-	planning  int64         // drawn for the text that was read last
+	done      engine.Effort   // work since the server last waited for the client
+	quotas    *quota.Set      // of the server, when bounded was looked up
+	planning  int64           // drawn for the text that was read last
+	reading   context.Context // ends the reading of a long text, see ReadLong; else nil
 
 	drawn ids.Drawn
 
@@ -324,11 +325,29 @@ func (s *Session) Rest() {
 }
 
 // LongText is from how many bytes on it takes about a millisecond to parse and
-// plan a text, which nothing ends on its way.
+// plan a text.
 const LongText = 16 << 10
 
-// AcquireCPU waits for the CPU slot of a long statement, which a text of
-// LongText and more needs, too.
+// ReadLong waits for the CPU slot of a long statement, which a text of LongText and
+// more needs, too. The end of ctx ends the reading of the next text and the planning of
+// its first statement.
+func (s *Session) ReadLong(ctx context.Context) error {
+	if err := s.AcquireCPU(ctx); err != nil {
+		return err
+	}
+	s.reading = ctx
+	return nil
+}
+
+// mayRead is the end of a text that is read for too long.
+func (s *Session) mayRead() error {
+	if s.reading == nil || s.reading.Err() == nil {
+		return nil
+	}
+	return clientError(s.reading, s.reading.Err())
+}
+
+// AcquireCPU waits for the CPU slot of a long statement.
 func (s *Session) AcquireCPU(ctx context.Context) error {
 	if err := (host{s}).Long(ctx); err != nil {
 		return clientError(ctx, err)
@@ -380,6 +399,7 @@ func (s *Session) Simple(text []byte) (Batch, error) {
 	}
 	parsed, err := s.parse(source)
 	if err != nil {
+		s.reading = nil
 		return Batch{}, s.refused(err)
 	}
 	return Batch{session: s, text: source, parsed: parsed}, nil
@@ -396,6 +416,7 @@ func (b *Batch) Next() (*Statement, error) {
 	if b.text == "" { // also behind a statement of the cache
 		return nil, nil
 	}
+	defer func() { s.reading = nil }()
 	p, found, err := b.read()
 	if err != nil || !found {
 		return nil, err
@@ -443,6 +464,7 @@ func (s *Session) Prepare(name, text string, params []datum.OID) (*Statement, er
 	}
 	s.mysql.Warnings = nil
 	st, err := s.analyse(text, params)
+	s.reading = nil
 	if err != nil {
 		return nil, s.refused(err)
 	}

@@ -86,8 +86,12 @@ func (s *Session) forgetPlan() {
 
 // countTokens counts what a text will hold when it is planned, while it is read.
 func (s *Session) countTokens(n int) *sqlstate.Error {
-	err, _ := errors.AsType[*sqlstate.Error](s.planned(n * tokenBytes))
-	return err
+	err := s.mayRead()
+	if err == nil {
+		err = s.planned(n * tokenBytes)
+	}
+	why, _ := errors.AsType[*sqlstate.Error](err)
+	return why
 }
 
 // planned counts what the text being planned holds beyond its tokens.

@@ -77,12 +77,13 @@ func (s *Statement) End() {
 	s.Unread()
 }
 
-// Unread is the end of one that has not begun to run: its text is to be read.
+// Unread is the end of one that has not begun to run: its text could not be read, or
+// needs no longer to be. Where none is read or runs it does nothing.
 func (s *Statement) Unread() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running = false
-	if s.ctx.Err() != nil {
+	if s.ctx != nil && s.ctx.Err() != nil {
 		s.release()
 	}
 }

@@ -329,6 +329,7 @@ func (p *Planner) Work(n int) error {
 	if p.worked += n; p.worked >= lookAfter {
 		p.worked = 0
 		syntax.Breathe()
+		return p.Host.MayPlan()
 	}
 	return nil
 }

@@ -33,6 +33,8 @@ type Host interface {
 	Long(ctx context.Context) error
 	// Planned counts bytes that the plan being made holds.
 	Planned(n int) error
+	// MayPlan is the end of planning that takes too long.
+	MayPlan() error
 	// Client is whom the session answers.
 	Client() *Client
 	// Sessions are the sessions of the server.

@@ -17,6 +17,9 @@ const breathe = 1 << 9
 func (p *Planner) Expr(s *Scope, e syntax.Expr) (*Expr, error) {
 	if p.exprs++; p.exprs%breathe == 0 {
 		syntax.Breathe()
+		if err := p.Host.MayPlan(); err != nil {
+			return nil, err
+		}
 	}
 	x, err := p.analyse(s, e)
 	if err != nil {

@@ -225,16 +225,25 @@ func (c *conn) beginStatement(ctx context.Context, st *sqlfuncs.Statement) conte
 	return c.statement.Begin(ctx, timeout, overdue)
 }
 
-// read waits for a CPU slot before a text is parsed that takes long. It can be
-// stopped as a statement can.
+// read waits for a CPU slot before a text is parsed that takes long. Both can be
+// stopped as a statement can, until haveRead.
 func (c *conn) read(ctx context.Context, text []byte) error {
 	if len(text) < sqlfuncs.LongText {
 		return nil
 	}
 	timeout, overdue := c.session.StatementTimeout()
-	ctx = c.statement.Begin(ctx, timeout, overdue)
-	defer c.statement.Unread()
-	return c.session.AcquireCPU(ctx)
+	err := c.session.ReadLong(c.statement.Begin(ctx, timeout, overdue))
+	if err != nil {
+		c.statement.Unread()
+	}
+	return err
+}
+
+// haveRead is the end of what read began. The statement may have run since.
+func (c *conn) haveRead(text []byte) {
+	if len(text) >= sqlfuncs.LongText {
+		c.statement.Unread()
+	}
 }
 
 // IdleTimeout implements wire.Machine.

@@ -26,6 +26,7 @@ func (c *conn) query(ctx context.Context, text []byte, out *wire.Out) error {
 	if err := c.read(ctx, text); err != nil {
 		return err
 	}
+	defer c.haveRead(text)
 	batch, err := c.session.Simple(text)
 	if err != nil {
 		return err

@@ -63,6 +63,7 @@ func (c *conn) prepare(ctx context.Context, text []byte, out *wire.Out) error {
 	if err := c.read(ctx, text); err != nil {
 		return err
 	}
+	defer c.haveRead(text)
 	name := "mysql " + strconv.FormatUint(uint64(id), 10)
 	st, err := c.session.Prepare(name, string(text), nil)
 	if err != nil {

@@ -63,6 +63,27 @@ func TestLongTextsTakeCPUSlots(t *testing.T) {
 	<-rested
 }
 
+// TestLongTextsCanBeStopped: statement_timeout ends a text that is parsed and planned.
+func TestLongTextsCanBeStopped(t *testing.T) {
+	l := wiretest.Listen()
+	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet()}), l, wire.ErrServerClosed)
+	conn, err := l.Dial()
+	c := loginOn(t, conn, err)
+	c.write(queryMsg("SET statement_timeout = '5ms'"))
+	c.until("ReadyForQuery")
+	long := "SELECT true OR 1 IN (0" + strings.Repeat(", 0", 200_000) + ")" // runs in no time
+	for name, message := range map[string][]byte{"a query": queryMsg(long), "a statement that is prepared": append(parseMsg("", long), syncMsg()...)} {
+		c.write(message)
+		if got := strings.Join(c.until("ReadyForQuery"), " "); !strings.Contains(got, "57014") {
+			t.Errorf("%s: %.200s", name, got)
+		}
+		c.write(queryMsg("SELECT 1"))
+		if got := strings.Join(c.until("ReadyForQuery"), " "); strings.Contains(got, "ErrorResponse") {
+			t.Errorf("behind %s: %s", name, got)
+		}
+	}
+}
+
 // TestManyShortStatementsAreALongOne: statements that came together take a CPU slot
 // when they have worked long together.
 func TestManyShortStatementsAreALongOne(t *testing.T) {

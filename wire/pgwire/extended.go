@@ -29,6 +29,7 @@ func (c *conn) parse(ctx context.Context, body []byte, out *wire.Out) error {
 	if err := c.read(ctx, text); err != nil {
 		return err
 	}
+	defer c.haveRead(text)
 	var types []datum.OID
 	if n > 0 {
 		types = make([]datum.OID, n)

@@ -35,6 +35,7 @@ func (c *conn) runQuery(ctx context.Context, text []byte, out *wire.Out) error {
 	if err := c.read(ctx, text); err != nil {
 		return err
 	}
+	defer c.haveRead(text)
 	batch, err := c.session.Simple(text)
 	if err != nil {
 		return err
