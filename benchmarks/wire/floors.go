@@ -60,7 +60,9 @@ func Floors(ctx context.Context, c Config, beside string) (*report.Report, error
 	others := func(l line) bool { return !strings.Contains(l.what, c.Only) }
 	lines = slices.DeleteFunc(lines, others)
 	figures := slices.DeleteFunc(c.figures(s), func(f figure) bool { return others(f.line) })
-	c.Progress.Expect(time.Duration(2*len(lines)*c.Rounds) * (c.Length + c.warm()))
+	for _, l := range lines {
+		c.Progress.Expect(time.Duration(2*c.Rounds) * (l.ours.length(c) + c.warm()))
+	}
 	table := report.Table{First: "what", Columns: []report.Column{{Name: "measured"}, {Name: "at least"}, {Name: "aim"}, {Name: "holds"}}}
 	c.Progress.Part("measure")
 	for _, l := range lines {
@@ -100,7 +102,7 @@ func (c Config) line(ctx context.Context, l line) (report.Cell, error) {
 			}
 			c.Progress.Step(l.what)
 			s, err := side.asked.measure(ctx, c)
-			c.Progress.Did(c.Length + c.warm())
+			c.Progress.Did(l.ours.length(c) + c.warm())
 			if err != nil {
 				return report.Cell{}, err
 			}
@@ -242,9 +244,18 @@ var (
 	different = append(slices.Clone(names[:7]), "SELECT parse_id(7123456789012345678)")
 )
 
+// length is how long a measurement is. At a fixed rate it is longer: one stall of
+// the machine must not be a hundredth of it.
+func (a asked) length(c Config) time.Duration {
+	if a.rate > 0 {
+		return 4 * c.Length
+	}
+	return c.Length
+}
+
 // measure asks for one sample.
 func (a asked) measure(ctx context.Context, how Config) (sample, error) {
-	config := load.Config{Warm: how.warm(), Length: how.Length, Rate: a.rate}
+	config := load.Config{Warm: how.warm(), Length: a.length(how), Rate: a.rate}
 	defer func() {
 		for _, client := range config.Clients {
 			client.Close()
