@@ -102,6 +102,7 @@ func createNumbers(t *testing.T, s *server) {
 // of the store, one after another. After each restart ids must be above all
 // that were seen before.
 func TestNoDuplicateOverCrashes(t *testing.T) {
+	t.Parallel()
 	rounds := faultRounds
 	if testing.Short() {
 		rounds = 20
@@ -120,9 +121,13 @@ func TestNoDuplicateOverCrashes(t *testing.T) {
 	if !hasStrace {
 		t.Log("strace is not installed (Debian package strace): kills at random moments only")
 	}
+	died := map[string]int{}
 	for round := range rounds {
 		if hasStrace && round%2 == 1 {
-			c.crashInStoreCall(t, data, round/2)
+			call := storeCalls[round/2%len(storeCalls)]
+			if c.crashInStoreCall(t, data, call, 1+round/2/len(storeCalls)) {
+				died[call]++
+			}
 			continue
 		}
 		s := createServer()
@@ -144,31 +149,37 @@ func TestNoDuplicateOverCrashes(t *testing.T) {
 		cancel()
 	}
 	c.judge(t)
+	for _, call := range storeCalls {
+		if t.Logf("%d servers died in %s while they served", died[call], call); hasStrace && !testing.Short() && died[call] == 0 {
+			t.Errorf("no server died in %s: the store does not call it", call)
+		}
+	}
 }
 
 // storeCalls are the system calls by which the embedded store becomes
 // durable.
-var storeCalls = []string{"fdatasync", "pwrite64", "fsync", "unlink"}
+var storeCalls = []string{"pwrite64", "fsync"}
 
 // crashInStoreCall runs the server under strace, which kills it in the n-th
-// such call of a thread.
-func (c *crowd) crashInStoreCall(t *testing.T, data string, round int) {
+// such call of a thread, and reports whether it was serving then.
+func (c *crowd) crashInStoreCall(t *testing.T, data, call string, n int) bool {
 	t.Helper()
-	call := storeCalls[round%len(storeCalls)]
-	nth := strconv.Itoa(1 + round/len(storeCalls)%15)
+	nth := strconv.Itoa(n)
 	cmd := exec.Command("strace", "-f", "-qq", "-o", os.DevNull, "-e", "trace="+call,
 		"-e", "inject="+call+":signal=SIGKILL:when="+nth,
 		binary, "serve", "--pg", "127.0.0.1:0", "--mysql", "off", "--http", "off", "--data", data)
 	s, ready := tryLaunch(t, cmd)
 	if !ready {
-		return // it died before it was ready: that, too, is a crash
+		return false // it died before it was ready: that, too, is a crash
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // the call may never come
 	defer cancel()
 	wait := c.drawFrom(ctx, s.address, 4)
 	wait()
+	died := ctx.Err() == nil
 	_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) // strace and the server
 	s.wait()
+	return died
 }
 
 // tryLaunch is launch for a server that may die before it is ready.
@@ -225,6 +236,7 @@ func buildSkewclock(t *testing.T) string {
 // with the clock set back: ids stay unique and keep growing, and nobody
 // waits.
 func TestNoDuplicateWhenTheClockMoves(t *testing.T) {
+	t.Parallel()
 	tool := buildSkewclock(t)
 	clock := skewedClock{filepath.Join(t.TempDir(), "clock")}
 	data := t.TempDir()
@@ -283,6 +295,7 @@ func TestNoDuplicateWhenTheClockMoves(t *testing.T) {
 // TestStoppedServerKeepsItsPromise stops the process for longer than its
 // time slice lasts; what it answers afterwards is still unique.
 func TestStoppedServerKeepsItsPromise(t *testing.T) {
+	t.Parallel()
 	s := startServer(t, nil, "--data", t.TempDir())
 	createNumbers(t, s)
 	c := &crowd{log: &history.Log{}}

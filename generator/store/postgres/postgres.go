@@ -90,7 +90,8 @@ const (
 // that write return besides their own columns (see durably).
 type dialect struct {
 	stamp, advance, standing, settings string
-	durable                            bool // by consensus, whatever the settings
+	alone                              string // advance that returns settings as well
+	durable                            bool   // by consensus, whatever the settings
 }
 
 // durably are columns that a statement returns which writes: settings of the
@@ -108,7 +109,7 @@ func durably(unsafe []string) string {
 }
 
 func newDialect(stamp, settings string, durable bool) *dialect {
-	return &dialect{
+	d := &dialect{
 		durable:  durable,
 		settings: settings,
 		stamp:    `SELECT ` + stamp,
@@ -131,6 +132,8 @@ RETURNING lo, hi, seq`,
 SELECT ` + stamp + `, r.hi, r.seq, r.stamp
 FROM (SELECT 1) AS one LEFT JOIN nextid_reservations AS r ON r.key = $1`,
 	}
+	d.alone = d.advance + `, ` + settings
+	return d
 }
 
 func newDialects(unsafe []string) map[string]*dialect {
@@ -271,6 +274,10 @@ func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err erro
 // Advance implements shared.Engine. It is one round trip; asks that were
 // refused cost a second one to learn why.
 func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shared.Answer, err error) {
+	if len(asks) == 1 {
+		answer, err := e.advanceOne(ctx, &asks[0])
+		return []shared.Answer{answer}, err
+	}
 	// In one order everywhere, so that two rounds do not wait for each other.
 	order := make([]int, len(asks))
 	for i := range order {
@@ -281,32 +288,20 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 		answers = make([]shared.Answer, len(asks))
 		var refused []int
 		var batch pgx.Batch
-		text, alone := d.advance, len(asks) == 1
-		if alone {
-			text += `, ` + d.settings
-		} else {
-			batch.Queue(`SELECT ` + d.settings).QueryRow(func(row pgx.Row) error {
-				var fsync, pages string
-				err := row.Scan(&fsync, &pages, nil)
-				return cmp.Or(err, e.checkServer(fsync, pages))
-			})
-		}
+		batch.Queue(`SELECT ` + d.settings).QueryRow(func(row pgx.Row) error {
+			var fsync, pages string
+			err := row.Scan(&fsync, &pages, nil)
+			return cmp.Or(err, e.checkServer(fsync, pages))
+		})
 		for _, i := range order {
-			a := &asks[i]
-			batch.Queue(text, a.Key, a.AtLeast, a.N, a.Limit, a.Owner, a.Now, a.Stamp, a.Count, a.Create, a.From, a.Write).
-				QueryRow(func(row pgx.Row) error {
-					into := []any{&answers[i].Lo, &answers[i].Hi, &answers[i].Seq}
-					var fsync, pages string
-					if alone {
-						into = append(into, &fsync, &pages, nil)
-					}
-					err := row.Scan(into...)
-					if errors.Is(err, pgx.ErrNoRows) {
-						refused = append(refused, i)
-						return nil
-					}
-					return cmp.Or(err, e.checkServer(fsync, pages))
-				})
+			batch.Queue(d.advance, advanceArgs(&asks[i])...).QueryRow(func(row pgx.Row) error {
+				err := row.Scan(&answers[i].Lo, &answers[i].Hi, &answers[i].Seq)
+				if errors.Is(err, pgx.ErrNoRows) {
+					refused = append(refused, i)
+					return nil
+				}
+				return err
+			})
 		}
 		// Close waits for the end of the transaction: only then it is durable.
 		if err := c.SendBatch(ctx, &batch).Close(); err != nil || len(refused) == 0 {
@@ -318,6 +313,29 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 		return nil, err
 	}
 	return answers, nil
+}
+
+func advanceArgs(a *shared.Ask) []any {
+	return []any{a.Key, a.AtLeast, a.N, a.Limit, a.Owner, a.Now, a.Stamp, a.Count, a.Create, a.From, a.Write}
+}
+
+// advanceOne is Advance of one ask.
+func (e *Engine) advanceOne(ctx context.Context, a *shared.Ask) (answer shared.Answer, err error) {
+	args := advanceArgs(a)
+	err = e.on(ctx, func(c *pgx.Conn, d *dialect) error {
+		answer = shared.Answer{}
+		var fsync, pages string
+		// Scan waits for the end of the transaction: only then it is durable.
+		err := c.QueryRow(ctx, d.alone, args...).Scan(&answer.Lo, &answer.Hi, &answer.Seq, &fsync, &pages, nil)
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return cmp.Or(err, e.checkServer(fsync, pages))
+		}
+		answers := []shared.Answer{{}}
+		err = explain(ctx, c, d, []shared.Ask{*a}, answers, []int{0})
+		answer = answers[0]
+		return err
+	})
+	return answer, err
 }
 
 // explain finds out why asks were refused. Nothing is granted from it.
