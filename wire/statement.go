@@ -16,13 +16,19 @@ type Statement struct {
 	ctx     context.Context // nil: the next Begin makes one
 	cancel  context.CancelCauseFunc
 	running bool
-	began   time.Time
+	began   time.Duration // by monotonic, like all that follow
 
-	deadline time.Time // of the running statement, zero for none
-	overdue  error     // why it ends then
+	deadline time.Duration // of the running statement, 0 for none
+	overdue  error         // why it ends then
 	timer    *time.Timer
-	wakes    time.Time // when timer looks at deadline, zero while it is stopped
+	wakes    time.Duration // when timer looks at deadline, 0 while it is stopped
 }
+
+var processStart = time.Now()
+
+// monotonic reads one clock where time.Now reads two, which a short statement
+// notices.
+func monotonic() time.Duration { return time.Since(processStart) }
 
 // Begin returns the context of a statement. It ends with parent, with
 // Interrupt and, where timeout is above 0, after that time with the cause
@@ -33,10 +39,10 @@ func (s *Statement) Begin(parent context.Context, timeout time.Duration, overdue
 	if s.ctx == nil {
 		s.ctx, s.cancel = context.WithCancelCause(parent)
 	}
-	s.running, s.began, s.deadline, s.overdue = true, time.Now(), time.Time{}, overdue
+	s.running, s.began, s.deadline, s.overdue = true, monotonic(), 0, overdue
 	if timeout > 0 {
-		s.deadline = s.began.Add(timeout)
-		if s.wakes.IsZero() || s.deadline.Before(s.wakes) {
+		s.deadline = s.began + timeout
+		if s.wakes == 0 || s.deadline < s.wakes {
 			s.wake(timeout)
 		}
 	}
@@ -45,7 +51,7 @@ func (s *Statement) Begin(parent context.Context, timeout time.Duration, overdue
 
 // wake sets the timer. The caller holds mu.
 func (s *Statement) wake(after time.Duration) {
-	s.wakes = time.Now().Add(after)
+	s.wakes = monotonic() + after
 	if s.timer == nil {
 		s.timer = time.AfterFunc(after, s.look)
 	} else {
@@ -58,11 +64,11 @@ func (s *Statement) wake(after time.Duration) {
 func (s *Statement) look() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.wakes = time.Time{}
-	if !s.running || s.deadline.IsZero() {
+	s.wakes = 0
+	if !s.running || s.deadline == 0 {
 		return
 	}
-	if left := time.Until(s.deadline); left > 0 {
+	if left := s.deadline - monotonic(); left > 0 {
 		s.wake(left)
 		return
 	}
@@ -72,7 +78,7 @@ func (s *Statement) look() {
 // End is the end of the statement.
 func (s *Statement) End() {
 	if s.Took != nil {
-		s.Took(time.Since(s.began))
+		s.Took(monotonic() - s.began)
 	}
 	s.Unread()
 }

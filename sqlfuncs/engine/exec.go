@@ -17,7 +17,7 @@ type Exec struct {
 	Params   []datum.Value
 	Started  time.Time       // of the statement
 	Frames   [][]datum.Value // current row of each query level, see Scope.Frame
-	rows     []datum.Value   // storage of row, of which rowsUsed are in use
+	rows     []datum.Value   // storage of Row, of which rowsUsed are in use
 	rowsUsed int
 	ctes     []*cteRows
 	Caller   any    // what the statement runs for: the session's portal
@@ -72,8 +72,8 @@ func (x *Exec) recycle() {
 	*x = Exec{Frames: frames, rows: rows}
 }
 
-// row returns storage for a row of n columns, for the time of the statement.
-func (x *Exec) row(n int) []datum.Value {
+// Row returns storage for a row of n columns, for the time of the statement.
+func (x *Exec) Row(n int) []datum.Value {
 	end := x.rowsUsed + n
 	if end > len(x.rows) {
 		return make([]datum.Value, n)

@@ -36,7 +36,7 @@ func (p *selectPlan) wholeSource() *scanSource {
 		return nil
 	}
 	for i, t := range p.targets {
-		if !t.Column || t.Refs[0] != (ref{p.frame, i}) {
+		if !t.Column || t.compute != nil || t.Refs[0] != (ref{p.frame, i}) {
 			return nil
 		}
 	}
@@ -101,7 +101,7 @@ func (p *selectPlan) open(x *Exec) (Rows, error) {
 		}
 		src = rows
 	}
-	project.src, project.row, project.mark = src, x.row(len(p.targets)), x.values
+	project.src, project.row, project.mark = src, x.Row(len(p.targets)), x.values
 	var it Rows = project
 	if p.distinct && p.distinctOn == nil {
 		it = &distinctRows{in: it, seen: map[string]int{}, folds: p.folds}

@@ -15,7 +15,7 @@ func TestARecycledExecHoldsNothing(t *testing.T) {
 	x.Ctx, x.Params, x.Tag, x.held, x.Memo = t.Context(), []datum.Value{secret}, "SELECT", 7, map[any]any{1: secret}
 	x.Frame(1, 3)[2] = secret
 	x.Frame(0, spareRow+1)[0] = secret
-	x.row(2)[1] = secret
+	x.Row(2)[1] = secret
 	x.IDRow[0] = secret
 	x.recycle()
 	for _, f := range append(x.Frames, x.rows) {

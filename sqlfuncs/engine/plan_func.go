@@ -342,7 +342,7 @@ func (p *Planner) apply(f *Function, args []*Expr) (*Expr, error) {
 // EvalArgs computes arguments; null reports whether one is NULL. A left-out
 // argument in the middle is an invalid value of type Invalid.
 func EvalArgs(x *Exec, args []*Expr) (values []datum.Value, null bool, err error) {
-	values = x.row(len(args))
+	values = x.Row(len(args))
 	for i, a := range args {
 		if a == nil {
 			continue

@@ -109,13 +109,13 @@ func nextRange(x *engine.Exec, a []datum.Value) (engine.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &rangeRows{run: run}, nil
+	return &rangeRows{run, x.Row(2)}, nil
 }
 
 // rangeRows are the rows of next_range.
 type rangeRows struct {
 	run idRun
-	row [2]datum.Value
+	row []datum.Value
 }
 
 // Next implements engine.Rows.
@@ -124,8 +124,8 @@ func (rows *rangeRows) Next(x *engine.Exec) ([]datum.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows.row = [2]datum.Value{datum.MakeInt8(r.First), datum.MakeInt8(r.Last())}
-	return rows.row[:], nil
+	rows.row[0], rows.row[1] = datum.MakeInt8(r.First), datum.MakeInt8(r.Last())
+	return rows.row, nil
 }
 
 // Close implements engine.Rows.
