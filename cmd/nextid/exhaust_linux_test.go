@@ -48,6 +48,7 @@ func TestClientsCannotExhaustMemory(t *testing.T) {
 		{"json", "SELECT ('[' || repeat('1,', 500000) || '1]')::jsonb IS NULL"},
 		{"array text", "SELECT ('{' || repeat('1,', 500000) || '1}')::int[] IS NULL"},
 		{"plan", "SELECT " + text("sum(1)+", 3000) + "1"},
+		{"sums", "SELECT 1 IN (0" + text(", 1+1", 200_000) + ")"},
 		{"long text", "SELECT concat(" + text("1,", 400_000) + "1)"},
 	} {
 		t.Run(attack.name, func(t *testing.T) {
