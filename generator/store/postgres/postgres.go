@@ -89,10 +89,14 @@ const (
 // dialect holds the statements, which differ by the stamp, and by what those
 // that write return besides their own columns (see durably).
 type dialect struct {
-	stamp, advance, standing, settings string
-	alone                              string // advance that returns settings as well
-	durable                            bool   // by consensus, whatever the settings
+	stamp, standing, settings string
+	advance                   map[variant]string
+	durable                   bool // by consensus, whatever the settings
 }
+
+// variant is a kind of the statement for one ask: it makes a key that does not
+// exist, or it does not; alone it returns the settings as well.
+type variant struct{ create, alone bool }
 
 // durably are columns that a statement returns which writes: settings of the
 // server, for checkServer, and synchronous_commit, which it sets for its
@@ -101,7 +105,7 @@ type dialect struct {
 // setting. In a statement that is alone these columns cost less than one more
 // statement would; many have one before them.
 func durably(unsafe []string) string {
-	commit := `CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END`
+	commit := `replace(current_setting('synchronous_commit'), 'off', 'on')`
 	if slices.Contains(unsafe, "synchronous_commit") {
 		commit = `current_setting('synchronous_commit')`
 	}
@@ -113,26 +117,34 @@ func newDialect(stamp, settings string, durable bool) *dialect {
 		durable:  durable,
 		settings: settings,
 		stamp:    `SELECT ` + stamp,
-		// $1 key, $2 at least, $3 n, $4 limit, $5 owner, $6 now, $7 the
-		// present stamp, $8 count, $9 create, $10 an older stamp, $11 the
-		// stamp to write. In numeric, since a sum may not fit a bigint.
-		advance: `
+		standing: `
+SELECT ` + stamp + `, r.hi, r.seq, r.stamp
+FROM (SELECT 1) AS one LEFT JOIN nextid_reservations AS r ON r.key = $1`,
+		advance: map[variant]string{},
+	}
+	// $1 key, $2 at least, $3 n, $4 limit, $5 owner, $6 now, $7 the present
+	// stamp, $8 count, $9 hi of a new row, $10 an older stamp, $11 the stamp
+	// to write. In numeric, since a sum may not fit a bigint. The database
+	// analyses the text each time, so every word costs.
+	for _, v := range []variant{{}, {create: true}, {alone: true}, {create: true, alone: true}} {
+		exists, returned := ``, ``
+		if !v.create {
+			exists = ` AND EXISTS (SELECT 1 FROM nextid_reservations WHERE key = $1::text)`
+		}
+		if v.alone {
+			returned = `, ` + settings
+		}
+		d.advance[v] = `
 INSERT INTO nextid_reservations AS r (key, lo, hi, seq, stamp, owner, updated_at)
-SELECT $1::text, $2::bigint, CAST(least($2::numeric + $3::numeric, $4::numeric) AS bigint),
-       $8::bigint, $11::text, $5::text, $6::bigint
-WHERE $2::bigint < $4::bigint AND ` + stamp + ` = $7::text
-  AND ($9::boolean OR EXISTS (SELECT 1 FROM nextid_reservations WHERE key = $1::text))
+SELECT $1::text, $2::bigint, $9::bigint, $8::bigint, $11::text, $5::text, $6::bigint
+WHERE $2::bigint < $4::bigint AND ` + stamp + ` = $7::text` + exists + `
 ON CONFLICT (key) DO UPDATE SET
     lo = greatest(r.hi, excluded.lo),
     hi = CAST(least(greatest(r.hi, excluded.lo)::numeric + $3::numeric, $4::numeric) AS bigint),
     seq = r.seq + excluded.seq, stamp = excluded.stamp, owner = excluded.owner, updated_at = excluded.updated_at
 WHERE greatest(r.hi, excluded.lo) < $4::bigint AND (r.stamp = $7::text OR r.stamp = $10::text)
-RETURNING lo, hi, seq`,
-		standing: `
-SELECT ` + stamp + `, r.hi, r.seq, r.stamp
-FROM (SELECT 1) AS one LEFT JOIN nextid_reservations AS r ON r.key = $1`,
+RETURNING lo, hi, seq` + returned
 	}
-	d.alone = d.advance + `, ` + settings
 	return d
 }
 
@@ -294,7 +306,7 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 			return cmp.Or(err, e.checkServer(fsync, pages))
 		})
 		for _, i := range order {
-			batch.Queue(d.advance, advanceArgs(&asks[i])...).QueryRow(func(row pgx.Row) error {
+			batch.Queue(d.advance[variant{create: asks[i].Create}], advanceArgs(&asks[i])...).QueryRow(func(row pgx.Row) error {
 				err := row.Scan(&answers[i].Lo, &answers[i].Hi, &answers[i].Seq)
 				if errors.Is(err, pgx.ErrNoRows) {
 					refused = append(refused, i)
@@ -316,7 +328,7 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 }
 
 func advanceArgs(a *shared.Ask) []any {
-	return []any{a.Key, a.AtLeast, a.N, a.Limit, a.Owner, a.Now, a.Stamp, a.Count, a.Create, a.From, a.Write}
+	return []any{a.Key, a.AtLeast, a.N, a.Limit, a.Owner, a.Now, a.Stamp, a.Count, a.End(a.AtLeast), a.From, a.Write}
 }
 
 // advanceOne is Advance of one ask.
@@ -326,7 +338,7 @@ func (e *Engine) advanceOne(ctx context.Context, a *shared.Ask) (answer shared.A
 		answer = shared.Answer{}
 		var fsync, pages string
 		// Scan waits for the end of the transaction: only then it is durable.
-		err := c.QueryRow(ctx, d.alone, args...).Scan(&answer.Lo, &answer.Hi, &answer.Seq, &fsync, &pages, nil)
+		err := c.QueryRow(ctx, d.advance[variant{a.Create, true}], args...).Scan(&answer.Lo, &answer.Hi, &answer.Seq, &fsync, &pages, nil)
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return cmp.Or(err, e.checkServer(fsync, pages))
 		}

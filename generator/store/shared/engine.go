@@ -153,10 +153,15 @@ func (a *Ask) Decide(old *Row, stamp string) (Answer, *Row) {
 		}
 		return answer, nil
 	}
-	hi := a.Limit
-	if room := uint64(a.Limit) - uint64(lo); uint64(a.N) < room {
-		hi = lo + a.N
-	}
+	hi := a.End(lo)
 	row := &Row{Key: a.Key, Lo: lo, Hi: hi, Seq: seq + a.Count, Stamp: a.Write, Owner: a.Owner, Updated: a.Now}
 	return Answer{Outcome: Granted, Lo: lo, Hi: hi, Seq: row.Seq}, row
+}
+
+// End is where a reservation from lo ends, which lies below Limit.
+func (a *Ask) End(lo int64) int64 {
+	if room := uint64(a.Limit) - uint64(lo); uint64(a.N) < room {
+		return lo + a.N
+	}
+	return a.Limit
 }
