@@ -19,6 +19,7 @@ import (
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
 
@@ -204,6 +205,30 @@ func run(t *testing.T, s *sqltest.Session, statements []string, stopAfter time.D
 		}
 	}
 	t.Logf("%d statements, %d of them stopped on their way, after %v at most; others: %v", len(statements), stopped, worst, codes)
+}
+
+// TestLongTextsTakeTimeByTheirLength has texts of which each part was looked at again
+// for each that stands before it.
+func TestLongTextsTakeTimeByTheirLength(t *testing.T) {
+	server := sqltest.NewServer(t)
+	postgres := server.Session(t)
+	mysql := server.SessionWith(t, sqlfuncs.SessionOptions{User: "tester", Dialect: syntax.MySQL})
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	clock := threadClock()
+	for what, run := range map[string]func(){
+		"signs": func() { postgres.Fails(t, "SELECT 1"+strings.Repeat("+-", 200_000)+"1", sqlstate.TooComplex) },
+		"a list with an odd end": func() {
+			postgres.Fails(t, "SELECT coalesce("+strings.Repeat("1, ", 200_000)+"true)", sqlstate.DatatypeMismatch)
+		},
+		"numbers of two lengths": func() { mysql.Must(t, "SELECT coalesce(10000000000"+strings.Repeat(", 1", 200_000)+")") },
+	} {
+		began := threadTime(clock)
+		run()
+		if took := threadTime(clock) - began; took > 4*time.Second {
+			t.Errorf("%s took %v", what, took)
+		}
+	}
 }
 
 // threadClock is the clock of the processor time of the calling thread, for all

@@ -3,10 +3,14 @@ package engine
 import (
 	"context"
 	"errors"
+	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+
+	"nextid/sqlfuncs/syntax"
 )
 
 // TestCPUSlots: no more statements hold a slot at a time than there are, all
@@ -93,3 +97,39 @@ func TestLongIsWhoWorkedLong(t *testing.T) {
 		}
 	}
 }
+
+// TestLongTreesGiveWay: whatever else could run has its turn while a long list is
+// looked at.
+func TestLongTreesGiveWay(t *testing.T) {
+	const nodes = 400_000
+	parsed, err := syntax.Parse("SELECT 1 IN (0"+strings.Repeat(", 0", nodes)+")", syntax.PostgreSQL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	core := parsed[0].Statement.(*syntax.Select).Body.(*syntax.SelectCore)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var turns atomic.Int64
+	done := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				turns.Add(1)
+				runtime.Gosched()
+			}
+		}
+	}()
+	p := Planner{Catalog: &Catalog{}, Host: anyHost{}}
+	p.IsGrouped(core, nil)
+	close(done)
+	if n := turns.Load(); n < nodes/breathe/2 {
+		t.Errorf("%d turns of another goroutine while %d expressions were looked at", n, nodes)
+	}
+}
+
+// anyHost lets everything be planned.
+type anyHost struct{ Host }
+
+func (anyHost) MayPlan() error { return nil }

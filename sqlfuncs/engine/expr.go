@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"slices"
+	"sort"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
@@ -384,25 +385,15 @@ func (p *Planner) common(pos syntax.Pos, what string, es []*Expr) (datum.OID, er
 	}
 	t, err := datum.CommonType(types)
 	if err != nil {
-		a, b := types[0], datum.Unknown
-		for i, o := range types {
-			if a == datum.Unknown {
-				a = o
-			}
-			if _, err := datum.CommonType(types[:i+1]); err != nil {
-				b, pos = o, es[i].pos
-				break
-			}
-		}
-		return 0, At(pos, sqlstate.New(sqlstate.DatatypeMismatch, "%s types %s and %s cannot be matched",
-			what, datum.FormatType(a, -1), datum.FormatType(b, -1)))
+		first := slices.IndexFunc(types, func(t datum.OID) bool { return t != datum.Unknown })
+		odd := sort.Search(len(types), func(i int) bool {
+			_, err := datum.CommonType(types[:i+1])
+			return err != nil
+		})
+		return 0, At(es[odd].pos, sqlstate.New(sqlstate.DatatypeMismatch, "%s types %s and %s cannot be matched",
+			what, datum.FormatType(types[first], -1), datum.FormatType(types[odd], -1)))
 	}
-	for i, e := range es {
-		if es[i], err = p.Coerce(e, t, datum.ImplicitCast); err != nil {
-			return 0, At(pos, err)
-		}
-	}
-	return t, nil
+	return t, At(pos, p.CoerceAll(es, t))
 }
 
 // commonType is the type of a column of a UNION.
@@ -416,6 +407,7 @@ func (p *Planner) commonType(types ...datum.OID) (datum.OID, error) {
 // CoerceAll converts expressions to a type, in place.
 func (p *Planner) CoerceAll(es []*Expr, t datum.OID) error {
 	for i, e := range es {
+		p.Breathe()
 		var err error
 		if es[i], err = p.Coerce(e, t, datum.ImplicitCast); err != nil {
 			return err

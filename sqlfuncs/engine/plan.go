@@ -23,7 +23,8 @@ type Planner struct {
 	Simple   bool        // a simple query: there are no parameters
 	inside   []*subplan  // subqueries being analysed, outermost first
 	MySQL    bool        // the dialect is MySQL's
-	exprs    int         // analysed so far
+	exprs    int         // looked at so far, see Breathe
+	stopped  error       // what ends planning that takes too long
 	worked   int         // see Work
 	spare    []Expr      // see place
 	read     []ref       // the column that was found last

@@ -13,13 +13,18 @@ import (
 // processor, as while a text is parsed.
 const breathe = 1 << 9
 
-// Expr analyses an expression in a scope.
-func (p *Planner) Expr(s *Scope, e syntax.Expr) (*Expr, error) {
+// Breathe is called for each expression that is planned or looked at.
+func (p *Planner) Breathe() {
 	if p.exprs++; p.exprs%breathe == 0 {
 		syntax.Breathe()
-		if err := p.Host.MayPlan(); err != nil {
-			return nil, err
-		}
+		p.stopped = p.Host.MayPlan()
+	}
+}
+
+// Expr analyses an expression in a scope.
+func (p *Planner) Expr(s *Scope, e syntax.Expr) (*Expr, error) {
+	if p.Breathe(); p.stopped != nil {
+		return nil, p.stopped
 	}
 	x, err := p.analyse(s, e)
 	if err != nil {

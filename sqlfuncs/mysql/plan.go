@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -111,7 +112,7 @@ func coerce(p *engine.Planner, e *engine.Expr, t datum.OID) (*engine.Expr, error
 // common is the type of CASE, IF, COALESCE and UNION (manual, "Flow
 // Control Functions").
 func common(types []datum.OID) datum.OID {
-	result := datum.Unknown
+	result, long := datum.Unknown, slices.Contains(types, datum.Int8)
 	for _, t := range types {
 		switch {
 		case t == datum.Unknown || t == result:
@@ -121,10 +122,8 @@ func common(types []datum.OID) datum.OID {
 			k := max(kindOf(t), kindOf(result))
 			if result = kindTypes[k]; k == kindInt && t != datum.Int8 {
 				result = datum.Int4
-				for _, o := range types {
-					if o == datum.Int8 {
-						result = datum.Int8
-					}
+				if long {
+					result = datum.Int8
 				}
 			}
 		case isTemporal(t) && isTemporal(result):
@@ -256,6 +255,7 @@ func inList(p *engine.Planner, s *engine.Scope, e *syntax.In) (*engine.Expr, err
 	pairs := make([]comparedPair, len(items))
 	var as compared
 	for i, item := range items {
+		p.Breathe()
 		if i > 0 && item.Type == items[i-1].Type && item.Letters == items[i-1].Letters {
 			pairs[i].left = pairs[i-1].left
 		} else {
