@@ -46,23 +46,17 @@ var flavours = []flavour{
 }
 
 // settings are those of the whole server that make a commit durable, and can
-// be changed while it runs: every answer to a commit comes with them. They are
-// one column, which costs less than four.
+// be changed while it runs: every answer to a commit comes with them.
 func (f *flavour) settings() string {
 	if f.durable {
-		return `'1 1 0 1'`
+		return `1, 1, 0, 1`
 	}
-	return `CONCAT_WS(' ', @@GLOBAL.innodb_flush_log_at_trx_commit, @@GLOBAL.innodb_doublewrite, @@GLOBAL.log_bin, @@GLOBAL.sync_binlog)`
+	return `@@GLOBAL.innodb_flush_log_at_trx_commit, @@GLOBAL.innodb_doublewrite, @@GLOBAL.log_bin, @@GLOBAL.sync_binlog`
 }
 
 // checkSettings refuses settings with which the server can forget what it
 // confirmed.
-func (e *Engine) checkSettings(found string) error {
-	values := strings.Split(found, " ")
-	if len(values) != 4 {
-		return fmt.Errorf("the settings of the database are %q", found)
-	}
-	flush, double, binlog, sync := values[0], values[1], values[2], values[3]
+func (e *Engine) checkSettings(flush, double, binlog, sync string) error {
 	for _, s := range []struct {
 		name, value string
 		bad         bool
@@ -93,15 +87,15 @@ func (e *Engine) check(ctx context.Context, conn driver.Conn) error {
 	}
 	row, err = queryRow(ctx, conn, `SELECT `+f.settings()+`, @@read_only,
 (SELECT COALESCE(MIN(ENGINE), 'InnoDB') FROM information_schema.TABLES
- WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ('nextid_reservations', 'nextid_generators') AND ENGINE <> 'InnoDB')`, 3)
+ WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ('nextid_reservations', 'nextid_generators') AND ENGINE <> 'InnoDB')`, 6)
 	if err != nil {
 		return err
 	}
-	found, readOnly, engine := row[0], row[1], row[2]
+	readOnly, engine := row[4], row[5]
 	if !off(readOnly) {
 		return shared.ReadOnly(e.what, nil)
 	}
-	if err := e.checkSettings(found); err != nil {
+	if err := e.checkSettings(row[0], row[1], row[2], row[3]); err != nil {
 		return err
 	}
 	if engine != "InnoDB" && !slices.Contains(e.cfg.Unsafe, "engine") {

@@ -247,11 +247,11 @@ func (e *Engine) read(rows *sql.Rows, asks []shared.Ask, tokens map[string][]byt
 	if !rows.NextResultSet() || !rows.Next() {
 		return nil, errors.Join(errors.New("no answer to the commit"), rows.Err())
 	}
-	var stamp, settings string
-	if err := rows.Scan(&stamp, &settings); err != nil {
+	var stamp, flush, double, binlog, sync string
+	if err := rows.Scan(&stamp, &flush, &double, &binlog, &sync); err != nil {
 		return nil, err
 	}
-	if err := e.checkSettings(settings); err != nil {
+	if err := e.checkSettings(flush, double, binlog, sync); err != nil {
 		return nil, err
 	}
 	answers := make([]shared.Answer, len(asks))
@@ -363,11 +363,11 @@ func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry)
 		if err != nil {
 			return err
 		}
-		var settings string
-		if err := c.QueryRowContext(ctx, "SELECT "+db.settings()).Scan(&settings); err != nil {
+		var flush, double, binlog, sync string
+		if err := c.QueryRowContext(ctx, "SELECT "+db.settings()).Scan(&flush, &double, &binlog, &sync); err != nil {
 			return err
 		}
-		if err := e.checkSettings(settings); err != nil {
+		if err := e.checkSettings(flush, double, binlog, sync); err != nil {
 			return err
 		}
 		changed, err := result.RowsAffected()
