@@ -69,16 +69,10 @@ func (c *statementCache) init(max int) {
 }
 
 func (c *statementCache) get(text []byte) *Statement {
-	if len(text) > maxCachedTextBytes {
-		return nil
-	}
 	return (*c.entries.Load())[string(text)]
 }
 
 func (c *statementCache) getString(text string) *Statement {
-	if len(text) > maxCachedTextBytes {
-		return nil
-	}
 	return (*c.entries.Load())[text]
 }
 

@@ -27,26 +27,47 @@ func (p *Planner) in(s *Scope, e *syntax.In) (*Expr, error) {
 	if _, err := p.common(e.Pos, "IN", es); err != nil {
 		return nil, At(e.Pos, refused)
 	}
-	not := e.Not
-	in := Derive(datum.Bool, func(x *Exec) (datum.Value, error) {
-		v, err := es[0].Eval(x)
-		if err != nil || !v.Valid {
-			return datum.Null(datum.Bool), err
-		}
+	pairs := make([]Pair, len(es)-1)
+	for i := range pairs {
+		pairs[i] = Pair{es[0], es[i+1]}
+	}
+	in := In(pairs, e.Not, es)
+	if es[0].Column && !e.Not {
+		in.IsOneOf(es[0], es[1:])
+	}
+	return in, nil
+}
+
+// Pair is the left side of IN and an item of its list, in the type in which they are
+// compared. Items of one type share the left side.
+type Pair struct{ Left, Right *Expr }
+
+// In is the three-valued [NOT] IN of pairs that are made of es.
+func In(pairs []Pair, not bool, es []*Expr) *Expr {
+	return Derive(datum.Bool, func(x *Exec) (datum.Value, error) {
+		var a datum.Value
 		null := false
-		for _, item := range es[1:] {
-			w, err := item.Eval(x)
-			if err == nil {
-				err = x.Work(callWork + len(w.Str))
+		for i := range pairs {
+			var err error
+			if i == 0 || pairs[i].Left != pairs[i-1].Left {
+				if a, err = pairs[i].Left.Eval(x); err != nil {
+					return a, err
+				}
 			}
-			if err != nil {
-				return w, err
-			}
-			if !w.Valid {
+			if !a.Valid {
 				null = true
 				continue
 			}
-			if c, err := datum.Compare(v, w); err != nil || c == 0 {
+			b, err := pairs[i].Right.Eval(x)
+			if err == nil {
+				err = x.Compared(a, b)
+			}
+			if err != nil {
+				return b, err
+			}
+			if !b.Valid {
+				null = true
+			} else if c, err := datum.Compare(a, b); err != nil || c == 0 {
 				return datum.MakeBool(!not), err
 			}
 		}
@@ -55,15 +76,16 @@ func (p *Planner) in(s *Scope, e *syntax.In) (*Expr, error) {
 		}
 		return datum.MakeBool(not), nil
 	}, es...)
-	if es[0].Column && !not {
-		if rest := Derive(0, nil, es[1:]...); !rest.Volatile {
-			in.Know(Known{Keys: []*KeyTest{{
-				Column: es[0].Refs[0], Refs: rest.Refs,
-				Values: func(x *Exec) ([]datum.Value, error) { return EvalAll(x, es[1:]) },
-			}}})
-		}
+}
+
+// IsOneOf notes that e is true where column has one of the values.
+func (e *Expr) IsOneOf(column *Expr, values []*Expr) {
+	if rest := Derive(0, nil, values...); !rest.Volatile {
+		e.Know(Known{Keys: []*KeyTest{{
+			Column: column.Refs[0], Refs: rest.Refs,
+			Values: func(x *Exec) ([]datum.Value, error) { return EvalAll(x, values) },
+		}}})
 	}
-	return in, nil
 }
 
 // InList plans the left side of IN and its list.

@@ -252,29 +252,25 @@ func inList(p *engine.Planner, s *engine.Scope, e *syntax.In) (*engine.Expr, err
 	}
 	x, finish := engine.Once(es[0])
 	items := es[1:]
-	pairs := make([]comparedPair, len(items))
+	pairs := make([]engine.Pair, len(items))
 	var as compared
 	for i, item := range items {
 		p.Breathe()
 		if i > 0 && item.Type == items[i-1].Type && item.Letters == items[i-1].Letters {
-			pairs[i].left = pairs[i-1].left
+			pairs[i].Left = pairs[i-1].Left
 		} else {
 			as = comparedAs(x, item)
-			pairs[i].left, err = as.convert(p, x)
+			pairs[i].Left, err = as.convert(p, x)
 		}
 		if err == nil {
-			pairs[i].right, err = as.convert(p, item)
+			pairs[i].Right, err = as.convert(p, item)
 		}
 		if err != nil {
 			return nil, engine.At(e.Pos, err)
 		}
 	}
-	in := engine.Derive(datum.Bool, func(x *engine.Exec) (datum.Value, error) { return isOneOf(x, pairs) }, es...)
-	if e.Not {
-		return finish(engine.Not(in)), nil
-	}
-	in = finish(in)
-	if !es[0].Column {
+	in := finish(engine.In(pairs, e.Not, es))
+	if !es[0].Column || e.Not {
 		return in, nil
 	}
 	values := make([]*engine.Expr, len(items))
@@ -283,45 +279,6 @@ func inList(p *engine.Planner, s *engine.Scope, e *syntax.In) (*engine.Expr, err
 			return nil, engine.At(e.Pos, err)
 		}
 	}
-	if rest := engine.Derive(0, nil, values...); !rest.Volatile {
-		in.Know(engine.Known{Keys: []*engine.KeyTest{{
-			Column: es[0].Refs[0], Refs: rest.Refs,
-			Values: func(x *engine.Exec) ([]datum.Value, error) { return engine.EvalAll(x, values) },
-		}}})
-	}
+	in.IsOneOf(es[0], values)
 	return in, nil
-}
-
-// comparedPair is the left side of IN and an item of its list, in the type in which
-// they are compared. Items of one type share the left side.
-type comparedPair struct{ left, right *engine.Expr }
-
-// isOneOf is the three-valued x IN (list).
-func isOneOf(x *engine.Exec, pairs []comparedPair) (datum.Value, error) {
-	var a datum.Value
-	null := false
-	for i := range pairs {
-		var err error
-		if i == 0 || pairs[i].left != pairs[i-1].left {
-			if a, err = pairs[i].left.Eval(x); err != nil {
-				return a, err
-			}
-		}
-		b, err := pairs[i].right.Eval(x)
-		if err == nil {
-			err = x.Compared(a, b)
-		}
-		if err != nil {
-			return b, err
-		}
-		if !a.Valid || !b.Valid {
-			null = true
-		} else if c, err := datum.Compare(a, b); err != nil || c == 0 {
-			return datum.MakeBool(true), err
-		}
-	}
-	if null {
-		return datum.Null(datum.Bool), nil
-	}
-	return datum.MakeBool(false), nil
 }
