@@ -26,6 +26,7 @@ func (r *run) report(began time.Time, took, back time.Duration, ids int64, verdi
 		found = "FOUND"
 		out.Notes = append(out.Notes, strings.Split(verdict.Error(), "\n")...)
 	}
+	out.Notes = append(out.Notes, r.silent...)
 	again := "not asked"
 	switch {
 	case back < 0:

@@ -48,10 +48,11 @@ type run struct {
 	clocks     string // why clocks cannot be moved, "" if they can
 	namespaces string // why there are none, "" if there are
 
-	mu    sync.Mutex
-	times map[occasion]int
-	lasts map[*fault]time.Duration
-	rude  map[string]int // what bad clients did
+	mu     sync.Mutex
+	times  map[occasion]int
+	lasts  map[*fault]time.Duration
+	rude   map[string]int // what bad clients did
+	silent []string       // which servers did not answer at the end, and why
 }
 
 // occasion is a fault that a store or its servers had.
@@ -252,32 +253,46 @@ func (r *run) recovered(ctx context.Context) time.Duration {
 	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
+	var asking sync.WaitGroup
 	for n := range r.nodes() {
-		for _, name := range slices.Concat(n.place.strict, n.place.names) {
-			for !n.answers(limited, name) {
-				switch {
-				case ctx.Err() != nil: // Ctrl-C
-					return 0
-				case limited.Err() != nil:
-					return -1
+		asking.Go(func() {
+			for _, name := range slices.Concat(n.place.strict, n.place.names) {
+				for why := error(nil); ; rest(limited, 100*time.Millisecond) {
+					err := n.answers(limited, name)
+					if err == nil {
+						break
+					}
+					if limited.Err() != nil {
+						r.mu.Lock()
+						r.silent = append(r.silent, fmt.Sprintf("%s does not answer for %s: %v", n, name, cmp.Or(why, err)))
+						r.mu.Unlock()
+						return
+					}
+					why = err
 				}
-				rest(limited, 100*time.Millisecond)
 			}
-		}
+		})
+	}
+	asking.Wait()
+	switch {
+	case ctx.Err() != nil: // Ctrl-C
+		return 0
+	case len(r.silent) > 0:
+		return -1
 	}
 	return max(time.Since(began), 1)
 }
 
 // answers draws once from a server.
-func (n *node) answers(ctx context.Context, name string) bool {
+func (n *node) answers(ctx context.Context, name string) error {
 	conn, err := n.dial(ctx, postgres)
 	if err != nil {
-		return false
+		return err
 	}
 	defer conn.close(ctx) // the server may be gone again
 	ids, err := conn.ask(ctx, name, 1)
 	if l := n.place.run.ledger; len(ids) > 0 {
 		l.got(l.connection(postgres), name, ids)
 	}
-	return err == nil
+	return err
 }

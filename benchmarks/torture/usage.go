@@ -29,9 +29,11 @@ type resource struct {
 	slack  float64 // that may be more in the end without being growth
 }
 
+// The collector waits until garbage is four times what is used, which is a few
+// MiB: in a short run a quarter may be above or below that.
 var resources = [...]resource{
-	{"memory, MiB", "process_resident_memory_bytes", 1 << 20, 8},
-	{"heap, MiB", "go_memstats_heap_inuse_bytes", 1 << 20, 6},
+	{"memory, MiB", "process_resident_memory_bytes", 1 << 20, 24},
+	{"heap, MiB", "go_memstats_heap_inuse_bytes", 1 << 20, 24},
 	{"goroutines", "go_goroutines", 1, 10},
 	{"descriptors", "process_open_fds", 1, 10},
 }
