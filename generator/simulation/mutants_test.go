@@ -41,7 +41,7 @@ var mutants = []struct {
 	},
 	{
 		"a worker id is a lease that ends by its holder's clock", "most snowflake servers",
-		[]change{{"snowflake/generator.go", "w.last = min(g.firstSlot(end)-1, closedSlot-1)", "w.last = closedSlot - 1"}},
+		[]change{{"snowflake/generator.go", "w.last = min(t.firstSlot(end)-1, closedSlot-1)", "w.last = closedSlot - 1"}},
 	},
 	{
 		"a server without its store goes on with the worker id that it remembers", "Meituan Leaf's local file",
