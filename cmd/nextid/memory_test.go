@@ -20,19 +20,18 @@ func TestAQuietServerGivesMemoryBack(t *testing.T) {
 	}
 	runtime.GC()
 	runtime.KeepAlive(kept)
-	kept = nil
 	var before, soon, after, later runtime.MemStats
 	runtime.ReadMemStats(&before)
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		go giveBack(ctx)
-		time.Sleep(lookEvery - time.Second)
+		time.Sleep(lookEvery - time.Second) //nolint:forbidigo // the bubble's clock
 		runtime.ReadMemStats(&soon)
-		time.Sleep(2 * time.Second)
+		time.Sleep(2 * time.Second) //nolint:forbidigo // the bubble's clock
 		synctest.Wait()
 		runtime.ReadMemStats(&after)
-		time.Sleep(10 * lookEvery)
+		time.Sleep(10 * lookEvery) //nolint:forbidigo // the bubble's clock
 		synctest.Wait()
 		runtime.ReadMemStats(&later)
 	})
