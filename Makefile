@@ -33,7 +33,7 @@ test: test-deps format-check vet build
 	CGO_ENABLED=0 $(GO) test -trimpath -timeout $(TEST_TIMEOUT) -run $(WITHOUT_RACE) ./wire ./wire/pgwire ./wire/mysqlwire ./sqlfuncs; }
 
 # What the race detector would falsify: time, memory, allocations. Built as the binary is, so that little is compiled again.
-WITHOUT_RACE = "^Test(EveryStatementCanBeStopped|WarmPathAllocatesNothing|RoundTrip(InsideTLS)?AllocatesNothing|IdleConnectionsAreSmall|PlansAreSmall|StalledClientsCostLittle|LongCommands)$$"
+WITHOUT_RACE = "^Test(EveryStatementCanBeStopped|WarmPathAllocatesNothing|RoundTrip(InsideTLS)?AllocatesNothing|IdleConnectionsAreSmall|PlansAreSmall|StatementsAllocateLittle|StalledClientsCostLittle|LongCommands)$$"
 
 # Packages whose tests start databases, clients or browsers, or take minutes.
 SLOW = /(migrations|benchmarks)(/|$$)|/(clienttest|dbtest|simulation|ticket|example)$$|/store/(sqlite|postgres|mysql|redis|etcd|zookeeper)$$|/cmd/

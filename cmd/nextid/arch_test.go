@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -349,4 +350,39 @@ func readReasons(t *testing.T, file string) map[string]string {
 		reasons[path] = strings.TrimSpace(reason)
 	}
 	return reasons
+}
+
+// TestWhatRaceFalsifiesRunsWithoutIt: tests that ask for less under the race
+// detector are in the pass of make test that goes without it.
+func TestWhatRaceFalsifiesRunsWithoutIt(t *testing.T) {
+	root := moduleRoot(t)
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := regexp.MustCompile(`(?m)^WITHOUT_RACE = "(.*)\$\$"$`).FindSubmatch(makefile)
+	if line == nil {
+		t.Fatal("the Makefile has no WITHOUT_RACE")
+	}
+	listed := regexp.MustCompile(string(line[1]) + "$")
+	found := 0
+	err = filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") || strings.HasSuffix(filepath.Dir(path), "simulation") { // which builds itself again
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, test := range strings.Split(string(text), "\nfunc ")[1:] {
+			name, _, _ := strings.Cut(test, "(")
+			if strings.HasPrefix(name, "Test") && name != "TestWhatRaceFalsifiesRunsWithoutIt" && strings.Contains(test, "raceEnabled") {
+				found++
+				if !listed.MatchString(name) {
+					t.Errorf("%s of %s is not in the Makefile's WITHOUT_RACE", name, path)
+				}
+			}
+		}
+		return err
+	})
+	if err != nil || found == 0 {
+		t.Fatal(found, err)
+	}
 }
