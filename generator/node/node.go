@@ -58,7 +58,8 @@ type Nodes struct {
 	work sync.WaitGroup
 
 	mu     sync.Mutex
-	number int // -1 for none
+	number int   // -1 for none
+	first  int64 // begin of the reservations in one piece that end at until
 	until  int64
 	last   map[int]observation // what the others wrote when we looked last
 	looked int64               // Unix ms
@@ -166,6 +167,9 @@ func (n *Nodes) write(ctx context.Context) error {
 			return err
 		}
 		n.mu.Lock()
+		if number != n.number || lo != n.until {
+			n.first = lo
+		}
 		n.number, n.until = number, lo+hi-base
 		n.mu.Unlock()
 		if lo == base {
@@ -281,16 +285,17 @@ func (n *Nodes) List(ctx context.Context) ([]generator.Node, error) {
 	return all, nil
 }
 
-// Close leaves the list.
+// Close leaves the list. What lies before the reservations of this server is
+// not its own to give back, however far its clock was set back: to others the
+// store would seem to have gone back.
 func (n *Nodes) Close(ctx context.Context) error {
 	n.stop()
 	n.cfg.Clock.Join(&n.work)
 	n.mu.Lock()
-	number, until := n.number, n.until
+	number, to, until := n.number, max(n.first, n.now()), n.until
 	n.mu.Unlock()
-	now := n.now()
-	if number < 0 || until <= now {
+	if number < 0 || until <= to {
 		return nil
 	}
-	return n.cfg.Store.Release(ctx, generator.NodeKeyPrefix+strconv.Itoa(number), until, now)
+	return n.cfg.Store.Release(ctx, generator.NodeKeyPrefix+strconv.Itoa(number), until, to)
 }

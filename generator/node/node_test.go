@@ -180,6 +180,36 @@ func TestClocksThatDiffer(t *testing.T) {
 	})
 }
 
+// TestLeavingGivesBackOnlyWhatIsOnesOwn. A server whose clock is ahead takes the
+// place of another, has its clock put right, and leaves: the key must not fall
+// below what the other one saw of it, which would take that for a store that
+// went back.
+func TestLeavingGivesBackOnlyWhatIsOnesOwn(t *testing.T) {
+	inWorld(t, func(w *world) {
+		a := w.server("a", 0)
+		seen := w.list(a)["a"].Until
+		clock := generatortest.NewClock(start.Add(11*time.Minute + time.Since(epoch)))
+		b := New(Config{
+			Store: w.store, Clock: clock, Logger: slog.New(slog.NewTextHandler(w, nil)),
+			Self: func() generator.Node { return generator.Node{Host: "b"} },
+		})
+		w.all = append(w.all, b)
+		synctest.Wait()
+		if list := w.list(b); list["b"].Number != 0 {
+			t.Fatalf("b did not take the place of a: %+v", list)
+		}
+		clock.Step(-11 * time.Minute)
+		time.Sleep(beatEvery + beatEvery/2) // it writes once more, above what it has
+		if err := b.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		m, _, err := w.store.Mark(t.Context(), generator.NodeKeyPrefix+"0")
+		if hi := time.UnixMilli(m.Hi); err != nil || hi.Before(seen) {
+			t.Errorf("the key stands at %v, a had it until %v (%v)", hi, seen, err)
+		}
+	})
+}
+
 func TestAStoreOfOneProcessListsIt(t *testing.T) {
 	n := New(Config{Store: memory.New(memory.Config{Exclusive: true}), Self: func() generator.Node { return generator.Node{Host: "here"} }})
 	list, err := n.List(t.Context())
