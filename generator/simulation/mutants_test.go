@@ -100,7 +100,7 @@ var mutants = []struct {
 	},
 	{
 		"a slice begins where it was asked for, not where it was granted", "an extension that compares nothing",
-		[]change{{"worker/pool.go", "\tp.adopt(l, l.Worker, lo, hi)\n", "\tp.adopt(l, l.Worker, base, hi)\n"}},
+		[]change{{"worker/pool.go", "\tp.adopt(l, l.Worker, lo, hi, now)\n", "\tp.adopt(l, l.Worker, base, hi, now)\n"}},
 	},
 	{
 		"the store adds to what was read, not to what is there", "a lost update",

@@ -62,7 +62,7 @@ func (p *Pool) claim(old *Lease) error {
 				return err
 			}
 			if lo == base || cfg.Store.Exclusive() {
-				p.adopt(old, id, lo, hi)
+				p.adopt(old, id, lo, hi, now*1000)
 				p.report(id, lo)
 				p.alarm(m, now)
 				return nil

@@ -99,15 +99,17 @@ func (t *timeline) unpushed() int64 {
 func (t *timeline) wall() int64 { return t.clock.Wall() / 1000 }
 
 // pin makes our time at least micros and ends the free adjustment to the
-// wall clock: ids are stamped from now on.
-func (t *timeline) pin(micros int64) {
+// wall clock: ids are stamped from now on. Our time was asked when the time
+// that begins at micros was reserved: a wall clock that was set back meanwhile
+// has not pushed us ahead, any more than one that is set back later.
+func (t *timeline) pin(micros, asked int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	wall, mono := t.read()
 	a := t.anchor.Load()
 	ours, lead := a.at(mono), a.lead(mono)
 	if !t.pinned {
-		ours, t.pinned = wall, true
+		ours, t.pinned = max(wall, asked), true
 	}
 	t.setLocked(max(ours, micros), wall, mono, lead+max(micros-ours, 0))
 }

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -59,6 +60,41 @@ func TestNoSliceReachesFurtherThanServersWait(t *testing.T) {
 				wantErr(t, err, generator.ErrNotNow, "reserved until", "lost")
 			}
 		})
+	}
+}
+
+// TestAClockThatIsSetBackDuringAClaim is the same to a server as one that is
+// set back a moment later: its ids go on.
+func TestAClockThatIsSetBackDuringAClaim(t *testing.T) {
+	for _, change := range []func(*Config){func(*Config) {}, static(7)} {
+		for _, during := range []bool{true, false} {
+			inWorld(t, false, func(w *world) {
+				if during {
+					w.store.Inject(generatortest.Reserve, 1, func(ctx context.Context, call func(context.Context) error) error {
+						w.clock.Step(-time.Hour)
+						return call(ctx)
+					})
+				}
+				p := w.open(w.server(change))
+				if !during {
+					w.clock.Step(-time.Hour)
+				}
+				first := p.Lease().Worker
+				for range 300 {
+					if err := p.Extend(w.t.Context(), max(p.Lease().Hi, p.Now()/1000)); err != nil {
+						t.Fatalf("during the claim %t: %v", during, err)
+					}
+					if far := p.Furthest(); far < p.Now()/1000 {
+						t.Fatalf("during the claim %t: nothing may be reserved that is further than %v behind our time",
+							during, time.Duration(p.Now()/1000-far)*time.Millisecond)
+					}
+					time.Sleep(time.Second)
+				}
+				if now := p.Lease().Worker; now != first {
+					t.Errorf("during the claim %t: worker id %d became %d", during, first, now)
+				}
+			})
+		}
 	}
 }
 

@@ -207,7 +207,8 @@ func (p *Pool) run(a *attempt, need int64) {
 
 // extend is rule R2.
 func (p *Pool) extend(l *Lease, need int64) error {
-	base := max(l.Hi, p.Now()/1000)
+	now := p.Now()
+	base := max(l.Hi, now/1000)
 	unsure := p.unsure
 	lo, hi, err := p.reserve(l.Worker, base, need)
 	if err != nil {
@@ -228,7 +229,7 @@ func (p *Pool) extend(l *Lease, need int64) error {
 			return p.errTooFar(l.Worker, lo, unsure)
 		}
 	}
-	p.adopt(l, l.Worker, lo, hi)
+	p.adopt(l, l.Worker, lo, hi, now)
 	return nil
 }
 
@@ -281,13 +282,14 @@ func (p *Pool) ask(id, from, n int64) (lo, hi int64, err error) {
 	})
 }
 
-// adopt makes a granted slice the one in hand. old is the one before, or nil.
-func (p *Pool) adopt(old *Lease, worker, lo, hi int64) {
+// adopt makes a granted slice the one in hand. old is the one before, or nil;
+// asked is what our time was (Unix µs) when it was asked for.
+func (p *Pool) adopt(old *Lease, worker, lo, hi, asked int64) {
 	next := &Lease{Worker: worker, Lo: lo, Hi: hi}
 	if old != nil && old.Worker == worker && old.Hi == lo {
 		next.Lo = old.Lo
 	}
-	p.pools.time.pin(next.Lo * 1000)
+	p.pools.time.pin(next.Lo*1000, asked)
 	next.Soon = hi - (hi-max(lo, p.Now()/1000))/2
 	if old == nil {
 		p.claimed.Store(lo)

@@ -188,7 +188,8 @@ func (s *Strict) reserve(r *round) (*Lease, error) {
 				return nil, err
 			}
 		}
-		lo := s.align(max(s.end, r.from, s.Now()/1000))
+		now := s.Now()
+		lo := s.align(max(s.end, r.from, now/1000))
 		n := r.steps * s.grid
 		got, hi, err := s.pool.ask(id, lo, n)
 		s.end = max(s.end, lo+n) // granted or not, nobody may use it
@@ -197,7 +198,7 @@ func (s *Strict) reserve(r *round) (*Lease, error) {
 		}
 		if got == lo {
 			if s.worker.Swap(id) != id {
-				s.pool.pools.time.pin(lo * 1000)
+				s.pool.pools.time.pin(lo*1000, now)
 				s.pool.report(id, lo)
 			}
 			return &Lease{Worker: id, Lo: got, Hi: hi}, nil
