@@ -45,7 +45,9 @@ type Reserver interface {
 	Reserve(ctx context.Context, r Reservation) (lo, hi int64, err error)
 
 	// Release gives back the unused tail of the last reservation of a key:
-	// if hi is still the key's end it becomes to (to ≤ hi). A key whose end
+	// if hi is still the key's end it becomes to (to ≤ hi). What begins at to
+	// must be the caller's own in one piece: to another server that reserved
+	// a part of it the store would seem to have gone back. A key whose end
 	// has moved on is left alone; that is not an error (rule R6).
 	Release(ctx context.Context, key string, hi, to int64) error
 
