@@ -59,45 +59,57 @@ var workspaces = sync.Pool{New: func() any { return new(workspace) }}
 // conn is one connection: the loop between a socket and a Machine. Until it
 // has logged in, a goroutine runs it; then the poller does, where there is one.
 // nudge, cutOff and abandon are called by others, with server.mu held.
+//
+// Thousands of them may wait for their clients: what is needed only before the
+// login, or only while the connection works, lies elsewhere, and what all hold
+// lies in one object. Small ones would share the heap's pages with what logins
+// leave behind, and keep them.
 type conn struct {
 	server   *Server
 	info     Conn
 	nc       net.Conn
 	socket   *socket   // nc in the poller, nil: it has a goroutine; changes under server.mu
+	place    socket    // where socket lies
 	tls      *tls.Conn // nil: plaintext
 	machine  Machine
-	accepted time.Time
-	base     context.Context         // of the statements
-	giveUp   context.CancelCauseFunc // of base until the login, then nil
+	stranger *stranger     // until the login, then nil
+	accepted time.Duration // by monotonic
+	deadline time.Duration // of the read, as far as the connection itself wants one, by monotonic; 0: none
 
-	work     *workspace // nil while waiting
-	out      Out
-	pending  []byte // the beginning of a message that has not arrived whole
-	counted  int64  // bytes of pending that account has counted
-	account  *account.Session
-	partial  bool      // pending has its deadline
-	heard    bool      // the first byte has arrived
-	admitted bool      // logged in; under server.mu, and read by the connection's goroutine
-	deadline time.Time // of the read, as far as the connection itself wants one
-	loop     loop      // the poller's, while it serves this connection
-	staying  bool      // although the server is stopping, see mayStay
-	draining bool      // inside drain: TLS must not wait for input
-	dry      bool      // draining: the socket has been emptied
-	stay     bool      // the poller cannot take the connection
-	upgrade  bool      // the loop ended for a TLS handshake
-	hello    []byte    // what of the handshake arrived before it began
-	err      error     // why the loop ended
-	impolite bool      // the server ends it while the client may still be sending
+	work    *workspace // nil while waiting
+	out     Out
+	pending []byte // the beginning of a message that has not arrived whole; of a TLS handshake, when upgrade
+	counted int64  // bytes of pending that account has counted
+	account *account.Session
+	loop    loop  // the poller's, while it serves this connection
+	err     error // why the loop ended
+
+	partial  bool // pending has its deadline
+	heard    bool // the first byte has arrived
+	admitted bool // logged in; under server.mu, and read by the connection's goroutine
+	staying  bool // although the server is stopping, see mayStay
+	draining bool // inside drain: TLS must not wait for input
+	dry      bool // draining: the socket has been emptied
+	stay     bool // the poller cannot take the connection
+	upgrade  bool // the loop ended for a TLS handshake
+	impolite bool // the server ends it while the client may still be sending
 
 	cut    atomic.Bool // the server has given up waiting
 	hungUp atomic.Bool // see Conn.HangUp
 	gone   atomic.Bool // it had to yield, see Places
 }
 
+// stranger is what a connection needs until it has logged in: it may have to
+// give up what it is doing then, see Places.
+type stranger struct {
+	ctx    context.Context
+	giveUp context.CancelCauseFunc
+}
+
 func newConn(s *Server, nc net.Conn) *conn {
-	c := &conn{server: s, nc: nc, accepted: time.Now(), base: s.base}
-	c.out = Out{flush: c.write, limit: s.Limits.FlushAt}
-	c.info.conn, c.info.Took, c.info.canTLS = c, s.Took, s.TLS != nil
+	c := &conn{server: s, nc: nc, accepted: monotonic()}
+	c.out = Out{to: c, limit: s.Limits.FlushAt}
+	c.info.conn, c.info.canTLS = c, s.TLS != nil
 	switch a := nc.RemoteAddr().(type) {
 	case *net.TCPAddr:
 		c.info.Remote = a.String()
@@ -131,7 +143,7 @@ func (c *conn) serve() {
 func (c *conn) begin() (adopted bool) {
 	defer c.survive()
 	c.tune()
-	c.waitUntil(c.accepted.Add(c.server.Limits.FirstByte))
+	c.waitUntil(c.accepted + c.server.Limits.FirstByte)
 	if !c.feed(nil) {
 		return false
 	}
@@ -206,9 +218,9 @@ func (c *conn) servePlain() (adopted bool) {
 		from = c.tls
 	}
 	for {
-		if c.admitted && c.giveUp != nil {
-			c.giveUp(nil)
-			c.base, c.giveUp = c.server.base, nil
+		if c.admitted && c.stranger != nil {
+			c.stranger.giveUp(nil)
+			c.stranger = nil
 		}
 		if c.admitted && !c.stay && c.server.adopt(c) {
 			return true
@@ -316,7 +328,7 @@ func (c *conn) abandon() {
 // another. Called with server.mu held.
 func (c *conn) yield() {
 	c.gone.Store(true)
-	c.giveUp(errYielded)
+	c.stranger.giveUp(errYielded)
 	c.cutOff()
 }
 
@@ -350,8 +362,8 @@ func (c *conn) readFailed(err error) bool {
 	case c.hungUp.Load():
 		c.goodbye(func() { c.machine.Refuse(&c.out, HungUp) })
 		return false
-	case c.deadline.IsZero(), time.Now().Before(c.deadline): // nudged
-		_ = c.nc.SetReadDeadline(c.deadline) // fails only on a closed connection: the read will tell
+	case c.deadline == 0, monotonic() < c.deadline: // nudged
+		_ = c.nc.SetReadDeadline(at(c.deadline)) // fails only on a closed connection: the read will tell
 		return true
 	case !c.admitted, c.partial:
 		c.server.refused(c.info.Remote, RefusedSlow, "too slow")
@@ -376,8 +388,12 @@ func (c *conn) feed(in []byte) bool {
 	}
 	skipped, skipping := c.info.skips, c.info.skipping
 	c.info.expected = 0
-	n, err := c.machine.Feed(c.base, data, &c.out)
-	c.rest()
+	ctx := c.server.base
+	if c.stranger != nil {
+		ctx = c.stranger.ctx
+	}
+	n, err := c.machine.Feed(ctx, data, &c.out)
+	c.machine.Rest()
 	if n > 0 && !(skipping && c.info.skipping && skipped == c.info.skips) {
 		c.partial = false // what is incomplete now began with this read
 	}
@@ -391,7 +407,7 @@ func (c *conn) feed(in []byte) bool {
 		return false
 	}
 	if c.info.startTLS {
-		c.upgrade, c.hello, c.pending = true, bytes.Clone(data[n:]), nil
+		c.upgrade, c.pending = true, bytes.Clone(data[n:])
 		return false
 	}
 	if !c.keep(data[n:]) {
@@ -402,13 +418,6 @@ func (c *conn) feed(in []byte) bool {
 		c.nudge() // what it stays for may be done
 	}
 	return true
-}
-
-// rest tells the machine that the connection waits for its client.
-func (c *conn) rest() {
-	if c.info.Rest != nil {
-		c.info.Rest()
-	}
 }
 
 // mayStay reports whether a connection stays for a moment although the server
@@ -423,12 +432,12 @@ func (c *conn) mayStay() bool {
 		if c.info.counters.commands.Load() > 0 || c.staying {
 			return false
 		}
-		until = c.accepted.Add(freshTime)
+		until = c.accepted + freshTime
 	}
-	if !until.IsZero() && !time.Now().Before(until) {
+	if until != 0 && monotonic() >= until {
 		return false
 	}
-	_ = c.nc.SetReadDeadline(until) // fails only on a closed connection: the read will tell
+	_ = c.nc.SetReadDeadline(at(until)) // fails only on a closed connection: the read will tell
 	return true
 }
 
@@ -457,8 +466,8 @@ func (c *conn) count(size int) bool {
 	if size <= smallRest {
 		size = 0
 	}
-	if c.account != c.info.Memory { // another user: the old account is closed
-		c.account, c.counted = c.info.Memory, 0
+	if now := c.machine.Memory(); c.account != now { // another user: the old account is closed
+		c.account, c.counted = now, 0
 	}
 	if int64(size) == c.counted || c.account == nil {
 		return true
@@ -503,14 +512,14 @@ func (c *conn) setTimers(heard bool) {
 	if !c.admitted {
 		if heard && !c.heard {
 			c.heard = true
-			c.waitUntil(c.accepted.Add(limits.Login))
+			c.waitUntil(c.accepted + limits.Login)
 		}
 		return
 	}
 	if len(c.pending) > 0 || c.info.skipping {
 		if !c.partial {
 			c.partial = true
-			c.waitUntil(time.Now().Add(limits.Message))
+			c.waitUntil(monotonic() + limits.Message)
 		}
 		return
 	}
@@ -521,17 +530,17 @@ func (c *conn) setTimers(heard bool) {
 	}
 	switch {
 	case idle > 0:
-		c.waitUntil(time.Now().Add(idle))
-	case !c.deadline.IsZero():
-		c.waitUntil(time.Time{})
+		c.waitUntil(monotonic() + idle)
+	case c.deadline != 0:
+		c.waitUntil(0)
 	}
 }
 
-// waitUntil sets the read deadline. The nudge of a shutdown or of HangUp
-// stays.
-func (c *conn) waitUntil(t time.Time) {
-	c.deadline = t
-	_ = c.nc.SetReadDeadline(t) // fails only on a closed connection: the read will tell
+// waitUntil sets the read deadline, by monotonic. The nudge of a shutdown or
+// of HangUp stays.
+func (c *conn) waitUntil(deadline time.Duration) {
+	c.deadline = deadline
+	_ = c.nc.SetReadDeadline(at(deadline)) // fails only on a closed connection: the read will tell
 	if c.called() {
 		c.nudge()
 	}
@@ -554,9 +563,9 @@ func (c *conn) linger() {
 		return
 	}
 	c.acquire()
-	until := time.Now().Add(lingerTime)
+	until := monotonic() + lingerTime
 	c.waitUntil(until)
-	for left := lingerBytes; left > 0 && time.Now().Before(until); {
+	for left := lingerBytes; left > 0 && monotonic() < until; {
 		n, err := c.nc.Read(c.work.in[:])
 		if err != nil {
 			return

@@ -62,7 +62,7 @@ func TestFloodsStepBack(t *testing.T) {
 func TestRoomForLongMessages(t *testing.T) {
 	for _, known := range []bool{true, false} {
 		const message, piece = 1 << 20, readSize
-		c := &conn{}
+		c := &conn{machine: &lines{}}
 		total := 0
 		for arrived := piece; arrived < message; arrived += piece {
 			if known {

@@ -35,6 +35,13 @@ type Machine interface {
 	// Refuse appends what to tell a client that must go.
 	Refuse(out *Out, why Reason)
 
+	// Rest is called when the connection is about to wait for its client.
+	Rest()
+
+	// Memory is the account on which messages draw that have not arrived
+	// whole. nil: they are not counted.
+	Memory() *account.Session
+
 	// Close releases what the connection held.
 	Close()
 }
@@ -48,14 +55,20 @@ const (
 	NoRoom                 // a limit on connections
 	Failed                 // a bug of ours
 	HungUp                 // Conn.HangUp: another client, or an operator, wanted it
-	NoMemory               // the beginning of a message finds no room, see Conn.Memory
+	NoMemory               // the beginning of a message finds no room, see Machine.Memory
 )
 
 // Conn is what a Machine knows of its connection and asks of it.
 type Conn struct {
-	ID     int32      // positive, and unique among the open connections of a Server
+	ID        int32 // positive, and unique among the open connections of a Server
+	Local     bool  // over a Unix socket
+	peerKnown bool
+	canTLS    bool
+	startTLS  bool
+	peerUID   uint32
+	skipping  bool // the last message to be thrown away has not arrived whole
+
 	Remote string     // the client's address, "" over a Unix socket
-	Local  bool       // over a Unix socket
 	IP     netip.Addr // the client's as ClientAddress gives it, invalid over a Unix socket
 
 	// TLS is what is known of the connection's encryption, nil before there
@@ -63,29 +76,18 @@ type Conn struct {
 	// connection is secure.
 	TLS *Secured
 
-	// Memory is the account on which messages draw that have not arrived
-	// whole; the machine sets it at the login. nil: they are not counted.
-	Memory *account.Session
-
-	// Rest is called when the connection is about to wait for its client, in
-	// its goroutine; the machine sets it at the login. nil: nothing to do.
-	Rest func()
-
-	// Took is the Server's, for the machine's Statement.
-	Took func(time.Duration)
-
-	peerUID   uint32
-	peerKnown bool
-
-	conn     *conn // nil: a machine without a server
-	canTLS   bool
-	startTLS bool
-
+	conn     *conn  // nil: a machine without a server
 	expected int    // see Expect
 	skips    uint64 // messages whose bytes were thrown away
-	skipping bool   // the last of them has not arrived whole
-
 	counters counters
+}
+
+// Took is the Server's, for the machine's Statement.
+func (c *Conn) Took() func(time.Duration) {
+	if c.conn == nil {
+		return nil
+	}
+	return c.conn.server.Took
 }
 
 // Skip says that Feed consumes a message in pieces, to throw it away: it has

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/wire/wiretest"
 )
@@ -141,6 +142,8 @@ func (m *lines) IdleTimeout() time.Duration  { return m.idle }
 func (m *lines) Busy() bool                  { return m.idle > 0 }
 func (m *lines) IdleExpired(out *Out)        { m.say(out, "silent for too long") }
 func (m *lines) Refuse(out *Out, why Reason) { m.say(out, "go away: %d", why) }
+func (m *lines) Rest()                       {}
+func (m *lines) Memory() *account.Session    { return nil }
 func (m *lines) Close()                      {}
 func linesServer(l Limits) (*Server, *lines) { return loggingServer(l, io.Discard) }
 func quiet(w io.Writer) *slog.Logger         { return slog.New(slog.NewTextHandler(w, nil)) }

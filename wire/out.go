@@ -3,22 +3,30 @@ package wire
 // Out collects the answers of a connection.
 type Out struct {
 	B     []byte // append here
-	flush func(b []byte) error
+	to    flusher
 	limit int
 	err   error
 }
 
+// flusher is who sends what an Out has collected: a connection.
+type flusher interface{ flush(b []byte) error }
+
+// flushFunc is one that is no connection.
+type flushFunc func(b []byte) error
+
+func (f flushFunc) flush(b []byte) error { return f(b) }
+
 // NewOut returns an Out whose Flush hands the bytes to flush; limit is when
 // Room flushes.
 func NewOut(limit int, flush func(b []byte) error) *Out {
-	return &Out{flush: flush, limit: limit}
+	return &Out{to: flushFunc(flush), limit: limit}
 }
 
 // Flush sends what was collected. After an error everything is thrown away:
 // the connection is broken.
 func (o *Out) Flush() error {
 	if len(o.B) > 0 && o.err == nil {
-		o.err = o.flush(o.B)
+		o.err = o.to.flush(o.B)
 	}
 	o.B = o.B[:0]
 	return o.err

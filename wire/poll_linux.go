@@ -337,9 +337,8 @@ func (p *poller) adopt(c *conn) (*socket, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &socket{
-		poller: p, conn: c, serial: p.serial.Add(1),
-	}
+	s := &c.place
+	s.poller, s.conn, s.serial = p, c, p.serial.Add(1)
 	s.state.Store(working)
 	// The copy of the descriptor is ours alone; the original leaves the
 	// runtime's poller when it is closed.

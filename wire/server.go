@@ -169,7 +169,7 @@ func (s *Server) adopt(c *conn) bool {
 		return false
 	}
 	c.socket, c.nc = socket, socket
-	_ = socket.SetReadDeadline(c.deadline) // it was open a moment ago
+	_ = socket.SetReadDeadline(at(c.deadline)) // it was open a moment ago
 	socket.expired.Store(c.called())
 	return true
 }
@@ -183,7 +183,8 @@ func (s *Server) register(c *conn) bool {
 	c.info.ID = s.nextIDLocked()
 	room := !s.draining.Load()
 	if room {
-		c.base, c.giveUp = context.WithCancelCause(s.base)
+		c.stranger = &stranger{}
+		c.stranger.ctx, c.stranger.giveUp = context.WithCancelCause(s.base)
 		if oldest, full := s.strangers.Take(c, c.info.IP); full {
 			oldest.yield()
 		}
@@ -251,8 +252,8 @@ func (s *Server) forget(c *conn) {
 	defer s.mu.Unlock()
 	delete(s.conns, c.info.ID)
 	s.done.add(&c.info.counters)
-	if c.giveUp != nil {
-		c.giveUp(nil)
+	if c.stranger != nil {
+		c.stranger.giveUp(nil)
 	}
 	if c.admitted {
 		s.loggedIn.add(c.info.IP, -1)

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nextid/sqlfuncs/account"
 	"nextid/wire/wiretest"
 )
 
@@ -479,6 +480,8 @@ func (brokenMachine) IdleTimeout() time.Duration                      { panic("i
 func (brokenMachine) Busy() bool                                      { panic("busy") }
 func (brokenMachine) IdleExpired(*Out)                                { panic("expired") }
 func (brokenMachine) Refuse(*Out, Reason)                             { panic("refuse") }
+func (brokenMachine) Rest()                                           { panic("rest") }
+func (brokenMachine) Memory() *account.Session                        { panic("memory") }
 func (brokenMachine) Close()                                          { panic("close") }
 
 func TestPanicsWhileEndingAreSurvived(t *testing.T) {

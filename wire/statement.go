@@ -30,6 +30,14 @@ var processStart = time.Now()
 // notices.
 func monotonic() time.Duration { return time.Since(processStart) }
 
+// at is when monotonic will be d; of 0, which stands for never, the zero Time.
+func at(d time.Duration) time.Time {
+	if d == 0 {
+		return time.Time{}
+	}
+	return processStart.Add(d)
+}
+
 // Begin returns the context of a statement. It ends with parent, with
 // Interrupt and, where timeout is above 0, after that time with the cause
 // overdue. One statement runs at a time, and all have the same parent.

@@ -139,9 +139,10 @@ func (c *conn) secure() bool {
 		config.NextProtos = []string{c.server.ALPN}
 	}
 	c.heard = true
-	c.waitUntil(c.accepted.Add(c.server.Limits.Login))
+	c.waitUntil(c.accepted + c.server.Limits.Login)
 	c.release()
-	c.tls = tls.Server(tlsSocket{c}, config)
+	c.tls = tls.Server(&tlsSocket{c, c.pending}, config)
+	c.pending = nil
 	if err := c.tls.Handshake(); err != nil {
 		c.err = err
 		c.impolite = true // let the alert arrive
@@ -208,17 +209,20 @@ func (dryError) Temporary() bool { return true }
 // tlsSocket is what lies below crypto/tls: the connection's socket. Inside
 // drainTLS it never waits for input, so that the connection waits in one
 // place, without a buffer.
-type tlsSocket struct{ c *conn }
+type tlsSocket struct {
+	c     *conn
+	hello []byte // what of the handshake arrived before it began
+}
 
-var _ net.Conn = tlsSocket{}
+var _ net.Conn = (*tlsSocket)(nil)
 
 // Read implements net.Conn.
-func (s tlsSocket) Read(p []byte) (int, error) {
+func (s *tlsSocket) Read(p []byte) (int, error) {
 	c := s.c
 	switch {
-	case len(c.hello) > 0:
-		n := copy(p, c.hello)
-		c.hello = c.hello[n:]
+	case len(s.hello) > 0:
+		n := copy(p, s.hello)
+		s.hello = s.hello[n:]
 		return n, nil
 	case !c.draining:
 		return c.nc.Read(p)
@@ -243,7 +247,7 @@ func (s tlsSocket) Read(p []byte) (int, error) {
 }
 
 // Write implements net.Conn.
-func (s tlsSocket) Write(b []byte) (int, error) {
+func (s *tlsSocket) Write(b []byte) (int, error) {
 	if err := s.c.send(b); err != nil {
 		return 0, err
 	}
@@ -251,22 +255,22 @@ func (s tlsSocket) Write(b []byte) (int, error) {
 }
 
 // Close implements net.Conn.
-func (s tlsSocket) Close() error { return s.c.nc.Close() }
+func (s *tlsSocket) Close() error { return s.c.nc.Close() }
 
 // LocalAddr implements net.Conn.
-func (s tlsSocket) LocalAddr() net.Addr { return s.c.nc.LocalAddr() }
+func (s *tlsSocket) LocalAddr() net.Addr { return s.c.nc.LocalAddr() }
 
 // RemoteAddr implements net.Conn.
-func (s tlsSocket) RemoteAddr() net.Addr { return s.c.nc.RemoteAddr() }
+func (s *tlsSocket) RemoteAddr() net.Addr { return s.c.nc.RemoteAddr() }
 
 // SetDeadline implements net.Conn. The connection sets its deadlines itself.
-func (s tlsSocket) SetDeadline(time.Time) error { return nil }
+func (s *tlsSocket) SetDeadline(time.Time) error { return nil }
 
 // SetReadDeadline implements net.Conn; see SetDeadline.
-func (s tlsSocket) SetReadDeadline(time.Time) error { return nil }
+func (s *tlsSocket) SetReadDeadline(time.Time) error { return nil }
 
 // SetWriteDeadline implements net.Conn; see SetDeadline.
-func (s tlsSocket) SetWriteDeadline(time.Time) error { return nil }
+func (s *tlsSocket) SetWriteDeadline(time.Time) error { return nil }
 
 // maxRecord is how much a Read of TLS returns at most: one record (RFC 8446,
 // section 5.1).

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// write sends b, inside TLS if that has begun. It is the flush function of
-// the connection's Out.
-func (c *conn) write(b []byte) error {
+// flush sends b, inside TLS if that has begun.
+func (c *conn) flush(b []byte) error {
 	c.info.counters.sent.Add(int64(len(b)))
 	if c.tls == nil {
 		return c.send(b)
@@ -19,7 +18,7 @@ func (c *conn) write(b []byte) error {
 // send puts b on the socket, waiting for a slow client up to the write limit.
 func (c *conn) send(b []byte) error {
 	if c.socket == nil {
-		c.rest()
+		c.machine.Rest()
 		c.writeUntil(time.Now().Add(c.server.Limits.Write))
 		_, err := c.nc.Write(b)
 		return err
@@ -32,7 +31,7 @@ func (c *conn) send(b []byte) error {
 		return err
 	}
 	c.loop.handOver()
-	c.rest()
+	c.machine.Rest()
 	_, err = c.socket.Write(rest)
 	return err
 }

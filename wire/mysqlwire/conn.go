@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/wire"
 )
@@ -285,6 +286,21 @@ func (c *conn) Refuse(out *wire.Out, why wire.Reason) {
 		c.seq = 0
 	}
 	_ = c.fatal(out, err) // the connection ends anyway
+}
+
+// Rest implements wire.Machine.
+func (c *conn) Rest() {
+	if c.session != nil {
+		c.session.Rest()
+	}
+}
+
+// Memory implements wire.Machine.
+func (c *conn) Memory() *account.Session {
+	if c.session == nil {
+		return nil
+	}
+	return c.session.Memory()
 }
 
 // Close implements wire.Machine.

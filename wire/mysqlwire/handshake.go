@@ -227,7 +227,6 @@ func (c *conn) open(out *wire.Out) error {
 		c.session = nil
 		return c.fatal(out, err)
 	}
-	c.info.Memory, c.info.Rest = c.session.Memory(), c.session.Rest
 	c.session.OnEnd(c.ended)
 	limit := c.protocol.limits.LogName
 	c.protocol.log.Debug("logged in", "connection", c.info.ID, "remote", c.info.Remote,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/wire"
 )
@@ -31,20 +32,20 @@ const (
 type conn struct {
 	protocol *protocol
 	info     *wire.Conn
-	secret   []byte
+	login    *login // while identifying
+	session  *sqlfuncs.Session
+	out      *wire.Out
 
 	state              state
-	minor              int
+	minor              uint8
 	askedSSL, askedGSS bool
-	direct             bool   // TLS began without SSLRequest
-	login              *login // while identifying
-	session            *sqlfuncs.Session
-	out                *wire.Out
+	direct             bool // TLS began without SSLRequest
+	skipToSync         bool // after an error in an extended query
+	ran                bool // a statement has run the long way since the last ReadyForQuery
+	secret             [secretSize]byte
 
-	text       string // of the statement that ran last the slow way, for the log
-	skipToSync bool   // after an error in an extended query
-	ran        bool   // a statement has run the long way since the last ReadyForQuery
-	skip       int64  // bytes of an over-long message that are still to come
+	text string // of the statement that ran last the slow way, for the log
+	skip int64  // bytes of an over-long message that are still to come
 
 	args    []sqlfuncs.Arg // of the Bind being read, storage reused
 	formats []int16
@@ -343,6 +344,21 @@ func (c *conn) Refuse(out *wire.Out, why wire.Reason) {
 		err = sqlstate.New(sqlstate.Internal, "internal error").WithHint("The server's log has the details.")
 	}
 	_ = c.fatal(out, err) // the connection ends anyway
+}
+
+// Rest implements wire.Machine.
+func (c *conn) Rest() {
+	if c.session != nil {
+		c.session.Rest()
+	}
+}
+
+// Memory implements wire.Machine.
+func (c *conn) Memory() *account.Session {
+	if c.session == nil {
+		return nil
+	}
+	return c.session.Memory()
 }
 
 // Close implements wire.Machine.

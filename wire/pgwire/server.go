@@ -39,7 +39,7 @@ type protocol struct {
 }
 
 func (p *protocol) newMachine(c *wire.Conn) wire.Machine {
-	return &conn{protocol: p, info: c, statement: wire.Statement{Took: c.Took}}
+	return &conn{protocol: p, info: c, statement: wire.Statement{Took: c.Took()}}
 }
 
 // cancelKeys maps process ids to the connections that a CancelRequest with
@@ -52,13 +52,16 @@ type cancelKeys struct {
 // secretSize is the length of the secret of protocol 3.2; 3.0 has 4 bytes.
 const secretSize = 32
 
-func (k *cancelKeys) add(c *conn) {
-	size := 4
+// cancelSecret is what the client must know to cancel a statement.
+func (c *conn) cancelSecret() []byte {
 	if c.minor >= 2 {
-		size = secretSize
+		return c.secret[:]
 	}
-	c.secret = make([]byte, size)
-	_, _ = rand.Read(c.secret) // never fails (crypto/rand)
+	return c.secret[:4]
+}
+
+func (k *cancelKeys) add(c *conn) {
+	_, _ = rand.Read(c.secret[:]) // never fails (crypto/rand)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.conns == nil {
@@ -80,7 +83,7 @@ func (k *cancelKeys) cancel(body []byte) {
 	k.mu.Lock()
 	c := k.conns[pid]
 	k.mu.Unlock()
-	if c != nil && subtle.ConstantTimeCompare(c.secret, body[4:]) == 1 {
+	if c != nil && subtle.ConstantTimeCompare(c.cancelSecret(), body[4:]) == 1 {
 		c.interrupt(errCanceled)
 	}
 }

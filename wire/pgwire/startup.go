@@ -131,9 +131,9 @@ func (c *conn) begin(ctx context.Context, minor int, body []byte, out *wire.Out)
 	if err != nil {
 		return c.fatal(out, err)
 	}
-	c.minor = min(minor, newestMinor)
+	c.minor = uint8(min(minor, newestMinor))
 	if minor > newestMinor || len(unknown) > 0 {
-		out.B = appendNegotiation(out.B, c.minor, unknown)
+		out.B = appendNegotiation(out.B, int(c.minor), unknown)
 	}
 	o, err := c.sessionOptions(params)
 	if err != nil {
@@ -155,7 +155,6 @@ func (c *conn) open(out *wire.Out) error {
 	if err != nil {
 		return c.fatal(out, err)
 	}
-	c.info.Memory, c.info.Rest = c.session.Memory(), c.session.Rest
 	limit := c.protocol.limits.LogName
 	c.protocol.log.Debug("logged in", "connection", c.info.ID, "remote", c.info.Remote,
 		"user", cutText(c.login.options.User, limit), "database", cutText(c.login.options.Database, limit))
@@ -180,7 +179,7 @@ func (c *conn) open(out *wire.Out) error {
 	}
 	var at int
 	out.B, at = begin(out.B, 'K')
-	out.B = end(append(appendInt32(out.B, c.info.ID), c.secret...), at)
+	out.B = end(append(appendInt32(out.B, c.info.ID), c.cancelSecret()...), at)
 	out.B = appendReady(out.B, 'I')
 	c.state = ready
 	return nil

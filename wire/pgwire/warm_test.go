@@ -14,34 +14,20 @@ import (
 // machine is a logged-in connection without a socket.
 func machine(t testing.TB) (wire.Machine, *wire.Out) {
 	t.Helper()
-	m, _, out := connection(t)
-	return m, out
-}
-
-func connection(t testing.TB) (wire.Machine, *wire.Conn, *wire.Out) {
-	t.Helper()
 	server := pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet()})
-	conn := &wire.Conn{ID: 1}
-	m := server.NewMachine(conn)
+	m := server.NewMachine(&wire.Conn{ID: 1})
 	t.Cleanup(m.Close)
 	out := wire.NewOut(1<<30, func([]byte) error { return nil })
 	feed(t, m, out, startupPacket(3<<16, "user", "u"))
-	return m, conn, out
+	return m, out
 }
 
 // rested is a machine whose client is waited for after each input: otherwise
 // all statements together were one long one, which shares the processors.
-type rested struct {
-	wire.Machine
-	conn *wire.Conn
-}
+type rested struct{ wire.Machine }
 
 func (r rested) Feed(ctx context.Context, in []byte, out *wire.Out) (int, error) {
-	defer func() {
-		if r.conn.Rest != nil {
-			r.conn.Rest()
-		}
-	}()
+	defer r.Rest()
 	return r.Machine.Feed(ctx, in, out)
 }
 
@@ -110,14 +96,12 @@ func TestStatementsAllocateLittle(t *testing.T) {
 		"SELECT parse_id(7123456789012345678)":    2,
 		"SELECT id_time(7123456789012345678)":     1,
 	} {
-		m, conn, out := connection(t)
+		m, out := machine(t)
 		query := queryMsg(sql)
 		ask := func() {
 			out.B = out.B[:0]
 			feed(t, m, out, query)
-			if conn.Rest != nil {
-				conn.Rest()
-			}
+			m.Rest()
 		}
 		for range 10 {
 			ask()
@@ -158,8 +142,8 @@ func BenchmarkStatements(b *testing.B) {
 		"SELECT 1",
 	} {
 		b.Run(sql, func(b *testing.B) {
-			bare, conn, out := connection(b)
-			m := rested{bare, conn}
+			bare, out := machine(b)
+			m := rested{bare}
 			feed(b, m, out, queryMsg("SELECT next_id('numbers')")) // for currval
 			ask := queryMsg(sql)
 			b.ReportAllocs()
