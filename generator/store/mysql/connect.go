@@ -1,7 +1,9 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -35,23 +37,54 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 // flavour is a kind of database, by a mark in VERSION().
 type flavour struct {
 	mark, stamp string
-	durable     bool // it keeps what it confirmed whatever its settings
+	durable     bool   // it keeps what it confirmed whatever its settings
+	afterCommit string // the question for the stamp; NULL when settings are not safe any more
 }
 
 var flavours = []flavour{
-	{"MariaDB", `CONCAT(@@GLOBAL.server_id, '/', @@GLOBAL.gtid_domain_id)`, false},
-	{"TiDB", `'tidb'`, true},
-	{"Vitess", `'vitess'`, true},
-	{"", `@@server_uuid`, false},
+	{"MariaDB", `CONCAT(@@GLOBAL.server_id, '/', @@GLOBAL.gtid_domain_id)`, false, ``},
+	{"TiDB", `'tidb'`, true, ``},
+	{"Vitess", `'vitess'`, true, ``},
+	{"", `@@server_uuid`, false, ``},
 }
 
-// settings are those of the whole server that make a commit durable, and can
-// be changed while it runs: every answer to a commit comes with them.
-func (f *flavour) settings() string {
+// settings are those of the whole server that make a commit durable.
+const settings = `@@GLOBAL.innodb_flush_log_at_trx_commit, @@GLOBAL.innodb_doublewrite, @@GLOBAL.log_bin, @@GLOBAL.sync_binlog`
+
+// after is the afterCommit of a flavour. It asks whether the settings are still
+// those that checkSettings lets pass: in a condition, since that costs the
+// database and the driver less than columns do. The one on innodb_doublewrite
+// costs most; where doubleFixed, nobody can change it while the server runs.
+func (e *Engine) after(f flavour, doubleFixed bool) string {
 	if f.durable {
-		return `1, 1, 0, 1`
+		return "SELECT " + f.stamp
 	}
-	return `@@GLOBAL.innodb_flush_log_at_trx_commit, @@GLOBAL.innodb_doublewrite, @@GLOBAL.log_bin, @@GLOBAL.sync_binlog`
+	var all []string
+	for _, c := range []struct{ name, condition string }{
+		{"innodb_flush_log_at_trx_commit", `@@GLOBAL.innodb_flush_log_at_trx_commit = 1`},
+		{"innodb_doublewrite", `@@GLOBAL.innodb_doublewrite <> 'OFF'`},
+		{"sync_binlog", `(@@GLOBAL.sync_binlog = 1 OR NOT @@GLOBAL.log_bin)`},
+	} {
+		if !slices.Contains(e.cfg.Unsafe, c.name) && (c.name != "innodb_doublewrite" || !doubleFixed) {
+			all = append(all, c.condition)
+		}
+	}
+	if len(all) == 0 {
+		return "SELECT " + f.stamp
+	}
+	return "SELECT IF(" + strings.Join(all, " AND ") + ", " + f.stamp + ", NULL) AS s"
+}
+
+// errUnsafe stands for the error of Engine.unsafe.
+var errUnsafe = errors.New("settings are not safe")
+
+// unsafe is the error for a database whose stamp was NULL after a commit.
+func (e *Engine) unsafe(ctx context.Context, c *sql.Conn) error {
+	var flush, double, binlog, sync string
+	if err := c.QueryRowContext(ctx, "SELECT "+settings).Scan(&flush, &double, &binlog, &sync); err != nil {
+		return err
+	}
+	return cmp.Or(e.checkSettings(flush, double, binlog, sync), errors.New("settings of the database were changed meanwhile"))
 }
 
 // checkSettings refuses settings with which the server can forget what it
@@ -80,17 +113,24 @@ func (e *Engine) check(ctx context.Context, conn driver.Conn) error {
 	if err != nil {
 		return err
 	}
-	f := &flavours[slices.IndexFunc(flavours, func(f flavour) bool { return strings.Contains(row[0], f.mark) })]
-	e.flavour.Store(f)
+	f := flavours[slices.IndexFunc(flavours, func(f flavour) bool { return strings.Contains(row[0], f.mark) })]
 	if f.durable {
+		f.afterCommit = e.after(f, true)
+		e.flavour.Store(&f)
 		return nil
 	}
-	row, err = queryRow(ctx, conn, `SELECT `+f.settings()+`, @@read_only,
+	fixed := `'NO'`
+	if f.mark == "MariaDB" {
+		fixed = `(SELECT READ_ONLY FROM information_schema.SYSTEM_VARIABLES WHERE VARIABLE_NAME = 'INNODB_DOUBLEWRITE')`
+	}
+	row, err = queryRow(ctx, conn, `SELECT `+settings+`, @@read_only,
 (SELECT COALESCE(MIN(ENGINE), 'InnoDB') FROM information_schema.TABLES
- WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ('nextid_reservations', 'nextid_generators') AND ENGINE <> 'InnoDB')`, 6)
+ WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ('nextid_reservations', 'nextid_generators') AND ENGINE <> 'InnoDB'), `+fixed, 7)
 	if err != nil {
 		return err
 	}
+	f.afterCommit = e.after(f, row[6] == "YES")
+	e.flavour.Store(&f)
 	readOnly, engine := row[4], row[5]
 	if !off(readOnly) {
 		return shared.ReadOnly(e.what, nil)

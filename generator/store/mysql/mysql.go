@@ -8,6 +8,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"math"
 	mathrand "math/rand/v2"
 	"slices"
 	"strings"
@@ -159,39 +160,32 @@ func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err erro
 	return time.UnixMicro(micros), time.UnixMicro(micros), err
 }
 
-// changes are what a granted ask does to a row that exists, as assignments
-// that are made one after the other. The first says whether it is granted:
-// then the row gets the token. Parameters: the condition's limit, stamp and
-// from; token; at least; n, limit; count; stamp to write; owner; now.
-const (
-	granted = `GREATEST(hi, ?) < ? AND (stamp = ? OR stamp = ?)`
-	changes = `
-    lo = IF(token = ?, GREATEST(hi, ?), lo),
-    hi = IF(token = ?, CAST(LEAST(CAST(lo AS DECIMAL(30)) + ?, ?) AS SIGNED), hi),
-    seq = IF(token = ?, seq + ?, seq), stamp = IF(token = ?, ?, stamp), owner = IF(token = ?, ?, owner),
-    updated_at = IF(token = ?, ?, updated_at)`
-)
-
-func grantedArgs(a *shared.Ask) []any { return []any{a.AtLeast, a.Limit, a.Stamp, a.From} }
-
-func changeArgs(a *shared.Ask, token []byte) []any {
-	return []any{token, a.AtLeast, token, a.N, a.Limit, token, a.Count, token, a.Write, token, a.Owner, token, a.Now}
-}
-
-// write appends the statement of one ask.
-func write(text *strings.Builder, args []any, a *shared.Ask, token []byte, stamp string) []any {
+// advance appends the statement of one ask, whose assignments are made one
+// after the other: hi is reckoned from the new lo. In the statement that may
+// make the row the token comes first, and only who has it goes on; VALUES(x) is
+// x of the row that it would have made. The driver and the database read the
+// text each time, so every word and every argument costs.
+func advance(text *strings.Builder, args []any, a *shared.Ask, token []byte, stamp string) []any {
+	// From this lo on there are no more than N below Limit.
+	full := max(a.Limit, math.MinInt64+a.N) - a.N
 	if !a.Create {
-		text.WriteString("UPDATE nextid_reservations SET token = ?," + changes +
-			"\nWHERE `key` = ? AND " + stamp + " = ? AND " + granted + ";\n")
-		args = append(append(args, token), changeArgs(a, token)...)
-		return append(append(args, a.Key, a.Stamp), grantedArgs(a)...)
+		text.WriteString("UPDATE nextid_reservations SET token = ?, lo = GREATEST(hi, ?), hi = IF(lo >= ?, ?, lo + ?)," +
+			" seq = seq + ?, stamp = ?, owner = ?, updated_at = ?\n" +
+			"WHERE `key` = ? AND " + stamp + " = ? AND GREATEST(hi, ?) < ? AND stamp IN (?, ?);\n")
+		return append(args, token, a.AtLeast, full, a.Limit, a.N, a.Count, a.Write, a.Owner, a.Now,
+			a.Key, a.Stamp, a.AtLeast, a.Limit, a.Stamp, a.From)
 	}
 	text.WriteString("INSERT INTO nextid_reservations (`key`, lo, hi, seq, stamp, owner, updated_at, token)\n" +
-		"SELECT ?, ?, CAST(LEAST(CAST(? AS DECIMAL(30)) + ?, ?) AS SIGNED), ?, ?, ?, ?, ? FROM DUAL WHERE ? < ? AND " + stamp + " = ?\n" +
-		"ON DUPLICATE KEY UPDATE token = IF(" + granted + ", ?, token)," + changes + ";\n")
-	args = append(args, a.Key, a.AtLeast, a.AtLeast, a.N, a.Limit, a.Count, a.Write, a.Owner, a.Now, token, a.AtLeast, a.Limit, a.Stamp)
-	args = append(append(args, grantedArgs(a)...), token)
-	return append(args, changeArgs(a, token)...)
+		"SELECT ?, ?, ?, ?, ?, ?, ?, ? FROM DUAL WHERE ? < ? AND " + stamp + " = ?\n" +
+		"ON DUPLICATE KEY UPDATE token = IF(GREATEST(hi, VALUES(lo)) < ? AND stamp IN (?, ?), VALUES(token), token)," +
+		" lo = IF(token = VALUES(token), GREATEST(hi, VALUES(lo)), lo)," +
+		" hi = IF(token = VALUES(token), IF(lo >= ?, ?, lo + ?), hi)," +
+		" seq = IF(token = VALUES(token), seq + VALUES(seq), seq)," +
+		" stamp = IF(token = VALUES(token), VALUES(stamp), stamp)," +
+		" owner = IF(token = VALUES(token), VALUES(owner), owner)," +
+		" updated_at = IF(token = VALUES(token), VALUES(updated_at), updated_at);\n")
+	return append(args, a.Key, a.AtLeast, a.End(a.AtLeast), a.Count, a.Write, a.Owner, a.Now, token, a.AtLeast, a.Limit, a.Stamp,
+		a.Limit, a.Stamp, a.From, full, a.Limit, a.N)
 }
 
 // Advance implements shared.Engine.
@@ -211,17 +205,20 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 			token := make([]byte, 16)
 			rand.Read(token)
 			tokens[a.Key] = token
-			args = write(&text, args, a, token, db.stamp)
+			args = advance(&text, args, a, token, db.stamp)
 			keys = append(keys, a.Key)
 		}
 		text.WriteString("SELECT `key`, lo, hi, seq, stamp, token FROM nextid_reservations WHERE `key` IN (?" +
-			strings.Repeat(", ?", len(keys)-1) + ");\nCOMMIT;\nSELECT " + db.stamp + ", " + db.settings())
+			strings.Repeat(", ?", len(keys)-1) + ");\nCOMMIT;\n" + db.afterCommit)
 		rows, err := c.QueryContext(ctx, text.String(), append(args, keys...)...)
 		if err != nil {
 			return err
 		}
-		defer rows.Close()
-		answers, err = e.read(rows, asks, tokens)
+		answers, err = read(rows, asks, tokens)
+		rows.Close()
+		if errors.Is(err, errUnsafe) {
+			err = e.unsafe(ctx, c)
+		}
 		return err
 	})
 	if err != nil {
@@ -231,7 +228,7 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 }
 
 // read takes the answers out of what Advance is told.
-func (e *Engine) read(rows *sql.Rows, asks []shared.Ask, tokens map[string][]byte) ([]shared.Answer, error) {
+func read(rows *sql.Rows, asks []shared.Ask, tokens map[string][]byte) ([]shared.Answer, error) {
 	found := make(map[string]*shared.Row, len(asks))
 	granted := map[string]bool{}
 	for rows.Next() {
@@ -247,12 +244,12 @@ func (e *Engine) read(rows *sql.Rows, asks []shared.Ask, tokens map[string][]byt
 	if !rows.NextResultSet() || !rows.Next() {
 		return nil, errors.Join(errors.New("no answer to the commit"), rows.Err())
 	}
-	var stamp, flush, double, binlog, sync string
-	if err := rows.Scan(&stamp, &flush, &double, &binlog, &sync); err != nil {
+	var stamp sql.NullString
+	if err := rows.Scan(&stamp); err != nil {
 		return nil, err
 	}
-	if err := e.checkSettings(flush, double, binlog, sync); err != nil {
-		return nil, err
+	if !stamp.Valid {
+		return nil, errUnsafe
 	}
 	answers := make([]shared.Answer, len(asks))
 	for i := range asks {
@@ -260,7 +257,7 @@ func (e *Engine) read(rows *sql.Rows, asks []shared.Ask, tokens map[string][]byt
 		if r := found[a.Key]; granted[a.Key] {
 			answers[i] = shared.Answer{Outcome: shared.Granted, Lo: r.Lo, Hi: r.Hi, Seq: r.Seq}
 		} else {
-			answers[i] = a.Refused(r, stamp)
+			answers[i] = a.Refused(r, stamp.String)
 		}
 	}
 	return answers, rows.Err()
@@ -363,12 +360,12 @@ func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry)
 		if err != nil {
 			return err
 		}
-		var flush, double, binlog, sync string
-		if err := c.QueryRowContext(ctx, "SELECT "+db.settings()).Scan(&flush, &double, &binlog, &sync); err != nil {
+		var stamp sql.NullString
+		if err := c.QueryRowContext(ctx, db.afterCommit).Scan(&stamp); err != nil {
 			return err
 		}
-		if err := e.checkSettings(flush, double, binlog, sync); err != nil {
-			return err
+		if !stamp.Valid {
+			return e.unsafe(ctx, c)
 		}
 		changed, err := result.RowsAffected()
 		written = changed == 1
