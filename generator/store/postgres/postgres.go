@@ -90,13 +90,15 @@ const (
 // that write return besides their own columns (see durably).
 type dialect struct {
 	stamp, standing, settings string
+	before                    string // asks for the settings, before many asks
 	advance                   map[variant]string
 	durable                   bool // by consensus, whatever the settings
 }
 
 // variant is a kind of the statement for one ask: it makes a key that does not
-// exist, or it does not; alone it returns the settings as well.
-type variant struct{ create, alone bool }
+// exist, or it does not; alone it returns the settings as well. A usual ask
+// knows of one stamp, the present one.
+type variant struct{ create, alone, usual bool }
 
 // durably are columns that a statement returns which writes: settings of the
 // server, for checkServer, and synchronous_commit, which it sets for its
@@ -116,6 +118,7 @@ func newDialect(stamp, settings string, durable bool) *dialect {
 	d := &dialect{
 		durable:  durable,
 		settings: settings,
+		before:   `SELECT ` + settings,
 		stamp:    `SELECT ` + stamp,
 		standing: `
 SELECT ` + stamp + `, r.hi, r.seq, r.stamp
@@ -126,8 +129,12 @@ FROM (SELECT 1) AS one LEFT JOIN nextid_reservations AS r ON r.key = $1`,
 	// stamp, $8 count, $9 hi of a new row, $10 an older stamp, $11 the stamp
 	// to write. In numeric, since a sum may not fit a bigint. The database
 	// analyses the text each time, so every word costs.
-	for _, v := range []variant{{}, {create: true}, {alone: true}, {create: true, alone: true}} {
-		exists, returned := ``, ``
+	for i := range 8 {
+		v := variant{i&1 > 0, i&2 > 0, i&4 > 0}
+		exists, returned, older, write := ``, ``, ` OR r.stamp = $10::text`, `$11::text`
+		if v.usual {
+			older, write = ``, `$7::text`
+		}
 		if !v.create {
 			exists = ` AND EXISTS (SELECT 1 FROM nextid_reservations WHERE key = $1::text)`
 		}
@@ -136,13 +143,13 @@ FROM (SELECT 1) AS one LEFT JOIN nextid_reservations AS r ON r.key = $1`,
 		}
 		d.advance[v] = `
 INSERT INTO nextid_reservations AS r (key, lo, hi, seq, stamp, owner, updated_at)
-SELECT $1::text, $2::bigint, $9::bigint, $8::bigint, $11::text, $5::text, $6::bigint
+SELECT $1::text, $2::bigint, $9::bigint, $8::bigint, ` + write + `, $5::text, $6::bigint
 WHERE $2::bigint < $4::bigint AND ` + stamp + ` = $7::text` + exists + `
 ON CONFLICT (key) DO UPDATE SET
     lo = greatest(r.hi, excluded.lo),
     hi = CAST(least(greatest(r.hi, excluded.lo)::numeric + $3::numeric, $4::numeric) AS bigint),
     seq = r.seq + excluded.seq, stamp = excluded.stamp, owner = excluded.owner, updated_at = excluded.updated_at
-WHERE greatest(r.hi, excluded.lo) < $4::bigint AND (r.stamp = $7::text OR r.stamp = $10::text)
+WHERE greatest(r.hi, excluded.lo) < $4::bigint AND (r.stamp = $7::text` + older + `)
 RETURNING lo, hi, seq` + returned
 	}
 	return d
@@ -299,14 +306,15 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 	err = e.on(ctx, func(c *pgx.Conn, d *dialect) error {
 		answers = make([]shared.Answer, len(asks))
 		var refused []int
-		var batch pgx.Batch
-		batch.Queue(`SELECT ` + d.settings).QueryRow(func(row pgx.Row) error {
+		batch := pgx.Batch{QueuedQueries: make([]*pgx.QueuedQuery, 0, len(asks)+1)}
+		batch.Queue(d.before).QueryRow(func(row pgx.Row) error {
 			var fsync, pages string
 			err := row.Scan(&fsync, &pages, nil)
 			return cmp.Or(err, e.checkServer(fsync, pages))
 		})
 		for _, i := range order {
-			batch.Queue(d.advance[variant{create: asks[i].Create}], advanceArgs(&asks[i])...).QueryRow(func(row pgx.Row) error {
+			v, args := advance(&asks[i])
+			batch.Queue(d.advance[v], args...).QueryRow(func(row pgx.Row) error {
 				err := row.Scan(&answers[i].Lo, &answers[i].Hi, &answers[i].Seq)
 				if errors.Is(err, pgx.ErrNoRows) {
 					refused = append(refused, i)
@@ -327,18 +335,25 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 	return answers, nil
 }
 
-func advanceArgs(a *shared.Ask) []any {
-	return []any{a.Key, a.AtLeast, a.N, a.Limit, a.Owner, a.Now, a.Stamp, a.Count, a.End(a.AtLeast), a.From, a.Write}
+// advance chooses the statement for an ask, and gives its arguments.
+func advance(a *shared.Ask) (v variant, args []any) {
+	v = variant{create: a.Create, usual: a.From == "" && a.Write == a.Stamp}
+	args = []any{a.Key, a.AtLeast, a.N, a.Limit, a.Owner, a.Now, a.Stamp, a.Count, a.End(a.AtLeast)}
+	if !v.usual {
+		args = append(args, a.From, a.Write)
+	}
+	return v, args
 }
 
 // advanceOne is Advance of one ask.
 func (e *Engine) advanceOne(ctx context.Context, a *shared.Ask) (answer shared.Answer, err error) {
-	args := advanceArgs(a)
+	v, args := advance(a)
+	v.alone = true
 	err = e.on(ctx, func(c *pgx.Conn, d *dialect) error {
 		answer = shared.Answer{}
 		var fsync, pages string
 		// Scan waits for the end of the transaction: only then it is durable.
-		err := c.QueryRow(ctx, d.advance[variant{a.Create, true}], args...).Scan(&answer.Lo, &answer.Hi, &answer.Seq, &fsync, &pages, nil)
+		err := c.QueryRow(ctx, d.advance[v], args...).Scan(&answer.Lo, &answer.Hi, &answer.Seq, &fsync, &pages, nil)
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return cmp.Or(err, e.checkServer(fsync, pages))
 		}
