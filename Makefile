@@ -40,8 +40,8 @@ SLOW = /(migrations|benchmarks)(/|$$)|/(clienttest|dbtest|simulation|ticket|exam
 
 ## test-quick: for the edit loop: nothing is installed or started, and no race detector; two minutes
 test-quick: format-check vet
-	$(GO) test -short -timeout 3m $$($(GO) list ./... | grep -vE '$(SLOW)')
-	$(GO) test -short -run 'Arrow|Linked|TestCode|Setting|Config|Command' ./cmd/...
+	CGO_ENABLED=0 $(GO) test -trimpath -short -timeout 3m $$(CGO_ENABLED=0 $(GO) list ./... | grep -vE '$(SLOW)')
+	CGO_ENABLED=0 $(GO) test -trimpath -short -run 'Arrow|Linked|TestCode|Setting|Config|Command' ./cmd/...
 
 ## test-clients: install and drive every client, see docs/clients.md; report what they enter of sqlfuncs
 test-clients:
@@ -65,7 +65,7 @@ format-check:
 	@unformatted=$$(gofmt -l .); \
 	if [ -n "$$unformatted" ]; then echo "not formatted (run gofmt -w):"; echo "$$unformatted"; exit 1; fi
 
-# With the flags of build, so that packages are compiled once for both.
+# With the flags of build and test-quick, so that packages are compiled once for all.
 vet:
 	CGO_ENABLED=0 $(GO) vet -trimpath ./...
 

@@ -75,8 +75,8 @@ wire/httpstatus:           wire
 wire/web:                  sqlfuncs sqlfuncs/datum sqlfuncs/sqlstate
 wire/clienttest:
 wire/wiretest:             generator generator/segment generator/snowflake generator/store/memory generator/worker sqlfuncs
-wire/pgwire:               generator sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
-wire/mysqlwire:            generator sqlfuncs sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
+wire/pgwire:               generator sqlfuncs sqlfuncs/account sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
+wire/mysqlwire:            generator sqlfuncs sqlfuncs/account sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
 
 benchmarks/local:          generator/... benchmarks/report
 benchmarks/...:            benchmarks/... generator generator/history dsn

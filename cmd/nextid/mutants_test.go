@@ -80,7 +80,7 @@ var mutants = []struct{ name, file, old, new, pkg, run string }{
 	},
 	{
 		"who says nothing keeps its place", "wire/conn.go",
-		"c.waitUntil(c.accepted.Add(limits.Login))", "c.waitUntil(c.accepted.Add(1000 * limits.Login))", "wire", "TestSilent|TestLoginTime",
+		"c.waitUntil(c.accepted + limits.Login)", "c.waitUntil(c.accepted + 1000*limits.Login)", "wire", "TestSilent|TestLoginTime",
 	},
 	// auth
 	{
