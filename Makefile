@@ -38,7 +38,7 @@ WITHOUT_RACE = "^Test(EveryStatementCanBeStopped|WarmPathAllocatesNothing|RoundT
 # Packages whose tests start databases, clients or browsers, or take minutes.
 SLOW = /(migrations|benchmarks)(/|$$)|/(clienttest|dbtest|simulation|ticket|example)$$|/store/(sqlite|postgres|mysql|redis|etcd|zookeeper)$$|/cmd/
 
-## test-quick: for the edit loop: nothing is installed or started, and no race detector; two minutes
+## test-quick: for the edit loop: nothing is installed or started, and no race detector; seconds, the first time three minutes
 test-quick: format-check vet
 	CGO_ENABLED=0 $(GO) test -trimpath -short -timeout 3m $$(CGO_ENABLED=0 $(GO) list ./... | grep -vE '$(SLOW)')
 	CGO_ENABLED=0 $(GO) test -trimpath -short -run 'Arrow|Linked|TestCode|Setting|Config|Command' ./cmd/...

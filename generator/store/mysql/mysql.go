@@ -215,7 +215,6 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 			return err
 		}
 		answers, err = read(rows, asks, tokens)
-		rows.Close()
 		if errors.Is(err, errUnsafe) {
 			err = e.unsafe(ctx, c)
 		}
@@ -227,8 +226,9 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 	return answers, nil
 }
 
-// read takes the answers out of what Advance is told.
+// read takes the answers out of what Advance is told, and closes it.
 func read(rows *sql.Rows, asks []shared.Ask, tokens map[string][]byte) ([]shared.Answer, error) {
+	defer rows.Close()
 	found := make(map[string]*shared.Row, len(asks))
 	granted := map[string]bool{}
 	for rows.Next() {
