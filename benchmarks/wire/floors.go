@@ -208,8 +208,10 @@ func (c Config) lines(s *stage, beside string) (lines []line, err error) {
 		lines = append(lines,
 			line{"prepared, 8 × 16 at a time: ids/s against PostgreSQL", deep, on(pg, pg.URL, deep, nextval), perSecond, true, 15, 18},
 			line{"20,000/s, 32 connections: p99 against PostgreSQL", at(20000, ask(32, 1, nextID)), at(20000, on(pg, pg.URL, ask(32, 1), nextval)), p99, false, 0.2, 0},
+			line{"20,000/s, 32 connections: p99 of the floor against PostgreSQL", at(20000, on(bottom, bottom.URL, ask(32, 1, nextID))), at(20000, on(pg, pg.URL, ask(32, 1), nextval)), p99, false, 0, 0},
 			line{"1,000 connections, Unix sockets: ids/s against PostgreSQL", on(sockets.Server, sockets.URL, crowd), on(pg, pg.Socket, crowd, nextval), perSecond, true, 8, 0},
-			line{"1,000 connections, Unix sockets: p99, ms", on(sockets.Server, sockets.URL, crowd), asked{}, func(s sample) float64 { return s.p99 / 1e3 }, false, 12, 0})
+			line{"1,000 connections, Unix sockets: p99, ms", on(sockets.Server, sockets.URL, crowd), asked{}, func(s sample) float64 { return s.p99 / 1e3 }, false, 12, 0},
+			line{"1,000 connections, Unix sockets: p99 against the floor's over TCP", on(sockets.Server, sockets.URL, crowd), on(bottom, bottom.URL, crowd), p99, false, 0, 0})
 	}
 	if redis := s.start(s.rig.Redis); redis != nil {
 		lines = append(lines, line{
