@@ -488,6 +488,7 @@ func (c *conn) keep(rest []byte) bool {
 	case len(rest) == 0:
 		c.pending = nil
 		c.count(0)
+	case len(rest) == len(c.pending): // all of it, where it is
 	case len(c.pending) > 0:
 		c.pending = c.pending[:copy(c.pending, rest)]
 	case !c.count(len(rest)):
