@@ -177,13 +177,14 @@ func (c Config) lines(s *stage, beside string) (lines []line, err error) {
 		{"simple, 64 connections: CPU against the floor", ask(64, 1, nextID), on(bottom, bottom.URL, ask(64, 1, nextID)), cpu, false, 1.05, 1},
 		{"8 × 16 at a time, texts that differ: CPU against equal texts", ask(8, 16, different...), ask(8, 16, nextID), cpu, false, 1.2, 1.1},
 		{"8 × 16 at a time, names that differ alone: CPU against equal texts", ask(8, 16, names...), ask(8, 16, nextID), cpu, false, 0, 0},
+		{"8 × 16 at a time, parse_id alone: CPU against equal texts", ask(8, 16, parseID), ask(8, 16, nextID), cpu, false, 0, 0},
 		{"20,000/s, 32 connections: p99 against the floor", at(20000, ask(32, 1, nextID)), on(bottom, bottom.URL, at(20000, ask(32, 1, nextID))), p99, false, 0, 0},
 	}
 	for _, f := range []struct{ name, sql string }{
 		{"next_range", "SELECT * FROM next_range('orders', 10)"},
 		{"next_ids(10)", "SELECT * FROM next_ids('orders', 10)"},
 		{"next_code", "SELECT next_code('codes')"},
-		{"parse_id", "SELECT parse_id(7123456789012345678)"},
+		{"parse_id", parseID},
 		{"id_time", "SELECT id_time(7123456789012345678)"},
 		{"SELECT 1", "SELECT 1"},
 	} {
@@ -237,13 +238,15 @@ func (c Config) lines(s *stage, beside string) (lines []line, err error) {
 	return lines, s.ctx.Err()
 }
 
+const parseID = "SELECT parse_id(7123456789012345678)"
+
 // names are texts that ask for ids alone, and different all that a pipeline may mix.
 var (
 	names = []string{
 		nextID, "SELECT next_id('customers')", "SELECT next_id('invoices') AS id", "SELECT nextval('orders')",
 		"SELECT next_id('payments')", "SELECT next_id('events')", "SELECT next_id('users')", "SELECT next_id('shipments')",
 	}
-	different = append(slices.Clone(names[:7]), "SELECT parse_id(7123456789012345678)")
+	different = append(slices.Clone(names[:7]), parseID)
 )
 
 // length is how long a measurement is. At a fixed rate it is longer: one stall of
