@@ -45,7 +45,7 @@ func (p *Portal) Answered() { p.done = true }
 // drew notes the newest id for lastval and currval.
 func (s *Session) drew(e *generator.Entry, id int64) {
 	s.mysql.InsertID, s.mysql.LastInsert = uint64(id), uint64(id)
-	s.drawn.Note(e, id, s.memory)
+	s.drawn.Note(e, id, &s.memory)
 	if !s.mysql.Autocommit && s.tx.state == txIdle {
 		s.beginMySQL(false)
 	}
@@ -85,7 +85,7 @@ func (s *Session) Draw(st *Statement, arg []byte, n int64) (ids generator.Range,
 		s.dialect == syntax.MySQL && s.mysql.RowsAtMost == 0 {
 		return generator.Range{}, false
 	}
-	s.drawn.Prepare(s.memory)
+	s.drawn.Prepare(&s.memory)
 	var e *generator.Entry
 	if f.name == "" {
 		if e = s.server.registry.Lookup(arg); e == nil {

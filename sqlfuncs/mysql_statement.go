@@ -141,8 +141,8 @@ func kill(p *engine.Planner, st *Statement, t *syntax.Kill) error {
 		if err != nil {
 			return err
 		}
-		if sessionOf(x).onKill != nil {
-			return sessionOf(x).onKill(v.Int, t.Query)
+		if k, ok := sessionOf(x).connection.(Killer); ok {
+			return k.Kill(v.Int, t.Query)
 		}
 		return sqlstate.New(sqlstate.UndefinedObject, "Unknown thread id: %d", v.Int).
 			WithMySQL(1094, "HY000")

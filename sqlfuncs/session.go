@@ -55,7 +55,7 @@ type Session struct {
 	unnamedPo *Portal // storage of the unnamed portal, reused; nil: there was none
 	opened    int64   // portals so far
 	bytes     int     // of prepared texts and bound values, see Limits.PreparedBytes
-	memory    *account.Session
+	memory    account.Session
 	cpu       engine.CPUSlot
 	done      engine.Effort   // work since the server last waited for the client
 	quotas    *quota.Set      // of the server, when bounded was looked up
@@ -66,14 +66,12 @@ type Session struct {
 
 	idle, timeout time.Duration // see IdleTimeout and StatementTimeout
 
-	onWait func() // see OnWait
-	onKill func(id int64, queryOnly bool) error
-	end    func(queryOnly bool) // see OnEnd; under sessionSet.mu
+	connection Connection // nil: none; set under sessionSet.mu
 
 	mysql      mysql.State
 	cacheIndex int // of the server's statement caches
 
-	appName atomic.Pointer[string] // application_name, which other sessions read
+	appName atomic.Pointer[string] // application_name, which other sessions read; nil: ""
 	asleep  atomic.Pointer[string] // the statement that is in pg_sleep, likewise
 }
 
@@ -82,39 +80,38 @@ const maxStartupSettings = 64
 
 // NewSession begins a session. Bad start-up settings are 22023 or 42704.
 func (s *Server) NewSession(o SessionOptions) (*Session, error) {
-	memory := s.memory.Open(o.User)
-	session, err := s.newSession(o, memory)
-	if err != nil {
-		memory.Close()
+	session := &Session{memory: s.memory.Open(o.User)}
+	if err := s.begin(session, o); err != nil {
+		session.memory.Close()
+		return nil, err
 	}
-	return session, err
+	return session, nil
 }
 
-func (s *Server) newSession(o SessionOptions, memory *account.Session) (*Session, error) {
+func (s *Server) begin(session *Session, o SessionOptions) error {
 	if o.Database == "" && o.Dialect == syntax.PostgreSQL {
 		o.Database = o.User
 	}
-	session := &Session{
-		server: s, dialect: o.Dialect, options: o, started: s.now(), memory: memory, cpu: s.cpus.Slot(),
-	}
+	session.server, session.dialect, session.options, session.started, session.cpu = s, o.Dialect, o, s.now(), s.cpus.Slot()
 	if o.Dialect == syntax.MySQL {
-		return session, session.initMySQL()
-	}
-	own := []setting.Own{{Key: "session_authorization", Value: o.User}, {Key: "is_superuser", Value: "off"}}
-	if o.Admin {
-		own[1].Value = "on"
+		return session.initMySQL()
 	}
 	if len(o.Settings) > maxStartupSettings {
-		return nil, sqlstate.New(sqlstate.LimitExceeded, "too many start-up parameters")
+		return sqlstate.New(sqlstate.LimitExceeded, "too many start-up parameters")
+	}
+	own := make([]setting.Own, 0, 2+len(o.Settings)) // it stays as long as the session
+	own = append(own, setting.Own{Key: "session_authorization", Value: o.User}, setting.Own{Key: "is_superuser", Value: "off"})
+	if o.Admin {
+		own[1].Value = "on"
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Settings)) {
 		def, err := setting.Lookup(name)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		value, err := def.Normalize(o.Settings[name])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		own = append(own, setting.Own{Key: strings.ToLower(name), Value: value})
 	}
@@ -124,7 +121,7 @@ func (s *Server) newSession(o SessionOptions, memory *account.Session) (*Session
 	session.noteAppName()
 	session.noteTimeouts()
 	session.register()
-	return session, nil
+	return nil
 }
 
 // postgresParameters are the values of parameters that the server knows.
@@ -237,8 +234,11 @@ func (s *Session) noteTimeouts() {
 }
 
 func (s *Session) noteAppName() {
-	name, _ := s.vars.Get("application_name")
-	s.appName.Store(&name)
+	if name, _ := s.vars.Get("application_name"); name != "" {
+		s.appName.Store(&name)
+	} else {
+		s.appName.Store(nil)
+	}
 }
 
 // Env is what the text forms of values depend on; valid until the next
@@ -306,16 +306,32 @@ func (s *Session) IdleInTransactionTimeout() time.Duration {
 }
 
 // Memory is the account on which the session draws, for its goroutine alone.
-func (s *Session) Memory() *account.Session { return s.memory }
+func (s *Session) Memory() *account.Session { return &s.memory }
 
-// OnWait sets a function that is called before a statement waits for a tick,
-// the store or a timer: the protocol sends what it has answered so far.
-func (s *Session) OnWait(f func()) { s.onWait = f }
+// Connection is what a session asks of the connection that it serves.
+type Connection interface {
+	// Waits is called before a statement waits for a tick, the store or a
+	// timer: the protocol sends what it has answered so far.
+	Waits()
 
-// OnKill sets the function that carries out KILL: it ends the connection id,
-// or only the statement that it runs. A session without one knows of no
-// connections.
-func (s *Session) OnKill(f func(id int64, queryOnly bool) error) { s.onKill = f }
+	// End ends the connection, or only the statement that it runs, from any
+	// goroutine: for administrators, and for users who are removed. It must not
+	// wait.
+	End(queryOnly bool)
+}
+
+// Killer is a Connection that carries out KILL: it ends the connection id, or
+// only the statement that it runs.
+type Killer interface {
+	Kill(id int64, queryOnly bool) error
+}
+
+// Serve tells the session which connection it serves.
+func (s *Session) Serve(c Connection) {
+	s.server.sessions.mu.Lock()
+	defer s.server.sessions.mu.Unlock()
+	s.connection = c
+}
 
 // Rest gives back the CPU slot of a long statement, until it works again. The protocol
 // calls it before it waits for its client.
@@ -358,8 +374,8 @@ func (s *Session) AcquireCPU(ctx context.Context) error {
 // waits tells the protocol that this may take a while.
 func (s *Session) waits() {
 	s.cpu.Release()
-	if s.onWait != nil {
-		s.onWait()
+	if s.connection != nil {
+		s.connection.Waits()
 	}
 }
 

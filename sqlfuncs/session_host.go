@@ -34,7 +34,7 @@ func portalOf(x *engine.Exec) *Portal {
 
 func (h host) Env() *datum.Env                           { return h.s.Env() }
 func (h host) Now() time.Time                            { return h.s.server.now() }
-func (h host) Memory() *account.Session                  { return h.s.memory }
+func (h host) Memory() *account.Session                  { return &h.s.memory }
 func (h host) Planned(n int) error                       { return h.s.planned(n) }
 func (h host) MayPlan() error                            { return h.s.mayRead() }
 func (h host) Client() *engine.Client                    { return &h.s.options }

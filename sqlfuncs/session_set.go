@@ -40,7 +40,10 @@ func (set *sessionSet) list(own *Session, x *engine.Exec) []engine.Activity {
 	defer set.mu.Unlock()
 	var list []engine.Activity
 	for s := range set.all {
-		a := engine.Activity{Client: &s.options, Own: s == own, Started: s.started, AppName: *s.appName.Load()}
+		a := engine.Activity{Client: &s.options, Own: s == own, Started: s.started}
+		if name := s.appName.Load(); name != nil {
+			a.AppName = *name
+		}
 		if p := portalOf(x); a.Own && p != nil {
 			a.Text = p.st.Text
 		} else if text := s.asleep.Load(); text != nil {
@@ -51,15 +54,6 @@ func (set *sessionSet) list(own *Session, x *engine.Exec) []engine.Activity {
 	return list
 }
 
-// OnEnd sets the function that ends the session's connection, or only the
-// statement that it runs, from any goroutine: for administrators, and for users
-// who are removed. It must not wait.
-func (s *Session) OnEnd(f func(queryOnly bool)) {
-	s.server.sessions.mu.Lock()
-	defer s.server.sessions.mu.Unlock()
-	s.end = f
-}
-
 // EndOther ends the connection pid, or only its statement, of either protocol.
 // An administrator may end all, others those of the same user. found is false
 // where there is none, or none that the user may know of.
@@ -68,8 +62,8 @@ func (s *Session) EndOther(pid int64, queryOnly bool) (found bool) {
 	set.mu.Lock()
 	defer set.mu.Unlock()
 	for other := range set.all {
-		if int64(other.options.PID) == pid && other.end != nil && (s.options.Admin || other.options.User == s.options.User) {
-			other.end(queryOnly)
+		if int64(other.options.PID) == pid && other.connection != nil && (s.options.Admin || other.options.User == s.options.User) {
+			other.connection.End(queryOnly)
 			return true
 		}
 	}
@@ -81,8 +75,8 @@ func (s *Server) EndSessions(gone func(user string) bool) (ended int) {
 	s.sessions.mu.Lock()
 	defer s.sessions.mu.Unlock()
 	for session := range s.sessions.all {
-		if session.end != nil && gone(session.options.User) {
-			session.end(false)
+		if session.connection != nil && gone(session.options.User) {
+			session.connection.End(false)
 			ended++
 		}
 	}

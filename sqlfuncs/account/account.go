@@ -61,8 +61,9 @@ func NewServer(l Limits) *Server {
 // Used is how many bytes all sessions have drawn.
 func (s *Server) Used() int64 { return s.used.Load() }
 
-// Open returns the account of a new session of a user.
-func (s *Server) Open(name string) *Session {
+// Open returns the account of a new session of a user, which is not to be copied
+// once something was drawn.
+func (s *Server) Open(name string) Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	u := s.users[name]
@@ -71,7 +72,7 @@ func (s *Server) Open(name string) *Session {
 		s.users[name] = u
 	}
 	u.sessions++
-	return &Session{server: s, user: u}
+	return Session{server: s, user: u}
 }
 
 // Session is the account of a session, for its goroutine alone. It draws on

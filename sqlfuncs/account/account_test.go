@@ -40,7 +40,7 @@ func TestWhoIsRefused(t *testing.T) {
 	if err := d.Draw(1 * mb); err != nil {
 		t.Error("what was returned is refused:", err)
 	}
-	for _, s := range []*Session{a, b, c, d} {
+	for _, s := range []*Session{&a, &b, &c, &d} {
 		s.Close()
 	}
 	if server.Used() != 0 || len(server.users) != 0 {

@@ -265,11 +265,17 @@ func TestWithoutAutoCreateUnknownNamesAreRefused(t *testing.T) {
 	s.ID(t, "new", "SELECT next_id('new')")
 }
 
+// waiting counts what its session says.
+type waiting struct{ waits *int }
+
+func (w waiting) Waits() { *w.waits++ }
+func (waiting) End(bool) {}
+
 // What may ask the store lets the protocol send earlier answers first.
-func TestTheStoreIsAskedAfterOnWait(t *testing.T) {
+func TestTheStoreIsAskedAfterWaits(t *testing.T) {
 	s := sqltest.NewServer(t, sqltest.Config{NoAutoCreate: true}).Session(t)
 	waits := 0
-	s.OnWait(func() { waits++ })
+	s.Serve(waiting{&waits})
 	for _, sql := range []string{
 		"SELECT next_id('nosuch')", "SELECT currval('nosuch')", "SELECT * FROM nextid.generators", "SELECT name FROM ids",
 		"CREATE SEQUENCE made", "SELECT setval('made', 5)", "SELECT id_floor('nosuch', now())", "DROP SEQUENCE made",

@@ -177,7 +177,7 @@ func (c *conn) processKill(body []byte, out *wire.Out) error {
 	if !r.ok() {
 		return errMalformed
 	}
-	if err := c.kill(int64(id), false); err != nil {
+	if err := c.Kill(int64(id), false); err != nil {
 		return err
 	}
 	out.B = c.ok(out.B, 0, 0)

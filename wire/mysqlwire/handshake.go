@@ -227,17 +227,12 @@ func (c *conn) open(out *wire.Out) error {
 		c.session = nil
 		return c.fatal(out, err)
 	}
-	c.session.OnEnd(c.ended)
+	c.session.Serve(c)
 	limit := c.protocol.limits.LogName
 	c.protocol.log.Debug("logged in", "connection", c.info.ID, "remote", c.info.Remote,
 		"user", cutText(options.User, limit), "database", cutText(options.Database, limit))
 	c.user = options.User
 	c.login = nil
-	c.session.OnWait(func() {
-		_ = out.Flush() // a broken connection shows at the next flush
-		c.info.Wait()
-	})
-	c.session.OnKill(c.kill)
 	c.protocol.conns.add(c)
 	c.told = told{autocommit: true}
 	c.state = ready

@@ -49,9 +49,8 @@ var (
 	errKilled      = sqlstate.New(sqlstate.ProtocolViolation, "Connection was killed").WithMySQL(1927, "70100")
 )
 
-// kill ends a connection of the same user, or only the statement that it is
-// running.
-func (c *conn) kill(id int64, queryOnly bool) error {
+// Kill implements sqlfuncs.Killer, for connections of the same user.
+func (c *conn) Kill(id int64, queryOnly bool) error {
 	victim := c.protocol.conns.owned(id, c.user)
 	switch {
 	case victim == nil && c.session.EndOther(id, queryOnly): // an administrator's
@@ -63,16 +62,21 @@ func (c *conn) kill(id int64, queryOnly bool) error {
 	case victim == c:
 		return errKilled
 	case queryOnly:
-		victim.ended(true)
+		victim.End(true)
 		return nil
 	}
-	victim.ended(false)
+	victim.End(false)
 	return nil
 }
 
-// ended ends the connection, or only the statement that it runs, from any
-// goroutine.
-func (c *conn) ended(queryOnly bool) {
+// Waits implements sqlfuncs.Connection.
+func (c *conn) Waits() {
+	_ = c.out.Flush() // a broken connection shows at the next flush
+	c.info.Wait()
+}
+
+// End implements sqlfuncs.Connection.
+func (c *conn) End(queryOnly bool) {
 	if queryOnly {
 		c.interrupt(errInterrupted)
 		return

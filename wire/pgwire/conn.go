@@ -278,6 +278,22 @@ func (c *conn) beginStatement(ctx context.Context, st *sqlfuncs.Statement) conte
 
 var errCanceled = sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to user request")
 
+// Waits implements sqlfuncs.Connection.
+func (c *conn) Waits() {
+	_ = c.out.Flush() // a broken connection shows at the next flush
+	c.info.Wait()
+}
+
+// End implements sqlfuncs.Connection.
+func (c *conn) End(queryOnly bool) {
+	if queryOnly {
+		c.interrupt(errCanceled)
+		return
+	}
+	c.interrupt(wire.ErrShutdown)
+	c.info.HangUp()
+}
+
 // interrupt ends the statement that is running, from any goroutine.
 func (c *conn) interrupt(why error) {
 	c.statement.Interrupt(why)

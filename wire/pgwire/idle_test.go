@@ -24,9 +24,9 @@ func TestIdleConnectionsAreSmall(t *testing.T) {
 		most    int64
 		connect func() net.Conn
 	}{
-		// 2 kB of session, machine and socket, and no goroutine; the client's end
-		// lives in this process, too: about 1 kB.
-		{"plain", 400, 4000, func() net.Conn { return dialRaw(t, plain) }},
+		// 1.7 kB of session, machine and socket, and no goroutine; the client's end
+		// lives in this process, too.
+		{"plain", 400, 2270, func() net.Conn { return dialRaw(t, plain) }},
 		// The client's end is about as large as the server's. One read buffer
 		// would be 32 kB more.
 		{"TLS", 100, 20000, func() net.Conn {

@@ -159,19 +159,8 @@ func (c *conn) open(out *wire.Out) error {
 	c.protocol.log.Debug("logged in", "connection", c.info.ID, "remote", c.info.Remote,
 		"user", cutText(c.login.options.User, limit), "database", cutText(c.login.options.Database, limit))
 	c.login = nil
-	c.session.OnWait(func() {
-		_ = out.Flush() // a broken connection shows at the next flush
-		c.info.Wait()
-	})
-	c.session.OnEnd(func(queryOnly bool) {
-		if queryOnly {
-			c.interrupt(errCanceled)
-			return
-		}
-		c.interrupt(wire.ErrShutdown)
-		c.info.HangUp()
-	})
 	c.out = out
+	c.session.Serve(c)
 	c.protocol.keys.add(c)
 	out.B = append(out.B, authenticated...)
 	for _, p := range c.session.Parameters() {
