@@ -297,6 +297,8 @@ func TestRenewalDoesNotListTheCatalogue(t *testing.T) {
 		}
 		change := func() {
 			t.Helper()
+			time.Sleep(1300 * time.Millisecond) // no server looks at this moment: it could do so between the change and what is injected
+			synctest.Wait()
 			if err := c.servers[0].Alter(t.Context(), name(1), json.RawMessage("{}")); err != nil {
 				t.Fatal(err)
 			}
