@@ -110,7 +110,13 @@ func isoTimestamp(text string) string {
 func AppendJSONString(dst []byte, s string) []byte {
 	const hexDigits = "0123456789abcdef"
 	dst = append(dst, '"')
+	begin := 0
 	for i := range len(s) {
+		if c := s[i]; c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		dst = append(dst, s[begin:i]...)
+		begin = i + 1
 		switch c := s[i]; c {
 		case '"', '\\':
 			dst = append(dst, '\\', c)
@@ -125,15 +131,10 @@ func AppendJSONString(dst []byte, s string) []byte {
 		case '\t':
 			dst = append(dst, `\t`...)
 		default:
-			if c < ' ' {
-				dst = append(dst, `\u00`...)
-				dst = append(dst, hexDigits[c>>4], hexDigits[c&15])
-			} else {
-				dst = append(dst, c)
-			}
+			dst = append(append(dst, `\u00`...), hexDigits[c>>4], hexDigits[c&15])
 		}
 	}
-	return append(dst, '"')
+	return append(append(dst, s[begin:]...), '"')
 }
 
 // UnquoteJSON decodes a JSON string, with its quotes. Errors: 22P05 for \u0000,
