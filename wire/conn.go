@@ -380,10 +380,9 @@ func (c *conn) feed(in []byte) bool {
 	c.info.counters.received.Add(int64(len(in)))
 	data := in
 	if len(c.pending) > 0 {
-		if !c.grow(len(c.pending) + len(in)) {
+		if !c.join(in) {
 			return c.noMemory()
 		}
-		c.pending = append(c.pending, in...)
 		data = c.pending
 	}
 	skipped, skipping := c.info.skips, c.info.skipping
@@ -439,71 +438,6 @@ func (c *conn) mayStay() bool {
 	}
 	_ = c.nc.SetReadDeadline(at(until)) // fails only on a closed connection: the read will tell
 	return true
-}
-
-// grow makes room for the beginning of a message: twice as much each time, or
-// what is wanted of it; a quarter more where that is not known. It reports
-// whether the connection may have it.
-func (c *conn) grow(size int) bool {
-	if size <= cap(c.pending) {
-		return true
-	}
-	if c.info.expected >= size {
-		size = min(2*size, c.info.expected)
-	} else {
-		size += size / 4
-	}
-	if !c.count(size) {
-		return false
-	}
-	c.pending = append(make([]byte, 0, size), c.pending...)
-	return true
-}
-
-// count draws on the session's account for what the connection keeps, unless
-// it is little.
-func (c *conn) count(size int) bool {
-	if size <= smallRest {
-		size = 0
-	}
-	if now := c.machine.Memory(); c.account != now { // another user: the old account is closed
-		c.account, c.counted = now, 0
-	}
-	if int64(size) == c.counted || c.account == nil {
-		return true
-	}
-	c.account.Return(c.counted)
-	c.counted = 0
-	if err := c.account.Draw(int64(size)); err != nil {
-		return false
-	}
-	c.counted = int64(size)
-	return true
-}
-
-// keep stores the beginning of a message for the next read. It reports whether
-// the connection may have it.
-func (c *conn) keep(rest []byte) bool {
-	switch {
-	case len(rest) == 0:
-		c.pending = nil
-		c.count(0)
-	case len(rest) == len(c.pending): // all of it, where it is
-	case len(c.pending) > 0:
-		c.pending = c.pending[:copy(c.pending, rest)]
-	case !c.count(len(rest)):
-		return false
-	default:
-		c.pending = append([]byte(nil), rest...)
-	}
-	return true
-}
-
-// noMemory ends a connection that may not keep what it has sent.
-func (c *conn) noMemory() (more bool) {
-	c.goodbye(func() { c.machine.Refuse(&c.out, NoMemory) })
-	c.impolite = true
-	return false
 }
 
 // setTimers sets the deadline of the next read. The common case, an idle

@@ -98,10 +98,10 @@ func (t *timeline) unpushed() int64 {
 // wall is the wall clock in Unix microseconds.
 func (t *timeline) wall() int64 { return t.clock.Wall() / 1000 }
 
-// pin makes our time at least micros and ends the free adjustment to the
-// wall clock: ids are stamped from now on. Our time was asked when the time
-// that begins at micros was reserved: a wall clock that was set back meanwhile
-// has not pushed us ahead, any more than one that is set back later.
+// pin makes our time at least micros, where reserved time begins, and ends the
+// free adjustment to the wall clock: ids are stamped from now on. asked is what
+// our time was when the reservation was asked for: a wall clock that is set
+// back meanwhile is no push by another server.
 func (t *timeline) pin(micros, asked int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 func TestIdleConnectionsAreSmall(t *testing.T) {
 	// Session, machine and loop; the client's end lives in this process, too:
 	// about 1 kB.
-	const count, each = 300, 6000
+	const count, each = 300, 3900
 	address, _ := startServer(t, mysqlwire.Config{Limits: wire.Limits{PerIP: 2 * count}})
 	clients := make([]*client, 0, count+10)
 	connect := func() {
