@@ -33,31 +33,44 @@ func UsageOf(servers ...*Server) (u Usage) {
 }
 
 func (u *Usage) add(pid int) {
+	each(pid, func(proc string, threads []string) {
+		if io, err := os.ReadFile(proc + "/io"); err == nil {
+			u.Written += counted(string(io), "write_bytes")
+			u.Read += counted(string(io), "read_bytes")
+		}
+		u.CPU += ended(proc)
+		for _, thread := range threads {
+			if stat, err := os.ReadFile(proc + "/task/" + thread + "/schedstat"); err == nil {
+				nanoseconds, _, _ := strings.Cut(string(stat), " ")
+				if n, err := strconv.ParseInt(nanoseconds, 10, 64); err == nil {
+					u.CPU += time.Duration(n)
+				}
+			}
+		}
+	})
+}
+
+// each calls f for a process and its descendants, with its directory in /proc and
+// the ids of its threads.
+func each(pid int, f func(proc string, threads []string)) {
 	proc := fmt.Sprintf("/proc/%d", pid)
-	if io, err := os.ReadFile(proc + "/io"); err == nil {
-		u.Written += counted(string(io), "write_bytes")
-		u.Read += counted(string(io), "read_bytes")
-	}
-	u.CPU += ended(proc)
 	tasks, err := os.ReadDir(proc + "/task")
 	if err != nil {
 		return // it has ended
 	}
+	var threads []string
 	for _, t := range tasks {
-		task := proc + "/task/" + t.Name()
-		if stat, err := os.ReadFile(task + "/schedstat"); err == nil {
-			nanoseconds, _, _ := strings.Cut(string(stat), " ")
-			if n, err := strconv.ParseInt(nanoseconds, 10, 64); err == nil {
-				u.CPU += time.Duration(n)
-			}
-		}
-		children, err := os.ReadFile(task + "/children")
+		threads = append(threads, t.Name())
+	}
+	f(proc, threads)
+	for _, thread := range threads {
+		children, err := os.ReadFile(proc + "/task/" + thread + "/children")
 		if err != nil {
 			continue
 		}
 		for field := range strings.FieldsSeq(string(children)) {
 			if child, err := strconv.Atoi(field); err == nil {
-				u.add(child)
+				each(child, f)
 			}
 		}
 	}

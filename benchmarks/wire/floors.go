@@ -23,7 +23,7 @@ type asked struct {
 	apart    bool        // each of sql has connections of its own
 	conns    int
 	depth    int     // queries sent in one piece
-	rate     float64 // queries a second, 0: as fast as answers come
+	rate     float64 // queries a second, by a client with processors of its own; 0: as fast as answers come
 }
 
 // line is one line of the table: how nextid stands to another server, or to
@@ -45,7 +45,8 @@ func Floors(ctx context.Context, c Config, beside string) (*report.Report, error
 		Intro: "Each figure is a ratio of two measurements that were made in turns. A floor is a server that answers every query " +
 			"with the same bytes, with as many threads as nextid has.",
 		Began: time.Now(), Machine: report.ThisMachine(),
-		Settings: []string{fmt.Sprintf("%s × %d rounds a measurement, medians; [least–greatest] of the rounds' ratios", c.Length, c.Rounds), rig.Network()},
+		Settings: []string{fmt.Sprintf("%s × %d rounds a measurement, medians; [least–greatest] of the rounds' ratios", c.Length, c.Rounds),
+			"at a fixed rate client and server have processors of their own, half of them each: else the client measures how long it waits itself", rig.Network()},
 	}
 	servers, err := rig.New()
 	if err != nil {
@@ -278,6 +279,13 @@ func (a asked) measure(ctx context.Context, how Config) (sample, error) {
 	urls, servers := []string{a.url}, []*rig.Server{a.server}
 	if a.beside != nil {
 		urls, servers = append(urls, a.beside.URL), append(servers, a.beside)
+	}
+	if a.rate > 0 {
+		together, err := rig.Apart(servers...)
+		if err != nil {
+			return sample{}, err
+		}
+		defer together()
 	}
 	for i := range a.conns * len(urls) {
 		link, err := load.Dial(ctx, urls[i%len(urls)])
