@@ -45,8 +45,11 @@ func Floors(ctx context.Context, c Config, beside string) (*report.Report, error
 		Intro: "Each figure is a ratio of two measurements that were made in turns. A floor is a server that answers every query " +
 			"with the same bytes, with as many threads as nextid has.",
 		Began: time.Now(), Machine: report.ThisMachine(),
-		Settings: []string{fmt.Sprintf("%s × %d rounds a measurement, medians; [least–greatest] of the rounds' ratios", c.Length, c.Rounds),
-			"at a fixed rate client and server have processors of their own, half of them each: else the client measures how long it waits itself", rig.Network()},
+		Settings: []string{
+			fmt.Sprintf("%s × %d rounds a measurement, medians; [least–greatest] of the rounds' ratios", c.Length, c.Rounds),
+			"at a fixed rate client and server have processors of their own, half of them each: else the client measures how long it waits itself",
+			rig.Network(),
+		},
 	}
 	servers, err := rig.New()
 	if err != nil {
