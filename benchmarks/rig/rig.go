@@ -61,6 +61,7 @@ type Server struct {
 	Port    string
 	PID     int // 0 when it is not on this machine
 	data    string
+	log     string // the file with what it says
 	program *program
 	stop    syscall.Signal
 	cmd     *exec.Cmd
@@ -223,7 +224,7 @@ func (r *Rig) launch(ctx context.Context, s *Server, home string) error {
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	s.cmd.Stdout, s.cmd.Stderr = log, log
+	s.log, s.cmd.Stdout, s.cmd.Stderr = log.Name(), log, log
 	if err := s.cmd.Start(); err != nil {
 		return fmt.Errorf("start %s: %w", s.program.name, err)
 	}
@@ -241,6 +242,12 @@ func (r *Rig) launch(ctx context.Context, s *Server, home string) error {
 		return fmt.Errorf("%s: %w\n%s", s.program.name, err, said)
 	}
 	return nil
+}
+
+// Log is what the server has said so far.
+func (s *Server) Log() (string, error) {
+	said, err := os.ReadFile(s.log)
+	return string(said), err
 }
 
 // await waits until the server answers.

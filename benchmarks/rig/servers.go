@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -147,15 +148,21 @@ type Nextid struct {
 
 // Nextid starts a nextid on TCP.
 func (r *Rig) Nextid(ctx context.Context, binary string, args ...string) (*Nextid, error) {
-	return r.nextid(ctx, binary, false, args)
+	return r.nextid(ctx, binary, false, nil, args)
+}
+
+// NextidTraced starts a nextid on TCP whose log has a line for each pass of the
+// garbage collector (gctrace, in the documentation of package runtime).
+func (r *Rig) NextidTraced(ctx context.Context, binary string, args ...string) (*Nextid, error) {
+	return r.nextid(ctx, binary, false, []string{"GODEBUG=gctrace=1"}, args)
 }
 
 // NextidOnSockets starts a nextid on Unix sockets: URL is Socket.
 func (r *Rig) NextidOnSockets(ctx context.Context, binary string, args ...string) (*Nextid, error) {
-	return r.nextid(ctx, binary, true, args)
+	return r.nextid(ctx, binary, true, nil, args)
 }
 
-func (r *Rig) nextid(ctx context.Context, binary string, sockets bool, args []string) (*Nextid, error) {
+func (r *Rig) nextid(ctx context.Context, binary string, sockets bool, env, args []string) (*Nextid, error) {
 	var onMySQL string
 	s, err := r.start(ctx, &program{
 		name: "nextid", stop: syscall.SIGTERM,
@@ -166,7 +173,9 @@ func (r *Rig) nextid(ctx context.Context, binary string, sockets bool, args []st
 				pg, my = "127.0.0.1:"+port, "127.0.0.1:"+second
 				onMySQL = "mysql://bench@" + my + "/test"
 			}
-			return exec.Command(binary, append([]string{"serve", "--data", data, "--pg", pg, "--mysql", my, "--http", "off"}, args...)...)
+			cmd := exec.Command(binary, append([]string{"serve", "--data", data, "--pg", pg, "--mysql", my, "--http", "off"}, args...)...)
+			cmd.Env = append(os.Environ(), env...)
+			return cmd
 		},
 		urls: func(home, port string) (string, string) {
 			if sockets {

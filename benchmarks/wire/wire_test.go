@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -138,4 +139,14 @@ type writer func(text string)
 func (w writer) Write(b []byte) (int, error) {
 	w(string(b))
 	return len(b), nil
+}
+
+func TestPausesOfTheGarbageCollector(t *testing.T) {
+	log := `time=2026-11-23T16:00:00Z level=INFO msg=serving
+gc 7 @12.345s 0%: 0.026+1.5+0.31 ms clock, 0.052+0.4/2.2/0+0.62 ms cpu, 28->29->15 MB, 131 MB goal, 0 MB stacks, 0 MB globals, 2 P
+gc 8 @19.001s 0%: 1.2+2+0.004 ms clock, 2.4+0/1/0+0.008 ms cpu, 28->29->15 MB, 131 MB goal, 0 MB stacks, 0 MB globals, 2 P (forced)
+`
+	if got, want := pauses(log), []float64{0.026, 0.31, 1.2, 0.004}; !slices.Equal(got, want) {
+		t.Errorf("pauses are %v, want %v", got, want)
+	}
 }
