@@ -22,6 +22,7 @@ func warmPaths() map[string]warmPath {
 	numbers := query("SELECT next_id('numbers')")
 	literal, param := prepare("SELECT next_id('numbers')"), prepare("SELECT next_id(?)")
 	attributes := command(3, []byte{0, 1}, []byte("SELECT next_id('numbers')"))
+	differ := join(numbers, query("SELECT next_id('letters')"), query("SELECT next_id('numbers') AS id"), query("SELECT nextval('letters')"))
 	return map[string]warmPath{
 		"query":               {plain, nil, numbers, "text", 1},
 		"query, modern":       {modern, nil, numbers, "text", 1},
@@ -33,6 +34,7 @@ func warmPaths() map[string]warmPath {
 		"parameter":           {plain, param, execute(1, 0, text("numbers")), "binary", 1},
 		"parameter, MariaDB":  {maria, param, execute(1, 0, text("numbers")), "binary", 1},
 		"pipeline of 20":      {plain, nil, repeat(numbers, 20), "text", 20},
+		"texts that differ":   {plain, nil, repeat(differ, 5), "text", 20},
 		"pipeline, parameter": {maria, param, repeat(execute(1, 0, text("numbers")), 20), "binary", 20},
 	}
 }

@@ -13,13 +13,15 @@ import (
 	"nextid/sqlfuncs"
 )
 
-// SQL makes the SQL layer on a memory store, with the real engines and a
-// generator of kind segment, numbers.
+// SQL makes the SQL layer on a memory store, with the real engines and
+// generators of kind segment, numbers and letters.
 func SQL(t testing.TB) *sqlfuncs.Server {
 	t.Helper()
 	sql, registry := SQLWith(t, snowflake.KindName)
-	if err := registry.Create(t.Context(), "numbers", segment.KindName, []byte(`{"step": 1000000}`)); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"numbers", "letters"} {
+		if err := registry.Create(t.Context(), name, segment.KindName, []byte(`{"step": 1000000}`)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return sql
 }
