@@ -233,6 +233,10 @@ type atShare struct {
 	latency load.Latency
 }
 
+// leastShareRows is how many rows a measurement at a share has, however slow the
+// contestant was: fewer say nothing, and none may begin in a short time.
+const leastShareRows = 10
+
 // measureShare measures rows at a rate that is a share of what the contestant
 // did with as many clients.
 func (s *stage) measureShare(ctx context.Context, c *contestant, p Plan, share float64, f *figures) error {
@@ -242,7 +246,8 @@ func (s *stage) measureShare(ctx context.Context, c *contestant, p Plan, share f
 		return err
 	}
 	defer closeAll(clients)
-	result, err := load.Run(ctx, load.Config{Clients: clients, Warm: p.Share / 5, Length: p.Share, Rate: rate})
+	length := max(p.Share, time.Duration(leastShareRows/rate*float64(time.Second)))
+	result, err := load.Run(ctx, load.Config{Clients: clients, Warm: length / 5, Length: length, Rate: rate})
 	if err != nil {
 		return err
 	}
