@@ -72,6 +72,7 @@ vet:
 ## cross: does it compile for other systems and processors?
 cross:
 	GOARCH=386 $(GO) vet ./...
+	$(GO) vet -tags goroutines ./wire/...
 	@set -ex; for target in $(CROSS); do \
 		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -o /dev/null ./cmd/nextid && \
 		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -o /dev/null ./cmd/nextid-bench; \
@@ -88,6 +89,7 @@ vuln:
 ## bench: nextid-bench beside the server, in bin; then bin/nextid-bench compare, see benchmarks/results/README.md
 bench: build
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags="-s -w" -o bin/nextid-bench ./cmd/nextid-bench
+	CGO_ENABLED=0 $(GO) build -trimpath -tags goroutines -ldflags="-s -w -X main.commit=$(COMMIT)+goroutines" -o bin/nextid-goroutines ./cmd/nextid
 
 ## packages: tarballs, .deb, .rpm and SBOMs of a VERSION, in dist
 packages:

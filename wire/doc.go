@@ -14,11 +14,12 @@
 // After that, on Linux, the poller does: one loop for all connections asks epoll(7)
 // whose input has arrived, and reads, runs the statement and writes with raw system
 // calls, without the Go scheduler in between. Large batches are shared with other
-// processors. A statement that waits, takes long or has much to send keeps the
-// goroutine it runs in, and another goroutine goes on with the loop; a watchdog
-// sees to that where the statement does not say so itself. Other systems, and
-// tests, keep a goroutine a connection. Inside TLS all is the same but for the
-// records.
+// processors, which go on by themselves as long as much is ready. A statement that
+// waits, takes long or has much to send keeps the goroutine it runs in, and another
+// goroutine goes on with the loop; a watchdog sees to that where the statement does
+// not say so itself. Other systems, tests, and a build with -tags goroutines, which
+// the poller is measured against, keep a goroutine a connection. Inside TLS all is
+// the same but for the records.
 //
 // While a connection waits for its client it has no buffer, unless half a message
 // has arrived, and in the poller no goroutine either: its session of about 2 kB is

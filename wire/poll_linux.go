@@ -1,3 +1,5 @@
+//go:build !goroutines
+
 package wire
 
 import (
@@ -46,9 +48,11 @@ type poller struct {
 	bell  int // eventfd(2) that ends the loop
 	procs int
 	part  int // how many sockets must be ready for another processor to be worth waking, which costs as much as a query
+	most  int // how many of them a processor takes at a time, so that something is left for the others
 
 	lead   *batch
 	shares []*batch
+	start  func(share *batch) // lets another goroutine run it
 
 	sockets [maxFD >> chunkBits]atomic.Pointer[[1 << chunkBits]atomic.Pointer[socket]]
 	serial  atomic.Uint32
@@ -64,7 +68,10 @@ const (
 	maxFD     = 1 << 20
 )
 
-// batch is what one epoll_pwait reported, or a share of it. The goroutine that
+// batch is what one epoll_pwait reported, or a share of it. One batch, the lead, is
+// polled for by a goroutine that waits; it wakes others where much is ready, and
+// they go on by themselves, each with its own polls, as long as there is. Else the
+// lead would have to be done whenever one of them is. The goroutine that
 // works on it owns it; whoever changes step from what the owner set to 0
 // becomes the owner.
 type batch struct {
@@ -73,7 +80,7 @@ type batch struct {
 	serial  uint64
 	step    atomic.Uint64 // the event being worked on, 0: none
 	seen    uint64        // the watchdog's: step at its last look
-	share   bool          // another batch polls
+	share   bool          // another batch waits
 	taken   atomic.Bool   // of a share: in use
 }
 
@@ -87,14 +94,9 @@ func newPoller() (*poller, error) {
 		_ = syscall.Close(epfd)
 		return nil, fmt.Errorf("eventfd2: %w", errno)
 	}
-	p := &poller{
-		epfd: epfd, bell: int(bell), procs: runtime.GOMAXPROCS(0), lead: &batch{},
-		wake: make(chan struct{}, 1), done: make(chan struct{}),
-	}
-	p.part = max(minPart, maxPart/p.procs)
-	for range p.procs - 1 {
-		p.shares = append(p.shares, &batch{share: true})
-	}
+	p := &poller{epfd: epfd, bell: int(bell), wake: make(chan struct{}, 1), done: make(chan struct{})}
+	p.prepare(runtime.GOMAXPROCS(0))
+	p.start = func(share *batch) { go p.run(share) }
 	if err := syscall.EpollCtl(epfd, syscall.EPOLL_CTL_ADD, p.bell, &syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(p.bell)}); err != nil {
 		_ = syscall.Close(epfd)
 		_ = syscall.Close(p.bell)
@@ -105,6 +107,14 @@ func newPoller() (*poller, error) {
 	return p, nil
 }
 
+// prepare makes the batches for a number of processors.
+func (p *poller) prepare(procs int) {
+	p.procs, p.part, p.most, p.lead = procs, max(minPart, maxPart/procs), max(minPart, batchSize/procs), &batch{}
+	for range procs - 1 {
+		p.shares = append(p.shares, &batch{share: true})
+	}
+}
+
 // close ends the loop. No socket may be left.
 func (p *poller) close() {
 	close(p.done)
@@ -112,16 +122,29 @@ func (p *poller) close() {
 	_, _, _ = syscall.Syscall(syscall.SYS_WRITE, uintptr(p.bell), uintptr(unsafe.Pointer(&one)), 8) // an eventfd takes it
 }
 
-// run works on a batch, and polls for the next one unless it is a share, until
-// the batch is taken over or the poller is closed.
+// end closes what the loop polls, when nobody polls any more.
+func (p *poller) end() {
+	for _, share := range p.shares {
+		for share.taken.Load() {
+			time.Sleep(time.Millisecond) // it has no socket left to serve
+		}
+	}
+	_ = syscall.Close(p.epfd)
+	_ = syscall.Close(p.bell)
+}
+
+// run works on a batch and polls for the next one, until the batch is taken over,
+// the poller is closed, or there is too little to do for a share.
 func (p *poller) run(b *batch) {
 	for {
 		for b.next < b.n {
 			event := b.events[b.next]
 			b.next++
 			if int(event.Fd) == p.bell {
-				_ = syscall.Close(p.epfd)
-				_ = syscall.Close(p.bell)
+				if b.share {
+					continue // the bell rings until the loop has heard it
+				}
+				p.end()
 				return
 			}
 			serial := p.begin(b)
@@ -130,12 +153,13 @@ func (p *poller) run(b *batch) {
 				return
 			}
 		}
-		if b.share {
+		if !b.share {
+			p.poll(b)
+			p.deal(b)
+		} else if b.n < minPart || !p.look(b, p.most) {
 			b.taken.Store(false)
 			return
 		}
-		p.poll(b)
-		p.deal(b)
 	}
 }
 
@@ -178,24 +202,42 @@ func (p *poller) batch(i int) *batch {
 // poll waits for the next events. Under load it asks first without giving up
 // the processor.
 func (p *poller) poll(b *batch) {
-	if b.n > 1 {
-		n, _, errno := syscall.RawSyscall6(syscall.SYS_EPOLL_PWAIT, uintptr(p.epfd), uintptr(unsafe.Pointer(&b.events)), batchSize, 0, 0, 0)
-		if errno == 0 && n > 0 {
-			b.n, b.next = int(n), 0
-			return
-		}
+	room := p.room()
+	if b.n > 1 && p.look(b, room) {
+		return
 	}
 	if p.procs == 1 {
 		runtime.Gosched() // nobody else could run what is ready
 	}
 	for {
 		const forever = ^uintptr(0)
-		n, _, errno := syscall.Syscall6(syscall.SYS_EPOLL_PWAIT, uintptr(p.epfd), uintptr(unsafe.Pointer(&b.events)), batchSize, forever, 0, 0)
+		n, _, errno := syscall.Syscall6(syscall.SYS_EPOLL_PWAIT, uintptr(p.epfd), uintptr(unsafe.Pointer(&b.events)), uintptr(room), forever, 0, 0)
 		if errno == 0 {
 			b.n, b.next = int(n), 0
 			return
 		}
 	}
+}
+
+// look asks for up to most events without waiting.
+func (p *poller) look(b *batch, most int) bool {
+	n, _, errno := syscall.RawSyscall6(syscall.SYS_EPOLL_PWAIT, uintptr(p.epfd), uintptr(unsafe.Pointer(&b.events)), uintptr(most), 0, 0, 0)
+	if errno != 0 || n == 0 {
+		return false
+	}
+	b.n, b.next = int(n), 0
+	return true
+}
+
+// room is for how many events there are processors.
+func (p *poller) room() int {
+	n := p.most
+	for _, share := range p.shares {
+		if !share.taken.Load() {
+			n += p.most
+		}
+	}
+	return min(n, batchSize)
 }
 
 // deal gives parts of a large batch to other processors.
@@ -211,7 +253,7 @@ func (p *poller) deal(b *batch) {
 		size := b.n / parts
 		b.n -= size
 		share.n, share.next = copy(share.events[:], b.events[b.n:b.n+size]), 0
-		go p.run(share)
+		p.start(share)
 		parts--
 	}
 }
