@@ -6,6 +6,7 @@ import (
 	"context"
 	"net"
 	"os"
+	"path/filepath"
 	"runtime"
 	"time"
 
@@ -43,6 +44,11 @@ func (p *program) sqlCommand() *cobra.Command {
 				}
 				if c.Floor, err = os.Executable(); err != nil {
 					return nil, err
+				}
+				if floors && beside != "" {
+					if beside, err = filepath.Abs(beside); err != nil { // it starts in a directory of its own
+						return nil, err
+					}
 				}
 				if floors {
 					return wire.Floors(ctx, c, beside)
