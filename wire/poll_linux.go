@@ -156,7 +156,10 @@ func (p *poller) run(b *batch) {
 		if !b.share {
 			p.poll(b)
 			p.deal(b)
-		} else if b.n < minPart || !p.look(b, p.most) {
+			continue
+		}
+		runtime.Gosched() // what left the loop gets this processor first
+		if b.n < minPart || !p.look(b, p.most) {
 			b.taken.Store(false)
 			return
 		}
