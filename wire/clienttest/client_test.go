@@ -94,7 +94,7 @@ var clients = []client{
 	{name: "luadbi", title: "LuaDBI", debian: "lua5.3 lua-dbi-postgresql"},
 	{name: "erlang", title: "p1_pgsql (Erlang)", debian: "erlang-base erlang-p1-pgsql"},
 	{name: "libpqxx", title: "libpqxx (C++)", debian: "g++ libpqxx-dev"},
-	{name: "soci", title: "SOCI (C++)", debian: "g++ libsoci-dev"},
+	{name: "soci", title: "SOCI (C++)", debian: "g++ libsoci-dev libboost-dev"},
 	{name: "ecpg", title: "ECPG (embedded SQL in C)", debian: "gcc libc6-dev libecpg-dev"},
 	{name: "odbc", title: "psqlODBC", debian: "odbc-postgresql unixodbc python3-pyodbc"},
 
@@ -131,7 +131,7 @@ var clients = []client{
 	{name: "mysqlslap", title: "mysqlslap (MariaDB's)", debian: "mariadb-client", mysql: true},
 	{name: "mycli", title: "mycli", debian: "mycli", mysql: true},
 	{name: "libmariadb", title: "MariaDB Connector/C", debian: "gcc libc6-dev libmariadb-dev", mysql: true, quick: true},
-	{name: "soci-mysql", title: "SOCI, MySQL (C++)", debian: "g++ libsoci-dev", mysql: true},
+	{name: "soci-mysql", title: "SOCI, MySQL (C++)", debian: "g++ libsoci-dev libboost-dev", mysql: true},
 	{name: "odbc-mysql", title: "MariaDB Connector/ODBC", debian: "odbc-mariadb unixodbc python3-pyodbc", mysql: true},
 	{name: "go-mysql", title: "go-sql-driver/mysql (Go)", debian: "golang-go", mysql: true, quick: true},
 	{name: "gorm-mysql", title: "GORM, MySQL (Go)", debian: "golang-go", mysql: true},
