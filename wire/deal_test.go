@@ -41,13 +41,20 @@ func model(procs, conns int) float64 {
 	clients := make(readiness, conns)            // all have asked
 	until := map[*batch]time.Duration{p.lead: 0} // who works, and until when
 	now, answered := time.Duration(0), 0
-	look := func(b *batch, most int) bool {
+	p.ask = func(b *batch, most, timeout int) int {
+		if timeout == forever && clients[0] > now {
+			now = clients[0] + modelLatency
+		}
 		now += modelPoll
-		for b.n = 0; b.n < most && len(clients) > 0 && clients[0] <= now; b.n++ {
+		n := 0
+		for ; n < most && len(clients) > 0 && clients[0] <= now; n++ {
 			now += modelEvent
 			heap.Pop(&clients)
 		}
-		return b.n > 0
+		if n > 0 {
+			b.n = n
+		}
+		return n
 	}
 	answer := func(b *batch, from time.Duration) {
 		for range b.n {
@@ -68,17 +75,9 @@ func model(procs, conns int) float64 {
 				b = other
 			}
 		}
-		now = until[b]
-		switch {
-		case b == p.lead && look(b, p.room()):
-			p.deal(b)
+		if now = until[b]; p.more(b) {
 			answer(b, now)
-		case b == p.lead:
-			until[b] = clients[0] + modelLatency
-		case b.n >= minPart && look(b, p.most):
-			answer(b, now)
-		default:
-			b.taken.Store(false)
+		} else {
 			delete(until, b)
 		}
 	}

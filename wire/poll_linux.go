@@ -52,7 +52,8 @@ type poller struct {
 
 	lead   *batch
 	shares []*batch
-	start  func(share *batch) // lets another goroutine run it
+	start  func(share *batch)                    // lets another goroutine run it
+	ask    func(b *batch, most, timeout int) int // fills a batch, and says how many there are: pwait
 
 	sockets [maxFD >> chunkBits]atomic.Pointer[[1 << chunkBits]atomic.Pointer[socket]]
 	serial  atomic.Uint32
@@ -96,7 +97,7 @@ func newPoller() (*poller, error) {
 	}
 	p := &poller{epfd: epfd, bell: int(bell), wake: make(chan struct{}, 1), done: make(chan struct{})}
 	p.prepare(runtime.GOMAXPROCS(0))
-	p.start = func(share *batch) { go p.run(share) }
+	p.start, p.ask = func(share *batch) { go p.run(share) }, p.pwait
 	if err := syscall.EpollCtl(epfd, syscall.EPOLL_CTL_ADD, p.bell, &syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(p.bell)}); err != nil {
 		_ = syscall.Close(epfd)
 		_ = syscall.Close(p.bell)
@@ -153,17 +154,25 @@ func (p *poller) run(b *batch) {
 				return
 			}
 		}
-		if !b.share {
-			p.poll(b)
-			p.deal(b)
-			continue
-		}
-		runtime.Gosched() // what left the loop gets this processor first
-		if b.n < minPart || !p.look(b, p.most) {
-			b.taken.Store(false)
+		if !p.more(b) {
 			return
 		}
 	}
+}
+
+// more gets a batch its next events, or ends a share that finds too few.
+func (p *poller) more(b *batch) bool {
+	if !b.share {
+		p.poll(b)
+		p.deal(b)
+		return true
+	}
+	runtime.Gosched() // what left the loop gets this processor first
+	if b.n < minPart || p.ask(b, p.most, 0) == 0 {
+		b.taken.Store(false)
+		return false
+	}
+	return true
 }
 
 // begin says that the owner of a batch works on its next event, and wakes the
@@ -206,30 +215,34 @@ func (p *poller) batch(i int) *batch {
 // the processor.
 func (p *poller) poll(b *batch) {
 	room := p.room()
-	if b.n > 1 && p.look(b, room) {
+	if b.n > 1 && p.ask(b, room, 0) > 0 {
 		return
 	}
 	if p.procs == 1 {
 		runtime.Gosched() // nobody else could run what is ready
 	}
-	for {
-		const forever = ^uintptr(0)
-		n, _, errno := syscall.Syscall6(syscall.SYS_EPOLL_PWAIT, uintptr(p.epfd), uintptr(unsafe.Pointer(&b.events)), uintptr(room), forever, 0, 0)
-		if errno == 0 {
-			b.n, b.next = int(n), 0
-			return
-		}
+	for p.ask(b, room, forever) == 0 {
 	}
 }
 
-// look asks for up to most events without waiting.
-func (p *poller) look(b *batch, most int) bool {
-	n, _, errno := syscall.RawSyscall6(syscall.SYS_EPOLL_PWAIT, uintptr(p.epfd), uintptr(unsafe.Pointer(&b.events)), uintptr(most), 0, 0, 0)
+// forever is how long epoll_pwait waits where it waits.
+const forever = -1
+
+// pwait asks the kernel for up to most events.
+func (p *poller) pwait(b *batch, most, timeout int) int {
+	var n uintptr
+	var errno syscall.Errno
+	events := unsafe.Pointer(&b.events)
+	if timeout == 0 {
+		n, _, errno = syscall.RawSyscall6(syscall.SYS_EPOLL_PWAIT, uintptr(p.epfd), uintptr(events), uintptr(most), 0, 0, 0)
+	} else {
+		n, _, errno = syscall.Syscall6(syscall.SYS_EPOLL_PWAIT, uintptr(p.epfd), uintptr(events), uintptr(most), uintptr(timeout), 0, 0)
+	}
 	if errno != 0 || n == 0 {
-		return false
+		return 0
 	}
 	b.n, b.next = int(n), 0
-	return true
+	return int(n)
 }
 
 // room is for how many events there are processors.
