@@ -78,7 +78,7 @@ var attacks = []attack{
 		if err != nil {
 			return err
 		}
-		defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+		defer leave(conn)
 		for ctx.Err() == nil {
 			_, err = conn.Exec(ctx, "SELECT count(*) FROM (SELECT repeat('x', 1000) || g AS t FROM generate_series(1, 20000) g ORDER BY t) a WHERE t ~ '(x{1,40}){1,10}y'", pgx.QueryExecModeSimpleProtocol)
 			if _, refused := errors.AsType[*pgconn.PgError](err); err != nil && !refused && ctx.Err() == nil {
@@ -92,7 +92,7 @@ var attacks = []attack{
 		if err != nil {
 			return err
 		}
-		defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+		defer leave(conn)
 		text := "SELECT 1 IN (0" + strings.Repeat(", 1+1", 20_000) + ")"
 		for ctx.Err() == nil {
 			_, err = conn.Exec(ctx, text, pgx.QueryExecModeSimpleProtocol)
@@ -130,6 +130,18 @@ func (a *attacker) hijacked(ctx context.Context, do func(net.Conn) error) error 
 	defer func() { _ = bare.Conn.Close() }()
 	_ = bare.Conn.SetDeadline(time.Now().Add(5 * time.Second))
 	return do(bare.Conn)
+}
+
+// leave closes a connection, and waits until the statement that it was in the middle
+// of has been told to end: the next measurement must not share the machine with it.
+func leave(conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_ = conn.Close(ctx)
+	select {
+	case <-conn.PgConn().CleanupDone():
+	case <-ctx.Done():
+	}
 }
 
 // Be attacks until the context ends and returns what was done.
