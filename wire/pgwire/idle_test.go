@@ -11,8 +11,8 @@ import (
 	"nextid/wire/wiretest"
 )
 
-// An idle connection that has been used holds a goroutine and a session, and
-// no buffer; inside TLS also the ciphers and one record's buffer.
+// An idle connection that has been used holds a session, and no buffer; inside
+// TLS also the ciphers and one record's buffer.
 func TestIdleConnectionsAreSmall(t *testing.T) {
 	plain, _ := startServer(t, wire.Limits{})
 	secured, authority := startTLSServer(t, wiretest.SQL(t), nil)
