@@ -34,7 +34,11 @@ type line struct {
 	of          func(sample) float64
 	more        bool    // more is better
 	bound, aim  float64 // what the figure should reach; 0: nothing is asked
+	often       int     // how many times the rounds of others, for a bound so close to the figure that those do not tell; 0: once
 }
+
+// rounds is how often a line is measured.
+func (c Config) rounds(l line) int { return c.Rounds * max(l.often, 1) }
 
 // Floors measures what the bounds of nextid's speed are set for, each beside
 // what it is compared with, in turns. beside, which may be empty, is another
@@ -47,6 +51,7 @@ func Floors(ctx context.Context, c Config, beside string) (*report.Report, error
 		Began: time.Now(), Machine: report.ThisMachine(),
 		Settings: []string{
 			fmt.Sprintf("%s × %d rounds a measurement, medians; [least–greatest] of the rounds' ratios", c.Length, c.Rounds),
+			"three to five times the rounds where the bound is close: texts that differ, and two servers",
 			"at a fixed rate client and server have processors of their own, half of them each: else the client measures how long it waits itself",
 			rig.Network(),
 		},
@@ -66,7 +71,7 @@ func Floors(ctx context.Context, c Config, beside string) (*report.Report, error
 	lines = slices.DeleteFunc(lines, others)
 	figures := slices.DeleteFunc(c.figures(s), func(f figure) bool { return others(f.line) })
 	for _, l := range lines {
-		c.Progress.Expect(time.Duration(2*c.Rounds) * (l.ours.length(c) + c.warm()))
+		c.Progress.Expect(time.Duration(2*c.rounds(l)) * (l.ours.length(c) + c.warm()))
 	}
 	table := report.Table{First: "what", Columns: []report.Column{{Name: "measured"}, {Name: "at least"}, {Name: "aim"}, {Name: "holds"}}}
 	c.Progress.Part("measure")
@@ -97,7 +102,7 @@ func Floors(ctx context.Context, c Config, beside string) (*report.Report, error
 // line measures both sides in turns.
 func (c Config) line(ctx context.Context, l line) (report.Cell, error) {
 	var ours, others []float64
-	for range c.Rounds {
+	for range c.rounds(l) {
 		for _, side := range []struct {
 			asked  asked
 			values *[]float64
@@ -179,13 +184,13 @@ func (c Config) lines(s *stage, beside string) (lines []line, err error) {
 
 	deep := prepared(ask(8, 16, nextID))
 	lines = []line{
-		{"prepared, 8 × 16 at a time: ids/s against the floor", deep, on(bottom, bottom.URL, deep), perSecond, true, 0.95, 0},
-		{"simple, 64 connections: CPU against the floor", ask(64, 1, nextID), on(bottom, bottom.URL, ask(64, 1, nextID)), cpu, false, 1.05, 1},
-		{"8 × 16 at a time, names that differ: CPU against equal texts", ask(8, 16, names...), ask(8, 16, nextID), cpu, false, 1.2, 1.1},
-		{"8 × 16 at a time, parse_id between: CPU against each text on a connection of its own", ask(8, 16, different...), apart(ask(8, 16, different...)), cpu, false, 1.2, 1.1},
-		{"8 × 16 at a time, parse_id between: CPU against next_id alone", ask(8, 16, different...), ask(8, 16, nextID), cpu, false, 0, 0},
-		{"8 × 16 at a time, parse_id alone: CPU against next_id alone", ask(8, 16, parseID), ask(8, 16, nextID), cpu, false, 0, 0},
-		{"20,000/s, 32 connections: p99 against the floor", at(20000, ask(32, 1, nextID)), on(bottom, bottom.URL, at(20000, ask(32, 1, nextID))), p99, false, 0, 0},
+		{"prepared, 8 × 16 at a time: ids/s against the floor", deep, on(bottom, bottom.URL, deep), perSecond, true, 0.95, 0, 0},
+		{"simple, 64 connections: CPU against the floor", ask(64, 1, nextID), on(bottom, bottom.URL, ask(64, 1, nextID)), cpu, false, 1.05, 1, 0},
+		{"8 × 16 at a time, names that differ: CPU against equal texts", ask(8, 16, names...), ask(8, 16, nextID), cpu, false, 1.2, 1.1, 3},
+		{"8 × 16 at a time, parse_id between: CPU against each text on a connection of its own", ask(8, 16, different...), apart(ask(8, 16, different...)), cpu, false, 1.2, 1.1, 3},
+		{"8 × 16 at a time, parse_id between: CPU against next_id alone", ask(8, 16, different...), ask(8, 16, nextID), cpu, false, 0, 0, 0},
+		{"8 × 16 at a time, parse_id alone: CPU against next_id alone", ask(8, 16, parseID), ask(8, 16, nextID), cpu, false, 0, 0, 0},
+		{"20,000/s, 32 connections: p99 against the floor", at(20000, ask(32, 1, nextID)), on(bottom, bottom.URL, at(20000, ask(32, 1, nextID))), p99, false, 0, 0, 0},
 	}
 	for _, f := range []struct{ name, sql string }{
 		{"next_range", "SELECT * FROM next_range('orders', 10)"},
@@ -195,13 +200,13 @@ func (c Config) lines(s *stage, beside string) (lines []line, err error) {
 		{"id_time", "SELECT id_time(7123456789012345678)"},
 		{"SELECT 1", "SELECT 1"},
 	} {
-		lines = append(lines, line{f.name + ", 8 connections: CPU against next_id", ask(8, 1, f.sql), ask(8, 1, nextID), cpu, false, 1.6, 1.3})
+		lines = append(lines, line{f.name + ", 8 connections: CPU against next_id", ask(8, 1, f.sql), ask(8, 1, nextID), cpu, false, 1.6, 1.3, 0})
 	}
 	onMySQL := func(a asked) asked { return on(nextid.Server, nextid.MySQL, a) }
 	mysqlFloor := func(a asked) asked { return on(mysqlBottom, mysqlBottom.URL, a) }
 	lines = append(lines,
-		line{"MySQL prepared, 8 connections: ids/s against its floor", onMySQL(prepared(ask(8, 1, nextID))), mysqlFloor(prepared(ask(8, 1, nextID))), perSecond, true, 0.9, 1},
-		line{"MySQL, 8 × 16 at a time: ids/s against its floor", onMySQL(ask(8, 16, nextID)), mysqlFloor(ask(8, 16, nextID)), perSecond, true, 0.9, 1})
+		line{"MySQL prepared, 8 connections: ids/s against its floor", onMySQL(prepared(ask(8, 1, nextID))), mysqlFloor(prepared(ask(8, 1, nextID))), perSecond, true, 0.9, 1, 0},
+		line{"MySQL, 8 × 16 at a time: ids/s against its floor", onMySQL(ask(8, 16, nextID)), mysqlFloor(ask(8, 16, nextID)), perSecond, true, 0.9, 1, 0})
 	if pg := s.start(s.rig.PostgreSQL); pg != nil {
 		if err := prepare(s.ctx, pg, "CREATE SEQUENCE one CACHE 1"); err != nil {
 			return nil, err
@@ -214,17 +219,17 @@ func (c Config) lines(s *stage, beside string) (lines []line, err error) {
 		const nextval = "SELECT nextval('one')"
 		crowd := ask(1000, 1, nextID)
 		lines = append(lines,
-			line{"prepared, 8 × 16 at a time: ids/s against PostgreSQL", deep, on(pg, pg.URL, deep, nextval), perSecond, true, 15, 18},
-			line{"20,000/s, 32 connections: p99 against PostgreSQL", at(20000, ask(32, 1, nextID)), at(20000, on(pg, pg.URL, ask(32, 1), nextval)), p99, false, 0.2, 0},
-			line{"20,000/s, 32 connections: p99 of the floor against PostgreSQL", at(20000, on(bottom, bottom.URL, ask(32, 1, nextID))), at(20000, on(pg, pg.URL, ask(32, 1), nextval)), p99, false, 0, 0},
-			line{"1,000 connections, Unix sockets: ids/s against PostgreSQL", on(sockets.Server, sockets.URL, crowd), on(pg, pg.Socket, crowd, nextval), perSecond, true, 8, 0},
-			line{"1,000 connections, Unix sockets: p99, ms", on(sockets.Server, sockets.URL, crowd), asked{}, func(s sample) float64 { return s.p99 / 1e3 }, false, 12, 0},
-			line{"1,000 connections, Unix sockets: p99 against the floor's over TCP", on(sockets.Server, sockets.URL, crowd), on(bottom, bottom.URL, crowd), p99, false, 0, 0})
+			line{"prepared, 8 × 16 at a time: ids/s against PostgreSQL", deep, on(pg, pg.URL, deep, nextval), perSecond, true, 15, 18, 0},
+			line{"20,000/s, 32 connections: p99 against PostgreSQL", at(20000, ask(32, 1, nextID)), at(20000, on(pg, pg.URL, ask(32, 1), nextval)), p99, false, 0.2, 0, 0},
+			line{"20,000/s, 32 connections: p99 of the floor against PostgreSQL", at(20000, on(bottom, bottom.URL, ask(32, 1, nextID))), at(20000, on(pg, pg.URL, ask(32, 1), nextval)), p99, false, 0, 0, 0},
+			line{"1,000 connections, Unix sockets: ids/s against PostgreSQL", on(sockets.Server, sockets.URL, crowd), on(pg, pg.Socket, crowd, nextval), perSecond, true, 8, 0, 0},
+			line{"1,000 connections, Unix sockets: p99, ms", on(sockets.Server, sockets.URL, crowd), asked{}, func(s sample) float64 { return s.p99 / 1e3 }, false, 12, 0, 0},
+			line{"1,000 connections, Unix sockets: p99 against the floor's over TCP", on(sockets.Server, sockets.URL, crowd), on(bottom, bottom.URL, crowd), p99, false, 0, 0, 0})
 	}
 	if redis := s.start(s.rig.Redis); redis != nil {
 		lines = append(lines, line{
 			"20,000/s, 32 connections: p99 against Redis", at(20000, ask(32, 1, nextID)),
-			at(20000, on(redis, redis.URL, ask(32, 1), "INCR s")), p99, false, 1, 0,
+			at(20000, on(redis, redis.URL, ask(32, 1), "INCR s")), p99, false, 1, 0, 0,
 		})
 	}
 	if beside != "" {
@@ -238,8 +243,8 @@ func (c Config) lines(s *stage, beside string) (lines []line, err error) {
 		}
 		for _, conns := range []int{1, 8, 32, 64} {
 			a := ask(conns, 1, nextID)
-			lines = append(lines, line{fmt.Sprintf("simple, %d connections: CPU against the build beside", conns), a, on(other.Server, other.URL, a), cpu, false, 0, 0},
-				line{fmt.Sprintf("simple, %d connections: ids/s against the build beside", conns), a, on(other.Server, other.URL, a), perSecond, true, 0, 0})
+			lines = append(lines, line{fmt.Sprintf("simple, %d connections: CPU against the build beside", conns), a, on(other.Server, other.URL, a), cpu, false, 0, 0, 0},
+				line{fmt.Sprintf("simple, %d connections: ids/s against the build beside", conns), a, on(other.Server, other.URL, a), perSecond, true, 0, 0, 0})
 		}
 	}
 	return lines, s.ctx.Err()
