@@ -184,15 +184,6 @@ func (r *Registry) entry(name string) (*Entry, error) {
 	})
 }
 
-// Known returns the entry of a name that exists. Where its generator runs here
-// the store is not asked, as for a draw; otherwise Existing decides.
-func (r *Registry) Known(ctx context.Context, name string) (*Entry, error) {
-	if e := r.Lookup([]byte(name)); e != nil && e.live.Load() != nil {
-		return e, nil
-	}
-	return r.Existing(ctx, name)
-}
-
 // Existing returns the entry of a name that the store has (ErrUnknown
 // otherwise). It never creates one.
 func (r *Registry) Existing(ctx context.Context, name string) (*Entry, error) {

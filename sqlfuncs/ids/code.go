@@ -79,10 +79,7 @@ func newCodes(x *engine.Exec, name string) (c codes, err error) {
 	if err != nil {
 		return c, err
 	}
-	if e.Running() == nil {
-		x.Host.Waits()
-	}
-	gen, err := e.Generator(x.Ctx)
+	gen, err := running(x, e)
 	if err != nil {
 		return c, err
 	}
@@ -147,8 +144,7 @@ func nextUUID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if err != nil {
 		return datum.Value{}, err
 	}
-	x.Host.Waits()
-	gen, err := e.Generator(x.Ctx)
+	gen, err := running(x, e)
 	if err != nil {
 		return datum.Value{}, err
 	}
@@ -169,7 +165,7 @@ func nextUUID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 
 // coder returns the text form of a generator that exists.
 func coder(x *engine.Exec, name string) (generator.Coder, error) {
-	e, err := Registry(x).Known(x.Ctx, name)
+	e, err := Known(x, name)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +204,7 @@ func explainCode(x *engine.Exec, code, name string) (p generator.Parts, done boo
 		p, err = ex.Explain(id)
 		return p, true, err
 	}
-	e, err := Registry(x).Known(x.Ctx, name)
+	e, err := Known(x, name)
 	if err != nil {
 		return p, true, err
 	}

@@ -45,6 +45,24 @@ func Registry(x *engine.Exec) *generator.Registry {
 	return x.Host.Registry()
 }
 
+// Known returns the entry of a name that exists. Where its generator runs here the
+// store is not asked, as for a draw, and nobody waits.
+func Known(x *engine.Exec, name string) (*generator.Entry, error) {
+	if e := x.Host.Registry().Lookup([]byte(name)); e != nil && e.Running() != nil {
+		return e, nil
+	}
+	return Registry(x).Existing(x.Ctx, name)
+}
+
+// running returns the generator of an entry. Nobody waits where it runs already.
+func running(x *engine.Exec, e *generator.Entry) (generator.Generator, error) {
+	if g := e.Running(); g != nil {
+		return g, nil
+	}
+	x.Host.Waits()
+	return e.Generator(x.Ctx)
+}
+
 // nextID draws one id.
 func nextID(x *engine.Exec, e *generator.Entry) (int64, error) {
 	id, err := takeID(x, e)

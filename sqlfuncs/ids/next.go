@@ -70,7 +70,7 @@ func drawWith(x *engine.Exec, name string, v int64) (datum.Value, error) {
 	if err := x.Host.Client().May(name); err != nil {
 		return datum.Value{}, err
 	}
-	e, err := Registry(x).Known(x.Ctx, name)
+	e, err := Known(x, name)
 	if err != nil {
 		return datum.Value{}, err
 	}

@@ -287,6 +287,34 @@ func TestTheStoreIsAskedAfterWaits(t *testing.T) {
 	}
 }
 
+// A call that ends without waiting says nothing: the poller would hand its other
+// connections over to another goroutine, three times the work of the call.
+func TestNobodyWaitsForAGeneratorThatRuns(t *testing.T) {
+	server := sqltest.NewServer(t)
+	admin := server.Session(t)
+	admin.Must(t, "SELECT create_generator('a', 'segment'), create_generator('u', 'uuid'), create_generator('w', 'snowflake', bits => 'time 41, field 10, worker 2, sequence 10')")
+	for _, c := range []struct {
+		session *sqltest.Session
+		texts   []string
+	}{
+		{server.Session(t), []string{
+			"SELECT next_id('a')", "SELECT currval('a')", "SELECT next_range('a', 10)", "SELECT next_code('a')", "SELECT next_uuid('u')",
+			"SELECT parse_id(7, 'w')", "SELECT parse_code('7', 'a')", "SELECT next_id('w', 3)",
+		}},
+		{server.MySQLSession(t), []string{"SELECT next_id('a')", "SELECT NEXTVAL(a)", "SELECT LASTVAL(a)", "SELECT next_uuid('u')"}},
+	} {
+		waits := 0
+		c.session.Serve(waiting{&waits})
+		for _, sql := range c.texts {
+			c.session.Must(t, sql)
+			waits = 0
+			if c.session.Must(t, sql); waits > 0 {
+				t.Errorf("%s: said %d times that it waits", sql, waits)
+			}
+		}
+	}
+}
+
 func TestAdminFunctionsManageGenerators(t *testing.T) {
 	server := sqltest.NewServer(t)
 	s := server.Session(t)

@@ -204,7 +204,7 @@ func existing(x *engine.Exec, name string) (generator.Generator, error) {
 	if generator.CheckName(name) != nil {
 		return nil, nil //nolint:nilerr // there is no generator of such a name
 	}
-	e, err := Registry(x).Known(x.Ctx, name)
+	e, err := Known(x, name)
 	if errors.Is(err, generator.ErrUnknown) {
 		return nil, nil
 	}

@@ -121,7 +121,7 @@ func Increment(d generator.Definition) int64 {
 }
 
 func currval(x *engine.Exec, name string, _ []datum.Value) (datum.Value, error) {
-	e, err := Registry(x).Known(x.Ctx, name)
+	e, err := Known(x, name)
 	if err != nil {
 		return datum.Value{}, err
 	}

@@ -114,7 +114,7 @@ func lastValueCall(p *engine.Planner, s *engine.Scope, arg syntax.Expr) (*engine
 		if err != nil {
 			return datum.Value{}, err
 		}
-		e, err := ids.Registry(x).Known(x.Ctx, of)
+		e, err := ids.Known(x, of)
 		if ids.Missing(err) {
 			return datum.Value{}, sqlstate.New(sqlstate.UndefinedTable, "Unknown SEQUENCE: '%s'", sqlstate.Cut(of, 64)).WithMySQL(4091, "42S02")
 		}
