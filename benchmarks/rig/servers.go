@@ -151,10 +151,9 @@ func (r *Rig) Nextid(ctx context.Context, binary string, args ...string) (*Nexti
 	return r.nextid(ctx, binary, false, nil, args)
 }
 
-// NextidTraced starts a nextid on TCP whose log has a line for each pass of the
-// garbage collector (gctrace, in the documentation of package runtime).
-func (r *Rig) NextidTraced(ctx context.Context, binary string, args ...string) (*Nextid, error) {
-	return r.nextid(ctx, binary, false, []string{"GODEBUG=gctrace=1"}, args)
+// NextidWith starts a nextid on TCP with variables of its environment.
+func (r *Rig) NextidWith(ctx context.Context, binary string, env ...string) (*Nextid, error) {
+	return r.nextid(ctx, binary, false, env, nil)
 }
 
 // NextidOnSockets starts a nextid on Unix sockets: URL is Socket.

@@ -30,25 +30,16 @@ type figure struct {
 
 // figures are measured once, after the lines.
 func (c Config) figures(s *stage) []figure {
-	many := &manyNames{Config: c, rig: s.rig}
+	many, idle := &manyNames{Config: c, rig: s.rig}, &idleMemory{Config: c, rig: s.rig}
 	return []figure{
 		{line{what: "TLS 1.3, 8 connections: CPU against plain", bound: 1.5, aim: 1.3}, func(ctx context.Context) (report.Cell, error) {
 			return c.underTLS(ctx, s.rig)
 		}},
 		{line{what: fmt.Sprintf("%d names made by one statement, s", c.Names), bound: 3}, many.made},
-		{line{what: fmt.Sprintf("%d names, prepared, 8 connections: CPU against one name", c.Names), bound: 1.5, aim: 1.2}, many.drawn},
 		{line{what: fmt.Sprintf("greatest pause of the garbage collector, %d names, 8 connections, ms", c.Names), bound: 1}, many.pause},
-		{line{what: fmt.Sprintf("resident memory of an idle connection, kB, of %d", idleConnections), bound: 2.5, aim: 1.5}, func(ctx context.Context) (report.Cell, error) {
-			fresh, err := s.rig.NextidOnSockets(ctx, c.Binary)
-			if err != nil {
-				return report.Cell{}, err
-			}
-			bytes, err := idleMemory(ctx, fresh, idleConnections)
-			if err != nil {
-				return report.Cell{}, err
-			}
-			return report.Number(bytes / 1e3), nil
-		}},
+		{line{what: fmt.Sprintf("%d names, prepared, 8 connections: CPU against one name", c.Many), bound: 1.5, aim: 1.2}, many.drawn},
+		{line{what: fmt.Sprintf("resident memory of an idle connection, kB, of %d", c.Idle), bound: 2.5, aim: 1.5}, idle.each},
+		{line{what: fmt.Sprintf("resident memory of a server with %d idle connections, MB", c.Idle), bound: 60}, idle.all},
 	}
 }
 
@@ -152,32 +143,39 @@ type manyNames struct {
 	rig    *rig.Rig
 	server *rig.Nextid // nil: not started yet
 	names  []string
-	took   time.Duration // to make them
-	failed error         // why they could not be made
+	took   time.Duration // to make the first Names of them
 }
 
-// create starts the server and makes its names, once.
-func (m *manyNames) create(ctx context.Context) error {
-	if m.server != nil || m.failed != nil {
-		return m.failed
+// create starts the server, once, and makes the names that it has not yet of so many.
+func (m *manyNames) create(ctx context.Context, count int) (err error) {
+	if m.server == nil {
+		// A line of its log for each pass of the collector is in the documentation of package runtime.
+		m.server, err = m.rig.NextidWith(ctx, m.Binary, "GODEBUG=gctrace=1", fmt.Sprintf("NEXTID_LIMITS_MAX_NAMES=%d", m.Names+m.Many))
+		if err != nil {
+			return err
+		}
 	}
-	m.server, m.failed = m.rig.NextidTraced(ctx, m.Binary)
-	if m.failed != nil {
-		return m.failed
-	}
-	for i := range m.Names {
-		m.names = append(m.names, "tenant"+strconv.Itoa(i+1))
+	had := len(m.names)
+	if had >= count {
+		return nil
 	}
 	began := time.Now()
-	m.failed = prepare(ctx, m.server.Server, "SET statement_timeout = 0",
-		fmt.Sprintf("SELECT count(next_id('tenant' || g)) FROM generate_series(1, %d) g", m.Names))
-	m.took = time.Since(began)
-	return m.failed
+	if err := prepare(ctx, m.server.Server, "SET statement_timeout = 0",
+		fmt.Sprintf("SELECT count(next_id('tenant' || g)) FROM generate_series(%d, %d) g", had+1, count)); err != nil {
+		return err
+	}
+	if had == 0 {
+		m.took = time.Since(began)
+	}
+	for i := had; i < count; i++ {
+		m.names = append(m.names, "tenant"+strconv.Itoa(i+1))
+	}
+	return nil
 }
 
-// made is how long the names took to be made, in seconds.
+// made is how long names took to be made, in seconds.
 func (m *manyNames) made(ctx context.Context) (report.Cell, error) {
-	if err := m.create(ctx); err != nil {
+	if err := m.create(ctx, m.Names); err != nil {
 		return report.Cell{}, err
 	}
 	return report.Number(m.took.Seconds()), nil
@@ -185,7 +183,7 @@ func (m *manyNames) made(ctx context.Context) (report.Cell, error) {
 
 // drawn compares ids of names at random with ids of one name.
 func (m *manyNames) drawn(ctx context.Context) (report.Cell, error) {
-	if err := m.create(ctx); err != nil {
+	if err := m.create(ctx, m.Many); err != nil {
 		return report.Cell{}, err
 	}
 	one := asked{
@@ -207,7 +205,7 @@ const (
 // pause is how long the garbage collector has stopped the process at most, in
 // milliseconds, while it was asked for what allocates.
 func (m *manyNames) pause(ctx context.Context) (report.Cell, error) {
-	if err := m.create(ctx); err != nil {
+	if err := m.create(ctx, m.Names); err != nil {
 		return report.Cell{}, err
 	}
 	earlier, err := m.server.Log()
@@ -245,15 +243,43 @@ func pauses(log string) (all []float64) {
 	return all
 }
 
-const idleConnections = 4000
-
-// quiet is how long they have been idle then: a server gives back what it does
+// quiet is how long connections have been idle: a server gives back what it does
 // not use when it has been quiet for five to ten seconds.
 const quiet = 11 * time.Second
 
-// idleMemory is what a connection that has drawn an id and is idle takes of
-// the server's resident memory, in bytes.
-func idleMemory(ctx context.Context, server *rig.Nextid, n int) (float64, error) {
+// idleMemory is about connections that have drawn an id and are idle.
+type idleMemory struct {
+	Config
+	rig           *rig.Rig
+	before, after float64 // resident memory of the server, in bytes; 0: not measured yet
+}
+
+// each is what a connection takes of the server's resident memory, in kB.
+func (m *idleMemory) each(ctx context.Context) (report.Cell, error) {
+	if err := m.measure(ctx); err != nil {
+		return report.Cell{}, err
+	}
+	return report.Number((m.after - m.before) / float64(m.Idle) / 1e3), nil
+}
+
+// all is the resident memory of the server with all of them, in MB.
+func (m *idleMemory) all(ctx context.Context) (report.Cell, error) {
+	if err := m.measure(ctx); err != nil {
+		return report.Cell{}, err
+	}
+	return report.Number(m.after / 1e6), nil
+}
+
+// measure connects, once.
+func (m *idleMemory) measure(ctx context.Context) error {
+	if m.after > 0 {
+		return nil
+	}
+	most := strconv.Itoa(m.Idle + 1000)
+	server, err := m.rig.NextidWith(ctx, m.Binary, "NEXTID_LIMITS_CONNECTIONS="+most, "NEXTID_LIMITS_CONNECTIONS_PER_IP="+most)
+	if err != nil {
+		return err
+	}
 	var links []*load.Link
 	defer func() {
 		for _, l := range links {
@@ -271,22 +297,20 @@ func idleMemory(ctx context.Context, server *rig.Nextid, n int) (float64, error)
 				return err
 			}
 		}
+		time.Sleep(quiet)
 		return nil
 	}
 	if err := use(100); err != nil { // what is made once
-		return 0, err
+		return err
 	}
-	time.Sleep(quiet)
-	before, err := resident(server.PID)
-	if err != nil {
-		return 0, err
+	if m.before, err = resident(server.PID); err != nil {
+		return err
 	}
-	if err := use(n); err != nil {
-		return 0, err
+	if err := use(m.Idle); err != nil {
+		return err
 	}
-	time.Sleep(quiet)
-	after, err := resident(server.PID)
-	return (after - before) / float64(n), err
+	m.after, err = resident(server.PID)
+	return err
 }
 
 // resident is a process's resident memory in bytes (VmRSS, proc_pid_status(5)).

@@ -54,6 +54,7 @@ func Floors(ctx context.Context, c Config, beside string) (*report.Report, error
 			fmt.Sprintf("%s × %d rounds a measurement, medians; [least–greatest] of the rounds' ratios", c.Length, c.Rounds),
 			"three to five times the rounds where the bound is close: texts that differ, and two servers",
 			"at a fixed rate client and server have processors of their own, half of them each: else the client measures how long it waits itself",
+			"limits.max_names, limits.connections and limits.connections_per_ip as the names and the idle connections need them",
 			rig.Network(),
 		},
 	}

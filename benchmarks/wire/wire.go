@@ -18,7 +18,9 @@ type Config struct {
 	Floor    string        // the program whose command floor answers every query with the same bytes: nextid-bench
 	Length   time.Duration // of one measurement
 	Rounds   int           // measurements of each server in each setting
-	Names    int           // how many names Floors asks for, beside one
+	Names    int           // how many names Floors has made by one statement
+	Many     int           // how many names it asks for at random, beside one
+	Idle     int           // how many connections it leaves idle
 	Only     string        // a line of Floors, or a part of its name; "": all
 	Progress *report.Progress
 }

@@ -19,7 +19,7 @@ import (
 
 func (p *program) sqlCommand() *cobra.Command {
 	flags, server, floors, beside := &reportFlags{}, &serverFlag{}, false, ""
-	c := wire.Config{Length: 700 * time.Millisecond, Rounds: 3, Names: 20_000}
+	c := wire.Config{Length: 700 * time.Millisecond, Rounds: 3, Names: 20_000, Many: 1_000_000, Idle: 10_000}
 	cmd := &cobra.Command{
 		Use:   "sql",
 		Short: "Measure the server alone, beside nextval, NEXT VALUE FOR and INCR",
