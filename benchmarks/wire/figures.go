@@ -68,7 +68,7 @@ func (c Config) onOneStore(s *stage, store *rig.Server) ([]line, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []line{{"two servers, 8 connections: CPU on one store against stores of their own", shared, own, cpu, false, 1.02, 1, 5}}, nil
+	return []line{{"two servers, 8 connections: CPU on one store against stores of their own", shared, own, cpu, false, 1.02, 1, 10}}, nil
 }
 
 // underTLS compares connections inside and outside TLS, by the same simple
