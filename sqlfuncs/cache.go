@@ -1,6 +1,7 @@
 package sqlfuncs
 
 import (
+	"encoding/binary"
 	"hash/maphash"
 	"maps"
 	"sync"
@@ -41,6 +42,7 @@ func (d *doorkeeper) saw(hash uint64) bool {
 // not make the server copy maps all day.
 type statementCache struct {
 	entries atomic.Pointer[map[string]*Statement]
+	near    [nearPlaces]atomic.Pointer[Statement] // spares a look-up in entries, whose hash is of the whole text
 	seen    doorkeeper
 	seed    maphash.Seed
 	max     int
@@ -68,7 +70,26 @@ func (c *statementCache) init(max int) {
 	c.entries.Store(&map[string]*Statement{})
 }
 
+// nearPlaces is how many places there are for the newest entries.
+const nearPlaces = 1024
+
+// nearPlace is the place of a text by how it ends, which is where statements that
+// ask for ids of several names differ.
+func nearPlace[T string | []byte](text T) uint64 {
+	const words = 16 // bytes of two
+	if len(text) < words {
+		return 0
+	}
+	end := []byte(text[len(text)-words:])
+	const spread, otherSpread = 0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f // Knuth's multiplicative hashing
+	hash := binary.LittleEndian.Uint64(end)*spread ^ binary.LittleEndian.Uint64(end[8:])*otherSpread
+	return hash >> 32 % nearPlaces
+}
+
 func (c *statementCache) get(text []byte) *Statement {
+	if st := c.near[nearPlace(text)].Load(); st != nil && st.Text == string(text) {
+		return st
+	}
 	return (*c.entries.Load())[string(text)]
 }
 
@@ -90,13 +111,15 @@ func (c *statementCache) offer(text string, st *Statement) {
 	next := maps.Clone(*c.entries.Load())
 	if len(next) >= c.max {
 		drop := c.max/4 + 1
-		for k := range next {
+		for k, dropped := range next {
 			if drop--; drop < 0 {
 				break
 			}
 			delete(next, k)
+			c.near[nearPlace(k)].CompareAndSwap(dropped, nil)
 		}
 	}
 	next[text] = st
+	c.near[nearPlace(text)].Store(st)
 	c.entries.Store(&next)
 }

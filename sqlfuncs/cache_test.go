@@ -31,3 +31,31 @@ func TestTextsThatMeetAreCachedAllTheSame(t *testing.T) {
 		}
 	}
 }
+
+// Two texts with one ending have one place between them, and are both found.
+func TestTextsWithOneEndingAreBothFound(t *testing.T) {
+	var c statementCache
+	c.init(3)
+	offer := func(text string) *Statement {
+		st := &Statement{Text: text}
+		c.offer(text, st)
+		c.offer(text, st)
+		return st
+	}
+	first, second := "SELECT 1 AS a_long_enough_ending", "SELECT 2 AS a_long_enough_ending"
+	one, two := offer(first), offer(second)
+	if c.near[nearPlace(first)].Load() != two {
+		t.Error("the newest entry is not in its place")
+	}
+	if c.get([]byte(first)) != one || c.get([]byte(second)) != two {
+		t.Error("one of them is not found")
+	}
+	for i := range 20 {
+		offer("SELECT 'another statement', " + strconv.Itoa(i))
+	}
+	for _, text := range []string{first, second} {
+		if st := c.getString(text); c.get([]byte(text)) != st {
+			t.Errorf("%s was dropped and is still found", text)
+		}
+	}
+}

@@ -3,7 +3,6 @@ package mysqlwire
 import (
 	"encoding/binary"
 	"slices"
-	"strconv"
 
 	"nextid/generator"
 	"nextid/sqlfuncs"
@@ -27,7 +26,7 @@ type template struct {
 
 func rowTemplate(id int64) (t template) {
 	b := append(t.bytes[:0], 0, 0, 0, 0, 0)
-	t.size = len(strconv.AppendInt(b, id, 10))
+	t.size = len(wire.AppendID(b, id))
 	t.low = t.size - 4
 	t.bytes[0], t.bytes[headerSize] = byte(t.size-headerSize), byte(t.size-headerSize-1)
 	return t
@@ -83,7 +82,7 @@ func (c *conn) appendRunBinary(dst []byte, r generator.Range) []byte {
 func (c *conn) idRow(dst []byte, id int64) []byte {
 	at := len(dst)
 	dst = append(dst, 0, 0, 0, c.seq, 0)
-	dst = strconv.AppendInt(dst, id, 10)
+	dst = wire.AppendID(dst, id)
 	n := len(dst) - at - headerSize
 	dst[at], dst[at+headerSize] = byte(n), byte(n-1)
 	c.seq++

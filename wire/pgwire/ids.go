@@ -3,7 +3,6 @@ package pgwire
 import (
 	"encoding/binary"
 	"slices"
-	"strconv"
 
 	"nextid/generator"
 	"nextid/wire"
@@ -28,7 +27,7 @@ type template struct {
 // rowTemplate is a DataRow with the id in text.
 func rowTemplate(id int64) (t template) {
 	b := append(t.bytes[:0], 'D', 0, 0, 0, 0, 0, 1, 0, 0, 0, 0)
-	t.size = len(strconv.AppendInt(b, id, 10))
+	t.size = len(wire.AppendID(b, id))
 	t.low = t.size - 4
 	binary.BigEndian.PutUint32(t.bytes[1:], uint32(t.size-1))
 	binary.BigEndian.PutUint32(t.bytes[7:], uint32(t.size-11))
@@ -38,7 +37,7 @@ func rowTemplate(id int64) (t template) {
 // copyTemplate is a CopyData with the id as a line of COPY's text format.
 func copyTemplate(id int64) (t template) {
 	b := append(t.bytes[:0], 'd', 0, 0, 0, 0)
-	t.size = len(append(strconv.AppendInt(b, id, 10), '\n'))
+	t.size = len(append(wire.AppendID(b, id), '\n'))
 	t.low = t.size - 5
 	binary.BigEndian.PutUint32(t.bytes[1:], uint32(t.size-1))
 	return t
@@ -91,7 +90,7 @@ func appendRunBinary(dst []byte, r generator.Range) []byte {
 func appendIDText(dst []byte, id int64) []byte {
 	at := len(dst)
 	dst = append(dst, 'D', 0, 0, 0, 0, 0, 1, 0, 0, 0, 0)
-	dst = strconv.AppendInt(dst, id, 10)
+	dst = wire.AppendID(dst, id)
 	n := len(dst) - at
 	binary.BigEndian.PutUint32(dst[at+1:], uint32(n-1))
 	binary.BigEndian.PutUint32(dst[at+7:], uint32(n-11))
