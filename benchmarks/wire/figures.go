@@ -43,32 +43,46 @@ func (c Config) figures(s *stage) []figure {
 	}
 }
 
-// onOneStore compares two servers on one store in PostgreSQL with two that have
-// stores of their own. They share the processors, so that what an id costs is
-// compared.
+// onOneStore compares two and five servers on one store in PostgreSQL with as many
+// that have stores of their own. They share the processors, so that what an id
+// costs is compared.
 func (c Config) onOneStore(s *stage, store *rig.Server) ([]line, error) {
 	if out, err := exec.CommandContext(s.ctx, c.Binary, "migrate", "store", "up", "--dsn", store.URL).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("nextid migrate store up: %w: %s", err, out)
 	}
-	two := func(second string, args ...string) (a asked, err error) {
-		var servers [2]*rig.Nextid
-		for i := range servers {
-			if servers[i], err = s.rig.Nextid(s.ctx, c.Binary, args...); err != nil {
-				return a, err
+	const most = 5
+	start := func(args ...string) (servers []*rig.Server, err error) {
+		for range most {
+			server, err := s.rig.Nextid(s.ctx, c.Binary, args...)
+			if err != nil {
+				return nil, err
 			}
+			servers = append(servers, server.Server)
 		}
-		a = asked{url: servers[0].URL, server: servers[0].Server, beside: servers[1].Server, sql: []string{nextID}, conns: 4, depth: 1}
-		return a, errors.Join(prepare(s.ctx, a.server, makeOrders), prepare(s.ctx, a.beside, second))
+		return servers, nil
 	}
-	shared, err := two(nextID, "--store", store.URL)
+	own, err := start()
 	if err != nil {
 		return nil, err
 	}
-	own, err := two(makeOrders)
+	shared, err := start("--store", store.URL)
 	if err != nil {
 		return nil, err
 	}
-	return []line{{"two servers, 8 connections: CPU on one store against stores of their own", shared, own, cpu, false, 1.02, 1, 10}}, nil
+	for _, server := range append(own, shared[0]) {
+		if err := prepare(s.ctx, server, makeOrders); err != nil {
+			return nil, err
+		}
+	}
+	of := func(servers []*rig.Server) asked {
+		return asked{url: servers[0].URL, server: servers[0], beside: servers[1:], sql: []string{nextID}, conns: 4, depth: 1}
+	}
+	var lines []line
+	for _, n := range []int{2, most} {
+		lines = append(lines, line{fmt.Sprintf("%d servers, 4 connections each: CPU on one store against stores of their own", n),
+			of(shared[:n]), of(own[:n]), cpu, false, 1.02, 1, 10})
+	}
+	return lines, nil
 }
 
 // underTLS compares connections inside and outside TLS, by the same simple

@@ -16,12 +16,12 @@ import (
 type asked struct {
 	url      string
 	server   *rig.Server
-	beside   *rig.Server // asked the same, by as many connections
-	first    string      // asked once by each connection, before
-	sql      []string    // in turns
-	prepared bool        // the only one of sql is
-	args     []string    // of its parameter, at random
-	apart    bool        // each of sql has connections of its own
+	beside   []*rig.Server // asked the same, each by as many connections
+	first    string        // asked once by each connection, before
+	sql      []string      // in turns
+	prepared bool          // the only one of sql is
+	args     []string      // of its parameter, at random
+	apart    bool          // each of sql has connections of its own
 	conns    int
 	depth    int     // queries sent in one piece
 	rate     float64 // queries a second, by a client with processors of its own; 0: as fast as answers come
@@ -52,7 +52,7 @@ func Floors(ctx context.Context, c Config, beside string) (*report.Report, error
 		Began: time.Now(), Machine: report.ThisMachine(),
 		Settings: []string{
 			fmt.Sprintf("%s × %d rounds a measurement, medians; [least–greatest] of the rounds' ratios", c.Length, c.Rounds),
-			"three to ten times the rounds where the bound is close: texts that differ, two servers, and the p99 of 1,000 connections",
+			"three to ten times the rounds where the bound is close: texts that differ, servers on one store, and the p99 of 1,000 connections",
 			"at a fixed rate client and server have processors of their own, half of them each: else the client measures how long it waits itself",
 			"limits.max_names, limits.connections and limits.connections_per_ip as the names and the idle connections need them",
 			rig.Network(),
@@ -290,8 +290,8 @@ func (a asked) measure(ctx context.Context, how Config) (sample, error) {
 		}
 	}()
 	urls, servers := []string{a.url}, []*rig.Server{a.server}
-	if a.beside != nil {
-		urls, servers = append(urls, a.beside.URL), append(servers, a.beside)
+	for _, other := range a.beside {
+		urls, servers = append(urls, other.URL), append(servers, other)
 	}
 	if a.rate > 0 {
 		together, err := rig.Apart(servers...)
