@@ -79,8 +79,8 @@ func (c Config) onOneStore(s *stage, store *rig.Server) ([]line, error) {
 	}
 	var lines []line
 	for _, n := range []int{2, most} {
-		lines = append(lines, line{fmt.Sprintf("%d servers, 4 connections each: CPU on one store against stores of their own", n),
-			of(shared[:n]), of(own[:n]), cpu, false, 1.02, 1, 10})
+		what := fmt.Sprintf("%d servers, 4 connections each: CPU on one store against stores of their own", n)
+		lines = append(lines, line{what, of(shared[:n]), of(own[:n]), cpu, false, 1.02, 1, 10})
 	}
 	return lines, nil
 }
