@@ -128,7 +128,11 @@ func (a *access) reload() {
 	case users == nil && a.policy.Closed():
 		a.log.Error("reload: the users file is gone; the users stay as they were", "hint", "Restart nextid to serve without users.")
 	default:
-		a.policy.Replace(users, rules)
+		if err := a.policy.Replace(users, rules); err != nil {
+			a.log.Error("reload: the users and rules stay as they were", "error", err,
+				"hint", fmt.Sprintf("If the file is whole, write as its first line: @users %d", users.Len()))
+			break
+		}
 		a.log.Info("reload: users and rules read", "file", a.config.usersFile(), "users", users.Len(), "rules", len(rules))
 	}
 	if a.tls == nil {
@@ -165,6 +169,9 @@ func (a *access) readUsers() (*auth.Users, []auth.Rule, error) {
 	if a.config.HostRules == "" {
 		return users, auth.DefaultRules(a.config.AllowPlaintext), nil
 	}
+	if err := checkReplaceable("host rules file", a.config.HostRules); err != nil {
+		return nil, nil, err
+	}
 	content, err = os.ReadFile(a.config.HostRules)
 	if err != nil {
 		return nil, nil, readFailure("host rules file", a.config.HostRules, err)
@@ -178,10 +185,11 @@ func (a *access) readUsers() (*auth.Users, []auth.Rule, error) {
 
 // parseFailure names the line that cannot be understood.
 func parseFailure(file string, err error) error {
+	what := fmt.Sprintf("%s: %v", file, err)
 	if at, ok := errors.AsType[*auth.LineError](err); ok {
-		return &failure{what: fmt.Sprintf("%s:%d: %v", file, at.Line, at.Err), cause: err, hint: "See docs/security.md on the form of this file."}
+		what = fmt.Sprintf("%s:%d: %v", file, at.Line, at.Err)
 	}
-	return &failure{what: fmt.Sprintf("%s: %v", file, err), cause: err}
+	return &failure{what: what, cause: err, hint: "See docs/security.md on the form of this file."}
 }
 
 func (a *access) readTLS() error {

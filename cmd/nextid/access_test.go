@@ -111,6 +111,7 @@ func TestPasswdAddsChangesAndRemoves(t *testing.T) {
 		"no password":      passwd(t, "", "dora", "--data", data),
 		"a long password":  passwd(t, strings.Repeat("x", 300), "dora", "--data", data),
 		"nobody to delete": passwd(t, "", "dora", "--delete", "--data", data),
+		"the last user":    passwd(t, "", "alice", "--delete", "--users", writeUsers(t, "pencil")),
 	} {
 		if r.code != exitFailed || !isOneClearFailure(r.stderr) {
 			t.Errorf("%s: exit code %d\n%s", name, r.code, r.stderr)
@@ -175,6 +176,42 @@ func TestUsersFileThatOthersMayRead(t *testing.T) {
 	}
 }
 
+// TestFilesThatOthersMayReplace: a directory that all may write to, above the
+// users file or above what a link leads to, is refused, and so are host rules
+// that all may change.
+func TestFilesThatOthersMayReplace(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	open, sticky := filepath.Join(dir, "open"), filepath.Join(dir, "sticky")
+	users, linked, kept := filepath.Join(open, "data", "users"), filepath.Join(dir, "link"), filepath.Join(sticky, "users")
+	addUser(t, "pencil", "alice", "--users", users)
+	addUser(t, "pencil", "alice", "--users", kept)
+	rules := writeFile(t, "rules", "host all all scram\n")
+	err := errors.Join(os.Symlink(users, linked), os.Chmod(open, 0o777), os.Chmod(sticky, 0o777|os.ModeSticky), os.Chmod(rules, 0o646))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		at   string
+		args []string
+	}{
+		{open, []string{"--users", users}},
+		{open, []string{"--users", linked}},
+		{rules, []string{"--users", kept, "--host-rules", rules}},
+	} {
+		r := runProgram(t, nil, append([]string{"serve", "--pg", "127.0.0.1:0"}, tc.args...)...)
+		if r.code != exitFailed || !isOneClearFailure(r.stderr) || !strings.Contains(r.stderr, "hint: Run: chmod o-w "+tc.at+"\n") {
+			t.Errorf("%v: exit code %d\n%s", tc.args, r.code, r.stderr)
+		}
+	}
+	for _, file := range []string{users, filepath.Join(open, "new")} {
+		if r := passwd(t, "x", "bob", "--users", file); r.code != exitFailed || !strings.Contains(r.stderr, "chmod o-w "+open) {
+			t.Errorf("passwd: exit code %d\n%s", r.code, r.stderr)
+		}
+	}
+	startServer(t, nil, "--users", kept)
+}
+
 // TestUsersThatAreGone: a server whose users file got lost lets nobody in.
 func TestUsersThatAreGone(t *testing.T) {
 	t.Parallel()
@@ -212,6 +249,10 @@ func TestAccessThatCannotBeUnderstood(t *testing.T) {
 	cert, key := authority.Server().Write(t, t.TempDir(), "server")
 	_, otherKey := authority.Server().Write(t, t.TempDir(), "server")
 	users := writeFile(t, "users", "alice admin\n")
+	rest := writeFile(t, "users", "@users 2\nalice admin\n")
+	if err := os.Chmod(rest, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Chmod(users, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -228,6 +269,8 @@ func TestAccessThatCannotBeUnderstood(t *testing.T) {
 		args []string
 		want string
 	}{
+		"half users":     {[]string{"--users", rest}, rest + ": @users says 2, and the file has 1"},
+		"half a rule":    {[]string{"--users", users, "--host-rules", writeFile(t, "rules", "local all scram\nhost all all scram")}, ":2: the last line has no end"},
 		"plain password": {[]string{"--users", plain}, plain + ":2: field 2 of user \"bob\""},
 		"rules":          {[]string{"--users", users, "--host-rules", rules}, rules + ":2: method \"md5\""},
 		"missing rules":  {[]string{"--users", users, "--host-rules", rules + "x"}, "no such file"},
@@ -338,6 +381,78 @@ func TestReload(t *testing.T) {
 	s.waitLine("reload: the users and rules stay as they were")
 	if err := loginError(t, dsn("mallory", "x", secondCA)); sqlState(t, err) != "28P01" {
 		t.Errorf("without the file everybody gets in: %v", err)
+	}
+}
+
+// TestPartsOfAUsersFile feeds a running server the first bytes of a new users
+// file, as it reads them while the file is written in place: no session ends,
+// and nobody may do what the whole file does not let them do. A file with a
+// number of users is refused in every part, at the start of a server, too.
+func TestPartsOfAUsersFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	made := filepath.Join(dir, "made")
+	addUser(t, "pencil", "shop", "--users", made, "--only", "orders,order_lines")
+	addUser(t, "pencil", "ann", "--users", made)
+	addUser(t, "pencil", "bob", "--users", made)
+	whole, err := os.ReadFile(made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var byHand strings.Builder
+	for line := range strings.Lines(string(whole)) {
+		if !strings.HasPrefix(line, "@") && !strings.HasPrefix(line, "#") {
+			byHand.WriteString(line)
+		}
+	}
+	for name, content := range map[string]string{"made": string(whole), "by hand": byHand.String()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			users := filepath.Join(t.TempDir(), "users")
+			put := func(text string) {
+				t.Helper()
+				if err := os.WriteFile(users, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			put(content)
+			s := startServer(t, nil, "--users", users)
+			login := func(user string) *pgx.Conn {
+				return connect(t, "postgres://"+user+":pencil@"+s.address+"/nextid?sslmode=disable")
+			}
+			open := []*pgx.Conn{login("shop"), login("ann"), login("bob")}
+			for n := range len(content) {
+				put(content[:n])
+				s.signal(syscall.SIGHUP)
+				line := s.waitLine("reload:")
+				if !strings.Contains(line, "the users and rules stay as they were") {
+					t.Errorf("the first %d bytes are read: %s", n, line)
+				}
+				for _, conn := range open {
+					if err := conn.Ping(t.Context()); err != nil {
+						t.Fatalf("the first %d bytes end a session: %v", n, err)
+					}
+				}
+				for _, may := range []string{"SELECT next_id('secret')", "CREATE SEQUENCE mine"} {
+					if _, err := open[0].Exec(t.Context(), may); sqlState(t, err) != "42501" {
+						t.Fatalf("with the first %d bytes shop may %s: %v", n, may, err)
+					}
+				}
+			}
+			put(content)
+			s.signal(syscall.SIGHUP)
+			s.waitLine("reload: users and rules read")
+			for n := 0; n < len(content); n += 1 + n/4 {
+				put(content[:n])
+				if content[:n] != "" && name == "by hand" && strings.HasSuffix(content[:n], "\n") {
+					continue // nothing tells that it is not whole
+				}
+				r := runProgram(t, nil, "serve", "--pg", "127.0.0.1:0", "--users", users)
+				if r.code != exitFailed || !isOneClearFailure(r.stderr) {
+					t.Errorf("a server starts with the first %d bytes: %d, %s", n, r.code, r.stderr)
+				}
+			}
+		})
 	}
 }
 

@@ -86,8 +86,14 @@ func (p *program) passwd(cmd *cobra.Command, name string, o *passwdOptions) erro
 	if err != nil {
 		return parseFailure(file, err)
 	}
-	if o.remove && !found {
+	switch {
+	case o.remove && !found:
 		return &failure{what: fmt.Sprintf("there is no user %q in %s", name, file), hint: "Names are written exactly as they are, with their case."}
+	case o.remove && users.Len() == 1:
+		return &failure{
+			what: fmt.Sprintf("user %q is the only one in %s, and a users file without users is refused", name, file),
+			hint: "Add another user first. To let everybody in, start the server with --users off.",
+		}
 	}
 	if err := writePrivate(file, []byte(edited)); err != nil {
 		return &failure{what: fmt.Sprintf("write %s: %s", file, rootCause(err)), cause: err}
@@ -121,7 +127,9 @@ func kindOfUser(u *auth.User) string {
 // empty.
 func readUsersFile(file string) (text string, users *auth.Users, err error) {
 	content, err := readPrivate("users file", file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", auth.NewUsers(nil, nil), checkReplaceable("users file", file)
+	} else if err != nil {
 		return "", nil, err
 	}
 	if users, err = auth.ParseUsers(string(content)); err != nil {

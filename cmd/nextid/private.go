@@ -31,11 +31,43 @@ func readPrivate(what, path string) ([]byte, error) {
 			hint: "Run: chmod 600 " + path,
 		}
 	}
+	if err := checkReplaceable(what, path); err != nil {
+		return nil, err
+	}
 	content, err := io.ReadAll(io.LimitReader(f, maxSecretFile))
 	if err != nil {
 		return nil, readFailure(what, path, err)
 	}
 	return content, nil
+}
+
+// checkReplaceable refuses a file that any user of the machine can change or
+// replace: it, or a directory above it or its target, is writable by all and
+// has no sticky bit. sshd does so with authorized_keys (StrictModes).
+func checkReplaceable(what, path string) error {
+	start, err := filepath.Abs(path)
+	if err != nil {
+		return readFailure(what, path, err)
+	}
+	target, err := filepath.EvalSymlinks(start)
+	if err != nil {
+		target = start // it does not exist, and its directories may
+	}
+	for _, at := range []string{start, target} {
+		for up := ""; ; at = up {
+			info, err := os.Stat(at)
+			if err == nil && !modeless && info.Mode().Perm()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0 {
+				return &failure{
+					what: fmt.Sprintf("the %s %s can be changed by others: %s is writable by all (mode %04o)", what, path, at, info.Mode().Perm()),
+					hint: "Run: chmod o-w " + at,
+				}
+			}
+			if up = filepath.Dir(at); up == at {
+				break
+			}
+		}
+	}
+	return nil
 }
 
 // isPrivate reports whether a file's mode keeps it secret.

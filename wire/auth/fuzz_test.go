@@ -9,8 +9,8 @@ import (
 // read is written the same.
 func FuzzUsersFile(f *testing.F) {
 	f.Add(someMock + "\nalice " + somePencil + " admin\n\"b \"\"c\" $A$005$" + strings.Repeat("x", 63) + "\n")
-	f.Add("# only a comment")
-	f.Add("alice *6BB4837EB74329105EE4568DDA7DC67ED2CA2AD9 0x24")
+	f.Add("# only a comment\n")
+	f.Add("@users 1\nalice *6BB4837EB74329105EE4568DDA7DC67ED2CA2AD9 0x24\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		users, err := ParseUsers(text)
 		if err != nil {
@@ -18,7 +18,7 @@ func FuzzUsersFile(f *testing.F) {
 		}
 		for _, name := range users.Names() {
 			line := users.Lookup(name).Line()
-			again, err := ParseUsers(line)
+			again, err := ParseUsers(line + "\n")
 			if err != nil || again.Len() != 1 || again.Lookup(name) == nil || again.Lookup(name).Line() != line {
 				t.Fatalf("%q is written as %q: %v", name, line, err)
 			}
@@ -34,7 +34,7 @@ func FuzzUsersFile(f *testing.F) {
 }
 
 func FuzzRules(f *testing.F) {
-	f.Add("local all peer name=a,b\nhostssl x 10.0.0.0/8 cert # c\nhost all ::1 scram")
+	f.Add("local all peer name=a,b\nhostssl x 10.0.0.0/8 cert # c\nhost all ::1 scram\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		rules, err := ParseRules(text)
 		if err == nil && len(rules) == 0 {

@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os/user"
 	"runtime"
@@ -56,7 +57,7 @@ func New(cfg Config) *Policy {
 	if p.log == nil {
 		p.log = slog.Default()
 	}
-	p.Replace(cfg.Users, cfg.Rules)
+	p.replace(cfg.Users, cfg.Rules)
 	return p
 }
 
@@ -77,7 +78,25 @@ func (p *Policy) Size() (users, rules int) {
 
 // Replace changes the users and rules, as in Config, for the logins that
 // begin from now on. Connections that have logged in stay; see Gone.
-func (p *Policy) Replace(users *Users, rules []Rule) {
+//
+// Users without a number (@users) may be a part of a file. They are refused
+// when a user that is in force is not among them.
+func (p *Policy) Replace(users *Users, rules []Rule) error {
+	if before := p.current.Load().users; users != nil && !users.counted {
+		if before == nil {
+			return fmt.Errorf("the server has had no users, and no line %s says whether the file is whole", countWord)
+		}
+		for _, name := range before.Names() {
+			if users.Lookup(name) == nil {
+				return fmt.Errorf("user %q is missing, and no line %s says whether the file is whole", cut(name), countWord)
+			}
+		}
+	}
+	p.replace(users, rules)
+	return nil
+}
+
+func (p *Policy) replace(users *Users, rules []Rule) {
 	if rules == nil {
 		rules = DefaultRules(false)
 	}

@@ -39,7 +39,7 @@ func testPolicy(t testing.TB, cfg Config) *Policy {
 
 func parsedRules(t testing.TB, text string) []Rule {
 	t.Helper()
-	rules, err := ParseRules(text)
+	rules, err := ParseRules(text + "\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,11 +292,13 @@ func TestMySQLLogins(t *testing.T) {
 		for _, name := range users.Names() {
 			lines = append(lines, users.Lookup(name).Line())
 		}
-		same, err := ParseUsers(strings.Join(lines, "\n"))
+		same, err := ParseUsers(strings.Join(lines, "\n") + "\n")
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Replace(same, p.current.Load().rules)
+		if err := p.Replace(same, p.current.Load().rules); err != nil {
+			t.Fatal(err)
+		}
 		if err := begin("alice").Proof(t.Context(), nonce, answer); err != nil {
 			t.Errorf("after reading the same file again: %v", err)
 		}
@@ -304,7 +306,9 @@ func TestMySQLLogins(t *testing.T) {
 		if err := changed.SetPassword("chalk", false); err != nil {
 			t.Fatal(err)
 		}
-		p.Replace(NewUsers([]*User{changed}, nil), nil)
+		if err := p.Replace(NewUsers([]*User{changed}, nil), nil); err != nil {
+			t.Fatal(err)
+		}
 		if err := p.MySQL().Begin("alice", "", from("127.0.0.1")).Proof(t.Context(), nonce, answer); !errors.Is(err, mysqlwire.ErrPasswordNeeded) {
 			t.Errorf("the old password, after a new one: %v", err)
 		}

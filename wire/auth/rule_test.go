@@ -84,7 +84,7 @@ func TestRulesHoldForEveryFormOfAnAddress(t *testing.T) {
 		{"::ffff:10.1.2.3", "10.1.2.3"},
 		{"::ffff:0.0.0.0/96", "192.0.2.1"},
 	} {
-		rules, err := ParseRules("host all " + tc.address + " reject\nhost all all trust")
+		rules, err := ParseRules("host all " + tc.address + " reject\nhost all all trust\n")
 		if err != nil {
 			t.Errorf("%s: %v", tc.address, err)
 			continue
@@ -124,7 +124,7 @@ func TestWrongRules(t *testing.T) {
 		"local all 127.0.0.1 peer":          "method",
 		"host all 10.0.0.0 255.0.0.0 scram": "method",
 	} {
-		if _, err := ParseRules(line); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ParseRules(line + "\n"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", line, err, want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"unicode/utf8"
@@ -33,6 +34,7 @@ const (
 	adminWord  = "admin"
 	onlyWord   = "only="
 	mockWord   = "@mock"
+	countWord  = "@users"
 	mockLength = 32
 
 	nativePrefix = "*"
@@ -86,8 +88,9 @@ func (u *User) sameSecret(v *User) bool {
 // Users are the users of a server. A Users is not changed after ParseUsers
 // or NewUsers.
 type Users struct {
-	byName map[string]*User
-	mock   []byte // secret: makes the salts of users that do not exist
+	byName  map[string]*User
+	mock    []byte // secret: makes the salts of users that do not exist
+	counted bool   // false: read from a file without @users, perhaps a part of one
 
 	// shapes are the iterations and lengths of salts that the verifiers have,
 	// so that made up ones look like them.
@@ -101,7 +104,7 @@ type shape struct {
 
 // NewUsers makes Users. mock is the secret of a users file, nil for a new one.
 func NewUsers(users []*User, mock []byte) *Users {
-	u := &Users{byName: make(map[string]*User, len(users)), mock: mock}
+	u := &Users{byName: make(map[string]*User, len(users)), mock: mock, counted: true}
 	if len(mock) == 0 {
 		u.mock = make([]byte, mockLength)
 		_, _ = rand.Read(u.mock) // never fails (crypto/rand)
@@ -180,23 +183,29 @@ func (e *LineError) Unwrap() error { return e.Err }
 // ParseUsers reads a users file:
 //
 //	# comment
+//	@users NUMBER
 //	@mock SECRET
 //	NAME [VERIFIER…] [admin] [only=GENERATOR,…]
 //
 // A verifier is SCRAM-SHA-256$… of PostgreSQL, or $A$…, 0x… or *… of MySQL. A
 // field with blanks or a # in it stands in double quotes, a double quote in
 // it twice; so lines of PgBouncer's userlist.txt are read as they are.
+//
+// A part of a file is an error: a line without an end, a file without users,
+// and another number of users than @users says.
 func ParseUsers(text string) (*Users, error) {
 	var users []*User
 	var mock []byte
+	count := -1 // no @users
 	seen := map[string]bool{}
-	err := eachLine(text, func(fields []string) error {
-		if fields[0] == mockWord {
-			var err error
-			if mock, err = parseMock(fields[1:], mock); err != nil {
-				return err
-			}
-			return nil
+	err := eachLine(text, func(fields []string) (err error) {
+		switch fields[0] {
+		case mockWord:
+			mock, err = parseMock(fields[1:], mock)
+			return err
+		case countWord:
+			count, err = parseCount(fields[1:], count)
+			return err
 		}
 		user, err := parseUser(fields)
 		switch {
@@ -211,10 +220,26 @@ func ParseUsers(text string) (*Users, error) {
 		users = append(users, user)
 		return nil
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case len(users) == 0:
+		return nil, errors.New("the file has no user")
+	case count >= 0 && count != len(users):
+		return nil, fmt.Errorf("%s says %d, and the file has %d: it is not whole", countWord, count, len(users))
 	}
-	return NewUsers(users, mock), nil
+	all := NewUsers(users, mock)
+	all.counted = count >= 0
+	return all, nil
+}
+
+func parseCount(fields []string, before int) (int, error) {
+	if len(fields) == 1 && before < 0 {
+		if n, err := strconv.ParseUint(fields[0], 10, 31); err == nil {
+			return int(n), nil
+		}
+	}
+	return before, errors.New(countWord + " needs the number of users and stands once")
 }
 
 func parseMock(fields []string, before []byte) ([]byte, error) {
@@ -348,46 +373,62 @@ func quoteField(f string) string {
 }
 
 // Edit returns the text of a users file in which one user is set, or removed
-// when user is nil. Everything else stays as it is; a file without a secret
-// gets one. found reports whether the name was there.
+// when user is nil. Everything else stays as it is, except for the number of
+// users, which becomes the first line. A file without a secret gets one. found
+// reports whether the name was there.
 func Edit(text, name string, user *User) (edited string, found bool, err error) {
 	var b strings.Builder
-	mocked := false
+	mocked, count := false, 0
+	add := func(line string) {
+		b.WriteString(line + "\n")
+		count++
+	}
 	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
 		fields, err := splitFields(line)
-		if err != nil {
+		switch {
+		case err != nil:
 			return "", false, err
-		}
-		mocked = mocked || len(fields) > 0 && fields[0] == mockWord
-		if len(fields) == 0 || fields[0] != name {
-			b.WriteString(strings.TrimRight(line, "\r\n") + "\n")
-			continue
-		}
-		found = true
-		if user != nil {
-			b.WriteString(user.Line() + "\n")
+		case len(fields) == 0:
+			b.WriteString(line + "\n")
+		case fields[0] == countWord:
+		case fields[0] == mockWord:
+			b.WriteString(line + "\n")
+			mocked = true
+		case fields[0] != name:
+			add(line)
+		default:
+			found = true
+			if user != nil {
+				add(user.Line())
+			}
 		}
 	}
 	if user != nil && !found {
-		b.WriteString(user.Line() + "\n")
+		add(user.Line())
 	}
 	edited = b.String()
 	if !mocked {
 		edited = fileHead + mockWord + " " + base64.StdEncoding.EncodeToString(NewUsers(nil, nil).mock) + "\n\n" + edited
 	}
-	return edited, found, nil
+	return fmt.Sprintf("%s %d\n%s", countWord, count, edited), found, nil
 }
 
 const fileHead = `# Users of nextid: NAME VERIFIER… [admin] [only=GENERATOR,…]. "nextid passwd" writes it; see docs/security.md.
+# @users is how many there are: a file that was cut off is refused.
 # @mock makes up salts for names that do not exist. It is as secret as the rest of this file.
 `
 
-// eachLine calls f with the fields of every line that has any.
+// eachLine calls f with the fields of every line that has any. A line without
+// an end is an error: the file may have been read while it was written.
 func eachLine(text string, f func(fields []string) error) error {
 	number := 0
 	for line := range strings.Lines(text) {
 		number++
 		fields, err := splitFields(line)
+		if !strings.HasSuffix(line, "\n") {
+			err = errors.New("the last line has no end: the file is not whole")
+		}
 		if err == nil && len(fields) > 0 {
 			err = f(fields)
 		}

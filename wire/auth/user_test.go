@@ -29,6 +29,7 @@ func TestUsersFiles(t *testing.T) {
 		`"dora" ""`,
 		"erna admin only=orders,invoice_*",
 		"Алиса " + somePencil,
+		"",
 	}, "\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -78,14 +79,45 @@ func TestWrongUsersFiles(t *testing.T) {
 		"@mock short":                            "base64",
 		someMock + "\n" + someMock:               "stands once",
 		"@mock":                                  "stands once",
+		"@users":                                 "stands once",
+		"@users 2 2":                             "stands once",
+		"@users -1":                              "stands once",
+		"@users 1\n@users 1":                     "stands once",
 	} {
-		_, err := ParseUsers("bob\n" + line)
+		_, err := ParseUsers("bob\n" + line + "\n")
 		var at *LineError
 		if err == nil || !strings.Contains(err.Error(), want) || !errors.As(err, &at) || at.Line < 2 {
 			t.Errorf("%q: %v, want %q", line, err, want)
 		}
 		if err != nil && (strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "md5")) {
 			t.Errorf("%q: the message repeats what may be a password: %v", line, err)
+		}
+	}
+}
+
+// TestPartsOfUsersFiles: no part of a file with a number of users is read, and of
+// others those that end with a line that names a user.
+func TestPartsOfUsersFiles(t *testing.T) {
+	lines := "# users\nalice " + somePencil + " admin only=orders,order_lines\n\nbob\n# end\n"
+	for _, head := range []string{"", "@users 2\n"} {
+		whole := head + lines
+		for n := range len(whole) + 1 {
+			part := whole[:n]
+			_, err := ParseUsers(part)
+			users := strings.Contains(part, "orders,order_lines\n")
+			if head != "" {
+				users = strings.Contains(part, "bob\n")
+			}
+			if read := users && strings.HasSuffix(part, "\n"); (err == nil) != read {
+				t.Errorf("%q: %v", part, err)
+			}
+		}
+	}
+	for text, want := range map[string]string{
+		"alice\n@users 2\n": "@users says 2, and the file has 1", "@users 1\nalice\nbob\n": "@users says 1, and the file has 2", "@users 0\n": "no user", "": "no user",
+	} {
+		if _, err := ParseUsers(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
 }
@@ -115,8 +147,8 @@ func TestEditing(t *testing.T) {
 		t.Fatalf("%v, %v\n%s", found, err, changed)
 	}
 	users, err := ParseUsers(changed)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || !users.counted || !strings.HasPrefix(changed, "@users 2\n") {
+		t.Fatalf("%v\n%s", err, changed)
 	}
 	if a := users.Lookup("alice"); !a.SCRAM.Check("three") || !a.SHA2.Check("three") || a.SCRAM.Check("one") {
 		t.Error("alice has not got her new password")
@@ -139,7 +171,7 @@ func TestEditing(t *testing.T) {
 func TestDigestsWithUnprintableSaltsAreWrittenInHexadecimal(t *testing.T) {
 	v := NewSHA2("pencil")
 	copy(v.Salt[:], "\x01 \x7f\"")
-	line := (&User{Name: "alice", SHA2: v}).Line()
+	line := (&User{Name: "alice", SHA2: v}).Line() + "\n"
 	users, err := ParseUsers(line)
 	if err != nil || *users.Lookup("alice").SHA2 != *v {
 		t.Errorf("%q: %v", line, err)

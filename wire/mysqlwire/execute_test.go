@@ -223,7 +223,7 @@ func TestChangeUserGuessesAreLimited(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		rules, err := auth.ParseRules("host all all scram")
+		rules, err := auth.ParseRules("host all all scram\n")
 		if err != nil {
 			t.Fatal(err)
 		}
