@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"errors"
+	"io"
 	"slices"
 
 	"nextid/sqlfuncs/datum"
@@ -8,23 +10,29 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// ctePlan is one WITH item. It is computed once per execution, when it is
-// first read.
+// ctePlan is one WITH item. Its rows are computed once per execution, as far
+// as they are read.
 type ctePlan struct {
-	index  int // in exec.ctes
-	names  []string
-	plan   *QueryPlan // the item, or the first branch of a recursive one
-	repeat *QueryPlan // the recursive branch
-	all    bool       // UNION ALL between them
-	folds  folds      // of the columns, where they are compared
+	index   int // in Exec.ctes
+	names   []string
+	plan    *QueryPlan // the item, or its non-recursive term
+	repeat  *QueryPlan // the recursive term, nil for an ordinary query
+	working bool       // the item as its recursive term sees it: the working table
+	all     bool       // UNION ALL between the terms
+	folds   folds      // of the columns, where they are compared
+	steps   int        // how often the recursive term may run, 0: no limit
 }
 
-// cteRows is a WITH item's rows in one execution.
+// cteRows are a WITH item's rows in one execution.
 type cteRows struct {
-	done    bool
-	rows    [][]datum.Value
-	working [][]datum.Value // last step of a recursion
-	inside  bool            // the recursive branch is running
+	in       Rows            // what further rows come from, nil before the first
+	rows     [][]datum.Value // those that were read so far
+	done     bool            // there are no further ones
+	from, to int             // the working table, a part of rows
+	seen     map[string]bool // keys of the rows of a UNION
+	steps    int             // how often the recursive term ran
+	bytes    int64           // that all of this holds
+	term     int64           // that a term holds while it runs, part of bytes
 }
 
 func (c *ctePlan) columns() []FromColumn {
@@ -41,7 +49,11 @@ func (c *ctePlan) columns() []FromColumn {
 
 // with analyses WITH.
 func (p *Planner) with(s *Scope, t *syntax.Select) error {
-	for _, item := range t.With {
+	items, err := inOrder(t.With)
+	if err != nil {
+		return err
+	}
+	for _, item := range items {
 		if s.ctes == nil {
 			s.ctes = map[string]*ctePlan{}
 		}
@@ -50,7 +62,7 @@ func (p *Planner) with(s *Scope, t *syntax.Select) error {
 		}
 		c := &ctePlan{index: p.ctes, names: item.Columns}
 		p.ctes++
-		if err := p.cteQuery(s, &item, c); err != nil {
+		if err := p.cteQuery(s, item, c); err != nil {
 			return err
 		}
 		if len(item.Columns) > len(c.plan.Columns) {
@@ -64,8 +76,11 @@ func (p *Planner) with(s *Scope, t *syntax.Select) error {
 
 func (p *Planner) cteQuery(s *Scope, item *syntax.CTE, c *ctePlan) error {
 	inner := &Scope{parent: s.parent, ctes: s.ctes, Frame: -1}
-	set, recursive := item.Query.Body.(*syntax.SetOp)
-	if !item.Recursive || !recursive {
+	union, err := recursion(item)
+	if err != nil {
+		return err
+	}
+	if union == nil {
 		q, err := p.Query(item.Query, inner)
 		if err != nil {
 			return err
@@ -73,21 +88,53 @@ func (p *Planner) cteQuery(s *Scope, item *syntax.CTE, c *ctePlan) error {
 		c.plan = p.settledCopy(q)
 		return nil
 	}
-	first, err := p.Query(set.Left, inner)
+	first, err := p.Query(union.Left, inner)
 	if err != nil {
 		return err
 	}
-	c.plan, c.all = p.settledCopy(first), set.All
-	self := &Scope{parent: inner, Frame: -1, ctes: map[string]*ctePlan{item.Name: c}}
-	repeat, err := p.Query(set.Right, self)
+	c.plan, c.all = p.settledCopy(first), union.All
+	c.folds = p.columnFolds(c.plan.Columns)
+	self := *c
+	self.working = true
+	repeat, err := p.Query(union.Right, &Scope{parent: inner, Frame: -1, ctes: map[string]*ctePlan{item.Name: &self}})
 	if err != nil {
 		return err
 	}
 	if len(repeat.Columns) != len(c.plan.Columns) {
-		return At(set.Pos, errUnionColumns)
+		return At(targetPos(union.Right, 0, union.Pos), errUnionColumns)
 	}
-	c.folds = p.columnFolds(c.plan.Columns)
+	if p.MySQL {
+		c.steps = maxSteps
+	} else if err := p.sameAsFirst(union, item.Name, c.plan.Columns, repeat.Columns); err != nil {
+		return err
+	}
 	c.repeat = &QueryPlan{Columns: c.plan.Columns, Open: converted(repeat, c.plan.Columns)}
+	return nil
+}
+
+// maxSteps bounds a recursion in the MySQL dialect, as cte_max_recursion_depth
+// and MariaDB's max_recursive_iterations do by default.
+const maxSteps = 1000
+
+// sameAsFirst checks that the recursive term leaves the columns of the
+// non-recursive one as they are.
+func (p *Planner) sameAsFirst(union *syntax.SetOp, name string, first, repeat []Column) error {
+	for i, c := range first {
+		t, err := p.commonType(c.Type, repeat[i].Type)
+		if err != nil {
+			return At(targetPos(union.Right, i, union.Pos), errUnionTypes(c, repeat[i]))
+		}
+		mod := c.TypeMod
+		if t != c.Type || repeat[i].Type != datum.Unknown && repeat[i].TypeMod != mod {
+			mod = -1
+		}
+		if t != c.Type || mod != c.TypeMod {
+			return At(targetPos(union.Left, i, union.Pos), sqlstate.New(sqlstate.DatatypeMismatch,
+				"recursive query %q column %d has type %s in non-recursive term but type %s overall",
+				sqlstate.Cut(name, 64), i+1, datum.FormatType(c.Type, c.TypeMod), datum.FormatType(t, mod)).
+				WithHint("Cast the output of the non-recursive term to the correct type."))
+		}
+	}
 	return nil
 }
 
@@ -98,61 +145,106 @@ func (p *Planner) settledCopy(q *QueryPlan) *QueryPlan {
 	return &QueryPlan{Columns: q.Columns, Open: converted(&QueryPlan{Columns: raw, Open: q.Open}, q.Columns)}
 }
 
-// open reads the item's rows, computing them first where needed.
+// open reads the item's rows. Those that nobody has read yet are computed then.
 func (c *ctePlan) open(x *Exec) (Rows, error) {
 	for len(x.ctes) <= c.index {
 		x.ctes = append(x.ctes, &cteRows{})
 	}
 	state := x.ctes[c.index]
-	switch {
-	case state.inside:
-		return &SliceRows{Rows: state.working}, nil
-	case !state.done:
-		held, lasting := x.held, x.lasting
-		if err := c.compute(x, state); err != nil {
-			return nil, err
-		}
-		x.lasts(held, lasting)
-		state.done = true
+	if c.working {
+		return &SliceRows{Rows: state.rows[state.from:state.to]}, nil
 	}
-	return &SliceRows{Rows: state.rows}, nil
-}
-
-// compute runs the item; a recursive one until a step yields nothing new.
-func (c *ctePlan) compute(x *Exec, state *cteRows) error {
-	rows, err := c.plan.all(x)
-	if err != nil || c.repeat == nil {
-		state.rows = rows
-		return err
-	}
-	seen := map[string]bool{}
-	fresh := func(rows [][]datum.Value) [][]datum.Value {
-		if c.all {
-			return rows
-		}
-		out := rows[:0]
-		for _, r := range rows {
-			if key := string(rowKey(nil, r, c.folds)); !seen[key] {
-				seen[key] = true
-				out = append(out, r)
+	read := 0
+	return RowsFunc(func(x *Exec) ([]datum.Value, error) {
+		if read == len(state.rows) {
+			if err := c.pull(x, state); err != nil {
+				return nil, err
 			}
 		}
-		return out
-	}
-	state.inside = true
-	defer func() { state.inside, state.working = false, nil }()
-	for rows = fresh(rows); len(rows) > 0; rows = fresh(rows) {
-		state.rows = append(state.rows, rows...)
-		state.working = rows
-		if rows, err = c.repeat.all(x); err != nil {
-			return err
-		}
-		if err := x.Ctx.Err(); err != nil {
-			return err
-		}
-	}
-	return nil
+		read++
+		return state.rows[read-1], nil
+	}), nil
 }
+
+// pull computes the item's next row; it returns io.EOF when there is none. What it
+// holds stays until the statement ends, whichever query reads the item.
+func (c *ctePlan) pull(x *Exec, state *cteRows) error {
+	if state.done {
+		return io.EOF
+	}
+	held, lasting, values := x.held, x.lasting, x.values
+	x.values = 0 // the values of the reader are not this query's
+	defer func() {
+		x.rowDone(0)
+		x.values = values
+		state.bytes += x.held - held - (x.lasting - lasting)
+		x.lasts(held, lasting)
+	}()
+	for {
+		row, err := c.next(x, state)
+		if err != nil {
+			return err
+		}
+		if c.repeat != nil && !c.all {
+			key := string(rowKey(nil, row, c.folds))
+			if state.seen[key] {
+				continue
+			}
+			if err := x.Hold(keyBytes + len(key)); err != nil {
+				return err
+			}
+			if state.seen == nil {
+				state.seen = map[string]bool{}
+			}
+			state.seen[key] = true
+		}
+		if err := x.HoldRow(row); err != nil {
+			return err
+		}
+		state.rows = append(state.rows, slices.Clone(row))
+		return nil
+	}
+}
+
+// next is the next row of the terms. The recursive one runs over the rows that its
+// last run added, until a run adds none.
+func (c *ctePlan) next(x *Exec, state *cteRows) (row []datum.Value, err error) {
+	of := c.plan // the term to open, nil while one is open
+	if state.in != nil {
+		of = nil
+	}
+	for {
+		held, lasting := x.held, x.lasting
+		if of != nil {
+			if state.in, err = of.Open(x); err != nil {
+				return nil, err
+			}
+		}
+		if row, err = state.in.Next(x); errors.Is(err, io.EOF) {
+			state.in.Close()
+		}
+		if state.term += x.held - held - (x.lasting - lasting); !errors.Is(err, io.EOF) {
+			return row, err
+		}
+		x.giveBack(state.term)
+		state.term = 0
+		state.from, state.to = state.to, len(state.rows)
+		if c.repeat == nil || state.from == state.to {
+			state.done = true
+			return nil, io.EOF
+		}
+		if state.steps++; c.steps > 0 && state.steps > c.steps {
+			return nil, errTooManySteps
+		}
+		if err := x.Tick(); err != nil {
+			return nil, err
+		}
+		of = c.repeat
+	}
+}
+
+var errTooManySteps = sqlstate.New(sqlstate.LimitExceeded, "Recursive query aborted after %d iterations", maxSteps).
+	WithHint("A recursion ends when its last step finds no row. Add a condition to its second SELECT.").WithMySQL(3636, "HY000")
 
 // withCTEs lets the items of a WITH below a correlated query be computed
 // anew each time the query runs.
@@ -164,10 +256,20 @@ func (p *Planner) withCTEs(q *QueryPlan, s *Scope) *QueryPlan {
 	q.Open = func(x *Exec) (Rows, error) {
 		for _, c := range s.ctes {
 			if c.index < len(x.ctes) {
+				x.ctes[c.index].drop(x)
 				x.ctes[c.index] = &cteRows{}
 			}
 		}
 		return inner(x)
 	}
 	return q
+}
+
+// drop gives back what the rows hold.
+func (r *cteRows) drop(x *Exec) {
+	if r.in != nil && !r.done {
+		r.in.Close()
+	}
+	x.lasting -= r.bytes
+	x.giveBack(r.bytes)
 }

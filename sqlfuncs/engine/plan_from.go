@@ -159,7 +159,7 @@ func (p *Planner) table(s *Scope, t *syntax.Table) (source, error) {
 	if len(t.Name) == 1 {
 		if c := s.cte(t.Name[0]); c != nil {
 			p.usesCTE(c)
-			it := &FromItem{alias: alias, Columns: c.columns()}
+			it := &FromItem{alias: alias, Columns: c.columns(), working: c.working}
 			if p.MySQL {
 				it.describeQuery(c.plan.Columns)
 			}

@@ -214,6 +214,9 @@ func (p *Planner) Aggregate(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 		return nil, At(e.Pos, sqlstate.New(sqlstate.Grouping, "aggregate functions are not allowed here"))
 	}
 	g := level.group
+	if slices.ContainsFunc(level.items, func(it *FromItem) bool { return it.working }) {
+		return nil, At(e.Pos, sqlstate.New(sqlstate.InvalidRecursion, "aggregate functions are not allowed in a recursive query's recursive term"))
+	}
 	for i, c := range g.plan.calls {
 		if syntax.Same(c.tree, e) {
 			return p.outer(aggregateSlot(g.plan, i)), nil

@@ -11,6 +11,25 @@ import (
 
 var errUnionColumns = sqlstate.New(sqlstate.SyntaxError, "each UNION query must have the same number of columns").WithMySQL(1222, "21000")
 
+func errUnionTypes(l, r Column) error {
+	return sqlstate.New(sqlstate.DatatypeMismatch, "UNION types %s and %s cannot be matched",
+		datum.FormatType(l.Type, -1), datum.FormatType(r.Type, -1))
+}
+
+// targetPos is where a column of a query is written, otherwise where that is not
+// one place.
+func targetPos(q *syntax.Select, i int, otherwise syntax.Pos) syntax.Pos {
+	switch body := q.Body.(type) {
+	case *syntax.SelectCore:
+		if i < len(body.Targets) {
+			return leftmost(body.Targets[i].Expr)
+		}
+	case *syntax.Values:
+		return leftmost(body.Rows[0][i])
+	}
+	return otherwise
+}
+
 // setOperation analyses UNION.
 func (p *Planner) setOperation(s *Scope, o *syntax.SetOp) (*QueryPlan, error) {
 	l, err := p.Query(o.Left, s)
@@ -22,14 +41,13 @@ func (p *Planner) setOperation(s *Scope, o *syntax.SetOp) (*QueryPlan, error) {
 		return nil, err
 	}
 	if len(l.Columns) != len(r.Columns) {
-		return nil, At(o.Pos, errUnionColumns)
+		return nil, At(targetPos(o.Right, 0, o.Pos), errUnionColumns)
 	}
 	columns := append([]Column(nil), l.Columns...)
 	for i := range columns {
 		t, err := p.commonType(l.Columns[i].Type, r.Columns[i].Type)
 		if err != nil {
-			return nil, At(o.Pos, sqlstate.New(sqlstate.DatatypeMismatch, "UNION types %s and %s cannot be matched",
-				datum.FormatType(l.Columns[i].Type, -1), datum.FormatType(r.Columns[i].Type, -1)))
+			return nil, At(targetPos(o.Right, i, o.Pos), errUnionTypes(l.Columns[i], r.Columns[i]))
 		}
 		columns[i].Type, columns[i].Table, columns[i].Attr, columns[i].Origin = t, 0, 0, nil
 		columns[i].letters = l.Columns[i].letters || r.Columns[i].letters

@@ -36,18 +36,23 @@ func eachPart(e syntax.Expr, f func(syntax.Expr)) {
 		for _, a := range e.Args {
 			f(a.Value)
 		}
+		order := e.OrderBy
 		if w := e.Over; w != nil {
 			all(w.PartitionBy...)
-			for _, o := range w.OrderBy {
-				f(o.Expr)
-			}
+			order = w.OrderBy
 		}
+		for _, o := range order {
+			f(o.Expr)
+		}
+		f(e.Filter)
 	case *syntax.Unary:
 		f(e.X)
 	case *syntax.Binary:
 		all(e.L, e.R)
 	case *syntax.Like:
-		all(e.X, e.Pattern)
+		all(e.X, e.Pattern, e.Escape)
+	case *syntax.Assign:
+		f(e.Value)
 	case *syntax.Is:
 		f(e.X)
 	case *syntax.IsDistinct:

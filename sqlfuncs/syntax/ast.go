@@ -251,6 +251,7 @@ type (
 	}
 	// CTE is one WITH item.
 	CTE struct {
+		Pos       Pos
 		Name      string
 		Columns   []string
 		Query     *Select

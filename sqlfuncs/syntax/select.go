@@ -235,7 +235,7 @@ func (p *parser) with() []CTE {
 	}
 	var list []CTE
 	for {
-		c := CTE{Recursive: recursive, Name: p.name(), Columns: p.optionalColumns()}
+		c := CTE{Pos: p.pos(), Recursive: recursive, Name: p.name(), Columns: p.optionalColumns()}
 		p.expect("as")
 		if p.accept("not") {
 			p.expect("materialized")
