@@ -43,3 +43,20 @@ func (o *Out) Room() error {
 	}
 	return o.Flush()
 }
+
+// Sender is a statement whose answer is being sent, see sqlfuncs.Portal.
+type Sender interface {
+	// Sent counts n bytes that were sent as work. It waits for a CPU slot
+	// where the statement has become a long one.
+	Sent(n int) error
+}
+
+// RowRoom flushes when enough waits, and tells the statement how much was
+// sent. Each protocol calls it between the rows of an answer.
+func (o *Out) RowRoom(s Sender) error {
+	n := len(o.B)
+	if err := o.Room(); err != nil || len(o.B) > 0 {
+		return err
+	}
+	return s.Sent(n)
+}

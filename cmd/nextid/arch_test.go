@@ -72,7 +72,7 @@ sqlfuncs/sqltest:          generator/... sqlfuncs sqlfuncs/account sqlfuncs/sqls
 wire:                      sqlfuncs/account sqlfuncs/sqlstate
 wire/auth:                 sqlfuncs sqlfuncs/sqlstate wire wire/pgwire wire/mysqlwire
 wire/httpstatus:           wire
-wire/web:                  sqlfuncs sqlfuncs/datum sqlfuncs/sqlstate
+wire/web:                  sqlfuncs sqlfuncs/datum sqlfuncs/sqlstate wire
 wire/clienttest:
 wire/wiretest:             generator generator/segment generator/snowflake generator/store/memory generator/worker sqlfuncs
 wire/pgwire:               generator sqlfuncs sqlfuncs/account sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire

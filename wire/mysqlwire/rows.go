@@ -68,20 +68,11 @@ func (c *conn) sendRows(ctx context.Context, p *sqlfuncs.Portal, f format, limit
 		}
 		out.B = c.end(out.B, at)
 		rows++
-		if err := room(p, out); err != nil {
+		if err := out.RowRoom(p); err != nil {
 			return rows, err
 		}
 	}
 	return rows, nil
-}
-
-// room flushes when enough waits, which is work of the statement.
-func room(p *sqlfuncs.Portal, out *wire.Out) error {
-	n := len(out.B)
-	if err := out.Room(); err != nil || len(out.B) > 0 {
-		return err
-	}
-	return p.Sent(n)
 }
 
 // runLength is how many ids are drawn and encoded at a time.
@@ -104,7 +95,7 @@ func (c *conn) sendIDs(ctx context.Context, p *sqlfuncs.Portal, f format, limit 
 			out.B = c.appendRunBinary(out.B, r)
 		}
 		rows += r.Count
-		if err := room(p, out); err != nil {
+		if err := out.RowRoom(p); err != nil {
 			return rows, err
 		}
 		if ctx.Err() != nil {

@@ -44,20 +44,11 @@ func (c *conn) sendValues(ctx context.Context, p *sqlfuncs.Portal, limit int64, 
 			return rows, err
 		}
 		rows++
-		if err := room(p, out); err != nil {
+		if err := out.RowRoom(p); err != nil {
 			return rows, err
 		}
 	}
 	return rows, nil
-}
-
-// room flushes when enough waits, which is work of the statement.
-func room(p *sqlfuncs.Portal, out *wire.Out) error {
-	n := len(out.B)
-	if err := out.Room(); err != nil || len(out.B) > 0 {
-		return err
-	}
-	return p.Sent(n)
 }
 
 // runLength is how many ids are drawn and encoded at a time: 64 KiB of
@@ -81,7 +72,7 @@ func (c *conn) sendIDs(ctx context.Context, p *sqlfuncs.Portal, limit int64, out
 			out.B = appendRun(out.B, r, rowTemplate)
 		}
 		rows += r.Count
-		if err := room(p, out); err != nil {
+		if err := out.RowRoom(p); err != nil {
 			return rows, err
 		}
 		if err := ctx.Err(); err != nil {
@@ -131,7 +122,7 @@ func (c *conn) copyValues(ctx context.Context, p *sqlfuncs.Portal, out *wire.Out
 		out.B, at = begin(out.B, 'd')
 		out.B = end(cp.AppendRow(out.B, row, c.session.Env()), at)
 		rows++
-		if err := room(p, out); err != nil {
+		if err := out.RowRoom(p); err != nil {
 			return rows, err
 		}
 	}
@@ -146,7 +137,7 @@ func (c *conn) copyIDs(ctx context.Context, p *sqlfuncs.Portal, out *wire.Out) (
 		}
 		out.B = appendRun(out.B, r, copyTemplate)
 		rows += r.Count
-		if err := room(p, out); err != nil {
+		if err := out.RowRoom(p); err != nil {
 			return rows, err
 		}
 		if err := ctx.Err(); err != nil {

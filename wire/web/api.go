@@ -44,10 +44,10 @@ func (s *Server) routes() map[string]http.Handler {
 	}
 	for _, method := range []string{"GET", "POST"} { // Tinyid's client posts, people open links
 		path := method + " /tinyid/id/"
-		routes[path+"nextId"] = s.tinyid(tinyidNumbers, asResponse)
-		routes[path+"nextIdSimple"] = s.tinyid(tinyidNumbers, asText)
-		routes[path+"nextSegmentId"] = s.tinyid(tinyidSegment, asResponse)
-		routes[path+"nextSegmentIdSimple"] = s.tinyid(tinyidSegment, asText)
+		routes[path+"nextId"] = s.tinyid(tinyidNumbers, true)
+		routes[path+"nextIdSimple"] = s.tinyid(tinyidNumbers, false)
+		routes[path+"nextSegmentId"] = s.tinyid(tinyidSegment, true)
+		routes[path+"nextSegmentIdSimple"] = s.tinyid(tinyidSegment, false)
 	}
 	return routes
 }
@@ -112,12 +112,12 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, c caller, key, tex
 	for i := range types {
 		types[i] = datum.Text
 	}
-	result, err := s.query(r.Context(), c, text, types, args...)
+	result, err := s.query(r, c, text, types, args...)
 	if err != nil {
 		return err
 	}
 	defer result.Close()
-	return sendRows(w, result, key)
+	return result.sendRows(w, key)
 }
 
 // pageSize is how many generators one answer lists.
@@ -131,7 +131,7 @@ func (s *Server) generators(w http.ResponseWriter, r *http.Request, c caller) er
 
 func (s *Server) generator(w http.ResponseWriter, r *http.Request, c caller) error {
 	name := r.PathValue("name")
-	result, err := s.query(r.Context(), c, "SELECT * FROM nextid.generators WHERE name = $1", []datum.OID{datum.Text}, name)
+	result, err := s.query(r, c, "SELECT * FROM nextid.generators WHERE name = $1", []datum.OID{datum.Text}, name)
 	if err != nil {
 		return err
 	}
@@ -157,12 +157,12 @@ func (s *Server) draw(w http.ResponseWriter, r *http.Request, c caller, key, tex
 	if n == "" {
 		n = "1"
 	}
-	result, err := s.query(r.Context(), c, text, nameAndCount, r.PathValue("name"), n)
+	result, err := s.query(r, c, text, nameAndCount, r.PathValue("name"), n)
 	if err != nil {
 		return err
 	}
 	defer result.Close()
-	return sendRows(w, result, key)
+	return result.sendRows(w, key)
 }
 
 func (s *Server) ids(w http.ResponseWriter, r *http.Request, c caller) error {
@@ -185,7 +185,7 @@ func (s *Server) parse(w http.ResponseWriter, r *http.Request, c caller) error {
 	if by := r.URL.Query().Get("by"); by != "" {
 		text, types, args = "SELECT parse_id($1, $2)", append(types, datum.Text), append(args, by)
 	}
-	result, err := s.query(r.Context(), c, text, types, args...)
+	result, err := s.query(r, c, text, types, args...)
 	if err != nil {
 		return err
 	}
@@ -235,7 +235,7 @@ func (s *Server) drop(w http.ResponseWriter, r *http.Request, c caller) error {
 
 func (s *Server) change(w http.ResponseWriter, r *http.Request, c caller, status int, text string, args ...string) error {
 	types := []datum.OID{datum.Text, datum.Text, datum.Text}[:len(args)]
-	result, err := s.query(r.Context(), c, text, types, args...)
+	result, err := s.query(r, c, text, types, args...)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,6 +9,7 @@ import (
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
+	"nextid/wire"
 )
 
 // The paths of Leaf's HTTP server (Meituan-Dianping/Leaf, leaf-server): a
@@ -24,7 +24,7 @@ func (s *Server) leafSnowflake(w http.ResponseWriter, r *http.Request, c caller)
 }
 
 func (s *Server) number(w http.ResponseWriter, r *http.Request, c caller, text string) error {
-	result, err := s.query(r.Context(), c, text, []datum.OID{datum.Text}, r.PathValue("name"))
+	result, err := s.query(r, c, text, []datum.OID{datum.Text}, r.PathValue("name"))
 	if err != nil {
 		return err
 	}
@@ -36,8 +36,10 @@ func (s *Server) number(w http.ResponseWriter, r *http.Request, c caller, text s
 	return sendText(w, row[0])
 }
 
+const typeText = "text/plain; charset=utf-8"
+
 func sendText(w http.ResponseWriter, text string) error {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Content-Type", typeText)
 	_, _ = io.WriteString(w, text) // the client may be gone
 	return nil
 }
@@ -49,7 +51,7 @@ func (s *Server) leafDecode(w http.ResponseWriter, r *http.Request, c caller) er
 	if idType(id) != datum.Int8 {
 		return sqlstate.New(sqlstate.InvalidParameterValue, "snowflakeId must be a number, not %q", id)
 	}
-	result, err := s.query(r.Context(), c, "SELECT time, worker, sequence FROM parse_id($1, 'leaf')", []datum.OID{datum.Int8}, id)
+	result, err := s.query(r, c, "SELECT time, worker, sequence FROM parse_id($1, 'leaf')", []datum.OID{datum.Int8}, id)
 	if err != nil {
 		return err
 	}
@@ -70,12 +72,6 @@ func (s *Server) leafDecode(w http.ResponseWriter, r *http.Request, c caller) er
 // says who may draw from a bizType: here the token is the password of the
 // user of that name, or USER:PASSWORD.
 
-// tinyidAnswer is what a Tinyid path gives: as JSON, and as text.
-type tinyidAnswer struct {
-	data any
-	text string
-}
-
 // The codes of Tinyid's JSON answers, which come with status 200.
 const (
 	tinyidOK         = 200
@@ -87,19 +83,34 @@ const (
 // word.
 const maxTinyidBatch = 100_000
 
+// tinyid answers a path of Tinyid: with JSON, which has status 200 even for
+// errors, or with text.
 func (s *Server) tinyid(
-	draw func(s *Server, r *http.Request, c caller, name string) (tinyidAnswer, error),
-	answer func(w http.ResponseWriter, a tinyidAnswer, err error) error,
+	draw func(s *Server, w http.ResponseWriter, r *http.Request, c caller, name string, asJSON bool) error, asJSON bool,
 ) http.Handler {
 	return s.guarded(func(w http.ResponseWriter, r *http.Request) error {
 		name := r.FormValue("bizType")
 		c, err := s.tinyidCaller(r, name)
-		var a tinyidAnswer
 		if err == nil {
-			a, err = draw(s, r, c, name)
+			err = draw(s, w, r, c, name, asJSON)
 		}
-		return answer(w, a, err)
+		if err == nil || !asJSON {
+			return err
+		}
+		_, p := explain(err)
+		code := tinyidOtherError
+		if strings.HasPrefix(p.SQLState, "28") || p.SQLState == string(sqlstate.InsufficientPrivilege) {
+			code = tinyidBadToken
+		}
+		return send(w, tinyidResponse{nil, code, p.Message})
 	})
+}
+
+// tinyidResponse is Tinyid's JSON answer.
+type tinyidResponse struct {
+	Data    any    `json:"data"`
+	Code    int    `json:"code"`
+	Message string `json:"message"`
 }
 
 // tinyidCaller is who has a token, or who proves to be a user as elsewhere.
@@ -115,55 +126,29 @@ func (s *Server) tinyidCaller(r *http.Request, name string) (caller, error) {
 	return s.login(r, user, password)
 }
 
-func asText(w http.ResponseWriter, a tinyidAnswer, err error) error {
-	if err != nil {
-		return err
-	}
-	return sendText(w, a.text)
-}
-
-func asResponse(w http.ResponseWriter, a tinyidAnswer, err error) error {
-	response := struct {
-		Data    any    `json:"data"`
-		Code    int    `json:"code"`
-		Message string `json:"message"`
-	}{a.data, tinyidOK, ""}
-	if err != nil {
-		_, p := explain(err)
-		response.Data, response.Code, response.Message = nil, tinyidOtherError, p.Message
-		if strings.HasPrefix(p.SQLState, "28") || p.SQLState == string(sqlstate.InsufficientPrivilege) {
-			response.Code = tinyidBadToken
-		}
-	}
-	return send(w, response)
-}
-
 // tinyidNumbers draws batchSize numbers.
-func tinyidNumbers(s *Server, r *http.Request, c caller, name string) (a tinyidAnswer, err error) {
+func tinyidNumbers(s *Server, w http.ResponseWriter, r *http.Request, c caller, name string, asJSON bool) error {
 	n, err := strconv.ParseInt(r.FormValue("batchSize"), 10, 64)
 	if err != nil || n < 1 {
 		n = 1
 	}
-	result, err := s.query(r.Context(), c, "SELECT * FROM next_ids($1, $2)", nameAndCount, name, strconv.FormatInt(min(n, maxTinyidBatch), 10))
+	result, err := s.query(r, c, "SELECT * FROM next_ids($1, $2)", nameAndCount, name, strconv.FormatInt(min(n, maxTinyidBatch), 10))
 	if err != nil {
-		return a, err
+		return err
 	}
 	defer result.Close()
-	ids := make([]int64, 0, min(n, maxTinyidBatch))
-	var text strings.Builder
-	for {
-		row, err := result.next()
-		if errors.Is(err, io.EOF) {
-			return tinyidAnswer{ids, text.String()}, nil
-		} else if err != nil {
-			return a, err
-		}
-		if len(ids) > 0 {
-			text.WriteByte(',')
-		}
-		ids = append(ids, row[0].Int)
-		text.WriteString(strconv.FormatInt(row[0].Int, 10))
+	contentType, before, after := typeText, "", ""
+	if asJSON {
+		contentType, before, after = typeJSON, `{"data":[`, `],"code":200,"message":""}`+"\n"
 	}
+	return result.send(w, contentType, func(out *wire.Out) error {
+		out.B = append(out.B, before...)
+		if err := result.writeIDs(out, "", ","); err != nil {
+			return err
+		}
+		out.B = append(out.B, after...)
+		return nil
+	})
 }
 
 // tinyidLoading is after what part of a segment Tinyid's client asks for the
@@ -175,22 +160,21 @@ const tinyidStep = "1000"
 
 // tinyidSegment draws a run of numbers for Tinyid's client, which adds delta
 // to currentId before it gives a number, and stops behind maxId.
-func tinyidSegment(s *Server, r *http.Request, c caller, name string) (a tinyidAnswer, err error) {
-	result, err := s.query(r.Context(), c, "SELECT first, last FROM next_range($1, $2) LIMIT 1", nameAndCount, name, tinyidStep)
+func tinyidSegment(s *Server, w http.ResponseWriter, r *http.Request, c caller, name string, asJSON bool) error {
+	result, err := s.query(r, c, "SELECT first, last FROM next_range($1, $2) LIMIT 1", nameAndCount, name, tinyidStep)
 	if err != nil {
-		return a, err
+		return err
 	}
 	defer result.Close()
 	row, err := result.next()
 	if err != nil {
-		return a, err
+		return err
 	}
 	current, last := row[0].Int-1, row[1].Int
 	loading := current + (last-current)*tinyidLoading/100
-	return tinyidAnswer{
-		data: map[string]any{
-			"currentId": current, "loadingId": loading, "maxId": last, "delta": 1, "remainder": 0,
-		},
-		text: fmt.Sprintf("%d,%d,%d,1,0", current, loading, last),
-	}, nil
+	if !asJSON {
+		return sendText(w, fmt.Sprintf("%d,%d,%d,1,0", current, loading, last))
+	}
+	data := map[string]any{"currentId": current, "loadingId": loading, "maxId": last, "delta": 1, "remainder": 0}
+	return send(w, tinyidResponse{data, tinyidOK, ""})
 }

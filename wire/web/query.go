@@ -15,6 +15,7 @@ import (
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
+	"nextid/wire"
 )
 
 // result is a statement that is being executed for a request.
@@ -26,8 +27,13 @@ type result struct {
 }
 
 // query begins a statement in a session of the caller. The arguments are
-// texts; Close ends the session.
-func (s *Server) query(ctx context.Context, c caller, text string, types []datum.OID, args ...string) (*result, error) {
+// texts; Close ends the session. The request's body is read to its end:
+// net/http notices that a client hangs up only behind it.
+func (s *Server) query(req *http.Request, c caller, text string, types []datum.OID, args ...string) (*result, error) {
+	if _, err := io.Copy(io.Discard, req.Body); err != nil {
+		return nil, sqlstate.New(sqlstate.LimitExceeded, "the body of the request: %v", err).
+			WithHint("A body has at most %d bytes.", maxBody)
+	}
 	sql := s.cfg.SQL()
 	if sql == nil {
 		return nil, sqlstate.New(sqlstate.CannotConnectNow, "the server is starting: it waits for its store")
@@ -37,7 +43,7 @@ func (s *Server) query(ctx context.Context, c caller, text string, types []datum
 		return nil, err
 	}
 	r := &result{session: session}
-	r.ctx, r.cancel = session.StatementContext(ctx)
+	r.ctx, r.cancel = session.StatementContext(req.Context())
 	st, err := session.Prepare("", text, types)
 	if err == nil {
 		values := make([]sqlfuncs.Arg, len(args))
@@ -107,49 +113,100 @@ func (r *result) appendJSON(dst []byte, v datum.Value) []byte {
 	return datum.AppendJSONString(dst, r.text(v))
 }
 
+// send answers with what write appends. Long answers are sent as they come:
+// one that fails on the way is cut off, which clients notice. The session has
+// no CPU slot while it waits for a slow client.
+func (r *result) send(w http.ResponseWriter, contentType string, write func(out *wire.Out) error) error {
+	sent, control := false, http.NewResponseController(w)
+	out := wire.NewOut(wire.DefaultLimits.FlushAt, func(b []byte) error {
+		sent = true
+		w.Header().Set("Content-Type", contentType)
+		r.session.Rest()
+		_ = control.SetWriteDeadline(time.Now().Add(wire.DefaultLimits.Write)) // fails on a closed connection: the write will tell
+		_, err := w.Write(b)
+		return err
+	})
+	err := write(out)
+	if err == nil {
+		err = out.Flush()
+	}
+	switch {
+	case out.Err() != nil: // the client is gone
+		return nil
+	case err != nil && sent:
+		panic(http.ErrAbortHandler)
+	}
+	return err
+}
+
 // sendRows answers with {"key": [row, …]}: an object a row, or, where the
-// rows have one column, its values. Long answers are sent as they come;
-// one that fails on the way is cut off, which clients notice.
-func sendRows(w http.ResponseWriter, r *result, key string) error {
+// rows have one column, its values.
+func (r *result) sendRows(w http.ResponseWriter, key string) error {
+	return r.send(w, typeJSON, func(out *wire.Out) error {
+		out.B = append(append(append(out.B, `{"`...), key...), "\":[\n"...)
+		rows := r.writeRows
+		if r.portal.IDs() {
+			rows = func(out *wire.Out) error { return r.writeIDs(out, `"`, ",\n") }
+		}
+		if err := rows(out); err != nil {
+			return err
+		}
+		out.B = append(out.B, "\n]}\n"...)
+		return nil
+	})
+}
+
+// writeRows writes rows of any kind.
+func (r *result) writeRows(out *wire.Out) error {
 	columns := r.portal.Columns()
-	out := append([]byte(`{"`+key+`":[`), '\n')
-	sent := false
 	for i := 0; ; i++ {
 		row, err := r.next()
 		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			if sent {
-				panic(http.ErrAbortHandler)
-			}
+			return nil
+		} else if err != nil {
 			return err
 		}
 		if i > 0 {
-			out = append(out, ",\n"...)
+			out.B = append(out.B, ",\n"...)
 		}
 		if len(columns) == 1 {
-			out = r.appendJSON(out, row[0])
+			out.B = r.appendJSON(out.B, row[0])
 		} else {
-			out = r.appendObject(out, columns, row)
+			out.B = r.appendObject(out.B, columns, row)
 		}
-		if len(out) >= flushAt {
-			sent = true
-			setJSON(w)
-			r.session.Rest() // the client may be slow
-			if _, err := w.Write(out); err != nil {
-				return nil //nolint:nilerr // the client is gone
-			}
-			out = out[:0]
+		if err := out.RowRoom(r.portal); err != nil {
+			return err
 		}
 	}
-	setJSON(w)
-	_, _ = w.Write(append(out, "\n]}\n"...)) // the client may be gone
-	return nil
 }
 
-// flushAt is how much of an answer is held before it is sent, in bytes.
-const flushAt = 64 << 10
+// runLength is how many ids are drawn and written at a time.
+const runLength = 1024
+
+// writeIDs writes the ids of a portal of ids, each between quotes.
+func (r *result) writeIDs(out *wire.Out, quote, separator string) error {
+	for first := true; ; {
+		run, err := r.portal.NextIDs(r.ctx, runLength)
+		if errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		for i := range run.Count {
+			if !first {
+				out.B = append(out.B, separator...)
+			}
+			first = false
+			out.B = append(strconv.AppendInt(append(out.B, quote...), run.First+i*run.Step, 10), quote...)
+		}
+		if err := out.RowRoom(r.portal); err != nil {
+			return err
+		}
+		if r.ctx.Err() != nil {
+			return context.Cause(r.ctx)
+		}
+	}
+}
 
 func (r *result) appendObject(dst []byte, columns []sqlfuncs.Column, row []datum.Value) []byte {
 	dst = append(dst, '{')
@@ -163,7 +220,9 @@ func (r *result) appendObject(dst []byte, columns []sqlfuncs.Column, row []datum
 	return append(dst, '}')
 }
 
-func setJSON(w http.ResponseWriter) { w.Header().Set("Content-Type", "application/json") }
+const typeJSON = "application/json"
+
+func setJSON(w http.ResponseWriter) { w.Header().Set("Content-Type", typeJSON) }
 
 // send answers with a value as JSON.
 func send(w http.ResponseWriter, v any) error {
