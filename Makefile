@@ -20,7 +20,7 @@ CROSS = linux/386 linux/arm linux/arm64 linux/s390x darwin/arm64 freebsd/amd64 w
 ## build: the static binary, in bin/nextid
 build:
 	@[ -e bin/nextid ] || echo "Building bin/nextid. The first time Go compiles all modules: about a minute on two cores, then seconds."
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags="-s -w -X main.commit=$(COMMIT)" -o bin/nextid ./cmd/nextid
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags="-s -w -X nextid/server.commit=$(COMMIT)" -o bin/nextid ./cmd/nextid
 	@size=$$(wc -c <bin/nextid); [ $$size -le $(MAX_BYTES) ] || { \
 		echo "bin/nextid has $$size bytes, of at most $(MAX_BYTES): find out why, or raise MAX_BYTES."; \
 		echo "Two megabytes at once: something calls text/template or reflect's MethodByName, which keeps every method in."; exit 1; }
@@ -41,7 +41,7 @@ SLOW = /(migrations|benchmarks)(/|$$)|/(clienttest|dbtest|simulation|ticket|exam
 ## test-quick: for the edit loop: nothing is installed or started, and no race detector; seconds, the first time three minutes
 test-quick: format-check vet
 	CGO_ENABLED=0 $(GO) test -trimpath -short -timeout 3m $$(CGO_ENABLED=0 $(GO) list ./... | grep -vE '$(SLOW)')
-	CGO_ENABLED=0 $(GO) test -trimpath -short -run 'Arrow|Linked|TestCode|Setting|Config|Command' ./cmd/...
+	CGO_ENABLED=0 $(GO) test -trimpath -short -run 'Arrow|Linked|TestCode|Command' ./cmd/...
 
 ## test-clients: install and drive every client, see docs/clients.md; report what they enter of sqlfuncs
 test-clients:
@@ -89,7 +89,7 @@ vuln:
 ## bench: nextid-bench beside the server, in bin; then bin/nextid-bench compare, see benchmarks/results/README.md
 bench: build
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags="-s -w" -o bin/nextid-bench ./cmd/nextid-bench
-	CGO_ENABLED=0 $(GO) build -trimpath -tags goroutines -ldflags="-s -w -X main.commit=$(COMMIT)+goroutines" -o bin/nextid-goroutines ./cmd/nextid
+	CGO_ENABLED=0 $(GO) build -trimpath -tags goroutines -ldflags="-s -w -X nextid/server.commit=$(COMMIT)+goroutines" -o bin/nextid-goroutines ./cmd/nextid
 
 ## packages: tarballs, .deb, .rpm and SBOMs of a VERSION, in dist
 packages:
@@ -113,7 +113,7 @@ mutants:
 
 ## docs: write the generated pages again
 docs:
-	$(GO) test ./cmd/nextid -run "^(TestConfigPage|TestEveryMetricIsDocumented|TestFaultsPage)" -update
+	$(GO) test ./server ./cmd/nextid -run "^(TestConfigPage|TestEveryMetricIsDocumented|TestFaultsPage)" -update
 	$(GO) test ./benchmarks/results -update
 
 ## docs-clients: write the table of docs/clients.md again

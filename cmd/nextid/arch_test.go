@@ -22,7 +22,7 @@ import (
 // may import. A package that is missing here fails the test, so that every
 // new one is given its place on purpose.
 //
-//	generator ──► sqlfuncs ──► wire ──► cmd/nextid
+//	generator ──► sqlfuncs ──► wire ──► server ──► cmd/nextid
 const arrows = `
 dsn:
 generator:
@@ -80,7 +80,8 @@ wire/mysqlwire:            generator sqlfuncs sqlfuncs/account sqlfuncs/sqlstate
 
 benchmarks/local:          generator/... benchmarks/report
 benchmarks/...:            benchmarks/... generator generator/history dsn
-cmd/nextid:                dsn generator/... sqlfuncs/... wire/... migrations/...
+server:                    dsn generator/... sqlfuncs/... wire/...
+cmd/nextid:                generator/... sqlfuncs wire/auth migrations/... server
 cmd/nextid-bench:          benchmarks/...
 `
 
@@ -90,7 +91,7 @@ var testOnly = []string{"generator/generatortest", "generator/simulation", "dbte
 
 // layers are the top folders from the bottom up. Test files may reach
 // sideways and down (a wire test runs on real engines), never up.
-var layers = []string{"generator", "sqlfuncs", "wire", "cmd"}
+var layers = []string{"generator", "sqlfuncs", "wire", "server", "cmd"}
 
 const module = "nextid"
 

@@ -1,16 +1,10 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"log/slog"
-	"os"
-	"path/filepath"
+	"nextid/server"
 
 	"github.com/spf13/cobra"
-
-	"nextid/wire"
 )
 
 func (p *program) checkConfigCommand() *cobra.Command {
@@ -26,11 +20,11 @@ func (p *program) checkConfigCommand() *cobra.Command {
 			if file == "" {
 				return usageFailure(cmd, "--config FILE is missing")
 			}
-			c, err := loadConfig(file, nil, nil)
+			c, err := server.LoadFile(file)
 			if err != nil {
 				return err
 			}
-			if found := c.checkFiles(); len(found) > 0 {
+			if found := c.CheckFiles(); len(found) > 0 {
 				return found
 			}
 			_, err = fmt.Fprintln(p.stdout, "ok")
@@ -39,46 +33,4 @@ func (p *program) checkConfigCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&file, "config", "", "the `FILE` to check")
 	return cmd
-}
-
-// checkFiles reads the files that a server reads when it starts, and reports
-// why one would not.
-func (c *Config) checkFiles() Mistakes {
-	var found Mistakes
-	check := func(key string, err error) {
-		if err == nil {
-			return
-		}
-		text := oneLine(err.Error())
-		if hint := hintOf(err); hint != "" {
-			text += ". " + hint
-		}
-		found = append(found, Mistake{Place: c.Origin[key], Key: key, Text: text})
-	}
-	a := &access{config: *c, log: slog.New(slog.DiscardHandler), tls: &wire.TLS{}}
-	_, _, err := a.readUsers()
-	check("users", err)
-	if c.TLSCert != "" {
-		check("tls_cert", a.readTLS())
-	}
-	if read := c.databasePasswords(); read != nil {
-		_, err := read()
-		check("database_passwords", err)
-	}
-	if c.Audit.File != "" {
-		check("audit.file", isDirectory(filepath.Dir(c.Audit.File)))
-	}
-	return found
-}
-
-// isDirectory says why files cannot be made in a directory.
-func isDirectory(dir string) error {
-	info, err := os.Stat(dir)
-	switch {
-	case err != nil:
-		return readFailure("directory", dir, err)
-	case !info.IsDir():
-		return readFailure("directory", dir, &fs.PathError{Op: "stat", Path: dir, Err: errors.New("not a directory")})
-	}
-	return nil
 }

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"nextid/generator"
+	"nextid/server"
 )
 
 // program is one run of the command line, with everything it may touch.
@@ -31,9 +31,9 @@ type program struct {
 // reads them, those of a command line that cannot be understood as well.
 func (p *program) logsJSON() bool {
 	if p.logFormat != "" {
-		return p.logFormat == logJSON
+		return p.logFormat == server.LogJSON
 	}
-	format := lookupEnv(p.environ, envPrefix+"LOG_FORMAT")
+	format := server.LookupEnv(p.environ, server.EnvPrefix+"LOG_FORMAT")
 	for i, arg := range p.args {
 		if text, ok := strings.CutPrefix(arg, "--log-format="); ok {
 			format = text
@@ -41,7 +41,7 @@ func (p *program) logsJSON() bool {
 			format = p.args[i+1]
 		}
 	}
-	return len(p.args) > 0 && p.args[0] == "serve" && strings.EqualFold(format, logJSON)
+	return len(p.args) > 0 && p.args[0] == "serve" && strings.EqualFold(format, server.LogJSON)
 }
 
 // run executes the command and returns the exit code.
@@ -89,7 +89,7 @@ func (p *program) rootCommand() *cobra.Command {
 }
 
 func (p *program) serveCommand() *cobra.Command {
-	flags, once := &settingFlags{}, Once{}
+	flags, once := &server.Flags{}, server.Once{}
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the server",
@@ -100,8 +100,8 @@ func (p *program) serveCommand() *cobra.Command {
 			"environment over the file. The file knows more keys: see docs/config.md.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			m := &Main{Once: once, Stderr: p.stderr, Reload: p.reload}
-			m.Reread = func() (Config, error) { return loadConfig(flags.file(p.environ), p.environ, flags.given) }
+			m := &server.Main{Once: once, Stderr: p.stderr, Reload: p.reload}
+			m.Reread = func() (server.Config, error) { return flags.Load(p.environ) }
 			var err error
 			m.Config, err = m.Reread()
 			if p.logFormat = m.Config.LogFormat; err != nil {
@@ -110,71 +110,11 @@ func (p *program) serveCommand() *cobra.Command {
 			return m.Run(cmd.Context())
 		},
 	}
-	flags.register(cmd.Flags())
+	flags.Register(cmd.Flags())
 	// Not settings: what is accepted once must not be accepted forever.
 	cmd.Flags().BoolVar(&once.Adopt, "adopt", false, "accept, this once, a store that was copied, moved or restored: see docs/operations.md")
 	cmd.Flags().BoolVar(&once.Clock, "accept-clock", false, "accept, this once, a clock that is further ahead of the embedded store than clock_jump")
 	return cmd
-}
-
-// settingFlags are the flags that come from settings. They only record what
-// was given: loader reads the texts, as it does with those of the file and
-// the environment, so that one run reports the mistakes of all three.
-type settingFlags struct {
-	config string
-	given  []givenFlag
-}
-
-// register adds --config and the flags of the named settings, of all if none
-// is named.
-func (f *settingFlags) register(set *pflag.FlagSet, keys ...string) {
-	set.SortFlags = false
-	set.StringVar(&f.config, "config", "", "configuration `FILE` in YAML")
-	defaults := DefaultConfig()
-	for i := range settings {
-		s := &settings[i]
-		if !s.flag || len(keys) > 0 && !slices.Contains(keys, s.key) {
-			continue
-		}
-		flag := set.VarPF(&flagRecorder{flags: f, setting: s}, s.flagName(), "", s.help)
-		flag.DefValue = s.value(&defaults).String()
-		if s.arg == "" {
-			flag.NoOptDefVal = "true"
-		}
-	}
-}
-
-// file is the configuration file: the flag, or NEXTID_CONFIG.
-func (f *settingFlags) file(environ []string) string {
-	if f.config != "" {
-		return f.config
-	}
-	return lookupEnv(environ, configEnv)
-}
-
-// flagRecorder is the pflag.Value of one setting.
-type flagRecorder struct {
-	flags   *settingFlags
-	setting *setting
-}
-
-// Set implements pflag.Value.
-func (r *flagRecorder) Set(text string) error {
-	r.flags.given = append(r.flags.given, givenFlag{r.setting, text})
-	return nil
-}
-
-// String implements pflag.Value. pflag compares it with "" to see whether
-// there is a default worth printing.
-func (r *flagRecorder) String() string { return "" }
-
-// Type implements pflag.Value; it is what the help text shows for the value,
-// where "bool" stands for none.
-func (r *flagRecorder) Type() string {
-	if r.setting.arg == "" {
-		return "bool"
-	}
-	return r.setting.arg
 }
 
 func noArgs(cmd *cobra.Command, args []string) error {
@@ -193,8 +133,5 @@ func noArgs(cmd *cobra.Command, args []string) error {
 
 // usageFailure is a command line that cannot be understood.
 func usageFailure(cmd *cobra.Command, what string) error {
-	return &failure{
-		what: what, usage: true,
-		hint: fmt.Sprintf("See %s -h.", cmd.CommandPath()),
-	}
+	return &usageError{what, fmt.Sprintf("See %s -h.", cmd.CommandPath())}
 }

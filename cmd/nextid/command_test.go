@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/pflag"
 )
 
 func TestEveryCommandHasHelp(t *testing.T) {
@@ -304,14 +306,26 @@ func TestParseFindsTheLayoutOfAName(t *testing.T) {
 	}
 }
 
-// The variables of other commands may be set where serve runs.
-func TestPasswordsOfOtherCommandsAreNoMistake(t *testing.T) {
-	l := newLoader()
-	l.environment([]string{"NEXTID_FOREIGN_PASSWORD=a", "NEXTID_SHARDS_PASSWORD=b", "NEXTID_STORE_PASSWORD=c", "NEXTID_NONSENSE=d"})
-	if len(l.mistakes) != 1 || l.mistakes[0].Place.source != "NEXTID_NONSENSE" {
-		t.Errorf("mistakes %v", l.mistakes)
+// TestDefaultsOfTheContract pins the flags that scripts rely on.
+func TestDefaultsOfTheContract(t *testing.T) {
+	t.Parallel()
+	serve, _, err := (&program{}).rootCommand().Find([]string{"serve"})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if l.config.SharedStore.Password != "c" {
-		t.Error("the password of the store was not taken")
+	want := map[string]string{
+		"config": "", "data": "./nextid-data", "pg": "127.0.0.1:5433", "mysql": "127.0.0.1:3307", "http": "127.0.0.1:8433",
+		"store": "sqlite in the data directory", "auto-create": "snowflake", "worker-slice": "0s", "worker-borrow": "false", "worker-id": "auto",
+		"store-failover": "auto", "clock-limit": "5s", "clock-jump": "720h", "accept-clock": "false", "store-unsafe": "", "adopt": "false", "allow-plaintext": "false", "log-level": "info", "log-format": "text", "drain-delay": "0s",
+		"users": "auto", "host-rules": "", "tls-cert": "", "tls-key": "", "tls-client-ca": "", "require-tls": "false", "mysql-native-password": "false",
+	}
+	serve.Flags().VisitAll(func(f *pflag.Flag) {
+		if text, ok := want[f.Name]; !ok || text != f.DefValue {
+			t.Errorf("--%s: default %q, want %q (known: %v)", f.Name, f.DefValue, text, ok)
+		}
+		delete(want, f.Name)
+	})
+	for name := range want {
+		t.Errorf("serve has no flag --%s", name)
 	}
 }

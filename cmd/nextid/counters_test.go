@@ -17,7 +17,7 @@ import (
 	"nextid/dbtest"
 )
 
-func answerTo(t *testing.T, s *server, query string) string {
+func answerTo(t *testing.T, s *process, query string) string {
 	t.Helper()
 	var answer string
 	if err := s.connect().QueryRow(t.Context(), query).Scan(&answer); err != nil {
@@ -82,7 +82,7 @@ func TestComingFromLeafAndFlickr(t *testing.T) {
 
 // refusals: a name under which greater numbers were reserved, and one that
 // draws numbers of another database. The other system goes on undisturbed.
-func refusals(t *testing.T, s *server, db *sql.DB, url string) {
+func refusals(t *testing.T, s *process, db *sql.DB, url string) {
 	for _, statement := range []string{
 		"CREATE TABLE tiny_id_info (biz_type varchar(63) PRIMARY KEY, max_id bigint, step int, delta int, remainder int)",
 		"INSERT INTO tiny_id_info VALUES ('odd', 5000, 100, 2, 1), ('bills', 5000, 100, 1, 0), ('gone', 5000, 100, 1, 0)",
@@ -172,7 +172,7 @@ func TestCounterHasNoGaps(t *testing.T) {
 	data := t.TempDir()
 	var mu sync.Mutex
 	var all []int64
-	run := func(s *server, clients int) {
+	run := func(s *process, clients int) {
 		var wg sync.WaitGroup
 		for range clients {
 			conn := s.connect()

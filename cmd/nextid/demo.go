@@ -17,6 +17,7 @@ import (
 	"nextid/generator"
 	"nextid/generator/segment"
 	"nextid/generator/snowflake"
+	"nextid/server"
 	"nextid/sqlfuncs"
 )
 
@@ -44,7 +45,7 @@ func (p *program) demoCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			m := &Main{Config: c, Stderr: p.stderr, Traffic: func(ctx context.Context, sql *sqlfuncs.Server) {
+			m := &server.Main{Config: c, Stderr: p.stderr, Traffic: func(ctx context.Context, sql *sqlfuncs.Server) {
 				if page := pageURL(c.HTTP); !quiet {
 					openPage(ctx, page)
 				}
@@ -58,13 +59,13 @@ func (p *program) demoCommand() *cobra.Command {
 }
 
 // demoConfig is the configuration of a demo. Nothing of it touches the disk.
-func demoConfig() (Config, error) {
-	c := DefaultConfig()
-	if err := c.Store.Set(storeMemory + ":"); err != nil {
+func demoConfig() (server.Config, error) {
+	c := server.DefaultConfig()
+	if err := c.Store.Set(server.StoreMemory + ":"); err != nil {
 		return c, err
 	}
-	c.Users = usersOff
-	for _, a := range []*Address{&c.PG, &c.MySQL, &c.HTTP} {
+	c.Users = server.UsersOff
+	for _, a := range []*server.Address{&c.PG, &c.MySQL, &c.HTTP} {
 		free, err := freeAddress(a.Address)
 		if err != nil {
 			return c, err
@@ -95,7 +96,7 @@ func freeAddress(address string) (string, error) {
 	return free, l.Close()
 }
 
-func pageURL(a Address) string { return "http://" + a.Address + "/" }
+func pageURL(a server.Address) string { return "http://" + a.Address + "/" }
 
 // openPage opens a page where there is a screen; elsewhere its address stands
 // in the ready message.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net"
 	"net/http"
+	"nextid/server"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -17,7 +18,7 @@ import (
 // addresses are in use, and leaves nothing on the disk.
 func TestDemo(t *testing.T) {
 	t.Parallel()
-	if l, err := net.Listen("tcp", DefaultConfig().HTTP.Address); err == nil {
+	if l, err := net.Listen("tcp", server.DefaultConfig().HTTP.Address); err == nil {
 		defer l.Close() // else somebody else has it, which is as good
 	}
 	cmd := exec.Command(binary, "demo", "--no-page")

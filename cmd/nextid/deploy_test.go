@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"nextid/server"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -65,7 +66,7 @@ func TestKubernetesFileFitsTheSettings(t *testing.T) {
 		}
 		objects[o.Kind] = o
 	}
-	config, err := loadConfig(writeFile(t, "nextid.yaml", objects["ConfigMap"].Data["nextid.yaml"]), nil, nil)
+	config, err := server.LoadFile(writeFile(t, "nextid.yaml", objects["ConfigMap"].Data["nextid.yaml"]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +76,7 @@ func TestKubernetesFileFitsTheSettings(t *testing.T) {
 	}
 	container := pod.Containers[0]
 	for _, e := range container.Env {
-		if e.Name != configEnv && !slices.Contains(envNames(), e.Name) {
+		if e.Name != server.ConfigEnv && !slices.Contains(server.EnvNames(), e.Name) {
 			t.Errorf("there is no variable %s", e.Name)
 		}
 	}
@@ -127,24 +128,24 @@ func TestComposeFileFitsTheSettings(t *testing.T) {
 		for k, v := range service.Environment {
 			environ = append(environ, k+"="+v)
 		}
-		var config Config
+		var config server.Config
 		command := (&program{stderr: io.Discard}).rootCommand()
 		serve, rest, err := command.Find(service.Command)
 		if err != nil {
 			t.Fatal(err)
 		}
-		flags := &settingFlags{}
+		flags := &server.Flags{}
 		serve.ResetFlags()
-		flags.register(serve.Flags())
+		flags.Register(serve.Flags())
 		if err := serve.ParseFlags(rest); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if config, err = loadConfig("", environ, flags.given); err != nil {
+		if config, err = flags.Load(environ); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		for _, p := range service.Ports {
 			port := p[strings.LastIndexByte(p, ':')+1:]
-			listens := slices.ContainsFunc(config.addresses(), func(a listening) bool { return a.Address.Address == "0.0.0.0:"+port })
+			listens := slices.ContainsFunc([]server.Address{config.PG, config.MySQL, config.HTTP}, func(a server.Address) bool { return a.Address == "0.0.0.0:"+port })
 			if !listens || !strings.HasPrefix(p, "127.0.0.1:") {
 				t.Errorf("%s publishes %s", name, p)
 			}

@@ -92,7 +92,7 @@ func TestClientsCannotExhaustMemory(t *testing.T) {
 }
 
 // startLimited starts a server that may have dataLimit.
-func startLimited(t *testing.T, flags ...string) *server {
+func startLimited(t *testing.T, flags ...string) *process {
 	t.Helper()
 	prlimit, err := exec.LookPath("prlimit")
 	if err != nil {
@@ -103,7 +103,7 @@ func startLimited(t *testing.T, flags ...string) *server {
 }
 
 // together does something on many connections at once and says how it ended.
-func (s *server) together(t *testing.T, connections int, do func(context.Context, *pgconn.PgConn) error) string {
+func (s *process) together(t *testing.T, connections int, do func(context.Context, *pgconn.PgConn) error) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
@@ -136,7 +136,7 @@ func (s *server) together(t *testing.T, connections int, do func(context.Context
 // alive checks that the server answers another user at once, and says what it
 // has. The user who attacked may wait: what is his may still be held by the
 // statements that were cut off.
-func (s *server) alive(t *testing.T, outcome string) {
+func (s *process) alive(t *testing.T, outcome string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

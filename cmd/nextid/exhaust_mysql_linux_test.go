@@ -108,7 +108,7 @@ func manyVariables(n int) string {
 
 // togetherMySQL is together in the MySQL protocol. What it does may use the
 // socket itself.
-func (s *server) togetherMySQL(t *testing.T, connections int, do func(context.Context, *sql.Conn, net.Conn) error) string {
+func (s *process) togetherMySQL(t *testing.T, connections int, do func(context.Context, *sql.Conn, net.Conn) error) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
@@ -144,7 +144,7 @@ func (s *server) togetherMySQL(t *testing.T, connections int, do func(context.Co
 
 // connectMySQL opens a connection in the MySQL protocol, and returns its socket
 // beside it.
-func (s *server) connectMySQL(t *testing.T) (*sql.Conn, net.Conn) {
+func (s *process) connectMySQL(t *testing.T) (*sql.Conn, net.Conn) {
 	t.Helper()
 	cfg := mysql.NewConfig()
 	cfg.User, cfg.Net, cfg.Addr, cfg.MultiStatements = "anybody", "tcp", s.mysql, true

@@ -15,9 +15,9 @@ import (
 // pluginLines are the lines of docs/extending.md: each adds one plug-in below
 // a line that is there.
 var pluginLines = []struct{ file, below, line string }{
-	{"cmd/nextid/wiring.go", `	"nextid/generator"`, `	"nextid/example"`},
-	{"cmd/nextid/wiring.go", `			counter.Dated(store, clock, owner()),`, `			example.Kind(keep, owner()),`},
-	{"cmd/nextid/wiring.go", `var sharedStores = []shared.Driver{`, `	example.Driver(),`},
+	{"server/wiring.go", `	"nextid/generator"`, `	"nextid/example"`},
+	{"server/wiring.go", `			counter.Dated(store, clock, owner()),`, `			example.Kind(keep, owner()),`},
+	{"server/wiring.go", `var sharedStores = []shared.Driver{`, `	example.Driver(),`},
 	{"generator/layout/presets.go", `var presets = index([]preset{`, `	{"acme", 1735689600000, time.Millisecond, []Field{{Time, 41}, {Worker, 8}, {Sequence, 14}}, "", "that of Acme"},`},
 }
 
@@ -77,7 +77,7 @@ func TestPlugins(t *testing.T) {
 	if out, err := exec.Command(program, "migrate", "store", "up", "--dsn", store).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	serve := func() *server {
+	serve := func() *process {
 		return launch(t, exec.Command(program, "serve", "--pg", "127.0.0.1:0", "--mysql", "off", "--http", "off",
 			"--data", t.TempDir(), "--store", store), nil)
 	}

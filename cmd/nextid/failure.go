@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strings"
 
-	"nextid/generator"
 	"nextid/migrations/foreign"
 	"nextid/migrations/shards"
+	"nextid/server"
 )
 
 // Exit codes of the program.
@@ -19,17 +18,10 @@ const (
 	exitUsage  = 2 // the command line was not understood
 )
 
-// failure is an error for the person at the terminal: what went wrong in one
-// line, and what to do about it.
-type failure struct {
-	what  string
-	hint  string
-	cause error
-	usage bool // the command line is wrong
-}
+// usageError is a command line that cannot be understood.
+type usageError struct{ what, hint string }
 
-func (f *failure) Error() string { return f.what }
-func (f *failure) Unwrap() error { return f.cause }
+func (e *usageError) Error() string { return e.what }
 
 // printFailure writes err to w and returns the exit code. Mistakes in the
 // configuration come one a line, without a prefix that would repeat.
@@ -37,16 +29,16 @@ func printFailure(w io.Writer, err error) int {
 	if err == nil {
 		return exitOK
 	}
-	if mistakes, ok := errors.AsType[Mistakes](err); ok {
+	if mistakes, ok := errors.AsType[server.Mistakes](err); ok {
 		for _, m := range mistakes {
 			fmt.Fprintf(w, "nextid: %s\n", m)
 		}
 		return exitFailed
 	}
-	fmt.Fprintf(w, "nextid: %s\n", oneLine(err.Error()))
+	fmt.Fprintf(w, "nextid: %s\n", server.OneLine(err.Error()))
 	hint, code := advice(err)
 	if hint != "" {
-		fmt.Fprintf(w, "hint: %s\n", oneLine(hint))
+		fmt.Fprintf(w, "hint: %s\n", server.OneLine(hint))
 	}
 	return code
 }
@@ -54,27 +46,24 @@ func printFailure(w io.Writer, err error) int {
 // logFailure is printFailure in the form of a log of JSON.
 func logFailure(w io.Writer, err error) int {
 	log := slog.New(slog.NewJSONHandler(w, nil))
-	if mistakes, ok := errors.AsType[Mistakes](err); ok {
+	if mistakes, ok := errors.AsType[server.Mistakes](err); ok {
 		for _, m := range mistakes {
 			log.Error("the configuration has a mistake", "error", m.String())
 		}
 		return exitFailed
 	}
 	hint, code := advice(err)
-	log.Error("nextid ends", "error", oneLine(err.Error()), "hint", oneLine(hint))
+	log.Error("nextid ends", "error", server.OneLine(err.Error()), "hint", server.OneLine(hint))
 	return code
 }
 
 // advice is what to do about an error, and the exit code it stands for.
 func advice(err error) (hint string, code int) {
-	if f, ok := errors.AsType[*failure](err); ok {
-		if f.usage {
-			return f.hint, exitUsage
-		}
-		return f.hint, exitFailed
+	if u, ok := errors.AsType[*usageError](err); ok {
+		return u.hint, exitUsage
 	}
-	if g, ok := errors.AsType[*generator.Error](err); ok {
-		return g.Hint, exitFailed
+	if hint := server.HintOf(err); hint != "" {
+		return hint, exitFailed
 	}
 	if e, ok := errors.AsType[*foreign.Error](err); ok {
 		return e.Hint, exitFailed
@@ -83,9 +72,4 @@ func advice(err error) (hint string, code int) {
 		return e.Hint, exitFailed
 	}
 	return "", exitFailed
-}
-
-// oneLine keeps a message from being mistaken for several.
-func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }

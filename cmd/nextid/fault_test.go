@@ -90,7 +90,7 @@ func (c *crowd) judge(t *testing.T) {
 	t.Logf("%d ids, %d connections, no duplicate", c.log.Len(), c.clients)
 }
 
-func createNumbers(t *testing.T, s *server) {
+func createNumbers(t *testing.T, s *process) {
 	t.Helper()
 	if _, err := s.connect().Exec(t.Context(), "SELECT create_generator('numbers', 'segment', step => 10)"); err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func TestNoDuplicateOverCrashes(t *testing.T) {
 	}
 	data := t.TempDir()
 	c := &crowd{log: &history.Log{}}
-	createServer := func(wrapper ...string) *server {
+	createServer := func(wrapper ...string) *process {
 		args := append(wrapper, binary, "serve", "--pg", "127.0.0.1:0", "--mysql", "off", "--http", "off", "--data", data)
 		return launch(t, exec.Command(args[0], args[1:]...), nil)
 	}
@@ -183,7 +183,7 @@ func (c *crowd) crashInStoreCall(t *testing.T, data, call string, n int) bool {
 }
 
 // tryLaunch is launch for a server that may die before it is ready.
-func tryLaunch(t *testing.T, cmd *exec.Cmd) (*server, bool) {
+func tryLaunch(t *testing.T, cmd *exec.Cmd) (*process, bool) {
 	t.Helper()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	s := spawn(t, cmd, nil)
@@ -240,7 +240,7 @@ func TestNoDuplicateWhenTheClockMoves(t *testing.T) {
 	tool := buildSkewclock(t)
 	clock := skewedClock{filepath.Join(t.TempDir(), "clock")}
 	data := t.TempDir()
-	start := func() *server {
+	start := func() *process {
 		return launch(t, exec.Command(tool, clock.file, binary, "serve", "--pg", "127.0.0.1:0", "--mysql", "off", "--http", "off", "--data", data), nil)
 	}
 	clock.set(t, 0, 0)

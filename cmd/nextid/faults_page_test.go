@@ -2,6 +2,7 @@ package main
 
 import (
 	_ "embed"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -93,6 +94,8 @@ func TestFaultsPage(t *testing.T) {
 		t.Errorf("docs/faults.md is not what testdata/faults.tsv says: run make docs (%v)", err)
 	}
 }
+
+var updatePages = flag.Bool("update", false, "write the generated pages under docs/ again")
 
 const faultsPageHead = `# Faults
 

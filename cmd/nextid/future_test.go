@@ -26,7 +26,7 @@ func TestClockOfTheFuture(t *testing.T) {
 		return exec.Command(tool, append([]string{clock.file}, c.Args...)...)
 	}
 	var log history.Log
-	take := func(s *server, names ...string) {
+	take := func(s *process, names ...string) {
 		t.Helper()
 		for _, name := range names {
 			for range 10 {

@@ -1,19 +1,5 @@
-// Command nextid hands out unique ids in SQL over the PostgreSQL wire
-// protocol.
-//
-// This package is the only one that knows all others: it reads the
-// configuration, builds the store, the generators, the SQL layer and the wire
-// servers, and ties them together.
-//
-//	main.go, command.go     the commands
-//	serve.go                Main: build, serve, drain
-//	access.go, passwd.go    users, rules and certificates; the command passwd
-//	private.go              files that nobody else may read
-//	wiring.go               which stores and generator kinds this build has
-//	config.go, setting.go   what can be configured; one table for all sources
-//	load.go, file.go        defaults < file < environment < flags; quota.go: the list of quotas
-//	reload.go               SIGHUP
-//	check.go, parse.go, version.go    the small commands
+// Command nextid hands out unique ids in SQL over the PostgreSQL and the MySQL
+// wire protocol. It has the commands; package server is what serve runs.
 package main
 
 import (
@@ -24,7 +10,6 @@ import (
 )
 
 func main() {
-	quietLibraries()
 	p := &program{
 		args:    os.Args[1:],
 		environ: os.Environ(),

@@ -10,17 +10,18 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/history"
+	"nextid/server"
 )
 
 // startMain runs the server in this process, where the race detector sees
 // it. stop ends it and returns what Run returned.
-func startMain(t *testing.T, c Config) (address string, stop func() error) {
+func startMain(t *testing.T, c server.Config) (address string, stop func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	reader, writer := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		err := (&Main{Config: c, Stderr: writer}).Run(ctx)
+		err := (&server.Main{Config: c, Stderr: writer}).Run(ctx)
 		ended <- err
 		writer.Close()
 	}()
@@ -47,9 +48,9 @@ func startMain(t *testing.T, c Config) (address string, stop func() error) {
 
 func TestMainServesManyClientsAndDrains(t *testing.T) {
 	t.Parallel()
-	c := DefaultConfig()
+	c := server.DefaultConfig()
 	c.Data = t.TempDir()
-	c.PG = Address{Network: "tcp", Address: "127.0.0.1:0"}
+	c.PG = server.Address{Network: "tcp", Address: "127.0.0.1:0"}
 	address, stop := startMain(t, c)
 
 	const clients, draws = 8, 200
@@ -91,11 +92,11 @@ func TestMainThatIsStoppedBeforeItIsReadyEndsInPeace(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	c := DefaultConfig()
+	c := server.DefaultConfig()
 	c.Data = t.TempDir()
-	c.PG = Address{Network: "tcp", Address: "127.0.0.1:0"}
+	c.PG = server.Address{Network: "tcp", Address: "127.0.0.1:0"}
 	var stderr strings.Builder
-	if err := (&Main{Config: c, Stderr: &stderr}).Run(ctx); err != nil {
+	if err := (&server.Main{Config: c, Stderr: &stderr}).Run(ctx); err != nil {
 		t.Error(err)
 	}
 }

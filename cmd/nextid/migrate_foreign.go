@@ -12,11 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"nextid/migrations/foreign"
+	"nextid/server"
 )
-
-// foreignPasswordEnv holds the password for the server. It has no flag: the
-// arguments of a process can be read by everybody on its machine.
-const foreignPasswordEnv = "NEXTID_FOREIGN_PASSWORD"
 
 // foreignFlags are the flags of migrate foreign.
 type foreignFlags struct {
@@ -41,8 +38,8 @@ func (f *foreignFlags) registerServer(cmd *cobra.Command) {
 
 // config reads what up installs.
 func (f *foreignFlags) config(environ []string) (foreign.Config, error) {
-	c := foreign.Config{Password: lookupEnv(environ, foreignPasswordEnv), Grant: f.grant, Unasked: f.unasked}
-	c.KeepPassword = !slices.ContainsFunc(environ, func(pair string) bool { return strings.HasPrefix(pair, foreignPasswordEnv+"=") })
+	c := foreign.Config{Password: server.LookupEnv(environ, server.ForeignPasswordEnv), Grant: f.grant, Unasked: f.unasked}
+	c.KeepPassword = !slices.ContainsFunc(environ, func(pair string) bool { return strings.HasPrefix(pair, server.ForeignPasswordEnv+"=") })
 	for _, text := range f.fill {
 		fill, err := foreign.ParseFill(text)
 		if err != nil {
@@ -67,7 +64,7 @@ func (p *program) migrateForeignCommand() *cobra.Command {
 			"  CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT nextid.next_id('orders'));\n\n" +
 			"In MySQL and MariaDB a trigger fills the column:\n\n" +
 			"  nextid migrate foreign up --dsn mysql://root@db/shop --server mysql://nextid@ids:3307/nextid --fill orders.id=orders\n\n" +
-			"The password for the server comes from " + foreignPasswordEnv + "; that for the database from the URL,\n" +
+			"The password for the server comes from " + server.ForeignPasswordEnv + "; that for the database from the URL,\n" +
 			"PGPASSWORD, ~/.pgpass or MYSQL_PWD. See docs/foreign.md.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -192,8 +189,8 @@ func (f *foreignFlags) each(cmd *cobra.Command, do func(ctx context.Context, dsn
 	var failures []error
 	for _, dsn := range f.dsn {
 		if err := f.one(cmd.Context(), dsn, do); err != nil {
-			failures = append(failures, &failure{
-				what: fmt.Sprintf("%s: %v", foreign.Redact(dsn), err), hint: foreignHint(err), cause: err,
+			failures = append(failures, &server.Error{
+				Message: fmt.Sprintf("%s: %v", foreign.Redact(dsn), err), Hint: foreignHint(err), Cause: err,
 			})
 		}
 	}
@@ -221,7 +218,7 @@ func foreignHint(err error) string {
 // foreignAnswer says whether the server answered the database.
 func foreignAnswer(s foreign.Status) string {
 	if s.Asked != nil {
-		return "no: " + oneLine(s.Asked.Error())
+		return "no: " + server.OneLine(s.Asked.Error())
 	}
 	return fmt.Sprintf("in %s", s.Took.Round(10*time.Microsecond))
 }

@@ -10,10 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"nextid/migrations/shards"
+	"nextid/server"
 )
-
-// shardsPasswordEnv holds the password for shards whose URL has none.
-const shardsPasswordEnv = envPrefix + "SHARDS_PASSWORD"
 
 // shardsFlags are the flags of migrate shards.
 type shardsFlags struct {
@@ -40,7 +38,7 @@ func (f *shardsFlags) registerChange(cmd *cobra.Command) {
 func (p *program) urls(given ...string) []string {
 	var urls []string
 	for _, url := range given {
-		urls = append(urls, StoreURL{URL: url}.withPassword(lookupEnv(p.environ, shardsPasswordEnv)))
+		urls = append(urls, server.StoreURL{URL: url}.WithPassword(server.LookupEnv(p.environ, server.ShardsPasswordEnv)))
 	}
 	return urls
 }
@@ -76,7 +74,7 @@ func (p *program) migrateShardsCommand() *cobra.Command {
 			"  nextid migrate shards up      --dsn mysql://root@a/shop --dsn mysql://root@b/shop --dsn mysql://root@c/shop\n" +
 			"  nextid migrate shards status  --dsn … --dsn … --dsn …\n" +
 			"  nextid migrate shards reshard --dsn … --dsn … --dsn … --add mysql://root@d/shop\n\n" +
-			"Passwords come from the URLs or from " + shardsPasswordEnv + ". See docs/shards.md.",
+			"Passwords come from the URLs or from " + server.ShardsPasswordEnv + ". See docs/shards.md.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -257,11 +255,11 @@ func (p *program) printShards(r shards.Report, o shards.Options) error {
 		if len(r.Problems) == 1 {
 			what = "1 problem"
 		}
-		return &failure{what: what, hint: "See docs/shards.md."}
+		return &server.Error{Message: what, Hint: "See docs/shards.md."}
 	case len(r.Missed) > 0:
-		return &failure{
-			what: "no two shards were seen to draw the same id, but not everything was looked at",
-			hint: "--rows looks at all rows, --exclude NAME leaves something out.",
+		return &server.Error{
+			Message: "no two shards were seen to draw the same id, but not everything was looked at",
+			Hint:    "--rows looks at all rows, --exclude NAME leaves something out.",
 		}
 	}
 	text := "no two shards draw the same id"

@@ -9,11 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"nextid/generator/store/shared"
+	"nextid/server"
 )
 
 // storePasswordEnv holds the password for a shared store. It has no flag: the
 // arguments of a process can be read by everybody on its machine.
-const storePasswordEnv = envPrefix + "STORE_PASSWORD"
+const storePasswordEnv = server.EnvPrefix + "STORE_PASSWORD"
 
 // migrateTimeout bounds one command.
 const migrateTimeout = time.Minute
@@ -39,7 +40,7 @@ func (p *program) migrateStoreCommand() *cobra.Command {
 	return cmd
 }
 
-func (p *program) storeSchemaCommand(use, short string, run func(context.Context, StoreURL, shared.Schema) error) *cobra.Command {
+func (p *program) storeSchemaCommand(use, short string, run func(context.Context, server.StoreURL, shared.Schema) error) *cobra.Command {
 	var dsns []string
 	cmd := &cobra.Command{
 		Use: use + " --dsn URL", Short: short, Args: noArgs,
@@ -55,13 +56,13 @@ func (p *program) storeSchemaCommand(use, short string, run func(context.Context
 			return nil
 		},
 	}
-	cmd.Flags().StringArrayVar(&dsns, "dsn", nil, "the database, as `URL`: "+strings.Join(sharedSchemes(), ", ")+"; may be repeated")
+	cmd.Flags().StringArrayVar(&dsns, "dsn", nil, "the database, as `URL`: "+strings.Join(server.SharedSchemes(), ", ")+"; may be repeated")
 	return cmd
 }
 
 // withSchema runs one command on one database.
-func (p *program) withSchema(cmd *cobra.Command, dsn string, run func(context.Context, StoreURL, shared.Schema) error) error {
-	var u StoreURL
+func (p *program) withSchema(cmd *cobra.Command, dsn string, run func(context.Context, server.StoreURL, shared.Schema) error) error {
+	var u server.StoreURL
 	if err := u.Set(dsn); err != nil {
 		return usageFailure(cmd, "--dsn "+err.Error())
 	}
@@ -70,7 +71,7 @@ func (p *program) withSchema(cmd *cobra.Command, dsn string, run func(context.Co
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), migrateTimeout)
 	defer cancel()
-	schema, err := sharedStoreOf(u.Scheme).Schema(u.withPassword(lookupEnv(p.environ, storePasswordEnv)))
+	schema, err := server.SharedStore(u.Scheme).Schema(u.WithPassword(server.LookupEnv(p.environ, storePasswordEnv)))
 	if err != nil {
 		return fmt.Errorf("%s: %w", u, err)
 	}
@@ -84,17 +85,17 @@ func (p *program) withSchema(cmd *cobra.Command, dsn string, run func(context.Co
 // storeUpCommand is that of the others, with --grant.
 func (p *program) storeUpCommand() *cobra.Command {
 	var users []string
-	cmd := p.storeSchemaCommand("up", "Install or upgrade what servers need", func(ctx context.Context, u StoreURL, s shared.Schema) error {
+	cmd := p.storeSchemaCommand("up", "Install or upgrade what servers need", func(ctx context.Context, u server.StoreURL, s shared.Schema) error {
 		return p.storeUp(ctx, u, s, users)
 	})
 	cmd.Flags().StringArrayVar(&users, "grant", nil, "let this `USER` of the database (in MySQL NAME or NAME@HOST) do what servers do, and no more; may be repeated")
 	return cmd
 }
 
-func (p *program) storeUp(ctx context.Context, u StoreURL, s shared.Schema, users []string) error {
+func (p *program) storeUp(ctx context.Context, u server.StoreURL, s shared.Schema, users []string) error {
 	granter, grants := s.(shared.Granter)
 	if len(users) > 0 && !grants {
-		return &failure{what: u.Scheme + " has no rights that nextid could give", hint: "Leave --grant out, and allow the user of the servers to read and write by the means of " + u.Scheme + "."}
+		return &server.Error{Message: u.Scheme + " has no rights that nextid could give", Hint: "Leave --grant out, and allow the user of the servers to read and write by the means of " + u.Scheme + "."}
 	}
 	if err := s.Up(ctx); err != nil {
 		return err
@@ -109,7 +110,7 @@ func (p *program) storeUp(ctx context.Context, u StoreURL, s shared.Schema, user
 	return nil
 }
 
-func (p *program) storeDown(ctx context.Context, u StoreURL, s shared.Schema) error {
+func (p *program) storeDown(ctx context.Context, u server.StoreURL, s shared.Schema) error {
 	if err := s.Down(ctx); err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func (p *program) storeDown(ctx context.Context, u StoreURL, s shared.Schema) er
 	return err
 }
 
-func (p *program) storeStatus(ctx context.Context, u StoreURL, s shared.Schema) error {
+func (p *program) storeStatus(ctx context.Context, u server.StoreURL, s shared.Schema) error {
 	text, complete, err := s.Status(ctx)
 	if err != nil {
 		return err
@@ -125,10 +126,10 @@ func (p *program) storeStatus(ctx context.Context, u StoreURL, s shared.Schema) 
 	if _, err := fmt.Fprintf(p.stdout, "%s: %s\n", u, text); err != nil || complete {
 		return err
 	}
-	return &failure{what: "not everything is installed", hint: "Run nextid migrate store up."}
+	return &server.Error{Message: "not everything is installed", Hint: "Run nextid migrate store up."}
 }
 
-func (p *program) storePrint(_ context.Context, _ StoreURL, s shared.Schema) error {
+func (p *program) storePrint(_ context.Context, _ server.StoreURL, s shared.Schema) error {
 	text, err := s.Print()
 	if err == nil {
 		_, err = fmt.Fprint(p.stdout, text)

@@ -96,7 +96,7 @@ var mutants = []struct{ name, file, old, new, pkg, run string }{
 		"	case len(answer) == 0:\n		return l.fail(ctx, errors.New(\"no password\"))\n", "", "wire/auth", "TestMySQLLogins",
 	},
 	{
-		"a users file that others may read is used", "cmd/nextid/private.go",
+		"a users file that others may read is used", "server/private.go",
 		"return modeless || mode&0o077 == 0 || mode&0o037 == 0 && ownedByRoot(info)", "return modeless || mode&0o007 == 0 || mode&0o077 != 0 || ownedByRoot(info)", "cmd/nextid", "TestUsersFileThatOthersMayRead",
 	},
 	// accounts

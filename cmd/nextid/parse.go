@@ -21,6 +21,7 @@ import (
 	"nextid/generator/layout"
 	"nextid/generator/snowflake"
 	"nextid/generator/uuid"
+	"nextid/server"
 )
 
 // isoMillis prints times as parse_id does: ISO 8601, UTC, milliseconds.
@@ -28,7 +29,7 @@ const isoMillis = "2006-01-02T15:04:05.000Z"
 
 // parseFlags are the flags of the parse command.
 type parseFlags struct {
-	settings settingFlags
+	settings server.Flags
 	layout   string
 	name     string
 	json     bool
@@ -69,7 +70,7 @@ func (p *program) parseCommand() *cobra.Command {
 	set.StringVar(&flags.layout, "layout", "", "`NAME` of the layout (default "+layout.Default+")")
 	set.StringVar(&flags.name, "name", "", "`GENERATOR` in the store whose layout is used")
 	set.BoolVar(&flags.json, "json", false, "print JSON")
-	flags.settings.register(set, "data", "store")
+	flags.settings.Register(set, "data", "store")
 	return cmd
 }
 
@@ -77,7 +78,7 @@ func (p *program) parseCommand() *cobra.Command {
 // command line names. Without either, a text may say what it is.
 func (p *program) explain(ctx context.Context, flags *parseFlags, id string) (generator.Parts, error) {
 	if flags.name != "" {
-		cfg, err := loadConfig(flags.settings.file(p.environ), p.environ, flags.settings.given)
+		cfg, err := flags.settings.Load(p.environ)
 		if err != nil {
 			return generator.Parts{}, err
 		}
@@ -95,21 +96,21 @@ func (p *program) explain(ctx context.Context, flags *parseFlags, id string) (ge
 		return parts, nil //nolint:nilerr // it is no number
 	}
 	if err != nil {
-		return generator.Parts{}, &failure{
-			what: fmt.Sprintf("%q is not an id", id),
-			hint: "An id is a whole number below 9223372036854775808, a UUID, ULID, KSUID, XID or TypeID, or a code of a generator (--name).",
+		return generator.Parts{}, &server.Error{
+			Message: fmt.Sprintf("%q is not an id", id),
+			Hint:    "An id is a whole number below 9223372036854775808, a UUID, ULID, KSUID, XID or TypeID, or a code of a generator (--name).",
 		}
 	}
 	l, err := layout.Preset(cmp.Or(flags.layout, layout.Default))
 	if err != nil {
-		return generator.Parts{}, &failure{what: err.Error(), hint: "Give a layout of this version, or the name of a generator with --name.", cause: err}
+		return generator.Parts{}, &server.Error{Message: err.Error(), Hint: "Give a layout of this version, or the name of a generator with --name.", Cause: err}
 	}
 	return l.Explain(n)
 }
 
 // explainDefined takes apart an id of a generator that does not run.
 func explainDefined(ctx context.Context, d generator.Definition, id string) (generator.Parts, error) {
-	kinds := builtKinds(layout.Default)
+	kinds := server.BuiltKinds(layout.Default)
 	if i := slices.IndexFunc(kinds, func(k generator.Kind) bool { return k.Name == d.Kind && k.Codes }); i >= 0 {
 		gen, err := kinds[i].Open(ctx, d) // these need no store
 		if err != nil {
@@ -122,9 +123,9 @@ func explainDefined(ctx context.Context, d generator.Definition, id string) (gen
 		return generator.Parts{}, err
 	}
 	if d.Kind != snowflake.KindName && reader.Plain() {
-		return generator.Parts{}, &failure{
-			what: fmt.Sprintf("generator %q is of kind %s", d.Name, d.Kind),
-			hint: "Ids of this kind are plain numbers and hold nothing else.",
+		return generator.Parts{}, &server.Error{
+			Message: fmt.Sprintf("generator %q is of kind %s", d.Name, d.Kind),
+			Hint:    "Ids of this kind are plain numbers and hold nothing else.",
 		}
 	}
 	n, err := reader.Number(id)
@@ -143,22 +144,22 @@ func explainDefined(ctx context.Context, d generator.Definition, id string) (gen
 
 // storedDefinition reads a generator's definition from the store. The embedded
 // store can be read by one process at a time only.
-func storedDefinition(ctx context.Context, cfg Config, name string) (generator.Definition, error) {
-	url := cfg.Store.in(cfg.Data)
+func storedDefinition(ctx context.Context, cfg server.Config, name string) (generator.Definition, error) {
+	url := cfg.Store.In(cfg.Data)
 	if _, err := os.Stat(url.File); !url.Shared() && errors.Is(err, fs.ErrNotExist) {
-		return generator.Definition{}, &failure{
-			what: fmt.Sprintf("there is no store %s to look for generator %q in", url, name), cause: err,
-			hint: "Name it with --data or --store, or give the layout with --layout.",
+		return generator.Definition{}, &server.Error{
+			Message: fmt.Sprintf("there is no store %s to look for generator %q in", url, name), Cause: err,
+			Hint: "Name it with --data or --store, or give the layout with --layout.",
 		}
 	}
 	if url.Shared() {
 		cfg.Data = "" // it is only read: no witness is kept
 	}
-	store, err := openStore(ctx, cfg, Once{}, slog.New(slog.DiscardHandler))
+	store, err := server.OpenStore(ctx, cfg, server.Once{}, slog.New(slog.DiscardHandler))
 	if err != nil {
-		return generator.Definition{}, &failure{
-			what: err.Error(), cause: err,
-			hint: fmt.Sprintf("While a server uses the store, ask the server: SELECT parse_id(ID, '%s').", name),
+		return generator.Definition{}, &server.Error{
+			Message: err.Error(), Cause: err,
+			Hint: fmt.Sprintf("While a server uses the store, ask the server: SELECT parse_id(ID, '%s').", name),
 		}
 	}
 	defer store.Close()

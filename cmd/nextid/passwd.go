@@ -14,12 +14,13 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"nextid/server"
 	"nextid/wire/auth"
 )
 
 // passwdOptions are the flags of passwd.
 type passwdOptions struct {
-	settings           settingFlags
+	settings           server.Flags
 	admin, noAdmin     bool
 	remove, noPassword bool
 	only               string
@@ -44,7 +45,7 @@ func (p *program) passwdCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return p.passwd(cmd, args[0], o) },
 	}
 	flags := cmd.Flags()
-	o.settings.register(flags, "data", "users", "mysql_native_password")
+	o.settings.Register(flags, "data", "users", "mysql_native_password")
 	flags.BoolVar(&o.admin, "admin", false, "the user may create, alter and drop generators")
 	flags.BoolVar(&o.noAdmin, "no-admin", false, "the user may not, or no longer, do so")
 	flags.StringVar(&o.only, "only", "", "the generators that the user may draw from: `NAMES` with commas between them, * at the end of one for any rest; all for every generator")
@@ -61,13 +62,13 @@ func (p *program) passwd(cmd *cobra.Command, name string, o *passwdOptions) erro
 	if o.admin && o.noAdmin || o.remove && (o.admin || o.noAdmin || o.noPassword || o.only != "") {
 		return usageFailure(cmd, "these flags exclude each other")
 	}
-	config, err := loadConfig(o.settings.file(p.environ), p.environ, o.settings.given)
+	config, err := o.settings.Load(p.environ)
 	if err != nil {
 		return err
 	}
 	file := config.Users
-	if file == usersAuto || file == usersOff {
-		file = filepath.Join(config.Data, usersName)
+	if file == server.UsersAuto || file == server.UsersOff {
+		file = filepath.Join(config.Data, server.UsersName)
 	}
 	text, users, err := readUsersFile(file)
 	if err != nil {
@@ -84,19 +85,19 @@ func (p *program) passwd(cmd *cobra.Command, name string, o *passwdOptions) erro
 	}
 	edited, found, err := auth.Edit(text, name, user)
 	if err != nil {
-		return parseFailure(file, err)
+		return server.ParseFailure(file, err)
 	}
 	switch {
 	case o.remove && !found:
-		return &failure{what: fmt.Sprintf("there is no user %q in %s", name, file), hint: "Names are written exactly as they are, with their case."}
+		return &server.Error{Message: fmt.Sprintf("there is no user %q in %s", name, file), Hint: "Names are written exactly as they are, with their case."}
 	case o.remove && users.Len() == 1:
-		return &failure{
-			what: fmt.Sprintf("user %q is the only one in %s, and a users file without users is refused", name, file),
-			hint: "Add another user first. To let everybody in, start the server with --users off.",
+		return &server.Error{
+			Message: fmt.Sprintf("user %q is the only one in %s, and a users file without users is refused", name, file),
+			Hint:    "Add another user first. To let everybody in, start the server with --users off.",
 		}
 	}
-	if err := writePrivate(file, []byte(edited)); err != nil {
-		return &failure{what: fmt.Sprintf("write %s: %s", file, rootCause(err)), cause: err}
+	if err := server.WritePrivate(file, []byte(edited)); err != nil {
+		return &server.Error{Message: fmt.Sprintf("write %s: %s", file, server.RootCause(err)), Cause: err}
 	}
 	_, err = fmt.Fprintf(p.stdout, "%s in %s\n", whatWasDone(name, user, found), file)
 	return err
@@ -126,14 +127,14 @@ func kindOfUser(u *auth.User) string {
 // readUsersFile reads the file that is to be edited; one that is missing is
 // empty.
 func readUsersFile(file string) (text string, users *auth.Users, err error) {
-	content, err := readPrivate("users file", file)
+	content, err := server.ReadPrivate("users file", file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", auth.NewUsers(nil, nil), checkReplaceable("users file", file)
+		return "", auth.NewUsers(nil, nil), server.CheckReplaceable("users file", file)
 	} else if err != nil {
 		return "", nil, err
 	}
 	if users, err = auth.ParseUsers(string(content)); err != nil {
-		return "", nil, parseFailure(file, err)
+		return "", nil, server.ParseFailure(file, err)
 	}
 	return string(content), users, nil
 }
@@ -160,7 +161,7 @@ func (p *program) changedUser(ctx context.Context, old *auth.User, name string, 
 		return nil, err
 	}
 	if err := user.SetPassword(password, native); err != nil {
-		return nil, &failure{what: err.Error(), hint: "Nothing was changed."}
+		return nil, &server.Error{Message: err.Error(), Hint: "Nothing was changed."}
 	}
 	return user, nil
 }
@@ -173,7 +174,7 @@ func (p *program) readPassword(ctx context.Context, name string) (string, error)
 		const most = auth.MaxPassword + 2 // one more than allowed, and the end of the line
 		line, err := bufio.NewReader(io.LimitReader(p.stdin, most)).ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
-			return "", &failure{what: "read the password: " + err.Error(), cause: err}
+			return "", &server.Error{Message: "read the password: " + err.Error(), Cause: err}
 		}
 		return strings.TrimRight(line, "\r\n"), nil
 	}
@@ -186,7 +187,7 @@ func (p *program) readPassword(ctx context.Context, name string) (string, error)
 		return "", err
 	}
 	if first != second {
-		return "", &failure{what: "the two passwords differ", hint: "Nothing was changed."}
+		return "", &server.Error{Message: "the two passwords differ", Hint: "Nothing was changed."}
 	}
 	return first, nil
 }
@@ -196,7 +197,7 @@ func (p *program) ask(ctx context.Context, terminal *os.File, prompt string) (st
 	fd := int(terminal.Fd())
 	before, err := term.GetState(fd)
 	if err != nil {
-		return "", &failure{what: "read the password: " + err.Error(), cause: err}
+		return "", &server.Error{Message: "read the password: " + err.Error(), Cause: err}
 	}
 	fmt.Fprint(p.stderr, prompt)
 	defer fmt.Fprintln(p.stderr)
@@ -212,11 +213,11 @@ func (p *program) ask(ctx context.Context, terminal *os.File, prompt string) (st
 	select {
 	case a := <-answered:
 		if a.err != nil {
-			return "", &failure{what: "read the password: " + a.err.Error(), cause: a.err}
+			return "", &server.Error{Message: "read the password: " + a.err.Error(), Cause: a.err}
 		}
 		return string(a.text), nil
 	case <-ctx.Done():
 		_ = term.Restore(fd, before) // show what is typed again
-		return "", &failure{what: "interrupted", hint: "Nothing was changed."}
+		return "", &server.Error{Message: "interrupted", Hint: "Nothing was changed."}
 	}
 }

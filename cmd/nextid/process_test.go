@@ -75,8 +75,8 @@ func runProgram(t *testing.T, environ []string, args ...string) result {
 	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
-// server is a running nextid serve.
-type server struct {
+// process is a running nextid serve.
+type process struct {
 	t       *testing.T
 	cmd     *exec.Cmd
 	address string // from the ready line
@@ -92,7 +92,7 @@ var readyPattern = regexp.MustCompile(`^nextid ready: PostgreSQL on ([^ ,]+)(?:,
 
 // startServer starts the server and waits for its ready line. args come
 // after a free port and a data directory, and so can replace both.
-func startServer(t *testing.T, environ []string, args ...string) *server {
+func startServer(t *testing.T, environ []string, args ...string) *process {
 	t.Helper()
 	return launch(t, serveCommand(args...), environ)
 }
@@ -104,7 +104,7 @@ func serveCommand(args ...string) *exec.Cmd {
 
 // launch starts a command that ends up as a server, directly or under
 // another program, and waits for its ready line.
-func launch(t *testing.T, cmd *exec.Cmd, environ []string) *server {
+func launch(t *testing.T, cmd *exec.Cmd, environ []string) *process {
 	t.Helper()
 	s := spawn(t, cmd, environ)
 	s.isReady(s.waitLine("nextid ready:"))
@@ -112,7 +112,7 @@ func launch(t *testing.T, cmd *exec.Cmd, environ []string) *server {
 }
 
 // isReady takes the address from the ready line.
-func (s *server) isReady(line string) {
+func (s *process) isReady(line string) {
 	s.t.Helper()
 	match := readyPattern.FindStringSubmatch(line)
 	if match == nil {
@@ -122,9 +122,9 @@ func (s *server) isReady(line string) {
 }
 
 // spawn starts a command and collects what it writes to standard error.
-func spawn(t *testing.T, cmd *exec.Cmd, environ []string) *server {
+func spawn(t *testing.T, cmd *exec.Cmd, environ []string) *process {
 	t.Helper()
-	s := &server{t: t, cmd: cmd, stderr: make(chan string, 1000), exited: make(chan struct{})}
+	s := &process{t: t, cmd: cmd, stderr: make(chan string, 1000), exited: make(chan struct{})}
 	s.cmd.Dir = t.TempDir()
 	s.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, environ...)
 	pipe, err := s.cmd.StderrPipe()
@@ -150,7 +150,7 @@ func spawn(t *testing.T, cmd *exec.Cmd, environ []string) *server {
 }
 
 // waitLine waits for a line of standard error that contains part.
-func (s *server) waitLine(part string) string {
+func (s *process) waitLine(part string) string {
 	s.t.Helper()
 	deadline := time.After(patience)
 	for {
@@ -169,14 +169,14 @@ func (s *server) waitLine(part string) string {
 	}
 }
 
-func (s *server) drainOutput() {
+func (s *process) drainOutput() {
 	for line := range s.stderr {
 		s.lines = append(s.lines, line)
 	}
 	<-s.exited
 }
 
-func (s *server) signal(sig syscall.Signal) {
+func (s *process) signal(sig syscall.Signal) {
 	s.t.Helper()
 	if err := s.cmd.Process.Signal(sig); err != nil {
 		s.t.Fatal(err)
@@ -185,7 +185,7 @@ func (s *server) signal(sig syscall.Signal) {
 
 // wait waits for the end of the process and returns its exit code, -1 when a
 // signal ended it.
-func (s *server) wait() int {
+func (s *process) wait() int {
 	s.t.Helper()
 	ended := make(chan struct{})
 	go func() { s.drainOutput(); close(ended) }()
@@ -201,14 +201,14 @@ func (s *server) wait() int {
 }
 
 // kill9 ends the server as a crash does.
-func (s *server) kill9() {
+func (s *process) kill9() {
 	s.t.Helper()
 	s.signal(syscall.SIGKILL)
 	s.wait()
 }
 
 // connect opens a connection that is closed with the test.
-func (s *server) connect() *pgx.Conn {
+func (s *process) connect() *pgx.Conn {
 	s.t.Helper()
 	return connect(s.t, "postgres://anybody@"+s.address+"/nextid?sslmode=disable")
 }
@@ -235,4 +235,13 @@ func draw(t *testing.T, conn *pgx.Conn, name string) int64 {
 		t.Fatal(err)
 	}
 	return id
+}
+
+func writeFile(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

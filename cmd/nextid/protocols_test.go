@@ -61,7 +61,7 @@ type drawing func(ctx context.Context, n int) ([]int64, error)
 
 // overPostgreSQL draws in the ways of that protocol: in text, and prepared
 // with a binary result.
-func (s *server) overPostgreSQL() drawing {
+func (s *process) overPostgreSQL() drawing {
 	conn := s.connect()
 	return func(ctx context.Context, n int) (ids []int64, err error) {
 		if n == 1 {

@@ -16,7 +16,7 @@ import (
 )
 
 // rewrite replaces the content of a file, and has the server read it.
-func (s *server) rewrite(file, content string) {
+func (s *process) rewrite(file, content string) {
 	s.t.Helper()
 	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 		s.t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/worker"
+	"nextid/server"
 )
 
 // aheadTolerance is how far the time of ids may be ahead of the clock without
@@ -17,7 +18,7 @@ import (
 const aheadTolerance = time.Minute
 
 func (p *program) repairCommand() *cobra.Command {
-	flags, look := &settingFlags{}, false
+	flags, look := &server.Flags{}, false
 	cmd := &cobra.Command{
 		Use:   "repair [--data DIR | --store sqlite:FILE]",
 		Short: "Make an embedded store usable again that a wrong clock has led into the future",
@@ -29,27 +30,27 @@ func (p *program) repairCommand() *cobra.Command {
 			"ever reserved, at the present time. An id holds its worker id, so none comes again.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			config, err := loadConfig(flags.file(p.environ), p.environ, flags.given)
+			config, err := flags.Load(p.environ)
 			if err != nil {
 				return err
 			}
 			return p.repair(cmd.Context(), config, look)
 		},
 	}
-	flags.register(cmd.Flags(), "data", "store")
+	flags.Register(cmd.Flags(), "data", "store")
 	cmd.Flags().BoolVar(&look, "dry-run", false, "only say what would be done")
 	return cmd
 }
 
-func (p *program) repair(ctx context.Context, config Config, look bool) error {
-	if config.Store.Shared() || config.Store.Scheme == storeMemory {
-		return &failure{
-			what: "only an embedded store is repaired: " + config.Store.String() + " is none",
-			hint: "On a shared store a server with a wrong clock does not start, and others go on with other worker ids.",
+func (p *program) repair(ctx context.Context, config server.Config, look bool) error {
+	if config.Store.Shared() || config.Store.Scheme == server.StoreMemory {
+		return &server.Error{
+			Message: "only an embedded store is repaired: " + config.Store.String() + " is none",
+			Hint:    "On a shared store a server with a wrong clock does not start, and others go on with other worker ids.",
 		}
 	}
 	config.ClockJump = 0
-	store, err := openStore(ctx, config, Once{}, slog.New(slog.DiscardHandler))
+	store, err := server.OpenStore(ctx, config, server.Once{}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func (p *program) proveRepaired(ctx context.Context, store generator.Store, ahea
 		return err
 	}
 	if len(left) > 0 {
-		return &failure{what: fmt.Sprintf("worker id %d of %d bits is still ahead", left[0].Worker, left[0].Bits), hint: "Run the command again."}
+		return &server.Error{Message: fmt.Sprintf("worker id %d of %d bits is still ahead", left[0].Worker, left[0].Bits), Hint: "Run the command again."}
 	}
 	widths := map[int]bool{}
 	for _, a := range ahead {

@@ -19,7 +19,7 @@ func TestRollingRestart(t *testing.T) {
 		t.Skip("needs psql")
 	}
 	var ports []string
-	var servers []*server
+	var servers []*process
 	var data []string
 	for range 3 {
 		dir := t.TempDir()

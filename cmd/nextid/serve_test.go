@@ -298,7 +298,7 @@ func TestSignalsDrainTheServer(t *testing.T) {
 
 // stuckClient makes the server answer more than the client and the kernel
 // take, so that the statement cannot end.
-func stuckClient(t *testing.T, s *server) {
+func stuckClient(t *testing.T, s *process) {
 	t.Helper()
 	conn := s.connect()
 	raw := conn.PgConn().Conn()

@@ -114,7 +114,7 @@ func TestServersShareAStore(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			place := prepared(t, kind)
-			servers := make([]*server, 3)
+			servers := make([]*process, 3)
 			dirs := make([]string, len(servers))
 			for i := range servers {
 				dirs[i] = t.TempDir()
@@ -158,12 +158,12 @@ func TestServersShareAStore(t *testing.T) {
 func TestServersKnowEachOther(t *testing.T) {
 	t.Parallel()
 	place := prepared(t, "mysql") // whose rows are the shortest
-	servers := make([]*server, 3)
+	servers := make([]*process, 3)
 	for i := range servers {
 		servers[i] = startServer(t, nil, "--store", place.url)
 		draw(t, servers[i].connect(), "orders")
 	}
-	states := func(s *server) map[string]string {
+	states := func(s *process) map[string]string {
 		t.Helper()
 		rows, err := s.connect().Query(t.Context(), "SELECT address, CASE WHEN this THEN 'this' ELSE state END FROM nextid.nodes")
 		if err != nil {
@@ -180,7 +180,7 @@ func TestServersKnowEachOther(t *testing.T) {
 		}
 		return found
 	}
-	await := func(s *server, want map[string]string) {
+	await := func(s *process, want map[string]string) {
 		t.Helper()
 		for end := time.Now().Add(2 * patience); ; pause(t, 100*time.Millisecond) {
 			found := states(s)

@@ -18,11 +18,12 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"nextid/dbtest"
+	"nextid/server"
 	"nextid/wire/wiretest"
 )
 
 // ask is one HTTP request to the server.
-func (s *server) ask(path string) (code int, body string) {
+func (s *process) ask(path string) (code int, body string) {
 	s.t.Helper()
 	code, body, err := askHTTP(s.t.Context(), "http://"+s.http+path)
 	if err != nil {
@@ -77,11 +78,11 @@ func TestStatusOverHTTP(t *testing.T) {
 // asked for, and no reason to refuse to start.
 func TestTwoServersOnOneMachine(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", DefaultConfig().HTTP.Address)
+	l, err := net.Listen("tcp", server.DefaultConfig().HTTP.Address)
 	if err == nil {
 		defer l.Close()
 	} // else another program has it, which does as well
-	s := startServer(t, []string{"NEXTID_HTTP=" + DefaultConfig().HTTP.Address}, "--http", DefaultConfig().HTTP.Address)
+	s := startServer(t, []string{"NEXTID_HTTP=" + server.DefaultConfig().HTTP.Address}, "--http", server.DefaultConfig().HTTP.Address)
 	draw(t, s.connect(), "orders")
 	if s.http != "" || !strings.Contains(strings.Join(s.lines, "\n"), "no health checks and metrics") {
 		t.Errorf("HTTP on %q:\n%s", s.http, strings.Join(s.lines, "\n"))

@@ -26,7 +26,7 @@ func TestWorkerIDSources(t *testing.T) {
 	}
 	worker := func(id int64) int64 { return id >> 12 & 1023 }
 	var log history.Log
-	take := func(s *server) (int64, error) {
+	take := func(s *process) (int64, error) {
 		id, err := drawOnce(t.Context(), s.connect(), "orders")
 		if err == nil {
 			log.Add(history.Event{Name: "orders", Range: generator.Range{First: id, Step: 1, Count: 1}})
@@ -163,7 +163,7 @@ func TestCrashesOfOneServer(t *testing.T) {
 func TestStrictGenerators(t *testing.T) {
 	t.Parallel()
 	place := prepared(t, "postgres")
-	servers := []*server{startServer(t, nil, "--store", place.url), startServer(t, nil, "--store", place.url)}
+	servers := []*process{startServer(t, nil, "--store", place.url), startServer(t, nil, "--store", place.url)}
 	if _, err := servers[0].connect().Exec(t.Context(), "SELECT create_generator('careful', 'snowflake', strict => true)"); err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,8 @@ package redis
 import (
 	"context"
 
+	"github.com/redis/go-redis/v9/logging"
+
 	"nextid/generator/store/shared"
 )
 
@@ -11,8 +13,12 @@ func Driver() shared.Driver {
 	return shared.Driver{
 		Schemes: []string{"redis", "rediss", "redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster"}, Example: "redis://HOST:6379", Failover: shared.Skip,
 		Open: func(_ context.Context, url string, unsafe []string) (shared.Engine, error) {
+			logging.Disable() // of the whole process: what go-redis logs it returns as an error, too
 			return Open(Config{URL: url, Unsafe: unsafe})
 		},
-		Schema: func(url string) (shared.Schema, error) { return OpenSchema(Config{URL: url}) },
+		Schema: func(url string) (shared.Schema, error) {
+			logging.Disable()
+			return OpenSchema(Config{URL: url})
+		},
 	}
 }

@@ -1,0 +1,239 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"nextid/generator"
+	"nextid/wire"
+	"nextid/wire/auth"
+)
+
+// UsersAuto is the users setting that takes the file UsersName in the data
+// directory when there is one, and UsersOff the one that asks nobody for a
+// password.
+const (
+	UsersAuto = "auto"
+	UsersOff  = "off"
+	UsersName = "users"
+)
+
+// usersFile is the path of the users file, "" for none.
+func (c *Config) usersFile() string {
+	switch c.Users {
+	case UsersOff:
+		return ""
+	case UsersAuto:
+		path := filepath.Join(c.Data, UsersName)
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			return ""
+		}
+		return path // what else is wrong with it shows when it is read
+	}
+	return c.Users
+}
+
+// exposed is what an address that other machines can reach lacks, "" when
+// nothing does.
+func (c *Config) exposed(a Address) string {
+	users, certificate := c.usersFile() != "", c.TLSCert != ""
+	switch {
+	case a.Local() || users && certificate:
+		return ""
+	case users:
+		return "no TLS certificate (tls_cert, tls_key)"
+	case certificate:
+		return "no users (nextid passwd USER)"
+	}
+	return "neither users (nextid passwd USER) nor a TLS certificate (tls_cert, tls_key)"
+}
+
+// access is who may connect: the certificate and the policy, and how to read
+// both again.
+type access struct {
+	config Config
+	log    *slog.Logger
+	tls    *wire.TLS // nil: plaintext only
+	policy *auth.Policy
+}
+
+// openAccess reads users, rules and certificates for the first time.
+func openAccess(c Config, log *slog.Logger) (*access, error) {
+	a := &access{config: c, log: log}
+	users, rules, err := a.readUsers()
+	if err != nil {
+		return nil, err
+	}
+	a.policy = auth.New(auth.Config{Users: users, Rules: rules, RequireTLS: c.RequireTLS, NativePassword: c.NativePassword, Logger: log})
+	if c.TLSCert != "" {
+		a.tls = &wire.TLS{}
+		if err := a.readTLS(); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// usersKey is in a store whose servers have had users.
+const usersKey = "users"
+
+// remember notes in the store that there are users, and refuses to let
+// everybody in where there were some: with users: auto a file that got lost,
+// or a data directory that was not mounted, would open the server.
+func (a *access) remember(ctx context.Context, store generator.Store) error {
+	if a.config.Users == UsersOff || !a.policy.Closed() && a.config.Users != UsersAuto {
+		return nil
+	}
+	_, had, err := store.Mark(ctx, usersKey)
+	switch {
+	case err != nil:
+		return err
+	case a.policy.Closed() && !had:
+		_, _, err = store.Reserve(ctx, generator.Reservation{Key: usersKey, AtLeast: 1, N: 1, Limit: generator.NoLimit, Owner: owner()})
+		return err
+	case !a.policy.Closed() && had:
+		return &Error{
+			Message: fmt.Sprintf("this store's servers had users, and the file %s is gone: everybody would be let in", filepath.Join(a.config.Data, UsersName)),
+			Hint:    "Put the file back, or name it with --users FILE. If everybody shall be let in from now on, start with --users off.",
+		}
+	}
+	return nil
+}
+
+// announce logs what is in force when the server starts.
+func (a *access) announce() {
+	if a.policy.Closed() {
+		users, rules := a.policy.Size()
+		a.log.Info("logins need a user", "users_file", a.config.usersFile(), "users", users, "host_rules", a.config.HostRules, "rules", rules)
+	}
+	if a.tls != nil {
+		a.log.Info("TLS is on", "certificate", a.config.TLSCert, "not_after", a.tls.Leaf().NotAfter, "required", a.config.RequireTLS)
+		a.checkExpiry()
+	}
+}
+
+// reload reads everything again. What cannot be read stays as it was.
+func (a *access) reload() {
+	users, rules, err := a.readUsers()
+	switch {
+	case err != nil:
+		a.log.Error("reload: the users and rules stay as they were", "error", err, "hint", HintOf(err))
+	case users == nil && a.policy.Closed():
+		a.log.Error("reload: the users file is gone; the users stay as they were", "hint", "Restart nextid to serve without users.")
+	default:
+		if err := a.policy.Replace(users, rules); err != nil {
+			a.log.Error("reload: the users and rules stay as they were", "error", err,
+				"hint", fmt.Sprintf("If the file is whole, write as its first line: @users %d", users.Len()))
+			break
+		}
+		a.log.Info("reload: users and rules read", "file", a.config.usersFile(), "users", users.Len(), "rules", len(rules))
+	}
+	if a.tls == nil {
+		return
+	}
+	if err := a.readTLS(); err != nil {
+		a.log.Error("reload: the certificate stays as it was", "error", err, "hint", HintOf(err))
+		return
+	}
+	a.log.Info("reload: certificate read", "file", a.config.TLSCert, "serial", a.tls.Leaf().SerialNumber, "not_after", a.tls.Leaf().NotAfter)
+	a.checkExpiry()
+}
+
+// readUsers reads the users and the rules; nil users: nobody needs a proof.
+func (a *access) readUsers() (*auth.Users, []auth.Rule, error) {
+	file := a.config.usersFile()
+	if file == "" {
+		return nil, nil, nil
+	}
+	content, err := ReadPrivate("users file", file)
+	if err != nil {
+		return nil, nil, err
+	}
+	if info, err := os.Stat(file); err == nil && ownedByOther(info) {
+		return nil, nil, &Error{
+			Message: fmt.Sprintf("the users file %s belongs to another user than the one that runs nextid, who can change it", file),
+			Hint:    "Give it to the user that runs nextid, or to root (chown).",
+		}
+	}
+	users, err := auth.ParseUsers(string(content))
+	if err != nil {
+		return nil, nil, ParseFailure(file, err)
+	}
+	if a.config.HostRules == "" {
+		return users, auth.DefaultRules(a.config.AllowPlaintext), nil
+	}
+	if err := CheckReplaceable("host rules file", a.config.HostRules); err != nil {
+		return nil, nil, err
+	}
+	content, err = os.ReadFile(a.config.HostRules)
+	if err != nil {
+		return nil, nil, readFailure("host rules file", a.config.HostRules, err)
+	}
+	rules, err := auth.ParseRules(string(content))
+	if err != nil {
+		return nil, nil, ParseFailure(a.config.HostRules, err)
+	}
+	return users, rules, nil
+}
+
+// ParseFailure names the line that cannot be understood.
+func ParseFailure(file string, err error) error {
+	what := fmt.Sprintf("%s: %v", file, err)
+	if at, ok := errors.AsType[*auth.LineError](err); ok {
+		what = fmt.Sprintf("%s:%d: %v", file, at.Line, at.Err)
+	}
+	return &Error{Message: what, Cause: err, Hint: "See docs/security.md on the form of this file."}
+}
+
+func (a *access) readTLS() error {
+	var pem wire.PEM
+	var err error
+	if pem.Cert, err = os.ReadFile(a.config.TLSCert); err != nil {
+		return readFailure("certificate", a.config.TLSCert, err)
+	}
+	key := a.config.TLSKey
+	if key == "" {
+		key = a.config.TLSCert
+	}
+	if pem.Key, err = ReadPrivate("private key", key); err != nil {
+		return err
+	}
+	if a.config.TLSClientCA != "" {
+		if pem.ClientCA, err = os.ReadFile(a.config.TLSClientCA); err != nil {
+			return readFailure("client CA", a.config.TLSClientCA, err)
+		}
+		if len(pem.ClientCA) == 0 {
+			return &Error{Message: fmt.Sprintf("the client CA %s is empty", a.config.TLSClientCA)}
+		}
+	}
+	if err := a.tls.Replace(pem); err != nil {
+		return &Error{
+			Message: fmt.Sprintf("TLS with %s: %s", a.config.TLSCert, err), Cause: err,
+			Hint: "tls_cert is a certificate in PEM form, with those between it and the root behind it; tls_key is its private key, not encrypted.",
+		}
+	}
+	return nil
+}
+
+// expiresSoon is when an operator is warned of a certificate's end.
+const expiresSoon = 7 * 24 * time.Hour
+
+// checkExpiry warns of certificates that clients refuse, or soon will.
+func (a *access) checkExpiry() {
+	leaf := a.tls.Leaf()
+	switch left := time.Until(leaf.NotAfter); {
+	case left <= 0:
+		a.log.Warn("the certificate has expired: clients that check it refuse to connect", "file", a.config.TLSCert, "not_after", leaf.NotAfter)
+	case left < expiresSoon:
+		a.log.Warn("the certificate expires soon", "file", a.config.TLSCert, "not_after", leaf.NotAfter)
+	case time.Now().Before(leaf.NotBefore):
+		a.log.Warn("the certificate is not valid yet: clients that check it refuse to connect", "file", a.config.TLSCert, "not_before", leaf.NotBefore)
+	}
+}

@@ -1,0 +1,110 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"nextid/wire"
+)
+
+// addressOff is the text of the zero Address.
+const addressOff = "off"
+
+// Address is where a protocol is served. The zero Address is nowhere.
+type Address struct {
+	Network string // "tcp", "unix", or "" for off
+	Address string // host:port, or the path of a socket
+}
+
+// Off reports whether nothing is to be served.
+func (a Address) Off() bool { return a.Network == "" }
+
+// Set reads HOST:PORT, a path, or "off". A path has a slash in it; @NAME is
+// a socket of Linux without a file.
+func (a *Address) Set(s string) error {
+	switch {
+	case s == addressOff:
+		*a = Address{}
+		return nil
+	case strings.HasPrefix(s, "/"), strings.HasPrefix(s, "."), strings.HasPrefix(s, "@"):
+		*a = Address{Network: "unix", Address: s}
+		return nil
+	case strings.Contains(s, "/"):
+		*a = Address{Network: "unix", Address: "./" + s}
+		return nil
+	}
+	host, port, err := net.SplitHostPort(s)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return fmt.Errorf("%q is not an address: write HOST:PORT, the path of a Unix socket (with a slash), or %s", s, addressOff)
+	}
+	*a = Address{Network: "tcp", Address: net.JoinHostPort(host, port)}
+	return nil
+}
+
+func (a Address) String() string {
+	if a.Off() {
+		return addressOff
+	}
+	return a.Address
+}
+
+// Local reports whether only this machine can reach the address. A host name
+// other than localhost counts as not local, whatever it resolves to now.
+func (a Address) Local() bool {
+	if a.Network != "tcp" {
+		return true
+	}
+	host, _, _ := net.SplitHostPort(a.Address)
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}
+
+// listen opens the address. file is the name of a socket in a directory, flag
+// what the address was given with.
+func (a Address) listen(file, flag string) (net.Listener, error) {
+	l, err := wire.Listen(a.Address, file)
+	if err != nil {
+		return nil, listenFailure(a, flag, err)
+	}
+	return l, nil
+}
+
+// listenFailure says in one line why an address cannot be opened.
+func listenFailure(a Address, flag string, err error) error {
+	f := &Error{
+		Message: fmt.Sprintf("listen on %s: %s", a, RootCause(err)), Cause: err,
+		Hint: "Choose another address with " + flag + ".",
+	}
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		f.Hint = "Another server, perhaps another nextid, is listening there. Stop it, or choose another address with " + flag + "."
+	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
+		f.Hint = "Choose a port above 1023, or a directory that this user may write to."
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		f.Hint = "The host part of " + flag + " must be an address of this machine."
+	}
+	return f
+}
+
+// RootCause is the innermost error: "address already in use" without the
+// names of the system calls around it.
+func RootCause(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}

@@ -1,0 +1,336 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/layout"
+	"nextid/generator/node"
+	"nextid/generator/segment"
+	"nextid/generator/snowflake"
+	"nextid/generator/store/shared"
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/account"
+	"nextid/sqlfuncs/audit"
+	"nextid/sqlfuncs/ids"
+	"nextid/sqlfuncs/quota"
+	"nextid/wire"
+	"nextid/wire/auth"
+)
+
+// The ports are one beside PostgreSQL's and MySQL's own, so that all fit on
+// one machine.
+const (
+	defaultPGPort    = 5433
+	defaultMySQLPort = 3307
+)
+
+// Config is everything that can be set. The packages below cmd/nextid get
+// plain values out of it and know neither files nor flags. Every scalar in it
+// has a row in settings.
+type Config struct {
+	Data        string
+	PG          Address
+	MySQL       Address
+	HTTP        Address
+	Store       StoreURL
+	SharedStore StoreSettings
+	AutoCreate  string // a kind, or autoCreateOff
+
+	AutoCreateSequence string // a kind, autoCreatePools or autoCreateSame
+
+	WorkerID       string        // where it comes from, see node.CheckSource
+	WorkerSlice    time.Duration // 0: as the store deserves
+	WorkerBorrow   bool
+	ClockLimit     time.Duration // 0: none
+	ClockJump      time.Duration // 0: any
+	AllowPlaintext bool
+
+	Users       string // a file, UsersAuto or UsersOff
+	HostRules   string // a file, "" for auth.DefaultRules
+	TLSCert     string // a file, "" for plaintext only
+	TLSKey      string // a file, "" for the one of TLSCert
+	TLSClientCA string // a file, "" for no client certificates
+	RequireTLS  bool
+
+	NativePassword bool // of MySQL's protocol
+
+	DatabasePasswords string // a file in the form of .pgpass, "" for none
+
+	LogLevel     slog.Level
+	LogFormat    string
+	DrainDelay   time.Duration
+	DrainTimeout time.Duration
+
+	// Layout is that of snowflakes which name none, and of the numbers that
+	// parse_id gets without a name. Epoch is that of snowflakes which are
+	// created by their first use; "" is the layout's own.
+	Layout string
+	Epoch  string
+
+	Audit audit.Config // without a File there is no trail
+
+	SQL      sqlfuncs.Limits
+	Memory   account.Limits
+	Wire     wire.Limits
+	MaxNames int
+
+	// Generators are the names that the file declares, in its order.
+	Generators []generator.Definition
+	// OpenAtStart are those of them that are opened before the server listens.
+	OpenAtStart []string
+	// Quotas are those of the file, in its order.
+	Quotas []quota.Rule
+
+	Origin map[string]place // where keys got their values; nil: all are defaults
+}
+
+// autoCreateOff is the --auto-create that refuses unknown names.
+const autoCreateOff = "off"
+
+// What auto_create_sequence can be besides a kind: what auto_create makes, but
+// with room between the ids, and the very same.
+const (
+	autoCreatePools = "pools"
+	autoCreateSame  = "same"
+)
+
+// pooledSegment are the options of a sequence for clients that take 50 numbers
+// from one call. From 51 on no client takes one of them for 0 or less, whether
+// it counts up or down from what it gets.
+const pooledSegment = `{"increment": 50, "start": 51}`
+
+// LogJSON is the log_format of one JSON object a line.
+const LogJSON = "json"
+
+// DefaultConfig is the configuration of a server that was told nothing.
+func DefaultConfig() Config {
+	return Config{
+		Data:        "./nextid-data",
+		PG:          Address{Network: "tcp", Address: "127.0.0.1:" + strconv.Itoa(defaultPGPort)},
+		SharedStore: StoreSettings{Failover: failoverAuto, Skip: shared.DefaultSkip},
+		MySQL:       Address{Network: "tcp", Address: "127.0.0.1:" + strconv.Itoa(defaultMySQLPort)},
+		HTTP:        Address{Network: "tcp", Address: "127.0.0.1:" + strconv.Itoa(statusPort)},
+		AutoCreate:  snowflake.KindName,
+
+		AutoCreateSequence: autoCreatePools,
+		WorkerID:           node.Auto,
+		Users:              UsersAuto,
+		LogLevel:           slog.LevelInfo,
+		LogFormat:          "text",
+		ClockLimit:         5 * time.Second,
+		ClockJump:          30 * 24 * time.Hour,
+		DrainTimeout:       10 * time.Second,
+		Layout:             layout.Default,
+		Audit:              audit.Config{Sample: 1, MaxSize: 100 << 20, Keep: 5, Queue: 100_000},
+		SQL:                sqlfuncs.DefaultLimits,
+		Wire:               wire.DefaultLimits,
+		MaxNames:           generator.DefaultMaxNames,
+	}
+}
+
+// place is where a value was given.
+type place struct {
+	source string // file name, "--pg" or "NEXTID_PG"; "" for a default
+	line   int    // in a file, 0 elsewhere
+}
+
+func (p place) String() string {
+	if p.line == 0 {
+		return p.source
+	}
+	return p.source + ":" + strconv.Itoa(p.line)
+}
+
+// Mistake is one thing that is wrong with the configuration.
+type Mistake struct {
+	Place place
+	Key   string // YAML key, "" where none is concerned
+	Text  string
+}
+
+func (m Mistake) String() string {
+	var parts []string
+	if m.Place.source != "" {
+		parts = append(parts, m.Place.String())
+	}
+	if m.Key != "" && !strings.HasPrefix(m.Place.source, "--") && !strings.HasPrefix(m.Place.source, EnvPrefix) {
+		parts = append(parts, m.Key)
+	}
+	return strings.Join(append(parts, m.Text), ": ")
+}
+
+// Mistakes are all mistakes of a configuration, as one error.
+type Mistakes []Mistake
+
+func (m Mistakes) Error() string {
+	lines := make([]string, len(m))
+	for i, one := range m {
+		lines[i] = one.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Validate reports everything that is wrong with values that were read
+// without complaint one by one.
+func (c *Config) Validate() Mistakes {
+	var found Mistakes
+	add := func(key, format string, args ...any) {
+		found = append(found, Mistake{Key: key, Text: OneLine(fmt.Sprintf(format, args...))})
+	}
+	if c.PG.Off() && c.MySQL.Off() {
+		add("pg", "off leaves nothing to serve, since mysql is off, too: give an address")
+	}
+	for _, p := range c.addresses() {
+		if a := p.Address; c.exposed(a) != "" && !c.AllowPlaintext {
+			add(p.key, "%s can be reached from other machines, and this server has %s: anybody there could draw ids. "+
+				"Add them (see docs/security.md), or use a loopback address such as 127.0.0.1:%d or a Unix socket, "+
+				"or add --allow-plaintext (allow_plaintext: true) if you trust that network", a, c.exposed(a), p.port)
+		}
+	}
+	c.validateAccess(add)
+	kinds := BuiltKinds(c.Layout)
+	if _, err := layout.Preset(c.Layout); err != nil {
+		add("layout", "%v", err)
+		kinds = BuiltKinds(layout.Default)
+	} else if _, err := normalize(kinds, snowflake.KindName, c.autoOptions()[snowflake.KindName]); err != nil {
+		add("epoch", "%v", err)
+	}
+	c.validateLimits(add)
+	if err := auth.CheckGenerators(strings.Join(c.Audit.Names, ",")); err != nil {
+		add("audit.names", "%v", err)
+	} else if len(c.Audit.Names) > 0 && c.Audit.File == "" {
+		add("audit.names", "needs audit.file, where the lines go")
+	}
+	seen := map[string]bool{}
+	for _, d := range c.Generators {
+		key := generatorsKey + "." + d.Name
+		if seen[d.Name] {
+			add(key, "is declared twice")
+		}
+		seen[d.Name] = true
+		if err := generator.CheckName(d.Name); err != nil {
+			add(key, "%v", err)
+		} else if _, err := normalize(kinds, d.Kind, d.Options); err != nil {
+			add(key, "%v", err)
+		}
+	}
+	return found
+}
+
+// listening is an address of the configuration.
+type listening struct {
+	Address
+	key  string // of the setting
+	port int    // of the default
+}
+
+// addresses are all addresses that are listened on, unless they are off.
+func (c *Config) addresses() []listening {
+	var all []listening
+	for _, p := range protocols {
+		all = append(all, listening{*p.address(c), p.key, p.port})
+	}
+	return append(all, listening{c.HTTP, "http", statusPort})
+}
+
+// port is the one that is this server's name for others.
+func (c *Config) port() string {
+	for _, a := range []Address{c.PG, c.MySQL} {
+		if _, port, err := net.SplitHostPort(a.Address); err == nil && a.Network == "tcp" {
+			return port
+		}
+	}
+	return "0"
+}
+
+// validateAccess reports settings of users and TLS that need each other.
+func (c *Config) validateAccess(add func(key, format string, args ...any)) {
+	if c.TLSCert == "" {
+		for key, given := range map[string]bool{"tls_key": c.TLSKey != "", "tls_client_ca": c.TLSClientCA != "", "require_tls": c.RequireTLS} {
+			if given {
+				add(key, "needs tls_cert")
+			}
+		}
+	}
+	if c.HostRules != "" && c.usersFile() == "" {
+		add("host_rules", "needs users: rules say how they log in. Add one with nextid passwd USER")
+	}
+}
+
+// validateLimits reports limits that leave no room for each other.
+func (c *Config) validateLimits(add func(key, format string, args ...any)) {
+	if c.Wire.ReservedForSocket >= c.Wire.Connections {
+		add("limits.connections_for_socket", "%d of %d connections leave none for TCP", c.Wire.ReservedForSocket, c.Wire.Connections)
+	}
+	for _, l := range []struct {
+		key           string
+		part, whole   int64
+		partOf, other string
+	}{
+		{"limits.memory_per_user", c.Memory.User, c.Memory.Server, "what one user may hold", "limits.memory"},
+		{"limits.memory_per_session", c.Memory.Session, c.Memory.Server, "what one connection may hold", "limits.memory"},
+		{"limits.memory_per_session", c.Memory.Session, c.Memory.User, "what one connection may hold", "limits.memory_per_user"},
+	} {
+		if l.whole > 0 && l.part > l.whole {
+			add(l.key, "%s: %s is more than %s (%s)", formatBytes(l.part), l.partOf, l.other, formatBytes(l.whole))
+		}
+	}
+}
+
+// sequence is what nextval makes of a new name; without a kind it is what
+// next_id makes.
+func (c *Config) sequence() ids.Auto {
+	switch {
+	case c.AutoCreateSequence == autoCreateSame:
+		return ids.Auto{}
+	case c.AutoCreateSequence == segment.KindName || c.AutoCreate == segment.KindName:
+		return ids.Auto{Kind: segment.KindName, Options: json.RawMessage(pooledSegment)}
+	}
+	l, err := layout.Preset(c.Layout)
+	if err != nil {
+		return ids.Auto{} // Validate has said so
+	}
+	pooled, ok := l.Pooled()
+	if !ok {
+		return ids.Auto{}
+	}
+	options := map[string]any{"layout": pooled.Layout, "fields": pooled.Fields, "unit": pooled.Unit, "epoch": pooled.Epoch}
+	if c.Epoch != "" {
+		options["epoch"] = c.Epoch
+	}
+	encoded, err := json.Marshal(options)
+	if err != nil {
+		panic(err) // texts and numbers always encode
+	}
+	return ids.Auto{Kind: snowflake.KindName, Options: encoded}
+}
+
+// autoOptions are the options of auto-created generators, by kind.
+func (c *Config) autoOptions() map[string]json.RawMessage {
+	if c.Epoch == "" {
+		return nil
+	}
+	encoded, err := json.Marshal(map[string]string{"epoch": c.Epoch})
+	if err != nil {
+		panic(err) // a map of strings always encodes
+	}
+	return map[string]json.RawMessage{snowflake.KindName: encoded}
+}
+
+func normalize(kinds []generator.Kind, kind string, options json.RawMessage) (json.RawMessage, error) {
+	names := make([]string, 0, len(kinds))
+	for _, k := range kinds {
+		if k.Name == kind {
+			return k.Normalize(options)
+		}
+		names = append(names, k.Name)
+	}
+	return nil, fmt.Errorf("unknown kind %q%s: this version has %s", kind, generator.DidYouMean(kind, names), strings.Join(names, ", "))
+}

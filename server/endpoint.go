@@ -1,0 +1,139 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"nextid/wire"
+	"nextid/wire/mysqlwire"
+	"nextid/wire/pgwire"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// protocol is one way in which clients are served.
+type protocol struct {
+	key     string // of the setting with its address
+	name    string
+	port    int    // of the default address
+	socket  string // file name of a socket in a directory
+	address func(c *Config) *Address
+	serve   func(m *Main, log *slog.Logger, a *access, e *engine) *wire.Server
+
+	turnAway func(conn net.Conn, why error)        // of a client that comes before there is an engine
+	paste    func(at net.Addr, user string) string // the command of a first id
+}
+
+// protocols are the protocols of this build, in the order of the ready line.
+var protocols = []protocol{
+	{
+		key: "pg", name: "PostgreSQL", port: defaultPGPort, socket: fmt.Sprintf(".s.PGSQL.%d", defaultPGPort),
+		address: func(c *Config) *Address { return &c.PG }, turnAway: pgwire.TurnAway, paste: pastePostgres,
+		serve: func(m *Main, log *slog.Logger, a *access, e *engine) *wire.Server {
+			return pgwire.New(pgwire.Config{SQL: e.sql, Auth: a.policy.Postgres(), TLS: a.tls, Limits: m.Config.Wire, Logger: log})
+		},
+	},
+	{
+		key: "mysql", name: "MySQL", port: defaultMySQLPort, socket: "mysql.sock",
+		address: func(c *Config) *Address { return &c.MySQL }, turnAway: mysqlwire.TurnAway, paste: pasteMySQL,
+		serve: func(m *Main, log *slog.Logger, a *access, e *engine) *wire.Server {
+			return mysqlwire.New(mysqlwire.Config{SQL: e.sql, Auth: a.policy.MySQL(), TLS: a.tls, Limits: m.Config.Wire, Logger: log})
+		},
+	},
+}
+
+// endpoint is a protocol that is being served.
+type endpoint struct {
+	protocol *protocol
+	listener net.Listener
+	server   *wire.Server
+	took     *prometheus.HistogramVec // by statements
+}
+
+type endpoints []endpoint
+
+// listen opens every address. After an error those that are open already are
+// returned as well.
+func (m *Main) listen() (endpoints, error) {
+	var open endpoints
+	for i := range protocols {
+		p := &protocols[i]
+		a := p.address(&m.Config)
+		if a.Off() {
+			continue
+		}
+		l, err := a.listen(p.socket, "--"+p.key)
+		if err != nil {
+			return open, err
+		}
+		open = append(open, endpoint{protocol: p, listener: l})
+	}
+	return open, nil
+}
+
+// close stops listening.
+func (e endpoints) close() {
+	for _, p := range e {
+		_ = p.listener.Close() // nothing is lost
+	}
+}
+
+// shutdown drains all protocols at once. ctx may have ended; its values are
+// used.
+func (e endpoints) shutdown(ctx context.Context, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+	defer cancel()
+	errs := make([]error, len(e))
+	var work sync.WaitGroup
+	for i := range e {
+		work.Go(func() { errs[i] = e[i].server.Shutdown(ctx) })
+	}
+	work.Wait()
+	return errors.Join(errs...)
+}
+
+// firstID is what the commands to paste ask.
+const firstID = "SELECT next_id('orders')"
+
+func pastePostgres(at net.Addr, user string) string {
+	host, port, ok := reachable(at)
+	if !ok {
+		host, port = filepath.Dir(at.String()), strings.TrimPrefix(filepath.Ext(at.String()), ".")
+		return fmt.Sprintf(`psql -h %s -p %s -U %s nextid -c "%s"`, host, port, user, firstID)
+	}
+	return fmt.Sprintf(`psql postgres://%s@%s/nextid -c "%s"`, user, net.JoinHostPort(host, port), firstID)
+}
+
+func pasteMySQL(at net.Addr, user string) string {
+	host, port, ok := reachable(at)
+	where := fmt.Sprintf("-h %s -P %s", host, port)
+	if !ok {
+		where = "-S " + at.String()
+	}
+	if user != openUser {
+		user += " -p"
+	}
+	return fmt.Sprintf(`mysql %s -u %s -e "%s"`, where, user, firstID)
+}
+
+// reachable is an address as a client on this machine uses it; ok is false
+// for a Unix socket.
+func reachable(at net.Addr) (host, port string, ok bool) {
+	tcp, ok := at.(*net.TCPAddr)
+	if !ok {
+		return "", "", false
+	}
+	host = tcp.IP.String()
+	if tcp.IP.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return host, strconv.Itoa(tcp.Port), true
+}

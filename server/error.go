@@ -1,0 +1,35 @@
+package server
+
+import (
+	"errors"
+	"strings"
+
+	"nextid/generator"
+)
+
+// Error is an error for the person who runs the server: what went wrong in
+// one line, and what to do about it.
+type Error struct {
+	Message string
+	Hint    string
+	Cause   error
+}
+
+func (e *Error) Error() string { return e.Message }
+func (e *Error) Unwrap() error { return e.Cause }
+
+// HintOf returns the advice of an error, "" for none.
+func HintOf(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Hint
+	}
+	if g, ok := errors.AsType[*generator.Error](err); ok {
+		return g.Hint
+	}
+	return ""
+}
+
+// OneLine replaces line breaks, so that one message is not mistaken for several.
+func OneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+}

@@ -1,0 +1,72 @@
+package server
+
+import (
+	"slices"
+
+	"github.com/spf13/pflag"
+)
+
+// Flags are the flags that come from settings. They record what was given and
+// Load reads it, so that one run reports the mistakes of the flags, the file
+// and the environment together.
+type Flags struct {
+	config string
+	given  []givenFlag
+}
+
+// Register adds --config and the flags of the named settings, of all if none
+// is named.
+func (f *Flags) Register(set *pflag.FlagSet, keys ...string) {
+	set.SortFlags = false
+	set.StringVar(&f.config, "config", "", "configuration `FILE` in YAML")
+	defaults := DefaultConfig()
+	for i := range settings {
+		s := &settings[i]
+		if !s.flag || len(keys) > 0 && !slices.Contains(keys, s.key) {
+			continue
+		}
+		flag := set.VarPF(&flagRecorder{flags: f, setting: s}, s.flagName(), "", s.help)
+		flag.DefValue = s.value(&defaults).String()
+		if s.arg == "" {
+			flag.NoOptDefVal = "true"
+		}
+	}
+}
+
+// Load reads the configuration file (--config, or NEXTID_CONFIG), the
+// environment and the flags. Its error is Mistakes where values are wrong.
+func (f *Flags) Load(environ []string) (Config, error) {
+	file := f.config
+	if file == "" {
+		file = LookupEnv(environ, ConfigEnv)
+	}
+	return loadConfig(file, environ, f.given)
+}
+
+// LoadFile reads a configuration file alone.
+func LoadFile(file string) (Config, error) { return loadConfig(file, nil, nil) }
+
+// flagRecorder is the pflag.Value of one setting.
+type flagRecorder struct {
+	flags   *Flags
+	setting *setting
+}
+
+// Set implements pflag.Value.
+func (r *flagRecorder) Set(text string) error {
+	r.flags.given = append(r.flags.given, givenFlag{r.setting, text})
+	return nil
+}
+
+// String implements pflag.Value. pflag compares it with "" to see whether
+// there is a default worth printing.
+func (r *flagRecorder) String() string { return "" }
+
+// Type implements pflag.Value; it is what the help text shows for the value,
+// where "bool" stands for none.
+func (r *flagRecorder) Type() string {
+	if r.setting.arg == "" {
+		return "bool"
+	}
+	return r.setting.arg
+}

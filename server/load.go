@@ -1,0 +1,135 @@
+package server
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"nextid/generator"
+)
+
+// ConfigEnv names the configuration file in the environment. --config has no
+// key in the file that it names.
+const ConfigEnv = EnvPrefix + "CONFIG"
+
+// Variables that hold the passwords of other commands than serve. Passwords
+// have no flags, since everybody on a machine can read the arguments of a
+// process.
+const (
+	ForeignPasswordEnv = EnvPrefix + "FOREIGN_PASSWORD" // migrate foreign
+	ShardsPasswordEnv  = EnvPrefix + "SHARDS_PASSWORD"  // migrate shards
+)
+
+var commandEnvs = []string{ForeignPasswordEnv, ShardsPasswordEnv}
+
+// loader puts the configuration together: defaults, then the file, then the
+// environment, then the flags, each over the one before. It goes on after a
+// mistake, so that one start shows all of them.
+type loader struct {
+	config   Config
+	origin   map[string]place // where a key got its value, for messages
+	mistakes Mistakes
+}
+
+func newLoader() *loader {
+	return &loader{config: DefaultConfig(), origin: map[string]place{}}
+}
+
+func (l *loader) mistake(at place, key, format string, args ...any) {
+	l.mistakes = append(l.mistakes, Mistake{Place: at, Key: key, Text: fmt.Sprintf(format, args...)})
+}
+
+func (l *loader) set(s *setting, text string, at place) {
+	if err := s.value(&l.config).Set(text); err != nil {
+		l.mistake(at, s.key, "%s", OneLine(err.Error()))
+		return
+	}
+	l.origin[s.key] = at
+}
+
+// environment applies the NEXTID_ variables of environ ("NAME=value").
+func (l *loader) environment(environ []string) {
+	for _, pair := range slices.Sorted(slices.Values(environ)) {
+		name, text, ok := strings.Cut(pair, "=")
+		if !ok || !strings.HasPrefix(name, EnvPrefix) || name == ConfigEnv || slices.Contains(commandEnvs, name) || serviceLink.MatchString(name) {
+			continue
+		}
+		i := slices.IndexFunc(settings, func(s setting) bool { return s.envName() == name })
+		if i < 0 {
+			l.mistake(place{source: name}, "", "is not a variable of nextid%s", generator.DidYouMean(name, EnvNames()))
+			continue
+		}
+		l.set(&settings[i], text, place{source: name})
+	}
+}
+
+// serviceLink matches the variables that Kubernetes puts into every pod for
+// a Service whose name begins with "nextid" (NEXTID_PORT_5433_TCP_ADDR, …).
+// They are not meant for this program.
+var serviceLink = regexp.MustCompile(
+	`^NEXTID(_.+)?_(SERVICE_HOST|SERVICE_PORT(_.+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
+
+// flags applies the flags that were given.
+func (l *loader) flags(given []givenFlag) {
+	for _, f := range given {
+		l.set(f.setting, f.text, place{source: "--" + f.setting.flagName()})
+	}
+}
+
+// givenFlag is one flag of the command line.
+type givenFlag struct {
+	setting *setting
+	text    string
+}
+
+// finish validates the result and returns it, or all mistakes as one error.
+func (l *loader) finish() (Config, error) {
+	for _, m := range l.config.Validate() {
+		m.Place = l.origin[m.Key]
+		l.mistakes = append(l.mistakes, m)
+	}
+	// Those of the file come first and in its order.
+	slices.SortStableFunc(l.mistakes, func(a, b Mistake) int {
+		return cmp.Compare(uint(a.Place.line-1), uint(b.Place.line-1))
+	})
+	if len(l.mistakes) > 0 {
+		return Config{LogFormat: l.config.LogFormat}, l.mistakes // which are told in the form that was asked for
+	}
+	l.config.Origin = l.origin
+	return l.config, nil
+}
+
+// loadConfig reads the file (none if file is ""), the environment and the
+// flags, and returns the configuration or its Mistakes.
+func loadConfig(file string, environ []string, given []givenFlag) (Config, error) {
+	l := newLoader()
+	if file != "" {
+		if err := l.file(file); err != nil {
+			return Config{}, err
+		}
+	}
+	l.environment(environ)
+	l.flags(given)
+	return l.finish()
+}
+
+// LookupEnv finds a variable in environ.
+func LookupEnv(environ []string, name string) string {
+	for _, pair := range environ {
+		if text, ok := strings.CutPrefix(pair, name+"="); ok {
+			return text
+		}
+	}
+	return ""
+}
+
+// EnvNames returns the names of all environment variables that serve reads.
+func EnvNames() []string {
+	names := make([]string, 0, len(settings)+1)
+	for i := range settings {
+		names = append(names, settings[i].envName())
+	}
+	return append(names, ConfigEnv)
+}

@@ -1,0 +1,333 @@
+package server
+
+import (
+	"cmp"
+	"errors"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"nextid/generator"
+	"nextid/wire"
+)
+
+// measuredNames bounds the generators that /metrics shows one by one: those
+// that issued most. The totals are of all.
+const measuredNames = 1000
+
+// metrics answers /metrics: what this server counts, and go_* and process_* as
+// other programs in Go have them.
+func (s *status) metrics() http.Handler {
+	r := prometheus.NewRegistry()
+	r.MustRegister(
+		s, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+	return promhttp.HandlerFor(r, promhttp.HandlerOpts{
+		ErrorHandling: promhttp.ContinueOnError, // the other metrics are worth having
+		ErrorLog:      slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+	})
+}
+
+// family is a metric with all its samples.
+type family struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
+}
+
+// newCounter returns a family that only grows.
+func newCounter(name, help string, labels ...string) family {
+	return family{prometheus.NewDesc(name, help, labels, nil), prometheus.CounterValue}
+}
+
+// newGauge returns a family that rises and falls.
+func newGauge(name, help string, labels ...string) family {
+	return family{prometheus.NewDesc(name, help, labels, nil), prometheus.GaugeValue}
+}
+
+// sample sends a value, with those of the family's labels in their order.
+func (f family) sample(to chan<- prometheus.Metric, value float64, labels ...string) {
+	for i, l := range labels {
+		labels[i] = strings.ToValidUTF8(l, "\uFFFD")
+	}
+	m, err := prometheus.NewConstMetric(f.desc, f.kind, value, labels...)
+	if err != nil {
+		m = prometheus.NewInvalidMetric(f.desc, err)
+	}
+	to <- m
+}
+
+// number is a bool as metrics have it.
+func number(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// timestamp is a time as Prometheus wants it, 0 for none.
+func timestamp(t time.Time) float64 {
+	if t.IsZero() {
+		return 0
+	}
+	return float64(t.UnixMilli()) / 1000
+}
+
+// Describe implements prometheus.Collector: what there is depends on what runs.
+func (*status) Describe(chan<- *prometheus.Desc) {}
+
+var (
+	buildInfo       = newGauge("nextid_build_info", "The version that runs.", "version", "commit", "go")
+	certificateEnds = newGauge("nextid_tls_certificate_expiry_timestamp_seconds", "When the certificate of tls_cert ends, in Unix time.")
+
+	readyNow = newGauge("nextid_ready", "1 while clients should come here, as /readyz says.")
+)
+
+// Collect implements prometheus.Collector. It reads what is counted anyway, and
+// asks nobody. Names follow Prometheus's conventions: base units, and _total
+// for what only grows, which no change of a generator takes back.
+// docs/operations.md has the list of them.
+func (s *status) Collect(to chan<- prometheus.Metric) {
+	buildInfo.sample(to, 1, Version(), Commit(), runtime.Version())
+	readyNow.sample(to, number(s.ready() == nil))
+	if t := s.access.tls; t != nil {
+		certificateEnds.sample(to, timestamp(t.Leaf().NotAfter))
+	}
+	r := s.running.Load()
+	if r == nil {
+		return
+	}
+	collectStore(to, r.engine)
+	collectWire(to, r.endpoints)
+	collectWorkers(to, r.engine)
+	collectDetails(to, collectGenerators(to, r.engine))
+	collectAgents(to, r.engine)
+	collectTrail(to, r.engine)
+	for _, q := range r.engine.sql.Quotas() {
+		quotaRefused.sample(to, float64(q.Refused), q.User, q.Generator)
+	}
+}
+
+var quotaRefused = newCounter("nextid_quota_refused_total", "Statements that a quota refused, by the patterns of the quota.", "user", "generator")
+
+var (
+	storeUp   = newGauge("nextid_store_up", "1 if the store answered the last question.")
+	storeDown = newGauge("nextid_store_down_seconds", "For how long the store has not answered; 0 while it does.")
+)
+
+// probe is what the store says of itself; nil in memory.
+func (e *engine) probe() error {
+	if p, ok := e.store.(generator.Prober); ok {
+		return p.Probe()
+	}
+	return nil
+}
+
+func collectStore(to chan<- prometheus.Metric, e *engine) {
+	err := e.probe()
+	storeUp.sample(to, number(err == nil))
+	since := 0.0
+	if down, ok := errors.AsType[*generator.StoreDown](err); ok {
+		since = time.Since(down.Since).Seconds()
+	}
+	storeDown.sample(to, since)
+	e.meter.durations.Collect(to)
+	e.meter.errors.Collect(to)
+}
+
+var (
+	openConnections    = newGauge("nextid_connections", "Open connections.", "protocol")
+	refusedConnections = newCounter("nextid_connections_refused_total", "Connections that were turned away or given up, by reason.", "protocol", "reason")
+	errorsSent         = newCounter("nextid_errors_total", "Errors that clients got, by SQLSTATE.", "protocol", "sqlstate")
+)
+
+// wireMetrics are the numbers of one protocol.
+var wireMetrics = []struct {
+	family
+	value func(*wire.Traffic) int64
+}{
+	{newCounter("nextid_connections_accepted_total", "Connections that came in.", "protocol"), func(t *wire.Traffic) int64 { return t.Accepted }},
+	{newCounter("nextid_received_bytes_total", "Bytes from clients, without TLS around them.", "protocol"), func(t *wire.Traffic) int64 { return t.Received }},
+	{newCounter("nextid_sent_bytes_total", "Bytes to clients, without TLS around them.", "protocol"), func(t *wire.Traffic) int64 { return t.Sent }},
+	{newCounter("nextid_commands_total", "Queries and executions (pg), or commands (mysql).", "protocol"), func(t *wire.Traffic) int64 { return t.Commands }},
+}
+
+// measure returns what counts how long statements take.
+func (p *endpoint) measure() func(time.Duration) {
+	p.took = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "nextid_statement_duration_seconds",
+		Help:    "How long statements took that had to be run. Ids that are in hand are given out without: in a microsecond, which is not measured.",
+		Buckets: prometheus.ExponentialBuckets(125e-6, 4, 9), // to 8 s
+	}, []string{"protocol"})
+	observer := p.took.WithLabelValues(p.protocol.key)
+	return func(d time.Duration) { observer.Observe(d.Seconds()) }
+}
+
+func collectWire(to chan<- prometheus.Metric, endpoints endpoints) {
+	for _, p := range endpoints {
+		protocol, traffic := p.protocol.key, p.server.Traffic()
+		openConnections.sample(to, float64(p.server.Connections()), protocol)
+		p.took.Collect(to)
+		for _, f := range wireMetrics {
+			f.sample(to, float64(f.value(&traffic)), protocol)
+		}
+		for why, n := range traffic.Refused {
+			refusedConnections.sample(to, float64(n), protocol, why)
+		}
+		for code, n := range traffic.Errors {
+			errorsSent.sample(to, float64(n), protocol, code)
+		}
+	}
+}
+
+var (
+	workerID       = newGauge("nextid_worker_id", "The worker id that this server stamps with, by the width of the worker field.", "bits", "strict")
+	workerReserved = newGauge("nextid_worker_reserved_seconds", "For how long the time slice in hand lasts.", "bits")
+	workersFree    = newGauge("nextid_worker_ids_free", "Worker ids of a width that no server holds, as the store said within the last ten minutes.", "bits")
+	workersAll     = newGauge("nextid_worker_ids", "Worker ids that there are of a width.", "bits")
+	clockBack      = newCounter("nextid_clock_back_total", "Times the wall clock was seen to go back.")
+	clockAhead     = newGauge("nextid_clock_store_ahead_seconds", "By how much the clock of this server is ahead of that of the store, as far as that is certain.")
+	clockAlarm     = newGauge("nextid_clock_alarm", "1 while the two differ by more than clock_limit.")
+	clockLead      = newGauge("nextid_clock_lead_seconds", "By how much the time in ids is ahead of the wall clock.")
+)
+
+func collectWorkers(to chan<- prometheus.Metric, e *engine) {
+	for _, h := range e.pools.Held() {
+		bits := strconv.Itoa(int(h.Bits))
+		workerID.sample(to, float64(h.Worker), bits, strconv.FormatBool(h.Strict))
+		if !h.Strict {
+			workerReserved.sample(to, h.Lasts.Seconds(), bits)
+		}
+	}
+	clockBack.sample(to, float64(e.pools.ClockBack()))
+	offset := e.clock.Offset()
+	if offset.Known {
+		clockAhead.sample(to, offset.Ahead.Seconds())
+	}
+	clockAlarm.sample(to, number(offset.Alarm))
+	clockLead.sample(to, e.pools.ClockLead().Seconds())
+	for bits, w := range e.forecast.latest.Load().free {
+		workersFree.sample(to, float64(w.Left), strconv.Itoa(bits))
+		workersAll.sample(to, float64(w.All), strconv.Itoa(bits))
+	}
+}
+
+var (
+	generators = newGauge("nextid_generators", "Generators in use on this server.")
+	idsTotal   = newCounter("nextid_ids_total", "Ids issued by this server.")
+	waitsTotal = newCounter("nextid_waits_total", "Calls that waited for a tick or the store.")
+
+	endsAt  = newGauge("nextid_generator_ends_timestamp_seconds", "When the time bits of the ids run out, in Unix time.", "generator", "kind")
+	leftIDs = newGauge("nextid_generator_left_ids", "Ids that remain below the maximum, where one was set.", "generator", "kind")
+	stepIDs = newGauge("nextid_generator_step_ids", "Size of a reservation of numbers.", "generator", "kind")
+	stepSec = newGauge("nextid_generator_step_seconds", "Size of a reservation of time, for ids that hold it.", "generator", "kind")
+)
+
+// generatorCounters are what the generators of one name did, over all changes
+// of it.
+var generatorCounters = []struct {
+	family
+	value func(*generator.Counts) int64
+}{
+	{
+		newCounter("nextid_generator_ids_total", "Ids issued under the name by this server.", "generator", "kind"),
+		func(c *generator.Counts) int64 { return c.Issued },
+	},
+	{
+		newCounter("nextid_generator_waits_total", "Calls that waited for a tick or the store.", "generator", "kind"),
+		func(c *generator.Counts) int64 { return c.Waits },
+	},
+	{
+		newCounter("nextid_generator_refills_total", "Reservations of the generator that were granted; those of snowflakes are their worker id's.", "generator", "kind"),
+		func(c *generator.Counts) int64 { return c.Refills },
+	},
+	{
+		newCounter("nextid_generator_refill_errors_total", "Reservations of the generator that were not granted.", "generator", "kind"),
+		func(c *generator.Counts) int64 { return c.RefillErrors },
+	},
+}
+
+// generatorGauges are how a running generator stands.
+var generatorGauges = []struct {
+	family
+	value func(*generator.Stats) float64
+}{
+	{
+		newGauge("nextid_generator_buffered_ids", "Ids that can be issued without the store.", "generator", "kind"),
+		func(s *generator.Stats) float64 { return float64(s.Buffered) },
+	},
+	{
+		newGauge("nextid_generator_lasts_seconds", "For how long ids go on without the store, at the present rate.", "generator", "kind"),
+		func(s *generator.Stats) float64 { return s.Lasts.Seconds() },
+	},
+}
+
+// collectGenerators returns those that are shown one by one.
+func collectGenerators(to chan<- prometheus.Metric, e *engine) []generator.Counted {
+	var all []generator.Counted
+	var total generator.Counts
+	running := 0
+	e.registry.Counted(func(c generator.Counted) bool {
+		all = append(all, c)
+		total.Issued += c.Counts.Issued
+		total.Waits += c.Counts.Waits
+		if c.Generator != nil {
+			running++
+		}
+		return true
+	})
+	generators.sample(to, float64(running))
+	idsTotal.sample(to, float64(total.Issued))
+	waitsTotal.sample(to, float64(total.Waits))
+	slices.SortFunc(all, func(a, b generator.Counted) int {
+		return cmp.Or(cmp.Compare(b.Counts.Issued, a.Counts.Issued), cmp.Compare(a.Name, b.Name))
+	})
+	all = all[:min(len(all), measuredNames)]
+	for i := range all {
+		g := &all[i]
+		for _, f := range generatorCounters {
+			f.sample(to, float64(f.value(&g.Counts)), g.Name, g.Kind)
+		}
+		reporter, ok := g.Generator.(generator.Reporter)
+		if !ok {
+			continue
+		}
+		stats := reporter.Stats()
+		if entry := e.registry.Lookup([]byte(g.Name)); entry != nil && !entry.Ends().IsZero() {
+			endsAt.sample(to, timestamp(entry.Ends()), g.Name, g.Kind)
+		}
+		if stats.Bounded {
+			leftIDs.sample(to, float64(stats.Left), g.Name, g.Kind)
+		}
+		for _, f := range generatorGauges {
+			f.sample(to, f.value(&stats), g.Name, g.Kind)
+		}
+		if _, timed := generator.Unwrap(g.Generator).(generator.Stamper); timed {
+			stepSec.sample(to, float64(stats.Step)/1000, g.Name, g.Kind)
+		} else {
+			stepIDs.sample(to, float64(stats.Step), g.Name, g.Kind)
+		}
+	}
+	return all
+}
+
+var agentIDs = newCounter("nextid_agent_ids_total", "Ids of get_id, by agent.", "agent")
+
+var agentsRefused = newCounter("nextid_agent_refused_total", "Calls of get_id with an agent that is none.")
+
+// collectAgents shows at most sqlfuncs's bound of agents; what others drew is
+// counted for all of them together.
+func collectAgents(to chan<- prometheus.Metric, e *engine) {
+	agents, refused := e.sql.Agents()
+	for _, a := range agents {
+		agentIDs.sample(to, float64(a.IDs), a.Agent)
+	}
+	agentsRefused.sample(to, float64(refused))
+}

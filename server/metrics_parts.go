@@ -1,0 +1,124 @@
+package server
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"nextid/generator"
+	"nextid/sqlfuncs/audit"
+)
+
+// detailMetrics are the fields of generator.Details that are metrics, by the
+// table they are of. The labels are the generator's name, then the row's key
+// where the table has several rows a generator, then the value in label.
+var detailMetrics = map[string][]struct {
+	family
+	field string
+	label string
+}{
+	"rings": {
+		{newGauge("nextid_ring_capacity_ids", "Ids that fit into the ring.", "generator"), "capacity", ""},
+		{newGauge("nextid_ring_buffered_ids", "Ids that wait in the ring.", "generator"), "buffered", ""},
+		{newGauge("nextid_ring_borrowed_seconds", "By how much the next id of the ring is ahead of the clock.", "generator"), "borrowed_seconds", ""},
+		{newGauge("nextid_ring_max_borrow_seconds", "By how much ids may be ahead of the clock.", "generator"), "max_borrow_seconds", ""},
+		{newCounter("nextid_ring_rejected_puts_total", "Paddings on schedule that found the ring full.", "generator"), "rejected_puts", ""},
+		{newCounter("nextid_ring_rejected_takes_total", "Draws that found the ring empty.", "generator"), "rejected_takes", ""},
+		{ringPaddings, "padded_at_start", "start"},
+		{ringPaddings, "padded_on_threshold", "threshold"},
+		{ringPaddings, "padded_on_schedule", "schedule"},
+		{ringPaddings, "padded_on_demand", "demand"},
+	},
+	"databases": {
+		{newGauge("nextid_ticket_database_up", "1 if the database can be drawn from.", "generator", "database"), "up", ""},
+		{newCounter("nextid_ticket_database_draws_total", "Questions for numbers that the database answered.", "generator", "database"), "draws", ""},
+		{newCounter("nextid_ticket_database_errors_total", "Questions and connections that failed.", "generator", "database"), "errors", ""},
+		{
+			newGauge("nextid_ticket_database_last_answer_timestamp_seconds", "When the database last did what it was asked, in Unix time; 0 for never.", "generator", "database"),
+			"answered_at", "",
+		},
+	},
+}
+
+var ringPaddings = newCounter("nextid_ring_paddings_total", "Times the ring was padded, by cause.", "generator", "cause")
+
+func collectDetails(to chan<- prometheus.Metric, all []generator.Counted) {
+	for i := range all {
+		d, ok := all[i].Details()
+		if !ok {
+			continue
+		}
+		for _, row := range d.Rows {
+			for _, m := range detailMetrics[d.Table] {
+				labels := []string{all[i].Name}
+				if row.Key != "" {
+					labels = append(labels, row.Key)
+				}
+				if m.label != "" {
+					labels = append(labels, m.label)
+				}
+				m.sample(to, numberOf(row.Value(m.field)), labels...)
+			}
+		}
+	}
+}
+
+// numberOf is the value of a generator.Field.
+func numberOf(value any) float64 {
+	switch v := value.(type) {
+	case int64:
+		return float64(v)
+	case float64:
+		return v
+	case bool:
+		return number(v)
+	case time.Time:
+		return timestamp(v)
+	}
+	return 0
+}
+
+// trailMetrics are the numbers of the audit trail.
+var trailMetrics = []struct {
+	family
+	value func(*audit.Stats) float64
+}{
+	{
+		newCounter("nextid_audit_lines_total", "Lines of the audit trail that were written."),
+		func(s *audit.Stats) float64 { return float64(s.Written) },
+	},
+	{
+		newCounter("nextid_audit_bytes_total", "Bytes of them."),
+		func(s *audit.Stats) float64 { return float64(s.Bytes) },
+	},
+	{
+		newGauge("nextid_audit_queued_lines", "Lines that wait to be written."),
+		func(s *audit.Stats) float64 { return float64(s.Queued) },
+	},
+	{
+		newCounter("nextid_audit_dropped_total", "Lines that found the queue full and are lost."),
+		func(s *audit.Stats) float64 { return float64(s.Dropped) },
+	},
+	{
+		newCounter("nextid_audit_failed_total", "Lines that the file did not take and that are lost."),
+		func(s *audit.Stats) float64 { return float64(s.Failed) },
+	},
+	{
+		newCounter("nextid_audit_rotations_total", "Times the file was rotated."),
+		func(s *audit.Stats) float64 { return float64(s.Rotated) },
+	},
+	{
+		newGauge("nextid_audit_last_error_timestamp_seconds", "When the file last could not be written, in Unix time; 0 for never."),
+		func(s *audit.Stats) float64 { return timestamp(s.LastErrorAt) },
+	},
+}
+
+func collectTrail(to chan<- prometheus.Metric, e *engine) {
+	if e.trail == nil {
+		return
+	}
+	stats := e.trail.Stats()
+	for _, f := range trailMetrics {
+		f.sample(to, f.value(&stats))
+	}
+}

@@ -1,0 +1,109 @@
+package server
+
+import (
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+
+	"nextid/generator"
+	"nextid/sqlfuncs/ids"
+)
+
+// reload reads the configuration, the users, the rules and the certificates
+// again. What cannot be read, or needs a restart, stays as it was.
+func (m *Main) reload(log *slog.Logger, access *access, status *status, e *engine) {
+	m.reconfigure(log, e)
+	access.reload()
+	if n := e.sql.EndSessions(access.policy.Gone); n > 0 {
+		log.Info("reload: sessions of removed users ended", "sessions", n)
+	}
+	status.endLogins()
+}
+
+// reconfigure puts what is new in the configuration into force.
+func (m *Main) reconfigure(log *slog.Logger, e *engine) {
+	if m.Reread == nil {
+		return
+	}
+	next, err := m.Reread()
+	if err != nil {
+		log.Error("reload: the configuration stays as it was", "error", OneLine(err.Error()), "hint", HintOf(err))
+		return
+	}
+	inForce, restart := changedKeys(&m.Config, &next)
+	if len(restart) > 0 {
+		log.Warn("reload: these keys of the configuration need a restart; until then they stay as they were", "keys", strings.Join(restart, " "))
+	}
+	if len(inForce) == 0 {
+		return
+	}
+	for i := range settings {
+		if s := &settings[i]; s.live {
+			_ = s.value(&m.Config).Set(s.value(&next).String()) // what a setting prints it reads
+		}
+	}
+	m.Config.Quotas = next.Quotas
+	m.Config.Origin = maps.Clone(m.Config.Origin)
+	for _, key := range inForce {
+		m.Config.Origin[key] = next.Origin[key]
+	}
+	m.level.Set(m.Config.LogLevel)
+	e.inForce(m.Config)
+	log.Info("reload: the configuration was read", "in_force", strings.Join(inForce, " "))
+}
+
+// changedKeys lists the keys in which two configurations differ: those that a
+// server takes over while it runs, and those that need a restart.
+func changedKeys(was, is *Config) (inForce, restart []string) {
+	for i := range settings {
+		s := &settings[i]
+		switch {
+		case s.value(was).String() == s.value(is).String() && !secretChanged(s, was, is):
+		case s.live:
+			inForce = append(inForce, s.key)
+		default:
+			restart = append(restart, s.key)
+		}
+	}
+	if !slices.Equal(was.Quotas, is.Quotas) {
+		inForce = append(inForce, quotasKey)
+	}
+	same := func(a, b generator.Definition) bool {
+		return a.Name == b.Name && a.Kind == b.Kind && string(a.Options) == string(b.Options)
+	}
+	if !slices.EqualFunc(was.Generators, is.Generators, same) || !slices.Equal(was.OpenAtStart, is.OpenAtStart) {
+		restart = append(restart, generatorsKey)
+	}
+	return inForce, restart
+}
+
+// inForce puts the part of a configuration into force that can change while the
+// server runs.
+func (e *engine) inForce(c Config) {
+	e.config.Store(&c)
+	e.sql.SetQuotas(c.Quotas)
+}
+
+// settings is what nextid.settings shows. Generators are in nextid.generators.
+func (e *engine) settings() []ids.Setting {
+	c, defaults := e.config.Load(), DefaultConfig()
+	var all []ids.Setting
+	for i := range settings {
+		s := &settings[i]
+		all = append(all, ids.Setting{
+			Name: s.key, Value: s.value(c).String(), Default: s.value(&defaults).String(),
+			Source: c.Origin[s.key].String(), Restart: !s.live, Help: s.help,
+		})
+	}
+	return append(all, ids.Setting{
+		Name: quotasKey, Value: quotasText(c.Quotas), Source: c.Origin[quotasKey].String(), Help: "how many ids users may draw and names may give",
+	})
+}
+
+// secretChanged compares what is printed nowhere.
+func secretChanged(s *setting, was, is *Config) bool {
+	a, secret := s.value(was).(secretValue)
+	b, _ := s.value(is).(secretValue)
+	return secret && *a.p != *b.p
+}

@@ -1,0 +1,107 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/store/shared"
+	"nextid/generator/store/sqlite"
+)
+
+// StoreSettings are the settings of a shared store besides its URL.
+type StoreSettings struct {
+	Password string // for the URL, where that has none
+	Failover string // a shared.Failover, or failoverAuto
+	Skip     int64
+	Unsafe   []string
+}
+
+// failoverAuto leaves the policy to the kind of store.
+const failoverAuto = "auto"
+
+func SharedStore(scheme string) *shared.Driver {
+	for i := range sharedStores {
+		if slices.Contains(sharedStores[i].Schemes, scheme) {
+			return &sharedStores[i]
+		}
+	}
+	return nil
+}
+
+// SharedSchemes lists the schemes, one a kind of server, as in a message.
+func SharedSchemes() []string {
+	var all []string
+	for _, s := range sharedStores {
+		all = append(all, s.Schemes[0]+"://…")
+	}
+	return all
+}
+
+// witnessFile is in the data directory, see package shared.
+const witnessFile = "nextid.witness"
+
+func openShared(ctx context.Context, c Config, log *slog.Logger) (generator.Store, error) {
+	kind := SharedStore(c.Store.Scheme)
+	failover := shared.Failover(c.SharedStore.Failover)
+	if failover == failoverAuto {
+		failover = kind.Failover
+	}
+	engine, err := kind.Open(ctx, c.Store.WithPassword(c.SharedStore.Password), c.SharedStore.Unsafe)
+	if err != nil {
+		return nil, err
+	}
+	witness := ""
+	if c.Data != "" {
+		witness = filepath.Join(c.Data, witnessFile)
+	}
+	store, err := shared.New(ctx, engine, shared.Config{
+		Owner: owner(), Failover: failover, Skip: c.SharedStore.Skip, Wait: shared.WaitFor(c.WorkerSlice),
+		Witness: witness, Logger: log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return store, nil
+}
+
+// lockData locks the data directory of a server on a shared store. Its witness
+// is that of one server: two would each take the other for a store that went
+// back. An embedded store locks its directory itself.
+func lockData(c Config) (io.Closer, error) {
+	if !c.Store.Shared() || c.Data == "" {
+		return io.NopCloser(nil), nil
+	}
+	return sqlite.Lock(c.Data)
+}
+
+// awaitStore opens the configured store. One on a server that does not answer
+// is tried again until it does: after a power failure everything starts at
+// the same time. Clients are turned away meanwhile. It ends with an error of
+// another sort, or with ctx.
+func awaitStore(ctx context.Context, c Config, once Once, endpoints endpoints, log *slog.Logger) (generator.Store, error) {
+	const most = 5 * time.Second
+	waiting := false
+	for pause := 100 * time.Millisecond; ; pause = min(2*pause, most) {
+		store, err := OpenStore(ctx, c, once, log)
+		if err == nil || !c.Store.Shared() || !errors.Is(err, generator.ErrNotNow) && !errors.Is(err, generator.ErrRetry) {
+			return store, err
+		}
+		if !waiting {
+			waiting = true
+			defer endpoints.turnAway()()
+		}
+		log.Warn("waiting for the store", "store", c.Store.String(), "error", err)
+		select {
+		case <-time.After(pause/2 + rand.N(pause)):
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}

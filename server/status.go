@@ -1,0 +1,240 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/layout"
+	"nextid/generator/node"
+	"nextid/sqlfuncs"
+	"nextid/wire"
+	"nextid/wire/httpstatus"
+	"nextid/wire/web"
+)
+
+// statusPort is that of the default address of --http.
+const statusPort = 8433
+
+// status is what the server says about itself over HTTP, the page and the
+// JSON API. It answers before the store does, and until everything has
+// drained.
+type status struct {
+	config   *Config
+	log      *slog.Logger
+	access   *access
+	listener net.Listener // nil: off
+	server   *httpstatus.Server
+	web      *web.Server
+	started  time.Time
+
+	stopHistory context.CancelFunc
+	history     sync.WaitGroup
+
+	running  atomic.Pointer[running]
+	draining atomic.Bool
+}
+
+// running is a server that answers clients.
+type running struct {
+	engine    *engine
+	endpoints endpoints
+}
+
+var (
+	errStarting = errors.New("the server is starting: it waits for its store")
+	errDraining = errors.New("the server is stopping")
+)
+
+// openStatus listens and answers. Without an address it does nothing.
+func (m *Main) openStatus(log *slog.Logger, access *access) (*status, error) {
+	s := &status{config: &m.Config, log: log, access: access, started: time.Now()}
+	a := m.Config.HTTP
+	if a.Off() {
+		return s, nil
+	}
+	l, err := a.listen("http.sock", "--http")
+	if err != nil {
+		// Nobody asked for the default address. Two servers on one machine
+		// are started with other ports for SQL, and this one forgotten.
+		if a == DefaultConfig().HTTP && errors.Is(err, syscall.EADDRINUSE) {
+			log.Warn("no health checks and metrics: the default address of --http is taken", "http", a.String())
+			return s, nil
+		}
+		return nil, err
+	}
+	s.web = web.New(web.Config{SQL: s.sql, Login: s.login, Closed: access.policy.Closed, Status: s.state, Issued: s.issued})
+	ctx, cancel := context.WithCancel(context.Background())
+	s.stopHistory = cancel
+	s.history.Go(func() { s.web.KeepHistory(ctx) })
+	cfg := httpstatus.Config{
+		Ready: s.ready, Notes: s.notes, Metrics: s.metrics(), Authorize: s.authorize, Pages: s.web, Logger: log,
+	}
+	if access.tls != nil && !a.Local() {
+		cfg.TLS = func() *tls.Config { return access.tls.Config() }
+	}
+	s.listener, s.server = l, httpstatus.New(cfg)
+	go func() {
+		if err := s.server.Serve(l); err != nil {
+			log.Error("health checks and metrics ended", "http", l.Addr().String(), "error", err)
+		}
+	}()
+	return s, nil
+}
+
+// close ends it.
+func (s *status) close() {
+	if s.server == nil {
+		return
+	}
+	s.stopHistory()
+	s.history.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := s.server.Shutdown(ctx); err != nil {
+		s.log.Warn("a health check was cut off", "error", err)
+	}
+}
+
+// endLogins ends the page's logins, after the users were read again.
+func (s *status) endLogins() {
+	if s.web != nil {
+		s.web.EndLogins()
+	}
+}
+
+// ready implements /readyz.
+func (s *status) ready() error {
+	r := s.running.Load()
+	switch {
+	case s.draining.Load():
+		return errDraining
+	case r == nil:
+		return errStarting
+	}
+	if err := s.layoutEnded(r); err != nil {
+		return err
+	}
+	return node.Ready(r.engine.store, r.engine.registry, node.ReadyMargin(r.engine.pools.Slice()), time.Now())
+}
+
+// layoutEnded is the error of a server whose new names would have no ids: the
+// time that it stamps with is beyond the end of the layout that they get.
+func (s *status) layoutEnded(r *running) error {
+	l, err := layout.Preset(r.engine.layout)
+	now := r.engine.pools.Now()
+	if err != nil || l.TickOf(now) <= l.MaxTick() {
+		return nil //nolint:nilerr // a layout of no preset is not what new names get
+	}
+	return fmt.Errorf("the time of ids is %s, and layout %s ends before: set the clock right, and see nextid repair", now.UTC().Format(time.RFC3339), l.Name)
+}
+
+// notes are what /readyz tells besides. It names no host: everybody may ask.
+func (s *status) notes() []string {
+	r := s.running.Load()
+	if r == nil {
+		return nil
+	}
+	var notes []string
+	if down, ok := errors.AsType[*generator.StoreDown](r.engine.probe()); ok {
+		notes = append(notes, fmt.Sprintf("%v; ids go on until what is reserved is used up", down))
+	}
+	if e, ok := errors.AsType[*generator.Error](r.engine.pools.Refused()); ok && errors.Is(e, generator.ErrNotNow) {
+		notes = append(notes, "ids that hold the time wait: "+e.Message)
+	}
+	notes = append(notes, r.engine.forecast.latest.Load().notes...)
+	if o := r.engine.clock.Offset(); o.Alarm {
+		notes = append(notes, fmt.Sprintf("the clock of this server differs from that of the store by %v", o.Ahead.Round(time.Millisecond)))
+	}
+	if names := node.Waiting(r.engine.store, r.engine.registry); len(names) > 0 {
+		notes = append(notes, fmt.Sprintf("%d generators ask the store for every id and wait for it, %q among them", len(names), names[0]))
+	}
+	r.engine.registry.Counted(func(c generator.Counted) bool {
+		if d, ok := c.Details(); ok && d.Note != "" {
+			notes = append(notes, d.Note)
+		}
+		return true
+	})
+	return notes
+}
+
+// authorize decides who may read /metrics from another machine.
+func (s *status) authorize(ctx context.Context, remote net.Addr, secure bool, name, password string) error {
+	return s.login(ctx, remote, secure, name, password, &sqlfuncs.SessionOptions{})
+}
+
+// login decides about a user of HTTP.
+func (s *status) login(ctx context.Context, remote net.Addr, secure bool, name, password string, o *sqlfuncs.SessionOptions) error {
+	c := &wire.Conn{Local: remote == nil}
+	if remote != nil {
+		c.Remote = remote.String()
+		if port, err := netip.ParseAddrPort(c.Remote); err == nil {
+			c.IP = wire.ClientAddress(port.Addr())
+		}
+	}
+	if secure {
+		c.TLS = &wire.Secured{}
+	}
+	return s.access.policy.CheckPassword(ctx, name, password, c, o)
+}
+
+// sql is what answers the statements of HTTP; nil before there is an engine.
+func (s *status) sql() *sqlfuncs.Server {
+	if r := s.running.Load(); r != nil {
+		return r.engine.sql
+	}
+	return nil
+}
+
+// state is the first line of the page.
+func (s *status) state() web.Status {
+	state := web.Status{
+		Version: Version(), Store: s.config.Store.In(s.config.Data).String(), Started: s.started.UTC(), Ready: true, Notes: s.notes(),
+	}
+	if err := s.ready(); err != nil {
+		state.Ready, state.Reason = false, err.Error()
+	}
+	return state
+}
+
+// issued tells how many ids were given under each name.
+func (s *status) issued(yield func(name string, ids int64) bool) {
+	r := s.running.Load()
+	if r == nil {
+		return
+	}
+	r.engine.registry.Counted(func(c generator.Counted) bool { return yield(c.Name, c.Counts.Issued) })
+}
+
+// where is the part of the ready line.
+func (s *status) where() string {
+	if s.listener == nil {
+		return ""
+	}
+	return fmt.Sprintf(", HTTP on %s", s.listener.Addr())
+}
+
+// paste is the page's address, as the other protocols' commands to paste.
+func (s *status) paste() []string {
+	if s.listener == nil {
+		return nil
+	}
+	host, port, ok := reachable(s.listener.Addr())
+	if !ok {
+		return nil
+	}
+	scheme := "http"
+	if s.access.tls != nil && !s.config.HTTP.Local() {
+		scheme = "https"
+	}
+	return []string{scheme + "://" + net.JoinHostPort(host, port) + "/"}
+}

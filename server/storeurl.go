@@ -1,0 +1,138 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nextid/dsn"
+	"nextid/generator/store/sqlite"
+)
+
+// The stores of this build that are not on a server, as the part of --store
+// before the colon. The others are in sharedStores.
+const (
+	storeSQLite = "sqlite"
+	StoreMemory = "memory"
+)
+
+// StoreURL names a store. The zero StoreURL is the embedded store in the data
+// directory.
+type StoreURL struct {
+	Scheme string
+	File   string // of sqlite
+	URL    string // of a shared store; it may hold a password
+}
+
+// Set reads sqlite:FILE, memory:, or the URL of a shared store.
+func (u *StoreURL) Set(s string) error {
+	scheme, rest, _ := strings.Cut(s, ":")
+	switch kind := SharedStore(scheme); {
+	case scheme == storeSQLite && rest != "":
+		*u = StoreURL{Scheme: storeSQLite, File: rest}
+	case scheme == storeSQLite:
+		return errors.New("sqlite: needs the name of a file: sqlite:FILE")
+	case s == StoreMemory+":":
+		*u = StoreURL{Scheme: StoreMemory}
+	case kind != nil:
+		if _, err := readURL(s); err != nil {
+			return fmt.Errorf("is not a URL such as %s", kind.Example) // which has no password in it
+		}
+		*u = StoreURL{Scheme: scheme, URL: s}
+	default:
+		// The rest may hold a password and is not repeated.
+		return fmt.Errorf("this version of nextid knows the stores sqlite:FILE, memory: and %s, not %q",
+			strings.Join(SharedSchemes(), ", "), scheme)
+	}
+	return nil
+}
+
+func (u StoreURL) String() string {
+	switch {
+	case u.Scheme == "":
+		return "sqlite in the data directory"
+	case u.Scheme == StoreMemory:
+		return StoreMemory + ":"
+	case u.URL != "":
+		return redacted(u.URL)
+	}
+	return u.Scheme + ":" + u.File
+}
+
+// Shared reports whether the store is on a server that others use, too.
+func (u StoreURL) Shared() bool { return u.URL != "" }
+
+// withPassword is the URL with a password in it, unless it has one.
+func (u StoreURL) WithPassword(password string) string {
+	parsed, err := readURL(u.URL)
+	if err != nil || password == "" {
+		return u.URL
+	}
+	if _, has := parsed.User.Password(); has {
+		return u.URL
+	}
+	parsed.User = url.UserPassword(parsed.User.Username(), password)
+	return parsed.text()
+}
+
+// hostsURL is a URL that may name several hosts.
+type hostsURL struct {
+	*url.URL
+	hosts []string
+}
+
+func readURL(text string) (hostsURL, error) {
+	u, hosts, err := dsn.Parse(text)
+	return hostsURL{u, hosts}, err
+}
+
+// text is the URL with all its hosts.
+func (u hostsURL) text() string {
+	const stand = "hosts.invalid"
+	one := *u.URL
+	one.Host = stand
+	return strings.Replace(one.String(), stand, strings.Join(u.hosts, ","), 1)
+}
+
+// secretParameters are the parameters of a URL whose values nobody may see.
+var secretParameters = []string{"password", "sslpassword", "passwd", "secret", "token"}
+
+// redacted is a URL without its secrets.
+func redacted(text string) string {
+	u, err := readURL(text)
+	if err != nil {
+		return "(a URL that cannot be read)"
+	}
+	query := u.Query()
+	for key := range query {
+		if slices.Contains(secretParameters, strings.ToLower(key)) {
+			query.Set(key, "xxxxx")
+			u.RawQuery = query.Encode()
+		}
+	}
+	if _, has := u.User.Password(); has {
+		u.User = url.UserPassword(u.User.Username(), "xxxxx")
+	}
+	return u.text()
+}
+
+// in fills in the file of the zero StoreURL.
+func (u StoreURL) In(data string) StoreURL {
+	if u.Scheme == "" {
+		return StoreURL{Scheme: storeSQLite, File: joinDir(data, sqlite.DefaultFile)}
+	}
+	return u
+}
+
+// joinDir joins like filepath.Join but keeps a leading "./", so that messages
+// show the path as the user wrote it.
+func joinDir(dir, file string) string {
+	joined := filepath.Join(dir, file)
+	if strings.HasPrefix(dir, "./") && !filepath.IsAbs(joined) {
+		return "./" + joined
+	}
+	return joined
+}

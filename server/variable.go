@@ -1,0 +1,113 @@
+package server
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// mysqlVariables are the system variables of MySQL that say how this server is
+// configured: SHOW VARIABLES must not promise what it does not do.
+func mysqlVariables(c *Config, endpoints endpoints) map[string]string {
+	seconds := func(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) }
+	idle := c.Wire.Idle
+	if idle <= 0 {
+		idle = neverIdle
+	}
+	v := map[string]string{
+		"connect_timeout": seconds(c.Wire.Login), "net_read_timeout": seconds(c.Wire.Message), "net_write_timeout": seconds(c.Wire.Write),
+		"interactive_timeout": seconds(idle), "wait_timeout": seconds(idle),
+		"max_connections": strconv.Itoa(c.Wire.Connections),
+	}
+	if host, err := os.Hostname(); err == nil {
+		v["hostname"] = host
+	}
+	if dir, err := filepath.Abs(c.Data); err == nil {
+		v["datadir"] = dir + string(filepath.Separator)
+	}
+	if c.TLSCert != "" {
+		v["have_ssl"], v["have_openssl"] = "YES", "YES"
+		v["ssl_cert"], v["ssl_key"], v["ssl_ca"] = c.TLSCert, c.TLSKey, c.TLSClientCA
+	}
+	if c.RequireTLS {
+		v["require_secure_transport"] = "ON"
+	}
+	for _, e := range endpoints {
+		if e.protocol.key != "mysql" {
+			continue
+		}
+		switch a := e.listener.Addr().(type) {
+		case *net.TCPAddr:
+			v["bind_address"], v["port"] = a.IP.String(), strconv.Itoa(a.Port)
+		case *net.UnixAddr:
+			v["socket"], v["port"], v["skip_networking"] = a.Name, "0", "ON"
+		}
+	}
+	return v
+}
+
+// postgresParameters are the settings of PostgreSQL that say how this server is
+// configured: SHOW must not promise what it does not do.
+func postgresParameters(c *Config, endpoints endpoints) map[string]string {
+	p := map[string]string{
+		"max_connections":                strconv.Itoa(c.Wire.Connections),
+		"superuser_reserved_connections": "0",
+		"authentication_timeout":         postgresTime(c.Wire.Login),
+		"idle_session_timeout":           postgresTime(c.Wire.Idle),
+		"ssl":                            map[bool]string{true: "on", false: "off"}[c.TLSCert != ""],
+	}
+	if dir, err := filepath.Abs(c.Data); err == nil {
+		p["data_directory"] = dir
+	}
+	for _, e := range endpoints {
+		if a, ok := e.listener.Addr().(*net.TCPAddr); ok && e.protocol.key == "pg" {
+			p["port"] = strconv.Itoa(a.Port)
+		}
+	}
+	return p
+}
+
+// postgresTime is a duration as SHOW prints it: in the largest unit that needs
+// no fraction.
+func postgresTime(d time.Duration) string {
+	for _, u := range []struct {
+		of   time.Duration
+		name string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}} {
+		if d >= u.of && d%u.of == 0 {
+			return strconv.FormatInt(int64(d/u.of), 10) + u.name
+		}
+	}
+	if d <= 0 {
+		return "0"
+	}
+	return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
+}
+
+// mysqlCounters are the values of SHOW STATUS that MySQL's connections count.
+// Only sessions of theirs ask, which begin when their server is there.
+func mysqlCounters(endpoints endpoints) map[string]string {
+	v := map[string]string{}
+	for _, e := range endpoints {
+		if e.protocol.key != "mysql" {
+			continue
+		}
+		t := e.server.Traffic()
+		refused := int64(0)
+		for _, n := range t.Refused {
+			refused += n
+		}
+		for name, n := range map[string]int64{
+			"Bytes_received": t.Received, "Bytes_sent": t.Sent, "Connections": t.Accepted, "Aborted_connects": refused,
+			"Queries": t.Commands, "Questions": t.Commands,
+		} {
+			v[name] = strconv.FormatInt(n, 10)
+		}
+	}
+	return v
+}
+
+// neverIdle is what MySQL's wait_timeout says of no limit: its greatest value.
+const neverIdle = 365 * 24 * time.Hour
