@@ -62,6 +62,15 @@ type Peeker interface {
 	Peek(ctx context.Context) (int64, error)
 }
 
+// Restarter is a Generator whose option restart is where its numbers go on,
+// whatever its increment: setval and ALTER SEQUENCE as PostgreSQL has them.
+//
+// Free returns the first number that no server can have given: none that lies
+// there or beyond was.
+type Restarter interface {
+	Free(ctx context.Context) (int64, error)
+}
+
 // Fielder is a Generator whose ids have a field for the caller: bits that are 0
 // in what Next and TryNext draw, and that a caller may set to a value of its
 // own, such as the shard of a row. Ids are unique without those bits already.

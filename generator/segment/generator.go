@@ -52,6 +52,7 @@ var (
 	_ generator.Closer       = (*Generator)(nil)
 	_ generator.Raiser       = (*Generator)(nil)
 	_ generator.Peeker       = (*Generator)(nil)
+	_ generator.Restarter    = (*Generator)(nil)
 	_ generator.Reporter     = (*Generator)(nil)
 )
 
@@ -60,8 +61,13 @@ func newGenerator(name string, o Options, store generator.Reserver, clock genera
 		line: newLine(o), name: name, options: o, store: store, clock: clock, owner: owner,
 		step: o.Step, pause: retryFirst, above: math.MinInt64, end: math.MinInt64,
 	}
+	if o.Restart != nil {
+		if g.above = g.position(*o.Restart); !o.Called && g.above > math.MinInt64 {
+			g.above--
+		}
+	}
 	g.ctx, g.stop = context.WithCancel(context.Background())
-	g.current.Store(&buffer{})
+	g.current.Store(&buffer{lo: math.MinInt64, hi: math.MinInt64})
 	return g
 }
 
@@ -180,17 +186,53 @@ func (g *Generator) Close(ctx context.Context) error {
 	used := min(b.next.Swap(b.size), b.size) // nothing can be drawn any more
 	g.spent += used - g.skipped
 	g.skipped = b.size
-	hi, to := b.hi, g.restFrom(b, used)
+	to, hi := g.rest(b, used)
+	if to = max(to, g.above+1); to >= hi {
+		return nil
+	}
+	return g.store.Release(ctx, generator.NameKey(g.name), hi, to)
+}
+
+// rest returns the unused end [to, hi) of what was reserved, where used ids of the
+// current buffer b are gone.
+func (g *Generator) rest(b *buffer, used int64) (to, hi int64) {
+	to, hi = g.restFrom(b, used), b.hi
 	if n := g.next; n != nil {
 		if b.size == 0 || n.lo != hi { // another server reserved what lies between
 			to = g.restFrom(n, n.used())
 		}
 		hi = n.hi
 	}
-	if to = max(to, g.above+1); to >= hi {
-		return nil
+	return to, hi
+}
+
+// Free implements generator.Restarter.
+func (g *Generator) Free(ctx context.Context) (int64, error) {
+	for {
+		m, ok, err := g.store.Mark(ctx, generator.NameKey(g.name))
+		if err != nil {
+			return 0, err
+		}
+		g.mu.Lock()
+		f := g.flight
+		least := max(g.first, g.above+1)
+		b := g.current.Load()
+		to, hi := g.rest(b, b.used())
+		g.mu.Unlock()
+		if f != nil { // the store may have granted it
+			if err := g.clock.Receive(ctx, f.done); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		if m.Hi > hi { // other servers', or there is no buffer
+			to = m.Hi
+		}
+		if ok {
+			least = max(least, to)
+		}
+		return g.direction * least, nil
 	}
-	return g.store.Release(ctx, generator.NameKey(g.name), hi, to)
 }
 
 // Raise implements generator.Raiser. It is durable when it returns. Other

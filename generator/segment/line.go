@@ -25,8 +25,10 @@ func newLine(o Options) line {
 	}
 	l.first = l.position(o.Start)
 	l.residue = modulo(l.first, l.increment)
-	if o.Offset != nil {
-		l.residue = modulo(l.position(*o.Offset), l.increment)
+	for _, v := range []*int64{o.Restart, o.Offset} {
+		if v != nil {
+			l.residue = modulo(l.position(*v), l.increment)
+		}
 	}
 	if b := o.bound(); b != nil && l.position(*b) < generator.NoLimit {
 		l.limit = l.position(*b) + 1

@@ -13,8 +13,10 @@ import (
 // Options are the options of the kind, as they are stored.
 type Options struct {
 	Start      int64              `json:"start"`
-	Increment  int64              `json:"increment"`        // negative: descending
-	Offset     *int64             `json:"offset,omitempty"` // ids agree with it modulo increment; nil: with start
+	Increment  int64              `json:"increment"`         // negative: descending
+	Offset     *int64             `json:"offset,omitempty"`  // ids agree with it modulo increment; nil: with restart
+	Restart    *int64             `json:"restart,omitempty"` // no id lies before it, as PostgreSQL's last_value; nil: start
+	Called     bool               `json:"called,omitempty"`  // and restart is used, as its is_called
 	Min        *int64             `json:"min,omitempty"`
 	Max        *int64             `json:"max,omitempty"`
 	Step       int64              `json:"step"`        // ids in a reservation, at first and at least
@@ -39,6 +41,8 @@ type given struct {
 	Start      *int64              `json:"start"`
 	Increment  *int64              `json:"increment"`
 	Offset     bound               `json:"offset"`
+	Restart    bound               `json:"restart"`
+	Called     *bool               `json:"called"`
 	Min        bound               `json:"min"`
 	Max        bound               `json:"max"`
 	Step       *int64              `json:"step"`
@@ -60,7 +64,7 @@ type bound struct {
 func (b *bound) UnmarshalJSON(raw []byte) error {
 	b.given = true
 	if err := json.Unmarshal(raw, &b.value); err != nil {
-		return fmt.Errorf("offset, min and max are whole numbers or null, not %s", raw)
+		return fmt.Errorf("offset, restart, min and max are whole numbers or null, not %s", raw)
 	}
 	return nil
 }
@@ -81,7 +85,7 @@ func (o *Options) opposite() *int64 {
 	return o.Min
 }
 
-const hint = "Options: start, increment, offset, min, max, step, max_step, prefetch_at (0 to 1), deadline, strict, description."
+const hint = "Options: start, increment, offset, restart, called, min, max, step, max_step, prefetch_at (0 to 1), deadline, strict, description."
 
 func optionError(format string, args ...any) error {
 	return generator.OptionError(hint, format, args...)
@@ -170,11 +174,12 @@ func (o *Options) set(g given) {
 	generator.SetOption(&o.PrefetchAt, g.PrefetchAt)
 	generator.SetOption(&o.Deadline, g.Deadline)
 	generator.SetOption(&o.Strict, g.Strict)
+	generator.SetOption(&o.Called, g.Called)
 	generator.SetOption(&o.Description, g.Description)
 	for _, b := range []struct {
 		into **int64
 		from bound
-	}{{&o.Offset, g.Offset}, {&o.Min, g.Min}, {&o.Max, g.Max}} {
+	}{{&o.Offset, g.Offset}, {&o.Restart, g.Restart}, {&o.Min, g.Min}, {&o.Max, g.Max}} {
 		if b.from.given {
 			*b.into = b.from.value
 		}

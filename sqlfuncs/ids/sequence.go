@@ -1,7 +1,6 @@
 package ids
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -141,70 +140,18 @@ func lastval(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 }
 
 // setval moves a generator on. is_called false means that n itself is still
-// to be handed out.
+// to be handed out. MariaDB answers NULL where nothing was moved.
 func setval(x *engine.Exec, name string, a []datum.Value) (datum.Value, error) {
-	v, used := a[1].Int, len(a) < 3 || a[2].Int != 0
-	if x.Dialect != nil && !used {
-		var err error
-		if v, used, err = lastBefore(x, name, v); err != nil {
-			return a[1], err
-		}
-		if err := raise(x, name, v, used); !used || !errors.Is(err, generator.ErrExhausted) { // it has run out already
-			return a[1], err
-		}
-		return a[1], nil
-	}
-	return a[1], raise(x, name, v, used)
-}
-
-// raise makes a generator go on beyond v, or from v where it is not used.
-func raise(x *engine.Exec, name string, v int64, used bool) error {
-	e, err := entry(x, name)
+	s, err := openSequence(x, name)
 	if err != nil {
-		return err
+		return a[1], err
 	}
-	x.Host.Waits()
-	gen, err := e.Generator(x.Ctx)
-	if err != nil {
-		return err
+	err = s.moveTo(x, a[1].Int, len(a) < 3 || a[2].Int != 0, nil)
+	if e, ok := errors.AsType[*sqlstate.Error](err); ok && x.Dialect != nil && e.Code == sqlstate.NotPrerequisite {
+		x.Host.Warn(sqlstate.Warning, e.Message)
+		return datum.Null(datum.Int8), nil
 	}
-	r, ok := gen.(generator.Raiser)
-	if !ok {
-		return sqlstate.New(sqlstate.FeatureNotSupported, "the position of generator %q cannot be set", name)
-	}
-	if err := r.Raise(x.Ctx, v, used); err != nil {
-		return err
-	}
-	if p, ok := gen.(generator.Peeker); ok {
-		warnOfPassed(x, e, p, v, used)
-	}
-	return nil
-}
-
-// warnOfPassed says that a generator was not moved: it was beyond v already.
-// Clients that take the statement's success for a lower position would look
-// for ids that do not come.
-func warnOfPassed(x *engine.Exec, e *generator.Entry, p generator.Peeker, v int64, used bool) {
-	next, err := p.Peek(x.Ctx)
-	if err != nil {
-		return // at its end
-	}
-	d, err := e.Definition(x.Ctx)
-	if err != nil {
-		return
-	}
-	var series struct{ Increment int64 }
-	if json.Unmarshal(d.Options, &series) != nil || series.Increment == 0 {
-		series.Increment = 1
-	}
-	beyond, step := uint64(next)-uint64(v), uint64(series.Increment)
-	if series.Increment < 0 {
-		beyond, step = -beyond, -step
-	}
-	if beyond > step || beyond == step && !used {
-		x.Host.Warn(sqlstate.Warning, fmt.Sprintf("generator %q was not moved: its next id is %d, and it never goes back to %d, whose ids may have been used",
-			e.Name(), next, v))
-	}
+	return a[1], err
 }
 
 // Missing reports whether an error says that a generator does not exist.

@@ -104,3 +104,30 @@ func TestDropSequenceDropsWhatNextvalMade(t *testing.T) {
 	s.Must(t, "SELECT next_id('orders')")
 	s.Fails(t, "DROP SEQUENCE orders", sqlstate.WrongObjectType)
 }
+
+// TestIncrementOfWhatNextvalMade: OpenJPA asks for its increment before it draws.
+func TestIncrementOfWhatNextvalMade(t *testing.T) {
+	s := sqltest.NewServer(t, sqltest.Config{Sequence: pooledOf(t)}).Session(t)
+	s.ID(t, "invoices", "SELECT nextval('invoices')")
+	s.TakeNotices()
+	s.Must(t, "ALTER SEQUENCE invoices INCREMENT BY 50")
+	if n := s.TakeNotices(); len(n) != 0 {
+		t.Errorf("notices %v", n)
+	}
+	s.Must(t, "ALTER SEQUENCE invoices INCREMENT BY 20")
+	if n := s.TakeNotices(); len(n) != 1 || !strings.Contains(n[0].Message, "stay 50 or more apart") {
+		t.Errorf("notices %v", n)
+	}
+	s.Want(t, "SELECT increment_by FROM pg_sequences WHERE sequencename = 'invoices'", "50")
+	for _, sql := range []string{
+		"ALTER SEQUENCE invoices INCREMENT BY 51", "ALTER SEQUENCE invoices INCREMENT BY -1", "ALTER SEQUENCE invoices INCREMENT BY 50 MINVALUE 5",
+	} {
+		if e := s.Fails(t, sql, sqlstate.FeatureNotSupported); !strings.Contains(e.Message, "are 50 or more apart") || !strings.Contains(e.Hint, "CREATE SEQUENCE invoices INCREMENT BY") {
+			t.Errorf("%s: %s (%s)", sql, e.Message, e.Hint)
+		}
+	}
+	s.Must(t, "SELECT create_generator('snow', 'snowflake')")
+	s.Must(t, "ALTER SEQUENCE snow INCREMENT BY 1")
+	s.Fails(t, "ALTER SEQUENCE snow INCREMENT BY 50", sqlstate.FeatureNotSupported)
+	s.Want(t, "SELECT increment_by FROM pg_sequences WHERE sequencename = 'snow'", "1")
+}

@@ -3,7 +3,9 @@ package ids
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
+	"strconv"
 
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
@@ -96,27 +98,11 @@ func createSequence(t *syntax.CreateSequence) (func(x *engine.Exec) error, error
 		if err == nil {
 			warnOfOutlook(x, name)
 		}
-		if err == nil && t.Options.Start != nil { // a dropped one of this name may have got further
-			return warnOfStart(x, name, *t.Options.Start)
+		if err == nil {
+			err = goOnAbove(x, name)
 		}
 		return err
 	}, nil
-}
-
-// warnOfStart says when a new sequence does not begin where it was told to.
-func warnOfStart(x *engine.Exec, name string, start int64) error {
-	e, err := entry(x, name)
-	if err != nil {
-		return err
-	}
-	g, err := e.Generator(x.Ctx)
-	if err != nil {
-		return err
-	}
-	if p, ok := g.(generator.Peeker); ok {
-		warnOfPassed(x, e, p, start, false)
-	}
-	return nil
 }
 
 // dropSequence drops a generator that CREATE SEQUENCE could make again, or that
@@ -139,6 +125,8 @@ func dropSequence(x *engine.Exec, name string) error {
 	again.add("min", s.Min)
 	again.add("max", s.Max)
 	again.add("step", &s.Step)
+	again.add("restart", s.Restart)
+	again.raw("called", strconv.FormatBool(s.Called))
 	again.text("description", s.Description)
 	registry := x.Host.Registry()
 	same := counts && d.Kind == "segment" && registry.Alike(d, again.json())
@@ -169,25 +157,56 @@ func alterSequence(t *syntax.AlterSequence) (func(x *engine.Exec) error, error) 
 		if t.Options.Comment != nil && *t.Options.Comment == "" {
 			options = json.RawMessage(`{"description": ""}`)
 		}
-		if string(options) != "{}" {
-			if err := Registry(x).Alter(x.Ctx, name, options); err != nil {
-				return err
-			}
-		}
-		return restartSequence(x, name, &t.Options)
+		return changeSequence(x, name, options, &t.Options)
 	}, nil
 }
 
-// restartSequence is RESTART WITH n. Only onwards: ids before n were issued.
-func restartSequence(x *engine.Exec, name string, o *syntax.SequenceOptions) error {
-	if !o.Restart {
+// changeSequence alters a generator that exists. A new increment counts from the
+// last number, as in PostgreSQL.
+func changeSequence(x *engine.Exec, name string, options json.RawMessage, o *syntax.SequenceOptions) error {
+	s, err := openSequence(x, name)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.RestartWith != nil:
+		return s.moveTo(x, *o.RestartWith, false, options)
+	case o.Restart && s.counts:
+		return s.moveTo(x, s.Start, false, options)
+	case o.Restart:
+		return sqlstate.New(sqlstate.FeatureNotSupported, "RESTART of generator %q needs a value: its ids have no start", name).
+			WithHint("Use RESTART WITH n to go up.")
+	}
+	if o.Increment != nil && !s.counts {
+		return roomFor(x, s.definition, *o.Increment, options)
+	}
+	if o.Increment != nil {
+		if last, given, err := s.lastGiven(x); err != nil {
+			return err
+		} else if given {
+			options = withRestart(options, last, true)
+		}
+	}
+	if string(options) == "{}" {
 		return nil
 	}
-	if o.RestartWith == nil {
-		return sqlstate.New(sqlstate.FeatureNotSupported, "RESTART without a value would give ids twice").
-			WithHint("Use RESTART WITH n to go up, or drop the generator.")
+	return Registry(x).Alter(x.Ctx, name, options)
+}
+
+// roomFor answers INCREMENT BY for ids that follow the clock: it asks for no more than
+// they are apart, or is refused.
+func roomFor(x *engine.Exec, d generator.Definition, n int64, options json.RawMessage) error {
+	var asked sequenceOptionsJSON
+	asked.add("increment", &n)
+	apart := Increment(d)
+	if string(options) != string(asked.json()) || n < 1 || n > apart {
+		return sqlstate.New(sqlstate.FeatureNotSupported, "the ids of generator %q, of kind %s, are %d or more apart, and that is all that INCREMENT BY can ask for", d.Name, d.Kind, apart).
+			WithHint("DROP SEQUENCE %s; CREATE SEQUENCE %s INCREMENT BY %d goes on above, with numbers that are so far apart.", d.Name, d.Name, n)
 	}
-	return raise(x, name, *o.RestartWith, false)
+	if n < apart {
+		x.Host.Notice(fmt.Sprintf("the ids of sequence %q stay %d or more apart, which is enough for INCREMENT BY %d", d.Name, apart, n))
+	}
+	return nil
 }
 
 func dropSequences(t *syntax.DropSequence) func(x *engine.Exec) error {

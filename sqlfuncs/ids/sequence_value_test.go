@@ -26,59 +26,50 @@ func TestCurrvalAndLastval(t *testing.T) {
 	s.Want(t, "SELECT currval('a'), lastval()", "4|4")
 }
 
-func TestSetvalNeverLowers(t *testing.T) {
+// A statement that cannot do what it says, since ids may come twice, is refused and
+// changes nothing. In the MySQL dialect SETVAL answers NULL, as MariaDB does.
+func TestAPositionThatWasPassedIsRefused(t *testing.T) {
 	server := sqltest.NewServer(t)
-	server.Segment(t, "a")
-	s := server.Session(t)
-	s.Want(t, "SELECT setval('a', 100)", "100")
-	if id := s.ID(t, "a", "SELECT next_id('a')"); id != 101 {
-		t.Errorf("after setval 100: %d, want 101", id)
-	}
-	s.Must(t, "SELECT setval('a', 5)")
-	if id := s.ID(t, "a", "SELECT next_id('a')"); id <= 101 {
-		t.Errorf("setval lowered the generator: %d", id)
-	}
-	s.Must(t, "SELECT setval('a', 200, false)")
-	if id := s.ID(t, "a", "SELECT next_id('a')"); id != 200 {
-		t.Errorf("after setval(200, false): %d, want 200", id)
-	}
-}
-
-// A statement that cannot do what it says, since the ids between may have been
-// used, says so.
-func TestSetvalBelowThePositionWarns(t *testing.T) {
-	s := sqltest.NewServer(t).Session(t)
-	s.Must(t, "CREATE SEQUENCE a; CREATE SEQUENCE down INCREMENT -2; SELECT create_generator('c', 'counter')")
-	s.Must(t, "SELECT setval('a', 100), setval('c', 100), setval('down', -99)")
-	s.TakeNotices()
-	for _, c := range []struct{ sql, next string }{ // next of the warning; none if empty
+	s, m := server.Session(t), server.MySQLSession(t)
+	s.Must(t, "CREATE SEQUENCE a; CREATE SEQUENCE down INCREMENT -2; SELECT create_generator('c', 'counter'), create_generator('shard', 'segment', '{\"increment\": 3, \"offset\": 2}')")
+	s.Must(t, "SELECT setval('a', 100), setval('c', 100), setval('down', -99), setval('shard', 100)")
+	for _, c := range []struct{ sql, next string }{ // the next id, after which a refusal names it
 		{"SELECT setval('a', 50)", "101"},
 		{"SELECT setval('a', 99)", "101"},
 		{"SELECT setval('a', 100, false)", "101"},
 		{"ALTER SEQUENCE a RESTART WITH 1", "101"},
+		{"ALTER SEQUENCE a RESTART WITH 1 INCREMENT BY 7", "101"},
 		{"SELECT setval('c', 3)", "101"},
-		{"SELECT setval('down', -1)", "-101"},
-		{"SELECT setval('down', -97)", "-101"},
-		{"SELECT setval('a', 100)", ""}, // as it is
-		{"SELECT setval('a', 101, false)", ""},
-		{"SELECT setval('c', 100)", ""},
-		{"SELECT setval('down', -99)", ""},
-		{"SELECT setval('down', -101, false)", ""},
-		{"ALTER SEQUENCE a RESTART WITH 200", ""},
-		{"SELECT setval('a', 300)", ""},
-		{"SELECT setval('c', 300)", ""},
-		{"SELECT setval('down', -301)", ""},
+		{"SELECT setval('shard', 97)", "101"},
+		{"SELECT setval('down', -1)", "-100"},
+		{"SELECT setval('down', -97)", "-100"},
 	} {
-		s.Must(t, c.sql)
-		notices := s.TakeNotices()
-		switch {
-		case c.next == "" && len(notices) == 0:
-		case c.next != "" && len(notices) == 1 && notices[0].Severity == "WARNING" && strings.Contains(notices[0].Message, "its next id is "+c.next+","):
-		default:
-			t.Errorf("%s: notices %v, want the next id %q", c.sql, notices, c.next)
+		e := s.Fails(t, c.sql, sqlstate.NotPrerequisite)
+		if !strings.Contains(e.Message, "its next one, "+c.next+",") || !strings.Contains(e.Hint, "RESTART WITH "+c.next+",") {
+			t.Errorf("%s: %s (%s), want the next id %s", c.sql, e.Message, e.Hint, c.next)
 		}
 	}
-	s.Want(t, "SELECT nextval('a'), nextval('c'), nextval('down')", "301|301|-303")
+	if got := m.Value(t, "SELECT SETVAL(a, 50)"); got != "NULL" {
+		t.Errorf("SETVAL of a position that was passed: %s, want NULL", got)
+	}
+	s.Want(t, "SELECT nextval('a'), nextval('a'), nextval('c'), nextval('down'), nextval('shard')", "101|102|101|-101|101")
+	for _, sql := range []string{
+		"SELECT setval('a', 102)", "SELECT setval('a', 103, false)", "SELECT setval('c', 101)", "SELECT setval('down', -101)", "SELECT setval('shard', 101)", // as they are
+		"ALTER SEQUENCE a RESTART WITH 200", "SELECT setval('a', 300)", "SELECT setval('c', 300)", "SELECT setval('down', -301)", "SELECT setval('shard', 300)",
+	} {
+		s.Must(t, sql)
+	}
+	s.Want(t, "SELECT nextval('a'), nextval('c'), nextval('down'), nextval('shard')", "301|301|-303|302")
+	if n := s.TakeNotices(); len(n) != 0 {
+		t.Errorf("notices %v", n)
+	}
+}
+
+func TestNullIsNoSequence(t *testing.T) {
+	s := sqltest.NewServer(t).Session(t)
+	s.ID(t, "orders", "SELECT next_id('orders')")
+	s.Want(t, "SELECT pg_get_serial_sequence('orders', 'id'), pg_get_serial_sequence('ids', 'id'), currval(pg_get_serial_sequence('orders_id', 'id')), nextval(NULL), setval(NULL, 5)",
+		"NULL|NULL|NULL|NULL|NULL")
 }
 
 func TestSetvalOfADescendingSequence(t *testing.T) {
@@ -91,7 +82,6 @@ func TestSetvalOfADescendingSequence(t *testing.T) {
 		{"SELECT setval('down', 90, false)", "90"},
 		{"SELECT setval('down', 80)", "79"},
 		{"ALTER SEQUENCE down RESTART WITH 70", "70"},
-		{"SELECT setval('down', 75, false)", "69"}, // never back
 		{"SELECT setval('down', -1000, false)", "-1000"},
 	} {
 		s.Must(t, c.sql)
@@ -99,5 +89,6 @@ func TestSetvalOfADescendingSequence(t *testing.T) {
 			t.Errorf("after %s: %s, want %s", c.sql, got, c.next)
 		}
 	}
+	s.Fails(t, "SELECT setval('down', 75, false)", sqlstate.NotPrerequisite)
 	s.Fails(t, "SELECT setval('down', -1001, false)", sqlstate.InvalidParameterValue)
 }

@@ -12,7 +12,9 @@ import (
 // series are the options of the kinds whose ids are start + k · increment.
 type series struct {
 	Start, Increment, Step int64
-	Offset, Min, Max       *int64
+	Offset, Restart        *int64
+	Called                 bool
+	Min, Max               *int64
 	Description            string
 	Scatter                json.RawMessage
 }
@@ -34,11 +36,14 @@ func (s *series) From(past int64) int64 {
 	if step < 0 {
 		direction, step = -1, -step
 	}
-	residue := direction * s.Start
+	residue := direction * s.first()
+	p := max(past, residue)
+	if s.Called {
+		p = max(past, residue+1)
+	}
 	if s.Offset != nil {
 		residue = direction * *s.Offset
 	}
-	p := max(past, direction*s.Start)
 	gap := ((residue-p)%step + step) % step
 	if p > math.MaxInt64-gap {
 		return direction * math.MaxInt64
@@ -61,24 +66,4 @@ func BeyondAll(x *engine.Exec, e *generator.Entry) (int64, error) {
 		return math.MaxInt64, nil
 	}
 	return last + 1, err
-}
-
-// lastBefore turns the next id of a SETVAL that lies beyond the bound of its
-// sequence, as dumps say of one that has run out, into the last that is used.
-func lastBefore(x *engine.Exec, name string, next int64) (v int64, used bool, err error) {
-	e, err := entry(x, name)
-	if err != nil {
-		return next, false, err
-	}
-	d, err := e.Definition(x.Ctx)
-	if err != nil {
-		return next, false, err
-	}
-	switch s, counts := SeriesOf(d); {
-	case counts && s.Increment > 0 && s.Max != nil && next > *s.Max:
-		return *s.Max, true, nil
-	case counts && s.Increment < 0 && s.Min != nil && next < *s.Min:
-		return *s.Min, true, nil
-	}
-	return next, false, nil
 }
