@@ -4,8 +4,11 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"maps"
+	"strings"
 	"sync"
 	"sync/atomic"
+
+	"nextid/sqlfuncs/datum"
 )
 
 // maxCachedTextBytes is the longest statement text that is worth caching.
@@ -36,10 +39,10 @@ func (d *doorkeeper) saw(hash uint64) bool {
 	return false
 }
 
-// statementCache maps statement texts to analysed statements. Readers take
-// no lock: the map is copied on write. A text enters on its second
-// appearance, so that clients that write literals into their statements do
-// not make the server copy maps all day.
+// statementCache maps statement texts, and the parameter types that a client
+// declares with them, to analysed statements. Readers take no lock: the map is
+// copied on write. A text enters on its second appearance, so that clients that
+// write literals into their statements do not make the server copy maps all day.
 type statementCache struct {
 	entries atomic.Pointer[map[string]*Statement]
 	near    [nearPlaces]atomic.Pointer[Statement] // spares a look-up in entries, whose hash is of the whole text
@@ -70,6 +73,22 @@ func (c *statementCache) init(max int) {
 	c.entries.Store(&map[string]*Statement{})
 }
 
+// cacheKey returns the key of a text. The parameter types that the client declares
+// follow the text behind a zero byte, which no text has.
+func cacheKey(text string, params []datum.OID) string {
+	if len(params) == 0 {
+		return text
+	}
+	var key strings.Builder
+	key.Grow(len(text) + 1 + 4*len(params))
+	key.WriteString(text)
+	key.WriteByte(0)
+	for _, t := range params {
+		key.Write(binary.BigEndian.AppendUint32(nil, uint32(t)))
+	}
+	return key.String()
+}
+
 // nearPlaces is how many places there are for the newest entries.
 const nearPlaces = 1024
 
@@ -93,17 +112,17 @@ func (c *statementCache) get(text []byte) *Statement {
 	return (*c.entries.Load())[string(text)]
 }
 
-func (c *statementCache) getString(text string) *Statement {
-	return (*c.entries.Load())[text]
+func (c *statementCache) getString(key string) *Statement {
+	return (*c.entries.Load())[key]
 }
 
-// offer puts st under text if text was offered before. A full cache drops
+// offer puts st under a key if the key was offered before. A full cache drops
 // an arbitrary quarter: statements in use come back at once.
-func (c *statementCache) offer(text string, st *Statement) {
-	if len(text) > maxCachedTextBytes || c.max < 1 {
+func (c *statementCache) offer(key string, st *Statement) {
+	if len(key) > maxCachedTextBytes || c.max < 1 {
 		return
 	}
-	if !c.seen.saw(maphash.String(c.seed, text) | 1) {
+	if !c.seen.saw(maphash.String(c.seed, key) | 1) {
 		return
 	}
 	c.mu.Lock()
@@ -119,7 +138,9 @@ func (c *statementCache) offer(text string, st *Statement) {
 			c.near[nearPlace(k)].CompareAndSwap(dropped, nil)
 		}
 	}
-	next[text] = st
-	c.near[nearPlace(text)].Store(st)
+	next[key] = st
+	if key == st.Text {
+		c.near[nearPlace(key)].Store(st)
+	}
 	c.entries.Store(&next)
 }

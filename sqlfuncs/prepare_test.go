@@ -1,8 +1,10 @@
 package sqlfuncs_test
 
 import (
+	"slices"
 	"testing"
 
+	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/sqltest"
 
 	"nextid/sqlfuncs/datum"
@@ -130,4 +132,36 @@ func TestPoolersCleanUpStatementsAreAccepted(t *testing.T) {
 	s.Fails(t, "CREATE TABLE t (a int)", sqlstate.FeatureNotSupported)
 	s.Fails(t, "INSERT INTO t VALUES (1)", sqlstate.FeatureNotSupported)
 	s.Must(t, "CLOSE ALL; UNLISTEN *; RESET ALL; SET SESSION AUTHORIZATION DEFAULT")
+}
+
+// TestDeclaredTypesHitTheCache: a text that is prepared again with the same types
+// of its parameters, as JDBC's drivers and HTTP do, is neither read nor planned.
+func TestDeclaredTypesHitTheCache(t *testing.T) {
+	server := sqltest.NewServer(t)
+	const text = "SELECT $1"
+	seen := map[*sqlfuncs.Statement]bool{}
+	for _, c := range []struct{ declared, params []datum.OID }{
+		{[]datum.OID{datum.Int8, datum.Int4}, []datum.OID{datum.Int8, datum.Int4}},
+		{nil, []datum.OID{datum.Text}},
+		{[]datum.OID{datum.Int8}, []datum.OID{datum.Int8}},
+		{[]datum.OID{datum.Int4}, []datum.OID{datum.Int4}},
+		{[]datum.OID{datum.Unknown, datum.Unknown}, []datum.OID{datum.Text, datum.Text}},
+		{[]datum.OID{datum.Invalid}, []datum.OID{datum.Text}},
+	} {
+		var prepared [3]*sqlfuncs.Statement
+		for i := range prepared {
+			var err error
+			if prepared[i], err = server.Session(t).Prepare("", text, c.declared); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cached := prepared[1]
+		if !slices.Equal(cached.Params, c.params) || seen[cached] {
+			t.Errorf("%v: the parameters are %v, want %v", c.declared, cached.Params, c.params)
+		}
+		if prepared[2] != cached {
+			t.Errorf("%v: planned anew", c.declared)
+		}
+		seen[cached] = true
+	}
 }

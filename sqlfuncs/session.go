@@ -493,11 +493,8 @@ func (s *Session) Prepare(name, text string, params []datum.OID) (*Statement, er
 
 // analyse finds the text of a Parse message in the cache or plans it.
 func (s *Session) analyse(text string, params []datum.OID) (*Statement, error) {
-	open := true
-	for _, t := range params {
-		open = open && (t == datum.Invalid || t == datum.Unknown)
-	}
-	if st := s.cache().getString(text); st != nil && open && len(params) <= len(st.Params) {
+	key := cacheKey(text, params)
+	if st := s.cache().getString(key); st != nil {
 		return st, s.checkTransaction(st.exits)
 	}
 	parsed, err := s.parse(text)
@@ -517,8 +514,8 @@ func (s *Session) analyse(text string, params []datum.OID) (*Statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	if open && st.shared {
-		s.cache().offer(text, st)
+	if st.shared {
+		s.cache().offer(key, st)
 	}
 	return st, nil
 }
