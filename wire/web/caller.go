@@ -50,10 +50,9 @@ func (s *Server) caller(r *http.Request) (caller, error) {
 
 // login checks a name and a password.
 func (s *Server) login(r *http.Request, name, password string) (caller, error) {
-	remote, err := net.ResolveTCPAddr("tcp", r.RemoteAddr)
 	var addr net.Addr // nil over a Unix socket
-	if err == nil {
-		addr = remote
+	if remote, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
+		addr = net.TCPAddrFromAddrPort(remote)
 	}
 	c := caller{options: sqlfuncs.SessionOptions{
 		User: name, Database: "nextid", RemoteAddr: r.RemoteAddr, Settings: map[string]string{"application_name": "http"},

@@ -50,7 +50,7 @@ func (s *Server) query(req *http.Request, c caller, text string, types []datum.O
 		for i, a := range args {
 			values[i].Data = []byte(a)
 		}
-		r.portal, err = session.Bind(nil, st, values, nil)
+		r.portal, err = session.Open(st, values)
 	}
 	if err != nil {
 		r.Close()
@@ -62,6 +62,9 @@ func (s *Server) query(req *http.Request, c caller, text string, types []datum.O
 // Close ends the statement and its session.
 func (r *result) Close() {
 	r.cancel()
+	if r.portal != nil {
+		r.portal.Close()
+	}
 	r.session.Close()
 }
 
@@ -119,10 +122,12 @@ func (r *result) appendJSON(dst []byte, v datum.Value) []byte {
 func (r *result) send(w http.ResponseWriter, contentType string, write func(out *wire.Out) error) error {
 	sent, control := false, http.NewResponseController(w)
 	out := wire.NewOut(wire.DefaultLimits.FlushAt, func(b []byte) error {
+		if sent { // the first write has the deadline of the request
+			_ = control.SetWriteDeadline(time.Now().Add(wire.DefaultLimits.Write)) // fails on a closed connection: the write will tell
+		}
 		sent = true
 		w.Header().Set("Content-Type", contentType)
 		r.session.Rest()
-		_ = control.SetWriteDeadline(time.Now().Add(wire.DefaultLimits.Write)) // fails on a closed connection: the write will tell
 		_, err := w.Write(b)
 		return err
 	})
