@@ -104,6 +104,15 @@ type Timekeeper interface {
 	Time(ctx context.Context) (earliest, latest time.Time, err error)
 }
 
+// TimeGranter is a Store that may refuse time on the lines of worker ids for a
+// while, or below a moment: one whose database may have lost reservations.
+type TimeGranter interface {
+	// EarliestTime returns the Unix ms from which the store grants time to a
+	// server whose time is now: no more than now where nothing was lost. The
+	// error is ErrNotNow while the store grants none.
+	EarliestTime(ctx context.Context, now int64) (ms int64, err error)
+}
+
 // Reservation is one request to Reserve.
 type Reservation struct {
 	Key     string

@@ -233,6 +233,7 @@ func (m *Main) openStoreAndAll(ctx context.Context, log *slog.Logger, endpoints 
 		return nil, errors.Join(err, store.Close())
 	}
 	keeper, _ := store.(generator.Timekeeper) // nil: this machine's clock is the only one
+	grants, _ := store.(generator.TimeGranter)
 	store = e.store
 	clock := node.ClockConfig{Store: keeper, Limit: m.Config.ClockLimit, Logger: log}
 	if keeper != nil {
@@ -251,7 +252,7 @@ func (m *Main) openStoreAndAll(ctx context.Context, log *slog.Logger, endpoints 
 		reserve = guard
 	}
 	e.pools = worker.New(worker.Config{
-		Store: reserve, Source: wish, Seed: seed, Slice: m.Config.WorkerSlice, Borrow: m.Config.WorkerBorrow, Owner: owner(), Logger: log,
+		Store: reserve, Grants: grants, Source: wish, Seed: seed, Slice: m.Config.WorkerSlice, Borrow: m.Config.WorkerBorrow, Owner: owner(), Logger: log,
 	})
 	if clock.Doubt = e.pools.Doubt; keeper != nil {
 		e.clock = node.NewClockWatch(clock)

@@ -124,7 +124,19 @@ var mutants = []struct {
 	},
 	{
 		"after a failover worker ids are claimed at once", "",
-		[]change{{"store/shared/reserve.go", "if r.AtLeast >= l.from ||", "if true || r.AtLeast >= l.from ||"}},
+		[]change{{"store/shared/epoch.go", "\tif wait > 0 {\n", "\tif wait > time.Hour {\n"}},
+	},
+	{
+		"the wait after a failover ends by the wall clock of the server that noted it", "nextid until 2026-11-24",
+		[]change{
+			{"store/shared/epoch.go", "wait := s.cfg.Wait - (s.cfg.Clock.Monotonic() - l.seen)", "wait := s.cfg.Wait - time.Duration(s.now()-r.Lo)*time.Millisecond"},
+			{"store/shared/epoch.go", "\t\tfloor = now\n", "\t\t_ = now\n"},
+			{"store/shared/epoch.go", "s.mayHaveLost(l) && (old != nil || !l.settled)", "false"},
+		},
+	},
+	{
+		"after a failover time is granted from the claimer's clock on", "",
+		[]change{{"store/shared/epoch.go", "\t\tfloor = now\n", "\t\t_ = now\n"}},
 	},
 	{
 		"answers that were lost lead a worker id further ahead than servers wait after a failover", "",

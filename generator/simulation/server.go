@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/node"
 	"nextid/generator/segment"
 	"nextid/generator/snowflake"
 	"nextid/generator/store/shared"
@@ -19,8 +20,8 @@ import (
 // virtual seconds. The rest of shared.Config.Wait is for clocks that differ.
 const (
 	slice = 2 * time.Second
-	await = slice + 2*time.Second
-	skew  = 500 * time.Millisecond // greatest difference of sane clocks from the true time
+	await = slice + 3*time.Second
+	skew  = 500 * time.Millisecond // greatest difference of sane clocks from the true time; clock_limit
 )
 
 // clients is how many connections draw from a server.
@@ -57,6 +58,7 @@ type server struct {
 
 	store   generator.Store
 	pools   *worker.Pools
+	clock   *node.ClockWatch
 	open    map[string]generator.Generator
 	opening bool
 	leaving bool
@@ -162,9 +164,13 @@ func (s *server) boot() {
 		}
 		s.store = store
 	}
+	grants, _ := s.store.(generator.TimeGranter)
 	s.pools = worker.New(worker.Config{
-		Store: s.store, Clock: s, Source: s.world.source(s.seat), Borrow: s.world.plan.borrow, Owner: s.owner(), Slice: slice, Logger: discard,
+		Store: s.store, Grants: grants, Clock: s, Source: s.world.source(s.seat), Borrow: s.world.plan.borrow, Owner: s.owner(), Slice: slice, Logger: discard,
 	})
+	if keeper, ok := s.store.(generator.Timekeeper); ok {
+		s.clock = node.NewClockWatch(node.ClockConfig{Store: keeper, Limit: skew, Clock: s, Doubt: s.pools.Doubt, Logger: discard})
+	}
 	for client := range clients {
 		s.start(&s.group, func() { s.client(client) })
 	}
@@ -200,7 +206,11 @@ func (s *server) client(client int) {
 		if err != nil {
 			s.refused(ctx, name, err)
 		}
-		pause := s.input(func() int64 { return int64(s.world.between(time.Millisecond, 3*time.Second)) })
+		most := 3 * time.Second
+		if s.world.plan.lostClaim {
+			most = 500 * time.Millisecond // the times in question are short
+		}
+		pause := s.input(func() int64 { return int64(s.world.between(time.Millisecond, most)) })
 		if s.Sleep(ctx, time.Duration(pause)) != nil {
 			return
 		}
@@ -267,6 +277,9 @@ func (s *server) leave() {
 		if g := s.open[name.Name]; g != nil {
 			errs = append(errs, g.(generator.Closer).Close(ctx))
 		}
+	}
+	if s.clock != nil {
+		s.clock.Close()
 	}
 	if s.pools != nil {
 		errs = append(errs, s.pools.Close(ctx))

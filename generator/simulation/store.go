@@ -15,9 +15,10 @@ import (
 // the server that holds them.
 type database struct {
 	state
-	down bool
-	ever map[string]int64 // greatest end of each key that any branch of history granted
-	disk *memory.Store    // of the embedded store
+	down   bool
+	offset time.Duration    // of its clock
+	ever   map[string]int64 // greatest end of each key that any branch of history granted
+	disk   *memory.Store    // of the embedded store
 }
 
 // state is what a replica or a backup has.
@@ -126,7 +127,10 @@ func (w *world) latency() time.Duration {
 // engine is the database as one server reaches it.
 type engine struct{ server *server }
 
-var _ shared.Engine = engine{}
+var (
+	_ shared.Engine     = engine{}
+	_ shared.Timekeeper = engine{}
+)
 
 // answer converts what call returned.
 func answer[V any](v any, err error) (V, error) {
@@ -140,6 +144,15 @@ func answer[V any](v any, err error) (V, error) {
 // Stamp implements shared.Engine.
 func (e engine) Stamp(context.Context) (string, error) {
 	return answer[string](e.server.call(func(d *database) (any, error) { return d.stamp, nil }))
+}
+
+// Time implements shared.Timekeeper.
+func (e engine) Time(context.Context) (earliest, latest time.Time, err error) {
+	w := e.server.world
+	now, err := answer[time.Time](e.server.call(func(d *database) (any, error) {
+		return time.Unix(0, beginning+int64(w.now+d.offset)), nil
+	}))
+	return now, now, err
 }
 
 // Advance implements shared.Engine.

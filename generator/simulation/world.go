@@ -73,21 +73,24 @@ func newName(called string, flake bool, options string) *name {
 }
 
 // plan is what a schedule may contain. Where the promise rests on something,
-// the plan keeps to it: after an asynchronous failover on clocks that are
-// within skew, and so on.
+// the plan keeps to it: while failovers lose commits, either the clocks of the
+// servers may be wrong or that of the database, but a server does not start
+// with a clock that is ahead.
 type plan struct {
-	embedded bool // one server with a disk of its own, else several on a database
-	network  bool // messages are lost, late, repeated
-	clocks   bool // step, stop and differ at will
-	lossy    bool // failovers lose the newest commits
-	clones   bool // running servers are copied
-	restores bool // by the runbook
-	static   bool // two servers are given the same worker id
-	wishes   bool // all servers would like to have the same
-	borrow   bool // servers take worker ids whose holders seem to have crashed
-	numbers  bool // no names with times: then clocks may be wrong also where the store forgets
-	silence  bool // one server gets no answers for long, and dies after a failover that loses what it was granted
-	failover shared.Failover
+	embedded  bool // one server with a disk of its own, else several on a database
+	network   bool // messages are lost, late, repeated
+	clocks    bool // those of servers step, stop and differ at will
+	wrongDB   bool // the database's clock steps, and differs after each failover
+	lossy     bool // failovers lose the newest commits
+	clones    bool // running servers are copied
+	restores  bool // by the runbook
+	static    bool // two servers are given the same worker id
+	wishes    bool // all servers would like to have the same
+	borrow    bool // servers take worker ids whose holders seem to have crashed
+	numbers   bool // no names with times: then clocks may be wrong also where the store forgets
+	lostClaim bool // a failover loses the claim of a server that still uses it, while one clock is wrong
+	silence   bool // one server gets no answers for long, and dies after a failover that loses what it was granted
+	failover  shared.Failover
 }
 
 func newPlan(r *rand.Rand) plan {
@@ -103,7 +106,12 @@ func newPlan(r *rand.Rand) plan {
 	case kind < 70:
 		p.restores = true
 	}
-	if p.lossy || p.restores {
+	switch {
+	case p.lossy && r.IntN(100) < 30:
+		p.numbers = p.clocks
+	case p.lossy && p.clocks && r.IntN(100) < 30:
+		p.clocks, p.wrongDB = false, true
+	case p.restores:
 		p.numbers = p.clocks && r.IntN(100) < 50
 		p.clocks = p.numbers
 	}
@@ -112,6 +120,9 @@ func newPlan(r *rand.Rand) plan {
 	p.borrow = !p.embedded && r.IntN(100) < 20
 	if p.lossy && !p.numbers && r.IntN(100) < 20 {
 		p.silence, p.static, p.network, p.borrow = true, true, false, false
+	}
+	if p.lossy && !p.numbers && !p.silence && r.IntN(100) < 40 {
+		p.lostClaim, p.network, p.static, p.wishes, p.clocks, p.wrongDB = true, false, false, false, false, false
 	}
 	return p
 }
@@ -171,14 +182,24 @@ func Run(seed uint64, log io.Writer) (result Result) {
 		w.seats = make([]*server, 2+w.rand.IntN(2))
 		w.replicate()
 	}
-	for seat := range w.seats {
-		w.after(w.between(0, 2*time.Second), func() { w.seat(seat) })
-	}
 	end := length
-	if w.plan.silence {
-		w.silence()
+	if w.plan.lostClaim {
+		w.lostClaim()
 		end *= 2
 	} else {
+		for seat := range w.seats {
+			w.after(w.between(0, 2*time.Second), func() { w.seat(seat) })
+		}
+	}
+	switch {
+	case w.plan.lostClaim:
+	case w.plan.silence:
+		w.silence()
+		end *= 2
+	default:
+		if w.plan.lossy && !w.plan.numbers {
+			end = end * 3 / 2 // servers wait for await after each failover
+		}
 		for range 2 + w.rand.IntN(8) {
 			w.after(time.Duration(w.rand.Int64N(int64(length))), w.fault)
 		}
@@ -212,11 +233,73 @@ func (w *world) silence() {
 	})
 }
 
+// lostClaim is the course of a plan with it. Seat 0 claims a worker id, and the
+// failover forgets it. Seat 1 meets the failover, seat 2 starts after it.
+func (w *world) lostClaim() {
+	w.judge.faults++
+	w.seats = make([]*server, 3)
+	w.after(0, func() { w.seat(1) })
+	replicated := w.between(time.Second, 2*time.Second)
+	var lost *state
+	w.after(replicated, func() { s := w.database.state.copy(); lost = &s })
+	w.after(replicated+w.between(time.Microsecond, 300*time.Millisecond), func() { w.seat(0) })
+	failed := replicated + w.between(400*time.Millisecond, 2500*time.Millisecond)
+	w.after(failed-w.between(0, 200*time.Millisecond), func() {
+		s := w.seats[0]
+		switch {
+		case s == nil:
+		case w.chance(25):
+			w.note("server %d is killed", s.id)
+			w.remove(s, time.Minute)
+		case w.chance(33):
+			s.cut = true
+			w.after(w.between(0, 6*time.Second), func() { s.cut = false })
+		case w.chance(80):
+			w.halt(s, w.chance(30))
+		}
+	})
+	wrong := w.rand.IntN(5) // none, seat 0 … 2, the database
+	by := w.between(0, 10*time.Second)
+	if w.chance(50) {
+		by = w.between(0, time.Hour)
+	}
+	if w.chance(70) {
+		by = -by
+	}
+	w.after(failed, func() {
+		if len(lost.rows) == 0 {
+			return // see replicate
+		}
+		w.backups = append(w.backups, *lost)
+		w.failOver()
+		if wrong == 4 {
+			w.database.offset = by
+			w.note("the clock of the database is wrong by %v", by)
+		}
+	})
+	w.after(failed-w.between(0, time.Second), func() {
+		for seat := range 2 {
+			if s := w.seats[seat]; s != nil && wrong == seat+1 {
+				s.offset += int64(by)
+				w.note("the clock of server %d steps by %v", s.id, by)
+			}
+		}
+	})
+	w.after(failed+w.between(0, 3*time.Second), func() {
+		w.seat(2)
+		if wrong == 3 && w.seats[2] != nil {
+			w.seats[2].offset -= int64(by.Abs())
+			w.note("the clock of server %d is wrong by %v", w.seats[2].id, -by.Abs())
+		}
+	})
+	w.after(failed+w.between(0, length), w.fault)
+}
+
 // pick is n names.
 func (w *world) pick(n int) []*name {
 	var picked []*name
 	for _, i := range w.rand.Perm(len(names)) {
-		if len(picked) < n && !(w.plan.numbers && names[i].flake) && !(w.plan.silence && (!names[i].flake || names[i].strict)) {
+		if len(picked) < n && !(w.plan.numbers && names[i].flake) && !((w.plan.silence || w.plan.lostClaim) && (!names[i].flake || names[i].strict)) {
 			picked = append(picked, names[i])
 		}
 	}
@@ -263,6 +346,9 @@ func (w *world) seat(seat int) {
 	s.offset = w.rand.Int64N(int64(2*skew)) - int64(skew)
 	if w.plan.clocks && w.chance(20) {
 		s.offset = w.rand.Int64N(int64(time.Hour)) - int64(30*time.Minute)
+		if w.plan.lossy && !w.plan.numbers {
+			s.offset = -int64(w.between(0, time.Hour)) // clock_limit keeps one that is ahead from starting
+		}
 	}
 	w.note("server %d starts at seat %d, clock %v", s.id, seat, time.Duration(s.offset))
 	s.launch((*server).boot)
@@ -312,6 +398,22 @@ func (w *world) failOver() {
 	}
 	w.database.stamp = fmt.Sprint("stamp ", 2+w.rand.Uint64N(1<<40))
 	w.note("failover: %s", w.database.stamp)
+	if w.plan.wrongDB {
+		w.moveDatabaseClock()
+	}
+}
+
+// moveDatabaseClock sets the database's clock to a wrong time.
+func (w *world) moveDatabaseClock() {
+	by := w.between(0, 30*time.Second)
+	if w.chance(20) {
+		by = w.between(0, 30*time.Minute)
+	}
+	if w.chance(50) {
+		by = -by
+	}
+	w.database.offset = by
+	w.note("the clock of the database is wrong by %v", by)
 }
 
 // hasSkips reports whether all that was passed over is in a state.
@@ -402,6 +504,10 @@ func (w *world) fault() {
 		w.moveClock(s)
 		return
 	}
+	if w.plan.wrongDB && w.chance(20) {
+		w.moveDatabaseClock()
+		return
+	}
 	if !w.plan.embedded && w.chance(35) {
 		w.storeFault()
 		return
@@ -473,7 +579,7 @@ func (w *world) halt(s *server, machine bool) {
 		return
 	}
 	pause := w.between(0, 7*time.Second)
-	if (w.plan.lossy || w.plan.restores) && !w.plan.numbers {
+	if (w.plan.wrongDB || w.plan.restores) && !w.plan.numbers {
 		machine = false // sane clocks
 	}
 	w.note("server %d stands still for %v, its clocks too: %v", s.id, pause, machine)

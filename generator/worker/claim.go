@@ -24,6 +24,9 @@ func (p *Pool) claim(old *Lease) error {
 		wish = Wish{ID: None} // another server has it
 	}
 	for wishes := 1; ; {
+		if err := p.catchUp(old != nil); err != nil {
+			return err
+		}
 		m, err := p.marks(p.pools.ctx)
 		if err != nil {
 			return err

@@ -18,7 +18,10 @@ type timeline struct {
 	log    *slog.Logger
 	anchor atomic.Pointer[anchor]
 	backs  atomic.Int64 // times the wall clock was seen to go back
-	doubt  atomic.Bool  // the wall clock is known to be ahead of the time
+	doubt  atomic.Bool  // the wall clock is known to be ahead of the store's
+	// agreed is when the wall clock was last found not to be ahead of the
+	// store's, by the monotonic clock; 0 where nobody compares them.
+	agreed atomic.Int64
 
 	mu       sync.Mutex
 	pinned   bool // ids were stamped: from now on no jumps
@@ -26,6 +29,7 @@ type timeline struct {
 	lastMono time.Duration
 	falling  bool // the last beat saw the wall clock lose time
 	jumped   bool // the last beat saw it far ahead
+	jumpedAt time.Duration
 }
 
 // anchor ties our time to the monotonic clock. It is never changed.
@@ -114,6 +118,28 @@ func (t *timeline) pin(micros, asked int64) {
 	t.setLocked(max(ours, micros), wall, mono, lead+max(micros-ours, 0))
 }
 
+// raise makes our time at least micros, and ends the free adjustment to the
+// wall clock: the store grants no time before.
+func (t *timeline) raise(micros int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	wall, mono := t.read()
+	a := t.anchor.Load()
+	ours := a.at(mono)
+	if !t.pinned {
+		ours, t.pinned = max(wall, ours), true
+	}
+	t.setLocked(max(ours, micros), wall, mono, a.lead(mono))
+}
+
+// compared notes a comparison of the wall clock with the store's.
+func (t *timeline) compared(ahead bool) {
+	t.doubt.Store(ahead)
+	if !ahead {
+		t.agreed.Store(max(int64(t.clock.Monotonic()), 1))
+	}
+}
+
 // setLocked makes our time ours from mono on. While it is ahead of the wall
 // clock it runs at 9/10 of real speed: ten times the lead catches it up.
 func (t *timeline) setLocked(ours, wall int64, mono time.Duration, pushed int64) {
@@ -146,9 +172,14 @@ func (t *timeline) beat() {
 			t.log.Warn("the wall clock jumped ahead; ids follow it slowly, or at once after a restart",
 				"by", time.Duration(behind)*time.Microsecond)
 		}
+		if jumped && !t.jumped {
+			t.jumpedAt = mono
+		}
 		t.jumped = jumped
 		behind = min(behind, maxForward.Microseconds())
-		if t.doubt.Load() {
+		// A jump is followed once the store's clock confirms it.
+		agreed := time.Duration(t.agreed.Load())
+		if t.doubt.Load() || jumped && agreed > 0 && agreed <= t.jumpedAt {
 			behind = min(behind, 0)
 		}
 	}

@@ -179,6 +179,24 @@ func TestADoubtedClockIsNotFollowed(t *testing.T) {
 	})
 }
 
+// A server that dies may leave ids behind which the store forgets in a failover.
+// They must not lie ahead of the store's clock: a jump of the wall clock waits
+// for the comparison of the two.
+func TestAJumpWaitsForAComparison(t *testing.T) {
+	inWorld(t, false, func(w *world) {
+		s := w.server()
+		p := w.open(s)
+		s.Doubt(false)
+		run(w, p, 1500*time.Millisecond)
+		w.clock.Step(time.Hour)
+		run(w, p, 10*time.Second) // the store does not answer
+		wantLead(w, p, -time.Hour, -time.Hour+10*time.Millisecond)
+		s.Doubt(false) // the store's clock confirms it
+		run(w, p, 10*time.Second)
+		wantLead(w, p, -time.Hour+9*time.Second, -time.Hour+11*time.Second)
+	})
+}
+
 func TestBeforeTheFirstClaimTimeFollowsTheClockAtOnce(t *testing.T) {
 	for _, step := range []time.Duration{30 * 365 * 24 * time.Hour, -30 * 365 * 24 * time.Hour} {
 		inWorld(t, true, func(w *world) {

@@ -15,8 +15,9 @@
 //	            holder: claim another id
 //	R5 issue    only inside [Lo, Hi); see package snowflake
 //	R6 release  at a clean stop the unused tail goes back to the store
-//	R7 restore  a store that went back grants no time before every slice that
-//	            it may have forgotten has ended; see package shared
+//	R7 restore  a store that may have lost reservations grants no time before
+//	            every slice that it may have forgotten has ended, and none
+//	            below them; see package shared, type epoch
 //
 // Every slice ever obtained is exclusively ours for good. A reader that
 // still holds an older Lease is therefore safe within its bounds; and a new

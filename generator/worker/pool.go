@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strconv"
 	"sync"
@@ -205,8 +206,41 @@ func (p *Pool) run(a *attempt, need int64) {
 	close(a.done)
 }
 
+// maxRaise bounds how far ahead catchUp takes the time of a server that stamps
+// ids. More shows a clock that is wrong, and it may be the store's.
+const maxRaise = time.Hour
+
+// catchUp makes our time at least that from which the store grants any (rule
+// R7). The error is ErrNotNow while it grants none.
+func (p *Pool) catchUp(running bool) error {
+	if p.pools.cfg.Grants == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(p.pools.ctx, storeTimeout)
+	defer cancel()
+	now := p.Now() / 1000
+	earliest, err := p.pools.cfg.Grants.EarliestTime(ctx, now)
+	if err != nil || earliest <= now {
+		return err
+	}
+	by := time.Duration(min(earliest-now, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
+	if running && by > maxRaise {
+		return &generator.Error{
+			Kind: generator.ErrNotNow, Reason: generator.ReasonSlice,
+			Message: fmt.Sprintf("the store was failed over or restored, and its clock is %v ahead of this server's time", by.Round(time.Second)),
+			Hint:    "Set the clock right that is wrong: the database's, or this machine's, and then restart this server.",
+		}
+	}
+	p.pools.time.raise(earliest * 1000)
+	p.pools.cfg.Logger.Warn("ids carry the time of the store, which was failed over or restored: this server's is behind", "by", by)
+	return nil
+}
+
 // extend is rule R2.
 func (p *Pool) extend(l *Lease, need int64) error {
+	if err := p.catchUp(true); err != nil {
+		return err
+	}
 	now := p.Now()
 	base := max(l.Hi, now/1000)
 	unsure := p.unsure

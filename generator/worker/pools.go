@@ -16,7 +16,10 @@ import (
 
 // Config configures Pools. Store is required.
 type Config struct {
-	Store  generator.Store
+	Store generator.Store
+	// Grants tells from when on the store grants time. It is the Store itself
+	// without what wraps it; nil for a store that always does.
+	Grants generator.TimeGranter
 	Clock  generator.Runtime // nil: the system's
 	Source Source            // which worker id it would like to have; nil: any
 	Owner  string            // who holds the slices, shown to operators
@@ -339,10 +342,11 @@ func (p *Pools) Refused() error {
 // ClockBack is how often the wall clock was seen to go back.
 func (p *Pools) ClockBack() int64 { return p.time.backs.Load() }
 
-// Doubt says whether the wall clock is known to be ahead of the time, as the
-// store's clock shows it: then the time of ids does not follow it, but goes on
-// with the monotonic clock.
-func (p *Pools) Doubt(ahead bool) { p.time.doubt.Store(ahead) }
+// Doubt tells whether the wall clock was found ahead of the store's. While it
+// is, the time of ids does not follow the wall clock, but goes on with the
+// monotonic one. A jump of the wall clock is not followed before the first
+// comparison after it.
+func (p *Pools) Doubt(ahead bool) { p.time.compared(ahead) }
 
 // ClockLead is by how much the time that ids are stamped with is ahead of the
 // wall clock, after that was set back; negative while it follows one that

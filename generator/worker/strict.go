@@ -188,6 +188,9 @@ func (s *Strict) reserve(r *round) (*Lease, error) {
 				return nil, err
 			}
 		}
+		if err := s.pool.catchUp(s.worker.Load() != None); err != nil {
+			return nil, err
+		}
 		now := s.Now()
 		lo := s.align(max(s.end, r.from, now/1000))
 		n := r.steps * s.grid

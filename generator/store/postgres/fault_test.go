@@ -175,7 +175,7 @@ func TestAnAsynchronousFailoverIsNoticed(t *testing.T) {
 	_, _, err = b.Reserve(t.Context(), generator.Reservation{
 		Key: generator.WorkerKeyPrefix + "10/1", AtLeast: time.Now().UnixMilli(), N: 1000, Limit: generator.NoLimit,
 	})
-	dbtest.WantError(t, err, generator.ErrNotNow, "no worker id before")
+	dbtest.WantError(t, err, generator.ErrNotNow, "no worker id for another")
 	if err := b.Recover(t.Context(), dbtest.Order(1).Key, 1000); err != nil {
 		t.Fatal(err)
 	}

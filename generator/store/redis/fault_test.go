@@ -154,7 +154,7 @@ func TestAPromotedReplicaIsNoticed(t *testing.T) {
 	_, _, err = stops.Reserve(t.Context(), generator.Reservation{
 		Key: generator.WorkerKeyPrefix + "10/1", AtLeast: time.Now().UnixMilli(), N: 1000, Limit: generator.NoLimit,
 	})
-	dbtest.WantError(t, err, generator.ErrNotNow, "no worker id before")
+	dbtest.WantError(t, err, generator.ErrNotNow, "no worker id for another")
 	skips := engine.Start(t, moved, shared.Config{Failover: shared.Skip, Skip: 100_000})
 	lo, _, err := skips.Reserve(t.Context(), dbtest.Order(1))
 	if err != nil || lo < 100_101 {

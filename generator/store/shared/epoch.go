@@ -2,21 +2,69 @@ package shared
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
 
 	"nextid/generator"
 )
 
-// stampKey is the row that says since when the present stamp is the present
-// one: lo in Unix ms. Its seq is less than skipCount while the store never
-// had another one: servers that start at the same time all note the first.
-const stampKey = "stamp"
+// epochKey is the row that names the present epoch of the database: the epoch
+// mark. Its stamp is the epoch's. Its seq is less than skipCount while the
+// store never had another epoch: servers that start at the same time all note
+// the first.
+//
+// The length of its last reservation says whether the epoch is settled: noted
+// for an epoch that was met, wentBack for one in which the store lost
+// reservations without a change of epoch, and settledAfter and the milliseconds
+// that were waited once it is settled. Then updated is the store's clock at
+// that moment, 0 if the store has none.
+const epochKey = "stamp"
 
-// epoch is what this server knows about the database's present stamp.
+const (
+	noted = 1 + iota
+	wentBack
+	settledAfter
+)
+
+// unmarked is the hi of an epoch whose mark does not say yet that it is
+// unsettled.
+const unmarked = math.MinInt64
+
+// epoch is what this server knows about the database's present epoch. It is
+// never changed.
+//
+// # Time after an epoch that may have lost reservations
+//
+// A server may hold a time slice that the store has forgotten. No time is
+// granted on any line before every such slice has ended. No wall clock of a
+// server decides when that is:
+//
+//   - Every server that meets the epoch first raises the rows of its own time
+//     lines to the ends that it was granted (raise). A server that runs is
+//     thereby known again, however wrong its clock is.
+//   - An epoch is settled by a server that has known it for Config.Wait by its
+//     monotonic clock, which is longer than a slice lasts. Every slice of the
+//     epochs before is over then, but for that of a machine whose clocks stood
+//     still. The settlement is in the store, so that later servers need not
+//     wait.
+//   - In a settled epoch no time is granted below floor: the store's clock at
+//     the settlement. The slice of a machine that stood still, and the ids of a
+//     server that died with the failover, lie below it.
+//
+// What is left to clocks: a slice that was lost lies below floor if the clock
+// of its server was at most maxSkew ahead of the store's, or if the server
+// still runs; and below the time of the server that asks if the store's clock
+// is behind.
 type epoch struct {
-	stamp string
-	since int64 // Unix ms: when a server first saw the stamp
-	first bool  // the store never had another one
-	from  int64 // Unix ms: no worker id before
+	stamp   string
+	first   bool // the store never had another one
+	settled bool
+	hi      int64         // end of the epoch mark's last reservation
+	floor   int64         // Unix ms by the store's clock: no time is granted below it
+	seen    time.Duration // monotonic: when this server first saw the epoch
 }
 
 // present returns the epoch that this server knows of, asking if it knows none.
@@ -27,8 +75,8 @@ func (s *Store) present(ctx context.Context) (*epoch, error) {
 	return s.meet(ctx, nil)
 }
 
-// meet asks the database for its present stamp and notes in the store that it
-// is the present one, unless another goroutine has replaced old meanwhile.
+// meet asks the database for its present epoch and notes it in the store,
+// unless another goroutine has replaced old meanwhile.
 func (s *Store) meet(ctx context.Context, old *epoch) (*epoch, error) {
 	if s.cfg.Clock.Receive(ctx, s.learn) != nil {
 		return nil, generator.StoreLateError(ctx)
@@ -45,6 +93,12 @@ func (s *Store) meet(ctx context.Context, old *epoch) (*epoch, error) {
 			return nil, err
 		}
 		l, err := s.note(ctx, stamp)
+		if err == nil && l != nil && s.mayHaveLost(l) && (old != nil || !l.settled) {
+			var raised bool
+			if raised, err = s.raise(ctx, l); !raised {
+				l = nil
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -61,18 +115,19 @@ func (s *Store) meet(ctx context.Context, old *epoch) (*epoch, error) {
 	return nil, busy()
 }
 
-// note writes stamp into the store unless it stands there already.
+// note writes the epoch mark unless it names stamp already. It returns nil
+// when the database's epoch changed meanwhile.
 func (s *Store) note(ctx context.Context, stamp string) (*epoch, error) {
-	r, err := s.engine.Row(ctx, stampKey)
+	r, err := s.engine.Row(ctx, epochKey)
 	if err != nil {
 		return nil, err
 	}
-	ask := Ask{
-		Reservation: generator.Reservation{Key: stampKey, AtLeast: s.now(), N: 1, Limit: generator.NoLimit, Owner: s.cfg.Owner},
-		Stamp:       stamp, Write: stamp, Now: s.now(), Create: true, Count: 1,
-	}
 	if r != nil && r.Stamp == stamp {
-		return s.newEpoch(stamp, r.Lo, r.Seq), nil
+		return s.epochOf(r), nil
+	}
+	ask := Ask{
+		Reservation: generator.Reservation{Key: epochKey, AtLeast: s.now(), N: noted, Limit: generator.NoLimit, Owner: s.cfg.Owner},
+		Stamp:       stamp, Write: stamp, Now: s.now(), Create: true, Count: 1,
 	}
 	if r != nil {
 		ask.From, ask.Count = r.Stamp, skipCount
@@ -82,16 +137,219 @@ func (s *Store) note(ctx context.Context, stamp string) (*epoch, error) {
 		return nil, err
 	}
 	a := c.answer
-	return s.newEpoch(stamp, a.Lo, a.Seq), nil
+	return s.epochOf(&Row{Lo: a.Lo, Hi: a.Hi, Seq: a.Seq, Stamp: stamp}), nil
 }
 
-// newEpoch is the epoch that a stamp began; seq is that of stampKey.
-func (s *Store) newEpoch(stamp string, since, seq int64) *epoch {
-	l := &epoch{stamp: stamp, since: since, first: seq < skipCount}
-	if s.mayHaveLost(l) {
-		l.from = since + s.cfg.Wait.Milliseconds()
+// epochOf is the epoch that the epoch mark describes.
+func (s *Store) epochOf(r *Row) *epoch {
+	l := &epoch{stamp: r.Stamp, first: r.Seq < skipCount, hi: r.Hi, seen: s.cfg.Clock.Monotonic(), floor: math.MinInt64}
+	length := r.Hi - r.Lo
+	l.settled = !s.mayHaveLost(l) && length != wentBack
+	if !l.settled && length >= settledAfter+s.cfg.Wait.Milliseconds() {
+		l.settled, l.floor = true, r.Updated
 	}
 	return l
+}
+
+// unsettle makes an epoch unsettled in which the store has lost reservations.
+// It returns the epoch with an error if the store does not know of it yet.
+func (s *Store) unsettle(ctx context.Context, l *epoch) (*epoch, error) {
+	next := &epoch{stamp: l.stamp, hi: unmarked, floor: math.MinInt64, seen: s.cfg.Clock.Monotonic()}
+	c, err := s.rounds.do(ctx, Ask{
+		Reservation: generator.Reservation{Key: epochKey, AtLeast: s.now(), N: wentBack, Limit: generator.NoLimit, Owner: s.cfg.Owner},
+		Stamp:       l.stamp, Write: l.stamp, Now: s.now(), Create: true, Count: skipCount,
+	})
+	switch {
+	case err != nil:
+		return next, err
+	case c.answer.Outcome != Granted:
+		return next, busy()
+	}
+	next.hi = c.answer.Hi
+	return next, nil
+}
+
+// raise makes the store know again how far this server's time lines reach. It
+// returns false when the database's epoch is another one by now.
+func (s *Store) raise(ctx context.Context, l *epoch) (bool, error) {
+	var asks []Ask
+	for _, m := range s.witness.ends(generator.WorkerKeyPrefix) {
+		// AtLeast and Limit leave a row alone that reaches to Hi already.
+		asks = append(asks, Ask{
+			Reservation: generator.Reservation{Key: m.Key, AtLeast: m.Hi - 1, N: 1, Limit: m.Hi, Owner: s.cfg.Owner},
+			Stamp:       l.stamp, Write: l.stamp, Now: s.now(), Create: true, Count: skipCount,
+		})
+	}
+	for range attempts {
+		if len(asks) == 0 {
+			return true, nil
+		}
+		round := asks[:min(len(asks), maxRound)]
+		answers, err := s.engine.Advance(ctx, round)
+		if err != nil {
+			return false, err
+		}
+		var rest []Ask
+		for i, a := range answers {
+			ask := round[i]
+			switch {
+			case a.Err != nil:
+				return false, a.Err
+			case a.Outcome == Granted:
+				s.witness.raised(ask.Key, position{a.Hi, a.Seq})
+			case a.Outcome == Strange:
+				return false, nil
+			case a.Outcome == Moved:
+				ask.From = a.Stamp
+				rest = append(rest, ask)
+			case a.Outcome == Again:
+				rest = append(rest, ask)
+			}
+		}
+		asks = append(rest, asks[len(round):]...)
+	}
+	return false, busy()
+}
+
+// EarliestTime implements generator.TimeGranter.
+func (s *Store) EarliestTime(ctx context.Context, now int64) (int64, error) {
+	l, err := s.present(ctx)
+	if err == nil {
+		l, err = s.settle(ctx, l)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return s.earliest(ctx, l, now)
+}
+
+// grantsTime returns the epoch in which a reservation of time may be made. The
+// error is ErrNotNow while none may be, or none so early.
+func (s *Store) grantsTime(ctx context.Context, l *epoch, r generator.Reservation) (*epoch, error) {
+	if !strings.HasPrefix(r.Key, generator.WorkerKeyPrefix) {
+		return l, nil
+	}
+	l, err := s.settle(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	earliest, err := s.earliest(ctx, l, r.AtLeast)
+	if err == nil && r.AtLeast < earliest {
+		err = &generator.Error{
+			Kind: generator.ErrNotNow, Reason: generator.ReasonSlice,
+			Message: fmt.Sprintf("the store was failed over or restored: no time is reserved before %s by its clock",
+				time.UnixMilli(earliest).UTC().Format(time.RFC3339)),
+			Hint: "Ids go on when the clock of this server has come there. Set it right if it is behind the store's.",
+		}
+	}
+	return l, err
+}
+
+// settle returns l, or the epoch that replaced it, once it is settled. The
+// error is ErrNotNow before.
+func (s *Store) settle(ctx context.Context, l *epoch) (*epoch, error) {
+	for range attempts {
+		if l.settled {
+			return l, nil
+		}
+		bounded, cancel := s.bounded(ctx)
+		next, err := s.trySettle(bounded, l)
+		cancel()
+		if err != nil {
+			return nil, err
+		}
+		if next != nil {
+			if !s.epoch.CompareAndSwap(l, next) {
+				next = s.epoch.Load()
+			}
+		} else if next, err = s.meet(ctx, l); err != nil {
+			return nil, err
+		}
+		l = next
+	}
+	return nil, busy()
+}
+
+// trySettle returns what became of an epoch that was not settled: nil when the
+// database has another one.
+func (s *Store) trySettle(ctx context.Context, l *epoch) (*epoch, error) {
+	if l.hi == unmarked {
+		next, err := s.unsettle(ctx, l)
+		next.seen = l.seen
+		return next, err
+	}
+	if stamp, err := s.engine.Stamp(ctx); err != nil || stamp != l.stamp {
+		return nil, err
+	}
+	r, err := s.engine.Row(ctx, epochKey)
+	switch {
+	case err != nil:
+		return nil, err
+	case r == nil || r.Stamp != l.stamp:
+		return nil, nil
+	case r.Hi != l.hi: // another server settled it, or saw the store go back
+		next := s.epochOf(r)
+		if r.Hi-r.Lo >= settledAfter {
+			next.seen = l.seen
+		}
+		return next, nil
+	}
+	wait := s.cfg.Wait - (s.cfg.Clock.Monotonic() - l.seen)
+	if wait > 0 {
+		return nil, &generator.Error{
+			Kind: generator.ErrNotNow, Reason: generator.ReasonSlice,
+			Message: fmt.Sprintf("the store was failed over or restored: no worker id for another %v", max(wait.Round(time.Second), time.Second)),
+			Hint: "Servers that hold a time slice which the store forgot finish it until then. " +
+				"If the store can lose nothing, say so with --store-failover lossless.",
+		}
+	}
+	floor := int64(0)
+	if now, known, err := s.storeTime(ctx); err != nil {
+		return nil, err
+	} else if known {
+		floor = now
+	}
+	n := settledAfter + s.cfg.Wait.Milliseconds()
+	c, err := s.rounds.do(ctx, Ask{
+		// Should the mark have moved, Limit cuts the length that says settled.
+		Reservation: generator.Reservation{Key: epochKey, AtLeast: math.MinInt64, N: n, Limit: saturated(l.hi, n), Owner: s.cfg.Owner},
+		Stamp:       l.stamp, Write: l.stamp, Now: floor, Count: 1,
+	})
+	if err != nil || c.answer.Outcome != Granted {
+		return nil, err
+	}
+	a := c.answer
+	return s.epochOf(&Row{Lo: a.Lo, Hi: a.Hi, Seq: a.Seq, Stamp: l.stamp, Updated: floor}), nil
+}
+
+// earliest is the Unix ms from which time is granted in a settled epoch to a
+// server that asks from now on. A floor beyond the store's clock was made by a
+// clock that has been put right since: the present one counts.
+func (s *Store) earliest(ctx context.Context, l *epoch, now int64) (int64, error) {
+	if now >= l.floor {
+		return l.floor, nil
+	}
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	present, known, err := s.storeTime(ctx)
+	if err != nil || !known {
+		return l.floor, err
+	}
+	return min(l.floor, present), nil
+}
+
+// storeTime is the store's clock in Unix ms; known is false for a store that
+// has none.
+func (s *Store) storeTime(ctx context.Context) (ms int64, known bool, err error) {
+	k, ok := s.engine.(Timekeeper)
+	if !ok {
+		return 0, false, nil
+	}
+	earliest, _, err := k.Time(ctx)
+	if errors.Is(err, generator.ErrWrongKind) {
+		return 0, false, nil
+	}
+	return earliest.UnixMilli(), err == nil, err
 }
 
 func busy() error {

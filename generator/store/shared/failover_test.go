@@ -222,7 +222,9 @@ func TestAServerThatSawWhatWasLostSkipsToo(t *testing.T) {
 	if lo, _, err := a.Reserve(t.Context(), name("forgotten", 10)); err != nil || lo < 1001 {
 		t.Errorf("granted from %d, %v; want more than 1000 on", lo, err)
 	}
-	clock.Step(2 * time.Minute)
+	refused(t, b, slice("2"), generator.ErrNotNow, "no worker id for another 1m0s")
+	clock.Advance(time.Minute)
+	clock.Step(time.Minute)
 	grant(t, a, slice("0"), now())
 	grant(t, a, slice("1"), now())
 }
@@ -256,7 +258,6 @@ func TestWorkerIDsWaitForLostSlices(t *testing.T) {
 	t.Parallel()
 	d := newDatabase()
 	clock := generatortest.NewClock(time.UnixMilli(1_700_000_000_000))
-	clock.Freeze(true)
 	cfg := Config{Clock: clock, Wait: time.Minute}
 	a := newStore(t, d, cfg)
 	now := func() int64 { return clock.Wall() / int64(time.Millisecond) }
@@ -268,28 +269,28 @@ func TestWorkerIDsWaitForLostSlices(t *testing.T) {
 	grant(t, a, slice("1"), now()) // lost
 	d.restore(values, entries, "two")
 	b := newStore(t, d, cfg)
-	refused(t, b, slice("1"), generator.ErrNotNow, "no worker id before 2023-11-14T22:14:20Z")
-	refused(t, b, slice("7"), generator.ErrNotNow, "no worker id before")
-	clock.Step(59 * time.Second)
-	refused(t, b, slice("1"), generator.ErrNotNow, "no worker id before")
-	clock.Step(time.Second + time.Millisecond)
+	refused(t, b, slice("1"), generator.ErrNotNow, "no worker id for another 1m0s")
+	refused(t, b, slice("7"), generator.ErrNotNow, "no worker id for another 1m0s")
+	clock.Step(time.Hour) // wall clocks decide nothing
+	clock.Advance(59 * time.Second)
+	refused(t, b, slice("1"), generator.ErrNotNow, "no worker id for another 1s")
+	clock.Advance(time.Second)
 	grant(t, b, slice("1"), now())
 	grant(t, newStore(t, d, cfg), slice("2"), now())
 
-	// With the stamp as it was, a witness starts the same wait.
+	// With the epoch as it was, a high-water mark starts the same wait.
 	values, entries = d.copied()
 	clock.Step(time.Hour)
 	grant(t, b, slice("1"), now())
 	d.restore(values, entries, "two")
 	clock.Step(time.Hour)
 	refused(t, b, slice("1"), generator.ErrNotNow, "gone back")
-	refused(t, b, slice("3"), generator.ErrNotNow, "no worker id before")
-	refused(t, newStore(t, d, cfg), slice("4"), generator.ErrNotNow, "no worker id before")
-	clock.Step(time.Minute + time.Millisecond)
+	refused(t, b, slice("3"), generator.ErrNotNow, "no worker id for another 1m0s")
+	refused(t, newStore(t, d, cfg), slice("4"), generator.ErrNotNow, "no worker id for another 1m0s")
+	clock.Advance(time.Minute)
 	grant(t, b, slice("1"), now())
 }
 
-// One row that cannot be read does not keep the others from being granted.
 // Servers that find a new store at the same moment all note its stamp:
 // that is no failover, and nobody waits.
 func TestServersThatStartTogetherSeeNoFailover(t *testing.T) {

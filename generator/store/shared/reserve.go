@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 
 	"nextid/generator"
 )
@@ -54,9 +53,11 @@ func (s *Store) reserve(ctx context.Context, r generator.Reservation) (Answer, e
 	}
 	ask := Ask{Reservation: r, Create: l.first, Count: 1}
 	for range attempts {
-		if err := s.awaited(l, r); err != nil {
+		before := l.stamp
+		if l, err = s.grantsTime(ctx, l, r); err != nil {
 			return Answer{}, err
 		}
+		ask.Create = ask.Create && (l.first || l.stamp == before)
 		ask.Stamp, ask.Write, ask.Now = l.stamp, l.stamp, s.now()
 		c, err := s.rounds.do(ctx, ask)
 		if err != nil {
@@ -89,20 +90,6 @@ func (s *Store) reserve(ctx context.Context, r generator.Reservation) (Answer, e
 		}
 	}
 	return Answer{}, busy()
-}
-
-// awaited refuses time on a worker id that a server may hold whose slice the
-// store has forgotten: below the moment of the failover and Config.Wait.
-func (s *Store) awaited(l *epoch, r generator.Reservation) error {
-	if r.AtLeast >= l.from || !strings.HasPrefix(r.Key, generator.WorkerKeyPrefix) {
-		return nil
-	}
-	return &generator.Error{
-		Kind: generator.ErrNotNow, Reason: generator.ReasonSlice,
-		Message: "the store was failed over or restored: no worker id before " + time.UnixMilli(l.from).UTC().Format(time.RFC3339),
-		Hint: "Servers that hold a time slice which the store forgot finish it until then. " +
-			"If the store can lose nothing, say so with --store-failover lossless.",
-	}
 }
 
 // moved decides about a key that was last written under another stamp.
@@ -197,24 +184,23 @@ func (s *Store) goneBack(ctx context.Context, l *epoch, c *call) error {
 		a.Lo, a.Seq, w.hi, w.seq)
 	s.cfg.Logger.Error("the store has gone back", "key", key,
 		"granted_from", a.Lo, "granted_change", a.Seq, "witness_end", w.hi, "witness_change", w.seq)
-	stop := Ask{
-		Reservation: generator.Reservation{Key: key, AtLeast: w.hi - 1, N: 1, Limit: generator.NoLimit, Owner: s.cfg.Owner},
-		Stamp:       l.stamp, Write: stopped + why, Now: s.now(), Create: true, Count: 1,
-	}
 	if name := nameOf(key); name != "" {
-		// Should this fail, the witness stops this server again the next time.
-		_, _ = s.rounds.do(ctx, stop)
+		// Should this fail, the high-water mark stops this server again the next time.
+		_, _ = s.rounds.do(ctx, Ask{
+			Reservation: generator.Reservation{Key: key, AtLeast: w.hi - 1, N: 1, Limit: generator.NoLimit, Owner: s.cfg.Owner},
+			Stamp:       l.stamp, Write: stopped + why, Now: s.now(), Create: true, Count: 1,
+		})
 		return s.regressed(name, why, max(w.hi, a.Hi))
 	}
-	// A time line. As after a failover: nothing is granted until every slice
-	// has ended, here and on every server that asks for the stamp from now on.
-	stop.Key, stop.AtLeast, stop.Write, stop.Count = stampKey, s.now(), l.stamp, skipCount
-	since := s.now()
-	if c, err := s.rounds.do(ctx, stop); err == nil && c.answer.Outcome == Granted {
-		since = c.answer.Lo
+	// A time line. As after a failover: nothing is granted until the epoch is
+	// settled again, here and on every server that asks for it from now on.
+	unsettled, err := s.unsettle(ctx, l)
+	s.epoch.CompareAndSwap(l, unsettled)
+	s.witness.note(key, position{max(a.Hi, w.hi), a.Seq})
+	if err == nil {
+		// Should this fail, the next grant contradicts the mark again.
+		_, _ = s.raise(ctx, unsettled)
 	}
-	s.epoch.CompareAndSwap(l, &epoch{stamp: l.stamp, since: since, from: since + s.cfg.Wait.Milliseconds()})
-	s.witness.note(key, position{a.Hi, a.Seq})
 	return &generator.Error{
 		Kind: generator.ErrNotNow, Reason: generator.ReasonSlice, Message: why,
 		Hint: "The store was restored or changed by hand. Worker ids are claimed again when every slice of time has ended that it may have forgotten.",

@@ -140,7 +140,7 @@ func (r *rounds) run(calls []*call) {
 		}
 		c.answer = answers[i]
 		c.err = c.answer.Err
-		if a := &c.answer; c.err == nil && a.Outcome == Granted && c.ask.Key != stampKey {
+		if a := &c.answer; c.err == nil && a.Outcome == Granted && c.ask.Key != epochKey {
 			// Here, where the grants of a key still come in their order.
 			c.before, c.back = r.witness.grant(c.ask.Key, a.Lo, position{a.Hi, a.Seq})
 		}

@@ -90,7 +90,8 @@ var (
 	_ generator.Recoverer = (*Store)(nil)
 	_ generator.Prober    = (*Store)(nil)
 
-	_ generator.Timekeeper = (*Store)(nil)
+	_ generator.Timekeeper  = (*Store)(nil)
+	_ generator.TimeGranter = (*Store)(nil)
 )
 
 // New returns a Store on engine, and checks that it answers. The Store closes
@@ -128,9 +129,19 @@ func (s *Store) Time(ctx context.Context) (earliest, latest time.Time, err error
 	if err := s.open(ctx); err != nil {
 		return earliest, latest, err
 	}
-	ctx, cancel := s.bounded(ctx)
+	bounded, cancel := s.bounded(ctx)
 	defer cancel()
-	return k.Time(ctx)
+	if earliest, latest, err = k.Time(bounded); err != nil {
+		return earliest, latest, err
+	}
+	// Its callers ask every few seconds. So a failover is met soon also by a
+	// server that reserves nothing: see raise.
+	if l := s.epoch.Load(); l != nil {
+		if stamp, err := s.engine.Stamp(bounded); err == nil && stamp != l.stamp {
+			_, _ = s.meet(ctx, l) // the next reservation tries again
+		}
+	}
+	return earliest, latest, nil
 }
 
 // Exclusive implements generator.Store.
@@ -167,7 +178,7 @@ func (s *Store) now() int64 { return s.cfg.Clock.Wall() / int64(time.Millisecond
 // Mark implements generator.Reserver.
 func (s *Store) Mark(ctx context.Context, key string) (generator.Mark, bool, error) {
 	r, err := s.row(ctx, key)
-	if err != nil || r == nil || key == stampKey {
+	if err != nil || r == nil || key == epochKey {
 		return generator.Mark{}, false, err
 	}
 	return r.mark(), true, nil
@@ -199,7 +210,7 @@ func (s *Store) Reserved(ctx context.Context, prefix string) ([]generator.Mark, 
 	}
 	marks := make([]generator.Mark, 0, len(rows))
 	for _, r := range rows {
-		if r.Key == stampKey || !strings.HasPrefix(r.Key, prefix) {
+		if r.Key == epochKey || !strings.HasPrefix(r.Key, prefix) {
 			continue
 		}
 		marks = append(marks, r.mark())

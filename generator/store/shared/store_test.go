@@ -26,6 +26,7 @@ type database struct {
 	entries map[string]Entry
 	down    error
 	delay   time.Duration
+	clock   generator.Clock // nil: it has none
 	calls   atomic.Int64
 }
 
@@ -181,6 +182,15 @@ func (e *engine) PutName(_ context.Context, n Entry, was *Entry) (bool, error) {
 	n.Options = append([]byte(nil), n.Options...)
 	e.entries[n.Name] = n
 	return true, nil
+}
+
+// Time implements Timekeeper.
+func (e *engine) Time(context.Context) (earliest, latest time.Time, err error) {
+	if e.clock == nil {
+		return earliest, latest, generator.ErrWrongKind
+	}
+	now := time.Unix(0, e.clock.Wall())
+	return now, now, nil
 }
 
 func (e *engine) Close() error { return nil }

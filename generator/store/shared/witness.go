@@ -7,7 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
+
+	"nextid/generator"
 )
 
 // witness remembers how far each key had come when this server last saw it.
@@ -112,6 +116,31 @@ func (w *witness) grant(key string, lo int64, s position) (before position, back
 	}
 	w.set(key, s)
 	return position{}, false
+}
+
+// ends lists the keys that begin with prefix and the ends that were last seen
+// of them, ordered by key.
+func (w *witness) ends(prefix string) []generator.Mark {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []generator.Mark
+	for key, s := range w.seen {
+		if strings.HasPrefix(key, prefix) {
+			all = append(all, generator.Mark{Key: key, Hi: s.hi})
+		}
+	}
+	slices.SortFunc(all, func(a, b generator.Mark) int { return strings.Compare(a.Key, b.Key) })
+	return all
+}
+
+// raised remembers the seq that a key got when its row was raised to the end
+// that was last seen.
+func (w *witness) raised(key string, s position) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.seen[key].hi == s.hi {
+		w.set(key, s)
+	}
 }
 
 // note remembers s whatever was seen before. An error of the file is of no
