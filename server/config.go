@@ -44,6 +44,7 @@ type Config struct {
 	AutoCreate  string // a kind, or autoCreateOff
 
 	AutoCreateSequence string // a kind, autoCreatePools or autoCreateSame
+	AutoCreateTables   bool
 
 	WorkerID       string        // where it comes from, see node.CheckSource
 	WorkerSlice    time.Duration // 0: as the store deserves
@@ -119,19 +120,19 @@ func DefaultConfig() Config {
 		HTTP:        Address{Network: "tcp", Address: "127.0.0.1:" + strconv.Itoa(statusPort)},
 		AutoCreate:  snowflake.KindName,
 
-		AutoCreateSequence: autoCreatePools,
-		WorkerID:           node.Auto,
-		Users:              UsersAuto,
-		LogLevel:           slog.LevelInfo,
-		LogFormat:          "text",
-		ClockLimit:         5 * time.Second,
-		ClockJump:          30 * 24 * time.Hour,
-		DrainTimeout:       10 * time.Second,
-		Layout:             layout.Default,
-		Audit:              audit.Config{Sample: 1, MaxSize: 100 << 20, Keep: 5, Queue: 100_000},
-		SQL:                sqlfuncs.DefaultLimits,
-		Wire:               wire.DefaultLimits,
-		MaxNames:           generator.DefaultMaxNames,
+		AutoCreateSequence: autoCreatePools, AutoCreateTables: true,
+		WorkerID:     node.Auto,
+		Users:        UsersAuto,
+		LogLevel:     slog.LevelInfo,
+		LogFormat:    "text",
+		ClockLimit:   5 * time.Second,
+		ClockJump:    30 * 24 * time.Hour,
+		DrainTimeout: 10 * time.Second,
+		Layout:       layout.Default,
+		Audit:        audit.Config{Sample: 1, MaxSize: 100 << 20, Keep: 5, Queue: 100_000},
+		SQL:          sqlfuncs.DefaultLimits,
+		Wire:         wire.DefaultLimits,
+		MaxNames:     generator.DefaultMaxNames,
 	}
 }
 

@@ -341,7 +341,7 @@ func (e *engine) build(ctx context.Context, c Config, endpoints endpoints, guard
 	}
 	e.sql, err = sqlfuncs.NewServer(sqlfuncs.Config{
 		Registry: e.registry, Trail: trail, Version: Version(), Limits: c.SQL, Memory: limitMemory(c.Memory, log), Layout: c.Layout, Takeover: c.takeover,
-		Variables: mysqlVariables(&c, endpoints), Parameters: postgresParameters(&c, endpoints), Settings: e.settings, Sequence: c.sequence(),
+		Variables: mysqlVariables(&c, endpoints), Parameters: postgresParameters(&c, endpoints), Settings: e.settings, Sequence: c.sequence(), NoTableCreate: !c.AutoCreateTables,
 		Counters: func() map[string]string { return mysqlCounters(endpoints) },
 		Nodes: func(ctx context.Context) ([]generator.Node, error) {
 			nodes, err := e.nodes.List(ctx)

@@ -99,6 +99,10 @@ var settings = []setting{
 		},
 	},
 	{
+		key: "auto_create_tables", help: "whether a name that a WHERE of the tables asks for is created, as by next_id: SELECT id FROM ids WHERE name = 'new_name'; false where programs look names up, as Postfix does: there is no row then",
+		value: func(c *Config) value { return boolean(&c.AutoCreateTables) },
+	},
+	{
 		key: "worker_id", flag: true, arg: "N", help: "worker id of snowflake ids: a number, or auto to claim a free one from the store; docs/operations.md has more ways",
 		value: func(c *Config) value { return workerSource(&c.WorkerID) },
 	},

@@ -25,6 +25,7 @@ var sampleTexts = map[string]string{
 	"store_password":                     "open sesame",
 	"auto_create":                        "segment",
 	"auto_create_sequence":               "segment",
+	"auto_create_tables":                 "false",
 	"worker_id":                          "7",
 	"worker_borrow":                      "true",
 	"worker_slice":                       "2m",

@@ -33,6 +33,8 @@ type Config struct {
 
 	// Sequence is what nextval makes of a name that does not exist.
 	Sequence ids.Auto
+	// NoTableCreate: see ids.Server.
+	NoTableCreate bool
 
 	// Parameters are the settings of the PostgreSQL dialect that the server's
 	// configuration decides, by their lower-case name, as SHOW prints them:
@@ -146,7 +148,7 @@ func NewServer(cfg Config) (*Server, error) {
 		registry: cfg.Registry, memory: account.NewServer(cfg.Memory), version: cfg.Version, limits: limits, clock: cfg.Clock,
 		catalog: newCatalog(), mysql: mysql.NewDialect(), cpus: engine.NewCPUSlots(), counters: cfg.Counters,
 		ids: &ids.Server{
-			PerCall: limits.IDsPerCall, Layout: l, UUIDs: uuid.NewSource(cfg.Clock), Sequence: cfg.Sequence,
+			PerCall: limits.IDsPerCall, Layout: l, UUIDs: uuid.NewSource(cfg.Clock), Sequence: cfg.Sequence, NoTableCreate: cfg.NoTableCreate,
 			Trail: cfg.Trail, Nodes: cfg.Nodes, Takeover: cfg.Takeover, Settings: cfg.Settings,
 		},
 	}

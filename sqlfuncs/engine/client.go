@@ -16,6 +16,7 @@ type Client struct {
 	User       string
 	Database   string
 	Admin      bool              // may create, alter and drop generators
+	NoCreate   bool              // a name that does not exist is not created
 	Generators []string          // names that it may draw from, with * for any rest at the end; nil: all
 	PID        int32             // pg_backend_pid(), connection_id()
 	RemoteAddr string            // host:port of the client, "" on a Unix socket

@@ -9,12 +9,22 @@ import (
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
 )
 
 // entry resolves a generator's name.
 func entry(x *engine.Exec, name string) (*generator.Entry, error) {
 	if err := x.Host.Client().May(name); err != nil {
 		return nil, err
+	}
+	if x.Host.Client().NoCreate {
+		e, err := Known(x, name)
+		if Missing(err) {
+			err = sqlstate.New(sqlstate.UndefinedTable, "generator %q does not exist", name).
+				WithHint("Create it: CREATE SEQUENCE %s, or SELECT create_generator('%s', 'segment').", syntax.QuoteIdent(name), name)
+		}
+		return e, err
 	}
 	if e := x.Host.Registry().Lookup([]byte(name)); e != nil {
 		return e, nil

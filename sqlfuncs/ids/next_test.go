@@ -238,7 +238,6 @@ func TestBadNamesAndCountsAreRefused(t *testing.T) {
 	long := strings.Repeat("x", 129)
 	for _, name := range []string{"", "1a", "a b", "ä", "a;b", "a/b", "-a", long} {
 		s.Fails(t, "SELECT next_id('"+name+"')", sqlstate.InvalidParameterValue)
-		s.Fails(t, "SELECT id FROM ids WHERE name = '"+name+"'", sqlstate.InvalidParameterValue)
 		_, err := s.Execute(t, "SELECT next_id($1)", name)
 		sqltest.WantCode(t, name, err, sqlstate.InvalidParameterValue)
 	}

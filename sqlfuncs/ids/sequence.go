@@ -78,7 +78,7 @@ func nextval(x *engine.Exec, name string, _ []datum.Value) (datum.Value, error) 
 // same: it is told how much there is.
 func sequenceFor(x *engine.Exec, name string) error {
 	registry := x.Host.Registry()
-	if err := x.Host.Client().May(name); err != nil || registry.Lookup([]byte(name)) != nil {
+	if err := x.Host.Client().May(name); err != nil || registry.Lookup([]byte(name)) != nil || x.Host.Client().NoCreate {
 		return err
 	}
 	_, err := Registry(x).Existing(x.Ctx, name)

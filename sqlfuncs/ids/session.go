@@ -19,6 +19,9 @@ type Server struct {
 	UUIDs    *uuid.Source
 	Sequence Auto  // what nextval makes of a name that does not exist
 	Trail    Trail // nil: none
+	// NoTableCreate leaves a name alone that the WHERE of a table asks for and that does
+	// not exist.
+	NoTableCreate bool
 	// Nodes lists the servers on the store.
 	Nodes func(context.Context) ([]generator.Node, error)
 	// Takeover is nil where the server takes over no other systems.

@@ -17,9 +17,9 @@ import (
 // FEDERATED and the like read.
 var idTables = []engine.Table{
 	{
-		Schema: "public", Name: "ids", Help: "one row a generator; reading a row draws an id",
+		Schema: "public", Name: "ids", Help: "WHERE name = …: one row, a new id; without, the names, and no ids",
 		Definition: " SELECT generators.name,\n    next_id(generators.name) AS id\n   FROM generators;",
-		Columns:    engine.ColumnList("name:text! id:int8!"),
+		Columns:    engine.ColumnList("name:text! id:int8"),
 		Keys:       []int{0}, Scan: scanIDs,
 	},
 	{
@@ -39,46 +39,62 @@ var idTables = []engine.Table{
 	},
 }
 
-// generatorNames lists the names a scan is about: those that the WHERE asks
-// for, else all in the store that the session may use.
-func generatorNames(x *engine.Exec, wanted engine.KeyValues) ([]string, error) {
-	var names []string
-	if wanted.Fixed {
-		for _, v := range wanted.Values {
-			names = append(names, v.Str)
-		}
-		return names, nil
+// lookUp returns the entry of a name that a WHERE asks for. A name that no generator
+// can have is not found, nor is one that does not exist if it is not to be created.
+func lookUp(x *engine.Exec, name string) (e *generator.Entry, found bool, err error) {
+	if generator.CheckName(name) != nil {
+		return nil, false, nil
 	}
-	definitions, err := Registry(x).Numbered(x.Ctx)
-	for _, d := range definitions {
-		if x.Host.Client().May(d.Name) == nil {
-			names = append(names, d.Name)
-		}
+	if !serverOf(x).NoTableCreate {
+		e, err = entry(x, name)
+		return e, err == nil, err
 	}
-	return names, err
+	if err := x.Host.Client().May(name); err != nil {
+		return nil, false, err
+	}
+	e, err = Known(x, name)
+	if Missing(err) {
+		return nil, false, nil
+	}
+	return e, err == nil, err
 }
 
 // scanIDs draws an id for each row when the row is read, not before: a LIMIT
-// costs no more ids than it shows.
+// costs no more ids than it shows. Without a condition on the name it lists the
+// names that the session may use, and draws nothing.
 func scanIDs(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
-	names, err := generatorNames(x, keys[0])
-	if err != nil {
-		return nil, err
-	}
-	row := make([]datum.Value, 2)
-	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
-		if len(names) == 0 {
+	row := []datum.Value{{}, datum.Null(datum.Int8)}
+	if !keys[0].Fixed {
+		definitions, err := Registry(x).Numbered(x.Ctx)
+		return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
+			for len(definitions) > 0 {
+				name := definitions[0].Name
+				definitions = definitions[1:]
+				if x.Host.Client().May(name) == nil {
+					row[0] = datum.MakeText(name)
+					return row, nil
+				}
+			}
 			return nil, io.EOF
+		}), err
+	}
+	names := keys[0].Values
+	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
+		for len(names) > 0 {
+			name := names[0]
+			names = names[1:]
+			e, found, err := lookUp(x, name.Str)
+			if err != nil {
+				return nil, err
+			}
+			if !found {
+				continue
+			}
+			id, err := nextID(x, e)
+			row[0], row[1] = name, datum.MakeInt8(id)
+			return row, err
 		}
-		name := names[0]
-		names = names[1:]
-		e, err := entry(x, name)
-		if err != nil {
-			return nil, err
-		}
-		id, err := nextID(x, e)
-		row[0], row[1] = datum.MakeText(name), datum.MakeInt8(id)
-		return row, err
+		return nil, io.EOF
 	}), nil
 }
 
@@ -95,9 +111,12 @@ func IDTable(known *engine.Catalog, generatorName string) *engine.Table {
 					return nil, io.EOF
 				}
 				done = true
-				e, err := entry(x, generatorName)
+				e, found, err := lookUp(x, generatorName)
 				if err != nil {
 					return nil, err
+				}
+				if !found {
+					return nil, engine.NoRelation(generatorName + engine.IDTableSuffix)
 				}
 				id, err := nextID(x, e)
 				x.IDRow[0] = datum.MakeInt8(id)
@@ -118,9 +137,12 @@ func batches(x *engine.Exec, keys []engine.KeyValues, table string) (runs []batc
 			if err := checkCount(x, n.Int); err != nil {
 				return nil, err
 			}
-			e, err := entry(x, name.Str)
+			e, found, err := lookUp(x, name.Str)
 			if err != nil {
 				return nil, err
+			}
+			if !found {
+				continue
 			}
 			runs = append(runs, batch{name: name, n: n, run: &idRun{entry: e, left: n.Int}})
 		}

@@ -43,6 +43,7 @@ type Config struct {
 	Memory       account.Limits
 	NoAutoCreate bool
 	Sequence     ids.Auto
+	NoTables     bool // NoTableCreate
 	Trail        ids.Trail
 	Audited      func(name string) bool
 	Store        *memory.Store // nil: one of this server alone
@@ -91,7 +92,7 @@ func NewServer(t testing.TB, configs ...Config) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Version: "test", Trail: cfg.Trail, Limits: cfg.Limits, Memory: cfg.Memory, Sequence: cfg.Sequence})
+	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Version: "test", Trail: cfg.Trail, Limits: cfg.Limits, Memory: cfg.Memory, Sequence: cfg.Sequence, NoTableCreate: cfg.NoTables})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,8 +16,15 @@ import (
 // The paths of Leaf's HTTP server (Meituan-Dianping/Leaf, leaf-server): a
 // number as text.
 
+// leafSegment answers a tag that does not exist with status 500, as Leaf does: its
+// callers count 1, 2, 3, and a generator that the first use makes would not.
 func (s *Server) leafSegment(w http.ResponseWriter, r *http.Request, c caller) error {
-	return s.number(w, r, c, "SELECT nextval($1)")
+	c.options.NoCreate = true
+	err := s.number(w, r, c, "SELECT nextval($1)")
+	if e, ok := errors.AsType[*sqlstate.Error](err); ok && (e.Code == sqlstate.UndefinedTable || e.Code == sqlstate.InvalidParameterValue) {
+		return statusError{err, http.StatusInternalServerError}
+	}
+	return err
 }
 
 func (s *Server) leafSnowflake(w http.ResponseWriter, r *http.Request, c caller) error {
@@ -91,6 +99,7 @@ func (s *Server) tinyid(
 	return s.guarded(func(w http.ResponseWriter, r *http.Request) error {
 		name := r.FormValue("bizType")
 		c, err := s.tinyidCaller(r, name)
+		c.options.NoCreate = true // as Tinyid, which knows the bizTypes of its table
 		if err == nil {
 			err = draw(s, w, r, c, name, asJSON)
 		}

@@ -252,6 +252,15 @@ type problem struct {
 	retry time.Duration // see sqlstate.Error
 }
 
+// statusError is an error whose SQLSTATE does not tell its HTTP status.
+type statusError struct {
+	error
+	status int
+}
+
+// Unwrap returns the error.
+func (e statusError) Unwrap() error { return e.error }
+
 // explain turns any error into what a client is told.
 func explain(err error) (int, problem) {
 	e, ok := errors.AsType[*sqlstate.Error](err)
@@ -261,7 +270,11 @@ func explain(err error) (int, problem) {
 			e = sqlstate.New(sqlstate.QueryCanceled, "the request was canceled")
 		}
 	}
-	return httpStatus(e.Code), problem{string(e.Code), e.Message, e.Detail, e.Hint, e.Retry}
+	status := httpStatus(e.Code)
+	if own, ok := errors.AsType[statusError](err); ok {
+		status = own.status
+	}
+	return status, problem{string(e.Code), e.Message, e.Detail, e.Hint, e.Retry}
 }
 
 // statuses has the HTTP status of SQLSTATEs, or of their classes.

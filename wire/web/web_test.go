@@ -113,6 +113,11 @@ func TestAnswers(t *testing.T) {
 		{"PUT /api/v1/generators/b", 403, `need a login`},
 		{"DELETE /api/v1/generators/a", 403, `need a login`},
 		{"GET /api/segment/get/a", 200, `^\d{18,19}$`},
+		{"GET /api/segment/get/NewTag", 500, `"sqlstate":"42P01","message":"generator \\"NewTag\\" does not exist","hint":"Create it`},
+		{"GET /api/segment/get/9", 500, `invalid generator name`},
+		{"GET /tinyid/id/nextId?bizType=NewTag", 200, `^\{"data":null,"code":6,"message":"generator \\"NewTag\\" does not exist`},
+		{"GET /tinyid/id/nextSegmentIdSimple?bizType=NewTag", 404, `does not exist`},
+		{"GET /api/v1/generators/NewTag", 404, `"sqlstate":"42P01"`},
 		{"GET /api/snowflake/get/a", 200, `^\d{18,19}$`},
 		{"GET /api/snowflake/get/9", 400, `invalid generator name`},
 		{"GET /decodeSnowflakeId?snowflakeId=1541815603606036480", 200, `"timestamp":"1656432460105\(2022-06-28 16:07:40.105\)","workerId":"378"`},
@@ -133,10 +138,22 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// TestLeafSegmentCounts: Leaf's callers count on from 1.
+func TestLeafSegmentCounts(t *testing.T) {
+	ask, s := start(t, false)
+	numbers(t, s)
+	for _, want := range []string{"1", "2", "3"} {
+		if status, body := ask("GET", "/api/segment/get/numbers", ""); status != 200 || body != want {
+			t.Errorf("%d %s, want %s", status, body, want)
+		}
+	}
+}
+
 // TestTinyidSegment: numbers as Tinyid's client makes them of an answer are
 // those of the run, and nobody else's.
 func TestTinyidSegment(t *testing.T) {
 	ask, _ := start(t, false)
+	ask("POST", "/api/v1/generators/s/ids", "")
 	seen := map[int64]bool{}
 	for range 5 {
 		_, body := ask("GET", "/tinyid/id/nextSegmentIdSimple?bizType=s", "")
@@ -163,6 +180,7 @@ func TestTinyidSegment(t *testing.T) {
 // point here, gets nothing.
 func TestOtherSites(t *testing.T) {
 	ask, _ := start(t, false)
+	ask("POST", "/api/v1/generators/a/ids", "")
 	for _, path := range []string{"/api/segment/get/a", "/api/v1/status", "/tinyid/id/nextId?bizType=a"} {
 		for _, h := range [][]string{{"Origin", "http://evil.example"}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Host", "evil.example"}} {
 			if status, body := ask("GET", path, "", h...); status != http.StatusForbidden {

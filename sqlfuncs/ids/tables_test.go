@@ -1,0 +1,54 @@
+package ids_test
+
+import (
+	"testing"
+
+	"nextid/sqlfuncs/sqltest"
+
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// A read that asks for no name draws nothing: not from a gap-free generator, and one
+// that has run out does not make it fail.
+func TestReadingATableDrawsOnlyForNames(t *testing.T) {
+	server := sqltest.NewServer(t)
+	s, m := server.Session(t), server.MySQLSession(t)
+	s.Must(t, "CREATE SEQUENCE a; CREATE SEQUENCE ended MAXVALUE 1; SELECT create_generator('gapless', 'counter')")
+	s.ID(t, "ended", "SELECT nextval('ended')")
+	s.Want(t, "SELECT * FROM ids ORDER BY name", "a|NULL\nended|NULL\ngapless|NULL")
+	s.Want(t, "SELECT count(*) FROM ids", "3")
+	s.Want(t, "SELECT id FROM ids WHERE name LIKE 'g%' AND name > 'b'", "NULL")
+	if got := m.Must(t, "SELECT name, id FROM ids LIMIT 1").String(); got != "a|NULL" {
+		t.Errorf("MySQL: %s", got)
+	}
+	s.Want(t, "SELECT id FROM ids WHERE name = 'gapless'", "1")
+	s.Want(t, "SELECT name, id FROM ids WHERE name IN ('a', 'gapless') ORDER BY name", "a|1\ngapless|2")
+	s.Fails(t, "SELECT id FROM ids WHERE name = 'ended'", sqlstate.SequenceExhausted)
+}
+
+func TestANameThatNoGeneratorCanHaveIsNotFound(t *testing.T) {
+	s := sqltest.NewServer(t).Session(t)
+	s.Must(t, "CREATE SEQUENCE a")
+	s.Want(t, "SELECT id FROM ids WHERE name = 'user@example.com'", "")
+	s.Want(t, "SELECT id FROM ids WHERE name IN ('@', 'a', '')", "1")
+	s.Want(t, "SELECT id FROM id_batch WHERE name = 'no such' AND n = 5", "")
+	s.Want(t, "SELECT first FROM id_ranges WHERE name = '1' AND n = 5", "")
+	s.Want(t, "SELECT name FROM nextid.generators", "a")
+}
+
+// auto_create_tables: false is for programs that look names up.
+func TestTablesThatCreateNothing(t *testing.T) {
+	s := sqltest.NewServer(t, sqltest.Config{NoTables: true}).Session(t)
+	s.Must(t, "CREATE SEQUENCE a")
+	for _, sql := range []string{
+		"SELECT id FROM ids WHERE name = 'nosuch'", "SELECT id FROM id_batch WHERE name = 'nosuch' AND n = 2", "SELECT first FROM id_ranges WHERE name = 'nosuch' AND n = 2",
+	} {
+		s.Want(t, sql, "")
+	}
+	s.Fails(t, "SELECT id FROM nosuch_id", sqlstate.UndefinedTable)
+	s.Want(t, "SELECT name FROM nextid.generators", "a")
+	s.Want(t, "SELECT id FROM ids WHERE name = 'a'", "1")
+	s.Want(t, "SELECT id FROM a_id", "2")
+	s.ID(t, "made", "SELECT next_id('made')")
+	s.Want(t, "SELECT count(*) FROM ids WHERE name = 'made'", "1")
+}
