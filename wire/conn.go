@@ -90,7 +90,6 @@ type conn struct {
 	staying  bool // although the server is stopping, see mayStay
 	draining bool // inside drain: TLS must not wait for input
 	dry      bool // draining: the socket has been emptied
-	stay     bool // the poller cannot take the connection
 	upgrade  bool // the loop ended for a TLS handshake
 	impolite bool // the server ends it while the client may still be sending
 
@@ -221,9 +220,13 @@ func (c *conn) servePlain() (adopted bool) {
 		if c.admitted && c.stranger != nil {
 			c.stranger.giveUp(nil)
 			c.stranger = nil
-		}
-		if c.admitted && !c.stay && c.server.adopt(c) {
-			return true
+			adopted = c.server.adopt(c)
+			if len(c.pending) > 0 && !c.feed(nil) { // what came together with the login
+				return false
+			}
+			if adopted {
+				return true
+			}
 		}
 		c.acquire()
 		n, err := from.Read(c.work.in[:])

@@ -15,7 +15,8 @@ type Machine interface {
 	// appends the answers to out. It returns how many bytes it consumed;
 	// the rest comes again, with more behind it. in is valid during the
 	// call only. A message that is consumed in pieces is announced with
-	// Conn.Skip. The first call has an empty in, for protocols in which the
+	// Conn.Skip. What follows a login in in is left for the next call: the
+	// poller notices a client that is gone. The first call has an empty in, for protocols in which the
 	// server speaks first, and so has the one after a TLS handshake.
 	//
 	// An error ends the connection after out was sent; io.EOF says that the
@@ -27,6 +28,10 @@ type Machine interface {
 	// IdleExpired appends what to tell it when it was silent for too long.
 	IdleTimeout() time.Duration
 	IdleExpired(out *Out)
+
+	// Lost ends the statement that runs, and those behind it, with ErrLost: the
+	// client has closed the connection. Any goroutine calls it, also after Close.
+	Lost()
 
 	// Busy reports whether the client would lose something if the connection
 	// ended now: it is in a transaction.

@@ -26,6 +26,10 @@ const (
 	stuckAfter = 4 * time.Millisecond
 	quietAfter = 250
 
+	// lostAfter is how long a statement may go on after its client has closed the
+	// connection. A client that only ends its input gets the answers that take less.
+	lostAfter = 250 * time.Millisecond
+
 	epollET = 1 << 31 // syscall.EPOLLET is negative
 )
 
@@ -281,8 +285,12 @@ func (p *poller) dispatch(event syscall.EpollEvent, b *batch, serial uint64) {
 	if event.Events&(syscall.EPOLLOUT|syscall.EPOLLHUP|syscall.EPOLLERR) != 0 {
 		s.wakeWriter()
 	}
-	if event.Events&^uint32(syscall.EPOLLOUT) != 0 && s.claim() {
+	switch {
+	case event.Events&^uint32(syscall.EPOLLOUT) == 0:
+	case s.claim():
 		s.conn.serveReady(loop{p, b, serial})
+	case s.hangup.Load():
+		time.AfterFunc(lostAfter, s.lost)
 	}
 }
 

@@ -104,6 +104,15 @@ func (s *socket) claim() bool {
 	}
 }
 
+// lost ends the statements of a client that is gone.
+func (s *socket) lost() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.conn.machine.Lost()
+	}
+}
+
 // rest ends a claim. It reports false when there was news.
 func (s *socket) rest() bool {
 	if s.state.CompareAndSwap(working, waiting) {

@@ -59,6 +59,9 @@ var ErrServerClosed = errors.New("server closed")
 // client is told (57P01, admin_shutdown).
 var ErrShutdown error = sqlstate.New(sqlstate.AdminShutdown, "terminating connection due to administrator command")
 
+// ErrLost ends the statements of a client that has closed its connection.
+var ErrLost error = sqlstate.New(sqlstate.ConnectionFailure, "connection to client lost")
+
 const (
 	// acceptPauseMin and acceptPauseMax bound the wait after a failed accept,
 	// which doubles: file descriptors come back when clients leave.
@@ -144,8 +147,7 @@ func (s *Server) start(nc net.Conn) {
 // the connection's socket.
 func (s *Server) adopt(c *conn) bool {
 	if _, ok := c.nc.(syscall.Conn); !ok {
-		c.stay = true // tests
-		return false
+		return false // tests
 	}
 	s.polling.Do(func() {
 		p, err := newPoller()
@@ -157,7 +159,6 @@ func (s *Server) adopt(c *conn) bool {
 	})
 	p := s.poller.Load()
 	if p == nil {
-		c.stay = true
 		return false
 	}
 	s.mu.Lock()
@@ -165,7 +166,6 @@ func (s *Server) adopt(c *conn) bool {
 	socket, err := p.adopt(c)
 	if err != nil {
 		s.Logger.Debug("a connection keeps its goroutine", "connection", c.info.ID, "reason", err)
-		c.stay = true
 		return false
 	}
 	c.socket, c.nc = socket, socket

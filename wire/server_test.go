@@ -477,6 +477,7 @@ type brokenMachine struct{}
 
 func (brokenMachine) Feed(context.Context, []byte, *Out) (int, error) { panic("feed") }
 func (brokenMachine) IdleTimeout() time.Duration                      { panic("idle") }
+func (brokenMachine) Lost()                                           { panic("lost") }
 func (brokenMachine) Busy() bool                                      { panic("busy") }
 func (brokenMachine) IdleExpired(*Out)                                { panic("expired") }
 func (brokenMachine) Refuse(*Out, Reason)                             { panic("refuse") }

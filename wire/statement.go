@@ -16,6 +16,7 @@ type Statement struct {
 	ctx     context.Context // nil: the next Begin makes one
 	cancel  context.CancelCauseFunc
 	running bool
+	lost    error         // not nil: no statement runs any more
 	began   time.Duration // by monotonic, like all that follow
 
 	deadline time.Duration // of the running statement, 0 for none
@@ -48,6 +49,9 @@ func (s *Statement) Begin(parent context.Context, timeout time.Duration, overdue
 		s.ctx, s.cancel = context.WithCancelCause(parent)
 	}
 	s.running, s.began, s.deadline, s.overdue = true, monotonic(), 0, overdue
+	if s.lost != nil {
+		s.cancel(s.lost)
+	}
 	if timeout > 0 {
 		s.deadline = s.began + timeout
 		if s.wakes == 0 || s.deadline < s.wakes {
@@ -107,6 +111,15 @@ func (s *Statement) Interrupt(why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.running {
+		s.cancel(why)
+	}
+}
+
+// Lose ends the statement that runs, and each that begins, from any goroutine.
+func (s *Statement) Lose(why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lost = why; s.running {
 		s.cancel(why)
 	}
 }

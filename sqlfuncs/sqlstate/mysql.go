@@ -71,6 +71,7 @@ var mysqlNumbers = map[Code]MySQLNumber{
 	NotPrerequisite:        {4084, "HY000"},
 	QueryCanceled:          {1317, "70100"},
 	AdminShutdown:          {1053, "08S01"},
+	ConnectionFailure:      {1159, "08S01"},
 	CannotConnectNow:       {1053, "08S01"},
 	IdleSession:            {4031, "HY000"},
 	SystemError:            {1105, "HY000"},

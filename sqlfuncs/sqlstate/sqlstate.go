@@ -24,6 +24,7 @@ const (
 	InvalidCatalog         Code = "3D000" // invalid_catalog_name
 	InvalidSchema          Code = "3F000" // invalid_schema_name
 	FeatureNotSupported    Code = "0A000" // feature_not_supported
+	ConnectionFailure      Code = "08006" // connection_failure
 	ProtocolViolation      Code = "08P01" // protocol_violation
 	StringTooLong          Code = "22001" // string_data_right_truncation
 	NumericOutOfRange      Code = "22003" // numeric_value_out_of_range

@@ -65,6 +65,7 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 	}
 	served := int64(0)
 	for consumed < len(in) {
+		login := c.session == nil
 		n, commands, err := c.feedOne(ctx, in[consumed:], out)
 		consumed += n
 		served += int64(commands)
@@ -76,6 +77,9 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 		}
 		if n == 0 && (!c.skipped.on || c.skipped.left == 0) {
 			break // the next header or message has not arrived whole
+		}
+		if login && c.session != nil {
+			break
 		}
 	}
 	if served > 0 {
@@ -142,7 +146,7 @@ func (c *conn) answerError(out *wire.Out, err error) error {
 	if broken := out.Err(); broken != nil {
 		return broken // not the command's fault, and nobody listens
 	}
-	if errors.Is(err, wire.ErrShutdown) || errors.Is(err, errKilled) {
+	if errors.Is(err, wire.ErrShutdown) || errors.Is(err, wire.ErrLost) || errors.Is(err, errKilled) {
 		return c.fatal(out, err)
 	}
 	var e *sqlstate.Error
@@ -257,6 +261,9 @@ func (c *conn) IdleTimeout() time.Duration {
 	}
 	return c.protocol.limits.IdleInTransaction
 }
+
+// Lost implements wire.Machine.
+func (c *conn) Lost() { c.statement.Lose(wire.ErrLost) }
 
 // Busy implements wire.Machine.
 func (c *conn) Busy() bool { return c.session != nil && c.session.Status() != 'I' }

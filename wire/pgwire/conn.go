@@ -69,6 +69,7 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 			continue
 		}
 		var n int
+		login := c.session == nil
 		switch c.state {
 		case ready:
 			var commands int
@@ -85,7 +86,9 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 		if err != nil || (n == 0 && c.skip == 0) {
 			break
 		}
-		consumed += n
+		if consumed += n; login && c.session != nil {
+			break
+		}
 	}
 	if served > 0 {
 		c.info.Served(served)
@@ -205,7 +208,7 @@ func (c *conn) answerError(out *wire.Out, err error) error {
 	if broken := out.Err(); broken != nil {
 		return broken // not the statement's fault, and nobody listens
 	}
-	if errors.Is(err, wire.ErrShutdown) {
+	if errors.Is(err, wire.ErrShutdown) || errors.Is(err, wire.ErrLost) {
 		return c.fatal(out, err)
 	}
 	c.failed(out, err)
@@ -330,6 +333,9 @@ func (c *conn) IdleTimeout() time.Duration {
 	}
 	return c.session.IdleInTransactionTimeout()
 }
+
+// Lost implements wire.Machine.
+func (c *conn) Lost() { c.statement.Lose(wire.ErrLost) }
 
 // Busy implements wire.Machine.
 func (c *conn) Busy() bool { return c.session != nil && c.session.Status() != 'I' }

@@ -1,0 +1,33 @@
+package wiretest
+
+import (
+	"net"
+	"testing"
+	"time"
+)
+
+// lostWithin is how soon the statement of a client that is gone has ended.
+const lostWithin = time.Second
+
+// CloseWhileRunning sends an endless statement over a connection of its own,
+// closes it, and waits until the server has no connection left.
+func CloseWhileRunning(t *testing.T, connections func() int, conn net.Conn, statement []byte) {
+	t.Helper()
+	if _, err := conn.Write(statement); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(50 * time.Millisecond) //nolint:forbidigo // it is running, and nothing shows that
+	if connections() != 1 {
+		t.Fatalf("%d connections, want the one", connections())
+	}
+	closed := time.Now()
+	_ = conn.Close() // all that is wanted of it
+	for connections() > 0 && time.Since(closed) < Patience {
+		time.Sleep(10 * time.Millisecond) //nolint:forbidigo // as above
+	}
+	took := time.Since(closed)
+	t.Logf("%v", took)
+	if took > lostWithin {
+		t.Errorf("the statement went on for %v", took)
+	}
+}
