@@ -1,8 +1,18 @@
 package dbtest
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 func TestAServerIsKilledAndStartsAgain(t *testing.T) {
@@ -16,6 +26,25 @@ func TestAServerIsKilledAndStartsAgain(t *testing.T) {
 	s.Stop()
 	if s.Running() {
 		t.Fatal("it still runs")
+	}
+	if c := s.Copy().Begin(); c.Addr == s.Addr || c.URL == s.URL || listens(c.Addr) != nil {
+		t.Errorf("a copy at %s, of the server at %s", c.Addr, s.Addr)
+	}
+}
+
+// TestNothingListensAfterAKill kills a PostgreSQL that is about to fork: a
+// child holds the listening socket until it runs.
+func TestNothingListensAfterAKill(t *testing.T) {
+	t.Parallel()
+	s := Postgres(t, "fsync=off")
+	for range 5 {
+		for range 20 {
+			_ = listens(s.Addr) // for each of which a backend is forked
+		}
+		if s.Kill(); listens(s.Addr) == nil {
+			t.Fatal("a process of it still listens")
+		}
+		s.Start()
 	}
 }
 
@@ -32,5 +61,156 @@ func TestTheSharedServerOutlivesTheTestThatStartedIt(t *testing.T) {
 	}
 	if StopShared(); listens(addr) == nil {
 		t.Error("it still runs")
+	}
+}
+
+// TestARigReportsWhatFails: a program without tests gets errors.
+func TestARigReportsWhatFails(t *testing.T) {
+	t.Parallel()
+	r := NewRig()
+	defer r.Close()
+	_, err := r.Start(func(t testing.TB) *Server { program(t, "a-package", "no-such-program"); return nil })
+	if err == nil || !strings.Contains(err.Error(), "no-such-program is not installed: needs the Debian package a-package") {
+		t.Errorf("%v", err)
+	}
+}
+
+// interrupted names the file in which a test program that is to be interrupted
+// lists what it has started.
+const (
+	interrupted = "DBTEST_INTERRUPTED"
+	all         = "all" // the end of its name where a server of each kind is started
+)
+
+// TestThatIsInterrupted starts servers and waits for its end.
+func TestThatIsInterrupted(t *testing.T) {
+	list := os.Getenv(interrupted)
+	if list == "" {
+		t.Skip("TestInterruptedTestsLeaveNothing runs it")
+	}
+	servers := []*Server{Postgres(t), Redis(t)}
+	if strings.HasSuffix(list, all) {
+		servers = slices.Concat(servers, []*Server{MariaDB(t)}, Etcd(t, 1), ZooKeeper(t, 1))
+	}
+	servers[0].Freeze()
+	var started strings.Builder
+	for _, s := range servers {
+		for _, pid := range append(Descendants(s.PID), s.PID) {
+			fmt.Fprintf(&started, "/proc/%d %s\n", pid, s.Dir)
+		}
+	}
+	if err := errors.Join(os.WriteFile(list+".new", []byte(started.String()), 0o600), os.Rename(list+".new", list)); err != nil {
+		t.Fatal(err)
+	}
+	select {}
+}
+
+// TestInterruptedTestsLeaveNothing ends a test program in the ways in which
+// people and CI do.
+func TestInterruptedTestsLeaveNothing(t *testing.T) {
+	t.Parallel()
+	program(t, "etcd-server", "etcd")
+	program(t, "zookeeper", "/usr/share/java/zookeeper.jar")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const run = "-run=^TestThatIsInterrupted$"
+	for _, tc := range []struct {
+		name  string
+		argv  []string
+		group bool // the signal goes to all, as that of a terminal does
+		sig   syscall.Signal
+		list  string
+	}{
+		{"the test is killed", []string{self, "-test" + strings.Replace(run, "-", ".", 1)}, false, syscall.SIGKILL, all},
+		{"Ctrl-C on go test", []string{"go", "test", "-count=1", "-vet=off", run, "."}, true, syscall.SIGINT, "some"},
+		{"SIGTERM to go test", []string{"go", "test", "-count=1", "-vet=off", run, "."}, false, syscall.SIGTERM, "some"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			list := filepath.Join(t.TempDir(), tc.list)
+			cmd := exec.Command(tc.argv[0], tc.argv[1:]...)
+			cmd.Env = append(os.Environ(), interrupted+"="+list)
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+			var started []byte
+			Await(t, "servers", func() bool { started, err = os.ReadFile(list); return err == nil })
+			pid := cmd.Process.Pid
+			if tc.group {
+				pid = -pid
+			}
+			if err := syscall.Kill(pid, tc.sig); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait()
+			paths := strings.Fields(string(started))
+			if len(paths) < 2*(2+4) { // PostgreSQL has children
+				t.Fatalf("only %s was started", started)
+			}
+			for _, path := range paths {
+				Await(t, "end of "+path, func() bool {
+					_, err := os.Stat(path)
+					return err != nil || state(path) == "Z"
+				})
+			}
+		})
+	}
+}
+
+// TestProxy holds and lets pass what goes through a proxy, in both ways.
+func TestProxy(t *testing.T) {
+	t.Parallel()
+	echo, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer echo.Close()
+	arrived := make(chan string, 10)
+	go func() {
+		c, err := echo.Accept()
+		for b := make([]byte, 1); err == nil; _, err = c.Write(b) {
+			if _, err = io.ReadFull(c, b); err == nil {
+				arrived <- string(b)
+			}
+		}
+	}()
+	p := Cut(t, echo.Addr().String())
+	c, err := net.Dial("tcp", p.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for _, step := range []struct {
+		flow     Flow
+		arrives  bool
+		answered bool
+	}{{Open, true, true}, {Deaf, true, false}, {Silent, false, false}} {
+		p.Set(step.flow)
+		if _, err := c.Write([]byte("a")); err != nil {
+			t.Fatal(err)
+		}
+		answer := func(within time.Duration) bool {
+			_ = c.SetReadDeadline(time.Now().Add(within))
+			_, err := io.ReadFull(c, make([]byte, 1))
+			return err == nil
+		}
+		if step.arrives && <-arrived != "a" {
+			t.Error("the request did not arrive")
+		}
+		if !step.answered {
+			if answer(200 * time.Millisecond) {
+				t.Errorf("flow %d: an answer came", step.flow)
+			}
+			p.Set(Open)
+		}
+		if !answer(10 * time.Second) {
+			t.Errorf("flow %d: no answer, or not when it was opened again", step.flow)
+		}
+	}
+	if p.Passed() != 3 || p.Both() != 6 {
+		t.Errorf("%d bytes of answers, %d in all", p.Passed(), p.Both())
 	}
 }

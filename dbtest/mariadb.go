@@ -2,40 +2,63 @@ package dbtest
 
 import (
 	"fmt"
-	"path/filepath"
+	"net/url"
+	"slices"
 	"syscall"
 	"testing"
 )
 
-// MariaDB starts a MariaDB with the settings that make it durable, and an
+// Settings that keep a MariaDB small, and of one whose data nobody needs after
+// the test: it syncs nothing.
+var (
+	smallMariaDB = []string{
+		"innodb-log-file-size=8M", "innodb-buffer-pool-size=16M", "performance-schema=off", "skip-name-resolve", "max-connections=60",
+	}
+	quickMariaDB = []string{
+		"innodb-flush-log-at-trx-commit=0", "innodb-doublewrite=0", "sync-binlog=0", "key-buffer-size=64K",
+		"default-time-zone=+00:00", "character-set-server=utf8mb4", "max-connections=151", "skip-name-resolve=0",
+	}
+)
+
+// MariaDB starts a small MariaDB with the settings that make it durable, and an
 // empty database test. settings are server settings, such as
 // "innodb_flush_log_at_trx_commit=0".
 func MariaDB(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	return newMariaDB(t).withSettings(settings...).begin()
+	return newMariaDB(t).withSettings(slices.Concat(smallMariaDB, settings)...).Begin()
+}
+
+// QuickMariaDB starts a MariaDB whose data nobody needs after the test, and
+// returns its address and its Unix socket. The account root has all rights, no
+// password, and may come over both.
+func QuickMariaDB(t testing.TB, settings ...string) (addr, socket string) {
+	t.Helper()
+	s := MariaDB(t, slices.Concat(quickMariaDB, settings)...)
+	return s.Addr, s.Socket()
 }
 
 func newMariaDB(t testing.TB) *Server {
 	t.Helper()
 	install := program(t, "mariadb-server", "mariadb-install-db")
 	client := program(t, "mariadb-client", "mariadb-admin")
-	dir, cred := directory(t, "mysql")
-	s := &Server{Addr: FreeAddr(t), Dir: dir, t: t, name: "MariaDB", cred: cred, quit: syscall.SIGTERM}
-	if err := s.run(install, "--no-defaults", "--datadir="+filepath.Join(dir, "data"), "--auth-root-authentication-method=normal",
-		"--tmpdir="+dir, "--innodb-log-file-size=8M", "--innodb-flush-log-at-trx-commit=0"); err != nil {
-		t.Fatal(err)
+	s := newServer(t, named("MariaDB", program(t, "mariadb-server", "mariadbd", "/usr/sbin/mariadbd"), "--version"), "mysql", syscall.SIGTERM)
+	s.fill(install, "--no-defaults", "--datadir="+s.data(), "--auth-root-authentication-method=normal", "--tmpdir="+s.Dir,
+		"--innodb-log-file-size=8M", "--innodb-flush-log-at-trx-commit=0")
+	s.ready = func(s *Server) error {
+		return s.run(client, "--no-defaults", "--socket="+s.Socket(), "-uroot", "ping")
 	}
-	s.ready = func() error { return s.run(client, "--no-defaults", "--socket="+s.Socket(), "-uroot", "ping") }
+	s.urls = func(s *Server) {
+		s.URL, s.SocketURL = s.MySQLURL("root", "test"), "mysql://root@/test?socket="+url.QueryEscape(s.Socket())
+	}
 	return s
 }
 
 func (s *Server) withSettings(settings ...string) *Server {
 	server := program(s.t, "mariadb-server", "mariadbd", "/usr/sbin/mariadbd")
-	s.argv = func() []string {
+	s.argv = func(s *Server) []string {
 		argv := []string{
-			server, "--no-defaults", "--datadir=" + filepath.Join(s.Dir, "data"), "--socket=" + s.Socket(), "--bind-address=127.0.0.1", "--port=" + port(s.Addr),
-			"--pid-file=" + filepath.Join(s.Dir, "pid"), "--innodb-log-file-size=8M", "--innodb-buffer-pool-size=16M",
-			"--performance-schema=off", "--tmpdir=" + s.Dir, "--skip-name-resolve", "--max-connections=60",
+			server, "--no-defaults", "--datadir=" + s.data(), "--socket=" + s.Socket(), "--bind-address=127.0.0.1", "--port=" + s.port(),
+			"--pid-file=" + s.file("pid"), "--tmpdir=" + s.Dir,
 		}
 		for _, setting := range settings {
 			argv = append(argv, "--"+setting)
@@ -46,7 +69,7 @@ func (s *Server) withSettings(settings ...string) *Server {
 }
 
 // Socket is the Unix socket of a MariaDB.
-func (s *Server) Socket() string { return filepath.Join(s.Dir, "s") }
+func (s *Server) Socket() string { return s.file("s") }
 
 // MySQLURL is the URL of a database on the server, for a user without
 // password.

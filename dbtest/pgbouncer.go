@@ -2,9 +2,7 @@ package dbtest
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -25,15 +23,10 @@ type PgBouncer struct {
 func (p PgBouncer) Start(t testing.TB) (address string) {
 	t.Helper()
 	bouncer := pgbouncer(t)
-	dir, cred := directory(t, "postgres") // it refuses to be root
-	s := &Server{Addr: FreeAddr(t), Dir: dir, t: t, name: "PgBouncer", cred: cred, quit: syscall.SIGQUIT}
-	ini := filepath.Join(dir, "pgbouncer.ini")
-	if err := os.WriteFile(ini, []byte(p.ini(s.Addr)), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s.argv = func() []string { return []string{bouncer, ini} }
-	s.ready = func() error { return listens(s.Addr) }
-	return s.begin().Addr
+	s := newServer(t, "PgBouncer", "postgres", syscall.SIGQUIT) // it refuses to be root
+	ini := s.write("pgbouncer.ini", p.ini(s.Addr))
+	s.argv = func(*Server) []string { return []string{bouncer, ini} }
+	return s.Begin().Addr
 }
 
 func pgbouncer(t testing.TB) string {

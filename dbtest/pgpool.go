@@ -2,8 +2,6 @@ package dbtest
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,8 +13,7 @@ import (
 func Pgpool(t testing.TB, before string) (address string) {
 	t.Helper()
 	pgpool := program(t, "pgpool2", "pgpool", "/usr/sbin/pgpool")
-	dir, cred := directory(t, "postgres") // it refuses to be root
-	s := &Server{Addr: FreeAddr(t), Dir: dir, t: t, name: "Pgpool-II", cred: cred, quit: syscall.SIGINT}
+	s := newServer(t, "Pgpool-II", "postgres", syscall.SIGINT) // it refuses to be root
 	host, behind, _ := strings.Cut(before, ":")
 	conf := fmt.Sprintf(`
 backend_clustering_mode = 'raw'
@@ -44,21 +41,10 @@ memqcache_maxcache = 65536
 memqcache_max_num_cache = 1000
 memqcache_cache_block_size = 65536
 memqcache_oiddir = '%[3]s'
-`, port(s.Addr), port(FreeAddr(t)), dir, host, behind)
-	files := map[string]string{"pgpool.conf": conf, "pool_hba.conf": "", "pcp.conf": ""}
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.argv = func() []string {
-		return []string{
-			pgpool, "-n", "-f", filepath.Join(dir, "pgpool.conf"),
-			"-a", filepath.Join(dir, "pool_hba.conf"), "-F", filepath.Join(dir, "pcp.conf"),
-		}
-	}
-	s.ready = func() error { return listens(s.Addr) }
-	s.begin()
+`, s.port(), port(FreeAddr(t)), s.Dir, host, behind)
+	argv := []string{pgpool, "-n", "-f", s.write("pgpool.conf", conf), "-a", s.write("pool_hba.conf", ""), "-F", s.write("pcp.conf", "")}
+	s.argv = func(*Server) []string { return argv }
+	s.Begin()
 	t.Cleanup(s.Stop) // it keeps shared memory when it is killed
 	return s.Addr
 }

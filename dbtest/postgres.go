@@ -2,50 +2,108 @@ package dbtest
 
 import (
 	"fmt"
+	"net/url"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"sync"
 	"syscall"
 	"testing"
 )
 
-// Postgres starts a PostgreSQL with fsync and everything else that makes it
-// durable. settings are server settings, such as "fsync=off".
+// Settings that keep a PostgreSQL small, and of one whose data nobody needs
+// after the test: it syncs nothing.
+var (
+	smallPostgres = []string{"shared_buffers=16MB", "max_wal_senders=4", "max_connections=60"}
+	quickPostgres = []string{
+		"fsync=off", "synchronous_commit=off", "full_page_writes=off", "timezone=UTC", "log_timezone=UTC", "max_connections=100",
+	}
+)
+
+// Postgres starts a small PostgreSQL with fsync and everything else that makes
+// it durable. settings are server settings, such as "fsync=off".
 func Postgres(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	s := newPostgres(t)
-	s.initdb()
-	return s.with(settings...).begin()
+	return newPostgres(t).initdb().with(slices.Concat(smallPostgres, settings)...).Begin()
 }
 
-func (s *Server) initdb() {
-	s.t.Helper()
-	if err := s.run(s.bin("initdb"), "--pgdata="+filepath.Join(s.Dir, "data"), "--username=postgres", "--auth=trust",
-		"--encoding=UTF8", "--locale=C", "--no-sync"); err != nil {
-		s.t.Fatal(err)
+// QuickPostgres starts a PostgreSQL for tests that compare with it or use it
+// as an application's database, and returns the URL of its database postgres,
+// for a superuser without password.
+func QuickPostgres(t testing.TB, settings ...string) (dsn string) {
+	t.Helper()
+	return Postgres(t, slices.Concat(quickPostgres, settings)...).URL
+}
+
+// SharedPostgres is QuickPostgres for tests that do not mind others on the same
+// server: all calls in one test program return the same one, with
+// max_connections 300. The program's TestMain must end with StopShared.
+func SharedPostgres(t testing.TB) (dsn string) {
+	t.Helper()
+	common.Lock()
+	defer common.Unlock()
+	if common.rig == nil {
+		rig := NewRig()
+		err := rig.Do(func(inner testing.TB) { common.dsn = QuickPostgres(inner, "max_connections=300") })
+		if err != nil {
+			_ = rig.Close()
+			program(t, "postgresql", "/usr/lib/postgresql/*/bin/postgres") // or skips
+			t.Fatal(err)
+		}
+		common.rig = rig
 	}
+	return common.dsn
+}
+
+// StopShared ends the server of SharedPostgres, if a test has started it.
+func StopShared() {
+	common.Lock()
+	defer common.Unlock()
+	if common.rig != nil {
+		_ = common.rig.Close() // the tests are over
+	}
+	common.rig = nil
+}
+
+// common is the PostgreSQL of a test program, once a test has asked for it.
+var common struct {
+	sync.Mutex
+	dsn string
+	rig *Rig
 }
 
 func newPostgres(t testing.TB) *Server {
 	t.Helper()
-	program(t, "postgresql", "/usr/lib/postgresql/*/bin/postgres")
-	dir, cred := directory(t, "postgres")
-	s := &Server{Addr: FreeAddr(t), Dir: dir, t: t, name: "PostgreSQL", cred: cred, quit: syscall.SIGINT}
-	s.ready = func() error {
-		return exec.Command(s.bin("pg_isready"), "-q", "-h", "127.0.0.1", "-p", port(s.Addr)).Run()
+	server := program(t, "postgresql", "/usr/lib/postgresql/*/bin/postgres")
+	s := newServer(t, named("PostgreSQL", server, "--version"), "postgres", syscall.SIGINT)
+	s.ready = func(s *Server) error {
+		return exec.Command(s.bin("pg_isready"), "-q", "-h", "127.0.0.1", "-p", s.port()).Run()
+	}
+	s.urls = func(s *Server) {
+		s.URL = s.PostgresURL("postgres")
+		s.SocketURL = "postgres://postgres@/postgres?sslmode=disable&host=" + url.QueryEscape(s.Dir) + "&port=" + s.port()
 	}
 	return s
 }
 
-func (s *Server) bin(name string) string {
-	return program(s.t, "postgresql", "/usr/lib/postgresql/*/bin/"+name)
+func (s *Server) initdb() *Server {
+	s.t.Helper()
+	s.fill(s.bin("initdb"), "--pgdata="+s.data(), "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
+	return s
 }
 
+// PostgresPrograms is the directory of PostgreSQL's programs (psql, pg_dump,
+// pgbench).
+func PostgresPrograms(t testing.TB) string {
+	t.Helper()
+	return filepath.Dir(program(t, "postgresql", "/usr/lib/postgresql/*/bin/postgres"))
+}
+
+func (s *Server) bin(name string) string { return filepath.Join(PostgresPrograms(s.t), name) }
+
 func (s *Server) with(settings ...string) *Server {
-	s.argv = func() []string {
-		argv := []string{
-			s.bin("postgres"), "-D", filepath.Join(s.Dir, "data"), "-h", "127.0.0.1", "-p", port(s.Addr), "-k", s.Dir,
-			"-c", "shared_buffers=16MB", "-c", "max_wal_senders=4", "-c", "wal_level=replica", "-c", "max_connections=60",
-		}
+	s.argv = func(s *Server) []string {
+		argv := []string{s.bin("postgres"), "-D", s.data(), "-h", "127.0.0.1", "-p", s.port(), "-k", s.Dir}
 		for _, setting := range settings {
 			argv = append(argv, "-c", setting)
 		}
@@ -59,17 +117,25 @@ func (s *Server) with(settings ...string) *Server {
 func PostgresStandby(t testing.TB, primary *Server) *Server {
 	t.Helper()
 	s := newPostgres(t)
-	if err := s.run(s.bin("pg_basebackup"), "-D", filepath.Join(s.Dir, "data"), "-R", "-X", "stream", "-c", "fast", "--no-sync",
-		"-d", primary.PostgresURL("postgres")); err != nil {
+	if err := s.run(s.bin("pg_basebackup"), "-D", s.data(), "-R", "-X", "stream", "-c", "fast", "--no-sync", "-d", primary.URL); err != nil {
 		t.Fatal(err)
 	}
-	return s.with().begin()
+	return s.with(smallPostgres...).Begin()
+}
+
+// LateStandby starts a PostgreSQL on a copy of the data of one that has ended:
+// a standby that gets nothing any more.
+func (s *Server) LateStandby() *Server {
+	s.t.Helper()
+	c := s.Copy()
+	c.own(c.write("data/standby.signal", ""))
+	return c.Begin()
 }
 
 // Promote makes a standby the primary.
 func (s *Server) Promote() {
 	s.t.Helper()
-	if err := s.run(s.bin("pg_ctl"), "promote", "-w", "-D", filepath.Join(s.Dir, "data")); err != nil {
+	if err := s.run(s.bin("pg_ctl"), "promote", "-w", "-D", s.data()); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -83,7 +149,7 @@ func (s *Server) PostgresURL(user string) string {
 // PostgresTool runs psql, pg_dump or pg_restore against the server.
 func (s *Server) PostgresTool(name string, args ...string) {
 	s.t.Helper()
-	args = append([]string{s.bin(name), "-h", "127.0.0.1", "-p", port(s.Addr), "-U", "postgres"}, args...)
+	args = append([]string{s.bin(name), "-h", "127.0.0.1", "-p", s.port(), "-U", "postgres"}, args...)
 	if err := s.run(args...); err != nil {
 		s.t.Fatal(err)
 	}

@@ -3,38 +3,37 @@ package dbtest
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // Redis starts a Redis that writes everything to disk at once. settings are
 // pairs, such as "appendfsync", "everysec".
 func Redis(t testing.TB, settings ...string) *Server {
 	t.Helper()
+	return newRedis(t, append([]string{"save", "", "appendonly", "yes", "appendfsync", "always", "repl-diskless-sync-delay", "0"}, settings...)...).Begin()
+}
+
+func newRedis(t testing.TB, settings ...string) *Server {
+	t.Helper()
 	server := program(t, "redis-server", "redis-server")
-	dir, _ := directory(t, "")
-	s := &Server{Addr: FreeAddr(t), Dir: dir, t: t, name: "Redis", quit: syscall.SIGTERM}
-	s.argv = func() []string {
-		argv := []string{
-			server, "--bind", "127.0.0.1", "--port", port(s.Addr), "--dir", dir, "--save", "", "--appendonly", "yes",
-			"--appendfsync", "always", "--repl-diskless-sync-delay", "0",
-		}
+	s := newServer(t, named("Redis", server, "--version"), "", syscall.SIGTERM)
+	s.argv = func(s *Server) []string {
+		argv := []string{server, "--bind", "127.0.0.1", "--port", s.port(), "--dir", s.Dir}
 		for i := 0; i < len(settings); i += 2 {
 			argv = append(argv, "--"+settings[i], settings[i+1])
 		}
 		return argv
 	}
-	s.ready = func() error { return pong(s.Addr) }
-	return s.begin()
+	s.ready = pong
+	s.urls = func(s *Server) { s.URL = s.RedisURL() }
+	return s
 }
 
-// pong is the answer of a Redis that is there.
-func pong(addr string) error {
-	said, err := ask(addr, "PING\r\n")
+// pong asks a Redis whether it is there.
+func pong(s *Server) error {
+	said, err := ask(s.Addr, "PING\r\n")
 	if err == nil && said != "+PONG\r\n" {
 		err = errors.New(said)
 	}
@@ -58,20 +57,15 @@ func RedisSentinels(t testing.TB) (nodes, sentinels []*Server) {
 	for range 2 {
 		nodes = append(nodes, Redis(t, append(safe, "replicaof", strings.Replace(master.Addr, ":", " ", 1))...))
 	}
-	program := program(t, "redis-server", "redis-server")
 	for range 3 {
-		dir, _ := directory(t, "")
-		s := &Server{Addr: FreeAddr(t), Dir: dir, t: t, name: "Redis Sentinel", quit: syscall.SIGTERM}
-		file := filepath.Join(dir, "sentinel.conf") // which it writes to
-		text := fmt.Sprintf("bind 127.0.0.1\nport %s\ndir %s\nsentinel monitor %s %s 2\n"+
+		s := newRedis(t)
+		s.Name = "Redis Sentinel"
+		file := s.write("sentinel.conf", fmt.Sprintf("bind 127.0.0.1\nport %s\ndir %s\nsentinel monitor %s %s 2\n"+ // which it writes to
 			"sentinel down-after-milliseconds %[3]s 1000\nsentinel failover-timeout %[3]s 1000\n",
-			port(s.Addr), dir, MasterName, strings.Replace(master.Addr, ":", " ", 1))
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		s.argv = func() []string { return []string{program, file, "--sentinel"} }
-		s.ready = func() error { return pong(s.Addr) }
-		sentinels = append(sentinels, s.begin())
+			s.port(), s.Dir, MasterName, strings.Replace(master.Addr, ":", " ", 1)))
+		argv := []string{s.argv(s)[0], file, "--sentinel"}
+		s.argv = func(*Server) []string { return argv }
+		sentinels = append(sentinels, s.Begin())
 	}
 	Await(t, "sentinels that know each other and the replicas", func() bool {
 		for _, s := range sentinels {
@@ -145,14 +139,6 @@ func RedisCluster(t testing.TB) []*Server {
 // ClusterURL is the URL of a Redis Cluster.
 func ClusterURL(nodes []*Server) string { return "redis+cluster://" + addresses(nodes) }
 
-func addresses(servers []*Server) string {
-	all := make([]string, len(servers))
-	for i, s := range servers {
-		all[i] = s.Addr
-	}
-	return strings.Join(all, ",")
-}
-
 // RedisRole is what a Redis says that it is: master or slave.
 func (s *Server) RedisRole() string {
 	said, err := ask(s.Addr, "INFO replication\r\n")
@@ -171,12 +157,12 @@ func (s *Server) RedisFollows() bool {
 	return err == nil && strings.Contains(said, "role:slave") && strings.Contains(said, "master_link_status:up")
 }
 
-// Await waits until done.
-func Await(t testing.TB, what string, done func() bool) {
+// RedisTLS starts a Redis that speaks TLS. plain is the same one without TLS.
+func RedisTLS(t testing.TB) (s *Secured, plain *Server) {
 	t.Helper()
-	for end := time.Now().Add(patience); !done(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("no %s after %v", what, patience)
-		}
-	}
+	files := newServer(t, "certificates", "", syscall.SIGTERM)
+	cert, key, _ := Certificate(t, files.Dir)
+	addr := FreeAddr(t)
+	plain = Redis(t, "tls-port", port(addr), "tls-cert-file", cert, "tls-key-file", key, "tls-ca-cert-file", cert, "tls-auth-clients", "no")
+	return &Secured{&Server{Addr: addr, Dir: plain.Dir, t: t}, cert}, plain
 }

@@ -24,55 +24,61 @@ func ZooKeeper(t testing.TB, n int) []*Server {
 // zooKeeper adds settings to the configuration of each member.
 func zooKeeper(t testing.TB, n int, settings string) []*Server {
 	t.Helper()
-	program(t, "zookeeper", "/usr/share/java/zookeeper.jar")
+	jar := program(t, "zookeeper", "/usr/share/java/zookeeper.jar")
 	java := program(t, "zookeeper", "java")
+	if real, err := filepath.EvalSymlinks(jar); err == nil {
+		jar = real // zookeeper-3.8.0.jar
+	}
 	members := make([]*Server, n)
 	var ensemble strings.Builder
 	for i := range members {
-		dir, _ := directory(t, "")
-		members[i] = &Server{Addr: FreeAddr(t), Dir: dir, t: t, name: fmt.Sprint("ZooKeeper member ", i), quit: syscall.SIGTERM}
+		members[i] = newServer(t, "ZooKeeper "+versionPattern.FindString(filepath.Base(jar)), "", syscall.SIGTERM)
 		if n > 1 {
 			fmt.Fprintf(&ensemble, "server.%d=127.0.0.1:%s:%s\n", i+1, port(FreeAddr(t)), port(FreeAddr(t)))
 		}
 	}
 	for i, s := range members {
-		config := fmt.Sprintf("tickTime=500\ninitLimit=20\nsyncLimit=10\ndataDir=%s\nclientPort=%s\nclientPortAddress=127.0.0.1\n"+
-			"admin.enableServer=false\n4lw.commands.whitelist=srvr\nminSessionTimeout=1000\n%s%s", s.Dir, port(s.Addr), ensemble.String(), settings)
-		file := filepath.Join(s.Dir, "zoo.cfg")
-		for name, text := range map[string]string{file: config, filepath.Join(s.Dir, "myid"): strconv.Itoa(i + 1)} {
-			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		s.argv = func() []string {
+		config := s.write("zoo.cfg", fmt.Sprintf("tickTime=500\ninitLimit=20\nsyncLimit=10\ndataDir=%s\nclientPort=%s\nclientPortAddress=127.0.0.1\n"+
+			"admin.enableServer=false\n4lw.commands.whitelist=srvr\nminSessionTimeout=1000\nmaxClientCnxns=0\n%s%s", s.Dir, s.port(), ensemble.String(), settings))
+		s.write("myid", strconv.Itoa(i+1))
+		s.argv = func(*Server) []string {
 			return []string{
 				java, "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classPath,
-				"org.apache.zookeeper.server.quorum.QuorumPeerMain", file,
+				"org.apache.zookeeper.server.quorum.QuorumPeerMain", config,
 			}
 		}
-		s.ready = func() error {
+		s.ready = func(s *Server) error {
 			said, err := ask(s.Addr, "srvr")
 			if err == nil && !strings.Contains(said, "Mode: ") && !strings.HasPrefix(said, "Zookeeper version") {
 				err = errors.New(said)
 			}
 			return err
 		}
-		s.t.Cleanup(s.Kill)
-		s.launch()
+		s.urls = func(s *Server) { s.URL = ZooKeeperURL([]*Server{s}) }
 	}
-	for _, s := range members {
-		if err := s.await(); err != nil {
-			t.Fatalf("dbtest: %s: %v", s.name, err)
-		}
-	}
+	beginAll(members)
 	return members
 }
 
 // ZooKeeperURL is the URL of an ensemble.
-func ZooKeeperURL(members []*Server) string {
-	hosts := make([]string, len(members))
-	for i, s := range members {
-		hosts[i] = s.Addr
+func ZooKeeperURL(members []*Server) string { return "zookeeper://" + addresses(members) }
+
+// ZooKeeperTLS starts a ZooKeeper of one member that speaks TLS at Addr.
+func ZooKeeperTLS(t testing.TB) *Secured {
+	t.Helper()
+	files := newServer(t, "certificates", "", syscall.SIGTERM)
+	cert, key, _ := Certificate(t, files.Dir)
+	var both strings.Builder
+	for _, file := range []string{key, cert} {
+		part, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		both.Write(part)
 	}
-	return "zookeeper://" + strings.Join(hosts, ",")
+	addr := FreeAddr(t)
+	members := zooKeeper(t, 1, "secureClientPort="+port(addr)+"\nserverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory\n"+
+		"ssl.keyStore.location="+files.write("both.pem", both.String())+"\nssl.keyStore.type=PEM\nssl.trustStore.location="+cert+
+		"\nssl.trustStore.type=PEM\nssl.clientAuth=none\n")
+	return &Secured{&Server{Addr: addr, Dir: members[0].Dir, t: t}, cert}
 }

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"testing"
 	"time"
 
+	"nextid/benchmarks/machine"
 	"nextid/benchmarks/report"
-	"nextid/benchmarks/rig"
+	"nextid/dbtest"
 )
 
 // Config is one comparison.
@@ -50,23 +52,12 @@ var (
 	}
 )
 
-// notebook collects what the report says beside the figures.
-type notebook struct{ *report.Report }
-
-func (n *notebook) version(name string) { n.Versions = append(n.Versions, name) }
-
-// once notes what was not measured, unless that was said before.
-func (n *notebook) once(format string, args ...any) {
-	if note := fmt.Sprintf(format, args...); !slices.Contains(n.Notes, note) {
-		n.Notes = append(n.Notes, note)
-	}
-}
-
 // run is one comparison under way.
 type run struct {
 	Config
+	*report.Report
+	ctx       context.Context
 	stage     *stage
-	notes     *notebook
 	all       []*contestant
 	figures   map[*contestant]*figures
 	pipelined []*pipelined
@@ -76,126 +67,113 @@ type run struct {
 	floor     map[int][]float64 // ids a second, by number of clients
 }
 
+func (r *run) version(name string) { r.Versions = append(r.Versions, name) }
+
+// once notes what was not measured, unless that was said before.
+func (r *run) once(format string, args ...any) {
+	if note := fmt.Sprintf(format, args...); !slices.Contains(r.Notes, note) {
+		r.Notes = append(r.Notes, note)
+	}
+}
+
 // Run measures. When ctx ends it returns what it has, as interrupted.
 func Run(ctx context.Context, c Config) (*report.Report, error) {
-	r := &run{Config: c, notes: &notebook{newReport(c)}, figures: map[*contestant]*figures{}, floor: map[int][]float64{}}
-	servers, err := rig.New()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = servers.Close() }()
+	p := c.Plan
+	r := &run{Config: c, ctx: ctx, figures: map[*contestant]*figures{}, floor: map[int][]float64{}, Report: &report.Report{
+		Title: "Where should ids come from?",
+		Intro: "The same table, filled with ids from each source by the same client, everything on one machine, in turns. " +
+			"Compare within this page: the numbers of two runs differ by more than most of these do.",
+		Began: time.Now(), Machine: report.ThisMachine(),
+		Settings: []string{
+			fmt.Sprintf("rounds: %d, each %s (ids) and %s (rows) at each number of clients; medians, [least–greatest] of the rounds' ratios", p.Rounds, p.IDs, p.Rows),
+			fmt.Sprintf("latency: %s at %.0f rows/s", p.Latency, p.Rate),
+			fmt.Sprintf("growth: %d rows or %s", p.GrowthRows, p.GrowthLimit),
+			"servers with their default settings, so PostgreSQL and MariaDB wait for the disk at each commit",
+			machine.Network(),
+		},
+	}}
+	rig := dbtest.NewRig()
+	defer func() { _ = rig.Close() }()
 	c.Progress.Part("start the servers")
-	if r.stage, err = c.open(ctx, servers, r.notes); err != nil {
-		return nil, err
-	}
+	opened := rig.Do(func(testing.TB) { r.open(rig) })
 	defer func() {
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
 		if err := r.stage.close(closing); err != nil {
-			r.notes.once("%s was not removed everywhere: %v", Schema, err)
+			r.once("%s was not removed everywhere: %v", Schema, err)
 		}
 	}()
-	r.choose()
-	r.expect()
-	r.measure(ctx)
-	r.write()
-	r.notes.Interrupted = ctx.Err() != nil
-	r.notes.Took = time.Since(r.notes.Began).Seconds()
-	return r.notes.Report, nil
-}
-
-// choose takes the contestants whose servers are there.
-func (r *run) choose() {
-	shards := max(len(r.stage.servers[postgres]), len(r.stage.servers[mariadb]))
-	for _, c := range contestants(shards) {
-		if err := r.stage.missing(c); err != nil {
-			r.notes.once("%s: %v", c.name, err)
-			continue
-		}
-		r.all = append(r.all, c)
-		r.figures[c] = &figures{ids: map[int][]float64{}, rows: map[int][]float64{}, others: map[part][]float64{}}
+	if opened != nil {
+		return nil, opened
 	}
+	r.choose()
+	r.measure()
+	r.write()
+	r.Interrupted = ctx.Err() != nil
+	r.Took = time.Since(r.Began).Seconds()
+	return r.Report, nil
 }
 
 // perMeasurement is what opening connections and making tables takes.
 const perMeasurement = 300 * time.Millisecond
 
-// expect tells the progress bar how long it will take.
-func (r *run) expect() {
+// choose takes the contestants whose servers are there.
+func (r *run) choose() {
+	for _, c := range contestants(max(len(r.stage.servers[postgres]), len(r.stage.servers[mariadb]))) {
+		if err := r.stage.missing(c); err != nil {
+			r.once("%s: %v", c.name, err)
+			continue
+		}
+		r.all = append(r.all, c)
+		r.figures[c] = &figures{ids: map[int][]float64{}, rows: map[int][]float64{}, others: map[part][]float64{}}
+	}
 	p := r.Plan
 	each := time.Duration(p.Rounds*len(p.Clients))*((p.IDs+p.Rows)*6/5+2*perMeasurement) + p.Latency + time.Duration(len(shares))*p.Share + p.GrowthLimit/2
 	r.Progress.Expect(each * time.Duration(len(r.all)))
 }
 
 // measure measures everybody, in turns.
-func (r *run) measure(ctx context.Context) {
+func (r *run) measure() {
 	p := r.Plan
-	r.Progress.Part("make the tables")
-	for _, c := range r.all {
-		r.try(ctx, c, ofElse, "its table", perMeasurement, func() error { return r.stage.prepare(ctx, c) })
-	}
+	r.each("make the tables", r.all, ofElse, "its table", perMeasurement, r.prepare)
 	for round := range p.Rounds {
 		r.Progress.Part(fmt.Sprintf("ids and rows, round %d of %d", round+1, p.Rounds))
 		for _, n := range p.Clients {
-			for _, c := range r.inTurns(round) {
-				r.try(ctx, c, ofRows, fmt.Sprintf("rows with %d clients", n), p.Rows*6/5+perMeasurement, func() error {
-					return r.stage.measureRows(ctx, c, n, p.Rows, r.figures[c])
-				})
-			}
-			for _, c := range r.inTurns(round) {
-				r.try(ctx, c, ofIDs, fmt.Sprintf("ids with %d clients", n), p.IDs*6/5+perMeasurement, func() error {
-					return r.stage.measureIDs(ctx, c, n, p.IDs, r.figures[c])
-				})
-			}
-			if err := r.measureFloor(ctx, n); err != nil && ctx.Err() == nil {
-				r.notes.once("the floor: %v", err)
-			}
+			r.each("", r.inTurns(round), ofRows, fmt.Sprintf("rows with %d clients", n), p.Rows*6/5+perMeasurement, func(c *contestant, f *figures) { r.measureRows(c, f, n) })
+			r.each("", r.inTurns(round), ofIDs, fmt.Sprintf("ids with %d clients", n), p.IDs*6/5+perMeasurement, func(c *contestant, f *figures) { r.measureIDs(c, f, n) })
+			r.part("", "the floor", func() { r.measureFloor(n) })
 		}
 	}
-	r.Progress.Part("pipelines")
-	if err := r.measurePipelines(ctx); err != nil && ctx.Err() == nil {
-		r.notes.once("pipelines: %v", err)
-	}
-	r.Progress.Part(fmt.Sprintf("latency at %.0f rows a second", p.Rate))
-	for _, c := range r.all {
-		r.try(ctx, c, ofLatency, "", p.Latency, func() error { return r.stage.measureLatency(ctx, c, p, r.figures[c]) })
-	}
+	r.part("pipelines", "pipelines", r.measurePipelines)
+	r.each(fmt.Sprintf("latency at %.0f rows a second", p.Rate), r.all, ofLatency, "", p.Latency, r.measureLatency)
 	for _, share := range shares {
-		if p.Share == 0 {
-			break
-		}
-		r.Progress.Part(fmt.Sprintf("latency at %.0f %% of what each can do", 100*share))
-		for _, c := range r.all {
-			r.try(ctx, c, ofShares, "", p.Share, func() error { return r.stage.measureShare(ctx, c, p, share, r.figures[c]) })
+		if p.Share > 0 {
+			r.each(fmt.Sprintf("latency at %.0f %% of what each can do", 100*share), r.all, ofShares, "", p.Share, func(c *contestant, f *figures) { r.measureShare(c, f, share) })
 		}
 	}
-	r.Progress.Part("bytes between the databases and nextid")
-	for _, c := range r.all {
-		if c.foreign != notForeign {
-			r.try(ctx, c, ofElse, "", 0, func() error { return r.stage.measureBehind(ctx, c, r.figures[c]) })
-		}
-	}
-	r.Progress.Part("a large table")
-	for _, c := range r.all {
-		r.try(ctx, c, ofGrowth, "", p.GrowthLimit/2, func() error {
-			return r.stage.measureGrowth(ctx, c, p.GrowthRows, p.GrowthLimit, r.figures[c])
-		})
-	}
+	foreign := slices.DeleteFunc(slices.Clone(r.all), func(c *contestant) bool { return c.foreign == notForeign })
+	r.each("bytes between the databases and nextid", foreign, ofElse, "", 0, r.measureBehind)
+	r.each("a large table", r.all, ofGrowth, "", p.GrowthLimit/2, r.measureGrowth)
 	if !r.stage.own {
-		r.notes.once("a table larger than memory, failover and one more shard: they need servers that may be changed and killed; run without --dsn")
+		r.once("a table larger than memory, failover and one more shard: they need servers that may be changed and killed; run without --dsn")
 		return
 	}
-	if ctx.Err() == nil {
-		r.Progress.Part("a table larger than memory")
-		r.beyond = r.stage.measureBeyondMemory(ctx, p.GrowthRows, p.GrowthLimit, r.notes)
+	r.part("a table larger than memory", "a table larger than memory", r.measureBeyondMemory)
+	r.part("one more shard", "one more shard", r.measureAddingShards)
+	r.part("failover", "failover", r.measureFailovers)
+}
+
+// part measures something. What keeps it from that is noted, unless the run was
+// interrupted.
+func (r *run) part(title, what string, measure func()) {
+	if r.ctx.Err() != nil {
+		return
 	}
-	if ctx.Err() == nil {
-		r.Progress.Part("one more shard")
-		r.added = r.stage.measureAddingShards(ctx, r.notes)
+	if title != "" {
+		r.Progress.Part(title)
 	}
-	if ctx.Err() == nil {
-		r.Progress.Part("failover")
-		r.fail = r.stage.measureFailovers(ctx, r.notes)
+	if err := r.stage.Do(func(testing.TB) { measure() }); err != nil && r.ctx.Err() == nil {
+		r.once("%s: %v", what, err)
 	}
 }
 
@@ -223,21 +201,26 @@ const (
 	ofGrowth
 )
 
-// try measures one thing of one contestant. One that failed is not asked
-// again.
-func (r *run) try(ctx context.Context, c *contestant, of part, what string, expected time.Duration, measure func() error) {
-	if ctx.Err() != nil || r.figures[c].missing != nil {
-		return
+// each measures one thing of contestants. One that failed is not asked again.
+func (r *run) each(title string, all []*contestant, of part, what string, expected time.Duration, measure func(c *contestant, f *figures)) {
+	if title != "" && r.ctx.Err() == nil {
+		r.Progress.Part(title)
 	}
-	r.Progress.Step(c.name + ": " + what)
-	idle := rig.BusyNow()
-	err := measure()
-	if r.stage.own { // else the servers are others, too
-		r.figures[c].others[of] = append(r.figures[c].others[of], rig.BusyNow().Others(idle))
-	}
-	r.Progress.Did(expected)
-	if err != nil && ctx.Err() == nil {
-		r.figures[c].missing = err
-		r.notes.once("%s, from %q on: %v", c.name, what, err)
+	for _, c := range all {
+		f := r.figures[c]
+		if r.ctx.Err() != nil || f.missing != nil {
+			continue
+		}
+		r.Progress.Step(c.name + ": " + what)
+		idle := machine.BusyNow()
+		err := r.stage.Do(func(testing.TB) { measure(c, f) })
+		if r.stage.own { // else the servers are others, too
+			f.others[of] = append(f.others[of], machine.BusyNow().Others(idle))
+		}
+		r.Progress.Did(expected)
+		if err != nil && r.ctx.Err() == nil {
+			f.missing = err
+			r.once("%s, from %q on: %v", c.name, what, err)
+		}
 	}
 }

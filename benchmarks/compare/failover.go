@@ -1,16 +1,15 @@
 package compare
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"os/exec"
+	"net/url"
 	"slices"
 	"strings"
+	"testing"
 
 	"nextid/benchmarks/load"
 	"nextid/benchmarks/report"
-	"nextid/benchmarks/rig"
+	"nextid/dbtest"
 )
 
 // failover is what one source of ids did when its server went away.
@@ -30,227 +29,131 @@ type recovering struct {
 	ours   bool
 	create string // "" if there is nothing to create
 	draw   string
+	seen   []load.ID
+}
+
+func (s *recovering) twice() string {
+	return fmt.Sprintf("%d of %d ids twice", duplicates(s.seen), failoverDraws)
+}
+
+// drawAll draws ids from each source and adds them to those seen.
+func (s *stage) drawAll(server *dbtest.Server, sources []*recovering) {
+	link, err := load.Dial(s.Ctx, server.URL)
+	s.Must(err)
+	defer link.Close()
+	for _, source := range sources {
+		for range failoverDraws {
+			ids, err := link.Exec(s.Ctx, source.draw)
+			s.Must(err)
+			source.seen = append(source.seen, ids...)
+		}
+	}
 }
 
 // measureFailovers kills servers and counts what came twice. It uses servers
 // of its own.
-func (s *stage) measureFailovers(ctx context.Context, n *notebook) []failover {
-	var all []failover
+func (r *run) measureFailovers() {
 	for _, group := range []struct {
-		start   func(ctx context.Context) (*rig.Server, error)
-		sources []recovering
+		kind    dbtest.Kind
+		sources []*recovering
 	}{
-		{func(ctx context.Context) (*rig.Server, error) { return s.rig.MariaDB(ctx) }, []recovering{
-			{"auto_increment of MariaDB", false, "CREATE TABLE a (id bigint AUTO_INCREMENT PRIMARY KEY)", "INSERT INTO a VALUES ()"},
-			{"ticket table (Flickr, MyISAM)", false, "CREATE TABLE b (id bigint AUTO_INCREMENT PRIMARY KEY, stub char(1) UNIQUE) ENGINE=MyISAM", "REPLACE INTO b (stub) VALUES ('a')"},
+		{dbtest.AsMariaDB, []*recovering{
+			{name: "auto_increment of MariaDB", create: "CREATE TABLE a (id bigint AUTO_INCREMENT PRIMARY KEY)", draw: "INSERT INTO a VALUES ()"},
+			{
+				name: "ticket table (Flickr, MyISAM)", create: "CREATE TABLE b (id bigint AUTO_INCREMENT PRIMARY KEY, stub char(1) UNIQUE) ENGINE=MyISAM",
+				draw: "REPLACE INTO b (stub) VALUES ('a')",
+			},
 		}},
-		{s.rig.PostgreSQL, []recovering{
-			{"sequence of PostgreSQL", false, "CREATE SEQUENCE a", "SELECT nextval('a')"},
-			{"sequence of PostgreSQL, CACHE 1000", false, "CREATE SEQUENCE b CACHE 1000", "SELECT nextval('b')"},
+		{dbtest.AsPostgres, []*recovering{
+			{name: "sequence of PostgreSQL", create: "CREATE SEQUENCE a", draw: "SELECT nextval('a')"},
+			{name: "sequence of PostgreSQL, CACHE 1000", create: "CREATE SEQUENCE b CACHE 1000", draw: "SELECT nextval('b')"},
 		}},
-		{s.rig.Redis, []recovering{{"Redis INCR, as the package sets it up", false, "", "INCR a"}}},
-		{func(ctx context.Context) (*rig.Server, error) {
-			n, err := s.rig.Nextid(ctx, s.binary)
-			if err != nil {
-				return nil, err
-			}
-			return n.Server, nil
-		}, []recovering{
-			{"next_id snowflake", true, "", "SELECT next_id('a')"},
-			{"next_id segment", true, "SELECT create_generator('b', 'segment')", "SELECT next_id('b')"},
+		{dbtest.AsRedis, []*recovering{{name: "Redis INCR, as the package sets it up", draw: "INCR a"}}},
+		{dbtest.Nextid{Binary: r.Binary}.Start, []*recovering{
+			{name: "next_id snowflake", ours: true, draw: "SELECT next_id('a')"},
+			{name: "next_id segment", ours: true, create: "SELECT create_generator('b', 'segment')", draw: "SELECT next_id('b')"},
 		}},
 	} {
-		results, err := s.measureFailover(ctx, group.start, group.sources)
-		if ctx.Err() != nil {
-			return all
-		}
-		if err != nil {
-			n.once("failover of %s: %v", group.sources[0].name, err)
-			continue
-		}
-		all = append(all, results...)
+		r.part("", "failover of "+group.sources[0].name, func() { r.fail = append(r.fail, r.stage.failover(group.kind(r.stage), group.sources)...) })
 	}
-	if ctx.Err() == nil {
-		shared, err := s.measureSharedStore(ctx)
-		if err != nil && ctx.Err() == nil {
-			n.once("failover of a shared store: %v", err)
-		} else if err == nil {
-			all = append(all, shared)
-		}
-	}
-	return append(all, failover{"UUIDs", false, "nothing to lose", "nothing to lose"})
+	r.part("", "failover of a shared store", func() { r.fail = append(r.fail, r.stage.sharedStore()) })
+	r.fail = append(r.fail, failover{"UUIDs", false, "nothing to lose", "nothing to lose"})
 }
 
-// measureSharedStore kills the PostgreSQL that a nextid keeps its reservations
-// in, and promotes a standby that has not seen the last ones. That server goes
-// on, and another one begins.
-func (s *stage) measureSharedStore(ctx context.Context) (failover, error) {
-	f := failover{name: "next_id segment, store in PostgreSQL", ours: true}
-	store, err := s.rig.PostgreSQL(ctx)
-	if err != nil {
-		return f, err
-	}
-	relay, err := rig.NewRelay(store.URL)
-	if err != nil {
-		return f, err
-	}
-	defer relay.Close()
-	if out, err := exec.CommandContext(ctx, s.binary, "migrate", "store", "up", "--dsn", relay.URL).CombinedOutput(); err != nil {
-		return f, fmt.Errorf("nextid migrate store up: %w: %s", err, out)
-	}
-	begin := func() (*rig.Nextid, error) {
-		return s.rig.Nextid(ctx, s.binary, "--store", relay.URL, "--store-failover", "skip")
-	}
-	first, err := begin()
-	if err != nil {
-		return f, err
-	}
-	defer first.Kill()
-	sources := []recovering{{"", true, "SELECT create_generator('b', 'segment', step => 100)", "SELECT next_id('b')"}}
-	seen := make([][]load.ID, 1)
-	if err := createAll(ctx, first.Server, sources); err != nil {
-		return f, err
-	}
-	draw := func(server *rig.Nextid) error { return drawAll(ctx, server.Server, sources, seen) }
-	again := func(start func(context.Context) (*rig.Server, error)) error {
-		server, err := start(ctx)
-		if err != nil {
-			return err
+func (s *stage) failover(server *dbtest.Server, sources []*recovering) (all []failover) {
+	for _, source := range sources {
+		if source.create != "" {
+			s.Exec(server.URL, source.create)
 		}
-		store = server
-		return relay.To(server)
 	}
-	same := func(ctx context.Context) (*rig.Server, error) { return s.rig.Again(ctx, store) }
-	if err := draw(first); err != nil {
-		return f, err
-	}
-	store.Kill()
-	if err := errors.Join(again(same), draw(first)); err != nil {
-		return f, err
-	}
-	f.crash = fmt.Sprintf("%d of %d ids twice", duplicates(seen[0]), failoverDraws)
-	store.Stop()
-	promote, err := s.rig.Standby(ctx, store)
-	if err != nil {
-		return f, err
-	}
-	if err := errors.Join(again(same), draw(first)); err != nil {
-		return f, err
-	}
-	before := slices.MaxFunc(seen[0], load.ID.Compare).Lo
-	store.Kill()
-	if err := again(promote); err != nil {
-		return f, err
-	}
-	second, err := begin()
-	if err != nil {
-		return f, err
-	}
-	defer second.Kill()
-	if err := errors.Join(draw(second), draw(first)); err != nil {
-		return f, err
-	}
-	f.standby = fmt.Sprintf("%d of %d ids twice; the count jumps by %s", duplicates(seen[0]), failoverDraws,
-		report.Format(float64(slices.MaxFunc(seen[0], load.ID.Compare).Lo-before)))
-	return f, nil
-}
-
-func (s *stage) measureFailover(ctx context.Context, start func(context.Context) (*rig.Server, error), sources []recovering) ([]failover, error) {
-	server, err := start(ctx)
-	if err != nil {
-		return nil, err
-	}
-	seen := make([][]load.ID, len(sources))
-	draw := func(server *rig.Server) error { return drawAll(ctx, server, sources, seen) }
-	twice := func() []string {
-		texts := make([]string, len(sources))
-		for i := range sources {
-			texts[i] = fmt.Sprintf("%d of %d ids twice", duplicates(seen[i]), failoverDraws)
-		}
-		return texts
-	}
-	if err := createAll(ctx, server, sources); err != nil {
-		return nil, err
-	}
-	if err := draw(server); err != nil {
-		return nil, err
-	}
+	s.drawAll(server, sources)
 	server.Kill()
-	if server, err = s.rig.Again(ctx, server); err != nil {
-		return nil, err
+	server.Start()
+	s.drawAll(server, sources)
+	for _, source := range sources {
+		all = append(all, failover{source.name, source.ours, source.twice(), "refuses to start on a copy"})
+		source.seen = nil
 	}
-	if err := draw(server); err != nil {
-		return nil, err
-	}
-	crash := twice()
 	// The standby stands where the server was now; what follows has not
 	// reached it when the server dies.
 	server.Stop()
-	promote, err := s.rig.Copy(ctx, server)
-	if err != nil {
-		return nil, err
-	}
-	if server, err = s.rig.Again(ctx, server); err != nil {
-		return nil, err
-	}
-	clear(seen)
-	if err := draw(server); err != nil {
-		return nil, err
-	}
+	standby := server.Copy()
+	server.Start()
+	s.drawAll(server, sources)
 	server.Kill()
-	promoted, err := promote(ctx)
-	var standby []string
-	switch {
-	case err != nil && strings.Contains(err.Error(), "is a copy"):
-		standby = slices.Repeat([]string{"refuses to start on a copy"}, len(sources))
-	case err != nil:
-		return nil, err
-	default:
-		if err := draw(promoted); err != nil {
-			return nil, err
-		}
-		standby = twice()
-		promoted.Kill()
+	err := s.Do(func(testing.TB) { standby.Begin() })
+	if err != nil && strings.Contains(err.Error(), "is a copy") {
+		return all
 	}
-	all := make([]failover, len(sources))
+	s.Must(err)
+	s.drawAll(standby, sources)
 	for i, source := range sources {
-		all[i] = failover{source.name, source.ours, crash[i], standby[i]}
+		all[i].standby = source.twice()
 	}
-	return all, nil
+	standby.Kill()
+	return all
 }
 
-func createAll(ctx context.Context, server *rig.Server, sources []recovering) error {
-	link, err := load.Dial(ctx, server.URL)
-	if err != nil {
-		return err
-	}
-	defer link.Close()
-	for _, source := range sources {
-		if source.create == "" {
-			continue
-		}
-		if _, err := link.Exec(ctx, source.create); err != nil {
-			return err
-		}
-	}
-	return nil
+// sharedStore kills the PostgreSQL that a nextid keeps its reservations in, and
+// promotes a standby that has not seen the last ones. That server goes on, and
+// another one begins.
+func (s *stage) sharedStore() failover {
+	f := failover{name: "next_id segment, store in PostgreSQL", ours: true}
+	store := dbtest.AsPostgres(s)
+	relay, through := relayTo(s, store.URL)
+	s.Command("migrate", "store", "up", "--dsn", through)
+	nextid := dbtest.Nextid{Binary: s.Nextid, Args: []string{"--store", through, "--store-failover", "skip"}}
+	first := nextid.Start(s)
+	defer first.Kill()
+	s.Exec(first.URL, "SELECT create_generator('b', 'segment', step => 100)")
+	ids := &recovering{draw: "SELECT next_id('b')"}
+	draw := func(server *dbtest.Server) { s.drawAll(server, []*recovering{ids}) }
+	greatest := func() uint64 { return slices.MaxFunc(ids.seen, load.ID.Compare).Lo }
+	draw(first)
+	store.Kill()
+	store.Start()
+	draw(first)
+	f.crash = ids.twice()
+	store.Stop()
+	standby := store.LateStandby()
+	store.Start()
+	draw(first)
+	before := greatest()
+	store.Kill()
+	standby.Promote()
+	relay.To(standby.Addr)
+	second := nextid.Start(s)
+	defer second.Kill()
+	draw(second)
+	draw(first)
+	f.standby = fmt.Sprintf("%s; the count jumps by %s", ids.twice(), report.Format(float64(greatest()-before)))
+	return f
 }
 
-// drawAll draws ids from each source and adds them to those seen.
-func drawAll(ctx context.Context, server *rig.Server, sources []recovering, seen [][]load.ID) error {
-	link, err := load.Dial(ctx, server.URL)
+func parse(t testing.TB, text string) *url.URL {
+	u, err := url.Parse(text)
 	if err != nil {
-		return err
+		t.Fatal(err)
 	}
-	defer link.Close()
-	for i, source := range sources {
-		for range failoverDraws {
-			ids, err := link.Exec(ctx, source.draw)
-			if err != nil {
-				return err
-			}
-			seen[i] = append(seen[i], ids...)
-		}
-	}
-	return nil
+	return u
 }

@@ -2,14 +2,15 @@ package compare
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
+	"testing"
 	"time"
 
 	"nextid/benchmarks/load"
+	"nextid/benchmarks/machine"
 	"nextid/benchmarks/report"
-	"nextid/benchmarks/rig"
+	"nextid/dbtest"
 )
 
 // figures are what was measured of a contestant; one sample a round.
@@ -21,11 +22,16 @@ type figures struct {
 	behind     float64           // bytes a row between the table's server and nextid
 	late       []float64         // share of rows, in percent
 	duplicates int
-	latency    load.Latency
-	reached    float64            // rows a second at the fixed rate
-	shared     []atShare          // latency at each of shares
+	latency    atRate
+	shared     []atRate           // latency at each of shares
 	others     map[part][]float64 // processors that others used meanwhile, one sample a measurement
 	growth     []growthPoint
+}
+
+// atRate is what was found at a fixed rate, in rows a second.
+type atRate struct {
+	rate, reached float64
+	latency       load.Latency
 }
 
 // busy is how many processors others used while a part was measured.
@@ -39,44 +45,35 @@ func (f *figures) busy(of part) report.Cell {
 // detailed is the number of clients at which a row's costs are looked at.
 const detailed = 8
 
-// clients opens links for n clients and gives each its work. One row of each
-// is written first, so that no statement is planned and no connection opened
-// during the measurement.
-func (s *stage) clients(ctx context.Context, c *contestant, n int, work func(links []*load.Link) load.Work) ([]load.Client, error) {
-	var clients []load.Client
+// with opens links for n clients, gives each its work, and calls f. One
+// operation of each is done first, so that no statement is planned and no
+// connection opened during the measurement.
+func (s *stage) with(c *contestant, n int, work func(links []*load.Link) load.Work, f func(load.Clients)) {
+	var clients load.Clients
+	defer func() { clients.Close() }()
 	for i := range n {
-		links, err := s.links(ctx, c, i)
-		if err != nil {
-			closeAll(clients)
-			return nil, err
-		}
+		links := s.links(c, i)
 		clients = append(clients, load.Client{Links: links, Work: work(links)})
 	}
-	if err := load.Once(ctx, clients); err != nil {
-		closeAll(clients)
-		return nil, err
-	}
-	return clients, nil
+	s.Must(load.Once(s.Ctx, clients))
+	f(clients)
 }
 
-func closeAll(clients []load.Client) {
-	for _, c := range clients {
-		c.Close()
-	}
+// run measures clients, for a while after a fifth of it.
+func (s *stage) run(clients load.Clients, length time.Duration, rate float64, sample func()) load.Result {
+	return s.Run(load.Config{Clients: clients, Warm: length / 5, Length: length, Rate: rate, Sample: sample})
 }
 
-// inserters are n clients that write rows.
-func (s *stage) inserters(ctx context.Context, c *contestant, n int, j *journal) ([]load.Client, error) {
+// inserters calls f with n clients that write rows.
+func (s *stage) inserters(c *contestant, n int, j *journal, f func(load.Clients)) {
 	var first uint64
-	clients, err := s.clients(ctx, c, n, func(links []*load.Link) load.Work {
+	s.with(c, n, func(links []*load.Link) load.Work {
 		first += 1 << 40
 		return &inserter{c: c, journal: j, table: c.table, links: links, n: first}
+	}, func(clients load.Clients) {
+		*j = journal{keep: j.keep, ids: j.ids[:0]}
+		f(clients)
 	})
-	if err != nil {
-		return nil, err
-	}
-	*j = journal{keep: j.keep, ids: j.ids[:0]}
-	return clients, nil
 }
 
 // prefill is how many rows each table has before it is measured, and how long
@@ -88,69 +85,30 @@ const (
 )
 
 // prepare makes a contestant's table and writes its first rows.
-func (s *stage) prepare(ctx context.Context, c *contestant) error {
-	if err := s.create(ctx, c, c.table); err != nil {
-		return err
+func (r *run) prepare(c *contestant, _ *figures) {
+	r.stage.create(c, c.table)
+	for i := range r.stage.tables(c) {
+		g := r.stage.grower(c, c.table, i)
+		for begin := time.Now(); g.rows < prefill && time.Since(begin) < prefillLimit; {
+			g.insert()
+		}
+		g.close()
 	}
-	g := grower{c: c, table: c.table}
-	for i := range s.tables(c) {
-		links, err := s.links(ctx, c, i)
-		if err != nil {
-			return err
-		}
-		for done, begin := 0, time.Now(); err == nil && done < prefill && time.Since(begin) < prefillLimit; done += statementRows {
-			err = g.insert(ctx, links, uint64(done))
-		}
-		load.Client{Links: links}.Close()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // measureIDs measures ids without rows.
-func (s *stage) measureIDs(ctx context.Context, c *contestant, n int, length time.Duration, f *figures) error {
+func (r *run) measureIDs(c *contestant, f *figures, n int) {
 	if c.inApp != nil {
-		f.ids[n] = append(f.ids[n], inProcess(c.inApp, length/10))
-		return nil
+		f.ids[n] = append(f.ids[n], inProcess(c.inApp, r.Plan.IDs/10))
+		return
 	}
 	if c.draw == "" && c.from == nil {
-		return nil // ids come with rows only
+		return // ids come with rows only
 	}
-	clients, err := s.clients(ctx, c, n, c.drawer)
-	if err != nil {
-		return err
-	}
-	defer closeAll(clients)
-	result, err := load.Run(ctx, load.Config{Clients: clients, Warm: length / 5, Length: length})
-	if err != nil {
-		return err
-	}
-	f.ids[n] = append(f.ids[n], result.PerSecond()*float64(c.idsPerDraw()))
-	return nil
-}
-
-// measureFloor measures the server that answers everything with the same bytes.
-func (r *run) measureFloor(ctx context.Context, n int) error {
-	if r.stage.floor == nil || ctx.Err() != nil {
-		return nil
-	}
-	var clients []load.Client
-	defer func() { closeAll(clients) }()
-	for range n {
-		link, err := load.Dial(ctx, r.stage.floor.URL)
-		if err != nil {
-			return err
-		}
-		work := &load.Repeat{Bytes: link.Query(nil, snowflake(0).one), Answers: 1}
-		clients = append(clients, load.Client{Links: []*load.Link{link}, Work: work})
-	}
-	result, err := load.Run(ctx, load.Config{Clients: clients, Warm: r.Plan.IDs / 5, Length: r.Plan.IDs})
-	if err == nil {
-		r.floor[n] = append(r.floor[n], result.PerSecond())
-	}
-	return err
+	r.stage.with(c, n, c.drawer, func(clients load.Clients) {
+		result := r.stage.run(clients, r.Plan.IDs, 0, nil)
+		f.ids[n] = append(f.ids[n], result.PerSecond()*float64(c.idsPerDraw()))
+	})
 }
 
 // inProcess is how many ids a second one thread of the application makes.
@@ -165,39 +123,47 @@ func inProcess(draw func() load.ID, length time.Duration) float64 {
 	return float64(n) / time.Since(begin).Seconds()
 }
 
-// measureRows measures rows as fast as the clients can.
-func (s *stage) measureRows(ctx context.Context, c *contestant, n int, length time.Duration, f *figures) error {
-	j := &journal{keep: true}
-	clients, err := s.inserters(ctx, c, n, j)
-	if err != nil {
-		return err
-	}
-	defer closeAll(clients)
-	var before, after rig.Usage
-	result, err := load.Run(ctx, load.Config{Clients: clients, Warm: length / 5, Length: length, Sample: func() {
-		before, after = after, rig.UsageOf(s.processes(c)...)
-	}})
-	if err != nil {
-		return err
-	}
-	if result.Operations == 0 {
-		return errors.New("no row was written")
-	}
-	f.rows[n] = append(f.rows[n], result.PerSecond())
-	f.duplicates += duplicates(j.ids)
-	if n == detailed {
-		if used := after.Sub(before).CPU; s.measurable(c) {
-			f.cpu = append(f.cpu, float64(used)/1e3/float64(result.Operations))
+// repeat measures n clients of a server that send statements in one piece, over
+// and over, in statements a second.
+func (s *stage) repeat(n int, url string, statements []string, length time.Duration) (perSecond float64) {
+	work := func(_ int, link *load.Link) load.Work {
+		var request []byte
+		for _, sql := range statements {
+			request = link.Query(request, sql)
 		}
-		f.wire = float64(result.Sent+result.Received) / float64(result.Operations)
-		f.late = append(f.late, 100*float64(j.late)/float64(max(j.rows, 1)))
+		return &load.Repeat{Bytes: request, Answers: len(statements)}
 	}
-	return nil
+	s.With(n, func(int) string { return url }, work, func(clients load.Clients) {
+		perSecond = s.run(clients, length, 0, nil).PerSecond() * float64(len(statements))
+	})
+	return perSecond
 }
 
-// measurable reports whether all processes are on this machine.
-func (s *stage) measurable(c *contestant) bool {
-	return !slices.ContainsFunc(s.processes(c), func(p *rig.Server) bool { return p.PID == 0 })
+// measureFloor measures the server that answers everything with the same bytes.
+func (r *run) measureFloor(n int) {
+	if r.stage.floor != nil {
+		r.floor[n] = append(r.floor[n], r.stage.repeat(n, r.stage.floor.URL, []string{snowflake(0).one}, r.Plan.IDs))
+	}
+}
+
+// measureRows measures rows as fast as the clients can.
+func (r *run) measureRows(c *contestant, f *figures, n int) {
+	j := &journal{keep: true}
+	r.stage.inserters(c, n, j, func(clients load.Clients) {
+		var before, after machine.Usage
+		result := r.stage.run(clients, r.Plan.Rows, 0, func() { before, after = after, machine.UsageOf(r.stage.processes(c)...) })
+		rows := float64(result.Operations)
+		f.rows[n] = append(f.rows[n], result.PerSecond())
+		f.duplicates += duplicates(j.ids)
+		if n != detailed {
+			return
+		}
+		if r.stage.measurable(c) {
+			f.cpu = append(f.cpu, float64(after.Sub(before).CPU)/1e3/rows)
+		}
+		f.wire = float64(result.Sent+result.Received) / rows
+		f.late = append(f.late, 100*float64(j.late)/float64(max(j.rows, 1)))
+	})
 }
 
 // duplicates counts the ids that came more than once.
@@ -206,19 +172,18 @@ func duplicates(ids []load.ID) int {
 	return len(ids) - len(slices.Compact(ids))
 }
 
-// measureLatency measures rows at a fixed rate.
-func (s *stage) measureLatency(ctx context.Context, c *contestant, p Plan, f *figures) error {
-	clients, err := s.inserters(ctx, c, p.LatencyClients, &journal{})
-	if err != nil {
-		return err
-	}
-	defer closeAll(clients)
-	result, err := load.Run(ctx, load.Config{Clients: clients, Warm: p.Latency / 5, Length: p.Latency, Rate: p.Rate})
-	if err != nil {
-		return err
-	}
-	f.latency, f.reached = result.Latency, result.PerSecond()
-	return nil
+// atRate measures rows at a fixed rate.
+func (s *stage) atRate(c *contestant, clients int, length time.Duration, rate float64) (a atRate) {
+	s.inserters(c, clients, &journal{}, func(clients load.Clients) {
+		result := s.run(clients, length, rate, nil)
+		a = atRate{rate, result.PerSecond(), result.Latency}
+	})
+	return a
+}
+
+// measureLatency measures rows at a fixed rate that is the same for all.
+func (r *run) measureLatency(c *contestant, f *figures) {
+	f.latency = r.stage.atRate(c, r.Plan.LatencyClients, r.Plan.Latency, r.Plan.Rate)
 }
 
 // shares are parts of what a contestant can do at which its latency is
@@ -226,91 +191,96 @@ func (s *stage) measureLatency(ctx context.Context, c *contestant, p Plan, f *fi
 // that one sees.
 var shares = []float64{0.5, 0.8}
 
-// atShare is what was found at a share.
-type atShare struct {
-	rate    float64 // asked for, rows a second
-	reached float64
-	latency load.Latency
-}
-
 // leastShareRows is how many rows a measurement at a share has, however slow the
 // contestant was: fewer say nothing, and none may begin in a short time.
 const leastShareRows = 10
 
 // measureShare measures rows at a rate that is a share of what the contestant
 // did with as many clients.
-func (s *stage) measureShare(ctx context.Context, c *contestant, p Plan, share float64, f *figures) error {
-	rate := share * report.Median(f.rows[p.Clients[len(p.Clients)-1]])
-	clients, err := s.inserters(ctx, c, p.Clients[len(p.Clients)-1], &journal{})
-	if err != nil {
-		return err
-	}
-	defer closeAll(clients)
-	length := max(p.Share, time.Duration(leastShareRows/rate*float64(time.Second)))
-	result, err := load.Run(ctx, load.Config{Clients: clients, Warm: length / 5, Length: length, Rate: rate})
-	if err != nil {
-		return err
-	}
-	f.shared = append(f.shared, atShare{rate, result.PerSecond(), result.Latency})
-	return nil
+func (r *run) measureShare(c *contestant, f *figures, share float64) {
+	clients := r.Plan.Clients[len(r.Plan.Clients)-1]
+	rate := share * report.Median(f.rows[clients])
+	length := max(r.Plan.Share, time.Duration(leastShareRows/rate*float64(time.Second)))
+	f.shared = append(f.shared, r.stage.atRate(c, clients, length, rate))
 }
 
 // measureBehind counts the bytes between the table's server and nextid, by
-// sending them through a relay that counts.
-func (s *stage) measureBehind(ctx context.Context, c *contestant, f *figures) error {
-	target := s.nextid.URL
-	if c.foreign == federated {
-		target = s.nextid.MySQL
-	}
-	relay, err := rig.NewRelay(target)
-	if err != nil {
-		return err
-	}
-	defer relay.Close()
-	if err := s.pointForeign(ctx, c.foreign, relay.URL); err != nil {
-		return err
-	}
-	rows, err := s.rowsThroughRelay(ctx, c, relay, f)
-	if back := s.pointForeign(context.WithoutCancel(ctx), c.foreign, target); err == nil {
-		err = back
-	}
-	if err == nil && rows == 0 {
-		err = errors.New("no row was written")
-	}
-	return err
+// sending them through a relay.
+func (r *run) measureBehind(c *contestant, f *figures) {
+	s := *r.stage
+	target := s.behind(c.foreign)
+	relay, through := relayTo(&s, target)
+	s.pointForeign(c.foreign, through)
+	defer func() {
+		s.Ctx = context.WithoutCancel(s.Ctx)
+		if err := s.Do(func(testing.TB) { s.pointForeign(c.foreign, target) }); err != nil {
+			r.once("%s: %v", c.name, err)
+		}
+	}()
+	s.inserters(c, 1, &journal{}, func(clients load.Clients) {
+		rows, before := 0, relay.Both()
+		for ; rows < 2*batch/10; rows++ {
+			s.Must(load.Once(s.Ctx, clients))
+		}
+		if f.behind = float64(relay.Both()-before) / float64(rows); f.behind > 0 {
+			return
+		}
+		// A batch serves many rows: what one row costs is a share of a batch.
+		for ; relay.Both() == before && rows < 3*batch; rows++ {
+			s.Must(load.Once(s.Ctx, clients))
+		}
+		f.behind = float64(relay.Both()-before) / batch
+	})
 }
 
-func (s *stage) rowsThroughRelay(ctx context.Context, c *contestant, relay *rig.Relay, f *figures) (rows int, err error) {
-	clients, err := s.inserters(ctx, c, 1, &journal{})
-	if err != nil {
-		return 0, err
+// A pipeline is statements that a client sends in one piece.
+const (
+	pipelineDepth   = 16
+	pipelineClients = 8
+)
+
+// pipelined is what a server did with pipelines, a sample a round.
+type pipelined struct {
+	name          string
+	ours          bool
+	server        *dbtest.Server
+	sql           string // one %d makes texts that differ
+	equal, differ []float64
+	others        []float64
+}
+
+// measurePipelines asks servers for ids alone, in turns.
+func (r *run) measurePipelines() {
+	s := r.stage
+	all := []*pipelined{
+		{name: "next_id snowflake", ours: true, server: s.nextid, sql: "SELECT next_id('orders') AS id%d"},
+		{name: "next_id segment", ours: true, server: s.nextid, sql: "SELECT next_id('tickets') AS id%d"},
 	}
-	defer closeAll(clients)
-	before := relay.Bytes()
-	for ; rows < 2*batch/10; rows++ {
-		if err := load.Once(ctx, clients); err != nil {
-			return rows, err
-		}
+	if pg := s.servers[postgres]; len(pg) > 0 {
+		s.Exec(pg[0].URL, "CREATE SEQUENCE pipelines CACHE 1")
+		all = append(all, &pipelined{name: "sequence CACHE 1, PostgreSQL", server: pg[0], sql: "SELECT nextval('pipelines') AS id%d"})
 	}
-	f.behind = float64(relay.Bytes()-before) / float64(rows)
-	if f.behind == 0 { // a batch serves many rows: what one row costs is a share of a batch
-		for ; relay.Bytes() == before && rows < 3*batch; rows++ {
-			if err := load.Once(ctx, clients); err != nil {
-				return rows, err
+	if s.redis != nil {
+		all = append(all, &pipelined{name: "Redis INCR", server: s.redis, sql: "INCRBY " + Schema + " %d"})
+	}
+	if s.floor != nil {
+		all = append(all, &pipelined{name: "floor", server: s.floor, sql: "SELECT next_id('orders') AS id%d"})
+	}
+	r.pipelined = all
+	for range r.Plan.Rounds {
+		for _, p := range all {
+			r.Progress.Step(p.name)
+			idle := machine.BusyNow()
+			for samples, texts := range map[*[]float64]int{&p.equal: 1, &p.differ: pipelineDepth} {
+				var statements []string
+				for i := range pipelineDepth {
+					statements = append(statements, fmt.Sprintf(p.sql, 1+i%texts))
+				}
+				*samples = append(*samples, s.repeat(pipelineClients, p.server.URL, statements, r.Plan.IDs))
+			}
+			if s.own {
+				p.others = append(p.others, machine.BusyNow().Others(idle))
 			}
 		}
-		f.behind = float64(relay.Bytes()-before) / batch
 	}
-	return rows, nil
-}
-
-// pointForeign lets the first server ask nextid at another address.
-func (s *stage) pointForeign(ctx context.Context, way foreignWay, target string) error {
-	if way == federated {
-		return s.federate(ctx, target)
-	}
-	if err := s.migrateForeign(ctx, s.servers[postgres][0].URL, target); err != nil {
-		return fmt.Errorf("point postgres_fdw elsewhere: %w", err)
-	}
-	return nil
 }

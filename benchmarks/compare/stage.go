@@ -5,90 +5,77 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 
 	"nextid/benchmarks/load"
-	"nextid/benchmarks/rig"
+	"nextid/benchmarks/machine"
+	"nextid/dbtest"
 )
 
 // stage is the servers that take part.
 type stage struct {
-	rig     *rig.Rig
-	binary  string
-	servers map[engine][]*rig.Server // the shards; the first has the tables that are not sharded
-	redis   *rig.Server
-	nextid  *rig.Nextid
-	floor   *rig.Server          // nil: there is none
+	load.Stage
+	servers map[engine][]*dbtest.Server // the shards; the first has the tables that are not sharded
+	redis   *dbtest.Server              // nil: there is none
+	nextid  *dbtest.Server
+	floor   *dbtest.Server       // nil: there is none
 	foreign map[foreignWay]error // why a way to ask nextid cannot be measured
 	own     bool                 // the servers are ours: they may be killed
 }
 
 // open starts the servers, or uses the given ones, and notes what is missing.
-func (c *Config) open(ctx context.Context, r *rig.Rig, n *notebook) (*stage, error) {
-	s := &stage{rig: r, binary: c.Binary, servers: map[engine][]*rig.Server{}, foreign: map[foreignWay]error{}, own: len(c.DSN) == 0}
-	var err error
-	if s.nextid, err = r.Nextid(ctx, c.Binary); err != nil {
-		return nil, err
-	}
-	n.version(s.nextid.Name)
-	if c.Floor != "" {
-		if s.floor, err = r.Floor(ctx, c.Floor); err != nil {
-			return nil, err
-		}
+func (r *run) open(rig *dbtest.Rig) {
+	s := &stage{Stage: load.Stage{Rig: rig, Ctx: r.ctx, Nextid: r.Binary}, servers: map[engine][]*dbtest.Server{}, foreign: map[foreignWay]error{}, own: len(r.DSN) == 0}
+	r.stage = s
+	s.nextid = dbtest.Nextid{Binary: r.Binary}.Start(s)
+	r.version(s.nextid.Name)
+	if r.Floor != "" {
+		s.floor = dbtest.AsFloor(r.Floor, false)(s)
 	}
 	if s.own {
-		s.start(ctx, c, n)
-	} else if err := s.use(ctx, c.DSN, n); err != nil {
-		return nil, err
+		r.start()
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
+	for _, dsn := range r.DSN {
+		s.use(dsn, r)
 	}
+	s.Must(s.Ctx.Err())
 	if len(s.servers[postgres]) == 0 && len(s.servers[mariadb]) == 0 {
-		return nil, errors.New("there is no database to compare with: on Debian, apt-get install postgresql mariadb-server")
+		s.Fatal("there is no database to compare with: on Debian, apt-get install postgresql mariadb-server")
 	}
-	if err := s.exec(ctx, s.nextid.URL, "SELECT create_generator('tickets', 'segment')", "SELECT next_id('orders')", "SELECT next_id('tickets')"); err != nil {
-		return nil, err
-	}
-	s.openForeign(ctx)
+	s.Exec(s.nextid.URL, "SELECT create_generator('tickets', 'segment')", "SELECT next_id('orders')", "SELECT next_id('tickets')")
+	s.openForeign()
 	if maria := s.servers[mariadb]; len(maria) > 0 {
-		err = s.exec(ctx, maria[0].URL,
-			"CREATE TABLE tickets (id bigint unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY, stub char(1) NOT NULL UNIQUE) ENGINE=MyISAM")
+		s.Exec(maria[0].URL, "CREATE TABLE tickets (id bigint unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY, stub char(1) NOT NULL UNIQUE) ENGINE=MyISAM")
 	}
-	return s, err
 }
 
 // start starts what is installed.
-func (s *stage) start(ctx context.Context, c *Config, n *notebook) {
-	for shard := range c.Shards {
-		c.Progress.Step(fmt.Sprintf("shard %d of %d", shard+1, c.Shards))
-		if pg, err := s.rig.PostgreSQL(ctx); err != nil {
-			n.once("%v", err)
-		} else {
-			s.servers[postgres] = append(s.servers[postgres], pg)
+func (r *run) start() {
+	start := func(kind dbtest.Kind) []*dbtest.Server {
+		server, err := r.stage.Start(kind)
+		if err != nil {
+			r.once("%v", err)
+			return nil
 		}
-		if maria, err := s.rig.MariaDB(ctx); err != nil {
-			n.once("%v", err)
-		} else {
-			s.servers[mariadb] = append(s.servers[mariadb], maria)
-		}
-		if shard == 0 {
-			var err error
-			if s.redis, err = s.rig.Redis(ctx); err != nil {
-				n.once("%v", err)
-			}
-		}
+		return []*dbtest.Server{server}
+	}
+	servers := r.stage.servers
+	for shard := range r.Shards {
+		r.Progress.Step(fmt.Sprintf("shard %d of %d", shard+1, r.Shards))
+		servers[postgres] = append(servers[postgres], start(dbtest.AsPostgres)...)
+		servers[mariadb] = append(servers[mariadb], start(dbtest.AsMariaDB)...)
 	}
 	for _, e := range []engine{postgres, mariadb} {
-		if servers := s.servers[e]; len(servers) > 0 {
-			n.version(fmt.Sprintf("%d × %s", len(servers), servers[0].Name))
+		if n := len(servers[e]); n > 0 {
+			r.version(fmt.Sprintf("%d × %s", n, servers[e][0].Name))
 		}
 	}
-	if s.redis != nil {
-		n.version(s.redis.Name)
+	for _, redis := range start(dbtest.AsRedis) {
+		r.stage.redis = redis
+		r.version(redis.Name)
 	}
 }
 
@@ -97,129 +84,87 @@ func (s *stage) start(ctx context.Context, c *Config, n *notebook) {
 // Redis.
 const Schema = "nextid_bench"
 
-// use takes the servers that were given.
-func (s *stage) use(ctx context.Context, dsns []string, n *notebook) error {
-	for _, dsn := range dsns {
-		u, err := url.Parse(dsn)
-		if err != nil {
-			return errors.New("a --dsn is not a URL") // which may hold a password
-		}
-		server := &rig.Server{URL: dsn, Name: u.Scheme + " at " + u.Host}
-		switch u.Scheme {
-		case "postgres", "postgresql":
-			if err := s.exec(ctx, dsn, "CREATE SCHEMA "+Schema); err != nil {
-				return fmt.Errorf("%s: %w", server.Name, err)
-			}
-			query := u.Query()
-			query.Set("search_path", Schema)
-			u.RawQuery = query.Encode()
-			s.servers[postgres] = append(s.servers[postgres], server)
-		case "mysql", "mariadb":
-			if err := s.exec(ctx, dsn, "CREATE DATABASE "+Schema); err != nil {
-				return fmt.Errorf("%s: %w", server.Name, err)
-			}
-			u.Path = "/" + Schema
-			s.servers[mariadb] = append(s.servers[mariadb], server)
-		case "redis":
-			s.redis = server
-		default:
-			return fmt.Errorf("a --dsn begins with postgres://, mysql://, mariadb:// or redis://, not with %q", u.Scheme)
-		}
-		server.URL = u.String()
-		server.PID = localPID(ctx, server.URL)
-		n.version(server.Name)
-	}
-	return nil
-}
-
-// localPID is the process of a server on this machine, 0 if it is elsewhere.
-func localPID(ctx context.Context, dsn string) int {
+// use takes a server that was given.
+func (s *stage) use(dsn string, r *run) {
 	u, err := url.Parse(dsn)
-	if err != nil || !slices.Contains([]string{"127.0.0.1", "localhost", "::1", ""}, u.Hostname()) {
-		return 0
-	}
-	if u.Scheme != "postgres" && u.Scheme != "postgresql" {
-		return 0 // the others do not say
-	}
-	link, err := load.Dial(ctx, dsn)
 	if err != nil {
-		return 0
+		s.Fatal("a --dsn is not a URL") // which may hold a password
 	}
-	defer link.Close()
-	ids, err := link.Exec(ctx, "SELECT pg_backend_pid()")
-	if err != nil || len(ids) == 0 {
-		return 0
+	server := &dbtest.Server{Name: u.Scheme + " at " + u.Host}
+	switch u.Scheme {
+	case "postgres", "postgresql":
+		s.Exec(dsn, "CREATE SCHEMA "+Schema)
+		query := u.Query()
+		query.Set("search_path", Schema)
+		u.RawQuery = query.Encode()
+		s.servers[postgres] = append(s.servers[postgres], server)
+		if slices.Contains([]string{"127.0.0.1", "localhost", "::1", ""}, u.Hostname()) {
+			server.PID = machine.Parent(int(s.Exec(dsn, "SELECT pg_backend_pid()")[0].Lo), "postgres")
+		}
+	case "mysql", "mariadb":
+		s.Exec(dsn, "CREATE DATABASE "+Schema)
+		u.Path = "/" + Schema
+		s.servers[mariadb] = append(s.servers[mariadb], server)
+	case "redis":
+		s.redis = server
+	default:
+		s.Fatalf("a --dsn begins with postgres://, mysql://, mariadb:// or redis://, not with %q", u.Scheme)
 	}
-	return rig.Parent(int(ids[0].Lo), "postgres")
+	server.URL = u.String()
+	r.version(server.Name)
 }
 
 // close removes what was made in databases that were given.
-func (s *stage) close(ctx context.Context) error {
+func (s *stage) close(ctx context.Context) (err error) {
 	if s.own {
 		return nil
 	}
-	var errs []error
-	if s.redis != nil {
-		errs = append(errs, s.exec(ctx, s.redis.URL, "DEL "+Schema))
-	}
-	for e, servers := range s.servers {
+	drop := func(servers []*dbtest.Server, statement string) {
 		for _, server := range servers {
-			drop := "DROP DATABASE " + Schema
-			if e == postgres {
-				drop = "DROP SCHEMA " + Schema + " CASCADE"
-			}
-			errs = append(errs, s.exec(ctx, server.URL, drop))
+			_, failed := load.Exec(ctx, server.URL, statement)
+			err = errors.Join(err, failed)
 		}
 	}
-	return errors.Join(errs...)
+	if s.redis != nil {
+		drop([]*dbtest.Server{s.redis}, "DEL "+Schema)
+	}
+	drop(s.servers[postgres], "DROP SCHEMA "+Schema+" CASCADE")
+	drop(s.servers[mariadb], "DROP DATABASE "+Schema)
+	return err
 }
 
 // openForeign lets the first servers ask nextid themselves.
-func (s *stage) openForeign(ctx context.Context) {
-	if !s.own {
-		err := errors.New("it changes a database more than a comparison should; run without --dsn")
-		s.foreign[postgresFDW], s.foreign[federated] = err, err
+func (s *stage) openForeign() {
+	for e, way := range map[engine]foreignWay{postgres: postgresFDW, mariadb: federated} {
+		switch {
+		case !s.own:
+			s.foreign[way] = errors.New("it changes a database more than a comparison should; run without --dsn")
+		case len(s.servers[e]) > 0:
+			s.foreign[way] = s.Do(func(testing.TB) {
+				if way == federated {
+					s.Exec(s.servers[e][0].URL, "INSTALL SONAME 'ha_federatedx'")
+				}
+				s.pointForeign(way, s.behind(way))
+			})
+		}
+	}
+}
+
+// behind is the URL at which a database asks nextid itself.
+func (s *stage) behind(way foreignWay) string {
+	if way == federated {
+		return s.nextid.MySQL
+	}
+	return s.nextid.URL
+}
+
+// pointForeign lets the first server ask nextid at a URL.
+func (s *stage) pointForeign(way foreignWay, target string) {
+	if way == federated {
+		s.Exec(s.servers[mariadb][0].URL, "CREATE OR REPLACE TABLE orders_id (id bigint NOT NULL) ENGINE=FEDERATED CONNECTION='"+target+"/orders_id'")
 		return
 	}
-	if pg := s.servers[postgres]; len(pg) > 0 {
-		s.foreign[postgresFDW] = s.migrateForeign(ctx, pg[0].URL, s.nextid.URL)
-	}
-	if maria := s.servers[mariadb]; len(maria) > 0 {
-		err := s.exec(ctx, maria[0].URL, "INSTALL SONAME 'ha_federatedx'")
-		if err == nil {
-			err = s.federate(ctx, s.nextid.MySQL)
-		}
-		s.foreign[federated] = err
-	}
-}
-
-// migrateForeign runs nextid migrate foreign up.
-func (s *stage) migrateForeign(ctx context.Context, dsn, server string) error {
-	out, err := exec.CommandContext(ctx, s.binary, "migrate", "foreign", "up", "--dsn", dsn, "--server", server).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("nextid migrate foreign up: %w: %s", err, out)
-	}
-	return nil
-}
-
-// federate makes the table through which the first MariaDB asks nextid.
-func (s *stage) federate(ctx context.Context, nextid string) error {
-	return s.exec(ctx, s.servers[mariadb][0].URL, "CREATE OR REPLACE TABLE orders_id (id bigint NOT NULL) ENGINE=FEDERATED CONNECTION='"+nextid+"/orders_id'")
-}
-
-// exec runs statements on a server.
-func (s *stage) exec(ctx context.Context, dsn string, statements ...string) error {
-	link, err := load.Dial(ctx, dsn)
-	if err != nil {
-		return err
-	}
-	defer link.Close()
-	for _, sql := range statements {
-		if _, err := link.Exec(ctx, sql); err != nil {
-			return err
-		}
-	}
-	return nil
+	s.Command("migrate", "foreign", "up", "--dsn", s.servers[postgres][0].URL, "--server", target)
 }
 
 // missing says why a contestant cannot take part, nil if it can.
@@ -232,48 +177,48 @@ func (s *stage) missing(c *contestant) error {
 		return fmt.Errorf("only one %s: give several --dsn", c.engine)
 	case c.from != nil && c.from.server == redisServer && s.redis == nil:
 		return errors.New("no Redis")
-	case c.foreign != notForeign:
-		return s.foreign[c.foreign]
 	}
-	return nil
+	return s.foreign[c.foreign]
 }
 
 // tables are the servers that hold a contestant's table.
-func (s *stage) tables(c *contestant) []*rig.Server {
+func (s *stage) tables(c *contestant) []*dbtest.Server {
 	if c.sharded {
 		return s.servers[c.engine]
 	}
 	return s.servers[c.engine][:1]
 }
 
-// source is the server that a contestant takes ids from, and its URL; nil if
-// there is none.
-func (s *stage) source(c *contestant) (*rig.Server, string) {
-	if c.foreign != notForeign {
-		return s.nextid.Server, ""
-	}
-	if c.from == nil {
+// source is the server that a contestant takes ids from, and its URL for the
+// application; nil and "" if there is none.
+func (s *stage) source(c *contestant) (*dbtest.Server, string) {
+	switch {
+	case c.foreign != notForeign:
+		return s.nextid, ""
+	case c.from == nil:
 		return nil, ""
-	}
-	switch c.from.server {
-	case redisServer:
+	case c.from.server == redisServer:
 		return s.redis, s.redis.URL
-	case ticketsServer:
+	case c.from.server == ticketsServer:
 		return s.servers[mariadb][0], s.servers[mariadb][0].URL
+	case c.engine == mariadb:
+		return s.nextid, s.nextid.MySQL // what such an application has a driver for
 	}
-	if c.engine == mariadb {
-		return s.nextid.Server, s.nextid.MySQL // what such an application has a driver for
-	}
-	return s.nextid.Server, s.nextid.URL
+	return s.nextid, s.nextid.URL
 }
 
 // processes are all servers that work for a contestant.
-func (s *stage) processes(c *contestant) []*rig.Server {
+func (s *stage) processes(c *contestant) []*dbtest.Server {
 	all := slices.Clone(s.tables(c))
 	if server, _ := s.source(c); server != nil && !slices.Contains(all, server) {
 		all = append(all, server)
 	}
 	return all
+}
+
+// measurable reports whether all processes are on this machine.
+func (s *stage) measurable(c *contestant) bool {
+	return !slices.ContainsFunc(s.processes(c), func(p *dbtest.Server) bool { return p.PID == 0 })
 }
 
 // shard fills in which shard a statement is for.
@@ -282,52 +227,46 @@ func shard(sql string, i, n int) string {
 }
 
 // create makes an empty table for a contestant, on each of its servers.
-func (s *stage) create(ctx context.Context, c *contestant, table string) error {
+func (s *stage) create(c *contestant, table string) {
 	servers := s.tables(c)
 	for i, server := range servers {
-		statements := []string{
+		statements := append([]string{
 			"DROP TABLE IF EXISTS {table}",
 			"CREATE TABLE {table} (id " + c.column + " PRIMARY KEY, customer bigint NOT NULL, note varchar(100) NOT NULL)",
 			"CREATE INDEX {table}_customer ON {table} (customer)",
-		}
-		statements = append(append(statements, c.before...), c.after...)
+		}, c.after...)
 		for k := range statements {
 			statements[k] = named(shard(statements[k], i, len(servers)), table)
 		}
-		if err := s.exec(ctx, server.URL, statements...); err != nil {
-			return err
-		}
+		s.Exec(server.URL, statements...)
 	}
-	return nil
 }
 
-// links opens the connections of client i.
-func (s *stage) links(ctx context.Context, c *contestant, i int) (links []*load.Link, err error) {
-	defer func() {
-		if err != nil {
-			load.Client{Links: links}.Close()
-		}
-	}()
+// links opens the connections of client i: to its table's server and, if there
+// is one, to the source of ids. f gets them, and they are closed after it, unless
+// it keeps them.
+func (s *stage) links(c *contestant, i int) (links []*load.Link) {
 	servers := s.tables(c)
 	at := i % len(servers)
-	link, err := load.Dial(ctx, servers[at].URL)
-	if err != nil {
-		return nil, err
-	}
-	links = append(links, link)
-	for _, sql := range c.session {
-		if _, err := link.Exec(ctx, shard(sql, at, len(servers))); err != nil {
-			return links, err
-		}
-	}
-	link.Values = c.generated()
-	if _, dsn := s.source(c); dsn != "" {
-		second, err := load.Dial(ctx, dsn)
+	dial := func(dsn string, values bool) *load.Link {
+		link, err := load.Dial(s.Ctx, dsn)
 		if err != nil {
-			return links, err
+			load.Clients{{Links: links}}.Close()
+			s.Fatal(err)
 		}
-		second.Values = true
-		links = append(links, second)
+		link.Values = values
+		links = append(links, link)
+		return link
 	}
-	return links, nil
+	link := dial(servers[at].URL, c.generated())
+	for _, sql := range c.session {
+		if _, err := link.Exec(s.Ctx, shard(sql, at, len(servers))); err != nil {
+			link.Close()
+			s.Fatal(err)
+		}
+	}
+	if _, dsn := s.source(c); dsn != "" {
+		dial(dsn, true)
+	}
+	return links
 }

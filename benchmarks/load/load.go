@@ -1,6 +1,7 @@
 package load
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"time"
@@ -29,16 +30,37 @@ type Client struct {
 	Work  Work
 }
 
+// Clients are those of one measurement.
+type Clients []Client
+
 // Close closes the links.
-func (c Client) Close() {
-	for _, l := range c.Links {
-		l.Close()
+func (all Clients) Close() {
+	for _, c := range all {
+		for _, l := range c.Links {
+			l.Close()
+		}
 	}
+}
+
+// Exec runs statements on a connection of their own, and returns the ids of the
+// last one.
+func Exec(ctx context.Context, dsn string, statements ...string) (ids []ID, err error) {
+	link, err := Dial(ctx, dsn)
+	if err != nil {
+		return nil, err
+	}
+	defer link.Close()
+	for _, sql := range statements {
+		if ids, err = link.Exec(ctx, sql); err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
 }
 
 // Config is one measurement.
 type Config struct {
-	Clients []Client
+	Clients Clients
 	Warm    time.Duration // before the measurement
 	Length  time.Duration // as fast as they can: longer, until there is an answer
 	Rate    float64       // operations a second of all clients together; 0: as fast as they can

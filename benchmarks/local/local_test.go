@@ -1,114 +1,213 @@
+// Package local measures id generators inside one process: nextid's beside the
+// Go libraries that people use instead. No wire, no SQL.
+//
+//	go test -bench . -cpu 1,2 ./benchmarks/local
+//
+// nextid-bench local runs it and makes a report of it.
 package local
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"math"
-	"strings"
+	"log/slog"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"nextid/benchmarks/report"
+	bwmarrin "github.com/bwmarrin/snowflake"
+	google "github.com/google/uuid"
+	"github.com/oklog/ulid/v2"
+	"github.com/rs/xid"
+	"github.com/sony/sonyflake/v2"
+
+	"nextid/generator"
+	"nextid/generator/code"
+	"nextid/generator/segment"
+	"nextid/generator/snowflake"
+	"nextid/generator/store/memory"
+	"nextid/generator/uuid"
+	"nextid/generator/worker"
 )
 
-// Every contender runs, with one goroutine and with two.
-func TestContendersRun(t *testing.T) {
-	results, err := Compare(t.Context(), Contenders(), []int{1, 2}, 3, time.Millisecond, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ours, theirs := map[string]bool{}, map[string]bool{}
-	for _, r := range results {
-		for _, g := range []int{1, 2} {
-			if r.Best(g) <= 0 || len(r.Samples[g]) != 3 && r.Least == 0 {
-				t.Errorf("%s (%s): %v", r.Name, r.Kind, r.Samples)
-			}
-		}
-		if r.Ours {
-			ours[r.Kind] = true
-		} else {
-			theirs[r.Kind] = true
-		}
-	}
-	for kind := range theirs {
-		if !ours[kind] {
-			t.Errorf("nothing of ours beside %s", kind)
-		}
-	}
+// draw makes an id, or some, and returns how many.
+type draw func() (ids int64, err error)
+
+// contenders are all generators by kind, in the order of the report. Those of
+// one kind do the same work. Layouts with 12 bits of sequence allow 4096 ids a
+// millisecond, 244 ns each, whatever the code; wide ones do not end within their
+// tick.
+var contenders = []struct {
+	kind, name string
+	set        func(tb testing.TB) draw
+}{
+	{"snowflake", "nextid snowflake", numbers(1, "snowflake", `{}`)},
+	{"snowflake", "bwmarrin/snowflake", bwmarrinWith(10, 12)},
+	{"snowflake", "sony/sonyflake v2", func(tb testing.TB) draw { // 256 ids in 10 ms
+		s, err := sonyflake.New(sonyflake.Settings{
+			StartTime: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), MachineID: func() (int, error) { return 1, nil },
+		})
+		must(tb, err)
+		return func() (int64, error) { _, err := s.NextID(); return 1, err }
+	}},
+
+	{"snowflake, wide sequence", "nextid snowflake", numbers(1, "snowflake", `{"bits":"time 41, worker 1, sequence 21"}`)},
+	{"snowflake, wide sequence", "nextid snowflake, sequence_start random", numbers(1, "snowflake", `{"bits":"time 41, worker 1, sequence 21","sequence_start":"random"}`)},
+	{"snowflake, wide sequence", "bwmarrin/snowflake", bwmarrinWith(1, 21)},
+
+	{"number", "nextid segment", numbers(1, "segment", `{"step":1000000,"max_step":10000000}`)},
+	{"number", "nextid segment, scattered", numbers(1, "segment", `{"step":1000000,"max_step":10000000,"scatter":true}`)},
+
+	{"batch of 1000", "nextid snowflake", numbers(1000, "snowflake", `{"bits":"time 39, worker 1, sequence 23"}`)},
+	{"batch of 1000", "nextid segment", numbers(1000, "segment", `{"step":10000000,"max_step":100000000}`)},
+
+	{"UUID 4", "nextid uuid, version 4", uuids((*uuid.Source).V4)},
+	{"UUID 4", "google/uuid v4", googleWith(google.NewRandom, false)},
+	{"UUID 4", "google/uuid v4, pool", googleWith(google.NewRandom, true)},
+
+	{"UUID 7", "nextid uuid, version 7", uuids((*uuid.Source).V7)},
+	{"UUID 7", "google/uuid v7", googleWith(google.NewV7, false)},
+	{"UUID 7", "google/uuid v7, pool", googleWith(google.NewV7, true)},
+
+	{"ULID", "nextid ulid", texts("ulid")},
+	{"ULID", "oklog/ulid Make", text(func() string { return ulid.Make().String() })},
+
+	{"XID", "nextid xid", texts("xid")},
+	{"XID", "rs/xid", text(func() string { return xid.New().String() })},
 }
 
-// A machine that runs the goroutines only when the time is over still gets a
-// figure: 0 ids would be an infinite time of each, which JSON has no word for.
-func TestMeasureWhenTheTimeIsOver(t *testing.T) {
-	c := Contender{Name: "one", New: func(context.Context) (func(int) (int64, error), func(), error) {
-		return func(calls int) (int64, error) { return int64(calls), nil }, nil, nil
-	}}
-	if ns, err := Measure(t.Context(), c, 2, 0); err != nil || ns <= 0 || math.IsInf(ns, 0) {
-		t.Errorf("%v ns an id: %v", ns, err)
-	}
-}
-
-func TestMeasureEndsWithItsContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	c := Contender{Name: "nothing", New: loop(func() error { return nil })}
-	if _, err := Measure(ctx, c, 2, time.Hour); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
-	}
-	broken := errors.New("broken")
-	c.New = loop(func() error { return broken })
-	if _, err := Measure(t.Context(), c, 1, time.Hour); !errors.Is(err, broken) {
-		t.Errorf("%v", err)
-	}
-}
-
-// A report has a section for each kind, in which ours stand first, and after an
-// interruption what there is.
-func TestReport(t *testing.T) {
-	config := Config{Length: time.Millisecond, Rounds: 2, Progress: report.NewProgress(io.Discard)}
-	r, err := Run(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kinds := map[string]bool{}
-	for _, c := range Contenders() {
-		kinds[c.Kind] = true
-	}
-	if len(r.Sections) != len(kinds) || r.Interrupted || len(r.Versions) == 0 {
-		t.Errorf("%d sections for %d kinds; versions %v", len(r.Sections), len(kinds), r.Versions)
-	}
-	for _, s := range r.Sections {
-		for i, row := range s.Table.Rows {
-			if len(row.Cells) != len(s.Table.Columns) || i == 0 && !row.Ours {
-				t.Errorf("%s: %+v", s.Title, row)
-			}
-		}
-	}
-	if text := r.Markdown(); !strings.Contains(text, "bwmarrin/snowflake") {
-		t.Errorf("%s", text)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if r, err := Run(ctx, config); err != nil || !r.Interrupted {
-		t.Errorf("%+v, %v", r, err)
-	}
-}
-
-// BenchmarkLocal is the comparison as Go benchmarks: -bench 'Local/UUID_7'.
-func BenchmarkLocal(b *testing.B) {
-	for _, c := range Contenders() {
-		for _, goroutines := range []int{1, 2} {
-			b.Run(fmt.Sprintf("%s/%s/goroutines=%d", c.Kind, c.Name, goroutines), func(b *testing.B) {
-				for b.Loop() {
-					ns, err := Measure(b.Context(), c, goroutines, 100*time.Millisecond)
+// BenchmarkGenerators draws with as many goroutines as there are processors
+// (-cpu). Its figure is the time of one id over all of them.
+func BenchmarkGenerators(b *testing.B) {
+	for _, c := range contenders {
+		b.Run(c.kind+"/"+c.name, func(b *testing.B) {
+			draw := c.set(b)
+			var all atomic.Int64
+			b.ResetTimer()
+			b.RunParallel(func(pb *testing.PB) {
+				ids := int64(0)
+				for pb.Next() {
+					n, err := draw()
 					if err != nil {
-						b.Fatal(err)
+						b.Error(err)
+						return
 					}
-					b.ReportMetric(ns, "ns/id")
+					ids += n
 				}
+				all.Add(ids)
 			})
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(all.Load()), "ns/id")
+		})
+	}
+}
+
+// TestContendersDraw: each of them works.
+func TestContendersDraw(t *testing.T) {
+	for _, c := range contenders {
+		t.Run(c.kind+"/"+c.name, func(t *testing.T) {
+			draw := c.set(t)
+			for range 10 {
+				if n, err := draw(); err != nil || n < 1 {
+					t.Fatal(n, err)
+				}
+			}
+		})
+	}
+}
+
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// open opens a generator as a server does, on a store in memory.
+func open(tb testing.TB, kind, options string) generator.Generator {
+	tb.Helper()
+	ctx := context.Background()
+	store := memory.New(memory.Config{Exclusive: true})
+	pools := worker.New(worker.Config{Store: store, Logger: slog.New(slog.DiscardHandler)})
+	clock := generator.SystemClock{}
+	kinds := append(
+		code.WrapAll(store, snowflake.Kind(pools, "twitter"), segment.Kind(store, clock, "benchmark")),
+		uuid.TextKinds(clock)...,
+	)
+	registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: kinds})
+	must(tb, err)
+	tb.Cleanup(func() { must(tb, errors.Join(registry.Close(ctx), pools.Close(ctx), store.Close())) })
+	must(tb, registry.Create(ctx, "bench", kind, json.RawMessage(options)))
+	e, err := registry.Get(ctx, "bench")
+	must(tb, err)
+	g, err := e.Generator(ctx)
+	must(tb, err)
+	return g
+}
+
+// numbers is one of our generators, n ids a call.
+func numbers(n int64, kind, options string) func(testing.TB) draw {
+	return func(tb testing.TB) draw {
+		g := open(tb, kind, options).(generator.TryGenerator)
+		return func() (int64, error) {
+			r, ok := g.TryNext(n)
+			if ok {
+				return r.Count, nil
+			}
+			r, err := g.Next(context.Background(), n)
+			return r.Count, err
 		}
+	}
+}
+
+// texts is one of our kinds of texts.
+func texts(kind string) func(testing.TB) draw {
+	return func(tb testing.TB) draw {
+		g := open(tb, kind, `{}`).(generator.CodeGenerator)
+		return func() (int64, error) { _, err := g.NextCode(context.Background()); return 1, err }
+	}
+}
+
+// text is a call that makes an id with its text. The text is looked at: one that
+// nobody can see would not even be allocated.
+func text(call func() string) func(testing.TB) draw {
+	return func(testing.TB) draw {
+		return func() (int64, error) {
+			if call() == "" {
+				return 0, errors.New("no text")
+			}
+			return 1, nil
+		}
+	}
+}
+
+func uuids(version func(*uuid.Source) uuid.UUID) func(testing.TB) draw {
+	return func(testing.TB) draw {
+		s := uuid.NewSource(generator.SystemClock{})
+		return func() (int64, error) { _ = version(s); return 1, nil }
+	}
+}
+
+// bwmarrinWith sets the library's bits, which are package variables that NewNode
+// reads.
+func bwmarrinWith(node, step uint8) func(testing.TB) draw {
+	return func(tb testing.TB) draw {
+		oldNode, oldStep := bwmarrin.NodeBits, bwmarrin.StepBits
+		bwmarrin.NodeBits, bwmarrin.StepBits = node, step
+		n, err := bwmarrin.NewNode(1)
+		bwmarrin.NodeBits, bwmarrin.StepBits = oldNode, oldStep
+		must(tb, err)
+		return func() (int64, error) { _ = n.Generate(); return 1, nil }
+	}
+}
+
+// googleWith sets whether the library draws its random bytes from a pool, which
+// is one setting of the process.
+func googleWith(call func() (google.UUID, error), pool bool) func(testing.TB) draw {
+	return func(tb testing.TB) draw {
+		if pool {
+			google.EnableRandPool()
+			tb.Cleanup(google.DisableRandPool)
+		}
+		return func() (int64, error) { _, err := call(); return 1, err }
 	}
 }

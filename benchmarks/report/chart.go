@@ -1,13 +1,23 @@
 package report
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"html"
+	"html/template"
+	"image/color"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // Chart is a picture: panels of bars, or lines.
@@ -17,22 +27,6 @@ type Chart struct {
 	Better string  `json:"better,omitempty"` // "more" or "less"
 	Panels []Panel `json:"panels,omitempty"`
 	Lines  *Lines  `json:"lines,omitempty"`
-}
-
-// scale says what the values are, which of them are better, and how far apart
-// equal steps of the axis are.
-func (c *Chart) scale() string {
-	text := c.Unit
-	if c.Better != "" {
-		text += "; " + c.Better + " is better"
-	}
-	if c.Lines != nil && c.Lines.Log {
-		text += "; logarithmic scale"
-	}
-	if slices.ContainsFunc(c.Panels, func(p Panel) bool { return slices.ContainsFunc(p.Bars, func(b Bar) bool { return b.Most > 0 }) }) {
-		text += "; thin lines: from the least to the greatest round"
-	}
-	return text
 }
 
 // Panel is one set of bars, which share a scale of their own.
@@ -81,286 +75,246 @@ type Series struct {
 	Points [][2]float64 `json:"points"`
 }
 
-// Widths of a chart in the units of its view box, which are pixels of a text:
-// for a page that has the room, and for a telephone.
-const (
-	chartWidth  = 960.0
-	narrowWidth = 360.0
+// Scale says what the values are, which of them are better, and how far apart
+// equal steps of the axis are.
+func (c *Chart) Scale() string {
+	text := c.Unit
+	if c.Better != "" {
+		text += "; " + c.Better + " is better"
+	}
+	if c.Lines != nil && c.Lines.Log {
+		text += "; logarithmic scale"
+	}
+	if slices.ContainsFunc(c.Panels, func(p Panel) bool { return slices.ContainsFunc(p.Bars, func(b Bar) bool { return b.Most > 0 }) }) {
+		text += "; thin lines: from the least to the greatest round"
+	}
+	return text
+}
+
+// theme is the colours of a picture.
+type theme struct {
+	paper, ink, soft, bar, ours color.Color
+	lines                       []color.Color
+}
+
+// rgb is a colour of six hexadecimal digits.
+func rgb(c uint32) color.Color {
+	return color.RGBA{uint8(c >> 16), uint8(c >> 8), uint8(c), 255}
+}
+
+var (
+	light = theme{
+		rgb(0xffffff), rgb(0x1c2430), rgb(0x5b6675), rgb(0xb4bfcc), rgb(0x0f766e),
+		[]color.Color{rgb(0x7c8da3), rgb(0xc08457), rgb(0x8b7bb5), rgb(0xb56b84), rgb(0x6b93b5), rgb(0x9a9a54), rgb(0xa3785f), rgb(0x708c78)},
+	}
+	dark = theme{rgb(0x14181f), rgb(0xe4e8ee), rgb(0x98a4b3), rgb(0x4b5768), rgb(0x2dd4bf), nil}
 )
 
-// svg draws a chart; without values it returns "".
-func (c *Chart) svg(width float64) raw {
-	d := drawing{width: width}
-	switch {
-	case c.Lines != nil:
-		d.lines(c)
-	default:
-		d.bars(c)
+// Sizes in points.
+const (
+	chartWidth  = 720
+	barHeight   = 17
+	titleHeight = 22
+	linesHeight = 330
+	nameWidth   = 6.2 // of a character
+)
+
+// Picture is a chart of bars as an SVG file, for pages that cannot style it.
+func (c *Chart) Picture(night bool) string {
+	t := light
+	if night {
+		t = dark
 	}
-	if d.height == 0 {
+	return c.bars(t)
+}
+
+// SVG is the chart as a part of a page; "" without values.
+func (c *Chart) SVG() template.HTML {
+	picture := c.bars(light)
+	if c.Lines != nil {
+		picture = c.lines(light)
+	}
+	m := svgPattern.FindStringSubmatch(picture)
+	if m == nil {
 		return ""
 	}
-	class := "broad"
-	if d.narrow() {
-		class = "narrow"
+	return template.HTML(fmt.Sprintf(`<svg %s role="img" aria-label="%s">%s`, m[1], html.EscapeString(c.Title), m[2])) //nolint:gosec // plot escapes texts
+}
+
+// svgPattern finds the view box and the elements of an SVG file.
+var svgPattern = regexp.MustCompile(`(?s)<svg[^>]*(viewBox="[^"]*")[^>]*>(.*)`)
+
+// styled is an empty plot in the colours of a theme.
+func (t theme) styled() *plot.Plot {
+	p := plot.New()
+	p.BackgroundColor = t.paper
+	p.Title.TextStyle.Color = t.ink
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		a.Color, a.Label.TextStyle.Color, a.Tick.Color, a.Tick.Label.Color = t.soft, t.soft, t.soft, t.ink
 	}
-	head := fmt.Sprintf(`<svg viewBox="0 0 %.0f %.0f" class="%s" role="img" aria-label="%s">`,
-		width, d.height, class, html.EscapeString(c.Title))
-	return raw(head + d.b.String() + "</svg>")
-}
-
-// drawing collects the elements of a picture.
-type drawing struct {
-	b             strings.Builder
-	width, height float64
-}
-
-// narrow reports whether names have no room beside what they name.
-func (d *drawing) narrow() bool { return d.width < chartWidth }
-
-func (d *drawing) text(x, y float64, class, s string) {
-	fmt.Fprintf(&d.b, `<text x="%.1f" y="%.1f" class="%s">%s</text>`, x, y, class, html.EscapeString(s))
-}
-
-func (d *drawing) line(x1, y1, x2, y2 float64, class string) {
-	fmt.Fprintf(&d.b, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" class="%s"/>`, x1, y1, x2, y2, class)
-}
-
-func oursClass(ours bool, class string) string {
-	if ours {
-		return class + " ours"
+	for _, style := range []*font.Font{&p.Title.TextStyle.Font, &p.X.Label.TextStyle.Font, &p.Y.Label.TextStyle.Font, &p.X.Tick.Label.Font, &p.Y.Tick.Label.Font} {
+		style.Variant, style.Size = "Sans", 9.5
 	}
-	return class
+	return p
 }
 
-// textWidth is about how wide a text is, in bold.
-func textWidth(s string) float64 { return 7.8 * float64(utf8.RuneCountInString(s)) }
+// write returns the SVG that draw has drawn.
+func write(height float64, drawing func(draw.Canvas)) string {
+	canvas := vgsvg.New(chartWidth, vg.Length(height))
+	drawing(draw.New(canvas))
+	var b bytes.Buffer
+	_, _ = canvas.WriteTo(&b) // of a buffer
+	return b.String()
+}
 
-// bars draws the panels below each other, the longest bar first. Where it is
-// narrow, names are above their bars.
-func (d *drawing) bars(c *Chart) {
-	const step, thick = 22.0, 14.0
-	left, right, above := 40.0, 90.0, 0.0
+// shown are the bars that have a value, the longest last: it is drawn on top.
+func (p Panel) shown() []Bar {
+	bars := slices.DeleteFunc(slices.Clone(p.Bars), func(b Bar) bool { return b.Value <= 0 })
+	slices.SortStableFunc(bars, func(a, b Bar) int { return cmp.Compare(b.Value, a.Value) })
+	slices.Reverse(bars)
+	return bars
+}
+
+// bars draws the panels below each other.
+func (c *Chart) bars(t theme) string {
+	height, left := 0.0, 0
 	for _, p := range c.Panels {
-		for _, b := range p.Bars {
-			left = max(left, textWidth(b.Name)+14)
+		bars := p.shown()
+		if len(bars) > 0 {
+			height += titleHeight + barHeight*float64(len(bars))
+		}
+		for _, b := range bars {
+			left = max(left, len([]rune(b.Name)))
 		}
 	}
-	if d.narrow() {
-		left, right, above = 2, 72, 17
+	if height == 0 {
+		return ""
 	}
-	y := 6.0
-	for _, p := range c.Panels {
-		bars := slices.DeleteFunc(slices.Clone(p.Bars), func(b Bar) bool { return b.Value <= 0 })
-		if len(bars) == 0 {
-			continue
-		}
-		slices.SortStableFunc(bars, func(a, b Bar) int { return cmp.Compare(b.Value, a.Value) })
-		if p.Title != "" {
-			y += 16
-			d.text(left, y, "panel", p.Title)
-			y += 10
-		}
-		longest := bars[0].Value
-		for _, b := range bars {
-			longest = max(longest, b.Most)
-		}
-		scale := (d.width - left - right) / longest
-		for _, b := range bars {
-			length := max(b.Value*scale, 1.5)
-			name := oursClass(b.Ours, "name")
-			if d.narrow() {
-				d.text(left, y+above-3, name+" start", b.Name)
-			} else {
-				d.text(left-8, y+thick-2.5, name, b.Name)
+	return write(height, func(all draw.Canvas) {
+		top := all.Max.Y
+		for _, panel := range c.Panels {
+			bars := panel.shown()
+			if len(bars) == 0 {
+				continue
 			}
-			y += above
-			fmt.Fprintf(&d.b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="2" class="%s"><title>%s: %s %s</title></rect>`,
-				left, y, length, thick, oursClass(b.Ours, "bar"), html.EscapeString(b.Name), Format(b.Value), html.EscapeString(c.Unit))
-			d.spread(b, left, y+thick/2, scale)
-			d.text(left+max(length, b.Most*scale)+6, y+thick-2.5, oursClass(b.Ours, "value"), Format(b.Value))
-			y += step
+			p, most := t.styled(), 0.0
+			p.Title.Text = panel.Title
+			p.HideX()
+			names := make([]string, len(bars))
+			labels := plotter.XYLabels{}
+			for i, b := range bars {
+				// Of one length, so that the bars of all panels begin at one place.
+				names[i] = strings.Repeat(" ", max(0, left-len([]rune(b.Name)))) + b.Name
+				bar, _ := plotter.NewBarChart(plotter.Values{b.Value}, barHeight-5) // one value is enough
+				bar.Horizontal, bar.XMin, bar.Color, bar.LineStyle.Width = true, float64(i), t.bar, 0
+				if b.Ours {
+					bar.Color = t.ours
+				}
+				p.Add(bar)
+				most = max(most, b.Value, b.Most)
+				if b.Most > 0 {
+					whisker, _ := plotter.NewXErrorBars(rounds{b, float64(i)})
+					whisker.LineStyle.Color, whisker.CapWidth = t.ink, 5
+					p.Add(whisker)
+				}
+				labels.XYs = append(labels.XYs, plotter.XY{X: max(b.Value, b.Most), Y: float64(i)})
+				labels.Labels = append(labels.Labels, " "+Format(b.Value))
+			}
+			values, _ := plotter.NewLabels(labels)
+			for i := range values.TextStyle {
+				values.TextStyle[i].Color, values.TextStyle[i].YAlign = t.soft, draw.YCenter
+				values.TextStyle[i].Font.Variant, values.TextStyle[i].Font.Size = "Sans", 9
+			}
+			p.Add(values)
+			p.NominalY(names...)
+			p.Y.Tick.Label.Font.Variant = "Mono"
+			p.Y.Tick.Label.Font.Size = 9
+			p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, most*1.13, -0.6, float64(len(bars))-0.4
+			bottom := top - titleHeight - barHeight*vg.Length(len(bars))
+			p.Draw(draw.Canvas{Canvas: all.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: all.Min.X, Y: bottom}, Max: vg.Point{X: all.Max.X, Y: top}}})
+			top = bottom
 		}
-		y += 8
-		d.height = y
-	}
+	})
 }
 
-// spread draws a thin line from the least to the greatest round of a bar.
-func (d *drawing) spread(b Bar, left, y, scale float64) {
-	const half = 3.5
-	if b.Most <= 0 {
-		return
-	}
-	from, to := left+b.Least*scale, left+b.Most*scale
-	d.line(from, y, to, y, "spread")
-	d.line(from, y-half, from, y+half, "spread")
-	d.line(to, y-half, to, y+half, "spread")
+// rounds is the error bar of a bar, for plotter.
+type rounds struct {
+	bar Bar
+	at  float64
 }
 
-// axis maps values to places.
-type axis struct {
-	low, high float64
-	from, to  float64
-	log       bool
+func (s rounds) Len() int              { return 1 }
+func (s rounds) XY(int) (x, y float64) { return s.bar.Value, s.at }
+func (s rounds) XError(int) (float64, float64) {
+	return s.bar.Value - s.bar.Least, s.bar.Most - s.bar.Value
 }
 
-func (a axis) at(v float64) float64 {
-	low, high := a.low, a.high
-	if a.log {
-		low, high, v = math.Log10(low), math.Log10(high), math.Log10(max(v, a.low))
-	}
-	if high == low {
-		return a.from
-	}
-	return a.from + (v-low)/(high-low)*(a.to-a.from)
-}
-
-// ticks are round values along an axis.
-func (a axis) ticks() []float64 {
-	var at []float64
-	if a.log {
-		for v := math.Pow(10, math.Ceil(math.Log10(a.low)-1e-9)); v <= a.high*1.0001; v *= 10 {
-			at = append(at, v)
+// lines draws series over one axis, with their last values in the legend.
+func (c *Chart) lines(t theme) string {
+	p, legend, longest := t.styled(), plot.NewLegend(), 0
+	p.X.Label.Text = c.Lines.X
+	least, drawn := math.Inf(1), 0
+	for _, s := range c.Lines.Series {
+		points := make(plotter.XYs, 0, len(s.Points))
+		for _, point := range s.Points {
+			if !c.Lines.Log || point[1] > 0 {
+				points = append(points, plotter.XY{X: point[0], Y: point[1]})
+				least = min(least, point[1])
+			}
 		}
-		return at
-	}
-	step := math.Pow(10, math.Floor(math.Log10((a.high-a.low)/4)))
-	for _, m := range []float64{1, 2, 5, 10} {
-		if (a.high-a.low)/(step*m) <= 5 {
-			step *= m
-			break
-		}
-	}
-	for v := math.Ceil(a.low/step) * step; v <= a.high*1.0001; v += step {
-		at = append(at, v)
-	}
-	return at
-}
-
-// lines draws series over one axis, each named at its end.
-func (d *drawing) lines(c *Chart) {
-	const top, height = 14.0, 380.0
-	l := c.Lines
-	left, right := 64.0, 60.0
-	for _, s := range l.Series {
-		right = max(right, textWidth(s.Name)+70)
-	}
-	if d.narrow() {
-		left, right = 44, 16
-	}
-	xs := axis{low: math.Inf(1), high: math.Inf(-1), from: left, to: d.width - right}
-	ys := axis{low: math.Inf(1), high: math.Inf(-1), from: top + height, to: top, log: l.Log}
-	for _, s := range l.Series {
-		for _, p := range s.Points {
-			xs.low, xs.high = min(xs.low, p[0]), max(xs.high, p[0])
-			ys.low, ys.high = min(ys.low, p[1]), max(ys.high, p[1])
-		}
-	}
-	if xs.low > xs.high || ys.high <= 0 {
-		return // no points
-	}
-	if l.Log {
-		ys.low = math.Pow(10, math.Floor(math.Log10(max(ys.low, ys.high/1e6))))
-		ys.high = math.Pow(10, math.Ceil(math.Log10(ys.high)))
-	} else {
-		ys.low = 0
-	}
-	for _, v := range ys.ticks() {
-		d.line(left, ys.at(v), d.width-right, ys.at(v), "grid")
-		d.text(left-8, ys.at(v)+4, "tick end", Format(v))
-	}
-	ticks := l.Ticks
-	if ticks == nil {
-		for _, v := range xs.ticks() {
-			ticks = append(ticks, Tick{v, Format(v)})
-		}
-	}
-	end := 0.0
-	for _, t := range ticks {
-		d.line(xs.at(t.At), top, xs.at(t.At), top+height, "grid")
-		if at, half := xs.at(t.At), textWidth(t.Text)/2; at-half > end {
-			d.text(at, top+height+18, "tick mid", t.Text)
-			end = at + half
-		}
-	}
-	d.text((left+d.width-right)/2, top+height+38, "tick mid", l.X)
-	d.height = top + height + 48
-	d.series(l.Series, xs, ys, c.Unit, top, top+height)
-}
-
-// series draws the lines and puts their names beside their ends, moved apart
-// where they would overlap, or below the picture where it is narrow.
-func (d *drawing) series(series []Series, xs, ys axis, unit string, top, bottom float64) {
-	type label struct {
-		n    int
-		y    float64
-		from float64
-	}
-	var labels []label
-	for n, s := range series {
-		if len(s.Points) == 0 {
+		if len(points) == 0 {
 			continue
 		}
-		end := ys.at(s.Points[len(s.Points)-1][1])
-		labels = append(labels, label{n, end, end})
-	}
-	slices.SortFunc(labels, func(a, b label) int { return cmp.Compare(a.y, b.y) })
-	const apart = 16.0
-	for i := range labels {
-		if i > 0 {
-			labels[i].y = max(labels[i].y, labels[i-1].y+apart)
-		} else {
-			labels[i].y = max(labels[i].y, top+4)
+		line, dots, err := plotter.NewLinePoints(points)
+		if err != nil {
+			continue
 		}
-	}
-	for i := len(labels) - 1; i >= 0; i-- { // and back up, when the last one fell out
-		limit := bottom
-		if i < len(labels)-1 {
-			limit = labels[i+1].y - apart
+		line.Color, line.Width = t.lines[drawn%len(t.lines)], 1.4
+		if s.Ours { // which are told apart by dashes
+			line.Color, line.Width, line.Dashes = t.ours, 2.2, [][]vg.Length{nil, {8, 4}, {3, 3}, {12, 3, 2, 3}, {2, 6}}[drawn%5]
 		}
-		labels[i].y = min(labels[i].y, limit)
+		drawn++
+		dots.Color, dots.Shape, dots.Radius = line.Color, draw.CircleGlyph{}, 2
+		p.Add(line, dots)
+		name := s.Name + "  " + Format(points[len(points)-1].Y)
+		legend.Add(name, line)
+		longest = max(longest, len([]rune(name)))
 	}
-	slices.SortFunc(labels, func(a, b label) int { // ours on top of the others
-		return cmp.Or(cmp.Compare(rank(series[a.n].Ours), rank(series[b.n].Ours)), cmp.Compare(a.n, b.n))
+	if drawn == 0 {
+		return ""
+	}
+	legend.Top, legend.Left, legend.TextStyle.Color = true, true, t.ink
+	legend.TextStyle.Font.Variant, legend.TextStyle.Font.Size = "Sans", 9
+	p.Y.Tick.Marker = numbers{plot.DefaultTicks{}}
+	if p.X.Tick.Marker = (numbers{plot.DefaultTicks{}}); len(c.Lines.Ticks) > 0 {
+		var ticks plot.ConstantTicks
+		for _, tick := range c.Lines.Ticks {
+			ticks = append(ticks, plot.Tick{Value: tick.At, Label: tick.Text})
+		}
+		p.X.Tick.Marker = ticks
+	}
+	if p.Y.Min = 0; c.Lines.Log {
+		p.Y.Min, p.Y.Max = math.Pow(10, math.Floor(math.Log10(least))), math.Pow(10, math.Ceil(math.Log10(p.Y.Max)))
+		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, numbers{plot.LogTicks{Prec: -1}}
+	}
+	p.Add(plotter.NewGrid())
+	return write(linesHeight, func(all draw.Canvas) {
+		right := vg.Length(float64(longest)*nameWidth*0.85 + 40)
+		p.Draw(draw.Crop(all, 0, -right, 0, 0))
+		legend.Draw(draw.Crop(all, chartWidth-right+8, 0, 0, -8))
 	})
-	ours := 0 // which have shades and dashes of their own
-	for _, at := range labels {
-		s := series[at.n]
-		points := make([]string, len(s.Points))
-		for i, p := range s.Points {
-			points[i] = fmt.Sprintf("%.1f,%.1f", xs.at(p[0]), ys.at(p[1]))
-		}
-		last := s.Points[len(s.Points)-1]
-		x := xs.at(last[0])
-		kind := "c"
-		if s.Ours {
-			kind = "o"
-			ours++
-			at.n = ours - 1
-		}
-		fmt.Fprintf(&d.b, `<g class="%s %s%d"><title>%s: %s %s at the end</title>`, oursClass(s.Ours, "series"), kind, at.n%8,
-			html.EscapeString(s.Name), Format(last[1]), html.EscapeString(unit))
-		fmt.Fprintf(&d.b, `<polyline points="%s"/>`, strings.Join(points, " "))
-		for _, p := range s.Points {
-			fmt.Fprintf(&d.b, `<circle cx="%.1f" cy="%.1f" r="2.5"/>`, xs.at(p[0]), ys.at(p[1]))
-		}
-		label := oursClass(s.Ours, "label")
-		if d.narrow() {
-			fmt.Fprintf(&d.b, `<polyline points="2,%.1f 22,%[1]f"/>`, d.height+8)
-			d.text(27, d.height+12, label, Format(last[1])+"  "+s.Name)
-			d.height += 18
-		} else {
-			d.line(x+4, at.from, xs.to+14, at.y, "leader")
-			d.text(xs.to+18, at.y+4, label, s.Name+"  "+Format(last[1]))
-		}
-		d.b.WriteString("</g>")
-	}
 }
 
-func rank(ours bool) int {
-	if ours {
-		return 1
+// numbers are ticks whose labels are written as the tables' numbers are.
+type numbers struct{ plot.Ticker }
+
+// Ticks implements plot.Ticker.
+func (n numbers) Ticks(from, to float64) []plot.Tick {
+	ticks := n.Ticker.Ticks(from, to)
+	for i := range ticks {
+		if ticks[i].Label != "" {
+			ticks[i].Label = Format(ticks[i].Value)
+		}
 	}
-	return 0
+	return ticks
 }

@@ -22,21 +22,15 @@ type Machine struct {
 // ThisMachine describes the machine, as far as /proc tells.
 func ThisMachine() Machine {
 	m := Machine{CPU: runtime.GOARCH, Cores: runtime.NumCPU(), Go: runtime.Version()}
-	if v := field("/proc/cpuinfo", "model name"); v != "" {
+	if v := Field("/proc/cpuinfo", "model name"); v != "" {
 		m.CPU = v
 	}
-	if kb, _, ok := strings.Cut(field("/proc/meminfo", "MemTotal"), " "); ok {
-		n, err := strconv.ParseFloat(kb, 64)
-		if err == nil {
-			m.Memory = n / 1e6
-		}
-	}
-	m.Kernel = strings.TrimSpace(read("/proc/sys/kernel/ostype") + " " + read("/proc/sys/kernel/osrelease"))
-	if load, _, ok := strings.Cut(read("/proc/loadavg"), " "); ok {
-		if v, err := strconv.ParseFloat(load, 64); err == nil {
-			m.Load = v
-		}
-	}
+	kb, _, _ := strings.Cut(Field("/proc/meminfo", "MemTotal"), " ")
+	m.Memory, _ = strconv.ParseFloat(kb, 64)
+	m.Memory /= 1e6
+	m.Kernel = strings.TrimSpace(Content("/proc/sys/kernel/ostype") + " " + Content("/proc/sys/kernel/osrelease"))
+	load, _, _ := strings.Cut(Content("/proc/loadavg"), " ")
+	m.Load, _ = strconv.ParseFloat(load, 64)
 	return m
 }
 
@@ -44,18 +38,15 @@ func (m Machine) String() string {
 	return fmt.Sprintf("%d × %s, %.0f GB, %s, %s, load before the run %.1f", m.Cores, m.CPU, m.Memory, m.Kernel, m.Go, m.Load)
 }
 
-// read is the content of a small file, "" if there is none.
-func read(file string) string {
-	content, err := os.ReadFile(file)
-	if err != nil {
-		return ""
-	}
+// Content is the content of a small file, "" if there is none.
+func Content(file string) string {
+	content, _ := os.ReadFile(file)
 	return strings.TrimSpace(string(content))
 }
 
-// field finds the first "name : value" line.
-func field(file, name string) string {
-	for lines := bufio.NewScanner(strings.NewReader(read(file))); lines.Scan(); {
+// Field finds the first "name : value" line of a file in /proc.
+func Field(file, name string) string {
+	for lines := bufio.NewScanner(strings.NewReader(Content(file))); lines.Scan(); {
 		if key, value, ok := strings.Cut(lines.Text(), ":"); ok && strings.TrimSpace(key) == name {
 			return strings.TrimSpace(value)
 		}

@@ -111,17 +111,12 @@ func TestScalesAreNamed(t *testing.T) {
 	charts := sample().Sections[0].Charts
 	charts[1].Better = "less"
 	for i, want := range []string{"ids/s; thin lines: from the least to the greatest round", "ms; less is better; logarithmic scale", "MB"} {
-		if got := charts[i].scale(); got != want {
+		if got := charts[i].Scale(); got != want {
 			t.Errorf("%s: %q, want %q", charts[i].Title, got, want)
 		}
 	}
 	if b := (Bar{}).Median([]float64{3, 1, 2}); b.Value != 2 || b.Least != 1 || b.Most != 3 {
 		t.Errorf("%+v", b)
-	}
-	for _, width := range []float64{chartWidth, narrowWidth} {
-		if n := strings.Count(string(charts[0].svg(width)), `class="spread"`); n != 3 {
-			t.Errorf("%d lines of one bar's spread at %.0f", n, width)
-		}
 	}
 }
 
@@ -161,7 +156,7 @@ func TestProgress(t *testing.T) {
 func TestDoubtfulFiguresAreNamed(t *testing.T) {
 	steady := Row{Name: "steady", Cells: []Cell{Number(100, 110, 90)}}
 	r := &Report{Machine: Machine{Cores: 2}, Sections: []Section{{Title: "Rows", Table: Table{Columns: []Column{{Name: "8 clients"}}, Rows: []Row{steady}}}}}
-	if got := r.warnings(); len(got) != 0 {
+	if got := r.Warnings(); len(got) != 0 {
 		t.Errorf("%q", got)
 	}
 	r.Machine.Load = 3
@@ -170,13 +165,13 @@ func TestDoubtfulFiguresAreNamed(t *testing.T) {
 		"The machine was at work before the run: its load was 3.0 on 2 cores.",
 		"Rows: 1 of 2 figures differ by more than 1.5 times from round to round; wild, 8 clients by 2.5 times.",
 	}
-	if got := r.warnings(); !slices.Equal(got, want) {
+	if got := r.Warnings(); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	r.Floor("Ids", "slow", []float64{90}, []float64{100})
-	r.Floor("Ids", "no floor", []float64{90}, nil)
-	r.Floor("Ids", "fast", []float64{110, 120, 100}, []float64{100})
-	if got := r.warnings(); len(got) != 3 || got[2] != "Ids: fast passes the floor, 110 to 100: one of them was disturbed." {
+	r.Doubt("Ids", "slow", []float64{90}, []float64{100})
+	r.Doubt("Ids", "no floor", []float64{90}, nil)
+	r.Doubt("Ids", "fast", []float64{110, 120, 100}, []float64{100})
+	if got := r.Warnings(); len(got) != 3 || got[2] != "Ids: fast passes the floor, 110 to 100: one of them was disturbed." {
 		t.Errorf("%q", got)
 	}
 	if page, err := r.HTML(); err != nil || !strings.Contains(string(page), "wild, 8 clients by 2.5 times") || !strings.Contains(r.Markdown(), "## Doubtful") {

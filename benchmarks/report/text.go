@@ -1,15 +1,37 @@
 package report
 
 import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
 	"fmt"
+	"html/template"
 	"io"
 	"strings"
+	text "text/template"
 	"time"
 	"unicode/utf8"
 )
 
-// facts are the lines above the sections.
-func (r *Report) facts() [][2]string {
+var (
+	//go:embed page.md
+	markdownText string
+	//go:embed page.html
+	pageText string
+	//go:embed page.css
+	style string
+
+	markdown = text.Must(text.New("").Funcs(text.FuncMap{
+		"line": func(s string) string { return strings.ReplaceAll(s, "\n", " ") },
+	}).Parse(markdownText))
+	page = template.Must(template.New("").Funcs(template.FuncMap{
+		"style": func() template.CSS { return template.CSS(style) },
+		"json":  func(r *Report) (string, error) { data, err := json.Marshal(r); return string(data), err },
+	}).Parse(pageText))
+)
+
+// Facts are the lines above the sections.
+func (r *Report) Facts() [][2]string {
 	facts := [][2]string{
 		{"Machine", r.Machine.String()},
 		{"Run", fmt.Sprintf("%s, took %s", r.Began.UTC().Format("2006-01-02 15:04 UTC"), time.Duration(r.Took*float64(time.Second)).Round(time.Second))},
@@ -26,95 +48,78 @@ func (r *Report) facts() [][2]string {
 	return facts
 }
 
-// text is the cell with its change, for the text forms.
-func (c Cell) text() string {
+// WithChange is the cell with its change, for the text forms.
+func (c Cell) WithChange() string {
 	if _, change := c.change(); change != "" {
 		return c.String() + " (" + change + ")"
 	}
 	return c.String()
 }
 
+// noise is how much two runs differ by themselves: less has no colour.
+const noise = 0.1
+
+// Delta is the class and the text of the change of a cell in a column, nil when
+// there is none.
+func (c Cell) Delta(t Table, column int) []string {
+	share, text := c.change()
+	if text == "" {
+		return nil
+	}
+	class := "delta"
+	if (share >= noise || share <= -noise) && column < len(t.Columns) && t.Columns[column].Better != "" {
+		if class = "delta bad"; (t.Columns[column].Better == "more") == (share > 0) {
+			class = "delta good"
+		}
+	}
+	return []string{class, text}
+}
+
 // Markdown returns the report as a page of Markdown.
 func (r *Report) Markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n", r.Title)
-	if r.Intro != "" {
-		fmt.Fprintf(&b, "%s\n\n", r.Intro)
-	}
-	for _, f := range r.facts() {
-		fmt.Fprintf(&b, "- %s: %s\n", f[0], f[1])
-	}
-	for _, s := range r.Sections {
-		fmt.Fprintf(&b, "\n## %s\n\n", s.Title)
-		if s.Text != "" {
-			fmt.Fprintf(&b, "%s\n\n", s.Text)
-		}
-		fmt.Fprintf(&b, "| %s |", s.Table.First)
-		for _, c := range s.Table.Columns {
-			fmt.Fprintf(&b, " %s |", c.Name)
-		}
-		fmt.Fprintf(&b, "\n|---|%s\n", strings.Repeat("---:|", len(s.Table.Columns)))
-		for _, row := range s.Table.Rows {
-			name := row.Name
-			if row.Ours {
-				name = "**" + name + "**"
-			}
-			fmt.Fprintf(&b, "| %s |", name)
-			for _, c := range row.Cells {
-				fmt.Fprintf(&b, " %s |", c.text())
-			}
-			b.WriteByte('\n')
-		}
-	}
-	for i, warning := range r.warnings() {
-		if i == 0 {
-			b.WriteString("\n## Doubtful\n\n")
-		}
-		fmt.Fprintf(&b, "- %s\n", warning)
-	}
-	if len(r.Notes) > 0 {
-		b.WriteString("\n## Not measured\n\n")
-		for _, n := range r.Notes {
-			fmt.Fprintf(&b, "- %s\n", strings.ReplaceAll(n, "\n", " "))
-		}
+	if err := markdown.Execute(&b, r); err != nil {
+		panic(err) // the template is of another report
 	}
 	return b.String()
 }
 
+// HTML returns the report as one page that needs nothing else.
+func (r *Report) HTML() ([]byte, error) {
+	var b bytes.Buffer
+	err := page.Execute(&b, r)
+	return b.Bytes(), err
+}
+
 // Print writes the tables for a terminal.
 func (r *Report) Print(w io.Writer) {
-	for _, f := range r.facts() {
+	for _, f := range r.Facts() {
 		fmt.Fprintf(w, "%-15s%s\n", f[0]+":", f[1])
 	}
 	for _, s := range r.Sections {
 		fmt.Fprintf(w, "\n%s\n", s.Title)
 		s.Table.print(w)
 	}
-	for i, warning := range r.warnings() {
-		if i == 0 {
-			fmt.Fprintln(w, "\nDoubtful")
+	for _, list := range []struct {
+		title string
+		lines []string
+	}{{"Doubtful", r.Warnings()}, {"Not measured", r.Notes}} {
+		if len(list.lines) > 0 {
+			fmt.Fprintf(w, "\n%s\n  %s\n", list.title, strings.Join(list.lines, "\n  "))
 		}
-		fmt.Fprintln(w, "  "+warning)
-	}
-	for i, n := range r.Notes {
-		if i == 0 {
-			fmt.Fprintln(w, "\nNot measured")
-		}
-		fmt.Fprintln(w, "  "+n)
 	}
 }
 
 func (t *Table) print(w io.Writer) {
 	widths := make([]int, len(t.Columns)+1)
-	rows := [][]string{make([]string, len(t.Columns)+1)}
-	rows[0][0] = t.First
-	for i, c := range t.Columns {
-		rows[0][i+1] = c.Name
+	rows := [][]string{{t.First}}
+	for _, c := range t.Columns {
+		rows[0] = append(rows[0], c.Name)
 	}
 	for _, r := range t.Rows {
 		texts := []string{r.Name}
 		for _, c := range r.Cells {
-			texts = append(texts, c.text())
+			texts = append(texts, c.WithChange())
 		}
 		rows = append(rows, texts)
 	}

@@ -12,9 +12,9 @@ const (
 	busy   = 1.0
 )
 
-// warnings says what makes the figures doubtful. They follow from the report,
+// Warnings says what makes the figures doubtful. They follow from the report,
 // so that older ones have them, too.
-func (r *Report) warnings() (all []string) {
+func (r *Report) Warnings() (all []string) {
 	if r.Machine.Load > busy {
 		all = append(all, fmt.Sprintf("The machine was at work before the run: its load was %.1f on %d cores.", r.Machine.Load, r.Machine.Cores))
 	}
@@ -42,9 +42,9 @@ func (r *Report) warnings() (all []string) {
 	return append(all, r.Doubts...)
 }
 
-// Floor doubts a figure that is better than that of a server which does
+// Doubt doubts a figure that is better than that of a server which does
 // nothing but answer: one of the two was disturbed.
-func (r *Report) Floor(where, name string, samples, floor []float64) {
+func (r *Report) Doubt(where, name string, samples, floor []float64) {
 	if v, bound := Median(samples), Median(floor); bound > 0 && v > bound {
 		r.Doubts = append(r.Doubts, fmt.Sprintf("%s: %s passes the floor, %s to %s: one of them was disturbed.", where, name, Format(v), Format(bound)))
 	}

@@ -8,10 +8,10 @@
 //	torture.go   a run from beginning to end
 //	place.go     a store, its servers and generators
 //	node.go      a server: its process, its network namespace, its clock
-//	link.go      the way from a server to the store, which can be cut
 //	fault.go     what goes wrong, one line each
 //	client.go    the connections, and the log of what they got
-//	rude.go      clients that misbehave
+//	bad.go       clients that misbehave
+//	attack.go    what a well-behaved client notices of them
 //	usage.go     memory, goroutines and descriptors over the run
 //	report.go    what happened
 package torture

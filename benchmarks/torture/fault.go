@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"syscall"
 	"time"
+
+	"nextid/dbtest"
 )
 
 // fault is one kind of what goes wrong. It lasts for a while and is over when
@@ -19,7 +21,7 @@ type fault struct {
 func plain(n *node) bool  { return n.clock == "" }
 func skewed(n *node) bool { return n.clock != "" }
 func mortal(n *node) bool { return !n.steady }
-func linked(n *node) bool { return n.link != nil }
+func linked(n *node) bool { return n.store != "" }
 
 var faults = []*fault{
 	{name: "server killed with kill -9, and started again", can: mortal, do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
@@ -40,20 +42,20 @@ var faults = []*fault{
 		return nil
 	}},
 	{name: "server cut off from the store, silently", can: linked, do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
-		n.link.set(silent)
+		n.set(dbtest.Silent)
 		rest(ctx, last)
-		n.link.set(open)
+		n.set(dbtest.Open)
 		return nil
 	}},
 	{name: "store's answers to a server held back", can: linked, do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
-		n.link.set(deaf)
+		n.set(dbtest.Deaf)
 		rest(ctx, last)
-		n.link.set(open)
+		n.set(dbtest.Open)
 		return nil
 	}},
 	{
 		name: "network interface of a server down",
-		can:  func(n *node) bool { return n.space != nil && n.link != nil },
+		can:  func(n *node) bool { return n.space != nil && n.store != "" },
 		why:  func(p *place) string { return p.run.namespaces },
 		do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
 			if err := n.space.up(false); err != nil {
@@ -99,26 +101,15 @@ var faults = []*fault{
 	{
 		name: "store killed with kill -9, and started again",
 		why:  noRestart,
-		do: func(ctx context.Context, p *place, _ *node, _ time.Duration) error {
-			url, err := p.restart(ctx)
-			if err != nil {
-				return err
-			}
-			for _, n := range p.nodes {
-				if err := n.link.aim(url); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
+		do:   func(ctx context.Context, p *place, _ *node, _ time.Duration) error { return p.restart(ctx) },
 	},
 	{name: "store cut off from all servers", why: noStore, do: func(ctx context.Context, p *place, _ *node, last time.Duration) error {
 		for _, n := range p.nodes {
-			n.link.set(silent)
+			n.set(dbtest.Silent)
 		}
 		rest(ctx, last)
 		for _, n := range p.nodes {
-			n.link.set(open)
+			n.set(dbtest.Open)
 		}
 		return nil
 	}},

@@ -6,19 +6,22 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"nextid/benchmarks/rig"
+	"nextid/dbtest"
 )
 
 // startTimeout is how long a server may take until it answers: after a
@@ -29,11 +32,12 @@ const startTimeout = 90 * time.Second
 type node struct {
 	place  *place
 	index  int
-	steady bool       // it is never killed: what it uses is watched
-	dir    string     // its data, its socket and what it says
-	space  *namespace // its network; nil for that of this machine
-	clock  string     // the file that moves its clock; "" for the real clock
-	link   *link      // nil when the store is its own
+	steady bool            // it is never killed: what it uses is watched
+	dir    string          // its data, its socket and what it says
+	space  *namespace      // its network; nil for that of this machine
+	clock  string          // the file that moves its clock; "" for the real clock
+	links  []*dbtest.Proxy // the ways to the store, one for each address in its URL; none when the store is its own
+	store  string          // its URL, with the addresses of the links
 
 	samples []sample // of what it used
 
@@ -81,9 +85,57 @@ func (p *place) newNode(index int) (*node, error) {
 	if p.url == "" {
 		return n, nil
 	}
-	var err error
-	n.link, err = newLink(p.url, on)
+	before, addresses, after, err := hosts(p.url)
+	if err != nil {
+		return nil, err
+	}
+	var through []string
+	err = r.rig.Do(func(t testing.TB) {
+		for _, address := range addresses {
+			link := dbtest.CutOn(t, address, on)
+			n.links, through = append(n.links, link), append(through, link.Addr)
+		}
+	})
+	n.store = before + strings.Join(through, ",") + after
 	return n, err
+}
+
+// set changes what passes between the server and the store.
+func (n *node) set(f dbtest.Flow) {
+	for _, link := range n.links {
+		link.Set(f)
+	}
+}
+
+// hosts splits a store's URL into what comes before its addresses, the
+// addresses, and what follows.
+func hosts(store string) (before string, addresses []string, after string, err error) {
+	u, err := url.Parse(store)
+	if err != nil {
+		return "", nil, "", fmt.Errorf("the store's URL: %w", err)
+	}
+	scheme, rest, _ := strings.Cut(store, "://")
+	authority := rest
+	if end := strings.IndexAny(rest, "/?"); end >= 0 {
+		authority, after = rest[:end], rest[end:]
+	}
+	at := strings.LastIndexByte(authority, '@') + 1
+	for address := range strings.SplitSeq(authority[at:], ",") {
+		if _, _, err := net.SplitHostPort(address); err != nil {
+			port, ok := ports[u.Scheme]
+			if !ok || address == "" {
+				return "", nil, "", fmt.Errorf("the store's URL needs HOST:PORT: %w", err)
+			}
+			address = net.JoinHostPort(address, port)
+		}
+		addresses = append(addresses, address)
+	}
+	return scheme + "://" + authority[:at], addresses, after, nil
+}
+
+// ports are the stores' own.
+var ports = map[string]string{
+	"postgres": "5432", "postgresql": "5432", "mysql": "3306", "mariadb": "3306", "redis": "6379", "etcd": "2379", "zookeeper": "2181",
 }
 
 // setClock moves the wall clock away from the real one, and freezes it at a
@@ -114,17 +166,15 @@ func (n *node) start(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = said.Close() }()
-	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd := dbtest.Supervised(argv...)
 	cmd.Dir, cmd.Stderr = n.dir, said
 	cmd.Env = os.Environ()
-	if n.link != nil {
-		cmd.Env = append(cmd.Env, "NEXTID_STORE="+n.link.url) // which may hold a password
+	if n.store != "" {
+		cmd.Env = append(cmd.Env, "NEXTID_STORE="+n.store) // which may hold a password
 	}
 	if n.clock != "" {
 		cmd.Env = append(cmd.Env, "NEXTID_CLOCK_LIMIT=0s") // it shall start with a wrong clock
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	rig.EndWithParent(cmd.SysProcAttr, syscall.SIGKILL)
 	if err := cmd.Start(); err != nil {
 		return err
 	}
@@ -162,7 +212,11 @@ func (n *node) await(ctx context.Context, exited <-chan struct{}) error {
 func (n *node) connect(ctx context.Context) (*pgx.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return pgx.Connect(ctx, "postgres://torture@/nextid?sslmode=disable&host="+url.QueryEscape(n.dir)+"&port="+socketPort)
+	return pgx.Connect(ctx, n.url())
+}
+
+func (n *node) url() string {
+	return "postgres://torture@/nextid?sslmode=disable&host=" + url.QueryEscape(n.dir) + "&port=" + socketPort
 }
 
 // signal sends a signal to the server, and to the tool that runs it.
@@ -204,9 +258,7 @@ func (n *node) end(s syscall.Signal) {
 func (n *node) close() {
 	n.signal(syscall.SIGCONT)
 	n.end(syscall.SIGKILL)
-	if n.link != nil {
-		n.link.close()
-	}
+	n.set(dbtest.Open)
 	if n.space != nil {
 		n.space.remove()
 	}

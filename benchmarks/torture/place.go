@@ -7,30 +7,31 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 	"time"
 
-	"nextid/benchmarks/rig"
+	"nextid/dbtest"
 )
 
 // place is a store, the servers that share it, and the generators there.
 type place struct {
 	run     *run
-	name    string                                        // with its version
-	kind    string                                        // as it is called in URLs
-	url     string                                        // "" for a store that is embedded in its only server
-	restart func(context.Context) (url string, err error) // kill -9 and start; nil if it is not ours
+	name    string                      // with its version
+	kind    string                      // as it is called in URLs
+	url     string                      // "" for a store that is embedded in its only server
+	restart func(context.Context) error // kill -9 and start; nil if it is not ours
 	nodes   []*node
 	names   []string // that give from memory, and
 	strict  []string // that wait for the store with each draw
 }
 
 // starters start a store of each kind with what makes it durable.
-var starters = map[string]func(context.Context, *rig.Rig) (*rig.Server, error){
-	"postgres":  func(ctx context.Context, r *rig.Rig) (*rig.Server, error) { return r.PostgreSQL(ctx) },
-	"mariadb":   func(ctx context.Context, r *rig.Rig) (*rig.Server, error) { return r.MariaDB(ctx) },
-	"redis":     func(ctx context.Context, r *rig.Rig) (*rig.Server, error) { return r.DurableRedis(ctx) },
-	"etcd":      func(ctx context.Context, r *rig.Rig) (*rig.Server, error) { return r.Etcd(ctx) },
-	"zookeeper": func(ctx context.Context, r *rig.Rig) (*rig.Server, error) { return r.ZooKeeper(ctx) },
+var starters = map[string]dbtest.Kind{
+	"postgres":  dbtest.AsPostgres,
+	"mariadb":   dbtest.AsMariaDB,
+	"redis":     func(t testing.TB) *dbtest.Server { return dbtest.Redis(t) },
+	"etcd":      func(t testing.TB) *dbtest.Server { return dbtest.Etcd(t, 1)[0] },
+	"zookeeper": func(t testing.TB) *dbtest.Server { return dbtest.ZooKeeper(t, 1)[0] },
 }
 
 // embedded is the store that is a file of its server.
@@ -53,7 +54,7 @@ func (r *run) newPlace(ctx context.Context, store string) (*place, error) {
 	case given:
 		p.url = store
 		if r.cfg.StoreRestart != "" {
-			p.restart = func(ctx context.Context) (string, error) { return store, shell(ctx, r.cfg.StoreRestart) }
+			p.restart = func(ctx context.Context) error { return shell(ctx, r.cfg.StoreRestart) }
 		}
 		if err := r.nextid(ctx, "migrate", "store", "status", "--dsn", store); err != nil {
 			return nil, err
@@ -78,23 +79,20 @@ func (r *run) newPlace(ctx context.Context, store string) (*place, error) {
 }
 
 // start starts a store of its own.
-func (p *place) start(ctx context.Context, starter func(context.Context, *rig.Rig) (*rig.Server, error)) error {
-	if starter == nil {
+func (p *place) start(ctx context.Context, kind dbtest.Kind) error {
+	if kind == nil {
 		return fmt.Errorf("no store %q: a URL, or one of %s", p.kind, strings.Join(Stores(), ", "))
 	}
-	server, err := starter(ctx, p.run.rig)
+	server, err := p.run.rig.Start(kind)
 	if err != nil {
 		return err
 	}
 	p.name, p.url = server.Name, server.URL
-	p.restart = func(ctx context.Context) (string, error) {
-		server.Kill()
-		again, err := p.run.rig.Again(ctx, server)
-		if err != nil {
-			return "", err
-		}
-		server = again
-		return server.URL, nil
+	p.restart = func(context.Context) error {
+		return p.run.rig.Do(func(testing.TB) {
+			server.Kill()
+			server.Start()
+		})
 	}
 	return p.run.nextid(ctx, "migrate", "store", "up", "--dsn", server.URL)
 }

@@ -61,7 +61,7 @@ func (r *run) report(began time.Time, took, back time.Duration, ids int64, verdi
 	}
 	for _, s := range []report.Section{
 		counted("Connections that drew ids", "protocol", l.protocols),
-		counted("What bad clients did beside", "", r.rude),
+		counted("What bad clients did beside", "", r.bad),
 		counted("What clients were told instead of an id", "SQLSTATE or error of MySQL", l.refusals),
 	} {
 		if len(s.Table.Rows) > 0 {

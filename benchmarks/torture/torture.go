@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"nextid/benchmarks/report"
-	"nextid/benchmarks/rig"
+	"nextid/dbtest"
 )
 
 // Config is what a run is told.
@@ -40,7 +40,7 @@ var ErrBroken = errors.New("the servers broke a promise")
 // run is one torture.
 type run struct {
 	cfg        Config
-	rig        *rig.Rig
+	rig        *dbtest.Rig
 	dir        string
 	places     []*place
 	ledger     *ledger
@@ -51,7 +51,7 @@ type run struct {
 	mu     sync.Mutex
 	times  map[occasion]int
 	lasts  map[*fault]time.Duration
-	rude   map[string]int // what bad clients did
+	bad    map[string]int // what bad clients did
 	silent []string       // which servers did not answer at the end, and why
 }
 
@@ -63,14 +63,12 @@ type occasion struct {
 
 // Run tortures servers. The report is not nil if any id was drawn.
 func Run(ctx context.Context, cfg Config) (out *report.Report, err error) {
-	r := &run{cfg: cfg, times: map[occasion]int{}, lasts: map[*fault]time.Duration{}, rude: map[string]int{}}
+	r := &run{cfg: cfg, times: map[occasion]int{}, lasts: map[*fault]time.Duration{}, bad: map[string]int{}}
 	if r.dir, err = os.MkdirTemp("", "nextid-torture"); err != nil {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(r.dir) }()
-	if r.rig, err = rig.New(); err != nil {
-		return nil, err
-	}
+	r.rig = dbtest.NewRig()
 	defer func() { err = errors.Join(err, r.rig.Close()) }()
 	defer func() {
 		for n := range r.nodes() {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,80 +98,5 @@ func TestHosts(t *testing.T) {
 	}
 	if _, _, _, err := hosts("strange://host/x"); err == nil {
 		t.Error("a URL without a port passed")
-	}
-}
-
-// TestLink cuts a link in both ways and joins it again.
-func TestLink(t *testing.T) {
-	t.Parallel()
-	echo, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer echo.Close()
-	arrived := make(chan string, 10)
-	go func() {
-		for {
-			c, err := echo.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				b := make([]byte, 1)
-				for {
-					if _, err := io.ReadFull(c, b); err != nil {
-						return
-					}
-					arrived <- string(b)
-					if _, err := c.Write(b); err != nil {
-						return
-					}
-				}
-			}()
-		}
-	}()
-	l, err := newLink("redis://"+echo.Addr().String(), "127.0.0.1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.close()
-	c, err := net.Dial("tcp", strings.TrimPrefix(l.url, "redis://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	send := func(what string) {
-		t.Helper()
-		if _, err := c.Write([]byte(what)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	answer := func(within time.Duration) bool {
-		t.Helper()
-		if err := c.SetReadDeadline(time.Now().Add(within)); err != nil {
-			t.Fatal(err)
-		}
-		_, err := io.ReadFull(c, make([]byte, 1))
-		return err == nil
-	}
-	if send("a"); !answer(10 * time.Second) {
-		t.Fatal("no answer over an open link")
-	}
-	<-arrived
-	l.set(deaf)
-	if send("b"); <-arrived != "b" || answer(200*time.Millisecond) {
-		t.Error("deaf: the question must arrive and the answer must not")
-	}
-	l.set(open)
-	if !answer(10 * time.Second) {
-		t.Error("the answer that was held back did not come")
-	}
-	l.set(silent)
-	if send("c"); answer(200 * time.Millisecond) {
-		t.Error("silent: an answer came")
-	}
-	l.set(open)
-	if !answer(10 * time.Second) {
-		t.Error("what was held back did not arrive")
 	}
 }

@@ -7,35 +7,22 @@ import (
 	"strings"
 	"time"
 
-	"nextid/benchmarks/load"
+	"nextid/benchmarks/machine"
 	"nextid/benchmarks/report"
-	"nextid/benchmarks/rig"
+	"nextid/dbtest"
 )
-
-// asked is what clients ask of a server in one measurement.
-type asked struct {
-	url      string
-	server   *rig.Server
-	beside   []*rig.Server // asked the same, each by as many connections
-	first    string        // asked once by each connection, before
-	sql      []string      // in turns
-	prepared bool          // the only one of sql is
-	args     []string      // of its parameter, at random
-	apart    bool          // each of sql has connections of its own
-	conns    int
-	depth    int     // queries sent in one piece
-	rate     float64 // queries a second, by a client with processors of its own; 0: as fast as answers come
-}
 
 // line is one line of the table: how nextid stands to another server, or to
 // itself with something else.
 type line struct {
-	what        string
-	ours, other asked // without other, the figure itself
-	of          func(sample) float64
-	more        bool    // more is better
-	bound, aim  float64 // what the figure should reach; 0: nothing is asked
-	often       int     // how many times the rounds of others, for a bound so close to the figure that those do not tell; 0: once
+	what       string
+	ours       asked
+	other      asked                // without a server, the figure is that of ours alone
+	of         func(sample) float64 // of both; more of perSecond is better, less of the others
+	figure     func() report.Cell   // the line is measured in a way of its own
+	more       bool                 // more is better
+	bound, aim float64              // what the figure should reach; 0: nothing is asked
+	often      int                  // how many times the rounds of others, for a bound so close to the figure that those do not tell; 0: once
 }
 
 // rounds is how often a line is measured.
@@ -45,86 +32,59 @@ func (c Config) rounds(l line) int { return c.Rounds * max(l.often, 1) }
 // what it is compared with, in turns. beside, which may be empty, is another
 // build of nextid.
 func Floors(ctx context.Context, c Config, beside string) (*report.Report, error) {
-	r := &report.Report{
+	return c.during(ctx, &report.Report{
 		Title: "nextid-bench sql --floors: nextid and its bounds",
 		Intro: "Each figure is a ratio of two measurements that were made in turns. A floor is a server that answers every query " +
 			"with the same bytes, with as many threads as nextid has.",
-		Began: time.Now(), Machine: report.ThisMachine(),
 		Settings: []string{
 			fmt.Sprintf("%s × %d rounds a measurement, medians; [least–greatest] of the rounds' ratios", c.Length, c.Rounds),
 			"three to ten times the rounds where the bound is close: texts that differ, servers on one store, and the p99 of 1,000 connections",
 			"at a fixed rate client and server have processors of their own, half of them each: else the client measures how long it waits itself",
 			"limits.max_names, limits.connections and limits.connections_per_ip as the names and the idle connections need them",
-			rig.Network(),
+			machine.Network(),
 		},
-	}
-	servers, err := rig.New()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = servers.Close() }()
-	c.Progress.Part("start the servers")
-	s := &stage{ctx: ctx, rig: servers, report: r}
-	lines, err := c.lines(s, beside)
-	if err != nil {
-		return nil, err
-	}
-	others := func(l line) bool { return !strings.Contains(l.what, c.Only) }
-	lines = slices.DeleteFunc(lines, others)
-	figures := slices.DeleteFunc(c.figures(s), func(f figure) bool { return others(f.line) })
-	for _, l := range lines {
-		c.Progress.Expect(time.Duration(2*c.rounds(l)) * (l.ours.length(c) + c.warm()))
-	}
-	table := report.Table{First: "what", Columns: []report.Column{{Name: "measured"}, {Name: "at least"}, {Name: "aim"}, {Name: "holds"}}}
-	c.Progress.Part("measure")
-	for _, l := range lines {
-		cell, err := c.line(ctx, l)
-		if err != nil && ctx.Err() == nil {
-			r.Notes = append(r.Notes, fmt.Sprintf("%s: %v", l.what, err))
+	}, func(r *run) {
+		lines := append(r.lines(beside), r.figures()...)
+		lines = slices.DeleteFunc(lines, func(l line) bool { return !strings.Contains(l.what, c.Only) })
+		for _, l := range lines {
+			if l.figure == nil {
+				c.Progress.Expect(time.Duration(2*c.rounds(l)) * (l.ours.length(c) + c.warm()))
+			}
 		}
-		table.Rows = append(table.Rows, l.row(cell))
-	}
-	for _, f := range figures {
-		if ctx.Err() != nil {
-			break
+		table := report.Table{First: "what", Columns: []report.Column{{Name: "measured"}, {Name: "at least"}, {Name: "aim"}, {Name: "holds"}}}
+		c.Progress.Part("measure")
+		for _, l := range lines {
+			var cell report.Cell
+			if ctx.Err() == nil {
+				r.try(l.what, func() { cell = r.line(l) })
+			}
+			table.Rows = append(table.Rows, l.row(cell))
 		}
-		c.Progress.Step(f.what)
-		cell, err := f.measure(ctx)
-		if err != nil && ctx.Err() == nil {
-			r.Notes = append(r.Notes, fmt.Sprintf("%s: %v", f.what, err))
-		}
-		table.Rows = append(table.Rows, f.row(cell))
-	}
-	r.Sections = []report.Section{{Title: "Bounds", Table: table}}
-	r.Interrupted = ctx.Err() != nil
-	r.Took = time.Since(r.Began).Seconds()
-	return r, nil
+		r.report.Sections = []report.Section{{Title: "Bounds", Table: table}}
+	})
 }
 
 // line measures both sides in turns.
-func (c Config) line(ctx context.Context, l line) (report.Cell, error) {
+func (r *run) line(l line) report.Cell {
+	if l.figure != nil {
+		r.Progress.Step(l.what)
+		return l.figure()
+	}
 	var ours, others []float64
-	for range c.rounds(l) {
-		for _, side := range []struct {
-			asked  asked
-			values *[]float64
-		}{{l.ours, &ours}, {l.other, &others}} {
-			if side.asked.server == nil {
+	for range r.rounds(l) {
+		for values, a := range map[*[]float64]asked{&ours: l.ours, &others: l.other} {
+			if a.server == nil {
 				continue
 			}
-			c.Progress.Step(l.what)
-			s, err := side.asked.measure(ctx, c)
-			c.Progress.Did(l.ours.length(c) + c.warm())
-			if err != nil {
-				return report.Cell{}, err
-			}
-			*side.values = append(*side.values, l.of(s))
+			r.Progress.Step(l.what)
+			*values = append(*values, l.of(a.measure(r)))
+			r.Progress.Did(l.ours.length(r.Config) + r.warm())
 		}
 	}
 	if l.other.server == nil {
-		return report.Number(ours...), nil
+		return report.Number(ours...)
 	}
-	return report.Ratio(ours, others), nil
+	return report.Ratio(ours, others)
 }
 
 // row is the line with its figure.
@@ -149,31 +109,14 @@ func (l line) row(c report.Cell) report.Row {
 }
 
 // lines starts the servers that are installed.
-func (c Config) lines(s *stage, beside string) (lines []line, err error) {
-	nextid, err := s.rig.Nextid(s.ctx, c.Binary)
-	if err != nil {
-		return nil, err
-	}
-	s.report.Versions = append(s.report.Versions, nextid.Name)
-	sockets, err := s.rig.NextidOnSockets(s.ctx, c.Binary) // of which one client may hold many
-	if err != nil {
-		return nil, err
-	}
-	bottom, err := s.rig.Floor(s.ctx, c.Floor)
-	if err != nil {
-		return nil, err
-	}
-	mysqlBottom, err := s.rig.FloorMySQL(s.ctx, c.Floor)
-	if err != nil {
-		return nil, err
-	}
-	if err := prepare(s.ctx, nextid.Server, makeSegments); err != nil {
-		return nil, err
-	}
+func (r *run) lines(beside string) []line {
+	nextid := r.begin(r.nextid().Start, makeSegments)
+	sockets := dbtest.Nextid{Binary: r.Binary, Sockets: true}.Start(r) // of which one client may hold many
+	bottom, mysqlBottom := dbtest.AsFloor(r.Floor, false)(r), dbtest.AsFloor(r.Floor, true)(r)
 	ask := func(conns, depth int, sql ...string) asked {
-		return asked{url: nextid.URL, server: nextid.Server, sql: sql, conns: conns, depth: depth}
+		return asked{url: nextid.URL, server: nextid, sql: sql, conns: conns, depth: depth}
 	}
-	on := func(server *rig.Server, url string, a asked, sql ...string) asked {
+	on := func(server *dbtest.Server, url string, a asked, sql ...string) asked {
 		a.server, a.url = server, url
 		if len(sql) > 0 {
 			a.sql = sql
@@ -182,19 +125,25 @@ func (c Config) lines(s *stage, beside string) (lines []line, err error) {
 	}
 	prepared := func(a asked) asked { a.prepared = true; return a }
 	apart := func(a asked) asked { a.apart = true; return a }
-	at := func(rate float64, a asked) asked { a.rate = rate; return a }
+	onFloor := func(a asked) asked { return on(bottom, bottom.URL, a) }
+	onMySQL := func(a asked) asked { return on(nextid, nextid.MySQL, a) }
+	onMySQLFloor := func(a asked) asked { return on(mysqlBottom, mysqlBottom.URL, a) }
 
-	deep := prepared(ask(8, 16, nextID))
-	lines = []line{
-		{"prepared, 8 × 16 at a time: ids/s against the floor", deep, on(bottom, bottom.URL, deep), perSecond, true, 0.95, 0, 0},
-		{"simple, 64 connections: CPU against the floor", ask(64, 1, nextID), on(bottom, bottom.URL, ask(64, 1, nextID)), cpu, false, 1.05, 1, 0},
-		{"8 × 16 at a time, names that differ: CPU against equal texts", ask(8, 16, names...), ask(8, 16, nextID), cpu, false, 1.2, 1.1, 6},
-		{"8 × 16 at a time, parse_id between: CPU against each text on a connection of its own", ask(8, 16, different...), apart(ask(8, 16, different...)), cpu, false, 1.2, 1.1, 6},
-		{"8 × 16 at a time, parse_id between: CPU against next_id alone", ask(8, 16, different...), ask(8, 16, nextID), cpu, false, 0, 0, 0},
-		{"8 × 16 at a time, parse_id alone: CPU against next_id alone", ask(8, 16, parseID), ask(8, 16, nextID), cpu, false, 0, 0, 0},
-		{"20,000/s, 32 connections: p99 against the floor", at(20000, ask(32, 1, nextID)), on(bottom, bottom.URL, at(20000, ask(32, 1, nextID))), p99, false, 0, 0, 0},
+	one := ask(8, 1, nextID)
+	deep, equal, differ := prepared(ask(8, 16, nextID)), ask(8, 16, nextID), ask(8, 16, different...)
+	crowd, wide := ask(1000, 1, nextID), ask(64, 1, nextID)
+	steady := ask(32, 1, nextID)
+	steady.rate = 20_000
+	lines := []line{
+		{what: "prepared, 8 × 16 at a time: ids/s against the floor", ours: deep, other: onFloor(deep), of: perSecond, more: true, bound: 0.95},
+		{what: "simple, 64 connections: CPU against the floor", ours: wide, other: onFloor(wide), of: cpu, bound: 1.05, aim: 1},
+		{what: "8 × 16 at a time, names that differ: CPU against equal texts", ours: ask(8, 16, names...), other: equal, of: cpu, bound: 1.2, aim: 1.1, often: 6},
+		{what: "8 × 16 at a time, parse_id between: CPU against each text on a connection of its own", ours: differ, other: apart(differ), of: cpu, bound: 1.2, aim: 1.1, often: 6},
+		{what: "8 × 16 at a time, parse_id between: CPU against next_id alone", ours: differ, other: equal, of: cpu},
+		{what: "8 × 16 at a time, parse_id alone: CPU against next_id alone", ours: ask(8, 16, parseID), other: equal, of: cpu},
+		{what: "20,000/s, 32 connections: p99 against the floor", ours: steady, other: onFloor(steady), of: p99},
 	}
-	for _, f := range []struct{ name, sql string }{
+	for _, f := range [][2]string{
 		{"currval", "SELECT currval('orders')"},
 		{"next_range", "SELECT * FROM next_range('orders', 10)"},
 		{"next_ids(10)", "SELECT * FROM next_ids('orders', 10)"},
@@ -203,56 +152,67 @@ func (c Config) lines(s *stage, beside string) (lines []line, err error) {
 		{"id_time", "SELECT id_time(7123456789012345678)"},
 		{"SELECT 1", "SELECT 1"},
 	} {
-		asks := ask(8, 1, f.sql)
+		asks := ask(8, 1, f[1])
 		asks.first = nextID // currval needs one, and others do not mind
-		lines = append(lines, line{f.name + ", 8 connections: CPU against next_id", asks, ask(8, 1, nextID), cpu, false, 1.6, 1.3, 0})
+		lines = append(lines, line{what: f[0] + ", 8 connections: CPU against next_id", ours: asks, other: one, of: cpu, bound: 1.6, aim: 1.3})
 	}
-	onMySQL := func(a asked) asked { return on(nextid.Server, nextid.MySQL, a) }
-	mysqlFloor := func(a asked) asked { return on(mysqlBottom, mysqlBottom.URL, a) }
 	lines = append(lines,
-		line{"MySQL prepared, 8 connections: ids/s against its floor", onMySQL(prepared(ask(8, 1, nextID))), mysqlFloor(prepared(ask(8, 1, nextID))), perSecond, true, 0.9, 1, 0},
-		line{"MySQL, 8 × 16 at a time: ids/s against its floor", onMySQL(ask(8, 16, nextID)), mysqlFloor(ask(8, 16, nextID)), perSecond, true, 0.9, 1, 0})
-	if pg := s.start(s.rig.PostgreSQL); pg != nil {
-		if err := prepare(s.ctx, pg, "CREATE SEQUENCE one CACHE 1"); err != nil {
-			return nil, err
-		}
-		shared, err := c.onOneStore(s, pg)
-		if err != nil {
-			return nil, err
-		}
-		lines = append(lines, shared...)
+		line{what: "MySQL prepared, 8 connections: ids/s against its floor", ours: onMySQL(prepared(one)), other: onMySQLFloor(prepared(one)), of: perSecond, more: true, bound: 0.9, aim: 1},
+		line{what: "MySQL, 8 × 16 at a time: ids/s against its floor", ours: onMySQL(equal), other: onMySQLFloor(equal), of: perSecond, more: true, bound: 0.9, aim: 1})
+	if pg := r.begin(dbtest.AsPostgres, "CREATE SEQUENCE one CACHE 1"); pg != nil {
 		const nextval = "SELECT nextval('one')"
-		crowd := ask(1000, 1, nextID)
-		lines = append(lines,
-			line{"prepared, 8 × 16 at a time: ids/s against PostgreSQL", deep, on(pg, pg.URL, deep, nextval), perSecond, true, 15, 18, 0},
-			line{"20,000/s, 32 connections: p99 against PostgreSQL", at(20000, ask(32, 1, nextID)), at(20000, on(pg, pg.URL, ask(32, 1), nextval)), p99, false, 0.2, 0, 0},
-			line{"20,000/s, 32 connections: p99 of the floor against PostgreSQL", at(20000, on(bottom, bottom.URL, ask(32, 1, nextID))), at(20000, on(pg, pg.URL, ask(32, 1), nextval)), p99, false, 0, 0, 0},
-			line{"1,000 connections, Unix sockets: ids/s against PostgreSQL", on(sockets.Server, sockets.URL, crowd), on(pg, pg.Socket, crowd, nextval), perSecond, true, 8, 0, 0},
-			line{"1,000 connections, Unix sockets: p99, ms", on(sockets.Server, sockets.URL, crowd), asked{}, func(s sample) float64 { return s.p99 / 1e3 }, false, 12, 0, 3},
-			line{"1,000 connections, Unix sockets: p99 against the floor's over TCP", on(sockets.Server, sockets.URL, crowd), on(bottom, bottom.URL, crowd), p99, false, 0, 0, 0})
+		crowded := on(sockets, sockets.URL, crowd)
+		lines = append(append(lines, r.onOneStore(pg)...),
+			line{what: "prepared, 8 × 16 at a time: ids/s against PostgreSQL", ours: deep, other: on(pg, pg.URL, deep, nextval), of: perSecond, more: true, bound: 15, aim: 18},
+			line{what: "20,000/s, 32 connections: p99 against PostgreSQL", ours: steady, other: on(pg, pg.URL, steady, nextval), of: p99, bound: 0.2},
+			line{what: "20,000/s, 32 connections: p99 of the floor against PostgreSQL", ours: onFloor(steady), other: on(pg, pg.URL, steady, nextval), of: p99},
+			line{what: "1,000 connections, Unix sockets: ids/s against PostgreSQL", ours: crowded, other: on(pg, pg.SocketURL, crowd, nextval), of: perSecond, more: true, bound: 8},
+			line{what: "1,000 connections, Unix sockets: p99, ms", ours: crowded, of: func(s sample) float64 { return s.p99 / 1e3 }, bound: 12, often: 3},
+			line{what: "1,000 connections, Unix sockets: p99 against the floor's over TCP", ours: crowded, other: onFloor(crowd), of: p99})
 	}
-	if redis := s.start(s.rig.Redis); redis != nil {
-		lines = append(lines, line{
-			"20,000/s, 32 connections: p99 against Redis", at(20000, ask(32, 1, nextID)),
-			at(20000, on(redis, redis.URL, ask(32, 1), "INCR s")), p99, false, 1, 0, 0,
-		})
+	if redis := r.begin(dbtest.AsRedis); redis != nil {
+		lines = append(lines, line{what: "20,000/s, 32 connections: p99 against Redis", ours: steady, other: on(redis, redis.URL, steady, "INCR s"), of: p99, bound: 1})
 	}
 	if beside != "" {
-		other, err := s.rig.Nextid(s.ctx, beside)
-		if err != nil {
-			return nil, err
-		}
-		s.report.Versions = append(s.report.Versions, "beside: "+other.Name)
-		if err := prepare(s.ctx, other.Server, makeOrders); err != nil {
-			return nil, err
-		}
+		other := dbtest.Nextid{Binary: beside}.Start(r)
+		r.report.Versions = append(r.report.Versions, "beside: "+other.Name)
+		r.Exec(other.URL, makeOrders)
 		for _, conns := range []int{1, 8, 32, 64} {
 			a := ask(conns, 1, nextID)
-			lines = append(lines, line{fmt.Sprintf("simple, %d connections: CPU against the build beside", conns), a, on(other.Server, other.URL, a), cpu, false, 0, 0, 0},
-				line{fmt.Sprintf("simple, %d connections: ids/s against the build beside", conns), a, on(other.Server, other.URL, a), perSecond, true, 0, 0, 0})
+			what := fmt.Sprintf("simple, %d connections: ", conns)
+			lines = append(lines,
+				line{what: what + "CPU against the build beside", ours: a, other: on(other, other.URL, a), of: cpu},
+				line{what: what + "ids/s against the build beside", ours: a, other: on(other, other.URL, a), of: perSecond, more: true})
 		}
 	}
-	return lines, s.ctx.Err()
+	r.Must(r.Ctx.Err())
+	return lines
+}
+
+// onOneStore compares two and five servers on one store in PostgreSQL with as many
+// that have stores of their own. They share the processors, so that what an id
+// costs is compared.
+func (r *run) onOneStore(store *dbtest.Server) (lines []line) {
+	r.Command("migrate", "store", "up", "--dsn", store.URL)
+	const most = 5
+	start := func(args ...string) (servers []*dbtest.Server) {
+		for range most {
+			servers = append(servers, r.nextid(args...).Start(r))
+		}
+		return servers
+	}
+	own, shared := start(), start("--store", store.URL)
+	for _, server := range append(own, shared[0]) {
+		r.Exec(server.URL, makeOrders)
+	}
+	of := func(servers []*dbtest.Server) asked {
+		return asked{url: servers[0].URL, server: servers[0], beside: servers[1:], sql: []string{nextID}, conns: 4, depth: 1}
+	}
+	for _, n := range []int{2, most} {
+		what := fmt.Sprintf("%d servers, 4 connections each: CPU on one store against stores of their own", n)
+		lines = append(lines, line{what: what, ours: of(shared[:n]), other: of(own[:n]), of: cpu, bound: 1.02, aim: 1, often: 10})
+	}
+	return lines
 }
 
 // makeSegments gives the names that are asked for the same engine: a snowflake costs
@@ -271,86 +231,3 @@ var (
 	}
 	different = append(slices.Clone(names[:7]), parseID)
 )
-
-// length is how long a measurement is. At a fixed rate it is longer: one stall of
-// the machine must not be a hundredth of it.
-func (a asked) length(c Config) time.Duration {
-	if a.rate > 0 {
-		return 4 * c.Length
-	}
-	return c.Length
-}
-
-// measure asks for one sample.
-func (a asked) measure(ctx context.Context, how Config) (sample, error) {
-	config := load.Config{Warm: how.warm(), Length: a.length(how), Rate: a.rate}
-	defer func() {
-		for _, client := range config.Clients {
-			client.Close()
-		}
-	}()
-	urls, servers := []string{a.url}, []*rig.Server{a.server}
-	for _, other := range a.beside {
-		urls, servers = append(urls, other.URL), append(servers, other)
-	}
-	if a.rate > 0 {
-		together, err := rig.Apart(servers...)
-		if err != nil {
-			return sample{}, err
-		}
-		defer together()
-	}
-	for i := range a.conns * len(urls) {
-		link, err := load.Dial(ctx, urls[i%len(urls)])
-		if err != nil {
-			return sample{}, err
-		}
-		config.Clients = append(config.Clients, load.Client{Links: []*load.Link{link}})
-		if a.first != "" {
-			if _, err := link.Exec(ctx, a.first); err != nil {
-				return sample{}, err
-			}
-		}
-		if a.prepared {
-			if err := link.Prepare(ctx, a.sql[0]); err != nil {
-				return sample{}, err
-			}
-		}
-		config.Clients[i].Work = a.work(i, link)
-	}
-	var before, after rig.Usage
-	config.Sample = func() { before, after = after, rig.UsageOf(servers...) }
-	result, err := load.Run(ctx, config)
-	if err != nil {
-		return sample{}, err
-	}
-	micros := func(q float64) float64 { return float64(result.Latency.Quantile(q)) / 1e3 }
-	return sample{
-		perSecond: result.PerSecond() * float64(a.depth),
-		cpu:       float64(after.Sub(before).CPU) / 1e3 / float64(result.Operations*a.depth),
-		p50:       micros(0.5), p99: micros(0.99),
-	}, nil
-}
-
-// work is what the i-th client does on its link.
-func (a asked) work(i int, link *load.Link) load.Work {
-	if len(a.args) > 0 {
-		all := make(load.Pick, len(a.args))
-		for i, value := range a.args {
-			all[i] = load.AppendExecution(nil, value)
-		}
-		return all
-	}
-	if a.prepared {
-		return &load.Repeat{Bytes: slices.Repeat(link.Execute(nil), a.depth), Answers: a.depth}
-	}
-	sql := a.sql
-	if a.apart {
-		sql = sql[i%len(sql):][:1]
-	}
-	var request []byte
-	for i := range a.depth {
-		request = link.Query(request, sql[i%len(sql)])
-	}
-	return &load.Repeat{Bytes: request, Answers: a.depth}
-}

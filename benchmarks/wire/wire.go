@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"nextid/benchmarks/load"
 	"nextid/benchmarks/report"
-	"nextid/benchmarks/rig"
+	"nextid/dbtest"
 )
 
 // Config is one comparison.
@@ -25,12 +26,15 @@ type Config struct {
 	Progress *report.Progress
 }
 
+// warm is how long servers run before each measurement.
+func (c Config) warm() time.Duration { return min(c.Length, 200*time.Millisecond) }
+
 // contestant is a server and the statement that draws one number from it.
 type contestant struct {
 	name   string
 	url    string
 	sql    string
-	server *rig.Server
+	server *dbtest.Server
 }
 
 // ours is the name of the contestant that others are compared with, and floor
@@ -41,12 +45,36 @@ const (
 	cache1 = "PostgreSQL CACHE 1"
 )
 
+// The generator that is asked.
+const (
+	makeOrders = "SELECT create_generator('orders', 'segment')"
+	nextID     = "SELECT next_id('orders')"
+)
+
 // setting is one way to ask.
 type setting struct {
 	prepared bool
 	conns    int
 	depth    int // queries sent in one piece
 }
+
+// simple and prepared are settings with so many connections.
+func simple(conns ...int) (all []setting) {
+	for _, n := range conns {
+		all = append(all, setting{conns: n, depth: 1})
+	}
+	return all
+}
+
+func prepared(conns ...int) (all []setting) {
+	for _, n := range conns {
+		all = append(all, setting{prepared: true, conns: n, depth: 1})
+	}
+	return all
+}
+
+// deep sends 16 queries in one piece.
+var deep = []setting{{conns: 8, depth: 16}}
 
 func (s setting) String() string {
 	name := "simple"
@@ -74,78 +102,170 @@ type group struct {
 // sample is one measurement.
 type sample struct{ perSecond, cpu, p50, p99 float64 }
 
-// warm is how long servers run before each measurement.
-func (c Config) warm() time.Duration { return min(c.Length, 200*time.Millisecond) }
+func perSecond(s sample) float64 { return s.perSecond }
+func cpu(s sample) float64       { return s.cpu }
+func p99(s sample) float64       { return s.p99 }
 
-// Run measures. When ctx ends it returns what it has, as interrupted.
-func Run(ctx context.Context, c Config) (*report.Report, error) {
-	r := &report.Report{
-		Title: "nextid-bench sql: the server alone",
-		Intro: "Numbers a second, and what they cost, from servers that do nothing else: one light client in a closed loop, " +
-			"all servers on this machine, in turns.",
-		Began: time.Now(), Machine: report.ThisMachine(),
-		Settings: []string{fmt.Sprintf("%s × %d rounds a measurement, medians; [least–greatest] of the rounds' ratios", c.Length, c.Rounds)},
-	}
-	servers, err := rig.New()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = servers.Close() }()
+// run is one run of Run or Floors.
+type run struct {
+	load.Stage
+	Config
+	report *report.Report
+}
+
+// during calls f with servers of its own. What f did not come to is missing from
+// the report, which is interrupted when ctx has ended.
+func (c Config) during(ctx context.Context, r *report.Report, f func(*run)) (*report.Report, error) {
+	rig := dbtest.NewRig()
+	defer func() { _ = rig.Close() }()
+	r.Began, r.Machine = time.Now(), report.ThisMachine()
 	c.Progress.Part("start the servers")
-	groups, err := c.start(ctx, servers, r)
-	if err != nil {
-		return nil, err
-	}
-	for _, g := range groups {
-		c.Progress.Expect(time.Duration(len(g.contestants)*len(g.settings)*c.Rounds) * (c.Length + c.warm()))
-	}
-	for _, g := range groups {
-		c.measure(ctx, g, r)
-		r.Sections = append(r.Sections, g.sections()...)
-		g.floors(r)
-	}
-	if own := groups[0].withPgbench(); own != nil {
-		c.Progress.Expect(time.Duration(len(own.contestants)*len(pgbenchConns)*c.Rounds) * c.pgbenchTime())
-		c.pgbench(ctx, own, r)
-	}
+	err := rig.Do(func(testing.TB) { f(&run{load.Stage{Rig: rig, Ctx: ctx, Nextid: c.Binary}, c, r}) })
 	r.Interrupted = ctx.Err() != nil
 	r.Took = time.Since(r.Began).Seconds()
+	if err != nil && (!r.Interrupted || len(r.Sections) == 0) {
+		return nil, err
+	}
 	return r, nil
 }
 
-// measure fills in the samples of a group. What a server cannot do is noted,
-// and the others go on.
-func (c Config) measure(ctx context.Context, g *group, r *report.Report) {
-	g.samples = map[setting][][]sample{}
-	c.Progress.Part(g.title)
-	for _, s := range g.settings {
-		g.samples[s] = make([][]sample, len(g.contestants))
-		failed := make([]bool, len(g.contestants))
-		for round := range c.Rounds {
-			for i := range g.contestants {
-				k := (round + i) % len(g.contestants)
-				if failed[k] || ctx.Err() != nil {
-					continue
-				}
-				c.Progress.Step(fmt.Sprintf("%s: %s", s, g.contestants[k].name))
-				m, err := g.contestants[k].measure(ctx, s, c)
-				c.Progress.Did(c.Length + c.warm())
-				if ctx.Err() != nil {
-					continue
-				}
-				if err != nil {
-					failed[k] = true
-					r.Notes = append(r.Notes, fmt.Sprintf("%s, %s, %s: %v", g.title, s, g.contestants[k].name, err))
-					continue
-				}
-				g.samples[s][k] = append(g.samples[s][k], m)
+// note notes what was not measured. What was not since the run was interrupted
+// goes without saying.
+func (r *run) note(err error) {
+	if err != nil && r.Ctx.Err() == nil {
+		r.report.Notes = append(r.report.Notes, err.Error())
+	}
+}
+
+// try measures something, or notes why not.
+func (r *run) try(what string, measure func()) bool {
+	err := r.Do(func(testing.TB) { measure() })
+	if err != nil {
+		r.note(fmt.Errorf("%s: %w", what, err))
+	}
+	return err == nil
+}
+
+// begin starts a server that may be missing, and prepares it.
+func (r *run) begin(kind dbtest.Kind, statements ...string) *dbtest.Server {
+	server, err := r.Start(kind)
+	if err != nil {
+		line, _, _ := strings.Cut(err.Error(), "\n")
+		r.report.Notes = append(r.report.Notes, line)
+		return nil
+	}
+	r.report.Versions = append(r.report.Versions, server.Name)
+	r.Exec(server.URL, statements...)
+	return server
+}
+
+// nextid is the server that is measured.
+func (r *run) nextid(args ...string) dbtest.Nextid {
+	return dbtest.Nextid{Binary: r.Binary, Args: args}
+}
+
+// Run measures. When ctx ends it returns what it has, as interrupted.
+func Run(ctx context.Context, c Config) (*report.Report, error) {
+	return c.during(ctx, &report.Report{
+		Title: "nextid-bench sql: the server alone",
+		Intro: "Numbers a second, and what they cost, from servers that do nothing else: one light client in a closed loop, " +
+			"all servers on this machine, in turns.",
+		Settings: []string{fmt.Sprintf("%s × %d rounds a measurement, medians; [least–greatest] of the rounds' ratios", c.Length, c.Rounds)},
+	}, func(r *run) {
+		groups := r.groups()
+		for _, g := range groups {
+			c.Progress.Expect(time.Duration(len(g.contestants)*len(g.settings)*c.Rounds) * (c.Length + c.warm()))
+		}
+		for _, g := range groups {
+			r.measure(g)
+			r.report.Sections = append(r.report.Sections, g.sections()...)
+			g.doubt(r.report)
+		}
+		r.pgbench(groups[0])
+	})
+}
+
+// groups starts the servers that are installed.
+func (r *run) groups() []*group {
+	nextid := r.begin(r.nextid().Start, makeOrders)
+	sockets := dbtest.Nextid{Binary: r.Binary, Sockets: true}.Start(r)
+	r.Exec(sockets.URL, makeOrders)
+	bottom, mysqlBottom := dbtest.AsFloor(r.Floor, false)(r), dbtest.AsFloor(r.Floor, true)(r)
+	tcp := &group{
+		title:       "PostgreSQL's protocol over TCP",
+		text:        "The floor answers with the same bytes whatever it is asked: the ceiling that system calls and TCP set.",
+		contestants: []contestant{{floor, bottom.URL, nextID, bottom}, {ours, nextid.URL, nextID, nextid}},
+		settings:    slices.Concat(simple(1, 8, 32, 64), prepared(1, 8, 32, 64), deep),
+	}
+	pgSocket := &group{
+		title: "PostgreSQL's protocol over a Unix socket", contestants: []contestant{{ours, sockets.URL, nextID, sockets}},
+		settings: slices.Concat(simple(1, 8, 32), prepared(8)),
+	}
+	mysqlTCP := &group{
+		title:       "MySQL's protocol over TCP",
+		contestants: []contestant{{floor, mysqlBottom.URL, nextID, mysqlBottom}, {ours, nextid.MySQL, nextID, nextid}},
+		settings:    slices.Concat(simple(1, 8, 32), prepared(8), deep),
+	}
+	mysqlSocket := &group{
+		title: "MySQL's protocol over a Unix socket", contestants: []contestant{{ours, sockets.MySQL, nextID, sockets}},
+		settings: slices.Concat(simple(1, 8, 32), prepared(8)),
+	}
+	groups := []*group{tcp, pgSocket, mysqlTCP, mysqlSocket}
+	if pg := r.begin(dbtest.AsPostgres, "CREATE SEQUENCE one CACHE 1", "CREATE SEQUENCE thousand CACHE 1000"); pg != nil {
+		for _, c := range []contestant{{name: cache1, sql: "SELECT nextval('one')", server: pg}, {name: "PostgreSQL CACHE 1000", sql: "SELECT nextval('thousand')", server: pg}} {
+			c.url = pg.URL
+			tcp.contestants = append(tcp.contestants, c)
+			c.url = pg.SocketURL
+			pgSocket.contestants = append(pgSocket.contestants, c)
+		}
+	}
+	if maria := r.begin(dbtest.AsMariaDB, "CREATE SEQUENCE s CACHE 1000"); maria != nil {
+		const name, next = "MariaDB CACHE 1000", "SELECT NEXT VALUE FOR s"
+		mysqlTCP.contestants = append(mysqlTCP.contestants, contestant{name, maria.URL, next, maria})
+		mysqlSocket.contestants = append(mysqlSocket.contestants, contestant{name, maria.SocketURL, next, maria})
+	}
+	if redis := r.begin(dbtest.AsRedis); redis != nil {
+		groups = append(groups, &group{
+			title: "Beside Redis", contestants: []contestant{{ours, nextid.URL, nextID, nextid}, {"Redis INCR", redis.URL, "INCR s", redis}},
+			text:     "The same client speaks PostgreSQL's protocol to nextid and Redis's to Redis, which keeps its numbers in memory.",
+			settings: slices.Concat(simple(1, 8, 32), deep),
+		})
+	}
+	r.Must(r.Ctx.Err())
+	return groups
+}
+
+// inTurns measures contestants round by round: A B C, B C A, … One that fails is
+// left out from then on.
+func (r *run) inTurns(contestants []contestant, title, what string, length time.Duration, measure func(k int)) {
+	failed := make([]bool, len(contestants))
+	for round := range r.Rounds {
+		for i := range contestants {
+			k := (round + i) % len(contestants)
+			if failed[k] || r.Ctx.Err() != nil {
+				continue
 			}
+			r.Progress.Step(what + ": " + contestants[k].name)
+			failed[k] = !r.try(title+", "+what+", "+contestants[k].name, func() { measure(k) })
+			r.Progress.Did(length)
 		}
 	}
 }
 
-func (c *contestant) measure(ctx context.Context, s setting, how Config) (sample, error) {
-	return asked{url: c.url, server: c.server, sql: []string{c.sql}, prepared: s.prepared, conns: s.conns, depth: s.depth}.measure(ctx, how)
+// measure fills in the samples of a group. What a server cannot do is noted,
+// and the others go on.
+func (r *run) measure(g *group) {
+	g.samples = map[setting][][]sample{}
+	r.Progress.Part(g.title)
+	for _, s := range g.settings {
+		samples := make([][]sample, len(g.contestants))
+		r.inTurns(g.contestants, g.title, s.String(), r.Length+r.warm(), func(k int) {
+			c := g.contestants[k]
+			asks := asked{url: c.url, server: c.server, sql: []string{c.sql}, prepared: s.prepared, conns: s.conns, depth: s.depth}
+			samples[k] = append(samples[k], asks.measure(r))
+		})
+		g.samples[s] = samples
+	}
 }
 
 // column picks one measure out of samples.
@@ -157,198 +277,72 @@ func column(samples []sample, of func(sample) float64) []float64 {
 	return v
 }
 
-func perSecond(s sample) float64 { return s.perSecond }
-func cpu(s sample) float64       { return s.cpu }
-func p99(s sample) float64       { return s.p99 }
-
 // sections are the two tables of a group: throughput, and its cost.
 func (g *group) sections() []report.Section {
-	throughput := report.Section{Title: g.title, Text: g.text, Table: report.Table{First: "setting"}}
-	cost := report.Section{
-		Title: g.title + ": CPU and latency", Table: report.Table{First: "setting"},
-		Text: "CPU time of the server's processes per number, and the 99th percentile of the time to an answer of a client that always asks.",
-	}
 	self := slices.IndexFunc(g.contestants, func(c contestant) bool { return c.name == ours })
-	for _, c := range g.contestants {
-		throughput.Table.Columns = append(throughput.Table.Columns, report.Column{Name: c.name + " /s", Better: "more"})
-		cost.Table.Columns = append(cost.Table.Columns, report.Column{Name: c.name + " CPU µs", Better: "less"})
+	// part adds the columns of one measure to a table: of each contestant, and of
+	// the ratios to ours.
+	type part struct {
+		unit, ratio, better string // %s is the name of a contestant; "": there are none of these
+		of                  func(sample) float64
+		ours                bool // the ratio is ours to the other's
 	}
-	for k, c := range g.contestants {
-		if k != self {
-			throughput.Table.Columns = append(throughput.Table.Columns, report.Column{Name: "nextid : " + c.name, Better: "more"})
+	section := func(title, text, chart, unit string, parts ...part) report.Section {
+		s := report.Section{Title: title, Text: text, Table: report.Table{First: "setting"}}
+		drawn := report.Chart{Title: chart, Unit: unit, Better: parts[0].better}
+		add := func(name, better string) {
+			s.Table.Columns = append(s.Table.Columns, report.Column{Name: name, Better: better})
 		}
-		cost.Table.Columns = append(cost.Table.Columns, report.Column{Name: c.name + " p99 µs", Better: "less"})
-	}
-	for k, c := range g.contestants {
-		if k != self {
-			cost.Table.Columns = append(cost.Table.Columns, report.Column{Name: "CPU " + c.name + " : nextid", Better: "more"})
+		for _, setting := range g.settings {
+			s.Table.Rows = append(s.Table.Rows, report.Row{Name: setting.String()})
+			drawn.Panels = append(drawn.Panels, report.Panel{Title: setting.String()})
 		}
-	}
-	rates := report.Chart{Title: g.title, Unit: "numbers a second", Better: "more"}
-	cpus := report.Chart{Title: g.title + ": server CPU", Unit: "µs per number", Better: "less"}
-	for _, s := range g.settings {
-		samples := g.samples[s]
-		fast, cheap := report.Row{Name: s.String()}, report.Row{Name: s.String()}
-		rate, burnt := report.Panel{Title: s.String()}, report.Panel{Title: s.String()}
-		for k, c := range g.contestants {
-			fast.Cells = append(fast.Cells, report.Number(column(samples[k], perSecond)...))
-			cheap.Cells = append(cheap.Cells, report.Number(column(samples[k], cpu)...))
-			rate.Bars = append(rate.Bars, report.Bar{Name: c.name, Ours: k == self}.Median(column(samples[k], perSecond)))
-			burnt.Bars = append(burnt.Bars, report.Bar{Name: c.name, Ours: k == self}.Median(column(samples[k], cpu)))
-		}
-		for k := range g.contestants {
-			if k != self {
-				fast.Cells = append(fast.Cells, report.Ratio(column(samples[self], perSecond), column(samples[k], perSecond)))
+		for i, p := range parts {
+			for k, c := range g.contestants {
+				if p.unit != "" {
+					add(fmt.Sprintf(p.unit, c.name), p.better)
+				} else if k != self {
+					add(fmt.Sprintf(p.ratio, c.name), "more")
+				}
+				for n, setting := range g.settings {
+					values, own := column(g.samples[setting][k], p.of), column(g.samples[setting][self], p.of)
+					row := &s.Table.Rows[n]
+					switch {
+					case p.unit != "":
+						row.Cells = append(row.Cells, report.Number(values...))
+					case k == self:
+					case p.ours:
+						row.Cells = append(row.Cells, report.Ratio(own, values))
+					default:
+						row.Cells = append(row.Cells, report.Ratio(values, own))
+					}
+					if i == 0 {
+						drawn.Panels[n].Bars = append(drawn.Panels[n].Bars, report.Bar{Name: c.name, Ours: k == self}.Median(values))
+					}
+				}
 			}
-			cheap.Cells = append(cheap.Cells, report.Number(column(samples[k], p99)...))
 		}
-		for k := range g.contestants {
-			if k != self {
-				cheap.Cells = append(cheap.Cells, report.Ratio(column(samples[k], cpu), column(samples[self], cpu)))
-			}
-		}
-		throughput.Table.Rows = append(throughput.Table.Rows, fast)
-		cost.Table.Rows = append(cost.Table.Rows, cheap)
-		rates.Panels, cpus.Panels = append(rates.Panels, rate), append(cpus.Panels, burnt)
+		s.Charts = []report.Chart{drawn}
+		return s
 	}
-	throughput.Charts, cost.Charts = []report.Chart{rates}, []report.Chart{cpus}
-	return []report.Section{throughput, cost}
+	return []report.Section{
+		section(g.title, g.text, g.title, "numbers a second",
+			part{unit: "%s /s", better: "more", of: perSecond}, part{ratio: "nextid : %s", of: perSecond, ours: true}),
+		section(g.title+": CPU and latency",
+			"CPU time of the server's processes per number, and the 99th percentile of the time to an answer of a client that always asks.",
+			g.title+": server CPU", "µs per number",
+			part{unit: "%s CPU µs", better: "less", of: cpu}, part{unit: "%s p99 µs", better: "less", of: p99}, part{ratio: "CPU %s : nextid", of: cpu}),
+	}
 }
 
-// floors doubts what passes the group's floor, where it has one.
-func (g *group) floors(r *report.Report) {
+// doubt doubts what passes the group's floor, where it has one.
+func (g *group) doubt(r *report.Report) {
 	bottom := slices.IndexFunc(g.contestants, func(c contestant) bool { return c.name == floor })
 	for _, s := range g.settings {
 		for k, c := range g.contestants {
 			if bottom >= 0 && k != bottom {
-				r.Floor(g.title+", "+s.String(), c.name, column(g.samples[s][k], perSecond), column(g.samples[s][bottom], perSecond))
+				r.Doubt(g.title+", "+s.String(), c.name, column(g.samples[s][k], perSecond), column(g.samples[s][bottom], perSecond))
 			}
 		}
 	}
-}
-
-// start starts the servers that are installed.
-func (c Config) start(ctx context.Context, r *rig.Rig, rep *report.Report) ([]*group, error) {
-	s := &stage{ctx: ctx, rig: r, report: rep}
-	nextid, err := r.Nextid(ctx, c.Binary)
-	if err != nil {
-		return nil, err
-	}
-	onSockets, err := r.NextidOnSockets(ctx, c.Binary)
-	if err != nil {
-		return nil, err
-	}
-	bottom, err := r.Floor(ctx, c.Floor)
-	if err != nil {
-		return nil, err
-	}
-	mysqlBottom, err := r.FloorMySQL(ctx, c.Floor)
-	if err != nil {
-		return nil, err
-	}
-	rep.Versions = append(rep.Versions, nextid.Name)
-	tcp := &group{
-		title: "PostgreSQL's protocol over TCP",
-		text:  "The floor answers with the same bytes whatever it is asked: the ceiling that system calls and TCP set.",
-		contestants: []contestant{
-			{floor, bottom.URL, nextID, bottom}, {ours, nextid.URL, nextID, nextid.Server},
-		},
-		settings: []setting{
-			{false, 1, 1},
-			{false, 8, 1},
-			{false, 32, 1},
-			{false, 64, 1},
-			{true, 1, 1},
-			{true, 8, 1},
-			{true, 32, 1},
-			{true, 64, 1},
-			{false, 8, 16},
-		},
-	}
-	pgSocket := &group{
-		title: "PostgreSQL's protocol over a Unix socket", contestants: []contestant{{ours, onSockets.URL, nextID, onSockets.Server}},
-		settings: []setting{{false, 1, 1}, {false, 8, 1}, {false, 32, 1}, {true, 8, 1}},
-	}
-	mysqlTCP := &group{
-		title: "MySQL's protocol over TCP",
-		contestants: []contestant{
-			{floor, mysqlBottom.URL, nextID, mysqlBottom}, {ours, nextid.MySQL, nextID, nextid.Server},
-		},
-		settings: []setting{{false, 1, 1}, {false, 8, 1}, {false, 32, 1}, {true, 8, 1}, {false, 8, 16}},
-	}
-	mysqlSocket := &group{
-		title: "MySQL's protocol over a Unix socket", contestants: []contestant{{ours, onSockets.MySQL, nextID, onSockets.Server}},
-		settings: []setting{{false, 1, 1}, {false, 8, 1}, {false, 32, 1}, {true, 8, 1}},
-	}
-	inRedis := &group{
-		title: "Beside Redis", contestants: []contestant{{ours, nextid.URL, nextID, nextid.Server}},
-		text:     "The same client speaks PostgreSQL's protocol to nextid and Redis's to Redis, which keeps its numbers in memory.",
-		settings: []setting{{false, 1, 1}, {false, 8, 1}, {false, 32, 1}, {false, 8, 16}},
-	}
-	if pg := s.start(r.PostgreSQL); pg != nil {
-		if err := prepare(ctx, pg, "CREATE SEQUENCE one CACHE 1", "CREATE SEQUENCE thousand CACHE 1000"); err != nil {
-			return nil, err
-		}
-		for _, sequence := range []struct{ name, sql string }{
-			{cache1, "SELECT nextval('one')"}, {"PostgreSQL CACHE 1000", "SELECT nextval('thousand')"},
-		} {
-			tcp.contestants = append(tcp.contestants, contestant{sequence.name, pg.URL, sequence.sql, pg})
-			pgSocket.contestants = append(pgSocket.contestants, contestant{sequence.name, pg.Socket, sequence.sql, pg})
-		}
-	}
-	if maria := s.start(func(ctx context.Context) (*rig.Server, error) { return r.MariaDB(ctx) }); maria != nil {
-		if err := prepare(ctx, maria, "CREATE SEQUENCE s CACHE 1000"); err != nil {
-			return nil, err
-		}
-		const name, next = "MariaDB CACHE 1000", "SELECT NEXT VALUE FOR s"
-		mysqlTCP.contestants = append(mysqlTCP.contestants, contestant{name, maria.URL, next, maria})
-		mysqlSocket.contestants = append(mysqlSocket.contestants, contestant{name, maria.Socket, next, maria})
-	}
-	if redis := s.start(r.Redis); redis != nil {
-		inRedis.contestants = append(inRedis.contestants, contestant{"Redis INCR", redis.URL, "INCR s", redis})
-	}
-	groups := []*group{tcp, pgSocket, mysqlTCP, mysqlSocket, inRedis}
-	return slices.DeleteFunc(groups, func(g *group) bool { return g == inRedis && len(g.contestants) == 1 }), ctx.Err()
-}
-
-const (
-	makeOrders = "SELECT create_generator('orders', 'segment')"
-	nextID     = "SELECT next_id('orders')"
-)
-
-// stage starts servers and notes those that are missing.
-type stage struct {
-	ctx    context.Context
-	rig    *rig.Rig
-	report *report.Report
-}
-
-func (s *stage) start(f func(context.Context) (*rig.Server, error)) *rig.Server {
-	server, err := f(s.ctx)
-	if err != nil {
-		s.report.Notes = append(s.report.Notes, firstLine(err))
-		return nil
-	}
-	s.report.Versions = append(s.report.Versions, server.Name)
-	return server
-}
-
-func firstLine(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line
-}
-
-// prepare runs statements on a server.
-func prepare(ctx context.Context, s *rig.Server, statements ...string) error {
-	link, err := load.Dial(ctx, s.URL)
-	if err != nil {
-		return err
-	}
-	defer link.Close()
-	for _, sql := range statements {
-		if _, err := link.Exec(ctx, sql); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -83,9 +83,7 @@ func (p *program) rootCommand() *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(&cobra.Command{Hidden: true})
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageFailure(cmd, err.Error()) })
-	for _, command := range append(serverCommands, (*program).localCommand, (*program).renderCommand) {
-		root.AddCommand(command(p))
-	}
+	root.AddCommand(append(p.serverCommands(), p.localCommand(), p.renderCommand())...)
 	return root
 }
 
@@ -124,10 +122,6 @@ func oneLine(s string) string {
 // serverFlag is the server to measure: the flag --nextid, which by default is
 // the nextid that lies beside this program, else the one in the PATH.
 type serverFlag struct{ file string }
-
-func (f *serverFlag) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.file, "nextid", "", "the server's program `FILE`; by default nextid beside this program, else in the PATH")
-}
 
 // find returns the server's program as a path that holds in every directory.
 func (f *serverFlag) find() (string, error) {

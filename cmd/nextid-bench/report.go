@@ -18,6 +18,7 @@ type reportFlags struct {
 	out      string
 	baseline string
 	quick    bool
+	server   *serverFlag // nil: no server is measured
 }
 
 func (f *reportFlags) register(cmd *cobra.Command) {
@@ -25,6 +26,9 @@ func (f *reportFlags) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.quick, "quick", false, "one short round: what stands out, not what is close")
 	cmd.Flags().StringVar(&f.out, "out", "", "write report.md, report.html and report.json into `DIR`")
 	cmd.Flags().StringVar(&f.baseline, "baseline", "", "show what changed since an earlier report.json, given as `FILE`")
+	if f.server != nil {
+		cmd.Flags().StringVar(&f.server.file, "nextid", "", "the server's program `FILE`; by default nextid beside this program, else in the PATH")
+	}
 }
 
 // report runs a benchmark, prints its tables and writes the files. After

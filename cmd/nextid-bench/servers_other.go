@@ -1,9 +1,8 @@
-//go:build !unix
+//go:build !linux
 
 package main
 
 import "github.com/spf13/cobra"
 
-// serverCommands are those that start servers: none, since servers are started
-// and stopped with the users and signals of Unix.
-var serverCommands []func(*program) *cobra.Command
+// serverCommands start and measure servers in ways that only Linux has.
+func (*program) serverCommands() []*cobra.Command { return nil }

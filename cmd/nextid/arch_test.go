@@ -78,8 +78,7 @@ wire/wiretest:             generator generator/segment generator/snowflake gener
 wire/pgwire:               generator sqlfuncs sqlfuncs/account sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
 wire/mysqlwire:            generator sqlfuncs sqlfuncs/account sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
 
-benchmarks/local:          generator/... benchmarks/report
-benchmarks/...:            benchmarks/... generator generator/history dsn
+benchmarks/...:            benchmarks/... dbtest generator generator/history dsn
 server:                    dsn generator/... sqlfuncs/... wire/...
 cmd/nextid:                generator/... sqlfuncs wire/auth migrations/... server
 cmd/nextid-bench:          benchmarks/...
@@ -87,7 +86,7 @@ cmd/nextid-bench:          benchmarks/...
 
 // testOnly are the packages that exist for tests; they may use testing and
 // nothing that is linked into the binary may import them.
-var testOnly = []string{"generator/generatortest", "generator/simulation", "dbtest", "example", "sqlfuncs/sqltest", "wire/wiretest", "wire/clienttest", "benchmarks/report/charttest"}
+var testOnly = []string{"generator/generatortest", "generator/simulation", "dbtest", "example", "sqlfuncs/sqltest", "wire/wiretest", "wire/clienttest"}
 
 // layers are the top folders from the bottom up. Test files may reach
 // sideways and down (a wire test runs on real engines), never up.

@@ -1,6 +1,0 @@
-//go:build unix && !linux
-
-package attack
-
-// yield does nothing: the benchmarks run on Linux only.
-func yield() error { return nil }

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package rig
-
-import "syscall"
-
-// EndWithParent does nothing: only Linux can.
-func EndWithParent(*syscall.SysProcAttr, syscall.Signal) {}

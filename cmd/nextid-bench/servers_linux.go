@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nextid/benchmarks/compare"
+	"nextid/benchmarks/machine"
+	"nextid/benchmarks/report"
+	"nextid/benchmarks/torture"
+	"nextid/benchmarks/wire"
+)
+
+// serverCommands are those that start servers.
+func (p *program) serverCommands() []*cobra.Command {
+	return []*cobra.Command{p.compareCommand(), p.sqlCommand(), p.floorCommand(), p.tortureCommand(), p.attackCommand()}
+}
+
+// measured is a command that starts servers and ends in a report. run gets
+// the programs of nextid and of nextid-bench itself.
+func (p *program) measured(cmd *cobra.Command, check func(cmd *cobra.Command, quick bool) error, run func(ctx context.Context, progress *report.Progress, nextid, self string) (*report.Report, error)) *cobra.Command {
+	flags := &reportFlags{server: &serverFlag{}}
+	cmd.Args = noArgs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := check(cmd, flags.quick); err != nil {
+			return err
+		}
+		return p.report(cmd, flags, func(ctx context.Context, progress *report.Progress) (*report.Report, error) {
+			nextid, err := flags.server.find()
+			if err != nil {
+				return nil, err
+			}
+			self, err := os.Executable()
+			if err != nil {
+				return nil, err
+			}
+			return run(ctx, progress, nextid, self)
+		})
+	}
+	flags.register(cmd)
+	return cmd
+}
+
+func (p *program) compareCommand() *cobra.Command {
+	c := compare.Config{Shards: 3, Plan: compare.Full}
+	cmd := p.measured(&cobra.Command{
+		Use:   "compare",
+		Short: "Compare where ids can come from: auto_increment, shards, UUIDs, Redis, nextid",
+		Long: "Fill the same table with ids from auto_increment, shards with offsets, sequences, Redis, a\n" +
+			"ticket table, UUIDs and nextid, and measure throughput, latency, CPU, size, order, and what a\n" +
+			"failover and one more shard cost. Without --dsn it starts PostgreSQL, MariaDB and Redis, as far\n" +
+			"as they are installed, on free ports of loopback and in a temporary directory:\n\n" +
+			"  nextid-bench compare --quick --out report\n\n" +
+			"Takes about ten minutes, with --quick less than three. Ctrl-C ends it with what it has measured.",
+	}, func(cmd *cobra.Command, quick bool) error {
+		if c.Shards < 2 {
+			return usageFailure(cmd, "--shards must be 2 or more")
+		}
+		if quick {
+			c.Plan = compare.Quick
+		}
+		return nil
+	}, func(ctx context.Context, progress *report.Progress, nextid, self string) (*report.Report, error) {
+		c.Progress, c.Binary, c.Floor = progress, nextid, self
+		return compare.Run(ctx, c)
+	})
+	cmd.Flags().IntVar(&c.Shards, "shards", c.Shards, "servers to start of PostgreSQL and of MariaDB")
+	cmd.Flags().StringArrayVar(&c.DSN, "dsn", nil, "use this server: postgres://, mysql://, mariadb:// or redis:// `URL`; may be repeated,\n"+
+		"each more of a kind is a shard. It makes a schema, database or key "+compare.Schema+" there, and\nremoves it")
+	return cmd
+}
+
+func (p *program) sqlCommand() *cobra.Command {
+	floors, beside := false, ""
+	c := wire.Config{Length: 700 * time.Millisecond, Rounds: 3, Names: 20_000, Many: 1_000_000, Idle: 10_000}
+	cmd := p.measured(&cobra.Command{
+		Use:   "sql",
+		Short: "Measure the server alone, beside nextval, NEXT VALUE FOR and INCR",
+		Long: "Start nextid and, where they are installed, PostgreSQL, MariaDB and Redis, on free ports of\n" +
+			"loopback and in a temporary directory, and ask each for numbers: simple, prepared and\n" +
+			"pipelined, over both protocols, TCP and Unix sockets. Takes about three minutes.\n" +
+			"With --floors, the bounds of nextid's speed instead: what is asked, what was measured.",
+	}, func(_ *cobra.Command, quick bool) (err error) {
+		if quick {
+			c.Length, c.Rounds = 300*time.Millisecond, 1
+		}
+		if beside != "" { // it starts in a directory of its own
+			beside, err = filepath.Abs(beside)
+		}
+		return err
+	}, func(ctx context.Context, progress *report.Progress, nextid, self string) (*report.Report, error) {
+		c.Progress, c.Binary, c.Floor = progress, nextid, self
+		if floors {
+			return wire.Floors(ctx, c, beside)
+		}
+		return wire.Run(ctx, c)
+	})
+	inner := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if floors {
+			if done, err := machine.OwnNetwork(); done || err != nil {
+				return err
+			}
+		}
+		return inner(cmd, args)
+	}
+	cmd.Flags().BoolVar(&floors, "floors", false, "measure the bounds")
+	cmd.Flags().StringVar(&beside, "beside", "", "with --floors, another build of nextid to compare with: its program `FILE`")
+	cmd.Flags().StringVar(&c.Only, "only", "", "with --floors, only lines with `TEXT` in them")
+	cmd.Flags().DurationVar(&c.Length, "length", c.Length, "`TIME` of one measurement")
+	cmd.Flags().IntVar(&c.Rounds, "rounds", c.Rounds, "measurements of each server in each setting")
+	return cmd
+}
+
+// floorCommand is a part of nextid-bench sql: a server that is as fast as one
+// can be. It is a command so that it has a process of its own.
+func (p *program) floorCommand() *cobra.Command {
+	mysql := false
+	cmd := &cobra.Command{
+		Use:    "floor HOST:PORT",
+		Short:  "Answer every query with the same bytes",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			l, err := net.Listen("tcp", args[0])
+			if err != nil {
+				return err
+			}
+			return wire.Floor(l, mysql, runtime.GOMAXPROCS(0))
+		},
+	}
+	cmd.Flags().BoolVar(&mysql, "mysql", false, "speak MySQL's protocol instead of PostgreSQL's")
+	return cmd
+}
+
+func (p *program) tortureCommand() *cobra.Command {
+	c := torture.Config{Nodes: 3, Clients: 64, Duration: time.Minute, Pause: 2 * time.Millisecond, Stores: []string{"postgres"}, Each: 1}
+	var verdict error
+	cmd := p.measured(&cobra.Command{
+		Use:   "torture",
+		Short: "Do to servers what goes wrong in production, and check every id",
+		Long: "Run several servers on one store and let clients draw from them over both protocols, while servers\n" +
+			"are killed, stopped, cut off and given wrong clocks, clients misbehave, and the store is killed and\n" +
+			"cut off. Every id that a client got is written to a log and checked: none twice, and those of a\n" +
+			"connection in order. The third server of a store is never killed: its memory, goroutines and\n" +
+			"descriptors are watched, and must not grow.\n\n" +
+			"  nextid-bench torture --store postgres --duration 1m\n" +
+			"  nextid-bench torture --store postgres://nextid@db/nextid --nodes 5\n" +
+			"  nextid-bench torture --store all --duration 1h --pause 50ms\n\n" +
+			"A store is started here, from the program that is installed (" + strings.Join(torture.Stores()[:5], ", ") + "),\n" +
+			"embedded in a single server (embedded), or given as a URL: prepared with nextid migrate store up, and\n" +
+			"left alone but for five new generators. Network namespaces need root; clocks need gcc on Linux (amd64).\n" +
+			"The exit code is 1 when an id came twice, a server did not come back or used more and more; the log is\n" +
+			"kept then.",
+	}, func(cmd *cobra.Command, quick bool) error {
+		if c.Nodes < 1 || c.Clients < 1 || c.Duration <= 0 {
+			return usageFailure(cmd, "--nodes, --clients and --duration must be positive")
+		}
+		if c.StoreRestart != "" && (len(c.Stores) != 1 || !strings.Contains(c.Stores[0], "://")) {
+			return usageFailure(cmd, "--store-restart is for one --store, which is given by its URL")
+		}
+		if slices.Contains(c.Stores, "all") {
+			c.Stores = torture.Stores()
+		}
+		if quick {
+			c.Duration = min(c.Duration, 10*time.Second)
+		}
+		return nil
+	}, func(ctx context.Context, progress *report.Progress, nextid, _ string) (r *report.Report, err error) {
+		c.Progress, c.Binary = progress, nextid
+		if r, err = torture.Run(ctx, c); errors.Is(err, torture.ErrBroken) { // after the report
+			err, verdict = nil, err
+		}
+		return r, err
+	})
+	inner := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return errors.Join(inner(cmd, args), verdict) }
+	cmd.Flags().IntVar(&c.Nodes, "nodes", c.Nodes, "servers of each store")
+	cmd.Flags().IntVar(&c.Clients, "clients", c.Clients, "connections at a time, in all")
+	cmd.Flags().DurationVar(&c.Duration, "duration", c.Duration, "`TIME` of faults")
+	cmd.Flags().DurationVar(&c.Pause, "pause", c.Pause, "`TIME` of a client between two draws")
+	cmd.Flags().StringArrayVar(&c.Stores, "store", c.Stores, "`STORE` that servers share: "+strings.Join(torture.Stores(), ", ")+", a URL, or all; can be given several times")
+	cmd.Flags().StringVar(&c.StoreRestart, "store-restart", "", "shell `COMMAND` that kills the store of a URL and starts it again; without it that fault is left out")
+	cmd.Flags().StringVar(&c.Log, "log", "", "keep the log of all ids as `FILE`, and what the servers said beside it")
+	return cmd
+}
+
+func (p *program) attackCommand() *cobra.Command {
+	c := torture.AttackConfig{Length: 5 * time.Second, Rounds: 3}
+	be, at := "", ""
+	cmd := p.measured(&cobra.Command{
+		Use:   "attack",
+		Short: "Measure what a well-behaved client notices while others attack the server",
+		Long: "Ask a server for ids, in peace and during floods of connections, TLS handshakes and passwords,\n" +
+			"unfinished messages, large statements and texts, and readers that do not read. What the machine\n" +
+			"makes of each shows beside it: the same flood goes to another server on it first. The attackers\n" +
+			"get only what processors others leave: on a busy machine they do little.",
+	}, func(_ *cobra.Command, quick bool) error {
+		if quick {
+			c.Length, c.Rounds = time.Second, 1
+		}
+		return nil
+	}, func(ctx context.Context, progress *report.Progress, nextid, self string) (*report.Report, error) {
+		c.Progress, c.Binary, c.Self = progress, nextid, self
+		return torture.Attack(ctx, c)
+	})
+	inner := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if be == "" {
+			return inner(cmd, args)
+		}
+		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM)
+		defer stop()
+		did, err := torture.Be(ctx, be, at)
+		fmt.Fprintln(p.stdout, did)
+		return err
+	}
+	cmd.Flags().DurationVar(&c.Length, "length", c.Length, "`TIME` of an attack, of one on another server, and of the peace before them")
+	cmd.Flags().IntVar(&c.Rounds, "rounds", c.Rounds, "how often each attack is measured")
+	cmd.Flags().StringVar(&c.Only, "only", "", "only attacks with `TEXT` in their name")
+	cmd.Flags().StringVar(&be, "be", "", "")
+	cmd.Flags().StringVar(&at, "at", "", "")
+	for _, name := range []string{"be", "at"} { // for itself
+		_ = cmd.Flags().MarkHidden(name)
+	}
+	return cmd
+}

@@ -1,0 +1,100 @@
+package dbtest
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+// Password is that of users who need one. It has characters that URLs escape.
+const Password = "pass word/@:"
+
+// Secured is a database that asks for a password and speaks TLS.
+type Secured struct {
+	*Server
+	CA string // PEM file
+}
+
+// PostgresTLS starts a PostgreSQL that lets nobody in without TLS, and nobody
+// but postgres without a password.
+func PostgresTLS(t testing.TB) *Secured {
+	t.Helper()
+	s := newPostgres(t).initdb()
+	cert, key := s.certificate()
+	hba := s.write("hba", "hostssl all postgres all trust\nhostssl all all all scram-sha-256\n")
+	return &Secured{s.with(slices.Concat(smallPostgres, []string{"ssl=on", "ssl_cert_file=" + cert, "ssl_key_file=" + key, "hba_file=" + hba})...).Begin(), cert}
+}
+
+// PostgresURL is the URL of the database postgres for a user.
+func (s *Secured) PostgresURL(user string) string {
+	return "postgres://" + url.UserPassword(user, Password).String() + "@" + s.Addr +
+		"/postgres?sslmode=verify-full&sslrootcert=" + url.QueryEscape(s.CA)
+}
+
+// MariaDBTLS starts a MariaDB that speaks TLS. Its root needs no password.
+func MariaDBTLS(t testing.TB) *Secured {
+	t.Helper()
+	s := newMariaDB(t)
+	cert, key := s.certificate()
+	return &Secured{s.withSettings(slices.Concat(smallMariaDB, []string{"ssl-cert=" + cert, "ssl-key=" + key, "require-secure-transport=ON"})...).Begin(), cert}
+}
+
+// MySQLURL is the URL of a database for a user.
+func (s *Secured) MySQLURL(user, database string) string {
+	userinfo := url.User(user)
+	if user != "root" {
+		userinfo = url.UserPassword(user, Password)
+	}
+	return "mysql://" + userinfo.String() + "@" + s.Addr + "/" + database + "?ca=" + url.QueryEscape(s.CA)
+}
+
+// certificate makes a certificate that the server may read.
+func (s *Server) certificate() (cert, key string) {
+	s.t.Helper()
+	cert, key, _ = Certificate(s.t, s.Dir)
+	s.own(cert, key)
+	return cert, key
+}
+
+// Certificate makes a certificate for 127.0.0.1 that is its own authority.
+func Certificate(t testing.TB, dir string) (certFile, keyFile string, pool *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "nextid test"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour), IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certFile, keyFile = filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
+	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	for file, text := range map[string][]byte{certFile: cert, keyFile: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})} {
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pool = x509.NewCertPool()
+	pool.AppendCertsFromPEM(cert)
+	return certFile, keyFile, pool
+}

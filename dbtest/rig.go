@@ -1,0 +1,179 @@
+package dbtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Rig starts servers for a program that is no test, and until its Close.
+type Rig struct {
+	testing.TB // panics where a method is not below
+	mu         sync.Mutex
+	ends       []func()
+}
+
+// NewRig makes a rig without servers.
+func NewRig() *Rig { return &Rig{} }
+
+// failed is what a Rig panics with where a test would end.
+type failed struct{ error }
+
+// Do calls f with a Rig as its test. What would fail or skip a test is the
+// error.
+func (r *Rig) Do(f func(t testing.TB)) (err error) {
+	defer func() {
+		if end := recover(); end != nil {
+			ended, ok := end.(failed)
+			if !ok {
+				panic(end)
+			}
+			err = ended.error
+		}
+	}()
+	f(r)
+	return nil
+}
+
+// Close ends all servers and removes their data.
+func (r *Rig) Close() error {
+	return r.Do(func(testing.TB) {
+		r.mu.Lock()
+		ends := r.ends
+		r.ends = nil
+		r.mu.Unlock()
+		for _, end := range slices.Backward(ends) {
+			end()
+		}
+	})
+}
+
+// The methods of testing.TB that servers use.
+
+// Helper implements testing.TB.
+func (*Rig) Helper() {}
+
+// Failed implements testing.TB: the log of a server is in its error.
+func (*Rig) Failed() bool { return false }
+
+// Cleanup implements testing.TB.
+func (r *Rig) Cleanup(end func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ends = append(r.ends, end)
+}
+
+// Fatal implements testing.TB.
+func (*Rig) Fatal(args ...any) {
+	if err, ok := args[0].(error); ok {
+		panic(failed{err})
+	}
+	panic(failed{errors.New(fmt.Sprint(args...))})
+}
+
+// Fatalf implements testing.TB.
+func (*Rig) Fatalf(format string, args ...any) { panic(failed{fmt.Errorf(format, args...)}) }
+
+// Skipf implements testing.TB.
+func (*Rig) Skipf(format string, args ...any) { panic(failed{fmt.Errorf(format, args...)}) }
+
+// Errorf implements testing.TB: a server that does not end in time is killed.
+func (*Rig) Errorf(string, ...any) {}
+
+// Kind starts a server for a benchmark.
+type Kind func(t testing.TB) *Server
+
+// Start starts a server, unless its program is missing.
+func (r *Rig) Start(kind Kind) (s *Server, err error) {
+	err = r.Do(func(t testing.TB) { s = kind(t) })
+	return s, err
+}
+
+// connections is how many clients servers of benchmarks admit.
+const connections = "1200"
+
+// The kinds of servers that benchmarks compare. They have the settings of
+// their packages, so PostgreSQL and MariaDB are durable.
+var (
+	AsPostgres Kind = func(t testing.TB) *Server {
+		return newPostgres(t).initdb().with("max_connections=" + connections).Begin()
+	}
+	AsMariaDB Kind = func(t testing.TB) *Server { return AsMariaDBWith()(t) }
+	AsRedis   Kind = func(t testing.TB) *Server { return newRedis(t).Begin() }
+)
+
+// AsMariaDBWith is AsMariaDB with settings.
+func AsMariaDBWith(settings ...string) Kind {
+	return func(t testing.TB) *Server {
+		return newMariaDB(t).withSettings(append(settings, "max-connections="+connections)...).Begin()
+	}
+}
+
+// Nextid is a nextid that a benchmark starts.
+type Nextid struct {
+	Binary  string
+	Args    []string
+	Env     []string
+	Sockets bool // it listens on Unix sockets only, and URL is SocketURL
+}
+
+// Start is the Kind of the server.
+func (n Nextid) Start(t testing.TB) *Server {
+	version, _ := exec.Command(n.Binary, "version").Output() // a program that is none fails below
+	_, number, _ := strings.Cut(strings.TrimSpace(string(version)), " ")
+	s := newServer(t, "nextid "+number, "", syscall.SIGTERM)
+	s.env = n.Env
+	mysql := FreeAddr(t)
+	s.urls = func(s *Server) {
+		s.URL, s.MySQL = "postgres://bench@"+s.Addr+"/nextid?sslmode=disable", "mysql://bench@"+mysql+"/test"
+		if n.Sockets {
+			s.URL = "postgres://bench@/nextid?sslmode=disable&host=" + url.QueryEscape(s.Dir) + "&port=" + s.port()
+			s.SocketURL, s.MySQL = s.URL, "mysql://bench@/test?socket="+url.QueryEscape(s.file("my"))
+		}
+	}
+	s.argv = func(s *Server) []string {
+		pg, my := s.Addr, mysql
+		if n.Sockets {
+			pg, my = s.file(".s.PGSQL."+s.port()), s.file("my")
+		}
+		return append([]string{n.Binary, "serve", "--data", s.data(), "--pg", pg, "--mysql", my, "--http", "off"}, n.Args...)
+	}
+	s.ready = answersPostgres
+	return s.Begin()
+}
+
+// answersPostgres logs in.
+func answersPostgres(s *Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, s.URL)
+	if err != nil {
+		return err
+	}
+	return conn.Close(ctx)
+}
+
+// AsFloor is the command floor of nextid-bench: it answers every query with the
+// same bytes.
+func AsFloor(binary string, mysql bool) Kind {
+	return func(t testing.TB) *Server {
+		s := newServer(t, "floor", "", syscall.SIGKILL)
+		s.argv = func(s *Server) []string { return []string{binary, "floor", fmt.Sprintf("--mysql=%t", mysql), s.Addr} }
+		s.urls = func(s *Server) {
+			if s.URL = "postgres://bench@" + s.Addr + "/bench?sslmode=disable"; mysql {
+				s.URL = "mysql://bench@" + s.Addr + "/bench"
+			}
+		}
+		return s.Begin()
+	}
+}

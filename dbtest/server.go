@@ -1,0 +1,474 @@
+// Package dbtest starts the databases, poolers and servers that tests and
+// benchmarks need, each in a process and a directory of its own. The programs
+// are those of Debian's packages; a test that needs one that is missing is
+// skipped and names the package. A Rig starts the same servers for a program.
+//
+// No server outlives the process that started it, however that process ends:
+// see supervise.go.
+//
+// An Opener holds what the tests of the engines of shared.Store have in
+// common: the conformance suite, and the faults that happen to all of them.
+package dbtest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience bounds how long a server may take to start or stop.
+const patience = 60 * time.Second
+
+// Server is one running server. Its methods take what differs between a server
+// and a Copy of it from the fields, so that both can run.
+type Server struct {
+	Name      string // with the version where it is known: "PostgreSQL 15.20"
+	Addr      string // HOST:PORT
+	URL       string // of its first user, over TCP
+	SocketURL string // the same over the Unix socket; "" without one
+	MySQL     string // the URL of nextid's MySQL protocol
+	Dir       string // everything that it keeps
+	PID       int    // 0 when it does not run, or not on this machine
+
+	t     testing.TB
+	owner string // the user that it runs as when we are root; "": root
+	cred  *syscall.Credential
+	env   []string
+	argv  func(s *Server) []string
+	urls  func(s *Server)       // sets the URLs
+	ready func(s *Server) error // nil: once it accepts connections
+	quit  syscall.Signal        // ends it in order
+
+	cmd    *exec.Cmd
+	exited chan struct{}
+	frozen []int // children that Freeze has stopped
+}
+
+// program finds an executable, or skips the test.
+func program(t testing.TB, pkg string, names ...string) string {
+	t.Helper()
+	if testing.Testing() && testing.Short() {
+		t.Skip("starts " + pkg)
+	}
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+		if found, _ := filepath.Glob(name); len(found) > 0 {
+			return found[len(found)-1]
+		}
+	}
+	t.Skipf("%s is not installed: needs the Debian package %s", filepath.Base(names[0]), pkg)
+	return ""
+}
+
+// versionPattern finds the version in what a program says of itself.
+var versionPattern = regexp.MustCompile(`\d+(\.\d+)+`)
+
+// named adds the version to the name of a server.
+func named(name, program, flag string) string {
+	said, _ := exec.Command(program, flag).Output() // without a version the name will do
+	return strings.TrimSpace(name + " " + string(versionPattern.Find(said)))
+}
+
+// newServer makes the directory and the address of a server. A server with an
+// owner runs as that user, if we are root.
+func newServer(t testing.TB, name, owner string, quit syscall.Signal) *Server {
+	t.Helper()
+	s := &Server{Name: name, Addr: FreeAddr(t), t: t, owner: owner, quit: quit, urls: func(*Server) {}}
+	s.makeDir()
+	return s
+}
+
+// makeDir makes a directory that the owner may use. That of t.TempDir has a
+// path too long for a Unix socket, and a parent that belongs to us.
+func (s *Server) makeDir() {
+	s.t.Helper()
+	dir, err := os.MkdirTemp("", "db")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	supervise("dir", dir)
+	s.t.Cleanup(func() { os.RemoveAll(dir) })
+	s.Dir = dir
+	if os.Getuid() != 0 || s.owner == "" {
+		return
+	}
+	u, err := user.Lookup(s.owner)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	uid, _ := strconv.Atoi(u.Uid)
+	gid, _ := strconv.Atoi(u.Gid)
+	s.cred = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	s.own(dir)
+}
+
+// own gives files to the user of the server.
+func (s *Server) own(files ...string) {
+	s.t.Helper()
+	for _, file := range files {
+		if s.cred == nil {
+			return
+		}
+		if err := os.Chown(file, int(s.cred.Uid), int(s.cred.Gid)); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// write writes a file of the server's directory.
+func (s *Server) write(name, text string) (path string) {
+	s.t.Helper()
+	path = s.file(name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		s.t.Fatal(err)
+	}
+	return path
+}
+
+func (s *Server) file(name string) string { return filepath.Join(s.Dir, name) }
+func (s *Server) data() string            { return s.file("data") }
+func (s *Server) port() string            { return port(s.Addr) }
+
+// FreeAddr returns a loopback address that nobody listens on. Its port, and the
+// one 10,000 above for the bus of a Redis Cluster, are below those that the
+// kernel gives to connections and to port 0: one of these can be taken while a
+// server is killed and starts again.
+func FreeAddr(t testing.TB) string {
+	t.Helper()
+	const first, last = 10_000, 19_999 // ip_local_port_range begins at 32768
+	for range 1000 {
+		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(first+rand.IntN(last-first+1)))
+		if _, given := addrs.LoadOrStore(addr, true); given {
+			continue
+		}
+		if l, err := net.Listen("tcp4", addr); err == nil {
+			l.Close()
+			return addr
+		}
+	}
+	t.Fatal("dbtest: no port is free")
+	return ""
+}
+
+// addrs are the addresses that FreeAddr has returned in this process.
+var addrs sync.Map
+
+func port(addr string) string {
+	_, p, _ := net.SplitHostPort(addr)
+	return p
+}
+
+// addresses joins the addresses of servers for a URL.
+func addresses(servers []*Server) string {
+	all := make([]string, len(servers))
+	for i, s := range servers {
+		all[i] = s.Addr
+	}
+	return strings.Join(all, ",")
+}
+
+// environ is ours, with a home that the server's user may read: libpq looks
+// for certificates there.
+func (s *Server) environ() []string { return append(append(os.Environ(), "HOME="+s.Dir), s.env...) }
+
+// run runs a program of the server to its end.
+func (s *Server) run(argv ...string) error {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = s.Dir, s.environ()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.cred}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", argv[0], err, out)
+	}
+	return nil
+}
+
+// fill fills the data directory: the first of its kind in this process by the
+// program, the others by copying that one, which is faster.
+func (s *Server) fill(argv ...string) {
+	s.t.Helper()
+	templates.Lock()
+	defer templates.Unlock()
+	key := strings.ReplaceAll(strings.Join(argv, " "), s.Dir, "")
+	from, made := templates.dirs[key]
+	if !made {
+		if err := s.run(argv...); err != nil {
+			s.t.Fatal(err)
+		}
+		var err error
+		if from, err = os.MkdirTemp("", "db"); err != nil {
+			s.t.Fatal(err)
+		}
+		supervise("dir", from) // until this process ends
+		templates.dirs[key] = filepath.Join(from, "data")
+		s.copyData(s.data(), templates.dirs[key])
+		return
+	}
+	s.copyData(from, s.data())
+}
+
+// templates are data directories that no server has used, by the command that
+// made them.
+var templates = struct {
+	sync.Mutex
+	dirs map[string]string
+}{dirs: map[string]string{}}
+
+func (s *Server) copyData(from, to string) {
+	s.t.Helper()
+	if out, err := exec.Command("cp", "-a", "--reflink=auto", from, to).CombinedOutput(); err != nil {
+		s.t.Fatalf("dbtest: copy %s: %v\n%s", from, err, out)
+	}
+}
+
+// Copy makes a server of a copy of the data of one that has ended. It does not
+// run before Begin.
+func (s *Server) Copy() *Server {
+	s.t.Helper()
+	c := *s
+	c.Addr, c.cmd, c.exited, c.frozen = FreeAddr(s.t), nil, nil, nil
+	c.makeDir()
+	c.copyData(s.data(), c.data())
+	return &c
+}
+
+// Begin starts a new server for the first time and sees to its end.
+func (s *Server) Begin() *Server {
+	s.t.Helper()
+	s.prepare()
+	s.Start()
+	return s
+}
+
+// beginAll starts servers that answer once all of them run.
+func beginAll(all []*Server) {
+	for _, s := range all {
+		s.t.Helper()
+		s.prepare()
+		s.launch()
+	}
+	for _, s := range all {
+		if err := s.await(); err != nil {
+			s.t.Fatalf("dbtest: %s: %v", s.Name, err)
+		}
+	}
+}
+
+func (s *Server) prepare() {
+	s.urls(s)
+	s.t.Cleanup(func() {
+		s.Kill()
+		if s.t.Failed() {
+			text := s.Log()
+			s.t.Logf("the end of the log of %s at %s:\n%s", s.Name, s.Addr, text[max(0, len(text)-4000):])
+		}
+	})
+}
+
+// Start starts the server, which does not run, and waits until it answers.
+func (s *Server) Start() {
+	s.t.Helper()
+	// What was killed may hold its port or memory for a moment longer.
+	for try := 1; ; try++ {
+		s.launch()
+		err := s.await()
+		if err == nil {
+			return
+		}
+		if s.Running() || try == 5 || strings.Contains(err.Error(), "is a copy") {
+			s.t.Fatalf("dbtest: %s: %v", s.Name, err)
+		}
+		time.Sleep(time.Duration(try) * 200 * time.Millisecond)
+	}
+}
+
+func (s *Server) launch() {
+	s.t.Helper()
+	log, err := os.OpenFile(s.file("log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer log.Close()
+	cmd := Supervised(s.argv(s)...)
+	cmd.Dir, cmd.Env = s.Dir, s.environ()
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr.Credential = s.cred
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.cmd, s.PID, s.exited = cmd, cmd.Process.Pid, make(chan struct{})
+	go func(done chan struct{}) {
+		_ = cmd.Wait() // how it ended does not matter
+		close(done)
+	}(s.exited)
+}
+
+// await waits until the server answers.
+func (s *Server) await() error {
+	var last error
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		if s.ready == nil {
+			last = listens(s.Addr)
+		} else {
+			last = s.ready(s)
+		}
+		select {
+		case <-s.exited:
+			return fmt.Errorf("ended at once: %s", s.Log())
+		case <-time.After(50 * time.Millisecond):
+		}
+		if last == nil {
+			return nil
+		}
+	}
+	return errors.Join(errors.New("does not answer"), last)
+}
+
+// Log returns what the server has said so far.
+func (s *Server) Log() string {
+	said, _ := os.ReadFile(s.file("log")) // nothing yet
+	return string(bytes.TrimSpace(said))
+}
+
+// Running reports whether the server was started and has not ended.
+func (s *Server) Running() bool {
+	if s.cmd == nil {
+		return false
+	}
+	select {
+	case <-s.exited:
+		return false
+	default:
+		return true
+	}
+}
+
+// Stop ends the server in order.
+func (s *Server) Stop() { s.end(s.quit) }
+
+// Kill ends the server and all its processes at once, as a power cut does.
+func (s *Server) Kill() { s.end(syscall.SIGKILL) }
+
+func (s *Server) end(sig syscall.Signal) {
+	s.t.Helper()
+	if s.cmd == nil {
+		return
+	}
+	pid := s.cmd.Process.Pid
+	var others []int
+	if s.Running() && sig == syscall.SIGKILL {
+		// A process that was just forked still holds the server's socket. It may
+		// have a group of its own, as PostgreSQL's backends do.
+		_ = syscall.Kill(pid, syscall.SIGSTOP) // nothing is forked any more
+		stopped(pid)
+		others = Descendants(pid)
+		_ = syscall.Kill(-pid, syscall.SIGKILL)
+		for _, other := range others {
+			_ = syscall.Kill(other, syscall.SIGKILL)
+		}
+	} else if s.Running() {
+		_ = syscall.Kill(pid, sig)
+	}
+	s.thawChildren() // which end with the server
+	select {
+	case <-s.exited:
+	case <-time.After(patience):
+		_ = syscall.Kill(-pid, syscall.SIGKILL)
+		s.t.Errorf("dbtest: %s did not end", s.Name)
+		<-s.exited
+	}
+	for _, other := range others {
+		for end := time.Now().Add(patience); !gone(other) && time.Now().Before(end); {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	supervise("ended", strconv.Itoa(pid))
+	s.cmd, s.PID = nil, 0
+}
+
+// Freeze stops all processes of the server without ending them: those of its
+// group, and PostgreSQL's backends, each of which has a session of its own.
+func (s *Server) Freeze() {
+	s.t.Helper()
+	s.signal(syscall.SIGSTOP)
+	AwaitStopped(s.t, s.PID)
+	s.frozen = Descendants(s.PID) // none is added any more
+	for _, child := range s.frozen {
+		supervise("process", strconv.Itoa(child))
+		_ = syscall.Kill(child, syscall.SIGSTOP) // it may have ended
+		AwaitStopped(s.t, child)
+	}
+}
+
+// Thaw lets a frozen server go on.
+func (s *Server) Thaw() {
+	s.t.Helper()
+	s.thawChildren()
+	s.signal(syscall.SIGCONT)
+}
+
+func (s *Server) thawChildren() {
+	for _, child := range s.frozen {
+		_ = syscall.Kill(child, syscall.SIGCONT) // it may have ended
+		supervise("ended", strconv.Itoa(child))
+	}
+	s.frozen = nil
+}
+
+func (s *Server) signal(sig syscall.Signal) {
+	s.t.Helper()
+	if err := syscall.Kill(-s.PID, sig); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// listens reports whether something accepts connections at addr.
+func listens(addr string) error {
+	c, err := net.DialTimeout("tcp", addr, time.Second)
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+// ask sends a line to a server and reads the beginning of what it says.
+func ask(addr, line string) (string, error) {
+	c, err := net.DialTimeout("tcp", addr, time.Second)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	if err := c.SetDeadline(time.Now().Add(2 * time.Second)); err != nil {
+		return "", err
+	}
+	if _, err := c.Write([]byte(line)); err != nil {
+		return "", err
+	}
+	answer := make([]byte, 4096)
+	n, err := c.Read(answer)
+	return string(answer[:n]), err
+}
+
+// Await waits until done.
+func Await(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !done(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("no %s after %v", what, patience)
+		}
+	}
+}
