@@ -69,7 +69,10 @@ func (r *run) transactions(c contestant, conns int, length time.Duration) float6
 	if err != nil {
 		r.Fatalf("pgbench: %w\n%s", err, out)
 	}
-	_, tps, _ := strings.Cut(string(out), "\ntps = ")
+	_, tps, told := strings.Cut(string(out), "\ntps = ")
+	if !told {
+		r.Fatalf("pgbench told no tps:\n%s", out)
+	}
 	number, _, _ := strings.Cut(tps, " ")
 	perSecond, err := strconv.ParseFloat(number, 64)
 	r.Must(err)
