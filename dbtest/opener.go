@@ -30,7 +30,7 @@ func (o Opener) Try(ctx context.Context, url string, cfg shared.Config, unsafe .
 func (o Opener) Start(t testing.TB, url string, cfg shared.Config, unsafe ...string) *shared.Store {
 	t.Helper()
 	s, err := o.Try(t.Context(), url, cfg, unsafe...)
-	for end := time.Now().Add(patience); err != nil; s, err = o.Try(t.Context(), url, cfg, unsafe...) {
+	for end := time.Now().Add(Patience); err != nil; s, err = o.Try(t.Context(), url, cfg, unsafe...) {
 		slow := errors.Is(err, generator.ErrNotNow) || errors.Is(err, generator.ErrRetry)
 		if !slow || time.Now().After(end) {
 			t.Fatal(err)

@@ -29,8 +29,8 @@ import (
 	"time"
 )
 
-// patience bounds how long a server may take to start or stop.
-const patience = 60 * time.Second
+// Patience bounds how long a server may take to start or stop.
+const Patience = 90 * time.Second
 
 // Server is one running server. Its methods take what differs between a server
 // and a Copy of it from the fields, so that both can run.
@@ -90,6 +90,24 @@ func newServer(t testing.TB, name, owner string, quit syscall.Signal) *Server {
 	t.Helper()
 	s := &Server{Name: name, Addr: FreeAddr(t), t: t, owner: owner, quit: quit, urls: func(*Server) {}}
 	s.makeDir()
+	return s
+}
+
+// Command is a server that is none of the kinds of this package.
+type Command struct {
+	Name  string
+	Argv  func() []string
+	Env   func() []string // beside ours
+	Ready func() error
+}
+
+// New makes a Server of it, which does not run before Begin. SIGTERM ends it in
+// order.
+func (c Command) New(t testing.TB) *Server {
+	t.Helper()
+	s := newServer(t, c.Name, "", syscall.SIGTERM)
+	s.argv = func(s *Server) []string { s.env = c.Env(); return c.Argv() }
+	s.ready = func(*Server) error { return c.Ready() }
 	return s
 }
 
@@ -320,7 +338,7 @@ func (s *Server) launch() {
 // await waits until the server answers.
 func (s *Server) await() error {
 	var last error
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	for end := time.Now().Add(Patience); time.Now().Before(end); {
 		if s.ready == nil {
 			last = listens(s.Addr)
 		} else {
@@ -386,13 +404,13 @@ func (s *Server) end(sig syscall.Signal) {
 	s.thawChildren() // which end with the server
 	select {
 	case <-s.exited:
-	case <-time.After(patience):
+	case <-time.After(Patience):
 		_ = syscall.Kill(-pid, syscall.SIGKILL)
 		s.t.Errorf("dbtest: %s did not end", s.Name)
 		<-s.exited
 	}
 	for _, other := range others {
-		for end := time.Now().Add(patience); !gone(other) && time.Now().Before(end); {
+		for end := time.Now().Add(Patience); !gone(other) && time.Now().Before(end); {
 			time.Sleep(time.Millisecond)
 		}
 	}
@@ -466,9 +484,9 @@ func ask(addr, line string) (string, error) {
 // Await waits until done.
 func Await(t testing.TB, what string, done func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !done(); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(Patience); !done(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("no %s after %v", what, patience)
+			t.Fatalf("no %s after %v", what, Patience)
 		}
 	}
 }

@@ -2,8 +2,8 @@ package torture
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
-	"syscall"
 	"time"
 
 	"nextid/dbtest"
@@ -25,21 +25,14 @@ func linked(n *node) bool { return n.store != "" }
 
 var faults = []*fault{
 	{name: "server killed with kill -9, and started again", can: mortal, do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
-		n.end(syscall.SIGKILL)
-		rest(ctx, last)
-		return n.start(ctx)
+		return n.do(func() { n.Kill(); rest(ctx, last); n.Start() })
 	}},
 	{name: "server ended with SIGTERM, and started again", can: func(n *node) bool { return plain(n) && mortal(n) }, do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
-		n.end(syscall.SIGTERM)
-		rest(ctx, last/4)
-		return n.start(ctx)
+		return n.do(func() { n.Stop(); rest(ctx, last/4); n.Start() })
 	}},
 	// One that runs under skewclock is not stopped: its tracer swallows the signal.
 	{name: "server stopped with SIGSTOP, and continued", can: plain, do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
-		n.signal(syscall.SIGSTOP)
-		rest(ctx, last)
-		n.signal(syscall.SIGCONT)
-		return nil
+		return n.do(func() { n.Freeze(); rest(ctx, last); n.Thaw() })
 	}},
 	{name: "server cut off from the store, silently", can: linked, do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
 		n.set(dbtest.Silent)
@@ -88,11 +81,11 @@ var faults = []*fault{
 		return n.setClock(0, 0)
 	}},
 	{name: "server killed, and started again with its clock set back", can: skewed, why: clocks, do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
-		n.end(syscall.SIGKILL)
-		if err := n.setClock(-time.Duration(rand.Int64N(int64(time.Minute))), 0); err != nil {
+		err := n.do(n.Kill)
+		if err = errors.Join(err, n.setClock(-time.Duration(rand.Int64N(int64(time.Minute))), 0)); err != nil {
 			return err
 		}
-		if err := n.start(ctx); err != nil {
+		if err := n.do(n.Start); err != nil {
 			return err
 		}
 		rest(ctx, last)

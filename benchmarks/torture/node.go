@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -24,26 +23,19 @@ import (
 	"nextid/dbtest"
 )
 
-// startTimeout is how long a server may take until it answers: after a
-// failover of its store it waits for slices that were lost.
-const startTimeout = 90 * time.Second
-
 // node is one server.
 type node struct {
+	*dbtest.Server
 	place  *place
 	index  int
 	steady bool            // it is never killed: what it uses is watched
-	dir    string          // its data, its socket and what it says
 	space  *namespace      // its network; nil for that of this machine
 	clock  string          // the file that moves its clock; "" for the real clock
 	links  []*dbtest.Proxy // the ways to the store, one for each address in its URL; none when the store is its own
 	store  string          // its URL, with the addresses of the links
 
+	mu      sync.Mutex
 	samples []sample // of what it used
-
-	mu     sync.Mutex
-	cmd    *exec.Cmd
-	exited chan struct{}
 }
 
 // socketPort is the port in the name of a server's Unix socket: clients must
@@ -55,7 +47,7 @@ func (n *node) String() string { return n.place.kind + strconv.Itoa(n.index+1) }
 
 // socket is where clients find the server.
 func (n *node) socket(p protocol) string {
-	return filepath.Join(n.dir, map[protocol]string{postgres: ".s.PGSQL." + socketPort, mysql: "mysql", web: "http"}[p])
+	return filepath.Join(n.Dir, map[protocol]string{postgres: ".s.PGSQL." + socketPort, mysql: "mysql", web: "http"}[p])
 }
 
 // newNode makes the surroundings of a server. The first of a store has a
@@ -64,8 +56,10 @@ func (n *node) socket(p protocol) string {
 func (p *place) newNode(index int) (*node, error) {
 	r := p.run
 	n := &node{place: p, index: index, steady: index == 2}
-	n.dir = filepath.Join(r.dir, n.String())
-	if err := os.Mkdir(n.dir, 0o755); err != nil {
+	err := r.rig.Do(func(t testing.TB) {
+		n.Server = dbtest.Command{Name: "nextid " + n.String(), Argv: n.argv, Env: n.environ, Ready: n.ready}.New(t)
+	})
+	if err != nil {
 		return nil, err
 	}
 	on := "127.0.0.1"
@@ -77,7 +71,7 @@ func (p *place) newNode(index int) (*node, error) {
 		n.space, on = space, space.outside
 	}
 	if r.clocks == "" && index%3 == 0 {
-		n.clock = filepath.Join(n.dir, "clock")
+		n.clock = filepath.Join(n.Dir, "clock")
 		if err := n.setClock(0, 0); err != nil {
 			return nil, err
 		}
@@ -150,64 +144,37 @@ func (n *node) setClock(offset time.Duration, frozen int64) error {
 	return errors.Join(err, f.Close())
 }
 
-// start starts the server and waits until it answers.
-func (n *node) start(ctx context.Context) error {
-	var argv []string
+func (n *node) argv() (argv []string) {
 	if n.space != nil {
 		argv = append(argv, "ip", "netns", "exec", n.space.name)
 	}
 	if n.clock != "" {
 		argv = append(argv, n.place.run.skewclock, n.clock)
 	}
-	argv = append(argv, n.place.run.cfg.Binary, "serve", "--data", filepath.Join(n.dir, "data"),
+	return append(argv, n.place.run.cfg.Binary, "serve", "--data", filepath.Join(n.Dir, "data"),
 		"--pg", n.socket(postgres), "--mysql", n.socket(mysql), "--http", n.socket(web))
-	said, err := os.OpenFile(filepath.Join(n.dir, "stderr"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+}
+
+func (n *node) environ() (env []string) {
+	if n.store != "" {
+		env = append(env, "NEXTID_STORE="+n.store) // which may hold a password
+	}
+	if n.clock != "" {
+		env = append(env, "NEXTID_CLOCK_LIMIT=0s") // it shall start with a wrong clock
+	}
+	return env
+}
+
+func (n *node) ready() error {
+	conn, err := n.connect(context.Background())
 	if err != nil {
 		return err
 	}
-	defer func() { _ = said.Close() }()
-	cmd := dbtest.Supervised(argv...)
-	cmd.Dir, cmd.Stderr = n.dir, said
-	cmd.Env = os.Environ()
-	if n.store != "" {
-		cmd.Env = append(cmd.Env, "NEXTID_STORE="+n.store) // which may hold a password
-	}
-	if n.clock != "" {
-		cmd.Env = append(cmd.Env, "NEXTID_CLOCK_LIMIT=0s") // it shall start with a wrong clock
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	exited := make(chan struct{})
-	go func() {
-		_ = cmd.Wait() // how it ended does not matter
-		close(exited)
-	}()
-	n.mu.Lock()
-	n.cmd, n.exited = cmd, exited
-	n.mu.Unlock()
-	return n.await(ctx, exited)
+	return conn.Close(context.Background())
 }
 
-// await waits until the server accepts connections.
-func (n *node) await(ctx context.Context, exited <-chan struct{}) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	for {
-		conn, err := n.connect(ctx)
-		if err == nil {
-			return conn.Close(ctx)
-		}
-		select {
-		case <-exited:
-			said, _ := os.ReadFile(filepath.Join(n.dir, "stderr"))
-			return fmt.Errorf("server %v ended before it answered:\n%s", n, said)
-		case <-ctx.Done():
-			return fmt.Errorf("server %v does not answer: %w", n, err)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-}
+// do calls a method of the Server. What would end a test is the error.
+func (n *node) do(method func()) error { return n.place.run.rig.Do(func(testing.TB) { method() }) }
 
 func (n *node) connect(ctx context.Context) (*pgx.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -216,48 +183,12 @@ func (n *node) connect(ctx context.Context) (*pgx.Conn, error) {
 }
 
 func (n *node) url() string {
-	return "postgres://torture@/nextid?sslmode=disable&host=" + url.QueryEscape(n.dir) + "&port=" + socketPort
-}
-
-// signal sends a signal to the server, and to the tool that runs it.
-func (n *node) signal(s syscall.Signal) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.cmd != nil {
-		_ = syscall.Kill(-n.cmd.Process.Pid, s) // it may have ended
-	}
-}
-
-// end ends the server and waits for that.
-func (n *node) end(s syscall.Signal) {
-	n.mu.Lock()
-	exited := n.exited
-	if exited == nil {
-		n.mu.Unlock()
-		return
-	}
-	pid := n.cmd.Process.Pid
-	n.mu.Unlock()
-	n.signal(s)
-	select {
-	case <-exited:
-	case <-time.After(20 * time.Second):
-		n.signal(syscall.SIGKILL)
-		<-exited
-	}
-	// One that ran under skewclock dies a moment after its tracer.
-	for range 100 {
-		if syscall.Kill(-pid, 0) != nil {
-			return
-		}
-		rest(context.Background(), 20*time.Millisecond)
-	}
+	return "postgres://torture@/nextid?sslmode=disable&host=" + url.QueryEscape(n.Dir) + "&port=" + socketPort
 }
 
 // close ends the server and takes its surroundings away.
 func (n *node) close() {
-	n.signal(syscall.SIGCONT)
-	n.end(syscall.SIGKILL)
+	_ = n.do(n.Kill)
 	n.set(dbtest.Open)
 	if n.space != nil {
 		n.space.remove()

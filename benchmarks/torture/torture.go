@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"nextid/benchmarks/report"
@@ -104,7 +103,7 @@ func (r *run) keep() error {
 	to := cmp.Or(r.cfg.Log, "torture-ids.log")
 	errs := []error{move(r.path(), to)}
 	for n := range r.nodes() {
-		errs = append(errs, move(filepath.Join(n.dir, "stderr"), to+"."+n.String()))
+		errs = append(errs, move(filepath.Join(n.Dir, "log"), to+"."+n.String()))
 	}
 	return errors.Join(errs...)
 }
@@ -140,7 +139,7 @@ func (r *run) prepare(ctx context.Context) (err error) {
 		}
 	}
 	for n := range r.nodes() {
-		if err := n.start(ctx); err != nil {
+		if err := n.do(func() { n.Begin() }); err != nil {
 			return err
 		}
 	}
@@ -194,7 +193,7 @@ func (r *run) torture(ctx context.Context) (took, back time.Duration, err error)
 	stop()
 	clients.Wait()
 	for n := range r.nodes() {
-		n.end(syscall.SIGTERM)
+		err = errors.Join(err, n.do(n.Stop))
 	}
 	return took, back, errors.Join(err, r.ledger.close())
 }
@@ -249,7 +248,7 @@ func (p *place) one(ctx context.Context, f *fault, longest time.Duration) error 
 func (r *run) recovered(ctx context.Context) time.Duration {
 	r.cfg.Progress.Part("wait until all servers answer")
 	began := time.Now()
-	limited, cancel := context.WithTimeout(ctx, startTimeout)
+	limited, cancel := context.WithTimeout(ctx, dbtest.Patience)
 	defer cancel()
 	var asking sync.WaitGroup
 	for n := range r.nodes() {
