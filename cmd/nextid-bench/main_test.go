@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -87,22 +86,6 @@ func TestReportsNameNoPasswords(t *testing.T) {
 	} {
 		if got := withoutSecrets([]string{arg})[0]; got != want {
 			t.Errorf("%s is shown as %s, want %s", arg, got, want)
-		}
-	}
-}
-
-// The server holds no benchmark: neither the packages, nor what only they link.
-func TestTheServerLinksNoBenchmark(t *testing.T) {
-	t.Parallel()
-	out, err := exec.Command("go", "list", "-deps", "nextid/cmd/nextid").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for path := range strings.FieldsSeq(string(out)) {
-		for _, kept := range []string{"nextid/benchmarks", "github.com/bwmarrin/", "github.com/sony/"} {
-			if strings.HasPrefix(path, kept) {
-				t.Errorf("nextid links %s", path)
-			}
 		}
 	}
 }

@@ -4,93 +4,37 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// arrows is who may import whom inside the module: one package (or with
-// /... a tree of them) a line, and after the colon what its production code
-// may import. A package that is missing here fails the test, so that every
-// new one is given its place on purpose.
-//
-//	generator ──► sqlfuncs ──► wire ──► server ──► cmd/nextid
-const arrows = `
-dsn:
-generator:
-generator/layout:          generator
-generator/worker:          generator
-generator/snowflake:       generator generator/layout generator/worker
-generator/ring:            generator generator/layout generator/worker
-generator/segment:         generator generator/layout
-generator/counter:         generator
-generator/node:            generator generator/worker
-generator/ticket:          generator generator/counter dsn
-generator/uuid:            generator
-generator/code:            generator
-generator/store/memory:    generator
-generator/store/sqlite:    generator migrations/...
-generator/store/shared:    generator
-generator/store/postgres:  generator/store/shared migrations
-generator/store/mysql:     generator generator/store/shared dsn migrations
-generator/store/redis:     generator generator/store/shared dsn
-generator/store/etcd:      generator/store/shared dsn
-generator/store/zookeeper: generator generator/store/shared dsn
-
-generator/generatortest:   generator generator/history
-generator/simulation:      generator generator/layout generator/segment generator/snowflake generator/worker generator/store/memory generator/store/shared
-generator/history:         generator
-
-migrations/...:            dsn
-dbtest:                    generator generator/generatortest generator/store/shared
-example:                   generator generator/store/shared dsn
-
-sqlfuncs/sqlstate:
-sqlfuncs/datum:            sqlfuncs/sqlstate
-sqlfuncs/account:          sqlfuncs/sqlstate
-sqlfuncs/audit:
-sqlfuncs/quota:            sqlfuncs/sqlstate
-sqlfuncs/syntax:           sqlfuncs/sqlstate
-sqlfuncs/setting:          sqlfuncs/sqlstate sqlfuncs/datum
-sqlfuncs/engine:           generator sqlfuncs/account sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/setting sqlfuncs/syntax
-sqlfuncs/pgfunc:           sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax sqlfuncs/engine
-sqlfuncs/ids:              generator generator/layout generator/uuid sqlfuncs/account sqlfuncs/audit sqlfuncs/quota sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax sqlfuncs/engine
-sqlfuncs/mysql:            sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/setting sqlfuncs/syntax sqlfuncs/engine sqlfuncs/ids generator
-sqlfuncs/pgcatalog:        generator generator/layout sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/setting sqlfuncs/syntax sqlfuncs/engine sqlfuncs/ids
-sqlfuncs:                  generator generator/layout generator/uuid sqlfuncs/account sqlfuncs/quota sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax sqlfuncs/engine sqlfuncs/setting sqlfuncs/pgfunc sqlfuncs/ids sqlfuncs/mysql sqlfuncs/pgcatalog
-
-sqlfuncs/sqltest:          generator/... sqlfuncs sqlfuncs/account sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/ids sqlfuncs/syntax
-
-wire:                      sqlfuncs/account sqlfuncs/sqlstate
-wire/auth:                 sqlfuncs sqlfuncs/sqlstate wire wire/pgwire wire/mysqlwire
-wire/httpstatus:           wire
-wire/web:                  sqlfuncs sqlfuncs/datum sqlfuncs/sqlstate wire
-wire/clienttest:
-wire/wiretest:             generator generator/segment generator/snowflake generator/store/memory generator/worker sqlfuncs
-wire/pgwire:               generator sqlfuncs sqlfuncs/account sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
-wire/mysqlwire:            generator sqlfuncs sqlfuncs/account sqlfuncs/sqlstate sqlfuncs/datum sqlfuncs/syntax wire
-
-benchmarks/...:            benchmarks/... dbtest generator generator/history dsn
-server:                    dsn generator/... sqlfuncs/... wire/...
-cmd/nextid:                generator/... sqlfuncs wire/auth migrations/... server
-cmd/nextid-bench:          benchmarks/...
-`
-
-// testOnly are the packages that exist for tests; they may use testing and
-// nothing that is linked into the binary may import them.
-var testOnly = []string{"generator/generatortest", "generator/simulation", "dbtest", "example", "sqlfuncs/sqltest", "wire/wiretest", "wire/clienttest"}
+// never is what production code of a folder may not import, beside the layers
+// above it.
+var never = map[string][]string{
+	"dsn":        layers,
+	"migrations": layers,
+	"sqlfuncs":   {"generator/store", "generator/snowflake", "generator/segment"}, // the registry has them
+	"wire":       {"generator/store", "generator/snowflake", "generator/segment"}, // SQL has them
+}
 
 // layers are the top folders from the bottom up. Test files may reach
 // sideways and down (a wire test runs on real engines), never up.
 var layers = []string{"generator", "sqlfuncs", "wire", "server", "cmd"}
+
+// testOnly are the packages that exist for tests and benchmarks, and the
+// libraries of these: nothing that is linked into the binary imports them.
+var testOnly = []string{
+	module + "/generator/generatortest", module + "/generator/simulation", module + "/dbtest", module + "/example", module + "/sqlfuncs/sqltest",
+	module + "/wire/wiretest", module + "/wire/clienttest", module + "/benchmarks",
+	"testing", "pgregory.net/rapid", "github.com/stretchr/testify", "net/http/httptest", "github.com/bwmarrin", "github.com/sony", "gonum.org",
+}
 
 const module = "nextid"
 
@@ -152,116 +96,43 @@ func moduleRoot(t *testing.T) string {
 	return root
 }
 
-// own returns the path of a package inside the module.
-func own(importPath string) (string, bool) { return strings.CutPrefix(importPath, module+"/") }
-
-// covers reports whether a pattern of arrows stands for a package.
-func covers(pattern, path string) bool {
-	if tree, ok := strings.CutSuffix(pattern, "/..."); ok {
-		return path == tree || strings.HasPrefix(path, tree+"/")
-	}
-	return path == pattern
+// within reports whether a package lies in one of some folders.
+func within(path string, folders []string) bool {
+	return slices.ContainsFunc(folders, func(folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") })
 }
 
-type arrow struct {
-	from string
-	to   []string
-}
-
-func parseArrows(text string) []arrow {
-	var parsed []arrow
-	for line := range strings.Lines(text) {
-		if from, to, ok := strings.Cut(line, ":"); ok {
-			parsed = append(parsed, arrow{from, strings.Fields(to)})
-		}
-	}
-	return parsed
-}
-
-// arrowViolation says what is wrong with the imports of one package.
-func arrowViolation(rules []arrow, path string, imports []string) string {
-	i := slices.IndexFunc(rules, func(a arrow) bool { return covers(a.from, path) })
-	if i < 0 {
-		return fmt.Sprintf("package %s has no place in the picture: add it to arrows in arch_test.go", path)
-	}
-	for _, imported := range imports {
-		target, ok := own(imported)
-		if ok && !slices.ContainsFunc(rules[i].to, func(p string) bool { return covers(p, target) }) {
-			return fmt.Sprintf("package %s imports %s, which the arrows do not allow", path, target)
-		}
-	}
-	return ""
-}
-
-// upwardTestImport names the first import of test files into a higher layer.
-func upwardTestImport(path string, imports []string) string {
-	layer := func(path string) int {
-		top, _, _ := strings.Cut(path, "/")
-		return slices.Index(layers, top)
-	}
-	from := layer(path)
-	for _, imported := range imports {
-		if target, ok := own(imported); ok && from >= 0 && layer(target) > from {
-			return target
-		}
-	}
-	return ""
-}
-
-func TestImportsFollowTheArrows(t *testing.T) {
+// TestImportsGoDown: each layer knows those below it.
+func TestImportsGoDown(t *testing.T) {
 	t.Parallel()
-	rules := parseArrows(arrows)
 	for _, p := range goList(t, "./...") {
-		path, ok := own(p.ImportPath)
-		if !ok {
-			continue
+		path := strings.TrimPrefix(p.ImportPath, module+"/")
+		folder, _, _ := strings.Cut(path, "/")
+		var above []string
+		if layer := slices.Index(layers, folder); layer >= 0 {
+			above = layers[layer+1:]
 		}
-		if v := arrowViolation(rules, path, p.Imports); v != "" {
-			t.Error(v)
+		forbidden := slices.Concat(above, never[folder])
+		for _, imported := range p.Imports {
+			if within(strings.TrimPrefix(imported, module+"/"), forbidden) && !within(p.ImportPath, testOnly) {
+				t.Errorf("%s imports %s", path, imported)
+			}
 		}
-		if up := upwardTestImport(path, slices.Concat(p.TestImports, p.XTestImports)); up != "" {
-			t.Errorf("a test of %s imports %s, which lies above it", path, up)
+		for _, imported := range slices.Concat(p.TestImports, p.XTestImports) {
+			if within(strings.TrimPrefix(imported, module+"/"), above) {
+				t.Errorf("a test of %s imports %s", path, imported)
+			}
 		}
 	}
 }
 
-func TestArrowCheckFindsViolations(t *testing.T) {
-	t.Parallel()
-	rules := parseArrows("a:\nb: a c/...\n")
-	for _, tc := range []struct {
-		path    string
-		imports []string
-		bad     bool
-	}{
-		{"a", []string{"fmt", "example.com/x"}, false},
-		{"a", []string{"nextid/b"}, true},
-		{"b", []string{"nextid/a", "nextid/c/d"}, false},
-		{"b", []string{"nextid/cd"}, true},
-		{"unlisted", nil, true},
-	} {
-		if v := arrowViolation(rules, tc.path, tc.imports); (v != "") != tc.bad {
-			t.Errorf("%s importing %v: %q", tc.path, tc.imports, v)
-		}
-	}
-	if upwardTestImport("generator/x", []string{"nextid/sqlfuncs"}) == "" {
-		t.Error("a generator test that imports sqlfuncs was not found")
-	}
-	if up := upwardTestImport("wire/pgwire", []string{"nextid/generator/segment"}); up != "" {
-		t.Errorf("a wire test may import %s", up)
-	}
-}
-
-// TestBinaryHoldsNoTestCode keeps test libraries out of what users run.
+// TestBinaryHoldsNoTestCode keeps test libraries, and what benchmarks link, out
+// of what users run.
 func TestBinaryHoldsNoTestCode(t *testing.T) {
 	t.Parallel()
-	libraries := []string{"testing", "pgregory.net/rapid", "github.com/stretchr/testify", "net/http/httptest"}
 	for _, p := range goList(t, "-deps", "./cmd/nextid") {
 		for _, imported := range p.Imports {
-			if path, ok := own(imported); ok && slices.Contains(testOnly, path) {
-				t.Errorf("%s imports the test package %s", p.ImportPath, path)
-			}
-			if slices.ContainsFunc(libraries, func(l string) bool { return covers(l+"/...", imported) }) {
-				t.Errorf("%s imports the test library %s", p.ImportPath, imported)
+			if within(imported, testOnly) {
+				t.Errorf("%s imports %s", p.ImportPath, imported)
 			}
 		}
 	}
@@ -350,39 +221,4 @@ func readReasons(t *testing.T, file string) map[string]string {
 		reasons[path] = strings.TrimSpace(reason)
 	}
 	return reasons
-}
-
-// TestWhatRaceFalsifiesRunsWithoutIt: tests that ask for less under the race
-// detector are in the pass of make test that goes without it.
-func TestWhatRaceFalsifiesRunsWithoutIt(t *testing.T) {
-	root := moduleRoot(t)
-	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	line := regexp.MustCompile(`(?m)^WITHOUT_RACE = "(.*)\$\$"$`).FindSubmatch(makefile)
-	if line == nil {
-		t.Fatal("the Makefile has no WITHOUT_RACE")
-	}
-	listed := regexp.MustCompile(string(line[1]) + "$")
-	found := 0
-	err = filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, "_test.go") || strings.HasSuffix(filepath.Dir(path), "simulation") { // which builds itself again
-			return err
-		}
-		text, err := os.ReadFile(path)
-		for _, test := range strings.Split(string(text), "\nfunc ")[1:] {
-			name, _, _ := strings.Cut(test, "(")
-			if strings.HasPrefix(name, "Test") && name != "TestWhatRaceFalsifiesRunsWithoutIt" && strings.Contains(test, "raceEnabled") {
-				found++
-				if !listed.MatchString(name) {
-					t.Errorf("%s of %s is not in the Makefile's WITHOUT_RACE", name, path)
-				}
-			}
-		}
-		return err
-	})
-	if err != nil || found == 0 {
-		t.Fatal(found, err)
-	}
 }
