@@ -43,7 +43,7 @@ FALSIFIED = $(shell awk -F "[ \050]" '/^func Test/ { name = $$2 } /raceEnabled/ 
 	$$(grep -rl --include=*_test.go raceEnabled wire sqlfuncs) | sort -u | paste -sd "|")
 
 # Packages whose tests start databases, clients or browsers, or take minutes.
-SLOW = /(migrations|benchmarks)(/|$$)|/(clienttest|dbtest|simulation|ticket|example)$$|/store/(sqlite|postgres|mysql|redis|etcd|zookeeper)$$|/cmd/
+SLOW = /(migrations|benchmarks)(/|$$)|/(clienttest|dbtest|simulation|ticket)$$|/store/(sqlite|postgres|mysql|redis|etcd|zookeeper)$$|/cmd/
 
 ## test-quick: for the edit loop: nothing is installed or started, and no race detector; seconds, the first time three minutes
 test-quick: format-check vet

@@ -3,7 +3,7 @@
 //
 // It knows no SQL text and no wire protocol. The engines (snowflake, segment,
 // …) and the stores (sqlite, memory, …) live in packages below this one and
-// are wired together by cmd/nextid only.
+// are wired together by package server only.
 package generator
 
 import (

@@ -7,7 +7,7 @@ import (
 )
 
 // Kind is the plug-in of one sort of generator: one value per kind, handed
-// to the Registry by cmd/nextid.
+// to the Registry by package server.
 type Kind struct {
 	Name string // as create_generator's second argument and Definition.Kind
 	Help string // one line

@@ -41,7 +41,7 @@ type Config struct {
 	HTTP        Address
 	Store       StoreURL
 	SharedStore StoreSettings
-	AutoCreate  string // a kind, or autoCreateOff
+	AutoCreate  string // a kind that needs no options, or autoCreateOff
 
 	AutoCreateSequence string // a kind, autoCreatePools or autoCreateSame
 	AutoCreateTables   bool
@@ -89,7 +89,13 @@ type Config struct {
 	// Quotas are those of the file, in its order.
 	Quotas []quota.Rule
 
+	// Once is what this start accepts.
+	Once Once
+
 	Origin map[string]place // where keys got their values; nil: all are defaults
+
+	build  *Build                 // what the server is built of; nil before it is loaded, or New
+	reread func() (Config, error) // reads it again; nil: it stays
 }
 
 // autoCreateOff is the --auto-create that refuses unknown names.
@@ -196,12 +202,15 @@ func (c *Config) Validate() Mistakes {
 		}
 	}
 	c.validateAccess(add)
-	kinds := BuiltKinds(c.Layout)
+	kinds := c.build.Kinds(c.Layout)
 	if _, err := layout.Preset(c.Layout); err != nil {
 		add("layout", "%v", err)
-		kinds = BuiltKinds(layout.Default)
+		kinds = c.build.Kinds(layout.Default)
 	} else if _, err := normalize(kinds, snowflake.KindName, c.autoOptions()[snowflake.KindName]); err != nil {
 		add("epoch", "%v", err)
+	}
+	if _, err := c.autoKind(c.AutoCreate); err != nil {
+		add("auto_create", "%v", err)
 	}
 	c.validateLimits(add)
 	if err := auth.CheckGenerators(strings.Join(c.Audit.Names, ",")); err != nil {
@@ -311,6 +320,35 @@ func (c *Config) sequence() ids.Auto {
 		panic(err) // texts and numbers always encode
 	}
 	return ids.Auto{Kind: snowflake.KindName, Options: encoded}
+}
+
+// autoKind returns the kind that auto_create names, or autoCreateOff. A kind
+// that needs options cannot be created by the first use of a name.
+func (c *Config) autoKind(word string) (string, error) {
+	var names []string
+	for _, k := range c.build.Kinds(layout.Default) {
+		if _, err := k.Normalize(nil); err == nil {
+			names = append(names, k.Name)
+		} else if strings.EqualFold(word, k.Name) {
+			return "", fmt.Errorf("%q needs options, and a name that is created by its first use has none", word)
+		}
+	}
+	v := choiceValue{&word, append(names, autoCreateOff)}
+	err := v.Set(word)
+	return word, err
+}
+
+// autoCreateValue is AutoCreate as a setting.
+type autoCreateValue struct{ c *Config }
+
+func (v autoCreateValue) String() string { return v.c.AutoCreate }
+
+func (v autoCreateValue) Set(s string) error {
+	kind, err := v.c.autoKind(s)
+	if err == nil {
+		v.c.AutoCreate = kind
+	}
+	return err
 }
 
 // autoOptions are the options of auto-created generators, by kind.

@@ -33,12 +33,12 @@ const copiesAtOnce = 16
 // which is empty, and ends the embedded one. It reports to w.
 func CopyStore(ctx context.Context, config, target Config, w io.Writer) (err error) {
 	quiet := slog.New(slog.DiscardHandler)
-	from, err := OpenStore(ctx, config, Once{}, quiet)
+	from, err := config.OpenStore(ctx, quiet)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	to, err := OpenStore(ctx, target, Once{}, quiet)
+	to, err := target.OpenStore(ctx, quiet)
 	if err != nil {
 		return err
 	}

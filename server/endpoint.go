@@ -26,7 +26,7 @@ type protocol struct {
 	port    int    // of the default address
 	socket  string // file name of a socket in a directory
 	address func(c *Config) *Address
-	serve   func(m *Main, log *slog.Logger, a *access, e *engine) *wire.Server
+	serve   func(m *Server, log *slog.Logger, a *access, e *engine) *wire.Server
 
 	turnAway func(conn net.Conn, why error)        // of a client that comes before there is an engine
 	paste    func(at net.Addr, user string) string // the command of a first id
@@ -37,15 +37,15 @@ var protocols = []protocol{
 	{
 		key: "pg", name: "PostgreSQL", port: defaultPGPort, socket: fmt.Sprintf(".s.PGSQL.%d", defaultPGPort),
 		address: func(c *Config) *Address { return &c.PG }, turnAway: pgwire.TurnAway, paste: pastePostgres,
-		serve: func(m *Main, log *slog.Logger, a *access, e *engine) *wire.Server {
-			return pgwire.New(pgwire.Config{SQL: e.sql, Auth: a.policy.Postgres(), TLS: a.tls, Limits: m.Config.Wire, Logger: log})
+		serve: func(m *Server, log *slog.Logger, a *access, e *engine) *wire.Server {
+			return pgwire.New(pgwire.Config{SQL: e.sql, Auth: a.policy.Postgres(), TLS: a.tls, Limits: m.config.Wire, Logger: log})
 		},
 	},
 	{
 		key: "mysql", name: "MySQL", port: defaultMySQLPort, socket: "mysql.sock",
 		address: func(c *Config) *Address { return &c.MySQL }, turnAway: mysqlwire.TurnAway, paste: pasteMySQL,
-		serve: func(m *Main, log *slog.Logger, a *access, e *engine) *wire.Server {
-			return mysqlwire.New(mysqlwire.Config{SQL: e.sql, Auth: a.policy.MySQL(), TLS: a.tls, Limits: m.Config.Wire, Logger: log})
+		serve: func(m *Server, log *slog.Logger, a *access, e *engine) *wire.Server {
+			return mysqlwire.New(mysqlwire.Config{SQL: e.sql, Auth: a.policy.MySQL(), TLS: a.tls, Limits: m.config.Wire, Logger: log})
 		},
 	},
 }
@@ -62,11 +62,11 @@ type endpoints []endpoint
 
 // listen opens every address. After an error those that are open already are
 // returned as well.
-func (m *Main) listen() (endpoints, error) {
+func (m *Server) listen() (endpoints, error) {
 	var open endpoints
 	for i := range protocols {
 		p := &protocols[i]
-		a := p.address(&m.Config)
+		a := p.address(&m.config)
 		if a.Off() {
 			continue
 		}

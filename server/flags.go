@@ -10,9 +10,13 @@ import (
 // Load reads it, so that one run reports the mistakes of the flags, the file
 // and the environment together.
 type Flags struct {
+	build  *Build
 	config string
 	given  []givenFlag
 }
+
+// Flags returns flags that configure a server that is built of b.
+func (b *Build) Flags() *Flags { return &Flags{build: b} }
 
 // Register adds --config and the flags of the named settings, of all if none
 // is named.
@@ -34,17 +38,20 @@ func (f *Flags) Register(set *pflag.FlagSet, keys ...string) {
 }
 
 // Load reads the configuration file (--config, or NEXTID_CONFIG), the
-// environment and the flags. Its error is Mistakes where values are wrong.
+// environment and the flags. Its error is Mistakes where values are wrong. A
+// server with this Config reads them again on Reload.
 func (f *Flags) Load(environ []string) (Config, error) {
 	file := f.config
 	if file == "" {
 		file = LookupEnv(environ, ConfigEnv)
 	}
-	return loadConfig(file, environ, f.given)
+	c, err := f.build.load(file, environ, f.given)
+	c.reread = func() (Config, error) { return f.build.load(file, environ, f.given) }
+	return c, err
 }
 
 // LoadFile reads a configuration file alone.
-func LoadFile(file string) (Config, error) { return loadConfig(file, nil, nil) }
+func (b *Build) LoadFile(file string) (Config, error) { return b.load(file, nil, nil) }
 
 // flagRecorder is the pflag.Value of one setting.
 type flagRecorder struct {

@@ -18,7 +18,7 @@ import (
 // stored puts a snowflake into the store as an earlier day did.
 func stored(t *testing.T, store generator.Store, name, options string) {
 	t.Helper()
-	kinds := BuiltKinds(DefaultConfig().Layout)
+	kinds := testBuild.Kinds(DefaultConfig().Layout)
 	k := kinds[slices.IndexFunc(kinds, func(k generator.Kind) bool { return k.Name == "snowflake" })]
 	o, err := k.Normalize(json.RawMessage(options))
 	if err == nil {
@@ -31,7 +31,7 @@ func stored(t *testing.T, store generator.Store, name, options string) {
 
 func TestTheLogTellsOfTimeThatRunsOut(t *testing.T) {
 	store := memory.New(memory.Config{})
-	registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: BuiltKinds(DefaultConfig().Layout)})
+	registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: testBuild.Kinds(DefaultConfig().Layout)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestTheLogTellsOfTimeThatRunsOut(t *testing.T) {
 // keeps its bits; parse_id and the log call them by their name.
 func TestTheLogTellsOfRenamedLayouts(t *testing.T) {
 	store := memory.New(memory.Config{})
-	registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: BuiltKinds(DefaultConfig().Layout)})
+	registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: testBuild.Kinds(DefaultConfig().Layout)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestTheLogTellsOfNumbersAndWorkersThatRunOut(t *testing.T) {
 // On a store of this server alone no worker ids run out.
 func TestEachEndIsLoggedWhenItIsFound(t *testing.T) {
 	store := memory.New(memory.Config{Exclusive: true})
-	kinds := slices.DeleteFunc(BuiltKinds(DefaultConfig().Layout), func(k generator.Kind) bool { return k.Name == segment.KindName })
+	kinds := slices.DeleteFunc(testBuild.Kinds(DefaultConfig().Layout), func(k generator.Kind) bool { return k.Name == segment.KindName })
 	registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: append(kinds, segment.Kind(store, generator.SystemClock{}, "test"))})
 	if err != nil {
 		t.Fatal(err)

@@ -33,9 +33,7 @@ type loader struct {
 	mistakes Mistakes
 }
 
-func newLoader() *loader {
-	return &loader{config: DefaultConfig(), origin: map[string]place{}}
-}
+func newLoader(b *Build) *loader { return &loader{config: b.Config(), origin: map[string]place{}} }
 
 func (l *loader) mistake(at place, key, format string, args ...any) {
 	l.mistakes = append(l.mistakes, Mistake{Place: at, Key: key, Text: fmt.Sprintf(format, args...)})
@@ -101,10 +99,10 @@ func (l *loader) finish() (Config, error) {
 	return l.config, nil
 }
 
-// loadConfig reads the file (none if file is ""), the environment and the
+// load reads the file (none if file is ""), the environment and the
 // flags, and returns the configuration or its Mistakes.
-func loadConfig(file string, environ []string, given []givenFlag) (Config, error) {
-	l := newLoader()
+func (b *Build) load(file string, environ []string, given []givenFlag) (Config, error) {
+	l := newLoader(b)
 	if file != "" {
 		if err := l.file(file); err != nil {
 			return Config{}, err

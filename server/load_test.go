@@ -60,7 +60,7 @@ func TestLaterSourcesWin(t *testing.T) {
 			if tc.file != "" {
 				path = writeFile(t, "nextid.yaml", tc.file)
 			}
-			c, err := loadConfig(path, tc.env, tc.flags)
+			c, err := testBuild.load(path, tc.env, tc.flags)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,7 +89,7 @@ generators:
 layout: nonesuch
 store: oracle://user:secret@db/ids
 `)
-	_, err := loadConfig(path,
+	_, err := testBuild.load(path,
 		[]string{"NEXTID_DATABASE=x", "NEXTID_AUTO_CREATE=rows", "PATH=/bin", "NEXTID_CONFIG=ignored"},
 		flagTexts(t, "worker_id", "-3", "pg", "10.1.2.3:5433", "mysql", "nowhere"))
 	var mistakes Mistakes
@@ -108,7 +108,7 @@ store: oracle://user:secret@db/ids
 		`bad.yaml:13: generators.z: kind is missing`,
 		`bad.yaml:14: layout: `,
 		`bad.yaml:15: store: this version of nextid knows the stores sqlite:FILE, memory: and ` +
-			strings.Join(SharedSchemes(), ", ") + `, not "oracle"`,
+			strings.Join(testBuild.Schemes(), ", ") + `, not "oracle"`,
 		`NEXTID_AUTO_CREATE: "rows" is not one of snowflake, segment, off`,
 		`NEXTID_DATABASE: is not a variable of nextid`,
 		`--worker-id: "-3" is none of auto, a number`,
@@ -154,7 +154,7 @@ func TestFilesThatAreNotAConfiguration(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := newLoader()
+			l := newLoader(testBuild)
 			l.document("f.yaml", []byte(tc.content))
 			if len(l.mistakes) != 1 || !strings.Contains(l.mistakes[0].String(), tc.want) {
 				t.Errorf("got %q, want %q", l.mistakes, tc.want)
@@ -166,9 +166,9 @@ func TestFilesThatAreNotAConfiguration(t *testing.T) {
 func TestFilesWithoutSettings(t *testing.T) {
 	t.Parallel()
 	for _, content := range []string{"", "\n\n", "# only a comment\n", "---\n", "generators: {}\n", "limits: {}\n"} {
-		l := newLoader()
+		l := newLoader(testBuild)
 		l.document("f.yaml", []byte(content))
-		if len(l.mistakes) > 0 || !reflect.DeepEqual(l.config, DefaultConfig()) {
+		if len(l.mistakes) > 0 || !reflect.DeepEqual(l.config, testBuild.Config()) {
 			t.Errorf("%q: %v, %+v", content, l.mistakes, l.config)
 		}
 	}
@@ -182,7 +182,7 @@ func TestConfigFileThatCannotBeRead(t *testing.T) {
 		t.TempDir(): "is a directory",
 		big:         "is larger than 4MiB",
 	} {
-		_, err := loadConfig(path, nil, nil)
+		_, err := testBuild.load(path, nil, nil)
 		var f *Error
 		if !errors.As(err, &f) || !strings.Contains(f.Message, want) || f.Hint == "" {
 			t.Errorf("%s: %v, want %q and a hint", path, err, want)
@@ -192,7 +192,7 @@ func TestConfigFileThatCannotBeRead(t *testing.T) {
 
 func TestDeclaredGeneratorsKeepTheirOptions(t *testing.T) {
 	t.Parallel()
-	l := newLoader()
+	l := newLoader(testBuild)
 	l.document("f.yaml", []byte(`generators:
   orders:
     kind: segment
@@ -215,14 +215,14 @@ func TestDeclaredGeneratorsKeepTheirOptions(t *testing.T) {
 
 func TestVariablesOfKubernetesServicesAreLeftAlone(t *testing.T) {
 	t.Parallel()
-	l := newLoader()
+	l := newLoader(testBuild)
 	l.environment([]string{
 		"NEXTID_SERVICE_HOST=10.0.0.1", "NEXTID_SERVICE_PORT=5433", "NEXTID_SERVICE_PORT_POSTGRES=5433",
 		"NEXTID_PORT=tcp://10.0.0.1:5433", "NEXTID_PORT_5433_TCP=tcp://10.0.0.1:5433",
 		"NEXTID_PORT_5433_TCP_PROTO=tcp", "NEXTID_PORT_5433_TCP_PORT=5433", "NEXTID_PORT_5433_TCP_ADDR=10.0.0.1",
 		"NEXTID_PG_SERVICE_HOST=10.0.0.1", "NEXTID_PG_PORT=tcp://10.0.0.1:5433",
 	})
-	if len(l.mistakes) > 0 || !reflect.DeepEqual(l.config, DefaultConfig()) {
+	if len(l.mistakes) > 0 || !reflect.DeepEqual(l.config, testBuild.Config()) {
 		t.Errorf("%v", l.mistakes)
 	}
 	l.environment([]string{"NEXTID_PORTAL=1"})
@@ -239,14 +239,14 @@ func TestOnlyAddressesOfThisMachineWithoutUsers(t *testing.T) {
 		"0.0.0.0:5433": true, ":5433": true, "[::]:5433": true, "192.168.1.1:5433": true,
 		"db.example:5433": true, "localhost.example:5433": true, "[fe80::1%eth0]:5433": true,
 	} {
-		_, err := loadConfig("", nil, flagTexts(t, "pg", address))
+		_, err := testBuild.load("", nil, flagTexts(t, "pg", address))
 		if (err != nil) != refused {
 			t.Errorf("%s: %v", address, err)
 		}
 		if refused && !strings.Contains(err.Error(), "--allow-plaintext") {
 			t.Errorf("%s: the message does not say what to add: %v", address, err)
 		}
-		if _, err := loadConfig("", nil, flagTexts(t, "pg", address, "allow_plaintext", "true")); err != nil {
+		if _, err := testBuild.load("", nil, flagTexts(t, "pg", address, "allow_plaintext", "true")); err != nil {
 			t.Errorf("%s with --allow-plaintext: %v", address, err)
 		}
 	}
@@ -254,7 +254,7 @@ func TestOnlyAddressesOfThisMachineWithoutUsers(t *testing.T) {
 
 func TestNothingToServeIsAMistake(t *testing.T) {
 	t.Parallel()
-	_, err := loadConfig("", nil, flagTexts(t, "pg", "off", "mysql", "off"))
+	_, err := testBuild.load("", nil, flagTexts(t, "pg", "off", "mysql", "off"))
 	if err == nil || !strings.Contains(err.Error(), "--pg: off leaves nothing to serve") {
 		t.Errorf("%v", err)
 	}
@@ -266,7 +266,7 @@ func FuzzConfigFile(f *testing.F) {
 	f.Add([]byte("a: [1, {b: 'c'}]\n? x\n: |\n  y\n--- \n- z\n"))
 	f.Add([]byte("log-level: \"\\u00e9\"\nepoch: 1e400\nlayout: .nan\nstore: 0x10\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		l := newLoader()
+		l := newLoader(testBuild)
 		l.document("f.yaml", content)
 		lines := strings.Count(strings.ReplaceAll(string(content), "\r", "\n"), "\n") + 1
 		for _, m := range l.mistakes {
@@ -282,7 +282,7 @@ func FuzzConfigFile(f *testing.F) {
 
 // The variables of other commands may be set where serve runs.
 func TestPasswordsOfOtherCommandsAreNoMistake(t *testing.T) {
-	l := newLoader()
+	l := newLoader(testBuild)
 	l.environment([]string{"NEXTID_FOREIGN_PASSWORD=a", "NEXTID_SHARDS_PASSWORD=b", "NEXTID_STORE_PASSWORD=c", "NEXTID_NONSENSE=d"})
 	if len(l.mistakes) != 1 || l.mistakes[0].Place.source != "NEXTID_NONSENSE" {
 		t.Errorf("mistakes %v", l.mistakes)

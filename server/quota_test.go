@@ -11,7 +11,7 @@ import (
 
 func TestQuotasAreRead(t *testing.T) {
 	t.Parallel()
-	read := func(text string) (Config, error) { return loadConfig(writeFile(t, "q.yaml", text), nil, nil) }
+	read := func(text string) (Config, error) { return testBuild.load(writeFile(t, "q.yaml", text), nil, nil) }
 	c, err := read("quotas:\n- user: \"*\"\n  ids: 1000\n- {user: batch, generator: o*, ids: 5, per: 24h, burst: 9}\n")
 	want := []quota.Rule{{User: "*", IDs: 1000, Per: time.Second}, {User: "batch", Generator: "o*", IDs: 5, Per: 24 * time.Hour, Burst: 9}}
 	if err != nil || !slices.Equal(c.Quotas, want) {

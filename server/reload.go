@@ -12,7 +12,7 @@ import (
 
 // reload reads the configuration, the users, the rules and the certificates
 // again. What cannot be read, or needs a restart, stays as it was.
-func (m *Main) reload(log *slog.Logger, access *access, status *status, e *engine) {
+func (m *Server) reload(log *slog.Logger, access *access, status *status, e *engine) {
 	m.reconfigure(log, e)
 	access.reload()
 	if n := e.sql.EndSessions(access.policy.Gone); n > 0 {
@@ -22,16 +22,16 @@ func (m *Main) reload(log *slog.Logger, access *access, status *status, e *engin
 }
 
 // reconfigure puts what is new in the configuration into force.
-func (m *Main) reconfigure(log *slog.Logger, e *engine) {
-	if m.Reread == nil {
+func (m *Server) reconfigure(log *slog.Logger, e *engine) {
+	if m.config.reread == nil {
 		return
 	}
-	next, err := m.Reread()
+	next, err := m.config.reread()
 	if err != nil {
 		log.Error("reload: the configuration stays as it was", "error", OneLine(err.Error()), "hint", HintOf(err))
 		return
 	}
-	inForce, restart := changedKeys(&m.Config, &next)
+	inForce, restart := changedKeys(&m.config, &next)
 	if len(restart) > 0 {
 		log.Warn("reload: these keys of the configuration need a restart; until then they stay as they were", "keys", strings.Join(restart, " "))
 	}
@@ -40,16 +40,16 @@ func (m *Main) reconfigure(log *slog.Logger, e *engine) {
 	}
 	for i := range settings {
 		if s := &settings[i]; s.live {
-			_ = s.value(&m.Config).Set(s.value(&next).String()) // what a setting prints it reads
+			_ = s.value(&m.config).Set(s.value(&next).String()) // what a setting prints it reads
 		}
 	}
-	m.Config.Quotas = next.Quotas
-	m.Config.Origin = maps.Clone(m.Config.Origin)
+	m.config.Quotas = next.Quotas
+	m.config.Origin = maps.Clone(m.config.Origin)
 	for _, key := range inForce {
-		m.Config.Origin[key] = next.Origin[key]
+		m.config.Origin[key] = next.Origin[key]
 	}
-	m.level.Set(m.Config.LogLevel)
-	e.inForce(m.Config)
+	m.level.Set(m.config.LogLevel)
+	e.inForce(m.config)
 	log.Info("reload: the configuration was read", "in_force", strings.Join(inForce, " "))
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"strings"
 	"sync"
@@ -21,20 +22,22 @@ import (
 	"nextid/sqlfuncs/ids"
 )
 
-// Main is the server as a value: a configuration, and Run.
-type Main struct {
-	Config Config
-	Once   Once
-	Reload <-chan os.Signal // each asks to read the configuration, users, rules and certificates again
-	Stderr io.Writer        // the ready line and the log
+// Server is one nextid server. New makes it, Run runs it.
+type Server struct {
+	config Config
+	level  slog.LevelVar // of the log
 
-	// Reread reads the configuration again; nil: it stays.
-	Reread func() (Config, error)
+	reloads chan struct{} // asks to read the configuration, users, rules and certificates again
+	ready   chan struct{} // closed when clients are served
+	served  endpoints     // with the engine below, from then on
+	status  *status
+	engine  *engine
 
-	// Traffic runs beside the protocols, until its context ends; nil: none.
-	Traffic func(context.Context, *sqlfuncs.Server)
-
-	level slog.LevelVar // of the log
+	stop    context.CancelFunc
+	stopped context.Context // by Close
+	ended   chan struct{}   // closed when Run has returned
+	result  error           // of Run
+	started atomic.Bool
 }
 
 // Once is what a start accepts that the next one shall not.
@@ -43,16 +46,81 @@ type Once struct {
 	Clock bool // a clock that is far ahead of the embedded store
 }
 
+// New returns a server that Run starts, built of the options and of those that
+// the Config was loaded with. The error of a wrong Config is Mistakes.
+func New(config Config, options ...Option) (*Server, error) {
+	config.build = config.build.with(options)
+	if err := config.build.err; err != nil {
+		return nil, err
+	}
+	if found := config.Validate(); len(found) > 0 {
+		return nil, found
+	}
+	s := &Server{config: config, reloads: make(chan struct{}, 1), ready: make(chan struct{}), ended: make(chan struct{})}
+	s.stopped, s.stop = context.WithCancel(context.Background())
+	return s, nil
+}
+
+// Reload makes a running server read its configuration, users, rules and
+// certificates again. What cannot be read stays as it was.
+func (m *Server) Reload() {
+	select {
+	case m.reloads <- struct{}{}:
+	default: // one that has not begun yet does as well
+	}
+}
+
+// Ready is closed when clients are served.
+func (m *Server) Ready() <-chan struct{} { return m.ready }
+
+// Addr returns the address on which a server that is Ready serves a protocol:
+// pg, mysql or http. nil: it is off.
+func (m *Server) Addr(protocol string) net.Addr {
+	for _, p := range m.served {
+		if p.protocol.key == protocol {
+			return p.listener.Addr()
+		}
+	}
+	if protocol == "http" && m.status != nil && m.status.listener != nil {
+		return m.status.listener.Addr()
+	}
+	return nil
+}
+
+// SQL returns what answers the statements of a server that is Ready.
+func (m *Server) SQL() *sqlfuncs.Server { return m.engine.sql }
+
+// Close ends Run as the end of its context does, and waits for it.
+func (m *Server) Close() error {
+	m.stop()
+	if m.started.Load() {
+		<-m.ended
+	}
+	return m.result
+}
+
 // releaseTimeout bounds giving back reservations to the store, after the
 // last statement ended.
 const releaseTimeout = 5 * time.Second
 
-// Run opens everything, says that it is ready, and serves until ctx ends.
-// Then it drains: running statements finish and reservations go back. It
-// returns nil after a clean drain.
-func (m *Main) Run(ctx context.Context) error {
+// Run opens everything, says that it is ready, and serves until ctx ends or
+// Close is called. Then it drains: running statements finish and reservations
+// go back. It returns nil after a clean drain. It may be called once.
+func (m *Server) Run(ctx context.Context) error {
+	if m.started.Swap(true) {
+		return errors.New("a server runs once")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(m.stopped, cancel)()
+	m.result = m.run(ctx)
+	close(m.ended)
+	return m.result
+}
+
+func (m *Server) run(ctx context.Context) error {
 	log := m.logger()
-	access, err := openAccess(m.Config, log)
+	access, err := openAccess(m.config, log)
 	if err != nil {
 		return err
 	}
@@ -81,12 +149,12 @@ func (m *Main) Run(ctx context.Context) error {
 }
 
 // serve answers on the endpoints until ctx ends and everything has drained.
-func (m *Main) serve(ctx context.Context, log *slog.Logger, endpoints endpoints, access *access, status *status, e *engine) error {
-	if m.Config.Store.Scheme == StoreMemory {
-		log.Warn("the store forgets everything when the server stops: ids will repeat after a restart", "store", m.Config.Store.String())
+func (m *Server) serve(ctx context.Context, log *slog.Logger, endpoints endpoints, access *access, status *status, e *engine) error {
+	if m.config.Store.Scheme == StoreMemory {
+		log.Warn("the store forgets everything when the server stops: ids will repeat after a restart", "store", m.config.Store.String())
 	}
 	access.announce()
-	for _, a := range m.Config.addresses() {
+	for _, a := range m.config.addresses() {
 		m.warnOfExposure(log, a)
 	}
 	e.nodes = node.New(node.Config{Store: e.store, Self: func() generator.Node { return e.describe(endpoints, status) }, Logger: log})
@@ -100,30 +168,29 @@ func (m *Main) serve(ctx context.Context, log *slog.Logger, endpoints endpoints,
 		}()
 	}
 	status.running.Store(&running{e, endpoints})
+	m.served, m.status, m.engine = endpoints, status, e
+	close(m.ready)
 	m.announce(log, endpoints, status)
-	if m.Traffic != nil {
-		e.work.Go(func() { m.Traffic(ctx, e.sql) })
-	}
 	for serving := true; serving; {
 		select {
 		case err := <-served:
 			return errors.Join(err, endpoints.shutdown(ctx, 0))
-		case <-m.Reload:
+		case <-m.reloads:
 			m.reload(log, access, status, e)
 		case <-ctx.Done():
 			serving = false
 		}
 	}
 	status.draining.Store(true)
-	log.Info("draining", "drain_delay", m.Config.DrainDelay, "drain_timeout", m.Config.DrainTimeout)
+	log.Info("draining", "drain_delay", m.config.DrainDelay, "drain_timeout", m.config.DrainTimeout)
 	select { // load balancers hear of it, while all is served
 	case err := <-served:
 		return errors.Join(err, endpoints.shutdown(ctx, 0))
-	case <-time.After(m.Config.DrainDelay):
+	case <-time.After(m.config.DrainDelay):
 	}
-	if err := endpoints.shutdown(ctx, m.Config.DrainTimeout); err != nil {
+	if err := endpoints.shutdown(ctx, m.config.DrainTimeout); err != nil {
 		return &Error{
-			Message: fmt.Sprintf("some statements did not end within %s and were cut off", formatDuration(m.Config.DrainTimeout)),
+			Message: fmt.Sprintf("some statements did not end within %s and were cut off", formatDuration(m.config.DrainTimeout)),
 			Hint:    "Set drain_timeout higher if that is too short.", Cause: err,
 		}
 	}
@@ -131,20 +198,20 @@ func (m *Main) serve(ctx context.Context, log *slog.Logger, endpoints endpoints,
 }
 
 // warnOfExposure says what plaintext lets others do.
-func (m *Main) warnOfExposure(log *slog.Logger, a listening) {
-	if a.Local() || !m.Config.AllowPlaintext {
+func (m *Server) warnOfExposure(log *slog.Logger, a listening) {
+	if a.Local() || !m.config.AllowPlaintext {
 		return
 	}
-	if lacks := m.Config.exposed(a.Address); lacks != "" {
+	if lacks := m.config.exposed(a.Address); lacks != "" {
 		log.Warn("other machines can reach this server without protection", a.key, a.String(), "missing", lacks)
-	} else if !m.Config.RequireTLS {
+	} else if !m.config.RequireTLS {
 		log.Warn("other machines may use this server without TLS: allow_plaintext is set", a.key, a.String())
 	}
 }
 
 // announce says that clients may come: a line with every address that is
 // served and, for people, what to paste.
-func (m *Main) announce(log *slog.Logger, endpoints endpoints, status *status) {
+func (m *Server) announce(log *slog.Logger, endpoints endpoints, status *status) {
 	served := make([]string, len(endpoints))
 	var paste []string
 	for i, p := range endpoints {
@@ -152,14 +219,14 @@ func (m *Main) announce(log *slog.Logger, endpoints endpoints, status *status) {
 		paste = append(paste, p.protocol.paste(p.listener.Addr(), m.userToPaste()))
 	}
 	line := fmt.Sprintf("nextid ready: %s%s (store %s, worker id %s)",
-		strings.Join(served, ", "), status.where(), m.Config.Store.In(m.Config.Data), node.RedactedSource(m.Config.WorkerID))
-	if m.Config.LogFormat == LogJSON {
+		strings.Join(served, ", "), status.where(), m.config.Store.In(m.config.Data), node.RedactedSource(m.config.WorkerID))
+	if m.config.LogFormat == LogJSON || m.config.build.logger != nil {
 		log.Info(line) //nolint:sloglint // the one line that scripts wait for
 		return
 	}
-	fmt.Fprintln(m.Stderr, line)
+	fmt.Fprintln(m.config.build.output, line)
 	for _, p := range append(paste, status.paste()...) {
-		fmt.Fprintln(m.Stderr, "  "+p)
+		fmt.Fprintln(m.config.build.output, "  "+p)
 	}
 }
 
@@ -168,20 +235,23 @@ const openUser = "nextid"
 
 // userToPaste stands for the user in commands to paste: nobody has to be one
 // while there are none.
-func (m *Main) userToPaste() string {
-	if m.Config.usersFile() == "" {
+func (m *Server) userToPaste() string {
+	if m.config.usersFile() == "" {
 		return openUser
 	}
 	return "USER"
 }
 
-func (m *Main) logger() *slog.Logger {
-	m.level.Set(m.Config.LogLevel)
-	options := &slog.HandlerOptions{Level: &m.level}
-	if m.Config.LogFormat == LogJSON {
-		return slog.New(slog.NewJSONHandler(m.Stderr, options))
+func (m *Server) logger() *slog.Logger {
+	if m.config.build.logger != nil {
+		return m.config.build.logger
 	}
-	return slog.New(slog.NewTextHandler(m.Stderr, options))
+	m.level.Set(m.config.LogLevel)
+	options := &slog.HandlerOptions{Level: &m.level}
+	if m.config.LogFormat == LogJSON {
+		return slog.New(slog.NewJSONHandler(m.config.build.output, options))
+	}
+	return slog.New(slog.NewTextHandler(m.config.build.output, options))
 }
 
 // engine is what lies below the protocols.
@@ -204,8 +274,8 @@ type engine struct {
 	work sync.WaitGroup     // beside the protocols
 }
 
-func (m *Main) openEngine(ctx context.Context, log *slog.Logger, endpoints endpoints) (*engine, error) {
-	data, err := lockData(m.Config)
+func (m *Server) openEngine(ctx context.Context, log *slog.Logger, endpoints endpoints) (*engine, error) {
+	data, err := lockData(m.config)
 	if err != nil {
 		return nil, err
 	}
@@ -217,31 +287,31 @@ func (m *Main) openEngine(ctx context.Context, log *slog.Logger, endpoints endpo
 	return e, nil
 }
 
-func (m *Main) openStoreAndAll(ctx context.Context, log *slog.Logger, endpoints endpoints) (*engine, error) {
-	store, err := awaitStore(ctx, m.Config, m.Once, endpoints, log)
+func (m *Server) openStoreAndAll(ctx context.Context, log *slog.Logger, endpoints endpoints) (*engine, error) {
+	store, err := awaitStore(ctx, m.config, endpoints, log)
 	if err != nil {
 		return nil, err
 	}
 	if err := checkCopied(ctx, store); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	e := &engine{layout: m.Config.Layout}
+	e := &engine{layout: m.config.Layout}
 	over, watch := watched(store)
 	e.store, e.meter = meter(over)
-	seed, err := firstWorker(ctx, store, m.Config.Layout, log)
+	seed, err := firstWorker(ctx, store, m.config.Layout, log)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
 	keeper, _ := store.(generator.Timekeeper) // nil: this machine's clock is the only one
 	grants, _ := store.(generator.TimeGranter)
 	store = e.store
-	clock := node.ClockConfig{Store: keeper, Limit: m.Config.ClockLimit, Logger: log}
+	clock := node.ClockConfig{Store: keeper, Limit: m.config.ClockLimit, Logger: log}
 	if keeper != nil {
 		if err := checkClock(ctx, clock); err != nil {
 			return nil, errors.Join(err, store.Close())
 		}
 	}
-	wish, err := node.OpenSource(m.Config.WorkerID, node.SourceConfig{Store: store, Dir: m.Config.Data, Port: m.Config.port(), Logger: log})
+	wish, err := node.OpenSource(m.config.WorkerID, node.SourceConfig{Store: store, Dir: m.config.Data, Port: m.config.port(), Logger: log})
 	if err != nil {
 		return nil, errors.Join(&Error{Message: err.Error(), Hint: "See docs/operations.md on --worker-id, or use auto.", Cause: err}, store.Close())
 	}
@@ -252,18 +322,18 @@ func (m *Main) openStoreAndAll(ctx context.Context, log *slog.Logger, endpoints 
 		reserve = guard
 	}
 	e.pools = worker.New(worker.Config{
-		Store: reserve, Grants: grants, Source: wish, Seed: seed, Slice: m.Config.WorkerSlice, Borrow: m.Config.WorkerBorrow, Owner: owner(), Logger: log,
+		Store: reserve, Grants: grants, Source: wish, Seed: seed, Slice: m.config.WorkerSlice, Borrow: m.config.WorkerBorrow, Owner: owner(), Logger: log,
 	})
 	if clock.Doubt = e.pools.Doubt; keeper != nil {
 		e.clock = node.NewClockWatch(clock)
 	}
-	if err := e.openTrail(m.Config.Audit, log); err != nil {
+	if err := e.openTrail(m.config.Audit, log); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
-	if err := e.build(ctx, m.Config, endpoints, guard, log); err != nil {
+	if err := e.build(ctx, m.config, endpoints, guard, log); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
-	e.openAtStart(ctx, m.Config.OpenAtStart, log)
+	e.openAtStart(ctx, m.config.OpenAtStart, log)
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	e.stop = stop
 	e.forecast = newForecast(e.registry, e.store.Exclusive(), log)
@@ -320,13 +390,22 @@ func (e *engine) openTrail(c audit.Config, log *slog.Logger) error {
 	return nil
 }
 
+// parts are what kinds are made of.
+func (e *engine) parts(c Config, guard *generator.Guard, log *slog.Logger) Parts {
+	p := Parts{Store: e.store, Keep: e.store, Pools: e.pools, Owner: owner(), Layout: c.Layout, Passwords: c.databasePasswords(), Logger: log}
+	if guard != nil {
+		p.Keep = guard
+	}
+	return p
+}
+
 func (e *engine) build(ctx context.Context, c Config, endpoints endpoints, guard *generator.Guard, log *slog.Logger) (err error) {
 	autoCreate := c.AutoCreate
 	if autoCreate == autoCreateOff {
 		autoCreate = ""
 	}
 	e.registry, err = generator.NewRegistry(generator.Config{
-		Store: e.store, Kinds: kinds(e.store, guard, e.pools, c, log), AutoCreate: autoCreate,
+		Store: e.store, Kinds: c.build.makeKinds(e.parts(c, guard, log)), AutoCreate: autoCreate,
 		AutoOptions: c.autoOptions(), Declared: c.Generators, MaxNames: c.MaxNames, Guard: guard, Audited: c.Audit.Records,
 	})
 	if err != nil {
@@ -340,7 +419,7 @@ func (e *engine) build(ctx context.Context, c Config, endpoints endpoints, guard
 		trail = e.trail
 	}
 	e.sql, err = sqlfuncs.NewServer(sqlfuncs.Config{
-		Registry: e.registry, Trail: trail, Version: Version(), Limits: c.SQL, Memory: limitMemory(c.Memory, log), Layout: c.Layout, Takeover: c.takeover,
+		Registry: e.registry, Functions: c.build.functions, Trail: trail, Version: Version(), Limits: c.SQL, Memory: limitMemory(c.Memory, log), Layout: c.Layout, Takeover: c.takeover,
 		Variables: mysqlVariables(&c, endpoints), Parameters: postgresParameters(&c, endpoints), Settings: e.settings, Sequence: c.sequence(), NoTableCreate: !c.AutoCreateTables,
 		Counters: func() map[string]string { return mysqlCounters(endpoints) },
 		Nodes: func(ctx context.Context) ([]generator.Node, error) {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"nextid/generator/segment"
-	"nextid/generator/snowflake"
 	"nextid/generator/store/shared"
 )
 
@@ -62,7 +61,7 @@ var settings = []setting{
 	},
 	{
 		key: "store", flag: true, arg: "URL", help: "sqlite:FILE; a database that several servers share, as postgres://…, mysql://…, redis://…, etcd://… or zookeeper://…; or memory: (forgets everything at the end; for tests)",
-		value: func(c *Config) value { return &c.Store },
+		value: func(c *Config) value { return storeValue{c} },
 	},
 	{
 		key: "store_failover", flag: true, arg: "POLICY", help: "what a segment generator does after a failover of the shared store: stop until recover_generator, skip store_skip numbers, or go on, lossless; auto is skip on Redis and stop elsewhere",
@@ -87,10 +86,8 @@ var settings = []setting{
 		value: func(c *Config) value { return text(&c.DatabasePasswords) },
 	},
 	{
-		key: "auto_create", flag: true, arg: "KIND", help: "what next_id('new_name') creates: snowflake, segment or off",
-		value: func(c *Config) value {
-			return choice(&c.AutoCreate, snowflake.KindName, segment.KindName, autoCreateOff)
-		},
+		key: "auto_create", flag: true, arg: "KIND", help: "what next_id('new_name') creates: snowflake, segment or another kind that needs no options, or off",
+		value: func(c *Config) value { return autoCreateValue{c} },
 	},
 	{
 		key: "auto_create_sequence", arg: "KIND", help: "what nextval('new_name') creates: pools, what auto_create says with ids 50 or more apart, right for clients that count on from what they get; segment, numbers from 51 in steps of 50; or same, what next_id creates",

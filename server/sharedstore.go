@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"nextid/generator"
@@ -26,29 +25,11 @@ type StoreSettings struct {
 // failoverAuto leaves the policy to the kind of store.
 const failoverAuto = "auto"
 
-func SharedStore(scheme string) *shared.Driver {
-	for i := range sharedStores {
-		if slices.Contains(sharedStores[i].Schemes, scheme) {
-			return &sharedStores[i]
-		}
-	}
-	return nil
-}
-
-// SharedSchemes lists the schemes, one a kind of server, as in a message.
-func SharedSchemes() []string {
-	var all []string
-	for _, s := range sharedStores {
-		all = append(all, s.Schemes[0]+"://…")
-	}
-	return all
-}
-
 // witnessFile is in the data directory, see package shared.
 const witnessFile = "nextid.witness"
 
 func openShared(ctx context.Context, c Config, log *slog.Logger) (generator.Store, error) {
-	kind := SharedStore(c.Store.Scheme)
+	kind := c.build.Store(c.Store.Scheme)
 	failover := shared.Failover(c.SharedStore.Failover)
 	if failover == failoverAuto {
 		failover = kind.Failover
@@ -85,11 +66,11 @@ func lockData(c Config) (io.Closer, error) {
 // is tried again until it does: after a power failure everything starts at
 // the same time. Clients are turned away meanwhile. It ends with an error of
 // another sort, or with ctx.
-func awaitStore(ctx context.Context, c Config, once Once, endpoints endpoints, log *slog.Logger) (generator.Store, error) {
+func awaitStore(ctx context.Context, c Config, endpoints endpoints, log *slog.Logger) (generator.Store, error) {
 	const most = 5 * time.Second
 	waiting := false
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, most) {
-		store, err := OpenStore(ctx, c, once, log)
+		store, err := c.OpenStore(ctx, log)
 		if err == nil || !c.Store.Shared() || !errors.Is(err, generator.ErrNotNow) && !errors.Is(err, generator.ErrRetry) {
 			return store, err
 		}

@@ -56,9 +56,9 @@ var (
 )
 
 // openStatus listens and answers. Without an address it does nothing.
-func (m *Main) openStatus(log *slog.Logger, access *access) (*status, error) {
-	s := &status{config: &m.Config, log: log, access: access, started: time.Now()}
-	a := m.Config.HTTP
+func (m *Server) openStatus(log *slog.Logger, access *access) (*status, error) {
+	s := &status{config: &m.config, log: log, access: access, started: time.Now()}
+	a := m.config.HTTP
 	if a.Off() {
 		return s, nil
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // The stores of this build that are not on a server, as the part of --store
-// before the colon. The others are in sharedStores.
+// before the colon. The others come with WithStore.
 const (
 	storeSQLite = "sqlite"
 	StoreMemory = "memory"
@@ -27,27 +27,39 @@ type StoreURL struct {
 	URL    string // of a shared store; it may hold a password
 }
 
-// Set reads sqlite:FILE, memory:, or the URL of a shared store.
-func (u *StoreURL) Set(s string) error {
+// StoreURL reads sqlite:FILE, memory:, or the URL of a store that the server is
+// built with.
+func (b *Build) StoreURL(s string) (StoreURL, error) {
 	scheme, rest, _ := strings.Cut(s, ":")
-	switch kind := SharedStore(scheme); {
+	switch kind := b.Store(scheme); {
 	case scheme == storeSQLite && rest != "":
-		*u = StoreURL{Scheme: storeSQLite, File: rest}
+		return StoreURL{Scheme: storeSQLite, File: rest}, nil
 	case scheme == storeSQLite:
-		return errors.New("sqlite: needs the name of a file: sqlite:FILE")
+		return StoreURL{}, errors.New("sqlite: needs the name of a file: sqlite:FILE")
 	case s == StoreMemory+":":
-		*u = StoreURL{Scheme: StoreMemory}
-	case kind != nil:
-		if _, err := readURL(s); err != nil {
-			return fmt.Errorf("is not a URL such as %s", kind.Example) // which has no password in it
-		}
-		*u = StoreURL{Scheme: scheme, URL: s}
+		return StoreURL{Scheme: StoreMemory}, nil
+	case kind == nil: // the rest may hold a password and is not repeated
+		return StoreURL{}, fmt.Errorf("this version of nextid knows the stores sqlite:FILE, memory: and %s, not %q",
+			strings.Join(b.Schemes(), ", "), scheme)
 	default:
-		// The rest may hold a password and is not repeated.
-		return fmt.Errorf("this version of nextid knows the stores sqlite:FILE, memory: and %s, not %q",
-			strings.Join(SharedSchemes(), ", "), scheme)
+		if _, err := readURL(s); err != nil {
+			return StoreURL{}, fmt.Errorf("is not a URL such as %s", kind.Example) // which has no password in it
+		}
+		return StoreURL{Scheme: scheme, URL: s}, nil
 	}
-	return nil
+}
+
+// storeValue is a StoreURL as a setting.
+type storeValue struct{ c *Config }
+
+func (v storeValue) String() string { return v.c.Store.String() }
+
+func (v storeValue) Set(s string) (err error) {
+	u, err := v.c.build.StoreURL(s)
+	if err == nil {
+		v.c.Store = u
+	}
+	return err
 }
 
 func (u StoreURL) String() string {

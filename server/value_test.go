@@ -9,7 +9,7 @@ import (
 func TestValuesReadTheirTexts(t *testing.T) {
 	t.Parallel()
 	var (
-		c    Config
+		c    = testBuild.Config()
 		size int
 		n    int
 		big  int64
@@ -45,7 +45,7 @@ func TestValuesReadTheirTexts(t *testing.T) {
 			"off": "off", "127.0.0.1:5433": "127.0.0.1:5433", "[::1]:1": "[::1]:1", ":0": ":0", "/run/x": "/run/x", "./x": "./x", "run/x": "./run/x", "@x": "@x",
 			"5433": "", "127.0.0.1": "", "h:65536": "", "h:-1": "", "h:pg": "", "::1:5433": "", "": "",
 		}},
-		{"store", &c.Store, map[string]string{
+		{"store", storeValue{&c}, map[string]string{
 			"sqlite:a/b.db": "sqlite:a/b.db", "memory:": "memory:", "memory:x": "", "sqlite:": "", "sqlite": "", "oracle://h": "", "": "",
 			"postgres://u:secret@h/d?sslpassword=secret": "postgres://u:xxxxx@h/d?sslpassword=xxxxx", "postgres:h": "",
 			"etcd://a:1,b:2/p": "etcd://a:1,b:2/p", "mysql://u@h/d": "mysql://u@h/d", "postgres://u:secret@a:1,b:2/d": "postgres://u:xxxxx@a:1,b:2/d",

@@ -26,6 +26,9 @@ type Config struct {
 	Clock    generator.Clock // nil: the system's
 	Layout   string          // default layout of parse_id(number); "": twitter
 
+	// Functions are SQL functions besides those of nextid and the dialects.
+	Functions []engine.Function
+
 	// Trail records the ids of get_id, and those of audited generators; nil: none.
 	Trail ids.Trail
 	// Nodes lists the servers on the store, for nextid.nodes; nil: none.
@@ -146,7 +149,7 @@ func NewServer(cfg Config) (*Server, error) {
 	limits := cfg.Limits.withDefaults()
 	s := &Server{
 		registry: cfg.Registry, memory: account.NewServer(cfg.Memory), version: cfg.Version, limits: limits, clock: cfg.Clock,
-		catalog: newCatalog(), mysql: mysql.NewDialect(), cpus: engine.NewCPUSlots(), counters: cfg.Counters,
+		catalog: newCatalog(cfg.Functions...), mysql: mysql.NewDialect(), cpus: engine.NewCPUSlots(), counters: cfg.Counters,
 		ids: &ids.Server{
 			PerCall: limits.IDsPerCall, Layout: l, UUIDs: uuid.NewSource(cfg.Clock), Sequence: cfg.Sequence, NoTableCreate: cfg.NoTableCreate,
 			Trail: cfg.Trail, Nodes: cfg.Nodes, Takeover: cfg.Takeover, Settings: cfg.Settings,
@@ -176,11 +179,11 @@ func (s *Server) now() time.Time { return time.Unix(0, s.clock.Wall()).UTC() }
 // were refused because their agent is none.
 func (s *Server) Agents() (all []ids.AgentCount, refused int64) { return s.ids.Agents.Counts() }
 
-// newCatalog is all that statements can name: what the rooms have.
-func newCatalog() *engine.Catalog {
+// newCatalog is all that statements can name: what the packages have, and more.
+func newCatalog(more ...engine.Function) *engine.Catalog {
 	return engine.NewCatalog(
 		[][]engine.Function{
-			ids.Functions(), pgfunc.Functions, engine.ConditionalFunctions, engine.WindowFunctions, pgcatalog.Functions(),
+			ids.Functions(), pgfunc.Functions, engine.ConditionalFunctions, engine.WindowFunctions, pgcatalog.Functions(), more,
 		},
 		[][]engine.Table{ids.Tables(), pgcatalog.Tables()}, pgcatalog.Domains())
 }

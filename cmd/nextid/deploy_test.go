@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"nextid/server"
+	"nextid/server/standard"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -66,7 +67,7 @@ func TestKubernetesFileFitsTheSettings(t *testing.T) {
 		}
 		objects[o.Kind] = o
 	}
-	config, err := server.LoadFile(writeFile(t, "nextid.yaml", objects["ConfigMap"].Data["nextid.yaml"]))
+	config, err := server.NewBuild(standard.Options()...).LoadFile(writeFile(t, "nextid.yaml", objects["ConfigMap"].Data["nextid.yaml"]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,58 +102,6 @@ func TestKubernetesFileFitsTheSettings(t *testing.T) {
 	}
 	if grace := pod.TerminationGracePeriodSeconds; grace <= int(config.DrainTimeout.Seconds()) {
 		t.Errorf("pods are killed after %d s, draining may take %v", grace, config.DrainTimeout)
-	}
-}
-
-// TestComposeFileFitsTheSettings: the servers' commands and variables exist,
-// and published ports are those that are listened on.
-func TestComposeFileFitsTheSettings(t *testing.T) {
-	t.Parallel()
-	var file struct {
-		Services map[string]struct {
-			Command     []string
-			Environment map[string]string
-			Ports       []string
-		}
-	}
-	if err := yaml.Unmarshal([]byte(readDeploy(t, "compose.yaml")), &file); err != nil {
-		t.Fatal(err)
-	}
-	servers := 0
-	for name, service := range file.Services {
-		if len(service.Command) == 0 || service.Command[0] != "serve" {
-			continue
-		}
-		servers++
-		var environ []string
-		for k, v := range service.Environment {
-			environ = append(environ, k+"="+v)
-		}
-		var config server.Config
-		command := (&program{stderr: io.Discard}).rootCommand()
-		serve, rest, err := command.Find(service.Command)
-		if err != nil {
-			t.Fatal(err)
-		}
-		flags := &server.Flags{}
-		serve.ResetFlags()
-		flags.Register(serve.Flags())
-		if err := serve.ParseFlags(rest); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if config, err = flags.Load(environ); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		for _, p := range service.Ports {
-			port := p[strings.LastIndexByte(p, ':')+1:]
-			listens := slices.ContainsFunc([]server.Address{config.PG, config.MySQL, config.HTTP}, func(a server.Address) bool { return a.Address == "0.0.0.0:"+port })
-			if !listens || !strings.HasPrefix(p, "127.0.0.1:") {
-				t.Errorf("%s publishes %s", name, p)
-			}
-		}
-	}
-	if servers != 2 {
-		t.Errorf("%d servers", servers)
 	}
 }
 

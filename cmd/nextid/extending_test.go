@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,64 +11,57 @@ import (
 	"nextid/generator/history"
 )
 
-// pluginLines are the lines of docs/extending.md: each adds one plug-in below
-// a line that is there.
-var pluginLines = []struct{ file, below, line string }{
-	{"server/wiring.go", `	"nextid/generator"`, `	"nextid/example"`},
-	{"server/wiring.go", `			counter.Dated(store, clock, owner()),`, `			example.Kind(keep, owner()),`},
-	{"server/wiring.go", `var sharedStores = []shared.Driver{`, `	example.Driver(),`},
-	{"generator/layout/presets.go", `var presets = index([]preset{`, `	{"acme", 1735689600000, time.Millisecond, []Field{{Time, 41}, {Worker, 8}, {Sequence, 14}}, "", "that of Acme"},`},
-}
-
-// extended builds a nextid with the lines of docs/extending.md, and nothing
-// else changed.
+// extended copies the module in example/ out of the tree, tests it there, and
+// builds it.
 func extended(t *testing.T) (program string) {
 	t.Helper()
 	root, dir := moduleRoot(t), t.TempDir()
-	page, err := os.ReadFile(filepath.Join(root, "docs/extending.md"))
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, "example"))); err != nil {
+		t.Fatal(err)
+	}
+	mod := filepath.Join(dir, "go.mod")
+	text, err := os.ReadFile(mod)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sources := map[string]string{}
-	for _, p := range pluginLines {
-		if !strings.Contains(string(page), strings.TrimSpace(p.line)) {
-			t.Errorf("docs/extending.md does not have the line %q", strings.TrimSpace(p.line))
-		}
-		if sources[p.file] == "" {
-			text, err := os.ReadFile(filepath.Join(root, p.file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			sources[p.file] = string(text)
-		}
-		if !strings.Contains(sources[p.file], p.below+"\n") {
-			t.Fatalf("%s has no line %q: change this test and docs/extending.md", p.file, p.below)
-		}
-		sources[p.file] = strings.Replace(sources[p.file], p.below+"\n", p.below+"\n"+p.line+"\n", 1)
+	const here = "replace nextid => ../\n"
+	if !strings.Contains(string(text), here) {
+		t.Fatalf("example/go.mod has no line %q", here)
 	}
-	overlay := struct{ Replace map[string]string }{map[string]string{}}
-	for file, text := range sources {
-		changed := filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
-		if err := os.WriteFile(changed, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		overlay.Replace[filepath.Join(root, file)] = changed
-	}
-	text, err := json.Marshal(overlay)
-	if err != nil {
+	if err := os.WriteFile(mod, []byte(strings.Replace(string(text), here, "replace nextid => "+root+"\n", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	program = filepath.Join(dir, "nextid")
-	build := exec.Command("go", "build", "-trimpath", "-overlay", writeFile(t, "overlay.json", string(text)), "-o", program, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	program = filepath.Join(dir, "ids")
+	for _, args := range [][]string{{"vet", "-trimpath", "./..."}, {"test", "-trimpath", "./..."}, {"build", "-trimpath", "-o", program, "."}} {
+		cmd := exec.Command("go", args...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("go %s: %v (after a change of go.mod run go mod tidy in example)\n%s", args[0], err, out)
+		}
 	}
 	return program
 }
 
-// TestPlugins builds an engine, a layout and a store in, and uses them in SQL
-// on two servers.
+// TestExtendingPageHasTheExample: what docs/extending.md tells to write is what
+// example/main.go has.
+func TestExtendingPageHasTheExample(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join(moduleRoot(t), "docs", "extending.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	main, err := os.ReadFile(filepath.Join(moduleRoot(t), "example", "main.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, code, _ := strings.Cut(string(main), "func main() {")
+	if !strings.Contains(string(page), "func main() {"+code) {
+		t.Error("docs/extending.md does not have the main of example/main.go")
+	}
+}
+
+// TestPlugins uses a kind, a layout, a store and a function of another module in
+// SQL on two servers.
 func TestPlugins(t *testing.T) {
 	t.Parallel()
 	program := extended(t)
@@ -114,5 +106,9 @@ func TestPlugins(t *testing.T) {
 	_, err := c.Exec(t.Context(), `SELECT create_generator('more', 'checked', '{"step": 0}')`)
 	if err == nil || !strings.Contains(err.Error(), "step is between 1 and 1000000") {
 		t.Errorf("a bad option: %v", err)
+	}
+	var right, wrong bool
+	if err := c.QueryRow(t.Context(), "SELECT is_checked(next_id('customers')), nextid.is_checked(19)").Scan(&right, &wrong); err != nil || !right || wrong {
+		t.Errorf("is_checked: %t, %t, %v", right, wrong, err)
 	}
 }

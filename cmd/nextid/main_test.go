@@ -11,6 +11,7 @@ import (
 	"nextid/generator"
 	"nextid/generator/history"
 	"nextid/server"
+	"nextid/server/standard"
 )
 
 // startMain runs the server in this process, where the race detector sees
@@ -21,7 +22,10 @@ func startMain(t *testing.T, c server.Config) (address string, stop func() error
 	reader, writer := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		err := (&server.Main{Config: c, Stderr: writer}).Run(ctx)
+		s, err := server.New(c, append(standard.Options(), server.WithOutput(writer))...)
+		if err == nil {
+			err = s.Run(ctx)
+		}
 		ended <- err
 		writer.Close()
 	}()
@@ -96,7 +100,11 @@ func TestMainThatIsStoppedBeforeItIsReadyEndsInPeace(t *testing.T) {
 	c.Data = t.TempDir()
 	c.PG = server.Address{Network: "tcp", Address: "127.0.0.1:0"}
 	var stderr strings.Builder
-	if err := (&server.Main{Config: c, Stderr: &stderr}).Run(ctx); err != nil {
+	s, err := server.New(c, append(standard.Options(), server.WithOutput(&stderr))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Run(ctx); err != nil {
 		t.Error(err)
 	}
 }

@@ -42,6 +42,13 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
+// Exit codes of the program.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
 // patience bounds every wait of these tests. It is generous: a loaded
 // machine is not a failure.
 const patience = 30 * time.Second

@@ -11,17 +11,18 @@ import (
 	"nextid/generator"
 )
 
-// WrapAll adds text forms and scatter to kinds whose ids are numbers. Without
-// their options a kind is as it was: generators and stored options are
-// unchanged.
+// WrapAll wraps several kinds.
 func WrapAll(store generator.Reserver, kinds ...generator.Kind) []generator.Kind {
 	for i, k := range kinds {
-		kinds[i] = wrap(k, store)
+		kinds[i] = Wrap(k, store)
 	}
 	return kinds
 }
 
-func wrap(k generator.Kind, store generator.Reserver) generator.Kind {
+// Wrap adds text forms and scatter to a kind whose ids are numbers. Without
+// their options the kind is as it was: generators and stored options are
+// unchanged.
+func Wrap(k generator.Kind, store generator.Reserver) generator.Kind {
 	w := wrapped{inner: k, store: store}
 	outer := k
 	outer.Normalize, outer.Alter, outer.Open, outer.Retire = w.normalize, w.alter, w.open, w.retire

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -218,15 +219,55 @@ func index(rows []preset) map[string]*Layout {
 	return m
 }
 
+// added holds the layouts of Add, by name.
+var added atomic.Pointer[map[string]*Layout]
+
+// Add makes a layout known to this process under its name in lower case. A name
+// keeps its layout: ids that were issued with it would mean something else.
+func Add(l *Layout) error {
+	name := strings.ToLower(l.Name)
+	for {
+		was := added.Load()
+		more := map[string]*Layout{name: l}
+		if was != nil {
+			maps.Copy(more, *was)
+		}
+		if there := cmp.Or(presets[name], more[name]); there != l && !there.same(l) {
+			return fmt.Errorf("layout %q is known already, with other fields", l.Name)
+		}
+		if presets[name] != nil || added.CompareAndSwap(was, &more) {
+			return nil
+		}
+	}
+}
+
+// same reports whether ids mean the same in both.
+func (l *Layout) same(other *Layout) bool {
+	return slices.Equal(l.Fields, other.Fields) && l.Epoch.Equal(other.Epoch) && l.Unit == other.Unit && l.Start == other.Start
+}
+
+// known are all layouts by name.
+func known() map[string]*Layout {
+	all := maps.Clone(presets)
+	if more := added.Load(); more != nil {
+		maps.Copy(all, *more)
+	}
+	return all
+}
+
 // Preset returns a known layout. Names are not case-sensitive.
 func Preset(name string) (*Layout, error) {
-	if l := presets[strings.ToLower(name)]; l != nil {
+	name = strings.ToLower(name)
+	if l := presets[name]; l != nil {
 		return l, nil
 	}
-	return nil, fmt.Errorf("unknown layout %q, known are %s", name, strings.Join(slices.Sorted(maps.Keys(presets)), ", "))
+	if more := added.Load(); more != nil && (*more)[name] != nil {
+		return (*more)[name], nil
+	}
+	return nil, fmt.Errorf("unknown layout %q, known are %s", name, strings.Join(slices.Sorted(maps.Keys(known())), ", "))
 }
 
 // Presets lists the known layouts by name.
 func Presets() []*Layout {
-	return slices.SortedFunc(maps.Values(presets), func(a, b *Layout) int { return cmp.Compare(a.Name, b.Name) })
+	return slices.SortedFunc(maps.Values(known()), func(a, b *Layout) int { return cmp.Compare(a.Name, b.Name) })
 }

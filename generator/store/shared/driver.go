@@ -3,7 +3,7 @@ package shared
 import "context"
 
 // Driver is the plug-in of one kind of database that servers can share:
-// every package of an engine has one, and cmd/nextid lists them.
+// every package of an engine has one, and server/standard lists them.
 type Driver struct {
 	Schemes  []string // of its URLs, the usual one first
 	Example  string   // of a URL, for messages

@@ -1,4 +1,4 @@
-package main
+package cmd
 
 import (
 	"nextid/server"
@@ -8,7 +8,7 @@ import (
 )
 
 func (p *program) storeCopyCommand() *cobra.Command {
-	flags, to := &server.Flags{}, ""
+	flags, to := p.build.Flags(), ""
 	cmd := &cobra.Command{
 		Use:   "copy [--data DIR | --store sqlite:FILE] --to URL",
 		Short: "Copy the embedded store of a stopped server to a shared one, and go on there",
@@ -27,17 +27,17 @@ func (p *program) storeCopyCommand() *cobra.Command {
 			if to == "" {
 				return usageFailure(cmd, "--to URL is missing")
 			}
-			if err := target.Store.Set(to); err != nil {
+			if target.Store, err = p.build.StoreURL(to); err != nil {
 				return usageFailure(cmd, "--to "+err.Error())
 			}
 			if !target.Store.Shared() || config.Store.Shared() || config.Store.Scheme == server.StoreMemory {
-				return usageFailure(cmd, "an embedded store is copied to a shared one: --data DIR --to "+server.SharedSchemes()[0])
+				return usageFailure(cmd, "an embedded store is copied to a shared one: --data DIR --to "+p.build.Schemes()[0])
 			}
 			target.Data = "" // no witness: this is no server
 			return server.CopyStore(cmd.Context(), config, target, p.stdout)
 		},
 	}
 	flags.Register(cmd.Flags(), "data", "store", "store_unsafe")
-	cmd.Flags().StringVar(&to, "to", "", "the shared store, as `URL`: "+strings.Join(server.SharedSchemes(), ", "))
+	cmd.Flags().StringVar(&to, "to", "", "the shared store, as `URL`: "+strings.Join(p.build.Schemes(), ", "))
 	return cmd
 }

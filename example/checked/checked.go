@@ -1,10 +1,10 @@
-// Package example is a whole engine in one file, to begin one's own with. See
-// docs/extending.md. It is not part of nextid: a test builds it in.
+// Package checked is a kind of generator in one file, to begin one's own with.
+// See docs/extending.md.
 //
-// Its kind, checked, makes numbers whose last digit is a check digit, by
-// Luhn's method: 18, 26, 34, 42, 59, … A number with one wrong digit, or two
-// neighbours exchanged, is none of them.
-package example
+// It makes numbers whose last digit is a check digit, by Luhn's method: 18, 26,
+// 34, 42, 59, … A number with one wrong digit, or two neighbours exchanged, is
+// none of them.
+package checked
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	"nextid/generator"
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
 )
 
 // Options are the options of the kind, as they are stored.
@@ -136,4 +138,13 @@ func CheckDigit(n int64) int64 {
 		sum += d/10 + d%10
 	}
 	return (10 - sum%10) % 10
+}
+
+// Function is the SQL function is_checked(n).
+var Function = engine.Function{
+	Name: "is_checked", Args: []engine.Argument{{Name: "n", Type: datum.Int8}}, Result: datum.Bool,
+	Help: "whether the last digit of n is its check digit",
+	Does: engine.Eval(func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+		return datum.MakeBool(a[0].Int%10 == CheckDigit(a[0].Int/10)), nil
+	}),
 }

@@ -1,4 +1,4 @@
-package main
+package cmd
 
 import (
 	"bufio"
@@ -20,14 +20,14 @@ import (
 
 // passwdOptions are the flags of passwd.
 type passwdOptions struct {
-	settings           server.Flags
+	settings           *server.Flags
 	admin, noAdmin     bool
 	remove, noPassword bool
 	only               string
 }
 
 func (p *program) passwdCommand() *cobra.Command {
-	o := &passwdOptions{}
+	o := &passwdOptions{settings: p.build.Flags()}
 	cmd := &cobra.Command{
 		Use:   "passwd USER",
 		Short: "Add a user, change a password or remove a user",

@@ -1,8 +1,7 @@
-package main
+package cmd
 
 import (
 	"fmt"
-	"nextid/server"
 
 	"github.com/spf13/cobra"
 )
@@ -20,7 +19,7 @@ func (p *program) checkConfigCommand() *cobra.Command {
 			if file == "" {
 				return usageFailure(cmd, "--config FILE is missing")
 			}
-			c, err := server.LoadFile(file)
+			c, err := p.build.LoadFile(file)
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,8 @@
 //go:build unix
 
-package example
+// Package directory is a store in one file, to begin one's own with: a directory
+// that servers on one machine share. See docs/extending.md.
+package directory
 
 import (
 	"context"
@@ -45,21 +47,21 @@ type state struct {
 	Names map[string]string // as shared.EncodeEntry does
 }
 
-// directory is a shared.Engine.
-type directory struct{ path string }
+// store is a shared.Engine.
+type store struct{ path string }
 
-func openDirectory(url string) (*directory, error) {
+func openDirectory(url string) (*store, error) {
 	u, _, err := dsn.Parse(url)
 	if err != nil {
 		return nil, err
 	}
-	return &directory{u.Path}, nil
+	return &store{u.Path}, nil
 }
 
-func (d *directory) file(name string) string { return filepath.Join(d.path, name) }
+func (d *store) file(name string) string { return filepath.Join(d.path, name) }
 
 // load reads the state.
-func (d *directory) load(ctx context.Context) (s state, err error) {
+func (d *store) load(ctx context.Context) (s state, err error) {
 	text, err := os.ReadFile(d.file("state"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, shared.NoSchema(d.path, "dir://"+d.path, err)
@@ -71,7 +73,7 @@ func (d *directory) load(ctx context.Context) (s state, err error) {
 }
 
 // save replaces the state. The new one is on disk when it returns.
-func (d *directory) save(s state) error {
+func (d *store) save(s state) error {
 	text, err := json.Marshal(s)
 	if err != nil {
 		return err
@@ -95,7 +97,7 @@ func (d *directory) save(s state) error {
 }
 
 // locked runs f while no other server changes the state.
-func (d *directory) locked(ctx context.Context, f func() error) error {
+func (d *store) locked(ctx context.Context, f func() error) error {
 	lock, err := os.OpenFile(d.file("lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return shared.Unreachable(ctx, d.path, err)
@@ -118,7 +120,7 @@ func (d *directory) locked(ctx context.Context, f func() error) error {
 }
 
 // change saves what f makes of the state, unless f says no.
-func (d *directory) change(ctx context.Context, f func(s *state) (change bool, err error)) error {
+func (d *store) change(ctx context.Context, f func(s *state) (change bool, err error)) error {
 	return d.locked(ctx, func() error {
 		s, err := d.load(ctx)
 		if err != nil {
@@ -133,13 +135,13 @@ func (d *directory) change(ctx context.Context, f func(s *state) (change bool, e
 }
 
 // Stamp implements shared.Engine.
-func (d *directory) Stamp(ctx context.Context) (string, error) {
+func (d *store) Stamp(ctx context.Context) (string, error) {
 	s, err := d.load(ctx)
 	return s.Stamp, err
 }
 
 // Advance implements shared.Engine: one write for all asks.
-func (d *directory) Advance(ctx context.Context, asks []shared.Ask) (answers []shared.Answer, err error) {
+func (d *store) Advance(ctx context.Context, asks []shared.Ask) (answers []shared.Answer, err error) {
 	err = d.change(ctx, func(s *state) (bool, error) {
 		answers = make([]shared.Answer, len(asks))
 		granted := false
@@ -169,7 +171,7 @@ func (s *state) row(key string) (*shared.Row, error) {
 }
 
 // Lower implements shared.Engine.
-func (d *directory) Lower(ctx context.Context, r shared.Return) error {
+func (d *store) Lower(ctx context.Context, r shared.Return) error {
 	return d.change(ctx, func(s *state) (bool, error) {
 		row, err := s.row(r.Key)
 		if err != nil || row == nil || row.Hi != r.Hi || row.Seq != r.Seq || row.Stamp != r.Stamp {
@@ -182,7 +184,7 @@ func (d *directory) Lower(ctx context.Context, r shared.Return) error {
 }
 
 // Row implements shared.Engine.
-func (d *directory) Row(ctx context.Context, key string) (*shared.Row, error) {
+func (d *store) Row(ctx context.Context, key string) (*shared.Row, error) {
 	s, err := d.load(ctx)
 	if err != nil {
 		return nil, err
@@ -191,7 +193,7 @@ func (d *directory) Row(ctx context.Context, key string) (*shared.Row, error) {
 }
 
 // Rows implements shared.Engine.
-func (d *directory) Rows(ctx context.Context, prefix string) (rows []shared.Row, err error) {
+func (d *store) Rows(ctx context.Context, prefix string) (rows []shared.Row, err error) {
 	s, err := d.load(ctx)
 	for key := range s.Rows {
 		if !strings.HasPrefix(key, prefix) {
@@ -207,7 +209,7 @@ func (d *directory) Rows(ctx context.Context, prefix string) (rows []shared.Row,
 }
 
 // Name implements shared.Engine.
-func (d *directory) Name(ctx context.Context, name string) (shared.Entry, error) {
+func (d *store) Name(ctx context.Context, name string) (shared.Entry, error) {
 	s, err := d.load(ctx)
 	if err != nil {
 		return shared.Entry{}, err
@@ -220,7 +222,7 @@ func (d *directory) Name(ctx context.Context, name string) (shared.Entry, error)
 }
 
 // Names implements shared.Engine.
-func (d *directory) Names(ctx context.Context) (entries []shared.Entry, err error) {
+func (d *store) Names(ctx context.Context) (entries []shared.Entry, err error) {
 	s, err := d.load(ctx)
 	for name, text := range s.Names {
 		e, err := shared.DecodeEntry(name, text)
@@ -233,7 +235,7 @@ func (d *directory) Names(ctx context.Context) (entries []shared.Entry, err erro
 }
 
 // PutName implements shared.Engine.
-func (d *directory) PutName(ctx context.Context, e shared.Entry, was *shared.Entry) (written bool, err error) {
+func (d *store) PutName(ctx context.Context, e shared.Entry, was *shared.Entry) (written bool, err error) {
 	err = d.change(ctx, func(s *state) (bool, error) {
 		before := ""
 		if was != nil {
@@ -247,10 +249,10 @@ func (d *directory) PutName(ctx context.Context, e shared.Entry, was *shared.Ent
 }
 
 // Close implements shared.Engine.
-func (d *directory) Close() error { return nil }
+func (d *store) Close() error { return nil }
 
 // schema is a shared.Schema.
-type schema struct{ *directory }
+type schema struct{ *store }
 
 // Up implements shared.Schema.
 func (s schema) Up(ctx context.Context) error {

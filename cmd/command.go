@@ -1,4 +1,4 @@
-package main
+package cmd
 
 import (
 	"context"
@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,14 +17,39 @@ import (
 	"nextid/server"
 )
 
+// Main runs the command line of this process with a server that is built of the
+// options, and returns the exit code.
+func Main(options ...server.Option) int {
+	p := &program{
+		build: server.NewBuild(options...),
+		args:  os.Args[1:], environ: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+	}
+	return p.run(stopContext())
+}
+
+// stopContext ends with the first SIGTERM or SIGINT, which asks for a drain.
+// The second one ends the process at once.
+func stopContext() context.Context {
+	ctx, stop := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	go func() {
+		<-signals
+		stop()
+		<-signals
+		os.Exit(exitFailed)
+	}()
+	return ctx
+}
+
 // program is one run of the command line, with everything it may touch.
 type program struct {
+	build   *server.Build
 	args    []string
 	environ []string
 	stdin   io.Reader
 	stdout  io.Writer
 	stderr  io.Writer
-	reload  <-chan os.Signal // asks a server to read its users and certificates again
 
 	logFormat string // of a server whose configuration was read
 }
@@ -89,7 +116,7 @@ func (p *program) rootCommand() *cobra.Command {
 }
 
 func (p *program) serveCommand() *cobra.Command {
-	flags, once := &server.Flags{}, server.Once{}
+	flags, once := p.build.Flags(), server.Once{}
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the server",
@@ -100,14 +127,12 @@ func (p *program) serveCommand() *cobra.Command {
 			"environment over the file. The file knows more keys: see docs/config.md.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			m := &server.Main{Once: once, Stderr: p.stderr, Reload: p.reload}
-			m.Reread = func() (server.Config, error) { return flags.Load(p.environ) }
-			var err error
-			m.Config, err = m.Reread()
-			if p.logFormat = m.Config.LogFormat; err != nil {
+			c, err := flags.Load(p.environ)
+			if p.logFormat = c.LogFormat; err != nil {
 				return err
 			}
-			return m.Run(cmd.Context())
+			c.Once = once
+			return p.serve(cmd.Context(), c)
 		},
 	}
 	flags.Register(cmd.Flags())
@@ -115,6 +140,29 @@ func (p *program) serveCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&once.Adopt, "adopt", false, "accept, this once, a store that was copied, moved or restored: see docs/operations.md")
 	cmd.Flags().BoolVar(&once.Clock, "accept-clock", false, "accept, this once, a clock that is further ahead of the embedded store than clock_jump")
 	return cmd
+}
+
+// serve runs a server until ctx ends. SIGHUP makes it read its configuration
+// again.
+func (p *program) serve(ctx context.Context, c server.Config) error {
+	s, err := server.New(c)
+	if err != nil {
+		return err
+	}
+	reload := make(chan os.Signal, 1)
+	signal.Notify(reload, syscall.SIGHUP)
+	defer signal.Stop(reload)
+	go func() {
+		for {
+			select {
+			case <-reload:
+				s.Reload()
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return s.Run(ctx)
 }
 
 func noArgs(cmd *cobra.Command, args []string) error {

@@ -1,4 +1,4 @@
-package main
+package cmd
 
 import (
 	"cmp"
@@ -29,7 +29,7 @@ const isoMillis = "2006-01-02T15:04:05.000Z"
 
 // parseFlags are the flags of the parse command.
 type parseFlags struct {
-	settings server.Flags
+	settings *server.Flags
 	layout   string
 	name     string
 	json     bool
@@ -49,7 +49,7 @@ func (f *parseFlags) check(cmd *cobra.Command, args []string) error {
 }
 
 func (p *program) parseCommand() *cobra.Command {
-	flags := &parseFlags{}
+	flags := &parseFlags{settings: p.build.Flags()}
 	cmd := &cobra.Command{
 		Use:   "parse ID",
 		Short: "Take an id apart",
@@ -86,7 +86,7 @@ func (p *program) explain(ctx context.Context, flags *parseFlags, id string) (ge
 		if err != nil {
 			return generator.Parts{}, err
 		}
-		return explainDefined(ctx, d, id)
+		return p.explainDefined(ctx, d, id)
 	}
 	n, err := strconv.ParseInt(id, 10, 64)
 	if u, ok := uuid.Parse(id); ok {
@@ -109,8 +109,8 @@ func (p *program) explain(ctx context.Context, flags *parseFlags, id string) (ge
 }
 
 // explainDefined takes apart an id of a generator that does not run.
-func explainDefined(ctx context.Context, d generator.Definition, id string) (generator.Parts, error) {
-	kinds := server.BuiltKinds(layout.Default)
+func (p *program) explainDefined(ctx context.Context, d generator.Definition, id string) (generator.Parts, error) {
+	kinds := p.build.Kinds(layout.Default)
 	if i := slices.IndexFunc(kinds, func(k generator.Kind) bool { return k.Name == d.Kind && k.Codes }); i >= 0 {
 		gen, err := kinds[i].Open(ctx, d) // these need no store
 		if err != nil {
@@ -155,7 +155,7 @@ func storedDefinition(ctx context.Context, cfg server.Config, name string) (gene
 	if url.Shared() {
 		cfg.Data = "" // it is only read: no witness is kept
 	}
-	store, err := server.OpenStore(ctx, cfg, server.Once{}, slog.New(slog.DiscardHandler))
+	store, err := cfg.OpenStore(ctx, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return generator.Definition{}, &server.Error{
 			Message: err.Error(), Cause: err,

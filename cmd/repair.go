@@ -1,4 +1,4 @@
-package main
+package cmd
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 const aheadTolerance = time.Minute
 
 func (p *program) repairCommand() *cobra.Command {
-	flags, look := &server.Flags{}, false
+	flags, look := p.build.Flags(), false
 	cmd := &cobra.Command{
 		Use:   "repair [--data DIR | --store sqlite:FILE]",
 		Short: "Make an embedded store usable again that a wrong clock has led into the future",
@@ -50,7 +50,7 @@ func (p *program) repair(ctx context.Context, config server.Config, look bool) e
 		}
 	}
 	config.ClockJump = 0
-	store, err := server.OpenStore(ctx, config, server.Once{}, slog.New(slog.DiscardHandler))
+	store, err := config.OpenStore(ctx, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

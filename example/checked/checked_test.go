@@ -1,19 +1,20 @@
-package example_test
+package checked_test
 
 import (
 	"encoding/json"
 	"sync"
 	"testing"
 
-	"nextid/example"
 	"nextid/generator"
 	"nextid/generator/history"
 	"nextid/generator/store/memory"
+
+	"example.com/ids/checked"
 )
 
 func open(t *testing.T, store generator.Store, options string) generator.Generator {
 	t.Helper()
-	kind := example.Kind(store, "test")
+	kind := checked.Kind(store, "test")
 	stored, err := kind.Normalize(json.RawMessage(options))
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +38,7 @@ func next(t *testing.T, g generator.Generator) generator.Range {
 func TestCheckDigit(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int64]int64{1: 8, 2: 6, 7992739871: 3, 411111111111111: 1, 0: 0} {
-		if got := example.CheckDigit(n); got != want {
+		if got := checked.CheckDigit(n); got != want {
 			t.Errorf("the check digit of %d is %d, not %d", n, got, want)
 		}
 	}
@@ -90,7 +91,7 @@ func TestCloseGivesBack(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	t.Parallel()
-	kind := example.Kind(nil, "test")
+	kind := checked.Kind(nil, "test")
 	for _, bad := range []string{`{"step": 0}`, `{"steps": 1}`, `{"step": "many"}`, `[]`} {
 		if _, err := kind.Normalize(json.RawMessage(bad)); err == nil {
 			t.Errorf("%s is accepted", bad)

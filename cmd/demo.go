@@ -1,4 +1,4 @@
-package main
+package cmd
 
 import (
 	"context"
@@ -41,17 +41,28 @@ func (p *program) demoCommand() *cobra.Command {
 			"it all it knew: its ids are for looking at.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := demoConfig()
+			c, err := demoConfig(p.build)
 			if err != nil {
 				return err
 			}
-			m := &server.Main{Config: c, Stderr: p.stderr, Traffic: func(ctx context.Context, sql *sqlfuncs.Server) {
-				if page := pageURL(c.HTTP); !quiet {
-					openPage(ctx, page)
+			s, err := server.New(c)
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithCancel(cmd.Context())
+			defer cancel()
+			go func() {
+				select {
+				case <-s.Ready():
+				case <-ctx.Done():
+					return
 				}
-				drawForDemo(ctx, sql)
-			}}
-			return m.Run(cmd.Context())
+				if !quiet {
+					openPage(ctx, pageURL(c.HTTP))
+				}
+				drawForDemo(ctx, s.SQL())
+			}()
+			return s.Run(ctx)
 		},
 	}
 	cmd.Flags().BoolVar(&quiet, "no-page", false, "do not open the page in a browser")
@@ -59,12 +70,9 @@ func (p *program) demoCommand() *cobra.Command {
 }
 
 // demoConfig is the configuration of a demo. Nothing of it touches the disk.
-func demoConfig() (server.Config, error) {
-	c := server.DefaultConfig()
-	if err := c.Store.Set(server.StoreMemory + ":"); err != nil {
-		return c, err
-	}
-	c.Users = server.UsersOff
+func demoConfig(b *server.Build) (server.Config, error) {
+	c := b.Config()
+	c.Store, c.Users = server.StoreURL{Scheme: server.StoreMemory}, server.UsersOff
 	for _, a := range []*server.Address{&c.PG, &c.MySQL, &c.HTTP} {
 		free, err := freeAddress(a.Address)
 		if err != nil {

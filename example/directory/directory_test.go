@@ -1,19 +1,20 @@
 //go:build unix
 
-package example_test
+package directory_test
 
 import (
 	"path/filepath"
 	"testing"
 
 	"nextid/dbtest"
-	"nextid/example"
+
+	"example.com/ids/directory"
 )
 
 // TestStoreConformance is what a store has to pass.
 func TestStoreConformance(t *testing.T) {
 	t.Parallel()
-	driver := example.Driver()
+	driver := directory.Driver()
 	dbtest.Opener(driver.Open).Conformance(t, func(t *testing.T) string {
 		url := "dir://" + filepath.ToSlash(filepath.Join(t.TempDir(), "ids"))
 		schema, err := driver.Schema(url)

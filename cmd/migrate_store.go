@@ -1,4 +1,4 @@
-package main
+package cmd
 
 import (
 	"context"
@@ -56,14 +56,14 @@ func (p *program) storeSchemaCommand(use, short string, run func(context.Context
 			return nil
 		},
 	}
-	cmd.Flags().StringArrayVar(&dsns, "dsn", nil, "the database, as `URL`: "+strings.Join(server.SharedSchemes(), ", ")+"; may be repeated")
+	cmd.Flags().StringArrayVar(&dsns, "dsn", nil, "the database, as `URL`: "+strings.Join(p.build.Schemes(), ", ")+"; may be repeated")
 	return cmd
 }
 
 // withSchema runs one command on one database.
 func (p *program) withSchema(cmd *cobra.Command, dsn string, run func(context.Context, server.StoreURL, shared.Schema) error) error {
-	var u server.StoreURL
-	if err := u.Set(dsn); err != nil {
+	u, err := p.build.StoreURL(dsn)
+	if err != nil {
 		return usageFailure(cmd, "--dsn "+err.Error())
 	}
 	if !u.Shared() {
@@ -71,7 +71,7 @@ func (p *program) withSchema(cmd *cobra.Command, dsn string, run func(context.Co
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), migrateTimeout)
 	defer cancel()
-	schema, err := server.SharedStore(u.Scheme).Schema(u.WithPassword(server.LookupEnv(p.environ, storePasswordEnv)))
+	schema, err := p.build.Store(u.Scheme).Schema(u.WithPassword(server.LookupEnv(p.environ, storePasswordEnv)))
 	if err != nil {
 		return fmt.Errorf("%s: %w", u, err)
 	}

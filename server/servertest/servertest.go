@@ -1,0 +1,50 @@
+// Package servertest runs nextid inside the tests of Go programs.
+package servertest
+
+import (
+	"net"
+	"testing"
+
+	"nextid/server"
+	"nextid/server/standard"
+)
+
+// Server is a server of a test.
+type Server struct {
+	*server.Server
+
+	Postgres string // the URL for PostgreSQL's drivers
+	MySQL    string // the DSN for go-sql-driver/mysql
+}
+
+// Start runs a server in this process and in memory, on free ports of the
+// loopback, and waits until it is ready. The end of the test ends it.
+func Start(t testing.TB, options ...server.Option) *Server {
+	t.Helper()
+	c := server.NewBuild(standard.Options()...).Config()
+	c.Store = server.StoreURL{Scheme: server.StoreMemory}
+	c.Users = server.UsersOff
+	c.PG = server.Address{Network: "tcp", Address: "127.0.0.1:0"}
+	c.MySQL, c.HTTP = c.PG, server.Address{}
+	s, err := server.New(c, append([]server.Option{server.WithOutput(t.Output())}, options...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(t.Context()) }()
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("the server: %v", err)
+		}
+	})
+	select {
+	case <-s.Ready():
+	case err := <-ended:
+		t.Fatalf("the server ended before it was ready: %v", err)
+	}
+	address := func(protocol string) string { return s.Addr(protocol).(*net.TCPAddr).String() }
+	return &Server{
+		Server: s, Postgres: "postgres://nextid@" + address("pg") + "/nextid?sslmode=disable",
+		MySQL: "nextid@tcp(" + address("mysql") + ")/nextid",
+	}
+}

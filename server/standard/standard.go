@@ -1,0 +1,57 @@
+// Package standard lists the kinds of generators and the stores that nextid
+// comes with, for programs that build a server.
+package standard
+
+import (
+	_ "time/tzdata" // time zones where the machine has none
+
+	"nextid/generator"
+	"nextid/generator/code"
+	"nextid/generator/counter"
+	"nextid/generator/ring"
+	"nextid/generator/segment"
+	"nextid/generator/snowflake"
+	"nextid/generator/store/etcd"
+	"nextid/generator/store/mysql"
+	"nextid/generator/store/postgres"
+	"nextid/generator/store/redis"
+	"nextid/generator/store/zookeeper"
+	"nextid/generator/ticket"
+	"nextid/generator/uuid"
+	"nextid/server"
+)
+
+// Options are all kinds and stores. Kinds of numbers get text forms and scatter
+// from package code.
+func Options() []server.Option {
+	return []server.Option{
+		server.WithKind(
+			numbers(func(p server.Parts) generator.Kind { return snowflake.Kind(p.Pools, p.Layout) }),
+			numbers(func(p server.Parts) generator.Kind { return ring.Kind(p.Pools) }),
+			numbers(func(p server.Parts) generator.Kind { return segment.Kind(p.Keep, p.Clock, p.Owner) }),
+			numbers(func(p server.Parts) generator.Kind {
+				return segment.AutoRandom(p.Store, segment.Kind(p.Keep, p.Clock, p.Owner))
+			}),
+			numbers(func(p server.Parts) generator.Kind { return counter.Kind(p.Store, p.Clock, p.Owner) }),
+			numbers(func(p server.Parts) generator.Kind {
+				return ticket.Kind(ticket.Config{Store: p.Keep, Runtime: p.Clock, Owner: p.Owner, Passwords: p.Passwords, Logger: p.Logger})
+			}),
+			func(p server.Parts) generator.Kind { return counter.Dated(p.Store, p.Clock, p.Owner) },
+			func(p server.Parts) generator.Kind { return uuid.Kind(p.Clock) },
+		),
+		server.WithKind(texts()...),
+		server.WithStore(postgres.Driver(), mysql.Driver(), redis.Driver(), etcd.Driver(), zookeeper.Driver()),
+	}
+}
+
+func numbers(newKind func(server.Parts) generator.Kind) func(server.Parts) generator.Kind {
+	return func(p server.Parts) generator.Kind { return code.Wrap(newKind(p), p.Store) }
+}
+
+func texts() []func(server.Parts) generator.Kind {
+	var all []func(server.Parts) generator.Kind
+	for _, k := range uuid.TextKinds(generator.SystemClock{}) {
+		all = append(all, func(server.Parts) generator.Kind { return k })
+	}
+	return all
+}
