@@ -96,8 +96,12 @@ func failOverWithAWrongClock(t *testing.T, tool string, store lossyStore, by tim
 	first.signal(syscall.SIGSTOP)
 	failed := time.Now()
 	store.failOver()
-	// Any reservation meets the new epoch. It is refused under the policy stop.
-	_, _ = drawOnce(ctx, wrong.connect(), "met")
+	met := wrong.connect()
+	dbtest.Await(t, "the server with the wrong clock meets the failover", func() bool {
+		_, _ = met.Exec(ctx, "SELECT create_generator('met', 'segment')")
+		_, err := drawOnce(ctx, met, "met")
+		return err == nil
+	})
 	second := launch(t, serve(), nil)
 	more := crowd.keepDrawing(ctx, second.address, 4)
 	time.Sleep(time.Second)
