@@ -94,6 +94,9 @@ func Certificate(t testing.TB, dir string) (certFile, keyFile string, pool *x509
 			t.Fatal(err)
 		}
 	}
+	if err := os.Chmod(certFile, 0o644); err != nil { // for clients of other users
+		t.Fatal(err)
+	}
 	pool = x509.NewCertPool()
 	pool.AppendCertsFromPEM(cert)
 	return certFile, keyFile, pool

@@ -3,6 +3,7 @@ package dbtest
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,8 +20,11 @@ func newRedis(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	server := program(t, "redis-server", "redis-server")
 	s := newServer(t, named("Redis", server, "--version"), "", syscall.SIGTERM)
+	if err := os.Mkdir(s.data(), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	s.argv = func(s *Server) []string {
-		argv := []string{server, "--bind", "127.0.0.1", "--port", s.port(), "--dir", s.Dir}
+		argv := []string{server, "--bind", "127.0.0.1", "--port", s.port(), "--dir", s.data()}
 		for i := 0; i < len(settings); i += 2 {
 			argv = append(argv, "--"+settings[i], settings[i+1])
 		}

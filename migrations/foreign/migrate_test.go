@@ -3,15 +3,8 @@ package foreign_test
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
 	"database/sql"
-	"encoding/pem"
 	"errors"
-	"math/big"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -462,32 +455,19 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// selfSigned makes a certificate for 127.0.0.1, which is its own root. Its
-// file can be read by PostgreSQL, that of its key by us alone.
+// selfSigned makes a certificate in a directory that PostgreSQL's user can
+// enter, unlike t.TempDir.
 func selfSigned(t *testing.T) (certificate, key string) {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	dir, err := os.MkdirTemp("", "nextid-tls")
 	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		IsCA: true, BasicConstraintsValid: true,
-	}
-	public, err1 := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
-	secret, err2 := x509.MarshalPKCS8PrivateKey(private)
-	dir, err3 := os.MkdirTemp("", "nextid-tls") // PostgreSQL's user cannot enter t.TempDir
-	if err := errors.Join(err1, err2, err3); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	certificate, key = filepath.Join(dir, "certificate.pem"), filepath.Join(dir, "key.pem")
-	err = errors.Join(os.Chmod(dir, 0o755),
-		os.WriteFile(certificate, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: public}), 0o644),
-		os.WriteFile(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600))
-	if err != nil {
+	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	certificate, key, _ = dbtest.Certificate(t, dir)
 	return certificate, key
 }
 

@@ -208,7 +208,7 @@ func TestAnOlderAppendOnlyFileIsNoticed(t *testing.T) {
 	dbtest.Grant(t, a, dbtest.Order(100), 1)
 	s.Stop()
 	backup := filepath.Join(t.TempDir(), "backup")
-	if err := os.CopyFS(backup, os.DirFS(filepath.Join(s.Dir, "appendonlydir"))); err != nil {
+	if err := os.CopyFS(backup, os.DirFS(filepath.Join(s.Dir, "data", "appendonlydir"))); err != nil {
 		t.Fatal(err)
 	}
 	s.Start()
@@ -218,8 +218,8 @@ func TestAnOlderAppendOnlyFileIsNoticed(t *testing.T) {
 		}
 	}
 	s.Kill()
-	if err := errors.Join(os.RemoveAll(filepath.Join(s.Dir, "appendonlydir")),
-		os.CopyFS(filepath.Join(s.Dir, "appendonlydir"), os.DirFS(backup))); err != nil {
+	if err := errors.Join(os.RemoveAll(filepath.Join(s.Dir, "data", "appendonlydir")),
+		os.CopyFS(filepath.Join(s.Dir, "data", "appendonlydir"), os.DirFS(backup))); err != nil {
 		t.Fatal(err)
 	}
 	s.Start()
