@@ -111,12 +111,14 @@ func (p *program) explain(ctx context.Context, flags *parseFlags, id string) (ge
 // explainDefined takes apart an id of a generator that does not run.
 func (p *program) explainDefined(ctx context.Context, d generator.Definition, id string) (generator.Parts, error) {
 	kinds := p.build.Kinds(layout.Default)
-	if i := slices.IndexFunc(kinds, func(k generator.Kind) bool { return k.Name == d.Kind && k.Codes }); i >= 0 {
-		gen, err := kinds[i].Open(ctx, d) // these need no store
-		if err != nil {
-			return generator.Parts{}, err
+	if i := slices.IndexFunc(kinds, func(k generator.Kind) bool { return k.Name() == d.Kind }); i >= 0 {
+		if k, ok := generator.KindAs[generator.TextKind](kinds[i]); ok {
+			gen, err := k.Open(ctx, d) // these need no store
+			if err != nil {
+				return generator.Parts{}, err
+			}
+			return gen.(generator.CodeGenerator).ExplainCode(id)
 		}
-		return gen.(generator.CodeGenerator).ExplainCode(id)
 	}
 	reader, err := code.NewReader(d.Options)
 	if err != nil {

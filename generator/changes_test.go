@@ -28,7 +28,7 @@ type cluster struct {
 	servers []*generator.Registry
 	log     history.Log
 
-	retired func() // called after Kind.Retire
+	retired func() // called after Retire
 }
 
 func inCluster(t *testing.T, slice time.Duration, f func(t *testing.T, c *cluster)) {
@@ -45,11 +45,7 @@ func inCluster(t *testing.T, slice time.Duration, f func(t *testing.T, c *cluste
 			pools = append(pools, p)
 			kinds := []generator.Kind{segment.Kind(guard, generator.SystemClock{}, "test"), snowflake.Kind(p, "twitter"), ring.Kind(p)}
 			for i := range kinds {
-				retire := kinds[i].Retire
-				kinds[i].Retire = func(ctx context.Context, d generator.Definition) error {
-					defer c.retired()
-					return retire(ctx, d)
-				}
+				kinds[i] = generatortest.Kind{Kind: kinds[i], Retired: func() { c.retired() }}
 			}
 			r, err := generator.NewRegistry(generator.Config{Store: c.store, Guard: guard, Kinds: kinds})
 			if err != nil {

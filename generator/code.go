@@ -8,7 +8,7 @@ import (
 
 // Coder writes ids as text and reads them back (next_code, parse_code). A
 // Generator that is a Coder has a text form of its own, as dated numbers do;
-// for others Kind.Coder makes one of the options. Without either, the text of
+// for others CoderKind.Coder makes one of the options. Without either, the text of
 // an id is its decimal number.
 type Coder interface {
 	// AppendCode appends the text form of an id of this generator. An id

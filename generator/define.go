@@ -82,13 +82,14 @@ func (r *Registry) Drop(ctx context.Context, name string) error {
 	return nil
 }
 
-// retire calls Kind.Retire. A key that has come to its end cannot be moved
+// retire calls Retirer.Retire. A key that has come to its end cannot be moved
 // further, and need not.
 func retire(ctx context.Context, k Kind, d Definition) error {
-	if k.Retire == nil {
+	retirer, ok := KindAs[Retirer](k)
+	if !ok {
 		return nil
 	}
-	if err := k.Retire(ctx, d); !errors.Is(err, ErrExhausted) {
+	if err := retirer.Retire(ctx, d); !errors.Is(err, ErrExhausted) {
 		return named(err, d.Name)
 	}
 	return nil
@@ -103,7 +104,8 @@ func (r *Registry) Recover(ctx context.Context, name string, atLeast int64) erro
 		return err
 	}
 	defer e.lock.release()
-	if k.Recover == nil {
+	recoverable, ok := KindAs[Recoverable](k)
+	if !ok {
 		return &Error{
 			Kind: ErrWrongKind, Name: name, Message: fmt.Sprintf("a generator of kind %s needs no recovery", d.Kind),
 			Hint: "Its ids follow the clock. After a failover they go on when every slice of time has ended that the store may have lost.",
@@ -111,7 +113,7 @@ func (r *Registry) Recover(ctx context.Context, name string, atLeast int64) erro
 	}
 	live := e.live.Load() != nil
 	_ = e.stop(ctx) // what it cannot give back is lost, which is the purpose
-	if err := k.Recover(ctx, d, atLeast); err != nil {
+	if err := recoverable.Recover(ctx, d, atLeast); err != nil {
 		return named(err, name)
 	}
 	if live {
@@ -125,10 +127,10 @@ func (r *Registry) Recover(ctx context.Context, name string, atLeast int64) erro
 func (r *Registry) acquire(ctx context.Context, name string) (*Entry, Definition, Kind, error) {
 	e, err := r.Existing(ctx, name)
 	if err != nil {
-		return nil, Definition{}, Kind{}, err
+		return nil, Definition{}, nil, err
 	}
 	if err := e.lock.acquire(ctx); err != nil {
-		return nil, Definition{}, Kind{}, err
+		return nil, Definition{}, nil, err
 	}
 	d, k, err := r.defined(ctx, name)
 	if err != nil {
@@ -141,7 +143,7 @@ func (r *Registry) acquire(ctx context.Context, name string) (*Entry, Definition
 func (r *Registry) defined(ctx context.Context, name string) (Definition, Kind, error) {
 	d, err := r.cfg.Store.Defined(ctx, name)
 	if err != nil {
-		return d, Kind{}, err
+		return d, nil, err
 	}
 	k, err := r.kind(d.Kind)
 	return d, k, named(err, name)

@@ -331,8 +331,8 @@ func (e *Entry) start(ctx context.Context, d Definition) (*live, error) {
 		return nil, ShutdownError(e.name)
 	}
 	var coder Coder
-	if k.Coder != nil {
-		if coder, err = k.Coder(d.Options); err != nil {
+	if c, ok := KindAs[CoderKind](k); ok {
+		if coder, err = c.Coder(d.Options); err != nil {
 			return nil, named(err, e.name)
 		}
 	}
@@ -347,7 +347,7 @@ func (e *Entry) start(ctx context.Context, d Definition) (*live, error) {
 		coder = decimal{}
 	}
 	l := &live{opened: &opened{
-		gen: gen, coder: coder, definition: k.public(d), stored: d, ends: e.registry.Ends(d), rate: e.registry.Rate(d), closed: make(chan struct{}),
+		gen: gen, coder: coder, definition: public(k, d), stored: d, ends: e.registry.Ends(d), rate: e.registry.Rate(d), closed: make(chan struct{}),
 	}}
 	l.quick, _ = gen.(TryGenerator)
 	if audited := e.registry.cfg.Audited; audited != nil && audited(e.name) {

@@ -2,7 +2,6 @@ package generator_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/generatortest"
 	"nextid/generator/history"
 )
 
@@ -19,13 +19,13 @@ import (
 func TestConcurrentUseOfANameHasOneEntryAndOneGenerator(t *testing.T) {
 	var opened sync.Map
 	r := newRegistry(t, autoCreate("segment", ``), func(c *generator.Config) {
-		open := c.Kinds[0].Open
-		c.Kinds[0].Open = func(ctx context.Context, d generator.Definition) (generator.Generator, error) {
+		inner := c.Kinds[0]
+		c.Kinds[0] = generatortest.Kind{Kind: inner, OpenFunc: func(ctx context.Context, d generator.Definition) (generator.Generator, error) {
 			if _, twice := opened.LoadOrStore(d.Name, true); twice {
 				t.Errorf("%s was opened twice", d.Name)
 			}
-			return open(ctx, d)
-		}
+			return inner.Open(ctx, d)
+		}}
 	})
 	var wg sync.WaitGroup
 	entries := make([][20]*generator.Entry, 8)
@@ -112,11 +112,11 @@ func TestWaitingForAnOpeningEndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
 		r := newRegistry(t, autoCreate("segment", ``), func(c *generator.Config) {
-			open := c.Kinds[0].Open
-			c.Kinds[0].Open = func(ctx context.Context, d generator.Definition) (generator.Generator, error) {
+			inner := c.Kinds[0]
+			c.Kinds[0] = generatortest.Kind{Kind: inner, OpenFunc: func(ctx context.Context, d generator.Definition) (generator.Generator, error) {
 				<-gate // a store that takes its time
-				return open(ctx, d)
-			}
+				return inner.Open(ctx, d)
+			}}
 		})
 		defer r.Close(context.Background())
 		e, err := r.Get(t.Context(), "orders")
@@ -150,13 +150,13 @@ func TestWaitingForAnOpeningEndsWithTheContext(t *testing.T) {
 func TestAGeneratorThatFailsToOpenIsTriedAgain(t *testing.T) {
 	failing := true
 	r := newRegistry(t, autoCreate("segment", ``), func(c *generator.Config) {
-		open := c.Kinds[0].Open
-		c.Kinds[0].Open = func(ctx context.Context, d generator.Definition) (generator.Generator, error) {
+		inner := c.Kinds[0]
+		c.Kinds[0] = generatortest.Kind{Kind: inner, OpenFunc: func(ctx context.Context, d generator.Definition) (generator.Generator, error) {
 			if failing {
 				return nil, &generator.Error{Kind: generator.ErrNotNow, Message: "no worker id is free"}
 			}
-			return open(ctx, d)
-		}
+			return inner.Open(ctx, d)
+		}}
 	})
 	e, err := r.Get(t.Context(), "orders")
 	if err != nil {
@@ -175,10 +175,9 @@ func TestAGeneratorThatFailsToOpenIsTriedAgain(t *testing.T) {
 // slowKind has a generator that cannot answer without waiting.
 func TestEntryOfAGeneratorWithoutTryNext(t *testing.T) {
 	r := newRegistry(t, autoCreate("slow", ``), func(c *generator.Config) {
-		c.Kinds = append(c.Kinds, generator.Kind{
-			Name:      "slow",
-			Normalize: func(json.RawMessage) (json.RawMessage, error) { return json.RawMessage(`{}`), nil },
-			Open:      func(context.Context, generator.Definition) (generator.Generator, error) { return constant(7), nil },
+		c.Kinds = append(c.Kinds, generatortest.Kind{
+			KindName: "slow",
+			OpenFunc: func(context.Context, generator.Definition) (generator.Generator, error) { return constant(7), nil },
 		})
 	})
 	e, err := r.Get(t.Context(), "orders")

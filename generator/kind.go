@@ -7,76 +7,121 @@ import (
 )
 
 // Kind is the plug-in of one sort of generator: one value per kind, handed
-// to the Registry by package server.
-type Kind struct {
-	Name string // as create_generator's second argument and Definition.Kind
-	Help string // one line
-
-	// Codes says that the ids are no numbers: its generators are
-	// CodeGenerators.
-	Codes bool
+// to the Registry by package server. A Kind may implement more: TextKind,
+// Completer, Publisher, CoderKind, Sized, Ender, Numbered, WorkerKind, Rater,
+// Retirer, Recoverable.
+type Kind interface {
+	Name() string // as create_generator's second argument and Definition.Kind
+	Help() string // one line
 
 	// Normalize checks the options of a new generator and returns them as
 	// canonical JSON with everything filled in that must never change under
 	// the name (its layout above all). nil or "{}" means all defaults.
-	Normalize func(options json.RawMessage) (json.RawMessage, error)
+	Normalize(options json.RawMessage) (json.RawMessage, error)
 
 	// Alter merges change into the stored options. Changes that could make
 	// an old id appear again (layout, epoch, direction) are ErrOption.
-	Alter func(stored, change json.RawMessage) (json.RawMessage, error)
-
-	// Complete fills in what must be made once for a new generator, such as a
-	// random key, in options that Normalize returned. The store keeps the
-	// result. It refuses a name whose earlier numbers could come again. nil:
-	// nothing to fill in.
-	Complete func(ctx context.Context, d Definition) (json.RawMessage, error)
-
-	// Public returns stored options as they may be shown: without secrets,
-	// and with what Complete made as Normalize wrote it. nil: as they are.
-	Public func(stored json.RawMessage) json.RawMessage
-
-	// Coder returns the text form that stored options ask for. nil, or a nil
-	// Coder: the generator's own, else decimal numbers.
-	Coder func(stored json.RawMessage) (Coder, error)
-
-	// IDBits is how many bits the ids of stored options have; all of them
-	// are 0 to 1<<IDBits - 1. nil: 63.
-	IDBits func(stored json.RawMessage) (int, error)
-
-	// Ends says when the ids of stored options run out because their time does.
-	// nil, or the zero time: never.
-	Ends func(stored json.RawMessage) time.Time
-
-	// Numbers says how many numbers stored options have below their maximum, and
-	// how many of them are left when everything below past was reserved. nil, or
-	// no All: there is no maximum.
-	Numbers func(stored json.RawMessage, past int64) Left
-
-	// WorkerBits is how wide the worker field of stored options is. nil: ids hold
-	// no worker.
-	WorkerBits func(stored json.RawMessage) int
-
-	// Rate is how many ids a second the layout of stored options has for one
-	// server: more has to wait. nil, or 0: as many as are asked for.
-	Rate func(stored json.RawMessage) int64
+	Alter(stored, change json.RawMessage) (json.RawMessage, error)
 
 	// Open starts the engine of a definition. An earlier generator of the
 	// name may have run in this process (altered, or dropped and created
 	// again); it was closed before. The new one goes on above it.
-	Open func(ctx context.Context, d Definition) (Generator, error)
+	Open(ctx context.Context, d Definition) (Generator, error)
+}
 
+// TextKind is a Kind whose ids are texts: its generators are CodeGenerators.
+type TextKind interface {
+	Kind
+	Texts()
+}
+
+// Completer is a Kind that makes something once for a new generator, such as a
+// random key.
+type Completer interface {
+	// Complete fills it into options that Normalize returned. The store keeps
+	// the result. It refuses a name whose earlier numbers could come again.
+	Complete(ctx context.Context, d Definition) (json.RawMessage, error)
+}
+
+// Publisher is a Kind whose stored options hold secrets.
+type Publisher interface {
+	// Public returns stored options as they may be shown: without secrets,
+	// and with what Complete made as Normalize wrote it.
+	Public(stored json.RawMessage) json.RawMessage
+}
+
+// CoderKind is a Kind whose options can ask for a text form.
+type CoderKind interface {
+	// Coder returns it. nil: the generator's own, else decimal numbers.
+	Coder(stored json.RawMessage) (Coder, error)
+}
+
+// Sized is a Kind whose ids may have fewer than 63 bits.
+type Sized interface {
+	// IDBits is how many bits the ids of stored options have; all of them
+	// are 0 to 1<<IDBits - 1.
+	IDBits(stored json.RawMessage) (int, error)
+}
+
+// Ender is a Kind whose ids run out because their time does.
+type Ender interface {
+	// Ends is when, for stored options; the zero time: never.
+	Ends(stored json.RawMessage) time.Time
+}
+
+// Numbered is a Kind whose numbers may have a maximum.
+type Numbered interface {
+	// Numbers is how many numbers stored options have below their maximum, and
+	// how many of them are left when everything below past was reserved. Without
+	// All there is no maximum.
+	Numbers(stored json.RawMessage, past int64) Left
+}
+
+// WorkerKind is a Kind whose ids hold a worker id.
+type WorkerKind interface {
+	// WorkerBits is how wide the worker field of stored options is.
+	WorkerBits(stored json.RawMessage) int
+}
+
+// Rater is a Kind whose layouts bound the rate of one server.
+type Rater interface {
+	// Rate is how many ids a second the layout of stored options has: more has
+	// to wait. 0: as many as are asked for.
+	Rate(stored json.RawMessage) int64
+}
+
+// Retirer is a Kind that has something to do when a generator is dropped.
+type Retirer interface {
 	// Retire is called before the definition of a dropped generator is
 	// removed, after it was closed in this process, and once more when it is
 	// gone, if other servers may have gone on until then (see Guard). It moves
 	// the key NameKey(d.Name) above the absolute value of every id that the
 	// name may have had, so that whatever is created under the name later, of
 	// this kind or another, goes on above them.
-	Retire func(ctx context.Context, d Definition) error
+	Retire(ctx context.Context, d Definition) error
+}
 
-	// Recover starts a name again that the store has stopped (Recoverer):
-	// its ids go on at atLeast or beyond. The generator was closed before in
-	// this process. nil for kinds whose names are never stopped.
-	Recover func(ctx context.Context, d Definition, atLeast int64) error
+// Recoverable is a Kind whose names the store may stop (Recoverer).
+type Recoverable interface {
+	// Recover starts a name again: its ids go on at atLeast or beyond. The
+	// generator was closed before in this process.
+	Recover(ctx context.Context, d Definition, atLeast int64) error
+}
+
+// KindAs finds what a Kind may implement, in it or in the Kinds that it wraps:
+// a Kind that wraps another one has a method Unwrap() Kind.
+func KindAs[T any](k Kind) (found T, ok bool) {
+	for k != nil {
+		if found, ok = k.(T); ok {
+			return found, true
+		}
+		w, wraps := k.(interface{ Unwrap() Kind })
+		if !wraps {
+			break
+		}
+		k = w.Unwrap()
+	}
+	return found, false
 }
 
 // Parts is an id taken apart. What a layout does not have is nil.

@@ -46,14 +46,14 @@ func (r *Registry) OutlookOf(ctx context.Context, name string, now time.Time) Ou
 	}
 	o.Ends = r.Ends(d)
 	k := r.kinds[d.Kind]
-	if k.Numbers != nil {
+	if n, ok := KindAs[Numbered](k); ok {
 		if past, err := r.Past(ctx, name); err == nil {
-			o.Numbers = k.Numbers(d.Options, past)
+			o.Numbers = n.Numbers(d.Options, past)
 		}
 	}
-	if k.WorkerBits != nil && !r.cfg.Store.Exclusive() {
+	if wk, ok := KindAs[WorkerKind](k); ok && !r.cfg.Store.Exclusive() {
 		if free, err := r.FreeWorkers(ctx, now); err == nil {
-			bits := k.WorkerBits(d.Options)
+			bits := wk.WorkerBits(d.Options)
 			o.Workers = Left{1 << bits, 1 << bits}
 			if w, used := free[bits]; used {
 				o.Workers = w

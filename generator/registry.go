@@ -83,7 +83,7 @@ func NewRegistry(cfg Config) (*Registry, error) {
 		changing: newLock(),
 	}
 	for _, k := range cfg.Kinds {
-		r.kinds[k.Name] = k
+		r.kinds[k.Name()] = k
 	}
 	if cfg.AutoCreate != "" {
 		if _, err := r.kind(cfg.AutoCreate); err != nil {
@@ -211,7 +211,7 @@ func (r *Registry) Past(ctx context.Context, name string) (int64, error) {
 func (r *Registry) Definitions(ctx context.Context) ([]Definition, error) {
 	list, err := r.cfg.Store.ListDefined(ctx)
 	for i, d := range list {
-		list[i] = r.kinds[d.Kind].public(d)
+		list[i] = public(r.kinds[d.Kind], d)
 	}
 	return list, err
 }
@@ -219,13 +219,16 @@ func (r *Registry) Definitions(ctx context.Context) ([]Definition, error) {
 // Numbered lists the definitions whose ids are numbers.
 func (r *Registry) Numbered(ctx context.Context) ([]Definition, error) {
 	list, err := r.Definitions(ctx)
-	return slices.DeleteFunc(list, func(d Definition) bool { return r.kinds[d.Kind].Codes }), err
+	return slices.DeleteFunc(list, func(d Definition) bool {
+		_, texts := KindAs[TextKind](r.kinds[d.Kind])
+		return texts
+	}), err
 }
 
-// public is d as it may be shown.
-func (k Kind) public(d Definition) Definition {
-	if k.Public != nil {
-		d.Options = k.Public(d.Options)
+// public returns d as it may be shown. k is nil for a kind that is not known.
+func public(k Kind, d Definition) Definition {
+	if p, ok := KindAs[Publisher](k); ok {
+		d.Options = p.Public(d.Options)
 	}
 	return d
 }
@@ -243,7 +246,7 @@ func (r *Registry) Running(f func(d Definition, g Generator) bool) {
 // Ends is when the ids of a definition run out because their time does; the
 // zero time if that never happens.
 func (r *Registry) Ends(d Definition) time.Time {
-	if k, ok := r.kinds[d.Kind]; ok && k.Ends != nil {
+	if k, ok := KindAs[Ender](r.kinds[d.Kind]); ok {
 		return k.Ends(d.Options)
 	}
 	return time.Time{}
@@ -252,7 +255,7 @@ func (r *Registry) Ends(d Definition) time.Time {
 // Rate is how many ids a second the layout of a definition has for one server;
 // 0 for kinds without such a bound.
 func (r *Registry) Rate(d Definition) int64 {
-	if k, ok := r.kinds[d.Kind]; ok && k.Rate != nil {
+	if k, ok := KindAs[Rater](r.kinds[d.Kind]); ok {
 		return k.Rate(d.Options)
 	}
 	return 0
@@ -262,7 +265,7 @@ func (r *Registry) Rate(d Definition) int64 {
 // It opens nothing.
 func (r *Registry) KindOf(ctx context.Context, name string) (Kind, error) {
 	if err := CheckName(name); err != nil {
-		return Kind{}, err
+		return nil, err
 	}
 	_, k, err := r.defined(ctx, name)
 	return k, err
@@ -323,7 +326,7 @@ func (r *Registry) load(ctx context.Context, name string) (Definition, error) {
 
 // define writes a normalized definition into the store unless its name exists.
 func (r *Registry) define(ctx context.Context, d Definition) (stored Definition, created bool, err error) {
-	if k := r.kinds[d.Kind]; k.Complete != nil {
+	if k, ok := KindAs[Completer](r.kinds[d.Kind]); ok {
 		options, err := k.Complete(ctx, d)
 		if err != nil {
 			if stored, known := r.cfg.Store.Defined(ctx, d.Name); known == nil {
@@ -398,7 +401,7 @@ func (r *Registry) tooMany(name, format string, n int) error {
 func (r *Registry) kind(name string) (Kind, error) {
 	k, ok := r.kinds[name]
 	if !ok {
-		return Kind{}, &Error{
+		return nil, &Error{
 			Kind: ErrOption, Message: fmt.Sprintf("unknown generator kind %q%s", name, DidYouMean(name, slices.Sorted(maps.Keys(r.kinds)))),
 			Hint: "Known kinds: " + strings.Join(slices.Sorted(maps.Keys(r.kinds)), ", ") + ".",
 		}
@@ -443,7 +446,7 @@ func (r *Registry) checkDeclared(k Kind, d Definition) error {
 		if bytes.Equal(want.Options, d.Options) {
 			return nil
 		}
-		for _, stored := range []json.RawMessage{d.Options, k.public(d).Options} {
+		for _, stored := range []json.RawMessage{d.Options, public(k, d).Options} {
 			if now, err := k.Normalize(stored); err == nil && bytes.Equal(want.Options, now) {
 				return nil
 			}
@@ -452,7 +455,7 @@ func (r *Registry) checkDeclared(k Kind, d Definition) error {
 	return &Error{
 		Kind: ErrPinned, Name: d.Name,
 		Message: fmt.Sprintf("generator %q is configured here as %s %s, which contradicts %s %s",
-			d.Name, want.Kind, r.kinds[want.Kind].public(want).Options, d.Kind, k.public(d).Options),
+			d.Name, want.Kind, public(r.kinds[want.Kind], want).Options, d.Kind, public(k, d).Options),
 		Hint: "Make the configuration of this server agree with the store, or remove the generator from it.",
 	}
 }

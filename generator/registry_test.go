@@ -209,15 +209,15 @@ func TestAServerThatIsConfiguredOtherwiseRefusesTheName(t *testing.T) {
 
 // A version that knows more options writes a longer form of the same.
 func TestStoredOptionsOfAnEarlierVersionAgreeWithTheConfiguration(t *testing.T) {
-	newer := generator.Kind{
-		Name: "newer",
-		Normalize: func(o json.RawMessage) (json.RawMessage, error) {
+	newer := generatortest.Kind{
+		KindName: "newer",
+		NormalizeFunc: func(o json.RawMessage) (json.RawMessage, error) {
 			if strings.Contains(string(o), "start") {
 				return json.RawMessage(`{"start":100,"speed":1}`), nil
 			}
 			return json.RawMessage(`{"speed":1}`), nil
 		},
-		Open: func(context.Context, generator.Definition) (generator.Generator, error) { return constant(7), nil },
+		OpenFunc: func(context.Context, generator.Definition) (generator.Generator, error) { return constant(7), nil },
 	}
 	r := newRegistry(t, func(c *generator.Config) { c.Kinds = append(c.Kinds, newer) },
 		declared("same", "newer", `{"start":100}`), declared("other", "newer", `{}`))

@@ -328,8 +328,8 @@ func (c *Config) autoKind(word string) (string, error) {
 	var names []string
 	for _, k := range c.build.Kinds(layout.Default) {
 		if _, err := k.Normalize(nil); err == nil {
-			names = append(names, k.Name)
-		} else if strings.EqualFold(word, k.Name) {
+			names = append(names, k.Name())
+		} else if strings.EqualFold(word, k.Name()) {
 			return "", fmt.Errorf("%q needs options, and a name that is created by its first use has none", word)
 		}
 	}
@@ -366,10 +366,10 @@ func (c *Config) autoOptions() map[string]json.RawMessage {
 func normalize(kinds []generator.Kind, kind string, options json.RawMessage) (json.RawMessage, error) {
 	names := make([]string, 0, len(kinds))
 	for _, k := range kinds {
-		if k.Name == kind {
+		if k.Name() == kind {
 			return k.Normalize(options)
 		}
-		names = append(names, k.Name)
+		names = append(names, k.Name())
 	}
 	return nil, fmt.Errorf("unknown kind %q%s: this version has %s", kind, generator.DidYouMean(kind, names), strings.Join(names, ", "))
 }

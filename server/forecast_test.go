@@ -19,10 +19,10 @@ import (
 func stored(t *testing.T, store generator.Store, name, options string) {
 	t.Helper()
 	kinds := testBuild.Kinds(DefaultConfig().Layout)
-	k := kinds[slices.IndexFunc(kinds, func(k generator.Kind) bool { return k.Name == "snowflake" })]
+	k := kinds[slices.IndexFunc(kinds, func(k generator.Kind) bool { return k.Name() == "snowflake" })]
 	o, err := k.Normalize(json.RawMessage(options))
 	if err == nil {
-		_, _, err = store.Define(t.Context(), generator.Definition{Name: name, Kind: k.Name, Options: o})
+		_, _, err = store.Define(t.Context(), generator.Definition{Name: name, Kind: k.Name(), Options: o})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +148,7 @@ func TestTheLogTellsOfNumbersAndWorkersThatRunOut(t *testing.T) {
 // On a store of this server alone no worker ids run out.
 func TestEachEndIsLoggedWhenItIsFound(t *testing.T) {
 	store := memory.New(memory.Config{Exclusive: true})
-	kinds := slices.DeleteFunc(testBuild.Kinds(DefaultConfig().Layout), func(k generator.Kind) bool { return k.Name == segment.KindName })
+	kinds := slices.DeleteFunc(testBuild.Kinds(DefaultConfig().Layout), func(k generator.Kind) bool { return k.Name() == segment.KindName })
 	registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: append(kinds, segment.Kind(store, generator.SystemClock{}, "test"))})
 	if err != nil {
 		t.Fatal(err)

@@ -24,51 +24,65 @@ type Options struct {
 const hint = "Options: step (1 to 1000000)."
 
 // Kind returns the plug-in. owner is shown to operators.
-func Kind(store generator.Reserver, owner string) generator.Kind {
-	read := func(into Options, raw json.RawMessage) (Options, error) {
-		err := generator.DecodeOptions(raw, &into, hint)
-		if err == nil && (into.Step < 1 || into.Step > 1_000_000) {
-			err = generator.OptionError(hint, "step is between 1 and 1000000")
-		}
-		return into, err
+func Kind(store generator.Reserver, owner string) generator.Kind { return kind{store, owner} }
+
+type kind struct {
+	store generator.Reserver
+	owner string
+}
+
+// Name implements generator.Kind.
+func (kind) Name() string { return "checked" }
+
+// Help implements generator.Kind.
+func (kind) Help() string { return "numbers with a check digit" }
+
+// with returns options with what is given in their place.
+func (o Options) with(given json.RawMessage) (json.RawMessage, error) {
+	err := generator.DecodeOptions(given, &o, hint)
+	if err == nil && (o.Step < 1 || o.Step > 1_000_000) {
+		err = generator.OptionError(hint, "step is between 1 and 1000000")
 	}
-	merge := func(into Options, raw json.RawMessage) (json.RawMessage, error) {
-		o, err := read(into, raw)
-		if err != nil {
-			return nil, err
-		}
-		return json.Marshal(o)
+	if err != nil {
+		return nil, err
 	}
-	return generator.Kind{
-		Name: "checked", Help: "numbers with a check digit",
-		Normalize: func(raw json.RawMessage) (json.RawMessage, error) { return merge(Options{Step: 100}, raw) },
-		Alter: func(stored, change json.RawMessage) (json.RawMessage, error) {
-			o, err := read(Options{}, stored)
-			if err != nil {
-				return nil, err
-			}
-			return merge(o, change)
-		},
-		Open: func(_ context.Context, d generator.Definition) (generator.Generator, error) {
-			o, err := read(Options{}, d.Options)
-			if err != nil {
-				return nil, err
-			}
-			return &Generator{key: generator.NameKey(d.Name), step: o.Step, store: store, owner: owner}, nil
-		},
-		// What is reserved are the ids themselves, so the key is above all of
-		// them already.
-		Retire: func(context.Context, generator.Definition) error { return nil },
-		Recover: func(ctx context.Context, d generator.Definition, atLeast int64) error {
-			if r, ok := store.(generator.Recoverer); ok {
-				return r.Recover(ctx, generator.NameKey(d.Name), atLeast)
-			}
-			_, _, err := store.Reserve(ctx, generator.Reservation{
-				Key: generator.NameKey(d.Name), AtLeast: max(atLeast-1, 0), N: 1, Limit: generator.NoLimit, Owner: "recover_generator",
-			})
-			return err
-		},
+	return json.Marshal(o)
+}
+
+// Normalize implements generator.Kind.
+func (kind) Normalize(given json.RawMessage) (json.RawMessage, error) {
+	return Options{Step: 100}.with(given)
+}
+
+// Alter implements generator.Kind.
+func (kind) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
+	var o Options
+	if err := generator.DecodeOptions(stored, &o, hint); err != nil {
+		return nil, err
 	}
+	return o.with(change)
+}
+
+// Open implements generator.Kind.
+func (k kind) Open(_ context.Context, d generator.Definition) (generator.Generator, error) {
+	var o Options
+	if err := generator.DecodeOptions(d.Options, &o, hint); err != nil {
+		return nil, err
+	}
+	return &Generator{key: generator.NameKey(d.Name), step: o.Step, store: k.store, owner: k.owner}, nil
+}
+
+// Recover implements generator.Recoverable. A Retirer is not needed: what is
+// reserved are the ids themselves, so the key is above all of them already.
+func (k kind) Recover(ctx context.Context, d generator.Definition, atLeast int64) error {
+	key := generator.NameKey(d.Name)
+	if r, ok := k.store.(generator.Recoverer); ok {
+		return r.Recover(ctx, key, atLeast)
+	}
+	_, _, err := k.store.Reserve(ctx, generator.Reservation{
+		Key: key, AtLeast: max(atLeast-1, 0), N: 1, Limit: generator.NoLimit, Owner: "recover_generator",
+	})
+	return err
 }
 
 // Generator issues the numbers of one name.

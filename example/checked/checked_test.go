@@ -19,7 +19,7 @@ func open(t *testing.T, store generator.Store, options string) generator.Generat
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := kind.Open(t.Context(), generator.Definition{Name: "customers", Kind: kind.Name, Options: stored})
+	g, err := kind.Open(t.Context(), generator.Definition{Name: "customers", Kind: kind.Name(), Options: stored})
 	if err != nil {
 		t.Fatal(err)
 	}

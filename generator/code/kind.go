@@ -22,31 +22,32 @@ func WrapAll(store generator.Reserver, kinds ...generator.Kind) []generator.Kind
 // Wrap adds text forms and scatter to a kind whose ids are numbers. Without
 // their options the kind is as it was: generators and stored options are
 // unchanged.
-func Wrap(k generator.Kind, store generator.Reserver) generator.Kind {
-	w := wrapped{inner: k, store: store}
-	outer := k
-	outer.Normalize, outer.Alter, outer.Open, outer.Retire = w.normalize, w.alter, w.open, w.retire
-	outer.Complete, outer.Public, outer.Coder = w.complete, w.public, w.coder
-	return outer
-}
+func Wrap(k generator.Kind, store generator.Reserver) generator.Kind { return wrapped{k, store} }
 
+// wrapped is a Kind with the options of this package. What it does not implement
+// is that of the Kind inside, see generator.KindAs.
 type wrapped struct {
-	inner generator.Kind
+	generator.Kind
 	store generator.Reserver
 }
 
-func (w wrapped) normalize(raw json.RawMessage) (json.RawMessage, error) {
+// Unwrap returns the Kind without the options of this package.
+func (w wrapped) Unwrap() generator.Kind { return w.Kind }
+
+// Normalize implements generator.Kind.
+func (w wrapped) Normalize(raw json.RawMessage) (json.RawMessage, error) {
 	own, rest, err := split(raw)
 	if err != nil {
 		return nil, err
 	}
-	kind, err := w.inner.Normalize(rest)
+	kind, err := w.Kind.Normalize(rest)
 	if err != nil || own == nil {
 		return kind, err
 	}
 	bits := maxBits
-	if w.inner.IDBits != nil {
-		if bits, err = w.inner.IDBits(kind); err != nil {
+	sized, fixed := generator.KindAs[generator.Sized](w.Kind)
+	if fixed {
+		if bits, err = sized.IDBits(kind); err != nil {
 			return nil, err
 		}
 	}
@@ -54,16 +55,16 @@ func (w wrapped) normalize(raw json.RawMessage) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Scatter != nil && w.inner.IDBits != nil && o.Scatter.Bits < bits {
+	if o.Scatter != nil && fixed && o.Scatter.Bits < bits {
 		return nil, noBits(bits, o.Scatter.Bits)
 	}
 	return join(kind, o)
 }
 
-// alter can give a generator a text form, and leaves our options as they are
+// Alter implements generator.Kind. It can give a generator a text form, and leaves our options as they are
 // otherwise: another text form or permutation could make a code or an id
 // appear again.
-func (w wrapped) alter(stored, change json.RawMessage) (json.RawMessage, error) {
+func (w wrapped) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	own, rest, err := split(change)
 	if err != nil {
 		return nil, err
@@ -90,20 +91,20 @@ func (w wrapped) alter(stored, change json.RawMessage) (json.RawMessage, error) 
 	if err != nil {
 		return nil, err
 	}
-	if kind, err = w.inner.Alter(kind, rest); err != nil {
+	if kind, err = w.Kind.Alter(kind, rest); err != nil {
 		return nil, err
 	}
 	return join(kind, o)
 }
 
-// complete makes the key of scatter => true.
-func (w wrapped) complete(ctx context.Context, d generator.Definition) (json.RawMessage, error) {
+// Complete implements generator.Completer. It makes the key of scatter => true.
+func (w wrapped) Complete(ctx context.Context, d generator.Definition) (json.RawMessage, error) {
 	o, inner, err := w.definition(d)
 	if err != nil {
 		return nil, err
 	}
-	if w.inner.Complete != nil {
-		if inner.Options, err = w.inner.Complete(ctx, inner); err != nil {
+	if c, ok := generator.KindAs[generator.Completer](w.Kind); ok {
+		if inner.Options, err = c.Complete(ctx, inner); err != nil {
 			return nil, err
 		}
 	}
@@ -134,8 +135,8 @@ func (w wrapped) unused(ctx context.Context, name string) error {
 	return err
 }
 
-// public leaves out the key and the salt.
-func (w wrapped) public(stored json.RawMessage) json.RawMessage {
+// Public implements generator.Publisher. It leaves out the key and the salt.
+func (w wrapped) Public(stored json.RawMessage) json.RawMessage {
 	kind := stored
 	o, err := read(stored)
 	if err == nil && (o.Text != nil || o.Scatter != nil) {
@@ -144,8 +145,8 @@ func (w wrapped) public(stored json.RawMessage) json.RawMessage {
 	if err != nil {
 		return json.RawMessage("{}") // rather than a key
 	}
-	if w.inner.Public != nil {
-		kind = w.inner.Public(kind)
+	if p, ok := generator.KindAs[generator.Publisher](w.Kind); ok {
+		kind = p.Public(kind)
 	}
 	if o.Scatter != nil {
 		o.Scatter = &scatter{Bits: o.Scatter.Bits, Reverse: o.Scatter.Reverse}
@@ -162,7 +163,8 @@ func (w wrapped) public(stored json.RawMessage) json.RawMessage {
 	return shown
 }
 
-func (w wrapped) coder(stored json.RawMessage) (generator.Coder, error) {
+// Coder implements generator.CoderKind.
+func (w wrapped) Coder(stored json.RawMessage) (generator.Coder, error) {
 	o, err := read(stored)
 	if err != nil {
 		return nil, err
@@ -170,18 +172,19 @@ func (w wrapped) coder(stored json.RawMessage) (generator.Coder, error) {
 	if o.Text != nil {
 		return o.Text, nil
 	}
-	if w.inner.Coder != nil {
-		return w.inner.Coder(stored)
+	if c, ok := generator.KindAs[generator.CoderKind](w.Kind); ok {
+		return c.Coder(stored)
 	}
 	return nil, nil //nolint:nilnil // no text form is no error
 }
 
-func (w wrapped) open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
+// Open implements generator.Kind.
+func (w wrapped) Open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
 	o, inner, err := w.definition(d)
 	if err != nil {
 		return nil, err
 	}
-	gen, err := w.inner.Open(ctx, inner)
+	gen, err := w.Kind.Open(ctx, inner)
 	if err != nil || o.Scatter == nil {
 		return gen, err
 	}
@@ -208,15 +211,15 @@ func (w wrapped) definition(d generator.Definition) (options, generator.Definiti
 	return o, d, err
 }
 
-// retire moves the name above every id that scatter may have made of its
+// Retire implements generator.Retirer. It moves the name above every id that scatter may have made of its
 // numbers, if there were any.
-func (w wrapped) retire(ctx context.Context, d generator.Definition) error {
+func (w wrapped) Retire(ctx context.Context, d generator.Definition) error {
 	o, inner, err := w.definition(d)
 	if err != nil {
 		return err
 	}
-	if w.inner.Retire != nil {
-		if err := w.inner.Retire(ctx, inner); err != nil {
+	if r, ok := generator.KindAs[generator.Retirer](w.Kind); ok {
+		if err := r.Retire(ctx, inner); err != nil {
 			return err
 		}
 	}

@@ -429,13 +429,13 @@ func TestRetireAndRecover(t *testing.T) {
 		g := w.open(`{"start":-100}`)
 		d := generator.Definition{Name: "bills", Kind: KindName, Options: json.RawMessage(`{"start":-100,"increment":1,"deadline":"5s"}`)}
 		w.wants(g, 5, generator.Range{First: -100, Step: 1, Count: 5})
-		if err := k.Retire(w.t.Context(), d); err != nil {
+		if err := k.(generator.Retirer).Retire(w.t.Context(), d); err != nil {
 			t.Fatal(err)
 		}
 		if r := w.next(w.open(`{"start":-100}`), 1); r.First <= 100 {
 			t.Errorf("%d after a drop, want more than 100", r.First)
 		}
-		if err := k.Recover(w.t.Context(), d, 5000); err != nil {
+		if err := k.(generator.Recoverable).Recover(w.t.Context(), d, 5000); err != nil {
 			t.Fatal(err)
 		}
 		w.wants(w.open(``), 1, one(5000))

@@ -62,23 +62,41 @@ const DatedKindName = "dated"
 //
 // owner is shown to operators.
 func Dated(store generator.Reserver, runtime generator.Runtime, owner string) generator.Kind {
-	return generator.Kind{
-		Name: DatedKindName, Help: "a date and a number that starts again with each day, month or year: 20261121-000001",
-		Normalize: normalizeDated, Alter: alterDated,
-		Open: func(ctx context.Context, d generator.Definition) (generator.Generator, error) {
-			s, err := readDated(d.Options)
-			if err == nil {
-				err = s.follows(ctx, store, d.Name)
-			}
-			if err != nil {
-				return nil, err
-			}
-			return newDatedGenerator(d.Name, s, store, runtime, owner), nil
-		},
-		Recover: func(ctx context.Context, d generator.Definition, atLeast int64) error {
-			return recoverDated(ctx, store, runtime, d, atLeast)
-		},
+	return datedKind{store, runtime, owner}
+}
+
+type datedKind struct {
+	store   generator.Reserver
+	runtime generator.Runtime
+	owner   string
+}
+
+// Name implements generator.Kind.
+func (datedKind) Name() string { return DatedKindName }
+
+// Help implements generator.Kind.
+func (datedKind) Help() string {
+	return "a date and a number that starts again with each day, month or year: 20261121-000001"
+}
+
+// Normalize implements generator.Kind.
+func (datedKind) Normalize(raw json.RawMessage) (json.RawMessage, error) { return normalizeDated(raw) }
+
+// Alter implements generator.Kind.
+func (datedKind) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
+	return alterDated(stored, change)
+}
+
+// Open implements generator.Kind.
+func (k datedKind) Open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
+	s, err := readDated(d.Options)
+	if err == nil {
+		err = s.follows(ctx, k.store, d.Name)
 	}
+	if err != nil {
+		return nil, err
+	}
+	return newDatedGenerator(d.Name, s, k.store, k.runtime, k.owner), nil
 }
 
 // follows refuses a pattern with years of two digits under a name that had
@@ -246,9 +264,9 @@ func newScheme(o DatedOptions) (*scheme, error) {
 
 func unprintable(c byte) bool { return c < ' ' || c > '~' }
 
-// recoverDated implements generator.Kind: the codes go on with that of the id
+// Recover implements generator.Recoverable: the codes go on with that of the id
 // atLeast, whose date has come.
-func recoverDated(ctx context.Context, store generator.Reserver, clock generator.Clock, d generator.Definition, atLeast int64) error {
+func (k datedKind) Recover(ctx context.Context, d generator.Definition, atLeast int64) error {
 	s, err := readDated(d.Options)
 	if err != nil {
 		return err
@@ -257,13 +275,13 @@ func recoverDated(ctx context.Context, store generator.Reserver, clock generator
 	if err != nil {
 		return err
 	}
-	if date := s.dateOf(atLeast); date > partsOf(time.Unix(0, clock.Wall()).In(s.zone)).number(s.pattern.finest) {
+	if date := s.dateOf(atLeast); date > partsOf(time.Unix(0, k.runtime.Wall()).In(s.zone)).number(s.pattern.finest) {
 		return s.errFuture(date)
 	}
 	key := generator.NameKey(d.Name)
-	if r, ok := store.(generator.Recoverer); ok {
+	if r, ok := k.store.(generator.Recoverer); ok {
 		return r.Recover(ctx, key, p)
 	}
-	_, _, err = store.Reserve(ctx, generator.Reservation{Key: key, AtLeast: p - 1, N: 1, Limit: generator.NoLimit, Owner: "recover_generator"})
+	_, _, err = k.store.Reserve(ctx, generator.Reservation{Key: key, AtLeast: p - 1, N: 1, Limit: generator.NoLimit, Owner: "recover_generator"})
 	return err
 }

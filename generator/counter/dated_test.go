@@ -359,17 +359,17 @@ func TestRaiseDated(t *testing.T) {
 				t.Errorf("raise to %d: %v, want ErrOption", v, err)
 			}
 		}
-		if err := Dated(w.store, s.clock, "").Recover(w.t.Context(), definition(t, `{"width":3}`), 20261121500); err != nil {
+		if err := Dated(w.store, s.clock, "").(generator.Recoverable).Recover(w.t.Context(), definition(t, `{"width":3}`), 20261121500); err != nil {
 			t.Error(err)
 		}
 		s.wants("20261121-500")
 		for _, id := range []int64{20261122001, 30261121001} {
-			if err := Dated(w.store, s.clock, "").Recover(w.t.Context(), definition(t, `{"width":3}`), id); !errors.Is(err, generator.ErrOption) {
+			if err := Dated(w.store, s.clock, "").(generator.Recoverable).Recover(w.t.Context(), definition(t, `{"width":3}`), id); !errors.Is(err, generator.ErrOption) {
 				t.Errorf("recover at %d: %v", id, err)
 			}
 		}
 		// An id of a pattern with two digits of a year has none of four.
-		if err := Dated(w.store, s.clock, "").Recover(w.t.Context(), definition(t, `{"width":3,"pattern":"yyMMdd"}`), 20261121001); !errors.Is(err, generator.ErrOption) {
+		if err := Dated(w.store, s.clock, "").(generator.Recoverable).Recover(w.t.Context(), definition(t, `{"width":3,"pattern":"yyMMdd"}`), 20261121001); !errors.Is(err, generator.ErrOption) {
 			t.Error(err)
 		}
 	})

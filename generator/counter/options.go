@@ -40,27 +40,43 @@ const KindName = "counter"
 
 // Kind returns the plug-in. owner is shown to operators.
 func Kind(store generator.Reserver, runtime generator.Scheduler, owner string) generator.Kind {
-	return generator.Kind{
-		Name: KindName, Help: "gap-free numbers, each written to the store before it is given, as Redis's INCR",
-		Normalize: normalize, Alter: alter,
-		Open: func(_ context.Context, d generator.Definition) (generator.Generator, error) {
-			o, err := read(d.Options)
-			if err != nil {
-				return nil, err
-			}
-			return newGenerator(d.Name, o, store, runtime, owner), nil
-		},
-		Numbers: numbers,
-		Retire:  func(ctx context.Context, d generator.Definition) error { return retire(ctx, store, d) },
-		Recover: func(ctx context.Context, d generator.Definition, atLeast int64) error {
-			return recoverName(ctx, store, d, atLeast)
-		},
-	}
+	return kind{store, runtime, owner}
 }
 
-// numbers implements generator.Kind. A counter that starts late counts as begun
+type kind struct {
+	store   generator.Reserver
+	runtime generator.Scheduler
+	owner   string
+}
+
+// Name implements generator.Kind.
+func (kind) Name() string { return KindName }
+
+// Help implements generator.Kind.
+func (kind) Help() string {
+	return "gap-free numbers, each written to the store before it is given, as Redis's INCR"
+}
+
+// Normalize implements generator.Kind.
+func (kind) Normalize(raw json.RawMessage) (json.RawMessage, error) { return normalize(raw) }
+
+// Alter implements generator.Kind.
+func (kind) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
+	return alter(stored, change)
+}
+
+// Open implements generator.Kind.
+func (k kind) Open(_ context.Context, d generator.Definition) (generator.Generator, error) {
+	o, err := read(d.Options)
+	if err != nil {
+		return nil, err
+	}
+	return newGenerator(d.Name, o, k.store, k.runtime, k.owner), nil
+}
+
+// Numbers implements generator.Numbered. A counter that starts late counts as begun
 // with 1.
-func numbers(stored json.RawMessage, past int64) generator.Left {
+func (kind) Numbers(stored json.RawMessage, past int64) generator.Left {
 	var o Options
 	if json.Unmarshal(stored, &o) != nil || o.Increment == 0 || o.limit() == generator.NoLimit {
 		return generator.Left{}
@@ -150,8 +166,8 @@ func (o *Options) limit() int64 {
 	return generator.NoLimit
 }
 
-// recoverName implements generator.Kind.
-func recoverName(ctx context.Context, store generator.Reserver, d generator.Definition, atLeast int64) error {
+// Recover implements generator.Recoverable.
+func (k kind) Recover(ctx context.Context, d generator.Definition, atLeast int64) error {
 	o, err := read(d.Options)
 	if err != nil {
 		return err
@@ -160,24 +176,24 @@ func recoverName(ctx context.Context, store generator.Reserver, d generator.Defi
 		return optionError("%d is out of the bounds of the generator", atLeast)
 	}
 	key := generator.NameKey(d.Name)
-	if r, ok := store.(generator.Recoverer); ok {
+	if r, ok := k.store.(generator.Recoverer); ok {
 		return r.Recover(ctx, key, atLeast)
 	}
 	if atLeast == o.Start {
 		return nil
 	}
-	_, _, err = store.Reserve(ctx, generator.Reservation{Key: key, AtLeast: atLeast - 1, N: 1, Limit: generator.NoLimit, Owner: "recover_generator"})
+	_, _, err = k.store.Reserve(ctx, generator.Reservation{Key: key, AtLeast: atLeast - 1, N: 1, Limit: generator.NoLimit, Owner: "recover_generator"})
 	return err
 }
 
-// retire implements generator.Kind: the key is above all numbers that were
+// Retire implements generator.Retirer: the key is above all numbers that were
 // given, but for the absolute values of negative ones.
-func retire(ctx context.Context, store generator.Reserver, d generator.Definition) error {
+func (k kind) Retire(ctx context.Context, d generator.Definition) error {
 	o, err := read(d.Options)
 	if err != nil || o.Start >= 0 {
 		return err
 	}
-	_, _, err = store.Reserve(ctx, generator.Reservation{
+	_, _, err = k.store.Reserve(ctx, generator.Reservation{
 		Key: generator.NameKey(d.Name), AtLeast: -o.Start, N: 1, Limit: generator.NoLimit, Owner: "drop_generator",
 	})
 	return err

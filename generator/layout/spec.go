@@ -150,9 +150,18 @@ func CheckNow(stored json.RawMessage, now time.Time) error {
 	return nil
 }
 
-// Ends is when the time of a layout that stored options pin runs out; the
-// zero time if they cannot be read. It is a generator.Kind's Ends.
-func Ends(stored json.RawMessage) time.Time {
+// Timed is what kinds embed whose options pin a layout with a time.
+type Timed struct{}
+
+var (
+	_ generator.Ender      = Timed{}
+	_ generator.WorkerKind = Timed{}
+	_ generator.Rater      = Timed{}
+)
+
+// Ends implements generator.Ender. It is the zero time if the options cannot be
+// read.
+func (Timed) Ends(stored json.RawMessage) time.Time {
 	l := pinned(stored)
 	if l == nil {
 		return time.Time{}
@@ -160,9 +169,8 @@ func Ends(stored json.RawMessage) time.Time {
 	return l.Last().Add(l.Unit)
 }
 
-// WorkerBits is how wide the worker field is of a layout that stored options
-// pin. It is a generator.Kind's WorkerBits.
-func WorkerBits(stored json.RawMessage) int {
+// WorkerBits implements generator.WorkerKind.
+func (Timed) WorkerBits(stored json.RawMessage) int {
 	l := pinned(stored)
 	if l == nil {
 		return 0
@@ -170,9 +178,8 @@ func WorkerBits(stored json.RawMessage) int {
 	return int(l.WorkerBits())
 }
 
-// Rate is how many ids a second a layout that stored options pin has for one
-// server; 0 if they cannot be read. It is a generator.Kind's Rate.
-func Rate(stored json.RawMessage) int64 {
+// Rate implements generator.Rater. It is 0 if the options cannot be read.
+func (Timed) Rate(stored json.RawMessage) int64 {
 	l := pinned(stored)
 	if l == nil {
 		return 0

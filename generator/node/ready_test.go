@@ -2,13 +2,13 @@ package node
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/generatortest"
 	"nextid/generator/store/memory"
 )
 
@@ -66,9 +66,9 @@ func TestCheck(t *testing.T) {
 			next := 0
 			registry, err := generator.NewRegistry(generator.Config{
 				Store: store, AutoCreate: "test",
-				Kinds: []generator.Kind{{
-					Name: "test", Normalize: func(json.RawMessage) (json.RawMessage, error) { return json.RawMessage("{}"), nil },
-					Open: func(context.Context, generator.Definition) (generator.Generator, error) {
+				Kinds: []generator.Kind{generatortest.Kind{
+					KindName: "test",
+					OpenFunc: func(context.Context, generator.Definition) (generator.Generator, error) {
 						next++
 						return lasting(c.lasts[next-1]), nil
 					},

@@ -13,23 +13,36 @@ import (
 )
 
 // Kind returns the plug-in. pools are the process's worker ids.
-func Kind(pools *worker.Pools) generator.Kind {
-	k := kind{pools}
-	return generator.Kind{
-		Name: KindName, Help: "time-ordered ids made ahead of their use, after Baidu's cached uid-generator",
-		Normalize: normalize, Alter: alter, Complete: k.complete, Open: k.open, Retire: k.retire, Ends: layout.Ends, Rate: layout.Rate, WorkerBits: layout.WorkerBits,
-	}
+func Kind(pools *worker.Pools) generator.Kind { return kind{pools: pools} }
+
+type kind struct {
+	layout.Timed
+	pools *worker.Pools
 }
 
-type kind struct{ pools *worker.Pools }
+// Name implements generator.Kind.
+func (kind) Name() string { return KindName }
 
-// complete implements generator.Kind.
-func (k kind) complete(_ context.Context, d generator.Definition) (json.RawMessage, error) {
+// Help implements generator.Kind.
+func (kind) Help() string {
+	return "time-ordered ids made ahead of their use, after Baidu's cached uid-generator"
+}
+
+// Normalize implements generator.Kind.
+func (kind) Normalize(raw json.RawMessage) (json.RawMessage, error) { return normalize(raw) }
+
+// Alter implements generator.Kind.
+func (kind) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
+	return alter(stored, change)
+}
+
+// Complete implements generator.Completer.
+func (k kind) Complete(_ context.Context, d generator.Definition) (json.RawMessage, error) {
 	return d.Options, layout.CheckNow(d.Options, k.pools.Wall())
 }
 
-// open implements generator.Kind. The ring is full when it returns.
-func (k kind) open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
+// Open implements generator.Kind. The ring is full when it returns.
+func (k kind) Open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
 	o, l, err := read(d.Options)
 	if err != nil {
 		return nil, err
@@ -68,8 +81,8 @@ func (k kind) open(ctx context.Context, d generator.Definition) (generator.Gener
 	return g, nil
 }
 
-// retire implements generator.Kind.
-func (k kind) retire(ctx context.Context, d generator.Definition) error {
+// Retire implements generator.Retirer.
+func (k kind) Retire(ctx context.Context, d generator.Definition) error {
 	_, l, err := read(d.Options)
 	if err != nil {
 		return err

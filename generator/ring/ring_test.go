@@ -409,7 +409,7 @@ func TestANameThatIsCreatedAgainGoesOnAbove(t *testing.T) {
 		g := w.open(k, `{`+small+`}`)
 		w.draw(g, 60)
 		g.Close(w.t.Context())
-		if err := k.Retire(w.t.Context(), define(t, k, `{`+small+`}`)); err != nil {
+		if err := k.(generator.Retirer).Retire(w.t.Context(), define(t, k, `{`+small+`}`)); err != nil {
 			t.Fatal(err)
 		}
 		again := w.open(k, `{`+small+`,"padding_factor":30}`)

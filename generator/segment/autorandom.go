@@ -48,11 +48,7 @@ const autoRandomHint = "Options: shard_bits (1 to 15), range_bits (32 to 64), st
 // spread the rows that are written together over the shards of a table.
 // counter is the kind that counts.
 func AutoRandom(store generator.Reserver, counter generator.Kind) generator.Kind {
-	k := autoRandomKind{store, counter}
-	return generator.Kind{
-		Name: autoRandomName, Help: "a counter below random bits, after TiDB's AUTO_RANDOM",
-		Normalize: k.normalize, Alter: k.alter, Open: k.open, Numbers: k.numbers, Retire: k.retire, Recover: k.recover,
-	}
+	return autoRandomKind{store, counter}
 }
 
 type autoRandomKind struct {
@@ -60,16 +56,26 @@ type autoRandomKind struct {
 	counter generator.Kind
 }
 
-// numbers implements generator.Kind.
-func (k autoRandomKind) numbers(stored json.RawMessage, past int64) generator.Left {
+// Name implements generator.Kind.
+func (autoRandomKind) Name() string { return autoRandomName }
+
+// Help implements generator.Kind.
+func (autoRandomKind) Help() string { return "a counter below random bits, after TiDB's AUTO_RANDOM" }
+
+// Numbers implements generator.Numbered.
+func (k autoRandomKind) Numbers(stored json.RawMessage, past int64) generator.Left {
 	var o AutoRandomOptions
 	if json.Unmarshal(stored, &o) != nil {
 		return generator.Left{}
 	}
-	return k.counter.Numbers(o.Counter, past)
+	if n, ok := generator.KindAs[generator.Numbered](k.counter); ok {
+		return n.Numbers(o.Counter, past)
+	}
+	return generator.Left{}
 }
 
-func (k autoRandomKind) normalize(raw json.RawMessage) (json.RawMessage, error) {
+// Normalize implements generator.Kind.
+func (k autoRandomKind) Normalize(raw json.RawMessage) (json.RawMessage, error) {
 	var g givenAutoRandom
 	if err := generator.DecodeOptions(raw, &g, autoRandomHint); err != nil {
 		return nil, err
@@ -139,7 +145,7 @@ func (o *AutoRandomOptions) build() (*layout.Layout, error) {
 }
 
 // alter passes what may change on to the counter.
-func (k autoRandomKind) alter(stored, change json.RawMessage) (json.RawMessage, error) {
+func (k autoRandomKind) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	o, _, err := readAutoRandom(stored)
 	if err != nil {
 		return nil, err
@@ -176,7 +182,8 @@ func (k autoRandomKind) inner(d generator.Definition) (generator.Definition, *la
 	return d, l, err
 }
 
-func (k autoRandomKind) open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
+// Open implements generator.Kind.
+func (k autoRandomKind) Open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
 	d, l, err := k.inner(d)
 	if err != nil {
 		return nil, err
@@ -188,22 +195,26 @@ func (k autoRandomKind) open(ctx context.Context, d generator.Definition) (gener
 	return &AutoRandomGenerator{layout: l, counter: counter.(segment)}, nil
 }
 
-// retire moves the name's key above all ids, shard included, so that no
+// Retire implements generator.Retirer. It moves the name's key above all ids, shard included, so that no
 // generator of another kind takes the name and meets them.
-func (k autoRandomKind) retire(ctx context.Context, d generator.Definition) error {
+func (k autoRandomKind) Retire(ctx context.Context, d generator.Definition) error {
 	_, _, err := k.store.Reserve(ctx, generator.Reservation{
 		Key: generator.NameKey(d.Name), AtLeast: math.MaxInt64 - 2, N: 1, Limit: generator.NoLimit, Owner: "drop_generator",
 	})
 	return err
 }
 
-func (k autoRandomKind) recover(ctx context.Context, d generator.Definition, atLeast int64) error {
+// Recover implements generator.Recoverable.
+func (k autoRandomKind) Recover(ctx context.Context, d generator.Definition, atLeast int64) error {
 	d, l, err := k.inner(d)
 	if err != nil {
 		return err
 	}
 	_, _, _, count := l.Unpack(atLeast)
-	return k.counter.Recover(ctx, d, count)
+	if r, ok := generator.KindAs[generator.Recoverable](k.counter); ok {
+		return r.Recover(ctx, d, count)
+	}
+	return nil
 }
 
 // segment is what the kind that counts makes.

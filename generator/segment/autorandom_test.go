@@ -99,7 +99,7 @@ func TestADroppedNameIsNotUsedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.Close(t.Context())
-	if err := k.Retire(t.Context(), generator.Definition{Name: "orders"}); err != nil {
+	if err := k.(generator.Retirer).Retire(t.Context(), generator.Definition{Name: "orders"}); err != nil {
 		t.Fatal(err)
 	}
 	s := segment.Kind(store, generator.SystemClock{}, "test")
@@ -147,7 +147,7 @@ func TestOptionsAreChecked(t *testing.T) {
 func TestNumbersOfTheCounterBelowRandomBits(t *testing.T) {
 	k, _ := newKind()
 	o, err := k.Normalize(json.RawMessage(`{"shard_bits": 5, "range_bits": 32, "start": 67108000}`))
-	if got := k.Numbers(o, 67108800); err != nil || got != (generator.Left{Left: 64, All: 1 << 26}) {
+	if got := k.(generator.Numbered).Numbers(o, 67108800); err != nil || got != (generator.Left{Left: 64, All: 1 << 26}) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -96,27 +96,43 @@ const KindName = "segment"
 
 // Kind returns the plug-in. owner is shown to operators.
 func Kind(store generator.Reserver, clock generator.Runtime, owner string) generator.Kind {
-	return generator.Kind{
-		Name: KindName, Help: "numbers in ranges from the store, after Meituan's Leaf",
-		Normalize: normalize, Alter: alter,
-		Open: func(_ context.Context, d generator.Definition) (generator.Generator, error) {
-			o, err := read(d.Options)
-			if err != nil {
-				return nil, err
-			}
-			return newGenerator(d.Name, o, store, clock, owner), nil
-		},
-		Numbers: numbers,
-		Retire:  func(ctx context.Context, d generator.Definition) error { return retire(ctx, store, d) },
-		Recover: func(ctx context.Context, d generator.Definition, atLeast int64) error {
-			return recoverName(ctx, store, d, atLeast)
-		},
-	}
+	return kind{store, clock, owner}
 }
 
-// numbers implements generator.Kind. Where no least number is given, one that
+type kind struct {
+	store generator.Reserver
+	clock generator.Runtime
+	owner string
+}
+
+// Name implements generator.Kind.
+func (kind) Name() string { return KindName }
+
+// Help implements generator.Kind.
+func (kind) Help() string {
+	return "numbers in ranges from the store, after Meituan's Leaf"
+}
+
+// Normalize implements generator.Kind.
+func (kind) Normalize(raw json.RawMessage) (json.RawMessage, error) { return normalize(raw) }
+
+// Alter implements generator.Kind.
+func (kind) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
+	return alter(stored, change)
+}
+
+// Open implements generator.Kind.
+func (k kind) Open(_ context.Context, d generator.Definition) (generator.Generator, error) {
+	o, err := read(d.Options)
+	if err != nil {
+		return nil, err
+	}
+	return newGenerator(d.Name, o, k.store, k.clock, k.owner), nil
+}
+
+// Numbers implements generator.Numbered. Where no least number is given, one that
 // starts late counts as begun with the first.
-func numbers(stored json.RawMessage, past int64) generator.Left {
+func (kind) Numbers(stored json.RawMessage, past int64) generator.Left {
 	var o Options
 	if json.Unmarshal(stored, &o) != nil || o.Increment == 0 {
 		return generator.Left{}
@@ -252,9 +268,9 @@ func alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	return after.written()
 }
 
-// recoverName implements generator.Kind. A store that never stops a name only
+// Recover implements generator.Recoverable. A store that never stops a name only
 // needs to be moved up.
-func recoverName(ctx context.Context, store generator.Reserver, d generator.Definition, atLeast int64) error {
+func (k kind) Recover(ctx context.Context, d generator.Definition, atLeast int64) error {
 	o, err := read(d.Options)
 	if err != nil {
 		return err
@@ -265,20 +281,20 @@ func recoverName(ctx context.Context, store generator.Reserver, d generator.Defi
 		return optionError("%d is out of the bounds of the generator", atLeast)
 	}
 	key := generator.NameKey(d.Name)
-	if r, ok := store.(generator.Recoverer); ok {
+	if r, ok := k.store.(generator.Recoverer); ok {
 		return r.Recover(ctx, key, p)
 	}
 	if p == l.first {
 		return nil
 	}
-	_, _, err = store.Reserve(ctx, generator.Reservation{Key: key, AtLeast: p - 1, N: 1, Limit: generator.NoLimit, Owner: "recover_generator"})
+	_, _, err = k.store.Reserve(ctx, generator.Reservation{Key: key, AtLeast: p - 1, N: 1, Limit: generator.NoLimit, Owner: "recover_generator"})
 	return err
 }
 
-// retire implements generator.Kind. The key is above all positions that were
+// Retire implements generator.Retirer. The key is above all positions that were
 // issued; a generator of the other direction would count their mirror
 // images, the lowest of which is that of the start.
-func retire(ctx context.Context, store generator.Reserver, d generator.Definition) error {
+func (k kind) Retire(ctx context.Context, d generator.Definition) error {
 	o, err := read(d.Options)
 	if err != nil {
 		return err
@@ -288,9 +304,9 @@ func retire(ctx context.Context, store generator.Reserver, d generator.Definitio
 		return nil
 	}
 	key := generator.NameKey(d.Name)
-	m, ok, err := store.Mark(ctx, key)
+	m, ok, err := k.store.Mark(ctx, key)
 	if ok && err == nil && m.Hi <= -l.first {
-		_, _, err = store.Reserve(ctx, generator.Reservation{Key: key, AtLeast: -l.first, N: 1, Limit: generator.NoLimit, Owner: "drop_generator"})
+		_, _, err = k.store.Reserve(ctx, generator.Reservation{Key: key, AtLeast: -l.first, N: 1, Limit: generator.NoLimit, Owner: "drop_generator"})
 	}
 	return err
 }

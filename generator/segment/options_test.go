@@ -130,7 +130,7 @@ func TestANameThatIsCreatedAgainGivesNoNumberTwice(t *testing.T) {
 					seen[r.First] = true
 				}
 				w.close(g)
-				if err := w.kind.Retire(w.t.Context(), define(t, w.kind, options)); err != nil {
+				if err := w.kind.(generator.Retirer).Retire(w.t.Context(), define(t, w.kind, options)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -140,7 +140,7 @@ func TestANameThatIsCreatedAgainGivesNoNumberTwice(t *testing.T) {
 
 func TestRetireLeavesUnusedNamesAlone(t *testing.T) {
 	inWorld(t, func(w *world) {
-		if err := w.kind.Retire(w.t.Context(), define(t, w.kind, `{"start":-100}`)); err != nil {
+		if err := w.kind.(generator.Retirer).Retire(w.t.Context(), define(t, w.kind, `{"start":-100}`)); err != nil {
 			t.Fatal(err)
 		}
 		wantIDs(t, w.draw(w.open(`{"start":-100}`), 1), -100)

@@ -56,7 +56,7 @@ func newName(called string, flake bool, options string) *name {
 		panic(err)
 	}
 	n := &name{flake: flake, strict: strings.Contains(options, "strict"), Definition: generator.Definition{
-		Name: called, Kind: kind.Name, Options: normal, Version: 1, Created: time.Unix(0, beginning),
+		Name: called, Kind: kind.Name(), Options: normal, Version: 1, Created: time.Unix(0, beginning),
 	}}
 	if !flake {
 		n.falling = strings.Contains(options, `"increment":-`)

@@ -13,7 +13,7 @@ func (w *world) drop(k generator.Kind, g *Generator, options string) {
 	if err := g.Close(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
-	if err := k.Retire(w.t.Context(), define(w.t, k, g.name, options)); err != nil {
+	if err := k.(generator.Retirer).Retire(w.t.Context(), define(w.t, k, g.name, options)); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -96,13 +96,13 @@ func TestRetireCoversIDsOfCrashedServers(t *testing.T) {
 			last = w.next(crashed, 1).First
 		}
 		k := w.kind() // has not opened the name, nor claimed a worker id
-		if err := k.Retire(w.t.Context(), define(t, k, "orders", "")); err != nil {
+		if err := k.(generator.Retirer).Retire(w.t.Context(), define(t, k, "orders", "")); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.mark("orders"); got <= last {
 			t.Errorf("the tombstone is %d, ids went up to %d", got, last)
 		}
-		if err := k.Retire(w.t.Context(), define(t, k, "young", `{"epoch":"2030-01-01"}`)); err != nil {
+		if err := k.(generator.Retirer).Retire(w.t.Context(), define(t, k, "young", `{"epoch":"2030-01-01"}`)); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.mark("young"); got != 0 {

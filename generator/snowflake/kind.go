@@ -17,23 +17,36 @@ const KindName = "snowflake"
 // Kind returns the plug-in. pools are the process's worker ids; defaultLayout
 // is the layout of generators that name none.
 func Kind(pools *worker.Pools, defaultLayout string) generator.Kind {
-	k := &kind{pools: pools, timings: map[string]*timing{}}
-	return generator.Kind{
-		Name: KindName, Help: "time, worker id and sequence, after Twitter's Snowflake",
-		Normalize: func(raw json.RawMessage) (json.RawMessage, error) { return normalize(raw, defaultLayout) },
-		Alter:     alter, Complete: k.complete, Open: k.open, Retire: k.retire, Ends: layout.Ends, Rate: layout.Rate, WorkerBits: layout.WorkerBits, IDBits: idBits,
-	}
+	return &kind{pools: pools, preset: defaultLayout, timings: map[string]*timing{}}
 }
 
 type kind struct {
-	pools *worker.Pools
+	layout.Timed
+	pools  *worker.Pools
+	preset string // of generators that name no layout
 
 	mu      sync.Mutex
 	timings map[string]*timing // by stored options
 }
 
-// complete implements generator.Kind.
-func (k *kind) complete(_ context.Context, d generator.Definition) (json.RawMessage, error) {
+// Name implements generator.Kind.
+func (*kind) Name() string { return KindName }
+
+// Help implements generator.Kind.
+func (*kind) Help() string { return "time, worker id and sequence, after Twitter's Snowflake" }
+
+// Normalize implements generator.Kind.
+func (k *kind) Normalize(raw json.RawMessage) (json.RawMessage, error) {
+	return normalize(raw, k.preset)
+}
+
+// Alter implements generator.Kind.
+func (*kind) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
+	return alter(stored, change)
+}
+
+// Complete implements generator.Completer.
+func (k *kind) Complete(_ context.Context, d generator.Definition) (json.RawMessage, error) {
 	return d.Options, layout.CheckNow(d.Options, k.pools.Wall())
 }
 
@@ -53,8 +66,8 @@ func read(d generator.Definition) (Options, *layout.Layout, error) {
 	}
 }
 
-// idBits implements generator.Kind.
-func idBits(stored json.RawMessage) (int, error) {
+// IDBits implements generator.Sized.
+func (*kind) IDBits(stored json.RawMessage) (int, error) {
 	_, l, err := read(generator.Definition{Options: stored})
 	if err != nil {
 		return 0, err
@@ -62,8 +75,8 @@ func idBits(stored json.RawMessage) (int, error) {
 	return l.Bits(), nil
 }
 
-// open implements generator.Kind.
-func (k *kind) open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
+// Open implements generator.Kind.
+func (k *kind) Open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
 	o, l, err := read(d)
 	if err != nil {
 		return nil, err
@@ -114,9 +127,9 @@ func widthOf(l *layout.Layout) worker.Width {
 	return worker.Width{Datacenter: l.DatacenterBits(), Worker: l.WorkerBits() - l.DatacenterBits()}
 }
 
-// retire implements generator.Kind. Every id of the name, of any server, was
+// Retire implements generator.Retirer. Every id of the name, of any server, was
 // stamped inside a slice of the layout's width.
-func (k *kind) retire(ctx context.Context, d generator.Definition) error {
+func (k *kind) Retire(ctx context.Context, d generator.Definition) error {
 	_, l, err := read(d)
 	if err != nil {
 		return err

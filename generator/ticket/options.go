@@ -43,28 +43,45 @@ func optionError(format string, args ...any) error {
 const KindName = "ticket"
 
 // Kind returns the plug-in.
-func Kind(cfg Config) generator.Kind {
-	return generator.Kind{
-		Name: KindName, Help: "numbers from auto-increment tables of several databases, after Flickr's ticket servers",
-		Normalize: normalize, Alter: alter,
-		Open: func(_ context.Context, d generator.Definition) (generator.Generator, error) {
-			o, err := read(d.Options)
-			if err != nil {
-				return nil, err
-			}
-			return newGenerator(d.Name, o, cfg)
-		},
-		Recover: func(ctx context.Context, d generator.Definition, atLeast int64) error {
-			key := generator.NameKey(d.Name)
-			if r, ok := cfg.Store.(generator.Recoverer); ok {
-				return r.Recover(ctx, key, atLeast)
-			}
-			_, _, err := cfg.Store.Reserve(ctx, generator.Reservation{
-				Key: key, AtLeast: atLeast - 1, N: 1, Limit: generator.NoLimit, Owner: "recover_generator",
-			})
-			return err
-		},
+func Kind(cfg Config) generator.Kind { return kind{cfg} }
+
+type kind struct{ cfg Config }
+
+// Name implements generator.Kind.
+func (kind) Name() string { return KindName }
+
+// Help implements generator.Kind.
+func (kind) Help() string {
+	return "numbers from auto-increment tables of several databases, after Flickr's ticket servers"
+}
+
+// Normalize implements generator.Kind.
+func (kind) Normalize(raw json.RawMessage) (json.RawMessage, error) { return normalize(raw) }
+
+// Alter implements generator.Kind.
+func (kind) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
+	return alter(stored, change)
+}
+
+// Open implements generator.Kind.
+func (k kind) Open(_ context.Context, d generator.Definition) (generator.Generator, error) {
+	o, err := read(d.Options)
+	if err != nil {
+		return nil, err
 	}
+	return newGenerator(d.Name, o, k.cfg)
+}
+
+// Recover implements generator.Recoverable.
+func (k kind) Recover(ctx context.Context, d generator.Definition, atLeast int64) error {
+	key := generator.NameKey(d.Name)
+	if r, ok := k.cfg.Store.(generator.Recoverer); ok {
+		return r.Recover(ctx, key, atLeast)
+	}
+	_, _, err := k.cfg.Store.Reserve(ctx, generator.Reservation{
+		Key: key, AtLeast: atLeast - 1, N: 1, Limit: generator.NoLimit, Owner: "recover_generator",
+	})
+	return err
 }
 
 // read returns stored options.

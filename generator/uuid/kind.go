@@ -39,26 +39,43 @@ type Options struct {
 
 // Kind returns the plug-in: generators of UUIDs. All of them draw from one
 // Source, so that times rise over all names of the server.
-func Kind(clock generator.Clock) generator.Kind {
-	source := NewSource(clock)
-	return generator.Kind{
-		Name: KindName, Help: "UUIDs of RFC 9562, made without the store", Codes: true,
-		Normalize: normalize, Alter: alter,
-		Open: func(_ context.Context, d generator.Definition) (generator.Generator, error) {
-			var o Options
-			err := json.Unmarshal(d.Options, &o)
-			if err == nil {
-				err = o.check()
-			}
-			if err != nil {
-				return nil, &generator.Error{
-					Kind: generator.ErrRegressed, Name: d.Name, Cause: err,
-					Message: fmt.Sprintf("the stored options of generator %q cannot be used", d.Name),
-				}
-			}
-			return &Generator{name: d.Name, source: source, make: makers[o.Version], form: o.Form, version: o.Version}, nil
-		},
+func Kind(clock generator.Clock) generator.Kind { return kind{NewSource(clock)} }
+
+type kind struct{ source *Source }
+
+// Name implements generator.Kind.
+func (kind) Name() string { return KindName }
+
+// Help implements generator.Kind.
+func (kind) Help() string {
+	return "UUIDs of RFC 9562, made without the store"
+}
+
+// Normalize implements generator.Kind.
+func (kind) Normalize(raw json.RawMessage) (json.RawMessage, error) { return normalize(raw) }
+
+// Alter implements generator.Kind.
+func (kind) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
+	return alter(stored, change)
+}
+
+// Texts implements generator.TextKind.
+func (kind) Texts() {}
+
+// Open implements generator.Kind.
+func (k kind) Open(_ context.Context, d generator.Definition) (generator.Generator, error) {
+	var o Options
+	err := json.Unmarshal(d.Options, &o)
+	if err == nil {
+		err = o.check()
 	}
+	if err != nil {
+		return nil, &generator.Error{
+			Kind: generator.ErrRegressed, Name: d.Name, Cause: err,
+			Message: fmt.Sprintf("the stored options of generator %q cannot be used", d.Name),
+		}
+	}
+	return &Generator{name: d.Name, source: k.source, make: makers[o.Version], form: o.Form, version: o.Version}, nil
 }
 
 func normalize(raw json.RawMessage) (json.RawMessage, error) {

@@ -12,18 +12,12 @@ import (
 // CUID2 and TypeID.
 func TextKinds(clock generator.Clock) []generator.Kind {
 	return []generator.Kind{
-		kind("ulid", "48 bits of milliseconds and 80 random ones; they rise on each server", empty,
-			func(struct{}) maker { return &ulidMaker{clock: clock} }),
-		kind("ksuid", "32 bits of seconds and 128 random ones, after Segment", empty,
-			func(struct{}) maker { return ksuidMaker{clock} }),
-		kind("xid", "seconds, process and counter, after MongoDB's ObjectId", empty,
-			func(struct{}) maker { return newXIDMaker(clock) }),
-		kind("nanoid", "random letters of an alphabet", (*nanoOptions).check,
-			func(o nanoOptions) maker { return nanoMaker{o} }),
-		kind("cuid2", "a random letter, and random letters and digits, as CUID2", (*cuidOptions).check,
-			func(o cuidOptions) maker { return cuidMaker{o} }),
-		kind("typeid", "a prefix that names the type, and a UUID of version 7", (*typeOptions).check,
-			func(o typeOptions) maker { return newTypeMaker(o, clock) }),
+		textKind[struct{}]{"ulid", "48 bits of milliseconds and 80 random ones; they rise on each server", empty, func(struct{}) maker { return &ulidMaker{clock: clock} }},
+		textKind[struct{}]{"ksuid", "32 bits of seconds and 128 random ones, after Segment", empty, func(struct{}) maker { return ksuidMaker{clock} }},
+		textKind[struct{}]{"xid", "seconds, process and counter, after MongoDB's ObjectId", empty, func(struct{}) maker { return newXIDMaker(clock) }},
+		textKind[nanoOptions]{"nanoid", "random letters of an alphabet", (*nanoOptions).check, func(o nanoOptions) maker { return nanoMaker{o} }},
+		textKind[cuidOptions]{"cuid2", "a random letter, and random letters and digits, as CUID2", (*cuidOptions).check, func(o cuidOptions) maker { return cuidMaker{o} }},
+		textKind[typeOptions]{"typeid", "a prefix that names the type, and a UUID of version 7", (*typeOptions).check, func(o typeOptions) maker { return newTypeMaker(o, clock) }},
 	}
 }
 
@@ -33,49 +27,68 @@ type maker interface {
 	explain(code string) (generator.Parts, bool)
 }
 
-// kind builds a plug-in whose options are an O. check fills in defaults.
-func kind[O any](name, help string, check func(*O) error, open func(O) maker) generator.Kind {
-	with := func(o O, raw json.RawMessage) (json.RawMessage, error) {
-		if err := generator.DecodeOptions(raw, &o, "The kind "+name+" makes "+help+"; docs/codes.md has its options."); err != nil {
-			return nil, err
-		}
-		if err := check(&o); err != nil {
-			return nil, err
-		}
-		return json.Marshal(o)
+// textKind is a kind whose options are an O.
+type textKind[O any] struct {
+	name, help string
+	check      func(*O) error // fills in defaults
+	open       func(O) maker
+}
+
+// Name implements generator.Kind.
+func (k textKind[O]) Name() string { return k.name }
+
+// Help implements generator.Kind.
+func (k textKind[O]) Help() string { return k.help }
+
+// Texts implements generator.TextKind.
+func (textKind[O]) Texts() {}
+
+// with returns options with what is given in their place.
+func (k textKind[O]) with(o O, given json.RawMessage) (json.RawMessage, error) {
+	if err := generator.DecodeOptions(given, &o, "The kind "+k.name+" makes "+k.help+"; docs/codes.md has its options."); err != nil {
+		return nil, err
 	}
-	read := func(stored json.RawMessage) (O, error) {
-		var o O
-		err := json.Unmarshal(stored, &o)
-		if err == nil {
-			err = check(&o)
-		}
-		if err != nil {
-			err = &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options of a generator of kind " + name + " cannot be used", Cause: err}
-		}
-		return o, err
+	if err := k.check(&o); err != nil {
+		return nil, err
 	}
-	return generator.Kind{
-		Name: name, Help: help, Codes: true,
-		Normalize: func(raw json.RawMessage) (json.RawMessage, error) {
-			var o O
-			return with(o, raw)
-		},
-		Alter: func(stored, change json.RawMessage) (json.RawMessage, error) {
-			o, err := read(stored)
-			if err != nil {
-				return nil, err
-			}
-			return with(o, change)
-		},
-		Open: func(_ context.Context, d generator.Definition) (generator.Generator, error) {
-			o, err := read(d.Options)
-			if err != nil {
-				return nil, err
-			}
-			return &TextGenerator{name: d.Name, kind: name, maker: open(o)}, nil
-		},
+	return json.Marshal(o)
+}
+
+// read returns stored options.
+func (k textKind[O]) read(stored json.RawMessage) (O, error) {
+	var o O
+	err := json.Unmarshal(stored, &o)
+	if err == nil {
+		err = k.check(&o)
 	}
+	if err != nil {
+		err = &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options of a generator of kind " + k.name + " cannot be used", Cause: err}
+	}
+	return o, err
+}
+
+// Normalize implements generator.Kind.
+func (k textKind[O]) Normalize(raw json.RawMessage) (json.RawMessage, error) {
+	var o O
+	return k.with(o, raw)
+}
+
+// Alter implements generator.Kind.
+func (k textKind[O]) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
+	o, err := k.read(stored)
+	if err != nil {
+		return nil, err
+	}
+	return k.with(o, change)
+}
+
+// Open implements generator.Kind.
+func (k textKind[O]) Open(_ context.Context, d generator.Definition) (generator.Generator, error) {
+	o, err := k.read(d.Options)
+	if err != nil {
+		return nil, err
+	}
+	return &TextGenerator{name: d.Name, kind: k.name, maker: k.open(o)}, nil
 }
 
 // empty is the check of kinds without options.

@@ -23,7 +23,7 @@ var start = time.Date(2026, 11, 21, 12, 0, 0, 123_456_789, time.UTC)
 func open(t testing.TB, kind, options string, clock generator.Clock) *TextGenerator {
 	t.Helper()
 	kinds := TextKinds(clock)
-	k := kinds[slices.IndexFunc(kinds, func(k generator.Kind) bool { return k.Name == kind })]
+	k := kinds[slices.IndexFunc(kinds, func(k generator.Kind) bool { return k.Name() == kind })]
 	stored, err := k.Normalize(json.RawMessage(options))
 	if err != nil {
 		t.Fatalf("%s %s: %v", kind, options, err)
@@ -216,7 +216,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		{"typeid", `{"prefix":"` + strings.Repeat("a", 64) + `"}`, "prefix must be"},
 	} {
 		kinds := TextKinds(generator.SystemClock{})
-		k := kinds[slices.IndexFunc(kinds, func(k generator.Kind) bool { return k.Name == c.kind })]
+		k := kinds[slices.IndexFunc(kinds, func(k generator.Kind) bool { return k.Name() == c.kind })]
 		if _, err := k.Normalize(json.RawMessage(c.options)); !errors.Is(err, generator.ErrOption) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %s: %v, want %q", c.kind, c.options, err, c.want)
 		}

@@ -252,12 +252,14 @@ func boundType(p *engine.Planner, name string) datum.OID {
 	p.Host.Waits()
 	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
 	defer cancel()
-	switch k, err := p.Host.Registry().KindOf(ctx, name); {
-	case err == nil && k.Name == uuid.KindName:
-		return datum.UUID
-	case err == nil && k.Codes:
-		return datum.Text
-	case err == nil:
+	if k, err := p.Host.Registry().KindOf(ctx, name); err == nil {
+		_, texts := generator.KindAs[generator.TextKind](k)
+		switch {
+		case k.Name() == uuid.KindName:
+			return datum.UUID
+		case texts:
+			return datum.Text
+		}
 		return datum.Int8
 	}
 	switch strings.ToLower(name) {

@@ -1,0 +1,60 @@
+package generatortest
+
+import (
+	"context"
+	"encoding/json"
+
+	"nextid/generator"
+)
+
+// Kind is a generator.Kind of a test. A field that is nil is that of the Kind
+// inside; without one there are no options.
+type Kind struct {
+	generator.Kind // may be nil
+
+	KindName      string
+	NormalizeFunc func(json.RawMessage) (json.RawMessage, error)
+	OpenFunc      func(context.Context, generator.Definition) (generator.Generator, error)
+	Retired       func() // called after Retire
+}
+
+// Unwrap returns the Kind inside.
+func (k Kind) Unwrap() generator.Kind { return k.Kind }
+
+// Name implements generator.Kind.
+func (k Kind) Name() string {
+	if k.KindName == "" {
+		return k.Kind.Name()
+	}
+	return k.KindName
+}
+
+// Normalize implements generator.Kind.
+func (k Kind) Normalize(options json.RawMessage) (json.RawMessage, error) {
+	switch {
+	case k.NormalizeFunc != nil:
+		return k.NormalizeFunc(options)
+	case k.Kind == nil:
+		return json.RawMessage("{}"), nil
+	}
+	return k.Kind.Normalize(options)
+}
+
+// Open implements generator.Kind.
+func (k Kind) Open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
+	if k.OpenFunc == nil {
+		return k.Kind.Open(ctx, d)
+	}
+	return k.OpenFunc(ctx, d)
+}
+
+// Retire implements generator.Retirer.
+func (k Kind) Retire(ctx context.Context, d generator.Definition) error {
+	if k.Retired != nil {
+		defer k.Retired()
+	}
+	if r, ok := generator.KindAs[generator.Retirer](k.Kind); ok {
+		return r.Retire(ctx, d)
+	}
+	return nil
+}
