@@ -133,6 +133,37 @@ func (e *Entry) Next(ctx context.Context, n int64) (Range, error) {
 	}
 }
 
+// Streams reports whether ids are to be drawn by Next, and not by NextAll. A
+// generator that does not run is not asked.
+func (e *Entry) Streams() bool {
+	l := e.live.Load()
+	return l != nil && l.streams()
+}
+
+func (l *live) streams() bool {
+	all, ok := l.gen.(AllGenerator)
+	return !ok || !all.Ends()
+}
+
+// NextAll draws exactly n ids or none, by a generator that can (AllGenerator),
+// which it returns. all is nil where ids are to be drawn by Next.
+func (e *Entry) NextAll(ctx context.Context, n int64) (all AllGenerator, runs []Range, err error) {
+	for {
+		l, err := e.open(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		if l.streams() {
+			return nil, nil, nil
+		}
+		all := l.gen.(AllGenerator)
+		runs, err := all.NextAll(ctx, n)
+		if err = e.judge(ctx, l, err); !errors.Is(err, errGone) {
+			return all, runs, err
+		}
+	}
+}
+
 // TryNextWith is NextWith without waiting; see TryGenerator.
 func (e *Entry) TryNextWith(v int64) (int64, bool) {
 	l := e.live.Load()
@@ -191,15 +222,21 @@ func (e *Entry) draw(ctx context.Context, l *live, n int64) (Range, error) {
 		}
 	}
 	r, err := l.gen.Next(ctx, n)
+	return r, e.judge(ctx, l, err)
+}
+
+// judge returns the error of a draw from l, errGone where l is not in service
+// any more.
+func (e *Entry) judge(ctx context.Context, l *live, err error) error {
 	if errors.Is(err, errChanged) {
 		if err := e.expire(ctx, l); err != nil {
-			return Range{}, err
+			return err
 		}
 	}
 	if err != nil && e.live.Load() != l && ctx.Err() == nil {
-		return Range{}, errGone
+		return errGone
 	}
-	return r, err
+	return err
 }
 
 // Definition returns the definition behind the entry without its secrets,

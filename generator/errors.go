@@ -80,6 +80,16 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Kind, e.Cause}
 }
 
+// FewError is the error of a request for n numbers of which fewer are left. why
+// is that of the generator's end.
+func FewError(name string, n int64, why error) error {
+	hint := "Ask for fewer."
+	if e, ok := errors.AsType[*Error](why); ok && e.Hint != "" {
+		hint += " " + e.Hint
+	}
+	return &Error{Kind: ErrExhausted, Name: name, Message: fmt.Sprintf("generator %q has fewer than %d numbers left", name, n), Hint: hint}
+}
+
 // CountError is the ErrCount of a draw of n < 1 ids.
 func CountError(name string, n int64) error {
 	return &Error{Kind: ErrCount, Name: name, Message: fmt.Sprintf("cannot draw %d ids", n), Hint: "Ask for at least one id."}

@@ -22,6 +22,16 @@ type Range struct {
 // Last returns the last id of the run. Count must be at least 1.
 func (r Range) Last() int64 { return r.First + (r.Count-1)*r.Step }
 
+// AppendRun appends a run of ids to others. It prolongs the last of them where it
+// goes on with the next id.
+func AppendRun(runs []Range, r Range) []Range {
+	if i := len(runs) - 1; i >= 0 && runs[i].Step == r.Step && runs[i].Last()+r.Step == r.First {
+		runs[i].Count += r.Count
+		return runs
+	}
+	return append(runs, r)
+}
+
 // Generator hands out the ids of one name.
 //
 // Next draws a run of at least one and at most n ids, n ≥ 1. A short run is
@@ -44,6 +54,30 @@ type Generator interface {
 type TryGenerator interface {
 	Generator
 	TryNext(n int64) (r Range, ok bool)
+}
+
+// AllGenerator is a Generator that can draw all ids of a request at once. A
+// request that asks for more than is left then costs nothing.
+type AllGenerator interface {
+	Generator
+
+	// Ends reports whether requests are to be drawn by NextAll: the ids have a
+	// maximum, or none may be left out.
+	Ends() bool
+
+	// NextAll draws exactly n ids, as runs in their order. After an error
+	// nothing was drawn: ErrExhausted where fewer than n are left.
+	NextAll(ctx context.Context, n int64) ([]Range, error)
+
+	// GiveBack takes back the end of what NextAll returned, which nobody got.
+	// What other draws have passed by is lost.
+	GiveBack(runs []Range)
+}
+
+// Converter is an AllGenerator whose NextAll counts in other numbers than ids.
+// Convert returns the ids of a run, or of its first numbers.
+type Converter interface {
+	Convert(run Range) Range
 }
 
 // Raiser is a Generator whose position can be moved up (setval).

@@ -122,6 +122,43 @@ type Reservation struct {
 	Owner   string // who asks, shown to operators; no effect on the result
 }
 
+// ReserveAll reserves a stretch that holds all that a request asks for, or
+// nothing: where less is left below r.Limit it returns ErrExhausted, and the key
+// stays as it is. need returns how long a stretch that begins at lo has to be;
+// ok is false where none is long enough. r.N may ask for more than that.
+func ReserveAll(ctx context.Context, store Reserver, r Reservation, need func(lo int64) (n int64, ok bool)) (lo, hi int64, err error) {
+	const attempts = 3 // another server may reserve between the two questions
+	holds := func(lo, hi int64) bool {
+		n, ok := need(lo)
+		return ok && lo < hi && uint64(hi)-uint64(lo) >= uint64(n)
+	}
+	for range attempts {
+		m, known, err := store.Mark(ctx, r.Key)
+		if err != nil {
+			return 0, 0, err
+		}
+		if lo = r.AtLeast; known {
+			lo = max(lo, m.Hi)
+		}
+		if !holds(lo, r.Limit) {
+			return 0, 0, &Error{Kind: ErrExhausted, Message: fmt.Sprintf("%q has not as many numbers left below %d", r.Key, r.Limit)}
+		}
+		ask := r
+		n, _ := need(lo)
+		ask.N = max(r.N, n)
+		lo, hi, err = store.Reserve(ctx, ask)
+		if err != nil || holds(lo, hi) {
+			return lo, hi, err
+		}
+		if err := store.Release(ctx, r.Key, hi, lo); err != nil {
+			return 0, 0, err
+		}
+	}
+	return 0, 0, &Error{
+		Kind: ErrRetry, Message: fmt.Sprintf("other servers reserved numbers of %q at the same time", r.Key), Hint: "Try again.",
+	}
+}
+
 // NoLimit is the greatest possible Limit of a Reservation.
 const NoLimit int64 = 1<<63 - 1
 

@@ -476,11 +476,7 @@ func (p *Portal) finish() {
 		p.session.done = p.x.Done
 	}
 	p.done = true
-	if p.rows != nil {
-		p.rows.Close()
-		p.rows = nil
-	}
-	p.ids = nil
+	p.closeRows()
 	if p.x != nil && !p.buffer {
 		p.x.Release()
 	}
@@ -543,12 +539,21 @@ func (p *Portal) AppendTag(dst []byte, rows int64) []byte {
 // other statements.
 func (p *Portal) Copy() *CopyOut { return p.st.copy }
 
-// Close ends the portal.
-func (p *Portal) Close() {
+// closeRows ends the query.
+func (p *Portal) closeRows() {
 	if p.rows != nil {
 		p.rows.Close()
 		p.rows = nil
 	}
+	if p.ids != nil {
+		p.ids.Close()
+		p.ids = nil
+	}
+}
+
+// Close ends the portal.
+func (p *Portal) Close() {
+	p.closeRows()
 	p.done = true
 	p.buffered, p.params = nil, nil
 	if p.x != nil {

@@ -249,6 +249,8 @@ type scattered struct {
 
 var (
 	_ generator.TryGenerator = (*scattered)(nil)
+	_ generator.AllGenerator = (*scattered)(nil)
+	_ generator.Converter    = (*scattered)(nil)
 	_ generator.Explainer    = (*scattered)(nil)
 	_ generator.Reporter     = (*scattered)(nil)
 	_ generator.Closer       = (*scattered)(nil)
@@ -274,13 +276,41 @@ func (s *scattered) Next(ctx context.Context, n int64) (generator.Range, error) 
 		return r, err
 	}
 	if !s.p.Holds(r.First) {
-		return generator.Range{}, &generator.Error{
-			Kind: generator.ErrExhausted, Name: s.name, Message: "generator " + s.name + " has used up the bits of its scatter",
-			Hint: "Create a generator with another name and more bits, and move to it.",
-		}
+		return generator.Range{}, s.errFull()
 	}
 	r.First = s.p.Scatter(r.First)
 	return r, nil
+}
+
+func (s *scattered) errFull() error {
+	return &generator.Error{
+		Kind: generator.ErrExhausted, Name: s.name, Message: "generator " + s.name + " has used up the bits of its scatter",
+		Hint: "Create a generator with another name and more bits, and move to it.",
+	}
+}
+
+// Ends implements generator.AllGenerator.
+func (s *scattered) Ends() bool {
+	all, ok := s.gen.(generator.AllGenerator)
+	return ok && all.Ends()
+}
+
+// NextAll implements generator.AllGenerator.
+func (s *scattered) NextAll(ctx context.Context, n int64) ([]generator.Range, error) {
+	runs, err := s.gen.(generator.AllGenerator).NextAll(ctx, n)
+	if err == nil && !s.p.Holds(runs[len(runs)-1].Last()) {
+		s.GiveBack(runs)
+		return nil, generator.FewError(s.name, n, s.errFull())
+	}
+	return runs, err
+}
+
+// GiveBack implements generator.AllGenerator.
+func (s *scattered) GiveBack(runs []generator.Range) { s.gen.(generator.AllGenerator).GiveBack(runs) }
+
+// Convert implements generator.Converter. Runs have one id.
+func (s *scattered) Convert(run generator.Range) generator.Range {
+	return generator.Range{First: s.p.Scatter(run.First), Step: 1, Count: 1}
 }
 
 // Explain implements generator.Explainer.

@@ -22,11 +22,11 @@ type Generator struct {
 }
 
 var (
-	_ generator.Generator = (*Generator)(nil)
-	_ generator.Closer    = (*Generator)(nil)
-	_ generator.Raiser    = (*Generator)(nil)
-	_ generator.Peeker    = (*Generator)(nil)
-	_ generator.Reporter  = (*Generator)(nil)
+	_ generator.AllGenerator = (*Generator)(nil)
+	_ generator.Closer       = (*Generator)(nil)
+	_ generator.Raiser       = (*Generator)(nil)
+	_ generator.Peeker       = (*Generator)(nil)
+	_ generator.Reporter     = (*Generator)(nil)
 )
 
 func newGenerator(name string, o Options, store generator.Reserver, runtime generator.Scheduler, owner string) *Generator {
@@ -80,11 +80,23 @@ type source struct {
 	end     atomic.Int64 // of the last reservation
 }
 
-var _ Source = (*source)(nil)
+var _ AllSource = (*source)(nil)
 
 // Draw implements Source.
 func (s *source) Draw(ctx context.Context, n int64) (generator.Range, error) {
 	return s.reserve(ctx, s.options.Start, n)
+}
+
+// DrawAll implements AllSource.
+func (s *source) DrawAll(ctx context.Context, n int64) (generator.Range, error) {
+	lo, hi, err := generator.ReserveAll(ctx, s.store, generator.Reservation{
+		Key: generator.NameKey(s.name), AtLeast: s.options.Start, Limit: s.limit, Owner: s.owner,
+	}, func(lo int64) (int64, bool) {
+		first, ok := s.align(lo)
+		gap := first - lo
+		return gap + (n-1)*s.options.Increment + 1, ok && n-1 <= (math.MaxInt64-1-gap)/s.options.Increment
+	})
+	return s.granted(lo, hi, err)
 }
 
 // Renew implements Source.
@@ -99,13 +111,17 @@ func (s *source) Return(ctx context.Context, r generator.Range) error {
 }
 
 func (s *source) reserve(ctx context.Context, atLeast, n int64) (generator.Range, error) {
-	increment := s.options.Increment
 	if atLeast >= s.limit { // use up all that is below
 		atLeast = s.limit - 1
 	}
 	lo, hi, err := s.store.Reserve(ctx, generator.Reservation{
-		Key: generator.NameKey(s.name), AtLeast: atLeast, N: n * increment, Limit: s.limit, Owner: s.owner,
+		Key: generator.NameKey(s.name), AtLeast: atLeast, N: n * s.options.Increment, Limit: s.limit, Owner: s.owner,
 	})
+	return s.granted(lo, hi, err)
+}
+
+// granted returns the numbers in a reservation.
+func (s *source) granted(lo, hi int64, err error) (generator.Range, error) {
 	if err != nil {
 		return generator.Range{}, s.storeError(err)
 	}
@@ -114,7 +130,7 @@ func (s *source) reserve(ctx context.Context, atLeast, n int64) (generator.Range
 	if !ok || first >= hi { // the stretch was cut off at the bound
 		return generator.Range{}, s.errExhausted(nil)
 	}
-	return generator.Range{First: first, Step: increment, Count: (hi-first-1)/increment + 1}, nil
+	return generator.Range{First: first, Step: s.options.Increment, Count: (hi-first-1)/s.options.Increment + 1}, nil
 }
 
 // align is the least number of the series at v or above.

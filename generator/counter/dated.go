@@ -20,12 +20,12 @@ type DatedGenerator struct {
 }
 
 var (
-	_ generator.Generator = (*DatedGenerator)(nil)
-	_ generator.Closer    = (*DatedGenerator)(nil)
-	_ generator.Raiser    = (*DatedGenerator)(nil)
-	_ generator.Reporter  = (*DatedGenerator)(nil)
-	_ generator.Explainer = (*DatedGenerator)(nil)
-	_ generator.Coder     = (*DatedGenerator)(nil)
+	_ generator.AllGenerator = (*DatedGenerator)(nil)
+	_ generator.Closer       = (*DatedGenerator)(nil)
+	_ generator.Raiser       = (*DatedGenerator)(nil)
+	_ generator.Reporter     = (*DatedGenerator)(nil)
+	_ generator.Explainer    = (*DatedGenerator)(nil)
+	_ generator.Coder        = (*DatedGenerator)(nil)
 )
 
 func newDatedGenerator(name string, s *scheme, store generator.Reserver, runtime generator.Runtime, owner string) *DatedGenerator {
@@ -70,10 +70,25 @@ type datedSource struct {
 	date int64      // newest date that was given or seen, as digits
 }
 
-var _ Source = (*datedSource)(nil)
+var _ AllSource = (*datedSource)(nil)
 
 // Draw implements Source.
 func (s *datedSource) Draw(ctx context.Context, n int64) (generator.Range, error) {
+	return s.draw(ctx, generator.Reservation{N: n}, s.store.Reserve)
+}
+
+// DrawAll implements AllSource.
+func (s *datedSource) DrawAll(ctx context.Context, n int64) (generator.Range, error) {
+	return s.draw(ctx, generator.Reservation{N: n}, func(ctx context.Context, r generator.Reservation) (lo, hi int64, err error) {
+		return generator.ReserveAll(ctx, s.store, r, func(int64) (int64, bool) { return n, true })
+	})
+}
+
+// reserveFunc is Reserve of a store, or a variant of it.
+type reserveFunc func(context.Context, generator.Reservation) (lo, hi int64, err error)
+
+// draw makes a reservation in the present period.
+func (s *datedSource) draw(ctx context.Context, r generator.Reservation, reserve reserveFunc) (generator.Range, error) {
 	const attempts = 3 // a period can end while we ask
 	for range attempts {
 		date, err := s.today()
@@ -81,7 +96,8 @@ func (s *datedSource) Draw(ctx context.Context, n int64) (generator.Range, error
 			return generator.Range{}, err
 		}
 		base := s.periodOf(date) * s.modulus
-		lo, hi, err := s.reserve(ctx, generator.Reservation{AtLeast: base + s.Start, N: n, Limit: base + s.modulus})
+		r.AtLeast, r.Limit = base+s.Start, base+s.modulus
+		lo, hi, err := s.reserve(ctx, r, reserve)
 		if err == nil {
 			return generator.Range{First: s.idOf(lo, date), Step: 1, Count: hi - lo}, nil
 		}
@@ -99,9 +115,9 @@ func (s *datedSource) Draw(ctx context.Context, n int64) (generator.Range, error
 	}
 }
 
-func (s *datedSource) reserve(ctx context.Context, r generator.Reservation) (lo, hi int64, err error) {
+func (s *datedSource) reserve(ctx context.Context, r generator.Reservation, reserve reserveFunc) (lo, hi int64, err error) {
 	r.Key, r.Owner = generator.NameKey(s.name), s.owner
-	if lo, hi, err = s.store.Reserve(ctx, r); err == nil {
+	if lo, hi, err = reserve(ctx, r); err == nil {
 		s.mu.Lock()
 		s.end = hi
 		s.mu.Unlock()
@@ -169,7 +185,7 @@ func (s *datedSource) raise(ctx context.Context, p int64) (generator.Range, erro
 	case p < base:
 		return generator.Range{}, nil // passed
 	}
-	lo, hi, err := s.reserve(ctx, generator.Reservation{AtLeast: max(p, base+s.Start), N: 1, Limit: base + s.modulus})
+	lo, hi, err := s.reserve(ctx, generator.Reservation{AtLeast: max(p, base+s.Start), N: 1, Limit: base + s.modulus}, s.store.Reserve)
 	if errors.Is(err, generator.ErrExhausted) {
 		return generator.Range{}, nil // passed
 	}

@@ -28,6 +28,14 @@ type Source interface {
 	Return(ctx context.Context, r generator.Range) error
 }
 
+// AllSource is a Source that a Queue asks for all ids of a request at once.
+type AllSource interface {
+	Source
+
+	// DrawAll is Draw of exactly n ids. ErrExhausted means that fewer are left.
+	DrawAll(ctx context.Context, n int64) (generator.Range, error)
+}
+
 const (
 	// DefaultDeadline bounds the wait of one draw where nothing else is said.
 	DefaultDeadline = 5 * time.Second
@@ -70,6 +78,7 @@ type Queue struct {
 	mu      sync.Mutex // never held while the source is asked
 	waiting []*draw
 	rest    []generator.Range // obtained, and given to nobody
+	newest  int64             // id that was given last
 	issued  int64
 	waits   int64
 	refills int64 // questions that the source answered
@@ -81,15 +90,16 @@ type Queue struct {
 // draw is one caller of Next.
 type draw struct {
 	n     int64
-	got   generator.Range
+	all   bool // n ids or none
+	got   []generator.Range
 	err   error
 	over  bool          // got or err is set, or the caller left
 	ready chan struct{} // closed when got or err is set
 }
 
 var (
-	_ generator.Generator = (*Queue)(nil)
-	_ generator.Closer    = (*Queue)(nil)
+	_ generator.AllGenerator = (*Queue)(nil)
+	_ generator.Closer       = (*Queue)(nil)
 )
 
 // NewQueue returns a Queue of the generator name. A draw waits for the source no
@@ -106,9 +116,32 @@ func (q *Queue) Next(ctx context.Context, n int64) (generator.Range, error) {
 	if n < 1 {
 		return generator.Range{}, generator.CountError(q.name, n)
 	}
-	d := &draw{n: min(n, maxDraw), ready: make(chan struct{})}
-	if err := q.join(d); err != nil {
+	got, err := q.wait(ctx, &draw{n: min(n, maxDraw)})
+	if err != nil {
 		return generator.Range{}, err
+	}
+	return got[0], nil
+}
+
+// Ends implements generator.AllGenerator.
+func (q *Queue) Ends() bool {
+	_, ok := q.source.(AllSource)
+	return ok
+}
+
+// NextAll implements generator.AllGenerator.
+func (q *Queue) NextAll(ctx context.Context, n int64) ([]generator.Range, error) {
+	if n < 1 {
+		return nil, generator.CountError(q.name, n)
+	}
+	return q.wait(ctx, &draw{n: n, all: true})
+}
+
+// wait joins the queue and waits for the ids.
+func (q *Queue) wait(ctx context.Context, d *draw) ([]generator.Range, error) {
+	d.ready = make(chan struct{})
+	if err := q.join(d); err != nil {
+		return nil, err
 	}
 	patient, cancel := context.WithTimeout(ctx, q.deadline)
 	defer cancel()
@@ -119,6 +152,25 @@ func (q *Queue) Next(ctx context.Context, n int64) (generator.Range, error) {
 		return q.abandon(d, err)
 	}
 	return q.abandon(d, q.errSlow())
+}
+
+// GiveBack implements generator.AllGenerator. Only the newest ids can be given
+// again: those of a connection rise.
+func (q *Queue) GiveBack(runs []generator.Range) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(runs) == 0 || q.closed || runs[len(runs)-1].Last() != q.newest {
+		return
+	}
+	q.newest = runs[0].First - runs[0].Step
+	for _, r := range runs {
+		q.issued -= r.Count
+	}
+	rest := q.rest
+	q.rest = slices.Clone(runs)
+	for _, r := range rest {
+		q.rest = generator.AppendRun(q.rest, r)
+	}
 }
 
 func (q *Queue) join(d *draw) error {
@@ -138,14 +190,14 @@ func (q *Queue) join(d *draw) error {
 
 // abandon takes a draw out of the queue. One that was answered in the same
 // moment keeps its answer: the ids are its own.
-func (q *Queue) abandon(d *draw, why error) (generator.Range, error) {
+func (q *Queue) abandon(d *draw, why error) ([]generator.Range, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if d.over {
 		return d.got, d.err
 	}
 	d.over = true
-	return generator.Range{}, why
+	return nil, why
 }
 
 // send serves the queue until it is empty.
@@ -181,7 +233,7 @@ func (q *Queue) fail(err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, d := range q.waiting {
-		q.finish(d, generator.Range{}, err)
+		q.finish(d, nil, err)
 	}
 	q.waiting, q.sending = nil, false
 }
@@ -194,20 +246,26 @@ func (q *Queue) round() (more bool) {
 	q.mu.Lock()
 	q.renew()
 	q.serve()
-	batch, total := len(q.waiting), int64(0)
-	for _, d := range q.waiting {
-		total = min(total+d.n, maxBatch)
-	}
-	if batch == 0 {
+	if len(q.waiting) == 0 {
 		q.sending = false
 		q.mu.Unlock()
 		return false
+	}
+	// A draw of all or nothing has a question of its own.
+	ask, batch, total := q.source.Draw, 1, q.waiting[0].n
+	if q.waiting[0].all {
+		ask, total = q.source.(AllSource).DrawAll, total-q.have()
+	} else {
+		for batch < len(q.waiting) && !q.waiting[batch].all {
+			total = min(total+q.waiting[batch].n, maxBatch)
+			batch++
+		}
 	}
 	q.mu.Unlock()
 
 	ctx, cancel := context.WithTimeout(q.ctx, sourceTimeout)
 	defer cancel()
-	r, err := q.source.Draw(ctx, total)
+	r, err := ask(ctx, total)
 
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -215,13 +273,16 @@ func (q *Queue) round() (more bool) {
 		q.failed++
 		err = q.sourceError(err)
 		for _, d := range q.waiting[:batch] {
-			q.finish(d, generator.Range{}, err)
+			if d.all && d.n > 1 && errors.Is(err, generator.ErrExhausted) {
+				err = generator.FewError(q.name, d.n, err)
+			}
+			q.finish(d, nil, err)
 		}
 		q.waiting = slices.Delete(q.waiting, 0, batch)
 		return true
 	}
 	q.refills++
-	q.rest = append(q.rest, r)
+	q.rest = generator.AppendRun(q.rest, r)
 	q.serve()
 	return true
 }
@@ -231,8 +292,16 @@ func (q *Queue) round() (more bool) {
 func (q *Queue) serve() {
 	left := q.waiting[:0]
 	for _, d := range q.waiting {
-		if !d.over && len(q.rest) > 0 {
-			q.finish(d, q.first(d.n), nil)
+		switch {
+		case d.over || len(q.rest) == 0 || len(left) > 0:
+		case !d.all:
+			q.finish(d, []generator.Range{q.first(d.n)}, nil)
+		case q.have() >= d.n:
+			var runs []generator.Range
+			for n := d.n; n > 0; n -= runs[len(runs)-1].Count {
+				runs = append(runs, q.first(n))
+			}
+			q.finish(d, runs, nil)
 		}
 		if !d.over {
 			left = append(left, d)
@@ -240,6 +309,14 @@ func (q *Queue) serve() {
 	}
 	clear(q.waiting[len(left):])
 	q.waiting = left
+}
+
+// have is how many ids are at hand. Called with mu.
+func (q *Queue) have() (n int64) {
+	for _, r := range q.rest {
+		n += r.Count
+	}
+	return n
 }
 
 // first removes up to n ids from the rest. Called with mu.
@@ -253,15 +330,16 @@ func (q *Queue) first(n int64) generator.Range {
 		q.rest[0].Count -= n
 	}
 	q.issued += r.Count
+	q.newest = r.Last()
 	return r
 }
 
 // finish answers a draw. Called with mu.
-func (q *Queue) finish(d *draw, r generator.Range, err error) {
+func (q *Queue) finish(d *draw, runs []generator.Range, err error) {
 	if d.over {
 		return
 	}
-	d.got, d.err, d.over = r, err, true
+	d.got, d.err, d.over = runs, err, true
 	close(d.ready)
 }
 
@@ -378,10 +456,7 @@ func (q *Queue) Close(ctx context.Context) error {
 func (q *Queue) Fill(st *generator.Stats) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	st.Issued, st.Waits, st.Refills, st.RefillErrors = q.issued, q.waits, q.refills, q.failed
-	for _, r := range q.rest {
-		st.Buffered += r.Count
-	}
+	st.Issued, st.Waits, st.Refills, st.RefillErrors, st.Buffered = q.issued, q.waits, q.refills, q.failed, q.have()
 }
 
 func (q *Queue) errSlow() error {

@@ -192,7 +192,7 @@ func (k autoRandomKind) Open(ctx context.Context, d generator.Definition) (gener
 	if err != nil {
 		return nil, err
 	}
-	return &AutoRandomGenerator{layout: l, counter: counter.(segment)}, nil
+	return &AutoRandomGenerator{layout: l, segment: counter.(segment)}, nil
 }
 
 // Retire implements generator.Retirer. It moves the name's key above all ids, shard included, so that no
@@ -220,6 +220,7 @@ func (k autoRandomKind) Recover(ctx context.Context, d generator.Definition, atL
 // segment is what the kind that counts makes.
 type segment interface {
 	generator.TryGenerator
+	generator.AllGenerator
 	generator.Raiser
 	generator.Closer
 	generator.Reporter
@@ -228,12 +229,14 @@ type segment interface {
 // AutoRandomGenerator issues the ids of one name. A run has one shard: rows of one
 // statement lie together, as TiDB's of one transaction do.
 type AutoRandomGenerator struct {
-	layout  *layout.Layout
-	counter segment
+	layout *layout.Layout
+	segment
 }
 
 var (
 	_ generator.TryGenerator = (*AutoRandomGenerator)(nil)
+	_ generator.AllGenerator = (*AutoRandomGenerator)(nil)
+	_ generator.Converter    = (*AutoRandomGenerator)(nil)
 	_ generator.Closer       = (*AutoRandomGenerator)(nil)
 	_ generator.Raiser       = (*AutoRandomGenerator)(nil)
 	_ generator.Reporter     = (*AutoRandomGenerator)(nil)
@@ -242,18 +245,19 @@ var (
 
 // TryNext implements generator.TryGenerator.
 func (g *AutoRandomGenerator) TryNext(n int64) (generator.Range, bool) {
-	r, ok := g.counter.TryNext(n)
-	return g.shard(r), ok
+	r, ok := g.segment.TryNext(n)
+	return g.Convert(r), ok
 }
 
 // Next implements generator.Generator.
 func (g *AutoRandomGenerator) Next(ctx context.Context, n int64) (generator.Range, error) {
-	r, err := g.counter.Next(ctx, n)
-	return g.shard(r), err
+	r, err := g.segment.Next(ctx, n)
+	return g.Convert(r), err
 }
 
-// shard puts random bits above a run of counts.
-func (g *AutoRandomGenerator) shard(r generator.Range) generator.Range {
+// Convert implements generator.Converter: it puts random bits above a run of
+// counts.
+func (g *AutoRandomGenerator) Convert(r generator.Range) generator.Range {
 	r.First |= g.layout.Base(rand.Int64N(g.layout.Workers()), 0)
 	return r
 }
@@ -264,14 +268,8 @@ func (g *AutoRandomGenerator) Raise(ctx context.Context, v int64, used bool) err
 		return err
 	}
 	_, _, _, count := g.layout.Unpack(v)
-	return g.counter.Raise(ctx, count, used)
+	return g.segment.Raise(ctx, count, used)
 }
-
-// Close implements generator.Closer.
-func (g *AutoRandomGenerator) Close(ctx context.Context) error { return g.counter.Close(ctx) }
-
-// Stats implements generator.Reporter.
-func (g *AutoRandomGenerator) Stats() generator.Stats { return g.counter.Stats() }
 
 // Explain implements generator.Explainer.
 func (g *AutoRandomGenerator) Explain(id int64) (generator.Parts, error) { return g.layout.Explain(id) }

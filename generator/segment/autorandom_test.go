@@ -59,6 +59,9 @@ func TestACounterBelowRandomBits(t *testing.T) {
 func TestTheCounterEndsWithItsBits(t *testing.T) {
 	k, _ := newKind()
 	g := open(t, k, `{"shard_bits":15,"range_bits":32}`) // AUTO_RANDOM(15, 32): 16 bits count
+	if runs, err := g.NextAll(t.Context(), 1<<16); !errors.Is(err, generator.ErrExhausted) {
+		t.Fatalf("one more than there are: %v, %v", runs, err)
+	}
 	seen := map[int64]bool{}
 	for left := 1<<16 - 1; left > 0; {
 		r, err := g.Next(t.Context(), int64(left))

@@ -27,15 +27,25 @@ const (
 
 // flight is one reservation that is on its way, shared by all who wait.
 type flight struct {
+	all  int64 // ids that it brings all or none of, 0 for others
 	done chan struct{}
 	err  error // set before done is closed
+}
+
+// failure returns the error of a flight for those who asked for any ids. After a
+// flight for all of another request they ask again.
+func (f *flight) failure() error {
+	if f.all > 0 {
+		return nil
+	}
+	return f.err
 }
 
 // prefetch asks for the next buffer in the background.
 func (g *Generator) prefetch() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.next == nil && !g.closed {
+	if len(g.queue) == 0 && !g.closed {
 		g.startFlight(1)
 	}
 }
@@ -43,10 +53,16 @@ func (g *Generator) prefetch() {
 // startFlight asks the store for a step, or for n ids if that is more. There
 // is at most one flight. Called with mu, and not after Close.
 func (g *Generator) startFlight(n int64) *flight {
-	if g.flight != nil {
-		return g.flight
+	if g.flight == nil {
+		g.launch(&flight{}, n)
 	}
-	f := &flight{done: make(chan struct{})}
+	return g.flight
+}
+
+// launch starts a flight for a step, or for n ids if that is more. Called with
+// mu.
+func (g *Generator) launch(f *flight, n int64) {
+	f.done = make(chan struct{})
 	g.flight = f
 	step := g.nextStep()
 	positions := g.span(max(step, n))
@@ -55,7 +71,6 @@ func (g *Generator) startFlight(n int64) *flight {
 	}
 	atLeast := max(g.first, g.above)
 	g.clock.Go(&g.work, func() { g.fly(f, step, positions, atLeast) })
-	return f
 }
 
 // nextStep is Leaf's dynamic step. Called with mu.
@@ -75,7 +90,7 @@ func (g *Generator) nextStep() int64 {
 // fly carries out a flight. What the store does not grant for certain is
 // never used (rule R3).
 func (g *Generator) fly(f *flight, step, positions, atLeast int64) {
-	lo, hi, err := g.reserve(positions, atLeast)
+	lo, hi, err := g.reserve(g.ctx, positions, atLeast, f.all)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	defer close(f.done)
@@ -97,10 +112,8 @@ func (g *Generator) fly(f *flight, step, positions, atLeast int64) {
 		return
 	}
 	b := g.newBuffer(lo, hi, g.above, g.options.PrefetchAt)
-	if g.next == nil && g.current.Load().empty() && !g.closed {
-		g.change(b)
-	} else {
-		g.next = b
+	if g.queue = append(g.queue, b); len(g.queue) == 1 && g.current.Load().empty() && !g.closed {
+		g.change(0)
 	}
 }
 
@@ -119,12 +132,16 @@ func (g *Generator) retryLater() {
 	g.pause = min(2*g.pause, retryMost)
 }
 
-// reserve asks the store for a stretch of the line.
-func (g *Generator) reserve(positions, atLeast int64) (lo, hi int64, err error) {
-	ctx, cancel := context.WithTimeout(g.ctx, storeTimeout)
+// reserve asks the store for a stretch of the line that holds, where all is not
+// 0, so many ids.
+func (g *Generator) reserve(ctx context.Context, positions, atLeast, all int64) (lo, hi int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	lo, hi, err = g.store.Reserve(ctx, generator.Reservation{
-		Key: generator.NameKey(g.name), AtLeast: atLeast, N: positions, Limit: g.limit, Owner: g.owner,
-	})
+	r := generator.Reservation{Key: generator.NameKey(g.name), AtLeast: atLeast, N: positions, Limit: g.limit, Owner: g.owner}
+	if all == 0 {
+		lo, hi, err = g.store.Reserve(ctx, r)
+	} else {
+		lo, hi, err = generator.ReserveAll(ctx, g.store, r, func(lo int64) (int64, bool) { return g.need(lo, all) })
+	}
 	return lo, hi, g.storeError(err)
 }

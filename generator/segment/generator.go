@@ -6,6 +6,7 @@ package segment
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,7 +31,7 @@ type Generator struct {
 	work sync.WaitGroup
 
 	mu        sync.Mutex    // never held while the store is asked
-	next      *buffer       // to be used when current is empty
+	queue     []*buffer     // to be used when current is empty, in this order
 	flight    *flight       // the reservation that is on its way
 	pause     time.Duration // before the next retry
 	step      int64         // ids in the last reservation of a step
@@ -49,6 +50,7 @@ type Generator struct {
 
 var (
 	_ generator.TryGenerator = (*Generator)(nil)
+	_ generator.AllGenerator = (*Generator)(nil)
 	_ generator.Closer       = (*Generator)(nil)
 	_ generator.Raiser       = (*Generator)(nil)
 	_ generator.Peeker       = (*Generator)(nil)
@@ -126,8 +128,8 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 		if err := g.clock.Receive(patient, f.done); err != nil {
 			return generator.Range{}, g.impatient(ctx)
 		}
-		if f.err != nil {
-			return generator.Range{}, f.err
+		if err := f.failure(); err != nil {
+			return generator.Range{}, err
 		}
 	}
 }
@@ -155,18 +157,21 @@ func (g *Generator) demand(n int64) (*flight, error) {
 		return nil, generator.ClosedError(g.name)
 	case !g.current.Load().empty():
 		return nil, nil
-	case g.next != nil:
-		g.change(g.next)
-		g.next = nil
+	case len(g.queue) > 0:
+		g.change(0)
 		return nil, nil
 	}
 	return g.startFlight(n), nil
 }
 
-// change makes b the current buffer. The old one is empty. Called with mu.
-func (g *Generator) change(b *buffer) {
+// change makes the first buffer of the queue the current one, whose first n ids
+// are drawn already. The old one is empty. Called with mu.
+func (g *Generator) change(n int64) {
+	b := g.queue[0]
+	g.queue = slices.Delete(g.queue, 0, 1)
 	g.spent += g.current.Load().size - g.skipped
 	g.skipped = b.used()
+	b.next.Store(g.skipped + n)
 	g.current.Store(b)
 }
 
@@ -197,8 +202,8 @@ func (g *Generator) Close(ctx context.Context) error {
 // current buffer b are gone.
 func (g *Generator) rest(b *buffer, used int64) (to, hi int64) {
 	to, hi = g.restFrom(b, used), b.hi
-	if n := g.next; n != nil {
-		if b.size == 0 || n.lo != hi { // another server reserved what lies between
+	for _, n := range g.queue {
+		if hi == b.hi && b.size == 0 || n.lo != hi { // another server reserved what lies between
 			to = g.restFrom(n, n.used())
 		}
 		hi = n.hi
@@ -264,8 +269,8 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 		if err := g.clock.Receive(ctx, f.done); err != nil {
 			return err
 		}
-		if f.err != nil {
-			return f.err
+		if err := f.failure(); err != nil {
+			return err
 		}
 	}
 }
@@ -276,8 +281,8 @@ func (g *Generator) raiseLocked(p int64) {
 	before := b.used()
 	g.skip(b, p)
 	g.skipped += b.used() - before
-	if g.next != nil {
-		g.skip(g.next, p)
+	for _, n := range g.queue {
+		g.skip(n, p)
 	}
 }
 
@@ -294,8 +299,8 @@ func (g *Generator) Peek(ctx context.Context) (int64, error) {
 			g.mu.Unlock()
 			return g.direction * (p + modulo(g.residue-modulo(p, g.increment), g.increment)), nil
 		}
-		for _, b := range []*buffer{g.current.Load(), g.next} {
-			if b != nil && !b.empty() {
+		for _, b := range g.inHand() {
+			if !b.empty() {
 				next := g.direction * (b.first + b.used()*g.increment)
 				g.mu.Unlock()
 				return next, nil
@@ -306,8 +311,8 @@ func (g *Generator) Peek(ctx context.Context) (int64, error) {
 		if err := g.clock.Receive(ctx, f.done); err != nil {
 			return 0, err
 		}
-		if f.err != nil {
-			return 0, f.err
+		if err := f.failure(); err != nil {
+			return 0, err
 		}
 	}
 }
@@ -316,13 +321,12 @@ func (g *Generator) Peek(ctx context.Context) (int64, error) {
 func (g *Generator) Stats() generator.Stats {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	b := g.current.Load()
 	st := generator.Stats{
-		Issued: g.issuedLocked(), Buffered: b.size - b.used(), Step: g.step, Waits: g.waits.Load(),
+		Issued: g.issuedLocked(), Step: g.step, Waits: g.waits.Load(),
 		Refills: g.refills, RefillErrors: g.failures, Direct: g.options.Strict,
 	}
-	if g.next != nil {
-		st.Buffered += g.next.size - g.next.used()
+	for _, b := range g.inHand() {
+		st.Buffered += b.size - b.used()
 	}
 	if g.end != math.MinInt64 {
 		st.ReservedUntil = g.direction * g.end
@@ -333,6 +337,9 @@ func (g *Generator) Stats() generator.Stats {
 	st.Lasts = g.pace.lasts(st.Buffered, st.Issued, g.clock.Monotonic())
 	return st
 }
+
+// inHand are the buffers in the order of their ids. Called with mu.
+func (g *Generator) inHand() []*buffer { return append([]*buffer{g.current.Load()}, g.queue...) }
 
 // issuedLocked is how many ids were handed out.
 func (g *Generator) issuedLocked() int64 { return g.spent + g.current.Load().used() - g.skipped }

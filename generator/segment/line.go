@@ -44,6 +44,13 @@ func (l *line) span(n int64) int64 {
 	return n * l.increment
 }
 
+// need is how long a stretch that begins at lo has to be to hold n ids; ok is
+// false where the line ends before.
+func (l *line) need(lo, n int64) (positions int64, ok bool) {
+	gap := modulo(l.residue-modulo(lo, l.increment), l.increment)
+	return gap + (n-1)*l.increment + 1, n-1 <= (generator.NoLimit-1-gap)/l.increment
+}
+
 func modulo(a, m int64) int64 { return (a%m + m) % m }
 
 // position is where a number lies. The one number that has no mirror image

@@ -88,7 +88,7 @@ func (g *Generator) send() {
 		atLeast := max(g.first, g.above)
 		g.mu.Unlock()
 
-		lo, hi, err := g.reserve(g.span(b.total), atLeast)
+		lo, hi, err := g.reserve(g.ctx, g.span(b.total), atLeast, 0)
 		g.mu.Lock()
 		if b.err = err; err != nil {
 			g.failures++

@@ -195,5 +195,14 @@ func (f RowsFunc) Next(x *Exec) ([]datum.Value, error) { return f(x) }
 // Close implements Rows.
 func (f RowsFunc) Close() {}
 
+// ClosingRows are Rows of a function, and what to do at their end.
+type ClosingRows struct {
+	RowsFunc
+	OnClose func()
+}
+
+// Close implements Rows.
+func (r ClosingRows) Close() { r.OnClose() }
+
 // SingleRow yields one row.
 func SingleRow(row ...datum.Value) Rows { return &SliceRows{Rows: [][]datum.Value{row}} }

@@ -110,11 +110,17 @@ func (ids IDs) rows(x *Exec, a []datum.Value) (Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	return RowsFunc(func(x *Exec) ([]datum.Value, error) {
-		r, err := run.Next(x, 1)
-		x.IDRow[0] = datum.MakeInt8(r.First)
-		return x.IDRow[:], err
-	}), nil
+	return runRows{run}, nil
+}
+
+// runRows are rows of one number each.
+type runRows struct{ NumberRun }
+
+// Next implements Rows.
+func (rows runRows) Next(x *Exec) ([]datum.Value, error) {
+	r, err := rows.NumberRun.Next(x, 1)
+	x.IDRow[0] = datum.MakeInt8(r.First)
+	return x.IDRow[:], err
 }
 
 // Argument is one argument of a function.

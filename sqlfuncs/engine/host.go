@@ -93,4 +93,8 @@ type Dialect interface {
 // NumberRun yields runs of up to max numbers, io.EOF after the last.
 type NumberRun interface {
 	Next(x *Exec, max int64) (generator.Range, error)
+
+	// Close ends the run. Numbers that were drawn and not returned by Next go
+	// back where that is possible.
+	Close()
 }

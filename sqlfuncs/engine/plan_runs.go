@@ -39,6 +39,7 @@ func (p *Planner) runsOf(c *syntax.SelectCore, plan *selectPlan) func(x *Exec) (
 type noNumbers struct{}
 
 func (noNumbers) Next(*Exec, int64) (generator.Range, error) { return generator.Range{}, io.EOF }
+func (noNumbers) Close()                                     {}
 
 // run is what begins the run of a call, nil where its rows are no ids.
 func (c *setCall) run() func(x *Exec) (NumberRun, error) {

@@ -107,7 +107,12 @@ func (c *codes) draw(x *engine.Exec) (datum.Value, error) {
 	if err != nil {
 		return datum.Value{}, err
 	}
-	c.buf, err = c.coder.AppendCode(c.buf[:0], run.First)
+	return c.text(run.First)
+}
+
+// text is the code of an id.
+func (c *codes) text(id int64) (v datum.Value, err error) {
+	c.buf, err = c.coder.AppendCode(c.buf[:0], id)
 	return datum.MakeText(string(c.buf)), err
 }
 
@@ -119,10 +124,21 @@ func nextCodes(x *engine.Exec, a []datum.Value) (engine.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
+	row := make([]datum.Value, 1)
+	if c.own == nil {
+		run := &idRun{entry: c.entry, left: a[1].Int}
+		return engine.ClosingRows{RowsFunc: func(x *engine.Exec) ([]datum.Value, error) {
+			id, err := run.Next(x, 1)
+			if err == nil {
+				row[0], err = c.text(id.First)
+			}
+			return row, err
+		}, OnClose: run.Close}, nil
+	}
 	if err := sessionOf(x).Charge(a[0].Str, a[1].Int); err != nil {
 		return nil, err
 	}
-	left, row := a[1].Int, make([]datum.Value, 1)
+	left := a[1].Int
 	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
 		if left == 0 {
 			return nil, io.EOF

@@ -165,24 +165,33 @@ func warnOfOutlook(x *engine.Exec, name string) {
 	}
 }
 
-// idRun draws a fixed number of ids as runs. The first one charges all of them:
-// a statement that a quota refuses has cost none.
+// idRun draws a fixed number of ids as runs. The first one charges all of them,
+// and draws all of them where the generator can: a statement that is refused has
+// cost none.
 type idRun struct {
-	entry   *generator.Entry
-	left    int64
-	charged bool
-	rest    generator.Range // drawn, see contiguous
+	entry *generator.Entry
+	left  int64
+	begun bool
+	rest  generator.Range // drawn, see contiguous
+
+	all  generator.AllGenerator // nil where ids are drawn as they are asked for
+	held []generator.Range      // drawn from all, and not returned
 }
 
 func (r *idRun) Next(x *engine.Exec, max int64) (generator.Range, error) {
 	if r.left <= 0 {
 		return generator.Range{}, io.EOF
 	}
-	if !r.charged {
-		if err := sessionOf(x).Charge(r.entry.Name(), r.left); err != nil {
+	if !r.begun {
+		if err := r.begin(x); err != nil {
 			return generator.Range{}, err
 		}
-		r.charged = true
+	}
+	if r.all != nil {
+		run := r.take(min(max, r.left))
+		recordDraw(x, r.entry, run)
+		sessionOf(x).Drew(r.entry, run.Last())
+		return run, nil
 	}
 	run, err := draw(x, r.entry, min(max, r.left))
 	r.left -= run.Count
@@ -192,9 +201,64 @@ func (r *idRun) Next(x *engine.Exec, max int64) (generator.Range, error) {
 	return run, err
 }
 
+// begin charges all ids, and draws them where that is done all at once.
+func (r *idRun) begin(x *engine.Exec) error {
+	if err := x.Host.Client().May(r.entry.Name()); err != nil {
+		return err
+	}
+	if err := sessionOf(x).Charge(r.entry.Name(), r.left); err != nil {
+		return err
+	}
+	r.begun = true
+	if r.left == 1 || r.entry.Streams() {
+		return nil
+	}
+	x.Host.Waits()
+	var err error
+	if r.all, r.held, err = r.entry.NextAll(x.Ctx, r.left); err != nil {
+		sessionOf(x).Refund(r.entry.Name(), r.left)
+		r.entry.NoteTrouble(err, x.Host.Now())
+		r.left = 0
+	}
+	return err
+}
+
+// take removes up to n ids from those that are held.
+func (r *idRun) take(n int64) generator.Range {
+	run := r.held[0]
+	run.Count = min(run.Count, n)
+	ids := run
+	if c, ok := r.all.(generator.Converter); ok {
+		ids = c.Convert(run)
+	}
+	r.left -= ids.Count
+	if rest := &r.held[0]; rest.Count > ids.Count {
+		rest.First, rest.Count = rest.First+ids.Count*rest.Step, rest.Count-ids.Count
+	} else {
+		r.held = r.held[1:]
+	}
+	return ids
+}
+
+// Close implements engine.NumberRun.
+func (r *idRun) Close() {
+	if len(r.held) > 0 {
+		r.all.GiveBack(r.held)
+		r.held = nil
+	}
+}
+
 // contiguous draws ids that follow one another without a hole. A generator with
 // another step than 1 gives them one by one.
 func (r *idRun) contiguous(x *engine.Exec) (generator.Range, error) {
+	if !r.begun && r.left > 0 {
+		if err := r.begin(x); err != nil {
+			return generator.Range{}, err
+		}
+	}
+	if len(r.held) > 0 && r.held[0].Step != 1 {
+		return r.Next(x, 1)
+	}
 	if r.rest.Count == 0 {
 		var err error
 		if r.rest, err = r.Next(x, r.left); err != nil {

@@ -129,7 +129,7 @@ func (rows *rangeRows) Next(x *engine.Exec) ([]datum.Value, error) {
 }
 
 // Close implements engine.Rows.
-func (rows *rangeRows) Close() {}
+func (rows *rangeRows) Close() { rows.run.Close() }
 
 // NextValues is Vitess's SELECT NEXT n VALUES FROM seq: one row, the first
 // of n ids in a row.
@@ -161,8 +161,14 @@ func NextValues(p *engine.Planner, s *engine.Scope, c *syntax.SelectCore, e *syn
 		if err != nil {
 			return datum.Value{}, err
 		}
-		r, err := run.Next(x, n.Int)
-		if err == nil && (r.Count < n.Int || r.Step != 1) {
+		defer run.Close()
+		var r generator.Range
+		if n.Int == 1 || inARow(x, run.entry) {
+			if err = run.begin(x); err == nil && len(run.held) < 2 {
+				r, err = run.contiguous(x)
+			}
+		}
+		if err == nil && r.Count < n.Int {
 			err = sqlstate.New(sqlstate.LockNotAvailable, "generator %q has no %d ids in a row now", name, n.Int).
 				WithHint("Try again, or ask for fewer.")
 		}
@@ -170,6 +176,17 @@ func NextValues(p *engine.Planner, s *engine.Scope, c *syntax.SelectCore, e *syn
 	}, count)
 	x.Volatile = true
 	return x, nil
+}
+
+// inARow reports whether ids that are drawn together can follow one another
+// without a hole. Of a generator whose ids end it is known before they are drawn.
+func inARow(x *engine.Exec, e *generator.Entry) bool {
+	if e.Streams() {
+		return true
+	}
+	d, err := e.Definition(x.Ctx)
+	s, counts := SeriesOf(d)
+	return err != nil || d.Kind == "dated" || counts && s.Increment == 1
 }
 
 // SequenceName reads the argument of nextval and its family: a name as SQL

@@ -174,22 +174,31 @@ func scanBatch(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
 		return nil, err
 	}
 	row := make([]datum.Value, 3)
-	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
+	return batchRows(runs, func(x *engine.Exec, b batch) ([]datum.Value, error) {
+		id, err := b.run.Next(x, 1)
+		row[0], row[1], row[2] = b.name, b.n, datum.MakeInt8(id.First)
+		return row, err
+	}), nil
+}
+
+// batchRows are the rows of runs, one after the other. next returns the next row
+// of one, io.EOF after the last.
+func batchRows(runs []batch, next func(*engine.Exec, batch) ([]datum.Value, error)) engine.Rows {
+	rows := func(x *engine.Exec) ([]datum.Value, error) {
 		for len(runs) > 0 {
-			b := runs[0]
-			id, err := b.run.Next(x, 1)
-			if errors.Is(err, io.EOF) {
-				runs = runs[1:]
-				continue
+			row, err := next(x, runs[0])
+			if !errors.Is(err, io.EOF) {
+				return row, err
 			}
-			if err != nil {
-				return nil, err
-			}
-			row[0], row[1], row[2] = b.name, b.n, datum.MakeInt8(id.First)
-			return row, nil
+			runs = runs[1:]
 		}
 		return nil, io.EOF
-	}), nil
+	}
+	return engine.ClosingRows{RowsFunc: rows, OnClose: func() {
+		for _, b := range runs {
+			b.run.Close()
+		}
+	}}
 }
 
 func scanRanges(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
@@ -198,22 +207,14 @@ func scanRanges(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
 		return nil, err
 	}
 	row := make([]datum.Value, 4)
-	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
-		for len(runs) > 0 {
-			b := runs[0]
-			r, err := b.run.contiguous(x)
-			if errors.Is(err, io.EOF) {
-				runs = runs[1:]
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			row[0], row[1] = b.name, b.n
-			row[2], row[3] = datum.MakeInt8(r.First), datum.MakeInt8(r.Last())
-			return row, nil
+	return batchRows(runs, func(x *engine.Exec, b batch) ([]datum.Value, error) {
+		r, err := b.run.contiguous(x)
+		if err != nil {
+			return nil, err
 		}
-		return nil, io.EOF
+		row[0], row[1] = b.name, b.n
+		row[2], row[3] = datum.MakeInt8(r.First), datum.MakeInt8(r.Last())
+		return row, nil
 	}), nil
 }
 

@@ -1,0 +1,147 @@
+package segment
+
+import (
+	"context"
+	"errors"
+
+	"nextid/generator"
+)
+
+// Ends implements generator.AllGenerator.
+func (g *Generator) Ends() bool { return g.limit != generator.NoLimit }
+
+// NextAll implements generator.AllGenerator.
+func (g *Generator) NextAll(ctx context.Context, n int64) ([]generator.Range, error) {
+	if n < 1 {
+		return nil, generator.CountError(g.name, n)
+	}
+	runs, err := g.nextAll(ctx, n)
+	if n > 1 && errors.Is(err, generator.ErrExhausted) {
+		err = generator.FewError(g.name, n, err)
+	}
+	return runs, err
+}
+
+func (g *Generator) nextAll(ctx context.Context, n int64) ([]generator.Range, error) {
+	patient, cancel := g.patience(ctx)
+	defer cancel()
+	if g.options.Strict {
+		runs, err := g.allStrict(patient, n)
+		if err != nil && patient.Err() != nil {
+			err = g.impatient(ctx)
+		}
+		return runs, err
+	}
+	for {
+		runs, f, mine, err := g.takeAll(n)
+		if err != nil || runs != nil {
+			return runs, err
+		}
+		g.waits.Add(1)
+		if err := g.clock.Receive(patient, f.done); err != nil {
+			return nil, g.impatient(ctx)
+		}
+		if mine && f.err != nil {
+			return nil, f.err
+		}
+	}
+}
+
+// takeAll draws n ids from the buffers, or none where they hold fewer. Then it
+// returns the reservation to wait for, and whether that was made for this draw.
+func (g *Generator) takeAll(n int64) (runs []generator.Range, f *flight, mine bool, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return nil, nil, false, generator.ClosedError(g.name)
+	}
+	b := g.current.Load()
+	for { // others draw from the current buffer without the lock
+		i := b.next.Load()
+		take := min(n, max(0, b.size-i))
+		have := take
+		for _, q := range g.queue {
+			have += q.size - q.used()
+		}
+		switch {
+		case have < n && g.flight != nil:
+			return nil, g.flight, false, nil
+		case have < n:
+			f = &flight{all: n - have}
+			g.launch(f, n-have)
+			return nil, f, true, nil
+		case take == 0, b.next.CompareAndSwap(i, i+take):
+			if take > 0 {
+				runs = append(runs, g.run(b, i, take))
+			}
+			return g.takeQueued(runs, n-take, i <= b.mark && b.mark < i+take), nil, false, nil
+		}
+	}
+}
+
+// takeQueued draws n ids from the buffers behind the current one, which is empty
+// unless n is 0. They hold as many. marked tells that the draw has come to the
+// mark of the current buffer. Called with mu.
+func (g *Generator) takeQueued(runs []generator.Range, n int64, marked bool) []generator.Range {
+	for n > 0 {
+		b := g.queue[0]
+		used := b.used()
+		take := min(n, b.size-used)
+		g.change(take)
+		if take > 0 {
+			runs = generator.AppendRun(runs, g.run(b, used, take))
+		}
+		n -= take
+		marked = used <= b.mark && b.mark < used+take
+	}
+	if marked && len(g.queue) == 0 {
+		g.startFlight(1)
+	}
+	return runs
+}
+
+// allStrict makes a reservation that began after the request and holds all ids
+// of it; see nextStrict.
+func (g *Generator) allStrict(ctx context.Context, n int64) ([]generator.Range, error) {
+	g.mu.Lock()
+	closed, atLeast := g.closed, max(g.first, g.above+1)
+	g.mu.Unlock()
+	if closed {
+		return nil, generator.ClosedError(g.name)
+	}
+	g.waits.Add(1)
+	for {
+		lo, hi, err := g.reserve(ctx, 1, atLeast, n)
+		g.mu.Lock()
+		if err != nil {
+			g.failures++
+			g.mu.Unlock()
+			return nil, err
+		}
+		g.refills++
+		g.end = max(g.end, hi)
+		atLeast = max(g.first, g.above+1)
+		b := g.newBuffer(lo, hi, g.above, 1)
+		if used := b.next.Load(); b.size-used >= n {
+			g.spent += n
+			g.mu.Unlock()
+			return []generator.Range{g.run(b, used, n)}, nil
+		}
+		g.mu.Unlock() // Raise has passed over it meanwhile
+	}
+}
+
+// GiveBack implements generator.AllGenerator. A strict generator keeps nothing.
+func (g *Generator) GiveBack(runs []generator.Range) {
+	if len(runs) == 0 || g.options.Strict {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r, b := runs[len(runs)-1], g.current.Load()
+	i := (g.position(r.First) - b.first) / g.increment
+	end := i + r.Count
+	if i = max(i, 0); i < end && end <= b.size && !g.closed { // what lies in earlier buffers is lost
+		b.next.CompareAndSwap(end, i)
+	}
+}

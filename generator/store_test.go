@@ -1,0 +1,126 @@
+package generator_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/counter"
+	"nextid/generator/segment"
+	"nextid/generator/store/memory"
+)
+
+// TestRequestsTogetherLeaveNothingOut lets clients of two servers ask for many
+// ids at once, up to a maximum. Those that are refused cost none: afterwards the
+// servers have all others.
+func TestRequestsTogetherLeaveNothingOut(t *testing.T) {
+	const last = 300
+	runtime := generator.SystemClock{}
+	for _, c := range []struct {
+		name, options string
+		kind          func(generator.Reserver) generator.Kind
+	}{
+		{"counter", `{"max": 300}`, func(s generator.Reserver) generator.Kind { return counter.Kind(s, runtime, "test") }},
+		{"counter by 7", `{"start": 3, "increment": 7, "max": 2100}`, func(s generator.Reserver) generator.Kind { return counter.Kind(s, runtime, "test") }},
+		{"dated", `{"pattern": "yyyy", "width": 3, "start": 700}`, func(s generator.Reserver) generator.Kind { return counter.Dated(s, runtime, "test") }},
+		{"segment", `{"max": 300, "step": 5, "max_step": 20}`, func(s generator.Reserver) generator.Kind { return segment.Kind(s, runtime, "test") }},
+		{"strict", `{"max": 300, "strict": true}`, func(s generator.Reserver) generator.Kind { return segment.Kind(s, runtime, "test") }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for range 20 {
+				kind := c.kind(slowMarks{memory.New(memory.Config{})})
+				options, err := kind.Normalize(json.RawMessage(c.options))
+				if err != nil {
+					t.Fatal(err)
+				}
+				var servers []generator.AllGenerator
+				for range 2 {
+					g, err := kind.Open(t.Context(), generator.Definition{Name: "g", Options: options})
+					if err != nil {
+						t.Fatal(err)
+					}
+					servers = append(servers, g.(generator.AllGenerator))
+				}
+				got := drawTogether(t, servers)
+				for _, g := range servers { // what is left
+					for r, err := g.Next(t.Context(), 7); err == nil; r, err = g.Next(t.Context(), 7) {
+						got = append(got, r)
+					}
+				}
+				seen := map[int64]bool{}
+				for _, r := range got {
+					for i := range r.Count {
+						id := r.First + i*r.Step
+						if seen[id] {
+							t.Fatalf("%d came twice", id)
+						}
+						seen[id] = true
+					}
+				}
+				if len(seen) != last {
+					t.Fatalf("%d of %d ids came: some are lost", len(seen), last)
+				}
+			}
+		})
+	}
+}
+
+// slowMarks is a store whose marks are old when they come.
+type slowMarks struct{ generator.Store }
+
+func (s slowMarks) Mark(ctx context.Context, key string) (generator.Mark, bool, error) {
+	m, ok, err := s.Store.Mark(ctx, key)
+	time.Sleep(time.Duration(rand.IntN(200)) * time.Microsecond)
+	return m, ok, err
+}
+
+// drawTogether draws by clients until some are refused.
+func drawTogether(t *testing.T, servers []generator.AllGenerator) (got []generator.Range) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var mu sync.Mutex
+	var clients sync.WaitGroup
+	for i := range 6 {
+		clients.Go(func() {
+			g := servers[i%len(servers)]
+			for refused := 0; refused < 3; {
+				n := 1 + rand.Int64N(70)
+				runs, err := g.NextAll(ctx, n)
+				if rand.IntN(4) == 0 {
+					var r generator.Range
+					r, err = g.Next(ctx, 2)
+					mu.Lock()
+					got = append(got, runs...)
+					mu.Unlock()
+					runs, n = []generator.Range{r}, r.Count
+				}
+				if errors.Is(err, generator.ErrRetry) {
+					continue
+				}
+				if err != nil {
+					if !errors.Is(err, generator.ErrExhausted) {
+						t.Error(err)
+					}
+					refused++
+					continue
+				}
+				mu.Lock()
+				for _, r := range runs {
+					n -= r.Count
+				}
+				got = append(got, runs...)
+				mu.Unlock()
+				if n != 0 {
+					t.Errorf("%d ids too few", n)
+				}
+			}
+		})
+	}
+	clients.Wait()
+	return got
+}
