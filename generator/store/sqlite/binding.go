@@ -76,10 +76,11 @@ func (d *directory) checkPlace(stored meta, here binding, seen witnessed, adopt 
 		return inconsistent("Put the file back that belongs here, or start with --adopt once to go on with this one.",
 			"%s is another store than the one that this directory belongs to", path)
 	}
+	if seen.moved {
+		return inconsistent(hintOlder, "the store %s was put back: %s beside it is a copy", path, d.file+witnessSuffix)
+	}
 	if seen.reservations > stored.reservations {
-		return inconsistent("An older copy was put in its place, or the disk lost what it had confirmed. Put the newer "+
-			"file back; or start with --adopt once and raise every segment generator above its last id with setval.",
-			"the store %s is older than this directory: it has %d reservations of %d",
+		return inconsistent(hintOlder, "the store %s is older than this directory: it has %d reservations of %d",
 			path, stored.reservations, seen.reservations)
 	}
 	return nil

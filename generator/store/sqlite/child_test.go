@@ -45,7 +45,12 @@ func runChild(mode, dir, arg string) error {
 	switch mode {
 	case "hold":
 		fmt.Fprintln(os.Stdout, "open")
-		_, _ = io.Copy(io.Discard, os.Stdin)
+		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+			if _, _, err := s.Reserve(context.Background(), generator.Reservation{Key: "k", N: 10, Limit: generator.NoLimit}); err != nil {
+				return err
+			}
+			fmt.Fprintln(os.Stdout, "reserved")
+		}
 		return s.Close()
 	case "reserve":
 		return childReserve(s)
@@ -133,8 +138,9 @@ func child(t *testing.T, mode, dir, arg string, wrap ...string) *exec.Cmd {
 
 // holder is a child that has a store open.
 type holder struct {
-	cmd   *exec.Cmd
-	stdin io.Closer
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	stdout *bufio.Reader
 }
 
 // hold starts a child that has the store of dir open. It ends with the test.
@@ -155,10 +161,25 @@ func hold(t *testing.T, dir string) *holder {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.kill)
-	if line, err := bufio.NewReader(stdout).ReadString('\n'); err != nil || line != "open\n" {
+	h.stdout = bufio.NewReader(stdout)
+	h.expect(t, "open")
+	return h
+}
+
+func (h *holder) expect(t *testing.T, want string) {
+	t.Helper()
+	if line, err := h.stdout.ReadString('\n'); err != nil || line != want+"\n" {
 		t.Fatalf("the child said %q, %v", line, err)
 	}
-	return h
+}
+
+// reserve lets the child reserve ten numbers.
+func (h *holder) reserve(t *testing.T) {
+	t.Helper()
+	if _, err := io.WriteString(h.stdin, "\n"); err != nil {
+		t.Fatal(err)
+	}
+	h.expect(t, "reserved")
 }
 
 // release lets the child close the store and waits for its end.

@@ -123,7 +123,7 @@ func (s *embedded) transact(batch []*operation) error {
 	}
 	if granted > 0 {
 		s.known = granted
-		s.witness.advance(s.storeID, granted)
+		s.witness.advance(granted)
 	}
 	return nil
 }

@@ -17,7 +17,8 @@
 //     checksum in every row, and a count over all rows), of another program,
 //     of a newer nextid, or not writable;
 //   - a file older than the last reservation that this directory saw, as
-//     after restoring a backup;
+//     after restoring a backup, over the files that were there, too (see
+//     witness);
 //   - a copy (see below), and a file system that several machines share.
 //
 // # Files
@@ -25,7 +26,8 @@
 //	nextid.db          the database
 //	nextid.db-journal  its rollback journal; belongs to it, never delete it
 //	nextid.db.lock     locked while a process uses the store; may be deleted
-//	nextid.db.id       which store was here, and how many reservations it made
+//	nextid.db.id       which store was here
+//	nextid.db.id-N     empty: the store has made N reservations
 //
 // # Copies
 //

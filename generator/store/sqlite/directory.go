@@ -16,6 +16,7 @@ import (
 const (
 	lockSuffix    = ".lock" // see directory.takeLock
 	witnessSuffix = ".id"   // see witness
+	countSuffix   = ".id-"  // see witness
 	newSuffix     = ".new"  // a file that is not finished yet
 	journalSuffix = "-journal"
 )

@@ -128,7 +128,7 @@ func (s *embedded) find(ctx context.Context, used bool) error {
 	}
 	if used {
 		return inconsistent("Put the file back where it was. A new store would give out the same ids again; if that is "+
-			"what you want, remove "+s.dir.file+witnessSuffix+" too.",
+			"what you want, remove "+s.dir.file+witnessSuffix+"* too.",
 			"%s is missing, but this directory had a store before", s.dir.in(s.dir.file))
 	}
 	if err := s.dir.checkEmpty(); err != nil {

@@ -14,6 +14,8 @@ import (
 const (
 	hintRestore = "Do not go on with this file: ids could be given out twice. Restore the data directory, " +
 		"start with --adopt once, and raise every segment generator above its last id with setval."
+	hintOlder = "An older copy was put in its place, or the disk lost what it had confirmed. Put the newer " +
+		"file back; or start with --adopt once and raise every segment generator above its last id with setval."
 	hintInUse = "One process at a time uses a data directory: stop that one, or choose another directory with --data."
 	hintDisk  = "Look at the disk and at the system's log. Ids that are already reserved can still be issued."
 )

@@ -86,6 +86,7 @@ func TestNewStoreIsPrivate(t *testing.T) {
 	reserve(t, s, "k", 1)
 	want := map[string]os.FileMode{
 		".": 0o700, "nextid.db": 0o600, "nextid.db-journal": 0o600, "nextid.db.lock": 0o600, "nextid.db.id": 0o600,
+		"nextid.db.id-1": 0o600,
 	}
 	for name, mode := range want {
 		info, err := os.Stat(filepath.Join(dir, name))

@@ -85,11 +85,11 @@ func TestCheckPlace(t *testing.T) {
 		seen   witnessed
 		want   string
 	}{
-		{"what the witness saw", stored, witnessed{"one", 10}, ""},
-		{"more than the witness saw", stored, witnessed{"one", 9}, ""},
+		{"what the witness saw", stored, witnessed{storeID: "one", reservations: 10}, ""},
+		{"more than the witness saw", stored, witnessed{storeID: "one", reservations: 9}, ""},
 		{"no witness", stored, witnessed{}, ""},
-		{"less than the witness saw", stored, witnessed{"one", 11}, "10 reservations of 11"},
-		{"another store", stored, witnessed{"two", 10}, "another store"},
+		{"less than the witness saw", stored, witnessed{storeID: "one", reservations: 11}, "10 reservations of 11"},
+		{"another store", stored, witnessed{storeID: "two", reservations: 10}, "another store"},
 		{"another machine", meta{storeID: "one", binding: binding{machine: "x"}}, witnessed{}, "another machine"},
 		{"another file", meta{storeID: "one", binding: binding{inode: 8}}, witnessed{}, "a copy"},
 	} {

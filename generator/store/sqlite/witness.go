@@ -5,69 +5,158 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
+	"strings"
 )
 
-// witness is the small file beside the database that remembers which store
-// is here and how many reservations it has made. It shows when the database
+// witness are two small files beside the database. They show when the database
 // is missing, or older than the last reservation.
 //
-// The number is written after each commit and not synced: it may lag behind
-// after a power failure, but is never ahead of the database.
+//   - The one with the suffix .id says which store is here, and which file it is
+//     itself. It is made anew at each start and each stop: one that was put back,
+//     by whatever means, is another file than it says.
+//   - The one with the suffix .id-N is empty. N is how many reservations the
+//     store has made; each of them renames it. Files that are put back beside it
+//     have other names, and it stays.
+//
+// The name is changed after each commit and not synced: it may lag behind after
+// a power failure, but is never ahead of the database. Modes, owners and times
+// of the files mean nothing.
 type witness struct {
-	f *os.File
+	dir *directory
+	witnessed
 }
 
-// witnessed is the content of a witness.
+// witnessed is what the files of a witness say.
 type witnessed struct {
 	storeID      string
 	reservations int64
+	inode        uint64 // of the file itself; 0 says nothing
+	birth        string // likewise; ""
+	moved        bool   // the file is another one than that
 }
 
 const (
-	witnessHead  = "nextid store %s\nreservations "
-	witnessCount = "%020d"
-	witnessTail  = "\n" +
-		"This file belongs to the database beside it. It shows when that is missing, or\n" +
+	witnessHead = "nextid store %s\nreservations %020d\nfile %d %s\n"
+	witnessTail = "This file belongs to the database beside it. It shows when that is missing, or\n" +
 		"older than before. Keep the two together; do not copy them for a second server.\n"
+	noBirth = "-"
 )
 
-// readWitness returns what the witness file says. found tells that there is
-// one; a damaged one says nothing.
+// readWitness returns what the files say. found tells that there are some; a
+// damaged one says nothing.
 func (d *directory) readWitness() (said witnessed, found bool, err error) {
-	text, err := d.root.ReadFile(d.file + witnessSuffix)
-	if errors.Is(err, fs.ErrNotExist) {
-		return witnessed{}, false, nil
-	}
-	if err != nil {
-		return witnessed{}, true, storeError(d.in(d.file+witnessSuffix), err)
-	}
-	var s witnessed
-	if _, err := fmt.Sscanf(string(text), witnessHead+"%d\n", &s.storeID, &s.reservations); err != nil {
-		return witnessed{}, true, nil //nolint:nilerr // damaged: the database has its own checks
-	}
-	return s, true, nil
-}
-
-// newWitness writes the file anew and opens it.
-func (d *directory) newWitness(s witnessed) (*witness, error) {
 	name := d.file + witnessSuffix
-	if err := d.replace(name, fmt.Sprintf(witnessHead+witnessCount+witnessTail, s.storeID, s.reservations)); err != nil {
-		return nil, storeError(d.in(name), err)
+	text, err := d.root.ReadFile(name)
+	switch found = err == nil; {
+	case found:
+		said = d.parseWitness(name, string(text))
+	case !errors.Is(err, fs.ErrNotExist):
+		return witnessed{}, true, storeError(d.in(name), err)
 	}
-	f, err := d.root.OpenFile(name, os.O_WRONLY, 0)
-	if err != nil {
-		return nil, storeError(d.in(name), err)
+	counts, err := d.counts()
+	for _, n := range counts {
+		found, said.reservations = true, max(said.reservations, n)
 	}
-	return &witness{f: f}, nil
+	return said, found, err
 }
 
-// replace gives a file a new content, durably and all at once.
-func (d *directory) replace(name, text string) error {
+// parseWitness reads the file with the suffix .id. Those of older versions do
+// not say which file they are.
+func (d *directory) parseWitness(name, text string) (s witnessed) {
+	n, _ := fmt.Sscanf(text, witnessHead, &s.storeID, &s.reservations, &s.inode, &s.birth)
+	if n < 2 {
+		return witnessed{}
+	}
+	if now, err := d.fileID(name); n == 4 && err == nil {
+		s.moved = s.inode != 0 && now.inode != 0 && s.inode != now.inode ||
+			s.birth != noBirth && now.birth != noBirth && s.birth != now.birth
+	}
+	return s
+}
+
+// fileID is the inode and the birth of a file.
+func (d *directory) fileID(name string) (id witnessed, err error) {
+	dir, err := d.root.Open(".")
+	if err != nil {
+		return id, err
+	}
+	defer dir.Close()
+	if _, id.birth, err = d.fs.identify(dir, name); err != nil {
+		return id, err
+	}
+	if id.birth = strings.ReplaceAll(id.birth, " ", "_"); id.birth == "" {
+		id.birth = noBirth
+	}
+	info, err := d.root.Stat(name)
+	if err == nil && d.fs.steadyInodes {
+		id.inode = inodeOf(info)
+	}
+	return id, err
+}
+
+// counts lists the N of all files with the suffix .id-N.
+func (d *directory) counts() (counts []int64, err error) {
+	entries, err := fs.ReadDir(d.root.FS(), ".")
+	for _, e := range entries {
+		text, ok := strings.CutPrefix(e.Name(), d.file+countSuffix)
+		if n, err := strconv.ParseInt(text, 10, 64); ok && err == nil {
+			counts = append(counts, n)
+		}
+	}
+	return counts, storeError("the data directory "+d.path, err)
+}
+
+func (d *directory) countName(n int64) string { return d.file + countSuffix + strconv.FormatInt(n, 10) }
+
+// newWitness writes both files anew.
+func (d *directory) newWitness(s witnessed) (*witness, error) {
+	w := &witness{dir: d, witnessed: s}
+	if err := w.write(); err != nil {
+		return nil, storeError(d.in(d.file+witnessSuffix), err)
+	}
+	counts, err := d.counts()
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range counts {
+		if n != s.reservations {
+			err = errors.Join(err, d.root.Remove(d.countName(n)))
+		}
+	}
+	return w, storeError(d.path, errors.Join(err, w.mark(), d.sync()))
+}
+
+// mark makes the file with the suffix .id-N.
+func (w *witness) mark() error {
+	f, err := w.dir.root.OpenFile(w.dir.countName(w.reservations), os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// write makes the file with the suffix .id anew.
+func (w *witness) write() error {
+	name := w.dir.file + witnessSuffix
+	return w.dir.replace(name, func() (string, error) {
+		id, err := w.dir.fileID(name + newSuffix)
+		return fmt.Sprintf(witnessHead+witnessTail, w.storeID, w.reservations, id.inode, id.birth), err
+	})
+}
+
+// replace gives a file a new content, durably and all at once. content may look
+// at the new file, which has another name until then.
+func (d *directory) replace(name string, content func() (string, error)) error {
+	_ = d.root.Remove(name + newSuffix) // what a killed process left
 	f, err := d.root.OpenFile(name+newSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(text)
+	text, err := content()
+	if err == nil {
+		_, err = f.WriteString(text)
+	}
 	if err == nil {
 		err = f.Sync()
 	}
@@ -82,8 +171,13 @@ func (d *directory) replace(name, text string) error {
 
 // advance notes the number of reservations. An error is of no account: a
 // witness that lags behind only sees less.
-func (w *witness) advance(storeID string, reservations int64) {
-	_, _ = w.f.WriteAt(fmt.Appendf(nil, witnessCount, reservations), int64(len(witnessHead)-len("%s")+len(storeID)))
+func (w *witness) advance(reservations int64) {
+	before := w.dir.countName(w.reservations)
+	w.reservations = reservations
+	if err := w.dir.root.Rename(before, w.dir.countName(reservations)); err != nil {
+		_ = w.mark() // it was deleted
+	}
 }
 
-func (w *witness) close() { w.f.Close() }
+// close notes the end. An error is of no account, as in advance.
+func (w *witness) close() { _ = w.write() }
